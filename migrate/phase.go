@@ -1,40 +1,54 @@
 package migrate
 
-import "context"
+import (
+	"context"
+	"iter"
 
-// Phase is what a plan, a migration, a verification or a rollback is doing now.
-type Phase string
-
-// The phases. Each comment says what the phase counts; see [WithPhases].
-const (
-	ReadingTarget    Phase = "reading the target"             // znodes, or jobs and requests
-	ReadingSource    Phase = "reading the source"             // records
-	Planning         Phase = "planning"                       // nothing
-	CheckingSource   Phase = "checking the source again"      // records
-	AwaitingTurn     Phase = "waiting for other migrators"    // nothing
-	Sending          Phase = "sending"                        // records
-	Comparing        Phase = "comparing jobs"                 // jobs and requests
-	ComparingRecords Phase = "comparing records without jobs" // records
-	ComparingBatches Phase = "comparing batches"              // batches
-	ReadingJobs      Phase = "reading the jobs"               // jobs and requests
-	ReadingBatches   Phase = "reading the batches"            // batches
-	Restoring        Phase = "restoring"                      // znodes
-	RollingBack      Phase = "rolling back"                   // jobs, requests and batches
+	"mrtq/migrate/internal/source"
 )
 
-type phasesKey struct{}
+// Phase is what a command is doing at the moment.
+type Phase string
 
-// WithPhases returns a context under which all work reports its phase and its progress:
-// done of total. A total of 0 means that it is not known. report is called for every item,
-// so it must be quick. Calls may overlap.
+// The phases.
+const (
+	ReadingTarget Phase = "reading the target"
+	ReadingSource Phase = "reading the source"
+	Planning      Phase = "planning"
+	AwaitingTurn  Phase = "waiting for another migration"
+	Sending       Phase = "sending"
+	Comparing     Phase = "comparing"
+	Removing      Phase = "removing"
+)
+
+type phaseKey struct{}
+
+// WithPhases returns a context with which the functions of this package report what they
+// do: the phase, and how many of its steps are done; total is 0 if that is not known.
+// report is called often, and must not block.
 func WithPhases(ctx context.Context, report func(p Phase, done, total int)) context.Context {
-	return context.WithValue(ctx, phasesKey{}, report)
+	return context.WithValue(ctx, phaseKey{}, report)
 }
 
-// phases is the function of [WithPhases], or one that does nothing.
-func phases(ctx context.Context) func(p Phase, done, total int) {
-	if report, ok := ctx.Value(phasesKey{}).(func(Phase, int, int)); ok {
-		return report
+func report(ctx context.Context, p Phase, done, total int) {
+	if f, ok := ctx.Value(phaseKey{}).(func(Phase, int, int)); ok {
+		f(p, done, total)
 	}
-	return func(Phase, int, int) {}
+}
+
+// readAll reads records and calls each with them.
+func readAll(ctx context.Context, src *Source, paths iter.Seq[string], p Phase, each func(source.Fetched) error) error {
+	done, total := 0, src.Len()
+	report(ctx, p, 0, total)
+	for f, err := range src.Fetch(ctx, paths) {
+		if err != nil {
+			return err
+		}
+		if err := each(f); err != nil {
+			return err
+		}
+		done++
+		report(ctx, p, done, total)
+	}
+	return nil
 }

@@ -7,102 +7,59 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"mrtq/internal/election"
-	"mrtq/internal/side"
 	"mrtq/internal/znode"
+	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/rules"
+	"mrtq/migrate/internal/source"
+	"mrtq/migrate/internal/target"
 	"mrtq/newqueue"
 )
 
-// Status is the state of a migration, as the target alone shows it.
+// Status is where a migration stands. Every screen that says so shows this.
 type Status struct {
 	Runs []RunStatus `json:"runs"` // oldest first
-	// Damage lists the migration's own records that another client changed or removed.
-	Damage []Problem `json:"damage"`
-	// Jobs, Access and Batches count what is in the queue by state, both the
-	// migration's and others'. A status that can't be read counts as "unreadable".
-	Jobs    []StateCount `json:"jobs"`
-	Access  []StateCount `json:"access"`
-	Batches []StateCount `json:"batches"`
-	Holds   []HoldStatus `json:"holds"` // on queues and collections
-	Locks   []LockStatus `json:"locks"` // on jobs, batches and objects
-	// AtWork counts the migrators that are at work or wait for their turn: a migration, a
-	// rollback or a rebuild. One that was killed counts until its session ends. What
-	// they change meanwhile makes the other numbers wrong.
+	// Damage says what is wrong with the migration's own records; "" if nothing is.
+	Damage   string       `json:"damage"`
+	Restored bool         `json:"restored"` // the target was restored from a backup
+	Jobs     []StateCount `json:"jobs"`     // by state
+	Access   []StateCount `json:"access"`
+	Batches  []StateCount `json:"batches"`
+	Holds    []HoldStatus `json:"holds"`
+	Locks    []LockStatus `json:"locks"`
+	// AtWork counts the migrators that are running, or wait for their turn.
 	AtWork int `json:"at_work"`
-	// Touched counts migrated jobs and requests that another client has changed since.
-	Touched int `json:"touched"`
+	// Legacy has each legacy queue, if a source was given.
+	Legacy []LegacyStatus `json:"legacy,omitempty"`
+	// NoQueue says what is at the address instead of a new queue; nil if there is one.
+	NoQueue *NoQueue `json:"no_queue,omitempty"`
 	// Step is what to do now; "" if nothing is left undone.
 	Step Step `json:"step"`
-	// NoQueue says what is at the address instead of a new queue. It is nil if there is
-	// a new queue.
-	NoQueue *NoQueue `json:"no_queue,omitempty"`
 }
 
-// Step is what to do next with a migration.
-type Step string
-
-// The steps.
-const (
-	StepWait           Step = "wait"           // a migrator is at work
-	StepPlan           Step = "plan"           // nothing was migrated yet
-	StepFinish         Step = "migrate"        // the newest run is not finished
-	StepFinishRollback Step = "rollback"       // a rollback is not finished
-	StepRebuild        Step = "rebuild"        // the migration's own records are damaged
-	StepRelease        Step = "release"        // a run's holds are still set
-	StepReleaseOthers  Step = "release-others" // only holds that others set are left
-	StepPlanAgain      Step = "plan-again"     // the newest run was rolled back, and kept something
-)
-
-// Newest returns the newest run. ok is false if there was none.
-func (s *Status) Newest() (r RunStatus, ok bool) {
-	if len(s.Runs) == 0 {
-		return RunStatus{}, false
-	}
-	return s.Runs[len(s.Runs)-1], true
-}
-
-// Unfinished reports whether a migrator is at work, a run or a rollback is not finished,
-// or the runs' records are damaged.
-func (s *Status) Unfinished() bool {
-	return s.AtWork > 0 || len(s.Damage) > 0 || slices.ContainsFunc(s.Runs, func(r RunStatus) bool { return r.State == RunRunning || r.State == RunRollingBack })
-}
-
-// RunStatus is one run, and what became of the records that it migrated.
+// RunStatus is one run.
 type RunStatus struct {
-	Run      string           `json:"run"`
-	State    RunState         `json:"state"`
-	Dialect  newqueue.Dialect `json:"dialect"`
-	Source   string           `json:"source"`
-	Started  time.Time        `json:"started"`
-	Finished time.Time        `json:"finished,omitzero"`
-	Owner    string           `json:"owner"` // the process that wrote last
-	Done     Done             `json:"done"`
-	Custody  int              `json:"custody"`  // records in its part of the ledger now
-	Existing int              `json:"existing"` // those whose jobs still exist
-	Gone     int              `json:"gone"`     // those whose jobs were finished and cleaned up, or deleted
-
-	Policies Policies    `json:"-"` // the operator's choices for this run
-	ACL      []znode.ACL `json:"-"` // of what it creates; none is open
+	Run
+	Tracked int `json:"tracked"` // records that its ledger says it migrated
+	Present int `json:"present"` // of these, those whose job is there
+	Gone    int `json:"removed_since"`
 }
 
-// StateCount is how many jobs, requests or batches are in one state.
+// StateCount is how many jobs, requests or batches are in a state.
 type StateCount struct {
-	State  string `json:"state"`
-	Ours   int    `json:"ours"` // the migration's
-	Others int    `json:"others"`
+	State    string `json:"state"`
+	Migrated int    `json:"migrated"`
+	Others   int    `json:"others"` // that no run created
 }
 
-// HoldStatus is one hold and who set it.
+// HoldStatus is a hold on a queue or a collection.
 type HoldStatus struct {
-	Path  string    `json:"path"`
-	By    string    `json:"by"`             // a run's id, or who set it with mrtq hold, or "others"
-	Since time.Time `json:"since,omitzero"` // Since and Why are known only if mrtq hold set it
-	Why   string    `json:"why,omitempty"`
-	// CoversRun is as in [Hold].
-	CoversRun bool `json:"-"`
+	Path   string         `json:"path"`
+	Owners []ledger.Owner `json:"owners"`
 }
+
+func holdStatus(h target.Hold) HoldStatus { return HoldStatus{h.Path, h.Owners} }
 
 // LockStatus is one lock and the session that has it.
 type LockStatus struct {
@@ -110,213 +67,294 @@ type LockStatus struct {
 	Session string `json:"session"` // "" for a persistent lock
 }
 
-// ReadStatus reads the state of a migration from its target.
-func ReadStatus(ctx context.Context, target side.Side) (*Status, error) {
-	s := &Status{Runs: []RunStatus{}, Locks: []LockStatus{}}
-	before, err := CountMigrators(ctx, target)
+// LegacyStatus is what became of the records of one legacy queue.
+type LegacyStatus struct {
+	Path     string   `json:"path"`
+	Records  int      `json:"records"` // that are there
+	Migrated int      `json:"migrated"`
+	Left     int      `json:"left"`    // by the run's choices: skipped or in quarantine
+	Late     []string `json:"late"`    // added since the last run
+	Missed   []string `json:"missed"`  // not migrated, although they were there
+	Changed  []string `json:"changed"` // since they were migrated
+}
+
+// Newest is the newest run; nil if there is none.
+func (s *Status) Newest() *RunStatus {
+	if len(s.Runs) == 0 {
+		return nil
+	}
+	return &s.Runs[len(s.Runs)-1]
+}
+
+// ReadStatus reads where a migration stands. With a source, it also says what became of
+// the legacy records. It writes nothing. An error comes from reading.
+func ReadStatus(ctx context.Context, at *Reader, src *Source) (*Status, error) {
+	report(ctx, ReadingTarget, 0, 0)
+	s := &Status{Runs: []RunStatus{}, Holds: []HoldStatus{}, Locks: []LockStatus{}}
+	t, err := target.Read(ctx, at)
 	if err != nil {
 		return nil, err
 	}
-	states := newStateRows()
-	t, err := surveyTarget(ctx, target, "", surveyCalls{node: func(n *znode.Node) {
-		states.see(n)
-		s.seeLock(n)
-	}})
+	names, err := t.ReadNames(ctx)
 	if err != nil {
 		return nil, err
 	}
-	after, err := CountMigrators(ctx, target)
-	if err != nil {
-		return nil, err
-	}
-	s.AtWork = max(before, after)
-	s.Damage = append([]Problem{}, t.custody.damage...)
-	ours := newNameSet()
-	for i := range t.jobs.rows {
-		ours.add(t.names.text(t.jobs.rows[i].root))
-		if t.jobs.rows[i].touched {
-			s.Touched++
-		}
-	}
-	for _, b := range t.existingBatches {
-		if b.kind != "" {
-			ours.add(newqueue.BatchPath(t.names.text(b.bid)))
-		}
-	}
-	ours.sort()
-	s.Jobs, s.Access, s.Batches = states.counts(newqueue.JobPrefix, ours), states.counts(newqueue.AccessPrefix, ours), states.counts(newqueue.BatchPrefix, ours)
-	for _, r := range t.runs {
-		s.Runs = append(s.Runs, RunStatus{Run: r.ID, State: r.State, Dialect: r.Dialect, Source: r.Source, Started: r.Started, Finished: r.Finished, Owner: r.Owner, Done: r.Done, Policies: r.Policies, ACL: r.ACL})
-	}
-	t.countCustody(s.Runs)
-	s.Holds = holdStatuses(t.existing)
-	for n := range t.tree.All("/") {
-		s.seeLock(n)
-	}
-	slices.SortFunc(s.Locks, func(a, b LockStatus) int { return cmp.Compare(a.Path, b.Path) })
-	s.Locks = slices.Compact(s.Locks) // the layout's own znodes are read twice
-	if len(s.Runs)+len(s.Damage) == 0 {
-		if s.NoQueue, err = readNoQueue(ctx, target, t.tree); err != nil {
+	reading := statusReader{t: t, names: names, status: s}
+	for _, read := range []func(context.Context) error{reading.migrators, reading.states, reading.locks, reading.noQueue} {
+		if err := read(ctx); err != nil {
 			return nil, err
 		}
 	}
-	s.Step = s.step()
+	reading.runs()
+	if src != nil {
+		if err := reading.legacy(ctx, src); err != nil {
+			return nil, err
+		}
+	}
+	s.Step = advise(s)
 	return s, nil
 }
 
-// CountMigrators counts the migrators that are at work in a target or wait for their turn,
-// as the sessions in the election show. If the target is not a server, the count is 0,
-// because those sessions have ended. A znode that no session holds is no migrator.
-func CountMigrators(ctx context.Context, target side.Side) (n int, err error) {
-	server := side.Server(target)
-	if server == nil {
-		return 0, nil
-	}
-	places, err := childrenOf(ctx, target, ElectionPath)
-	for _, name := range places {
-		stat, there, err := server.Exists(ctx, znode.Join(ElectionPath, name))
-		if err != nil {
-			return 0, err
-		}
-		if there && election.Held(stat) {
-			n++
-		}
-	}
-	return n, err
+type statusReader struct {
+	t      *target.Target
+	names  *target.Names
+	status *Status
+	ours   []string // the runs' jobs and requests, sorted
 }
 
-// countCustody counts what became of the records that each run migrated.
-func (t *survey) countCustody(runs []RunStatus) {
-	byID := map[string]*RunStatus{}
-	for i := range runs {
-		byID[runs[i].Run] = &runs[i]
+// migrators counts the places in the election that sessions hold.
+func (r *statusReader) migrators(ctx context.Context) error {
+	lists, err := r.t.Reader.ChildrenAll(ctx, []string{ledger.ElectionPath})
+	if err != nil {
+		return err
 	}
-	for i := range t.custody.entries.rows {
-		row := &t.custody.entries.rows[i]
-		rs := byID[t.custody.entries.parts[row.part].run]
-		if rs == nil {
-			continue
+	var paths []string
+	for _, name := range lists[0] {
+		paths = append(paths, znode.Join(ledger.ElectionPath, name))
+	}
+	places, err := r.t.Reader.GetAll(ctx, paths, nil)
+	for _, n := range places {
+		if election.Held(n.Stat) {
+			r.status.AtWork++
 		}
-		rs.Custody++
-		if j, exists := t.jobs.index(t.names.text(row.record)); exists && t.jobs.rows[j].root == row.root {
-			rs.Existing++
+	}
+	return err
+}
+
+func (r *statusReader) runs() {
+	s := r.status
+	for _, run := range r.t.Ledger.Runs {
+		s.Runs = append(s.Runs, RunStatus{Run: run})
+	}
+	for e := range r.t.Ledger.All() {
+		run := &s.Runs[e.Run]
+		run.Tracked++
+		if r.names.Has(e.Job) {
+			run.Present++
 		} else {
-			rs.Gone++
+			run.Gone++
 		}
 	}
-}
-
-// stateRows are the states of all jobs, requests and batches, one small row each.
-type stateRows struct {
-	names  *names
-	states textTable
-	rows   map[string][]stateRow // by the prefix of the ids
-}
-
-type stateRow struct {
-	root  ref
-	state int32 // index into stateRows.states
-}
-
-func newStateRows() *stateRows { return &stateRows{names: newNames(), rows: map[string][]stateRow{}} }
-
-// see notes the state if a znode is a job, a request or a batch, or the status of one.
-// Call it with the status after the znode that it belongs to.
-func (s *stateRows) see(n *znode.Node) {
-	root := strings.TrimSuffix(n.Path, "/status")
-	_, prefix, ok := numberedChild(znode.Parent(root), znode.Name(root))
-	if !ok {
-		return
+	if r.t.Damage != nil {
+		s.Damage = r.t.Damage.Error()
 	}
-	rows := s.rows[prefix]
-	r := s.names.ref(root)
-	if root == n.Path {
-		s.rows[prefix] = append(rows, stateRow{r, s.states.of("unreadable")})
-		return
-	}
-	if last := len(rows) - 1; last >= 0 && rows[last].root == r {
-		rows[last].state = s.states.of(statusIn(n.Data))
+	s.Restored = r.t.Restored()
+	for _, h := range r.t.Holds {
+		s.Holds = append(s.Holds, holdStatus(h))
 	}
 }
 
-// statusIn returns the state in a status, spelled as it is there.
-func statusIn(data []byte) string {
+// states counts jobs by the queues of their states, and requests and batches by their
+// statuses.
+func (r *statusReader) states(ctx context.Context) error {
+	for e := range r.t.Ledger.All() {
+		r.ours = append(r.ours, e.Job)
+	}
+	slices.Sort(r.ours)
+	s := r.status
+	if err := r.jobs(ctx); err != nil {
+		return err
+	}
+	access := counts{}
+	for _, q := range newqueue.AccessQueues {
+		parent := newqueue.AccessQueuePath(q)
+		err := r.statuses(ctx, parent, newqueue.AccessPrefix, func(path, state string) { access.add(state, r.isOurs(path)) })
+		if err != nil {
+			return err
+		}
+	}
+	s.Access = access.list()
+	batches := counts{}
+	err := r.statuses(ctx, newqueue.BatchesPath, newqueue.BatchPrefix, func(path, state string) {
+		batches.add(state, r.t.Ledger.Batch(znode.Name(path)) != nil)
+	})
+	s.Batches = batches.list()
+	return err
+}
+
+func (r *statusReader) isOurs(path string) bool {
+	_, ours := slices.BinarySearch(r.ours, path)
+	return ours
+}
+
+// jobs counts the entries in the queues of all states. A job may have none.
+func (r *statusReader) jobs(ctx context.Context) error {
+	lists, err := r.t.Reader.ChildrenAll(ctx, []string{newqueue.JobStatesPath})
+	if err != nil {
+		return err
+	}
+	states := lists[0]
+	slices.Sort(states)
+	jobs := counts{}
+	for _, state := range states {
+		names, err := r.t.Reader.ChildrenAll(ctx, []string{znode.Join(newqueue.JobStatesPath, state)})
+		if err != nil {
+			return err
+		}
+		for _, name := range names[0] {
+			if _, jid, err := newqueue.ParseJobEntry(name); err == nil {
+				jobs.add(state, r.isOurs(newqueue.JobPath(jid)))
+			}
+		}
+	}
+	r.status.Jobs = jobs.list()
+	return nil
+}
+
+// statuses calls each with the state of every child of a parent.
+func (r *statusReader) statuses(ctx context.Context, parent, prefix string, each func(path, state string)) error {
+	names := slices.DeleteFunc(slices.Clone(r.names.In(parent)), func(name string) bool {
+		_, ok := newqueue.ParseSequenceID(prefix, name)
+		return !ok
+	})
+	for some := range slices.Chunk(names, 1000) {
+		var paths []string
+		for _, name := range some {
+			paths = append(paths, znode.Join(parent, name)+"/status")
+		}
+		nodes, err := r.t.Reader.MarkUnreadable().GetAll(ctx, paths, nil)
+		if err != nil {
+			return err
+		}
+		for _, n := range nodes {
+			each(znode.Parent(n.Path), stateIn(n.Data))
+		}
+	}
+	return nil
+}
+
+// stateIn returns the state in a status, in lower case.
+func stateIn(data []byte) string {
 	if o, err := newqueue.ParseObject(data); err == nil {
 		if text, err := o.String("status"); err == nil && text != "" {
-			return text
+			return strings.ToLower(text)
 		}
 	}
 	return "unreadable"
 }
 
-// counts counts the states of everything whose id has this prefix.
-func (s *stateRows) counts(prefix string, ours nameSet) []StateCount {
-	counts := map[string]*StateCount{}
-	for _, row := range s.rows[prefix] {
-		state := s.states.texts[row.state]
-		if counts[state] == nil {
-			counts[state] = &StateCount{State: state}
-		}
-		if ours.has(s.names.text(row.root)) {
-			counts[state].Ours++
-		} else {
-			counts[state].Others++
-		}
+// counts are StateCounts by state.
+type counts map[string]*StateCount
+
+func (c counts) add(state string, ours bool) {
+	if c[state] == nil {
+		c[state] = &StateCount{State: state}
 	}
+	if ours {
+		c[state].Migrated++
+	} else {
+		c[state].Others++
+	}
+}
+
+func (c counts) list() []StateCount {
 	list := []StateCount{}
-	for _, state := range slices.Sorted(maps.Keys(counts)) {
-		list = append(list, *counts[state])
+	for _, state := range slices.Sorted(maps.Keys(c)) {
+		list = append(list, *c[state])
 	}
 	return list
 }
 
-// holdStatuses returns the holds of a target and who set them.
-func holdStatuses(ex *existing) []HoldStatus {
-	holds := []HoldStatus{}
-	for _, hold := range listHolds(ex.tree, ex.runs) {
-		h := HoldStatus{Path: hold.Path, By: cmp.Or(hold.By, "others"), CoversRun: hold.CoversRun}
-		if _, ok := ParseHoldNote(hold.node.Data); ok {
-			h.Since, h.Why = hold.Since, hold.Why
+// locks finds the locks of jobs, requests and batches, and those below /locks.
+func (r *statusReader) locks(ctx context.Context) error {
+	lists := []string{newqueue.StorageLocksPath, newqueue.InventoryLocksPath}
+	for _, d := range newqueue.Dialects {
+		lists = append(lists, d.LocalIDLocksPath())
+	}
+	names, err := r.t.Reader.ChildrenAll(ctx, lists)
+	if err != nil {
+		return err
+	}
+	var paths []string
+	for i, parent := range lists {
+		for _, name := range names[i] {
+			paths = append(paths, znode.Join(parent, name))
 		}
-		holds = append(holds, h)
 	}
-	return holds
+	for parent := range target.Numbered {
+		for _, name := range r.names.In(parent) {
+			paths = append(paths, znode.Join(parent, name)+"/lock")
+		}
+	}
+	for some := range slices.Chunk(paths, 10_000) {
+		nodes, err := r.t.Reader.MarkUnreadable().GetAll(ctx, some, nil)
+		if err != nil {
+			return err
+		}
+		for _, n := range nodes {
+			l := LockStatus{Path: n.Path}
+			if n.Stat.EphemeralOwner != 0 {
+				l.Session = fmt.Sprintf("%#x", n.Stat.EphemeralOwner)
+			}
+			r.status.Locks = append(r.status.Locks, l)
+		}
+	}
+	slices.SortFunc(r.status.Locks, func(a, b LockStatus) int { return cmp.Compare(a.Path, b.Path) })
+	return nil
 }
 
-// seeLock notes an ephemeral znode, or a storage lock. Storage locks are persistent, and
-// a deployed service that dies leaves its own.
-func (s *Status) seeLock(n *znode.Node) {
-	persistent := znode.Parent(n.Path) == newqueue.StorageLocksPath
-	if n.Stat.EphemeralOwner == 0 && !persistent || znode.Within(n.Path, MigrationPath) || znode.Within(n.Path, newqueue.BatchUUIDsPath) {
-		return
+func (r *statusReader) noQueue(ctx context.Context) (err error) {
+	if !r.t.HasQueue() {
+		r.status.NoQueue, err = target.ReadNoQueue(ctx, r.t.Reader)
 	}
-	l := LockStatus{Path: n.Path}
-	if n.Stat.EphemeralOwner != 0 {
-		l.Session = fmt.Sprintf("%#x", n.Stat.EphemeralOwner)
-	}
-	s.Locks = append(s.Locks, l)
+	return err
 }
 
-func (s *Status) step() Step {
-	newest, ran := s.Newest()
-	byRun := slices.ContainsFunc(s.Holds, func(h HoldStatus) bool { return IsRun(h.By) })
-	switch {
-	case s.AtWork > 0:
-		return StepWait
-	case len(s.Damage) > 0:
-		return StepRebuild
-	case newest.State == RunRunning:
-		return StepFinish
-	case newest.State == RunRollingBack:
-		return StepFinishRollback
-	case byRun:
-		return StepRelease
-	case len(s.Holds) > 0:
-		return StepReleaseOthers
-	case !ran:
-		return StepPlan
-	case newest.State == RunRolledBack:
-		return StepPlanAgain
+// legacy says what became of each legacy record.
+func (r *statusReader) legacy(ctx context.Context, src *Source) error {
+	of := map[string]*LegacyStatus{}
+	for _, n := range src.Nodes {
+		of[n.Path] = &LegacyStatus{Path: n.Path, Late: []string{}, Missed: []string{}, Changed: []string{}}
 	}
-	return ""
+	choices, newest := rules.DefaultChoices(), r.t.Ledger.Newest()
+	if newest != nil {
+		choices = newest.Choices
+	}
+	err := readAll(ctx, src, src.Paths(), ReadingSource, func(f source.Fetched) error {
+		if !f.There {
+			return nil
+		}
+		l := of[znode.Parent(f.Path)]
+		l.Records++
+		e := r.t.Ledger.Find(f.Path)
+		do := rules.Decide(f.Record, choices).Do
+		switch {
+		case e != nil && ledger.HashOf(f.SHA256()) != e.Hash:
+			l.Migrated++
+			l.Changed = append(l.Changed, f.Path)
+		case e != nil:
+			l.Migrated++
+		case newest == nil || do == rules.Skip || do == rules.Quarantine:
+			l.Left++
+		case newest.HadRecord(f.Path):
+			l.Missed = append(l.Missed, f.Path)
+		default:
+			l.Late = append(l.Late, f.Path)
+		}
+		return nil
+	})
+	for _, n := range src.Nodes {
+		r.status.Legacy = append(r.status.Legacy, *of[n.Path])
+	}
+	return err
 }
