@@ -1,10 +1,13 @@
 package migrate
 
 import (
+	"context"
 	"errors"
+	"io"
 
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
+	"mrtq/legacy"
 	"mrtq/migrate/internal/apply"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/plan"
@@ -13,37 +16,154 @@ import (
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/target"
 	"mrtq/migrate/internal/verify"
+	"mrtq/newqueue"
 )
 
-// Types that the functions of this package take and return.
+// Sessions. A Reader has no method that writes.
 type (
-	Reader   = zkconn.Reader
-	Writer   = zkconn.Writer
-	Source   = source.Source
-	Record   = rules.Record
-	Queues   = rules.Queues
-	Choices  = rules.Choices
-	Options  = plan.Options
-	Plan     = plan.Plan
-	Limits   = apply.Limits
-	Counts   = ledger.Counts
-	Run      = ledger.Run
-	RunState = ledger.RunState
-	Verdict  = verify.Verdict
-	UndoItem = rollback.Item
-	NoQueue  = target.NoQueue
-	ACL      = znode.ACL
+	Reader = zkconn.Reader
+	Writer = zkconn.Writer
+	Znode  = znode.Node
+	ACL    = znode.ACL
 )
 
-// Errors.
-var (
-	ErrPlace   = target.ErrPlace
-	ErrDamaged = ledger.ErrDamaged
+// The source: a legacy queue and its records.
+type (
+	Source    = source.Source
+	Queues    = rules.Queues
+	QueueKind = rules.QueueKind
+	Record    = rules.Record
+	Lock      = source.Lock
+	// NoQueuesError is an [ErrNoQueues].
+	NoQueuesError = source.NoQueuesError
+)
 
+// The kinds of legacy queues.
+const (
+	Ingest      = rules.Ingest
+	Inventory   = rules.Inventory
+	AccessSmall = rules.AccessSmall
+	AccessLarge = rules.AccessLarge
+)
+
+// QueueKinds are all kinds, in the order in which their records are migrated.
+var QueueKinds = rules.QueueKinds
+
+// DefaultQueues are the usual places of the legacy queues. The caller owns them.
+func DefaultQueues() Queues { return rules.DefaultQueues() }
+
+// OpenSource lists a legacy queue, and reads its locks. The caller closes r when the source
+// is not needed any more. The error wraps [ErrNoQueues] or [ErrUnlisted], or comes from
+// reading.
+func OpenSource(ctx context.Context, r *Reader, queues Queues, opt legacy.Options) (*Source, error) {
+	return source.Open(ctx, r, queues, opt)
+}
+
+// The operator's choices.
+type (
+	Choices = rules.Choices
+	Choice  = rules.Choice
+)
+
+// The values of choices; see [AllChoices].
+const (
+	Block        = rules.Block
+	Quarantine   = rules.Quarantine
+	MigrateThem  = rules.Migrate
+	Skip         = rules.Skip
+	AsPending    = rules.AsPending
+	AsFailed     = rules.AsFailed
+	AllRecords   = plan.All
+	DefaultLimit = plan.DefaultPacket
+)
+
+// AllChoices are all choices, each with its values, the default first.
+var AllChoices = rules.AllChoices
+
+// DefaultChoices are the defaults, which are the safe ones.
+func DefaultChoices() Choices { return rules.DefaultChoices() }
+
+// A plan, and what it says.
+type (
+	Options     = plan.Options
+	Plan        = plan.Plan
+	Entry       = plan.Record
+	Action      = plan.Action
+	Batch       = plan.Batch
+	Settings    = plan.Settings
+	Notes       = plan.Notes
+	Problem     = plan.Problem
+	ProblemKind = plan.ProblemKind
+	Finding     = plan.Finding
+	ListSize    = plan.ListSize
+)
+
+// Actions are what a plan can do with a record, in the order in which tables show them.
+var Actions = plan.Actions
+
+// ReadPlan reads a saved plan: see [Plan.Write]. The error wraps [ErrPlanFile], or comes
+// from r.
+func ReadPlan(r io.Reader) (*Plan, error) { return plan.Read(r) }
+
+// ReadBy says which services can read a queue of a dialect.
+func ReadBy(d newqueue.Dialect) string { return plan.ReadBy(d) }
+
+// Runs, and what came of them.
+type (
+	Run        = ledger.Run
+	RunState   = ledger.RunState
+	Counts     = ledger.Counts
+	Owner      = ledger.Owner
+	Limits     = apply.Limits
+	Verdict    = verify.Verdict
+	Difference = verify.Difference
+	Kind       = verify.Kind
+	UndoItem   = rollback.Item
+	NoQueue    = target.NoQueue
+)
+
+// The states of a run.
+const (
+	Running     = ledger.Running
+	Done        = ledger.Done
+	RollingBack = ledger.RollingBack
+	RolledBack  = ledger.RolledBack
+)
+
+// IsRun reports whether a name is the id of a run.
+func IsRun(name string) bool { return ledger.IsRun(name) }
+
+// CheckPlace refuses a target where a new queue can't be. It writes nothing, and the chroot
+// need not exist. The error wraps [ErrPlace], or comes from reading.
+func CheckPlace(ctx context.Context, at *Reader) error { return target.CheckPlace(ctx, at) }
+
+// Errors of reading and of making a plan.
+var (
+	// ErrNoQueues says that none of the legacy queue nodes is in the source.
+	ErrNoQueues = source.ErrNoQueues
+	// ErrUnlisted says that a legacy queue node can't be read, so its records are not known.
+	ErrUnlisted = source.ErrUnlisted
+	// ErrPlace says that the new queue can't be where the target is.
+	ErrPlace = target.ErrPlace
+	// ErrDamaged says that the migration's own records are not whole.
+	ErrDamaged = ledger.ErrDamaged
+	// ErrPlanFile says that a file is not a saved plan, or not a whole one.
+	ErrPlanFile = plan.ErrFile
+)
+
+// Errors of writing.
+var (
+	// ErrInterrupted says that the caller's context ended between two transactions. The same
+	// call finishes the work.
 	ErrInterrupted = apply.ErrInterrupted
-	ErrTakenOver   = apply.ErrTakenOver
-	ErrContended   = apply.ErrContended
-	ErrDropped     = apply.ErrDropped
+	// ErrTakenOver says that another migrator has taken over the run.
+	ErrTakenOver = apply.ErrTakenOver
+	// ErrContended says that other clients keep writing to the target.
+	ErrContended = apply.ErrContended
+	// ErrDropped says that a server drops the connection at each transaction, however small.
+	ErrDropped = apply.ErrDropped
+	// ErrLost says that the session was lost.
+	ErrLost = zkconn.ErrLost
 
 	// ErrBlocked says that a plan has problems. Nothing was done.
 	ErrBlocked = errors.New("the plan can't be carried out as it is")
@@ -59,7 +179,6 @@ var (
 	// ErrFinished says that another migrator finished the run while this one waited, and
 	// that there is more to do now. It is not done without being asked for again.
 	ErrFinished = errors.New("another migrator finished the run meanwhile")
-
 	// ErrNoRun says that the target has no such run, or that it was rolled back.
 	ErrNoRun = errors.New("no such run")
 	// ErrNotNewest says that a later run builds on the one that should be rolled back.

@@ -20,7 +20,7 @@ import (
 	"mrtq/internal/side"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
-	"mrtq/migrate"
+	"mrtq/migrate/internal/rules"
 	"mrtq/newqueue"
 	"mrtq/newqueue/layoutmap"
 	"mrtq/newqueue/services"
@@ -38,7 +38,7 @@ var Names = []string{"merritt", "merritt-legacy", "zuul"}
 // Options choose a variant of a map.
 type Options struct {
 	Dialect string         // of merritt: "design" or "mrt-zk", "" for design
-	Queues  migrate.Queues // of merritt-legacy: where the queues are; without Nodes, at the default places
+	Queues  rules.Queues   // of merritt-legacy: where the queues are; without Nodes, at the default places
 	Legacy  legacy.Options // of merritt-legacy: how to decode its records
 }
 
@@ -54,7 +54,7 @@ func Named(name string, opt Options) (Layout, error) {
 		return merritt(opt.Dialect)
 	case "merritt-legacy":
 		if opt.Queues.Nodes == nil {
-			opt.Queues = migrate.DefaultQueues()
+			opt.Queues = rules.DefaultQueues()
 		}
 		m, err := legacyMap(opt.Queues, opt.Legacy)
 		return Layout{m, []layout.NewNative{newDuplicates}}, err

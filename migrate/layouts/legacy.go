@@ -13,7 +13,7 @@ import (
 
 	"mrtq/internal/layout"
 	"mrtq/legacy"
-	"mrtq/migrate"
+	"mrtq/migrate/internal/rules"
 )
 
 //go:embed merritt-legacy.yaml
@@ -68,9 +68,9 @@ func legacyFault(r *layout.Reading, err error) {
 }
 
 // legacyMap returns the map of the legacy queue, with the queues at these places.
-func legacyMap(q migrate.Queues, opt legacy.Options) (*layout.Map, error) {
+func legacyMap(q rules.Queues, opt legacy.Options) (*layout.Map, error) {
 	text := legacyText
-	if !slices.Equal(q.Roots(), migrate.DefaultQueues().Roots()) {
+	if !slices.Equal(q.Roots(), rules.DefaultQueues().Roots()) {
 		var err error
 		if text, err = legacyAt(q); err != nil {
 			return nil, err
@@ -80,14 +80,14 @@ func legacyMap(q migrate.Queues, opt legacy.Options) (*layout.Map, error) {
 }
 
 // legacyAt returns the map's text with the queues at other places.
-func legacyAt(q migrate.Queues) ([]byte, error) {
+func legacyAt(q rules.Queues) ([]byte, error) {
 	var m map[string]any
 	if err := yaml.Unmarshal(legacyText, &m); err != nil {
 		return nil, err
 	}
 	m["roots"] = q.Roots()
 	var at []any
-	for _, kind := range migrate.QueueKinds {
+	for _, kind := range rules.QueueKinds {
 		for i, node := range q.Nodes[kind] {
 			id := strings.ToLower(strings.NewReplacer("Small", "-small", "Large", "-large").Replace(string(kind)))
 			if i > 0 {

@@ -11,7 +11,7 @@ import (
 	"mrtq/internal/election"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
-	"mrtq/migrate"
+	"mrtq/migrate/internal/ledger"
 	"mrtq/newqueue"
 )
 
@@ -185,8 +185,8 @@ func (l *Looker) askLeader(ctx context.Context) error {
 func (l *Looker) lookAtRun(ctx context.Context) error {
 	path := ""
 	for _, name := range slices.Backward(slices.Concat(l.runs.first, l.runs.last)) {
-		if migrate.IsRun(name) {
-			path = znode.Join(migrate.RunsPath, name)
+		if ledger.IsRun(name) {
+			path = znode.Join(ledger.RunsPath, name)
 			break
 		}
 	}
@@ -205,8 +205,8 @@ func (l *Looker) lookAtRun(ctx context.Context) error {
 	l.run = run{path: path, watch: watch}
 	n, err := l.r.Get(ctx, path)
 	if err == nil {
-		var r migrate.Run
-		if r, err = migrate.ReadRun(n); err == nil {
+		var r ledger.Run
+		if r, err = ledger.ParseRun(n); err == nil {
 			l.run.record = &r
 			return nil
 		}

@@ -12,7 +12,8 @@ import (
 
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
-	"mrtq/migrate"
+	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/target"
 	"mrtq/newqueue"
 )
 
@@ -45,8 +46,8 @@ type Looker struct {
 	runs     *folder
 	election *folder // the election
 
-	top     *folder          // "/", looked at only if there is no queue
-	noQueue *migrate.NoQueue // what is there instead, as of the last list of top
+	top     *folder         // "/", looked at only if there is no queue
+	noQueue *target.NoQueue // what is there instead, as of the last list of top
 
 	run       run // the newest
 	migrators []Migrator
@@ -57,7 +58,7 @@ type Looker struct {
 type run struct {
 	path   string // of its znode, "" if there is no run
 	watch  zkconn.Watch
-	record *migrate.Run
+	record *ledger.Run
 	damage string
 }
 
@@ -92,8 +93,8 @@ func NewLooker(r *zkconn.Reader, now func() time.Time) *Looker {
 			{&folder{path: newqueue.QueueLocksPath, keep: holdsListed}, false},
 			{&folder{path: newqueue.CollectionLocksPath, keep: holdsListed}, true},
 		},
-		runs:     &folder{path: migrate.RunsPath, keep: watchable},
-		election: &folder{path: migrate.ElectionPath, keep: candidates},
+		runs:     &folder{path: ledger.RunsPath, keep: watchable},
+		election: &folder{path: ledger.ElectionPath, keep: candidates},
 		top:      &folder{path: "/", keep: locksTried},
 	}
 	for _, state := range documented {
@@ -161,7 +162,7 @@ func (l *Looker) Look(ctx context.Context) (Snapshot, error) {
 	}
 	if !l.there {
 		l.top.forget()
-		return Snapshot{At: now, NoQueue: &migrate.NoQueue{Missing: true, Znodes: []string{}, Legacy: []string{}, Queues: []string{}}}, nil
+		return Snapshot{At: now, NoQueue: &target.NoQueue{Missing: true, Znodes: []string{}, Legacy: []string{}, Queues: []string{}}}, nil
 	}
 	if err := l.lookAtFolders(ctx, now); err != nil {
 		return Snapshot{}, err
@@ -177,7 +178,7 @@ func (l *Looker) Look(ctx context.Context) (Snapshot, error) {
 
 // readNoQueue is what is there instead of a new queue, nil if there is one or if that is not
 // known. It reads what is there only when a znode came or went at the top.
-func (l *Looker) readNoQueue(ctx context.Context, s Snapshot) (*migrate.NoQueue, error) {
+func (l *Looker) readNoQueue(ctx context.Context, s Snapshot) (*target.NoQueue, error) {
 	if len(s.Jobs)+len(s.Access)+len(s.Batches) > 0 || s.Migration.Path != "" {
 		return nil, nil
 	}
@@ -185,7 +186,7 @@ func (l *Looker) readNoQueue(ctx context.Context, s Snapshot) (*migrate.NoQueue,
 		return l.noQueue, err
 	}
 	var err error
-	l.noQueue, err = migrate.ReadNoQueue(ctx, migrate.SideOfServer(l.r, nil))
+	l.noQueue, err = target.ReadNoQueue(ctx, l.r)
 	return l.noQueue, err
 }
 

@@ -12,7 +12,8 @@ import (
 
 	"mrtq/internal/jute"
 	"mrtq/internal/zkconn"
-	"mrtq/migrate"
+	"mrtq/migrate/internal/rules"
+	"mrtq/migrate/internal/target"
 	"mrtq/newqueue"
 )
 
@@ -77,19 +78,19 @@ func TestLookFollows(t *testing.T) {
 // when a znode came or went.
 func TestLookFindsNoQueue(t *testing.T) {
 	s := serve(t)
-	want(t, "no chroot", s.look().NoQueue, &migrate.NoQueue{Missing: true, Znodes: []string{}, Legacy: []string{}, Queues: []string{}})
+	want(t, "no chroot", s.look().NoQueue, &target.NoQueue{Missing: true, Znodes: []string{}, Legacy: []string{}, Queues: []string{}})
 	s.make("")
-	want(t, "an empty place", s.look().NoQueue, &migrate.NoQueue{Znodes: []string{}, Legacy: []string{}, Queues: []string{}})
+	want(t, "an empty place", s.look().NoQueue, &target.NoQueue{Znodes: []string{}, Legacy: []string{}, Queues: []string{}})
 	s.make("/ingest/mrtQ-05000000000001", "/below/jobs", "/below/batches")
 	found := s.look().NoQueue
-	want(t, "a legacy queue", found, &migrate.NoQueue{Znodes: []string{"below", "ingest"}, Legacy: []string{"ingest"}, Queues: []string{"below"}})
+	want(t, "a legacy queue", found, &target.NoQueue{Znodes: []string{"below", "ingest"}, Legacy: []string{"ingest"}, Queues: []string{"below"}})
 	if again := s.look().NoQueue; again != found {
 		t.Error("what is there was read again, though nothing changed")
 	}
 	s.make("/jobs")
-	want(t, "a queue without a job", s.look().NoQueue, (*migrate.NoQueue)(nil))
+	want(t, "a queue without a job", s.look().NoQueue, (*target.NoQueue)(nil))
 	s.make("/jobs/states/pending")
-	want(t, "a queue", s.look().NoQueue, (*migrate.NoQueue)(nil))
+	want(t, "a queue", s.look().NoQueue, (*target.NoQueue)(nil))
 	s.delete("/jobs/states/pending", "/jobs/states", "/jobs")
 	want(t, "the legacy queue again", s.look().NoQueue, found)
 }
@@ -288,7 +289,7 @@ func TestStatesOfBothDialects(t *testing.T) {
 func TestSource(t *testing.T) {
 	s := serve(t)
 	s.make("/ingest/mrtQ-05000000000001", "/accessLarge.1", "/mrt.lock/ark-1")
-	l := NewSourceLooker(s.r, migrate.DefaultQueues(), s.now)
+	l := NewSourceLooker(s.r, rules.DefaultQueues(), s.now)
 	look := func() []string {
 		t.Helper()
 		if err := s.r.Sync(t.Context()); err != nil {

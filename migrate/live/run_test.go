@@ -15,6 +15,8 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
+	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/rules"
 	"mrtq/newqueue"
 )
 
@@ -64,7 +66,7 @@ func TestRunShows(t *testing.T) {
 		s.zk.Advance(time.Second)
 		v := look()
 		r := v.Migration
-		if r == nil || r.Run != "run0000000000" || r.State != migrate.RunRunning || r.Total != records || r.Records < done || r.Records < last {
+		if r == nil || r.Run != "run0000000000" || r.State != ledger.Running || r.Total != records || r.Records < done || r.Records < last {
 			t.Errorf("%d of %d: %+v", done, total, r)
 			return
 		}
@@ -78,7 +80,7 @@ func TestRunShows(t *testing.T) {
 	}
 	opt := migrate.Options{Dialect: newqueue.Design, Source: "source", Target: "target"}
 	read := func(ctx context.Context) (*migrate.LegacyQueue, func(), error) {
-		q, err := migrate.OpenLegacyQueue(ctx, src, migrate.DefaultQueues(), legacy.Options{})
+		q, err := migrate.OpenLegacyQueue(ctx, src, rules.DefaultQueues(), legacy.Options{})
 		return q, func() {}, err
 	}
 	if _, err := m.Migrate(t.Context(), read, opt, nil); err != nil {
@@ -104,7 +106,7 @@ func TestRunShows(t *testing.T) {
 	look()
 	s.zk.Advance(time.Second)
 	v = look()
-	if r := v.Migration; r.State != migrate.RunRollingBack || !r.Unfinished() || r.Left != nil || r.TransactionRate == nil {
+	if r := v.Migration; r.State != ledger.RollingBack || !r.Unfinished() || r.Left != nil || r.TransactionRate == nil {
 		t.Errorf("%+v", r)
 	}
 	want(t, "notes", v.Notes, []string{"the rollback of run0000000000 is not finished and no migrator is at work: roll back run0000000000 again to finish it"})

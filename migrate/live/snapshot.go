@@ -27,7 +27,8 @@ import (
 	"time"
 
 	"mrtq/internal/znode"
-	"mrtq/migrate"
+	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/target"
 )
 
 // Snapshot is what one look found in a target.
@@ -35,7 +36,7 @@ type Snapshot struct {
 	At    time.Time // when the look began, by the caller's clock
 	There bool      // whether the target's chroot exists
 	// NoQueue is what is there instead of a new queue, nil if there is one.
-	NoQueue *migrate.NoQueue
+	NoQueue *target.NoQueue
 	// Jobs are the folders of job states that exist: first the documented states in
 	// the order of a job's life, then any others.
 	Jobs    []Folder
@@ -122,9 +123,9 @@ type LockFolder struct {
 
 // Migration is what the migration's own znodes say.
 type Migration struct {
-	Run    *migrate.Run // the newest run, nil if there is none or its record can't be read
-	Damage string       // why the newest run's record can't be read, "" if it can
-	Path   string       // the znode of the newest run, "" if there is none
+	Run    *ledger.Run // the newest run, nil if there is none or its record can't be read
+	Damage string      // why the newest run's record can't be read, "" if it can
+	Path   string      // the znode of the newest run, "" if there is none
 	// Migrators are the processes in the migration's election. The first is at work,
 	// the others wait.
 	Migrators []Migrator

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"mrtq/internal/zkconn"
-	"mrtq/migrate"
+	"mrtq/migrate/internal/rules"
 )
 
 // SourceLooker counts the records of the legacy queues, and the legacy locks, again
@@ -20,7 +20,7 @@ type SourceLooker struct {
 
 // NewSourceLooker returns a SourceLooker for the source of a session. The caller
 // closes the session.
-func NewSourceLooker(r *zkconn.Reader, queues migrate.Queues, now func() time.Time) *SourceLooker {
+func NewSourceLooker(r *zkconn.Reader, queues rules.Queues, now func() time.Time) *SourceLooker {
 	l := &SourceLooker{r: r, now: now}
 	for _, root := range queues.Roots() {
 		l.folders = append(l.folders, &folder{path: root})

@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"mrtq/internal/znode"
-	"mrtq/migrate"
+	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/target"
 	"mrtq/newqueue"
 )
 
@@ -42,7 +43,7 @@ type View struct {
 	AsOf  time.Time `json:"as_of,omitzero"` // when the newest look began, zero if there was none
 	There bool      `json:"there"`          // whether the target's chroot exists
 	// NoQueue is what is there instead of a new queue, nil if there is one.
-	NoQueue *migrate.NoQueue `json:"no_queue,omitempty"`
+	NoQueue *target.NoQueue `json:"no_queue,omitempty"`
 
 	Jobs      []Queue    `json:"jobs"`             // one for each state
 	Access    []Queue    `json:"access"`           // one for each access queue
@@ -106,7 +107,7 @@ type LockView struct {
 // RunView is the newest run: what it is doing or has done.
 type RunView struct {
 	Run          string           `json:"run"`
-	State        migrate.RunState `json:"state,omitempty"`
+	State        ledger.RunState  `json:"state,omitempty"`
 	Damage       string           `json:"damage,omitempty"` // why the run's record can't be read; then only Run is known
 	Source       string           `json:"source,omitempty"`
 	Dialect      newqueue.Dialect `json:"dialect,omitempty"`
@@ -126,7 +127,7 @@ type RunView struct {
 
 // Unfinished reports whether the run, or its rollback, has begun and not ended.
 func (r RunView) Unfinished() bool {
-	return r.State == migrate.RunRunning || r.State == migrate.RunRollingBack
+	return r.State == ledger.Running || r.State == ledger.RollingBack
 }
 
 // View returns what the newest snapshot shows, with rates over the history. The
@@ -241,17 +242,17 @@ func (h History) run() *RunView {
 	r := m.Run
 	v := &RunView{
 		Run: r.ID, State: r.State, Source: r.Source, Dialect: r.Dialect, Owner: r.Owner, Started: r.Started, Finished: r.Finished,
-		Records: r.Done.Records(), Total: r.Total, Transactions: r.Transactions(),
+		Records: r.Created.Records(), Total: r.Total, Transactions: r.Stat.Version,
 	}
 	for _, before := range h[:len(h)-1] {
 		if b := before.Migration.Run; b != nil && b.ID == r.ID && b.State == r.State {
 			seconds := s.At.Sub(before.At).Seconds()
-			v.RecordRate = rate(int64(v.Records-b.Done.Records()), seconds)
-			v.TransactionRate = rate(int64(v.Transactions-b.Transactions()), seconds)
+			v.RecordRate = rate(int64(v.Records-b.Created.Records()), seconds)
+			v.TransactionRate = rate(int64(v.Transactions-b.Stat.Version), seconds)
 			break
 		}
 	}
-	if v.State == migrate.RunRunning && v.RecordRate != nil && *v.RecordRate > 0 && v.Total >= v.Records {
+	if v.State == ledger.Running && v.RecordRate != nil && *v.RecordRate > 0 && v.Total >= v.Records {
 		left := float64(v.Total-v.Records) / *v.RecordRate
 		v.Left = &left
 	}
@@ -271,9 +272,9 @@ func (r RunView) notes(attended bool) []string {
 	case r.Damage != "":
 		return []string{fmt.Sprintf("the record of %s can't be used: %s; the target's status says what to do", r.Run, r.Damage)}
 	case attended:
-	case r.State == migrate.RunRunning:
+	case r.State == ledger.Running:
 		return []string{fmt.Sprintf("%s is not finished and no migrator is at work: run the same migration again to finish it", r.Run)}
-	case r.State == migrate.RunRollingBack:
+	case r.State == ledger.RollingBack:
 		return []string{fmt.Sprintf("the rollback of %s is not finished and no migrator is at work: roll back %s again to finish it", r.Run, r.Run)}
 	}
 	return nil

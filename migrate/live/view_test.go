@@ -6,6 +6,7 @@ import (
 
 	"mrtq/internal/znode"
 	"mrtq/migrate"
+	"mrtq/migrate/internal/ledger"
 )
 
 func pending(at time.Time, czxid int64, created, children int32) Snapshot {
@@ -81,7 +82,7 @@ func TestNoNegativeAge(t *testing.T) {
 // A view has a note about an unfinished run that no migrator works on. Two looks have
 // to agree, because a migrator may come or leave during one look.
 func TestAbandonedRun(t *testing.T) {
-	running := Migration{Path: "/migration/runs/run0000000000", Run: &migrate.Run{ID: "run0000000000", State: migrate.RunRunning}}
+	running := Migration{Path: "/migration/runs/run0000000000", Run: &migrate.Run{ID: "run0000000000", State: ledger.Running}}
 	attended := running
 	attended.Migrators = []Migrator{{Path: "n-0"}}
 	for name, c := range map[string]struct {
