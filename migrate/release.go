@@ -70,10 +70,17 @@ func Release(ctx context.Context, src *Source, w *Writer, opt ReleaseOptions) (*
 	if err != nil {
 		return nil, cancelled(&TargetError{err})
 	}
+	res := &Released{Lifted: []string{}, Left: []HoldStatus{}}
+	r := release{w: w, t: t, opt: opt, nonce: rand.Text()}
+	if !slices.ContainsFunc(t.Holds, r.lifts) {
+		for _, h := range t.Holds {
+			res.Left = append(res.Left, holdStatus(h))
+		}
+		return res, nil
+	}
 	if err := checkReleasable(t, opt); err != nil {
 		return nil, err
 	}
-	res := &Released{Lifted: []string{}, Left: []HoldStatus{}}
 	if !opt.Unverified && len(opt.Collections) == 0 && len(t.Ledger.Runs) > 0 {
 		if res.Verdict, err = verifyTarget(ctx, src, t, opt.VerifyOptions); err != nil {
 			return nil, cancelled(err)
@@ -82,7 +89,6 @@ func Release(ctx context.Context, src *Source, w *Writer, opt ReleaseOptions) (*
 			return res, err
 		}
 	}
-	r := release{w: w, t: t, opt: opt, nonce: rand.Text()}
 	if err := r.lift(ctx, res); err != nil {
 		return res, err
 	}
@@ -138,18 +144,11 @@ type release struct {
 // lift lifts the holds in one transaction. It succeeds only if the runs and the holds are
 // as they were read, because the target was verified then.
 func (r *release) lift(ctx context.Context, res *Released) error {
-	runs := make([]string, len(r.t.Ledger.Runs))
-	for i, run := range r.t.Ledger.Runs {
-		runs[i] = run.ID
-	}
 	var ops []znode.Op
 	var queues []newqueue.QueueHold
 	for _, h := range r.t.Holds {
-		left := h.Owners.Without(runs...)
-		if r.opt.Others || h.Collection != "" {
-			left = nil
-		}
-		if !r.wants(h) || len(left) == len(h.Owners) {
+		left := r.left(h)
+		if !r.lifts(h) {
 			res.Left = append(res.Left, holdStatus(h))
 			continue
 		}
@@ -175,6 +174,17 @@ func (r *release) lift(ctx context.Context, res *Released) error {
 	}
 	return err
 }
+
+// left are the owners that a hold has after the release.
+func (r *release) left(h target.Hold) ledger.Owners {
+	if r.opt.Others || h.Collection != "" {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(h.Owners), func(o ledger.Owner) bool { return ledger.IsRun(o.By) })
+}
+
+// lifts reports whether the release takes owners from a hold.
+func (r *release) lifts(h target.Hold) bool { return r.wants(h) && len(r.left(h)) < len(h.Owners) }
 
 // wants reports whether the release is about a hold.
 func (r *release) wants(h target.Hold) bool {

@@ -91,10 +91,6 @@ func (b *Builder) chooseRun() {
 	p.Previous = last
 	p.Run = ledger.RunID(last.Number() + 1)
 	path := ledger.RunPath(last.ID)
-	if b.in.Target.Restored() && !b.in.Options.Restored {
-		b.problem(Problem{Kind: Restored, Path: path, Message: "the target was restored from a backup: a job that was finished after the backup was made would run again",
-			Next: "if that is acceptable, say that you know that it was restored"})
-	}
 	switch last.State {
 	case ledger.Running:
 		p.Run, p.Resumes, p.Unfinished = last.ID, true, *last
@@ -282,6 +278,7 @@ func (b *Builder) Finish(there map[string]target.Batch) *Plan {
 	p.Batches = slices.DeleteFunc(p.Batches, func(batch *Batch) bool { return batch.Adds == 0 && !batch.Ours })
 	b.planLayout()
 	b.planHolds()
+	b.planRestored()
 	b.finishServices()
 	b.addNotes()
 	slices.SortStableFunc(p.Problems, func(x, y Problem) int { return strings.Compare(x.Path, y.Path) })
@@ -369,6 +366,16 @@ func (b *Builder) planHolds() {
 				Next: "if they may stop until you release it again, say so"})
 		}
 	}
+}
+
+// planRestored refuses to add to a target that was restored from a backup, unless the
+// operator knows it.
+func (b *Builder) planRestored() {
+	if b.plan.Empty() || !b.in.Target.Restored() || b.in.Options.Restored {
+		return
+	}
+	b.problem(Problem{Kind: Restored, Path: ledger.RunPath(b.plan.Previous.ID), Message: "the target was restored from a backup: a job that was finished after the backup was made would run again",
+		Next: "if that is acceptable, say that you know that it was restored"})
 }
 
 // Dialect is the plan's dialect.
