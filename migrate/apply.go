@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"mrtq/internal/pace"
 	"mrtq/internal/side"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
@@ -22,9 +21,6 @@ type Migrator struct {
 	// Budget is the largest size of a transaction in bytes, and MaxOps the largest
 	// number of its operations. 0 means the default. A job is never split.
 	Budget, MaxOps int
-	// InFlight is how many transactions are under way at once. 0 means as many as the
-	// server answers without delay ([pace.Writes]).
-	InFlight int
 	// Say is called with what the operator should know while the migration runs.
 	// Progress is called with how many of the records have been sent; [WithPhases]
 	// reports the other phases. Either may be nil.
@@ -291,7 +287,12 @@ func (r *retries) next(ctx context.Context, steps int, err error) error {
 	case r.idle == maxIdle && throttled:
 		return fmt.Errorf("%d transactions in a row: %w; run the same command again when the server has less to do, or with fewer operations a second", maxIdle, err)
 	case throttled:
-		return interrupted(pace.Sleep(ctx, r.pause<<(r.idle-1))) // twice as long each time
+		select {
+		case <-time.After(r.pause << (r.idle - 1)): // twice as long each time
+			return nil
+		case <-ctx.Done():
+			return interrupted(context.Cause(ctx))
+		}
 	case r.idle == maxIdle && lost:
 		return fmt.Errorf("%w: the connection was lost at %d transactions in a row, and the last had only one job or znode: %w", ErrDropped, maxIdle, err)
 	case r.idle == maxIdle:

@@ -34,7 +34,7 @@ func TestLostAnswerAtEveryTransaction(t *testing.T) {
 				t.Parallel()
 				s := serve(t, znode.NewTree())
 				fault := s.cut(at, carried)
-				m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1, InFlight: 3}
+				m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1}
 				got, err := m.Migrate(t.Context(), static(src), options(permissive()), nil)
 				if err != nil {
 					t.Fatal(err)
@@ -73,7 +73,7 @@ func TestKilledAtEveryTransaction(t *testing.T) {
 				t.Parallel()
 				s := liveTarget(t, newqueue.Design)
 				s.kill(t, at, carried)
-				m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1, InFlight: 2}
+				m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1}
 				if _, err := m.Migrate(t.Context(), static(src), opt, nil); !errors.Is(err, zkconn.ErrLost) {
 					t.Fatalf("killed: %v", err)
 				}
@@ -93,7 +93,7 @@ func TestKilledAtEveryTransaction(t *testing.T) {
 func TestRollbackKilledAtEveryTransaction(t *testing.T) {
 	atEveryRollback(t, func(t *testing.T, s *site, res *Result, at int, carried, last bool) {
 		s.kill(t, at, carried)
-		m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1, InFlight: 2}
+		m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1}
 		if _, err := m.Rollback(t.Context(), res.Run, false); !errors.Is(err, zkconn.ErrLost) {
 			t.Fatalf("killed: %v", err)
 		}
@@ -113,7 +113,7 @@ func TestRollbackKilledAtEveryTransaction(t *testing.T) {
 func TestRollbackLosesAnAnswerAtEveryTransaction(t *testing.T) {
 	atEveryRollback(t, func(t *testing.T, s *site, res *Result, at int, carried, last bool) {
 		fault := s.cut(at, carried)
-		m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1, InFlight: 3}
+		m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1}
 		u, err := m.Rollback(t.Context(), res.Run, false)
 		if err != nil || fault.Fired() != 1 {
 			t.Fatalf("%d answers lost: %v", fault.Fired(), err)
@@ -172,7 +172,7 @@ func TestServerThrottles(t *testing.T) {
 	}
 	s := liveTarget(t, newqueue.Design)
 	busy(s)
-	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1, InFlight: 4, firstPause: time.Millisecond}
+	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1, firstPause: time.Millisecond}
 	got, err := m.Migrate(t.Context(), static(src), options(permissive()), nil)
 	if err != nil || got.Done != res.Done {
 		t.Fatalf("%v, done %+v", err, got.Done)
@@ -180,7 +180,7 @@ func TestServerThrottles(t *testing.T) {
 	if v := verdict(t, src, treeOf(t, s), VerifyOptions{}); !v.OK() {
 		t.Errorf("differences: %v", v.Differences)
 	}
-	u, err := (&Migrator{Target: s.Target, Now: clock(), Budget: 1, InFlight: 4, firstPause: time.Millisecond}).Rollback(t.Context(), got.Run, false)
+	u, err := (&Migrator{Target: s.Target, Now: clock(), Budget: 1, firstPause: time.Millisecond}).Rollback(t.Context(), got.Run, false)
 	if err != nil || u.Done != got.Done {
 		t.Errorf("%v, removed %+v", err, u.Done)
 	}
@@ -217,7 +217,7 @@ func TestNewJobsOfOthersMeanwhile(t *testing.T) {
 					submit(t, s)
 				}
 			})
-			m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1, InFlight: 4}
+			m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1}
 			res, err := m.Migrate(t.Context(), static(src), options(permissive()), nil)
 			if err != nil {
 				t.Fatal(err)
@@ -292,7 +292,7 @@ func TestNoBatchLooksDoneBeforeItIs(t *testing.T) {
 		}
 	}
 	s.before(t, look)
-	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1, InFlight: 1}
+	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1}
 	res, err := m.Migrate(t.Context(), static(src), options(permissive()), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -373,7 +373,7 @@ func TestRollbackInterruptedWhileLookingAgain(t *testing.T) {
 		}
 		return false
 	}})
-	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1, InFlight: 1}
+	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1}
 	m.Progress = func(done, _ int) {
 		if touched || done == 0 {
 			return

@@ -44,7 +44,7 @@ func TestOwnerOfAHoldSetDuringTheRun(t *testing.T) {
 			})
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1, InFlight: 1, Progress: func(done, _ int) {
+			m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1, Progress: func(done, _ int) {
 				if c.after != nil && done == 1 {
 					cancel()
 				}
@@ -54,7 +54,7 @@ func TestOwnerOfAHoldSetDuringTheRun(t *testing.T) {
 			}
 			if c.after != nil {
 				c.after(t, s)
-				m := &Migrator{Target: s.Target, Now: clock(), HoldAgain: true, Keep: keepNothing, Budget: 1, InFlight: 1}
+				m := &Migrator{Target: s.Target, Now: clock(), HoldAgain: true, Keep: keepNothing, Budget: 1}
 				if _, err := m.Migrate(t.Context(), static(src), options(permissive()), nil); err != nil {
 					t.Fatal(err)
 				}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"mrtq/internal/pace"
 	"mrtq/internal/side"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/zkdata"
@@ -40,10 +39,10 @@ func DigestAuth(user, password string) Auth { return zkconn.DigestAuth(user, pas
 
 // A Limit caps the operations per second that go to the servers of a [Config]. Several
 // sessions can share one. Nil is no limit.
-type Limit = pace.Limit
+type Limit = zkconn.Limit
 
 // NewLimit is a limit of perSecond operations per second.
-func NewLimit(perSecond int) *Limit { return pace.NewLimit(perSecond) }
+func NewLimit(perSecond int) *Limit { return zkconn.NewLimit(perSecond) }
 
 // A Reader is a session with a ZooKeeper that can't write, because it has no method for
 // it. If a connection is lost, it repeats the reads on a new one. Close it.
@@ -69,9 +68,6 @@ type ConnectError = zkconn.ConnectError
 
 // A Watch fires once, when something changes on a server.
 type Watch = zkconn.Watch
-
-// TreeOptions choose what a [Reader] reads as a whole tree.
-type TreeOptions = zkconn.TreeOptions
 
 // ErrLost says that a session was lost for good.
 var ErrLost = zkconn.ErrLost

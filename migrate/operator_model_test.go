@@ -397,7 +397,7 @@ func (l *life) migrate(b prepareFault) {
 	}
 	opt := options(c.policies)
 	opt.Dialect, opt.Again, opt.Done = l.dialect, c.again, c.done
-	m := &Migrator{Target: p.Target, Now: clock(), Keep: keepNothing, InFlight: 3, HoldAgain: true}
+	m := &Migrator{Target: p.Target, Now: clock(), Keep: keepNothing, HoldAgain: true}
 	mayDie := b(m)
 	res, err := m.Migrate(l.Context(), static(src), opt, nil)
 	after := treeOf(l.T, p.site)
@@ -565,7 +565,7 @@ func (l *life) rollback(force bool, b prepareFault) {
 		l.SkipNow()
 	}
 	run := runs[len(runs)-1].Run
-	m := &Migrator{Target: p.Target, Now: clock(), Keep: keepNothing, InFlight: 3}
+	m := &Migrator{Target: p.Target, Now: clock(), Keep: keepNothing}
 	mayDie := b(m)
 	u, err := m.Rollback(l.Context(), run, force)
 	after := treeOf(l.T, p.site)

@@ -61,7 +61,7 @@ func TestRolledBackOrFinishedWhileWaiting(t *testing.T) {
 			s := serve(t, znode.NewTree())
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			first := &Migrator{Target: s.Target, Now: clock(), InFlight: 1, Budget: 1}
+			first := &Migrator{Target: s.Target, Now: clock(), Budget: 1}
 			if !c.done {
 				first.Progress = func(int, int) { cancel() }
 			}

@@ -57,7 +57,11 @@ func (m *Migrator) Restore(ctx context.Context, w *zkconn.Writer, tree *znode.Tr
 	created := 0 // by all tries
 	for retry := m.retries(); ; {
 		res := &Restored{Ephemerals: []string{}, Warnings: []Warning{}}
-		there, err := w.Tree(ctx, zkconn.TreeOptions{Roots: roots(tree), ACL: hasRestrictedACL(tree)})
+		r := &w.Reader
+		if hasRestrictedACL(tree) {
+			r = r.WithACLs(zkconn.AllACLs)
+		}
+		there, err := r.Tree(ctx, roots(tree)...)
 		if err != nil {
 			return nil, err
 		}
@@ -152,7 +156,7 @@ func (m *Migrator) restore(ctx context.Context, w *zkconn.Writer, res *Restored,
 			}
 		}
 	}
-	start := func(ctx context.Context, t unit) <-chan error { return w.Start(ctx, t.ops) }
+	start := func(ctx context.Context, t unit) <-chan error { return online{w}.Start(ctx, t.ops) }
 	items, report := 0, phases(ctx)
 	_, err = m.pipeline(ctx, pack(units, budget, m.MaxOps, len(w.Address().Chroot)), start, func(t unit) {
 		steps++

@@ -96,7 +96,7 @@ func TestRollbackThatWasKilledLiftsItsHolds(t *testing.T) {
 	removeAll(t, s, "/locks")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	m := &Migrator{Target: s.Target, Now: clock(), Budget: 1, InFlight: 1, Progress: func(int, int) { cancel() }}
+	m := &Migrator{Target: s.Target, Now: clock(), Budget: 1, Progress: func(int, int) { cancel() }}
 	if _, err := m.Rollback(ctx, res.Run, false); err == nil {
 		t.Fatal("it was not killed")
 	}

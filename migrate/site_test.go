@@ -67,8 +67,7 @@ func (s *site) begin(t tester) {
 func open(t tester, server *minizk.Server) *zkconn.Writer {
 	t.Helper()
 	w, err := zkconn.OpenWriter(t.Context(), zkconn.Config{
-		Address:    zkconn.Address{Servers: []string{server.Addr()}},
-		MaxRequest: 1 << 20, // each of many sessions allocates this much
+		Address: zkconn.Address{Servers: []string{server.Addr()}},
 	})
 	if err != nil {
 		t.Fatal(err)

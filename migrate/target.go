@@ -57,6 +57,13 @@ func NewOfflineTarget(t *OfflineTree) *Target { return &Target{Backend: t} }
 // online is a session with a server.
 type online struct{ *zkconn.Writer }
 
+// Start does all operations or none, before it returns. The channel gives the error.
+func (o online) Start(ctx context.Context, ops []znode.Op) <-chan error {
+	done := make(chan error, 1)
+	done <- o.Multi(ctx, ops)
+	return done
+}
+
 func (o online) Side(acl func(path string) bool) side.Side { return side.Session(&o.Reader, acl) }
 
 // side returns the target as a side. Reading it gives the state as of now.

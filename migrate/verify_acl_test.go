@@ -151,7 +151,7 @@ func TestFinishedWithItsACL(t *testing.T) {
 			defer cancel()
 			opt := options(permissive())
 			opt.ACL = closed
-			first := &Migrator{Target: s.Target, Now: clock(), InFlight: 1, Budget: 1, Progress: func(int, int) { cancel() }}
+			first := &Migrator{Target: s.Target, Now: clock(), Budget: 1, Progress: func(int, int) { cancel() }}
 			if _, err := first.Migrate(ctx, static(src), opt, nil); !errors.Is(err, ErrInterrupted) {
 				t.Fatal(err)
 			}

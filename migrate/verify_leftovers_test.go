@@ -23,7 +23,7 @@ func TestFolderOfAStateThatARecordLeft(t *testing.T) {
 	}
 	s := serve(t, znode.NewTree())
 	s.kill(t, 3, false)
-	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1, InFlight: 1}
+	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1}
 	if _, err := m.Migrate(t.Context(), static(source(t, queue(t, records))), options(permissive()), nil); !errors.Is(err, zkconn.ErrLost) {
 		t.Fatal(err)
 	}
