@@ -182,7 +182,7 @@ func (w *serviceWorld) readPlan() error {
 // start returns the scenario's services, which it starts when it is first called.
 func (w *serviceWorld) start() *daemons.World {
 	if w.services == nil {
-		w.services = daemons.New(daemons.Options{Conn: w.conn.Conn, Root: w.root + "/new"})
+		w.services = daemons.New(daemons.Options{Conn: w.conn, Root: w.root + "/new"})
 	}
 	return w.services
 }

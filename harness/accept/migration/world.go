@@ -17,7 +17,7 @@ import (
 	"github.com/cucumber/godog"
 	"github.com/go-zookeeper/zk"
 
-	"mrtq/internal/zkconn"
+	"mrtq/harness/accept/internal/session"
 )
 
 // world belongs to one scenario. It has two chroots on the server, a working folder, and
@@ -25,7 +25,7 @@ import (
 type world struct {
 	*suite
 	root           string // this scenario's chroot
-	conn           *zkconn.Session
+	conn           *zk.Conn
 	dir            string
 	dialect        string
 	last           outcome
@@ -63,7 +63,7 @@ func (w *world) setUp(ctx context.Context, _ *godog.Scenario) (_ context.Context
 	if w.dir, err = os.MkdirTemp("", "mrtq-scenario-"); err != nil {
 		return ctx, err
 	}
-	if w.conn, err = zkconn.OpenSession(ctx, w.session); err != nil {
+	if w.conn, err = session.Open(ctx, w.session); err != nil {
 		return ctx, err
 	}
 	w.quarantineFile = filepath.Join(w.dir, "mrtq-quarantine.ndjson")
