@@ -56,8 +56,16 @@ func (t *Tree) kindOf(owner int64) ownerKind {
 // OpenSession says that a session is open. The tree has to know it only if the session's id looks
 // like a TTL, which no id of this process's servers does.
 func (t *Tree) OpenSession(id int64) {
-	if looksLikeTTL(id) {
-		t.oddSessions[id] = struct{}{}
+	if !looksLikeTTL(id) {
+		return
+	}
+	t.oddSessions[id] = struct{}{}
+	// A snapshot may have nodes of a session that was opened later.
+	for path, n := range t.ttls {
+		if n.owner == id {
+			delete(t.ttls, path)
+			t.own(path, n)
+		}
 	}
 }
 
