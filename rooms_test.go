@@ -40,6 +40,7 @@ var rooms = []string{
 	"internal/layout",
 	"internal/offline",
 	"internal/side",
+	"internal/sides",
 	"internal/election",
 	"internal/zkserver",
 	"internal/zkdata",

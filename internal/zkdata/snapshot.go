@@ -56,6 +56,19 @@ func readSnapshot(ctx context.Context, file dataFile, progress func(int)) (*snap
 // checksum of its own.
 func parseSnapshot(ctx context.Context, file dataFile, s *stream, progress func(int)) (*snapshot, error) {
 	snap := &snapshot{dataFile: file, tree: ztree.Empty(), finished: -1}
+	if err := snap.body(ctx, s, progress); err != nil {
+		return nil, err
+	}
+	s.seal()
+	snap.trailer(s)
+	if s.err != nil {
+		return nil, s.err
+	}
+	return snap, nil
+}
+
+// body reads everything up to the first checksum.
+func (snap *snapshot) body(ctx context.Context, s *stream, progress func(int)) error {
 	s.header()
 	for range s.count("number of sessions") {
 		s.record(func(d *jute.Decoder) {
@@ -65,19 +78,10 @@ func parseSnapshot(ctx context.Context, file dataFile, s *stream, progress func(
 			}
 		})
 		if s.err != nil {
-			return nil, s.err
+			return s.err
 		}
 	}
-	acls := s.acls()
-	if err := snap.nodes(ctx, s, acls, progress); err != nil {
-		return nil, err
-	}
-	s.seal()
-	snap.trailer(s)
-	if s.err != nil {
-		return nil, s.err
-	}
-	return snap, nil
+	return snap.nodes(ctx, s, s.acls(), progress)
 }
 
 // header reads a FileHeader.
