@@ -69,7 +69,7 @@ func openFileTarget(ctx context.Context, p Place, opt Options) (*Target, error) 
 
 // removeBelow removes everything below a path.
 func removeBelow(ctx context.Context, w *zkconn.Writer, path string) error {
-	tree, err := w.Tree(ctx, zkconn.TreeOptions{Roots: []string{path}})
+	tree, err := w.Tree(ctx, path)
 	if err != nil {
 		return err
 	}
