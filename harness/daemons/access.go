@@ -1,23 +1,14 @@
 package daemons
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"slices"
 
 	"mrtq/newqueue"
 	"mrtq/newqueue/services"
 )
-
-// assemblies runs the two access workers: one for large requests, which takes small
-// ones, too, and one for small requests. Each checks only the hold of its own queue.
-func (w *World) assemblies() {
-	if !w.exists(newqueue.QueueHoldPath(newqueue.HoldAccessLarge)) {
-		w.assemble(newqueue.AccessLarge)
-		w.assemble(newqueue.AccessSmall)
-	}
-	if !w.exists(newqueue.QueueHoldPath(newqueue.HoldAccessSmall)) {
-		w.assemble(newqueue.AccessSmall)
-	}
-}
 
 type access struct {
 	*library
@@ -45,6 +36,9 @@ func (a *access) load() error {
 }
 
 func (a *access) setStatus(status string) error {
+	if !slices.Contains(nextOfAccess[a.status], status) {
+		return errState{a.status, status}
+	}
 	o, err := a.jsonProperty(a.path + "/status")
 	if err != nil {
 		return err
@@ -54,50 +48,85 @@ func (a *access) setStatus(status string) error {
 	return a.putObject(a.path+"/status", o)
 }
 
-// assemble takes every pending request of a queue. It loads each request before it
-// looks at its state, so one bad request stops the queue.
-func (w *World) assemble(q newqueue.AccessQueue) {
-	queue := newqueue.AccessQueuePath(q)
-	names, err := w.children(queue)
-	if err != nil {
-		w.trouble(services.Access, services.StopsQueue, queue, err)
-		return
-	}
-	for _, name := range names {
-		a := &access{library: w.library, path: queue + "/" + name}
-		if err := a.load(); err != nil {
-			w.trouble(services.Access, services.StopsQueue, a.path, err)
-			return
-		}
-		if a.status != "Pending" || !w.lock(a.path) {
-			continue
-		}
-		if _, err := getString(a.token, "token"); err != nil {
-			// A pending request cannot become Failed, so it stays Pending and locked.
-			w.trouble(services.Access, services.Stuck, a.path, err)
-			continue
-		}
-		err := w.tokenRun(a)
-		if err != nil {
-			w.trouble(services.Access, services.Fails, a.path, err)
-		} else {
-			w.took(services.Access, a.path)
-		}
-		w.unlock(a.path)
+// assembleLarge is one turn of the worker for large requests. It takes small ones, too.
+// It looks at the hold of its own queue only.
+func (t *Turn) assembleLarge() {
+	if !t.held(newqueue.QueueHoldPath(newqueue.HoldAccessLarge)) && !t.assemble(newqueue.AccessLarge) {
+		t.assemble(newqueue.AccessSmall)
 	}
 }
 
-func (w *World) tokenRun(a *access) error {
+// assembleSmall is one turn of the worker for small requests.
+func (t *Turn) assembleSmall() {
+	if !t.held(newqueue.QueueHoldPath(newqueue.HoldAccessSmall)) {
+		t.assemble(newqueue.AccessSmall)
+	}
+}
+
+// assemble takes the first pending request of a queue, and reports whether there was
+// one. It loads each request before it looks at its state, so one bad request stops the
+// queue.
+func (t *Turn) assemble(q newqueue.AccessQueue) bool {
+	queue := newqueue.AccessQueuePath(q)
+	names, err := t.children(queue)
+	if err != nil {
+		t.trouble(services.StopsQueue, queue, err)
+		return false
+	}
+	for _, name := range names {
+		a := &access{library: &t.library, path: queue + "/" + name}
+		if err := a.load(); err != nil {
+			t.trouble(services.StopsQueue, a.path, err)
+			return false
+		}
+		if a.status != "Pending" || !t.lock(a.path) {
+			continue
+		}
+		// It loads it again, but does not look at its state again.
+		err := a.load()
+		token := ""
+		if err == nil {
+			token, err = getString(a.token, "token")
+		}
+		if err == nil {
+			t.note(token, func(e *Execution) { e.Workers = append(e.Workers, t.actor.Name) })
+			err = t.tokenRun(a, token)
+		}
+		if err != nil {
+			// A pending request cannot become Failed, so it stays Pending and locked.
+			t.stuck(a.path, err)
+		}
+		return true
+	}
+	return false
+}
+
+// tokenRun assembles the object and unlocks the request. The error is that it could do
+// neither.
+func (t *Turn) tokenRun(a *access, token string) error {
 	_, bytesErr := getNumber(a.token, "cloud-content-byte", 64)
 	_, nodeErr := getNumber(a.token, "delivery-node", 64)
 	if err := a.setStatus("Processing"); err != nil {
 		return err
 	}
-	for _, err := range []error{bytesErr, nodeErr} {
-		if err != nil {
-			a.setStatus("Failed")
-			return err
-		}
+	bad := cmp.Or(bytesErr, nodeErr)
+	if t.fails(token) {
+		bad = cmp.Or(bad, errors.New("the object can't be assembled"))
 	}
-	return a.setStatus("Completed")
+	end := "Failed"
+	if bad == nil {
+		end = "Completed"
+		t.work("assemble", token, func(e *Execution) { e.Assembled++ })
+	}
+	if err := a.setStatus(end); err != nil {
+		return err
+	}
+	t.note(token, func(e *Execution) { e.States = append(e.States, end) })
+	t.unlock(a.path)
+	if bad != nil {
+		t.trouble(services.Fails, a.path, bad)
+	} else {
+		t.took(a.path)
+	}
+	return nil
 }

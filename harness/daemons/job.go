@@ -1,6 +1,7 @@
 package daemons
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -17,7 +18,6 @@ type job struct {
 	status                                  string
 	retry                                   int64
 	priority                                int64
-	space                                   int64
 	data, identifiers, inventory, storeData newqueue.Object
 	statePath, batchPath                    string
 }
@@ -73,23 +73,20 @@ func (j *job) load(setStatus bool) error {
 	if j.priority, err = j.number("priority", 32); err != nil {
 		return err
 	}
-	if j.space, err = j.number("space_needed", 64); err != nil {
+	if _, err = j.number("space_needed", 64); err != nil {
 		return err
 	}
-	if j.identifiers, err = j.optJSONProperty(j.path() + "/identifiers"); err != nil {
-		return err
-	}
-	if _, err = j.optJSONProperty(j.path() + "/metadata"); err != nil {
-		return err
-	}
-	if j.inventory, err = j.optJSONProperty(j.path() + "/inventory"); err != nil {
-		return err
-	}
-	if j.storeData, err = j.optJSONProperty(j.path() + "/store"); err != nil {
-		return err
+	var unused newqueue.Object
+	for _, node := range []struct {
+		name string
+		to   *newqueue.Object
+	}{{"identifiers", &j.identifiers}, {"metadata", &unused}, {"inventory", &j.inventory}, {"store", &j.storeData}} {
+		if *node.to, err = j.optJSONProperty(j.path() + "/" + node.name); err != nil {
+			return err
+		}
 	}
 	if setStatus {
-		return j.place()
+		return j.place(false)
 	}
 	return nil
 }
@@ -106,32 +103,24 @@ func (j *job) number(node string, bits int) (int64, error) {
 	return n, nil
 }
 
-// place does what setJobStatePath and setBatchStatePath do: they delete the old entry
-// and create the new one, even if the two are the same.
-func (j *job) place() error {
+// place does what setJobStatePath and setBatchStatePath do: they delete the entry that
+// the job had and create the new one. With again they do so even if the two are the
+// same, because the Java library compares strings with ==.
+func (j *job) place(again bool) error {
 	folder := "/jobs/states/" + strings.ToLower(j.status)
-	entry := fmt.Sprintf("%s/%02d-%s", folder, j.priority, j.id)
-	if err := j.delete(j.statePath); err != nil {
-		return err
-	}
-	j.statePath = entry
-	if err := j.make(folder, entry); err != nil {
+	if err := j.move(&j.statePath, folder, fmt.Sprintf("%02d-%s", j.priority, j.id), again); err != nil {
 		return err
 	}
 	sub := map[string]string{"Failed": "batch-failed", "Completed": "batch-completed", "Deleted": "batch-deleted"}[j.status]
-	if sub == "" {
-		sub = "batch-processing"
-	}
-	folder = "/batches/" + j.bid + "/states/" + sub
-	entry = folder + "/" + j.id
-	if err := j.delete(j.batchPath); err != nil {
-		return err
-	}
-	j.batchPath = entry
-	return j.make(folder, entry)
+	return j.move(&j.batchPath, "/batches/"+j.bid+"/states/"+cmp.Or(sub, "batch-processing"), j.id, again)
 }
 
-func (l *library) make(folder, entry string) error {
+func (l *library) move(path *string, folder, name string, again bool) error {
+	entry := folder + "/" + name
+	if again || entry != *path {
+		l.delete(*path)
+	}
+	*path = entry
 	if l.exists(entry) {
 		return nil
 	}
@@ -173,11 +162,13 @@ func (j *job) setStatus(status, message string) error {
 		}
 		j.status = status
 	}
-	return j.place()
+	return j.place(true)
 }
 
 func now() string { return time.Now().Format("2006-01-02 15:04:05 -0700") }
 
+// setPriority does what Job.setPriority does. The queue entry keeps the old priority
+// until the next place.
 func (j *job) setPriority(priority int64) error {
 	j.priority = priority
 	return j.set(j.path()+"/priority", strconv.FormatInt(priority, 10))
@@ -215,12 +206,10 @@ func (j *job) remove() error {
 	if len(next[j.status]) > 0 {
 		return errState{j.status, "removed"}
 	}
-	for _, path := range []string{j.statePath, j.batchPath} {
-		if err := j.delete(path); err != nil {
-			return err
-		}
-	}
-	return j.deleteAll(j.path())
+	j.delete(j.statePath)
+	j.delete(j.batchPath)
+	j.deleteAll(j.path())
+	return nil
 }
 
 // acquireJob does what Job.acquireJob does. An error ends its search. After a checked
@@ -237,7 +226,7 @@ func (l *library) acquireJob(state string) (j *job, item string, err error) {
 	}
 	for _, entry := range entries {
 		if len(entry) < 3 {
-			return nil, folder + "/" + entry, fmt.Errorf("string index out of range: 3")
+			return nil, folder + "/" + entry, invalid("string index out of range: 3")
 		}
 		j := &job{library: l, id: entry[3:]}
 		if strings.Contains(j.id, "/") || j.id == "" || !l.lock(j.path()) {
@@ -250,4 +239,15 @@ func (l *library) acquireJob(state string) (j *job, item string, err error) {
 		return j, j.path(), err
 	}
 	return nil, "", nil
+}
+
+// record returns whose work the job is: see [World.Executions].
+func (j *job) record() string {
+	if id, _ := value(j.data, "jobID"); id != "" {
+		return id
+	}
+	if manifest, _ := value(j.inventory, "manifest_url"); manifest != "" {
+		return manifest
+	}
+	return j.path()
 }
