@@ -3,49 +3,24 @@ package daemons
 import (
 	"cmp"
 	"errors"
-	"fmt"
-	"slices"
 
 	"mrtq/newqueue"
 	"mrtq/newqueue/services"
 )
 
+// access is org.cdlib.mrt.zk.Access.
 type access struct {
-	*library
-	path, status string
-	token        newqueue.Object
-}
-
-var nextOfAccess = map[string][]string{
-	"Pending": {"Processing"}, "Processing": {"Completed", "Failed"}, "Failed": {"Processing", "Deleted"}, "Completed": {}, "Deleted": {},
+	item
+	token newqueue.Object
 }
 
 func (a *access) load() error {
-	o, err := a.jsonProperty(a.path + "/status")
+	_, err := a.loadStatus()
 	if err != nil {
 		return err
-	}
-	if a.status, err = getString(o, "status"); err != nil {
-		return err
-	}
-	if _, known := nextOfAccess[a.status]; !known {
-		return fmt.Errorf("no enum constant AccessState.%s", a.status)
 	}
 	a.token, err = a.optJSONProperty(a.path + "/token")
 	return err
-}
-
-func (a *access) setStatus(status string) error {
-	if !slices.Contains(nextOfAccess[a.status], status) {
-		return errState{a.status, status}
-	}
-	o, err := a.jsonProperty(a.path + "/status")
-	if err != nil {
-		return err
-	}
-	o["status"], o["message"], o["last_modified"] = status, "", now()
-	a.status = status
-	return a.putObject(a.path+"/status", o)
 }
 
 // assembleLarge is one turn of the worker for large requests. It takes small ones, too.
@@ -74,7 +49,7 @@ func (t *Turn) assemble(q newqueue.AccessQueue) bool {
 		return false
 	}
 	for _, name := range names {
-		a := &access{library: &t.library, path: queue + "/" + name}
+		a := &access{item: item{library: &t.library, id: name, path: queue + "/" + name, steps: accessSteps}}
 		if err := a.load(); err != nil {
 			t.trouble(services.StopsQueue, a.path, err)
 			return false
@@ -106,7 +81,7 @@ func (t *Turn) assemble(q newqueue.AccessQueue) bool {
 func (t *Turn) tokenRun(a *access, token string) error {
 	_, bytesErr := getNumber(a.token, "cloud-content-byte", 64)
 	_, nodeErr := getNumber(a.token, "delivery-node", 64)
-	if err := a.setStatus("Processing"); err != nil {
+	if err := a.setStatus("Processing", "", nil); err != nil {
 		return err
 	}
 	bad := cmp.Or(bytesErr, nodeErr)
@@ -118,7 +93,7 @@ func (t *Turn) tokenRun(a *access, token string) error {
 		end = "Completed"
 		t.work("assemble", token, func(e *Execution) { e.Assembled++ })
 	}
-	if err := a.setStatus(end); err != nil {
+	if err := a.setStatus(end, "", nil); err != nil {
 		return err
 	}
 	t.note(token, func(e *Execution) { e.States = append(e.States, end) })

@@ -58,6 +58,7 @@ type Turn struct {
 	err   error
 
 	objectLocks []string // which the turn deletes in the end
+	opened      *zk.Conn // the session of a worker of dialect design
 }
 
 // errKilled ends the code of a turn whose process was killed.
@@ -115,7 +116,7 @@ func (t *Turn) Next() (Pause, bool) {
 // administrator's refused action, or a session that the simulation could not open or
 // has lost.
 func (t *Turn) Finish() (did bool, err error) {
-	for {
+	for write := 1; ; write++ {
 		at, more := t.Next()
 		if !more || at.Waits != "" {
 			return t.did, t.err
@@ -124,7 +125,7 @@ func (t *Turn) Finish() (did bool, err error) {
 		case Dies:
 			t.actor.Kill()
 			t.actor.Expire()
-			return true, nil
+			return write > 1, nil
 		case Forgotten:
 			t.actor.Expire()
 		}

@@ -1,7 +1,6 @@
 package daemons
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -168,8 +167,8 @@ func (t *Turn) moveStatus(item, status string, more func(newqueue.Object)) error
 
 // load does what load of the Ruby library does, which demands a configuration.
 func (t *Turn) loadJob(jid string) (*job, error) {
-	j := &job{library: &t.library, id: jid}
-	if _, err := t.jsonProperty(j.path() + "/configuration"); err != nil {
+	j := t.job(jid)
+	if _, err := t.jsonProperty(j.path + "/configuration"); err != nil {
 		return nil, err
 	}
 	return j, j.load(true)
@@ -186,7 +185,7 @@ func (t *Turn) moveJob(jid, status string) error {
 // rubyMove does what set_status does with a job.
 func (t *Turn) rubyMove(j *job, status string) error {
 	aside := func(s string) bool { return s == "Failed" || s == "Deleted" }
-	err := t.moveStatus(j.path(), status, func(o newqueue.Object) {
+	err := t.moveStatus(j.path, status, func(o newqueue.Object) {
 		if _, there := o["last_successful_status"]; !there {
 			o["last_successful_status"] = nil
 		}
@@ -211,12 +210,12 @@ func (t *Turn) requeue(jid string) error {
 	if err != nil {
 		return err
 	}
-	o, err := t.jsonProperty(j.path() + "/status")
+	o, err := t.jsonProperty(j.path + "/status")
 	if err != nil {
 		return err
 	}
-	if !t.ephemeral(j.path() + "/lock") {
-		return fmt.Errorf("%s is locked", j.path())
+	if !t.ephemeral(j.path + "/lock") {
+		return fmt.Errorf("%s is locked", j.path)
 	}
 	last, _ := value(o, "last_successful_status")
 	to := success[last]
@@ -229,7 +228,7 @@ func (t *Turn) requeue(jid string) error {
 		j.retry++
 		err = t.rubyMove(j, to)
 	}
-	t.unlock(j.path())
+	t.unlock(j.path)
 	return err
 }
 
@@ -264,8 +263,7 @@ func (t *Turn) reprioritize(jid string) error {
 
 // documented acts through package newqueue.
 func (t *Turn) documented(a Action, item string) error {
-	ctx, q := context.Background(), t.queue()
-	t.before(string(a), item)
+	ctx, q := t.queue()
 	var err error
 	switch a {
 	case ReleaseJob:

@@ -2,7 +2,6 @@ package daemons
 
 import (
 	"fmt"
-	"slices"
 
 	"mrtq/newqueue"
 	"mrtq/newqueue/services"
@@ -10,62 +9,26 @@ import (
 
 // batch is org.cdlib.mrt.zk.Batch.
 type batch struct {
-	*library
-	id, status string
+	item
 	data       newqueue.Object
 	hasFailure bool
 }
 
-func (b *batch) path() string { return "/batches/" + b.id }
-
-// nextOfBatch has the same content as BatchState.nextStates.
-var nextOfBatch = map[string][]string{
-	"Pending":         {"Held", "Processing"},
-	"Held":            {"Pending", "Deleted"},
-	"Processing":      {"Reporting", "Failed"},
-	"Reporting":       {"Failed", "Completed"},
-	"Failed":          {"UpdateReporting", "Deleted"},
-	"UpdateReporting": {"Failed", "Completed"},
-	"Completed":       {},
-	"Deleted":         {},
+func (l *library) batch(id string) *batch {
+	return &batch{item: item{library: l, id: id, path: "/batches/" + id, steps: batchSteps}}
 }
 
 func (b *batch) load() error {
-	if !b.exists(b.path()) {
-		return invalid("missing node %s", b.path())
-	}
-	o, err := b.jsonProperty(b.path() + "/status")
+	_, err := b.loadStatus()
 	if err != nil {
 		return err
 	}
-	if b.status, err = getString(o, "status"); err != nil {
+	if b.data, err = b.optJSONProperty(b.path + "/submission"); err != nil {
 		return err
 	}
-	if _, known := nextOfBatch[b.status]; !known {
-		return fmt.Errorf("no enum constant BatchState.%s", b.status)
-	}
-	if b.data, err = b.optJSONProperty(b.path() + "/submission"); err != nil {
-		return err
-	}
-	failed, _ := b.children(b.path() + "/states/batch-failed")
+	failed, _ := b.children(b.path + "/states/batch-failed")
 	b.hasFailure = len(failed) > 0
 	return nil
-}
-
-func (b *batch) setStatus(status, message string) error {
-	if status == b.status {
-		return nil
-	}
-	if !slices.Contains(nextOfBatch[b.status], status) {
-		return errState{b.status, status}
-	}
-	o, err := b.jsonProperty(b.path() + "/status")
-	if err != nil {
-		return err
-	}
-	o["status"], o["message"], o["last_modified"] = status, message, now()
-	b.status = status
-	return b.putObject(b.path()+"/status", o)
 }
 
 // emptied reports whether a batch's batch-processing exists and is empty.
@@ -95,12 +58,12 @@ func (t *Turn) submitBatch() {
 		return
 	}
 	for _, name := range names {
-		b := &batch{library: &t.library, id: name}
-		if t.exists(b.path()+"/states") || !t.lock(b.path()) {
+		b := t.batch(name)
+		if t.exists(b.path+"/states") || !t.lock(b.path) {
 			continue
 		}
 		if err := t.submit(b); err != nil {
-			t.stuck(b.path(), err)
+			t.stuck(b.path, err)
 		}
 		return
 	}
@@ -110,13 +73,13 @@ func (t *Turn) submit(b *batch) error {
 	if err := b.load(); err != nil {
 		return err
 	}
-	if err := t.create(b.path()+"/states", ""); err != nil {
+	if err := t.create(b.path+"/states", ""); err != nil {
 		return err
 	}
-	if err := b.setStatus("Processing", ""); err != nil {
+	if err := b.setStatus("Processing", "", nil); err != nil {
 		return err
 	}
-	jp, err := t.jsonProperty(b.path() + "/submission")
+	jp, err := t.jsonProperty(b.path + "/submission")
 	if err != nil {
 		return err
 	}
@@ -128,16 +91,16 @@ func (t *Turn) submit(b *batch) error {
 		return err
 	}
 	if again := t.jobsOf(b.id); len(again) > 0 {
-		t.trouble(services.Resubmits, b.path(), fmt.Errorf("it has %d jobs already", len(again)))
+		t.trouble(services.Resubmits, b.path, fmt.Errorf("it has %d jobs already", len(again)))
 	}
 	if err := t.createJob(b, jp); err != nil {
 		return err
 	}
-	if err := b.setStatus("Reporting", ""); err != nil {
+	if err := b.setStatus("Reporting", "", nil); err != nil {
 		return err
 	}
-	t.unlock(b.path())
-	t.took(b.path())
+	t.unlock(b.path)
+	t.took(b.path)
 	return nil
 }
 
@@ -154,9 +117,10 @@ func (t *Turn) createJob(b *batch, jp newqueue.Object) error {
 	if err != nil {
 		return err
 	}
-	j := &job{library: &t.library, id: id, bid: b.id, status: "Pending", priority: 5}
-	if !t.lock(j.path()) {
-		return invalid("%s is locked", j.path())
+	j := t.job(id)
+	j.bid, j.status, j.priority = b.id, "Pending", 5
+	if !t.lock(j.path) {
+		return invalid("%s is locked", j.path)
 	}
 	configuration := newqueue.Object{"jobID": "jid-of-" + b.id}
 	for k, v := range jp {
@@ -167,14 +131,14 @@ func (t *Turn) createJob(b *batch, jp newqueue.Object) error {
 		{"bid", b.id}, {"priority", "5"}, {"space_needed", "0"}, {"configuration", javaJSON(configuration)},
 		{"identifiers", javaJSON(submittedIdentifiers(jp))}, {"status", javaJSON(status)},
 	} {
-		if err := t.create(j.path()+"/"+node[0], node[1]); err != nil {
+		if err := t.create(j.path+"/"+node[0], node[1]); err != nil {
 			return err
 		}
 	}
 	if err := j.place(true); err != nil {
 		return err
 	}
-	t.unlock(j.path())
+	t.unlock(j.path)
 	return nil
 }
 
@@ -200,21 +164,21 @@ func (t *Turn) clean(ruby bool) {
 		return
 	}
 	for _, name := range names {
-		b := &batch{library: &t.library, id: name}
-		if done, err := t.emptied(name); err != nil || !done && !(ruby && !t.exists(b.path()+"/states/batch-processing")) {
+		b := t.batch(name)
+		if done, err := t.emptied(name); err != nil || !done && !(ruby && !t.exists(b.path+"/states/batch-processing")) {
 			continue
 		}
 		if err := b.load(); err != nil {
 			// The original throws before it looks at the batch's status, so it
 			// cleans no later batch.
-			t.trouble(services.NeverCleaned, b.path(), err)
+			t.trouble(services.NeverCleaned, b.path, err)
 			return
 		}
 		if b.status != "Completed" && b.status != "Deleted" {
 			continue
 		}
 		if err := b.remove(ruby); err != nil {
-			t.trouble(services.NeverCleaned, b.path(), err)
+			t.trouble(services.NeverCleaned, b.path, err)
 			continue
 		}
 		t.removed(b.id)
@@ -232,9 +196,9 @@ func (t *Turn) removed(bid string) {
 // then the batch.
 func (b *batch) remove(forgiving bool) error {
 	for _, f := range newqueue.BatchFolders {
-		names, _ := b.children(b.path() + "/states/" + string(f))
+		names, _ := b.children(b.path + "/states/" + string(f))
 		for _, name := range names {
-			j := &job{library: b.library, id: name, bid: b.id}
+			j := b.job(name)
 			err := j.load(true)
 			if err == nil {
 				err = j.remove()
@@ -251,6 +215,6 @@ func (b *batch) remove(forgiving bool) error {
 	if uuid != "" {
 		b.delete("/batch-uuids/" + uuid)
 	}
-	b.deleteAll(b.path())
+	b.deleteAll(b.path)
 	return nil
 }

@@ -22,25 +22,33 @@ func TestWhatEachDaemonWrites(t *testing.T) {
 			create /batches/B/states/batch-processing/J
 			delete /jobs/J/lock`, from, to)
 	}
+	localID := newqueue.Object{"identifiers": `{"primary_id":"","local_id":["a/b"]}`}
+	primaryID := newqueue.Object{"identifiers": `{"primary_id":"ark:/1/2","local_id":[]}`}
 	for name, c := range map[string]struct {
 		daemon  services.Daemon
 		state   string
 		changed newqueue.Object
-		opt     daemons.Options
 		want    string
 	}{
-		"Initialize": {services.Initialize, "Pending", nil, daemons.Options{}, "create /jobs/J/lock\n move the payload of UUID/jid-J\n" + moved("pending", "estimating")},
-		"Initialize, a container": {services.Initialize, "Pending", newqueue.Object{"type": "container"}, daemons.Options{},
-			"create /jobs/J/lock\n move the payload of UUID/jid-J\n move the payload of UUID/jid-J\n" + moved("pending", "estimating")},
-		"Estimate":  {services.Estimate, "Estimating", nil, daemons.Options{}, "create /jobs/J/lock\n set /jobs/J/space_needed\n" + moved("estimating", "provisioning")},
-		"Provision": {services.Provision, "Provisioning", nil, daemons.Options{}, "create /jobs/J/lock\n" + moved("provisioning", "downloading")},
-		"Process": {services.Process, "Processing", nil, daemons.Options{}, `create /jobs/J/lock
+		"Initialize": {services.Initialize, "Pending", nil, `create /jobs/J/lock
+			move the payload of UUID/jid-J
+			` + moved("pending", "estimating")},
+		"Initialize, a container": {services.Initialize, "Pending", newqueue.Object{"type": "container"}, `create /jobs/J/lock
+			move the payload of UUID/jid-J
+			move the payload of UUID/jid-J
+			` + moved("pending", "estimating")},
+		"Estimate": {services.Estimate, "Estimating", nil, `create /jobs/J/lock
+			set /jobs/J/space_needed
+			` + moved("estimating", "provisioning")},
+		"Provision": {services.Provision, "Provisioning", nil, `create /jobs/J/lock
+			` + moved("provisioning", "downloading")},
+		"Process": {services.Process, "Processing", nil, `create /jobs/J/lock
 			create /jobs/J/inventory
 			create /jobs/J/store
 			set /jobs/J/identifiers
 			set /jobs/J/configuration
 			` + moved("processing", "storing")},
-		"Process, with a local id": {services.Process, "Processing", newqueue.Object{"identifiers": `{"primary_id":"","local_id":["a/b"]}`}, daemons.Options{}, `create /jobs/J/lock
+		"Process, with a local id": {services.Process, "Processing", localID, `create /jobs/J/lock
 			create /locks/localid/a_b_ark_99166_p9owner
 			delete /locks/localid/a_b_ark_99166_p9owner
 			create /jobs/J/inventory
@@ -48,12 +56,12 @@ func TestWhatEachDaemonWrites(t *testing.T) {
 			set /jobs/J/identifiers
 			set /jobs/J/configuration
 			` + moved("processing", "storing")},
-		"Process, with a primary id": {services.Process, "Processing", newqueue.Object{"identifiers": `{"primary_id":"ark:/1/2","local_id":[]}`}, daemons.Options{}, `create /jobs/J/lock
+		"Process, with a primary id": {services.Process, "Processing", primaryID, `create /jobs/J/lock
 			create /jobs/J/inventory
 			create /jobs/J/store
 			set /jobs/J/configuration
 			` + moved("processing", "storing")},
-		"Notify": {services.Notify, "Notify", nil, daemons.Options{}, `create /jobs/J/lock
+		"Notify": {services.Notify, "Notify", nil, `create /jobs/J/lock
 			move the payload of UUID/jid-J
 			set /jobs/J/status
 			delete /jobs/states/notify/05-J
@@ -61,14 +69,14 @@ func TestWhatEachDaemonWrites(t *testing.T) {
 			delete /batches/B/states/batch-processing/J
 			create /batches/B/states/batch-completed/J
 			delete /jobs/J/lock`},
-		"BatchReport": {services.BatchReport, "Completed", nil, daemons.Options{}, `create /batches/B/lock
+		"BatchReport": {services.BatchReport, "Completed", nil, `create /batches/B/lock
 			set /batches/B/status
 			mail the report of B
 			set /batches/B/status
 			delete /batches/B/lock`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			q := newQueue(t, c.opt)
+			q := newQueue(t, daemons.Options{})
 			q.add(c.state, c.changed)
 			if got, want := q.writes(q.worker(c.daemon).Begin()), lines(c.want); !slices.Equal(got, want) {
 				t.Errorf("it writes\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -109,7 +117,8 @@ func TestEstimateWithoutALength(t *testing.T) {
 
 // Process rewrites every configuration. It adds keys, and changes the order of all.
 func TestProcessRewritesTheConfiguration(t *testing.T) {
-	full := newqueue.Object{"title": "t", "creator": "c", "date": "d", "objectID": "ark:/1/2", "localID": "l", "identifiers": `{"primary_id":"ark:/1/2","local_id":["l"]}`}
+	full := newqueue.Object{"title": "t", "creator": "c", "date": "d", "objectID": "ark:/1/2", "localID": "l",
+		"identifiers": `{"primary_id":"ark:/1/2","local_id":["l"]}`}
 	for name, c := range map[string]struct {
 		changed newqueue.Object
 		payload daemons.Payload
@@ -242,6 +251,26 @@ func TestPayload(t *testing.T) {
 				t.Errorf("mailed: %+v", q.Mails)
 			}
 		})
+	}
+}
+
+// A job that fails keeps the state that succeeded last, and a requeue goes on after it.
+func TestRequeueGoesOnAfterTheLastSuccess(t *testing.T) {
+	broken := true
+	q := newQueue(t, daemons.Options{Fails: func(worker, _ string) bool { return broken && worker == "Process" }})
+	jid := q.add("Pending", nil)
+	must(t, q.Run())
+	if o := q.object("/jobs/" + jid + "/status"); o["status"] != "Failed" || o["last_successful_status"] != "Downloading" {
+		t.Errorf("after a failure in Process its status is %v", o)
+	}
+	broken = false
+	must(t, q.Do(daemons.RequeueJob, jid))
+	if got := q.status(jid); got != "Processing" {
+		t.Errorf("a requeue makes it %s", got)
+	}
+	must(t, q.Run())
+	if e := q.Executions()["jid-"+jid]; q.status(jid) != "Completed" || e.Stored != 1 || e.Times() != 1 {
+		t.Errorf("it is %s: %+v", q.status(jid), e)
 	}
 }
 
@@ -436,6 +465,19 @@ func TestHolds(t *testing.T) {
 	}
 }
 
+// The cleanup runs when the services start, even if ingest is held.
+func TestStartCleansUp(t *testing.T) {
+	q := newQueue(t, daemons.Options{})
+	jid := q.add("Completed", nil)
+	_, err := q.conn.Set("/batches/bid0000000001/status", []byte(`{"status":"Completed"}`), -1)
+	must(t, err)
+	must(t, q.Do(daemons.PauseQueue, "ingest"))
+	must(t, q.Start())
+	if q.exists("/jobs/"+jid) || q.exists("/batches/bid0000000001") || q.exists("/batch-uuids/bid-bid0000000001") {
+		t.Error("the batch is left")
+	}
+}
+
 // The services make the folders when they start. Later only those of jobs and batches
 // are made again, and not while ingest is held.
 func TestFolders(t *testing.T) {
@@ -483,7 +525,8 @@ func TestTwoAccessWorkers(t *testing.T) {
 	q.until(late, "create "+request+"/lock")
 	q.step(q.Daemon(services.Access))
 	value(late.Finish())(t)
-	if e := q.Executions()["s"]; e.Assembled != 1 || len(e.Workers) != 2 || !q.exists(request+"/lock") || !has(q.Troubles, services.Access, services.Stuck, request) {
+	stuck := q.exists(request+"/lock") && has(q.Troubles, services.Access, services.Stuck, request)
+	if e := q.Executions()["s"]; e.Assembled != 1 || len(e.Workers) != 2 || !stuck {
 		t.Errorf("its work: %+v, %v", e, q.Troubles)
 	}
 }

@@ -15,6 +15,7 @@ import (
 // documented returns one worker for each state that has one.
 func (w *World) documented() []*Actor {
 	all := []*Actor{
+		w.actor("watcher", services.BatchReport, (*Turn).watchBatches),
 		w.actor("report", services.BatchReport, func(t *Turn) { t.reportDocumented(newqueue.BatchReporting) }),
 		w.actor("batch", services.Batch, (*Turn).processBatch),
 	}
@@ -28,9 +29,20 @@ func (w *World) documented() []*Actor {
 		w.actor("access small", services.Access, func(t *Turn) { t.assembleDocumented(newqueue.AccessSmall, newqueue.HoldAccessSmall) }))
 }
 
-// queue is the queue as the turn's session sees it.
-func (t *Turn) queue() *newqueue.Queue {
-	return newqueue.Open(t.conn(), newqueue.Design, newqueue.WithRoot(t.root))
+// queue is the queue as the turn's session sees it. A worker acquires an item at once:
+// stopping before that would be the same as not to begin the turn.
+func (t *Turn) queue() (context.Context, *newqueue.Queue) {
+	t.opened = t.conn()
+	return context.Background(), newqueue.Open(t.opened, newqueue.Design, newqueue.WithRoot(t.root))
+}
+
+// transition stops the turn before a transition. A worker whose session has expired can't
+// make it. Here that is noticed at once; the library would try to reconnect for 2 s.
+func (t *Turn) transition(what, item string) {
+	t.before(what, item)
+	if t.actor.conn != t.opened {
+		t.must(errors.New("its session has expired"))
+	}
 }
 
 // must ends the turn if a transition could not be made, because the worker has lost its
@@ -78,8 +90,7 @@ func (t *Turn) workOn(s newqueue.JobState) {
 	if t.ingestHeld() {
 		return
 	}
-	ctx, q := context.Background(), t.queue()
-	t.before("acquire a job in", string(s))
+	ctx, q := t.queue()
 	j, err := q.AcquireJob(ctx, s)
 	if !t.acquired(err) {
 		return
@@ -99,25 +110,19 @@ func (t *Turn) workOn(s newqueue.JobState) {
 	switch {
 	case held:
 		end = newqueue.JobHeld
-		t.before("hold", j.Path())
+		t.transition("hold", j.Path())
 		t.must(j.Hold(ctx))
 	case s != newqueue.JobEstimating && t.fails(record): // estimating never fails
 		end = newqueue.JobFailed
-		t.before("fail", j.Path())
+		t.transition("fail", j.Path())
 		t.must(j.Fail(ctx, "failed"))
 	default:
 		options := t.workDocumented(ctx, s, j, record)
-		t.before("succeed with", j.Path())
+		t.transition("succeed with", j.Path())
 		t.must(j.Succeed(ctx, options...))
 	}
 	t.note(record, func(e *Execution) { e.States = append(e.States, string(end)) })
 	t.took(j.Path())
-	if end == newqueue.JobCompleted || end == newqueue.JobFailed {
-		t.before("report if emptied", newqueue.BatchPath(j.BatchID))
-		if err := q.ReportIfEmptied(ctx, j.BatchID); err != nil && !errors.Is(err, newqueue.ErrStillProcessing) && !errors.As(err, new(*newqueue.StateError)) {
-			t.must(err)
-		}
-	}
 }
 
 // workDocumented does a state's work, and returns what the worker changes with its
@@ -130,7 +135,7 @@ func (t *Turn) workDocumented(ctx context.Context, s newqueue.JobState, j *newqu
 		ids := j.Identifiers
 		if ids.PrimaryID == "" {
 			ids.PrimaryID = t.world.object("", "")
-			t.before("set the identifiers of", j.Path())
+			t.transition("set the identifiers of", j.Path())
 			t.must(j.SetIdentifiers(ctx, ids))
 		}
 		t.work("store", record, func(e *Execution) { e.Stored++ })
@@ -146,13 +151,12 @@ func (t *Turn) processBatch() {
 	if t.ingestHeld() {
 		return
 	}
-	ctx, q := context.Background(), t.queue()
-	t.before("acquire a", "pending batch")
+	ctx, q := t.queue()
 	b, err := q.AcquirePendingBatch(ctx)
 	if !t.acquired(err) {
 		return
 	}
-	t.before("process", b.Path())
+	t.transition("process", b.Path())
 	_, err = b.Process(ctx, newqueue.NewJob{Priority: newqueue.DefaultPriority, Configuration: newqueue.Configuration{
 		ProfileName: b.Submission.ProfileName, Submitter: b.Submission.Submitter, Other: newqueue.Object{"jobID": "jid-of-" + b.ID},
 	}})
@@ -160,13 +164,32 @@ func (t *Turn) processBatch() {
 	t.took(b.Path())
 }
 
+// watchBatches is one turn of the watcher, who moves a batch to reporting once its last
+// job is done (B5).
+func (t *Turn) watchBatches() {
+	ctx, q := t.queue()
+	batches, _ := q.Batches(ctx) // those that can be read
+	for _, b := range batches {
+		if b.Status.State != newqueue.BatchProcessing {
+			continue
+		}
+		err := q.ReportIfEmptied(ctx, b.ID)
+		if err == nil {
+			t.took(b.Path())
+			return
+		}
+		if !errors.Is(err, newqueue.ErrStillProcessing) && !errors.Is(err, newqueue.ErrLocked) && !errors.As(err, new(*newqueue.StateError)) {
+			t.must(err)
+		}
+	}
+}
+
 // reportDocumented is one turn of a reporter.
 func (t *Turn) reportDocumented(s newqueue.BatchState) {
 	if t.ingestHeld() {
 		return
 	}
-	ctx, q := context.Background(), t.queue()
-	t.before("acquire a batch in", string(s))
+	ctx, q := t.queue()
 	b, err := q.AcquireBatch(ctx, s)
 	if !t.acquired(err) {
 		return
@@ -180,7 +203,7 @@ func (t *Turn) reportDocumented(s newqueue.BatchState) {
 	if r.Changed() {
 		t.send(Mail{Batch: b.ID, OK: len(r.Failed) == 0, Completed: t.jobIDs(q, r.Completed), Failed: t.jobIDs(q, r.Failed)})
 	}
-	t.before("finish", b.Path())
+	t.transition("finish", b.Path())
 	t.must(b.Finish(ctx, r))
 	t.took(b.Path())
 }
@@ -191,9 +214,8 @@ func (t *Turn) assembleDocumented(queue newqueue.AccessQueue, hold newqueue.Queu
 	if t.held(newqueue.QueueHoldPath(hold)) {
 		return
 	}
-	ctx, q := context.Background(), t.queue()
 	for _, s := range []newqueue.AccessState{newqueue.AccessProcessing, newqueue.AccessPending} {
-		t.before("acquire a request in", string(s))
+		ctx, q := t.queue()
 		a, err := q.AcquireAccess(ctx, queue, s)
 		if !t.acquired(err) {
 			continue
@@ -203,16 +225,16 @@ func (t *Turn) assembleDocumented(queue newqueue.AccessQueue, hold newqueue.Queu
 		end := "processing"
 		switch {
 		case s == newqueue.AccessPending:
-			t.before("start", a.Path())
+			t.transition("start", a.Path())
 			t.must(a.Succeed(ctx))
 		case t.fails(token):
 			end = "failed"
-			t.before("fail", a.Path())
+			t.transition("fail", a.Path())
 			t.must(a.Fail(ctx, "failed"))
 		default:
 			end = "completed"
 			t.work("assemble", token, func(e *Execution) { e.Assembled++ })
-			t.before("succeed with", a.Path())
+			t.transition("succeed with", a.Path())
 			t.must(a.Succeed(ctx))
 		}
 		t.note(token, func(e *Execution) { e.States = append(e.States, end) })
@@ -223,18 +245,17 @@ func (t *Turn) assembleDocumented(queue newqueue.AccessQueue, hold newqueue.Queu
 
 // cleanDocumented is one pass of the cleaning of dialect design.
 func (t *Turn) cleanDocumented() {
-	ctx, q := context.Background(), t.queue()
-	t.before("clean", "the jobs")
+	ctx, q := t.queue()
 	_, err := q.CleanupJobs(ctx)
 	t.must(err)
-	t.before("clean", "the batches")
+	t.transition("clean", "the batches")
 	batches, err := q.CleanupBatches(ctx)
 	t.must(err)
 	for _, bid := range batches {
 		t.removed(bid)
 	}
 	for _, queue := range newqueue.AccessQueues {
-		t.before("clean", newqueue.AccessQueuePath(queue))
+		t.transition("clean", newqueue.AccessQueuePath(queue))
 		_, err := q.CleanupAccess(ctx, queue)
 		t.must(err)
 	}

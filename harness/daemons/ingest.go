@@ -26,7 +26,8 @@ type daemon struct {
 }
 
 var deployedDaemons = []daemon{
-	{name: services.Initialize, state: "Pending", early: true, work: handlers((*request).known, (*request).accept, (*request).verify, (*request).unpack)},
+	{name: services.Initialize, state: "Pending", early: true,
+		work: handlers((*request).known, (*request).accept, (*request).verify, (*request).unpack)},
 	{name: services.Estimate, state: "Estimating", early: true, message: "Success", work: ingest((*ingestion).estimate)},
 	{name: services.Provision, state: "Provisioning", message: "Success", work: handlers()},
 	{name: services.Download, state: "Downloading", message: "Success", work: handlers((*request).recognised, (*request).retrieve)},
@@ -46,9 +47,9 @@ func (d daemon) consume(t *Turn) {
 		return
 	}
 	if d.early {
-		jp, err := t.jsonProperty(j.path() + "/configuration")
+		jp, err := t.jsonProperty(j.path + "/configuration")
 		if err != nil {
-			t.stuck(j.path(), err) // the main loop catches the exception
+			t.stuck(j.path, err) // the main loop catches the exception
 			return
 		}
 		// In Estimating the step to Held is not allowed, and Estimate goes on.
@@ -96,7 +97,7 @@ func (t *Turn) acquire(d daemon) *job {
 	case err != nil:
 		t.stuck(item, err)
 	case j != nil && j.status != d.state && d.name != services.Inventory:
-		t.unlock(j.path())
+		t.unlock(j.path)
 		t.trouble(services.StopsQueue, item, fmt.Errorf("it is %s but is in the queue of %s", j.status, strings.ToLower(d.state)))
 	default:
 		return j
@@ -114,27 +115,27 @@ func (t *Turn) stuck(item string, err error) {
 // fail does what every run() does in the end if there was an exception: the job becomes
 // Failed and is unlocked.
 func (t *Turn) fail(j *job, cause error) {
-	err := j.setStatus("Failed", cause.Error())
-	t.unlock(j.path())
+	err := j.moveTo("Failed", cause.Error())
+	t.unlock(j.path)
 	if err != nil {
-		t.trouble(services.Stuck, j.path(), err)
+		t.trouble(services.Stuck, j.path, err)
 		return
 	}
 	t.note(j.record(), func(e *Execution) { e.States = append(e.States, "Failed") })
-	t.trouble(services.Fails, j.path(), cause)
+	t.trouble(services.Fails, j.path, cause)
 }
 
 // done moves the job to its next state. Like fail, it first writes the status, then
 // replaces the entry below /jobs/states, then that below the batch, and then unlocks:
 // no two of these are one transaction.
 func (t *Turn) done(j *job, status, message string) {
-	switch err := j.setStatus(status, message); {
+	switch err := j.moveTo(status, message); {
 	case err == nil:
-		t.unlock(j.path())
+		t.unlock(j.path)
 		t.note(j.record(), func(e *Execution) { e.States = append(e.States, status) })
-		t.took(j.path())
+		t.took(j.path)
 	case t.actor.daemon == services.Inventory:
-		t.stuck(j.path(), err)
+		t.stuck(j.path, err)
 	default:
 		t.fail(j, err)
 	}
@@ -164,11 +165,11 @@ func handlers(all ...func(*request, *Turn) error) func(*Turn, *job) error {
 // then its own.
 func ingest(work func(*ingestion) error) func(*Turn, *job) error {
 	return func(t *Turn, j *job) error {
-		jp, err := t.jsonProperty(j.path() + "/configuration")
+		jp, err := t.jsonProperty(j.path + "/configuration")
 		if err != nil {
 			return err
 		}
-		ji, err := t.jsonProperty(j.path() + "/identifiers")
+		ji, err := t.jsonProperty(j.path + "/identifiers")
 		if err != nil {
 			return err
 		}
@@ -202,7 +203,7 @@ func (i *ingestion) estimate() error {
 	case i.packageType == "manifest" && i.world.Unsized:
 		size = "-1"
 	}
-	if err := i.set(i.job.path()+"/space_needed", size); err != nil || size != "-1" {
+	if err := i.set(i.job.path+"/space_needed", size); err != nil || size != "-1" {
 		return err
 	}
 	if err := i.job.setPriority(i.job.priority + 10); err != nil {
@@ -220,7 +221,7 @@ func (i *ingestion) identify() {
 	if i.primaryID == "" && i.localID != "" {
 		lock := "/locks/localid/" + lockName(i.localID+"_"+owner)
 		for !i.ephemeral(lock) {
-			i.waits(i.job.path(), lock)
+			i.waits(i.job.path, lock)
 		}
 		defer i.delete(lock)
 	}
@@ -281,7 +282,7 @@ func (i *ingestion) process() error {
 	}
 	if manifest == "" {
 		j.inventory["manifest_url"], j.inventory["mode"] = "http://store.example.org/manifest/9501/"+escaped, ""
-		if err := i.putObject(j.path()+"/inventory", j.inventory); err != nil {
+		if err := i.putObject(j.path+"/inventory", j.inventory); err != nil {
 			return err
 		}
 	}
@@ -295,7 +296,7 @@ func (i *ingestion) process() error {
 		}
 		j.storeData["manifest_url"] = fmt.Sprintf("http://ingest.example.org/ingestqueue/%s/%s/system/mrt-manifest.txt", i.batchID, i.jobID)
 		j.storeData["mode"], j.storeData["delete"] = mode+"/9501/"+escaped, ""
-		if err := i.putObject(j.path()+"/store", j.storeData); err != nil {
+		if err := i.putObject(j.path+"/store", j.storeData); err != nil {
 			return err
 		}
 	}
@@ -312,11 +313,11 @@ func (i *ingestion) process() error {
 	}
 	ids := jobIdentifiers(i.primaryID, i.localID)
 	if javaJSON(ids) != javaJSON(j.identifiers) { // Job.setIdentifiers writes only what is not similar
-		if err := i.putObject(j.path()+"/identifiers", ids); err != nil {
+		if err := i.putObject(j.path+"/identifiers", ids); err != nil {
 			return err
 		}
 	}
-	return i.set(j.path()+"/configuration", javaJSON(i.jp))
+	return i.set(j.path+"/configuration", javaJSON(i.jp))
 }
 
 // jobIdentifiers does what Job.createJobIdentifiers does.

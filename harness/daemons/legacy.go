@@ -51,7 +51,8 @@ func (w *World) consumers() []*Actor {
 		})
 	}
 	cleanup := w.actor("legacy cleanup", "", (*Turn).cleanLegacy)
-	cleanup.site = &w.Legacy
+	w.legacyOwn = w.actor("legacy administrator", "", nil)
+	cleanup.site, w.legacyOwn.site = &w.Legacy, &w.Legacy
 	return append(all, cleanup)
 }
 
@@ -118,6 +119,21 @@ func (t *Turn) setLegacy(path string, from, to legacy.Status) bool {
 	return t.check("set", path, err) == nil
 }
 
+// SetLegacy lets an administrator of the legacy queue hold, release, requeue or delete a
+// record. The error is that the legacy library has no such step, or that someone else was
+// faster.
+func (w *World) SetLegacy(path string, to legacy.Status) error {
+	_, err := w.legacyOwn.begin(func(t *Turn) {
+		t.did = true
+		data, err := t.get(path)
+		if err == nil && (data == "" || !legacy.Status(data[0]).CanBecome(to) || !t.setLegacy(path, legacy.Status(data[0]), to)) {
+			err = fmt.Errorf("%s can't be set to %s", path, to)
+		}
+		t.err = err
+	}).Finish()
+	return err
+}
+
 // ingestLegacy is the work of an ingest consumer: the handlers from HandlerAccept to
 // HandlerCleanup, in the same folders as those of the deployed service. It ends with a
 // record for inventory.
@@ -130,8 +146,8 @@ func (t *Turn) ingestLegacy(record string, legacyRecord legacy.Record) error {
 	if r.payload(t) == Missing {
 		return fmt.Errorf("no folder")
 	}
-	for _, h := range []func(*request, *Turn) error{(*request).accept, (*request).verify, (*request).unpack, (*request).recognised, (*request).retrieve} {
-		if err := h(r, t); err != nil {
+	for _, handler := range []func(*Turn) error{r.accept, r.verify, r.unpack, r.recognised, r.retrieve} {
+		if err := handler(t); err != nil {
 			return err
 		}
 	}
@@ -141,7 +157,8 @@ func (t *Turn) ingestLegacy(record string, legacyRecord legacy.Record) error {
 	content := r.hasContent(t)
 	t.work("store", record, func(e *Execution) { e.stored(content) })
 	manifest := "http://store.example.org/manifest/9501/" + url.QueryEscape(ark)
-	data, err := legacy.Encode(legacy.NewHeader(legacy.Pending, time.Now(), legacy.Milliseconds), legacy.BeansXML, legacy.Payload{"manifestURL": manifest})
+	header := legacy.NewHeader(legacy.Pending, time.Now(), legacy.Milliseconds)
+	data, err := legacy.Encode(header, legacy.BeansXML, legacy.Payload{"manifestURL": manifest})
 	if err != nil {
 		return err
 	}

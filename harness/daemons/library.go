@@ -3,6 +3,7 @@ package daemons
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -56,13 +57,16 @@ func lost(err *error) {
 // error means that the simulation has lost its session, and check panics with a
 // lostError.
 func (l *library) check(what, path string, err error) error {
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
-	case errors.Is(err, zk.ErrNoNode), errors.Is(err, zk.ErrNodeExists), errors.Is(err, zk.ErrNotEmpty), errors.Is(err, zk.ErrInvalidPath), errors.Is(err, zk.ErrBadArguments):
-		return checkedError{fmt.Errorf("%s %s: %w", what, path, err)}
 	}
-	panic(lostError{fmt.Errorf("%s %s: %w", what, path, err)})
+	said := fmt.Errorf("%s %s: %w", what, path, err)
+	for _, declared := range []error{zk.ErrNoNode, zk.ErrNodeExists, zk.ErrNotEmpty, zk.ErrInvalidPath, zk.ErrBadArguments} {
+		if errors.Is(err, declared) {
+			return checkedError{said}
+		}
+	}
+	panic(lostError{said})
 }
 
 // before says what the actor is about to change. It may end the turn instead.
@@ -196,12 +200,17 @@ func (l *library) putObject(path string, o newqueue.Object) error {
 
 // The folders that the services make when they start (docs/deployed-services.md, "Folders").
 var (
-	lockFolders = []string{"/locks", "/locks/queue", "/locks/localid", "/locks/storage", "/locks/inventory", "/locks/collections"}
-	jobFolders  = []string{"/batches", "/batch-uuids", "/jobs", "/jobs/states",
-		"/jobs/states/pending", "/jobs/states/held", "/jobs/states/estimating", "/jobs/states/provisioning", "/jobs/states/downloading", "/jobs/states/processing",
-		"/jobs/states/storing", "/jobs/states/recording", "/jobs/states/notify", "/jobs/states/failed", "/jobs/states/deleted", "/jobs/states/completed"}
+	lockFolders   = []string{"/locks", "/locks/queue", "/locks/localid", "/locks/storage", "/locks/inventory", "/locks/collections"}
+	jobFolders    = append([]string{"/batches", "/batch-uuids", "/jobs", "/jobs/states"}, stateFolders()...)
 	accessFolders = []string{"/access", "/access/small", "/access/large"}
 )
+
+func stateFolders() (all []string) {
+	for _, state := range slices.Sorted(maps.Keys(jobSteps)) {
+		all = append(all, "/jobs/states/"+strings.ToLower(state))
+	}
+	return all
+}
 
 // makeFolders creates the folders that are missing, and stops at the first error.
 func (l *library) makeFolders(folders []string) error {

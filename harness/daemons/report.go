@@ -34,22 +34,22 @@ func (t *Turn) report(due func(*batch) bool) {
 		return
 	}
 	for _, name := range names {
-		b := &batch{library: &t.library, id: name}
+		b := t.batch(name)
 		if done, err := t.emptied(name); err != nil || !done {
 			continue
 		}
 		if err := b.load(); err != nil {
 			// This is before it locks the batch, so the next time it begins with
 			// the same batch again.
-			t.trouble(services.StopsReports, b.path(), err)
+			t.trouble(services.StopsReports, b.path, err)
 			return
 		}
-		if !due(b) || !t.lock(b.path()) {
+		if !due(b) || !t.lock(b.path) {
 			continue
 		}
 		if t.actor.daemon == services.BatchReport {
-			if err := b.setStatus("Reporting", ""); err != nil {
-				t.trouble(services.NeverReported, b.path(), err)
+			if err := b.setStatus("Reporting", "", nil); err != nil {
+				t.trouble(services.NeverReported, b.path, err)
 				t.did = true // it stays locked, so it is skipped from the next time on
 				return
 			}
@@ -64,7 +64,7 @@ func (t *Turn) report(due func(*batch) bool) {
 // mail handler.
 func (t *Turn) sendReport(b *batch) {
 	t.did = true
-	jp, err := t.jsonProperty(b.path() + "/submission")
+	jp, err := t.jsonProperty(b.path + "/submission")
 	var r request
 	if err == nil {
 		r, err = populate(jp, submittedIdentifiers(jp))
@@ -73,22 +73,22 @@ func (t *Turn) sendReport(b *batch) {
 		err = r.openProfile()
 	}
 	if err != nil {
-		t.trouble(services.StuckReporting, b.path(), err)
+		t.trouble(services.StuckReporting, b.path, err)
 		return
 	}
 	if err := t.mail(b, jp, r); err != nil {
-		t.trouble(services.ReportLost, b.path(), err)
+		t.trouble(services.ReportLost, b.path, err)
 	}
 	end, message := "Completed", ""
 	if b.hasFailure {
 		end, message = "Failed", "Batch failure"
 	}
-	if err := b.setStatus(end, message); err != nil {
-		t.trouble(services.StuckReporting, b.path(), err)
+	if err := b.setStatus(end, message, nil); err != nil {
+		t.trouble(services.StuckReporting, b.path, err)
 		return
 	}
-	t.unlock(b.path())
-	t.took(b.path())
+	t.unlock(b.path)
+	t.took(b.path)
 }
 
 // mail does what HandlerNotification of batchReport does.
@@ -97,11 +97,11 @@ func (t *Turn) mail(b *batch, jp newqueue.Object, r request) error {
 	if err != nil {
 		return err
 	}
-	found := &batch{library: &t.library, id: bid}
+	found := t.batch(bid)
 	if err := found.load(); err != nil {
 		return err
 	}
-	if left, _ := t.children(found.path() + "/states/batch-processing"); len(left) > 0 {
+	if left, _ := t.children(found.path + "/states/batch-processing"); len(left) > 0 {
 		return fmt.Errorf("its batchID leads to %s, which is not complete", bid)
 	}
 	if bid != b.id {
@@ -143,15 +143,15 @@ func (t *Turn) mail(b *batch, jp newqueue.Object, r request) error {
 
 // listed returns the jobs in a folder, as the mail's attachment lists them.
 func (t *Turn) listed(b *batch, folder string, failed bool) ([]string, error) {
-	names, _ := t.children(b.path() + "/states/" + folder)
+	names, _ := t.children(b.path + "/states/" + folder)
 	var ids []string
 	for _, name := range names {
-		j := &job{library: &t.library, id: name, bid: b.id}
+		j := t.job(name)
 		if err := j.load(false); err != nil {
 			return nil, err
 		}
 		if failed {
-			o, err := t.jsonProperty(j.path() + "/status")
+			o, err := t.jsonProperty(j.path + "/status")
 			if err != nil {
 				return nil, err
 			}

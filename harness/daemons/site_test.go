@@ -29,7 +29,7 @@ func corpora(t *testing.T) map[string]*znode.Tree {
 	defer f.Close()
 	return map[string]*znode.Tree{
 		"written by JVM encoders": value(znode.ReadDump(f))(t),
-		"generated":               value(legacyqueue.Make(legacyqueue.Options{Records: 150, Seed: 1, Consumed: true}))(t),
+		"generated":               value(legacyqueue.Make(legacyqueue.Options{Records: 80, Seed: 1, Consumed: true}))(t),
 		"as deployed":             deployed(t),
 	}
 }

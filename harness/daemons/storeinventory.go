@@ -12,7 +12,7 @@ import (
 
 // store is the work of StoreConsumer.
 func (t *Turn) store(j *job) error {
-	js, err := t.jsonProperty(j.path() + "/store")
+	js, err := t.jsonProperty(j.path + "/store")
 	if err != nil {
 		return err
 	}
@@ -25,7 +25,7 @@ func (t *Turn) store(j *job) error {
 	// (docs/deployed-services.md, "Locks").
 	lock := "/locks/storage/" + lockName(ark)
 	for t.create(lock, "") != nil {
-		t.waits(j.path(), lock)
+		t.waits(j.path, lock)
 	}
 	t.objectLocks = append(t.objectLocks, lock)
 	if action != "add" && action != "update" {
