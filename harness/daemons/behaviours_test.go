@@ -403,6 +403,28 @@ func TestWaitsForALockWithoutAName(t *testing.T) {
 	}
 }
 
+// A job that Inventory can't read ends its thread, until the service is started again.
+func TestInventoryThreadEnds(t *testing.T) {
+	q := newQueue(t, daemons.Options{})
+	bad, good := q.add("Recording", nil), q.add("Recording", nil)
+	q.create("/jobs/"+good+"/inventory", goodInventory)
+	status := q.get("/jobs/" + bad + "/status")
+	_, err := q.conn.Set("/jobs/"+bad+"/status", []byte("x"), -1)
+	must(t, err)
+	inventory := q.worker(services.Inventory)
+	must(t, q.Run())
+	_, err = q.conn.Set("/jobs/"+bad+"/status", []byte(status), -1)
+	must(t, err)
+	if did := value(inventory.Step())(t); did || q.status(good) != "Recording" {
+		t.Error("it works on")
+	}
+	inventory.Kill()
+	inventory.Expire()
+	for q.status(good) == "Recording" {
+		q.step(inventory)
+	}
+}
+
 // A daemon that waits keeps one of its five threads, and goes on with the others.
 func TestWaitingKeepsAThread(t *testing.T) {
 	q := newQueue(t, daemons.Options{})
