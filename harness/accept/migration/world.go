@@ -38,6 +38,7 @@ type world struct {
 	gone           []string        // the records whose jobs were finished and cleaned up
 	quarantineFile string
 	large          bool // the queue is too large to be read before every command
+	closers        []func()
 }
 
 // outcome is the result of a command, for a Then to check.
@@ -85,6 +86,9 @@ func (w *world) makeRoot() error {
 }
 
 func (w *world) tearDown(ctx context.Context, sc *godog.Scenario, err error) (context.Context, error) {
+	for _, close := range w.closers {
+		close()
+	}
 	if w.conn != nil {
 		w.conn.Close()
 	}
