@@ -255,20 +255,21 @@ func (t *Tree) replayCloseSession(tx Tx, session int64, listed []string) error {
 	return nil
 }
 
-// Prune removes everything but the node at a path, its parents, and what is below it. The tree must
-// have the node, and gets no requests about others any more.
+// Prune removes everything but the node at a path, its parents, what is below it, and the server's
+// own nodes. The tree must have the node. Nobody is told that the others are gone.
 func (t *Tree) Prune(path string) {
 	n, at := t.root, ""
 	for rest := strings.TrimPrefix(path, "/"); rest != ""; {
 		name, tail, _ := strings.Cut(rest, "/")
-		kept := n.child(name)
-		for _, k := range n.kids.list {
-			if k != kept {
-				t.forget(at+"/"+k.name, k)
+		all := n.kids.list
+		n.kids = nil
+		for _, k := range all {
+			if p := at + "/" + k.name; k.name == name || p == SystemRoot {
+				n.addChild(k)
+			} else {
+				t.forget(p, k)
 			}
 		}
-		n.kids = nil
-		n.addChild(kept)
-		n, at, rest = kept, at+"/"+name, tail
+		n, at, rest = n.child(name), at+"/"+name, tail
 	}
 }
