@@ -42,9 +42,9 @@ var brings = map[string]map[string]string{
 	"mrtq/harness/minizk": {},
 	"mrtq/harness": {
 		"github.com/klauspost/compress": "the snappy blocks of packed snapshots, which an embedded server can load",
-		"golang.org/x/sync":          "bounded groups of reads",
-		"golang.org/x/time":          "how many operations a second a server is asked for",
-		"github.com/go-zookeeper/zk": "the ZooKeeper client",
+		"golang.org/x/sync":             "bounded groups of reads",
+		"golang.org/x/time":             "how many operations a second a server is asked for",
+		"github.com/go-zookeeper/zk":    "the ZooKeeper client",
 	},
 	"mrtq/harness/docker": {
 		"github.com/klauspost/compress":               "the harness: the snappy blocks of packed snapshots",
