@@ -9,8 +9,8 @@ import (
 
 // Options say how to open a place. All may be zero.
 type Options struct {
-	// Config is for sessions with servers. Its Address and Dial are set here. Of it, sessions with
-	// files use only Log.
+	// Config is for a session with a server. Its Address is set here. A file's session uses only its
+	// Log.
 	Config zkconn.Config
 	// Whole refuses a dump with unreadable znodes with a *LackingError. A file as a TARGET is
 	// always refused then.
