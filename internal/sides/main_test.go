@@ -106,7 +106,7 @@ func target(t *testing.T, path string, opt sides.Options) *sides.Target {
 // dumped is the dump of what a session reads.
 func dumped(t fataler, ctx context.Context, r *zkconn.Reader) string {
 	t.Helper()
-	tree, err := r.Tree(ctx, zkconn.TreeOptions{ACL: true})
+	tree, err := r.WithACLs(zkconn.AllACLs).Tree(ctx)
 	must(t, err)
 	var b bytes.Buffer
 	must(t, znode.WriteDump(&b, tree))
