@@ -231,8 +231,8 @@ func (s *session) readAnswers(ctx context.Context, q question, from int, c *call
 		return errSmaller
 	case err != nil:
 		return err
-	case again(c.code) != nil:
-		return again(c.code)
+	case temporary(codeError(c.code)):
+		return codeError(c.code)
 	}
 	s.many.answered(c.reads, len(c.body)+jute.ReplyHeaderLen)
 	if c.reads == 1 {
@@ -312,22 +312,10 @@ func (r *Reader) read(ctx context.Context, op jute.OpCode, path string, watch bo
 		if err := r.s.wait(ctx, c); err != nil {
 			return err
 		}
-		return again(c.code)
+		return codeError(c.code)
 	})
-	if err == nil {
-		err = codeError(c.code)
-	}
 	if err != nil {
 		return c, &pathError{op: says[op], path: path, err: err}
 	}
 	return c, nil
-}
-
-// again returns a temporary error if the server answered a read with a code because of
-// which the read is to be repeated.
-func again(code jute.Code) error {
-	if code == jute.ThrottledOp || code == jute.SessionMoved {
-		return codeError(code)
-	}
-	return nil
 }

@@ -2,6 +2,7 @@ package zkconn
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -158,7 +159,7 @@ func (s *session) connect(ctx context.Context, server string) (*conn, error) {
 		err = &handshakeError{errors.New("no answer to the handshake")}
 	}
 	// A secure port closes a plain connection, or stays silent.
-	if !errors.As(err, new(*protocolError)) && s.tls == nil && !s.cfg.Eager && s.opening() && s.speaksTLS(ctx, server) {
+	if !hopeless(err) && s.tls == nil && !s.cfg.Eager && s.opening() && s.speaksTLS(ctx, server) {
 		err = &mistakenError{tls: true}
 	}
 	return nil, err
@@ -203,8 +204,11 @@ func (s *session) handshake(dialed net.Conn) (*conn, error) {
 	if err != nil {
 		return nil, &handshakeError{err}
 	}
+	if beginsTLS(begins) {
+		return nil, &mistakenError{tls: true}
+	}
 	if n := binary.BigEndian.Uint32(begins); n < minConnectResponse || n > maxConnectResponse {
-		return nil, &handshakeError{&protocolError{append([]byte{}, begins...)}}
+		return nil, &handshakeError{&protocolError{bytes.Clone(begins)}}
 	}
 	answer, err := jute.ReadFrame(in, nil, maxConnectResponse)
 	if err != nil {

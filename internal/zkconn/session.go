@@ -178,18 +178,15 @@ func (s *session) send(ctx context.Context, r *call) error {
 func (s *session) wait(ctx context.Context, r *call) error {
 	select {
 	case <-r.done:
-		return r.err
 	case <-ctx.Done():
 	case <-s.over.Done():
 	}
 	select {
-	case <-r.done: // both came at the same moment
-		if r.err == nil {
-			return nil
-		}
+	case <-r.done: // perhaps at the same moment as the end
+		return r.err
 	default:
+		return s.ended(ctx)
 	}
-	return s.ended(ctx)
 }
 
 // untilAnswered repeats try until it gets an answer that is worth it. try must not change
