@@ -20,10 +20,12 @@ import (
 
 const (
 	// window is how many znodes are read at once, by all calls of a session: four full
-	// packets, or that many packets of one small read.
+	// packets, or that many packets of one small read. With 64, it took half as long again
+	// to read 180,000 znodes from a server on a JVM, with 512 and 1024 as long as with 256.
+	// It was similar with the embedded server.
 	window = 4 * mostInPacket
-	// mostInPacket is how many reads a packet has at most. Larger packets hardly make
-	// reading faster, and make other clients wait longer.
+	// mostInPacket is how many reads a packet has at most. With 16, the same took twice as
+	// long. Larger packets hardly make it faster, and make other clients wait longer.
 	mostInPacket = 64
 	// wantedAnswer is how large a packet's answer should be at most, in bytes. The
 	// size of the next answers is estimated from those before.

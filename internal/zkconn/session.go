@@ -174,7 +174,7 @@ func (s *session) send(ctx context.Context, r *call) error {
 }
 
 // wait returns when a request has its answer. The error is a [brokenError] if none can
-// come any more, ctx's cause, or why the session is over.
+// come any more, a [ResponseTooLargeError], ctx's cause, or why the session is over.
 func (s *session) wait(ctx context.Context, r *call) error {
 	select {
 	case <-r.done:
@@ -189,8 +189,8 @@ func (s *session) wait(ctx context.Context, r *call) error {
 	}
 }
 
-// untilAnswered repeats try until it gets an answer that is worth it. try must not change
-// anything on the server, unless it returns a temporary error only if nothing was done.
+// untilAnswered repeats try while it returns a temporary error, for as long as
+// Config.GiveUp. So a try that returns one must have changed nothing on the server.
 func (s *session) untilAnswered(ctx context.Context, try func() error) error {
 	var since time.Time
 	for {
