@@ -12,6 +12,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/harness/minizk"
+	"mrtq/internal/jute"
 	"mrtq/internal/offline"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
@@ -152,7 +153,7 @@ func verdict(err error) string {
 			what = known.Error()
 		}
 	}
-	for _, same := range [][]error{{zk.ErrBadArguments, offline.ErrSystem}, {zk.ErrInvalidACL, offline.ErrACL}} {
+	for _, same := range [][]error{{jute.BadArguments, offline.ErrSystem}, {jute.InvalidACL, offline.ErrACL}} {
 		if slices.ContainsFunc(same, func(known error) bool { return errors.Is(err, known) }) {
 			what = same[1].Error()
 		}

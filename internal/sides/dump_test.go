@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/go-zookeeper/zk"
+	"mrtq/internal/jute"
 
 	"mrtq/internal/sides"
 	"mrtq/internal/zkconn"
@@ -238,7 +238,7 @@ func TestOwner(t *testing.T) {
 	tree := target(t, file(t, "tree.ndjson", kinds), sides.Options{})
 	must(t, tree.Multi(t.Context(), []znode.Op{znode.Set("/a/guarded", nil, -1), znode.Create("/a/guarded/x", nil), znode.Delete("/a/guarded/x", 0)}))
 	err := tree.Multi(t.Context(), []znode.Op{{Kind: znode.OpCreate, Path: "/x", ACL: []znode.ACL{{Perms: 31, Scheme: "auth"}}}})
-	if !errors.Is(err, zk.ErrInvalidACL) {
+	if !errors.Is(err, jute.InvalidACL) {
 		t.Errorf("an ACL for authenticated clients: %v", err)
 	}
 }

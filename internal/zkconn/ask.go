@@ -20,10 +20,12 @@ import (
 
 const (
 	// window is how many znodes are read at once, by all calls of a session: four full
-	// packets, or that many packets of one small read.
+	// packets, or that many packets of one small read. With 64, it took half as long again
+	// to read 180,000 znodes from a server on a JVM, with 512 and 1024 as long as with 256.
+	// It was similar with the embedded server.
 	window = 4 * mostInPacket
-	// mostInPacket is how many reads a packet has at most. Larger packets hardly make
-	// reading faster, and make other clients wait longer.
+	// mostInPacket is how many reads a packet has at most. With 16, the same took twice as
+	// long. Larger packets hardly make it faster, and make other clients wait longer.
 	mostInPacket = 64
 	// wantedAnswer is how large a packet's answer should be at most, in bytes. The
 	// size of the next answers is estimated from those before.
@@ -231,8 +233,8 @@ func (s *session) readAnswers(ctx context.Context, q question, from int, c *call
 		return errSmaller
 	case err != nil:
 		return err
-	case again(c.code) != nil:
-		return again(c.code)
+	case temporary(codeError(c.code)):
+		return codeError(c.code)
 	}
 	s.many.answered(c.reads, len(c.body)+jute.ReplyHeaderLen)
 	if c.reads == 1 {
@@ -312,22 +314,10 @@ func (r *Reader) read(ctx context.Context, op jute.OpCode, path string, watch bo
 		if err := r.s.wait(ctx, c); err != nil {
 			return err
 		}
-		return again(c.code)
+		return codeError(c.code)
 	})
-	if err == nil {
-		err = codeError(c.code)
-	}
 	if err != nil {
 		return c, &pathError{op: says[op], path: path, err: err}
 	}
 	return c, nil
-}
-
-// again returns a temporary error if the server answered a read with a code because of
-// which the read is to be repeated.
-func again(code jute.Code) error {
-	if code == jute.ThrottledOp || code == jute.SessionMoved {
-		return codeError(code)
-	}
-	return nil
 }

@@ -43,7 +43,7 @@ type (
 	handshakeError struct{ err error }
 	// tlsError says that a TLS handshake failed on this side.
 	tlsError struct{ err error }
-	// protocolError says that an answer isn't ZooKeeper's.
+	// protocolError says that an answer is neither ZooKeeper's nor TLS.
 	protocolError struct{ begins []byte }
 	// mistakenError says that a port speaks TLS and the client doesn't, or the reverse.
 	mistakenError struct{ tls bool }
@@ -58,10 +58,7 @@ func (e *tlsError) Error() string { return "TLS handshake: " + plainCause(e.err)
 func (e *tlsError) Unwrap() error { return e.err }
 
 func (e *protocolError) Error() string {
-	switch {
-	case beginsTLS(e.begins):
-		return "the server there speaks TLS"
-	case strings.HasPrefix(string(e.begins), "HTTP"):
+	if string(e.begins) == "HTTP" {
 		return "the server there speaks HTTP"
 	}
 	return fmt.Sprintf("the server there does not speak ZooKeeper's protocol (its answer begins with %q)", e.begins)
@@ -69,9 +66,9 @@ func (e *protocolError) Error() string {
 
 func (e *mistakenError) Error() string {
 	if e.tls {
-		return "the port speaks TLS (it answered a TLS greeting), not ZooKeeper's plain protocol"
+		return "the port speaks TLS, not ZooKeeper's plain protocol"
 	}
-	return `the port speaks ZooKeeper's plain protocol, not TLS (it answered "srvr" without TLS)`
+	return "the port speaks ZooKeeper's plain protocol, not TLS"
 }
 
 // hint returns what to do about a failure to connect.
@@ -105,8 +102,6 @@ func hint(err error, useTLS bool) string {
 		return "the server refused the TLS handshake: it may want a client certificate (--tls-cert, --tls-key)"
 	case errors.As(err, &shaking):
 		return "check that this is a ZooKeeper secure client port; if it is its plain port, leave out --tls"
-	case errors.As(err, &protocol) && beginsTLS(protocol.begins):
-		return "this is a secure port: use --tls, or the plain port"
 	case errors.As(err, &protocol):
 		return "check that this is a ZooKeeper client port"
 	case errors.As(err, &handshake) && useTLS:

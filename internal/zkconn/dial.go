@@ -2,6 +2,7 @@ package zkconn
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -27,8 +28,8 @@ const (
 	firstSilence, mostSilence = 250 * time.Millisecond, 5 * time.Second
 )
 
-// connectFirst opens the session's first connection. If another attempt can't help, it
-// returns at once. If all servers refuse the connection, it returns after Config.Refused.
+// connectFirst opens the session. If another attempt can't help, it returns at once. If all
+// servers refuse the connection, it returns after Config.Refused.
 func (s *session) connectFirst(ctx context.Context) (*conn, error) {
 	var once sync.Once
 	say := func(news string) { once.Do(func() { s.cfg.Say(news) }) }
@@ -74,9 +75,8 @@ func (s *session) connectFirst(ctx context.Context) (*conn, error) {
 	}
 }
 
-// connectAny tries the servers in turn until one gives a connection with the session, ctx
-// ends, or the session is over. After each round of failures it asks goOn whether to try
-// again. The error is the [causes] of the last attempts, ctx's cause if no attempt has
+// connectAny tries the servers in turn until one opens or resumes the session, or ctx ends.
+// After each round of failures it asks goOn whether to try again. The error is the [causes] of the last attempts, ctx's cause if no attempt has
 // failed, [errExpired], or a refusal of the credentials.
 func (s *session) connectAny(ctx context.Context, goOn func(causes) bool) (*conn, error) {
 	failures := map[string]error{}
@@ -158,7 +158,7 @@ func (s *session) connect(ctx context.Context, server string) (*conn, error) {
 		err = &handshakeError{errors.New("no answer to the handshake")}
 	}
 	// A secure port closes a plain connection, or stays silent.
-	if !errors.As(err, new(*protocolError)) && s.tls == nil && !s.cfg.Eager && s.opening() && s.speaksTLS(ctx, server) {
+	if !hopeless(err) && s.tls == nil && !s.cfg.Eager && s.opening() && s.speaksTLS(ctx, server) {
 		err = &mistakenError{tls: true}
 	}
 	return nil, err
@@ -203,8 +203,11 @@ func (s *session) handshake(dialed net.Conn) (*conn, error) {
 	if err != nil {
 		return nil, &handshakeError{err}
 	}
+	if beginsTLS(begins) {
+		return nil, &mistakenError{tls: true}
+	}
 	if n := binary.BigEndian.Uint32(begins); n < minConnectResponse || n > maxConnectResponse {
-		return nil, &handshakeError{&protocolError{append([]byte{}, begins...)}}
+		return nil, &handshakeError{&protocolError{bytes.Clone(begins)}}
 	}
 	answer, err := jute.ReadFrame(in, nil, maxConnectResponse)
 	if err != nil {
@@ -213,14 +216,14 @@ func (s *session) handshake(dialed net.Conn) (*conn, error) {
 	d := jute.NewDecoder(answer)
 	granted := d.ConnectResponse()
 	switch {
-	case d.Err() != nil || len(granted.Password) != len(s.password):
+	case d.Err() != nil:
 		return nil, &handshakeError{errAnswer}
 	case granted.TimeoutMillis <= 0 && !s.opening():
 		return nil, errExpired
-	case granted.TimeoutMillis <= 0 || granted.SessionID == 0:
-		return nil, &handshakeError{errors.New("the server gives none")}
 	case granted.ReadOnly:
 		return nil, &handshakeError{errors.New("the server is read-only, because it has lost its quorum")}
+	case granted.TimeoutMillis <= 0 || granted.SessionID == 0 || len(granted.Password) != len(s.password):
+		return nil, &handshakeError{errAnswer}
 	}
 	for _, a := range s.cfg.Auth {
 		if err := authenticate(nc, in, a); err != nil {

@@ -115,7 +115,7 @@ func refusal(code jute.Code) bool {
 // that broke, or a request that did nothing because the server throttles or the session
 // has just moved to another server.
 func temporary(err error) bool {
-	if errors.Is(err, ErrUnknownOutcome) {
+	if errors.Is(err, ErrUnknownOutcome) || errors.Is(err, ErrLost) {
 		return false
 	}
 	return errors.As(err, new(*brokenError)) || errors.Is(err, ErrThrottled) || errors.Is(err, jute.SessionMoved)

@@ -174,26 +174,23 @@ func (s *session) send(ctx context.Context, r *call) error {
 }
 
 // wait returns when a request has its answer. The error is a [brokenError] if none can
-// come any more, ctx's cause, or why the session is over.
+// come any more, a [ResponseTooLargeError], ctx's cause, or why the session is over.
 func (s *session) wait(ctx context.Context, r *call) error {
 	select {
 	case <-r.done:
-		return r.err
 	case <-ctx.Done():
 	case <-s.over.Done():
 	}
 	select {
-	case <-r.done: // both came at the same moment
-		if r.err == nil {
-			return nil
-		}
+	case <-r.done: // perhaps at the same moment as the end
+		return r.err
 	default:
+		return s.ended(ctx)
 	}
-	return s.ended(ctx)
 }
 
-// untilAnswered repeats try until it gets an answer that is worth it. try must not change
-// anything on the server, unless it returns a temporary error only if nothing was done.
+// untilAnswered repeats try while it returns a temporary error, for as long as
+// Config.GiveUp. So a try that returns one must have changed nothing on the server.
 func (s *session) untilAnswered(ctx context.Context, try func() error) error {
 	var since time.Time
 	for {

@@ -194,10 +194,12 @@ func TestCloseEndsCalls(t *testing.T) {
 	w.Close() // does nothing
 }
 
+// welcome is the answer of a server that opens the session 1.
+const welcome = "\x00\x00\x00\x25" + "\x00\x00\x00\x00" + "\x00\x00\x27\x10" + "\x00\x00\x00\x00\x00\x00\x00\x01" + "\x00\x00\x00\x10" + "0123456789abcdef" + "\x00"
+
 // A server that violates the protocol only breaks the connection.
 func TestHostileServer(t *testing.T) {
 	noLeak(t)
-	const welcome = "\x00\x00\x00\x25" + "\x00\x00\x00\x00" + "\x00\x00\x27\x10" + "\x00\x00\x00\x00\x00\x00\x00\x01" + "\x00\x00\x00\x10" + "0123456789abcdef" + "\x00"
 	for name, answer := range map[string]string{
 		"shorter than its header": "\x00\x00\x00\x04\xff\xff\xff\xff", // an event
 		"empty":                   "\x00\x00\x00\x00",

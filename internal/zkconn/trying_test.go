@@ -155,11 +155,11 @@ func TestTLSAndPlainConfused(t *testing.T) {
 		want          string
 	}{
 		{"TLS to a plain port", s.Address(), good,
-			"the port speaks ZooKeeper's plain protocol, not TLS (it answered \"srvr\" without TLS); use the secure port, or leave out the --tls flags"},
+			"the port speaks ZooKeeper's plain protocol, not TLS; use the secure port, or leave out the --tls flags"},
 		{"plain to a secure port", s.SecureAddress(), nil,
-			"the port speaks TLS (it answered a TLS greeting), not ZooKeeper's plain protocol; use --tls (with --tls-ca, --tls-cert, --tls-key if the server needs them), or the plain port"},
+			"the port speaks TLS, not ZooKeeper's plain protocol; use --tls (with --tls-ca, --tls-cert, --tls-key if the server needs them), or the plain port"},
 		{"plain to a TLS port that says nothing", silentTLS, nil,
-			"the port speaks TLS (it answered a TLS greeting), not ZooKeeper's plain protocol; use --tls (with --tls-ca, --tls-cert, --tls-key if the server needs them), or the plain port"},
+			"the port speaks TLS, not ZooKeeper's plain protocol; use --tls (with --tls-ca, --tls-cert, --tls-key if the server needs them), or the plain port"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			addr, err := zkconn.ParseAddress(tc.address)
