@@ -5,13 +5,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"github.com/go-zookeeper/zk"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/go-zookeeper/zk"
+	"mrtq/internal/jute"
 	"pgregory.net/rapid"
 
 	"mrtq/internal/sides"
@@ -189,7 +190,7 @@ func verdict(err error) string {
 	what := "refused"
 	for _, known := range []error{
 		znode.ErrNoNode, znode.ErrNodeExists, znode.ErrNotEmpty, znode.ErrBadVersion, znode.ErrEphemeralParent, znode.ErrPath,
-		zkconn.ErrUnknownOutcome, zkconn.ErrNoAuth, zk.ErrBadArguments, zk.ErrInvalidACL,
+		zkconn.ErrUnknownOutcome, zkconn.ErrNoAuth, jute.BadArguments, jute.InvalidACL,
 	} {
 		if errors.Is(err, known) {
 			what = known.Error()
