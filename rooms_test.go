@@ -52,7 +52,6 @@ var rooms = []string{
 	"internal/printable",
 	"internal/plainjson",
 	"internal/goldenfile",
-	"internal/tamper",
 }
 
 // largest is the share of all lines that one room may have, tests included.
