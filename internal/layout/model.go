@@ -111,7 +111,7 @@ type Node struct {
 	severity map[string]Severity
 	params   []param // of the whole pattern
 	own      []param // of its last element
-	open     bool    // a pattern with a parameter is right below it
+	open     bool    // no name below it is an unknown path: it is a bad name, or any name is right
 	implied  bool    // a folder that no row of the map describes
 	fileLine int
 	order    int

@@ -101,7 +101,7 @@ func (c *checker) settle() error {
 		}
 		// The walk may have missed the znode: it can be outside of the map's
 		// roots, or new.
-		_, err := c.side.Get(c.ctx, ref.to)
+		_, err := c.source.Get(c.ctx, ref.to)
 		switch {
 		case err == nil:
 			continue

@@ -78,9 +78,11 @@ func (p *places) Visit(v layout.Visit) {
 			p.batches[v.Params.Get("bid")].state = s.State
 		}
 	case "batch-states":
-		b := p.batches[v.Params.Get("bid")]
-		b.hasStates = true
-		b.processing = slices.Contains(v.Children, string(newqueue.FolderProcessing))
+		p.batches[v.Params.Get("bid")].hasStates = true
+	case "batch-folder":
+		if v.Params.Get("folder") == string(newqueue.FolderProcessing) {
+			p.batches[v.Params.Get("bid")].processing = true
+		}
 	case "batch-entry":
 		p.inBatch = append(p.inBatch, folderPlace{v.Params.Get("bid"), newqueue.BatchFolder(v.Params.Get("folder")), v.Params.Get("jid")})
 	case "job":

@@ -80,9 +80,9 @@ type passing struct {
 	it       *item
 	there    map[string]bool // the root nodes that exist
 	batchIDs map[string]string
-	folders  map[string][]string // children of the current batch's states and of its folders
-	profiles bool                // whether any job has one
-	without  map[string]string   // jobs without one, and what they have instead
+	below    *znode.Tree       // the current batch's states, folders and entries
+	profiles bool              // whether any job has one
+	without  map[string]string // jobs without one, and what they have instead
 }
 
 // Visit collects the znodes of one item.
@@ -94,7 +94,7 @@ func (p *passing) Visit(v layout.Visit) {
 	switch v.Node.ID {
 	case "batch", "job", "request":
 		p.finish()
-		p.folders = map[string][]string{}
+		p.below = znode.NewTree()
 		p.it = &item{path: n.Path, id: znode.Name(n.Path)}
 	case "batch-submission", "batch-status", "job-status", "job-configuration", "job-identifiers", "job-metadata", "job-inventory", "job-store", "request-token", "request-status":
 		name := znode.Name(n.Path)
@@ -103,8 +103,8 @@ func (p *passing) Visit(v layout.Visit) {
 			break
 		}
 		p.it.nodes = append(p.it.nodes, readContent(name, n.Data))
-	case "batch-states", "batch-folder":
-		p.folders[n.Path] = v.Children
+	case "batch-states", "batch-folder", "batch-entry":
+		_ = p.below.Put(znode.Node{Path: n.Path}) // can't fail: the path was read from a tree
 	case "job-bid":
 		p.it.bid = string(n.Data)
 	case "batch-lock", "job-lock", "request-lock", "storage-lock", "inventory-lock", "localid-lock":
@@ -200,14 +200,7 @@ func (p *passing) agrees(it *item) {
 	if it.state == "Processing" || it.state == "Reporting" {
 		return // it agrees with any jobs, and may have very many
 	}
-	tree := znode.NewTree()
-	for folder, names := range p.folders {
-		_ = tree.Put(znode.Node{Path: folder}) // can't fail: the path was read from a tree
-		for _, name := range names {
-			_ = tree.Put(znode.Node{Path: znode.Join(folder, name)})
-		}
-	}
-	c := &checker{tree: tree}
+	c := &checker{tree: p.below}
 	for i := range Demands {
 		d := &Demands[i]
 		if d.Of != OfBatch || d.Node != "status" || d.ID != "R05" {
