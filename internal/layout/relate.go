@@ -67,7 +67,7 @@ func (c *checker) apply(r *Relation, path string, params Params, value string) {
 	}
 	if r.same != "" {
 		want, _ := r.same.fill(fill)
-		if want != value && !(r.prefix && strings.HasPrefix(want, value)) {
+		if want != value && !(r.Prefix && strings.HasPrefix(want, value)) {
 			c.broken(r, path, r.fieldName()+" "+show([]byte(want)), show([]byte(value)))
 		}
 		return
