@@ -10,52 +10,6 @@ import (
 	"mrtq/newqueue/states"
 )
 
-// Token is what /access/QUEUE/QID/token holds.
-type Token struct {
-	Token                       string
-	DeliveryNode                int64
-	CloudContentBytes           int64
-	Status                      string
-	URL                         string
-	AnticipatedAvailabilityTime string
-	// Other holds every other key, as it is.
-	Other Object
-}
-
-// Object is the token as JSON. The status is a number if it looks like one: then
-// it is the HTTP status that the storage service answered (TokenPostState).
-func (t Token) Object() Object {
-	return t.Other.with(Object{
-		"token":                         t.Token,
-		"delivery-node":                 t.DeliveryNode,
-		"cloud-content-byte":            t.CloudContentBytes,
-		"status":                        numberOrText(t.Status),
-		"url":                           t.URL,
-		"anticipated-availability-time": t.AnticipatedAvailabilityTime,
-	})
-}
-
-// ParseToken parses the data of /access/QUEUE/QID/token. The storage service
-// writes numbers, and a migration keeps its JSON unchanged. ParseToken accepts
-// numbers, and strings that hold one.
-func ParseToken(data []byte) (Token, error) {
-	o, err := ParseObject(data)
-	if err != nil {
-		return Token{}, err
-	}
-	p := fields{o: o}
-	t := Token{
-		Token:                       p.text("token"),
-		DeliveryNode:                p.number("delivery-node"),
-		CloudContentBytes:           p.number("cloud-content-byte"),
-		Status:                      p.scalar("status"),
-		URL:                         p.text("url"),
-		AnticipatedAvailabilityTime: p.scalar("anticipated-availability-time"),
-	}
-	t.Other = p.rest("token", "delivery-node", "cloud-content-byte", "status", "url", "anticipated-availability-time")
-	return t, p.err
-}
-
 // Access is a request to assemble an object, as it was when it was read. An
 // acquired one also holds the worker's lock. Use it from one goroutine at a time.
 type Access struct {
