@@ -22,10 +22,7 @@ var brings = map[string]map[string]string{
 		"github.com/santhosh-tekuri/jsonschema/v6": "what a map, and the JSON in znodes, may look like",
 		"go.yaml.in/yaml/v3":                       "maps of layouts",
 		"golang.org/x/text":                        "the messages of jsonschema",
-		"github.com/klauspost/compress":            "the snappy blocks of packed snapshots",
 		"github.com/go-zookeeper/zk":               "the ZooKeeper client",
-		"golang.org/x/sync":                        "bounded groups of reads",
-		"golang.org/x/time":                        "how many operations a second a server is asked for",
 	},
 	"mrtq/migrate": {
 		"github.com/santhosh-tekuri/jsonschema/v6": "the map of the new layout: what a map, and the JSON in znodes, may look like",
