@@ -10,12 +10,12 @@ import (
 	"mrtq/newqueue/services"
 )
 
-// restOf returns what a part doesn't show of a batch.
-type restOf func(bid string) services.BatchRest
+// entriesOf returns how many entries a folder of a batch has in the whole queue.
+type entriesOf func(bid string, f newqueue.BatchFolder) int
 
 // services checks a piece by what the deployed services demand. counts says, by the znode or
 // the item, which violations belong to this piece.
-func (p *piece) services(counts func(path string) bool, there, wanted restOf) {
+func (p *piece) services(counts func(path string) bool, there, wanted entriesOf) {
 	if p.dialect != newqueue.MrtZK || len(p.target.runs) == 0 {
 		return
 	}
@@ -38,15 +38,13 @@ func (p *piece) services(counts func(path string) bool, there, wanted restOf) {
 	}
 }
 
-// orNone returns rest. If that is nil, it returns a function that says that there is nothing
+// orNone returns entries. If that is nil, it returns a function that says that there are no
 // more than the part shows.
-func orNone(rest restOf) restOf {
-	if rest != nil {
-		return rest
+func orNone(entries entriesOf) entriesOf {
+	if entries != nil {
+		return entries
 	}
-	return func(string) services.BatchRest {
-		return services.BatchRest{Entries: func(newqueue.BatchFolder) int { return 0 }}
-	}
+	return func(string, newqueue.BatchFolder) int { return 0 }
 }
 
 // jobServices looks at jobs and requests.
@@ -104,21 +102,19 @@ func (p *piece) batchServices() {
 			p.inventory[path] = p.inventory[path] || b.unfinishedInventory
 		}
 	}
-	there := func(bid string) services.BatchRest {
+	there := func(bid string, f newqueue.BatchFolder) int {
 		b := p.target.batchOf(bid)
 		if b == nil {
-			return orNone(nil)(bid)
+			return 0
 		}
-		return services.BatchRest{Jobs: int(b.jobs), Entries: func(f newqueue.BatchFolder) int { return int(b.entries[slices.Index(newqueue.BatchFolders, f)]) }}
+		return int(b.entries[slices.Index(newqueue.BatchFolders, f)])
 	}
-	wanted := func(bid string) services.BatchRest {
-		jobs, in := 0, folderCounts{}
+	wanted := func(bid string, f newqueue.BatchFolder) int {
+		in := 0
 		for _, b := range p.wanted[bid] {
-			for i, n := range b.tally.in {
-				jobs, in[i] = jobs+n, in[i]+n
-			}
+			in += b.tally.in.of(f)
 		}
-		return services.BatchRest{Jobs: jobs, Entries: in.of}
+		return in
 	}
 	p.services(p.owns, there, wanted)
 }

@@ -84,6 +84,7 @@ type Found struct {
 	Path     string
 	Expected string
 	Found    string
+	Item     string // see [Finding]
 	// Absent is the missing znode, if a znode is missing and it is not the one
 	// at Path.
 	Absent string

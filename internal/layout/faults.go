@@ -116,7 +116,7 @@ func (c *checker) found(f Found) {
 	if c.isHidden(f.Path) || f.Absent != "" && c.isHidden(f.Absent) {
 		return
 	}
-	out := Finding{Path: f.Path, Rule: f.Rule, Severity: f.Severity, Expected: f.Expected, Found: f.Found}
+	out := Finding{Path: f.Path, Rule: f.Rule, Severity: f.Severity, Expected: f.Expected, Found: f.Found, Item: f.Item}
 	if rule := c.m.rules[f.Rule]; rule != nil {
 		out.Document, out.Mend = rule.Document, rule.Mend
 		if out.Severity == "" {

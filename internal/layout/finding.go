@@ -29,6 +29,9 @@ type Finding struct {
 	// Mend says what an operator can do about it. It is "" if there is no
 	// suggestion.
 	Mend string `json:"mend,omitempty"`
+	// Item is what the finding is about, if that is another znode: the job whose
+	// entry is missing, say.
+	Item string `json:"-"`
 	// Document is the place in the document that states the rule.
 	Document string `json:"document,omitempty"`
 }

@@ -50,6 +50,7 @@ type batchPlace struct {
 	state      newqueue.BatchState
 	hasStates  bool
 	processing bool
+	jobs       bool // a job names it as its batch
 }
 
 type uuidPlace struct{ name, bid string }
@@ -90,6 +91,9 @@ func (p *places) Visit(v layout.Visit) {
 	case "job-bid":
 		j := p.jobs[v.Params.Get("jid")]
 		j.bid, j.hasBID = string(n.Data), true
+		if b := p.batches[j.bid]; b != nil {
+			b.jobs = true
+		}
 	case "job-status":
 		o, _ := v.Value.(newqueue.Object)
 		s, err := o.JobStatus(p.d)
@@ -113,7 +117,7 @@ func (p *places) submission(v layout.Visit) {
 	switch {
 	case err != nil && !noObject(p.d, v.Znode.Data):
 	case s.BatchID == "":
-		p.found("batch-submission/no-batchid", v.Znode.Path, "a batchID", "no batchID: its depositor can't find the batch")
+		p.found("batch-submission/no-batchid", "", v.Znode.Path, "", "a batchID", "no batchID: its depositor can't find the batch")
 	// encoding/json reads every Java string that is cut inside a character as
 	// U+FFFD, so such strings can't be told apart here.
 	case !strings.ContainsRune(s.BatchID, utf8.RuneError):
@@ -129,7 +133,7 @@ func (p *places) Done(time.Time) {
 	p.batchUUIDs()
 	for jid, j := range p.jobs {
 		if j.hasBID && p.batches[j.bid] == nil {
-			p.lacks(newqueue.BatchPath(j.bid), "job-bid/orphan", newqueue.JobPath(jid)+"/bid", "a batch that exists", fmt.Sprintf("batch %.40q, which doesn't exist", j.bid))
+			p.found("job-bid/orphan", newqueue.JobPath(jid), newqueue.JobPath(jid)+"/bid", newqueue.BatchPath(j.bid), "a batch that exists", fmt.Sprintf("batch %.40q, which doesn't exist", j.bid))
 		}
 	}
 	for _, q := range p.queued {
@@ -145,28 +149,31 @@ func (p *places) Done(time.Time) {
 	}
 }
 
-func (p *places) found(rule, path, expected, found string) {
-	p.report(layout.Found{Rule: rule, Path: path, Expected: expected, Found: found})
-}
-
-// lacks reports a problem that exists because another znode is missing.
-func (p *places) lacks(absent, rule, path, expected, found string) {
-	p.report(layout.Found{Rule: rule, Path: path, Expected: expected, Found: found, Absent: absent})
+// found reports a finding at path about an item, "" for none. absent is the znode that
+// is missing, if that is not the one at path.
+func (p *places) found(rule, item, path, absent, expected, found string) {
+	p.report(layout.Found{Rule: rule, Item: item, Path: path, Absent: absent, Expected: expected, Found: found})
 }
 
 // batchStates checks /batches/BID/states. A batch has none exactly while it is
-// pending or held. If there are states, batch-processing must be there, because
-// without it the batch is never reported.
+// pending or held and has no jobs: the library takes a batch without states for one
+// whose jobs are still to be created. If there are states, batch-processing must be
+// there, because without it the batch is never reported.
 func (p *places) batchStates(bid string, b *batchPlace) {
-	path := newqueue.BatchStatesPath(bid)
+	batch, path := newqueue.BatchPath(bid), newqueue.BatchStatesPath(bid)
 	waiting := b.state == newqueue.BatchPending || b.state == newqueue.BatchHeld
+	marked := b.state == newqueue.BatchDeleted && p.d == newqueue.Design // no worker looks at it
 	switch {
-	case !b.hasStates && b.state != "" && !waiting && b.state != newqueue.BatchDeleted:
-		p.found("batch-states/no-states", path, "states, because the batch is "+string(b.state), "no states: it looks pending to a worker")
+	case !b.hasStates && b.state != "" && !marked && (!waiting || b.jobs):
+		because := "the batch is " + string(b.state)
+		if waiting {
+			because = "it has jobs"
+		}
+		p.found("batch-states/no-states", batch, path, "", "states, because "+because, "no states: it looks pending to a worker")
 	case b.hasStates && waiting:
-		p.found("batch-states/too-early", path, "no states, because the batch is "+string(b.state), "states: the client library will never take the batch")
+		p.found("batch-states/too-early", batch, path, "", "no states, because the batch is "+string(b.state), "states: the client library will never take the batch")
 	case b.hasStates && !b.processing && b.state != "":
-		p.found("batch-states/no-processing", newqueue.BatchFolderPath(bid, newqueue.FolderProcessing), "the folder, even empty", "it is not there: the batch is never reported")
+		p.found("batch-states/no-processing", batch, newqueue.BatchFolderPath(bid, newqueue.FolderProcessing), "", "the folder, even empty", "it is not there: the batch is never reported")
 	}
 }
 
@@ -175,13 +182,13 @@ func (p *places) batchUUIDs() {
 	there := map[string]string{}
 	for _, u := range p.uuids {
 		path := znode.Join(newqueue.BatchUUIDsPath, u.name)
-		there[u.name] = u.bid
+		there[path] = u.bid
 		b := p.batches[u.bid]
 		switch {
 		case b == nil:
-			p.lacks(newqueue.BatchPath(u.bid), "batch-uuid/orphan", path, "a batch that exists", fmt.Sprintf("batch %.40q, which doesn't exist", u.bid))
+			p.found("batch-uuid/orphan", "", path, newqueue.BatchPath(u.bid), "a batch that exists", fmt.Sprintf("batch %.40q, which doesn't exist", u.bid))
 		case b.hasUUID && newqueue.BatchUUIDPath(b.uuid) != path:
-			p.found("batch-uuid/other-batch", path, fmt.Sprintf("the batchID of batch %s, %.80q", u.bid, b.uuid), fmt.Sprintf("%.80q", u.name))
+			p.found("batch-uuid/other-batch", "", path, "", fmt.Sprintf("the batchID of batch %s, %.80q", u.bid, b.uuid), fmt.Sprintf("%.80q", u.name))
 		}
 	}
 	for bid, b := range p.batches {
@@ -189,13 +196,14 @@ func (p *places) batchUUIDs() {
 			continue
 		}
 		path := newqueue.BatchUUIDPath(b.uuid)
-		other, ok := there[znode.Name(path)]
-		switch {
-		case !ok:
-			p.found("batch-uuid/no-entry", path, "an entry for batch "+bid, "no entry: the batch can't be found by its batchID")
-		case other != bid:
-			p.found("batch-uuid/other-batch", path, fmt.Sprintf("%s, whose batchID this is", bid), fmt.Sprintf("%.40q", other))
+		found := "no entry: the batch can't be found by its batchID"
+		switch other, ok := there[path]; {
+		case other == bid:
+			continue
+		case ok:
+			found = fmt.Sprintf("an entry for %.40q: batch %s can't be found by its batchID", other, bid)
 		}
+		p.found("batch-uuid/no-entry", newqueue.BatchPath(bid), path, "", "an entry for batch "+bid, found)
 	}
 }
 
@@ -212,9 +220,9 @@ func (p *places) wants(jid string, j *jobPlace) (entry string, optional bool) {
 }
 
 func (p *places) queueEntry(q queuePlace) {
-	j := p.jobs[q.jid]
+	job, j := newqueue.JobPath(q.jid), p.jobs[q.jid]
 	if j == nil {
-		p.lacks(newqueue.JobPath(q.jid), "queue-entry/orphan", q.path, "an entry of a job that exists", "job "+q.jid+" doesn't exist: a worker that takes it fails")
+		p.found("queue-entry/orphan", "", q.path, job, "an entry of a job that exists", "job "+q.jid+" doesn't exist: a worker that takes it fails")
 		return
 	}
 	if !j.read() {
@@ -232,20 +240,19 @@ func (p *places) queueEntry(q queuePlace) {
 			rule = "queue-entry/wrong-priority"
 		}
 	}
-	p.found(rule, q.path, right, fmt.Sprintf("an entry of job %s, which is %s with priority %d", q.jid, j.state, j.priority))
+	p.found(rule, job, q.path, "", right, fmt.Sprintf("an entry of job %s, which is %s with priority %d", q.jid, j.state, j.priority))
 }
 
 func (p *places) batchEntry(e folderPlace) {
-	path := newqueue.BatchEntryPath(e.bid, e.folder, e.jid)
-	j := p.jobs[e.jid]
+	path, job, j := newqueue.BatchEntryPath(e.bid, e.folder, e.jid), newqueue.JobPath(e.jid), p.jobs[e.jid]
 	switch {
 	case j == nil:
-		p.lacks(newqueue.JobPath(e.jid), "batch-entry/orphan", path, "an entry of a job that exists", "job "+e.jid+" doesn't exist")
+		p.found("batch-entry/orphan", "", path, job, "an entry of a job that exists", "job "+e.jid+" doesn't exist")
 	case !j.read() && j.bid != e.bid, j.read() && p.batches[j.bid] != nil && j.bid != e.bid:
-		p.found("batch-entry/other-batch", path, "an entry of a job of this batch", fmt.Sprintf("job %s belongs to batch %.40q", e.jid, j.bid))
+		p.found("batch-entry/other-batch", job, path, "", "an entry of a job of this batch", fmt.Sprintf("job %s belongs to batch %.40q", e.jid, j.bid))
 	case !j.read() || p.batches[j.bid] == nil:
 	case j.state.Folder() != e.folder:
-		p.found("batch-entry/wrong-folder", path, "its entry at "+newqueue.BatchEntryPath(j.bid, j.state.Folder(), e.jid), fmt.Sprintf("an entry of job %s, which is %s", e.jid, j.state))
+		p.found("batch-entry/wrong-folder", job, path, "", "its entry at "+newqueue.BatchEntryPath(j.bid, j.state.Folder(), e.jid), fmt.Sprintf("an entry of job %s, which is %s", e.jid, j.state))
 	default:
 		j.inBatch = true
 	}
@@ -253,13 +260,13 @@ func (p *places) batchEntry(e folderPlace) {
 
 // entriesOf reports the entries that a job lacks.
 func (p *places) entriesOf(jid string, j *jobPlace) {
+	right := fmt.Sprintf("an entry of job %s, which is %s", jid, j.state)
 	want, optional := p.wants(jid, j)
 	if !j.inQueue && !optional && want != "" {
-		p.found("queue-entry/no-entry", want, fmt.Sprintf("an entry of job %s, which is %s", jid, j.state), "no entry: no worker will find the job")
+		p.found("queue-entry/no-entry", newqueue.JobPath(jid), want, "", right, "no entry: no worker will find the job")
 	}
 	if j.inBatch || p.batches[j.bid] == nil {
 		return // the rule about the job's bid reports it
 	}
-	want = newqueue.BatchEntryPath(j.bid, j.state.Folder(), jid)
-	p.found("batch-entry/no-entry", want, fmt.Sprintf("an entry of job %s, which is %s", jid, j.state), "no entry: its batch doesn't know of it")
+	p.found("batch-entry/no-entry", newqueue.JobPath(jid), newqueue.BatchEntryPath(j.bid, j.state.Folder(), jid), "", right, "no entry: its batch doesn't know of it")
 }
