@@ -2,7 +2,6 @@ package newqueue
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -113,49 +112,14 @@ func (q *Queue) AcquireAccess(ctx context.Context, queue AccessQueue, s AccessSt
 		return nil, err
 	}
 	slices.Sort(ids)
-	bad := []error{ErrNone}
-	for _, qid := range ids {
-		a, err := q.acquireAccess(ctx, queue, qid, s)
-		var unreadable *NodeError
-		switch {
-		case err == nil:
-			return a, nil
-		case errors.Is(err, errSkip):
-		case errors.As(err, &unreadable):
-			q.log.WarnContext(ctx, "request skipped", "queue", queue, "error", err)
-			bad = append(bad, err)
-		default:
-			return nil, err
-		}
-	}
-	if len(bad) == 1 {
-		return nil, ErrNone
-	}
-	return nil, errors.Join(bad...)
-}
-
-func (q *Queue) acquireAccess(ctx context.Context, queue AccessQueue, qid string, s AccessState) (*Access, error) {
-	path := AccessRequestPath(queue, qid)
-	status, l, err := q.acquire(ctx, path, func(data []byte) error {
-		st, err := ParseAccessStatus(q.dialect, data)
-		if err != nil {
-			return &NodeError{path + "/status", err}
-		}
-		if st.State != s {
-			return errSkip
-		}
-		return nil
+	return firstOf(ctx, q, ids, func(qid string) (a *Access, err error) {
+		a = &Access{Queue: queue, ID: qid, q: q}
+		a.lock, a.version, err = q.acquired(ctx, a.Path(), func(data []byte) error {
+			st, err := ParseAccessStatus(q.dialect, data)
+			return fits(a.Path(), st.State == s, err)
+		}, a.load)
+		return a, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	a := &Access{Queue: queue, ID: qid, q: q}
-	if err := a.load(ctx); err != nil {
-		q.dropLock(ctx, l, path, status.version)
-		return nil, err
-	}
-	a.lock, a.version = l, status.version
-	return a, nil
 }
 
 // Unlock releases the request's lock and changes nothing else, so that another
@@ -242,8 +206,7 @@ func (q *Queue) CleanupAccess(ctx context.Context, queue AccessQueue) ([]string,
 		return nil, err
 	}
 	slices.Sort(ids)
-	var cleaned []string
-	var bad []error
+	c := cleaning{q: q}
 	for _, qid := range ids {
 		_, err := q.moveAccess(ctx, queue, qid, nil, func(s AccessState) (AccessState, error) {
 			t, ok := q.machines[EntityAccess].Automatic(string(s))
@@ -252,15 +215,9 @@ func (q *Queue) CleanupAccess(ctx context.Context, queue AccessQueue) ([]string,
 			}
 			return AccessState(t.To), nil
 		}, "")
-		switch {
-		case err == nil:
-			cleaned = append(cleaned, qid)
-		case errors.Is(err, errSkip), errors.Is(err, ErrLocked), errors.Is(err, ErrNotFound) && !q.there(ctx, AccessRequestPath(queue, qid)):
-		default:
-			bad = append(bad, err)
-		}
+		c.add(ctx, qid, AccessRequestPath(queue, qid), err)
 	}
-	return cleaned, errors.Join(bad...)
+	return c.result()
 }
 
 func (q *Queue) moveAccess(ctx context.Context, queue AccessQueue, qid string, by *Access, target func(AccessState) (AccessState, error), message string) (status AccessStatus, err error) {
