@@ -2,59 +2,12 @@ package newqueue
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	"mrtq/internal/znode"
 	"mrtq/newqueue/states"
 )
-
-// Token is what /access/QUEUE/QID/token holds.
-type Token struct {
-	Token                       string
-	DeliveryNode                int64
-	CloudContentBytes           int64
-	Status                      string
-	URL                         string
-	AnticipatedAvailabilityTime string
-	// Other holds every other key, as it is.
-	Other Object
-}
-
-// Object is the token as JSON. The status is a number if it looks like one: then
-// it is the HTTP status that the storage service answered (TokenPostState).
-func (t Token) Object() Object {
-	return t.Other.with(Object{
-		"token":                         t.Token,
-		"delivery-node":                 t.DeliveryNode,
-		"cloud-content-byte":            t.CloudContentBytes,
-		"status":                        numberOrText(t.Status),
-		"url":                           t.URL,
-		"anticipated-availability-time": t.AnticipatedAvailabilityTime,
-	})
-}
-
-// ParseToken parses the data of /access/QUEUE/QID/token. The storage service
-// writes numbers, and a migration keeps its JSON unchanged. ParseToken accepts
-// numbers, and strings that hold one.
-func ParseToken(data []byte) (Token, error) {
-	o, err := ParseObject(data)
-	if err != nil {
-		return Token{}, err
-	}
-	p := fields{o: o}
-	t := Token{
-		Token:                       p.text("token"),
-		DeliveryNode:                p.number("delivery-node"),
-		CloudContentBytes:           p.number("cloud-content-byte"),
-		Status:                      p.scalar("status"),
-		URL:                         p.text("url"),
-		AnticipatedAvailabilityTime: p.scalar("anticipated-availability-time"),
-	}
-	t.Other = p.rest("token", "delivery-node", "cloud-content-byte", "status", "url", "anticipated-availability-time")
-	return t, p.err
-}
 
 // Access is a request to assemble an object, as it was when it was read. An
 // acquired one also holds the worker's lock. Use it from one goroutine at a time.
@@ -159,49 +112,14 @@ func (q *Queue) AcquireAccess(ctx context.Context, queue AccessQueue, s AccessSt
 		return nil, err
 	}
 	slices.Sort(ids)
-	bad := []error{ErrNone}
-	for _, qid := range ids {
-		a, err := q.acquireAccess(ctx, queue, qid, s)
-		var unreadable *NodeError
-		switch {
-		case err == nil:
-			return a, nil
-		case errors.Is(err, errSkip):
-		case errors.As(err, &unreadable):
-			q.log.WarnContext(ctx, "request skipped", "queue", queue, "error", err)
-			bad = append(bad, err)
-		default:
-			return nil, err
-		}
-	}
-	if len(bad) == 1 {
-		return nil, ErrNone
-	}
-	return nil, errors.Join(bad...)
-}
-
-func (q *Queue) acquireAccess(ctx context.Context, queue AccessQueue, qid string, s AccessState) (*Access, error) {
-	path := AccessRequestPath(queue, qid)
-	status, l, err := q.acquire(ctx, path, func(data []byte) error {
-		st, err := ParseAccessStatus(q.dialect, data)
-		if err != nil {
-			return &NodeError{path + "/status", err}
-		}
-		if st.State != s {
-			return errSkip
-		}
-		return nil
+	return firstOf(ctx, q, ids, func(qid string) (a *Access, err error) {
+		a = &Access{Queue: queue, ID: qid, q: q}
+		a.lock, a.version, err = q.acquired(ctx, a.Path(), func(data []byte) error {
+			st, err := ParseAccessStatus(q.dialect, data)
+			return fits(a.Path(), st.State == s, err)
+		}, a.load)
+		return a, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	a := &Access{Queue: queue, ID: qid, q: q}
-	if err := a.load(ctx); err != nil {
-		q.dropLock(ctx, l, path, status.version)
-		return nil, err
-	}
-	a.lock, a.version = l, status.version
-	return a, nil
 }
 
 // Unlock releases the request's lock and changes nothing else, so that another
@@ -288,8 +206,7 @@ func (q *Queue) CleanupAccess(ctx context.Context, queue AccessQueue) ([]string,
 		return nil, err
 	}
 	slices.Sort(ids)
-	var cleaned []string
-	var bad []error
+	c := cleaning{q: q}
 	for _, qid := range ids {
 		_, err := q.moveAccess(ctx, queue, qid, nil, func(s AccessState) (AccessState, error) {
 			t, ok := q.machines[EntityAccess].Automatic(string(s))
@@ -298,15 +215,9 @@ func (q *Queue) CleanupAccess(ctx context.Context, queue AccessQueue) ([]string,
 			}
 			return AccessState(t.To), nil
 		}, "")
-		switch {
-		case err == nil:
-			cleaned = append(cleaned, qid)
-		case errors.Is(err, errSkip), errors.Is(err, ErrLocked), errors.Is(err, ErrNotFound) && !q.there(ctx, AccessRequestPath(queue, qid)):
-		default:
-			bad = append(bad, err)
-		}
+		c.add(ctx, qid, AccessRequestPath(queue, qid), err)
 	}
-	return cleaned, errors.Join(bad...)
+	return c.result()
 }
 
 func (q *Queue) moveAccess(ctx context.Context, queue AccessQueue, qid string, by *Access, target func(AccessState) (AccessState, error), message string) (status AccessStatus, err error) {

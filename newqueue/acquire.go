@@ -85,6 +85,54 @@ func (q *Queue) acquire(ctx context.Context, path string, fits func(status []byt
 	return status, lock{}, errSkip
 }
 
+// acquired locks an entity whose status fits, and then reads it with load.
+func (q *Queue) acquired(ctx context.Context, path string, fits func(status []byte) error, load func(context.Context) error) (lock, int32, error) {
+	status, l, err := q.acquire(ctx, path, fits)
+	if err != nil {
+		return lock{}, 0, err
+	}
+	if err := load(ctx); err != nil {
+		q.dropLock(ctx, l, path, status.version)
+		return lock{}, 0, err
+	}
+	return l, status.version, nil
+}
+
+// fits skips an entity that has moved since it was listed. err is that of its status.
+func fits(path string, inState bool, err error) error {
+	switch {
+	case err != nil:
+		return &NodeError{path + "/status", err}
+	case !inState:
+		return errSkip
+	}
+	return nil
+}
+
+// firstOf acquires the first of some entities that can be acquired. The error wraps
+// [ErrNone], and a *[NodeError] for each one that could not be read.
+func firstOf[T any](ctx context.Context, q *Queue, ids []string, acquire func(id string) (T, error)) (none T, err error) {
+	bad := []error{ErrNone}
+	for _, id := range ids {
+		v, err := acquire(id)
+		var unreadable *NodeError
+		switch {
+		case err == nil:
+			return v, nil
+		case errors.Is(err, errSkip):
+		case errors.As(err, &unreadable):
+			q.log.WarnContext(ctx, "skipped, because it can't be read", "error", err)
+			bad = append(bad, err)
+		default:
+			return none, err
+		}
+	}
+	if len(bad) == 1 {
+		return none, ErrNone
+	}
+	return none, errors.Join(bad...)
+}
+
 // taken reads a lock that was just acquired. The session may be a newer one than
 // when the request was made, because the client keeps a request that it could
 // not send for its next session.
@@ -254,30 +302,18 @@ func (q *Queue) AcquireJobs(ctx context.Context, s JobState) iter.Seq2[*Job, err
 	}
 }
 
-func (q *Queue) acquireEntry(ctx context.Context, e entry, s JobState) (*Job, error) {
+func (q *Queue) acquireEntry(ctx context.Context, e entry, s JobState) (j *Job, err error) {
 	if e.err != nil {
 		return nil, e.err
 	}
-	path := JobPath(e.jid)
-	status, l, err := q.acquire(ctx, path, func(data []byte) error {
+	j = &Job{ID: e.jid, q: q}
+	j.lock, j.version, err = q.acquired(ctx, j.Path(), func(data []byte) error {
 		st, err := ParseJobStatus(q.dialect, data)
-		if err != nil {
-			return &NodeError{path + "/status", err}
-		}
-		if st.State != s {
-			return errSkip // it has moved since the queue was listed
-		}
-		return nil
-	})
+		return fits(j.Path(), st.State == s, err)
+	}, j.load)
 	if err != nil {
 		return nil, err
 	}
-	j := &Job{ID: e.jid, q: q}
-	if err := j.load(ctx); err != nil {
-		q.dropLock(ctx, l, path, status.version)
-		return nil, err
-	}
-	j.lock, j.version = l, status.version
 	return j, nil
 }
 

@@ -200,52 +200,18 @@ func (q *Queue) AcquireBatch(ctx context.Context, s BatchState) (*Batch, error) 
 	if err != nil {
 		return nil, err
 	}
-	var bad []error
-	for _, bid := range ids {
-		b, err := q.acquireBatch(ctx, bid, s)
-		var unreadable *NodeError
-		switch {
-		case err == nil:
-			return b, nil
-		case errors.Is(err, errSkip):
-		case errors.As(err, &unreadable):
-			q.log.WarnContext(ctx, "batch skipped", "state", s, "error", err)
-			bad = append(bad, err)
-		default:
-			return nil, err
-		}
-	}
-	if len(bad) == 0 {
-		return nil, ErrNone
-	}
-	return nil, errors.Join(append([]error{ErrNone}, bad...)...)
-}
-
-func (q *Queue) acquireBatch(ctx context.Context, bid string, s BatchState) (*Batch, error) {
-	path := BatchPath(bid)
-	status, l, err := q.acquire(ctx, path, func(data []byte) error {
-		st, err := ParseBatchStatus(q.dialect, data)
-		if err != nil {
-			return &NodeError{path + "/status", err}
-		}
-		if st.State != s {
-			return errSkip
-		}
-		if s == BatchPending {
-			_, err = q.leftStates(ctx, bid)
-		}
-		return err
+	return firstOf(ctx, q, ids, func(bid string) (b *Batch, err error) {
+		b = &Batch{ID: bid, q: q}
+		b.lock, b.version, err = q.acquired(ctx, b.Path(), func(data []byte) error {
+			st, err := ParseBatchStatus(q.dialect, data)
+			err = fits(b.Path(), st.State == s, err)
+			if err == nil && s == BatchPending {
+				_, err = q.leftStates(ctx, bid)
+			}
+			return err
+		}, b.load)
+		return b, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	b := &Batch{ID: bid, q: q}
-	if err := b.load(ctx); err != nil {
-		q.dropLock(ctx, l, path, status.version)
-		return nil, err
-	}
-	b.lock, b.version = l, status.version
-	return b, nil
 }
 
 // AcquirePendingBatch is [Queue.AcquireBatch] for a pending batch.

@@ -2,7 +2,6 @@ package newqueue
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -181,21 +180,11 @@ func (q *Queue) deleteBatch(ctx context.Context, bid string, who states.Actor) (
 // are joined and don't stop the pass.
 func (q *Queue) CleanupBatches(ctx context.Context) ([]string, error) {
 	batches, err := q.Batches(ctx)
-	var cleaned []string
-	bad := []error{err}
+	c := cleaning{q: q, errs: []error{err}}
 	for _, b := range batches {
-		if _, ok := q.machines[EntityBatch].Automatic(string(b.Status.State)); !ok {
-			continue
-		}
-		err := q.CleanBatch(ctx, b.ID)
-		var state *StateError
-		switch {
-		case err == nil:
-			cleaned = append(cleaned, b.ID)
-		case errors.Is(err, ErrLocked), errors.Is(err, ErrStillProcessing), errors.As(err, &state), errors.Is(err, ErrNotFound) && !q.there(ctx, b.Path()):
-		default:
-			bad = append(bad, err)
+		if _, ok := q.machines[EntityBatch].Automatic(string(b.Status.State)); ok {
+			c.add(ctx, b.ID, b.Path(), q.CleanBatch(ctx, b.ID))
 		}
 	}
-	return cleaned, errors.Join(bad...)
+	return c.result()
 }

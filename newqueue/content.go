@@ -1,20 +1,51 @@
 package newqueue
 
 import (
-	"maps"
-	"strconv"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
-// Object is the JSON object that a znode holds. It is a map and not a struct
-// because a configuration keeps all other keys that a depositor sent, and readers
-// ignore the keys that they do not know.
-type Object map[string]any
+// Configuration is the content of /jobs/JID/configuration. It is written once,
+// when the job is created.
+type Configuration struct {
+	BatchID        string // the BID; filled in when the job is created
+	ProfileName    string
+	Submitter      string
+	SubmissionDate time.Time
+	PayloadURL     string
+	PayloadType    string // File, Manifest or Container, or the legacy spelling
+	ResponseType   string // XML, JSON or turtle
+	LocalID        string
+	SubmissionMode string // Add, Update or Reset
+	// Other holds every other key, as it is.
+	Other Object
+}
 
-// Value returns the value of a key, and whether the object has the key.
-func (o Object) Value(key string) (v any, there bool) {
-	v, there = o[key]
-	return v, there
+func (c *Configuration) fields(d Dialect) []field {
+	return []field{
+		text("batch_id", &c.BatchID),
+		text("profile_name", &c.ProfileName),
+		text("submitter", &c.Submitter),
+		d.date("submissionDate", &c.SubmissionDate),
+		text("payload_url", &c.PayloadURL),
+		text("payload_type", &c.PayloadType),
+		text("response_type", &c.ResponseType),
+		text("local_id", &c.LocalID),
+		text("submission_mode", &c.SubmissionMode),
+	}
+}
+
+// Object is the configuration as JSON.
+func (c Configuration) Object(d Dialect) Object { return writeFields(c.fields(d), c.Other) }
+
+// ParseConfiguration parses the data of /jobs/JID/configuration. It keeps unknown
+// values of the types and modes.
+func ParseConfiguration(d Dialect, data []byte) (c Configuration, err error) {
+	c.Other, err = readFields(data, c.fields(d))
+	return c, err
 }
 
 // Submission is the content of /batches/BID/submission.
@@ -32,38 +63,30 @@ type Submission struct {
 	BatchID         string // the UUID
 }
 
-// Object is the submission as JSON.
-func (s Submission) Object(d Dialect) Object {
-	return Object{
-		"profile_name":     s.ProfileName,
-		"submitter":        s.Submitter,
-		"payload_filename": s.PayloadFilename,
-		"submissionDate":   d.FormatTime(s.SubmissionDate),
-		"erc_what":         s.ErcWhat,
-		"erc_who":          s.ErcWho,
-		"erc_when":         s.ErcWhen,
-		"erc_where":        s.ErcWhere,
-		"type":             s.Type,
-		"submission_mode":  s.SubmissionMode,
-		"batchID":          s.BatchID,
+func (s *Submission) fields(d Dialect) []field {
+	return []field{
+		text("profile_name", &s.ProfileName),
+		text("submitter", &s.Submitter),
+		text("payload_filename", &s.PayloadFilename),
+		d.date("submissionDate", &s.SubmissionDate),
+		text("erc_what", &s.ErcWhat),
+		text("erc_who", &s.ErcWho),
+		text("erc_when", &s.ErcWhen),
+		text("erc_where", &s.ErcWhere),
+		text("type", &s.Type),
+		text("submission_mode", &s.SubmissionMode),
+		text("batchID", &s.BatchID),
 	}
 }
 
-// BatchStatus is the content of /batches/BID/status.
-type BatchStatus struct {
-	State        BatchState
-	LastModified time.Time
-	Message      string
-	// Other holds the keys that the layout doesn't have. A transition keeps them.
-	Other Object
-}
+// Object is the submission as JSON.
+func (s Submission) Object(d Dialect) Object { return writeFields(s.fields(d), nil) }
 
-// Object is the status as JSON.
-func (s BatchStatus) Object(d Dialect) Object {
-	return d.withMessage(s.Other.with(Object{
-		"status":        d.stateName(string(s.State), batchNames),
-		"last_modified": d.FormatTime(s.LastModified),
-	}), s.Message)
+// ParseSubmission parses the data of /batches/BID/submission. It leaves out keys
+// that the layout doesn't have: [Batch.Submitted] has all keys.
+func ParseSubmission(d Dialect, data []byte) (s Submission, err error) {
+	_, err = readFields(data, s.fields(d))
+	return s, err
 }
 
 // StatusReport is the content of /batches/BID/status-report: the ids of the jobs
@@ -73,75 +96,17 @@ type StatusReport struct {
 	FailedJobs, Successful []string
 }
 
+func (r *StatusReport) fields(d Dialect) []field {
+	return []field{d.date("last_modified", &r.LastModified), texts("failed_jobs", &r.FailedJobs), texts("successful_jobs", &r.Successful)}
+}
+
 // Object is the report as JSON.
-func (r StatusReport) Object(d Dialect) Object {
-	return Object{
-		"last_modified":   d.FormatTime(r.LastModified),
-		"failed_jobs":     list(r.FailedJobs),
-		"successful_jobs": list(r.Successful),
-	}
-}
+func (r StatusReport) Object(d Dialect) Object { return writeFields(r.fields(d), nil) }
 
-// JobStatus is the content of /jobs/JID/status.
-type JobStatus struct {
-	State JobState
-	// LastSuccessful is the step that last succeeded. It is "", in JSON null, if
-	// none has succeeded yet.
-	LastSuccessful JobState
-	LastModified   time.Time
-	RetryCount     int
-	Message        string
-	Other          Object // as in [BatchStatus]
-}
-
-// Object is the status as JSON.
-func (s JobStatus) Object(d Dialect) Object {
-	var last any
-	if s.LastSuccessful != "" {
-		last = d.stateName(string(s.LastSuccessful), jobNames)
-	}
-	return d.withMessage(s.Other.with(Object{
-		"status":                 d.stateName(string(s.State), jobNames),
-		"last_successful_status": last,
-		d.jobTimeField():         d.FormatTime(s.LastModified),
-		"retry_count":            s.RetryCount,
-	}), s.Message)
-}
-
-// AccessStatus is the content of /access/QUEUE/QID/status.
-type AccessStatus struct {
-	State        AccessState
-	LastModified time.Time
-	Message      string
-	Other        Object // as in [BatchStatus]
-}
-
-// Object is the status as JSON.
-func (s AccessStatus) Object(d Dialect) Object {
-	return d.withMessage(s.Other.with(Object{
-		"status":        d.stateName(string(s.State), accessNames),
-		"last_modified": d.FormatTime(s.LastModified),
-	}), s.Message)
-}
-
-// with returns all keys of both objects. more has precedence, and may be the
-// result.
-func (o Object) with(more Object) Object {
-	if len(o) == 0 {
-		return more
-	}
-	all := make(Object, len(o)+len(more))
-	maps.Copy(all, o)
-	maps.Copy(all, more)
-	return all
-}
-
-// withMessage adds the message. In dialect design it leaves out an empty one.
-func (d Dialect) withMessage(o Object, message string) Object {
-	if message != "" || d == MrtZK {
-		o["message"] = message
-	}
-	return o
+// ParseStatusReport parses the data of /batches/BID/status-report.
+func ParseStatusReport(d Dialect, data []byte) (r StatusReport, err error) {
+	_, err = readFields(data, r.fields(d))
+	return r, err
 }
 
 // Identifiers is the content of /jobs/JID/identifiers.
@@ -150,45 +115,130 @@ type Identifiers struct {
 	LocalIDs  []string
 }
 
+func (i *Identifiers) fields() []field {
+	return []field{text("primary_id", &i.PrimaryID), texts("local_id", &i.LocalIDs)}
+}
+
 // Object is the identifiers as JSON.
-func (i Identifiers) Object() Object {
-	return Object{"primary_id": i.PrimaryID, "local_id": list(i.LocalIDs)}
+func (i Identifiers) Object() Object { return writeFields(i.fields(), nil) }
+
+// ParseIdentifiers parses the data of /jobs/JID/identifiers.
+func ParseIdentifiers(data []byte) (i Identifiers, err error) {
+	_, err = readFields(data, i.fields())
+	return i, err
 }
 
 // Metadata is the content of /jobs/JID/metadata.
 type Metadata struct{ ErcWhat, ErcWho, ErcWhen, ErcWhere string }
 
+func (m *Metadata) fields() []field {
+	return []field{text("erc_what", &m.ErcWhat), text("erc_who", &m.ErcWho), text("erc_when", &m.ErcWhen), text("erc_where", &m.ErcWhere)}
+}
+
 // Object is the metadata as JSON.
-func (m Metadata) Object() Object {
-	return Object{"erc_what": m.ErcWhat, "erc_who": m.ErcWho, "erc_when": m.ErcWhen, "erc_where": m.ErcWhere}
+func (m Metadata) Object() Object { return writeFields(m.fields(), nil) }
+
+// ParseMetadata parses the data of /jobs/JID/metadata.
+func ParseMetadata(data []byte) (m Metadata, err error) {
+	_, err = readFields(data, m.fields())
+	return m, err
 }
 
 // Inventory is the content of /jobs/JID/inventory: what the inventory service has
 // to record.
 type Inventory struct{ ManifestURL, Mode string }
 
+func (i *Inventory) fields() []field {
+	return []field{text("manifest_url", &i.ManifestURL), text("mode", &i.Mode)}
+}
+
 // Object is the content as JSON.
-func (i Inventory) Object() Object {
-	return Object{"manifest_url": i.ManifestURL, "mode": i.Mode}
+func (i Inventory) Object() Object { return writeFields(i.fields(), nil) }
+
+// ParseInventory parses the data of /jobs/JID/inventory.
+func ParseInventory(data []byte) (i Inventory, err error) {
+	_, err = readFields(data, i.fields())
+	return i, err
 }
 
 // Store is the content of /jobs/JID/store, in dialect mrt-zk only: what the
 // storage service has to store.
 type Store struct{ ManifestURL, Mode, Delete string }
 
-// Object is the content as JSON.
-func (s Store) Object() Object {
-	return Object{"manifest_url": s.ManifestURL, "mode": s.Mode, "delete": s.Delete}
+func (s *Store) fields() []field {
+	return []field{text("manifest_url", &s.ManifestURL), text("mode", &s.Mode), text("delete", &s.Delete)}
 }
 
-// Number formats a number as priority and space_needed hold it: in decimal.
-func Number(n int64) []byte { return strconv.AppendInt(nil, n, 10) }
+// Object is the content as JSON.
+func (s Store) Object() Object { return writeFields(s.fields(), nil) }
 
-// list is a JSON array. An empty one is [] and not null.
-func list(ss []string) []any {
-	out := make([]any, len(ss))
-	for i, s := range ss {
-		out[i] = s
+// ParseStore parses the data of /jobs/JID/store.
+func ParseStore(data []byte) (s Store, err error) {
+	_, err = readFields(data, s.fields())
+	return s, err
+}
+
+// Token is what /access/QUEUE/QID/token holds.
+type Token struct {
+	Token                       string
+	DeliveryNode                int64
+	CloudContentBytes           int64
+	Status                      string
+	URL                         string
+	AnticipatedAvailabilityTime string
+	// Other holds every other key, as it is.
+	Other Object
+}
+
+func (t *Token) fields() []field {
+	return []field{
+		text("token", &t.Token),
+		number("delivery-node", &t.DeliveryNode),
+		number("cloud-content-byte", &t.CloudContentBytes),
+		httpStatus("status", &t.Status),
+		text("url", &t.URL),
+		scalar("anticipated-availability-time", &t.AnticipatedAvailabilityTime),
 	}
-	return out
+}
+
+// Object is the token as JSON. The status is a number if it looks like one.
+func (t Token) Object() Object { return writeFields(t.fields(), t.Other) }
+
+// ParseToken parses the data of /access/QUEUE/QID/token. The storage service
+// writes numbers, and a migration keeps its JSON unchanged. ParseToken accepts
+// numbers, and strings that hold one.
+func ParseToken(data []byte) (t Token, err error) {
+	t.Other, err = readFields(data, t.fields())
+	return t, err
+}
+
+// The values that the class diagrams allow (docs/new-layout.md, "Enumerations"), and
+// the legacy queue's words for types, which migrated jobs keep. Upper and lower case
+// are the same, and so are _ and -.
+var (
+	payloadTypes    = []string{"File", "Manifest", "Container", "object-manifest", "single-file-batch-manifest", "container-batch-manifest", "batch-manifest"}
+	manifestTypes   = []string{"SingleFile", "ObjectManifest", "ManifestOfContainers", "ManifestOfManifests"}
+	responseTypes   = []string{"XML", "JSON", "turtle"}
+	submissionModes = []string{"Add", "Update", "Reset"}
+)
+
+// allowed returns an error that wraps [ErrValue] if a value is none of values. It may
+// be empty.
+func allowed(what, value string, values []string) error {
+	same := func(v string) bool { return strings.EqualFold(v, strings.ReplaceAll(value, "_", "-")) }
+	if value == "" || slices.ContainsFunc(values, same) {
+		return nil
+	}
+	return fmt.Errorf("%s %.60q: %w: want one of %v", what, value, ErrValue, values)
+}
+
+// validate checks the values before they are written.
+func (c Configuration) validate() error {
+	return cmp.Or(allowed("payload type", c.PayloadType, payloadTypes), allowed("response type", c.ResponseType, responseTypes),
+		allowed("submission mode", c.SubmissionMode, submissionModes))
+}
+
+// validate checks the values before they are written.
+func (s Submission) validate() error {
+	return cmp.Or(allowed("submission mode", s.SubmissionMode, submissionModes), allowed("type", s.Type, slices.Concat(manifestTypes, payloadTypes)))
 }

@@ -87,6 +87,25 @@ func (d Dialect) FormatTime(t time.Time) string {
 	return t.Format(time.RFC3339Nano)
 }
 
+// ParseTime parses a time as [Dialect.FormatTime] formats it. "" is the zero time.
+func (d Dialect) ParseTime(s string) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	layout := time.RFC3339Nano
+	if d == MrtZK {
+		layout = mrtZKTime
+	}
+	t, err := time.Parse(layout, s)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("time %.60q: want the format %s", s, layout)
+	}
+	return t, nil
+}
+
+// ParseJobStatus parses the data of /jobs/JID/status. It keeps a state that the
+// dialect doesn't have (see [JobState.Known]), and keys that the layout doesn't
+
 // jobTimeField is the key of the time in a job's status. For a batch and an
 // access request it is last_modified in both dialects.
 func (d Dialect) jobTimeField() string {

@@ -39,6 +39,6 @@
 // transition happened before it returns.
 //
 // paths.go has the layout (docs/new-layout.md, "Paths"), state.go the states,
-// dialect.go the two dialects, and content.go and values.go what the znodes
+// dialect.go the two dialects, and content.go and status.go what the znodes
 // hold. Package lint checks a whole tree against the layout.
 package newqueue

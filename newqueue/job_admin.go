@@ -2,7 +2,6 @@ package newqueue
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"mrtq/internal/znode"
@@ -102,32 +101,23 @@ func (q *Queue) CleanJob(ctx context.Context, jid string) error {
 // pass if a worker holds it or a report still needs it. Other errors are joined
 // and don't stop the pass.
 func (q *Queue) CleanupJobs(ctx context.Context) ([]string, error) {
-	var cleaned []string
-	var bad []error
+	c := cleaning{q: q}
 	for _, t := range q.machines[EntityJob] {
 		if t.Who != states.Automatic {
 			continue
 		}
 		entries, err := q.queue(ctx, JobState(t.From))
 		if err != nil {
-			return cleaned, err
+			return c.ids, err
 		}
 		for _, e := range entries {
 			if err = e.err; err == nil {
 				err = q.CleanJob(ctx, e.jid)
 			}
-			var state *StateError
-			switch {
-			case err == nil:
-				cleaned = append(cleaned, e.jid)
-			case errors.Is(err, ErrLocked), errors.Is(err, ErrNotReported), errors.As(err, &state),
-				errors.Is(err, ErrNotFound) && !q.there(ctx, JobPath(e.jid)):
-			default:
-				bad = append(bad, err)
-			}
+			c.add(ctx, e.jid, JobPath(e.jid), err)
 		}
 	}
-	return cleaned, errors.Join(bad...)
+	return c.result()
 }
 
 // withFrom demands that the job is in a certain state.

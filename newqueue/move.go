@@ -131,3 +131,27 @@ func (q *Queue) written(path string, version int32, ops []znode.Op, gone bool) f
 		return false, ErrUnknownOutcome
 	}
 }
+
+// cleaning is a cleaning pass: the ids that it cleaned up, and the errors that did not
+// stop it.
+type cleaning struct {
+	q    *Queue
+	ids  []string
+	errs []error
+}
+
+// add notes what became of an entity. It leaves one for the next pass that a worker
+// holds, that something still needs, that has moved meanwhile, or that is gone.
+func (c *cleaning) add(ctx context.Context, id, path string, err error) {
+	var moved *StateError
+	switch {
+	case err == nil:
+		c.ids = append(c.ids, id)
+	case errors.Is(err, errSkip), errors.Is(err, ErrLocked), errors.Is(err, ErrNotReported), errors.Is(err, ErrStillProcessing), errors.As(err, &moved):
+	case errors.Is(err, ErrNotFound) && !c.q.there(ctx, path):
+	default:
+		c.errs = append(c.errs, err)
+	}
+}
+
+func (c *cleaning) result() ([]string, error) { return c.ids, errors.Join(c.errs...) }

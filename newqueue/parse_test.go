@@ -80,30 +80,18 @@ func FuzzJobStatus(f *testing.F) {
 }
 
 func TestValues(t *testing.T) {
-	for s, want := range map[string]PayloadType{
-		"File": PayloadFile, "file": PayloadFile, "container": PayloadContainer, "Manifest": PayloadManifest,
-		"object-manifest": PayloadManifest, "object_manifest": PayloadManifest, "single-file-batch-manifest": PayloadManifest,
-		"container-batch-manifest": PayloadManifest, "batch-manifest": PayloadManifest,
-	} {
-		if got, err := ParsePayloadType(s); got != want || err != nil {
-			t.Errorf("%s: %s %v", s, got, err)
+	for _, c := range []Configuration{{PayloadType: "file"}, {PayloadType: "Container"}, {PayloadType: "object_manifest"}, {PayloadType: "single-file-batch-manifest"},
+		{ResponseType: "xml"}, {SubmissionMode: "add"}, {}} {
+		if err := c.validate(); err != nil {
+			t.Error(err)
 		}
 	}
-	for s, want := range map[string]ManifestType{
-		"file": SingleFile, "SingleFile": SingleFile, "object-manifest": ObjectManifest,
-		"container-batch-manifest": ManifestOfContainers, "batch-manifest": ManifestOfManifests,
-	} {
-		if got, err := ParseManifestType(s); got != want || err != nil {
-			t.Errorf("%s: %s %v", s, got, err)
+	for _, s := range []string{"file", "SingleFile", "batch-manifest", "ManifestOfContainers", ""} {
+		if err := (Submission{Type: s}).validate(); err != nil {
+			t.Error(err)
 		}
 	}
-	if r, err := ParseResponseType("xml"); r != ResponseXML || err != nil {
-		t.Error(r, err)
-	}
-	if m, err := ParseSubmissionMode("add"); m != ModeAdd || err != nil {
-		t.Error(m, err)
-	}
-	_, err := ParseSubmissionMode("replace")
+	err := Configuration{SubmissionMode: "replace"}.validate()
 	if want := `submission mode "replace": not a value that the layout allows: want one of [Add Update Reset]`; err == nil || err.Error() != want {
 		t.Error(err)
 	}

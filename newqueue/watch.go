@@ -54,10 +54,14 @@ func (q *Queue) ReportWhenEmptied(ctx context.Context, bid string) (fired bool, 
 			case errors.Is(err, ErrNotFound), errors.Is(err, ErrStillProcessing), errors.Is(err, ErrConflict), errors.Is(err, ErrNotDone):
 				continue
 			case errors.Is(err, ErrLocked):
-				w.rest, err = q.watchGone(ctx, BatchPath(bid)+"/lock")
+				locked, changed, err := q.watchThere(ctx, BatchPath(bid)+"/lock")
 				if err != nil {
 					return false, err
 				}
+				if !locked {
+					continue
+				}
+				w.rest = changed
 			default:
 				return false, err
 			}
@@ -199,9 +203,9 @@ func (q *Queue) watchChildren(ctx context.Context, path string) ([]string, <-cha
 	return f.names, f.changed, err
 }
 
-// watchGone returns a channel that fires when a node is removed. If the node does
-// not exist, the channel has already fired.
-func (q *Queue) watchGone(ctx context.Context, path string) (<-chan zk.Event, error) {
+// watchThere reports whether a node exists, and returns a channel that fires when it is
+// created, removed or changed.
+func (q *Queue) watchThere(ctx context.Context, path string) (bool, <-chan zk.Event, error) {
 	type found struct {
 		ok      bool
 		changed <-chan zk.Event
@@ -210,12 +214,7 @@ func (q *Queue) watchGone(ctx context.Context, path string) (<-chan zk.Event, er
 		f.ok, _, f.changed, err = q.conn.ExistsW(q.path(path))
 		return f, err
 	})
-	if err != nil || f.ok {
-		return f.changed, err
-	}
-	fired := make(chan zk.Event)
-	close(fired)
-	return fired, nil
+	return f.ok, f.changed, err
 }
 
 // WatchBatches moves every batch to reporting when its last job is done, also
@@ -271,21 +270,14 @@ func (q *Queue) WatchBatches(ctx context.Context, onReporting func(bid string)) 
 // watchFolder lists a folder, and returns a channel that fires when the list
 // changes or the folder is created.
 func (q *Queue) watchFolder(ctx context.Context, path string) ([]string, <-chan zk.Event, error) {
-	type found struct {
-		ok      bool
-		changed <-chan zk.Event
-	}
 	for {
 		names, changed, err := q.watchChildren(ctx, path)
 		if !errors.Is(err, ErrNotFound) {
 			return names, changed, err
 		}
-		f, err := read(ctx, path, func() (f found, err error) {
-			f.ok, _, f.changed, err = q.conn.ExistsW(q.path(path))
-			return f, err
-		})
-		if err != nil || !f.ok {
-			return nil, f.changed, err
+		there, created, err := q.watchThere(ctx, path)
+		if err != nil || !there {
+			return nil, created, err
 		}
 	}
 }

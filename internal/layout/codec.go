@@ -25,14 +25,12 @@ type Codec struct {
 
 // Reading is one znode that a codec reads.
 type Reading struct {
-	Map      *Map
-	Node     *Node
-	Path     string
-	Data     []byte
-	Children []string
+	Map  *Map
+	Node *Node
+	Path string
+	Data []byte
 
-	get   func(path string) *znode.Node
-	below func(path string) []string
+	parts *small // of a composite: it and what is below it
 	fault func(kind, path, expected, found string)
 }
 
@@ -105,12 +103,8 @@ func readInteger(r *Reading) (any, bool) {
 func readLock(r *Reading) (any, bool) {
 	readNone(r)
 	contender := r.Map.typeNamed("contender")
-	for _, name := range r.Children {
-		path := znode.Join(r.Path, name)
-		n := r.get(path)
-		if n == nil {
-			continue
-		}
+	for _, name := range r.parts.kids[r.Path] {
+		n := r.parts.nodes[znode.Join(r.Path, name)]
 		switch {
 		case contender != nil && !contender.matches(name):
 			r.Fault(BadContender, "contenders that are "+contender.Says, "contender "+show([]byte(name)))

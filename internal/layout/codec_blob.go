@@ -118,14 +118,11 @@ func (r *Reading) joined() ([]byte, bool) {
 // missing.
 func (r *Reading) shards() (shards [][]byte, whole bool) {
 	whole = true
-	for _, name := range r.Children {
+	for _, name := range r.parts.kids[r.Path] {
 		path := znode.Join(r.Path, name)
-		n := r.get(path)
-		if n == nil {
-			continue
-		}
+		n := r.parts.nodes[path]
 		number, err := strconv.Atoi(name)
-		if err != nil || len(name) != 10 || len(r.below(path)) > 0 {
+		if err != nil || len(name) != 10 || len(r.parts.kids[path]) > 0 {
 			r.fault(BadShard, path, "a shard: ten digits, with nothing below it", show([]byte(name)))
 			continue
 		}

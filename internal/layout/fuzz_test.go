@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"mrtq/internal/layout"
-	"mrtq/internal/side"
 	"mrtq/internal/znode"
 )
 
@@ -45,7 +44,7 @@ func FuzzData(f *testing.F) {
 			_ = tree.Put(znode.Node{Path: n.Path, Data: data})
 			_ = tree.Put(znode.Node{Path: n.Path + "/" + name, Data: second}) // if that is a path
 		}
-		r, err := layout.Check(t.Context(), side.Tree(tree), m, layout.Options{})
+		r, err := layout.Check(t.Context(), layout.InMemory(tree), m, layout.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

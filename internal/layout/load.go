@@ -1,17 +1,10 @@
 package layout
 
 import (
-	"bytes"
-	_ "embed"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -23,84 +16,6 @@ type MapError struct {
 }
 
 func (e *MapError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Reason) }
-
-//go:embed map.schema.json
-var schemaText []byte
-
-// mapSchema is what a map's YAML must look like.
-var mapSchema = func() *jsonschema.Schema {
-	s, err := compileSchema("map.schema.json", schemaText)
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	return s
-}()
-
-func compileSchema(name string, text []byte) (*jsonschema.Schema, error) {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		return nil, err
-	}
-	c := jsonschema.NewCompiler()
-	if err := c.AddResource(name, doc); err != nil {
-		return nil, err
-	}
-	return c.Compile(name)
-}
-
-// The contents of a map's YAML.
-type (
-	yamlMap struct {
-		Map, Title, Says, JSON string
-		Document               struct{ Title, File string }
-		Dialects, Roots        []string
-		Types                  []yaml.Node
-		Nodes                  []yaml.Node
-		Relations              []yaml.Node
-		Groups                 []yaml.Node
-		Rules                  []yaml.Node
-	}
-	yamlType struct {
-		Name, Match, Example, Says, Rule string
-		Values, Dialects                 []string
-	}
-	yamlNode struct {
-		ID, Path, Codec, Creator, Changer, Says, Missing, Section, Oldest string
-		Kind                                                              Kind
-		Sequence, Required, Undocumented                                  bool
-		MayBeEmpty                                                        bool `yaml:"may-be-empty"`
-		Schema                                                            any
-		Most                                                              *struct {
-			Children int
-			Rule     string
-		}
-		Severity map[string]Severity
-		Line     int
-		Dialects []string
-	}
-	yamlRelation struct {
-		Of, Rule, Says, Field, Refers, To, Same, Younger, Mend, Fix, Section string
-		ReferencedBy                                                         []string `yaml:"referenced-by"`
-		Prefix                                                               bool
-		Severity                                                             Severity
-		Line                                                                 int
-		Dialects                                                             []string
-	}
-	yamlGroup struct {
-		At []struct {
-			ID, Path, Says string
-			Line           int
-		}
-		Nodes     []yaml.Node
-		Relations []yaml.Node
-	}
-	yamlRule struct {
-		ID, Path, Says, Section string
-		Severity                Severity
-		Line                    int
-		Dialects                []string
-	}
-)
 
 // Load reads a map. dialect is the dialect to read it for, "" for the map's
 // first one. more are additional codecs. If the map has a mistake, the error is
@@ -142,7 +57,7 @@ func (l *loader) load(text []byte, dialect string) error {
 	if err := doc.Decode(&y); err != nil {
 		return l.bad(lineIn(err), "%v", err)
 	}
-	l.m = &Map{Name: y.Map, Title: y.Title, Says: y.Says, Document: Document(y.Document), Dialects: y.Dialects, Dialect: dialect, Roots: y.Roots, File: l.file,
+	l.m = &Map{Name: y.Map, Title: y.Title, Says: y.Says, Document: y.Document, Dialects: y.Dialects, Dialect: dialect, Roots: y.Roots, File: l.file,
 		python: y.JSON == "python", tops: map[string]*place{}, rules: map[string]*Rule{}}
 	switch {
 	case dialect == "" && len(y.Dialects) > 0:
@@ -150,40 +65,47 @@ func (l *loader) load(text []byte, dialect string) error {
 	case dialect != "" && !slices.Contains(y.Dialects, dialect):
 		return l.bad(1, "the map %s has no dialect %q; it has %s", y.Map, dialect, orNone(y.Dialects))
 	}
-	for i := range y.Types {
-		if err := l.typ(&y.Types[i]); err != nil {
-			return err
-		}
+	err := rows(y.Types, l.typ)
+	if err == nil {
+		err = inGroups(y.Nodes, y.Groups, func(g yamlGroup) []yaml.Node { return g.Nodes }, l.node)
 	}
-	for i := range y.Nodes {
-		if err := l.node(&y.Nodes[i], "", "", 0, ""); err != nil {
-			return err
-		}
+	if err == nil {
+		err = l.tree()
 	}
-	for i := range y.Groups {
-		if err := l.group(&y.Groups[i]); err != nil {
-			return err
-		}
+	if err == nil {
+		err = inGroups(y.Relations, y.Groups, func(g yamlGroup) []yaml.Node { return g.Relations }, l.relation)
 	}
-	if err := l.tree(); err != nil {
+	if err == nil {
+		err = rows(y.Rules, l.rule)
+	}
+	if err != nil {
 		return err
 	}
-	for i := range y.Relations {
-		if err := l.relation(&y.Relations[i], "", "", 0); err != nil {
-			return err
-		}
-	}
-	for i := range y.Groups {
-		if err := l.groupRelations(&y.Groups[i]); err != nil {
-			return err
-		}
-	}
-	for i := range y.Rules {
-		if err := l.rule(&y.Rules[i]); err != nil {
-			return err
-		}
-	}
 	return l.finish()
+}
+
+// rows reads rows in turn.
+func rows(list []yaml.Node, read func(*yaml.Node) error) error {
+	for i := range list {
+		if err := read(&list[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inGroups reads rows that are in no group, and then those of each group, once for
+// each place that the group is at.
+func inGroups(list []yaml.Node, groups []yamlGroup, of func(yamlGroup) []yaml.Node, read func(*yaml.Node, groupPlace) error) error {
+	err := rows(list, func(at *yaml.Node) error { return read(at, groupPlace{}) })
+	for _, g := range groups {
+		for _, place := range g.At {
+			if err == nil {
+				err = rows(of(g), func(at *yaml.Node) error { return read(at, place) })
+			}
+		}
+	}
+	return err
 }
 
 func orNone(names []string) string {
@@ -202,78 +124,6 @@ func typeNames(types map[string]*Type) string {
 	return orNone(names)
 }
 
-// shape checks the YAML against the schema of maps, and says which line is
-// wrong.
-func (l *loader) shape(root *yaml.Node) error {
-	var v any
-	if err := root.Decode(&v); err != nil {
-		return l.bad(lineIn(err), "%s", strings.TrimPrefix(err.Error(), "yaml: "))
-	}
-	if fields, ok := v.(map[string]any); !ok || fields["map"] == nil {
-		return l.bad(root.Line, "this is not the map of a layout: it does not have the field map, the map's name")
-	}
-	doc, err := asJSON(v)
-	if err != nil {
-		return l.bad(root.Line, "%v", err)
-	}
-	err = mapSchema.Validate(doc)
-	if err == nil {
-		return nil
-	}
-	var verr *jsonschema.ValidationError
-	if !errors.As(err, &verr) {
-		return l.bad(root.Line, "%v", err)
-	}
-	deepest := verr
-	for len(deepest.Causes) > 0 {
-		deepest = deepest.Causes[0]
-	}
-	return l.bad(lineAt(root, deepest.InstanceLocation), "%s", shapeError(err))
-}
-
-// asJSON converts a YAML value to the form that the schema's library needs.
-func asJSON(v any) (any, error) {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return nil, err
-	}
-	return jsonschema.UnmarshalJSON(bytes.NewReader(text))
-}
-
-// lineAt is the line of the value at a JSON pointer.
-func lineAt(n *yaml.Node, location []string) int {
-	for _, step := range location {
-		var next *yaml.Node
-		switch n.Kind {
-		case yaml.MappingNode:
-			for i := 0; i+1 < len(n.Content); i += 2 {
-				if n.Content[i].Value == step {
-					next = n.Content[i+1]
-				}
-			}
-		case yaml.SequenceNode:
-			if i, err := strconv.Atoi(step); err == nil && i < len(n.Content) {
-				next = n.Content[i]
-			}
-		}
-		if next == nil {
-			break
-		}
-		n = next
-	}
-	return n.Line
-}
-
-// lineIn is the line that an error of the YAML library names, or 1.
-func lineIn(err error) int {
-	_, rest, found := strings.Cut(err.Error(), "line ")
-	if !found {
-		return 1
-	}
-	n, _ := strconv.Atoi(rest[:strings.IndexFunc(rest+" ", func(r rune) bool { return r < '0' || r > '9' })])
-	return max(n, 1)
-}
-
 // other reports whether an entry is for other dialects only. dialects are those
 // that it names.
 func (l *loader) other(dialects []string) bool {
@@ -288,7 +138,7 @@ func (l *loader) typ(at *yaml.Node) error {
 	if l.other(y.Dialects) {
 		return nil
 	}
-	t := &Type{Name: y.Name, Match: y.Match, Values: y.Values, Example: y.Example, Says: y.Says, Rule: y.Rule}
+	t := &y.Type
 	if t.Rule == "" {
 		t.Rule = "bad-name"
 	}
@@ -310,200 +160,6 @@ func (l *loader) typ(at *yaml.Node) error {
 	return nil
 }
 
-func (l *loader) group(at *yaml.Node) error {
-	var g yamlGroup
-	if err := at.Decode(&g); err != nil {
-		return l.bad(at.Line, "%v", err)
-	}
-	for _, a := range g.At {
-		for i := range g.Nodes {
-			if err := l.node(&g.Nodes[i], a.ID, a.Path, a.Line, a.Says); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (l *loader) groupRelations(at *yaml.Node) error {
-	var g yamlGroup
-	if err := at.Decode(&g); err != nil {
-		return l.bad(at.Line, "%v", err)
-	}
-	for _, a := range g.At {
-		for i := range g.Relations {
-			if err := l.relation(&g.Relations[i], a.ID, a.Path, a.Line); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// node reads a node's row. prefix and under come from the group, "" for none.
-func (l *loader) node(at *yaml.Node, prefix, under string, groupLine int, groupSays string) error {
-	var y yamlNode
-	if err := at.Decode(&y); err != nil {
-		return l.bad(at.Line, "%v", err)
-	}
-	if l.other(y.Dialects) {
-		return nil
-	}
-	n := &Node{ID: y.ID, Path: y.Path, Kind: y.Kind, Sequence: y.Sequence, MayBeEmpty: y.MayBeEmpty, Required: y.Required, Undocumented: y.Undocumented, Most: -1,
-		Creator: y.Creator, Changer: y.Changer, Says: y.Says, Missing: y.Missing, Line: y.Line, Section: y.Section, severity: y.Severity, fileLine: at.Line}
-	if prefix != "" {
-		n.ID, n.Path = prefix+"."+n.ID, under+strings.TrimSuffix(n.Path, "/")
-		if y.Path == "/" {
-			n.ID = prefix
-			if groupSays != "" {
-				n.Says = groupSays
-			}
-		}
-		if n.Line == 0 {
-			n.Line = groupLine
-		}
-	}
-	if n.Kind == "" {
-		n.Kind = Persistent
-	}
-	if y.Oldest != "" {
-		var err error
-		if n.Oldest, err = time.ParseDuration(y.Oldest); err != nil {
-			return l.bad(at.Line, "%s: oldest: %v", n.ID, err)
-		}
-	}
-	if y.Most != nil {
-		n.Most, n.MostRule = y.Most.Children, y.Most.Rule
-	}
-	if l.nodes[n.ID] != nil {
-		return l.bad(at.Line, "id %s is used twice, here and in line %d", n.ID, l.nodes[n.ID].fileLine)
-	}
-	if y.Codec != "" {
-		i := slices.IndexFunc(l.codecs, func(c *Codec) bool { return c.Name == y.Codec })
-		if i < 0 {
-			return l.bad(at.Line, "%s: unknown codec %q; there are %s", n.ID, y.Codec, l.codecNames())
-		}
-		n.Codec = l.codecs[i]
-	}
-	if y.Schema != nil {
-		if n.Codec == nil || !n.Codec.Values {
-			return l.bad(at.Line, "%s has a schema, but no codec that reads JSON", n.ID)
-		}
-		text, err := json.Marshal(y.Schema)
-		if err == nil {
-			n.Schema, err = compileSchema(n.ID+".json", text)
-		}
-		if err != nil {
-			return l.bad(at.Line, "%s: the schema: %v", n.ID, err)
-		}
-		n.SchemaText = string(text)
-	}
-	n.order = len(l.m.Nodes)
-	l.nodes[n.ID] = n
-	l.m.Nodes = append(l.m.Nodes, n)
-	return nil
-}
-
-func (l *loader) codecNames() string {
-	var names []string
-	for _, c := range l.codecs {
-		names = append(names, c.Name)
-	}
-	return strings.Join(names, ", ")
-}
-
-func (l *loader) relation(at *yaml.Node, prefix, under string, groupLine int) error {
-	var y yamlRelation
-	if err := at.Decode(&y); err != nil {
-		return l.bad(at.Line, "%v", err)
-	}
-	if l.other(y.Dialects) {
-		return nil
-	}
-	of := y.Of
-	if prefix != "" {
-		of = prefix + "." + of
-	}
-	r := &Relation{ID: of + "/" + y.Rule, Of: l.nodes[of], Severity: y.Severity, Says: y.Says, Line: y.Line, Section: y.Section, Mend: y.Mend,
-		refers: template(strings.ReplaceAll(y.Refers, "{at}", under)), same: template(y.Same), prefix: y.Prefix, by: y.ReferencedBy,
-		field: parseField(y.Field), remove: y.Fix == "remove", fileLine: at.Line}
-	if r.Of == nil {
-		return l.bad(at.Line, "relation %s is of %q, which is not a node of the map", y.Rule, of)
-	}
-	if r.Line == 0 && r.Section == "" {
-		r.Line, r.Section = r.Of.Line, r.Of.Section
-	}
-	if r.Line == 0 {
-		r.Line = groupLine
-	}
-	if y.Younger != "" {
-		d, err := time.ParseDuration(y.Younger)
-		if err != nil {
-			return l.bad(at.Line, "relation %s: younger: %v", r.ID, err)
-		}
-		r.younger = d.Milliseconds()
-	}
-	if (y.Field != "" || r.usesField()) && (r.Of.Codec == nil || !r.Of.Codec.Values) {
-		return l.bad(at.Line, "relation %s is about a value, but %s has no codec that reads one", r.ID, of)
-	}
-	for _, name := range append(r.refers.names(), r.same.names()...) {
-		if name != "value" && !slices.ContainsFunc(r.Of.params, func(p param) bool { return p.name == name }) {
-			return l.bad(at.Line, "relation %s uses {%s}, which is not a parameter of %s", r.ID, name, r.Of.Path)
-		}
-	}
-	switch {
-	case y.To != "":
-		to := y.To
-		if prefix != "" && l.nodes[prefix+"."+to] != nil {
-			to = prefix + "." + to
-		}
-		if r.target = l.nodes[to]; r.target == nil {
-			return l.bad(at.Line, "relation %s leads to %q, which is not a node of the map", r.ID, y.To)
-		}
-	case r.refers == "{value}":
-		// It may name any znode in the tree.
-	case r.refers != "":
-		if r.target = l.leadsTo(string(r.refers)); r.target == nil {
-			return l.bad(at.Line, "relation %s leads to %s, which matches no pattern of the map", r.ID, r.refers)
-		}
-	}
-	for i, id := range r.by {
-		if prefix != "" && !strings.Contains(id, ".") {
-			r.by[i] = prefix + "." + id
-		}
-	}
-	l.m.Relations = append(l.m.Relations, r)
-	return nil
-}
-
-// leadsTo is the node whose pattern a template's paths match, or nil.
-func (l *loader) leadsTo(path string) *Node {
-	for root, pl := range l.m.tops {
-		if path != root && !strings.HasPrefix(path, root+"/") {
-			continue
-		}
-		for _, segment := range strings.Split(strings.TrimPrefix(path[len(root):], "/"), "/") {
-			if segment == "" {
-				continue
-			}
-			var next *place
-			if strings.Contains(segment, "{") {
-				if len(pl.params) > 0 {
-					next = pl.params[0]
-				}
-			} else {
-				next = pl.literal[segment]
-			}
-			if next == nil {
-				return nil
-			}
-			pl = next
-		}
-		return pl.node
-	}
-	return nil
-}
-
 func (l *loader) rule(at *yaml.Node) error {
 	var y yamlRule
 	if err := at.Decode(&y); err != nil {
@@ -515,7 +171,8 @@ func (l *loader) rule(at *yaml.Node) error {
 	if y.Severity == "" {
 		y.Severity = Error
 	}
-	if err := l.m.AddRule(&Rule{ID: y.ID, Severity: y.Severity, Path: y.Path, Says: y.Says, Document: l.m.place(y.Line, y.Section)}); err != nil {
+	y.Document = l.m.place(y.Line, y.Section)
+	if err := l.m.AddRule(&y.Rule); err != nil {
 		return l.bad(at.Line, "%v", err)
 	}
 	return nil

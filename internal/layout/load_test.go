@@ -2,11 +2,11 @@ package layout_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
 	"mrtq/internal/layout"
-	"mrtq/internal/side"
 	"mrtq/internal/znode"
 )
 
@@ -106,9 +106,55 @@ func TestKinds(t *testing.T) {
 	}
 }
 
+// A name that matches no pattern is a bad name, or an unknown path if the patterns
+// there are undocumented or match any name after a fixed part.
+func TestUnknownNames(t *testing.T) {
+	for _, c := range []struct{ row, want string }{
+		{"- {id: a, path: '/x/{a:digits}', undocumented: true, says: s}", "x/unknown-path"},
+		{"- {id: a, path: '/x/y-{a:name}', says: s}", "x/unknown-path"},
+		{"- {id: a, path: '/x/{a:digits}', says: s}", "a/bad-name"},
+		{"- {id: a, path: /x/y, says: s}", "x/unknown-path"},
+	} {
+		m, err := layout.Load("own.yaml", []byte(aMap+c.row), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree := znode.NewTree()
+		if err := tree.Put(znode.Node{Path: "/x/-/below"}); err != nil {
+			t.Fatal(err)
+		}
+		if got := check(t, m, tree); len(got) != 1 || got[0].Rule != c.want || got[0].Path != "/x/-" {
+			t.Errorf("%s: %v, want %s at /x/-", c.row, got, c.want)
+		}
+	}
+}
+
+// A subtree is one subtree although a sibling's path comes between its znodes:
+// "-" is before the slash.
+func TestSiblingsInPathOrder(t *testing.T) {
+	m, err := layout.Load("own.yaml", []byte(aMap+"- {id: a, path: '/x/{a:name}', says: s}\n- {id: b, path: '/x/{a:name}/b', required: true, codec: none, says: s}\n"+
+		"- {id: c, path: '/x/{a:name}/c', codec: lock, says: s}"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := znode.NewTree()
+	for _, path := range []string{"/x/y/b", "/x/y/c/d", "/x/y-z/b", "/x/y-z/c/d", "/x/y-", "/x/y-/c-/e"} {
+		if err := tree.Put(znode.Node{Path: path}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	for _, f := range check(t, m, tree) {
+		got = append(got, f.Path+" "+f.Rule)
+	}
+	if want := []string{"/x/y-/b b/missing", "/x/y-/c- a/unknown-path"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // Check refuses a tree that has no znode of the map.
 func TestNoMatch(t *testing.T) {
-	if _, err := layout.Check(t.Context(), side.Tree(znode.NewTree()), zuul(t), layout.Options{}); !errors.Is(err, layout.ErrNoMatch) {
+	if _, err := layout.Check(t.Context(), layout.InMemory(znode.NewTree()), zuul(t), layout.Options{}); !errors.Is(err, layout.ErrNoMatch) {
 		t.Errorf("an empty tree: %v", err)
 	}
 }

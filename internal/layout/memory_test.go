@@ -8,35 +8,28 @@ import (
 	"testing"
 
 	"mrtq/internal/layout"
-	"mrtq/internal/side"
 	"mrtq/internal/znode"
 )
 
 // heavy is a tree of changes that makes their data only when it is read.
 type heavy struct {
-	side.Side
-	names []string
-	bytes int
+	layout.Source
+	nodes, size int
 }
 
 const heavyFolder = "/zuul/cache/connection/c/cache"
 
-func (h heavy) Children(ctx context.Context, path string) ([]string, error) {
-	if path == heavyFolder {
-		return h.names, nil
-	}
-	return h.Side.Children(ctx, path)
-}
-
-func (h heavy) Subtrees(ctx context.Context, roots iter.Seq[string]) iter.Seq2[side.Subtree, error] {
-	return func(yield func(side.Subtree, error) bool) {
-		for root := range roots {
-			if znode.Parent(root) != heavyFolder {
-				continue
-			}
-			data := fmt.Appendf(nil, `{"data_uuid":"x","rest":"%*s"}`, h.bytes, "")
-			if !yield(side.Subtree{Root: root, Nodes: []znode.Node{{Path: root, Data: data}}}, nil) {
+func (h heavy) Walk(ctx context.Context, root string) iter.Seq2[znode.Node, error] {
+	return func(yield func(znode.Node, error) bool) {
+		for n, err := range h.Source.Walk(ctx, root) {
+			if !yield(n, err) {
 				return
+			}
+			for i := 0; i < h.nodes && n.Path == heavyFolder; i++ {
+				data := fmt.Appendf(nil, `{"data_uuid":"x","rest":"%*s"}`, h.size, "")
+				if !yield(znode.Node{Path: fmt.Sprintf("%s/%064x", heavyFolder, i), Data: data}, nil) {
+					return
+				}
 			}
 		}
 	}
@@ -50,10 +43,7 @@ func TestMemoryGrowsWithNames(t *testing.T) {
 	if err := tree.Put(znode.Node{Path: heavyFolder}); err != nil {
 		t.Fatal(err)
 	}
-	h := heavy{Side: side.Tree(tree), bytes: size}
-	for i := range nodes {
-		h.names = append(h.names, fmt.Sprintf("%064x", i))
-	}
+	h := heavy{layout.InMemory(tree), nodes, size}
 	peak, calls := uint64(0), 0
 	_, err := layout.Check(t.Context(), h, zuul(t), layout.Options{Progress: func(int) {
 		var m runtime.MemStats

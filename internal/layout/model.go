@@ -84,23 +84,23 @@ type Node struct {
 	ID       string
 	Path     string // the pattern
 	Kind     Kind
-	Sequence bool // ZooKeeper numbers its name
-	Codec    *Codec
-	Schema   *jsonschema.Schema
+	Sequence bool               // ZooKeeper numbers its name
+	Codec    *Codec             `yaml:"-"`
+	Schema   *jsonschema.Schema `yaml:"-"`
 	// SchemaText is the schema as it is printed.
-	SchemaText string
+	SchemaText string `yaml:"-"`
 	// MayBeEmpty: the znode may have no data instead of what the codec reads.
-	MayBeEmpty bool
+	MayBeEmpty bool `yaml:"may-be-empty"`
 	// Required: it must exist whenever its parent exists.
 	Required bool
 	// Oldest is how long it may exist; 0 is without limit.
-	Oldest time.Duration
+	Oldest time.Duration `yaml:"-"`
 	// Undocumented: services use it, but the document does not describe it. It
 	// is reported as information. Neither it nor anything below it is checked.
 	Undocumented bool
 	// Most is how many children it may have, -1 for any number.
-	Most     int
-	MostRule string
+	Most     int    `yaml:"-"`
+	MostRule string `yaml:"-"`
 	Creator  string
 	Changer  string
 	Says     string
@@ -111,7 +111,7 @@ type Node struct {
 	severity map[string]Severity
 	params   []param // of the whole pattern
 	own      []param // of its last element
-	open     bool    // a pattern with a parameter is right below it
+	open     bool    // no name below it is an unknown path: it is a bad name, or any name is right
 	implied  bool    // a folder that no row of the map describes
 	fileLine int
 	order    int
@@ -119,25 +119,25 @@ type Node struct {
 
 // Relation is a rule about several znodes.
 type Relation struct {
-	ID       string
-	Of       *Node
+	ID       string `yaml:"-"`
+	Of       *Node  `yaml:"-"`
 	Severity Severity
 	Says     string
 	Line     int
 	Section  string
 	Mend     string
+	// Prefix: the value of the field need only be the beginning of what it must be.
+	Prefix bool
 
 	// Refers: the znode at each of these paths must exist.
 	refers template
 	// Same: the value of the field must be this text.
-	same   template
-	prefix bool // the field need only be the beginning of the text
+	same template
 	// ReferencedBy: a relation with one of these ids must refer to this znode.
 	by      []string
 	younger int64 // a znode that is younger needs no reference yet; in milliseconds
 	field   fieldPath
 	target  *Node
-	remove  bool // a mend may delete the znode if it has no children
 
 	fileLine int
 }
@@ -148,7 +148,8 @@ type Rule struct {
 	Severity Severity
 	Path     string // the pattern of the znodes that it checks
 	Says     string
-	Document string
+	Mend     string // see [Finding]
+	Document string `yaml:"-"`
 }
 
 // Rules are all rules of the map, in the order of its file.

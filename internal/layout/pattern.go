@@ -14,8 +14,10 @@ type place struct {
 	// match splits a name into parameters, for a place that has some.
 	match *regexp.Regexp
 	segs  []param // the parameters of match, in its groups' order
-	// bounded: no pattern below it has a parameter, so its subtree is small.
-	bounded bool
+	// near is one of params: a name that matches none of them is a finding of its
+	// last type. It is nil if they are all undocumented, or match any name after a
+	// fixed part. Then such a name is an unknown path.
+	near *place
 }
 
 // param is a parameter of a pattern.
@@ -52,21 +54,17 @@ func (p Params) with(pl *place, name string) Params {
 	return out
 }
 
-// child is the place of a name below this one; c is nil if there is none. Then
-// near is the place with the pattern that the name should match.
-func (p *place) child(name string) (c *place, near *place) {
+// child is the place of a name below this one, nil if there is none.
+func (p *place) child(name string) *place {
 	if c := p.literal[name]; c != nil {
-		return c, nil
+		return c
 	}
 	for _, c := range p.params {
 		if c.match.MatchString(name) {
-			return c, nil
+			return c
 		}
 	}
-	if len(p.params) > 0 {
-		return nil, p.params[0]
-	}
-	return nil, nil
+	return nil
 }
 
 var paramPattern = regexp.MustCompile(`\{([a-z_]+)(?::([a-z0-9_-]+))?\}`)

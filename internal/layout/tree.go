@@ -117,10 +117,9 @@ func (l *loader) folder(path string, params []param, first *Node) *Node {
 	return n
 }
 
-// settle adds the folders below a place, finds the small subtrees, and refuses
-// two patterns that match one name.
+// settle adds the folders below a place, and refuses two patterns that match one
+// name.
 func (l *loader) settle(p *place, path string) error {
-	p.bounded = len(p.params) == 0
 	var names []string
 	for name := range p.literal {
 		names = append(names, name)
@@ -146,7 +145,6 @@ func (l *loader) settle(p *place, path string) error {
 		}
 	}
 	children = append(children, p.params...)
-	p.node.open = len(p.params) > 0
 	for _, c := range children {
 		f := first(c)
 		at := path + "/" + lastSegment(f, path)
@@ -157,8 +155,14 @@ func (l *loader) settle(p *place, path string) error {
 		if err := l.settle(c, at); err != nil {
 			return err
 		}
-		p.bounded = p.bounded && c.bounded
 	}
+	for _, c := range p.params {
+		if p.near == nil && !c.node.Undocumented && !c.last().any() {
+			p.near = c
+		}
+		p.node.open = p.node.open || c.match.String() == "^([^/]+)$"
+	}
+	p.node.open = p.node.open || p.near != nil
 	if p.node.Codec != nil && p.node.Codec.Composite && len(children) > 0 {
 		return l.bad(first(children[0]).fileLine, "%s is below %s, whose codec %s reads the children itself", first(children[0]).Path, p.node.Path, p.node.Codec.Name)
 	}

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"mrtq/internal/layout"
-	"mrtq/internal/side"
 	"mrtq/internal/znode"
 )
 
@@ -44,7 +43,7 @@ func readDump(t testing.TB, name string) *znode.Tree {
 
 func check(t testing.TB, m *layout.Map, tree *znode.Tree) []layout.Finding {
 	t.Helper()
-	r, err := layout.Check(t.Context(), side.Tree(tree), m, layout.Options{})
+	r, err := layout.Check(t.Context(), layout.InMemory(tree), m, layout.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,6 @@ import (
 	"strings"
 
 	"mrtq/internal/layout"
-	"mrtq/internal/side"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate/internal/rules"
@@ -90,7 +89,7 @@ func merritt(dialect string) (Layout, error) {
 // Check compares a tree with the layout, and returns a report of what differs. It
 // ignores opt.Natives. An error comes from reading the tree, or wraps
 // layout.ErrNoMatch if the tree has none of the map's roots.
-func (l Layout) Check(ctx context.Context, s side.Side, opt layout.Options) (*layout.Report, error) {
+func (l Layout) Check(ctx context.Context, s layout.Source, opt layout.Options) (*layout.Report, error) {
 	opt.Natives = l.Natives
 	return layout.Check(ctx, s, l.Map, opt)
 }
@@ -103,11 +102,16 @@ type Near struct {
 	Of    int      // how many roots the map has
 }
 
+// Lister is a tree that can be listed.
+type Lister interface {
+	Children(ctx context.Context, path string) ([]string, error)
+}
+
 // Nearest returns the map that fits a tree best: the one with the largest part of its
 // roots, at the tree's root or below one of its children. It is for a message that
 // corrects a wrong address or name. ok is false if the tree has no root of any map.
 // An error comes from reading.
-func Nearest(ctx context.Context, s side.Side) (best Near, ok bool, err error) {
+func Nearest(ctx context.Context, s Lister) (best Near, ok bool, err error) {
 	top, err := s.Children(ctx, "/")
 	if err != nil {
 		return Near{}, false, err

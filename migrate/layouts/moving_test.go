@@ -3,6 +3,7 @@ package layouts_test
 import (
 	"context"
 	"fmt"
+	"iter"
 	"sync"
 	"testing"
 	"time"
@@ -14,20 +15,39 @@ import (
 	"mrtq/internal/layout"
 	"mrtq/internal/side"
 	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
 	"mrtq/newqueue"
 )
 
-// moves is a tree that changes when the queue of pending jobs is listed.
+// moves is a tree that changes when a walk gets to the queue of pending jobs.
 type moves struct {
-	side.Side
+	tree *znode.Tree
 	then func()
 }
 
-func (m *moves) Children(ctx context.Context, path string) ([]string, error) {
-	if path == "/jobs/states/pending" {
-		m.then()
+func (m *moves) Get(ctx context.Context, path string) (znode.Node, error) {
+	return layout.InMemory(m.tree).Get(ctx, path)
+}
+
+func (m *moves) Walk(ctx context.Context, root string) iter.Seq2[znode.Node, error] {
+	return func(yield func(znode.Node, error) bool) {
+		last := ""
+		for n, err := range layout.InMemory(m.tree).Walk(ctx, root) {
+			if n.Path == "/jobs/states/pending" {
+				m.then()
+				break
+			}
+			if !yield(n, err) {
+				return
+			}
+			last = n.Path
+		}
+		for n, err := range layout.InMemory(m.tree).Walk(ctx, root) {
+			if n.Path > last && !yield(n, err) {
+				return
+			}
+		}
 	}
-	return m.Side.Children(ctx, path)
 }
 
 // If a znode moved between two reads, the check looks again and reports nothing. A real
@@ -52,7 +72,7 @@ func TestMovedMeanwhile(t *testing.T) {
 		}
 		tree := f.tree(t)
 		state := newqueue.JobPending
-		s := &moves{side.Tree(tree), func() {
+		s := &moves{tree, func() {
 			if !c.moving || state == newqueue.JobHeld {
 				return
 			}

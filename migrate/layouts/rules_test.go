@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"mrtq/internal/layout"
-	"mrtq/internal/side"
 	"mrtq/internal/znode"
 	"mrtq/migrate/layouts"
 )
@@ -24,7 +23,7 @@ func named(t testing.TB, name, dialect string) layouts.Layout {
 
 func findings(t testing.TB, l layouts.Layout, f forest) []layout.Finding {
 	t.Helper()
-	r, err := l.Check(t.Context(), side.Tree(f.tree(t)), layout.Options{Now: time.UnixMilli(exampleTime).Add(time.Hour)})
+	r, err := l.Check(t.Context(), layout.InMemory(f.tree(t)), layout.Options{Now: time.UnixMilli(exampleTime).Add(time.Hour)})
 	if err != nil {
 		t.Fatal(err)
 	}

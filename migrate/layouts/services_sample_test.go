@@ -31,10 +31,16 @@ func servicesSample(s *sample) {
 	}
 	noBatchID := s.breaks["batch-submission/no-batchid"]
 	for rule, do := range map[string]func(f forest){
-		"R01":                               func(f forest) { f.remove("/locks/localid") },
-		"R05/status":                        func(f forest) { setKey(f, batchPath+"/status", "status", "Completed") },
-		"R05/submission":                    func(f forest) { f.remove("/batch-uuids/bid-1"); f.change(batchPath+"/submission", "") },
-		"R06/submission.batchID":            noBatchID,
+		"R01":                    func(f forest) { f.remove("/locks/localid") },
+		"R05/status":             func(f forest) { setKey(f, batchPath+"/status", "status", "Completed") },
+		"R05/submission":         func(f forest) { f.remove("/batch-uuids/bid-1"); f.change(batchPath+"/submission", "") },
+		"R06/submission.batchID": noBatchID,
+		"R07/submission": func(f forest) {
+			setKey(f, batchPath+"/submission", "batchID", "bid-\a")
+			setKey(f, jobPath+"/configuration", "batchID", "bid-\a")
+			f.put("/batch-uuids/bid-%07", string(f["/batch-uuids/bid-1"].Data))
+			f.remove("/batch-uuids/bid-1")
+		},
 		"R12/status.last_successful_status": func(f forest) { setKey(f, jobPath+"/status", "last_successful_status", "") },
 		"R13/status.message":                func(f forest) { inState(f, "Failed"); dropKey(f, jobPath+"/status", "message") },
 		"R18/configuration":                 func(f forest) { f.change(jobPath+"/configuration", "") },

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"mrtq/internal/layout"
-	"mrtq/internal/side"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
 	"mrtq/newqueue/layoutmap"
@@ -32,7 +31,7 @@ func (p Problem) String() string { return fmt.Sprintf("%s: %s (%s)", p.Path, p.M
 // are ephemeral if the tree has Stats. No client may write while the tree is
 // read, because the client library changes one znode after the other.
 func Check(tree *znode.Tree, d newqueue.Dialect) []Problem {
-	report, err := layout.Check(context.Background(), side.Tree(tree), layoutmap.Map(d), layout.Options{Natives: []layout.NewNative{layoutmap.Places(d)}})
+	report, err := layout.Check(context.Background(), layout.InMemory(tree), layoutmap.Map(d), layout.Options{Natives: []layout.NewNative{layoutmap.Places(d)}})
 	switch {
 	case errors.Is(err, layout.ErrNoMatch):
 		return nil

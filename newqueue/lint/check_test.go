@@ -125,6 +125,7 @@ func TestCheckLayoutFinds(t *testing.T) {
 		}},
 		{"a job of another batch", newqueue.Design, []string{"/jobs/jid0000000001/bid bid0000000001"}, []string{
 			`/batches/bid0000000000/states/batch-processing/jid0000000001: job jid0000000001 belongs to batch "bid0000000001"; want an entry of a job of this batch (batch-entry/other-batch)`,
+			"/batches/bid0000000001/states: no states: it looks pending to a worker; want states, because it has jobs (batch-states/no-states)",
 			"/batches/bid0000000001/states/batch-processing/jid0000000001: no entry: its batch doesn't know of it; want an entry of job jid0000000001, which is pending (batch-entry/no-entry)",
 		}},
 		{"no space_needed", newqueue.MrtZK, []string{"-/jobs/jid0000000001/space_needed"}, []string{

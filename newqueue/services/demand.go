@@ -3,6 +3,8 @@ package services
 import (
 	"fmt"
 	"slices"
+
+	"mrtq/internal/layout"
 )
 
 // Scope says to which items a demand applies.
@@ -44,11 +46,13 @@ type Demand struct {
 	// Library is the method of the client library that reads the key or znode, in
 	// every tree of this layout. "" means that only a service reads it.
 	Library string
-	// faults checks a rule that is not about one key. It needs only the item's own
-	// JSON objects.
+	// Rules are the rules of the layout that state it, in every tree of this layout.
+	Rules []string
+	// faults checks a rule that is not about one key. A row with neither is checked by
+	// what states it.
 	faults func(d *Demand, it *item) []fault
-	// place checks a rule about the item's place in the tree.
-	place func(c *checker, d *Demand, it *item) []fault
+	// stop is the effect of a finding of one of Rules, if that depends on the place.
+	stop func(f layout.Finding, items map[string]*item) Stop
 }
 
 // String is the rule in one line.

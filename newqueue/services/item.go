@@ -35,19 +35,12 @@ func (i Item) item() *item {
 	for _, n := range i.Objects {
 		it.nodes = append(it.nodes, content{node: n.Node, object: n.Object})
 	}
-	switch {
-	case it.isBatch():
-		it.asBatch()
-	case strings.HasPrefix(it.path, newqueue.JobsPath+"/"):
-		it.asJob()
-	default:
-		it.asRequest()
-	}
+	it.planned = true
+	it.classify()
 	return it
 }
 
-// item is what the check looks at: a batch, a job, an access request, or the
-// whole tree.
+// item is what the check looks at: a batch, a job or an access request.
 type item struct {
 	path, id string
 	scopes   []Scope
@@ -57,6 +50,11 @@ type item struct {
 	bid      string    // of a job
 	batchID  any       // of a job's batch
 	profiles bool      // some job has a profile
+	planned  bool      // it is not in a tree yet, and only its objects are known
+
+	locked    bool
+	hasStates bool                         // of a batch
+	entries   map[newqueue.BatchFolder]int // of a batch, how many
 }
 
 // content is the content of one znode of an item.
@@ -65,6 +63,15 @@ type content struct {
 	object Values // nil if it holds none
 	bad    string // why object is nil
 	empty  bool
+	text   string // of a znode that holds no object
+}
+
+func readContent(node string, data []byte) content {
+	o, err := newqueue.ParseObject(data)
+	if err != nil {
+		return content{node: node, bad: err.Error(), empty: len(data) == 0}
+	}
+	return content{node: node, object: o}
 }
 
 // node is the content of a znode of the item, nil if it does not exist.
@@ -95,55 +102,93 @@ func (it *item) value(node, key string) any {
 	return nil
 }
 
-func (it *item) readState() { it.state, _ = it.value("status", "status").(string) }
-
-func (it *item) asBatch() {
-	it.readState()
-	it.scopes = scopesOfOpenBatch
-	if it.isDone() {
+// classify finds out, from the status, what the item is and who works on it next.
+func (it *item) classify() {
+	it.state, _ = it.value("status", "status").(string)
+	switch {
+	case it.isBatch() && it.isDone():
 		it.scopes = scopesOfDoneBatch
-	}
-}
-
-func (it *item) asJob() {
-	it.readState()
-	switch it.state {
-	case "Completed", "Deleted":
-		it.scopes = scopesOfDoneJob
-	case "Failed":
-		it.scopes = scopesOfFailedJob
-	case "Storing":
-		it.scopes = scopesOfStoringJob
-	case "Recording":
-		it.scopes = scopesOfRecordingJob
-	default:
-		it.scopes = scopesOfOpenJob
-	}
-	it.worker = Worker(stateOf(it.state), stateOf(it.value("status", "last_successful_status")))
-}
-
-func (it *item) asRequest() {
-	it.readState()
-	it.scopes = scopesOfAccess
-	if it.state == "Pending" || it.state == "Failed" {
+	case it.isBatch():
+		it.scopes = scopesOfOpenBatch
+	case it.isJob():
+		it.scopes = scopesOfJob[it.state]
+		if it.scopes == nil {
+			it.scopes = scopesOfOpenJob
+		}
+		it.worker = Worker(stateOf(it.state), stateOf(it.value("status", "last_successful_status")))
+	case it.state == "Pending" || it.state == "Failed":
 		it.scopes = scopesOfWaitingAccess
+	default:
+		it.scopes = scopesOfAccess
 	}
 }
 
 // The scopes that an item is in.
 var (
-	scopesOfOpenBatch     = []Scope{OfBatch, OfOpenBatch}
-	scopesOfDoneBatch     = []Scope{OfBatch}
-	scopesOfOpenJob       = []Scope{OfJob, OfOpenJob}
-	scopesOfDoneJob       = []Scope{OfJob, OfDoneJob}
-	scopesOfFailedJob     = []Scope{OfJob, OfOpenJob, OfFailedJob}
-	scopesOfStoringJob    = []Scope{OfJob, OfOpenJob, OfStoringJob}
-	scopesOfRecordingJob  = []Scope{OfJob, OfOpenJob, OfRecordingJob}
+	scopesOfOpenBatch = []Scope{OfBatch, OfOpenBatch}
+	scopesOfDoneBatch = []Scope{OfBatch}
+	scopesOfOpenJob   = []Scope{OfJob, OfOpenJob}
+	scopesOfJob       = map[string][]Scope{
+		"Completed": {OfJob, OfDoneJob}, "Deleted": {OfJob, OfDoneJob}, "Failed": {OfJob, OfOpenJob, OfFailedJob},
+		"Storing": {OfJob, OfOpenJob, OfStoringJob}, "Recording": {OfJob, OfOpenJob, OfRecordingJob},
+	}
 	scopesOfAccess        = []Scope{OfAccess}
 	scopesOfWaitingAccess = []Scope{OfAccess, OfWaitingAccess}
 )
 
+// demandsOf are the demands of each scope.
+var demandsOf = func() map[Scope][]*Demand {
+	of := map[Scope][]*Demand{}
+	for i := range Demands {
+		of[Demands[i].Of] = append(of[Demands[i].Of], &Demands[i])
+	}
+	return of
+}()
+
+// violations are the violations of the demands on the item.
+func (it *item) violations() []Violation {
+	var all []Violation
+	for _, scope := range it.scopes {
+		for _, d := range demandsOf[scope] {
+			var faults []fault
+			switch {
+			case d.faults != nil:
+				faults = d.faults(d, it)
+			case d.Key != "":
+				faults = it.keyFaults(d)
+			}
+			for _, f := range faults {
+				v := Violation{Demand: d, Item: it.path, Path: f.path, What: f.what}
+				if f.stop != nil {
+					v.Stop = *f.stop
+				} else {
+					v.Stop = it.first(d.Stops)
+				}
+				all = append(all, v)
+			}
+		}
+	}
+	return all
+}
+
+// keyFaults checks a demand on one key.
+func (it *item) keyFaults(d *Demand) []fault {
+	o := it.object(d.Node)
+	if o == nil {
+		return nil // another row reports it
+	}
+	switch v, there := o.Value(d.Key); {
+	case !there && d.Optional:
+	case !there:
+		return one(it.path+"/"+d.Node, "it has no %s: want %s", d.Key, d.Type.Words)
+	case !d.Type.ok(v):
+		return one(it.path+"/"+d.Node, "%s is %s: want %s", d.Key, show(v), d.Type.Words)
+	}
+	return nil
+}
+
 func (it *item) isBatch() bool { return strings.HasPrefix(it.path, newqueue.BatchesPath+"/") }
+func (it *item) isJob() bool   { return strings.HasPrefix(it.path, newqueue.JobsPath+"/") }
 func (it *item) isDone() bool  { return it.state == "Completed" || it.state == "Deleted" }
 
 // first chooses what happens to the item first: at the daemons that still work on

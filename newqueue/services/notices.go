@@ -94,3 +94,10 @@ func JobNotices(path, state string, last, kind any, priority int) []Notice {
 func notice(kind NoticeKind, item, format string, args ...any) []Notice {
 	return []Notice{{kind, item, fmt.Sprintf(format, args...)}}
 }
+
+func dataOf(tree *znode.Tree, path string) []byte {
+	if n := tree.Get(path); n != nil {
+		return n.Data
+	}
+	return nil
+}

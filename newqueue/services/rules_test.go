@@ -21,12 +21,12 @@ func TestRulesAboutPlaces(t *testing.T) {
 		want  string // the violation of that requirement, "" for none
 		id    string
 	}{
-		{"a batchID is the name as it is", []map[string]string{batch("bid1", "bid-ä 100% b"), {"/batch-uuids/bid-ä 100% b": "bid1"}}, "", "R07"},
-		{"another name of it does not count", []map[string]string{batch("bid1", "bid-clef \U0001d11e"), {"/batch-uuids/bid-clef %F0%9D%84%9E": "bid1"}}, "/batch-uuids/bid-clef %F0%9D%84%9E", "R07"},
-		{"no znode can have the name", []map[string]string{batch("bid1", "bid-clef \U0001d11e")}, "/batches/bid1/submission", "R07"},
-		{"two names of one batch", []map[string]string{batch("bid1", "bid-a"), {"/batch-uuids/bid-a": "bid1", "/batch-uuids/bid-b": "bid1"}}, "/batch-uuids/bid-b", "R07"},
-		{"two batches of one name", []map[string]string{batch("bid1", "bid-a"), batch("bid2", "bid-a"), {"/batch-uuids/bid-a": "bid1"}}, "/batch-uuids/bid-a", "R07"},
-		{"an entry of a batch stands for no job", []map[string]string{batch("bid1", "bid-a"), {"/batches/bid1/states/batch-completed/jid9": ""}}, "/batches/bid1/states/batch-completed/jid9", "R17"},
+		{"a batchID is the name as it is", []map[string]string{batch("bid0000000001", "bid-ä 100% b"), {"/batch-uuids/bid-ä 100% b": "bid0000000001"}}, "", "R07"},
+		{"another name of it does not count", []map[string]string{batch("bid0000000001", "bid-clef \U0001d11e"), {"/batch-uuids/bid-clef %F0%9D%84%9E": "bid0000000001"}}, "/batches/bid0000000001/submission", "R07"},
+		{"no znode can have the name", []map[string]string{batch("bid0000000001", "bid-clef \U0001d11e")}, "/batches/bid0000000001/submission", "R07"},
+		{"two names of one batch", []map[string]string{batch("bid0000000001", "bid-a"), {"/batch-uuids/bid-a": "bid0000000001", "/batch-uuids/bid-b": "bid0000000001"}}, "/batch-uuids/bid-b", "R07"},
+		{"two batches of one name", []map[string]string{batch("bid0000000001", "bid-a"), batch("bid0000000002", "bid-a"), {"/batch-uuids/bid-a": "bid0000000001"}}, "/batch-uuids/bid-a", "R07"},
+		{"an entry of a batch stands for no job", []map[string]string{batch("bid0000000001", "bid-a"), {"/batches/bid0000000001/states/batch-completed/jid0000000009": ""}}, "/batches/bid0000000001/states/batch-completed/jid0000000009", "R17"},
 	} {
 		tree := znode.NewTree()
 		for _, nodes := range c.nodes {
@@ -54,18 +54,18 @@ func TestTypesAreOrgJSONs(t *testing.T) {
 		item, node, key string
 		taken, refused  []string // as JSON
 	}{
-		{"/batches/bid1", "submission", "update", []string{`true`, `false`, `"true"`, `"FALSE"`}, []string{`null`, `1`, `"yes"`, `""`}},
-		{"/batches/bid1", "submission", "profile", []string{`"p"`}, []string{`""`, `null`, `5`}},
-		{"/batches/bid1", "submission", "submitter", []string{`""`, `"me"`}, []string{`null`, `5`, `true`}},
-		{"/batches/bid1", "submission", "DCtitle", []string{`null`, `""`, `"t"`}, []string{`5`, `true`, `[]`}},
-		{"/batches/bid1", "submission", "batchID", []string{`"bid-1"`, `"x bid-"`}, []string{`"1"`, `"bid-/"`, `null`, `5`}},
-		{"/jobs/jid1", "status", "retry_count", []string{`0`, `7`, `"7"`, `"-7"`, `1.5`, `1e3`}, []string{`null`, `""`, `"1.5"`, `"x"`, `true`, `"99999999999"`}},
-		{"/jobs/jid1", "status", "last_successful_status", []string{`null`, `"Pending"`}, []string{`"pending"`, `5`, `""`}},
-		{"/jobs/jid1", "configuration", "type", []string{`"file"`, `"container"`, `"manifest"`}, []string{`"File"`, `"batchManifest"`, `null`}},
-		{"/jobs/jid1", "configuration", "jobID", []string{`"j"`}, []string{`""`, `"a/b"`, `5`}},
-		{"/jobs/jid1", "identifiers", "local_id", []string{`[]`, `["a"]`}, []string{`null`, `"a"`, `[1]`, `[null]`}},
-		{"/access/small/qid1", "token", "cloud-content-byte", []string{`1234567890123`, `"1234567890123"`, `1.5e9`}, []string{`null`, `"1.5e9"`, `""`, `false`}},
-		{"/access/small/qid1", "token", "token", []string{`""`, `"t"`}, []string{`null`, `5`}},
+		{"/batches/bid0000000001", "submission", "update", []string{`true`, `false`, `"true"`, `"FALSE"`}, []string{`null`, `1`, `"yes"`, `""`}},
+		{"/batches/bid0000000001", "submission", "profile", []string{`"p"`}, []string{`""`, `null`, `5`}},
+		{"/batches/bid0000000001", "submission", "submitter", []string{`""`, `"me"`}, []string{`null`, `5`, `true`}},
+		{"/batches/bid0000000001", "submission", "DCtitle", []string{`null`, `""`, `"t"`}, []string{`5`, `true`, `[]`}},
+		{"/batches/bid0000000001", "submission", "batchID", []string{`"bid-1"`, `"x bid-"`}, []string{`"1"`, `"bid-/"`, `null`, `5`}},
+		{"/jobs/jid0000000001", "status", "retry_count", []string{`0`, `7`, `"7"`, `"-7"`, `1.5`, `1e3`}, []string{`null`, `""`, `"1.5"`, `"x"`, `true`, `"99999999999"`}},
+		{"/jobs/jid0000000001", "status", "last_successful_status", []string{`null`, `"Pending"`}, []string{`"pending"`, `5`, `""`}},
+		{"/jobs/jid0000000001", "configuration", "type", []string{`"file"`, `"container"`, `"manifest"`}, []string{`"File"`, `"batchManifest"`, `null`}},
+		{"/jobs/jid0000000001", "configuration", "jobID", []string{`"j"`}, []string{`""`, `"a/b"`, `5`}},
+		{"/jobs/jid0000000001", "identifiers", "local_id", []string{`[]`, `["a"]`}, []string{`null`, `"a"`, `[1]`, `[null]`}},
+		{"/access/small/qid0000000001", "token", "cloud-content-byte", []string{`1234567890123`, `"1234567890123"`, `1.5e9`}, []string{`null`, `"1.5e9"`, `""`, `false`}},
+		{"/access/small/qid0000000001", "token", "token", []string{`""`, `"t"`}, []string{`null`, `5`}},
 	} {
 		refuses := func(value string) bool {
 			o, err := newqueue.ParseObject([]byte(fmt.Sprintf(`{"status":"Pending",%q:%s}`, c.key, value)))
@@ -96,7 +96,7 @@ func TestTypesAreOrgJSONs(t *testing.T) {
 func TestRequeuePastInitialize(t *testing.T) {
 	for last, want := range map[string]bool{`null`: true, `"Pending"`: true, `""`: true, `"Storing"`: false} {
 		tree := znode.NewTree()
-		if err := tree.Put(znode.Node{Path: "/jobs/jid1/status", Data: []byte(`{"status":"Failed","last_successful_status":` + last + `}`)}); err != nil {
+		if err := tree.Put(znode.Node{Path: "/jobs/jid0000000001/status", Data: []byte(`{"status":"Failed","last_successful_status":` + last + `}`)}); err != nil {
 			t.Fatal(err)
 		}
 		if got := len(services.Notices(tree)) > 0; got != want {

@@ -106,11 +106,11 @@ func TestCheckOfAnEmptyTree(t *testing.T) {
 // The check ends on any tree, and describes each violation.
 func TestCheckOfAnything(t *testing.T) {
 	places := []string{
-		"/batches/bid1", "/batches/bid1/status", "/batches/bid1/submission", "/batches/bid1/states", "/batches/bid1/states/batch-processing/jid1", "/batches/bid1/states/batch-failed/jid2",
-		"/batch-uuids/x", "/jobs/jid1/status", "/jobs/jid1/configuration", "/jobs/jid1/bid", "/jobs/jid1/priority", "/jobs/jid1/identifiers", "/jobs/jid1/inventory", "/jobs/jid1/store", "/jobs/jid1/lock",
-		"/jobs/states/pending/05-jid1", "/jobs/states/odd/x", "/jobs/odd", "/access/small/qid1/status", "/access/small/qid1/token", "/locks/storage/ark",
+		"/batches/bid0000000001", "/batches/bid0000000001/status", "/batches/bid0000000001/submission", "/batches/bid0000000001/states", "/batches/bid0000000001/states/batch-processing/jid0000000001", "/batches/bid0000000001/states/batch-failed/jid0000000002",
+		"/batch-uuids/x", "/jobs/jid0000000001/status", "/jobs/jid0000000001/configuration", "/jobs/jid0000000001/bid", "/jobs/jid0000000001/priority", "/jobs/jid0000000001/identifiers", "/jobs/jid0000000001/inventory", "/jobs/jid0000000001/store", "/jobs/jid0000000001/lock",
+		"/jobs/states/pending/05-jid0000000001", "/jobs/states/odd/x", "/jobs/odd", "/access/small/qid0000000001/status", "/access/small/qid0000000001/token", "/locks/storage/ark",
 	}
-	contents := []string{"", "x", "{}", "null", "[]", "bid1", "a/b", "5", "105", `{"status":"Pending","retry_count":0}`, `{"status":"Failed","retry_count":"1","last_successful_status":"Storing"}`,
+	contents := []string{"", "x", "{}", "null", "[]", "bid0000000001", "a/b", "5", "105", `{"status":"Pending","retry_count":0}`, `{"status":"Failed","retry_count":"1","last_successful_status":"Storing"}`,
 		`{"status":"Completed"}`, `{"status":7}`, `{"batchID":"bid-1","update":"TRUE","profile":"p"}`, `{"batchID":7,"profile":null,"type":"manifest"}`, `{"primary_id":"","local_id":[1]}`, `{"token":"t","mode":"add/1/x"}`}
 	rapid.Check(t, func(t *rapid.T) {
 		tree := znode.NewTree()

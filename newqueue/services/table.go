@@ -49,30 +49,38 @@ var (
 	storedByProc = failedBy(Process, Store)
 )
 
+// The layout's rules on what the three statuses hold.
+var (
+	batchStatus  = []string{"batch-status/missing", "batch-status/not-json", "batch-status/bad-value", "batch-status/bad-state"}
+	jobStatus    = []string{"job-status/missing", "job-status/not-json", "job-status/bad-value", "job-status/bad-state"}
+	accessStatus = []string{"request-status/missing", "request-status/not-json", "request-status/bad-value", "request-status/bad-state"}
+)
+
 // Demands are all demands, in the order of their ids. Callers must not change them.
 var Demands = slices.Concat(treeDemands, batchDemands, jobDemands, configurationDemands, jobNodeDemands, accessDemands)
 
 var treeDemands = []Demand{
-	{ID: "R01", Of: OfTree, Library: "Job.initNodes, Access.initNodes, MerrittLocks.initLocks", Says: "the root nodes of the layout exist", place: rootNodes, Stops: slices.Concat(
+	{ID: "R01", Of: OfTree, Library: "Job.initNodes, Access.initNodes, MerrittLocks.initLocks", Says: "the root nodes of the layout exist", Stops: slices.Concat(
 		each(Waits, []Daemon{Process, Store}), failedBy(Inventory), accessQueue, each(NotFound, []Daemon{Initialize}), []Stop{{BatchReport, StopsReports}, {Admin, BreaksPage}})},
-	{ID: "R02", Of: OfTree, Says: "no worker left a lock on a local id or an object", place: objectLocks, Stops: slices.Concat(each(Waits, []Daemon{Process, Store}), failedBy(Inventory))},
-	{ID: "R03", Of: OfTree, Says: "the name of a batch is bid and digits, that of a job is jid and digits", place: names, Stops: adminPage},
-	{ID: "R07", Of: OfTree, Library: "Batch.findByUuid", Says: "every entry of /batch-uuids names the batch that has this batchID", place: strayUUIDs, Stops: []Stop{{Admin, BreaksPage}, {Cleanup, NeverCleaned}}},
-	{ID: "R16", Of: OfTree, Library: "Job.acquireJob", Says: "every queue entry belongs to a job", place: strayEntries, Stops: adminPage},
-	{ID: "R17", Of: OfTree, Library: "Batch.getJobs", Says: "every entry below a batch belongs to a job", place: strayBatchEntries, Stops: []Stop{{BatchReport, ReportLost}, {Cleanup, NeverCleaned}, {BatchReport, NeverReported}}},
+	{ID: "R02", Of: OfTree, Says: "no worker left a lock on a local id or an object", Stops: slices.Concat(each(Waits, []Daemon{Process, Store}), failedBy(Inventory))},
+	{ID: "R03", Of: OfTree, Says: "the name of a batch is bid and digits, that of a job is jid and digits", Rules: []string{"batch/bad-name", "job/bad-name"}, Stops: adminPage},
+	{ID: "R07", Of: OfTree, Library: "Batch.findByUuid", Says: "every entry of /batch-uuids names the batch that has this batchID", Rules: []string{"batch-uuid/orphan", "batch-uuid/other-batch"}, stop: otherName, Stops: []Stop{{Admin, BreaksPage}, {Cleanup, NeverCleaned}}},
+	{ID: "R16", Of: OfTree, Library: "Job.acquireJob", Says: "every queue entry belongs to a job", Rules: []string{"queue-entry/orphan"}, Stops: adminPage},
+	{ID: "R17", Of: OfTree, Library: "Batch.getJobs", Says: "every entry below a batch belongs to a job", Rules: []string{"batch-entry/orphan"}, stop: strayBatchEntry, Stops: []Stop{{BatchReport, ReportLost}, {Cleanup, NeverCleaned}, {BatchReport, NeverReported}}},
 }
 
 var batchDemands = slices.Concat([]Demand{
-	{ID: "R02", Of: OfBatch, Node: "lock", Says: "it does not exist, because no worker left one", place: locked, Stops: []Stop{{BatchReport, NeverReported}, {UpdateBatchReport, NeverReported}}},
-	{ID: "R04", Of: OfBatch, Node: "status", Says: "it holds a JSON object", Library: "Batch.loadStatus", faults: object, Stops: batchLoad},
-	{ID: "R04", Of: OfBatch, Node: "status", Key: "status", Library: "Batch.loadStatus", Type: batchState, Stops: batchLoad},
-	{ID: "R05", Of: OfBatch, Node: "states", Says: "it exists", place: hasStates, Stops: []Stop{{Batch, Resubmits}}},
-	{ID: "R05", Of: OfBatch, Node: "states/batch-processing", Says: "it exists, empty or not", place: hasProcessing, Stops: []Stop{{BatchReport, NeverReported}}},
-	{ID: "R05", Of: OfBatch, Node: "status", Says: "it is Processing or Reporting if a job is unfinished", place: agreesUnfinished, Stops: []Stop{{BatchReport, NeverReported}}},
-	{ID: "R05", Of: OfBatch, Node: "status", Says: "it is not Completed or Deleted if a job failed", place: agreesFailed, Stops: []Stop{{Cleanup, NeverCleaned}}},
+	{ID: "R02", Of: OfBatch, Node: "lock", Says: "it does not exist, because no worker left one", faults: locked, Stops: []Stop{{BatchReport, NeverReported}, {UpdateBatchReport, NeverReported}}},
+	{ID: "R04", Of: OfBatch, Node: "status", Says: "it holds a JSON object", Library: "Batch.loadStatus", Rules: batchStatus, faults: object, Stops: batchLoad},
+	{ID: "R04", Of: OfBatch, Node: "status", Key: "status", Library: "Batch.loadStatus", Rules: batchStatus, Type: batchState, Stops: batchLoad},
+	{ID: "R05", Of: OfBatch, Node: "states", Says: "it exists", Rules: []string{"batch-states/no-states"}, Stops: []Stop{{Batch, Resubmits}}},
+	{ID: "R05", Of: OfBatch, Node: "states/batch-processing", Says: "it exists, empty or not", Rules: []string{"batch-states/no-processing"}, Stops: []Stop{{BatchReport, NeverReported}}},
+	{ID: "R05", Of: OfBatch, Node: "status", Says: "it is Processing or Reporting if a job is unfinished", faults: agreesUnfinished, Stops: []Stop{{BatchReport, NeverReported}}},
+	{ID: "R05", Of: OfBatch, Node: "status", Says: "it is not Completed or Deleted if a job failed", faults: agreesFailed, Stops: []Stop{{Cleanup, NeverCleaned}}},
 	{ID: "R05", Of: OfBatch, Node: "submission", Library: "Batch.loadProperties", Says: "it holds a JSON object", faults: object, Stops: slices.Concat(reporting, []Stop{{Cleanup, NeverCleaned}}, adminPage)},
 	{ID: "R06", Of: OfBatch, Node: "submission", Key: "batchID", Type: batchFolder, Stops: reporting},
-	{ID: "R07", Of: OfBatch, Node: "submission", Library: "Batch.findByUuid", Says: "/batch-uuids/<batchID> holds its BID", place: uuid, Stops: mailing},
+	{ID: "R07", Of: OfBatch, Node: "submission", Library: "Batch.findByUuid", Says: "/batch-uuids/<batchID> holds its BID", Rules: []string{"batch-uuid/no-entry"}, Stops: mailing},
+	{ID: "R07", Of: OfBatch, Node: "submission", Library: "Batch.findByUuid", Says: "its batchID can be the name of a znode", faults: nameable, Stops: mailing},
 	{ID: "R08", Of: OfOpenBatch, Node: "submission", Key: "update", Type: boolean, Default: "false", Stops: reporting},
 	{ID: "R09", Of: OfOpenBatch, Node: "submission", Key: "profile", Type: filled, Stops: reporting},
 	{ID: "R10", Of: OfOpenBatch, Node: "submission", Key: "submissionDate", Type: text, Default: "the earliest time of its records", Stops: mailing},
@@ -83,17 +91,17 @@ var batchDemands = slices.Concat([]Demand{
 }))
 
 var jobDemands = []Demand{
-	{ID: "R02", Of: OfJob, Node: "lock", Says: "it does not exist, because no worker left one", place: locked, Stops: each(NotFound, workers())},
-	{ID: "R12", Of: OfJob, Node: "status", Says: "it holds a JSON object", Library: "Job.loadStatus", faults: object, Stops: loadedBy(StopsQueue)},
-	{ID: "R12", Of: OfJob, Node: "status", Key: "status", Library: "Job.loadStatus", Type: jobState, Stops: loadedBy(Stuck)},
-	{ID: "R12", Of: OfJob, Node: "status", Key: "retry_count", Library: "Job.loadStatus", Type: integer, Stops: loadedBy(Stuck)},
+	{ID: "R02", Of: OfJob, Node: "lock", Says: "it does not exist, because no worker left one", faults: locked, Stops: each(NotFound, workers())},
+	{ID: "R12", Of: OfJob, Node: "status", Says: "it holds a JSON object", Library: "Job.loadStatus", Rules: jobStatus, faults: object, Stops: loadedBy(StopsQueue)},
+	{ID: "R12", Of: OfJob, Node: "status", Key: "status", Library: "Job.loadStatus", Rules: jobStatus, Type: jobState, Stops: loadedBy(Stuck)},
+	{ID: "R12", Of: OfJob, Node: "status", Key: "retry_count", Library: "Job.loadStatus", Rules: jobStatus, Type: integer, Stops: loadedBy(Stuck)},
 	{ID: "R12", Of: OfJob, Node: "status", Key: "last_successful_status", Library: "Job.statusObject", Type: jobOrNull, Optional: true, Stops: adminPage},
 	{ID: "R13", Of: OfFailedJob, Node: "status", Key: "message", Type: text, Default: "an empty string", Stops: mailing},
-	{ID: "R14", Of: OfJob, Node: "bid", Library: "Job.loadProperties", Says: "it is only a BID, of a batch that exists and has states", place: bid, Stops: loadedBy(StopsQueue)},
-	{ID: "R15", Of: OfJob, Node: "priority", Library: "Job.loadProperties", Says: "it is decimal text from 0 to 99", place: priority, Stops: loadedBy(StopsQueue)},
-	{ID: "R15", Of: OfJob, Node: "space_needed", Library: "Job.loadProperties", Says: "it is decimal text", place: spaceNeeded, Stops: loadedBy(StopsQueue)},
-	{ID: "R16", Of: OfJob, Library: "Job.setJobStatePath", Says: "it has one entry below /jobs/states, as its status and priority say", place: queueEntry, Stops: slices.Concat(each(NotFound, workers()), each(StopsQueue, workers()))},
-	{ID: "R17", Of: OfJob, Library: "Job.setBatchStatePath", Says: "it has one entry below its batch, in the folder of its status", place: batchEntry, Stops: []Stop{{BatchReport, ReportsEarly}, {BatchReport, NeverReported}, {BatchReport, ReportsWrong}}},
+	{ID: "R14", Of: OfJob, Node: "bid", Library: "Job.loadProperties", Says: "it is only a BID, of a batch that exists", Rules: []string{"job-bid/missing", "job-bid/orphan"}, Stops: loadedBy(StopsQueue)},
+	{ID: "R15", Of: OfJob, Node: "priority", Library: "Job.loadProperties", Says: "it is decimal text from 0 to 99", Rules: []string{"job-priority/missing", "job-priority/bad-value"}, faults: decimal, Stops: loadedBy(StopsQueue)},
+	{ID: "R15", Of: OfJob, Node: "space_needed", Library: "Job.loadProperties", Says: "it is decimal text", Rules: []string{"job-space/missing", "job-space/bad-value"}, faults: decimal, Stops: loadedBy(StopsQueue)},
+	{ID: "R16", Of: OfJob, Library: "Job.setJobStatePath", Says: "it has one entry below /jobs/states, as its status and priority say", Rules: []string{"queue-entry/no-entry", "queue-entry/wrong-queue", "queue-entry/wrong-priority"}, stop: queueEntry, Stops: slices.Concat(each(NotFound, workers()), each(StopsQueue, workers()))},
+	{ID: "R17", Of: OfJob, Library: "Job.setBatchStatePath", Says: "it has one entry below its batch, in the folder of its status", Rules: []string{"batch-entry/no-entry", "batch-entry/wrong-folder", "batch-entry/other-batch"}, stop: batchEntry, Stops: []Stop{{BatchReport, ReportsEarly}, {BatchReport, NeverReported}, {BatchReport, ReportsWrong}}},
 }
 
 var configurationDemands = slices.Concat([]Demand{
@@ -139,9 +147,9 @@ var jobNodeDemands = slices.Concat([]Demand{
 })
 
 var accessDemands = []Demand{
-	{ID: "R02", Of: OfAccess, Node: "lock", Says: "it does not exist, because no worker left one", place: locked, Stops: each(NotFound, []Daemon{Access})},
-	{ID: "R31", Of: OfAccess, Node: "status", Says: "it holds a JSON object", Library: "Access.loadStatus", faults: object, Stops: accessQueue},
-	{ID: "R31", Of: OfAccess, Node: "status", Key: "status", Type: accessState, Library: "Access.loadStatus", Stops: accessQueue},
+	{ID: "R02", Of: OfAccess, Node: "lock", Says: "it does not exist, because no worker left one", faults: locked, Stops: each(NotFound, []Daemon{Access})},
+	{ID: "R31", Of: OfAccess, Node: "status", Says: "it holds a JSON object", Library: "Access.loadStatus", Rules: accessStatus, faults: object, Stops: accessQueue},
+	{ID: "R31", Of: OfAccess, Node: "status", Key: "status", Type: accessState, Library: "Access.loadStatus", Rules: accessStatus, Stops: accessQueue},
 	{ID: "R31", Of: OfAccess, Node: "status", Key: "status", Type: accessWaits, Stops: each(NotFound, []Daemon{Access})},
 	{ID: "R30", Of: OfAccess, Node: "status", Key: "last_modified", Type: dateText, Optional: true, Stops: adminPage},
 	{ID: "R32", Of: OfAccess, Node: "token", Library: "Access.loadProperties", Says: "it is absent or holds a JSON object", faults: objectIfThere, Stops: accessQueue},

@@ -1,0 +1,132 @@
+package layout
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mrtq/internal/znode"
+)
+
+// What one znode can have that its pattern does not allow: its name, its kind, its
+// data.
+
+// unknown reports a child that the map doesn't have.
+func (c *checker) unknown(pl *place, path string) {
+	found := show([]byte(znode.Name(path)))
+	if pl.near != nil {
+		c.fault(pl.near.node, pl.near.last().Rule, path, pl.near.names(), found, "")
+		return
+	}
+	c.fault(pl.node, UnknownPath, path, pl.known(), found, "")
+}
+
+// names says which names are valid at a place with parameters.
+func (p *place) names() string {
+	var words []string
+	for _, s := range p.segs {
+		words = append(words, s.typ.Says)
+	}
+	return strings.Join(words, ", then ")
+}
+
+// known says which names can be below a place.
+func (p *place) known() string {
+	var names []string
+	for name := range p.literal {
+		names = append(names, name)
+	}
+	for _, c := range p.params {
+		names = append(names, znode.Name(c.node.Path))
+	}
+	if len(names) == 0 {
+		return "nothing below " + p.node.Path
+	}
+	slices.Sort(names)
+	return "one of " + strings.Join(names, ", ")
+}
+
+// kind checks the znode's kind. A tree without stats does not show it.
+func (c *checker) kind(n *Node, path string, stat znode.Stat) {
+	if stat.Czxid == 0 {
+		return
+	}
+	got := kindOf(stat.EphemeralOwner)
+	if n.Kind == AnyKind || got == n.Kind {
+		return
+	}
+	found := "it is " + string(got)
+	if got == Ephemeral {
+		found += fmt.Sprintf(", and ends with session %#x", stat.EphemeralOwner)
+	}
+	if n.Kind == Ephemeral {
+		found += ", so it stays when its creator's session ends"
+	}
+	c.fault(n, "not-"+string(n.Kind), path, "a znode that is "+string(n.Kind), found, "")
+}
+
+// kindOf is the kind of a znode with this ephemeral owner. The server uses the
+// same field to mark containers and TTL znodes (EphemeralType).
+func kindOf(owner int64) Kind {
+	switch {
+	case owner == 0:
+		return Persistent
+	case owner == -1<<63:
+		return Container
+	case uint64(owner)>>56 == 0xff:
+		return TTL
+	}
+	return Ephemeral
+}
+
+// read checks the znode's data.
+func (c *checker) read(n *Node, zn *znode.Node, s *small) (any, bool) {
+	if n.Codec == nil || n.MayBeEmpty && len(zn.Data) == 0 && !n.Codec.Composite {
+		return nil, false
+	}
+	r := &Reading{Map: c.m, Node: n, Path: zn.Path, Data: zn.Data, parts: s,
+		fault: func(kind, path, expected, found string) { c.fault(n, kind, path, expected, found, "") },
+	}
+	value, ok := n.Codec.Read(r)
+	if !ok || n.Schema == nil {
+		return value, ok
+	}
+	if err := n.Schema.Validate(value); err != nil {
+		c.fault(n, BadShape, zn.Path, n.shape(), shapeError(err), "")
+		return nil, false
+	}
+	return value, ok
+}
+
+// fault reports that a znode does not match its pattern.
+func (c *checker) fault(n *Node, kind, path, expected, found, mend string) {
+	id := n.ID + "/" + kind
+	rule := c.m.rules[id]
+	if rule == nil {
+		panic("layout: no rule " + id) // the codec does not name all of its kinds
+	}
+	if mend == "" {
+		mend = mends[kind]
+	}
+	c.findings = append(c.findings, Finding{Path: path, Rule: id, Severity: rule.Severity, Expected: expected, Found: found, Mend: mend, Document: rule.Document})
+}
+
+// found records a finding of a native rule.
+func (c *checker) found(f Found) {
+	if c.isHidden(f.Path) || f.Absent != "" && c.isHidden(f.Absent) {
+		return
+	}
+	out := Finding{Path: f.Path, Rule: f.Rule, Severity: f.Severity, Expected: f.Expected, Found: f.Found, Item: f.Item}
+	if rule := c.m.rules[f.Rule]; rule != nil {
+		out.Document, out.Mend = rule.Document, rule.Mend
+		if out.Severity == "" {
+			out.Severity = rule.Severity
+		}
+	}
+	c.findings = append(c.findings, out)
+}
+
+// isHidden reports whether a znode may exist although the check did not see it.
+func (c *checker) isHidden(path string) bool {
+	return slices.ContainsFunc(c.hidden, func(root string) bool { return znode.Within(path, root) })
+}

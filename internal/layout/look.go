@@ -1,0 +1,225 @@
+package layout
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mrtq/internal/znode"
+)
+
+// checker is one look at a tree.
+type checker struct {
+	ctx      context.Context
+	source   Source
+	m        *Map
+	opt      Options
+	natives  []Native
+	findings []Finding
+	nodes    int
+	newest   int64 // milliseconds since 1970
+	zxid     int64 // see Report
+
+	open       []*visit // the znodes below which the walk may still find znodes
+	of         map[*Node][]*Relation
+	targets    map[*Node]bool    // znodes that relations refer to
+	there      map[pathHash]bool // those targets that exist
+	pending    []reference       // references to look up at the end
+	referenced map[pathHash]bool // targets of references
+	awaiting   []waiting         // znodes that some znode should refer to
+	aged       []aged            // znodes that must not be too old
+	hidden     []string          // znodes that can't be read: what is below them is not known
+}
+
+// pathHash is the hash of a path. A million hashes take less memory than a
+// million paths.
+type pathHash [16]byte
+
+func hashPath(path string) pathHash {
+	sum := sha256.Sum256([]byte(path))
+	return pathHash(sum[:16])
+}
+
+// look reads the tree once.
+func look(ctx context.Context, s Source, m *Map, opt Options) (*Report, error) {
+	c := &checker{ctx: ctx, source: s, m: m, opt: opt, of: map[*Node][]*Relation{}, targets: map[*Node]bool{}, there: map[pathHash]bool{}, referenced: map[pathHash]bool{}}
+	for _, r := range m.Relations {
+		c.of[r.Of] = append(c.of[r.Of], r)
+		if r.target != nil {
+			c.targets[r.target] = true
+		}
+	}
+	for _, make := range opt.Natives {
+		c.natives = append(c.natives, make(c.found))
+	}
+	matched := false
+	for _, root := range m.Roots {
+		for n, err := range s.Walk(ctx, root) {
+			if err != nil {
+				return nil, err
+			}
+			matched = true
+			c.next(n)
+		}
+		c.leave("")
+	}
+	if !matched {
+		return nil, ErrNoMatch
+	}
+	if err := c.settle(); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(c.findings, compareFindings)
+	return &Report{Map: m, Nodes: c.nodes, Findings: c.findings, zxid: c.zxid}, nil
+}
+
+// visit is a znode below which the walk may still find znodes.
+type visit struct {
+	path   string
+	pl     *place // nil if nothing below it is checked
+	params Params
+	// A composite's own znode and those below it, in the walk's order.
+	parts    []znode.Node
+	children []string // the names of those that are required; all names if their number is limited
+}
+
+// next takes the next znode of a walk.
+func (c *checker) next(n znode.Node) {
+	c.leave(n.Path)
+	if len(c.open) == 0 {
+		c.enter(c.m.tops[n.Path], nil, n)
+		return
+	}
+	at := c.nearest(n.Path)
+	name := znode.Name(n.Path)
+	switch {
+	case at == nil || at.pl == nil:
+	case at.pl.composite():
+		at.parts = append(at.parts, n)
+	case at.path != znode.Parent(n.Path): // its parent has been deleted meanwhile
+	default:
+		child := at.pl.child(name)
+		if at.pl.node.Most >= 0 || child != nil && child.node.Required {
+			at.children = append(at.children, name)
+		}
+		switch {
+		case child == nil:
+			c.unknown(at.pl, n.Path)
+		case child.node.Undocumented:
+			c.fault(child.node, Undocumented, n.Path, "a znode that the document describes", "one that services use, and that is not documented: "+child.node.Says, "")
+		default:
+			c.enter(child, at.params.with(child, name), n)
+			return
+		}
+		c.open = append(c.open, &visit{path: n.Path})
+	}
+}
+
+// nearest is the open znode that the path is below, nil for none.
+func (c *checker) nearest(path string) *visit {
+	for _, v := range slices.Backward(c.open) {
+		if znode.Within(path, v.path) {
+			return v
+		}
+	}
+	return nil
+}
+
+// enter checks a znode that the map describes.
+func (c *checker) enter(pl *place, params Params, n znode.Node) {
+	v := &visit{path: n.Path, pl: pl, params: params}
+	if c.nodes++; c.opt.Progress != nil && c.nodes%1000 == 0 {
+		c.opt.Progress(c.nodes)
+	}
+	c.newest = max(c.newest, n.Stat.Mtime, n.Stat.Ctime)
+	c.zxid = max(c.zxid, n.Stat.Mzxid, n.Stat.Pzxid)
+	switch {
+	case n.Unreadable != "":
+		c.fault(pl.node, Unreadable, n.Path, "a znode that can be read", n.Unreadable, "")
+		c.hidden = append(c.hidden, n.Path)
+		v.pl = nil
+	case pl.composite():
+		v.parts = []znode.Node{n}
+	default:
+		c.check(v, &n, nil)
+	}
+	c.open = append(c.open, v)
+}
+
+// leave is done with the open znodes that the walk has left behind, because in path
+// order a znode at path comes after all that is below them; with all if path is "".
+func (c *checker) leave(path string) {
+	for len(c.open) > 0 {
+		v := c.open[len(c.open)-1]
+		if path != "" && (znode.Within(path, v.path) || path < v.path+"/") {
+			return
+		}
+		c.open = c.open[:len(c.open)-1]
+		if v.pl == nil {
+			continue
+		}
+		if v.pl.composite() {
+			s := indexed(v.parts)
+			v.children = s.kids[v.path]
+			c.check(v, &v.parts[0], s)
+		}
+		c.children(v)
+	}
+}
+
+// check checks one znode against its pattern. s is what is below a composite.
+func (c *checker) check(v *visit, n *znode.Node, s *small) {
+	node := v.pl.node
+	c.kind(node, n.Path, n.Stat)
+	if node.Oldest > 0 && n.Stat.Ctime > 0 {
+		c.aged = append(c.aged, aged{node, n.Path, n.Stat.Ctime})
+	}
+	value, ok := c.read(node, n, s)
+	for _, native := range c.natives {
+		native.Visit(Visit{Node: node, Params: v.params, Znode: *n, Value: value})
+	}
+	c.relate(node, n.Path, v.params, n, value, ok)
+}
+
+// children checks how many children a znode has, and which ones are missing.
+func (c *checker) children(v *visit) {
+	n := v.pl.node
+	if n.Most >= 0 && len(v.children) > n.Most {
+		c.fault(n, n.MostRule, v.path, fmt.Sprintf("at most %d children", n.Most), fmt.Sprintf("%d: %s", len(v.children), strings.Join(v.children, ", ")), "")
+	}
+	if v.pl.composite() {
+		return
+	}
+	for name, child := range v.pl.literal {
+		if child.node.Required && !slices.Contains(v.children, name) {
+			c.fault(child.node, Missing, znode.Join(v.path, name), "this znode", "it is not there", child.node.Missing)
+		}
+	}
+}
+
+// small is a composite and what is below it.
+type small struct {
+	nodes map[string]*znode.Node
+	kids  map[string][]string
+}
+
+func indexed(parts []znode.Node) *small {
+	s := &small{nodes: make(map[string]*znode.Node, len(parts)), kids: make(map[string][]string)}
+	for i := range parts {
+		n := &parts[i]
+		s.nodes[n.Path] = n
+		if i > 0 {
+			parent := znode.Parent(n.Path)
+			s.kids[parent] = append(s.kids[parent], znode.Name(n.Path))
+		}
+	}
+	for _, names := range s.kids {
+		slices.Sort(names)
+	}
+	return s
+}
+
+// composite reports whether the children of a znode are part of what its codec reads.
+func (p *place) composite() bool { return p.node.Codec != nil && p.node.Codec.Composite }

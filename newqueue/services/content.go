@@ -1,0 +1,175 @@
+package services
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mrtq/newqueue"
+)
+
+func one(path, format string, args ...any) []fault {
+	return []fault{{path: path, what: fmt.Sprintf(format, args...)}}
+}
+
+func (f fault) by(d Daemon, e Effect) fault {
+	f.stop = &Stop{d, e}
+	return f
+}
+
+func locked(d *Demand, it *item) []fault {
+	if !it.locked {
+		return nil
+	}
+	return one(it.path+"/"+d.Node, "a lock is left on it")
+}
+
+// object: the node exists and holds a JSON object.
+func object(d *Demand, it *item) []fault {
+	switch n := it.node(d.Node); {
+	case n == nil:
+		return one(it.path+"/"+d.Node, "it isn't there")
+	case n.bad != "":
+		return one(it.path+"/"+d.Node, "%s", n.bad)
+	}
+	return nil
+}
+
+// present: the node exists and holds something.
+func present(d *Demand, it *item) []fault {
+	switch n := it.node(d.Node); {
+	case n == nil:
+		return one(it.path+"/"+d.Node, "it isn't there")
+	case n.empty:
+		return one(it.path+"/"+d.Node, "it is empty")
+	}
+	return nil
+}
+
+// objectIfThere: the Java library reads an empty node as an empty object. The
+// Ruby library fails on it.
+func objectIfThere(d *Demand, it *item) []fault {
+	switch n := it.node(d.Node); {
+	case n == nil || n.bad == "":
+		return nil
+	case n.empty:
+		return []fault{fault{path: it.path + "/" + d.Node, what: "it is empty"}.by(Admin, BreaksPage)}
+	default:
+		return one(it.path+"/"+d.Node, "%s", n.bad)
+	}
+}
+
+func stringValues(d *Demand, it *item) []fault {
+	var faults []fault
+	o, _ := it.object(d.Node).(newqueue.Object)
+	for key, v := range o {
+		if !isText(v) {
+			faults = append(faults, fault{path: it.path + "/" + d.Node, what: key + " is " + show(v) + ": want a string"})
+		}
+	}
+	return faults
+}
+
+func agreesUnfinished(d *Demand, it *item) []fault {
+	n := it.entries[newqueue.FolderProcessing]
+	waits := (it.state == "Pending" || it.state == "Held") && it.hasStates
+	if it.planned || n == 0 && !waits || it.state == "" || it.state == "Processing" || it.state == "Reporting" {
+		return nil
+	}
+	return one(it.path+"/"+d.Node, "the batch is %s and has %d unfinished jobs", it.state, n)
+}
+
+func agreesFailed(d *Demand, it *item) []fault {
+	if n := it.entries[newqueue.FolderFailed]; n > 0 && it.isDone() {
+		return one(it.path+"/"+d.Node, "the batch is %s and has %d failed jobs", it.state, n)
+	}
+	return nil
+}
+
+// nameable: the mail handler finds the batch by its batchID. A plan names such a batch
+// in a problem of its own.
+func nameable(d *Demand, it *item) []fault {
+	id, _ := it.value(d.Node, "batchID").(string)
+	if it.planned || id == "" || strings.Contains(id, "/") || newqueue.CheckBatchID(id) == nil { // R06 says what is wrong with a slash
+		return nil
+	}
+	return one(it.path+"/"+d.Node, "batchID is %s: no znode can have this name, and the batch can't be found by it", show(id))
+}
+
+// decimal: a number of digits only. An entry's name is cut at a fixed three
+// characters, so no daemon finds a priority of three digits.
+func decimal(d *Demand, it *item) []fault {
+	path := it.path + "/" + d.Node
+	n := it.node(d.Node)
+	switch {
+	case it.planned:
+		return nil
+	case n == nil:
+		return one(path, "it isn't there")
+	}
+	number, err := newqueue.ParseNumber([]byte(n.text))
+	switch {
+	case err != nil:
+		return one(path, "%v", err)
+	case d.Node == "priority" && number > newqueue.MaxPriority:
+		return []fault{fault{path: path, what: fmt.Sprintf("it is %d: want 0 to %d", number, newqueue.MaxPriority)}.by(it.worker, NotFound)}
+	}
+	return nil
+}
+
+// configuration: the services load a job whose configuration is missing or
+// empty. Then Initialize and Estimate throw an exception that they don't catch.
+func configuration(d *Demand, it *item) []fault {
+	switch n := it.node(d.Node); {
+	case n == nil:
+		return one(it.path+"/"+d.Node, "it isn't there")
+	case n.empty:
+		return one(it.path+"/"+d.Node, "it is empty")
+	case n.bad != "":
+		return []fault{{path: it.path + "/" + d.Node, what: n.bad, stop: new(it.first(loadedBy(StopsQueue)))}}
+	}
+	return nil
+}
+
+// batchID: the daemons find the job's directory by it, in HOME/queue/batchID.
+func batchID(d *Demand, it *item) []fault {
+	o := it.object(d.Node)
+	if o == nil {
+		return nil
+	}
+	id, _ := o.Value("batchID")
+	if !batchFolder.ok(id) {
+		return one(it.path+"/"+d.Node, "batchID is %s: want %s", show(id), batchFolder.Words)
+	}
+	if it.batchID != nil && it.batchID != id {
+		return one(it.path+"/"+d.Node, "batchID is %s, and its batch has %s", show(id), show(it.batchID))
+	}
+	return nil
+}
+
+// packageKind: Initialize accepts the types of whole batches, too. Estimate is
+// the first that does not.
+func packageKind(d *Demand, it *item) []fault {
+	faults := it.keyFaults(d)
+	if kind, _ := it.value(d.Node, d.Key).(string); len(faults) > 0 && it.worker == Initialize && slices.Contains(batchTypes, kind) {
+		faults[0] = faults[0].by(Estimate, Fails)
+	}
+	return faults
+}
+
+func digestType(d *Demand, it *item) []fault {
+	value, _ := it.value(d.Node, "digestValue").(string)
+	kind, _ := it.value(d.Node, "digestType").(string)
+	if value == "" || slices.Contains(digests, kind) {
+		return nil
+	}
+	return one(it.path+"/"+d.Node, "digestType is %s, and there is a digestValue: want one of %s", show(it.value(d.Node, "digestType")), strings.Join(digests, ", "))
+}
+
+func profiles(d *Demand, it *item) []fault {
+	profile := it.value(d.Node, "profile")
+	if it.object(d.Node) == nil || !it.profiles || isText(profile) {
+		return nil
+	}
+	return one(it.path+"/"+d.Node, "profile is %s, and other jobs have one", show(profile))
+}
