@@ -312,8 +312,10 @@ func (m *migration) counts(ctx context.Context) (counts map[string]apply.Count, 
 		c := m.target.Counter(names, parent)
 		if _, there := m.target.Layout[parent]; there {
 			parents = append(parents, parent)
-		} else if parent == newqueue.JobsPath {
-			c.Next, c.Free = 1, 1 // its child states is created with it
+		}
+		if _, there := m.target.Layout[newqueue.JobStatesPath]; !there && parent == newqueue.JobsPath {
+			c.Next++ // the opening transaction creates this child, which takes a number
+			c.Free = max(c.Free, c.Next)
 		}
 		counts[parent] = apply.Count{Prefix: prefix, Next: c.Next, Free: c.Free}
 	}
