@@ -3,6 +3,7 @@ package migrate_test
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -526,4 +527,13 @@ func kinds(v *migrate.Verdict) string {
 	}
 	slices.Sort(all)
 	return cmp.Or(strings.Join(slices.Compact(all), " "), "ok")
+}
+
+func jsonOf(t testing.TB, data []byte) map[string]any {
+	t.Helper()
+	var m map[string]any
+	if err := json.Unmarshal(data, &m); err != nil {
+		t.Fatalf("%q: %v", data, err)
+	}
+	return m
 }

@@ -257,7 +257,7 @@ func (m *migration) apply(ctx context.Context) (steps int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	chain := apply.NewChain(m.w, run, m.opt.Limits, counts)
+	chain := apply.NewChain(m.w, run, p.Limits(m.opt.Limits), counts)
 	defer func() {
 		created := chain.Run().Created
 		m.result.Created.Add(ledger.Counts{Jobs: created.Jobs - before.Jobs, Access: created.Access - before.Access, Batches: created.Batches - before.Batches})

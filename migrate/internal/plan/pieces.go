@@ -29,6 +29,16 @@ func (p *Plan) ToCreate() iter.Seq[string] {
 	}
 }
 
+// Limits are the limits of a transaction that fits the server's packets, whose size the
+// operator gave. A smaller limit of the caller's stays.
+func (p *Plan) Limits(l apply.Limits) apply.Limits {
+	if l.Bytes == 0 {
+		l.Bytes = apply.DefaultBytes
+	}
+	l.Bytes = max(min(l.Bytes, p.Settings.Packet-reserve), 1)
+	return l
+}
+
 // Pieces yields what carries out the plan, one record after the other. records are those
 // of [Plan.ToCreate], as they are read again. The error wraps [ErrSourceChanged], or is one
 // of records. It can be used once.
