@@ -248,6 +248,8 @@ var errSmaller = errors.New("smaller")
 func (c *Chain) failed(ctx context.Context, err error) error {
 	var refused *znode.MultiError
 	switch {
+	case errors.Is(err, ErrTakenOver):
+		return err
 	case errors.Is(err, zkconn.ErrThrottled), errors.Is(err, errNotDone):
 		return errSmaller // commit has waited
 	case errors.As(err, &refused) && errors.Is(refused.Err, znode.ErrNodeExists) && c.counters.gives(refused.Op.Path):

@@ -43,6 +43,7 @@ func New(in Input) *Builder {
 		Dialect:  opt.Dialect,
 		Settings: Settings{Queues: in.Source.Queues, Time: timeUnit(in.Source.Options), ACL: opt.ACL, Packet: opt.Packet, Again: opt.Again},
 		Records:  make([]Record, 0, in.Source.Len()),
+		seen:     in.Target,
 	}
 	if opt.Packet == 0 {
 		b.plan.Settings.Packet = DefaultPacket
