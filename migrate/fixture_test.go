@@ -537,3 +537,8 @@ func jsonOf(t testing.TB, data []byte) map[string]any {
 	}
 	return m
 }
+
+// token is the payload of an access record that every service can work on.
+func token(name string) legacy.Payload {
+	return legacy.Payload{"token": name, "cloud-content-byte": json.Number("5"), "delivery-node": json.Number("7"), "status": json.Number("201")}
+}

@@ -2,7 +2,6 @@ package migrate_test
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"os"
 	"slices"
@@ -40,7 +39,7 @@ func lifeQueue(t testing.TB) *znode.Tree {
 		"/ingest/mrtQ-08000000000007": record(t, legacy.Completed, job("d", "7")),
 		"/ingest/mrtQ-09000000000009": record(t, legacy.Pending, job("e", "9")),
 		inventoryRecord:               record(t, legacy.Pending, legacy.Payload{"manifestURL": "http://store.example.org/manifest/1/ark%3A%2F99999%2F8"}),
-		accessRecord:                  record(t, legacy.Pending, legacy.Payload{"token": "t", "cloud-content-byte": json.Number("5"), "delivery-node": json.Number("7"), "status": json.Number("201")}),
+		accessRecord:                  record(t, legacy.Pending, token("t")),
 	})
 }
 
@@ -52,8 +51,8 @@ func (l *site) removeJob(record string, state newqueue.JobState, priority int) {
 	l.must(l.door().Delete(newqueue.JobEntryPath(state, priority, znode.Name(root)), -1))
 }
 
-// states bring a queue that was not migrated into each state of the page docs/life.md.
-var states = map[string]func(l *site){
+// lifeStates bring a queue that was not migrated into each state of the page docs/life.md.
+var lifeStates = map[string]func(l *site){
 	"running": func(l *site) {
 		l.interrupted(9)
 	},
@@ -261,7 +260,7 @@ func TestLife(t *testing.T) {
 	each(t, func(t *testing.T, d newqueue.Dialect) {
 		for i, state := range columns {
 			begin := serve(t, lifeQueue(t), d)
-			states[state](begin)
+			lifeStates[state](begin)
 			before := begin.tree()
 			for _, row := range rows {
 				want := strings.Fields(row.cells[i])
@@ -315,8 +314,8 @@ func lifeTable(t *testing.T) (columns []string, rows []lifeRow) {
 		}
 		rows = append(rows, lifeRow{c[0], c[1:]})
 	}
-	if len(rows) != len(events) || len(columns) != len(states) {
-		t.Fatalf("the page has %d events and %d states, the test %d and %d", len(rows), len(columns), len(events), len(states))
+	if len(rows) != len(events) || len(columns) != len(lifeStates) {
+		t.Fatalf("the page has %d events and %d states, the test %d and %d", len(rows), len(columns), len(events), len(lifeStates))
 	}
 	return columns, rows
 }
