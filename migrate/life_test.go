@@ -81,8 +81,8 @@ var lifeStates = map[string]func(l *site){
 	},
 }
 
-// events are what can happen. Each names a job that is there in every state.
-var events = map[string]func(l *site){
+// lifeEvents are what can happen. Each names a job that is there in every state.
+var lifeEvents = map[string]func(l *site){
 	"nothing": func(*site) {},
 	"a queue is unpaused without mrtq": func(l *site) {
 		if err := l.door().Delete(newqueue.QueueHoldPath(newqueue.HoldIngest), -1); !errors.Is(err, zk.ErrNoNode) {
@@ -270,7 +270,7 @@ func TestLife(t *testing.T) {
 				t.Run(state+"/"+row.event, func(t *testing.T) {
 					t.Parallel()
 					happened := serve(t, before, d)
-					events[row.event](happened)
+					lifeEvents[row.event](happened)
 					after := happened.tree()
 					got := []string{
 						verifyOutcome(happened), // it writes nothing
@@ -309,13 +309,13 @@ func lifeTable(t *testing.T) (columns []string, rows []lifeRow) {
 			break
 		}
 		c := cells(line)
-		if events[c[0]] == nil || len(c) != len(columns)+1 {
+		if lifeEvents[c[0]] == nil || len(c) != len(columns)+1 {
 			t.Fatalf("the row %q has no event, or not %d cells", c[0], len(columns)+1)
 		}
 		rows = append(rows, lifeRow{c[0], c[1:]})
 	}
-	if len(rows) != len(events) || len(columns) != len(lifeStates) {
-		t.Fatalf("the page has %d events and %d states, the test %d and %d", len(rows), len(columns), len(events), len(lifeStates))
+	if len(rows) != len(lifeEvents) || len(columns) != len(lifeStates) {
+		t.Fatalf("the page has %d events and %d states, the test %d and %d", len(rows), len(columns), len(lifeEvents), len(lifeStates))
 	}
 	return columns, rows
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -214,11 +215,10 @@ func (r *rolling) apply(ctx context.Context, chain *apply.Chain, undo *Undo, rel
 	total := run.Created.Records()
 	chain.Progress = func(records int) { report(ctx, Removing, records, total) }
 	rb := r.rollback()
-	if err := chain.Send(ctx, rb.Pieces(ctx)); err != nil {
-		return err
-	}
-	if err := chain.Send(ctx, rb.Batches(ctx)); err != nil {
-		return err
+	for _, pieces := range []iter.Seq2[apply.Piece, error]{rb.Pieces(ctx), rb.Folders(ctx), rb.Batches(ctx)} {
+		if err := chain.Send(ctx, pieces); err != nil {
+			return err
+		}
 	}
 	if err := r.findKept(ctx, undo); err != nil {
 		return err

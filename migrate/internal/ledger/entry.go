@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mrtq/internal/znode"
+	"mrtq/newqueue"
 )
 
 // Kind is what a [Line] says.
@@ -76,9 +77,8 @@ func parseLine(text string) (Line, error) {
 	}
 	words = words[1:]
 	if l.Kind == JobCreated && len(words) > 0 {
-		n, err := hex.Decode(l.Hash[:], []byte(fmt.Sprintf("%.16s", words[len(words)-1])))
-		if err != nil || n != len(l.Hash) {
-			return l, fmt.Errorf("bad hash in %.200q", text)
+		if err := l.Hash.UnmarshalText([]byte(words[len(words)-1])); err != nil {
+			return l, err
 		}
 		words = words[:len(words)-1]
 	}
@@ -89,12 +89,27 @@ func parseLine(text string) (Line, error) {
 	for i, word := range words {
 		*into[i] = word
 	}
-	for _, path := range []string{l.Record, l.Job} {
-		if path != "" && znode.ValidatePath(path) != nil {
-			return l, fmt.Errorf("bad path %.200q", path)
+	return l, l.validate()
+}
+
+// validate refuses names of which no path can be made.
+func (l Line) validate() error {
+	switch l.Kind {
+	case JobCreated, JobRemoved:
+		for _, path := range []string{l.Record, l.Job} {
+			if znode.ValidatePath(path) != nil {
+				return fmt.Errorf("bad path %.200q", path)
+			}
+		}
+	case BatchCreated:
+		if strings.Contains(l.UUID, "/") || znode.ValidatePath("/"+l.UUID) != nil || l.UUID == "" {
+			return fmt.Errorf("bad name of a batch %.200q", l.UUID)
 		}
 	}
-	return l, nil
+	if _, isBatch := newqueue.ParseSequenceID(newqueue.BatchPrefix, l.Batch); !isBatch && (l.Batch != "" || l.Kind == BatchCreated) {
+		return fmt.Errorf("bad batch %.200q", l.Batch)
+	}
+	return nil
 }
 
 // An Encoder compresses entries. It keeps its buffers from one to the next. The zero value

@@ -180,6 +180,11 @@ func (t *Target) readEntries(ctx context.Context) error {
 			}
 		}
 	}
+	for i := range t.Ledger.Runs { // a later run may take back what an earlier one made
+		if err := t.Ledger.Check(i); err != nil {
+			t.damaged(err)
+		}
+	}
 	return nil
 }
 
