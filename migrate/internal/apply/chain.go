@@ -252,6 +252,8 @@ func (c *Chain) failed(ctx context.Context, err error) error {
 		return err
 	case errors.Is(err, zkconn.ErrThrottled), errors.Is(err, errNotDone):
 		return errSmaller // commit has waited
+	case errors.Is(err, zkconn.ErrNoAuth):
+		return fmt.Errorf("nothing of a transaction was done: %w; then run the same command again", err)
 	case errors.As(err, &refused) && errors.Is(refused.Err, znode.ErrNodeExists) && c.counters.gives(refused.Op.Path):
 		return c.counters.catchUp(ctx, c.w, znode.Parent(refused.Op.Path))
 	case errors.As(err, &refused):

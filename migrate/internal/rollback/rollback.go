@@ -233,7 +233,36 @@ func (r *Rollback) read(ctx context.Context, part []*ledger.Entry) ([]look, erro
 			}
 		}
 	}
+	if r.opt.Force {
+		return looks, r.findEntries(ctx, looks)
+	}
 	return looks, nil
+}
+
+// findEntries finds the entries of jobs that don't say where these are, wherever they are.
+func (r *Rollback) findEntries(ctx context.Context, looks []look) error {
+	for i := range looks {
+		l := &looks[i]
+		if len(l.nodes) == 0 || l.missing == "" && len(l.entries) > 1 || znode.Within(l.entry.Job, newqueue.AccessPath) {
+			continue
+		}
+		jid := znode.Name(l.entry.Job)
+		var paths []string
+		for _, f := range newqueue.BatchFolders {
+			paths = append(paths, newqueue.BatchEntryPath(l.entry.Batch, f, jid))
+		}
+		for _, state := range r.run.Dialect.JobStates() {
+			for priority := range newqueue.MaxPriority + 1 {
+				paths = append(paths, newqueue.JobEntryPath(state, priority, jid))
+			}
+		}
+		slices.Sort(paths)
+		var err error
+		if l.entries, err = r.t.Reader.MarkUnreadable().GetAll(ctx, paths, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // places are the paths where a job has its entries, as its znodes say.
