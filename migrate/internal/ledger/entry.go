@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"mrtq/internal/znode"
@@ -27,7 +28,7 @@ const (
 // kind and its fields, separated by tabs:
 //
 //	+job    record's path   path of the job or request   bid or ""   hash
-//	+batch  bid             name below /batch-uuids
+//	+batch  bid             name below /batch-uuids      how many jobs it should get
 //	-job    record's path   path of the job or request
 //	-batch  bid
 type Line struct {
@@ -36,6 +37,7 @@ type Line struct {
 	Job    string // path of its job or request
 	Batch  string // bid
 	UUID   string // the batch's name below /batch-uuids
+	Jobs   int    // how many jobs the batch should get from its run
 	Hash   Hash   // of the record
 }
 
@@ -62,8 +64,11 @@ func (l Line) String() string {
 	for _, f := range fields[l.Kind](&l) {
 		text = append(text, *f)
 	}
-	if l.Kind == JobCreated {
+	switch l.Kind {
+	case JobCreated:
 		text = append(text, l.Hash.String())
+	case BatchCreated:
+		text = append(text, strconv.Itoa(l.Jobs))
 	}
 	return strings.Join(text, "\t")
 }
@@ -76,11 +81,17 @@ func parseLine(text string) (Line, error) {
 		return l, fmt.Errorf("unknown kind %.40q", words[0])
 	}
 	words = words[1:]
-	if l.Kind == JobCreated && len(words) > 0 {
-		if err := l.Hash.UnmarshalText([]byte(words[len(words)-1])); err != nil {
+	if last := len(words) - 1; last >= 0 && (l.Kind == JobCreated || l.Kind == BatchCreated) {
+		var err error
+		if l.Kind == JobCreated {
+			err = l.Hash.UnmarshalText([]byte(words[last]))
+		} else {
+			l.Jobs, err = strconv.Atoi(words[last])
+		}
+		if err != nil {
 			return l, err
 		}
-		words = words[:len(words)-1]
+		words = words[:last]
 	}
 	into := of(&l)
 	if len(into) != len(words) {

@@ -37,7 +37,8 @@ type Batch struct {
 	ID   string // bid
 	UUID string // its name below /batch-uuids
 	Run  int32  // index in [Ledger.Runs]
-	Own  int    // how many jobs that run created in it
+	Own  int    // how many jobs that run created in it, and no rollback removed
+	Jobs int    // how many it should get from that run
 }
 
 // New returns a ledger of these runs, oldest first, without entries.
@@ -75,7 +76,7 @@ func (l *Ledger) add(run int32, line Line) error {
 		l.newest[line.Record] = int32(len(l.entries))
 		l.entries = append(l.entries, Entry{Record: line.Record, Job: strings.Clone(line.Job), Batch: line.Batch, Hash: line.Hash, Run: run, older: older})
 	case BatchCreated:
-		b := &Batch{ID: strings.Clone(line.Batch), UUID: strings.Clone(line.UUID), Run: run}
+		b := &Batch{ID: strings.Clone(line.Batch), UUID: strings.Clone(line.UUID), Run: run, Jobs: line.Jobs}
 		l.batches[b.ID], l.byUUID[b.UUID] = b, b
 		l.left[run].Batches++
 	case JobRemoved:

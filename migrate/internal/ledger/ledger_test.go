@@ -131,10 +131,10 @@ func compressed(text string) []byte {
 
 // An entry that can't be read, or contradicts those before it, is damage. The error names it.
 func TestDamagedEntry(t *testing.T) {
-	good := compressed("+batch\tbid0000000000\tu0\n")
+	good := compressed("+batch\tbid0000000000\tu0\t2\n")
 	for name, data := range map[string][]byte{
 		"empty":               {},
-		"no gzip":             []byte("+batch\tbid0000000000\tu0\n"),
+		"no gzip":             []byte("+batch\tbid0000000000\tu0\t2\n"),
 		"cut":                 good[:len(good)-1],
 		"a bit":               append(slices.Clone(good[:15]), append([]byte{good[15] ^ 4}, good[16:]...)...),
 		"more behind":         append(slices.Clone(good), 'x'),
@@ -143,6 +143,7 @@ func TestDamagedEntry(t *testing.T) {
 		"unknown kind":        compressed("job\t/a\t/b\n"),
 		"too few fields":      compressed("+batch\tbid0000000000\n"),
 		"too many fields":     compressed("-batch\tbid0000000000\tu0\n"),
+		"no number":           compressed("+batch\tbid0000000000\tu0\tmany\n"),
 		"no hash":             compressed("+job\t/a\t/b\t\n"),
 		"bad hash":            compressed("+job\t/a\t/b\t\tXX\n"),
 		"a long hash":         compressed("+job\t/a\t/b\t\t00112233445566778899\n"),
@@ -152,9 +153,9 @@ func TestDamagedEntry(t *testing.T) {
 		"removed twice":       compressed("+job\t/a\t/b\t\t0011223344556677\n-job\t/a\t/b\n-job\t/a\t/b\n"),
 		"another job removed": compressed("+job\t/a\t/b\t\t0011223344556677\n-job\t/a\t/c\n"),
 		"no record":           compressed("+job\t\t/b\t\t0011223344556677\n"),
-		"no batch":            compressed("+batch\t\tu0\n"),
-		"a batch's bad name":  compressed("+batch\tbid0000000000\ta/b\n"),
-		"a bad batch":         compressed("+batch\t../x\tu0\n"),
+		"no batch":            compressed("+batch\t\tu0\t2\n"),
+		"a batch's bad name":  compressed("+batch\tbid0000000000\ta/b\t2\n"),
+		"a bad batch":         compressed("+batch\t../x\tu0\t2\n"),
 		"batch not there":     compressed("-batch\tbid0000000009\n"),
 	} {
 		err := ledger.New([]ledger.Run{{ID: "run0000000000"}}).Add(0, "/migration/ledger/x", data)
@@ -168,7 +169,7 @@ func TestDamagedEntry(t *testing.T) {
 // For any text of an entry there is an error, or a ledger that agrees with itself. Nothing
 // that is no entry is taken for one.
 func FuzzLedger(f *testing.F) {
-	f.Add("+batch\tbid0000000000\tu0\n+job\t/a\t/b\tbid0000000000\t0011223344556677\n-job\t/a\t/b\n-batch\tbid0000000000\n", false)
+	f.Add("+batch\tbid0000000000\tu0\t2\n+job\t/a\t/b\tbid0000000000\t0011223344556677\n-job\t/a\t/b\n-batch\tbid0000000000\n", false)
 	f.Add("+job\t/a\t/b\t\t0011223344556677\n+job\t/a\t/c\t\t0011223344556677\n-job\t/a\t/b\n", false)
 	f.Add("\x1f\x8b\b\x00", true)
 	f.Fuzz(func(t *testing.T, text string, raw bool) {

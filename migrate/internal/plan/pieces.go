@@ -135,7 +135,7 @@ func (m *maker) job(job rules.Job, b *Batch) apply.Piece {
 		case first:
 			b.All.ID = ids[1]
 			nodes = b.All.Nodes(m.plan.Dialect)
-			lines = append(lines, ledger.Line{Kind: ledger.BatchCreated, Batch: b.All.ID, UUID: znode.Name(newqueue.BatchUUIDPath(b.UUID))})
+			lines = append(lines, ledger.Line{Kind: ledger.BatchCreated, Batch: b.All.ID, UUID: znode.Name(newqueue.BatchUUIDPath(b.UUID)), Jobs: b.All.Jobs})
 		case !b.New: // no job is added to a batch that another client has worked on meanwhile
 			ops = append(ops, znode.Check(newqueue.BatchPath(b.All.ID)+"/status", b.StatusVersion))
 		}

@@ -41,9 +41,10 @@ func (b *batch) add(it item, d newqueue.Dialect) {
 	}
 }
 
-// isWhole reports whether all records of the run that created the batch are as they were.
-// Otherwise nobody can say what its submission should be.
-func (b *batch) isWhole() bool { return b.want.Jobs == b.of.Own }
+// isWhole reports whether the records of the run that created the batch are all as they were
+// then. Otherwise nobody can say what its submission should be. (A run that was interrupted
+// may have found fewer or more of them later.)
+func (b *batch) isWhole() bool { return b.want.Jobs == b.of.Own && b.want.Jobs == b.of.Jobs }
 
 // checkBatches compares the batches that runs created. Those of a done run that is held are
 // compared exactly. The others must obey the layout, or be removed.
