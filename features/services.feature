@@ -70,7 +70,7 @@ Feature: The deployed services take the migrated queue
       | record           | plan                                                                  | daemons | state     | times |
       | a held file      | nothing                                                               | no one  | Held      | never |
       | a failed file    | what Initialize would have prepared must be there when it is requeued | no one  | Failed    | never |
-      | a completed file | gone within the hour: the hold on the queue does not stop the cleanup | no one  | Completed | never |
+      | a completed file | gone within the hour: the hold on the queue does not stop the cleanup | no one  | removed   | never |
 
     Examples: A service fails it
       | record                          | plan                                                                                         | daemons   | state  | times |
@@ -136,3 +136,34 @@ Feature: The deployed services take the migrated queue
     Then the migration is refused
     And it says "choose --dialect mrt-zk or --dialect design"
     And nothing at all was written
+
+  # docs/deployed-services.md, "The payload"
+  @S8
+  Scenario Outline: <record>, its payload <where>, is stored <how> if it is requeued
+    Given a legacy queue with <record>
+    And its payload is <where>
+    When the operator plans the migration
+    And the operator migrates, deciding every record
+    And the holds are released and the services run
+    And an administrator releases the held jobs and requeues the failed ones
+    And the services run
+    Then it ends <state>
+    And it was stored <how>
+
+    Examples: A requeue goes on after Initialize, which would have moved the payload
+      | record                          | where               | state     | how                 |
+      | a failed file                   | in producer/        | Completed | with its content    |
+      | a failed manifest               | in producer/        | Completed | with its content    |
+      | a failed file                   | in the job's folder | Completed | without its content |
+      | a failed container              | in the job's folder | Completed | without its content |
+      | a failed manifest               | in the job's folder | Completed | without its content |
+      | a failed manifest with a digest | in the job's folder | Failed    | never               |
+
+    Examples: Download can't be repeated
+      | record            | where                 | state  | how   |
+      | a failed manifest | a part was downloaded | Failed | never |
+
+    Examples: A held job begins with Initialize
+      | record          | where               | state     | how              |
+      | a held file     | in the job's folder | Completed | with its content |
+      | a held manifest | in the job's folder | Completed | with its content |

@@ -36,20 +36,15 @@ func (c Credential) String() string { return c.auth.String() }
 // GoString returns the credential without the password, for %#v.
 func (c Credential) GoString() string { return c.auth.String() }
 
-const (
-	// sessionTimeout is longer than a leader election, so that a session
-	// survives the loss of its server.
-	sessionTimeout = 20 * time.Second
-	// longestRequest is more than any transaction of the harness needs.
-	longestRequest = 1 << 20
-)
+// sessionTimeout is longer than a leader election, so that a session
+// survives the loss of its server.
+const sessionTimeout = 20 * time.Second
 
 // config returns the configuration of sessions with these servers.
 func (c Client) config(hosts []string) zkconn.Config {
 	cfg := zkconn.Config{
 		Address:        zkconn.Address{Servers: hosts},
 		SessionTimeout: sessionTimeout,
-		MaxRequest:     longestRequest,
 		Eager:          true,
 	}
 	if c.TLS != nil {

@@ -12,9 +12,6 @@ import (
 )
 
 const (
-	// wipeInFlight is how many transactions are under way at the same time: enough
-	// to hide the round trip, and few enough not to load a shared server.
-	wipeInFlight = 16
 	// wipeBatch and wipeBytes are how many paths one transaction has at most, and
 	// how many bytes these have: well under ZooKeeper's packet limit of 1 MiB
 	// (apache/zookeeper #412 and #1716).
@@ -30,7 +27,7 @@ const (
 func wipe(ctx context.Context, w *zkconn.Writer, root string) error {
 	var last error
 	for range wipeRounds {
-		tree, err := w.Tree(ctx, zkconn.TreeOptions{Roots: []string{root}})
+		tree, err := w.Tree(ctx, root)
 		if err != nil {
 			return err
 		}
@@ -53,32 +50,20 @@ func wipe(ctx context.Context, w *zkconn.Writer, root string) error {
 }
 
 // deleteAll deletes the znodes and returns the first error. In paths each znode
-// must come after its parent. The server does the transactions in the order in
-// which they are sent, so it deletes children before their parents.
+// must come after its parent.
 func deleteAll(ctx context.Context, w *zkconn.Writer, paths []string) error {
 	paths = slices.Clone(paths)
 	slices.Reverse(paths)
-	var first error
-	var underWay []<-chan error
-	await := func(most int) {
-		for ; len(underWay) > most; underWay = underWay[1:] {
-			if err := <-underWay[0]; first == nil {
-				first = err
-			}
-		}
-	}
 	for batch := range batches(paths) {
-		if await(wipeInFlight - 1); first != nil {
-			break
-		}
 		ops := make([]znode.Op, len(batch))
 		for i, path := range batch {
 			ops[i] = znode.Delete(path, -1)
 		}
-		underWay = append(underWay, w.Start(ctx, ops))
+		if err := w.Multi(ctx, ops); err != nil {
+			return err
+		}
 	}
-	await(0)
-	return first
+	return nil
 }
 
 // batches splits paths into the paths of one transaction each.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/spf13/cobra"
 
 	"mrtq/harness"
@@ -175,7 +176,11 @@ func (a *app) reach(backend harness.Backend) (harness.Options, zkconn.Config, er
 	for _, auth := range cfg.Auth {
 		client.Credentials = append(client.Credentials, harness.Digest(auth.UserPassword()))
 	}
-	return harness.Options{Client: client, ACL: cfg.ACL(), StartTimeout: a.conn.timeout}, cfg, err
+	var acl []zk.ACL // open to all
+	if len(cfg.Auth) > 0 {
+		acl = zk.AuthACL(zk.PermAll) // only for those who have the same credentials
+	}
+	return harness.Options{Client: client, ACL: acl, StartTimeout: a.conn.timeout}, cfg, err
 }
 
 // scenarios runs the scenarios, and prints them to stdout or to the file of --out.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mrtq/harness"
+	local "mrtq/internal/sides" // the command has a type sides
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/migrate"
@@ -23,12 +24,16 @@ type zkCmd struct {
 	addr    string
 	load    string
 
-	minSessionTimeout time.Duration
+	minSessionTimeout, maxSessionTimeout time.Duration
 }
 
-// usualMinSessionTimeout is the shortest timeout that a real server grants: two of its
-// usual ticks.
-const usualMinSessionTimeout = 4 * time.Second
+// The session timeouts that a real server grants: 2 to 20 of its usual ticks.
+const (
+	usualMinSessionTimeout = 4 * time.Second
+	usualMaxSessionTimeout = 40 * time.Second
+)
+
+const maxSessionFlag = "max-session-timeout"
 
 // addressVariable is the variable in which COMMAND finds the server's address.
 const addressVariable = "MRTQ_ADDRESS"
@@ -43,11 +48,21 @@ With a COMMAND, the server stops when it exits, and mrtq exits with its code. Th
 command finds the address in $` + addressVariable + `. The embedded server needs nothing
 installed and starts in milliseconds; jvm and docker are Apache's own.
 
-Clients get the session timeout that they ask for, up to 10 minutes, but not less
-than --min-session-timeout. Its default is that of a real server.`,
+Clients get the session timeout that they ask for, within --min-session-timeout and
+--max-session-timeout. The defaults are those of a real server.
+
+--load takes a dump, or a server's data directory: DIR[,LOGDIR][#/chroot]. Ephemeral
+znodes are left out, because their sessions have ended. Clients can connect when all
+is loaded. The embedded server keeps the Stats; the others create the znodes anew.`,
 		Example: `  mrtq zk --addr localhost:2281 --load queue.ndjson.gz
+  mrtq zk --load /var/lib/zookeeper,/var/log/zookeeper -- mrtq inspect
   mrtq zk --backend docker --nodes 3 -- go test ./...`,
-		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !cmd.Flags().Changed(maxSessionFlag) {
+				c.maxSessionTimeout = max(c.maxSessionTimeout, c.minSessionTimeout)
+			}
+			return c.run(cmd.Context(), a, args)
+		},
 	}
 	f := cmd.Flags()
 	names := []string{}
@@ -58,7 +73,8 @@ than --min-session-timeout. Its default is that of a real server.`,
 	f.IntVar(&c.nodes, "nodes", 1, "1 server, or an ensemble of 3 (jvm, docker)")
 	f.StringVar(&c.addr, "addr", "", "`host:port` to serve at, instead of a free port (embedded)")
 	f.DurationVar(&c.minSessionTimeout, "min-session-timeout", usualMinSessionTimeout, "shortest session timeout that clients get")
-	f.StringVar(&c.load, "load", "", "dump `file` to load first")
+	f.DurationVar(&c.maxSessionTimeout, maxSessionFlag, usualMaxSessionTimeout, "longest session timeout that clients get")
+	f.StringVar(&c.load, "load", "", "dump `file`, or data directory, to load first")
 	return cmd
 }
 
@@ -78,18 +94,27 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 	if c.minSessionTimeout < time.Millisecond || c.minSessionTimeout > harness.MaxSessionTimeout {
 		return usageError("--min-session-timeout %v: want 1ms to %v", c.minSessionTimeout, harness.MaxSessionTimeout)
 	}
-	var tree *znode.Tree
-	if c.load != "" {
-		if tree, err = readDump(c.load); err != nil {
-			return cmp.Or(noFile("--load "+c.load, c.load, err, makeDump), fmt.Errorf("zk: --load %s: %w", c.load, err))
-		}
+	if c.maxSessionTimeout < c.minSessionTimeout || c.maxSessionTimeout > harness.MaxSessionTimeout {
+		return usageError("--max-session-timeout %v: want %v (--min-session-timeout) to %v", c.maxSessionTimeout, c.minSessionTimeout, harness.MaxSessionTimeout)
 	}
 	if len(command) > 0 {
 		if _, err := exec.LookPath(command[0]); err != nil {
 			return fmt.Errorf("zk: %w", err)
 		}
 	}
-	server, err := harness.Start(ctx, harness.Backend(c.backend), harness.Options{Nodes: c.nodes, Listen: c.addr, MinSessionTimeout: c.minSessionTimeout})
+	opt := harness.Options{Nodes: c.nodes, Listen: c.addr, MinSessionTimeout: c.minSessionTimeout, MaxSessionTimeout: c.maxSessionTimeout}
+	var tree *znode.Tree // what other servers than the embedded one are given
+	if harness.Backend(c.backend) == harness.Embedded {
+		opt.Load = c.load
+	} else if c.load != "" {
+		if tree, err = c.read(ctx); err != nil {
+			return c.notLoaded(err)
+		}
+	}
+	server, err := harness.Start(ctx, harness.Backend(c.backend), opt)
+	if bad := (*harness.LoadError)(nil); errors.As(err, &bad) {
+		return c.notLoaded(bad.Err)
+	}
 	if err != nil {
 		return notServed(c.addr, err)
 	}
@@ -115,6 +140,31 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 	return nil
 }
 
+// read reads what is to be loaded.
+func (c *zkCmd) read(ctx context.Context) (*znode.Tree, error) {
+	p, err := local.ParseLocal(c.load)
+	if err != nil {
+		return nil, err
+	}
+	loaded, err := local.Load(ctx, p, local.Options{})
+	if err != nil {
+		return nil, err
+	}
+	tree := znode.NewTree()
+	for n := range loaded.Nodes("/") {
+		if err := tree.Put(n); err != nil {
+			return nil, err
+		}
+	}
+	return tree, nil
+}
+
+// notLoaded names the flag in an error about what is to be loaded.
+func (c *zkCmd) notLoaded(err error) error {
+	return cmp.Or(noFile("--load "+c.load, c.load, err, makeDump), fmt.Errorf("zk: --load %s: %w", c.load, unnamed(err)))
+}
+
+// load creates the znodes of a tree on a server.
 func load(ctx context.Context, address string, tree *znode.Tree) error {
 	addr, err := zkconn.ParseAddress(address)
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"mrtq/internal/pace"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/zkdata"
 )
@@ -22,9 +21,9 @@ type connection struct {
 	tls                     zkconn.TLS
 	authFile                string
 	maxResponse             int
-	maxRate                 int         // operations a second; 0 means no limit
-	limit                   *pace.Limit // the same for all sessions of the command; nil means no limit
-	patient                 bool        // --timeout was given, so it also applies if all servers refuse the connection
+	maxRate                 int           // operations a second; 0 means no limit
+	limit                   *zkconn.Limit // the same for all sessions of the command; nil means no limit
+	patient                 bool          // --timeout was given, so it also applies if all servers refuse the connection
 }
 
 // authVariable is the variable that can hold credentials instead of a file. There is no
@@ -54,7 +53,7 @@ func (c *connection) setLimit() error {
 		return usageError("--max-rate %d: want at least 1, or 0 for no limit", c.maxRate)
 	}
 	if c.maxRate > 0 {
-		c.limit = pace.NewLimit(c.maxRate)
+		c.limit = zkconn.NewLimit(c.maxRate)
 	}
 	return nil
 }

@@ -21,11 +21,11 @@ func (a *app) readData(ctx context.Context, e endpoint) (*zkdata.Data, error) {
 		return nil, cmp.Or(noFolder(e, err), err)
 	}
 	made := ""
-	if !d.Time().IsZero() {
-		made = ", made at " + d.Time().Format(time.RFC3339)
+	if !d.Time.IsZero() {
+		made = ", made at " + d.Time.Format(time.RFC3339)
 	}
 	// A migration opens its source twice, and this is said only once.
-	if news := fmt.Sprintf("the last transaction in %s is 0x%x%s", e.text, d.Zxid(), made); news != a.asOf {
+	if news := fmt.Sprintf("the last transaction in %s is 0x%x%s", e.text, d.Zxid, made); news != a.asOf {
 		a.asOf = news
 		a.say("%s", news)
 	}

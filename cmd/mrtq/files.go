@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"mrtq/internal/openfile"
@@ -74,63 +73,11 @@ func writeFile(path string, write func(io.Writer) error) error {
 			return z.Close()
 		}
 	}
-	// Write the file that a symbolic link points to, not the link.
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
 	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return replaceFile(path, 0o600, content)
-	case err != nil:
-		return err
-	case info.Mode().IsRegular():
-		return replaceFile(path, info.Mode().Perm(), content)
+	if err == nil && !info.Mode().IsRegular() {
+		return writeDevice(path, content)
 	}
-	return writeDevice(path, content)
-}
-
-// replaceFile writes a file beside path, and renames it to path.
-func replaceFile(path string, mode fs.FileMode, write func(io.Writer) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		if perr := (*fs.PathError)(nil); errors.As(err, &perr) {
-			perr.Path = path // the user does not know the temporary file
-		}
-		return err
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
-		}
-	}()
-	if err = write(f); err != nil {
-		return err
-	}
-	if err = f.Chmod(mode); err != nil {
-		return err
-	}
-	if err = f.Sync(); err != nil {
-		return err
-	}
-	if err = f.Close(); err != nil {
-		return err
-	}
-	if err = os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(path))
-}
-
-// syncDir makes sure that a rename survives a power failure.
-func syncDir(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
+	return openfile.Replace(path, content)
 }
 
 // writeDevice writes to a file that can't be replaced: a device or a pipe.

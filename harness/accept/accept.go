@@ -11,8 +11,10 @@ import (
 	"sync"
 
 	"github.com/cucumber/godog"
+	"github.com/go-zookeeper/zk"
 
 	"mrtq/harness/accept/internal/runner"
+	"mrtq/harness/accept/internal/session"
 	"mrtq/internal/zkconn"
 	"mrtq/newqueue"
 )
@@ -117,22 +119,17 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 	s.root = address.Chroot
 	s.idle.cfg = opt.Session
 	s.idle.cfg.Address = address
-	s.idle.cfg.MaxRequest = maxRequest
-	conn, err := zkconn.OpenSession(ctx, s.idle.cfg)
+	conn, err := session.Open(ctx, s.idle.cfg)
 	if err != nil {
 		return nil, fmt.Errorf("accept: %w", err)
 	}
 	defer conn.Close()
 	defer s.idle.close()
-	s.observer = observer{conn, opt.Session.ACL()}
+	s.observer = observer{conn, session.ACL(opt.Session)}
 	ctx, s.stop = context.WithCancelCause(ctx)
 	defer s.stop(nil)
 	return s.run(ctx, chapters)
 }
-
-// maxRequest, in bytes, is enough for the largest transaction of the code under test.
-// It is no more because each of the many sessions has a buffer of this size.
-const maxRequest = newqueue.MaxTransaction + 1<<16
 
 // suite is one run.
 type suite struct {
@@ -185,7 +182,7 @@ func (s *suite) scenario(sc *godog.ScenarioContext) {
 }
 
 // open opens the queue of the code under test on a session.
-func (s *suite) open(conn *zkconn.Session, w *world, opts ...newqueue.Option) *newqueue.Queue {
+func (s *suite) open(conn *zk.Conn, w *world, opts ...newqueue.Option) *newqueue.Queue {
 	var c newqueue.Conn = overtaken{unsorted{conn}, w}
 	if s.opt.conn != nil {
 		c = s.opt.conn(c)

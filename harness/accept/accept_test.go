@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"mrtq/harness"
+	"mrtq/harness/accept/internal/session"
 	_ "mrtq/harness/docker" // the docker backend
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
@@ -67,7 +68,7 @@ func chroot(t *testing.T, server string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn, err := zkconn.OpenSession(t.Context(), zkconn.Config{Address: address})
+	conn, err := session.Open(t.Context(), zkconn.Config{Address: address})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +273,7 @@ func TestCredentials(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stranger, err := zkconn.OpenSession(t.Context(), zkconn.Config{Address: parsed})
+	stranger, err := session.Open(t.Context(), zkconn.Config{Address: parsed})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,7 +288,7 @@ func TestCredentials(t *testing.T) {
 				if !ok {
 					return op
 				}
-				if !slices.Equal(create.Acl, cfg.ACL()) {
+				if !slices.Equal(create.Acl, session.ACL(cfg)) {
 					t.Errorf("%s is created with %v", create.Path, create.Acl)
 				}
 				chroot, _, _ := strings.Cut(strings.TrimPrefix(create.Path, parsed.Chroot+"/"), "/")

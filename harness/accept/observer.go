@@ -9,14 +9,13 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 )
 
 // observer is the second connection. It writes what a scenario starts from, and
 // reads the result. It does not use the code under test.
 type observer struct {
-	conn *zkconn.Session
+	conn *zk.Conn
 	acl  []zk.ACL // of the znodes that it creates
 }
 
@@ -40,7 +39,7 @@ func (d observer) tree(root string, last *znode.Tree) (*znode.Tree, error) {
 
 // reading is one pass over a tree.
 type reading struct {
-	conn    *zkconn.Session
+	conn    *zk.Conn
 	root    string
 	last    *znode.Tree
 	slots   chan struct{}

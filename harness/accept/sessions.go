@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"mrtq/harness/accept/internal/session"
 	"mrtq/internal/zkconn"
 	"mrtq/newqueue"
 )
@@ -19,11 +20,11 @@ type sessions struct {
 	cfg zkconn.Config
 
 	mu   sync.Mutex
-	idle []*zkconn.Session
+	idle []*zk.Conn
 }
 
 // take returns a session, which the caller puts back or closes.
-func (p *sessions) take(ctx context.Context) (*zkconn.Session, error) {
+func (p *sessions) take(ctx context.Context) (*zk.Conn, error) {
 	p.mu.Lock()
 	if n := len(p.idle); n > 0 {
 		defer p.mu.Unlock()
@@ -32,10 +33,10 @@ func (p *sessions) take(ctx context.Context) (*zkconn.Session, error) {
 		return conn, nil
 	}
 	p.mu.Unlock()
-	return zkconn.OpenSession(ctx, p.cfg)
+	return session.Open(ctx, p.cfg)
 }
 
-func (p *sessions) put(conn *zkconn.Session) {
+func (p *sessions) put(conn *zk.Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.idle = append(p.idle, conn)

@@ -61,7 +61,7 @@ type outcome struct {
 
 // actor is a worker or an administrator, with a session and what it has acquired.
 type actor struct {
-	conn   *zkconn.Session
+	conn   *zk.Conn
 	q      *newqueue.Queue
 	job    *newqueue.Job
 	batch  *newqueue.Batch

@@ -1,103 +1,107 @@
 package daemons
 
 import (
-	"fmt"
+	"cmp"
+	"errors"
 
 	"mrtq/newqueue"
 	"mrtq/newqueue/services"
 )
 
-// assemblies runs the two access workers: one for large requests, which takes small
-// ones, too, and one for small requests. Each checks only the hold of its own queue.
-func (w *World) assemblies() {
-	if !w.exists(newqueue.QueueHoldPath(newqueue.HoldAccessLarge)) {
-		w.assemble(newqueue.AccessLarge)
-		w.assemble(newqueue.AccessSmall)
-	}
-	if !w.exists(newqueue.QueueHoldPath(newqueue.HoldAccessSmall)) {
-		w.assemble(newqueue.AccessSmall)
-	}
-}
-
+// access is org.cdlib.mrt.zk.Access.
 type access struct {
-	*library
-	path, status string
-	token        newqueue.Object
-}
-
-var nextOfAccess = map[string][]string{
-	"Pending": {"Processing"}, "Processing": {"Completed", "Failed"}, "Failed": {"Processing", "Deleted"}, "Completed": {}, "Deleted": {},
+	item
+	token newqueue.Object
 }
 
 func (a *access) load() error {
-	o, err := a.jsonProperty(a.path + "/status")
+	_, err := a.loadStatus()
 	if err != nil {
 		return err
-	}
-	if a.status, err = getString(o, "status"); err != nil {
-		return err
-	}
-	if _, known := nextOfAccess[a.status]; !known {
-		return fmt.Errorf("no enum constant AccessState.%s", a.status)
 	}
 	a.token, err = a.optJSONProperty(a.path + "/token")
 	return err
 }
 
-func (a *access) setStatus(status string) error {
-	o, err := a.jsonProperty(a.path + "/status")
-	if err != nil {
-		return err
+// assembleLarge is one turn of the worker for large requests. It takes small ones, too.
+// It looks at the hold of its own queue only.
+func (t *Turn) assembleLarge() {
+	if !t.held(newqueue.QueueHoldPath(newqueue.HoldAccessLarge)) && !t.assemble(newqueue.AccessLarge) {
+		t.assemble(newqueue.AccessSmall)
 	}
-	o["status"], o["message"], o["last_modified"] = status, "", now()
-	a.status = status
-	return a.putObject(a.path+"/status", o)
 }
 
-// assemble takes every pending request of a queue. It loads each request before it
-// looks at its state, so one bad request stops the queue.
-func (w *World) assemble(q newqueue.AccessQueue) {
+// assembleSmall is one turn of the worker for small requests.
+func (t *Turn) assembleSmall() {
+	if !t.held(newqueue.QueueHoldPath(newqueue.HoldAccessSmall)) {
+		t.assemble(newqueue.AccessSmall)
+	}
+}
+
+// assemble takes the first pending request of a queue, and reports whether there was
+// one. It loads each request before it looks at its state, so one bad request stops the
+// queue.
+func (t *Turn) assemble(q newqueue.AccessQueue) bool {
 	queue := newqueue.AccessQueuePath(q)
-	names, err := w.children(queue)
+	names, err := t.children(queue)
 	if err != nil {
-		w.trouble(services.Access, services.StopsQueue, queue, err)
-		return
+		t.trouble(services.StopsQueue, queue, err)
+		return false
 	}
 	for _, name := range names {
-		a := &access{library: w.library, path: queue + "/" + name}
+		a := &access{item: item{library: &t.library, id: name, path: queue + "/" + name, steps: accessSteps}}
 		if err := a.load(); err != nil {
-			w.trouble(services.Access, services.StopsQueue, a.path, err)
-			return
+			t.trouble(services.StopsQueue, a.path, err)
+			return false
 		}
-		if a.status != "Pending" || !w.lock(a.path) {
+		if a.status != "Pending" || !t.lock(a.path) {
 			continue
 		}
-		if _, err := getString(a.token, "token"); err != nil {
-			// A pending request cannot become Failed, so it stays Pending and locked.
-			w.trouble(services.Access, services.Stuck, a.path, err)
-			continue
+		// It loads it again, but does not look at its state again.
+		err := a.load()
+		token := ""
+		if err == nil {
+			token, err = getString(a.token, "token")
 		}
-		err := w.tokenRun(a)
+		if err == nil {
+			t.note(token, func(e *Execution) { e.Workers = append(e.Workers, t.actor.Name) })
+			err = t.tokenRun(a, token)
+		}
 		if err != nil {
-			w.trouble(services.Access, services.Fails, a.path, err)
-		} else {
-			w.took(services.Access, a.path)
+			// A pending request cannot become Failed, so it stays Pending and locked.
+			t.stuck(a.path, err)
 		}
-		w.unlock(a.path)
+		return true
 	}
+	return false
 }
 
-func (w *World) tokenRun(a *access) error {
+// tokenRun assembles the object and unlocks the request. The error is that it could do
+// neither.
+func (t *Turn) tokenRun(a *access, token string) error {
 	_, bytesErr := getNumber(a.token, "cloud-content-byte", 64)
 	_, nodeErr := getNumber(a.token, "delivery-node", 64)
-	if err := a.setStatus("Processing"); err != nil {
+	if err := a.setStatus("Processing", "", nil); err != nil {
 		return err
 	}
-	for _, err := range []error{bytesErr, nodeErr} {
-		if err != nil {
-			a.setStatus("Failed")
-			return err
-		}
+	bad := cmp.Or(bytesErr, nodeErr)
+	if t.fails(token) {
+		bad = cmp.Or(bad, errors.New("the object can't be assembled"))
 	}
-	return a.setStatus("Completed")
+	end := "Failed"
+	if bad == nil {
+		end = "Completed"
+		t.work("assemble", token, func(e *Execution) { e.Assembled++ })
+	}
+	if err := a.setStatus(end, "", nil); err != nil {
+		return err
+	}
+	t.note(token, func(e *Execution) { e.States = append(e.States, end) })
+	t.unlock(a.path)
+	if bad != nil {
+		t.trouble(services.Fails, a.path, bad)
+	} else {
+		t.took(a.path)
+	}
+	return nil
 }

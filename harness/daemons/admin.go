@@ -3,204 +3,297 @@ package daemons
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"mrtq/newqueue"
-	"mrtq/newqueue/services"
 )
 
-// Release releases a held job, as the admin tool does. The error is the tool's.
-func (w *World) Release(jid string) (err error) {
-	defer w.lost(&err)
-	return w.admin(jid, func(*job) string { return "Pending" })
+// Action is something that an administrator does, with the admin tool or by hand.
+type Action string
+
+// The actions. The item of each is the id of a job or batch, the path of a request, or
+// a [newqueue.QueueHold]. CleanUp has no item.
+const (
+	HoldJob        Action = "hold a job"
+	ReleaseJob     Action = "release a job"
+	RequeueJob     Action = "requeue a job"
+	FailJob        Action = "fail a job"
+	DeleteJob      Action = "delete a job"
+	SetPriority    Action = "set the priority of a job" // to a random one
+	UpdateReport   Action = "ask for an update report"
+	DeleteBatch    Action = "delete a batch"
+	RequeueRequest Action = "requeue a request"
+	DeleteRequest  Action = "delete a request"
+	PauseQueue     Action = "pause a queue"
+	UnpauseQueue   Action = "unpause a queue" // deletes the hold's znode, whatever is in it
+	CleanUp        Action = "clean up"
+)
+
+// offers says for which states of an item the admin tool offers an action.
+var offers = []struct {
+	action Action
+	of     string // jobs, batches or requests; "" is anything else
+	states []string
+}{
+	{HoldJob, "jobs", []string{"pending"}},
+	{ReleaseJob, "jobs", []string{"held"}},
+	{RequeueJob, "jobs", []string{"failed"}},
+	{FailJob, "jobs", []string{"estimating", "provisioning", "downloading", "processing", "storing", "recording", "notify"}},
+	{DeleteJob, "jobs", []string{"held", "failed"}},
+	{SetPriority, "jobs", []string{"pending", "held", "estimating", "provisioning", "downloading", "processing", "failed"}},
+	{UpdateReport, "batches", []string{"failed"}},
+	{DeleteBatch, "batches", []string{"held", "failed"}},
+	{RequeueRequest, "requests", []string{"failed"}},
+	{DeleteRequest, "requests", []string{"failed"}},
+	{action: PauseQueue}, {action: UnpauseQueue}, {action: CleanUp},
 }
 
-// Requeue requeues a failed job, as the admin tool does. The job's
-// last_successful_status decides its new state. For null and Pending that is
-// Estimating, so Initialize is skipped. The error is the tool's.
-func (w *World) Requeue(jid string) (err error) {
-	defer w.lost(&err)
-	return w.admin(jid, func(j *job) string {
-		o, _ := w.jsonProperty(j.path() + "/status")
-		last, _ := value(o, "last_successful_status")
-		if last == "" || last == "Pending" {
-			return "Estimating"
-		}
-		j.retry++
-		return success[last]
-	})
+// Do lets an administrator do something. The error is that it could not be done, or that
+// dialect design has no such action.
+func (w *World) Do(a Action, item string) error {
+	_, err := w.Begin(a, item).Finish()
+	return err
 }
 
-func (w *World) admin(jid string, to func(*job) string) error {
-	j := &job{library: w.library, id: jid}
-	if err := j.load(true); err != nil {
-		return err
-	}
-	if !w.lock(j.path()) {
-		return fmt.Errorf("%s is locked", j.path())
-	}
-	defer w.unlock(j.path())
-	return j.setStatus(to(j), "")
+// Begin begins the turn of an administrator, as [Actor.Begin] does.
+func (w *World) Begin(a Action, item string) *Turn {
+	return w.own.begin(func(t *Turn) { t.did, t.err = true, t.do(a, item) })
 }
 
-// UpdateReport asks for another report of a failed batch, as the admin tool does.
-// The error is the tool's.
-func (w *World) UpdateReport(bid string) (err error) {
-	defer w.lost(&err)
-	b := &batch{library: w.library, id: bid}
-	if err := b.load(); err != nil {
-		return err
+func (t *Turn) do(a Action, item string) error {
+	if t.world.Dialect == newqueue.MrtZK {
+		return t.ruby(a, item)
 	}
-	return b.setStatus("UpdateReporting", "")
+	return t.documented(a, item)
 }
 
 // LiftHolds releases the holds on the queues.
-func (w *World) LiftHolds() (err error) {
-	defer w.lost(&err)
+func (w *World) LiftHolds() error {
 	for _, h := range newqueue.QueueHolds {
-		if err := w.delete(newqueue.QueueHoldPath(h)); err != nil {
+		if err := w.Do(UnpauseQueue, string(h)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// rubyObject does what json_property of the Ruby library does, which fails on empty
-// data.
-func (w *World) rubyObject(path string, optional bool) (newqueue.Object, error) {
-	if optional && !w.exists(path) {
-		return newqueue.Object{}, nil
+// administer is one turn of an administrator who does something at random that the
+// admin tool offers.
+func (t *Turn) administer() {
+	items := map[string]map[string]string{"jobs": t.states("/jobs"), "batches": t.states("/batches"), "requests": {}}
+	for _, q := range newqueue.AccessQueues {
+		for qid, state := range t.states(newqueue.AccessQueuePath(q)) {
+			items["requests"][newqueue.AccessRequestPath(q, qid)] = state
+		}
 	}
-	return w.jsonProperty(path)
+	first := t.world.draw(len(offers))
+	for _, o := range slices.Concat(offers[first:], offers[:first]) {
+		var possible []string
+		for item, state := range items[o.of] {
+			if slices.Contains(o.states, strings.ToLower(state)) {
+				possible = append(possible, item)
+			}
+		}
+		switch o.action {
+		case PauseQueue, UnpauseQueue:
+			for _, h := range newqueue.QueueHolds {
+				possible = append(possible, string(h))
+			}
+		case CleanUp:
+			possible = []string{""}
+		}
+		if len(possible) > 0 {
+			slices.Sort(possible)
+			t.did = true
+			_ = t.do(o.action, possible[t.world.draw(len(possible))]) // a refusal is a page with a message
+			return
+		}
+	}
 }
 
-var dates = []string{"2006-01-02 15:04:05 -0700", time.RFC3339Nano, "2006-01-02T15:04:05-0700", "2006-01-02 15:04:05", "2006-01-02"}
-
-// date does what date_format does, which accepts an empty date.
-func date(v any) error {
-	if v == nil || v == "" {
+// ruby acts as the Ruby library does. It takes no lock but for a requeue, does not look
+// at a worker's, and checks no step (docs/deployed-services.md, "The admin tool").
+func (t *Turn) ruby(a Action, item string) error {
+	switch a {
+	case HoldJob:
+		return t.moveJob(item, "Held")
+	case ReleaseJob:
+		return t.moveJob(item, "Pending")
+	case DeleteJob:
+		return t.moveJob(item, "Deleted")
+	case RequeueJob:
+		return t.requeue(item)
+	case FailJob:
+		return t.failJob(item)
+	case SetPriority:
+		return t.reprioritize(item)
+	case UpdateReport:
+		return t.moveStatus("/batches/"+item, "UpdateReporting", nil)
+	case DeleteBatch:
+		return t.moveStatus("/batches/"+item, "Deleted", nil)
+	case RequeueRequest:
+		return t.moveStatus(item, "Pending", nil)
+	case DeleteRequest:
+		return t.moveStatus(item, "Deleted", nil)
+	case PauseQueue:
+		_ = t.create(newqueue.QueueHoldPath(newqueue.QueueHold(item)), "") // it ignores errors
+		return nil
+	case UnpauseQueue:
+		t.delete(newqueue.QueueHoldPath(newqueue.QueueHold(item)))
+		return nil
+	case CleanUp:
+		t.clean(true)
 		return nil
 	}
-	if !slices.ContainsFunc(dates, func(layout string) bool { _, err := time.Parse(layout, fmt.Sprint(v)); return err == nil }) {
-		return fmt.Errorf("invalid date %q", v)
+	return fmt.Errorf("the admin tool can't %s", a)
+}
+
+// moveStatus does what set_status of the Ruby library does. It keeps last_modified.
+func (t *Turn) moveStatus(item, status string, more func(newqueue.Object)) error {
+	o, err := t.jsonProperty(item + "/status")
+	if err != nil {
+		return err
 	}
+	if o["status"] == status {
+		return nil
+	}
+	if more != nil {
+		more(o)
+	}
+	o["status"], o["message"] = status, ""
+	return t.set(item+"/status", javaJSON(o))
+}
+
+// load does what load of the Ruby library does, which demands a configuration.
+func (t *Turn) loadJob(jid string) (*job, error) {
+	j := t.job(jid)
+	if _, err := t.jsonProperty(j.path + "/configuration"); err != nil {
+		return nil, err
+	}
+	return j, j.load(true)
+}
+
+func (t *Turn) moveJob(jid, status string) error {
+	j, err := t.loadJob(jid)
+	if err != nil {
+		return err
+	}
+	return t.rubyMove(j, status)
+}
+
+// rubyMove does what set_status does with a job.
+func (t *Turn) rubyMove(j *job, status string) error {
+	aside := func(s string) bool { return s == "Failed" || s == "Deleted" }
+	err := t.moveStatus(j.path, status, func(o newqueue.Object) {
+		if _, there := o["last_successful_status"]; !there {
+			o["last_successful_status"] = nil
+		}
+		if !aside(status) && !aside(j.status) {
+			o["last_successful_status"] = j.status
+		}
+		o["retry_count"] = j.retry
+	})
+	if err != nil {
+		return err
+	}
+	j.status = status
+	return j.place(false)
+}
+
+// requeue moves a failed job to the state after its last successful one. For null and
+// Pending that is Estimating: Initialize is skipped, which would have moved the payload
+// to producer/. A job whose payload is not there is then stored without it, and
+// reported as done (docs/deployed-services.md, "The payload").
+func (t *Turn) requeue(jid string) error {
+	j, err := t.loadJob(jid)
+	if err != nil {
+		return err
+	}
+	o, err := t.jsonProperty(j.path + "/status")
+	if err != nil {
+		return err
+	}
+	if !t.ephemeral(j.path + "/lock") {
+		return fmt.Errorf("%s is locked", j.path)
+	}
+	last, _ := value(o, "last_successful_status")
+	to := success[last]
+	if last == "" || last == "Pending" {
+		to = "Estimating"
+	}
+	if to == "" || to == "Completed" {
+		err = fmt.Errorf("the tool knows no state after %s", last)
+	} else {
+		j.retry++
+		err = t.rubyMove(j, to)
+	}
+	t.unlock(j.path)
+	return err
+}
+
+// failJob makes an active job Failed, and removes the locks that its worker holds.
+func (t *Turn) failJob(jid string) error {
+	if err := t.moveJob(jid, "Failed"); err != nil {
+		return err
+	}
+	ids, err := t.jsonProperty("/jobs/" + jid + "/identifiers")
+	if err != nil {
+		return err
+	}
+	if ark, there := value(ids, "primary_id"); there && ark != "" {
+		t.delete("/locks/storage/" + lockName(ark))
+		t.delete("/locks/inventory/" + lockName(ark))
+	}
+	t.unlock("/jobs/" + jid)
 	return nil
 }
 
-// Pages opens the admin tool's pages, and runs its test for orphans: znodes that
-// belong to nothing. What it can't show becomes a Trouble. The error is only that
-// the session was lost.
-func (w *World) Pages() (err error) {
-	defer w.lost(&err)
-	page := func(item string, errs ...error) {
-		if err := errors.Join(errs...); err != nil {
-			w.trouble(services.Admin, services.BreaksPage, item, err)
-		}
+// reprioritize does what set_status_with_priority does, with a job's own status.
+func (t *Turn) reprioritize(jid string) error {
+	j, err := t.loadJob(jid)
+	if err != nil {
+		return err
 	}
-	bids, listErr := w.children("/batches")
-	page("/batches", listErr)
-	for _, bid := range bids {
-		o, err := w.rubyObject("/batches/"+bid+"/submission", false)
-		_, statusErr := w.rubyObject("/batches/"+bid+"/status", false)
-		page("/batches/"+bid, err, statusErr, date(o["submissionDate"]))
+	if err := j.setPriority(int64(t.world.draw(newqueue.MaxPriority + 1))); err != nil {
+		return err
 	}
-	w.jobPages(page)
-	for _, q := range newqueue.AccessQueues {
-		qids, err := w.children(newqueue.AccessQueuePath(q))
-		page(newqueue.AccessQueuePath(q), err)
-		for _, qid := range qids {
-			path := newqueue.AccessRequestPath(q, qid)
-			_, tokenErr := w.rubyObject(path+"/token", false)
-			o, err := w.rubyObject(path+"/status", false)
-			page(path, tokenErr, err, date(o["last_modified"]))
-		}
-	}
-	for _, lock := range []string{"/locks/queue", "/locks/collections"} {
-		if !w.exists(lock) {
-			page(lock, errors.New("no hold can be set"))
-		}
-	}
-	return nil
+	return j.place(false)
 }
 
-// jobPages opens the lists of jobs. They leave out a bad job. If some jobs have a
-// profile and some have none, the tool can't sort the list.
-func (w *World) jobPages(page func(item string, errs ...error)) {
-	jids, err := w.children("/jobs")
-	page("/jobs", err)
-	var named, unnamed []string
-	entriesOf := map[string][]string{}
-	states, _ := w.children("/jobs/states")
-	for _, s := range states {
-		entries, _ := w.children("/jobs/states/" + s)
-		for _, e := range entries {
-			path := "/jobs/states/" + s + "/" + e
-			_, jid, _ := strings.Cut(e, "-")
-			entriesOf[jid] = append(entriesOf[jid], path)
-			if jid == "" || !w.exists("/jobs/"+jid) {
-				page(path, errors.New("there is no such job"))
-			}
+// documented acts through package newqueue.
+func (t *Turn) documented(a Action, item string) error {
+	ctx, q := t.queue()
+	var err error
+	switch a {
+	case ReleaseJob:
+		err = q.ReleaseJob(ctx, item)
+	case RequeueJob:
+		_, err = q.ResumeJob(ctx, item)
+	case DeleteJob:
+		_, err = q.DeleteJob(ctx, item)
+	case SetPriority:
+		err = q.SetPriority(ctx, item, t.world.draw(newqueue.MaxPriority+1))
+	case UpdateReport:
+		err = q.UpdateReportBatch(ctx, item)
+	case DeleteBatch:
+		_, err = q.DeleteBatch(ctx, item)
+	case RequeueRequest, DeleteRequest:
+		queue, qid, _ := strings.Cut(strings.TrimPrefix(item, "/access/"), "/")
+		if a == RequeueRequest {
+			return q.RetryAccess(ctx, newqueue.AccessQueue(queue), qid)
 		}
+		return q.DeleteAccess(ctx, newqueue.AccessQueue(queue), qid)
+	case PauseQueue:
+		if err = q.Lock(ctx, newqueue.QueueLock(newqueue.QueueHold(item))); errors.Is(err, newqueue.ErrLocked) {
+			err = nil
+		}
+	case UnpauseQueue:
+		t.delete(newqueue.QueueHoldPath(newqueue.QueueHold(item)))
+	case CleanUp:
+		t.cleanDocumented()
+	default:
+		err = fmt.Errorf("dialect design has no way to %s", a)
 	}
-	for _, jid := range jids {
-		if jid == "states" {
-			continue
-		}
-		path := "/jobs/" + jid
-		if !regexp.MustCompile(`^jid\d+$`).MatchString(jid) {
-			page(path, errors.New("the orphan test doesn't know the name"))
-		}
-		status, statusErr := w.rubyObject(path+"/status", false)
-		c, err := w.rubyObject(path+"/configuration", false)
-		errs := []error{statusErr, err, date(c["submissionDate"])}
-		for _, node := range []string{"identifiers", "metadata", "inventory"} {
-			_, err := w.rubyObject(path+"/"+node, true)
-			errs = append(errs, err)
-		}
-		state, _ := value(status, "status")
-		if _, known := next[state]; !known {
-			errs = append(errs, fmt.Errorf("status %q", state))
-		}
-		if last, there := status["last_successful_status"]; there && last != nil {
-			if s, _ := last.(string); next[s] == nil {
-				errs = append(errs, fmt.Errorf("last_successful_status %v: it can't be requeued", last))
-			}
-		}
-		priority, _ := w.get(path + "/priority")
-		if len(priority) == 1 {
-			priority = "0" + priority
-		}
-		want := "/jobs/states/" + strings.ToLower(state) + "/" + priority + "-" + jid
-		if !slices.Equal(entriesOf[jid], []string{want}) {
-			errs = append(errs, fmt.Errorf("its queue entries are %v, want only %s", entriesOf[jid], want))
-		}
-		page(path, errs...)
-		if _, ok := value(c, "profile"); ok {
-			named = append(named, path)
-		} else {
-			unnamed = append(unnamed, path)
-		}
-	}
-	if len(named) > 0 {
-		for _, path := range unnamed {
-			page(path, errors.New("comparison of String with nil failed"))
-		}
-	}
-	for bidPath, names := range map[string]*regexp.Regexp{"/batches": regexp.MustCompile(`^bid\d+$`)} {
-		bids, _ := w.children(bidPath)
-		for _, bid := range bids {
-			if !names.MatchString(bid) {
-				page(bidPath+"/"+bid, errors.New("the orphan test doesn't know the name"))
-			}
-		}
-	}
-	uuids, _ := w.children("/batch-uuids")
-	for _, uuid := range uuids {
-		if bid, _ := w.get("/batch-uuids/" + uuid); bid == "" || !w.exists("/batches/"+bid) {
-			page("/batch-uuids/"+uuid, fmt.Errorf("it names %q", bid))
-		}
-	}
+	return err
 }

@@ -2,8 +2,6 @@ package daemons
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"mrtq/newqueue"
 	"mrtq/newqueue/services"
@@ -11,233 +9,201 @@ import (
 
 // batch is org.cdlib.mrt.zk.Batch.
 type batch struct {
-	*library
-	id, status string
+	item
 	data       newqueue.Object
 	hasFailure bool
 }
 
-func (b *batch) path() string { return "/batches/" + b.id }
-
-// nextOfBatch has the same content as BatchState.nextStates.
-var nextOfBatch = map[string][]string{
-	"Pending":         {"Held", "Processing"},
-	"Held":            {"Pending", "Deleted"},
-	"Processing":      {"Reporting", "Failed"},
-	"Reporting":       {"Failed", "Completed"},
-	"Failed":          {"UpdateReporting", "Deleted"},
-	"UpdateReporting": {"Failed", "Completed"},
-	"Completed":       {},
-	"Deleted":         {},
+func (l *library) batch(id string) *batch {
+	return &batch{item: item{library: l, id: id, path: "/batches/" + id, steps: batchSteps}}
 }
 
 func (b *batch) load() error {
-	if !b.exists(b.path()) {
-		return invalid("missing node %s", b.path())
-	}
-	o, err := b.jsonProperty(b.path() + "/status")
+	_, err := b.loadStatus()
 	if err != nil {
 		return err
 	}
-	if b.status, err = getString(o, "status"); err != nil {
+	if b.data, err = b.optJSONProperty(b.path + "/submission"); err != nil {
 		return err
 	}
-	if _, known := nextOfBatch[b.status]; !known {
-		return fmt.Errorf("no enum constant BatchState.%s", b.status)
-	}
-	if b.data, err = b.optJSONProperty(b.path() + "/submission"); err != nil {
-		return err
-	}
-	failed, _ := b.children(b.path() + "/states/batch-failed")
+	failed, _ := b.children(b.path + "/states/batch-failed")
 	b.hasFailure = len(failed) > 0
 	return nil
 }
 
-func (b *batch) setStatus(status, message string) error {
-	if status == b.status {
-		return nil
+// emptied reports whether a batch's batch-processing exists and is empty.
+func (l *library) emptied(bid string) (bool, error) {
+	path := "/batches/" + bid + "/states/batch-processing"
+	if !l.exists(path) {
+		return false, nil
 	}
-	if !slices.Contains(nextOfBatch[b.status], status) {
-		return errState{b.status, status}
-	}
-	o, err := b.jsonProperty(b.path() + "/status")
-	if err != nil {
-		return err
-	}
-	o["status"], o["message"], o["last_modified"] = status, message, now()
-	b.status = status
-	return b.putObject(b.path()+"/status", o)
+	jobs, err := l.children(path)
+	return len(jobs) == 0, err
 }
 
-// emptied returns the batches whose batch-processing exists and is empty.
-func (w *World) emptied() ([]string, error) {
-	names, err := w.children("/batches")
-	var all []string
-	for _, name := range names {
-		path := "/batches/" + name + "/states/batch-processing"
-		if !w.exists(path) {
-			continue
-		}
-		jobs, err := w.children(path)
-		if err != nil {
-			return nil, err
-		}
-		if len(jobs) == 0 {
-			all = append(all, name)
-		}
-	}
-	return all, err
-}
+// ingestHeld reports whether there is a hold on ingest.
+func (t *Turn) ingestHeld() bool { return t.held(newqueue.QueueHoldPath(newqueue.HoldIngest)) }
 
-// batches does what BatchConsumer does: the first batch without states is a new
-// submission, for which it creates the jobs.
-func (w *World) batches() {
-	if w.held() {
+// submitBatch is one turn of BatchConsumer: the first batch without states is a new
+// submission, for which it creates the jobs. Before that it makes folders that are
+// missing, and ignores errors.
+func (t *Turn) submitBatch() {
+	if t.ingestHeld() {
 		return
 	}
-	for {
-		names, err := w.children("/batches")
-		if err != nil {
-			w.trouble(services.Batch, services.StopsQueue, "/batches", err)
-			return
+	_ = t.makeFolders(jobFolders)
+	names, err := t.children("/batches")
+	if err != nil {
+		t.trouble(services.StopsQueue, "/batches", err)
+		return
+	}
+	for _, name := range names {
+		b := t.batch(name)
+		if t.exists(b.path+"/states") || !t.lock(b.path) {
+			continue
 		}
-		i := slices.IndexFunc(names, func(name string) bool {
-			return !w.exists("/batches/"+name+"/states") && !w.waiting[name] && w.lock("/batches/"+name)
-		})
-		if i < 0 {
-			return
+		if err := t.submit(b); err != nil {
+			t.stuck(b.path, err)
 		}
-		b := &batch{library: w.library, id: names[i]}
-		if err := w.submit(b); err != nil {
-			w.waiting[b.id] = true
-			w.trouble(services.Batch, services.Stuck, b.path(), err)
-		}
+		return
 	}
 }
 
-func (w *World) submit(b *batch) error {
+func (t *Turn) submit(b *batch) error {
 	if err := b.load(); err != nil {
 		return err
 	}
-	if err := w.create(b.path()+"/states", ""); err != nil {
+	if err := t.create(b.path+"/states", ""); err != nil {
 		return err
 	}
-	if err := b.setStatus("Processing", ""); err != nil {
+	if err := b.setStatus("Processing", "", nil); err != nil {
 		return err
 	}
-	jp, err := w.jsonProperty(b.path() + "/submission")
+	jp, err := t.jsonProperty(b.path + "/submission")
 	if err != nil {
 		return err
 	}
-	r, err := populate(jp, createIdentifiers(jp))
+	r, err := populate(jp, submittedIdentifiers(jp))
 	if err != nil {
 		return err
 	}
 	if err := r.openProfile(); err != nil {
 		return err
 	}
-	if again := w.jobsOf(b.id); len(again) > 0 {
-		w.trouble(services.Batch, services.Resubmits, b.path(), fmt.Errorf("it has %d jobs already", len(again)))
+	if again := t.jobsOf(b.id); len(again) > 0 {
+		t.trouble(services.Resubmits, b.path, fmt.Errorf("it has %d jobs already", len(again)))
 	}
-	if err := w.createJob(b, jp); err != nil {
+	if err := t.createJob(b, jp); err != nil {
 		return err
 	}
-	if err := b.setStatus("Reporting", ""); err != nil {
+	if err := b.setStatus("Reporting", "", nil); err != nil {
 		return err
 	}
-	w.unlock(b.path())
-	w.took(services.Batch, b.path())
+	t.unlock(b.path)
+	t.took(b.path)
 	return nil
 }
 
-// createIdentifiers does what Job.createJobIdentifiers does.
-func createIdentifiers(jp newqueue.Object) newqueue.Object {
+// submittedIdentifiers returns the ids that a submission names.
+func submittedIdentifiers(jp newqueue.Object) newqueue.Object {
 	primary, _ := value(jp, "objectID")
 	local, _ := value(jp, "localID")
-	ids := []any{}
-	for _, id := range strings.Split(local, ";") {
-		if id != "" {
-			ids = append(ids, id)
-		}
-	}
-	return newqueue.Object{"primary_id": primary, "local_id": ids}
+	return jobIdentifiers(primary, local)
 }
 
 // createJob does what Job.createJob does, for a submission of one object.
-func (w *World) createJob(b *batch, jp newqueue.Object) error {
-	id, err := w.sequential("/jobs/jid")
+func (t *Turn) createJob(b *batch, jp newqueue.Object) error {
+	id, err := t.sequential("/jobs/jid", "")
 	if err != nil {
 		return err
 	}
-	j := &job{library: w.library, id: id, bid: b.id, status: "Pending", priority: 5}
+	j := t.job(id)
+	j.bid, j.status, j.priority = b.id, "Pending", 5
+	if !t.lock(j.path) {
+		return invalid("%s is locked", j.path)
+	}
 	configuration := newqueue.Object{"jobID": "jid-of-" + b.id}
 	for k, v := range jp {
 		configuration[k] = v
 	}
-	nodes := map[string]newqueue.Object{"configuration": configuration, "identifiers": createIdentifiers(jp), "status": {"status": "Pending", "last_successful_status": nil, "retry_count": 0, "last_modified": now(), "message": ""}}
-	for name, o := range nodes {
-		if err := w.putObject(j.path()+"/"+name, o); err != nil {
+	status := newqueue.Object{"status": "Pending", "last_successful_status": nil, "retry_count": 0, "last_modified": now(), "message": ""}
+	for _, node := range [][2]string{
+		{"bid", b.id}, {"priority", "5"}, {"space_needed", "0"}, {"configuration", javaJSON(configuration)},
+		{"identifiers", javaJSON(submittedIdentifiers(jp))}, {"status", javaJSON(status)},
+	} {
+		if err := t.create(j.path+"/"+node[0], node[1]); err != nil {
 			return err
 		}
 	}
-	for name, text := range map[string]string{"bid": b.id, "priority": "5", "space_needed": "0"} {
-		if err := w.create(j.path()+"/"+name, text); err != nil {
-			return err
-		}
+	if err := j.place(true); err != nil {
+		return err
 	}
-	return j.place()
+	t.unlock(j.path)
+	return nil
 }
 
 // jobsOf returns the jobs that name the given batch in their bid.
-func (w *World) jobsOf(bid string) []string {
+func (l *library) jobsOf(bid string) []string {
 	var all []string
-	names, _ := w.children("/jobs")
+	names, _ := l.children("/jobs")
 	for _, name := range names {
-		if b, _ := w.get("/jobs/" + name + "/bid"); b == bid {
+		if b, _ := l.get("/jobs/" + name + "/bid"); b == bid {
 			all = append(all, name)
 		}
 	}
 	return all
 }
 
-// Clean runs the cleanup once (Batch.deleteCompletedBatches). The deployed services
-// run it when they start and then every hour. It ignores holds.
-func (w *World) Clean() (err error) {
-	defer w.lost(&err)
-	names, err := w.emptied()
+// clean is one pass of the hourly cleanup, or that of the Ruby library
+// (deleteCompletedBatches). It ignores holds and locks. That of the Ruby library also
+// takes batches without batch-processing, and leaves jobs that it can't remove.
+func (t *Turn) clean(ruby bool) {
+	names, err := t.children("/batches")
 	if err != nil {
-		w.trouble(services.Cleanup, services.NeverCleaned, "/batches", err)
-		return nil
+		t.trouble(services.NeverCleaned, "/batches", err)
+		return
 	}
 	for _, name := range names {
-		b := &batch{library: w.library, id: name}
+		b := t.batch(name)
+		if done, err := t.emptied(name); err != nil || !done && !(ruby && !t.exists(b.path+"/states/batch-processing")) {
+			continue
+		}
 		if err := b.load(); err != nil {
 			// The original throws before it looks at the batch's status, so it
 			// cleans no later batch.
-			w.trouble(services.Cleanup, services.NeverCleaned, b.path(), err)
-			return nil
+			t.trouble(services.NeverCleaned, b.path, err)
+			return
 		}
 		if b.status != "Completed" && b.status != "Deleted" {
 			continue
 		}
-		if err := w.remove(b); err != nil {
-			w.trouble(services.Cleanup, services.NeverCleaned, b.path(), err)
+		if err := b.remove(ruby); err != nil {
+			t.trouble(services.NeverCleaned, b.path, err)
 			continue
 		}
-		w.Removed = append(w.Removed, b.id)
+		t.removed(b.id)
 	}
-	return nil
 }
 
-func (w *World) remove(b *batch) error {
+func (t *Turn) removed(bid string) {
+	t.did = true
+	t.world.mu.Lock()
+	defer t.world.mu.Unlock()
+	t.world.Removed = append(t.world.Removed, bid)
+}
+
+// remove does what Batch.delete does: it removes the jobs, then the entry of batch-uuids,
+// then the batch.
+func (b *batch) remove(forgiving bool) error {
 	for _, f := range newqueue.BatchFolders {
-		names, _ := w.children(b.path() + "/states/" + string(f))
+		names, _ := b.children(b.path + "/states/" + string(f))
 		for _, name := range names {
-			j := &job{library: w.library, id: name, bid: b.id}
-			if err := j.load(true); err != nil {
-				return err
+			j := b.job(name)
+			err := j.load(true)
+			if err == nil {
+				err = j.remove()
 			}
-			if err := j.remove(); err != nil {
+			if err != nil && !forgiving {
 				return err
 			}
 		}
@@ -247,9 +213,8 @@ func (w *World) remove(b *batch) error {
 		return err
 	}
 	if uuid != "" {
-		if err := w.delete("/batch-uuids/" + uuid); err != nil {
-			return err
-		}
+		b.delete("/batch-uuids/" + uuid)
 	}
-	return w.deleteAll(b.path())
+	b.deleteAll(b.path)
+	return nil
 }

@@ -76,29 +76,29 @@ func TestServicesFinishMigratedQueues(t *testing.T) {
 
 			w := s.services(t)
 			for _, job := range jobs(tree, "Held") {
-				must(t, w.Release(strings.TrimPrefix(job, "/jobs/")))
+				must(t, w.Do(daemons.ReleaseJob, strings.TrimPrefix(job, "/jobs/")))
 			}
 			for _, job := range jobs(tree, "Failed") {
-				must(t, w.Requeue(strings.TrimPrefix(job, "/jobs/")))
+				must(t, w.Do(daemons.RequeueJob, strings.TrimPrefix(job, "/jobs/")))
 			}
-			atFirst := value(w.Batches())(t)
+			atFirst := value(w.States("/batches"))(t)
 			must(t, w.Run())
 			for bid, state := range atFirst {
 				if state == "Failed" && !bad["/batches/"+bid] && !inventory["/batches/"+bid] {
-					must(t, w.UpdateReport(bid))
+					must(t, w.Do(daemons.UpdateReport, bid))
 				}
 			}
 			must(t, w.Run())
 			must(t, w.Leftovers())
 
-			for jid, state := range value(w.Jobs())(t) {
+			for jid, state := range value(w.States("/jobs"))(t) {
 				item := "/jobs/" + jid
 				if state != "Completed" && state != "Deleted" && !bad[recordOf[item]] {
 					t.Errorf("%s (%s) ends %s: %v", item, recordOf[item], state, w.Of(item))
 				}
 			}
 			for _, trouble := range w.Troubles {
-				if !bad[trouble.Item] && !bad[recordOf[trouble.Item]] && !inventory[trouble.Item] && trouble.Daemon != services.Admin {
+				if !bad[trouble.Item] && !bad[recordOf[trouble.Item]] && !inventory[trouble.Item] {
 					t.Errorf("the plan did not name %s (%s)", trouble, recordOf[trouble.Item])
 				}
 			}
@@ -119,7 +119,7 @@ func TestServicesFinishMigratedQueues(t *testing.T) {
 				}
 			}
 			for _, q := range newqueue.AccessQueues {
-				for qid, state := range value(w.Requests(q))(t) {
+				for qid, state := range value(w.States(newqueue.AccessQueuePath(q)))(t) {
 					if path := newqueue.AccessRequestPath(q, qid); state != "Completed" && state != "Deleted" && state != "Failed" && !bad[recordOf[path]] {
 						t.Errorf("%s (%s) ends %s: %v", path, recordOf[path], state, w.Of(path))
 					}
@@ -139,10 +139,10 @@ func TestPlanPredictsWhatTheServicesDo(t *testing.T) {
 			w := s.services(t)
 			violations := services.Check(tree)
 			for _, job := range jobs(tree, "Failed") {
-				must(t, w.Requeue(strings.TrimPrefix(job, "/jobs/")))
+				must(t, w.Do(daemons.RequeueJob, strings.TrimPrefix(job, "/jobs/")))
 			}
 			for _, job := range jobs(tree, "Held") {
-				must(t, w.Release(strings.TrimPrefix(job, "/jobs/")))
+				must(t, w.Do(daemons.ReleaseJob, strings.TrimPrefix(job, "/jobs/")))
 			}
 			must(t, w.Run())
 			must(t, w.Leftovers())
@@ -174,7 +174,8 @@ func TestPlanPredictsWhatTheServicesDo(t *testing.T) {
 // are held.
 func TestCleanupIgnoresHolds(t *testing.T) {
 	s := migrated(t, deployed(t))
-	w := daemons.New(daemons.Options{Conn: s.dial(t)})
+	w := daemons.New(daemons.Options{New: s.place(t)})
+	t.Cleanup(w.Close)
 	must(t, w.Run())
 	if len(w.Took) > 0 || len(w.Mails) > 0 {
 		t.Errorf("the queues are held, but the services did %v and mailed %v", w.Took, w.Mails)

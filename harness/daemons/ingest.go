@@ -3,139 +3,286 @@ package daemons
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"mrtq/newqueue"
 	"mrtq/newqueue/services"
 )
 
-// ingestDaemon is one of mrt-ingest's consumers of jobs.
-type ingestDaemon struct {
-	name        services.Daemon
-	state, next string
-	// early means that it reads the configuration in its main loop, to check the
-	// collection's hold. If that throws, the job does not become Failed, but stays
-	// locked.
+// daemon is a consumer of jobs: the six of mrt-ingest, and those of the storage and the
+// inventory service.
+type daemon struct {
+	name  services.Daemon
+	state string // whose jobs it acquires
+	// ignoresHold: it works on even if there is a hold on ingest.
+	ignoresHold bool
+	// early: it reads the configuration in its main loop, to look for a hold on the
+	// collection. If that throws, the job does not become Failed, but stays locked.
 	early bool
-	// handlers check what the daemon's handlers demand of the request.
-	handlers []func(request) error
-	// after makes the daemon's writes. It returns errWaits if the daemon waits
-	// for a lock.
-	after func(w *World, j *job, r request, jp newqueue.Object) error
+	work  func(t *Turn, j *job) error
+	// message is what it writes to the status of a job that succeeded.
+	message string
 }
 
-var ingestDaemons = []ingestDaemon{
-	{name: services.Initialize, state: "Pending", next: "Estimating", early: true, handlers: []func(request) error{request.known, request.verified}},
-	{name: services.Estimate, state: "Estimating", next: "Provisioning", early: true, handlers: []func(request) error{request.recognised}, after: (*World).estimate},
-	{name: services.Provision, state: "Provisioning", next: "Downloading"},
-	{name: services.Download, state: "Downloading", next: "Processing", handlers: []func(request) error{request.recognised}},
-	{name: services.Process, state: "Processing", next: "Storing", after: (*World).process},
-	{name: services.Notify, state: "Notify", next: "Completed"},
+var deployedDaemons = []daemon{
+	{name: services.Initialize, state: "Pending", early: true,
+		work: handlers((*request).known, (*request).accept, (*request).verify, (*request).unpack)},
+	{name: services.Estimate, state: "Estimating", early: true, message: "Success", work: ingest((*ingestion).estimate)},
+	{name: services.Provision, state: "Provisioning", message: "Success", work: handlers()},
+	{name: services.Download, state: "Downloading", message: "Success", work: handlers((*request).recognised, (*request).retrieve)},
+	{name: services.Process, state: "Processing", message: "Success", work: ingest((*ingestion).process)},
+	{name: services.Store, state: "Storing", message: "Success", work: (*Turn).store},
+	{name: services.Inventory, state: "Recording", ignoresHold: true, work: (*Turn).record},
+	{name: services.Notify, state: "Notify", message: "Success", work: handlers((*request).cleanUp)},
 }
 
-// ingest lets a consumer wake up once and take all jobs that it finds.
-func (w *World) ingest(d ingestDaemon) {
-	if w.held() {
+// consume is one turn of a consumer: it takes the first job of its state.
+func (d daemon) consume(t *Turn) {
+	if t.actor.ended || !d.ignoresHold && t.ingestHeld() {
 		return
 	}
-	for {
-		j, ok := w.acquire(d.name, d.state)
-		if !ok {
+	j := t.acquire(d)
+	if j == nil {
+		return
+	}
+	if d.early {
+		jp, err := t.jsonProperty(j.path + "/configuration")
+		if err != nil {
+			t.stuck(j.path, err) // the main loop catches the exception
 			return
 		}
-		if j == nil {
-			continue
+		// In Estimating the step to Held is not allowed, and Estimate goes on.
+		if profile, _ := value(jp, "profile"); d.state == "Pending" && profile != "" && t.exists("/locks/collections/"+profile) {
+			t.done(j, "Held", "")
+			return
 		}
-		if d.early {
-			jp, err := w.jsonProperty(j.path() + "/configuration")
-			if err != nil {
-				// The main loop catches the exception, and the lock stays.
-				w.trouble(d.name, services.Stuck, j.path(), err)
-				return
-			}
-			if profile, _ := value(jp, "profile"); d.name == services.Initialize && profile != "" && w.exists("/locks/collections/"+profile) {
-				w.done(d.name, j, "Held", "")
-				return
-			}
-		}
-		if err := w.consume(d, j); err != nil {
-			w.fail(d.name, j, err)
-		}
+	}
+	t.note(j.record(), func(e *Execution) {
+		e.Batch, _ = value(j.data, "batchID")
+		e.Workers = append(e.Workers, t.actor.Name)
+	})
+	if err := d.work(t, j); err != nil {
+		t.fail(j, err)
+	} else {
+		t.done(j, d.next(j), d.message)
+	}
+	// Storage and inventory unlock the object after the job. A daemon that is killed
+	// before leaves a lock on storage, because that is persistent.
+	for _, lock := range t.objectLocks {
+		t.delete(lock)
 	}
 }
 
-// errWaits means that a daemon's thread waits for a lock. The job stays as it is.
-var errWaits = fmt.Errorf("it waits for a lock")
+// next returns the state after a success. Inventory takes it from the job's status, which
+// it does not check before. In the library Pending has none.
+func (d daemon) next(j *job) string {
+	if d.state == "Pending" {
+		return "Estimating"
+	}
+	return success[j.status]
+}
 
-// consume does what run() of a consumer's task does.
-func (w *World) consume(d ingestDaemon, j *job) error {
-	jp, err := w.jsonProperty(j.path() + "/configuration")
-	if err != nil {
-		return err
+// acquire locks and reads a job. It returns nil if the turn ends without one.
+func (t *Turn) acquire(d daemon) *job {
+	j, item, err := t.acquireJob(d.state)
+	switch {
+	case err != nil && d.name == services.Inventory:
+		// Nothing catches the exception in the inventory service's loop.
+		t.actor.ended = true
+		t.trouble(services.EndsThread, item, err)
+	case checked(err):
+		// The daemon sleeps, and begins with the same job again.
+		t.trouble(services.StopsQueue, item, err)
+	case err != nil:
+		t.stuck(item, err)
+	case j != nil && j.status != d.state && d.name != services.Inventory:
+		t.unlock(j.path)
+		t.trouble(services.StopsQueue, item, fmt.Errorf("it is %s but is in the queue of %s", j.status, strings.ToLower(d.state)))
+	default:
+		return j
 	}
-	ji, err := w.jsonProperty(j.path() + "/identifiers")
-	if err != nil {
-		return err
-	}
-	r, err := populate(jp, ji)
-	if err != nil {
-		return err
-	}
-	if err := r.openJob(w.Directories); err != nil {
-		return err
-	}
-	for _, h := range d.handlers {
-		if err := h(r); err != nil {
-			return err
-		}
-	}
-	if d.after != nil {
-		err := d.after(w, j, r, jp)
-		if err == errWaits {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
-	w.done(d.name, j, d.next, "Success")
 	return nil
 }
 
-// estimate sets how much space the job needs. If it can't find out how much, it lowers the
-// job's priority.
-func (w *World) estimate(j *job, r request, _ newqueue.Object) error {
-	if r.packageType == "manifest" && w.Unsized {
-		return j.setPriority(j.priority + 10)
-	}
-	j.space = 1 << 20
-	return w.set(j.path()+"/space_needed", "1048576")
+// stuck notes that an item stays locked, because its session stays open. So the next
+// turn finds another one.
+func (t *Turn) stuck(item string, err error) {
+	t.did = true
+	t.trouble(services.Stuck, item, err)
 }
 
-// process mints an id if the job has none, and writes where storage and inventory
-// find the object.
-func (w *World) process(j *job, r request, jp newqueue.Object) error {
-	if r.primaryID == "" && len(r.localIDs) > 0 {
-		lock := "/locks/localid/" + lockName(r.localIDs[0])
-		if !w.ephemeral(lock) {
-			w.trouble(services.Process, services.Waits, j.path(), fmt.Errorf("it waits for %s", lock))
-			return errWaits
-		}
-		defer w.delete(lock)
+// fail does what every run() does in the end if there was an exception: the job becomes
+// Failed and is unlocked.
+func (t *Turn) fail(j *job, cause error) {
+	err := j.moveTo("Failed", cause.Error())
+	t.unlock(j.path)
+	if err != nil {
+		t.trouble(services.Stuck, j.path, err)
+		return
 	}
-	ark := r.primaryID
+	t.note(j.record(), func(e *Execution) { e.States = append(e.States, "Failed") })
+	t.trouble(services.Fails, j.path, cause)
+}
+
+// done moves the job to its next state. Like fail, it first writes the status, then
+// replaces the entry below /jobs/states, then that below the batch, and then unlocks:
+// no two of these are one transaction.
+func (t *Turn) done(j *job, status, message string) {
+	switch err := j.moveTo(status, message); {
+	case err == nil:
+		t.unlock(j.path)
+		t.note(j.record(), func(e *Execution) { e.States = append(e.States, status) })
+		t.took(j.path)
+	case t.actor.daemon == services.Inventory:
+		t.stuck(j.path, err)
+	default:
+		t.fail(j, err)
+	}
+}
+
+// ingestion is what a daemon of mrt-ingest has at hand while it works on a job.
+type ingestion struct {
+	request
+	*Turn
+	job *job
+	jp  newqueue.Object // its configuration
+}
+
+// handlers returns the work of a daemon that writes nothing but the status.
+func handlers(all ...func(*request, *Turn) error) func(*Turn, *job) error {
+	return ingest(func(i *ingestion) error {
+		for _, h := range all {
+			if err := h(&i.request, i.Turn); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// ingest returns the work of a daemon of mrt-ingest: what run() of all of them does, and
+// then its own.
+func ingest(work func(*ingestion) error) func(*Turn, *job) error {
+	return func(t *Turn, j *job) error {
+		jp, err := t.jsonProperty(j.path + "/configuration")
+		if err != nil {
+			return err
+		}
+		ji, err := t.jsonProperty(j.path + "/identifiers")
+		if err != nil {
+			return err
+		}
+		r, err := populate(jp, ji)
+		if err != nil {
+			return err
+		}
+		if err := r.openJob(t); err != nil {
+			return err
+		}
+		if t.fails(j.record()) {
+			return fmt.Errorf("FAIL file exists: HOME/queue/%s_FAIL - Forcing a failure", t.actor.daemon)
+		}
+		return work(&ingestion{request: r, Turn: t, job: j, jp: jp})
+	}
+}
+
+// estimate writes how much space the job needs, which is nothing if producer/ is empty.
+// If it can't find out the length of what the manifest lists, it writes -1, and gives the
+// job a lower priority.
+func (i *ingestion) estimate() error {
+	if err := i.recognised(i.Turn); err != nil {
+		return err
+	}
+	size := "1048576"
+	switch p := i.payload(i.Turn); {
+	case p == InFolder || p == CleanedUp:
+		size = "0"
+	case i.packageType == "manifest" && p != InProducer:
+		return fmt.Errorf("manifest integrity check fails: %s", i.filename)
+	case i.packageType == "manifest" && i.world.Unsized:
+		size = "-1"
+	}
+	if err := i.set(i.job.path+"/space_needed", size); err != nil || size != "-1" {
+		return err
+	}
+	if err := i.job.setPriority(i.job.priority + 10); err != nil {
+		return err
+	}
+	return i.job.place(true)
+}
+
+// owner is the owner of all profiles.
+const owner = "ark:/99166/p9owner"
+
+// identify does what ProcessManager and HandlerMinter do: they find or mint the object's
+// id. While they look a local id up, it is locked. They wait for that lock for ever.
+func (i *ingestion) identify() {
+	if i.primaryID == "" && i.localID != "" {
+		lock := "/locks/localid/" + lockName(i.localID+"_"+owner)
+		for !i.ephemeral(lock) {
+			i.waits(i.job.path, lock)
+		}
+		defer i.delete(lock)
+	}
+	// A demo collection never gets a new version of an object
+	// (docs/deployed-services.md, "Ids").
+	if strings.HasPrefix(i.profile, "demo_") && i.primaryID != "" {
+		i.localID, i.primaryID = augmented(i.localID, i.primaryID), ""
+	}
+	i.primaryID = i.world.object(i.primaryID, i.localID)
+}
+
+// object is the identifier service: it returns an object's id if it is given, else that
+// of the local id, else a new one. It remembers which object has the local id.
+func (w *World) object(ark, localID string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if ark == "" {
+		ark = w.arks[localID]
+	}
 	if ark == "" {
 		w.minted++
 		ark = fmt.Sprintf("ark:/99999/fk4minted%04d", w.minted)
 	}
-	escaped := url.QueryEscape(ark)
+	if localID != "" {
+		w.arks[localID] = ark
+	}
+	return ark
+}
+
+// augmented does what JobState.setLocalID does if there is a local id, with MintUtil.sanitize.
+func augmented(localID, more string) string {
+	if localID == "" {
+		return more
+	}
+	var all []string
+	for _, id := range strings.Split(localID+";"+more, ";") {
+		if id = strings.TrimSpace(id); !slices.Contains(all, id) {
+			all = append(all, id)
+		}
+	}
+	return strings.Join(all, ";")
+}
+
+// metadata is what the payload says of itself. ProcessConsumer adds it to a configuration
+// that says nothing.
+var metadata = map[string]string{"creator": "Creator in the payload", "title": "Title in the payload", "date": "2024"}
+
+// process writes where storage and inventory find the object, its ids, and the
+// configuration, in this order. It rewrites the configuration of every job, even if it
+// adds nothing (docs/deployed-services.md, "What the daemons write").
+func (i *ingestion) process() error {
+	j, content := i.job, i.hasContent(i.Turn)
+	i.identify()
+	escaped := url.QueryEscape(i.primaryID)
 	manifest, err := stringOr(j.inventory, "manifest_url", "")
 	if err != nil {
 		return err
 	}
 	if manifest == "" {
 		j.inventory["manifest_url"], j.inventory["mode"] = "http://store.example.org/manifest/9501/"+escaped, ""
-		if err := w.putObject(j.path()+"/inventory", j.inventory); err != nil {
+		if err := i.putObject(j.path+"/inventory", j.inventory); err != nil {
 			return err
 		}
 	}
@@ -144,28 +291,42 @@ func (w *World) process(j *job, r request, jp newqueue.Object) error {
 	}
 	if manifest == "" {
 		mode := "add"
-		if r.update {
+		if i.update {
 			mode = "update"
 		}
-		store := newqueue.Object{"manifest_url": fmt.Sprintf("http://ingest.example.org/ingestqueue/%s/%s/system/mrt-manifest.txt", r.batchID, r.jobID), "mode": mode + "/9501/" + escaped, "delete": ""}
-		if err := w.putObject(j.path()+"/store", store); err != nil {
+		j.storeData["manifest_url"] = fmt.Sprintf("http://ingest.example.org/ingestqueue/%s/%s/system/mrt-manifest.txt", i.batchID, i.jobID)
+		j.storeData["mode"], j.storeData["delete"] = mode+"/9501/"+escaped, ""
+		if err := i.putObject(j.path+"/store", j.storeData); err != nil {
 			return err
 		}
 	}
-	if _, there := value(jp, "objectID"); !there {
-		jp["objectID"] = ark
+	for key, found := range metadata {
+		if _, there := value(i.jp, key); !there && content {
+			i.jp[key] = found
+		}
 	}
-	ids := make([]any, len(r.localIDs))
-	for i, id := range r.localIDs {
-		ids[i] = id
+	if old, _ := value(i.jp, "localID"); old == "" && i.localID != "" {
+		i.jp["localID"] = i.localID
 	}
-	if err := w.putObject(j.path()+"/identifiers", newqueue.Object{"primary_id": ark, "local_id": ids}); err != nil {
-		return err
+	if _, there := value(i.jp, "objectID"); !there {
+		i.jp["objectID"] = i.primaryID
 	}
-	return w.putObject(j.path()+"/configuration", jp)
+	ids := jobIdentifiers(i.primaryID, i.localID)
+	if javaJSON(ids) != javaJSON(j.identifiers) { // Job.setIdentifiers writes only what is not similar
+		if err := i.putObject(j.path+"/identifiers", ids); err != nil {
+			return err
+		}
+	}
+	return i.set(j.path+"/configuration", javaJSON(i.jp))
 }
 
-// lockName does what MerrittLocks does: replaceAll(":?/", "_").
-func lockName(id string) string {
-	return strings.NewReplacer(":/", "_", "/", "_").Replace(id)
+// jobIdentifiers does what Job.createJobIdentifiers does.
+func jobIdentifiers(primary, local string) newqueue.Object {
+	ids := []any{}
+	for _, id := range strings.Split(local, ";") {
+		if id != "" {
+			ids = append(ids, id)
+		}
+	}
+	return newqueue.Object{"primary_id": primary, "local_id": ids}
 }

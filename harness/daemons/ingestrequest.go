@@ -3,6 +3,7 @@ package daemons
 import (
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -18,7 +19,7 @@ type request struct {
 	batchID, jobID                 string
 	update                         bool
 	primaryID                      string
-	localIDs                       []string
+	localID                        string // several are joined with ";"
 }
 
 var dublinCore = strings.Fields("DCcontributor DCcoverage DCcreator DCdate DCdescription DCformat DCidentifier DClanguage " +
@@ -47,9 +48,11 @@ func populate(jp, ji newqueue.Object) (request, error) {
 	r.filename, _ = value(jp, "filename")
 	r.digestType, _ = value(jp, "digestType")
 	r.digestValue, _ = value(jp, "digestValue")
-	if r.localIDs, err = stringArray(ji["local_id"]); err != nil {
+	localIDs, err := stringArray(ji["local_id"])
+	if err != nil {
 		return r, err
 	}
+	r.localID = garbled(localIDs)
 	r.jobID, _ = value(jp, "jobID")
 	r.batchID, _ = value(jp, "batchID")
 	if r.update, err = getBoolean(jp, "update"); err != nil {
@@ -66,11 +69,23 @@ func populate(jp, ji newqueue.Object) (request, error) {
 	return r, nil
 }
 
+// garbled joins local ids as JSONUtil does: join(";").replaceAll("\"",""). That keeps
+// JSON's escapes, so O’Neil becomes O\u2019Neil (docs/deployed-services.md, "Ids").
+func garbled(ids []string) string {
+	var all []string
+	for _, id := range ids {
+		if !slices.Contains(all, javaQuote(id)) {
+			all = append(all, javaQuote(id))
+		}
+	}
+	return strings.ReplaceAll(strings.Join(all, ";"), `"`, "")
+}
+
 var errNull = errors.New("null") // NullPointerException
 
 // openProfile does what ProfileUtil does: it cuts the queue path at "bid-" and reads
 // the profile.
-func (r request) openProfile() error {
+func (r *request) openProfile() error {
 	if r.batchID == "" {
 		return fmt.Errorf("batchID: %w", errNull)
 	}
@@ -85,7 +100,7 @@ func (r request) openProfile() error {
 
 // openJob does what every ingest daemon does with a request before its handlers
 // run.
-func (r request) openJob(directories map[string]bool) error {
+func (r *request) openJob(t *Turn) error {
 	if r.jobID == "" {
 		return fmt.Errorf("jobID: %w", errNull)
 	}
@@ -95,7 +110,7 @@ func (r request) openJob(directories map[string]bool) error {
 	if strings.Contains(r.jobID, "/") || strings.Contains(r.batchID, "/") {
 		return fmt.Errorf("the directory %s/%s can't be made", r.batchID, r.jobID)
 	}
-	if directories != nil && !directories[r.batchID+"/"+r.jobID] {
+	if r.payload(t) == Missing {
 		return fmt.Errorf("submission package can't be found: HOME/queue/%s/%s", r.batchID, r.jobID)
 	}
 	return nil
@@ -103,7 +118,7 @@ func (r request) openJob(directories map[string]bool) error {
 
 // known fails if the package type is not in the enumeration, because the original
 // then has null.
-func (r request) known() error {
+func (r *request) known(*Turn) error {
 	if !slices.Contains(packageTypes, r.packageType) {
 		return fmt.Errorf("package type: %w", errNull)
 	}
@@ -112,20 +127,11 @@ func (r request) known() error {
 
 // recognised fails for a package type that HandlerEstimate and HandlerRetrieve can't
 // handle.
-func (r request) recognised() error {
+func (r *request) recognised(*Turn) error {
 	if !slices.Contains([]string{"file", "container", "manifest"}, r.packageType) {
 		return fmt.Errorf("specified package type not recognized (file/container/manifest): %s", r.packageType)
 	}
 	return nil
 }
 
-// verified checks what HandlerVerify checks.
-func (r request) verified() error {
-	if r.filename == "" {
-		return fmt.Errorf("package name not supplied")
-	}
-	if r.digestValue != "" && !slices.Contains(digestTypes, r.digestType) {
-		return fmt.Errorf("digest type %q is not known", r.digestType)
-	}
-	return nil
-}
+func base(filename string) string { return path.Base(filename) }

@@ -1,137 +1,94 @@
 package daemons
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"mrtq/newqueue"
 )
 
 // job is org.cdlib.mrt.zk.Job.
 type job struct {
-	*library
-	id, bid                                 string
-	status                                  string
+	item
+	bid                                     string
 	retry                                   int64
 	priority                                int64
-	space                                   int64
 	data, identifiers, inventory, storeData newqueue.Object
 	statePath, batchPath                    string
 }
 
-func (j *job) path() string { return "/jobs/" + j.id }
-
-// next has the same content as JobState.nextStates.
-var next = map[string][]string{
-	"Pending":      {"Held", "Estimating", "Failed"},
-	"Held":         {"Pending", "Deleted"},
-	"Estimating":   {"Provisioning", "Failed"},
-	"Provisioning": {"Failed", "Downloading"},
-	"Downloading":  {"Failed", "Processing"},
-	"Processing":   {"Failed", "Storing"},
-	"Storing":      {"Failed", "Recording"},
-	"Recording":    {"Failed", "Notify"},
-	"Notify":       {"Failed", "Completed"},
-	"Failed":       {"Pending", "Estimating", "Provisioning", "Deleted", "Downloading", "Processing", "Storing", "Recording", "Notify"},
-	"Completed":    {},
-	"Deleted":      {},
-}
-
-// success has the same content as JobState.success. In the library Pending has none.
-var success = map[string]string{
-	"Estimating": "Provisioning", "Provisioning": "Downloading", "Downloading": "Processing", "Processing": "Storing",
-	"Storing": "Recording", "Recording": "Notify", "Notify": "Completed",
+func (l *library) job(id string) *job {
+	return &job{item: item{library: l, id: id, path: "/jobs/" + id, steps: jobSteps}}
 }
 
 // load does what QueueItem.load, Job.loadStatus and Job.loadProperties do.
 func (j *job) load(setStatus bool) error {
-	if !j.exists(j.path()) {
-		return invalid("missing node %s", j.path())
-	}
-	status, err := j.jsonProperty(j.path() + "/status")
+	status, err := j.loadStatus()
 	if err != nil {
 		return err
-	}
-	if j.status, err = getString(status, "status"); err != nil {
-		return err
-	}
-	if _, known := next[j.status]; !known {
-		return fmt.Errorf("no enum constant JobState.%s", j.status)
 	}
 	if j.retry, err = getNumber(status, "retry_count", 32); err != nil {
 		return err
 	}
-	if j.data, err = j.optJSONProperty(j.path() + "/configuration"); err != nil {
+	if j.data, err = j.optJSONProperty(j.path + "/configuration"); err != nil {
 		return err
 	}
-	if j.bid, err = j.get(j.path() + "/bid"); err != nil {
+	if j.bid, err = j.get(j.path + "/bid"); err != nil {
 		return err
 	}
 	if j.priority, err = j.number("priority", 32); err != nil {
 		return err
 	}
-	if j.space, err = j.number("space_needed", 64); err != nil {
+	if _, err = j.number("space_needed", 64); err != nil {
 		return err
 	}
-	if j.identifiers, err = j.optJSONProperty(j.path() + "/identifiers"); err != nil {
-		return err
-	}
-	if _, err = j.optJSONProperty(j.path() + "/metadata"); err != nil {
-		return err
-	}
-	if j.inventory, err = j.optJSONProperty(j.path() + "/inventory"); err != nil {
-		return err
-	}
-	if j.storeData, err = j.optJSONProperty(j.path() + "/store"); err != nil {
-		return err
+	var unused newqueue.Object
+	for _, node := range []struct {
+		name string
+		to   *newqueue.Object
+	}{{"identifiers", &j.identifiers}, {"metadata", &unused}, {"inventory", &j.inventory}, {"store", &j.storeData}} {
+		if *node.to, err = j.optJSONProperty(j.path + "/" + node.name); err != nil {
+			return err
+		}
 	}
 	if setStatus {
-		return j.place()
+		return j.place(false)
 	}
 	return nil
 }
 
 func (j *job) number(node string, bits int) (int64, error) {
-	text, err := j.get(j.path() + "/" + node)
+	text, err := j.get(j.path + "/" + node)
 	if err != nil {
 		return 0, err
 	}
 	n, err := strconv.ParseInt(text, 10, bits)
 	if err != nil {
-		return 0, invalid("improperly formatted number for %s/%s", j.path(), node)
+		return 0, invalid("improperly formatted number for %s/%s", j.path, node)
 	}
 	return n, nil
 }
 
-// place does what setJobStatePath and setBatchStatePath do: they delete the old entry
-// and create the new one, even if the two are the same.
-func (j *job) place() error {
+// place does what setJobStatePath and setBatchStatePath do: they delete the entry that
+// the job had and create the new one. With again they do so even if the two are the
+// same, because the Java library compares strings with ==.
+func (j *job) place(again bool) error {
 	folder := "/jobs/states/" + strings.ToLower(j.status)
-	entry := fmt.Sprintf("%s/%02d-%s", folder, j.priority, j.id)
-	if err := j.delete(j.statePath); err != nil {
-		return err
-	}
-	j.statePath = entry
-	if err := j.make(folder, entry); err != nil {
+	if err := j.move(&j.statePath, folder, fmt.Sprintf("%02d-%s", j.priority, j.id), again); err != nil {
 		return err
 	}
 	sub := map[string]string{"Failed": "batch-failed", "Completed": "batch-completed", "Deleted": "batch-deleted"}[j.status]
-	if sub == "" {
-		sub = "batch-processing"
-	}
-	folder = "/batches/" + j.bid + "/states/" + sub
-	entry = folder + "/" + j.id
-	if err := j.delete(j.batchPath); err != nil {
-		return err
-	}
-	j.batchPath = entry
-	return j.make(folder, entry)
+	return j.move(&j.batchPath, "/batches/"+j.bid+"/states/"+cmp.Or(sub, "batch-processing"), j.id, again)
 }
 
-func (l *library) make(folder, entry string) error {
+func (l *library) move(path *string, folder, name string, again bool) error {
+	entry := folder + "/" + name
+	if again || entry != *path {
+		l.delete(*path)
+	}
+	*path = entry
 	if l.exists(entry) {
 		return nil
 	}
@@ -141,46 +98,28 @@ func (l *library) make(folder, entry string) error {
 	return l.create(entry, "")
 }
 
-// errState stands for a MerrittStateError.
-type errState struct{ from, to string }
-
-func (e errState) Error() string {
-	return fmt.Sprintf("state change (%s->%s) is not allowed", e.from, e.to)
-}
-
-// setStatus does what QueueItem.setStatus does, with Job.statusObject.
-func (j *job) setStatus(status, message string) error {
-	if status == "" {
-		return errState{j.status, "null"}
-	}
-	if status != j.status {
-		if !slices.Contains(next[j.status], status) {
-			return errState{j.status, status}
-		}
-		o, err := j.jsonProperty(j.path() + "/status")
-		if err != nil {
-			return err
-		}
+// moveTo does what setStatus of a Job does.
+func (j *job) moveTo(status, message string) error {
+	err := j.setStatus(status, message, func(o newqueue.Object) {
 		if _, there := o["last_successful_status"]; !there {
 			o["last_successful_status"] = nil
 		}
 		if status != "Failed" && status != "Deleted" {
 			o["last_successful_status"] = o["status"]
 		}
-		o["status"], o["message"], o["retry_count"], o["last_modified"] = status, message, j.retry, now()
-		if err := j.putObject(j.path()+"/status", o); err != nil {
-			return err
-		}
-		j.status = status
+		o["retry_count"] = j.retry
+	})
+	if err != nil {
+		return err
 	}
-	return j.place()
+	return j.place(true)
 }
 
-func now() string { return time.Now().Format("2006-01-02 15:04:05 -0700") }
-
+// setPriority does what Job.setPriority does. The queue entry keeps the old priority
+// until the next place.
 func (j *job) setPriority(priority int64) error {
 	j.priority = priority
-	return j.set(j.path()+"/priority", strconv.FormatInt(priority, 10))
+	return j.set(j.path+"/priority", strconv.FormatInt(priority, 10))
 }
 
 // localID does what Job.localId does: it casts local_id to an array, and each element
@@ -212,15 +151,13 @@ func stringArray(v any) ([]string, error) {
 
 // remove does what Job.delete does.
 func (j *job) remove() error {
-	if len(next[j.status]) > 0 {
-		return errState{j.status, "removed"}
+	if len(jobSteps[j.status]) > 0 {
+		return stepError{j.status, "removed"}
 	}
-	for _, path := range []string{j.statePath, j.batchPath} {
-		if err := j.delete(path); err != nil {
-			return err
-		}
-	}
-	return j.deleteAll(j.path())
+	j.delete(j.statePath)
+	j.delete(j.batchPath)
+	j.deleteAll(j.path)
+	return nil
 }
 
 // acquireJob does what Job.acquireJob does. An error ends its search. After a checked
@@ -237,17 +174,28 @@ func (l *library) acquireJob(state string) (j *job, item string, err error) {
 	}
 	for _, entry := range entries {
 		if len(entry) < 3 {
-			return nil, folder + "/" + entry, fmt.Errorf("string index out of range: 3")
+			return nil, folder + "/" + entry, invalid("string index out of range: 3")
 		}
-		j := &job{library: l, id: entry[3:]}
-		if strings.Contains(j.id, "/") || j.id == "" || !l.lock(j.path()) {
+		j := l.job(entry[3:])
+		if strings.Contains(j.id, "/") || j.id == "" || !l.lock(j.path) {
 			continue
 		}
 		err := j.load(true)
 		if checked(err) {
-			l.unlock(j.path())
+			l.unlock(j.path)
 		}
-		return j, j.path(), err
+		return j, j.path, err
 	}
 	return nil, "", nil
+}
+
+// record returns whose work the job is: see [World.Executions].
+func (j *job) record() string {
+	if id, _ := value(j.data, "jobID"); id != "" {
+		return id
+	}
+	if manifest, _ := value(j.inventory, "manifest_url"); manifest != "" {
+		return manifest
+	}
+	return j.path
 }

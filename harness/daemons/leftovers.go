@@ -13,11 +13,10 @@ import (
 // Leftovers adds to the troubles what the daemons have left undone after a run: jobs
 // and requests that none of them found, and batches that none of them reported.
 func (w *World) Leftovers() (err error) {
-	defer w.lost(&err)
+	defer lost(&err)
 	left := func(d services.Daemon, e services.Effect, item string, err error) {
-		noticed := slices.ContainsFunc(w.Of(item), func(t Trouble) bool { return t.Daemon != services.Admin })
-		if !noticed {
-			w.trouble(d, e, item, err)
+		if len(w.Of(item)) == 0 {
+			w.trouble(Trouble{d, e, item, err.Error()})
 		}
 	}
 	jobs := w.states("/jobs")

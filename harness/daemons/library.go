@@ -3,6 +3,7 @@ package daemons
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,10 +12,12 @@ import (
 	"mrtq/newqueue"
 )
 
-// library accesses ZooKeeper as the client library does (QueueItemHelper).
+// library accesses ZooKeeper as the client library does (QueueItemHelper). One turn of
+// an actor has it for itself.
 type library struct {
-	conn *zk.Conn
-	root string // chroot
+	conn  func() *zk.Conn // opens a session if there is none
+	root  string          // chroot
+	pause func(Pause)     // is called before each write, and may end the turn
 }
 
 // checkedError stands for the exceptions that the Java library declares and its
@@ -33,23 +36,46 @@ func invalid(format string, args ...any) error {
 	return checkedError{fmt.Errorf(format, args...)}
 }
 
-// lostError is a failure of the simulation's own session, not of a daemon.
+// lostError is a failure of the simulation's own session, not of a daemon. It ends a
+// turn as a panic.
 type lostError struct{ error }
 
-// check returns the errors that the Java library declares as a checkedError. Any other error
-// means that the simulation has lost its session, and check panics with a lostError.
-func (l *library) check(what, path string, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, zk.ErrNoNode), errors.Is(err, zk.ErrNodeExists), errors.Is(err, zk.ErrNotEmpty), errors.Is(err, zk.ErrInvalidPath):
-		return checkedError{fmt.Errorf("%s %s: %w", what, path, err)}
+func (e lostError) Unwrap() error { return e.error }
+
+// lost turns a lost session into an error.
+func lost(err *error) {
+	switch r := recover().(type) {
+	case nil:
+	case lostError:
+		*err = r
+	default:
+		panic(r)
 	}
-	panic(lostError{fmt.Errorf("%s %s: %w", what, path, err)})
+}
+
+// check returns the errors that the Java library declares as a checkedError. Any other
+// error means that the simulation has lost its session, and check panics with a
+// lostError.
+func (l *library) check(what, path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	said := fmt.Errorf("%s %s: %w", what, path, err)
+	for _, declared := range []error{zk.ErrNoNode, zk.ErrNodeExists, zk.ErrNotEmpty, zk.ErrInvalidPath, zk.ErrBadArguments} {
+		if errors.Is(err, declared) {
+			return checkedError{said}
+		}
+	}
+	panic(lostError{said})
+}
+
+// before says what the actor is about to change. It may end the turn instead.
+func (l *library) before(what, path string) {
+	l.pause(Pause{Write: what + " " + path})
 }
 
 func (l *library) exists(path string) bool {
-	there, _, err := l.conn.Exists(l.root + path)
+	there, _, err := l.conn().Exists(l.root + path)
 	if l.check("exists", path, err) != nil {
 		return false
 	}
@@ -57,19 +83,20 @@ func (l *library) exists(path string) bool {
 }
 
 func (l *library) get(path string) (string, error) {
-	data, _, err := l.conn.Get(l.root + path)
+	data, _, err := l.conn().Get(l.root + path)
 	return string(data), l.check("get", path, err)
 }
 
 // children returns the names of the children, sorted, as the library sorts them.
 func (l *library) children(path string) ([]string, error) {
-	names, _, err := l.conn.Children(l.root + path)
+	names, _, err := l.conn().Children(l.root + path)
 	slices.Sort(names)
 	return names, l.check("children", path, err)
 }
 
 func (l *library) create(path, data string) error {
-	_, err := l.conn.Create(l.root+path, []byte(data), 0, zk.WorldACL(zk.PermAll))
+	l.before("create", path)
+	_, err := l.conn().Create(l.root+path, []byte(data), 0, zk.WorldACL(zk.PermAll))
 	return l.check("create", path, err)
 }
 
@@ -80,13 +107,16 @@ func (l *library) createIfNeeded(path string) error {
 	return l.create(path, "")
 }
 
-func (l *library) sequential(prefix string) (string, error) {
-	path, err := l.conn.Create(l.root+prefix, []byte{}, zk.FlagSequence, zk.WorldACL(zk.PermAll))
+func (l *library) sequential(prefix, data string) (string, error) {
+	l.before("create", prefix)
+	path, err := l.conn().Create(l.root+prefix, []byte(data), zk.FlagSequence, zk.WorldACL(zk.PermAll))
 	return path[strings.LastIndexByte(path, '/')+1:], l.check("create", prefix, err)
 }
 
+// set writes data whatever the znode's version is, as the library does.
 func (l *library) set(path, data string) error {
-	_, err := l.conn.Set(l.root+path, []byte(data), -1)
+	l.before("set", path)
+	_, err := l.conn().Set(l.root+path, []byte(data), -1)
 	return l.check("set", path, err)
 }
 
@@ -97,36 +127,42 @@ func (l *library) createOrSet(path, data string) error {
 	return l.create(path, data)
 }
 
-func (l *library) delete(path string) error {
+// delete removes a znode if there is one. If that fails the library tries again, and
+// then goes on without a word.
+func (l *library) delete(path string) {
 	if path == "" || !l.exists(path) {
-		return nil
+		return
 	}
-	return l.check("delete", path, l.conn.Delete(l.root+path, -1))
+	l.before("delete", path)
+	_ = l.check("delete", path, l.conn().Delete(l.root+path, -1))
 }
 
-func (l *library) deleteAll(path string) error {
-	names, err := l.children(path)
+func (l *library) deleteAll(path string) {
+	names, _ := l.children(path)
 	for _, n := range names {
-		if err == nil {
-			err = l.deleteAll(path + "/" + n)
-		}
+		l.deleteAll(path + "/" + n)
 	}
-	if err != nil {
-		return err
-	}
-	return l.delete(path)
+	l.delete(path)
 }
 
 // lock takes an item's lock. It returns false if the item is locked or does not
 // exist.
-func (l *library) lock(item string) bool { return l.ephemeral(item + "/lock") }
+func (l *library) lock(item string) bool {
+	return !l.exists(item+"/lock") && l.ephemeral(item+"/lock")
+}
 
 func (l *library) ephemeral(path string) bool {
-	_, err := l.conn.Create(l.root+path, []byte{}, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
+	l.before("create", path)
+	_, err := l.conn().Create(l.root+path, []byte{}, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
 	return l.check("lock", path, err) == nil
 }
 
-func (l *library) unlock(item string) { _ = l.delete(item + "/lock") }
+func (l *library) unlock(item string) { l.delete(item + "/lock") }
+
+// lockName does what MerrittLocks does: replaceAll(":?/", "_").
+func lockName(id string) string {
+	return strings.NewReplacer(":/", "_", "/", "_").Replace(id)
+}
 
 // jsonProperty reads a JSON object. If the data is anything else, it returns an error.
 func (l *library) jsonProperty(path string) (newqueue.Object, error) {
@@ -134,11 +170,7 @@ func (l *library) jsonProperty(path string) (newqueue.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, err := newqueue.ParseObject([]byte(text))
-	if err != nil {
-		return nil, invalid("%s: %w", path, err)
-	}
-	return o, nil
+	return parse(path, text)
 }
 
 // optJSONProperty reads a JSON object. If there is no znode, or it has no data, it
@@ -147,16 +179,45 @@ func (l *library) optJSONProperty(path string) (newqueue.Object, error) {
 	if !l.exists(path) {
 		return newqueue.Object{}, nil
 	}
-	if text, err := l.get(path); err != nil || text == "" {
+	text, err := l.get(path)
+	if err != nil || text == "" {
 		return newqueue.Object{}, err
 	}
-	return l.jsonProperty(path)
+	return parse(path, text)
+}
+
+func parse(path, text string) (newqueue.Object, error) {
+	o, err := newqueue.ParseObject([]byte(text))
+	if err != nil {
+		return nil, invalid("%s: %w", path, err)
+	}
+	return o, nil
 }
 
 func (l *library) putObject(path string, o newqueue.Object) error {
-	b, err := o.Marshal()
-	if err != nil {
-		return err
+	return l.createOrSet(path, javaJSON(o))
+}
+
+// The folders that the services make when they start (docs/deployed-services.md, "Folders").
+var (
+	lockFolders   = []string{"/locks", "/locks/queue", "/locks/localid", "/locks/storage", "/locks/inventory", "/locks/collections"}
+	jobFolders    = append([]string{"/batches", "/batch-uuids", "/jobs", "/jobs/states"}, stateFolders()...)
+	accessFolders = []string{"/access", "/access/small", "/access/large"}
+)
+
+func stateFolders() (all []string) {
+	for _, state := range slices.Sorted(maps.Keys(jobSteps)) {
+		all = append(all, "/jobs/states/"+strings.ToLower(state))
 	}
-	return l.createOrSet(path, string(b))
+	return all
+}
+
+// makeFolders creates the folders that are missing, and stops at the first error.
+func (l *library) makeFolders(folders []string) error {
+	for _, path := range folders {
+		if err := l.createIfNeeded(path); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -8,95 +8,100 @@ import (
 	"mrtq/newqueue/services"
 )
 
-// reports does what BatchReportConsumer does.
-func (w *World) reports() {
-	if w.held() {
+// reportBatch is one turn of BatchReportConsumer. It loads a batch before it locks it.
+// So two reporters can find the same batch, and both mail its report: the second
+// overwrites Completed with Reporting, because it checks the step from the status that
+// it loaded (docs/deployed-services.md, "Mails").
+func (t *Turn) reportBatch() {
+	t.report(func(b *batch) bool {
+		return !slices.Contains([]string{"Completed", "Failed", "UpdateReporting"}, b.status)
+	})
+}
+
+// updateReport is one turn of UpdateBatchReportConsumer.
+func (t *Turn) updateReport() {
+	t.report(func(b *batch) bool { return b.status == "UpdateReporting" })
+}
+
+func (t *Turn) report(due func(*batch) bool) {
+	if t.ingestHeld() {
 		return
 	}
-	names, err := w.emptied()
+	_ = t.makeFolders(jobFolders)
+	names, err := t.children("/batches")
 	if err != nil {
-		w.trouble(services.BatchReport, services.StopsReports, "/batches", err)
+		t.trouble(services.StopsReports, "/batches", err)
 		return
 	}
 	for _, name := range names {
-		b := &batch{library: w.library, id: name}
+		b := t.batch(name)
+		if done, err := t.emptied(name); err != nil || !done {
+			continue
+		}
 		if err := b.load(); err != nil {
 			// This is before it locks the batch, so the next time it begins with
 			// the same batch again.
-			w.trouble(services.BatchReport, services.StopsReports, b.path(), err)
+			t.trouble(services.StopsReports, b.path, err)
 			return
 		}
-		if slices.Contains([]string{"Completed", "Failed", "UpdateReporting"}, b.status) || !w.lock(b.path()) {
+		if !due(b) || !t.lock(b.path) {
 			continue
 		}
-		if err := b.setStatus("Reporting", ""); err != nil {
-			w.trouble(services.BatchReport, services.NeverReported, b.path(), err)
-			return // locked, so it is skipped from the next time on
+		if t.actor.daemon == services.BatchReport {
+			if err := b.setStatus("Reporting", "", nil); err != nil {
+				t.trouble(services.NeverReported, b.path, err)
+				t.did = true // it stays locked, so it is skipped from the next time on
+				return
+			}
 		}
-		w.report(services.BatchReport, b)
-	}
-}
-
-// updateReports does what UpdateBatchReportConsumer does.
-func (w *World) updateReports() {
-	if w.held() {
+		t.sendReport(b)
 		return
 	}
-	names, _ := w.emptied()
-	for _, name := range names {
-		b := &batch{library: w.library, id: name}
-		if err := b.load(); err != nil {
-			w.trouble(services.UpdateBatchReport, services.StopsReports, b.path(), err)
-			return
-		}
-		if b.status == "UpdateReporting" && w.lock(b.path()) {
-			w.report(services.UpdateBatchReport, b)
-		}
-	}
 }
 
-// report does what run() of both consumers does. If that throws, the batch stays as
+// sendReport does what run() of both consumers does. If that throws, the batch stays as
 // it is, and locked, until the services are restarted. It ignores exceptions of the
 // mail handler.
-func (w *World) report(d services.Daemon, b *batch) {
-	jp, err := w.jsonProperty(b.path() + "/submission")
+func (t *Turn) sendReport(b *batch) {
+	t.did = true
+	jp, err := t.jsonProperty(b.path + "/submission")
 	var r request
 	if err == nil {
-		r, err = populate(jp, createIdentifiers(jp))
+		r, err = populate(jp, submittedIdentifiers(jp))
 	}
 	if err == nil {
 		err = r.openProfile()
 	}
 	if err != nil {
-		w.trouble(d, services.StuckReporting, b.path(), err)
+		t.trouble(services.StuckReporting, b.path, err)
 		return
 	}
-	if err := w.mail(b, jp, r); err != nil {
-		w.trouble(d, services.ReportLost, b.path(), err)
+	if err := t.mail(b, jp, r); err != nil {
+		t.trouble(services.ReportLost, b.path, err)
 	}
-	end := "Completed"
+	end, message := "Completed", ""
 	if b.hasFailure {
-		end = "Failed"
+		end, message = "Failed", "Batch failure"
 	}
-	if err := b.setStatus(end, ""); err != nil {
-		w.trouble(d, services.StuckReporting, b.path(), err)
+	if err := b.setStatus(end, message, nil); err != nil {
+		t.trouble(services.StuckReporting, b.path, err)
 		return
 	}
-	w.unlock(b.path())
-	w.took(d, b.path())
+	t.unlock(b.path)
+	t.took(b.path)
 }
 
 // mail does what HandlerNotification of batchReport does.
-func (w *World) mail(b *batch, jp newqueue.Object, r request) error {
-	bid, err := w.get("/batch-uuids/" + r.batchID)
+func (t *Turn) mail(b *batch, jp newqueue.Object, r request) error {
+	bid, err := t.get("/batch-uuids/" + r.batchID)
 	if err != nil {
 		return err
 	}
-	found := &batch{library: w.library, id: bid}
+	found := t.batch(bid)
 	if err := found.load(); err != nil {
 		return err
 	}
-	if left, _ := w.children(found.path() + "/states/batch-processing"); len(left) > 0 {
+	if left, _ := t.children(found.path + "/states/batch-processing"); len(left) > 0 {
 		return fmt.Errorf("its batchID leads to %s, which is not complete", bid)
 	}
 	if bid != b.id {
@@ -104,10 +109,10 @@ func (w *World) mail(b *batch, jp newqueue.Object, r request) error {
 	}
 	m := Mail{Batch: b.id, OK: true}
 	m.To, _ = value(jp, "notification")
-	if m.Completed, err = w.listed(found, "batch-completed", false); err != nil {
+	if m.Completed, err = t.listed(found, "batch-completed", false); err != nil {
 		return err
 	}
-	if m.Failed, err = w.listed(found, "batch-failed", true); err != nil {
+	if m.Failed, err = t.listed(found, "batch-failed", true); err != nil {
 		return err
 	}
 	m.OK = len(m.Failed) == 0
@@ -120,33 +125,33 @@ func (w *World) mail(b *batch, jp newqueue.Object, r request) error {
 	for _, id := range slices.Concat(m.Completed, m.Failed) {
 		known[id] = true
 	}
-	for _, jid := range w.jobsOf(b.id) {
-		o, _ := w.jsonProperty("/jobs/" + jid + "/status")
-		c, _ := w.jsonProperty("/jobs/" + jid + "/configuration")
+	for _, jid := range t.jobsOf(b.id) {
+		o, _ := t.jsonProperty("/jobs/" + jid + "/status")
+		c, _ := t.jsonProperty("/jobs/" + jid + "/configuration")
 		id, _ := value(c, "jobID")
 		switch status, _ := value(o, "status"); {
 		case known[id] || status == "Deleted":
 		case status == "Completed" || status == "Failed":
-			w.trouble(services.BatchReport, services.ReportsWrong, "/jobs/"+jid, fmt.Errorf("the report of %s leaves it out", b.id))
+			t.trouble(services.ReportsWrong, "/jobs/"+jid, fmt.Errorf("the report of %s leaves it out", b.id))
 		default:
-			w.trouble(services.BatchReport, services.ReportsEarly, "/jobs/"+jid, fmt.Errorf("%s was reported while it is %s", b.id, status))
+			t.trouble(services.ReportsEarly, "/jobs/"+jid, fmt.Errorf("%s was reported while it is %s", b.id, status))
 		}
 	}
-	w.Mails = append(w.Mails, m)
+	t.send(m)
 	return nil
 }
 
 // listed returns the jobs in a folder, as the mail's attachment lists them.
-func (w *World) listed(b *batch, folder string, failed bool) ([]string, error) {
-	names, _ := w.children(b.path() + "/states/" + folder)
+func (t *Turn) listed(b *batch, folder string, failed bool) ([]string, error) {
+	names, _ := t.children(b.path + "/states/" + folder)
 	var ids []string
 	for _, name := range names {
-		j := &job{library: w.library, id: name, bid: b.id}
+		j := t.job(name)
 		if err := j.load(false); err != nil {
 			return nil, err
 		}
 		if failed {
-			o, err := w.jsonProperty(j.path() + "/status")
+			o, err := t.jsonProperty(j.path + "/status")
 			if err != nil {
 				return nil, err
 			}
@@ -161,4 +166,15 @@ func (w *World) listed(b *batch, folder string, failed bool) ([]string, error) {
 		ids = append(ids, id)
 	}
 	return ids, nil
+}
+
+// send sends a report.
+func (t *Turn) send(m Mail) {
+	t.before("mail the report of", m.Batch)
+	for _, record := range slices.Concat(m.Completed, m.Failed) {
+		t.note(record, func(e *Execution) { e.Mailed++ })
+	}
+	t.world.mu.Lock()
+	defer t.world.mu.Unlock()
+	t.world.Mails = append(t.world.Mails, m)
 }

@@ -29,7 +29,7 @@ func corpora(t *testing.T) map[string]*znode.Tree {
 	defer f.Close()
 	return map[string]*znode.Tree{
 		"written by JVM encoders": value(znode.ReadDump(f))(t),
-		"generated":               value(legacyqueue.Make(legacyqueue.Options{Records: 150, Seed: 1, Consumed: true}))(t),
+		"generated":               value(legacyqueue.Make(legacyqueue.Options{Records: 80, Seed: 1, Consumed: true}))(t),
 		"as deployed":             deployed(t),
 	}
 }
@@ -105,23 +105,35 @@ func (s *site) dial(t *testing.T) *zk.Conn {
 	return conn
 }
 
-// directories returns the directories that the legacy ingest service has left below
-// HOME/queue.
-func (s *site) directories() map[string]bool {
-	there := map[string]bool{}
-	for _, r := range s.src.Records {
-		if r.Err == nil {
-			batch, _ := r.Legacy.Payload.Text("batchID")
-			job, _ := r.Legacy.Payload.Text("jobID")
-			there[batch+"/"+job] = true
-		}
-	}
-	return there
+// place is where the new queue is.
+func (s *site) place(t *testing.T) daemons.Site {
+	return daemons.Site{Connect: func() (*zk.Conn, error) { return s.dial(t), nil }}
 }
 
+// home has the folders that the legacy ingest service has left. It had begun with the
+// failed and the consumed jobs, and moved their payload.
+func (s *site) home() *daemons.Home {
+	h := daemons.EmptyHome()
+	for _, r := range s.src.Records {
+		if r.Err != nil {
+			continue
+		}
+		batch, _ := r.Legacy.Payload.Text("batchID")
+		job, _ := r.Legacy.Payload.Text("jobID")
+		where := daemons.InFolder
+		if status := r.Legacy.Header.Status; status == legacy.Failed || status == legacy.Consumed {
+			where = daemons.InProducer
+		}
+		h.Put(batch, job, where)
+	}
+	return h
+}
+
+// services starts the services, without holds.
 func (s *site) services(t *testing.T) *daemons.World {
 	t.Helper()
-	w := daemons.New(daemons.Options{Conn: s.dial(t), Directories: s.directories()})
+	w := daemons.New(daemons.Options{New: s.place(t), Home: s.home()})
+	t.Cleanup(w.Close)
 	must(t, w.LiftHolds())
 	return w
 }

@@ -7,84 +7,77 @@ import (
 	"strconv"
 	"strings"
 
-	"mrtq/newqueue/services"
+	"mrtq/newqueue"
 )
 
-// store lets StoreConsumer wake up once and take all jobs that it finds.
-func (w *World) store() {
-	if w.held() {
-		return
-	}
-	for {
-		j, ok := w.acquire(services.Store, "Storing")
-		if !ok {
-			return
-		}
-		if j == nil {
-			continue
-		}
-		if err := w.storeObject(j); err != nil && err != errWaits {
-			w.fail(services.Store, j, err)
-		}
-	}
-}
-
-func (w *World) storeObject(j *job) error {
-	js, err := w.jsonProperty(j.path() + "/store")
+// store is the work of StoreConsumer.
+func (t *Turn) store(j *job) error {
+	js, err := t.jsonProperty(j.path + "/store")
 	if err != nil {
 		return err
 	}
-	bad := fmt.Errorf("store job data could not be processed")
-	if _, err := getString(js, "manifest_url"); err != nil {
-		return bad
-	}
-	mode, err := getString(js, "mode")
+	action, ark, err := storeRequest(js)
 	if err != nil {
-		return bad
+		return err
 	}
-	part := strings.Split(mode, "/")
-	if len(part) < 3 {
-		return bad
-	}
-	if _, err := strconv.ParseInt(part[1], 10, 32); err != nil {
-		return bad
-	}
-	ark, err := url.QueryUnescape(part[2])
-	if err != nil {
-		return bad
-	}
-	if _, err := getString(js, "delete"); err != nil {
-		return bad
-	}
-	// The lock is persistent, and the daemon waits for it forever.
+	// The lock is persistent, and the daemon waits for it for ever: also if another
+	// process was killed while it had it, and if there is no /locks/storage
+	// (docs/deployed-services.md, "Locks").
 	lock := "/locks/storage/" + lockName(ark)
-	if err := w.create(lock, ""); err != nil {
-		w.trouble(services.Store, services.Waits, j.path(), fmt.Errorf("it waits for %s", lock))
-		return errWaits
+	for t.create(lock, "") != nil {
+		t.waits(j.path, lock)
 	}
-	defer w.delete(lock)
-	if part[0] != "add" && part[0] != "update" {
-		return fmt.Errorf("action %q not supported", part[0])
+	t.objectLocks = append(t.objectLocks, lock)
+	if action != "add" && action != "update" {
+		return fmt.Errorf("action %q not supported", action)
 	}
-	w.done(services.Store, j, "Recording", "Success")
+	if t.fails(j.record()) {
+		return fmt.Errorf("store action failed")
+	}
+	// It reads the manifest and the content from the job's folder.
+	r := requestOf(j.data)
+	content := r.hasContent(t)
+	t.work("store", j.record(), func(e *Execution) { e.stored(content) })
 	return nil
 }
 
-// recording does what the inventory service's loop does. It ignores holds, and does
-// not check whether a job's status agrees with its queue.
-func (w *World) recording() {
-	for !w.ended {
-		j, ok := w.acquire(services.Inventory, "Recording")
-		if !ok {
-			return
-		}
-		if err := w.record(j); err != nil {
-			w.fail(services.Inventory, j, err)
-		}
-	}
+// requestOf returns what a configuration says of the job's folder.
+func requestOf(jp newqueue.Object) *request {
+	var r request
+	r.batchID, _ = value(jp, "batchID")
+	r.jobID, _ = value(jp, "jobID")
+	r.packageType, _ = value(jp, "type")
+	return &r
 }
 
-func (w *World) record(j *job) error {
+// storeRequest reads what StoreConsumer demands of the znode store.
+func storeRequest(js newqueue.Object) (action, ark string, err error) {
+	bad := fmt.Errorf("store job data could not be processed")
+	if _, err := getString(js, "manifest_url"); err != nil {
+		return "", "", bad
+	}
+	mode, err := getString(js, "mode")
+	if err != nil {
+		return "", "", bad
+	}
+	part := strings.Split(mode, "/")
+	if len(part) < 3 {
+		return "", "", bad
+	}
+	if _, err := strconv.ParseInt(part[1], 10, 32); err != nil {
+		return "", "", bad
+	}
+	if ark, err = url.QueryUnescape(part[2]); err != nil {
+		return "", "", bad
+	}
+	if _, err := getString(js, "delete"); err != nil {
+		return "", "", bad
+	}
+	return part[0], ark, nil
+}
+
+// record is the work of the inventory service.
+func (t *Turn) record(j *job) error {
 	// AddZoo.jp builds a trace line from these, even if it does not print the line.
 	for _, key := range []string{"profile_name", "submitter", "payload_url", "payload_type", "response_type"} {
 		if _, err := stringOr(j.data, key, ""); err != nil {
@@ -107,10 +100,13 @@ func (w *World) record(j *job) error {
 		return err
 	}
 	lock := "/locks/inventory/" + lockName(ark)
-	if !w.ephemeral(lock) {
+	if !t.ephemeral(lock) {
 		return fmt.Errorf("lock %s not released after 900 seconds", lock)
 	}
-	defer w.delete(lock)
-	w.done(services.Inventory, j, success[j.status], "")
+	t.objectLocks = append(t.objectLocks, lock)
+	if t.fails(j.record()) {
+		return fmt.Errorf("the database does not answer")
+	}
+	t.work("record", j.record(), func(e *Execution) { e.Recorded++ })
 	return nil
 }

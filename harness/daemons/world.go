@@ -3,8 +3,9 @@ package daemons
 import (
 	"cmp"
 	"fmt"
+	"math/rand/v2"
 	"slices"
-	"strings"
+	"sync"
 
 	"github.com/go-zookeeper/zk"
 
@@ -12,15 +13,35 @@ import (
 	"mrtq/newqueue/services"
 )
 
-// Options says where the queue is, and what the services find outside ZooKeeper.
+// Site is a queue in a ZooKeeper.
+type Site struct {
+	// Connect opens a session. The world closes it. The deployed services ask for a
+	// timeout of 6 hours; a server grants at most 20 ticks, 40 s by default.
+	Connect func() (*zk.Conn, error)
+	Root    string // chroot of the queue
+}
+
+// Options says where the queues are, and what the workers find outside ZooKeeper.
 type Options struct {
-	Conn *zk.Conn // stays open: the caller closes it
-	Root string   // chroot of the queue
-	// Directories has the directories batchID/jobID that exist below HOME/queue.
-	// Nil means that all exist.
-	Directories map[string]bool
+	New Site
+	// Legacy is the legacy queue. Without Connect there are no legacy workers.
+	Legacy Site
+	// Dialect is the new queue's. It is [newqueue.MrtZK] by default, for the deployed
+	// services.
+	Dialect newqueue.Dialect
+	// Home has the jobs' folders. By default every job has one, with its payload.
+	Home *Home
 	// Unsized means that Estimate can't find out the length of any manifest.
 	Unsized bool
+	// Fails makes the work of a worker on a record fail. Nil means that no work fails.
+	// For the deployed daemons this is the file HOME/queue/<daemon>_FAIL
+	// (docs/deployed-services.md, "The payload").
+	Fails func(worker, record string) bool
+	// Fate decides before each write of a step what becomes of the actor. Nil means that
+	// all live. It is called from all goroutines in which actors act.
+	Fate func(*Actor, Pause) Fate
+	// Seed decides what the [World.Administrator] does.
+	Seed uint64
 }
 
 // Trouble says what a daemon could not do, and what effect that has.
@@ -45,77 +66,174 @@ type Mail struct {
 	Failed    []string // the failed jobs, by the same
 }
 
-// World has all services of one queue. They take turns, so that the same tree always
-// leads to the same events. It is not safe for concurrent use.
+// World has all who work on one queue: the legacy workers, the deployed services or the
+// workers of dialect design, and administrators.
+//
+// Read its fields only while no actor acts.
 type World struct {
 	Options
-	*library
 	// Took has, by the path of an item, the daemons that finished a step of it, in
 	// order.
 	Took     map[string][]services.Daemon
 	Troubles []Trouble // what the daemons could not do, in order
 	Mails    []Mail    // the reports that were mailed, in order
 	Removed  []string  // the batches that the cleanup removed
-	ended    bool      // whether the inventory thread has ended
-	waiting  map[string]bool
-	minted   int
-	moves    int // how many changes the services have made, to notice when they stop
+
+	library               // for reading: it has no actor
+	mu         sync.Mutex // guards the fields above while actors act, and those below
+	executions map[string]*Execution
+	arks       map[string]string // the identifier service: the object of a local id
+	minted     int
+	random     *rand.Rand // of the administrator
+	all        []*Actor
+	workers    []*Actor
+	legacy     []*Actor
+	cleanup    *Actor
+	chance     *Actor // the administrator who acts at random
+	own        *Actor // an administrator who does what a test says
+	legacyOwn  *Actor // the same of the legacy queue
 }
 
-// New returns the services of a queue. They do nothing before [World.Run].
+// New returns a world in which nobody has acted yet, and the services have not started:
+// see [World.Start]. Close it with [World.Close].
 func New(opt Options) *World {
-	return &World{Options: opt, library: &library{conn: opt.Conn, root: opt.Root}, Took: map[string][]services.Daemon{}, waiting: map[string]bool{}}
+	opt.Dialect = cmp.Or(opt.Dialect, newqueue.MrtZK)
+	if opt.Home == nil {
+		opt.Home = NewHome()
+	}
+	w := &World{
+		Options: opt, Took: map[string][]services.Daemon{}, executions: map[string]*Execution{}, arks: map[string]string{},
+		random: rand.New(rand.NewPCG(opt.Seed, 0)),
+	}
+	w.own = w.actor("administrator", services.Admin, nil)
+	w.chance = w.actor("administrator at random", services.Admin, (*Turn).administer)
+	w.library = library{conn: w.own.session, root: opt.New.Root}
+	if opt.Dialect == newqueue.MrtZK {
+		w.workers = w.deployed()
+		w.cleanup = w.Daemon(services.Cleanup)
+	} else {
+		w.workers = w.documented()
+		w.cleanup = w.actor("cleanup", services.Cleanup, (*Turn).cleanDocumented)
+	}
+	if opt.Legacy.Connect != nil {
+		w.legacy = w.consumers()
+	}
+	return w
+}
+
+// Close kills all actors, and ends their sessions.
+func (w *World) Close() {
+	for _, a := range w.all {
+		a.Kill()
+		a.Expire()
+	}
+}
+
+func (w *World) actor(name string, d services.Daemon, act func(*Turn)) *Actor {
+	a := &Actor{Name: name, world: w, site: &w.New, daemon: d, act: act}
+	w.all = append(w.all, a)
+	return a
+}
+
+// Workers returns the workers of the new queue, without the cleanup: one daemon of each
+// kind, in dialect mrt-zk also a large and a small access worker.
+func (w *World) Workers() []*Actor { return w.workers }
+
+// LegacyWorkers returns the workers of the legacy queue: two consumers for each ingest worker,
+// of which the second takes only records of high priority, and one each for inventory,
+// small and large requests, and the cleanup.
+func (w *World) LegacyWorkers() []*Actor { return w.legacy }
+
+// Cleanup returns the hourly cleanup of the new queue. One turn is one pass.
+func (w *World) Cleanup() *Actor { return w.cleanup }
+
+// Administrator returns an administrator, who does something at random in each turn.
+// The seed decides what.
+func (w *World) Administrator() *Actor { return w.chance }
+
+// draw returns a random number below n.
+func (w *World) draw(n int) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.random.IntN(n)
 }
 
 // mostRounds is how many rounds a run may have. A job needs eight, and a batch a few
 // more.
 const mostRounds = 50
 
-// Run lets every daemon look for work in turn until none finds any. It does not run
-// the hourly cleanup, see [World.Clean]. The error is that the session was lost, or
-// that the daemons still find work after 50 rounds.
-func (w *World) Run() (err error) {
-	defer w.lost(&err)
+// Run lets every worker look for work in turn until none finds any. It does not run the
+// cleanup, see [World.Clean]. The same tree always leads to the same events. The error
+// is that a session was lost, if Options.Fate is nil, or that the workers still find work
+// after 50 rounds.
+func (w *World) Run() error {
 	for range mostRounds {
-		before := w.moves
-		w.reports() // first, because it need not wait for a job
-		w.batches()
-		for _, d := range ingestDaemons {
-			w.ingest(d)
+		worked := false
+		for _, a := range w.workers {
+			for {
+				did, err := a.Step()
+				if err != nil && w.Fate == nil {
+					return err
+				}
+				if !did {
+					break
+				}
+				worked = true
+			}
 		}
-		w.store()
-		w.recording()
-		w.updateReports()
-		w.assemblies()
-		if w.moves == before {
+		if !worked {
 			return nil
 		}
 	}
-	return fmt.Errorf("the services still find work after %d rounds", mostRounds)
+	return fmt.Errorf("the workers still find work after %d rounds", mostRounds)
 }
 
-// lost turns a lost session into an error.
-func (w *World) lost(err *error) {
-	switch r := recover().(type) {
-	case nil:
-	case lostError:
-		*err = r
-	default:
-		panic(r)
+// Clean runs the cleanup once. The deployed services run it when they start and then
+// every hour.
+func (w *World) Clean() error {
+	_, err := w.cleanup.Step()
+	return err
+}
+
+// Start does what the deployed services do when they start: it makes the folders of the
+// layout that are missing, and runs the cleanup. Afterwards only BatchConsumer and the
+// reporters make folders, and only those below /jobs and /batches
+// (docs/deployed-services.md, "Folders"). In dialect design it only makes the folders.
+func (w *World) Start() error {
+	_, err := w.own.begin(func(t *Turn) {
+		if w.Dialect == newqueue.Design {
+			ctx, q := t.queue()
+			t.err = q.Init(ctx)
+			return
+		}
+		t.err = t.makeFolders(slices.Concat(lockFolders, jobFolders, accessFolders))
+	}).Finish()
+	if err != nil || w.Dialect == newqueue.Design {
+		return err
 	}
+	return w.Clean()
 }
 
-func (w *World) trouble(d services.Daemon, e services.Effect, item string, err error) {
-	t := Trouble{d, e, item, err.Error()}
-	if !slices.Contains(w.Troubles, t) {
-		w.Troubles = append(w.Troubles, t)
-		w.moves++
+// Waiting returns the locks that turns wait for, by the name of the actor.
+func (w *World) Waiting() map[string][]string {
+	locks := map[string][]string{}
+	for _, a := range w.all {
+		for _, t := range a.waiting() {
+			locks[a.Name] = append(locks[a.Name], t.at.Waits)
+		}
 	}
+	return locks
 }
 
-func (w *World) took(d services.Daemon, item string) {
-	w.Took[item] = append(w.Took[item], d)
-	w.moves++
+// trouble notes a trouble, and reports whether it is new.
+func (w *World) trouble(t Trouble) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if slices.Contains(w.Troubles, t) {
+		return false
+	}
+	w.Troubles = append(w.Troubles, t)
+	return true
 }
 
 // Of returns the troubles with one item.
@@ -129,89 +247,21 @@ func (w *World) Of(item string) []Trouble {
 	return all
 }
 
-// held reports whether there is a hold on ingest. If the check fails, the daemons take
-// that as no hold.
-func (w *World) held() bool { return w.exists(newqueue.QueueHoldPath(newqueue.HoldIngest)) }
-
-// acquire is the part of the main loop that all daemons of jobs share. ok is
-// false if the loop must end.
-func (w *World) acquire(d services.Daemon, state string) (j *job, ok bool) {
-	j, item, err := w.acquireJob(state)
-	switch {
-	case err != nil && d == services.Inventory:
-		// Nothing catches the exception in the inventory service's loop.
-		w.ended = true
-		w.trouble(d, services.EndsThread, item, err)
-		return nil, false
-	case checked(err):
-		// The daemon sleeps, and begins with the same job again.
-		w.trouble(d, services.StopsQueue, item, err)
-		return nil, false
-	case err != nil:
-		// The lock stays, because its session stays open.
-		w.trouble(d, services.Stuck, item, err)
-		return nil, true
-	case j == nil:
-		return nil, false
-	case j.status != state && d != services.Inventory:
-		w.unlock(j.path())
-		w.trouble(d, services.StopsQueue, item, fmt.Errorf("it is %s but is in the queue of %s", j.status, strings.ToLower(state)))
-		return nil, false
-	}
-	return j, true
+// States returns the status of each item below a folder, such as /jobs or /batches, by
+// the item's id. It is "?" if it can't be read.
+func (w *World) States(folder string) (states map[string]string, err error) {
+	defer lost(&err)
+	return w.states(folder), nil
 }
 
-// fail does what every run() does in the end if there was an exception: the job becomes
-// Failed and is unlocked.
-func (w *World) fail(d services.Daemon, j *job, cause error) {
-	err := j.setStatus("Failed", cause.Error())
-	w.unlock(j.path())
-	if err != nil {
-		w.trouble(d, services.Stuck, j.path(), err)
-		return
-	}
-	w.trouble(d, services.Fails, j.path(), cause)
-}
-
-// done moves the job to its next state.
-func (w *World) done(d services.Daemon, j *job, status, message string) {
-	err := j.setStatus(status, message)
-	w.unlock(j.path())
-	if err != nil {
-		w.trouble(d, services.Stuck, j.path(), err)
-		return
-	}
-	w.took(d, j.path())
-}
-
-// Jobs returns the status of each job, by the job's id. It is "?" if it can't be read.
-func (w *World) Jobs() (states map[string]string, err error) {
-	defer w.lost(&err)
-	return w.states("/jobs"), nil
-}
-
-// Batches returns the status of each batch, by the batch's id. It is "?" if it can't be
-// read.
-func (w *World) Batches() (states map[string]string, err error) {
-	defer w.lost(&err)
-	return w.states("/batches"), nil
-}
-
-// Requests returns the status of each access request of a queue, by the request's id.
-// It is "?" if it can't be read.
-func (w *World) Requests(q newqueue.AccessQueue) (states map[string]string, err error) {
-	defer w.lost(&err)
-	return w.states(newqueue.AccessQueuePath(q)), nil
-}
-
-func (w *World) states(parent string) map[string]string {
+func (l *library) states(parent string) map[string]string {
 	states := map[string]string{}
-	names, _ := w.children(parent)
+	names, _ := l.children(parent)
 	for _, name := range names {
 		if name == "states" {
 			continue
 		}
-		o, _ := w.jsonProperty(parent + "/" + name + "/status")
+		o, _ := l.jsonProperty(parent + "/" + name + "/status")
 		s, _ := value(o, "status")
 		states[name] = cmp.Or(s, "?")
 	}

@@ -103,7 +103,7 @@ func fromFiles(t tb, dir string) string {
 		t.Fatal(err)
 	}
 	lines := map[string]string{}
-	for n := range d.Nodes("/") {
+	for n := range d.Tree.Nodes("/") {
 		var acl []zk.ACL
 		for _, a := range n.ACL {
 			acl = append(acl, zk.ACL{Perms: a.Perms, Scheme: a.Scheme, ID: a.ID})

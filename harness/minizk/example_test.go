@@ -10,7 +10,6 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/harness/minizk"
-	"mrtq/internal/jute"
 )
 
 // In a test, use minizk.Run(t) instead of Start and Close. Run also prints the log if the test
@@ -81,7 +80,7 @@ func ExampleRefuse() {
 
 	conn := dial(server)
 	defer conn.Close()
-	server.Inject(minizk.Fault{On: minizk.Changing, Do: minizk.Refuse(jute.NoAuth)})
+	server.Inject(minizk.Fault{On: minizk.Changing, Do: minizk.Refuse(minizk.NoAuth)})
 	_, err = conn.Create("/job", nil, 0, zk.WorldACL(zk.PermAll))
 	fmt.Println(errors.Is(err, zk.ErrNoAuth))
 	// Output: true

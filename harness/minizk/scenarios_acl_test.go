@@ -3,8 +3,8 @@ package minizk_test
 import (
 	"fmt"
 
-	"mrtq/harness/minizk/internal/ztree"
 	"mrtq/internal/jute"
+	"mrtq/internal/ztree"
 )
 
 func init() {

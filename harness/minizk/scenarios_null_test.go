@@ -11,7 +11,7 @@ import (
 
 // Strings, buffers and lists can be null in a record. What a null means differs from field to field,
 // so these scenarios try every field, alone and with the others of its record. They build the
-// records themselves, because they also test how package wire treats null.
+// records themselves, because they also test how package jute treats null.
 
 func init() {
 	scenarios["null_fields"] = nullFields

@@ -145,9 +145,9 @@ func (d *Decoder) NullString(field string) *string {
 	return &s
 }
 
-// count reads a vector's count. It returns -1 for null. each is how many bytes the shortest
+// Count reads a vector's count. It returns -1 for null. each is how many bytes the shortest
 // element has.
-func (d *Decoder) count(field string, each int) int {
+func (d *Decoder) Count(field string, each int) int {
 	off := d.off
 	n := d.Int(field)
 	if d.err != nil {
@@ -166,7 +166,7 @@ func (d *Decoder) count(field string, each int) int {
 
 // NullStrings reads a vector of strings that may be null. It returns nil for a null vector.
 func (d *Decoder) NullStrings(field string) []*string {
-	n := d.count(field, 4)
+	n := d.Count(field, 4)
 	if n < 0 || d.err != nil {
 		return nil
 	}
@@ -182,7 +182,7 @@ func (d *Decoder) NullStrings(field string) []*string {
 
 // Strings reads a vector of strings. It returns nil for a null vector.
 func (d *Decoder) Strings(field string) []string {
-	n := d.count(field, 4)
+	n := d.Count(field, 4)
 	if n < 0 || d.err != nil {
 		return nil
 	}

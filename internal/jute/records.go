@@ -185,7 +185,7 @@ const aclMinLen = 12
 
 // ACLs reads a vector of ACLs. It returns nil for a null vector.
 func (d *Decoder) ACLs() []ACL {
-	n := d.count("acl count", aclMinLen)
+	n := d.Count("acl count", aclMinLen)
 	if n < 0 || d.err != nil {
 		return nil
 	}

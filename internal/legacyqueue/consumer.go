@@ -34,9 +34,9 @@ const (
 // take, marks it as consumed in the tree, and returns its path. It returns ""
 // if there is none.
 func (c Consumer) Consume(tree *znode.Tree, queue string) (string, error) {
-	for _, name := range walk(tree.Children(queue)) {
+	for _, name := range c.Candidates(tree.Children(queue)) {
 		n := tree.Get(znode.Join(queue, name))
-		if len(n.Data) == 0 || legacy.Status(n.Data[0]) != legacy.Pending || !c.takes(name) {
+		if len(n.Data) == 0 || legacy.Status(n.Data[0]) != legacy.Pending {
 			continue
 		}
 		taken := *n
@@ -45,6 +45,13 @@ func (c Consumer) Consume(tree *znode.Tree, queue string) (string, error) {
 		return n.Path, tree.Put(taken)
 	}
 	return "", nil
+}
+
+// Candidates returns the names of records that this consumer may take, in the order in
+// which it looks at them: as a number, what follows the prefix. It skips names without
+// one.
+func (c Consumer) Candidates(names []string) []string {
+	return slices.DeleteFunc(walk(names), func(name string) bool { return !c.takes(name) })
 }
 
 func (c Consumer) takes(name string) bool {

@@ -3,35 +3,56 @@ package side
 import (
 	"context"
 	"iter"
+	"slices"
 
+	"mrtq/internal/jute"
 	"mrtq/internal/zkdata"
 	"mrtq/internal/znode"
+	"mrtq/internal/ztree"
 )
 
 // Data is a server's data directory as a side.
-func Data(d *zkdata.Data) Side { return data{d} }
+func Data(d *zkdata.Data) Side { return data{d.Tree, d.Chroot} }
 
-type data struct{ d *zkdata.Data }
+type data struct {
+	tree   *ztree.Tree
+	chroot string
+}
+
+// owner may read everything.
+var owner = ztree.Caller{IDs: []jute.ID{ztree.Super}}
+
+// absolute is the server's path of a path inside the chroot.
+func (s data) absolute(path string) string {
+	if path == "/" && s.chroot != "" {
+		return s.chroot
+	}
+	return s.chroot + path
+}
 
 func (s data) Get(ctx context.Context, path string) (znode.Node, error) {
 	if err := ctx.Err(); err != nil {
 		return znode.Node{}, err
 	}
-	n, ok := s.d.Get(path)
-	if !ok {
-		return znode.Node{}, notThere(path)
+	for n := range s.tree.Nodes(s.absolute(path)) {
+		n.Path = path
+		return n, nil
 	}
-	return n, s.d.Check(n)
+	return znode.Node{}, notThere(path)
 }
 
 func (s data) Children(ctx context.Context, path string) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if _, ok := s.d.Get(path); !ok {
+	list, _, err := s.tree.AppendChildren(nil, owner, s.absolute(path), nil)
+	if err != nil {
 		return nil, notThere(path)
 	}
-	return s.d.Children(path), nil
+	names := jute.NewDecoder(list).Strings("children")
+	names = slices.DeleteFunc(names, func(name string) bool { return s.absolute(znode.Join(path, name)) == ztree.SystemRoot })
+	slices.Sort(names)
+	return names, nil
 }
 
 func (s data) Subtrees(ctx context.Context, roots iter.Seq[string]) iter.Seq2[Subtree, error] {
@@ -54,28 +75,21 @@ func (s data) Subtrees(ctx context.Context, roots iter.Seq[string]) iter.Seq2[Su
 
 func (s data) Walk(ctx context.Context, root string) iter.Seq2[znode.Node, error] {
 	return func(yield func(znode.Node, error) bool) {
-		self := func(path string) bool {
-			n, err := s.Get(ctx, path)
-			if err != nil {
-				yield(znode.Node{}, err)
-				return false
+		top := s.absolute(root)
+		for n := range s.tree.Nodes(top) {
+			if ctx.Err() != nil {
+				break
 			}
-			return yield(n, nil)
-		}
-		var children func(path string) bool
-		children = func(path string) bool {
-			siblings := func(yield func(name, path string) bool) {
-				for _, name := range s.d.Children(path) {
-					if !yield(name, znode.Join(path, name)) {
-						return
-					}
-				}
+			if n.Path == top {
+				n.Path = root
+			} else {
+				n.Path = n.Path[len(s.chroot):]
 			}
-			return inPathOrder(siblings, self, children)
+			if !yield(n, nil) {
+				return
+			}
 		}
-		if _, ok := s.d.Get(root); ok && self(root) {
-			children(root)
-		} else if err := ctx.Err(); err != nil {
+		if err := ctx.Err(); err != nil {
 			yield(znode.Node{}, err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"iter"
 
+	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 )
 
@@ -37,17 +38,8 @@ type Side interface {
 	Walk(ctx context.Context, root string) iter.Seq2[znode.Node, error]
 }
 
-// Subtree is a znode and everything below it. Each znode is as it was at some
-// moment of the call.
-type Subtree struct {
-	Root string
-	// Nodes are in path order, Root's first. There are none if Root doesn't
-	// exist. The caller owns them, but must not change their data and ACLs.
-	Nodes []znode.Node
-}
-
-// Missing reports whether the root doesn't exist.
-func (s Subtree) Missing() bool { return len(s.Nodes) == 0 }
+// Subtree is a znode and everything below it.
+type Subtree = zkconn.Subtree
 
 func notThere(path string) error { return fmt.Errorf("%s: %w", path, znode.ErrNoNode) }
 

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mrtq/internal/jute"
 	"mrtq/internal/znode"
 )
 
@@ -78,4 +79,13 @@ func (a Address) abs(path string) string {
 		return a.Chroot
 	}
 	return a.Chroot + path
+}
+
+// appendAbs appends the server's path of a path inside the chroot, as a record's string.
+func (a Address) appendAbs(b []byte, path string) []byte {
+	if path == "/" && a.Chroot != "" {
+		path = ""
+	}
+	b = jute.AppendInt(b, int32(len(a.Chroot)+len(path)))
+	return append(append(b, a.Chroot...), path...)
 }

@@ -3,462 +3,331 @@ package zkconn
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
-	"fmt"
-	"math"
-	"runtime"
-	"slices"
 	"sync"
-	"time"
 
-	"github.com/go-zookeeper/zk"
-
+	"mrtq/internal/jute"
 	"mrtq/internal/znode"
 )
 
-// Reads of znodes, child lists and ACLs bypass the client library. For each read the
-// library needs a system call, reflection and two goroutine switches, which takes several
-// times as long as the server's work. The code here sends reads over the library's
-// connection, between the library's packets. It puts many reads in one write. If the server
-// supports it, it also puts many in one packet (see [request]). It removes the answers from the
-// stream before the library sees them. The library does everything else: connecting, the
-// session, credentials, pings, writes.
+// A packet costs a server more than the read in it. The server takes the packet from the
+// connection, passes it from thread to thread, and answers it. ZooKeeper 3.6 and later
+// answer many reads of data and children in one packet, a multiRead.
+//
+// Some servers don't know multiRead. One kind answers the first multiRead with an error, one
+// closes the connection, and one doesn't answer for as long as a session lasts. From then on
+// such a server gets one read in each packet.
 
-// question is one read.
-type question struct {
-	op   int32
-	path string // on the server
-}
-
-// The operations of questions, with the protocol's numbers.
 const (
-	opGetData     = 4
-	opGetACL      = 6
-	opGetChildren = 12 // getChildren2, which also returns the Stat
+	// window is how many znodes are read at once, by all calls of a session: four full
+	// packets, or that many packets of one small read.
+	window = 4 * mostInPacket
+	// mostInPacket is how many reads a packet has at most. Larger packets hardly make
+	// reading faster, and make other clients wait longer.
+	mostInPacket = 64
+	// wantedAnswer is how large a packet's answer should be at most, in bytes. The
+	// size of the next answers is estimated from those before.
+	wantedAnswer = 512 << 10
+	// firstAnswer is the estimated size of one read's answer before the first one came, in
+	// bytes.
+	firstAnswer = 16 << 10
+	// mostCuts is how many connections in a row may break before a multiRead is
+	// answered. After that, the server or a proxy counts as one that does not know
+	// multiRead and closes the connection because of it.
+	mostCuts = 2
 )
 
-// reply is the answer to a question, or an error.
-type reply struct {
-	data  []byte
-	stat  znode.Stat
-	names []string
-	acl   []znode.ACL
-	err   error // the error that the library would return
+// multiReads is what a session knows about how the server answers multiReads. The zero
+// value of every field but wanted means that nothing is known.
+type multiReads struct {
+	wanted int // how large the answer to a packet should be at most, in bytes
+
+	mu      sync.Mutex
+	alone   bool // every packet has one read
+	known   bool // the server has answered a multiRead
+	cuts    int  // see mostCuts
+	average int  // bytes of the answer to one read; 0: none came yet
 }
 
-// batch is some requests that are sent together.
-type batch struct {
-	requests []request
-	answers  [][]reply     // by request
-	left     int           // requests without an answer; guarded by asking.mu
-	broken   bool          // the connection is broken; set before done is closed
-	done     chan struct{} // closed when all requests are answered
+// most returns how many reads of one kind the next packet may have.
+func (m *multiReads) most(op jute.OpCode) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.alone || op == jute.OpGetACL {
+		return 1
+	}
+	return min(max(m.wanted/cmp.Or(m.average, firstAnswer), 1), mostInPacket)
 }
 
-// askInTurn asks questions when the session's pace allows it. With an error it returns the
-// answers that came before.
-func (s *session) askInTurn(ctx context.Context, questions []question) (answers []reply, err error) {
-	for len(answers) < len(questions) {
-		left := questions[len(answers):]
-		most, gate := s.multiReads.most(left[0].op), s.reads
-		if most > 1 && len(left) > 1 {
-			gate = s.manyReads
-		}
-		var some []request
-		var costs []int
-		for r := range slices.Chunk(left, most) {
-			some, costs = append(some, r), append(costs, len(r))
-		}
-		err := gate.PassAll(ctx, costs, func(from, to int) error {
-			got, err := s.ask(ctx, some[from:to])
-			answers = append(answers, got...)
+// share returns how much of the window this many reads in one packet have. A packet is full
+// if it has the most reads, or if its answer is as large as wanted.
+func (m *multiReads) share(reads int) int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return int64(min(max(reads, reads*m.average/(wantedAnswer/mostInPacket)), window))
+}
+
+// answered notes the size of an answer to this many reads. The average falls slowly, so
+// that large znodes among small ones still count.
+func (m *multiReads) answered(reads, size int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.cuts, m.known = 0, m.known || reads > 1
+	m.average = max(size/reads+1, m.average-m.average/16)
+}
+
+// untried reports whether it is still unknown if the server answers multiReads.
+func (m *multiReads) untried() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return !m.known && !m.alone
+}
+
+// refused notes that the server answered a multiRead with an error, or not at all.
+func (m *multiReads) refused() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.alone = true
+}
+
+// cut notes that a connection broke before a multiRead was answered.
+func (m *multiReads) cut() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.cuts++; m.cuts >= mostCuts {
+		m.alone = true
+	}
+}
+
+// errSmaller says that reads were not answered because they were in one packet. They can
+// be repeated in smaller packets.
+var errSmaller = errors.New("the reads were not answered together")
+
+// question reads the same of many znodes.
+type question struct {
+	op    jute.OpCode
+	paths []string
+	// answer gets the record about paths[i], or the server's error. It may get it again, from
+	// another packet. Its error ends the question.
+	answer func(i int, record *jute.Decoder, err error) error
+}
+
+// ask asks a question, with many packets under way.
+func (r *Reader) ask(ctx context.Context, q question) error {
+	for _, path := range q.paths {
+		if err := znode.ValidatePath(path); err != nil {
 			return err
+		}
+	}
+	return r.askSome(ctx, q, 0, len(q.paths), mostInPacket)
+}
+
+// askSome asks about the paths from one index to before another. No packet has more reads
+// than most. The session's first packet of many is sent alone, because nothing is known
+// about the server and the znodes yet.
+func (r *Reader) askSome(ctx context.Context, q question, from, to, most int) error {
+	var calls []*call
+	sent := from
+	for trying := false; sent < to && !trying; {
+		c := r.readCall(q.op, q.paths[sent:min(sent+min(r.s.many.most(q.op), most), to)])
+		if err := r.s.sendRead(ctx, c); err != nil {
+			return &pathError{op: says[q.op], path: q.paths[sent], err: err}
+		}
+		calls = append(calls, c)
+		sent += c.reads
+		trying = c.reads > 1 && r.s.many.untried()
+	}
+	for _, c := range calls {
+		next := from + c.reads
+		err := r.s.untilAnswered(ctx, func() error {
+			if c == nil { // not the first attempt
+				if next-from > r.s.many.most(q.op) {
+					return errSmaller
+				}
+				c = r.readCall(q.op, q.paths[from:next])
+				if err := r.s.sendRead(ctx, c); err != nil {
+					return err
+				}
+			}
+			answered := c
+			c = nil
+			return r.s.readAnswers(ctx, q, from, answered)
 		})
-		if err != nil && !errors.Is(err, errAskAgain) {
-			return answers, err
+		switch {
+		case errors.Is(err, errSmaller):
+			err = r.askSome(ctx, q, from, next, max((next-from)/2, 1))
+		case err != nil && !errors.As(err, new(*pathError)):
+			err = &pathError{op: says[q.op], path: q.paths[from], err: err}
 		}
+		if err != nil {
+			return err
+		}
+		from = next
 	}
-	return answers, nil
+	if sent < to {
+		return r.askSome(ctx, q, sent, to, most)
+	}
+	return nil
 }
 
-// ask sends requests until they are answered. It gives up if the session is over or ctx
-// ends. If the server can't answer a request as it is, ask returns [errAskAgain] and the
-// answers before that request.
-func (s *session) ask(ctx context.Context, some []request) (answers []reply, err error) {
-	got := make([][]reply, len(some))
-	err = s.untilAnswered(ctx, func() error { return s.askOnce(ctx, some, got) })
-	for _, a := range got {
-		if a == nil {
-			break
-		}
-		answers = append(answers, a...)
+// readCall is the request that reads some znodes.
+func (r *Reader) readCall(op jute.OpCode, paths []string) *call {
+	const header = 9 + 4 + 1 // of a part, with the length of the path and the watch
+	size := header
+	for _, path := range paths {
+		size += header + len(r.at.Chroot) + len(path)
 	}
-	return answers, err
+	if len(paths) == 1 {
+		return newCall(r.appendRead(newPacket(op, size), op, paths[0], false), 1)
+	}
+	b := newPacket(jute.OpMultiRead, size)
+	for _, path := range paths {
+		b = r.appendRead(jute.AppendMultiHeader(b, jute.MultiHeader{Op: op, Err: -1}), op, path, false)
+	}
+	return newCall(jute.AppendMultiEnd(b), len(paths))
 }
 
-// askOnce sends the requests that have no answer in got yet, and adds their answers to got.
-func (s *session) askOnce(ctx context.Context, some []request, got [][]reply) error {
-	w, err := s.asked(ctx)
-	if err != nil {
+// appendRead appends the record of a read.
+func (r *Reader) appendRead(b []byte, op jute.OpCode, path string, watch bool) []byte {
+	b = r.at.appendAbs(b, path)
+	if op == jute.OpGetACL || op == jute.OpSync {
+		return b
+	}
+	return jute.AppendBool(b, watch)
+}
+
+// sendRead sends a request that reads some znodes, when the window and the limit allow it.
+func (s *session) sendRead(ctx context.Context, c *call) error {
+	if err := s.cfg.Limit.wait(ctx, c.reads); err != nil {
 		return err
 	}
-	var which []int
-	var left []request
-	for i, a := range got {
-		if a == nil {
-			which, left = append(which, i), append(left, some[i])
-		}
+	c.share = s.many.share(c.reads)
+	if err := s.window.Acquire(ctx, c.share); err != nil {
+		return context.Cause(ctx)
 	}
-	b := &batch{requests: left, answers: make([][]reply, len(left)), left: len(left), done: make(chan struct{})}
-	if !w.asking.add(b) {
-		return zk.ErrConnectionClosed
+	if err := s.send(ctx, c); err != nil {
+		s.window.Release(c.share)
+		return err
 	}
-	w.asking.send(w)
-	var silent <-chan time.Time
-	if s.multiReads.untried() && slices.ContainsFunc(left, request.many) {
-		t := time.NewTimer(s.cfg.SessionTimeout)
-		defer t.Stop()
-		silent = t.C
+	return nil
+}
+
+// done gives a call back to the caller that waits for it, and its part of the window to
+// the next one.
+func (s *session) done(c *call) {
+	s.window.Release(c.share)
+	close(c.done)
+}
+
+// readAnswers waits for the answer to a packet, whose first path has the index from, and
+// gives it to the question. The error is [errSmaller] if the server can't answer the packet
+// as it is, and temporary if it may answer it the next time.
+func (s *session) readAnswers(ctx context.Context, q question, from int, c *call) error {
+	err := s.wait(ctx, c)
+	too := (*ResponseTooLargeError)(nil)
+	switch {
+	case errors.As(err, &too) && c.reads > 1:
+		s.many.answered(c.reads, too.Size)
+		return errSmaller
+	case err != nil:
+		return err
+	case again(c.code) != nil:
+		return again(c.code)
 	}
-	for waits := true; waits; {
-		select {
-		case <-b.done:
-			waits = false
-		case <-silent:
-			if s.multiReads.untried() {
-				s.multiReads.refused()
-				w.Close()
-			}
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-s.over:
-			return s.fatal
-		}
+	s.many.answered(c.reads, len(c.body)+jute.ReplyHeaderLen)
+	if c.reads == 1 {
+		return q.readOne(from, c)
 	}
-	if b.broken {
-		if slices.ContainsFunc(left, func(r request) bool { return len(r) > s.multiReads.most(r[0].op) }) {
-			return errAskAgain
-		}
-		return zk.ErrConnectionClosed
-	}
-	for i, a := range b.answers {
-		switch {
-		case a == nil:
-			err = errAskAgain
-		case throttled(a[0].err):
-			err = cmp.Or(err, a[0].err)
-		default:
-			got[which[i]] = a
-		}
+	matches, err := q.readMany(from, c)
+	if !matches {
+		s.many.refused()
+		return errSmaller
 	}
 	return err
 }
 
-// asked returns the connection for questions. The library has had an answer on it, so
-// the server has the session's credentials.
-func (s *session) asked(ctx context.Context) (*wire, error) {
-	for {
-		s.mu.Lock()
-		w, fatal := s.wire, s.fatal
-		ready := w.asking.ready || s.connected && len(s.cfg.Auth) == 0
-		s.mu.Unlock()
-		if fatal != nil {
-			return nil, fatal
+// readOne gives the answer to a single read to the question.
+func (q question) readOne(i int, c *call) error {
+	d := jute.NewDecoder(c.body)
+	if err := q.take(i, d, c.code); err != nil {
+		return err
+	}
+	if c.code == jute.OK && d.Err() != nil {
+		return errAnswer
+	}
+	return nil
+}
+
+// readMany gives the parts of the answer to a multiRead to the question. matches is false
+// if they don't match the request.
+func (q question) readMany(from int, c *call) (matches bool, err error) {
+	if c.code != jute.OK {
+		return false, nil
+	}
+	d := jute.NewDecoder(c.body)
+	for i := from; i < from+c.reads; i++ {
+		h := d.MultiHeader()
+		switch {
+		case h.Op == jute.OpError:
+			h.Err = jute.Code(d.Int("err"))
+		case h.Op != q.op: // ClickHouse Keeper has q.op there with an error, too
+			return false, nil
 		}
-		if ready {
-			return w, nil
+		if err := q.take(i, d, h.Err); err != nil && d.Err() == nil {
+			return true, err
 		}
-		if _, err := s.attempt(ctx, func() error {
-			_, _, err := s.conn.Exists("/")
+	}
+	return d.MultiHeader().Done && d.Err() == nil, nil
+}
+
+// take gives the answer about one path to the question.
+func (q question) take(i int, record *jute.Decoder, code jute.Code) error {
+	if err := q.answer(i, record, codeError(code)); err != nil {
+		return &pathError{op: says[q.op], path: q.paths[i], err: err}
+	}
+	return nil
+}
+
+// says has the names of the reads in messages.
+var says = map[jute.OpCode]string{
+	jute.OpGetData: "get", jute.OpGetChildren: "list", jute.OpGetChildren2: "list", jute.OpGetACL: "get the ACL of",
+	jute.OpExists: "exists", jute.OpSync: "sync",
+}
+
+// read sends one read and repeats it until it is answered. If watch is true, it sets a
+// watch. If the server answers with an error, read returns the answer and the error.
+func (r *Reader) read(ctx context.Context, op jute.OpCode, path string, watch bool) (*call, error) {
+	if err := znode.ValidatePath(path); err != nil {
+		return nil, err
+	}
+	var c *call
+	err := r.s.untilAnswered(ctx, func() error {
+		c = newCall(r.appendRead(newPacket(op, len(r.at.Chroot)+len(path)+8), op, path, watch), 1)
+		if watch {
+			c.watch = watched{r.at.abs(path), op == jute.OpGetChildren2}
+		}
+		if err := r.s.sendRead(ctx, c); err != nil {
 			return err
-		}); err != nil {
-			return nil, err
 		}
-		s.mu.Lock()
-		if s.wire == w {
-			w.asking.ready = true
+		if err := r.s.wait(ctx, c); err != nil {
+			return err
 		}
-		s.mu.Unlock()
+		return again(c.code)
+	})
+	if err == nil {
+		err = codeError(c.code)
 	}
+	if err != nil {
+		return c, &pathError{op: says[op], path: path, err: err}
+	}
+	return c, nil
 }
 
-// asking are the questions under way on one connection.
-type asking struct {
-	ready bool // see [session.asked]; guarded by session.mu
-
-	mu     sync.Mutex
-	closed bool
-	xid    int32 // of the last question, see firstXid
-	under  map[int32]place
-	out    []byte // requests that are not written yet
-	spare  []byte // a buffer for the next requests
-	busy   bool   // a goroutine is writing
-}
-
-// place is where the answer to a request is stored.
-type place struct {
-	b *batch
-	i int // the index of the request in the batch
-}
-
-// Requests with questions use the xids below firstXid, downwards. After the smallest they start
-// again. The library's xids are not negative, and ZooKeeper's own are just below 0.
-const firstXid = -1000
-
-// add queues a batch. It returns false if the connection is closed.
-func (a *asking) add(b *batch) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.closed {
-		return false
+// again returns a temporary error if the server answered a read with a code because of
+// which the read is to be repeated.
+func again(code jute.Code) error {
+	if code == jute.ThrottledOp || code == jute.SessionMoved {
+		return codeError(code)
 	}
-	if a.under == nil {
-		a.under, a.xid = map[int32]place{}, firstXid
-	}
-	for i, r := range b.requests {
-		if a.xid--; a.xid == math.MinInt32 {
-			a.xid = firstXid - 1
-		}
-		a.under[a.xid] = place{b, i}
-		a.out = r.append(a.out, a.xid)
-	}
-	return true
-}
-
-// send writes the queued requests. If another goroutine is writing, that one writes them.
-func (a *asking) send(w *wire) {
-	a.mu.Lock()
-	if a.busy {
-		a.mu.Unlock()
-		return
-	}
-	a.busy = true
-	a.mu.Unlock()
-	runtime.Gosched() // so that callers which got answers at the same moment can add their next questions
-	for {
-		a.mu.Lock()
-		out := a.out
-		if len(out) == 0 || a.closed {
-			a.busy = false
-			a.mu.Unlock()
-			return
-		}
-		a.out, a.spare = a.spare[:0], nil
-		a.mu.Unlock()
-		if err := w.write(out); err != nil {
-			w.Close()
-		}
-		a.mu.Lock()
-		a.spare = out
-		a.mu.Unlock()
-	}
-}
-
-// close fails all requests under way.
-func (a *asking) close(m *multiReads) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.closed = true
-	for _, p := range a.under {
-		if p.b.requests[p.i].many() {
-			m.cut() // before a caller asks again
-			break
-		}
-	}
-	for xid, p := range a.under {
-		delete(a.under, xid)
-		if !p.b.broken {
-			p.b.broken = true
-			close(p.b.done)
-		}
-	}
-}
-
-// answered stores the answer to a request. packet includes the header. answered returns
-// false if it answers no request.
-func (a *asking) answered(packet []byte, m *multiReads) bool {
-	xid, code := int32(binary.BigEndian.Uint32(packet)), int32(binary.BigEndian.Uint32(packet[4+8:]))
-	a.mu.Lock()
-	p, asked := a.under[xid]
-	a.mu.Unlock()
-	if !asked {
-		return false
-	}
-	asks := p.b.requests[p.i]
-	answer := asks.read(code, packet[responseHeaderSize:])
-	if answer == nil {
-		m.refused()
-	} else {
-		m.answered(len(asks), len(packet))
-	}
-	a.store(xid, answer)
-	return true
-}
-
-// tooLong reports whether to skip an answer that is longer than the limit. It skips the
-// answer to several questions, and notes that their request has no answer, because the
-// answers may be short enough one by one.
-func (a *asking) tooLong(xid int32, size int, m *multiReads) bool {
-	a.mu.Lock()
-	p, asked := a.under[xid]
-	a.mu.Unlock()
-	if !asked || !p.b.requests[p.i].many() {
-		return false
-	}
-	m.answered(len(p.b.requests[p.i]), size)
-	a.store(xid, nil)
-	return true
-}
-
-// store stores the answer to a request. nil means that the server can't answer the request
-// as it is.
-func (a *asking) store(xid int32, answer []reply) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	p, open := a.under[xid]
-	if !open {
-		return // the connection was closed meanwhile
-	}
-	p.b.answers[p.i] = answer
-	delete(a.under, xid)
-	if p.b.left--; p.b.left == 0 {
-		close(p.b.done)
-	}
-}
-
-// errAnswer says that an answer doesn't match its question.
-var errAnswer = errors.New("the server's answer cannot be read")
-
-// answerErrors are the errors that a server answers reads with, by code. See [otherError]
-// for all others.
-var answerErrors = map[int32]error{0: nil, -101: zk.ErrNoNode, -102: zk.ErrNoAuth, codeThrottled: errThrottledOp}
-
-// codeThrottled is ZooKeeper's THROTTLEDOP. Servers from 3.6 on can answer with it.
-const codeThrottled = -127
-
-// errThrottledOp is the library's error for codeThrottled.
-var errThrottledOp = fmt.Errorf("unknown error: %d", codeThrottled)
-
-// otherError is an error that only the library can convert. So the question is asked again
-// through the library; see [Reader.askAll].
-type otherError int32
-
-func (e otherError) Error() string { return fmt.Sprintf("the server answered with error %d", int32(e)) }
-
-// errorReply returns a reply with the error that has this code.
-func errorReply(code int32) reply {
-	err, known := answerErrors[code]
-	if !known {
-		err = otherError(code)
-	}
-	return reply{err: err}
-}
-
-func readAnswer(op, code int32, body []byte) reply {
-	if code != 0 {
-		return errorReply(code)
-	}
-	d := decoder{rest: body}
-	return d.answer(op)
-}
-
-// answer reads the answer to a question.
-func (d *decoder) answer(op int32) (a reply) {
-	switch op {
-	case opGetData:
-		a.data = d.bytes()
-		a.stat = d.stat()
-	case opGetChildren:
-		a.names = d.texts()
-	case opGetACL:
-		for range d.count() {
-			a.acl = append(a.acl, znode.ACL{Perms: int32(d.uint32()), Scheme: string(d.bytes()), ID: string(d.bytes())})
-		}
-	}
-	if d.bad {
-		return reply{err: errAnswer}
-	}
-	return a
-}
-
-// decoder reads ZooKeeper's encoding: big-endian numbers, and a length before
-// each string, buffer and list.
-type decoder struct {
-	rest []byte
-	bad  bool
-}
-
-func (d *decoder) take(n int) []byte {
-	if n < 0 || n > len(d.rest) {
-		d.bad, d.rest = true, nil
-		return nil
-	}
-	b := d.rest[:n]
-	d.rest = d.rest[n:]
-	return b
-}
-
-func (d *decoder) uint32() uint32 {
-	if b := d.take(4); b != nil {
-		return binary.BigEndian.Uint32(b)
-	}
-	return 0
-}
-
-func (d *decoder) int64() int64 {
-	if b := d.take(8); b != nil {
-		return int64(binary.BigEndian.Uint64(b))
-	}
-	return 0
-}
-
-// bytes returns a copy, nil for null.
-func (d *decoder) bytes() []byte {
-	n := int32(d.uint32())
-	if n == -1 || d.bad {
-		return nil
-	}
-	return append([]byte{}, d.take(int(n))...)
-}
-
-// count reads the length of a list. Each entry has at least one byte.
-func (d *decoder) count() int {
-	n := int32(d.uint32())
-	if int(n) > len(d.rest) {
-		d.bad = true
-		return 0
-	}
-	return int(max(n, 0)) // -1 is null
-}
-
-// texts returns a list of strings. They share one copy of the data.
-func (d *decoder) texts() []string {
-	list := *d
-	n := d.count()
-	for range n {
-		d.take(int(max(int32(d.uint32()), 0)))
-	}
-	if d.bad {
-		return nil
-	}
-	list.rest = list.rest[:len(list.rest)-len(d.rest)]
-	all := string(list.rest)
-	texts := make([]string, list.count())
-	for i := range texts {
-		size := int(max(int32(list.uint32()), 0))
-		at := len(all) - len(list.rest)
-		list.take(size)
-		texts[i] = all[at : at+size]
-	}
-	return texts
-}
-
-func (d *decoder) stat() (s znode.Stat) {
-	s.Czxid, s.Mzxid, s.Ctime, s.Mtime = d.int64(), d.int64(), d.int64(), d.int64()
-	s.Version, s.Cversion, s.Aversion = int32(d.uint32()), int32(d.uint32()), int32(d.uint32())
-	s.EphemeralOwner = d.int64()
-	s.DataLength, s.NumChildren = int32(d.uint32()), int32(d.uint32())
-	s.Pzxid = d.int64()
-	return s
+	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
@@ -41,7 +40,7 @@ func TestManyQuestionsThroughCuts(t *testing.T) {
 	for range callers {
 		running.Go(func() {
 			for some := range slices.Chunk(paths, 23) {
-				nodes, err := w.LookAll(t.Context(), append(slices.Clone(some), "/none"), func(path string) bool { return path == some[0] })
+				nodes, err := w.GetAll(t.Context(), append(slices.Clone(some), "/none"), func(path string) bool { return path == some[0] })
 				if err != nil || len(nodes) != len(some) {
 					t.Errorf("%d of %d: %v", len(nodes), len(some), err)
 					return
@@ -60,13 +59,13 @@ func TestManyQuestionsThroughCuts(t *testing.T) {
 	}
 }
 
-// After a reconnection the session names the newest transaction that it has
-// read, and a server that is older refuses it. The watches name the same
-// transaction, so that the server reports every change since then, and no other.
-func TestReconnectionNamesTheNewestTransaction(t *testing.T) {
+// A reconnection resumes the same session and names the newest transaction that the session
+// has read. So a server that is older refuses it.
+func TestReconnectionResumesTheSession(t *testing.T) {
 	w, p := setup(t, zkconn.Config{})
 	stranger := openWriter(t, zkconn.Config{Address: zkconn.Address{Servers: []string{server(t).Address()}, Chroot: w.Address().Chroot}})
-	if _, _, _, err := w.ExistsW(t.Context(), "/watched"); err != nil {
+	path, err := w.CreateEphemeral(t.Context(), "/e-", nil, nil)
+	if err != nil {
 		t.Fatal(err)
 	}
 	multi(t, stranger, znode.Create("/later", nil))
@@ -74,21 +73,13 @@ func TestReconnectionNamesTheNewestTransaction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again := make(chan struct{})
-	p.decide(once(pass, func(r packet) bool {
-		setsWatches := r.opcode() == zkconn.OpcodeSetWatches
-		if setsWatches {
-			close(again)
-		}
-		return setsWatches
-	}))
-	p.stall(true)
 	p.cut()
-	multi(t, stranger, znode.Create("/meanwhile", nil))
-	p.stall(false)
-	within(t, 10*time.Second, "setting the watches again", func() { <-again })
-	connects, watches := p.named()
-	if last := connects[len(connects)-1]; last < n.Stat.Czxid || watches[0] != last {
-		t.Errorf("the connections name the transactions %#x, the watches %#x, and %#x was read in between", connects, watches, n.Stat.Czxid)
+	own, err := w.Get(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	connects := p.connects()
+	if last := connects[len(connects)-1]; len(connects) < 2 || last.seen < n.Stat.Czxid || last.session != own.Stat.EphemeralOwner {
+		t.Errorf("the connect requests are %+v, after the transaction %#x in the session %#x", connects, n.Stat.Czxid, own.Stat.EphemeralOwner)
 	}
 }

@@ -3,16 +3,140 @@ package zkconn
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
 	"strings"
 	"syscall"
+
+	"mrtq/internal/jute"
 )
 
-// causeError is why an attempt to connect failed, in words that need no knowledge of Go
-// and of system calls.
+// ConnectError says why no session could be opened, and what to do about it.
+// The environment is at fault, not the caller.
+type ConnectError struct {
+	Address string
+	Err     error  // the last cause
+	Hint    string // what to do next
+}
+
+func (e *ConnectError) Error() string {
+	return fmt.Sprintf("cannot open a session with ZooKeeper at %s: %v; %s", e.Address, e.Err, e.Hint)
+}
+
+func (e *ConnectError) Unwrap() error { return e.Err }
+
+// Hopeless reports whether another attempt can't help, because the address, the
+// TLS files or the credentials are wrong.
+func (e *ConnectError) Hopeless() bool { return hopeless(e.Err) }
+
+func (c Config) connectError(err error) *ConnectError {
+	return &ConnectError{Address: c.Address.String(), Err: err, Hint: hint(err, c.TLS != nil)}
+}
+
+// The causes that an attempt to connect fails with, beside those of package net.
+type (
+	// handshakeError says that a connection was accepted but gave no session.
+	handshakeError struct{ err error }
+	// tlsError says that a TLS handshake failed on this side.
+	tlsError struct{ err error }
+	// protocolError says that an answer isn't ZooKeeper's.
+	protocolError struct{ begins []byte }
+	// mistakenError says that a port speaks TLS and the client doesn't, or the reverse.
+	mistakenError struct{ tls bool }
+)
+
+func (e *handshakeError) Error() string {
+	return "connected, but got no session: " + plainCause(e.err).Error()
+}
+func (e *handshakeError) Unwrap() error { return e.err }
+
+func (e *tlsError) Error() string { return "TLS handshake: " + plainCause(e.err).Error() }
+func (e *tlsError) Unwrap() error { return e.err }
+
+func (e *protocolError) Error() string {
+	switch {
+	case beginsTLS(e.begins):
+		return "the server there speaks TLS"
+	case strings.HasPrefix(string(e.begins), "HTTP"):
+		return "the server there speaks HTTP"
+	}
+	return fmt.Sprintf("the server there does not speak ZooKeeper's protocol (its answer begins with %q)", e.begins)
+}
+
+func (e *mistakenError) Error() string {
+	if e.tls {
+		return "the port speaks TLS (it answered a TLS greeting), not ZooKeeper's plain protocol"
+	}
+	return `the port speaks ZooKeeper's plain protocol, not TLS (it answered "srvr" without TLS)`
+}
+
+// hint returns what to do about a failure to connect.
+func hint(err error, useTLS bool) string {
+	var (
+		dns       *net.DNSError
+		record    tls.RecordHeaderError
+		authority x509.UnknownAuthorityError
+		host      x509.HostnameError
+		protocol  *protocolError
+		shaking   *tlsError
+		handshake *handshakeError
+		mistaken  *mistakenError
+	)
+	switch {
+	case errors.As(err, &mistaken) && mistaken.tls:
+		return "use --tls (with --tls-ca, --tls-cert, --tls-key if the server needs them), or the plain port"
+	case errors.As(err, &mistaken):
+		return "use the secure port, or leave out the --tls flags"
+	case errors.Is(err, jute.AuthFailed):
+		return "check the credentials in --auth-file or $MRTQ_ZK_AUTH"
+	case errors.As(err, &dns):
+		return "check the host name"
+	case errors.As(err, &record):
+		return "this port does not speak TLS: use the secure port, or leave out --tls"
+	case errors.As(err, &authority):
+		return "the server's certificate is signed by none of the authorities in --tls-ca"
+	case errors.As(err, &host):
+		return "give the name that the certificate holds with --tls-server-name"
+	case tlsRefused(err):
+		return "the server refused the TLS handshake: it may want a client certificate (--tls-cert, --tls-key)"
+	case errors.As(err, &shaking):
+		return "check that this is a ZooKeeper secure client port; if it is its plain port, leave out --tls"
+	case errors.As(err, &protocol) && beginsTLS(protocol.begins):
+		return "this is a secure port: use --tls, or the plain port"
+	case errors.As(err, &protocol):
+		return "check that this is a ZooKeeper client port"
+	case errors.As(err, &handshake) && useTLS:
+		return "check that this is a ZooKeeper secure client port and that the server has a quorum"
+	case errors.As(err, &handshake):
+		return "check that this is a ZooKeeper client port (with --tls if it is the secure one) and that the server has a quorum"
+	}
+	return "check the address and that the server runs"
+}
+
+// hopeless reports whether another attempt to connect can't help.
+func hopeless(err error) bool {
+	var dns *net.DNSError
+	if errors.As(err, &dns) {
+		return dns.IsNotFound
+	}
+	return errors.As(err, new(*mistakenError)) || errors.As(err, new(tls.RecordHeaderError)) ||
+		errors.As(err, new(*tls.CertificateVerificationError)) || errors.As(err, new(*protocolError)) ||
+		errors.Is(err, jute.AuthFailed) || tlsRefused(err)
+}
+
+// tlsRefused reports whether err is a TLS alert of the server. The tls package
+// has no type for it.
+func tlsRefused(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "remote error" && strings.HasPrefix(op.Err.Error(), "tls: ")
+}
+
+// causeError is why a connection failed, in words that need no knowledge of Go and of
+// system calls.
 type causeError struct {
 	says string
 	err  error
@@ -21,11 +145,8 @@ type causeError struct {
 func (e *causeError) Error() string { return e.says }
 func (e *causeError) Unwrap() error { return e.err }
 
-// plainCause gives an error of an attempt to connect its plain words.
+// plainCause gives an error of a connection its plain words.
 func plainCause(err error) error {
-	if err == nil {
-		return nil
-	}
 	if says := saysCause(err); says != "" {
 		return &causeError{says, err}
 	}

@@ -35,7 +35,7 @@ func TestConnectErrors(t *testing.T) {
 			`connected, but got no session: the server there does not speak ZooKeeper's protocol (its answer begins with "\xff\xff\xff\xff"); check that this is a ZooKeeper client port`},
 		{"TLS alert", tcp(func(c net.Conn) { c.Write([]byte("\x15\x03\x03\x00\x02\x02\x46")) }),
 			"connected, but got no session: the server there speaks TLS; this is a secure port: use --tls, or the plain port"},
-		{"closed at once", tcp(func(c net.Conn) { read(c, 48) }),
+		{"closed at once", tcp(func(c net.Conn) { read(c, 49) }),
 			"connected, but got no session: the server closed the connection; check that this is a ZooKeeper client port (with --tls if it is the secure one) and that the server has a quorum"},
 		{"silence", tcp(func(c net.Conn) { read(c, 1<<20) }),
 			"connected, but got no session: no answer to the handshake; check that this is a ZooKeeper client port (with --tls if it is the secure one) and that the server has a quorum"},

@@ -1,186 +1,256 @@
 package zkconn
 
 import (
+	"bufio"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
+	"os"
+	"sync"
+	"syscall"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
-	"mrtq/internal/openfile"
+	"mrtq/internal/jute"
 )
 
-// TLS names the PEM files of a TLS connection.
-type TLS struct {
-	CA         string // trusted authorities; "" means the system's
-	Cert, Key  string // the client's own; both or neither
-	ServerName string // expected in the server's certificate; "" means the host dialed
-}
+const (
+	// quiet is how long opening a session may take before it is reported.
+	quiet = time.Second
+	// roundPause is the time between two rounds in which every server failed.
+	roundPause, eagerPause = time.Second, 20 * time.Millisecond
+	// firstSilence is how long an eager session waits for its first answer. A starting
+	// server may accept a connection and never answer on it, although the next attempt
+	// succeeds. So an eager session waits only a moment at first, and longer after each
+	// silence.
+	firstSilence, mostSilence = 250 * time.Millisecond, 5 * time.Second
+)
 
-func (t *TLS) config() (*tls.Config, error) {
-	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
-	if t.CA != "" {
-		pem, err := openfile.ReadAll(t.CA)
-		if err != nil {
-			return nil, fmt.Errorf("TLS authorities: %w", err)
+// connectFirst opens the session's first connection. If another attempt can't help, it
+// returns at once. If all servers refuse the connection, it returns after Config.Refused.
+func (s *session) connectFirst(ctx context.Context) (*conn, error) {
+	var once sync.Once
+	say := func(news string) { once.Do(func() { s.cfg.Say(news) }) }
+	late := time.AfterFunc(quiet, func() {
+		say(fmt.Sprintf("connecting to %s: no answer yet; trying for %s", s.cfg.Address, s.cfg.GiveUp))
+	})
+	defer late.Stop()
+	var refusedSince time.Time
+	goOn := func(failed causes) bool {
+		refused, mayPass := false, false
+		for _, one := range failed {
+			isRefusal := errors.Is(one.err, syscall.ECONNREFUSED)
+			refused = refused || isRefusal
+			mayPass = mayPass || !isRefusal && !hopeless(one.err)
 		}
-		c.RootCAs = x509.NewCertPool()
-		if !c.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("TLS authorities: %s holds no PEM certificate", t.CA)
+		trying := fmt.Sprintf("%s: %v; %s; trying for ", s.cfg.Address, failed, hint(failed, s.tls != nil))
+		switch {
+		case mayPass:
+			refusedSince = time.Time{}
+			say(trying + s.cfg.GiveUp.String())
+		case !refused:
+			return false
+		case refusedSince.IsZero():
+			refusedSince = time.Now()
+			say(trying + s.cfg.Refused.String() + ", in case it is just starting")
+		default:
+			return time.Since(refusedSince) < s.cfg.Refused
 		}
+		return true
 	}
-	switch {
-	case t.Cert == "" && t.Key == "":
-	case t.Cert == "" || t.Key == "":
-		return nil, fmt.Errorf("TLS client certificate: give both the certificate and its key")
+	inTime, cancel := context.WithTimeout(ctx, s.cfg.GiveUp)
+	defer cancel()
+	c, err := s.connectAny(inTime, goOn)
+	switch cause := context.Cause(ctx); {
+	case err == nil:
+		return c, nil
+	case cause == nil:
+		return nil, s.cfg.connectError(err)
+	case errors.As(err, new(causes)):
+		return nil, s.cfg.connectError(fmt.Errorf("%w (last: %w)", cause, err))
 	default:
-		pair, err := keyPair(t.Cert, t.Key)
-		if err != nil {
-			return nil, fmt.Errorf("TLS client certificate: %w", err)
-		}
-		c.Certificates = []tls.Certificate{pair}
+		return nil, &ConnectError{Address: s.cfg.Address.String(), Err: cause, Hint: "nothing was read or written"}
 	}
-	return c, nil
 }
 
-func keyPair(certFile, keyFile string) (tls.Certificate, error) {
-	cert, err := openfile.ReadAll(certFile)
-	if err != nil {
-		return tls.Certificate{}, err
-	}
-	key, err := openfile.ReadAll(keyFile)
-	if err != nil {
-		return tls.Certificate{}, err
-	}
-	return tls.X509KeyPair(cert, key)
-}
-
-// dialer returns the function with which the library connects. It stops when the session
-// ends. It keeps the host names that the user wrote, because certificates are checked
-// against them. It also records why it failed, because the library only logs that.
-func (s *session) dialer(config *tls.Config) zk.Dialer {
-	return func(network, address string, _ time.Duration) (net.Conn, error) {
-		ctx, cancel := context.WithTimeout(s.dialing, s.patience())
-		defer cancel()
-		if config == nil && !s.cfg.Eager && s.suspected(address) && s.speaksTLS(network, address) {
-			err := &mistakenError{tls: true}
-			s.noteFailure(address, err)
-			return nil, err
-		}
-		conn, err := s.connect(ctx, network, address)
-		if err == nil && config != nil {
-			conn, err = secure(ctx, conn, config, address)
-			if noTLSAnswer(err) && !s.opened() && s.speaksPlain(network, address) {
-				err = &mistakenError{tls: false}
+// connectAny tries the servers in turn until one gives a connection with the session, ctx
+// ends, or the session is over. After each round of failures it asks goOn whether to try
+// again. The error is the [causes] of the last attempts, ctx's cause if no attempt has
+// failed, [errExpired], or a refusal of the credentials.
+func (s *session) connectAny(ctx context.Context, goOn func(causes) bool) (*conn, error) {
+	failures := map[string]error{}
+	for {
+		for range s.servers {
+			server := s.servers[s.turn%len(s.servers)]
+			s.turn++
+			c, err := s.connect(ctx, server)
+			if err == nil || errors.Is(err, errExpired) || errors.Is(err, jute.AuthFailed) {
+				return c, err
+			}
+			if !errors.Is(err, net.ErrClosed) && !errors.Is(err, context.Canceled) { // otherwise this side gave up
+				failures[server] = err
+			}
+			if s.cfg.Eager {
+				sleep(ctx, eagerPause)
+			}
+			if ctx.Err() != nil {
+				return nil, s.failed(ctx, failures)
 			}
 		}
-		if err != nil {
-			s.noteFailure(address, err)
+		var failed causes
+		if err := s.failed(ctx, failures); errors.As(err, &failed) && !goOn(failed) {
 			return nil, err
 		}
-		w := newWire(conn, s, address)
-		if err := s.use(w); err != nil {
-			w.Close()
-			return nil, err
+		if !s.cfg.Eager && sleep(ctx, roundPause) != nil {
+			return nil, s.failed(ctx, failures)
 		}
-		return w, nil
 	}
 }
 
-func (s *session) connect(ctx context.Context, network, address string) (net.Conn, error) {
+// failed lists failures in the order of the address. Without any, it returns ctx's cause.
+func (s *session) failed(ctx context.Context, failures map[string]error) error {
+	var all causes
+	for _, server := range s.cfg.Address.Servers {
+		if err := failures[server]; err != nil {
+			all = append(all, cause{server, err})
+		}
+	}
+	if all == nil {
+		return context.Cause(ctx)
+	}
+	return all
+}
+
+// patience limits each of the two steps to a session: TCP and TLS, and then the server's
+// answers.
+func (s *session) patience() time.Duration {
+	most := min(mostSilence, s.cfg.GiveUp/2)
+	if s.cfg.Eager {
+		return min(s.silence, most)
+	}
+	return most
+}
+
+// connect makes one attempt at one server.
+func (s *session) connect(ctx context.Context, server string) (*conn, error) {
+	dialing, cancel := context.WithTimeout(ctx, s.patience())
+	defer cancel()
+	nc, err := s.dial(dialing, server)
+	if err == nil && s.tls != nil {
+		nc, err = secure(dialing, nc, s.tls, server)
+		if shaking := (*tlsError)(nil); errors.As(err, &shaking) && !hopeless(err) && s.opening() && s.speaksPlain(ctx, server) {
+			return nil, &mistakenError{tls: false}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { nc.Close() })
+	defer stop()
+	c, err := s.handshake(nc)
+	if err == nil {
+		return c, nil
+	}
+	nc.Close()
+	if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		s.silence *= 2
+		err = &handshakeError{errors.New("no answer to the handshake")}
+	}
+	// A secure port closes a plain connection, or stays silent.
+	if !errors.As(err, new(*protocolError)) && s.tls == nil && !s.cfg.Eager && s.opening() && s.speaksTLS(ctx, server) {
+		err = &mistakenError{tls: true}
+	}
+	return nil, err
+}
+
+// opening reports whether the session has never been open.
+func (s *session) opening() bool { return s.id == 0 }
+
+func (s *session) dial(ctx context.Context, server string) (net.Conn, error) {
 	if s.cfg.Dial != nil {
 		return s.cfg.Dial(ctx)
 	}
-	conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
-	return conn, plainCause(err)
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", server)
+	if err != nil {
+		return nil, plainCause(err)
+	}
+	return conn, nil
 }
 
-func secure(ctx context.Context, conn net.Conn, config *tls.Config, address string) (net.Conn, error) {
-	if config.ServerName == "" {
-		host, _, err := net.SplitHostPort(address)
-		if err != nil {
+// errExpired says that the server doesn't know the session any more.
+var errExpired = errors.New("it expired on the server")
+
+// A connect response has protocol, timeout, session, password (16 bytes) and perhaps a
+// flag, which makes 36 or 37 bytes. An answer of another length is not ZooKeeper's.
+const minConnectResponse, maxConnectResponse = 36, 64
+
+// handshake opens the session or resumes it, and then sends the credentials. It names the
+// newest transaction that the session has seen. A server whose data are older refuses.
+func (s *session) handshake(dialed net.Conn) (*conn, error) {
+	nc := &patient{Conn: dialed}
+	nc.SetDeadline(time.Now().Add(s.patience()))
+	in := bufio.NewReaderSize(nc, readAhead)
+	request := jute.AppendConnectRequest(make([]byte, jute.LenPrefix), jute.ConnectRequest{
+		LastZxidSeen: s.seen, TimeoutMillis: int32(s.cfg.SessionTimeout.Milliseconds()),
+		SessionID: s.id, Password: s.password[:], HasReadOnly: true,
+	})
+	jute.SealFrame(request)
+	if _, err := nc.Write(request); err != nil {
+		return nil, &handshakeError{err}
+	}
+	begins, err := in.Peek(jute.LenPrefix)
+	if err != nil {
+		return nil, &handshakeError{err}
+	}
+	if n := binary.BigEndian.Uint32(begins); n < minConnectResponse || n > maxConnectResponse {
+		return nil, &handshakeError{&protocolError{append([]byte{}, begins...)}}
+	}
+	answer, err := jute.ReadFrame(in, nil, maxConnectResponse)
+	if err != nil {
+		return nil, &handshakeError{err}
+	}
+	d := jute.NewDecoder(answer)
+	granted := d.ConnectResponse()
+	switch {
+	case d.Err() != nil || len(granted.Password) != len(s.password):
+		return nil, &handshakeError{errAnswer}
+	case granted.TimeoutMillis <= 0 && !s.opening():
+		return nil, errExpired
+	case granted.TimeoutMillis <= 0 || granted.SessionID == 0:
+		return nil, &handshakeError{errors.New("the server gives none")}
+	case granted.ReadOnly:
+		return nil, &handshakeError{errors.New("the server is read-only, because it has lost its quorum")}
+	}
+	for _, a := range s.cfg.Auth {
+		if err := authenticate(nc, in, a); err != nil {
 			return nil, err
 		}
-		config = config.Clone()
-		config.ServerName = host
 	}
-	c := tls.Client(conn, config)
-	if err := c.HandshakeContext(ctx); err != nil {
-		conn.Close()
-		return nil, &tlsError{err}
+	nc.SetDeadline(time.Time{})
+	s.id, s.password = granted.SessionID, [jute.PasswordLen]byte(granted.Password)
+	return newConn(s, nc, in, time.Duration(granted.TimeoutMillis)*time.Millisecond), nil
+}
+
+// authenticate adds a credential to the session's connection.
+func authenticate(nc net.Conn, in *bufio.Reader, a Auth) error {
+	request := jute.AppendRequestHeader(make([]byte, jute.LenPrefix), jute.RequestHeader{Xid: jute.XidAuth, Op: jute.OpAuth})
+	request = jute.AppendAuthRequest(request, jute.AuthRequest{Scheme: a.Scheme, Auth: []byte(*a.credential)})
+	jute.SealFrame(request)
+	if _, err := nc.Write(request); err != nil {
+		return &handshakeError{err}
 	}
-	return c, nil
-}
-
-// noTLSAnswer reports whether a TLS handshake failed before the other side sent
-// any TLS.
-func noTLSAnswer(err error) bool {
-	var shaking *tlsError
-	return errors.As(err, &shaking) && !hopeless(err)
-}
-
-// tlsError says that a TLS handshake failed on this side.
-type tlsError struct{ err error }
-
-func (e *tlsError) Error() string { return "TLS handshake: " + plainCause(e.err).Error() }
-func (e *tlsError) Unwrap() error { return e.err }
-
-// servers gives the library the servers in turn. The library's own provider
-// resolves names only once, and makes the library wait a second before it
-// reconnects to the server that it lost.
-type servers struct {
-	s           *session
-	list        []string
-	next, tried int // servers tried since the last success or pause
-}
-
-// Init gets the servers already shuffled.
-func (p *servers) Init(list []string) error {
-	p.list = list
+	answer, err := jute.ReadFrame(in, nil, maxConnectResponse)
+	if err != nil {
+		return &handshakeError{err}
+	}
+	d := jute.NewDecoder(answer)
+	h := d.ReplyHeader()
+	if d.Err() != nil || h.Xid != jute.XidAuth {
+		return &handshakeError{errAnswer}
+	}
+	if h.Err != jute.OK {
+		return fmt.Errorf("%s credentials: %w", a.Scheme, h.Err)
+	}
 	return nil
-}
-
-// Len implements [zk.HostProvider].
-func (p *servers) Len() int { return len(p.list) }
-
-// Next returns true, which means to pause, whenever all servers have been tried
-// without success.
-func (p *servers) Next() (server string, pause bool) {
-	if pause = p.tried == len(p.list); pause {
-		p.tried = 0
-		p.s.allFailed()
-	}
-	if p.s.cfg.Eager && p.next > 0 {
-		pause = p.s.pauseEager()
-	}
-	server = p.list[p.next%len(p.list)]
-	p.next++
-	p.tried++
-	return server, pause
-}
-
-// pauseEager waits between two eager attempts, and reports whether the session is
-// over. Then the library must pause, because only in a pause does it notice that
-// it was closed.
-func (s *session) pauseEager() (over bool) {
-	select {
-	case <-time.After(eagerPause):
-		return false
-	case <-s.dialing.Done():
-		return true
-	}
-}
-
-// Connected is called when a session has been opened or resumed.
-func (p *servers) Connected() { p.tried = 0 }
-
-// clientLog receives the library's log.
-type clientLog struct{ s *session }
-
-func (l clientLog) Printf(format string, args ...any) {
-	l.s.cfg.Log.Debug("zookeeper client", "says", fmt.Sprintf(format, args...))
 }

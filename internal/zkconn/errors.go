@@ -1,16 +1,11 @@
 package zkconn
 
 import (
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"net"
-	"strings"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
+	"mrtq/internal/jute"
 	"mrtq/internal/znode"
 )
 
@@ -31,96 +26,13 @@ var (
 	ErrNoAuth = errors.New("no permission")
 
 	errClosed = errors.New("the ZooKeeper session was closed")
+
+	// errAnswer says that an answer can't be read, or that it answers nothing.
+	errAnswer = errors.New("the server's answer cannot be read")
 )
 
-// ConnectError says why no session could be opened, and what to do about it.
-// The environment is at fault, not the caller.
-type ConnectError struct {
-	Address string
-	Err     error  // the last cause
-	Hint    string // what to do next
-}
-
-func (e *ConnectError) Error() string {
-	return fmt.Sprintf("cannot open a session with ZooKeeper at %s: %v; %s", e.Address, e.Err, e.Hint)
-}
-
-func (e *ConnectError) Unwrap() error { return e.Err }
-
-func (s *session) connectError(err error) *ConnectError {
-	return &ConnectError{Address: s.cfg.Address.String(), Err: err, Hint: hint(err, s.cfg.TLS != nil)}
-}
-
-// hint returns what to do about a failure to connect.
-func hint(err error, useTLS bool) string {
-	var (
-		dns       *net.DNSError
-		record    tls.RecordHeaderError
-		authority x509.UnknownAuthorityError
-		host      x509.HostnameError
-		protocol  *protocolError
-		shaking   *tlsError
-		handshake *handshakeError
-		mistaken  *mistakenError
-	)
-	switch {
-	case errors.As(err, &mistaken) && mistaken.tls:
-		return "use --tls (with --tls-ca, --tls-cert, --tls-key if the server needs them), or the plain port"
-	case errors.As(err, &mistaken):
-		return "use the secure port, or leave out the --tls flags"
-	case errors.Is(err, zk.ErrAuthFailed):
-		return "check the credentials in --auth-file or $MRTQ_ZK_AUTH"
-	case errors.As(err, &dns):
-		return "check the host name"
-	case errors.As(err, &record):
-		return "this port does not speak TLS: use the secure port, or leave out --tls"
-	case errors.As(err, &authority):
-		return "the server's certificate is signed by none of the authorities in --tls-ca"
-	case errors.As(err, &host):
-		return "give the name that the certificate holds with --tls-server-name"
-	case tlsRefused(err):
-		return "the server refused the TLS handshake: it may want a client certificate (--tls-cert, --tls-key)"
-	case errors.As(err, &shaking):
-		return "check that this is a ZooKeeper secure client port; if it is its plain port, leave out --tls"
-	case errors.As(err, &protocol) && protocol.tls():
-		return "this is a secure port: use --tls, or the plain port"
-	case errors.As(err, &protocol):
-		return "check that this is a ZooKeeper client port"
-	case errors.As(err, &handshake) && useTLS:
-		return "check that this is a ZooKeeper secure client port and that the server has a quorum"
-	case errors.As(err, &handshake):
-		return "check that this is a ZooKeeper client port (with --tls if it is the secure one) and that the server has a quorum"
-	}
-	return "check the address and that the server runs"
-}
-
-// hopeless reports whether another attempt to connect can't help.
-func hopeless(err error) bool {
-	var (
-		dns      *net.DNSError
-		record   tls.RecordHeaderError
-		cert     *tls.CertificateVerificationError
-		protocol *protocolError
-		mistaken *mistakenError
-	)
-	switch {
-	case errors.As(err, &dns):
-		return dns.IsNotFound
-	case errors.As(err, &mistaken), errors.As(err, &record), errors.As(err, &cert), errors.As(err, &protocol):
-		return true
-	}
-	return tlsRefused(err)
-}
-
-// tlsRefused reports whether err is a TLS alert of the server. The tls package
-// has no type for it.
-func tlsRefused(err error) bool {
-	var op *net.OpError
-	return errors.As(err, &op) && op.Op == "remote error" && strings.HasPrefix(op.Err.Error(), "tls: ")
-}
-
-// ResponseTooLargeError says that an answer did not fit in the client's buffer.
-// It ends the session, because the connection would only break again.
+// ResponseTooLargeError says that an answer is longer than the limit. It ends the session,
+// because the answer to the same question would be as long again.
 type ResponseTooLargeError struct {
 	Size, Limit int // bytes
 }
@@ -139,69 +51,17 @@ type pathError struct {
 func (e *pathError) Error() string { return fmt.Sprintf("%s %s: %v", e.op, e.path, e.err) }
 func (e *pathError) Unwrap() error { return e.err }
 
-// apiError converts the client library's errors to the errors of this package
-// and of znode, which callers check. It passes other errors on unchanged.
-func apiError(err error) error {
-	switch err {
-	case zk.ErrNoNode:
-		return znode.ErrNoNode
-	case zk.ErrNodeExists:
-		return znode.ErrNodeExists
-	case zk.ErrNotEmpty:
-		return znode.ErrNotEmpty
-	case zk.ErrBadVersion:
-		return znode.ErrBadVersion
-	case zk.ErrNoChildrenForEphemerals:
-		return znode.ErrEphemeralParent
-	case zk.ErrNoAuth:
-		return fmt.Errorf("%w (give credentials with --auth-file or $MRTQ_ZK_AUTH, or change the znode's ACL)", ErrNoAuth)
-	}
-	if throttled(err) {
-		return ErrThrottled
-	}
-	return err
-}
-
-// throttled reports whether err is the library's error for ZooKeeper's THROTTLEDOP.
-// The library has no name for it.
-func throttled(err error) bool { return err != nil && err.Error() == "unknown error: -127" }
-
-// unanswered reports whether the request may have been done although the library returned
-// err. That is so for every error that is not a known refusal of a server.
-func unanswered(err error) bool {
-	for _, refusal := range refusals {
-		if errors.Is(err, refusal) {
-			return false
-		}
-	}
-	return err != nil
-}
-
-// refusals are the errors of a server that read a request and refused it.
-var refusals = []error{
-	zk.ErrAPIError, zk.ErrNoNode, zk.ErrNoAuth, zk.ErrBadVersion, zk.ErrNoChildrenForEphemerals,
-	zk.ErrNodeExists, zk.ErrNotEmpty, zk.ErrInvalidACL, zk.ErrAuthFailed, zk.ErrNothing,
-	zk.ErrBadArguments, zk.ErrInvalidPath,
-}
-
-// temporary reports whether the library's error err comes from the connection or from a
-// busy server. Then a read can be repeated.
-func temporary(err error) bool {
-	if throttled(err) {
-		return true
-	}
-	switch err {
-	case zk.ErrNoServer, zk.ErrConnectionClosed, zk.ErrSessionExpired, zk.ErrClosing, zk.ErrSessionMoved:
-		return true
-	}
-	return false
-}
-
 // unsentError says that a write certainly wasn't done.
 type unsentError struct{ err error }
 
 func (e *unsentError) Error() string { return "nothing was sent: " + e.err.Error() }
 func (e *unsentError) Unwrap() error { return e.err }
+
+// brokenError says that a connection broke before a request was answered.
+type brokenError struct{ err error }
+
+func (e *brokenError) Error() string { return e.err.Error() }
+func (e *brokenError) Unwrap() error { return e.err }
 
 // lostError adds a cause to ErrLost.
 func lostError(why string, after time.Duration, last error) error {
@@ -213,4 +73,50 @@ func lostError(why string, after time.Duration, last error) error {
 		err = fmt.Errorf("%w (last: %w)", err, last)
 	}
 	return err
+}
+
+// codeError converts the code of an answer to an error of this package or of znode. Codes
+// without such an error are errors themselves. OK gives nil.
+func codeError(code jute.Code) error {
+	switch code {
+	case jute.OK:
+		return nil
+	case jute.NoNode:
+		return znode.ErrNoNode
+	case jute.NodeExists:
+		return znode.ErrNodeExists
+	case jute.NotEmpty:
+		return znode.ErrNotEmpty
+	case jute.BadVersion:
+		return znode.ErrBadVersion
+	case jute.NoChildrenForEph:
+		return znode.ErrEphemeralParent
+	case jute.NoAuth:
+		return fmt.Errorf("%w (give credentials with --auth-file or $MRTQ_ZK_AUTH, or change the znode's ACL)", ErrNoAuth)
+	case jute.ThrottledOp:
+		return ErrThrottled
+	}
+	return code
+}
+
+// refusal reports whether a server that answers a write with this code certainly did
+// nothing. After any other code, also one that this package doesn't know, the write may
+// have been done.
+func refusal(code jute.Code) bool {
+	switch code {
+	case jute.APIError, jute.NoNode, jute.NoAuth, jute.BadVersion, jute.NoChildrenForEph, jute.NodeExists, jute.NotEmpty,
+		jute.InvalidACL, jute.AuthFailed, jute.BadArguments, jute.QuotaExceeded, jute.ThrottledOp:
+		return true
+	}
+	return false
+}
+
+// temporary reports whether a request can be repeated after err: a read on a connection
+// that broke, or a request that did nothing because the server throttles or the session
+// has just moved to another server.
+func temporary(err error) bool {
+	if errors.Is(err, ErrUnknownOutcome) {
+		return false
+	}
+	return errors.As(err, new(*brokenError)) || errors.Is(err, ErrThrottled) || errors.Is(err, jute.SessionMoved)
 }

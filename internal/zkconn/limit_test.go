@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"mrtq/harness/minizk"
-	"mrtq/internal/pace"
 	"mrtq/internal/znode"
 )
 
@@ -19,7 +18,7 @@ func TestLimitIsShared(t *testing.T) {
 	}
 	defer s.Close()
 	const perSecond = 100
-	cfg := Config{Address: Address{Servers: []string{s.Addr()}}, Limit: pace.NewLimit(perSecond)}
+	cfg := Config{Address: Address{Servers: []string{s.Addr()}}, Limit: NewLimit(perSecond)}
 	began := time.Now()
 	var all sync.WaitGroup
 	for _, name := range []string{"/a", "/b"} {

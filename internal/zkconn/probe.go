@@ -9,45 +9,37 @@ import (
 	"time"
 )
 
-// mistakenError says that a port speaks TLS and the client doesn't, or the reverse.
-// Neither protocol has an error for that: such a port closes the connection or stays
-// silent. So the session asks the port a second time in the other protocol.
-type mistakenError struct{ tls bool }
-
-func (e *mistakenError) Error() string {
-	if e.tls {
-		return "the port speaks TLS (it answered a TLS greeting), not ZooKeeper's plain protocol"
-	}
-	return `the port speaks ZooKeeper's plain protocol, not TLS (it answered "srvr" without TLS)`
-}
+// If a port speaks TLS and the client doesn't, or the reverse, neither protocol has an
+// error for that: such a port closes the connection or stays silent. So the session asks
+// the port a second time in the other protocol.
 
 // probing is how long the second attempt may take.
 const probing = 2 * time.Second
 
 // speaksTLS reports whether a port answers a TLS greeting, with any certificate
 // or alert. It sends nothing but the greeting.
-func (s *session) speaksTLS(network, address string) bool {
-	ctx, cancel := context.WithTimeout(s.dialing, probing)
+func (s *session) speaksTLS(ctx context.Context, server string) bool {
+	ctx, cancel := context.WithTimeout(ctx, probing)
 	defer cancel()
-	conn, err := s.connect(ctx, network, address)
+	conn, err := s.dial(ctx, server)
 	if err != nil {
 		return false
 	}
 	defer conn.Close()
-	heard := &opening{Conn: conn}
+	heard := &firstBytes{Conn: conn}
 	// The certificate doesn't matter, because no session is opened on this
 	// connection.
 	_ = tls.Client(heard, &tls.Config{InsecureSkipVerify: true}).HandshakeContext(ctx)
 	return beginsTLS(heard.begins)
 }
 
-// opening records the first bytes that came.
-type opening struct {
+// firstBytes records the first bytes that came.
+type firstBytes struct {
 	net.Conn
 	begins []byte
 }
 
-func (o *opening) Read(b []byte) (int, error) {
+func (o *firstBytes) Read(b []byte) (int, error) {
 	n, err := o.Conn.Read(b)
 	if have := len(o.begins); have < 2 {
 		o.begins = append(o.begins, b[:min(n, 2-have)]...)
@@ -62,19 +54,16 @@ func beginsTLS(b []byte) bool {
 
 // speaksPlain reports whether a port answers one of ZooKeeper's four-letter
 // words, which need no session, or says that they are switched off.
-func (s *session) speaksPlain(network, address string) bool {
-	ctx, cancel := context.WithTimeout(s.dialing, probing)
+func (s *session) speaksPlain(ctx context.Context, server string) bool {
+	ctx, cancel := context.WithTimeout(ctx, probing)
 	defer cancel()
-	conn, err := s.connect(ctx, network, address)
+	conn, err := s.dial(ctx, server)
 	if err != nil {
 		return false
 	}
 	defer conn.Close()
-	if deadline, ok := ctx.Deadline(); ok {
-		if err := conn.SetDeadline(deadline); err != nil {
-			return false
-		}
-	}
+	deadline, _ := ctx.Deadline()
+	conn.SetDeadline(deadline)
 	if _, err := io.WriteString(conn, "srvr"); err != nil {
 		return false
 	}

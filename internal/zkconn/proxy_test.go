@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"mrtq/internal/zkconn"
+	"mrtq/internal/jute"
 )
 
 // proxy is between a session and its server, and does what a test wants with
@@ -38,7 +38,7 @@ type packet struct {
 
 // opcode is a request's, -1 for a connection's first packet.
 func (p packet) opcode() int {
-	if p.answer || len(p.body) < 8 || len(p.body) == 44 && p.body[3] == 0 && binary.BigEndian.Uint32(p.body) == 0 {
+	if p.answer || len(p.body) < 8 || len(p.body) == 45 && p.xid() == 0 {
 		return -1
 	}
 	return int(int32(binary.BigEndian.Uint32(p.body[4:])))
@@ -226,7 +226,7 @@ func once(f action, match func(packet) bool) func(packet) action {
 	}
 }
 
-func isMulti(p packet) bool { return p.opcode() == zkconn.OpcodeMulti }
+func isMulti(p packet) bool { return p.opcode() == int(jute.OpMulti) }
 
 // answerTo matches the answer to the first request that match accepts.
 func answerTo(match func(packet) bool) func(packet) bool {
@@ -245,18 +245,17 @@ func (p *proxy) requests() []packet {
 	return append([]packet(nil), p.seen...)
 }
 
-// named lists the transactions that were named as the newest that the session has
-// seen: by connect requests, and by requests to set watches again.
-func (p *proxy) named() (connects, watches []int64) {
+// connect is what a connect request says: the newest transaction that the session has
+// seen, and the session, 0 for a new one.
+type connect struct{ seen, session int64 }
+
+func (p *proxy) connects() (all []connect) {
 	for _, r := range p.requests() {
-		switch r.opcode() {
-		case -1:
-			connects = append(connects, int64(binary.BigEndian.Uint64(r.body[4:])))
-		case zkconn.OpcodeSetWatches:
-			watches = append(watches, int64(binary.BigEndian.Uint64(r.body[8:])))
+		if r.opcode() == -1 {
+			all = append(all, connect{int64(binary.BigEndian.Uint64(r.body[4:])), int64(binary.BigEndian.Uint64(r.body[16:]))})
 		}
 	}
-	return connects, watches
+	return all
 }
 
 func (p *proxy) connections() int {

@@ -3,27 +3,28 @@ package zkconn
 import (
 	"context"
 	"errors"
+	"slices"
 
-	"github.com/go-zookeeper/zk"
-
+	"mrtq/internal/jute"
 	"mrtq/internal/znode"
 )
 
 // Reader is a session that cannot write. Paths are inside the chroot of its address. It is
-// safe for concurrent use. Concurrent calls are pipelined, with as many requests under way
-// as the session's pace allows ([pace.Reads]).
+// safe for concurrent use. If the connection breaks, it repeats its reads on the next one.
+//
+// Names of children are in byte order, and ZooKeeper's own /zookeeper is left out. The
+// data of znodes that were read together may share memory: don't change it, and copy what
+// you keep of a few znodes among many.
 type Reader struct {
 	s     *session
-	at    Address // paths are inside its chroot
-	marks bool    // see MarkUnreadable
+	at    Address                // paths are inside its chroot
+	marks bool                   // see MarkUnreadable
+	acls  func(path string) bool // see WithACLs
 }
 
 // OpenReader connects, authenticates and returns a session that cannot write.
 // The error is a *[ConnectError] if no session could be opened. Close it.
 func OpenReader(ctx context.Context, cfg Config) (*Reader, error) {
-	if cfg.MaxRequest == 0 {
-		cfg.MaxRequest = maxQuestion
-	}
 	s, err := open(ctx, cfg)
 	if err != nil {
 		return nil, err
@@ -31,22 +32,45 @@ func OpenReader(ctx context.Context, cfg Config) (*Reader, error) {
 	return newReader(s), nil
 }
 
-// maxQuestion is large enough for a read with the longest path.
-const maxQuestion = 1 << 20
+func newReader(s *session) *Reader {
+	return &Reader{s: s, at: s.cfg.Address, acls: orNone(nil)}
+}
 
-func newReader(s *session) *Reader { return &Reader{s: s, at: s.cfg.Address} }
+// with returns a Reader on the same session, changed by f.
+func (r *Reader) with(f func(*Reader)) *Reader {
+	other := *r
+	f(&other)
+	return &other
+}
 
 // Outside returns a Reader that uses the same session, but without its chroot. Its paths
 // are the server's.
-func (r *Reader) Outside() *Reader { return &Reader{s: r.s} }
+func (r *Reader) Outside() *Reader { return r.with(func(r *Reader) { r.at = Address{} }) }
+
+// MarkUnreadable returns a Reader on the same session. A znode that may not be read is no
+// error for its Get, GetAll, Subtrees, Walk and Tree. They return its Stat and mark it as
+// unreadable.
+func (r *Reader) MarkUnreadable() *Reader { return r.with(func(r *Reader) { r.marks = true }) }
+
+// WithACLs returns a Reader on the same session. Its Get, Subtrees, Walk and Tree also read
+// the ACLs of the znodes that acls chooses; nil chooses none. Each costs one more request.
+func (r *Reader) WithACLs(acls func(path string) bool) *Reader {
+	return r.with(func(r *Reader) { r.acls = orNone(acls) })
+}
+
+func orNone(acls func(path string) bool) func(path string) bool {
+	if acls == nil {
+		return func(string) bool { return false }
+	}
+	return acls
+}
+
+// AllACLs chooses every znode. See [Reader.WithACLs].
+func AllACLs(string) bool { return true }
 
 // Close ends the session and with it its ephemeral nodes. Calls under way
 // return.
 func (r *Reader) Close() { r.s.close() }
-
-// MarkUnreadable returns the same session. Its Look and Tree mark a znode that
-// may not be read as unreadable, and continue.
-func (r *Reader) MarkUnreadable() *Reader { return &Reader{s: r.s, at: r.at, marks: true} }
 
 // Address is the session's address.
 func (r *Reader) Address() Address { return r.s.cfg.Address }
@@ -54,90 +78,144 @@ func (r *Reader) Address() Address { return r.s.cfg.Address }
 // Sync makes sure that later reads are no older than any answer that any client
 // got before the call.
 func (r *Reader) Sync(ctx context.Context) error {
-	return r.read(ctx, "sync", "/", func(abs string) error {
-		_, err := r.s.conn.Sync("/")
-		return err
-	})
+	_, err := r.Outside().read(ctx, jute.OpSync, "/", false)
+	return err
 }
-
-// Get reads a node without its ACL. The error wraps [znode.ErrNoNode] if the
-// node doesn't exist. The caller owns the node.
-func (r *Reader) Get(ctx context.Context, path string) (znode.Node, error) {
-	a, err := r.ask(ctx, asksNode, path)
-	if err != nil {
-		return znode.Node{}, err
-	}
-	return znode.Node{Path: path, Data: a.data, Stat: a.stat}, nil
-}
-
-// Look is Get, with the ACL if acl is true. With [Reader.MarkUnreadable], a
-// node that may not be read is not an error: Look returns its Stat.
-func (r *Reader) Look(ctx context.Context, path string, acl bool) (znode.Node, error) {
-	n, err := r.Get(ctx, path)
-	if err == nil && acl {
-		n.ACL, err = r.ACL(ctx, path)
-	}
-	if !r.marks || !errors.Is(err, ErrNoAuth) {
-		return n, err
-	}
-	stat, ok, err := r.Exists(ctx, path)
-	if err == nil && !ok {
-		err = &pathError{op: "get", path: path, err: znode.ErrNoNode}
-	}
-	return znode.Node{Path: path, Stat: stat, Unreadable: ErrNoAuth.Error()}, err
-}
-
-// System reports whether path is ZooKeeper's own subtree: configuration and
-// quotas of the server, not of the application.
-func (r *Reader) System(path string) bool { return r.at.abs(path) == "/zookeeper" }
 
 // Exists reads a node's Stat. ok is false if the node doesn't exist.
 func (r *Reader) Exists(ctx context.Context, path string) (stat znode.Stat, ok bool, err error) {
-	var found bool
-	var st *zk.Stat
-	err = r.read(ctx, "exists", path, func(abs string) (err error) {
-		found, st, err = r.s.conn.Exists(abs)
-		return err
-	})
-	if err != nil || !found {
-		return znode.Stat{}, false, err
+	stat, ok, _, err = r.exists(ctx, path, false)
+	return stat, ok, err
+}
+
+func (r *Reader) exists(ctx context.Context, path string, watch bool) (znode.Stat, bool, Watch, error) {
+	a, err := r.read(ctx, jute.OpExists, path, watch)
+	switch {
+	case errors.Is(err, znode.ErrNoNode):
+		return znode.Stat{}, false, Watch{a.fired}, nil
+	case err != nil:
+		return znode.Stat{}, false, Watch{}, err
 	}
-	return fromStat(st), true, nil
+	d := jute.NewDecoder(a.body)
+	return znode.Stat(d.Stat()), true, Watch{a.fired}, d.Err()
 }
 
-// Children lists a node's children in the server's order. The error wraps
-// [znode.ErrNoNode] if the node doesn't exist.
-func (r *Reader) Children(ctx context.Context, path string) ([]string, error) {
-	a, err := r.ask(ctx, asksChildren, path)
-	return a.names, err
-}
-
-// ACL reads a node's access control list.
-func (r *Reader) ACL(ctx context.Context, path string) ([]znode.ACL, error) {
-	a, err := r.ask(ctx, asksACL, path)
-	return a.acl, err
-}
-
-// read waits for its turn, and repeats f until it gets an answer.
-func (r *Reader) read(ctx context.Context, op, path string, f func(abs string) error) error {
-	if err := znode.ValidatePath(path); err != nil {
-		return err
-	}
-	abs := r.at.abs(path)
-	err := r.s.reads.Pass(ctx, func() error {
-		return r.s.repeat(ctx, func() error { return f(abs) })
-	})
+// Get reads a node. The error wraps [znode.ErrNoNode] if the node doesn't exist.
+func (r *Reader) Get(ctx context.Context, path string) (znode.Node, error) {
+	nodes, err := r.getAll(ctx, []string{path}, r.acls)
 	if err != nil {
-		return &pathError{op: op, path: path, err: apiError(err)}
+		return znode.Node{}, err
 	}
-	return nil
+	if nodes[0].Path == "" {
+		return znode.Node{}, &pathError{op: says[jute.OpGetData], path: path, err: znode.ErrNoNode}
+	}
+	return nodes[0], nil
 }
 
-func fromStat(s *zk.Stat) znode.Stat {
-	return znode.Stat{
-		Czxid: s.Czxid, Mzxid: s.Mzxid, Ctime: s.Ctime, Mtime: s.Mtime,
-		Version: s.Version, Cversion: s.Cversion, Aversion: s.Aversion,
-		EphemeralOwner: s.EphemeralOwner, DataLength: s.DataLength,
-		NumChildren: s.NumChildren, Pzxid: s.Pzxid,
+// GetAll reads many nodes with few requests, and the ACLs of those that acls chooses; nil
+// chooses none. It leaves out missing nodes and keeps the order of the others.
+func (r *Reader) GetAll(ctx context.Context, paths []string, acls func(path string) bool) ([]znode.Node, error) {
+	nodes, err := r.getAll(ctx, paths, orNone(acls))
+	return slices.DeleteFunc(nodes, func(n znode.Node) bool { return n.Path == "" }), err
+}
+
+// getAll returns a node for each path. The path of a missing node is "".
+func (r *Reader) getAll(ctx context.Context, paths []string, acls func(path string) bool) ([]znode.Node, error) {
+	nodes := make([]znode.Node, len(paths))
+	err := r.ask(ctx, question{jute.OpGetData, paths, func(i int, d *jute.Decoder, err error) error {
+		if err != nil {
+			nodes[i], err = r.unanswered(ctx, paths[i], err)
+			return err
+		}
+		nodes[i] = znode.Node{Path: paths[i], Data: d.Buffer("data"), Stat: znode.Stat(d.Stat())}
+		return nil
+	}})
+	if err != nil {
+		return nil, err
 	}
+	var with []string // the paths of nodes whose ACLs are also read, and their indexes
+	var which []int
+	for i, n := range nodes {
+		if n.Path != "" && n.Unreadable == "" && acls(n.Path) {
+			with, which = append(with, n.Path), append(which, i)
+		}
+	}
+	return nodes, r.ask(ctx, question{jute.OpGetACL, with, func(k int, d *jute.Decoder, err error) error {
+		n := &nodes[which[k]]
+		if err != nil {
+			*n, err = r.unanswered(ctx, n.Path, err)
+			return err
+		}
+		n.ACL = readACL(d)
+		return nil
+	}})
+}
+
+// unanswered returns what an error about a node means: no node if it doesn't exist, and
+// perhaps an unreadable one if it may not be read. Otherwise it returns the error.
+func (r *Reader) unanswered(ctx context.Context, path string, err error) (znode.Node, error) {
+	switch {
+	case errors.Is(err, znode.ErrNoNode):
+		return znode.Node{}, nil
+	case !r.marks || !errors.Is(err, ErrNoAuth):
+		return znode.Node{}, err
+	}
+	stat, ok, err := r.Exists(ctx, path)
+	if err != nil || !ok {
+		return znode.Node{}, err
+	}
+	return znode.Node{Path: path, Stat: stat, Unreadable: ErrNoAuth.Error()}, nil
+}
+
+// Children lists the names of a node's children. The error wraps [znode.ErrNoNode] if the
+// node doesn't exist. The caller owns the slice.
+func (r *Reader) Children(ctx context.Context, path string) (names []string, err error) {
+	err = r.ask(ctx, question{jute.OpGetChildren, []string{path}, func(_ int, d *jute.Decoder, err error) error {
+		names = r.named(path, d.Strings("children"))
+		return err
+	}})
+	return names, err
+}
+
+// ChildrenAll is [Reader.Children] for many nodes. A list is nil if its node doesn't exist.
+func (r *Reader) ChildrenAll(ctx context.Context, paths []string) ([][]string, error) {
+	lists := make([][]string, len(paths))
+	err := r.ask(ctx, question{jute.OpGetChildren, paths, func(i int, d *jute.Decoder, err error) error {
+		switch {
+		case errors.Is(err, znode.ErrNoNode):
+			lists[i] = nil
+		case err != nil:
+			return err
+		default:
+			lists[i] = r.named(paths[i], d.Strings("children"))
+		}
+		return nil
+	}})
+	return lists, err
+}
+
+// ACL reads a node's access control list. The error wraps [znode.ErrNoNode] if the node
+// doesn't exist.
+func (r *Reader) ACL(ctx context.Context, path string) (acl []znode.ACL, err error) {
+	err = r.ask(ctx, question{jute.OpGetACL, []string{path}, func(_ int, d *jute.Decoder, err error) error {
+		acl = readACL(d)
+		return err
+	}})
+	return acl, err
+}
+
+func readACL(d *jute.Decoder) (acl []znode.ACL) {
+	for _, a := range d.ACLs() {
+		acl = append(acl, znode.ACL{Perms: a.Perms, Scheme: a.ID.Scheme, ID: a.ID.Name})
+	}
+	return acl
+}
+
+// named are the names of path's children in order, without ZooKeeper's own.
+func (r *Reader) named(path string, names []string) []string {
+	if r.at.abs(path) == "/" {
+		names = slices.DeleteFunc(names, func(name string) bool { return name == "zookeeper" })
+	}
+	slices.Sort(names)
+	return names
 }

@@ -18,7 +18,7 @@ import (
 // method, check that it doesn't write. The types of the results show that no
 // method returns a Writer.
 func TestReaderCannotWrite(t *testing.T) {
-	want := []string{"ACL", "Address", "Children", "ChildrenAll", "ChildrenW", "Close", "Exists", "ExistsW", "Get", "Look", "LookAll", "MarkUnreadable", "Outside", "Sync", "System", "Tree"}
+	want := []string{"ACL", "Address", "Children", "ChildrenAll", "ChildrenW", "Close", "Exists", "ExistsW", "Get", "GetAll", "MarkUnreadable", "Outside", "Subtrees", "Sync", "Tree", "Walk", "WithACLs"}
 	var got []string
 	for m := range reflect.TypeFor[*zkconn.Reader]().Methods() {
 		got = append(got, m.Name)
@@ -75,7 +75,7 @@ func TestReaderWritesNothing(t *testing.T) {
 		if acl, err := r.ACL(ctx, "/a"); err != nil || !reflect.DeepEqual(acl, znode.OpenACL()) {
 			t.Errorf("%v, %v", acl, err)
 		}
-		if tree, err := r.Tree(ctx, zkconn.TreeOptions{ACL: true}); err != nil || tree.Len() != 4 {
+		if tree, err := r.WithACLs(zkconn.AllACLs).Tree(ctx); err != nil || tree.Len() != 4 {
 			t.Errorf("%v, %v", tree, err)
 		}
 		if names, stat, _, err := r.ChildrenW(ctx, "/a"); err != nil || !slices.Equal(names, []string{"b"}) || stat.NumChildren != 1 {
@@ -98,7 +98,7 @@ func TestReaderWritesNothing(t *testing.T) {
 	}
 	r.Close()
 
-	reads := map[int]string{-1: "connect", 3: "exists", 4: "getData", 6: "getACL", 9: "sync", 11: "ping", 12: "getChildren2", 22: "multiRead", 100: "auth", 101: "setWatches", -11: "close"}
+	reads := map[int]string{-1: "connect", 3: "exists", 4: "getData", 6: "getACL", 8: "getChildren", 9: "sync", 11: "ping", 12: "getChildren2", 22: "multiRead", 100: "auth", -11: "close"}
 	seen := map[string]int{}
 	for _, req := range p.requests()[first:] {
 		name, ok := reads[req.opcode()]
@@ -107,7 +107,7 @@ func TestReaderWritesNothing(t *testing.T) {
 		}
 		seen[name]++
 	}
-	for _, name := range []string{"connect", "exists", "getData", "getACL", "sync", "getChildren2", "auth"} {
+	for _, name := range []string{"connect", "exists", "getData", "getACL", "sync", "getChildren", "getChildren2", "auth"} {
 		if seen[name] < 2 {
 			t.Errorf("%s was not seen twice: %v", name, seen)
 		}
@@ -124,7 +124,7 @@ func second[T any](_ T, err error) error { return err }
 func everything(t *testing.T) map[string]znode.Stat {
 	t.Helper()
 	r := openReader(t, zkconn.Config{Address: zkconn.Address{Servers: []string{server(t).Address()}}})
-	tree, err := r.Tree(t.Context(), zkconn.TreeOptions{})
+	tree, err := r.Tree(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,18 +143,12 @@ func TestTree(t *testing.T) {
 		ops = append(ops, znode.Create(fmt.Sprintf("/a/deep/n%03d", i), []byte{byte(i)}))
 	}
 	multi(t, w, ops...)
-	progress := 0
-	tree, err := w.Tree(t.Context(), zkconn.TreeOptions{Progress: func(n int) {
-		if n < progress {
-			t.Errorf("progress went from %d to %d", progress, n)
-		}
-		progress = n
-	}})
+	tree, err := w.Tree(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if tree.Len() != 205 || progress != 205 {
-		t.Errorf("%d nodes, progress %d", tree.Len(), progress)
+	if tree.Len() != 205 {
+		t.Errorf("%d nodes", tree.Len())
 	}
 	if tree.Get("/zookeeper") == nil {
 		t.Error("an application's node below the chroot is left out because of its name")
@@ -164,7 +158,7 @@ func TestTree(t *testing.T) {
 			t.Errorf("%+v", n)
 		}
 	}
-	some, err := w.Tree(t.Context(), zkconn.TreeOptions{Roots: []string{"/b", "/a/deep/n007", "/none/below", "/a/deep/n008"}})
+	some, err := w.Tree(t.Context(), "/b", "/a/deep/n007", "/none/below", "/a/deep/n008")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +169,7 @@ func TestTree(t *testing.T) {
 		t.Errorf("a root's parent has %+v", s)
 	}
 
-	whole, err := openReader(t, zkconn.Config{Address: zkconn.Address{Servers: []string{server(t).Address()}}}).Tree(t.Context(), zkconn.TreeOptions{})
+	whole, err := openReader(t, zkconn.Config{Address: zkconn.Address{Servers: []string{server(t).Address()}}}).Tree(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,9 +189,9 @@ func TestNoPermission(t *testing.T) {
 	stranger := openWriter(t, zkconn.Config{Address: w.Address()})
 	_, err = stranger.Get(t.Context(), "/locked")
 	wantMessage(t, err, "get /locked: "+remedy)
-	_, err = stranger.Tree(t.Context(), zkconn.TreeOptions{})
+	_, err = stranger.Tree(t.Context())
 	wantMessage(t, err, "get /locked: "+remedy)
-	marking, err := stranger.MarkUnreadable().Tree(t.Context(), zkconn.TreeOptions{ACL: true})
+	marking, err := stranger.MarkUnreadable().WithACLs(zkconn.AllACLs).Tree(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,8 +234,8 @@ func TestMaxResponse(t *testing.T) {
 		ops = append(ops, znode.Create(fmt.Sprintf("/child%04d", i), nil))
 	}
 	multi(t, w, ops...)
-	// The header of 16 bytes, the count, the names of 9 with their lengths, the Stat.
-	const size = 16 + 4 + 1000*(4+9) + 68
+	// The header of 16 bytes, the count, the names of 9 with their lengths.
+	const size = 16 + 4 + 1000*(4+9)
 	r := openReader(t, zkconn.Config{Address: w.Address(), MaxResponse: size})
 	if names, err := r.Children(t.Context(), "/"); err != nil || len(names) != 1000 {
 		t.Fatalf("%d names, %v", len(names), err)

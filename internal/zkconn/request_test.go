@@ -77,11 +77,11 @@ func TestManyInOneRequest(t *testing.T) {
 			first := len(p.requests())
 			p.changeAnswers(tc.change)
 			p.decide(tc.rule)
-			_, err := w.LookAll(t.Context(), paths, func(string) bool { return false })
+			_, err := w.GetAll(t.Context(), paths, func(string) bool { return false })
 			if !errors.Is(err, zkconn.ErrNoAuth) || !strings.HasPrefix(err.Error(), "get "+paths[7]+": no permission") {
 				t.Errorf("a znode that may not be read gives %v", err)
 			}
-			nodes, err := w.MarkUnreadable().LookAll(t.Context(), paths, func(string) bool { return false })
+			nodes, err := w.MarkUnreadable().GetAll(t.Context(), paths, func(string) bool { return false })
 			if err != nil || len(nodes) != count-1 {
 				t.Fatalf("%d nodes, %v", len(nodes), err)
 			}
@@ -124,7 +124,7 @@ func TestBrokenForGood(t *testing.T) {
 		return pass
 	})
 	within(t, 20*time.Second, "giving up", func() {
-		_, err := w.LookAll(t.Context(), []string{"/a", "/b"}, func(string) bool { return false })
+		_, err := w.GetAll(t.Context(), []string{"/a", "/b"}, func(string) bool { return false })
 		if !errors.Is(err, zkconn.ErrLost) {
 			t.Errorf("the read ends with %v", err)
 		}

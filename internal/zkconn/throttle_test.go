@@ -35,7 +35,7 @@ func TestThrottledReads(t *testing.T) {
 	}
 	n := 0
 	throttle(p, func(packet) bool { n++; return n%3 != 0 })
-	nodes, err := w.LookAll(t.Context(), paths, func(path string) bool { return path == "/n50" })
+	nodes, err := w.GetAll(t.Context(), paths, func(path string) bool { return path == "/n50" })
 	if err != nil || len(nodes) != len(paths) || nodes[50].ACL == nil {
 		t.Errorf("%d nodes, %v", len(nodes), err)
 	}

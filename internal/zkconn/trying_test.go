@@ -77,7 +77,7 @@ func TestCausesOfAnEnsemble(t *testing.T) {
 // A port that closes every connection is reported at once, with what to check.
 func TestClosedConnectionIsReported(t *testing.T) {
 	noLeak(t)
-	addr, _ := zkconn.ParseAddress(listen(t, func(c net.Conn) { read(c, 48) }))
+	addr, _ := zkconn.ParseAddress(listen(t, func(c net.Conn) { read(c, 49) }))
 	heard := listenIn()
 	_, err := zkconn.OpenReader(t.Context(), zkconn.Config{Address: addr, GiveUp: 1500 * time.Millisecond, Say: heard.say})
 	const check = "connected, but got no session: the server closed the connection; check that this is a ZooKeeper client port (with --tls if it is the secure one) and that the server has a quorum"

@@ -3,15 +3,9 @@ package zkconn_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
-	"sync"
 	"testing"
 	"time"
-
-	"github.com/go-zookeeper/zk"
-	"golang.org/x/sync/errgroup"
 
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
@@ -106,67 +100,6 @@ func TestReconnectionFiresWatches(t *testing.T) {
 	}
 	multi(t, other, znode.Create("/b/x", nil))
 	fires(t, "what changed afterwards", b)
-}
-
-// After a reconnection the client library sets its watches again, while other
-// requests are sent and answered. The watches miss no change from before those
-// answers, and the race detector finds nothing.
-func TestWatchesAreSetAgainDuringRequests(t *testing.T) {
-	const watches = 3000 // with such long paths, they take several packets
-	w, p := setup(t, zkconn.Config{})
-	direct := w.Address()
-	direct.Servers = []string{server(t).Address()}
-	other := openWriter(t, zkconn.Config{Address: direct})
-	s, err := zkconn.OpenSession(t.Context(), zkconn.Config{Address: w.Address()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
-
-	created := make([]<-chan zk.Event, watches)
-	var creations []znode.Op
-	var setting errgroup.Group
-	setting.SetLimit(16)
-	for i := range created {
-		path := fmt.Sprintf("/%04d%s", i, strings.Repeat("-", 200))
-		creations = append(creations, znode.Create(path, nil))
-		setting.Go(func() (err error) {
-			_, _, created[i], err = s.ExistsW(direct.Chroot + path)
-			return err
-		})
-	}
-	if err := setting.Wait(); err != nil {
-		t.Fatal(err)
-	}
-
-	p.stall(true)
-	p.cut()
-	multi(t, other, creations...)
-	done := make(chan struct{})
-	var asking sync.WaitGroup
-	defer asking.Wait()
-	defer close(done)
-	for range 64 {
-		asking.Go(func() {
-			for {
-				select {
-				case <-done:
-					return
-				default:
-					s.Exists("/") // fails as long as the connection is broken
-				}
-			}
-		})
-	}
-	p.stall(false)
-	within(t, 20*time.Second, "all creations", func() {
-		for _, c := range created {
-			<-c
-		}
-	})
-	if connects, again := p.named(); len(again) < 4 {
-		t.Errorf("the connections name the transactions %#x, the watches %#x: not several packets", connects, again)
-	}
 }
 
 // If a caller gives up a watch, a late answer must not set the caller's

@@ -5,15 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
+	"strings"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
+	"mrtq/internal/jute"
 	"mrtq/internal/znode"
 )
 
-// Writer is a session that can write. It never repeats a write by itself.
+// Writer is a session that can write. It never repeats a write that may have been done.
 type Writer struct{ Reader }
 
 // OpenWriter connects, authenticates and returns a session that can write. The
@@ -26,206 +25,126 @@ func OpenWriter(ctx context.Context, cfg Config) (*Writer, error) {
 	return &Writer{*newReader(s)}, nil
 }
 
-// SessionTimeout is the timeout that the session asked for. The server may have granted
-// another one. If the process dies, its session and ephemerals are gone after that time.
-func (w *Writer) SessionTimeout() time.Duration { return w.s.cfg.SessionTimeout }
+// SessionTimeout is the timeout that the server granted. If the process dies, its session
+// and ephemerals are gone after that time.
+func (w *Writer) SessionTimeout() time.Duration {
+	w.s.mu.Lock()
+	defer w.s.mu.Unlock()
+	return w.s.conn.timeout
+}
+
+// maxRequest is the largest request that can be sent, in bytes. It is enough for a server
+// with a raised jute.maxbuffer. Most servers have a lower limit, which then applies.
+const maxRequest = 16 << 20
 
 // Multi does all operations or none. The error is a *[znode.MultiError] if one
-// of them was refused. It wraps [ErrUnknownOutcome] if the answer was lost.
+// of them was refused. It wraps [ErrUnknownOutcome] if the answer was lost. It is
+// [ErrThrottled] if the server did nothing because it has too much to do.
 // Otherwise it says why nothing was sent.
 func (w *Writer) Multi(ctx context.Context, ops []znode.Op) error {
-	return <-w.Start(ctx, ops)
-}
-
-// Start sends the operations when the session's limit allows it. It returns when they are
-// written, when they can't be sent, or when ctx ends. The channel gives [Writer.Multi]'s error.
-//
-// The server processes one connection's requests in order. So successive Starts take effect in
-// their order, with any number of them under way at once. If the connection is lost, the first
-// Starts under way may have been done and the others not. A later Start is still sent. If they
-// must all be done in a row, let each one check what the previous one wrote.
-func (w *Writer) Start(ctx context.Context, ops []znode.Op) <-chan error {
-	done := make(chan error, 1)
-	requests, err := w.requests(ops)
+	size := znode.MultiSize(ops, len(w.at.Chroot))
+	if size > maxRequest {
+		return &unsentError{fmt.Errorf("%d operations take %d bytes, more than the %d that one request can have", len(ops), size, maxRequest)}
+	}
+	packet := newPacket(jute.OpMulti, size)
+	for i, op := range ops {
+		// Otherwise the chroot would turn "x" into a valid path.
+		if err := znode.ValidatePath(op.Path); err != nil {
+			return &znode.MultiError{Index: i, Op: op, Err: err}
+		}
+		packet = w.appendOp(packet, op)
+	}
+	answer, err := w.s.write(ctx, jute.AppendMultiEnd(packet), len(ops))
 	if err != nil {
-		done <- err
-		return done
+		return err
 	}
-	s := w.s
-	if err := s.cfg.Limit.Wait(ctx, len(ops)); err != nil {
-		done <- &unsentError{err}
-		return done
+	d := jute.NewDecoder(answer)
+	results := d.MultiResults()
+	if d.Err() != nil {
+		return fmt.Errorf("%w (%w)", ErrUnknownOutcome, d.Err())
 	}
-	select {
-	case s.turn <- struct{}{}:
-	case <-ctx.Done():
-		done <- &unsentError{context.Cause(ctx)}
-		return done
-	case <-s.over:
-		done <- &unsentError{s.fatal}
-		return done
-	}
-	t, answered := s.takeTurn(), make(chan answer, 1)
-	if err := s.enter(ctx, func() { answered <- s.multi(ctx, t, requests) }); err != nil {
-		t.pass()
-		done <- &unsentError{err}
-		return done
-	}
-	waiting := func() {
-		a, err := await(ctx, s, answered)
-		if err != nil {
-			a.err = err
-		}
-		done <- a.verdict(ops)
-	}
-	if err := s.enter(context.WithoutCancel(ctx), waiting); err != nil {
-		waiting() // the session is over, so stop waiting
-		return done
-	}
-	select {
-	case <-t.passed:
-	case <-ctx.Done():
-	case <-s.over:
-	}
-	return done
-}
-
-// ticket is the turn to write a multi. It passes when the multi is written, or can't be
-// written any more. If the caller gives up before that, the ticket does not pass yet.
-// Otherwise the next multi could overtake this one in the library.
-type ticket struct {
-	once   sync.Once
-	passed chan struct{}
-	turn   <-chan struct{}
-}
-
-func (t *ticket) pass() {
-	t.once.Do(func() {
-		<-t.turn
-		close(t.passed)
-	})
-}
-
-func (s *session) takeTurn() *ticket {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.sending = &ticket{passed: make(chan struct{}), turn: s.turn}
-	return s.sending
-}
-
-// multiWritten is called when a multi is written: the one that has the turn, or one of a
-// [Session], where multis need no turn.
-func (s *session) multiWritten() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.sending != nil {
-		s.sending.pass()
-	}
-}
-
-// answer is the library's answer to a multi.
-type answer struct {
-	results []zk.MultiResponse
-	err     error
-}
-
-// multi blocks in the library until there is an answer, or until none can come.
-func (s *session) multi(ctx context.Context, t *ticket, requests []any) answer {
-	defer t.pass()
-	for {
-		results, err := s.conn.Multi(requests...)
-		if err != zk.ErrNoServer {
-			return answer{results, err}
-		}
-		// It was not sent, so it still has its turn.
-		s.pause(ctx)
-		select {
-		case <-s.over:
-			return answer{err: &unsentError{s.fatal}}
-		case <-ctx.Done():
-			return answer{err: &unsentError{context.Cause(ctx)}}
-		default:
-		}
-	}
-}
-
-// verdict says what an answer means for the operations.
-func (a answer) verdict(ops []znode.Op) error {
-	if a.err == nil {
-		return nil
-	}
-	for i, r := range a.results {
+	for i, r := range results {
 		// The codes before the failed operation's are 0. Those after it only
 		// say that the multi was given up.
-		if r.Error != nil && i < len(ops) {
-			return &znode.MultiError{Index: i, Op: ops[i], Err: apiError(r.Error)}
+		if r.Err != jute.OK && i < len(ops) {
+			return &znode.MultiError{Index: i, Op: ops[i], Err: codeError(r.Err)}
 		}
 	}
-	var not *unsentError
-	switch {
-	case errors.As(a.err, &not):
-		return a.err
-	case throttled(a.err):
-		return ErrThrottled
-	case unanswered(a.err):
-		return fmt.Errorf("%w (%w)", ErrUnknownOutcome, a.err)
-	}
-	return apiError(a.err)
+	return nil
 }
 
-// requests converts the operations for the library. It checks paths, because
-// the chroot would turn "x" into a valid path.
-func (w *Writer) requests(ops []znode.Op) ([]any, error) {
-	if n := znode.MultiSize(ops, len(w.s.cfg.Address.Chroot)); n > w.s.cfg.MaxRequest {
-		return nil, fmt.Errorf("nothing was sent: %d operations take %d bytes, more than the %d that one request can have", len(ops), n, w.s.cfg.MaxRequest)
+// appendOp appends an operation of a multi.
+func (w *Writer) appendOp(b []byte, op znode.Op) []byte {
+	begin := func(code jute.OpCode) []byte {
+		return w.at.appendAbs(jute.AppendMultiHeader(b, jute.MultiHeader{Op: code, Err: -1}), op.Path)
 	}
-	out := make([]any, len(ops))
-	var acls lastACL
-	for i, op := range ops {
-		if err := znode.ValidatePath(op.Path); err != nil {
-			return nil, &znode.MultiError{Index: i, Op: op, Err: err}
-		}
-		out[i] = w.request(op, &acls)
-	}
-	return out, nil
-}
-
-func (w *Writer) request(op znode.Op, acls *lastACL) any {
-	path := w.s.cfg.Address.abs(op.Path)
 	switch op.Kind {
 	case znode.OpCreate:
-		return &zk.CreateRequest{Path: path, Data: op.Data, Acl: acls.of(op.ACL)}
+		b = appendACL(jute.AppendBuffer(begin(jute.OpCreate), op.Data), op.ACL)
+		return jute.AppendInt(b, jute.ModePersistent)
 	case znode.OpSet:
-		return &zk.SetDataRequest{Path: path, Data: op.Data, Version: op.Version}
+		return jute.AppendInt(jute.AppendBuffer(begin(jute.OpSetData), op.Data), op.Version)
 	case znode.OpDelete:
-		return &zk.DeleteRequest{Path: path, Version: op.Version}
+		return jute.AppendInt(begin(jute.OpDelete), op.Version)
 	}
-	return &zk.CheckVersionRequest{Path: path, Version: op.Version}
+	return jute.AppendInt(begin(jute.OpCheck), op.Version)
 }
 
-// lastACL converts ACLs for the library. It keeps the last one, because most operations
-// have the same ACL as the one before.
-type lastACL struct {
-	from []znode.ACL
-	to   []zk.ACL
-}
-
-func (l *lastACL) of(acl []znode.ACL) []zk.ACL {
-	if l.to == nil || !slices.Equal(acl, l.from) || (acl == nil) != (l.from == nil) {
-		l.from, l.to = acl, toACL(acl)
-	}
-	return l.to
-}
-
-func toACL(acl []znode.ACL) []zk.ACL {
+// appendACL appends an access control list. A nil one is open to all.
+func appendACL(b []byte, acl []znode.ACL) []byte {
 	if acl == nil {
 		acl = znode.OpenACL()
 	}
-	out := make([]zk.ACL, len(acl))
-	for i, a := range acl {
-		out[i] = zk.ACL{Perms: a.Perms, Scheme: a.Scheme, ID: a.ID}
+	b = jute.AppendInt(b, int32(len(acl)))
+	for _, a := range acl {
+		b = jute.AppendString(jute.AppendString(jute.AppendInt(b, a.Perms), a.Scheme), a.ID)
 	}
-	return out
+	return b
+}
+
+// write sends a request that does this many operations, once, and returns the answer. The
+// error is an [unsentError] if it certainly was not sent, and wraps [ErrUnknownOutcome] if
+// it may have been done.
+func (s *session) write(ctx context.Context, packet []byte, operations int) ([]byte, error) {
+	if err := s.cfg.Limit.wait(ctx, operations); err != nil {
+		return nil, &unsentError{err}
+	}
+	c := newCall(packet, 0)
+	if err := s.send(ctx, c); err != nil {
+		return nil, &unsentError{err}
+	}
+	if err := s.wait(ctx, c); err != nil {
+		return nil, fmt.Errorf("%w (%w)", ErrUnknownOutcome, err)
+	}
+	if c.code != jute.OK && !refusal(c.code) {
+		return nil, fmt.Errorf("%w (%w)", ErrUnknownOutcome, c.code)
+	}
+	return c.body, codeError(c.code)
+}
+
+// one sends a request that does one operation. It repeats the request only if the server
+// throttled it and so did nothing.
+func (w *Writer) one(ctx context.Context, packet []byte) (answer []byte, err error) {
+	err = w.s.untilAnswered(ctx, func() error {
+		answer, err = w.s.write(ctx, packet, 1)
+		return err
+	})
+	return answer, err
+}
+
+// create creates one node and returns its path on the server.
+func (w *Writer) create(ctx context.Context, abs string, data []byte, mode int32, acl []znode.ACL) (string, error) {
+	packet := jute.AppendBuffer(jute.AppendString(newPacket(jute.OpCreate, len(abs)+len(data)+64), abs), data)
+	answer, err := w.one(ctx, jute.AppendInt(appendACL(packet, acl), mode))
+	if err != nil {
+		return "", err
+	}
+	d := jute.NewDecoder(answer)
+	path := d.String("path")
+	if d.Err() != nil {
+		return "", fmt.Errorf("%w (%w)", ErrUnknownOutcome, d.Err())
+	}
+	return path, nil
 }
 
 // CreateEphemeral creates an ephemeral sequential node and returns its path. If
@@ -235,15 +154,11 @@ func (w *Writer) CreateEphemeral(ctx context.Context, prefix string, data []byte
 	if err := znode.ValidatePath(prefix + "0"); err != nil {
 		return "", err
 	}
-	var path string
-	err := w.s.write(ctx, func() (err error) {
-		path, err = w.s.conn.Create(w.s.cfg.Address.abs(prefix), data, zk.FlagEphemeral|zk.FlagSequence, toACL(acl))
-		return err
-	})
+	path, err := w.create(ctx, w.at.Chroot+prefix, data, jute.ModeEphemeralSequential, acl)
 	if err != nil {
 		return "", &pathError{op: "create", path: prefix, err: err}
 	}
-	return path[len(w.s.cfg.Address.Chroot):], nil
+	return strings.TrimPrefix(path, w.at.Chroot), nil
 }
 
 // WaitGone waits until the node at path doesn't exist.
@@ -253,9 +168,11 @@ func (w *Writer) WaitGone(ctx context.Context, path string) error {
 		if err != nil || !there {
 			return err
 		}
-		// It was deleted or changed: check again.
-		if err := watch.wait(ctx, w.s); err != nil {
-			return &pathError{op: "watch", path: path, err: err}
+		// It was deleted or changed: check again. Or the connection broke.
+		select {
+		case <-watch.fired:
+		case <-ctx.Done():
+			return &pathError{op: "exists", path: path, err: context.Cause(ctx)}
 		}
 	}
 }
@@ -265,11 +182,8 @@ func (w *Writer) SetACL(ctx context.Context, path string, acl []znode.ACL) error
 	if err := znode.ValidatePath(path); err != nil {
 		return err
 	}
-	err := w.s.write(ctx, func() error {
-		_, err := w.s.conn.SetACL(w.s.cfg.Address.abs(path), toACL(acl), -1)
-		return err
-	})
-	if err != nil {
+	packet := appendACL(w.at.appendAbs(newPacket(jute.OpSetACL, len(path)+64), path), acl)
+	if _, err := w.one(ctx, jute.AppendInt(packet, -1)); err != nil {
 		return &pathError{op: "set the ACL of", path: path, err: err}
 	}
 	return nil
@@ -283,19 +197,16 @@ func (w *Writer) MakeChroot(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	var made, missing []string
-	for p := w.s.cfg.Address.Chroot; p != "/"; p = znode.Parent(p) {
+	for p := w.at.Chroot; p != "/"; p = znode.Parent(p) {
 		missing = append(missing, p)
 	}
 	for _, p := range slices.Backward(missing) {
-		err := w.s.write(ctx, func() error {
-			_, err := w.s.conn.Create(p, []byte{}, 0, toACL(nil))
-			return err
-		})
+		_, err := w.create(ctx, p, []byte{}, jute.ModePersistent, nil)
 		switch {
 		case err == nil:
 			made = append(made, p)
 		case errors.Is(err, znode.ErrNodeExists):
-		case errors.Is(err, ErrNoAuth) && p != w.s.cfg.Address.Chroot:
+		case errors.Is(err, ErrNoAuth) && p != w.at.Chroot:
 			// The node may exist, although the client may not create it. If it
 			// doesn't, creating the next one fails.
 		default:

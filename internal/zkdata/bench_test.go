@@ -29,7 +29,7 @@ func BenchmarkRead(b *testing.B) {
 			b.Fatal(err)
 		}
 		n := 0
-		for range d.Nodes("/ingest") {
+		for range d.Tree.Nodes("/ingest") {
 			n++
 		}
 		if n != records+1 {

@@ -9,7 +9,7 @@
 // is an error here: a gap between two logs, a damaged transaction with others
 // after it, a tree with another digest than the server's.
 //
-// [Read] restores the tree in memory. It needs memory in proportion to the
-// tree, not to the logs. [Data.Nodes] and [Data.Children] yield it node by
-// node; [Data.Tree] makes a [znode.Tree] of it.
+// [Read] restores the tree in memory, as the tree of the server in this process. It needs memory in
+// proportion to the tree, not to the logs. It decodes records with package jute, and applies
+// transactions with [ztree.Tree.Replay].
 package zkdata

@@ -45,8 +45,8 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if ext := filepath.Ext(d.Snapshot()); packing != "plain" && ext != "."+packing {
-				t.Errorf("it was read from %s", d.Snapshot())
+			if ext := filepath.Ext(d.Snapshot); packing != "plain" && ext != "."+packing {
+				t.Errorf("it was read from %s", d.Snapshot)
 			}
 		})
 	}

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 
+	"mrtq/internal/jute"
 	"mrtq/internal/znode"
+	"mrtq/internal/ztree"
 )
 
 // history restores a tree: it starts with a snapshot and applies one
@@ -20,10 +22,10 @@ import (
 // its changes are already there. After that it may not.
 type history struct {
 	snapshot string // the snapshot's file, for errors; "" if there is none
-	tree     *tree
-	start    int64  // zxid of the snapshot
-	last     moment // the last transaction that was applied
-	inLogs   bool   // whether the logs have transaction start
+	tree     *ztree.Tree
+	start    int64    // zxid of the snapshot
+	last     ztree.Tx // the last transaction that was applied
+	inLogs   bool     // whether the logs have transaction start
 
 	settled bool
 	// settles is the transaction after which the tree is settled, if known is
@@ -36,7 +38,6 @@ type history struct {
 	least    int64
 	digest   *treeDigest // the snapshot's digest, until it is compared
 	mismatch error       // the first digest that differed, if none has been equal since
-	acls     map[string]*[]znode.ACL
 	say      func(string)
 	foreign  bool // the message that digests can't be compared was given
 }
@@ -44,22 +45,21 @@ type history struct {
 // begin makes the history of a snapshot, or of a new server if the snapshot is
 // nil.
 func begin(snap *snapshot, say func(string)) (*history, error) {
-	h := &history{acls: map[string]*[]znode.ACL{}, say: say}
 	if snap == nil {
-		h.tree, h.settled = newTree(), true
-		return h, nil
+		return &history{tree: ztree.New(), settled: true, say: say}, nil
 	}
-	h.snapshot, h.tree, h.start = snap.path, snap.tree, snap.zxid
-	h.last.zxid = snap.zxid
-	h.least = max(snap.zxid, snap.newest, snap.finished)
+	h := &history{snapshot: snap.path, tree: snap.tree, start: snap.zxid, last: ztree.Tx{Zxid: snap.zxid}, say: say}
+	// A znode can show a later transaction than the file's name, because the server
+	// goes on while it writes.
+	newest := snap.tree.Zxid()
+	h.least = max(snap.zxid, newest, snap.finished)
 	h.known = snap.finished >= 0
 	// A digest that is older than the snapshot says nothing about it. The
 	// server ignores it too (DataTree.deserializeZxidDigest).
 	if d := snap.digest; d != nil && d.zxid >= snap.zxid {
 		h.known = true
 		h.least = max(h.least, d.zxid)
-		h.tree.digest.switchOn(h.tree)
-		if snap.newest <= d.zxid {
+		if newest <= d.zxid {
 			h.digest = d
 		}
 	}
@@ -69,13 +69,13 @@ func begin(snap *snapshot, say func(string)) (*history, error) {
 
 // settle is called when all transactions up to h.last have been applied.
 func (h *history) settle() error {
-	if d := h.digest; d != nil && h.last.zxid == d.zxid {
+	if d := h.digest; d != nil && h.last.Zxid == d.zxid {
 		h.digest = nil
 		if err := h.compare(d); err != nil {
 			return h.digestError(h.snapshot, -1, d.zxid, err)
 		}
 	}
-	if h.known && h.last.zxid >= h.settles {
+	if h.known && h.last.Zxid >= h.settles {
 		h.settled = true
 	}
 	return nil
@@ -83,18 +83,18 @@ func (h *history) settle() error {
 
 // compare compares the tree's digest with one that the server wrote.
 func (h *history) compare(d *treeDigest) error {
-	have := &h.tree.digest
-	if have.sum == d.value {
+	have, foreign := h.tree.Digest()
+	if have == d.value {
 		return nil
 	}
-	if have.foreign > 0 {
+	if foreign > 0 {
 		if !h.foreign {
 			h.foreign = true
-			h.say(fmt.Sprintf("the tree's digest can't be compared: %d znodes have names that are not ASCII, and how the server hashes those depends on its platform", have.foreign))
+			h.say(fmt.Sprintf("the tree's digest can't be compared: %d znodes have names that are not ASCII, and how the server hashes those depends on its platform", foreign))
 		}
 		return nil
 	}
-	return fmt.Errorf("the tree's digest is %x, and the server's was %x", have.sum, d.value)
+	return fmt.Errorf("the tree's digest is %x, and the server's was %x", have, d.value)
 }
 
 func (h *history) digestError(file string, at, zxid int64, err error) error {
@@ -130,7 +130,7 @@ func (h *history) replayLog(ctx context.Context, l *logFile, t *transaction, pro
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			progress(h.tree.count)
+			progress(h.tree.Count())
 		}
 		entry, at, err := l.next()
 		if err == io.EOF {
@@ -149,8 +149,7 @@ func (h *history) replayLog(ctx context.Context, l *logFile, t *transaction, pro
 			h.inLogs = h.inLogs || l.last == h.start
 			continue
 		}
-		f := fields{b: entry, acls: h.acls}
-		if err := f.transaction(t); err != nil {
+		if err := parseTransaction(entry, t); err != nil {
 			return l.damaged(at, err.Error())
 		}
 		if err := h.take(l, at, t); err != nil {
@@ -161,23 +160,23 @@ func (h *history) replayLog(ctx context.Context, l *logFile, t *transaction, pro
 
 // take applies a transaction.
 func (h *history) take(l *logFile, at int64, t *transaction) error {
-	if t.zxid <= h.last.zxid {
-		if t.typ == opError {
+	if t.Zxid <= h.last.Zxid {
+		if t.Op == jute.OpError {
 			return nil // a request that the server could not read has no zxid
 		}
-		return l.damaged(at, fmt.Sprintf("transaction %s comes after %s", zx(t.zxid), zx(h.last.zxid)))
+		return l.damaged(at, fmt.Sprintf("transaction %s comes after %s", zx(t.Zxid), zx(h.last.Zxid)))
 	}
-	if !follow(h.last.zxid, t.zxid) {
+	if !follow(h.last.Zxid, t.Zxid) {
 		return &Error{Kind: ErrGap, File: l.path, Offset: at, Do: giveLogDir,
-			What: fmt.Sprintf("transaction %s comes right after %s: the transactions between them are missing", zx(t.zxid), zx(h.last.zxid))}
+			What: fmt.Sprintf("transaction %s comes right after %s: the transactions between them are missing", zx(t.Zxid), zx(h.last.Zxid))}
 	}
 	for i := range t.changes {
 		if err := h.apply(t, &t.changes[i]); err != nil {
 			return &Error{Kind: ErrGap, File: l.path, Offset: at, Do: readAnother,
-				What: fmt.Sprintf("transaction %s (%s %q) can't be applied: %v", zx(t.zxid), t.changes[i].typ, t.changes[i].path, err)}
+				What: fmt.Sprintf("transaction %s (%s %q) can't be applied: %v", zx(t.Zxid), t.changes[i].Op, t.changes[i].Path, err)}
 		}
 	}
-	h.last = t.moment
+	h.last = ztree.Tx{Zxid: t.Zxid, Time: t.Time}
 	if err := h.settle(); err != nil {
 		return err
 	}
@@ -194,39 +193,13 @@ func follow(last, next int64) bool {
 // apply applies a transaction, or a part of a multi. While the tree is
 // unsettled, the snapshot may lack a znode because a later transaction deleted
 // it. A server also changes what is below /zookeeper by itself.
-func (h *history) apply(t *transaction, c *change) error {
-	err := h.change(t, c)
-	if (errors.Is(err, errNoNode) || errors.Is(err, errNoParent)) && (!h.settled || system(c.path)) {
+func (h *history) apply(t *transaction, c *ztree.Change) error {
+	err := h.tree.Replay(ztree.Tx{Zxid: t.Zxid, Time: t.Time}, t.Session, c)
+	missing := errors.Is(err, ztree.ErrNoNode) || errors.Is(err, ztree.ErrNoParent)
+	if missing && (!h.settled || znode.Within(c.Path, ztree.SystemRoot)) {
 		return nil
 	}
 	return err
-}
-
-func (h *history) change(t *transaction, c *change) error {
-	switch c.typ {
-	case opCreate, opCreate2:
-		owner := int64(0)
-		if c.ephemeral {
-			owner = t.session
-		}
-		return h.tree.create(t.moment, c, owner)
-	case opCreateContainer:
-		return h.tree.create(t.moment, c, containerOwner)
-	case opCreateTTL:
-		return h.tree.create(t.moment, c, ttlOwner(c.ttl))
-	case opDelete, opDeleteContainer:
-		return h.tree.delete(t.moment, c.path)
-	case opSetData, opReconfig:
-		return h.tree.setData(t.moment, c)
-	case opSetACL:
-		return h.tree.setACL(t.moment, c)
-	case opCreateSession:
-		h.tree.sessions[t.session] = c.timeout
-	case opCloseSession:
-		delete(h.tree.sessions, t.session)
-		return h.tree.closeSession(t.moment, t.session, c.listed)
-	}
-	return nil // error and check change nothing
 }
 
 // checkDigest compares the tree with the digest of a transaction. The server
@@ -235,10 +208,9 @@ func (h *history) change(t *transaction, c *change) error {
 // different digest counts only if no later one is equal. If it is not known when
 // the tree is settled, the first equal digest shows that it is.
 func (h *history) checkDigest(l *logFile, at int64, d *treeDigest) {
-	if d == nil || d.version != digestVersion || h.last.zxid < h.least || h.known && !h.settled {
+	if d == nil || d.version != digestVersion || h.last.Zxid < h.least || h.known && !h.settled {
 		return
 	}
-	h.tree.digest.switchOn(h.tree)
 	err := h.compare(d)
 	if err == nil {
 		h.settled, h.mismatch = true, nil
@@ -249,14 +221,14 @@ func (h *history) checkDigest(l *logFile, at int64, d *treeDigest) {
 
 // finish is called after the last transaction.
 func (h *history) finish() error {
-	if h.last.zxid < h.least {
+	if h.last.Zxid < h.least {
 		return &Error{Kind: ErrGap, File: h.snapshot, Offset: -1, Do: giveLogDir,
-			What: fmt.Sprintf("it was written while the server went on to transaction %s, and the logs end with %s", zx(h.least), zx(h.last.zxid))}
+			What: fmt.Sprintf("it was written while the server went on to transaction %s, and the logs end with %s", zx(h.least), zx(h.last.Zxid))}
 	}
 	// A server writes a snapshot after the transaction that it is named after,
 	// and that transaction is in a log. Only the zxid at the very beginning of an
 	// epoch does not belong to a transaction.
-	if h.last.zxid == h.start && uint32(h.start) != 0 && !h.inLogs {
+	if h.last.Zxid == h.start && uint32(h.start) != 0 && !h.inLogs {
 		return &Error{Kind: ErrGap, File: h.snapshot, Offset: -1, Do: giveLogDir + "; a member that got this snapshot from its leader can't be read before it has logged a transaction",
 			What: fmt.Sprintf("no log holds its last transaction, %s, or a later one", zx(h.start))}
 	}

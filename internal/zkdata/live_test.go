@@ -164,8 +164,8 @@ func TestEnsemble(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n, ok := d.Get("/n0-0"); ok && string(n.Data) == "last" || time.Now().After(deadline) {
-				if epoch := d.Zxid() >> 32; epoch < 2 {
+			if data, _ := get(d, "/n0-0"); string(data) == "last" || time.Now().After(deadline) {
+				if epoch := d.Zxid >> 32; epoch < 2 {
 					t.Errorf("member %d is in epoch %d, want a later one", i, epoch)
 				}
 				break
@@ -254,16 +254,24 @@ func readOnce(t *testing.T, dir string, copied bool) (*zkdata.Data, error) {
 // checkPairs finds half of a multi.
 func checkPairs(t *testing.T, d *zkdata.Data) {
 	t.Helper()
-	if n := len(d.Children("/a")); n != folders {
-		t.Errorf("%d folders, want %d", n, folders)
+	if stat, err := d.Tree.Exists("/a", nil); err != nil || stat.NumChildren != folders {
+		t.Errorf("%d folders, %v, want %d", stat.NumChildren, err, folders)
 	}
 	for w := range 4 {
-		one, ok := d.Get(fmt.Sprintf("/a/%04d/pair%d", w, w))
-		other, okToo := d.Get(fmt.Sprintf("/z/pair%d", w))
-		if ok != okToo || string(one.Data) != string(other.Data) {
-			t.Errorf("pair %d: %t %q, %t %q", w, ok, one.Data, okToo, other.Data)
+		one, ok := get(d, fmt.Sprintf("/a/%04d/pair%d", w, w))
+		other, okToo := get(d, fmt.Sprintf("/z/pair%d", w))
+		if ok != okToo || string(one) != string(other) {
+			t.Errorf("pair %d: %t %q, %t %q", w, ok, one, okToo, other)
 		}
 	}
+}
+
+// get is the data of the znode at a path.
+func get(d *zkdata.Data, path string) (data []byte, ok bool) {
+	for n := range d.Tree.Nodes(path) {
+		return n.Data, true
+	}
+	return nil, false
 }
 
 // copyDir copies a directory that a server writes to: snapshots first, then
@@ -346,7 +354,7 @@ func fromFiles(t *testing.T, dir string) map[string]string {
 		t.Fatal(err)
 	}
 	all := map[string]string{}
-	for n := range d.Nodes("/") {
+	for n := range d.Tree.Nodes("/") {
 		var acl []zk.ACL
 		for _, a := range n.ACL {
 			acl = append(acl, zk.ACL{Perms: a.Perms, Scheme: a.Scheme, ID: a.ID})

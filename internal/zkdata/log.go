@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 
+	"mrtq/internal/jute"
 	"mrtq/internal/openfile"
 )
 
@@ -17,11 +18,10 @@ import (
 // server extends a log in advance and never truncates it, so zeros follow the
 // last entry (FileTxnLog).
 const (
-	logHeader  = 16
-	entryHead  = 8 + 4
-	entryEnd   = 'B'
-	headerSize = 8 + 4 + 8 + 8 + 4 // of a TxnHeader
-	zxidAt     = 8 + 4             // the zxid's offset in a TxnHeader
+	logHeader = 16
+	entryHead = 8 + 4
+	entryEnd  = 'B'
+	zxidAt    = 8 + 4 // the zxid's offset in a TxnHeader
 	// maxEntry is far above a server's limit, which is twice jute.maxbuffer.
 	// That is 1 MiB by default.
 	maxEntry = 1 << 30
@@ -163,8 +163,8 @@ func (l *logFile) entry() ([]byte, error) {
 	if got := uint64(adler32.Checksum(body)); got != sum {
 		return nil, l.damaged(l.off, fmt.Sprintf("a transaction's checksum is %x, and the log says %x", got, sum))
 	}
-	if n < headerSize {
-		return nil, l.damaged(l.off+8, fmt.Sprintf("a transaction is %d bytes long, want at least %d", n, headerSize))
+	if n < jute.TxnHeaderLen {
+		return nil, l.damaged(l.off+8, fmt.Sprintf("a transaction is %d bytes long, want at least %d", n, jute.TxnHeaderLen))
 	}
 	return body, nil
 }
@@ -190,7 +190,7 @@ func (l *logFile) end(begun []byte) error {
 // find looks for a complete entry at or after an offset, with a zxid that could
 // follow the last one.
 func (l *logFile) find(from int64) (at, zxid int64, err error) {
-	const least = entryHead + headerSize + 1
+	const least = entryHead + jute.TxnHeaderLen + 1
 	for {
 		b, err := l.at(from, windowSize)
 		if err != nil {
@@ -243,7 +243,7 @@ func plausible(b []byte, last int64) (n int, zxid int64) {
 		return 0, 0
 	}
 	n = int(binary.BigEndian.Uint32(b[8:]))
-	if n < headerSize || n > longest {
+	if n < jute.TxnHeaderLen || n > longest {
 		return 0, 0
 	}
 	zxid = int64(binary.BigEndian.Uint64(b[entryHead+zxidAt:]))

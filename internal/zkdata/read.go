@@ -1,6 +1,7 @@
 package zkdata
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"mrtq/internal/ztree"
 )
 
 // Options say what [Read] reports to its caller. Both may be nil.
@@ -19,13 +22,20 @@ type Options struct {
 	Progress func(nodes int)
 }
 
-// Data is the tree of a data directory.
+// Data is what [Read] has read.
 type Data struct {
-	place    Place
-	tree     *tree
-	top      *node // at the chroot
-	snapshot string
-	last     moment
+	// Tree has the znodes at and below the chroot, and the parents of the chroot. It has the
+	// server's own, too. Paths are the server's.
+	Tree *ztree.Tree
+	// Chroot is the path below which to read, "" if that is all.
+	Chroot string
+	// Zxid is the last transaction that the tree holds.
+	Zxid int64
+	// Time is when that transaction was made, by the server's clock; zero if none came after the
+	// snapshot.
+	Time time.Time
+	// Snapshot is the file of the snapshot that was read, "" if there was none.
+	Snapshot string
 }
 
 // maxSnapshots is how many snapshots a server tries, newest first.
@@ -65,10 +75,23 @@ func Read(ctx context.Context, p Place, opt Options) (*Data, error) {
 	if err := h.replay(ctx, after(files, h.start), opt.Progress); err != nil {
 		return nil, err
 	}
-	d := &Data{place: p, tree: h.tree, snapshot: h.snapshot, last: h.last}
-	d.top = d.tree.find([]byte(p.Chroot))
-	if d.top == nil {
+	return h.data(p)
+}
+
+// data checks what is at and below the chroot, and leaves out everything else.
+func (h *history) data(p Place) (*Data, error) {
+	if _, err := h.tree.Exists(p.Chroot, nil); err != nil {
 		return nil, &Error{Kind: ErrNoChroot, File: p.Dir, Offset: -1, What: fmt.Sprintf("%s does not exist", p.Chroot), Do: "give the path of a znode after the #"}
+	}
+	if err := h.tree.Unsound(cmp.Or(p.Chroot, "/")); err != nil {
+		return nil, &Error{Kind: ErrCorrupt, File: cmp.Or(h.snapshot, p.Dir), Offset: -1, What: err.Error(), Do: readAnother}
+	}
+	if p.Chroot != "" {
+		h.tree.Prune(p.Chroot)
+	}
+	d := &Data{Tree: h.tree, Chroot: p.Chroot, Zxid: h.last.Zxid, Snapshot: h.snapshot}
+	if h.last.Time != 0 {
+		d.Time = time.UnixMilli(h.last.Time).UTC()
 	}
 	return d, nil
 }
@@ -133,31 +156,4 @@ func after(logs []dataFile, zxid int64) []dataFile {
 		}
 	}
 	return logs[first:]
-}
-
-// Zxid is the last transaction that the tree holds.
-func (d *Data) Zxid() int64 { return d.last.zxid }
-
-// Time is when the last transaction was made, by the server's clock; zero if
-// none came after the snapshot.
-func (d *Data) Time() time.Time {
-	if d.last.time == 0 {
-		return time.Time{}
-	}
-	return time.UnixMilli(d.last.time).UTC()
-}
-
-// Snapshot is the file of the snapshot that was read, "" if there was none.
-func (d *Data) Snapshot() string { return d.snapshot }
-
-// Len counts the znodes, with ZooKeeper's own.
-func (d *Data) Len() int { return d.tree.count }
-
-// Sessions are the sessions that were open, with their timeouts.
-func (d *Data) Sessions() map[int64]time.Duration {
-	all := make(map[int64]time.Duration, len(d.tree.sessions))
-	for id, ms := range d.tree.sessions {
-		all[id] = time.Duration(ms) * time.Millisecond
-	}
-	return all
 }

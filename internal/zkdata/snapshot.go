@@ -1,12 +1,15 @@
 package zkdata
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
 
+	"mrtq/internal/jute"
 	"mrtq/internal/openfile"
-	"mrtq/internal/znode"
+	"mrtq/internal/ztree"
 )
 
 // snapshotMagic and logMagic begin the files. The version of the format
@@ -20,15 +23,12 @@ const (
 // snapshot is what a snapshot file holds.
 type snapshot struct {
 	dataFile
-	tree *tree
+	tree *ztree.Tree
 	// digest is the tree's digest when the snapshot was finished. It is nil
 	// before 3.6, and if the server had none.
 	digest *treeDigest
 	// finished is the last transaction at that moment, -1 before 3.9.
 	finished int64
-	// newest is the newest transaction that any znode shows. It can be later
-	// than the file's zxid, because the server goes on while it writes.
-	newest int64
 }
 
 // checkEvery is how many znodes or transactions are read before the context is
@@ -55,21 +55,9 @@ func readSnapshot(ctx context.Context, file dataFile, progress func(int)) (*snap
 // their end. A checksum follows. Later versions added more parts, each with a
 // checksum of its own.
 func parseSnapshot(ctx context.Context, file dataFile, s *stream, progress func(int)) (*snapshot, error) {
-	snap := &snapshot{dataFile: file, tree: emptyTree(), finished: -1}
-	s.header(snapshotMagic, "ZKSN, a snapshot")
-	sessions := s.vector("number of sessions")
-	for range sessions {
-		id, timeout := s.int64("a session's id"), s.int32("a session's timeout")
-		if s.err != nil {
-			return nil, s.err
-		}
-		snap.tree.sessions[id] = timeout
-	}
-	acls := s.acls()
-	if s.err == nil {
-		if err := snap.nodes(ctx, s, acls, progress); err != nil {
-			return nil, err
-		}
+	snap := &snapshot{dataFile: file, tree: ztree.Empty(), finished: -1}
+	if err := snap.body(ctx, s, progress); err != nil {
+		return nil, err
 	}
 	s.seal()
 	snap.trailer(s)
@@ -79,21 +67,43 @@ func parseSnapshot(ctx context.Context, file dataFile, s *stream, progress func(
 	return snap, nil
 }
 
-// header reads a FileHeader.
-func (s *stream) header(magic uint32, means string) {
-	if got := uint32(s.int32("the header")); s.err == nil && got != magic {
-		s.fail(0, fmt.Sprintf("it begins with %08x, want %08x (%s)", got, magic, means))
+// body reads everything up to the first checksum.
+func (snap *snapshot) body(ctx context.Context, s *stream, progress func(int)) error {
+	s.header()
+	for range s.count("number of sessions") {
+		s.record(func(d *jute.Decoder) {
+			id := d.Long("a session's id")
+			if d.Int("a session's timeout"); d.Err() == nil {
+				snap.tree.OpenSession(id)
+			}
+		})
+		if s.err != nil {
+			return s.err
+		}
 	}
-	if got := s.int32("the header"); s.err == nil && got != formatVersion {
-		s.fail(4, fmt.Sprintf("its format is version %d, want %d", got, formatVersion))
-	}
-	s.int64("the header") // dbid, which servers ignore
+	return snap.nodes(ctx, s, s.acls(), progress)
 }
 
-// vector reads how many elements follow.
-func (s *stream) vector(field string) int {
-	at := s.offset()
-	n := s.int32(field)
+// header reads a FileHeader.
+func (s *stream) header() {
+	var magic, version int32
+	s.record(func(d *jute.Decoder) { magic = d.Int("the header") })
+	if magic != snapshotMagic {
+		s.fail(0, fmt.Sprintf("it begins with %08x, want %08x (ZKSN, a snapshot)", uint32(magic), snapshotMagic))
+	}
+	s.record(func(d *jute.Decoder) {
+		version = d.Int("the header")
+		d.Long("the header") // dbid, which servers ignore
+	})
+	if version != formatVersion {
+		s.fail(4, fmt.Sprintf("its format is version %d, want %d", version, formatVersion))
+	}
+}
+
+// count reads how many records follow.
+func (s *stream) count(field string) int {
+	at, n := s.offset(), int32(0)
+	s.record(func(d *jute.Decoder) { n = d.Int(field) })
 	if n < 0 {
 		s.fail(at, fmt.Sprintf("the %s is %d", field, n))
 		return 0
@@ -103,32 +113,28 @@ func (s *stream) vector(field string) int {
 
 // acls reads the lists that znodes refer to by number
 // (ReferenceCountedACLCache.deserialize).
-func (s *stream) acls() map[int64]*[]znode.ACL {
-	lists := map[int64]*[]znode.ACL{-1: &openACL}
-	count := s.vector("number of ACLs")
-	for range count {
-		id := s.int64("an ACL's number")
-		n := s.vector("length of an ACL")
-		list := []znode.ACL{}
-		for range n {
-			a := znode.ACL{Perms: s.int32("an ACL"), Scheme: string(s.bytes("an ACL")), ID: string(s.bytes("an ACL"))}
-			if s.err != nil {
-				return nil
+func (s *stream) acls() map[int64][]jute.ACL {
+	lists := map[int64][]jute.ACL{-1: openACL}
+	for range s.count("number of ACLs") {
+		at := s.offset()
+		s.record(func(d *jute.Decoder) {
+			id := d.Long("an ACL's number")
+			lists[id] = d.ACLs()
+			if lists[id] == nil && d.Err() == nil {
+				s.fail(at, "an ACL is null")
 			}
-			list = append(list, a)
-		}
+		})
 		if s.err != nil {
 			return nil
 		}
-		lists[id] = &list
 	}
 	return lists
 }
 
 // nodes reads the tree (DataTree.deserialize).
-func (snap *snapshot) nodes(ctx context.Context, s *stream, acls map[int64]*[]znode.ACL, progress func(int)) error {
-	t := snap.tree
-	for read := 0; ; read++ {
+func (snap *snapshot) nodes(ctx context.Context, s *stream, acls map[int64][]jute.ACL, progress func(int)) error {
+	read := 0
+	for path := ""; s.err == nil && path != "/"; read++ {
 		if read%checkEvery == 0 {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -136,63 +142,45 @@ func (snap *snapshot) nodes(ctx context.Context, s *stream, acls map[int64]*[]zn
 			progress(read)
 		}
 		at := s.offset()
-		path := s.text("a znode's path")
-		if s.err != nil || string(path) == "/" {
-			break
-		}
-		var parent *node
-		n := &node{}
+		var data []byte
+		var acl int64
+		var stat jute.StatPersisted
+		s.record(func(d *jute.Decoder) {
+			if path = d.String("a znode's path"); path != "/" {
+				data, acl, stat = d.Buffer("a znode's data"), d.Long("a znode's ACL"), d.StatPersisted()
+			}
+		})
 		switch {
-		case t.root == nil && len(path) == 0:
-		case !isPath(path):
+		case s.err != nil || path == "/":
+		case path != "" && !isPath(path):
 			s.fail(at, fmt.Sprintf("%q is not a znode's path", path))
 		default:
-			above, name := split(path)
-			n.name = string(name)
-			if t.root == nil {
-				s.fail(at, fmt.Sprintf("%q comes before the root", path))
-			} else if parent = t.find(above); parent == nil {
-				s.fail(at, fmt.Sprintf("%q comes before its parent", path))
-			} else if parent.children[n.name] != nil {
-				s.fail(at, fmt.Sprintf("%q is there twice", path))
+			if err := snap.tree.Restore(path, bytes.Clone(data), acls[acl], &stat); err != nil {
+				s.fail(at, fmt.Sprintf("%q %v", path, err))
 			}
 		}
-		n.data = s.bytes("a znode's data")
-		n.acl = acls[s.int64("a znode's ACL")]
-		n.stat = s.stat()
-		if s.err != nil {
-			break
-		}
-		snap.newest = max(snap.newest, n.stat.czxid, n.stat.mzxid, n.stat.pzxid)
-		if parent == nil {
-			t.root, t.count = n, 1
-		} else {
-			t.insert(parent, n)
-		}
 	}
-	if s.err == nil && t.root == nil {
+	if read == 1 {
 		s.fail(s.offset(), "it has no root")
 	}
 	return s.err
 }
 
-// stat reads a StatPersisted.
-func (s *stream) stat() stat {
-	const field = "a znode's Stat"
-	return stat{
-		czxid: s.int64(field), mzxid: s.int64(field), ctime: s.int64(field), mtime: s.int64(field),
-		version: s.int32(field), cversion: s.int32(field), aversion: s.int32(field),
-		owner: s.int64(field), pzxid: s.int64(field),
-	}
+// isPath reports whether p is a path that a tree can have: absolute, without an
+// empty name or a zero byte, not the root. [ztree.Tree.Unsound] checks each name.
+func isPath(p string) bool {
+	return len(p) > 1 && p[0] == '/' && p[len(p)-1] != '/' && !strings.Contains(p, "//") && strings.IndexByte(p, 0) < 0
 }
 
 // seal reads the checksum of everything read so far, and the "/" after it
 // (SnapStream.checkSealIntegrity).
 func (s *stream) seal() {
-	at, want := s.offset(), s.checksum()
-	got := s.int64("a checksum")
-	s.text("a checksum's end")
-	if s.err == nil && got != want {
+	at, want, got := s.offset(), s.checksum(), int64(0)
+	s.record(func(d *jute.Decoder) {
+		got = d.Long("a checksum")
+		d.String("a checksum's end")
+	})
+	if got != want {
 		s.fail(at, fmt.Sprintf("the checksum is %x, and the bytes before it have %x", got, want))
 	}
 }
@@ -208,27 +196,30 @@ const (
 // digest with its zxid, since 3.9 the last transaction. Each can be switched
 // off, and only the lengths show which are there.
 func (snap *snapshot) trailer(s *stream) {
-	if n := len(s.ahead(trailerMost)); n != 0 && n != finishedLen {
+	if n := s.left(trailerMost); n != 0 && n != finishedLen {
 		at := s.offset()
-		d := treeDigest{zxid: s.int64("the digest"), version: s.int32("the digest")}
-		if d.version < digestVersion {
-			s.text("the digest") // in hexadecimal; no released version says how it was computed
-		} else {
-			d.value = uint64(s.int64("the digest"))
-		}
-		if s.err == nil && d.zxid < 0 {
-			s.fail(at, fmt.Sprintf("the digest is of transaction %d", d.zxid))
+		var digest treeDigest
+		s.record(func(d *jute.Decoder) {
+			digest = treeDigest{zxid: d.Long("the digest"), version: d.Int("the digest")}
+			if digest.version < digestVersion {
+				d.String("the digest") // in hexadecimal; no released version says how it was computed
+			} else {
+				digest.value = uint64(d.Long("the digest"))
+			}
+		})
+		if digest.zxid < 0 {
+			s.fail(at, fmt.Sprintf("the digest is of transaction %d", digest.zxid))
 		}
 		s.seal()
-		if d.zxid > 0 && d.version == digestVersion {
-			snap.digest = &d
+		if digest.zxid > 0 && digest.version == digestVersion {
+			snap.digest = &digest
 		}
 	}
-	if len(s.ahead(trailerMost)) != 0 {
-		snap.finished = s.int64("the last transaction")
+	if s.left(trailerMost) != 0 {
+		s.record(func(d *jute.Decoder) { snap.finished = d.Long("the last transaction") })
 		s.seal()
 	}
-	if n := len(s.ahead(trailerMost)); n != 0 {
+	if n := s.left(trailerMost); n != 0 {
 		s.fail(s.offset(), fmt.Sprintf("there are %d bytes or more after the end", n))
 	}
 }

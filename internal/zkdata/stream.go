@@ -1,26 +1,29 @@
 package zkdata
 
 import (
-	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash"
 	"hash/adler32"
 	"io"
+
+	"mrtq/internal/jute"
 )
 
-// stream reads a snapshot's values one after the other and keeps the checksum
-// of everything read so far. After its first error every read returns zero, so
-// a caller can read a whole record and check the error once.
+// stream decodes the records of a snapshot one after the other, and keeps the checksum of all of
+// them. After its first error it decodes nothing, so a caller can decode several records and check
+// the error once.
 type stream struct {
 	file string // for errors
 	r    io.Reader
 	buf  []byte
-	// buf[pos:end] is yet to be read; buf[:summed] is in the checksum.
+	// buf[pos:end] is yet to be decoded; buf[:summed] is in the checksum.
 	pos, end, summed int
 	base             int64 // where buf begins in the file
 	sum              hash.Hash32
 	err              error
-	ended            bool // err only says that the file ends
+	ended            bool // r has no more bytes
+	d                jute.Decoder
 }
 
 const streamBuffer = 128 << 10
@@ -29,10 +32,10 @@ func newStream(file string, r io.Reader) *stream {
 	return &stream{file: file, r: r, buf: make([]byte, streamBuffer), sum: adler32.New()}
 }
 
-// offset is where the next value begins.
+// offset is where the next record begins.
 func (s *stream) offset() int64 { return s.base + int64(s.pos) }
 
-// checksum is the Adler32 of everything read so far.
+// checksum is the Adler32 of everything decoded so far.
 func (s *stream) checksum() int64 {
 	s.sum.Write(s.buf[s.summed:s.pos])
 	s.summed = s.pos
@@ -45,120 +48,62 @@ func (s *stream) fail(at int64, what string) {
 	}
 }
 
-// take returns the next n bytes, at most the buffer's length. They are valid
-// until the next call. It returns nil after an error.
-func (s *stream) take(n int, field string) []byte {
-	if s.err != nil {
-		return nil
-	}
-	if s.end-s.pos < n {
-		s.checksum()
-		s.base += int64(s.pos)
-		s.end = copy(s.buf, s.buf[s.pos:s.end])
-		s.pos, s.summed = 0, 0
-		got, err := io.ReadAtLeast(s.r, s.buf[s.end:], n-s.end)
-		s.end += got
+// record decodes one record. It calls decode, and if the record is not read whole yet, it reads more
+// of the file and calls decode again. What decode takes from the Decoder is valid until the next
+// record.
+func (s *stream) record(decode func(*jute.Decoder)) {
+	for s.err == nil {
+		s.d.Reset(s.buf[s.pos:s.end])
+		decode(&s.d)
+		var bad *jute.DecodeError
 		switch {
-		case err == io.EOF || err == io.ErrUnexpectedEOF:
-			s.fail(s.base+int64(s.end), "the file ends here, inside "+field)
-			s.ended = true
-			return nil
-		case err != nil:
-			s.err = unreadable(s.file, s.base+int64(s.end), err)
-			return nil
+		case !errors.As(s.d.Err(), &bad):
+			s.pos = s.end - s.d.Len()
+			return
+		case bad.Err != jute.ErrShort:
+			s.fail(s.offset()+int64(bad.Off), fmt.Sprintf("%s %v", bad.Field, bad.Err))
+		case s.ended:
+			s.fail(s.base+int64(s.end), "the file ends here, inside "+bad.Field)
+		default:
+			s.more()
 		}
 	}
-	b := s.buf[s.pos : s.pos+n]
-	s.pos += n
-	return b
 }
 
-// ahead returns the next n bytes without taking them, fewer at the end.
-func (s *stream) ahead(most int) []byte {
-	if s.err != nil {
-		return nil
+// more reads more of the file. It doubles the buffer if that is full, so that a wrong length costs
+// no more memory than the bytes that are there.
+func (s *stream) more() {
+	s.checksum()
+	rest := s.buf[s.pos:s.end]
+	if len(rest) > len(s.buf)/2 {
+		s.buf = make([]byte, 2*len(s.buf))
 	}
-	if s.take(most, "the end") == nil && s.ended {
-		s.err, s.ended = nil, false
-		return s.buf[s.pos:s.end]
-	}
-	if s.err != nil {
-		return nil
-	}
-	s.pos -= most // none of it is in the checksum yet
-	return s.buf[s.pos : s.pos+most]
-}
-
-func (s *stream) int32(field string) int32 {
-	b := s.take(4, field)
-	if b == nil {
-		return 0
-	}
-	return int32(binary.BigEndian.Uint32(b))
-}
-
-func (s *stream) int64(field string) int64 {
-	b := s.take(8, field)
-	if b == nil {
-		return 0
-	}
-	return int64(binary.BigEndian.Uint64(b))
-}
-
-// length reads the length of a string or buffer; -1 is null.
-func (s *stream) length(field string) int {
-	at := s.offset()
-	n := s.int32(field)
-	if n < -1 {
-		s.fail(at, fmt.Sprintf("the length of %s is %d, want -1 or more", field, n))
-		return -1
-	}
-	return int(n)
-}
-
-// bytes reads a buffer into new memory. It reads a long one piece by piece, so
-// that a wrong length costs no more memory than the bytes that are there.
-func (s *stream) bytes(field string) []byte {
-	n := s.length(field)
-	if n < 0 {
-		return nil
-	}
-	return s.copied(n, field)
-}
-
-func (s *stream) copied(n int, field string) []byte {
-	if s.err != nil {
-		return nil
-	}
-	out := make([]byte, 0, min(n, len(s.buf)))
-	for len(out) < n {
-		b := s.take(min(n-len(out), len(s.buf)), field)
-		if b == nil {
-			return nil
-		}
-		out = append(out, b...)
-	}
-	return out
-}
-
-// text reads a string. It is valid until the next read.
-func (s *stream) text(field string) []byte {
-	at := s.offset()
-	n := s.length(field)
+	s.base += int64(s.pos)
+	s.end = copy(s.buf, rest)
+	s.pos, s.summed = 0, 0
+	n, err := io.ReadFull(s.r, s.buf[s.end:])
+	s.end += n
 	switch {
-	case s.err != nil:
-		return nil
-	case n < 0:
-		s.fail(at, field+" is null")
-		return nil
-	case n > len(s.buf):
-		return s.copied(n, field)
+	case err == io.EOF || err == io.ErrUnexpectedEOF:
+		s.ended = true
+	case err != nil:
+		s.err = unreadable(s.file, s.base+int64(s.end), err)
 	}
-	return s.take(n, field)
 }
 
-// unreadable adds the offset to an error of reading. A packed file that can't
-// be unpacked is damaged like any other.
+// left is how many bytes are left, up to most of them.
+func (s *stream) left(most int) int {
+	for s.err == nil && !s.ended && s.end-s.pos < most {
+		s.more()
+	}
+	if s.err != nil {
+		return 0
+	}
+	return min(most, s.end-s.pos)
+}
+
+// unreadable adds the offset to an error of reading. A packed file that can't be unpacked is damaged
+// like any other.
 func unreadable(file string, at int64, err error) error {
 	if damaged(err) {
 		return &Error{Kind: ErrCorrupt, File: file, Offset: at, What: "it can't be unpacked further: " + err.Error()}

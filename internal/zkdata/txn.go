@@ -1,186 +1,204 @@
 package zkdata
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 
-	"mrtq/internal/znode"
+	"mrtq/internal/jute"
+	"mrtq/internal/ztree"
 )
 
-// opType is the type of a transaction (ZooDefs.OpCode).
-type opType int32
-
-const (
-	opError           opType = -1
-	opCreate          opType = 1
-	opDelete          opType = 2
-	opSetData         opType = 5
-	opSetACL          opType = 7
-	opCheck           opType = 13
-	opMulti           opType = 14
-	opCreate2         opType = 15
-	opReconfig        opType = 16
-	opCreateContainer opType = 19
-	opDeleteContainer opType = 20
-	opCreateTTL       opType = 21
-	opCreateSession   opType = -10
-	opCloseSession    opType = -11
-)
-
-var opNames = map[opType]string{
-	opError: "error", opCreate: "create", opDelete: "delete", opSetData: "setData", opSetACL: "setACL", opCheck: "check",
-	opMulti: "multi", opCreate2: "create2", opReconfig: "reconfig", opCreateContainer: "createContainer",
-	opDeleteContainer: "deleteContainer", opCreateTTL: "createTTL", opCreateSession: "createSession", opCloseSession: "closeSession",
-}
-
-func (o opType) String() string {
-	if name := opNames[o]; name != "" {
-		return name
-	}
-	return fmt.Sprintf("type %d", int32(o))
-}
-
-// moment is a transaction's place in history.
-type moment struct{ zxid, time int64 }
-
-// transaction is one entry of a log.
+// transaction is one entry of a log (SerializeUtils.deserializeTxn): a TxnHeader, the record of its
+// type, and since 3.6 a digest.
 type transaction struct {
-	moment
-	session int64
-	typ     opType
-	changes []change // the parts of a multi that succeeded; otherwise one change, or none
+	jute.TxnHeader
+	changes []ztree.Change // the parts of a multi that succeeded; otherwise one change
 	digest  *treeDigest
 }
 
-// change is what a transaction, or a part of a multi, does to the tree. The
-// type decides which fields it uses.
-type change struct {
-	typ            opType
-	path           []byte
-	data           []byte
-	acl            *[]znode.ACL
-	version        int32
-	parentCversion int32
-	ephemeral      bool
-	ttl            int64
-	timeout        int32    // of createSession, in milliseconds
-	listed         [][]byte // of closeSession: the session's ephemeral znodes
+// treeDigest is a digest as a server writes it. In a snapshot it has the tree's zxid.
+type treeDigest struct {
+	zxid    int64
+	version int32
+	value   uint64
 }
 
-// digestLen is the length of a TxnDigest: version and value.
-const digestLen = 12
+const (
+	// digestVersion is the version of the digests that servers since 3.6 compute. Like the server,
+	// this package reads digests of other versions, but does not compare them.
+	digestVersion = 2
+	// digestLen is the length of a TxnDigest: version and value.
+	digestLen = 12
+)
 
-// transaction decodes an entry of a log (SerializeUtils.deserializeTxn): a
-// TxnHeader, the fields of its type, and since 3.6 a digest.
-func (f *fields) transaction(t *transaction) error {
-	*t = transaction{changes: t.changes[:0]}
-	t.session = f.int64("session")
-	f.int32("cxid")
-	t.zxid = f.int64("zxid")
-	t.time = f.int64("time")
-	t.typ = opType(f.int32("type"))
-	if t.typ == opMulti {
-		f.multi(t)
-	} else {
-		t.changes = append(t.changes, f.change(t.typ, false))
+// openACL is what a null ACL means (ReferenceCountedACLCache.convertAcls).
+var openACL = []jute.ACL{{Perms: jute.PermAll, ID: jute.ID{Scheme: "world", Name: "anyone"}}}
+
+// record decodes a transaction, or a part of one. Besides what a jute.Decoder checks, it checks what
+// a server's transactions have in them.
+type record struct {
+	jute.Decoder
+	length int
+	err    error
+}
+
+func newRecord(b []byte) *record {
+	r := &record{length: len(b)}
+	r.Reset(b)
+	return r
+}
+
+// fail records the first error, at the current byte.
+func (r *record) fail(format string, args ...any) {
+	if r.problem() == nil {
+		r.err = fmt.Errorf("in its byte %d: %s", r.length-r.Len(), fmt.Sprintf(format, args...))
 	}
-	if f.err == nil && f.left() == digestLen {
-		t.digest = &treeDigest{zxid: t.zxid, version: f.int32("digest version"), value: uint64(f.int64("digest"))}
+}
+
+// problem returns the first error.
+func (r *record) problem() error {
+	if r.err != nil {
+		return r.err
 	}
-	if f.err == nil && f.left() > 0 {
-		f.fail("%d bytes are left over", f.left())
-	}
-	if f.err != nil {
-		return fmt.Errorf("transaction %s (%s): %w", zx(t.zxid), t.typ, f.err)
+	var bad *jute.DecodeError
+	if errors.As(r.Err(), &bad) {
+		return fmt.Errorf("in its byte %d: %s %w", bad.Off, bad.Field, bad.Err)
 	}
 	return nil
 }
 
-// change decodes the fields of one type of transaction. A part of a multi has
-// fewer possible types, and no digest after it.
-func (f *fields) change(typ opType, part bool) change {
-	c := change{typ: typ}
-	switch typ {
-	case opCreate, opCreate2:
-		c.path, c.data, c.acl, c.ephemeral = f.path(false), f.bytes("data"), f.acl(), f.bool("ephemeral")
-		c.parentCversion = -1
-		if typ == opCreate2 || f.left() > 0 { // CreateTxnV0, before 3.4, ends here
-			c.parentCversion = f.int32("parentCVersion")
+// end checks that nothing follows.
+func (r *record) end() error {
+	if r.Len() > 0 {
+		r.fail("%d bytes are left over", r.Len())
+	}
+	return r.problem()
+}
+
+// path reads a znode's path. It accepts the root's only if root is set.
+func (r *record) path(root bool) string {
+	p := r.String("path")
+	if !isPath(p) && !(root && p == "/") {
+		r.fail("%q is not a znode's path", p)
+	}
+	return p
+}
+
+// data reads a copy of a znode's data.
+func (r *record) data() []byte { return bytes.Clone(r.Buffer("data")) }
+
+func (r *record) acl() []jute.ACL {
+	if acls := r.ACLs(); acls != nil {
+		return acls
+	}
+	return openACL
+}
+
+// parseTransaction decodes an entry of a log into t.
+func parseTransaction(entry []byte, t *transaction) error {
+	r := newRecord(entry)
+	*t = transaction{TxnHeader: r.TxnHeader(), changes: t.changes[:0]}
+	if t.Op == jute.OpMulti {
+		r.multi(t)
+	} else {
+		t.changes = append(t.changes, r.change(t.Op, false))
+	}
+	if r.problem() == nil && r.Len() == digestLen {
+		t.digest = &treeDigest{zxid: t.Zxid, version: r.Int("digest version"), value: uint64(r.Long("digest"))}
+	}
+	if err := r.end(); err != nil {
+		return fmt.Errorf("transaction %s (%s): %w", zx(t.Zxid), t.Op, err)
+	}
+	return nil
+}
+
+// change decodes the record of one type of transaction. A part of a multi has fewer possible types,
+// and no digest after it.
+func (r *record) change(op jute.OpCode, part bool) ztree.Change {
+	c := ztree.Change{Op: op}
+	switch op {
+	case jute.OpCreate, jute.OpCreate2:
+		c.Path, c.Data, c.ACL, c.Ephemeral = r.path(false), r.data(), r.acl(), r.Bool("ephemeral")
+		c.ParentCversion = -1
+		if op == jute.OpCreate2 || r.Len() > 0 { // CreateTxnV0, before 3.4, ends here
+			c.ParentCversion = r.Int("parentCVersion")
 		}
-	case opCreateContainer:
-		c.path, c.data, c.acl, c.parentCversion = f.path(false), f.bytes("data"), f.acl(), f.int32("parentCVersion")
-	case opCreateTTL:
-		c.path, c.data, c.acl, c.parentCversion, c.ttl = f.path(false), f.bytes("data"), f.acl(), f.int32("parentCVersion"), f.int64("ttl")
-	case opDelete, opDeleteContainer:
-		c.path = f.path(false)
-	case opSetData:
-		c.path, c.data, c.version = f.path(true), f.bytes("data"), f.int32("version")
-	case opCheck:
-		c.path, c.version = f.bytes("path"), f.int32("version")
-	case opError:
-		f.int32("error")
+	case jute.OpCreateContainer:
+		c.Path, c.Data, c.ACL, c.ParentCversion = r.path(false), r.data(), r.acl(), r.Int("parentCVersion")
+	case jute.OpCreateTTL:
+		c.Path, c.Data, c.ACL, c.ParentCversion, c.TTL = r.path(false), r.data(), r.acl(), r.Int("parentCVersion"), r.Long("ttl")
+	case jute.OpDelete, jute.OpDeleteContainer:
+		c.Path = r.path(false)
+	case jute.OpSetData:
+		c.Path, c.Data, c.Version = r.path(true), r.data(), r.Int("version")
+	case jute.OpCheck:
+		r.String("path")
+		r.Int("version")
+	case jute.OpError:
+		r.Int("error")
 	default:
 		if part {
-			f.fail("%s can't be a part of a multi", typ)
+			r.fail("%s can't be a part of a multi", op)
 			break
 		}
-		f.whole(&c)
+		r.whole(&c)
 	}
 	return c
 }
 
 // whole decodes the types that can't be parts of a multi.
-func (f *fields) whole(c *change) {
-	switch c.typ {
-	case opReconfig:
-		c.path, c.data, c.version = f.path(true), f.bytes("data"), f.int32("version")
-	case opSetACL:
-		c.path, c.acl, c.version = f.path(true), f.acl(), f.int32("version")
-	case opCreateSession:
-		c.timeout = f.int32("timeout")
-	case opCloseSession:
-		// Before 3.6, or without closeSessionTxn, there is no list. But there
-		// may be a digest, which can't be confused with a list of paths: its
-		// version would be the number of paths.
-		if left := f.left(); left == 0 || left == digestLen && !f.looksLikePaths() {
+func (r *record) whole(c *ztree.Change) {
+	switch c.Op {
+	case jute.OpReconfig:
+		c.Path, c.Data, c.Version = r.path(true), r.data(), r.Int("version")
+	case jute.OpSetACL:
+		c.Path, c.ACL, c.Version = r.path(true), r.acl(), r.Int("version")
+	case jute.OpCreateSession:
+		r.Int("timeout")
+	case jute.OpCloseSession:
+		// Before 3.6, or without closeSessionTxn, there is no list. But there may be a digest,
+		// which can't be confused with a list of paths: its version would be the number of paths.
+		if r.Len() == 0 || r.Len() == digestLen && !r.looksLikePaths() {
 			return
 		}
-		n := f.count(4, "paths")
-		for range max(n, 0) {
-			c.listed = append(c.listed, f.path(false))
-		}
+		c.Paths = r.paths()
 	default:
-		f.fail("there is no such transaction in ZooKeeper 3.4 to 3.9")
+		r.fail("there is no such transaction in ZooKeeper 3.4 to 3.9")
 	}
+}
+
+func (r *record) paths() []string {
+	var paths []string
+	for range max(r.Count("paths", 4), 0) {
+		paths = append(paths, r.path(false))
+	}
+	return paths
 }
 
 // looksLikePaths reports whether a vector of paths is all that is left.
-func (f *fields) looksLikePaths() bool {
-	try := *f
-	for range max(try.count(4, "paths"), 0) {
-		try.path(false)
-	}
-	return try.err == nil && try.left() == 0
+func (r *record) looksLikePaths() bool {
+	try := *r
+	try.paths()
+	return try.end() == nil
 }
 
-// multi decodes the parts of a multi. If one of them failed, none was applied,
-// and the transaction changes nothing.
-func (f *fields) multi(t *transaction) {
+// multi decodes the parts of a multi. If one of them failed, none was applied, and the transaction
+// changes nothing.
+func (r *record) multi(t *transaction) {
 	failed := false
-	for range max(f.count(8, "parts"), 0) {
-		typ := opType(f.int32("type of a part"))
-		part := fields{b: f.bytes("part"), acls: f.acls}
-		if f.err != nil {
+	for range max(r.Count("parts", 8), 0) {
+		op := jute.OpCode(r.Int("type of a part"))
+		part := newRecord(r.Buffer("part"))
+		if r.problem() != nil {
 			return
 		}
-		t.changes = append(t.changes, part.change(typ, true))
-		if part.err == nil && part.left() > 0 {
-			part.fail("%d bytes are left over", part.left())
-		}
-		if part.err != nil {
-			f.fail("part %d (%s): %v", len(t.changes), typ, part.err)
+		t.changes = append(t.changes, part.change(op, true))
+		if err := part.end(); err != nil {
+			r.fail("part %d (%s): %v", len(t.changes), op, err)
 			return
 		}
-		failed = failed || typ == opError
+		failed = failed || op == jute.OpError
 	}
 	if failed {
 		t.changes = t.changes[:0]

@@ -65,37 +65,65 @@ func (e *DumpError) Unwrap() error { return e.Err }
 var ErrDumpedTwice = errors.New("the path was dumped before")
 
 // ReadDump reads a dump into a tree. Nodes without a stat get the default one
-// (see [Tree.SetDefaultStats]). The error is a *[DumpError] for a bad line, or
-// the error of r.
+// (see [Tree.SetDefaultStats]). The errors are those of [ScanDump].
 func ReadDump(r io.Reader) (*Tree, error) {
 	t := NewTree()
 	seen := make(map[string]bool)
-	br := bufio.NewReaderSize(r, 1<<16)
+	err := ScanDump(r, func(n Node) error {
+		if seen[n.Path] {
+			return fmt.Errorf("%s: %w", n.Path, ErrDumpedTwice)
+		}
+		seen[n.Path] = true
+		return t.Put(n)
+	})
+	if err != nil {
+		return nil, err
+	}
+	t.SetDefaultStats(0)
+	return t, nil
+}
+
+// ScanDump calls add with each znode of a dump, in the order of its lines. A znode's
+// Stat is zero if its line has none. The error is a *[DumpError] for a line that can't
+// be read or that add refuses, or the error of r.
+func ScanDump(r io.Reader, add func(Node) error) error {
+	br := bufio.NewReaderSize(r, 1<<18)
+	var long []byte
 	var offset int64
-	for line := 1; ; line++ {
-		text, err := br.ReadBytes('\n')
-		if err != nil && err != io.EOF {
-			return nil, err
+	for number := 1; ; number++ {
+		text, rerr := readLine(br, &long)
+		if rerr != nil && rerr != io.EOF {
+			return rerr
 		}
 		if len(bytes.TrimSpace(text)) > 0 {
-			n, perr := ParseDumpLine(text)
-			if perr == nil && seen[n.Path] {
-				perr = fmt.Errorf("%s: %w", n.Path, ErrDumpedTwice)
+			n, err := ParseDumpLine(text)
+			if err == nil {
+				err = add(n)
 			}
-			if perr == nil {
-				perr = t.Put(n)
+			if err != nil {
+				return &DumpError{Line: number, Offset: offset, Err: err}
 			}
-			if perr != nil {
-				return nil, &DumpError{Line: line, Offset: offset, Err: perr}
-			}
-			seen[n.Path] = true
 		}
 		offset += int64(len(text))
-		if err == io.EOF {
-			t.SetDefaultStats(0)
-			return t, nil
+		if rerr == io.EOF {
+			return nil
 		}
 	}
+}
+
+// readLine reads a line with its line end. It uses long as the buffer of a long line.
+// The line is valid until the next read. At the end it may be empty.
+func readLine(r *bufio.Reader, long *[]byte) ([]byte, error) {
+	line, err := r.ReadSlice('\n')
+	if !errors.Is(err, bufio.ErrBufferFull) {
+		return line, err
+	}
+	*long = append((*long)[:0], line...)
+	for errors.Is(err, bufio.ErrBufferFull) {
+		line, err = r.ReadSlice('\n')
+		*long = append(*long, line...)
+	}
+	return *long, err
 }
 
 const wantLine = `want {"path":…,"data":…}`

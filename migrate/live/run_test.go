@@ -61,7 +61,7 @@ func TestRunShows(t *testing.T) {
 	}
 	src := queue(t, records)
 	last := 0
-	m := &migrate.Migrator{Target: migrate.NewTarget(w), Now: s.now, Budget: 2000, InFlight: 1}
+	m := &migrate.Migrator{Target: migrate.NewTarget(w), Now: s.now, Budget: 2000}
 	m.Progress = func(done, total int) {
 		s.zk.Advance(time.Second)
 		v := look()
@@ -99,7 +99,7 @@ func TestRunShows(t *testing.T) {
 
 	// A rollback that was interrupted.
 	ctx, cancel := context.WithCancel(t.Context())
-	m = &migrate.Migrator{Target: migrate.NewTarget(w), Now: s.now, Budget: 2000, InFlight: 1, Progress: func(int, int) { cancel() }}
+	m = &migrate.Migrator{Target: migrate.NewTarget(w), Now: s.now, Budget: 2000, Progress: func(int, int) { cancel() }}
 	if _, err := m.Rollback(ctx, "run0000000000", false); err == nil {
 		t.Fatal("the rollback ended")
 	}

@@ -22,6 +22,7 @@ import (
 	"mrtq/features"
 	"mrtq/harness/accept"
 	"mrtq/harness/accept/internal/runner"
+	"mrtq/harness/accept/internal/session"
 	"mrtq/internal/zkconn"
 )
 
@@ -78,7 +79,7 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 	}
 	cfg := opt.Session
 	cfg.Address = address
-	s := &suite{opt: opt, session: cfg, acl: cfg.ACL(), report: &Report{}}
+	s := &suite{opt: opt, session: cfg, acl: session.ACL(cfg), report: &Report{}}
 	names := opt.Features
 	if names == nil {
 		names = Features

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"mrtq/internal/zkconn"
+	"mrtq/harness/accept/internal/session"
 )
 
 func (w *world) made(jobs, rewritten int) error {
@@ -175,7 +175,7 @@ func (w *world) serverLost() error {
 		return err
 	}
 	w.conn.Close() // it may have been lost with the server
-	if w.conn, err = zkconn.OpenSession(ctx, w.session); err != nil {
+	if w.conn, err = session.Open(ctx, w.session); err != nil {
 		return err
 	}
 	w.last, err = wait(nil)

@@ -1,14 +1,20 @@
 package migration
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
 	"mrtq/harness/accept/internal/runner"
+	"mrtq/harness/accept/internal/session"
 	"mrtq/harness/daemons"
 	"mrtq/internal/legacyqueue"
 	"mrtq/internal/znode"
@@ -23,6 +29,7 @@ type serviceWorld struct {
 	batches  map[string]string // the status of each when the services started
 	planned  servicePlan       // what the last plan says about the services
 	record   string            // the only legacy record, in a scenario that has one
+	payload  daemons.Payload   // where the payload of failed records is; "" is in producer/
 }
 
 // servicePlan is what a plan says about the services.
@@ -53,11 +60,11 @@ func (w *serviceWorld) register(s runner.Steps) {
 		return w.run("migrate -o json --dialect "+d+" "+decide, w.source(), w.target())
 	})
 	s.Step(`the operator verifies`, func() error { return w.run("verify -o json", w.source(), w.target()) })
-	s.Step(`the holds are released and the services run`, func() error { return all(w.start().LiftHolds(), w.runServices()) })
+	s.Step(`the holds are released and the services run`, w.liftHolds)
 	s.Step(`the services run`, w.runServices)
 	s.Step(`an administrator releases the held jobs and requeues the failed ones`, w.administer)
 	s.Step(`an administrator requests update reports of the failed batches`, w.reportFailed)
-	s.Step(`the hourly cleanup runs`, func() error { return w.start().Clean() })
+	s.Step(`the hourly cleanup runs`, w.clean)
 
 	s.Step(`the plan is accepted`, func() error { return w.wantCode(0) })
 	s.Step(`the migration is refused`, func() error { return w.wantCode(1) })
@@ -76,6 +83,8 @@ func (w *serviceWorld) register(s runner.Steps) {
 	s.Step(`it ends (\S+)`, w.ends)
 	s.Step(`its batch's report is sent (once|never)`, w.reportSent)
 	s.Step(`they took nothing and sent no mail`, w.tookNothing)
+	s.Step(`its payload is (.+)`, func(where string) { w.payload = daemons.Payload(where) })
+	s.Step(`it was stored (.+)`, w.stored)
 	s.Step(`it removes the batches that the plan said it would`, w.removedAsSaid)
 }
 
@@ -120,6 +129,10 @@ var records = map[string]struct {
 	"a file with all optional keys":   {changed: optional()},
 	"a held file":                     {status: legacy.Held},
 	"a failed file":                   {status: legacy.Failed},
+	"a held manifest":                 {status: legacy.Held, changed: legacy.Payload{"type": "manifest"}},
+	"a failed container":              {status: legacy.Failed, changed: legacy.Payload{"type": "container"}},
+	"a failed manifest":               {status: legacy.Failed, changed: legacy.Payload{"type": "manifest"}},
+	"a failed manifest with a digest": {status: legacy.Failed, changed: legacy.Payload{"type": "manifest", "digestType": "MD5", "digestValue": "abc"}},
 	"a completed file":                {status: legacy.Completed},
 	"an object-manifest":              {changed: legacy.Payload{"type": "object-manifest"}},
 	"a file without filename":         {changed: legacy.Payload{"filename": without}},
@@ -180,17 +193,70 @@ func (w *serviceWorld) readPlan() error {
 }
 
 // start returns the scenario's services, which it starts when it is first called.
-func (w *serviceWorld) start() *daemons.World {
-	if w.services == nil {
-		w.services = daemons.New(daemons.Options{Conn: w.conn.Conn, Root: w.root + "/new"})
+func (w *serviceWorld) start() (*daemons.World, error) {
+	if w.services != nil {
+		return w.services, nil
 	}
-	return w.services
+	home, err := w.home()
+	if err != nil {
+		return nil, err
+	}
+	connect := func() (*zk.Conn, error) { return session.Open(context.Background(), w.session) }
+	w.services = daemons.New(daemons.Options{New: daemons.Site{Connect: connect, Root: w.root + "/new"}, Home: home})
+	w.closers = append(w.closers, w.services.Close)
+	return w.services, w.services.Start()
 }
 
-func (w *serviceWorld) runServices() (err error) {
-	s := w.start()
+// home returns the folders of the jobs. The legacy service had begun with the failed and
+// the consumed jobs, so it had moved their payload, unless the scenario says otherwise.
+func (w *serviceWorld) home() (*daemons.Home, error) {
+	home := daemons.NewHome()
+	names, _, err := w.conn.Children(w.root + "/legacy/ingest")
+	if errors.Is(err, zk.ErrNoNode) {
+		return home, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		data, _, err := w.conn.Get(w.root + "/legacy/ingest/" + name)
+		if err != nil {
+			return nil, err
+		}
+		r, err := legacy.Decode(name, data, legacy.Options{})
+		if err != nil || r.Header.Status != legacy.Failed && r.Header.Status != legacy.Consumed {
+			continue
+		}
+		batch, _ := r.Payload.Text("batchID")
+		job, _ := r.Payload.Text("jobID")
+		home.Put(batch, job, cmp.Or(w.payload, daemons.InProducer))
+	}
+	return home, nil
+}
+
+func (w *serviceWorld) liftHolds() error {
+	s, err := w.start()
+	if err != nil {
+		return err
+	}
+	return all(s.LiftHolds(), w.runServices())
+}
+
+func (w *serviceWorld) clean() error {
+	s, err := w.start()
+	if err != nil {
+		return err
+	}
+	return s.Clean()
+}
+
+func (w *serviceWorld) runServices() error {
+	s, err := w.start()
+	if err != nil {
+		return err
+	}
 	if w.batches == nil {
-		if w.batches, err = s.Batches(); err != nil {
+		if w.batches, err = s.States(newqueue.BatchesPath); err != nil {
 			return err
 		}
 	}
@@ -198,16 +264,16 @@ func (w *serviceWorld) runServices() (err error) {
 }
 
 func (w *serviceWorld) administer() error {
-	jobs, err := w.services.Jobs()
+	jobs, err := w.services.States(newqueue.JobsPath)
 	if err != nil {
 		return err
 	}
 	for jid, state := range jobs {
 		switch state {
 		case "Held":
-			err = w.services.Release(jid)
+			err = w.services.Do(daemons.ReleaseJob, jid)
 		case "Failed":
-			err = w.services.Requeue(jid)
+			err = w.services.Do(daemons.RequeueJob, jid)
 		}
 		if err != nil {
 			return err
@@ -219,7 +285,7 @@ func (w *serviceWorld) administer() error {
 func (w *serviceWorld) reportFailed() error {
 	for bid, state := range w.batches {
 		if state == "Failed" {
-			if err := w.services.UpdateReport(bid); err != nil {
+			if err := w.services.Do(daemons.UpdateReport, bid); err != nil {
 				return err
 			}
 		}
@@ -287,7 +353,7 @@ func (w *serviceWorld) named() map[string]bool {
 }
 
 func (w *serviceWorld) jobsCompleted(but map[string]bool) error {
-	jobs, err := w.services.Jobs()
+	jobs, err := w.services.States(newqueue.JobsPath)
 	if err != nil {
 		return err
 	}
@@ -329,8 +395,8 @@ func (w *serviceWorld) reportedOnce() error {
 }
 
 func (w *serviceWorld) nothingLeft() error {
-	jobs, err := w.services.Jobs()
-	batches, batchErr := w.services.Batches()
+	jobs, err := w.services.States(newqueue.JobsPath)
+	batches, batchErr := w.services.States(newqueue.BatchesPath)
 	if err := all(err, batchErr); err != nil {
 		return err
 	}
@@ -386,12 +452,34 @@ func (w *serviceWorld) ends(want string) error {
 		return err
 	}
 	data, _, err := w.conn.Get(w.root + "/new" + item + "/status")
+	if errors.Is(err, zk.ErrNoNode) && want == "removed" {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
 	var status struct{ Status string }
 	if err := json.Unmarshal(data, &status); err != nil || status.Status != want {
 		return fmt.Errorf("%s ends %s: %v", item, data, w.services.Of(item))
+	}
+	return nil
+}
+
+// stored says how the object of the scenario's only record was stored.
+func (w *serviceWorld) stored(want string) error {
+	got := "never"
+	for _, e := range w.services.Executions() {
+		switch {
+		case e.Times() > 1:
+			return fmt.Errorf("it was stored more than once: %+v", e)
+		case e.Stored > 0:
+			got = "with its content"
+		case e.StoredEmpty > 0:
+			got = "without its content"
+		}
+	}
+	if got != want {
+		return fmt.Errorf("it was stored %s", got)
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/cucumber/godog"
 	"github.com/go-zookeeper/zk"
 
-	"mrtq/internal/zkconn"
+	"mrtq/harness/accept/internal/session"
 )
 
 // world belongs to one scenario. It has two chroots on the server, a working folder, and
@@ -25,7 +25,7 @@ import (
 type world struct {
 	*suite
 	root           string // this scenario's chroot
-	conn           *zkconn.Session
+	conn           *zk.Conn
 	dir            string
 	dialect        string
 	last           outcome
@@ -38,6 +38,7 @@ type world struct {
 	gone           []string        // the records whose jobs were finished and cleaned up
 	quarantineFile string
 	large          bool // the queue is too large to be read before every command
+	closers        []func()
 }
 
 // outcome is the result of a command, for a Then to check.
@@ -63,7 +64,7 @@ func (w *world) setUp(ctx context.Context, _ *godog.Scenario) (_ context.Context
 	if w.dir, err = os.MkdirTemp("", "mrtq-scenario-"); err != nil {
 		return ctx, err
 	}
-	if w.conn, err = zkconn.OpenSession(ctx, w.session); err != nil {
+	if w.conn, err = session.Open(ctx, w.session); err != nil {
 		return ctx, err
 	}
 	w.quarantineFile = filepath.Join(w.dir, "mrtq-quarantine.ndjson")
@@ -85,6 +86,9 @@ func (w *world) makeRoot() error {
 }
 
 func (w *world) tearDown(ctx context.Context, sc *godog.Scenario, err error) (context.Context, error) {
+	for _, close := range w.closers {
+		close()
+	}
 	if w.conn != nil {
 		w.conn.Close()
 	}

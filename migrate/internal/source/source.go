@@ -117,14 +117,15 @@ func Open(ctx context.Context, r *zkconn.Reader, queues rules.Queues, opt legacy
 // list notes the names of a queue node's records. A queue node below another queue node
 // is not a record.
 func (s *Source) list(ctx context.Context, kind rules.QueueKind, path string) error {
-	n, err := s.r.Look(ctx, path, true)
-	if errors.Is(err, znode.ErrNoNode) {
-		s.Missing = append(s.Missing, path)
-		return nil
-	}
+	nodes, err := s.r.GetAll(ctx, []string{path}, zkconn.AllACLs)
 	if err != nil {
 		return err
 	}
+	if len(nodes) == 0 {
+		s.Missing = append(s.Missing, path)
+		return nil
+	}
+	n := nodes[0]
 	if n.Unreadable != "" {
 		return fmt.Errorf("%s: %w (%s)", path, ErrUnlisted, n.Unreadable)
 	}

@@ -1,0 +1,76 @@
+// Package session opens sessions of go-zookeeper/zk, the library that services use. The
+// scenarios work on the new queue and observe it with such sessions, so that the proof does
+// not depend on mrtq's own client.
+package session
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/internal/zkconn"
+)
+
+// timeout is longer than a leader election takes.
+const timeout = 20 * time.Second
+
+// Open opens a session at the servers of an address, without its chroot: paths are the
+// server's. First it tries to connect with mrtq's own client. So the error is a
+// *[zkconn.ConnectError], which says what to check. The caller closes the session.
+func Open(ctx context.Context, cfg zkconn.Config) (*zk.Conn, error) {
+	r, err := zkconn.OpenReader(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	r.Close()
+	dial := net.DialTimeout
+	if cfg.TLS != nil {
+		config, err := cfg.TLS.Config()
+		if err != nil {
+			return nil, err
+		}
+		dial = func(network, address string, timeout time.Duration) (net.Conn, error) {
+			return tls.DialWithDialer(&net.Dialer{Timeout: timeout}, network, address, config)
+		}
+	}
+	conn, events, err := zk.Connect(cfg.Address.Servers, timeout, zk.WithLogInfo(false), zk.WithLogger(quiet{}), zk.WithDialer(dial))
+	if err != nil {
+		return nil, err
+	}
+	for connected := false; !connected; {
+		select {
+		case e := <-events:
+			connected = e.State == zk.StateHasSession
+		case <-ctx.Done():
+			conn.Close()
+			return nil, context.Cause(ctx)
+		}
+	}
+	for _, a := range cfg.Auth {
+		user, password := a.UserPassword()
+		if err := conn.AddAuth(a.Scheme, []byte(user+":"+password)); err != nil {
+			conn.Close()
+			return nil, fmt.Errorf("%s credentials: %w", a.Scheme, err)
+		}
+	}
+	return conn, nil
+}
+
+// ACL is the ACL for znodes that only these sessions should use. Without credentials it is
+// open to all. With credentials it is the creator's, so everyone with the same credentials
+// has access.
+func ACL(cfg zkconn.Config) []zk.ACL {
+	if len(cfg.Auth) == 0 {
+		return zk.WorldACL(zk.PermAll)
+	}
+	return zk.AuthACL(zk.PermAll)
+}
+
+// quiet drops the library's log.
+type quiet struct{}
+
+func (quiet) Printf(string, ...any) {}

@@ -1,0 +1,267 @@
+package daemons
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/newqueue/services"
+)
+
+// Actor is one worker of a world: a daemon of the services, a legacy worker, a worker
+// of dialect design, or an administrator. It stands for one process, with a session of
+// its own.
+//
+// It acts in turns. In one turn it looks for work, takes at most one item, and works on
+// it to the end. [Actor.Step] takes a whole turn. [Actor.Begin] begins one that stops
+// before each write, so that a test can let others act there, or kill the process.
+//
+// Different actors may act at the same time, in goroutines of their own. The methods of
+// one actor and its turns need one goroutine at a time.
+type Actor struct {
+	Name string
+
+	world  *World
+	site   *Site
+	daemon services.Daemon // "" for a worker that is none of the services' daemons
+	act    func(*Turn)
+	conn   *zk.Conn   // nil before its first turn, and after its session has ended
+	killed []*zk.Conn // sessions of killed processes, which the server has not ended yet
+	open   []*Turn    // turns that have begun and not ended
+	ended  bool       // the thread has ended, until the process is started again
+}
+
+// poolSize is how many threads a daemon has for its items (NumThreads, if it is not
+// configured). An item that waits for a lock keeps its thread.
+const poolSize = 5
+
+// Pause is where a turn stops: before a write, or because it waits for a lock.
+type Pause struct {
+	Write string // what comes next, such as "set /jobs/jid0000000001/status"
+	Waits string // the lock that it waits for, such as "/locks/storage/ark_99999_fk4x"
+}
+
+// Turn is one turn of an actor. It is begun by [Actor.Begin] or [World.Begin].
+type Turn struct {
+	library
+	actor *Actor
+	world *World
+	next  func() (Pause, bool)
+	stop  func()
+	at    Pause
+	did   bool
+	err   error
+
+	objectLocks []string // which the turn deletes in the end
+	opened      *zk.Conn // the session of a worker of dialect design
+}
+
+// errKilled ends the code of a turn whose process was killed.
+var errKilled = errors.New("killed")
+
+// Begin begins a turn, and does nothing yet: see [Turn.Next].
+func (a *Actor) Begin() *Turn { return a.begin(a.act) }
+
+func (a *Actor) begin(act func(*Turn)) *Turn {
+	t := &Turn{actor: a, world: a.world}
+	t.next, t.stop = iter.Pull(func(yield func(Pause) bool) {
+		t.library = library{conn: a.session, root: a.site.Root, pause: func(p Pause) {
+			if !yield(p) {
+				panic(errKilled)
+			}
+		}}
+		defer func() {
+			if r := recover(); r != nil && r != errKilled {
+				panic(r)
+			}
+		}()
+		defer lost(&t.err)
+		act(t)
+	})
+	a.open = append(a.open, t)
+	return t
+}
+
+// session returns the actor's session. It opens one if there is none, as the daemons do
+// before most of their calls (ZookeeperUtil.validateZK).
+func (a *Actor) session() *zk.Conn {
+	if a.conn == nil {
+		conn, err := a.site.Connect()
+		if err != nil {
+			panic(lostError{fmt.Errorf("%s: %w", a.Name, err)})
+		}
+		a.conn = conn
+	}
+	return a.conn
+}
+
+// Next continues the turn until just before its next write, or until it waits for a
+// lock. It returns false if the turn has ended.
+func (t *Turn) Next() (Pause, bool) {
+	at, more := t.next()
+	t.at = at
+	if !more {
+		t.actor.open = slices.DeleteFunc(t.actor.open, func(o *Turn) bool { return o == t })
+	}
+	return at, more
+}
+
+// Finish continues the turn to its end, or until it waits for a lock: then the actor's
+// next steps try again. did reports whether the actor did anything. The error is an
+// administrator's refused action, or a session that the simulation could not open or
+// has lost.
+func (t *Turn) Finish() (did bool, err error) {
+	for write := 1; ; write++ {
+		at, more := t.Next()
+		if !more || at.Waits != "" {
+			return t.did, t.err
+		}
+		switch t.world.fate(t.actor, at) {
+		case Dies:
+			t.actor.Kill()
+			t.actor.Expire()
+			return write > 1, nil
+		case Forgotten:
+			t.actor.Expire()
+		}
+	}
+}
+
+// Step takes one turn. First it tries again the locks that earlier turns wait for. did
+// and err are as for [Turn.Finish].
+func (a *Actor) Step() (did bool, err error) {
+	waiting := a.waiting()
+	for _, t := range waiting {
+		t.did = false
+		if did, err := t.Finish(); did || err != nil {
+			return did, err
+		}
+	}
+	if len(waiting) >= poolSize {
+		return false, nil
+	}
+	return a.Begin().Finish()
+}
+
+// idle is how long a running actor waits before it looks for work again.
+const idle = 2 * time.Millisecond
+
+// Run takes turns until the context ends, and then ends the session. A turn that fails
+// because the session was lost is dropped.
+func (a *Actor) Run(ctx context.Context) {
+	defer a.Expire()
+	defer a.Kill()
+	for ctx.Err() == nil {
+		did, err := a.Step()
+		if err != nil {
+			a.Expire()
+		}
+		if !did {
+			select {
+			case <-ctx.Done():
+			case <-time.After(idle):
+			}
+		}
+	}
+}
+
+func (a *Actor) waiting() []*Turn {
+	return slices.DeleteFunc(slices.Clone(a.open), func(t *Turn) bool { return t.at.Waits == "" })
+}
+
+// Kill ends the actor's process as kill -9 does: its turns end where they stopped, and
+// nothing is cleaned up. The server does not notice yet: the locks stay until
+// [Actor.Expire]. The actor's next turn is that of a new process.
+func (a *Actor) Kill() {
+	for _, t := range a.open {
+		t.stop()
+	}
+	a.open, a.ended = nil, false
+	if a.conn != nil {
+		a.killed = append(a.killed, a.conn)
+		a.conn = nil
+	}
+}
+
+// Expire ends the actor's sessions, and with them its locks, as a server does that has
+// not heard of a client for the session's timeout. Turns that have begun continue
+// without their locks, with a new session.
+func (a *Actor) Expire() {
+	if a.conn != nil {
+		a.killed = append(a.killed, a.conn)
+		a.conn = nil
+	}
+	for _, conn := range a.killed {
+		conn.Close()
+	}
+	a.killed = nil
+}
+
+// Fate is what becomes of a process that is about to write.
+type Fate int
+
+// The fates.
+const (
+	Lives     Fate = iota
+	Dies           // it is killed, its session expires, and a new process is started
+	Forgotten      // it lives, but its session has expired
+)
+
+func (w *World) fate(a *Actor, at Pause) Fate {
+	if w.Fate == nil {
+		return Lives
+	}
+	return w.Fate(a, at)
+}
+
+// waits stops the turn because a lock can't be taken. The original tries again for ever.
+func (t *Turn) waits(item, lock string) {
+	t.trouble(services.Waits, item, fmt.Errorf("it waits for %s", lock))
+	t.pause(Pause{Waits: lock})
+}
+
+// trouble notes what a daemon could not do.
+func (t *Turn) trouble(e services.Effect, item string, err error) {
+	isNew := t.world.trouble(Trouble{t.actor.daemon, e, item, err.Error()})
+	t.did = t.did || isNew || e == services.Fails
+}
+
+// took notes that a daemon has finished its step of an item.
+func (t *Turn) took(item string) {
+	t.did = true
+	t.world.mu.Lock()
+	defer t.world.mu.Unlock()
+	t.world.Took[item] = append(t.world.Took[item], t.actor.daemon)
+}
+
+// work notes what a worker does for a record. The turn is stopped before it.
+func (t *Turn) work(what, record string, note func(*Execution)) {
+	t.before(what, record)
+	t.note(record, note)
+}
+
+// note changes what is known of a record's work.
+func (t *Turn) note(record string, note func(*Execution)) {
+	t.world.mu.Lock()
+	defer t.world.mu.Unlock()
+	e := t.world.executions[record]
+	if e == nil {
+		e = &Execution{}
+		t.world.executions[record] = e
+	}
+	note(e)
+}
+
+// fails reports whether the work on a record is made to fail (Options.Fails).
+func (t *Turn) fails(record string) bool {
+	return t.world.Fails != nil && t.world.Fails(t.actor.Name, record)
+}
+
+// held reports whether there is a hold on a queue. If the check fails, the daemons take
+// that as no hold.
+func (t *Turn) held(path string) bool { return t.exists(path) }

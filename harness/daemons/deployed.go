@@ -1,0 +1,36 @@
+package daemons
+
+import (
+	"slices"
+
+	"mrtq/newqueue/services"
+)
+
+// turns has what a daemon that is no consumer of jobs does in a turn.
+var turns = map[services.Daemon]func(*Turn){
+	services.Batch:             (*Turn).submitBatch,
+	services.BatchReport:       (*Turn).reportBatch,
+	services.UpdateBatchReport: (*Turn).updateReport,
+	services.Cleanup:           func(t *Turn) { t.clean(false) },
+	services.Access:            (*Turn).assembleLarge,
+}
+
+// Daemon returns another process of a daemon of the deployed services. Of
+// [services.Access] it is a worker for large requests.
+func (w *World) Daemon(d services.Daemon) *Actor {
+	act := turns[d]
+	if i := slices.IndexFunc(deployedDaemons, func(c daemon) bool { return c.name == d }); i >= 0 {
+		act = deployedDaemons[i].consume
+	}
+	return w.actor(string(d), d, act)
+}
+
+// deployed returns one process of each daemon but the cleanup, in the order of a round.
+func (w *World) deployed() []*Actor {
+	all := []*Actor{w.Daemon(services.BatchReport), w.Daemon(services.Batch)} // first, because they need not wait for a job
+	for _, d := range deployedDaemons {
+		all = append(all, w.Daemon(d.name))
+	}
+	return append(all, w.Daemon(services.UpdateBatchReport), w.Daemon(services.Access),
+		w.actor("Access (small)", services.Access, (*Turn).assembleSmall))
+}

@@ -1,0 +1,262 @@
+package daemons
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"mrtq/newqueue"
+	"mrtq/newqueue/services"
+)
+
+// These are workers of dialect design. They make the documented transitions, through
+// package newqueue. Each transition is one transaction, and the worker pauses before it.
+
+// documented returns one worker for each state that has one.
+func (w *World) documented() []*Actor {
+	all := []*Actor{
+		w.actor("watcher", services.BatchReport, (*Turn).watchBatches),
+		w.actor("report", services.BatchReport, func(t *Turn) { t.reportDocumented(newqueue.BatchReporting) }),
+		w.actor("batch", services.Batch, (*Turn).processBatch),
+	}
+	for _, s := range []newqueue.JobState{newqueue.JobPending, newqueue.JobEstimating, newqueue.JobProvisioning, newqueue.JobDownloading,
+		newqueue.JobProcessing, newqueue.JobRecording, newqueue.JobNotify} {
+		all = append(all, w.actor(string(s), services.Worker(s, ""), func(t *Turn) { t.workOn(s) }))
+	}
+	all = append(all, w.actor("update report", services.UpdateBatchReport, func(t *Turn) { t.reportDocumented(newqueue.BatchUpdateReporting) }))
+	return append(all,
+		w.actor("access large", services.Access, func(t *Turn) { t.assembleDocumented(newqueue.AccessLarge, newqueue.HoldAccessLarge) }),
+		w.actor("access small", services.Access, func(t *Turn) { t.assembleDocumented(newqueue.AccessSmall, newqueue.HoldAccessSmall) }))
+}
+
+// queue is the queue as the turn's session sees it. A worker acquires an item at once:
+// stopping before that would be the same as not to begin the turn.
+func (t *Turn) queue() (context.Context, *newqueue.Queue) {
+	t.opened = t.conn()
+	return context.Background(), newqueue.Open(t.opened, newqueue.Design, newqueue.WithRoot(t.root))
+}
+
+// transition stops the turn before a transition. A worker whose session has expired can't
+// make it. Here that is noticed at once; the library would try to reconnect for 2 s.
+func (t *Turn) transition(what, item string) {
+	t.before(what, item)
+	if t.actor.conn != t.opened {
+		t.must(errors.New("its session has expired"))
+	}
+}
+
+// must ends the turn if a transition could not be made, because the worker has lost its
+// lock, or the item was changed meanwhile. Another turn finds the item again.
+func (t *Turn) must(err error) {
+	if err != nil {
+		panic(lostError{fmt.Errorf("%s: %w", t.actor.Name, err)})
+	}
+}
+
+// acquired reports whether a worker has an item. Items that can't be read are troubles.
+func (t *Turn) acquired(err error) bool {
+	var bad *newqueue.NodeError
+	if errors.As(err, &bad) {
+		t.trouble(services.NotFound, bad.Path, err)
+	} else if err != nil && !errors.Is(err, newqueue.ErrNone) {
+		t.must(err)
+	}
+	return err == nil
+}
+
+// jobID returns whose work a job is: see [World.Executions].
+func jobID(j *newqueue.Job) string {
+	if id, _ := value(j.Configuration.Other, "jobID"); id != "" {
+		return id
+	}
+	if j.Inventory.ManifestURL != "" {
+		return j.Inventory.ManifestURL
+	}
+	return j.Path()
+}
+
+func (t *Turn) jobIDs(q *newqueue.Queue, jids []string) []string {
+	var all []string
+	for _, jid := range jids {
+		j, err := q.Job(context.Background(), jid)
+		t.must(err)
+		all = append(all, jobID(j))
+	}
+	return all
+}
+
+// workOn is one turn of the worker for the jobs of a state.
+func (t *Turn) workOn(s newqueue.JobState) {
+	if t.ingestHeld() {
+		return
+	}
+	ctx, q := t.queue()
+	j, err := q.AcquireJob(ctx, s)
+	if !t.acquired(err) {
+		return
+	}
+	t.did = true
+	record := jobID(j)
+	t.note(record, func(e *Execution) {
+		e.Batch, _ = value(j.Configuration.Other, "batchID")
+		e.Workers = append(e.Workers, t.actor.Name)
+	})
+	end := newqueue.Success(s, newqueue.Design)
+	var held bool
+	if s == newqueue.JobPending && j.Configuration.ProfileName != "" {
+		held, err = q.IsLocked(ctx, newqueue.CollectionLock(j.Configuration.ProfileName))
+		t.must(err)
+	}
+	switch {
+	case held:
+		end = newqueue.JobHeld
+		t.transition("hold", j.Path())
+		t.must(j.Hold(ctx))
+	case s != newqueue.JobEstimating && t.fails(record): // estimating never fails
+		end = newqueue.JobFailed
+		t.transition("fail", j.Path())
+		t.must(j.Fail(ctx, "failed"))
+	default:
+		options := t.workDocumented(ctx, s, j, record)
+		t.transition("succeed with", j.Path())
+		t.must(j.Succeed(ctx, options...))
+	}
+	t.note(record, func(e *Execution) { e.States = append(e.States, string(end)) })
+	t.took(j.Path())
+}
+
+// workDocumented does a state's work, and returns what the worker changes with its
+// transition.
+func (t *Turn) workDocumented(ctx context.Context, s newqueue.JobState, j *newqueue.Job, record string) []newqueue.JobOption {
+	switch s {
+	case newqueue.JobEstimating:
+		return []newqueue.JobOption{newqueue.WithSpaceNeeded(1 << 20)}
+	case newqueue.JobProcessing:
+		ids := j.Identifiers
+		if ids.PrimaryID == "" {
+			ids.PrimaryID = t.world.object("", "")
+			t.transition("set the identifiers of", j.Path())
+			t.must(j.SetIdentifiers(ctx, ids))
+		}
+		t.work("store", record, func(e *Execution) { e.Stored++ })
+		return []newqueue.JobOption{newqueue.WithInventory(newqueue.Inventory{ManifestURL: "http://store.example.org/manifest/9501/" + ids.PrimaryID})}
+	case newqueue.JobRecording:
+		t.work("record", record, func(e *Execution) { e.Recorded++ })
+	}
+	return nil
+}
+
+// processBatch is one turn of the batch worker, for a submission of one object.
+func (t *Turn) processBatch() {
+	if t.ingestHeld() {
+		return
+	}
+	ctx, q := t.queue()
+	b, err := q.AcquirePendingBatch(ctx)
+	if !t.acquired(err) {
+		return
+	}
+	t.transition("process", b.Path())
+	_, err = b.Process(ctx, newqueue.NewJob{Priority: newqueue.DefaultPriority, Configuration: newqueue.Configuration{
+		ProfileName: b.Submission.ProfileName, Submitter: b.Submission.Submitter, Other: newqueue.Object{"jobID": "jid-of-" + b.ID},
+	}})
+	t.must(err)
+	t.took(b.Path())
+}
+
+// watchBatches is one turn of the watcher, who moves a batch to reporting once its last
+// job is done (B5).
+func (t *Turn) watchBatches() {
+	ctx, q := t.queue()
+	batches, _ := q.Batches(ctx) // those that can be read
+	for _, b := range batches {
+		if b.Status.State != newqueue.BatchProcessing {
+			continue
+		}
+		err := q.ReportIfEmptied(ctx, b.ID)
+		if err == nil {
+			t.took(b.Path())
+			return
+		}
+		if !errors.Is(err, newqueue.ErrStillProcessing) && !errors.Is(err, newqueue.ErrLocked) && !errors.As(err, new(*newqueue.StateError)) {
+			t.must(err)
+		}
+	}
+}
+
+// reportDocumented is one turn of a reporter.
+func (t *Turn) reportDocumented(s newqueue.BatchState) {
+	if t.ingestHeld() {
+		return
+	}
+	ctx, q := t.queue()
+	b, err := q.AcquireBatch(ctx, s)
+	if !t.acquired(err) {
+		return
+	}
+	r, err := b.Report(ctx)
+	if errors.Is(err, newqueue.ErrStillProcessing) {
+		t.must(b.Unlock(ctx))
+		return
+	}
+	t.must(err)
+	if r.Changed() {
+		t.send(Mail{Batch: b.ID, OK: len(r.Failed) == 0, Completed: t.jobIDs(q, r.Completed), Failed: t.jobIDs(q, r.Failed)})
+	}
+	t.transition("finish", b.Path())
+	t.must(b.Finish(ctx, r))
+	t.took(b.Path())
+}
+
+// assembleDocumented is one turn of an access worker. It also goes on with a request
+// that an administrator retried, or whose worker died.
+func (t *Turn) assembleDocumented(queue newqueue.AccessQueue, hold newqueue.QueueHold) {
+	if t.held(newqueue.QueueHoldPath(hold)) {
+		return
+	}
+	for _, s := range []newqueue.AccessState{newqueue.AccessProcessing, newqueue.AccessPending} {
+		ctx, q := t.queue()
+		a, err := q.AcquireAccess(ctx, queue, s)
+		if !t.acquired(err) {
+			continue
+		}
+		token := a.Token.Token
+		t.note(token, func(e *Execution) { e.Workers = append(e.Workers, t.actor.Name) })
+		end := "processing"
+		switch {
+		case s == newqueue.AccessPending:
+			t.transition("start", a.Path())
+			t.must(a.Succeed(ctx))
+		case t.fails(token):
+			end = "failed"
+			t.transition("fail", a.Path())
+			t.must(a.Fail(ctx, "failed"))
+		default:
+			end = "completed"
+			t.work("assemble", token, func(e *Execution) { e.Assembled++ })
+			t.transition("succeed with", a.Path())
+			t.must(a.Succeed(ctx))
+		}
+		t.note(token, func(e *Execution) { e.States = append(e.States, end) })
+		t.took(a.Path())
+		return
+	}
+}
+
+// cleanDocumented is one pass of the cleaning of dialect design.
+func (t *Turn) cleanDocumented() {
+	ctx, q := t.queue()
+	_, err := q.CleanupJobs(ctx)
+	t.must(err)
+	t.transition("clean", "the batches")
+	batches, err := q.CleanupBatches(ctx)
+	t.must(err)
+	for _, bid := range batches {
+		t.removed(bid)
+	}
+	for _, queue := range newqueue.AccessQueues {
+		t.transition("clean", newqueue.AccessQueuePath(queue))
+		_, err := q.CleanupAccess(ctx, queue)
+		t.must(err)
+	}
+}

@@ -1,0 +1,41 @@
+package daemons
+
+// Execution is what became of the work of one record, whoever did it: legacy workers,
+// the deployed services, or workers of dialect design.
+type Execution struct {
+	Batch   string   // the legacy batchID
+	Workers []string // who took the record, a name for each time
+	States  []string // the states that it reached; those of the legacy queue as the legacy library names them
+	// How often its object was stored with its content, and stored with nothing but
+	// system files.
+	Stored, StoredEmpty int
+	Recorded            int // in inventory
+	Assembled           int // as an access request
+	Mailed              int // listed in a report
+}
+
+// Times returns how often the work was done. More than once is one time too many.
+func (e Execution) Times() int { return max(e.Stored+e.StoredEmpty, e.Recorded, e.Assembled) }
+
+// stored counts that the object was stored, with its content or without.
+func (e *Execution) stored(content bool) {
+	if content {
+		e.Stored++
+	} else {
+		e.StoredEmpty++
+	}
+}
+
+// Executions returns what was done so far, by record: the jobID of an ingest record, the
+// manifest's URL of an inventory record, the token of an access request. A migration
+// keeps these, so legacy and new workers count for the same record. A record without
+// such a key has the path of its znode instead.
+func (w *World) Executions() map[string]Execution {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := map[string]Execution{}
+	for record, e := range w.executions {
+		all[record] = *e
+	}
+	return all
+}

@@ -1,0 +1,189 @@
+package daemons
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/internal/legacyqueue"
+	"mrtq/legacy"
+	"mrtq/newqueue"
+)
+
+// These are the workers of the legacy queue, before mrt-zk: the consumers of mrt-ingest
+// (7a24e74), mrt-inventory and mrt-store, on cdl-zk-queue's DistributedQueue. A record's
+// first byte is its status. A worker takes a record by setting it to consumed, with the
+// znode's version, so that only one can. It has no lock: a record whose worker was killed
+// stays consumed.
+
+// The legacy queue's nodes.
+const (
+	legacyIngest    = "/ingest"
+	legacyInventory = "/mrt.inventory.full"
+	legacySmall     = "/accessSmall.1"
+	legacyLarge     = "/accessLarge.1"
+)
+
+// consumers returns two consumers for each ingest worker, because each had a second
+// one for high priority; one for inventory and for each access queue; and the cleanup.
+func (w *World) consumers() []*Actor {
+	var all []*Actor
+	add := func(name, node string, c legacyqueue.Consumer, work func(*Turn, string, legacy.Record) error) {
+		a := w.actor("legacy "+name, "", func(t *Turn) { t.consumeLegacy(node, c, work) })
+		a.site = &w.Legacy
+		all = append(all, a)
+	}
+	for _, worker := range []string{"0", "1", "2", "3"} {
+		add("ingest "+worker, legacyIngest, legacyqueue.Consumer{Worker: worker}, (*Turn).ingestLegacy)
+		add("ingest "+worker+" (high priority)", legacyIngest, legacyqueue.Consumer{Worker: worker, HighPriority: true}, (*Turn).ingestLegacy)
+	}
+	add("inventory", legacyInventory, legacyqueue.Consumer{}, func(t *Turn, record string, _ legacy.Record) error {
+		t.work("record", record, func(e *Execution) { e.Recorded++ })
+		return nil
+	})
+	for _, node := range []string{legacySmall, legacyLarge} {
+		add("access "+node, node, legacyqueue.Consumer{}, func(t *Turn, record string, _ legacy.Record) error {
+			t.work("assemble", record, func(e *Execution) { e.Assembled++ })
+			return nil
+		})
+	}
+	cleanup := w.actor("legacy cleanup", "", (*Turn).cleanLegacy)
+	w.legacyOwn = w.actor("legacy administrator", "", nil)
+	cleanup.site, w.legacyOwn.site = &w.Legacy, &w.Legacy
+	return append(all, cleanup)
+}
+
+// consumeLegacy is one turn of a legacy consumer: it takes the first pending record that
+// it may take, works, and sets it to completed or failed. A record that it can't read
+// stays consumed.
+func (t *Turn) consumeLegacy(node string, c legacyqueue.Consumer, work func(*Turn, string, legacy.Record) error) {
+	names, err := t.children(node)
+	if err != nil {
+		return // there is no queue
+	}
+	for _, name := range c.Candidates(names) {
+		path := node + "/" + name
+		if !t.setLegacy(path, legacy.Pending, legacy.Consumed) {
+			continue
+		}
+		t.did = true
+		data, _ := t.get(path)
+		r, err := legacy.Decode(name, []byte(data), legacy.Options{})
+		if err != nil {
+			return
+		}
+		record := legacyKey(path, r.Payload)
+		t.note(record, func(e *Execution) {
+			e.Batch, _ = r.Payload.Text("batchID")
+			e.Workers = append(e.Workers, t.actor.Name)
+			e.States = append(e.States, legacy.Consumed.String())
+		})
+		end := legacy.Completed
+		if t.fails(record) || work(t, record, r) != nil {
+			end = legacy.Failed
+		}
+		if t.setLegacy(path, legacy.Consumed, end) {
+			t.note(record, func(e *Execution) { e.States = append(e.States, end.String()) })
+		}
+		return
+	}
+}
+
+// legacyKey returns whose work a record is: see [World.Executions].
+func legacyKey(path string, p legacy.Payload) string {
+	for _, key := range []string{"jobID", "manifestURL", "token"} {
+		if id, ok := p.Text(key); ok && id != "" {
+			return id
+		}
+	}
+	return path
+}
+
+// setLegacy changes a record's status, with the time in milliseconds. It does nothing if
+// the record has another status, or if someone else was faster.
+func (t *Turn) setLegacy(path string, from, to legacy.Status) bool {
+	data, stat, err := t.conn().Get(t.root + path)
+	if t.check("get", path, err) != nil || len(data) < 9 || legacy.Status(data[0]) != from {
+		return false
+	}
+	data[0] = byte(to)
+	binary.BigEndian.PutUint64(data[1:], uint64(time.Now().UnixMilli()))
+	t.before(fmt.Sprintf("set to %s", to), path)
+	_, err = t.conn().Set(t.root+path, data, stat.Version)
+	if err == zk.ErrBadVersion {
+		return false
+	}
+	return t.check("set", path, err) == nil
+}
+
+// SetLegacy lets an administrator of the legacy queue hold, release, requeue or delete a
+// record. The error is that the legacy library has no such step, or that someone else was
+// faster.
+func (w *World) SetLegacy(path string, to legacy.Status) error {
+	_, err := w.legacyOwn.begin(func(t *Turn) {
+		t.did = true
+		data, err := t.get(path)
+		if err == nil && (data == "" || !legacy.Status(data[0]).CanBecome(to) || !t.setLegacy(path, legacy.Status(data[0]), to)) {
+			err = fmt.Errorf("%s can't be set to %s", path, to)
+		}
+		t.err = err
+	}).Finish()
+	return err
+}
+
+// ingestLegacy is the work of an ingest consumer: the handlers from HandlerAccept to
+// HandlerCleanup, in the same folders as those of the deployed service. It ends with a
+// record for inventory.
+func (t *Turn) ingestLegacy(record string, legacyRecord legacy.Record) error {
+	jp := newqueue.Object(legacyRecord.Payload)
+	r := requestOf(jp)
+	r.filename, _ = value(jp, "filename")
+	r.digestType, _ = value(jp, "digestType")
+	r.digestValue, _ = value(jp, "digestValue")
+	if r.payload(t) == Missing {
+		return fmt.Errorf("no folder")
+	}
+	for _, handler := range []func(*Turn) error{r.accept, r.verify, r.unpack, r.recognised, r.retrieve} {
+		if err := handler(t); err != nil {
+			return err
+		}
+	}
+	primary, _ := value(jp, "objectID")
+	local, _ := value(jp, "localID")
+	ark := t.world.object(primary, local)
+	content := r.hasContent(t)
+	t.work("store", record, func(e *Execution) { e.stored(content) })
+	manifest := "http://store.example.org/manifest/9501/" + url.QueryEscape(ark)
+	header := legacy.NewHeader(legacy.Pending, time.Now(), legacy.Milliseconds)
+	data, err := legacy.Encode(header, legacy.BeansXML, legacy.Payload{"manifestURL": manifest})
+	if err != nil {
+		return err
+	}
+	if _, err := t.sequential(legacyInventory+"/mrtQ-00", string(data)); err != nil {
+		return err
+	}
+	return r.cleanUp(t)
+}
+
+// cleanLegacy is one pass of the hourly cleanup, which removes completed and deleted
+// records of the ingest queue.
+func (t *Turn) cleanLegacy() {
+	names, err := t.children(legacyIngest)
+	if err != nil {
+		return
+	}
+	for _, name := range names {
+		path := legacyIngest + "/" + name
+		data, err := t.get(path)
+		if err != nil || data == "" {
+			continue
+		}
+		if s := legacy.Status(data[0]); s == legacy.Completed || s == legacy.Deleted {
+			t.did = true
+			t.delete(path)
+		}
+	}
+}

@@ -1,0 +1,21 @@
+// Package sides opens what an operator names as the SOURCE or TARGET of a command. Whatever that is,
+// the result is a session with a ZooKeeper, so everything behind it reads and writes in one way:
+//
+//   - host:port,…/chroot is a session with that server;
+//   - file:tree.ndjson is a dump, also packed with gzip (file:tree.ndjson.gz);
+//   - snapshot:DIR[,LOGDIR][#/chroot] is a server's data directory. It can only be read.
+//
+// A dump or a data directory is loaded into a server in this process (package zkserver), which only
+// this process can reach. That server
+//
+//   - lets its one client read and write everything, whatever the ACLs say. But a znode that could
+//     not be read when a dump was made can't be read here either: the error is zkconn.ErrNoAuth;
+//   - has a clock that stands. So the ephemeral znodes of sessions that ended long ago stay: they are
+//     the locks of the legacy workers. What the client creates has the time at which it was opened;
+//   - keeps the znodes' Stats, null data, containers and TTLs. A dump without Stats gets those of a
+//     tree that was just created ([znode.DefaultStat]);
+//   - holds the whole tree in memory: see [Forecast].
+//
+// ZooKeeper's own znodes (/zookeeper) are the server's. If a dump has any, they are kept aside and
+// written back with the dump.
+package sides

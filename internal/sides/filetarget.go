@@ -1,0 +1,150 @@
+package sides
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+
+	"mrtq/internal/openfile"
+	"mrtq/internal/zkconn"
+	"mrtq/internal/zkserver"
+	"mrtq/internal/znode"
+	"mrtq/internal/ztree"
+)
+
+var (
+	// ErrOverwritten says that another process wrote to the file of a target.
+	ErrOverwritten = errors.New("another process wrote to the file meanwhile, and mrtq did not overwrite it; run the same command again")
+	// ErrNotRegular says that a target is a pipe, a device or the like.
+	ErrNotRegular = errors.New("this is not a regular file, so it can't be replaced")
+)
+
+// fileTarget is a dump as a target.
+type fileTarget struct {
+	path   string
+	before fs.FileInfo // of the file when it was read; nil if there was none
+	local  *local
+}
+
+func openFileTarget(ctx context.Context, p Place, opt Options) (*Target, error) {
+	before, err := os.Stat(p.File) // before the file is read, so that commit notices every change
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	l := &loaded{tree: ztree.New()}
+	if before != nil {
+		if !before.Mode().IsRegular() {
+			return nil, ErrNotRegular
+		}
+		opt.Whole = true
+		if l, err = load(ctx, p, opt); err != nil {
+			return nil, err
+		}
+	} else if err := opt.room(p); err != nil {
+		return nil, err
+	}
+	local, err := serve(l, opt)
+	if err != nil {
+		return nil, err
+	}
+	w, err := zkconn.OpenWriter(ctx, local.config(opt))
+	if err != nil {
+		local.close()
+		return nil, err
+	}
+	t := &Target{w, &fileTarget{p.File, before, local}}
+	if opt.Election != "" {
+		if err := removeBelow(ctx, w, opt.Election); err != nil {
+			t.Close()
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// removeBelow removes everything below a path.
+func removeBelow(ctx context.Context, w *zkconn.Writer, path string) error {
+	tree, err := w.Tree(ctx, path)
+	if err != nil {
+		return err
+	}
+	var ops []znode.Op
+	for _, p := range slices.Backward(tree.Paths(path)) {
+		if p != path {
+			ops = append(ops, znode.Delete(p, -1))
+		}
+	}
+	if ops == nil {
+		return nil
+	}
+	return w.Multi(ctx, ops)
+}
+
+// commit writes the tree to the file. The session has ended before.
+func (f *fileTarget) commit(ctx context.Context) error {
+	f.local.endSessions()
+	f.local.close()
+	return openfile.Replace(f.path, func(w io.Writer) error {
+		write := f.local.writeDump
+		if isGzip(f.path) {
+			write = f.local.writePacked
+		}
+		if err := write(ctx, w); err != nil {
+			return err
+		}
+		if f.overwritten() { // checked last, because writing takes time
+			return ErrOverwritten
+		}
+		return nil
+	})
+}
+
+// overwritten reports whether the file has changed since it was read. It ignores errors of Stat,
+// because the write will then fail, too.
+func (f *fileTarget) overwritten() bool {
+	now, err := os.Stat(f.path)
+	switch {
+	case err != nil:
+		return f.before != nil && errors.Is(err, fs.ErrNotExist)
+	case f.before == nil:
+		return true
+	}
+	return !(os.SameFile(f.before, now) && now.Size() == f.before.Size() && now.ModTime().Equal(f.before.ModTime()))
+}
+
+// endSessions ends the sessions of this process. Sessions of what was loaded stay, and so do their
+// ephemeral znodes.
+func (l *local) endSessions() {
+	for _, s := range l.server.Sessions() {
+		if !slices.ContainsFunc(l.others, func(o zkserver.Session) bool { return o.ID == s.ID }) {
+			l.server.ExpireSession(s.ID)
+		}
+	}
+}
+
+func (l *local) writePacked(ctx context.Context, w io.Writer) error {
+	z := gzip.NewWriter(w)
+	if err := l.writeDump(ctx, z); err != nil {
+		return err
+	}
+	return z.Close()
+}
+
+// writeDump writes what [Nodes] yields. The server is closed.
+func (l *local) writeDump(ctx context.Context, w io.Writer) error {
+	d := znode.NewDumpWriter(w)
+	written := 0
+	for n := range l.nodes() {
+		if written++; written%1024 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := d.Write(&n); err != nil {
+			return err
+		}
+	}
+	return d.Close()
+}

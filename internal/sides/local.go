@@ -1,0 +1,38 @@
+package sides
+
+import (
+	"math"
+
+	"mrtq/internal/zkconn"
+	"mrtq/internal/zkserver"
+)
+
+// local is a server in this process that holds what was loaded.
+type local struct {
+	*loaded
+	server *zkserver.Server
+	others []zkserver.Session // those that own ephemeral znodes of what was loaded
+}
+
+// serve starts a server. Only this process can reach it.
+func serve(l *loaded, opt Options) (*local, error) {
+	server, err := zkserver.StartWith(zkserver.Options{Private: true, Super: true, MaxBuffer: opt.Packet, LogSize: 1}, l.tree)
+	if err != nil {
+		return nil, err
+	}
+	return &local{l, server, server.Sessions()}, nil
+}
+
+// config says how to open a session with the server.
+func (l *local) config(opt Options) zkconn.Config {
+	return zkconn.Config{
+		Address:     zkconn.Address{Servers: []string{"memory:0"}, Chroot: l.chroot},
+		Dial:        l.server.Dial,
+		Eager:       true,          // it is there
+		MaxResponse: math.MaxInt32, // it is ours
+		Log:         opt.Config.Log,
+	}
+}
+
+// close stops the server. Its tree can then be used.
+func (l *local) close() { _ = l.server.Close() } // without a port nothing can fail

@@ -1,0 +1,124 @@
+package sides_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"mrtq/harness"
+	_ "mrtq/harness/docker" // the docker backend
+	"mrtq/internal/sides"
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for _, f := range atExit {
+		f()
+	}
+	if err := goleak.Find(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		exitCode = 1
+	}
+	os.Exit(max(code, exitCode))
+}
+
+var (
+	shared   *harness.Server
+	atExit   []func()
+	exitCode int
+)
+
+// server is a real ZooKeeper that all tests share. Each test finds it empty.
+func server(t *testing.T) *harness.Server {
+	t.Helper()
+	if shared == nil {
+		shared = harness.ForTest(kept{t}, harness.TestBackend(), harness.Options{})
+	}
+	if err := shared.Clean(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return shared
+}
+
+// kept keeps a test's server running after that test.
+type kept struct{ *testing.T }
+
+func (kept) Cleanup(f func())         { atExit = append(atExit, f) }
+func (kept) Context() context.Context { return context.Background() }
+func (kept) Errorf(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, format+"\n", args...)
+	exitCode = 1
+}
+
+// fataler is the part that [testing.T] and rapid's T share.
+type fataler interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
+func must(t fataler, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// file is a new file, alone in its folder.
+func file(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	must(t, os.WriteFile(path, []byte(content), 0o600))
+	return path
+}
+
+func place(t fataler, text string) sides.Place {
+	t.Helper()
+	p, err := sides.Parse(text)
+	must(t, err)
+	return p
+}
+
+func source(t *testing.T, text string) *sides.Source {
+	t.Helper()
+	s, err := sides.OpenSource(t.Context(), place(t, text), sides.Options{})
+	must(t, err)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func target(t *testing.T, path string, opt sides.Options) *sides.Target {
+	t.Helper()
+	s, err := sides.OpenTarget(t.Context(), place(t, "file:"+path), opt)
+	must(t, err)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// dumped is the dump of what a session reads.
+func dumped(t fataler, ctx context.Context, r *zkconn.Reader) string {
+	t.Helper()
+	tree, err := r.WithACLs(zkconn.AllACLs).Tree(ctx)
+	must(t, err)
+	var b bytes.Buffer
+	must(t, znode.WriteDump(&b, tree))
+	return b.String()
+}
+
+func zipped(t *testing.T, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, err := z.Write([]byte(text))
+	must(t, err)
+	must(t, z.Close())
+	return b.String()
+}

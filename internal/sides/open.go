@@ -1,0 +1,149 @@
+package sides
+
+import (
+	"context"
+	"errors"
+
+	"mrtq/internal/zkconn"
+)
+
+// Options say how to open a place. All may be zero.
+type Options struct {
+	// Config is for a session with a server. Its Address is set here. A file's session uses only its
+	// Log.
+	Config zkconn.Config
+	// Whole refuses a dump with unreadable znodes with a *LackingError. A file as a TARGET is
+	// always refused then.
+	Whole bool
+	// Packet is the jute.maxbuffer, in bytes, of the server for which the file of a TARGET is
+	// meant. A larger transaction is refused as that server would. 0 is ZooKeeper's default.
+	Packet int
+	// Election is the path of an election in the file of a TARGET. What is below it is removed:
+	// the sessions of these migrators have ended. "" is none.
+	Election string
+	// Adds is what else will have to be in memory: the znodes that the caller is going to create.
+	Adds Forecast
+	// Memory is how many bytes of memory may be taken. 0 is what is free.
+	Memory int64
+	// Say is called with what an operator should know about a data directory.
+	Say func(news string)
+	// Progress is called with the number of znodes that were loaded, now and then.
+	Progress func(znodes int)
+}
+
+func (o *Options) say(news string) {
+	if o.Say != nil {
+		o.Say(news)
+	}
+}
+
+func (o *Options) progress(znodes int) {
+	if o.Progress != nil {
+		o.Progress(znodes)
+	}
+}
+
+// Source is a place that is open for reading. Its paths are inside the chroot. It reads what was
+// there when it was opened, or later.
+type Source struct {
+	*zkconn.Reader
+	local *local // nil for a server
+}
+
+// OpenSource opens a place for reading. The caller must close it.
+//
+// The error of a server is that of [zkconn.OpenReader], or of its Sync. The error of a dump is a
+// *[znode.DumpError] for a bad line, or the file's own error, such as [fs.ErrNotExist] or
+// [openfile.ErrNobodyWrites]. The error of a data directory is a *[zkdata.Error], or the file's own.
+// A *[MemoryError] says that the machine lacks the memory.
+func OpenSource(ctx context.Context, p Place, opt Options) (*Source, error) {
+	if len(p.Server.Servers) > 0 {
+		cfg := opt.Config
+		cfg.Address = p.Server
+		return openReader(ctx, cfg, nil)
+	}
+	l, err := load(ctx, p, opt)
+	if err != nil {
+		return nil, err
+	}
+	local, err := serve(l, opt)
+	if err != nil {
+		return nil, err
+	}
+	s, err := openReader(ctx, local.config(opt), local)
+	if err != nil {
+		local.close()
+	}
+	return s, err
+}
+
+func openReader(ctx context.Context, cfg zkconn.Config, local *local) (*Source, error) {
+	r, err := zkconn.OpenReader(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.Sync(ctx); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return &Source{r, local}, nil
+}
+
+// Close ends the session.
+func (s *Source) Close() {
+	s.Reader.Close()
+	if s.local != nil {
+		s.local.close()
+	}
+}
+
+// ErrReadOnly says that a place can't be a TARGET.
+var ErrReadOnly = errors.New("mrtq only reads a data directory, so it can only be a SOURCE; a TARGET is a server or a dump (file:…)")
+
+// Target is a place that is open for reading and writing.
+type Target struct {
+	*zkconn.Writer
+	file *fileTarget // nil for a server
+}
+
+// OpenTarget opens a place for writing. The caller must close it. A file may be missing: then the
+// tree is empty. It does not change before [Target.Commit]. A server's chroot may be missing, too:
+// see [zkconn.Writer.MakeChroot].
+//
+// The errors are those of [OpenSource] and [zkconn.OpenWriter], a *[LackingError] for a dump that is
+// not whole, [ErrNotRegular] and [ErrReadOnly].
+func OpenTarget(ctx context.Context, p Place, opt Options) (*Target, error) {
+	if p.Data != nil {
+		return nil, ErrReadOnly
+	}
+	if p.File != "" {
+		return openFileTarget(ctx, p, opt)
+	}
+	cfg := opt.Config
+	cfg.Address = p.Server
+	w, err := zkconn.OpenWriter(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &Target{Writer: w}, nil
+}
+
+// Commit ends the session. Then it writes the tree to the file of a file target, as a dump of its
+// server: as a whole, or the file does not change. Nothing is to be committed on a server.
+//
+// The error is [ErrOverwritten], the cause of ctx's end, or why the file can't be written.
+func (t *Target) Commit(ctx context.Context) error {
+	t.Writer.Close()
+	if t.file == nil {
+		return nil
+	}
+	return t.file.commit(ctx)
+}
+
+// Close ends the session, unless Commit did. A file that was not committed does not change.
+func (t *Target) Close() {
+	t.Writer.Close()
+	if t.file != nil {
+		t.file.local.close()
+	}
+}

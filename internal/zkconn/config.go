@@ -1,0 +1,68 @@
+package zkconn
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"time"
+)
+
+// Config says how to reach a server. Only Address is required.
+type Config struct {
+	Address Address
+	// SessionTimeout is the timeout to ask the server for. The server may change it.
+	// 0 means 10 s.
+	SessionTimeout time.Duration
+	// GiveUp is how long to try if no server can be reached, at the start or later.
+	// After that the session is lost. 0 means 30 s.
+	GiveUp time.Duration
+	// Refused is how long to try at the start if every server refuses the connection,
+	// because a starting server refuses for a moment. 0 means 5 s. It is never
+	// longer than GiveUp.
+	Refused time.Duration
+	// Eager is for a server that this process is just starting. The session then
+	// tries again at once, and soon gives up an attempt without an answer. It also
+	// doesn't stop because of a refusal: Refused is as long as GiveUp.
+	Eager bool
+	TLS   *TLS   // nil: no TLS
+	Auth  []Auth // sent in this order on each connection, before all requests
+	// MaxResponse is the largest answer accepted, in bytes; 0 means 64 MiB,
+	// the names of about two million children.
+	MaxResponse int
+	// Dial connects to the servers of Address. nil means TCP.
+	Dial func(context.Context) (net.Conn, error)
+	Log  *slog.Logger // nil: none
+	// Limit caps operations a second. Each read of a znode, a list or an ACL
+	// counts as one, and so does each change. Sessions can share it. nil: none.
+	Limit *Limit
+	// Say, if not nil, is called at most once, and only if opening the session takes a
+	// while. The message says what is being tried. Any goroutine may call it.
+	Say func(string)
+}
+
+// withDefaults returns c with a value in each field that has a default.
+func (c Config) withDefaults() Config {
+	if c.SessionTimeout == 0 {
+		c.SessionTimeout = 10 * time.Second
+	}
+	if c.GiveUp == 0 {
+		c.GiveUp = 30 * time.Second
+	}
+	if c.Refused == 0 {
+		c.Refused = 5 * time.Second
+	}
+	if c.Eager {
+		c.Refused = c.GiveUp
+	}
+	c.Refused = min(c.Refused, c.GiveUp)
+	if c.MaxResponse == 0 {
+		c.MaxResponse = 64 << 20
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Say == nil {
+		c.Say = func(string) {}
+	}
+	return c
+}

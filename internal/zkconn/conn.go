@@ -1,0 +1,299 @@
+package zkconn
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"mrtq/internal/jute"
+)
+
+// conn is one connection of a session, from the end of its handshake on. Two goroutines
+// serve it: one writes the requests that callers queue, and pings; the other reads the
+// answers. The server answers requests in their order. So the oldest request under way is
+// the one whose answer comes next, and an answer to another one breaks the connection.
+type conn struct {
+	s       *session
+	net     *patient
+	in      *bufio.Reader
+	timeout time.Duration // of the session, as granted by the server
+	wake    chan struct{} // holds a token if requests are to be written
+	broken  chan struct{} // closed when err is set
+	running sync.WaitGroup
+
+	mu      sync.Mutex
+	err     error // why the connection is broken; nil while it is open
+	xid     int32 // of the newest request
+	out     []byte
+	under   []*call // the requests under way, oldest first
+	watches map[watched]chan struct{}
+}
+
+// call is one request, and its answer.
+type call struct {
+	packet []byte
+	reads  int     // how many znodes it reads
+	share  int64   // of the session's window
+	watch  watched // the watch that it sets, if its path is not ""
+	fired  chan struct{}
+
+	xid  int32
+	sent time.Time
+	done chan struct{} // closed when it has an answer, or can't get one any more
+	code jute.Code
+	body []byte // the answer, without its header
+	err  error  // a *brokenError; or a *ResponseTooLargeError, if fewer znodes may be asked for
+}
+
+// newPacket begins a request. Its length and xid are filled in when it is sent.
+func newPacket(op jute.OpCode, size int) []byte {
+	return jute.AppendRequestHeader(make([]byte, jute.LenPrefix, jute.LenPrefix+8+size), jute.RequestHeader{Op: op})
+}
+
+// newCall makes a request of a whole packet, which reads this many znodes.
+func newCall(packet []byte, reads int) *call {
+	jute.SealFrame(packet)
+	return &call{packet: packet, reads: reads, done: make(chan struct{})}
+}
+
+// readAhead is the size of the buffer for answers, in bytes.
+const readAhead = 64 << 10
+
+// newConn serves a connection after its handshake.
+func newConn(s *session, nc *patient, in *bufio.Reader, timeout time.Duration) *conn {
+	nc.limit = timeout * 2 / 3
+	c := &conn{
+		s: s, net: nc, in: in, timeout: timeout, watches: map[watched]chan struct{}{},
+		wake: make(chan struct{}, 1), broken: make(chan struct{}),
+	}
+	s.cfg.Log.Debug("zookeeper connection", "server", nc.RemoteAddr(), "timeout", timeout)
+	c.running.Go(c.writeRequests)
+	c.running.Go(func() {
+		for {
+			if err := c.readAnswer(); err != nil {
+				c.fail(err)
+				return
+			}
+		}
+	})
+	return c
+}
+
+func (c *conn) isBroken() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err != nil
+}
+
+// send queues a request. It returns false if the connection is broken.
+func (c *conn) send(r *call) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil {
+		return false
+	}
+	if c.xid++; c.xid < 0 { // negative ones have a meaning of their own
+		c.xid = 1
+	}
+	r.xid, r.sent = c.xid, time.Now()
+	binary.BigEndian.PutUint32(r.packet[jute.LenPrefix:], uint32(r.xid))
+	c.under = append(c.under, r)
+	c.queue(r.packet)
+	return true
+}
+
+// queue adds a packet to those that are written next. The caller holds c.mu.
+func (c *conn) queue(packet []byte) {
+	c.out = append(c.out, packet...)
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// writeRequests writes what is queued, and pings so that the server keeps the session and
+// answers.
+func (c *conn) writeRequests() {
+	ping := jute.AppendRequestHeader(make([]byte, jute.LenPrefix), jute.RequestHeader{Xid: jute.XidPing, Op: jute.OpPing})
+	jute.SealFrame(ping)
+	tick := time.NewTicker(c.timeout / 3)
+	defer tick.Stop()
+	var written []byte // a buffer for the next requests
+	for {
+		select {
+		case <-c.broken:
+			return
+		case <-c.wake:
+		case <-tick.C:
+			if c.ignored() {
+				c.s.many.refused()
+				c.fail(errAnswer)
+				return
+			}
+			c.mu.Lock()
+			c.queue(ping)
+			c.mu.Unlock()
+		}
+		c.mu.Lock()
+		out := c.out
+		c.out = written[:0]
+		c.mu.Unlock()
+		if _, err := c.net.Write(out); err != nil {
+			c.fail(err)
+			return
+		}
+		written = out
+	}
+}
+
+// ignored reports whether the server has not answered the oldest request for as long as a
+// session lasts, although it answers pings, and that request is a multiRead, which the
+// server may not know.
+func (c *conn) ignored() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.under) > 0 && c.under[0].reads > 1 && time.Since(c.under[0].sent) >= c.timeout && c.s.many.untried()
+}
+
+// readAnswer reads one packet: an answer, an event, or the answer to a ping.
+func (c *conn) readAnswer() error {
+	head, err := c.in.Peek(jute.LenPrefix)
+	if err != nil {
+		return err
+	}
+	size := int64(binary.BigEndian.Uint32(head)) - jute.ReplyHeaderLen
+	if size < 0 {
+		return errAnswer
+	}
+	if head, err = c.in.Peek(jute.LenPrefix + jute.ReplyHeaderLen); err != nil {
+		return err
+	}
+	h := jute.NewDecoder(head[jute.LenPrefix:]).ReplyHeader()
+	c.in.Discard(len(head))
+	switch h.Xid {
+	case jute.XidPing:
+		_, err = io.CopyN(io.Discard, c.in, size)
+		return err
+	case jute.XidNotification:
+		body, err := c.readBody(size)
+		if err != nil {
+			return err
+		}
+		d := jute.NewDecoder(body)
+		if e := d.WatcherEvent(); d.Err() == nil {
+			c.fire(e)
+		}
+		return d.Err()
+	}
+	return c.answer(h, size)
+}
+
+// answer gives an answer, of which size bytes are still to be read, to its request.
+func (c *conn) answer(h jute.ReplyHeader, size int64) error {
+	c.mu.Lock()
+	if len(c.under) == 0 || c.under[0].xid != h.Xid {
+		c.mu.Unlock()
+		return errAnswer
+	}
+	r := c.under[0]
+	c.mu.Unlock()
+	body, err := c.readBody(size)
+	too := (*ResponseTooLargeError)(nil)
+	if errors.As(err, &too) {
+		if r.reads < 2 {
+			c.s.end(err)
+			return err
+		}
+		// The answers about fewer znodes may be short enough.
+		if _, skipped := io.CopyN(io.Discard, c.in, size); skipped != nil {
+			return skipped
+		}
+	} else if err != nil {
+		return err
+	}
+	c.s.seen = max(c.s.seen, h.Zxid)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil {
+		return c.err // the request has been told that already
+	}
+	c.under = c.under[1:]
+	r.code, r.body, r.err = h.Err, body, err
+	c.setWatch(r)
+	c.s.done(r)
+	return nil
+}
+
+// readBody reads the rest of an answer. The error is a *[ResponseTooLargeError], before
+// anything is read, if the answer is longer than the limit.
+func (c *conn) readBody(size int64) ([]byte, error) {
+	limit := c.s.cfg.MaxResponse
+	if whole := size + jute.ReplyHeaderLen; whole > int64(limit) {
+		return nil, &ResponseTooLargeError{Size: int(whole), Limit: limit}
+	}
+	return jute.ReadPayload(c.in, int32(size), make([]byte, 0, min(size, atOnce)), limit)
+}
+
+// atOnce is how many bytes an answer gets before they come. More is allocated as they come,
+// because its length may be a lie.
+const atOnce = 1 << 20
+
+// fail breaks the connection. The requests under way get no answer, and the watches fire.
+// Only the first call counts.
+func (c *conn) fail(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil {
+		return
+	}
+	c.err = &brokenError{plainCause(err)}
+	close(c.broken)
+	c.net.Close()
+	if slices.ContainsFunc(c.under, func(r *call) bool { return r.reads > 1 }) {
+		c.s.many.cut()
+	}
+	for _, r := range c.under {
+		r.err = c.err
+		c.s.done(r)
+	}
+	for _, fired := range c.watches {
+		close(fired)
+	}
+	c.under, c.out, c.watches = nil, nil, nil
+}
+
+// finish ends the session on the server, if the server answers soon, and then the
+// connection.
+func (c *conn) finish(cause error) {
+	r := newCall(newPacket(jute.OpCloseSession, 0), 0)
+	if c.send(r) {
+		select {
+		case <-r.done:
+		case <-time.After(farewell):
+		}
+	}
+	c.fail(cause)
+}
+
+// farewell is how long finish waits for the server.
+const farewell = time.Second
+
+// patient is a network connection on which each wait for bytes has a limit, if that is not
+// 0. A connection on which nothing comes for so long, not even the answers to pings, is
+// dead. But a long answer may take its time.
+type patient struct {
+	net.Conn
+	limit time.Duration
+}
+
+func (p *patient) Read(b []byte) (int, error) {
+	if p.limit > 0 {
+		p.SetReadDeadline(time.Now().Add(p.limit))
+	}
+	return p.Conn.Read(b)
+}

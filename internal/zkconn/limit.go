@@ -1,0 +1,56 @@
+package zkconn
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Limit caps operations a second. Several sessions can share one. A nil Limit caps
+// nothing.
+type Limit struct {
+	each  time.Duration // the time that one operation takes
+	burst time.Duration // how much of that time operations may be ahead of the clock
+
+	mu   sync.Mutex
+	next time.Time // when the operations so far are paid for
+}
+
+// NewLimit returns a cap on operations a second. At one moment it allows at most a tenth
+// of a second's operations, and at least one.
+func NewLimit(perSecond int) *Limit {
+	each := time.Second / time.Duration(perSecond)
+	return &Limit{each: each, burst: max(time.Second/10, each)}
+}
+
+// wait waits until n operations may be sent together. If ctx ends first, it returns the
+// cause.
+func (l *Limit) wait(ctx context.Context, n int) error {
+	if l == nil {
+		return nil
+	}
+	now := time.Now()
+	l.mu.Lock()
+	if l.next.Before(now) {
+		l.next = now
+	}
+	l.next = l.next.Add(time.Duration(n) * l.each)
+	delay := l.next.Sub(now) - l.burst
+	l.mu.Unlock()
+	return sleep(ctx, delay)
+}
+
+// sleep waits for d. If ctx ends first, it returns the cause.
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,288 @@
+package zkconn_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"mrtq/harness/minizk"
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+)
+
+// drawTree is a tree with names that sort in unexpected ways: what is below "a"
+// comes after "a-b", and both are siblings. wide is how many leaves one of its
+// znodes has.
+func drawTree(t *testing.T, rnd *rand.Rand, wide int) *znode.Tree {
+	t.Helper()
+	tree := znode.NewTree()
+	put := func(path string) {
+		n := znode.Node{Path: path, Data: [][]byte{nil, {}, []byte("x"), []byte(strings.Repeat("long ", 1000))}[rnd.IntN(4)]}
+		if err := tree.Put(n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	names := []string{"a", "a-b", "a b", "a.b", "a0", "b", "ä", "mrtQ-0000000001", "a-b-c"}
+	for range 60 {
+		path := ""
+		for range 1 + rnd.IntN(4) {
+			path += "/" + names[rnd.IntN(len(names))]
+		}
+		put(path)
+	}
+	for i := range wide {
+		put(fmt.Sprintf("/a-b/wide/n%05d", i))
+		if i%50 == 0 {
+			put(fmt.Sprintf("/a-b/wide/n%05d/below", i))
+			put(fmt.Sprintf("/a-b/wide/n%05d-", i))
+		}
+	}
+	return tree
+}
+
+// load creates a tree's znodes on a server.
+func load(t *testing.T, w *zkconn.Writer, tree *znode.Tree) {
+	t.Helper()
+	var ops []znode.Op
+	for n := range tree.All("/") {
+		if n.Path != "/" {
+			ops = append(ops, znode.Create(n.Path, n.Data))
+		}
+	}
+	for chunk := range slices.Chunk(ops, 100) {
+		multi(t, w, chunk...)
+	}
+}
+
+// show shows all that callers see of a znode.
+func show(n znode.Node) string {
+	return fmt.Sprintf("%s %t %.9q %v %v %q", n.Path, n.Data == nil, n.Data, n.Stat, n.ACL, n.Unreadable)
+}
+
+// TestSubtreesAndWalk: subtrees and walks have the znodes and ACLs that Get and Children
+// have, in byte order of the paths. Roots can be missing, or in any order.
+func TestSubtreesAndWalk(t *testing.T) {
+	w, _ := setup(t, zkconn.Config{})
+	tree := drawTree(t, rand.New(rand.NewPCG(3, 3)), 300)
+	load(t, w, tree)
+	if err := w.SetACL(t.Context(), "/a-b/wide", []znode.ACL{{Perms: 31, Scheme: "world", ID: "anyone"}, {Perms: 1, Scheme: "ip", ID: "127.0.0.1"}}); err != nil {
+		t.Fatal(err)
+	}
+	for name, r := range map[string]*zkconn.Reader{
+		"no ACLs": &w.Reader, "all ACLs": w.WithACLs(zkconn.AllACLs), "one ACL": w.WithACLs(func(path string) bool { return path == "/a-b/wide" }),
+	} {
+		t.Run(name, func(t *testing.T) { compare(t, r, tree) })
+	}
+}
+
+func compare(t *testing.T, r *zkconn.Reader, tree *znode.Tree) {
+	ctx := t.Context()
+	paths := slices.Sorted(slices.Values(tree.Paths("/")))
+	want := map[string]string{}
+	for _, path := range paths {
+		n, err := r.Get(ctx, path)
+		if err != nil || !znode.SameData(n.Data, tree.Get(path).Data) && path != "/" {
+			t.Fatalf("Get of %s gives %s, %v", path, show(n), err)
+		}
+		want[path] = show(n)
+		names, err := r.Children(ctx, path)
+		if err != nil || !slices.Equal(names, tree.Children(path)) {
+			t.Fatalf("Children of %s gives %.200q, %v; want %.200q", path, names, err, tree.Children(path))
+		}
+	}
+	within := func(root string) (shown []string) {
+		for _, path := range paths {
+			if znode.Within(path, root) {
+				shown = append(shown, want[path])
+			}
+		}
+		return shown
+	}
+	roots := append(slices.Clone(paths), "/nothing", "/a/nothing", "/a-b/wide/n00000/below/x", "/zzz")
+	rand.New(rand.NewPCG(1, 1)).Shuffle(len(roots), func(i, j int) { roots[i], roots[j] = roots[j], roots[i] })
+	i := 0
+	for sub, err := range r.Subtrees(ctx, slices.Values(roots)) {
+		if err != nil || sub.Root != roots[i] {
+			t.Fatalf("%s instead of %s, %v", sub.Root, roots[i], err)
+		}
+		if got, want := shown(t, each(sub.Nodes)), within(roots[i]); !slices.Equal(got, want) || sub.Missing() != (len(want) == 0) {
+			t.Fatalf("Subtree of %s: %s, want %s", roots[i], got, want)
+		}
+		i++
+	}
+	if i != len(roots) {
+		t.Errorf("%d subtrees, want %d", i, len(roots))
+	}
+	for _, root := range []string{"/", "/a", "/a-b", "/a-b/wide", "/nothing"} {
+		if got, want := shown(t, r.Walk(ctx, root)), within(root); !slices.Equal(got, want) {
+			t.Fatalf("Walk of %s: %s, want %s", root, got, want)
+		}
+	}
+	for range r.Walk(ctx, "/") { // a caller that stops is not called again
+		break
+	}
+	for range r.Subtrees(ctx, slices.Values(roots)) {
+		break
+	}
+}
+
+func each(nodes []znode.Node) iter.Seq2[znode.Node, error] {
+	return func(yield func(znode.Node, error) bool) {
+		for _, n := range nodes {
+			if !yield(n, nil) {
+				return
+			}
+		}
+	}
+}
+
+func shown(t *testing.T, nodes iter.Seq2[znode.Node, error]) (all []string) {
+	t.Helper()
+	for n, err := range nodes {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, show(n))
+	}
+	return all
+}
+
+// embedded is a server that lets a test count its requests.
+func embedded(t *testing.T) (*minizk.Server, *zkconn.Writer) {
+	t.Helper()
+	noLeak(t)
+	s, err := minizk.Start(minizk.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s, openWriter(t, zkconn.Config{Address: zkconn.Address{Servers: []string{s.Addr()}}})
+}
+
+// records creates leaves and returns their paths.
+func records(t *testing.T, w *zkconn.Writer, n int) (roots []string) {
+	t.Helper()
+	tree := znode.NewTree()
+	for i := range n {
+		path := fmt.Sprintf("/q/n%05d", i)
+		roots = append(roots, path)
+		if err := tree.Put(znode.Node{Path: path, Data: []byte("x")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	load(t, w, tree)
+	return roots
+}
+
+// TestLeavesAreReadOnce: the Stat of a leaf says that it has no children, and many
+// leaves are read in one request.
+func TestLeavesAreReadOnce(t *testing.T) {
+	s, w := embedded(t)
+	roots := records(t, w, 500)
+	s.ResetCounts()
+	for _, err := range w.Subtrees(t.Context(), slices.Values(roots)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if reads := s.Counts().Reads; reads > int64(len(roots)/16) {
+		t.Errorf("%d leaves took %d requests", len(roots), reads)
+	}
+}
+
+// TestSlowConsumer: while the caller is busy, only a limited amount is read
+// ahead.
+func TestSlowConsumer(t *testing.T) {
+	_, w := embedded(t)
+	roots := records(t, w, 2000)
+	var pulled atomic.Int64
+	counted := func(yield func(string) bool) {
+		for _, root := range roots {
+			pulled.Add(1)
+			if !yield(root) {
+				return
+			}
+		}
+	}
+	const ahead = 128
+	seen := int64(0)
+	for _, err := range w.Subtrees(t.Context(), counted) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen++
+		if p := pulled.Load(); p > seen+ahead {
+			t.Fatalf("%d roots were pulled when the caller had seen %d", p, seen)
+		}
+		if seen > 1000 {
+			break
+		}
+	}
+}
+
+// TestVanishedAndUnreadable: a znode that is gone is left out. One that may not be read is an
+// error, or is marked.
+func TestVanishedAndUnreadable(t *testing.T) {
+	_, w := embedded(t)
+	roots := records(t, w, 20)
+	ctx := t.Context()
+	multi(t, w, znode.Delete(roots[3], -1))
+	if err := w.SetACL(ctx, roots[5], []znode.ACL{{Perms: 31, Scheme: "digest", ID: "owner:x"}}); err != nil {
+		t.Fatal(err)
+	}
+	read := func(nodes iter.Seq2[znode.Node, error]) (got []string, err error) {
+		for n, err := range nodes {
+			if err != nil {
+				return got, err
+			}
+			got = append(got, n.Path+" "+n.Unreadable)
+		}
+		return got, nil
+	}
+	want := []string{"/q "}
+	for i, root := range roots {
+		if i != 3 {
+			want = append(want, root+" "+map[bool]string{true: "no permission"}[i == 5])
+		}
+	}
+	if got, err := read(w.MarkUnreadable().Walk(ctx, "/q")); err != nil || !slices.Equal(got, want) {
+		t.Errorf("with marks, a walk reads %q, %v; want %q", got, err, want)
+	}
+	for sub, err := range w.MarkUnreadable().Subtrees(ctx, slices.Values([]string{"/q"})) {
+		if got, _ := read(each(sub.Nodes)); err != nil || !slices.Equal(got, want) {
+			t.Errorf("with marks, a subtree has %q, %v; want %q", got, err, want)
+		}
+	}
+	for _, err := range w.Subtrees(ctx, slices.Values([]string{"/q"})) {
+		if !errors.Is(err, zkconn.ErrNoAuth) || !strings.Contains(err.Error(), roots[5]) {
+			t.Errorf("without marks, it ends with %v", err)
+		}
+	}
+}
+
+// TestInterruptedInTheMiddle: requests under way end at once, too.
+func TestInterruptedInTheMiddle(t *testing.T) {
+	_, w := embedded(t)
+	roots := records(t, w, 1000)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	seen := 0
+	var last error
+	started := time.Now()
+	for _, err := range w.Subtrees(ctx, slices.Values(roots)) {
+		last = err
+		if seen++; seen == 10 {
+			cancel()
+		}
+	}
+	if !errors.Is(last, context.Canceled) || seen > 10+128 || time.Since(started) > 5*time.Second {
+		t.Errorf("it ended after %d subtrees and %v with %v", seen, time.Since(started), last)
+	}
+}

@@ -1,0 +1,139 @@
+package zkserver
+
+import (
+	"time"
+)
+
+// clock is a clock that the test moves, or the machine's. Server.mu guards it.
+type clock struct {
+	real   bool
+	at     time.Time // what a manual clock shows
+	alarms []alarm
+}
+
+// alarm is a channel to close when a manual clock reaches a time.
+type alarm struct {
+	at time.Time
+	ch chan struct{}
+}
+
+func newClock(o Options) clock {
+	c := clock{real: o.RealTime, at: o.Now}
+	if c.at.IsZero() {
+		c.at = time.Now()
+	}
+	return c
+}
+
+func (c *clock) now() time.Time {
+	if c.real {
+		return time.Now()
+	}
+	return c.at
+}
+
+// after returns a channel that is closed when d has passed on a manual clock.
+func (c *clock) after(d time.Duration) <-chan struct{} {
+	ch := make(chan struct{})
+	c.alarms = append(c.alarms, alarm{c.at.Add(d), ch})
+	c.ring() // it may be due already
+	return ch
+}
+
+func (c *clock) ring() {
+	kept := c.alarms[:0]
+	for _, a := range c.alarms {
+		if a.at.After(c.at) {
+			kept = append(kept, a)
+			continue
+		}
+		close(a.ch)
+	}
+	clear(c.alarms[len(kept):])
+	c.alarms = kept
+}
+
+// Now returns the server's time: what the manual clock shows, or with Options.RealTime the
+// machine's time.
+func (s *Server) Now() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.clock.now()
+}
+
+// Advance moves a manual clock forward by d. Before it returns, it expires the sessions that have
+// been silent for longer than their timeout, in the order of their deadlines. It also removes the
+// container and TTL nodes that are due, as often as Options.ContainerInterval says, and lets
+// delayed operations continue if their time has come.
+//
+// The session of a connected client expires too, if d leaves the client no time to ping. To keep
+// the session, advance in steps shorter than its timeout. A stopped server's clock moves, but
+// nothing expires before Restart. With Options.RealTime Advance panics, because that is a mistake
+// in the test.
+func (s *Server) Advance(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.clock.real {
+		panic("minizk: Advance on a server with Options.RealTime")
+	}
+	s.clock.at = s.clock.at.Add(d)
+	s.tick()
+	s.clock.ring()
+}
+
+// handshakePatience is how long a connection may have no session. A real server's property
+// zookeeper.nio.sessionlessCnxnTimeout has the same default.
+const handshakePatience = 10 * time.Second
+
+// tick does everything that is due. The caller holds mu.
+func (s *Server) tick() {
+	if len(s.listeners) == 0 {
+		return // stopped: Restart starts all timeouts again
+	}
+	now := s.clock.now()
+	for _, ss := range s.sessions.due(now) {
+		s.endSession(ss, "expired")
+	}
+	for ; !now.Before(s.nextReap); s.nextReap = s.nextReap.Add(s.opt.ContainerInterval) {
+		if s.reap(now) == 0 {
+			// The other rounds until now would find nothing either.
+			s.nextReap = now.Add(-now.Sub(s.nextReap) % s.opt.ContainerInterval)
+		}
+	}
+	for c := range s.open {
+		if c.session == nil && now.Sub(c.since) > handshakePatience {
+			c.out.abort()
+		}
+	}
+}
+
+// reap removes the container and TTL nodes that are due, and returns how many. If a container
+// loses its last child in this round, the next round removes it. The caller holds mu.
+func (s *Server) reap(now time.Time) int {
+	due := s.tree.Due(now.UnixMilli())
+	for _, path := range due {
+		tx := s.nextTx()
+		s.tree.Reap(tx, path)
+		s.log.add(Entry{At: now, Op: wireReap, Path: path, Zxid: tx.Zxid})
+	}
+	return len(due)
+}
+
+// realGrain is how often a server with a real clock looks for what is due. A session may expire
+// this much late.
+const realGrain = 50 * time.Millisecond
+
+func (s *Server) passTime() {
+	t := time.NewTicker(realGrain)
+	defer t.Stop()
+	for {
+		select {
+		case <-s.quit:
+			return
+		case <-t.C:
+			s.mu.Lock()
+			s.tick()
+			s.mu.Unlock()
+		}
+	}
+}

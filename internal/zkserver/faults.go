@@ -1,0 +1,203 @@
+package zkserver
+
+import (
+	"slices"
+	"time"
+
+	"mrtq/internal/jute"
+)
+
+// Op is what the condition of a fault can see of an operation before the server does it.
+type Op struct {
+	Session int64
+	Code    jute.OpCode
+	Path    string   // "" for a multi and a multiRead
+	Paths   []string // for these: the path of each of their operations, in order
+	Changes bool     // whether it could change the tree
+}
+
+// Fault says which operation goes wrong, and how. The handshake that opens or resumes a session is
+// not an operation.
+type Fault struct {
+	// On selects operations. Nil selects all but pings, because the client's clock decides
+	// when it pings. The server is locked while it calls On, so On must not block or call
+	// the server.
+	On func(Op) bool
+	// Nth says which of the selected operations goes wrong, counted from 1. 0 is each of them.
+	Nth int
+	// Do is what happens to the operation.
+	Do Action
+}
+
+// Action is what happens to an operation. With the zero value the operation is done as usual: use
+// it to count operations with Injected.Met.
+type Action struct {
+	kind  actionKind
+	code  jute.Code
+	delay time.Duration
+	gate  <-chan struct{}
+}
+
+type actionKind int
+
+const (
+	nothing actionKind = iota
+	cutBefore
+	cutAfter
+	refuse
+	delay
+	hold
+)
+
+// CutBefore returns an action that ends the connection instead of doing the operation. The server
+// first sends the replies to earlier operations.
+func CutBefore() Action { return Action{kind: cutBefore} }
+
+// CutAfter returns an action that does the operation and then ends the connection. This client
+// gets no reply, and no notification that the operation caused, so it cannot know whether the
+// operation was done.
+func CutAfter() Action { return Action{kind: cutAfter} }
+
+// Refuse returns an action that answers with code instead of doing the operation. It uses up no
+// zxid.
+func Refuse(code jute.Code) Action { return Action{kind: refuse, code: code} }
+
+// Delay returns an action that does the operation when d has passed on the server's clock. Only
+// Advance moves a manual clock. Later requests of the connection wait behind it, pings too.
+func Delay(d time.Duration) Action { return Action{kind: delay, delay: d} }
+
+// Hold returns an action that does the operation when gate is closed. Later requests of the
+// connection wait behind it, pings too.
+func Hold(gate <-chan struct{}) Action { return Action{kind: hold, gate: gate} }
+
+// Changing is a condition for Fault.On. It selects the operations that could change the tree.
+// Opening and closing a session is not one.
+func Changing(o Op) bool { return o.Changes }
+
+// OnOp returns a condition for Fault.On that selects operations of the given kinds.
+func OnOp(codes ...jute.OpCode) func(Op) bool {
+	return func(o Op) bool { return slices.Contains(codes, o.Code) }
+}
+
+// OnPath returns a condition for Fault.On that selects operations on exactly this path, alone or
+// in a multi.
+func OnPath(path string) func(Op) bool {
+	return func(o Op) bool { return o.Path == path || slices.Contains(o.Paths, path) }
+}
+
+// Injected is a fault that a server has: what Inject returns.
+type Injected struct {
+	s     *Server
+	fault Fault
+	met   int // operations that On selected; guarded by Server.mu
+	fired int
+}
+
+// faultList is in the order of injection. Server.mu guards it.
+type faultList []*Injected
+
+// Inject adds a fault, which acts until Remove. If several faults select the same operation, all
+// of them count it as met. If several of them should act on it, only the first injected does.
+func (s *Server) Inject(f Fault) *Injected {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	in := &Injected{s: s, fault: f}
+	s.faults = append(s.faults, in)
+	return in
+}
+
+// Remove ends the fault. If it delays or holds an operation already, that operation keeps
+// waiting.
+func (in *Injected) Remove() {
+	in.s.mu.Lock()
+	defer in.s.mu.Unlock()
+	in.s.faults = slices.DeleteFunc(slices.Clone(in.s.faults), func(o *Injected) bool { return o == in })
+}
+
+// Met returns how many operations the fault's condition has selected.
+func (in *Injected) Met() int {
+	in.s.mu.Lock()
+	defer in.s.mu.Unlock()
+	return in.met
+}
+
+// Fired returns how many times the fault has acted.
+func (in *Injected) Fired() int {
+	in.s.mu.Lock()
+	defer in.s.mu.Unlock()
+	return in.fired
+}
+
+// match counts the request against all faults and returns what is to happen to it.
+func (l faultList) match(r *request) Action {
+	if len(l) == 0 {
+		return Action{}
+	}
+	op := r.operation()
+	var act Action
+	for _, in := range l {
+		if in.fault.On == nil {
+			if op.Code == jute.OpPing {
+				continue
+			}
+		} else if !in.fault.On(op) {
+			continue
+		}
+		in.met++
+		if in.fault.Nth != 0 && in.fault.Nth != in.met {
+			continue
+		}
+		if act.kind == nothing {
+			in.fired++
+			act = in.fault.Do
+		}
+	}
+	return act
+}
+
+func (r *request) operation() Op {
+	op := Op{Code: r.op, Path: r.path, Changes: r.op.Changes() && r.op != jute.OpCloseSession}
+	if r.c.session != nil {
+		op.Session = r.c.session.id
+	}
+	if r.op == jute.OpMulti || r.op == jute.OpMultiRead {
+		op.Path = ""
+		for i := range r.ops {
+			op.Paths = append(op.Paths, r.ops[i].Path())
+		}
+	}
+	return op
+}
+
+// await waits until a delayed or held operation may continue, and releases mu meanwhile. It
+// returns false if the connection ended first. The caller holds mu.
+func (s *Server) await(c *conn, a Action) bool {
+	var gate <-chan struct{}
+	var timer <-chan time.Time
+	switch {
+	case a.kind == hold:
+		gate = a.gate
+	case a.kind == delay && s.clock.real:
+		t := time.NewTimer(a.delay)
+		defer t.Stop()
+		timer = t.C
+	case a.kind == delay:
+		gate = s.clock.after(a.delay)
+	default:
+		return true
+	}
+	s.mu.Unlock()
+	defer s.mu.Lock()
+	// Send the replies to earlier requests now, because they must not wait.
+	if c.out.flush() != nil {
+		return false
+	}
+	select {
+	case <-gate:
+		return true
+	case <-timer:
+		return true
+	case <-c.out.done:
+		return false
+	}
+}

@@ -1,0 +1,111 @@
+package zkserver
+
+import (
+	"cmp"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Version is what the server reports as its version. The number is the release that it behaves
+// like.
+const Version = "3.8.0-minizk, built on 2022-02-25 08:49 UTC"
+
+// words are the four-letter words that the server answers. It refuses the others, as a real server
+// refuses words that its configuration does not list.
+var words = map[string]func(*Server) string{
+	"ruok": func(*Server) string { return "imok" },
+	"isro": func(*Server) string { return "rw" },
+	"srvr": func(s *Server) string { return versionLine() + s.summaryText() },
+	"stat": func(s *Server) string { return versionLine() + "Clients:\n" + s.clientsText() + "\n" + s.summaryText() },
+	"cons": func(s *Server) string { return s.clientsText() + "\n" },
+	"mntr": (*Server).monitorText,
+	"wchs": (*Server).watchText,
+	// kazoo sends this to learn the version. The rest of a real server's answer is about its Java.
+	"envi": func(*Server) string { return "Environment:\nzookeeper.version=" + Version + "\n" },
+}
+
+var refusedWords = []string{"conf", "crst", "dirs", "dump", "gtmk", "hash", "lead", "srst", "stmk", "wchc", "wchp"}
+
+func isWord(w string) bool { return words[w] != nil || slices.Contains(refusedWords, w) }
+
+// wordTimeout is how long the server tries to send an answer to a client that does not read.
+const wordTimeout = 5 * time.Second
+
+func (s *Server) answerWord(word string, nc net.Conn) {
+	answer := word + " is not executed because it is not in the whitelist.\n"
+	if f := words[word]; f != nil {
+		s.mu.Lock()
+		answer = f(s)
+		s.mu.Unlock()
+	}
+	if nc.SetWriteDeadline(time.Now().Add(wordTimeout)) == nil {
+		_, _ = nc.Write([]byte(answer)) // the connection ends next either way
+	}
+}
+
+func versionLine() string { return "Zookeeper version: " + Version + "\n" }
+
+func (s *Server) received() int64 {
+	var n int64
+	for _, v := range s.counts.ByOp {
+		n += v
+	}
+	return n
+}
+
+// summaryText has no latencies, because minizk does not measure them.
+func (s *Server) summaryText() string {
+	n := s.received()
+	return fmt.Sprintf("Latency min/avg/max: 0/0.0/0\nReceived: %d\nSent: %d\nConnections: %d\nOutstanding: 0\nZxid: %#x\nMode: standalone\nNode count: %d\n",
+		n, n, len(s.open), s.zxid, s.tree.Count())
+}
+
+func (s *Server) clientsText() string {
+	all := make([]*conn, 0, len(s.open))
+	for c := range s.open {
+		all = append(all, c)
+	}
+	slices.SortFunc(all, func(a, b *conn) int {
+		return cmp.Compare(a.nc.RemoteAddr().String(), b.nc.RemoteAddr().String())
+	})
+	var b strings.Builder
+	for _, c := range all {
+		fmt.Fprintf(&b, " /%s[%d](queued=0,recved=%d,sent=%d)\n", c.nc.RemoteAddr(), btoi(c.session != nil), c.received, c.received)
+	}
+	return b.String()
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (s *Server) monitorText() string {
+	watches, _, _ := s.tree.Watches()
+	n := s.received()
+	var b strings.Builder
+	for _, row := range []struct {
+		key   string
+		value any
+	}{
+		{"version", Version}, {"server_state", "standalone"}, {"uptime", time.Since(s.started).Milliseconds()},
+		{"znode_count", s.tree.Count()}, {"ephemerals_count", s.tree.Ephemerals()},
+		{"approximate_data_size", s.tree.Bytes()}, {"watch_count", watches},
+		{"num_alive_connections", len(s.open)}, {"global_sessions", len(s.sessions.byID)},
+		{"outstanding_requests", 0}, {"packets_received", n}, {"packets_sent", n},
+		{"min_latency", 0}, {"avg_latency", "0.0"}, {"max_latency", 0},
+	} {
+		fmt.Fprintf(&b, "zk_%s\t%v\n", row.key, row.value)
+	}
+	return b.String()
+}
+
+func (s *Server) watchText() string {
+	watches, paths, watchers := s.tree.Watches()
+	return fmt.Sprintf("%d connections watching %d paths\nTotal watches:%d\n", watchers, paths, watches)
+}

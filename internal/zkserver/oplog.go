@@ -1,0 +1,109 @@
+package zkserver
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"mrtq/internal/jute"
+)
+
+// Entry is one entry of a server's log: a request with its result, or an action of the server
+// itself, such as the expiry of a session.
+type Entry struct {
+	N       int64       // its number; a server's first entry has 1
+	At      time.Time   // by the server's clock
+	Session int64       // 0 if the server removed a container or TTL node
+	Op      jute.OpCode // createSession if a session was opened, resumed or refused; closeSession if it was closed or expired
+	Path    string      // for a multi, a summary; for a session, "opened", "expired" and the like
+	Note    string      // what a fault did; "" without one
+	Err     jute.Code   // jute.OK if it succeeded
+	Zxid    int64       // the server's zxid afterwards
+}
+
+// wireReap is the operation in the log when the server removes a container or TTL node.
+const wireReap = jute.OpDeleteContainer
+
+// String returns the entry as one line, without a line end. It quotes a path that would break the
+// line, because clients may send anything.
+func (e Entry) String() string {
+	path := e.Path
+	if quoted := strconv.Quote(path); quoted != `"`+path+`"` {
+		path = quoted
+	}
+	s := fmt.Sprintf("%6d %s %#x zxid %d %s %s", e.N, e.At.UTC().Format("15:04:05.000"), e.Session, e.Zxid, e.Op, path)
+	if e.Err != jute.OK {
+		s += ": " + e.Err.String()
+	}
+	if e.Note != "" {
+		s += " [" + e.Note + "]"
+	}
+	return s
+}
+
+// opLog keeps the last entries. Server.mu guards it.
+type opLog struct {
+	ring []Entry
+	n    int64
+}
+
+func newOpLog(size int) opLog { return opLog{ring: make([]Entry, 0, size)} }
+
+func (l *opLog) add(e Entry) {
+	l.n++
+	e.N = l.n
+	if len(l.ring) < cap(l.ring) {
+		l.ring = append(l.ring, e)
+		return
+	}
+	l.ring[int((l.n-1)%int64(len(l.ring)))] = e
+}
+
+func (r *request) entry(note string, code jute.Code) Entry {
+	e := Entry{At: r.c.s.clock.now(), Op: r.op, Path: clip(r.path), Note: note, Err: code, Zxid: r.c.s.zxid}
+	if r.c.session != nil {
+		e.Session = r.c.session.id
+	}
+	return e
+}
+
+// clipAt is how many bytes of a path the log keeps, because a path may be as
+// long as a packet.
+const clipAt = 300
+
+func clip(path string) string {
+	if len(path) <= clipAt {
+		return path
+	}
+	at := clipAt
+	for at > clipAt-utf8.UTFMax && !utf8.RuneStart(path[at]) {
+		at--
+	}
+	return strings.Clone(path[:at]) + "…"
+}
+
+// Log returns the last entries of the log, oldest first, at most Options.LogSize. Pings are not in
+// it.
+func (s *Server) Log() []Entry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ring := s.log.ring
+	if len(ring) < cap(ring) {
+		return append([]Entry(nil), ring...)
+	}
+	at := int(s.log.n % int64(len(ring)))
+	return append(append([]Entry(nil), ring[at:]...), ring[:at]...)
+}
+
+// WriteLog writes what Log returns to w, one entry on each line. The error is w's.
+func (s *Server) WriteLog(w io.Writer) error {
+	for _, e := range s.Log() {
+		if _, err := fmt.Fprintln(w, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package zkserver
+
+import (
+	"strings"
+
+	"mrtq/internal/jute"
+	"mrtq/internal/ztree"
+)
+
+// watcher returns the connection if the request asks for a watch, or nil.
+func (r *request) watcher() ztree.Watcher {
+	if r.watch.Watch {
+		return r.c
+	}
+	return nil
+}
+
+func (s *Server) exists(r *request) error {
+	stat, err := s.tree.Exists(r.path, r.watcher())
+	if err == nil {
+		r.body = jute.AppendStat(r.body, &stat)
+	}
+	return err
+}
+
+func (s *Server) getData(r *request) error {
+	data, stat, err := s.tree.GetData(r.c.caller(), r.path, r.watcher())
+	if err == nil {
+		r.body = jute.AppendStat(jute.AppendBuffer(r.body, data), &stat)
+	}
+	return err
+}
+
+func (s *Server) getChildren(r *request) error {
+	body, stat, err := s.tree.AppendChildren(r.body, r.c.caller(), r.path, r.watcher())
+	if err != nil {
+		return err
+	}
+	if r.op == jute.OpGetChildren2 {
+		body = jute.AppendStat(body, &stat)
+	}
+	r.body = body
+	return nil
+}
+
+func (s *Server) getAllChildrenNumber(r *request) error {
+	n, err := s.tree.Descendants(r.c.caller(), r.path)
+	if err == nil {
+		r.body = jute.AppendInt(r.body, int32(n))
+	}
+	return err
+}
+
+// getEphemerals lists the session's own nodes whose paths begin with a prefix. The
+// prefix may end inside a name.
+func (s *Server) getEphemerals(r *request) error {
+	paths := s.tree.EphemeralsOf(r.c.session.id)
+	if trimmed := strings.TrimSpace(r.path); trimmed != "" && trimmed != "/" {
+		kept := paths[:0]
+		for _, p := range paths {
+			if strings.HasPrefix(p, r.path) {
+				kept = append(kept, p)
+			}
+		}
+		paths = kept
+	}
+	r.body = jute.AppendStrings(r.body, paths)
+	return nil
+}
+
+func (s *Server) getACL(r *request) error {
+	acls, stat, err := s.tree.GetACL(r.c.caller(), r.path)
+	if err == nil {
+		r.body = jute.AppendStat(jute.AppendACLs(r.body, acls), &stat)
+	}
+	return err
+}
+
+// maxReply limits the reply to a multiRead, in bytes. A multiRead can name the same node many
+// times, so its reply can be thousands of times longer than the tree's data. Only its memory
+// limits the real server.
+const maxReply = 256 << 20
+
+// multiRead ends the connection of a client that asks for more than maxReply. It stops at a null
+// path, and answers with the results so far and an error in the header.
+func (s *Server) multiRead(r *request) error {
+	if len(r.ops) > 0 && r.ops[0].Op != jute.OpGetData && r.ops[0].Op != jute.OpGetChildren {
+		r.body = jute.AppendMultiEnd(r.body)
+		return jute.MarshallingError
+	}
+	null := firstNull(r.ops)
+	body, ok := s.tree.AppendMultiRead(r.body, r.c.caller(), r.ops[:null], maxReply)
+	if !ok {
+		r.noReply, r.last = true, true
+		return jute.SystemError
+	}
+	r.body = jute.AppendMultiEnd(body)
+	if null < len(r.ops) {
+		return jute.MarshallingError
+	}
+	return nil
+}
+
+// sync waits for nothing, because a single server is never behind. Any path
+// works, even null.
+func (s *Server) sync(r *request) error {
+	r.body = jute.AppendNullString(r.body, r.prefix)
+	return nil
+}

@@ -1,0 +1,265 @@
+package zkserver
+
+import (
+	"crypto/rand"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"mrtq/internal/jute"
+	"mrtq/internal/ztree"
+)
+
+// ErrClosed is the error of Dial while the server is stopped or closed, and of Restart after
+// Close.
+var ErrClosed = errors.New("minizk: server closed")
+
+// Server is one ZooKeeper. Its methods may be called from any goroutine.
+type Server struct {
+	opt    Options
+	addr   string
+	secure string   // the address for TLS
+	secret [16]byte // session passwords are made from it
+
+	conns sync.WaitGroup // the goroutines of connections
+	loops sync.WaitGroup // the loops that accept connections, and the real clock
+	quit  chan struct{}  // closed by Close
+
+	stopping  sync.Mutex // Stop and Restart hold it so that only one of them runs; taken before mu
+	mu        sync.Mutex // guards everything below, and the fields of conn and session that say so
+	listeners []net.Listener
+	closed    bool
+	open      map[*conn]struct{}
+	current   *conn // the connection whose request is being done
+	tree      *ztree.Tree
+	zxid      int64 // the last transaction's
+	skipped   int64 // how many zxids failed requests have used up since that transaction
+	sessions  sessionTable
+	clock     clock
+	faults    faultList
+	counts    counts
+	log       opLog
+	started   time.Time
+	nextReap  time.Time // when to look next for container and TTL nodes to remove
+}
+
+// Start returns a running server. The caller must Close it. The error is that opt makes no sense,
+// or that the server cannot listen on the address.
+func Start(opt Options) (*Server, error) { return StartWith(opt, ztree.New()) }
+
+// StartWith is Start with a tree. Clients are accepted only now that the tree is whole. If the tree
+// has ephemeral nodes, their sessions are open, as after [Server.Load]. The tree belongs to the
+// server until that is closed.
+func StartWith(opt Options, tree *ztree.Tree) (*Server, error) {
+	opt, err := opt.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		opt:     opt,
+		quit:    make(chan struct{}),
+		open:    map[*conn]struct{}{},
+		log:     newOpLog(opt.LogSize),
+		clock:   newClock(opt),
+		started: time.Now(),
+	}
+	s.sessions.init(startTime(opt))
+	s.nextReap = s.clock.now().Add(opt.ContainerInterval)
+	if _, err := rand.Read(s.secret[:]); err != nil {
+		return nil, fmt.Errorf("minizk: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.adopt(tree)
+	if err := s.bind(opt.Addr, net.JoinHostPort(opt.host(), "0")); err != nil {
+		return nil, err
+	}
+	s.addr = s.listeners[0].Addr().String()
+	if opt.TLS != nil {
+		s.secure = s.listeners[1].Addr().String()
+	}
+	if opt.RealTime {
+		s.loops.Go(s.passTime)
+	}
+	return s, nil
+}
+
+// Addr returns the address to connect to, such as "127.0.0.1:34567". With Options.Private there is
+// none, and Addr returns "private".
+func (s *Server) Addr() string { return s.addr }
+
+// SecureAddr returns the address for clients with TLS, or "" without Options.TLS.
+func (s *Server) SecureAddr() string { return s.secure }
+
+// bind opens the ports. The caller holds mu.
+func (s *Server) bind(addr, secure string) error {
+	l, err := s.listen(addr, nil)
+	if err != nil || s.opt.TLS == nil {
+		return err
+	}
+	if _, err := s.listen(secure, s.opt.TLS); err != nil {
+		s.listeners = nil
+		return errors.Join(err, l.Close())
+	}
+	return nil
+}
+
+// listen opens a port, for TLS unless conf is nil. The caller holds mu.
+func (s *Server) listen(addr string, conf *tls.Config) (net.Listener, error) {
+	var l net.Listener = newPipeListener()
+	if !s.opt.Private {
+		var err error
+		if l, err = net.Listen("tcp", addr); err != nil {
+			return nil, fmt.Errorf("minizk: %w", err)
+		}
+	}
+	s.listeners = append(s.listeners, l)
+	s.loops.Go(func() { s.accept(l, conf) })
+	return l, nil
+}
+
+// secureConn is a TLS connection that closes at once. The close message of TLS could wait
+// for a client that does not read.
+type secureConn struct {
+	*tls.Conn
+	raw net.Conn
+}
+
+func (c secureConn) Close() error { return c.raw.Close() }
+
+// acceptRetry is the wait after a failed Accept, so that a process without free file descriptors
+// does not spin.
+const acceptRetry = 5 * time.Millisecond
+
+func (s *Server) accept(l net.Listener, conf *tls.Config) {
+	for {
+		nc, err := l.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil {
+			select {
+			case <-s.quit:
+				return
+			case <-time.After(acceptRetry):
+				continue
+			}
+		}
+		if conf != nil {
+			nc = secureConn{tls.Server(nc, conf), nc}
+		}
+		s.mu.Lock()
+		if !slices.Contains(s.listeners, l) {
+			s.mu.Unlock()
+			nc.Close()
+			continue
+		}
+		c := newConn(s, nc)
+		c.since = s.clock.now()
+		s.open[c] = struct{}{}
+		s.conns.Add(2)
+		s.mu.Unlock()
+		go func() { defer s.conns.Done(); c.serve() }()
+		go func() { defer s.conns.Done(); c.out.pushLoop() }()
+	}
+}
+
+// Stop cuts all connections and closes the ports. The server keeps its tree, its sessions and its
+// addresses for Restart. Stopping a stopped server does nothing.
+func (s *Server) Stop() error {
+	s.stopping.Lock()
+	defer s.stopping.Unlock()
+	s.mu.Lock()
+	listeners := s.listeners
+	s.listeners = nil
+	s.dropAll()
+	s.mu.Unlock()
+	s.conns.Wait()
+	for _, l := range listeners {
+		if err := l.Close(); err != nil {
+			return fmt.Errorf("minizk: %w", err)
+		}
+	}
+	return nil
+}
+
+// Restart cuts all connections and serves again at the same addresses, with the same tree and
+// sessions. All session timeouts start again, as they do when a real server restarts with its
+// data. After Stop, Restart also opens the ports again, and fails if another program has taken
+// one. After Close the error is ErrClosed.
+func (s *Server) Restart() error {
+	s.stopping.Lock()
+	defer s.stopping.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return ErrClosed
+	}
+	s.dropAll()
+	s.sessions.touchAll(s.clock.now())
+	s.nextReap = s.clock.now().Add(s.opt.ContainerInterval)
+	if s.listeners != nil {
+		return nil
+	}
+	return s.bind(s.addr, s.secure)
+}
+
+// Close ends the server, and waits until all its goroutines have ended. Closing a closed server
+// does nothing.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	first := !s.closed
+	s.closed = true
+	if first {
+		close(s.quit)
+	}
+	s.mu.Unlock()
+	err := s.Stop()
+	s.loops.Wait()
+	return err
+}
+
+// dropAll cuts every connection. The caller holds mu.
+func (s *Server) dropAll() {
+	for c := range s.open {
+		c.out.abort()
+	}
+}
+
+// nextTx takes the next zxid. The caller holds mu.
+func (s *Server) nextTx() ztree.Tx {
+	s.zxid += 1 + s.skipped
+	s.skipped = 0
+	return ztree.Tx{Zxid: s.zxid, Time: s.clock.now().UnixMilli()}
+}
+
+// Zxid returns the zxid of the last transaction.
+func (s *Server) Zxid() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.zxid
+}
+
+// gone forgets a connection after its last read. The session stays until it times out.
+func (s *Server) gone(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, c)
+	s.tree.Forget(c)
+	if c.session != nil && c.session.conn == c {
+		c.session.conn = nil
+	}
+}
+
+// identitiesOf returns the identities that a connection always has: its client's address.
+func identitiesOf(nc net.Conn) []jute.ID {
+	host, _, err := net.SplitHostPort(nc.RemoteAddr().String())
+	if err != nil {
+		return nil // not an IP socket
+	}
+	return []jute.ID{{Scheme: "ip", Name: host}}
+}

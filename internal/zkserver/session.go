@@ -1,0 +1,158 @@
+package zkserver
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"mrtq/internal/jute"
+)
+
+// session outlives its connections. Server.mu guards it.
+type session struct {
+	id       int64
+	timeout  time.Duration
+	deadline time.Time
+	conn     *conn // nil without a connection
+}
+
+type sessionTable struct {
+	byID map[int64]*session
+	last int64
+}
+
+func (t *sessionTable) init(started time.Time) {
+	t.byID = map[int64]*session{}
+	t.last = firstSession(started) - 1
+}
+
+// firstSession returns the first session id. As on a real server, ids begin with the server's
+// number and the time (SessionTrackerImpl.initializeNextSessionId). So if a server has ended and
+// another runs at its address, an old client cannot resume another client's session.
+func firstSession(started time.Time) int64 {
+	const server = 1
+	return server<<56 | int64(uint64(started.UnixMilli())<<24>>8)
+}
+
+// lastStart is the latest time, in milliseconds since 1970, that any server's session ids begin
+// with.
+var lastStart atomic.Int64
+
+// startTime returns the time that a server's session ids begin with: Options.Now, so that a test
+// can have the same ids each time, or else a time that no other server of this process has.
+func startTime(o Options) time.Time {
+	if !o.Now.IsZero() {
+		return o.Now
+	}
+	for {
+		last := lastStart.Load()
+		now := max(time.Now().UnixMilli(), last+1)
+		if lastStart.CompareAndSwap(last, now) {
+			return time.UnixMilli(now)
+		}
+	}
+}
+
+func (t *sessionTable) add(timeout time.Duration) *session {
+	t.last++
+	for t.byID[t.last] != nil { // a loaded node belongs to a session with this id
+		t.last++
+	}
+	ss := &session{id: t.last, timeout: timeout}
+	t.byID[ss.id] = ss
+	return ss
+}
+
+func (ss *session) touch(now time.Time) { ss.deadline = now.Add(ss.timeout) }
+
+func (t *sessionTable) touchAll(now time.Time) {
+	for _, ss := range t.byID {
+		ss.touch(now)
+	}
+}
+
+// due lists the sessions that must expire, the longest overdue first.
+func (t *sessionTable) due(now time.Time) []*session {
+	var out []*session
+	for _, ss := range t.byID {
+		if ss.deadline.Before(now) {
+			out = append(out, ss)
+		}
+	}
+	slices.SortFunc(out, func(a, b *session) int {
+		return cmp.Or(a.deadline.Compare(b.deadline), cmp.Compare(a.id, b.id))
+	})
+	return out
+}
+
+// password returns what a client must send to resume the session.
+func (s *Server) password(id int64) []byte {
+	sum := sha256.Sum256(binary.BigEndian.AppendUint64(s.secret[:], uint64(id)))
+	return sum[:jute.PasswordLen]
+}
+
+// endSession removes a session and its ephemeral nodes in one transaction, and cuts the session's
+// connection. If the client has asked for this, the connection is not cut, because the client
+// still gets a reply. The caller holds mu.
+func (s *Server) endSession(ss *session, why string) {
+	tx := s.nextTx()
+	delete(s.sessions.byID, ss.id)
+	s.tree.CloseSession(tx, ss.id)
+	if ss.conn != nil && ss.conn != s.current {
+		s.tree.Forget(ss.conn)
+		ss.conn.out.abort()
+	}
+	s.log.add(Entry{At: s.clock.now(), Session: ss.id, Op: jute.OpCloseSession, Path: why, Zxid: tx.Zxid})
+}
+
+// Session is what Sessions says about one session.
+type Session struct {
+	ID         int64
+	Timeout    time.Duration // the timeout that the client has got
+	Connected  bool          // whether a client is connected at this moment
+	Ephemerals []string      // the paths of its ephemeral nodes, sorted
+}
+
+// Sessions returns the sessions that have not ended, oldest first.
+func (s *Server) Sessions() []Session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]Session, 0, len(s.sessions.byID))
+	for id, ss := range s.sessions.byID {
+		out = append(out, Session{ID: id, Timeout: ss.timeout, Connected: ss.conn != nil, Ephemerals: s.tree.EphemeralsOf(id)})
+	}
+	slices.SortFunc(out, func(a, b Session) int { return cmp.Compare(a.ID, b.ID) })
+	return out
+}
+
+// ExpireSession ends a session as if its timeout had passed, and reports whether the session
+// existed. When ExpireSession returns, the session's ephemeral nodes are gone.
+func (s *Server) ExpireSession(id int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ss := s.sessions.byID[id]
+	if ss != nil {
+		s.endSession(ss, "expired on demand")
+	}
+	return ss != nil
+}
+
+// Disconnect cuts a session's connection and reports whether there was one. The session stays, so
+// its client can reconnect.
+func (s *Server) Disconnect(id int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ss := s.sessions.byID[id]
+	if ss == nil || ss.conn == nil {
+		return false
+	}
+	ss.conn.out.abort()
+	// Don't wait until the connection's goroutine notices the end, because its replies and
+	// events must not be sent any more.
+	s.tree.Forget(ss.conn)
+	ss.conn = nil
+	return true
+}

@@ -1,0 +1,221 @@
+package ztree
+
+import (
+	"crypto/sha1"
+	"encoding/base64"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mrtq/internal/jute"
+)
+
+// accessList is an access list that never changes, so nodes can share one.
+type accessList struct {
+	acls []jute.ACL
+	lost *lost // not nil for a node that could not be read when a dump was made
+}
+
+var (
+	anyone     = jute.ID{Scheme: "world", Name: "anyone"}
+	openUnsafe = &accessList{acls: []jute.ACL{{Perms: jute.PermAll, ID: anyone}}}
+	readUnsafe = &accessList{acls: []jute.ACL{{Perms: jute.PermRead, ID: anyone}}}
+)
+
+// mostLists is how many different lists a tree remembers to share them.
+const mostLists = 4096
+
+// share returns a list equal to acls, the same one for all nodes that have it if possible, to save
+// memory. Nearly always it is the parent's.
+func (t *Tree) share(acls []jute.ACL, parent *accessList) *accessList {
+	for _, known := range []*accessList{parent, openUnsafe, readUnsafe} {
+		if known.lost == nil && known != unlisted && slices.Equal(acls, known.acls) {
+			return known
+		}
+	}
+	key := string(jute.AppendACLs(nil, acls))
+	known := t.lists[key]
+	if known == nil {
+		if len(t.lists) >= mostLists {
+			clear(t.lists)
+		}
+		known = &accessList{acls: acls}
+		t.lists[key] = known
+	}
+	return known
+}
+
+// provider is an authentication scheme that the server knows.
+type provider struct {
+	// authenticated says whether an entry with scheme "auth" also means identities of this scheme.
+	authenticated bool
+	valid         func(name string) bool
+	matches       func(id, acl string) bool
+}
+
+var providers = map[string]provider{
+	"digest": {authenticated: true, valid: validDigest, matches: func(id, acl string) bool { return id == acl }},
+	"ip":     {valid: func(name string) bool { _, ok := parseNet(name); return ok }, matches: matchIP},
+}
+
+// DigestID returns the identity of a client that sends secret, which is "user:password". The
+// identity has the scheme "digest", the user and the SHA-1 of the secret. Without a colon
+// everything is the user: the server accepts that.
+func DigestID(secret []byte) jute.ID {
+	user, _, _ := strings.Cut(string(secret), ":")
+	sum := sha1.Sum(secret)
+	return jute.ID{Scheme: "digest", Name: user + ":" + base64.StdEncoding.EncodeToString(sum[:])}
+}
+
+// validDigest reports whether name is user:hash. Empty parts at the end do not count, as in Java's
+// split.
+func validDigest(name string) bool {
+	return len(strings.Split(strings.TrimRight(name, ":"), ":")) == 2
+}
+
+// ipNet is an IPv4 address and how many of its bits matter.
+type ipNet struct {
+	addr uint32
+	bits int
+}
+
+func parseNet(s string) (ipNet, bool) {
+	host, width, cidr := strings.Cut(s, "/")
+	n := ipNet{bits: 32}
+	parts := strings.Split(host, ".")
+	if len(parts) != 4 {
+		return ipNet{}, false
+	}
+	for _, p := range parts {
+		b, err := strconv.Atoi(p)
+		if err != nil || b < 0 || b > 255 {
+			return ipNet{}, false
+		}
+		n.addr = n.addr<<8 | uint32(b)
+	}
+	if cidr {
+		var err error
+		if n.bits, err = strconv.Atoi(width); err != nil || n.bits < 0 || n.bits > 32 {
+			return ipNet{}, false
+		}
+	}
+	return n, true
+}
+
+func matchIP(id, acl string) bool {
+	have, ok1 := parseNet(id)
+	want, ok2 := parseNet(acl)
+	mask := ^uint32(0) << (32 - want.bits)
+	return ok1 && ok2 && have.addr&mask == want.addr&mask
+}
+
+// Super is the identity to which no ACL applies. No client can claim it: only the server gives it.
+var Super = jute.ID{Scheme: "super"}
+
+// allow returns NoAuth unless the list grants one of perms to one of ids.
+func (l *accessList) allow(perms int32, ids []jute.ID) error {
+	if l.lost != nil && perms&jute.PermRead != 0 {
+		return jute.NoAuth
+	}
+	if len(l.acls) == 0 || slices.Contains(ids, Super) {
+		return nil
+	}
+	for _, a := range l.acls {
+		if a.Perms&perms == 0 {
+			continue
+		}
+		if a.ID == anyone {
+			return nil
+		}
+		p, ok := providers[a.ID.Scheme]
+		if !ok {
+			continue
+		}
+		for _, id := range ids {
+			if id.Scheme == a.ID.Scheme && p.matches(id.Name, a.ID.Name) {
+				return nil
+			}
+		}
+	}
+	return jute.NoAuth
+}
+
+// distinct removes duplicates from the list. The server compares each entry with those before it:
+// the permissions, then the scheme, then the name. If it has to compare a null, it fails with
+// MarshallingError.
+func distinct(acls []jute.ACL) ([]jute.ACL, error) {
+	if len(acls) < 2 {
+		return acls, nil
+	}
+	// A packet has room for 80,000 entries, so don't compare each with each.
+	type half struct {
+		perms  int32
+		scheme string
+	}
+	perms, schemes, whole := map[int32]bool{}, map[half]bool{}, make(map[jute.ACL]bool, len(acls))
+	out := make([]jute.ACL, 0, len(acls))
+	for _, a := range acls {
+		h := half{a.Perms, a.ID.Scheme}
+		switch {
+		case a.ID.NullScheme && perms[a.Perms], !a.ID.NullScheme && a.ID.NullName && schemes[h]:
+			return nil, jute.MarshallingError
+		case whole[a]:
+			continue
+		}
+		perms[a.Perms], whole[a] = true, true
+		if !a.ID.NullScheme {
+			schemes[h] = true
+		}
+		out = append(out, a)
+	}
+	return out, nil
+}
+
+// fixACL checks the list of a create or setACL, and replaces an entry with scheme "auth" by the
+// caller's own identities. The error is InvalidACL, or MarshallingError for a null that makes the
+// server fail.
+func fixACL(acls []jute.ACL, ids []jute.ID) ([]jute.ACL, error) {
+	acls, err := distinct(acls)
+	if err != nil {
+		return nil, err
+	}
+	var out []jute.ACL
+	for _, a := range acls {
+		p, known := providers[a.ID.Scheme]
+		switch {
+		case a.ID == anyone:
+			out = append(out, a)
+		case a.ID.NullName && (known || a.ID.Scheme == anyone.Scheme):
+			return nil, jute.MarshallingError
+		case a.ID.Scheme == "auth":
+			before := len(out)
+			for _, id := range ids {
+				if providers[id.Scheme].authenticated {
+					out = append(out, jute.ACL{Perms: a.Perms, ID: id})
+				}
+			}
+			if len(out) == before {
+				return nil, jute.InvalidACL
+			}
+		case known && p.valid(a.ID.Name):
+			out = append(out, a)
+		default:
+			return nil, jute.InvalidACL
+		}
+	}
+	if len(out) == 0 {
+		return nil, jute.InvalidACL
+	}
+	return out, nil
+}
+
+// redact hides the hashes of digest identities from those who may not change the list.
+func redact(acls []jute.ACL) []jute.ACL {
+	out := slices.Clone(acls)
+	for i, a := range out {
+		if user, _, ok := strings.Cut(a.ID.Name, ":"); ok && a.ID.Scheme == "digest" {
+			out[i].ID.Name = user + ":x"
+		}
+	}
+	return out
+}

@@ -1,0 +1,152 @@
+package ztree
+
+import (
+	"fmt"
+	"strings"
+
+	"mrtq/internal/jute"
+)
+
+// Create creates a node. It returns the node's path, with the sequence number if the request asks
+// for one, and its Stat. The tree keeps r.Data and r.ACL. The checks are in the server's order,
+// because the order decides which error a request gets that has several mistakes.
+func (t *Tree) Create(tx Tx, who Caller, op jute.OpCode, r jute.CreateRequest) (string, jute.Stat, error) {
+	path, n, err := t.create(tx, who, op, r)
+	if err != nil {
+		return "", jute.Stat{}, err
+	}
+	t.commit()
+	return path, t.stat(n), nil
+}
+
+func (t *Tree) create(tx Tx, who Caller, op jute.OpCode, r jute.CreateRequest) (string, *node, error) {
+	m, err := t.createMode(op, r)
+	if err != nil {
+		return "", nil, err
+	}
+	if r.NullPath {
+		return "", nil, jute.MarshallingError
+	}
+	path := r.Path
+	parentPath, _, err := split(path)
+	if err != nil {
+		return "", nil, err
+	}
+	acls, err := fixACL(r.ACL, who.IDs)
+	if err != nil {
+		return "", nil, err
+	}
+	parent := t.lookup(parentPath)
+	if parent == nil {
+		return "", nil, jute.NoNode
+	}
+	if err := parent.acl.allow(jute.PermCreate, who.IDs); err != nil {
+		return "", nil, err
+	}
+	if m.sequential {
+		path = fmt.Sprintf("%s%010d", path, parent.cversion)
+	}
+	if err := validatePath(path); err != nil {
+		return "", nil, err
+	}
+	if t.lookup(path) != nil {
+		return "", nil, jute.NodeExists
+	}
+	if t.kindOf(parent.owner) == kindEphemeral {
+		return "", nil, jute.NoChildrenForEph
+	}
+
+	n := &node{
+		// Clone the name, so that the node does not keep the whole path in
+		// memory.
+		name:  strings.Clone(path[len(parentPath)+1:]),
+		data:  r.Data,
+		czxid: tx.Zxid, mzxid: tx.Zxid, pzxid: tx.Zxid, ctime: tx.Time, mtime: tx.Time,
+		owner: ownerFor(op, m, r.TTL, who.Session),
+		acl:   t.share(acls, parent.acl),
+	}
+	t.link(tx, path, parentPath, parent, n)
+	return path, n, nil
+}
+
+// createMode checks flags and TTL against each other and against what the server allows.
+func (t *Tree) createMode(op jute.OpCode, r jute.CreateRequest) (mode, error) {
+	m, ok := modes[r.Flags]
+	switch {
+	case !ok:
+		return m, jute.BadArguments
+	case m.ttl && t.noTTL:
+		return m, jute.Unimplemented
+	case m.ttl && (r.TTL <= 0 || r.TTL > maxTTL):
+		return m, jute.BadArguments
+	case !m.ttl && op == jute.OpCreateTTL:
+		// If the time to live is negative, the real server accepts this and then exits. This
+		// tree always refuses it.
+		return m, jute.BadArguments
+	}
+	return m, nil
+}
+
+func (t *Tree) link(tx Tx, path, parentPath string, parent, n *node) {
+	oldC, oldP := parent.cversion, parent.pzxid
+	// At the largest int the counter does not change any more, and neither does pzxid.
+	if next := parent.cversion + 1; next > parent.cversion {
+		parent.cversion = next
+		parent.pzxid = tx.Zxid
+	}
+	t.attach(path, parent, n)
+	t.onUndo(func() {
+		t.detach(path, parent, n)
+		parent.cversion, parent.pzxid = oldC, oldP
+	})
+	t.events = append(t.events,
+		event{kind: jute.EventCreated, path: path, acl: n.acl},
+		event{kind: jute.EventChildrenChanged, path: watchPath(parentPath), acl: parent.acl})
+}
+
+// attach adds a node to its parent, and to the tree's counts and tables.
+func (t *Tree) attach(path string, parent, n *node) {
+	parent.addChild(n)
+	t.count++
+	t.bytes += int64(len(path) + len(n.data))
+	t.own(path, n)
+}
+
+// detach reverses attach.
+func (t *Tree) detach(path string, parent, n *node) {
+	parent.removeChild(n)
+	t.count--
+	t.bytes -= int64(len(path) + len(n.data))
+	t.disown(path, n)
+}
+
+// own adds a new node to its owner's set.
+func (t *Tree) own(path string, n *node) {
+	switch t.kindOf(n.owner) {
+	case kindContainer:
+		t.containers[path] = n
+	case kindTTL:
+		t.ttls[path] = n
+	case kindEphemeral:
+		if t.ephemerals[n.owner] == nil {
+			t.ephemerals[n.owner] = map[string]struct{}{}
+		}
+		t.ephemerals[n.owner][path] = struct{}{}
+	}
+}
+
+// disown removes a deleted node from its owner's set.
+func (t *Tree) disown(path string, n *node) {
+	switch t.kindOf(n.owner) {
+	case kindContainer:
+		delete(t.containers, path)
+	case kindTTL:
+		delete(t.ttls, path)
+	case kindEphemeral:
+		set := t.ephemerals[n.owner]
+		delete(set, path)
+		if len(set) == 0 {
+			delete(t.ephemerals, n.owner)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package ztree
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"mrtq/internal/jute"
+	"mrtq/internal/znode"
+)
+
+// loaded is the tree of some znodes, or the first error.
+func loaded(nodes ...znode.Node) (*Tree, error) {
+	l := NewLoader()
+	for _, n := range nodes {
+		if err := l.Add(n); err != nil {
+			return nil, err
+		}
+	}
+	return l.Tree(), nil
+}
+
+// TestCounterStopsAtItsEnd: past 2^31-1 creates the counter neither wraps nor grows, so the
+// next sequential child's name exists already. No conformance run can create so many nodes.
+func TestCounterStopsAtItsEnd(t *testing.T) {
+	tree, err := loaded(znode.Node{Path: "/q", Stat: znode.Stat{Cversion: -4}}) // 2*(2^31-2) in 32 bits
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []jute.ACL{{Perms: jute.PermAll, ID: anyone}}
+	for i, want := range []string{"/q/n2147483646", "/q/n2147483647"} {
+		path, _, err := tree.Create(Tx{Zxid: int64(i + 1)}, Caller{}, jute.OpCreate, jute.CreateRequest{Path: "/q/n", ACL: all, Flags: jute.ModeSequential, TTL: -1})
+		if err != nil || path != want {
+			t.Fatalf("create %d: %s, %v, want %s", i, path, err, want)
+		}
+	}
+	_, _, err = tree.Create(Tx{Zxid: 3}, Caller{}, jute.OpCreate, jute.CreateRequest{Path: "/q/n", ACL: all, Flags: jute.ModeSequential, TTL: -1})
+	if err != jute.NodeExists {
+		t.Fatalf("third create: %v, want NodeExists", err)
+	}
+}
+
+func TestLoadRefuses(t *testing.T) {
+	ephemeral := znode.Node{Path: "/a", Stat: znode.Stat{EphemeralOwner: 1}}
+	for name, c := range map[string]struct {
+		nodes []znode.Node
+		want  error
+	}{
+		"bad path":          {[]znode.Node{{Path: "/a/"}}, znode.ErrPath},
+		"too deep":          {[]znode.Node{{Path: strings.Repeat("/a", 1001)}}, znode.ErrPath},
+		"twice":             {[]znode.Node{{Path: "/a"}, {Path: "/b"}, {Path: "/a"}}, znode.ErrDumpedTwice},
+		"twice, with Stats": {[]znode.Node{{Path: "/a", Stat: znode.Stat{Czxid: 1}}, {Path: "/a"}}, znode.ErrDumpedTwice},
+		"the root twice":    {[]znode.Node{{Path: "/"}, {Path: "/"}}, znode.ErrDumpedTwice},
+		"own znodes twice":  {[]znode.Node{{Path: "/zookeeper/x"}, {Path: "/zookeeper/x"}}, znode.ErrDumpedTwice},
+		// The end of its session would delete other sessions' nodes, or leave them without a
+		// parent.
+		"ephemeral parent":             {[]znode.Node{ephemeral, {Path: "/a/b"}}, znode.ErrEphemeralParent},
+		"ephemeral parent, that comes": {[]znode.Node{{Path: "/a/b"}, ephemeral}, znode.ErrEphemeralParent},
+	} {
+		if tree, err := loaded(c.nodes...); tree != nil || !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+}
+
+// TestLoad: in any order, with and without Stats, a dump gives the same tree.
+func TestLoad(t *testing.T) {
+	stat := znode.Stat{Czxid: 3, Mzxid: 4, Pzxid: 9, Ctime: 5, Mtime: 6, Version: 7, Cversion: 9, Aversion: 8, DataLength: 99, NumChildren: 5}
+	nodes := []znode.Node{
+		{Path: "/", Data: []byte("root")},
+		{Path: "/a", Data: nil, Stat: stat},
+		{Path: "/a-", Data: []byte{}, ACL: []znode.ACL{{Perms: 1, Scheme: "digest", ID: "u:h"}}},
+		{Path: "/a/b", Data: []byte{}},
+		{Path: "/a/b/c", Data: []byte{}},
+		{Path: "/lock", Data: []byte{}, Stat: znode.Stat{Czxid: 2, EphemeralOwner: 77}},
+		{Path: "/secret", Stat: znode.Stat{Czxid: 2, DataLength: 12, NumChildren: 3, Cversion: 3}, Unreadable: "not allowed"},
+		{Path: "/zookeeper/quota", Data: []byte("mine")},
+	}
+	stat.DataLength, stat.NumChildren, stat.Cversion = 0, 1, 2*7-1 // 7 creates
+	want := slices.Clone(nodes[:7])
+	for i, s := range map[int]znode.Stat{
+		0: {DataLength: 4, NumChildren: 5, Cversion: 2*4 - 5}, 1: stat, 3: {NumChildren: 1, Cversion: 1},
+	} {
+		want[i].Stat = s
+	}
+	for i := range want {
+		if want[i].ACL == nil && want[i].Unreadable == "" {
+			want[i].ACL = znode.OpenACL()
+		}
+	}
+	again, err := loaded(want...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := slices.Delete(slices.Clone(nodes), 3, 4) // the parent of /a/b/c is made up
+	for name, order := range map[string][]znode.Node{"sorted": nodes, "reversed": reversed(nodes), "without a parent": made} {
+		tree, err := loaded(order...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := dumped(tree); got != dumped(again) {
+			t.Errorf("%s:\n%s\nwant\n%s", name, got, dumped(again))
+		}
+		if b := tree.broken(); b != "" {
+			t.Errorf("%s: %s", name, b)
+		}
+		if tree.Zxid() != 9 || !slices.Equal(tree.Owners(), []int64{77}) {
+			t.Errorf("%s: zxid %d, owners %v", name, tree.Zxid(), tree.Owners())
+		}
+		who := Caller{IDs: []jute.ID{Super}}
+		for _, err := range []error{
+			second(tree.GetData(who, "/secret", nil)), second(tree.GetACL(who, "/secret")), second(tree.AppendChildren(nil, who, "/secret", nil)),
+		} {
+			if err != jute.NoAuth {
+				t.Errorf("%s: an unreadable node was read: %v", name, err)
+			}
+		}
+		if s, err := tree.Exists("/secret", nil); err != nil || s.NumChildren != 3 || s.DataLength != 12 || s.Cversion != 3 {
+			t.Errorf("%s: %+v, %v", name, s, err)
+		}
+		if _, _, err := tree.GetData(who, "/a-", nil); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	var got []znode.Node
+	for n := range again.Nodes("/") {
+		got = append(got, n)
+	}
+	if !slices.EqualFunc(got, want, func(a, b znode.Node) bool {
+		return a.Path == b.Path && a.Stat == b.Stat && znode.SameData(a.Data, b.Data) && slices.Equal(a.ACL, b.ACL) && a.Unreadable == b.Unreadable
+	}) {
+		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+}
+
+func second[A, B any](_ A, _ B, err error) error { return err }
+
+func reversed(nodes []znode.Node) []znode.Node {
+	out := slices.Clone(nodes)
+	slices.Reverse(out)
+	return out
+}

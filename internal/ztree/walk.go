@@ -1,0 +1,122 @@
+package ztree
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"strings"
+
+	"mrtq/internal/znode"
+)
+
+// Nodes yields the node at a path and everything below it, in the byte order of the paths, which is
+// the order of a dump. It yields nothing if there is no such node. It leaves out the server's own
+// nodes, unless the path is within them. The nodes have full ACLs. Their data and ACLs must not be
+// changed, nor may the tree while it yields.
+func (t *Tree) Nodes(path string) iter.Seq[znode.Node] {
+	return func(yield func(znode.Node) bool) {
+		top := t.lookup(path)
+		if top == nil {
+			return
+		}
+		lists := map[*accessList][]znode.ACL{}
+		stack := []visit{{place{path, top}, true}, {place{path, top}, false}}
+		for len(stack) > 0 {
+			at := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			if at.below {
+				stack = at.n.appendVisits(stack, strings.TrimSuffix(at.path, "/"))
+			} else if !yield(t.node(at.path, at.n, lists)) {
+				return
+			}
+		}
+	}
+}
+
+// place is a node, and its path.
+type place struct {
+	path string
+	n    *node
+}
+
+// all yields a node and everything below it, parents first, with the server's own nodes. The root's
+// path is "/" or "".
+func (n *node) all(path string) iter.Seq[place] {
+	return func(yield func(place) bool) {
+		for stack := []place{{path, n}}; len(stack) > 0; {
+			at := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			if !yield(at) {
+				return
+			}
+			if at.n.kids != nil {
+				above := strings.TrimSuffix(at.path, "/")
+				for _, k := range at.n.kids.list {
+					stack = append(stack, place{above + "/" + k.name, k})
+				}
+			}
+		}
+	}
+}
+
+// visit is a step of a walk: to a node itself, or to what is below it.
+type visit struct {
+	place
+	below bool
+}
+
+// appendVisits appends the visits of a node's children, the first one last. "a/x" comes after both
+// "a" and "a-", because "-" is before the slash. So what is below "a" has the place of "a/".
+func (n *node) appendVisits(stack []visit, path string) []visit {
+	if n.kids == nil {
+		return stack
+	}
+	from := len(stack)
+	for _, k := range n.kids.list {
+		v := visit{place: place{path + "/" + k.name, k}}
+		if v.path == SystemRoot {
+			continue
+		}
+		stack = append(stack, v)
+		if v.below = true; k.kids != nil {
+			stack = append(stack, v)
+		}
+	}
+	slices.SortFunc(stack[from:], func(a, b visit) int { return b.compare(a) })
+	return stack
+}
+
+func (v visit) compare(w visit) int {
+	both := min(len(v.n.name), len(w.n.name))
+	if c := strings.Compare(v.n.name[:both], w.n.name[:both]); c != 0 {
+		return c
+	}
+	return cmp.Compare(v.after(both), w.after(both))
+}
+
+// after is the byte at an index of the name, with a slash at its end if what is below comes next.
+func (v visit) after(i int) int {
+	switch {
+	case i < len(v.n.name):
+		return int(v.n.name[i])
+	case v.below:
+		return '/'
+	}
+	return -1
+}
+
+// node returns a node as Nodes yields it. lists has the ACLs that were converted before.
+func (t *Tree) node(path string, n *node, lists map[*accessList][]znode.ACL) znode.Node {
+	z := znode.Node{Path: path, Data: n.data, Stat: znode.Stat(t.stat(n))}
+	if n.acl.lost != nil {
+		z.Unreadable = n.acl.lost.why
+		return z
+	}
+	acl, known := lists[n.acl]
+	if !known {
+		acl = toACL(n.acl.acls)
+		lists[n.acl] = acl
+	}
+	z.ACL = acl
+	return z
+}

@@ -1,0 +1,43 @@
+package migrate
+
+import (
+	"context"
+
+	"mrtq/internal/sides"
+	"mrtq/internal/zkconn"
+	"mrtq/migrate/internal/ledger"
+)
+
+// Sides: what an operator names as SOURCE or TARGET.
+type (
+	// Side is open for reading, WritableSide for writing as well. Close them.
+	Side         = sides.Source
+	WritableSide = sides.Target
+	SideOptions  = sides.Options
+	// Config says how to reach a server.
+	Config = zkconn.Config
+	Auth   = zkconn.Auth
+)
+
+// OpenSide opens a place for reading: a server (host:port,…/chroot), a dump
+// (file:tree.ndjson) or a server's data directory (snapshot:DIR). The session of a side
+// has no method that writes. The error says what is wrong with place, or why it can't be
+// opened.
+func OpenSide(ctx context.Context, place string, opt SideOptions) (*Side, error) {
+	p, err := sides.Parse(place)
+	if err != nil {
+		return nil, err
+	}
+	return sides.OpenSource(ctx, p, opt)
+}
+
+// OpenWritableSide opens a server or a dump for writing. A dump does not change before
+// [WritableSide.Commit]. The error is as that of [OpenSide].
+func OpenWritableSide(ctx context.Context, place string, opt SideOptions) (*WritableSide, error) {
+	p, err := sides.Parse(place)
+	if err != nil {
+		return nil, err
+	}
+	opt.Election = ledger.ElectionPath
+	return sides.OpenTarget(ctx, p, opt)
+}
