@@ -88,7 +88,7 @@ func (s *site) open(chroot string) (w *migrate.Writer, session int64) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	w, err = zkconn.OpenWriter(s.t.Context(), zkconn.Config{Address: at, MaxRequest: 2 << 20})
+	w, err = zkconn.OpenWriter(s.t.Context(), zkconn.Config{Address: at})
 	if err != nil {
 		s.t.Fatal(err)
 	}
