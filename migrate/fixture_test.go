@@ -1,15 +1,23 @@
 package migrate_test
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
+	"os"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"go.uber.org/goleak"
 
 	"mrtq/harness/minizk"
+	"mrtq/internal/jute"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
@@ -17,22 +25,47 @@ import (
 	"mrtq/newqueue"
 )
 
-// site is a server that holds a legacy queue and, beside it, what was migrated.
+var (
+	update  = flag.Bool("update", false, "rewrite golden files")
+	torture = flag.Bool("torture", false, "try all cases of tests that otherwise try a sample")
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	// Most tests wait for a server half of the time.
+	if parallel := flag.Lookup("test.parallel"); parallel.Value.String() == parallel.DefValue {
+		if err := parallel.Value.Set("8"); err != nil {
+			panic(err)
+		}
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// site is a server that holds a legacy queue and, beside it, what was migrated. The tests
+// change it through door, which is the field's client library, so that mrtq's own code does
+// not judge itself.
 type site struct {
-	t  testing.TB
-	zk *minizk.Server
-	w  *migrate.Writer
+	t       testing.TB
+	server  *minizk.Server
+	dialect newqueue.Dialect
+	w       *migrate.Writer
+	session int64 // of w
+	second  *zk.Conn
 }
 
 // serve starts a server with a tree.
-func serve(t testing.TB, tree *znode.Tree) *site {
+func serve(t testing.TB, tree *znode.Tree, d newqueue.Dialect) *site {
 	t.Helper()
-	server := minizk.RunWith(quiet{t}, minizk.Options{RealTime: true})
-	if err := server.Load(tree); err != nil {
+	return serveWith(t, tree, d, minizk.Options{RealTime: true})
+}
+
+func serveWith(t testing.TB, tree *znode.Tree, d newqueue.Dialect, opt minizk.Options) *site {
+	t.Helper()
+	s := &site{t: t, dialect: d, server: minizk.RunWith(quiet{t}, opt)}
+	if err := s.server.Load(tree); err != nil {
 		t.Fatal(err)
 	}
-	s := &site{t: t, zk: server}
-	s.w = s.open()
+	s.begin()
 	return s
 }
 
@@ -42,35 +75,48 @@ type quiet struct{ testing.TB }
 // Logf prints nothing.
 func (quiet) Logf(string, ...any) {}
 
-// open opens one more session.
-func (s *site) open() *migrate.Writer {
+// begin gives the migrator a new session, as a new process has.
+func (s *site) begin() {
 	s.t.Helper()
-	at, err := zkconn.ParseAddress(s.zk.Addr())
+	s.w, s.session = s.open("")
+}
+
+// open opens one more session below a chroot.
+func (s *site) open(chroot string) (w *migrate.Writer, session int64) {
+	s.t.Helper()
+	at, err := zkconn.ParseAddress(s.server.Addr() + chroot)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	w, err := zkconn.OpenWriter(s.t.Context(), zkconn.Config{Address: at})
+	w, err = zkconn.OpenWriter(s.t.Context(), zkconn.Config{Address: at})
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	s.t.Cleanup(w.Close)
-	return w
+	all := s.server.Sessions()
+	return w, all[len(all)-1].ID
 }
 
-// conn opens a session of the field's client library: the second door.
-func (s *site) conn() *zk.Conn {
+// connect opens a session of the field's client library.
+func (s *site) connect() *zk.Conn {
 	s.t.Helper()
-	c, events, err := zk.Connect([]string{s.zk.Addr()}, 10*time.Second, zk.WithLogInfo(false), zk.WithLogger(silent{}))
+	c, _, err := zk.Connect([]string{s.server.Addr()}, 10*time.Second, zk.WithLogInfo(false), zk.WithLogger(silent{}), zk.WithMaxConnBufferSize(256<<10))
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	for e := range events {
-		if e.State == zk.StateHasSession {
-			break
-		}
-	}
 	s.t.Cleanup(c.Close)
+	if _, _, err := c.Exists("/"); err != nil { // waits until there is a session
+		s.t.Fatal(err)
+	}
 	return c
+}
+
+// door is the second door.
+func (s *site) door() *zk.Conn {
+	if s.second == nil {
+		s.second = s.connect()
+	}
+	return s.second
 }
 
 type silent struct{}
@@ -80,12 +126,86 @@ func (silent) Printf(string, ...any) {}
 // tree is what the server holds.
 func (s *site) tree() *znode.Tree {
 	s.t.Helper()
-	tree, err := s.zk.Snapshot()
+	tree, err := s.server.Snapshot()
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	return tree
 }
+
+func (s *site) must(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// What others do, through the second door.
+
+func (s *site) set(path string, data []byte) {
+	s.t.Helper()
+	_, err := s.door().Set(path, data, -1)
+	s.must(err)
+}
+
+func (s *site) create(path string, data []byte) {
+	s.t.Helper()
+	_, err := s.door().Create(path, data, 0, zk.WorldACL(zk.PermAll))
+	s.must(err)
+}
+
+// ensure creates znodes that are missing.
+func (s *site) ensure(paths ...string) {
+	s.t.Helper()
+	for _, path := range paths {
+		if _, err := s.door().Create(path, []byte{}, 0, zk.WorldACL(zk.PermAll)); !errors.Is(err, zk.ErrNodeExists) {
+			s.must(err)
+		}
+	}
+}
+
+func (s *site) data(path string) []byte {
+	s.t.Helper()
+	data, _, err := s.door().Get(path)
+	s.must(err)
+	return data
+}
+
+func (s *site) has(path string) bool {
+	s.t.Helper()
+	there, _, err := s.door().Exists(path)
+	s.must(err)
+	return there
+}
+
+// remove deletes znodes with everything below them. One that is not there is no error.
+func (s *site) remove(paths ...string) {
+	s.t.Helper()
+	for _, path := range paths {
+		s.must(removeAll(s.door(), path))
+	}
+}
+
+func removeAll(c *zk.Conn, path string) error {
+	names, _, err := c.Children(path)
+	if errors.Is(err, zk.ErrNoNode) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := removeAll(c, path+"/"+name); err != nil {
+			return err
+		}
+	}
+	return c.Delete(path, -1)
+}
+
+// queue is the new queue, as a worker, a service or an administrator opens it.
+func (s *site) queue() *newqueue.Queue { return newqueue.Open(s.door(), s.dialect) }
+
+// What the operator does.
 
 // source lists the legacy queue as it is now.
 func (s *site) source() *migrate.Source {
@@ -97,36 +217,106 @@ func (s *site) source() *migrate.Source {
 	return src
 }
 
+// moment is when everything happens that the operator does.
+func moment() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
+
 // options are those of a first migration that no record blocks.
-func options(d newqueue.Dialect) migrate.MigrateOptions {
+func (s *site) options() migrate.MigrateOptions {
 	c := migrate.DefaultChoices()
-	c.Consumed, c.Undecodable, c.InventoryRecords, c.Unserviceable = migrate.AsFailed, migrate.Quarantine, migrate.MigrateThem, migrate.MigrateThem
+	c.Consumed, c.Undecodable, c.Deleted = migrate.AsPending, migrate.Quarantine, migrate.MigrateThem
+	c.InventoryRecords, c.Unserviceable = migrate.MigrateThem, migrate.MigrateThem
 	return migrate.MigrateOptions{
-		Options: migrate.Options{Dialect: d, Choices: c, NewQueue: true},
+		Options: migrate.Options{Dialect: s.dialect, Choices: c, NewQueue: true},
 		Keep:    func([]migrate.Record) error { return nil },
+		Now:     moment,
 	}
+}
+
+func (s *site) plan(opt migrate.Options) *migrate.Plan {
+	s.t.Helper()
+	p, err := migrate.MakePlan(s.t.Context(), s.source(), &s.w.Reader, opt)
+	s.must(err)
+	return p
+}
+
+func (s *site) migrate(opt migrate.MigrateOptions) (*migrate.Result, error) {
+	s.t.Helper()
+	return migrate.Migrate(s.t.Context(), s.source(), s.w, opt)
 }
 
 func (s *site) mustMigrate(opt migrate.MigrateOptions) *migrate.Result {
 	s.t.Helper()
-	res, err := migrate.Migrate(s.t.Context(), s.source(), s.w, opt)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	res, err := s.migrate(opt)
+	s.must(err)
 	return res
 }
 
-func (s *site) mustVerify() *migrate.Verdict {
+// interrupted migrates, in transactions as small as they can be, until some records are done.
+func (s *site) interrupted(after int) {
+	s.t.Helper()
+	opt := s.options()
+	opt.Limits = single
+	if _, err := migrate.Migrate(until(s.t, migrate.Sending, after), s.source(), s.w, opt); !errors.Is(err, migrate.ErrInterrupted) {
+		s.t.Fatalf("not interrupted: %v", err)
+	}
+}
+
+func (s *site) verify() *migrate.Verdict {
 	s.t.Helper()
 	v, err := migrate.Verify(s.t.Context(), s.source(), &s.w.Reader, migrate.VerifyOptions{})
-	if err != nil {
-		s.t.Fatal(err)
+	s.must(err)
+	return v
+}
+
+// mustVerify demands that nothing differs.
+func (s *site) mustVerify() *migrate.Verdict {
+	s.t.Helper()
+	v := s.verify()
+	for _, d := range v.Differences {
+		s.t.Errorf("verify: %s", d)
 	}
 	return v
 }
 
-// interrupted returns a context that ends when a phase has done so many steps.
-func interrupted(t testing.TB, phase migrate.Phase, after int) context.Context {
+func (s *site) release(queues ...newqueue.QueueHold) {
+	s.t.Helper()
+	_, err := migrate.Release(s.t.Context(), s.source(), s.w, migrate.ReleaseOptions{Queues: queues, Now: moment})
+	s.must(err)
+}
+
+// rollback rolls the newest run back.
+func (s *site) rollback(opt migrate.RollbackOptions) (*migrate.Undo, error) {
+	s.t.Helper()
+	if opt.Now == nil {
+		opt.Now = moment
+	}
+	return migrate.Rollback(s.t.Context(), s.w, "", opt)
+}
+
+func (s *site) mustRollback(opt migrate.RollbackOptions) *migrate.Undo {
+	s.t.Helper()
+	undo, err := s.rollback(opt)
+	s.must(err)
+	return undo
+}
+
+func (s *site) status() *migrate.Status {
+	s.t.Helper()
+	status, err := migrate.ReadStatus(s.t.Context(), &s.w.Reader, s.source())
+	s.must(err)
+	return status
+}
+
+// jobOf is the path of the job or request that a record became; "" if it became none.
+func (s *site) jobOf(record string) string {
+	s.t.Helper()
+	item, err := migrate.Find(s.t.Context(), s.source(), &s.w.Reader, record)
+	s.must(err)
+	return item.Job
+}
+
+// until returns a context that ends when a phase has done so many steps.
+func until(t testing.TB, phase migrate.Phase, after int) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
 	return migrate.WithPhases(ctx, func(p migrate.Phase, done, _ int) {
@@ -138,6 +328,88 @@ func interrupted(t testing.TB, phase migrate.Phase, after int) context.Context {
 
 // single makes each transaction as small as it can be.
 var single = migrate.Limits{Bytes: 1}
+
+// What goes wrong.
+
+// transactions returns a condition for faults: the operation is a transaction of the
+// session's that writes a run's record.
+func (s *site) transactions(session int64) func(minizk.Op) bool {
+	return func(op minizk.Op) bool {
+		return op.Code == jute.OpMulti && op.Session == session &&
+			slices.ContainsFunc(op.Paths, func(path string) bool { return strings.HasPrefix(path, "/migration/runs/") })
+	}
+}
+
+// cut cuts the connection at the migrator's n-th transaction, before or after it is done.
+func (s *site) cut(n int, done bool) *minizk.Injected {
+	act := minizk.CutBefore()
+	if done {
+		act = minizk.CutAfter()
+	}
+	return s.server.Inject(minizk.Fault{On: s.transactions(s.session), Nth: n, Do: act})
+}
+
+// kill ends the migrator at its n-th transaction, as kill -9 does: the connection is cut,
+// nothing more arrives, and the session ends.
+func (s *site) kill(n int, done bool) {
+	s.cut(n, done)
+	session, transaction, seen := s.session, s.transactions(s.session), 0
+	dead := make(chan struct{}, 1)
+	s.server.Inject(minizk.Fault{
+		On: func(op minizk.Op) bool {
+			if op.Session != session {
+				return false
+			}
+			if transaction(op) {
+				if seen++; seen == n {
+					dead <- struct{}{}
+				}
+			}
+			return seen >= n // at the n-th, the cut comes first
+		},
+		Do: minizk.Hold(nil),
+	})
+	go func() {
+		select {
+		case <-dead:
+			s.server.ExpireSession(session)
+		case <-s.t.Context().Done():
+		}
+	}()
+}
+
+// before calls f before each of the migrator's transactions, which waits for it.
+func (s *site) before(f func(n int)) {
+	arrived, gate := make(chan struct{}, 1), make(chan struct{})
+	transaction := s.transactions(s.session)
+	s.server.Inject(minizk.Fault{
+		On: func(op minizk.Op) bool {
+			if transaction(op) {
+				arrived <- struct{}{} // never blocks: later transactions wait for this one
+				return true
+			}
+			return false
+		},
+		Do: minizk.Hold(gate),
+	})
+	go func() {
+		for n := 1; ; n++ {
+			select {
+			case <-arrived:
+			case <-s.t.Context().Done():
+				return
+			}
+			f(n)
+			select {
+			case gate <- struct{}{}:
+			case <-s.t.Context().Done():
+				return
+			}
+		}
+	}()
+}
+
+// Trees and records.
 
 // record is a legacy record with a JSON payload.
 func record(t testing.TB, status legacy.Status, payload legacy.Payload) []byte {
@@ -157,6 +429,19 @@ func job(batch, id string) legacy.Payload {
 	}
 }
 
+// ingest is the path of an ingest record, by its number.
+func ingest(n int) string { return fmt.Sprintf("/ingest/mrtQ-0500%010d", n) }
+
+// pendings are ingest records 1 to n, all pending, some in each batch.
+func pendings(t testing.TB, n, inBatch int) map[string][]byte {
+	t.Helper()
+	records := map[string][]byte{}
+	for i := 1; i <= n; i++ {
+		records[ingest(i)] = record(t, legacy.Pending, job(fmt.Sprint((i-1)/inBatch), fmt.Sprint(i)))
+	}
+	return records
+}
+
 // queueTree is a legacy queue with these records, by path.
 func queueTree(t testing.TB, records map[string][]byte) *znode.Tree {
 	t.Helper()
@@ -171,6 +456,21 @@ func queueTree(t testing.TB, records map[string][]byte) *znode.Tree {
 	return tree
 }
 
+// corpus is the legacy queue that JVM encoders wrote.
+func corpus(t testing.TB) *znode.Tree {
+	t.Helper()
+	f, err := os.Open("testdata/legacy.ndjson")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	tree, err := znode.ReadDump(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
 func put(t testing.TB, tree *znode.Tree, path string, data []byte) {
 	t.Helper()
 	if err := tree.Put(znode.Node{Path: path, Data: data}); err != nil {
@@ -178,26 +478,67 @@ func put(t testing.TB, tree *znode.Tree, path string, data []byte) {
 	}
 }
 
-// removeAll deletes a znode and all that is below it.
-func removeAll(c *zk.Conn, path string) error {
-	names, _, err := c.Children(path)
-	if errors.Is(err, zk.ErrNoNode) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		if err := removeAll(c, path+"/"+name); err != nil {
-			return err
+// queueRoots are the roots of the new queue.
+var queueRoots = []string{newqueue.BatchesPath, newqueue.BatchUUIDsPath, newqueue.JobsPath, newqueue.AccessPath, newqueue.LocksPath}
+
+// dump is a tree as text: path, data, and what verify compares of a Stat.
+func dump(tree *znode.Tree, roots ...string) string {
+	var b strings.Builder
+	for _, root := range roots {
+		for n := range tree.All(root) {
+			text := fmt.Sprintf("%q", n.Data)
+			if n.Data == nil {
+				text = "null"
+			}
+			fmt.Fprintf(&b, "%s = %s", n.Path, text)
+			if s := n.Stat; s.Version != 0 || s.Aversion != 0 || s.EphemeralOwner != 0 {
+				fmt.Fprintf(&b, " version %d, aversion %d, ephemeral %t", s.Version, s.Aversion, s.EphemeralOwner != 0)
+			}
+			b.WriteByte('\n')
 		}
 	}
-	return c.Delete(path, -1)
+	return b.String()
 }
 
 // each runs a test in both dialects.
 func each(t *testing.T, test func(t *testing.T, d newqueue.Dialect)) {
 	for _, d := range newqueue.Dialects {
-		t.Run(fmt.Sprint(d), func(t *testing.T) { test(t, d) })
+		t.Run(fmt.Sprint(d), func(t *testing.T) {
+			t.Parallel()
+			test(t, d)
+		})
 	}
+}
+
+// problem is the first problem of a kind; nil if the plan has none.
+func problem(p *migrate.Plan, kind migrate.ProblemKind) *migrate.Problem {
+	i := slices.IndexFunc(p.Problems, func(x migrate.Problem) bool { return x.Kind == kind })
+	if i < 0 {
+		return nil
+	}
+	return &p.Problems[i]
+}
+
+// kinds are the kinds of a verdict's differences, each once.
+func kinds(v *migrate.Verdict) string {
+	var all []string
+	for _, d := range v.Differences {
+		all = append(all, string(d.Kind))
+	}
+	slices.Sort(all)
+	return cmp.Or(strings.Join(slices.Compact(all), " "), "ok")
+}
+
+func jsonOf(t testing.TB, data []byte) map[string]any {
+	t.Helper()
+	var m map[string]any
+	if err := json.Unmarshal(data, &m); err != nil {
+		t.Fatalf("%q: %v", data, err)
+	}
+	return m
+}
+
+// token is the payload of an access record that every service can work on.
+func token(name string) legacy.Payload {
+	return legacy.Payload{"token": name, "cloud-content-byte": json.Number("5"), "delivery-node": json.Number("7"), "status": json.Number("201")}
 }

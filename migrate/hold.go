@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"mrtq/internal/zkconn"
@@ -39,6 +40,11 @@ func Hold(ctx context.Context, w *Writer, opt HoldOptions) (*Held, error) {
 	}
 	if len(there) == 0 {
 		return nil, fmt.Errorf("%w: it has neither %s nor %s", ErrNoQueue, newqueue.JobsPath, newqueue.LocksPath)
+	}
+	for _, c := range opt.Collections {
+		if c == "" || strings.Contains(c, "/") || znode.ValidatePath("/"+c) != nil {
+			return nil, fmt.Errorf("%q is no collection: its mnemonic can't be a znode's name", c)
+		}
 	}
 	owner := ledger.Owner{By: opt.By, At: now(opt.Now), Why: opt.Why}
 	held := &Held{Held: []string{}}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -20,8 +21,8 @@ import (
 // MigrateOptions are the options of a migration, beside those of its plan.
 type MigrateOptions struct {
 	Options
-	// Plan, if not nil, was made a moment ago, with the same source and options. It is
-	// carried out as it is, unless another migrator was at work since.
+	// Plan, if not nil, was made by [MakePlan] a moment ago, with the same source and
+	// options. It is carried out as it is, unless another migrator was at work since.
 	Plan *Plan
 	// Approved, if not nil, is a saved plan that was approved. The migration does the same
 	// or nothing: see [ErrStale].
@@ -81,7 +82,6 @@ type migration struct {
 	opt    MigrateOptions
 	owner  string
 	plan   *Plan
-	target *target.Target // as the plan has read it
 	result *Result
 }
 
@@ -101,16 +101,16 @@ func cancelled(err error) error {
 }
 
 // prepare makes the first plan, if there is none, and writes nothing.
-func (m *migration) prepare(ctx context.Context) (err error) {
+func (m *migration) prepare(ctx context.Context) error {
 	if err := target.CheckPlaces(ctx, m.src.Reader(), &m.w.Reader, m.src.Queues); err != nil {
 		return &TargetError{err}
 	}
-	if m.target, err = m.read(ctx); err != nil {
-		return err
-	}
-	m.plan = m.opt.Plan
-	if m.plan == nil {
-		if m.plan, err = makePlan(ctx, m.src, m.target, m.opt.Options); err != nil {
+	if m.plan = m.opt.Plan; m.plan == nil || plan.Seen(m.plan) == nil {
+		t, err := m.read(ctx)
+		if err != nil {
+			return err
+		}
+		if m.plan, err = makePlan(ctx, m.src, t, m.opt.Options); err != nil {
 			return cancelled(err)
 		}
 	}
@@ -154,29 +154,14 @@ func (m *migration) check() error {
 
 // checkAfterWait plans again if another migrator was at work since the plan was made.
 func (m *migration) checkAfterWait(ctx context.Context, waited bool) error {
-	before := m.target
 	t, err := m.read(ctx)
 	if err != nil {
 		return err
 	}
-	if !waited && sameRuns(before.Ledger.Runs, t.Ledger.Runs) {
-		m.target = t
+	if !waited && sameRuns(plan.Seen(m.plan).Ledger.Runs, t.Ledger.Runs) {
 		return nil
 	}
-	for i, run := range t.Ledger.Runs {
-		undone := run.State == ledger.RollingBack || run.State == ledger.RolledBack
-		if was := i < len(before.Ledger.Runs) && before.Ledger.Runs[i].State == run.State; undone && !was {
-			return fmt.Errorf("%w: %s", ErrRolledBack, run.ID)
-		}
-	}
-	if err := m.planAgain(ctx); err != nil {
-		return err
-	}
-	newest := t.Ledger.Newest()
-	if m.result.Plan.Run == newest.ID && newest.State == ledger.Done && !m.plan.Empty() {
-		return fmt.Errorf("%w: %s, and %d records were added to the source since", ErrFinished, newest.ID, m.plan.Count(plan.Create))
-	}
-	return nil
+	return m.planAgain(ctx, t)
 }
 
 // sameRuns reports whether no migrator has written between two readings: each of its
@@ -185,18 +170,30 @@ func sameRuns(a, b []ledger.Run) bool {
 	return slices.EqualFunc(a, b, func(a, b ledger.Run) bool { return a.ID == b.ID && a.Stat.Mzxid == b.Stat.Mzxid })
 }
 
-// planAgain reads both sides again.
-func (m *migration) planAgain(ctx context.Context) (err error) {
+// planAgain reads the source again, and plans for the target as it is now. If others have
+// rolled a run back, or finished this one, the operator decides again.
+func (m *migration) planAgain(ctx context.Context, t *target.Target) (err error) {
+	before := plan.Seen(m.plan).Ledger.Runs
+	for i, run := range t.Ledger.Runs {
+		undone := run.State == ledger.RollingBack || run.State == ledger.RolledBack
+		if was := i < len(before) && before[i].State == run.State; undone && !was {
+			return fmt.Errorf("%w: %s", ErrRolledBack, run.ID)
+		}
+	}
 	if m.src, err = m.src.Again(ctx); err != nil {
 		return cancelled(err)
 	}
-	if m.target, err = m.read(ctx); err != nil {
-		return err
-	}
-	if m.plan, err = makePlan(ctx, m.src, m.target, m.opt.Options); err != nil {
+	if m.plan, err = makePlan(ctx, m.src, t, m.opt.Options); err != nil {
 		return cancelled(err)
 	}
-	return m.check()
+	if err := m.check(); err != nil {
+		return err
+	}
+	newest := t.Ledger.Newest()
+	if newest != nil && m.result.Plan.Run == newest.ID && newest.State == ledger.Done && !m.plan.Empty() {
+		return fmt.Errorf("%w: %s, and %d records were added to the source since", ErrFinished, newest.ID, m.plan.Count(plan.Create))
+	}
+	return nil
 }
 
 // maxIdle is how many plans in a row may fail before any of their work was done.
@@ -216,8 +213,6 @@ func (m *migration) carryOut(ctx context.Context) error {
 			return m.takenOver(ctx, err)
 		case !changed:
 			return cancelled(err)
-		case m.opt.Approved != nil && errors.Is(err, plan.ErrSourceChanged):
-			return fmt.Errorf("%w: %w", ErrStale, err)
 		}
 		if idle++; steps > 1 {
 			idle = 0
@@ -226,9 +221,11 @@ func (m *migration) carryOut(ctx context.Context) error {
 			return fmt.Errorf("%w: %w", ErrContended, err)
 		}
 		m.opt.Say(fmt.Sprintf("reading both sides again: %v", err))
-		// The rest of an approved plan is not what was approved as a whole.
-		m.opt.Approved = nil
-		if err := m.planAgain(ctx); err != nil {
+		t, err := m.read(ctx)
+		if err != nil {
+			return err
+		}
+		if err := m.planAgain(ctx, t); err != nil {
 			return err
 		}
 	}
@@ -257,7 +254,7 @@ func (m *migration) apply(ctx context.Context) (steps int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	chain := apply.NewChain(m.w, run, m.opt.Limits, counts)
+	chain := apply.NewChain(m.w, run, p.Limits(m.opt.Limits), counts)
 	defer func() {
 		created := chain.Run().Created
 		m.result.Created.Add(ledger.Counts{Jobs: created.Jobs - before.Jobs, Access: created.Access - before.Access, Batches: created.Batches - before.Batches})
@@ -267,6 +264,7 @@ func (m *migration) apply(ctx context.Context) (steps int, err error) {
 	ops, guards := m.opening()
 	if err := chain.Do(ctx, ops, func(r *ledger.Run) {
 		r.Owner, r.Total, r.Next = m.owner, r.Created.Records()+total, m.src.Next()
+		r.Restored = r.Restored || p.Resumes && p.Unfinished.WasRestored()
 	}); err != nil {
 		return chain.Steps(), err
 	}
@@ -303,17 +301,25 @@ func (m *migration) beginRun() ledger.Run {
 // counts reads where the sequences of the parents are that get new children. parents are
 // those that exist.
 func (m *migration) counts(ctx context.Context) (counts map[string]apply.Count, parents []string, err error) {
-	names, err := m.target.ReadNames(ctx)
+	t := plan.Seen(m.plan)
+	names, err := t.ReadNames(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
+	nodes, err := t.Reader.GetAll(ctx, slices.Collect(maps.Keys(target.Numbered)), nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	stats := map[string]znode.Stat{}
+	for _, n := range nodes {
+		stats[n.Path], parents = n.Stat, append(parents, n.Path)
+	}
 	counts = map[string]apply.Count{}
 	for parent, prefix := range target.Numbered {
-		c := m.target.Counter(names, parent)
-		if _, there := m.target.Layout[parent]; there {
-			parents = append(parents, parent)
-		} else if parent == newqueue.JobsPath {
-			c.Next, c.Free = 1, 1 // its child states is created with it
+		c := names.Counter(parent, stats[parent])
+		if parent == newqueue.JobsPath && slices.Contains(m.plan.Layout, newqueue.JobStatesPath) {
+			c.Next++ // the opening transaction creates this child, which takes a number
+			c.Free = max(c.Free, c.Next)
 		}
 		counts[parent] = apply.Count{Prefix: prefix, Next: c.Next, Free: c.Free}
 	}
@@ -323,7 +329,7 @@ func (m *migration) counts(ctx context.Context) (counts map[string]apply.Count, 
 // opening are the operations of the first transaction: the layout, the holds, and what the
 // migration records about itself. guards are checked by all later transactions.
 func (m *migration) opening() (ops, guards []znode.Op) {
-	p, t := m.plan, m.target
+	p, t := m.plan, plan.Seen(m.plan)
 	create := func(path string, data []byte) {
 		ops = append(ops, znode.Op{Kind: znode.OpCreate, Path: path, Data: data, ACL: p.Settings.ACL})
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -174,11 +175,10 @@ func (r *rolling) preview(ctx context.Context) (*Undo, error) {
 
 // carryOut removes what the preview says. If the target changes meanwhile, it looks again.
 func (r *rolling) carryOut(ctx context.Context, undo *Undo) (*Undo, error) {
-	released := len(undo.Released) > 0
 	before := r.run().Removed
 	for idle := 0; ; {
 		chain := apply.NewChain(r.w, *r.run(), r.opt.Limits, nil)
-		err := r.apply(ctx, chain, undo, released)
+		err := r.apply(ctx, chain, undo)
 		undo.Steps += chain.Steps()
 		removed := chain.Run().Removed
 		undo.Removes = Counts{Jobs: removed.Jobs - before.Jobs, Access: removed.Access - before.Access, Batches: removed.Batches - before.Batches}
@@ -199,10 +199,16 @@ func (r *rolling) carryOut(ctx context.Context, undo *Undo) (*Undo, error) {
 }
 
 // apply carries out what is left of the rollback.
-func (r *rolling) apply(ctx context.Context, chain *apply.Chain, undo *Undo, released bool) error {
+func (r *rolling) apply(ctx context.Context, chain *apply.Chain, undo *Undo) error {
 	run := r.run()
-	ops, guards := holdAll(r.target, ledger.Owner{By: run.ID, At: now(r.opt.Now), Why: "rollback"}, run.ACL)
-	err := chain.Do(ctx, append(ops, accepted(r.target, run.ID)...), func(next *ledger.Run) {
+	var ops []znode.Op
+	for _, path := range []string{newqueue.LocksPath, newqueue.QueueLocksPath} {
+		if _, there := r.target.Layout[path]; !there {
+			ops = append(ops, znode.Op{Kind: znode.OpCreate, Path: path, Data: []byte{}, ACL: run.ACL})
+		}
+	}
+	holds, guards := holdAll(r.target, ledger.Owner{By: run.ID, At: now(r.opt.Now), Why: "rollback"}, run.ACL)
+	err := chain.Do(ctx, slices.Concat(ops, holds, accepted(r.target, run.ID)), func(next *ledger.Run) {
 		next.State, next.Owner = ledger.RollingBack, r.owner
 		next.Restored = next.Restored || run.WasRestored()
 		r.noteReleases(next)
@@ -214,17 +220,16 @@ func (r *rolling) apply(ctx context.Context, chain *apply.Chain, undo *Undo, rel
 	total := run.Created.Records()
 	chain.Progress = func(records int) { report(ctx, Removing, records, total) }
 	rb := r.rollback()
-	if err := chain.Send(ctx, rb.Pieces(ctx)); err != nil {
-		return err
-	}
-	if err := chain.Send(ctx, rb.Batches(ctx)); err != nil {
-		return err
+	for _, pieces := range []iter.Seq2[apply.Piece, error]{rb.Pieces(ctx), rb.Folders(ctx), rb.Batches(ctx)} {
+		if err := chain.Send(ctx, pieces); err != nil {
+			return err
+		}
 	}
 	if err := r.findKept(ctx, undo); err != nil {
 		return err
 	}
 	ops = nil
-	if len(undo.Keeps) == 0 && !released {
+	if len(undo.Keeps) == 0 && len(chain.Run().Releases) == 0 {
 		ops = r.liftOwn()
 	}
 	return chain.End(ctx, ops, func(next *ledger.Run) {
@@ -240,7 +245,7 @@ func (r *rolling) noteReleases(next *ledger.Run) {
 	}
 	var queues []newqueue.QueueHold
 	for _, q := range newqueue.QueueHolds {
-		if next.Released(q).IsZero() && r.target.Hold(q) == nil {
+		if h := r.target.Hold(q); next.Released(q).IsZero() && (h == nil || !h.Owners.Has(next.ID)) {
 			queues = append(queues, q)
 		}
 	}

@@ -30,10 +30,10 @@ type Limits struct {
 	Ops   int // 0 means no limit
 }
 
-// defaultBytes is what a transaction has at most, unless one piece is larger. Larger ones
+// DefaultBytes is what a transaction has at most, unless one piece is larger. Larger ones
 // are not faster (measured on a JVM server and on three, docs/figures.md), and they keep
 // other clients waiting for longer.
-const defaultBytes = 64 << 10
+const DefaultBytes = 64 << 10
 
 // Chain is a row of transactions of one run. Each sets the run's record, and succeeds only
 // if the record has the version that the transaction before it left. So the transactions
@@ -42,7 +42,7 @@ const defaultBytes = 64 << 10
 type Chain struct {
 	w        *zkconn.Writer
 	run      ledger.Run
-	limits   Limits
+	limits   Limits // no transaction is larger
 	counters *counters
 	encoder  ledger.Encoder
 	guards   []znode.Op // checked by each transaction
@@ -63,7 +63,7 @@ type Chain struct {
 // each parent of sequential znodes that pieces need.
 func NewChain(w *zkconn.Writer, run ledger.Run, limits Limits, counts map[string]Count) *Chain {
 	if limits.Bytes == 0 {
-		limits.Bytes = defaultBytes
+		limits.Bytes = DefaultBytes
 	}
 	return &Chain{w: w, run: run, limits: limits, counters: newCounters(counts), acl: run.ACL}
 }
@@ -149,7 +149,7 @@ const slow = 250 * time.Millisecond
 // adapt makes the next transaction smaller or larger.
 func (l *Limits) adapt(took time.Duration, most Limits) {
 	if took > slow {
-		l.Bytes = max(l.Bytes/2, 1<<10)
+		l.Bytes = min(max(l.Bytes/2, 1<<10), most.Bytes)
 	} else {
 		l.Bytes = min(l.Bytes*2, most.Bytes)
 	}
@@ -212,6 +212,9 @@ func (c *Chain) send(ctx context.Context, t *transaction, pieces []Piece) error 
 		next.Entries++
 	}
 	if err := c.commit(ctx, ops, next); err != nil {
+		if errors.Is(err, errNotDone) { // the server may drop the connection because the transaction is too large
+			c.limits.Bytes = max(min(c.limits.Bytes, t.bytes)/2, 1)
+		}
 		return c.failed(ctx, err)
 	}
 	c.counters.took(t.ids)
@@ -245,8 +248,12 @@ var errSmaller = errors.New("smaller")
 func (c *Chain) failed(ctx context.Context, err error) error {
 	var refused *znode.MultiError
 	switch {
+	case errors.Is(err, ErrTakenOver):
+		return err
 	case errors.Is(err, zkconn.ErrThrottled), errors.Is(err, errNotDone):
 		return errSmaller // commit has waited
+	case errors.Is(err, zkconn.ErrNoAuth):
+		return fmt.Errorf("nothing of a transaction was done: %w; then run the same command again", err)
 	case errors.As(err, &refused) && errors.Is(refused.Err, znode.ErrNodeExists) && c.counters.gives(refused.Op.Path):
 		return c.counters.catchUp(ctx, c.w, znode.Parent(refused.Op.Path))
 	case errors.As(err, &refused):

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"mrtq/internal/zkconn"
@@ -35,13 +36,16 @@ func (c *Chain) commit(ctx context.Context, ops []znode.Op, next ledger.Run) err
 	next.Version = c.run.Stat.Version + 1
 	data := next.Encode()
 	path := ledger.RunPath(next.ID)
-	set := znode.Set(path, data, c.run.Stat.Version)
+	all := slices.Concat(c.guards, ops)
 	if c.run.Stat.Version < 0 {
-		set = c.create(path, data)
+		all = append(all, c.create(path, data)) // ops create its parent
+	} else {
+		// First, so that the server's answer tells a run that was taken over from a target
+		// that has changed: it names the first operation that it refuses.
+		all = slices.Insert(all, 0, znode.Set(path, data, c.run.Stat.Version))
 	}
-	all := append(append([]znode.Op{}, c.guards...), ops...)
 	// A transaction that was sent is waited for, so that its outcome is known.
-	err := c.w.Multi(context.WithoutCancel(ctx), append(all, set))
+	err := c.w.Multi(context.WithoutCancel(ctx), all)
 	switch {
 	case err == nil:
 	case errors.Is(err, zkconn.ErrThrottled):

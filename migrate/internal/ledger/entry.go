@@ -6,9 +6,11 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"mrtq/internal/znode"
+	"mrtq/newqueue"
 )
 
 // Kind is what a [Line] says.
@@ -26,7 +28,7 @@ const (
 // kind and its fields, separated by tabs:
 //
 //	+job    record's path   path of the job or request   bid or ""   hash
-//	+batch  bid             name below /batch-uuids
+//	+batch  bid             name below /batch-uuids      how many jobs it should get
 //	-job    record's path   path of the job or request
 //	-batch  bid
 type Line struct {
@@ -35,6 +37,7 @@ type Line struct {
 	Job    string // path of its job or request
 	Batch  string // bid
 	UUID   string // the batch's name below /batch-uuids
+	Jobs   int    // how many jobs the batch should get from its run
 	Hash   Hash   // of the record
 }
 
@@ -61,8 +64,11 @@ func (l Line) String() string {
 	for _, f := range fields[l.Kind](&l) {
 		text = append(text, *f)
 	}
-	if l.Kind == JobCreated {
+	switch l.Kind {
+	case JobCreated:
 		text = append(text, l.Hash.String())
+	case BatchCreated:
+		text = append(text, strconv.Itoa(l.Jobs))
 	}
 	return strings.Join(text, "\t")
 }
@@ -75,12 +81,17 @@ func parseLine(text string) (Line, error) {
 		return l, fmt.Errorf("unknown kind %.40q", words[0])
 	}
 	words = words[1:]
-	if l.Kind == JobCreated && len(words) > 0 {
-		n, err := hex.Decode(l.Hash[:], []byte(fmt.Sprintf("%.16s", words[len(words)-1])))
-		if err != nil || n != len(l.Hash) {
-			return l, fmt.Errorf("bad hash in %.200q", text)
+	if last := len(words) - 1; last >= 0 && (l.Kind == JobCreated || l.Kind == BatchCreated) {
+		var err error
+		if l.Kind == JobCreated {
+			err = l.Hash.UnmarshalText([]byte(words[last]))
+		} else {
+			l.Jobs, err = strconv.Atoi(words[last])
 		}
-		words = words[:len(words)-1]
+		if err != nil {
+			return l, err
+		}
+		words = words[:last]
 	}
 	into := of(&l)
 	if len(into) != len(words) {
@@ -89,12 +100,27 @@ func parseLine(text string) (Line, error) {
 	for i, word := range words {
 		*into[i] = word
 	}
-	for _, path := range []string{l.Record, l.Job} {
-		if path != "" && znode.ValidatePath(path) != nil {
-			return l, fmt.Errorf("bad path %.200q", path)
+	return l, l.validate()
+}
+
+// validate refuses names of which no path can be made.
+func (l Line) validate() error {
+	switch l.Kind {
+	case JobCreated, JobRemoved:
+		for _, path := range []string{l.Record, l.Job} {
+			if znode.ValidatePath(path) != nil {
+				return fmt.Errorf("bad path %.200q", path)
+			}
+		}
+	case BatchCreated:
+		if strings.Contains(l.UUID, "/") || znode.ValidatePath("/"+l.UUID) != nil || l.UUID == "" {
+			return fmt.Errorf("bad name of a batch %.200q", l.UUID)
 		}
 	}
-	return l, nil
+	if _, isBatch := newqueue.ParseSequenceID(newqueue.BatchPrefix, l.Batch); !isBatch && (l.Batch != "" || l.Kind == BatchCreated) {
+		return fmt.Errorf("bad batch %.200q", l.Batch)
+	}
+	return nil
 }
 
 // An Encoder compresses entries. It keeps its buffers from one to the next. The zero value

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"iter"
 	"strings"
+
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
 )
 
 // Ledger is what all runs together say: which records were migrated, and to which jobs.
@@ -12,6 +15,7 @@ type Ledger struct {
 	Runs []Run // oldest first
 
 	entries []Entry
+	left    []Counts         // what is left of each run
 	newest  map[string]int32 // index of a record's newest entry
 	batches map[string]*Batch
 	byUUID  map[string]*Batch
@@ -33,12 +37,13 @@ type Batch struct {
 	ID   string // bid
 	UUID string // its name below /batch-uuids
 	Run  int32  // index in [Ledger.Runs]
-	Own  int    // how many jobs that run created in it
+	Own  int    // how many jobs that run created in it, and no rollback removed
+	Jobs int    // how many it should get from that run
 }
 
 // New returns a ledger of these runs, oldest first, without entries.
 func New(runs []Run) *Ledger {
-	return &Ledger{Runs: runs, newest: map[string]int32{}, batches: map[string]*Batch{}, byUUID: map[string]*Batch{}}
+	return &Ledger{Runs: runs, left: make([]Counts, len(runs)), newest: map[string]int32{}, batches: map[string]*Batch{}, byUUID: map[string]*Batch{}}
 }
 
 // Add adds the next entry of a run. path is its znode. The error is a [*DamageError].
@@ -64,14 +69,16 @@ func (l *Ledger) add(run int32, line Line) error {
 			if b.Run == run {
 				b.Own++
 			}
-		} else if line.Batch != "" {
-			return fmt.Errorf("job %s is in batch %s, and no entry created that batch", line.Job, line.Batch)
+		} else { // the batch of an earlier run, which was rolled back since
+			line.Batch = strings.Clone(line.Batch)
 		}
+		l.left[run].Add(countOf(line.Job, 1))
 		l.newest[line.Record] = int32(len(l.entries))
 		l.entries = append(l.entries, Entry{Record: line.Record, Job: strings.Clone(line.Job), Batch: line.Batch, Hash: line.Hash, Run: run, older: older})
 	case BatchCreated:
-		b := &Batch{ID: strings.Clone(line.Batch), UUID: strings.Clone(line.UUID), Run: run}
+		b := &Batch{ID: strings.Clone(line.Batch), UUID: strings.Clone(line.UUID), Run: run, Jobs: line.Jobs}
 		l.batches[b.ID], l.byUUID[b.UUID] = b, b
+		l.left[run].Batches++
 	case JobRemoved:
 		return l.remove(line)
 	case BatchRemoved:
@@ -80,6 +87,7 @@ func (l *Ledger) add(run int32, line Line) error {
 			return fmt.Errorf("batch %s was removed, and no entry created it", line.Batch)
 		}
 		delete(l.batches, b.ID)
+		l.left[b.Run].Batches--
 		if l.byUUID[b.UUID] == b {
 			delete(l.byUUID, b.UUID)
 		}
@@ -106,10 +114,30 @@ func (l *Ledger) remove(line Line) error {
 		if b := l.batches[e.Batch]; b != nil && b.Run == e.Run {
 			b.Own--
 		}
+		l.left[e.Run].Add(countOf(e.Job, -1))
 		e.Job = ""
 		return nil
 	}
 	return fmt.Errorf("job %s was removed, and no entry created it from %s", line.Job, line.Record)
+}
+
+// countOf counts a job or request n times.
+func countOf(job string, n int) Counts {
+	if znode.Within(job, newqueue.AccessPath) {
+		return Counts{Access: n}
+	}
+	return Counts{Jobs: n}
+}
+
+// Check compares the entries of a run with what its record says, when all are added. The
+// error is a [*DamageError].
+func (l *Ledger) Check(run int) error {
+	r := &l.Runs[run]
+	said := Counts{Jobs: r.Created.Jobs - r.Removed.Jobs, Access: r.Created.Access - r.Removed.Access, Batches: r.Created.Batches - r.Removed.Batches}
+	if l.left[run] != said {
+		return &DamageError{Path: RunPath(r.ID), What: fmt.Sprintf("it says that %+v are left, and the run's entries say %+v", said, l.left[run])}
+	}
+	return nil
 }
 
 // Len is the number of records that were migrated.

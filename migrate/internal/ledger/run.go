@@ -117,12 +117,19 @@ func ParseRun(n znode.Node) (Run, error) {
 	damaged := func(what string, args ...any) (Run, error) {
 		return Run{}, &DamageError{Path: n.Path, What: fmt.Sprintf(what, args...)}
 	}
+	var form struct {
+		Format int `json:"format"`
+	}
+	if err := json.Unmarshal(n.Data, &form); err != nil {
+		return damaged("it can't be read as a run's record: %v", err)
+	}
+	if form.Format != format { // its other fields may have other types
+		return damaged("it has form %d, and this version of mrtq reads form %d only: finish or roll back the run with the version that began it", form.Format, format)
+	}
 	if err := json.Unmarshal(n.Data, &r); err != nil {
 		return damaged("it can't be read as a run's record: %v", err)
 	}
 	switch {
-	case r.Format != format:
-		return damaged("it has form %d, and this version of mrtq reads form %d only: finish or roll back the run with the version that began it", r.Format, format)
 	case r.ID != znode.Name(n.Path):
 		return damaged("it is the record of %q", r.ID)
 	case !slices.Contains([]RunState{Running, Done, RollingBack, RolledBack}, r.State):

@@ -43,6 +43,7 @@ func New(in Input) *Builder {
 		Dialect:  opt.Dialect,
 		Settings: Settings{Queues: in.Source.Queues, Time: timeUnit(in.Source.Options), ACL: opt.ACL, Packet: opt.Packet, Again: opt.Again},
 		Records:  make([]Record, 0, in.Source.Len()),
+		seen:     in.Target,
 	}
 	if opt.Packet == 0 {
 		b.plan.Settings.Packet = DefaultPacket
@@ -275,7 +276,10 @@ func (b *Builder) Finish(there map[string]target.Batch) *Plan {
 	for _, batch := range p.Batches {
 		b.finishBatch(batch, there[batch.ID])
 	}
-	p.Batches = slices.DeleteFunc(p.Batches, func(batch *Batch) bool { return batch.Adds == 0 && !batch.Ours })
+	p.Batches = slices.DeleteFunc(p.Batches, func(batch *Batch) bool {
+		gone := !batch.New && !there[batch.ID].There // others have removed it, and there is nothing to close
+		return batch.Adds == 0 && (!batch.Ours || gone)
+	})
 	b.planLayout()
 	b.planHolds()
 	b.planRestored()
@@ -290,6 +294,10 @@ func (b *Builder) Finish(there map[string]target.Batch) *Plan {
 func (b *Builder) finishBatch(batch *Batch, there target.Batch) {
 	if !batch.New && !batch.Ours && !there.There { // it was finished and cleaned up, or deleted: another one can have its name
 		batch.New, batch.Ours, batch.ID, batch.All.ID = true, true, "", ""
+		if path := newqueue.BatchUUIDPath(batch.UUID); batch.Adds > 0 && b.in.Names.Has(path) {
+			b.problem(Problem{Kind: BatchExists, Path: path, Message: fmt.Sprintf("batch %q was migrated before and is gone, but its name is there", batch.UUID),
+				Next: "wait until the services have cleaned it up; or find out who uses the name now, and rename one of the two"})
+		}
 	}
 	batch.State, batch.Folders, batch.StatusVersion = string(batch.All.State()), there.Folders, there.StatusVersion
 	if batch.Ours {

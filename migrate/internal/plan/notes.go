@@ -146,7 +146,7 @@ func (b *Builder) noteHeadroom() {
 		if needs[parent] == 0 {
 			continue
 		}
-		next := b.in.Target.Counter(b.in.Names, parent).Free
+		next := b.in.Names.Counter(parent, b.in.Target.Layout[parent]).Free
 		h := Headroom{Path: parent, Next: next, Needs: needs[parent], Left: 1<<31 - next - needs[parent]}
 		b.plan.Headroom = append(b.plan.Headroom, h)
 		if h.Left < 0 {

@@ -29,6 +29,16 @@ func (p *Plan) ToCreate() iter.Seq[string] {
 	}
 }
 
+// Limits are the limits of a transaction that fits the server's packets, whose size the
+// operator gave. A smaller limit of the caller's stays.
+func (p *Plan) Limits(l apply.Limits) apply.Limits {
+	if l.Bytes == 0 {
+		l.Bytes = apply.DefaultBytes
+	}
+	l.Bytes = max(min(l.Bytes, p.Settings.Packet-reserve), 1)
+	return l
+}
+
 // Pieces yields what carries out the plan, one record after the other. records are those
 // of [Plan.ToCreate], as they are read again. The error wraps [ErrSourceChanged], or is one
 // of records. It can be used once.
@@ -125,7 +135,7 @@ func (m *maker) job(job rules.Job, b *Batch) apply.Piece {
 		case first:
 			b.All.ID = ids[1]
 			nodes = b.All.Nodes(m.plan.Dialect)
-			lines = append(lines, ledger.Line{Kind: ledger.BatchCreated, Batch: b.All.ID, UUID: znode.Name(newqueue.BatchUUIDPath(b.UUID))})
+			lines = append(lines, ledger.Line{Kind: ledger.BatchCreated, Batch: b.All.ID, UUID: znode.Name(newqueue.BatchUUIDPath(b.UUID)), Jobs: b.All.Jobs})
 		case !b.New: // no job is added to a batch that another client has worked on meanwhile
 			ops = append(ops, znode.Check(newqueue.BatchPath(b.All.ID)+"/status", b.StatusVersion))
 		}

@@ -12,6 +12,7 @@ import (
 	"mrtq/legacy"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
+	"mrtq/migrate/internal/target"
 	"mrtq/newqueue"
 )
 
@@ -117,7 +118,13 @@ type Plan struct {
 	Quarantined []rules.Record `json:"-"`
 	// Previous is the newest run before this plan's; nil if there is none.
 	Previous *ledger.Run `json:"-"`
+
+	seen *target.Target
 }
+
+// Seen is the target as it was when the plan was made; nil for a saved plan. The
+// transactions that carry the plan out rely on what it says of holds, runs and the layout.
+func Seen(p *Plan) *target.Target { return p.seen }
 
 // Settings are the other options that a plan was made with.
 type Settings struct {

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
+
+	"mrtq/migrate/internal/ledger"
 )
 
 // ErrFile says that a file is not a saved plan, or not a whole one.
@@ -85,18 +88,26 @@ func Read(r io.Reader) (*Plan, error) {
 }
 
 // Differences says how another plan, which was made later, differs from this one in what
-// it would do: in its run, its settings or its records.
+// it would do: in its run, its settings or its records. If the run was begun or finished
+// since, what was done of it is no difference.
 func (p *Plan) Differences(now *Plan) []string {
 	var found []string
 	differ := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
-	if p.Run != now.Run || p.Resumes != now.Resumes {
-		differ("it would be %s, and now it would be %s: another run has begun, or was finished or rolled back, since", runName(p), runName(now))
+	finished := now.Empty() && now.Previous != nil && now.Previous.ID == p.Run && now.Previous.State == ledger.Done
+	if p.Run != now.Run && !finished {
+		differ("it would be %s, and now it would be %s: another run has begun, or was finished or rolled back, since", p.Run, now.Run)
 	}
 	if p.Dialect != now.Dialect {
 		differ("its dialect is %s, and now it would be %s", p.Dialect, now.Dialect)
 	}
 	if changes := p.Choices.Changes(now.Choices); len(changes) > 0 {
 		differ("its choices were changed: %s", ChangesText(changes))
+	}
+	if was, is := p.Settings.Time, now.Settings.Time; was != is {
+		differ("the records' times were read as %s, and now they are read as %s", was, is)
+	}
+	if !slices.Equal(p.Settings.ACL, now.Settings.ACL) {
+		differ("its znodes would get another ACL")
 	}
 	lines := map[string]*Record{}
 	for i := range p.Records {
@@ -111,6 +122,7 @@ func (p *Plan) Differences(now *Plan) []string {
 			differ("%s was added to the source", r.Path)
 		case was.Hash != r.Hash:
 			differ("%s has changed", r.Path)
+		case was.Action == Create && r.Action == Unchanged: // it was done since
 		case was.Action != r.Action || was.State != r.State:
 			differ("%s: %s %s, and now it would be %s %s", r.Path, was.Action, was.State, r.Action, r.State)
 		}
@@ -121,11 +133,4 @@ func (p *Plan) Differences(now *Plan) []string {
 		}
 	}
 	return found
-}
-
-func runName(p *Plan) string {
-	if p.Resumes {
-		return "the rest of " + p.Run
-	}
-	return p.Run
 }

@@ -64,11 +64,12 @@ type Counter struct {
 	Free int64
 }
 
-// Counter returns the counter of a parent of jobs, batches or requests.
-func (t *Target) Counter(names *Names, parent string) Counter {
-	next, _ := t.Layout[parent].NextSequence()
+// Counter returns the counter of a parent of jobs, batches or requests. stat is the
+// parent's, and must not be older than the names.
+func (n *Names) Counter(parent string, stat znode.Stat) Counter {
+	next, _ := stat.NextSequence()
 	c := Counter{Next: int64(next), Free: int64(next)}
-	for _, name := range slices.Backward(names.lists[parent]) {
+	for _, name := range slices.Backward(n.lists[parent]) {
 		if id, ok := newqueue.ParseSequenceID(Numbered[parent], name); ok && id >= 0 {
 			c.Free = max(c.Free, int64(id)+1)
 			break // the list is sorted

@@ -126,19 +126,24 @@ func (t *Target) readRuns(ctx context.Context, newest string) error {
 			t.damaged(err)
 			continue
 		}
+		if n.Stat.EphemeralOwner != 0 {
+			t.damaged(damage(n.Path, isEphemeral))
+		}
 		if want := ledger.RunID(int32(len(runs))); run.ID != want {
-			t.damaged(missing(ledger.RunPath(want), "it is not there, although the later "+run.ID+" is"))
+			t.damaged(damage(ledger.RunPath(want), "it is not there, although the later "+run.ID+" is"))
 		}
 		runs = append(runs, run)
 	}
 	if newest != "" && (len(runs) == 0 || runs[len(runs)-1].ID < newest) {
-		t.damaged(missing(ledger.RunPath(newest), newqueue.JobsPath+" says that it is the newest run, and it is not there"))
+		t.damaged(damage(ledger.RunPath(newest), newqueue.JobsPath+" says that it is the newest run, and it is not there"))
 	}
 	t.Ledger = ledger.New(runs)
 	return nil
 }
 
-func missing(path, what string) error { return &ledger.DamageError{Path: path, What: what} }
+func damage(path, what string) error { return &ledger.DamageError{Path: path, What: what} }
+
+const isEphemeral = "it is ephemeral, so it will be gone when a session ends"
 
 // entriesAtOnce is how many entries are read together. Each has the records of one
 // transaction.
@@ -161,7 +166,11 @@ func (t *Target) readEntries(ctx context.Context) error {
 			}
 			for j, path := range paths {
 				if j == len(nodes) || nodes[j].Path != path {
-					t.damaged(missing(path, fmt.Sprintf("it is not there, and %s says that the run has %d entries", ledger.RunPath(run.ID), run.Entries)))
+					t.damaged(damage(path, fmt.Sprintf("it is not there, and %s says that the run has %d entries", ledger.RunPath(run.ID), run.Entries)))
+					return nil
+				}
+				if nodes[j].Stat.EphemeralOwner != 0 {
+					t.damaged(damage(path, isEphemeral))
 					return nil
 				}
 				if err := t.Ledger.Add(i, path, nodes[j].Data); err != nil {
@@ -169,6 +178,11 @@ func (t *Target) readEntries(ctx context.Context) error {
 					return nil
 				}
 			}
+		}
+	}
+	for i := range t.Ledger.Runs { // a later run may take back what an earlier one made
+		if err := t.Ledger.Check(i); err != nil {
+			t.damaged(err)
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,6 +25,11 @@ const (
 // layout allows, or removed.
 func (c *comparison) account(suspects []suspect) error {
 	for look := 1; len(suspects) > 0; look++ {
+		if look > 1 {
+			if err := wait(c.ctx); err != nil {
+				return err
+			}
+		}
 		seen, err := c.look(suspects)
 		if err != nil {
 			return err
@@ -36,26 +42,29 @@ func (c *comparison) account(suspects []suspect) error {
 				c.concludeJob(s, seen[i])
 			}
 		}
-		if suspects = again; len(suspects) == 0 {
-			return nil
-		}
-		select {
-		case <-time.After(pause):
-		case <-c.ctx.Done():
-			return c.ctx.Err()
-		}
+		suspects = again
 	}
 	return nil
+}
+
+// wait is the pause between two looks.
+func wait(ctx context.Context) error {
+	select {
+	case <-time.After(pause):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // sight is a job as one look saw it.
 type sight struct {
 	there   bool
-	state   string   // as its status names it, in lower case; "unreadable" if that can't be read
-	entries []string // of the job, that are there
-	nodes   []znode.Node
-	problem string // the first rule of the layout that it violates; "" for none
-	at      string // the znode that does
+	state   string       // as its status names it, in lower case; "unreadable" if that can't be read
+	entries []string     // of the job, that are there
+	nodes   []znode.Node // of the job, then its entries
+	problem string       // the first rule of the layout that it violates; "" for none
+	at      string       // the znode that does
 	kind    Kind
 }
 
@@ -92,9 +101,9 @@ func (c *comparison) look(suspects []suspect) ([]sight, error) {
 	if err != nil {
 		return nil, err
 	}
-	there := map[string]bool{}
+	there := map[string]znode.Node{}
 	for _, n := range nodes {
-		there[n.Path] = true
+		there[n.Path] = n
 		if err := tree.Put(n); err != nil {
 			return nil, err
 		}
@@ -106,7 +115,13 @@ func (c *comparison) look(suspects []suspect) ([]sight, error) {
 		}
 	}
 	for i, s := range suspects {
-		seen[i].entries = slices.DeleteFunc(seen[i].entries, func(path string) bool { return !there[path] })
+		seen[i].entries = slices.DeleteFunc(seen[i].entries, func(path string) bool {
+			n, ok := there[path]
+			if ok {
+				seen[i].nodes = append(seen[i].nodes, n)
+			}
+			return !ok
+		})
 		seen[i].conclude(s, problems[znode.Name(s.entry.Job)])
 	}
 	return seen, nil
@@ -193,6 +208,8 @@ func (s *sight) conclude(of suspect, p lint.Problem) {
 			s.problem, s.at, s.kind = "it can't be read: "+n.Unreadable, n.Path, Layout
 		case n.Stat.Aversion != 0:
 			s.problem, s.at, s.kind = "another client has set its ACL", n.Path, OtherACL
+		case n.Stat.NumChildren != 0 && slices.Contains(s.entries, n.Path):
+			s.problem, s.at, s.kind = "it has children, and no reader looks for any", n.Path, Extra
 		}
 	}
 }

@@ -41,9 +41,10 @@ func (b *batch) add(it item, d newqueue.Dialect) {
 	}
 }
 
-// isWhole reports whether all records of the run that created the batch are as they were.
-// Otherwise nobody can say what its submission should be.
-func (b *batch) isWhole() bool { return b.want.Jobs == b.of.Own }
+// isWhole reports whether the records of the run that created the batch are all as they were
+// then. Otherwise nobody can say what its submission should be. (A run that was interrupted
+// may have found fewer or more of them later.)
+func (b *batch) isWhole() bool { return b.want.Jobs == b.of.Own && b.want.Jobs == b.of.Jobs }
 
 // checkBatches compares the batches that runs created. Those of a done run that is held are
 // compared exactly. The others must obey the layout, or be removed.
@@ -61,28 +62,46 @@ type batchSight struct {
 	nodes   []znode.Node
 	folders []znode.Node
 	uuid    *znode.Node
-	others  []string // children that no reader knows
+	problem lint.Problem // the first rule of the layout that it breaks
 }
 
+// all are all znodes of the batch.
+func (s *batchSight) all() []znode.Node {
+	all := slices.Concat(s.nodes, s.folders)
+	if s.uuid != nil {
+		all = append(all, *s.uuid)
+	}
+	return all
+}
+
+// checkSomeBatches looks at batches, and again at those that seem to be damaged.
 func (v *verifier) checkSomeBatches(ctx context.Context, ids []string) error {
-	sights, tree, err := v.lookAtBatches(ctx, ids)
-	if err != nil {
-		return err
-	}
-	problems := map[string]lint.Problem{}
-	for _, p := range lint.Check(tree, v.dialect) {
-		if bid := v.batchAt(p.Path); bid != "" && problems[bid].Path == "" {
-			problems[bid] = p
+	for look := 1; len(ids) > 0; look++ {
+		if look > 1 {
+			if err := wait(ctx); err != nil {
+				return err
+			}
 		}
-	}
-	for _, bid := range ids {
-		v.concludeBatch(v.batches[bid], sights[bid], problems[bid])
+		sights, err := v.lookAtBatches(ctx, ids)
+		if err != nil {
+			return err
+		}
+		var again []string
+		for _, bid := range ids {
+			b, s := v.batches[bid], sights[bid]
+			if v.batchDamage(b, s) != nil && look < looks {
+				again = append(again, bid)
+			} else {
+				v.concludeBatch(b, s)
+			}
+		}
+		ids = again
 	}
 	return nil
 }
 
-// lookAtBatches reads the batches' own znodes, and returns them also as a tree.
-func (v *verifier) lookAtBatches(ctx context.Context, ids []string) (map[string]*batchSight, *znode.Tree, error) {
+// lookAtBatches reads the batches' own znodes.
+func (v *verifier) lookAtBatches(ctx context.Context, ids []string) (map[string]*batchSight, error) {
 	sights, tree := map[string]*batchSight{}, znode.NewTree()
 	var paths, roots []string
 	for _, bid := range ids {
@@ -93,22 +112,21 @@ func (v *verifier) lookAtBatches(ctx context.Context, ids []string) (map[string]
 	}
 	lists, err := v.t.Reader.ChildrenAll(ctx, roots)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for i, names := range lists {
 		for _, name := range names {
 			paths = append(paths, znode.Join(roots[i], name))
 		}
 	}
-	nodes, err := v.t.Reader.GetAll(ctx, paths, v.sample.has)
+	nodes, err := v.t.Reader.MarkUnreadable().GetAll(ctx, paths, v.sample.has)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for _, n := range nodes {
 		if err := tree.Put(n); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		v.verdict.Nodes++
 		s := sights[v.batchAt(n.Path)]
 		switch {
 		case znode.Within(n.Path, newqueue.BatchUUIDsPath):
@@ -119,7 +137,12 @@ func (v *verifier) lookAtBatches(ctx context.Context, ids []string) (map[string]
 			s.nodes = append(s.nodes, n)
 		}
 	}
-	return sights, tree, nil
+	for _, p := range lint.Check(tree, v.dialect) {
+		if s := sights[v.batchAt(p.Path)]; s != nil && s.problem.Path == "" {
+			s.problem = p
+		}
+	}
+	return sights, nil
 }
 
 // batchAt is the bid of the batch that a znode belongs to; "" if it belongs to none that a
@@ -139,49 +162,71 @@ func (v *verifier) batchAt(path string) string {
 	return ""
 }
 
-// concludeBatch says how a batch differs from what its run made.
-func (v *verifier) concludeBatch(b *batch, s *batchSight, p lint.Problem) {
-	path := newqueue.BatchPath(b.of.ID)
-	about := Difference{Path: path, Queue: newqueue.HoldIngest}
-	exact := v.isExact(b.run, newqueue.HoldIngest)
-	// A run that is unfinished has not made all of the batch.
-	if !exact || b.run.State == ledger.Running {
-		if p.Path != "" && len(s.nodes) > 0 && b.run.State == ledger.Done {
-			about.Kind, about.Path, about.Message = Layout, p.Path, p.Message
-			v.differ(about)
+// batchDamage is the first damage of a batch; nil if there is none, or if the state of its
+// run does not show what the batch should be.
+func (v *verifier) batchDamage(b *batch, s *batchSight) *Difference {
+	// A run that is unfinished has not made all of the batch. A cleanup removes its name
+	// first and its own znode last.
+	if b.run.State != ledger.Done || len(s.nodes) == 0 {
+		return nil
+	}
+	found := func(k Kind, path, message string) *Difference {
+		return &Difference{Kind: k, Path: path, Message: message, Queue: newqueue.HoldIngest}
+	}
+	root := newqueue.BatchPath(b.of.ID)
+	for _, n := range s.all() {
+		inside := n.Path == root || isFolder(n.Path) || n.Path == newqueue.BatchStatesPath(b.of.ID)
+		switch {
+		case n.Unreadable != "":
+			return found(Layout, n.Path, "it can't be read: "+n.Unreadable)
+		case n.Stat.EphemeralOwner != 0 && n.Path != root+"/lock":
+			return found(Layout, n.Path, "it is ephemeral")
+		case n.Stat.Aversion != 0:
+			return found(OtherACL, n.Path, "another client has set its ACL")
+		case n.Stat.NumChildren != 0 && !inside:
+			return found(Extra, n.Path, "it has children, and no reader looks for any")
 		}
+	}
+	if s.problem.Path != "" {
+		return found(Layout, s.problem.Path, s.problem.Message)
+	}
+	return nil
+}
+
+// concludeBatch says how a batch differs from what its run made.
+func (v *verifier) concludeBatch(b *batch, s *batchSight) {
+	v.verdict.Nodes += len(s.all())
+	if damage := v.batchDamage(b, s); damage != nil {
+		v.differ(*damage)
 		return
 	}
-	for i := range s.nodes {
-		v.checkACL(&s.nodes[i], b.run, about)
-	}
-	differs := b.compare(s, v.dialect, v.expected)
-	switch {
-	case len(s.nodes) == 0 && s.uuid == nil:
-		about.Kind, about.Message = ActedOn, "the batch was removed: cleaned up, or deleted"
-	case p.Path != "":
-		about.Kind, about.Path, about.Message = Layout, p.Path, p.Message
-	case differs != "":
-		about.Kind, about.Message = ActedOn, differs
-	default:
+	if b.run.State != ledger.Done || !v.isExact(b.run, newqueue.HoldIngest) {
 		return
 	}
-	v.differ(about)
+	about := Difference{Kind: ActedOn, Path: newqueue.BatchPath(b.of.ID), Queue: newqueue.HoldIngest}
+	if len(s.nodes) == 0 {
+		about.Message = "the batch was removed: cleaned up, or deleted"
+		v.differ(about)
+		return
+	}
+	for _, n := range s.all() {
+		v.checkACL(&n, b.run, about)
+	}
+	if about.Message = b.compare(s, v.dialect, v.expected); about.Message != "" {
+		v.differ(about)
+	}
 }
 
 // compare returns the first difference from what the run made; "" if there is none.
 // entries counts the entries of the runs' jobs, by their folders: a later run may have
 // added a folder.
 func (b *batch) compare(s *batchSight, d newqueue.Dialect, entries map[string]int) string {
-	got := map[string]znode.Node{}
-	for _, n := range slices.Concat(s.nodes, s.folders) {
-		got[n.Path] = n
-	}
-	if s.uuid != nil {
-		got[s.uuid.Path] = *s.uuid
-	}
 	if !b.isWhole() {
 		return "" // its records are not all as they were, and verify says so
+	}
+	got := map[string]znode.Node{}
+	for _, n := range s.all() {
+		got[n.Path] = n
 	}
 	want := b.want.All(b.failed, b.completed, d)
 	for _, w := range want {
@@ -195,8 +240,6 @@ func (b *batch) compare(s *batchSight, d newqueue.Dialect, entries map[string]in
 			return w.Path + " has other data"
 		case n.Stat.Version != 0:
 			return w.Path + " was written again, with the same data"
-		case n.Stat.EphemeralOwner != 0:
-			return w.Path + " is ephemeral"
 		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(got)) {

@@ -80,6 +80,7 @@ func (v *verifier) checkFolder(ctx context.Context, folder string, where map[str
 	}
 	slices.Sort(names)
 	var ours []suspect
+	var others []string
 	for _, name := range names {
 		id := name
 		if _, jid, ok := strings.Cut(name, "-"); ok {
@@ -87,9 +88,13 @@ func (v *verifier) checkFolder(ctx context.Context, folder string, where map[str
 		}
 		e := where[id]
 		if e == nil {
-			continue // not a run's job
+			others = append(others, name)
+			continue
 		}
 		ours = append(ours, suspect{item: item{entry: e, run: &v.t.Ledger.Runs[e.Run], queue: newqueue.HoldIngest}, differs: znode.Join(folder, name)})
+	}
+	if err := v.checkOrphans(ctx, folder, others); err != nil {
+		return err
 	}
 	return v.checkPlaces(ctx, ours)
 }

@@ -35,10 +35,14 @@ func (v *verifier) records(ctx context.Context) error {
 		if !f.There {
 			continue
 		}
-		v.verdict.Records.Total++
 		entry := v.t.Ledger.Find(f.Path)
+		compare.mu.Lock()
+		v.verdict.Records.Total++
 		if entry == nil {
 			v.notMigrated(f.Record)
+		}
+		compare.mu.Unlock()
+		if entry == nil {
 			continue
 		}
 		if err := compare.add(v.migrated(f, entry)); err != nil {

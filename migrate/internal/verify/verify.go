@@ -52,6 +52,7 @@ func Verify(ctx context.Context, src *source.Source, t *target.Target, names *ta
 		v.vanished, // jobs whose records are not in the source any more
 		v.checkBatches,
 		v.checkEntries, // after all jobs and batches are known
+		v.checkLists,
 		v.checkOwnACLs,
 	} {
 		if err := step(ctx); err != nil {
@@ -163,7 +164,7 @@ func aclText(acl []znode.ACL) string {
 	return text
 }
 
-// checkOwnACLs compares the ACLs of the runs' records and of the holds.
+// checkOwnACLs compares the ACLs of the runs' records.
 func (v *verifier) checkOwnACLs(ctx context.Context) error {
 	for i := range v.t.Ledger.Runs {
 		run := &v.t.Ledger.Runs[i]

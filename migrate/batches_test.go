@@ -1,0 +1,351 @@
+package migrate_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/migrate"
+	"mrtq/newqueue"
+	"mrtq/newqueue/services"
+)
+
+// batchOf is the bid of the batch with this batchID.
+func (s *site) batchOf(id string) string { return string(s.data(newqueue.BatchUUIDPath(id))) }
+
+// own are the znodes of a batch without its jobs' entries, as text.
+func (s *site) own(bid string) string {
+	var b strings.Builder
+	tree := s.tree()
+	for n := range tree.All("/batches/" + bid) {
+		if strings.Count(n.Path, "/") < 5 && strings.Count(strings.TrimPrefix(n.Path, "/batches/"), "/") < 3 {
+			fmt.Fprintf(&b, "%s = %q version %d\n", n.Path, n.Data, n.Stat.Version)
+		}
+	}
+	return b.String()
+}
+
+// A later run adds jobs to a batch, and folders that it needs. Nothing else of the batch is
+// ever changed: what the records say otherwise is a warning.
+func TestExistingBatchStaysAsItIs(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		first := job("B", "1")
+		first["notification"] = "one@example.org"
+		s := serve(t, queueTree(t, map[string][]byte{ingest(1): record(t, legacy.Pending, first)}), d)
+		s.mustMigrate(s.options())
+		bid := s.batchOf("bid-B")
+		before := s.own(bid)
+		for i, c := range []struct {
+			status  legacy.Status
+			change  string
+			value   any
+			warning string // in the dialect in which the submission has it
+		}{
+			{legacy.Pending, "", nil, ""},
+			{legacy.Failed, "title", "another", ""}, // of one object, not of the batch
+			{legacy.Completed, "submitter", "Somebody", "submitter"},
+			{legacy.Held, "type", "manifest", "type"},
+			{legacy.Pending, "profile", "other_content", "profile"},
+			{legacy.Pending, "notification", "two@example.org", map[newqueue.Dialect]string{newqueue.MrtZK: "notification"}[d]},
+			{legacy.Pending, "update", true, map[newqueue.Dialect]string{newqueue.MrtZK: "update"}[d]},
+		} {
+			payload := job("B", fmt.Sprint(10+i))
+			payload["notification"] = "one@example.org"
+			if c.change != "" {
+				payload[c.change] = c.value
+			}
+			// It would come first in the old queue's order.
+			path := fmt.Sprintf("/ingest/mrtQ-0100%010d", 10+i)
+			s.create(path, record(t, c.status, payload))
+			p := s.plan(s.options().Options)
+			warned := false
+			for _, w := range p.Warnings {
+				warned = warned || strings.Contains(w.Message, c.warning) && strings.Contains(w.Message, path)
+			}
+			if warned != (c.warning != "") {
+				t.Errorf("another %s: warnings %v", c.change, p.Warnings)
+			}
+			s.mustMigrate(s.options())
+			s.mustVerify()
+		}
+		after := s.own(bid)
+		for _, folder := range []string{"batch-failed", "batch-completed"} {
+			after = strings.ReplaceAll(after, fmt.Sprintf("/batches/%s/states/%s = \"\" version 0\n", bid, folder), "")
+		}
+		if after != before {
+			t.Errorf("the batch was\n%sand is now\n%s", before, after)
+		}
+		if runs := s.status().Runs; len(runs) != 8 {
+			t.Errorf("%d runs", len(runs))
+		}
+	})
+}
+
+// A batch that is not open takes no more jobs: the plan says what to do. When it was cleaned
+// up, its name can be used again. A name that others use is refused.
+func TestBatchThatIsNotOpen(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		for _, c := range []struct {
+			name    string
+			change  func(s *site, bid string)
+			problem string
+			says    string
+		}{
+			{"open", func(*site, string) {}, "", ""},
+			{"completed", func(s *site, bid string) {
+				s.set("/batches/"+bid+"/status", statusOf(t, d, newqueue.BatchCompleted))
+			}, "batch-finished", "completed"},
+			{"failed", func(s *site, bid string) {
+				s.set("/batches/"+bid+"/status", statusOf(t, d, newqueue.BatchFailed))
+			}, "batch-finished", "failed"},
+			{"reporting", func(s *site, bid string) {
+				s.set("/batches/"+bid+"/status", statusOf(t, d, newqueue.BatchReporting))
+			}, "batch-finished", "reporting"},
+			{"unreadable", func(s *site, bid string) { s.set("/batches/"+bid+"/status", []byte("by hand")) }, "batch-finished", ""},
+			{"cleaned up", func(s *site, bid string) { s.remove("/batches/"+bid, "/batch-uuids/bid-0") }, "", ""},
+			{"half cleaned up", func(s *site, bid string) { s.remove("/batches/" + bid) }, "batch-exists", "bid-0"},
+			{"another batch has its name", func(s *site, bid string) {
+				s.remove("/batches/"+bid, "/batch-uuids/bid-0")
+				_, err := s.queue().CreateBatch(t.Context(), newqueue.Submission{BatchID: "bid-0"})
+				s.must(err)
+			}, "batch-exists", "bid-0"},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				s := serve(t, queueTree(t, pendings(t, 1, 1)), d)
+				s.mustMigrate(s.options())
+				s.release()
+				bid := s.batchOf("bid-0")
+				// Its job is worked off and cleaned up.
+				jid := znode.Name(s.jobOf(ingest(1)))
+				s.remove("/jobs/"+jid, "/jobs/states/pending/05-"+jid, s.entryInBatch(jid))
+				c.change(s, bid)
+				s.create(ingest(2), record(t, legacy.Pending, job("0", "2")))
+				opt := s.options()
+				opt.HoldAgain = true
+				res, err := s.migrate(opt)
+				if c.problem != "" {
+					p := problem(res.Plan, migrate.ProblemKind(c.problem))
+					if !errors.Is(err, migrate.ErrBlocked) || p == nil || !strings.Contains(p.Message, c.says) || p.Next == "" {
+						t.Errorf("%v: %v", err, res.Plan.Problems)
+					}
+					return
+				}
+				s.must(err)
+				if job := s.jobOf(ingest(2)); (string(s.data(job+"/bid")) == bid) != (c.name == "open") {
+					t.Errorf("%s is in %s", job, s.data(job+"/bid"))
+				}
+				s.mustVerify()
+			})
+		}
+	})
+}
+
+func statusOf(t *testing.T, d newqueue.Dialect, state newqueue.BatchState) []byte {
+	t.Helper()
+	data, err := newqueue.BatchStatus{State: state, LastModified: moment()}.Object(d).Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// The folder batch-processing of a batch without unfinished jobs comes last. A run that was
+// interrupted closes the batches that it has begun, whatever has become of their records
+// meanwhile. The report of a failed batch names its own jobs.
+func TestInterruptedRunClosesItsBatches(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		for _, c := range []struct {
+			name   string
+			change func(s *site) // between the interruption and the end
+			record int           // that it changes
+			// What verify says in the end, if that record was migrated before, and if not.
+			migrated, not string
+		}{
+			{"nothing", func(*site) {}, 22, "ok", "ok"},
+			{"the last record of a batch is gone", func(s *site) { s.remove(ingest(22)) }, 22, "vanished", "ok"},
+			{"the last record of a done batch is gone", func(s *site) { s.remove(ingest(12)) }, 12, "ok", "ok"},
+			{"the first record of a batch is gone", func(s *site) { s.remove(ingest(21)) }, 21, "vanished", "ok"},
+			{"the last record has another status", func(s *site) { s.set(ingest(22), record(t, legacy.Completed, job("failed", "22"))) }, 22, "changed", "ok"},
+			{"the first record has another status", func(s *site) { s.set(ingest(21), record(t, legacy.Completed, job("failed", "21"))) }, 21, "changed", "ok"},
+			{"one more record", func(s *site) { s.create(ingest(23), record(t, legacy.Failed, job("failed", "23"))) }, 22, "blocked", "ok"},
+			{"a batch is deleted with its jobs", func(s *site) {
+				for _, n := range []int{11, 12} {
+					if job := s.jobOf(ingest(n)); job != "" {
+						s.remove(job, "/jobs/states/completed/05-"+znode.Name(job))
+					}
+				}
+				s.remove("/batches/"+s.batchOf("bid-done"), "/batch-uuids/bid-done", ingest(12))
+			}, 11, "acted-on", ""},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				for after := 1; after <= 4; after++ {
+					records := map[string][]byte{
+						ingest(11): record(t, legacy.Completed, job("done", "11")), ingest(12): record(t, legacy.Completed, job("done", "12")),
+						ingest(21): record(t, legacy.Failed, job("failed", "21")), ingest(22): record(t, legacy.Failed, job("failed", "22")),
+						ingest(99): record(t, legacy.Pending, job("open", "99")),
+					}
+					s := serve(t, queueTree(t, records), d)
+					s.interrupted(after)
+					want := c.not
+					if s.jobOf(ingest(c.record)) != "" {
+						want = c.migrated
+					}
+					c.change(s)
+					_, err := s.migrate(s.options())
+					if errors.Is(err, migrate.ErrBlocked) && want == "blocked" {
+						continue // the batch is closed: it takes no more jobs
+					}
+					s.must(err)
+					if got := kinds(s.verify()); got != want {
+						t.Errorf("after %d: verify says %v, expected %s", after, s.verify().Differences, want)
+					}
+					for _, uuid := range s.tree().Children("/batch-uuids") {
+						bid := s.batchOf(uuid)
+						if !s.has(newqueue.BatchFolderPath(bid, newqueue.FolderProcessing)) {
+							t.Errorf("after %d: %s is not closed", after, uuid)
+						}
+						if uuid == "bid-failed" && want == "ok" {
+							s.reportNames(bid)
+						}
+					}
+				}
+			})
+		}
+	})
+}
+
+// reportNames checks that a failed batch's report names its jobs, each in its list.
+func (s *site) reportNames(bid string) {
+	s.t.Helper()
+	r, err := newqueue.ParseStatusReport(s.dialect, s.data("/batches/"+bid+"/status-report"))
+	s.must(err)
+	tree := s.tree()
+	for folder, named := range map[newqueue.BatchFolder][]string{newqueue.FolderFailed: r.FailedJobs, newqueue.FolderCompleted: r.Successful} {
+		if there := tree.Children(newqueue.BatchFolderPath(bid, folder)); !slices.Equal(there, slices.Sorted(slices.Values(named))) {
+			s.t.Errorf("the report names %v in %s, and there are %v", named, folder, there)
+		}
+	}
+}
+
+// If a batchID can't be a znode's name, a plan in dialect mrt-zk has a problem, because no
+// service would find the batch. In dialect design it has a warning. Every other batchID is
+// a name as it is, and the batch is found by it.
+func TestBatchIDAsAName(t *testing.T) {
+	for _, c := range []struct {
+		id  string
+		bad bool
+	}{
+		{"bid-7f7dd8b6-8ac6-4c41-8b1c-5a4b0b7a3d62", false},
+		{"a batch of May", false},
+		{"Überführung 漢字", false},
+		{"100%", false},
+		{"a%2Fb", false},
+		{"a/b", true},
+		{".", true},
+		{"..", true},
+		{"bell \a", true},
+		{"tab\tand\nline", true},
+		{"clef \U0001d11e", true},
+		{"cut \xed\xa0\xbd", true},
+	} {
+		each(t, func(t *testing.T, d newqueue.Dialect) {
+			payload := job("", "one")
+			payload["batchID"] = c.id
+			s := serve(t, queueTree(t, map[string][]byte{ingest(1): record(t, legacy.Pending, payload), ingest(2): record(t, legacy.Pending, payload)}), d)
+			opt := s.options()
+			opt.Choices.Unserviceable = migrate.Block
+			p := s.plan(opt.Options)
+			if warned := strings.Contains(fmt.Sprint(p.Warnings), "can't be a znode's name"); warned != (c.bad && d == newqueue.Design) {
+				t.Errorf("%q: warnings: %v", c.id, p.Warnings)
+			}
+			if blocked := strings.Contains(fmt.Sprint(p.Problems), "can't be a znode's name"); blocked != (c.bad && d == newqueue.MrtZK) {
+				t.Errorf("%q: problems: %v", c.id, p.Problems)
+			}
+			s.mustMigrate(s.options())
+			s.mustVerify()
+			if names := s.tree().Children("/batch-uuids"); len(names) != 1 || !c.bad && names[0] != c.id {
+				t.Errorf("%q is found by %q", c.id, names)
+			}
+			s.create(ingest(3), record(t, legacy.Pending, payload))
+			s.mustMigrate(s.options())
+			s.mustVerify()
+			if names := s.tree().Children("/batches"); len(names) != 1 {
+				t.Errorf("%q: a later record's batch is another: %q", c.id, names)
+			}
+			s.mustRollback(migrate.RollbackOptions{})
+		})
+	}
+}
+
+// In dialect mrt-zk, a run's own batches have names that the services accept (R06). No legacy
+// batch may have such a name.
+func TestNamesOfARunsOwnBatches(t *testing.T) {
+	for d, want := range map[newqueue.Dialect][]string{
+		newqueue.Design: {"run0000000000-inventory", "run0000000000-unbatched"},
+		newqueue.MrtZK:  {"bid-run0000000000-inventory", "bid-run0000000000-unbatched"},
+	} {
+		alone := job("", "1")
+		delete(alone, "batchID")
+		s := serve(t, queueTree(t, map[string][]byte{
+			ingest(1):                               record(t, legacy.Pending, alone),
+			"/mrt.inventory.full/mrtQ-000000000001": record(t, legacy.Completed, legacy.Payload{"manifestURL": "http://store/m/ark"}),
+		}), d)
+		s.mustMigrate(s.options())
+		s.mustVerify()
+		if names := s.tree().Children("/batch-uuids"); !slices.Equal(names, want) {
+			t.Errorf("%s: batches are found by %q, expected %q", d, names, want)
+		}
+		for _, v := range services.Check(s.tree()) {
+			if d == newqueue.MrtZK && (v.Demand.ID == "R06" || v.Demand.ID == "R07") {
+				t.Errorf("the services would not take the name: %s", v)
+			}
+		}
+		for _, name := range want {
+			payload := job("", "2")
+			payload["batchID"] = name
+			taken := serve(t, queueTree(t, map[string][]byte{ingest(1): record(t, legacy.Pending, payload)}), d)
+			if p := taken.plan(taken.options().Options); problem(p, "batch-exists") == nil {
+				t.Errorf("%s: a legacy batch may be called %s: %v", d, name, p.Problems)
+			}
+		}
+		// A later run has batches of its own.
+		s.create(ingest(2), record(t, legacy.Pending, alone))
+		s.mustMigrate(s.options())
+		s.mustVerify()
+		if n := len(s.tree().Children("/batches")); n != 3 {
+			t.Errorf("%s: %d batches", d, n)
+		}
+	}
+}
+
+// Records of one batch that disagree about its submission are named in the plan, two for
+// each property. The first one's value goes into the submission.
+func TestRecordsOfABatchDisagree(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		a, b := job("B", "1"), job("B", "2")
+		b["submitter"], b["profile"] = "Somebody", "other_content"
+		s := serve(t, queueTree(t, map[string][]byte{ingest(1): record(t, legacy.Pending, a), ingest(2): record(t, legacy.Pending, b), ingest(3): record(t, legacy.Pending, b)}), d)
+		p := s.plan(s.options().Options)
+		for _, property := range []string{"submitter", "profile"} {
+			n := 0
+			for _, w := range p.Warnings {
+				if strings.Contains(w.Message, "batch bid-B: "+property+" is ") && strings.Contains(w.Message, ingest(1)) && strings.Contains(w.Message, ingest(2)) {
+					n++
+				}
+			}
+			if n != 1 {
+				t.Errorf("%s is named %d times: %v", property, n, p.Warnings)
+			}
+		}
+		s.mustMigrate(s.options())
+		s.mustVerify()
+		submission, err := newqueue.ParseSubmission(d, s.data("/batches/"+s.batchOf("bid-B")+"/submission"))
+		if err != nil || submission.Submitter != "Library" || submission.ProfileName != "merritt_content" || submission.ErcWhat != "" {
+			t.Errorf("%+v, %v", submission, err)
+		}
+	})
+}

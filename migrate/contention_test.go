@@ -1,0 +1,209 @@
+package migrate_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/migrate"
+	"mrtq/newqueue"
+)
+
+// submit creates a znode with the next number, as a client of a live queue does.
+func submit(c *zk.Conn, prefix string) (string, error) {
+	return c.Create(prefix, []byte("others'"), zk.FlagSequence, zk.WorldACL(zk.PermAll))
+}
+
+// Others submit jobs, batches and requests between the migration's transactions. Each takes
+// an id, and the migration's ids move up. In the end every batch is whole, and its report
+// names its own jobs.
+func TestIDsMoveUpUnderOthers(t *testing.T) {
+	for _, limit := range []int{1, 4 << 10, 0} {
+		t.Run(fmt.Sprintf("transactions of %d bytes", limit), func(t *testing.T) {
+			each(t, func(t *testing.T, d newqueue.Dialect) {
+				records := map[string][]byte{}
+				for i := range 60 {
+					status := []legacy.Status{legacy.Pending, legacy.Failed, legacy.Failed, legacy.Completed}[i/15]
+					records[ingest(i)] = record(t, status, job(fmt.Sprint(i/15), fmt.Sprint(i)))
+					if i%10 == 0 {
+						records[fmt.Sprintf("/accessSmall.1/mrtQ-00%010d", i)] = record(t, legacy.Pending, legacy.Payload{"token": fmt.Sprint(i)})
+					}
+				}
+				s := serve(t, queueTree(t, records), d)
+				s.ensure("/batches", "/jobs", "/access", "/access/small")
+				var others []string
+				s.before(func(n int) {
+					if n > 100 {
+						return // enough ids were taken: let the migration end
+					}
+					path, err := submit(s.door(), []string{"/jobs/jid", "/batches/bid", "/access/small/qid"}[n%3])
+					if err != nil {
+						t.Error(err)
+					}
+					others = append(others, path)
+				})
+				opt := s.options()
+				opt.Limits = migrate.Limits{Bytes: limit}
+				reads := 0
+				res, err := migrate.Migrate(migrate.WithPhases(t.Context(), func(p migrate.Phase, done, _ int) {
+					if p == migrate.ReadingSource && done == 0 {
+						reads++
+					}
+				}), s.source(), s.w, opt)
+				s.must(err)
+				if res.Created != (migrate.Counts{Jobs: 60, Access: 6, Batches: 4}) || reads != 1 {
+					t.Errorf("created %+v, and read the source %d times", res.Created, reads)
+				}
+				tree := s.tree()
+				for _, path := range others {
+					if n := tree.Get(path); n == nil || string(n.Data) != "others'" {
+						t.Errorf("%s of others is not as they made it", path)
+					}
+				}
+				noGaps(t, tree)
+				if v := s.mustVerify(); v.Unrelated != len(others) || len(others) == 0 {
+					t.Errorf("%d of %d are unrelated", v.Unrelated, len(others))
+				}
+				if undo := s.mustRollback(migrate.RollbackOptions{}); len(undo.Keeps) > 0 || undo.Removes.Jobs != 60 {
+					t.Errorf("rollback: %+v", undo)
+				}
+			})
+		})
+	}
+}
+
+// noGaps checks that the ids of jobs, batches and requests have no gap.
+func noGaps(t *testing.T, tree *znode.Tree) {
+	t.Helper()
+	for parent, prefix := range map[string]string{"/jobs": "jid", "/batches": "bid", "/access/small": "qid"} {
+		last := int32(-1)
+		if parent == "/jobs" {
+			last = 0 // its child states has this number
+		}
+		for _, name := range tree.Children(parent) {
+			if id, ok := newqueue.ParseSequenceID(prefix, name); ok {
+				if id != last+1 {
+					t.Errorf("%s/%s comes after number %d", parent, name, last)
+				}
+				last = id
+			}
+		}
+		if next, _ := tree.Get(parent).Stat.NextSequence(); next != last+1 {
+			t.Errorf("the next number of %s is %d after %d", parent, next, last)
+		}
+	}
+}
+
+// A migration ends although others submit fifty, or three hundred, batches and jobs a second.
+// All of these submissions succeed too, and no id is lost.
+func TestSubmissionsMeanwhile(t *testing.T) {
+	for _, perSecond := range []int{50, 300} {
+		t.Run(fmt.Sprint(perSecond, " a second"), func(t *testing.T) {
+			t.Parallel()
+			records := 800
+			if *torture {
+				records = 20_000
+			}
+			s := serve(t, queueTree(t, pendings(t, records, records)), newqueue.MrtZK)
+			s.ensure("/batches", "/jobs", "/access", "/access/small", "/jobs/states")
+			ctx, stop := context.WithCancel(t.Context())
+			var submitting sync.WaitGroup
+			submitted := 0
+			other := s.connect()
+			submitting.Go(func() {
+				tick := time.NewTicker(time.Second / time.Duration(perSecond))
+				defer tick.Stop()
+				for {
+					select {
+					case <-ctx.Done():
+						return
+					case <-tick.C:
+					}
+					for _, prefix := range []string{"/batches/bid", "/jobs/jid"} {
+						if _, err := submit(other, prefix); err != nil {
+							t.Errorf("a submission failed: %v", err)
+						}
+					}
+					submitted++
+				}
+			})
+			began := time.Now()
+			res, err := s.migrate(s.options())
+			took := time.Since(began)
+			stop()
+			submitting.Wait()
+			if err != nil || res.Created.Jobs != records {
+				t.Errorf("%v, created %+v", err, res.Created)
+			}
+			t.Logf("%d submissions in %s", submitted, took.Round(time.Millisecond))
+			noGaps(t, s.tree())
+			s.mustVerify()
+		})
+	}
+}
+
+// If others take every id, the migration ends with an error and does not wait forever.
+func TestEveryIDIsTaken(t *testing.T) {
+	t.Parallel()
+	s := serve(t, queueTree(t, pendings(t, 1, 1)), newqueue.Design)
+	s.ensure("/batches")
+	s.before(func(n int) {
+		if n > 1 {
+			if _, err := submit(s.door(), "/batches/bid"); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	res, err := s.migrate(s.options())
+	if !errors.Is(err, migrate.ErrContended) || !strings.Contains(err.Error(), "/batches") || res.Created.Jobs != 0 {
+		t.Errorf("%v, created %+v", err, res.Created)
+	}
+}
+
+// If others keep changing what the plan relies on, the migration ends with an error.
+func TestHoldsKeepChanging(t *testing.T) {
+	t.Parallel()
+	s := serve(t, queueTree(t, pendings(t, 3, 1)), newqueue.Design)
+	s.ensure("/jobs", "/locks")
+	n, person := 0, s.operator()
+	s.before(func(int) {
+		n++
+		if _, err := migrate.Hold(t.Context(), person.w, migrate.HoldOptions{By: fmt.Sprint("person ", n)}); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := s.migrate(s.options()); !errors.Is(err, migrate.ErrContended) {
+		t.Errorf("%v", err)
+	}
+}
+
+// A queue whose children were restored from a dump has numbers that ZooKeeper has not given
+// yet. The counters move up before the first job, so that no other client gets a taken one.
+func TestCountersMoveUp(t *testing.T) {
+	t.Parallel()
+	s := serve(t, corpus(t), newqueue.Design)
+	s.ensure("/jobs", "/jobs/states", "/batches", "/jobs/jid0000000700", "/batches/bid0000000009")
+	s.mustMigrate(s.options())
+	tree := s.tree()
+	if first := slices.MinFunc(tree.Children("/jobs")[1:], strings.Compare); first != "jid0000000701" {
+		t.Errorf("the first job is %s", first)
+	}
+	for prefix, want := range map[string]string{"/jobs/jid": "/jobs/jid0000000711", "/batches/bid": "/batches/bid0000000013"} {
+		if got, err := submit(s.door(), prefix); err != nil || got != want {
+			t.Errorf("the next one is %s, %v, expected %s", got, err, want)
+		}
+	}
+	s.mustVerify()
+	if names := tree.Children("/jobs"); slices.Contains(names, "mrtq-counter") {
+		t.Errorf("left: %v", names)
+	}
+}

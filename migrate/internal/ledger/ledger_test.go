@@ -1,0 +1,277 @@
+package ledger_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"mrtq/internal/znode"
+	"mrtq/migrate/internal/ledger"
+	"mrtq/newqueue"
+)
+
+func jobLine(record, job, batch string) ledger.Line {
+	return ledger.Line{Kind: ledger.JobCreated, Record: record, Job: job, Batch: batch, Hash: ledger.HashOf([32]byte{byte(len(record)), 2, 3, 4, 5, 6, 7, 8})}
+}
+
+func batchLine(batch, uuid string) ledger.Line {
+	return ledger.Line{Kind: ledger.BatchCreated, Batch: batch, UUID: uuid}
+}
+
+func removed(record, job string) ledger.Line {
+	return ledger.Line{Kind: ledger.JobRemoved, Record: record, Job: job}
+}
+
+func batchRemoved(batch string) ledger.Line {
+	return ledger.Line{Kind: ledger.BatchRemoved, Batch: batch}
+}
+
+// filled is a ledger of runs, each with one entry.
+func filled(runs ...[]ledger.Line) (*ledger.Ledger, error) {
+	var records []ledger.Run
+	for i := range runs {
+		records = append(records, ledger.Run{ID: ledger.RunID(int32(i))})
+	}
+	l := ledger.New(records)
+	var encoder ledger.Encoder
+	for i, lines := range runs {
+		if err := l.Add(i, "/entry", encoder.Encode(lines)); err != nil {
+			return l, err
+		}
+	}
+	return l, nil
+}
+
+const r1, r2, r3 = "/ingest/mrtQ-05000000000001", "/ingest/mrtQ-05000000000002", "/accessSmall.1/mrtQ-000000000003"
+
+// A ledger says which record became which job, and which batches there are, whatever runs
+// and rollbacks came one after the other.
+func TestLedgerSays(t *testing.T) {
+	first := []ledger.Line{batchLine("bid0000000000", "u0"), jobLine(r1, "/jobs/j1", "bid0000000000"), jobLine(r2, "/jobs/j2", "bid0000000000"), jobLine(r3, "/access/small/q0", "")}
+	for _, c := range []struct {
+		name    string
+		runs    [][]ledger.Line
+		all     string // newest entries, record=job
+		batches string // bid of each, with its run and its own jobs
+	}{
+		{"nothing", nil, "", ""},
+		{"one run", [][]ledger.Line{first}, "1=j1 2=j2 3=q0", "bid0000000000 of 0 with 2"},
+		{"a second run adds to a batch", [][]ledger.Line{first, {jobLine("/ingest/mrtQ-05000000000004", "/jobs/j4", "bid0000000000")}}, "1=j1 2=j2 3=q0 4=j4", "bid0000000000 of 0 with 2"},
+		{"migrated again", [][]ledger.Line{first, {jobLine(r1, "/jobs/j9", "bid0000000000")}}, "2=j2 3=q0 1=j9", "bid0000000000 of 0 with 2"},
+		{"rolled back", [][]ledger.Line{append(slices.Clone(first), removed(r3, "/access/small/q0"), removed(r2, "/jobs/j2"), removed(r1, "/jobs/j1"), batchRemoved("bid0000000000"))}, "", ""},
+		{"rolled back in part", [][]ledger.Line{append(slices.Clone(first), removed(r2, "/jobs/j2"))}, "1=j1 3=q0", "bid0000000000 of 0 with 1"},
+		{"the older entry counts again", [][]ledger.Line{first, {jobLine(r1, "/jobs/j9", "bid0000000000"), removed(r1, "/jobs/j9")}}, "1=j1 2=j2 3=q0", "bid0000000000 of 0 with 2"},
+		{"the older entry is taken back first", [][]ledger.Line{first, {jobLine(r1, "/jobs/j9", "bid0000000000"), removed(r1, "/jobs/j1")}}, "2=j2 3=q0 1=j9", "bid0000000000 of 0 with 1"},
+		{"and then the newer one", [][]ledger.Line{first, {jobLine(r1, "/jobs/j9", "bid0000000000"), removed(r1, "/jobs/j1"), removed(r1, "/jobs/j9")}}, "2=j2 3=q0", "bid0000000000 of 0 with 1"},
+		{"two runs shared a batch, and both were rolled back", [][]ledger.Line{
+			append(slices.Clone(first), removed(r3, "/access/small/q0"), removed(r2, "/jobs/j2"), removed(r1, "/jobs/j1"), batchRemoved("bid0000000000")),
+			{jobLine(r1, "/jobs/j9", "bid0000000000"), removed(r1, "/jobs/j9")},
+		}, "", ""},
+		{"a batch's name is used again", [][]ledger.Line{first, {batchLine("bid0000000007", "u0"), jobLine(r1, "/jobs/j9", "bid0000000007")}}, "2=j2 3=q0 1=j9", "bid0000000000 of 0 with 2, bid0000000007 of 1 with 1"},
+		{"and taken back", [][]ledger.Line{first, {batchLine("bid0000000007", "u0"), batchRemoved("bid0000000007")}}, "1=j1 2=j2 3=q0", "bid0000000000 of 0 with 2"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l, err := filled(c.runs...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var all, batches []string
+			for e := range l.All() {
+				all = append(all, fmt.Sprintf("%s=%s", e.Record[len(e.Record)-1:], znode.Name(e.Job)))
+				if found := l.Find(e.Record); found != e || e.Hash != jobLine(e.Record, "", "").Hash {
+					t.Errorf("%s: found %+v, expected %+v", e.Record, found, e)
+				}
+			}
+			for b := range l.Batches() {
+				batches = append(batches, fmt.Sprintf("%s of %d with %d", b.ID, b.Run, b.Own))
+				if l.Batch(b.ID) != b {
+					t.Errorf("%s is not found", b.ID)
+				}
+			}
+			slices.Sort(batches)
+			if got := strings.Join(all, " "); got != c.all || l.Len() != len(all) {
+				t.Errorf("entries %s (%d), expected %s", got, l.Len(), c.all)
+			}
+			if got := strings.Join(batches, ", "); got != c.batches {
+				t.Errorf("batches %s, expected %s", got, c.batches)
+			}
+			ofRuns := 0
+			for i := range c.runs {
+				for e := range l.OfRun(i) {
+					ofRuns++
+					if int(e.Run) != i {
+						t.Errorf("%+v is said to be of run %d", e, i)
+					}
+				}
+			}
+			if ofRuns < l.Len() {
+				t.Errorf("the runs have %d entries, and there are %d", ofRuns, l.Len())
+			}
+		})
+	}
+}
+
+// compressed is text as an entry has it.
+func compressed(text string) []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write([]byte(text)); err != nil {
+		panic(err)
+	}
+	if err := w.Close(); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}
+
+// An entry that can't be read, or contradicts those before it, is damage. The error names it.
+func TestDamagedEntry(t *testing.T) {
+	good := compressed("+batch\tbid0000000000\tu0\t2\n")
+	for name, data := range map[string][]byte{
+		"empty":               {},
+		"no gzip":             []byte("+batch\tbid0000000000\tu0\t2\n"),
+		"cut":                 good[:len(good)-1],
+		"a bit":               append(slices.Clone(good[:15]), append([]byte{good[15] ^ 4}, good[16:]...)...),
+		"more behind":         append(slices.Clone(good), 'x'),
+		"a bomb":              compressed(strings.Repeat("\n", 64<<20+1)),
+		"an empty line":       compressed("\n"),
+		"unknown kind":        compressed("job\t/a\t/b\n"),
+		"too few fields":      compressed("+batch\tbid0000000000\n"),
+		"too many fields":     compressed("-batch\tbid0000000000\tu0\n"),
+		"no number":           compressed("+batch\tbid0000000000\tu0\tmany\n"),
+		"no hash":             compressed("+job\t/a\t/b\t\n"),
+		"bad hash":            compressed("+job\t/a\t/b\t\tXX\n"),
+		"a long hash":         compressed("+job\t/a\t/b\t\t00112233445566778899\n"),
+		"a relative record":   compressed("+job\ta\t/b\t\t0011223344556677\n"),
+		"a bad job":           compressed("+job\t/a\t/b/\t\t0011223344556677\n"),
+		"removed, not there":  compressed("-job\t/a\t/b\n"),
+		"removed twice":       compressed("+job\t/a\t/b\t\t0011223344556677\n-job\t/a\t/b\n-job\t/a\t/b\n"),
+		"another job removed": compressed("+job\t/a\t/b\t\t0011223344556677\n-job\t/a\t/c\n"),
+		"no record":           compressed("+job\t\t/b\t\t0011223344556677\n"),
+		"no batch":            compressed("+batch\t\tu0\t2\n"),
+		"a batch's bad name":  compressed("+batch\tbid0000000000\ta/b\t2\n"),
+		"a bad batch":         compressed("+batch\t../x\tu0\t2\n"),
+		"batch not there":     compressed("-batch\tbid0000000009\n"),
+	} {
+		err := ledger.New([]ledger.Run{{ID: "run0000000000"}}).Add(0, "/migration/ledger/x", data)
+		var damage *ledger.DamageError
+		if !errors.Is(err, ledger.ErrDamaged) || !errors.As(err, &damage) || damage.Path != "/migration/ledger/x" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// For any text of an entry there is an error, or a ledger that agrees with itself. Nothing
+// that is no entry is taken for one.
+func FuzzLedger(f *testing.F) {
+	f.Add("+batch\tbid0000000000\tu0\t2\n+job\t/a\t/b\tbid0000000000\t0011223344556677\n-job\t/a\t/b\n-batch\tbid0000000000\n", false)
+	f.Add("+job\t/a\t/b\t\t0011223344556677\n+job\t/a\t/c\t\t0011223344556677\n-job\t/a\t/b\n", false)
+	f.Add("\x1f\x8b\b\x00", true)
+	f.Fuzz(func(t *testing.T, text string, raw bool) {
+		data := []byte(text)
+		if !raw {
+			data = compressed(text)
+		}
+		l := ledger.New([]ledger.Run{{ID: "run0000000000"}})
+		if err := l.Add(0, "/x", data); err != nil {
+			if !errors.Is(err, ledger.ErrDamaged) {
+				t.Fatal(err)
+			}
+			return
+		}
+		n := 0
+		for e := range l.All() {
+			n++
+			if l.Find(e.Record) != e || znode.ValidatePath(e.Record) != nil || znode.ValidatePath(e.Job) != nil {
+				t.Fatalf("%+v", e)
+			}
+		}
+		if n != l.Len() {
+			t.Fatalf("%d entries, and it says %d", n, l.Len())
+		}
+	})
+}
+
+// A line of the ledger takes about thirteen bytes when it is compressed (page 13), so that a
+// million records fit a server's memory twice over.
+func TestLedgerIsSmall(t *testing.T) {
+	var lines []ledger.Line
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range 200 {
+		line := jobLine(fmt.Sprintf("/ingest/mrtQ-05%02d%010d", i%7, i*3), newqueue.JobPath(newqueue.SequenceID("jid", int32(i))), newqueue.SequenceID("bid", int32(i/20)))
+		for b := range line.Hash {
+			line.Hash[b] = byte(random.Uint32())
+		}
+		lines = append(lines, line)
+	}
+	var e ledger.Encoder
+	if n := len(e.Encode(lines)); n > 22*len(lines) {
+		t.Errorf("%d lines take %d bytes", len(lines), n)
+	}
+}
+
+// Entries are in groups of a thousand, so that no list of children grows too long.
+func TestGroups(t *testing.T) {
+	for n, want := range map[int]string{0: "0000000/0000000000", 999: "0000000/0000000999", 1000: "0000001/0000001000", 1234567: "0001234/0001234567"} {
+		path, group, first := ledger.EntryPath("run0000000007", n)
+		if path != "/migration/ledger/run0000000007/"+want || group != znode.Parent(path) || first != (n%1000 == 0) {
+			t.Errorf("%d: %s %s %t", n, path, group, first)
+		}
+	}
+}
+
+// A run's record that this version can't read is refused in one sentence.
+func TestParseRun(t *testing.T) {
+	good := ledger.Run{ID: "run0000000000", State: ledger.Done, Dialect: newqueue.MrtZK}
+	good.Choices.Consumed, good.Choices.Completed, good.Choices.Deleted = "block", "skip", "skip"
+	good.Choices.Undecodable, good.Choices.InventoryRecords, good.Choices.Unserviceable = "block", "block", "block"
+	data := string(good.Encode())
+	edit := func(old, new string) string {
+		if !strings.Contains(data, old) {
+			t.Fatalf("%s is not in %s", old, data)
+		}
+		return strings.Replace(data, old, new, 1)
+	}
+	for name, c := range map[string]struct{ data, says string }{
+		"good":              {data, ""},
+		"empty":             {"", "can't be read"},
+		"no JSON":           {"by hand", "can't be read"},
+		"the old form":      {`{"run":"run0000000000","state":"done","plan":"x","steps":12,"policies":{},"ledger":{"shards":1},"seal":"0"}`, "form 0"},
+		"a later form":      {`{"format":9,"run":{"id":7}}`, "form 9"},
+		"another run's":     {edit(`"run0000000000"`, `"run0000000001"`), "run0000000001"},
+		"unknown state":     {edit(`"done"`, `"paused"`), "paused"},
+		"unknown dialect":   {edit(`"mrt-zk"`, `"klingon"`), "klingon"},
+		"misspelled choice": {edit(`"skip"`, `"skipp"`), "skipp"},
+		"entries as text":   {edit(`"entries":0`, `"entries":"0"`), "can't be read"},
+	} {
+		run, err := ledger.ParseRun(znode.Node{Path: "/migration/runs/run0000000000", Data: []byte(c.data)})
+		if c.says == "" {
+			if err != nil || run.Dialect != good.Dialect || run.State != good.State {
+				t.Errorf("%s: %+v, %v", name, run, err)
+			}
+			continue
+		}
+		if !errors.Is(err, ledger.ErrDamaged) || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The data of a hold that mrtq did not write means one owner, who is unknown.
+func TestOwners(t *testing.T) {
+	for _, data := range []string{"", "null", "{}", `{"owners":[]}`, `{"owners":[{"why":"x"}]}`, `[]`, "text", `{"owners":{}}`} {
+		if o := ledger.ParseOwners([]byte(data)); len(o) != 1 || o[0].By != ledger.Unknown {
+			t.Errorf("%q is %+v", data, o)
+		}
+	}
+	owners := ledger.Owners{{By: "run0000000000"}}.With(ledger.Owner{By: "ops", Why: "checking"}).With(ledger.Owner{By: "ops", Why: "still"})
+	back := ledger.ParseOwners(ledger.EncodeOwners(owners))
+	if !slices.Equal(back, owners) || len(back) != 2 || back[1].Why != "still" || !back.Has("ops") || back.Without("ops", "run0000000000").Has("ops") {
+		t.Errorf("%+v", back)
+	}
+}

@@ -1,0 +1,231 @@
+package migrate_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/migrate"
+	"mrtq/newqueue"
+)
+
+const (
+	firstRun   = "/migration/runs/run0000000000"
+	firstEntry = "/migration/ledger/run0000000000/0000000/0000000000"
+)
+
+// If the migration's own records are damaged, everything that writes refuses, and names what
+// is missing or damaged. Holding queues is still possible, and so is a release that is not
+// verified, because nobody may want to wait for a dump.
+func TestDamagedLedger(t *testing.T) {
+	bomb := func() []byte {
+		var b bytes.Buffer
+		w := gzip.NewWriter(&b)
+		for range 65 {
+			if _, err := w.Write(make([]byte, 1<<20)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}()
+	for _, c := range []struct {
+		name   string
+		damage func(s *site)
+		names  string
+	}{
+		{"/migration is gone", func(s *site) { s.remove("/migration") }, "run0000000001"},
+		{"all runs are gone", func(s *site) { s.remove("/migration/runs") }, "run0000000001"},
+		{"the newest run is gone", func(s *site) { s.remove("/migration/runs/run0000000001") }, "run0000000001"},
+		{"an earlier run is gone", func(s *site) { s.remove(firstRun) }, firstRun},
+		{"a run's entries are gone", func(s *site) { s.remove("/migration/ledger/run0000000000") }, firstEntry},
+		{"a group is gone", func(s *site) { s.remove(znode.Parent(firstEntry)) }, firstEntry},
+		{"an entry is gone", func(s *site) { s.remove(firstEntry) }, firstEntry},
+		{"an entry is cut", func(s *site) { s.set(firstEntry, s.data(firstEntry)[:20]) }, firstEntry},
+		{"an entry is text", func(s *site) { s.set(firstEntry, []byte("by hand")) }, firstEntry},
+		{"an entry is null", func(s *site) { s.set(firstEntry, nil) }, firstEntry},
+		{"an entry is another's", func(s *site) {
+			s.set(firstEntry, s.data(strings.ReplaceAll(firstEntry, "run0000000000", "run0000000001")))
+		}, firstRun},
+		{"an entry is a bomb", func(s *site) { s.set(firstEntry, bomb) }, firstEntry},
+		{"a run's record is text", func(s *site) { s.set(firstRun, []byte("by hand")) }, firstRun},
+		{"a run's record is another's", func(s *site) { s.set(firstRun, s.data("/migration/runs/run0000000001")) }, firstRun},
+		{"a run of the old form", func(s *site) { s.set(firstRun, []byte(`{"run":"run0000000000","state":"done","steps":12}`)) }, "form 0"},
+		{"the ledger is as it was before the second run", func(s *site) {
+			s.remove("/migration/runs/run0000000001", "/migration/ledger/run0000000001")
+		}, "run0000000001"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, queueTree(t, pendings(t, 4, 2)), newqueue.MrtZK)
+			s.mustMigrate(s.options())
+			s.late(900)
+			s.mustMigrate(s.options())
+			s.late(901)
+			c.damage(s)
+			before := dump(s.tree(), "/")
+			ctx := t.Context()
+			src := s.source()
+			damaged := func(what string, err error) {
+				t.Helper()
+				if !errors.Is(err, migrate.ErrDamaged) || !strings.Contains(fmt.Sprint(err), c.names) || !strings.Contains(fmt.Sprint(err), "restore /migration") {
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+			_, err := migrate.MakePlan(ctx, src, &s.w.Reader, s.options().Options)
+			damaged("plan", err)
+			_, err = s.migrate(s.options())
+			damaged("migrate", err)
+			_, err = migrate.Verify(ctx, src, &s.w.Reader, migrate.VerifyOptions{})
+			damaged("verify", err)
+			_, err = migrate.Release(ctx, src, s.w, migrate.ReleaseOptions{})
+			damaged("release", err)
+			_, err = s.rollback(migrate.RollbackOptions{Force: true})
+			damaged("rollback", err)
+			_, err = migrate.PreviewRollback(ctx, &s.w.Reader, "run0000000000", migrate.RollbackOptions{})
+			damaged("preview", err)
+			_, err = migrate.Find(ctx, src, &s.w.Reader, ingest(1))
+			damaged("find", err)
+			if status := s.status(); !strings.Contains(status.Damage, c.names) || status.Step != migrate.StepRestoreLedger {
+				t.Errorf("status says %q, and %q", status.Damage, status.Step)
+			}
+			if after := dump(s.tree(), "/"); after != before {
+				t.Errorf("something was written")
+			}
+			if _, err := migrate.Hold(ctx, s.w, migrate.HoldOptions{By: "ops"}); err != nil {
+				t.Errorf("hold: %v", err)
+			}
+			if res, err := migrate.Release(ctx, nil, s.w, migrate.ReleaseOptions{Unverified: true, Others: true}); err != nil || len(res.Lifted) != 3 {
+				t.Errorf("release without verifying: %+v, %v", res, err)
+			}
+		})
+	}
+}
+
+// The way out of a damaged ledger is a dump that was made after the last run. If /migration
+// is restored from it, mrtq says so, and asks for an explicit word.
+func TestRestoredLedger(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		for _, unfinished := range []bool{false, true} {
+			s := serve(t, queueTree(t, pendings(t, 8, 2)), d)
+			if unfinished {
+				s.interrupted(3)
+			} else {
+				s.mustMigrate(s.options())
+			}
+			saved := s.tree()
+			s.remove("/migration")
+			for n := range saved.All("/migration") {
+				s.create(n.Path, n.Data)
+			}
+			s.late(900)
+			opt := s.options()
+			res, err := s.migrate(opt)
+			if !errors.Is(err, migrate.ErrBlocked) || problem(res.Plan, "restored") == nil {
+				t.Errorf("unfinished %t: %v", unfinished, err)
+			}
+			if got := kinds(s.verify()); !strings.Contains(got, "restored") {
+				t.Errorf("unfinished %t: verify says %s", unfinished, got)
+			}
+			opt.Restored = true
+			if res := s.mustMigrate(opt); res.Created.Jobs == 0 {
+				t.Errorf("unfinished %t: nothing was migrated", unfinished)
+			}
+			s.mustVerify()
+			s.release()
+			if undo := s.mustRollback(migrate.RollbackOptions{}); len(undo.Keeps) > 0 {
+				t.Errorf("unfinished %t: kept %+v", unfinished, undo.Keeps)
+			}
+		}
+	})
+}
+
+// A whole target that was put back znode by znode: nothing shows which jobs came from one
+// transaction. Then only what shows counts, for verify and for rollback.
+func TestRestoredTarget(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		for _, interrupted := range []bool{false, true} {
+			s := serve(t, queueTree(t, pendings(t, 6, 2)), d)
+			if interrupted {
+				s.interrupted(3)
+			} else {
+				s.mustMigrate(s.options())
+			}
+			lifeEvents["a backup is restored znode by znode"](s)
+			s.late(900)
+			opt := s.options()
+			opt.Restored = true
+			s.mustMigrate(opt)
+			s.mustVerify()
+			s.set(s.jobOf(ingest(1))+"/space_needed", []byte("7"))
+			if got := kinds(s.verify()); got != "acted-on" {
+				t.Errorf("interrupted %t: %s", interrupted, got)
+			}
+			_, err := migrate.Release(t.Context(), s.source(), s.w, migrate.ReleaseOptions{ActedOn: 1})
+			s.must(err)
+			// The newest run is not the one that was restored, if that was done.
+			for range len(s.status().Runs) {
+				if undo := s.mustRollback(migrate.RollbackOptions{}); len(undo.Keeps) > 1 {
+					t.Errorf("interrupted %t: kept %+v", interrupted, undo.Keeps)
+				}
+				if s.status().Runs[0].State == migrate.RolledBack {
+					break
+				}
+				undo, err := migrate.Rollback(t.Context(), s.w, "run0000000000", migrate.RollbackOptions{})
+				if err != nil || len(undo.Keeps) != 1 || undo.Keeps[0].Record != ingest(1) {
+					t.Errorf("interrupted %t: %v, kept %+v", interrupted, err, undo)
+				}
+				break
+			}
+		}
+	})
+}
+
+// More than a thousand entries are in several groups, and read back as one ledger.
+func TestManyEntries(t *testing.T) {
+	t.Parallel()
+	const n = 1030
+	records := map[string][]byte{}
+	for i := range n {
+		records[fmt.Sprintf("/accessSmall.1/mrtQ-00%010d", i)] = record(t, legacy.Pending, token(fmt.Sprint(i)))
+	}
+	s := serve(t, queueTree(t, records), newqueue.MrtZK)
+	opt := s.options()
+	opt.Limits = single
+	s.mustMigrate(opt)
+	if groups := s.tree().Children("/migration/ledger/run0000000000"); !slices.Equal(groups, []string{"0000000", "0000001"}) {
+		t.Errorf("groups %v", groups)
+	}
+	if v := s.mustVerify(); v.Records.Migrated != n {
+		t.Errorf("%+v", v.Records)
+	}
+	if undo := s.mustRollback(migrate.RollbackOptions{}); undo.Removes.Access != n {
+		t.Errorf("%+v", undo.Removes)
+	}
+	if v := s.verify(); v.Records.Returned != n {
+		t.Errorf("%+v", v.Records)
+	}
+}
+
+// What others put beside the migration's own records changes nothing, and stays.
+func TestForeignNamesInTheLedger(t *testing.T) {
+	s := serve(t, queueTree(t, pendings(t, 2, 2)), newqueue.Design)
+	s.ensure("/migration", "/migration/m1", "/migration/m3") // the field's markers
+	s.mustMigrate(s.options())
+	for _, path := range []string{"/migration/runs/strange", "/migration/runs/run-1", firstRun + "/note", "/migration/ledger/strange", "/migration/ledger/run0000000000/note", firstEntry + "/note"} {
+		s.create(path, []byte("mine"))
+	}
+	s.mustVerify()
+	s.mustRollback(migrate.RollbackOptions{})
+	if string(s.data(firstRun+"/note")) != "mine" || !s.has("/migration/m1") {
+		t.Error("the rollback removed others' znodes")
+	}
+}

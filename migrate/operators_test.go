@@ -1,0 +1,376 @@
+package migrate_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"mrtq/harness/minizk"
+	"mrtq/internal/zkconn"
+	"mrtq/legacy"
+	"mrtq/migrate"
+	"mrtq/newqueue"
+)
+
+// operator is one more process with a session of its own.
+func (s *site) operator() *site {
+	o := &site{t: s.t, server: s.server, dialect: s.dialect, second: s.door()}
+	o.begin()
+	return o
+}
+
+// late adds a record to the legacy queue.
+func (s *site) late(n int) {
+	s.create(ingest(n), record(s.t, legacy.Pending, job("late", "late")))
+}
+
+// Commands at the same time: one works, the others wait for it. In the end there is what one
+// of the orders gives, and nothing is made twice.
+func TestCommandsAtOnce(t *testing.T) {
+	tolerated := []error{migrate.ErrNoRun, migrate.ErrNotNewest, migrate.ErrRolledBack, migrate.ErrBlocked, migrate.ErrFinished}
+	for name, both := range map[string][]func(*site) error{
+		"migrate, migrate":   {commands[0].do, commands[0].do, commands[0].do},
+		"rollback, rollback": {commands[2].do, commands[2].do},
+		"migrate, rollback":  {commands[0].do, commands[2].do, commands[0].do, commands[2].do},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, corpus(t), newqueue.MrtZK)
+			if !strings.HasPrefix(name, "migrate, migrate") {
+				s.mustMigrate(s.options())
+				s.late(900)
+			}
+			var all sync.WaitGroup
+			errs := make([]error, len(both))
+			for i, do := range both {
+				o := s.operator()
+				all.Go(func() { errs[i] = do(o) })
+			}
+			all.Wait()
+			for _, err := range errs {
+				if err != nil && !slices.ContainsFunc(tolerated, func(is error) bool { return errors.Is(err, is) }) {
+					t.Error(err)
+				}
+			}
+			v := s.verify()
+			if n := v.Damaged() + v.Count("acted-on") + v.Count("unfinished") + v.Count("changed") + v.Count("missed"); n > 0 {
+				t.Errorf("verify: %v", v.Differences)
+			}
+			if name == "migrate, migrate" && v.Records.Migrated != 12 || name == "rollback, rollback" && v.Records.Migrated != 0 {
+				t.Errorf("%+v", v.Records)
+			}
+			if left, _, err := s.door().Children("/migration/election"); err != nil || len(left) > 0 {
+				t.Errorf("left in the election: %v, %v", left, err)
+			}
+		})
+	}
+}
+
+// A migrator that waited looks again, and does not begin a new run if others rolled back the
+// run that it knew, or finished it. The operator decides again then.
+func TestRolledBackOrFinishedWhileWaiting(t *testing.T) {
+	roll := func(o *site) error {
+		_, err := o.rollback(migrate.RollbackOptions{})
+		return err
+	}
+	finish := func(o *site) error { return commands[0].do(o) }
+	for _, c := range []struct {
+		name     string
+		done     bool // the run was done before; otherwise it was interrupted
+		late     bool // a record comes before the one that waits makes its plan
+		approved bool
+		between  func(*site) error
+		want     error
+		adds     int // records that the one that waited migrates
+		runs     int // in the end
+	}{
+		{name: "an unfinished run was rolled back", between: roll, want: migrate.ErrRolledBack, runs: 1},
+		{name: "a run that is done was rolled back", done: true, late: true, between: roll, want: migrate.ErrRolledBack, runs: 1},
+		{name: "a run of an approved plan was rolled back", approved: true, between: roll, want: migrate.ErrRolledBack, runs: 1},
+		{name: "its rollback was interrupted", between: func(o *site) error {
+			_, err := migrate.Rollback(until(o.t, migrate.Removing, 1), o.w, "", migrate.RollbackOptions{Limits: single})
+			if !errors.Is(err, migrate.ErrInterrupted) {
+				o.t.Errorf("the rollback was to be interrupted: %v", err)
+			}
+			return nil
+		}, want: migrate.ErrRolledBack, runs: 1},
+		{name: "it was finished", between: finish, runs: 1},
+		{name: "it was finished, and a record came since", between: func(o *site) error {
+			opt := o.options()
+			opt.Limits = single
+			_, err := migrate.Migrate(migrate.WithPhases(o.t.Context(), func(p migrate.Phase, done, _ int) {
+				if p == migrate.Sending && done == 1 {
+					o.late(901)
+				}
+			}), o.source(), o.w, opt)
+			return err
+		}, want: migrate.ErrFinished, runs: 1},
+		{name: "the run of an approved plan was finished", approved: true, between: finish, runs: 1},
+		{name: "another run was done", done: true, late: true, between: finish, runs: 2},
+		{name: "another one tried, and did nothing", done: true, late: true, adds: 1, runs: 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, queueTree(t, pendings(t, 6, 2)), newqueue.Design)
+			opt := s.options()
+			if c.approved {
+				opt.Approved = s.plan(opt.Options)
+			}
+			if c.done {
+				s.mustMigrate(s.options())
+			} else {
+				s.interrupted(2)
+			}
+			if c.late {
+				s.late(900)
+			}
+			// Three are in the election: one that only keeps the others waiting, the one that
+			// comes between, and the one that waits for it.
+			keeper, other, waits := s.operator(), s.operator(), s.operator()
+			resign := sync.OnceFunc(keeper.lead())
+			ended := make(chan error, 1)
+			if c.between == nil {
+				ended <- nil
+			} else {
+				go func() { ended <- c.between(other) }()
+				s.awaitPlaces(2)
+			}
+			opt.Say = func(text string) {
+				if strings.Contains(text, "waiting") {
+					resign()
+				}
+			}
+			res, err := waits.migrate(opt)
+			resign()
+			if !errors.Is(err, c.want) {
+				t.Errorf("%v, expected %v", err, c.want)
+			}
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+			if res.Created.Records() != c.adds || c.adds == 0 && res.Steps > 0 {
+				t.Errorf("the one that waited did %+v in %d transactions", res.Created, res.Steps)
+			}
+			if status := s.status(); len(status.Runs) != c.runs {
+				t.Errorf("there are %d runs, expected %d", len(status.Runs), c.runs)
+			}
+		})
+	}
+}
+
+// lead takes the first place in the election, as a migrator does that is at work.
+func (s *site) lead() (resign func()) {
+	s.t.Helper()
+	s.ensure("/migration", "/migration/election")
+	place, err := s.w.CreateEphemeral(s.t.Context(), "/migration/election/n-", []byte("another"), nil)
+	s.must(err)
+	return func() { s.must(s.door().Delete(place, -1)) }
+}
+
+// awaitPlaces waits until there are so many places in the election.
+func (s *site) awaitPlaces(n int) {
+	s.t.Helper()
+	for {
+		names, _, changed, err := s.door().ChildrenW("/migration/election")
+		s.must(err)
+		if len(names) >= n {
+			return
+		}
+		<-changed
+	}
+}
+
+// A migrator that was stopped (SIGSTOP, a laptop's lid) and whose place in the election is
+// gone can write nothing more, and says what the others did.
+func TestStoppedMigrator(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		command int // in commands
+		at      int // the transaction before which it is stopped
+		others  func(o *site)
+		want    error
+	}{
+		{"the run was finished", 0, 4, func(o *site) { o.mustMigrate(o.options()) }, migrate.ErrTakenOver},
+		{"the run was finished and released", 0, 4, func(o *site) { o.mustMigrate(o.options()); o.release() }, migrate.ErrTakenOver},
+		{"the run was rolled back", 0, 4, func(o *site) { o.mustRollback(migrate.RollbackOptions{}) }, migrate.ErrRolledBack},
+		{"the run is being rolled back", 0, 4, func(o *site) {
+			_, err := migrate.Rollback(until(o.t, migrate.Removing, 1), o.w, "", migrate.RollbackOptions{Limits: single})
+			if !errors.Is(err, migrate.ErrInterrupted) {
+				o.t.Error(err)
+			}
+		}, migrate.ErrRolledBack},
+		{"the run was rolled back, and another one was done", 0, 4, func(o *site) {
+			o.mustRollback(migrate.RollbackOptions{})
+			o.mustMigrate(o.options())
+		}, migrate.ErrRolledBack},
+		{"before its first transaction, another run was done", 0, 1, func(o *site) { o.mustMigrate(o.options()) }, nil},
+		{"before its first transaction, another run was done and rolled back", 0, 1, func(o *site) {
+			o.mustMigrate(o.options())
+			o.mustRollback(migrate.RollbackOptions{})
+		}, migrate.ErrRolledBack},
+		{"a rollback, which another finished", 2, 4, func(o *site) { o.mustRollback(migrate.RollbackOptions{}) }, migrate.ErrTakenOver},
+		{"a release, and the run was rolled back", 1, 1, func(o *site) { o.mustRollback(migrate.RollbackOptions{}) }, migrate.ErrHoldsChanged},
+		{"a release, and another one released", 1, 1, func(o *site) { o.release() }, migrate.ErrHoldsChanged},
+		{"a release, and a person holds the queue", 1, 1, func(o *site) {
+			_, err := migrate.Hold(o.t.Context(), o.w, migrate.HoldOptions{By: "ops", Why: "checking"})
+			o.must(err)
+		}, migrate.ErrHoldsChanged},
+		{"a release, and another run was done", 1, 1, func(o *site) {
+			o.late(900)
+			o.mustMigrate(o.options())
+		}, migrate.ErrHoldsChanged},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, queueTree(t, pendings(t, 6, 2)), newqueue.MrtZK)
+			commands[c.command].ready(&site{t: t, server: s.server, dialect: s.dialect, w: s.w, session: s.session, second: s.door()})
+			o := s.operator()
+			stopped, goOn := make(chan bool, 1), make(chan struct{})
+			transaction, n := s.transactions(s.session), 0
+			s.server.Inject(minizk.Fault{On: func(op minizk.Op) bool {
+				if transaction(op) {
+					if n++; n == c.at {
+						stopped <- true
+					}
+				}
+				return transaction(op) && n == c.at
+			}, Do: minizk.Hold(goOn)})
+			ended := make(chan error, 1)
+			go func() { ended <- commands[c.command].do(s) }()
+			<-stopped
+			places, _, err := s.door().Children("/migration/election")
+			o.must(err)
+			for _, name := range places { // as the end of its session does
+				o.must(o.door().Delete("/migration/election/"+name, -1))
+			}
+			c.others(o)
+			after := o.tree()
+			close(goOn)
+			if err := <-ended; !errors.Is(err, c.want) {
+				t.Errorf("%v, expected %v", err, c.want)
+			}
+			if a, b := dump(after, queueRoots...), dump(s.tree(), queueRoots...); a != b {
+				t.Errorf("it still wrote:\n%s", b)
+			}
+		})
+	}
+}
+
+// A plan that was shown a moment ago is carried out as it is: nothing is read and planned a
+// second time. If another migrator was at work since, a new plan is made, or the operator
+// decides again.
+func TestShownPlanIsCarriedOut(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		between func(s *site)
+		same    bool
+		want    error
+	}{
+		{"undisturbed", func(*site) {}, true, nil},
+		{"another client writes", func(s *site) { s.create("/jobs", nil) }, false, nil},
+		{"a queue is released", func(s *site) { s.remove("/locks/queue/ingest") }, false, migrate.ErrBlocked},
+		{"another migrator", func(s *site) { s.operator().mustMigrate(s.options()) }, false, nil},
+		{"one that was rolled back", func(s *site) {
+			s.operator().mustMigrate(s.options())
+			s.operator().mustRollback(migrate.RollbackOptions{})
+		}, false, migrate.ErrRolledBack},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, queueTree(t, pendings(t, 4, 2)), newqueue.Design)
+			if c.name != "another client writes" {
+				s.mustMigrate(s.options())
+				s.late(900)
+			}
+			src := s.source()
+			opt := s.options()
+			p, err := migrate.MakePlan(t.Context(), src, &s.w.Reader, opt.Options)
+			s.must(err)
+			c.between(s)
+			opt.Plan = p
+			planned := 0
+			ctx := migrate.WithPhases(t.Context(), func(phase migrate.Phase, done, _ int) {
+				if phase == migrate.Planning {
+					planned++
+				}
+			})
+			res, err := migrate.Migrate(ctx, src, s.w, opt)
+			if !errors.Is(err, c.want) {
+				t.Fatalf("%v, expected %v", err, c.want)
+			}
+			if c.want == nil {
+				if (planned == 0) != c.same || c.same && res.Plan != p {
+					t.Errorf("it planned %d times", planned)
+				}
+				s.mustVerify()
+			}
+		})
+	}
+}
+
+// A znode in the election that no session holds is no migrator. It is named and skipped.
+func TestStrayInTheElection(t *testing.T) {
+	s := serve(t, corpus(t), newqueue.Design)
+	s.ensure("/migration", "/migration/election", "/migration/election/n-", "/migration/election/a")
+	var said []string
+	opt := s.options()
+	opt.Say = func(text string) { said = append(said, text) }
+	s.mustMigrate(opt)
+	for _, name := range []string{"n-", "a"} {
+		if text := strings.Join(said, "\n"); !strings.Contains(text, "/migration/election/"+name+": ") {
+			t.Errorf("said %q", text)
+		}
+	}
+}
+
+// The znodes of an election have the ACL of the run, so a client that may not write to the
+// run can't remove the migrator. A rollback gives its place the ACL of the run that it rolls
+// back.
+func TestElectionHasTheRunsACL(t *testing.T) {
+	acl := []migrate.ACL{{Perms: 31, Scheme: "world", ID: "anyone"}, {Perms: 1, Scheme: "digest", ID: "reader:hash"}}
+	s := serve(t, corpus(t), newqueue.Design)
+	looks := 0
+	look := func(migrate.Phase, int, int) {
+		tree, err := s.server.Snapshot()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		for _, name := range tree.Children("/migration/election") {
+			looks++
+			if n := tree.Get("/migration/election/" + name); len(n.ACL) != 2 || n.ACL[1].ID != "reader:hash" {
+				t.Errorf("%s has the ACL %v", n.Path, n.ACL)
+			}
+		}
+	}
+	opt := s.options()
+	opt.ACL = acl
+	if _, err := migrate.Migrate(migrate.WithPhases(t.Context(), look), s.source(), s.w, opt); err != nil || looks == 0 {
+		t.Fatalf("%d looks, %v", looks, err)
+	}
+	looks = 0
+	if _, err := migrate.Rollback(migrate.WithPhases(t.Context(), look), s.w, "", migrate.RollbackOptions{}); err != nil || looks == 0 {
+		t.Fatalf("%d looks, %v", looks, err)
+	}
+}
+
+// A session that expires in the middle ends the command, whose message says so. Another
+// process goes on at once, because the place in the election is gone with the session.
+func TestSessionExpires(t *testing.T) {
+	s := serve(t, corpus(t), newqueue.Design)
+	opt := s.options()
+	opt.Limits = single
+	ctx := migrate.WithPhases(t.Context(), func(p migrate.Phase, done, _ int) {
+		if p == migrate.Sending && done == 5 {
+			s.server.ExpireSession(s.session)
+		}
+	})
+	if _, err := migrate.Migrate(ctx, s.source(), s.w, opt); !errors.Is(err, zkconn.ErrLost) || !errors.Is(err, migrate.ErrLost) {
+		t.Fatalf("%v", err)
+	}
+	o := s.operator()
+	o.mustMigrate(o.options())
+	o.mustVerify()
+}

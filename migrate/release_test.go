@@ -1,0 +1,305 @@
+package migrate_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/migrate"
+	"mrtq/newqueue"
+	"mrtq/newqueue/lint"
+)
+
+// tryRelease releases, and returns what the error says.
+func (s *site) tryRelease(opt migrate.ReleaseOptions) (*migrate.Released, error) {
+	s.t.Helper()
+	opt.Now = moment
+	return migrate.Release(s.t.Context(), s.source(), s.w, opt)
+}
+
+// holdsNow are the queue holds, each with its owners.
+func (s *site) holdsNow() string {
+	var all []string
+	for _, h := range s.status().Holds {
+		var by []string
+		for _, o := range h.Owners {
+			by = append(by, o.By)
+		}
+		all = append(all, znode.Name(h.Path)+"="+strings.Join(by, "+"))
+	}
+	slices.Sort(all)
+	return strings.Join(all, " ")
+}
+
+func (s *site) hold(by string, queues ...newqueue.QueueHold) {
+	s.t.Helper()
+	_, err := migrate.Hold(s.t.Context(), s.w, migrate.HoldOptions{Queues: queues, By: by, Why: "checking", Now: moment})
+	s.must(err)
+}
+
+const run0 = "run0000000000"
+
+// A release lifts the parts of the holds that runs own, and only of the queues that are
+// asked for. Other owners' parts stay, unless Others is set. It says what is left.
+func TestReleaseLiftsOwners(t *testing.T) {
+	held := "accessLarge=" + run0 + " accessSmall=" + run0 + " ingest=" + run0
+	for _, c := range []struct {
+		name   string
+		before func(s *site)
+		opt    migrate.ReleaseOptions
+		lifted int
+		after  string
+	}{
+		{"all", func(*site) {}, migrate.ReleaseOptions{}, 3, ""},
+		{"one queue", func(*site) {}, migrate.ReleaseOptions{Queues: []newqueue.QueueHold{newqueue.HoldAccessSmall}}, 1, "accessLarge=" + run0 + " ingest=" + run0},
+		{"a person holds one too", func(s *site) { s.hold("ops", newqueue.HoldIngest) }, migrate.ReleaseOptions{}, 2, "ingest=ops"},
+		{"and it is lifted", func(s *site) { s.hold("ops", newqueue.HoldIngest) }, migrate.ReleaseOptions{Others: true}, 3, ""},
+		{"only a person holds one", func(s *site) { s.release(); s.hold("ops", newqueue.HoldIngest) }, migrate.ReleaseOptions{}, 0, "ingest=ops"},
+		{"and that is lifted", func(s *site) { s.release(); s.hold("ops", newqueue.HoldIngest) }, migrate.ReleaseOptions{Others: true}, 1, ""},
+		{"another tool holds one again", func(s *site) { s.remove("/locks/queue/ingest"); s.create("/locks/queue/ingest", nil) }, migrate.ReleaseOptions{}, 2, "ingest=unknown"},
+		{"two runs hold", func(s *site) { s.late(900); s.mustMigrate(s.options()) }, migrate.ReleaseOptions{}, 3, ""},
+		{"a collection", func(s *site) {
+			_, err := migrate.Hold(t.Context(), s.w, migrate.HoldOptions{Collections: []string{"demo content"}, By: "ops"})
+			s.must(err)
+		}, migrate.ReleaseOptions{Collections: []string{"demo content"}}, 1, held},
+		{"no such collection", func(*site) {}, migrate.ReleaseOptions{Collections: []string{"demo"}}, 0, held},
+		{"nothing is held", func(s *site) { s.remove("/locks") }, migrate.ReleaseOptions{}, 0, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := serve(t, queueTree(t, pendings(t, 2, 2)), newqueue.MrtZK)
+			s.mustMigrate(s.options())
+			c.before(s)
+			res, err := s.tryRelease(c.opt)
+			s.must(err)
+			if len(res.Lifted) != c.lifted || s.holdsNow() != c.after {
+				t.Errorf("lifted %v, and now %q is held, expected %q", res.Lifted, s.holdsNow(), c.after)
+			}
+			if left := len(strings.Fields(c.after)); len(res.Left) != left {
+				t.Errorf("it says that %d are left: %+v", left, res.Left)
+			}
+			again, err := s.tryRelease(c.opt)
+			if err != nil || len(again.Lifted) != 0 || again.Verdict != nil {
+				t.Errorf("again: %+v, %v", again, err)
+			}
+			s.mustVerify()
+			for _, p := range lint.Check(s.tree(), s.dialect) {
+				t.Errorf("layout: %s", p)
+			}
+		})
+	}
+}
+
+// The record of each run says when which of its queues were released, and on whose word.
+func TestReleaseIsRecorded(t *testing.T) {
+	s := serve(t, queueTree(t, pendings(t, 2, 2)), newqueue.MrtZK)
+	s.mustMigrate(s.options())
+	s.release(newqueue.HoldAccessLarge)
+	s.set(jobNumber(1)+"/space_needed", []byte("1"))
+	if _, err := s.tryRelease(migrate.ReleaseOptions{Queues: []newqueue.QueueHold{newqueue.HoldIngest}, ActedOn: 5}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.tryRelease(migrate.ReleaseOptions{Unverified: true}); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range s.status().Newest().Releases {
+		got = append(got, fmt.Sprint(r.Queues, r.ActedOn, r.Unverified, r.At.Equal(moment()), r.By != "", r.Nonce != ""))
+	}
+	if want := []string{"[accessLarge] 0 false true true true", "[ingest] 1 false true true true", "[accessSmall] 0 true true true true"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, expected %q", got, want)
+	}
+}
+
+// What was not verified is not released: each kind of difference refuses, and nothing is
+// written. The explicit words lead out, but never for a run that is not finished.
+func TestReleaseRefuses(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(s *site)
+		want   error
+		helps  migrate.ReleaseOptions // the word that leads out; zero if none does
+	}{
+		{"missing", func(s *site) { s.remove(jobNumber(1) + "/priority") }, migrate.ErrNotVerified, migrate.ReleaseOptions{Unverified: true}},
+		{"extra", func(s *site) { s.ensure("/jobs/states/failed"); s.create("/jobs/states/failed/05-jid0000000001", nil) }, migrate.ErrNotVerified, migrate.ReleaseOptions{Unverified: true}},
+		{"layout", func(s *site) { s.set(jobNumber(1)+"/status", []byte("by hand")) }, migrate.ErrNotVerified, migrate.ReleaseOptions{Unverified: true}},
+		{"other-acl", func(s *site) {
+			_, err := s.door().SetACL(jobNumber(1), zk.WorldACL(zk.PermRead), -1)
+			s.must(err)
+		}, migrate.ErrNotVerified, migrate.ReleaseOptions{Unverified: true}},
+		{"acted-on", func(s *site) { s.set(jobNumber(1)+"/space_needed", []byte("1")) }, migrate.ErrActedOn, migrate.ReleaseOptions{ActedOn: 1}},
+		{"acted-on, twice", func(s *site) {
+			s.set(jobNumber(1)+"/space_needed", []byte("1"))
+			s.set(jobNumber(2)+"/space_needed", []byte("1"))
+		}, migrate.ErrActedOn, migrate.ReleaseOptions{ActedOn: 2}},
+		{"changed", func(s *site) { s.set(ingest(1), record(t, legacy.Consumed, job("a", "1"))) }, migrate.ErrNotVerified, migrate.ReleaseOptions{Unverified: true}},
+		{"vanished", func(s *site) { s.remove(ingest(1)) }, migrate.ErrNotVerified, migrate.ReleaseOptions{Unverified: true}},
+		{"missed", func(s *site) { s.late(0) }, migrate.ErrNotVerified, migrate.ReleaseOptions{Unverified: true}},
+		{"restored", func(s *site) { s.set(firstRun, s.data(firstRun)) }, migrate.ErrRestored, migrate.ReleaseOptions{Restored: true}},
+		{"restored, and not verified", func(s *site) { s.set(firstRun, s.data(firstRun)) }, migrate.ErrRestored, migrate.ReleaseOptions{Unverified: true}},
+		{"a damaged ledger", func(s *site) { s.remove(firstEntry) }, migrate.ErrDamaged, migrate.ReleaseOptions{Unverified: true}},
+		{"unfinished", func(s *site) {
+			s.late(900)
+			opt := s.options()
+			opt.Limits = single
+			if _, err := migrate.Migrate(until(t, migrate.Sending, 1), s.source(), s.w, opt); !errors.Is(err, migrate.ErrInterrupted) {
+				t.Fatal(err)
+			}
+			// Its last transaction is left.
+		}, migrate.ErrUnfinished, migrate.ReleaseOptions{}},
+		{"its rollback is unfinished", func(s *site) {
+			if _, err := migrate.Rollback(until(t, migrate.Removing, 1), s.w, "", migrate.RollbackOptions{Limits: single}); !errors.Is(err, migrate.ErrInterrupted) {
+				t.Fatal(err)
+			}
+		}, migrate.ErrUnfinished, migrate.ReleaseOptions{}},
+		{"not kept", func(s *site) { s.create(ingest(900), []byte("x")) }, migrate.ErrNotVerified, migrate.ReleaseOptions{Unverified: true}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, queueTree(t, pendings(t, 4, 2)), newqueue.MrtZK)
+			s.mustMigrate(s.options())
+			c.change(s)
+			before := dump(s.tree(), "/migration/runs", "/locks")
+			quarantine := map[string][][]byte{}
+			refused := []migrate.ReleaseOptions{{}, {ActedOn: c.helps.ActedOn - 1}}
+			if c.helps.ActedOn == 0 {
+				refused = append(refused, migrate.ReleaseOptions{ActedOn: 1000})
+			}
+			if !c.helps.Restored {
+				refused[0].Restored = c.want != migrate.ErrRestored
+			}
+			for _, opt := range refused {
+				opt.Quarantined = quarantine
+				if _, err := s.tryRelease(opt); !errors.Is(err, c.want) {
+					t.Errorf("%+v: %v, expected %v", opt, err, c.want)
+				}
+			}
+			everything := migrate.ReleaseOptions{Unverified: true, Restored: true, Others: true, ActedOn: 1000}
+			if unfinished := c.want == migrate.ErrUnfinished; unfinished {
+				if _, err := s.tryRelease(everything); !errors.Is(err, c.want) {
+					t.Errorf("with all words: %v", err)
+				}
+			}
+			if after := dump(s.tree(), "/migration/runs", "/locks"); after != before {
+				t.Errorf("it was refused, and wrote:\n%s", after)
+			}
+			if c.want == migrate.ErrUnfinished {
+				return
+			}
+			c.helps.Quarantined = quarantine
+			if res, err := s.tryRelease(c.helps); err != nil || len(res.Lifted) != 3 {
+				t.Errorf("with %+v: %v", c.helps, err)
+			}
+		})
+	}
+}
+
+// Only what concerns a queue refuses its release.
+func TestReleaseOfOneQueue(t *testing.T) {
+	s := serve(t, lifeQueue(t), newqueue.MrtZK)
+	s.mustMigrate(s.options())
+	s.remove(s.jobOf(pendingRecord) + "/priority")
+	if _, err := s.tryRelease(migrate.ReleaseOptions{Queues: []newqueue.QueueHold{newqueue.HoldIngest}}); !errors.Is(err, migrate.ErrNotVerified) {
+		t.Errorf("ingest: %v", err)
+	}
+	if _, err := s.tryRelease(migrate.ReleaseOptions{Queues: []newqueue.QueueHold{newqueue.HoldAccessSmall}}); err != nil {
+		t.Errorf("access: %v", err)
+	}
+	// Both access queues count as released now, because the large worker takes small requests.
+	if v := s.verify(); !slices.Equal(v.Released, []newqueue.QueueHold{newqueue.HoldAccessSmall, newqueue.HoldAccessLarge}) {
+		t.Errorf("released: %v", v.Released)
+	}
+	s.set(s.jobOf(accessRecord)+"/status", s.data(s.jobOf(accessRecord)+"/status"))
+	if v := s.verify(); v.Count("acted-on") != 0 {
+		t.Errorf("%v", v.Differences)
+	}
+}
+
+// A lost answer to a release: it looks whether its own release happened. A second release
+// that is not its own does not count.
+func TestReleaseLosesItsAnswer(t *testing.T) {
+	for _, done := range []bool{false, true} {
+		s := serve(t, queueTree(t, pendings(t, 2, 2)), newqueue.Design)
+		s.mustMigrate(s.options())
+		fault := s.cut(1, done)
+		if res, err := s.tryRelease(migrate.ReleaseOptions{}); err != nil || len(res.Lifted) != 3 || fault.Fired() != 1 {
+			t.Errorf("done %t: %v, %+v", done, err, res)
+		}
+		if n := len(s.status().Newest().Releases); n != 1 || s.holdsNow() != "" {
+			t.Errorf("done %t: %d releases, %q is held", done, n, s.holdsNow())
+		}
+	}
+}
+
+// Holds of people: on queues and collections, one owner more for each, never one twice. They
+// have the ACL that is given. A target without a queue has nothing to hold.
+func TestHold(t *testing.T) {
+	s := serve(t, queueTree(t, nil), newqueue.Design)
+	if _, err := migrate.Hold(t.Context(), s.w, migrate.HoldOptions{By: "ops"}); !errors.Is(err, migrate.ErrNoQueue) {
+		t.Errorf("without a queue: %v", err)
+	}
+	s.must(s.queue().Init(t.Context()))
+	acl := []migrate.ACL{{Perms: 31, Scheme: "world", ID: "anyone"}, {Perms: 1, Scheme: "digest", ID: "x:y"}}
+	for range 2 {
+		held, err := migrate.Hold(t.Context(), s.w, migrate.HoldOptions{By: "ops", Why: "checking", ACL: acl, Now: moment})
+		if err != nil || len(held.Held) != 3 {
+			t.Errorf("%+v, %v", held, err)
+		}
+	}
+	s.hold("alice", newqueue.HoldIngest)
+	if got, want := s.holdsNow(), "accessLarge=ops accessSmall=ops ingest=ops+alice"; got != want {
+		t.Errorf("%s, expected %s", got, want)
+	}
+	if n := s.tree().Get("/locks/queue/ingest"); len(n.ACL) != 2 {
+		t.Errorf("ACL %v", n.ACL)
+	}
+	for _, h := range s.status().Holds {
+		if o := h.Owners[0]; o.Why != "checking" || !o.At.Equal(moment()) {
+			t.Errorf("%+v", h)
+		}
+	}
+	if held, err := s.queue().IsLocked(t.Context(), newqueue.QueueLock(newqueue.HoldIngest)); err != nil || !held {
+		t.Errorf("a worker sees no hold: %v", err)
+	}
+	for _, name := range []string{"", "a/b", "..", ".", "\x00"} {
+		before := dump(s.tree(), "/locks")
+		if _, err := migrate.Hold(t.Context(), s.w, migrate.HoldOptions{Collections: []string{name}, By: "ops"}); err == nil || dump(s.tree(), "/locks") != before {
+			t.Errorf("collection %q: %v", name, err)
+		}
+	}
+	for _, name := range []string{"demo content", "ünïcode"} {
+		held, err := migrate.Hold(t.Context(), s.w, migrate.HoldOptions{Collections: []string{name}, By: "ops"})
+		if err != nil || !slices.Equal(held.Held, []string{"/locks/collections/" + name}) {
+			t.Errorf("%+v, %v", held, err)
+		}
+	}
+	if held, err := s.queue().IsLocked(t.Context(), newqueue.CollectionLock("demo content")); err != nil || !held {
+		t.Errorf("a worker sees no hold on the collection: %v", err)
+	}
+}
+
+// Two people hold at the same time, and one loses an answer: both are owners in the end.
+func TestHoldAtOnce(t *testing.T) {
+	s := serve(t, queueTree(t, pendings(t, 1, 1)), newqueue.Design)
+	s.mustMigrate(s.options())
+	errs := make(chan error)
+	const people = 8
+	for i := range people {
+		o := s.operator()
+		go func() {
+			_, err := migrate.Hold(t.Context(), o.w, migrate.HoldOptions{By: fmt.Sprint("person ", i)})
+			errs <- err
+		}()
+	}
+	for range people {
+		s.must(<-errs)
+	}
+	if owners := s.status().Holds[0].Owners; len(owners) != people+1 {
+		t.Errorf("%+v", owners)
+	}
+}
