@@ -251,8 +251,11 @@ var seenByTheCleanup = map[string]bool{"a completed batch with a failed job": tr
 
 // outside has the damages of znodes that are part of no migrated job, request or batch.
 // The check finds them. Verify only looks at what a run made.
-var outside = map[string]bool{"no folder for storage locks": true, "no folder for inventory locks": true, "no folder for locks on local ids": true,
-	"no folder for holds": true, "a job of another name": true, "a batch of another name": true, "a second name of a batch": true, "an entry of no job": true}
+var outside = map[string]bool{
+	"no folder for storage locks": true, "no folder for inventory locks": true, "no folder for locks on local ids": true, "no folder for holds": true,
+	"a job of another name": true, "a batch of another name": true, "a second name of a batch": true, "an entry of no job": true,
+	"a failed job of a batch that isn't there": true, "an unfinished job of a batch that isn't there": true, "a job of a completed batch that isn't there": true,
+}
 
 // If a demand is broken, the check finds that, verify finds it as damage or as acted on,
 // and it has exactly the effect on a simulated daemon that the table of demands says.
