@@ -9,10 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/harness/daemons"
-	"mrtq/harness/minizk"
-	"mrtq/internal/side"
 	"mrtq/internal/znode"
-	"mrtq/legacy"
 	"mrtq/migrate"
 	"mrtq/newqueue"
 	"mrtq/newqueue/services"
@@ -252,8 +249,16 @@ var broken = []struct {
 // seenByTheCleanup has the damages that only the hourly cleanup notices.
 var seenByTheCleanup = map[string]bool{"a completed batch with a failed job": true, "a second name of a batch": true, "a job of a completed batch that isn't there": true}
 
-// If a demand is broken, the check and verify find that, and it has exactly
-// the effect on a simulated daemon that the table of demands says.
+// outside has the damages of znodes that are part of no migrated job, request or batch.
+// The check finds them. Verify only looks at what a run made.
+var outside = map[string]bool{
+	"no folder for storage locks": true, "no folder for inventory locks": true, "no folder for locks on local ids": true, "no folder for holds": true,
+	"a job of another name": true, "a batch of another name": true, "a second name of a batch": true, "an entry of no job": true,
+	"a failed job of a batch that isn't there": true, "an unfinished job of a batch that isn't there": true, "a job of a completed batch that isn't there": true,
+}
+
+// If a demand is broken, the check finds that, verify finds it as damage or as acted on,
+// and it has exactly the effect on a simulated daemon that the table of demands says.
 func TestEveryBrokenRequirementIsFoundAndStopsItsDaemon(t *testing.T) {
 	s := migrated(t, deployed(t))
 	clean := s.tree(t)
@@ -265,8 +270,7 @@ func TestEveryBrokenRequirementIsFoundAndStopsItsDaemon(t *testing.T) {
 		tried[damage.id] = true
 		t.Run(damage.id+" "+damage.what, func(t *testing.T) {
 			t.Parallel()
-			s := &site{server: minizk.RunWith(t, minizk.Options{Private: true}), private: true, src: s.src}
-			must(t, s.server.Load(clean))
+			s := serve(t, clean)
 			b := &breaker{t: t, conn: s.dial(t), tree: clean}
 			b.find()
 			damage.do(b)
@@ -281,8 +285,8 @@ func TestEveryBrokenRequirementIsFoundAndStopsItsDaemon(t *testing.T) {
 			if len(found) == 0 {
 				t.Fatalf("the check finds no violation of %s in %v", damage.id, services.Check(tree))
 			}
-			queue := value(migrate.OpenLegacyQueue(t.Context(), side.Tree(s.src.Tree), s.src.Queues, legacy.Options{}))(t)
-			if v := value(migrate.Verify(t.Context(), queue, side.Tree(tree), migrate.VerifyOptions{}))(t); v.OK() {
+			verdict := value(migrate.Verify(t.Context(), s.source(t), &s.open(t).Reader, migrate.VerifyOptions{}))(t)
+			if verdict.Damaged()+verdict.Count("acted-on") == 0 && !outside[damage.what] {
 				t.Error("verify finds nothing")
 			}
 

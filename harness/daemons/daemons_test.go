@@ -1,40 +1,42 @@
 package daemons_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 
 	"mrtq/harness/daemons"
-	"mrtq/internal/side"
-	"mrtq/legacy"
+	"mrtq/internal/znode"
 	"mrtq/migrate"
 	"mrtq/newqueue"
 	"mrtq/newqueue/services"
 )
 
-// opened returns the legacy queue of a source.
-func opened(ctx context.Context, src *migrate.Source) (*migrate.LegacyQueue, error) {
-	return migrate.OpenLegacyQueue(ctx, side.Tree(src.Tree), src.Queues, legacy.Options{})
-}
-
-// static is a source that does not change.
-func static(src *migrate.Source) migrate.ReadFunc {
-	return func(ctx context.Context) (*migrate.LegacyQueue, func(), error) {
-		queue, err := opened(ctx, src)
-		return queue, func() {}, err
-	}
-}
-
-// named returns the items that no service could work on, as the plan says. A finding
-// names a legacy znode or a batch.
-func named(p *migrate.Plan) map[string]bool {
-	all := map[string]bool{}
-	for _, f := range p.Services {
+// named returns the records and batches that the plan names because of the services'
+// demands. blocking returns only those that no service could work on.
+func (s *site) named(t *testing.T, blocking bool) map[string]bool {
+	t.Helper()
+	tree, all := s.tree(t), map[string]bool{}
+	for _, f := range s.plan.Services {
 		for _, i := range f.Items {
-			if f.Blocking {
-				all[i.Path], all[i.Node] = true, true
+			if blocking && !f.Blocking {
+				continue
 			}
+			all[i.Path] = true
+			if n := tree.Get(i.Path); znode.Parent(i.Path) == newqueue.BatchUUIDsPath && n != nil {
+				all[newqueue.BatchPath(string(n.Data))] = true
+			}
+		}
+	}
+	return all
+}
+
+// records returns the records by the paths of their jobs and requests.
+func (s *site) records(t *testing.T) map[string]migrate.Entry {
+	t.Helper()
+	all := map[string]migrate.Entry{}
+	for _, r := range value(migrate.MakePlan(t.Context(), s.source(t), &s.open(t).Reader, options()))(t).Records {
+		if r.Job != "" {
+			all[r.Job] = r
 		}
 	}
 	return all
@@ -47,29 +49,15 @@ func TestServicesFinishMigratedQueues(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := migrated(t, legacyQueue)
 			tree := s.tree(t)
-			bad := named(s.plan)
-			all := map[string]bool{} // also what the plan only warned of
-			for _, f := range s.plan.Services {
-				for _, i := range f.Items {
-					all[i.Path], all[i.Node] = true, true
-				}
-			}
-			recordOf := map[string]string{}
-			for e := range s.plan.Records.All() {
-				for _, root := range []string{"/jobs/", "/access/small/", "/access/large/"} {
-					if e.ID != "" && tree.Get(root+e.ID) != nil {
-						recordOf[root+e.ID] = e.Path
-					}
-				}
-			}
+			bad, all, records := s.named(t, true), s.named(t, false), s.records(t)
 			inventory := map[string]bool{} // batches of inventory records
-			for r := range s.plan.Records.All() {
-				if r.Queue == migrate.Inventory && r.ID != "" {
-					inventory[batchOf(tree, "/jobs/"+r.ID)] = true
+			for job, r := range records {
+				if r.Queue == migrate.Inventory {
+					inventory[batchOf(tree, job)] = true
 				}
 			}
 			for _, v := range services.Check(tree) {
-				if !all[recordOf[v.Item]] && !all[v.Item] && !inventory[v.Item] {
+				if !all[records[v.Item].Path] && !all[v.Item] && !inventory[v.Item] {
 					t.Errorf("the plan did not name %s", v)
 				}
 			}
@@ -93,13 +81,13 @@ func TestServicesFinishMigratedQueues(t *testing.T) {
 
 			for jid, state := range value(w.States("/jobs"))(t) {
 				item := "/jobs/" + jid
-				if state != "Completed" && state != "Deleted" && !bad[recordOf[item]] {
-					t.Errorf("%s (%s) ends %s: %v", item, recordOf[item], state, w.Of(item))
+				if state != "Completed" && state != "Deleted" && !bad[records[item].Path] {
+					t.Errorf("%s (%s) ends %s: %v", item, records[item].Path, state, w.Of(item))
 				}
 			}
 			for _, trouble := range w.Troubles {
-				if !bad[trouble.Item] && !bad[recordOf[trouble.Item]] && !inventory[trouble.Item] {
-					t.Errorf("the plan did not name %s (%s)", trouble, recordOf[trouble.Item])
+				if !bad[trouble.Item] && !bad[records[trouble.Item].Path] && !inventory[trouble.Item] {
+					t.Errorf("the plan did not name %s (%s)", trouble, records[trouble.Item].Path)
 				}
 			}
 			mails := map[string]int{}
@@ -120,8 +108,8 @@ func TestServicesFinishMigratedQueues(t *testing.T) {
 			}
 			for _, q := range newqueue.AccessQueues {
 				for qid, state := range value(w.States(newqueue.AccessQueuePath(q)))(t) {
-					if path := newqueue.AccessRequestPath(q, qid); state != "Completed" && state != "Deleted" && state != "Failed" && !bad[recordOf[path]] {
-						t.Errorf("%s (%s) ends %s: %v", path, recordOf[path], state, w.Of(path))
+					if path := newqueue.AccessRequestPath(q, qid); state != "Completed" && state != "Deleted" && state != "Failed" && !bad[records[path].Path] {
+						t.Errorf("%s (%s) ends %s: %v", path, records[path].Path, state, w.Of(path))
 					}
 				}
 			}

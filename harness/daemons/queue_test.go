@@ -9,7 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/harness/daemons"
-	"mrtq/harness/minizk"
+	"mrtq/internal/znode"
 	"mrtq/newqueue"
 	"mrtq/newqueue/services"
 )
@@ -28,7 +28,7 @@ type queue struct {
 // newQueue starts the services on an empty queue.
 func newQueue(t *testing.T, opt daemons.Options) *queue {
 	t.Helper()
-	q := &queue{t: t, site: &site{server: minizk.RunWith(t, minizk.Options{Private: true}), private: true}, home: daemons.NewHome()}
+	q := &queue{t: t, site: serve(t, znode.NewTree()), home: daemons.NewHome()}
 	q.conn = q.dial(t)
 	opt.New, opt.Home = q.place(t), q.home
 	if opt.Legacy.Root != "" {

@@ -13,7 +13,6 @@ import (
 	"mrtq/harness/daemons"
 	"mrtq/harness/minizk"
 	"mrtq/internal/legacyqueue"
-	"mrtq/internal/side"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
@@ -53,38 +52,47 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// everything has the policies that migrate every record, even one that no service
-// could work on.
-var everything = migrate.Policies{Consumed: migrate.AsPending, Completed: migrate.Migrate, Deleted: migrate.Migrate,
-	Undecodable: migrate.Quarantine, InventoryRecords: migrate.Migrate, Unserviceable: migrate.Migrate}
-
-func source(t *testing.T, tree *znode.Tree) *migrate.Source {
-	t.Helper()
-	return value(migrate.ReadSource(tree, migrate.DefaultQueues(), legacy.Options{}))(t)
+// options are those of a first migration that migrates every record, even one that no
+// service could work on.
+func options() migrate.Options {
+	return migrate.Options{Dialect: newqueue.MrtZK, NewQueue: true, Choices: migrate.Choices{Consumed: migrate.AsPending, Completed: migrate.MigrateThem,
+		Deleted: migrate.MigrateThem, Undecodable: migrate.Quarantine, InventoryRecords: migrate.MigrateThem, Unserviceable: migrate.MigrateThem}}
 }
 
-func options(p migrate.Policies) migrate.Options {
-	return migrate.Options{Dialect: newqueue.MrtZK, Policies: p}
-}
-
-// site is a ZooKeeper with a queue that was migrated to it.
+// site is a ZooKeeper with a legacy queue and, beside it, what was migrated.
 type site struct {
-	server  *minizk.Server
-	private bool // the server has no port
-	src     *migrate.Source
-	plan    *migrate.Plan
+	server *minizk.Server // without a port
+	plan   *migrate.Plan
 }
 
 // migrated is a queue, migrated in dialect mrt-zk.
 func migrated(t *testing.T, legacyQueue *znode.Tree) *site {
 	t.Helper()
-	s := &site{server: minizk.Run(t), src: source(t, legacyQueue)}
-	s.plan = value(migrate.MakePlan(t.Context(), value(opened(t.Context(), s.src))(t), side.Tree(znode.NewTree()), options(everything)))(t)
-	w := value(zkconn.OpenWriter(t.Context(), zkconn.Config{Address: zkconn.Address{Servers: []string{s.server.Addr()}}}))(t)
-	defer w.Close()
-	m := &migrate.Migrator{Target: migrate.NewTarget(w), Keep: func([]migrate.Record) error { return nil }}
-	value(m.Migrate(t.Context(), static(s.src), options(everything), nil))(t)
+	s := serve(t, legacyQueue)
+	opt := migrate.MigrateOptions{Options: options(), Keep: func([]migrate.Record) error { return nil }}
+	s.plan = value(migrate.Migrate(t.Context(), s.source(t), s.open(t), opt))(t).Plan
 	return s
+}
+
+// serve starts a server without a port that has a tree.
+func serve(t *testing.T, tree *znode.Tree) *site {
+	t.Helper()
+	s := &site{server: minizk.RunWith(t, minizk.Options{Private: true})}
+	must(t, s.server.Load(tree))
+	return s
+}
+
+func (s *site) open(t *testing.T) *migrate.Writer {
+	t.Helper()
+	w := value(zkconn.OpenWriter(t.Context(), zkconn.Config{Address: zkconn.Address{Servers: []string{"private:0"}}, Dial: s.server.Dial}))(t)
+	t.Cleanup(w.Close)
+	return w
+}
+
+// source is the legacy queue.
+func (s *site) source(t *testing.T) *migrate.Source {
+	t.Helper()
+	return value(migrate.OpenSource(t.Context(), &s.open(t).Reader, migrate.DefaultQueues(), legacy.Options{}))(t)
 }
 
 func (s *site) tree(t *testing.T) *znode.Tree {
@@ -94,12 +102,8 @@ func (s *site) tree(t *testing.T) *znode.Tree {
 
 func (s *site) dial(t *testing.T) *zk.Conn {
 	t.Helper()
-	address, dial := s.server.Addr, net.DialTimeout
-	if s.private {
-		address = func() string { return "127.0.0.1:2181" }
-		dial = func(string, string, time.Duration) (net.Conn, error) { return s.server.Dial(t.Context()) }
-	}
-	conn, _, err := zk.Connect([]string{address()}, 10*time.Second, zk.WithLogInfo(false), zk.WithDialer(dial))
+	dial := func(string, string, time.Duration) (net.Conn, error) { return s.server.Dial(t.Context()) }
+	conn, _, err := zk.Connect([]string{"127.0.0.1:2181"}, 10*time.Second, zk.WithLogInfo(false), zk.WithDialer(dial))
 	must(t, err)
 	t.Cleanup(conn.Close)
 	return conn
@@ -112,9 +116,10 @@ func (s *site) place(t *testing.T) daemons.Site {
 
 // home has the folders that the legacy ingest service has left. It had begun with the
 // failed and the consumed jobs, and moved their payload.
-func (s *site) home() *daemons.Home {
+func (s *site) home(t *testing.T) *daemons.Home {
 	h := daemons.EmptyHome()
-	for _, r := range s.src.Records {
+	for r, err := range s.source(t).Records(t.Context()) {
+		must(t, err)
 		if r.Err != nil {
 			continue
 		}
@@ -132,7 +137,7 @@ func (s *site) home() *daemons.Home {
 // services starts the services, without holds.
 func (s *site) services(t *testing.T) *daemons.World {
 	t.Helper()
-	w := daemons.New(daemons.Options{New: s.place(t), Home: s.home()})
+	w := daemons.New(daemons.Options{New: s.place(t), Home: s.home(t)})
 	t.Cleanup(w.Close)
 	must(t, w.LiftHolds())
 	return w

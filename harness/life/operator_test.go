@@ -1,0 +1,394 @@
+package life_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"mrtq/internal/znode"
+	"mrtq/migrate"
+	"mrtq/newqueue"
+)
+
+// migration is what the operators know and do.
+type migration struct {
+	*others
+	now     *operator
+	choices migrate.Choices
+	// kept are the records that must not run in the legacy queue, because a rollback kept
+	// their jobs or found them done.
+	kept   map[string]bool
+	backup *backup
+	// restored says that a backup was restored, so that commands may ask for the word.
+	restored bool
+}
+
+// backup is the new queue as it was, and what was done for each record until then.
+type backup struct {
+	tree  *znode.Tree
+	state map[string]string
+}
+
+// trouble is what happens while a command runs.
+type trouble struct {
+	kind string
+	nth  int // at which change of the operator's session, or at which report of the phase
+	// What others do then.
+	phase migrate.Phase
+	acts  []act
+}
+
+// troubles are the kinds. The first is none.
+var troubles = []string{"", "killed before a change", "killed after a change", "connection lost before a change", "connection lost after a change",
+	"cancelled", "session expires", "others act"}
+
+func (t trouble) String() string {
+	switch t.kind {
+	case "":
+		return ""
+	case "cancelled", "session expires", "others act":
+		return fmt.Sprintf(" (%s while %s, report %d)", t.kind, t.phase, t.nth)
+	}
+	return fmt.Sprintf(" (%s, number %d)", t.kind, t.nth)
+}
+
+// run runs a command of an operator. It returns its error, and whether the operator saw the
+// result. The error must be one of those that the command has a reason for.
+func (m *migration) run(what string, t trouble, command func(ctx context.Context, w *migrate.Writer) error, reasons ...error) (saw bool, err error) {
+	o := m.now
+	if o == nil || o.dead() {
+		o = m.operator()
+		m.now = o
+	}
+	m.say("operator: %s%s", what, t)
+	ctx, cancel := context.WithTimeout(m.ctx, time.Hour)
+	defer cancel()
+	var broken any
+	if i := slices.Index(troubles, t.kind); i >= 1 && i <= 4 {
+		defer m.cut(o, t.nth, i%2 == 0, i <= 2).Remove()
+	} else if i > 4 {
+		reports := 0
+		ctx = migrate.WithPhases(ctx, func(p migrate.Phase, _, _ int) {
+			if p != t.phase {
+				return
+			}
+			if reports++; reports == t.nth {
+				defer func() { broken = recover() }() // it may be a goroutine of the command
+				m.meanwhile(o, t, cancel)
+			}
+		})
+	}
+	err = command(ctx, o.w)
+	if broken != nil {
+		panic(broken)
+	}
+	if err != nil {
+		m.say("    %.300v", err)
+	}
+	if o.dead() {
+		return false, err
+	}
+	if errors.Is(err, migrate.ErrLost) {
+		m.now = nil
+	}
+	if t.kind == "" || errors.Is(err, context.DeadlineExceeded) {
+		t.kind = "" // nothing excuses the error
+	} else if errors.Is(err, migrate.ErrInterrupted) || errors.Is(err, migrate.ErrLost) {
+		return true, err
+	}
+	if t.kind == "others act" {
+		reasons = append(reasons, migrate.ErrFinished, migrate.ErrRolledBack, migrate.ErrHoldsChanged, migrate.ErrUnfinished, migrate.ErrNoRun)
+	}
+	if err != nil && !slices.ContainsFunc(reasons, func(reason error) bool { return errors.Is(err, reason) }) {
+		m.failf("a command failed without a reason", "%s: %v", what, err)
+	}
+	return true, err
+}
+
+// meanwhile is what happens in the middle of a command. If the process leads, another
+// operator can go on only when its session has ended.
+func (m *migration) meanwhile(o *operator, t trouble, cancel func()) {
+	switch t.kind {
+	case "cancelled":
+		cancel()
+	case "session expires":
+		m.newZK.ExpireSession(o.session)
+	case "others act":
+		for _, a := range t.acts {
+			if a.everywhere && m.leads(o) {
+				m.say("  the session of the operator's process ends; it was stopped")
+				m.newZK.ExpireSession(o.session)
+			}
+			if a.everywhere {
+				second := *m
+				second.now = nil
+				second.operators(a)
+				m.restored = second.restored
+			} else {
+				m.do(a)
+			}
+		}
+		m.check()
+	}
+}
+
+// operators are what a second operator does while the first one's command runs.
+func (m *migration) operators(a act) {
+	m.say("  a second operator:")
+	switch a.who % 4 {
+	case 0:
+		m.migrate(trouble{}, a)
+	case 1:
+		m.rollback(trouble{}, a)
+	case 2:
+		m.release(trouble{}, a)
+	case 3:
+		m.verify(trouble{})
+	}
+}
+
+// freeze stops the legacy workers. Some are killed, or forgotten.
+func (m *migration) freeze(a act) {
+	if m.frozen {
+		return
+	}
+	m.frozen = true
+	for _, actor := range m.world.LegacyWorkers() {
+		if m.turns[actor] == nil {
+			continue
+		}
+		switch a.b % 3 {
+		case 0:
+			m.say("%s finishes and stops", actor.Name)
+			m.turn(actor, 0)
+		case 1:
+			m.say("%s is killed", actor.Name)
+			m.disturb(actor)
+			actor.Kill()
+			delete(m.turns, actor)
+		default:
+			m.say("%s is forgotten", actor.Name)
+			m.left = actor
+		}
+	}
+	if a.b%8 == 7 {
+		m.left = pick(m.world.LegacyWorkers(), a.who)
+		m.say("%s is forgotten", m.left.Name)
+	}
+}
+
+// limits are small transactions, or the usual ones.
+func limits(a act) migrate.Limits {
+	return pick([]migrate.Limits{{Bytes: 1}, {Bytes: 4096}, {}}, a.b)
+}
+
+// refusals are the reasons for which each command may refuse.
+var refusals = []error{migrate.ErrRestored, migrate.ErrBlocked}
+
+func (m *migration) migrate(t trouble, a act) error {
+	m.freeze(a)
+	opt := migrate.MigrateOptions{Options: migrate.Options{Dialect: m.dialect, Choices: m.choices, NewQueue: true, HoldAgain: a.a%4 != 0, Restored: m.restored && a.a%8 != 1},
+		Keep: func([]migrate.Record) error { return nil }, Limits: limits(a), Say: func(s string) { m.say("    %s", s) }}
+	what := "migrate"
+	if a.a%16 == 15 {
+		opt.Again, what = []string{migrate.AllRecords}, "migrate --again all"
+	}
+	var res *migrate.Result
+	_, err := m.run(what, t, func(ctx context.Context, w *migrate.Writer) (err error) {
+		res, err = migrate.Migrate(ctx, m.legacyQueue(), w, opt)
+		return err
+	}, refusals...)
+	if res.Plan != nil {
+		m.toldByPlan(res.Plan, err == nil)
+		if opt.Again != nil {
+			m.toldByAgain(res.Plan)
+		}
+	}
+	return err
+}
+
+// toldByAgain notes that the operator wants records to run again whose jobs are not there.
+func (m *migration) toldByAgain(p *migrate.Plan) {
+	jobs := m.jobs()
+	for _, e := range p.Records {
+		if r := m.at(e.Path); len(jobs[e.Path]) == 0 || m.times(r) > 0 || r.over {
+			m.told(e.Path, true, false, word{"--again", true})
+		}
+	}
+}
+
+func (m *migration) verify(t trouble) *migrate.Verdict {
+	var v *migrate.Verdict
+	_, err := m.run("verify", t, func(ctx context.Context, w *migrate.Writer) (err error) {
+		v, err = migrate.Verify(ctx, m.legacyQueue(), &w.Reader, migrate.VerifyOptions{AllACLs: true})
+		return err
+	})
+	if err != nil {
+		return nil
+	}
+	for _, d := range v.Differences {
+		m.say("    %.200v", d)
+	}
+	m.toldByVerdict(v)
+	return v
+}
+
+func (m *migration) release(t trouble, a act) error {
+	opt := migrate.ReleaseOptions{Others: a.a%2 == 0, Restored: m.restored && a.a%8 != 1}
+	what := "release"
+	if a.a%4 == 3 {
+		opt.Queues = []newqueue.QueueHold{pick(newqueue.QueueHolds, a.who)}
+		what += fmt.Sprintf(" --only %s", opt.Queues)
+	}
+	switch a.b % 4 {
+	case 2:
+		opt.ActedOn = 1000
+		what += " --acted-on 1000"
+	case 3:
+		// Whoever releases without verifying could have known what verify says.
+		if v := m.verify(trouble{}); v == nil {
+			return nil
+		}
+		opt.Unverified = true
+		what += " --unverified"
+	}
+	var res *migrate.Released
+	_, err := m.run(what, t, func(ctx context.Context, w *migrate.Writer) (err error) {
+		res, err = migrate.Release(ctx, m.legacyQueue(), w, opt)
+		return err
+	}, migrate.ErrUnfinished, migrate.ErrNotVerified, migrate.ErrActedOn, migrate.ErrRestored)
+	if res != nil && res.Verdict != nil {
+		m.toldByVerdict(res.Verdict)
+	}
+	return err
+}
+
+func (m *migration) rollback(t trouble, a act) error {
+	opt := migrate.RollbackOptions{Source: m.legacyQueue(), Restored: m.restored && a.a%8 != 1, Limits: limits(a), Say: func(s string) { m.say("    %s", s) }}
+	what := "rollback"
+	if a.a%8 == 7 {
+		opt.Force = true
+		what += " --force"
+		m.toldByForce(opt)
+	}
+	var undo *migrate.Undo
+	saw, err := m.run(what, t, func(ctx context.Context, w *migrate.Writer) (err error) {
+		undo, err = migrate.Rollback(ctx, w, "", opt)
+		return err
+	}, migrate.ErrRestored, migrate.ErrNoRun)
+	if saw && undo != nil && err == nil {
+		for _, item := range undo.Keeps {
+			m.say("    keeps %s (%s): %s", item.Record, item.Job, item.Why)
+			m.kept[item.Record] = true
+		}
+	}
+	m.forget()
+	return err
+}
+
+// toldByForce notes what a preview says of the jobs that --force would remove.
+func (m *migration) toldByForce(opt migrate.RollbackOptions) {
+	opt.Force = false
+	undo, err := migrate.PreviewRollback(m.ctx, &m.source2().Reader, "", opt)
+	if err != nil {
+		return
+	}
+	for _, item := range undo.Keeps {
+		m.told(item.Record, true, false, word{"--force", true})
+	}
+}
+
+// source2 is a session that only reads the new queue.
+func (m *migration) source2() *migrate.Writer { return m.open(m.newZK.Dial) }
+
+// takeBackup and restore: see [migrate.ErrRestored].
+func (m *migration) takeBackup() {
+	m.say("a backup is made")
+	m.backup = &backup{m.tree(m.newZK), m.state()}
+}
+
+// state is what was done for each record, and its jobs.
+func (m *migration) state() map[string]string {
+	state, jobs, tree := map[string]string{}, m.jobs(), m.tree(m.newZK)
+	for _, r := range m.records {
+		state[r.path] = fmt.Sprint(m.world.Executions()[r.key], r.over)
+		for _, job := range jobs[r.path] {
+			state[r.path] += fmt.Sprint(job, string(tree.Get(job+"/status").Data))
+		}
+	}
+	return state
+}
+
+// restore puts the backup back. Whatever was done since may be done again, or never.
+func (m *migration) restore() {
+	if m.backup == nil {
+		return
+	}
+	m.say("the backup is restored")
+	for _, name := range m.tree(m.newZK).Children("/") {
+		if name != "zookeeper" {
+			removeAll(m.newConn, "/"+name)
+		}
+	}
+	m.putBack(m.backup.tree, "/")
+	for actor := range m.turns {
+		m.disturb(actor)
+	}
+	state := m.state()
+	for _, r := range m.records {
+		if m.backup.state[r.path] != state[r.path] {
+			m.told(r.path, true, true, word{"the restored backup", true})
+		}
+	}
+	m.restored = true
+}
+
+// wipe removes /migration, as CDL's script does. Every command must refuse. Then it is put
+// back from a dump.
+func (m *migration) wipe() {
+	before := m.tree(m.newZK)
+	if before.Get("/migration/runs/run0000000000") == nil || before.Get("/jobs") == nil {
+		return
+	}
+	m.say("/migration is wiped")
+	removeAll(m.newConn, "/migration")
+	w := m.source2()
+	_, verify := migrate.Verify(m.ctx, m.legacyQueue(), &w.Reader, migrate.VerifyOptions{})
+	_, release := migrate.Release(m.ctx, m.legacyQueue(), w, migrate.ReleaseOptions{})
+	_, rollback := migrate.Rollback(m.ctx, w, "", migrate.RollbackOptions{})
+	_, again := migrate.Migrate(m.ctx, m.legacyQueue(), w, migrate.MigrateOptions{Options: migrate.Options{Dialect: m.dialect, Choices: m.choices, NewQueue: true}})
+	for i, err := range []error{verify, rollback, again, release} {
+		if !errors.Is(err, migrate.ErrDamaged) && (i < 3 || err != nil) {
+			m.failf("a wiped /migration was not noticed", "command %d: %v", i, err)
+		}
+	}
+	m.say("/migration is put back from a dump")
+	m.putBack(before, "/migration")
+	m.restored = true
+}
+
+// runs are the states of all runs, oldest first.
+func (m *migration) runs() (states []migrate.RunState) {
+	status := value(migrate.ReadStatus(m.ctx, &m.source2().Reader, nil))
+	for _, run := range status.Runs {
+		states = append(states, run.State)
+	}
+	return states
+}
+
+// goBack lets the legacy workers work again, if everything was rolled back. The operator
+// first removes the records that must not run there.
+func (m *migration) goBack() bool {
+	if slices.ContainsFunc(m.runs(), func(s migrate.RunState) bool { return s != migrate.RolledBack }) {
+		return false
+	}
+	m.say("the legacy workers run the rest")
+	for path := range m.kept {
+		_ = m.oldConn.Delete(path, -1) // it may be gone
+	}
+	m.kept, m.frozen, m.left = map[string]bool{}, false, nil
+	return true
+}
+

@@ -1,0 +1,235 @@
+package life_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/migrate"
+	"mrtq/newqueue"
+)
+
+// The oracle knows the records, who did their work how often, and what the operator was
+// told. It shares no rule with the package: it finds the job of a record by the record's
+// path, which every job names.
+
+// record is a legacy record.
+type record struct {
+	path, key string // where it is, and whose work it is: see [daemons.World.Executions]
+	bad       bool   // nobody can read it
+	// allowed is how often its work may be done, as far as anybody can tell. over says that
+	// nobody needs to do it any more.
+	allowed int
+	over    bool
+	// free says that a worker died or was disturbed while working on it. What then becomes
+	// of it is the workers' affair.
+	free bool
+	// What the operator was told: that its work could be done twice, or never.
+	twice, never word
+	// afterwards says that a legacy worker took it after its queue was released. That can
+	// only be said afterwards.
+	afterwards bool
+}
+
+// word is what an operator was told of a record, and by what. It stays if the operator has
+// accepted it with an explicit word. Otherwise it ends with the job.
+type word struct {
+	by   string
+	word bool
+}
+
+type oracle struct {
+	*site
+	say     func(format string, args ...any)
+	records []*record
+}
+
+// failf ends the life. class says in general what is wrong, so that a shorter life with
+// the same failure can be found.
+func (o *oracle) failf(class, format string, args ...any) {
+	o.say("%s: %s", strings.ToUpper(class), fmt.Sprintf(format, args...))
+	panic(failure(class))
+}
+
+func (o *oracle) at(path string) *record {
+	i := slices.IndexFunc(o.records, func(r *record) bool { return r.path == path })
+	if i < 0 {
+		o.failf("unknown record", "%s", path)
+	}
+	return o.records[i]
+}
+
+// of are the records whose work it is.
+func (o *oracle) of(key string) []*record {
+	return slices.DeleteFunc(slices.Clone(o.records), func(r *record) bool { return r.key != key })
+}
+
+func (o *oracle) times(r *record) int { return o.world.Executions()[r.key].Times() }
+
+// observe finds the records that were added to the legacy queue, by depositors or by legacy
+// workers.
+func (o *oracle) observe() {
+	known := map[string]bool{}
+	for _, r := range o.records {
+		known[r.path] = true
+	}
+	tree := o.tree(o.oldZK)
+	for _, root := range migrate.DefaultQueues().Roots() {
+		for _, name := range tree.Children(root) {
+			path := znode.Join(root, name)
+			if known[path] {
+				continue
+			}
+			r := &record{path: path, key: path, allowed: 1}
+			decoded, err := legacy.Decode(name, tree.Get(path).Data, legacy.Options{})
+			if r.bad = err != nil; !r.bad {
+				r.over = decoded.Header.Status == legacy.Completed || decoded.Header.Status == legacy.Deleted
+				for _, id := range []string{"jobID", "manifestURL", "token"} {
+					if text, _ := decoded.Payload.Text(id); text != "" {
+						r.key = text
+						break
+					}
+				}
+			}
+			if r.over || r.bad {
+				r.allowed = 0
+			}
+			o.records = append(o.records, r)
+		}
+	}
+}
+
+// jobs are the jobs and requests of the records that are there, by the records' paths.
+func (o *oracle) jobs() map[string][]string {
+	tree, all := o.tree(o.newZK), map[string][]string{}
+	for _, parent := range []string{newqueue.JobsPath, newqueue.AccessQueuePath(newqueue.AccessSmall), newqueue.AccessQueuePath(newqueue.AccessLarge)} {
+		for _, name := range tree.Children(parent) {
+			var provenance struct{ Path string }
+			if job := znode.Join(parent, name); json.Unmarshal(tree.Get(job).Data, &provenance) == nil && provenance.Path != "" {
+				all[provenance.Path] = append(all[provenance.Path], job)
+			}
+		}
+	}
+	return all
+}
+
+// recordOf is the record of a job or request; nil if it has none.
+func (o *oracle) recordOf(job string) *record {
+	for path, jobs := range o.jobs() {
+		if slices.Contains(jobs, job) {
+			return o.at(path)
+		}
+	}
+	return nil
+}
+
+// told notes that the operator was told that a record's work could be done twice, or never.
+func (o *oracle) told(path string, twice, never bool, by word) {
+	r := o.at(path)
+	if twice {
+		r.twice = by
+	}
+	if never {
+		r.never = by
+	}
+}
+
+// forget takes back what the operator was told of records that have no job any more, unless
+// the operator accepted it.
+func (o *oracle) forget() {
+	jobs := o.jobs()
+	for _, r := range o.records {
+		if len(jobs[r.path]) > 0 {
+			continue
+		}
+		if !r.twice.word {
+			r.twice = word{}
+		}
+		if !r.never.word {
+			r.never = word{}
+		}
+	}
+}
+
+// check fails if a record's work was done too often, or could be, and nobody said so.
+func (o *oracle) check() {
+	o.observe()
+	executions := o.world.Executions()
+	for key, e := range executions {
+		allowed, excused := 0, false
+		for _, r := range o.of(key) {
+			allowed += r.allowed
+			excused = excused || r.free || r.afterwards || r.twice.by != ""
+		}
+		if e.Times() > allowed && !excused && len(o.of(key)) > 0 {
+			o.failf("done twice, and nobody said so", "%s (%s) was done %d times, expected at most %d: %+v", key, o.of(key)[0].path, e.Times(), allowed, e)
+		}
+	}
+	jobs := o.jobs()
+	for _, path := range slices.Sorted(maps.Keys(jobs)) {
+		if r := o.at(path); len(jobs[path]) > 1 && r.twice.by == "" {
+			o.failf("two jobs of one record, and nobody said so", "%s has %v", path, jobs[path])
+		}
+	}
+}
+
+// checkEnd fails if a record's work was never done, and nobody said so. All that can run
+// has run.
+func (o *oracle) checkEnd() {
+	o.check()
+	for _, r := range o.records {
+		if !r.over && !r.bad && !r.free && r.never.by == "" && o.times(r) == 0 {
+			o.failf("never done, and nobody said so", "%s (%s), whose jobs are %v", r.path, r.key, o.jobs()[r.path])
+		}
+	}
+}
+
+// What the operator is told by each command.
+
+func (o *oracle) toldByPlan(p *migrate.Plan, carriedOut bool) {
+	by := word{by: "plan"}
+	for _, e := range p.Records {
+		o.observe()
+		o.told(e.Path, e.Action == "changed", e.Action == "quarantine", by)
+		if e.Action == "create" && carriedOut {
+			o.at(e.Path).never = word{}
+		}
+	}
+	for _, risk := range p.Risks {
+		if risk.Chosen {
+			for _, path := range risk.Twice {
+				o.told(path, true, false, by)
+			}
+			for _, path := range risk.Never {
+				o.told(path, false, true, by)
+			}
+		}
+	}
+	for _, v := range p.Vanished {
+		o.told(v.Record, true, false, by)
+	}
+}
+
+func (o *oracle) toldByVerdict(v *migrate.Verdict) {
+	o.observe()
+	by := word{by: "verify"}
+	for _, d := range v.Differences {
+		if d.Record == "" {
+			continue
+		}
+		twice := map[migrate.Kind]bool{"changed": true, "vanished": true}[d.Kind] || d.Kind.IsDamage()
+		o.told(d.Record, twice, d.Kind == "missed" || d.Kind.IsDamage(), by)
+		o.at(d.Record).afterwards = false
+	}
+	for _, path := range v.Late {
+		o.told(path, false, true, by)
+	}
+	for _, n := range v.Notices {
+		o.told(n.Record, true, false, by)
+		o.at(n.Record).afterwards = false
+	}
+}
