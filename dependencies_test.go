@@ -12,8 +12,7 @@ import (
 // reason for each module. It leaves out modules that only another module imports.
 var brings = map[string]map[string]string{
 	"mrtq/legacy": {
-		"github.com/beevik/etree":          "XML payloads",
-		"github.com/magiconair/properties": "properties payloads",
+		"github.com/beevik/etree": "XML payloads",
 	},
 	"mrtq/newqueue": {
 		"github.com/go-zookeeper/zk": "its users open the sessions",
@@ -34,7 +33,6 @@ var brings = map[string]map[string]string{
 		"golang.org/x/text":                        "the map of the new layout: the messages of jsonschema",
 		"github.com/klauspost/compress":            "the snappy blocks of packed snapshots",
 		"github.com/beevik/etree":                  "XML payloads",
-		"github.com/magiconair/properties":         "properties payloads",
 		"github.com/go-zookeeper/zk":               "the ZooKeeper client",
 		"golang.org/x/sync":                        "bounded groups of reads",
 		"golang.org/x/time":                        "how many operations a second a server is asked for",
@@ -59,11 +57,10 @@ var brings = map[string]map[string]string{
 // heavy has packages that a library for a queue should not bring, and the modules
 // that bring them all the same.
 var heavy = map[string][]string{
-	"net/http":                    {"github.com/magiconair/properties"}, // loads files from URLs, which legacy never asks for
-	"os/exec":                     nil,
-	"github.com/spf13/cobra":      nil,
-	"github.com/docker/docker":    nil,
-	"github.com/moby/moby/client": nil,
+	"os/exec":                                     nil,
+	"github.com/spf13/cobra":                      nil,
+	"github.com/docker/docker":                    nil,
+	"github.com/moby/moby/client":                 nil,
 	"github.com/testcontainers/testcontainers-go": nil,
 }
 

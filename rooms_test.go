@@ -55,8 +55,6 @@ var rooms = []string{
 	"internal/printable",
 	"internal/plainjson",
 	"internal/goldenfile",
-	"internal/release",
-	"internal/tamper",
 }
 
 // largest is the share of all lines that one room may have, tests included.

@@ -65,10 +65,10 @@ func (s *scanner) beansPut() (entry, bool) {
 	return entry{key, value}, s.take("</void>")
 }
 
-func (s *scanner) beansValue() (any, bool) {
+func (s *scanner) beansValue() (v any, ok bool) {
 	switch {
 	case s.take("<string>"):
-		return boxed(s.beansString())
+		return s.beansString()
 	case s.take("<boolean>true</boolean>"):
 		return true, true
 	case s.take("<boolean>false</boolean>"):

@@ -18,22 +18,19 @@ const (
 	Properties     Format = "properties"      // Properties.store
 )
 
-// codec decodes and encodes one format. plain reads what is spelled as the
-// services spell it, and gives up at everything else. decode's offsets count
-// from the payload.
+// codec decodes and encodes one format. decode's offsets count from the payload.
 type codec struct {
 	format Format
-	plain  func(string) (Payload, bool)
 	decode func([]byte) (Payload, *Error)
 	encode func(Payload) ([]byte, error)
 }
 
 var codecs = [...]codec{
-	{JavaSerialized, plainJava, decodeJava, encodeJava},
-	{BeansXML, plainBeans, decodeBeans, encodeBeans},
-	{PropertiesXML, plainPropertiesXML, decodePropertiesXML, encodePropertiesXML},
-	{JSON, plainJSON, decodeJSON, encodeJSON},
-	{Properties, plainProperties, decodeProperties, encodeProperties},
+	{JavaSerialized, decodeJava, encodeJava},
+	{BeansXML, decodeBeans, encodeBeans},
+	{PropertiesXML, decodePropertiesXML, encodePropertiesXML},
+	{JSON, decodeJSON, encodeJSON},
+	{Properties, decodeProperties, encodeProperties},
 }
 
 // codecOf returns the codec of a format, or nil for an unknown format.
@@ -119,13 +116,13 @@ func DecodePayload(payload []byte) (Format, Payload, error) {
 	if len(payload) == 0 {
 		return "", nil, &Error{Kind: EmptyPayload, Offset: 0, Msg: "nothing is there: want a payload"}
 	}
-	if format, p, ok := decodePlain(payload); ok {
+	if format, p, ok := decodePlainXML(payload); ok {
 		return format, p, nil
 	}
 	return decodeAny(payload)
 }
 
-// decodeAny decodes a payload that needn't be plain.
+// decodeAny decodes a payload that needn't be plain XML.
 func decodeAny(payload []byte) (Format, Payload, error) {
 	format := DetectFormat(payload)
 	if format == "" {

@@ -25,7 +25,7 @@ func decodeJava(data []byte) (Payload, *Error) {
 		e.Err = stream.Err
 		return nil, e
 	}
-	p := Payload{}
+	p := make(Payload, len(object.Entries))
 	for o := object; o != nil; o = o.Defaults {
 		for _, entry := range o.Entries {
 			// Outermost first: a default counts only if nothing overrides it.

@@ -14,6 +14,8 @@ import (
 // the same depth.
 const maxJSONDepth = 512
 
+// decodeJSON reads one object. What it refuses by its grammar, encoding/json
+// refuses too, and says where and why.
 func decodeJSON(data []byte) (Payload, *Error) {
 	if bytes.HasPrefix(data, []byte(utf8BOM)) {
 		return nil, badPayload(0, "JSON after a byte order mark: want {")
@@ -21,20 +23,15 @@ func decodeJSON(data []byte) (Payload, *Error) {
 	if i := invalidUTF8(data); i >= 0 {
 		return nil, badPayload(i, "JSON: byte %#02x isn't UTF-8", data[i])
 	}
-	// Check the grammar on the original bytes, so that offsets are right and
-	// guardJSON never meets malformed JSON.
-	if err := json.Unmarshal(data, new(json.RawMessage)); err != nil {
-		e := &Error{Kind: BadPayload, Offset: noOffset, Msg: "JSON", Err: err}
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) {
-			e.Offset = syntaxOffset(syntax, data)
-		}
-		return nil, e
+	s := scanner{text: string(data)}
+	s.blank()
+	v, err := s.jsonValue(0)
+	if s.blank(); err == nil && !s.atEnd() {
+		err = errJSONSyntax
 	}
-	r := jsonReader{guarded: guardJSON(data)}
-	r.tokens = json.NewDecoder(bytes.NewReader(r.text))
-	r.tokens.UseNumber()
-	v, err := r.value(0)
+	if err == errJSONSyntax {
+		return nil, jsonSyntax(data)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -43,6 +40,22 @@ func decodeJSON(data []byte) (Payload, *Error) {
 		return nil, badPayload(0, "JSON array: want an object")
 	}
 	return object, nil
+}
+
+// usualProperties is how many properties a record has, about.
+const usualProperties = 16
+
+// errJSONSyntax says that a text is not JSON.
+var errJSONSyntax = &Error{Kind: BadPayload, Offset: noOffset, Msg: "JSON"}
+
+// jsonSyntax says why data is not JSON.
+func jsonSyntax(data []byte) *Error {
+	e := &Error{Kind: BadPayload, Offset: noOffset, Msg: "JSON", Err: json.Unmarshal(data, new(json.RawMessage))}
+	var syntax *json.SyntaxError
+	if errors.As(e.Err, &syntax) {
+		e.Offset = syntaxOffset(syntax, data)
+	}
+	return e
 }
 
 // syntaxOffset is the offset of the wrong byte. The library counts that byte as
@@ -66,103 +79,168 @@ func invalidUTF8(b []byte) int {
 	return -1
 }
 
-// guardJSON guards the \u escapes of surrogates in valid JSON.
-func guardJSON(data []byte) guarded {
-	g := guarded{text: make([]byte, 0, len(data))}
-	for i := 0; i < len(data); {
-		r, n := utf8.DecodeRune(data[i:])
-		switch {
-		case r == guard:
-			i += n
-			g.literal(i)
-		case r != '\\': // valid JSON has a backslash only in a string
-			g.text = append(g.text, data[i:i+n]...)
-			i += n
-		case data[i+1] != 'u':
-			g.text = append(g.text, data[i:i+2]...)
-			i += 2
-		default:
-			unit, _ := strconv.ParseUint(string(data[i+2:i+6]), 16, 16) // valid JSON has four hex digits
-			if unit >= 0xd800 && unit <= 0xdfff {
-				g.unit(uint16(unit), i+6)
-			} else {
-				g.text = append(g.text, data[i:i+6]...)
+// jsonValue reads a value. depth is how many arrays and objects are around it.
+func (s *scanner) jsonValue(depth int) (any, *Error) {
+	if s.atEnd() {
+		return nil, errJSONSyntax
+	}
+	switch c := s.text[s.pos]; {
+	case c == '"':
+		text, ok := s.jsonString()
+		if !ok {
+			return nil, errJSONSyntax
+		}
+		return text, nil
+	case (c == '{' || c == '[') && depth == maxJSONDepth:
+		return nil, badPayload(s.pos, "JSON nested more than %d deep", maxJSONDepth)
+	case s.take("{"):
+		return s.jsonObject(depth + 1)
+	case s.take("["):
+		return s.jsonArray(depth + 1)
+	case s.take("true"):
+		return true, nil
+	case s.take("false"):
+		return false, nil
+	case s.take("null"):
+		return nil, nil
+	}
+	begin := s.pos
+	if !s.jsonNumber() {
+		return nil, errJSONSyntax
+	}
+	return json.Number(s.text[begin:s.pos]), nil
+}
+
+// jsonObject reads an object after its brace. A name may occur once: which value
+// counts would depend on the reader.
+func (s *scanner) jsonObject(depth int) (any, *Error) {
+	object := make(map[string]any, usualProperties/depth)
+	for s.blank(); !s.take("}"); s.blank() {
+		if len(object) > 0 {
+			if !s.take(",") {
+				return nil, errJSONSyntax
 			}
-			i += 6
+			s.blank()
 		}
+		name, ok := s.jsonString()
+		if !ok {
+			return nil, errJSONSyntax
+		}
+		if _, twice := object[name]; twice {
+			return nil, badPayload(s.pos, "JSON: name %.60q a second time in one object", name)
+		}
+		if s.blank(); !s.take(":") {
+			return nil, errJSONSyntax
+		}
+		s.blank()
+		v, err := s.jsonValue(depth)
+		if err != nil {
+			return nil, err
+		}
+		object[name] = v
 	}
-	return g
+	return object, nil
 }
 
-// jsonReader builds values from tokens. The library's own decoding into a map
-// would drop all but the last of a repeated name.
-type jsonReader struct {
-	guarded
-	tokens *json.Decoder
-}
-
-func (r *jsonReader) value(depth int) (any, *Error) {
-	token, err := r.token()
-	if err != nil {
-		return nil, err
-	}
-	switch token := token.(type) {
-	case string:
-		return unguard(token), nil
-	case json.Delim:
-		if depth == maxJSONDepth {
-			return nil, badPayload(r.offset()-1, "JSON nested more than %d deep", maxJSONDepth)
-		}
-		if token == '[' {
-			return r.array(depth + 1)
-		}
-		return r.object(depth + 1)
-	}
-	return token, nil // nil, bool, json.Number
-}
-
-func (r *jsonReader) array(depth int) (any, *Error) {
+// jsonArray reads an array after its bracket.
+func (s *scanner) jsonArray(depth int) (any, *Error) {
 	array := []any{}
-	for r.tokens.More() {
-		v, err := r.value(depth)
+	for s.blank(); !s.take("]"); s.blank() {
+		if len(array) > 0 {
+			if !s.take(",") {
+				return nil, errJSONSyntax
+			}
+			s.blank()
+		}
+		v, err := s.jsonValue(depth)
 		if err != nil {
 			return nil, err
 		}
 		array = append(array, v)
 	}
-	_, err := r.token()
-	return array, err
+	return array, nil
 }
 
-func (r *jsonReader) object(depth int) (any, *Error) {
-	object := map[string]any{}
-	for r.tokens.More() {
-		name, err := r.value(depth)
-		if err != nil {
-			return nil, err
+// jsonNumber skips a number (RFC 8259, 6).
+func (s *scanner) jsonNumber() bool {
+	s.take("-")
+	if !s.take("0") && !s.digits() {
+		return false
+	}
+	if s.take(".") && !s.digits() {
+		return false
+	}
+	if s.take("e") || s.take("E") {
+		if !s.take("+") {
+			s.take("-")
 		}
-		key := name.(string) // the grammar has been checked
-		if _, twice := object[key]; twice {
-			return nil, badPayload(r.offset(), "JSON: name %.60q a second time in one object", key)
-		}
-		if object[key], err = r.value(depth); err != nil {
-			return nil, err
+		return s.digits()
+	}
+	return true
+}
+
+// digits skips decimal digits, and reports whether there was one.
+func (s *scanner) digits() bool {
+	begin := s.pos
+	for !s.atEnd() && '0' <= s.text[s.pos] && s.text[s.pos] <= '9' {
+		s.pos++
+	}
+	return s.pos > begin
+}
+
+// jsonString reads a string. ok is false if there is none.
+func (s *scanner) jsonString() (text string, ok bool) {
+	if !s.take(`"`) {
+		return "", false
+	}
+	begin := s.pos
+	for i := begin; i < len(s.text); i++ {
+		switch c := s.text[i]; {
+		case c == '"':
+			s.pos = i + 1
+			return s.text[begin:i], true
+		case c == '\\':
+			s.pos = i
+			return s.jsonEscaped(s.text[begin:i])
+		case c < ' ':
+			return "", false
 		}
 	}
-	_, err := r.token()
-	return object, err
+	return "", false
 }
 
-func (r *jsonReader) token() (json.Token, *Error) {
-	token, err := r.tokens.Token()
-	if err != nil { // a number that the library checks only now
-		return nil, &Error{Kind: BadPayload, Offset: r.offset(), Msg: "JSON", Err: err}
+// jsonEscapes are the escapes of one character.
+var jsonEscapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+
+// jsonEscaped reads the rest of a string, from its first escape on.
+func (s *scanner) jsonEscaped(head string) (string, bool) {
+	out := append(make([]byte, 0, 2*len(head)+32), head...)
+	for !s.atEnd() {
+		c := s.text[s.pos]
+		s.pos++
+		switch {
+		case c == '"':
+			return joinSurrogates(string(out)), true
+		case c < ' ':
+			return "", false
+		case c != '\\':
+			out = append(out, c)
+		case s.take("u"):
+			unit, ok := s.hex()
+			if !ok {
+				return "", false
+			}
+			out = appendUnit(out, unit)
+		default:
+			if s.atEnd() || jsonEscapes[s.text[s.pos]] == 0 {
+				return "", false
+			}
+			out = append(out, jsonEscapes[s.text[s.pos]])
+			s.pos++
+		}
 	}
-	return token, nil
+	return "", false
 }
-
-// offset is where the last token ends.
-func (r *jsonReader) offset() int { return r.source(int(r.tokens.InputOffset())) }
 
 func encodeJSON(p Payload) ([]byte, error) {
 	if err := checkJSON(map[string]any(p), 1); err != nil {

@@ -3,8 +3,10 @@ package legacy
 import (
 	"encoding/json"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func TestAppendJSON(t *testing.T) {
@@ -117,3 +119,43 @@ func TestEncodeRefuses(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestJSONLikeTheLibrary: what decodeJSON accepts, encoding/json accepts too, and
+// reads as the same. What it refuses, encoding/json refuses too, unless it is an
+// array, a name a second time, or nested too deep.
+func TestJSONLikeTheLibrary(t *testing.T) {
+	same, refused := 0, 0
+	for _, payload := range []string{`{"a":"b \u000a\n\"\\\/ é😀","n":-12.50e+3,"t":true,"f":false,"z":null}` + "\n", ` { "a" : [ ] , "b" : [0, {"c":{}}, "d" ] } `, `{}`} {
+		for other := range damaged(payload) {
+			if DetectFormat([]byte(other)) != JSON {
+				continue
+			}
+			_, got, err := DecodePayload([]byte(other))
+			valid := json.Valid([]byte(other)) && utf8.ValidString(other)
+			switch {
+			case err == nil && !valid, err != nil && valid && !ourRule.MatchString(err.Error()):
+				t.Fatalf("%q: %v; valid JSON: %t", other, err, valid)
+			case err != nil:
+				refused++
+				continue
+			}
+			if strings.Contains(strings.ToLower(other), `\ud`) {
+				continue // a surrogate, which the library can't keep
+			}
+			dec := json.NewDecoder(strings.NewReader(other))
+			dec.UseNumber()
+			var want map[string]any
+			if err := dec.Decode(&want); err != nil || !reflect.DeepEqual(map[string]any(got), want) {
+				t.Fatalf("%q\ngot  %q\nwant %q (%v)", other, got, want, err)
+			}
+			same++
+		}
+	}
+	t.Logf("%d read as the same, %d refused", same, refused)
+	if same < 1000 || refused < 1000 {
+		t.Error("too few payloads for this test to prove anything")
+	}
+}
+
+// ourRule matches the errors for what JSON's grammar allows and a record may not have.
+var ourRule = regexp.MustCompile(`array: want an object|a second time|nested more|byte order mark`)

@@ -9,34 +9,30 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
-
-	"github.com/magiconair/properties"
 )
 
-// noKey is what guardProperties writes for an empty key, because the library
-// doesn't allow one: a guard and then a character that no unit begins with.
-const noKey = string(guard) + "-"
-
+// decodeProperties reads what java.util.Properties.load reads.
 func decodeProperties(data []byte) (Payload, *Error) {
 	if err := checkText(data); err != nil {
 		return nil, err
 	}
-	text, bad := guardProperties(data)
-	if bad != nil {
-		return nil, bad
-	}
-	// The text is UTF-8 by now, and ${x} stays as it is.
-	loader := properties.Loader{Encoding: properties.UTF8, DisableExpansion: true}
-	loaded, err := loader.LoadBytes(text)
-	if err != nil {
-		return nil, &Error{Kind: BadPayload, Offset: noOffset, Msg: "properties text", Err: err}
-	}
-	p := make(Payload, loaded.Len())
-	for key, value := range loaded.Map() {
-		if key == noKey {
-			key = ""
+	lines := logicalLines(data)
+	rest := string(lines.text)
+	p := make(Payload, strings.Count(rest, "\n"))
+	for rest != "" {
+		at := len(lines.text) - len(rest)
+		var line string
+		line, rest, _ = strings.Cut(rest, "\n")
+		end, value := splitProperty(line)
+		var text [2]string // key, value
+		for i, raw := range [...]string{line[:end], line[value:]} {
+			var bad int
+			var err error
+			if text[i], bad, err = unescapeProperty(raw); err != nil {
+				return nil, badPayload(lines.source(at+i*value+bad), "properties text: %s", err)
+			}
 		}
-		p[unguard(key)] = unguard(value)
+		p[text[0]] = text[1]
 	}
 	return p, nil
 }
@@ -61,56 +57,83 @@ func checkText(data []byte) *Error {
 	return nil
 }
 
-// guardProperties rewrites ISO-8859-1 properties text as UTF-8 with each
-// logical line on one line, so that the library reads it as
-// java.util.Properties.load does. Loading the same text with both showed these
-// differences:
-//
-//   - a key may be continued on the next line; the library keeps the line end
-//   - CR LF is one line end after a backslash, too; the library sees two
-//   - a backslash that ends the text is dropped; the library fails
-//   - a key may be empty; the library fails
-//   - \uD83D is a surrogate; the library makes it U+FFFD
-func guardProperties(data []byte) ([]byte, *Error) {
-	lines := logicalLines(data)
-	var g guarded
-	for i := 0; i < len(lines.text); {
-		b := lines.text[i]
-		if newLine := i == 0 || lines.text[i-1] == '\n'; newLine && strings.IndexByte("=:\n", b) >= 0 {
-			g.text = append(g.text, noKey...)
+// splitProperty returns where the key of a logical line ends, and where its value
+// begins. The first =, colon or blank without a backslash ends the key. It can be
+// empty. Blanks around the separator don't count.
+func splitProperty(line string) (end, value int) {
+	for end < len(line) && strings.IndexByte("=: \t\f", line[end]) < 0 {
+		if line[end] == '\\' {
+			end++
 		}
-		if b != '\\' {
-			g.text = utf8.AppendRune(g.text, rune(b))
-			i++
-			continue
-		}
-		escaped := lines.text[i+1] // logicalLines leaves no backslash at a line's end
-		if escaped != 'u' {
-			g.text = utf8.AppendRune(append(g.text, b), rune(escaped))
-			i += 2
-			continue
-		}
-		unit, err := hexUnit(lines.text[i+2:])
-		if err != nil {
-			return nil, badPayload(lines.source(i), "properties text: %s", err)
-		}
-		if utf16.IsSurrogate(rune(unit)) {
-			g.unit(unit, i+6)
-		} else {
-			g.text = append(g.text, lines.text[i:i+6]...)
-		}
-		i += 6
+		end++
 	}
-	return g.text, nil
+	end = min(end, len(line))
+	skip := func(i int) int {
+		for i < len(line) && isBlank(line[i]) {
+			i++
+		}
+		return i
+	}
+	value = skip(end)
+	if value < len(line) && (line[value] == '=' || line[value] == ':') {
+		value = skip(value + 1)
+	}
+	return end, value
+}
+
+// isBlank reports whether Properties.load skips b around a key.
+func isBlank(b byte) bool { return b == ' ' || b == '\t' || b == '\f' }
+
+// unescapeProperty returns what ISO-8859-1 text with escapes stands for. On an error
+// bad is the offset of the escape.
+func unescapeProperty(raw string) (text string, bad int, err error) {
+	if isPlainASCII(raw) {
+		return raw, 0, nil
+	}
+	out := make([]byte, 0, len(raw))
+	for i := 0; i < len(raw); i++ {
+		if raw[i] != '\\' {
+			out = utf8.AppendRune(out, rune(raw[i]))
+			continue
+		}
+		i++ // logicalLines leaves no backslash at a line's end
+		switch b := raw[i]; b {
+		case 't':
+			out = append(out, '\t')
+		case 'n':
+			out = append(out, '\n')
+		case 'r':
+			out = append(out, '\r')
+		case 'f':
+			out = append(out, '\f')
+		case 'u':
+			unit, err := hexUnit(raw[i+1:])
+			if err != nil {
+				return "", i - 1, err
+			}
+			out = appendUnit(out, unit)
+			i += 4
+		default:
+			out = utf8.AppendRune(out, rune(b))
+		}
+	}
+	return joinSurrogates(string(out)), 0, nil
+}
+
+// isPlainASCII reports whether raw stands for itself.
+func isPlainASCII(raw string) bool {
+	for i := range len(raw) {
+		if b := raw[i]; b >= 0x80 || b == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 // hexUnit reads the four digits after \u.
-func hexUnit(b []byte) (uint16, error) {
+func hexUnit(b string) (uint16, error) {
 	digits := b[:min(4, len(b))]
-	if i := bytes.IndexByte(digits, '\n'); i >= 0 {
-		digits = digits[:i]
-	}
-	unit, err := strconv.ParseUint(string(digits), 16, 16)
+	unit, err := strconv.ParseUint(digits, 16, 16)
 	if err != nil || len(digits) < 4 {
 		return 0, fmt.Errorf("\\u and %q: want four hexadecimal digits", digits)
 	}
@@ -123,19 +146,23 @@ func logicalLines(data []byte) guarded {
 	g := guarded{text: make([]byte, 0, len(data)+1)}
 	begin := 0 // where the logical line begins in g.text
 	for i := 0; i < len(data); {
-		for i < len(data) && strings.IndexByte(" \t\f", data[i]) >= 0 {
+		for i < len(data) && isBlank(data[i]) {
 			i++
 		}
 		empty := len(g.text) == begin
 		comment := empty && i < len(data) && (data[i] == '#' || data[i] == '!')
 		g.moved(i)
-		backslash := false // an odd number of them, just before i
-		for ; i < len(data) && data[i] != '\n' && data[i] != '\r'; i++ {
-			if !comment {
-				g.text = append(g.text, data[i])
-				backslash = data[i] == '\\' && !backslash
-			}
+		end := len(data)
+		if n := bytes.IndexAny(data[i:], "\r\n"); n >= 0 {
+			end = i + n
 		}
+		backslash := false // an odd number of them ends the line
+		if line := data[i:end]; !comment {
+			backslashes := len(line) - len(bytes.TrimRight(line, `\`))
+			backslash = backslashes%2 == 1
+			g.text = append(g.text, line...)
+		}
+		i = end
 		if backslash {
 			g.text = g.text[:len(g.text)-1]
 		}

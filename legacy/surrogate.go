@@ -10,10 +10,10 @@ import (
 
 // A Java string is a sequence of UTF-16 units, and three of the formats can
 // write any unit as an escape: JSON and properties as \ud83d, XML as &#xd83d;.
-// The Go libraries that read these formats turn a lone surrogate into U+FFFD,
-// or refuse it. So each escape that they would damage is first rewritten as the
-// guard character and four hex digits, which they read as ordinary text.
-// Afterwards unguard turns these into the units that they stand for.
+// The Go library that reads XML refuses a lone surrogate. So each reference that
+// it would refuse is first rewritten as the guard character and four hex digits,
+// which it reads as ordinary text. Afterwards unguard turns these into the units
+// that they stand for.
 //
 // A record may already contain the guard. It is then written twice, so the
 // rewriting can always be reversed.

@@ -2,6 +2,50 @@ package legacy
 
 import "unicode/utf8"
 
+// Most XML records are plain: they are spelled as the services' own encoders spell
+// them, and use nothing else that XML allows. A plain reader reads such a payload in
+// one pass. It gives up at anything else, including faults. Then the format's decode
+// reads the payload, and it alone says what is wrong with a record. Both read a
+// plain payload as the same (FuzzPlain). The strings that a plain reader returns are
+// parts of one copy of the payload.
+//
+// Why two: with the library alone, mrtq inspect takes 2.6 to 3.3 times as long for
+// 20,000 records of these formats, and mrtq migrate from file to file 1.7 to 2.0
+// times. The other formats have one reader.
+
+// decodePlainXML reads a payload that is plain. The root element decides the format,
+// and each reader checks it before anything else.
+func decodePlainXML(payload []byte) (Format, Payload, bool) {
+	if payload[0] != '<' {
+		return "", nil, false
+	}
+	text := string(payload)
+	if p, ok := plainBeans(text); ok {
+		return BeansXML, p, true
+	}
+	p, ok := plainPropertiesXML(text)
+	return PropertiesXML, p, ok
+}
+
+// entry is one property, in the order of the payload.
+type entry struct {
+	key   string
+	value any
+}
+
+// usualEntries is room for the properties of all but the strangest record.
+const usualEntries = 32
+
+// newPayload makes a map of its final size. If a key is repeated, its last
+// value counts.
+func newPayload(entries []entry) Payload {
+	p := make(Payload, len(entries))
+	for _, e := range entries {
+		p[e.key] = e.value
+	}
+	return p
+}
+
 // xmlDeclaration skips the declaration that the JDK writes, if there is one.
 func (s *scanner) xmlDeclaration() bool {
 	if s.take(`<?xml version="1.0" encoding="UTF-8"`) {

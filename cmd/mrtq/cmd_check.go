@@ -21,8 +21,6 @@ type checkCmd struct {
 	dialect string
 	output  string
 	info    bool
-	fix     bool
-	yes     bool
 }
 
 // mostReads is how often check reads a server's tree at most before it reports a
@@ -39,14 +37,9 @@ func (a *app) checkCmd() *cobra.Command {
 		Long: `Read a tree, and report each znode that differs from the map of its layout: what was
 found, what was expected, and what to do. TARGET can also be a data directory. A
 server's tree may change while check reads it. So check reads it again, and reports
-only what is still wrong. Exit code 1 if there are errors.
-
-check writes only with --fix --yes. --fix alone shows which mends are safe. Each
-mend is one transaction. It does nothing if the znodes have changed or a worker has
-locked them.`,
+only what is still wrong. Exit code 1 if there are errors. check never writes.`,
 		Example: `  mrtq check zk1:2181 --layout merritt --dialect mrt-zk
-  mrtq check snapshot:/var/lib/zookeeper --layout zuul -o json
-  mrtq check zk1:2181 --layout merritt --fix`,
+  mrtq check snapshot:/var/lib/zookeeper --layout zuul -o json`,
 		Args: args("TARGET"),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args[0]) },
 	}
@@ -56,16 +49,11 @@ locked them.`,
 	f.StringVar(&c.dialect, "dialect", "", "`dialect` of the layout, if it has several: design or mrt-zk")
 	choice(f, &c.output, "output", "o", "format", "table", "json")
 	f.BoolVar(&c.info, "info", false, "print information too, not only errors and warnings")
-	f.BoolVar(&c.fix, "fix", false, "show the transactions of all safe mends")
-	f.BoolVar(&c.yes, "yes", false, "with --fix: commit them")
 	c.legacyFlags.flags(f)
 	return cmd
 }
 
 func (c *checkCmd) run(ctx context.Context, a *app, target string) error {
-	if c.yes && !c.fix {
-		return usageError("--yes can only be used with --fix")
-	}
 	e, err := parseReadable("TARGET", target)
 	if err != nil {
 		return err
@@ -73,9 +61,6 @@ func (c *checkCmd) run(ctx context.Context, a *app, target string) error {
 	l, err := c.named()
 	if err != nil {
 		return err
-	}
-	if c.fix && e.data != nil {
-		return usageError("--fix: mrtq only reads a data directory; check the server itself or a dump")
 	}
 	s, err := a.openSource(ctx, e, nil)
 	if err != nil {
@@ -94,9 +79,6 @@ func (c *checkCmd) run(ctx context.Context, a *app, target string) error {
 	}
 	if err := c.print(a, report); err != nil {
 		return err
-	}
-	if c.fix {
-		return c.mend(ctx, a, l, e, report)
 	}
 	return broken(report)
 }

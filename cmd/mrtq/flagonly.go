@@ -13,7 +13,6 @@ var flagOnly = []string{
 	"consumed",          // could run twice, or never
 	"deleted",           // migrate: created again
 	"done",              // records a job as done: never created
-	"fix",               // writes to the tree
 	"force",             // removes what others changed
 	"hold-again",        // stops queues that are at work
 	"inventory-records", // migrate: jobs that no service can finish
@@ -25,7 +24,6 @@ var flagOnly = []string{
 	"unfinished",        // workers see only half of the queue
 	"unreadable",        // accept: missing in a dump
 	"unserviceable",     // migrate: jobs that a service can't work on
-	"yes",               // with --fix: commits
 }
 
 // refuseFlagOnly refuses a setting that must be a flag. where is the place in which it

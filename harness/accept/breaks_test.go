@@ -9,7 +9,6 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"mrtq/internal/tamper"
 	"mrtq/newqueue"
 	"mrtq/newqueue/states"
 )
@@ -24,17 +23,12 @@ func TestEveryRowCounts(t *testing.T) {
 					t.Parallel()
 					table := slices.Delete(states.Of(e, string(d)), i, i+1)
 					mustFail(t, row.ID, "", Options{
-						Dialects: []newqueue.Dialect{d}, queue: []newqueue.Option{withTable(e, table)},
+						Dialects: []newqueue.Dialect{d}, queue: []newqueue.Option{newqueue.WithTable(e, table)},
 					})
 				})
 			}
 		}
 	}
-}
-
-// withTable gives a queue a wrong table.
-func withTable(e newqueue.Entity, table states.Table) newqueue.Option {
-	return func(q *newqueue.Queue) { tamper.Table(q, string(e), table) }
 }
 
 // TestEveryIllegalPairCounts runs the scenarios about illegal steps on a queue that allows
@@ -55,7 +49,7 @@ func TestEveryIllegalPairCounts(t *testing.T) {
 				r, err := Run(t.Context(), Options{
 					Address: address(t), Tags: "@illegal", Dialects: []newqueue.Dialect{d}, Parallel: 4,
 					features: []Feature{{"illegal.feature", illegal(e, d)}},
-					queue:    []newqueue.Option{withTable(e, table)},
+					queue:    []newqueue.Option{newqueue.WithTable(e, table)},
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -149,7 +143,7 @@ func TestEveryColumnCounts(t *testing.T) {
 				}
 				r, err := Run(t.Context(), Options{
 					Address: address(t), Tags: strings.Join(tags, ","), Dialects: []newqueue.Dialect{d}, features: tagged(t, d, tags...), Parallel: 4,
-					queue: []newqueue.Option{withTable(newqueue.EntityJob, table)},
+					queue: []newqueue.Option{newqueue.WithTable(newqueue.EntityJob, table)},
 				})
 				if err != nil {
 					t.Fatal(err)

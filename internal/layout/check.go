@@ -50,8 +50,6 @@ type Found struct {
 	Path     string
 	Expected string
 	Found    string
-	Mend     string
-	Fix      *Fix
 	// Absent is the missing znode, if a znode is missing and it is not the one
 	// at Path.
 	Absent string
@@ -473,9 +471,9 @@ func (c *checker) found(f Found) {
 	if c.isHidden(f.Path) || f.Absent != "" && c.isHidden(f.Absent) {
 		return
 	}
-	out := Finding{Path: f.Path, Rule: f.Rule, Severity: f.Severity, Expected: f.Expected, Found: f.Found, Mend: f.Mend, Fix: f.Fix}
+	out := Finding{Path: f.Path, Rule: f.Rule, Severity: f.Severity, Expected: f.Expected, Found: f.Found}
 	if rule := c.m.rules[f.Rule]; rule != nil {
-		out.Document = rule.Document
+		out.Document, out.Mend = rule.Document, rule.Mend
 		if out.Severity == "" {
 			out.Severity = rule.Severity
 		}

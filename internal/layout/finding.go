@@ -3,10 +3,7 @@ package layout
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
-
-	"mrtq/internal/znode"
 )
 
 // Severity says how bad a finding is.
@@ -34,16 +31,6 @@ type Finding struct {
 	Mend string `json:"mend,omitempty"`
 	// Document is the place in the document that states the rule.
 	Document string `json:"document,omitempty"`
-	// Fix mends it. It is nil if there is no safe way to mend it.
-	Fix *Fix `json:"-"`
-}
-
-// Fix is one transaction that mends a finding, and the locks that must not be
-// held then.
-type Fix struct {
-	Ops []znode.Op
-	// Locks must not exist when the transaction commits.
-	Locks []string
 }
 
 func (f Finding) String() string {
@@ -59,16 +46,29 @@ func (f Finding) same(g Finding) bool {
 	return f.Path == g.Path && f.Rule == g.Rule && f.Found == g.Found && f.Expected == g.Expected
 }
 
-// Transaction returns all operations of a fix. For each lock, they create the
-// lock's znode and delete it again. So the transaction fails if a client holds
-// the lock, and no client can acquire it meanwhile.
-func (f *Fix) Transaction() []znode.Op {
-	var ops []znode.Op
-	for _, lock := range f.Locks {
-		ops = append(ops, znode.Create(lock, nil), znode.Delete(lock, -1))
-	}
-	return append(ops, f.Ops...)
+// mends say what an operator can do about a kind of finding. They are for rules
+// that don't say it themselves.
+var mends = map[string]string{
+	UnknownPath:      "Find out who made it. Delete it if nobody needs it.",
+	Unreadable:       "Give credentials that can read it.",
+	Missing:          "Recreate it from its source, or delete what it belongs to.",
+	TooOld:           "Find out whether its owner is still at work. If not, delete it.",
+	BadShape:         "Find out which version wrote it. Restore it, or delete what it belongs to.",
+	NotEmpty:         "Find out who wrote it. Empty it if nobody reads it.",
+	NotText:          restore,
+	NotInteger:       restore,
+	NotJSON:          restore,
+	JSONTooDeep:      restore,
+	CorruptBlob:      restore,
+	BlobTooLarge:     restore,
+	MissingShard:     restore,
+	BadShard:         "Find out who made it. Delete it if it is not part of the blob.",
+	ShardTooLarge:    "Have the blob written again, because readers may refuse a shard of this size.",
+	NotEphemeral:     "It would stay for ever. Delete it when no client uses the lock.",
+	BadContender:     "Find out who made it. It may block the clients that wait for the lock.",
+	"not-persistent": "Recreate it after the session that created it has ended.",
+	"bad-name":       "Find out who made it. Delete it if nobody needs it.",
+	"not-sequence":   "Find out who made it. Readers that expect a number may stop at it.",
 }
 
-// IsLock reports whether an operation of the transaction is about a lock.
-func (f *Fix) IsLock(op znode.Op) bool { return slices.Contains(f.Locks, op.Path) }
+const restore = "Restore it from a dump, or delete what it belongs to."

@@ -79,12 +79,12 @@ type (
 		Dialects []string
 	}
 	yamlRelation struct {
-		Of, Rule, Says, Field, Refers, To, Same, Younger, Mend, Fix, Section string
-		ReferencedBy                                                         []string `yaml:"referenced-by"`
-		Prefix                                                               bool
-		Severity                                                             Severity
-		Line                                                                 int
-		Dialects                                                             []string
+		Of, Rule, Says, Field, Refers, To, Same, Younger, Mend, Section string
+		ReferencedBy                                                    []string `yaml:"referenced-by"`
+		Prefix                                                          bool
+		Severity                                                        Severity
+		Line                                                            int
+		Dialects                                                        []string
 	}
 	yamlGroup struct {
 		At []struct {
@@ -95,10 +95,10 @@ type (
 		Relations []yaml.Node
 	}
 	yamlRule struct {
-		ID, Path, Says, Section string
-		Severity                Severity
-		Line                    int
-		Dialects                []string
+		ID, Path, Says, Mend, Section string
+		Severity                      Severity
+		Line                          int
+		Dialects                      []string
 	}
 )
 
@@ -426,7 +426,7 @@ func (l *loader) relation(at *yaml.Node, prefix, under string, groupLine int) er
 	}
 	r := &Relation{ID: of + "/" + y.Rule, Of: l.nodes[of], Severity: y.Severity, Says: y.Says, Line: y.Line, Section: y.Section, Mend: y.Mend,
 		refers: template(strings.ReplaceAll(y.Refers, "{at}", under)), same: template(y.Same), prefix: y.Prefix, by: y.ReferencedBy,
-		field: parseField(y.Field), remove: y.Fix == "remove", fileLine: at.Line}
+		field: parseField(y.Field), fileLine: at.Line}
 	if r.Of == nil {
 		return l.bad(at.Line, "relation %s is of %q, which is not a node of the map", y.Rule, of)
 	}
@@ -515,7 +515,7 @@ func (l *loader) rule(at *yaml.Node) error {
 	if y.Severity == "" {
 		y.Severity = Error
 	}
-	if err := l.m.AddRule(&Rule{ID: y.ID, Severity: y.Severity, Path: y.Path, Says: y.Says, Document: l.m.place(y.Line, y.Section)}); err != nil {
+	if err := l.m.AddRule(&Rule{ID: y.ID, Severity: y.Severity, Path: y.Path, Says: y.Says, Mend: y.Mend, Document: l.m.place(y.Line, y.Section)}); err != nil {
 		return l.bad(at.Line, "%v", err)
 	}
 	return nil

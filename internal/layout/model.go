@@ -137,7 +137,6 @@ type Relation struct {
 	younger int64 // a znode that is younger needs no reference yet; in milliseconds
 	field   fieldPath
 	target  *Node
-	remove  bool // a mend may delete the znode if it has no children
 
 	fileLine int
 }
@@ -148,6 +147,7 @@ type Rule struct {
 	Severity Severity
 	Path     string // the pattern of the znodes that it checks
 	Says     string
+	Mend     string // see [Finding]
 	Document string
 }
 

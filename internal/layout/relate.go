@@ -13,7 +13,6 @@ import (
 type reference struct {
 	r        *Relation
 	from, to string
-	fix      *Fix
 }
 
 // waiting is a znode that some znode should refer to.
@@ -42,14 +41,14 @@ func (c *checker) relate(n *Node, path string, params Params, zn *znode.Node, va
 			continue
 		}
 		if r.field == nil && !r.usesField() {
-			c.apply(r, path, params, "", zn)
+			c.apply(r, path, params, "")
 			continue
 		}
 		if !read {
 			continue
 		}
 		for _, v := range r.field.values(value) {
-			c.apply(r, path, params, text(v), zn)
+			c.apply(r, path, params, text(v))
 		}
 	}
 }
@@ -59,7 +58,7 @@ func (r *Relation) usesField() bool {
 	return strings.Contains(string(r.refers), "{value}") || r.same != ""
 }
 
-func (c *checker) apply(r *Relation, path string, params Params, value string, zn *znode.Node) {
+func (c *checker) apply(r *Relation, path string, params Params, value string) {
 	fill := func(name string) (string, bool) {
 		if name == "value" {
 			return value, true
@@ -69,21 +68,17 @@ func (c *checker) apply(r *Relation, path string, params Params, value string, z
 	if r.same != "" {
 		want, _ := r.same.fill(fill)
 		if want != value && !(r.prefix && strings.HasPrefix(want, value)) {
-			c.broken(r, path, r.fieldName()+" "+show([]byte(want)), show([]byte(value)), nil)
+			c.broken(r, path, r.fieldName()+" "+show([]byte(want)), show([]byte(value)))
 		}
 		return
 	}
 	to, _ := r.refers.fill(fill)
 	if znode.ValidatePath(to) != nil {
-		c.broken(r, path, "a path of a znode", show([]byte(to)), nil)
+		c.broken(r, path, "a path of a znode", show([]byte(to)))
 		return
 	}
 	c.referenced[hashPath(to)] = true
-	ref := reference{r: r, from: path, to: to}
-	if r.remove {
-		ref.fix = &Fix{Ops: []znode.Op{znode.Delete(path, zn.Stat.Version)}}
-	}
-	c.pending = append(c.pending, ref)
+	c.pending = append(c.pending, reference{r, path, to})
 }
 
 func (r *Relation) fieldName() string {
@@ -93,9 +88,9 @@ func (r *Relation) fieldName() string {
 	return strings.ReplaceAll(strings.Join(r.field, "."), ".[]", "[]")
 }
 
-func (c *checker) broken(r *Relation, path, expected, found string, fix *Fix) {
+func (c *checker) broken(r *Relation, path, expected, found string) {
 	rule := c.m.rules[r.ID]
-	c.findings = append(c.findings, Finding{Path: path, Rule: r.ID, Severity: rule.Severity, Expected: expected, Found: found, Mend: r.Mend, Document: rule.Document, Fix: fix})
+	c.findings = append(c.findings, Finding{Path: path, Rule: r.ID, Severity: rule.Severity, Expected: expected, Found: found, Mend: r.Mend, Document: rule.Document})
 }
 
 // settle decides the relations that need the whole tree.
@@ -113,7 +108,7 @@ func (c *checker) settle() error {
 		case !errors.Is(err, znode.ErrNoNode):
 			return err
 		}
-		c.broken(ref.r, ref.from, ref.to+" is there", "it is not there", ref.fix)
+		c.broken(ref.r, ref.from, ref.to+" is there", "it is not there")
 	}
 	now := c.opt.Now
 	if now.IsZero() {
@@ -121,7 +116,7 @@ func (c *checker) settle() error {
 	}
 	for _, w := range c.awaiting {
 		if age := now.UnixMilli() - w.since; !c.referenced[hashPath(w.path)] && age > w.r.younger {
-			c.broken(w.r, w.path, "a znode that names it", fmt.Sprintf("none does, and it is %s old", time.Duration(age)*time.Millisecond), nil)
+			c.broken(w.r, w.path, "a znode that names it", fmt.Sprintf("none does, and it is %s old", time.Duration(age)*time.Millisecond))
 		}
 	}
 	for _, a := range c.aged {

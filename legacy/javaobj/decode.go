@@ -9,7 +9,7 @@ import (
 // Decode reads a stream that holds one Properties and nothing else. Every error
 // is an [*Error] and comes with nil. Decode doesn't keep data.
 func Decode(data []byte) (*Properties, error) {
-	d := &decoder{data: data}
+	d := &decoder{data: data, text: string(data), handles: make([]any, 0, usualHandles)}
 	p, err := d.stream()
 	if err != nil {
 		return nil, err
@@ -17,10 +17,14 @@ func Decode(data []byte) (*Properties, error) {
 	return p, nil
 }
 
+// usualHandles is room for the objects of all but the strangest record.
+const usualHandles = 48
+
 // decoder walks the stream once, forwards. Its methods stop at the first
 // error; nothing is read after one.
 type decoder struct {
 	data    []byte
+	text    string // a copy of data, which the strings of the entries share
 	pos     int
 	handles []any // *class, *String, Value or *Properties, by handle minus baseHandle
 	printed int   // how many bytes the entries read so far stand for
@@ -117,7 +121,8 @@ func (d *decoder) hashtable(p *Properties) *Error {
 	if left := len(d.data) - d.pos; count < 0 || int(count) > left/shortestEntry {
 		return d.errAt(at+14, "claims %d entries, and %d bytes are left", count, left)
 	}
-	seen := make(map[string]bool)
+	p.Entries = make([]Entry, 0, count)
+	seen := make(map[string]bool, count)
 	for range count {
 		if err := d.entry(p, seen); err != nil {
 			return err
@@ -268,6 +273,9 @@ func (d *decoder) modified(n int, want string) (string, *Error) {
 	b, err := d.take(n, want)
 	if err != nil {
 		return "", err
+	}
+	if isASCII(b) {
+		return d.text[at:d.pos], nil
 	}
 	s, bad, malformed := fromModified(b)
 	if malformed != nil {

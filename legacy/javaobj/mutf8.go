@@ -44,6 +44,17 @@ func fromModified(b []byte) (string, int, error) {
 	return string(out), 0, nil
 }
 
+// isASCII reports whether b is ASCII without NUL, which modified UTF-8 spells as
+// it is. Nearly every string of a record is.
+func isASCII(b []byte) bool {
+	for _, c := range b {
+		if c-1 >= 0x7f { // 0 wraps around
+			return false
+		}
+	}
+	return true
+}
+
 // modifiedUnit returns the first UTF-16 unit of b and its width, which is 0
 // when b begins with none.
 func modifiedUnit(b []byte) (unit uint16, width int) {

@@ -51,6 +51,9 @@ func AddRules(m *layout.Map) error {
 			severity = layout.Warning
 		}
 		rule := &layout.Rule{ID: id, Severity: severity, Path: patternOf[d.Of] + d.Node, Says: d.String(), Document: demandsPage + ", " + d.ID}
+		if d.ID == "R02" {
+			rule.Mend = "Wait until the worker is done. If no worker is, end its session or delete the lock."
+		}
 		if err := m.AddRule(rule); err != nil {
 			return err
 		}
@@ -127,8 +130,7 @@ func (p *passing) lock(v layout.Visit) {
 	if owner := v.Znode.Stat.EphemeralOwner; owner != 0 {
 		severity, found = layout.Info, fmt.Sprintf("a lock of session %#x", owner)
 	}
-	p.report(layout.Found{Rule: rule, Severity: severity, Path: v.Znode.Path, Expected: "no lock when no service is at work", Found: found,
-		Mend: "Wait until the worker is done. If no worker is, end its session or delete the lock."})
+	p.report(layout.Found{Rule: rule, Severity: severity, Path: v.Znode.Path, Expected: "no lock when no service is at work", Found: found})
 }
 
 // finish checks the demands on an item after all its znodes were visited.
