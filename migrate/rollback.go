@@ -26,6 +26,11 @@ type Undo struct {
 	// legacy records of all of them must not run again.
 	Keeps []UndoItem `json:"keeps"`
 	Steps int        `json:"transactions"`
+	// Ask says why the operator should be asked before anything is removed; "" if there is no
+	// reason.
+	Ask string `json:"ask"`
+	// Record is the run's record, before.
+	Record *Run `json:"-"`
 }
 
 // RollbackOptions are the options of a rollback.
@@ -38,7 +43,8 @@ type RollbackOptions struct {
 	// record is not there any more, because the job is the only copy.
 	Source *Source
 	// Confirm, if not nil, is called with what the rollback would do, before it writes. If
-	// Confirm returns an error, nothing is written, and Rollback returns the error.
+	// Confirm returns an error, nothing is written, and Rollback returns the error. It
+	// should ask the operator if Ask of [Undo] says why.
 	Confirm func(*Undo) error
 	Limits  Limits
 	Say     func(string)
@@ -72,6 +78,7 @@ func Rollback(ctx context.Context, w *Writer, run string, opt RollbackOptions) (
 	if err := r.read(ctx, run); err != nil {
 		return nil, err
 	}
+	before := r.run().State
 	report(ctx, AwaitingTurn, 0, 0)
 	r.owner = apply.OwnerName(now(opt.Now))
 	waited, resign, err := apply.Lead(ctx, w, r.owner, r.run().ACL, r.opt.Say)
@@ -87,6 +94,9 @@ func Rollback(ctx context.Context, w *Writer, run string, opt RollbackOptions) (
 	undo, err := r.preview(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if before == ledger.Running && undo.State == ledger.Done {
+		undo.Ask = "another migration finished the run meanwhile"
 	}
 	if opt.Confirm != nil {
 		if err := opt.Confirm(undo); err != nil {
@@ -147,11 +157,14 @@ func (r *rolling) rollback() *rollback.Rollback {
 
 // preview says what the rollback would do.
 func (r *rolling) preview(ctx context.Context) (*Undo, error) {
-	undo := &Undo{Run: r.run().ID, State: r.run().State, Released: []newqueue.QueueHold{}, Keeps: []UndoItem{}}
+	undo := &Undo{Run: r.run().ID, State: r.run().State, Released: []newqueue.QueueHold{}, Keeps: []UndoItem{}, Record: r.run()}
 	for _, q := range newqueue.QueueHolds {
 		if r.target.Released(r.run(), q) {
 			undo.Released = append(undo.Released, q)
 		}
+	}
+	if len(undo.Released) > 0 {
+		undo.Ask = "its queues were released, so workers may have worked on its jobs"
 	}
 	done, total := 0, r.run().Created.Records()
 	for item, err := range r.rollback().Items(ctx) {

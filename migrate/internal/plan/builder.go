@@ -40,9 +40,10 @@ func New(in Input) *Builder {
 	b := &Builder{in: in, batches: map[rules.BatchKey]*Batch{}, again: map[string]bool{}, seen: newSeen(in.Source)}
 	b.plan = &Plan{
 		Source: opt.Source, Target: opt.Target, Choices: opt.Choices,
-		Dialect:  opt.Dialect,
-		Settings: Settings{Queues: in.Source.Queues, Time: timeUnit(in.Source.Options), ACL: opt.ACL, Packet: opt.Packet, Again: opt.Again},
-		Records:  make([]Record, 0, in.Source.Len()),
+		Dialect: opt.Dialect,
+		Settings: Settings{Queues: in.Source.Queues, Time: timeUnit(in.Source.Options), ACL: opt.ACL, Packet: opt.Packet, Again: opt.Again,
+			NewQueue: opt.NewQueue, HoldAgain: opt.HoldAgain, Restored: opt.Restored},
+		Records: make([]Record, 0, in.Source.Len()),
 	}
 	if opt.Packet == 0 {
 		b.plan.Settings.Packet = DefaultPacket
@@ -52,7 +53,20 @@ func New(in Input) *Builder {
 	}
 	b.chooseDialect()
 	b.chooseRun()
+	b.checkQueues()
 	return b
+}
+
+// checkQueues refuses a source that lacks a queue node, unless that is one of the usual ones.
+// After a migration, a source may have lost it.
+func (b *Builder) checkQueues() {
+	usual := rules.DefaultQueues().Roots()
+	for _, path := range b.in.Source.Missing {
+		if b.plan.Previous == nil && !slices.Contains(usual, path) {
+			b.problem(Problem{Kind: NoSuchQueue, Path: path, Message: "the source has no such znode; it has " + strings.Join(b.in.Source.There, ", "),
+				Next: "check the path, or leave this node out of the flag that names it"})
+		}
+	}
 }
 
 func (b *Builder) problem(p Problem) { b.plan.Problems = append(b.plan.Problems, p) }

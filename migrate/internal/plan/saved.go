@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+
+	"mrtq/migrate/internal/ledger"
 )
 
 // ErrFile says that a file is not a saved plan, or not a whole one.
@@ -84,12 +86,20 @@ func Read(r io.Reader) (*Plan, error) {
 	return (*Plan)(saved.alias), nil
 }
 
+// Options are the options with which the plan was made.
+func (p *Plan) Options() Options {
+	return Options{Dialect: p.Dialect, Choices: p.Choices, ACL: p.Settings.ACL, Packet: p.Settings.Packet, Again: p.Settings.Again,
+		NewQueue: p.Settings.NewQueue, HoldAgain: p.Settings.HoldAgain, Restored: p.Settings.Restored, Source: p.Source, Target: p.Target}
+}
+
 // Differences says how another plan, which was made later, differs from this one in what
-// it would do: in its run, its settings or its records.
+// it would do: in its run, its settings or its records. If the run of this plan was begun
+// meanwhile, the other plan has the rest of it, and that is no difference.
 func (p *Plan) Differences(now *Plan) []string {
 	var found []string
 	differ := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
-	if p.Run != now.Run || p.Resumes != now.Resumes {
+	rest := p.Run == now.Run && now.Resumes && !p.Resumes
+	if p.Run != now.Run || p.Resumes != now.Resumes && !rest {
 		differ("it would be %s, and now it would be %s: another run has begun, or was finished or rolled back, since", runName(p), runName(now))
 	}
 	if p.Dialect != now.Dialect {
@@ -111,7 +121,8 @@ func (p *Plan) Differences(now *Plan) []string {
 			differ("%s was added to the source", r.Path)
 		case was.Hash != r.Hash:
 			differ("%s has changed", r.Path)
-		case was.Action != r.Action || was.State != r.State:
+		case was.Action == r.Action && was.State == r.State, rest && was.isDone(r):
+		default:
 			differ("%s: %s %s, and now it would be %s %s", r.Path, was.Action, was.State, r.Action, r.State)
 		}
 	}
@@ -121,6 +132,26 @@ func (p *Plan) Differences(now *Plan) []string {
 		}
 	}
 	return found
+}
+
+// isDone reports whether a later plan shows that a record was migrated as planned.
+func (r *Record) isDone(now *Record) bool {
+	return r.Action == Create && (now.Action == Unchanged || now.Action == Removed)
+}
+
+// CarriedOut reports whether this plan was carried out: a plan that was made later has
+// nothing to do, the run of this one is done, and all its records are migrated.
+func (p *Plan) CarriedOut(now *Plan) bool {
+	if !now.Empty() || now.Previous == nil || now.Previous.ID != p.Run || now.Previous.State != ledger.Done || len(p.Records) != len(now.Records) {
+		return false
+	}
+	for i := range p.Records {
+		was, r := &p.Records[i], &now.Records[i]
+		if was.Path != r.Path || was.Hash != r.Hash || was.Action != r.Action && !was.isDone(r) {
+			return false
+		}
+	}
+	return true
 }
 
 func runName(p *Plan) string {

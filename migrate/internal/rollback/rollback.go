@@ -35,7 +35,7 @@ const (
 	Remove   Verdict = "remove"    // it is as the run left it
 	ActedOn  Verdict = "acted-on"  // another client changed it; it is kept
 	OnlyCopy Verdict = "only-copy" // its record is not in the source any more; it is kept
-	Gone     Verdict = "gone"      // it was removed: finished and cleaned up, or deleted
+	Gone     Verdict = "removed"   // it was removed: finished and cleaned up, or deleted
 )
 
 // Item is a job or request of the run, and what becomes of it.
