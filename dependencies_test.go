@@ -39,11 +39,13 @@ var brings = map[string]map[string]string{
 	},
 	"mrtq/harness/minizk": {},
 	"mrtq/harness": {
-		"golang.org/x/sync":          "bounded groups of reads",
-		"golang.org/x/time":          "how many operations a second a server is asked for",
-		"github.com/go-zookeeper/zk": "the ZooKeeper client",
+		"github.com/klauspost/compress": "the snappy blocks of packed snapshots, which an embedded server can load",
+		"golang.org/x/sync":             "bounded groups of reads",
+		"golang.org/x/time":             "how many operations a second a server is asked for",
+		"github.com/go-zookeeper/zk":    "the ZooKeeper client",
 	},
 	"mrtq/harness/docker": {
+		"github.com/klauspost/compress":               "the harness: the snappy blocks of packed snapshots",
 		"golang.org/x/sync":                           "bounded groups of reads",
 		"golang.org/x/time":                           "how many operations a second a server is asked for",
 		"github.com/go-zookeeper/zk":                  "the ZooKeeper client",

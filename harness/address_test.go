@@ -108,7 +108,8 @@ func TestAddressRefusals(t *testing.T) {
 	b := harness.Backend(real.Address())
 	for name, opt := range map[string]harness.Options{
 		"Nodes": {Nodes: 3}, "JuteMaxBuffer": {JuteMaxBuffer: 1}, "TLS": {TLS: true}, "Heap": {Heap: 1},
-		"Properties": {Properties: map[string]string{"a": "b"}}, "DataDir": {DataDir: "x"}, "TickTime": {TickTime: 1e9}, "MinSessionTimeout": {MinSessionTimeout: 1e9}, "Log": {Log: &strings.Builder{}},
+		"Properties": {Properties: map[string]string{"a": "b"}}, "DataDir": {DataDir: "x"}, "TickTime": {TickTime: 1e9}, "MinSessionTimeout": {MinSessionTimeout: 1e9},
+		"MaxSessionTimeout": {MaxSessionTimeout: 1e9}, "Load": {Load: "x"}, "Log": {Log: &strings.Builder{}},
 	} {
 		_, err := harness.Start(t.Context(), b, opt)
 		want := "harness: Options." + name + " with the address " + string(b) + ": mrtq did not start that server and can't control it; use the jvm or the docker backend"

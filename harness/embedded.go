@@ -8,19 +8,23 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
-	"mrtq/harness/minizk"
+	"mrtq/internal/jute"
+	"mrtq/internal/sides"
+	"mrtq/internal/zkserver"
+	"mrtq/internal/ztree"
 )
 
 // launchEmbedded starts a server inside this process.
-func launchEmbedded(_ context.Context, s *Server) (cluster, error) {
-	opt := minizk.Options{
+func launchEmbedded(ctx context.Context, s *Server) (cluster, error) {
+	opt := zkserver.Options{
 		Addr:        s.opt.Listen,
 		RealTime:    true, // a client that has only an address can't advance the clock
 		MinTimeout:  time.Duration(s.opt.minSessionTimeout()) * time.Millisecond,
-		MaxTimeout:  MaxSessionTimeout,
+		MaxTimeout:  time.Duration(s.opt.maxSessionTimeout()) * time.Millisecond,
 		MaxBuffer:   s.opt.JuteMaxBuffer,
 		SuperDigest: s.superDigest(),
 	}
@@ -31,11 +35,47 @@ func launchEmbedded(_ context.Context, s *Server) (cluster, error) {
 		}
 		opt.TLS = conf
 	}
-	zk, err := minizk.Start(opt)
+	tree := ztree.New()
+	if s.opt.Load != "" {
+		var err error
+		if tree, err = load(ctx, s.opt.Load); err != nil {
+			return nil, &LoadError{s.opt.Load, err}
+		}
+	}
+	zk, err := zkserver.StartWith(opt, tree)
 	if err != nil {
 		return nil, fmt.Errorf("harness: %w", err)
 	}
 	return &embedded{s, zk}, nil
+}
+
+// LoadError is what is wrong with [Options].Load.
+type LoadError struct {
+	What string
+	Err  error
+}
+
+func (e *LoadError) Error() string { return fmt.Sprintf("harness: Options.Load %s: %v", e.What, e.Err) }
+
+func (e *LoadError) Unwrap() error { return e.Err }
+
+// load returns the tree of a dump or a data directory, without ephemeral znodes.
+func load(ctx context.Context, what string) (*ztree.Tree, error) {
+	p, err := sides.ParseLocal(what)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := sides.Load(ctx, p, sides.Options{})
+	if err != nil {
+		return nil, err
+	}
+	for _, session := range slices.Sorted(slices.Values(tree.Owners())) {
+		tx := ztree.Tx{Zxid: tree.Zxid() + 1, Time: time.Now().UnixMilli()}
+		if err := tree.Replay(tx, session, &ztree.Change{Op: jute.OpCloseSession}); err != nil {
+			return nil, err
+		}
+	}
+	return tree, nil
 }
 
 // validateEmbedded refuses options that a server in this process doesn't have.
@@ -81,7 +121,7 @@ func (c *certificates) server() (*tls.Config, error) {
 // embedded is a cluster of one node, and that node.
 type embedded struct {
 	s  *Server
-	zk *minizk.Server
+	zk *zkserver.Server
 }
 
 func (e *embedded) hosts() []string { return []string{e.zk.Addr()} }

@@ -32,6 +32,14 @@ type Options struct {
 	// MinSessionTimeout is the shortest session timeout that a client can get. 0
 	// is two ticks.
 	MinSessionTimeout time.Duration
+	// MaxSessionTimeout is the longest session timeout that a client can get, at most
+	// the constant MaxSessionTimeout. 0 is that of a real server with its usual tick
+	// of 2 s: 20 ticks, which is 40 s, or MinSessionTimeout if that is longer.
+	MaxSessionTimeout time.Duration
+	// Load is what the server holds at first (embedded only): the path of a dump, or
+	// DIR[,LOGDIR][#/chroot] for a server's data directory. Ephemeral znodes are left
+	// out, because their sessions have ended. Clients are accepted when all is loaded.
+	Load string
 	// Heap is the server's largest heap in MiB. 0 means 256. A million small
 	// znodes need about 1024. An embedded server uses this process's heap.
 	Heap int
@@ -87,6 +95,8 @@ func (o Options) validate(b Backend) error {
 		return fmt.Errorf("harness: Options.TickTime is %v: want at least 1ms", o.TickTime)
 	case o.MinSessionTimeout != 0 && (o.MinSessionTimeout < time.Millisecond || o.MinSessionTimeout > MaxSessionTimeout):
 		return fmt.Errorf("harness: Options.MinSessionTimeout is %v: want 1ms to %v", o.MinSessionTimeout, MaxSessionTimeout)
+	case o.MaxSessionTimeout != 0 && (o.maxSessionTimeout() < o.minSessionTimeout() || o.MaxSessionTimeout > MaxSessionTimeout):
+		return fmt.Errorf("harness: Options.MaxSessionTimeout is %v: want %dms (the shortest) to %v", o.MaxSessionTimeout, o.minSessionTimeout(), MaxSessionTimeout)
 	}
 	for k, v := range o.Properties {
 		// The image takes extra lines as words of one variable, so neither may
@@ -106,6 +116,9 @@ func (o Options) validate(b Backend) error {
 	}
 	if o.Listen != "" {
 		return fmt.Errorf("harness: Options.Listen with backend %s: %w: this backend chooses its ports itself; use %s", b, errors.ErrUnsupported, Embedded)
+	}
+	if o.Load != "" {
+		return fmt.Errorf("harness: Options.Load with backend %s: %w: only a server in this process can be loaded; use %s", b, errors.ErrUnsupported, Embedded)
 	}
 	if b == Docker && o.DataDir != "" {
 		return fmt.Errorf("harness: Options.DataDir is for the %s backend: a container keeps its data inside", JVM)
@@ -138,6 +151,8 @@ func (o Options) validateAddress(b Backend) error {
 		{"JuteMaxBuffer", o.JuteMaxBuffer != 0},
 		{"TickTime", o.TickTime != 0},
 		{"MinSessionTimeout", o.MinSessionTimeout != 0},
+		{"MaxSessionTimeout", o.MaxSessionTimeout != 0},
+		{"Load", o.Load != ""},
 		{"Heap", o.Heap != 0},
 		{"TLS", o.TLS},
 		{"Properties", len(o.Properties) > 0},
@@ -165,6 +180,18 @@ func (o Options) minSessionTimeout() int64 {
 		return 2 * o.ticks()
 	}
 	return o.MinSessionTimeout.Milliseconds()
+}
+
+// usualMaxTimeout is the longest session timeout that a real server grants by
+// default: 20 of its usual ticks.
+const usualMaxTimeout = 40 * time.Second
+
+// maxSessionTimeout returns the longest session timeout in whole milliseconds.
+func (o Options) maxSessionTimeout() int64 {
+	if o.MaxSessionTimeout == 0 {
+		return max(usualMaxTimeout.Milliseconds(), o.minSessionTimeout())
+	}
+	return o.MaxSessionTimeout.Milliseconds()
 }
 
 // heap returns the heap in MiB.

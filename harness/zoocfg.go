@@ -8,9 +8,7 @@ import (
 	"time"
 )
 
-// MaxSessionTimeout is the longest session timeout that a client can get from a
-// server that the harness started. No test asks for more. ZooKeeper's own maximum
-// is 20 ticks, which would be 4 s.
+// MaxSessionTimeout is the longest session timeout that [Options] can allow.
 const MaxSessionTimeout = 10 * time.Minute
 
 // Time limits of an ensemble. zoo.cfg wants them in ticks.
@@ -27,7 +25,7 @@ func (o Options) properties() map[string]string {
 		"initLimit":              fmt.Sprint(max(2, joinTime.Milliseconds()/tick)),
 		"syncLimit":              fmt.Sprint(max(2, syncTime.Milliseconds()/tick)),
 		"minSessionTimeout":      fmt.Sprint(o.minSessionTimeout()),
-		"maxSessionTimeout":      fmt.Sprint(MaxSessionTimeout.Milliseconds()),
+		"maxSessionTimeout":      fmt.Sprint(o.maxSessionTimeout()),
 		"maxClientCnxns":         "0", // all of a test's sessions come from one address
 		"admin.enableServer":     "false",
 		"4lw.commands.whitelist": "*",

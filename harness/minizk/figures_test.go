@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -219,16 +218,9 @@ func fill(t *testing.T, addr string, n int) {
 func miniMemory(t *testing.T) int64 {
 	addr, stop := startMini(t)
 	defer stop()
-	live := func() int64 {
-		runtime.GC()
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return int64(m.HeapAlloc)
-	}
-	before := live()
+	before := inUse()
 	fill(t, addr, memNodes)
-	return (live() - before) / memNodes
+	return (inUse() - before) / memNodes
 }
 
 // jvmMemory returns the size of the JVM's live objects: on SIGQUIT the JVM collects and

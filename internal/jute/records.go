@@ -155,39 +155,6 @@ func AppendStat(b []byte, s *Stat) []byte {
 	return AppendLong(b, s.Pzxid)
 }
 
-// StatPersisted is what a server keeps of a znode's Stat, in a snapshot. Its Cversion counts only how
-// many children were created. Its EphemeralOwner can also be a code, for a container or a TTL.
-type StatPersisted struct {
-	Czxid, Mzxid, Ctime, Mtime  int64
-	Version, Cversion, Aversion int32
-	EphemeralOwner, Pzxid       int64
-}
-
-// StatPersisted reads one.
-func (d *Decoder) StatPersisted() StatPersisted {
-	return StatPersisted{
-		Czxid: d.Long("czxid"), Mzxid: d.Long("mzxid"), Ctime: d.Long("ctime"), Mtime: d.Long("mtime"),
-		Version: d.Int("version"), Cversion: d.Int("cversion"), Aversion: d.Int("aversion"),
-		EphemeralOwner: d.Long("ephemeralOwner"), Pzxid: d.Long("pzxid"),
-	}
-}
-
-// TxnHeader is the beginning of every transaction in a server's log.
-type TxnHeader struct {
-	Session    int64
-	Cxid       int32 // the request's xid
-	Zxid, Time int64 // Time in milliseconds since 1970
-	Op         OpCode
-}
-
-// TxnHeaderLen is the width of a TxnHeader, in bytes.
-const TxnHeaderLen = 8 + 4 + 8 + 8 + 4
-
-// TxnHeader reads one.
-func (d *Decoder) TxnHeader() TxnHeader {
-	return TxnHeader{Session: d.Long("clientId"), Cxid: d.Int("cxid"), Zxid: d.Long("zxid"), Time: d.Long("time"), Op: OpCode(d.Int("type"))}
-}
-
 // ID is an identity: a scheme and a name within it, such as "digest" and "user:hash".
 type ID struct {
 	Scheme, Name string

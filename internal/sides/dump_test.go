@@ -160,6 +160,33 @@ func TestBadDump(t *testing.T) {
 	}
 }
 
+// TestNodes: a dump of a dump is the same dump, and that of a data directory is its tree.
+func TestNodes(t *testing.T) {
+	all := kinds + `{"path":"/zookeeper/quota/x","data":"eg=="}` + "\n" +
+		`{"path":"/zz","data":null,"stat":{"czxid":3,"mzxid":3,"ctime":1,"mtime":1,"version":0,"cversion":2,"aversion":1,"ephemeralOwner":0,"dataLength":9,"numChildren":2,"pzxid":5},"unreadable":"not authorized"}` + "\n"
+	all = strings.Replace(all, `"cversion":1,"aversion":0,"ephemeralOwner":0,"dataLength":4,"numChildren":5,`, `"cversion":0,"aversion":0,"ephemeralOwner":0,"dataLength":4,"numChildren":6,`, 1)
+	written := func(text string) string {
+		nodes, err := sides.Nodes(t.Context(), place(t, text), sides.Options{})
+		must(t, err)
+		var b bytes.Buffer
+		d := znode.NewDumpWriter(&b)
+		for n := range nodes {
+			must(t, d.Write(&n))
+		}
+		must(t, d.Close())
+		return b.String()
+	}
+	if got := written("file:" + file(t, "dump.ndjson", all)); got != all {
+		t.Errorf("got\n%s\nwant\n%s", got, all)
+	}
+	for _, chroot := range []string{"", "#/other"} {
+		text := "snapshot:" + golden("gz") + chroot
+		if got, want := written(text), dumped(t, t.Context(), source(t, text).Reader); got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", text, got, want)
+		}
+	}
+}
+
 // TestServer: a place on a server is a session with it.
 func TestServer(t *testing.T) {
 	s := server(t)

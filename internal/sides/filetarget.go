@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"slices"
 
@@ -135,36 +134,17 @@ func (l *local) writePacked(ctx context.Context, w io.Writer) error {
 	return z.Close()
 }
 
-// writeDump writes the tree, with the znodes of ZooKeeper itself that were loaded. The server is
-// closed.
+// writeDump writes what [Nodes] yields. The server is closed.
 func (l *local) writeDump(ctx context.Context, w io.Writer) error {
 	d := znode.NewDumpWriter(w)
-	system := slices.Sorted(maps.Keys(l.system))
 	written := 0
-	// writeSystem writes those that come before a path.
-	writeSystem := func(path string) error {
-		for len(system) > 0 && (path == "" || system[0] < path) {
-			n := l.system[system[0]]
-			if err := d.Write(&n); err != nil {
-				return err
-			}
-			system = system[1:]
-		}
-		return nil
-	}
-	for n := range l.tree.Nodes("/") {
+	for n := range l.nodes() {
 		if written++; written%1024 == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
-		}
-		if err := writeSystem(n.Path); err != nil {
-			return err
 		}
 		if err := d.Write(&n); err != nil {
 			return err
 		}
-	}
-	if err := writeSystem(""); err != nil {
-		return err
 	}
 	return d.Close()
 }

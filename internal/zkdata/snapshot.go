@@ -167,9 +167,9 @@ func (snap *snapshot) nodes(ctx context.Context, s *stream, acls map[int64][]jut
 }
 
 // isPath reports whether p is a path that a tree can have: absolute, without an
-// empty name, not the root. [ztree.Tree.Unsound] checks each name.
+// empty name or a zero byte, not the root. [ztree.Tree.Unsound] checks each name.
 func isPath(p string) bool {
-	return len(p) > 1 && p[0] == '/' && p[len(p)-1] != '/' && !strings.Contains(p, "//")
+	return len(p) > 1 && p[0] == '/' && p[len(p)-1] != '/' && !strings.Contains(p, "//") && strings.IndexByte(p, 0) < 0
 }
 
 // seal reads the checksum of everything read so far, and the "/" after it

@@ -94,20 +94,30 @@ func (t *Tree) link(tx Tx, path, parentPath string, parent, n *node) {
 		parent.cversion = next
 		parent.pzxid = tx.Zxid
 	}
-	parent.addChild(n)
-	t.count++
-	t.bytes += int64(len(path) + len(n.data))
-	t.own(path, n)
+	t.attach(path, parent, n)
 	t.onUndo(func() {
-		t.disown(path, n)
-		t.bytes -= int64(len(path) + len(n.data))
-		t.count--
-		parent.removeChild(n)
+		t.detach(path, parent, n)
 		parent.cversion, parent.pzxid = oldC, oldP
 	})
 	t.events = append(t.events,
 		event{kind: jute.EventCreated, path: path, acl: n.acl},
 		event{kind: jute.EventChildrenChanged, path: watchPath(parentPath), acl: parent.acl})
+}
+
+// attach adds a node to its parent, and to the tree's counts and tables.
+func (t *Tree) attach(path string, parent, n *node) {
+	parent.addChild(n)
+	t.count++
+	t.bytes += int64(len(path) + len(n.data))
+	t.own(path, n)
+}
+
+// detach reverses attach.
+func (t *Tree) detach(path string, parent, n *node) {
+	parent.removeChild(n)
+	t.count--
+	t.bytes -= int64(len(path) + len(n.data))
+	t.disown(path, n)
 }
 
 // own adds a new node to its owner's set.

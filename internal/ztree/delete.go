@@ -46,16 +46,10 @@ func (t *Tree) delete(tx Tx, who Caller, r jute.PathVersion) error {
 
 func (t *Tree) unlink(tx Tx, path, parentPath string, parent, n *node) {
 	oldP := parent.pzxid
-	parent.removeChild(n)
+	t.detach(path, parent, n)
 	parent.pzxid = tx.Zxid
-	t.count--
-	t.bytes -= int64(len(path) + len(n.data))
-	t.disown(path, n)
 	t.onUndo(func() {
-		t.own(path, n)
-		t.bytes += int64(len(path) + len(n.data))
-		t.count++
-		parent.addChild(n)
+		t.attach(path, parent, n)
 		parent.pzxid = oldP
 	})
 	t.events = append(t.events,

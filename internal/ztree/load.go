@@ -85,9 +85,7 @@ func (l *Loader) place(path string) (*node, error) {
 		return nil, fmt.Errorf("%s: %w", path, znode.ErrEphemeralParent)
 	}
 	n := &node{name: strings.Clone(name), data: []byte{}, acl: openUnsafe}
-	parent.addChild(n)
-	l.t.count++
-	l.t.bytes += int64(len(path))
+	l.t.attach(path, parent, n)
 	l.incomplete[n] = true
 	return n, nil
 }

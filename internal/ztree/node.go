@@ -152,5 +152,6 @@ func (t *Tree) lookup(path string) *node {
 
 // NodeSize is how many bytes of memory a node takes, besides its name and its data, on average in a
 // queue: the node itself, its places in its parent's list and map, and what the allocator rounds up.
-// TestFigures of harness/minizk measures it.
+// TestMemoryOfAZnode of harness/minizk
+// measures it.
 const NodeSize = 200

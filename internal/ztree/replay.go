@@ -40,7 +40,8 @@ type skippedError struct{ what string }
 func (e *skippedError) Error() string { return e.what }
 
 // Restore adds a node as a snapshot has it. Parents come before their children, and the root comes
-// first, with the path "". The tree keeps data and acl. acl is nil if the snapshot does not list
+// first, with the path "". Other paths must be absolute, without an empty name and without a zero
+// byte; the same holds for Replay. The tree keeps data and acl. acl is nil if the snapshot does not list
 // the ACL that the node refers to; see Unsound.
 func (t *Tree) Restore(path string, data []byte, acl []jute.ACL, s *jute.StatPersisted) error {
 	n := &node{
@@ -49,33 +50,36 @@ func (t *Tree) Restore(path string, data []byte, acl []jute.ACL, s *jute.StatPer
 		version: s.Version, cversion: s.Cversion, aversion: s.Aversion, owner: s.EphemeralOwner,
 	}
 	t.newest = max(t.newest, s.Czxid, s.Mzxid, s.Pzxid)
-	parent := unlisted
-	switch {
-	case path == "" && t.root == nil:
+	if path == "" && t.root == nil {
+		if acl != nil {
+			n.acl = t.share(acl, openUnsafe)
+		}
 		t.root = n
-		t.count = 1 // ZooKeeper counts the root twice, as "" and as "/"
-	case path == "":
-		return errors.New("is there twice")
-	case t.root == nil:
+		t.count = 2 // ZooKeeper counts the root twice, as "" and as "/"
+		t.bytes = int64(len(data))
+		return nil
+	}
+	if t.root == nil {
 		return errors.New("comes before the root")
-	default:
-		above, name, _ := split(path)
-		p := t.lookup(above)
-		if p == nil {
-			return errors.New("comes before its parent")
-		}
-		if p.child(name) != nil {
-			return errors.New("is there twice")
-		}
-		n.name, parent = strings.Clone(name), p.acl
-		p.addChild(n)
 	}
-	t.count++
-	t.bytes += int64(len(path) + len(data))
-	t.own(path, n)
-	if acl != nil {
-		n.acl = t.share(acl, parent)
+	if path == "" {
+		return errors.New("is there twice")
 	}
+	above, name, err := split(path)
+	if err != nil {
+		return err
+	}
+	parent := t.lookup(above)
+	if parent == nil {
+		return errors.New("comes before its parent")
+	}
+	if parent.child(name) != nil {
+		return errors.New("is there twice")
+	}
+	if n.name = strings.Clone(name); acl != nil {
+		n.acl = t.share(acl, parent.acl)
+	}
+	t.attach(path, parent, n)
 	return nil
 }
 
@@ -157,10 +161,7 @@ func (t *Tree) replayCreate(tx Tx, c *Change, owner int64) error {
 		name: strings.Clone(name), data: c.Data, acl: acl, owner: owner,
 		czxid: tx.Zxid, mzxid: tx.Zxid, pzxid: tx.Zxid, ctime: tx.Time, mtime: tx.Time,
 	}
-	parent.addChild(n)
-	t.count++
-	t.bytes += int64(len(c.Path) + len(n.data))
-	t.own(c.Path, n)
+	t.attach(c.Path, parent, n)
 	t.digest.enter(c.Path, n)
 	return nil
 }
@@ -255,20 +256,21 @@ func (t *Tree) replayCloseSession(tx Tx, session int64, listed []string) error {
 	return nil
 }
 
-// Prune removes everything but the node at a path, its parents, and what is below it. The tree must
-// have the node, and gets no requests about others any more.
+// Prune removes everything but the node at a path, its parents, what is below it, and the server's
+// own nodes. The tree must have the node. Nobody is told that the others are gone.
 func (t *Tree) Prune(path string) {
 	n, at := t.root, ""
 	for rest := strings.TrimPrefix(path, "/"); rest != ""; {
 		name, tail, _ := strings.Cut(rest, "/")
-		kept := n.child(name)
-		for _, k := range n.kids.list {
-			if k != kept {
-				t.forget(at+"/"+k.name, k)
+		all := n.kids.list
+		n.kids = nil
+		for _, k := range all {
+			if p := at + "/" + k.name; k.name == name || p == SystemRoot {
+				n.addChild(k)
+			} else {
+				t.forget(p, k)
 			}
 		}
-		n.kids = nil
-		n.addChild(kept)
-		n, at, rest = kept, at+"/"+name, tail
+		n, at, rest = n.child(name), at+"/"+name, tail
 	}
 }
