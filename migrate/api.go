@@ -164,7 +164,7 @@ type (
 	// VerdictItem is a record of a [Verdict] and what it became.
 	VerdictItem = verify.Item
 	Accounted   = verify.Accounted
-	Owners      = ledger.Owners
+	HoldOwner   = ledger.Owner
 	UndoKind    = rollback.Verdict
 	UndoItem    = rollback.Item
 	NoQueue     = target.NoQueue

@@ -182,7 +182,27 @@ func (r *rolling) preview(ctx context.Context) (*Undo, error) {
 			undo.Removes.Jobs++
 		}
 	}
+	undo.Removes.Batches = r.emptied(undo)
 	return undo, nil
+}
+
+// emptied counts the run's batches of which no migrated job is left.
+func (r *rolling) emptied(undo *Undo) (n int) {
+	keeps := map[string]bool{} // batches with jobs that stay
+	for e := range r.target.Ledger.All() {
+		keeps[e.Batch] = keeps[e.Batch] || int(e.Run) != r.index
+	}
+	for _, i := range undo.Keeps {
+		if e := r.target.Ledger.Find(i.Record); e != nil && i.Verdict != rollback.Gone {
+			keeps[e.Batch] = true
+		}
+	}
+	for b := range r.target.Ledger.Batches() {
+		if int(b.Run) == r.index && !keeps[b.ID] {
+			n++
+		}
+	}
+	return n
 }
 
 // carryOut removes what the preview says. If the target changes meanwhile, it looks again.

@@ -13,6 +13,10 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/spf13/cobra"
 
+	"mrtq/cmd/mrtq/internal/exit"
+	"mrtq/cmd/mrtq/internal/files"
+	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/cmd/mrtq/internal/settings"
 	"mrtq/harness"
 	"mrtq/harness/accept"
 	"mrtq/internal/report"
@@ -26,7 +30,7 @@ type acceptCmd struct {
 	clean, force bool
 }
 
-var errNotAccepted = errors.New("accept: not everything passed")
+var errNotAccepted = errors.New("not everything passed")
 
 // bothDialects is the value of --dialect that runs the scenarios in both.
 const bothDialects = "both"
@@ -67,7 +71,7 @@ anything failed, or, without --tags, if a transition was not covered.`,
 		Args: args(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if c.clean {
-				return c.removeLeftovers(cmd.Context(), a)
+				return during("accept", c.removeLeftovers(cmd.Context(), a))
 			}
 			if c.force {
 				return exit.Usagef("--force can only be used with --clean")
@@ -79,7 +83,7 @@ anything failed, or, without --tags, if a transition was not covered.`,
 					}
 				}
 			}
-			return c.run(cmd.Context(), a)
+			return during("accept", c.run(cmd.Context(), a))
 		},
 	}
 	f := cmd.Flags()
@@ -90,7 +94,7 @@ anything failed, or, without --tags, if a transition was not covered.`,
 	settings.Choice(f, &c.scenariosOf, "scenarios", "", "which scenarios to run", ofQueue, "migration", "services")
 	settings.Choice(f, &c.dialect, "dialect", "", "dialect of the layout", bothDialects, string(newqueue.Design), string(newqueue.MrtZK))
 	settings.Choice(f, &c.format, "format", "", "output format: brief has a line for each feature and the steps of what failed, pretty has every step, as with -v", string(accept.Brief), string(accept.Pretty), string(accept.Cucumber), string(accept.JUnit))
-	outFlag(f, &c.out, "output `file`, instead of stdout")
+	settings.Out(f, &c.out, "output `file`, instead of stdout")
 	f.StringVar(&c.coverage, "coverage", "", "`file` to write the coverage to, as JSON: mrtq report shows it")
 	return cmd
 }
@@ -100,7 +104,7 @@ func (c *acceptCmd) run(ctx context.Context, a *app) (err error) {
 	if err != nil {
 		return exit.Usagef("--backend: %w", err)
 	}
-	if err := a.checkFiles([]namedFile{{by: "--out", path: c.out}, {by: "--coverage", path: c.coverage}}); err != nil {
+	if err := a.checkFiles([]files.Named{{By: "--out", Path: c.out}, {By: "--coverage", Path: c.coverage}}); err != nil {
 		return err
 	}
 	opt, session, err := a.reach(backend)
@@ -109,7 +113,7 @@ func (c *acceptCmd) run(ctx context.Context, a *app) (err error) {
 	}
 	server, err := harness.Start(ctx, backend, opt)
 	if err != nil {
-		return fmt.Errorf("accept: %w", err)
+		return err
 	}
 	defer func() {
 		// Remove the test data also after Ctrl-C, which has ended ctx.
@@ -119,7 +123,7 @@ func (c *acceptCmd) run(ctx context.Context, a *app) (err error) {
 		sctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 		defer cancel()
 		if serr := server.Stop(sctx); serr != nil {
-			err = errors.Join(err, fmt.Errorf("accept: %w", serr))
+			err = errors.Join(err, serr)
 		}
 	}()
 	for _, other := range server.Others() {
@@ -133,8 +137,8 @@ func (c *acceptCmd) run(ctx context.Context, a *app) (err error) {
 		return c.wrongTags(err)
 	}
 	if c.coverage != "" {
-		if err := files.Write(c.coverage, func(w io.Writer) error { return writeJSON(w, coverageOf(found)) }); err != nil {
-			return fmt.Errorf("accept: %w", err)
+		if err := files.Write(c.coverage, func(w io.Writer) error { return screen.WriteJSON(w, coverageOf(found)) }); err != nil {
+			return err
 		}
 	}
 	return c.conclude(a, found)
@@ -185,7 +189,7 @@ func (a *app) reach(backend harness.Backend) (harness.Options, zkconn.Config, er
 
 // scenarios runs the scenarios, and prints them to stdout or to the file of --out.
 func (c *acceptCmd) scenarios(ctx context.Context, a *app, opt accept.Options) (*accept.Report, error) {
-	opt.Tags, opt.Format, opt.Out = c.tags, accept.Format(c.format), a.stdout
+	opt.Tags, opt.Format, opt.Out = c.tags, accept.Format(c.format), a.Out
 	if opt.Format == accept.Brief && a.verbose {
 		opt.Format = accept.Pretty
 	}
@@ -195,7 +199,7 @@ func (c *acceptCmd) scenarios(ctx context.Context, a *app, opt accept.Options) (
 	if !forPeople(opt.Format) {
 		opt.Parallel = parallelScenarios // printed as one document at the end
 	}
-	opt.Color = colourful(a.stdout.Writer)
+	opt.Color = screen.Colourful(a.Out.Writer)
 	if c.out == "" {
 		return accept.Run(ctx, opt)
 	}
@@ -219,11 +223,11 @@ func forPeople(f accept.Format) bool { return f == accept.Brief || f == accept.P
 // conclude prints the coverage and the problems. They go to stderr if a program reads
 // stdout.
 func (c *acceptCmd) conclude(a *app, r *accept.Report) error {
-	people := *a
+	people := a.Screen
 	if c.out == "" && !forPeople(accept.Format(c.format)) {
-		people.stdout = &output{Writer: a.stderr}
+		people = a.ToErr()
 	}
-	people.coverage(r, accept.Format(c.format) == accept.Brief && !a.verbose)
+	printCoverage(people, r, accept.Format(c.format) == accept.Brief && !a.verbose)
 	if r.OK() {
 		a.Conclude(screen.Good, "Accept: %s in %s passed; %s.", screen.Count(r.Scenarios, "scenario", "scenarios"), c.dialects(), covered(r))
 		return nil
@@ -253,12 +257,12 @@ func covered(r *accept.Report) string {
 	return fmt.Sprintf("%d of %d rows covered", passed, len(r.Coverage))
 }
 
-var coverageTones = map[accept.Result]tone{accept.Passed: good, accept.Failed: bad, accept.NotRun: attention}
+var coverageTones = map[accept.Result]screen.Tone{accept.Passed: screen.Good, accept.Failed: screen.Bad, accept.NotRun: screen.Attention}
 
-// coverage prints a row for each documented transition, with a column for each dialect.
+// printCoverage prints a row for each documented transition, with a column for each dialect.
 // After a run with --tags, it prints only the rows that have run. If brief, it prints
 // only the rows that have not passed.
-func (a *app) coverage(r *accept.Report, brief bool) {
+func printCoverage(s *screen.Screen, r *accept.Report, brief bool) {
 	results := map[string]map[newqueue.Dialect]accept.Result{}
 	var lines []string // keys of results, in the documents' order
 	var dialects []newqueue.Dialect
@@ -290,11 +294,11 @@ func (a *app) coverage(r *accept.Report, brief bool) {
 		for _, d := range dialects {
 			result := results[key][d]
 			passed = passed && (result == accept.Passed || result == "")
-			row = append(row, toned{coverageTones[result], cmp.Or(string(result), "–")})
+			row = append(row, screen.Toned{coverageTones[result], cmp.Or(string(result), "–")})
 		}
 		if !brief || !passed {
 			rows = append(rows, row)
 		}
 	}
-	a.Table("Coverage", header, rows)
+	s.Table("Coverage", header, rows)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/harness"
 )
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"mrtq/cmd/mrtq/internal/exit"
+	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/harness"
 )
 
@@ -24,7 +26,7 @@ func (c *acceptCmd) removeLeftovers(ctx context.Context, a *app) error {
 	}
 	found, err := harness.Leftovers(ctx, backend, opt)
 	if err != nil {
-		return fmt.Errorf("accept: %w", err)
+		return err
 	}
 	var rows []screen.Row
 	removed := 0
@@ -35,7 +37,7 @@ func (c *acceptCmd) removeLeftovers(ctx context.Context, a *app) error {
 			what = "kept: its process may still be running"
 		default:
 			if err := harness.RemoveLeftover(ctx, backend, opt, left); err != nil {
-				return fmt.Errorf("accept: %w", err)
+				return err
 			}
 			removed++
 		}

@@ -42,7 +42,9 @@ only what is still wrong. Exit code 1 if there are errors. check never writes.`,
 		Example: `  mrtq check zk1:2181 --layout merritt --dialect mrt-zk
   mrtq check snapshot:/var/lib/zookeeper --layout zuul -o json`,
 		Args: args("TARGET"),
-		RunE: func(cmd *cobra.Command, args []string) error { return during("check", c.run(cmd.Context(), a, args[0])) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return during("check", c.run(cmd.Context(), a, args[0]))
+		},
 	}
 	f := cmd.Flags()
 	a.conn.rateFlag(f)

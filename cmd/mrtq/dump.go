@@ -4,15 +4,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 
 	"github.com/spf13/cobra"
 
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/settings"
-	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
-	"mrtq/migrate"
 )
 
 type dumpCmd struct{ out, unreadable string }
@@ -54,18 +53,15 @@ func (c *dumpCmd) run(ctx context.Context, a *app, source string) error {
 	if err := a.checkFiles([]files.Named{{By: "--out", Path: c.out}}, p.named()); err != nil {
 		return err
 	}
-	side, err := a.open(ctx, p, false)
+	all, done, err := a.znodes(ctx, p)
 	if err != nil {
 		return failed("source", source, err)
 	}
-	defer side.Close()
-	if _, there, err := side.Exists(ctx, "/"); err == nil && !there {
-		return failed("source", source, fmt.Errorf("the chroot %s is not there", p.Server.Chroot))
-	}
+	defer done()
 	d := dumping{a: a}
 	var kept error // why an existing file is not replaced
 	write := func(w io.Writer) error {
-		if err := d.write(ctx, side.MarkUnreadable().WithACLs(zkconn.AllACLs), w); err != nil {
+		if err := d.write(all, w); err != nil {
 			return err
 		}
 		if kept = d.lacking(c.unreadable); kept != nil && files.IsRegular(c.out) {
@@ -105,11 +101,11 @@ type dumping struct {
 }
 
 // write writes each znode as soon as it is read, and names those that may not be read.
-func (d *dumping) write(ctx context.Context, from *migrate.Reader, w io.Writer) error {
+func (d *dumping) write(all iter.Seq2[znode.Node, error], w io.Writer) error {
 	show, finish := d.a.Progress("reading the tree", "znodes")
 	defer finish()
 	out := znode.NewDumpWriter(w)
-	for n, err := range from.Walk(ctx, "/") {
+	for n, err := range all {
 		if err != nil {
 			return err
 		}

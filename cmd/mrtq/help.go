@@ -1,6 +1,10 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"mrtq/cmd/mrtq/internal/exit"
+)
 
 // helpCmd is the command mrtq help. It replaces cobra's own, which prints the help of
 // mrtq for an unknown command, without an error.

@@ -151,9 +151,13 @@ func pathNames(paths []string) string {
 	return someOf(names)
 }
 
-// ownerText says who an owner of a hold is, since when, and why.
+// ownerText says who an owner of a hold is. If it is no run, it also says since when, and
+// why.
 func ownerText(o migrate.HoldOwner) string {
 	text := o.By
+	if migrate.IsRun(text) {
+		return text
+	}
 	if !o.At.IsZero() {
 		text += " since " + o.At.Format(time.RFC3339)
 	}
@@ -169,5 +173,26 @@ func ownersText(owners []migrate.HoldOwner) string {
 	for _, o := range owners {
 		texts = append(texts, ownerText(o))
 	}
-	return strings.Join(texts, "; ")
+	return strings.Join(texts, " and ")
+}
+
+// holdsText says which queues and collections are held, and by whom.
+func holdsText(holds []migrate.HoldStatus) string {
+	var order, parts []string
+	names := map[string][]string{} // by owners
+	for _, h := range holds {
+		by := ownersText(h.Owners)
+		if names[by] == nil {
+			order = append(order, by)
+		}
+		queue, name := h.Name()
+		if !queue {
+			name = "collection " + name
+		}
+		names[by] = append(names[by], name)
+	}
+	for _, by := range order {
+		parts = append(parts, strings.Join(names[by], ", ")+" by "+by)
+	}
+	return strings.Join(parts, "; ")
 }

@@ -36,7 +36,9 @@ written.`,
   mrtq inspect snapshot:/var/lib/zookeeper --status held
   mrtq inspect file:queue.ndjson.gz --queue inventory -o ndjson`,
 		Args: args("SOURCE"),
-		RunE: func(cmd *cobra.Command, args []string) error { return during("inspect", c.run(cmd.Context(), a, args[0])) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return during("inspect", c.run(cmd.Context(), a, args[0]))
+		},
 	}
 	c.flags(cmd.Flags())
 	a.conn.rateFlag(cmd.Flags())

@@ -9,6 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mrtq/cmd/mrtq/internal/exit"
+	"mrtq/cmd/mrtq/internal/files"
+	"mrtq/cmd/mrtq/internal/settings"
 	"mrtq/internal/layout"
 	"mrtq/migrate/layouts"
 )
@@ -26,7 +29,7 @@ map.`,
 		Example: `  mrtq layout merritt --dialect mrt-zk
   mrtq layout zuul -o html`,
 		Args: args("NAME"),
-		RunE: func(_ *cobra.Command, args []string) error { return c.run(a, args[0]) },
+		RunE: func(_ *cobra.Command, args []string) error { return during("layout", c.run(a, args[0])) },
 	}
 	settings.Choice(cmd.Flags(), &c.output, "output", "o", "format", "markdown", "html")
 	cmd.Flags().StringVar(&c.dialect, "dialect", "", "`dialect` of the layout, if it has several: design or mrt-zk")
@@ -39,14 +42,11 @@ func (c *layoutCmd) run(a *app, name string) error {
 		return err
 	}
 	if c.output == "html" {
-		err = l.Map.WriteHTML(a.stdout)
+		err = l.Map.WriteHTML(a.Out)
 	} else {
-		err = l.Map.WriteMarkdown(a.stdout)
+		err = l.Map.WriteMarkdown(a.Out)
 	}
-	if err != nil {
-		return fmt.Errorf("layout: %w", err)
-	}
-	return nil
+	return err
 }
 
 // namedLayout is the map with this name, or the map in the file with this name.
@@ -66,7 +66,7 @@ func namedLayout(name string, opt layouts.Options) (layouts.Layout, error) {
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {
-		return layouts.Layout{}, cmp.Or(files.Missing("the map "+name, name, err, knownMaps), fmt.Errorf("the map %s: %w", name, unnamed(err)))
+		return layouts.Layout{}, cmp.Or(files.Missing("the map "+name, name, err, knownMaps), fmt.Errorf("the map %s: %w", name, files.Unnamed(err)))
 	}
 	m, err := layout.Load(name, text, opt.Dialect)
 	if err != nil {

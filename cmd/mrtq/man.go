@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+
+	"mrtq/cmd/mrtq/internal/screen"
 )
 
 func (a *app) manCmd() *cobra.Command {

@@ -260,7 +260,12 @@ func sayNotes(a *app, p *migrate.Plan, at advice.Situation) {
 	note(len(p.Vanished), "migrated record is not in the source any more", "migrated records are not in the source any more")
 	note(p.Count(migrate.ActRemoved), "migrated record has no job any more", "migrated records have no job any more")
 	note(p.Count(migrate.ActChanged), "migrated record has changed since", "migrated records have changed since")
-	if len(notes) > 0 {
-		a.Say("%s. For details: %s", strings.Join(notes, ", "), a.advice.Command("plan", []string{at.Source, at.Target}))
+	if len(notes) == 0 {
+		return
 	}
+	var flags []advice.Flag
+	if at.PlanFile != "" {
+		flags = advice.Settings(p)
+	}
+	a.Say("%s. For details: %s", strings.Join(notes, ", "), a.advice.Command("plan", []string{at.Source, at.Target}, flags...))
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"syscall"
@@ -13,6 +14,7 @@ import (
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/internal/sides"
 	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
 	"mrtq/migrate"
 )
 
@@ -118,6 +120,38 @@ func (a *app) open(ctx context.Context, p place, whole bool) (*migrate.Side, err
 	opt.Whole = whole
 	side, err := migrate.OpenSide(ctx, p.Text, opt)
 	return side, p.openError(err)
+}
+
+// znodes yields all znodes of a place in path order, with their ACLs. One that may not be read
+// is marked as unreadable. A file's tree is read without a session, so that all of it is there.
+func (a *app) znodes(ctx context.Context, p place) (all iter.Seq2[znode.Node, error], done func(), err error) {
+	if !p.isServer() {
+		opt, finish, err := a.options(p)
+		defer finish()
+		if err != nil {
+			return nil, nil, err
+		}
+		nodes, err := sides.Nodes(ctx, p.Place, opt)
+		if err != nil {
+			return nil, nil, p.openError(err)
+		}
+		return func(yield func(znode.Node, error) bool) {
+			for n := range nodes {
+				if !yield(n, context.Cause(ctx)) {
+					return
+				}
+			}
+		}, func() {}, nil
+	}
+	side, err := a.open(ctx, p, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, there, err := side.Exists(ctx, "/"); err == nil && !there {
+		side.Close()
+		return nil, nil, fmt.Errorf("the chroot %s is not there", p.Server.Chroot)
+	}
+	return side.MarkUnreadable().WithACLs(zkconn.AllACLs).Walk(ctx, "/"), side.Close, nil
 }
 
 // openWritable opens a place for writing. adds is what the caller is going to create.

@@ -299,10 +299,10 @@ func notReady(p *migrate.Plan) string {
 		decide = append(decide, fmt.Sprintf("%s that no service could work on", screen.Count(n, "record", "records")))
 	}
 	if len(decide) > 0 {
-		first = append(first, "decide "+strings.Join(decide, " and "))
+		first = append(first, "decide: "+strings.Join(decide, ", "))
 	}
 	if solve > 0 {
 		first = append(first, "solve "+screen.Count(solve, "problem", "problems"))
 	}
-	return strings.Join(first, ", and ")
+	return strings.Join(first, "; ")
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -139,7 +138,10 @@ func (c *releaseCmd) refuse(ctx context.Context, a *app, s pair, res *migrate.Re
 		err = fmt.Errorf("%w. %s", err, wantQuarantine(s.target))
 		at.Quarantine = defaultQuarantine(s.target)
 	case errors.Is(err, migrate.ErrNoSource):
-		at.Run = a.newestRun(ctx, s.target)
+		if at.Run = a.newestRun(ctx, s.target); at.Run != nil {
+			at.Quarantined = at.Run.Choices.Undecodable == migrate.Quarantine
+			at.Quarantine = cmp.Or(c.quarantine, defaultQuarantine(s.target))
+		}
 		err = fmt.Errorf("%w. To release without verifying, give --unverified. Next, to verify and release: %s", err, a.advice.CommandOf(migrate.StepRelease, at))
 		return exit.Usagef("nothing was released: %w", err)
 	case errors.Is(err, migrate.ErrUnfinished):
@@ -187,12 +189,9 @@ func (c *releaseCmd) print(a *app, res *migrate.Released) {
 
 // conclude says what was released and what is still held.
 func (c *releaseCmd) conclude(a *app, s pair, res *migrate.Released) {
-	var held []string
 	flags := []advice.Flag{advice.Switch("others")}
 	args := []string{s.target.Text}
 	for _, h := range res.Left {
-		_, name := h.Name()
-		held = append(held, fmt.Sprintf("%s by %s", name, ownersText(h.Owners)))
 		flags = append(flags, advice.HoldFlag(h))
 		if h.OfRun() && len(args) == 1 {
 			args, flags = append(args, cmp.Or(s.source.Text, "SOURCE")), flags[1:]
@@ -211,8 +210,8 @@ func (c *releaseCmd) conclude(a *app, s pair, res *migrate.Released) {
 		text, tone = text+", and nothing was verified", screen.Attention
 	}
 	text += "."
-	if len(held) > 0 {
-		text += " Still held: " + strings.Join(held, "; ") + "."
+	if len(res.Left) > 0 {
+		text += " Still held: " + holdsText(res.Left) + "."
 		if halfHeld(res) {
 			tone, text = screen.Attention, text+" But the large access worker takes small requests too, so this hold does not stop them."
 		}

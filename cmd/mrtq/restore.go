@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mrtq/cmd/mrtq/internal/exit"
+	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/internal/restore"
 	"mrtq/internal/sides"
@@ -95,23 +97,41 @@ func (c *restoreCmd) run(ctx context.Context, a *app, target string) error {
 
 // read reads the dump, or a part of it. All of its znodes must be known.
 func (c *restoreCmd) read(ctx context.Context, a *app) (*znode.Tree, error) {
-	p, err := parsePlace("--in", "file:"+c.in)
+	p, err := parsePlace("SOURCE", "file:"+c.in)
 	if err != nil {
 		return nil, err
 	}
-	side, err := a.open(ctx, p, true)
+	opt, finish, err := a.options(p)
+	defer finish()
 	if err != nil {
-		return nil, failed("--in", c.in, err)
+		return nil, err
 	}
-	defer side.Close()
-	tree, err := side.WithACLs(func(string) bool { return true }).Tree(ctx, c.below)
+	opt.Whole = true
+	tree, err := readTree(ctx, p.Place, c.below, opt)
 	switch {
 	case err != nil:
-		return nil, failed("--in", c.in, err)
+		return nil, cmp.Or(files.Missing("--in "+c.in, c.in, err, files.MakeDump), fmt.Errorf("--in %s: %w", c.in, files.Unnamed(err)))
 	case tree.Len() <= 1:
 		return nil, fmt.Errorf("--in %s: it holds no znode", c.in)
 	case tree.Get(c.below) == nil:
 		return nil, exit.Check(fmt.Errorf("--in %s: it has no %s", c.in, c.below))
+	}
+	return tree, nil
+}
+
+// readTree reads a dump or a data directory: what is below a znode, and the znodes above it.
+func readTree(ctx context.Context, p sides.Place, below string, opt migrate.SideOptions) (*znode.Tree, error) {
+	nodes, err := sides.Nodes(ctx, p, opt)
+	if err != nil {
+		return nil, err
+	}
+	tree := znode.NewTree()
+	for n := range nodes {
+		if (znode.Within(n.Path, below) || znode.Within(below, n.Path)) && !znode.Within(n.Path, "/zookeeper") {
+			if err := tree.Put(n); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return tree, nil
 }

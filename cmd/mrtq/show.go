@@ -1,13 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
+	"mrtq/cmd/mrtq/internal/advice"
+	"mrtq/cmd/mrtq/internal/exit"
+	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/internal/znode"
+	"mrtq/legacy"
 	"mrtq/migrate"
 )
 
@@ -30,7 +37,7 @@ quarantine file lacks its bytes, or if there is no new queue at TARGET.`,
 		Example: `  mrtq show zk1:2181 zk1:2181/new /ingest/mrtQ-05000000000001
   mrtq show zk1:2181 zk1:2181/new jid0000000003`,
 		Args: args("SOURCE", "TARGET", "ITEM"),
-		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return during("show", c.run(cmd.Context(), a, args)) },
 	}
 	c.flags(cmd.Flags())
 	cmd.Flags().StringVar(&c.quarantine, "quarantine", "", "`file` that keeps the bytes of undecodable records (default mrtq-quarantine-TARGET.ndjson, if it is here)")
@@ -38,31 +45,30 @@ quarantine file lacks its bytes, or if there is no new queue at TARGET.`,
 	return cmd
 }
 
-// shownItem is the -o json of show.
-type shownItem struct {
-	Item    string       `json:"item"`
-	Verdict string       `json:"verdict"`
-	Record  *inspected   `json:"record"` // null if the source does not have it
-	Custody shownCustody `json:"custody"`
-	Job     shownJob     `json:"job"`
+// shown is the -o json of show.
+type shown struct {
+	Item    string     `json:"item"`
+	Verdict string     `json:"verdict"`
+	Record  *inspected `json:"record"` // null if the source does not have it
+	Ledger  shownEntry `json:"ledger"`
+	Job     shownJob   `json:"job"`
 	// Quarantine is set if the record was not migrated because it can't be decoded.
 	Quarantine *quarantined `json:"quarantine,omitempty"`
 	// NoQueue is what is at TARGET instead of a new queue; nil if there is one.
 	NoQueue *migrate.NoQueue `json:"no_queue,omitempty"`
 }
 
-type shownCustody struct {
-	Record    string `json:"record"` // "" for a job that no migration made
-	Run       string `json:"run"`    // "" if no run has migrated the record
-	Unchanged bool   `json:"unchanged"`
+// shownEntry is what the migration's ledger says.
+type shownEntry struct {
+	Record  string `json:"record"`  // "" for a job that no migration made
+	Run     string `json:"run"`     // "" if no run has migrated the record
+	Changed bool   `json:"changed"` // the record has changed since
 }
 
 type shownJob struct {
-	Path    string      `json:"path"`
-	State   string      `json:"state"`
-	Touched string      `json:"touched"`
-	Gone    string      `json:"gone"`
-	Znodes  []shownNode `json:"znodes"`
+	Path   string      `json:"path"`
+	State  string      `json:"state"` // "" if it was removed
+	Znodes []shownNode `json:"znodes"`
 }
 
 type shownNode struct {
@@ -71,29 +77,35 @@ type shownNode struct {
 	Data    []byte `json:"data"` // base64
 }
 
+// quarantined says why a record was not migrated, and which file keeps its bytes.
+type quarantined struct {
+	Kind    legacy.Kind `json:"kind"`
+	Message string      `json:"message"`
+	File    string      `json:"file"` // the file that was read; "" if none is known
+	Kept    bool        `json:"kept"` // the file holds the record's bytes
+}
+
 func (c *showCmd) run(ctx context.Context, a *app, args []string) error {
-	s, err := parseSides(args)
+	s, err := parsePair(args[:2])
 	if err != nil {
 		return err
 	}
-	it, noQueue, err := c.find(ctx, a, s, args[2])
-	if errors.Is(err, migrate.ErrNoItem) {
-		if noQueue != nil {
-			return exit.Check(fmt.Errorf("show: %w, and %s. %s", err, noQueueAt(s.target, noQueue), checkPlace))
-		}
-		return exit.Check(fmt.Errorf("show: %w; give a record's path or name, or a job's path or id", err))
-	}
-	if errors.Is(err, migrate.ErrManyItems) {
-		return exit.Usagef("show: %w", err)
-	}
-	if err != nil {
+	item, err := c.find(ctx, a, s, args[2])
+	switch {
+	case errors.Is(err, migrate.ErrNoItem) && item != nil && item.NoQueue != nil:
+		return exit.Check(fmt.Errorf("%w, and %s. Check the address and its chroot", err, noQueueAt(s.target.Text, item.NoQueue)))
+	case errors.Is(err, migrate.ErrNoItem):
+		return exit.Check(fmt.Errorf("%w; give a record's path or name, or a job's path or id", err))
+	case errors.Is(err, migrate.ErrManyItems):
+		return exit.Usagef("%w", err)
+	case err != nil:
 		return err
 	}
-	out := shownOf(args[2], it)
-	if out.NoQueue = noQueue; noQueue != nil {
-		out.Verdict += fmt.Sprintf(", and %s. %s", noQueueAt(s.target, noQueue), checkPlace)
-	} else if inQuarantine(it) {
-		if out.Quarantine, err = lookIntoQuarantine(*it.Record, c.quarantine, s.target); err != nil {
+	out := shownOf(args[2], item)
+	if item.NoQueue != nil {
+		out.Verdict += fmt.Sprintf(", and %s. Check the address and its chroot", noQueueAt(s.target.Text, item.NoQueue))
+	} else if item.Run == "" && item.Job == "" && item.Record != nil && item.Record.Err != nil {
+		if out.Quarantine, err = lookIntoQuarantine(*item.Record, cmp.Or(c.quarantine, defaultQuarantine(s.target)), s.target); err != nil {
 			return err
 		}
 		out.Verdict += ", because it can't be decoded: " + out.Quarantine.Message + ". " + out.Quarantine.where()
@@ -101,47 +113,46 @@ func (c *showCmd) run(ctx context.Context, a *app, args []string) error {
 	if c.output == "json" {
 		err = a.JSON(out)
 	} else {
-		a.printShown(out, it)
+		printShown(a.Screen, out, item)
 	}
-	t := good
+	tone := screen.Good
 	lacks := out.Quarantine != nil && out.Quarantine.File != "" && !out.Quarantine.Kept
-	if (lacks || noQueue != nil) && err == nil {
-		t, err = bad, exit.Check(errors.New("show: "+out.Verdict))
-	} else if it.Gone != "" || it.Touched != "" || it.Record == nil {
-		t = attention
+	switch {
+	case lacks || item.NoQueue != nil:
+		tone = screen.Bad
+		if err == nil {
+			err = exit.Check(errors.New(out.Verdict))
+		}
+	case item.Record == nil, item.Changed, item.Job != "" && len(item.Nodes) == 0:
+		tone = screen.Attention
 	}
-	a.Conclude(t, "Show: %s.", out.Verdict)
+	a.Conclude(tone, "Show: %s.", out.Verdict)
 	return err
 }
 
-// find finds the item. noQueue is what is at the target instead of a new queue, nil if
-// there is one.
-func (c *showCmd) find(ctx context.Context, a *app, s sides, name string) (it *migrate.Item, noQueue *migrate.NoQueue, err error) {
-	ctx, finish := a.phases(ctx, "reading both sides")
+func (c *showCmd) find(ctx context.Context, a *app, s pair, name string) (*migrate.Item, error) {
+	ctx, finish := a.Phases(ctx, "reading both sides")
 	defer finish()
-	queue, done, err := a.openQueue(ctx, s.source, &c.legacyFlags)
+	src, side, err := a.openSource(ctx, s, &c.legacyFlags)
 	if err != nil {
-		return nil, nil, failed("show: source", s.source.text, a.noLegacyQueue(ctx, s, &c.legacyFlags, err))
+		return nil, err
 	}
-	defer done()
-	target, err := a.openTarget(ctx, s.target, nil)
+	defer side.Close()
+	target, err := a.open(ctx, s.target, true)
 	if err != nil {
-		return nil, nil, failed("show: target", s.target.text, err)
+		return nil, failed("target", s.target.Text, err)
 	}
 	defer target.Close()
-	if noQueue, err = migrate.ReadNoQueue(ctx, target); err != nil {
-		return nil, nil, failed("show: target", s.target.text, err)
+	item, err := migrate.Find(ctx, src, target.Reader, name)
+	if errors.Is(err, migrate.ErrDamaged) {
+		err = withWayOut(a, failed("target", s.target.Text, err), advice.Situation{Source: s.source.Text, Target: s.target.Text})
 	}
-	it, err = migrate.FindItem(ctx, queue, target, name)
-	if err != nil && !errors.Is(err, migrate.ErrNoItem) && !errors.Is(err, migrate.ErrManyItems) {
-		err = failed("show", s.source.text+" "+s.target.text, err)
-	}
-	return it, noQueue, err
+	return item, err
 }
 
-func shownOf(name string, it *migrate.Item) shownItem {
-	out := shownItem{Item: name, Verdict: itemVerdict(it), Custody: shownCustody{it.Path, it.Run, it.Unchanged},
-		Job: shownJob{Path: it.Root, State: it.State, Touched: it.Touched, Gone: it.Gone, Znodes: []shownNode{}}}
+func shownOf(name string, it *migrate.Item) shown {
+	out := shown{Item: name, Verdict: itemVerdict(it), Ledger: shownEntry{it.Path, it.Run, it.Changed},
+		Job: shownJob{Path: it.Job, State: it.State, Znodes: []shownNode{}}, NoQueue: it.NoQueue}
 	if it.Record != nil {
 		r := inspect(*it.Record)
 		out.Record = &r
@@ -156,28 +167,49 @@ func shownOf(name string, it *migrate.Item) shownItem {
 func itemVerdict(it *migrate.Item) string {
 	switch {
 	case it.Path == "":
-		return it.Root + " is " + it.State + ", and no migration made it"
-	case it.Run == "" && it.Root == "":
+		return it.Job + " is " + it.State + ", and no migration made it"
+	case it.Job == "":
 		return it.Path + " was not migrated"
-	case it.Gone != "":
-		return it.Path + " was " + it.Gone
 	}
-	text := fmt.Sprintf("%s became %s, which is %s", it.Path, it.Root, it.State)
-	if it.Touched != "" {
-		text += "; it has changed since: " + it.Touched
+	text := fmt.Sprintf("%s became %s, which is %s", it.Path, it.Job, it.State)
+	if len(it.Nodes) == 0 {
+		text = fmt.Sprintf("%s became %s, which was removed: finished and cleaned up, or deleted", it.Path, it.Job)
 	}
 	switch {
 	case it.Record == nil:
 		text += "; the record is not in the source any more"
-	case !it.Unchanged:
+	case it.Changed:
 		text += "; the record has changed since"
 	}
 	return text
 }
 
-func (a *app) printShown(out shownItem, it *migrate.Item) {
+// lookIntoQuarantine looks for a record's bytes in a quarantine file; file is "" if none is
+// known.
+func lookIntoQuarantine(r migrate.Record, file string, target place) (*quarantined, error) {
+	q := &quarantined{Kind: r.Err.Kind, Message: r.Err.Error(), File: file}
+	kept, err := keptBytes(file, target)
+	if err != nil {
+		return nil, err
+	}
+	q.Kept = slices.ContainsFunc(kept[r.Path], func(data []byte) bool { return znode.SameData(data, r.Data) })
+	return q, nil
+}
+
+// where says where the bytes are kept.
+func (q *quarantined) where() string {
+	switch {
+	case q.File == "":
+		return "Which file keeps its bytes is unknown: give the file that migrate named, with --quarantine FILE"
+	case q.Kept:
+		return q.File + " keeps its bytes"
+	}
+	return fmt.Sprintf("%s does not hold its bytes: run the same mrtq migrate again with --quarantine %s, which adds them", q.File, advice.Word(q.File))
+}
+
+func printShown(s *screen.Screen, out shown, it *migrate.Item) {
 	if it.Record != nil {
-		a.Table("Legacy record", []string{"RECORD", "STATUS", "TIME", "FORMAT", "WHAT"}, []screen.Row{recordRow(*it.Record)})
+		s.Table("Legacy record", []string{"RECORD", "STATUS", "TIME", "FORMAT", "WHAT"}, []screen.Row{recordRow(*it.Record)})
 	}
 	if q := out.Quarantine; q != nil {
 		kept := "unknown"
@@ -187,10 +219,10 @@ func (a *app) printShown(out shownItem, it *migrate.Item) {
 				kept = "not in " + q.File
 			}
 		}
-		a.Table("Quarantine", []string{"RECORD", "WHY", "KEPT IN"}, []screen.Row{{it.Path, q.Message, kept}})
+		s.Table("Quarantine", []string{"RECORD", "WHY", "KEPT IN"}, []screen.Row{{it.Path, q.Message, kept}})
 	}
 	if it.Run != "" {
-		a.Table("Custody", []string{"RECORD", "RUN", "JOB"}, []screen.Row{{it.Path, it.Run, it.Root}})
+		s.Table("Migration ledger", []string{"RECORD", "RUN", "JOB"}, []screen.Row{{it.Path, it.Run, it.Job}})
 	}
 	var rows []screen.Row
 	for _, n := range out.Job.Znodes {
@@ -200,5 +232,5 @@ func (a *app) printShown(out shownItem, it *migrate.Item) {
 		}
 		rows = append(rows, screen.Row{n.Path, n.Version, data})
 	}
-	a.Table("New queue", []string{"ZNODE", "VERSION", "DATA"}, rows)
+	s.Table("New queue", []string{"ZNODE", "VERSION", "DATA"}, rows)
 }

@@ -1,10 +1,10 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
+	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/cmd/mrtq/internal/settings"
 	"mrtq/newqueue"
 	"mrtq/newqueue/states"
 )
@@ -17,7 +17,7 @@ func (a *app) statesCmd() *cobra.Command {
 		Use:   "states [flags]",
 		Short: "show the state machines of the new queue",
 		Long: `Print every transition of batches, jobs and access requests, and what it changes, as
-a table, as a Mermaid diagram, or as a viewText.`,
+a table, as a Mermaid diagram, or as a picture (SVG).`,
 		Example: `  mrtq states
   mrtq states --dialect mrt-zk -o svg`,
 		Args: args(),
@@ -30,14 +30,11 @@ a table, as a Mermaid diagram, or as a viewText.`,
 }
 
 func (c *statesCmd) run(a *app) error {
-	if _, ok := terminal(a.stdout.Writer); ok && c.output == statesTable {
+	if _, ok := screen.Terminal(a.Out.Writer); ok && c.output == statesTable {
 		a.printStates(newqueue.Dialect(c.dialect))
 		return nil
 	}
-	if err := writeStates(a.stdout, newqueue.Dialect(c.dialect), c.output); err != nil {
-		return fmt.Errorf("states: %w", err)
-	}
-	return nil
+	return during("states", writeStates(a.Out, newqueue.Dialect(c.dialect), c.output))
 }
 
 // printStates prints the tables, fitted to the terminal.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -235,22 +236,16 @@ func stateText(s *migrate.Status, target place) string {
 
 // heldText says who holds what, and what is not held. It is "" if nothing is held.
 func heldText(s *migrate.Status) string {
-	var parts, free []string
-	held := map[string]bool{}
-	for _, h := range s.Holds {
-		queue, name := h.Name()
-		held[name] = held[name] || queue
-		parts = append(parts, name+" by "+ownersText(h.Owners))
-	}
-	if len(parts) == 0 {
+	if len(s.Holds) == 0 {
 		return ""
 	}
+	var free []string
 	for _, q := range newqueue.QueueHolds {
-		if !held[string(q)] && s.NoQueue == nil {
+		if s.NoQueue == nil && !slices.ContainsFunc(s.Holds, func(h migrate.HoldStatus) bool { return h.Path == newqueue.QueueHoldPath(q) }) {
 			free = append(free, string(q))
 		}
 	}
-	text := "held: " + strings.Join(parts, ", ")
+	text := "held: " + holdsText(s.Holds)
 	if len(free) > 0 {
 		text += "; not held: " + strings.Join(free, ", ")
 	}

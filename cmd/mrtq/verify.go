@@ -70,8 +70,8 @@ Exit code 1 unless the target matches the source.`,
 
 // verified is the -o json of verify.
 type verified struct {
-	// Verdict is "ok", or the gravest group of the differences.
-	Verdict string `json:"verdict"`
+	// Outcome is "ok", or the gravest group of the differences.
+	Outcome string `json:"verdict"`
 	*migrate.Verdict
 }
 
@@ -193,7 +193,7 @@ func printVerdict(s *screen.Screen, v *migrate.Verdict) {
 	if v.ACLs > 0 {
 		compared += " and " + screen.Count(v.ACLs, "ACL", "ACLs")
 	}
-	s.Printf("%s compared. No run created %s.\n", compared, screen.Count(v.Unrelated, "other job, request or batch", "other jobs, requests and batches"))
+	s.Printf("%s compared. The target also has %s that no run created.\n", compared, screen.Count(v.Unrelated, "job, request or batch", "jobs, requests and batches"))
 	if len(v.Released) > 0 {
 		s.Printf("Released: %s.\n", queueNames(v.Released))
 	}

@@ -63,7 +63,7 @@ func (a *app) versionCmd() *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "version",
-		Short: "say which version this is",
+		Short: "print the version",
 		Long: `Print the release of mrtq, or the revision that it was built from, the version of Go,
 and the platform. mrtq --version prints the same.`,
 		Example: `  mrtq version`,
@@ -72,10 +72,10 @@ and the platform. mrtq --version prints the same.`,
 			if output == "json" {
 				return a.JSON(thisVersion())
 			}
-			fmt.Fprintln(a.stdout, thisVersion())
+			a.Println(thisVersion())
 			return nil
 		},
 	}
-	settings.Choice(cmd.Flags(), &output, "output", "o", "format", "table", "json")
+	outputFlag(cmd.Flags(), &output, "json")
 	return cmd
 }

@@ -16,7 +16,7 @@ import (
 	"mrtq/cmd/mrtq/internal/settings"
 	"mrtq/harness"
 	"mrtq/internal/restore"
-	local "mrtq/internal/sides" // the command has a type sides
+	"mrtq/internal/sides"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 )
@@ -142,21 +142,11 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 
 // read reads what is to be loaded.
 func (c *zkCmd) read(ctx context.Context) (*znode.Tree, error) {
-	p, err := local.ParseLocal(c.load)
+	p, err := sides.ParseLocal(c.load)
 	if err != nil {
 		return nil, err
 	}
-	loaded, err := local.Load(ctx, p, local.Options{})
-	if err != nil {
-		return nil, err
-	}
-	tree := znode.NewTree()
-	for n := range loaded.Nodes("/") {
-		if err := tree.Put(n); err != nil {
-			return nil, err
-		}
-	}
-	return tree, nil
+	return readTree(ctx, p, "/", sides.Options{Whole: true})
 }
 
 // notLoaded names the flag in an error about what is to be loaded.

@@ -6,6 +6,8 @@ import (
 	"net"
 	"strconv"
 	"syscall"
+
+	"mrtq/cmd/mrtq/internal/exit"
 )
 
 // checkAddr refuses an --addr that is not host:port. "" means a free port.

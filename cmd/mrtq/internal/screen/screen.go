@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"mrtq/cmd/mrtq/internal/exit"
@@ -88,7 +89,7 @@ func (s *Screen) Shout(t Tone, line string) { s.Println(paint(s.Out.Writer, t, C
 // to do next. The last line goes to stderr after everything else, so that a pipe gets only
 // data. An error with exit code 1 is not printed then, because it says the same.
 func (s *Screen) Conclude(t Tone, format string, args ...any) {
-	s.verdict = verdict{t, fmt.Sprintf(format, args...)}
+	s.verdict = verdict{t, strings.TrimSpace(fmt.Sprintf(format, args...))}
 }
 
 // Concluded returns the text of the last line; "" if there is none.

@@ -1,150 +1,166 @@
 package watching
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"net"
-	"net/http"
-	"strconv"
 	"strings"
-	"sync"
-	"time"
+	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
-	"github.com/spf13/pflag"
+
+	"mrtq/migrate"
+	"mrtq/migrate/live"
+	"mrtq/newqueue"
 )
 
-func metricsFlag(f *pflag.FlagSet, p *string) {
-	f.StringVar(p, "metrics", "", "serve metrics at `host:port`; without a host (:9464), to this machine only")
-}
+// metrics are the metrics of the last view.
+type metrics struct{ view atomic.Pointer[live.View] }
 
-// metricsAddress is the address at which metrics are served. There is no password, so
-// without a host, only this machine can read them.
-func metricsAddress(given string) (string, error) {
-	host, port, err := net.SplitHostPort(given)
-	if err != nil {
-		return "", usageError("--metrics %s: want host:port, or :port for this machine only", shellWord(given))
-	}
-	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-		return "", usageError("--metrics %s: want a port from 0 to 65535", shellWord(given))
-	}
-	if host == "" {
-		host = "localhost"
-	}
-	return net.JoinHostPort(host, port), nil
-}
+func (m *metrics) set(v live.View) { m.view.Store(&v) }
 
-// metricsPath is the path that Prometheus reads by default.
-const metricsPath = "/metrics"
-
-// serveMetrics serves a collector's metrics until stop is called. Without an
-// address it does nothing.
-func (a *app) serveMetrics(address string, c prometheus.Collector) (stop func(), err error) {
-	if address == "" {
-		return func() {}, nil
-	}
-	at, err := metricsAddress(address)
-	if err != nil {
-		return nil, err
-	}
-	handler, err := metricsHandler(c)
-	if err != nil {
-		return nil, err
-	}
-	l, err := net.Listen("tcp", at)
-	if err != nil {
-		return nil, fmt.Errorf("--metrics: %w; give another address", err)
-	}
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
-	var serving sync.WaitGroup
-	serving.Go(func() {
-		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			a.say("metrics are no longer served: %v", err)
-		}
-	})
-	a.say("metrics: http://%s%s", l.Addr(), metricsPath)
-	return func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		if server.Shutdown(ctx) != nil {
-			_ = server.Close()
-		}
-		serving.Wait()
-	}, nil
-}
-
-// metricsHandler serves OpenMetrics, or Prometheus's older format to a client that
-// accepts only that.
-func metricsHandler(c prometheus.Collector) (http.Handler, error) {
-	registry := prometheus.NewRegistry()
-	if err := registry.Register(c); err != nil {
-		return nil, err
-	}
-	negotiating := promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true})
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+metricsPath, func(w http.ResponseWriter, r *http.Request) {
-		if accept := r.Header.Get("Accept"); accept == "" || strings.Contains(accept, "*/*") && !strings.Contains(accept, "openmetrics") && !strings.Contains(accept, "text/plain") {
-			r.Header.Set("Accept", "application/openmetrics-text; version=1.0.0")
-		}
-		negotiating.ServeHTTP(w, r)
-	})
-	return mux, nil
-}
-
-// metric describes a metric without constant labels.
-func metric(name, help string, labels ...string) *prometheus.Desc {
-	return prometheus.NewDesc("mrtq_"+name, help, labels, nil)
-}
-
-// The metrics of a run that both watch and migrate serve.
+// The metrics of watch. Labels have fixed sets of values, so that no client can
+// create time series with its znodes: undocumented states count as "other".
 var (
-	metricRecordsDone    = metric("run_records_done_total", "Records for which the newest run has created a job or an access request, or rewritten it.")
-	metricRecordsPlanned = metric("run_records_planned", "Records for which the newest run will have created or rewritten a job or an access request when it is done.")
+	metricTargetUp      = metric("target_up", "1 while the target is watched, 0 while there is no connection to it.")
+	metricJobs          = metric("jobs", "Jobs in a state.", "state")
+	metricJobsEntered   = metric("jobs_entered_total", "Jobs that came into a state since its folder was created.", "state")
+	metricJobsLeft      = metric("jobs_left_total", "Jobs that left a state since its folder was created.", "state")
+	metricJobOldest     = metric("job_oldest_seconds", "Age of the job in a state that was created first.", "state")
+	metricRequests      = metric("access_requests", "Access requests in a queue, in any state.", "queue")
+	metricRequestOldest = metric("access_request_oldest_seconds", "Age of the access request in a queue that was created first.", "queue")
+	metricBatches       = metric("batches", "Batches in any state.")
+	metricBatchOldest   = metric("batch_oldest_seconds", "Age of the batch that was created first.")
+	metricLocks         = metric("locks", "Locks below /locks, and those on jobs, batches and access requests that were found.", "kind")
+	metricLockOldest    = metric("lock_oldest_seconds", "Age of the oldest lock that was found, 0 without locks.")
+	metricHeld          = metric("queue_held", "1 while there is a hold on a queue.", "queue")
+	metricCollections   = metric("collections_held", "Collections on which there is a hold.")
+	metricRecordsDone   = metric("run_records_done_total", "Records for which the newest run has created a job or an access request.")
+	metricPlanned       = metric("run_records_planned", "Records for which the newest run will have created a job or an access request when it is done.")
+	metricMigrators     = metric("migrators", "Sessions in the election of migrators: one runs, the others wait.")
+	metricRunState      = metric("run_state", "1 for the state of the newest run, 0 for the others.", "state")
+	metricLegacy        = metric("legacy_children", "Records in a legacy queue, or locks in a folder of legacy locks, by its znode.", "node")
+	metricTransactions  = metric("run_transactions_total", "Transactions of the newest run and of its rollback.")
 )
-
-// runMetrics are the metrics of the migration that this process carries out.
-type runMetrics struct {
-	mu      sync.Mutex
-	before  int // done by earlier plans
-	done    int // done by this plan
-	total   int
-	notices int
-}
-
-var metricNotices = metric("run_notices_total", "Notices that the migration has printed, such as that another migrator is at work.")
-
-// hook makes the metrics follow a migrator's notices and progress.
-func (m *runMetrics) hook(say func(string)) (func(string), func(done, total int)) {
-	return func(text string) {
-			m.mu.Lock()
-			m.notices++
-			m.mu.Unlock()
-			say(text)
-		}, func(done, total int) {
-			m.mu.Lock()
-			if done < m.done { // a new plan, which has only the rest
-				m.before += m.done
-			}
-			m.done, m.total = done, total
-			m.mu.Unlock()
-		}
-}
 
 // Describe implements [prometheus.Collector].
-func (m *runMetrics) Describe(descs chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{metricRecordsDone, metricRecordsPlanned, metricNotices} {
+func (m *metrics) Describe(descs chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{
+		metricTargetUp, metricJobs, metricJobsEntered, metricJobsLeft, metricJobOldest, metricRequests, metricRequestOldest, metricBatches, metricBatchOldest,
+		metricLocks, metricLockOldest, metricHeld, metricCollections, metricMigrators, metricRunState, metricRecordsDone, metricPlanned, metricTransactions, metricLegacy,
+	} {
 		descs <- d
 	}
 }
 
 // Collect implements [prometheus.Collector].
-func (m *runMetrics) Collect(metrics chan<- prometheus.Metric) {
-	m.mu.Lock()
-	done, planned, said := m.before+m.done, m.before+m.total, m.notices
-	m.mu.Unlock()
-	metrics <- prometheus.MustNewConstMetric(metricRecordsDone, prometheus.CounterValue, float64(done))
-	metrics <- prometheus.MustNewConstMetric(metricRecordsPlanned, prometheus.GaugeValue, float64(planned))
-	metrics <- prometheus.MustNewConstMetric(metricNotices, prometheus.CounterValue, float64(said))
+func (m *metrics) Collect(metrics chan<- prometheus.Metric) {
+	v := m.view.Load()
+	if v == nil {
+		v = &live.View{}
+	}
+	for _, s := range samples(*v) {
+		metrics <- prometheus.MustNewConstMetric(s.desc, s.kind, s.value, s.labels...)
+	}
+}
+
+// sample is one number of a metric.
+type sample struct {
+	desc   *prometheus.Desc
+	kind   prometheus.ValueType
+	value  float64
+	labels []string
+}
+
+// samples returns the numbers of a view. It is a pure function. Without a connection, the
+// only sample says so.
+func samples(v live.View) []sample {
+	var out []sample
+	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
+		out = append(out, sample{d, prometheus.GaugeValue, value, labels})
+	}
+	counter := func(d *prometheus.Desc, value float64, labels ...string) {
+		out = append(out, sample{d, prometheus.CounterValue, value, labels})
+	}
+	gauge(metricTargetUp, truth(v.Connected))
+	if !v.Connected {
+		return out
+	}
+	for _, q := range byState(v.Jobs) {
+		gauge(metricJobs, float64(q.Count), q.Name)
+		counter(metricJobsEntered, float64(q.Entered), q.Name)
+		counter(metricJobsLeft, float64(q.Left), q.Name)
+		if q.Oldest != nil {
+			gauge(metricJobOldest, q.Oldest.Seconds, q.Name)
+		}
+	}
+	for _, q := range v.Access {
+		gauge(metricRequests, float64(q.Count), q.Name)
+		if q.Oldest != nil {
+			gauge(metricRequestOldest, q.Oldest.Seconds, q.Name)
+		}
+	}
+	for _, q := range v.Batches {
+		gauge(metricBatches, float64(q.Count))
+		if q.Oldest != nil {
+			gauge(metricBatchOldest, q.Oldest.Seconds)
+		}
+	}
+	for _, kind := range live.LockKinds {
+		gauge(metricLocks, float64(v.Locks.Count[kind]), string(kind))
+	}
+	gauge(metricLockOldest, v.Locks.Oldest)
+	holds, of := map[string]bool{}, 0
+	for _, h := range v.Holds {
+		if h.Collection {
+			of++
+		} else {
+			holds[h.Name] = true
+		}
+	}
+	for _, q := range newqueue.QueueHolds {
+		gauge(metricHeld, truth(holds[string(q)]), string(q))
+	}
+	for _, q := range v.Source {
+		gauge(metricLegacy, float64(q.Count), strings.ToValidUTF8(q.Name, "?"))
+	}
+	gauge(metricCollections, float64(of))
+	gauge(metricMigrators, float64(v.Migrators))
+	if r := v.Migration; r != nil && r.Damage == "" {
+		for _, state := range []migrate.RunState{migrate.Running, migrate.Done, migrate.RollingBack, migrate.RolledBack} {
+			gauge(metricRunState, truth(r.State == state), string(state))
+		}
+		counter(metricRecordsDone, float64(r.Records))
+		if r.Total > 0 {
+			gauge(metricPlanned, float64(r.Total))
+		}
+		counter(metricTransactions, float64(r.Transactions))
+	}
+	return out
+}
+
+// otherStates is the label of undocumented states.
+const otherStates = "other"
+
+// byState returns the counts of jobs by state. It adds up all undocumented states.
+func byState(queues []live.Queue) []live.Queue {
+	var out []live.Queue
+	other := live.Queue{Name: otherStates}
+	for _, q := range queues {
+		if newqueue.JobState(q.Name).Known() {
+			out = append(out, q)
+			continue
+		}
+		other.Count += q.Count
+		other.Entered += q.Entered
+		other.Left += q.Left
+	}
+	if other.Entered > 0 {
+		out = append(out, other)
+	}
+	return out
+}
+
+func truth(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
 }

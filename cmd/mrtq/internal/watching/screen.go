@@ -1,48 +1,45 @@
 package watching
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"strings"
 
-	"golang.org/x/term"
-
+	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/migrate/live"
 )
 
 // printer prints views one below the other, to a pipe or a file.
 type printer struct {
-	a     *app
-	json  bool
-	shown bool
+	out     *screen.Output
+	json    bool
+	noQueue NoQueue
+	shown   bool
 }
-
-func (c *watchCmd) printer(a *app) *printer { return &printer{a: a, json: c.output == "ndjson"} }
 
 // pipeWidth is the width of a view if there is no terminal.
 const pipeWidth = 120
 
 func (p *printer) show(v live.View) error {
 	if p.json {
-		return encodeJSON(p.a.stdout, v, "")
+		return screen.WriteJSONLine(p.out, v)
 	}
 	if p.shown {
-		fmt.Fprintln(p.a.stdout)
+		io.WriteString(p.out, "\n")
 	}
 	p.shown = true
 	width, draw := pipeWidth, line.plain
-	if file, ok := terminal(p.a.stdout.Writer); ok { // with --once
-		width, _ = size(file)
+	if file, ok := screen.Terminal(p.out.Writer); ok { // with --once
+		width, _ = screen.Size(file)
 		draw = line.draw
 	}
-	for _, l := range watchLines(v, width) {
-		fmt.Fprintln(p.a.stdout, draw(l, width))
+	for _, l := range watchLines(v, width, p.noQueue) {
+		io.WriteString(p.out, draw(l, width)+"\n")
 	}
-	return p.a.stdout.err
+	return p.out.Err
 }
 
-func (p *printer) redraw(live.View) error    { return p.a.stdout.err }
+func (p *printer) redraw(live.View) error    { return p.out.Err }
 func (p *printer) signals() <-chan os.Signal { return nil }
 func (p *printer) handle(os.Signal)          {}
 func (p *printer) leave()                    {}
@@ -57,10 +54,11 @@ const (
 	clearRest   = "\x1b[J"
 )
 
-// screen shows one view on a terminal, over the last one. At the end it restores what the
+// full shows one view on a terminal, over the last one. At the end it restores what the
 // terminal showed before.
-type screen struct {
-	out           *output
+type full struct {
+	out           *screen.Output
+	noQueue       NoQueue
 	file          *os.File
 	events        chan os.Signal
 	width, height int // as last drawn
@@ -69,43 +67,43 @@ type screen struct {
 
 // screenFile returns the terminal that w writes to, if it can show a screen.
 func screenFile(w io.Writer) (*os.File, bool) {
-	file, ok := terminal(w)
+	file, ok := screen.Terminal(w)
 	name := os.Getenv("TERM")
 	return file, ok && name != "" && name != "dumb"
 }
 
-func newScreen(out *output, file *os.File) *screen {
-	s := &screen{out: out, file: file, events: make(chan os.Signal, 1)}
+func newFull(out *screen.Output, file *os.File, noQueue NoQueue) *full {
+	s := &full{out: out, noQueue: noQueue, file: file, events: make(chan os.Signal, 1)}
 	notifyScreen(s.events)
 	return s
 }
 
-func (s *screen) enter() {
+func (s *full) enter() {
 	if !s.entered {
 		io.WriteString(s.out, enterScreen)
 		s.entered, s.width = true, 0
 	}
 }
 
-func (s *screen) leave() {
+func (s *full) leave() {
 	if s.entered {
 		io.WriteString(s.out, leaveScreen)
 		s.entered = false
 	}
 }
 
-func (s *screen) show(v live.View) error { return s.redraw(v) }
+func (s *full) show(v live.View) error { return s.redraw(v) }
 
 // redraw draws the view in one write, over the last one.
-func (s *screen) redraw(v live.View) error {
+func (s *full) redraw(v live.View) error {
 	s.enter()
 	var b strings.Builder
-	if width, height := size(s.file); width != s.width || height != s.height {
+	if width, height := screen.Size(s.file); width != s.width || height != s.height {
 		b.WriteString(clearScreen)
 		s.width, s.height = width, height
 	}
 	b.WriteString(goHome)
-	lines := watchScreen(v, s.width, s.height)
+	lines := watchScreen(v, s.width, s.height, s.noQueue)
 	for i, l := range lines {
 		if i > 0 {
 			b.WriteString("\r\n")
@@ -119,23 +117,14 @@ func (s *screen) redraw(v live.View) error {
 		b.WriteString(l.draw(s.width))
 	}
 	io.WriteString(s.out, b.String())
-	return s.out.err
+	return s.out.Err
 }
 
-func (s *screen) signals() <-chan os.Signal { return s.events }
+func (s *full) signals() <-chan os.Signal { return s.events }
 
-func (s *screen) handle(signal os.Signal) {
+func (s *full) handle(signal os.Signal) {
 	if suspends(signal) {
 		s.leave()
 		suspend()
 	}
-}
-
-// size is the size of a terminal, or 80 by 24 if it is unknown.
-func size(file *os.File) (width, height int) {
-	width, height, err := term.GetSize(int(file.Fd()))
-	if err != nil || width <= 0 || height <= 0 {
-		return 80, 24
-	}
-	return width, height
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/migrate"
 	"mrtq/migrate/live"
 )
@@ -38,7 +39,7 @@ func clipped(lines []line, height int) []line {
 	if len(lines) <= height {
 		return lines
 	}
-	more := line{text: fmt.Sprintf("… and %s; make the terminal taller", count(len(lines)-height+1, "more line", "more lines"))}
+	more := line{text: fmt.Sprintf("… and %s; make the terminal taller", screen.Count(len(lines)-height+1, "more line", "more lines"))}
 	return append(lines[:height-1:height-1], more)
 }
 
@@ -51,9 +52,12 @@ var (
 	alarm   = text.Colors{text.Bold, text.FgRed}
 )
 
+// NoQueue says what is at a target instead of a new queue.
+type NoQueue func(target string, found *migrate.NoQueue) string
+
 // watchLines draws a view in full height. It is a pure function.
-func watchLines(v live.View, width int) []line {
-	d := sketch{v: v, width: width}
+func watchLines(v live.View, width int, noQueue NoQueue) []line {
+	d := sketch{v: v, width: width, noQueue: noQueue}
 	return append(d.upper(), d.locks(len(v.Locks.List))...)
 }
 
@@ -64,9 +68,9 @@ const fewestLocks = 3
 // order: locks but the oldest; blank lines; the lines of empty states, which it then lists
 // in one line; the table of the legacy queues, which it then lists, too. If the view is
 // still too tall, it leaves out the last lines.
-func watchScreen(v live.View, width, height int) []line {
+func watchScreen(v live.View, width, height int, noQueue NoQueue) []line {
 	all := len(v.Locks.List)
-	d := sketch{v: v, width: width}
+	d := sketch{v: v, width: width, noQueue: noQueue}
 	for ; ; d.tight++ {
 		upper := d.upper()
 		for shown := min(all, height); shown >= 0; shown-- {
@@ -90,9 +94,10 @@ const (
 
 // sketch draws a view in a width.
 type sketch struct {
-	v     live.View
-	width int
-	tight int
+	v       live.View
+	width   int
+	tight   int
+	noQueue NoQueue
 }
 
 // blank is a blank line, if there is room for it.
@@ -114,14 +119,14 @@ func (d sketch) upper() []line {
 	}
 	switch {
 	case !v.Connected && v.AsOf.IsZero():
-		add(alarm, "NOT CONNECTED for %s: %s", ago(v.Troubled), cell(v.Trouble))
+		add(alarm, "NOT CONNECTED for %s: %s", ago(v.Troubled), screen.Cell(v.Trouble))
 		return lines
 	case !v.Connected:
-		add(alarm, "NOT CONNECTED for %s: %s", ago(v.Troubled), cell(v.Trouble))
+		add(alarm, "NOT CONNECTED for %s: %s", ago(v.Troubled), screen.Cell(v.Trouble))
 		add(alarm, "Trying again. The rest was read at %s.", v.AsOf.Format(time.RFC3339))
 	}
 	if v.NoQueue != nil {
-		add(warning, "NO QUEUE: %s. %s. Waiting for one to appear.", cell(noQueueAt(placeOf(v.Target), v.NoQueue)), checkPlace)
+		add(warning, "NO QUEUE: %s. Check the address and its chroot. Waiting for one to appear.", screen.Cell(d.noQueue(v.Target, v.NoQueue)))
 		if v.Migrators > 0 {
 			lines = append(lines, migrationLines(v, width)...)
 		}
@@ -131,7 +136,7 @@ func (d sketch) upper() []line {
 		return append(lines, d.source()...)
 	}
 	for _, note := range v.Notes {
-		add(warning, "NOTE: %s", cell(note))
+		add(warning, "NOTE: %s", screen.Cell(note))
 	}
 	lines = append(lines, d.blank()...)
 	lines = append(lines, migrationLines(v, width)...)
@@ -144,7 +149,7 @@ func (d sketch) upper() []line {
 
 // headLines show the target and the time.
 func headLines(v live.View, width int) []line {
-	target, at := cell(v.Target), v.Time.Format(time.RFC3339)
+	target, at := screen.Cell(v.Target), v.Time.Format(time.RFC3339)
 	if text.StringWidthWithoutEscSequences(target)+1+len(at) <= width {
 		return []line{{pad(target, width-len(at)-1) + " " + at, heading}}
 	}
@@ -162,16 +167,16 @@ func migrationLines(v live.View, width int) []line {
 	}
 	var texts []string
 	if r != nil {
-		texts = append(texts, cell(runText(*r)))
+		texts = append(texts, screen.Cell(runText(*r)))
 	}
 	if r != nil && r.Damage == "" {
-		texts = append(texts, cell(fmt.Sprintf("of %s, in dialect %s, since %s", r.Source, r.Dialect, r.Started.Format(time.RFC3339))))
+		texts = append(texts, screen.Cell(fmt.Sprintf("of %s, in dialect %s, since %s", r.Source, r.Dialect, r.Started.Format(time.RFC3339))))
 	}
 	switch {
 	case v.Migrators > 1:
-		texts = append(texts, cell(fmt.Sprintf("at work: %s; %d waiting", v.Leader, v.Migrators-1)))
+		texts = append(texts, screen.Cell(fmt.Sprintf("running: %s; %d waiting", v.Leader, v.Migrators-1)))
 	case v.Migrators == 1:
-		texts = append(texts, cell("at work: "+v.Leader))
+		texts = append(texts, screen.Cell("running: "+v.Leader))
 	}
 	return labelled("Migration", width, texts...)
 }
@@ -194,19 +199,19 @@ func runText(r live.RunView) string {
 	if r.Damage != "" {
 		return r.Run + ": its record can't be used"
 	}
-	done := count(r.Records, "record", "records")
+	done := screen.Count(r.Records, "record", "records")
 	if r.Total > 0 {
-		done = fmt.Sprintf("%d of %s (%d%%)", r.Records, count(r.Total, "record", "records"), 100*r.Records/r.Total)
+		done = fmt.Sprintf("%d of %s (%d%%)", r.Records, screen.Count(r.Total, "record", "records"), 100*r.Records/r.Total)
 	}
 	s := fmt.Sprintf("%s %s: ", r.Run, r.State)
 	switch {
-	case r.State == migrate.RunRollingBack:
-		s += count(int(r.Transactions), "transaction", "transactions")
+	case r.State == migrate.RollingBack:
+		s += screen.Count(int(r.Transactions), "transaction", "transactions")
 		if r.TransactionRate != nil {
 			s += fmt.Sprintf(", %s/s", rateText(r.TransactionRate))
 		}
 		return s
-	case r.State == migrate.RunRunning && r.RecordRate != nil:
+	case r.State == migrate.Running && r.RecordRate != nil:
 		s += fmt.Sprintf("%s, %s/s", done, rateText(r.RecordRate))
 		if r.Left != nil {
 			s += fmt.Sprintf(", %s left", ago(*r.Left))
@@ -224,7 +229,7 @@ func holdsText(holds []live.HoldView) string {
 	}
 	var parts []string
 	for _, h := range holds {
-		name := cell(h.Name)
+		name := screen.Cell(h.Name)
 		if h.Collection {
 			name = "collection " + name
 		}
@@ -261,14 +266,14 @@ func (d sketch) queues() []line {
 	rows := func(prefix string, queues []live.Queue) {
 		for _, q := range queues {
 			if d.tight >= withoutEmptyStates && q.Count == 0 && still(q.In) && still(q.Out) {
-				empty = append(empty, cell(prefix+q.Name))
+				empty = append(empty, screen.Cell(prefix+q.Name))
 				continue
 			}
 			id, age, here := "-", "-", "-"
 			if q.Oldest != nil {
 				id, age, here = q.Oldest.ID, ago(q.Oldest.Seconds), ago(q.Oldest.Here)
 			}
-			lines = append(lines, rowOf(cell(prefix+q.Name), name, row(fmt.Sprint(q.Count), rateText(q.In), rateText(q.Out), id, age, here), d.width)...)
+			lines = append(lines, rowOf(screen.Cell(prefix+q.Name), name, row(fmt.Sprint(q.Count), rateText(q.In), rateText(q.Out), id, age, here), d.width)...)
 		}
 	}
 	if len(v.Jobs) == 0 {
@@ -297,7 +302,7 @@ func (d sketch) source() []line {
 	if d.tight >= withoutLegacyTable {
 		var parts []string
 		for _, q := range d.v.Source {
-			part := fmt.Sprintf("%s %d", cell(q.Name), q.Count)
+			part := fmt.Sprintf("%s %d", screen.Cell(q.Name), q.Count)
 			var rates []string
 			if !still(q.In) {
 				rates = append(rates, rateText(q.In)+" in")
@@ -317,7 +322,7 @@ func (d sketch) source() []line {
 	row := func(n, in, out string) string { return fmt.Sprintf(" %9s %9s %9s", n, in, out) }
 	lines := []line{{pad("LEGACY", name) + row("COUNT", "IN/MIN", "OUT/MIN"), heading}}
 	for _, q := range d.v.Source {
-		lines = append(lines, rowOf(cell(q.Name), name, row(fmt.Sprint(q.Count), rateText(q.In), rateText(q.Out)), d.width)...)
+		lines = append(lines, rowOf(screen.Cell(q.Name), name, row(fmt.Sprint(q.Count), rateText(q.In), rateText(q.Out)), d.width)...)
 	}
 	return lines
 }
@@ -342,7 +347,7 @@ func (d sketch) locks(shown int) []line {
 		lines = append(lines, d.lock(lock)...)
 	}
 	if more := len(l.List) - shown; more > 0 {
-		lines = append(lines, line{text: pad("", lockAge) + "… and " + count(more, "more lock", "more locks")})
+		lines = append(lines, line{text: pad("", lockAge) + "… and " + screen.Count(more, "more lock", "more locks")})
 	}
 	return lines
 }
@@ -363,7 +368,7 @@ func (d sketch) lock(l live.LockView) []line {
 	}
 	var lines []line
 	age := fmt.Sprintf("%*s  ", lockAge-2, ago(l.Seconds))
-	for i, part := range wrap(cell(l.Path), room) {
+	for i, part := range wrap(screen.Cell(l.Path), room) {
 		if i == 0 && d.width >= wide {
 			part = pad(part, room) + " " + whose
 		}
