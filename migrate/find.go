@@ -23,7 +23,7 @@ type Item struct {
 	Changed bool
 	Job     string       // path of the job or request; "" if there was none
 	Nodes   []znode.Node // of the job or request and its entries; none if it was removed
-	NoQueue *NoQueue // what is at the target instead of a new queue; nil if there is one
+	NoQueue *NoQueue     // what is at the target instead of a new queue; nil if there is one
 	State   string       // of the job or request
 }
 
