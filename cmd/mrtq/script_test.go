@@ -17,7 +17,6 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/harness"
 	"mrtq/legacy"
 )

@@ -34,7 +34,7 @@ const DefaultFile = "mrtq.yaml"
 // value of --config. It returns the settings file that it read, "" if there is none. An
 // error is about the settings, or says why the file can't be read.
 func Apply(cmd *cobra.Command, config string, say func(format string, args ...any)) (read string, err error) {
-	if err := checkVariables(cmd.Root(), os.Environ()); err != nil {
+	if err := CheckVariables(cmd.Root(), os.Environ()); err != nil {
 		return "", err
 	}
 	file, read, err := readFile(cmd, config)

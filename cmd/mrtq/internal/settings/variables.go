@@ -18,8 +18,8 @@ const (
 	AddressVariable = "MRTQ_ADDRESS"
 )
 
-// otherVariables are the MRTQ_* variables that don't set a flag.
-var otherVariables = []string{
+// OtherVariables are the MRTQ_* variables that don't set a flag.
+var OtherVariables = []string{
 	"MRTQ_CONFIG",
 	AuthVariable,
 	AddressVariable, // mrtq zk sets it for its COMMAND, which may be mrtq
@@ -36,10 +36,10 @@ var otherVariables = []string{
 	"MRTQ_DEMO_ADDRESS",
 }
 
-// checkVariables refuses unknown MRTQ_* variables, because otherwise a misspelt setting
+// CheckVariables refuses unknown MRTQ_* variables, because otherwise a misspelt setting
 // would silently have no effect.
-func checkVariables(root *cobra.Command, environment []string) error {
-	known := slices.Clone(otherVariables)
+func CheckVariables(root *cobra.Command, environment []string) error {
+	known := slices.Clone(OtherVariables)
 	for name := range FlagNames(root) {
 		known = append(known, Variable(name))
 	}

@@ -1,28 +1,26 @@
 package watching
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/go-zookeeper/zk"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 	"go.uber.org/goleak"
 
+	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/harness/minizk"
+	"mrtq/internal/zkconn"
 	"mrtq/migrate"
 	"mrtq/migrate/live"
 )
@@ -101,7 +99,7 @@ func number(f float64) *float64 { return &f }
 const hostileNode = "a\"b\\c\nd\x1b[2J\u202e"
 
 // full is a view with a value in every field. Names in it try to break the output.
-func full() live.View {
+func fullView() live.View {
 	const evil = "x\"} 1\nmrtq_evil{a=\"\\\u202e\x1b[2J"
 	return live.View{
 		Target: "zk1:2181/new", Time: time.Unix(1e9, 0).UTC(), AsOf: time.Unix(1e9, 0).UTC(), Connected: true, There: true,
@@ -117,7 +115,7 @@ func full() live.View {
 			{Path: "/locks/collections/" + evil, Name: evil, Collection: true, Seconds: 4000}},
 		Locks: live.LocksView{Count: map[live.LockKind]int{live.LockJob: 1, live.LockStorage: 2}, Oldest: 400,
 			List: []live.LockView{{Kind: live.LockStorage, Path: "/locks/storage/" + evil, Seconds: 400}, {Kind: live.LockJob, Path: "/jobs/jid0000000001/lock", Seconds: 3, Session: "0x1a2007f6b3f0001"}}},
-		Migration: &live.RunView{Run: "run0000000001", State: migrate.RunRunning, Source: evil, Dialect: "design", Owner: evil, Started: time.Unix(1e9-60, 0).UTC(),
+		Migration: &live.RunView{Run: "run0000000001", State: migrate.Running, Source: evil, Dialect: "design", Owner: evil, Started: time.Unix(1e9-60, 0).UTC(),
 			Records: 500, Total: 2000, Transactions: 40, RecordRate: number(50), TransactionRate: number(4), Left: number(30)},
 		Migrators: 2, Leader: evil,
 		Notes: []string{"/jobs/states/" + evil + ": no permission to list it"},
@@ -127,13 +125,13 @@ func full() live.View {
 // The metrics have the numbers of the view. Names that other clients chose are in no label
 // and nowhere else in the text.
 func TestWatchMetrics(t *testing.T) {
-	m := &watchMetrics{}
+	m := &metrics{}
 	s := handler(t, m)
 	got := scrape(t, s.URL+metricsPath)
 	if len(got) != 1 || got[`mrtq_target_up`] != 0 {
 		t.Errorf("before the first look: %v", got)
 	}
-	m.set(full())
+	m.set(fullView())
 	got = scrape(t, s.URL+metricsPath)
 	expect(t, got, map[string]float64{
 		`mrtq_target_up`:                                    1,
@@ -165,7 +163,7 @@ func TestWatchMetrics(t *testing.T) {
 			t.Errorf("%s", name)
 		}
 	}
-	lost := full()
+	lost := fullView()
 	lost.Connected = false
 	m.set(lost)
 	if got := scrape(t, s.URL+metricsPath); len(got) != 1 {
@@ -175,9 +173,9 @@ func TestWatchMetrics(t *testing.T) {
 
 // The names follow the conventions, and a client can ask for the older format.
 func TestMetricsText(t *testing.T) {
-	m := &watchMetrics{}
-	m.set(full())
-	for _, c := range []prometheus.Collector{m, &runMetrics{}} {
+	m := &metrics{}
+	m.set(fullView())
+	for _, c := range []prometheus.Collector{m} {
 		s := handler(t, c)
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+metricsPath, nil)
 		if err != nil {
@@ -210,7 +208,7 @@ func TestMetricsText(t *testing.T) {
 
 // The server serves only the metrics, and only to read.
 func TestMetricsServeNothingElse(t *testing.T) {
-	s := handler(t, &watchMetrics{})
+	s := handler(t, &metrics{})
 	for _, c := range []struct {
 		method, path string
 		want         int
@@ -242,144 +240,7 @@ func TestMetricsAddress(t *testing.T) {
 	}
 }
 
-// Counters add up over the plans of a migration, and never decrease.
-func TestRunMetrics(t *testing.T) {
-	m := &runMetrics{}
-	var said []string
-	say, progress := m.hook(func(text string) { said = append(said, text) })
-	s := handler(t, m)
-	for _, step := range []struct {
-		done, total   int // of this plan
-		wantDone, all float64
-	}{{10, 100, 10, 100}, {60, 100, 60, 100}, {5, 40, 65, 100}, {40, 40, 100, 100}} {
-		progress(step.done, step.total)
-		expect(t, scrape(t, s.URL+metricsPath), map[string]float64{`mrtq_run_records_done_total`: step.wantDone, `mrtq_run_records_planned`: step.all})
-	}
-	say("another migrator is at work")
-	expect(t, scrape(t, s.URL+metricsPath), map[string]float64{`mrtq_run_notices_total`: 1})
-	if len(said) != 1 {
-		t.Errorf("%q", said)
-	}
-}
-
 var served = regexp.MustCompile(`(?m)^metrics: (http://\S+)$`)
-
-// serving starts mrtq, and returns the address of its metrics. end waits until it ends.
-func serving(t *testing.T, dir string, args ...string) (url string, signal func(os.Signal), end func() error) {
-	t.Helper()
-	cmd := exec.Command("mrtq", args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", authVariable+"=digest:ann:secret-word")
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill() })
-	text := ""
-	for lines := bufio.NewScanner(stderr); url == "" && lines.Scan(); {
-		text += lines.Text() + "\n"
-		if m := served.FindStringSubmatch(text); m != nil {
-			url = m[1]
-		}
-	}
-	if url == "" {
-		t.Fatalf("no metrics are served: %s", text)
-	}
-	drained := make(chan struct{})
-	go func() {
-		defer close(drained)
-		_, _ = io.Copy(io.Discard, stderr)
-	}()
-	return url, func(s os.Signal) { _ = cmd.Process.Signal(s) }, func() error { <-drained; return cmd.Wait() }
-}
-
-// scrapeUntil scrapes until a metric has a value.
-func scrapeUntil(t *testing.T, url, name string, value float64) map[string]float64 {
-	t.Helper()
-	for late := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		got := scrape(t, url)
-		if got[name] == value {
-			return got
-		}
-		if time.Now().After(late) {
-			t.Fatalf("%s: no %v in %v", name, value, got)
-		}
-	}
-}
-
-// watch --metrics serves the metrics of the target, on this machine only.
-func TestWatchServesMetrics(t *testing.T) {
-	server := minizk.RunWith(t, minizk.Options{RealTime: true})
-	session, err := openTestSession(server.Addr(), "/new")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer session.conn.Close()
-	if err := session.make("/new/jobs/states/pending/05-jid0000000001", []byte{}); err != nil {
-		t.Fatal(err)
-	}
-	url, signal, end := serving(t, t.TempDir(), "watch", server.Addr()+"/new", "--metrics", ":0", "--interval", "100ms", "--timeout", "1s")
-	if !strings.HasPrefix(url, "http://127.0.0.1:") && !strings.HasPrefix(url, "http://[::1]:") {
-		t.Errorf("%s", url)
-	}
-	for name := range scrapeUntil(t, url, `mrtq_jobs{state="pending"}`, 1) {
-		if strings.Contains(name, "secret-word") || strings.Contains(name, "ann") {
-			t.Errorf("%s", name)
-		}
-	}
-	if err := server.Stop(); err != nil {
-		t.Fatal(err)
-	}
-	scrapeUntil(t, url, `mrtq_target_up`, 0)
-	if err := server.Restart(); err != nil {
-		t.Fatal(err)
-	}
-	scrapeUntil(t, url, `mrtq_target_up`, 1)
-	signal(os.Interrupt)
-	if err := end(); err != nil {
-		t.Error(err)
-	}
-	if _, err := http.Get(url); err == nil {
-		t.Error("metrics are still served")
-	}
-}
-
-// migrate --metrics serves how far it is, here while it waits for another migrator.
-func TestMigrateServesMetrics(t *testing.T) {
-	server := minizk.RunWith(t, minizk.Options{RealTime: true})
-	session, err := openTestSession(server.Addr(), "/new")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer session.conn.Close()
-	if err := session.make("/new"+migrate.ElectionPath, []byte{}); err != nil {
-		t.Fatal(err)
-	}
-	other, err := session.conn.Create("/new"+migrate.ElectionPath+"/n-", []byte("another"), zk.FlagEphemeral|zk.FlagSequence, zk.WorldACL(zk.PermAll))
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	corpus, err := os.ReadFile("testdata/legacy.ndjson")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(dir+"/legacy.ndjson", corpus, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	url, _, end := serving(t, dir, "migrate", "file:legacy.ndjson", server.Addr()+"/new", "--dialect", "design", "--undecodable", "quarantine", "--consumed", "failed", "--metrics", "localhost:0")
-	got := scrapeUntil(t, url, `mrtq_run_notices_total`, 1)
-	expect(t, got, map[string]float64{`mrtq_run_records_done_total`: 0})
-	if err := session.conn.Delete(other, -1); err != nil {
-		t.Fatal(err)
-	}
-	if err := end(); err != nil {
-		t.Error(err)
-	}
-}
 
 // Serving metrics leaves no goroutine behind, and refuses an address that is in use.
 func TestServeMetricsEnds(t *testing.T) {
@@ -387,8 +248,8 @@ func TestServeMetricsEnds(t *testing.T) {
 	defer goleak.VerifyNone(t, old)
 	defer http.DefaultClient.CloseIdleConnections()
 	var said strings.Builder
-	a := &app{stderr: &said}
-	stop, err := a.serveMetrics("127.0.0.1:0", &watchMetrics{})
+	say := func(format string, args ...any) { fmt.Fprintf(&said, format+"\n", args...) }
+	stop, err := serveMetrics("127.0.0.1:0", &metrics{}, say)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -396,7 +257,7 @@ func TestServeMetricsEnds(t *testing.T) {
 	scrape(t, url)
 	_, port, _ := strings.Cut(strings.TrimPrefix(url, "http://"), ":")
 	port, _, _ = strings.Cut(port, "/")
-	if _, err := a.serveMetrics("127.0.0.1:"+port, &watchMetrics{}); err == nil || !strings.Contains(err.Error(), "address already in use; give another address") {
+	if _, err := serveMetrics("127.0.0.1:"+port, &metrics{}, say); err == nil || !strings.Contains(err.Error(), "address already in use; give another address") {
 		t.Errorf("%v", err)
 	}
 	stop()
@@ -412,21 +273,16 @@ func TestWatchLoopEnds(t *testing.T) {
 			server := minizk.RunWith(t, minizk.Options{RealTime: true})
 			old := goleak.IgnoreCurrent()
 			defer goleak.VerifyNone(t, old)
-			a := &app{stdout: &output{Writer: io.Discard}, stderr: io.Discard}
-			a.conn.timeout, a.conn.sessionTimeout, a.conn.maxResponse = time.Second, 4*time.Second, 1<<20
-			e, err := parseEndpoint("TARGET", address(server))
+			at, err := zkconn.ParseAddress(address(server))
 			if err != nil {
 				t.Fatal(err)
 			}
-			cfg, err := a.connConfig(e.addr)
-			if err != nil {
-				t.Fatal(err)
-			}
+			cfg := zkconn.Config{Address: at, GiveUp: time.Second, SessionTimeout: 4 * time.Second}
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			views := 0
-			w := watchState{target: "x", interval: shortestInterval}
-			err = w.loop(ctx, &watchReader{target: cfg}, (&watchCmd{output: "ndjson"}).printer(a), func(live.View) {
+			w := Watch{Target: "x", Interval: 100 * time.Millisecond, JSON: true, Out: &screen.Output{Writer: io.Discard}}
+			err = w.loop(ctx, &Reader{Target: cfg}, w.printer(), func(live.View) {
 				if views++; views == 3 {
 					cancel()
 				}
