@@ -133,6 +133,7 @@ const (
 	NeedsHoldAgain     = plan.Released
 	NeedsRestored      = plan.Restored
 	OtherChoices       = plan.OtherChoices
+	OtherTimes         = plan.OtherTimes
 	RollbackUnfinished = plan.RollbackUnfinished
 	RecordTooLarge     = plan.TooLarge
 )

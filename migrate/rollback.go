@@ -35,7 +35,8 @@ type Undo struct {
 
 // RollbackOptions are the options of a rollback.
 type RollbackOptions struct {
-	// Force also removes jobs, requests and batches that were acted on.
+	// Force also removes jobs, requests and batches that were acted on, unless a session has
+	// locked them.
 	Force bool
 	// Restored says that the operator knows that the target was restored from a backup.
 	Restored bool

@@ -294,7 +294,7 @@ func printCoverage(s *screen.Screen, r *accept.Report, brief bool) {
 		for _, d := range dialects {
 			result := results[key][d]
 			passed = passed && (result == accept.Passed || result == "")
-			row = append(row, screen.Toned{coverageTones[result], cmp.Or(string(result), "–")})
+			row = append(row, screen.Toned{Tone: coverageTones[result], Text: cmp.Or(string(result), "–")})
 		}
 		if !brief || !passed {
 			rows = append(rows, row)

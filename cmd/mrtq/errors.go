@@ -17,10 +17,8 @@ import (
 func failed(doing, where string, err error) error {
 	var conn *zkconn.ConnectError
 	switch {
-	case err == nil, exit.Is(err, exit.Usage):
+	case err == nil, exit.Is(err, exit.Usage), errors.As(err, &conn):
 		return err
-	case errors.As(err, &conn):
-		return fmt.Errorf("%s: %w", doing, err)
 	}
 	return fmt.Errorf("%s %s: %w", doing, where, err)
 }

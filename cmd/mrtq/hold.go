@@ -17,7 +17,6 @@ import (
 	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/screen"
-	"mrtq/internal/sides"
 	"mrtq/internal/znode"
 	"mrtq/migrate"
 	"mrtq/newqueue"
@@ -93,7 +92,7 @@ func (c *holdCmd) run(ctx context.Context, a *app, target string) error {
 	opt := migrate.HoldOptions{Queues: queues, Collections: c.collections, By: cmp.Or(c.by, whoami()), Why: c.why}
 	var held *migrate.Held
 	var stray []string
-	err = a.onTarget(ctx, p, 0, sides.Forecast{}, func(w *migrate.WritableSide) error {
+	err = a.onTarget(ctx, p, func(w *migrate.WritableSide) error {
 		if held, err = migrate.Hold(ctx, w.Writer, opt); err != nil {
 			return err
 		}

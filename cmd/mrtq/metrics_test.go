@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -15,8 +16,11 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
+	"mrtq/cmd/mrtq/internal/settings"
 	"mrtq/harness/minizk"
 )
+
+var served = regexp.MustCompile(`(?m)^metrics: (http://\S+)$`)
 
 const openMetrics = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
@@ -79,7 +83,7 @@ func serving(t *testing.T, dir string, args ...string) (url string, signal func(
 	t.Helper()
 	cmd := exec.Command("mrtq", args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", authVariable+"=digest:ann:secret-word")
+	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", settings.AuthVariable+"=digest:ann:secret-word")
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

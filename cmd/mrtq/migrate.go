@@ -112,6 +112,10 @@ func (c *migrateCmd) sides(args []string) (s pair, err error) {
 	if err != nil {
 		return s, exit.Usagef("--plan %s was not saved by mrtq plan: %w", c.plan, err)
 	}
+	if n := len(c.approved.Problems); n > 0 {
+		return s, exit.Check(fmt.Errorf("%w: %s has %s, the first: %s. Make another plan with mrtq plan --out; nothing was read or written",
+			migrate.ErrBlocked, c.plan, screen.Count(n, "problem", "problems"), c.approved.Problems[0]))
+	}
 	for _, side := range []struct{ own, given place }{{own.source, s.source}, {own.target, s.target}} {
 		if side.given.Text != "" && !side.given.same(side.own) {
 			return s, exit.Check(fmt.Errorf("%s is %s, and %s was made for %s; leave out SOURCE and TARGET, or make another plan with mrtq plan --out; nothing was read or written",
@@ -135,8 +139,11 @@ func (c *migrateCmd) carryOut(ctx context.Context, a *app, s pair) (res *migrate
 		return nil, err
 	}
 	defer side.Close()
-	err = a.onTarget(ctx, s.target, c.packet, jobsOf(src), func(w *migrate.WritableSide) error {
+	err = a.onTargetOrNew(ctx, s.target, c.packet, jobsOf(src), func(w *migrate.WritableSide) error {
 		res, err = migrate.Migrate(ctx, src, w.Writer, opt)
+		if err == nil && res.Steps == 0 {
+			return errUnchanged
+		}
 		return err
 	})
 	switch {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -186,16 +187,34 @@ func (p place) openError(err error) error {
 	return cmp.Or(files.Missing(p.Text, p.File, err, next), files.Unnamed(err))
 }
 
-// onTarget calls do with a target that can be written. If that is a dump, the file is
-// replaced at the end, unless do fails: then it does not change.
-func (a *app) onTarget(ctx context.Context, p place, packet int, adds sides.Forecast, do func(*migrate.WritableSide) error) error {
+// onTarget calls do with a target that is there and can be written. If that is a dump, the
+// file is replaced at the end, unless do fails: then it does not change.
+func (a *app) onTarget(ctx context.Context, p place, do func(*migrate.WritableSide) error) error {
+	if p.File != "" {
+		if _, err := os.Stat(p.File); err != nil {
+			return p.openError(err)
+		}
+	}
+	return a.onTargetOrNew(ctx, p, 0, sides.Forecast{}, do)
+}
+
+// errUnchanged says that nothing was written to a target. Then a file is not written either,
+// not even with the same content.
+var errUnchanged = errors.New("nothing was written")
+
+// onTargetOrNew is onTarget for a target that need not be there. adds is what is going to be
+// created. If do returns errUnchanged, that is no error.
+func (a *app) onTargetOrNew(ctx context.Context, p place, packet int, adds sides.Forecast, do func(*migrate.WritableSide) error) error {
 	w, err := a.openWritable(ctx, p, packet, adds)
 	if err != nil {
 		return err
 	}
 	defer w.Close()
 	err = do(w)
-	if err == nil {
+	switch {
+	case errors.Is(err, errUnchanged):
+		return nil
+	case err == nil:
 		err = files.Unnamed(w.Commit(ctx))
 	}
 	if err != nil && p.File != "" {

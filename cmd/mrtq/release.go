@@ -12,7 +12,6 @@ import (
 	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/screen"
-	"mrtq/internal/sides"
 	"mrtq/migrate"
 	"mrtq/newqueue"
 )
@@ -108,8 +107,11 @@ func (c *releaseCmd) release(ctx context.Context, a *app, s pair, opt migrate.Re
 		}
 		defer side.Close()
 	}
-	err = a.onTarget(ctx, s.target, 0, sides.Forecast{}, func(w *migrate.WritableSide) error {
+	err = a.onTarget(ctx, s.target, func(w *migrate.WritableSide) error {
 		res, err = migrate.Release(ctx, src, w.Writer, opt)
+		if err == nil && len(res.Lifted) == 0 {
+			return errUnchanged
+		}
 		return err
 	})
 	return res, err

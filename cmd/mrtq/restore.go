@@ -143,7 +143,7 @@ func (c *restoreCmd) restore(ctx context.Context, a *app, p place, tree *znode.T
 	if err := restore.CheckSizes(tree, c.packet, len(p.Server.Chroot)); err != nil {
 		return nil, err // before the chroot is made
 	}
-	err = a.onTarget(ctx, p, 0, sides.Forecast{}, func(w *migrate.WritableSide) error {
+	err = a.onTarget(ctx, p, func(w *migrate.WritableSide) error {
 		made, err := w.MakeChroot(ctx)
 		if err != nil {
 			return err

@@ -16,7 +16,6 @@ import (
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/screen"
-	"mrtq/internal/sides"
 	"mrtq/internal/zkconn"
 	"mrtq/migrate"
 )
@@ -38,7 +37,8 @@ func (a *app) rollbackCmd() *cobra.Command {
 left them. The layout, the run's record and the rest of the target stay. The legacy
 records were never changed, so legacy workers can take them again.
 
-rollback keeps what was acted on since, unless you give --force. It writes the legacy
+rollback keeps what was acted on since, unless you give --force. It always keeps what
+a worker has locked. It writes the legacy
 records of the jobs that it kept, and of those that others removed, to a file: these
 records must not run again. --kept names that file.
 
@@ -58,7 +58,7 @@ rollback is interrupted, run it again. Exit code 1 if something was kept.`,
 	c.nodeFlags(f)
 	c.time = "auto" // no record is decoded
 	f.StringVar(&c.run, "run", "", "`id` of the run")
-	f.BoolVar(&c.force, "force", false, "remove also what was acted on")
+	f.BoolVar(&c.force, "force", false, "remove also what was acted on, but never what a worker has locked")
 	f.BoolVar(&c.restored, "restored", false, "go on although TARGET was restored from a backup; jobs that were worked on before the backup was made can't be told from others")
 	f.BoolVar(&c.dry, "dry-run", false, "only say what would be removed and kept")
 	f.BoolVarP(&c.yes, "yes", "y", false, "don't ask whether to go on")
@@ -150,7 +150,7 @@ func (c *rollbackCmd) rollBack(ctx context.Context, a *app, s pair) (undo *migra
 		defer side.Close()
 		return migrate.PreviewRollback(ctx, side.Reader, c.run, opt)
 	}
-	err = a.onTarget(ctx, s.target, 0, sides.Forecast{}, func(w *migrate.WritableSide) error {
+	err = a.onTarget(ctx, s.target, func(w *migrate.WritableSide) error {
 		undo, err = migrate.Rollback(ctx, w.Writer, c.run, opt)
 		return err
 	})

@@ -109,6 +109,8 @@ func (b *Builder) chooseRun() {
 	case ledger.Running:
 		p.Run, p.Resumes, p.Unfinished = last.ID, true, *last
 		b.compareSettings(last, path)
+	case ledger.Done:
+		b.compareTimes(last, path)
 	case ledger.RollingBack:
 		b.problem(Problem{Kind: RollbackUnfinished, Path: path, Message: last.ID + " is being rolled back",
 			Next: fmt.Sprintf("finish rolling back %s first", last.ID), Fits: last.ID})
@@ -126,14 +128,21 @@ func (b *Builder) compareSettings(last *ledger.Run, path string) {
 	if changes := last.Choices.Changes(p.Choices); len(changes) > 0 {
 		refuse(last.ID, "%s was begun with other choices: %s", last.ID, ChangesText(changes))
 	}
-	if last.Time != p.Settings.Time {
-		refuse(last.Time, "%s was begun with times read as %s, and now they are read as %s", last.ID, last.Time, p.Settings.Time)
-	}
+	b.compareTimes(last, path)
 	switch {
 	case p.Settings.ACL == nil:
 		p.Settings.ACL = last.ACL
 	case !slices.Equal(last.ACL, p.Settings.ACL):
 		refuse(last.ID, "%s was begun with another ACL for its znodes", last.ID)
+	}
+}
+
+// compareTimes refuses another unit of times than that of the run before, because a
+// verification reads all records in one unit.
+func (b *Builder) compareTimes(last *ledger.Run, path string) {
+	if now := b.plan.Settings.Time; last.Time != now {
+		b.problem(Problem{Kind: OtherTimes, Path: path, Message: fmt.Sprintf("%s read the records' times as %s, and this plan reads them as %s", last.ID, last.Time, now),
+			Next: "read them as " + last.Time, Fits: last.Time})
 	}
 }
 

@@ -44,6 +44,7 @@ const (
 	Restored     ProblemKind = "restored"    // from a backup
 	// With an earlier run: it had other choices, or its rollback is not finished.
 	OtherChoices       ProblemKind = "other-choices"
+	OtherTimes         ProblemKind = "other-times" // it read the records' times in another unit
 	RollbackUnfinished ProblemKind = "rollback-unfinished"
 )
 

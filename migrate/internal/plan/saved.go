@@ -7,6 +7,7 @@ import (
 	"io"
 	"reflect"
 
+	"mrtq/internal/plainjson"
 	"mrtq/migrate/internal/ledger"
 )
 
@@ -20,8 +21,8 @@ const savedFormat = 2
 type header struct {
 	Format int `json:"format"`
 	*alias
-	Records []Record `json:"-"`
-	Count   int      `json:"count"` // of records
+	Records *struct{} `json:"records,omitempty"` // in place of the plan's, which follow line by line
+	Count   int       `json:"count"`             // of records
 }
 
 type alias Plan
@@ -74,8 +75,12 @@ func Read(r io.Reader) (*Plan, error) {
 		*alias
 		Count int `json:"count"`
 	}{alias: &alias{}}
-	if err := json.NewDecoder(r).Decode(&saved); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrFile, err)
+	dec := json.NewDecoder(r)
+	if err := dec.Decode(&saved); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrFile, plainjson.Error(err))
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%w: there is more data after it, at byte %d", ErrFile, dec.InputOffset())
 	}
 	switch {
 	case saved.Format != savedFormat:
@@ -83,7 +88,11 @@ func Read(r io.Reader) (*Plan, error) {
 	case saved.Count != len(saved.Records):
 		return nil, fmt.Errorf("%w: it has %d of %d records; make the plan again", ErrFile, len(saved.Records), saved.Count)
 	}
-	return (*Plan)(saved.alias), nil
+	p := (*Plan)(saved.alias)
+	if err := p.Choices.Validate(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrFile, err)
+	}
+	return p, nil
 }
 
 // Options are the options with which the plan was made.

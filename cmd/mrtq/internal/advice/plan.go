@@ -30,6 +30,7 @@ var solutions = map[migrate.ProblemKind]func(migrate.Problem) Flag{
 	migrate.NeedsHoldAgain:   func(migrate.Problem) Flag { return Switch("hold-again") },
 	migrate.NeedsRestored:    func(migrate.Problem) Flag { return Switch("restored") },
 	migrate.NeedsDialect:     func(migrate.Problem) Flag { return Flag{"dialect", []string{dialects()}} },
+	migrate.OtherTimes:       func(p migrate.Problem) Flag { return Flag{"time", []string{p.Fits}} },
 	migrate.OtherDialect:     func(p migrate.Problem) Flag { return Flag{"dialect", []string{p.Fits}} },
 }
 
