@@ -107,7 +107,7 @@ func (c *holdCmd) run(ctx context.Context, a *app, target string) error {
 	} else {
 		screen.List(a.Screen, "", held.Held, []string{"HOLD", "OWNER", "WHY"}, func(path string) screen.Row { return screen.Row{path, opt.By, opt.Why} })
 	}
-	text := fmt.Sprintf("Hold: %s held by %s: %s.", screen.Count(len(held.Held), "is", "are"), opt.By, pathNames(held.Held))
+	text := fmt.Sprintf("Hold: %s holds %s.", opt.By, pathNames(held.Held))
 	if len(stray) > 0 {
 		a.Conclude(screen.Attention, "%s No batch here belongs to collection %s: is the name misspelt? To lift the hold: %s", text, strings.Join(stray, ", "),
 			a.advice.Command("release", []string{target}, advice.Set("collection", advice.List(stray...))...))

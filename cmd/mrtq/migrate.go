@@ -272,7 +272,7 @@ func sayNotes(a *app, p *migrate.Plan, at advice.Situation) {
 	}
 	var flags []advice.Flag
 	if at.PlanFile != "" {
-		flags = advice.Settings(p)
+		flags = advice.Later(advice.Settings(p))
 	}
-	a.Say("%s. For details: %s", strings.Join(notes, ", "), a.advice.Command("plan", []string{at.Source, at.Target}, flags...))
+	a.Say("%s. For details: %s", strings.Join(notes, ", "), a.advice.Later().Command("plan", []string{at.Source, at.Target}, flags...))
 }

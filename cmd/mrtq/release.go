@@ -92,7 +92,7 @@ func (c *releaseCmd) run(ctx context.Context, a *app, args []string) error {
 	} else {
 		c.print(a, res)
 	}
-	c.conclude(a, s, res)
+	c.conclude(ctx, a, s, res)
 	return err
 }
 
@@ -140,10 +140,7 @@ func (c *releaseCmd) refuse(ctx context.Context, a *app, s pair, res *migrate.Re
 		err = fmt.Errorf("%w. %s", err, wantQuarantine(s.target))
 		at.Quarantine = defaultQuarantine(s.target)
 	case errors.Is(err, migrate.ErrNoSource):
-		if at.Run = a.newestRun(ctx, s.target); at.Run != nil {
-			at.Quarantined = at.Run.Choices.Undecodable == migrate.Quarantine
-			at.Quarantine = cmp.Or(c.quarantine, defaultQuarantine(s.target))
-		}
+		c.aboutRun(a.newestRun(ctx, s.target), s, &at)
 		err = fmt.Errorf("%w. To release without verifying, give --unverified. Next, to verify and release: %s", err, a.advice.CommandOf(migrate.StepRelease, at))
 		return exit.Usagef("nothing was released: %w", err)
 	case errors.Is(err, migrate.ErrUnfinished):
@@ -190,15 +187,7 @@ func (c *releaseCmd) print(a *app, res *migrate.Released) {
 }
 
 // conclude says what was released and what is still held.
-func (c *releaseCmd) conclude(a *app, s pair, res *migrate.Released) {
-	flags := []advice.Flag{advice.Switch("others")}
-	args := []string{s.target.Text}
-	for _, h := range res.Left {
-		flags = append(flags, advice.HoldFlag(h))
-		if h.OfRun() && len(args) == 1 {
-			args, flags = append(args, cmp.Or(s.source.Text, "SOURCE")), flags[1:]
-		}
-	}
+func (c *releaseCmd) conclude(ctx context.Context, a *app, s pair, res *migrate.Released) {
 	text, tone := fmt.Sprintf("Release: %s lifted", screen.Count(len(res.Lifted), "hold", "holds")), screen.Good
 	if len(res.Lifted) > 0 {
 		text += ": " + pathNames(res.Lifted)
@@ -209,7 +198,11 @@ func (c *releaseCmd) conclude(a *app, s pair, res *migrate.Released) {
 	case len(res.Lifted) == 0:
 		text, tone = "Release: nothing was lifted", screen.Attention
 	case c.unverified:
-		text, tone = text+", and nothing was verified", screen.Attention
+		text, tone = text+"; nothing was verified", screen.Attention
+	}
+	at := advice.Situation{Source: s.source.Text, Target: s.target.Text, Quarantine: c.quarantine}
+	if len(res.Left) > 0 || c.unverified {
+		c.aboutRun(a.newestRun(ctx, s.target), s, &at)
 	}
 	text += "."
 	if len(res.Left) > 0 {
@@ -217,9 +210,20 @@ func (c *releaseCmd) conclude(a *app, s pair, res *migrate.Released) {
 		if halfHeld(res) {
 			tone, text = screen.Attention, text+" But the large access worker takes small requests too, so this hold does not stop them."
 		}
-		text += " To lift this, when no longer needed: " + a.advice.Command("release", args, flags...)
+		text += " To lift this, when no longer needed: " + a.advice.Lift(at, res.Left)
+	}
+	if c.unverified && len(res.Lifted) > 0 && at.Run != nil {
+		text += " To verify the target now: " + a.advice.CommandOf(migrate.StepVerify, at)
 	}
 	a.Conclude(tone, "%s", text)
+}
+
+// aboutRun adds what is known of the newest run; nil if there is none.
+func (c *releaseCmd) aboutRun(run *migrate.Run, s pair, at *advice.Situation) {
+	if at.Run = run; run != nil {
+		at.Quarantined = run.Choices.Undecodable == migrate.Quarantine
+		at.Quarantine = cmp.Or(c.quarantine, defaultQuarantine(s.target))
+	}
 }
 
 // halfHeld reports whether small access requests are still held, and large ones no longer

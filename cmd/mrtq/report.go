@@ -179,7 +179,7 @@ func (c *reportCmd) readSides(ctx context.Context, a *app, s pair, d *report.Dat
 func (c *reportCmd) complete(d *report.Data) error {
 	if c.run != "" {
 		if d.Status == nil || !slices.ContainsFunc(d.Status.Runs, func(r migrate.RunStatus) bool { return r.ID == c.run }) {
-			return exit.Check(fmt.Errorf("%w: %q", migrate.ErrNoRun, c.run))
+			return exit.Check(fmt.Errorf("%w: %q; mrtq status %s shows the runs", migrate.ErrNoRun, c.run, advice.Word(d.Target)))
 		}
 		d.Records = slices.DeleteFunc(d.Records, func(r migrate.RecordStatus) bool { return r.Run != c.run })
 	}

@@ -80,7 +80,11 @@ func (c *statusCmd) run(ctx context.Context, a *app, given []string) error {
 	case status.Restored || status.Step == migrate.StepStopLegacy || status.Step == migrate.StepMigrateRest:
 		tone = screen.Attention
 	}
-	a.Conclude(tone, "Status: %s. %s", text, a.advice.Next(status.Step, at))
+	next := a.advice.Next(status.Step, at)
+	if status.Step == "" && at.Run != nil && at.Run.State == migrate.Done {
+		next = "To see what workers have done since: " + a.advice.CommandOf(migrate.StepVerify, at)
+	}
+	a.Conclude(tone, "Status: %s. %s", text, next)
 	if err == nil && failed {
 		err = exit.Check(errors.New(text))
 	}

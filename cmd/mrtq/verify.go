@@ -238,6 +238,8 @@ func verdictText(v *migrate.Verdict, target place) (screen.Tone, string) {
 		also = fmt.Sprintf(" %s late.", screen.Count(n, "record is", "records are"))
 	}
 	switch {
+	case !v.OK() && v.Count("not-kept") == len(v.Differences):
+		return screen.Bad, fmt.Sprintf("Verify: the target matches the source, but the quarantine file lacks the bytes of %s.%s", screen.Count(len(v.Differences), "record", "records"), also)
 	case v.Run == "":
 		return screen.Bad, fmt.Sprintf("Verify: no migration is recorded in %s. Check this address and its chroot, or migrate first.", advice.Word(target.Text))
 	case !v.OK():

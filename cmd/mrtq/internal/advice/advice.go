@@ -10,6 +10,7 @@ package advice
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"mrtq/migrate"
@@ -66,7 +67,7 @@ var rows = map[migrate.Step]row{
 	migrate.StepMigrate:       {"Next:", Adviser.migrate},
 	migrate.StepVerify:        {"Next:", Adviser.verify},
 	migrate.StepKeep:          {"If that file is lost, run the same migration again. It adds what the file lacks, and nothing else:", Adviser.keep},
-	migrate.StepRollBack:      {"Next, to migrate again afterwards:", Adviser.rollback},
+	migrate.StepRollBack:      {"Next, roll back, and then migrate again:", Adviser.rollback},
 	migrate.StepRepair:        {"Repair what is damaged. If that is not possible, roll back what workers have not changed:", Adviser.rollback},
 }
 
@@ -125,17 +126,23 @@ func (a Adviser) acceptActedOn(s Situation) string {
 
 // releaseOthers names the holds of which no run is an owner.
 func (a Adviser) releaseOthers(s Situation) string {
-	flags := []Flag{Switch("others")}
-	for _, h := range s.Holds {
-		if !h.OfRun() {
-			flags = append(flags, HoldFlag(h))
-		}
-	}
-	return a.Command("release", []string{s.Target}, flags...)
+	return a.Lift(s, slices.DeleteFunc(slices.Clone(s.Holds), migrate.HoldStatus.OfRun))
 }
 
-// HoldFlag is the flag that chooses a hold.
-func HoldFlag(h migrate.HoldStatus) Flag {
+// Lift is the command that lifts these holds. If a run has set one of them, it verifies first.
+func (a Adviser) Lift(s Situation, holds []migrate.HoldStatus) string {
+	args, flags := []string{s.Target}, []Flag{Switch("others")}
+	if slices.ContainsFunc(holds, migrate.HoldStatus.OfRun) {
+		args, flags = append(args, s.source()), s.quarantine()
+	}
+	for _, h := range holds {
+		flags = append(flags, holdFlag(h))
+	}
+	return a.Command("release", args, flags...)
+}
+
+// holdFlag is the flag that chooses a hold.
+func holdFlag(h migrate.HoldStatus) Flag {
 	if queue, name := h.Name(); queue {
 		return Flag{"only", []string{name}}
 	} else {

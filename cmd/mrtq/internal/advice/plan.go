@@ -71,6 +71,18 @@ func (a Adviser) unblock(s Situation) string {
 	return words + a.Command("plan", []string{s.Source, s.Target}, flags...)
 }
 
+// Later is an adviser for what comes after a migration: it leaves out what only the first one
+// needs.
+func (a Adviser) Later() Adviser {
+	a.Given = Later(a.Given)
+	return a
+}
+
+// Later are the flags but those that only the first migration needs.
+func Later(flags []Flag) []Flag {
+	return slices.DeleteFunc(slices.Clone(flags), func(f Flag) bool { return slices.Contains(first, f.Name) })
+}
+
 // withoutChoices is an adviser that hands no choice of this command to the next one.
 func (a Adviser) withoutChoices() Adviser {
 	a.Given = slices.DeleteFunc(slices.Clone(a.Given), func(f Flag) bool { return isChoice(f.Name) || slices.Contains(first, f.Name) || f.Name == "acl" })
