@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/verify"
+	"mrtq/newqueue"
 )
 
 // Step is what to do next.
@@ -16,12 +18,20 @@ const (
 	StepNoQueue        Step = "no-queue"        // there is no new queue at the address
 	StepFinish         Step = "finish"          // a run was interrupted
 	StepFinishRollback Step = "finish-rollback" // a rollback was interrupted
+	StepRestored       Step = "restored"        // the target was restored from a backup: it takes an explicit word to go on
 	StepStopLegacy     Step = "stop-legacy"     // a legacy worker works on migrated records
 	StepMigrateRest    Step = "migrate-rest"    // records are not migrated
 	StepRelease        Step = "release"
-	StepReleaseOthers  Step = "release-others" // only other owners hold the queues
-	StepKept           Step = "kept"           // a rollback kept jobs: their records must not run
-	StepPlan           Step = "plan"           // nothing was migrated, or everything was rolled back
+	StepAcceptActedOn  Step = "accept-acted-on" // the same, if what was acted on is as it should be
+	StepReleaseOthers  Step = "release-others"  // only other owners hold the queues
+	StepKept           Step = "kept"            // a rollback kept jobs: their records must not run
+	StepPlan           Step = "plan"            // nothing was migrated, or everything was rolled back
+	StepDecide         Step = "decide"          // a plan has problems
+	StepMigrate        Step = "migrate"         // a plan is ready
+	StepVerify         Step = "verify"          // everything is migrated
+	StepKeep           Step = "keep"            // the quarantine file lacks the bytes of records
+	StepRollBack       Step = "roll-back"       // the target does not match the source, and was not released
+	StepRepair         Step = "repair"          // the same, after a release
 )
 
 // advice is what to do in each situation. The first row that applies counts.
@@ -54,6 +64,55 @@ func advise(s *Status) Step {
 	return ""
 }
 
+// VerdictStep says what to do after a verification; "" if nothing is left undone.
+func VerdictStep(v *Verdict) Step {
+	before := v.State == ledger.Done && len(v.Released) == 0
+	for _, row := range []struct {
+		applies bool
+		step    Step
+	}{
+		{v.Run == "", StepPlan},
+		{v.State == ledger.Running, StepFinish},
+		{v.State == ledger.RollingBack, StepFinishRollback},
+		{v.Count(verify.NotKept) > 0 && v.Count(verify.NotKept) == len(v.Differences), StepKeep},
+		{v.CountGroup(verify.Damage) > 0 && before, StepRollBack},
+		{v.CountGroup(verify.Damage) > 0, StepRepair},
+		{v.Count(verify.Changed)+v.Count(verify.Vanished) > 0 && before, StepRollBack},
+		{v.Count(verify.Changed)+v.Count(verify.Vanished) > 0, StepStopLegacy},
+		{v.Count(verify.Restored) > 0, StepRestored},
+		{v.State == ledger.RolledBack, StepPlan},
+		{v.Count(verify.Missed)+len(v.Late) > 0, StepMigrateRest},
+		{v.Count(verify.ActedOn) > 0, StepAcceptActedOn},
+		{len(v.Released) < len(newqueue.QueueHolds), StepRelease},
+	} {
+		if row.applies {
+			return row.step
+		}
+	}
+	return ""
+}
+
+// PlanStep says what to do with a plan; "" if there is nothing to do.
+func PlanStep(p *Plan) Step {
+	switch {
+	case p.Blocked():
+		return StepDecide
+	case !p.Empty():
+		return StepMigrate
+	case p.Previous != nil && p.Previous.State == ledger.Done:
+		return StepVerify
+	}
+	return ""
+}
+
+// UndoStep says what to do after a rollback.
+func UndoStep(u *Undo) Step {
+	if len(u.Keeps) > 0 {
+		return StepKept
+	}
+	return StepPlan
+}
+
 // isIn reports whether the newest run is in a state.
 func (s *Status) isIn(state RunState) bool { return s.Newest() != nil && s.Newest().State == state }
 
@@ -65,6 +124,6 @@ func (s *Status) legacyHas(some func(LegacyStatus) []string) bool {
 // held reports whether there is a hold of a run, or one that no run owns.
 func (s *Status) held(byRun bool) bool {
 	return slices.ContainsFunc(s.Holds, func(h HoldStatus) bool {
-		return byRun == slices.ContainsFunc(h.Owners, func(o ledger.Owner) bool { return ledger.IsRun(o.By) })
+		return byRun == hasRun(h.Owners)
 	})
 }

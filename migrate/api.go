@@ -96,14 +96,58 @@ type (
 	ProblemKind = plan.ProblemKind
 	Finding     = plan.Finding
 	ListSize    = plan.ListSize
+	Tally       = plan.Tally
+	Warning     = plan.Warning
+	Risk        = plan.Risk
+	HeldLock    = plan.HeldLock
+	ACLNote     = plan.ACLNote
+	Headroom    = plan.Headroom
+	// VanishedRecord is a migrated record that is not in the source any more.
+	VanishedRecord = plan.Vanished
+)
+
+// The actions of a plan.
+const (
+	ActCreate     = plan.Create
+	ActUnchanged  = plan.Unchanged
+	ActChanged    = plan.Changed
+	ActRemoved    = plan.Removed
+	ActSkip       = plan.Skip
+	ActQuarantine = plan.Quarantine
+	ActBlock      = plan.Block
 )
 
 // Actions are what a plan can do with a record, in the order in which tables show them.
 var Actions = plan.Actions
 
+// The kinds of problems that a flag solves. A [Problem] of another kind has to be repaired.
+const (
+	Undecodable        = plan.Undecodable
+	UnreadableRecord   = plan.Unreadable
+	Consumed           = plan.Consumed
+	Unserviceable      = plan.Unserviceable
+	InventoryWaiting   = plan.InventoryWaiting
+	NeedsNewQueue      = plan.NoQueue
+	NeedsDialect       = plan.NoDialect
+	OtherDialect       = plan.OtherDialect
+	NeedsHoldAgain     = plan.Released
+	NeedsRestored      = plan.Restored
+	OtherChoices       = plan.OtherChoices
+	OtherTimes         = plan.OtherTimes
+	RollbackUnfinished = plan.RollbackUnfinished
+	RecordTooLarge     = plan.TooLarge
+)
+
+// Unreadable is the kind of error of a [Record] that could not be read.
+const Unreadable = rules.Unreadable
+
 // ReadPlan reads a saved plan: see [Plan.Write]. The error wraps [ErrPlanFile], or comes
 // from r.
 func ReadPlan(r io.Reader) (*Plan, error) { return plan.Read(r) }
+
+// InCommon returns the words that two messages about different things share, with … where
+// they differ. A message may already contain … from an earlier call.
+func InCommon(a, b string) string { return plan.InCommon(a, b) }
 
 // ReadBy says which services can read a queue of a dialect.
 func ReadBy(d newqueue.Dialect) string { return plan.ReadBy(d) }
@@ -113,13 +157,35 @@ type (
 	Run        = ledger.Run
 	RunState   = ledger.RunState
 	Counts     = ledger.Counts
-	Owner      = ledger.Owner
 	Limits     = apply.Limits
 	Verdict    = verify.Verdict
 	Difference = verify.Difference
 	Kind       = verify.Kind
-	UndoItem   = rollback.Item
-	NoQueue    = target.NoQueue
+	Group      = verify.Group
+	// VerdictItem is a record of a [Verdict] and what it became.
+	VerdictItem = verify.Item
+	Accounted   = verify.Accounted
+	HoldOwner   = ledger.Owner
+	UndoKind    = rollback.Verdict
+	UndoItem    = rollback.Item
+	NoQueue     = target.NoQueue
+)
+
+// The groups of differences; see [Verdict].
+const (
+	Damage       = verify.Damage
+	MovedRecords = verify.MovedRecords
+	UnfinishedIn = verify.UnfinishedIn
+	RestoredIn   = verify.RestoredIn
+	ActedOnIn    = verify.ActedOnIn
+)
+
+// Groups are all groups, the gravest first.
+var Groups = verify.Groups
+
+// What becomes of a job in a rollback; see [UndoItem].
+const (
+	RemovedByOthers = rollback.Gone
 )
 
 // The states of a run.

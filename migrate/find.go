@@ -23,6 +23,7 @@ type Item struct {
 	Changed bool
 	Job     string       // path of the job or request; "" if there was none
 	Nodes   []znode.Node // of the job or request and its entries; none if it was removed
+	NoQueue *NoQueue     // what is at the target instead of a new queue; nil if there is one
 	State   string       // of the job or request
 }
 
@@ -39,7 +40,8 @@ var idProperties = []string{"jobID", "batchID", "objectID", "localID", "manifest
 
 // Find finds a record by its path, its name or an id in it (jobID, batchID, objectID and
 // others), or a job or request by its path or id. The error wraps [ErrNoItem],
-// [ErrManyItems] or [ErrDamaged], or comes from reading.
+// [ErrManyItems] or [ErrDamaged], or comes from reading. With [ErrNoItem], the item has what
+// is at the target instead of a new queue.
 func Find(ctx context.Context, src *Source, at *Reader, name string) (*Item, error) {
 	t, err := target.Read(ctx, at)
 	if err == nil {
@@ -49,13 +51,16 @@ func Find(ctx context.Context, src *Source, at *Reader, name string) (*Item, err
 		return nil, err
 	}
 	f := finder{src: src, t: t, item: &Item{}}
-	if err := f.find(ctx, name); err != nil {
-		return nil, err
+	if !t.HasQueue() {
+		if f.item.NoQueue, err = target.ReadNoQueue(ctx, at); err != nil {
+			return nil, err
+		}
 	}
-	if f.item.Record == nil && f.item.Run == "" && len(f.item.Nodes) == 0 {
-		return nil, fmt.Errorf("%s: %w", name, ErrNoItem)
+	err = f.find(ctx, name)
+	if err == nil && f.item.Record == nil && f.item.Run == "" && len(f.item.Nodes) == 0 {
+		err = fmt.Errorf("%s: %w", name, ErrNoItem)
 	}
-	return f.item, nil
+	return f.item, err
 }
 
 type finder struct {

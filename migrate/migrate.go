@@ -45,10 +45,14 @@ type Result struct {
 	Created Counts `json:"created"` // by this call
 	// Steps is the number of transactions of this call.
 	Steps int `json:"transactions"`
+	// CarriedOut says that the approved plan was carried out before. Then only the bytes of
+	// quarantined records were kept again.
+	CarriedOut bool `json:"carried_out"`
 }
 
 // Migrate carries out a plan, or finishes an interrupted run. It waits until no other
 // migrator works on the target. If the target changes meanwhile, it plans the rest again.
+// It creates the chroot of the target's address, if that is missing.
 //
 // The error wraps [ErrBlocked] if the plan has problems: then nothing was written.
 // [ErrStale], [ErrRolledBack] and [ErrFinished] say what happened while it waited. Others
@@ -62,6 +66,13 @@ func Migrate(ctx context.Context, src *Source, w *Writer, opt MigrateOptions) (*
 	err := m.prepare(ctx)
 	if err != nil || m.plan.Empty() {
 		return m.result, err
+	}
+	made, err := w.MakeChroot(ctx)
+	if err != nil {
+		return m.result, cancelled(&TargetError{err})
+	}
+	if len(made) > 0 {
+		m.opt.Say("created the chroot " + made[len(made)-1])
 	}
 	report(ctx, AwaitingTurn, 0, 0)
 	waited, resign, err := apply.Lead(ctx, w, m.owner, m.plan.Settings.ACL, m.opt.Say)
@@ -115,7 +126,16 @@ func (m *migration) prepare(ctx context.Context) error {
 		}
 	}
 	m.result.Plan, m.result.Run = m.plan, m.plan.Run
-	return m.check()
+	err := m.check()
+	if errors.Is(err, ErrBlocked) {
+		// If another migrator wrote while the plan was made, the plan may show only half of
+		// a transaction. Then the plan that is made after the wait counts.
+		now, readErr := m.read(ctx)
+		if readErr != nil || !sameRuns(plan.Seen(m.plan).Ledger.Runs, now.Ledger.Runs) {
+			return readErr
+		}
+	}
+	return err
 }
 
 func (m *migration) read(ctx context.Context) (*target.Target, error) {
@@ -135,7 +155,9 @@ func (m *migration) read(ctx context.Context) (*target.Target, error) {
 // check refuses a plan that can't be carried out, and has its quarantined records kept.
 func (m *migration) check() error {
 	p := m.plan
-	if m.opt.Approved != nil {
+	if m.opt.Approved != nil && m.opt.Approved.CarriedOut(p) {
+		m.result.CarriedOut, m.result.Run = true, m.opt.Approved.Run
+	} else if m.opt.Approved != nil {
 		if differences := m.opt.Approved.Differences(p); len(differences) > 0 {
 			return fmt.Errorf("%w: %s", ErrStale, differences[0])
 		}

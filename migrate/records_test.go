@@ -17,8 +17,8 @@ import (
 // accounted are the numbers of a verdict, in the order of their fields.
 func accounted(v *migrate.Verdict) string {
 	r := v.Records
-	return fmt.Sprintf("total %d: migrated %d, gone %d, skipped %d, quarantined %d, late %d, missed %d, returned %d",
-		r.Total, r.Migrated, r.Gone, r.Skipped, r.Quarantined, r.Late, r.Missed, r.Returned)
+	return fmt.Sprintf("total %d: migrated %d, removed %d, skipped %d, quarantined %d, late %d, missed %d, returned %d",
+		r.Total, r.Migrated, r.Removed, r.Skipped, r.Quarantined, r.Late, r.Missed, r.Returned)
 }
 
 // Every record counts once, whatever became of it. The differences name what could run twice
@@ -34,7 +34,7 @@ func TestEveryRecordCountsOnce(t *testing.T) {
 		jid := znode.Name(s.jobOf(ingest(n)))
 		s.remove(s.entryInBatch(jid), "/jobs/"+jid, "/jobs/states/pending/05-"+jid)
 	}
-	const before = "total 7: migrated 5, gone 0, skipped 1, quarantined 1, late 0, missed 0, returned 0"
+	const before = "total 7: migrated 5, removed 0, skipped 1, quarantined 1, late 0, missed 0, returned 0"
 	for _, c := range []struct {
 		name   string
 		change func(s *site)
@@ -47,39 +47,39 @@ func TestEveryRecordCountsOnce(t *testing.T) {
 		{"changed, but its job is completed", func(s *site) { s.set(ingest(3), record(t, legacy.Pending, job("a", "3"))) }, before, "ok",
 			func(v *migrate.Verdict) bool { return len(v.Notices) == 1 }},
 		{"changed, and its job was removed", func(s *site) { removeJob(s, 1); s.set(ingest(1), []byte("x")) },
-			"total 7: migrated 4, gone 1, skipped 1, quarantined 1, late 0, missed 0, returned 0", "acted-on", func(v *migrate.Verdict) bool { return len(v.Notices) == 1 && len(v.Gone) == 1 }},
-		{"vanished", func(s *site) { s.remove(ingest(1)) }, "total 6: migrated 4, gone 0, skipped 1, quarantined 1, late 0, missed 0, returned 0", "vanished", nil},
-		{"vanished, but its job is completed", func(s *site) { s.remove(ingest(3)) }, "total 6: migrated 4, gone 0, skipped 1, quarantined 1, late 0, missed 0, returned 0", "ok", nil},
+			"total 7: migrated 4, removed 1, skipped 1, quarantined 1, late 0, missed 0, returned 0", "acted-on", func(v *migrate.Verdict) bool { return len(v.Notices) == 1 && len(v.Removed) == 1 }},
+		{"vanished", func(s *site) { s.remove(ingest(1)) }, "total 6: migrated 4, removed 0, skipped 1, quarantined 1, late 0, missed 0, returned 0", "vanished", nil},
+		{"vanished, but its job is completed", func(s *site) { s.remove(ingest(3)) }, "total 6: migrated 4, removed 0, skipped 1, quarantined 1, late 0, missed 0, returned 0", "ok", nil},
 		{"vanished, and its job was removed", func(s *site) { removeJob(s, 1); s.remove(ingest(1)) },
-			"total 6: migrated 4, gone 0, skipped 1, quarantined 1, late 0, missed 0, returned 0", "acted-on", func(v *migrate.Verdict) bool { return len(v.Gone) == 0 }},
-		{"vanished after the release", func(s *site) { s.release(); s.remove(ingest(1)) }, "total 6: migrated 4, gone 0, skipped 1, quarantined 1, late 0, missed 0, returned 0", "ok", nil},
+			"total 6: migrated 4, removed 0, skipped 1, quarantined 1, late 0, missed 0, returned 0", "acted-on", func(v *migrate.Verdict) bool { return len(v.Removed) == 0 }},
+		{"vanished after the release", func(s *site) { s.release(); s.remove(ingest(1)) }, "total 6: migrated 4, removed 0, skipped 1, quarantined 1, late 0, missed 0, returned 0", "ok", nil},
 		{"changed after the release", func(s *site) { s.release(); s.set(ingest(1), []byte("x")) }, before, "changed", nil},
-		{"late", func(s *site) { s.late(900) }, "total 8: migrated 5, gone 0, skipped 1, quarantined 1, late 1, missed 0, returned 0", "ok",
+		{"late", func(s *site) { s.late(900) }, "total 8: migrated 5, removed 0, skipped 1, quarantined 1, late 1, missed 0, returned 0", "ok",
 			func(v *migrate.Verdict) bool { return slices.Equal(v.Late, []string{ingest(900)}) }},
 		{"late in a queue that was empty", func(s *site) {
 			s.create("/accessSmall.1/mrtQ-000000000000", record(t, legacy.Pending, token("0")))
-		}, "total 8: migrated 5, gone 0, skipped 1, quarantined 1, late 1, missed 0, returned 0", "ok", nil},
-		{"missed", func(s *site) { s.late(0) }, "total 8: migrated 5, gone 0, skipped 1, quarantined 1, late 0, missed 1, returned 0", "missed", nil},
-		{"late and skipped", func(s *site) { s.create(ingest(900), record(t, legacy.Deleted, job("a", "900"))) }, "total 8: migrated 5, gone 0, skipped 2, quarantined 1, late 0, missed 0, returned 0", "ok", nil},
-		{"late and undecodable", func(s *site) { s.create(ingest(900), []byte("x")) }, "total 8: migrated 5, gone 0, skipped 1, quarantined 2, late 0, missed 0, returned 0", "ok", nil},
+		}, "total 8: migrated 5, removed 0, skipped 1, quarantined 1, late 1, missed 0, returned 0", "ok", nil},
+		{"missed", func(s *site) { s.late(0) }, "total 8: migrated 5, removed 0, skipped 1, quarantined 1, late 0, missed 1, returned 0", "missed", nil},
+		{"late and skipped", func(s *site) { s.create(ingest(900), record(t, legacy.Deleted, job("a", "900"))) }, "total 8: migrated 5, removed 0, skipped 2, quarantined 1, late 0, missed 0, returned 0", "ok", nil},
+		{"late and undecodable", func(s *site) { s.create(ingest(900), []byte("x")) }, "total 8: migrated 5, removed 0, skipped 1, quarantined 2, late 0, missed 0, returned 0", "ok", nil},
 		{"late, with a number that has wrapped", func(s *site) {
 			s.create("/ingest/mrtQ-0500-2147483648", record(t, legacy.Pending, job("a", "w")))
-		}, "total 8: migrated 5, gone 0, skipped 1, quarantined 1, late 1, missed 0, returned 0", "ok", nil},
-		{"repaired", func(s *site) { s.set(ingest(5), record(t, legacy.Pending, job("a", "5"))) }, "total 7: migrated 5, gone 0, skipped 1, quarantined 0, late 0, missed 1, returned 0", "missed", nil},
-		{"removed by hand", func(s *site) { removeJob(s, 1) }, "total 7: migrated 4, gone 1, skipped 1, quarantined 1, late 0, missed 0, returned 0", "acted-on",
-			func(v *migrate.Verdict) bool { return len(v.Gone) == 1 && v.Gone[0].Record == ingest(1) }},
-		{"rolled back", func(s *site) { s.mustRollback(migrate.RollbackOptions{}) }, "total 7: migrated 0, gone 0, skipped 1, quarantined 1, late 0, missed 0, returned 5", "ok", nil},
+		}, "total 8: migrated 5, removed 0, skipped 1, quarantined 1, late 1, missed 0, returned 0", "ok", nil},
+		{"repaired", func(s *site) { s.set(ingest(5), record(t, legacy.Pending, job("a", "5"))) }, "total 7: migrated 5, removed 0, skipped 1, quarantined 0, late 0, missed 1, returned 0", "missed", nil},
+		{"removed by hand", func(s *site) { removeJob(s, 1) }, "total 7: migrated 4, removed 1, skipped 1, quarantined 1, late 0, missed 0, returned 0", "acted-on",
+			func(v *migrate.Verdict) bool { return len(v.Removed) == 1 && v.Removed[0].Record == ingest(1) }},
+		{"rolled back", func(s *site) { s.mustRollback(migrate.RollbackOptions{}) }, "total 7: migrated 0, removed 0, skipped 1, quarantined 1, late 0, missed 0, returned 5", "ok", nil},
 		{"rolled back, one is kept", func(s *site) {
 			s.release()
 			s.set(s.jobOf(ingest(1))+"/space_needed", []byte("1"))
 			s.mustRollback(migrate.RollbackOptions{})
-		}, "total 7: migrated 1, gone 0, skipped 1, quarantined 1, late 0, missed 0, returned 4", "ok", nil},
+		}, "total 7: migrated 1, removed 0, skipped 1, quarantined 1, late 0, missed 0, returned 4", "ok", nil},
 		{"rolled back, and the record of a kept job changes", func(s *site) {
 			s.release()
 			s.set(s.jobOf(ingest(1))+"/space_needed", []byte("1"))
 			s.mustRollback(migrate.RollbackOptions{})
 			s.set(ingest(1), record(t, legacy.Consumed, job("a", "1")))
-		}, "total 7: migrated 1, gone 0, skipped 1, quarantined 1, late 0, missed 0, returned 4", "changed", nil},
+		}, "total 7: migrated 1, removed 0, skipped 1, quarantined 1, late 0, missed 0, returned 4", "changed", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -96,7 +96,7 @@ func TestEveryRecordCountsOnce(t *testing.T) {
 				t.Errorf("%v, expected %s", v.Differences, c.kinds)
 			}
 			if c.extra != nil && !c.extra(v) {
-				t.Errorf("late %v, gone %v, notices %v", v.Late, v.Gone, v.Notices)
+				t.Errorf("late %v, gone %v, notices %v", v.Late, v.Removed, v.Notices)
 			}
 		})
 	}

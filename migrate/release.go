@@ -27,6 +27,12 @@ var (
 	ErrNotVerified = errors.New("the target does not match the source")
 	// ErrActedOn says that more jobs or batches were acted on than the operator accepts.
 	ErrActedOn = errors.New("jobs or batches were acted on since they were migrated")
+	// ErrNotKept says that records are in quarantine, and no file that has their bytes was
+	// given.
+	ErrNotKept = errors.New("records are in quarantine, and no file that keeps their bytes was given")
+	// ErrNoSource says that the holds cover a migration, and that it can't be verified
+	// without its source.
+	ErrNoSource = errors.New("the holds cover a migration, and without SOURCE it can't be verified")
 	// ErrHoldsChanged says that holds or runs have changed since they were read.
 	ErrHoldsChanged = errors.New("the holds or the runs changed meanwhile")
 )
@@ -34,8 +40,8 @@ var (
 // ReleaseOptions are the options of a release.
 type ReleaseOptions struct {
 	VerifyOptions
-	Queues      []newqueue.QueueHold // to release; none means all
-	Collections []string             // to release, instead of queues
+	Queues      []newqueue.QueueHold // to release; none means all, unless there are Collections
+	Collections []string             // to release
 	// Others also lifts the holds of people and other clients.
 	Others bool
 	// ActedOn is how many jobs and batches may have been acted on.
@@ -49,7 +55,7 @@ type ReleaseOptions struct {
 
 // Released is what a release did.
 type Released struct {
-	Lifted []string     `json:"lifted"` // the holds that are gone
+	Lifted []string     `json:"lifted"` // the holds that were removed
 	Left   []HoldStatus `json:"left"`   // the holds that are still there
 	// Verdict is that of the verification; nil without one.
 	Verdict *Verdict `json:"verdict"`
@@ -59,8 +65,8 @@ type Released struct {
 // other owners stays, unless opt.Others is set. src may be nil if opt.Unverified is set, or
 // if no run was ever made.
 //
-// The error wraps [ErrUnfinished], [ErrNotVerified], [ErrActedOn], [ErrRestored],
-// [ErrDamaged] or [ErrHoldsChanged], or comes from reading; then nothing was released. The
+// The error wraps [ErrUnfinished], [ErrNotVerified], [ErrNotKept], [ErrActedOn],
+// [ErrNoSource], [ErrRestored], [ErrDamaged], [ErrNoQueue] or [ErrHoldsChanged], or comes from reading; then nothing was released. The
 // result is not nil if the target was verified, and has the verdict.
 func Release(ctx context.Context, src *Source, w *Writer, opt ReleaseOptions) (*Released, error) {
 	if err := w.Sync(ctx); err != nil {
@@ -70,6 +76,9 @@ func Release(ctx context.Context, src *Source, w *Writer, opt ReleaseOptions) (*
 	if err != nil {
 		return nil, cancelled(&TargetError{err})
 	}
+	if !t.HasQueue() && len(t.Holds) == 0 {
+		return nil, fmt.Errorf("%w: nothing can be held", ErrNoQueue)
+	}
 	res := &Released{Lifted: []string{}, Left: []HoldStatus{}}
 	r := release{w: w, t: t, opt: opt, nonce: rand.Text()}
 	if !slices.ContainsFunc(t.Holds, r.lifts) {
@@ -78,10 +87,18 @@ func Release(ctx context.Context, src *Source, w *Writer, opt ReleaseOptions) (*
 		}
 		return res, nil
 	}
-	if err := checkReleasable(t, opt); err != nil {
+	// A hold of which no run is an owner keeps no worker from a migrated job.
+	covered := slices.ContainsFunc(t.Holds, func(h target.Hold) bool { return h.Queue != "" && r.lifts(h) && hasRun(h.Owners) })
+	if covered {
+		err = checkReleasable(t, opt)
+	}
+	if err != nil {
 		return nil, err
 	}
-	if !opt.Unverified && len(opt.Collections) == 0 && len(t.Ledger.Runs) > 0 {
+	if covered && !opt.Unverified && len(t.Ledger.Runs) > 0 {
+		if src == nil {
+			return nil, ErrNoSource
+		}
 		if res.Verdict, err = verifyTarget(ctx, src, t, opt.VerifyOptions); err != nil {
 			return nil, cancelled(err)
 		}
@@ -97,9 +114,6 @@ func Release(ctx context.Context, src *Source, w *Writer, opt ReleaseOptions) (*
 
 // checkReleasable refuses a release that no verification could allow.
 func checkReleasable(t *target.Target, opt ReleaseOptions) error {
-	if len(opt.Collections) > 0 {
-		return nil
-	}
 	if t.Damage != nil && !opt.Unverified {
 		return t.Damage
 	}
@@ -126,6 +140,9 @@ func accept(v *Verdict, opt ReleaseOptions) error {
 		default:
 			return fmt.Errorf("%w: %s", ErrNotVerified, d)
 		}
+	}
+	if v.Records.Quarantined > 0 && opt.Quarantined == nil {
+		return fmt.Errorf("%w: %d records", ErrNotKept, v.Records.Quarantined)
 	}
 	if acted > opt.ActedOn {
 		return fmt.Errorf("%w: %d, and %d are accepted", ErrActedOn, acted, opt.ActedOn)
@@ -175,6 +192,10 @@ func (r *release) lift(ctx context.Context, res *Released) error {
 	return err
 }
 
+func hasRun(owners ledger.Owners) bool {
+	return slices.ContainsFunc(owners, func(o ledger.Owner) bool { return ledger.IsRun(o.By) })
+}
+
 // left are the owners that a hold has after the release.
 func (r *release) left(h target.Hold) ledger.Owners {
 	if r.opt.Others || h.Collection != "" {
@@ -191,10 +212,10 @@ func (r *release) wants(h target.Hold) bool {
 	switch {
 	case h.Collection != "":
 		return slices.Contains(r.opt.Collections, h.Collection)
-	case len(r.opt.Collections) > 0:
-		return false
+	case len(r.opt.Queues) == 0:
+		return len(r.opt.Collections) == 0
 	}
-	return len(r.opt.Queues) == 0 || slices.Contains(r.opt.Queues, h.Queue)
+	return slices.Contains(r.opt.Queues, h.Queue)
 }
 
 // records are the operations that note the release in the runs' records.

@@ -27,11 +27,17 @@ type Undo struct {
 	// legacy records of all of them must not run again.
 	Keeps []UndoItem `json:"keeps"`
 	Steps int        `json:"transactions"`
+	// Ask says why the operator should be asked before anything is removed; "" if there is no
+	// reason.
+	Ask string `json:"ask"`
+	// Record is the run's record, before.
+	Record *Run `json:"-"`
 }
 
 // RollbackOptions are the options of a rollback.
 type RollbackOptions struct {
-	// Force also removes jobs, requests and batches that were acted on.
+	// Force also removes jobs, requests and batches that were acted on, unless a session has
+	// locked them.
 	Force bool
 	// Restored says that the operator knows that the target was restored from a backup.
 	Restored bool
@@ -39,7 +45,8 @@ type RollbackOptions struct {
 	// record is not there any more, because the job is the only copy.
 	Source *Source
 	// Confirm, if not nil, is called with what the rollback would do, before it writes. If
-	// Confirm returns an error, nothing is written, and Rollback returns the error.
+	// Confirm returns an error, nothing is written, and Rollback returns the error. It
+	// should ask the operator if Ask of [Undo] says why.
 	Confirm func(*Undo) error
 	Limits  Limits
 	Say     func(string)
@@ -73,6 +80,7 @@ func Rollback(ctx context.Context, w *Writer, run string, opt RollbackOptions) (
 	if err := r.read(ctx, run); err != nil {
 		return nil, err
 	}
+	before := r.run().State
 	report(ctx, AwaitingTurn, 0, 0)
 	r.owner = apply.OwnerName(now(opt.Now))
 	waited, resign, err := apply.Lead(ctx, w, r.owner, r.run().ACL, r.opt.Say)
@@ -88,6 +96,9 @@ func Rollback(ctx context.Context, w *Writer, run string, opt RollbackOptions) (
 	undo, err := r.preview(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if before == ledger.Running && undo.State == ledger.Done {
+		undo.Ask = "another migration finished the run meanwhile"
 	}
 	if opt.Confirm != nil {
 		if err := opt.Confirm(undo); err != nil {
@@ -148,11 +159,14 @@ func (r *rolling) rollback() *rollback.Rollback {
 
 // preview says what the rollback would do.
 func (r *rolling) preview(ctx context.Context) (*Undo, error) {
-	undo := &Undo{Run: r.run().ID, State: r.run().State, Released: []newqueue.QueueHold{}, Keeps: []UndoItem{}}
+	undo := &Undo{Run: r.run().ID, State: r.run().State, Released: []newqueue.QueueHold{}, Keeps: []UndoItem{}, Record: r.run()}
 	for _, q := range newqueue.QueueHolds {
 		if r.target.Released(r.run(), q) {
 			undo.Released = append(undo.Released, q)
 		}
+	}
+	if len(undo.Released) > 0 {
+		undo.Ask = "its queues were released, so workers may have worked on its jobs"
 	}
 	done, total := 0, r.run().Created.Records()
 	for item, err := range r.rollback().Items(ctx) {
@@ -170,7 +184,27 @@ func (r *rolling) preview(ctx context.Context) (*Undo, error) {
 			undo.Removes.Jobs++
 		}
 	}
+	undo.Removes.Batches = r.emptied(undo)
 	return undo, nil
+}
+
+// emptied counts the run's batches of which no migrated job is left.
+func (r *rolling) emptied(undo *Undo) (n int) {
+	keeps := map[string]bool{} // batches with jobs that stay
+	for e := range r.target.Ledger.All() {
+		keeps[e.Batch] = keeps[e.Batch] || int(e.Run) != r.index
+	}
+	for _, i := range undo.Keeps {
+		if e := r.target.Ledger.Find(i.Record); e != nil && i.Verdict != rollback.Gone {
+			keeps[e.Batch] = true
+		}
+	}
+	for b := range r.target.Ledger.Batches() {
+		if int(b.Run) == r.index && !keeps[b.ID] {
+			n++
+		}
+	}
+	return n
 }
 
 // carryOut removes what the preview says. If the target changes meanwhile, it looks again.

@@ -28,8 +28,8 @@ type Status struct {
 	Batches  []StateCount `json:"batches"`
 	Holds    []HoldStatus `json:"holds"`
 	Locks    []LockStatus `json:"locks"`
-	// AtWork counts the migrators that are running, or wait for their turn.
-	AtWork int `json:"at_work"`
+	// AtWork counts the migrations that are running, or wait for their turn.
+	AtWork int `json:"migrators"`
 	// Legacy has each legacy queue, if a source was given.
 	Legacy []LegacyStatus `json:"legacy,omitempty"`
 	// NoQueue says what is at the address instead of a new queue; nil if there is one.
@@ -43,7 +43,7 @@ type RunStatus struct {
 	Run
 	Tracked int `json:"tracked"` // records that its ledger says it migrated
 	Present int `json:"present"` // of these, those whose job is there
-	Gone    int `json:"removed_since"`
+	Removed int `json:"removed"` // the others: finished and cleaned up, or deleted
 }
 
 // StateCount is how many jobs, requests or batches are in a state.
@@ -57,6 +57,14 @@ type StateCount struct {
 type HoldStatus struct {
 	Path   string         `json:"path"`
 	Owners []ledger.Owner `json:"owners"`
+}
+
+// OfRun reports whether a run is one of the owners.
+func (h HoldStatus) OfRun() bool { return hasRun(h.Owners) }
+
+// Name is the name of the queue or the collection that is held.
+func (h HoldStatus) Name() (queue bool, name string) {
+	return znode.Parent(h.Path) == newqueue.QueueLocksPath, znode.Name(h.Path)
 }
 
 func holdStatus(h target.Hold) HoldStatus { return HoldStatus{h.Path, h.Owners} }
@@ -144,6 +152,7 @@ func (r *statusReader) migrators(ctx context.Context) error {
 func (r *statusReader) runs() {
 	s := r.status
 	for _, run := range r.t.Ledger.Runs {
+		run.ACL = withoutDigests(run.ACL)
 		s.Runs = append(s.Runs, RunStatus{Run: run})
 	}
 	for e := range r.t.Ledger.All() {
@@ -152,7 +161,7 @@ func (r *statusReader) runs() {
 		if r.names.Has(e.Job) {
 			run.Present++
 		} else {
-			run.Gone++
+			run.Removed++
 		}
 	}
 	if r.t.Damage != nil {
@@ -162,6 +171,17 @@ func (r *statusReader) runs() {
 	for _, h := range r.t.Holds {
 		s.Holds = append(s.Holds, holdStatus(h))
 	}
+}
+
+// withoutDigests is an ACL for everybody to read.
+func withoutDigests(acl []ACL) []ACL {
+	acl = slices.Clone(acl)
+	for i := range acl {
+		if user, _, ok := strings.Cut(acl[i].ID, ":"); ok && acl[i].Scheme == "digest" {
+			acl[i].ID = user + ":…"
+		}
+	}
+	return acl
 }
 
 // states counts jobs by the queues of their states, and requests and batches by their
@@ -330,7 +350,7 @@ func (r *statusReader) legacy(ctx context.Context, src *Source) error {
 	if newest != nil {
 		choices = newest.Choices
 	}
-	err := readAll(ctx, src, src.Paths(), ReadingSource, func(f source.Fetched) error {
+	err := readAll(ctx, asPlanned(src, r.t), src.Paths(), ReadingSource, func(f source.Fetched) error {
 		if !f.There {
 			return nil
 		}

@@ -3,6 +3,7 @@ package migrate
 import (
 	"context"
 
+	"mrtq/legacy"
 	"mrtq/migrate/internal/target"
 	"mrtq/migrate/internal/verify"
 )
@@ -34,6 +35,7 @@ func Verify(ctx context.Context, src *Source, at *Reader, opt VerifyOptions) (*V
 
 // verifyTarget is Verify for a target that was read.
 func verifyTarget(ctx context.Context, src *Source, t *target.Target, opt VerifyOptions) (*Verdict, error) {
+	src = asPlanned(src, t)
 	names, err := t.ReadNames(ctx)
 	if err != nil {
 		return nil, &TargetError{err}
@@ -43,4 +45,14 @@ func verifyTarget(ctx context.Context, src *Source, t *target.Target, opt Verify
 		options.Quarantined = func(r Record) bool { return isKept(opt.Quarantined, r) }
 	}
 	return verify.Verify(ctx, src, t, names, options)
+}
+
+// asPlanned is the source with times read as the newest run has read them.
+func asPlanned(src *Source, t *target.Target) *Source {
+	if run := t.Ledger.Newest(); run != nil {
+		if unit, err := legacy.ParseTimePolicy(run.Time); err == nil {
+			return src.WithTimes(unit)
+		}
+	}
+	return src
 }

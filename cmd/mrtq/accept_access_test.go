@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/harness"
 )
 
@@ -55,7 +56,7 @@ func TestAcceptWithCredentials(t *testing.T) {
 		{"no certificate", password, []string{"--tls-ca", files.CA}, "cannot open a session with ZooKeeper at " + server.SecureAddress()},
 	} {
 		cmd, stderr := accept(c.environment, append(c.args, "--tags", "@J9", "--timeout", "3s")...)
-		if err := cmd.Run(); cmd.ProcessState.ExitCode() != exitEnv || !strings.Contains(stderr.String(), c.want) || strings.Contains(stderr.String(), "secret") {
+		if err := cmd.Run(); cmd.ProcessState.ExitCode() != exit.Environment || !strings.Contains(stderr.String(), c.want) || strings.Contains(stderr.String(), "secret") {
 			t.Errorf("%s: %v\ngot  %swant %s", c.name, err, stderr, c.want)
 		}
 	}

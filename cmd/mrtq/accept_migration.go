@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 
+	"mrtq/cmd/mrtq/internal/exit"
+	"mrtq/cmd/mrtq/internal/files"
+	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/harness"
 	"mrtq/harness/accept"
 	"mrtq/harness/accept/migration"
@@ -22,16 +24,16 @@ const ofQueue = "queue"
 func (c *acceptCmd) migrationScenarios(ctx context.Context, a *app, server *harness.Server, session zkconn.Config) error {
 	self, err := os.Executable()
 	if err != nil {
-		return fmt.Errorf("accept: %w", err)
+		return err
 	}
 	flags, err := a.conn.sameServer()
 	if err != nil {
-		return fmt.Errorf("accept: %w", err)
+		return err
 	}
 	opt := migration.Options{
 		Address: server.Address(), Session: session, Command: self, Flags: flags,
-		Features: []string{c.scenariosOf + ".feature"}, Tags: c.tags, Format: accept.Format(c.format), Out: a.stdout,
-		Color: c.out == "" && colourful(a.stdout.Writer),
+		Features: []string{c.scenariosOf + ".feature"}, Tags: c.tags, Format: accept.Format(c.format), Out: a.Out,
+		Color: c.out == "" && screen.Colourful(a.Out.Writer),
 	}
 	if opt.Format == accept.Brief && a.verbose {
 		opt.Format = accept.Pretty
@@ -48,7 +50,7 @@ func (c *acceptCmd) migrationScenarios(ctx context.Context, a *app, server *harn
 	if c.out == "" {
 		found, err = migration.Run(ctx, opt)
 	} else {
-		err = writeFile(c.out, func(w io.Writer) (err error) {
+		err = files.Write(c.out, func(w io.Writer) (err error) {
 			opt.Out = w
 			found, err = migration.Run(ctx, opt)
 			return err
@@ -58,15 +60,15 @@ func (c *acceptCmd) migrationScenarios(ctx context.Context, a *app, server *harn
 	case err != nil:
 		return err
 	case found.OK():
-		a.conclude(good, "Accept: %s of the %s passed.", count(found.Scenarios, "scenario", "scenarios"), c.scenariosOf)
+		a.Conclude(screen.Good, "Accept: %s of the %s passed.", screen.Count(found.Scenarios, "scenario", "scenarios"), c.scenariosOf)
 		return nil
 	}
 	for _, p := range found.Problems {
-		a.say("%s", p)
+		a.Say("%s", p)
 	}
-	a.conclude(bad, "Accept: %s of %d failed; %s.",
-		count(found.Failed, "scenario", "scenarios"), found.Scenarios, count(len(found.Problems), "problem", "problems"))
-	return checkError(errNotAccepted)
+	a.Conclude(screen.Bad, "Accept: %s of %d failed; %s.",
+		screen.Count(found.Failed, "scenario", "scenarios"), found.Scenarios, screen.Count(len(found.Problems), "problem", "problems"))
+	return exit.Check(errNotAccepted)
 }
 
 // sameServer returns the flags with which another mrtq process, in another folder,

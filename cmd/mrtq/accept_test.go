@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/harness"
 	"mrtq/internal/report"
 )
@@ -75,7 +76,7 @@ J9 job downloading → failed passed passed
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != exitInterrupted {
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != exit.Interrupted {
 		t.Errorf("%v, %s", err, stderr)
 	}
 	alone()
@@ -88,7 +89,7 @@ J9 job downloading → failed passed passed
 		{[]string{"--tags", "@nobody"}, "mrtq: --tags: the tags select no scenario\n"},
 	} {
 		cmd, _, stderr := accept(c.args...)
-		if err := cmd.Run(); cmd.ProcessState.ExitCode() != exitUsage || stderr.String() != c.want {
+		if err := cmd.Run(); cmd.ProcessState.ExitCode() != exit.Usage || stderr.String() != c.want {
 			t.Errorf("%v: %v\ngot  %swant %s", c.args, err, stderr, c.want)
 		}
 	}

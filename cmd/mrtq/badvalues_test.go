@@ -11,6 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"mrtq/cmd/mrtq/internal/exit"
+	"mrtq/cmd/mrtq/internal/settings"
 )
 
 // goSpeak are words that only a programmer says.
@@ -37,7 +40,7 @@ func TestBadValuesAreNamed(t *testing.T) {
 	t.Chdir(t.TempDir())
 	message := func(args ...string) string {
 		var out, errs bytes.Buffer
-		if code := run(args, &out, &errs); code != exitUsage {
+		if code := run(args, &out, &errs); code != exit.Usage {
 			t.Errorf("%s: exit code %d\n%s", strings.Join(args, " "), code, errs.String())
 		}
 		lines := strings.Split(strings.TrimSpace(errs.String()), "\n")
@@ -47,11 +50,11 @@ func TestBadValuesAreNamed(t *testing.T) {
 		if bad := goSpeak.FindString(strings.ReplaceAll(got, "--"+flag, "")); bad != "" {
 			t.Errorf("%s: %q says %q", how, got, bad)
 		}
-		if !strings.Contains(got, flag) || value != "" && !strings.Contains(got, value) || !strings.Contains(got, "want ") {
+		if !strings.Contains(got, flag) || value != "" && !strings.Contains(got, value) || !strings.Contains(got, "expected ") {
 			t.Errorf("%s: %q does not say what was found and what is wanted", how, got)
 		}
 	}
-	tried, settable := 0, flagNames(newRoot())
+	tried, settable := 0, settings.FlagNames(newRoot())
 	var each func(c *cobra.Command)
 	each = func(c *cobra.Command) {
 		for _, sub := range c.Commands() {
@@ -73,12 +76,12 @@ func TestBadValuesAreNamed(t *testing.T) {
 				tried++
 				args := append(append([]string{}, words...), "--"+f.Name+"="+value)
 				check(strings.Join(args, " "), f.Name, value, message(args...))
-				if f.Name == "config" || f.Name == "help" || f.Name == "version" || slices.Contains(flagOnly, f.Name) || !settable[f.Name] {
+				if f.Name == "config" || f.Name == "help" || f.Name == "version" || slices.Contains(settings.FlagOnly, f.Name) || !settable[f.Name] {
 					continue
 				}
-				t.Setenv(variable(f.Name), value)
-				check("$"+variable(f.Name)+"="+value, variable(f.Name), value, message(whole...))
-				os.Unsetenv(variable(f.Name))
+				t.Setenv(settings.Variable(f.Name), value)
+				check("$"+settings.Variable(f.Name)+"="+value, settings.Variable(f.Name), value, message(whole...))
+				os.Unsetenv(settings.Variable(f.Name))
 				file := filepath.Join(t.TempDir(), "settings.yaml")
 				if err := os.WriteFile(file, []byte(f.Name+": \""+value+"\"\n"), 0o600); err != nil {
 					t.Fatal(err)

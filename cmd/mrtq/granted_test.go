@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"mrtq/cmd/mrtq/internal/settings"
 	"mrtq/internal/jute"
 )
 
@@ -13,7 +14,7 @@ import (
 // session with each timeout, and prints which timeout the server granted.
 func granted() {
 	for _, asked := range os.Args[1:] {
-		got, err := grant(os.Getenv(addressVariable), asked)
+		got, err := grant(os.Getenv(settings.AddressVariable), asked)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)

@@ -1,6 +1,10 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"mrtq/cmd/mrtq/internal/exit"
+)
 
 // helpCmd is the command mrtq help. It replaces cobra's own, which prints the help of
 // mrtq for an unknown command, without an error.
@@ -12,11 +16,11 @@ func helpCmd() *cobra.Command {
 			found, rest, err := cmd.Root().Find(words)
 			switch {
 			case err != nil:
-				return usageError("%w", err)
+				return exit.Usagef("%w", err)
 			case len(rest) > 0 && found == cmd.Root():
 				return noSuchCommand(found, rest)
 			case len(rest) > 0:
-				return usageError("%q is one argument too many; usage: mrtq help [COMMAND]", rest[0])
+				return exit.Usagef("%q is one argument too many; usage: mrtq help [COMMAND]", rest[0])
 			}
 			found.InitDefaultHelpFlag() // so that it is listed
 			return found.Help()
@@ -37,11 +41,11 @@ func addCompletion(root *cobra.Command) {
 powershell or zsh. mrtq completion SHELL --help says where to put it.`
 	c.Example = `  mrtq completion bash`
 	c.RunE = func(*cobra.Command, []string) error {
-		return usageError("which shell? usage: mrtq completion bash|fish|powershell|zsh")
+		return exit.Usagef("which shell? usage: mrtq completion bash|fish|powershell|zsh")
 	}
 	c.Args = func(_ *cobra.Command, given []string) error {
 		if len(given) > 0 {
-			return usageError("completion for %q: want bash, fish, powershell or zsh", given[0])
+			return exit.Usagef("completion for %q: want bash, fish, powershell or zsh", given[0])
 		}
 		return nil
 	}

@@ -9,11 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"mrtq/cmd/mrtq/internal/exit"
+	"mrtq/cmd/mrtq/internal/screen"
 )
 
 // newRoot is the root command as run makes it, without outputs.
 func newRoot() *cobra.Command {
-	a := &app{stdout: &output{Writer: io.Discard}, stderr: io.Discard}
+	a := &app{Screen: screen.New(io.Discard, io.Discard)}
 	return a.root()
 }
 
@@ -92,7 +95,7 @@ func TestExamples(t *testing.T) {
 				args = args[:2] // the third is a record or a job
 			}
 			for _, arg := range args {
-				if _, err := parseEndpoint("SOURCE", arg); err != nil {
+				if _, err := parsePlace("SOURCE", arg); err != nil {
 					t.Errorf("%q: %v", line, err)
 				}
 			}
@@ -106,7 +109,7 @@ func TestExitCodes(t *testing.T) {
 	if !strings.Contains(strings.Join(strings.Fields(newRoot().Long), " "), want) {
 		t.Errorf("the help doesn't say %q", want)
 	}
-	if got := []int{exitDone, exitCheck, exitUsage, exitEnv, exitInterrupted}; !slices.Equal(got, []int{0, 1, 2, 3, 130}) {
+	if got := []int{exit.Done, exit.Failed, exit.Usage, exit.Environment, exit.Interrupted}; !slices.Equal(got, []int{0, 1, 2, 3, 130}) {
 		t.Errorf("the codes are %v", got)
 	}
 }

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -14,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"mrtq/internal/zkconn"
+	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/migrate"
 )
 
@@ -31,39 +29,23 @@ func TestInterruption(t *testing.T) {
 		want    string
 		code    int
 	}{
-		{"reading", ended, "plan", reading, "plan: interrupted; nothing was written", exitInterrupted},
-		{"at a transaction's edge", ended, "migrate", fmt.Errorf("migrate: %w", migrate.ErrInterrupted), "migrate: interrupted; run the same command again to finish", exitInterrupted},
-		{"before anything was written", ended, "migrate", reading, "migrate: interrupted; run the same command again to finish", exitInterrupted},
-		{"a rollback that removed nothing", ended, "rollback", (&rollbackCmd{}).withRemoved(nil, reading), "rollback: interrupted; this call removed nothing. To roll back, run the same command again", exitInterrupted},
-		{"a rollback in the middle", ended, "rollback", (&rollbackCmd{}).withRemoved(&migrate.Undo{Run: "run0000000000", Done: migrate.Done{Jobs: 12, Batches: 1}}, reading),
-			"rollback: interrupted; run0000000000 is not completely rolled back: this call removed 12 jobs, 0 access requests and 1 batch. Run the same command again to finish", exitInterrupted},
-		{"a dry rollback", ended, "rollback", (&rollbackCmd{dry: true}).withRemoved(nil, reading), "rollback: interrupted; nothing was written", exitInterrupted},
-		{"on the way", ended, "accept", reading, "accept: interrupted", exitInterrupted},
-		{"too late", ended, "plan", nil, "", exitDone},
-		{"an error of its own", ended, "plan", usageError("no"), "no", exitUsage},
-		{"it was not interrupted", t.Context(), "plan", reading, reading.Error(), exitEnv},
+		{"reading", ended, "plan", reading, "plan: interrupted; nothing was written", exit.Interrupted},
+		{"at a transaction's edge", ended, "migrate", fmt.Errorf("migrate: %w", migrate.ErrInterrupted), "migrate: interrupted; run the same command again to finish", exit.Interrupted},
+		{"before anything was written", ended, "migrate", reading, "migrate: interrupted; run the same command again to finish", exit.Interrupted},
+		{"a rollback that removed nothing", ended, "rollback", &partlyDone{reading, "nothing was removed"}, "rollback: interrupted; nothing was removed", exit.Interrupted},
+		{"on the way", ended, "accept", reading, "accept: interrupted", exit.Interrupted},
+		{"too late", ended, "plan", nil, "", exit.Done},
+		{"an error of its own", ended, "plan", exit.Usagef("no"), "no", exit.Usage},
+		{"it was not interrupted", t.Context(), "plan", reading, reading.Error(), exit.Environment},
 	} {
 		err := interruption(c.ctx, c.command, c.err)
 		got := ""
 		if err != nil {
 			got = err.Error()
 		}
-		if got != c.want || exitCode(err) != c.code {
-			t.Errorf("%s: %q, code %d; want %q, code %d", c.name, got, exitCode(err), c.want, c.code)
+		if got != c.want || exit.Code(err) != c.code {
+			t.Errorf("%s: %q, code %d; want %q, code %d", c.name, got, exit.Code(err), c.want, c.code)
 		}
-	}
-}
-
-// If the session is lost, the error says how far the run is. Other errors don't change.
-func TestLostSession(t *testing.T) {
-	done := migrate.Done{Jobs: 100, Access: 20, Batches: 7}
-	err := lostSession(fmt.Errorf("%w: no server for 30s", zkconn.ErrLost), "run0000000000", done, 5000)
-	const want = "the ZooKeeper session is lost: no server for 30s. run0000000000 is not finished: this call created 120 of 5000 jobs and requests; when a server can be reached, run the same command again to finish"
-	if !errors.Is(err, zkconn.ErrLost) || err.Error() != want {
-		t.Errorf("got  %v\nwant %s", err, want)
-	}
-	if err := lostSession(fs.ErrPermission, "run0000000000", done, 5000); err != fs.ErrPermission {
-		t.Errorf("got %v", err)
 	}
 }
 
@@ -80,14 +62,13 @@ func TestInterruptedCommands(t *testing.T) {
 		"status SILENT":                            "mrtq: status: interrupted; nothing was written\n",
 		"migrate SILENT file:new.ndjson":           "mrtq: migrate: interrupted; run the same command again to finish\n",
 		"migrate file:" + corpus + " SILENT":       "mrtq: migrate: interrupted; run the same command again to finish\n",
-		"rollback SILENT --run run0000000000":      "mrtq: rollback: interrupted; this call removed nothing. To roll back, run the same command again\n",
+		"rollback SILENT --run run0000000000":      "mrtq: rollback: interrupted; run the same command again to finish\n",
 		"show SILENT file:" + corpus + " jid1":     "mrtq: show: interrupted; nothing was written\n",
 		"check SILENT":                             "mrtq: check: interrupted\n",
 		"report SILENT":                            "mrtq: report: interrupted\n",
 		"hold SILENT":                              "mrtq: hold: interrupted; mrtq status TARGET shows which holds are set\n",
-		"release SILENT --force":                   "mrtq: release: interrupted; mrtq status TARGET shows which holds are set\n",
+		"release SILENT --unverified":              "mrtq: release: interrupted; mrtq status TARGET shows which holds are set\n",
 		"restore SILENT --in " + corpus:            "mrtq: restore: interrupted; run the same command again to finish\n",
-		"rebuild SILENT":                           "mrtq: rebuild: interrupted; run the same command again to finish\n",
 		"dump SILENT --out dump.ndjson":            "mrtq: dump: interrupted; nothing was written\n",
 		"accept --backend SILENT --tags @J9":       "mrtq: accept: interrupted\n",
 		"accept --backend SILENT --clean":          "mrtq: accept: interrupted\n",
@@ -115,7 +96,7 @@ func TestInterruptedCommands(t *testing.T) {
 				t.Fatal(err)
 			}
 			_ = cmd.Wait() // its exit code tells
-			if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || !strings.HasSuffix(stderr.String(), want) {
+			if code := cmd.ProcessState.ExitCode(); code != exit.Interrupted || !strings.HasSuffix(stderr.String(), want) {
 				t.Errorf("exit code %d: %q, want %q", code, stderr.String(), want)
 			}
 		})

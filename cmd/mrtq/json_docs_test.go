@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	restored "mrtq/internal/restore"
 	"mrtq/migrate"
 	"mrtq/migrate/live"
 )
@@ -20,16 +21,15 @@ var jsonOutputs = map[string]any{
 	"inspect":  []inspected{},
 	"check":    checked{},
 	"watch":    live.View{},
-	"restore":  migrate.Restored{},
+	"restore":  restored.Result{},
 	"plan":     migrate.Plan{},
 	"migrate":  migrated{},
-	"verify":   migrate.Verdict{},
-	"rollback": migrate.Undo{},
+	"verify":   verified{},
+	"rollback": rolledBack{},
 	"status":   statusOutput{},
-	"show":     shownItem{},
-	"rebuild":  migrate.Rebuilt{},
-	"hold":     holdOutput{},
-	"release":  released{},
+	"show":     shown{},
+	"hold":     migrate.Held{},
+	"release":  migrate.Released{},
 	"version":  version{},
 }
 
@@ -82,8 +82,6 @@ func fields(t reflect.Type, path string) []string {
 	switch {
 	case t == reflect.TypeFor[time.Time]():
 		return []string{path + ": time"}
-	case t == reflect.TypeFor[migrate.Records](): // a list to readers
-		return fields(reflect.TypeFor[[]migrate.Entry](), path)
 	case path == "": // a plan marshals itself: the same fields, with no list null
 	case t.Implements(reflect.TypeFor[json.Marshaler]()) || reflect.PointerTo(t).Implements(reflect.TypeFor[json.Marshaler]()):
 		return []string{path + ": value"}

@@ -3,11 +3,9 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"regexp"
@@ -15,17 +13,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
-	"go.uber.org/goleak"
 
+	"mrtq/cmd/mrtq/internal/settings"
 	"mrtq/harness/minizk"
-	"mrtq/migrate"
-	"mrtq/migrate/live"
 )
+
+var served = regexp.MustCompile(`(?m)^metrics: (http://\S+)$`)
 
 const openMetrics = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
@@ -83,193 +78,12 @@ func expect(t *testing.T, got, want map[string]float64) {
 	}
 }
 
-func handler(t *testing.T, c prometheus.Collector) *httptest.Server {
-	t.Helper()
-	h, err := metricsHandler(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := httptest.NewServer(h)
-	t.Cleanup(s.Close)
-	return s
-}
-
-func number(f float64) *float64 { return &f }
-
-// hostileNode is a legacy node that an operator could name in a flag. Every format must
-// escape its name.
-const hostileNode = "a\"b\\c\nd\x1b[2J\u202e"
-
-// full is a view with a value in every field. Names in it try to break the output.
-func full() live.View {
-	const evil = "x\"} 1\nmrtq_evil{a=\"\\\u202e\x1b[2J"
-	return live.View{
-		Target: "zk1:2181/new", Time: time.Unix(1e9, 0).UTC(), AsOf: time.Unix(1e9, 0).UTC(), Connected: true, There: true,
-		Jobs: []live.Queue{
-			{Name: "pending", Count: 12, Entered: 20, Left: 8, In: number(6), Out: number(1.5), Oldest: &live.OldestView{ID: "jid0000000001", Seconds: 90061, Here: 61}},
-			{Name: "held", Count: 0, Entered: 3, Left: 3, In: number(0), Out: number(0)},
-			{Name: evil, Count: 2, Entered: 2}, {Name: evil + "2", Count: 3, Entered: 4, Left: 1},
-		},
-		Access:  []live.Queue{{Name: "small", Count: 1, Entered: 1, Oldest: &live.OldestView{ID: "qid0000000000", Seconds: 5, Here: 5}}, {Name: "large"}},
-		Batches: []live.Queue{{Name: "batches", Count: 4, Entered: 4, Oldest: &live.OldestView{ID: "bid0000000000", Seconds: 7, Here: 7}}},
-		Source:  []live.Queue{{Name: "/ingest", Count: 9, Entered: 9, In: number(0), Out: number(3)}, {Name: "/" + hostileNode, Count: 1}},
-		Holds: []live.HoldView{{Path: "/locks/queue/ingest", Name: "ingest", Seconds: 30}, {Path: "/locks/queue/" + evil, Name: evil},
-			{Path: "/locks/collections/" + evil, Name: evil, Collection: true, Seconds: 4000}},
-		Locks: live.LocksView{Count: map[live.LockKind]int{live.LockJob: 1, live.LockStorage: 2}, Oldest: 400,
-			List: []live.LockView{{Kind: live.LockStorage, Path: "/locks/storage/" + evil, Seconds: 400}, {Kind: live.LockJob, Path: "/jobs/jid0000000001/lock", Seconds: 3, Session: "0x1a2007f6b3f0001"}}},
-		Migration: &live.RunView{Run: "run0000000001", State: migrate.RunRunning, Source: evil, Dialect: "design", Owner: evil, Started: time.Unix(1e9-60, 0).UTC(),
-			Records: 500, Total: 2000, Transactions: 40, RecordRate: number(50), TransactionRate: number(4), Left: number(30)},
-		Migrators: 2, Leader: evil,
-		Notes: []string{"/jobs/states/" + evil + ": no permission to list it"},
-	}
-}
-
-// The metrics have the numbers of the view. Names that other clients chose are in no label
-// and nowhere else in the text.
-func TestWatchMetrics(t *testing.T) {
-	m := &watchMetrics{}
-	s := handler(t, m)
-	got := scrape(t, s.URL+metricsPath)
-	if len(got) != 1 || got[`mrtq_target_up`] != 0 {
-		t.Errorf("before the first look: %v", got)
-	}
-	m.set(full())
-	got = scrape(t, s.URL+metricsPath)
-	expect(t, got, map[string]float64{
-		`mrtq_target_up`:                                    1,
-		`mrtq_jobs{state="pending"}`:                        12,
-		`mrtq_jobs{state="other"}`:                          5,
-		`mrtq_jobs_entered_total{state="pending"}`:          20,
-		`mrtq_jobs_left_total{state="held"}`:                3,
-		`mrtq_job_oldest_seconds{state="pending"}`:          90061,
-		`mrtq_access_requests{queue="small"}`:               1,
-		`mrtq_access_request_oldest_seconds{queue="small"}`: 5,
-		`mrtq_batches`:                                      4,
-		`mrtq_batch_oldest_seconds`:                         7,
-		`mrtq_locks{kind="storage"}`:                        2,
-		`mrtq_locks{kind="batch"}`:                          0,
-		`mrtq_lock_oldest_seconds`:                          400,
-		`mrtq_queue_held{queue="ingest"}`:                   1,
-		`mrtq_queue_held{queue="accessLarge"}`:              0,
-		`mrtq_collections_held`:                             1,
-		`mrtq_migrators`:                                    2,
-		`mrtq_run_state{state="running"}`:                   1,
-		`mrtq_run_state{state="done"}`:                      0,
-		`mrtq_run_records_done_total`:                       500,
-		`mrtq_run_records_planned`:                          2000,
-		`mrtq_run_transactions_total`:                       40,
-	})
-	expect(t, got, map[string]float64{`mrtq_legacy_children{node="/ingest"}`: 9, fmt.Sprintf("mrtq_legacy_children{node=%q}", "/"+hostileNode): 1})
-	for name := range got {
-		if strings.Contains(name, "evil") {
-			t.Errorf("%s", name)
-		}
-	}
-	lost := full()
-	lost.Connected = false
-	m.set(lost)
-	if got := scrape(t, s.URL+metricsPath); len(got) != 1 {
-		t.Errorf("stale numbers are served: %v", got)
-	}
-}
-
-// The names follow the conventions, and a client can ask for the older format.
-func TestMetricsText(t *testing.T) {
-	m := &watchMetrics{}
-	m.set(full())
-	for _, c := range []prometheus.Collector{m, &runMetrics{}} {
-		s := handler(t, c)
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+metricsPath, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Accept", "text/plain")
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		text, err := io.ReadAll(resp.Body)
-		if err != nil || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/plain; version=0.0.4") {
-			t.Errorf("%q %v", resp.Header, err)
-		}
-		parser := expfmt.NewTextParser(model.UTF8Validation)
-		families, err := parser.TextToMetricFamilies(strings.NewReader(string(text)))
-		if err != nil || len(families) < 3 {
-			t.Errorf("%d families, %v", len(families), err)
-		}
-		problems, err := promlint.New(strings.NewReader(string(text))).Lint()
-		if err != nil {
-			t.Error(err)
-		}
-		for _, p := range problems {
-			t.Errorf("%s: %s", p.Metric, p.Text)
-		}
-	}
-}
-
-// The server serves only the metrics, and only to read.
-func TestMetricsServeNothingElse(t *testing.T) {
-	s := handler(t, &watchMetrics{})
-	for _, c := range []struct {
-		method, path string
-		want         int
-	}{{"GET", "/", 404}, {"GET", "/debug/pprof/", 404}, {"POST", metricsPath, 405}, {"GET", metricsPath, 200}, {"HEAD", metricsPath, 200}} {
-		req, err := http.NewRequestWithContext(t.Context(), c.method, s.URL+c.path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp.Body.Close()
-		if resp.StatusCode != c.want {
-			t.Errorf("%s %s: %d, want %d", c.method, c.path, resp.StatusCode, c.want)
-		}
-	}
-}
-
-// Without a host, only this machine can read the metrics.
-func TestMetricsAddress(t *testing.T) {
-	for given, want := range map[string]string{
-		":9464": "localhost:9464", "0.0.0.0:9464": "0.0.0.0:9464", "[::]:9464": "[::]:9464", "zk1:9464": "zk1:9464", "9464": "", "a:b:c": "",
-	} {
-		got, err := metricsAddress(given)
-		if got != want || (err == nil) != (want != "") {
-			t.Errorf("%s: %q, %v; want %q", given, got, err, want)
-		}
-	}
-}
-
-// Counters add up over the plans of a migration, and never decrease.
-func TestRunMetrics(t *testing.T) {
-	m := &runMetrics{}
-	var said []string
-	say, progress := m.hook(func(text string) { said = append(said, text) })
-	s := handler(t, m)
-	for _, step := range []struct {
-		done, total   int // of this plan
-		wantDone, all float64
-	}{{10, 100, 10, 100}, {60, 100, 60, 100}, {5, 40, 65, 100}, {40, 40, 100, 100}} {
-		progress(step.done, step.total)
-		expect(t, scrape(t, s.URL+metricsPath), map[string]float64{`mrtq_run_records_done_total`: step.wantDone, `mrtq_run_records_planned`: step.all})
-	}
-	say("another migrator is at work")
-	expect(t, scrape(t, s.URL+metricsPath), map[string]float64{`mrtq_run_notices_total`: 1})
-	if len(said) != 1 {
-		t.Errorf("%q", said)
-	}
-}
-
-var served = regexp.MustCompile(`(?m)^metrics: (http://\S+)$`)
-
 // serving starts mrtq, and returns the address of its metrics. end waits until it ends.
 func serving(t *testing.T, dir string, args ...string) (url string, signal func(os.Signal), end func() error) {
 	t.Helper()
 	cmd := exec.Command("mrtq", args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", authVariable+"=digest:ann:secret-word")
+	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", settings.AuthVariable+"=digest:ann:secret-word")
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -344,96 +158,5 @@ func TestWatchServesMetrics(t *testing.T) {
 	}
 	if _, err := http.Get(url); err == nil {
 		t.Error("metrics are still served")
-	}
-}
-
-// migrate --metrics serves how far it is, here while it waits for another migrator.
-func TestMigrateServesMetrics(t *testing.T) {
-	server := minizk.RunWith(t, minizk.Options{RealTime: true})
-	session, err := openTestSession(server.Addr(), "/new")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer session.conn.Close()
-	if err := session.make("/new"+migrate.ElectionPath, []byte{}); err != nil {
-		t.Fatal(err)
-	}
-	other, err := session.conn.Create("/new"+migrate.ElectionPath+"/n-", []byte("another"), zk.FlagEphemeral|zk.FlagSequence, zk.WorldACL(zk.PermAll))
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	corpus, err := os.ReadFile("testdata/legacy.ndjson")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(dir+"/legacy.ndjson", corpus, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	url, _, end := serving(t, dir, "migrate", "file:legacy.ndjson", server.Addr()+"/new", "--dialect", "design", "--undecodable", "quarantine", "--consumed", "failed", "--metrics", "localhost:0")
-	got := scrapeUntil(t, url, `mrtq_run_notices_total`, 1)
-	expect(t, got, map[string]float64{`mrtq_run_records_done_total`: 0})
-	if err := session.conn.Delete(other, -1); err != nil {
-		t.Fatal(err)
-	}
-	if err := end(); err != nil {
-		t.Error(err)
-	}
-}
-
-// Serving metrics leaves no goroutine behind, and refuses an address that is in use.
-func TestServeMetricsEnds(t *testing.T) {
-	old := goleak.IgnoreCurrent()
-	defer goleak.VerifyNone(t, old)
-	defer http.DefaultClient.CloseIdleConnections()
-	var said strings.Builder
-	a := &app{stderr: &said}
-	stop, err := a.serveMetrics("127.0.0.1:0", &watchMetrics{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	url := served.FindStringSubmatch(said.String())[1]
-	scrape(t, url)
-	_, port, _ := strings.Cut(strings.TrimPrefix(url, "http://"), ":")
-	port, _, _ = strings.Cut(port, "/")
-	if _, err := a.serveMetrics("127.0.0.1:"+port, &watchMetrics{}); err == nil || !strings.Contains(err.Error(), "address already in use; give another address") {
-		t.Errorf("%v", err)
-	}
-	stop()
-}
-
-// Nor does the loop of watch, with a server or without.
-func TestWatchLoopEnds(t *testing.T) {
-	for name, address := range map[string]func(*minizk.Server) string{
-		"a server": func(s *minizk.Server) string { return s.Addr() },
-		"none":     func(s *minizk.Server) string { return "127.0.0.1:1" },
-	} {
-		t.Run(name, func(t *testing.T) {
-			server := minizk.RunWith(t, minizk.Options{RealTime: true})
-			old := goleak.IgnoreCurrent()
-			defer goleak.VerifyNone(t, old)
-			a := &app{stdout: &output{Writer: io.Discard}, stderr: io.Discard}
-			a.conn.timeout, a.conn.sessionTimeout, a.conn.maxResponse = time.Second, 4*time.Second, 1<<20
-			e, err := parseEndpoint("TARGET", address(server))
-			if err != nil {
-				t.Fatal(err)
-			}
-			cfg, err := a.connConfig(e.addr)
-			if err != nil {
-				t.Fatal(err)
-			}
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			views := 0
-			w := watchState{target: "x", interval: shortestInterval}
-			err = w.loop(ctx, &watchReader{target: cfg}, (&watchCmd{output: "ndjson"}).printer(a), func(live.View) {
-				if views++; views == 3 {
-					cancel()
-				}
-			})
-			if err != nil || views < 3 {
-				t.Errorf("%d views, %v", views, err)
-			}
-		})
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"mrtq/cmd/mrtq/internal/exit"
 )
 
 // Each file that a command reads may be a pipe. If no process writes to the pipe, the command
@@ -37,7 +39,7 @@ func TestPipeThatNobodyWritesTo(t *testing.T) {
 			killed := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
 			defer killed.Stop()
 			out, _ := cmd.CombinedOutput()
-			if code := cmd.ProcessState.ExitCode(); code != exitEnv || !strings.Contains(string(out), "this pipe is empty, and no process writes to it") {
+			if code := cmd.ProcessState.ExitCode(); code != exit.Environment || !strings.Contains(string(out), "this pipe is empty, and no process writes to it") {
 				t.Errorf("exit code %d: %s", code, out)
 			}
 		})

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,6 +9,11 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"mrtq/cmd/mrtq/internal/advice"
+	"mrtq/cmd/mrtq/internal/exit"
+	"mrtq/cmd/mrtq/internal/files"
+	"mrtq/cmd/mrtq/internal/settings"
+	"mrtq/internal/openfile"
 	"mrtq/internal/znode"
 	"mrtq/migrate"
 	"mrtq/newqueue"
@@ -18,52 +23,71 @@ import (
 // the same meaning.
 type planFlags struct {
 	legacyFlags
-	policies migrate.Policies
-	dialect  string
-	acl      string
-	packet   int
-	again    []string
-	done     []string
-	second   bool                   // create a second new queue of the same source
-	given    func(flag string) bool // on the command line or in the settings
-	// approved is the saved plan to carry out, nil if there is none.
-	approved *migrate.Approved
-	made     migrate.Options // the settings of the saved plan
+	choices                       migrate.Choices
+	dialect, acl                  string
+	packet                        int
+	again                         []string
+	newQueue, holdAgain, restored bool
+	set                           *pflag.FlagSet
+}
+
+// choiceUsage says what each choice decides.
+var choiceUsage = map[string]string{
+	"consumed":    "what to do with records that a legacy worker may be working on",
+	"completed":   "what to do with completed records",
+	"deleted":     "what to do with deleted records",
+	"undecodable": "what to do with records that can't be decoded",
+
+	"inventory-records": "in dialect mrt-zk, what to do with unfinished inventory records, which no deployed service can finish",
+	"unserviceable":     "in dialect mrt-zk, what to do with other records that no deployed service could work on",
 }
 
 func (p *planFlags) flags(f *pflag.FlagSet) {
+	p.set = f
 	p.legacyFlags.flags(f)
-	choice(f, &p.dialect, "dialect", "", "dialect of the new layout: design is that of the documents, mrt-zk that of the deployed services; you can leave it out if TARGET holds a queue", "design", "mrt-zk")
+	settings.Choice(f, &p.dialect, "dialect", "", "dialect of the new queue: design is the published Merritt design, mrt-zk that of the deployed services; only a first migration needs it", "design", "mrt-zk")
 	f.Lookup("dialect").DefValue = "" // there is none: an empty target needs a choice
-	p.given = func(flag string) bool { return f.Changed(flag) }
-	policyFlags(f, &p.policies)
+	for _, c := range migrate.AllChoices {
+		settings.Choice(f, c.Value(&p.choices), c.Name, "", choiceUsage[c.Name], c.Values...)
+	}
 	f.StringVar(&p.acl, "acl", "world:anyone:cdrwa", "access control `list` of created znodes: scheme:id:perms, separated by commas; perms of r, w, c, d, a")
-	f.StringArrayVar(&p.again, "again", nil, "create a new job for this migrated `record` if its job is gone: its path, or all; can be repeated")
-	f.StringArrayVar(&p.done, "done", nil, "count this `record` as done if its custody was lost: its path, or all; can be repeated")
-	f.BoolVar(&p.second, "second-queue", false, "create a second new queue, although another one on TARGET's server has the records of SOURCE; if both are released, each job runs twice")
-	f.IntVar(&p.packet, "packet", migrate.DefaultPacket, "the servers' jute.maxbuffer in `bytes`")
+	f.StringArrayVar(&p.again, "again", nil, "create a new job for this migrated `record` if its job was removed: its path, or all; can be repeated")
+	f.IntVar(&p.packet, "packet", migrate.DefaultLimit, "the servers' jute.maxbuffer in `bytes`")
+	f.BoolVar(&p.newQueue, "new-queue", false, "create a new queue; only the first migration to TARGET needs this word, so that a mistyped TARGET is refused")
+	f.BoolVar(&p.holdAgain, "hold-again", false, "hold queues again that were released after an earlier run; their workers wait until you release them")
+	f.BoolVar(&p.restored, "restored", false, "go on although TARGET was restored from a backup; jobs that were finished after the backup was made may run again")
 }
 
 // options checks the flags, and returns them as a plan's options.
-func (p *planFlags) options(source, target string) (migrate.Options, error) {
+func (p *planFlags) options(s pair) (migrate.Options, error) {
 	acl, err := parseACL(p.acl)
+	if err == nil && s.target.File != "" {
+		err = checkFileACL(acl)
+	}
 	if err != nil {
-		return migrate.Options{}, usageError("--acl: %w", err)
+		return migrate.Options{}, exit.Usagef("--acl: %w", err)
 	}
 	var dialect newqueue.Dialect // "" means that of the target
-	if p.given("dialect") {
-		if dialect, err = newqueue.ParseDialect(p.dialect); err != nil {
-			return migrate.Options{}, usageError("--dialect: %w", err)
-		}
+	if p.set.Changed("dialect") {
+		dialect = newqueue.Dialect(p.dialect)
 	}
-	const least = 128 << 10
-	if p.packet < least {
-		return migrate.Options{}, usageError("--packet %d: want at least %d", p.packet, least)
+	if err := checkPacket(p.packet); err != nil {
+		return migrate.Options{}, err
 	}
-	return migrate.Options{Dialect: dialect, Policies: p.policies, ACL: acl, Packet: p.packet, Again: p.again, Done: p.done, Next: nextStep, Source: source, Target: target}, nil
+	return migrate.Options{Dialect: dialect, Choices: p.choices, ACL: acl, Packet: p.packet, Again: p.again,
+		NewQueue: p.newQueue, HoldAgain: p.holdAgain, Restored: p.restored, Source: s.source.Text, Target: s.target.Text}, nil
 }
 
-// parseACL parses scheme:id:perms[,…]. An id may have colons, as those of digest do.
+func checkPacket(packet int) error {
+	const least = 128 << 10
+	if packet < least {
+		return exit.Usagef("--packet %d: expected at least %d", packet, least)
+	}
+	return nil
+}
+
+// parseACL parses scheme:id:perms[,…]. An id may have colons, as those of digest do. A list
+// that is open to all is nil.
 func parseACL(s string) ([]znode.ACL, error) {
 	bits := map[rune]int32{'r': 1, 'w': 2, 'c': 4, 'd': 8, 'a': 16}
 	var acl []znode.ACL
@@ -75,15 +99,15 @@ func parseACL(s string) ([]znode.ACL, error) {
 		}
 		i := strings.LastIndexByte(rest, ':')
 		if !ok || i < 0 {
-			return nil, fmt.Errorf("%q: want scheme:id:perms, such as world:anyone:cdrwa", said)
+			return nil, fmt.Errorf("%q: expected scheme:id:perms, such as world:anyone:cdrwa", said)
 		}
 		entry := znode.ACL{Scheme: scheme, ID: rest[:i]}
 		if scheme == "" || entry.ID == "" && scheme != "auth" || rest[i+1:] == "" {
-			return nil, fmt.Errorf("%q: want scheme:id:perms, none of them empty", said)
+			return nil, fmt.Errorf("%q: expected scheme:id:perms, none of them empty", said)
 		}
 		for _, c := range rest[i+1:] {
 			if bits[c] == 0 {
-				return nil, fmt.Errorf("%q: permission %q: want r, w, c, d or a", said, c)
+				return nil, fmt.Errorf("%q: permission %q: expected r, w, c, d or a", said, c)
 			}
 			entry.Perms |= bits[c]
 		}
@@ -106,71 +130,62 @@ func checkFileACL(acl []znode.ACL) error {
 	return nil
 }
 
-// sides are a command's SOURCE and TARGET.
-type sides struct{ source, target endpoint }
-
-// args are the sides as arguments of a command.
-func (s sides) args() []string { return []string{s.source.text, s.target.text} }
-
-// parseSides reads SOURCE and TARGET.
-func parseSides(args []string) (sides, error) {
-	source, err := parseEndpoint("SOURCE", args[0])
+// readPlan reads the saved plan that --plan names.
+func readPlan(path string) (*migrate.Plan, error) {
+	f, err := openfile.Read(path)
 	if err != nil {
-		return sides{}, err
+		return nil, cmp.Or(files.Missing("--plan "+path, path, err, files.MakePlan), fmt.Errorf("--plan %s: %w", path, files.Unnamed(err)))
 	}
-	target, err := parseEndpoint("TARGET", args[1])
-	return sides{source, target}, err
+	defer f.Close()
+	plan, err := migrate.ReadPlan(f)
+	if errors.Is(err, migrate.ErrPlanFile) {
+		err = exit.Usagef("--plan %s: %w; make a new one with mrtq plan --out", path, err)
+	}
+	return plan, cmp.Or(files.Missing("--plan "+path, path, err, files.MakePlan), err)
 }
 
-// makePlan reads both sides, over sessions that cannot write, and makes a plan. The
-// plan's source stays open until done is called.
-func (a *app) makePlan(ctx context.Context, s sides, p *planFlags) (plan *migrate.Plan, opt migrate.Options, done func(), err error) {
-	opt, err = p.options(s.source.text, s.target.text)
-	if err != nil {
-		return nil, opt, nil, err
-	}
-	if p.approved != nil {
-		opt = p.made
-	}
-	if s.target.file != "" {
-		if err := checkFileACL(opt.ACL); err != nil {
-			return nil, opt, nil, usageError("--acl: %w", err)
+// explicit are the explicit words of an operator. Those of a saved plan hold when it is carried
+// out, and others can be given then. packet may differ too, because a run that failed with
+// one packet size is finished with another.
+var explicit = []string{"new-queue", "hold-again", "restored", "packet"}
+
+// adopt takes all settings from a saved plan. A flag that was also given must have the same
+// value.
+func (p *planFlags) adopt(file string, saved *migrate.Plan) error {
+	own, of := &planFlags{}, pflag.NewFlagSet("", pflag.ContinueOnError)
+	own.flags(of)
+	for _, f := range advice.Settings(saved) {
+		for _, v := range f.Values {
+			if f.Name != "acl" { // a setting does not say it
+				if err := of.Set(f.Name, v); err != nil {
+					return exit.Usagef("--plan %s: --%s: %w", file, f.Name, err)
+				}
+			}
 		}
 	}
-	ctx, finish := a.phases(ctx, "reading both sides")
-	defer finish()
-	queue, closeQueue, err := a.openQueue(ctx, s.source, &p.legacyFlags)
+	acl, err := parseACL(p.acl)
 	if err != nil {
-		return nil, opt, nil, failed("source", s.source.text, a.noLegacyQueue(ctx, s, &p.legacyFlags, err))
+		return exit.Usagef("--acl: %w", err)
 	}
-	defer func() {
-		if err != nil {
-			closeQueue()
+	var said []string
+	of.VisitAll(func(was *pflag.Flag) {
+		is := p.set.Lookup(was.Name)
+		differs := is.Value.String() != was.Value.String()
+		if was.Name == "acl" {
+			differs = !slices.Equal(acl, saved.Settings.ACL)
 		}
-	}()
-	target, err := a.openTargetOrEmpty(ctx, s.target)
-	if err != nil {
-		return nil, opt, nil, failed("target", s.target.text, err)
-	}
-	defer target.Close()
-	plan, err = migrate.MakePlan(ctx, queue, target.Side, opt)
-	var targets *migrate.TargetError
-	switch {
-	case errors.Is(err, migrate.ErrPlace):
-		return nil, opt, nil, usageError("TARGET %s: %w", s.target.text, err)
-	case errors.As(err, &targets):
-		return nil, opt, nil, failed("target", s.target.text, targets.Err)
-	case err != nil:
-		return nil, opt, nil, failed("source", s.source.text, err)
-	}
-	// A source can lose a queue after its migration.
-	if named, _ := p.notThere(queue); named != nil && p.approved == nil && plan.NewestRun() == "" {
-		return nil, opt, nil, usageError("%s; nothing was written", named[0])
-	}
-	if !p.second {
-		if err = a.addElsewhere(ctx, s, target.Side, plan); err != nil {
-			return nil, opt, nil, failed("target", s.target.text, err)
+		if is.Changed && differs && !slices.Contains(explicit, was.Name) {
+			said = append(said, fmt.Sprintf("--%s differs from the plan in %s", was.Name, file))
 		}
+	})
+	if len(said) > 0 {
+		return exit.Usagef("%s; leave out these flags, or make another plan with mrtq plan --out; nothing was read or written", strings.Join(said, "; "))
 	}
-	return plan, opt, closeQueue, nil
+	packet, given := p.packet, p.set.Changed("packet")
+	own.newQueue, own.holdAgain, own.restored = p.newQueue || saved.Settings.NewQueue, p.holdAgain || saved.Settings.HoldAgain, p.restored || saved.Settings.Restored
+	*p = *own
+	if given {
+		p.packet = packet
+	}
+	return nil
 }

@@ -33,7 +33,7 @@ func TestQuarantineOfManyProcesses(t *testing.T) {
 	for p := range processes {
 		all.Go(func() {
 			cmd := exec.Command("mrtq", "migrate", fmt.Sprintf("file:%d.ndjson", p), fmt.Sprintf("file:new%d.ndjson", p),
-				"--dialect", "design", "--undecodable", "quarantine", "--quarantine", "shared.ndjson")
+				"--new-queue", "--dialect", "design", "--undecodable", "quarantine", "--quarantine", "shared.ndjson")
 			cmd.Dir = dir
 			cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "GORACE=atexit_sleep_ms=0"}
 			if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "200, kept in shared.ndjson") {

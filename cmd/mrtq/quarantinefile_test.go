@@ -18,7 +18,7 @@ func TestQuarantineFileName(t *testing.T) {
 		"localhost:2181/" + "../../../x": "",
 		long:                             "*-z-2181-new.ndjson",
 	} {
-		e, err := parseEndpoint("TARGET", target)
+		e, err := parsePlace("TARGET", target)
 		if want == "" {
 			if err == nil {
 				t.Errorf("%q: no error", target)

@@ -2,81 +2,34 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
-	"mrtq/internal/zkconn"
+	"mrtq/cmd/mrtq/internal/advice"
+	"mrtq/cmd/mrtq/internal/exit"
+	"mrtq/cmd/mrtq/internal/files"
+	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/cmd/mrtq/internal/settings"
 )
-
-// The exit codes (docs/commands.md, "Output").
-const (
-	exitDone  = 0
-	exitCheck = 1 // the check failed: verify found differences, a plan can't be carried out
-	exitUsage = 2 // wrong usage; no such file
-	exitEnv   = 3 // the environment failed: no server, no permission
-
-	exitInterrupted = 130 // by Ctrl-C or SIGTERM; a shell has the same for SIGINT
-)
-
-// coded is an error with its exit code.
-type coded struct {
-	code int
-	err  error
-}
-
-func (e *coded) Error() string { return e.err.Error() }
-func (e *coded) Unwrap() error { return e.err }
-
-func usageError(format string, a ...any) error {
-	return &coded{exitUsage, fmt.Errorf(format, a...)}
-}
-
-func checkError(err error) error { return &coded{exitCheck, err} }
-
-// failed adds to err what was being done and where, unless err already names the
-// place or is about the command line.
-func failed(doing, where string, err error) error {
-	var c *coded
-	var conn *zkconn.ConnectError
-	switch {
-	case errors.As(err, &c) && c.code == exitUsage:
-		return err
-	case errors.As(err, &conn):
-		return fmt.Errorf("%s: %w", doing, err)
-	}
-	return fmt.Errorf("%s %s: %w", doing, where, err)
-}
 
 // app is what commands share: where they print, and the flags that all of them have.
 type app struct {
-	stdout  *output
-	stderr  io.Writer
+	*screen.Screen
+	advice  advice.Adviser // knows the command that runs
+	conn    connection
+	log     *slog.Logger
 	verbose bool
-	wide    bool // tables as wide as their content
-	config  string
-	// settingsFile is the settings file that was read, "" if there is none.
-	settingsFile string
-	// asOf is what readData said last.
+	// config is the settings file that was named, and settingsFile the one that was read;
+	// "" if there is none.
+	config, settingsFile string
+	// asOf is what was said last of a data directory.
 	asOf string
-	// verdict is the last line; see [app.conclude].
-	verdict verdict
-	running *meter // see [app.meter]
-	// commands is mrtq with all its commands. typed are the flags that were given on the
-	// command line of the command that runs.
-	commands *cobra.Command
-	typed    []flagWords
-	// name is the command that runs, and args are its arguments.
-	name string
-	args []string
-
-	conn connection
-	log  *slog.Logger
 }
 
 // run runs mrtq with these arguments, and returns the exit code.
@@ -86,33 +39,18 @@ func run(args []string, stdout, stderr io.Writer) int {
 	defer stop()
 	context.AfterFunc(ctx, stop)
 
-	a := &app{stdout: &output{Writer: stdout}, stderr: stderr}
-	if m := a.meter(); m.width != nil {
-		a.stdout.clear = m.clear
-	}
+	a := &app{Screen: screen.New(stdout, stderr)}
 	cmd := a.root()
 	cmd.SetArgs(args)
-	cmd.SetOut(a.stdout)
+	cmd.SetOut(a.Out)
 	cmd.SetErr(stderr)
 	ran, err := cmd.ExecuteContextC(ctx)
-	err = withNextStep(interruption(ctx, ran.Name(), err))
-	if a.stdout.err != nil {
-		err = a.stdout.err // the result was lost, so the command failed
+	err = interruption(ctx, ran.Name(), err)
+	if a.Out.Err != nil {
+		err = lostOutput(a.Concluded(), a.Out.Err)
 	}
-	code := exitCode(err)
-	io.WriteString(stderr, a.lastLine(err, code))
-	return code
-}
-
-func exitCode(err error) int {
-	var c *coded
-	switch {
-	case err == nil:
-		return exitDone
-	case errors.As(err, &c):
-		return c.code
-	}
-	return exitEnv
+	a.End(err)
+	return exit.Code(err)
 }
 
 func (a *app) root() *cobra.Command {
@@ -132,40 +70,25 @@ setting that could lose a job or run it twice (--consumed, --undecodable, --forc
 the like) can only be a flag. Data goes to stdout, everything else to stderr. Exit
 codes: 0 done, 1 the check failed, 2 wrong usage, 3 the environment failed,
 130 interrupted.`,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Args:          noSuchCommand,
-		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
-			a.commands, a.typed, a.name, a.args = cmd.Root(), typedFlags(cmd), cmd.Name(), args
-			if err := a.settings(cmd); err != nil {
-				return err
-			}
-			if err := a.conn.setLimit(); err != nil {
-				return err
-			}
-			a.conn.patient = cmd.Flags().Changed("timeout")
-			level := slog.LevelWarn
-			if a.verbose {
-				level = slog.LevelDebug
-			}
-			a.log = slog.New(slog.NewTextHandler(a.meter(), &slog.HandlerOptions{Level: level}))
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		Args:              noSuchCommand,
+		PersistentPreRunE: a.prepare,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.Version = thisVersion().String()
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetHelpCommand(helpCmd())
 	root.SuggestionsMinimumDistance = 2
-	root.SetFlagErrorFunc(flagError)
+	root.SetFlagErrorFunc(settings.FlagError)
 	f := root.PersistentFlags()
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "log what happens to stderr")
-	f.BoolVar(&a.wide, "wide", false, "don't fit tables to the terminal's width; page them with less -S")
-	f.StringVar(&a.config, "config", "", "settings `file` (default $"+variable("config")+", or "+defaultConfig+" if there is one)")
+	f.BoolVar(&a.Wide, "wide", false, "don't fit tables to the terminal's width; page them with less -S")
+	f.StringVar(&a.config, "config", "", "settings `file` (default $"+settings.Variable("config")+", or "+settings.DefaultFile+" if there is one)")
 	a.conn.flags(f)
 	root.AddCommand(
 		a.inspectCmd(), a.checkCmd(), a.dumpCmd(), a.restoreCmd(),
-		a.planCmd(), a.migrateCmd(), a.verifyCmd(), a.rollbackCmd(), a.statusCmd(), a.showCmd(), a.watchCmd(), a.rebuildCmd(),
+		a.planCmd(), a.migrateCmd(), a.verifyCmd(), a.rollbackCmd(), a.statusCmd(), a.showCmd(), a.watchCmd(),
 		a.holdCmd(), a.releaseCmd(),
 		a.reportCmd(),
 		a.zkCmd(),
@@ -176,26 +99,85 @@ codes: 0 done, 1 the check failed, 2 wrong usage, 3 the environment failed,
 	return root
 }
 
+// prepare reads the settings, before any command runs.
+func (a *app) prepare(cmd *cobra.Command, args []string) (err error) {
+	root := cmd.Root()
+	a.advice = advice.Adviser{Name: cmd.Name(), Args: args, Given: typedFlags(cmd), Takes: func(command, flag string) bool {
+		next, _, err := root.Find([]string{command})
+		return err == nil && next.Flag(flag) != nil
+	}}
+	if a.settingsFile, err = settings.Apply(cmd, a.config, a.Say); err != nil {
+		return err
+	}
+	if err := a.conn.setLimit(); err != nil {
+		return err
+	}
+	a.conn.patient = cmd.Flags().Changed("timeout")
+	level := slog.LevelWarn
+	if a.verbose {
+		level = slog.LevelDebug
+	}
+	a.log = slog.New(slog.NewTextHandler(a.Log(), &slog.HandlerOptions{Level: level}))
+	return nil
+}
+
+// typedFlags are the flags that were given on the command line. The others come from
+// the settings file or from variables, where the next command finds them, too.
+func typedFlags(cmd *cobra.Command) (flags []advice.Flag) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		list, isList := f.Value.(pflag.SliceValue)
+		value := []string{f.Value.String()}
+		switch {
+		case f.Value.Type() == "bool" && f.Value.String() == "true":
+			value = nil
+		case f.Name == "acl": // it may hold a digest, which is secret
+			value = []string{"ACL"}
+		case isList && f.Value.Type() == "stringArray":
+			value = list.GetSlice()
+		case isList:
+			value = []string{advice.List(list.GetSlice()...)}
+		}
+		flags = append(flags, advice.Flag{Name: f.Name, Values: value})
+	})
+	return flags
+}
+
+// checkFiles does what [files.Check] does. It also knows the files that all commands read.
+func (a *app) checkFiles(writes []files.Named, reads ...files.Named) error {
+	return files.Check(writes, slices.Concat(reads, []files.Named{
+		{By: "--config", Path: a.settingsFile},
+		{By: "--auth-file", Path: a.conn.authFile},
+		{By: "--tls-ca", Path: a.conn.tls.CA},
+		{By: "--tls-cert", Path: a.conn.tls.Cert},
+		{By: "--tls-key", Path: a.conn.tls.Key},
+	}))
+}
+
 // noSuchCommand refuses an argument of mrtq that is not a command.
 func noSuchCommand(root *cobra.Command, given []string) error {
 	if len(given) == 0 {
 		return nil
 	}
 	for _, name := range root.SuggestionsFor(given[0]) {
-		return usageError("mrtq has no command %q: did you mean mrtq %s?", given[0], name)
+		return exit.Usagef("mrtq has no command %q: did you mean mrtq %s?", given[0], name)
 	}
-	return usageError("mrtq has no command %q; see mrtq --help", given[0])
+	return exit.Usagef("mrtq has no command %q; see mrtq --help", given[0])
 }
 
-// args requires positional arguments with these names.
+// args requires positional arguments with these names. A name in brackets may be missing.
 func args(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, given []string) error {
 		switch {
-		case len(given) < len(names):
-			return usageError("%s is missing; usage: mrtq %s", names[len(given)], cmd.Use)
+		case len(given) < len(names) && names[len(given)][0] != '[':
+			return exit.Usagef("%s is missing; usage: mrtq %s", names[len(given)], cmd.Use)
 		case len(given) > len(names):
-			return usageError("%q is one argument too many; usage: mrtq %s", given[len(names)], cmd.Use)
+			return exit.Usagef("%q is one argument too many; usage: mrtq %s", given[len(names)], cmd.Use)
 		}
 		return nil
 	}
+}
+
+// outputFlag adds -o. The first format is for people.
+func outputFlag(f *pflag.FlagSet, p *string, formats ...string) {
+	settings.Choice(f, p, "output", "o", "format", append([]string{"table"}, formats...)...)
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"mrtq/cmd/mrtq/internal/settings"
 )
 
 // documented is a flag that a settings file can set, and the commands that have it.
@@ -37,10 +39,10 @@ func settable(root *cobra.Command) []documented {
 			}
 		})
 	}
-	known := flagNames(root)
+	known := settings.FlagNames(root)
 	var all []documented
 	for name, d := range byName {
-		if known[name] && !slices.Contains(flagOnly, name) {
+		if known[name] && !slices.Contains(settings.FlagOnly, name) {
 			all = append(all, *d)
 		}
 	}
@@ -107,7 +109,7 @@ func TestSettingsExample(t *testing.T) {
 # file.
 #
 # A setting that could lose a job or run it twice is accepted only on the command line,
-# and refused here: --` + strings.Join(flagOnly, ", --") + `.
+# and refused here: --` + strings.Join(settings.FlagOnly, ", --") + `.
 #
 # Each line below has the default. To set another value, remove the #.
 `)
@@ -140,16 +142,14 @@ func TestSettingsExampleIsAccepted(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, command := range newRoot().Commands() {
-		a := &app{stdout: &output{Writer: &strings.Builder{}}, stderr: &strings.Builder{}, config: path}
-		root := a.root()
+		root := newRoot()
 		cmd, _, err := root.Find([]string{command.Name()})
 		if err != nil {
 			t.Fatal(err)
 		}
 		cmd.InheritedFlags()
-		a.config = path
 		// A value for one command may be wrong for another one.
-		if err := a.settings(cmd); err != nil && !strings.Contains(err.Error(), "want one of") {
+		if _, err := settings.Apply(cmd, path, func(string, ...any) {}); err != nil && !strings.Contains(err.Error(), "expected one of") {
 			t.Errorf("%s: %v", command.Name(), err)
 		}
 	}

@@ -159,7 +159,25 @@ func TestProgressOnTerminal(t *testing.T) {
 			t.Errorf("no %q in %q", want, text)
 		}
 	}
-	if left := shown(strings.ReplaceAll(text, "\r\n", "\n")); strings.Contains(left, "connecting to "+address+": 3") || !strings.Contains(left, "plan: interrupted; nothing was written") {
+	if left := shownOn(strings.ReplaceAll(text, "\r\n", "\n")); strings.Contains(left, "connecting to "+address+": 3") || !strings.Contains(left, "plan: interrupted; nothing was written") {
 		t.Errorf("the terminal is left with %q", left)
 	}
+}
+
+// shownOn is what a terminal shows after a text: \r goes back to the beginning of the line.
+func shownOn(text string) string {
+	var lines []string
+	line, at := []rune{}, 0
+	for _, r := range text {
+		switch r {
+		case '\r':
+			at = 0
+		case '\n':
+			lines, line, at = append(lines, strings.TrimRight(string(line), " ")), []rune{}, 0
+		default:
+			line = append(line[:at:at], append([]rune{r}, line[min(at+1, len(line)):]...)...)
+			at++
+		}
+	}
+	return strings.Join(append(lines, strings.TrimRight(string(line), " ")), "\n")
 }

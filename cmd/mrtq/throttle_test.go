@@ -36,7 +36,7 @@ func TestServerThatThrottles(t *testing.T) {
 	source, target := server.Address()+"/old", server.Address()+"/new"
 	for _, step := range []struct{ args, verdict string }{
 		{"restore " + source + " --in " + path, "Restore: "},
-		{"migrate --dialect design " + source + " " + target, "Migrate: done, "},
+		{"migrate --new-queue --dialect design " + source + " " + target, "Migrate: done, "},
 		{"verify " + source + " " + target, "Verified: "},
 		{"rollback " + target + " --run run0000000000", "Rollback of run0000000000 in " + target + ": "},
 	} {

@@ -6,6 +6,8 @@ import (
 	"net"
 	"strconv"
 	"syscall"
+
+	"mrtq/cmd/mrtq/internal/exit"
 )
 
 // checkAddr refuses an --addr that is not host:port. "" means a free port.
@@ -14,17 +16,17 @@ func checkAddr(addr string) error {
 		return nil
 	}
 	if _, err := strconv.Atoi(addr); err == nil {
-		return usageError("--addr %s: the host is missing: want host:port, such as localhost:%s", addr, addr)
+		return exit.Usagef("--addr %s: the host is missing: expected host:port, such as localhost:%s", addr, addr)
 	}
 	_, port, err := net.SplitHostPort(addr)
 	if missing := (*net.AddrError)(nil); errors.As(err, &missing) && missing.Err == "missing port in address" {
-		return usageError("--addr %s: the port is missing: want host:port, such as %s:2281", addr, addr)
+		return exit.Usagef("--addr %s: the port is missing: expected host:port, such as %s:2281", addr, addr)
 	}
 	if err != nil {
-		return usageError("--addr %s: want host:port, such as localhost:2281", addr)
+		return exit.Usagef("--addr %s: expected host:port, such as localhost:2281", addr)
 	}
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-		return usageError("--addr %s: the port is %q: want a number from 1 to 65535", addr, port)
+		return exit.Usagef("--addr %s: the port is %q: expected a number from 1 to 65535", addr, port)
 	}
 	return nil
 }
@@ -44,7 +46,7 @@ func notServed(addr string, err error) error {
 	case errors.As(err, &unknown):
 		why = fmt.Sprintf("there is no host %s; give one of this machine's, such as localhost:%s", host, port)
 	default:
-		return fmt.Errorf("zk: %w", err)
+		return err
 	}
-	return fmt.Errorf("zk: --addr %s: %s", addr, why)
+	return fmt.Errorf("--addr %s: %s", addr, why)
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"syscall"
 	"testing"
+
+	"mrtq/cmd/mrtq/internal/exit"
 )
 
 // An error about --addr says what was found and what is wanted.
@@ -29,8 +31,8 @@ func TestCheckAddr(t *testing.T) {
 		if got := fmt.Sprint(err); got != want && !(want == "" && err == nil) {
 			t.Errorf("%q: %s, want %s", addr, got, want)
 		}
-		if err != nil && exitCode(err) != exitUsage {
-			t.Errorf("%q: exit code %d", addr, exitCode(err))
+		if err != nil && exit.Code(err) != exit.Usage {
+			t.Errorf("%q: exit code %d", addr, exit.Code(err))
 		}
 	}
 }

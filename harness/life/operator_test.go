@@ -391,4 +391,3 @@ func (m *migration) goBack() bool {
 	m.kept, m.frozen, m.left = map[string]bool{}, false, nil
 	return true
 }
-

@@ -221,8 +221,8 @@ func (o *oracle) toldByVerdict(v *migrate.Verdict) {
 		if d.Record == "" {
 			continue
 		}
-		twice := map[migrate.Kind]bool{"changed": true, "vanished": true}[d.Kind] || d.Kind.IsDamage()
-		o.told(d.Record, twice, d.Kind == "missed" || d.Kind.IsDamage(), by)
+		twice := map[migrate.Kind]bool{"changed": true, "vanished": true}[d.Kind] || (d.Kind.Group() == migrate.Damage)
+		o.told(d.Record, twice, d.Kind == "missed" || (d.Kind.Group() == migrate.Damage), by)
 		o.at(d.Record).afterwards = false
 	}
 	for _, path := range v.Late {

@@ -1,121 +1,178 @@
 package report
 
 import (
-	"strings"
-	"time"
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+
+	"mrtq/internal/printable"
+	"mrtq/migrate"
 )
 
-// recordList lists each record's custody, from its legacy path to its new ids.
-func recordList(records []Record) list {
-	n := len(records)
-	text := func(name, label string, of func(r *Record) string) listColumn {
-		return listColumn{Name: name, Label: label}.texts(n, func(i int) string { return of(&records[i]) })
-	}
-	shown := func(name, label string, of func(r *Record) string) listColumn {
-		return listColumn{Name: name, Label: label, Shown: true}.texts(n, func(i int) string { return of(&records[i]) })
-	}
-	facet := func(name, label string, of func(r *Record) string) listColumn {
-		return listColumn{Name: name, Label: label, Shown: true, Facet: true}.texts(n, func(i int) string { return of(&records[i]) })
-	}
-	at := func(name, label string, of func(r *Record) time.Time) listColumn {
-		return listColumn{Name: name, Label: label}.times(n, func(i int) time.Time { return of(&records[i]) })
-	}
-	return list{ID: "records", One: "record", Many: "records", N: n, Columns: []listColumn{
-		shown("record", "Legacy record", func(r *Record) string { return r.Path }),
-		facet("outcome", "Outcome", func(r *Record) string { return string(r.Outcome) }),
-		shown("id", "New id", func(r *Record) string { return r.Job[strings.LastIndexByte(r.Job, '/')+1:] }),
-		facet("state", "New state", func(r *Record) string { return r.State }),
-		shown("batch", "Batch", func(r *Record) string { return r.Batch }),
-		facet("queue", "Queue", func(r *Record) string { return r.Queue }),
-		facet("status", "Legacy status", func(r *Record) string { return r.Status }),
-		listColumn{Name: "priority", Label: "Priority", Shown: true}.numbers(n, func(i int) (int64, bool) {
-			return int64(records[i].Priority), records[i].Priority >= 0
-		}),
-		text("job", "New znode", func(r *Record) string { return r.Job }),
-		text("reason", "Why", func(r *Record) string { return r.Reason }),
-		text("format", "Format", func(r *Record) string { return r.Format }),
-		at("time", "Written", func(r *Record) time.Time { return r.Time }),
-		text("planned", "Id in the plan", func(r *Record) string { return r.Planned }),
-		text("forced", "Decided by", func(r *Record) string { return r.Forced }),
-		text("run", "Run", func(r *Record) string { return r.Run }),
-		at("at", "Job made", func(r *Record) time.Time { return r.At }),
-	}}
+// list is a long list. The page itself has its first rows. Its script draws, searches and
+// sorts all of them.
+type list struct {
+	ID      string   `json:"id"`
+	One     string   `json:"one"` // what an item is called
+	Many    string   `json:"many"`
+	Columns []column `json:"columns"`
+	// Rows are the texts of the columns. Text of others is made harmless by [newList].
+	Rows [][]any `json:"rows"`
 }
 
-// batchList lists the new queue's batches, with the outcomes of their jobs.
-func batchList(batches []Batch, records []Record) list {
-	type tally struct{ jobs, touched, gone int64 }
-	counts := map[string]*tally{}
-	for _, b := range batches {
-		counts[b.ID] = &tally{}
-	}
-	for i := range records {
-		r := &records[i]
-		if r.Batch == "" {
-			continue
-		}
-		t := counts[r.Batch]
-		if t == nil {
-			t = &tally{}
-			counts[r.Batch] = t
-			batches = append(batches[:len(batches):len(batches)], Batch{ID: r.Batch})
-		}
-		t.jobs++
-		switch r.Outcome {
-		case Touched:
-			t.touched++
-		case Gone:
-			t.gone++
+// column is one column of a list. The page's table shows those that are Shown; the details of
+// a row have all. A Facet can be chosen from a menu. A value is a string; a number, or null,
+// if Number is set; and a number of milliseconds, or null, if Time is set.
+type column struct {
+	Name   string `json:"name"`
+	Label  string `json:"label"`
+	Shown  bool   `json:"shown"`
+	Facet  bool   `json:"facet,omitempty"`
+	Number bool   `json:"number,omitempty"`
+	Time   bool   `json:"time,omitempty"`
+}
+
+// N is the number of rows.
+func (l list) N() int { return len(l.Rows) }
+
+// newList makes a list of items.
+func newList[T any](id, one, many string, columns []column, items []T, row func(*T) []any) list {
+	l := list{ID: id, One: one, Many: many, Columns: columns, Rows: make([][]any, len(items))}
+	for i := range items {
+		l.Rows[i] = row(&items[i])
+		for j, v := range l.Rows[i] {
+			if s, ok := v.(string); ok {
+				l.Rows[i][j] = printable.Line(s)
+			}
 		}
 	}
-	n := len(batches)
-	number := func(name, label string, of func(t *tally) int64) listColumn {
-		return listColumn{Name: name, Label: label, Shown: true}.numbers(n, func(i int) (int64, bool) { return of(counts[batches[i].ID]), true })
+	return l
+}
+
+// firstRows is how many rows of a list are in the page itself.
+const firstRows = 20
+
+// listCell is one cell in the page itself.
+type listCell struct{ Name, Text string }
+
+// First are the rows that are in the page itself.
+func (l list) First() (rows [][]listCell) {
+	for _, r := range l.Rows[:min(len(l.Rows), firstRows)] {
+		var cells []listCell
+		for i, c := range l.Columns {
+			if c.Shown {
+				text := ""
+				if r[i] != nil {
+					text = fmt.Sprint(r[i])
+				}
+				cells = append(cells, listCell{c.Name, text})
+			}
+		}
+		rows = append(rows, cells)
 	}
-	return list{ID: "batches", One: "batch", Many: "batches", N: n, Columns: []listColumn{
-		listColumn{Name: "batch", Label: "Batch", Shown: true}.texts(n, func(i int) string { return batches[i].ID }),
-		listColumn{Name: "uuid", Label: "UUID", Shown: true}.texts(n, func(i int) string { return batches[i].UUID }),
-		listColumn{Name: "state", Label: "State", Shown: true, Facet: true}.texts(n, func(i int) string { return batches[i].State }),
-		number("jobs", "Records", func(t *tally) int64 { return t.jobs }),
-		number("touched", "Touched since", func(t *tally) int64 { return t.touched }),
-		number("gone", "Gone", func(t *tally) int64 { return t.gone }),
-	}}
+	return rows
 }
 
-// problemList lists problems.
-func problemList(id, one, many string, problems []Problem) list {
-	n := len(problems)
-	text := func(name, label string, shown, facet bool, of func(p Problem) string) listColumn {
-		return listColumn{Name: name, Label: label, Shown: shown, Facet: facet}.texts(n, func(i int) string { return of(problems[i]) })
+// Shown are the columns of the table.
+func (l list) Shown() (shown []column) {
+	for _, c := range l.Columns {
+		if c.Shown {
+			shown = append(shown, c)
+		}
 	}
-	return list{ID: id, One: one, Many: many, N: n, Columns: []listColumn{
-		text("path", "Record or znode", true, false, func(p Problem) string { return p.Path }),
-		text("kind", "Kind", true, true, func(p Problem) string { return p.Kind }),
-		text("message", "What", true, false, func(p Problem) string { return p.Message }),
-		text("next", "What to do", false, false, func(p Problem) string { return p.Next }),
-	}}
+	return shown
 }
 
-func noteList(id, one, many string, notes []Note) list {
-	n := len(notes)
-	return list{ID: id, One: one, Many: many, N: n, Columns: []listColumn{
-		listColumn{Name: "path", Label: "Record or znode", Shown: true}.texts(n, func(i int) string { return notes[i].Path }),
-		listColumn{Name: "message", Label: "What to know", Shown: true}.texts(n, func(i int) string { return notes[i].Message }),
-	}}
+func recordList(records []migrate.RecordStatus) list {
+	columns := []column{
+		{Name: "path", Label: "Legacy record", Shown: true},
+		{Name: "queue", Label: "Queue", Facet: true},
+		{Name: "status", Label: "Was", Shown: true, Facet: true},
+		{Name: "outcome", Label: "Outcome", Shown: true, Facet: true},
+		{Name: "state", Label: "State", Shown: true, Facet: true},
+		{Name: "job", Label: "Job or request", Shown: true},
+		{Name: "batch", Label: "Batch", Shown: true},
+		{Name: "run", Label: "Run", Facet: true},
+		{Name: "why", Label: "Why", Shown: true},
+		{Name: "format", Label: "Format", Facet: true},
+		{Name: "priority", Label: "Priority", Number: true},
+		{Name: "time", Label: "Written", Time: true},
+	}
+	return newList("records", "record", "records", columns, records, func(r *migrate.RecordStatus) []any {
+		row := []any{r.Path, string(r.Queue), r.Status, string(r.Outcome), r.State, r.Job, r.Batch, r.Run, r.Reason, r.Format, nil, nil}
+		if p := r.Priority(); p >= 0 {
+			row[10] = p
+		}
+		if !r.Time.IsZero() {
+			row[11] = r.Time.UnixMilli()
+		}
+		return row
+	})
 }
 
-// findingList lists the findings of mrtq check.
+// groupNames are what the differences of a group are called.
+var groupNames = map[migrate.Group][2]string{
+	migrate.Damage: {"fault", "faults"}, migrate.MovedRecords: {"record that moved", "records that moved"}, migrate.UnfinishedIn: {"unfinished run", "unfinished runs"},
+	migrate.RestoredIn: {"restored run", "restored runs"}, migrate.ActedOnIn: {"job or batch that was acted on", "jobs and batches that were acted on"},
+}
+
+func differenceList(g migrate.Group, differences []migrate.Difference) list {
+	var of []migrate.Difference
+	for _, d := range differences {
+		if d.Kind.Group() == g {
+			of = append(of, d)
+		}
+	}
+	columns := []column{{Name: "path", Label: "Record or znode", Shown: true}, {Name: "kind", Label: "Difference", Shown: true, Facet: true}, {Name: "message", Label: "What", Shown: true}, {Name: "record", Label: "Record"}}
+	return newList(string(g), groupNames[g][0], groupNames[g][1], columns, of, func(d *migrate.Difference) []any {
+		return []any{d.Path, string(d.Kind), d.Message, d.Record}
+	})
+}
+
+func problemList(problems []migrate.Problem) list {
+	columns := []column{{Name: "path", Label: "Record or znode", Shown: true}, {Name: "kind", Label: "Problem", Shown: true, Facet: true}, {Name: "message", Label: "What", Shown: true}, {Name: "next", Label: "What to do", Shown: true}}
+	return newList("problems", "problem of the plan", "problems of the plan", columns, problems, func(p *migrate.Problem) []any {
+		return []any{p.Path, string(p.Kind), p.Message, p.Next}
+	})
+}
+
+func warningList(warnings []migrate.Warning) list {
+	columns := []column{{Name: "path", Label: "Record or znode", Shown: true}, {Name: "message", Label: "Warning", Shown: true}}
+	return newList("warnings", "warning of the plan", "warnings of the plan", columns, warnings, func(w *migrate.Warning) []any { return []any{w.Path, w.Message} })
+}
+
+func pathList(id, one, many string, paths []string) list {
+	return newList(id, one, many, []column{{Name: "path", Label: "Legacy record", Shown: true}}, paths, func(p *string) []any { return []any{*p} })
+}
+
 func findingList(findings []Finding) list {
-	n := len(findings)
-	text := func(name, label string, shown, facet bool, of func(f Finding) string) listColumn {
-		return listColumn{Name: name, Label: label, Shown: shown, Facet: facet}.texts(n, func(i int) string { return of(findings[i]) })
+	columns := []column{
+		{Name: "path", Label: "Znode", Shown: true}, {Name: "severity", Label: "Severity", Shown: true, Facet: true}, {Name: "rule", Label: "Rule", Shown: true, Facet: true},
+		{Name: "found", Label: "Found", Shown: true}, {Name: "expected", Label: "Expected", Shown: true}, {Name: "mend", Label: "What to do"},
 	}
-	return list{ID: "findings", One: "finding", Many: "findings", N: n, Columns: []listColumn{
-		text("path", "Znode", true, false, func(f Finding) string { return f.Path }),
-		text("severity", "Severity", true, true, func(f Finding) string { return f.Severity }),
-		text("rule", "Rule", true, true, func(f Finding) string { return f.Rule }),
-		text("found", "Found", true, false, func(f Finding) string { return f.Found }),
-		text("expected", "Expected", true, false, func(f Finding) string { return f.Expected }),
-		text("mend", "Suggested mend", false, false, func(f Finding) string { return f.Mend }),
-	}}
+	return newList("findings", "finding", "findings", columns, findings, func(f *Finding) []any {
+		return []any{f.Path, f.Severity, f.Rule, f.Found, f.Expected, f.Mend}
+	})
+}
+
+// pack packs the lists for the page: JSON, gzip, base64.
+func pack(lists []list) (string, error) {
+	var b bytes.Buffer
+	text := base64.NewEncoder(base64.StdEncoding, &b)
+	z, err := gzip.NewWriterLevel(text, gzip.BestSpeed)
+	if err != nil {
+		return "", err
+	}
+	if err := json.NewEncoder(z).Encode(lists); err != nil {
+		return "", err
+	}
+	if err := z.Close(); err != nil {
+		return "", err
+	}
+	if err := text.Close(); err != nil {
+		return "", err
+	}
+	return b.String(), nil
 }

@@ -28,16 +28,27 @@
 
   // A column has texts or numbers. It finds the rows that contain a term, and sorts the rows.
   class Column {
-    constructor(c, n) {
-      Object.assign(this, { n, name: c.name, label: c.label, shown: !!c.shown, facet: !!c.facet, time: !!c.time });
-      if (c.numbers) {
-        this.numbers = c.numbers;
-      } else if (c.which) {
-        this.which = new Uint32Array(c.which);
-        this.words = c.words;
+    constructor(c, k, rows) {
+      this.n = rows.length;
+      Object.assign(this, { name: c.name, label: c.label, shown: !!c.shown, facet: !!c.facet, time: !!c.time });
+      const values = rows.map((row) => row[k]);
+      if (c.number || c.time) {
+        this.numbers = values;
+      } else if (c.facet) {
+        const index = new Map();
+        this.words = [];
+        this.which = Uint32Array.from(values, (v) => {
+          let at = index.get(v);
+          if (at === undefined) {
+            at = this.words.length;
+            index.set(v, at);
+            this.words.push(v);
+          }
+          return at;
+        });
       } else {
-        this.lines = c.lines || '';
-        this.texts = n === 0 ? [] : this.lines.split('\n');
+        this.texts = values;
+        this.lines = values.join('\n');
       }
     }
     text(i) {
@@ -96,8 +107,8 @@
     constructor(data, box) {
       this.one = data.one;
       this.many = data.many;
-      this.n = data.n;
-      this.columns = data.columns.map((c) => new Column(c, data.n));
+      this.n = data.rows.length;
+      this.columns = data.columns.map((c, k) => new Column(c, k, data.rows));
       this.shown = this.columns.filter((c) => c.shown);
       this.box = box;
       this.scroll = box.querySelector('.scroll');

@@ -1,27 +1,27 @@
 package report
 
 import (
-	"html/template"
 	"reflect"
+	"time"
 
 	"mrtq/internal/printable"
+	"mrtq/migrate"
 )
 
-// scrub makes every text of a view harmless: it shows control characters and
+// scrub makes every text of a page's data harmless: it shows control characters and
 // marks that change the direction of writing as escapes. html/template escapes
-// markup. In lists, pack and listColumn.texts do the same.
-func scrub(v *view) { scrubValue(reflect.ValueOf(v).Elem()) }
+// markup. The caller's data does not change.
+func scrub(d *Data) { scrubValue(reflect.ValueOf(d).Elem()) }
 
-// trusted are the types that need no scrubbing: markup that this package makes
-// itself, and lists, which are harmless already.
-var trusted = map[reflect.Type]bool{
-	reflect.TypeFor[template.HTML](): true, reflect.TypeFor[template.CSS](): true, reflect.TypeFor[template.JS](): true,
-	reflect.TypeFor[list](): true,
+// kept are the types that have no text of others, are not shown, or are long: what a view
+// takes from those is made harmless there.
+var kept = map[reflect.Type]bool{
+	reflect.TypeFor[time.Time](): true, reflect.TypeFor[[]migrate.RecordStatus](): true, reflect.TypeFor[[]migrate.Entry](): true,
 }
 
 func scrubValue(v reflect.Value) {
 	switch {
-	case trusted[v.Type()]:
+	case kept[v.Type()] || !v.CanSet():
 	case v.Kind() == reflect.String:
 		v.SetString(printable.Line(v.String()))
 	case v.Kind() == reflect.Struct:
@@ -29,9 +29,11 @@ func scrubValue(v reflect.Value) {
 			scrubValue(v.Field(i))
 		}
 	case v.Kind() == reflect.Pointer && !v.IsNil():
-		scrubValue(v.Elem())
-	case v.Kind() == reflect.Slice && v.Len() > 0 && !trusted[v.Type().Elem()]:
-		// Don't change the caller's slice.
+		mine := reflect.New(v.Type().Elem())
+		mine.Elem().Set(v.Elem())
+		scrubValue(mine.Elem())
+		v.Set(mine)
+	case v.Kind() == reflect.Slice && v.Len() > 0 && v.Type().Elem().Kind() != reflect.Uint8:
 		mine := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
 		reflect.Copy(mine, v)
 		for i := range mine.Len() {

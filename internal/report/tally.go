@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"mrtq/migrate"
 )
 
 // count is a number of things: "1 batch", "2 batches".
@@ -26,11 +28,19 @@ func number(n int) string {
 	return s
 }
 
+// moment is a time for people; "" if there is none.
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02 15:04:05 UTC")
+}
+
 // bar is one line of a bar chart. Width is in percent of the longest bar.
 type bar struct {
-	Label, Hint string
-	N           int
-	Width       float64
+	Label string
+	N     int
+	Width float64
 }
 
 // chart is one bar chart. Unknown counts the records that are in no bar.
@@ -40,9 +50,25 @@ type chart struct {
 	Unknown int
 }
 
-// tally counts records by a text. The texts in order come first, in that order,
-// and then the others, the most frequent first.
-func tally(title string, records []*Record, by func(*Record) string, order ...string) chart {
+// subject are the records that the charts are about: those that were migrated, or will be. If
+// there are none, they are all records.
+func subject(records []migrate.RecordStatus) []*migrate.RecordStatus {
+	var migrated, all []*migrate.RecordStatus
+	for i := range records {
+		r := &records[i]
+		all = append(all, r)
+		if r.Job != "" || r.Outcome == migrate.WillBeCreated {
+			migrated = append(migrated, r)
+		}
+	}
+	if len(migrated) > 0 {
+		return migrated
+	}
+	return all
+}
+
+// tally counts records by a text, the most frequent first.
+func tally(title string, records []*migrate.RecordStatus, by func(*migrate.RecordStatus) string) chart {
 	counts := map[string]int{}
 	c := chart{Title: title}
 	for _, r := range records {
@@ -52,36 +78,27 @@ func tally(title string, records []*Record, by func(*Record) string, order ...st
 			c.Unknown++
 		}
 	}
-	rank := func(key string) int {
-		if i := slices.Index(order, key); i >= 0 {
-			return i
-		}
-		return len(order)
-	}
-	keys := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
-	})
-	for _, key := range keys {
+	for _, key := range slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	}) {
 		c.Bars = append(c.Bars, bar{Label: key, N: counts[key]})
 	}
-	c.scale()
-	return c
+	return c.scaled()
 }
 
-func (c *chart) scale() {
-	most := 0
+func (c chart) scaled() chart {
+	most := 1
 	for _, b := range c.Bars {
 		most = max(most, b.N)
 	}
 	for i := range c.Bars {
-		if most > 0 {
-			c.Bars[i].Width = 100 * float64(c.Bars[i].N) / float64(most)
-		}
+		c.Bars[i].Width = 100 * float64(c.Bars[i].N) / float64(most)
 	}
+	return c
 }
 
-// ages are the upper limits of the histogram's bins.
-var ages = []struct {
+// ageLimits are the upper limits of the bars of ages.
+var ageLimits = []struct {
 	under time.Duration
 	label string
 }{
@@ -95,97 +112,41 @@ var ages = []struct {
 	{1<<63 - 1, "older"},
 }
 
-// ageChart counts records by their age at a time. A record from the future,
-// written with a wrong clock, counts as the youngest.
-func ageChart(records []*Record, at time.Time) chart {
-	c := chart{Title: "Age of the records"}
-	for _, a := range ages {
-		c.Bars = append(c.Bars, bar{Label: a.label})
-	}
+// ages counts records by their age at a time. A record from the future, written with a wrong
+// clock, counts as the youngest.
+func ages(title string, records []*migrate.RecordStatus, at time.Time) chart {
+	counts := make([]int, len(ageLimits))
+	c := chart{Title: title}
 	for _, r := range records {
 		if r.Time.IsZero() {
 			c.Unknown++
 			continue
 		}
-		age := at.Sub(r.Time)
-		for i, a := range ages {
-			if age < a.under {
-				c.Bars[i].N++
-				break
-			}
-		}
-	}
-	for len(c.Bars) > 0 && c.Bars[len(c.Bars)-1].N == 0 {
-		c.Bars = c.Bars[:len(c.Bars)-1]
-	}
-	for len(c.Bars) > 0 && c.Bars[0].N == 0 {
-		c.Bars = c.Bars[1:]
-	}
-	c.scale()
-	return c
-}
-
-// columns is a histogram of numbers, as columns of a drawing that is 100 wide
-// and 100 high.
-type columns struct {
-	Title, Label string // the title, and the text for people who can't see the drawing
-	Columns      []column
-	Ticks        []tick
-	Most         string  // the value of the highest column
-	Width        float64 // of a column
-	Unknown      int
-}
-
-type column struct {
-	X, Y, H float64
-	Hint    string
-}
-
-// tick is a label below the columns. Its position is in percent of the width.
-type tick struct {
-	At    float64
-	Label string
-}
-
-// priorityColumns counts records by their priority, 0 to 99.
-func priorityColumns(records []*Record) columns {
-	const highest = 99
-	counts := make([]int, highest+1)
-	c := columns{Title: "Priorities"}
-	for _, r := range records {
-		if r.Priority < 0 || r.Priority > highest {
-			c.Unknown++
-			continue
-		}
-		counts[r.Priority]++
-	}
-	most, at := 0, 0
-	for p, n := range counts {
-		if n > most {
-			most, at = n, p
-		}
-	}
-	c.draw(counts, func(p int) string { return fmt.Sprintf("priority %d: %s", p, count(counts[p], "record", "records")) })
-	c.Most, c.Width = number(most), 1
-	for p := 0; p <= highest; p += 10 {
-		c.Ticks = append(c.Ticks, tick{float64(p) + 0.5, fmt.Sprint(p)})
-	}
-	c.Label = fmt.Sprintf("Histogram of priorities, 0 is the most urgent; the most, %s, have priority %d", count(most, "record", "records"), at)
-	return c
-}
-
-func (c *columns) draw(counts []int, hint func(i int) string) {
-	most := 1
-	for _, n := range counts {
-		most = max(most, n)
+		counts[slices.IndexFunc(ageLimits, func(l struct {
+			under time.Duration
+			label string
+		}) bool {
+			return at.Sub(r.Time) < l.under
+		})]++
 	}
 	for i, n := range counts {
-		if n == 0 {
-			continue
+		if n > 0 {
+			c.Bars = append(c.Bars, bar{Label: ageLimits[i].label, N: n})
 		}
-		h := max(1, 100*float64(n)/float64(most))
-		c.Columns = append(c.Columns, column{X: float64(i), Y: 100 - h, H: h, Hint: hint(i)})
 	}
+	return c.scaled()
+}
+
+// priorities counts records by their priority. The most urgent is first.
+func priorities(records []*migrate.RecordStatus) chart {
+	c := tally("Priorities, the most urgent first", records, func(r *migrate.RecordStatus) string {
+		if p := r.Priority(); p >= 0 {
+			return fmt.Sprintf("%02d", p)
+		}
+		return ""
+	})
+	slices.SortFunc(c.Bars, func(a, b bar) int { return strings.Compare(a.Label, b.Label) })
+	return c
 }
 
 // cross counts records by queue and outcome.
@@ -201,40 +162,37 @@ type crossRow struct {
 	All   int
 }
 
-func crossTable(records []Record) cross {
-	counts := map[string]map[Outcome]int{}
-	all := map[Outcome]int{}
-	var queues []string
+func crossTable(records []migrate.RecordStatus) cross {
+	counts := map[string]map[migrate.Outcome]int{"all": {}}
 	for i := range records {
 		r := &records[i]
-		if counts[r.Queue] == nil {
-			counts[r.Queue] = map[Outcome]int{}
-			queues = append(queues, r.Queue)
+		queue := string(r.Queue)
+		if counts[queue] == nil {
+			counts[queue] = map[migrate.Outcome]int{}
 		}
-		counts[r.Queue][r.Outcome]++
-		all[r.Outcome]++
+		counts[queue][r.Outcome]++
+		counts["all"][r.Outcome]++
 	}
-	slices.Sort(queues)
 	var c cross
-	row := func(name string, of map[Outcome]int) crossRow {
+	row := func(name string) crossRow {
 		out := crossRow{Queue: name}
-		for _, o := range outcomes {
-			if all[o.Outcome] > 0 {
-				out.N = append(out.N, of[o.Outcome])
-				out.All += of[o.Outcome]
-			}
+		for _, o := range c.Outcomes {
+			n := counts[name][migrate.Outcome(o)]
+			out.N, out.All = append(out.N, n), out.All+n
 		}
 		return out
 	}
-	for _, o := range outcomes {
-		if all[o.Outcome] > 0 {
-			c.Outcomes = append(c.Outcomes, string(o.Outcome))
+	for _, o := range migrate.Outcomes {
+		if counts["all"][o] > 0 {
+			c.Outcomes = append(c.Outcomes, string(o))
 		}
 	}
-	for _, q := range queues {
-		c.Rows = append(c.Rows, row(q, counts[q]))
+	for _, queue := range slices.Sorted(maps.Keys(counts)) {
+		if queue != "all" {
+			c.Rows = append(c.Rows, row(queue))
+		}
 	}
-	c.Total = row("all", all)
+	c.Total = row("all")
 	return c
 }
 
@@ -246,12 +204,12 @@ type leftOut struct {
 }
 
 // reasons are the reasons why records were not migrated, most frequent first.
-func reasons(records []Record) []leftOut {
+func reasons(records []migrate.RecordStatus) []leftOut {
 	index := map[[2]string]int{}
 	var out []leftOut
 	for i := range records {
 		r := &records[i]
-		if r.Outcome.InLedger() || r.Outcome == ToCreate || r.Outcome == ToRewrite {
+		if r.Job != "" || r.Outcome == migrate.WillBeCreated {
 			continue
 		}
 		key := [2]string{string(r.Outcome), kindOf(r.Reason)}
@@ -273,25 +231,4 @@ func kindOf(reason string) string {
 	kind, _, _ := strings.Cut(reason, ":")
 	kind, _, _ = strings.Cut(kind, " at byte ")
 	return kind
-}
-
-// InLedger reports whether a run has a record with this outcome in its ledger.
-func (o Outcome) InLedger() bool {
-	for _, x := range outcomes {
-		if x.Outcome == o {
-			return x.inLedger
-		}
-	}
-	return false
-}
-
-// subject are the records that the page counts as migrated, or as planned.
-func subject(records []Record) []*Record {
-	var out []*Record
-	for i := range records {
-		if o := records[i].Outcome; o.InLedger() || o == ToCreate || o == ToRewrite {
-			out = append(out, &records[i])
-		}
-	}
-	return out
 }

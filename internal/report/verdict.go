@@ -1,6 +1,11 @@
 package report
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+
+	"mrtq/migrate"
+)
 
 // Verdict is the head of the page: a word, a colour's name, a sentence, and what to do
 // next, "" for nothing.
@@ -27,158 +32,143 @@ type rule struct {
 
 // rules are tried in this order. The first one that applies gives the verdict.
 var rules = []rule{
-	{func(d *Data) bool { return d.AtWork }, "At work", toneInfo, func(*Data) string {
-		return "A migrator is at work, and what this page shows was read while it changed."
+	{func(d *Data) bool { return d.step() == migrate.StepWait }, "Running", toneInfo, func(*Data) string {
+		return "A migration is running, and what this page shows was read while it changed."
 	}, status},
-	{func(d *Data) bool { return len(d.Damage) > 0 }, "Damaged", toneBad, func(d *Data) string {
-		return fmt.Sprintf("The migration's own records are not as its runs left them: %s.", count(len(d.Damage), "fault", "faults"))
+	{func(d *Data) bool { return d.Status != nil && d.Status.Damage != "" }, "Damaged", toneBad, func(d *Data) string {
+		return fmt.Sprintf("The migration's own records are not whole: %s.", d.Status.Damage)
 	}, status},
-	{unfinished(RunRunning), "Unfinished", toneBad, func(d *Data) string {
-		return fmt.Sprintf("%s has not finished. To finish it, run the same migration again.", d.latest().ID)
+	{func(d *Data) bool { return d.step() == migrate.StepFinish }, "Unfinished", toneBad, func(d *Data) string {
+		return fmt.Sprintf("%s is not finished. To finish it, run the same migration again.", d.newest().ID)
 	}, status},
-	{unfinished(RunRollingBack), "Unfinished", toneBad, func(d *Data) string {
-		return fmt.Sprintf("The rollback of %s has not finished. To finish it, run the same rollback again.", d.latest().ID)
+	{func(d *Data) bool { return d.step() == migrate.StepFinishRollback }, "Unfinished", toneBad, func(d *Data) string {
+		return fmt.Sprintf("The rollback of %s is not finished. To finish it, run the same rollback again.", d.newest().ID)
 	}, status},
-	{func(d *Data) bool { return d.ran() && d.Verification != nil && len(d.Verification.Differences) > 0 }, "Differs", toneBad, func(d *Data) string {
-		return fmt.Sprintf("The target is not what the source says it should be: %s.", count(len(d.Verification.Differences), "difference", "differences"))
+	{func(d *Data) bool { return d.compared() && d.damaged() }, "Differs", toneBad, func(d *Data) string {
+		return fmt.Sprintf("The target does not match the source: %s.", count(len(d.Verdict.Differences), "difference", "differences"))
 	}, verify},
-	{func(d *Data) bool { return d.errors() > 0 }, "Faulty", toneBad, func(d *Data) string {
-		return fmt.Sprintf("mrtq check found %s in the tree.", count(d.errors(), "error", "errors"))
-	}, func(d *Data) string {
-		return commanded("mend what mrtq check found, and check again before anything is released", d.Next.Check)
+	{func(d *Data) bool { return d.compared() && !d.Verdict.OK() }, "Acted on", toneWarn, func(d *Data) string {
+		return fmt.Sprintf("%s acted on since they were migrated. Nothing is damaged.", count(len(d.Verdict.Differences), "job or batch was", "jobs and batches were"))
+	}, verify},
+	{func(d *Data) bool { return d.Check != nil && d.Check.Errors() > 0 }, "Faulty", toneBad, func(d *Data) string {
+		return fmt.Sprintf("mrtq check found %s in the tree.", count(d.Check.Errors(), "error", "errors"))
+	}, func(*Data) string {
+		return "Repair what mrtq check found, and check again before anything is released."
 	}},
-	{func(d *Data) bool { return d.Coverage != nil && d.Coverage.Count(CoverageFailed) > 0 }, "Unproved", toneBad, func(d *Data) string {
-		return fmt.Sprintf("In mrtq accept, %s of the new queue's documents failed.", count(d.Coverage.Count(CoverageFailed), "row", "rows"))
-	}, func(*Data) string { return "find out why mrtq accept failed, before anything is released" }},
-	{func(d *Data) bool { return d.ran() && d.newest().State == RunRolledBack && !d.pending() }, "Rolled back", toneWarn, func(d *Data) string {
-		return fmt.Sprintf("%s was rolled back. What another client had changed before was kept.", d.newest().ID)
+	{func(d *Data) bool { return d.Coverage != nil && d.Coverage.Count(CoverageFailed) > 0 }, "Not proved", toneBad, func(d *Data) string {
+		return fmt.Sprintf("In mrtq accept, %s failed.", count(d.Coverage.Count(CoverageFailed), "documented row", "documented rows"))
+	}, func(*Data) string { return "Find out why mrtq accept failed, before anything is released." }},
+	{func(d *Data) bool { return d.Plan != nil && d.pending() }, "", "", nil, nil}, // see planRules
+	{func(d *Data) bool { return d.ran() && d.newest().State == migrate.RolledBack }, "Rolled back", toneWarn, func(d *Data) string {
+		return fmt.Sprintf("%s was rolled back. %s kept, or removed by others before.", d.newest().ID, count(d.newest().Kept, "job was", "jobs were"))
 	}, status},
-	{func(d *Data) bool { return d.compared() && d.Plan != nil && d.Plan.Carried == "" && !d.Plan.Empty }, "Not this plan", toneWarn, func(d *Data) string {
-		return fmt.Sprintf("%s. No run in the target carried out this plan.", done(d))
-	}, func(d *Data) string {
-		return fmt.Sprintf("find out which plan %s carried out, before anything is released", d.newest().ID)
-	}},
-	{func(d *Data) bool { return d.compared() && d.Verification == nil }, "Not compared", toneWarn, func(d *Data) string {
-		return done(d) + ". The target was not compared with the source: give SOURCE."
+	{func(d *Data) bool { return d.ran() && d.isOtherPlan() }, "Not this plan", toneWarn, func(d *Data) string {
+		return fmt.Sprintf("%s is done, and it did not carry out this plan.", d.newest().ID)
+	}, func(*Data) string { return "Find out which plan was carried out, before anything is released." }},
+	{func(d *Data) bool { return d.ran() && !d.compared() }, "Not compared", toneWarn, func(d *Data) string {
+		return d.newest().ID + " is done. The target was not compared with the source: give SOURCE."
 	}, status},
-	{func(d *Data) bool {
-		return d.compared() && d.Verification.Quarantined > 0 && !d.Verification.QuarantineChecked
-	}, "Verified", toneWarn, func(d *Data) string {
-		return fmt.Sprintf("The target is what the source says it should be. This page did not check whether the bytes of %s are kept: give --quarantine.", count(d.Verification.Quarantined, "record", "records"))
+	{func(d *Data) bool { return d.compared() && d.Verdict.Records.Quarantined > 0 && !d.QuarantineChecked }, "Verified", toneWarn, func(d *Data) string {
+		return fmt.Sprintf("The target matches the source. This page did not check whether the bytes of %s are kept: give --quarantine.", count(d.Verdict.Records.Quarantined, "record", "records"))
 	}, verify},
 	{func(d *Data) bool { return d.compared() }, "Verified", toneGood, func(d *Data) string {
-		return fmt.Sprintf("The target is what the source says it should be: %s.", accounted(d.Verification))
+		return fmt.Sprintf("The target matches the source: %s accounted for, %s compared.", count(d.Verdict.Records.Total, "record", "records"), count(d.Verdict.Nodes, "znode", "znodes"))
 	}, verify},
 	{func(d *Data) bool { return d.Plan == nil }, "Not started", toneInfo, func(*Data) string { return "No run is recorded in the target." }, status},
-	{func(d *Data) bool { return len(d.Plan.Problems) > 0 }, "Stopped", toneBad, func(d *Data) string {
-		return fmt.Sprintf("This plan can't be carried out: decide or mend %s first.", count(len(d.Plan.Problems), "problem", "problems"))
-	}, func(d *Data) string {
-		return commanded("decide or mend what is listed, then make a new plan", d.Next.Plan)
-	}},
-	{func(d *Data) bool { return d.Plan.Empty }, "Nothing to do", toneGood, func(*Data) string { return "Every record that should be migrated has been migrated." }, func(*Data) string { return "" }},
+	{func(*Data) bool { return true }, "", "", nil, nil},
+}
+
+// planRules are the verdicts on a plan that was not carried out yet.
+var planRules = []rule{
+	{func(d *Data) bool { return d.Plan.Blocked() }, "Stopped", toneBad, func(d *Data) string {
+		return fmt.Sprintf("This plan can't be carried out: solve %s first.", count(len(d.Plan.Problems), "problem", "problems"))
+	}, plan},
+	{func(d *Data) bool { return d.Plan.Empty() }, "Nothing to do", toneGood, func(*Data) string { return "Every record that should be migrated has been migrated." }, func(*Data) string { return "" }},
 	{func(d *Data) bool { return d.risky() > 0 }, "Ready, with risk", toneWarn, func(d *Data) string {
-		return fmt.Sprintf("This plan can be carried out, but %s could run twice, or never.", count(d.risky(), "job", "jobs"))
-	}, func(d *Data) string { return commanded("look at the risks, then carry it out", d.Next.Migrate) }},
-	{func(d *Data) bool { return len(d.Plan.Locks)+d.blockingServices() > 0 }, "Ready, with care", toneWarn, func(d *Data) string {
-		return fmt.Sprintf("This plan can be carried out. Look at %s and %s first.", count(len(d.Plan.Locks), "outstanding legacy lock", "outstanding legacy locks"), count(d.blockingServices(), "fault for a deployed service", "faults for deployed services"))
-	}, func(d *Data) string { return commanded("look at what is listed, then carry it out", d.Next.Migrate) }},
+		return fmt.Sprintf("This plan can be carried out, but %s might run twice, or never.", count(d.risky(), "job", "jobs"))
+	}, plan},
+	{func(d *Data) bool { return len(d.Plan.Locks)+d.unserviceable() > 0 }, "Ready, with care", toneWarn, func(d *Data) string {
+		return fmt.Sprintf("This plan can be carried out. Look at %s and %s first.", count(len(d.Plan.Locks), "outstanding legacy lock", "outstanding legacy locks"), count(d.unserviceable(), "job that cannot be processed", "jobs that cannot be processed"))
+	}, plan},
 	{func(*Data) bool { return true }, "Ready", toneGood, func(d *Data) string {
-		return fmt.Sprintf("This plan can be carried out: %s to be made.", count(d.countOf(ToCreate)+d.countOf(ToRewrite), "job", "jobs"))
-	}, func(d *Data) string { return commanded("carry it out", d.Next.Migrate) }},
+		return fmt.Sprintf("This plan can be carried out: %s to be created.", count(d.Plan.Count(migrate.ActCreate), "job", "jobs"))
+	}, plan},
 }
 
 func (d *Data) verdict() Verdict {
-	for _, r := range rules {
-		if r.applies(d) {
+	for _, rules := range [][]rule{rules, planRules} {
+		for _, r := range rules {
+			if !r.applies(d) {
+				continue
+			}
+			if r.sentence == nil {
+				break
+			}
 			return Verdict{r.word, r.tone, r.sentence(d), r.next(d)}
 		}
 	}
 	panic("report: the last rule always applies")
 }
 
-// status is what to do in view of the target alone.
-func status(d *Data) string { return d.Next.Status }
+// status, verify and plan are what to do in view of the target, of the comparison, and of the
+// plan.
+func status(d *Data) string { return d.advise(d.step()) }
+func verify(d *Data) string { return d.advise(migrate.VerdictStep(d.Verdict)) }
+func plan(d *Data) string   { return d.advise(migrate.PlanStep(d.Plan)) }
 
-// verify is what to do after the comparison.
-func verify(d *Data) string { return d.Next.Verify }
-
-// commanded is what to do, with the command for it if there is one.
-func commanded(what, command string) string {
-	if command == "" {
-		return what
+func (d *Data) advise(step migrate.Step) string {
+	if d.Next == nil {
+		return ""
 	}
-	return what + ": " + command
+	return d.Next(step)
 }
 
-// unfinished reports whether the target's newest run is in this state.
-func unfinished(state string) func(d *Data) bool {
-	return func(d *Data) bool { return d.ran() && d.latest().State == state }
-}
-
-// latest is the target's newest run, also if the page is about another one.
-func (d *Data) latest() Run {
-	if d.Latest.ID != "" {
-		return d.Latest
+func (d *Data) step() migrate.Step {
+	if d.Status == nil {
+		return ""
 	}
-	return d.newest()
+	return d.Status.Step
 }
-
-// compared reports whether the verdict is about what was migrated, and not about a plan
-// that can still be carried out.
-func (d *Data) compared() bool { return d.ran() && !d.pending() }
-
-// pending reports whether the page is about a plan that can still be carried out.
-func (d *Data) pending() bool { return d.Plan != nil && d.Plan.Pending && !d.Plan.Empty }
 
 // ran reports whether the target has a run.
-func (d *Data) ran() bool { return len(d.Runs) > 0 }
+func (d *Data) ran() bool { return d.Status != nil && d.Status.Newest() != nil }
 
-func (d *Data) newest() Run { return d.Runs[len(d.Runs)-1] }
+func (d *Data) newest() *migrate.RunStatus { return d.Status.Newest() }
 
-func done(d *Data) string {
-	if len(d.Runs) == 1 {
-		return d.Runs[0].ID + " is done"
-	}
-	return fmt.Sprintf("%s to %s are done", d.Runs[0].ID, d.newest().ID)
+// compared reports whether the verdict is about what was migrated.
+func (d *Data) compared() bool { return d.ran() && d.Verdict != nil && !d.pending() }
+
+// damaged reports whether more was found than work of the services.
+func (d *Data) damaged() bool {
+	return d.Verdict.CountGroup(migrate.ActedOnIn) < len(d.Verdict.Differences)
 }
 
-func accounted(v *Verification) string {
-	return fmt.Sprintf("%s accounted for, %s compared", count(v.Total, "record", "records"), count(v.Nodes, "znode", "znodes"))
+// pending reports whether the page is about a plan that can still be carried out: the target
+// has no run of its number yet.
+func (d *Data) pending() bool {
+	if d.Plan == nil || d.Plan.Empty() && !d.Plan.Blocked() {
+		return false
+	}
+	return !d.ran() || d.newest().ID < d.Plan.Run
 }
 
-func (d *Data) errors() int {
-	if d.Check == nil {
-		return 0
-	}
-	return d.Check.Errors()
+// isOtherPlan reports whether the run of the plan's number had other choices or records.
+func (d *Data) isOtherPlan() bool {
+	return d.Plan != nil && slices.ContainsFunc(d.Status.Runs, func(r migrate.RunStatus) bool {
+		return r.ID == d.Plan.Run && (r.Dialect != d.Plan.Dialect || r.Choices != d.Plan.Choices || r.Created.Records() < d.Plan.Count(migrate.ActCreate))
+	})
 }
 
 func (d *Data) risky() int {
 	n := 0
 	for _, r := range d.Plan.Risks {
 		if r.Chosen {
-			n += r.Twice + r.Never
+			n += len(r.Twice) + len(r.Never)
 		}
 	}
 	return n
 }
 
-func (d *Data) blockingServices() int {
-	n := 0
-	for _, s := range d.Plan.Services {
-		if s.Blocking {
-			n += len(s.Paths)
-		}
-	}
-	return n
-}
-
-func (d *Data) countOf(o Outcome) int {
-	n := 0
-	for i := range d.Records {
-		if d.Records[i].Outcome == o {
-			n++
-		}
-	}
-	return n
+func (d *Data) unserviceable() int {
+	return len(d.Plan.About("inventory-records")) + len(d.Plan.About("unserviceable"))
 }

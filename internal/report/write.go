@@ -21,18 +21,19 @@ var (
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"number": number,
 	"count":  count,
-	"last":   func(i, n int) bool { return i == n-1 },
+	"moment": moment,
 	"some":   func(lists []list) bool { return len(lists) > 0 },
 }).Parse(pageHTML))
 
 // Write writes the page.
 func Write(w io.Writer, d *Data) error {
-	v := newView(d)
+	harmless := *d
+	scrub(&harmless)
+	v := newView(&harmless)
 	packed, err := pack(v.lists())
 	if err != nil {
 		return err
 	}
-	scrub(v)
 	v.CSS, v.JS, v.Policy, v.Packed = template.CSS(pageCSS), template.JS(pageJS), policy(), template.HTML(packed)
 	var b strings.Builder
 	if err := page.Execute(&b, v); err != nil {

@@ -13,7 +13,6 @@ import (
 	"mrtq/harness"
 	_ "mrtq/harness/docker" // the docker backend
 	"mrtq/internal/layout"
-	"mrtq/internal/side"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
@@ -143,7 +142,7 @@ func TestLiveQueue(t *testing.T) {
 	l := named(t, "merritt", "design")
 	for i := range 10 {
 		<-moved
-		report, err := l.Check(ctx, side.Session(r, nil), layout.Options{Looks: 8, Now: time.Now()})
+		report, err := l.Check(ctx, r, layout.Options{Looks: 8, Now: time.Now()})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -165,7 +165,7 @@ func migratorsOf(list []child) []Migrator {
 	return migrators
 }
 
-// askLeader reads how the migrator at work describes itself.
+// askLeader reads how the running migration describes itself.
 func (l *Looker) askLeader(ctx context.Context) error {
 	if len(l.migrators) == 0 || l.asked {
 		return nil

@@ -185,9 +185,14 @@ func (l *Looker) readNoQueue(ctx context.Context, s Snapshot) (*target.NoQueue, 
 	if err := l.top.look(ctx, l.r, s.At); err != nil || !l.top.fresh {
 		return l.noQueue, err
 	}
-	var err error
-	l.noQueue, err = target.ReadNoQueue(ctx, l.r)
-	return l.noQueue, err
+	found, err := target.ReadNoQueue(ctx, l.r)
+	if err == nil && slices.ContainsFunc(found.Znodes, func(name string) bool {
+		return "/"+name == newqueue.JobsPath || "/"+name == ledger.MigrationPath
+	}) {
+		found = nil // a queue without a job
+	}
+	l.noQueue = found
+	return found, err
 }
 
 func (l *Looker) lookAtFolders(ctx context.Context, now time.Time) error {

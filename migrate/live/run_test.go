@@ -10,31 +10,32 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"mrtq/internal/side"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
-	"mrtq/migrate/internal/ledger"
-	"mrtq/migrate/internal/rules"
 	"mrtq/newqueue"
 )
 
-// queue returns a legacy queue with this many records.
-func queue(t *testing.T, records int) side.Side {
+// makeQueue makes a legacy queue with this many records beside the new one.
+func makeQueue(t *testing.T, w *zkconn.Writer, records int) *migrate.Source {
 	t.Helper()
-	tree := znode.NewTree()
+	ops := []znode.Op{znode.Create("/ingest", nil)}
 	for i := range records {
 		data, err := legacy.Encode(legacy.NewHeader(legacy.Pending, testNow, legacy.Milliseconds), legacy.JSON, legacy.Payload{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := tree.Put(znode.Node{Path: fmt.Sprintf("/ingest/mrtQ-%014d", i), Data: data}); err != nil {
-			t.Fatal(err)
-		}
+		ops = append(ops, znode.Create(fmt.Sprintf("/ingest/mrtQ-%014d", i), data))
 	}
-	tree.SetDefaultStats(1)
-	return side.Tree(tree)
+	if err := w.Multi(t.Context(), ops); err != nil {
+		t.Fatal(err)
+	}
+	src, err := migrate.OpenSource(t.Context(), &w.Reader, migrate.DefaultQueues(), legacy.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return src
 }
 
 // A view shows a migration from its first transaction to its last, and its rollback
@@ -59,14 +60,17 @@ func TestRunShows(t *testing.T) {
 	if v := look(); v.Migration != nil || v.Migrators != 0 {
 		t.Errorf("before: %+v", v)
 	}
-	src := queue(t, records)
+	src := makeQueue(t, w, records)
 	last := 0
-	m := &migrate.Migrator{Target: migrate.NewTarget(w), Now: s.now, Budget: 2000}
-	m.Progress = func(done, total int) {
+	limits := migrate.Limits{Bytes: 2000}
+	sent := migrate.WithPhases(t.Context(), func(p migrate.Phase, done, total int) {
+		if p != migrate.Sending || done == 0 {
+			return
+		}
 		s.zk.Advance(time.Second)
 		v := look()
 		r := v.Migration
-		if r == nil || r.Run != "run0000000000" || r.State != ledger.Running || r.Total != records || r.Records < done || r.Records < last {
+		if r == nil || r.Run != "run0000000000" || r.State != migrate.Running || r.Total != records || r.Records < done || r.Records < last {
 			t.Errorf("%d of %d: %+v", done, total, r)
 			return
 		}
@@ -77,17 +81,13 @@ func TestRunShows(t *testing.T) {
 		if done > 100 && (r.RecordRate == nil || *r.RecordRate <= 0 || r.Left == nil || *r.Left < 0) {
 			t.Errorf("%d of %d: %+v", done, total, r)
 		}
-	}
-	opt := migrate.Options{Dialect: newqueue.Design, Source: "source", Target: "target"}
-	read := func(ctx context.Context) (*migrate.LegacyQueue, func(), error) {
-		q, err := migrate.OpenLegacyQueue(ctx, src, rules.DefaultQueues(), legacy.Options{})
-		return q, func() {}, err
-	}
-	if _, err := m.Migrate(t.Context(), read, opt, nil); err != nil {
+	})
+	opt := migrate.MigrateOptions{Options: migrate.Options{Dialect: newqueue.Design, Choices: migrate.DefaultChoices(), NewQueue: true, Source: "source", Target: "target"}, Limits: limits, Now: s.now}
+	if _, err := migrate.Migrate(sent, src, w, opt); err != nil {
 		t.Fatal(err)
 	}
 	v := look()
-	if r := v.Migration; r.State != migrate.RunDone || r.Records != records || r.Total != records || r.Finished.IsZero() || r.Left != nil {
+	if r := v.Migration; r.State != migrate.Done || r.Records != records || r.Total != records || r.Finished.IsZero() || r.Left != nil {
 		t.Errorf("%+v", r)
 	}
 	if v.Migrators != 0 || v.Leader != "" || len(v.Holds) != 3 || len(v.Notes) > 0 {
@@ -99,17 +99,23 @@ func TestRunShows(t *testing.T) {
 
 	// A rollback that was interrupted.
 	ctx, cancel := context.WithCancel(t.Context())
-	m = &migrate.Migrator{Target: migrate.NewTarget(w), Now: s.now, Budget: 2000, Progress: func(int, int) { cancel() }}
-	if _, err := m.Rollback(ctx, "run0000000000", false); err == nil {
+	defer cancel()
+	undo := migrate.RollbackOptions{Limits: limits, Now: s.now}
+	removing := migrate.WithPhases(ctx, func(p migrate.Phase, done, _ int) {
+		if p == migrate.Removing && done > 0 {
+			cancel()
+		}
+	})
+	if _, err := migrate.Rollback(removing, w, "run0000000000", undo); err == nil {
 		t.Fatal("the rollback ended")
 	}
 	look()
 	s.zk.Advance(time.Second)
 	v = look()
-	if r := v.Migration; r.State != ledger.RollingBack || !r.Unfinished() || r.Left != nil || r.TransactionRate == nil {
+	if r := v.Migration; r.State != migrate.RollingBack || !r.Unfinished() || r.Left != nil || r.TransactionRate == nil {
 		t.Errorf("%+v", r)
 	}
-	want(t, "notes", v.Notes, []string{"the rollback of run0000000000 is not finished and no migrator is at work: roll back run0000000000 again to finish it"})
+	want(t, "notes", v.Notes, []string{"the rollback of run0000000000 is not finished and no migration is running: roll back run0000000000 again to finish it"})
 
 	// A record that can't be decoded.
 	if _, err := s.conn.Set("/new/migration/runs/run0000000000", []byte("\x1b[2J"), -1); err != nil {

@@ -126,7 +126,7 @@ type Migration struct {
 	Run    *ledger.Run // the newest run, nil if there is none or its record can't be read
 	Damage string      // why the newest run's record can't be read, "" if it can
 	Path   string      // the znode of the newest run, "" if there is none
-	// Migrators are the processes in the migration's election. The first is at work,
+	// Migrators are the processes in the migration's election. The first runs,
 	// the others wait.
 	Migrators []Migrator
 }
@@ -134,7 +134,7 @@ type Migration struct {
 // Migrator is one process in the migration's election.
 type Migrator struct {
 	Path  string
-	Owner string    // its own description of itself; known only for the one at work
+	Owner string    // its own description of itself; known only for the running one
 	Since time.Time // when it joined the election
 }
 

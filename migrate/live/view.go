@@ -53,7 +53,7 @@ type View struct {
 	Locks     LocksView  `json:"locks"`
 	Migration *RunView   `json:"migration,omitempty"` // the newest run, nil if there is none
 	Migrators int        `json:"migrators"`           // processes in the election: one works, the others wait
-	Leader    string     `json:"leader,omitempty"`    // how the one at work describes itself
+	Leader    string     `json:"leader,omitempty"`    // how the running one describes itself
 	Notes     []string   `json:"notes"`               // what needs the operator's attention
 }
 
@@ -273,9 +273,9 @@ func (r RunView) notes(attended bool) []string {
 		return []string{fmt.Sprintf("the record of %s can't be used: %s; the target's status says what to do", r.Run, r.Damage)}
 	case attended:
 	case r.State == ledger.Running:
-		return []string{fmt.Sprintf("%s is not finished and no migrator is at work: run the same migration again to finish it", r.Run)}
+		return []string{fmt.Sprintf("%s is not finished and no migration is running: run the same migration again to finish it", r.Run)}
 	case r.State == ledger.RollingBack:
-		return []string{fmt.Sprintf("the rollback of %s is not finished and no migrator is at work: roll back %s again to finish it", r.Run, r.Run)}
+		return []string{fmt.Sprintf("the rollback of %s is not finished and no migration is running: roll back %s again to finish it", r.Run, r.Run)}
 	}
 	return nil
 }

@@ -40,10 +40,11 @@ func New(in Input) *Builder {
 	b := &Builder{in: in, batches: map[rules.BatchKey]*Batch{}, again: map[string]bool{}, seen: newSeen(in.Source)}
 	b.plan = &Plan{
 		Source: opt.Source, Target: opt.Target, Choices: opt.Choices,
-		Dialect:  opt.Dialect,
-		Settings: Settings{Queues: in.Source.Queues, Time: timeUnit(in.Source.Options), ACL: opt.ACL, Packet: opt.Packet, Again: opt.Again},
-		Records:  make([]Record, 0, in.Source.Len()),
-		seen:     in.Target,
+		Dialect: opt.Dialect,
+		Settings: Settings{Queues: in.Source.Queues, Time: timeUnit(in.Source.Options), ACL: opt.ACL, Packet: opt.Packet, Again: opt.Again,
+			NewQueue: opt.NewQueue, HoldAgain: opt.HoldAgain, Restored: opt.Restored},
+		Records: make([]Record, 0, in.Source.Len()),
+		seen:    in.Target,
 	}
 	if opt.Packet == 0 {
 		b.plan.Settings.Packet = DefaultPacket
@@ -53,7 +54,20 @@ func New(in Input) *Builder {
 	}
 	b.chooseDialect()
 	b.chooseRun()
+	b.checkQueues()
 	return b
+}
+
+// checkQueues refuses a source that lacks a queue node, unless that is one of the usual ones.
+// After a migration, a source may have lost it.
+func (b *Builder) checkQueues() {
+	usual := rules.DefaultQueues().Roots()
+	for _, path := range b.in.Source.Missing {
+		if b.plan.Previous == nil && !slices.Contains(usual, path) {
+			b.problem(Problem{Kind: NoSuchQueue, Path: path, Message: "the source has no such znode; it has " + strings.Join(b.in.Source.There, ", "),
+				Next: "check the path, or leave this node out of the flag that names it"})
+		}
+	}
 }
 
 func (b *Builder) problem(p Problem) { b.plan.Problems = append(b.plan.Problems, p) }
@@ -96,6 +110,8 @@ func (b *Builder) chooseRun() {
 	case ledger.Running:
 		p.Run, p.Resumes, p.Unfinished = last.ID, true, *last
 		b.compareSettings(last, path)
+	case ledger.Done:
+		b.compareTimes(last, path)
 	case ledger.RollingBack:
 		b.problem(Problem{Kind: RollbackUnfinished, Path: path, Message: last.ID + " is being rolled back",
 			Next: fmt.Sprintf("finish rolling back %s first", last.ID), Fits: last.ID})
@@ -113,14 +129,21 @@ func (b *Builder) compareSettings(last *ledger.Run, path string) {
 	if changes := last.Choices.Changes(p.Choices); len(changes) > 0 {
 		refuse(last.ID, "%s was begun with other choices: %s", last.ID, ChangesText(changes))
 	}
-	if last.Time != p.Settings.Time {
-		refuse(last.Time, "%s was begun with times read as %s, and now they are read as %s", last.ID, last.Time, p.Settings.Time)
-	}
+	b.compareTimes(last, path)
 	switch {
 	case p.Settings.ACL == nil:
 		p.Settings.ACL = last.ACL
 	case !slices.Equal(last.ACL, p.Settings.ACL):
 		refuse(last.ID, "%s was begun with another ACL for its znodes", last.ID)
+	}
+}
+
+// compareTimes refuses another unit of times than that of the run before, because a
+// verification reads all records in one unit.
+func (b *Builder) compareTimes(last *ledger.Run, path string) {
+	if now := b.plan.Settings.Time; last.Time != now {
+		b.problem(Problem{Kind: OtherTimes, Path: path, Message: fmt.Sprintf("%s read the records' times as %s, and this plan reads them as %s", last.ID, last.Time, now),
+			Next: "read them as " + last.Time, Fits: last.Time})
 	}
 }
 

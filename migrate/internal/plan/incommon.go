@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// inCommon returns the words that two messages about different things share, with …
+// InCommon returns the words that two messages about different things share, with …
 // where they differ. A message may already contain … from an earlier call.
-func inCommon(a, b string) string {
+func InCommon(a, b string) string {
 	if a == b {
 		return a
 	}

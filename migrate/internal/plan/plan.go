@@ -133,6 +133,10 @@ type Settings struct {
 	ACL    []znode.ACL  `json:"acl"` // none is open to all
 	Packet int          `json:"packet"`
 	Again  []string     `json:"again"`
+	// The operator's explicit words: see [Options].
+	NewQueue  bool `json:"new_queue"`
+	HoldAgain bool `json:"hold_again"`
+	Restored  bool `json:"restored"`
 }
 
 // Empty reports whether there is nothing to do.

@@ -30,6 +30,10 @@ const (
 	BatchFinished ProblemKind = "batch-finished" // it is not open for more jobs
 )
 
+// NoSuchQueue is a queue node that the operator named and the source does not have, so its
+// records would be left behind.
+const NoSuchQueue ProblemKind = "no-such-queue"
+
 // Kinds of problems with the target.
 const (
 	NoQueue      ProblemKind = "no-queue"   // there is none, and nobody said that a new one is wanted
@@ -40,6 +44,7 @@ const (
 	Restored     ProblemKind = "restored"    // from a backup
 	// With an earlier run: it had other choices, or its rollback is not finished.
 	OtherChoices       ProblemKind = "other-choices"
+	OtherTimes         ProblemKind = "other-times" // it read the records' times in another unit
 	RollbackUnfinished ProblemKind = "rollback-unfinished"
 )
 

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 
+	"mrtq/internal/plainjson"
 	"mrtq/migrate/internal/ledger"
 )
 
@@ -21,8 +22,8 @@ const savedFormat = 2
 type header struct {
 	Format int `json:"format"`
 	*alias
-	Records []Record `json:"-"`
-	Count   int      `json:"count"` // of records
+	Records *struct{} `json:"records,omitempty"` // in place of the plan's, which follow line by line
+	Count   int       `json:"count"`             // of records
 }
 
 type alias Plan
@@ -75,8 +76,12 @@ func Read(r io.Reader) (*Plan, error) {
 		*alias
 		Count int `json:"count"`
 	}{alias: &alias{}}
-	if err := json.NewDecoder(r).Decode(&saved); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrFile, err)
+	dec := json.NewDecoder(r)
+	if err := dec.Decode(&saved); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrFile, plainjson.Error(err))
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%w: there is more data after it, at byte %d", ErrFile, dec.InputOffset())
 	}
 	switch {
 	case saved.Format != savedFormat:
@@ -84,7 +89,17 @@ func Read(r io.Reader) (*Plan, error) {
 	case saved.Count != len(saved.Records):
 		return nil, fmt.Errorf("%w: it has %d of %d records; make the plan again", ErrFile, len(saved.Records), saved.Count)
 	}
-	return (*Plan)(saved.alias), nil
+	p := (*Plan)(saved.alias)
+	if err := p.Choices.Validate(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrFile, err)
+	}
+	return p, nil
+}
+
+// Options are the options with which the plan was made.
+func (p *Plan) Options() Options {
+	return Options{Dialect: p.Dialect, Choices: p.Choices, ACL: p.Settings.ACL, Packet: p.Settings.Packet, Again: p.Settings.Again,
+		NewQueue: p.Settings.NewQueue, HoldAgain: p.Settings.HoldAgain, Restored: p.Settings.Restored, Source: p.Source, Target: p.Target}
 }
 
 // Differences says how another plan, which was made later, differs from this one in what
@@ -122,7 +137,7 @@ func (p *Plan) Differences(now *Plan) []string {
 			differ("%s was added to the source", r.Path)
 		case was.Hash != r.Hash:
 			differ("%s has changed", r.Path)
-		case was.Action == Create && r.Action == Unchanged: // it was done since
+		case was.isDone(r):
 		case was.Action != r.Action || was.State != r.State:
 			differ("%s: %s %s, and now it would be %s %s", r.Path, was.Action, was.State, r.Action, r.State)
 		}
@@ -133,4 +148,24 @@ func (p *Plan) Differences(now *Plan) []string {
 		}
 	}
 	return found
+}
+
+// isDone reports whether a later plan shows that a record was migrated as planned.
+func (r *Record) isDone(now *Record) bool {
+	return r.Action == Create && (now.Action == Unchanged || now.Action == Removed)
+}
+
+// CarriedOut reports whether this plan was carried out: a plan that was made later has
+// nothing to do, the run of this one is done, and all its records are migrated.
+func (p *Plan) CarriedOut(now *Plan) bool {
+	if !now.Empty() || now.Previous == nil || now.Previous.ID != p.Run || now.Previous.State != ledger.Done || len(p.Records) != len(now.Records) {
+		return false
+	}
+	for i := range p.Records {
+		was, r := &p.Records[i], &now.Records[i]
+		if was.Path != r.Path || was.Hash != r.Hash || was.Action != r.Action && !was.isDone(r) {
+			return false
+		}
+	}
+	return true
 }

@@ -68,7 +68,7 @@ func (f *findings) add(kind string, one Finding, item Item) {
 		found = &one
 		f.byKind[kind], f.order = found, append(f.order, kind)
 	}
-	found.What = inCommon(found.What, item.What)
+	found.What = InCommon(found.What, item.What)
 	found.Items = append(found.Items, item)
 }
 

@@ -20,7 +20,8 @@ import (
 
 // Options are the options of a rollback.
 type Options struct {
-	// Force also removes jobs, requests and batches that were acted on.
+	// Force also removes jobs, requests and batches that were acted on, unless a session has
+	// locked them.
 	Force bool
 	// Source, if not nil, is the legacy queue. A job of a released queue is kept if its
 	// record is not there any more, because the job is the only copy.
@@ -35,7 +36,7 @@ const (
 	Remove   Verdict = "remove"    // it is as the run left it
 	ActedOn  Verdict = "acted-on"  // another client changed it; it is kept
 	OnlyCopy Verdict = "only-copy" // its record is not in the source any more; it is kept
-	Gone     Verdict = "gone"      // it was removed: finished and cleaned up, or deleted
+	Gone     Verdict = "removed"   // it was removed: finished and cleaned up, or deleted
 )
 
 // Item is a job or request of the run, and what becomes of it.
@@ -111,6 +112,8 @@ func (r *Rollback) item(l look) Item {
 		i.Verdict, why = Gone, "it was removed: finished and cleaned up, or deleted"
 	case r.opt.Source != nil && !r.opt.Source.Has(l.entry.Record) && r.t.Released(r.run, holdOf(l.entry.Job)):
 		i.Verdict, why = OnlyCopy, "its record is not in the source any more"
+	case l.locked() != "":
+		i.Verdict, why = ActedOn, l.locked()
 	case !r.opt.Force:
 		if why = l.actedOn(r.run.Restored || r.run.WasRestored()); why != "" {
 			i.Verdict = ActedOn
@@ -128,6 +131,17 @@ func holdOf(job string) newqueue.QueueHold {
 		return newqueue.HoldAccessLarge
 	}
 	return newqueue.HoldIngest
+}
+
+// locked says which znode of a job a session has; "" if none has. A worker is working on it, so
+// it is never removed.
+func (l look) locked() string {
+	for _, n := range l.nodes {
+		if n.Stat.EphemeralOwner != 0 {
+			return "a session has " + znode.Name(n.Path)
+		}
+	}
+	return ""
 }
 
 // actedOn says what shows that another client has changed a job; "" if it is as the run

@@ -165,6 +165,13 @@ func (s *Source) readLocks(ctx context.Context, root string) error {
 	return err
 }
 
+// WithTimes is the same source, with the records' times read in this unit.
+func (s *Source) WithTimes(unit legacy.TimePolicy) *Source {
+	other := *s
+	other.Options.Time = unit
+	return &other
+}
+
 // Len is the number of records, as they were listed.
 func (s *Source) Len() int {
 	n := 0

@@ -145,8 +145,8 @@ func (v *verifier) notice(it item, what string) {
 func (v *verifier) gone(it item) {
 	what := "it was removed: finished and cleaned up, or deleted"
 	if it.moved != Vanished {
-		v.verdict.Records.Gone++
-		v.verdict.Gone = append(v.verdict.Gone, Item{it.entry.Record, it.entry.Job, what})
+		v.verdict.Records.Removed++
+		v.verdict.Removed = append(v.verdict.Removed, Item{it.entry.Record, it.entry.Job, what})
 	}
 	if it.moved == Changed {
 		v.notice(it, "it has changed since it was migrated, and its job was removed")

@@ -15,7 +15,6 @@ package verify
 
 import (
 	"fmt"
-	"slices"
 
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
@@ -53,9 +52,34 @@ const (
 	Restored   Kind = "restored" // from a backup
 )
 
-// IsDamage reports whether the kind is damage.
-func (k Kind) IsDamage() bool {
-	return slices.Contains([]Kind{Missing, Extra, Layout, OtherACL, NotLossless, OutOfOrder, NotKept}, k)
+// Group is a group of kinds that call for the same.
+type Group string
+
+// The groups, the gravest first. A verification that finds none is OK.
+const (
+	Damage       Group = "damage"
+	MovedRecords Group = "moved-records"
+	UnfinishedIn Group = "unfinished"
+	RestoredIn   Group = "restored"
+	ActedOnIn    Group = "acted-on"
+)
+
+// Groups are all groups, the gravest first.
+var Groups = []Group{Damage, MovedRecords, UnfinishedIn, RestoredIn, ActedOnIn}
+
+// Group is the group of the kind.
+func (k Kind) Group() Group {
+	switch k {
+	case Changed, Vanished, Missed:
+		return MovedRecords
+	case Unfinished:
+		return UnfinishedIn
+	case Restored:
+		return RestoredIn
+	case ActedOn:
+		return ActedOnIn
+	}
+	return Damage
 }
 
 // Difference is one way in which the target is not what it should be.
@@ -82,11 +106,11 @@ type Verdict struct {
 	ACLs   int            `json:"acls"`  // znodes whose ACL was compared too
 	// Unrelated counts jobs, requests and batches that no run created.
 	Unrelated int `json:"unrelated"`
-	// Late lists records that were added since the last migration. Gone lists migrated
+	// Late lists records that were added since the last migration. Removed lists migrated
 	// records whose jobs were removed, and Notices other migrated records that changed or
 	// vanished, but can't run twice.
 	Late    []string `json:"late"`
-	Gone    []Item   `json:"gone"`
+	Removed []Item   `json:"removed"`
 	Notices []Item   `json:"notices"`
 	// Run is the newest run and State its state; both are "" if there is no run. Released
 	// are the queues that count as released.
@@ -95,6 +119,8 @@ type Verdict struct {
 	Source   string               `json:"source"` // that the run took its records from, as it was given then
 	Choices  rules.Choices        `json:"choices"`
 	Released []newqueue.QueueHold `json:"released"`
+	// Newest is the record of the newest run, if there is one.
+	Newest ledger.Run `json:"-"`
 }
 
 // Item is a record and what it became.
@@ -108,7 +134,7 @@ type Item struct {
 type Accounted struct {
 	Total       int `json:"total"`
 	Migrated    int `json:"migrated"` // and the job is there
-	Gone        int `json:"gone"`     // migrated, and the job was removed
+	Removed     int `json:"removed"`  // migrated, and the job was removed
 	Skipped     int `json:"skipped"`
 	Quarantined int `json:"quarantined"`
 	Late        int `json:"late"`
@@ -130,13 +156,16 @@ func (v *Verdict) Count(k Kind) int {
 	return n
 }
 
-// Damaged returns how many differences are damage.
-func (v *Verdict) Damaged() int {
+// CountGroup returns how many differences are of a group.
+func (v *Verdict) CountGroup(g Group) int {
 	n := 0
 	for _, d := range v.Differences {
-		if d.Kind.IsDamage() {
+		if d.Kind.Group() == g {
 			n++
 		}
 	}
 	return n
 }
+
+// Damaged returns how many differences are damage.
+func (v *Verdict) Damaged() int { return v.CountGroup(Damage) }

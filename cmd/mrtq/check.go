@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mrtq/cmd/mrtq/internal/exit"
+	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/internal/layout"
+	"mrtq/legacy"
+	"mrtq/migrate"
+	"mrtq/migrate/layouts"
+)
+
+type checkCmd struct {
+	legacyFlags
+	layout  string
+	dialect string
+	output  string
+	info    bool
+}
+
+// mostReads is how often check reads a server's tree at most before it reports a
+// finding. A job that moves all the time can be in the same place twice by chance.
+const mostReads = 8
+
+var errBroken = errors.New("the tree differs from its map")
+
+func (a *app) checkCmd() *cobra.Command {
+	c := &checkCmd{}
+	cmd := &cobra.Command{
+		Use:   "check TARGET",
+		Short: "compare a tree with the map of its layout",
+		Long: `Read a tree, and report each znode that differs from the map of its layout: what was
+found, what was expected, and what to do. TARGET can also be a data directory. A
+server's tree may change while check reads it. So check reads it again, and reports
+only what is still wrong. Exit code 1 if there are errors. check never writes.`,
+		Example: `  mrtq check zk1:2181 --layout merritt --dialect mrt-zk
+  mrtq check snapshot:/var/lib/zookeeper --layout zuul -o json`,
+		Args: args("TARGET"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return during("check", c.run(cmd.Context(), a, args[0]))
+		},
+	}
+	f := cmd.Flags()
+	a.conn.rateFlag(f)
+	f.StringVar(&c.layout, "layout", "merritt", "`map` to compare the tree with: merritt, merritt-legacy, zuul, or a file")
+	f.StringVar(&c.dialect, "dialect", "", "`dialect` of the layout, if it has several: design or mrt-zk")
+	outputFlag(f, &c.output, "json")
+	f.BoolVar(&c.info, "info", false, "print information too, not only errors and warnings")
+	c.legacyFlags.flags(f)
+	return cmd
+}
+
+func (c *checkCmd) run(ctx context.Context, a *app, target string) error {
+	p, err := parseReadable("TARGET", target)
+	if err != nil {
+		return err
+	}
+	l, err := c.named()
+	if err != nil {
+		return err
+	}
+	side, err := a.open(ctx, p, false)
+	if err != nil {
+		return failed("target", target, err)
+	}
+	defer side.Close()
+	if _, there, err := side.Exists(ctx, "/"); err == nil && !there {
+		return failed("target", target, fmt.Errorf("the chroot %s is not there; check the address", p.Server.Chroot))
+	}
+	tree := side.MarkUnreadable()
+	report, err := c.check(ctx, a, l, tree, p)
+	if errors.Is(err, layout.ErrNoMatch) {
+		err = noMatch(ctx, tree, c.layout)
+	}
+	if err != nil {
+		return failed("target", target, err)
+	}
+	if err := c.print(a, report); err != nil {
+		return err
+	}
+	return broken(report)
+}
+
+func broken(report *layout.Report) error {
+	if n := report.Count(layout.Error); n > 0 {
+		return exit.Check(fmt.Errorf("%w: %s", errBroken, screen.Count(n, "error", "errors")))
+	}
+	return nil
+}
+
+func (c *checkCmd) named() (layouts.Layout, error) {
+	q, err := c.queues()
+	if err != nil {
+		return layouts.Layout{}, err
+	}
+	policy, err := legacy.ParseTimePolicy(c.time)
+	if err != nil {
+		return layouts.Layout{}, exit.Usagef("--time: %w", err)
+	}
+	return namedLayout(c.layout, layouts.Options{Dialect: c.dialect, Queues: q, Legacy: legacy.Options{Time: policy}})
+}
+
+func (c *checkCmd) check(ctx context.Context, a *app, l layouts.Layout, tree *migrate.Reader, p place) (*layout.Report, error) {
+	show, finish := a.Progress("checking", "znodes")
+	defer finish()
+	opt := layout.Options{Progress: func(n int) { show(n, 0) }}
+	if p.isServer() {
+		opt.Looks, opt.Now = mostReads, time.Now()
+	}
+	return l.Check(ctx, tree, opt)
+}
+
+// noMatch says which layout the tree seems to have.
+func noMatch(ctx context.Context, tree *migrate.Reader, name string) error {
+	near, ok, err := layouts.Nearest(ctx, tree)
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		return exit.Check(fmt.Errorf("there is no znode of the layout %s, or of any other layout that mrtq knows", name))
+	case near.Below != "/":
+		return exit.Check(fmt.Errorf("there is no znode of the layout %s; the nearest layout is %s, below %s: add %s to the address", name, near.Name, near.Below, near.Below))
+	}
+	return exit.Check(fmt.Errorf("there is no znode of the layout %s; the nearest layout is %s (%d of %s)", name, near.Name, len(near.Roots), screen.Count(near.Of, "root", "roots")))
+}
+
+// checked is a report as -o json prints it.
+type checked struct {
+	Layout   string                  `json:"layout"`
+	Dialect  string                  `json:"dialect,omitempty"`
+	Nodes    int                     `json:"nodes"`
+	Counts   map[layout.Severity]int `json:"counts"`
+	Findings []layout.Finding        `json:"findings"`
+}
+
+func (c *checkCmd) print(a *app, r *layout.Report) error {
+	if c.output == "json" {
+		out := checked{Layout: r.Map.Name, Dialect: r.Map.Dialect, Nodes: r.Nodes, Counts: map[layout.Severity]int{}, Findings: r.Findings}
+		if out.Findings == nil {
+			out.Findings = []layout.Finding{}
+		}
+		for _, s := range layout.Severities {
+			out.Counts[s] = r.Count(s)
+		}
+		return a.JSON(out)
+	}
+	for _, s := range layout.Severities {
+		if s == layout.Info && !c.info {
+			continue
+		}
+		var rows []screen.Row
+		for _, f := range r.Findings {
+			if f.Severity == s {
+				rows = append(rows, screen.Row{f.Path, f.Rule, f.Found, f.Expected, f.Mend, f.Document})
+			}
+		}
+		a.Table(severityTitles[s], []string{"ZNODE", "RULE", "FOUND", "EXPECTED", "WHAT TO DO", "DOCUMENT"}, rows)
+	}
+	a.Printf("%s checked against %s: %s, %s, %d for information\n", screen.Count(r.Nodes, "znode", "znodes"), r.Map.Name,
+		screen.Count(r.Count(layout.Error), "error", "errors"), screen.Count(r.Count(layout.Warning), "warning", "warnings"), r.Count(layout.Info))
+	return nil
+}
+
+var severityTitles = map[layout.Severity]string{layout.Error: "Errors", layout.Warning: "Warnings", layout.Info: "For information"}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/spf13/cobra"
+
+	"mrtq/cmd/mrtq/internal/files"
+	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/cmd/mrtq/internal/settings"
+	"mrtq/internal/znode"
+)
+
+type dumpCmd struct{ out, unreadable string }
+
+// The values of --unreadable.
+const (
+	unreadableFail   = "fail"
+	unreadableAccept = "accept"
+)
+
+func (a *app) dumpCmd() *cobra.Command {
+	c := &dumpCmd{}
+	cmd := &cobra.Command{
+		Use:   "dump SOURCE",
+		Short: "write a tree to a dump",
+		Long: `Write every znode below the source's chroot to a dump, which has one line for each
+znode, sorted by path: a JSON object with its data, Stat and ACL. dump leaves out
+ZooKeeper's own /zookeeper. It writes nothing to the source.
+
+If you have no permission to read a znode, dump names it, and marks it in the dump as
+unreadable, so that nobody takes the dump for a complete one. Then the exit code is 3
+and an existing file is not replaced, unless you give --unreadable accept.`,
+		Example: `  mrtq dump zk1:2181,zk2:2181 --out queue.ndjson.gz
+  mrtq dump snapshot:/var/lib/zookeeper,/var/log/zookeeper#/app --out queue.ndjson.gz`,
+		Args: args("SOURCE"),
+		RunE: func(cmd *cobra.Command, args []string) error { return during("dump", c.run(cmd.Context(), a, args[0])) },
+	}
+	a.conn.rateFlag(cmd.Flags())
+	settings.Out(cmd.Flags(), &c.out, "`file` to write, with gzip if its name ends in .gz, instead of stdout")
+	settings.Choice(cmd.Flags(), &c.unreadable, "unreadable", "", "what to do if you have no permission to read a znode: fail, or accept a dump without its data", unreadableFail, unreadableAccept)
+	return cmd
+}
+
+func (c *dumpCmd) run(ctx context.Context, a *app, source string) error {
+	p, err := parsePlace("SOURCE", source)
+	if err != nil {
+		return err
+	}
+	if err := a.checkFiles([]files.Named{{By: "--out", Path: c.out}}, p.named()); err != nil {
+		return err
+	}
+	all, done, err := a.znodes(ctx, p)
+	if err != nil {
+		return failed("source", source, err)
+	}
+	defer done()
+	d := dumping{a: a}
+	var kept error // why an existing file is not replaced
+	write := func(w io.Writer) error {
+		if err := d.write(all, w); err != nil {
+			return err
+		}
+		if kept = d.lacking(c.unreadable); kept != nil && files.IsRegular(c.out) {
+			kept = fmt.Errorf("%w; %s was not changed", kept, c.out)
+			return kept
+		}
+		return nil
+	}
+	if c.out == "" {
+		err = write(a.Out)
+	} else {
+		err = files.Write(c.out, write)
+	}
+	if err == nil {
+		err = kept
+	}
+	if err != nil {
+		return failed("source", source, err)
+	}
+	where := ""
+	if c.out != "" {
+		where = " in " + c.out
+	}
+	if d.lacks > 0 {
+		a.Conclude(screen.Attention, "Dump: %s%s, without the data of %d.", screen.Count(d.written, "znode", "znodes"), where, d.lacks)
+	} else {
+		a.Conclude(screen.Good, "Dump: %s%s.", screen.Count(d.written, "znode", "znodes"), where)
+	}
+	return nil
+}
+
+// dumping counts the znodes of a dump while it is written.
+type dumping struct {
+	a       *app
+	written int
+	lacks   int // znodes that may not be read
+}
+
+// write writes each znode as soon as it is read, and names those that may not be read.
+func (d *dumping) write(all iter.Seq2[znode.Node, error], w io.Writer) error {
+	show, finish := d.a.Progress("reading the tree", "znodes")
+	defer finish()
+	out := znode.NewDumpWriter(w)
+	for n, err := range all {
+		if err != nil {
+			return err
+		}
+		if err := out.Write(&n); err != nil {
+			return err
+		}
+		if n.Path != "/" {
+			d.written++
+		}
+		if n.Unreadable != "" {
+			d.lacks++
+			d.a.Say("%s is unreadable: %s; what is below it is not known either", n.Path, n.Unreadable)
+		}
+		if d.written%100 == 0 {
+			show(d.written, 0)
+		}
+	}
+	return out.Close()
+}
+
+// lacking is the error if the dump lacks the data of znodes and that was not accepted.
+func (d *dumping) lacking(unreadable string) error {
+	if d.lacks == 0 || unreadable == unreadableAccept {
+		return nil
+	}
+	return fmt.Errorf("%s, listed above, could not be read; give credentials that may read them, with --auth-file or $%s, or accept a dump without their data with --unreadable %s",
+		screen.Count(d.lacks, "znode", "znodes"), settings.AuthVariable, unreadableAccept)
+}

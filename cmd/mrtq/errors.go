@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"mrtq/cmd/mrtq/internal/exit"
+	"mrtq/internal/sides"
+	"mrtq/internal/zkconn"
+	"mrtq/migrate"
+)
+
+// failed adds to err what was being done and where, unless err already names the
+// place or is about the command line.
+func failed(doing, where string, err error) error {
+	var conn *zkconn.ConnectError
+	switch {
+	case err == nil, exit.Is(err, exit.Usage), errors.As(err, &conn):
+		return err
+	}
+	return fmt.Errorf("%s %s: %w", doing, where, err)
+}
+
+// during adds to err what was being done, unless err is about the command line.
+func during(doing string, err error) error {
+	if err == nil || exit.Is(err, exit.Usage) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}
+
+// checks are the errors of package migrate and of sides that mean that a check failed, and
+// not that the environment did.
+var checks = []error{
+	migrate.ErrBlocked, migrate.ErrStale, migrate.ErrTakenOver, migrate.ErrContended, migrate.ErrRolledBack, migrate.ErrFinished,
+	migrate.ErrDamaged, migrate.ErrRestored, migrate.ErrNoRun, migrate.ErrNotNewest, migrate.ErrNoQueue,
+	migrate.ErrUnfinished, migrate.ErrNotVerified, migrate.ErrNotKept, migrate.ErrActedOn, migrate.ErrHoldsChanged,
+	sides.ErrOverwritten,
+}
+
+// asCheck gives an error of a failed check its exit code.
+func asCheck(err error) error {
+	if slices.ContainsFunc(checks, func(c error) bool { return errors.Is(err, c) }) {
+		return exit.Check(err)
+	}
+	return err
+}
+
+// interrupted says what Ctrl-C or SIGTERM leaves behind, by command.
+var interrupted = map[string]string{
+	"inspect": nothingWritten, "dump": nothingWritten, "plan": nothingWritten, "verify": nothingWritten, "status": nothingWritten, "show": nothingWritten,
+	"states":  nothingWritten,
+	"migrate": runAgain, "rollback": runAgain, "restore": runAgain,
+	"hold": seeHolds, "release": seeHolds,
+}
+
+const (
+	nothingWritten = "; nothing was written"
+	runAgain       = "; run the same command again to finish"
+	seeHolds       = "; mrtq status TARGET shows which holds are set"
+)
+
+// interruption returns the error of a command that Ctrl-C or SIGTERM ended, which has its
+// own exit code. It leaves out what the command was doing at that moment, because that
+// does not help. If the command ended for another reason, it returns err.
+func interruption(ctx context.Context, command string, err error) error {
+	if err == nil || ctx.Err() == nil || !errors.Is(err, context.Canceled) && !errors.Is(err, migrate.ErrInterrupted) {
+		return err
+	}
+	text := command + ": interrupted"
+	if how := (*partlyDone)(nil); errors.As(err, &how) {
+		text += "; " + how.done
+	} else {
+		text += interrupted[command]
+	}
+	if file := (*unchangedError)(nil); errors.As(err, &file) {
+		text += fmt.Sprintf("; %s was not changed", file.path)
+	}
+	return exit.With(exit.Interrupted, errors.New(text))
+}
+
+// partlyDone is an error of a command, with what it did before, and what to do now.
+type partlyDone struct {
+	err  error
+	done string
+}
+
+func (e *partlyDone) Error() string { return e.err.Error() + ". " + e.done }
+func (e *partlyDone) Unwrap() error { return e.err }
+
+// unchangedError is an error of a command that did not change its file.
+type unchangedError struct {
+	err  error
+	path string
+}
+
+func (e *unchangedError) Error() string { return fmt.Sprintf("%v; %s was not changed", e.err, e.path) }
+func (e *unchangedError) Unwrap() error { return e.err }
+
+// lostOutput is the error of a command whose output could not be written. concluded is what
+// it did all the same.
+func lostOutput(concluded string, err error) error {
+	if concluded == "" {
+		return err
+	}
+	return fmt.Errorf("the output could not be written: %w. What the command did: %s", err, concluded)
+}

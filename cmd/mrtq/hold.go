@@ -1,0 +1,197 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"mrtq/cmd/mrtq/internal/advice"
+	"mrtq/cmd/mrtq/internal/exit"
+	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/internal/znode"
+	"mrtq/migrate"
+	"mrtq/newqueue"
+)
+
+// holdFlags choose holds. hold and release have the same ones.
+type holdFlags struct{ only, collections []string }
+
+func (h *holdFlags) flags(f *pflag.FlagSet) {
+	f.StringSliceVar(&h.only, "only", nil, "only this `queue`: ingest, accessSmall or accessLarge; can be repeated")
+	f.StringSliceVar(&h.collections, "collection", nil, "this collection, by its `profile`; can be repeated")
+}
+
+// queues are the queues that the flags name. None means all, unless there are collections.
+func (h *holdFlags) queues() (queues []newqueue.QueueHold, err error) {
+	for _, name := range nonEmpty(h.only) {
+		q := newqueue.QueueHold(name)
+		if !slices.Contains(newqueue.QueueHolds, q) {
+			return nil, exit.Usagef("--only %s: expected ingest, accessSmall or accessLarge", advice.Word(name))
+		}
+		queues = append(queues, q)
+	}
+	for _, c := range h.collections {
+		if err := znode.ValidatePath("/" + c); err != nil || strings.Contains(c, "/") {
+			return nil, exit.Usagef("--collection %s: a collection has the name of a znode", advice.Word(c))
+		}
+	}
+	return queues, nil
+}
+
+type holdCmd struct {
+	holdFlags
+	by, why, output string
+}
+
+func (a *app) holdCmd() *cobra.Command {
+	c := &holdCmd{}
+	cmd := &cobra.Command{
+		Use:   "hold TARGET",
+		Short: "hold queues and collections, so that services start no new work",
+		Long: `Hold all new queues, or only the queues and collections that you name. Services that
+respect holds start no new work on what is held. They finish the work that they have
+started. A hold has a list of owners: who set it, when, and why. mrtq status shows
+them. If somebody else holds a queue already, hold adds you as one more owner, and
+the queue stays held until each owner has let go. If no batch belongs to a
+collection, hold sets the hold anyway, and warns you, because the name may be
+misspelt.
+
+mrtq release lifts holds.`,
+		Example: `  mrtq hold zk1:2181/new --why maintenance
+  mrtq hold zk1:2181/new --only ingest
+  mrtq hold zk1:2181/new --collection merritt_content`,
+		Args: args("TARGET"),
+		RunE: func(cmd *cobra.Command, args []string) error { return during("hold", c.run(cmd.Context(), a, args[0])) },
+	}
+	f := cmd.Flags()
+	c.flags(f)
+	f.StringVar(&c.by, "by", "", "`name` of the person who holds (default your user name and host)")
+	f.StringVar(&c.why, "why", "", "`reason` for the hold, for others to read")
+	outputFlag(f, &c.output, "json")
+	return cmd
+}
+
+func (c *holdCmd) run(ctx context.Context, a *app, target string) error {
+	p, err := parsePlace("TARGET", target)
+	if err != nil {
+		return err
+	}
+	queues, err := c.queues()
+	if err != nil {
+		return err
+	}
+	opt := migrate.HoldOptions{Queues: queues, Collections: c.collections, By: cmp.Or(c.by, whoami()), Why: c.why}
+	var held *migrate.Held
+	var stray []string
+	err = a.onTarget(ctx, p, func(w *migrate.WritableSide) error {
+		if held, err = migrate.Hold(ctx, w.Writer, opt); err != nil {
+			return err
+		}
+		stray, err = migrate.StrayCollections(ctx, &w.Reader, c.collections)
+		return err
+	})
+	if err != nil {
+		return a.onHolds(ctx, p, err)
+	}
+	if c.output == "json" {
+		err = a.JSON(held)
+	} else {
+		screen.List(a.Screen, "", held.Held, []string{"HOLD", "OWNER", "WHY"}, func(path string) screen.Row { return screen.Row{path, opt.By, opt.Why} })
+	}
+	text := fmt.Sprintf("Hold: %s holds %s.", opt.By, pathNames(held.Held))
+	if len(stray) > 0 {
+		a.Conclude(screen.Attention, "%s No batch here belongs to collection %s: is the name misspelt? To lift the hold: %s", text, strings.Join(stray, ", "),
+			a.advice.Command("release", []string{target}, advice.Set("collection", advice.List(stray...))...))
+	} else {
+		a.Conclude(screen.Good, "%s", text)
+	}
+	return err
+}
+
+// onHolds adds to the error of hold or release what the place holds instead of a new queue.
+func (a *app) onHolds(ctx context.Context, p place, err error) error {
+	if errors.Is(err, migrate.ErrNoQueue) {
+		if source := a.isSource(ctx, p); source != nil {
+			return source
+		}
+		err = fmt.Errorf("%w; check the address and its chroot", err)
+	}
+	return asCheck(failed("target", p.Text, err))
+}
+
+// whoami is the user name and the host of the person who runs mrtq.
+func whoami() string {
+	name := os.Getenv("SUDO_USER")
+	if u, err := user.Current(); name == "" && err == nil {
+		name = u.Username
+	}
+	name = cmp.Or(name, "unknown")
+	if host, err := os.Hostname(); err == nil {
+		return name + "@" + host
+	}
+	return name
+}
+
+// pathNames lists the names of holds.
+func pathNames(paths []string) string {
+	var names []string
+	for _, path := range paths {
+		names = append(names, znode.Name(path))
+	}
+	return someOf(names)
+}
+
+// ownerText says who an owner of a hold is. If it is no run, it also says since when, and
+// why.
+func ownerText(o migrate.HoldOwner) string {
+	text := o.By
+	if migrate.IsRun(text) {
+		return text
+	}
+	if !o.At.IsZero() {
+		text += " since " + o.At.Format(time.RFC3339)
+	}
+	if o.Why != "" {
+		text += ": " + o.Why
+	}
+	return text
+}
+
+// ownersText names all owners of a hold.
+func ownersText(owners []migrate.HoldOwner) string {
+	var texts []string
+	for _, o := range owners {
+		texts = append(texts, ownerText(o))
+	}
+	return strings.Join(texts, " and ")
+}
+
+// holdsText says which queues and collections are held, and by whom.
+func holdsText(holds []migrate.HoldStatus) string {
+	var order, parts []string
+	names := map[string][]string{} // by owners
+	for _, h := range holds {
+		by := ownersText(h.Owners)
+		if names[by] == nil {
+			order = append(order, by)
+		}
+		queue, name := h.Name()
+		if !queue {
+			name = "collection " + name
+		}
+		names[by] = append(names[by], name)
+	}
+	for _, by := range order {
+		parts = append(parts, strings.Join(names[by], ", ")+" by "+by)
+	}
+	return strings.Join(parts, "; ")
+}

@@ -1,0 +1,144 @@
+package advice
+
+import (
+	"cmp"
+	"encoding/csv"
+	"regexp"
+	"slices"
+	"strings"
+
+	"mrtq/migrate"
+)
+
+// Flag is a flag of a command that is printed. With several values, it is repeated.
+// Without any it is a switch.
+type Flag struct {
+	Name   string
+	Values []string
+}
+
+// Set is a flag with values; none at all if there are no values.
+func Set(name string, values ...string) []Flag {
+	if len(values) == 0 {
+		return nil
+	}
+	return []Flag{{name, values}}
+}
+
+// Switch is a flag without a value.
+func Switch(name string) Flag { return Flag{Name: name} }
+
+func (f Flag) words() (words []string) {
+	if len(f.Values) == 0 {
+		return []string{"--" + f.Name}
+	}
+	for _, v := range f.Values {
+		words = append(words, "--"+f.Name, v)
+	}
+	return words
+}
+
+// once are the flags that say what one call does or prints. The next command has none of
+// them, unless a row of the table says so.
+var once = []string{"accept", "acted-on", "below", "by", "check", "collection", "dry-run", "force", "help", "in", "interval", "kept", "metrics", "once",
+	"only", "others", "out", "output", "plan", "quarantine", "run", "unverified", "verbose", "version", "why", "wide", "yes"}
+
+// first are the flags that only plan and migrate hand to each other. A command for a later
+// step leaves them out: so if the target is mistyped then, it is refused.
+var first = []string{"dialect", "new-queue", "hold-again", "restored", "again"}
+
+func isPlanning(command string) bool { return command == "plan" || command == "migrate" }
+
+// Command is a command to run next: with its flags, and with those flags of this command
+// that it needs, too. It can be pasted into a shell.
+func (a Adviser) Command(name string, args []string, flags ...Flag) string {
+	for _, f := range a.Given {
+		switch {
+		case slices.Contains(once, f.Name), hasFlag(flags, f.Name), !a.Takes(name, f.Name):
+		case slices.Contains(first, f.Name) && !(isPlanning(a.Name) && isPlanning(name)):
+		case isChoice(f.Name) && !isPlanning(name):
+		default:
+			flags = append(flags, f)
+		}
+	}
+	return commandLine(name, args, flags)
+}
+
+// Again is the command that runs, with more flags.
+func (a Adviser) Again(flags ...Flag) string {
+	for _, f := range a.Given {
+		if !hasFlag(flags, f.Name) {
+			flags = append(flags, f)
+		}
+	}
+	return commandLine(a.Name, a.Args, flags)
+}
+
+// Exchanged is the command that runs, with its first two arguments exchanged.
+func (a Adviser) Exchanged() string {
+	args := slices.Clone(a.Args)
+	args[0], args[1] = args[1], args[0]
+	return commandLine(a.Name, args, a.Given)
+}
+
+// At is the command that runs, at another target.
+func (a Adviser) At(target string) string {
+	return commandLine(a.Name, append([]string{target}, a.Args[1:]...), a.Given)
+}
+
+func hasFlag(flags []Flag, name string) bool {
+	return slices.ContainsFunc(flags, func(f Flag) bool { return f.Name == name })
+}
+
+// commandLine is a command as a person types it: first its arguments, then its flags in
+// the order of rank.
+func commandLine(name string, args []string, flags []Flag) string {
+	flags = slices.Clone(flags)
+	slices.SortStableFunc(flags, func(a, b Flag) int {
+		return cmp.Or(cmp.Compare(rank(a.Name), rank(b.Name)), cmp.Compare(a.Name, b.Name))
+	})
+	words := append([]string{"mrtq", name}, args...)
+	for _, f := range flags {
+		words = append(words, f.words()...)
+	}
+	for i, word := range words {
+		words[i] = Word(word)
+	}
+	return strings.Join(words, " ")
+}
+
+// rank is a flag's place on a command line. First is what the command is about, then what a
+// first migration needs, then the choices. All others follow, by name.
+func rank(name string) int {
+	order := []string{"run", "plan", "new-queue", "dialect"}
+	for _, c := range migrate.AllChoices {
+		order = append(order, c.Name)
+	}
+	if i := slices.Index(order, name); i >= 0 {
+		return i
+	}
+	return len(order)
+}
+
+func isChoice(flag string) bool {
+	return flag == "time" || slices.ContainsFunc(migrate.AllChoices, func(c migrate.Choice) bool { return c.Name == flag })
+}
+
+// Word is a word as a shell takes it.
+func Word(s string) string {
+	if plainWord.MatchString(s) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
+
+// List is the value of a flag that takes a list: a line of CSV.
+func List(values ...string) string {
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	_ = w.Write(values) // a builder takes all
+	w.Flush()
+	return strings.TrimSuffix(b.String(), "\n")
+}

@@ -1,0 +1,161 @@
+package advice
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"mrtq/migrate"
+)
+
+// QueueFlags are the flags that say where the legacy queues are.
+var QueueFlags = []struct {
+	Kind migrate.QueueKind
+	Flag string
+}{
+	{migrate.Ingest, "ingest"},
+	{migrate.Inventory, "inventory"},
+	{migrate.AccessSmall, "access-small"},
+	{migrate.AccessLarge, "access-large"},
+}
+
+// solutions are the flags that solve a kind of problem, with the values from which the
+// operator chooses. A problem without a row has to be repaired.
+var solutions = map[migrate.ProblemKind]func(migrate.Problem) Flag{
+	migrate.Consumed:         choose("consumed"),
+	migrate.Undecodable:      choose("undecodable"),
+	migrate.Unserviceable:    choose("unserviceable"),
+	migrate.InventoryWaiting: choose("inventory-records"),
+	migrate.NeedsNewQueue:    func(migrate.Problem) Flag { return Switch("new-queue") },
+	migrate.NeedsHoldAgain:   func(migrate.Problem) Flag { return Switch("hold-again") },
+	migrate.NeedsRestored:    func(migrate.Problem) Flag { return Switch("restored") },
+	migrate.NeedsDialect:     func(migrate.Problem) Flag { return Flag{"dialect", []string{dialects()}} },
+	migrate.OtherTimes:       func(p migrate.Problem) Flag { return Flag{"time", []string{p.Fits}} },
+	migrate.OtherDialect:     func(p migrate.Problem) Flag { return Flag{"dialect", []string{p.Fits}} },
+}
+
+// choose is the flag of a choice, with those of its values that don't block a plan.
+func choose(name string) func(migrate.Problem) Flag {
+	return func(migrate.Problem) Flag {
+		i := slices.IndexFunc(migrate.AllChoices, func(c migrate.Choice) bool { return c.Name == name })
+		return Flag{name, []string{strings.Join(slices.DeleteFunc(slices.Clone(migrate.AllChoices[i].Values), func(v string) bool { return v == migrate.Block }), "|")}}
+	}
+}
+
+// Solves returns the flag that solves a problem; nil if none does.
+func Solves(p migrate.Problem) *Flag {
+	if f, ok := solutions[p.Kind]; ok {
+		flag := f(p)
+		return &flag
+	}
+	return nil
+}
+
+// unblock is one command with the flags that a plan with problems needs.
+func (a Adviser) unblock(s Situation) string {
+	flags := a.planFlags(s)
+	words := "Next, once that is repaired: "
+	for _, p := range s.Plan.Problems {
+		if p.Kind == migrate.RollbackUnfinished {
+			return "Next, to finish the rollback: " + a.Command("rollback", []string{s.Target}, Set("run", p.Fits)...)
+		}
+		if p.Kind == migrate.OtherChoices && s.Plan.Resumes {
+			s.Run = &s.Plan.Unfinished
+			return "Next, to finish it with its own choices: " + a.withoutChoices().finish(s)
+		}
+		if f := Solves(p); f != nil {
+			words = "Next, once you have decided: "
+			flags = append(slices.DeleteFunc(flags, func(g Flag) bool { return g.Name == f.Name }), *f)
+		}
+	}
+	return words + a.Command("plan", []string{s.Source, s.Target}, flags...)
+}
+
+// Later is an adviser for what comes after a migration: it leaves out what only the first one
+// needs.
+func (a Adviser) Later() Adviser {
+	a.Given = Later(a.Given)
+	return a
+}
+
+// Later are the flags but those that only the first migration needs.
+func Later(flags []Flag) []Flag {
+	return slices.DeleteFunc(slices.Clone(flags), func(f Flag) bool { return slices.Contains(first, f.Name) })
+}
+
+// withoutChoices is an adviser that hands no choice of this command to the next one.
+func (a Adviser) withoutChoices() Adviser {
+	a.Given = slices.DeleteFunc(slices.Clone(a.Given), func(f Flag) bool { return isChoice(f.Name) || slices.Contains(first, f.Name) || f.Name == "acl" })
+	return a
+}
+
+// planFlags are the settings of a saved plan that was given with --plan, and the file in
+// which the next one is saved.
+func (a Adviser) planFlags(s Situation) (flags []Flag) {
+	if s.PlanFile == "" {
+		return nil
+	}
+	flags = Set("out", s.PlanFile)
+	if a.Name != "plan" {
+		flags = append(flags, Settings(s.Plan)...)
+	}
+	return flags
+}
+
+// PlanAgain is the command that makes a saved plan again, with its settings.
+func (a Adviser) PlanAgain(s Situation) string {
+	return a.Command("plan", []string{s.Source, s.Target}, append(a.planFlags(s), Switch("force"))...)
+}
+
+// migrate is the command that carries a plan out.
+func (a Adviser) migrate(s Situation) string {
+	if s.PlanFile == "" {
+		return a.Command("migrate", []string{s.Source, s.Target})
+	}
+	// The file has all settings. Only those of the connection are handed over.
+	a.Given = slices.DeleteFunc(slices.Clone(a.Given), func(f Flag) bool {
+		return f.Name != "max-rate" && f.Name != "packet" && !a.Takes("version", f.Name)
+	})
+	return a.Command("migrate", nil, Set("plan", s.PlanFile)...)
+}
+
+// Settings are the settings of a plan as flags. The ACL is not shown.
+func Settings(p *migrate.Plan) []Flag {
+	s := Situation{Plan: p}
+	flags := append(choices(p.Choices, p.Settings.Time), s.queues()...)
+	flags = append(flags, acl(p.Settings.ACL)...)
+	flags = append(flags, Set("again", p.Settings.Again...)...)
+	if p.Settings.Packet != migrate.DefaultLimit && p.Settings.Packet != 0 {
+		flags = append(flags, Set("packet", strconv.Itoa(p.Settings.Packet))...)
+	}
+	if p.Previous == nil {
+		flags = append(flags, Set("dialect", string(p.Dialect))...)
+	}
+	for _, word := range []struct {
+		name  string
+		given bool
+	}{{"new-queue", p.Settings.NewQueue}, {"hold-again", p.Settings.HoldAgain}, {"restored", p.Settings.Restored}} {
+		if word.given {
+			flags = append(flags, Switch(word.name))
+		}
+	}
+	return flags
+}
+
+// queues are the flags that say where the legacy queues of a plan are, if they are not in
+// the default places.
+func (s Situation) queues() (flags []Flag) {
+	if s.Plan == nil || s.Plan.Settings.Queues.Nodes == nil {
+		return nil
+	}
+	own, def := s.Plan.Settings.Queues, migrate.DefaultQueues()
+	for _, q := range QueueFlags {
+		if nodes := own.Nodes[q.Kind]; !slices.Equal(nodes, def.Nodes[q.Kind]) {
+			flags = append(flags, Set(q.Flag, List(nodes...))...)
+		}
+	}
+	if !slices.Equal(own.Locks, def.Locks) {
+		flags = append(flags, Set("locks", List(own.Locks...))...)
+	}
+	return flags
+}

@@ -1,0 +1,125 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"mrtq/cmd/mrtq/internal/exit"
+)
+
+// Stdout means stdout instead of a file. A file with this name is ./-.
+const Stdout = "-"
+
+// Named is a file that a command reads or writes, with the flag or argument that
+// names it.
+type Named struct {
+	By, Path string
+	// Kept is true if a later run adds to the file or reads it, so that it must be
+	// a regular file.
+	Kept bool
+	// Folders are those of a data directory, in which mrtq must not write.
+	Folders []string
+}
+
+// Check refuses to write to a file that the command also reads, and to write two
+// things to one file, because that would destroy one of them. It also refuses stdout
+// instead of a file. It runs before anything is read, and ignores empty paths.
+func Check(writes, reads []Named) error {
+	for i, w := range writes {
+		switch w.Path {
+		case "":
+			continue
+		case Stdout:
+			return exit.Usagef("%s -: this must be a file, and can't be stdout; give the name of a file (./- is a file with the name -); nothing was read or written", w.By)
+		}
+		for _, other := range append(writes[:i:i], reads...) {
+			for _, folder := range other.Folders {
+				if within(w.Path, folder) {
+					return exit.Usagef("%s %s would be written into the data directory %s of %s; give a file elsewhere; nothing was read or written", w.By, w.Path, folder, other.By)
+				}
+			}
+			if other.Path != "" && Same(w.Path, other.Path) {
+				return exit.Usagef("%s %s is the same file as %s %s, which would be overwritten; give another file; nothing was read or written", w.By, w.Path, other.By, other.Path)
+			}
+		}
+		if info, err := os.Stat(w.Path); w.Kept && err == nil && !info.Mode().IsRegular() {
+			return exit.Usagef("%s %s is not a regular file, so it can't keep anything; give another file; nothing was read or written", w.By, w.Path)
+		}
+		if err := checkWritable(w.Path); err != nil {
+			return fmt.Errorf("%s %s can't be written: %w; nothing was read or written", w.By, w.Path, err)
+		}
+	}
+	return nil
+}
+
+// Same reports whether two paths are those of one file, which may not exist yet: two
+// spellings, or a symbolic or hard link.
+func Same(a, b string) bool {
+	ai, aerr := os.Stat(a)
+	bi, berr := os.Stat(b)
+	if aerr == nil || berr == nil {
+		return aerr == nil && berr == nil && os.SameFile(ai, bi)
+	}
+	a, b = resolveLink(a), resolveLink(b)
+	if filepath.Base(a) != filepath.Base(b) {
+		return false
+	}
+	ai, aerr = os.Stat(filepath.Dir(a))
+	bi, berr = os.Stat(filepath.Dir(b))
+	return aerr == nil && berr == nil && os.SameFile(ai, bi)
+}
+
+// within reports whether a file is, or would be, in a data directory or the
+// version-2 inside it.
+func within(path, folder string) bool {
+	at, err := os.Stat(filepath.Dir(resolveLink(path)))
+	if err != nil {
+		return false
+	}
+	for _, f := range []string{folder, filepath.Join(folder, "version-2")} {
+		if info, err := os.Stat(f); err == nil && os.SameFile(at, info) {
+			return true
+		}
+	}
+	return false
+}
+
+// resolveLink follows a path that may be a symbolic link to a file that does not exist
+// yet.
+func resolveLink(path string) string {
+	for range 40 { // as many as the system follows
+		to, err := os.Readlink(path)
+		if err != nil {
+			return path
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path = to
+	}
+	return path
+}
+
+// checkWritable says why a file can't be written. It is called before the work begins,
+// because otherwise hours of work could be lost. It does not check devices and pipes.
+func checkWritable(path string) error {
+	switch info, err := os.Stat(path); {
+	case err == nil && info.IsDir():
+		return errors.New("it is a folder")
+	case err == nil && !info.Mode().IsRegular():
+		return nil
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return Unnamed(err)
+	}
+	path = resolveLink(path)
+	// Create a file in the folder, as [Write] does.
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return fmt.Errorf("no file can be created in %s: %w", filepath.Dir(path), Unnamed(err))
+	}
+	f.Close()
+	return os.Remove(f.Name())
+}

@@ -1,0 +1,208 @@
+package screen
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+// meter prints on stderr what the command is doing, so that it is never silent: one line
+// that changes on a terminal, and a new line from time to time elsewhere.
+//
+// Steps nest: a migration opens a source, which reads a dump.
+type meter struct {
+	mu    sync.Mutex
+	out   io.Writer
+	now   func() time.Time
+	width func() int // the terminal's width; nil if there is no terminal
+	ticks bool       // whether it ticks by itself; in tests, the test calls tick
+
+	steps   []*step
+	printed time.Time // when the last line was printed, or the outermost step began
+	drawn   int       // width of the line that is on the terminal
+	stop    chan struct{}
+}
+
+// step is a part of a command that takes some time.
+type step struct {
+	what, unit  string
+	began       time.Time
+	done, total int // total is 0 if it is unknown
+	marks       []mark
+}
+
+// mark is how far a step was at a time. Its recent speed is computed from marks.
+type mark struct {
+	at   time.Time
+	done int
+}
+
+// The times of a meter.
+const (
+	meterTick  = 250 * time.Millisecond // between lines on a terminal
+	meterStart = 300 * time.Millisecond // a command that ends sooner draws no line
+	meterSay   = 10 * time.Second       // between lines elsewhere
+	meterSpan  = 10 * time.Second       // the time over which the speed is measured
+)
+
+// newMeter returns a meter that writes to out. width is nil unless out is a terminal
+// that can overwrite a line.
+func newMeter(out io.Writer, now func() time.Time, width func() int) *meter {
+	return &meter{out: out, now: now, width: width}
+}
+
+// begin begins a step inside the current one.
+func (m *meter) begin(what, unit string) *step {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.now()
+	s := &step{what: what, unit: unit, began: now}
+	if len(m.steps) == 0 {
+		m.printed = now
+		if m.ticks {
+			m.stop = make(chan struct{})
+			go m.run(m.stop)
+		}
+	}
+	m.steps = append(m.steps, s)
+	return s
+}
+
+// end ends a step and those inside it.
+func (m *meter) end(s *step) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range m.steps {
+		if m.steps[i] == s {
+			m.steps = m.steps[:i]
+			break
+		}
+	}
+	if len(m.steps) > 0 {
+		return
+	}
+	m.wipe()
+	if m.stop != nil {
+		close(m.stop)
+		m.stop = nil
+	}
+}
+
+// follow records how far a step is. If the step now does something else, its count and
+// time start again at zero.
+func (m *meter) follow(s *step, what, unit string, done, total int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if what != s.what || done < s.done {
+		*s = step{what: what, unit: unit, began: m.now()}
+	}
+	s.done, s.total = done, total
+}
+
+func (m *meter) run(stop <-chan struct{}) {
+	every := time.NewTicker(meterTick)
+	defer every.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-every.C:
+			m.tick()
+		}
+	}
+}
+
+// tick draws the line on a terminal, or prints it elsewhere if it is time.
+func (m *meter) tick() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.steps) == 0 {
+		return
+	}
+	now := m.now()
+	s := m.steps[len(m.steps)-1]
+	line := s.line(now)
+	switch {
+	case m.width != nil && now.Sub(m.steps[0].began) >= meterStart:
+		m.draw(line)
+	case m.width == nil && now.Sub(m.printed) >= meterSay:
+		m.printed = now
+		fmt.Fprintln(m.out, line)
+	}
+}
+
+// draw overwrites the line on the terminal, without any escape sequence.
+func (m *meter) draw(line string) {
+	line = text.Trim(line, max(1, m.width()-1))
+	drawn := text.StringWidthWithoutEscSequences(line)
+	fmt.Fprint(m.out, "\r", line, strings.Repeat(" ", max(0, m.drawn-drawn)))
+	m.drawn = drawn
+}
+
+// wipe removes the line from the terminal.
+func (m *meter) wipe() {
+	if m.drawn > 0 {
+		fmt.Fprint(m.out, "\r", strings.Repeat(" ", m.drawn), "\r")
+		m.drawn = 0
+	}
+}
+
+// clear removes the line before something else is printed to the terminal. The next
+// tick draws it again, below.
+func (m *meter) clear() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.wipe()
+}
+
+// Write prints to the meter's output, after it has removed the line.
+func (m *meter) Write(b []byte) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.wipe()
+	return m.out.Write(b)
+}
+
+// line is the step in one line: what it does, how far it is, its recent speed and
+// the time that is left at that speed.
+func (s *step) line(now time.Time) string {
+	for len(s.marks) > 1 && now.Sub(s.marks[1].at) >= meterSpan {
+		s.marks = s.marks[1:]
+	}
+	if len(s.marks) == 0 {
+		s.marks = append(s.marks, mark{s.began, 0})
+	}
+	first := s.marks[0]
+	s.marks = append(s.marks, mark{now, s.done})
+	parts := []string{seconds(now.Sub(s.began))}
+	switch {
+	case s.total > 0:
+		parts = []string{fmt.Sprintf("%d of %d %s", s.done, s.total, s.unit)}
+	case s.done > 0:
+		parts = []string{fmt.Sprintf("%d %s", s.done, s.unit)}
+	}
+	if elapsed := now.Sub(first.at).Seconds(); s.done > 0 && elapsed > 0 {
+		speed := float64(s.done-first.done) / elapsed
+		parts = append(parts, fmt.Sprintf("%.0f/s", speed))
+		if left := s.total - s.done; left > 0 && speed > 0 {
+			parts = append(parts, seconds(time.Duration(float64(left)/speed*float64(time.Second)))+" left")
+		}
+	}
+	return s.what + ": " + strings.Join(parts, ", ")
+}
+
+// seconds is a duration in words: "7 s", "3 min 20 s".
+func seconds(d time.Duration) string {
+	switch s := int(d.Round(time.Second).Seconds()); {
+	case s < 60:
+		return fmt.Sprintf("%d s", s)
+	case s < 3600:
+		return fmt.Sprintf("%d min %d s", s/60, s%60)
+	default:
+		return fmt.Sprintf("%d h %d min", s/3600, s%3600/60)
+	}
+}

@@ -1,0 +1,60 @@
+package settings
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"mrtq/cmd/mrtq/internal/files"
+)
+
+// choiceFlag is a flag with a fixed set of values.
+type choiceFlag struct {
+	value   *string
+	choices []string
+}
+
+func (c *choiceFlag) String() string {
+	if c.value == nil {
+		return ""
+	}
+	return *c.value
+}
+
+func (c *choiceFlag) Type() string { return strings.Join(c.choices, "|") }
+
+func (c *choiceFlag) Set(s string) error {
+	if !slices.Contains(c.choices, s) {
+		return fmt.Errorf("expected one of %s", strings.Join(c.choices, ", "))
+	}
+	*c.value = s
+	return nil
+}
+
+// Choice adds a flag with a fixed set of values. The first one is the default.
+func Choice(f *pflag.FlagSet, p *string, name, short, usage string, choices ...string) {
+	*p = choices[0]
+	f.VarP(&choiceFlag{p, choices}, name, short, usage)
+}
+
+// Out adds --out to a command that writes its data to stdout if --out is not given. --out -
+// means stdout, too. For all other flags, [files.Check] refuses -.
+func Out(f *pflag.FlagSet, p *string, usage string) {
+	f.Var((*outFile)(p), "out", usage)
+}
+
+// outFile is the value of --out: "" is stdout.
+type outFile string
+
+func (o *outFile) String() string { return string(*o) }
+func (o *outFile) Type() string   { return "string" }
+
+func (o *outFile) Set(path string) error {
+	if path == files.Stdout {
+		path = ""
+	}
+	*o = outFile(path)
+	return nil
+}

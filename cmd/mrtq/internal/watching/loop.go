@@ -1,0 +1,271 @@
+// Package watching shows a target while it is used: on a terminal over the last view, in a pipe
+// one view below the other, to Prometheus as metrics.
+//
+//	loop.go     reads at each interval, and shows what it saw
+//	lines.go    draws a view as lines; pure
+//	screen.go   a terminal's other screen
+//	metrics.go  a view as metrics; pure
+//	serve.go    serves them
+package watching
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"mrtq/cmd/mrtq/internal/advice"
+	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/internal/zkconn"
+	"mrtq/migrate"
+	"mrtq/migrate/live"
+)
+
+// viewer shows views, one after the other.
+type viewer interface {
+	// show shows the view after a reading, or after an interval without one.
+	show(live.View) error
+	// redraw draws the view again, if it is on a screen.
+	redraw(live.View) error
+	// signals sends the system's signals about the terminal, for handle.
+	signals() <-chan os.Signal
+	handle(os.Signal)
+	// leave restores the terminal.
+	leave()
+}
+
+// Watch shows a target at each interval.
+type Watch struct {
+	Target   string
+	Interval time.Duration
+	Reader   *Reader
+	JSON     bool   // one object a line
+	Metrics  string // the address at which metrics are served; "" is none
+	Out      *screen.Output
+	NoQueue  NoQueue
+	Say      func(format string, args ...any)
+
+	state
+}
+
+// state is what watch knows about a target.
+type state struct {
+	history live.History
+	// trouble says why the target can't be read. It is "" if it can.
+	trouble string
+	since   time.Time
+	failed  bool // whether the last reading failed
+}
+
+func (w *Watch) saw(s live.Snapshot) {
+	w.history = w.history.Add(s)
+	w.trouble, w.failed = "", false
+}
+
+func (w *Watch) troubled(now time.Time, why string) {
+	if w.trouble == "" {
+		w.since = now
+	}
+	w.trouble = why
+}
+
+func (w *Watch) view(now time.Time) live.View {
+	v := w.history.View()
+	v.Target, v.Time = w.Target, now.UTC()
+	v.Connected, v.Trouble = w.trouble == "" && len(w.history) > 0, w.trouble
+	if w.trouble != "" {
+		v.Troubled = now.Sub(w.since).Round(time.Millisecond).Seconds()
+	}
+	if r := v.Migration; r != nil && v.Migrators == 0 && (r.Unfinished() || r.Damage != "") {
+		v.Notes = append(v.Notes, "for what to do next: mrtq status "+advice.Word(w.Target))
+	}
+	return v
+}
+
+// patience is how long a reading may take before watch says that there is no answer.
+const patience = 3 * time.Second
+
+// Once shows one view. found is what is at the target instead of a new queue, nil if there is
+// one. The error comes from reading.
+func (w *Watch) Once(ctx context.Context) (found *migrate.NoQueue, err error) {
+	defer w.Reader.close()
+	snap, err := w.Reader.look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w.saw(snap)
+	return snap.NoQueue, w.printer().show(w.view(snap.At))
+}
+
+func (w *Watch) printer() *printer { return &printer{out: w.Out, json: w.JSON, noQueue: w.NoQueue} }
+
+// Run shows views until ctx ends. It returns an error if the target can never be read, or if
+// nothing can be shown.
+func (w *Watch) Run(ctx context.Context) error {
+	m := &metrics{}
+	stop, err := serveMetrics(w.Metrics, m, w.Say)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	var show viewer = w.printer()
+	if file, ok := screenFile(w.Out.Writer); ok && !w.JSON {
+		s := newFull(w.Out, file, w.NoQueue)
+		defer s.leave()
+		show = s
+	}
+	return w.loop(ctx, w.Reader, show, m.set)
+}
+
+// loop reads the target and shows a view at each interval, until ctx ends.
+func (w *Watch) loop(ctx context.Context, s *Reader, v viewer, also func(live.View)) error {
+	news := make(chan string, 1)
+	s.say(func(text string) {
+		select {
+		case news <- text:
+		default:
+		}
+	})
+	looks := make(chan look, 1)
+	started, busy := time.Now(), true
+	start := func() {
+		started, busy = time.Now(), true
+		go func() { looks <- s.lookNow(ctx) }()
+	}
+	defer func() {
+		v.leave()
+		if busy {
+			<-looks
+		}
+		s.close()
+	}()
+	tick := time.NewTicker(w.Interval)
+	defer tick.Stop()
+	show := func() error {
+		view := w.view(time.Now())
+		also(view)
+		return v.show(view)
+	}
+	start()
+	w.troubled(started, "connecting")
+	if err := v.redraw(w.view(started)); err != nil {
+		return err
+	}
+	for {
+		var err error
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+			if !busy {
+				start()
+				continue
+			}
+			if time.Since(started) >= patience && w.trouble == "" {
+				w.troubled(started, "no answer yet")
+			}
+			err = show()
+		case l := <-looks:
+			busy = false
+			switch {
+			case ctx.Err() != nil:
+				return nil
+			case l.err == nil:
+				w.saw(l.snapshot)
+			case len(w.history) == 0 && hopeless(l.err):
+				return l.err
+			default:
+				w.failed = true
+				w.troubled(started, l.err.Error())
+			}
+			err = show()
+		case text := <-news:
+			if !w.failed { // the error of a failed reading says more
+				w.troubled(started, text)
+			}
+			err = v.redraw(w.view(time.Now()))
+		case signal := <-v.signals():
+			v.handle(signal)
+			err = v.redraw(w.view(time.Now()))
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func hopeless(err error) bool {
+	var c *zkconn.ConnectError
+	return errors.As(err, &c) && c.Hopeless()
+}
+
+// Reader reads a target, and a source if one is given. If a session is lost, it opens
+// another one.
+type Reader struct {
+	Target migrate.Config
+	Source *migrate.Config // nil if none is given
+	Queues migrate.Queues  // the source's
+
+	readers []*zkconn.Reader
+	looker  *live.Looker
+	legacy  *live.SourceLooker
+}
+
+// say calls tell with news of an attempt to connect, instead of printing them.
+func (s *Reader) say(tell func(string)) {
+	s.Target.Say = tell
+	if s.Source != nil {
+		s.Source.Say = tell
+	}
+}
+
+type look struct {
+	snapshot live.Snapshot
+	err      error
+}
+
+func (s *Reader) lookNow(ctx context.Context) look {
+	snap, err := s.look(ctx)
+	return look{snap, err}
+}
+
+func (s *Reader) look(ctx context.Context) (snap live.Snapshot, err error) {
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	if s.looker == nil {
+		r, err := s.open(ctx, s.Target)
+		if err != nil {
+			return snap, err
+		}
+		s.looker = live.NewLooker(r, time.Now)
+	}
+	if s.Source != nil && s.legacy == nil {
+		r, err := s.open(ctx, *s.Source)
+		if err != nil {
+			return snap, err
+		}
+		s.legacy = live.NewSourceLooker(r, s.Queues, time.Now)
+	}
+	if snap, err = s.looker.Look(ctx); err == nil && s.legacy != nil {
+		snap.Source, err = s.legacy.Look(ctx)
+	}
+	return snap, err
+}
+
+func (s *Reader) open(ctx context.Context, cfg migrate.Config) (*zkconn.Reader, error) {
+	r, err := zkconn.OpenReader(ctx, cfg)
+	if err == nil {
+		s.readers = append(s.readers, r)
+	}
+	return r, err
+}
+
+func (s *Reader) close() {
+	for _, r := range s.readers {
+		r.Close()
+	}
+	s.readers, s.looker, s.legacy = nil, nil, nil
+}

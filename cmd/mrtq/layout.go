@@ -1,0 +1,84 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mrtq/cmd/mrtq/internal/exit"
+	"mrtq/cmd/mrtq/internal/files"
+	"mrtq/cmd/mrtq/internal/settings"
+	"mrtq/internal/layout"
+	"mrtq/migrate/layouts"
+)
+
+type layoutCmd struct{ output, dialect string }
+
+func (a *app) layoutCmd() *cobra.Command {
+	c := &layoutCmd{}
+	cmd := &cobra.Command{
+		Use:   "layout NAME",
+		Short: "print the map of a layout as a page",
+		Long: `Print the map of a layout: its znodes, what they hold, who writes them, and which
+znodes must agree. NAME is merritt, merritt-legacy, zuul, or a file with your own
+map.`,
+		Example: `  mrtq layout merritt --dialect mrt-zk
+  mrtq layout zuul -o html`,
+		Args: args("NAME"),
+		RunE: func(_ *cobra.Command, args []string) error { return during("layout", c.run(a, args[0])) },
+	}
+	settings.Choice(cmd.Flags(), &c.output, "output", "o", "format", "markdown", "html")
+	cmd.Flags().StringVar(&c.dialect, "dialect", "", "`dialect` of the layout, if it has several: design or mrt-zk")
+	return cmd
+}
+
+func (c *layoutCmd) run(a *app, name string) error {
+	l, err := namedLayout(name, layouts.Options{Dialect: c.dialect})
+	if err != nil {
+		return err
+	}
+	if c.output == "html" {
+		err = l.Map.WriteHTML(a.Out)
+	} else {
+		err = l.Map.WriteMarkdown(a.Out)
+	}
+	return err
+}
+
+// namedLayout is the map with this name, or the map in the file with this name.
+func namedLayout(name string, opt layouts.Options) (layouts.Layout, error) {
+	if opt.Dialect != "" && name != "merritt" && !isMapFile(name) {
+		return layouts.Layout{}, exit.Usagef("--dialect %s: the layout %s has no dialects", opt.Dialect, name)
+	}
+	if !isMapFile(name) {
+		l, err := layouts.Named(name, opt)
+		if errors.Is(err, layouts.ErrUnknown) {
+			return l, exit.Usagef("%w, and files with your own map, whose names have a dot or a slash", err)
+		}
+		if err != nil {
+			return l, exit.Usagef("%w", err)
+		}
+		return l, nil
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return layouts.Layout{}, cmp.Or(files.Missing("the map "+name, name, err, knownMaps), fmt.Errorf("the map %s: %w", name, files.Unnamed(err)))
+	}
+	m, err := layout.Load(name, text, opt.Dialect)
+	if err != nil {
+		return layouts.Layout{}, exit.Usagef("%w; correct the map, or give one of %s", err, strings.Join(layouts.Names, ", "))
+	}
+	return layouts.Layout{Map: m}, nil
+}
+
+// knownMaps says which maps can be given.
+var knownMaps = "check the path, or give one of " + strings.Join(layouts.Names, ", ")
+
+// isMapFile reports whether a name is that of a file, and not of a built-in map.
+func isMapFile(name string) bool {
+	return strings.ContainsAny(name, "/.")
+}

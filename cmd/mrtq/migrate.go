@@ -1,0 +1,278 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mrtq/cmd/mrtq/internal/advice"
+	"mrtq/cmd/mrtq/internal/exit"
+	"mrtq/cmd/mrtq/internal/files"
+	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/internal/sides"
+	"mrtq/internal/zkconn"
+	"mrtq/migrate"
+)
+
+type migrateCmd struct {
+	planFlags
+	output     string
+	plan       string
+	quarantine string
+	approved   *migrate.Plan // nil without --plan
+}
+
+func (a *app) migrateCmd() *cobra.Command {
+	c := &migrateCmd{}
+	cmd := &cobra.Command{
+		Use:   "migrate {SOURCE TARGET | --plan FILE}",
+		Short: "run or resume a migration",
+		Long: `Make a plan and carry it out. migrate refuses a plan with problems before it writes
+anything. It never changes the legacy records. It holds the new queues first, so
+that no worker that respects holds starts on half of a queue. The holds stay until
+you release them. migrate does not change what the target already holds.
+
+The first migration to a TARGET needs --new-queue and --dialect. Later ones need
+neither, and neither does a migration that was interrupted: by Ctrl-C, kill -9 or a
+lost server. Run it again to finish. If there is nothing to do, it writes nothing.`,
+		Example: `  mrtq migrate zk1:2181 zk1:2181/new --new-queue --dialect mrt-zk --consumed failed --undecodable quarantine
+  mrtq migrate --plan plan.json
+  mrtq migrate file:queue.ndjson.gz file:new.ndjson.gz --new-queue --dialect design`,
+		Args: func(cmd *cobra.Command, given []string) error {
+			if c.plan != "" && len(given) == 0 {
+				return nil
+			}
+			return args("SOURCE", "TARGET")(cmd, given)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return during("migrate", c.run(cmd.Context(), a, args)) },
+	}
+	f := cmd.Flags()
+	c.flags(f)
+	a.conn.rateFlag(f)
+	outputFlag(f, &c.output, "json")
+	f.StringVar(&c.plan, "plan", "", "saved plan `file` to carry out, with its own sides and settings; migrate plans again, and refuses if the result differs")
+	f.StringVar(&c.quarantine, "quarantine", "", "`file` that keeps the bytes of undecodable records, with --undecodable quarantine; if it exists, they are added to it (default mrtq-quarantine-TARGET.ndjson)")
+	return cmd
+}
+
+// migrated is the -o json of migrate.
+type migrated struct {
+	Run          string                 `json:"run"`
+	Records      map[migrate.Action]int `json:"records"`
+	Problems     []migrate.Problem      `json:"problems"` // if there is any, nothing was written
+	Created      migrate.Counts         `json:"created"`  // by this call
+	Transactions int                    `json:"transactions"`
+	CarriedOut   bool                   `json:"carried_out"`          // the saved plan was carried out before
+	Quarantine   string                 `json:"quarantine,omitempty"` // file, if any record is in it
+	Seconds      float64                `json:"seconds"`
+}
+
+func (c *migrateCmd) run(ctx context.Context, a *app, args []string) error {
+	s, err := c.sides(args)
+	if err != nil {
+		return err
+	}
+	if c.approved != nil { // nobody typed the addresses here, so show them
+		a.Say("plan %s: from %s to %s", c.plan, s.source.Text, s.target.Text)
+	}
+	if files.IsGzip(c.quarantine) {
+		return exit.Usagef("--quarantine %s: mrtq adds to this file, so it can't be a gzip file; leave out .gz", c.quarantine)
+	}
+	if c.quarantine == "" && c.choices.Undecodable == migrate.Quarantine {
+		c.quarantine = quarantineFile(s.target)
+	}
+	writes := []files.Named{s.target.written(), {By: "--quarantine", Path: c.quarantine, Kept: true}}
+	if err := a.checkFiles(writes, s.source.named(), files.Named{By: "--plan", Path: c.plan}); err != nil {
+		return err
+	}
+	started := time.Now()
+	res, err := c.carryOut(ctx, a, s)
+	if res == nil {
+		return err
+	}
+	return c.print(a, s, res, err, time.Since(started))
+}
+
+// sides returns the sides that were given, or else those of the saved plan. With a saved
+// plan, it also adopts the plan's settings.
+func (c *migrateCmd) sides(args []string) (s pair, err error) {
+	if len(args) > 0 {
+		if s, err = parsePair(args); err != nil || c.plan == "" {
+			return s, err
+		}
+	}
+	if c.approved, err = readPlan(c.plan); err != nil {
+		return s, err
+	}
+	own, err := parsePair([]string{c.approved.Source, c.approved.Target})
+	if err != nil {
+		return s, exit.Usagef("--plan %s was not saved by mrtq plan: %w", c.plan, err)
+	}
+	if n := len(c.approved.Problems); n > 0 {
+		return s, exit.Check(fmt.Errorf("%w: %s has %s, the first: %s. Make another plan with mrtq plan --out; nothing was read or written",
+			migrate.ErrBlocked, c.plan, screen.Count(n, "problem", "problems"), c.approved.Problems[0]))
+	}
+	for _, side := range []struct{ own, given place }{{own.source, s.source}, {own.target, s.target}} {
+		if side.given.Text != "" && !side.given.same(side.own) {
+			return s, exit.Check(fmt.Errorf("%s is %s, and %s was made for %s; leave out SOURCE and TARGET, or make another plan with mrtq plan --out; nothing was read or written",
+				side.own.what, side.given.Text, c.plan, side.own.Text))
+		}
+	}
+	return own, c.adopt(c.plan, c.approved)
+}
+
+// carryOut migrates. The result is nil if nothing was read.
+func (c *migrateCmd) carryOut(ctx context.Context, a *app, s pair) (res *migrate.Result, err error) {
+	opt := migrate.MigrateOptions{Approved: c.approved, Limits: migrate.Limits{Ops: a.conn.maxRate}, Say: func(text string) { a.Say("%s", text) }}
+	if opt.Options, err = c.options(s); err != nil {
+		return nil, err
+	}
+	opt.Keep = func(bad []migrate.Record) error { return migrate.WriteQuarantine(c.quarantine, bad, files.Write) }
+	ctx, finish := a.Phases(ctx, "reading both sides")
+	defer finish()
+	src, side, err := a.openSource(ctx, s, &c.legacyFlags)
+	if err != nil {
+		return nil, err
+	}
+	defer side.Close()
+	err = a.onTargetOrNew(ctx, s.target, c.packet, jobsOf(src), func(w *migrate.WritableSide) error {
+		res, err = migrate.Migrate(ctx, src, w.Writer, opt)
+		if err == nil && res.Steps == 0 {
+			return errUnchanged
+		}
+		return err
+	})
+	switch {
+	case errors.Is(err, migrate.ErrPlace):
+		return nil, whichSide(s, err)
+	case res == nil || res.Plan == nil:
+		return nil, whichSide(s, err)
+	}
+	return res, err
+}
+
+// jobsOf forecasts the memory that the jobs of a source take in a dump as TARGET: each has a
+// dozen znodes.
+func jobsOf(src *migrate.Source) sides.Forecast {
+	const znodes, bytes = 14, 2000
+	return sides.Of(int64(src.Len()*znodes), int64(src.Len()*bytes))
+}
+
+// print prints what was done, even if the migration failed.
+func (c *migrateCmd) print(a *app, s pair, res *migrate.Result, err error, took time.Duration) error {
+	plan := res.Plan
+	out := migrated{Run: res.Run, Records: plan.Counts(), Problems: append([]migrate.Problem{}, plan.Problems...), Created: res.Created, Transactions: res.Steps, CarriedOut: res.CarriedOut, Seconds: took.Seconds()}
+	if plan.Count(migrate.ActQuarantine) > 0 {
+		out.Quarantine = c.quarantine
+	}
+	at := advice.Situation{Source: s.source.Text, Target: s.target.Text, Plan: plan, PlanFile: c.plan, Run: plan.Previous,
+		Quarantined: out.Quarantine != "", Quarantine: out.Quarantine}
+	if err != nil {
+		return c.fail(a, out, at, err)
+	}
+	sayNotes(a, plan, at)
+	c.conclude(a, out, plan, at)
+	if c.output == "json" {
+		return a.JSON(out)
+	}
+	if res.Steps > 0 {
+		a.Printf("%s: %s created, in %s and %.1f s\n", out.Run, countsText(out.Created), screen.Count(out.Transactions, "transaction", "transactions"), out.Seconds)
+	}
+	if out.Quarantine != "" {
+		a.Printf("Undecodable records: %d, kept in %s\n", plan.Count(migrate.ActQuarantine), screen.Cell(out.Quarantine))
+	}
+	return nil
+}
+
+func (c *migrateCmd) conclude(a *app, out migrated, plan *migrate.Plan, at advice.Situation) {
+	next := a.advice.Next(migrate.StepVerify, at)
+	switch {
+	case out.CarriedOut:
+		a.Conclude(screen.Good, "Migrate: nothing to do: %s was carried out before, as %s. %s", c.plan, out.Run, next)
+	case out.Transactions == 0 && plan.Empty() && plan.Previous == nil:
+		a.Conclude(screen.Good, "Migrate: nothing to do: the source has no record to migrate.")
+	case out.Transactions == 0:
+		a.Conclude(screen.Good, "Migrate: nothing to do: every record is migrated, or left out by the plan. %s", next)
+	default:
+		a.Conclude(screen.Good, "Migrate: done, and the new queues are held. %s", next)
+	}
+}
+
+// fail says why a migration failed, and what to do.
+func (c *migrateCmd) fail(a *app, out migrated, at advice.Situation, err error) error {
+	if errors.Is(err, migrate.ErrBlocked) {
+		if c.output == "json" {
+			if err := a.JSON(out); err != nil {
+				return err
+			}
+		} else {
+			printPlan(a.Screen, at.Plan)
+		}
+		_, text := planVerdict(at.Plan)
+		wrote := "nothing was written"
+		if out.Transactions > 0 {
+			wrote = c.wrote(out)
+		}
+		a.Conclude(screen.Bad, "Migrate: %s; %s. %s", text, wrote, a.advice.Next(migrate.StepDecide, at))
+		return exit.Check(err)
+	}
+	done := "Nothing was written."
+	if out.Transactions > 0 {
+		done = c.wrote(out) + "."
+	}
+	if errors.Is(err, zkconn.ErrLost) {
+		done += " When a server can be reached, run the same command again to finish."
+	}
+	if errors.Is(err, migrate.ErrInterrupted) {
+		done = "nothing was written; run the same command again"
+		if out.Transactions > 0 {
+			done = c.wrote(out) + "; run the same command again to finish"
+		}
+		return &partlyDone{err, done}
+	}
+	return asCheck(&partlyDone{err, strings.TrimSpace(done + " " + a.advice.WayOut(err, at))})
+}
+
+// wrote says what a call did before it failed.
+func (c *migrateCmd) wrote(out migrated) string {
+	return fmt.Sprintf("%s is not finished: this call created %s, in %s", out.Run, countsText(out.Created), screen.Count(out.Transactions, "transaction", "transactions"))
+}
+
+// countsText counts what a run created, or a rollback removed.
+func countsText(c migrate.Counts) string {
+	return fmt.Sprintf("%s, %s and %s", screen.Count(c.Jobs, "job", "jobs"), screen.Count(c.Access, "access request", "access requests"), screen.Count(c.Batches, "batch", "batches"))
+}
+
+// sayNotes prints a summary of what mrtq plan would show.
+func sayNotes(a *app, p *migrate.Plan, at advice.Situation) {
+	var notes []string
+	note := func(n int, one, many string) {
+		if n > 0 {
+			notes = append(notes, screen.Count(n, one, many))
+		}
+	}
+	note(len(p.Locks), "legacy lock is still held", "legacy locks are still held")
+	note(len(p.Warnings), "warning", "warnings")
+	for _, r := range p.Risks {
+		if r.Chosen {
+			note(len(r.Twice), "job might run twice", "jobs might run twice")
+			note(len(r.Never), "job won't run until an administrator resumes it", "jobs won't run until an administrator resumes them")
+		}
+	}
+	note(len(p.About("inventory-records"))+len(p.About("unserviceable")), "job cannot be processed", "jobs cannot be processed")
+	note(len(p.Vanished), "migrated record is not in the source any more", "migrated records are not in the source any more")
+	note(p.Count(migrate.ActRemoved), "migrated record has no job any more", "migrated records have no job any more")
+	note(p.Count(migrate.ActChanged), "migrated record has changed since", "migrated records have changed since")
+	if len(notes) == 0 {
+		return
+	}
+	var flags []advice.Flag
+	if at.PlanFile != "" {
+		flags = advice.Later(advice.Settings(p))
+	}
+	a.Say("%s. For details: %s", strings.Join(notes, ", "), a.advice.Later().Command("plan", []string{at.Source, at.Target}, flags...))
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"mrtq/cmd/mrtq/internal/advice"
+	"mrtq/cmd/mrtq/internal/exit"
+	"mrtq/cmd/mrtq/internal/files"
+	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/internal/sides"
+	"mrtq/migrate"
+)
+
+type planCmd struct {
+	planFlags
+	output string
+	out    string
+	force  bool
+}
+
+func (a *app) planCmd() *cobra.Command {
+	c := &planCmd{}
+	cmd := &cobra.Command{
+		Use:   "plan SOURCE TARGET",
+		Short: "say what migrate would do; change nothing",
+		Long: `Read both sides and say what a migration would do, and everything that an operator
+should know before it: records that block it, jobs that could run twice or never,
+outstanding locks, how many sequence numbers are left, lists too long for a client.
+In dialect mrt-zk, plan also lists what no deployed service could work on, and what
+would happen to it. Nothing is written to either side. Exit code 1 if the plan has
+problems.
+
+The first migration to a TARGET needs two words that nothing else can give: --new-queue
+says that a new queue is wanted there, and --dialect says which services read it.
+
+--out saves the plan, with both sides and all settings. mrtq migrate --plan carries
+it out. It refuses the plan if either side has changed since.`,
+		Example: `  mrtq plan zk1:2181 zk1:2181/new --new-queue --dialect mrt-zk
+  mrtq plan zk1:2181 zk1:2181/new --new-queue --dialect mrt-zk --undecodable quarantine --out plan.json`,
+		Args: args("SOURCE", "TARGET"),
+		RunE: func(cmd *cobra.Command, args []string) error { return during("plan", c.run(cmd.Context(), a, args)) },
+	}
+	f := cmd.Flags()
+	c.flags(f)
+	a.conn.rateFlag(f)
+	outputFlag(f, &c.output, "json")
+	f.StringVar(&c.out, "out", "", "`file` to save the plan to, as JSON")
+	f.BoolVar(&c.force, "force", false, "replace the file of --out if it exists")
+	return cmd
+}
+
+func (c *planCmd) run(ctx context.Context, a *app, args []string) error {
+	s, err := parsePair(args)
+	if err != nil {
+		return err
+	}
+	if files.IsRegular(c.out) && !c.force {
+		return exit.Usagef("--out %s: the file exists; give another name, or --force to replace it", c.out)
+	}
+	if err := a.checkFiles([]files.Named{{By: "--out", Path: c.out}}, s.source.named(), s.target.named()); err != nil {
+		return err
+	}
+	plan, err := c.make(ctx, a, s)
+	if err != nil {
+		return err
+	}
+	var unsaved error // the plan is printed even if it can't be saved
+	if c.out != "" {
+		if unsaved = files.Write(c.out, plan.Write); unsaved == nil {
+			a.Say("the plan is saved in %s", c.out)
+		}
+	}
+	if c.output == "json" {
+		err = plan.Write(screen.Escaped(a.Out))
+	} else {
+		printPlan(a.Screen, plan)
+	}
+	if unsaved != nil {
+		return fmt.Errorf("the plan was printed, but not saved: %w", unsaved)
+	}
+	tone, text := planVerdict(plan)
+	a.Conclude(tone, "Plan: %s. %s", text, a.advice.Next(migrate.PlanStep(plan), advice.Situation{
+		Source: s.source.Text, Target: s.target.Text, Plan: plan, PlanFile: c.out, Run: plan.Previous,
+		Quarantined: plan.Count(migrate.ActQuarantine) > 0, Quarantine: defaultQuarantine(s.target),
+	}))
+	if err == nil && plan.Blocked() {
+		err = exit.Check(fmt.Errorf("%w: %s", migrate.ErrBlocked, screen.Count(len(plan.Problems), "problem", "problems")))
+	}
+	return err
+}
+
+// make reads both sides, over sessions that can't write, and makes a plan.
+func (c *planCmd) make(ctx context.Context, a *app, s pair) (*migrate.Plan, error) {
+	opt, err := c.options(s)
+	if err != nil {
+		return nil, err
+	}
+	ctx, finish := a.Phases(ctx, "reading both sides")
+	defer finish()
+	src, side, err := a.openSource(ctx, s, &c.legacyFlags)
+	if err != nil {
+		return nil, err
+	}
+	defer side.Close()
+	at, done, err := a.openTargetOrEmpty(ctx, s.target)
+	if err != nil {
+		return nil, failed("target", s.target.Text, err)
+	}
+	defer done()
+	plan, err := migrate.MakePlan(ctx, src, at, opt)
+	if err != nil {
+		return nil, whichSide(s, err)
+	}
+	return plan, nil
+}
+
+// openTargetOrEmpty opens a TARGET for reading. A dump that does not exist yet counts as an
+// empty one.
+func (a *app) openTargetOrEmpty(ctx context.Context, p place) (at *migrate.Reader, done func(), err error) {
+	if p.File != "" {
+		w, err := a.openWritable(ctx, p, 0, sides.Forecast{})
+		if err != nil {
+			return nil, nil, err
+		}
+		return &w.Reader, w.Close, nil
+	}
+	side, err := a.open(ctx, p, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	return side.Reader, side.Close, nil
+}
+
+// whichSide adds to an error of reading both sides which one it is about.
+func whichSide(s pair, err error) error {
+	var target *migrate.TargetError
+	switch {
+	case errors.Is(err, migrate.ErrPlace):
+		return exit.Usagef("TARGET %s: %w", s.target.Text, err)
+	case errors.As(err, &target):
+		return asCheck(failed("target", s.target.Text, err))
+	}
+	return failed("source", s.source.Text, err)
+}

@@ -1,0 +1,308 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"mrtq/cmd/mrtq/internal/advice"
+	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/migrate"
+	"mrtq/newqueue"
+)
+
+// printPlan prints a plan as tables: first what would be done, then everything that an
+// operator should know before.
+func printPlan(s *screen.Screen, p *migrate.Plan) {
+	s.Printf("source    %s\n", screen.Cell(p.Source))
+	s.Printf("target    %s\n", screen.Cell(p.Target))
+	s.Printf("run       %s, dialect %s\n", screen.Cell(planRun(p)), p.Dialect)
+	s.Prose("read by   ", p.Readers)
+	s.Println()
+	if needs(p, migrate.NeedsDialect) {
+		askDialect(s, p.Dialect)
+	}
+	s.Table("", []string{"RECORDS", "COUNT"}, countRows(p))
+	screen.List(s, "", p.Tallies(), []string{"QUEUE", "STATUS", "BECOMES", "COUNT"}, func(t migrate.Tally) screen.Row {
+		return screen.Row{string(t.Queue), t.Status, t.State, t.Count}
+	})
+	if n := len(p.Batches); n > 0 {
+		made := 0
+		for _, b := range p.Batches {
+			if b.New {
+				made++
+			}
+		}
+		s.Printf("Batches: %d to create, %d to add to. Znodes of the layout: %d to create.\n\n", made, n-made, len(p.Layout))
+	}
+	printChoices(s, p)
+	printProblems(s, p)
+	screen.List(s, "What the deployed services would do", p.Services, []string{"COUNT", "WHAT IS WRONG", "WHAT WOULD HAPPEN", "WHERE"}, func(f migrate.Finding) screen.Row {
+		var paths []string
+		for _, i := range f.Items {
+			paths = append(paths, i.Path)
+		}
+		return screen.Row{len(f.Items), f.What, f.Then, firstOf(paths)}
+	})
+	printRisks(s, p)
+	printLocks(s, p)
+	screen.List(s, "Migrated before, and not in the source any more", p.Vanished, []string{"RECORD", "JOB"}, func(v migrate.VanishedRecord) screen.Row { return screen.Row{v.Record, v.Job} })
+	printMigratedBefore(s, p)
+	printWarnings(s, p.Warnings)
+	screen.List(s, "Lists of children that some clients can't read by default", p.Lists, []string{"ZNODE", "CHILDREN", "BYTES", "WHAT IT MEANS"}, func(l migrate.ListSize) screen.Row {
+		return screen.Row{l.Path, l.Children, l.Bytes, listMeans(l)}
+	})
+	screen.List(s, "Legacy queues that are not open to all (the new znodes get --acl)", p.ACLs, []string{"ZNODE", "ACL"}, func(n migrate.ACLNote) screen.Row {
+		return screen.Row{n.Path, aclText(n.ACL)}
+	})
+	screen.List(s, "How many sequence numbers are left", p.Headroom, []string{"PARENT", "NEXT", "NEEDED", "LEFT AFTER"}, func(h migrate.Headroom) screen.Row {
+		return screen.Row{h.Path, h.Next, h.Needs, h.Left}
+	})
+	if len(p.Missing) > 0 {
+		s.Printf("Not in the source: %s\n\n", strings.Join(p.Missing, ", "))
+	}
+}
+
+// planRun says which run a plan begins or finishes.
+func planRun(p *migrate.Plan) string {
+	switch {
+	case p.Resumes:
+		return "finishes " + p.Run
+	case p.Empty() && !p.Blocked() && p.Previous != nil:
+		return "none: " + p.Previous.ID + " is " + string(p.Previous.State)
+	case p.Empty() && !p.Blocked():
+		return "none"
+	}
+	return "starts " + p.Run
+}
+
+func needs(p *migrate.Plan, kind migrate.ProblemKind) bool {
+	return slices.ContainsFunc(p.Problems, func(x migrate.Problem) bool { return x.Kind == kind })
+}
+
+// askDialect asks the operator to decide the dialect, because an empty target does
+// not show which services will read the new queue.
+func askDialect(s *screen.Screen, assumed newqueue.Dialect) {
+	s.Shout(screen.Attention, "Which services will read the new queue? Choose with --dialect:")
+	for _, d := range newqueue.Dialects {
+		s.Prose(fmt.Sprintf("  --dialect %-10s", d), migrate.ReadBy(d))
+	}
+	s.Printf("Until you decide, this plan is shown in dialect %s, and can't be carried out.\n\n", assumed)
+}
+
+// toDo are the words for each action, in the table of a plan and in its verdict.
+var toDo = map[migrate.Action]string{
+	migrate.ActCreate:     "to create",
+	migrate.ActUnchanged:  "migrated before",
+	migrate.ActChanged:    "migrated before and changed since",
+	migrate.ActRemoved:    "migrated before, and the job removed",
+	migrate.ActSkip:       "to skip",
+	migrate.ActQuarantine: "to quarantine",
+	migrate.ActBlock:      "to decide",
+}
+
+func countRows(p *migrate.Plan) []screen.Row {
+	var rows []screen.Row
+	for _, action := range migrate.Actions {
+		if n := p.Count(action); n > 0 {
+			rows = append(rows, screen.Row{toDo[action], n})
+		}
+	}
+	return append(rows, screen.Row{"all", len(p.Records)})
+}
+
+// printChoices prints the choices that are about any record, and where these are.
+func printChoices(s *screen.Screen, p *migrate.Plan) {
+	var rows []screen.Row
+	for _, c := range migrate.AllChoices {
+		if about := p.About(c.Name); len(about) > 0 {
+			rows = append(rows, screen.Row{"--" + c.Name, *c.Value(&p.Choices), len(about), firstOf(about)})
+		}
+	}
+	s.Table("Choices that concern records of this plan (all records: --out or -o json)", []string{"CHOICE", "VALUE", "RECORDS", "WHERE"}, rows)
+}
+
+// printProblems prints the problems, and what to do about each kind, once.
+func printProblems(s *screen.Screen, p *migrate.Plan) {
+	screen.List(s, "Problems: the plan can't be carried out while there are any", p.Problems, []string{"RECORD OR ZNODE", "PROBLEM"}, func(x migrate.Problem) screen.Row {
+		return screen.Row{x.Path, x.Message}
+	})
+	said := map[string]bool{}
+	for _, x := range p.Problems {
+		next := x.Next
+		if f := advice.Solves(x); f != nil {
+			next += " (--" + strings.Join(append([]string{f.Name}, f.Values...), " ") + ")"
+		}
+		if line := string(x.Kind) + ": " + next; !said[line] && len(said) < screen.MostRows {
+			said[line] = true
+			s.Prose(string(x.Kind)+": ", next)
+		}
+	}
+	if len(said) > 0 {
+		s.Println()
+	}
+}
+
+func printRisks(s *screen.Screen, p *migrate.Plan) {
+	var rows []screen.Row
+	risky := 0
+	for _, r := range p.Risks {
+		chosen := ""
+		if r.Chosen {
+			chosen = "chosen"
+		}
+		paths := slices.Concat(r.Twice, r.Never)
+		rows = append(rows, screen.Row{"--consumed " + r.Choice, len(r.Twice), len(r.Never), firstOf(paths), chosen})
+		risky += len(paths)
+	}
+	if risky > 0 {
+		s.Table("Consumed records: a worker may be working on them, or may have died while it worked on them", []string{"CHOICE", "MIGHT RUN TWICE", "MIGHT NEVER RUN", "WHERE", ""}, rows)
+	}
+}
+
+// printLocks prints the legacy locks (docs/night.md, "Leftover locks").
+func printLocks(s *screen.Screen, p *migrate.Plan) {
+	screen.List(s, "Outstanding legacy locks: they are never migrated, and none should be left before a cutover", p.Locks, []string{"LOCK", "SINCE", "DATA", "CONSUMED RECORD"},
+		func(l migrate.HeldLock) screen.Row { return screen.Row{l.Path, l.Time, l.Data, l.Record} })
+	if len(p.Locks) > 0 {
+		s.Prose("locks: ", "stop the legacy workers, and plan again. A lock that stays was left by a worker that died: decide about its consumed record, if it names one, with --consumed. Then remove the lock if legacy workers may be started again, or leave it: nothing in the new queue reads it")
+		s.Println()
+	}
+}
+
+// printMigratedBefore prints the records that were migrated and are not as they were.
+func printMigratedBefore(s *screen.Screen, p *migrate.Plan) {
+	var removed, changed []migrate.Entry
+	for _, r := range p.Records {
+		switch r.Action {
+		case migrate.ActRemoved:
+			removed = append(removed, r)
+		case migrate.ActChanged:
+			changed = append(changed, r)
+		}
+	}
+	row := func(r migrate.Entry) screen.Row { return screen.Row{r.Path, r.Job, r.Reason} }
+	screen.List(s, "Migrated before, and the job removed: not created again, unless --again names the record", removed, []string{"RECORD", "JOB", "WHY"}, row)
+	screen.List(s, "Migrated before, and changed since: neither the record nor its job is changed", changed, []string{"RECORD", "JOB", "WHY"}, row)
+}
+
+// listMeans says what a long list of children means.
+func listMeans(l migrate.ListSize) string {
+	if l.OverOwnLimit() {
+		return l.Message + fmt.Sprintf(": give --max-response %d", 2*l.Bytes)
+	}
+	return l.Message
+}
+
+// aclText says who may do what. It leaves out the digests of passwords.
+func aclText(acl []migrate.ACL) string {
+	var out []string
+	for _, a := range acl {
+		out = append(out, a.Public())
+	}
+	return strings.Join(out, ", ")
+}
+
+// firstOf lists the first paths, and counts the others.
+func firstOf(paths []string) string {
+	const most = 3
+	if len(paths) <= most {
+		return strings.Join(paths, " ")
+	}
+	return fmt.Sprintf("%s … and %d more", strings.Join(paths[:most], " "), len(paths)-most)
+}
+
+// class is a group of warnings that say the same about different znodes.
+type class struct {
+	message string // what all of them say, with … in place of what differs
+	paths   []string
+}
+
+// classes groups warnings, in the order of the first of each class.
+func classes(warnings []migrate.Warning) []*class {
+	var order []*class
+	found := map[string]*class{}
+	for _, w := range warnings {
+		key := particular.ReplaceAllString(w.Message, "")
+		c := found[key]
+		if c == nil {
+			c = &class{message: w.Message}
+			found[key] = c
+			order = append(order, c)
+		}
+		c.message = migrate.InCommon(c.message, w.Message)
+		c.paths = append(c.paths, w.Path)
+	}
+	return order
+}
+
+// particular matches the parts of a message that differ between warnings of a class:
+// quoted text, paths, identifiers and numbers.
+var particular = regexp.MustCompile(`"(\\.|[^"\\])*"|[^\s"]*[/0-9][^\s":,;]*`)
+
+func printWarnings(s *screen.Screen, warnings []migrate.Warning) {
+	screen.List(s, "Warnings", classes(warnings), []string{"COUNT", "WARNING", "RECORD OR ZNODE"}, func(c *class) screen.Row {
+		return screen.Row{len(c.paths), c.message, firstOf(c.paths)}
+	})
+}
+
+// planVerdict sums up a plan in one line: what it does with the records, and whether it can
+// be carried out.
+func planVerdict(p *migrate.Plan) (screen.Tone, string) {
+	var parts []string
+	for _, action := range migrate.Actions {
+		if n := p.Count(action); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, toDo[action]))
+		}
+	}
+	records := strings.Join(parts, ", ")
+	if records == "" {
+		records = "no records"
+	}
+	switch {
+	case p.Blocked():
+		return screen.Bad, fmt.Sprintf("%s. Not ready: %s", records, notReady(p))
+	case p.Empty() && p.Previous != nil:
+		return screen.Good, fmt.Sprintf("%s: nothing to do, %s is %s", records, p.Previous.ID, p.Previous.State)
+	case p.Empty():
+		return screen.Good, records + ": nothing to do"
+	case len(p.Warnings) > 0:
+		return screen.Attention, fmt.Sprintf("%s: ready, with %s", records, screen.Count(len(p.Warnings), "warning", "warnings"))
+	}
+	return screen.Good, records + ": ready"
+}
+
+// notReady says what to do before a plan can be carried out: what to decide, and how many
+// problems to solve.
+func notReady(p *migrate.Plan) string {
+	var decide, first []string
+	solve, unserviceable := 0, 0
+	for _, x := range p.Problems {
+		switch x.Kind {
+		case migrate.Consumed, migrate.Undecodable, migrate.UnreadableRecord: // they are counted below
+		case migrate.NeedsNewQueue:
+			decide = append(decide, "whether a new queue is wanted at this target")
+		case migrate.NeedsDialect:
+			decide = append(decide, "the dialect")
+		case migrate.InventoryWaiting, migrate.Unserviceable:
+			unserviceable++
+		default:
+			solve++
+		}
+	}
+	if n := p.Count(migrate.ActBlock); n > 0 {
+		decide = append(decide, screen.Count(n, "record", "records"))
+	}
+	if unserviceable > 0 {
+		n := len(p.About("inventory-records")) + len(p.About("unserviceable"))
+		decide = append(decide, fmt.Sprintf("%s that no service could work on", screen.Count(n, "record", "records")))
+	}
+	if len(decide) > 0 {
+		first = append(first, "decide: "+strings.Join(decide, ", "))
+	}
+	if solve > 0 {
+		first = append(first, "solve "+screen.Count(solve, "problem", "problems"))
+	}
+	return strings.Join(first, "; ")
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"mrtq/cmd/mrtq/internal/exit"
+	"mrtq/cmd/mrtq/internal/files"
+	"mrtq/migrate"
+)
+
+// fileOf is the default name of a file that a command keeps about a target. It contains the
+// target's name. So two migrations rarely share a file, and a command that is run again uses
+// the same file.
+func fileOf(prefix string, target place) string {
+	name := target.Text
+	if target.File != "" {
+		name = strings.TrimSuffix(strings.TrimSuffix(target.File, ".gz"), ".ndjson")
+	}
+	name = strings.Trim(unfit.ReplaceAllString(name, "-"), "-.")
+	// Keep the end, because that is the chroot, in which targets differ.
+	if over := len(name) - longestName; over > 0 {
+		name = strings.Trim(name[over:], "-.")
+	}
+	return prefix + name + ".ndjson"
+}
+
+const (
+	quarantinePrefix = "mrtq-quarantine-"
+	keptPrefix       = "mrtq-kept-"
+)
+
+// unfit are characters that a file's name should not have.
+var unfit = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
+const longestName = 150 // of 255 that a file's name can have
+
+// quarantineFile is the default name of a migration's quarantine file.
+func quarantineFile(target place) string { return fileOf(quarantinePrefix, target) }
+
+// defaultQuarantine is the default quarantine file, if it is in this folder, else "".
+func defaultQuarantine(target place) string {
+	if name := quarantineFile(target); files.IsRegular(name) {
+		return name
+	}
+	return ""
+}
+
+// keptBytes reads a quarantine file. It is nil if no file is given. A missing file counts as
+// empty, because migrate creates it only for the first record.
+func keptBytes(path string, target place) (map[string][][]byte, error) {
+	if path == "" {
+		return nil, nil
+	}
+	kept, err := migrate.ReadQuarantine(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return map[string][][]byte{}, nil
+	case errors.Is(err, migrate.ErrQuarantineFile):
+		return nil, exit.Usagef("--quarantine %s: %s. %s", path, notAFile(path), wantQuarantine(target))
+	}
+	return kept, err
+}
+
+// wantQuarantine says which file to give.
+func wantQuarantine(target place) string {
+	return "mrtq migrate wrote " + quarantineFile(target) + " in the folder where it ran, unless you gave it another --quarantine: give that file"
+}
+
+// notAFile says what is at path instead of a quarantine file. It is "" if there is a file.
+func notAFile(path string) string {
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.Mode().IsRegular():
+		return ""
+	case err == nil && info.IsDir():
+		return "it is a folder, which has " + quarantinesIn(path)
+	case err == nil:
+		return "it is not a regular file"
+	}
+	folder := filepath.Dir(path)
+	if _, err := os.Stat(folder); err != nil {
+		return "there is no folder " + folder
+	}
+	return "it is not there; the folder " + folder + " has " + quarantinesIn(folder)
+}
+
+// quarantinesIn names the quarantine files in a folder.
+func quarantinesIn(folder string) string {
+	var names []string
+	entries, _ := os.ReadDir(folder) // a folder that can't be read shows none
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), quarantinePrefix) && strings.HasSuffix(e.Name(), ".ndjson") {
+			names = append(names, e.Name())
+		}
+	}
+	if len(names) == 0 {
+		return "no quarantine file"
+	}
+	return firstOf(names)
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"mrtq/cmd/mrtq/internal/exit"
+	"mrtq/cmd/mrtq/internal/files"
+	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/internal/restore"
+	"mrtq/internal/sides"
+	"mrtq/internal/znode"
+	"mrtq/migrate"
+)
+
+type restoreCmd struct {
+	in, below, output string
+	packet            int
+}
+
+func (a *app) restoreCmd() *cobra.Command {
+	c := &restoreCmd{}
+	cmd := &cobra.Command{
+		Use:   "restore TARGET --in FILE",
+		Short: "load a dump",
+		Long: `Create the znodes of a dump below the target's chroot. A znode that already exists
+with the same data stays. If one exists with other data, nothing is written.
+Ephemeral znodes are left out, because their sessions have ended. restore advances
+the sequence counters to their values in the dump, so that new sequential children
+sort after the restored ones. It refuses a dump that lacks znodes (see mrtq dump).
+If it is interrupted, run it again.
+
+--below restores only a part of the dump. If the migration's own records were
+damaged, restore --below /migration brings them back from a dump of the target that
+was made after the last run.`,
+		Example: `  mrtq restore localhost:2281/copy --in queue.ndjson.gz
+  mrtq restore zk1:2181/new --in new.ndjson.gz --below /migration`,
+		Args: args("TARGET"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if c.in == "" {
+				return exit.Usagef("--in FILE is missing; usage: mrtq %s", cmd.Use)
+			}
+			return during("restore", c.run(cmd.Context(), a, args[0]))
+		},
+	}
+	a.conn.rateFlag(cmd.Flags())
+	cmd.Flags().StringVar(&c.in, "in", "", "dump `file`, with gzip if its name ends in .gz")
+	cmd.Flags().StringVar(&c.below, "below", "/", "restore only this `znode` and what is below it; its parents are created if they are missing")
+	cmd.Flags().IntVar(&c.packet, "packet", 0, "the servers' jute.maxbuffer in `bytes`: if a znode is larger, restore says so and writes nothing; give it if it is less than its default (0: not known)")
+	outputFlag(cmd.Flags(), &c.output, "json")
+	return cmd
+}
+
+// leastPacket leaves room for a znode and for what a server adds to it.
+const leastPacket = 16 << 10
+
+func (c *restoreCmd) run(ctx context.Context, a *app, target string) error {
+	p, err := parsePlace("TARGET", target)
+	switch {
+	case err != nil:
+		return err
+	case p.File != "":
+		return exit.Usagef("TARGET %q is a dump already", target)
+	case c.packet != 0 && c.packet < leastPacket:
+		return exit.Usagef("--packet %d: expected at least %d, or 0", c.packet, leastPacket)
+	}
+	if err := znode.ValidatePath(c.below); err != nil {
+		return exit.Usagef("--below: %w", err)
+	}
+	tree, err := c.read(ctx, a)
+	if err != nil {
+		return err
+	}
+	res, err := c.restore(ctx, a, p, tree)
+	if errors.Is(err, restore.ErrOtherData) || errors.Is(err, restore.ErrTooLarge) {
+		err = exit.Check(err)
+	}
+	if err != nil {
+		return failed("target", target, err)
+	}
+	tone := screen.Good
+	if len(res.Warnings) > 0 {
+		tone = screen.Attention
+	}
+	a.Conclude(tone, "Restore: %s created, %d already there, %d ephemeral left out, sequence counters advanced by %d.",
+		screen.Count(res.Created, "znode", "znodes"), res.There, len(res.Ephemerals), res.Counters)
+	if c.output == "json" {
+		return a.JSON(res)
+	}
+	c.print(a, res)
+	return nil
+}
+
+// read reads the dump, or a part of it. All of its znodes must be known.
+func (c *restoreCmd) read(ctx context.Context, a *app) (*znode.Tree, error) {
+	p, err := parsePlace("SOURCE", "file:"+c.in)
+	if err != nil {
+		return nil, err
+	}
+	opt, finish, err := a.options(p)
+	defer finish()
+	if err != nil {
+		return nil, err
+	}
+	opt.Whole = true
+	tree, err := readTree(ctx, p.Place, c.below, opt)
+	switch {
+	case err != nil:
+		return nil, cmp.Or(files.Missing("--in "+c.in, c.in, err, files.MakeDump), fmt.Errorf("--in %s: %w", c.in, files.Unnamed(err)))
+	case tree.Len() <= 1:
+		return nil, fmt.Errorf("--in %s: it holds no znode", c.in)
+	case tree.Get(c.below) == nil:
+		return nil, exit.Check(fmt.Errorf("--in %s: it has no %s", c.in, c.below))
+	}
+	return tree, nil
+}
+
+// readTree reads a dump or a data directory: what is below a znode, and the znodes above it.
+func readTree(ctx context.Context, p sides.Place, below string, opt migrate.SideOptions) (*znode.Tree, error) {
+	nodes, err := sides.Nodes(ctx, p, opt)
+	if err != nil {
+		return nil, err
+	}
+	tree := znode.NewTree()
+	for n := range nodes {
+		if (znode.Within(n.Path, below) || znode.Within(below, n.Path)) && !znode.Within(n.Path, "/zookeeper") {
+			if err := tree.Put(n); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return tree, nil
+}
+
+func (c *restoreCmd) restore(ctx context.Context, a *app, p place, tree *znode.Tree) (res *restore.Result, err error) {
+	show, finish := a.Progress("restoring", "znodes")
+	defer finish()
+	opt := restore.Options{Below: c.below, Ops: a.conn.maxRate, Say: func(s string) { a.Say("%s", s) }, Progress: show}
+	if err := restore.CheckSizes(tree, c.packet, len(p.Server.Chroot)); err != nil {
+		return nil, err // before the chroot is made
+	}
+	err = a.onTarget(ctx, p, func(w *migrate.WritableSide) error {
+		made, err := w.MakeChroot(ctx)
+		if err != nil {
+			return err
+		}
+		if len(made) > 0 {
+			a.Say("created the chroot %s", made[len(made)-1])
+		}
+		res, err = restore.Restore(ctx, w.Writer, tree, opt)
+		return err
+	})
+	return res, err
+}
+
+func (c *restoreCmd) print(a *app, r *restore.Result) {
+	for i, p := range r.Ephemerals {
+		if i == screen.MostRows {
+			a.Say("… and %d more; -o json has all", len(r.Ephemerals)-i)
+			break
+		}
+		a.Say("%s: ephemeral, left out", p)
+	}
+	for i, w := range r.Warnings {
+		if i == screen.MostRows {
+			a.Say("… and %d more; -o json has all", len(r.Warnings)-i)
+			break
+		}
+		a.Say("%s: %s", w.Path, w.Message)
+	}
+}

@@ -1,0 +1,283 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mrtq/cmd/mrtq/internal/advice"
+	"mrtq/cmd/mrtq/internal/exit"
+	"mrtq/cmd/mrtq/internal/files"
+	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/internal/zkconn"
+	"mrtq/migrate"
+)
+
+type rollbackCmd struct {
+	legacyFlags
+	run                       string
+	force, restored, dry, yes bool
+	kept                      string
+	output                    string
+}
+
+func (a *app) rollbackCmd() *cobra.Command {
+	c := &rollbackCmd{}
+	cmd := &cobra.Command{
+		Use:   "rollback TARGET [SOURCE] --run ID",
+		Short: "roll back the newest run",
+		Long: `Remove the jobs, access requests and batches that a run created, if they are as the run
+left them. The layout, the run's record and the rest of the target stay. The legacy
+records were never changed, so legacy workers can take them again.
+
+rollback keeps what was acted on since, unless you give --force. It always keeps what
+a worker has locked. It writes the legacy
+records of the jobs that it kept, and of those that others removed, to a file: these
+records must not run again. --kept names that file.
+
+If the queues were released, workers may have worked on the jobs. So rollback asks
+first, holds the queues again, and leaves them held. With SOURCE, it also keeps a job
+whose legacy record does not exist any more, because the job is the only copy. If
+rollback is interrupted, run it again. Exit code 1 if something was kept.`,
+		Example: `  mrtq rollback zk1:2181/new --run run0000000000 --dry-run
+  mrtq rollback zk1:2181/new zk1:2181 --run run0000000000 --yes`,
+		Args: args("TARGET", "[SOURCE]"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return during("rollback", c.main(cmd.Context(), a, args))
+		},
+	}
+	f := cmd.Flags()
+	a.conn.rateFlag(f)
+	c.nodeFlags(f)
+	c.time = "auto" // no record is decoded
+	f.StringVar(&c.run, "run", "", "`id` of the run")
+	f.BoolVar(&c.force, "force", false, "remove also what was acted on, but never what a worker has locked")
+	f.BoolVar(&c.restored, "restored", false, "go on although TARGET was restored from a backup; jobs that were worked on before the backup was made can't be told from others")
+	f.BoolVar(&c.dry, "dry-run", false, "only say what would be removed and kept")
+	f.BoolVarP(&c.yes, "yes", "y", false, "don't ask whether to go on")
+	f.StringVar(&c.kept, "kept", "", "`file` for the legacy records of jobs that were kept or removed by others (default mrtq-kept-TARGET-RUN.ndjson)")
+	outputFlag(f, &c.output, "json")
+	return cmd
+}
+
+// rolledBack is the -o json of rollback.
+type rolledBack struct {
+	*migrate.Undo
+	Done bool   `json:"done"`           // false: nothing was removed, this is what would be
+	File string `json:"file,omitempty"` // of Keeps
+}
+
+func (c *rollbackCmd) main(ctx context.Context, a *app, given []string) error {
+	s := pair{}
+	var err error
+	if s.target, err = parsePlace("TARGET", given[0]); err != nil {
+		return err
+	}
+	if len(given) > 1 {
+		if s.source, err = parsePlace("SOURCE", given[1]); err != nil {
+			return err
+		}
+	}
+	if c.run == "" {
+		return c.noRun(ctx, a, s.target)
+	}
+	if c.kept == "" {
+		c.kept = strings.TrimSuffix(fileOf(keptPrefix, s.target), ".ndjson") + "-" + unfit.ReplaceAllString(c.run, "-") + ".ndjson"
+	}
+	if err := a.checkFiles([]files.Named{s.target.written(), {By: "--kept", Path: c.kept, Kept: true}}, s.source.named()); err != nil {
+		return err
+	}
+	undo, err := c.rollBack(ctx, a, s)
+	if err != nil {
+		return c.fail(ctx, a, s, undo, err)
+	}
+	return c.print(a, s, undo)
+}
+
+// noRun is the error if --run is missing. It names the runs.
+func (c *rollbackCmd) noRun(ctx context.Context, a *app, target place) error {
+	side, err := a.open(ctx, target, true)
+	if err != nil {
+		return failed("target", target.Text, err)
+	}
+	defer side.Close()
+	status, err := migrate.ReadStatus(ctx, side.Reader, nil)
+	if err != nil {
+		return failed("target", target.Text, err)
+	}
+	if status.NoQueue != nil {
+		if source := a.isSource(ctx, target); source != nil {
+			return source
+		}
+	}
+	runs := "no run"
+	var names []string
+	for _, r := range status.Runs {
+		names = append(names, fmt.Sprintf("%s (%s)", r.ID, r.State))
+	}
+	if len(names) > 0 {
+		runs = strings.Join(names, ", ")
+	}
+	return exit.Usagef("--run is missing; the target has %s", runs)
+}
+
+// rollBack rolls back, or with --dry-run says what that would do.
+func (c *rollbackCmd) rollBack(ctx context.Context, a *app, s pair) (undo *migrate.Undo, err error) {
+	opt := migrate.RollbackOptions{Force: c.force, Restored: c.restored, Limits: migrate.Limits{Ops: a.conn.maxRate},
+		Say: func(text string) { a.Say("%s", text) }, Confirm: func(u *migrate.Undo) error { return c.confirm(a, u) }}
+	ctx, finish := a.Phases(ctx, "reading the run")
+	defer finish()
+	if s.source.Text != "" {
+		src, side, err := a.openSource(ctx, s, &c.legacyFlags)
+		if err != nil {
+			return nil, err
+		}
+		defer side.Close()
+		opt.Source = src
+	}
+	if c.dry {
+		side, err := a.open(ctx, s.target, true)
+		if err != nil {
+			return nil, err
+		}
+		defer side.Close()
+		return migrate.PreviewRollback(ctx, side.Reader, c.run, opt)
+	}
+	err = a.onTarget(ctx, s.target, func(w *migrate.WritableSide) error {
+		undo, err = migrate.Rollback(ctx, w.Writer, c.run, opt)
+		return err
+	})
+	if err == nil {
+		err = c.writeKept(undo)
+	}
+	return undo, err
+}
+
+// errDeclined says that a rollback was not confirmed.
+var errDeclined = errors.New("nothing was removed")
+
+// confirm writes the records of what will be kept, and asks the operator if there is a
+// reason to ask.
+func (c *rollbackCmd) confirm(a *app, u *migrate.Undo) error {
+	if err := c.writeKept(u); err != nil {
+		return err
+	}
+	if u.Ask == "" || c.yes {
+		return nil
+	}
+	question := fmt.Sprintf("%s: %s. The rollback would remove %s, and keep %d.", u.Run, u.Ask, countsText(u.Removes), len(u.Keeps))
+	if _, ok := screen.Terminal(os.Stdin); !ok {
+		return exit.Check(fmt.Errorf("%w: %s To go on, give --yes: %s", errDeclined, question, a.advice.Again(advice.Switch("yes"))))
+	}
+	a.Ask("%s Type yes to go on: ", question)
+	answer, _ := bufio.NewReader(os.Stdin).ReadString('\n')
+	if strings.TrimSpace(answer) != "yes" {
+		return exit.Check(errDeclined)
+	}
+	return nil
+}
+
+// writeKept writes a line for each record that must not run again.
+func (c *rollbackCmd) writeKept(u *migrate.Undo) error {
+	if len(u.Keeps) == 0 {
+		return nil
+	}
+	return files.Write(c.kept, func(w io.Writer) error {
+		out := bufio.NewWriter(w)
+		for _, i := range u.Keeps {
+			if err := screen.WriteJSONLine(out, i); err != nil {
+				return err
+			}
+		}
+		return out.Flush()
+	})
+}
+
+// fail says what was removed before a rollback failed, and what to do.
+func (c *rollbackCmd) fail(ctx context.Context, a *app, s pair, u *migrate.Undo, err error) error {
+	at := advice.Situation{Source: s.source.Text, Target: s.target.Text}
+	if errors.Is(err, migrate.ErrNoRun) {
+		if source := a.isSource(ctx, s.target); source != nil {
+			return source
+		}
+	}
+	if u != nil {
+		at.Run = u.Record
+	}
+	done := "nothing was removed"
+	if u != nil && u.Steps > 0 && s.target.isServer() {
+		done = fmt.Sprintf("%s is not completely rolled back: this call removed %s. Run the same command again to finish", u.Run, countsText(u.Removes))
+	}
+	if errors.Is(err, zkconn.ErrLost) || errors.Is(err, migrate.ErrInterrupted) {
+		return failed("target", s.target.Text, &partlyDone{err, done})
+	}
+	return withWayOut(a, failed("target", s.target.Text, err), at)
+}
+
+func (c *rollbackCmd) print(a *app, s pair, u *migrate.Undo) (err error) {
+	out := rolledBack{Undo: u, Done: !c.dry}
+	removed, step := "removed", migrate.UndoStep(u)
+	if c.dry {
+		removed, step = "would be removed", ""
+	} else if len(u.Keeps) > 0 {
+		out.File = c.kept
+	}
+	if c.output == "json" {
+		err = a.JSON(out)
+	} else {
+		c.printTables(a, u)
+	}
+	at := advice.Situation{Source: s.source.Text, Target: s.target.Text, Run: u.Record}
+	text := fmt.Sprintf("Rollback of %s in %s: %s %s", u.Run, advice.Word(s.target.Text), countsText(u.Removes), removed)
+	if len(u.Released) > 0 {
+		text += ", and the queues are held"
+	}
+	if len(u.Keeps) == 0 {
+		a.Conclude(screen.Good, "%s. %s", text, a.advice.Next(step, at))
+		return err
+	}
+	text = fmt.Sprintf("%s; %s", text, keptText(u))
+	if out.File != "" {
+		text += ". Their legacy records are in " + out.File
+	}
+	a.Conclude(screen.Attention, "%s. %s", text, a.advice.Next(step, at))
+	if err == nil {
+		err = exit.Check(errors.New(text))
+	}
+	return err
+}
+
+// keptText counts what stays, or was removed by others.
+func keptText(u *migrate.Undo) string {
+	removed := 0
+	for _, i := range u.Keeps {
+		if i.Verdict == migrate.RemovedByOthers {
+			removed++
+		}
+	}
+	var parts []string
+	if n := len(u.Keeps) - removed; n > 0 {
+		parts = append(parts, screen.Count(n, "job or request kept", "jobs and requests kept"))
+	}
+	if removed > 0 {
+		parts = append(parts, screen.Count(removed, "job or request was removed by others", "jobs and requests were removed by others"))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (c *rollbackCmd) printTables(a *app, u *migrate.Undo) {
+	row := func(i migrate.UndoItem) screen.Row { return screen.Row{i.Record, i.Job, i.Why} }
+	is := func(removed bool) []migrate.UndoItem {
+		return slices.DeleteFunc(slices.Clone(u.Keeps), func(i migrate.UndoItem) bool { return (i.Verdict == migrate.RemovedByOthers) != removed })
+	}
+	header := []string{"LEGACY RECORD", "JOB OR REQUEST", "WHY"}
+	screen.List(a.Screen, fmt.Sprintf("Kept: %d", len(is(false))), is(false), header, row)
+	screen.List(a.Screen, fmt.Sprintf("Removed by others: %d", len(is(true))), is(true), header, row)
+}

@@ -1,0 +1,236 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"mrtq/cmd/mrtq/internal/advice"
+	"mrtq/cmd/mrtq/internal/exit"
+	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/migrate"
+)
+
+type showCmd struct {
+	legacyFlags
+	output     string
+	quarantine string
+}
+
+func (a *app) showCmd() *cobra.Command {
+	c := &showCmd{}
+	cmd := &cobra.Command{
+		Use:   "show SOURCE TARGET ITEM",
+		Short: "show one record and its job, on both sides",
+		Long: `Show one legacy record, what the migration knows of it, and the job or access
+request that it became. ITEM is a record's path or name, or a job's or request's path
+or id. If a record can't be decoded, show says why, and which quarantine file keeps
+its bytes. Nothing is written. Exit code 1 if neither side has the item, if the
+quarantine file lacks its bytes, or if there is no new queue at TARGET.`,
+		Example: `  mrtq show zk1:2181 zk1:2181/new /ingest/mrtQ-05000000000001
+  mrtq show zk1:2181 zk1:2181/new jid0000000003`,
+		Args: args("SOURCE", "TARGET", "ITEM"),
+		RunE: func(cmd *cobra.Command, args []string) error { return during("show", c.run(cmd.Context(), a, args)) },
+	}
+	c.flags(cmd.Flags())
+	cmd.Flags().StringVar(&c.quarantine, "quarantine", "", "`file` that keeps the bytes of undecodable records (default mrtq-quarantine-TARGET.ndjson, if it is here)")
+	outputFlag(cmd.Flags(), &c.output, "json")
+	return cmd
+}
+
+// shown is the -o json of show.
+type shown struct {
+	Item    string     `json:"item"`
+	Verdict string     `json:"verdict"`
+	Record  *inspected `json:"record"` // null if the source does not have it
+	Ledger  shownEntry `json:"ledger"`
+	Job     shownJob   `json:"job"`
+	// Quarantine is set if the record was not migrated because it can't be decoded.
+	Quarantine *quarantined `json:"quarantine,omitempty"`
+	// NoQueue is what is at TARGET instead of a new queue; nil if there is one.
+	NoQueue *migrate.NoQueue `json:"no_queue,omitempty"`
+}
+
+// shownEntry is what the migration's ledger says.
+type shownEntry struct {
+	Record  string `json:"record"`  // "" for a job that no migration made
+	Run     string `json:"run"`     // "" if no run has migrated the record
+	Changed bool   `json:"changed"` // the record has changed since
+}
+
+type shownJob struct {
+	Path   string      `json:"path"`
+	State  string      `json:"state"` // "" if it was removed
+	Znodes []shownNode `json:"znodes"`
+}
+
+type shownNode struct {
+	Path    string `json:"path"`
+	Version int32  `json:"version"`
+	Data    []byte `json:"data"` // base64
+}
+
+// quarantined says why a record was not migrated, and which file keeps its bytes.
+type quarantined struct {
+	Kind    legacy.Kind `json:"kind"`
+	Message string      `json:"message"`
+	File    string      `json:"file"` // the file that was read; "" if none is known
+	Kept    bool        `json:"kept"` // the file holds the record's bytes
+}
+
+func (c *showCmd) run(ctx context.Context, a *app, args []string) error {
+	s, err := parsePair(args[:2])
+	if err != nil {
+		return err
+	}
+	item, err := c.find(ctx, a, s, args[2])
+	switch {
+	case errors.Is(err, migrate.ErrNoItem) && item != nil && item.NoQueue != nil:
+		return exit.Check(fmt.Errorf("%w, and %s. Check the address and its chroot", err, noQueueAt(s.target.Text, item.NoQueue)))
+	case errors.Is(err, migrate.ErrNoItem):
+		return exit.Check(fmt.Errorf("%w; give a record's path or name, or a job's path or id", err))
+	case errors.Is(err, migrate.ErrManyItems):
+		return exit.Usagef("%w", err)
+	case err != nil:
+		return err
+	}
+	out := shownOf(args[2], item)
+	if item.NoQueue != nil {
+		out.Verdict += fmt.Sprintf(", and %s. Check the address and its chroot", noQueueAt(s.target.Text, item.NoQueue))
+	} else if item.Run == "" && item.Job == "" && item.Record != nil && item.Record.Err != nil {
+		if out.Quarantine, err = lookIntoQuarantine(*item.Record, cmp.Or(c.quarantine, defaultQuarantine(s.target)), s.target); err != nil {
+			return err
+		}
+		out.Verdict += ", because it can't be decoded: " + out.Quarantine.Message + ". " + out.Quarantine.where()
+	}
+	if c.output == "json" {
+		err = a.JSON(out)
+	} else {
+		printShown(a.Screen, out, item)
+	}
+	tone := screen.Good
+	lacks := out.Quarantine != nil && out.Quarantine.File != "" && !out.Quarantine.Kept
+	switch {
+	case lacks || item.NoQueue != nil:
+		tone = screen.Bad
+		if err == nil {
+			err = exit.Check(errors.New(out.Verdict))
+		}
+	case item.Record == nil, item.Changed, item.Job != "" && len(item.Nodes) == 0:
+		tone = screen.Attention
+	}
+	a.Conclude(tone, "Show: %s.", out.Verdict)
+	return err
+}
+
+func (c *showCmd) find(ctx context.Context, a *app, s pair, name string) (*migrate.Item, error) {
+	ctx, finish := a.Phases(ctx, "reading both sides")
+	defer finish()
+	src, side, err := a.openSource(ctx, s, &c.legacyFlags)
+	if err != nil {
+		return nil, err
+	}
+	defer side.Close()
+	target, err := a.open(ctx, s.target, true)
+	if err != nil {
+		return nil, failed("target", s.target.Text, err)
+	}
+	defer target.Close()
+	item, err := migrate.Find(ctx, src, target.Reader, name)
+	if errors.Is(err, migrate.ErrDamaged) {
+		err = withWayOut(a, failed("target", s.target.Text, err), advice.Situation{Source: s.source.Text, Target: s.target.Text})
+	}
+	return item, err
+}
+
+func shownOf(name string, it *migrate.Item) shown {
+	out := shown{Item: name, Verdict: itemVerdict(it), Ledger: shownEntry{it.Path, it.Run, it.Changed},
+		Job: shownJob{Path: it.Job, State: it.State, Znodes: []shownNode{}}, NoQueue: it.NoQueue}
+	if it.Record != nil {
+		r := inspect(*it.Record)
+		out.Record = &r
+	}
+	for _, n := range it.Nodes {
+		out.Job.Znodes = append(out.Job.Znodes, shownNode{n.Path, n.Stat.Version, n.Data})
+	}
+	return out
+}
+
+// itemVerdict says in one sentence what became of an item.
+func itemVerdict(it *migrate.Item) string {
+	switch {
+	case it.Path == "":
+		return it.Job + " is " + it.State + ", and no migration made it"
+	case it.Job == "":
+		return it.Path + " was not migrated"
+	}
+	text := fmt.Sprintf("%s became %s, which is %s", it.Path, it.Job, it.State)
+	if len(it.Nodes) == 0 {
+		text = fmt.Sprintf("%s became %s, which was removed: finished and cleaned up, or deleted", it.Path, it.Job)
+	}
+	switch {
+	case it.Record == nil:
+		text += "; the record is not in the source any more"
+	case it.Changed:
+		text += "; the record has changed since"
+	}
+	return text
+}
+
+// lookIntoQuarantine looks for a record's bytes in a quarantine file; file is "" if none is
+// known.
+func lookIntoQuarantine(r migrate.Record, file string, target place) (*quarantined, error) {
+	q := &quarantined{Kind: r.Err.Kind, Message: r.Err.Error(), File: file}
+	kept, err := keptBytes(file, target)
+	if err != nil {
+		return nil, err
+	}
+	q.Kept = slices.ContainsFunc(kept[r.Path], func(data []byte) bool { return znode.SameData(data, r.Data) })
+	return q, nil
+}
+
+// where says where the bytes are kept.
+func (q *quarantined) where() string {
+	switch {
+	case q.File == "":
+		return "Which file keeps its bytes is unknown: give the file that migrate named, with --quarantine FILE"
+	case q.Kept:
+		return q.File + " keeps its bytes"
+	}
+	return fmt.Sprintf("%s does not hold its bytes: run the same mrtq migrate again with --quarantine %s, which adds them", q.File, advice.Word(q.File))
+}
+
+func printShown(s *screen.Screen, out shown, it *migrate.Item) {
+	if it.Record != nil {
+		s.Table("Legacy record", []string{"RECORD", "STATUS", "TIME", "FORMAT", "WHAT"}, []screen.Row{recordRow(*it.Record)})
+	}
+	if q := out.Quarantine; q != nil {
+		kept := "unknown"
+		if q.File != "" {
+			kept = q.File
+			if !q.Kept {
+				kept = "not in " + q.File
+			}
+		}
+		s.Table("Quarantine", []string{"RECORD", "WHY", "KEPT IN"}, []screen.Row{{it.Path, q.Message, kept}})
+	}
+	if it.Run != "" {
+		s.Table("Migration ledger", []string{"RECORD", "RUN", "JOB"}, []screen.Row{{it.Path, it.Run, it.Job}})
+	}
+	var rows []screen.Row
+	for _, n := range out.Job.Znodes {
+		data := string(n.Data)
+		if !utf8.Valid(n.Data) {
+			data = fmt.Sprintf("%d bytes", len(n.Data))
+		}
+		rows = append(rows, screen.Row{n.Path, n.Version, data})
+	}
+	s.Table("New queue", []string{"ZNODE", "VERSION", "DATA"}, rows)
+}

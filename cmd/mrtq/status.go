@@ -1,0 +1,257 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mrtq/cmd/mrtq/internal/advice"
+	"mrtq/cmd/mrtq/internal/exit"
+	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/migrate"
+	"mrtq/newqueue"
+)
+
+type statusCmd struct {
+	legacyFlags
+	output string
+}
+
+func (a *app) statusCmd() *cobra.Command {
+	c := &statusCmd{}
+	cmd := &cobra.Command{
+		Use:   "status TARGET [SOURCE]",
+		Short: "say where a migration stands",
+		Long: `Read the target, and show the runs and what became of their records, the number of
+jobs, batches and access requests in each state, the holds with their owners, the
+locks, and what to do next. With SOURCE, status also says which legacy records came
+late, were missed, or changed since they were migrated. It does not compare the
+target with the source: mrtq verify does. Nothing is written. Exit code 1 if a run is
+not finished, if the migration's own records are damaged, or if there is no new queue
+at TARGET. In that case status says what is there instead.`,
+		Example: `  mrtq status zk1:2181/new
+  mrtq status zk1:2181/new zk1:2181`,
+		Args: args("TARGET", "[SOURCE]"),
+		RunE: func(cmd *cobra.Command, args []string) error { return during("status", c.run(cmd.Context(), a, args)) },
+	}
+	a.conn.rateFlag(cmd.Flags())
+	c.nodeFlags(cmd.Flags())
+	c.time = "auto" // times are read as the run did
+	outputFlag(cmd.Flags(), &c.output, "json")
+	return cmd
+}
+
+// statusOutput is the -o json of status.
+type statusOutput struct {
+	*migrate.Status
+	Next string `json:"next"` // the command of Step
+}
+
+func (c *statusCmd) run(ctx context.Context, a *app, given []string) error {
+	s, err := c.sides(given)
+	if err != nil {
+		return err
+	}
+	status, err := c.read(ctx, a, s)
+	if err != nil {
+		return err
+	}
+	at := advice.Situation{Source: s.source.Text, Target: s.target.Text, Holds: status.Holds, Quarantine: ""}
+	if newest := status.Newest(); newest != nil {
+		at.Run = &newest.Run
+		at.Quarantined = newest.Choices.Undecodable == migrate.Quarantine && defaultQuarantine(s.target) != ""
+		at.Quarantine = defaultQuarantine(s.target)
+	}
+	if c.output == "json" {
+		err = a.JSON(statusOutput{status, a.advice.CommandOf(status.Step, at)})
+	} else {
+		printStatus(a.Screen, status)
+	}
+	tone, text := screen.Good, stateText(status, s.target)
+	failed := status.NoQueue != nil || status.Damage != "" || status.Step == migrate.StepFinish || status.Step == migrate.StepFinishRollback
+	switch {
+	case failed:
+		tone = screen.Bad
+	case status.Restored || status.Step == migrate.StepStopLegacy || status.Step == migrate.StepMigrateRest:
+		tone = screen.Attention
+	}
+	next := a.advice.Next(status.Step, at)
+	if status.Step == "" && at.Run != nil && at.Run.State == migrate.Done {
+		next = "To see what workers have done since: " + a.advice.CommandOf(migrate.StepVerify, at)
+	}
+	a.Conclude(tone, "Status: %s. %s", text, next)
+	if err == nil && failed {
+		err = exit.Check(errors.New(text))
+	}
+	return err
+}
+
+func (c *statusCmd) sides(given []string) (s pair, err error) {
+	if s.target, err = parsePlace("TARGET", given[0]); err == nil && len(given) > 1 {
+		s.source, err = parsePlace("SOURCE", given[1])
+	}
+	return s, err
+}
+
+func (c *statusCmd) read(ctx context.Context, a *app, s pair) (*migrate.Status, error) {
+	ctx, finish := a.Phases(ctx, "reading the target")
+	defer finish()
+	var src *migrate.Source
+	if s.source.Text != "" {
+		var side *migrate.Side
+		var err error
+		if src, side, err = a.openSource(ctx, s, &c.legacyFlags); err != nil {
+			return nil, err
+		}
+		defer side.Close()
+	}
+	target, err := a.open(ctx, s.target, true)
+	if err != nil {
+		return nil, failed("target", s.target.Text, err)
+	}
+	defer target.Close()
+	status, err := migrate.ReadStatus(ctx, target.Reader, src)
+	return status, failed("target", s.target.Text, err)
+}
+
+func printStatus(s *screen.Screen, st *migrate.Status) {
+	screen.List(s, "", st.Runs, []string{"RUN", "STATE", "STARTED", "DIALECT", "TRACKED", "PRESENT", "REMOVED"}, func(r migrate.RunStatus) screen.Row {
+		return screen.Row{r.ID, stateShown(st, r), r.Started.Format(time.RFC3339), string(r.Dialect), r.Tracked, r.Present, r.Removed}
+	})
+	for _, of := range []struct {
+		what   string
+		counts []migrate.StateCount
+	}{{"JOBS", st.Jobs}, {"ACCESS REQUESTS", st.Access}, {"BATCHES", st.Batches}} {
+		var rows []screen.Row
+		for _, c := range of.counts {
+			rows = append(rows, screen.Row{c.State, c.Migrated, c.Others})
+		}
+		s.Table("", []string{of.what, "MIGRATED", "OTHERS"}, rows)
+	}
+	var holds []screen.Row
+	for _, h := range st.Holds {
+		for i, o := range h.Owners {
+			path := h.Path
+			if i > 0 {
+				path = ""
+			}
+			holds = append(holds, screen.Row{path, o.By, timeText(o.At), o.Why})
+		}
+	}
+	s.Table("", []string{"HOLD", "OWNER", "SINCE", "WHY"}, holds)
+	screen.List(s, "", st.Locks, []string{"LOCK", "SESSION"}, func(l migrate.LockStatus) screen.Row {
+		if l.Session == "" {
+			return screen.Row{l.Path, "none: it is persistent"}
+		}
+		return screen.Row{l.Path, l.Session}
+	})
+	screen.List(s, "", st.Legacy, []string{"LEGACY QUEUE", "RECORDS", "MIGRATED", "LEFT OUT", "LATE", "MISSED", "CHANGED"}, func(l migrate.LegacyStatus) screen.Row {
+		return screen.Row{l.Path, l.Records, l.Migrated, l.Left, len(l.Late), len(l.Missed), len(l.Changed)}
+	})
+	for _, of := range []struct {
+		title string
+		paths func(migrate.LegacyStatus) []string
+	}{
+		{"Late: added since the migration", func(l migrate.LegacyStatus) []string { return l.Late }},
+		{"Missed: there at the migration, and not migrated", func(l migrate.LegacyStatus) []string { return l.Missed }},
+		{"Changed since the migration", func(l migrate.LegacyStatus) []string { return l.Changed }},
+	} {
+		var paths []string
+		for _, l := range st.Legacy {
+			paths = append(paths, of.paths(l)...)
+		}
+		screen.List(s, of.title, paths, []string{"LEGACY RECORD"}, func(path string) screen.Row { return screen.Row{path} })
+	}
+}
+
+func timeText(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Format(time.RFC3339)
+}
+
+// stateShown is a run's state. If a run was interrupted, its record says that it is running.
+func stateShown(s *migrate.Status, r migrate.RunStatus) string {
+	switch {
+	case r.State == migrate.Running && s.AtWork == 0:
+		return "unfinished"
+	case r.State == migrate.Done && len(r.Releases) > 0:
+		var queues []newqueue.QueueHold
+		for _, q := range newqueue.QueueHolds {
+			if !r.Run.Released(q).IsZero() {
+				queues = append(queues, q)
+			}
+		}
+		if len(queues) == len(newqueue.QueueHolds) {
+			return "released"
+		}
+		return "done, released: " + queueNames(queues)
+	}
+	return string(r.State)
+}
+
+// stateText says where a migration stands, in a clause.
+func stateText(s *migrate.Status, target place) string {
+	newest := s.Newest()
+	held := heldText(s)
+	with := func(text string) string {
+		if held != "" {
+			text += "; " + held
+		}
+		return text
+	}
+	switch s.Step {
+	case migrate.StepWait:
+		return "a migration is running now, so these numbers change; one that was killed counts as running until its session ends"
+	case migrate.StepRestoreLedger:
+		return "the migration's own records are damaged: " + s.Damage
+	case migrate.StepNoQueue:
+		return with(noQueueAt(target.Text, s.NoQueue))
+	case migrate.StepFinish:
+		return fmt.Sprintf("%s is not finished, and no migration is running: %d of %s", newest.ID, newest.Created.Records(), screen.Count(newest.Total, "record is migrated", "records are migrated"))
+	case migrate.StepFinishRollback:
+		return fmt.Sprintf("the rollback of %s is not finished, and none is running", newest.ID)
+	}
+	text := ""
+	switch {
+	case newest == nil:
+		return with("no run is recorded here")
+	case newest.State == migrate.RolledBack && newest.Kept > 0:
+		text = fmt.Sprintf("%s was rolled back; %s kept or removed by others before", newest.ID, screen.Count(newest.Kept, "job or request was", "jobs and requests were"))
+	case newest.State == migrate.RolledBack:
+		text = newest.ID + " was rolled back"
+	default:
+		text = newest.ID + " is done"
+	}
+	if held == "" {
+		text += ", and no queue is held"
+	}
+	if s.Restored {
+		text += ". The target was restored from a backup: jobs that were finished after it was made would run again"
+	}
+	return with(text)
+}
+
+// heldText says who holds what, and what is not held. It is "" if nothing is held.
+func heldText(s *migrate.Status) string {
+	if len(s.Holds) == 0 {
+		return ""
+	}
+	var free []string
+	for _, q := range newqueue.QueueHolds {
+		if s.NoQueue == nil && !slices.ContainsFunc(s.Holds, func(h migrate.HoldStatus) bool { return h.Path == newqueue.QueueHoldPath(q) }) {
+			free = append(free, string(q))
+		}
+	}
+	text := "held: " + holdsText(s.Holds)
+	if len(free) > 0 {
+		text += "; not held: " + strings.Join(free, ", ")
+	}
+	return text
+}

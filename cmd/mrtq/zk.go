@@ -1,0 +1,188 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mrtq/cmd/mrtq/internal/exit"
+	"mrtq/cmd/mrtq/internal/files"
+	"mrtq/cmd/mrtq/internal/settings"
+	"mrtq/harness"
+	"mrtq/internal/restore"
+	"mrtq/internal/sides"
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+)
+
+type zkCmd struct {
+	backend string
+	nodes   int
+	addr    string
+	load    string
+
+	minSessionTimeout, maxSessionTimeout time.Duration
+}
+
+// The session timeouts that a real server grants: 2 to 20 of its usual ticks.
+const (
+	usualMinSessionTimeout = 4 * time.Second
+	usualMaxSessionTimeout = 40 * time.Second
+)
+
+const maxSessionFlag = "max-session-timeout"
+
+func (a *app) zkCmd() *cobra.Command {
+	c := &zkCmd{}
+	cmd := &cobra.Command{
+		Use:   "zk [flags] [-- COMMAND [ARG…]]",
+		Short: "run a disposable ZooKeeper",
+		Long: `Start a ZooKeeper, and print its address. It runs until Ctrl-C, which deletes its data.
+With a COMMAND, the server stops when it exits, and mrtq exits with its code. The
+command finds the address in $` + settings.AddressVariable + `. The embedded server needs nothing
+installed and starts in milliseconds; jvm and docker are Apache's own.
+
+Clients get the session timeout that they ask for, within --min-session-timeout and
+--max-session-timeout. The defaults are those of a real server.
+
+--load takes a dump, or a server's data directory: DIR[,LOGDIR][#/chroot]. Ephemeral
+znodes are left out, because their sessions have ended. Clients can connect when all
+is loaded. The embedded server keeps the Stats; the others create the znodes anew.`,
+		Example: `  mrtq zk --addr localhost:2281 --load queue.ndjson.gz
+  mrtq zk --load /var/lib/zookeeper,/var/log/zookeeper -- mrtq inspect
+  mrtq zk --backend docker --nodes 3 -- go test ./...`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !cmd.Flags().Changed(maxSessionFlag) {
+				c.maxSessionTimeout = max(c.maxSessionTimeout, c.minSessionTimeout)
+			}
+			return during("zk", c.run(cmd.Context(), a, args))
+		},
+	}
+	f := cmd.Flags()
+	names := []string{}
+	for _, b := range harness.Backends() {
+		names = append(names, string(b))
+	}
+	settings.Choice(f, &c.backend, "backend", "", "server to start", names...)
+	f.IntVar(&c.nodes, "nodes", 1, "1 server, or an ensemble of 3 (jvm, docker)")
+	f.StringVar(&c.addr, "addr", "", "`host:port` to serve at, instead of a free port (embedded)")
+	f.DurationVar(&c.minSessionTimeout, "min-session-timeout", usualMinSessionTimeout, "shortest session timeout that clients get")
+	f.DurationVar(&c.maxSessionTimeout, maxSessionFlag, usualMaxSessionTimeout, "longest session timeout that clients get")
+	f.StringVar(&c.load, "load", "", "dump `file`, or data directory, to load first")
+	return cmd
+}
+
+func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
+	if c.nodes != 1 && c.nodes != 3 {
+		return exit.Usagef("--nodes %d: expected 1 or 3", c.nodes)
+	}
+	if harness.Backend(c.backend) == harness.Embedded && c.nodes != 1 {
+		return exit.Usagef("--nodes %d: an embedded ZooKeeper is one server; add --backend %s or %s", c.nodes, harness.JVM, harness.Docker)
+	}
+	if harness.Backend(c.backend) != harness.Embedded && c.addr != "" {
+		return exit.Usagef("--addr %s: only the %s backend can serve at a given address; leave --addr out, and mrtq zk prints the address", c.addr, harness.Embedded)
+	}
+	if err := checkAddr(c.addr); err != nil {
+		return err
+	}
+	if c.minSessionTimeout < time.Millisecond || c.minSessionTimeout > harness.MaxSessionTimeout {
+		return exit.Usagef("--min-session-timeout %v: expected 1ms to %v", c.minSessionTimeout, harness.MaxSessionTimeout)
+	}
+	if c.maxSessionTimeout < c.minSessionTimeout || c.maxSessionTimeout > harness.MaxSessionTimeout {
+		return exit.Usagef("--max-session-timeout %v: expected %v (--min-session-timeout) to %v", c.maxSessionTimeout, c.minSessionTimeout, harness.MaxSessionTimeout)
+	}
+	if len(command) > 0 {
+		if _, err := exec.LookPath(command[0]); err != nil {
+			return err
+		}
+	}
+	opt := harness.Options{Nodes: c.nodes, Listen: c.addr, MinSessionTimeout: c.minSessionTimeout, MaxSessionTimeout: c.maxSessionTimeout}
+	var tree *znode.Tree // what other servers than the embedded one are given
+	if harness.Backend(c.backend) == harness.Embedded {
+		opt.Load = c.load
+	} else if c.load != "" {
+		if tree, err = c.read(ctx); err != nil {
+			return c.notLoaded(err)
+		}
+	}
+	server, err := harness.Start(ctx, harness.Backend(c.backend), opt)
+	if bad := (*harness.LoadError)(nil); errors.As(err, &bad) {
+		return c.notLoaded(bad.Err)
+	}
+	if err != nil {
+		return notServed(c.addr, err)
+	}
+	defer func() {
+		// Stop the server also after Ctrl-C, which has ended ctx.
+		sctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+		defer cancel()
+		if serr := server.Stop(sctx); err == nil && serr != nil {
+			err = serr
+		}
+	}()
+	if tree != nil {
+		if err := load(ctx, server.Address(), tree); err != nil {
+			return fmt.Errorf("load %s: %w", c.load, err)
+		}
+	}
+	if len(command) > 0 {
+		return runCommand(ctx, a, server.Address(), command)
+	}
+	a.Println(server.Address())
+	a.Say("this is a disposable ZooKeeper (%s): Ctrl-C stops it and deletes its data", c.backend)
+	<-ctx.Done()
+	return nil
+}
+
+// read reads what is to be loaded.
+func (c *zkCmd) read(ctx context.Context) (*znode.Tree, error) {
+	p, err := sides.ParseLocal(c.load)
+	if err != nil {
+		return nil, err
+	}
+	return readTree(ctx, p, "/", sides.Options{Whole: true})
+}
+
+// notLoaded names the flag in an error about what is to be loaded.
+func (c *zkCmd) notLoaded(err error) error {
+	return cmp.Or(files.Missing("--load "+c.load, c.load, err, files.MakeDump), fmt.Errorf("--load %s: %w", c.load, files.Unnamed(err)))
+}
+
+// load creates the znodes of a tree on a server.
+func load(ctx context.Context, address string, tree *znode.Tree) error {
+	addr, err := zkconn.ParseAddress(address)
+	if err != nil {
+		return err
+	}
+	w, err := zkconn.OpenWriter(ctx, zkconn.Config{Address: addr})
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	_, err = restore.Restore(ctx, w, tree, restore.Options{Below: "/", Say: func(string) {}, Progress: func(int, int) {}})
+	return err
+}
+
+// runCommand runs COMMAND on the same terminal while the server runs.
+func runCommand(ctx context.Context, a *app, address string, command []string) error {
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, a.Out.Writer, a.Log()
+	cmd.Env = append(os.Environ(), settings.AddressVariable+"="+address)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 10 * time.Second
+	err := cmd.Run()
+	var ended *exec.ExitError
+	if errors.As(err, &ended) && ended.ExitCode() > 0 {
+		return exit.With(ended.ExitCode(), fmt.Errorf("%s ended with exit code %d", command[0], ended.ExitCode()))
+	}
+	if err != nil {
+		return err
+	}
+	return nil
+}

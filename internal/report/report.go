@@ -1,0 +1,321 @@
+// Package report makes one HTML file about a migration, for the operator and for the person
+// who must approve the cutover. The file is complete: it loads nothing from a network.
+//
+// A page shows what `mrtq status`, `mrtq verify` and a saved plan say, and a row for each
+// legacy record. It has no view of its own.
+//
+//	report.go    what a page is made from, and the page's parts
+//	verdict.go   the line at the top, from a table of rules
+//	tally.go     counts, by queue, format, state, priority, age
+//	lists.go     long lists, as JSON in the page
+//	write.go     puts page.html, page.css and page.js together
+//	coverage.go  what mrtq accept proved, read from its file
+//	findings.go  what mrtq check found, read from its file
+//
+// A page is a pure function of its [Data]. Any text may be hostile. The page only shows it
+// (see [mrtq/internal/printable]): it never becomes markup or script.
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"mrtq/internal/statedraw"
+	"mrtq/migrate"
+)
+
+// Data is everything that a page can show. What is not known stays zero.
+type Data struct {
+	Made           time.Time
+	Source, Target string // as given on the command line, without credentials
+	Dialect        string
+	Plan           *migrate.Plan    // saved
+	Status         *migrate.Status  // nil if no target was given
+	Verdict        *migrate.Verdict // nil if no source was given
+	Only           string           // the run that the page is about; "" means all runs
+	Records        []migrate.RecordStatus
+	Machines       []statedraw.Machine
+	Coverage       *Coverage
+	Check          *Check
+	// QuarantineChecked says that Verdict has compared a quarantine file.
+	QuarantineChecked bool
+	// Next words what to do in a step; nil says nothing.
+	Next func(migrate.Step) string
+}
+
+// view has the values that page.html shows: texts and counts, ready to print.
+type view struct {
+	CSS    template.CSS
+	JS     template.JS
+	Policy string // the content security policy
+	Packed template.HTML
+
+	Verdict  Verdict
+	Title    string
+	Facts    []fact
+	Tiles    []tile
+	Wrong    []list // damage, differences and problems
+	Cross    cross
+	Charts   []chart
+	LeftOut  []leftOut
+	Choices  []choice
+	Settings []fact
+	Runs     []run
+	Notes    []list
+	Machines []figure
+	Unknown  []state // states in the target that no state machine has
+	Coverage *coverageView
+	Findings *findingsView
+	Records  list
+	Ran      bool // there was a run, not only a plan
+	Made     string
+	*Data    // for the tables that show a part of it as it is
+}
+
+// fact is one line of the page's head.
+type fact struct{ Name, Value string }
+
+// tile is one number at the top of the page.
+type tile struct{ N, Label, Tone string }
+
+// choice is what only the operator can decide.
+type choice struct {
+	migrate.Choice
+	Chosen string
+	N      int
+}
+
+// run is one run of a migration.
+type run struct {
+	migrate.RunStatus
+	Took, Rate string
+}
+
+// figure is one machine.
+type figure struct {
+	Name  string
+	SVG   template.HTML // statedraw draws it, and escapes all texts
+	N     int
+	Steps int
+}
+
+// state is how many jobs, batches or requests are in one state.
+type state struct {
+	Entity string
+	migrate.StateCount
+}
+
+type coverageView struct {
+	Passed, Failed, NotRun int
+	Rows                   []CoverageRow
+}
+
+type findingsView struct {
+	Errors, Warnings, Others int
+	List                     list
+}
+
+func newView(d *Data) *view {
+	v := &view{Verdict: d.verdict(), Cross: crossTable(d.Records), LeftOut: reasons(d.Records), Records: recordList(d.Records), Ran: d.ran(), Made: moment(d.Made), Data: d}
+	v.Title = v.Verdict.Word + ": migration to " + d.Target
+	v.facts()
+	v.tiles()
+	v.wrong()
+	v.charts()
+	for _, made := range []any{&v.Charts, &v.LeftOut, &v.Cross} { // of the records
+		scrubValue(reflect.ValueOf(made).Elem())
+	}
+	v.decisions()
+	v.machines()
+	if d.Check != nil {
+		f := &findingsView{List: findingList(d.Check.Findings), Errors: d.Check.Errors()}
+		for _, x := range d.Check.Findings {
+			if x.Severity == severities[1] {
+				f.Warnings++
+			}
+		}
+		f.Others = len(d.Check.Findings) - f.Errors - f.Warnings
+		v.Findings = f
+	}
+	return v
+}
+
+// lists are the view's lists that the page's script draws.
+func (v *view) lists() []list {
+	lists := slices.Concat([]list{v.Records}, v.Wrong, v.Notes)
+	if v.Findings != nil {
+		lists = append(lists, v.Findings.List)
+	}
+	return slices.DeleteFunc(lists, func(l list) bool { return l.N() == 0 })
+}
+
+func (v *view) facts() {
+	add := func(name, value string) {
+		if value != "" {
+			v.Facts = append(v.Facts, fact{name, value})
+		}
+	}
+	add("Target", v.Target)
+	add("Source", v.Source)
+	add("Dialect", v.Dialect)
+	add("Only", v.Only)
+	if v.Data.Plan != nil {
+		add("Plan", fmt.Sprintf("%s, %s", v.Data.Plan.Run, count(len(v.Data.Plan.Records), "record", "records")))
+	}
+	if v.Status == nil {
+		return
+	}
+	for _, r := range v.Status.Runs {
+		row := run{RunStatus: r}
+		if took := r.Finished.Sub(r.Started); took > 0 && !r.Finished.IsZero() {
+			row.Took = took.Round(100 * time.Millisecond).String()
+			row.Rate = number(int(float64(r.Created.Records())/took.Seconds())) + " a second"
+		}
+		v.Runs = append(v.Runs, row)
+	}
+}
+
+// tones are the colours of the outcomes' numbers.
+var tones = map[migrate.Outcome]string{
+	migrate.WasMigrated: toneGood, migrate.WasRemoved: toneInfo, migrate.WasChanged: toneBad, migrate.WillBeCreated: toneInfo,
+	migrate.WasQuarantined: toneWarn, migrate.IsBlocked: toneBad, migrate.CameLate: toneWarn, migrate.WasMissed: toneBad, migrate.NotMigrated: toneBad,
+}
+
+func (v *view) tiles() {
+	v.Tiles = append(v.Tiles, tile{number(len(v.Data.Records)), "records", ""})
+	for i, o := range v.Cross.Outcomes {
+		v.Tiles = append(v.Tiles, tile{number(v.Cross.Total.N[i]), o, tones[migrate.Outcome(o)]})
+	}
+}
+
+// wrong lists what speaks against a good verdict: differences, by their group, and the
+// plan's problems. It also lists the plan's remarks.
+func (v *view) wrong() {
+	add := func(to *[]list, l list) {
+		if l.N() > 0 {
+			*to = append(*to, l)
+		}
+	}
+	if v.Data.Verdict != nil {
+		for _, g := range migrate.Groups {
+			add(&v.Wrong, differenceList(g, v.Data.Verdict.Differences))
+		}
+		add(&v.Notes, pathList("late", "late record", "late records", v.Data.Verdict.Late))
+	}
+	if p := v.Data.Plan; p != nil {
+		add(&v.Wrong, problemList(p.Problems))
+		add(&v.Notes, warningList(p.Warnings))
+	}
+}
+
+func (v *view) charts() {
+	at, reference := v.Data.Made, "when this page was made"
+	if v.Ran {
+		at, reference = v.Status.Runs[0].Started, "when "+v.Status.Runs[0].ID+" started"
+	}
+	add := func(c chart) {
+		if len(c.Bars) > 0 {
+			v.Charts = append(v.Charts, c)
+		}
+	}
+	of := subject(v.Data.Records)
+	add(tally("State in the new queue", of, func(r *migrate.RecordStatus) string { return r.State }))
+	add(tally("Format of the payload", of, func(r *migrate.RecordStatus) string { return r.Format }))
+	add(ages("Age of the records, "+reference, of, at))
+	add(priorities(of))
+}
+
+// decisions are what the operator chose: in the plan, or else in the newest run.
+func (v *view) decisions() {
+	var chosen *migrate.Choices
+	switch {
+	case v.Data.Plan != nil:
+		chosen = &v.Data.Plan.Choices
+	case v.Ran:
+		chosen = &v.Status.Newest().Choices
+	default:
+		return
+	}
+	for _, c := range migrate.AllChoices {
+		row := choice{c, *c.Value(chosen), -1}
+		if v.Data.Plan != nil {
+			row.N = len(v.Data.Plan.About(c.Name))
+		}
+		v.Choices = append(v.Choices, row)
+	}
+	if v.Data.Plan == nil {
+		return
+	}
+	add := func(what string, values ...string) {
+		if text := strings.Join(values, " "); text != "" {
+			v.Settings = append(v.Settings, fact{what, text})
+		}
+	}
+	p := v.Data.Plan
+	add("--again: new jobs for migrated records whose jobs were removed", p.Settings.Again...)
+	add("legacy queues that are not in the source", p.Missing...)
+	for _, a := range p.Settings.ACL {
+		add("--acl of new znodes", a.Public())
+	}
+	for _, w := range []struct {
+		what  string
+		given bool
+	}{{"--new-queue", p.Settings.NewQueue}, {"--hold-again", p.Settings.HoldAgain}, {"--restored", p.Settings.Restored}} {
+		if w.given {
+			add(w.what, "given")
+		}
+	}
+}
+
+func (v *view) machines() {
+	in := map[string]map[string]migrate.StateCount{"job": {}, "batch": {}, "access": {}}
+	if v.Status != nil {
+		for entity, counts := range map[string][]migrate.StateCount{"job": v.Status.Jobs, "batch": v.Status.Batches, "access": v.Status.Access} {
+			for _, c := range counts {
+				in[entity][c.State] = c
+			}
+		}
+	}
+	if c := v.Data.Coverage; c != nil {
+		v.Coverage = &coverageView{Passed: c.Count(CoveragePassed), Failed: c.Count(CoverageFailed), Rows: c.Rows}
+		v.Coverage.NotRun = len(c.Rows) - v.Coverage.Passed - v.Coverage.Failed
+	}
+	for _, m := range v.Data.Machines {
+		n := 0
+		m.States, m.Steps = slices.Clone(m.States), slices.Clone(m.Steps)
+		for i, s := range m.States {
+			if c := in[m.Name][s.Name]; v.Status != nil && !s.Bound {
+				m.States[i].Counted, m.States[i].Count = true, c.Migrated+c.Others
+				n += c.Migrated + c.Others
+			}
+			delete(in[m.Name], s.Name)
+		}
+		for _, c := range in[m.Name] {
+			v.Unknown = append(v.Unknown, state{m.Name, c})
+		}
+		if v.Data.Coverage != nil {
+			m = v.Data.Coverage.mark(m)
+		}
+		scrubValue(reflect.ValueOf(&m).Elem())
+		v.Machines = append(v.Machines, figure{Name: m.Name, SVG: template.HTML(statedraw.Figure(m, label(m, v.Status != nil))), N: n, Steps: len(m.Steps)})
+	}
+}
+
+// label describes a drawing in words.
+func label(m statedraw.Machine, counted bool) string {
+	var parts []string
+	for _, s := range m.States {
+		switch {
+		case s.Bound:
+		case counted:
+			parts = append(parts, fmt.Sprintf("%s %d", s.Name, s.Count))
+		default:
+			parts = append(parts, s.Name)
+		}
+	}
+	return fmt.Sprintf("States of a %s: %s; %d transitions", m.Name, strings.Join(parts, ", "), len(m.Steps))
+}

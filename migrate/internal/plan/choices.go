@@ -1,0 +1,55 @@
+package plan
+
+import (
+	"mrtq/legacy"
+	"mrtq/migrate/internal/rules"
+)
+
+// About are the paths of the records that a choice is about, by the choice's name. Records
+// that were migrated before are not among them.
+func (p *Plan) About(choice string) (paths []string) {
+	status := map[string]legacy.Status{"consumed": legacy.Consumed, "completed": legacy.Completed, "deleted": legacy.Deleted}
+	for i := range p.Records {
+		r := &p.Records[i]
+		of, named := status[choice]
+		switch {
+		case r.Job != "":
+		case named && r.Status == of.String(), choice == "undecodable" && r.Status == "":
+			paths = append(paths, r.Path)
+		}
+	}
+	for _, f := range p.Services {
+		if f.Blocking && f.Choice == choice {
+			for _, i := range f.Items {
+				paths = append(paths, i.Path)
+			}
+		}
+	}
+	return paths
+}
+
+// Tally counts the records that become a job or request, by what they were and become.
+type Tally struct {
+	Queue  rules.QueueKind
+	Status string // legacy status
+	State  string // in which the job or request begins
+	Count  int
+}
+
+// Tallies counts the records that a plan creates jobs for, in the order of their queues.
+func (p *Plan) Tallies() (tallies []Tally) {
+	at := map[Tally]int{}
+	for i := range p.Records {
+		r := &p.Records[i]
+		if r.Action != Create {
+			continue
+		}
+		key := Tally{Queue: r.Queue, Status: r.Status, State: r.State}
+		if _, known := at[key]; !known {
+			at[key] = len(tallies)
+			tallies = append(tallies, key)
+		}
+		tallies[at[key]].Count++
+	}
+	return tallies
+}

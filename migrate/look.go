@@ -1,0 +1,40 @@
+package migrate
+
+import (
+	"context"
+
+	"mrtq/migrate/internal/target"
+)
+
+// Content says what kind of queue a place holds. It shows an operator that two addresses
+// were exchanged, or that one was mistyped.
+type Content struct {
+	Legacy   bool // a legacy queue
+	NewQueue bool
+	Empty    bool
+	// Below are znodes of the place that hold a new queue.
+	Below []string
+}
+
+// LookAt finds out what a place holds. queues are where a legacy queue would be. An error
+// comes from reading.
+func LookAt(ctx context.Context, r *Reader, queues Queues) (Content, error) {
+	t, err := target.Read(ctx, r)
+	if err != nil {
+		return Content{}, err
+	}
+	c := Content{NewQueue: t.HasQueue()}
+	found, err := target.ReadNoQueue(ctx, r)
+	if err != nil {
+		return Content{}, err
+	}
+	c.Empty, c.Legacy, c.Below = len(found.Znodes) == 0, len(found.Legacy) > 0, found.Queues
+	for _, nodes := range queues.Nodes {
+		there, err := r.GetAll(ctx, nodes, nil)
+		if err != nil {
+			return Content{}, err
+		}
+		c.Legacy = c.Legacy || len(there) > 0
+	}
+	return c, nil
+}

@@ -1,0 +1,218 @@
+package migrate
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/plan"
+	"mrtq/migrate/internal/rules"
+	"mrtq/migrate/internal/source"
+	"mrtq/migrate/internal/target"
+	"mrtq/newqueue"
+)
+
+// Outcome is what became of a legacy record.
+type Outcome string
+
+// The outcomes, in the order in which tables show them.
+const (
+	WasMigrated    Outcome = "migrated"    // its job is there
+	WasRemoved     Outcome = "removed"     // it was migrated, and its job was finished and cleaned up, or deleted
+	WasChanged     Outcome = "changed"     // it was migrated, and has changed since
+	WillBeCreated  Outcome = "to create"   // a plan creates a job for it
+	WasSkipped     Outcome = "skipped"     // by choice
+	WasQuarantined Outcome = "quarantined" // it can't be decoded, and its bytes are kept
+	IsBlocked      Outcome = "blocked"     // it keeps the plan from being carried out
+	CameLate       Outcome = "late"        // after the newest run was planned
+	WasMissed      Outcome = "missed"      // it was there, and was not migrated
+	NotMigrated    Outcome = "not migrated"
+)
+
+// Outcomes are all outcomes.
+var Outcomes = []Outcome{WasMigrated, WasRemoved, WasChanged, WillBeCreated, WasSkipped, WasQuarantined, IsBlocked, CameLate, WasMissed, NotMigrated}
+
+// ofAction is the outcome of a record in a plan that was not carried out.
+var ofAction = map[plan.Action]Outcome{
+	plan.Create: WillBeCreated, plan.Unchanged: WasMigrated, plan.Changed: WasChanged, plan.Removed: WasRemoved,
+	plan.Skip: WasSkipped, plan.Quarantine: WasQuarantined, plan.Block: IsBlocked,
+}
+
+// RecordStatus is one legacy record, and what became of it.
+type RecordStatus struct {
+	Path    string    `json:"path"`
+	Queue   QueueKind `json:"queue"`
+	Status  string    `json:"status"` // legacy status; "" if it is not known
+	Format  string    `json:"format"`
+	Time    time.Time `json:"time,omitzero"`
+	Outcome Outcome   `json:"outcome"`
+	Reason  string    `json:"reason"`
+	Job     string    `json:"job"` // the job or request that it became
+	State   string    `json:"state"`
+	Batch   string    `json:"batch"`
+	Run     string    `json:"run"`
+}
+
+// Priority is the priority in the record's name; -1 if it has none.
+func (r *RecordStatus) Priority() int {
+	if key, err := legacy.ParseKey(znode.Name(r.Path)); err == nil {
+		return key.Priority
+	}
+	return -1
+}
+
+// ReadRecords says what became of each legacy record that the source, the target or a saved
+// plan names, by path. Each of the three may be nil. What the target says counts most, then
+// the source. The error wraps [ErrDamaged], or comes from reading.
+func ReadRecords(ctx context.Context, at *Reader, src *Source, saved *Plan) ([]RecordStatus, error) {
+	r := recordReader{byPath: map[string]*RecordStatus{}, choices: rules.DefaultChoices()}
+	if saved != nil {
+		r.addPlan(saved)
+	}
+	if at != nil {
+		var err error
+		if r.t, err = target.Read(ctx, at); err == nil {
+			err = r.t.Damage
+		}
+		if err != nil {
+			return nil, &TargetError{err}
+		}
+		if run := r.t.Ledger.Newest(); run != nil {
+			r.choices = run.Choices
+		}
+		if src != nil {
+			if err := r.addSource(ctx, asPlanned(src, r.t)); err != nil {
+				return nil, err
+			}
+		}
+		if err := r.addLedger(ctx); err != nil {
+			return nil, &TargetError{err}
+		}
+	}
+	all := make([]RecordStatus, 0, len(r.byPath))
+	for _, path := range slices.Sorted(maps.Keys(r.byPath)) {
+		all = append(all, *r.byPath[path])
+	}
+	return all, nil
+}
+
+type recordReader struct {
+	t       *target.Target // nil if none is given
+	choices rules.Choices
+	byPath  map[string]*RecordStatus
+}
+
+func (r *recordReader) get(path string) *RecordStatus {
+	s := r.byPath[path]
+	if s == nil {
+		s = &RecordStatus{Path: path}
+		r.byPath[path] = s
+	}
+	return s
+}
+
+func (r *recordReader) addPlan(p *Plan) {
+	r.choices = p.Choices
+	for i := range p.Records {
+		line := &p.Records[i]
+		s := r.get(line.Path)
+		s.Queue, s.Status, s.Outcome, s.Reason, s.Job, s.State = line.Queue, line.Status, ofAction[line.Action], line.Reason, line.Job, line.State
+	}
+}
+
+// addSource adds what the source says. Records that were migrated are completed by addLedger.
+func (r *recordReader) addSource(ctx context.Context, src *Source) error {
+	newest := r.t.Ledger.Newest()
+	there := map[string]bool{}
+	err := readAll(ctx, src, src.Paths(), ReadingSource, func(f source.Fetched) error {
+		if !f.There {
+			return nil
+		}
+		there[f.Path] = true
+		s, known := r.byPath[f.Path], r.byPath[f.Path] != nil
+		if !known {
+			s = r.get(f.Path)
+		}
+		s.Queue = f.Queue
+		if f.Err == nil {
+			s.Status, s.Format, s.Time = f.Legacy.Header.Status.String(), string(f.Legacy.Format), f.Legacy.Header.Time
+		}
+		if e := r.t.Ledger.Find(f.Path); e != nil {
+			s.Outcome, s.Reason = WasMigrated, ""
+			if ledger.HashOf(f.SHA256()) != e.Hash {
+				s.Outcome, s.Reason = WasChanged, "it has changed since it was migrated"
+			}
+			return nil
+		}
+		d := rules.Decide(f.Record, r.choices)
+		switch {
+		case d.Do == rules.Skip:
+			s.Outcome, s.Reason = WasSkipped, d.Reason
+		case d.Do == rules.Quarantine:
+			s.Outcome, s.Reason = WasQuarantined, d.Reason
+		case newest == nil && known: // the plan says it
+		case d.Do == rules.Block:
+			s.Outcome, s.Reason = IsBlocked, d.Reason
+		case newest == nil || newest.State == ledger.RolledBack:
+			s.Outcome, s.Reason = NotMigrated, ""
+		case !newest.HadRecord(f.Path):
+			s.Outcome, s.Reason = CameLate, "it came after "+newest.ID+" was planned"
+		default:
+			s.Outcome, s.Reason = WasMissed, "it was there when "+newest.ID+" was planned"
+		}
+		return nil
+	})
+	for path, s := range r.byPath {
+		if !there[path] && r.t.Ledger.Find(path) == nil {
+			s.Outcome, s.Reason = NotMigrated, "it is not in the source any more"
+		}
+	}
+	return err
+}
+
+// addLedger adds what the target's ledger says, and the states of the jobs.
+func (r *recordReader) addLedger(ctx context.Context) error {
+	var migrated []*RecordStatus
+	var paths []string
+	for e := range r.t.Ledger.All() {
+		s := r.get(e.Record)
+		s.Job, s.Batch, s.Run = e.Job, e.Batch, r.t.Ledger.Runs[e.Run].ID
+		s.Queue = cmp.Or(s.Queue, queueOf(e.Job))
+		migrated, paths = append(migrated, s), append(paths, e.Job+"/status")
+	}
+	for start := 0; start < len(paths); start += 1000 {
+		end := min(start+1000, len(paths))
+		nodes, err := r.t.Reader.MarkUnreadable().GetAll(ctx, paths[start:end], nil)
+		if err != nil {
+			return err
+		}
+		for i, s := range migrated[start:end] {
+			there := len(nodes) > 0 && nodes[0].Path == paths[start+i]
+			switch {
+			case there:
+				s.State, nodes = stateIn(nodes[0].Data), nodes[1:]
+				if s.Outcome != WasChanged {
+					s.Outcome, s.Reason = WasMigrated, ""
+				}
+			default:
+				s.Outcome, s.State, s.Reason = WasRemoved, "", "its job was finished and cleaned up, or deleted"
+			}
+		}
+	}
+	return nil
+}
+
+// queueOf is the kind of queue that a job or request belongs to, as far as its path shows.
+func queueOf(job string) QueueKind {
+	for _, kind := range []QueueKind{AccessSmall, AccessLarge} {
+		if znode.Parent(job) == newqueue.AccessQueuePath(kind.AccessQueue()) {
+			return kind
+		}
+	}
+	return Ingest
+}
