@@ -88,6 +88,45 @@ func TestPagesNameWhatIsThere(t *testing.T) {
 	}
 }
 
+// Every promise has a test, a script or a scenario that proves it, and every script and
+// scenario that the page names exists.
+func TestPromisesAreProved(t *testing.T) {
+	page, err := os.ReadFile("docs/promises.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scenarios := ""
+	for _, name := range []string{"migration", "services"} {
+		text, err := os.ReadFile("features/" + name + ".feature")
+		if err != nil {
+			t.Fatal(err)
+		}
+		scenarios += string(text)
+	}
+	script, scenario := regexp.MustCompile("`([\\w/]+\\.txtar)`"), regexp.MustCompile("`(@[A-Z]\\d+)`")
+	promises := strings.Split(string(page), "\n## ")[1:]
+	if len(promises) < 10 {
+		t.Errorf("only %d promises were checked", len(promises))
+	}
+	for _, promise := range promises {
+		title, text, _ := strings.Cut(promise, "\n")
+		_, proofs, _ := strings.Cut(text, "| proved by | how |")
+		if !testName.MatchString(proofs) && !script.MatchString(proofs) && !scenario.MatchString(proofs) {
+			t.Errorf("nothing proves the promise %q", title)
+		}
+		for _, m := range script.FindAllStringSubmatch(proofs, -1) {
+			if _, err := os.Stat("cmd/mrtq/testdata/" + m[1]); err != nil {
+				t.Errorf("%s: %v", title, err)
+			}
+		}
+		for _, m := range scenario.FindAllStringSubmatch(proofs, -1) {
+			if !regexp.MustCompile(m[1] + `\b`).MatchString(scenarios) {
+				t.Errorf("%s: there is no scenario %s", title, m[1])
+			}
+		}
+	}
+}
+
 // declares reports whether a Go file declares a function, a method, a type or
 // a variable.
 func declares(t *testing.T, path, name string) bool {

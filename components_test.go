@@ -13,13 +13,13 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "draw the picture of the rooms again")
+var update = flag.Bool("update", false, "draw the picture of the components again")
 
-// rooms are the parts of the project, each a folder, from the top down.
-// Production code may import only from rooms below its own. A package belongs to
-// the room with the longest name that its path begins with. Only the command is
+// components are the parts of the project, each a folder, from the top down.
+// Production code may import only from components below its own. A package belongs to
+// the component with the longest name that its path begins with. Only the command is
 // above the harness, so nothing else in production needs it.
-var rooms = []string{
+var components = []string{
 	"cmd/mrtq",
 	"harness/life",
 	"harness/bench",
@@ -65,7 +65,7 @@ var rooms = []string{
 	"internal/goldenfile",
 }
 
-// never has the imports that the order of the rooms would allow, and that must not be.
+// never has the imports that the order of the components would allow, and that must not be.
 var never = map[string][]string{
 	// What is verified must not come from what was planned, and each use case can be read alone.
 	"migrate/internal/plan":     {"migrate/internal/rollback", "migrate/internal/verify"},
@@ -87,26 +87,26 @@ var larger = map[string]int{
 
 const architecturePage = "docs/architecture.md"
 
-// TestRooms: every package has its room, a room imports only rooms below it, and
+// TestComponents: every package has its component, a component imports only components below it, and
 // the picture in docs/architecture.md shows these imports. -update draws it again.
-func TestRooms(t *testing.T) {
+func TestComponents(t *testing.T) {
 	arrows := map[string]map[string]bool{}
 	for _, p := range ours(t) {
-		from, ok := roomOf(p.ImportPath)
+		from, ok := componentOf(p.ImportPath)
 		if !ok {
-			t.Errorf("%s has no room: give it one in rooms_test.go", p.ImportPath)
+			t.Errorf("%s has no component: give it one in components_test.go", p.ImportPath)
 			continue
 		}
 		if arrows[from] == nil {
 			arrows[from] = map[string]bool{}
 		}
 		for _, path := range p.Imports {
-			to, ok := roomOf(path)
+			to, ok := componentOf(path)
 			if !ok || to == from {
 				continue
 			}
 			arrows[from][to] = true
-			if slices.Index(rooms, to) < slices.Index(rooms, from) {
+			if slices.Index(components, to) < slices.Index(components, from) {
 				t.Errorf("%s imports %s, which is above it", p.ImportPath, path)
 			}
 			for _, barred := range never[from] {
@@ -120,15 +120,15 @@ func TestRooms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, room := range rooms {
-		if arrows[room] == nil {
-			t.Errorf("the room %s is empty", room)
+	for _, component := range components {
+		if arrows[component] == nil {
+			t.Errorf("the component %s is empty", component)
 		}
-		if !strings.Contains(string(page), "\n| `"+room+"` |") {
-			t.Errorf("%s: the table of the rooms has no row for %s", architecturePage, room)
+		if !strings.Contains(string(page), "\n| `"+component+"` |") {
+			t.Errorf("%s: the table of the components has no row for %s", architecturePage, component)
 		}
 	}
-	const start, end = "<!-- generated: rooms -->\n", "<!-- end of rooms -->\n"
+	const start, end = "<!-- generated: components -->\n", "<!-- end of components -->\n"
 	head, rest, ok := strings.Cut(string(page), start)
 	old, tail, closed := strings.Cut(rest, end)
 	if !ok || !closed {
@@ -140,21 +140,21 @@ func TestRooms(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if old != drawn {
-		t.Errorf("%s does not show today's rooms: if the change is right, run go test . -run TestRooms -update", architecturePage)
+		t.Errorf("%s does not show today's components: if the change is right, run go test . -run TestComponents -update", architecturePage)
 	}
 }
 
-// picture draws the rooms and the imports between them. It leaves out an arrow if
-// there is also a path through other rooms.
+// picture draws the components and the imports between them. It leaves out an arrow if
+// there is also a path through other components.
 func picture(arrows map[string]map[string]bool) string {
 	var b strings.Builder
 	b.WriteString("\n```mermaid\nflowchart TD\n")
 	id := strings.NewReplacer("/", "_").Replace // a slash ends a mermaid id
-	for _, room := range rooms {
-		fmt.Fprintf(&b, "    %s[%s]\n", id(room), room)
+	for _, component := range components {
+		fmt.Fprintf(&b, "    %s[%s]\n", id(component), component)
 	}
-	for _, from := range rooms {
-		for _, to := range rooms {
+	for _, from := range components {
+		for _, to := range components {
 			if !arrows[from][to] {
 				continue
 			}
@@ -171,11 +171,11 @@ func picture(arrows map[string]map[string]bool) string {
 	return b.String()
 }
 
-// reaches reports whether arrows lead from one room to another. Arrows only go
+// reaches reports whether arrows lead from one component to another. Arrows only go
 // down, so there are no cycles.
 func reaches(arrows map[string]map[string]bool, from, to string) bool {
 	for next := range arrows[from] {
-		if next == to || slices.Index(rooms, next) < slices.Index(rooms, to) && slices.Index(rooms, next) > slices.Index(rooms, from) && reaches(arrows, next, to) {
+		if next == to || slices.Index(components, next) < slices.Index(components, to) && slices.Index(components, next) > slices.Index(components, from) && reaches(arrows, next, to) {
 			return true
 		}
 	}
@@ -190,7 +190,7 @@ func TestNoFolderIsTooLarge(t *testing.T) {
 			lines[filepath.ToSlash(filepath.Dir(path))] += strings.Count(text, "\n")
 		}
 	}
-	if len(lines) < len(rooms) {
+	if len(lines) < len(components) {
 		t.Errorf("only %d folders were counted", len(lines))
 	}
 	for folder, n := range lines {
@@ -205,15 +205,15 @@ func TestNoFolderIsTooLarge(t *testing.T) {
 	}
 }
 
-// roomOf is the room of one of our packages.
-func roomOf(path string) (room string, ok bool) {
+// componentOf is the component of one of our packages.
+func componentOf(path string) (component string, ok bool) {
 	rest, ours := strings.CutPrefix(path, "mrtq/")
-	for _, r := range rooms {
-		if ours && (rest == r || strings.HasPrefix(rest, r+"/")) && len(r) > len(room) {
-			room = r
+	for _, r := range components {
+		if ours && (rest == r || strings.HasPrefix(rest, r+"/")) && len(r) > len(component) {
+			component = r
 		}
 	}
-	return room, room != ""
+	return component, component != ""
 }
 
 // ours are our packages, without the one of these tests.
@@ -233,7 +233,7 @@ func ours(t *testing.T) []listed {
 			packages = append(packages, p)
 		}
 	}
-	if len(packages) < len(rooms) {
+	if len(packages) < len(components) {
 		t.Fatalf("go list knows only %d packages", len(packages))
 	}
 	return packages
