@@ -97,7 +97,7 @@ func recordList(records []migrate.RecordStatus) list {
 		{Name: "run", Label: "Run", Facet: true},
 		{Name: "why", Label: "Why", Shown: true},
 		{Name: "format", Label: "Format", Facet: true},
-		{Name: "priority", Label: "Priority", Number: true},
+		{Name: "priority", Label: "Priority", Shown: true, Number: true},
 		{Name: "time", Label: "Written", Time: true},
 	}
 	return newList("records", "record", "records", columns, records, func(r *migrate.RecordStatus) []any {

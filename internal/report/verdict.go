@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mrtq/internal/printable"
 	"mrtq/migrate"
 )
 
@@ -48,7 +49,7 @@ var rules = []rule{
 		return fmt.Sprintf("The target does not match the source: %s.", count(len(d.Verdict.Differences), "difference", "differences"))
 	}, verify},
 	{func(d *Data) bool { return d.compared() && !d.Verdict.OK() }, "Acted on", toneWarn, func(d *Data) string {
-		return fmt.Sprintf("%s acted on since they were migrated. Nothing is damaged.", count(len(d.Verdict.Differences), "job or batch was", "jobs and batches were"))
+		return fmt.Sprintf("%s acted on since the migration. Nothing is damaged.", count(len(d.Verdict.Differences), "job or batch was", "jobs and batches were"))
 	}, verify},
 	{func(d *Data) bool { return d.Check != nil && d.Check.Errors() > 0 }, "Faulty", toneBad, func(d *Data) string {
 		return fmt.Sprintf("mrtq check found %s in the tree.", count(d.Check.Errors(), "error", "errors"))
@@ -120,7 +121,7 @@ func (d *Data) advise(step migrate.Step) string {
 	if d.Next == nil {
 		return ""
 	}
-	return d.Next(step)
+	return printable.Line(d.Next(step)) // it may quote a name
 }
 
 func (d *Data) step() migrate.Step {
