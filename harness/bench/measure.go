@@ -171,7 +171,7 @@ func (b *bench) in(chroot string) []string {
 // into runs plan or migrate from the source. One server gets many new queues of it, each
 // in a chroot of its own.
 func (b *bench) into(ctx context.Context, command, target string) (sample, error) {
-	return b.run(ctx, command, "--dialect", "design", "--second-queue", b.address+sourceRoot, target)
+	return b.run(ctx, command, "--dialect", "design", "--new-queue", b.address+sourceRoot, target)
 }
 
 // recordedMigrate migrates through a recorder. It returns the changes that migrate sent,
