@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"mrtq/internal/layout"
 	"mrtq/internal/statedraw"
 	"mrtq/migrate"
 	"mrtq/newqueue"
@@ -120,7 +121,7 @@ func sample(n int) *Data {
 			{ID: "J2", What: "job pending → processing", Dialect: "design", Result: CoveragePassed},
 			{ID: "J3", What: "job processing → failed", Dialect: "design", Result: "not run", Why: []string{"no scenario with the tag @J3 has run"}},
 		}},
-		Check: &Check{Findings: []Finding{
+		Check: &Check{Findings: []layout.Finding{
 			{Path: "/jobs/jid0000000003/priority", Rule: "priority", Severity: "warning", Expected: "a number from 0 to 99", Found: `"high"`, Mend: "set it to 5"},
 		}},
 		Next: func(step migrate.Step) string { return "next: " + string(step) },
@@ -156,7 +157,7 @@ func wronged() *Data {
 		{Kind: "acted-on", Path: "/jobs/jid0000000004", Message: "a worker has it"},
 	}
 	d.Plan.Problems = []migrate.Problem{{Kind: migrate.Consumed, Path: "/ingest/mrtQ-050000000002", Message: "consumed: a worker may be working on it", Next: "let the legacy workers finish"}}
-	d.Check.Findings = append(d.Check.Findings, Finding{Path: "/jobs/jid0000000009", Rule: "states", Severity: "error", Found: "no entry", Expected: "one"})
+	d.Check.Findings = append(d.Check.Findings, layout.Finding{Path: "/jobs/jid0000000009", Rule: "states", Severity: "error", Found: "no entry", Expected: "one"})
 	d.Coverage.Rows = append(d.Coverage.Rows, CoverageRow{ID: "J5", What: "job failed → processing", Dialect: "design", Result: CoverageFailed, Why: []string{"the scenario failed"}})
 	return d
 }

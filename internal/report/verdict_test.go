@@ -35,11 +35,16 @@ func TestVerdict(t *testing.T) {
 		{"all is well", sample(100), "Verified", toneGood, "100 records accounted for, 900 znodes compared", "next: migrate-rest"},
 		{"everything is wrong", wronged(), "Differs", toneBad, "4 differences", "next: roll-back"},
 		{"a migrator is at work", night(func(d *Data) { d.Status.Step = migrate.StepWait; differing(d, "missing") }), "Running", toneInfo, "while it changed", "next: wait"},
-		{"the ledger is damaged", night(func(d *Data) { d.Status.Damage, d.Status.Step, d.Verdict = "an entry is missing", migrate.StepRestoreLedger, nil }),
+		{"the ledger is damaged", night(func(d *Data) {
+			d.Status.Damage, d.Status.Step, d.Verdict = "an entry is missing", migrate.StepRestoreLedger, nil
+		}),
 			"Damaged", toneBad, "an entry is missing", "next: restore-ledger"},
 		{"interrupted", in(migrate.Running, migrate.StepFinish), "Unfinished", toneBad, sampleRun, "next: finish"},
 		{"a rollback was interrupted", in(migrate.RollingBack, migrate.StepFinishRollback), "Unfinished", toneBad, "The rollback of " + sampleRun, "next: finish-rollback"},
-		{"rolled back", in(migrate.RolledBack, migrate.StepPlan), "Rolled back", toneWarn, "0 jobs were kept", "next: plan"},
+		{"rolled back", in(migrate.RolledBack, migrate.StepPlan), "Rolled back", toneWarn, sampleRun + " was rolled back.", "next: plan"},
+		{"rolled back, with kept jobs", night(func(d *Data) {
+			d.Status.Runs[0].State, d.Status.Runs[0].Kept, d.Status.Step = migrate.RolledBack, 2, migrate.StepKept
+		}), "Rolled back", toneWarn, "2 jobs were kept", "next: kept"},
 		{"differs", night(func(d *Data) { differing(d, "missing", "acted-on") }), "Differs", toneBad, "2 differences", "next: roll-back"},
 		{"records moved", night(func(d *Data) { differing(d, "vanished") }), "Differs", toneBad, "1 difference", "next: roll-back"},
 		{"acted on", night(func(d *Data) { differing(d, "acted-on"); d.Verdict.Late = nil }), "Acted on", toneWarn, "1 job or batch was acted on", "next: accept-acted-on"},
