@@ -24,6 +24,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"mrtq/harness"
+	"mrtq/migrate"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files and the pictures in docs/pictures")
@@ -485,8 +486,13 @@ func manyRecords(t *testing.T, ctx context.Context) {
 
 // pictures are the pictures of the README. -update takes them again.
 func pictures(t *testing.T, ctx context.Context) {
+	d := sample(4000)
+	d.Verdict.Late = nil
+	d.Next = func(migrate.Step) string {
+		return "Next, to verify and release: mrtq release " + sampleTarget + " " + sampleSource
+	}
 	for _, scheme := range []string{"light", "dark"} {
-		b := open(t, ctx, sample(4000), 1120, 1180, emulateScheme(scheme))
+		b := open(t, ctx, d, 1120, 1180, emulateScheme(scheme))
 		shot := func(take chromedp.Action[[]byte], path string) {
 			png, err := chromedp.Run(b.ctx, take)
 			if err == nil {
