@@ -142,7 +142,7 @@ func accept(v *Verdict, opt ReleaseOptions) error {
 		}
 	}
 	if v.Records.Quarantined > 0 && opt.Quarantined == nil {
-		return fmt.Errorf("%w: %d records", ErrNotKept, v.Records.Quarantined)
+		return fmt.Errorf("%w: %d", ErrNotKept, v.Records.Quarantined)
 	}
 	if acted > opt.ActedOn {
 		return fmt.Errorf("%w: %d, and %d are accepted", ErrActedOn, acted, opt.ActedOn)
