@@ -95,8 +95,8 @@ var varying = []struct {
 	{regexp.MustCompile(`\d+\.\d s\b`), "T s"},
 	{regexp.MustCompile(`"seconds": [\d.e-]+`), `"seconds": "T"`},
 	{regexp.MustCompile(`mrtq-(quarantine|kept)-[0-9.]+-\d+-\w+-new`), "mrtq-$1-CHROOT-new"},
-	{regexp.MustCompile(`(?m)( +\d+s)+$`), " AGE"}, // on the screen of watch
-	{regexp.MustCompile(`( for) \d+s\b`), "$1 AGE"},
+	{regexp.MustCompile(`(?m)( {5,}\d+s)+$`), "     AGE"}, // on the screen of watch
+	{regexp.MustCompile(`((?:ingest|accessLarge|accessSmall) for) \d+s\b`), "$1 AGE"},
 	{regexp.MustCompile(`"owner": "[^"]*"`), `"owner": "OWNER"`},
 	// The times of the corpus are of other days.
 	{regexp.MustCompile(time.Now().UTC().Format(time.DateOnly) + `T[\d:.]+Z`), "TIME"},

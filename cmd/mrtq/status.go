@@ -214,7 +214,7 @@ func stateText(s *migrate.Status, target place) string {
 	case migrate.StepWait:
 		return "a migration is running now, so these numbers change; one that was killed counts as running until its session ends"
 	case migrate.StepRestoreLedger:
-		return "the migration's own records are damaged: " + s.Damage
+		return s.Damage
 	case migrate.StepNoQueue:
 		return with(noQueueAt(target.Text, s.NoQueue))
 	case migrate.StepFinish:
@@ -231,7 +231,7 @@ func stateText(s *migrate.Status, target place) string {
 	case newest.State == migrate.RolledBack:
 		text = newest.ID + " was rolled back"
 	default:
-		text = newest.ID + " is done"
+		text = newest.ID + " is " + stateShown(s, *newest)
 	}
 	if held == "" {
 		text += ", and no queue is held"
