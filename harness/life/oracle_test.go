@@ -95,7 +95,7 @@ func (o *oracle) observe() {
 					}
 				}
 			}
-			if r.over || r.bad {
+			if r.bad || r.over && o.times(r) == 0 {
 				r.allowed = 0
 			}
 			o.records = append(o.records, r)
