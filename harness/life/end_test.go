@@ -67,7 +67,12 @@ func (m *migration) resume() {
 		for _, id := range slices.Sorted(maps.Keys(states)) {
 			if action, ok := what[states[id]]; ok {
 				m.decide(action, prefix+id)
-				m.say("an administrator: %s %s%s: %v", action, prefix, id, m.world.Do(action, prefix+id)) // the tool may refuse it
+				err := m.world.Do(action, prefix+id)
+				m.say("an administrator: %s %s%s: %v", action, prefix, id, err)
+				if r := m.recordOf("/jobs/" + id); err != nil && r != nil {
+					// In dialect design a job of which no step has succeeded must be submitted again.
+					r.never = word{"the refused requeue", true}
+				}
 			}
 		}
 	}

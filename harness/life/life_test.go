@@ -25,18 +25,17 @@ type step struct {
 
 // steps are what an operator does, each as often as it should happen.
 var steps = map[string]func(*migration, step){
-	"migrate":             func(m *migration, s step) { _ = m.migrate(s.trouble, s.act) },
-	"migrate again":       func(m *migration, s step) { _ = m.migrate(s.trouble, s.act) },
-	"verify":              func(m *migration, s step) { m.verify(s.trouble) },
-	"release":             func(m *migration, s step) { _ = m.release(s.trouble, s.act) },
-	"release again":       func(m *migration, s step) { _ = m.release(s.trouble, s.act) },
-	"rollback":            func(m *migration, s step) { _ = m.rollback(s.trouble, s.act) },
-	"rollback again":      func(m *migration, s step) { _ = m.rollback(s.trouble, s.act) },
-	"a backup":            func(m *migration, _ step) { m.takeBackup() },
-	"restore":             func(m *migration, _ step) { m.restore() },
-	"wipe":                func(m *migration, _ step) { m.wipe() },
-	"back to the old":     func(m *migration, _ step) { m.goBack() },
-	"the operator is new": func(m *migration, _ step) { m.now = nil },
+	"migrate":         func(m *migration, s step) { _ = m.migrate(s.trouble, s.act) },
+	"migrate again":   func(m *migration, s step) { _ = m.migrate(s.trouble, s.act) },
+	"verify":          func(m *migration, s step) { m.verify(s.trouble) },
+	"release":         func(m *migration, s step) { _ = m.release(s.trouble, s.act) },
+	"release again":   func(m *migration, s step) { _ = m.release(s.trouble, s.act) },
+	"rollback":        func(m *migration, s step) { _ = m.rollback(s.trouble, s.act) },
+	"rollback again":  func(m *migration, s step) { _ = m.rollback(s.trouble, s.act) },
+	"a backup":        func(m *migration, _ step) { m.takeBackup() },
+	"restore":         func(m *migration, _ step) { m.restore() },
+	"wipe":            func(m *migration, _ step) { m.wipe() },
+	"back to the old": func(m *migration, _ step) { m.goBack() },
 }
 
 // counts are how many lives there were, and how many steps of each kind.
@@ -139,7 +138,8 @@ func drawLife(t *rapid.T, d newqueue.Dialect) life {
 // live lives a life. It returns what happened, and why it failed; "" if it did not.
 func (l life) live(t *testing.T) (story []string, failed string) {
 	synctest.Test(t, func(t *testing.T) {
-		m := &migration{others: &others{oracle: &oracle{}, turns: map[*daemons.Actor]*openTurn{}, fails: map[string]bool{}}, choices: l.choices, kept: map[string]bool{}}
+		m := &migration{others: &others{oracle: &oracle{}, turns: map[*daemons.Actor]*openTurn{}, fails: map[string]bool{}}, choices: l.choices,
+			kept: map[string]bool{}, quarantined: map[string][][]byte{}}
 		m.say = func(format string, args ...any) { story = append(story, fmt.Sprintf(format, args...)) }
 		defer func() {
 			switch r := recover().(type) {
