@@ -302,7 +302,7 @@ func TestConnectionLostWhileJoining(t *testing.T) {
 		if after {
 			cut = minizk.CutAfter()
 		}
-		server.Inject(minizk.Fault{On: minizk.Changing, Do: cut})
+		server.Inject(minizk.Fault{On: minizk.OnOp(jute.OpCreate), Nth: 1, Do: cut})
 		c := join(t, t.Context(), w, "it")
 		c.mustLead(t, fmt.Sprintf("cut after the create %t", after))
 		if places, err := w.Children(t.Context(), path); err != nil || len(places) != 1 {
