@@ -66,7 +66,7 @@ func TestLives(t *testing.T) {
 			c := counts{}
 			rapid.Check(t, func(rt *rapid.T) {
 				l := drawLife(rt, d)
-				story, failed := l.live(t)
+				story, failed, _ := l.live(t)
 				c["lives"]++
 				for _, s := range l.steps {
 					c[s.kind]++
@@ -121,9 +121,7 @@ func drawLife(t *rapid.T, d newqueue.Dialect) life {
 		}
 		return s
 	})
-	l := life{dialect: d, choices: migrate.Choices{Consumed: migrate.AsPending,
-		Undecodable: migrate.Quarantine, Completed: migrate.MigrateThem,
-		Deleted: migrate.Skip, InventoryRecords: migrate.MigrateThem, Unserviceable: migrate.MigrateThem}}
+	l := life{dialect: d, choices: permissive}
 	if rapid.Bool().Draw(t, "consumed records fail") {
 		l.choices.Consumed = migrate.AsFailed
 	}
@@ -131,12 +129,15 @@ func drawLife(t *rapid.T, d newqueue.Dialect) life {
 		l.choices.Completed = migrate.Skip
 	}
 	l.records = rapid.SliceOfN(drawAct, 1, 8).Draw(t, "records")
-	l.steps = rapid.SliceOfN(drawStep, 1, 24).Draw(t, "steps")
+	for range 4 { // rapid draws short lists
+		l.steps = append(l.steps, rapid.SliceOfN(drawStep, 0, 12).Draw(t, "steps")...)
+	}
 	return l
 }
 
-// live lives a life. It returns what happened, and why it failed; "" if it did not.
-func (l life) live(t *testing.T) (story []string, failed string) {
+// live lives a life. It returns what happened, why it failed ("" if it did not), and whether
+// a change of an operator was cut.
+func (l life) live(t *testing.T) (story []string, failed string, cut bool) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &migration{others: &others{oracle: &oracle{}, turns: map[*daemons.Actor]*openTurn{}, fails: map[string]bool{}}, choices: l.choices,
 			kept: map[string]bool{}, quarantined: map[string][][]byte{}}
@@ -165,6 +166,7 @@ func (l life) live(t *testing.T) (story []string, failed string) {
 			m.check()
 		}
 		m.end()
+		cut = m.cuts > 0
 	})
-	return story, failed
+	return story, failed, cut
 }

@@ -16,6 +16,7 @@ import (
 type migration struct {
 	*others
 	choices migrate.Choices
+	cuts    int // how many changes of an operator were cut
 	// kept are the records that must not run in the legacy queue, because a rollback kept
 	// their jobs or found them done.
 	kept   map[string]bool
@@ -65,7 +66,8 @@ func (m *migration) run(what string, t trouble, command func(ctx context.Context
 	defer cancel()
 	var broken any
 	if i := slices.Index(troubles, t.kind); i >= 1 && i <= 4 {
-		defer m.cut(o, t.nth, i%2 == 0, i <= 2).Remove()
+		fault := m.cut(o, t.nth, i%2 == 0, i <= 2)
+		defer func() { m.cuts += fault.Fired(); fault.Remove() }()
 	} else if i > 4 {
 		reports := 0
 		ctx = migrate.WithPhases(ctx, func(p migrate.Phase, _, _ int) {
@@ -305,11 +307,11 @@ func (m *migration) takeBackup() {
 	m.backup = &backup{m.tree(m.newZK), m.state()}
 }
 
-// state is what was done for each record, and its jobs.
+// state is what was done for each record, whether it is there, and its jobs.
 func (m *migration) state() map[string]string {
-	state, jobs, tree := map[string]string{}, m.jobs(), m.tree(m.newZK)
+	state, jobs, old, tree := map[string]string{}, m.jobs(), m.tree(m.oldZK), m.tree(m.newZK)
 	for _, r := range m.records {
-		state[r.path] = fmt.Sprint(m.world.Executions()[r.key], r.over)
+		state[r.path] = fmt.Sprint(m.world.Executions()[r.key], r.over, old.Get(r.path) != nil)
 		for _, job := range jobs[r.path] {
 			state[r.path] += fmt.Sprint(job, string(tree.Get(job+"/status").Data))
 		}
