@@ -50,6 +50,7 @@ var advice = []struct {
 	}, StepMigrateRest},
 	{func(s *Status) bool { return s.isIn(ledger.RolledBack) && s.Newest().Kept > 0 }, StepKept},
 	{func(s *Status) bool { return s.Newest() == nil || s.isIn(ledger.RolledBack) }, StepPlan},
+	{func(s *Status) bool { return s.Restored && s.held(true) }, StepRestored},
 	{func(s *Status) bool { return s.held(true) }, StepRelease},
 	{func(s *Status) bool { return s.held(false) }, StepReleaseOthers},
 }

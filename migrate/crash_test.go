@@ -34,7 +34,7 @@ var commands = []command{
 		return err
 	}},
 	{"release", func(s *site) { s.mustMigrate(s.options()) }, func(s *site) error {
-		_, err := migrate.Release(s.t.Context(), s.source(), s.w, migrate.ReleaseOptions{Now: moment})
+		_, err := s.tryRelease(migrate.ReleaseOptions{})
 		return err
 	}},
 	{"rollback", func(s *site) { s.mustMigrate(s.options()) }, func(s *site) error {

@@ -125,7 +125,7 @@ func TestManyRecords(t *testing.T) {
 	}
 	v, err := migrate.Verify(t.Context(), s.source(), &s.w.Reader, migrate.VerifyOptions{Quarantined: map[string][][]byte{}})
 	s.must(err)
-	if got, want := accounted(v), fmt.Sprintf("total %d: migrated %d, gone 0, skipped 0, quarantined %d, late 0, missed 0, returned 0", n+bad, n, bad); got != want {
+	if got, want := accounted(v), fmt.Sprintf("total %d: migrated %d, removed 0, skipped 0, quarantined %d, late 0, missed 0, returned 0", n+bad, n, bad); got != want {
 		t.Errorf("%s\nexpected %s", got, want)
 	}
 	if v.Count("acted-on") != acted || v.Count("layout") != damaged || v.Count("not-kept") != bad {

@@ -20,6 +20,9 @@ import (
 func (s *site) tryRelease(opt migrate.ReleaseOptions) (*migrate.Released, error) {
 	s.t.Helper()
 	opt.Now = moment
+	if opt.Quarantined == nil {
+		opt.Quarantined = s.kept()
+	}
 	return migrate.Release(s.t.Context(), s.source(), s.w, opt)
 }
 

@@ -115,7 +115,8 @@ type rolling struct {
 	opt    RollbackOptions
 	owner  string
 	target *target.Target
-	index  int // of the run
+	index  int                // of the run
+	seen   *rollback.Rollback // what the preview has found; nil after another look at the target
 }
 
 func (r *rolling) run() *ledger.Run { return &r.target.Ledger.Runs[r.index] }
@@ -132,7 +133,7 @@ func (r *rolling) read(ctx context.Context, id string) error {
 	if err != nil {
 		return cancelled(err)
 	}
-	r.target = t
+	r.target, r.seen = t, nil
 	if r.index = t.Ledger.FindRun(id); id == "" {
 		r.index = len(t.Ledger.Runs) - 1
 	}
@@ -140,7 +141,7 @@ func (r *rolling) read(ctx context.Context, id string) error {
 		return fmt.Errorf("%w: %q", ErrNoRun, id)
 	}
 	if r.run().State == ledger.RolledBack {
-		return fmt.Errorf("%w: %s was rolled back already", ErrNoRun, r.run().ID)
+		return fmt.Errorf("%w that can be rolled back: %s was rolled back already", ErrNoRun, r.run().ID)
 	}
 	for _, later := range t.Ledger.Runs[r.index+1:] {
 		if later.State != ledger.RolledBack {
@@ -169,7 +170,8 @@ func (r *rolling) preview(ctx context.Context) (*Undo, error) {
 		undo.Ask = "its queues were released, so workers may have worked on its jobs"
 	}
 	done, total := 0, r.run().Created.Records()
-	for item, err := range r.rollback().Items(ctx) {
+	r.seen = r.rollback()
+	for item, err := range r.seen.Items(ctx) {
 		if err != nil {
 			return nil, cancelled(err)
 		}
@@ -253,7 +255,10 @@ func (r *rolling) apply(ctx context.Context, chain *apply.Chain, undo *Undo) err
 	chain.Guard(guards...)
 	total := run.Created.Records()
 	chain.Progress = func(records int) { report(ctx, Removing, records, total) }
-	rb := r.rollback()
+	rb := r.seen
+	if rb == nil {
+		rb = r.rollback()
+	}
 	for _, pieces := range []iter.Seq2[apply.Piece, error]{rb.Pieces(ctx), rb.Folders(ctx), rb.Batches(ctx)} {
 		if err := chain.Send(ctx, pieces); err != nil {
 			return err

@@ -95,14 +95,14 @@ func TestRollbackJobByJob(t *testing.T) {
 			"a job was removed": {func(s *site) {
 				jid := znode.Name(s.jobOf(ingest(1)))
 				s.remove("/jobs/"+jid, "/jobs/states/pending/05-"+jid, s.entryInBatch(jid))
-			}, map[int]string{1: "gone"}},
+			}, map[int]string{1: "removed"}},
 			"a batch was cleaned up": {func(s *site) {
 				for _, n := range []int{1, 2} {
 					jid := znode.Name(s.jobOf(ingest(n)))
 					s.remove("/jobs/"+jid, "/jobs/states/pending/05-"+jid)
 				}
 				s.remove("/batches/bid0000000000", "/batch-uuids/bid-0")
-			}, map[int]string{1: "gone", 2: "gone"}},
+			}, map[int]string{1: "removed", 2: "removed"}},
 			"two of four": {func(s *site) {
 				for _, n := range []int{1, 3} {
 					s.set(s.jobOf(ingest(n))+"/space_needed", []byte("7"))
@@ -209,7 +209,7 @@ func TestRollbackOfTheOnlyCopy(t *testing.T) {
 }
 
 // With Force, a rollback also removes what others have worked on, with all its entries,
-// wherever these are.
+// wherever these are. Only a job that a worker has locked stays: the worker is at it.
 func TestForcedRollback(t *testing.T) {
 	each(t, func(t *testing.T, d newqueue.Dialect) {
 		s := serve(t, queueTree(t, pendings(t, 6, 2)), d)
@@ -234,10 +234,17 @@ func TestForcedRollback(t *testing.T) {
 		s = serve(t, before, d)
 		s.mustMigrate(s.options())
 		s.release()
-		s.set(s.jobOf(ingest(3))+"/status", []byte("by hand"))
-		s.create(s.jobOf(ingest(4))+"/by-hand", nil)
 		_, err = s.queue().AcquireJob(t.Context(), newqueue.JobPending)
 		s.must(err)
+		if undo := s.mustRollback(migrate.RollbackOptions{Force: true}); len(undo.Keeps) != 1 {
+			t.Errorf("locked: %+v", undo)
+		}
+		// The same without a worker.
+		s = serve(t, before, d)
+		s.mustMigrate(s.options())
+		s.release()
+		s.set(s.jobOf(ingest(3))+"/status", []byte("by hand"))
+		s.create(s.jobOf(ingest(4))+"/by-hand", nil)
 		undo := s.mustRollback(migrate.RollbackOptions{Force: true})
 		if len(undo.Keeps) > 0 || undo.Removes != (migrate.Counts{Jobs: 6, Batches: 3}) {
 			t.Errorf("%+v", undo)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"mrtq/internal/layout"
+	"mrtq/internal/printable"
 	"mrtq/migrate"
 )
 
@@ -48,10 +50,10 @@ var rules = []rule{
 		return fmt.Sprintf("The target does not match the source: %s.", count(len(d.Verdict.Differences), "difference", "differences"))
 	}, verify},
 	{func(d *Data) bool { return d.compared() && !d.Verdict.OK() }, "Acted on", toneWarn, func(d *Data) string {
-		return fmt.Sprintf("%s acted on since they were migrated. Nothing is damaged.", count(len(d.Verdict.Differences), "job or batch was", "jobs and batches were"))
+		return fmt.Sprintf("%s acted on since the migration. Nothing is damaged.", count(len(d.Verdict.Differences), "job or batch was", "jobs and batches were"))
 	}, verify},
-	{func(d *Data) bool { return d.Check != nil && d.Check.Errors() > 0 }, "Faulty", toneBad, func(d *Data) string {
-		return fmt.Sprintf("mrtq check found %s in the tree.", count(d.Check.Errors(), "error", "errors"))
+	{func(d *Data) bool { return d.Check != nil && d.Check.Count(layout.Error) > 0 }, "Faulty", toneBad, func(d *Data) string {
+		return fmt.Sprintf("mrtq check found %s in the tree.", count(d.Check.Count(layout.Error), "error", "errors"))
 	}, func(*Data) string {
 		return "Repair what mrtq check found, and check again before anything is released."
 	}},
@@ -60,7 +62,10 @@ var rules = []rule{
 	}, func(*Data) string { return "Find out why mrtq accept failed, before anything is released." }},
 	{func(d *Data) bool { return d.Plan != nil && d.pending() }, "", "", nil, nil}, // see planRules
 	{func(d *Data) bool { return d.ran() && d.newest().State == migrate.RolledBack }, "Rolled back", toneWarn, func(d *Data) string {
-		return fmt.Sprintf("%s was rolled back. %s kept, or removed by others before.", d.newest().ID, count(d.newest().Kept, "job was", "jobs were"))
+		if kept := d.newest().Kept; kept > 0 {
+			return fmt.Sprintf("%s was rolled back. %s kept, or removed by others before.", d.newest().ID, count(kept, "job was", "jobs were"))
+		}
+		return d.newest().ID + " was rolled back."
 	}, status},
 	{func(d *Data) bool { return d.ran() && d.isOtherPlan() }, "Not this plan", toneWarn, func(d *Data) string {
 		return fmt.Sprintf("%s is done, and it did not carry out this plan.", d.newest().ID)
@@ -120,7 +125,7 @@ func (d *Data) advise(step migrate.Step) string {
 	if d.Next == nil {
 		return ""
 	}
-	return d.Next(step)
+	return printable.Line(d.Next(step)) // it may quote a name
 }
 
 func (d *Data) step() migrate.Step {

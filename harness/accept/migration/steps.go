@@ -112,11 +112,11 @@ func all(errs ...error) error {
 }
 
 func (w *world) plan(flags string) error {
-	return w.run("plan -o json --dialect "+w.dialect+" "+flags, w.source(), w.target())
+	return w.run("plan -o json --new-queue --dialect "+w.dialect+" "+flags, w.source(), w.target())
 }
 
 func (w *world) migrate(flags string) error {
-	return w.run("migrate -o json --dialect "+w.dialect+" --quarantine "+w.quarantineFile+" "+flags, w.source(), w.target())
+	return w.run("migrate -o json --new-queue --dialect "+w.dialect+" --quarantine "+w.quarantineFile+" "+flags, w.source(), w.target())
 }
 
 func (w *world) migrateDeciding() error { return w.migrate(decide) }

@@ -66,7 +66,7 @@ func (w *world) migratedOnce() error {
 
 // migrating is mrtq migrate in the scenario's dialect, with every record decided.
 func (w *world) migrating() []string {
-	return strings.Fields("migrate -o json --dialect " + w.dialect + " " + decide)
+	return strings.Fields("migrate -o json --new-queue --dialect " + w.dialect + " " + decide)
 }
 
 // midway starts a migration to the target, and returns when at least the given number of

@@ -49,7 +49,7 @@ func (w *serviceWorld) register(s runner.Steps) {
 	s.Step(`a legacy queue of (\d+) records of all formats`, w.generated)
 	s.Step(`a legacy queue as the deployed services wrote it`, w.deployed)
 	s.Step(`a legacy queue with (.+)`, w.oneRecord)
-	s.Step(`the queue was migrated`, func() error { return all(w.plan(decide), w.readPlan(), w.migrateDeciding(), w.wantCode(0)) })
+	s.Step(`the queue was migrated`, func() error { return all(w.plan(decide), w.readPlan(), w.migrateDeciding(), w.wantCode(0), w.nameBatches()) })
 
 	s.Step(`the operator plans the migration`, func() error { return all(w.plan(""), w.readPlan()) })
 	s.Step(`the operator plans the migration, deciding every record`, func() error { return all(w.plan(decide), w.readPlan()) })
@@ -57,7 +57,7 @@ func (w *serviceWorld) register(s runner.Steps) {
 	s.Step(`the operator migrates, deciding every record`, func() error { return all(w.migrateDeciding(), w.wantCode(0)) })
 	s.Step(`the operator migrates without naming a dialect`, func() error { return w.run("migrate -o json "+decide, w.source(), w.target()) })
 	s.Step(`the operator migrates in dialect (design|mrt-zk)`, func(d string) error {
-		return w.run("migrate -o json --dialect "+d+" "+decide, w.source(), w.target())
+		return w.run("migrate -o json --new-queue --dialect "+d+" "+decide, w.source(), w.target())
 	})
 	s.Step(`the operator verifies`, func() error { return w.run("verify -o json", w.source(), w.target()) })
 	s.Step(`the holds are released and the services run`, w.liftHolds)
@@ -494,6 +494,24 @@ func (w *serviceWorld) reportSent(times string) error {
 func (w *serviceWorld) tookNothing() error {
 	if len(w.services.Took)+len(w.services.Mails) > 0 {
 		return fmt.Errorf("they took %v and sent %v", w.services.Took, w.services.Mails)
+	}
+	return nil
+}
+
+// nameBatches adds to what the plan said of batches the ids that the migration gave them,
+// because a plan has no ids.
+func (w *serviceWorld) nameBatches() error {
+	for _, f := range w.planned.Services {
+		for i, item := range f.Items {
+			if !strings.HasPrefix(item.Path, newqueue.BatchUUIDsPath+"/") {
+				continue
+			}
+			bid, _, err := w.conn.Get(w.root + "/new" + item.Path)
+			if err != nil {
+				return fmt.Errorf("%s: %w", item.Path, err)
+			}
+			f.Items[i].Node = newqueue.BatchPath(string(bid))
+		}
 	}
 	return nil
 }

@@ -54,6 +54,9 @@ type Rollback struct {
 	run *ledger.Run
 	of  int // index of the run
 	opt Options
+	// found are the jobs and requests that Items found as the run left them, so that Pieces
+	// needs not read them again. nil with Force, and before Items was at its end.
+	found []removable
 }
 
 // New prepares the rollback of a run, by its index in the target's ledger.
@@ -72,31 +75,47 @@ type look struct {
 	missing string       // an entry that is not there
 }
 
-// Items yields every job and request of the run, with what becomes of it. piece removes
-// it; it is nil unless the verdict is [Remove].
+// Items yields every job and request of the run, with what becomes of it.
 func (r *Rollback) Items(ctx context.Context) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
+		found, shapes := []removable{}, map[string][]string{}
 		for l, err := range r.looks(ctx) {
 			if err != nil {
 				yield(Item{}, err)
 				return
 			}
-			if !yield(r.item(l), nil) {
+			item := r.item(l)
+			if item.Verdict == Remove && !r.opt.Force {
+				found = append(found, removable{entry: l.entry, names: l.names(shapes), folders: l.folders(shapes)})
+			}
+			if !yield(item, nil) {
 				return
 			}
+		}
+		if !r.opt.Force {
+			r.found = found
 		}
 	}
 }
 
-// Pieces yields the pieces that remove the jobs and requests, newest first.
+// Pieces yields the pieces that remove the jobs and requests, newest first. After Items it
+// yields those that Items found; otherwise it reads them.
 func (r *Rollback) Pieces(ctx context.Context) iter.Seq2[apply.Piece, error] {
 	return func(yield func(apply.Piece, error) bool) {
+		if r.found != nil {
+			for _, f := range r.found {
+				if !yield(piece(f.entry, f.deletes()), nil) {
+					return
+				}
+			}
+			return
+		}
 		for l, err := range r.looks(ctx) {
 			if err != nil {
 				yield(apply.Piece{}, err)
 				return
 			}
-			if r.item(l).Verdict == Remove && !yield(removal(l), nil) {
+			if r.item(l).Verdict == Remove && !yield(piece(l.entry, deletes(slices.Concat(l.nodes, l.entries))), nil) {
 				return
 			}
 		}
@@ -171,14 +190,13 @@ func (l look) actedOn(restored bool) string {
 	return ""
 }
 
-// removal is the piece that removes a job or request.
-func removal(l look) apply.Piece {
-	line := ledger.Line{Kind: ledger.JobRemoved, Record: l.entry.Record, Job: l.entry.Job}
+// piece is the piece that removes a job or request.
+func piece(e *ledger.Entry, ops []znode.Op) apply.Piece {
+	line := ledger.Line{Kind: ledger.JobRemoved, Record: e.Record, Job: e.Job}
 	piece := apply.Piece{Removed: ledger.Counts{Jobs: 1}}
-	if znode.Within(l.entry.Job, newqueue.AccessPath) {
+	if znode.Within(e.Job, newqueue.AccessPath) {
 		piece.Removed = ledger.Counts{Access: 1}
 	}
-	ops := deletes(slices.Concat(l.nodes, l.entries))
 	piece.Build = func([]string) ([]znode.Op, []ledger.Line) { return ops, []ledger.Line{line} }
 	return piece
 }
