@@ -56,6 +56,7 @@ test-jvm:
 torture:
 	go test $(race) -timeout 90m ./...
 	go test ./features -everywhere -count 1 -timeout 60m
+	go test ./harness/minizk -torture -count 1 -timeout 60m
 	go test ./migrate -run TestTamperMatrix -torture -count 1 -v -timeout 60m
 	go test ./migrate -run TestOperatorsLife -rapid.checks 3000 -rapid.nofailfile -count 1 -v -timeout 60m
 
