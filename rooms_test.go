@@ -49,7 +49,6 @@ var rooms = []string{
 	"internal/jute",
 	"internal/znode",
 	"internal/openfile",
-	"internal/report",
 	"internal/statedraw",
 	"internal/printable",
 	"internal/plainjson",
