@@ -29,7 +29,6 @@ var components = []string{
 	"harness",
 	"harness/minizk",
 	"features",
-	"internal/report",
 	"migrate/live",
 	"migrate/layouts",
 	"migrate",

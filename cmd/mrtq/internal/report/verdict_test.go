@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"mrtq/migrate"
+	"mrtq/newqueue"
 )
 
 // differing makes a verdict with differences of these kinds.
@@ -32,8 +33,8 @@ func TestVerdict(t *testing.T) {
 		word, tone, sentence string // sentence is a part of it
 		next                 string
 	}{
-		{"all is well", sample(100), "Verified", toneGood, "100 records accounted for, 900 znodes compared", "next: migrate-rest"},
-		{"everything is wrong", wronged(), "Differs", toneBad, "4 differences", "next: roll-back"},
+		{"all is well", sample(100), "Verified", toneGood, "100 records accounted for, 900 znodes compared. 1 record is late.", "next: migrate-rest"},
+		{"everything is wrong", wronged(), "Differs", toneBad, ": 1 fault, 1 record that moved, 1 restored run, 1 job or batch that was acted on.", "next: roll-back"},
 		{"a migrator is at work", night(func(d *Data) { d.Status.Step = migrate.StepWait; differing(d, "missing") }), "Running", toneInfo, "while it changed", "next: wait"},
 		{"the ledger is damaged", night(func(d *Data) {
 			d.Status.Damage, d.Status.Step, d.Verdict = "an entry is missing", migrate.StepRestoreLedger, nil
@@ -45,9 +46,11 @@ func TestVerdict(t *testing.T) {
 		{"rolled back, with kept jobs", night(func(d *Data) {
 			d.Status.Runs[0].State, d.Status.Runs[0].Kept, d.Status.Step = migrate.RolledBack, 2, migrate.StepKept
 		}), "Rolled back", toneWarn, "2 jobs were kept", "next: kept"},
-		{"differs", night(func(d *Data) { differing(d, "missing", "acted-on") }), "Differs", toneBad, "2 differences", "next: roll-back"},
-		{"records moved", night(func(d *Data) { differing(d, "vanished") }), "Differs", toneBad, "1 difference", "next: roll-back"},
+		{"differs", night(func(d *Data) { differing(d, "missing", "acted-on") }), "Differs", toneBad, ": 1 fault, 1 job or batch that was acted on.", "next: roll-back"},
+		{"records moved", night(func(d *Data) { differing(d, "vanished") }), "Differs", toneBad, ": 1 record that moved.", "next: roll-back"},
 		{"acted on", night(func(d *Data) { differing(d, "acted-on"); d.Verdict.Late = nil }), "Acted on", toneWarn, "1 job or batch was acted on", "next: accept-acted-on"},
+		{"the quarantine file lacks bytes", night(func(d *Data) { differing(d, "not-kept", "not-kept") }), "Not kept", toneBad, "lacks the bytes of 2 records", "next: keep"},
+		{"released", night(func(d *Data) { d.Verdict.Released = newqueue.QueueHolds; d.Verdict.Late = nil }), "Verified", toneGood, "Released: ", "next: "},
 		{"an error of the check", night(func(d *Data) { d.Check.Findings[0].Severity = "error" }), "Faulty", toneBad, "1 error", repair},
 		{"a row that failed", night(func(d *Data) { d.Coverage.Rows[0].Result = CoverageFailed }), "Not proved", toneBad, "1 documented row", prove},
 		{"another plan", night(func(d *Data) { d.Status.Runs[0].Choices = migrate.DefaultChoices() }), "Not this plan", toneWarn, sampleRun, which},

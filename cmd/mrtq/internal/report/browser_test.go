@@ -502,7 +502,7 @@ func pictures(t *testing.T, ctx context.Context) {
 				t.Fatal(err)
 			}
 		}
-		path := filepath.Join("../../docs/pictures", "report-"+scheme+".png")
+		path := filepath.Join("../../../../docs/pictures", "report-"+scheme+".png")
 		if *update {
 			shot(chromedp.CaptureScreenshot(), path)
 		}
