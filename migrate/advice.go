@@ -78,7 +78,6 @@ func VerdictStep(v *Verdict) Step {
 		{v.Count(verify.NotKept) > 0 && v.Count(verify.NotKept) == len(v.Differences), StepKeep},
 		{v.CountGroup(verify.Damage) > 0 && before, StepRollBack},
 		{v.CountGroup(verify.Damage) > 0, StepRepair},
-		{v.Count(verify.Changed)+v.Count(verify.Vanished) > 0 && before, StepRollBack},
 		{v.Count(verify.Changed)+v.Count(verify.Vanished) > 0, StepStopLegacy},
 		{v.Count(verify.Restored) > 0, StepRestored},
 		{v.State == ledger.RolledBack, StepPlan},
