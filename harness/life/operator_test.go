@@ -16,6 +16,7 @@ import (
 type migration struct {
 	*others
 	choices migrate.Choices
+	story   []string
 	cuts    int // how many changes of an operator were cut
 	// kept are the records that must not run in the legacy queue, because a rollback kept
 	// their jobs or found them done.
