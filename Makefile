@@ -58,7 +58,8 @@ torture:
 	go test ./features -everywhere -count 1 -timeout 60m
 	go test ./harness/minizk -torture -count 1 -timeout 60m
 	go test ./migrate -run TestTamperMatrix -torture -count 1 -v -timeout 60m
-	go test ./migrate -run TestOperatorsLife -rapid.checks 3000 -rapid.nofailfile -count 1 -v -timeout 60m
+	go test ./harness/life -run TestLives -rapid.checks 3000 -rapid.nofailfile -count 1 -v -timeout 60m
+	go test ./harness/life -run 'TestCuts|TestServersFail|TestLaggingMember' -torture -count 1 -v -timeout 60m
 
 demo: build
 	@harness/demo

@@ -16,6 +16,7 @@ import (
 type migration struct {
 	*others
 	choices migrate.Choices
+	story   []string
 	cuts    int // how many changes of an operator were cut
 	// kept are the records that must not run in the legacy queue, because a rollback kept
 	// their jobs or found them done.
@@ -92,7 +93,7 @@ func (m *migration) run(what string, t trouble, command func(ctx context.Context
 	}
 	if t.kind == "" || errors.Is(err, context.DeadlineExceeded) {
 		t.kind = "" // nothing excuses the error
-	} else if errors.Is(err, migrate.ErrInterrupted) || errors.Is(err, migrate.ErrLost) {
+	} else if errors.Is(err, migrate.ErrInterrupted) || errors.Is(err, migrate.ErrLost) || errors.Is(err, context.Canceled) {
 		return true, err
 	}
 	if t.kind == "others act" {
@@ -313,7 +314,10 @@ func (m *migration) state() map[string]string {
 	for _, r := range m.records {
 		state[r.path] = fmt.Sprint(m.world.Executions()[r.key], r.over, old.Get(r.path) != nil)
 		for _, job := range jobs[r.path] {
-			state[r.path] += fmt.Sprint(job, string(tree.Get(job+"/status").Data))
+			state[r.path] += job
+			if n := tree.Get(job + "/status"); n != nil { // someone may be deleting the job
+				state[r.path] += string(n.Data)
+			}
 		}
 	}
 	return state
