@@ -52,6 +52,9 @@ var sharedFields = func() map[newqueue.Dialect][]sharedField {
 	return map[newqueue.Dialect][]sharedField{newqueue.Design: design, newqueue.MrtZK: mrtzk}
 }()
 
+// allShared has the shared properties of both dialects, those of design first.
+var allShared = sharedFields[newqueue.MrtZK]
+
 // submission is what the records of a batch together say of it. It does not grow with
 // their number.
 type submission struct {
@@ -67,8 +70,9 @@ type submission struct {
 // differ. For a wide property, records without it don't count. If the others differ, the
 // first value is taken, with a warning.
 type sharedValue struct {
-	property, value, from string // from is the first record that has it
-	differs, warned       bool
+	field           uint8  // its place in [allShared]
+	value, from     string // from is the first record that has it
+	differs, warned bool
 }
 
 // sharedFlag is what the records say of the flag update. The first record that says
@@ -84,20 +88,20 @@ func (s *submission) add(key BatchKey, r Record, first bool, d newqueue.Dialect)
 		s.mode = submissionMode(p)
 	}
 	s.date = earlier(s.date, r.Legacy.Header.Time)
-	for _, f := range sharedFields[d] {
-		s.share(key, f.property, f.wide && key.Kind == OfBatch, first, text(p, f.property), r.Path)
+	for i, f := range sharedFields[d] {
+		s.share(key, uint8(i), f.wide && key.Kind == OfBatch, first, text(p, f.property), r.Path)
 	}
 	if d == newqueue.MrtZK {
 		s.shareUpdate(key, p, r.Path)
 	}
 }
 
-func (s *submission) share(key BatchKey, property string, wide, first bool, v, from string) {
-	known := s.of(property)
+func (s *submission) share(key BatchKey, field uint8, wide, first bool, v, from string) {
+	known := s.at(field)
 	switch {
 	case known == nil && v == "": // no record has it yet
 	case known == nil:
-		value := sharedValue{property: property, differs: !wide && !first}
+		value := sharedValue{field: field, differs: !wide && !first}
 		if !value.differs {
 			value.value, value.from = strings.Clone(v), from
 		}
@@ -107,7 +111,7 @@ func (s *submission) share(key BatchKey, property string, wide, first bool, v, f
 		known.differs, known.value, known.from = true, "", ""
 	case !known.warned:
 		known.warned = true
-		s.disagree = append(s.disagree, fmt.Sprintf("batch %s: %s is %q in %s and %q in %s; the first goes into the submission", key.UUID, property, known.value, known.from, v, from))
+		s.disagree = append(s.disagree, fmt.Sprintf("batch %s: %s is %q in %s and %q in %s; the first goes into the submission", key.UUID, allShared[field].property, known.value, known.from, v, from))
 	}
 }
 
@@ -124,14 +128,19 @@ func (s *submission) shareUpdate(key BatchKey, p legacy.Payload, from string) {
 	}
 }
 
-// of is the value of a property; nil if no record has one.
-func (s *submission) of(property string) *sharedValue {
+// at is the value of a field; nil if no record has one.
+func (s *submission) at(field uint8) *sharedValue {
 	for i := range s.shared {
-		if s.shared[i].property == property {
+		if s.shared[i].field == field {
 			return &s.shared[i]
 		}
 	}
 	return nil
+}
+
+// of is the value of a property; nil if no record has one.
+func (s *submission) of(property string) *sharedValue {
+	return s.at(uint8(slices.IndexFunc(allShared, func(f sharedField) bool { return f.property == property })))
 }
 
 func (s *submission) value(property string) string {

@@ -22,7 +22,7 @@ type Fetched struct {
 }
 
 // window is how many records are decoded together.
-const window = 512
+const window = 128
 
 // Fetch reads and decodes the records at paths, in their order. Reading goes on while the
 // caller uses what was read.

@@ -52,7 +52,7 @@ func (v *verifier) folders(ctx context.Context) ([]znode.Node, error) {
 	}
 	slices.Sort(paths)
 	var folders []znode.Node
-	for some := range slices.Chunk(paths, 10*partSize) {
+	for some := range slices.Chunk(paths, 40*partSize) {
 		nodes, err := v.t.Reader.GetAll(ctx, some, nil)
 		if err != nil {
 			return nil, err

@@ -12,7 +12,7 @@ import (
 )
 
 // partSize is how many jobs are compared together.
-const partSize = 1000
+const partSize = 250
 
 // item is a migrated record, with the job or request that it became.
 type item struct {
