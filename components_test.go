@@ -29,7 +29,6 @@ var components = []string{
 	"harness",
 	"harness/minizk",
 	"features",
-	"internal/report",
 	"migrate/live",
 	"migrate/layouts",
 	"migrate",
@@ -81,8 +80,8 @@ const mostLines = 4000
 
 // larger has the folders that may have more lines, and how many.
 var larger = map[string]int{
-	"newqueue": 5230, // one client library: its users see one package
-	"cmd/mrtq": 5560, // a file for each command
+	"newqueue": 5300, // one client library: its users see one package
+	"cmd/mrtq": 5600, // a file for each command
 }
 
 const architecturePage = "docs/architecture.md"

@@ -128,10 +128,10 @@ func TestPromisesAreProved(t *testing.T) {
 }
 
 var (
-	flagName    = regexp.MustCompile("(?:^|[^\\w-])--([a-z][a-z-]*)")
+	flagName    = regexp.MustCompile(`(?:^|[^\w-])--([a-z][a-z-]*)`)
 	commandName = regexp.MustCompile("`mrtq ([a-z]+)\\b")
 	commandLine = regexp.MustCompile(`^(?:\$ )?mrtq ([a-z]+)\b`)
-	otherTool   = regexp.MustCompile("go run|docker-compose|show_all\\.rb|make bench")
+	otherTool   = regexp.MustCompile(`go run|docker-compose|show_all\.rb|make bench`)
 )
 
 // Every flag and every command that a page names exists. docs/mrtq.yaml has all flags,

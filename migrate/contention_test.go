@@ -12,6 +12,8 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"mrtq/harness/minizk"
+	"mrtq/internal/jute"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
@@ -205,5 +207,51 @@ func TestCountersMoveUp(t *testing.T) {
 	s.mustVerify()
 	if names := tree.Children("/jobs"); slices.Contains(names, "mrtq-counter") {
 		t.Errorf("left: %v", names)
+	}
+}
+
+// A member of an ensemble may lag behind the others. So each command first asks it to catch
+// up, on both sides.
+func TestCommandsReadTheNewest(t *testing.T) {
+	s := serve(t, corpus(t), newqueue.Design)
+	s.mustMigrate(s.options())
+	for name, command := range map[string]func(*migrate.Source) error{
+		"plan": func(src *migrate.Source) error {
+			_, err := migrate.MakePlan(t.Context(), src, &s.w.Reader, s.options().Options)
+			return err
+		},
+		"verify": func(src *migrate.Source) error {
+			_, err := migrate.Verify(t.Context(), src, &s.w.Reader, migrate.VerifyOptions{})
+			return err
+		},
+		"status": func(src *migrate.Source) error {
+			_, err := migrate.ReadStatus(t.Context(), &s.w.Reader, src)
+			return err
+		},
+		"migrate": func(*migrate.Source) error {
+			_, err := s.migrate(s.options())
+			return err
+		},
+		"rollback": func(*migrate.Source) error {
+			_, err := migrate.PreviewRollback(t.Context(), &s.w.Reader, "", migrate.RollbackOptions{})
+			return err
+		},
+	} {
+		newest, root, old := map[int64]bool{}, "/ingest", []string{}
+		watch := s.server.Inject(minizk.Fault{On: func(op minizk.Op) bool {
+			newest[op.Session] = newest[op.Session] || op.Code == jute.OpSync
+			paths := append(op.Paths, op.Path)
+			if !newest[op.Session] && slices.Contains(paths, root) {
+				old = append(old, fmt.Sprint(op))
+			}
+			return false
+		}})
+		src := s.source()
+		newest, root = map[int64]bool{}, "/jobs" // the target's session is the same, and must catch up again
+		s.must(command(src))
+		watch.Remove()
+		if len(newest) == 0 || len(old) > 0 {
+			t.Errorf("%s reads what may be old: %v", name, old)
+		}
 	}
 }

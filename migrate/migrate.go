@@ -139,9 +139,6 @@ func (m *migration) prepare(ctx context.Context) error {
 }
 
 func (m *migration) read(ctx context.Context) (*target.Target, error) {
-	if err := m.w.Sync(ctx); err != nil {
-		return nil, cancelled(err)
-	}
 	t, err := target.Read(ctx, &m.w.Reader)
 	if err == nil {
 		err = t.Damage

@@ -69,9 +69,6 @@ type Released struct {
 // [ErrNoSource], [ErrRestored], [ErrDamaged], [ErrNoQueue] or [ErrHoldsChanged], or comes from reading; then nothing was released. The
 // result is not nil if the target was verified, and has the verdict.
 func Release(ctx context.Context, src *Source, w *Writer, opt ReleaseOptions) (*Released, error) {
-	if err := w.Sync(ctx); err != nil {
-		return nil, cancelled(err)
-	}
 	t, err := target.Read(ctx, &w.Reader)
 	if err != nil {
 		return nil, cancelled(&TargetError{err})

@@ -123,9 +123,6 @@ func (r *rolling) run() *ledger.Run { return &r.target.Ledger.Runs[r.index] }
 
 // read reads the target, and finds the run.
 func (r *rolling) read(ctx context.Context, id string) error {
-	if err := r.at.Sync(ctx); err != nil {
-		return cancelled(err)
-	}
 	t, err := target.Read(ctx, r.at)
 	if err == nil {
 		err = t.Damage

@@ -15,12 +15,15 @@ import (
 // migration is what the operators know and do.
 type migration struct {
 	*others
-	now     *operator
 	choices migrate.Choices
+	story   []string
+	cuts    int // how many changes of an operator were cut
 	// kept are the records that must not run in the legacy queue, because a rollback kept
 	// their jobs or found them done.
 	kept   map[string]bool
 	backup *backup
+	// quarantined are the bytes of records that nobody can read, by path.
+	quarantined map[string][][]byte
 	// restored says that a backup was restored, so that commands may ask for the word.
 	restored bool
 }
@@ -57,17 +60,15 @@ func (t trouble) String() string {
 // run runs a command of an operator. It returns its error, and whether the operator saw the
 // result. The error must be one of those that the command has a reason for.
 func (m *migration) run(what string, t trouble, command func(ctx context.Context, w *migrate.Writer) error, reasons ...error) (saw bool, err error) {
-	o := m.now
-	if o == nil || o.dead() {
-		o = m.operator()
-		m.now = o
-	}
+	o := m.operator()
+	defer o.w.Close()
 	m.say("operator: %s%s", what, t)
 	ctx, cancel := context.WithTimeout(m.ctx, time.Hour)
 	defer cancel()
 	var broken any
 	if i := slices.Index(troubles, t.kind); i >= 1 && i <= 4 {
-		defer m.cut(o, t.nth, i%2 == 0, i <= 2).Remove()
+		fault := m.cut(o, t.nth, i%2 == 0, i <= 2)
+		defer func() { m.cuts += fault.Fired(); fault.Remove() }()
 	} else if i > 4 {
 		reports := 0
 		ctx = migrate.WithPhases(ctx, func(p migrate.Phase, _, _ int) {
@@ -90,12 +91,9 @@ func (m *migration) run(what string, t trouble, command func(ctx context.Context
 	if o.dead() {
 		return false, err
 	}
-	if errors.Is(err, migrate.ErrLost) {
-		m.now = nil
-	}
 	if t.kind == "" || errors.Is(err, context.DeadlineExceeded) {
 		t.kind = "" // nothing excuses the error
-	} else if errors.Is(err, migrate.ErrInterrupted) || errors.Is(err, migrate.ErrLost) {
+	} else if errors.Is(err, migrate.ErrInterrupted) || errors.Is(err, migrate.ErrLost) || errors.Is(err, context.Canceled) {
 		return true, err
 	}
 	if t.kind == "others act" {
@@ -122,10 +120,7 @@ func (m *migration) meanwhile(o *operator, t trouble, cancel func()) {
 				m.newZK.ExpireSession(o.session)
 			}
 			if a.everywhere {
-				second := *m
-				second.now = nil
-				second.operators(a)
-				m.restored = second.restored
+				m.operators(a)
 			} else {
 				m.do(a)
 			}
@@ -190,7 +185,7 @@ var refusals = []error{migrate.ErrRestored, migrate.ErrBlocked}
 func (m *migration) migrate(t trouble, a act) error {
 	m.freeze(a)
 	opt := migrate.MigrateOptions{Options: migrate.Options{Dialect: m.dialect, Choices: m.choices, NewQueue: true, HoldAgain: a.a%4 != 0, Restored: m.restored && a.a%8 != 1},
-		Keep: func([]migrate.Record) error { return nil }, Limits: limits(a), Say: func(s string) { m.say("    %s", s) }}
+		Keep: m.keep, Limits: limits(a), Say: func(s string) { m.say("    %s", s) }}
 	what := "migrate"
 	if a.a%16 == 15 {
 		opt.Again, what = []string{migrate.AllRecords}, "migrate --again all"
@@ -209,6 +204,13 @@ func (m *migration) migrate(t trouble, a act) error {
 	return err
 }
 
+func (m *migration) keep(records []migrate.Record) error {
+	for _, r := range records {
+		m.quarantined[r.Path] = append(m.quarantined[r.Path], r.Data)
+	}
+	return nil
+}
+
 // toldByAgain notes that the operator wants records to run again whose jobs are not there.
 func (m *migration) toldByAgain(p *migrate.Plan) {
 	jobs := m.jobs()
@@ -222,7 +224,7 @@ func (m *migration) toldByAgain(p *migrate.Plan) {
 func (m *migration) verify(t trouble) *migrate.Verdict {
 	var v *migrate.Verdict
 	_, err := m.run("verify", t, func(ctx context.Context, w *migrate.Writer) (err error) {
-		v, err = migrate.Verify(ctx, m.legacyQueue(), &w.Reader, migrate.VerifyOptions{AllACLs: true})
+		v, err = migrate.Verify(ctx, m.legacyQueue(), &w.Reader, migrate.VerifyOptions{AllACLs: true, Quarantined: m.quarantined})
 		return err
 	})
 	if err != nil {
@@ -236,7 +238,7 @@ func (m *migration) verify(t trouble) *migrate.Verdict {
 }
 
 func (m *migration) release(t trouble, a act) error {
-	opt := migrate.ReleaseOptions{Others: a.a%2 == 0, Restored: m.restored && a.a%8 != 1}
+	opt := migrate.ReleaseOptions{VerifyOptions: migrate.VerifyOptions{Quarantined: m.quarantined}, Others: a.a%2 == 0, Restored: m.restored && a.a%8 != 1}
 	what := "release"
 	if a.a%4 == 3 {
 		opt.Queues = []newqueue.QueueHold{pick(newqueue.QueueHolds, a.who)}
@@ -258,7 +260,7 @@ func (m *migration) release(t trouble, a act) error {
 	_, err := m.run(what, t, func(ctx context.Context, w *migrate.Writer) (err error) {
 		res, err = migrate.Release(ctx, m.legacyQueue(), w, opt)
 		return err
-	}, migrate.ErrUnfinished, migrate.ErrNotVerified, migrate.ErrActedOn, migrate.ErrRestored)
+	}, migrate.ErrUnfinished, migrate.ErrNotVerified, migrate.ErrActedOn, migrate.ErrRestored, migrate.ErrNoQueue)
 	if res != nil && res.Verdict != nil {
 		m.toldByVerdict(res.Verdict)
 	}
@@ -291,7 +293,7 @@ func (m *migration) rollback(t trouble, a act) error {
 // toldByForce notes what a preview says of the jobs that --force would remove.
 func (m *migration) toldByForce(opt migrate.RollbackOptions) {
 	opt.Force = false
-	undo, err := migrate.PreviewRollback(m.ctx, &m.source2().Reader, "", opt)
+	undo, err := migrate.PreviewRollback(m.ctx, &m.open(m.newZK.Dial).Reader, "", opt)
 	if err != nil {
 		return
 	}
@@ -300,22 +302,22 @@ func (m *migration) toldByForce(opt migrate.RollbackOptions) {
 	}
 }
 
-// source2 is a session that only reads the new queue.
-func (m *migration) source2() *migrate.Writer { return m.open(m.newZK.Dial) }
-
 // takeBackup and restore: see [migrate.ErrRestored].
 func (m *migration) takeBackup() {
 	m.say("a backup is made")
 	m.backup = &backup{m.tree(m.newZK), m.state()}
 }
 
-// state is what was done for each record, and its jobs.
+// state is what was done for each record, whether it is there, and its jobs.
 func (m *migration) state() map[string]string {
-	state, jobs, tree := map[string]string{}, m.jobs(), m.tree(m.newZK)
+	state, jobs, old, tree := map[string]string{}, m.jobs(), m.tree(m.oldZK), m.tree(m.newZK)
 	for _, r := range m.records {
-		state[r.path] = fmt.Sprint(m.world.Executions()[r.key], r.over)
+		state[r.path] = fmt.Sprint(m.world.Executions()[r.key], r.over, old.Get(r.path) != nil)
 		for _, job := range jobs[r.path] {
-			state[r.path] += fmt.Sprint(job, string(tree.Get(job+"/status").Data))
+			state[r.path] += job
+			if n := tree.Get(job + "/status"); n != nil { // someone may be deleting the job
+				state[r.path] += string(n.Data)
+			}
 		}
 	}
 	return state
@@ -354,7 +356,7 @@ func (m *migration) wipe() {
 	}
 	m.say("/migration is wiped")
 	removeAll(m.newConn, "/migration")
-	w := m.source2()
+	w := m.open(m.newZK.Dial)
 	_, verify := migrate.Verify(m.ctx, m.legacyQueue(), &w.Reader, migrate.VerifyOptions{})
 	_, release := migrate.Release(m.ctx, m.legacyQueue(), w, migrate.ReleaseOptions{})
 	_, rollback := migrate.Rollback(m.ctx, w, "", migrate.RollbackOptions{})
@@ -371,7 +373,7 @@ func (m *migration) wipe() {
 
 // runs are the states of all runs, oldest first.
 func (m *migration) runs() (states []migrate.RunState) {
-	status := value(migrate.ReadStatus(m.ctx, &m.source2().Reader, nil))
+	status := value(migrate.ReadStatus(m.ctx, &m.open(m.newZK.Dial).Reader, nil))
 	for _, run := range status.Runs {
 		states = append(states, run.State)
 	}

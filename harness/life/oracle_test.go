@@ -23,8 +23,9 @@ type record struct {
 	bad       bool   // nobody can read it
 	// allowed is how often its work may be done, as far as anybody can tell. over says that
 	// nobody needs to do it any more.
-	allowed int
-	over    bool
+	allowed  int
+	over     bool
+	migrated bool // it has had a job
 	// free says that a worker died or was disturbed while working on it. What then becomes
 	// of it is the workers' affair.
 	free bool
@@ -95,7 +96,7 @@ func (o *oracle) observe() {
 					}
 				}
 			}
-			if r.over || r.bad {
+			if r.bad || r.over && o.times(r) == 0 {
 				r.allowed = 0
 			}
 			o.records = append(o.records, r)
@@ -171,7 +172,9 @@ func (o *oracle) check() {
 	}
 	jobs := o.jobs()
 	for _, path := range slices.Sorted(maps.Keys(jobs)) {
-		if r := o.at(path); len(jobs[path]) > 1 && r.twice.by == "" {
+		r := o.at(path)
+		r.migrated = true
+		if len(jobs[path]) > 1 && r.twice.by == "" {
 			o.failf("two jobs of one record, and nobody said so", "%s has %v", path, jobs[path])
 		}
 	}
@@ -192,9 +195,13 @@ func (o *oracle) checkEnd() {
 
 func (o *oracle) toldByPlan(p *migrate.Plan, carriedOut bool) {
 	by := word{by: "plan"}
+	finished := map[string]bool{} // batches that take no more records
+	for _, problem := range p.Problems {
+		finished[znode.Name(problem.Path)] = true
+	}
 	for _, e := range p.Records {
 		o.observe()
-		o.told(e.Path, e.Action == "changed", e.Action == "quarantine", by)
+		o.told(e.Path, e.Action == "changed", e.Action == "quarantine" || e.Batch != nil && finished[e.Batch.ID], by)
 		if e.Action == "create" && carriedOut {
 			o.at(e.Path).never = word{}
 		}

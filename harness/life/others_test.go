@@ -112,10 +112,10 @@ func (o *others) noteTaken(actor *daemons.Actor, before map[string]int) {
 	if !o.frozen || !slices.Contains(o.world.LegacyWorkers(), actor) {
 		return
 	}
-	jobs, tree := o.jobs(), o.tree(o.newZK)
+	tree := o.tree(o.newZK)
 	for key, n := range o.taken(actor) {
 		for _, r := range o.of(key) {
-			if n > before[key] && len(jobs[r.path]) > 0 && tree.Get(newqueue.QueueHoldPath(holdOf(r.path))) == nil {
+			if n > before[key] && r.migrated && tree.Get(newqueue.QueueHoldPath(holdOf(r.path))) == nil {
 				r.afterwards = true
 			}
 		}

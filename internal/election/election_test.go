@@ -290,3 +290,23 @@ func TestOnlyTheNextWakes(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// The connection is lost before or after the server creates a place. The process then has one
+// place, and leads.
+func TestConnectionLostWhileJoining(t *testing.T) {
+	for _, after := range []bool{false, true} {
+		server := minizk.Run(t)
+		w := open(t, server.Addr())
+		do(t, w, znode.Create(path, nil))
+		cut := minizk.CutBefore()
+		if after {
+			cut = minizk.CutAfter()
+		}
+		server.Inject(minizk.Fault{On: minizk.OnOp(jute.OpCreate), Nth: 1, Do: cut})
+		c := join(t, t.Context(), w, "it")
+		c.mustLead(t, fmt.Sprintf("cut after the create %t", after))
+		if places, err := w.Children(t.Context(), path); err != nil || len(places) != 1 {
+			t.Errorf("cut after the create %t: places %v, %v", after, places, err)
+		}
+	}
+}

@@ -231,7 +231,9 @@ func (s *session) handshake(dialed net.Conn) (*conn, error) {
 		}
 	}
 	nc.SetDeadline(time.Time{})
-	s.id, s.password = granted.SessionID, [jute.PasswordLen]byte(granted.Password)
+	if s.opening() {
+		s.id, s.password = granted.SessionID, [jute.PasswordLen]byte(granted.Password)
+	}
 	return newConn(s, nc, in, time.Duration(granted.TimeoutMillis)*time.Millisecond), nil
 }
 

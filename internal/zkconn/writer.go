@@ -148,17 +148,48 @@ func (w *Writer) create(ctx context.Context, abs string, data []byte, mode int32
 }
 
 // CreateEphemeral creates an ephemeral sequential node and returns its path. If
-// the answer is lost, the node may exist until the session ends. A nil ACL is
-// open to all.
+// the answer is lost, it looks for a node of this session with the prefix, so
+// a session must have only one. A nil ACL is open to all.
 func (w *Writer) CreateEphemeral(ctx context.Context, prefix string, data []byte, acl []znode.ACL) (string, error) {
 	if err := znode.ValidatePath(prefix + "0"); err != nil {
 		return "", err
 	}
-	path, err := w.create(ctx, w.at.Chroot+prefix, data, jute.ModeEphemeralSequential, acl)
-	if err != nil {
-		return "", &pathError{op: "create", path: prefix, err: err}
+	for {
+		path, err := w.create(ctx, w.at.Chroot+prefix, data, jute.ModeEphemeralSequential, acl)
+		if errors.Is(err, ErrUnknownOutcome) && ctx.Err() == nil {
+			if path, err = w.ephemeral(ctx, prefix); err == nil && path == "" {
+				continue // it was not created
+			}
+			return path, err
+		}
+		if err != nil {
+			return "", &pathError{op: "create", path: prefix, err: err}
+		}
+		return strings.TrimPrefix(path, w.at.Chroot), nil
 	}
-	return strings.TrimPrefix(path, w.at.Chroot), nil
+}
+
+// ephemeral is the path of this session's ephemeral node with a prefix; "" if there is none.
+func (w *Writer) ephemeral(ctx context.Context, prefix string) (string, error) {
+	if err := w.Sync(ctx); err != nil {
+		return "", err
+	}
+	parent := znode.Parent(prefix)
+	names, err := w.Children(ctx, parent)
+	for _, name := range names {
+		path := znode.Join(parent, name)
+		if !strings.HasPrefix(path, prefix) {
+			continue
+		}
+		stat, there, err := w.Exists(ctx, path)
+		if err != nil {
+			return "", err
+		}
+		if there && stat.EphemeralOwner == w.s.id {
+			return path, nil
+		}
+	}
+	return "", err
 }
 
 // WaitGone waits until the node at path doesn't exist.

@@ -89,6 +89,9 @@ func (e *NoQueuesError) Is(target error) bool { return target == ErrNoQueues }
 // from reading.
 func Open(ctx context.Context, r *zkconn.Reader, queues rules.Queues, opt legacy.Options) (*Source, error) {
 	s := &Source{Queues: queues, Options: opt, r: r.MarkUnreadable()}
+	if err := r.Sync(ctx); err != nil { // the member of an ensemble may lag behind the others
+		return nil, err
+	}
 	for _, kind := range rules.QueueKinds {
 		for _, path := range queues.Nodes[kind] {
 			if err := s.list(ctx, kind, path); err != nil {

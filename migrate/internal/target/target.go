@@ -42,6 +42,9 @@ type Hold struct {
 // Read reads a target. An error comes from reading.
 func Read(ctx context.Context, r *zkconn.Reader) (*Target, error) {
 	t := &Target{Reader: r, Ledger: ledger.New(nil), Layout: map[string]znode.Stat{}, JobsVersion: -1}
+	if err := r.Sync(ctx); err != nil { // the member of an ensemble may lag behind the others
+		return nil, err
+	}
 	// /jobs before the runs, because a run's first transaction sets both.
 	newest, err := t.readLayout(ctx)
 	if err != nil {

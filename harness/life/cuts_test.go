@@ -1,0 +1,81 @@
+package life_test
+
+import (
+	"flag"
+	"slices"
+	"testing"
+
+	"mrtq/migrate"
+	"mrtq/newqueue"
+)
+
+var torture = flag.Bool("torture", false, "try all cuts, and the servers of an ensemble that fail")
+
+// usual is an act of an operator without special wishes: one job in each transaction.
+func usual(kind string) step { return step{act: act{kind: kind, a: 2}} }
+
+func others1(kind string, numbers ...int) step {
+	n := append(numbers, 0, 0, 0)
+	return step{act: act{kind: kind, who: n[0], a: n[1], b: n[2]}}
+}
+
+// nights are commands that are cut, each with what comes before.
+var nights = []struct {
+	name   string
+	before []step
+	cut    step
+}{
+	{"migrate", nil, usual("migrate")},
+	{"migrate late records", []step{usual("migrate"), usual("release"), others1("the workers"), others1("a depositor"), others1("a depositor", 7)}, usual("migrate")},
+	{"release", []step{usual("migrate"), others1("a person holds a queue")}, usual("release")},
+	{"rollback", []step{usual("migrate"), others1("an administrator", 1)}, usual("rollback")},
+	{"rollback after the release", []step{usual("migrate"), usual("release"), others1("the workers", 0, 1)}, usual("rollback")},
+}
+
+// meanwhile is what others do between a cut and the repetition of the command.
+var meanwhile = [][]step{
+	nil,
+	{others1("the workers"), others1("the cleanup"), others1("a depositor", 1), others1("an administrator", 3)},
+}
+
+// Each command is cut at each of its changes: its connection is lost there, or its process
+// is killed. The same command is repeated, and in the end everything runs once.
+func TestCuts(t *testing.T) {
+	var records []act
+	for i := range 8 {
+		records = append(records, act{who: i, a: i, b: i})
+	}
+	for _, d := range newqueue.Dialects {
+		cuts, number := 0, 0
+		for _, night := range nights {
+			for _, kind := range troubles[1:5] {
+				for _, then := range meanwhile {
+					for nth, struck := 1, true; struck; nth++ {
+						if number++; !*torture && number%16 != 0 {
+							struck = nth < 12 // a sample
+							continue
+						}
+						cut := night.cut
+						cut.trouble = trouble{kind: kind, nth: nth}
+						l := life{dialect: d, choices: permissive, records: records, steps: slices.Concat(night.before, []step{cut}, then, []step{night.cut})}
+						m, failed := l.live(t)
+						if failed != "" {
+							for _, line := range m.story {
+								t.Log(line)
+							}
+							t.Fatalf("%s, %s at %d: %s", night.name, kind, nth, failed)
+						}
+						if struck = m.cuts > 0; struck {
+							cuts++
+						}
+					}
+				}
+			}
+		}
+		t.Logf("%s: %d cuts", d, cuts)
+	}
+}
+
+// permissive are choices that block nothing.
+var permissive = migrate.Choices{Consumed: migrate.AsPending, Undecodable: migrate.Quarantine, Completed: migrate.MigrateThem, Deleted: migrate.Skip,
+	InventoryRecords: migrate.MigrateThem, Unserviceable: migrate.MigrateThem}

@@ -1,0 +1,339 @@
+//go:build linux
+
+package life_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/harness"
+	"mrtq/internal/zkconn"
+	"mrtq/migrate"
+	"mrtq/newqueue"
+)
+
+// ensemble is a new queue on three servers of Apache's, and a legacy queue.
+type ensemble struct {
+	*site
+	t       *testing.T
+	server  *harness.Server
+	records int
+}
+
+// newEnsemble starts the servers with a legacy queue of forty records.
+func newEnsemble(t *testing.T) *ensemble {
+	if !*torture {
+		t.Skip("only with -torture")
+	}
+	e := &ensemble{site: &site{ctx: t.Context(), dialect: newqueue.MrtZK, close: func() {}}, t: t, records: 40}
+	e.server = harness.ForTest(t, harness.JVM, harness.Options{Nodes: 3, TickTime: 500 * time.Millisecond})
+	e.oldZK = e.start()
+	e.oldConn, e.source = value(e.connect(e.oldZK)), e.open(e.oldZK.Dial)
+	t.Cleanup(func() { e.close() })
+	for _, root := range migrate.DefaultQueues().Roots() {
+		e.create(e.oldConn, root, nil, 0)
+	}
+	depositor := &others{oracle: &oracle{site: e.site, say: func(string, ...any) {}}}
+	for i := range e.records {
+		depositor.submit(act{who: i, b: i % 3})
+	}
+	return e
+}
+
+// operator opens a session with some of the servers; none means all.
+func (e *ensemble) operator(servers ...int) *migrate.Writer {
+	all := strings.Split(e.server.Address(), ",")
+	if len(servers) > 0 {
+		all = nil
+		for _, i := range servers {
+			all = append(all, e.server.NodeAddress(i))
+		}
+	}
+	w, err := zkconn.OpenWriter(e.ctx, zkconn.Config{Address: zkconn.Address{Servers: all}, GiveUp: time.Minute})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	e.t.Cleanup(w.Close)
+	return w
+}
+
+// leader is the server that leads, and a follower.
+func (e *ensemble) leader() (leader, follower int) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+		for i := range e.server.Nodes() {
+			c, err := net.DialTimeout("tcp", e.server.NodeAddress(i), time.Second)
+			if err != nil {
+				continue
+			}
+			_ = c.SetDeadline(time.Now().Add(2 * time.Second))
+			_, _ = io.WriteString(c, "srvr")
+			answer, _ := io.ReadAll(c)
+			c.Close()
+			if strings.Contains(string(answer), "Mode: leader") {
+				return i, (i + 1) % e.server.Nodes()
+			}
+		}
+	}
+	e.t.Fatal("no server leads")
+	return 0, 0
+}
+
+// signal sends a signal to the process of a server, which is a child of this one.
+func (e *ensemble) signal(i int, s syscall.Signal) {
+	all := value(filepath.Glob("/proc/[0-9]*/cmdline"))
+	for _, path := range all {
+		line, _ := os.ReadFile(path)
+		stat, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "stat"))
+		var pid, parent int
+		var name, state string
+		_, _ = fmt.Sscan(string(stat), &pid, &name, &state, &parent)
+		if parent == os.Getpid() && strings.Contains(string(line), fmt.Sprintf("/conf.%d/zoo.cfg", i+1)) {
+			must(syscall.Kill(pid, s))
+			return
+		}
+	}
+	e.t.Fatalf("server %d has no process", i)
+}
+
+// The operators' commands.
+
+func (e *ensemble) migrate(ctx context.Context, w *migrate.Writer) error {
+	_, err := migrate.Migrate(ctx, e.legacyQueue(), w, migrate.MigrateOptions{
+		Options: migrate.Options{Dialect: e.dialect, Choices: permissive, NewQueue: true, HoldAgain: true}, Limits: migrate.Limits{Bytes: 1}})
+	return err
+}
+
+func (e *ensemble) rollback(ctx context.Context, w *migrate.Writer) error {
+	_, err := migrate.Rollback(ctx, w, "", migrate.RollbackOptions{Source: e.legacyQueue(), Limits: migrate.Limits{Bytes: 1}})
+	if errors.Is(err, migrate.ErrNoRun) {
+		return nil // it was rolled back before the answer was lost
+	}
+	return err
+}
+
+func (e *ensemble) release(ctx context.Context, w *migrate.Writer) error {
+	_, err := migrate.Release(ctx, e.legacyQueue(), w, migrate.ReleaseOptions{})
+	return err
+}
+
+func (e *ensemble) verify(ctx context.Context, w *migrate.Writer) error {
+	v, err := migrate.Verify(ctx, e.legacyQueue(), &w.Reader, migrate.VerifyOptions{})
+	if err == nil && len(v.Differences) > 0 {
+		err = fmt.Errorf("%d differences, the first: %v", len(v.Differences), v.Differences[0])
+	}
+	return err
+}
+
+func (e *ensemble) do(what string, command func(context.Context, *migrate.Writer) error) {
+	e.t.Helper()
+	w := e.operator()
+	defer w.Close()
+	if err := command(e.ctx, w); err != nil {
+		e.t.Fatalf("%s: %v", what, err)
+	}
+}
+
+// clean removes the new queue.
+func (e *ensemble) clean() {
+	e.t.Helper()
+	e.leader()
+	if err := e.server.Clean(e.ctx); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// count checks at each server how many jobs each record has.
+func (e *ensemble) count(want int) {
+	e.t.Helper()
+	for i := range e.server.Nodes() {
+		conn, _, err := zk.Connect([]string{e.server.NodeAddress(i)}, 10*time.Second, zk.WithLogger(silent{}))
+		must(err)
+		jobs := map[string]int{}
+		_, err = conn.Sync("/")
+		for _, parent := range []string{newqueue.JobsPath, "/access/small", "/access/large"} {
+			names, _, _ := conn.Children(parent)
+			for _, name := range names {
+				var provenance struct{ Path string }
+				if data, _, err := conn.Get(parent + "/" + name); err == nil && json.Unmarshal(data, &provenance) == nil && provenance.Path != "" {
+					jobs[provenance.Path]++
+				}
+			}
+		}
+		conn.Close()
+		n := 0
+		for path, k := range jobs {
+			if n += k; k > 1 {
+				e.t.Errorf("server %d: %s has %d jobs", i, path, k)
+			}
+		}
+		if err != nil || n != want*e.records {
+			e.t.Errorf("server %d has %d jobs, expected %d: %v", i, n, want*e.records, err)
+		}
+	}
+}
+
+// failures are what happens to the servers, and how it ends.
+var failures = []struct {
+	name string
+	do   func(e *ensemble, leader, follower int)
+}{
+	{"the leader is killed", func(e *ensemble, leader, _ int) { e.kill(leader) }},
+	{"a follower is killed", func(e *ensemble, _, follower int) { e.kill(follower) }},
+	{"the majority is killed", func(e *ensemble, leader, follower int) { e.kill(leader, follower) }},
+	{"all are killed", func(e *ensemble, _, _ int) { e.kill(0, 1, 2) }},
+	{"the leader is stopped", func(e *ensemble, leader, _ int) { e.stop(leader) }},
+	{"a follower is stopped", func(e *ensemble, _, follower int) { e.stop(follower) }},
+}
+
+func (e *ensemble) kill(servers ...int) {
+	for _, i := range servers {
+		must(e.server.KillNode(i))
+	}
+	time.Sleep(2 * time.Second)
+	if len(servers) == e.server.Nodes() {
+		must(e.server.Restart(e.ctx))
+		return
+	}
+	for _, i := range servers {
+		must(e.server.RestartNode(e.ctx, i))
+	}
+}
+
+// stop stops a server for longer than the others wait for it.
+func (e *ensemble) stop(i int) {
+	e.signal(i, syscall.SIGSTOP)
+	time.Sleep(12 * time.Second)
+	e.signal(i, syscall.SIGCONT)
+}
+
+// Servers fail in the middle of a command. The same command, repeated if it had to give up,
+// finishes it: each record has one job, or after a rollback none.
+func TestServersFail(t *testing.T) {
+	e := newEnsemble(t)
+	for _, c := range []struct {
+		name    string
+		ready   []func(context.Context, *migrate.Writer) error
+		command func(context.Context, *migrate.Writer) error
+		phase   migrate.Phase
+		jobs    int
+	}{
+		{"migrate", nil, e.migrate, migrate.Sending, 1},
+		{"rollback", []func(context.Context, *migrate.Writer) error{e.migrate}, e.rollback, migrate.Removing, 0},
+		{"rollback after the release", []func(context.Context, *migrate.Writer) error{e.migrate, e.release}, e.rollback, migrate.Removing, 0},
+		{"release", []func(context.Context, *migrate.Writer) error{e.migrate}, e.release, migrate.Comparing, 1},
+	} {
+		for _, f := range failures {
+			e.clean()
+			for _, ready := range c.ready {
+				e.do("get ready", ready)
+			}
+			leader, follower := e.leader()
+			began, over := false, make(chan struct{})
+			ctx := migrate.WithPhases(e.ctx, func(p migrate.Phase, done, _ int) {
+				if p == c.phase && done >= 3 && !began {
+					began = true
+					go func() { defer close(over); f.do(e, leader, follower) }()
+					time.Sleep(20 * time.Millisecond) // the command goes on in the middle of it
+				}
+			})
+			tries := 0
+			for err := error(io.EOF); err != nil; tries++ {
+				if tries == 5 {
+					t.Fatalf("%s, %s: %v", c.name, f.name, err)
+				}
+				w := e.operator()
+				if err = c.command(ctx, w); err != nil {
+					t.Logf("    %.200v", err)
+				}
+				w.Close()
+			}
+			if !began {
+				t.Fatalf("%s never came to %s", c.name, c.phase)
+			}
+			<-over
+			e.count(c.jobs)
+			if c.jobs > 0 {
+				e.do("verify", e.verify)
+			}
+			t.Logf("%s, %s: done by %d calls", c.name, f.name, tries)
+		}
+	}
+}
+
+// A member of the ensemble lags: it is stopped while another operator acts through the
+// leader. Then it answers the first one's command, which must not decide from old data.
+func TestLaggingMember(t *testing.T) {
+	e := newEnsemble(t)
+	old := 0
+	for _, c := range []struct {
+		name          string
+		before, other func(context.Context, *migrate.Writer) error
+		command       func(context.Context, *migrate.Writer) error
+		jobs          int
+	}{
+		{"verify after another one's migration", nil, e.migrate, e.verify, 1},
+		{"migrate after another one's migration", nil, e.migrate, e.migrate, 1},
+		{"rollback after another one's migration", nil, e.migrate, e.rollback, 0},
+		{"release after another one's migration", nil, e.migrate, e.release, 1},
+		{"migrate after another one's rollback", e.migrate, e.rollback, e.migrate, 1},
+		{"release after another one's rollback", e.migrate, e.rollback, e.release, 0},
+		{"rollback after another one's release", e.migrate, e.release, e.rollback, 0},
+	} {
+		for _, pause := range []time.Duration{time.Second, 15 * time.Second} { // the leader gives it up after 10 s
+			e.clean()
+			if c.before != nil {
+				e.do("get ready", c.before)
+			}
+			leader, follower := e.leader()
+			w := e.operator(follower)
+			reader, _, err := zk.Connect([]string{e.server.NodeAddress(follower)}, 30*time.Second, zk.WithLogger(silent{}))
+			must(err)
+			value(reader.Sync("/"))
+			e.signal(follower, syscall.SIGSTOP)
+			others := []int{leader, 3 - leader - follower}
+			second := e.operator(others...)
+			if err := c.other(e.ctx, second); err != nil {
+				t.Errorf("%s: the other operator: %v", c.name, err)
+			}
+			stale, answer := make(chan bool, 1), make(chan error, 1)
+			newest := value(second.Get(e.ctx, "/migration/runs/run0000000000")).Stat.Mzxid
+			go func() {
+				_, stat, err := reader.Get("/migration/runs/run0000000000")
+				stale <- errors.Is(err, zk.ErrNoNode) || err == nil && stat.Mzxid < newest
+			}()
+			go func() { answer <- c.command(e.ctx, w) }()
+			time.Sleep(pause)
+			e.signal(follower, syscall.SIGCONT)
+			err = <-answer
+			if <-stale {
+				old++
+			}
+			reader.Close()
+			w.Close()
+			second.Close()
+			t.Logf("%s, after %v: %v", c.name, pause, err)
+			if errors.Is(err, migrate.ErrLost) {
+				e.do("the same again", c.command)
+			} else if err != nil {
+				t.Errorf("%s: %v", c.name, err)
+			}
+			e.count(c.jobs)
+		}
+	}
+	t.Logf("a reader that did not ask for the newest saw old data %d times", old)
+	if old == 0 {
+		t.Error("no member lagged")
+	}
+}
