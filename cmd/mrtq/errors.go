@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/internal/sides"
 	"mrtq/internal/zkconn"
@@ -46,6 +47,14 @@ func asCheck(err error) error {
 		return exit.Check(err)
 	}
 	return err
+}
+
+// withWayOut adds to an error what to do about it.
+func withWayOut(a *app, err error, at advice.Situation) error {
+	if next := a.advice.WayOut(err, at); next != "" {
+		return asCheck(fmt.Errorf("%w. %s", err, next))
+	}
+	return asCheck(err)
 }
 
 // interrupted says what Ctrl-C or SIGTERM leaves behind, by command.

@@ -69,15 +69,6 @@ func parse(t *testing.T, text []byte) map[string]float64 {
 	return values
 }
 
-func expect(t *testing.T, got, want map[string]float64) {
-	t.Helper()
-	for name, value := range want {
-		if v, there := got[name]; !there || v != value {
-			t.Errorf("%s: got %v (there: %t), want %v", name, v, there, value)
-		}
-	}
-}
-
 // serving starts mrtq, and returns the address of its metrics. end waits until it ends.
 func serving(t *testing.T, dir string, args ...string) (url string, signal func(os.Signal), end func() error) {
 	t.Helper()

@@ -54,6 +54,14 @@ func parsePair(args []string) (p pair, err error) {
 	return p, err
 }
 
+// parseSides parses the arguments TARGET [SOURCE].
+func parseSides(args []string) (p pair, err error) {
+	if p.target, err = parsePlace("TARGET", args[0]); err == nil && len(args) > 1 {
+		p.source, err = parsePlace("SOURCE", args[1])
+	}
+	return p, err
+}
+
 // isServer reports whether a place is a server.
 func (p place) isServer() bool { return p.File == "" && p.Data == nil }
 

@@ -3,8 +3,6 @@ package main
 import (
 	"errors"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -61,7 +59,7 @@ func keptBytes(path string, target place) (map[string][][]byte, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return map[string][][]byte{}, nil
 	case errors.Is(err, migrate.ErrQuarantineFile):
-		return nil, exit.Usagef("--quarantine %s: %s. %s", path, notAFile(path), wantQuarantine(target))
+		return nil, exit.Usagef("--quarantine %s: it is not a regular file. %s", path, wantQuarantine(target))
 	}
 	return kept, err
 }
@@ -69,37 +67,4 @@ func keptBytes(path string, target place) (map[string][][]byte, error) {
 // wantQuarantine says which file to give.
 func wantQuarantine(target place) string {
 	return "mrtq migrate wrote " + quarantineFile(target) + " in the folder where it ran, unless you gave it another --quarantine: give that file"
-}
-
-// notAFile says what is at path instead of a quarantine file. It is "" if there is a file.
-func notAFile(path string) string {
-	info, err := os.Stat(path)
-	switch {
-	case err == nil && info.Mode().IsRegular():
-		return ""
-	case err == nil && info.IsDir():
-		return "it is a folder, which has " + quarantinesIn(path)
-	case err == nil:
-		return "it is not a regular file"
-	}
-	folder := filepath.Dir(path)
-	if _, err := os.Stat(folder); err != nil {
-		return "there is no folder " + folder
-	}
-	return "it is not there; the folder " + folder + " has " + quarantinesIn(folder)
-}
-
-// quarantinesIn names the quarantine files in a folder.
-func quarantinesIn(folder string) string {
-	var names []string
-	entries, _ := os.ReadDir(folder) // a folder that can't be read shows none
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), quarantinePrefix) && strings.HasSuffix(e.Name(), ".ndjson") {
-			names = append(names, e.Name())
-		}
-	}
-	if len(names) == 0 {
-		return "no quarantine file"
-	}
-	return firstOf(names)
 }

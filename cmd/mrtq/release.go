@@ -64,15 +64,9 @@ if nothing was released because a check failed.`,
 }
 
 func (c *releaseCmd) run(ctx context.Context, a *app, args []string) error {
-	target, err := parsePlace("TARGET", args[0])
+	s, err := parseSides(args)
 	if err != nil {
 		return err
-	}
-	s := pair{target: target}
-	if len(args) > 1 {
-		if s.source, err = parsePlace("SOURCE", args[1]); err != nil {
-			return err
-		}
 	}
 	opt := migrate.ReleaseOptions{Collections: c.collections, Others: c.others, ActedOn: c.actedOn, Unverified: c.unverified, Restored: c.restored}
 	if opt.Queues, err = c.holdFlags.queues(); err != nil {
@@ -81,7 +75,7 @@ func (c *releaseCmd) run(ctx context.Context, a *app, args []string) error {
 	if c.actedOn < 0 {
 		return exit.Usagef("--acted-on %d: expected 0 or more", c.actedOn)
 	}
-	if opt.VerifyOptions, err = c.options(target); err != nil {
+	if opt.VerifyOptions, err = c.options(s.target); err != nil {
 		return err
 	}
 	res, err := c.release(ctx, a, s, opt)

@@ -74,14 +74,9 @@ func (c *reportCmd) main(ctx context.Context, a *app, args []string) error {
 		return exit.Usagef("--out %s: a browser can't open a gzip file; leave out .gz", c.out)
 	}
 	var s pair
-	var err error
 	if len(args) > 0 {
-		if s.target, err = parsePlace("TARGET", args[0]); err != nil {
-			return err
-		}
-	}
-	if len(args) > 1 {
-		if s.source, err = parsePlace("SOURCE", args[1]); err != nil {
+		var err error
+		if s, err = parseSides(args); err != nil {
 			return err
 		}
 	}
@@ -136,20 +131,12 @@ func (c *reportCmd) readSides(ctx context.Context, a *app, s pair, d *report.Dat
 	defer finish()
 	var at *migrate.Reader
 	var src *migrate.Source
-	if d.Source != "" {
-		var side *migrate.Side
-		if src, side, err = a.openSource(ctx, s, &c.legacyFlags); err != nil {
+	if d.Target != "" {
+		var done func()
+		if src, at, done, err = a.openBoth(ctx, s, &c.legacyFlags); err != nil {
 			return err
 		}
-		defer side.Close()
-	}
-	if d.Target != "" {
-		side, err := a.open(ctx, s.target, true)
-		if err != nil {
-			return failed("target", d.Target, err)
-		}
-		defer side.Close()
-		at = side.Reader
+		defer done()
 		if d.Status, err = migrate.ReadStatus(ctx, at, src); err != nil {
 			return whichSide(s, err)
 		}

@@ -75,15 +75,9 @@ type rolledBack struct {
 }
 
 func (c *rollbackCmd) main(ctx context.Context, a *app, given []string) error {
-	s := pair{}
-	var err error
-	if s.target, err = parsePlace("TARGET", given[0]); err != nil {
+	s, err := parseSides(given)
+	if err != nil {
 		return err
-	}
-	if len(given) > 1 {
-		if s.source, err = parsePlace("SOURCE", given[1]); err != nil {
-			return err
-		}
 	}
 	if c.run == "" {
 		return c.noRun(ctx, a, s.target)

@@ -133,17 +133,12 @@ func (c *showCmd) run(ctx context.Context, a *app, args []string) error {
 func (c *showCmd) find(ctx context.Context, a *app, s pair, name string) (*migrate.Item, error) {
 	ctx, finish := a.Phases(ctx, "reading both sides")
 	defer finish()
-	src, side, err := a.openSource(ctx, s, &c.legacyFlags)
+	src, target, done, err := a.openBoth(ctx, s, &c.legacyFlags)
 	if err != nil {
 		return nil, err
 	}
-	defer side.Close()
-	target, err := a.open(ctx, s.target, true)
-	if err != nil {
-		return nil, failed("target", s.target.Text, err)
-	}
-	defer target.Close()
-	item, err := migrate.Find(ctx, src, target.Reader, name)
+	defer done()
+	item, err := migrate.Find(ctx, src, target, name)
 	if errors.Is(err, migrate.ErrDamaged) {
 		err = withWayOut(a, failed("target", s.target.Text, err), advice.Situation{Source: s.source.Text, Target: s.target.Text})
 	}

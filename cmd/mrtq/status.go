@@ -54,7 +54,7 @@ type statusOutput struct {
 }
 
 func (c *statusCmd) run(ctx context.Context, a *app, given []string) error {
-	s, err := c.sides(given)
+	s, err := parseSides(given)
 	if err != nil {
 		return err
 	}
@@ -95,31 +95,15 @@ func (c *statusCmd) run(ctx context.Context, a *app, given []string) error {
 	return err
 }
 
-func (c *statusCmd) sides(given []string) (s pair, err error) {
-	if s.target, err = parsePlace("TARGET", given[0]); err == nil && len(given) > 1 {
-		s.source, err = parsePlace("SOURCE", given[1])
-	}
-	return s, err
-}
-
 func (c *statusCmd) read(ctx context.Context, a *app, s pair) (*migrate.Status, error) {
 	ctx, finish := a.Phases(ctx, "reading the target")
 	defer finish()
-	var src *migrate.Source
-	if s.source.Text != "" {
-		var side *migrate.Side
-		var err error
-		if src, side, err = a.openSource(ctx, s, &c.legacyFlags); err != nil {
-			return nil, err
-		}
-		defer side.Close()
-	}
-	target, err := a.open(ctx, s.target, true)
+	src, target, done, err := a.openBoth(ctx, s, &c.legacyFlags)
 	if err != nil {
-		return nil, failed("target", s.target.Text, err)
+		return nil, err
 	}
-	defer target.Close()
-	status, err := migrate.ReadStatus(ctx, target.Reader, src)
+	defer done()
+	status, err := migrate.ReadStatus(ctx, target, src)
 	return status, failed("target", s.target.Text, err)
 }
 

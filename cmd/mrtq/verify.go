@@ -12,6 +12,7 @@ import (
 
 	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/exit"
+	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/migrate"
 	"mrtq/newqueue"
@@ -115,8 +116,8 @@ func (a *app) sayQuarantine(v *migrate.Verdict, file string, target place) {
 	switch n := v.Count("not-kept"); {
 	case n > 0:
 		lacks := fmt.Sprintf("--quarantine %s doesn't hold the bytes of %s", file, screen.Count(n, "undecodable record", "undecodable records"))
-		if found := notAFile(file); found != "" {
-			lacks += ": " + found
+		if !files.IsRegular(file) {
+			lacks += ", because it is not there"
 		}
 		a.Say("%s. %s", lacks, wantQuarantine(target))
 	case v.Records.Quarantined > 0 && file == "":
@@ -124,28 +125,15 @@ func (a *app) sayQuarantine(v *migrate.Verdict, file string, target place) {
 	}
 }
 
-// withWayOut adds to an error what to do about it.
-func withWayOut(a *app, err error, at advice.Situation) error {
-	if next := a.advice.WayOut(err, at); next != "" {
-		return asCheck(fmt.Errorf("%w. %s", err, next))
-	}
-	return asCheck(err)
-}
-
 func (c *verifyCmd) verify(ctx context.Context, a *app, s pair, opt migrate.VerifyOptions) (*migrate.Verdict, error) {
 	ctx, finish := a.Phases(ctx, "verifying")
 	defer finish()
-	src, side, err := a.openSource(ctx, s, &c.legacyFlags)
+	src, target, done, err := a.openBoth(ctx, s, &c.legacyFlags)
 	if err != nil {
 		return nil, err
 	}
-	defer side.Close()
-	target, err := a.open(ctx, s.target, true)
-	if err != nil {
-		return nil, failed("target", s.target.Text, err)
-	}
-	defer target.Close()
-	v, err := migrate.Verify(ctx, src, target.Reader, opt)
+	defer done()
+	v, err := migrate.Verify(ctx, src, target, opt)
 	if err != nil {
 		return nil, whichSide(s, err)
 	}
