@@ -56,6 +56,7 @@ test-jvm:
 torture:
 	go test $(race) -timeout 90m ./...
 	go test ./features -everywhere -count 1 -timeout 60m
+	go test ./harness/minizk -torture -count 1 -timeout 60m
 	go test ./migrate -run TestTamperMatrix -torture -count 1 -v -timeout 60m
 	go test ./harness/life -run TestLives -rapid.checks 3000 -rapid.nofailfile -count 1 -v -timeout 60m
 	go test ./harness/life -run 'TestCuts|TestServersFail|TestLaggingMember' -torture -count 1 -v -timeout 60m
@@ -65,7 +66,7 @@ demo: build
 
 bench: build # for accept; harness/bench builds its own
 	go test ./harness/minizk -run TestFigures -figures -figure-children $(CHILDREN) -count 1 -v -timeout 30m
-	go test ./internal/report -run 'TestFigures|TestBrowser/100' -alone -count 1 -v
+	go test ./cmd/mrtq/internal/report -run 'TestFigures|TestBrowser/100' -alone -count 1 -v
 	@for on in embedded jvm; do for run in $(RUNS); do \
 	  bash -c "TIMEFORMAT='mrtq accept, all of it, on $$on: %R s'; time bin/mrtq accept --backend $$on >/dev/null 2>&1" || exit; \
 	done; done

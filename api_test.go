@@ -15,13 +15,28 @@ import (
 )
 
 // public are the packages that programs outside of this module may import.
-var public = []string{"mrtq/legacy", "mrtq/newqueue", "mrtq/newqueue/states", "mrtq/newqueue/lint", "mrtq/migrate", "mrtq/harness", "mrtq/harness/minizk"}
+var public = []string{"mrtq/legacy", "mrtq/newqueue", "mrtq/newqueue/states", "mrtq/migrate", "mrtq/harness", "mrtq/harness/minizk"}
+
+// nameless are types of internal packages that programs outside can use and not name.
+var nameless = map[string]string{
+	"mrtq/migrate/internal/rules.Batch":    "for the packages of migrate only: a field of Batch that is no part of its JSON",
+	"mrtq/migrate/internal/plan.Item":      "read only: the items of Finding.Items",
+	"mrtq/migrate/internal/source.Node":    "read only: the legacy queue nodes of a Source",
+	"mrtq/migrate/internal/ledger.Hash":    "read and printed only: String gives it in hexadecimal",
+	"mrtq/migrate/internal/ledger.Release": "read only: the items of Run.Releases",
+	"mrtq/internal/sides.Forecast":         "for mrtq itself only: its zero value is right for others",
+	"mrtq/internal/zkconn.Address":         "OpenSide sets it",
+	"mrtq/internal/zkconn.TLS":             "migrate lacks a name for it",
+	"mrtq/internal/zkconn.Limit":           "migrate lacks a name for it",
+}
 
 // TestPublicAPINamesNoInternalType: a program outside can name every type that a
-// public package takes, returns or has in a field. A type of an internal package
-// needs an alias in a public one, and so do the types in its own methods and fields.
+// function of a public package takes or returns, and every type of a field. A type
+// of an internal package needs an alias in a public one, and so do its fields.
+// Methods of such a type are left out: sessions, for instance, have many that
+// only mrtq itself calls.
 func TestPublicAPINamesNoInternalType(t *testing.T) {
-	a := api{t: t, named: map[*types.TypeName]bool{}, seen: map[types.Type]bool{}}
+	a := api{t: t, named: map[*types.TypeName]bool{}, seen: map[types.Type]bool{}, met: map[string]bool{}}
 	packages := typesOf(t, public)
 	for _, p := range packages {
 		for _, name := range p.Scope().Names() {
@@ -41,6 +56,11 @@ func TestPublicAPINamesNoInternalType(t *testing.T) {
 			}
 		}
 	}
+	for name := range nameless {
+		if !a.met[name] {
+			t.Errorf("no public package uses %s, or it has an alias now: remove it from nameless", name)
+		}
+	}
 	if len(a.seen) < 100 {
 		t.Errorf("only %d types were checked", len(a.seen))
 	}
@@ -51,6 +71,7 @@ type api struct {
 	t     *testing.T
 	named map[*types.TypeName]bool // types of internal packages that an alias names
 	seen  map[types.Type]bool
+	met   map[string]bool // of nameless
 }
 
 // check checks a type, and all types that a program gets from it. where says where
@@ -107,11 +128,19 @@ func (a *api) checkNamed(where string, n *types.Named) {
 	if pkg == nil || pkg.Path() != "mrtq" && !strings.HasPrefix(pkg.Path(), "mrtq/") {
 		return
 	}
-	if n.Obj().Exported() && strings.Contains(pkg.Path()+"/", "/internal/") && !a.named[n.Obj()] {
+	internal := strings.Contains(pkg.Path()+"/", "/internal/")
+	if n.Obj().Exported() && internal && !a.named[n.Obj()] {
+		if name := pkg.Path() + "." + n.Obj().Name(); nameless[name] != "" {
+			a.met[name] = true
+			return
+		}
 		a.t.Errorf("%s has the type %s of an internal package, and no public package has an alias of it", where, n)
 		return
 	}
 	a.check(where, n.Underlying())
+	if internal {
+		return
+	}
 	methods := types.NewMethodSet(types.NewPointer(n))
 	for m := range methods.Methods() {
 		if m.Obj().Exported() {

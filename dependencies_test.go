@@ -23,7 +23,6 @@ var brings = map[string]map[string]string{
 		"go.yaml.in/yaml/v3":                       "maps of layouts",
 		"golang.org/x/text":                        "the messages of jsonschema",
 		"github.com/go-zookeeper/zk":               "the ZooKeeper client",
-		"golang.org/x/sync":                        "how many reads are under way",
 	},
 	"mrtq/migrate": {
 		"github.com/santhosh-tekuri/jsonschema/v6": "the map of the new layout: what a map, and the JSON in znodes, may look like",

@@ -88,6 +88,109 @@ func TestPagesNameWhatIsThere(t *testing.T) {
 	}
 }
 
+// Every promise has a test, a script or a scenario that proves it, and every script and
+// scenario that the page names exists.
+func TestPromisesAreProved(t *testing.T) {
+	page, err := os.ReadFile("docs/promises.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scenarios := ""
+	for _, name := range []string{"migration", "services"} {
+		text, err := os.ReadFile("features/" + name + ".feature")
+		if err != nil {
+			t.Fatal(err)
+		}
+		scenarios += string(text)
+	}
+	script, scenario := regexp.MustCompile("`([\\w/]+\\.txtar)`"), regexp.MustCompile("`(@[A-Z]\\d+)`")
+	promises := strings.Split(string(page), "\n## ")[1:]
+	if len(promises) < 10 {
+		t.Errorf("only %d promises were checked", len(promises))
+	}
+	for _, promise := range promises {
+		title, text, _ := strings.Cut(promise, "\n")
+		_, proofs, _ := strings.Cut(text, "| proved by | how |")
+		if !testName.MatchString(proofs) && !script.MatchString(proofs) && !scenario.MatchString(proofs) {
+			t.Errorf("nothing proves the promise %q", title)
+		}
+		for _, m := range script.FindAllStringSubmatch(proofs, -1) {
+			if _, err := os.Stat("cmd/mrtq/testdata/" + m[1]); err != nil {
+				t.Errorf("%s: %v", title, err)
+			}
+		}
+		for _, m := range scenario.FindAllStringSubmatch(proofs, -1) {
+			if !regexp.MustCompile(m[1] + `\b`).MatchString(scenarios) {
+				t.Errorf("%s: there is no scenario %s", title, m[1])
+			}
+		}
+	}
+}
+
+var (
+	flagName    = regexp.MustCompile(`(?:^|[^\w-])--([a-z][a-z-]*)`)
+	commandName = regexp.MustCompile("`mrtq ([a-z]+)\\b")
+	commandLine = regexp.MustCompile(`^(?:\$ )?mrtq ([a-z]+)\b`)
+	otherTool   = regexp.MustCompile(`go run|docker-compose|show_all\.rb|make bench`)
+)
+
+// Every flag and every command that a page names exists. docs/mrtq.yaml has all flags,
+// because a test of the command writes it.
+func TestPagesNameFlagsThatExist(t *testing.T) {
+	known := map[string]bool{"help": true, "version": true}
+	settings, err := os.ReadFile("docs/mrtq.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`(?m)^#([a-z-]+): |--([a-z-]+)`).FindAllStringSubmatch(string(settings), -1) {
+		known[m[1]+m[2]] = true
+	}
+	commands := map[string]bool{"help": true, "completion": true}
+	for path, text := range goFiles(t) {
+		if filepath.Dir(path) == filepath.FromSlash("cmd/mrtq") {
+			for _, m := range regexp.MustCompile(`(?m)^\s*Use:\s*"([a-z]+)`).FindAllStringSubmatch(text, -1) {
+				commands[m[1]] = true
+			}
+		}
+	}
+	if len(known) < 50 || len(commands) < 15 {
+		t.Fatalf("only %d flags and %d commands are known", len(known), len(commands))
+	}
+	all := pages(t)
+	for _, path := range []string{"CONTRIBUTING.md", "SECURITY.md"} { // CHANGELOG.md names what is gone
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[path] = string(text)
+	}
+	for page, text := range all {
+		command, fenced := commandName, false
+		for line := range strings.Lines(text) {
+			if strings.HasPrefix(line, "```") {
+				if fenced = !fenced; fenced {
+					command = commandLine
+				} else {
+					command = commandName
+				}
+			}
+			if otherTool.MatchString(line) {
+				continue
+			}
+			for _, m := range flagName.FindAllStringSubmatch(line, -1) {
+				if !known[m[1]] {
+					t.Errorf("%s names the flag --%s, which no command has", page, m[1])
+				}
+			}
+			for _, m := range command.FindAllStringSubmatch(line, -1) {
+				if !commands[m[1]] {
+					t.Errorf("%s names the command mrtq %s, which does not exist", page, m[1])
+				}
+			}
+		}
+	}
+}
+
 // declares reports whether a Go file declares a function, a method, a type or
 // a variable.
 func declares(t *testing.T, path, name string) bool {

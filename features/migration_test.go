@@ -43,13 +43,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// TestMigration runs the scenarios of migration.feature on every backend.
-func TestMigration(t *testing.T) { onEach(t, "migration.feature", harness.Options{Heap: 1024}) }
-
-// TestServices runs the scenarios of services.feature on every backend.
-func TestServices(t *testing.T) { onEach(t, "services.feature", harness.Options{Heap: 512}) }
-
-func onEach(t *testing.T, feature string, opt harness.Options) {
+// TestMigration runs the scenarios of the migration and of the services on every backend.
+func TestMigration(t *testing.T) {
 	for _, backend := range harness.Backends() {
 		tags := ""
 		if backend == harness.Docker && !*everywhere {
@@ -57,7 +52,7 @@ func onEach(t *testing.T, feature string, opt harness.Options) {
 		}
 		t.Run(string(backend), func(t *testing.T) {
 			t.Parallel() // they wait for servers, clocks and sessions more than they compute
-			server := harness.ForTest(t, backend, opt)
+			server := harness.ForTest(t, backend, harness.Options{Heap: 1024})
 			restart := func(ctx context.Context) error {
 				if err := server.Kill(); err != nil {
 					return err
@@ -65,7 +60,7 @@ func onEach(t *testing.T, feature string, opt harness.Options) {
 				return server.Restart(ctx)
 			}
 			r, err := migration.Run(t.Context(), migration.Options{
-				Address: server.Address(), Command: mrtq, Restart: restart, Features: []string{feature},
+				Address: server.Address(), Command: mrtq, Restart: restart,
 				Tags: cmp.Or(os.Getenv("MRTQ_TAGS"), tags), Format: accept.Pretty, Out: t.Output(),
 			})
 			if err != nil {

@@ -50,6 +50,7 @@ var advice = []struct {
 	}, StepMigrateRest},
 	{func(s *Status) bool { return s.isIn(ledger.RolledBack) && s.Newest().Kept > 0 }, StepKept},
 	{func(s *Status) bool { return s.Newest() == nil || s.isIn(ledger.RolledBack) }, StepPlan},
+	{func(s *Status) bool { return s.Restored && s.held(true) }, StepRestored},
 	{func(s *Status) bool { return s.held(true) }, StepRelease},
 	{func(s *Status) bool { return s.held(false) }, StepReleaseOthers},
 }
@@ -77,7 +78,6 @@ func VerdictStep(v *Verdict) Step {
 		{v.Count(verify.NotKept) > 0 && v.Count(verify.NotKept) == len(v.Differences), StepKeep},
 		{v.CountGroup(verify.Damage) > 0 && before, StepRollBack},
 		{v.CountGroup(verify.Damage) > 0, StepRepair},
-		{v.Count(verify.Changed)+v.Count(verify.Vanished) > 0 && before, StepRollBack},
 		{v.Count(verify.Changed)+v.Count(verify.Vanished) > 0, StepStopLegacy},
 		{v.Count(verify.Restored) > 0, StepRestored},
 		{v.State == ledger.RolledBack, StepPlan},

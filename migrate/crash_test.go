@@ -349,7 +349,7 @@ func TestSilentlyDead(t *testing.T) {
 
 // A batch that is half created never looks done. The client library takes a batch whose
 // folder batch-processing is there and empty for done, and reports it. (While a batch is
-// rolled back, the hold keeps BatchReport away: docs/deployed-services.md, "Holds".)
+// rolled back, the hold keeps BatchReport away: docs/night.md, "What the holds stop, and what they don't".)
 func TestNoBatchLooksDoneBeforeItIs(t *testing.T) {
 	t.Parallel()
 	records := map[string][]byte{}

@@ -210,7 +210,7 @@ func (m *migration) planAgain(ctx context.Context, t *target.Target) (err error)
 	}
 	newest := t.Ledger.Newest()
 	if newest != nil && m.result.Plan.Run == newest.ID && newest.State == ledger.Done && !m.plan.Empty() {
-		return fmt.Errorf("%w: %s, and %d records were added to the source since", ErrFinished, newest.ID, m.plan.Count(plan.Create))
+		return fmt.Errorf("%w: %s; records added to the source since: %d", ErrFinished, newest.ID, m.plan.Count(plan.Create))
 	}
 	return nil
 }

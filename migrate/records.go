@@ -68,7 +68,8 @@ func (r *RecordStatus) Priority() int {
 
 // ReadRecords says what became of each legacy record that the source, the target or a saved
 // plan names, by path. Each of the three may be nil. What the target says counts most, then
-// the source. The error wraps [ErrDamaged], or comes from reading.
+// a plan that was not carried out yet, then the source. The error wraps [ErrDamaged], or
+// comes from reading.
 func ReadRecords(ctx context.Context, at *Reader, src *Source, saved *Plan) ([]RecordStatus, error) {
 	r := recordReader{byPath: map[string]*RecordStatus{}, choices: rules.DefaultChoices()}
 	if saved != nil {
@@ -84,6 +85,10 @@ func ReadRecords(ctx context.Context, at *Reader, src *Source, saved *Plan) ([]R
 		}
 		if run := r.t.Ledger.Newest(); run != nil {
 			r.choices = run.Choices
+			r.planIsOver = saved != nil && run.ID >= saved.Run
+		}
+		if r.planIsOver {
+			r.forgetPlan()
 		}
 		if src != nil {
 			if err := r.addSource(ctx, asPlanned(src, r.t)); err != nil {
@@ -105,6 +110,10 @@ type recordReader struct {
 	t       *target.Target // nil if none is given
 	choices rules.Choices
 	byPath  map[string]*RecordStatus
+	// planIsOver says that the target has the run that a saved plan was made for, so that
+	// it says what became of the plan's records.
+	planIsOver bool
+	there      map[string]bool // the records in the source; nil if none is given
 }
 
 func (r *recordReader) get(path string) *RecordStatus {
@@ -125,15 +134,25 @@ func (r *recordReader) addPlan(p *Plan) {
 	}
 }
 
+// forgetPlan leaves out what a plan intended, when its run is over or has begun.
+func (r *recordReader) forgetPlan() {
+	for _, s := range r.byPath {
+		s.Job, s.State = "", ""
+		if s.Outcome == WillBeCreated {
+			s.Outcome = NotMigrated
+		}
+	}
+}
+
 // addSource adds what the source says. Records that were migrated are completed by addLedger.
 func (r *recordReader) addSource(ctx context.Context, src *Source) error {
 	newest := r.t.Ledger.Newest()
-	there := map[string]bool{}
+	r.there = map[string]bool{}
 	err := readAll(ctx, src, src.Paths(), ReadingSource, func(f source.Fetched) error {
 		if !f.There {
 			return nil
 		}
-		there[f.Path] = true
+		r.there[f.Path] = true
 		s, known := r.byPath[f.Path], r.byPath[f.Path] != nil
 		if !known {
 			s = r.get(f.Path)
@@ -142,7 +161,11 @@ func (r *recordReader) addSource(ctx context.Context, src *Source) error {
 		if f.Err == nil {
 			s.Status, s.Format, s.Time = f.Legacy.Header.Status.String(), string(f.Legacy.Format), f.Legacy.Header.Time
 		}
-		if e := r.t.Ledger.Find(f.Path); e != nil {
+		e := r.t.Ledger.Find(f.Path)
+		if known && !r.planIsOver && (e == nil || s.Outcome == WillBeCreated) {
+			return nil // the plan says it
+		}
+		if e != nil {
 			s.Outcome, s.Reason = WasMigrated, ""
 			if ledger.HashOf(f.SHA256()) != e.Hash {
 				s.Outcome, s.Reason = WasChanged, "it has changed since it was migrated"
@@ -155,7 +178,6 @@ func (r *recordReader) addSource(ctx context.Context, src *Source) error {
 			s.Outcome, s.Reason = WasSkipped, d.Reason
 		case d.Do == rules.Quarantine:
 			s.Outcome, s.Reason = WasQuarantined, d.Reason
-		case newest == nil && known: // the plan says it
 		case d.Do == rules.Block:
 			s.Outcome, s.Reason = IsBlocked, d.Reason
 		case newest == nil || newest.State == ledger.RolledBack:
@@ -168,12 +190,15 @@ func (r *recordReader) addSource(ctx context.Context, src *Source) error {
 		return nil
 	})
 	for path, s := range r.byPath {
-		if !there[path] && r.t.Ledger.Find(path) == nil {
-			s.Outcome, s.Reason = NotMigrated, "it is not in the source any more"
+		if !r.there[path] && r.t.Ledger.Find(path) == nil {
+			s.Outcome, s.Reason = NotMigrated, notThere
 		}
 	}
 	return err
 }
+
+// notThere is why a record that was planned or migrated can't be read.
+const notThere = "it is not in the source any more"
 
 // addLedger adds what the target's ledger says, and the states of the jobs.
 func (r *recordReader) addLedger(ctx context.Context) error {
@@ -199,7 +224,10 @@ func (r *recordReader) addLedger(ctx context.Context) error {
 				if s.Outcome != WasChanged {
 					s.Outcome, s.Reason = WasMigrated, ""
 				}
-			default:
+				if r.there != nil && !r.there[s.Path] {
+					s.Reason = notThere
+				}
+			case s.Outcome != WillBeCreated: // again
 				s.Outcome, s.State, s.Reason = WasRemoved, "", "its job was finished and cleaned up, or deleted"
 			}
 		}

@@ -116,7 +116,7 @@ func checkReleasable(t *target.Target, opt ReleaseOptions) error {
 	}
 	for _, run := range t.Ledger.Runs {
 		if run.Unfinished() {
-			return fmt.Errorf("%w: %s is %s", ErrUnfinished, run.ID, run.State)
+			return fmt.Errorf("%w: %s", ErrUnfinished, run.ID)
 		}
 	}
 	if t.Restored() && !opt.Restored && !opt.Unverified {
@@ -139,7 +139,7 @@ func accept(v *Verdict, opt ReleaseOptions) error {
 		}
 	}
 	if v.Records.Quarantined > 0 && opt.Quarantined == nil {
-		return fmt.Errorf("%w: %d records", ErrNotKept, v.Records.Quarantined)
+		return fmt.Errorf("%w (number of records: %d)", ErrNotKept, v.Records.Quarantined)
 	}
 	if acted > opt.ActedOn {
 		return fmt.Errorf("%w: %d, and %d are accepted", ErrActedOn, acted, opt.ActedOn)

@@ -138,7 +138,7 @@ func (r *rolling) read(ctx context.Context, id string) error {
 		return fmt.Errorf("%w: %q", ErrNoRun, id)
 	}
 	if r.run().State == ledger.RolledBack {
-		return fmt.Errorf("%w: %s was rolled back already", ErrNoRun, r.run().ID)
+		return fmt.Errorf("%w that can be rolled back: %s was rolled back already", ErrNoRun, r.run().ID)
 	}
 	for _, later := range t.Ledger.Runs[r.index+1:] {
 		if later.State != ledger.RolledBack {

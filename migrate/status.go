@@ -359,6 +359,8 @@ func (r *statusReader) legacy(ctx context.Context, src *Source) error {
 		e := r.t.Ledger.Find(f.Path)
 		do := rules.Decide(f.Record, choices).Do
 		switch {
+		case e != nil && f.Err != nil && f.Err.Kind == rules.Unreadable: // nobody knows whether it has changed
+			l.Migrated++
 		case e != nil && ledger.HashOf(f.SHA256()) != e.Hash:
 			l.Migrated++
 			l.Changed = append(l.Changed, f.Path)

@@ -460,3 +460,33 @@ func TestWeReadTheLibrary(t *testing.T) {
 		})
 	}
 }
+
+// complete moves the only job from a state to completed.
+func complete(t *testing.T, q *newqueue.Queue, from newqueue.JobState) {
+	t.Helper()
+	for s := from; s != newqueue.JobCompleted; s = newqueue.Success(s, q.Dialect()) {
+		must(t, value(q.AcquireJob(ctx, s))(t).Succeed(ctx))
+	}
+}
+
+// changed is the tree after the operations, without Stats.
+func changed(t *testing.T, tree *znode.Tree, ops []znode.Op) *znode.Tree {
+	t.Helper()
+	data := map[string][]byte{}
+	for n := range tree.All("/") {
+		data[n.Path] = n.Data
+	}
+	for _, op := range ops {
+		if _, there := data[op.Path]; there == (op.Kind == znode.OpCreate) {
+			t.Fatalf("%v: there already, or not there", op)
+		}
+		if data[op.Path] = op.Data; op.Kind == znode.OpDelete {
+			delete(data, op.Path)
+		}
+	}
+	after := znode.NewTree()
+	for path, d := range data {
+		must(t, after.Put(znode.Node{Path: path, Data: d}))
+	}
+	return after
+}

@@ -15,11 +15,11 @@ import (
 
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/files"
+	"mrtq/cmd/mrtq/internal/report"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/settings"
 	"mrtq/harness"
 	"mrtq/harness/accept"
-	"mrtq/internal/report"
 	"mrtq/internal/zkconn"
 	"mrtq/newqueue"
 )

@@ -13,8 +13,8 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/cmd/mrtq/internal/exit"
+	"mrtq/cmd/mrtq/internal/report"
 	"mrtq/harness"
-	"mrtq/internal/report"
 )
 
 // On a running server, accept removes its chroot when it ends, and when it is interrupted.

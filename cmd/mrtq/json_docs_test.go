@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -83,6 +84,8 @@ func fields(t reflect.Type, path string) []string {
 	case t == reflect.TypeFor[time.Time]():
 		return []string{path + ": time"}
 	case path == "": // a plan marshals itself: the same fields, with no list null
+	case t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
+		return []string{path + ": string"}
 	case t.Implements(reflect.TypeFor[json.Marshaler]()) || reflect.PointerTo(t).Implements(reflect.TypeFor[json.Marshaler]()):
 		return []string{path + ": value"}
 	}
@@ -103,7 +106,7 @@ func fields(t reflect.Type, path string) []string {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			switch {
 			case f.Anonymous && name == "":
-				out = append(out, fields(f.Type, path)...)
+				out = append(out, unhidden(t, fields(f.Type, path), path)...)
 			case !f.IsExported() || name == "-":
 			case path == "":
 				out = append(out, fields(f.Type, name)...)
@@ -120,4 +123,19 @@ func fields(t reflect.Type, path string) []string {
 		return []string{path + ": any"}
 	}
 	return []string{fmt.Sprintf("%s: number", path)}
+}
+
+// unhidden leaves out those fields of an embedded struct that t hides with its own fields.
+func unhidden(t reflect.Type, embedded []string, path string) []string {
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		if name == "" || name == "-" {
+			continue
+		}
+		own := strings.TrimPrefix(path+"."+name, ".")
+		embedded = slices.DeleteFunc(embedded, func(f string) bool {
+			return strings.HasPrefix(f, own) && strings.ContainsAny(f[len(own):len(own)+1], ".:[{")
+		})
+	}
+	return embedded
 }

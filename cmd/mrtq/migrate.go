@@ -150,7 +150,7 @@ func (c *migrateCmd) carryOut(ctx context.Context, a *app, s pair) (res *migrate
 	case errors.Is(err, migrate.ErrPlace):
 		return nil, whichSide(s, err)
 	case res == nil || res.Plan == nil:
-		return nil, whichSide(s, err)
+		return nil, withWayOut(a, whichSide(s, err), advice.Situation{Source: s.source.Text, Target: s.target.Text})
 	}
 	return res, err
 }

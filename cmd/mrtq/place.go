@@ -246,12 +246,17 @@ func (a *app) isSource(ctx context.Context, p place) error {
 	if !c.Legacy || c.NewQueue {
 		return nil
 	}
-	target := "TARGET"
-	if len(c.Below) == 1 && p.isServer() {
-		target = zkconn.Address{Servers: p.Server.Servers, Chroot: p.Server.Chroot + "/" + c.Below[0]}.String()
-	}
 	return exit.Usagef("%s holds a legacy queue and no new one, so it looks like the SOURCE, and mrtq %s takes the TARGET; nothing was written. Next: %s",
-		p.Text, a.advice.Name, a.advice.At(target))
+		p.Text, a.advice.Name, a.advice.At(cmp.Or(queueBelow(p, &migrate.NoQueue{Queues: c.Below}), "TARGET")))
+}
+
+// queueBelow is the address of the new queue below a place without one; "" if there is none,
+// or several.
+func queueBelow(p place, found *migrate.NoQueue) string {
+	if found == nil || len(found.Queues) != 1 || !p.isServer() {
+		return ""
+	}
+	return zkconn.Address{Servers: p.Server.Servers, Chroot: p.Server.Chroot + "/" + found.Queues[0]}.String()
 }
 
 func (a *app) lookAt(ctx context.Context, p place, queues migrate.Queues) (c migrate.Content, known bool) {

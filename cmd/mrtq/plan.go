@@ -113,7 +113,7 @@ func (c *planCmd) make(ctx context.Context, a *app, s pair) (*migrate.Plan, erro
 	defer done()
 	plan, err := migrate.MakePlan(ctx, src, at, opt)
 	if err != nil {
-		return nil, whichSide(s, err)
+		return nil, withWayOut(a, whichSide(s, err), advice.Situation{Source: s.source.Text, Target: s.target.Text})
 	}
 	return plan, nil
 }

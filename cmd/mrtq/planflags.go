@@ -1,8 +1,8 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -132,16 +132,15 @@ func checkFileACL(acl []znode.ACL) error {
 
 // readPlan reads the saved plan that --plan names.
 func readPlan(path string) (*migrate.Plan, error) {
-	f, err := openfile.Read(path)
+	data, err := openfile.ReadAll(path)
 	if err != nil {
 		return nil, cmp.Or(files.Missing("--plan "+path, path, err, files.MakePlan), fmt.Errorf("--plan %s: %w", path, files.Unnamed(err)))
 	}
-	defer f.Close()
-	plan, err := migrate.ReadPlan(f)
-	if errors.Is(err, migrate.ErrPlanFile) {
-		err = exit.Usagef("--plan %s: %w; make a new one with mrtq plan --out", path, err)
+	plan, err := migrate.ReadPlan(bytes.NewReader(data))
+	if err != nil {
+		return nil, exit.Usagef("--plan %s: %w; make a new one with mrtq plan --out", path, err)
 	}
-	return plan, cmp.Or(files.Missing("--plan "+path, path, err, files.MakePlan), err)
+	return plan, nil
 }
 
 // explicit are the explicit words of an operator. Those of a saved plan hold when it is carried

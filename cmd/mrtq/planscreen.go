@@ -96,7 +96,7 @@ var toDo = map[migrate.Action]string{
 	migrate.ActCreate:     "to create",
 	migrate.ActUnchanged:  "migrated before",
 	migrate.ActChanged:    "migrated before and changed since",
-	migrate.ActRemoved:    "migrated before, and the job removed",
+	migrate.ActRemoved:    "migrated before and removed since",
 	migrate.ActSkip:       "to skip",
 	migrate.ActQuarantine: "to quarantine",
 	migrate.ActBlock:      "to decide",

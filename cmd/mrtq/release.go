@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -213,7 +214,7 @@ func (c *releaseCmd) conclude(ctx context.Context, a *app, s pair, res *migrate.
 		text += " To lift this, when no longer needed: " + a.advice.Lift(at, res.Left)
 	}
 	if c.unverified && len(res.Lifted) > 0 && at.Run != nil {
-		text += " To verify the target now: " + a.advice.CommandOf(migrate.StepVerify, at)
+		text = strings.TrimSuffix(text, ".") + ". To verify the target now: " + a.advice.CommandOf(migrate.StepVerify, at)
 	}
 	a.Conclude(tone, "%s", text)
 }

@@ -23,7 +23,7 @@ func TestScreens(t *testing.T) {
 	}
 	quiet := terminalRun{columns: 80, dataOnly: true}
 	// The target that verify and status read.
-	if text, err := quiet.run(t, dir, "migrate", "file:legacy.ndjson", "file:new.ndjson", "--dialect", "design", "--undecodable", "quarantine", "--consumed", "failed"); err != nil {
+	if text, err := quiet.run(t, dir, "migrate", "file:legacy.ndjson", "file:new.ndjson", "--new-queue", "--dialect", "design", "--undecodable", "quarantine", "--consumed", "failed"); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	lines := strings.SplitAfter(string(corpus), "\n")
@@ -38,7 +38,7 @@ func TestScreens(t *testing.T) {
 	}
 	for name, args := range map[string]string{
 		"inspect": "inspect file:legacy.ndjson",
-		"plan":    "plan file:legacy.ndjson file:other.ndjson --dialect mrt-zk",
+		"plan":    "plan file:legacy.ndjson file:other.ndjson --new-queue --dialect mrt-zk",
 		"verify":  "verify file:later.ndjson file:new.ndjson",
 		"status":  "status file:new.ndjson",
 		"states":  "states",
@@ -75,10 +75,11 @@ var (
 // visible is what a terminal got, with \e for the escape character.
 func visible(text string) string {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\x1b", `\e`)
+	text = today.ReplaceAllString(text, "STARTED-------------") // as wide
 	for _, v := range varying {
 		text = v.pattern.ReplaceAllString(text, v.by)
 	}
-	return today.ReplaceAllString(text, "STARTED-------------") // as wide
+	return text
 }
 
 // today matches times of today. Those of the corpus have milliseconds.
@@ -95,7 +96,7 @@ func TestVerdictOnTerminal(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"inspect file:" + corpus + " --status held", "\x1b[32mInspect: 1 record: 1 decoded, 0 not.\x1b[0m\r\n"},
 		{"inspect file:" + corpus, "\x1b[33mInspect: 21 records: 12 decoded, 9 not.\x1b[0m\r\n"},
-		{"plan file:" + corpus + " file:new.ndjson --dialect design", "\x1b[31mPlan: 9 to create, 1 to skip, 11 to decide. Not ready: decide 11 records. Next, once you have decided: mrtq plan file:" + corpus + " file:new.ndjson --dialect design --consumed 'pending|failed' --undecodable quarantine\x1b[0m\r\n"},
+		{"plan file:" + corpus + " file:new.ndjson --new-queue --dialect design", "\x1b[31mPlan: 9 to create, 1 to skip, 11 to decide. Not ready: decide: 11 records. Next, once you have decided: mrtq plan file:" + corpus + " file:new.ndjson --new-queue --dialect design --consumed 'pending|failed' --undecodable quarantine\x1b[0m\r\n"},
 		{"inspect file:nowhere.ndjson", "\x1b[31mmrtq: file:nowhere.ndjson: there is no such file; check the path; mrtq dump SOURCE --out FILE makes a dump\x1b[0m\r\n"},
 		{"accept --tags @J9 --format pretty", "\x1b[32mAccept: 3 scenarios in both dialects passed; 2 of 154 rows covered.\x1b[0m\r\n"},
 	} {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,24 +68,27 @@ func (c *statusCmd) run(ctx context.Context, a *app, given []string) error {
 		at.Quarantined = newest.Choices.Undecodable == migrate.Quarantine && defaultQuarantine(s.target) != ""
 		at.Quarantine = defaultQuarantine(s.target)
 	}
+	words, command := a.advice.Next(status.Step, at), ""
+	switch below := queueBelow(s.target, status.NoQueue); {
+	case status.Step == "" && at.Run != nil && at.Run.State == migrate.Done:
+		words, command = "To see what workers have done since:", a.advice.CommandOf(migrate.StepVerify, at)
+	case status.Step == migrate.StepNoQueue && below != "":
+		words, command = "Next:", a.advice.At(below)
+	}
 	if c.output == "json" {
-		err = a.JSON(statusOutput{status, a.advice.CommandOf(status.Step, at)})
+		err = a.JSON(statusOutput{status, cmp.Or(command, a.advice.CommandOf(status.Step, at))})
 	} else {
 		printStatus(a.Screen, status)
 	}
 	tone, text := screen.Good, stateText(status, s.target)
-	failed := status.NoQueue != nil || status.Damage != "" || status.Step == migrate.StepFinish || status.Step == migrate.StepFinishRollback
+	failed := slices.Contains([]migrate.Step{migrate.StepWait, migrate.StepRestoreLedger, migrate.StepNoQueue, migrate.StepFinish, migrate.StepFinishRollback}, status.Step)
 	switch {
 	case failed:
 		tone = screen.Bad
 	case status.Restored || status.Step == migrate.StepStopLegacy || status.Step == migrate.StepMigrateRest:
 		tone = screen.Attention
 	}
-	next := a.advice.Next(status.Step, at)
-	if status.Step == "" && at.Run != nil && at.Run.State == migrate.Done {
-		next = "To see what workers have done since: " + a.advice.CommandOf(migrate.StepVerify, at)
-	}
-	a.Conclude(tone, "Status: %s. %s", text, next)
+	a.Conclude(tone, "Status: %s. %s", text, strings.TrimSpace(words+" "+command))
 	if err == nil && failed {
 		err = exit.Check(errors.New(text))
 	}
@@ -210,7 +214,7 @@ func stateText(s *migrate.Status, target place) string {
 	case migrate.StepWait:
 		return "a migration is running now, so these numbers change; one that was killed counts as running until its session ends"
 	case migrate.StepRestoreLedger:
-		return "the migration's own records are damaged: " + s.Damage
+		return s.Damage
 	case migrate.StepNoQueue:
 		return with(noQueueAt(target.Text, s.NoQueue))
 	case migrate.StepFinish:
@@ -227,15 +231,16 @@ func stateText(s *migrate.Status, target place) string {
 	case newest.State == migrate.RolledBack:
 		text = newest.ID + " was rolled back"
 	default:
-		text = newest.ID + " is done"
+		text = newest.ID + " is " + stateShown(s, *newest)
 	}
 	if held == "" {
 		text += ", and no queue is held"
 	}
+	text = with(text)
 	if s.Restored {
-		text += ". The target was restored from a backup: jobs that were finished after it was made would run again"
+		text += ". The target was restored from a backup: jobs that were finished after the backup was made would run again"
 	}
-	return with(text)
+	return text
 }
 
 // heldText says who holds what, and what is not held. It is "" if nothing is held.

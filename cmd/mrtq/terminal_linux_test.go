@@ -107,9 +107,9 @@ func TestWideTableOnTerminal(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "one.ndjson"), []byte(dump+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	text := onTerminal(t, dir, "plan", "file:one.ndjson", "file:new.ndjson", "--dialect", "mrt-zk", "--unserviceable", "migrate")
-	_, table, _ := strings.Cut(text, "What the deployed services would do with it")
-	table, _, _ = strings.Cut(table, "Sequence headroom")
+	text := onTerminal(t, dir, "plan", "file:one.ndjson", "file:new.ndjson", "--new-queue", "--dialect", "mrt-zk", "--unserviceable", "migrate")
+	_, table, _ := strings.Cut(text, "What the deployed services would do")
+	table, _, _ = strings.Cut(table, "How many sequence numbers are left")
 	all := ""
 	for line := range strings.Lines(table) {
 		line = regexp.MustCompile("\x1b\\[[0-9]*m").ReplaceAllString(strings.TrimRight(line, "\r\n"), "")

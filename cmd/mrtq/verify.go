@@ -230,7 +230,7 @@ func verdictText(v *migrate.Verdict, target place) (screen.Tone, string) {
 	var parts []string
 	for _, g := range migrate.Groups {
 		if n := v.CountGroup(g); n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, groupWords[g]))
+			parts = append(parts, screen.Count(n, groupWords[g][0], groupWords[g][1]))
 		}
 	}
 	also := ""
@@ -250,10 +250,11 @@ func verdictText(v *migrate.Verdict, target place) (screen.Tone, string) {
 	return screen.Good, fmt.Sprintf("Verified: every migrated record is accounted for, 0 damaged. Released: %s.%s", queueNames(v.Released), also)
 }
 
-var groupWords = map[migrate.Group]string{
-	migrate.Damage:       "damaged",
-	migrate.MovedRecords: "records moved",
-	migrate.UnfinishedIn: "unfinished",
-	migrate.RestoredIn:   "restored from a backup",
-	migrate.ActedOnIn:    "acted on",
+// groupWords are the words for one difference of a group, and for many.
+var groupWords = map[migrate.Group][2]string{
+	migrate.Damage:       {"damaged", "damaged"},
+	migrate.MovedRecords: {"record moved", "records moved"},
+	migrate.UnfinishedIn: {"unfinished", "unfinished"},
+	migrate.RestoredIn:   {"restored from a backup", "restored from a backup"},
+	migrate.ActedOnIn:    {"acted on", "acted on"},
 }

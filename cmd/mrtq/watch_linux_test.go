@@ -139,7 +139,7 @@ func TestWatchOnTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.until("a hostile hold", `collection \\u202eevil for `)
-	w.until("a hostile migrator", `at work: \\u001b\]0;evil\\u0007\\u001b\[2J\\u202e\\u009b2J`)
+	w.until("a hostile migrator", `running: \\u001b\]0;evil\\u0007\\u001b\[2J\\u202e\\u009b2J`)
 	w.make("/locks/queue/ingest", "/locks/storage")
 	if _, err := w.session.conn.Create("/new/locks/storage/ark_99999_fk4abc123", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll)); err != nil {
 		t.Fatal(err)

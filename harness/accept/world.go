@@ -9,6 +9,7 @@ import (
 	"github.com/cucumber/godog"
 	"github.com/go-zookeeper/zk"
 
+	"mrtq/harness/accept/internal/session"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
@@ -169,7 +170,7 @@ func (w *world) look() error {
 	if known, err := w.flush(); known || err != nil {
 		return err
 	}
-	seen, err := w.suite.observer.tree(w.root, w.there)
+	seen, err := session.Tree(w.suite.observer.conn, w.root, w.there)
 	if err != nil {
 		return w.stopIfLost(err)
 	}

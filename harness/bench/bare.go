@@ -56,13 +56,6 @@ func bareDelete(address string, paths []string) (sample, error) {
 	return stream(address, len(bodies), multisUnderWay, func(i int) (jute.OpCode, []byte) { return jute.OpMulti, bodies[i] })
 }
 
-// wireRead reads the data of znodes directly over the wire, and does not look at it.
-func wireRead(address string, paths []string) (sample, error) {
-	return stream(address, len(paths), readsUnderWay, func(i int) (jute.OpCode, []byte) {
-		return jute.OpGetData, jute.AppendPathWatch(nil, jute.PathWatch{Path: paths[i]})
-	})
-}
-
 // stream measures how long requests take over one connection. It does not count the
 // time to open the connection.
 func stream(address string, n, underWay int, request func(i int) (jute.OpCode, []byte)) (sample, error) {

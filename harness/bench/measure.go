@@ -30,15 +30,13 @@ const (
 	readSource = "bare read of the source"
 	readTarget = "bare read of the target"
 	readACLs   = "bare read of the target with ACLs"
-	wireSource = "wire read of the source"
-	wireTarget = "wire read of the target"
 	byTheBook  = "documented way"
 	beside     = "another client's wait during migrate" // see [probe]
 	alone      = "another client's wait, alone"
 )
 
 // order is the order of the table.
-var order = []string{inspect, plan, migrate, sending, verify, dump, rollback, load, unload, readSource, readTarget, readACLs, wireSource, wireTarget, byTheBook, beside, alone}
+var order = []string{inspect, plan, migrate, sending, verify, dump, rollback, load, unload, readSource, readTarget, readACLs, byTheBook, beside, alone}
 
 // result is what was measured on one server.
 type result struct {
@@ -171,7 +169,7 @@ func (b *bench) in(chroot string) []string {
 // into runs plan or migrate from the source. One server gets many new queues of it, each
 // in a chroot of its own.
 func (b *bench) into(ctx context.Context, command, target string) (sample, error) {
-	return b.run(ctx, command, "--dialect", "design", "--second-queue", b.address+sourceRoot, target)
+	return b.run(ctx, command, "--dialect", "design", "--new-queue", b.address+sourceRoot, target)
 }
 
 // recordedMigrate migrates through a recorder. It returns the changes that migrate sent,
@@ -200,9 +198,7 @@ func (b *bench) round(ctx context.Context, round int, requests []request) error 
 		{plan, func() (sample, error) { return b.into(ctx, "plan", target) }},
 		{migrate, func() (sample, error) { return b.into(ctx, "migrate", target) }},
 		{readSource, func() (sample, error) { return bareRead(ctx, b.conn, b.source, false) }},
-		{wireSource, func() (sample, error) { return wireRead(b.address, b.source) }},
 		{readTarget, func() (sample, error) { return bareRead(ctx, b.conn, b.in(made), false) }},
-		{wireTarget, func() (sample, error) { return wireRead(b.address, b.in(made)) }},
 		{readACLs, func() (sample, error) { return bareRead(ctx, b.conn, b.in(made), true) }},
 		{verify, func() (sample, error) { return b.run(ctx, "verify", source, target) }},
 		{dump, func() (sample, error) { return b.run(ctx, "dump", target, "--out", "target.ndjson") }},

@@ -20,8 +20,8 @@ var (
 )
 
 // A command may have aCommand bytes of memory, and aRecord bytes for each record. Most of
-// aCommand is garbage that is not worth collecting yet (cmd/mrtq/collector.go). A tree of
-// the target would need some five times aRecord for each record.
+// aCommand is garbage that is not collected yet. A tree of the target would need some five
+// times aRecord for each record.
 const (
 	aCommand = 160 << 20
 	aRecord  = 700
@@ -43,7 +43,7 @@ func TestMemory(t *testing.T) {
 	address := serveQueue(t, c)
 	t.Setenv("GOMEMLIMIT", *memoryLimit)
 	source, target := address, address+"/new"
-	flags := []string{"--dialect", "mrt-zk", "--undecodable", "quarantine", "--consumed", "failed", "--inventory-records", "migrate", "--unserviceable", "migrate"}
+	flags := []string{"--new-queue", "--dialect", "mrt-zk", "--undecodable", "quarantine", "--consumed", "failed", "--inventory-records", "migrate", "--unserviceable", "migrate"}
 	for _, step := range []struct {
 		name string
 		args []string

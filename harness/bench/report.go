@@ -103,9 +103,6 @@ func (r result) print(w io.Writer) error {
 	}
 	figures.Render()
 	for _, what := range []string{alone, beside} {
-		if len(r.Samples[what]) == 0 {
-			continue // an older file has no probe
-		}
 		half := median(r.Samples[what], func(s sample) float64 { return s.Half })
 		p99 := median(r.Samples[what], func(s sample) float64 { return s.Seconds })
 		fmt.Fprintf(w, "%s: p50 %.2f ms, p99 %.2f ms\n", what, 1000*half, 1000*p99)
@@ -113,9 +110,6 @@ func (r result) print(w io.Writer) error {
 	compared := newTable(w)
 	compared.AppendHeader(table.Row{"ratio", "is", "wanted"})
 	for _, of := range ratios {
-		if len(r.Samples[of.of]) == 0 {
-			continue // an older file has no probe
-		}
 		wanted := ""
 		if of.bar > 0 {
 			wanted = strconv.FormatFloat(of.bar, 'f', 2, 64)

@@ -1,20 +1,12 @@
-//go:build unix
-
 package minizk_test
 
 import (
 	"context"
 	"flag"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -38,7 +30,6 @@ const (
 	loadCreates = 4000 // by each client
 	loadGets    = 10000
 	loadData    = 1024
-	memNodes    = 200_000
 )
 
 // TestFigures measures and prints the figures of README.md in one run. It fails if a figure misses its
@@ -68,9 +59,6 @@ func TestFigures(t *testing.T) {
 	per := func(r float64) string { return fmt.Sprintf("%.0f/s", r) }
 	row("1 KiB creates, 16 pipelining clients", per(miniCreate), per(jvmCreate), fmt.Sprintf("3 times as fast (is %.1f)", miniCreate/jvmCreate), miniCreate >= 3*jvmCreate)
 	row("1 KiB gets, 16 pipelining clients", per(miniGet), per(jvmGet), fmt.Sprintf("3 times as fast (is %.1f)", miniGet/jvmGet), miniGet >= 3*jvmGet)
-
-	miniMem, jvmMem := miniMemory(t), jvmMemory(t)
-	row("memory per znode, 16-byte names, 100 bytes of data", fmt.Sprintf("%d B", miniMem), fmt.Sprintf("%d B", jvmMem), "no more than jvm", miniMem <= jvmMem)
 
 	first, last, all, list := children(t, startMini)
 	jf, jl, jall, jlist := children(t, startFastJVM)
@@ -109,17 +97,8 @@ func startMini(t *testing.T) (string, func()) {
 }
 
 // startJVM starts the server as the harness does.
-func startJVM(t *testing.T) (string, func()) { return startJVMWith(t, io.Discard) }
-
-// startFastJVM lets the JVM compile as much as it can, as a production server does. The
-// harness's usual settings start quickly instead.
-func startFastJVM(t *testing.T) (string, func()) {
-	t.Setenv("_JAVA_OPTIONS", "-XX:TieredStopAtLevel=4")
-	return startJVM(t)
-}
-
-func startJVMWith(t *testing.T, log io.Writer) (string, func()) {
-	s, err := harness.Start(t.Context(), harness.JVM, harness.Options{Heap: 2048, Log: log})
+func startJVM(t *testing.T) (string, func()) {
+	s, err := harness.Start(t.Context(), harness.JVM, harness.Options{Heap: 2048})
 	if err != nil {
 		missing(t, err.Error())
 	}
@@ -128,6 +107,13 @@ func startJVMWith(t *testing.T, log io.Writer) (string, func()) {
 			t.Error(err)
 		}
 	}
+}
+
+// startFastJVM lets the JVM compile as much as it can, as a production server does. The
+// harness's usual settings start quickly instead.
+func startFastJVM(t *testing.T) (string, func()) {
+	t.Setenv("_JAVA_OPTIONS", "-XX:TieredStopAtLevel=4")
+	return startJVM(t)
 }
 
 func session(t *testing.T, addr string) *rawzk.Conn {
@@ -198,102 +184,6 @@ func throughput(t *testing.T, start server) (creates, gets float64) {
 		})
 	}
 	return creates, gets
-}
-
-// fill creates n nodes with names of 16 bytes below /q.
-func fill(t *testing.T, addr string, n int) {
-	t.Helper()
-	c := session(t, addr)
-	defer c.Close()
-	want(t, "create", do(t, c, jute.OpCreate, createBody("/q", "", 0)), jute.OK)
-	data := make([]byte, 100)
-	err := c.Pipeline(n, loadWindow, jute.OpCreate, func(b []byte, i int) []byte {
-		return jute.AppendCreateRequest(b, jute.OpCreate, jute.CreateRequest{Path: fmt.Sprintf("/q/node-%011d", i), Data: data, ACL: open})
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func miniMemory(t *testing.T) int64 {
-	addr, stop := startMini(t)
-	defer stop()
-	before := inUse()
-	fill(t, addr, memNodes)
-	return (inUse() - before) / memNodes
-}
-
-// jvmMemory returns the size of the JVM's live objects: on SIGQUIT the JVM collects and
-// prints a histogram.
-func jvmMemory(t *testing.T) int64 {
-	const marker = "MRTQ_MINIZK_FIGURES=1"
-	t.Setenv("JAVA_TOOL_OPTIONS", "-XX:+PrintClassHistogram")
-	t.Setenv("MRTQ_MINIZK_FIGURES", "1")
-	log := &histogram{totals: make(chan int64, 1)}
-	addr, stop := startJVMWith(t, log)
-	defer stop()
-	pid := childWith(t, marker)
-	live := func() int64 {
-		if err := syscall.Kill(pid, syscall.SIGQUIT); err != nil {
-			t.Fatal(err)
-		}
-		select {
-		case n := <-log.totals:
-			return n
-		case <-time.After(time.Minute):
-			t.Fatal("the JVM printed no histogram")
-			return 0
-		}
-	}
-	before := live()
-	fill(t, addr, memNodes)
-	return (live() - before) / memNodes
-}
-
-// histogram finds the total in the JVM's output.
-type histogram struct {
-	line   []byte
-	totals chan int64
-}
-
-var totalLine = regexp.MustCompile(`^Total\s+\d+\s+(\d+)`)
-
-func (h *histogram) Write(p []byte) (int, error) {
-	h.line = append(h.line, p...)
-	for {
-		head, rest, found := strings.Cut(string(h.line), "\n")
-		if !found {
-			return len(p), nil
-		}
-		h.line = []byte(rest)
-		if m := totalLine.FindStringSubmatch(head); m != nil {
-			n, err := strconv.ParseInt(m[1], 10, 64)
-			if err != nil {
-				return 0, err
-			}
-			h.totals <- n
-		}
-	}
-}
-
-// childWith finds another process that has a marker in its environment.
-func childWith(t *testing.T, marker string) int {
-	t.Helper()
-	files, err := filepath.Glob("/proc/[0-9]*/environ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range files {
-		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(f)))
-		if err != nil || pid == os.Getpid() {
-			continue
-		}
-		if env, err := os.ReadFile(f); err == nil && slices.Contains(strings.Split(string(env), "\x00"), marker) {
-			return pid
-		}
-	}
-	t.Fatal("the JVM is not in /proc")
-	return 0
 }
 
 // children creates -figure-children children of one node, a tenth at a time. It returns the median time of

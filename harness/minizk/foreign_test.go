@@ -13,20 +13,29 @@ import (
 	"mrtq/harness/minizk"
 )
 
-// These tests run other people's clients, with their recipes, on minizk with a real clock. They
-// also run the same scripts on the real server, to check the scripts themselves.
+// These tests run other people's clients, with their recipes, on minizk with a real clock. With
+// -torture they also run the same scripts on the real server, to check the scripts themselves.
 
 // foreignTimeout limits one client's run.
 const foreignTimeout = 3 * time.Minute
 
-// servers runs f on minizk and on the real server.
+// servers runs f on minizk, and with -torture on the real server, too.
 func servers(t *testing.T, f func(t *testing.T, addr string)) {
+	onMinizk(t, f)
+	if *torture {
+		onRealServer(t, f)
+	}
+}
+
+func onMinizk(t *testing.T, f func(t *testing.T, addr string)) {
 	t.Run("minizk", func(t *testing.T) {
 		f(t, run(t, minizk.Options{RealTime: true}).Addr())
 	})
+}
+
+// onRealServer runs f on a server of its own, because the nodes of each script have fixed names.
+func onRealServer(t *testing.T, f func(t *testing.T, addr string)) {
 	t.Run("real", func(t *testing.T) {
-		// Each script has a server of its own, because its nodes have fixed
-		// names.
 		r := &realServer{reap: time.Minute}
 		addr := r.addr(t)
 		defer func() {
@@ -128,7 +137,7 @@ func TestZkCli(t *testing.T) {
 		"getAllChildrenNumber /cli", "delete /cli", "deleteall /cli", "ls /", "whoami", "sync /", "version", "quit",
 	}
 	answers := map[string]string{}
-	servers(t, func(t *testing.T, addr string) {
+	ask := func(t *testing.T, addr string) {
 		ctx, cancel := context.WithTimeout(t.Context(), foreignTimeout)
 		defer cancel()
 		cmd := exec.CommandContext(ctx, cli, "-server", addr)
@@ -155,7 +164,9 @@ func TestZkCli(t *testing.T) {
 			}
 		}
 		answers[t.Name()[strings.LastIndex(t.Name(), "/")+1:]] = strings.Join(kept, "\n")
-	})
+	}
+	onMinizk(t, ask)
+	onRealServer(t, ask)
 	if len(answers) == 2 {
 		sameLines(t, answers["minizk"], answers["real"])
 	}

@@ -4,6 +4,7 @@ package minizk_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -267,5 +268,32 @@ func TestIdleClientsHoldNoMemory(t *testing.T) {
 	well(t, s, old)
 	if grown := held() - before; grown > 10<<20 {
 		t.Errorf("%d bytes are held for 20 clients that have got all they asked for", grown)
+	}
+}
+
+// TestManyConnections opens a thousand connections: half of them have sessions, and half send
+// nothing.
+func TestManyConnections(t *testing.T) {
+	const n = 1000
+	s := run(t, minizk.Options{})
+	old := raw(t, s)
+	for i := range n {
+		if i%2 == 1 {
+			c, err := net.Dial("tcp", s.Addr())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			continue
+		}
+		want(t, "create", do(t, raw(t, s), jute.OpCreate, createBody(fmt.Sprint("/e", i), "", 1)), jute.OK)
+	}
+	if got := len(s.Sessions()); got != n/2+1 {
+		t.Errorf("%d sessions, want %d", got, n/2+1)
+	}
+	well(t, s, old)
+	s.Advance(sessionTimeout + time.Second)
+	if tree, err := s.Snapshot(); err != nil || tree.Len() != 1 {
+		t.Errorf("%d nodes are left, %v", tree.Len(), err)
 	}
 }

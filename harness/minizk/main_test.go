@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -20,7 +19,10 @@ import (
 	"mrtq/harness/minizk"
 )
 
-var update = flag.Bool("update", false, "record the real server's transcripts in testdata, and the differences in README.md")
+var (
+	update  = flag.Bool("update", false, "record the real server's transcripts in testdata, and the differences in README.md")
+	torture = flag.Bool("torture", false, "run on the real server all that otherwise runs only on minizk, or in a sample")
+)
 
 // jvmProperties give the real server the same settings as minizk: TTL nodes are allowed, and the
 // session timeouts are the same.
@@ -109,9 +111,6 @@ func run(t testing.TB, opt minizk.Options) *minizk.Server {
 }
 
 func TestMain(m *testing.M) {
-	if filepath.Base(os.Args[0]) == serverScript {
-		os.Exit(member())
-	}
 	code := m.Run()
 	if err := errors.Join(real38.stop(), reaping.stop()); err != nil {
 		fmt.Fprintln(os.Stderr, err)

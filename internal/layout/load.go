@@ -145,12 +145,11 @@ func (l *loader) typ(at *yaml.Node) error {
 	if l.types[t.Name] != nil {
 		return l.bad(at.Line, "type %s is defined twice", t.Name)
 	}
-	if !strings.Contains(t.Match, "(") || strings.Contains(t.Match, "(?:") {
-		if err := t.compile(); err != nil {
-			return l.bad(at.Line, "type %s: %v", t.Name, err)
-		}
-	} else {
+	if strings.Contains(t.Match, "(") && !strings.Contains(t.Match, "(?:") {
 		return l.bad(at.Line, "type %s: write (?:…) for a group", t.Name)
+	}
+	if err := t.compile(); err != nil {
+		return l.bad(at.Line, "type %s: %v", t.Name, err)
 	}
 	if !t.matches(t.Example) {
 		return l.bad(at.Line, "type %s does not match its own example %q", t.Name, t.Example)

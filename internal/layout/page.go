@@ -6,7 +6,8 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode"
+
+	"mrtq/internal/printable"
 )
 
 // WriteMarkdown writes the map as a page for people.
@@ -121,20 +122,7 @@ func cellCode(s string) string {
 
 // plain puts text on one line, without control characters and without
 // characters that change the direction of writing.
-func plain(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case r == '\n':
-			b.WriteByte(' ')
-		case unicode.IsControl(r), unicode.Is(unicode.Cf, r):
-			fmt.Fprintf(&b, "U+%04X", r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
+func plain(s string) string { return printable.Text(strings.ReplaceAll(s, "\n", " ")) }
 
 // WriteHTML writes the map as a complete HTML page, which loads nothing from a
 // network.

@@ -126,15 +126,11 @@ func sample(text string, params []param) string {
 // template is a text with parameters to replace, such as {value}.
 type template string
 
-// fill replaces the parameters with values. ok is false if one is unknown.
-func (t template) fill(value func(name string) (string, bool)) (out string, ok bool) {
-	ok = true
-	out = paramPattern.ReplaceAllStringFunc(string(t), func(p string) string {
-		v, found := value(paramPattern.FindStringSubmatch(p)[1])
-		ok = ok && found
-		return v
+// fill replaces the parameters with values.
+func (t template) fill(value func(name string) string) string {
+	return paramPattern.ReplaceAllStringFunc(string(t), func(p string) string {
+		return value(paramPattern.FindStringSubmatch(p)[1])
 	})
-	return out, ok
 }
 
 // names are the template's parameters.

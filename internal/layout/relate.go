@@ -59,20 +59,20 @@ func (r *Relation) usesField() bool {
 }
 
 func (c *checker) apply(r *Relation, path string, params Params, value string) {
-	fill := func(name string) (string, bool) {
+	fill := func(name string) string {
 		if name == "value" {
-			return value, true
+			return value
 		}
-		return params.Get(name), true
+		return params.Get(name)
 	}
 	if r.same != "" {
-		want, _ := r.same.fill(fill)
+		want := r.same.fill(fill)
 		if want != value && !(r.Prefix && strings.HasPrefix(want, value)) {
 			c.broken(r, path, r.fieldName()+" "+show([]byte(want)), show([]byte(value)))
 		}
 		return
 	}
-	to, _ := r.refers.fill(fill)
+	to := r.refers.fill(fill)
 	if znode.ValidatePath(to) != nil {
 		c.broken(r, path, "a path of a znode", show([]byte(to)))
 		return

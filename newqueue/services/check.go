@@ -17,13 +17,11 @@ import (
 // Check compares a tree in dialect mrt-zk with every demand, and returns the
 // violations in the order of ids and paths. No client may write while the tree is
 // read.
-func Check(tree *znode.Tree) []Violation { return check(tree, nil) }
-
-func check(tree *znode.Tree, entries func(bid string, f newqueue.BatchFolder) int) []Violation {
+func Check(tree *znode.Tree) []Violation {
 	var all []Violation
 	items := map[string]*item{}
 	c := newChecker(func(_ *item, v Violation) { all = append(all, v) })
-	c.entries, c.profiles, c.waiting = entries, entries != nil, map[string]*item{}
+	c.waiting = map[string]*item{}
 	c.done = func(it *item) { items[it.path] = &item{path: it.path, state: it.state, worker: it.worker} }
 	report, err := layout.Check(context.Background(), layout.InMemory(tree), layoutmap.Map(newqueue.MrtZK), layout.Options{
 		Natives: []layout.NewNative{layoutmap.Places(newqueue.MrtZK), func(func(layout.Found)) layout.Native { return c }},

@@ -22,10 +22,9 @@ type checker struct {
 	without  map[string]string // jobs without one, and what they have instead
 
 	// What the checks differ in; nil for what one does not need.
-	held    func(layout.Visit)                           // reports a lock, instead of a violation
-	done    func(*item)                                  // is told of each item
-	entries func(bid string, f newqueue.BatchFolder) int // counts entries of the whole queue, instead of those that pass
-	waiting map[string]*item                             // jobs in no state, until their queue entries pass
+	held    func(layout.Visit) // reports a lock, instead of a violation
+	done    func(*item)        // is told of each item
+	waiting map[string]*item   // jobs in no state, until their queue entries pass
 }
 
 func newChecker(violated func(*item, Violation)) *checker {
@@ -103,11 +102,6 @@ func (c *checker) finish() {
 	case it.isBatch():
 		if id, ok := it.value("submission", "batchID").(string); ok {
 			c.batchIDs[it.id] = id
-		}
-		if c.entries != nil {
-			for _, f := range newqueue.BatchFolders {
-				it.entries[f] = c.entries(it.id, f)
-			}
 		}
 	case it.isJob():
 		if id, ok := c.batchIDs[it.bid]; ok {

@@ -79,7 +79,7 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 	}
 	cfg := opt.Session
 	cfg.Address = address
-	s := &suite{opt: opt, session: cfg, acl: session.ACL(cfg), report: &Report{}}
+	s := &suite{opt: opt, session: cfg, acl: session.ACL(cfg), used: runner.NewUsage(), report: &Report{}}
 	names := opt.Features
 	if names == nil {
 		names = Features
@@ -97,7 +97,12 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 		return nil, fmt.Errorf("migration: stopped after %d scenarios: %w", s.report.Scenarios, context.Cause(ctx))
 	case s.report.Scenarios == 0 && passed:
 		return nil, accept.ErrNothing
-	case !passed && len(s.report.Problems) == 0:
+	case opt.Features == nil && opt.Tags == "" && opt.Restart != nil:
+		for _, pattern := range s.used.Unused() { // these definitions should be removed
+			s.report.Problems = append(s.report.Problems, "unused: no scenario says "+pattern)
+		}
+	}
+	if !passed && len(s.report.Problems) == 0 {
 		s.report.Problems = append(s.report.Problems, "something could not be run: a feature that can't be read, or a scenario without steps; stderr may say more")
 	}
 	return s.report, nil
@@ -108,47 +113,35 @@ type suite struct {
 	opt     Options
 	session zkconn.Config
 	acl     []zk.ACL
+	used    *runner.Usage
 
 	mu     sync.Mutex
 	report *Report
 }
 
-// run runs a feature. If all its scenarios ran, it reports the step definitions that none
-// of them uses as problems, because they should be removed.
+// run runs a feature.
 func (s *suite) run(ctx context.Context, name string) (passed bool, err error) {
 	text, err := features.Files.ReadFile(name)
 	if err != nil {
 		return false, err
 	}
-	used := runner.NewUsage()
 	tags := s.opt.Tags
 	if s.opt.Restart == nil {
 		tags = strings.TrimPrefix(tags+" && ~@restart", " && ")
 	}
-	passed, err = runner.Run(ctx, runner.Options{
+	return runner.Run(ctx, runner.Options{
 		Chapters: [][]godog.Feature{{{Name: name, Contents: text}}}, Tags: tags,
-		Scenario: func(sc *godog.ScenarioContext) { s.scenario(name, sc, used.Watch(sc)) },
+		Scenario: func(sc *godog.ScenarioContext) { s.scenario(sc, s.used.Watch(sc)) },
 		Format:   s.opt.Format, Out: s.opt.Out, Color: s.opt.Color,
 	})
-	if tags == "" {
-		for _, pattern := range used.Unused() {
-			s.report.Problems = append(s.report.Problems, fmt.Sprintf("unused: no scenario of %s says %s", name, pattern))
-		}
-	}
-	return passed, err
 }
 
-// scenario creates the world of a scenario.
-func (s *suite) scenario(feature string, sc *godog.ScenarioContext, steps runner.Steps) {
+// scenario creates the world of a scenario. Its steps are those of both features.
+func (s *suite) scenario(sc *godog.ScenarioContext, steps runner.Steps) {
 	w := &world{suite: s, dialect: "design"}
 	sc.Before(w.setUp)
 	sc.After(w.tearDown)
-	switch feature {
-	case "services.feature":
-		(&serviceWorld{world: w}).register(steps)
-	default:
-		w.register(steps)
-	}
+	w.register(steps)
 }
 
 // oneLine matches the line breaks of an error, which become "; ".

@@ -1,31 +1,127 @@
 package migration
 
-// The steps with two migrators, and those with a migration that is stopped, is killed
-// or loses its server.
+// The steps with other users of the new queue, and those with a migration that is stopped,
+// is killed or loses its server.
 
 import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
 	"mrtq/harness/accept/internal/session"
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
 )
 
-func (w *world) made(jobs, rewritten int) error {
-	if err := w.wantCode(0); err != nil {
+// tamper changes one job's configuration at a time, as a person with zkCli would, runs
+// verify, and undoes the change.
+func (w *world) tamper(how string) error {
+	tree, err := w.tree("/new")
+	if err != nil {
 		return err
 	}
-	var m struct{ Done struct{ Jobs, Rewritten int } }
-	if err := w.json(&m); err != nil {
-		return err
-	}
-	if m.Done.Jobs != jobs || m.Done.Rewritten != rewritten {
-		return fmt.Errorf("done %+v", m.Done)
+	for _, jid := range tree.Children(newqueue.JobsPath) {
+		job := newqueue.JobPath(jid)
+		path := job + "/configuration"
+		n := tree.Get(path)
+		if n == nil {
+			continue
+		}
+		at := w.root + "/new" + path
+		var undo func() error
+		switch how {
+		case "deleted":
+			err = w.conn.Delete(at, -1)
+			undo = func() error { return w.create("/new"+path, n.Data) }
+		case "changed":
+			_, err = w.conn.Set(at, []byte("by hand"), -1)
+			undo = func() error { _, err := w.conn.Set(at, n.Data, -1); return err }
+		case "given a child":
+			err = w.create("/new"+path+"/by-hand", nil)
+			undo = func() error { return w.conn.Delete(at+"/by-hand", -1) }
+		}
+		if err != nil {
+			return err
+		}
+		if err := w.run(commands["verifies"]); err != nil {
+			return err
+		}
+		if err := all(w.wantCode(1), w.says(job), undo()); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
 	}
 	return nil
+}
+
+func (w *world) liveQueue() error {
+	for _, z := range [][2]string{
+		{"/batches", ""}, {"/batch-uuids", ""}, {"/jobs", ""}, {"/jobs/states", ""}, {"/jobs/states/pending", ""},
+		{"/locks", ""}, {"/locks/queue", ""}, {"/locks/queue/ingest", "closed for the weekend"},
+		{"/batches/bid0000000000", ""},
+		{"/batches/bid0000000000/submission", `{"batchID":"other","profile_name":"p"}`},
+		{"/batches/bid0000000000/status", `{"status":"processing","last_modified":"2026-11-21T12:00:00Z"}`},
+		{"/batches/bid0000000000/states", ""}, {"/batches/bid0000000000/states/batch-processing", ""},
+		{"/batches/bid0000000000/states/batch-processing/jid0000000001", ""},
+		{"/batch-uuids/other", "bid0000000000"},
+		{"/jobs/jid0000000001", ""}, {"/jobs/jid0000000001/bid", "bid0000000000"},
+		{"/jobs/jid0000000001/configuration", `{"batch_id":"bid0000000000"}`},
+		{"/jobs/jid0000000001/status", `{"status":"pending","last_successful_status":null,"last_modification_date":"2026-11-21T12:00:00Z","retry_count":0}`},
+		{"/jobs/jid0000000001/priority", "5"}, {"/jobs/jid0000000001/space_needed", "0"},
+		{"/jobs/states/pending/05-jid0000000001", ""},
+	} {
+		if err := w.create("/new"+z[0], []byte(z[1])); err != nil {
+			return err
+		}
+	}
+	var err error
+	w.others, err = w.tree("/new")
+	return err
+}
+
+func (w *world) othersUntouched() error {
+	now, err := w.tree("/new")
+	if err != nil {
+		return err
+	}
+	for n := range w.others.All("/") {
+		if n.Path == "/" || n.Path == newqueue.JobsPath {
+			continue // the migration writes the newest run's id there
+		}
+		got := now.Get(n.Path)
+		held := n.Path == newqueue.QueueHoldPath(newqueue.HoldIngest) // migrate becomes an owner of the hold
+		if got == nil || got.Stat.Czxid != n.Stat.Czxid || got.Stat.Mzxid != n.Stat.Mzxid && !held {
+			return fmt.Errorf("%s was written", n.Path)
+		}
+	}
+	return w.wantCode(0)
+}
+
+func (w *world) idsGoOn() error {
+	tree, err := w.tree("/new")
+	if err != nil {
+		return err
+	}
+	for i := int32(2); i <= 10; i++ {
+		if path := newqueue.JobPath(newqueue.SequenceID(newqueue.JobPrefix, i)); tree.Get(path) == nil {
+			return fmt.Errorf("there is no %s", path)
+		}
+	}
+	return nil
+}
+
+func (w *world) nextSubmission() error {
+	path, err := w.conn.Create(w.root+"/new/jobs/jid", []byte{}, zk.FlagSequence, w.acl)
+	if err != nil {
+		return err
+	}
+	if id := znode.Name(path); id != "jid0000000011" {
+		return fmt.Errorf("it got %s", id)
+	}
+	return w.conn.Delete(path, -1)
 }
 
 func (w *world) migrateTwice() error {
@@ -34,10 +130,9 @@ func (w *world) migrateTwice() error {
 		err error
 	}
 	both := make(chan ended)
-	args := append(w.migrating(), w.source(), w.target())
 	for range 2 {
 		go func() {
-			o, err := outcomeOf(w.command(args...))
+			o, err := outcomeOf(w.command(commands["migrates, deciding every record"]))
 			both <- ended{o, err}
 		}()
 	}
@@ -45,14 +140,11 @@ func (w *world) migrateTwice() error {
 	for range 2 {
 		e := <-both
 		w.last = e.outcome
-		if err := all(e.err, w.wantCode(0)); err != nil {
+		var m struct{ Created struct{ Jobs int } }
+		if err := all(e.err, w.wantCode(0), w.json(&m)); err != nil {
 			return err
 		}
-		var m struct{ Done struct{ Jobs int } }
-		if err := w.json(&m); err != nil {
-			return err
-		}
-		jobs += m.Done.Jobs
+		jobs += m.Created.Jobs
 	}
 	if jobs != 9 {
 		return fmt.Errorf("%d jobs were created, want 9", jobs)
@@ -60,20 +152,11 @@ func (w *world) migrateTwice() error {
 	return nil
 }
 
-func (w *world) migratedOnce() error {
-	return all(w.run("verify -o json", w.source(), w.target()), w.wantCode(0))
-}
-
-// migrating is mrtq migrate in the scenario's dialect, with every record decided.
-func (w *world) migrating() []string {
-	return strings.Fields("migrate -o json --dialect " + w.dialect + " " + decide)
-}
-
-// midway starts a migration to the target, and returns when at least the given number of
+// midway starts a migration to a chroot, and returns when at least the given number of
 // transactions are done. The version of the run's znode counts them. end sends the
 // migration a signal, unless that is nil, and waits until the migration has ended.
-func (w *world) midway(target string, transactions int32, flags ...string) (end func(os.Signal) (outcome, error), err error) {
-	cmd := w.command(slices.Concat(w.migrating(), flags, []string{w.source(), w.at(target)})...)
+func (w *world) midway(line, target string, transactions int32) (end func(os.Signal) (outcome, error), err error) {
+	cmd := w.command(line)
 	var stdout, stderr strings.Builder
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Start(); err != nil {
@@ -107,10 +190,11 @@ func (w *world) midway(target string, transactions int32, flags ...string) (end 
 }
 
 func (w *world) migrateKilled() error {
-	if err := all(w.wantCode(0), w.create(w.root+"/elsewhere", []byte{})); err != nil {
+	const line = "migrate -o json FIRST DECIDED SOURCE ELSEWHERE"
+	if err := all(w.wantCode(0), w.create("/elsewhere", nil)); err != nil {
 		return err
 	}
-	kill, err := w.midway("/elsewhere", 300, "--second-queue")
+	kill, err := w.midway(line, "/elsewhere", 40)
 	if err != nil {
 		return err
 	}
@@ -119,15 +203,14 @@ func (w *world) migrateKilled() error {
 		return fmt.Errorf("it was not killed: exit code %d, %v", killed.code, err)
 	}
 	jobs, _, err := w.conn.Children(w.root + "/elsewhere/jobs")
-	if err != nil || len(jobs) < 1000 || len(jobs) > 16_000 {
+	if err != nil || len(jobs) < 1000 || len(jobs) > 5000 {
 		return fmt.Errorf("%d jobs exist after the kill, so it was not in the middle (%v)", len(jobs), err)
 	}
-	w.last, err = outcomeOf(w.command(append(w.migrating(), w.source(), w.at("/elsewhere"))...))
-	return all(err, w.wantCode(0))
+	return all(w.run(line), w.wantCode(0))
 }
 
-// bothSame compares the two trees byte for byte, except the runs' own records, which have
-// times and owners.
+// bothSame compares the jobs, batches and requests of both trees byte for byte. The holds
+// and the migration's own records have times, and the transactions can have other sizes.
 func (w *world) bothSame() error {
 	a, err := w.tree("/new")
 	if err != nil {
@@ -137,20 +220,12 @@ func (w *world) bothSame() error {
 	if err != nil {
 		return err
 	}
-	const run = "/migration/runs/run0000000000"
-	if _, ok := a[run]; !ok {
-		return fmt.Errorf("%s does not exist in /new", run)
-	}
-	if _, ok := b[run]; !ok {
-		return fmt.Errorf("%s does not exist in /elsewhere", run)
-	}
-	delete(a, run)
-	delete(b, run)
-	return sameData(a, b)
+	return all(same(a, b, newqueue.BatchesPath), same(a, b, newqueue.BatchUUIDsPath), same(a, b, newqueue.JobsPath),
+		same(a, b, newqueue.AccessPath))
 }
 
 func (w *world) interrupt() error {
-	signal, err := w.midway("/new", 5)
+	signal, err := w.midway(commands["migrates, deciding every record"], "/new", 5)
 	if err != nil {
 		return err
 	}
@@ -162,7 +237,7 @@ func (w *world) interrupt() error {
 // session survives, the migration continues. Otherwise the migration must say that its
 // session is lost.
 func (w *world) serverLost() error {
-	wait, err := w.midway("/new", 20)
+	wait, err := w.midway(commands["migrates, deciding every record"], "/new", 20)
 	if err != nil {
 		return err
 	}
@@ -206,7 +281,8 @@ func (w *world) stoppedCleanly() error {
 		return err
 	}
 	entries := map[string]int{}
-	for path := range tree {
+	for n := range tree.All("/") {
+		path := n.Path
 		parts := strings.Split(path, "/")
 		switch {
 		case strings.HasPrefix(path, "/jobs/states/") && len(parts) == 5:
@@ -216,14 +292,14 @@ func (w *world) stoppedCleanly() error {
 		}
 	}
 	jobs := 0
-	for path := range tree {
-		jid, ok := strings.CutPrefix(path, "/jobs/")
-		if !ok || strings.Contains(jid, "/") || jid == "states" {
+	for _, jid := range tree.Children(newqueue.JobsPath) {
+		if jid == "states" {
 			continue
 		}
 		jobs++
+		path := newqueue.JobPath(jid)
 		for _, node := range []string{"bid", "configuration", "identifiers", "metadata", "priority", "space_needed", "status"} {
-			if _, ok := tree[path+"/"+node]; !ok {
+			if tree.Get(path+"/"+node) == nil {
 				return fmt.Errorf("%s has no %s", path, node)
 			}
 		}

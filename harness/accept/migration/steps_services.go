@@ -13,7 +13,6 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"mrtq/harness/accept/internal/runner"
 	"mrtq/harness/accept/internal/session"
 	"mrtq/harness/daemons"
 	"mrtq/internal/legacyqueue"
@@ -22,86 +21,20 @@ import (
 	"mrtq/newqueue"
 )
 
-// serviceWorld is a world with the deployed services in it.
-type serviceWorld struct {
-	*world
-	services *daemons.World
-	batches  map[string]string // the status of each when the services started
-	planned  servicePlan       // what the last plan says about the services
-	record   string            // the only legacy record, in a scenario that has one
-	payload  daemons.Payload   // where the payload of failed records is; "" is in producer/
-}
-
-// servicePlan is what a plan says about the services.
-type servicePlan struct {
-	Readers  string
-	Records  []struct{ Path, Queue, ID string }
-	Services []struct {
-		Requirement, Then string
-		Blocking          bool
-		Items             []struct{ Path, Node string }
-	}
-}
-
-func (w *serviceWorld) register(s runner.Steps) {
-	s.Step(`the dialect (design|mrt-zk)`, func(d string) { w.dialect = d })
-	s.Step(`the legacy queue that the JVM services wrote`, w.corpus)
-	s.Step(`a legacy queue of (\d+) records of all formats`, w.generated)
-	s.Step(`a legacy queue as the deployed services wrote it`, w.deployed)
-	s.Step(`a legacy queue with (.+)`, w.oneRecord)
-	s.Step(`the queue was migrated`, func() error { return all(w.plan(decide), w.readPlan(), w.migrateDeciding(), w.wantCode(0)) })
-
-	s.Step(`the operator plans the migration`, func() error { return all(w.plan(""), w.readPlan()) })
-	s.Step(`the operator plans the migration, deciding every record`, func() error { return all(w.plan(decide), w.readPlan()) })
-	s.Step(`the operator migrates with the defaults`, func() error { return w.migrate("") })
-	s.Step(`the operator migrates, deciding every record`, func() error { return all(w.migrateDeciding(), w.wantCode(0)) })
-	s.Step(`the operator migrates without naming a dialect`, func() error { return w.run("migrate -o json "+decide, w.source(), w.target()) })
-	s.Step(`the operator migrates in dialect (design|mrt-zk)`, func(d string) error {
-		return w.run("migrate -o json --dialect "+d+" "+decide, w.source(), w.target())
-	})
-	s.Step(`the operator verifies`, func() error { return w.run("verify -o json", w.source(), w.target()) })
-	s.Step(`the holds are released and the services run`, w.liftHolds)
-	s.Step(`the services run`, w.runServices)
-	s.Step(`an administrator releases the held jobs and requeues the failed ones`, w.administer)
-	s.Step(`an administrator requests update reports of the failed batches`, w.reportFailed)
-	s.Step(`the hourly cleanup runs`, w.clean)
-
-	s.Step(`the plan is accepted`, func() error { return w.wantCode(0) })
-	s.Step(`the migration is refused`, func() error { return w.wantCode(1) })
-	s.Step(`nothing differs`, func() error { return w.wantCode(0) })
-	s.Step(`nothing at all was written`, w.nothingWritten)
-	s.Step(`it says that the deployed services can read the new queue`, w.saysReaders)
-	s.Step(`the plan says (.+)`, w.planSays)
-	s.Step(`it says "([^"]+)"`, w.saysNext)
-	s.Step(`every job is completed, except the deleted ones`, func() error { return w.jobsCompleted(nil) })
-	s.Step(`every job that the plan did not name is completed, except the deleted ones`, func() error { return w.jobsCompleted(w.named()) })
-	s.Step(`every batch that was not completed before was reported once`, w.reportedOnce)
-	s.Step(`nothing troubled the services`, func() error { return w.troubles(nil) })
-	s.Step(`the plan named everything that troubled the services`, func() error { return w.troubles(w.named()) })
-	s.Step(`no batch and no job is left`, w.nothingLeft)
-	s.Step(`it is taken by (.+)`, w.takenBy)
-	s.Step(`it ends (\S+)`, w.ends)
-	s.Step(`its batch's report is sent (once|never)`, w.reportSent)
-	s.Step(`they took nothing and sent no mail`, w.tookNothing)
-	s.Step(`its payload is (.+)`, func(where string) { w.payload = daemons.Payload(where) })
-	s.Step(`it was stored (.+)`, w.stored)
-	s.Step(`it removes the batches that the plan said it would`, w.removedAsSaid)
-}
-
 // load writes a legacy queue through the scenario's session.
-func (w *serviceWorld) load(tree *znode.Tree) error {
+func (w *world) load(tree *znode.Tree) error {
 	for n := range tree.All("/") {
 		if n.Path == "/" {
 			continue
 		}
-		if err := w.create(w.root+"/legacy"+n.Path, n.Data); err != nil {
+		if err := w.create("/legacy"+n.Path, n.Data); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *serviceWorld) deployed() error {
+func (w *world) deployed() error {
 	tree, err := legacyqueue.Deployed()
 	if err != nil {
 		return err
@@ -156,7 +89,7 @@ func optional() legacy.Payload {
 	return p
 }
 
-func (w *serviceWorld) oneRecord(kind string) error {
+func (w *world) oneRecord(kind string) error {
 	r, known := records[kind]
 	if !known {
 		return fmt.Errorf("no record is defined as %q", kind)
@@ -187,13 +120,8 @@ func (w *serviceWorld) oneRecord(kind string) error {
 	return w.load(tree)
 }
 
-func (w *serviceWorld) readPlan() error {
-	w.planned = servicePlan{}
-	return w.json(&w.planned)
-}
-
 // start returns the scenario's services, which it starts when it is first called.
-func (w *serviceWorld) start() (*daemons.World, error) {
+func (w *world) start() (*daemons.World, error) {
 	if w.services != nil {
 		return w.services, nil
 	}
@@ -201,15 +129,30 @@ func (w *serviceWorld) start() (*daemons.World, error) {
 	if err != nil {
 		return nil, err
 	}
+	tree, err := w.tree("/new")
+	if err != nil {
+		return nil, err
+	}
+	w.items = map[string]string{}
+	for _, folder := range []string{newqueue.JobsPath, newqueue.AccessQueuePath(newqueue.AccessSmall), newqueue.AccessQueuePath(newqueue.AccessLarge)} {
+		for _, name := range tree.Children(folder) {
+			if record := recordOf(tree.Get(folder + "/" + name)); record != "" {
+				w.items[folder+"/"+name] = record
+			}
+		}
+	}
+	for _, uuid := range tree.Children(newqueue.BatchUUIDsPath) { // the plan names a batch by it
+		path := newqueue.BatchUUIDsPath + "/" + uuid
+		w.items[newqueue.BatchPath(string(tree.Get(path).Data))] = path
+	}
 	connect := func() (*zk.Conn, error) { return session.Open(context.Background(), w.session) }
 	w.services = daemons.New(daemons.Options{New: daemons.Site{Connect: connect, Root: w.root + "/new"}, Home: home})
-	w.closers = append(w.closers, w.services.Close)
 	return w.services, w.services.Start()
 }
 
 // home returns the folders of the jobs. The legacy service had begun with the failed and
 // the consumed jobs, so it had moved their payload, unless the scenario says otherwise.
-func (w *serviceWorld) home() (*daemons.Home, error) {
+func (w *world) home() (*daemons.Home, error) {
 	home := daemons.NewHome()
 	names, _, err := w.conn.Children(w.root + "/legacy/ingest")
 	if errors.Is(err, zk.ErrNoNode) {
@@ -234,7 +177,7 @@ func (w *serviceWorld) home() (*daemons.Home, error) {
 	return home, nil
 }
 
-func (w *serviceWorld) liftHolds() error {
+func (w *world) liftHolds() error {
 	s, err := w.start()
 	if err != nil {
 		return err
@@ -242,7 +185,7 @@ func (w *serviceWorld) liftHolds() error {
 	return all(s.LiftHolds(), w.runServices())
 }
 
-func (w *serviceWorld) clean() error {
+func (w *world) clean() error {
 	s, err := w.start()
 	if err != nil {
 		return err
@@ -250,7 +193,7 @@ func (w *serviceWorld) clean() error {
 	return s.Clean()
 }
 
-func (w *serviceWorld) runServices() error {
+func (w *world) runServices() error {
 	s, err := w.start()
 	if err != nil {
 		return err
@@ -263,7 +206,7 @@ func (w *serviceWorld) runServices() error {
 	return all(s.Run(), s.Leftovers())
 }
 
-func (w *serviceWorld) administer() error {
+func (w *world) administer() error {
 	jobs, err := w.services.States(newqueue.JobsPath)
 	if err != nil {
 		return err
@@ -282,7 +225,7 @@ func (w *serviceWorld) administer() error {
 	return nil
 }
 
-func (w *serviceWorld) reportFailed() error {
+func (w *world) reportFailed() error {
 	for bid, state := range w.batches {
 		if state == "Failed" {
 			if err := w.services.Do(daemons.UpdateReport, bid); err != nil {
@@ -293,7 +236,7 @@ func (w *serviceWorld) reportFailed() error {
 	return nil
 }
 
-func (w *serviceWorld) saysReaders() error {
+func (w *world) saysReaders() error {
 	if !strings.Contains(w.planned.Readers, "the deployed services") {
 		return fmt.Errorf("it says %q", w.planned.Readers)
 	}
@@ -302,7 +245,7 @@ func (w *serviceWorld) saysReaders() error {
 
 // planSays compares the effects that the plan names. The Then lists them in alphabetical
 // order.
-func (w *serviceWorld) planSays(want string) error {
+func (w *world) planSays(want string) error {
 	var then []string
 	for _, f := range w.planned.Services {
 		if !slices.Contains(then, f.Then) {
@@ -320,39 +263,30 @@ func (w *serviceWorld) planSays(want string) error {
 	return nil
 }
 
-func (w *serviceWorld) saysNext(want string) error {
-	if !strings.Contains(w.last.stdout+w.last.stderr, want) {
-		return fmt.Errorf("it says %.1500s %.500s", w.last.stdout, w.last.stderr)
-	}
-	return nil
-}
-
 // named returns the paths that the plan names: records, the jobs or requests that they
-// become, and batches. The job of an inventory record is in a batch that the run creates.
-func (w *serviceWorld) named() map[string]bool {
+// became, and batches. The job of an inventory record is in a batch that the run creates.
+func (w *world) named() map[string]bool {
 	named := map[string]bool{}
 	for _, f := range w.planned.Services {
 		for _, i := range f.Items {
 			if f.Blocking {
-				named[i.Path], named[i.Node] = true, true
+				named[i.Path] = true
 			}
 		}
 	}
-	for _, r := range w.planned.Records {
-		if !named[r.Path] {
+	for path, record := range w.items {
+		if !named[record] {
 			continue
 		}
-		for _, root := range []string{"/jobs/", "/access/small/", "/access/large/"} {
-			named[root+r.ID] = true
-		}
-		if bid, _, err := w.conn.Get(w.root + "/new/jobs/" + r.ID + "/bid"); err == nil && r.Queue == "inventory" {
-			named["/batches/"+string(bid)] = true
+		named[path] = true
+		if bid, _, err := w.conn.Get(w.root + "/new" + path + "/bid"); err == nil {
+			named["/batches/"+string(bid)] = named["/batches/"+string(bid)] || strings.HasPrefix(record, "/mrt.inventory")
 		}
 	}
 	return named
 }
 
-func (w *serviceWorld) jobsCompleted(but map[string]bool) error {
+func (w *world) jobsCompleted(but map[string]bool) error {
 	jobs, err := w.services.States(newqueue.JobsPath)
 	if err != nil {
 		return err
@@ -368,7 +302,7 @@ func (w *serviceWorld) jobsCompleted(but map[string]bool) error {
 	return nil
 }
 
-func (w *serviceWorld) troubles(but map[string]bool) error {
+func (w *world) troubles(but map[string]bool) error {
 	for _, t := range w.services.Troubles {
 		if !but[t.Item] {
 			return fmt.Errorf("%s", t)
@@ -377,7 +311,7 @@ func (w *serviceWorld) troubles(but map[string]bool) error {
 	return nil
 }
 
-func (w *serviceWorld) reportedOnce() error {
+func (w *world) reportedOnce() error {
 	mails := map[string]int{}
 	for _, m := range w.services.Mails {
 		mails[m.Batch]++
@@ -394,7 +328,7 @@ func (w *serviceWorld) reportedOnce() error {
 	return nil
 }
 
-func (w *serviceWorld) nothingLeft() error {
+func (w *world) nothingLeft() error {
 	jobs, err := w.services.States(newqueue.JobsPath)
 	batches, batchErr := w.services.States(newqueue.BatchesPath)
 	if err := all(err, batchErr); err != nil {
@@ -407,24 +341,16 @@ func (w *serviceWorld) nothingLeft() error {
 }
 
 // item returns the path of the job or request that the scenario's only record became.
-func (w *serviceWorld) item() (string, error) {
-	for _, r := range w.planned.Records {
-		if r.Path != w.record {
-			continue
+func (w *world) item() (string, error) {
+	for path, record := range w.items {
+		if record == w.record {
+			return path, nil
 		}
-		// The plan without decisions gives it the same id as the migration does.
-		switch r.Queue {
-		case "accessSmall":
-			return newqueue.AccessRequestPath(newqueue.AccessSmall, r.ID), nil
-		case "accessLarge":
-			return newqueue.AccessRequestPath(newqueue.AccessLarge, r.ID), nil
-		}
-		return newqueue.JobPath(r.ID), nil
 	}
-	return "", fmt.Errorf("%s is not in the plan", w.record)
+	return "", fmt.Errorf("%s was not migrated", w.record)
 }
 
-func (w *serviceWorld) takenBy(who string) error {
+func (w *world) takenBy(who string) error {
 	item, err := w.item()
 	if err != nil {
 		return err
@@ -446,7 +372,7 @@ func (w *serviceWorld) takenBy(who string) error {
 	return nil
 }
 
-func (w *serviceWorld) ends(want string) error {
+func (w *world) ends(want string) error {
 	item, err := w.item()
 	if err != nil {
 		return err
@@ -466,7 +392,7 @@ func (w *serviceWorld) ends(want string) error {
 }
 
 // stored says how the object of the scenario's only record was stored.
-func (w *serviceWorld) stored(want string) error {
+func (w *world) stored(want string) error {
 	got := "never"
 	for _, e := range w.services.Executions() {
 		switch {
@@ -484,32 +410,37 @@ func (w *serviceWorld) stored(want string) error {
 	return nil
 }
 
-func (w *serviceWorld) reportSent(times string) error {
+func (w *world) reportSent(times string) error {
 	if n := len(w.services.Mails); n != map[string]int{"once": 1, "never": 0}[times] {
 		return fmt.Errorf("%d mails were sent: %v", n, w.services.Mails)
 	}
 	return nil
 }
 
-func (w *serviceWorld) tookNothing() error {
+func (w *world) tookNothing() error {
 	if len(w.services.Took)+len(w.services.Mails) > 0 {
 		return fmt.Errorf("they took %v and sent %v", w.services.Took, w.services.Mails)
 	}
 	return nil
 }
 
-func (w *serviceWorld) removedAsSaid() error {
+func (w *world) removedAsSaid() error {
 	var said []string
 	for _, f := range w.planned.Services {
 		for _, i := range f.Items {
 			if f.Requirement == "removed-soon" {
-				said = append(said, strings.TrimPrefix(i.Node, "/batches/"))
+				said = append(said, i.Path)
 			}
 		}
 	}
+	var removed []string
+	for _, bid := range w.services.Removed {
+		removed = append(removed, w.items[newqueue.BatchPath(bid)])
+	}
 	slices.Sort(said)
-	if len(said) == 0 || !slices.Equal(said, w.services.Removed) {
-		return fmt.Errorf("the cleanup removed %v, but the plan said %v", w.services.Removed, said)
+	slices.Sort(removed)
+	if len(said) == 0 || !slices.Equal(said, removed) {
+		return fmt.Errorf("the cleanup removed %v, but the plan said %v", removed, said)
 	}
 	return nil
 }

@@ -9,36 +9,38 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"sort"
 	"strings"
-	"sync"
 
 	"github.com/cucumber/godog"
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/harness/accept/internal/session"
+	"mrtq/harness/daemons"
+	"mrtq/internal/znode"
 )
 
 // world belongs to one scenario. It has two chroots on the server, a working folder, and
 // the outcome of the last command. It reads the chroots through its own session.
 type world struct {
 	*suite
-	root           string // this scenario's chroot
-	conn           *zk.Conn
-	dir            string
-	dialect        string
-	last           outcome
-	before         map[string]seen // all znodes before the last command
-	start          map[string]seen // the new queue at the start
-	legacy         map[string]seen // the legacy queue after it was written
-	others         map[string]seen // the new queue before the migration, if it was in use
-	tampered       []string        // the changed znodes that verification did not name
-	added          string          // the job that was submitted after the migration
-	gone           []string        // the records whose jobs were finished and cleaned up
-	quarantineFile string
-	large          bool // the queue is too large to be read before every command
-	closers        []func()
+	root    string // this scenario's chroot
+	conn    *zk.Conn
+	dir     string
+	dialect string
+	last    outcome
+	planned plan // what the last plan says
+
+	before *znode.Tree // both queues before the last command
+	legacy *znode.Tree // the legacy queue after it was written
+	others *znode.Tree // the new queue before the migration, if it was in use
+	gone   []string    // the records whose jobs were finished and cleaned up
+	large  bool        // the queue is too large to be read before every command
+
+	services *daemons.World
+	batches  map[string]string // the state of each when the services started
+	items    map[string]string // when the services started: the record of each migrated job and request, the name of each batch
+	record   string            // the only legacy record, in a scenario that has one
+	payload  daemons.Payload   // where the payload of failed records is; "" is in producer/
 }
 
 // outcome is the result of a command, for a Then to check.
@@ -47,14 +49,40 @@ type outcome struct {
 	stdout, stderr string
 }
 
-// seen is one znode as the scenario's session reads it.
-type seen struct {
-	data string
-	stat zk.Stat
+// commands are the commands of mrtq that an operator gives, by the words of a scenario.
+// The words in capitals stand for what arguments has.
+var commands = map[string]string{
+	"inspects the legacy queue":                        "inspect -o ndjson SOURCE",
+	"plans the migration":                              "plan -o json FIRST SOURCE TARGET",
+	"plans the migration, deciding every record":       "plan -o json FIRST DECIDED SOURCE TARGET",
+	"saved a plan, deciding every record":              "plan -o json FIRST DECIDED --out PLAN SOURCE TARGET",
+	"migrates with the defaults":                       "migrate -o json FIRST QUARANTINE SOURCE TARGET",
+	"migrates, deciding every record":                  "migrate -o json FIRST DECIDED QUARANTINE SOURCE TARGET",
+	"migrates one of those records again":              "migrate -o json DECIDED QUARANTINE --hold-again --again GONE SOURCE TARGET",
+	"migrates, and knows that the ledger was restored": "migrate -o json DECIDED QUARANTINE --restored SOURCE TARGET",
+	"migrates with the saved plan":                     "migrate -o json QUARANTINE --plan PLAN",
+	"migrates without naming a dialect":                "migrate -o json --new-queue DECIDED QUARANTINE SOURCE TARGET",
+	"migrates in the other dialect":                    "migrate -o json --dialect OTHER DECIDED QUARANTINE SOURCE TARGET",
+	"verifies":                                         "verify -o json QUARANTINE SOURCE TARGET",
+	"releases the queue":                               "release QUARANTINE TARGET SOURCE",
+	"rolls back the migration":                         "rollback --run run0000000000 TARGET",
+	"dumped the new queue":                             "dump TARGET --out DUMP",
+	"restores the ledger from the dump":                "restore TARGET --below /migration --in DUMP",
 }
 
-// decide has the flags with which migrate migrates every record that can be decoded.
-const decide = "--undecodable quarantine --consumed pending --inventory-records migrate --unserviceable migrate"
+// arguments are what the words in commands stand for.
+func (w *world) arguments() map[string]string {
+	quarantine := "--quarantine " + filepath.Join(w.dir, "quarantine.ndjson")
+	return map[string]string{
+		"SOURCE": w.at("/legacy"), "TARGET": w.at("/new"), "ELSEWHERE": w.at("/elsewhere"),
+		"FIRST": "--new-queue --dialect " + w.dialect, "OTHER": map[string]string{"design": "mrt-zk", "mrt-zk": "design"}[w.dialect],
+		// DECIDED migrates every record that can be decoded.
+		"DECIDED":    "--undecodable quarantine --consumed pending --inventory-records migrate --unserviceable migrate",
+		"QUARANTINE": quarantine,
+		"PLAN":       filepath.Join(w.dir, "plan.json"), "DUMP": filepath.Join(w.dir, "new.ndjson.gz"),
+		"GONE": strings.Join(w.gone[:min(1, len(w.gone))], ""),
+	}
+}
 
 func (w *world) setUp(ctx context.Context, _ *godog.Scenario) (_ context.Context, err error) {
 	if err := context.Cause(ctx); err != nil {
@@ -67,27 +95,17 @@ func (w *world) setUp(ctx context.Context, _ *godog.Scenario) (_ context.Context
 	if w.conn, err = session.Open(ctx, w.session); err != nil {
 		return ctx, err
 	}
-	w.quarantineFile = filepath.Join(w.dir, "mrtq-quarantine.ndjson")
-	if err := w.makeRoot(); err != nil {
-		return ctx, err
-	}
-	w.start, err = w.tree("/new")
-	return ctx, err
+	return ctx, w.makeRoot()
 }
 
 // makeRoot creates the chroots of both queues.
 func (w *world) makeRoot() error {
-	for _, path := range []string{w.root, w.root + "/legacy", w.root + "/new"} {
-		if err := w.create(path, []byte{}); err != nil {
-			return err
-		}
-	}
-	return nil
+	return all(w.create("", nil), w.create("/legacy", nil), w.create("/new", nil))
 }
 
 func (w *world) tearDown(ctx context.Context, sc *godog.Scenario, err error) (context.Context, error) {
-	for _, close := range w.closers {
-		close()
+	if w.services != nil {
+		w.services.Close()
 	}
 	if w.conn != nil {
 		w.conn.Close()
@@ -103,12 +121,18 @@ func (w *world) at(chroot string) string {
 	return strings.Join(w.session.Address.Servers, ",") + w.root + chroot
 }
 
-func (w *world) source() string { return w.at("/legacy") }
-func (w *world) target() string { return w.at("/new") }
-
-// command returns mrtq with arguments, in the scenario's folder and with an environment of
-// its own.
-func (w *world) command(args ...string) *exec.Cmd {
+// command returns mrtq with a line of arguments, in the scenario's folder and with an
+// environment of its own.
+func (w *world) command(line string) *exec.Cmd {
+	var args []string
+	words := w.arguments()
+	for _, word := range strings.Fields(line) {
+		if of, ok := words[word]; ok {
+			args = append(args, strings.Fields(of)...)
+		} else {
+			args = append(args, word)
+		}
+	}
 	cmd := exec.Command(w.opt.Command, append(args, w.opt.Flags...)...)
 	cmd.Args[0] = "mrtq"
 	cmd.Dir = w.dir
@@ -117,14 +141,16 @@ func (w *world) command(args ...string) *exec.Cmd {
 }
 
 // run runs mrtq and keeps its outcome for the Thens. It checks nothing.
-func (w *world) run(line string, args ...string) error {
-	var err error
+func (w *world) run(line string) (err error) {
 	if !w.large {
 		if w.before, err = w.tree(""); err != nil {
 			return err
 		}
 	}
-	w.last, err = outcomeOf(w.command(append(strings.Fields(line), args...)...))
+	if w.last, err = outcomeOf(w.command(line)); err == nil && strings.HasPrefix(line, "plan ") {
+		w.planned = plan{}
+		err = w.json(&w.planned)
+	}
 	return err
 }
 
@@ -154,103 +180,56 @@ func (w *world) json(v any) error {
 	return nil
 }
 
+// create creates a znode below the scenario's chroot.
 func (w *world) create(path string, data []byte) error {
-	_, err := w.conn.Create(path, data, 0, w.acl)
-	if err != nil {
+	if data == nil {
+		data = []byte{}
+	}
+	if _, err := w.conn.Create(w.root+path, data, 0, w.acl); err != nil {
 		return fmt.Errorf("create %s: %w", path, err)
 	}
 	return nil
 }
 
-// tree reads everything below sub in the scenario's chroot, with many requests under way.
-// Paths are relative to sub.
-func (w *world) tree(sub string) (map[string]seen, error) {
-	base := w.root + sub
-	if _, err := w.conn.Sync(base); err != nil {
-		return nil, err
+// tree reads everything below sub in the scenario's chroot. Paths are relative to sub.
+func (w *world) tree(sub string) (*znode.Tree, error) { return session.Tree(w.conn, w.root+sub, nil) }
+
+// same compares the paths and the data of two trees, at and below a znode.
+func same(want, got *znode.Tree, at string) error {
+	var found []string
+	for _, c := range znode.Diff(want, got, at) {
+		found = append(found, c.String())
 	}
-	tree := map[string]seen{}
-	var mu sync.Mutex
-	var first error
-	// There are a few readers for each level, and not one for each znode, because the
-	// race detector remembers every goroutine.
-	for level := []string{base}; len(level) > 0 && first == nil; {
-		below := make([][]string, len(level))
-		work := make(chan int)
-		var readers sync.WaitGroup
-		for range 32 {
-			readers.Go(func() {
-				for i := range work {
-					n, names, err := w.look(level[i])
-					mu.Lock()
-					if tree[strings.TrimPrefix(level[i], base)] = n; err != nil {
-						first = err
-					}
-					mu.Unlock()
-					below[i] = names
-				}
-			})
-		}
-		for i := range level {
-			work <- i
-		}
-		close(work)
-		readers.Wait()
-		level = slices.Concat(below...)
-	}
-	return tree, first
+	return differ(found)
 }
 
-// look reads one znode and the paths of its children.
-func (w *world) look(path string) (seen, []string, error) {
-	data, stat, err := w.conn.Get(path)
-	var names []string
-	if err == nil && stat.NumChildren > 0 {
-		names, _, err = w.conn.Children(path)
+// unwritten compares what a write would change, too.
+func unwritten(before, now *znode.Tree) error {
+	if err := same(before, now, "/"); err != nil {
+		return err
 	}
-	if err != nil {
-		return seen{}, nil, fmt.Errorf("%s: %w", path, err)
-	}
-	text := string(data)
-	if data == nil {
-		text = "(null)"
-	}
-	for i, name := range names {
-		names[i] = path + "/" + name
-	}
-	return seen{text, *stat}, names, nil
-}
-
-// sameData compares two trees' paths and data.
-func sameData(want, got map[string]seen) error {
-	return compare(want, got, func(a, b seen) bool { return a.data == b.data })
-}
-
-// sameStats compares everything that a write would change.
-func sameStats(want, got map[string]seen) error {
-	return compare(want, got, func(a, b seen) bool { return a == b })
-}
-
-func compare(want, got map[string]seen, same func(a, b seen) bool) error {
-	var diffs []string
-	for path, a := range want {
-		if b, ok := got[path]; !ok {
-			diffs = append(diffs, path+" is gone")
-		} else if !same(a, b) {
-			diffs = append(diffs, fmt.Sprintf("%s was %q %+v, is %q %+v", path, a.data, a.stat, b.data, b.stat))
+	var found []string
+	for n := range before.All("/") {
+		if now.Get(n.Path).Stat != n.Stat {
+			found = append(found, n.Path+": it was written")
 		}
 	}
-	for path := range got {
-		if _, ok := want[path]; !ok {
-			diffs = append(diffs, path+" is new")
-		}
-	}
-	if len(diffs) == 0 {
+	return differ(found)
+}
+
+func differ(found []string) error {
+	if len(found) == 0 {
 		return nil
 	}
-	sort.Strings(diffs)
-	if len(diffs) > 10 {
-		diffs = append(diffs[:10], "…")
+	return errors.New("the trees differ:\n" + strings.Join(found[:min(10, len(found))], "\n"))
+}
+
+// all returns the first error.
+func all(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
 	}
-	return errors.New("the trees differ:\n" + strings.Join(diffs, "\n"))
+	return nil
 }

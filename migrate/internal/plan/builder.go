@@ -353,34 +353,31 @@ func (b *Builder) planLayout() {
 	if p.Empty() {
 		return
 	}
-	need := slices.Clone(p.Dialect.StartNodes())
-	for _, r := range p.Records {
+	var need []string
+	add := func(paths ...string) {
+		for _, path := range paths {
+			if !slices.Contains(need, path) {
+				need = append(need, path)
+			}
+		}
+	}
+	add(p.Dialect.StartNodes()...)
+	for i := range p.Records {
+		r := &p.Records[i]
 		switch state := newqueue.JobState(r.State); {
 		case r.Action != Create:
 		case r.Queue.IsAccess():
-			need = append(need, newqueue.AccessPath, newqueue.AccessQueuePath(r.Queue.AccessQueue()))
+			add(newqueue.AccessPath, newqueue.AccessQueuePath(r.Queue.AccessQueue()))
 		case state != newqueue.JobDeleted || p.Dialect.KeepsDeleted():
-			need = append(need, newqueue.JobStatePath(state))
+			add(newqueue.JobStatePath(state))
 		}
-		need = compact(need)
 	}
-	need = append(need, newqueue.LocksPath, newqueue.QueueLocksPath)
-	for _, path := range compact(need) {
+	add(newqueue.LocksPath, newqueue.QueueLocksPath)
+	for _, path := range need {
 		if _, there := b.in.Target.Layout[path]; !there {
 			p.Layout = append(p.Layout, path)
 		}
 	}
-}
-
-// compact removes a last path that the list has already.
-func compact(paths []string) []string {
-	var out []string
-	for _, path := range paths {
-		if !slices.Contains(out, path) {
-			out = append(out, path)
-		}
-	}
-	return out
 }
 
 // planHolds refuses to hold queues again whose workers may be at work on the jobs of an

@@ -35,6 +35,9 @@ func (v *verifier) records(ctx context.Context) error {
 		if !f.There {
 			continue
 		}
+		if isUnreadable(f.Record) {
+			return fmt.Errorf("the legacy record %s can't be read: %s; verify needs credentials that can read it, or a dump that was made with them", f.Path, f.Err.Msg)
+		}
 		entry := v.t.Ledger.Find(f.Path)
 		compare.mu.Lock()
 		v.verdict.Records.Total++
@@ -51,6 +54,10 @@ func (v *verifier) records(ctx context.Context) error {
 	}
 	return compare.finish()
 }
+
+// isUnreadable reports whether a record's data could not be read. Then it is not known
+// whether the record has changed.
+func isUnreadable(r rules.Record) bool { return r.Err != nil && r.Err.Kind == rules.Unreadable }
 
 // migrated is the item of a record that is in the ledger.
 func (v *verifier) migrated(f source.Fetched, entry *ledger.Entry) item {

@@ -50,7 +50,7 @@ type row struct {
 
 var rows = map[migrate.Step]row{
 	migrate.StepWait:          {"Next: wait until it ends, then look again. Its progress:", Adviser.watch},
-	migrate.StepRestoreLedger: {"Next, from a dump of the target that was made after the last run:", Adviser.restoreLedger},
+	migrate.StepRestoreLedger: {"Next:", Adviser.restoreLedger},
 	migrate.StepNoQueue:       {"Check the address and its chroot. If nothing was migrated yet, that is normal, and the next step is:", Adviser.firstPlan},
 	migrate.StepFinish:        {"Next, to finish it, with the flags of its first call:", Adviser.finish},
 	migrate.StepFinishRollback: {"Next, to finish it:",

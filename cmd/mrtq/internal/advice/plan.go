@@ -95,7 +95,7 @@ func (a Adviser) planFlags(s Situation) (flags []Flag) {
 	if s.PlanFile == "" {
 		return nil
 	}
-	flags = Set("out", s.PlanFile)
+	flags = append(Set("out", s.PlanFile), Switch("force"))
 	if a.Name != "plan" {
 		flags = append(flags, Settings(s.Plan)...)
 	}
@@ -104,7 +104,7 @@ func (a Adviser) planFlags(s Situation) (flags []Flag) {
 
 // PlanAgain is the command that makes a saved plan again, with its settings.
 func (a Adviser) PlanAgain(s Situation) string {
-	return a.Command("plan", []string{s.Source, s.Target}, append(a.planFlags(s), Switch("force"))...)
+	return a.Command("plan", []string{s.Source, s.Target}, a.planFlags(s)...)
 }
 
 // migrate is the command that carries a plan out.

@@ -15,7 +15,7 @@ type refusal struct {
 
 // refusals has the way out of each refusal. The first row that applies counts.
 var refusals = []refusal{
-	{migrate.ErrDamaged, "Next, from a dump of the target that was made after the last run:", Adviser.restoreLedger},
+	{migrate.ErrDamaged, "Next:", Adviser.restoreLedger},
 	{migrate.ErrRestored, "Next, if that is acceptable:", func(a Adviser, _ Situation) string { return a.Again(Switch("restored")) }},
 	{migrate.ErrNotKept, "Next:", func(a Adviser, s Situation) string {
 		s.Quarantined = true

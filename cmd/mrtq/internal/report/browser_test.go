@@ -24,6 +24,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"mrtq/harness"
+	"mrtq/migrate"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files and the pictures in docs/pictures")
@@ -233,7 +234,7 @@ func TestBrowser(t *testing.T) {
 		want(b, said, "400 records")
 		want(b, `document.querySelectorAll('svg.states rect.box').length`, 5)
 		want(b, `document.querySelector('svg.states .count').textContent`, "203")
-		want(b, `document.querySelectorAll('#rate svg.columns rect').length > 10`, true)
+		want(b, `document.querySelectorAll('table.bars rect').length > 10`, true)
 		want(b, `[...document.querySelectorAll('nav a')].every(a => document.querySelector(a.getAttribute('href')))`, true)
 		b.quiet()
 	})
@@ -279,12 +280,12 @@ func searchAndSort(t *testing.T, ctx context.Context) {
 	want(b, said, "0 of 400 records")
 	typed("")
 	want(b, said, "400 records")
-	head := `[data-list=records] th.c-id button`
+	head := `[data-list=records] th.c-job button`
 	b.run(chromedp.Click(head))
-	want(b, records+`.querySelector('th.c-id').getAttribute('aria-sort')`, "ascending")
+	want(b, records+`.querySelector('th.c-job').getAttribute('aria-sort')`, "ascending")
 	want(b, firstCell, sample(400).Records[0].Path)
 	b.run(chromedp.Click(head))
-	want(b, records+`.querySelector('th.c-id').getAttribute('aria-sort')`, "descending")
+	want(b, records+`.querySelector('th.c-job').getAttribute('aria-sort')`, "descending")
 	want(b, firstCell, sample(400).Records[399].Path)
 	// Numbers are sorted as numbers, and a facet filters the rows.
 	b.run(chromedp.Click(`[data-list=records] th.c-priority button`), chromedp.Click(`[data-list=records] th.c-priority button`))
@@ -327,7 +328,7 @@ func hostileInBrowser(t *testing.T, ctx context.Context) {
 	want(b, `typeof globalThis.owned`, "undefined")
 	want(b, `document.querySelectorAll('img, iframe, object, link, form').length`, 0)
 	want(b, `document.querySelectorAll('script').length`, 2)
-	want(b, `document.title.startsWith('Verified')`, true)
+	want(b, `document.title.startsWith('Damaged')`, true)
 	// Marks that reverse the direction of writing are shown, not obeyed.
 	want(b, `/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/.test(document.documentElement.textContent)`, false)
 	want(b, `document.body.textContent.includes('\\u202egpj.exe')`, true)
@@ -407,7 +408,7 @@ const contrastScript = `(() => {
 })()`
 
 func contrast(t *testing.T, ctx context.Context, scheme string) {
-	for _, d := range []*Data{sample(400), planned(), wronged()} {
+	for _, d := range []*Data{sample(400), risky(), wronged()} {
 		b := open(t, ctx, d, 1280, 900, emulateScheme(scheme))
 		want(b, `matchMedia('(prefers-color-scheme: dark)').matches`, scheme == "dark")
 		b.js(`document.querySelectorAll('details').forEach(d => { d.open = true; }); ` + records + `.querySelector('.open').click()`)
@@ -471,7 +472,7 @@ func manyRecords(t *testing.T, ctx context.Context) {
 		}
 		return ms
 	}
-	sorted := timed("sorting", records+`.querySelector('th.c-record button').click(); `+records+`.querySelector('th.c-record button').click()`)
+	sorted := timed("sorting", records+`.querySelector('th.c-path button').click(); `+records+`.querySelector('th.c-path button').click()`)
 	searched := timed("searching", `const s = `+records+`.querySelector('input'); s.value = 'jid0000099999'; s.dispatchEvent(new Event('input')); `+records+`.querySelector('select').dispatchEvent(new Event('change'))`)
 	want(b, said, "1 of 100,000 records")
 	again := timed("searching again", `const s = `+records+`.querySelector('input'); s.value = 'jid00000123'; `+records+`.querySelector('select').dispatchEvent(new Event('change'))`)
@@ -485,8 +486,13 @@ func manyRecords(t *testing.T, ctx context.Context) {
 
 // pictures are the pictures of the README. -update takes them again.
 func pictures(t *testing.T, ctx context.Context) {
+	d := sample(4000)
+	d.Verdict.Late = nil
+	d.Next = func(migrate.Step) string {
+		return "Next, to verify and release: mrtq release " + sampleTarget + " " + sampleSource
+	}
 	for _, scheme := range []string{"light", "dark"} {
-		b := open(t, ctx, sample(4000), 1120, 1180, emulateScheme(scheme))
+		b := open(t, ctx, d, 1120, 1180, emulateScheme(scheme))
 		shot := func(take chromedp.Action[[]byte], path string) {
 			png, err := chromedp.Run(b.ctx, take)
 			if err == nil {
@@ -496,7 +502,7 @@ func pictures(t *testing.T, ctx context.Context) {
 				t.Fatal(err)
 			}
 		}
-		path := filepath.Join("../../docs/pictures", "report-"+scheme+".png")
+		path := filepath.Join("../../../../docs/pictures", "report-"+scheme+".png")
 		if *update {
 			shot(chromedp.CaptureScreenshot(), path)
 		}

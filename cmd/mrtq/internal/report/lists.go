@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"mrtq/internal/layout"
 	"mrtq/internal/printable"
 	"mrtq/migrate"
 )
@@ -97,7 +98,7 @@ func recordList(records []migrate.RecordStatus) list {
 		{Name: "run", Label: "Run", Facet: true},
 		{Name: "why", Label: "Why", Shown: true},
 		{Name: "format", Label: "Format", Facet: true},
-		{Name: "priority", Label: "Priority", Number: true},
+		{Name: "priority", Label: "Priority", Shown: true, Number: true},
 		{Name: "time", Label: "Written", Time: true},
 	}
 	return newList("records", "record", "records", columns, records, func(r *migrate.RecordStatus) []any {
@@ -147,13 +148,13 @@ func pathList(id, one, many string, paths []string) list {
 	return newList(id, one, many, []column{{Name: "path", Label: "Legacy record", Shown: true}}, paths, func(p *string) []any { return []any{*p} })
 }
 
-func findingList(findings []Finding) list {
+func findingList(findings []layout.Finding) list {
 	columns := []column{
 		{Name: "path", Label: "Znode", Shown: true}, {Name: "severity", Label: "Severity", Shown: true, Facet: true}, {Name: "rule", Label: "Rule", Shown: true, Facet: true},
 		{Name: "found", Label: "Found", Shown: true}, {Name: "expected", Label: "Expected", Shown: true}, {Name: "mend", Label: "What to do"},
 	}
-	return newList("findings", "finding", "findings", columns, findings, func(f *Finding) []any {
-		return []any{f.Path, f.Severity, f.Rule, f.Found, f.Expected, f.Mend}
+	return newList("findings", "finding", "findings", columns, findings, func(f *layout.Finding) []any {
+		return []any{f.Path, string(f.Severity), f.Rule, f.Found, f.Expected, f.Mend}
 	})
 }
 

@@ -3,7 +3,10 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strings"
 
+	"mrtq/internal/layout"
+	"mrtq/internal/printable"
 	"mrtq/migrate"
 )
 
@@ -44,14 +47,19 @@ var rules = []rule{
 	{func(d *Data) bool { return d.step() == migrate.StepFinishRollback }, "Unfinished", toneBad, func(d *Data) string {
 		return fmt.Sprintf("The rollback of %s is not finished. To finish it, run the same rollback again.", d.newest().ID)
 	}, status},
+	{func(d *Data) bool {
+		return d.compared() && !d.Verdict.OK() && d.Verdict.Count("not-kept") == len(d.Verdict.Differences)
+	}, "Not kept", toneBad, func(d *Data) string {
+		return fmt.Sprintf("The target matches the source, but the quarantine file lacks the bytes of %s.", count(len(d.Verdict.Differences), "record", "records"))
+	}, verify},
 	{func(d *Data) bool { return d.compared() && d.damaged() }, "Differs", toneBad, func(d *Data) string {
-		return fmt.Sprintf("The target does not match the source: %s.", count(len(d.Verdict.Differences), "difference", "differences"))
+		return fmt.Sprintf("The target does not match the source: %s.", d.differences())
 	}, verify},
 	{func(d *Data) bool { return d.compared() && !d.Verdict.OK() }, "Acted on", toneWarn, func(d *Data) string {
-		return fmt.Sprintf("%s acted on since they were migrated. Nothing is damaged.", count(len(d.Verdict.Differences), "job or batch was", "jobs and batches were"))
+		return fmt.Sprintf("%s acted on since the migration. Nothing is damaged.", count(len(d.Verdict.Differences), "job or batch was", "jobs and batches were"))
 	}, verify},
-	{func(d *Data) bool { return d.Check != nil && d.Check.Errors() > 0 }, "Faulty", toneBad, func(d *Data) string {
-		return fmt.Sprintf("mrtq check found %s in the tree.", count(d.Check.Errors(), "error", "errors"))
+	{func(d *Data) bool { return d.Check != nil && d.Check.Count(layout.Error) > 0 }, "Faulty", toneBad, func(d *Data) string {
+		return fmt.Sprintf("mrtq check found %s in the tree.", count(d.Check.Count(layout.Error), "error", "errors"))
 	}, func(*Data) string {
 		return "Repair what mrtq check found, and check again before anything is released."
 	}},
@@ -60,7 +68,10 @@ var rules = []rule{
 	}, func(*Data) string { return "Find out why mrtq accept failed, before anything is released." }},
 	{func(d *Data) bool { return d.Plan != nil && d.pending() }, "", "", nil, nil}, // see planRules
 	{func(d *Data) bool { return d.ran() && d.newest().State == migrate.RolledBack }, "Rolled back", toneWarn, func(d *Data) string {
-		return fmt.Sprintf("%s was rolled back. %s kept, or removed by others before.", d.newest().ID, count(d.newest().Kept, "job was", "jobs were"))
+		if kept := d.newest().Kept; kept > 0 {
+			return fmt.Sprintf("%s was rolled back. %s kept, or removed by others before.", d.newest().ID, count(kept, "job was", "jobs were"))
+		}
+		return d.newest().ID + " was rolled back."
 	}, status},
 	{func(d *Data) bool { return d.ran() && d.isOtherPlan() }, "Not this plan", toneWarn, func(d *Data) string {
 		return fmt.Sprintf("%s is done, and it did not carry out this plan.", d.newest().ID)
@@ -71,8 +82,11 @@ var rules = []rule{
 	{func(d *Data) bool { return d.compared() && d.Verdict.Records.Quarantined > 0 && !d.QuarantineChecked }, "Verified", toneWarn, func(d *Data) string {
 		return fmt.Sprintf("The target matches the source. This page did not check whether the bytes of %s are kept: give --quarantine.", count(d.Verdict.Records.Quarantined, "record", "records"))
 	}, verify},
+	{func(d *Data) bool { return d.compared() && len(d.Verdict.Released) > 0 }, "Verified", toneGood, func(d *Data) string {
+		return fmt.Sprintf("Every migrated record is accounted for, and none is damaged. Released: %s.%s", d.released(), d.late())
+	}, verify},
 	{func(d *Data) bool { return d.compared() }, "Verified", toneGood, func(d *Data) string {
-		return fmt.Sprintf("The target matches the source: %s accounted for, %s compared.", count(d.Verdict.Records.Total, "record", "records"), count(d.Verdict.Nodes, "znode", "znodes"))
+		return fmt.Sprintf("The target matches the source: %s accounted for, %s compared.%s", count(d.Verdict.Records.Total, "record", "records"), count(d.Verdict.Nodes, "znode", "znodes"), d.late())
 	}, verify},
 	{func(d *Data) bool { return d.Plan == nil }, "Not started", toneInfo, func(*Data) string { return "No run is recorded in the target." }, status},
 	{func(*Data) bool { return true }, "", "", nil, nil},
@@ -120,7 +134,7 @@ func (d *Data) advise(step migrate.Step) string {
 	if d.Next == nil {
 		return ""
 	}
-	return d.Next(step)
+	return printable.Line(d.Next(step)) // it may quote a name
 }
 
 func (d *Data) step() migrate.Step {
@@ -141,6 +155,34 @@ func (d *Data) compared() bool { return d.ran() && d.Verdict != nil && !d.pendin
 // damaged reports whether more was found than work of the services.
 func (d *Data) damaged() bool {
 	return d.Verdict.CountGroup(migrate.ActedOnIn) < len(d.Verdict.Differences)
+}
+
+// differences counts the differences by their groups, as the lists of the page are called.
+func (d *Data) differences() string {
+	var parts []string
+	for _, g := range migrate.Groups {
+		if n := d.Verdict.CountGroup(g); n > 0 {
+			parts = append(parts, count(n, groupNames[g][0], groupNames[g][1]))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (d *Data) released() string {
+	var names []string
+	for _, q := range d.Verdict.Released {
+		names = append(names, string(q))
+	}
+	return strings.Join(names, ", ")
+}
+
+// late says that records came after the migration, "" if none did.
+func (d *Data) late() string {
+	n := len(d.Verdict.Late)
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" %s late.", count(n, "record is", "records are"))
 }
 
 // pending reports whether the page is about a plan that can still be carried out: the target

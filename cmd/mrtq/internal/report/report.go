@@ -24,6 +24,7 @@ import (
 	"strings"
 	"time"
 
+	"mrtq/internal/layout"
 	"mrtq/internal/statedraw"
 	"mrtq/migrate"
 )
@@ -115,8 +116,8 @@ type coverageView struct {
 }
 
 type findingsView struct {
-	Errors, Warnings, Others int
-	List                     list
+	List                    list
+	Errors, Warnings, Infos int
 }
 
 func newView(d *Data) *view {
@@ -132,14 +133,7 @@ func newView(d *Data) *view {
 	v.decisions()
 	v.machines()
 	if d.Check != nil {
-		f := &findingsView{List: findingList(d.Check.Findings), Errors: d.Check.Errors()}
-		for _, x := range d.Check.Findings {
-			if x.Severity == severities[1] {
-				f.Warnings++
-			}
-		}
-		f.Others = len(d.Check.Findings) - f.Errors - f.Warnings
-		v.Findings = f
+		v.Findings = &findingsView{findingList(d.Check.Findings), d.Check.Count(layout.Error), d.Check.Count(layout.Warning), d.Check.Count(layout.Info)}
 	}
 	return v
 }

@@ -1,16 +1,14 @@
 package migration
 
+// The steps with workers that use package newqueue, and with the field's own script.
+
 import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"path"
 	"slices"
-	"strings"
 
-	"github.com/go-zookeeper/zk"
-
+	"mrtq/internal/znode"
 	"mrtq/newqueue"
 )
 
@@ -32,13 +30,12 @@ func (w *world) workOff() error {
 	if err != nil {
 		return err
 	}
-	for p, n := range before {
-		var from struct{ Path string }
-		if _, exists := after[p]; !exists && path.Dir(p) == "/jobs" && json.Unmarshal([]byte(n.data), &from) == nil && from.Path != "" {
-			w.gone = append(w.gone, from.Path)
+	for _, jid := range before.Children(newqueue.JobsPath) {
+		path := newqueue.JobPath(jid)
+		if from := recordOf(before.Get(path)); from != "" && after.Get(path) == nil {
+			w.gone = append(w.gone, from)
 		}
 	}
-	slices.Sort(w.gone)
 	if len(w.gone) == 0 {
 		return errors.New("nothing was cleaned")
 	}
@@ -129,74 +126,23 @@ func (w *world) setMarker() error {
 	if err != nil {
 		return err
 	}
-	var below []string
-	for p := range tree {
-		if strings.HasPrefix(p, "/migration/") {
-			below = append(below, p)
+	for _, path := range slices.Backward(tree.Paths("/migration")) {
+		if path == "/migration" {
+			continue
 		}
-	}
-	slices.Sort(below)
-	for _, p := range slices.Backward(below) {
-		if err := w.conn.Delete(w.root+"/new"+p, -1); err != nil {
+		if err := w.conn.Delete(w.root+"/new"+path, -1); err != nil {
 			return err
 		}
 	}
-	return w.create(w.root+"/new/migration/m1", []byte{})
+	return w.create("/new/migration/m1", nil)
 }
 
-func (w *world) markerThere() error {
-	_, stat, err := w.conn.Get(w.root + "/new/migration/m1")
-	if err == nil && stat.Version != 0 {
-		err = errors.New("it was written")
+// recordOf returns the path of the record that a job or a request was migrated from, "" if
+// it was not migrated.
+func recordOf(n *znode.Node) string {
+	var from struct{ Path string }
+	if json.Unmarshal(n.Data, &from) != nil {
+		return ""
 	}
-	if errors.Is(err, zk.ErrNoNode) {
-		err = errors.New("it is gone")
-	}
-	return err
-}
-
-func (w *world) namesGone() error {
-	if err := w.wantCode(1); err != nil {
-		return err
-	}
-	var v struct{ Differences []struct{ Kind, Path string } }
-	if err := w.json(&v); err != nil {
-		return err
-	}
-	var named []string
-	for _, d := range v.Differences {
-		if d.Kind == "gone" {
-			named = append(named, d.Path)
-		}
-	}
-	slices.Sort(named)
-	if !slices.Equal(named, w.gone) {
-		return fmt.Errorf("verify names %v, but %v are gone", named, w.gone)
-	}
-	return nil
-}
-
-// blockedBy checks that the plan was refused, and that its table says why.
-func (w *world) blockedBy(why string) error {
-	if err := w.wantCode(1); err != nil {
-		return err
-	}
-	if text := strings.Join(strings.Fields(w.last.stdout+w.last.stderr), " "); !strings.Contains(text, why) {
-		return fmt.Errorf("it says %q", text)
-	}
-	return nil
-}
-
-func (w *world) countsLost() error {
-	if err := w.wantCode(1); err != nil {
-		return err
-	}
-	var r struct{ Runs []struct{ Lost int } }
-	if err := w.json(&r); err != nil {
-		return err
-	}
-	if len(r.Runs) != 1 || r.Runs[0].Lost != len(w.gone) {
-		return fmt.Errorf("rebuild counts %+v, but %d are gone", r.Runs, len(w.gone))
-	}
-	return nil
+	return from.Path
 }

@@ -97,11 +97,13 @@ func (c chart) scaled() chart {
 	return c
 }
 
-// ageLimits are the upper limits of the bars of ages.
-var ageLimits = []struct {
+// ageLimit is one bar of ages: those under a limit that are in no bar before it.
+type ageLimit struct {
 	under time.Duration
 	label string
-}{
+}
+
+var ageLimits = []ageLimit{
 	{time.Hour, "under an hour"},
 	{24 * time.Hour, "under a day"},
 	{7 * 24 * time.Hour, "under a week"},
@@ -122,12 +124,8 @@ func ages(title string, records []*migrate.RecordStatus, at time.Time) chart {
 			c.Unknown++
 			continue
 		}
-		counts[slices.IndexFunc(ageLimits, func(l struct {
-			under time.Duration
-			label string
-		}) bool {
-			return at.Sub(r.Time) < l.under
-		})]++
+		age := at.Sub(r.Time)
+		counts[slices.IndexFunc(ageLimits, func(l ageLimit) bool { return age < l.under })]++
 	}
 	for i, n := range counts {
 		if n > 0 {

@@ -1,0 +1,163 @@
+package report
+
+import (
+	"fmt"
+	"time"
+
+	"mrtq/internal/layout"
+	"mrtq/internal/statedraw"
+	"mrtq/migrate"
+	"mrtq/newqueue"
+)
+
+var sampleTime = time.Date(2026, 11, 21, 22, 0, 0, 0, time.UTC)
+
+const (
+	sampleRun    = "run0000000000"
+	sampleSource = "zk1:2181,zk2:2181"
+	sampleTarget = "zk1:2181,zk2:2181/new"
+)
+
+// machine is a small state machine. The command draws the new queue's own tables.
+func machine() statedraw.Machine {
+	return statedraw.Machine{
+		Name:   "job",
+		States: []statedraw.State{{Name: "create", Bound: true}, {Name: "pending"}, {Name: "processing"}, {Name: "failed"}, {Name: "completed"}},
+		Steps: []statedraw.Step{
+			{ID: "J1", From: "create", To: "pending", Who: "API", Free: true},
+			{ID: "J2", From: "pending", To: "processing", Who: "worker"},
+			{ID: "J3", From: "processing", To: "failed", Who: "worker"},
+			{ID: "J4", From: "processing", To: "completed", Who: "worker"},
+			{ID: "J5", From: "failed", To: "processing", Who: "Admin", Free: true},
+		},
+	}
+}
+
+// record is the i-th record of a sample, as it was migrated.
+func record(i int) migrate.RecordStatus {
+	queues := []struct {
+		node string
+		kind migrate.QueueKind
+	}{{"/ingest", migrate.Ingest}, {"/ingest", migrate.Ingest}, {"/ingest", migrate.Ingest}, {"/mrt.inventory.full", migrate.Inventory}}
+	states := []string{"pending", "completed", "pending", "failed", "completed", "pending", "held", "pending"}
+	formats := []string{"json", "java-serialized", "properties", "beans-xml"}
+	priority := []int{5, 5, 2, 5, 10, 5, 50, 2, 5, 20}[i*i%10] + i%7*i%5
+	q := queues[i*7%4]
+	return migrate.RecordStatus{
+		Path: fmt.Sprintf("%s/mrtQ-%02d%010d", q.node, priority, i), Queue: q.kind, Status: states[i%8], Format: formats[i*3%7%4],
+		Time: sampleTime.Add(-time.Duration(i%400) * 9 * time.Hour), Outcome: migrate.WasMigrated,
+		Job: fmt.Sprintf("/jobs/jid%010d", i), Batch: fmt.Sprintf("bid%010d", i/20), State: states[i%8], Run: sampleRun,
+	}
+}
+
+// sampleRecords are n records: of a hundred, one is in quarantine, one was skipped, and the job of
+// one was removed.
+func sampleRecords(n int) []migrate.RecordStatus {
+	records := make([]migrate.RecordStatus, n)
+	for i := range records {
+		r := record(i)
+		switch i % 100 {
+		case 17:
+			r = migrate.RecordStatus{Path: r.Path, Queue: r.Queue, Outcome: migrate.WasQuarantined, Reason: fmt.Sprintf("unsupported-class at byte %d: XML", i)}
+		case 42:
+			r = migrate.RecordStatus{Path: r.Path, Queue: r.Queue, Status: "deleted", Outcome: migrate.WasSkipped, Reason: "deleted"}
+		case 60:
+			r.Outcome, r.State, r.Reason = migrate.WasRemoved, "", "its job was finished and cleaned up, or deleted"
+		}
+		records[i] = r
+	}
+	return records
+}
+
+// samplePlan is a saved plan for the records of a sample.
+func samplePlan(n int) *migrate.Plan {
+	p := &migrate.Plan{Run: sampleRun, Source: sampleSource, Target: sampleTarget, Dialect: newqueue.Design, Choices: migrate.DefaultChoices()}
+	p.Choices.Undecodable, p.Choices.Consumed = migrate.Quarantine, migrate.AsFailed
+	p.Settings = migrate.Settings{NewQueue: true, ACL: []migrate.ACL{{Perms: 31, Scheme: "digest", ID: "mrt:c2VjcmV0"}}}
+	for _, r := range sampleRecords(n) {
+		e := migrate.Entry{Path: r.Path, Queue: r.Queue, Status: r.Status, Action: migrate.ActCreate, State: r.State, Reason: r.Reason}
+		switch r.Outcome {
+		case migrate.WasQuarantined:
+			e.Action = migrate.ActQuarantine
+		case migrate.WasSkipped:
+			e.Action = migrate.ActSkip
+		}
+		p.Records = append(p.Records, e)
+	}
+	p.Locks = []migrate.HeldLock{{Path: "/mrt.lock/ark-99999-fk4abc123", Time: "2024-02-29T00:00:00.123Z", Data: "jid-0002", Record: "/ingest/mrtQ-050000000002"}}
+	p.Warnings = []migrate.Warning{{Path: "/ingest/mrtQ-050000000001", Message: "its sequence number has wrapped"}}
+	p.Missing = []string{"/accessLarge.1"}
+	return p
+}
+
+// sample is a migration of n records, verified before its release. The same n always gives
+// the same migration.
+func sample(n int) *Data {
+	plan := samplePlan(n)
+	run := migrate.RunStatus{Tracked: n, Present: n - n/100, Removed: n / 100}
+	run.Run = migrate.Run{
+		ID: sampleRun, State: migrate.Done, Source: sampleSource, Dialect: newqueue.Design, Choices: plan.Choices, Owner: "night1 pid 4711 since 2026-11-21T21:59:58Z",
+		Started: sampleTime, Finished: sampleTime.Add(42 * time.Second), Created: migrate.Counts{Jobs: n, Batches: n / 20},
+	}
+	return &Data{
+		Made: sampleTime.Add(2 * time.Hour), Source: sampleSource, Target: sampleTarget, Dialect: string(newqueue.Design), Plan: plan,
+		Status: &migrate.Status{
+			Runs:  []migrate.RunStatus{run},
+			Jobs:  []migrate.StateCount{{State: "pending", Migrated: n / 2, Others: 3}, {State: "failed", Migrated: n / 9}, {State: "lost", Others: 1}},
+			Holds: []migrate.HoldStatus{{Path: "/locks/queue/ingest", Owners: []migrate.HoldOwner{{By: sampleRun}, {By: "dana", Why: "storage is full"}}}},
+			Locks: []migrate.LockStatus{{Path: "/locks/storage/ark:%2F99999", Session: "0x1001"}},
+			Step:  migrate.StepRelease,
+		},
+		Verdict: &migrate.Verdict{
+			Run: sampleRun, State: migrate.Done, Nodes: 9 * n, ACLs: 200,
+			Records: migrate.Accounted{Total: n, Migrated: n - 3*(n/100), Removed: n / 100, Skipped: n / 100, Quarantined: n / 100},
+			Late:    []string{"/ingest/mrtQ-059999999999"},
+		},
+		QuarantineChecked: true,
+		Records:           sampleRecords(n),
+		Machines:          []statedraw.Machine{machine()},
+		Coverage: &Coverage{Rows: []CoverageRow{
+			{ID: "J1", What: "job create → pending", Dialect: "design", Result: CoveragePassed},
+			{ID: "J2", What: "job pending → processing", Dialect: "design", Result: CoveragePassed},
+			{ID: "J3", What: "job processing → failed", Dialect: "design", Result: "not run", Why: []string{"no scenario with the tag @J3 has run"}},
+		}},
+		Check: &Check{Findings: []layout.Finding{
+			{Path: "/jobs/jid0000000003/priority", Rule: "priority", Severity: "warning", Expected: "a number from 0 to 99", Found: `"high"`, Mend: "set it to 5"},
+		}},
+		Next: func(step migrate.Step) string { return "next: " + string(step) },
+	}
+}
+
+// planned is a plan that has not been carried out, without a target.
+func planned() *Data {
+	d := sample(300)
+	d.Status, d.Verdict, d.Coverage, d.Plan.Locks = nil, nil, nil, nil
+	for i := range d.Records {
+		if r := &d.Records[i]; r.Job != "" {
+			r.Outcome, r.Job, r.Batch, r.Run, r.Reason = migrate.WillBeCreated, "", "", "", ""
+		}
+	}
+	return d
+}
+
+// risky is such a plan, with jobs that might run twice.
+func risky() *Data {
+	d := planned()
+	d.Plan.Risks = []migrate.Risk{{Choice: "block"}, {Choice: "pending", Twice: []string{"/ingest/mrtQ-050000000002"}, Chosen: true}, {Choice: "failed", Never: []string{"/ingest/mrtQ-050000000002"}}}
+	return d
+}
+
+// wronged is a migration in which everything went wrong.
+func wronged() *Data {
+	d := sample(300)
+	d.Verdict.Differences = []migrate.Difference{
+		{Kind: "missing", Path: "/jobs/jid0000000001/priority", Record: "/ingest/mrtQ-050000000001", Message: "it is missing"},
+		{Kind: "changed", Path: "/ingest/mrtQ-050000000002", Message: "it has changed since it was migrated"},
+		{Kind: "restored", Path: "/migration/runs/" + sampleRun, Message: "it was restored from a backup"},
+		{Kind: "acted-on", Path: "/jobs/jid0000000004", Message: "a worker has it"},
+	}
+	d.Plan.Problems = []migrate.Problem{{Kind: migrate.Consumed, Path: "/ingest/mrtQ-050000000002", Message: "consumed: a worker may be working on it", Next: "let the legacy workers finish"}}
+	d.Check.Findings = append(d.Check.Findings, layout.Finding{Path: "/jobs/jid0000000009", Rule: "states", Severity: "error", Found: "no entry", Expected: "one"})
+	d.Coverage.Rows = append(d.Coverage.Rows, CoverageRow{ID: "J5", What: "job failed → processing", Dialect: "design", Result: CoverageFailed, Why: []string{"the scenario failed"}})
+	return d
+}

@@ -1,0 +1,239 @@
+package mrtq_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "draw the picture of the components again")
+
+// components are the parts of the project, each a folder, from the top down.
+// Production code may import only from components below its own. A package belongs to
+// the component with the longest name that its path begins with. Only the command is
+// above the harness, so nothing else in production needs it.
+var components = []string{
+	"cmd/mrtq",
+	"harness/life",
+	"harness/bench",
+	"harness/accept",
+	"harness/daemons",
+	"harness/docker",
+	"harness",
+	"harness/minizk",
+	"features",
+	"migrate/live",
+	"migrate/layouts",
+	"migrate",
+	"migrate/internal/plan",
+	"migrate/internal/rollback",
+	"migrate/internal/apply",
+	"migrate/internal/verify",
+	"migrate/internal/target",
+	"migrate/internal/source",
+	"migrate/internal/ledger",
+	"migrate/internal/rules",
+	"newqueue/services",
+	"newqueue/lint",
+	"newqueue/layoutmap",
+	"newqueue",
+	"newqueue/states",
+	"internal/legacyqueue",
+	"legacy",
+	"internal/layout",
+	"internal/restore",
+	"internal/sides",
+	"internal/election",
+	"internal/zkserver",
+	"internal/zkdata",
+	"internal/ztree",
+	"internal/zkconn",
+	"internal/jute",
+	"internal/znode",
+	"internal/openfile",
+	"internal/statedraw",
+	"internal/printable",
+	"internal/plainjson",
+	"internal/goldenfile",
+}
+
+// never has the imports that the order of the components would allow, and that must not be.
+var never = map[string][]string{
+	// What is verified must not come from what was planned, and each use case can be read alone.
+	"migrate/internal/plan":     {"migrate/internal/rollback", "migrate/internal/verify"},
+	"migrate/internal/rollback": {"migrate/internal/verify"},
+	"migrate/internal/apply":    {"migrate/internal/verify"},
+	// Users of the new queue get no legacy records with it, and the decoders need nothing.
+	"newqueue": {"legacy", "internal/legacyqueue", "internal/zkconn"},
+	"legacy":   {"internal"},
+}
+
+// mostLines is how many lines of production code a folder may have.
+const mostLines = 4000
+
+// larger has the folders that may have more lines, and how many.
+var larger = map[string]int{
+	"newqueue": 5300, // one client library: its users see one package
+	"cmd/mrtq": 5600, // a file for each command
+}
+
+const architecturePage = "docs/architecture.md"
+
+// TestComponents: every package has its component, a component imports only components below it, and
+// the picture in docs/architecture.md shows these imports. -update draws it again.
+func TestComponents(t *testing.T) {
+	arrows := map[string]map[string]bool{}
+	for _, p := range ours(t) {
+		from, ok := componentOf(p.ImportPath)
+		if !ok {
+			t.Errorf("%s has no component: give it one in components_test.go", p.ImportPath)
+			continue
+		}
+		if arrows[from] == nil {
+			arrows[from] = map[string]bool{}
+		}
+		for _, path := range p.Imports {
+			to, ok := componentOf(path)
+			if !ok || to == from {
+				continue
+			}
+			arrows[from][to] = true
+			if slices.Index(components, to) < slices.Index(components, from) {
+				t.Errorf("%s imports %s, which is above it", p.ImportPath, path)
+			}
+			for _, barred := range never[from] {
+				if to == barred || strings.HasPrefix(to, barred+"/") {
+					t.Errorf("%s imports %s: %s must not import %s", p.ImportPath, path, from, barred)
+				}
+			}
+		}
+	}
+	page, err := os.ReadFile(architecturePage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, component := range components {
+		if arrows[component] == nil {
+			t.Errorf("the component %s is empty", component)
+		}
+		if !strings.Contains(string(page), "\n| `"+component+"` |") {
+			t.Errorf("%s: the table of the components has no row for %s", architecturePage, component)
+		}
+	}
+	const start, end = "<!-- generated: components -->\n", "<!-- end of components -->\n"
+	head, rest, ok := strings.Cut(string(page), start)
+	old, tail, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		t.Fatalf("%s: want the lines %q and %q", architecturePage, start, end)
+	}
+	drawn := picture(arrows)
+	if *update {
+		if err := os.WriteFile(architecturePage, []byte(head+start+drawn+end+tail), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if old != drawn {
+		t.Errorf("%s does not show today's components: if the change is right, run go test . -run TestComponents -update", architecturePage)
+	}
+}
+
+// picture draws the components and the imports between them. It leaves out an arrow if
+// there is also a path through other components.
+func picture(arrows map[string]map[string]bool) string {
+	var b strings.Builder
+	b.WriteString("\n```mermaid\nflowchart TD\n")
+	id := strings.NewReplacer("/", "_").Replace // a slash ends a mermaid id
+	for _, component := range components {
+		fmt.Fprintf(&b, "    %s[%s]\n", id(component), component)
+	}
+	for _, from := range components {
+		for _, to := range components {
+			if !arrows[from][to] {
+				continue
+			}
+			detour := false
+			for over := range maps.Keys(arrows[from]) {
+				detour = detour || over != to && reaches(arrows, over, to)
+			}
+			if !detour {
+				fmt.Fprintf(&b, "    %s --> %s\n", id(from), id(to))
+			}
+		}
+	}
+	b.WriteString("```\n\n")
+	return b.String()
+}
+
+// reaches reports whether arrows lead from one component to another. Arrows only go
+// down, so there are no cycles.
+func reaches(arrows map[string]map[string]bool, from, to string) bool {
+	for next := range arrows[from] {
+		if next == to || slices.Index(components, next) < slices.Index(components, to) && slices.Index(components, next) > slices.Index(components, from) && reaches(arrows, next, to) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestNoFolderIsTooLarge counts the lines of production code in each folder.
+func TestNoFolderIsTooLarge(t *testing.T) {
+	lines := map[string]int{}
+	for path, text := range goFiles(t) {
+		if !strings.HasSuffix(path, "_test.go") {
+			lines[filepath.ToSlash(filepath.Dir(path))] += strings.Count(text, "\n")
+		}
+	}
+	if len(lines) < len(components) {
+		t.Errorf("only %d folders were counted", len(lines))
+	}
+	for folder, n := range lines {
+		if most := max(mostLines, larger[folder]); n > most {
+			t.Errorf("%s has %d lines of production code, more than %d: give a part of it a folder of its own", folder, n, most)
+		}
+	}
+	for folder := range larger {
+		if lines[folder] <= mostLines {
+			t.Errorf("%s is no larger than other folders any more: remove its exception", folder)
+		}
+	}
+}
+
+// componentOf is the component of one of our packages.
+func componentOf(path string) (component string, ok bool) {
+	rest, ours := strings.CutPrefix(path, "mrtq/")
+	for _, r := range components {
+		if ours && (rest == r || strings.HasPrefix(rest, r+"/")) && len(r) > len(component) {
+			component = r
+		}
+	}
+	return component, component != ""
+}
+
+// ours are our packages, without the one of these tests.
+func ours(t *testing.T) []listed {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var packages []listed
+	for dec := json.NewDecoder(strings.NewReader(string(out))); dec.More(); {
+		var p listed
+		if err := dec.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		if p.ImportPath != "mrtq" {
+			packages = append(packages, p)
+		}
+	}
+	if len(packages) < len(components) {
+		t.Fatalf("go list knows only %d packages", len(packages))
+	}
+	return packages
+}

@@ -1,0 +1,85 @@
+package migration
+
+import (
+	"regexp"
+
+	"mrtq/harness/accept/internal/runner"
+	"mrtq/harness/daemons"
+)
+
+// register registers every step of both features. A pattern must match the whole step.
+func (w *world) register(s runner.Steps) {
+	for what, line := range commands {
+		s.Step(`the operator `+regexp.QuoteMeta(what), func() error { return w.run(line) })
+	}
+	for _, fine := range []string{`the plan is accepted`, `the migration is done`, `nothing differs`} {
+		s.Step(fine, func() error { return w.wantCode(0) })
+	}
+	s.Step(`the (?:plan|migration) is refused`, func() error { return w.wantCode(1) })
+	s.Step(`it is refused because "([^"]+)"`, func(why string) error { return all(w.wantFailure(), w.says(why)) })
+	s.Step(`it says "([^"]+)"`, w.says)
+	s.Step(`nothing at all was written`, w.nothingWritten)
+
+	// What exists.
+	s.Step(`the dialect (design|mrt-zk)`, func(d string) { w.dialect = d })
+	s.Step(`the legacy queue that the JVM services wrote`, w.corpus)
+	s.Step(`a legacy queue of (\d+) records of all formats`, w.generated)
+	s.Step(`a legacy queue as the deployed services wrote it`, w.deployed)
+	s.Step(`a legacy queue with (.+)`, w.oneRecord)
+	s.Step(`its payload is (.+)`, func(where string) { w.payload = daemons.Payload(where) })
+	s.Step(`the queue was migrated`, func() error {
+		return all(w.run(commands["plans the migration, deciding every record"]), w.run(commands["migrates, deciding every record"]), w.wantCode(0))
+	})
+	s.Step(`a new queue with a batch and a job of its own, and an administrator's hold on ingest`, w.liveQueue)
+	s.Step(`a legacy service adds a record`, w.addRecord)
+	s.Step(`a legacy service fails the job of (\S+)`, w.failRecord)
+
+	// What is read, planned and migrated.
+	s.Step(`all 21 records are reported as their writers meant them`, w.reportedAsExpected)
+	s.Step(`it names these records`, w.planNames)
+	s.Step(`(\d+) jobs could run twice if consumed records become pending, and (\d+) never if they become failed`, w.risks)
+	s.Step(`the new queue holds`, w.newQueueHolds)
+	s.Step(`its queues are held`, w.queuesHeld)
+	s.Step(`the 9 records that cannot be read are kept byte for byte`, w.quarantined)
+	s.Step(`the legacy queue is untouched`, w.legacyUntouched)
+	s.Step(`(\d+) jobs? (?:was|were) created`, w.made)
+	s.Step(`no job, request or batch is left`, w.rolledBack)
+	s.Step(`verification names (\S+) as changed, and the new record as late`, w.namesChanged)
+
+	// Other users of the new queue, and what goes wrong.
+	s.Step(`verification names each job whose configuration is (deleted|changed|given a child) by hand`, w.tamper)
+	s.Step(`the other batch and job are untouched`, w.othersUntouched)
+	s.Step(`the ids of migrated jobs come after theirs`, w.idsGoOn)
+	s.Step(`the next job that is submitted gets an id of its own`, w.nextSubmission)
+	s.Step(`two operators migrate at the same moment, deciding every record`, w.migrateTwice)
+	s.Step(`both succeed, and every record was migrated once`, func() error { return all(w.run(commands["verifies"]), w.wantCode(0)) })
+	s.Step(`the same migration to another target is killed with kill -9 halfway, and then run again`, w.migrateKilled)
+	s.Step(`both new queues are the same`, w.bothSame)
+	s.Step(`the operator presses Ctrl-C in the middle of the migration`, w.interrupt)
+	s.Step(`it stops, says how to continue, and no job is half created`, w.stoppedCleanly)
+	s.Step(`the server is killed and restarted in the middle of the migration`, w.serverLost)
+	s.Step(`the services finish what they can, report it and clean up`, w.workOff)
+	s.Step(`verification counts the records whose jobs are gone`, w.countsGone)
+	s.Step(`the field's own script removes the ledger and sets its marker, as after a cutover`, w.setMarker)
+
+	// The deployed services.
+	s.Step(`the holds are released and the services run`, w.liftHolds)
+	s.Step(`the services run`, w.runServices)
+	s.Step(`an administrator releases the held jobs and requeues the failed ones`, w.administer)
+	s.Step(`an administrator requests update reports of the failed batches`, w.reportFailed)
+	s.Step(`the hourly cleanup runs`, w.clean)
+	s.Step(`it says that the deployed services can read the new queue`, w.saysReaders)
+	s.Step(`the plan says (.+)`, w.planSays)
+	s.Step(`every job is completed, except the deleted ones`, func() error { return w.jobsCompleted(nil) })
+	s.Step(`every job that the plan did not name is completed, except the deleted ones`, func() error { return w.jobsCompleted(w.named()) })
+	s.Step(`every batch that was not completed before was reported once`, w.reportedOnce)
+	s.Step(`nothing troubled the services`, func() error { return w.troubles(nil) })
+	s.Step(`the plan named everything that troubled the services`, func() error { return w.troubles(w.named()) })
+	s.Step(`no batch and no job is left`, w.nothingLeft)
+	s.Step(`it is taken by (.+)`, w.takenBy)
+	s.Step(`it ends (\S+)`, w.ends)
+	s.Step(`its batch's report is sent (once|never)`, w.reportSent)
+	s.Step(`they took nothing and sent no mail`, w.tookNothing)
+	s.Step(`it was stored (.+)`, w.stored)
+	s.Step(`it removes the batches that the plan said it would`, w.removedAsSaid)
+}

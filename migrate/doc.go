@@ -1,0 +1,10 @@
+// Package migrate takes a legacy queue to the new layout. Each use case is a function, and
+// a file: [MakePlan], [Migrate], [Verify], [Release], [Rollback], [Hold], [ReadStatus],
+// [Find]. [OpenSide] and [OpenWritableSide] open what an operator names: a server, a dump or
+// a data directory. [OpenSource] lists the legacy queue in it.
+//
+// A migration is a chain of transactions, and its ledger in the target says which record
+// became which job (docs/migration.md). What each function does depends on what happened to
+// the run, which the run's record says (docs/life.md). Every function can be interrupted,
+// and the same call finishes it.
+package migrate

@@ -1,0 +1,100 @@
+package migrate_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"mrtq/internal/legacyqueue"
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/migrate"
+	"mrtq/newqueue"
+)
+
+// Workers acquire the jobs and requests of each legacy consumer in the order in which that
+// consumer would have taken its records (docs/migration.md, "Order").
+func TestAcquiredInOrder(t *testing.T) {
+	tree := crowded(t)
+	s := serve(t, tree, newqueue.Design)
+	s.mustMigrate(s.options())
+	s.mustVerify()
+
+	record := map[string]string{} // by its job or request
+	all, err := migrate.ReadRecords(t.Context(), &s.w.Reader, s.source(), nil)
+	s.must(err)
+	for _, r := range all {
+		record[r.Job] = r.Path
+	}
+	var ingest, access []string
+	for j, err := range s.queue().AcquireJobs(t.Context(), newqueue.JobPending) {
+		s.must(err)
+		ingest = append(ingest, record[j.Path()])
+	}
+	for {
+		a, err := s.queue().AcquireAccess(t.Context(), newqueue.AccessSmall, newqueue.AccessPending)
+		if errors.Is(err, newqueue.ErrNone) {
+			break
+		}
+		s.must(err)
+		access = append(access, record[a.Path()])
+	}
+	if len(ingest) < 100 || len(access) < 10 {
+		t.Fatalf("%d jobs and %d requests are too few to tell", len(ingest), len(access))
+	}
+	for w := range 3 {
+		for _, high := range []bool{false, true} {
+			c := legacyqueue.Consumer{Worker: fmt.Sprint(w), HighPriority: high}
+			sameOrder(t, fmt.Sprintf("%+v", c), takenBy(t, c, tree.Clone(), "/ingest"), ingest)
+		}
+	}
+	sameOrder(t, "access", takenBy(t, legacyqueue.Consumer{}, tree.Clone(), "/accessSmall.1"), access)
+}
+
+// crowded is a legacy queue whose records have few different priorities, flags and workers,
+// so that many are equal, and any sequence number, wrapped ones too.
+func crowded(t *testing.T) *znode.Tree {
+	random := rand.New(rand.NewPCG(9, 9))
+	records := map[string][]byte{}
+	for i := range 240 {
+		sequence := int32(random.IntN(1000) - 500)
+		if i%3 == 0 {
+			sequence = int32(random.Uint32())
+		}
+		key := legacy.Key{Priority: random.IntN(3), Sequence: sequence}
+		if i%8 == 0 {
+			records["/accessSmall.1/"+key.String()] = record(t, legacy.Pending, legacy.Payload{"token": fmt.Sprint(i)})
+			continue
+		}
+		key.Long, key.HighPriority, key.Worker = true, random.IntN(2) == 0, fmt.Sprint(random.IntN(3))
+		records["/ingest/"+key.String()] = record(t, legacy.Pending, job(fmt.Sprint(i%5), fmt.Sprint(i)))
+	}
+	return queueTree(t, records)
+}
+
+// takenBy is what a legacy consumer takes if it is the only one, in its order.
+func takenBy(t *testing.T, c legacyqueue.Consumer, tree *znode.Tree, node string) (order []string) {
+	t.Helper()
+	for {
+		path, err := c.Consume(tree, node)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if path == "" {
+			return order
+		}
+		order = append(order, path)
+	}
+}
+
+// sameOrder demands that now has all of a consumer's records, in the consumer's order.
+func sameOrder(t *testing.T, consumer string, then, now []string) {
+	t.Helper()
+	mine := slices.DeleteFunc(slices.Clone(now), func(path string) bool { return !slices.Contains(then, path) })
+	if len(then) < 10 || !slices.Equal(mine, then) {
+		t.Errorf("%s took\n  %s\nand workers acquired\n  %s", consumer, strings.Join(then, "\n  "), strings.Join(mine, "\n  "))
+	}
+}
