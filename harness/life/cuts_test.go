@@ -14,7 +14,8 @@ var torture = flag.Bool("torture", false, "try all cuts, and the servers of an e
 // usual is an act of an operator without special wishes: one job in each transaction.
 func usual(kind string) step { return step{act: act{kind: kind, a: 2}} }
 
-func others1(kind string, numbers ...int) step {
+// by is an act of others, with its numbers.
+func by(kind string, numbers ...int) step {
 	n := append(numbers, 0, 0, 0)
 	return step{act: act{kind: kind, who: n[0], a: n[1], b: n[2]}}
 }
@@ -26,16 +27,17 @@ var nights = []struct {
 	cut    step
 }{
 	{"migrate", nil, usual("migrate")},
-	{"migrate late records", []step{usual("migrate"), usual("release"), others1("the workers"), others1("a depositor"), others1("a depositor", 7)}, usual("migrate")},
-	{"release", []step{usual("migrate"), others1("a person holds a queue")}, usual("release")},
-	{"rollback", []step{usual("migrate"), others1("an administrator", 1)}, usual("rollback")},
-	{"rollback after the release", []step{usual("migrate"), usual("release"), others1("the workers", 0, 1)}, usual("rollback")},
+	{"migrate late records", []step{usual("migrate"), usual("release"), by("the workers"), by("a depositor"), by("a depositor", 7)},
+		usual("migrate")},
+	{"release", []step{usual("migrate"), by("a person holds a queue")}, usual("release")},
+	{"rollback", []step{usual("migrate"), by("an administrator", 1)}, usual("rollback")},
+	{"rollback after the release", []step{usual("migrate"), usual("release"), by("the workers", 0, 1)}, usual("rollback")},
 }
 
 // meanwhile is what others do between a cut and the repetition of the command.
 var meanwhile = [][]step{
 	nil,
-	{others1("the workers"), others1("the cleanup"), others1("a depositor", 1), others1("an administrator", 3)},
+	{by("the workers"), by("the cleanup"), by("a depositor", 1), by("an administrator", 3)},
 }
 
 // Each command is cut at each of its changes: its connection is lost there, or its process

@@ -162,6 +162,9 @@ func (e *ensemble) count(want int) {
 		must(err)
 		jobs := map[string]int{}
 		_, err = conn.Sync("/")
+		for deadline := time.Now().Add(time.Minute); err != nil && time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+			_, err = conn.Sync("/") // it may just be joining the others
+		}
 		for _, parent := range []string{newqueue.JobsPath, "/access/small", "/access/large"} {
 			names, _, _ := conn.Children(parent)
 			for _, name := range names {

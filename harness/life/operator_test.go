@@ -24,8 +24,10 @@ type migration struct {
 	backup *backup
 	// quarantined are the bytes of records that nobody can read, by path.
 	quarantined map[string][][]byte
-	// restored says that a backup was restored, so that commands may ask for the word.
-	restored bool
+	// restored says that a backup was restored, so that commands may ask for the word. The
+	// jobs were restored, too, if it was not only /migration: nothing shows any more which
+	// of them were worked on.
+	restored, jobsToo bool
 }
 
 // backup is the new queue as it was, and what was done for each record until then.
@@ -184,8 +186,8 @@ var refusals = []error{migrate.ErrRestored, migrate.ErrBlocked}
 
 func (m *migration) migrate(t trouble, a act) error {
 	m.freeze(a)
-	opt := migrate.MigrateOptions{Options: migrate.Options{Dialect: m.dialect, Choices: m.choices, NewQueue: true, HoldAgain: a.a%4 != 0, Restored: m.restored && a.a%8 != 1},
-		Keep: m.keep, Limits: limits(a), Say: func(s string) { m.say("    %s", s) }}
+	opt := migrate.MigrateOptions{Options: m.options(), Keep: m.keep, Limits: limits(a), Say: func(s string) { m.say("    %s", s) }}
+	opt.HoldAgain, opt.Restored = a.a%4 != 0, m.restored && a.a%8 != 1
 	what := "migrate"
 	if a.a%16 == 15 {
 		opt.Again, what = []string{migrate.AllRecords}, "migrate --again all"
@@ -202,6 +204,10 @@ func (m *migration) migrate(t trouble, a act) error {
 		}
 	}
 	return err
+}
+
+func (m *migration) options() migrate.Options {
+	return migrate.Options{Dialect: m.dialect, Choices: m.choices, NewQueue: true}
 }
 
 func (m *migration) keep(records []migrate.Record) error {
@@ -268,12 +274,18 @@ func (m *migration) release(t trouble, a act) error {
 }
 
 func (m *migration) rollback(t trouble, a act) error {
-	opt := migrate.RollbackOptions{Source: m.legacyQueue(), Restored: m.restored && a.a%8 != 1, Limits: limits(a), Say: func(s string) { m.say("    %s", s) }}
+	opt := migrate.RollbackOptions{Source: m.legacyQueue(), Restored: m.restored && a.a%8 != 1, Limits: limits(a),
+		Say: func(s string) { m.say("    %s", s) }}
 	what := "rollback"
 	if a.a%8 == 7 {
 		opt.Force = true
 		what += " --force"
 		m.toldByForce(opt)
+	}
+	if opt.Restored && m.jobsToo {
+		for path := range m.jobs() {
+			m.told(path, true, true, word{"--restored", true})
+		}
 	}
 	var undo *migrate.Undo
 	saw, err := m.run(what, t, func(ctx context.Context, w *migrate.Writer) (err error) {
@@ -344,7 +356,7 @@ func (m *migration) restore() {
 			m.told(r.path, true, true, word{"the restored backup", true})
 		}
 	}
-	m.restored = true
+	m.restored, m.jobsToo = true, true
 }
 
 // wipe removes /migration, as CDL's script does. Every command must refuse. Then it is put
@@ -360,7 +372,7 @@ func (m *migration) wipe() {
 	_, verify := migrate.Verify(m.ctx, m.legacyQueue(), &w.Reader, migrate.VerifyOptions{})
 	_, release := migrate.Release(m.ctx, m.legacyQueue(), w, migrate.ReleaseOptions{})
 	_, rollback := migrate.Rollback(m.ctx, w, "", migrate.RollbackOptions{})
-	_, again := migrate.Migrate(m.ctx, m.legacyQueue(), w, migrate.MigrateOptions{Options: migrate.Options{Dialect: m.dialect, Choices: m.choices, NewQueue: true}})
+	_, again := migrate.Migrate(m.ctx, m.legacyQueue(), w, migrate.MigrateOptions{Options: m.options()})
 	for i, err := range []error{verify, rollback, again, release} {
 		if !errors.Is(err, migrate.ErrDamaged) && (i < 3 || err != nil) {
 			m.failf("a wiped /migration was not noticed", "command %d: %v", i, err)

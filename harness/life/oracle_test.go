@@ -203,7 +203,8 @@ func (o *oracle) toldByPlan(p *migrate.Plan, carriedOut bool) {
 		o.observe()
 		o.told(e.Path, e.Action == "changed", e.Action == "quarantine" || e.Batch != nil && finished[e.Batch.ID], by)
 		if e.Action == "create" && carriedOut {
-			o.at(e.Path).never = word{}
+			r := o.at(e.Path)
+			r.never, r.migrated = word{}, true
 		}
 	}
 	for _, risk := range p.Risks {

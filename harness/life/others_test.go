@@ -22,11 +22,10 @@ type others struct {
 	*oracle
 	turns map[*daemons.Actor]*openTurn
 	// frozen says that the legacy workers were stopped, but left was forgotten.
-	frozen bool
-	left   *daemons.Actor
-	failing,
-	submitted int // how many records were made to fail, and submitted
-	fails map[string]bool // the work on these records fails once
+	frozen    bool
+	left      *daemons.Actor
+	submitted int             // how many records were submitted
+	fails     map[string]bool // the work on these records fails once
 }
 
 // openTurn is a turn that was stopped before a write.
@@ -230,7 +229,8 @@ func (o *others) administrator(a act) {
 		folder  string
 		actions map[string][]daemons.Action
 	}{
-		{"/jobs", map[string][]daemons.Action{"pending": {daemons.HoldJob, daemons.SetPriority}, "held": {daemons.ReleaseJob, daemons.DeleteJob, daemons.SetPriority},
+		{"/jobs", map[string][]daemons.Action{"pending": {daemons.HoldJob, daemons.SetPriority},
+			"held":   {daemons.ReleaseJob, daemons.DeleteJob, daemons.SetPriority},
 			"failed": {daemons.RequeueJob, daemons.DeleteJob, daemons.SetPriority}}},
 		{"/batches", map[string][]daemons.Action{"failed": {daemons.UpdateReport, daemons.DeleteBatch}, "held": {daemons.DeleteBatch}}},
 		{"/access/small", map[string][]daemons.Action{"failed": {daemons.RequeueRequest, daemons.DeleteRequest}}},
@@ -309,11 +309,13 @@ func (o *others) submit(a act) {
 		root, payload = "/mrt.inventory.full/mrtQ-00", legacy.Payload{"manifestURL": "http://store.example.org/manifest/1/ark%3A%2F99999%2F" + id}
 	case 7:
 		root = pick([]string{"/accessSmall.1/mrtQ-00", "/accessLarge.1/mrtQ-00"}, a.b)
-		payload = legacy.Payload{"token": "token-" + id, "cloud-content-byte": json.Number("5"), "delivery-node": json.Number("7"), "status": json.Number("201")}
+		payload = legacy.Payload{"token": "token-" + id, "cloud-content-byte": json.Number("5"),
+			"delivery-node": json.Number("7"), "status": json.Number("201")}
 	default:
 		root = fmt.Sprintf("/ingest/mrtQ-%02d0%d", a.b%3, a.b%2)
-		payload = legacy.Payload{"batchID": fmt.Sprintf("bid-%d", a.b%3), "jobID": "jid-" + id, "profile": "merritt_content", "type": "file", "filename": id + ".zip",
-			"update": false, "submitter": "Library", "objectID": "ark:/99999/" + id, "localID": "local-" + id, "title": "Title of " + id, "creator": "Someone"}
+		payload = legacy.Payload{"batchID": fmt.Sprintf("bid-%d", a.b%3), "jobID": "jid-" + id, "profile": "merritt_content", "type": "file",
+			"filename": id + ".zip",
+			"update":   false, "submitter": "Library", "objectID": "ark:/99999/" + id, "localID": "local-" + id, "title": "Title of " + id, "creator": "Someone"}
 	}
 	data := value(legacy.Encode(legacy.NewHeader(status, time.Now(), legacy.Milliseconds), legacy.JSON, payload))
 	if a.b%16 == 15 {
