@@ -2,6 +2,7 @@ package minizk_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -23,8 +24,14 @@ import (
 // -torture: internal/zkdata's own tests read files of each.
 func TestDataDir(t *testing.T) {
 	packings := []string{"gz"}
+	checks := flag.Lookup("rapid.checks")
 	if *torture {
 		packings = []string{"", "gz", "snappy"}
+	} else if checks.Value.String() == checks.DefValue { // each reads the whole tree after every program
+		if err := flag.Set("rapid.checks", "25"); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = flag.Set("rapid.checks", checks.DefValue) })
 	}
 	for _, packing := range packings {
 		t.Run("packing="+packing, func(t *testing.T) {

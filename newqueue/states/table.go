@@ -154,21 +154,3 @@ func States(e Entity, dialect string) []string {
 		return !slices.ContainsFunc(table, func(t Transition) bool { return t.From == s || t.To == s })
 	})
 }
-
-// Pair is two states of one entity.
-type Pair struct{ From, To string }
-
-// Illegal returns all pairs of an entity's states between which the dialect has
-// no transition, including pairs of a state and itself.
-func Illegal(e Entity, dialect string) []Pair {
-	var out []Pair
-	states := States(e, dialect)
-	for _, from := range states {
-		for _, to := range states {
-			if _, ok := tables[dialect][e].Find(from, to); !ok {
-				out = append(out, Pair{from, to})
-			}
-		}
-	}
-	return out
-}
