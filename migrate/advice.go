@@ -48,7 +48,9 @@ var advice = []struct {
 	{func(s *Status) bool {
 		return s.isIn(ledger.Done) && s.legacyHas(func(l LegacyStatus) []string { return slices.Concat(l.Late, l.Missed) })
 	}, StepMigrateRest},
-	{func(s *Status) bool { return s.isIn(ledger.RolledBack) && s.Newest().Kept > 0 }, StepKept},
+	{func(s *Status) bool {
+		return s.isIn(ledger.RolledBack) && slices.ContainsFunc(s.Runs, func(r RunStatus) bool { return r.Kept > 0 })
+	}, StepKept},
 	{func(s *Status) bool { return s.Newest() == nil || s.isIn(ledger.RolledBack) }, StepPlan},
 	{func(s *Status) bool { return s.Restored && s.held(true) }, StepRestored},
 	{func(s *Status) bool { return s.held(true) }, StepRelease},

@@ -213,6 +213,8 @@ var (
 	ErrPlace = target.ErrPlace
 	// ErrDamaged says that the migration's own records are not whole.
 	ErrDamaged = ledger.ErrDamaged
+	// ErrForm says that another version of mrtq has migrated to the target.
+	ErrForm = ledger.ErrForm
 	// ErrPlanFile says that a file is not a saved plan, or not a whole one.
 	ErrPlanFile = plan.ErrFile
 )

@@ -58,7 +58,6 @@ func TestDamagedLedger(t *testing.T) {
 		{"an entry is a bomb", func(s *site) { s.set(firstEntry, bomb) }, firstEntry},
 		{"a run's record is text", func(s *site) { s.set(firstRun, []byte("by hand")) }, firstRun},
 		{"a run's record is another's", func(s *site) { s.set(firstRun, s.data("/migration/runs/run0000000001")) }, firstRun},
-		{"a run of the old form", func(s *site) { s.set(firstRun, []byte(`{"run":"run0000000000","state":"done","steps":12}`)) }, "form 0"},
 		{"the ledger is as it was before the second run", func(s *site) {
 			s.remove("/migration/runs/run0000000001", "/migration/ledger/run0000000001")
 		}, "run0000000001"},
@@ -227,5 +226,23 @@ func TestForeignNamesInTheLedger(t *testing.T) {
 	s.mustRollback(migrate.RollbackOptions{})
 	if string(s.data(firstRun+"/note")) != "mine" || !s.has("/migration/m1") {
 		t.Error("the rollback removed others' znodes")
+	}
+}
+
+// A run that another version of mrtq has made is refused in one sentence.
+func TestRunOfAnotherVersion(t *testing.T) {
+	s := serve(t, queueTree(t, pendings(t, 4, 2)), newqueue.MrtZK)
+	s.mustMigrate(s.options())
+	s.set(firstRun, []byte(`{"run":"run0000000000","state":"done","steps":12}`))
+	const says = "another version of mrtq has migrated to this target: " + firstRun + " has form 0, and this version reads form 2; use that version"
+	_, planned := migrate.MakePlan(t.Context(), s.source(), &s.w.Reader, s.options().Options)
+	_, migrated := s.migrate(s.options())
+	_, verified := migrate.Verify(t.Context(), s.source(), &s.w.Reader, migrate.VerifyOptions{})
+	_, status := migrate.ReadStatus(t.Context(), &s.w.Reader, nil)
+	_, undone := s.rollback(migrate.RollbackOptions{})
+	for what, err := range map[string]error{"plan": planned, "migrate": migrated, "verify": verified, "status": status, "rollback": undone} {
+		if !errors.Is(err, migrate.ErrForm) || !strings.HasSuffix(err.Error(), says) {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 }

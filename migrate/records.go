@@ -14,6 +14,7 @@ import (
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/target"
+	"mrtq/migrate/internal/verify"
 	"mrtq/newqueue"
 )
 
@@ -173,16 +174,16 @@ func (r *recordReader) addSource(ctx context.Context, src *Source) error {
 			return nil
 		}
 		d := rules.Decide(f.Record, r.choices)
-		switch {
+		switch fate := verify.FateOf(newest, f.Path, d.Do); {
 		case d.Do == rules.Skip:
 			s.Outcome, s.Reason = WasSkipped, d.Reason
 		case d.Do == rules.Quarantine:
 			s.Outcome, s.Reason = WasQuarantined, d.Reason
 		case d.Do == rules.Block:
 			s.Outcome, s.Reason = IsBlocked, d.Reason
-		case newest == nil || newest.State == ledger.RolledBack:
+		case fate == verify.Waiting || fate == verify.Returned:
 			s.Outcome, s.Reason = NotMigrated, ""
-		case !newest.HadRecord(f.Path):
+		case fate == verify.IsLate:
 			s.Outcome, s.Reason = CameLate, "it came after "+newest.ID+" was planned"
 		default:
 			s.Outcome, s.Reason = WasMissed, "it was there when "+newest.ID+" was planned"

@@ -135,7 +135,7 @@ func (r *rolling) read(ctx context.Context, id string) error {
 		r.index = len(t.Ledger.Runs) - 1
 	}
 	if r.index < 0 {
-		return fmt.Errorf("%w: %q", ErrNoRun, id)
+		return r.noRun(id)
 	}
 	if r.run().State == ledger.RolledBack {
 		return fmt.Errorf("%w that can be rolled back: %s was rolled back already", ErrNoRun, r.run().ID)
@@ -149,6 +149,13 @@ func (r *rolling) read(ctx context.Context, id string) error {
 		return fmt.Errorf("%w: nothing shows which jobs were worked on before the backup was made", ErrRestored)
 	}
 	return nil
+}
+
+func (r *rolling) noRun(id string) error {
+	if !r.target.HasQueue() {
+		return fmt.Errorf("%w, and nothing was migrated here", ErrNoQueue)
+	}
+	return fmt.Errorf("%w: %q", ErrNoRun, id)
 }
 
 func (r *rolling) rollback() *rollback.Rollback {

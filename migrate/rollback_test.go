@@ -378,8 +378,8 @@ func TestWhichRunIsRolledBack(t *testing.T) {
 			t.Errorf("%q: it wrote", run)
 		}
 	}
-	try("", migrate.ErrNoRun)
-	try("run0000000000", migrate.ErrNoRun)
+	try("", migrate.ErrNoQueue)
+	try("run0000000000", migrate.ErrNoQueue)
 	s.mustMigrate(s.options())
 	s.late(900)
 	s.mustMigrate(s.options())

@@ -14,6 +14,7 @@ import (
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/target"
+	"mrtq/migrate/internal/verify"
 	"mrtq/newqueue"
 )
 
@@ -80,10 +81,25 @@ type LegacyStatus struct {
 	Path     string   `json:"path"`
 	Records  int      `json:"records"` // that are there
 	Migrated int      `json:"migrated"`
+	Waiting  int      `json:"waiting"` // only in the legacy queue: no run, an unfinished one, or rolled back
 	Left     int      `json:"left"`    // by the run's choices: skipped or in quarantine
 	Late     []string `json:"late"`    // added since the last run
 	Missed   []string `json:"missed"`  // not migrated, although they were there
 	Changed  []string `json:"changed"` // since they were migrated
+}
+
+// count counts a record that is in no ledger.
+func (l *LegacyStatus) count(record string, fate verify.Fate) {
+	switch fate {
+	case verify.Waiting, verify.Returned:
+		l.Waiting++
+	case verify.IsSkipped, verify.InQuarantine:
+		l.Left++
+	case verify.IsLate:
+		l.Late = append(l.Late, record)
+	case verify.WasMissed:
+		l.Missed = append(l.Missed, record)
+	}
 }
 
 // Newest is the newest run; nil if there is none.
@@ -357,7 +373,6 @@ func (r *statusReader) legacy(ctx context.Context, src *Source) error {
 		l := of[znode.Parent(f.Path)]
 		l.Records++
 		e := r.t.Ledger.Find(f.Path)
-		do := rules.Decide(f.Record, choices).Do
 		switch {
 		case e != nil && f.Err != nil && f.Err.Kind == rules.Unreadable: // nobody knows whether it has changed
 			l.Migrated++
@@ -366,12 +381,8 @@ func (r *statusReader) legacy(ctx context.Context, src *Source) error {
 			l.Changed = append(l.Changed, f.Path)
 		case e != nil:
 			l.Migrated++
-		case newest == nil || do == rules.Skip || do == rules.Quarantine:
-			l.Left++
-		case newest.HadRecord(f.Path):
-			l.Missed = append(l.Missed, f.Path)
 		default:
-			l.Late = append(l.Late, f.Path)
+			l.count(f.Path, verify.FateOf(newest, f.Path, rules.Decide(f.Record, choices).Do))
 		}
 		return nil
 	})

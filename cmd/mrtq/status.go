@@ -138,8 +138,8 @@ func printStatus(s *screen.Screen, st *migrate.Status) {
 		}
 		return screen.Row{l.Path, l.Session}
 	})
-	screen.List(s, "", st.Legacy, []string{"LEGACY QUEUE", "RECORDS", "MIGRATED", "LEFT OUT", "LATE", "MISSED", "CHANGED"}, func(l migrate.LegacyStatus) screen.Row {
-		return screen.Row{l.Path, l.Records, l.Migrated, l.Left, len(l.Late), len(l.Missed), len(l.Changed)}
+	screen.List(s, "", st.Legacy, []string{"LEGACY QUEUE", "RECORDS", "MIGRATED", "WAITING", "LEFT OUT", "LATE", "MISSED", "CHANGED"}, func(l migrate.LegacyStatus) screen.Row {
+		return screen.Row{l.Path, l.Records, l.Migrated, l.Waiting, l.Left, len(l.Late), len(l.Missed), len(l.Changed)}
 	})
 	for _, of := range []struct {
 		title string

@@ -156,7 +156,7 @@ func printVerdict(s *screen.Screen, v *migrate.Verdict) {
 	for _, more := range []struct {
 		what string
 		n    int
-	}{{"migrated, and the job removed", r.Removed}, {"late", r.Late}, {"returned to the legacy queue", r.Returned}} {
+	}{{"migrated, and the job removed", r.Removed}, {"not migrated yet", r.Waiting}, {"late", r.Late}, {"returned to the legacy queue", r.Returned}} {
 		if more.n > 0 {
 			rows = append(rows, screen.Row{more.what, more.n})
 		}

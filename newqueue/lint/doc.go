@@ -6,7 +6,6 @@
 //		fmt.Println(p) // the path, what is there, what should be there, the rule's id
 //	}
 //
-// A tree is read from a dump with migrate.ReadDump, or filled znode by znode. For a
-// tree that does not fit into memory, use the command mrtq check, which has the same
-// rules.
+// Package migrate and the scenarios use it. Operators have the command mrtq check, with
+// the same rules.
 package lint

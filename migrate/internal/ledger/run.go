@@ -3,6 +3,7 @@ package ledger
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -52,10 +53,10 @@ type Run struct {
 	Owner    string           `json:"owner"`         // the migrator that wrote the run's last transaction
 	Started  time.Time        `json:"started"`
 	Finished time.Time        `json:"finished,omitzero"`
-	Created  Counts           `json:"created"`          // so far
-	Total    int              `json:"total"`            // how many jobs and requests there will be in the end
-	Removed  Counts           `json:"removed,omitzero"` // by its rollback, so far
-	Kept     int              `json:"kept,omitempty"`   // jobs and requests that its rollback kept, or found removed by others
+	Created  Counts           `json:"created"`              // so far
+	Total    int              `json:"total"`                // how many jobs and requests there will be in the end
+	Removed  Counts           `json:"rolled_back,omitzero"` // by its rollback, so far
+	Kept     int              `json:"kept,omitempty"`       // jobs and requests that its rollback kept, or found removed by others
 	Releases []Release        `json:"releases,omitempty"`
 	// Next has, for each legacy queue node, the number that its next record would have got
 	// when the run was planned. A record with a lower number was there.
@@ -111,7 +112,11 @@ func (r Run) Encode() []byte {
 	return b
 }
 
-// ParseRun reads the record of a run from its znode. The error is a [*DamageError].
+// ErrForm says that another version of mrtq wrote the record of a run.
+var ErrForm = errors.New("another version of mrtq has migrated to this target")
+
+// ParseRun reads the record of a run from its znode. The error is a [*DamageError], or wraps
+// [ErrForm].
 func ParseRun(n znode.Node) (Run, error) {
 	var r Run
 	damaged := func(what string, args ...any) (Run, error) {
@@ -124,7 +129,7 @@ func ParseRun(n znode.Node) (Run, error) {
 		return damaged("it can't be read as a run's record: %v", err)
 	}
 	if form.Format != format { // its other fields may have other types
-		return damaged("it has form %d, and this version of mrtq reads form %d only: finish or roll back the run with the version that began it", form.Format, format)
+		return Run{}, fmt.Errorf("%w: %s has form %d, and this version reads form %d; use that version", ErrForm, n.Path, form.Format, format)
 	}
 	if err := json.Unmarshal(n.Data, &r); err != nil {
 		return damaged("it can't be read as a run's record: %v", err)

@@ -176,8 +176,9 @@ func (b *Builder) Add(f source.Fetched) {
 	default:
 		b.compare(r, &line, entry)
 	}
-	if again && line.Action != Create && !slices.Contains(b.in.Options.Again, All) {
-		b.problem(Problem{Kind: NotRemoved, Path: r.Path, Message: "it is to be migrated again, but it was not migrated before, or its job is still there",
+	// The job that a migration with this record has made again is there: then all is done.
+	if again && entry == nil && !slices.Contains(b.in.Options.Again, All) {
+		b.problem(Problem{Kind: NotRemoved, Path: r.Path, Message: "it is to be migrated again, but it was not migrated before",
 			Next: "leave it out of the records to migrate again"})
 	}
 	b.plan.Records = append(b.plan.Records, line)

@@ -21,7 +21,7 @@ const (
 	InventoryWaiting ProblemKind = "inventory-waiting" // it is an unfinished inventory record
 	// NoSuchRecord is a record of Again in [Options] that the source does not have.
 	NoSuchRecord ProblemKind = "no-such-record"
-	NotRemoved   ProblemKind = "not-removed" // it is in Again, and its job is there or was never there
+	NotRemoved   ProblemKind = "not-removed" // it is in Again, and was not migrated before
 )
 
 // Kinds of problems with a batch.

@@ -125,6 +125,9 @@ func (t *Target) readRuns(ctx context.Context, newest string) error {
 	var runs []ledger.Run
 	for _, n := range nodes {
 		run, err := ledger.ParseRun(n)
+		if errors.Is(err, ledger.ErrForm) {
+			return err
+		}
 		if err != nil {
 			t.damaged(err)
 			continue

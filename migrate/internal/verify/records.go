@@ -79,22 +79,24 @@ func (v *verifier) migrated(f source.Fetched, entry *ledger.Entry) item {
 func (v *verifier) notMigrated(r rules.Record) {
 	newest := v.t.Ledger.Newest()
 	choices := v.verdict.Choices
-	d := rules.Decide(r, choices)
 	count := &v.verdict.Records
-	switch {
-	case d.Do == rules.Skip:
+	fate := FateOf(newest, r.Path, rules.Decide(r, choices).Do)
+	switch fate {
+	case IsSkipped:
 		count.Skipped++
-	case d.Do == rules.Quarantine:
+	case InQuarantine:
 		count.Quarantined++
 		if v.opt.Quarantined != nil && !v.opt.Quarantined(r) {
 			v.differ(Difference{Kind: NotKept, Path: r.Path, Record: r.Path, Queue: r.Queue.Hold(), Message: "it can't be decoded, and the quarantine file does not have its bytes"})
 		}
-	case newest != nil && newest.State == ledger.RolledBack:
+	case Waiting:
+		count.Waiting++
+	case Returned:
 		count.Returned++
-	case newest != nil && !newest.HadRecord(r.Path):
+	case IsLate:
 		count.Late++
 		v.verdict.Late = append(v.verdict.Late, r.Path)
-	default:
+	case WasMissed:
 		count.Missed++
 		v.differ(Difference{Kind: Missed, Path: r.Path, Record: r.Path, Queue: r.Queue.Hold(), Message: "it was not migrated"})
 	}

@@ -137,6 +137,7 @@ type Accounted struct {
 	Removed     int `json:"removed"`  // migrated, and the job was removed
 	Skipped     int `json:"skipped"`
 	Quarantined int `json:"quarantined"`
+	Waiting     int `json:"waiting"` // for a run, or for the rest of one
 	Late        int `json:"late"`
 	Missed      int `json:"missed"`
 	Returned    int `json:"returned"` // by a rollback to the legacy queue

@@ -89,6 +89,9 @@ func (v *verifier) differ(d Difference) { v.verdict.Differences = append(v.verdi
 
 // aboutRuns says what the runs' own records show.
 func (v *verifier) aboutRuns() {
+	if len(v.t.Ledger.Runs) == 0 {
+		v.differ(Difference{Kind: Unfinished, Path: ledger.MigrationPath, Message: "nothing was migrated to this target"})
+	}
 	for i := range v.t.Ledger.Runs {
 		run := &v.t.Ledger.Runs[i]
 		path := ledger.RunPath(run.ID)
