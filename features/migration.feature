@@ -120,7 +120,7 @@ Feature: A legacy queue becomes a new queue
     When the operator verifies
     Then verification names /ingest/mrtQ-05000000000001 as changed, and the new record as late
     When the operator releases the queue
-    Then it is refused because "roll back, and then migrate again"
+    Then it is refused because "Stop the legacy workers. Then roll back, and migrate again"
     And nothing at all was written
     When the operator rolls back the migration
     And the operator migrates, deciding every record
