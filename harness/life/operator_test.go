@@ -99,7 +99,7 @@ func (m *migration) run(what string, t trouble, command func(ctx context.Context
 		return true, err
 	}
 	if t.kind == "others act" {
-		reasons = append(reasons, migrate.ErrFinished, migrate.ErrRolledBack, migrate.ErrHoldsChanged, migrate.ErrUnfinished, migrate.ErrNoRun)
+		reasons = append(reasons, migrate.ErrFinished, migrate.ErrRolledBack, migrate.ErrTakenOver, migrate.ErrHoldsChanged, migrate.ErrUnfinished, migrate.ErrNoRun)
 	}
 	if err != nil && !slices.ContainsFunc(reasons, func(reason error) bool { return errors.Is(err, reason) }) {
 		m.failf("a command failed without a reason", "%s: %v", what, err)

@@ -195,13 +195,9 @@ func (o *oracle) checkEnd() {
 
 func (o *oracle) toldByPlan(p *migrate.Plan, carriedOut bool) {
 	by := word{by: "plan"}
-	finished := map[string]bool{} // batches that take no more records
-	for _, problem := range p.Problems {
-		finished[znode.Name(problem.Path)] = true
-	}
 	for _, e := range p.Records {
 		o.observe()
-		o.told(e.Path, e.Action == "changed", e.Action == "quarantine" || e.Batch != nil && finished[e.Batch.ID], by)
+		o.told(e.Path, e.Action == "changed", e.Action == "quarantine" || e.Action == "create" && p.Blocked(), by)
 		if e.Action == "create" && carriedOut {
 			r := o.at(e.Path)
 			r.never, r.migrated = word{}, true

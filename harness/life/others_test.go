@@ -114,7 +114,8 @@ func (o *others) noteTaken(actor *daemons.Actor, before map[string]int) {
 	tree := o.tree(o.newZK)
 	for key, n := range o.taken(actor) {
 		for _, r := range o.of(key) {
-			if n > before[key] && r.migrated && tree.Get(newqueue.QueueHoldPath(holdOf(r.path))) == nil {
+			released := tree.Get(newqueue.QueueHoldPath(holdOf(r.path))) == nil || o.times(r) > 1 // inventory ignores holds
+			if n > before[key] && r.migrated && released {
 				r.afterwards = true
 			}
 		}
