@@ -628,7 +628,7 @@ Feature: A job's life
   @J4
   Scenario: An administrator can't make a worker's step
     Given a pending job
-    When an administrator tries to move it to estimating
+    When an administrator tries to move the job to estimating
     Then it is refused because only the worker that holds the lock may do this
     And nothing has changed
 
@@ -636,6 +636,6 @@ Feature: A job's life
   Scenario: An administrator can't make a worker's step while a worker holds the lock
     Given a pending job
     And another client has locked the job
-    When an administrator tries to move it to estimating
+    When an administrator tries to move the job to estimating
     Then it is refused because only the worker that holds the lock may do this
     And nothing has changed

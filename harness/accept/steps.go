@@ -27,7 +27,6 @@ func (w *world) register(s steps) {
 	s.Step(`the worker holds it(?: with the message "(.*)")?`, w.workerHolds)
 	s.Step(`an administrator (releases|resumes|deletes) the (job(?: [A-Z])?)`, w.adminActsOnJob)
 	s.Step(`an administrator retries the job at (\S+)`, w.adminRetriesJob)
-	s.Step(`an administrator tries to move it to (\S+)`, w.adminMovesJob)
 	s.Step(`the cleaning pass over (jobs|batches|requests) runs`, w.cleaningPass)
 
 	// What a job is afterwards.
@@ -44,7 +43,7 @@ func (w *world) register(s steps) {
 	s.Step(`in its batch it moves from (\S+) to (\S+)`, w.batchEntryMoves)
 	s.Step(`the (job(?: [A-Z])?) has left the queue of (\S+)`, w.jobLeftQueue)
 	s.Step(`nothing is left of the job`, w.jobIsGone)
-	s.Step(`the answer warns that its depositor will get no report about it`, w.answerWarns)
+	s.Step(`the answer warns that its depositor will get no report(?: about it)?`, w.answerWarns)
 	s.Step(`the answer has no warning`, w.answerWarnsOfNothing)
 
 	// What happens to a batch.
@@ -78,7 +77,6 @@ func (w *world) register(s steps) {
 	s.Step(`the report lists ([A-Z ]+|none) as still failed and ([A-Z ]+|none) as resumed`, w.reportListsTheRest)
 	s.Step(`nothing is left of the (batches|requests) ([A-Z ]+)`, w.allAreGone)
 	s.Step(`nothing is left of the batch(?: and its jobs ([A-Z ]+))?`, w.batchIsGone)
-	s.Step(`the answer warns that its depositor will get no report`, w.answerWarnsOfBatch)
 
 	// Access requests.
 	s.Step(`an? (\S+) request( that a worker has acquired)?`, w.aRequest)

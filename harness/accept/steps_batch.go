@@ -264,12 +264,3 @@ func (w *world) batchIsGone(jobs string) error {
 	}
 	return errors.Join(wrong...)
 }
-
-func (w *world) answerWarnsOfBatch() error {
-	for _, text := range w.last.warnings {
-		if strings.Contains(text, "depositor") && strings.Contains(text, path.Base(w.names["batch"])) {
-			return nil
-		}
-	}
-	return fmt.Errorf("the answer is %q", w.last.warnings)
-}

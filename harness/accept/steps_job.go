@@ -144,12 +144,6 @@ func (w *world) adminRetriesJob(at string) error {
 	})
 }
 
-func (w *world) adminMovesJob(to string) error {
-	return w.act("administrator", func(ctx context.Context, a *actor, _ *outcome) error {
-		return a.q.MoveJob(ctx, path.Base(w.names["job"]), newqueue.JobState(to))
-	})
-}
-
 // cleaningPass runs the cleaning pass over all jobs, batches or requests.
 func (w *world) cleaningPass(what string) error {
 	return w.act("cleaning pass", func(ctx context.Context, a *actor, answer *outcome) (err error) {
@@ -377,9 +371,10 @@ func (w *world) jobIsGone() error {
 		w.wantGone(w.names["batch"]+"/states/"+folderOf(state)+"/"+jid))
 }
 
+// answerWarns expects a warning that names the scenario's job or batch.
 func (w *world) answerWarns() error {
 	for _, text := range w.last.warnings {
-		if strings.Contains(text, "depositor") && strings.Contains(text, path.Base(w.names["job"])) {
+		if strings.Contains(text, "depositor") && strings.Contains(text, path.Base(w.subject())) {
 			return nil
 		}
 	}
