@@ -153,7 +153,7 @@ func (r *rolling) read(ctx context.Context, id string) error {
 
 func (r *rolling) noRun(id string) error {
 	if !r.target.HasQueue() {
-		return fmt.Errorf("%w, and nothing was migrated here", ErrNoQueue)
+		return fmt.Errorf("%w: nothing was migrated to it", ErrNoQueue)
 	}
 	return fmt.Errorf("%w: %q", ErrNoRun, id)
 }

@@ -100,7 +100,7 @@ func (c *holdCmd) run(ctx context.Context, a *app, target string) error {
 		return err
 	})
 	if err != nil {
-		return a.onHolds(ctx, p, err)
+		return a.onPlace(ctx, p, err)
 	}
 	if c.output == "json" {
 		err = a.JSON(held)
@@ -117,8 +117,8 @@ func (c *holdCmd) run(ctx context.Context, a *app, target string) error {
 	return err
 }
 
-// onHolds adds to the error of hold or release what the place holds instead of a new queue.
-func (a *app) onHolds(ctx context.Context, p place, err error) error {
+// onPlace adds to an error about a target without a queue what it has instead.
+func (a *app) onPlace(ctx context.Context, p place, err error) error {
 	if errors.Is(err, migrate.ErrNoQueue) {
 		if source := a.isSource(ctx, p); source != nil {
 			return source

@@ -197,10 +197,8 @@ func (c *rollbackCmd) writeKept(u *migrate.Undo) error {
 // fail says what was removed before a rollback failed, and what to do.
 func (c *rollbackCmd) fail(ctx context.Context, a *app, s pair, u *migrate.Undo, err error) error {
 	at := advice.Situation{Source: s.source.Text, Target: s.target.Text}
-	if errors.Is(err, migrate.ErrNoRun) {
-		if source := a.isSource(ctx, s.target); source != nil {
-			return source
-		}
+	if errors.Is(err, migrate.ErrNoQueue) {
+		return a.onPlace(ctx, s.target, err)
 	}
 	if u != nil {
 		at.Run = u.Record

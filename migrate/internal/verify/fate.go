@@ -5,7 +5,7 @@ import (
 	"mrtq/migrate/internal/rules"
 )
 
-// Fate is why a record is in no ledger (docs/life.md, "Records").
+// Fate is why a record is in no ledger (docs/life.md, "Words").
 type Fate string
 
 // The fates.

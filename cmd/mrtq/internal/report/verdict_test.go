@@ -47,7 +47,7 @@ func TestVerdict(t *testing.T) {
 			d.Status.Runs[0].State, d.Status.Runs[0].Kept, d.Status.Step = migrate.RolledBack, 2, migrate.StepKept
 		}), "Rolled back", toneWarn, "2 jobs were kept", "next: kept"},
 		{"differs", night(func(d *Data) { differing(d, "missing", "acted-on") }), "Differs", toneBad, ": 1 fault, 1 job or batch that was acted on.", "next: roll-back"},
-		{"records moved", night(func(d *Data) { differing(d, "vanished") }), "Differs", toneBad, ": 1 record that moved.", "next: roll-back"},
+		{"records moved", night(func(d *Data) { differing(d, "vanished") }), "Differs", toneBad, ": 1 record that moved.", "next: stop-legacy"},
 		{"acted on", night(func(d *Data) { differing(d, "acted-on"); d.Verdict.Late = nil }), "Acted on", toneWarn, "1 job or batch was acted on", "next: accept-acted-on"},
 		{"the quarantine file lacks bytes", night(func(d *Data) { differing(d, "not-kept", "not-kept") }), "Not kept", toneBad, "lacks the bytes of 2 records", "next: keep"},
 		{"released", night(func(d *Data) { d.Verdict.Released = newqueue.QueueHolds; d.Verdict.Late = nil }), "Verified", toneGood, "Released: ", "next: "},
