@@ -3,6 +3,7 @@ package harness
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -21,7 +22,8 @@ const (
 	ImageVariable = "MRTQ_ZK_IMAGE"
 	defaultImage  = "zookeeper:3.9"
 
-	// ContainerLabel is the label of every container that the harness creates. Its value has the id of the process. With it you find what
+	// ContainerLabel is the label of every container and network that the
+	// harness creates. Its value has the id of the process. With it you find what
 	// a killed process has left behind:
 	//
 	//	docker ps -a --filter label=mrtq.harness
@@ -37,11 +39,13 @@ const (
 // containerTLS is where the certificates are put in a container.
 const containerTLS = "/tls"
 
-// dockerRemoveTimeout is the limit for removing a container. The removal continues even if the caller's context is cancelled.
+// dockerRemoveTimeout is the limit for removing one container or network. The
+// removal continues even if the caller's context is cancelled.
 const dockerRemoveTimeout = 30 * time.Second
 
-// launchDocker starts a container.
-func launchDocker(ctx context.Context, s *Server) (cluster, error) {
+// launchDocker starts Options.Nodes containers, with a network of their own if
+// there are several.
+func launchDocker(ctx context.Context, s *Server) (_ cluster, err error) {
 	if containers.Find == nil {
 		return nil, &UnavailableError{Backend: Docker, Missing: "this program has no Docker client in it", Remedy: `import _ "mrtq/harness/docker"`}
 	}
@@ -49,12 +53,71 @@ func launchDocker(ctx context.Context, s *Server) (cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	ports, err := takePorts(2)
-	if err != nil {
+	c := &dockerCluster{host: engine.Host()}
+	if c.ports, err = takePorts(2 * s.opt.Nodes); err != nil {
 		return nil, err
 	}
-	n := &dockerNode{s: s, host: engine.Host(), client: ports[0], secure: ports[1]}
-	return n, n.create(ctx, engine)
+	if s.opt.Nodes > 1 {
+		if c.network, err = engine.Network(ctx); err != nil {
+			return c, dockerError("create a network", err)
+		}
+	}
+	for i := range s.opt.Nodes {
+		n := &dockerNode{s: s, cluster: c, index: i, client: c.ports[2*i], secure: c.ports[2*i+1]}
+		c.servers = append(c.servers, n)
+		if err := n.create(ctx, engine); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+type dockerCluster struct {
+	host    string // the host of the published ports
+	ports   []int
+	network containers.Network // nil for a standalone server
+	servers []*dockerNode
+}
+
+func (c *dockerCluster) chroot() string { return "" }
+
+func (c *dockerCluster) hosts() (all []string) {
+	for _, n := range c.servers {
+		all = append(all, net.JoinHostPort(c.host, strconv.Itoa(n.client)))
+	}
+	return all
+}
+
+func (c *dockerCluster) secureHosts() (all []string) {
+	for _, n := range c.servers {
+		if n.s.opt.TLS {
+			all = append(all, net.JoinHostPort(c.host, strconv.Itoa(n.secure)))
+		}
+	}
+	return all
+}
+
+func (c *dockerCluster) nodes() (all []node) {
+	for _, n := range c.servers {
+		all = append(all, n)
+	}
+	return all
+}
+
+func (c *dockerCluster) remove(ctx context.Context) error {
+	var err error
+	for _, n := range c.servers {
+		err = errors.Join(err, n.remove(ctx))
+	}
+	if c.network != nil {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dockerRemoveTimeout)
+		defer cancel()
+		if e := c.network.Remove(ctx); e != nil {
+			err = errors.Join(err, dockerError("remove network "+c.network.Name(), e))
+		}
+	}
+	releasePorts(c.ports)
+	return err
 }
 
 // environment returns the server's settings as the official image's variables.
@@ -65,8 +128,8 @@ func (n *dockerNode) environment() map[string]string {
 		withTLS(p, containerSecure, n.s.certs, containerTLS)
 	}
 	env := map[string]string{
-		"ZOO_MY_ID":   "1",
-		"ZOO_SERVERS": fmt.Sprintf("server.1=localhost:2888:3888;%d", containerClient),
+		"ZOO_MY_ID":   fmt.Sprint(n.index + 1),
+		"ZOO_SERVERS": n.zooServers(),
 		"JVMFLAGS":    strings.Join(n.s.javaFlags(), " "),
 	}
 	for property, variable := range map[string]string{
@@ -87,30 +150,38 @@ func (n *dockerNode) environment() map[string]string {
 	return env
 }
 
+// peer returns the address of server i within the containers' network.
+func (c *dockerCluster) peer(i int) netip.Addr {
+	a := c.network.Subnet().Masked().Addr().Next() // the first address is Docker's own, the gateway
+	for range i + 1 {
+		a = a.Next()
+	}
+	return a
+}
+
+func (n *dockerNode) zooServers() string {
+	if n.s.opt.Nodes == 1 {
+		return fmt.Sprintf("server.1=localhost:2888:3888;%d", containerClient)
+	}
+	var all []string
+	for i := range n.s.opt.Nodes {
+		all = append(all, fmt.Sprintf("server.%d=%s:2888:3888;%d", i+1, n.cluster.peer(i), containerClient))
+	}
+	return strings.Join(all, " ")
+}
+
 func labels() map[string]string {
 	host, _ := os.Hostname()
 	return map[string]string{ContainerLabel: fmt.Sprintf("process %d on %s", os.Getpid(), host)}
 }
 
-// dockerNode is a cluster of one server in a container, and that server.
+// dockerNode is one server in a container.
 type dockerNode struct {
 	s              *Server
-	host           string // of the published ports
-	client, secure int    // published ports
+	cluster        *dockerCluster
+	index          int
+	client, secure int // published ports
 	c              containers.Container
-}
-
-func (n *dockerNode) chroot() string  { return "" }
-func (n *dockerNode) hosts() []string { return []string{n.at(n.client)} }
-func (n *dockerNode) nodes() []node   { return []node{n} }
-
-func (n *dockerNode) at(port int) string { return net.JoinHostPort(n.host, strconv.Itoa(port)) }
-
-func (n *dockerNode) secureHosts() []string {
-	if !n.s.opt.TLS {
-		return nil
-	}
-	return []string{n.at(n.secure)}
 }
 
 // create makes and starts the container.
@@ -122,6 +193,9 @@ func (n *dockerNode) create(ctx context.Context, engine containers.Engine) (err 
 			spec.Files = append(spec.Files, containers.File{Host: n.s.certs.folder + "/" + name, Inside: containerTLS + "/" + name})
 		}
 	}
+	if n.cluster.network != nil {
+		spec.Network, spec.Address = n.cluster.network, n.cluster.peer(n.index)
+	}
 	if n.c, err = engine.Run(ctx, spec); err != nil {
 		return dockerError(fmt.Sprintf("start a container of %s", imageName()), err)
 	}
@@ -132,7 +206,7 @@ func (n *dockerNode) create(ctx context.Context, engine containers.Engine) (err 
 // local, only this machine can reach it.
 func (n *dockerNode) publish(inside, host int) containers.Port {
 	p := containers.Port{Inside: inside, Host: host}
-	if isLoopback(n.host) {
+	if isLoopback(n.cluster.host) {
 		p.IP = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	}
 	return p
@@ -174,7 +248,11 @@ func (n *dockerNode) ended(ctx context.Context) error {
 	if err != nil || running {
 		return nil // if the engine doesn't answer, the container counts as running
 	}
-	return &ExitError{Backend: Docker, State: state, LastWords: n.lastWords(ctx)}
+	return &ExitError{
+		Backend: Docker, Node: n.index,
+		State:     state,
+		LastWords: n.lastWords(ctx),
+	}
 }
 
 // portTaken finds nothing, because Docker itself refuses a port that is taken.
@@ -190,7 +268,6 @@ func (n *dockerNode) lastWords(ctx context.Context) string {
 
 // remove ends the container and removes it with its data.
 func (n *dockerNode) remove(ctx context.Context) error {
-	defer releasePorts([]int{n.client, n.secure})
 	if n.c == nil {
 		return nil
 	}

@@ -26,7 +26,7 @@ func onEach(t *testing.T, test func(t *testing.T, b harness.Backend)) {
 	on(t, harness.Backends(), test)
 }
 
-// apache lists the backends that run Apache's own server.
+// apache lists the backends that run Apache's own server. They can be ensembles.
 var apache = []harness.Backend{harness.JVM, harness.Docker}
 
 // on runs the subtests one by one, because on a small machine containers and
@@ -179,7 +179,7 @@ func TestClean(t *testing.T) {
 // If one server of an ensemble is killed, the ensemble and a client's session still
 // work. The server can join again.
 func TestEnsemble(t *testing.T) {
-	on(t, []harness.Backend{harness.JVM}, func(t *testing.T, b harness.Backend) {
+	on(t, apache, func(t *testing.T, b harness.Backend) {
 		s := harness.ForTest(t, b, harness.Options{Nodes: 3})
 		if s.Nodes() != 3 {
 			t.Fatalf("%d nodes", s.Nodes())

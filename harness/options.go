@@ -17,7 +17,7 @@ import (
 // other options, because only the server's owner can apply them.
 type Options struct {
 	// Nodes is the number of servers: 0 or 1 for a standalone server, or 3, 5 or 7
-	// for an ensemble (jvm only).
+	// for an ensemble (jvm and docker only).
 	Nodes int
 	// Listen is the host:port to serve at (embedded only). "" is a free port of
 	// the loopback interface.
@@ -119,9 +119,6 @@ func (o Options) validate(b Backend) error {
 	}
 	if o.Load != "" {
 		return fmt.Errorf("harness: Options.Load with backend %s: %w: only a server in this process can be loaded; use %s", b, errors.ErrUnsupported, Embedded)
-	}
-	if b == Docker && o.Nodes > 1 {
-		return fmt.Errorf("harness: Options.Nodes with backend %s: %w: it starts one server; use %s", b, errors.ErrUnsupported, JVM)
 	}
 	if b == Docker && o.DataDir != "" {
 		return fmt.Errorf("harness: Options.DataDir is for the %s backend: a container keeps its data inside", JVM)

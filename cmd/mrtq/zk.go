@@ -70,7 +70,7 @@ is loaded. The embedded server keeps the Stats; the others create the znodes ane
 		names = append(names, string(b))
 	}
 	settings.Choice(f, &c.backend, "backend", "", "server to start", names...)
-	f.IntVar(&c.nodes, "nodes", 1, "1 server, or an ensemble of 3 (jvm)")
+	f.IntVar(&c.nodes, "nodes", 1, "1 server, or an ensemble of 3 (jvm, docker)")
 	f.StringVar(&c.addr, "addr", "", "`host:port` to serve at, instead of a free port (embedded)")
 	f.DurationVar(&c.minSessionTimeout, "min-session-timeout", usualMinSessionTimeout, "shortest session timeout that clients get")
 	f.DurationVar(&c.maxSessionTimeout, maxSessionFlag, usualMaxSessionTimeout, "longest session timeout that clients get")
@@ -82,8 +82,8 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 	if c.nodes != 1 && c.nodes != 3 {
 		return exit.Usagef("--nodes %d: expected 1 or 3", c.nodes)
 	}
-	if harness.Backend(c.backend) != harness.JVM && c.nodes != 1 {
-		return exit.Usagef("--nodes %d: backend %s is one server; add --backend %s", c.nodes, c.backend, harness.JVM)
+	if harness.Backend(c.backend) == harness.Embedded && c.nodes != 1 {
+		return exit.Usagef("--nodes %d: an embedded ZooKeeper is one server; add --backend %s or %s", c.nodes, harness.JVM, harness.Docker)
 	}
 	if harness.Backend(c.backend) != harness.Embedded && c.addr != "" {
 		return exit.Usagef("--addr %s: only the %s backend can serve at a given address; leave --addr out, and mrtq zk prints the address", c.addr, harness.Embedded)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/moby/moby/client"
 	"github.com/testcontainers/testcontainers-go"
 	"github.com/testcontainers/testcontainers-go/log"
+	tcnetwork "github.com/testcontainers/testcontainers-go/network"
 
 	"mrtq/harness/internal/containers"
 )
@@ -33,6 +35,12 @@ func (e *engine) Run(ctx context.Context, spec containers.Spec) (containers.Cont
 		exposed = append(exposed, port(p.Inside).String())
 	}
 	options = append(options, testcontainers.WithExposedPorts(exposed...))
+	if n, ok := spec.Network.(*chosen); ok {
+		options = append(options, tcnetwork.WithNetwork(nil, n.DockerNetwork), testcontainers.WithEndpointSettingsModifier(
+			func(settings map[string]*network.EndpointSettings) {
+				settings[n.Name()].IPAMConfig = &network.EndpointIPAMConfig{IPv4Address: spec.Address}
+			}))
+	}
 	c, err := testcontainers.Run(ctx, e.image, options...)
 	if c == nil {
 		return nil, err // a nil interface, not an interface that holds nil
@@ -105,3 +113,12 @@ func (r *running) Logs(ctx context.Context, to io.Writer) error {
 func (r *running) Remove(ctx context.Context, patience time.Duration) error {
 	return r.c.Terminate(ctx, testcontainers.StopTimeout(patience))
 }
+
+// chosen is a network in which the harness can choose the containers' addresses.
+type chosen struct {
+	*testcontainers.DockerNetwork
+	subnet netip.Prefix
+}
+
+func (n *chosen) Name() string         { return n.DockerNetwork.Name }
+func (n *chosen) Subnet() netip.Prefix { return n.subnet }

@@ -11,7 +11,7 @@ import (
 )
 
 // Find returns an engine that has the image, after it has pulled the image if it
-// was missing. All containers of the engine get the labels. Find is
+// was missing. All containers and networks of the engine get the labels. Find is
 // nil in a program that does not import mrtq/harness/docker.
 var Find func(ctx context.Context, image string, labels map[string]string) (Engine, error)
 
@@ -19,9 +19,19 @@ var Find func(ctx context.Context, image string, labels map[string]string) (Engi
 type Engine interface {
 	// Host returns the host at which the published ports are.
 	Host() string
+	// Network creates a network in which the caller chooses the containers'
+	// addresses.
+	Network(ctx context.Context) (Network, error)
 	// Run creates and starts a container. After an error, remove the container
 	// if it is not nil.
 	Run(ctx context.Context, spec Spec) (Container, error)
+}
+
+// Network is a network that Engine.Network has created.
+type Network interface {
+	Name() string
+	Subnet() netip.Prefix
+	Remove(ctx context.Context) error
 }
 
 // Spec describes a container to run.
@@ -29,6 +39,10 @@ type Spec struct {
 	Env   map[string]string
 	Ports []Port
 	Files []File
+	// Network was created by Engine.Network, or is nil. Address is the
+	// container's address in it.
+	Network Network
+	Address netip.Addr
 }
 
 // Port says at which address a port of a container is published: port Inside of the
