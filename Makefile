@@ -24,13 +24,15 @@ ROUNDS ?= 1
 RUNS ?= 1
 BENCH ?= bin/bench.json
 
-# The packages whose goroutines share memory. The others decode, or run commands and
-# servers as processes. make torture runs all of them with the race detector.
-concurrent := ./harness ./harness/minizk/... ./internal/... ./migrate ./migrate/live ./newqueue/...
+# The packages whose goroutines share memory most, and the tests of migrate that read and
+# compare in parallel. make torture runs all packages with the race detector.
+concurrent := ./harness/minizk ./internal/election ./internal/sides ./internal/zkconn ./internal/zkserver ./internal/ztree ./migrate/live ./newqueue
+parallel := 'TestManyRecords|TestEveryRecordCountsOnce|TestCommandsAtOnce|TestRollback|TestInterrupted'
 
 test: lint
 	@others=$$(go list ./... | grep -vxF "$$(go list $(concurrent))") || exit; \
 	echo go test $(race) -timeout 30m $(concurrent); go test $(race) -timeout 30m $(concurrent); code=$$?; \
+	go test $(race) -timeout 30m ./migrate -run $(parallel) || code=1; \
 	echo go test -timeout 30m '# the other packages'; go test -timeout 30m $$others || code=1; \
 	$(MAKE) -s skipped; exit $$code
 

@@ -16,11 +16,14 @@ import (
 	_ "mrtq/harness/docker" // the docker backend
 )
 
-var everywhere = flag.Bool("everywhere", false, "run all scenarios in a container, too")
+var everywhere = flag.Bool("everywhere", false, "run all scenarios on Apache's servers, too")
 
-// inContainer are the tags of the scenarios that always run in a container: there and back,
-// the server is lost, the services. The server is the same as jvm's, which runs all.
-const inContainer = "@M3,@M12,@S1"
+// elsewhere are the tags of the scenarios that always run on Apache's servers. All run on the
+// embedded one.
+var elsewhere = map[harness.Backend]string{
+	harness.JVM:    "@M3,@M5,@M8,@M12,@M14,@S1,@S5", // there and back, a queue in use, two operators, a lost server, a restored ledger, the services
+	harness.Docker: "@M3,@M12",
+}
 
 // mrtq is the path of the command, which TestMain builds.
 var mrtq string
@@ -46,9 +49,9 @@ func TestMain(m *testing.M) {
 // TestMigration runs the scenarios of the migration and of the services on every backend.
 func TestMigration(t *testing.T) {
 	for _, backend := range harness.Backends() {
-		tags := ""
-		if backend == harness.Docker && !*everywhere {
-			tags = inContainer
+		tags := elsewhere[backend]
+		if *everywhere {
+			tags = ""
 		}
 		t.Run(string(backend), func(t *testing.T) {
 			t.Parallel() // they wait for servers, clocks and sessions more than they compute

@@ -99,7 +99,7 @@ func (m *migration) run(what string, t trouble, command func(ctx context.Context
 		return true, err
 	}
 	if t.kind == "others act" {
-		reasons = append(reasons, migrate.ErrFinished, migrate.ErrRolledBack, migrate.ErrTakenOver, migrate.ErrHoldsChanged, migrate.ErrUnfinished, migrate.ErrNoRun)
+		reasons = append(reasons, migrate.ErrFinished, migrate.ErrRolledBack, migrate.ErrTakenOver, migrate.ErrHoldsChanged, migrate.ErrUnfinished, migrate.ErrNoRun, migrate.ErrNoQueue)
 	}
 	if err != nil && !slices.ContainsFunc(reasons, func(reason error) bool { return errors.Is(err, reason) }) {
 		m.failf("a command failed without a reason", "%s: %v", what, err)
@@ -291,7 +291,7 @@ func (m *migration) rollback(t trouble, a act) error {
 	saw, err := m.run(what, t, func(ctx context.Context, w *migrate.Writer) (err error) {
 		undo, err = migrate.Rollback(ctx, w, "", opt)
 		return err
-	}, migrate.ErrRestored, migrate.ErrNoRun)
+	}, migrate.ErrRestored, migrate.ErrNoRun, migrate.ErrNoQueue)
 	if saw && undo != nil && err == nil {
 		for _, item := range undo.Keeps {
 			m.say("    keeps %s (%s): %s", item.Record, item.Job, item.Why)
