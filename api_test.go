@@ -26,7 +26,6 @@ var nameless = map[string]string{
 	"mrtq/migrate/internal/ledger.Release": "read only: the items of Run.Releases",
 	"mrtq/internal/sides.Forecast":         "for mrtq itself only: its zero value is right for others",
 	"mrtq/internal/zkconn.Address":         "OpenSide sets it",
-	"mrtq/internal/zkconn.TLS":             "migrate lacks a name for it",
 	"mrtq/internal/zkconn.Limit":           "migrate lacks a name for it",
 }
 

@@ -23,7 +23,6 @@ import (
 type (
 	Reader = zkconn.Reader
 	Writer = zkconn.Writer
-	Znode  = znode.Node
 	ACL    = znode.ACL
 )
 
@@ -34,8 +33,6 @@ type (
 	QueueKind = rules.QueueKind
 	Record    = rules.Record
 	Lock      = source.Lock
-	// NoQueuesError is an [ErrNoQueues].
-	NoQueuesError = source.NoQueuesError
 )
 
 // The kinds of legacy queues.
@@ -135,7 +132,6 @@ const (
 	OtherChoices       = plan.OtherChoices
 	OtherTimes         = plan.OtherTimes
 	RollbackUnfinished = plan.RollbackUnfinished
-	RecordTooLarge     = plan.TooLarge
 )
 
 // Unreadable is the kind of error of a [Record] that could not be read.
@@ -198,10 +194,6 @@ const (
 
 // IsRun reports whether a name is the id of a run.
 func IsRun(name string) bool { return ledger.IsRun(name) }
-
-// CheckPlace refuses a target where a new queue can't be. It writes nothing, and the chroot
-// need not exist. The error wraps [ErrPlace], or comes from reading.
-func CheckPlace(ctx context.Context, at *Reader) error { return target.CheckPlace(ctx, at) }
 
 // Errors of reading and of making a plan.
 var (

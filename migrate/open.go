@@ -17,6 +17,7 @@ type (
 	// Config says how to reach a server.
 	Config = zkconn.Config
 	Auth   = zkconn.Auth
+	TLS    = zkconn.TLS
 )
 
 // OpenSide opens a place for reading: a server (host:port,…/chroot), a dump

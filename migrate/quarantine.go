@@ -87,21 +87,6 @@ func WriteQuarantine(path string, records []Record, write func(path string, f fu
 	return nil
 }
 
-// QuarantineLacks counts the records whose bytes are not in a quarantine file. A missing
-// file has none.
-func QuarantineLacks(path string, records []Record) (n int, err error) {
-	kept, err := ReadQuarantine(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return 0, err
-	}
-	for _, r := range records {
-		if !isKept(kept, r) {
-			n++
-		}
-	}
-	return n, nil
-}
-
 // CheckQuarantineFile refuses a path that is not a regular file and can't become one. The
 // error wraps [ErrQuarantineFile].
 func CheckQuarantineFile(path string) error {

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -89,8 +91,15 @@ func (a *app) openSource(ctx context.Context, s pair, l *legacyFlags) (*migrate.
 		}
 		return nil, nil, failed("source", s.source.Text, err)
 	}
+	if src.Len() > largeQueue && os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(50)
+	}
 	return src, side, nil
 }
+
+// largeQueue is from how many records on a command spends a tenth more processor time on
+// collecting garbage, and takes a quarter less memory.
+const largeQueue = 50_000
 
 // openBoth opens the source, if one was given, and the target, over sessions that can't
 // write. done closes both. src is nil without a source.
