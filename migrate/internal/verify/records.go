@@ -176,15 +176,15 @@ func (v *verifier) there(it item, state string) {
 	}
 }
 
-// checkOrder compares the order of two jobs of one lane: those that the same legacy
+// checkOrder compares the order of two jobs of one group: those that the same legacy
 // consumer would have taken, with the same priority. The new queue hands jobs of one
 // priority out by their ids. Records come in the order of the old queue.
 func (v *verifier) checkOrder(it item) {
 	key := it.record.Legacy.Key
-	lane := fmt.Sprintf("%s %s %d %t %s", it.run.ID, it.record.Queue, key.Priority, key.HighPriority, key.Worker)
-	if last := v.lanes[lane]; last >= it.entry.Job {
+	group := fmt.Sprintf("%s %s %d %t %s", it.run.ID, it.record.Queue, key.Priority, key.HighPriority, key.Worker)
+	if last := v.lastJobs[group]; last >= it.entry.Job {
 		v.differ(Difference{Kind: OutOfOrder, Path: it.entry.Job, Record: it.entry.Record, Queue: it.queue,
 			Message: fmt.Sprintf("it comes before %s, although its record comes later", last)})
 	}
-	v.lanes[lane] = it.entry.Job
+	v.lastJobs[group] = it.entry.Job
 }

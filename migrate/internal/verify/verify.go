@@ -38,7 +38,7 @@ type verifier struct {
 	// expected counts the entries of the runs' jobs that are there, by their parent.
 	expected map[string]int
 	batches  map[string]*batch // of runs, by bid
-	lanes    map[string]string // the last job of each lane: see [verifier.checkOrder]
+	lastJobs map[string]string // the last job of each group: see [verifier.checkOrder]
 	done     int               // jobs and requests that were looked at
 }
 
@@ -72,7 +72,7 @@ func newVerifier(src *source.Source, t *target.Target, names *target.Names, opt 
 		verdict: &Verdict{Differences: []Difference{}, States: map[string]int{}, Late: []string{}, Removed: []Item{}, Notices: []Item{}, Released: []newqueue.QueueHold{}, Choices: rules.DefaultChoices()},
 		sample:  sample{all: opt.AllACLs, seed: maphash.MakeSeed(), every: uint64(max(t.Ledger.Len()*nodesEachJob/aclSample, 1))},
 
-		expected: map[string]int{}, batches: map[string]*batch{}, lanes: map[string]string{},
+		expected: map[string]int{}, batches: map[string]*batch{}, lastJobs: map[string]string{},
 	}
 	for b := range t.Ledger.Batches() {
 		v.batches[b.ID] = newBatch(b, &t.Ledger.Runs[b.Run])
