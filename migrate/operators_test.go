@@ -374,3 +374,27 @@ func TestSessionExpires(t *testing.T) {
 	o.mustMigrate(o.options())
 	o.mustVerify()
 }
+
+// A migration that begins and ends after a rollback has looked, and before it has its place
+// in the election, is seen: the rollback writes nothing.
+func TestMigrationEndsBeforeTheRollbackLeads(t *testing.T) {
+	s := serve(t, queueTree(t, pendings(t, 4, 2)), newqueue.MrtZK)
+	s.mustMigrate(s.options())
+	s.late(900)
+	other := s.operator()
+	var once sync.Once
+	ctx := migrate.WithPhases(t.Context(), func(p migrate.Phase, _, _ int) {
+		if p == migrate.AwaitingTurn {
+			once.Do(func() { other.mustMigrate(other.options()) })
+		}
+	})
+	if _, err := migrate.Rollback(ctx, s.w, "run0000000000", migrate.RollbackOptions{Now: moment}); !errors.Is(err, migrate.ErrNotNewest) {
+		t.Errorf("%v", err)
+	}
+	for _, run := range s.status().Runs {
+		if run.State != migrate.Done {
+			t.Errorf("%s is %s", run.ID, run.State)
+		}
+	}
+	s.mustVerify()
+}

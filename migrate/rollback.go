@@ -83,15 +83,14 @@ func Rollback(ctx context.Context, w *Writer, run string, opt RollbackOptions) (
 	before := r.run().State
 	report(ctx, AwaitingTurn, 0, 0)
 	r.owner = apply.OwnerName(now(opt.Now))
-	waited, resign, err := apply.Lead(ctx, w, r.owner, r.run().ACL, r.opt.Say)
+	_, resign, err := apply.Lead(ctx, w, r.owner, r.run().ACL, r.opt.Say)
 	if err != nil {
 		return nil, cancelled(err)
 	}
 	defer resign()
-	if waited {
-		if err := r.read(ctx, r.run().ID); err != nil {
-			return nil, err
-		}
+	// Another migrator may have begun and ended before this one had its place.
+	if err := r.read(ctx, r.run().ID); err != nil {
+		return nil, err
 	}
 	undo, err := r.preview(ctx)
 	if err != nil {

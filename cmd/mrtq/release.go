@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -208,7 +207,11 @@ func (c *releaseCmd) conclude(ctx context.Context, a *app, s pair, res *migrate.
 		text += " To lift this, when no longer needed: " + a.advice.Lift(at, res.Left)
 	}
 	if c.unverified && len(res.Lifted) > 0 && at.Run != nil {
-		text = strings.TrimSuffix(text, ".") + ". To verify the target now: " + a.advice.CommandOf(migrate.StepVerify, at)
+		gap := " "
+		if len(res.Left) > 0 { // text ends with a command
+			gap = "\n"
+		}
+		text += gap + "To verify the target now: " + a.advice.CommandOf(migrate.StepVerify, at)
 	}
 	a.Conclude(tone, "%s", text)
 }

@@ -165,7 +165,7 @@ func (t *Turn) moveStatus(item, status string, more func(newqueue.Object)) error
 	return t.set(item+"/status", javaJSON(o))
 }
 
-// load does what load of the Ruby library does, which demands a configuration.
+// loadJob does what load of the Ruby library does, which demands a configuration.
 func (t *Turn) loadJob(jid string) (*job, error) {
 	j := t.job(jid)
 	if _, err := t.jsonProperty(j.path + "/configuration"); err != nil {

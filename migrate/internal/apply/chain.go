@@ -59,7 +59,7 @@ type Chain struct {
 }
 
 // NewChain returns the chain of a run's next transactions. The run's record is as it was
-// read, or new with version -1. counters has the next number and the lowest free one of
+// read, or new with version -1. counts has the next number and the lowest free one of
 // each parent of sequential znodes that pieces need.
 func NewChain(w *zkconn.Writer, run ledger.Run, limits Limits, counts map[string]Count) *Chain {
 	if limits.Bytes == 0 {

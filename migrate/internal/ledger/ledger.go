@@ -203,7 +203,7 @@ func (l *Ledger) Newest() *Run {
 	return &l.Runs[len(l.Runs)-1]
 }
 
-// Find returns the index of a run, -1 if there is no such run.
+// FindRun returns the index of a run, -1 if there is no such run.
 func (l *Ledger) FindRun(id string) int {
 	for i := range l.Runs {
 		if l.Runs[i].ID == id {

@@ -89,7 +89,7 @@ func (f *findings) notice(n services.Notice, path string) {
 // checkServices looks at what a record becomes, and finds what keeps the deployed services
 // from working on it (docs/deployed-services.md). It looks at the JSON objects that the
 // migration would write. It does not look at where an item's entries are, because a
-// migration always gets that right (TestPlanChecksWhatItWrites).
+// migration always gets that right.
 func (b *Builder) checkServices(r rules.Record, s rules.State, batch *Batch) {
 	if b.plan.Dialect != newqueue.MrtZK {
 		b.warnOfBatchID(r, batch)

@@ -31,7 +31,7 @@ var serviceKeys = []serviceKey{
 	{"profile", "every ingest daemon, the collection hold, the report, the admin's lists", wideInBatch},
 	{"type", "Initialize, Estimate, Download", wideInBatch},
 	{"filename", "Initialize (Verify, mrt-ingest.txt), the admin's lists", ifShared},
-	{"update", "every ingest daemon, the report: as a boolean", notInBatch}, // see addUpdate and submission
+	{"update", "every ingest daemon, the report: as a boolean", notInBatch}, // see addUpdate and submission.shareUpdate
 	{"submitter", "the mail, mrt-ingest.txt, the admin's lists", wideInBatch},
 	{"responseForm", "nobody: its reader drops it", wideInBatch},
 	{"notification", "the report: who gets the mail", wideInBatch},
