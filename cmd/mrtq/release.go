@@ -206,12 +206,9 @@ func (c *releaseCmd) conclude(ctx context.Context, a *app, s pair, res *migrate.
 		}
 		text += " To lift this, when no longer needed: " + a.advice.Lift(at, res.Left)
 	}
-	if c.unverified && len(res.Lifted) > 0 && at.Run != nil {
-		gap := " "
-		if len(res.Left) > 0 { // text ends with a command
-			gap = "\n"
-		}
-		text += gap + "To verify the target now: " + a.advice.CommandOf(migrate.StepVerify, at)
+	// To lift the rest, release verifies; and a line has one command.
+	if c.unverified && len(res.Lifted) > 0 && len(res.Left) == 0 && at.Run != nil {
+		text += " To verify the target now: " + a.advice.CommandOf(migrate.StepVerify, at)
 	}
 	a.Conclude(tone, "%s", text)
 }

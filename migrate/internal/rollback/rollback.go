@@ -34,7 +34,7 @@ type Verdict string
 // The verdicts.
 const (
 	Remove   Verdict = "remove"    // it is as the run left it
-	ActedOn  Verdict = "acted-on"  // another client changed it; it is kept
+	ActedOn  Verdict = "acted-on"  // it is not as the run left it: acted on, locked or damaged; it is kept
 	OnlyCopy Verdict = "only-copy" // its record is not in the source any more; it is kept
 	Gone     Verdict = "removed"   // it was removed: finished and cleaned up, or deleted
 )
