@@ -3,6 +3,7 @@ package minizk_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -36,6 +37,19 @@ func await(t testing.TB, events <-chan zk.Event, state zk.State) {
 			}
 		case <-timeout:
 			t.Fatalf("no %v", state)
+		}
+	}
+}
+
+// awaitOperation waits until a server has done an operation.
+func awaitOperation(t testing.TB, s *minizk.Server, op minizk.OpCode) {
+	t.Helper()
+	for late := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		if slices.ContainsFunc(s.Log(), func(e minizk.Entry) bool { return e.Op == op }) {
+			return
+		}
+		if time.Now().After(late) {
+			t.Fatalf("no %v", op)
 		}
 	}
 }
@@ -135,7 +149,9 @@ func TestGoClientSurvives(t *testing.T) {
 	if c.SessionID() != id {
 		t.Errorf("session %#x, was %#x", c.SessionID(), id)
 	}
-	// The client sets its watches again by itself.
+	// The client sets its watches again by itself. Until it has, another request is a data race
+	// inside of it: sendSetWatches reads the zxid that recvLoop writes.
+	awaitOperation(t, s, minizk.OpSetWatches)
 	if _, err := c.Set("/eph", []byte("x"), -1); err != nil {
 		t.Fatal(err)
 	}
