@@ -24,6 +24,15 @@ import (
 	"mrtq/newqueue"
 )
 
+// first is all of them with -torture, and the first one without: three servers take seconds
+// for each.
+func first[T any](all ...T) []T {
+	if *torture {
+		return all
+	}
+	return all[:1]
+}
+
 // ensemble is a new queue on three servers of Apache's, and a legacy queue.
 type ensemble struct {
 	*site
@@ -34,9 +43,6 @@ type ensemble struct {
 
 // newEnsemble starts the servers with a legacy queue of forty records.
 func newEnsemble(t *testing.T) *ensemble {
-	if !*torture {
-		t.Skip("only with -torture")
-	}
 	e := &ensemble{site: &site{ctx: t.Context(), dialect: newqueue.MrtZK, close: func() {}}, t: t, records: 40}
 	e.server = harness.ForTest(t, harness.JVM, harness.Options{Nodes: 3, TickTime: 500 * time.Millisecond})
 	e.oldZK = e.start()
@@ -225,19 +231,20 @@ func (e *ensemble) stop(i int) {
 // finishes it: each record has one job, or after a rollback none.
 func TestServersFail(t *testing.T) {
 	e := newEnsemble(t)
-	for _, c := range []struct {
+	type interrupted struct {
 		name    string
 		ready   []func(context.Context, *migrate.Writer) error
 		command func(context.Context, *migrate.Writer) error
 		phase   migrate.Phase
 		jobs    int
-	}{
-		{"migrate", nil, e.migrate, migrate.Sending, 1},
-		{"rollback", []func(context.Context, *migrate.Writer) error{e.migrate}, e.rollback, migrate.Removing, 0},
-		{"rollback after the release", []func(context.Context, *migrate.Writer) error{e.migrate, e.release}, e.rollback, migrate.Removing, 0},
-		{"release", []func(context.Context, *migrate.Writer) error{e.migrate}, e.release, migrate.Comparing, 1},
-	} {
-		for _, f := range failures {
+	}
+	for _, c := range first(
+		interrupted{"migrate", nil, e.migrate, migrate.Sending, 1},
+		interrupted{"rollback", []func(context.Context, *migrate.Writer) error{e.migrate}, e.rollback, migrate.Removing, 0},
+		interrupted{"rollback after the release", []func(context.Context, *migrate.Writer) error{e.migrate, e.release}, e.rollback, migrate.Removing, 0},
+		interrupted{"release", []func(context.Context, *migrate.Writer) error{e.migrate}, e.release, migrate.Comparing, 1},
+	) {
+		for _, f := range first(failures...) {
 			e.clean()
 			for _, ready := range c.ready {
 				e.do("get ready", ready)
@@ -280,21 +287,22 @@ func TestServersFail(t *testing.T) {
 func TestLaggingMember(t *testing.T) {
 	e := newEnsemble(t)
 	old := 0
-	for _, c := range []struct {
+	type pair struct {
 		name          string
 		before, other func(context.Context, *migrate.Writer) error
 		command       func(context.Context, *migrate.Writer) error
 		jobs          int
-	}{
-		{"verify after another one's migration", nil, e.migrate, e.verify, 1},
-		{"migrate after another one's migration", nil, e.migrate, e.migrate, 1},
-		{"rollback after another one's migration", nil, e.migrate, e.rollback, 0},
-		{"release after another one's migration", nil, e.migrate, e.release, 1},
-		{"migrate after another one's rollback", e.migrate, e.rollback, e.migrate, 1},
-		{"release after another one's rollback", e.migrate, e.rollback, e.release, 0},
-		{"rollback after another one's release", e.migrate, e.release, e.rollback, 0},
-	} {
-		for _, pause := range []time.Duration{time.Second, 15 * time.Second} { // the leader gives it up after 10 s
+	}
+	for _, c := range first(
+		pair{"verify after another one's migration", nil, e.migrate, e.verify, 1},
+		pair{"migrate after another one's migration", nil, e.migrate, e.migrate, 1},
+		pair{"rollback after another one's migration", nil, e.migrate, e.rollback, 0},
+		pair{"release after another one's migration", nil, e.migrate, e.release, 1},
+		pair{"migrate after another one's rollback", e.migrate, e.rollback, e.migrate, 1},
+		pair{"release after another one's rollback", e.migrate, e.rollback, e.release, 0},
+		pair{"rollback after another one's release", e.migrate, e.release, e.rollback, 0},
+	) {
+		for _, pause := range first(time.Second, 15*time.Second) { // the leader gives it up after 10 s
 			e.clean()
 			if c.before != nil {
 				e.do("get ready", c.before)
@@ -336,7 +344,7 @@ func TestLaggingMember(t *testing.T) {
 		}
 	}
 	t.Logf("a reader that did not ask for the newest saw old data %d times", old)
-	if old == 0 {
+	if *torture && old == 0 { // once in two or three tries it does
 		t.Error("no member lagged")
 	}
 }
