@@ -157,7 +157,7 @@ func (b *bench) rehearse(ctx context.Context) ([]request, error) {
 	return requests, err
 }
 
-// in returns the target's paths in a chroot.
+// in returns the paths of the recorded migration in another chroot.
 func (b *bench) in(chroot string) []string {
 	paths := make([]string, len(b.target))
 	for i, path := range b.target {
@@ -190,16 +190,24 @@ func (b *bench) round(ctx context.Context, round int, requests []request) error 
 	seen := chroot("seen", round)
 	probed, took := chroot("prob", round), time.Duration(0)
 	source, target := b.address+sourceRoot, b.address+made
+	// The size of transactions follows the server's speed, so each migration has its own
+	// entries of the ledger.
+	var paths []string
 	steps := []struct {
 		what string
 		do   func() (sample, error)
 	}{
 		{inspect, func() (sample, error) { return b.run(ctx, "inspect", source, "-o", "ndjson") }},
 		{plan, func() (sample, error) { return b.into(ctx, "plan", target) }},
-		{migrate, func() (sample, error) { return b.into(ctx, "migrate", target) }},
+		{migrate, func() (s sample, err error) {
+			if s, err = b.into(ctx, "migrate", target); err == nil {
+				paths, err = below(b.conn, made)
+			}
+			return s, err
+		}},
 		{readSource, func() (sample, error) { return bareRead(ctx, b.conn, b.source, false) }},
-		{readTarget, func() (sample, error) { return bareRead(ctx, b.conn, b.in(made), false) }},
-		{readACLs, func() (sample, error) { return bareRead(ctx, b.conn, b.in(made), true) }},
+		{readTarget, func() (sample, error) { return bareRead(ctx, b.conn, paths, false) }},
+		{readACLs, func() (sample, error) { return bareRead(ctx, b.conn, paths, true) }},
 		{verify, func() (sample, error) { return b.run(ctx, "verify", source, target) }},
 		{dump, func() (sample, error) { return b.run(ctx, "dump", target, "--out", "target.ndjson") }},
 		{rollback, func() (sample, error) { return b.run(ctx, "rollback", target, "--run", firstRun) }},
