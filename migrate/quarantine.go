@@ -44,7 +44,7 @@ var ErrQuarantineLine = errors.New(`want one {"path":…,"data":…} a line`)
 // for each other, also in other processes. write gives the file new content, and may
 // replace the file.
 func WriteQuarantine(path string, records []Record, write func(path string, f func(io.Writer) error) error) error {
-	if err := CheckQuarantineFile(path); err != nil {
+	if err := checkQuarantineFile(path); err != nil {
 		return fmt.Errorf("quarantine file %w", err)
 	}
 	unlock, err := lockFile(path)
@@ -87,9 +87,9 @@ func WriteQuarantine(path string, records []Record, write func(path string, f fu
 	return nil
 }
 
-// CheckQuarantineFile refuses a path that is not a regular file and can't become one. The
+// checkQuarantineFile refuses a path that is not a regular file and can't become one. The
 // error wraps [ErrQuarantineFile].
-func CheckQuarantineFile(path string) error {
+func checkQuarantineFile(path string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s %w; name another", path, ErrQuarantineFile)
 	}
@@ -143,7 +143,7 @@ func isKept(kept map[string][][]byte, r Record) bool {
 // ReadQuarantine reads the bytes that a quarantine file keeps, by the record's path. A
 // record that was added with different bytes at different times has them all.
 func ReadQuarantine(path string) (map[string][][]byte, error) {
-	if err := CheckQuarantineFile(path); err != nil {
+	if err := checkQuarantineFile(path); err != nil {
 		return nil, fmt.Errorf("quarantine file %w", err)
 	}
 	text, err := os.ReadFile(path)
