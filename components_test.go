@@ -25,6 +25,7 @@ var components = []string{
 	"harness/bench",
 	"harness/accept",
 	"harness/daemons",
+	"harness/shared",
 	"harness/docker",
 	"harness",
 	"harness/minizk",

@@ -70,7 +70,8 @@ func drawOp(t *rapid.T) znode.Op {
 // TestSameAsServer: a server's tree is dumped, and the dump opened as a target. Random transactions
 // on both have equal answers, and in the end the dumps are equal.
 func TestSameAsServer(t *testing.T) {
-	address := server(t).Address()
+	s := server(t)
+	address := s.Address()
 	dir := t.TempDir()
 	connect := func(rt *rapid.T) *zkconn.Writer {
 		addr, err := zkconn.ParseAddress(address)
@@ -81,7 +82,7 @@ func TestSameAsServer(t *testing.T) {
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		ctx := t.Context()
-		must(rt, shared.Clean(ctx))
+		must(rt, s.Clean(ctx))
 		w, other := connect(rt), connect(rt)
 		defer w.Close()
 		defer other.Close()

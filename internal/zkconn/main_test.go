@@ -1,9 +1,6 @@
 package zkconn_test
 
 import (
-	"context"
-	"fmt"
-	"os"
 	"testing"
 	"time"
 
@@ -11,53 +8,22 @@ import (
 
 	"mrtq/harness"
 	_ "mrtq/harness/docker" // the docker backend
+	"mrtq/harness/shared"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 )
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	for _, f := range atExit {
-		f()
-	}
-	if err := goleak.Find(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		exitCode = 1
-	}
-	os.Exit(max(code, exitCode))
-}
-
-var (
-	shared, sharedTLS *harness.Server
-	atExit            []func()
-	exitCode          int
-)
+func TestMain(m *testing.M) { shared.Main(m) }
 
 // server is a real ZooKeeper that the tests share, one after the other.
 func server(t *testing.T) *harness.Server {
 	t.Helper()
-	if shared == nil {
-		shared = harness.ForTest(kept{t}, harness.TestBackend(), harness.Options{})
-	}
-	return shared
+	return shared.Server(t, false)
 }
 
 func serverTLS(t *testing.T) *harness.Server {
 	t.Helper()
-	if sharedTLS == nil {
-		sharedTLS = harness.ForTest(kept{t}, harness.TestBackend(), harness.Options{TLS: true})
-	}
-	return sharedTLS
-}
-
-// kept keeps a test's server running after that test.
-type kept struct{ *testing.T }
-
-func (kept) Cleanup(f func())         { atExit = append(atExit, f) }
-func (kept) Context() context.Context { return context.Background() }
-func (kept) Errorf(format string, args ...any) {
-	fmt.Fprintf(os.Stderr, format+"\n", args...)
-	exitCode = 1
+	return shared.Server(t, true)
 }
 
 // password is a credential's password.

@@ -1,0 +1,57 @@
+// Package shared gives all tests of a package one server, because a JVM's takes a second to
+// start.
+//
+//	func TestMain(m *testing.M) { shared.Main(m) }
+package shared
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"mrtq/harness"
+)
+
+var (
+	servers  = map[bool]*harness.Server{} // by whether they also speak TLS
+	atExit   []func()
+	exitCode int
+)
+
+// Main runs the tests, stops the servers, and exits. If a server can't be stopped, or if a
+// goroutine is left, the exit code is that of a failure.
+func Main(m *testing.M) {
+	code := m.Run()
+	for _, f := range atExit {
+		f()
+	}
+	if err := goleak.Find(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		exitCode = 1
+	}
+	os.Exit(max(code, exitCode))
+}
+
+// Server returns the server of [harness.TestBackend]. The tests use it one after the other,
+// and find what the ones before have left. Without the backend, the test is skipped as by
+// [harness.ForTest].
+func Server(t *testing.T, tls bool) *harness.Server {
+	t.Helper()
+	if servers[tls] == nil {
+		servers[tls] = harness.ForTest(kept{t}, harness.TestBackend(), harness.Options{TLS: tls})
+	}
+	return servers[tls]
+}
+
+// kept keeps a test's server running after that test.
+type kept struct{ *testing.T }
+
+func (kept) Cleanup(f func())         { atExit = append(atExit, f) }
+func (kept) Context() context.Context { return context.Background() }
+func (kept) Errorf(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, format+"\n", args...)
+	exitCode = 1
+}
