@@ -28,7 +28,15 @@ Feature: A legacy queue becomes a new queue
       | /ingest/not-a-queue-entry             | undecodable | bad-key           |
       | /mrt.inventory.full/mrtQ-000000025102 | undecodable | unsupported-class |
       | /accessLarge.1/mrtQ-000000000012      | consumed    |                   |
-    And 2 jobs could run twice if consumed records become pending, and 2 never if they become failed
+    And each choice risks
+      | choice             | might run twice | might never run | might be stored empty when requeued |
+      | --consumed block   | 0               | 0               | 0                                   |
+      | --consumed held    | 0               | 2               | 0                                   |
+      | --consumed pending | 2               | 0               | 0                                   |
+      | --consumed failed  | 0               | 2               | 0                                   |
+      | --failed failed    | 0               | 2               | 0                                   |
+      | --failed held      | 0               | 2               | 0                                   |
+      | --failed pending   | 2               | 0               | 0                                   |
     When the operator migrates with the defaults
     Then the migration is refused
     And nothing at all was written

@@ -69,7 +69,7 @@ Feature: The deployed services take the migrated queue
     Examples: It is not waiting for a service
       | record           | plan                                                                  | daemons | state     | times |
       | a held file      | nothing                                                               | no one  | Held      | never |
-      | a failed file    | what Initialize would have prepared must be there when it is requeued | no one  | Failed    | never |
+      | a failed file    | unless its payload is in producer/ already, its object would be stored without its content, and reported as done; a held job is safer | no one  | Failed    | never |
       | a completed file | removed within the hour: the hold on the queue does not stop the cleanup | no one  | removed   | never |
 
     Examples: A service fails it
@@ -167,3 +167,21 @@ Feature: The deployed services take the migrated queue
       | record          | where               | state     | how              |
       | a held file     | in the job's folder | Completed | with its content |
       | a held manifest | in the job's folder | Completed | with its content |
+
+  # docs/deployed-services.md, "The payload"
+  @S9
+  Scenario Outline: <record>, held by the operator's choice, is stored with its content once it is released
+    Given a legacy queue with <record>
+    And its payload is in the job's folder
+    When the operator migrates, holding what failed or was consumed
+    And the holds are released and the services run
+    And an administrator releases the held jobs and requeues the failed ones
+    And the services run
+    Then it ends Completed
+    And it was stored with its content
+
+    Examples:
+      | record            |
+      | a failed file     |
+      | a consumed file   |
+      | a failed manifest |

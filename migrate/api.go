@@ -68,6 +68,7 @@ const (
 	Quarantine   = rules.Quarantine
 	MigrateThem  = rules.Migrate
 	Skip         = rules.Skip
+	AsHeld       = rules.AsHeld
 	AsPending    = rules.AsPending
 	AsFailed     = rules.AsFailed
 	AllRecords   = plan.All

@@ -34,6 +34,7 @@ type planFlags struct {
 // choiceUsage says what each choice decides.
 var choiceUsage = map[string]string{
 	"consumed":    "what to do with records that a legacy worker may be working on",
+	"failed":      "in which state the jobs of failed records begin",
 	"completed":   "what to do with completed records",
 	"deleted":     "what to do with deleted records",
 	"undecodable": "what to do with records that can't be decoded",

@@ -146,18 +146,24 @@ func printProblems(s *screen.Screen, p *migrate.Plan) {
 
 func printRisks(s *screen.Screen, p *migrate.Plan) {
 	var rows []screen.Row
-	risky := 0
+	risky, better := 0, false
 	for _, r := range p.Risks {
 		chosen := ""
 		if r.Chosen {
 			chosen = "chosen"
 		}
 		paths := slices.Concat(r.Twice, r.Never)
-		rows = append(rows, screen.Row{"--consumed " + r.Choice, len(r.Twice), len(r.Never), firstOf(paths), chosen})
+		rows = append(rows, screen.Row{"--" + r.About + " " + r.Choice, len(r.Twice), len(r.Never), len(r.Empty), firstOf(paths), chosen})
 		risky += len(paths)
+		better = better || r.Chosen && len(r.Empty) > 0
 	}
 	if risky > 0 {
-		s.Table("Consumed records: a worker may be working on them, or may have died while it worked on them", []string{"CHOICE", "MIGHT RUN TWICE", "MIGHT NEVER RUN", "WHERE", ""}, rows)
+		s.Table("Consumed records: a worker may be working on them, or may have died. Failed records: a worker began them once",
+			[]string{"CHOICE", "MIGHT RUN TWICE", "MIGHT NEVER RUN", "REQUEUED, MIGHT BE STORED EMPTY", "WHERE", ""}, rows)
+	}
+	if better {
+		s.Prose("held: ", "it is safer than failed. A held job begins at Initialize once an administrator releases it. A failed job that is requeued begins at Estimating: if Initialize never moved its payload to producer/, it is stored without its content and reported as done")
+		s.Println()
 	}
 }
 

@@ -130,9 +130,8 @@ func drawLife(t *rapid.T, d newqueue.Dialect) life {
 		return s
 	})
 	l := life{dialect: d, choices: permissive}
-	if rapid.Bool().Draw(t, "consumed records fail") {
-		l.choices.Consumed = migrate.AsFailed
-	}
+	begins := rapid.SampledFrom([]string{migrate.AsPending, migrate.AsHeld, migrate.AsFailed})
+	l.choices.Consumed, l.choices.Failed = begins.Draw(t, "consumed records"), begins.Draw(t, "failed records")
 	if rapid.Bool().Draw(t, "completed records are skipped") {
 		l.choices.Completed = migrate.Skip
 	}

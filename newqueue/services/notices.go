@@ -82,7 +82,7 @@ func BatchNotices(path, state string, working, done int) []Notice {
 func JobNotices(path, state string, last, kind any, priority int) []Notice {
 	var all []Notice
 	if state == "Failed" && (last == nil || last == "" || last == "Pending") {
-		all = notice(SkipsInit, path, "it is Failed: if it is requeued with the admin tool, it goes on with Estimating and skips Initialize")
+		all = notice(SkipsInit, path, "it is Failed: if it is requeued, it goes on with Estimating and skips Initialize")
 	}
 	early := state == "Pending" || state == "Held" || state == "Estimating" || state == "Failed"
 	if early && kind == "manifest" && priority+estimateAdds > 99 {

@@ -31,8 +31,8 @@ import (
 type plan struct {
 	Problems []struct{ Kind, Path, Record string }
 	Risks    []struct {
-		Choice       string
-		Twice, Never []string
+		About, Choice       string
+		Twice, Never, Empty []string
 	}
 	Readers  string
 	Services []struct {
@@ -198,15 +198,16 @@ func (w *world) planNames(table *godog.Table) error {
 	return nil
 }
 
-func (w *world) risks(twice, never int) error {
+func (w *world) risks(table *godog.Table) error {
+	var got, want []string
 	for _, r := range w.planned.Risks {
-		want := map[string][2]int{"block": {0, 0}, "pending": {twice, 0}, "failed": {0, never}}[r.Choice]
-		if got := [2]int{len(r.Twice), len(r.Never)}; got != want {
-			return fmt.Errorf("%s: twice and never are %v, want %v", r.Choice, got, want)
-		}
+		got = append(got, fmt.Sprintf("--%s %s | %d | %d | %d", r.About, r.Choice, len(r.Twice), len(r.Never), len(r.Empty)))
 	}
-	if len(w.planned.Risks) != 3 {
-		return fmt.Errorf("%d choices", len(w.planned.Risks))
+	for _, r := range table.Rows[1:] {
+		want = append(want, fmt.Sprintf("%s | %s | %s | %s", r.Cells[0].Value, r.Cells[1].Value, r.Cells[2].Value, r.Cells[3].Value))
+	}
+	if !slices.Equal(got, want) {
+		return fmt.Errorf("the risks are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	return nil
 }

@@ -61,6 +61,7 @@ var records = map[string]struct {
 	"a file without update":           {changed: legacy.Payload{"update": without}},
 	"a file with all optional keys":   {changed: optional()},
 	"a held file":                     {status: legacy.Held},
+	"a consumed file":                 {status: legacy.Consumed},
 	"a failed file":                   {status: legacy.Failed},
 	"a held manifest":                 {status: legacy.Held, changed: legacy.Payload{"type": "manifest"}},
 	"a failed container":              {status: legacy.Failed, changed: legacy.Payload{"type": "container"}},

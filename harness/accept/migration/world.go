@@ -58,6 +58,7 @@ var commands = map[string]string{
 	"saved a plan, deciding every record":              "plan -o json FIRST DECIDED --out PLAN SOURCE TARGET",
 	"migrates with the defaults":                       "migrate -o json FIRST QUARANTINE SOURCE TARGET",
 	"migrates, deciding every record":                  "migrate -o json FIRST DECIDED QUARANTINE SOURCE TARGET",
+	"migrates, holding what failed or was consumed":    "migrate -o json FIRST --undecodable quarantine --consumed held --failed held QUARANTINE SOURCE TARGET",
 	"migrates one of those records again":              "migrate -o json DECIDED QUARANTINE --hold-again --again GONE SOURCE TARGET",
 	"migrates, and knows that the ledger was restored": "migrate -o json DECIDED QUARANTINE --restored SOURCE TARGET",
 	"migrates with the saved plan":                     "migrate -o json QUARANTINE --plan PLAN",

@@ -37,7 +37,7 @@ const (
 )
 
 // format is the version of the form in which runs and entries are written.
-const format = 2
+const format = 3
 
 // Run is the record of one run, the data of /migration/runs/RUN.
 type Run struct {

@@ -8,7 +8,7 @@ import (
 // About are the paths of the records that a choice is about, by the choice's name. Records
 // that were migrated before are not among them.
 func (p *Plan) About(choice string) (paths []string) {
-	status := map[string]legacy.Status{"consumed": legacy.Consumed, "completed": legacy.Completed, "deleted": legacy.Deleted}
+	status := map[string]legacy.Status{"consumed": legacy.Consumed, "completed": legacy.Completed, "deleted": legacy.Deleted, "failed": legacy.Failed}
 	for i := range p.Records {
 		r := &p.Records[i]
 		of, named := status[choice]

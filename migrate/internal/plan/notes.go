@@ -14,7 +14,7 @@ import (
 // Notes is what an operator should know of a plan, beside what it does.
 type Notes struct {
 	Warnings []Warning  `json:"warnings"`
-	Risks    []Risk     `json:"risks"`    // one for each choice about consumed records
+	Risks    []Risk     `json:"risks"`    // one for each choice about consumed and failed records
 	Locks    []HeldLock `json:"locks"`    // outstanding legacy locks; they are never migrated
 	Headroom []Headroom `json:"headroom"` // how many numbers the sequences have left
 	Lists    []ListSize `json:"lists"`    // child lists too long for a client's default buffer
@@ -34,12 +34,15 @@ type Warning struct {
 	Message string `json:"message"`
 }
 
-// Risk says which records could run twice, or never, under one choice about consumed
-// records.
+// Risk says what may happen to consumed or failed records under one choice about them.
 type Risk struct {
+	About  string   `json:"about"` // consumed or failed
 	Choice string   `json:"choice"`
-	Twice  []string `json:"twice"` // paths of records
-	Never  []string `json:"never"`
+	Twice  []string `json:"twice"` // paths of records that might run twice
+	Never  []string `json:"never"` // that run only if an administrator releases or requeues them
+	// Empty are those that, when an administrator requeues them, might be stored without
+	// their content (docs/night.md, "Failed jobs").
+	Empty  []string `json:"empty"`
 	Chosen bool     `json:"chosen"`
 }
 
@@ -98,18 +101,28 @@ func (b *Builder) addNotes() {
 	slices.SortStableFunc(p.Warnings, func(x, y Warning) int { return strings.Compare(x.Path, y.Path) })
 }
 
-// noteRisks says what each choice about consumed records risks. A worker may be working
-// on the record, or may have died; the record doesn't say which.
+// noteRisks says what each choice about consumed and failed records risks. A worker may be
+// working on a consumed record, or may have died; the record doesn't say which. What a
+// worker did of a failed record before it failed is done again.
 func (b *Builder) noteRisks() {
-	for _, choice := range rules.AllChoices[0].Values {
-		risk := Risk{Choice: choice, Twice: []string{}, Never: []string{}, Chosen: choice == b.plan.Choices.Consumed}
-		switch choice {
-		case rules.AsPending: // the legacy worker may finish it as well
-			risk.Twice = append(risk.Twice, b.seen.consumed...)
-		case rules.AsFailed: // the worker may be dead, and nobody submits it again
-			risk.Never = append(risk.Never, b.seen.consumed...)
+	for _, choice := range rules.AllChoices {
+		records, risky := b.seen.unsettled[choice.Name]
+		if !risky {
+			continue
 		}
-		b.plan.Risks = append(b.plan.Risks, risk)
+		for _, value := range choice.Values {
+			risk := Risk{About: choice.Name, Choice: value, Twice: []string{}, Never: []string{}, Empty: []string{}, Chosen: value == *choice.Value(&b.plan.Choices)}
+			switch value {
+			case rules.AsPending:
+				risk.Twice = append(risk.Twice, records...)
+			case rules.AsHeld:
+				risk.Never = append(risk.Never, records...)
+			case rules.AsFailed:
+				risk.Never = append(risk.Never, records...)
+				risk.Empty = append(risk.Empty, b.seen.emptied[choice.Name]...)
+			}
+			b.plan.Risks = append(b.plan.Risks, risk)
+		}
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 var ErrFile = errors.New("this is not a plan as mrtq saved it")
 
 // savedFormat is the version of the form of a saved plan.
-const savedFormat = 2
+const savedFormat = 3
 
 // header is a plan without its records.
 type header struct {

@@ -15,16 +15,19 @@ import (
 
 // seen is what a plan keeps of the records' content.
 type seen struct {
-	consumed []string          // paths of consumed records that were not migrated before
-	byJobID  map[string]string // consumed records, by their jobID
-	profiles bool              // whether any job has a profile
+	// unsettled are the paths of records that were not migrated before, by the choice about
+	// them: consumed or failed. emptied are those of them whose job, when it has failed and is
+	// requeued, may be stored without its content.
+	unsettled, emptied map[string][]string
+	byJobID            map[string]string // consumed records, by their jobID
+	profiles           bool              // whether any job has a profile
 	// objects are the ingest records of the objects that jobs will record. It is nil if
 	// there are no inventory records.
 	objects map[string]string
 }
 
 func newSeen(s *source.Source) seen {
-	o := seen{byJobID: map[string]string{}}
+	o := seen{byJobID: map[string]string{}, unsettled: map[string][]string{"consumed": nil, "failed": nil}, emptied: map[string][]string{}}
 	for _, n := range s.Nodes {
 		if n.Kind == rules.Inventory && len(n.Names) > 0 {
 			o.objects = map[string]string{}
@@ -49,13 +52,14 @@ func (o *seen) record(b *Builder, f source.Fetched, migrated bool) {
 	if r.Queue == rules.Inventory && property(r, "manifestURL") == "" {
 		b.warn(r.Path, "an inventory record without manifestURL: no service can record it")
 	}
-	if r.Legacy.Header.Status != legacy.Consumed {
-		return
+	status := r.Legacy.Header.Status
+	if _, unsettled := o.unsettled[status.String()]; unsettled && !migrated {
+		o.unsettled[status.String()] = append(o.unsettled[status.String()], r.Path)
+		if b.plan.Dialect == newqueue.MrtZK && r.Queue == rules.Ingest {
+			o.emptied[status.String()] = append(o.emptied[status.String()], r.Path)
+		}
 	}
-	if !migrated {
-		o.consumed = append(o.consumed, r.Path)
-	}
-	if id := property(r, "jobID"); id != "" {
+	if id := property(r, "jobID"); id != "" && status == legacy.Consumed {
 		o.byJobID[id] = max(o.byJobID[id], r.Path)
 	}
 }

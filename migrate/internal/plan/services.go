@@ -48,7 +48,7 @@ var noticeThen = map[services.NoticeKind]string{
 	services.MailsAtOnce:   "as soon as the hold is released, the depositor gets a mail about it, even if they got one before",
 	services.MailsOldJobs:  "when all are done, the depositor gets one mail about it, which lists all of its jobs",
 	services.RemovedSoon:   "removed within the hour: the hold on the queue does not stop the cleanup",
-	services.SkipsInit:     "what Initialize would have prepared must be there when it is requeued",
+	services.SkipsInit:     "unless its payload is in producer/ already, its object would be stored without its content, and reported as done; a held job is safer",
 	services.LostIfUnsized: "it could be lost in Estimating",
 }
 

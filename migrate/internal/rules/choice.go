@@ -6,12 +6,14 @@ import (
 	"strings"
 
 	"mrtq/legacy"
+	"mrtq/newqueue"
 )
 
 // Choices are the choices that only the operator can make
 // (docs/migration.md, "What only you can decide").
 type Choices struct {
-	Consumed    string `json:"consumed"`    // block, pending or failed
+	Consumed    string `json:"consumed"`    // block, held, pending or failed
+	Failed      string `json:"failed"`      // failed, held or pending
 	Completed   string `json:"completed"`   // migrate or skip
 	Deleted     string `json:"deleted"`     // skip or migrate
 	Undecodable string `json:"undecodable"` // block or quarantine
@@ -26,6 +28,7 @@ const (
 	Quarantine = "quarantine" // keep the bytes in a file and go on
 	Migrate    = "migrate"
 	Skip       = "skip"
+	AsHeld     = "held"
 	AsPending  = "pending"
 	AsFailed   = "failed"
 )
@@ -39,7 +42,8 @@ type Choice struct {
 
 // AllChoices are all choices. Callers must not change it.
 var AllChoices = []Choice{
-	{"consumed", func(c *Choices) *string { return &c.Consumed }, []string{Block, AsPending, AsFailed}},
+	{"consumed", func(c *Choices) *string { return &c.Consumed }, []string{Block, AsHeld, AsPending, AsFailed}},
+	{"failed", func(c *Choices) *string { return &c.Failed }, []string{AsFailed, AsHeld, AsPending}},
 	{"completed", func(c *Choices) *string { return &c.Completed }, []string{Migrate, Skip}},
 	{"deleted", func(c *Choices) *string { return &c.Deleted }, []string{Skip, Migrate}},
 	{"undecodable", func(c *Choices) *string { return &c.Undecodable }, []string{Block, Quarantine}},
@@ -112,12 +116,14 @@ func Decide(r Record, c Choices) Decision {
 		return Decision{Do: Skip, Reason: "deleted"}
 	case status == legacy.Consumed && c.Consumed == Block:
 		return Decision{Do: Block, Reason: "consumed: a worker may be working on it"}
-	case status == legacy.Consumed && c.Consumed == AsPending:
-		return Decision{Do: Migrate, State: states[r.Queue][legacy.Pending]}
 	case status == legacy.Consumed:
-		s := states[r.Queue][legacy.Failed]
-		s.Message = consumedMessage
+		s := chosen(r.Queue, c.Consumed)
+		if s.Job == newqueue.JobFailed || s.Access == newqueue.AccessFailed {
+			s.Message = consumedMessage
+		}
 		return Decision{Do: Migrate, State: s}
+	case status == legacy.Failed:
+		return Decision{Do: Migrate, State: chosen(r.Queue, c.Failed)}
 	}
 	return Decision{Do: Migrate, State: states[r.Queue][status]}
 }

@@ -40,8 +40,8 @@ func (s State) lastSuccessful(d newqueue.Dialect) newqueue.JobState {
 	return ""
 }
 
-// states is the whole rule: queue × legacy status. A consumed record begins in the state
-// of the status that the operator chooses for it; see [Decide].
+// states is the rule: queue × legacy status. For a consumed or failed record the operator
+// chooses the status; see [chosen].
 //
 // An inventory record is an object that is stored and not yet recorded, so its job begins
 // at recording. If the record was held or failed, its job is failed. From there an
@@ -73,4 +73,21 @@ var accessStates = map[legacy.Status]State{
 	legacy.Failed:    {Access: newqueue.AccessFailed},
 	legacy.Completed: {Access: newqueue.AccessCompleted},
 	legacy.Deleted:   {Access: newqueue.AccessDeleted},
+}
+
+// chosen is the state of a record for which the operator chooses to be pending, held or
+// failed. Only an ingest job can be held: the others become failed, since as pending they
+// would run without anybody's word.
+func chosen(kind QueueKind, choice string) State {
+	switch {
+	case choice == AsPending:
+		return states[kind][legacy.Pending]
+	case choice == AsHeld && kind == Ingest:
+		return states[kind][legacy.Held]
+	case choice == AsHeld:
+		s := states[kind][legacy.Failed]
+		s.Warning = "only ingest jobs can be held: it becomes failed"
+		return s
+	}
+	return states[kind][legacy.Failed]
 }

@@ -143,7 +143,7 @@ func planned() *Data {
 // risky is such a plan, with jobs that might run twice.
 func risky() *Data {
 	d := planned()
-	d.Plan.Risks = []migrate.Risk{{Choice: "block"}, {Choice: "pending", Twice: []string{"/ingest/mrtQ-050000000002"}, Chosen: true}, {Choice: "failed", Never: []string{"/ingest/mrtQ-050000000002"}}}
+	d.Plan.Risks = []migrate.Risk{{About: "consumed", Choice: "block"}, {About: "consumed", Choice: "pending", Twice: []string{"/ingest/mrtQ-050000000002"}, Chosen: true}, {About: "consumed", Choice: "failed", Never: []string{"/ingest/mrtQ-050000000002"}}}
 	return d
 }
 

@@ -17,6 +17,7 @@ var FlagOnly = []string{
 	"collection",        // what is held and released
 	"completed",         // skip: never created
 	"consumed",          // could run twice, or never
+	"failed",            // could run twice, or be stored empty
 	"deleted",           // migrate: created again
 	"force",             // removes what others changed
 	"hold-again",        // stops queues whose workers are running
