@@ -93,13 +93,16 @@ type (
 	Problem     = plan.Problem
 	ProblemKind = plan.ProblemKind
 	Finding     = plan.Finding
-	ListSize    = plan.ListSize
-	Tally       = plan.Tally
-	Warning     = plan.Warning
-	Risk        = plan.Risk
-	HeldLock    = plan.HeldLock
-	ACLNote     = plan.ACLNote
-	Headroom    = plan.Headroom
+	// Decision is what somebody decided about one record, and Undecided what is to be decided.
+	Decision  = plan.Decision
+	Undecided = plan.Undecided
+	ListSize  = plan.ListSize
+	Tally     = plan.Tally
+	Warning   = plan.Warning
+	Risk      = plan.Risk
+	HeldLock  = plan.HeldLock
+	ACLNote   = plan.ACLNote
+	Headroom  = plan.Headroom
 	// VanishedRecord is a migrated record that is not in the source any more.
 	VanishedRecord = plan.Vanished
 )
@@ -123,6 +126,7 @@ const (
 	Undecodable        = plan.Undecodable
 	UnreadableRecord   = plan.Unreadable
 	Consumed           = plan.Consumed
+	BadDecision        = plan.BadDecision
 	Unserviceable      = plan.Unserviceable
 	InventoryWaiting   = plan.InventoryWaiting
 	NeedsNewQueue      = plan.NoQueue
@@ -141,6 +145,10 @@ const Unreadable = rules.Unreadable
 // ReadPlan reads a saved plan: see [Plan.Write]. The error wraps [ErrPlanFile], or comes
 // from r.
 func ReadPlan(r io.Reader) (*Plan, error) { return plan.Read(r) }
+
+// ReadDecisions reads a decisions file: see [Plan.WriteDecisions]. The error wraps
+// [ErrDecisions], or comes from r.
+func ReadDecisions(r io.Reader) ([]Decision, error) { return plan.ReadDecisions(r) }
 
 // InCommon returns the words that two messages about different things share, with … where
 // they differ. A message may already contain … from an earlier call.
@@ -210,6 +218,8 @@ var (
 	ErrForm = ledger.ErrForm
 	// ErrPlanFile says that a file is not a saved plan, or not a whole one.
 	ErrPlanFile = plan.ErrFile
+	// ErrDecisions says that a file is not a decisions file, or which line of it is wrong.
+	ErrDecisions = plan.ErrDecisions
 )
 
 // Errors of writing.

@@ -26,12 +26,16 @@ type Input struct {
 
 // Builder makes a plan.
 type Builder struct {
-	in      Input
-	plan    *Plan
-	again   map[string]bool // records of Options.Again that were not met yet
-	batches map[rules.BatchKey]*Batch
-	seen    seen
-	found   findings
+	in    Input
+	plan  *Plan
+	again map[string]bool // records of Options.Again that were not met yet
+	// decisions are those of Options.Decisions that were not met yet.
+	decisions map[string]Decision
+	undecided undecided
+	records   map[string]*Record // of the plan, by path: see [Builder.record]
+	batches   map[rules.BatchKey]*Batch
+	seen      seen
+	found     findings
 }
 
 // New begins a plan.
@@ -100,6 +104,9 @@ func (b *Builder) chooseDialect() {
 func (b *Builder) chooseRun() {
 	p, last := b.plan, b.in.Target.Ledger.Newest()
 	p.Run = ledger.RunID(0)
+	if last == nil || last.State != ledger.Running {
+		b.takeDecisions()
+	}
 	if last == nil {
 		return
 	}
@@ -109,6 +116,7 @@ func (b *Builder) chooseRun() {
 	switch last.State {
 	case ledger.Running:
 		p.Run, p.Resumes, p.Unfinished = last.ID, true, *last
+		b.takeDecisions()
 		b.compareSettings(last, path)
 	case ledger.Done:
 		b.compareTimes(last, path)
@@ -170,6 +178,7 @@ func (b *Builder) Add(f source.Fetched) {
 	b.seen.record(b, f, entry != nil)
 	again := b.in.Options.Again != nil && (b.again[r.Path] || slices.Contains(b.in.Options.Again, All))
 	delete(b.again, r.Path)
+	b.checkDecision(&line, entry != nil)
 	switch {
 	case entry == nil || again && !b.in.Names.Has(entry.Job):
 		b.decide(r, &line)
@@ -192,6 +201,9 @@ func (b *Builder) decide(r rules.Record, line *Record) {
 	case rules.Block:
 		line.Action = Block
 		b.problem(recordProblem(r, d.Reason))
+		if r.Err == nil || r.Err.Kind != rules.Unreadable {
+			b.undecided.add(r.Path, d.Reason, line.Hash.String(), rules.Decidable(line.Status))
+		}
 	case rules.Quarantine:
 		line.Action = Quarantine
 		b.plan.Quarantined = append(b.plan.Quarantined, r)
@@ -308,6 +320,8 @@ func (b *Builder) Finish(there map[string]target.Batch) *Plan {
 	b.planHolds()
 	b.planRestored()
 	b.finishServices()
+	b.refuseUnknown()
+	p.Undecided = b.undecided.list
 	b.addNotes()
 	slices.SortStableFunc(p.Problems, func(x, y Problem) int { return strings.Compare(x.Path, y.Path) })
 	return p

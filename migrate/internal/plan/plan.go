@@ -22,6 +22,9 @@ type Options struct {
 	// that the target holds. If it holds none, the plan has the problem [NoDialect].
 	Dialect newqueue.Dialect
 	Choices rules.Choices
+	// Decisions are choices about single records. If there are none, a plan that finishes a
+	// run takes those of the run.
+	Decisions []Decision
 	// ACL is the ACL of every znode that a migration creates. nil is that of the run that
 	// the plan finishes; if it finishes none, it is open to all.
 	ACL []znode.ACL
@@ -110,6 +113,8 @@ type Plan struct {
 	Batches  []*Batch         `json:"batches"` // in the order in which the records name them
 	Layout   []string         `json:"layout"`  // znodes of the layout that it creates
 	Problems []Problem        `json:"problems"`
+	// Undecided are the records and batches that somebody has to decide about.
+	Undecided []Undecided `json:"undecided"`
 	Notes
 
 	// Unfinished is the run that it finishes, if Resumes.

@@ -22,6 +22,7 @@ const (
 	// NoSuchRecord is a record of Again in [Options] that the source does not have.
 	NoSuchRecord ProblemKind = "no-such-record"
 	NotRemoved   ProblemKind = "not-removed" // it is in Again, and was not migrated before
+	BadDecision  ProblemKind = "bad-decision"
 )
 
 // Kinds of problems with a batch.
@@ -73,7 +74,7 @@ func recordProblem(r rules.Record, reason string) Problem {
 	switch {
 	case r.Err == nil:
 		return Problem{Kind: Consumed, Path: r.Path, Message: reason,
-			Next: "let the legacy workers finish, or choose what becomes of consumed records: pending or failed"}
+			Next: "let the legacy workers finish, or choose what becomes of consumed records: held, pending or failed"}
 	case r.Err.Kind == rules.Unreadable:
 		return Problem{Kind: Unreadable, Path: r.Path, Record: r.Err.Kind, Message: reason,
 			Next: "give credentials that may read it, or have its ACL changed; if this is a dump, make it again with them"}

@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mrtq/migrate/internal/rules"
@@ -178,6 +179,7 @@ func (b *Builder) checkBatch(batch *Batch) {
 		return // the findings on its records are enough
 	}
 	path := newqueue.BatchUUIDPath(batch.UUID)
+	b.checkBatchDecision(path)
 	item := services.Item{Path: newqueue.BatchPath(newqueue.SequenceID(newqueue.BatchPrefix, 0)), Objects: objects(batch.All.Objects(b.plan.Dialect))}
 	for _, v := range services.CheckContent(item) {
 		b.found.violation(v, path)
@@ -197,8 +199,17 @@ func (b *Builder) blockService(f Finding) {
 	if !f.Blocking || chosen == rules.Migrate {
 		return
 	}
-	problem := Problem{Kind: Unserviceable, Path: f.Items[0].Path, Message: fmt.Sprintf("%s: %s", f.Items[0].What, cmp.Or(f.Then, "no service could work on it")), Next: serviceNext}
-	if n := len(f.Items) - 1; n > 0 {
+	items := slices.DeleteFunc(slices.Clone(f.Items), func(i Item) bool { return b.plan.Choices.Decided[i.Path] != "" })
+	if len(items) == 0 {
+		return
+	}
+	then := cmp.Or(f.Then, "no service could work on it")
+	for _, i := range items {
+		r := b.record(i.Path)
+		b.undecided.add(i.Path, i.What+": "+then, r.Hash.String(), rules.Decidable(r.Status))
+	}
+	problem := Problem{Kind: Unserviceable, Path: items[0].Path, Message: fmt.Sprintf("%s: %s", items[0].What, then), Next: serviceNext}
+	if n := len(items) - 1; n > 0 {
 		problem.Message += fmt.Sprintf(" (and %d more like it)", n)
 	}
 	if f.Requirement == inventoryFinding {

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -20,6 +21,9 @@ type Choices struct {
 	// These matter only in dialect mrt-zk, which the deployed services read:
 	InventoryRecords string `json:"inventory_records"` // block or migrate
 	Unserviceable    string `json:"unserviceable"`     // block or migrate
+	// Decided are the choices about single records, by their paths. They count more than the
+	// others, and a record that is decided is migrated even if no service could work on it.
+	Decided map[string]string `json:"decided,omitempty"`
 }
 
 // The values of [Choices].
@@ -86,7 +90,43 @@ func (c Choices) Changes(now Choices) []Change {
 			changes = append(changes, Change{choice.Name, from, to})
 		}
 	}
+	if !maps.Equal(c.Decided, now.Decided) {
+		changes = append(changes, Change{"decisions", recordsText(len(c.Decided)), recordsText(len(now.Decided))})
+	}
 	return changes
+}
+
+func recordsText(n int) string { return fmt.Sprintf("about %d records", n) }
+
+// Equal reports whether the choices are the same.
+func (c Choices) Equal(other Choices) bool { return len(c.Changes(other)) == 0 }
+
+// about are the choices as they are for one record.
+func (c Choices) about(path string) Choices {
+	switch choice := c.Decided[path]; choice {
+	case "":
+	case Quarantine:
+		c.Undecodable = choice
+	case AsHeld, AsPending, AsFailed:
+		c.Consumed, c.Failed = choice, choice
+	default:
+		c.Completed, c.Deleted = choice, choice
+	}
+	return c
+}
+
+// Decidable are the choices that a decision about one record can make, by its legacy status;
+// "" is the status of a record that can't be decoded.
+func Decidable(status string) []string {
+	switch status {
+	case "":
+		return []string{Quarantine}
+	case legacy.Consumed.String(), legacy.Failed.String():
+		return []string{AsHeld, AsPending, AsFailed}
+	case legacy.Completed.String(), legacy.Deleted.String():
+		return []string{Migrate, Skip}
+	}
+	return []string{Migrate}
 }
 
 // Decision is what the choices decide about one record.
@@ -101,6 +141,7 @@ const consumedMessage = "was consumed in the legacy queue when it was migrated"
 
 // Decide says what a migration does with one record.
 func Decide(r Record, c Choices) Decision {
+	c = c.about(r.Path)
 	if r.Err != nil {
 		// A record that can't be read has no bytes to keep.
 		if c.Undecodable == Quarantine && r.Err.Kind != Unreadable {

@@ -197,7 +197,7 @@ func (d *Data) pending() bool {
 // isOtherPlan reports whether the run of the plan's number had other choices or records.
 func (d *Data) isOtherPlan() bool {
 	return d.Plan != nil && slices.ContainsFunc(d.Status.Runs, func(r migrate.RunStatus) bool {
-		return r.ID == d.Plan.Run && (r.Dialect != d.Plan.Dialect || r.Choices != d.Plan.Choices || r.Created.Records() < d.Plan.Count(migrate.ActCreate))
+		return r.ID == d.Plan.Run && (r.Dialect != d.Plan.Dialect || !r.Choices.Equal(d.Plan.Choices) || r.Created.Records() < d.Plan.Count(migrate.ActCreate))
 	})
 }
 

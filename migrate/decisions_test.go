@@ -1,0 +1,144 @@
+package migrate_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"mrtq/legacy"
+	"mrtq/migrate"
+	"mrtq/newqueue"
+)
+
+// undecidedQueue has a record of each kind that somebody must decide about, and one that
+// nobody must.
+func undecidedQueue(t *testing.T, d newqueue.Dialect) *site {
+	t.Helper()
+	unserviceable := job("a", "3")
+	delete(unserviceable, "filename")
+	noProfile := job("b", "7")
+	delete(noProfile, "profile")
+	return serve(t, queueTree(t, map[string][]byte{
+		ingest(1): record(t, legacy.Consumed, job("a", "1")),
+		ingest(2): []byte("x"),
+		ingest(3): record(t, legacy.Pending, unserviceable),
+		ingest(4): record(t, legacy.Failed, job("a", "4")),
+		ingest(5): record(t, legacy.Pending, job("a", "5")),
+		ingest(6): record(t, legacy.Consumed, job("a", "6")),
+		ingest(7): record(t, legacy.Pending, noProfile),
+	}), d)
+}
+
+// defaults are the options of a first migration with which all that is risky blocks.
+func (s *site) defaults() migrate.MigrateOptions {
+	opt := s.options()
+	opt.Choices = migrate.DefaultChoices()
+	return opt
+}
+
+// written are the decisions file that a plan writes, without the digests.
+func written(t *testing.T, p *migrate.Plan) string {
+	t.Helper()
+	var b strings.Builder
+	if err := p.WriteDecisions(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// What is not decided is written to a file, people fill it in, and the plan takes what they
+// decided. The run keeps it, so that a migration that was interrupted is finished without the
+// file.
+func TestRecordByRecord(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		s := undecidedQueue(t, d)
+		file := written(t, s.plan(s.defaults().Options))
+		wants := []string{ingest(1) + ",,consumed: a worker may be working on it,held or pending or failed,", ingest(2) + ",,", ingest(6) + ",,consumed"}
+		if d == newqueue.MrtZK {
+			wants = append(wants, ingest(3)+",,it has no filename: want a string that is not empty: Initialize would fail it,migrate,", ingest(7)+",,", "/batch-uuids/bid-b,,")
+		}
+		for _, want := range wants {
+			if !strings.Contains(file, "\n"+want) {
+				t.Errorf("no %s in\n%s", want, file)
+			}
+		}
+		if got := strings.Count(file, "\n"); got != 1+len(wants) {
+			t.Errorf("%d lines\n%s", got, file)
+		}
+		for path, choice := range map[string]string{ingest(7): "migrate", "/batch-uuids/bid-b": "migrate", ingest(1): "held", ingest(2): "quarantine", ingest(3): "migrate", ingest(6): "failed"} {
+			file = strings.Replace(file, path+",,", path+","+choice+",", 1)
+		}
+		decisions, err := migrate.ReadDecisions(strings.NewReader(file))
+		s.must(err)
+		opt := s.defaults()
+		opt.Decisions = decisions
+		opt.Limits = single
+		if _, err := migrate.Migrate(until(t, migrate.Sending, 2), s.source(), s.w, opt); !errors.Is(err, migrate.ErrInterrupted) {
+			t.Fatalf("not interrupted: %v", err)
+		}
+		s.begin()
+		s.mustMigrate(s.defaults())
+		if got, want := accounted(s.verify()), "total 7: migrated 6, removed 0, skipped 0, quarantined 1, late 0, missed 0, returned 0"; got != want {
+			t.Errorf("%s\nexpected %s", got, want)
+		}
+		for path, want := range map[string]string{ingest(1): "held", ingest(3): "pending", ingest(4): "failed", ingest(5): "pending", ingest(6): "failed"} {
+			found, err := migrate.Find(t.Context(), s.source(), &s.w.Reader, path)
+			s.must(err)
+			if status := strings.ToLower(string(s.data(found.Job + "/status"))); !strings.Contains(status, fmt.Sprintf(`"status":"%s"`, want)) {
+				t.Errorf("%s: %s, expected %s", path, status, want)
+			}
+		}
+	})
+}
+
+// A decision that does not fit is named with its line, and nothing is done.
+func TestDecisionsThatDoNotFit(t *testing.T) {
+	s := undecidedQueue(t, newqueue.MrtZK)
+	lines := strings.Split(written(t, s.plan(s.defaults().Options)), "\n")
+	hash := lines[1][strings.LastIndexByte(lines[1], ',')+1:]
+	for _, c := range []struct{ line, message, next string }{
+		{"/ingest/mrtQ-05000000000099,held,,,0011223344556677", "line 7 of the decisions: neither the source nor this migration has it", "check its path, or remove the line"},
+		{ingest(4) + ",held,,,0011223344556677", "line 7 of the decisions: the record has changed since the decisions were written", "look at it again: write the decisions anew"},
+		{ingest(1) + ",maybe,,," + hash, `line 7 of the decisions: "maybe" is no choice for this record`, "choose held or pending or failed"},
+		{"/batch-uuids/bid-a,skip,,,", `line 7 of the decisions: "skip" is no choice for a batch`, "choose migrate"},
+	} {
+		decisions, err := migrate.ReadDecisions(strings.NewReader(lines[0] + strings.Repeat("\n/ingest/x,,,,", 1) + "\n\n\n\n\n" + c.line))
+		s.must(err)
+		opt := s.defaults()
+		opt.Decisions = decisions
+		before := s.server.Zxid()
+		_, err = s.migrate(opt)
+		if !errors.Is(err, migrate.ErrBlocked) || s.server.Zxid() != before {
+			t.Errorf("%s: %v", c.line, err)
+		}
+		p := problem(s.plan(opt.Options), migrate.BadDecision)
+		if p == nil || p.Message != c.message || p.Next != c.next {
+			t.Errorf("%s: %+v", c.line, p)
+		}
+	}
+}
+
+// A file that is not a decisions file is refused by the line.
+func TestDecisionsFilesThatAreRefused(t *testing.T) {
+	const header = "record,choice,why,choices,sha256\n"
+	const not = "this is not a decisions file as mrtq writes it: "
+	for _, c := range []struct{ file, want string }{
+		{"", not + "line 1: expected the columns record,choice,why,choices,sha256"},
+		{"path,choice\n", not + "line 1: expected the columns record,choice,why,choices,sha256"},
+		{header + "/ingest/a,held\n", not + "line 2: it has 2 columns, expected 5"},
+		{header + "/a,held,,,\n/b,,,,\n/a,failed,,,\n", not + "line 4: /a is in line 2 already; keep one of them"},
+		{header + "/a,\"held,,,\n", not + `line 2: extraneous or missing " in quoted-field`},
+	} {
+		_, err := migrate.ReadDecisions(strings.NewReader(c.file))
+		if !errors.Is(err, migrate.ErrDecisions) || err.Error() != c.want {
+			t.Errorf("%q: %v", c.file, err)
+		}
+	}
+	for _, file := range []string{header, "\ufeff" + header} { // with a byte order mark, as spreadsheets write it
+		if got, err := migrate.ReadDecisions(strings.NewReader(file + "/a, held ,\"x, y\",,00\n")); err != nil || !slices.Equal(got, []migrate.Decision{{Line: 2, Record: "/a", Choice: "held", Hash: "00"}}) {
+			t.Errorf("%v %v", got, err)
+		}
+	}
+}

@@ -1,0 +1,187 @@
+package plan
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"mrtq/legacy"
+	"mrtq/migrate/internal/rules"
+)
+
+// Decision is what a person decided about one record: a line of a decisions file.
+type Decision struct {
+	Line   int    // of the file, from 1
+	Record string // its path; or a batch's path below /batch-uuids
+	Choice string // "" is not decided yet
+	Hash   string // the record's [ledger.Hash] when the file was written
+}
+
+// ErrDecisions says that a file is not a decisions file, or has a line that can't be used.
+// The error names the line.
+var ErrDecisions = errors.New("this is not a decisions file as mrtq writes it")
+
+// decisionColumns are the columns of a decisions file. People fill in choice, and may
+// change why.
+var decisionColumns = []string{"record", "choice", "why", "choices", "sha256"}
+
+// ReadDecisions reads a decisions file: CSV with a header (docs/migration.md, "Record by
+// record"). The error wraps [ErrDecisions], or comes from r.
+func ReadDecisions(r io.Reader) ([]Decision, error) {
+	lines := csv.NewReader(r)
+	lines.FieldsPerRecord = -1
+	header, err := lines.Read()
+	if err == nil && len(header) > 0 {
+		header[0] = strings.TrimPrefix(header[0], "\ufeff") // as spreadsheets write it
+	}
+	if err != nil && err != io.EOF || !slices.Equal(header, decisionColumns) {
+		return nil, fmt.Errorf("%w: line 1: expected the columns %s", ErrDecisions, strings.Join(decisionColumns, ","))
+	}
+	var all []Decision
+	first := map[string]int{}
+	for {
+		cells, err := lines.Read()
+		if err == io.EOF {
+			return all, nil
+		}
+		if bad := new(csv.ParseError); errors.As(err, &bad) {
+			return nil, fmt.Errorf("%w: line %d: %w", ErrDecisions, bad.Line, bad.Err)
+		} else if err != nil {
+			return nil, err
+		}
+		n, _ := lines.FieldPos(0)
+		if len(cells) != len(decisionColumns) {
+			return nil, fmt.Errorf("%w: line %d: it has %d columns, expected %d", ErrDecisions, n, len(cells), len(decisionColumns))
+		}
+		d := Decision{Line: n, Record: cells[0], Choice: strings.TrimSpace(cells[1]), Hash: cells[4]}
+		if was := first[d.Record]; was != 0 {
+			return nil, fmt.Errorf("%w: line %d: %s is in line %d already; keep one of them", ErrDecisions, n, d.Record, was)
+		}
+		first[d.Record] = n
+		all = append(all, d)
+	}
+}
+
+// WriteDecisions writes the records that are not decided, as a decisions file without choices.
+func (p *Plan) WriteDecisions(w io.Writer) error {
+	lines := csv.NewWriter(w)
+	if err := lines.Write(decisionColumns); err != nil {
+		return err
+	}
+	for _, u := range p.Undecided {
+		if err := lines.Write([]string{u.Path, "", strings.Join(u.Why, "; "), strings.Join(u.Choices, " or "), u.Hash}); err != nil {
+			return err
+		}
+	}
+	lines.Flush()
+	return lines.Error()
+}
+
+// Undecided is a record, or a batch, that blocks the plan until somebody decides about it.
+type Undecided struct {
+	Path    string   `json:"path"`
+	Why     []string `json:"why"`
+	Choices []string `json:"choices"`
+	Hash    string   `json:"hash,omitempty"`
+}
+
+// undecided collects what is not decided, in the order in which it is found.
+type undecided struct {
+	list []Undecided
+	at   map[string]int
+}
+
+func (u *undecided) add(path, why, hash string, choices []string) {
+	if u.at == nil {
+		u.at = map[string]int{}
+	}
+	i, known := u.at[path]
+	if !known {
+		i = len(u.list)
+		u.at[path], u.list = i, append(u.list, Undecided{Path: path, Choices: choices, Hash: hash})
+	}
+	if !slices.Contains(u.list[i].Why, why) {
+		u.list[i].Why = append(u.list[i].Why, why)
+	}
+}
+
+// maxDecisions is how many records a run can keep decisions about: they are in the one znode
+// of its record.
+const maxDecisions = 4000
+
+// takeDecisions takes the decisions that the options have, with those of the run that the
+// plan finishes.
+func (b *Builder) takeDecisions() {
+	p := b.plan
+	decided := p.Choices.Decided
+	if decided == nil && b.in.Options.Decisions == nil && p.Resumes {
+		decided = p.Unfinished.Choices.Decided
+	}
+	p.Choices.Decided = map[string]string{}
+	for path, choice := range decided {
+		p.Choices.Decided[path] = choice
+	}
+	b.decisions = map[string]Decision{}
+	for _, d := range b.in.Options.Decisions {
+		if d.Choice != "" {
+			b.decisions[d.Record] = d
+			p.Choices.Decided[d.Record] = d.Choice
+		}
+	}
+	if n := len(p.Choices.Decided); n > maxDecisions {
+		b.problem(Problem{Kind: BadDecision, Path: "/", Message: fmt.Sprintf("there are decisions about %d records, and a run keeps at most %d", n, maxDecisions),
+			Next: "choose for most of them with the options for all records"})
+	}
+}
+
+// checkDecision refuses a decision that is not about the record as it is now.
+func (b *Builder) checkDecision(r *Record, migrated bool) {
+	d, there := b.decisions[r.Path]
+	delete(b.decisions, r.Path)
+	if !there || migrated { // what was decided is done
+		return
+	}
+	choices := rules.Decidable(r.Status)
+	switch {
+	case d.Hash != r.Hash.String():
+		b.badDecision(d, "the record has changed since the decisions were written", "look at it again: write the decisions anew")
+	case !slices.Contains(choices, d.Choice):
+		b.badDecision(d, fmt.Sprintf("%.40q is no choice for this record", d.Choice), "choose "+strings.Join(choices, " or "))
+	}
+}
+
+// checkBatchDecision refuses a decision about a batch other than to migrate it.
+func (b *Builder) checkBatchDecision(path string) {
+	if d, there := b.decisions[path]; there && d.Choice != rules.Migrate {
+		b.badDecision(d, fmt.Sprintf("%.40q is no choice for a batch", d.Choice), "choose "+rules.Migrate)
+	}
+	delete(b.decisions, path)
+}
+
+// refuseUnknown refuses the decisions about what is not there.
+func (b *Builder) refuseUnknown() {
+	for _, d := range b.decisions {
+		b.badDecision(d, "neither the source nor this migration has it", "check its path, or remove the line")
+	}
+}
+
+func (b *Builder) badDecision(d Decision, message, next string) {
+	b.problem(Problem{Kind: BadDecision, Path: d.Record, Message: fmt.Sprintf("line %d of the decisions: %s", d.Line, message), Next: next})
+}
+
+// record is the plan's record at a path; for a batch, an empty one that can only be migrated.
+func (b *Builder) record(path string) *Record {
+	if b.records == nil {
+		b.records = map[string]*Record{}
+		for i := range b.plan.Records {
+			b.records[b.plan.Records[i].Path] = &b.plan.Records[i]
+		}
+	}
+	if r, there := b.records[path]; there {
+		return r
+	}
+	return &Record{Status: legacy.Pending.String()}
+}
