@@ -220,6 +220,7 @@ var broken = []struct {
 	{"R27", "identifiers that are no JSON", func(b *breaker) { b.set(b.pending+"/identifiers", "x") }},
 	{"R27", "no primary_id", func(b *breaker) { b.key(b.pending+"/identifiers", "primary_id", absent) }},
 	{"R27", "local_id is a text", func(b *breaker) { b.key(b.pending+"/identifiers", "local_id", "a;b") }},
+	{"R27", "a local id that no lock can have", func(b *breaker) { b.key(b.pending+"/identifiers", "local_id", []any{"\U0001f600"}) }},
 	{"R27", "local_id of a completed job is a text", func(b *breaker) { b.key(b.done+"/identifiers", "local_id", "a;b") }},
 	{"R28", "inventory is no JSON", func(b *breaker) { b.create(b.pending+"/inventory", "x") }},
 	{"R28", "metadata is empty", func(b *breaker) { b.set(b.pending+"/metadata", "") }},

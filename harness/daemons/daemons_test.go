@@ -169,9 +169,11 @@ func TestCleanupIgnoresHolds(t *testing.T) {
 		t.Errorf("the queues are held, but the services did %v and mailed %v", w.Took, w.Mails)
 	}
 	predicted := map[string]bool{}
-	for _, n := range services.Notices(s.tree(t)) {
-		if n.Kind == services.RemovedSoon {
-			predicted[strings.TrimPrefix(n.Item, "/batches/")] = true
+	for _, f := range s.plan.Services {
+		for _, i := range f.Items {
+			if f.Requirement == string(services.RemovedSoon) {
+				predicted[string(s.tree(t).Get(i.Path).Data)] = true
+			}
 		}
 	}
 	must(t, w.Clean())

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"mrtq/internal/znode"
 	"mrtq/newqueue"
 )
 
@@ -57,6 +58,24 @@ func objectIfThere(d *Demand, it *item) []fault {
 	default:
 		return one(it.path+"/"+d.Node, "%s", n.bad)
 	}
+}
+
+// lockable: Process locks each local id by a znode whose name it is in. ZooKeeper refuses some
+// characters, such as emoji, and Process tries again for ever. Others are escaped before:
+// see [garbled].
+func lockable(d *Demand, it *item) (faults []fault) {
+	for _, id := range stringsIn(it.value(d.Node, "local_id")) {
+		name := strings.Map(func(r rune) rune {
+			if r == '/' || r < ' ' || r >= 0x80 && r < 0xa0 {
+				return '_'
+			}
+			return r
+		}, id)
+		if znode.ValidatePath("/"+name+"_owner") != nil {
+			faults = append(faults, fault{path: it.path + "/" + d.Node, what: fmt.Sprintf("local id %.80q can't be part of a znode's name", id)})
+		}
+	}
+	return faults
 }
 
 func stringValues(d *Demand, it *item) []fault {

@@ -1,12 +1,9 @@
 package services
 
 import (
-	"encoding/json"
 	"fmt"
-	"strconv"
-
-	"mrtq/internal/znode"
-	"mrtq/newqueue"
+	"slices"
+	"strings"
 )
 
 // NoticeKind is a kind of [Notice].
@@ -14,90 +11,159 @@ type NoticeKind string
 
 // The kinds.
 const (
-	MailsAtOnce   NoticeKind = "mails-at-once"    // a report is sent as soon as the hold is released
-	MailsOldJobs  NoticeKind = "mails-old-jobs"   // the report lists jobs that were done before the migration
-	RemovedSoon   NoticeKind = "removed-soon"     // the hourly cleanup removes it, with or without a hold
-	SkipsInit     NoticeKind = "skips-initialize" // an administrator's requeue skips Initialize
-	LostIfUnsized NoticeKind = "lost-if-unsized"  // Estimate may give it a priority past 99
+	MailsAtOnce     NoticeKind = "mails-at-once"
+	MailsOldJobs    NoticeKind = "mails-old-jobs"
+	RemovedSoon     NoticeKind = "removed-soon"
+	SkipsInit       NoticeKind = "skips-initialize"
+	LostIfUnsized   NoticeKind = "lost-if-unsized"
+	GarblesID       NoticeKind = "garbles-local-id"
+	MintsID         NoticeKind = "mints-id"
+	RepeatsDownload NoticeKind = "repeats-download"
+	LosesManifest   NoticeKind = "loses-manifest"
 )
 
 // Notice is something about one batch or job that violates no demand, but that an
 // operator should know before the services start.
 type Notice struct {
 	Kind NoticeKind
-	Item string // the path of the batch or job
-	What string // for an operator
+	What string // what is so, for an operator
+	Then string // what will happen, and what can be done; the same for all of a kind
+}
+
+// BatchFacts are what the notices about a batch that has states/batch-processing depend on.
+type BatchFacts struct {
+	State         string // the exact name
+	Working, Done int    // how many of its jobs are unfinished, and completed or failed
+}
+
+// batchNotices are the notices about a batch; the first that applies is given.
+var batchNotices = []notice[BatchFacts]{
+	{MailsAtOnce, "as soon as the hold is released, the depositor gets a mail about it, even if they got one before", func(b BatchFacts) string {
+		return when(b.Working == 0 && (b.State == "Processing" || b.State == "Reporting"), "all of its jobs are done, and it is %s", b.State)
+	}},
+	{RemovedSoon, "removed within the hour: the hold on the queue does not stop the cleanup", func(b BatchFacts) string {
+		return when(b.Working == 0 && (b.State == "Completed" || b.State == "Deleted"), "it is %s: the hourly cleanup removes it and its jobs, although the queue is held", b.State)
+	}},
+	{MailsOldJobs, "when all are done, the depositor gets one mail about it, which lists all of its jobs", func(b BatchFacts) string {
+		return when(b.Working > 0 && b.Done > 0, "jobs of it that were done before the migration: %d; still to do: %d", b.Done, b.Working)
+	}},
+}
+
+// BatchNotices returns the notices about a batch.
+func BatchNotices(b BatchFacts) []Notice {
+	all := notices(batchNotices, b)
+	return all[:min(1, len(all))]
+}
+
+// JobFacts are what the notices about a job depend on.
+type JobFacts struct {
+	State                      string // the exact name
+	Last                       any    // last_successful_status
+	Configuration, Identifiers Values
+	Priority                   int
+	Consumed                   bool // a legacy worker had begun it
+}
+
+// jobNotices are the notices about a job. What they rely on was seen in the services (docs/deployed-services.md,
+// "The payload" and "Ids").
+var jobNotices = []notice[JobFacts]{
+	{SkipsInit, "unless its payload is in producer/ already, its object would be stored without its content, and reported as done; a held job is safer", func(j JobFacts) string {
+		return when(j.State == "Failed" && (j.Last == nil || j.Last == "" || j.Last == "Pending"), "it is Failed: if it is requeued, it goes on with Estimating and skips Initialize")
+	}},
+	{LostIfUnsized, "it could be lost in Estimating", func(j JobFacts) string {
+		return when(j.early() && j.isManifest() && j.Priority+estimateAdds > 99,
+			"its priority is %d: if the length of its manifest is not known, Estimate adds %d, and no daemon finds a priority of three digits", j.Priority, estimateAdds)
+	}},
+	{RepeatsDownload, "Download fails if it has begun before: have its producer/ emptied before it runs; a held job waits for that", func(j JobFacts) string {
+		return when(j.Consumed && j.early() && j.isManifest(), "a legacy worker had begun this manifest, perhaps to download it")
+	}},
+	{LosesManifest, "Initialize finds the manifest, and Download does not: it fails there; have the depositor submit it again under a plain name", func(j JobFacts) string {
+		return when(j.early() && j.isManifest() && j.text("digestValue") != "" && strings.Contains(j.text("filename"), "/"),
+			"a manifest with a digest, and its filename %.80q has a slash", j.text("filename"))
+	}},
+	{GarblesID, "the services write the escapes of JSON into it, and hand it on so; correct it with the local id service afterwards", func(j JobFacts) string {
+		id, found := j.localID(garbled)
+		return when(j.unfinished() && found, "its local id %.80q has characters that the services garble", id)
+	}},
+	{MintsID, "the supplied primary id becomes a local id, and the object gets a new primary id", func(j JobFacts) string {
+		primary, _ := j.Identifiers.Value("primary_id")
+		return when(j.unfinished() && strings.HasPrefix(j.text("profile"), "demo_") && primary != nil && primary != "", "its profile %.80q begins with demo_, and it has a primary id", j.text("profile"))
+	}},
 }
 
 // estimateAdds is what Estimate adds to the priority of a manifest whose
 // length it can't find out.
 const estimateAdds = 10
 
-// Notices returns the notices about a tree.
-func Notices(tree *znode.Tree) []Notice {
-	var all []Notice
-	for _, bid := range tree.Children(newqueue.BatchesPath) {
-		if tree.Get(newqueue.BatchFolderPath(bid, newqueue.FolderProcessing)) == nil {
-			continue
+// JobNotices returns the notices about a job.
+func JobNotices(j JobFacts) []Notice { return notices(jobNotices, j) }
+
+// early reports whether Estimate and Download have yet to work on the job.
+func (j JobFacts) early() bool {
+	return slices.Contains([]string{"Pending", "Held", "Estimating", "Failed"}, j.State)
+}
+
+func (j JobFacts) unfinished() bool { return j.State != "Completed" && j.State != "Deleted" }
+
+func (j JobFacts) isManifest() bool { return j.text("type") == "manifest" }
+
+// text is a string of the configuration, "" if there is none.
+func (j JobFacts) text(key string) string {
+	v, _ := j.Configuration.Value(key)
+	s, _ := v.(string)
+	return s
+}
+
+// localID is the first local id of which something is so.
+func (j JobFacts) localID(is func(string) bool) (id string, found bool) {
+	v, _ := j.Identifiers.Value("local_id")
+	for _, id := range stringsIn(v) {
+		if is(id) {
+			return id, true
 		}
-		count := func(f newqueue.BatchFolder) int { return len(tree.Children(newqueue.BatchFolderPath(bid, f))) }
-		path := newqueue.BatchPath(bid)
-		var status struct{ Status string }
-		json.Unmarshal(dataOf(tree, path+"/status"), &status)
-		all = append(all, BatchNotices(path, status.Status, count(newqueue.FolderProcessing), count(newqueue.FolderCompleted)+count(newqueue.FolderFailed))...)
 	}
-	for _, jid := range tree.Children(newqueue.JobsPath) {
-		path := newqueue.JobPath(jid)
-		var status struct {
-			Status string
-			Last   any `json:"last_successful_status"`
+	return "", false
+}
+
+// stringsIn are the strings of a list.
+func stringsIn(list any) (all []string) {
+	values, _ := list.([]any)
+	for _, v := range values {
+		if s, ok := v.(string); ok {
+			all = append(all, s)
 		}
-		json.Unmarshal(dataOf(tree, path+"/status"), &status)
-		number, _ := strconv.Atoi(string(dataOf(tree, path+"/priority")))
-		var configuration struct{ Type any }
-		json.Unmarshal(dataOf(tree, path+"/configuration"), &configuration)
-		all = append(all, JobNotices(path, status.Status, status.Last, configuration.Type, number)...)
 	}
 	return all
 }
 
-// BatchNotices returns the notices about one batch that has states/batch-processing.
-// They depend on the exact name of its state, on how many of its jobs are
-// unfinished, and on how many are completed or failed.
-func BatchNotices(path, state string, working, done int) []Notice {
-	switch {
-	case working == 0 && (state == "Processing" || state == "Reporting"):
-		return notice(MailsAtOnce, path, "all of its jobs are done, and it is %s", state)
-	case working == 0 && (state == "Completed" || state == "Deleted"):
-		return notice(RemovedSoon, path, "it is %s: the hourly cleanup removes it and its jobs, although the queue is held", state)
-	case working > 0 && done > 0:
-		return notice(MailsOldJobs, path, "jobs of it that were done before the migration: %d; still to do: %d", done, working)
-	}
-	return nil
+// garbled reports whether org.json writes a string with an escape: the services remove the
+// quotes and keep the escapes.
+func garbled(id string) bool {
+	return strings.Contains(id, "</") || strings.ContainsFunc(id, func(r rune) bool {
+		return r == '"' || r == '\\' || r < ' ' || r >= 0x80 && r < 0xa0 || r >= 0x2000 && r < 0x2100
+	})
 }
 
-// JobNotices returns the notices about one job. They depend on the exact names of
-// its state and its last successful state, on the type in its configuration, and
-// on its priority.
-func JobNotices(path, state string, last, kind any, priority int) []Notice {
-	var all []Notice
-	if state == "Failed" && (last == nil || last == "" || last == "Pending") {
-		all = notice(SkipsInit, path, "it is Failed: if it is requeued, it goes on with Estimating and skips Initialize")
-	}
-	early := state == "Pending" || state == "Held" || state == "Estimating" || state == "Failed"
-	if early && kind == "manifest" && priority+estimateAdds > 99 {
-		all = append(all, notice(LostIfUnsized, path, "its priority is %d: if the length of its manifest is not known, Estimate adds %d, and no daemon finds a priority of three digits", priority, estimateAdds)...)
+// notice is one row: what an operator is told if what returns words.
+type notice[F any] struct {
+	kind NoticeKind
+	then string
+	what func(F) string
+}
+
+func notices[F any](rows []notice[F], facts F) (all []Notice) {
+	for _, n := range rows {
+		if what := n.what(facts); what != "" {
+			all = append(all, Notice{n.kind, what, n.then})
+		}
 	}
 	return all
 }
 
-func notice(kind NoticeKind, item, format string, args ...any) []Notice {
-	return []Notice{{kind, item, fmt.Sprintf(format, args...)}}
-}
-
-func dataOf(tree *znode.Tree, path string) []byte {
-	if n := tree.Get(path); n != nil {
-		return n.Data
+// when is the text if something is so, else "".
+func when(so bool, format string, args ...any) string {
+	if !so {
+		return ""
 	}
-	return nil
+	return fmt.Sprintf(format, args...)
 }

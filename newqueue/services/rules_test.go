@@ -3,6 +3,7 @@ package services_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"mrtq/internal/znode"
@@ -94,13 +95,69 @@ func TestTypesAreOrgJSONs(t *testing.T) {
 // The admin tool's requeue skips Initialize only for a job that has left no
 // state but pending.
 func TestRequeuePastInitialize(t *testing.T) {
-	for last, want := range map[string]bool{`null`: true, `"Pending"`: true, `""`: true, `"Storing"`: false} {
-		tree := znode.NewTree()
-		if err := tree.Put(znode.Node{Path: "/jobs/jid0000000001/status", Data: []byte(`{"status":"Failed","last_successful_status":` + last + `}`)}); err != nil {
-			t.Fatal(err)
+	for last, want := range map[any]bool{nil: true, "Pending": true, "": true, "Storing": false} {
+		if got := noticed(services.JobFacts{State: "Failed", Last: last}); (got == "skips-initialize") != want {
+			t.Errorf("last %v: %s", last, got)
 		}
-		if got := len(services.Notices(tree)) > 0; got != want {
-			t.Errorf("last %s: %v", last, services.Notices(tree))
+	}
+}
+
+// noticed are the kinds of a job's notices.
+func noticed(j services.JobFacts) string {
+	for _, v := range []*services.Values{&j.Configuration, &j.Identifiers} {
+		if *v == nil {
+			*v = newqueue.Object{}
+		}
+	}
+	var kinds []string
+	for _, n := range services.JobNotices(j) {
+		kinds = append(kinds, string(n.Kind))
+	}
+	return strings.Join(kinds, " ")
+}
+
+// What the services do with sound jobs that nobody would expect is noticed beforehand.
+func TestJobNotices(t *testing.T) {
+	ids := func(primary string, local ...any) newqueue.Object {
+		return newqueue.Object{"primary_id": primary, "local_id": local}
+	}
+	manifest := newqueue.Object{"type": "manifest", "filename": "a/b.checkm", "digestValue": "abc"}
+	for what, c := range map[string]struct {
+		job  services.JobFacts
+		want string
+	}{
+		"an ordinary job":                     {services.JobFacts{State: "Pending", Configuration: newqueue.Object{"type": "file", "filename": "a/b", "profile": "p"}, Identifiers: ids("ark:/1/2", "Grün", "a:b")}, ""},
+		"a local id with a typographic quote": {services.JobFacts{State: "Pending", Identifiers: ids("", "plain", "O’Neil")}, "garbles-local-id"},
+		"a local id with a quote":             {services.JobFacts{State: "Held", Identifiers: ids("", `a"b`)}, "garbles-local-id"},
+		"a local id with a tag":               {services.JobFacts{State: "Failed", Last: "Storing", Identifiers: ids("", `</a`)}, "garbles-local-id"},
+		"such a job, completed":               {services.JobFacts{State: "Completed", Identifiers: ids("", `a"b`)}, ""},
+		"a demo profile":                      {services.JobFacts{State: "Pending", Configuration: newqueue.Object{"profile": "demo_x"}, Identifiers: ids("ark:/1/2")}, "mints-id"},
+		"a demo profile without primary id":   {services.JobFacts{State: "Pending", Configuration: newqueue.Object{"profile": "demo_x"}, Identifiers: ids("")}, ""},
+		"a manifest with digest and slash":    {services.JobFacts{State: "Pending", Configuration: manifest}, "loses-manifest"},
+		"a manifest past Download":            {services.JobFacts{State: "Recording", Configuration: manifest}, ""},
+		"a manifest that was begun":           {services.JobFacts{State: "Held", Consumed: true, Configuration: newqueue.Object{"type": "manifest"}}, "repeats-download"},
+		"a file that was begun":               {services.JobFacts{State: "Held", Consumed: true, Configuration: newqueue.Object{"type": "file"}}, ""},
+		"a manifest of priority 95":           {services.JobFacts{State: "Pending", Priority: 95, Configuration: newqueue.Object{"type": "manifest"}}, "lost-if-unsized"},
+	} {
+		if got := noticed(c.job); got != c.want {
+			t.Errorf("%s: %q, expected %q", what, got, c.want)
+		}
+	}
+}
+
+// Process locks a job's local ids by name. It would wait for ever if ZooKeeper refuses the name.
+func TestLocalIDsThatCannotBeLocked(t *testing.T) {
+	for id, want := range map[string]bool{"a/b:c": false, "O’Neil\n\u0085": false, "😀": true, "\u007f": true, "\ue000": true} {
+		item := services.Item{Path: "/jobs/jid0000000001", Objects: []services.NodeObject{
+			{Node: "status", Object: newqueue.Object{"status": "Pending"}}, {Node: "identifiers", Object: newqueue.Object{"primary_id": "", "local_id": []any{"sound", id}}}}}
+		var found string
+		for _, v := range services.CheckContent(item) {
+			if v.Stop.Effect == services.Waits {
+				found = v.String()
+			}
+		}
+		if (found != "") != want {
+			t.Errorf("%q: %s", id, found)
 		}
 	}
 }

@@ -128,6 +128,7 @@ var jobNodeDemands = slices.Concat([]Demand{
 	{ID: "R27", Of: OfJob, Node: "identifiers", Library: "Job.loadProperties", Says: "it holds a JSON object", faults: objectIfThere, Stops: loadedBy(StopsQueue)},
 	{ID: "R27", Of: OfOpenJob, Node: "identifiers", Key: "primary_id", Library: "Job.primaryId", Type: text, Stops: failedBy(ingest...)},
 	{ID: "R27", Of: OfOpenJob, Node: "identifiers", Key: "local_id", Library: "Job.localId", Type: texts, Stops: failedBy(ingest...)},
+	{ID: "R27", Of: OfOpenJob, Node: "identifiers", Says: "its local ids can be part of the name of a lock", faults: lockable, Stops: each(Waits, []Daemon{Process})},
 	{ID: "R27", Of: OfDoneJob, Node: "identifiers", Key: "local_id", Library: "Job.localId", Type: texts, Optional: true, Stops: mailing},
 }, forEach([]string{"metadata", "inventory", "store"}, func(node string) Demand {
 	return Demand{ID: "R28", Of: OfJob, Node: node, Library: "Job.loadProperties", Says: "it is absent or holds a JSON object", faults: objectIfThere, Stops: loadedBy(StopsQueue)}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mrtq/legacy"
 	"mrtq/migrate/internal/rules"
 	"mrtq/newqueue"
 	"mrtq/newqueue/services"
@@ -44,15 +45,6 @@ const (
 	batchIDThen   = "the services would not find its batch, and its report would be lost"
 )
 
-// noticeThen says what an operator should expect after each kind of notice.
-var noticeThen = map[services.NoticeKind]string{
-	services.MailsAtOnce:   "as soon as the hold is released, the depositor gets a mail about it, even if they got one before",
-	services.MailsOldJobs:  "when all are done, the depositor gets one mail about it, which lists all of its jobs",
-	services.RemovedSoon:   "removed within the hour: the hold on the queue does not stop the cleanup",
-	services.SkipsInit:     "unless its payload is in producer/ already, its object would be stored without its content, and reported as done; a held job is safer",
-	services.LostIfUnsized: "it could be lost in Estimating",
-}
-
 // findings collects the findings, by kind.
 type findings struct {
 	byKind map[string]*Finding
@@ -84,7 +76,7 @@ func (f *findings) violation(v services.Violation, path string) {
 }
 
 func (f *findings) notice(n services.Notice, path string) {
-	f.add(string(n.Kind), Finding{Requirement: string(n.Kind), Then: noticeThen[n.Kind]}, Item{Path: path, What: n.What})
+	f.add(string(n.Kind), Finding{Requirement: string(n.Kind), Then: n.Then}, Item{Path: path, What: n.What})
 }
 
 // checkServices looks at what a record becomes, and finds what keeps the deployed services
@@ -120,7 +112,9 @@ func (b *Builder) checkServices(r rules.Record, s rules.State, batch *Batch) {
 	state, _ := status.Value("status")
 	name, _ := state.(string)
 	last, _ := status.Value("last_successful_status")
-	for _, n := range services.JobNotices(item.Path, name, last, r.Legacy.Payload["type"], r.Legacy.Key.Priority) {
+	facts := services.JobFacts{State: name, Last: last, Configuration: item.Objects[0].Object, Identifiers: item.Objects[1].Object,
+		Priority: r.Legacy.Key.Priority, Consumed: r.Legacy.Header.Status == legacy.Consumed}
+	for _, n := range services.JobNotices(facts) {
 		b.found.notice(n, r.Path)
 	}
 }
@@ -187,7 +181,7 @@ func (b *Builder) checkBatch(batch *Batch) {
 	in := batch.All.In
 	state, _ := item.Objects[1].Object.Value("status")
 	name, _ := state.(string)
-	for _, n := range services.BatchNotices(item.Path, name, in(newqueue.FolderProcessing), in(newqueue.FolderCompleted)+in(newqueue.FolderFailed)) {
+	for _, n := range services.BatchNotices(services.BatchFacts{State: name, Working: in(newqueue.FolderProcessing), Done: in(newqueue.FolderCompleted) + in(newqueue.FolderFailed)}) {
 		b.found.notice(n, path)
 	}
 }
