@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"mrtq/harness/minizk"
-	"mrtq/internal/jute"
 )
 
 // recorder is a T that a test checks afterwards.
@@ -30,7 +29,7 @@ func TestRunPrintsTheLogOfAFailingTest(t *testing.T) {
 		r := &recorder{failed: fail}
 		s := minizk.Run(r)
 		c := raw(t, s)
-		do(t, c, jute.OpCreate, createBody("/seen", "", 0))
+		do(t, c, newNode("/seen", "", 0))
 		for _, f := range slices.Backward(r.cleanup) {
 			f()
 		}

@@ -158,20 +158,6 @@ func AppendStat(b []byte, s *Stat) []byte {
 // ID is an identity: a scheme and a name within it, such as "digest" and "user:hash".
 type ID struct {
 	Scheme, Name string
-	// NullScheme and NullName are set in a request if the string is null. Then the
-	// string is "".
-	NullScheme, NullName bool
-}
-
-// String returns text such as "{digest user:hash}".
-func (id ID) String() string {
-	if id.NullScheme {
-		id.Scheme = "null"
-	}
-	if id.NullName {
-		id.Name = "null"
-	}
-	return "{" + id.Scheme + " " + id.Name + "}"
 }
 
 // ACL grants permission bits to an ID.
@@ -183,7 +169,8 @@ type ACL struct {
 // aclMinLen is how many bytes the shortest ACL has: its permissions and the lengths of two strings.
 const aclMinLen = 12
 
-// ACLs reads a vector of ACLs. It returns nil for a null vector.
+// ACLs reads a vector of ACLs. It returns nil for a null vector. A null string becomes "", because
+// kazoo writes the empty id of scheme "auth" as null.
 func (d *Decoder) ACLs() []ACL {
 	n := d.Count("acl count", aclMinLen)
 	if n < 0 || d.err != nil {
@@ -191,10 +178,7 @@ func (d *Decoder) ACLs() []ACL {
 	}
 	out := make([]ACL, 0, n)
 	for range n {
-		a := ACL{Perms: d.Int("perms")}
-		a.ID.Scheme, a.ID.NullScheme = d.maybeString("scheme")
-		a.ID.Name, a.ID.NullName = d.maybeString("id")
-		out = append(out, a)
+		out = append(out, ACL{Perms: d.Int("perms"), ID: ID{Scheme: string(d.Buffer("scheme")), Name: string(d.Buffer("id"))}})
 	}
 	if d.err != nil {
 		return nil
@@ -209,9 +193,7 @@ func AppendACLs(b []byte, v []ACL) []byte {
 	}
 	b = AppendInt(b, int32(len(v)))
 	for _, a := range v {
-		b = AppendInt(b, a.Perms)
-		b = appendMaybe(b, a.ID.Scheme, a.ID.NullScheme)
-		b = appendMaybe(b, a.ID.Name, a.ID.NullName)
+		b = AppendString(AppendString(AppendInt(b, a.Perms), a.ID.Scheme), a.ID.Name)
 	}
 	return b
 }

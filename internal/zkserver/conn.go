@@ -66,11 +66,6 @@ func (c *conn) serve() {
 			_ = c.out.flush() // the connection is ending either way
 			return
 		}
-		if c.req.stopReading {
-			_ = c.out.flush() // whether or not the client reads
-			<-c.out.done
-			return
-		}
 	}
 }
 

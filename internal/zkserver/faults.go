@@ -156,15 +156,12 @@ func (l faultList) match(r *request) Action {
 }
 
 func (r *request) operation() Op {
-	op := Op{Code: r.op, Path: r.path, Changes: r.op.Changes() && r.op != jute.OpCloseSession}
+	op := Op{Code: r.Op, Path: r.Path, Changes: r.Op.Changes() && r.Op != jute.OpCloseSession}
 	if r.c.session != nil {
 		op.Session = r.c.session.id
 	}
-	if r.op == jute.OpMulti || r.op == jute.OpMultiRead {
-		op.Path = ""
-		for i := range r.ops {
-			op.Paths = append(op.Paths, r.ops[i].Path())
-		}
+	for i := range r.Ops {
+		op.Paths = append(op.Paths, r.Ops[i].Path)
 	}
 	return op
 }

@@ -63,11 +63,32 @@ func (l *opLog) add(e Entry) {
 }
 
 func (r *request) entry(note string, code jute.Code) Entry {
-	e := Entry{At: r.c.s.clock.now(), Op: r.op, Path: clip(r.path), Note: note, Err: code, Zxid: r.c.s.zxid}
+	e := Entry{At: r.c.s.clock.now(), Op: r.Op, Path: clip(r.subject()), Note: note, Err: code, Zxid: r.c.s.zxid}
 	if r.c.session != nil {
 		e.Session = r.c.session.id
 	}
 	return e
+}
+
+// summaryOps is how many operations of a multi the log names.
+const summaryOps = 8
+
+// subject is what the log has as a request's path. It never has the secret of an auth.
+func (r *request) subject() string {
+	if r.Op == jute.OpAuth {
+		return r.Scheme
+	}
+	if len(r.Ops) == 0 {
+		return r.Path
+	}
+	var parts []string
+	for i := range min(len(r.Ops), summaryOps) {
+		parts = append(parts, fmt.Sprintf("%s %s", r.Ops[i].Op, r.Ops[i].Path))
+	}
+	if len(r.Ops) > summaryOps {
+		parts = append(parts, fmt.Sprintf("… %d in all", len(r.Ops)))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // clipAt is how many bytes of a path the log keeps, because a path may be as

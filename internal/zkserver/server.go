@@ -37,7 +37,6 @@ type Server struct {
 	current   *conn // the connection whose request is being done
 	tree      *ztree.Tree
 	zxid      int64 // the last transaction's
-	skipped   int64 // how many zxids failed requests have used up since that transaction
 	sessions  sessionTable
 	clock     clock
 	faults    faultList
@@ -232,8 +231,7 @@ func (s *Server) dropAll() {
 
 // nextTx takes the next zxid. The caller holds mu.
 func (s *Server) nextTx() ztree.Tx {
-	s.zxid += 1 + s.skipped
-	s.skipped = 0
+	s.zxid++
 	return ztree.Tx{Zxid: s.zxid, Time: s.clock.now().UnixMilli()}
 }
 

@@ -140,68 +140,30 @@ func (l *accessList) allow(perms int32, ids []jute.ID) error {
 	return jute.NoAuth
 }
 
-// distinct removes duplicates from the list. The server compares each entry with those before it:
-// the permissions, then the scheme, then the name. If it has to compare a null, it fails with
-// MarshallingError.
-func distinct(acls []jute.ACL) ([]jute.ACL, error) {
-	if len(acls) < 2 {
-		return acls, nil
-	}
-	// A packet has room for 80,000 entries, so don't compare each with each.
-	type half struct {
-		perms  int32
-		scheme string
-	}
-	perms, schemes, whole := map[int32]bool{}, map[half]bool{}, make(map[jute.ACL]bool, len(acls))
-	out := make([]jute.ACL, 0, len(acls))
-	for _, a := range acls {
-		h := half{a.Perms, a.ID.Scheme}
-		switch {
-		case a.ID.NullScheme && perms[a.Perms], !a.ID.NullScheme && a.ID.NullName && schemes[h]:
-			return nil, jute.MarshallingError
-		case whole[a]:
-			continue
-		}
-		perms[a.Perms], whole[a] = true, true
-		if !a.ID.NullScheme {
-			schemes[h] = true
-		}
-		out = append(out, a)
-	}
-	return out, nil
-}
-
-// fixACL checks the list of a create or setACL, and replaces an entry with scheme "auth" by the
-// caller's own identities. The error is InvalidACL, or MarshallingError for a null that makes the
-// server fail.
+// fixACL checks the list of a create or setACL, removes duplicates, and replaces an entry with scheme
+// "auth" by the caller's own identities. The error is InvalidACL.
 func fixACL(acls []jute.ACL, ids []jute.ID) ([]jute.ACL, error) {
-	acls, err := distinct(acls)
-	if err != nil {
-		return nil, err
-	}
 	var out []jute.ACL
+	seen := map[jute.ACL]bool{} // a packet has room for 80,000 entries, so don't compare each with each
 	for _, a := range acls {
 		p, known := providers[a.ID.Scheme]
+		before := len(out)
 		switch {
-		case a.ID == anyone:
+		case seen[a]:
+			continue
+		case a.ID == anyone, known && p.valid(a.ID.Name):
 			out = append(out, a)
-		case a.ID.NullName && (known || a.ID.Scheme == anyone.Scheme):
-			return nil, jute.MarshallingError
 		case a.ID.Scheme == "auth":
-			before := len(out)
 			for _, id := range ids {
 				if providers[id.Scheme].authenticated {
 					out = append(out, jute.ACL{Perms: a.Perms, ID: id})
 				}
 			}
-			if len(out) == before {
-				return nil, jute.InvalidACL
-			}
-		case known && p.valid(a.ID.Name):
-			out = append(out, a)
-		default:
+		}
+		if len(out) == before {
 			return nil, jute.InvalidACL
 		}
+		seen[a] = true
 	}
 	if len(out) == 0 {
 		return nil, jute.InvalidACL

@@ -123,7 +123,7 @@ func (t *Tree) stat(n *node) jute.Stat {
 		s.Cversion = 2*n.cversion - s.NumChildren
 	}
 	// The owner codes of container and TTL nodes stay inside the server.
-	if t.kindOf(n.owner) == kindEphemeral {
+	if kindOf(n.owner) == kindEphemeral {
 		s.EphemeralOwner = n.owner
 	}
 	return s
