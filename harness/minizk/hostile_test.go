@@ -205,8 +205,7 @@ func TestMultiReadIsBounded(t *testing.T) {
 // its replies, and disconnects it when too many notifications wait for it. Other clients notice
 // nothing.
 func TestClientThatStopsReading(t *testing.T) {
-	const limit = 64 << 10
-	s := run(t, minizk.Options{MaxQueue: limit})
+	s := run(t, minizk.Options{})
 	a := raw(t, s)
 	long := "/" + strings.Repeat("n", 10000)
 	silent := raw(t, s)

@@ -22,7 +22,7 @@ func TestCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := s.Counts()
-	if c.Reads != 2 || c.Writes != 3 || c.Failed != 2 || c.ByOp[jute.OpCreate] != 2 || c.ByOp[jute.OpPing] != 1 {
+	if c.Reads != 2 || c.Writes != 3 || c.ByOp[jute.OpCreate] != 2 || c.ByOp[jute.OpPing] != 1 {
 		t.Errorf("%+v", c)
 	}
 	s.ResetCounts()

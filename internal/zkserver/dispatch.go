@@ -107,7 +107,7 @@ func (c *conn) handle() bool {
 		s.current = nil
 	}
 	code := jute.CodeOf(err)
-	s.counts.add(r.Op, code)
+	s.counts.add(r.Op)
 	switch {
 	case action.kind == cutAfter:
 		s.log.add(r.entry("cut after", code))

@@ -1,7 +1,6 @@
 package zkserver
 
 import (
-	"cmp"
 	"fmt"
 	"net"
 	"slices"
@@ -62,25 +61,12 @@ func (s *Server) summaryText() string {
 }
 
 func (s *Server) clientsText() string {
-	all := make([]*conn, 0, len(s.open))
+	var lines []string
 	for c := range s.open {
-		all = append(all, c)
+		lines = append(lines, fmt.Sprintf(" /%s[1](queued=0,recved=%d,sent=%d)\n", c.nc.RemoteAddr(), c.received, c.received))
 	}
-	slices.SortFunc(all, func(a, b *conn) int {
-		return cmp.Compare(a.nc.RemoteAddr().String(), b.nc.RemoteAddr().String())
-	})
-	var b strings.Builder
-	for _, c := range all {
-		fmt.Fprintf(&b, " /%s[%d](queued=0,recved=%d,sent=%d)\n", c.nc.RemoteAddr(), btoi(c.session != nil), c.received, c.received)
-	}
-	return b.String()
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
+	slices.Sort(lines)
+	return strings.Join(lines, "")
 }
 
 func (s *Server) monitorText() string {

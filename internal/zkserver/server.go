@@ -40,7 +40,7 @@ type Server struct {
 	sessions  sessionTable
 	clock     clock
 	faults    faultList
-	counts    counts
+	counts    Counts
 	log       opLog
 	started   time.Time
 	nextReap  time.Time // when to look next for container and TTL nodes to remove
@@ -62,7 +62,7 @@ func StartWith(opt Options, tree *ztree.Tree) (*Server, error) {
 		opt:     opt,
 		quit:    make(chan struct{}),
 		open:    map[*conn]struct{}{},
-		log:     newOpLog(opt.LogSize),
+		log:     opLog{size: opt.LogSize},
 		clock:   newClock(opt),
 		started: time.Now(),
 	}

@@ -3,8 +3,8 @@ package ztree
 import (
 	"crypto/sha1"
 	"encoding/base64"
+	"net/netip"
 	"slices"
-	"strconv"
 	"strings"
 
 	"mrtq/internal/jute"
@@ -73,40 +73,19 @@ func validDigest(name string) bool {
 	return len(strings.Split(strings.TrimRight(name, ":"), ":")) == 2
 }
 
-// ipNet is an IPv4 address and how many of its bits matter.
-type ipNet struct {
-	addr uint32
-	bits int
-}
-
-func parseNet(s string) (ipNet, bool) {
-	host, width, cidr := strings.Cut(s, "/")
-	n := ipNet{bits: 32}
-	parts := strings.Split(host, ".")
-	if len(parts) != 4 {
-		return ipNet{}, false
+// parseNet reads an IPv4 address, or a network such as 10.0.0.0/8.
+func parseNet(s string) (netip.Prefix, bool) {
+	if !strings.Contains(s, "/") {
+		s += "/32"
 	}
-	for _, p := range parts {
-		b, err := strconv.Atoi(p)
-		if err != nil || b < 0 || b > 255 {
-			return ipNet{}, false
-		}
-		n.addr = n.addr<<8 | uint32(b)
-	}
-	if cidr {
-		var err error
-		if n.bits, err = strconv.Atoi(width); err != nil || n.bits < 0 || n.bits > 32 {
-			return ipNet{}, false
-		}
-	}
-	return n, true
+	n, err := netip.ParsePrefix(s)
+	return n, err == nil && n.Addr().Is4()
 }
 
 func matchIP(id, acl string) bool {
 	have, ok1 := parseNet(id)
 	want, ok2 := parseNet(acl)
-	mask := ^uint32(0) << (32 - want.bits)
-	return ok1 && ok2 && have.addr&mask == want.addr&mask
+	return ok1 && ok2 && want.Contains(have.Addr())
 }
 
 // Super is the identity to which no ACL applies. No client can claim it: only the server gives it.

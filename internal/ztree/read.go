@@ -44,8 +44,10 @@ func (t *Tree) GetData(who Caller, path string, w Watcher) ([]byte, jute.Stat, e
 	return n.data, t.stat(n), nil
 }
 
-// AppendChildren appends the names of a node's children to b as a vector, and returns the
-// node's Stat. With many children, a separate list would double the work.
+// AppendChildren appends the names of a node's children to b as a vector, and returns the node's Stat.
+// The same operations always lead to the same order, so that a failing test fails again. The order is
+// not sorted: the real server has the order of a hash table, and code that relies on an order must not
+// pass by luck.
 func (t *Tree) AppendChildren(b []byte, who Caller, path string, w Watcher) ([]byte, jute.Stat, error) {
 	n, err := t.permitted(who, path, jute.PermRead)
 	if err != nil {
@@ -54,11 +56,13 @@ func (t *Tree) AppendChildren(b []byte, who Caller, path string, w Watcher) ([]b
 	if w != nil {
 		t.child.add(path, w, watchOnce)
 	}
-	if n.kids != nil { // siblings have similar names
-		b = slices.Grow(b, len(n.kids.list)*(jute.LenPrefix+len(n.kids.list[0].name)))
-	}
 	b = jute.AppendInt(b, int32(n.numChildren()))
-	n.eachChild(func(name string) { b = jute.AppendString(b, name) })
+	if n.kids != nil {
+		b = slices.Grow(b, len(n.kids.list)*(jute.LenPrefix+len(n.kids.list[0].name))) // siblings have similar names
+		for _, k := range slices.Backward(n.kids.list) {
+			b = jute.AppendString(b, k.name)
+		}
+	}
 	return b, t.stat(n), nil
 }
 
