@@ -4,7 +4,6 @@ package minizk_test
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"strings"
 	"testing"
@@ -17,14 +16,8 @@ func TestFourLetterWords(t *testing.T) {
 	s := run(t, minizk.Options{})
 	old := raw(t, s)
 	ask := func(word string) string {
-		c, err := net.Dial("tcp", s.Addr())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		if _, err := c.Write([]byte(word)); err != nil {
-			t.Fatal(err)
-		}
+		c := plain(t, s)
+		write(t, c, []byte(word))
 		return string(ended(t, c))
 	}
 	do(t, old, newNode("/a", "data", 1))

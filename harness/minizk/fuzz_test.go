@@ -34,17 +34,9 @@ func FuzzServer(f *testing.F) {
 			f.Error(err)
 		}
 	})
-	hello := jute.AppendConnectRequest(make([]byte, jute.LenPrefix), jute.ConnectRequest{TimeoutMillis: 4000, HasReadOnly: true})
-	jute.SealFrame(hello)
 	f.Fuzz(func(t *testing.T, in []byte) {
-		c, err := net.Dial("tcp", s.Addr())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		if _, err := c.Write(append(append([]byte(nil), hello...), in...)); err != nil {
-			t.Fatal(err)
-		}
+		c := plain(t, s)
+		write(t, c, append(hello(), in...))
 		if err := c.(*net.TCPConn).CloseWrite(); err != nil {
 			t.Fatal(err)
 		}

@@ -46,6 +46,31 @@ func ended(t testing.TB, c net.Conn) []byte {
 	return b
 }
 
+// plain opens a connection that is closed when the test ends.
+func plain(t testing.TB, s *minizk.Server) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", s.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func write(t testing.TB, c net.Conn, b []byte) {
+	t.Helper()
+	if _, err := c.Write(b); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// hello is a valid handshake.
+func hello() []byte {
+	b := jute.AppendConnectRequest(make([]byte, jute.LenPrefix), jute.ConnectRequest{TimeoutMillis: 4000, Password: make([]byte, 16), HasReadOnly: true})
+	jute.SealFrame(b)
+	return b
+}
+
 func TestGarbage(t *testing.T) {
 	s := run(t, minizk.Options{})
 	old := raw(t, s)
@@ -58,18 +83,11 @@ func TestGarbage(t *testing.T) {
 		if i%2 == 0 { // a plausible length
 			b[0], b[1], b[2], b[3] = 0, 0, 0, byte(len(b)-4)
 		}
-		c, err := net.Dial("tcp", s.Addr())
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := plain(t, s)
 		if i%4 < 2 { // after a valid handshake
-			good := jute.AppendConnectRequest(make([]byte, 4), jute.ConnectRequest{TimeoutMillis: 4000, HasReadOnly: true})
-			jute.SealFrame(good)
-			b = append(good, b...)
+			b = append(hello(), b...)
 		}
-		if _, err := c.Write(b); err != nil {
-			t.Fatal(err)
-		}
+		write(t, c, b)
 		if err := c.(*net.TCPConn).CloseWrite(); err != nil {
 			t.Fatal(err)
 		}
@@ -81,33 +99,21 @@ func TestGarbage(t *testing.T) {
 
 // TestIncompleteRequests sends only the beginning of a handshake or a request, up to every byte,
 // and leaves the connection open. The server must not answer, must keep working, and must free the
-// connection when the client closes it.
+// connection when the client closes it, which run checks.
 func TestIncompleteRequests(t *testing.T) {
 	s := run(t, minizk.Options{})
 	old := raw(t, s)
-	hello := jute.AppendConnectRequest(make([]byte, 4), jute.ConnectRequest{TimeoutMillis: 4000, Password: make([]byte, 16), HasReadOnly: true})
-	jute.SealFrame(hello)
 	create := newNode("/x", "x", 0)
 	ask := jute.AppendRequest(jute.AppendRequestHeader(make([]byte, 4), jute.RequestHeader{Xid: 1, Op: jute.OpCreate}), &create)
 	jute.SealFrame(ask)
-	all := append(hello, ask...)
-	var open []net.Conn
+	all := append(hello(), ask...)
 	for n := range len(all) {
-		c, err := net.Dial("tcp", s.Addr())
-		if err != nil {
-			t.Fatal(err)
-		}
-		open = append(open, c)
-		if _, err := c.Write(all[:n]); err != nil {
-			t.Fatal(err)
-		}
+		c := plain(t, s)
+		write(t, c, all[:n])
 	}
 	well(t, s, old)
 	if nodeAt(t, s, "/x") != nil {
 		t.Error("half a request was done")
-	}
-	for _, c := range open {
-		c.Close()
 	}
 }
 
@@ -129,14 +135,8 @@ func TestHugeLengthTakesNoMemory(t *testing.T) {
 		}
 	}
 	for range 20 { // a frame with only its length
-		c, err := net.Dial("tcp", s.Addr())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		if _, err := c.Write(jute.AppendInt(nil, 1<<30)); err != nil {
-			t.Fatal(err)
-		}
+		c := plain(t, s)
+		write(t, c, jute.AppendInt(nil, 1<<30))
 	}
 	well(t, s, old)
 	runtime.ReadMemStats(&after)
@@ -152,14 +152,8 @@ func TestSlowClients(t *testing.T) {
 	old, halting := raw(t, s), raw(t, s)
 	var slow []net.Conn
 	for _, said := range []string{"", "r", "ruo", "\x00\x00\x00\x2d", "\x00\x00\x00\x2d\x00\x00\x00"} {
-		c, err := net.Dial("tcp", s.Addr())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		if _, err := io.WriteString(c, said); err != nil {
-			t.Fatal(err)
-		}
+		c := plain(t, s)
+		write(t, c, []byte(said))
 		slow = append(slow, c)
 	}
 	well(t, s, old) // by then the others have been accepted, because connections are accepted in order
@@ -177,9 +171,7 @@ func TestSlowClients(t *testing.T) {
 		ended(t, c)
 	}
 	well(t, s, old)
-	if _, err := halting.Conn.Write([]byte{0, 0, 0, 50, 0}); err != nil {
-		t.Fatal(err)
-	}
+	write(t, halting.Conn, []byte{0, 0, 0, 50, 0})
 	s.Advance(sessionTimeout - 5*time.Second)
 	ended(t, halting.Conn)
 	well(t, s, old)
@@ -283,11 +275,7 @@ func TestManyConnections(t *testing.T) {
 	old := raw(t, s)
 	for i := range n {
 		if i%2 == 1 {
-			c, err := net.Dial("tcp", s.Addr())
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer c.Close()
+			plain(t, s)
 			continue
 		}
 		want(t, "create", do(t, raw(t, s), newNode(fmt.Sprint("/e", i), "", 1)), jute.OK)

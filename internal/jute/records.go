@@ -18,27 +18,18 @@ type ConnectRequest struct {
 
 // ConnectRequest reads one. Password aliases the input.
 func (d *Decoder) ConnectRequest() ConnectRequest {
-	c := ConnectRequest{
-		ProtocolVersion: d.Int("protocolVersion"),
-		LastZxidSeen:    d.Long("lastZxidSeen"),
-		TimeoutMillis:   d.Int("timeOut"),
-		SessionID:       d.Long("sessionId"),
-		Password:        d.Buffer("passwd"),
-	}
+	c := ConnectRequest{ProtocolVersion: d.Int("protocolVersion"), LastZxidSeen: d.Long("lastZxidSeen")}
+	c.TimeoutMillis, c.SessionID, c.Password = d.Int("timeOut"), d.Long("sessionId"), d.Buffer("passwd")
 	if d.err == nil && d.Len() > 0 {
-		c.HasReadOnly = true
-		c.ReadOnly = d.Bool("readOnly")
+		c.HasReadOnly, c.ReadOnly = true, d.Bool("readOnly")
 	}
 	return c
 }
 
 // AppendConnectRequest appends c.
 func AppendConnectRequest(b []byte, c ConnectRequest) []byte {
-	b = AppendInt(b, c.ProtocolVersion)
-	b = AppendLong(b, c.LastZxidSeen)
-	b = AppendInt(b, c.TimeoutMillis)
-	b = AppendLong(b, c.SessionID)
-	b = AppendBuffer(b, c.Password)
+	b = AppendLong(AppendInt(b, c.ProtocolVersion), c.LastZxidSeen)
+	b = AppendBuffer(AppendLong(AppendInt(b, c.TimeoutMillis), c.SessionID), c.Password)
 	if c.HasReadOnly {
 		b = AppendBool(b, c.ReadOnly)
 	}
@@ -57,15 +48,10 @@ type ConnectResponse struct {
 
 // ConnectResponse reads one. Password aliases the input.
 func (d *Decoder) ConnectResponse() ConnectResponse {
-	c := ConnectResponse{
-		ProtocolVersion: d.Int("protocolVersion"),
-		TimeoutMillis:   d.Int("timeOut"),
-		SessionID:       d.Long("sessionId"),
-		Password:        d.Buffer("passwd"),
-	}
+	c := ConnectResponse{ProtocolVersion: d.Int("protocolVersion")}
+	c.TimeoutMillis, c.SessionID, c.Password = d.Int("timeOut"), d.Long("sessionId"), d.Buffer("passwd")
 	if d.err == nil && d.Len() > 0 {
-		c.HasReadOnly = true
-		c.ReadOnly = d.Bool("readOnly")
+		c.HasReadOnly, c.ReadOnly = true, d.Bool("readOnly")
 	}
 	return c
 }
@@ -73,9 +59,7 @@ func (d *Decoder) ConnectResponse() ConnectResponse {
 // AppendConnectResponse appends c.
 func AppendConnectResponse(b []byte, c ConnectResponse) []byte {
 	b = AppendInt(b, c.ProtocolVersion)
-	b = AppendInt(b, c.TimeoutMillis)
-	b = AppendLong(b, c.SessionID)
-	b = AppendBuffer(b, c.Password)
+	b = AppendBuffer(AppendLong(AppendInt(b, c.TimeoutMillis), c.SessionID), c.Password)
 	if c.HasReadOnly {
 		b = AppendBool(b, c.ReadOnly)
 	}
