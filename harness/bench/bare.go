@@ -47,11 +47,11 @@ func bareDelete(address string, paths []string) (sample, error) {
 	slices.Reverse(deepest) // children come before their parent
 	var bodies [][]byte
 	for some := range slices.Chunk(deepest, deletes) {
-		ops := make([]jute.MultiOp, len(some))
-		for i, path := range some {
-			ops[i] = jute.MultiOp{Op: jute.OpDelete, Version: jute.PathVersion{Path: path, Version: -1}}
+		multi := jute.Request{Op: jute.OpMulti}
+		for _, path := range some {
+			multi.Ops = append(multi.Ops, jute.Request{Op: jute.OpDelete, Path: path, Version: -1})
 		}
-		bodies = append(bodies, jute.AppendMultiOps(nil, ops))
+		bodies = append(bodies, jute.AppendRequest(nil, &multi))
 	}
 	return stream(address, len(bodies), multisUnderWay, func(i int) (jute.OpCode, []byte) { return jute.OpMulti, bodies[i] })
 }

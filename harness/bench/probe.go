@@ -30,17 +30,11 @@ func probe(address string, stop <-chan struct{}) (sample, error) {
 	}
 	defer c.Close()
 	data := make([]byte, 100)
-	create := jute.CreateRequest{Path: probePath, Data: data, ACL: []jute.ACL{{Perms: 31, ID: jute.ID{Scheme: "world", Name: "anyone"}}}, Flags: ephemeral}
-	if _, err := answered(c, jute.OpCreate, jute.AppendCreateRequest(nil, jute.OpCreate, create)); err != nil {
+	open := []jute.ACL{{Perms: 31, ID: jute.ID{Scheme: "world", Name: "anyone"}}}
+	if err := answered(c, jute.Request{Op: jute.OpCreate, Path: probePath, Data: data, ACL: open, Flags: ephemeral}); err != nil {
 		return sample{}, err
 	}
-	requests := []struct {
-		op   jute.OpCode
-		body []byte
-	}{
-		{jute.OpGetData, jute.AppendPathWatch(nil, jute.PathWatch{Path: probePath})},
-		{jute.OpSetData, jute.AppendSetDataRequest(nil, jute.SetDataRequest{Path: probePath, Data: data, Version: -1})},
-	}
+	requests := []jute.Request{{Op: jute.OpGetData, Path: probePath}, {Op: jute.OpSetData, Path: probePath, Data: data, Version: -1}}
 	var waits []time.Duration
 	for {
 		select {
@@ -49,21 +43,20 @@ func probe(address string, stop <-chan struct{}) (sample, error) {
 			return waited(waits), err
 		case <-time.After(probePause):
 		}
-		r := requests[len(waits)%len(requests)]
 		asked := time.Now()
-		if _, err := answered(c, r.op, r.body); err != nil {
+		if err := answered(c, requests[len(waits)%len(requests)]); err != nil {
 			return sample{}, err
 		}
 		waits = append(waits, time.Since(asked))
 	}
 }
 
-func answered(c *rawzk.Conn, op jute.OpCode, body []byte) (rawzk.Packet, error) {
-	p, _, err := c.Do(op, body)
+func answered(c *rawzk.Conn, r jute.Request) error {
+	p, _, err := c.Do(r.Op, jute.AppendRequest(nil, &r))
 	if err == nil && p.Err != jute.OK {
 		err = fmt.Errorf("%s: %w", probePath, p.Err)
 	}
-	return p, err
+	return err
 }
 
 // waited returns the sample for a probe's waits.

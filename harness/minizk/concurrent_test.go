@@ -15,7 +15,7 @@ import (
 func TestConcurrentClients(t *testing.T) {
 	s := run(t, minizk.Options{})
 	a := raw(t, s)
-	want(t, "create", do(t, a, jute.OpCreate, createBody("/q", "", 0)), jute.OK)
+	want(t, "create", do(t, a, newNode("/q", "", 0)), jute.OK)
 	const clients, each = 16, 200
 	var wg sync.WaitGroup
 	errs := make(chan error, clients)
@@ -28,12 +28,9 @@ func TestConcurrentClients(t *testing.T) {
 			}
 			defer c.Close()
 			for range each {
-				for _, r := range []struct {
-					op   jute.OpCode
-					body []byte
-				}{{jute.OpCreate, createBody("/q/n-", "", 2)}, {jute.OpSetData, jute.AppendSetDataRequest(nil, jute.SetDataRequest{Path: "/q", Version: -1})}} {
-					if p, _, err := c.Do(r.op, r.body); err != nil || p.Err != jute.OK {
-						errs <- fmt.Errorf("%s: %v %v", r.op, p.Err, err)
+				for _, r := range []jute.Request{newNode("/q/n-", "", 2), opSet("/q", "", -1)} {
+					if p, _, err := c.Do(packet(r)); err != nil || p.Err != jute.OK {
+						errs <- fmt.Errorf("%s: %v %v", r.Op, p.Err, err)
 						return
 					}
 				}

@@ -1,6 +1,7 @@
 package minizk_test
 
 import (
+	"flag"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,7 +33,7 @@ var somePaths = []string{"", "/a", "/a/b", "/a/b/c", "/b", "/b/a", "/c", "/a/", 
 var someACLs = [][]jute.ACL{
 	open, open, open, open, nil,
 	{acl(31, "auth", "")},
-	{{Perms: 31, ID: jute.ID{Scheme: "auth", NullName: true}}, acl(1, "world", "anyone")},
+	{acl(31, "auth", "x"), acl(1, "world", "anyone")},
 	{acl(31, "digest", digest(ownerSecret)), acl(1, "world", "anyone")},
 	{acl(31, "digest", digest(ownerSecret)), acl(30, "world", "anyone")},
 	{acl(31, "digest", digest(ownerSecret)), acl(4, "ip", "127.0.0.0/8"), acl(8, "digest", digest("x:x"))},
@@ -66,8 +67,8 @@ func (s step) path() string {
 	return s.Path
 }
 
-func (s step) createRequest() jute.CreateRequest {
-	return jute.CreateRequest{Path: s.newPath(), Data: s.Data, ACL: s.ACL, Flags: s.Flag}
+func (s step) createRequest() jute.Request {
+	return jute.Request{Path: s.newPath(), Data: s.Data, ACL: s.ACL, Flags: s.Flag}
 }
 
 // newPath returns a path below dir for a create. A sequential sibling of dir would show how many
@@ -80,31 +81,20 @@ func (s step) newPath() string {
 }
 
 // subOp makes an operation of a multi: a change, or a read for multiRead.
-func (s step) subOp(read bool) jute.MultiOp {
+func (s step) subOp(read bool) jute.Request {
 	if read {
-		return jute.MultiOp{Op: []jute.OpCode{jute.OpGetData, jute.OpGetChildren}[s.Do%2], Read: jute.PathWatch{Path: s.path(), Watch: s.Watch}}
+		return jute.Request{Op: []jute.OpCode{jute.OpGetData, jute.OpGetChildren}[s.Do%2], Path: s.path(), Watch: s.Watch}
 	}
-	switch s.Do % 7 {
-	case 5:
-		return jute.MultiOp{Op: jute.OpCreateContainer, Create: s.createRequest()}
-	case 6:
-		r := s.createRequest()
-		r.TTL = []int64{1 << 30, 0, -1, 1 << 50}[s.Ver&3]
-		return jute.MultiOp{Op: jute.OpCreateTTL, Create: r}
-	case 0:
-		return jute.MultiOp{Op: jute.OpCreate, Create: s.createRequest()}
-	case 1:
-		return jute.MultiOp{Op: jute.OpCreate2, Create: s.createRequest()}
-	case 2:
-		return jute.MultiOp{Op: jute.OpDelete, Version: jute.PathVersion{Path: s.path(), Version: s.Ver}}
-	case 3:
-		return jute.MultiOp{Op: jute.OpSetData, Set: jute.SetDataRequest{Path: s.path(), Data: s.Data, Version: s.Ver}}
+	ops := []jute.OpCode{jute.OpCreate, jute.OpCreate2, jute.OpDelete, jute.OpSetData, jute.OpCheck, jute.OpCreateContainer, jute.OpCreateTTL}
+	r := jute.Request{Op: ops[s.Do%7], Path: s.path(), Data: s.Data, Version: s.Ver}
+	if s.Do%7 < 2 || s.Do%7 > 4 {
+		r.Path, r.ACL, r.Flags, r.TTL = s.newPath(), s.ACL, s.Flag, []int64{1 << 30, 0, -1, 1 << 50}[s.Ver&3]
 	}
-	return jute.MultiOp{Op: jute.OpCheck, Version: jute.PathVersion{Path: s.path(), Version: s.Ver}}
+	return r
 }
 
 func (s step) multi(c *client, op jute.OpCode) {
-	var ops []jute.MultiOp
+	var ops []jute.Request
 	for _, sub := range s.Multi {
 		ops = append(ops, sub.subOp(op == jute.OpMultiRead))
 	}
@@ -117,7 +107,7 @@ var actions = []func(s step, c *client){
 	func(s step, c *client) { c.createWith(jute.OpCreate, s.createRequest()) },
 	func(s step, c *client) { c.createWith(jute.OpCreate2, s.createRequest()) },
 	func(s step, c *client) {
-		c.createWith(jute.OpCreate, jute.CreateRequest{Path: s.newPath(), ACL: open, Flags: s.Flag % 4})
+		c.createWith(jute.OpCreate, jute.Request{Path: s.newPath(), ACL: open, Flags: s.Flag % 4})
 	},
 	func(s step, c *client) { c.createWith(jute.OpCreateContainer, s.createRequest()) },
 	func(s step, c *client) {
@@ -147,23 +137,19 @@ var actions = []func(s step, c *client){
 	// difference auth-order).
 	func(s step, c *client) { c.auth("digest", []string{ownerSecret, "x:x", ownerSecret}[s.Client]) },
 	func(s step, c *client) {
-		c.setWatches(jute.OpSetWatches, jute.SetWatchesRequest{
-			RelativeZxid: c.w.base + int64(s.Ver), Data: watches(s.path()), Exist: watches(dir + "/c"), Child: watches(s.path()),
-		})
+		c.setWatches(jute.OpSetWatches, c.w.base+int64(s.Ver), []string{s.path()}, []string{dir + "/c"}, []string{s.path()})
 	},
 	func(s step, c *client) {
-		r := jute.SetWatchesRequest{RelativeZxid: c.w.base + int64(s.Flag)}
-		for i, list := range []*[]*string{&r.Data, &r.Exist, &r.Child, &r.Persistent, &r.PersistentRecurse} {
-			if i == int(s.Flag)%5 || i == int(s.Ver+5)%5 {
-				*list = watches(watchable(s), dir+"/b")
-			}
+		lists := make([][]string, 5)
+		for _, i := range []int32{s.Flag, s.Ver + 5} {
+			lists[i%5] = []string{watchable(s), dir + "/b"}
 		}
-		c.setWatches(jute.OpSetWatches2, r)
+		c.setWatches(jute.OpSetWatches2, c.w.base+int64(s.Flag), lists...)
 	},
 	func(s step, c *client) {
 		// The version is wrong, because the real server does not answer a check with the
 		// right one.
-		c.do(fmt.Sprintf("check %q", s.path()), jute.OpCheck, jute.AppendPathVersion(nil, jute.PathVersion{Path: s.path(), Version: 99}))
+		c.send(fmt.Sprintf("check %q", s.path()), jute.Request{Op: jute.OpCheck, Path: s.path(), Version: 99})
 	},
 	func(_ step, c *client) { c.do("whoAmI", jute.OpWhoAmI, nil) },
 	func(s step, c *client) { // ends the connection, but must not outlive the session
@@ -240,8 +226,14 @@ func (c *client) tree(path string) {
 }
 
 // TestDifferential sends the same random operations to both servers and compares every reply,
-// every event and the final trees.
+// every event and the final trees. With -torture, or -rapid.checks, it tries more programs.
 func TestDifferential(t *testing.T) {
+	if checks := flag.Lookup("rapid.checks"); !*torture && checks.Value.String() == checks.DefValue {
+		if err := flag.Set("rapid.checks", "40"); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = flag.Set("rapid.checks", checks.DefValue) })
+	}
 	addr := real38.addr(t)
 	s := run(t, minizk.Options{})
 	steps := rapid.SliceOfN(stepGen(true), 1, 30)

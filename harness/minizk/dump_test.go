@@ -14,14 +14,14 @@ import (
 func TestSnapshotAndLoad(t *testing.T) {
 	s := run(t, minizk.Options{})
 	a := raw(t, s)
-	do(t, a, jute.OpCreate, createBody("/q", "data", 0))
+	do(t, a, newNode("/q", "data", 0))
 	for range 3 {
-		do(t, a, jute.OpCreate, createBody("/q/n-", "x", 2))
+		do(t, a, newNode("/q/n-", "x", 2))
 	}
-	do(t, a, jute.OpDelete, jute.AppendPathVersion(nil, jute.PathVersion{Path: "/q/n-0000000001", Version: -1}))
-	do(t, a, jute.OpSetData, jute.AppendSetDataRequest(nil, jute.SetDataRequest{Path: "/q", Version: -1})) // null
-	do(t, a, jute.OpSetACL, jute.AppendSetACLRequest(nil, jute.SetACLRequest{Path: "/q", ACL: []jute.ACL{acl(31, "ip", "127.0.0.1")}, Version: -1}))
-	do(t, a, jute.OpCreate, createBody("/eph", "", 1))
+	do(t, a, jute.Request{Op: jute.OpDelete, Path: "/q/n-0000000001", Version: -1})
+	do(t, a, jute.Request{Op: jute.OpSetData, Path: "/q", Version: -1}) // null
+	do(t, a, jute.Request{Op: jute.OpSetACL, Path: "/q", ACL: []jute.ACL{acl(31, "ip", "127.0.0.1")}, Version: -1})
+	do(t, a, newNode("/eph", "", 1))
 	snap, err := s.Snapshot()
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func TestSnapshotAndLoad(t *testing.T) {
 		t.Error("the Stats differ")
 	}
 	b := raw(t, s2)
-	p, _, err := b.Do(jute.OpCreate, createBody("/q/n-", "x", 2))
+	p, _, err := b.Do(packet(newNode("/q/n-", "x", 2)))
 	if err != nil || string(p.Body[4:]) != "/q/n-0000000003" {
 		t.Errorf("the next sequential node is %q, %v", p.Body, err)
 	}
@@ -68,7 +68,7 @@ func TestSnapshotAndLoad(t *testing.T) {
 // become that client's.
 func TestLoadedOwnersAreNotReused(t *testing.T) {
 	first := run(t, minizk.Options{})
-	want(t, "create", do(t, raw(t, first), jute.OpCreate, createBody("/eph", "", 1)), jute.OK)
+	want(t, "create", do(t, raw(t, first), newNode("/eph", "", 1)), jute.OK)
 	dump, err := first.Snapshot()
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +81,7 @@ func TestLoadedOwnersAreNotReused(t *testing.T) {
 	if owner := nodeAt(t, s, "/eph").Stat.EphemeralOwner; owner == a.Session.SessionID {
 		t.Errorf("the new session %#x owns a node that it did not create", owner)
 	}
-	want(t, "close", do(t, a, jute.OpCloseSession, nil), jute.OK)
+	want(t, "close", do(t, a, jute.Request{Op: jute.OpCloseSession}), jute.OK)
 	if nodeAt(t, s, "/eph") == nil {
 		t.Error("the node was deleted with another client's session")
 	}

@@ -21,7 +21,7 @@ func TestCutBeforeAndAfter(t *testing.T) {
 				fault := s.Inject(minizk.Fault{On: minizk.Changing, Nth: n, Do: c.do})
 				conn := raw(t, s)
 				for i := 1; i <= 4; i++ {
-					code := do(t, conn, jute.OpCreate, createBody(fmt.Sprint("/n", i), "x", 0))
+					code := do(t, conn, newNode(fmt.Sprint("/n", i), "x", 0))
 					if i == n {
 						want(t, "the cut create", code, jute.ConnectionLoss)
 						conn = resumed(t, s, conn)
@@ -49,7 +49,7 @@ func TestCutSendsEarlierReplies(t *testing.T) {
 			s.Inject(minizk.Fault{On: minizk.OnPath("/3"), Do: act})
 			c := raw(t, s)
 			for i := 1; i <= 4; i++ {
-				if _, err := c.Queue(jute.OpCreate, createBody(fmt.Sprint("/", i), "", 0)); err != nil {
+				if _, err := c.Queue(packet(newNode(fmt.Sprint("/", i), "", 0))); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -76,9 +76,9 @@ func TestRefuse(t *testing.T) {
 	c := raw(t, s)
 	in := s.Inject(minizk.Fault{On: minizk.OnOp(jute.OpMulti, jute.OpCreate), Nth: 2, Do: minizk.Refuse(jute.OperationTimeout)})
 	before := s.Zxid()
-	want(t, "first", do(t, c, jute.OpCreate, createBody("/a", "", 0)), jute.OK)
-	want(t, "second", do(t, c, jute.OpMulti, jute.AppendMultiOps(nil, []jute.MultiOp{mCreate("/b", 0)})), jute.OperationTimeout)
-	want(t, "third", do(t, c, jute.OpCreate, createBody("/c", "", 0)), jute.OK)
+	want(t, "first", do(t, c, newNode("/a", "", 0)), jute.OK)
+	want(t, "second", do(t, c, jute.Request{Op: jute.OpMulti, Ops: []jute.Request{opCreate("/b", 0)}}), jute.OperationTimeout)
+	want(t, "third", do(t, c, newNode("/c", "", 0)), jute.OK)
 	if nodeAt(t, s, "/b") != nil {
 		t.Error("the refused multi was done")
 	}
@@ -87,7 +87,7 @@ func TestRefuse(t *testing.T) {
 	}
 	in.Remove()
 	in.Remove()
-	want(t, "after Remove", do(t, c, jute.OpCreate, createBody("/d", "", 0)), jute.OK)
+	want(t, "after Remove", do(t, c, newNode("/d", "", 0)), jute.OK)
 	if in.Met() != 3 {
 		t.Errorf("met %d, want 3", in.Met())
 	}
@@ -103,10 +103,10 @@ func TestFaultsSeeTheSessionAndThePaths(t *testing.T) {
 		}
 		return false
 	}})
-	do(t, a, jute.OpCreate, createBody("/a", "", 0))
-	do(t, b, jute.OpCreate, createBody("/b", "", 0))
-	do(t, a, jute.OpMulti, jute.AppendMultiOps(nil, []jute.MultiOp{mCreate("/c", 0), mDelete("/a", -1)}))
-	do(t, a, jute.OpGetData, pathBody("/c"))
+	do(t, a, newNode("/a", "", 0))
+	do(t, b, newNode("/b", "", 0))
+	do(t, a, jute.Request{Op: jute.OpMulti, Ops: []jute.Request{opCreate("/c", 0), opDelete("/a", -1)}})
+	do(t, a, opRead(jute.OpGetData, "/c"))
 	got := fmt.Sprintf("%+v", seen)
 	id := fmt.Sprint(a.Session.SessionID)
 	wanted := "[{Session:" + id + " Code:create Path:/a Paths:[] Changes:true} {Session:" + id + " Code:multi Path: Paths:[/c /a] Changes:true} {Session:" + id + " Code:getData Path:/c Paths:[] Changes:false}]"
@@ -122,7 +122,7 @@ func TestDelayFollowsTheClock(t *testing.T) {
 	a, b := raw(t, s), raw(t, s)
 	s.Inject(minizk.Fault{On: minizk.OnPath("/slow"), Do: minizk.Delay(10 * time.Second)})
 	for _, p := range []string{"/before", "/slow", "/after"} {
-		if _, err := a.Queue(jute.OpCreate, createBody(p, "", 0)); err != nil {
+		if _, err := a.Queue(packet(newNode(p, "", 0))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -132,9 +132,9 @@ func TestDelayFollowsTheClock(t *testing.T) {
 	if p, err := a.ReadPacket(); err != nil || p.Err != jute.OK {
 		t.Fatalf("reply to /before: %v %v", p, err)
 	}
-	want(t, "another client", do(t, b, jute.OpCreate, createBody("/other", "", 0)), jute.OK)
+	want(t, "another client", do(t, b, newNode("/other", "", 0)), jute.OK)
 	s.Advance(9 * time.Second)
-	want(t, "another client", do(t, b, jute.OpSync, jute.AppendString(nil, "/")), jute.OK)
+	want(t, "another client", do(t, b, jute.Request{Op: jute.OpSync, Path: "/"}), jute.OK)
 	if nodeAt(t, s, "/slow") != nil || nodeAt(t, s, "/after") != nil {
 		t.Fatal("an operation was done before its delay was over")
 	}
@@ -151,12 +151,7 @@ func TestHoldAndCloseWhileHeld(t *testing.T) {
 	a := raw(t, s)
 	gate := make(chan struct{})
 	in := s.Inject(minizk.Fault{Nth: 1, Do: minizk.Hold(gate)})
-	if _, err := a.Queue(jute.OpCreate, createBody("/held", "", 0)); err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	queue(t, a, newNode("/held", "", 0))
 	for in.Fired() == 0 { // poll until it has arrived, because there is no event for that
 		time.Sleep(time.Millisecond)
 	}
@@ -170,12 +165,7 @@ func TestHoldAndCloseWhileHeld(t *testing.T) {
 	// A held operation does not prevent the server from closing. Otherwise run's leak
 	// check would fail.
 	s.Inject(minizk.Fault{Do: minizk.Hold(make(chan struct{}))})
-	if _, err := a.Queue(jute.OpCreate, createBody("/never", "", 0)); err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	queue(t, a, newNode("/never", "", 0))
 }
 
 // TestDelayThatIsOverDoesNotWait: a delay of nothing or less does not wait for Advance.
@@ -184,7 +174,7 @@ func TestDelayThatIsOverDoesNotWait(t *testing.T) {
 	a := raw(t, s)
 	for _, d := range []time.Duration{0, -time.Second} {
 		in := s.Inject(minizk.Fault{Do: minizk.Delay(d)})
-		want(t, d.String(), do(t, a, jute.OpSync, jute.AppendString(nil, "/")), jute.OK)
+		want(t, d.String(), do(t, a, jute.Request{Op: jute.OpSync, Path: "/"}), jute.OK)
 		if in.Remove(); in.Fired() != 1 {
 			t.Errorf("%v: fired %d times", d, in.Fired())
 		}

@@ -131,7 +131,7 @@ func medianStart(t *testing.T, n int, start server) time.Duration {
 		began := time.Now()
 		addr, stop := start(t)
 		c := session(t, addr)
-		want(t, "read", do(t, c, jute.OpGetData, pathBody("/zookeeper")), jute.OK)
+		want(t, "read", do(t, c, opRead(jute.OpGetData, "/zookeeper")), jute.OK)
 		all = append(all, time.Since(began))
 		c.Close()
 		stop()
@@ -173,13 +173,13 @@ func throughput(t *testing.T, start server) (creates, gets float64) {
 	data := make([]byte, loadData)
 	for round := range 3 {
 		creates = load(t, addr, loadCreates, func(c *rawzk.Conn, client int) error {
-			return c.Pipeline(loadCreates, loadWindow, jute.OpCreate, func(b []byte, i int) []byte {
-				return jute.AppendCreateRequest(b, jute.OpCreate, jute.CreateRequest{Path: fmt.Sprintf("/n%d-%d-%d", round, client, i), Data: data, ACL: open})
+			return c.Stream(loadCreates, loadWindow, func(i int) (jute.OpCode, []byte) {
+				return packet(jute.Request{Op: jute.OpCreate, Path: fmt.Sprintf("/n%d-%d-%d", round, client, i), Data: data, ACL: open})
 			})
 		})
 		gets = load(t, addr, loadGets, func(c *rawzk.Conn, client int) error {
-			return c.Pipeline(loadGets, loadWindow, jute.OpGetData, func(b []byte, i int) []byte {
-				return jute.AppendPathWatch(b, jute.PathWatch{Path: fmt.Sprintf("/n%d-%d-%d", round, client, i%loadCreates)})
+			return c.Stream(loadGets, loadWindow, func(i int) (jute.OpCode, []byte) {
+				return packet(opRead(jute.OpGetData, fmt.Sprintf("/n%d-%d-%d", round, client, i%loadCreates)))
 			})
 		})
 	}
@@ -193,13 +193,13 @@ func children(t *testing.T, start server) (first, last, all, list time.Duration)
 	defer stop()
 	c := session(t, addr)
 	defer c.Close()
-	want(t, "create", do(t, c, jute.OpCreate, createBody("/q", "", 0)), jute.OK)
+	want(t, "create", do(t, c, newNode("/q", "", 0)), jute.OK)
 	tenth := *figureChildren / 10
 	var took []time.Duration
 	for range 10 {
 		began := time.Now()
-		err := c.Pipeline(tenth, loadWindow, jute.OpCreate, func(b []byte, _ int) []byte {
-			return jute.AppendCreateRequest(b, jute.OpCreate, jute.CreateRequest{Path: "/q/n-", ACL: open, Flags: jute.ModeSequential})
+		err := c.Stream(tenth, loadWindow, func(int) (jute.OpCode, []byte) {
+			return packet(newNode("/q/n-", "", jute.ModeSequential))
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -213,7 +213,7 @@ func children(t *testing.T, start server) (first, last, all, list time.Duration)
 	}
 	first, last = median(took[:3]), median(took[7:])
 	began := time.Now()
-	p, _, err := c.Do(jute.OpGetChildren, pathBody("/q"))
+	p, _, err := c.Do(packet(opRead(jute.OpGetChildren, "/q")))
 	list = time.Since(began)
 	if err != nil {
 		t.Fatal(err)

@@ -16,12 +16,13 @@ import (
 func FuzzServer(f *testing.F) {
 	for op := jute.OpCode(-12); op < 110; op++ {
 		b := jute.AppendRequestHeader(make([]byte, jute.LenPrefix), jute.RequestHeader{Xid: 1, Op: op})
-		b = append(b, createBody("/fuzz", "x", 0)...)
+		create := newNode("/fuzz", "x", 0)
+		b = jute.AppendRequest(b, &create)
 		jute.SealFrame(b)
 		f.Add(b)
 	}
 	b := jute.AppendRequestHeader(make([]byte, jute.LenPrefix), jute.RequestHeader{Xid: 1, Op: jute.OpMulti})
-	b = jute.AppendMultiOps(b, []jute.MultiOp{mCreate("/a", 0), mDelete("/a", -1), mSet("/a", "x", -1), mCheck("/", -1)})
+	b = jute.AppendRequest(b, &jute.Request{Op: jute.OpMulti, Ops: []jute.Request{opCreate("/a", 0), opDelete("/a", -1), opSet("/a", "x", -1), opCheck("/", -1)}})
 	jute.SealFrame(b)
 	f.Add(b)
 	s, err := minizk.Start(minizk.Options{})
@@ -33,17 +34,9 @@ func FuzzServer(f *testing.F) {
 			f.Error(err)
 		}
 	})
-	hello := jute.AppendConnectRequest(make([]byte, jute.LenPrefix), jute.ConnectRequest{TimeoutMillis: 4000, HasReadOnly: true})
-	jute.SealFrame(hello)
 	f.Fuzz(func(t *testing.T, in []byte) {
-		c, err := net.Dial("tcp", s.Addr())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		if _, err := c.Write(append(append([]byte(nil), hello...), in...)); err != nil {
-			t.Fatal(err)
-		}
+		c := plain(t, s)
+		write(t, c, append(hello(), in...))
 		if err := c.(*net.TCPConn).CloseWrite(); err != nil {
 			t.Fatal(err)
 		}

@@ -24,13 +24,13 @@ import (
 // well checks that a server still serves both an old client and a new one.
 func well(t testing.TB, s *minizk.Server, old *rawzk.Conn) {
 	t.Helper()
-	want(t, "the old client", do(t, old, jute.OpExists, pathBody("/")), jute.OK)
+	want(t, "the old client", do(t, old, opRead(jute.OpExists, "/")), jute.OK)
 	c, err := rawzk.Open(s.Addr(), sessionTimeout)
 	if err != nil {
 		t.Fatalf("a new client: %v", err)
 	}
 	defer c.Close()
-	want(t, "the new client", do(t, c, jute.OpExists, pathBody("/")), jute.OK)
+	want(t, "the new client", do(t, c, opRead(jute.OpExists, "/")), jute.OK)
 }
 
 // ended reads until the server ends the connection.
@@ -46,6 +46,31 @@ func ended(t testing.TB, c net.Conn) []byte {
 	return b
 }
 
+// plain opens a connection that is closed when the test ends.
+func plain(t testing.TB, s *minizk.Server) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", s.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func write(t testing.TB, c net.Conn, b []byte) {
+	t.Helper()
+	if _, err := c.Write(b); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// hello is a valid handshake.
+func hello() []byte {
+	b := jute.AppendConnectRequest(make([]byte, jute.LenPrefix), jute.ConnectRequest{TimeoutMillis: 4000, Password: make([]byte, 16), HasReadOnly: true})
+	jute.SealFrame(b)
+	return b
+}
+
 func TestGarbage(t *testing.T) {
 	s := run(t, minizk.Options{})
 	old := raw(t, s)
@@ -58,18 +83,11 @@ func TestGarbage(t *testing.T) {
 		if i%2 == 0 { // a plausible length
 			b[0], b[1], b[2], b[3] = 0, 0, 0, byte(len(b)-4)
 		}
-		c, err := net.Dial("tcp", s.Addr())
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := plain(t, s)
 		if i%4 < 2 { // after a valid handshake
-			good := jute.AppendConnectRequest(make([]byte, 4), jute.ConnectRequest{TimeoutMillis: 4000, HasReadOnly: true})
-			jute.SealFrame(good)
-			b = append(good, b...)
+			b = append(hello(), b...)
 		}
-		if _, err := c.Write(b); err != nil {
-			t.Fatal(err)
-		}
+		write(t, c, b)
 		if err := c.(*net.TCPConn).CloseWrite(); err != nil {
 			t.Fatal(err)
 		}
@@ -81,32 +99,21 @@ func TestGarbage(t *testing.T) {
 
 // TestIncompleteRequests sends only the beginning of a handshake or a request, up to every byte,
 // and leaves the connection open. The server must not answer, must keep working, and must free the
-// connection when the client closes it.
+// connection when the client closes it, which run checks.
 func TestIncompleteRequests(t *testing.T) {
 	s := run(t, minizk.Options{})
 	old := raw(t, s)
-	hello := jute.AppendConnectRequest(make([]byte, 4), jute.ConnectRequest{TimeoutMillis: 4000, Password: make([]byte, 16), HasReadOnly: true})
-	jute.SealFrame(hello)
-	ask := append(jute.AppendRequestHeader(make([]byte, 4), jute.RequestHeader{Xid: 1, Op: jute.OpCreate}), createBody("/x", "x", 0)...)
+	create := newNode("/x", "x", 0)
+	ask := jute.AppendRequest(jute.AppendRequestHeader(make([]byte, 4), jute.RequestHeader{Xid: 1, Op: jute.OpCreate}), &create)
 	jute.SealFrame(ask)
-	all := append(hello, ask...)
-	var open []net.Conn
+	all := append(hello(), ask...)
 	for n := range len(all) {
-		c, err := net.Dial("tcp", s.Addr())
-		if err != nil {
-			t.Fatal(err)
-		}
-		open = append(open, c)
-		if _, err := c.Write(all[:n]); err != nil {
-			t.Fatal(err)
-		}
+		c := plain(t, s)
+		write(t, c, all[:n])
 	}
 	well(t, s, old)
 	if nodeAt(t, s, "/x") != nil {
 		t.Error("half a request was done")
-	}
-	for _, c := range open {
-		c.Close()
 	}
 }
 
@@ -123,17 +130,13 @@ func TestHugeLengthTakesNoMemory(t *testing.T) {
 		append(jute.AppendString(nil, "/a"), 0x7f, 0xff, 0xff, 0xff),
 		append(jute.AppendBuffer(jute.AppendString(nil, "/a"), nil), 0x7f, 0xff, 0xff, 0xff),
 	} {
-		want(t, "create", do(t, c, jute.OpCreate, body), jute.MarshallingError)
+		if p, _, err := c.Do(jute.OpCreate, body); err != nil || p.Err != jute.MarshallingError {
+			t.Fatalf("%v, %v", p, err)
+		}
 	}
 	for range 20 { // a frame with only its length
-		c, err := net.Dial("tcp", s.Addr())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		if _, err := c.Write(jute.AppendInt(nil, 1<<30)); err != nil {
-			t.Fatal(err)
-		}
+		c := plain(t, s)
+		write(t, c, jute.AppendInt(nil, 1<<30))
 	}
 	well(t, s, old)
 	runtime.ReadMemStats(&after)
@@ -149,14 +152,8 @@ func TestSlowClients(t *testing.T) {
 	old, halting := raw(t, s), raw(t, s)
 	var slow []net.Conn
 	for _, said := range []string{"", "r", "ruo", "\x00\x00\x00\x2d", "\x00\x00\x00\x2d\x00\x00\x00"} {
-		c, err := net.Dial("tcp", s.Addr())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		if _, err := io.WriteString(c, said); err != nil {
-			t.Fatal(err)
-		}
+		c := plain(t, s)
+		write(t, c, []byte(said))
 		slow = append(slow, c)
 	}
 	well(t, s, old) // by then the others have been accepted, because connections are accepted in order
@@ -174,25 +171,25 @@ func TestSlowClients(t *testing.T) {
 		ended(t, c)
 	}
 	well(t, s, old)
-	if _, err := halting.Conn.Write([]byte{0, 0, 0, 50, 0}); err != nil {
-		t.Fatal(err)
-	}
+	write(t, halting.Conn, []byte{0, 0, 0, 50, 0})
 	s.Advance(sessionTimeout - 5*time.Second)
 	ended(t, halting.Conn)
 	well(t, s, old)
 }
 
 // TestMultiReadIsBounded: the server disconnects a client whose small request reads one large node
-// so often that the reply would have gigabytes.
+// so often that the reply would have gigabytes. That is tried with -torture.
 func TestMultiReadIsBounded(t *testing.T) {
 	s := run(t, minizk.Options{})
 	old, greedy := raw(t, s), raw(t, s)
-	want(t, "create", do(t, old, jute.OpCreate, createBody("/big", strings.Repeat("x", 1_000_000), 0)), jute.OK)
+	want(t, "create", do(t, old, newNode("/big", strings.Repeat("x", 1_000_000), 0)), jute.OK)
 	ask := func(n int) jute.Code {
-		return do(t, greedy, jute.OpMultiRead, jute.AppendMultiOps(nil, slices.Repeat([]jute.MultiOp{mRead(jute.OpGetData, "/big")}, n)))
+		return do(t, greedy, jute.Request{Op: jute.OpMultiRead, Ops: slices.Repeat([]jute.Request{opRead(jute.OpGetData, "/big")}, n)})
 	}
 	want(t, "20 MB", ask(20), jute.OK)
-	want(t, "20 GB", ask(20_000), jute.ConnectionLoss)
+	if *torture {
+		want(t, "20 GB", ask(20_000), jute.ConnectionLoss)
+	}
 	well(t, s, old)
 }
 
@@ -200,15 +197,14 @@ func TestMultiReadIsBounded(t *testing.T) {
 // its replies, and disconnects it when too many notifications wait for it. Other clients notice
 // nothing.
 func TestClientThatStopsReading(t *testing.T) {
-	const limit = 64 << 10
-	s := run(t, minizk.Options{MaxQueue: limit})
+	s := run(t, minizk.Options{})
 	a := raw(t, s)
 	long := "/" + strings.Repeat("n", 10000)
 	silent := raw(t, s)
 	if err := silent.Conn.(*net.TCPConn).SetReadBuffer(4096); err != nil {
 		t.Fatal(err)
 	}
-	want(t, "watch", do(t, silent, jute.OpAddWatch, jute.AppendPathInt(nil, jute.PathInt{Path: "/", N: jute.WatchPersistentRecursive})), jute.OK)
+	want(t, "watch", do(t, silent, jute.Request{Op: jute.OpAddWatch, Path: "/", Kind: jute.WatchPersistentRecursive}), jute.OK)
 	connected := func() bool {
 		for _, ss := range s.Sessions() {
 			if ss.ID == silent.Session.SessionID {
@@ -222,18 +218,18 @@ func TestClientThatStopsReading(t *testing.T) {
 		if i > 20000 {
 			t.Fatal("200 MB of notifications were not enough")
 		}
-		want(t, "create", do(t, a, jute.OpCreate, createBody(long, "", 0)), jute.OK)
-		want(t, "delete", do(t, a, jute.OpDelete, jute.AppendPathVersion(nil, jute.PathVersion{Path: long, Version: -1})), jute.OK)
+		want(t, "create", do(t, a, newNode(long, "", 0)), jute.OK)
+		want(t, "delete", do(t, a, jute.Request{Op: jute.OpDelete, Path: long, Version: -1}), jute.OK)
 	}
 	well(t, s, a)
 
 	// This client sends requests and never reads. The server holds at most one reply for it.
-	want(t, "create", do(t, a, jute.OpCreate, createBody("/big", strings.Repeat("x", 900_000), 0)), jute.OK)
+	want(t, "create", do(t, a, newNode("/big", strings.Repeat("x", 900_000), 0)), jute.OK)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	asker := raw(t, s)
 	for range 2000 {
-		if _, err := asker.Queue(jute.OpGetData, pathBody("/big")); err != nil {
+		if _, err := asker.Queue(packet(opRead(jute.OpGetData, "/big"))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -252,7 +248,7 @@ func TestClientThatStopsReading(t *testing.T) {
 func TestIdleClientsHoldNoMemory(t *testing.T) {
 	s := run(t, minizk.Options{})
 	old := raw(t, s)
-	want(t, "create", do(t, old, jute.OpCreate, createBody("/big", strings.Repeat("x", 1_000_000), 0)), jute.OK)
+	want(t, "create", do(t, old, newNode("/big", strings.Repeat("x", 1_000_000), 0)), jute.OK)
 	held := func() int64 {
 		var m runtime.MemStats
 		runtime.GC()
@@ -260,10 +256,10 @@ func TestIdleClientsHoldNoMemory(t *testing.T) {
 		return int64(m.HeapAlloc)
 	}
 	before := held()
-	twice := jute.AppendMultiOps(nil, slices.Repeat([]jute.MultiOp{mRead(jute.OpGetData, "/big")}, 2))
+	twice := jute.Request{Op: jute.OpMultiRead, Ops: slices.Repeat([]jute.Request{opRead(jute.OpGetData, "/big")}, 2)}
 	for range 20 {
 		c := raw(t, s)
-		want(t, "2 MB", do(t, c, jute.OpMultiRead, twice), jute.OK)
+		want(t, "2 MB", do(t, c, twice), jute.OK)
 	}
 	well(t, s, old)
 	if grown := held() - before; grown > 10<<20 {
@@ -279,14 +275,10 @@ func TestManyConnections(t *testing.T) {
 	old := raw(t, s)
 	for i := range n {
 		if i%2 == 1 {
-			c, err := net.Dial("tcp", s.Addr())
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer c.Close()
+			plain(t, s)
 			continue
 		}
-		want(t, "create", do(t, raw(t, s), jute.OpCreate, createBody(fmt.Sprint("/e", i), "", 1)), jute.OK)
+		want(t, "create", do(t, raw(t, s), newNode(fmt.Sprint("/e", i), "", 1)), jute.OK)
 	}
 	if got := len(s.Sessions()); got != n/2+1 {
 		t.Errorf("%d sessions, want %d", got, n/2+1)

@@ -15,9 +15,12 @@ import (
 const mostPerZnode = 250
 
 // TestMemoryOfAZnode measures what a znode takes, in a queue as the new layout has it, and as one of
-// many siblings, as the legacy one has it.
+// many siblings, as the legacy one has it. With -torture there are ten times as many.
 func TestMemoryOfAZnode(t *testing.T) {
-	const jobs = 20_000
+	jobs := 2_000
+	if *torture {
+		jobs *= 10
+	}
 	stat := znode.Stat{Czxid: 1, Mzxid: 1, Pzxid: 1, Ctime: 1, Mtime: 1}
 	data := bytes.Repeat([]byte("x"), 1000)
 	for name, tc := range map[string]func(add func(path string, data []byte)){
@@ -31,7 +34,7 @@ func TestMemoryOfAZnode(t *testing.T) {
 			}
 		},
 		"siblings of 100 to 1000 bytes": func(add func(string, []byte)) {
-			for i := range 5 * jobs {
+			for i := range jobs {
 				add(fmt.Sprintf("/ingest/mrtQ-05%012d", i), data[:100+i%900])
 			}
 		},

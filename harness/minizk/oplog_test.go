@@ -13,20 +13,20 @@ import (
 func TestCounts(t *testing.T) {
 	s := run(t, minizk.Options{})
 	a := raw(t, s)
-	do(t, a, jute.OpCreate, createBody("/a", "", 0))
-	do(t, a, jute.OpCreate, createBody("/a", "", 0))
-	do(t, a, jute.OpGetData, pathBody("/a"))
-	do(t, a, jute.OpGetData, pathBody("/nope"))
-	do(t, a, jute.OpMulti, jute.AppendMultiOps(nil, []jute.MultiOp{mCheck("/a", -1)}))
+	do(t, a, newNode("/a", "", 0))
+	do(t, a, newNode("/a", "", 0))
+	do(t, a, opRead(jute.OpGetData, "/a"))
+	do(t, a, opRead(jute.OpGetData, "/nope"))
+	do(t, a, jute.Request{Op: jute.OpMulti, Ops: []jute.Request{opCheck("/a", -1)}})
 	if _, _, err := a.DoXid(jute.XidPing, jute.OpPing, nil); err != nil {
 		t.Fatal(err)
 	}
 	c := s.Counts()
-	if c.Reads != 2 || c.Writes != 3 || c.Failed != 2 || c.ByOp[jute.OpCreate] != 2 || c.ByOp[jute.OpPing] != 1 {
+	if c.Reads != 2 || c.Writes != 3 || c.ByOp[jute.OpCreate] != 2 || c.ByOp[jute.OpPing] != 1 {
 		t.Errorf("%+v", c)
 	}
 	s.ResetCounts()
-	do(t, a, jute.OpExists, pathBody("/a"))
+	do(t, a, opRead(jute.OpExists, "/a"))
 	if c := s.Counts(); c.Reads != 1 || c.Writes != 0 || len(c.ByOp) != 1 {
 		t.Errorf("after reset %+v", c)
 	}
@@ -35,11 +35,11 @@ func TestCounts(t *testing.T) {
 func TestLog(t *testing.T) {
 	s := run(t, minizk.Options{LogSize: 4, Now: time.Date(2020, 1, 2, 3, 4, 5, 6e6, time.UTC)})
 	a := raw(t, s)
-	if _, _, err := a.DoXid(jute.XidAuth, jute.OpAuth, jute.AppendAuthRequest(nil, jute.AuthRequest{Scheme: "digest", Auth: []byte("user:SECRET")})); err != nil {
+	if _, _, err := a.Do(packet(jute.Request{Op: jute.OpAuth, Scheme: "digest", Data: []byte("user:SECRET")})); err != nil {
 		t.Fatal(err)
 	}
-	do(t, a, jute.OpCreate, createBody("/a", "", 0))
-	do(t, a, jute.OpCreate, createBody("/a", "", 0))
+	do(t, a, newNode("/a", "", 0))
+	do(t, a, newNode("/a", "", 0))
 	var b bytes.Buffer
 	if err := s.WriteLog(&b); err != nil {
 		t.Fatal(err)
@@ -52,12 +52,12 @@ func TestLog(t *testing.T) {
 	if b.String() != all {
 		t.Errorf("log\n%swant\n%s", b.String(), all)
 	}
-	do(t, a, jute.OpMulti, jute.AppendMultiOps(nil, []jute.MultiOp{mCheck("/a", 0), mSet("/a", "", -1)}))
+	do(t, a, jute.Request{Op: jute.OpMulti, Ops: []jute.Request{opCheck("/a", 0), opSet("/a", "", -1)}})
 	log := s.Log()
 	if len(log) != 4 || log[0].N != 2 || log[3].Path != "check /a, setData /a" {
 		t.Errorf("log %v", log)
 	}
-	do(t, a, jute.OpExists, pathBody("/"+strings.Repeat("x", 1000)))
+	do(t, a, opRead(jute.OpExists, "/"+strings.Repeat("x", 1000)))
 	if log := s.Log(); log[3].Path != "/"+strings.Repeat("x", 299)+"…" {
 		t.Errorf("a long path is kept as %q", log[3].Path)
 	}
@@ -76,7 +76,7 @@ func TestLogIsHarmless(t *testing.T) {
 		"/a\u202e":                           `"/a\u202e"`,
 		"/" + strings.Repeat("n", 298) + "é": "/" + strings.Repeat("n", 298) + "…",
 	} {
-		do(t, a, jute.OpExists, pathBody(path))
+		do(t, a, opRead(jute.OpExists, path))
 		log := s.Log()
 		if got := log[len(log)-1].String(); !strings.HasSuffix(got, " exists "+want+": NoNode") {
 			t.Errorf("%q is shown as %s", path, got)

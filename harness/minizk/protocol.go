@@ -45,14 +45,11 @@ const (
 	OK                   = jute.OK
 	SystemError          = jute.SystemError
 	RuntimeInconsistency = jute.RuntimeInconsistency
-	DataInconsistency    = jute.DataInconsistency
 	ConnectionLoss       = jute.ConnectionLoss
 	MarshallingError     = jute.MarshallingError
 	Unimplemented        = jute.Unimplemented
 	OperationTimeout     = jute.OperationTimeout
 	BadArguments         = jute.BadArguments
-	NewConfigNoQuorum    = jute.NewConfigNoQuorum
-	ReconfigInProgress   = jute.ReconfigInProgress
 	UnknownSession       = jute.UnknownSession
 	APIError             = jute.APIError
 	NoNode               = jute.NoNode
@@ -62,16 +59,13 @@ const (
 	NodeExists           = jute.NodeExists
 	NotEmpty             = jute.NotEmpty
 	SessionExpired       = jute.SessionExpired
-	InvalidCallback      = jute.InvalidCallback
 	InvalidACL           = jute.InvalidACL
 	AuthFailed           = jute.AuthFailed
 	SessionMoved         = jute.SessionMoved
 	NotReadOnly          = jute.NotReadOnly
-	EphOnLocalSession    = jute.EphOnLocalSession
 	NoWatcher            = jute.NoWatcher
 	RequestTimeout       = jute.RequestTimeout
 	ReconfigDisabled     = jute.ReconfigDisabled
-	SessionClosedSASL    = jute.SessionClosedSASL
 	QuotaExceeded        = jute.QuotaExceeded
 	ThrottledOp          = jute.ThrottledOp
 )

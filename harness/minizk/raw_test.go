@@ -35,21 +35,35 @@ func resumed(t testing.TB, s *minizk.Server, old *rawzk.Conn) *rawzk.Conn {
 	return c
 }
 
-func createBody(path, data string, flags int32) []byte {
-	return jute.AppendCreateRequest(nil, jute.OpCreate, jute.CreateRequest{Path: path, Data: []byte(data), ACL: open, Flags: flags})
+func newNode(path, data string, flags int32) jute.Request {
+	return jute.Request{Op: jute.OpCreate, Path: path, Data: []byte(data), ACL: open, Flags: flags}
 }
 
-func pathBody(path string) []byte { return jute.AppendPathWatch(nil, jute.PathWatch{Path: path}) }
+// packet returns what a client sends for a request.
+func packet(r jute.Request) (jute.OpCode, []byte) { return r.Op, jute.AppendRequest(nil, &r) }
 
 // do sends a request and returns its code. For a cut connection it returns
 // ConnectionLoss.
-func do(t testing.TB, c *rawzk.Conn, op jute.OpCode, body []byte) jute.Code {
+func do(t testing.TB, c *rawzk.Conn, r jute.Request) jute.Code {
 	t.Helper()
-	p, _, err := c.Do(op, body)
+	p, _, err := c.Do(packet(r))
 	if err != nil {
 		return jute.ConnectionLoss
 	}
 	return p.Err
+}
+
+// queue buffers requests, and sends them at once.
+func queue(t testing.TB, c *rawzk.Conn, requests ...jute.Request) {
+	t.Helper()
+	for _, r := range requests {
+		if _, err := c.Queue(packet(r)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Flush(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func want(t testing.TB, what string, got, want jute.Code) {

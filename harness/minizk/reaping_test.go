@@ -20,13 +20,11 @@ func nested(t *testing.T, s *minizk.Server) {
 	}
 	t.Cleanup(func() { a.Close() })
 	for _, path := range []string{"/c", "/c/c", "/c/c/c"} {
-		body := jute.AppendCreateRequest(nil, jute.OpCreateContainer, jute.CreateRequest{Path: path, ACL: open, Flags: jute.ModeContainer})
-		want(t, "createContainer", do(t, a, jute.OpCreateContainer, body), jute.OK)
+		want(t, "createContainer", do(t, a, jute.Request{Op: jute.OpCreateContainer, Path: path, ACL: open, Flags: jute.ModeContainer}), jute.OK)
 	}
-	body := jute.AppendCreateRequest(nil, jute.OpCreateTTL, jute.CreateRequest{Path: "/ttl", ACL: open, Flags: jute.ModePersistentTTL, TTL: 1000})
-	want(t, "createTTL", do(t, a, jute.OpCreateTTL, body), jute.OK)
-	want(t, "create", do(t, a, jute.OpCreate, createBody("/c/c/c/kid", "", 0)), jute.OK)
-	want(t, "delete", do(t, a, jute.OpDelete, jute.AppendPathVersion(nil, jute.PathVersion{Path: "/c/c/c/kid", Version: -1})), jute.OK)
+	want(t, "createTTL", do(t, a, jute.Request{Op: jute.OpCreateTTL, Path: "/ttl", ACL: open, Flags: jute.ModePersistentTTL, TTL: 1000}), jute.OK)
+	want(t, "create", do(t, a, newNode("/c/c/c/kid", "", 0)), jute.OK)
+	want(t, "delete", do(t, a, jute.Request{Op: jute.OpDelete, Path: "/c/c/c/kid", Version: -1}), jute.OK)
 }
 
 // left returns the nodes of nested that still exist.
@@ -103,7 +101,7 @@ func TestRestartStartsTheRoundsAgain(t *testing.T) {
 func TestRealClockRemovesContainers(t *testing.T) {
 	s := run(t, minizk.Options{RealTime: true, ContainerInterval: time.Millisecond, MaxTimeout: time.Hour})
 	b := raw(t, s)
-	want(t, "watch", do(t, b, jute.OpAddWatch, jute.AppendPathInt(nil, jute.PathInt{Path: "/", N: jute.WatchPersistentRecursive})), jute.OK)
+	want(t, "watch", do(t, b, jute.Request{Op: jute.OpAddWatch, Path: "/", Kind: jute.WatchPersistentRecursive}), jute.OK)
 	nested(t, s)
 	for gone := map[string]bool{}; len(gone) < 5; { // and for the child
 		p, err := b.ReadPacket()

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"mrtq/harness/minizk"
-	"mrtq/internal/jute"
 )
 
 // recorder is a T that a test checks afterwards.
@@ -30,7 +29,7 @@ func TestRunPrintsTheLogOfAFailingTest(t *testing.T) {
 		r := &recorder{failed: fail}
 		s := minizk.Run(r)
 		c := raw(t, s)
-		do(t, c, jute.OpCreate, createBody("/seen", "", 0))
+		do(t, c, newNode("/seen", "", 0))
 		for _, f := range slices.Backward(r.cleanup) {
 			f()
 		}
@@ -52,7 +51,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		{minizk.Options{MinTimeout: -1}, "minizk: MinTimeout -1ns, MaxTimeout 40s: want at least 1ms, and MaxTimeout not below MinTimeout"},
 		{minizk.Options{MinTimeout: time.Minute, MaxTimeout: time.Second}, "minizk: MinTimeout 1m0s, MaxTimeout 1s: want at least 1ms, and MaxTimeout not below MinTimeout"},
 		{minizk.Options{ContainerInterval: -1}, "minizk: ContainerInterval -1ns must not be negative"},
-		{minizk.Options{MaxQueue: -1}, "minizk: MaxBuffer 1048575, MaxQueue -1, LogSize 1000: none may be negative"},
+		{minizk.Options{LogSize: -1}, "minizk: MaxBuffer 1048575, LogSize -1: neither may be negative"},
 		{minizk.Options{RealTime: true, Now: time.Unix(1, 0).UTC()}, "minizk: Now (1970-01-01 00:00:01 +0000 UTC) and RealTime together: the machine's clock cannot be set"},
 		{minizk.Options{Addr: "nonsense"}, "minizk: listen tcp: address nonsense: missing port in address"},
 	} {

@@ -35,7 +35,7 @@ func aclLists(w *world) {
 	} {
 		path := fmt.Sprintf("%s/n%d", dir, i)
 		for _, c := range []*client{a, b} {
-			c.createWith(jute.OpCreate, jute.CreateRequest{Path: path + c.name, ACL: list})
+			c.createWith(jute.OpCreate, jute.Request{Path: path + c.name, ACL: list})
 			c.ask(jute.OpGetACL, path+c.name)
 		}
 		b.create(path, "", 0)
@@ -43,17 +43,22 @@ func aclLists(w *world) {
 		b.ask(jute.OpGetACL, path)
 		a.setACL(dir+"/nope", list, -1)
 	}
+	// kazoo writes the empty id of scheme auth as null.
+	body := jute.AppendInt(jute.AppendBuffer(jute.AppendString(nil, dir+"/kazoo"), nil), 1)
+	body = jute.AppendInt(jute.AppendString(jute.AppendInt(body, 31), "auth"), -1)
+	b.do("create with a null id", jute.OpCreate, jute.AppendInt(body, 0))
+	b.ask(jute.OpGetACL, dir+"/kazoo")
 }
 
 // aclEnforced tries every operation on nodes with every single permission.
 func aclEnforced(w *world) {
 	owner, other := w.session("owner"), w.session("other")
 	owner.auth("digest", ownerSecret)
-	owner.createWith(jute.OpCreate, jute.CreateRequest{Path: dir + "/acl", ACL: open})
+	owner.createWith(jute.OpCreate, jute.Request{Path: dir + "/acl", ACL: open})
 	for _, perms := range []int32{0, 1, 2, 4, 8, 16, 31} {
 		node := fmt.Sprintf("%s/acl/%d", dir, perms)
-		owner.createWith(jute.OpCreate, jute.CreateRequest{Path: node, Data: []byte("d"), ACL: open})
-		owner.createWith(jute.OpCreate, jute.CreateRequest{Path: node + "/kid", ACL: open})
+		owner.createWith(jute.OpCreate, jute.Request{Path: node, Data: []byte("d"), ACL: open})
+		owner.createWith(jute.OpCreate, jute.Request{Path: node + "/kid", ACL: open})
 		owner.setACL(node, []jute.ACL{acl(31, "digest", digest(ownerSecret)), acl(perms, "digest", digest("x:x")), acl(perms, "ip", "127.0.0.0/8")}, -1)
 		c := other
 		c.read(jute.OpExists, node, false)
@@ -63,8 +68,8 @@ func aclEnforced(w *world) {
 		c.ask(jute.OpGetACL, node)
 		c.ask(jute.OpGetAllChildrenNumber, node)
 		c.ask(jute.OpSync, node)
-		c.multi(jute.OpMultiRead, mRead(jute.OpGetData, node), mRead(jute.OpGetChildren, node))
-		c.multi(jute.OpMulti, mCheck(node, -1))
+		c.multi(jute.OpMultiRead, opRead(jute.OpGetData, node), opRead(jute.OpGetChildren, node))
+		c.multi(jute.OpMulti, opCheck(node, -1))
 		c.set(node, []byte("x"), -1)
 		c.set(node, []byte("x"), 77)
 		c.create(node+"/new", "", 0)
@@ -72,7 +77,7 @@ func aclEnforced(w *world) {
 		c.delete(node+"/kid", 77)
 		c.delete(node+"/nope", -1)
 		c.delete(node+"/kid", -1)
-		c.multi(jute.OpMulti, mCreate(node+"/m", 0), mDelete(node+"/m", -1), mSet(node, "m", -1))
+		c.multi(jute.OpMulti, opCreate(node+"/m", 0), opDelete(node+"/m", -1), opSet(node, "m", -1))
 		c.setACL(node, open, 77)
 		c.settle()
 	}
@@ -108,10 +113,10 @@ func aclEvents(w *world) {
 	owner.setACL(dir+"/p", private, -1)
 	owner.set(dir+"/p", []byte("1"), -1)
 	other.settle()
-	owner.createWith(jute.OpCreate, jute.CreateRequest{Path: dir + "/new", ACL: private})
-	owner.createWith(jute.OpCreate, jute.CreateRequest{Path: dir + "/p/open", ACL: open})
+	owner.createWith(jute.OpCreate, jute.Request{Path: dir + "/new", ACL: private})
+	owner.createWith(jute.OpCreate, jute.Request{Path: dir + "/p/open", ACL: open})
 	other.settle()
-	owner.createWith(jute.OpCreate, jute.CreateRequest{Path: dir + "/p/closed", ACL: private})
+	owner.createWith(jute.OpCreate, jute.Request{Path: dir + "/p/closed", ACL: private})
 	owner.delete(dir+"/p/closed", -1)
 	owner.delete(dir+"/p/open", -1)
 	other.settle()
@@ -119,8 +124,8 @@ func aclEvents(w *world) {
 	owner.delete(dir+"/p", -1)
 	other.settle()
 	other.auth("digest", "o:o")
-	owner.createWith(jute.OpCreate, jute.CreateRequest{Path: dir + "/p", ACL: private})
-	owner.createWith(jute.OpCreate, jute.CreateRequest{Path: dir + "/p/closed", ACL: private})
+	owner.createWith(jute.OpCreate, jute.Request{Path: dir + "/p", ACL: private})
+	owner.createWith(jute.OpCreate, jute.Request{Path: dir + "/p/closed", ACL: private})
 	other.settle()
 }
 
@@ -132,7 +137,7 @@ func superuser(w *world) {
 	owner, boss := w.session("owner"), w.session("boss")
 	owner.auth("digest", ownerSecret)
 	locked := []jute.ACL{acl(31, "auth", "")}
-	owner.createWith(jute.OpCreate, jute.CreateRequest{Path: dir + "/p", Data: []byte("x"), ACL: locked})
+	owner.createWith(jute.OpCreate, jute.Request{Path: dir + "/p", Data: []byte("x"), ACL: locked})
 	boss.auth("digest", "super:wrong")
 	boss.read(jute.OpGetData, dir+"/p", false)
 	boss.auth("digest", superSecret)
@@ -143,11 +148,11 @@ func superuser(w *world) {
 	owner.set(dir+"/p", []byte("y"), -1)
 	boss.settle()
 	boss.set(dir+"/p", []byte("z"), -1)
-	boss.createWith(jute.OpCreate2, jute.CreateRequest{Path: dir + "/p/kid", ACL: []jute.ACL{acl(1, "auth", "")}})
-	boss.createWith(jute.OpCreate, jute.CreateRequest{Path: dir + "/p/super", ACL: []jute.ACL{acl(31, "super", "")}})
+	boss.createWith(jute.OpCreate2, jute.Request{Path: dir + "/p/kid", ACL: []jute.ACL{acl(1, "auth", "")}})
+	boss.createWith(jute.OpCreate, jute.Request{Path: dir + "/p/super", ACL: []jute.ACL{acl(31, "super", "")}})
 	boss.setACL(dir+"/p/kid", []jute.ACL{acl(0, "world", "anyone")}, -1)
 	boss.read(jute.OpGetData, dir+"/p/kid", false)
-	boss.multi(jute.OpMulti, mCheck(dir+"/p/kid", 0), mSet(dir+"/p/kid", "m", 0), mDelete(dir+"/p/kid", 1))
+	boss.multi(jute.OpMulti, opCheck(dir+"/p/kid", 0), opSet(dir+"/p/kid", "m", 0), opDelete(dir+"/p/kid", 1))
 	boss.delete(dir+"/p", -1)
 	boss.delete("/zookeeper", -1)
 	boss.set("/zookeeper/config", nil, -7)

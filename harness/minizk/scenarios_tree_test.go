@@ -26,14 +26,14 @@ func createModes(w *world) {
 	for flags := int32(-1); flags <= 7; flags++ {
 		for _, op := range []jute.OpCode{jute.OpCreate, jute.OpCreate2, jute.OpCreateContainer} {
 			path := fmt.Sprintf("%s/%s%d", dir, op, flags)
-			a.createWith(op, jute.CreateRequest{Path: path, Data: []byte("x"), ACL: open, Flags: flags})
+			a.createWith(op, jute.Request{Path: path, Data: []byte("x"), ACL: open, Flags: flags})
 			a.read(jute.OpExists, path, false)
 		}
 		for _, ttl := range []int64{-5, 0, 100000, 0xffffffffff, 0x10000000000} {
 			if (flags < 5 || flags > 6) && ttl < 0 {
 				continue // the real server would exit: known difference create-ttl-without-mode
 			}
-			a.createWith(jute.OpCreateTTL, jute.CreateRequest{Path: fmt.Sprintf("%s/ttl%d.%d", dir, flags, ttl), ACL: open, Flags: flags, TTL: ttl})
+			a.createWith(jute.OpCreateTTL, jute.Request{Path: fmt.Sprintf("%s/ttl%d.%d", dir, flags, ttl), ACL: open, Flags: flags, TTL: ttl})
 		}
 	}
 	a.read(jute.OpExists, dir, false)
@@ -86,11 +86,11 @@ func sequence(w *world) {
 	a.create(dir+"/n-0000000006", "", 0) // this takes the number that the next one would get
 	a.create(dir+"/n-", "", 2)
 	a.create(dir+"/n-", "", 2)
-	a.createWith(jute.OpCreate2, jute.CreateRequest{Path: dir + "/n-", ACL: open, Flags: 2})
-	a.createWith(jute.OpCreateTTL, jute.CreateRequest{Path: dir + "/t-", ACL: open, Flags: 6, TTL: 100000})
+	a.createWith(jute.OpCreate2, jute.Request{Path: dir + "/n-", ACL: open, Flags: 2})
+	a.createWith(jute.OpCreateTTL, jute.Request{Path: dir + "/t-", ACL: open, Flags: 6, TTL: 100000})
 	a.read(jute.OpGetChildren2, dir, false)
-	a.multi(jute.OpMulti, mCreate(dir+"/m-", 2), mCreate(dir+"/m-", 2), mDelete(dir+"/n-0000000000", -1), mCreate(dir+"/m-", 2))
-	a.multi(jute.OpMulti, mCreate(dir+"/m-", 2), mCheck(dir+"/nope", -1))
+	a.multi(jute.OpMulti, opCreate(dir+"/m-", 2), opCreate(dir+"/m-", 2), opDelete(dir+"/n-0000000000", -1), opCreate(dir+"/m-", 2))
+	a.multi(jute.OpMulti, opCreate(dir+"/m-", 2), opCheck(dir+"/nope", -1))
 	a.create(dir+"/after-", "", 2)
 }
 
@@ -113,17 +113,17 @@ func paths(w *world) {
 			a.setACL(p, open, 9)
 			a.ask(jute.OpGetAllChildrenNumber, p)
 		}
-		a.multi(jute.OpMulti, mCheck(p, 7))
+		a.multi(jute.OpMulti, opCheck(p, 7))
 		a.delete(p, 9)
 		if utf8.ValidString(p) && !strings.Contains(p, "\U0001F600") { // known difference text
 			a.ask(jute.OpSync, p)
 		}
 	}
 	// The janitor deletes the root's sequential children.
-	kids := a.must(jute.OpGetChildren, jute.AppendPathWatch(nil, jute.PathWatch{Path: "/"}))
+	kids := a.must(jute.Request{Op: jute.OpGetChildren, Path: "/"})
 	for _, name := range jute.NewDecoder(kids.Body).Strings("names") {
 		if name != "zookeeper" && name != strings.TrimPrefix(dir, "/") {
-			a.must(jute.OpDelete, jute.AppendPathVersion(nil, jute.PathVersion{Path: "/" + name, Version: -1}))
+			a.must(jute.Request{Op: jute.OpDelete, Path: "/" + name, Version: -1})
 		}
 	}
 }
@@ -153,18 +153,18 @@ func nullAndEmpty(w *world) {
 		if len(d) == 0 && d != nil {
 			path = dir + "/empty"
 		}
-		a.createWith(jute.OpCreate, jute.CreateRequest{Path: path, Data: d, ACL: open})
+		a.createWith(jute.OpCreate, jute.Request{Path: path, Data: d, ACL: open})
 		a.read(jute.OpGetData, path, false)
 		a.set(path, nil, -1)
 		a.read(jute.OpGetData, path, false)
 		a.set(path, []byte{}, -1)
 		a.read(jute.OpGetData, path, false)
-		a.multi(jute.OpMultiRead, mRead(jute.OpGetData, path))
+		a.multi(jute.OpMultiRead, opRead(jute.OpGetData, path))
 	}
-	null := mCreate(dir+"/m", 0)
-	null.Create.Data = nil
+	null := opCreate(dir+"/m", 0)
+	null.Data = nil
 	a.multi(jute.OpMulti, null)
-	a.multi(jute.OpMultiRead, mRead(jute.OpGetData, dir+"/m"))
+	a.multi(jute.OpMultiRead, opRead(jute.OpGetData, dir+"/m"))
 }
 
 func reads(w *world) {
@@ -185,23 +185,21 @@ func reads(w *world) {
 	for _, prefix := range []string{"", "/", " ", "/s/a", "/s/a/", "/s/e", "s", "/nope"} {
 		a.ask(jute.OpGetEphemerals, prefix)
 	}
-	a.do("getEphemerals null", jute.OpGetEphemerals, jute.AppendInt(nil, -1))
 	a.ask(jute.OpSync, "/nope")
-	a.do("sync null", jute.OpSync, jute.AppendInt(nil, -1))
-	a.multi(jute.OpMultiRead, mRead(jute.OpGetData, dir+"/a"), mRead(jute.OpGetChildren, dir+"/a"), mRead(jute.OpGetData, dir+"/nope"), mRead(jute.OpGetChildren, dir+"/x"))
+	a.multi(jute.OpMultiRead, opRead(jute.OpGetData, dir+"/a"), opRead(jute.OpGetChildren, dir+"/a"), opRead(jute.OpGetData, dir+"/nope"), opRead(jute.OpGetChildren, dir+"/x"))
 	a.multi(jute.OpMultiRead)
-	a.multi(jute.OpMultiRead, mCheck(dir, -1))
-	a.multi(jute.OpMultiRead, mRead(jute.OpGetData, dir+"/a"), mCheck(dir, -1))
+	a.multi(jute.OpMultiRead, opCheck(dir, -1))
+	a.multi(jute.OpMultiRead, opRead(jute.OpGetData, dir+"/a"), opCheck(dir, -1))
 	a.settle()
 }
 
 func limits(w *world) {
 	a := w.session("A")
-	head := len(jute.AppendRequestHeader(nil, jute.RequestHeader{})) +
-		len(jute.AppendCreateRequest(nil, jute.OpCreate, jute.CreateRequest{Path: dir + "/big", Data: []byte{}, ACL: open}))
+	empty := newNode(dir+"/big", "", 0)
+	head := len(jute.AppendRequest(jute.AppendRequestHeader(nil, jute.RequestHeader{}), &empty))
 	for _, over := range []int{-1, 0, 1} {
 		c := w.session(fmt.Sprintf("C%d", over))
-		c.createWith(jute.OpCreate, jute.CreateRequest{Path: dir + "/big", Data: make([]byte, jute.MaxBuffer-head+over), ACL: open})
+		c.createWith(jute.OpCreate, jute.Request{Path: dir + "/big", Data: make([]byte, jute.MaxBuffer-head+over), ACL: open})
 		a.settle()
 	}
 	a.read(jute.OpGetData, dir+"/big", false)
@@ -249,10 +247,10 @@ func untouchedServer(w *world) {
 		a.ask(jute.OpGetAllChildrenNumber, p)
 	}
 	for flags := int32(4); flags <= 6; flags++ {
-		a.createWith(jute.OpCreate, jute.CreateRequest{Path: dir + "/a", ACL: open, Flags: flags})
-		a.createWith(jute.OpCreateTTL, jute.CreateRequest{Path: dir + "/b", ACL: open, Flags: flags, TTL: 5})
-		ttl := mCreate(dir+"/c", flags)
-		ttl.Op, ttl.Create.TTL = jute.OpCreateTTL, 5
+		a.createWith(jute.OpCreate, jute.Request{Path: dir + "/a", ACL: open, Flags: flags})
+		a.createWith(jute.OpCreateTTL, jute.Request{Path: dir + "/b", ACL: open, Flags: flags, TTL: 5})
+		ttl := opCreate(dir+"/c", flags)
+		ttl.Op, ttl.TTL = jute.OpCreateTTL, 5
 		a.multi(jute.OpMulti, ttl)
 	}
 	a.create("/", "", 2)

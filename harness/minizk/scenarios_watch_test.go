@@ -44,7 +44,7 @@ func watchOnce(w *world) {
 	b.settle()
 	a.set(dir+"/b", []byte("x"), 99) // failures cause no event
 	b.settle()
-	b.multi(jute.OpMultiRead, jute.MultiOp{Op: jute.OpGetData, Read: jute.PathWatch{Path: dir + "/b", Watch: true}}, jute.MultiOp{Op: jute.OpGetChildren, Read: jute.PathWatch{Path: dir, Watch: true}})
+	b.multi(jute.OpMultiRead, jute.Request{Op: jute.OpGetData, Path: dir + "/b", Watch: true}, jute.Request{Op: jute.OpGetChildren, Path: dir, Watch: true})
 	a.set(dir+"/b", []byte("x"), -1)
 	a.delete(dir+"/b", -1)
 	b.settle()
@@ -170,23 +170,19 @@ func watchSet(w *world) {
 	a := w.session("A")
 	a.create(dir+"/old", "", 0)
 	a.create(dir+"/parent", "", 0)
-	since := a.must(jute.OpPing, nil).Zxid
+	since := a.must(jute.Request{Op: jute.OpPing}).Zxid
 	a.create(dir+"/fresh", "", 0)
 	a.create(dir+"/parent/kid", "", 0)
 	a.create(dir+"/set", "", 0)
-	all := watches(dir+"/old", dir+"/parent", dir+"/fresh", dir+"/set", dir+"/nope", dir)
-	for i, r := range []jute.SetWatchesRequest{
-		{RelativeZxid: since, Data: all}, {RelativeZxid: since, Exist: all}, {RelativeZxid: since, Child: all},
-		{RelativeZxid: since, Persistent: all}, {RelativeZxid: since, PersistentRecurse: all},
-		{RelativeZxid: since, Data: all, Exist: all, Child: all}, {RelativeZxid: since + 100, Data: all, Exist: all, Child: all},
-		{},
-	} {
+	all := []string{dir + "/old", dir + "/parent", dir + "/fresh", dir + "/set", dir + "/nope", dir}
+	for i, lists := range [][][]string{{all}, {nil, all}, {nil, nil, all}, {nil, nil, nil, all}, {nil, nil, nil, nil, all}, {all, all, all}, {all, all, all}, nil} {
+		from := since + []int64{0, 0, 0, 0, 0, 0, 100, -since}[i]
 		for _, op := range []jute.OpCode{jute.OpSetWatches, jute.OpSetWatches2} {
 			if op == jute.OpSetWatches && i > 2 && i < 5 {
 				continue
 			}
 			c := w.session("C")
-			c.setWatches(op, r)
+			c.setWatches(op, from, lists...)
 			a.set(dir+"/old", nil, -1)
 			a.create(dir+"/parent/k", "", 0)
 			a.create(dir+"/nope", "", 0)

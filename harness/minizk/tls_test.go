@@ -38,8 +38,8 @@ func TestTLS(t *testing.T) {
 	if _, err := c.Connect(jute.ConnectRequest{TimeoutMillis: 20000, HasReadOnly: true}); err != nil {
 		t.Fatal(err)
 	}
-	want(t, "create", do(t, c, jute.OpCreate, createBody("/tls", "x", 1)), jute.OK)
-	want(t, "read", do(t, old, jute.OpExists, pathBody("/tls")), jute.OK)
+	want(t, "create", do(t, c, newNode("/tls", "x", 1)), jute.OK)
+	want(t, "read", do(t, old, opRead(jute.OpExists, "/tls")), jute.OK)
 	for _, said := range []string{"", "GET / HTTP/1.1\r\n\r\n"} {
 		plain, err := net.Dial("tcp", s.SecureAddr())
 		if err != nil {
@@ -57,8 +57,8 @@ func TestTLS(t *testing.T) {
 		later.Close()
 		s.Advance(11 * time.Second)
 		ended(t, plain)
-		want(t, "still there", do(t, c, jute.OpExists, pathBody("/tls")), jute.OK)
-		want(t, "still there", do(t, old, jute.OpExists, pathBody("/tls")), jute.OK)
+		want(t, "still there", do(t, c, opRead(jute.OpExists, "/tls")), jute.OK)
+		want(t, "still there", do(t, old, opRead(jute.OpExists, "/tls")), jute.OK)
 	}
 	if err := s.Restart(); err != nil {
 		t.Fatal(err)

@@ -112,15 +112,15 @@ func (c *client) hangUp() {
 
 // must sends a request of the test itself, which is not recorded and must
 // succeed.
-func (c *client) must(op jute.OpCode, body []byte) rawzk.Packet {
+func (c *client) must(r jute.Request) rawzk.Packet {
 	c.w.t.Helper()
 	xid := int32(1000)
-	if op == jute.OpPing {
+	if r.Op == jute.OpPing {
 		xid = jute.XidPing
 	}
-	p, _, err := c.c.DoXid(xid, op, body)
+	p, _, err := c.c.DoXid(xid, r.Op, jute.AppendRequest(nil, &r))
 	if err != nil || p.Err != jute.OK {
-		c.w.t.Fatalf("%s %s: %v %v", c.name, op, p.Err, err)
+		c.w.t.Fatalf("%s %s: %v %v", c.name, r.Op, p.Err, err)
 	}
 	return p
 }
@@ -128,7 +128,7 @@ func (c *client) must(op jute.OpCode, body []byte) rawzk.Packet {
 // wipe removes a path and everything below it.
 func (c *client) wipe(path string) {
 	c.w.t.Helper()
-	p, _, err := c.c.Do(jute.OpGetChildren, jute.AppendPathWatch(nil, jute.PathWatch{Path: path}))
+	p, _, err := c.c.Do(packet(jute.Request{Op: jute.OpGetChildren, Path: path}))
 	if err != nil {
 		c.w.t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func (c *client) wipe(path string) {
 			c.wipe(path + "/" + name)
 		}
 	}
-	p, _, err = c.c.Do(jute.OpDelete, jute.AppendPathVersion(nil, jute.PathVersion{Path: path, Version: -1}))
+	p, _, err = c.c.Do(packet(jute.Request{Op: jute.OpDelete, Path: path, Version: -1}))
 	if err != nil || p.Err != jute.OK && p.Err != jute.NoNode {
 		c.w.t.Fatalf("wipe %s: %v %v", path, p.Err, err)
 	}
@@ -177,9 +177,9 @@ func (c *client) doXid(what string, xid int32, op jute.OpCode, body []byte) rawz
 }
 
 // unanswered sends a request that gets no reply. The next reply belongs to a later ping.
-func (c *client) unanswered(what string, op jute.OpCode, body []byte) {
+func (c *client) unanswered(what string, r jute.Request) {
 	c.w.t.Helper()
-	if _, err := c.c.Queue(op, body); err != nil {
+	if _, err := c.c.Queue(packet(r)); err != nil {
 		c.w.t.Fatal(err)
 	}
 	c.w.note("%s %s:", c.name, what)

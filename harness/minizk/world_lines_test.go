@@ -62,17 +62,17 @@ func (w *world) event(p rawzk.Packet) string {
 func (w *world) reply(op jute.OpCode, p rawzk.Packet) string {
 	head := fmt.Sprintf("zxid %s %s", w.zxid(p.Zxid), p.Err)
 	d := jute.NewDecoder(p.Body)
-	body := w.record(op, p, d)
+	body := ""
+	if len(p.Body) > 0 {
+		body = w.record(op, d)
+	}
 	if err := d.End(); err != nil {
 		return fmt.Sprintf("%s record %s (%v)", head, hex.EncodeToString(p.Body), err)
 	}
 	return strings.TrimSpace(head + " " + body)
 }
 
-func (w *world) record(op jute.OpCode, p rawzk.Packet, d *jute.Decoder) string {
-	if len(p.Body) == 0 {
-		return ""
-	}
+func (w *world) record(op jute.OpCode, d *jute.Decoder) string {
 	switch op {
 	case jute.OpCreate:
 		return d.String("path")
@@ -93,7 +93,7 @@ func (w *world) record(op jute.OpCode, p rawzk.Packet, d *jute.Decoder) string {
 	case jute.OpSync, jute.OpSasl:
 		return data(d.Buffer("path"))
 	case jute.OpMulti, jute.OpMultiRead:
-		return w.results(d.MultiResults())
+		return w.results(d)
 	case jute.OpWhoAmI:
 		var ids []string
 		for range d.Int("count") {
@@ -121,22 +121,14 @@ func data(b []byte) string {
 	return fmt.Sprintf("%q", b)
 }
 
-func (w *world) results(rs []jute.MultiResult) string {
+func (w *world) results(d *jute.Decoder) string {
 	var out []string
-	for _, r := range rs {
-		s := fmt.Sprintf("%s %s", r.Op, r.Err)
-		switch r.Op {
-		case jute.OpCreate:
-			s += " " + r.Path
-		case jute.OpCreate2:
-			s += " " + r.Path + " " + w.stat(r.Stat)
-		case jute.OpSetData:
-			s += " " + w.stat(r.Stat)
-		case jute.OpGetData:
-			s += " " + data(r.Data) + " " + w.stat(r.Stat)
-		case jute.OpGetChildren:
-			slices.Sort(r.Children)
-			s += " " + fmt.Sprint(r.Children)
+	for h := d.MultiHeader(); !h.Done && d.Err() == nil; h = d.MultiHeader() {
+		s := h.Op.String() + " "
+		if h.Op == jute.OpError {
+			s += jute.Code(d.Int("err")).Error()
+		} else {
+			s += strings.TrimSpace(h.Err.Error() + " " + w.record(h.Op, d))
 		}
 		out = append(out, s)
 	}

@@ -64,8 +64,8 @@ func play(t tb, on side, scenario func(*world)) string {
 	janitor.open()
 	janitor.auth("digest", ownerSecret)
 	janitor.wipe(dir)
-	janitor.must(jute.OpCreate, jute.AppendCreateRequest(nil, jute.OpCreate, jute.CreateRequest{Path: dir, ACL: open}))
-	p := janitor.must(jute.OpPing, nil)
+	janitor.must(jute.Request{Op: jute.OpCreate, Path: dir, ACL: open})
+	p := janitor.must(jute.Request{Op: jute.OpPing})
 	w.base = p.Zxid
 	w.lines = nil
 	defer func() {

@@ -15,14 +15,11 @@ const (
 	OK                   Code = 0
 	SystemError          Code = -1
 	RuntimeInconsistency Code = -2
-	DataInconsistency    Code = -3
 	ConnectionLoss       Code = -4
 	MarshallingError     Code = -5
 	Unimplemented        Code = -6
 	OperationTimeout     Code = -7
 	BadArguments         Code = -8
-	NewConfigNoQuorum    Code = -13
-	ReconfigInProgress   Code = -14
 	UnknownSession       Code = -12
 	APIError             Code = -100
 	NoNode               Code = -101
@@ -32,34 +29,26 @@ const (
 	NodeExists           Code = -110
 	NotEmpty             Code = -111
 	SessionExpired       Code = -112
-	InvalidCallback      Code = -113
 	InvalidACL           Code = -114
 	AuthFailed           Code = -115
 	SessionMoved         Code = -118
 	NotReadOnly          Code = -119
-	EphOnLocalSession    Code = -120
 	NoWatcher            Code = -121
 	RequestTimeout       Code = -122
 	ReconfigDisabled     Code = -123
-	SessionClosedSASL    Code = -124
 	QuotaExceeded        Code = -125
 	ThrottledOp          Code = -127
 )
 
 var codeNames = map[Code]string{
-	OK: "OK", SystemError: "SystemError", RuntimeInconsistency: "RuntimeInconsistency",
-	DataInconsistency: "DataInconsistency", ConnectionLoss: "ConnectionLoss",
+	OK: "OK", SystemError: "SystemError", RuntimeInconsistency: "RuntimeInconsistency", ConnectionLoss: "ConnectionLoss",
 	MarshallingError: "MarshallingError", Unimplemented: "Unimplemented",
 	OperationTimeout: "OperationTimeout", BadArguments: "BadArguments",
-	NewConfigNoQuorum: "NewConfigNoQuorum", ReconfigInProgress: "ReconfigInProgress",
 	UnknownSession: "UnknownSession", APIError: "APIError", NoNode: "NoNode", NoAuth: "NoAuth",
 	BadVersion: "BadVersion", NoChildrenForEph: "NoChildrenForEphemerals",
-	NodeExists: "NodeExists", NotEmpty: "NotEmpty", SessionExpired: "SessionExpired",
-	InvalidCallback: "InvalidCallback", InvalidACL: "InvalidACL", AuthFailed: "AuthFailed",
-	SessionMoved: "SessionMoved", NotReadOnly: "NotReadOnly",
-	EphOnLocalSession: "EphemeralOnLocalSession", NoWatcher: "NoWatcher",
-	RequestTimeout: "RequestTimeout", ReconfigDisabled: "ReconfigDisabled",
-	SessionClosedSASL: "SessionClosedRequireSaslAuth", QuotaExceeded: "QuotaExceeded",
+	NodeExists: "NodeExists", NotEmpty: "NotEmpty", SessionExpired: "SessionExpired", InvalidACL: "InvalidACL", AuthFailed: "AuthFailed",
+	SessionMoved: "SessionMoved", NotReadOnly: "NotReadOnly", NoWatcher: "NoWatcher",
+	RequestTimeout: "RequestTimeout", ReconfigDisabled: "ReconfigDisabled", QuotaExceeded: "QuotaExceeded",
 	ThrottledOp: "ThrottledOp",
 }
 

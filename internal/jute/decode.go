@@ -129,22 +129,6 @@ func (d *Decoder) String(field string) string {
 	return string(b)
 }
 
-// maybeString reads a string that may be null: then it returns "" and true.
-func (d *Decoder) maybeString(field string) (s string, null bool) {
-	b := d.Buffer(field)
-	return string(b), b == nil && d.err == nil
-}
-
-// NullString reads a string that may be null. It returns nil for null.
-func (d *Decoder) NullString(field string) *string {
-	b := d.Buffer(field)
-	if b == nil {
-		return nil
-	}
-	s := string(b)
-	return &s
-}
-
 // Count reads a vector's count. It returns -1 for null. each is how many bytes the shortest
 // element has.
 func (d *Decoder) Count(field string, each int) int {
@@ -162,22 +146,6 @@ func (d *Decoder) Count(field string, each int) int {
 		return 0
 	}
 	return int(n)
-}
-
-// NullStrings reads a vector of strings that may be null. It returns nil for a null vector.
-func (d *Decoder) NullStrings(field string) []*string {
-	n := d.Count(field, 4)
-	if n < 0 || d.err != nil {
-		return nil
-	}
-	out := make([]*string, 0, n)
-	for range n {
-		out = append(out, d.NullString(field))
-	}
-	if d.err != nil {
-		return nil
-	}
-	return out
 }
 
 // Strings reads a vector of strings. It returns nil for a null vector.

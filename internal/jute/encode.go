@@ -29,34 +29,6 @@ func AppendString(b []byte, v string) []byte {
 	return append(AppendInt(b, int32(len(v))), v...)
 }
 
-// AppendNullString appends a string that may be null. A nil v is null.
-func AppendNullString(b []byte, v *string) []byte {
-	if v == nil {
-		return AppendInt(b, -1)
-	}
-	return AppendString(b, *v)
-}
-
-// appendMaybe appends a string, or null.
-func appendMaybe(b []byte, v string, null bool) []byte {
-	if null {
-		return AppendInt(b, -1)
-	}
-	return AppendString(b, v)
-}
-
-// AppendNullStrings appends a vector of strings that may be null. A nil v is a null vector.
-func AppendNullStrings(b []byte, v []*string) []byte {
-	if v == nil {
-		return AppendInt(b, -1)
-	}
-	b = AppendInt(b, int32(len(v)))
-	for _, s := range v {
-		b = AppendNullString(b, s)
-	}
-	return b
-}
-
 // AppendStrings appends a vector of strings. A nil v is a null vector.
 func AppendStrings(b []byte, v []string) []byte {
 	if v == nil {

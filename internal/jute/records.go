@@ -18,27 +18,18 @@ type ConnectRequest struct {
 
 // ConnectRequest reads one. Password aliases the input.
 func (d *Decoder) ConnectRequest() ConnectRequest {
-	c := ConnectRequest{
-		ProtocolVersion: d.Int("protocolVersion"),
-		LastZxidSeen:    d.Long("lastZxidSeen"),
-		TimeoutMillis:   d.Int("timeOut"),
-		SessionID:       d.Long("sessionId"),
-		Password:        d.Buffer("passwd"),
-	}
+	c := ConnectRequest{ProtocolVersion: d.Int("protocolVersion"), LastZxidSeen: d.Long("lastZxidSeen")}
+	c.TimeoutMillis, c.SessionID, c.Password = d.Int("timeOut"), d.Long("sessionId"), d.Buffer("passwd")
 	if d.err == nil && d.Len() > 0 {
-		c.HasReadOnly = true
-		c.ReadOnly = d.Bool("readOnly")
+		c.HasReadOnly, c.ReadOnly = true, d.Bool("readOnly")
 	}
 	return c
 }
 
 // AppendConnectRequest appends c.
 func AppendConnectRequest(b []byte, c ConnectRequest) []byte {
-	b = AppendInt(b, c.ProtocolVersion)
-	b = AppendLong(b, c.LastZxidSeen)
-	b = AppendInt(b, c.TimeoutMillis)
-	b = AppendLong(b, c.SessionID)
-	b = AppendBuffer(b, c.Password)
+	b = AppendLong(AppendInt(b, c.ProtocolVersion), c.LastZxidSeen)
+	b = AppendBuffer(AppendLong(AppendInt(b, c.TimeoutMillis), c.SessionID), c.Password)
 	if c.HasReadOnly {
 		b = AppendBool(b, c.ReadOnly)
 	}
@@ -57,15 +48,10 @@ type ConnectResponse struct {
 
 // ConnectResponse reads one. Password aliases the input.
 func (d *Decoder) ConnectResponse() ConnectResponse {
-	c := ConnectResponse{
-		ProtocolVersion: d.Int("protocolVersion"),
-		TimeoutMillis:   d.Int("timeOut"),
-		SessionID:       d.Long("sessionId"),
-		Password:        d.Buffer("passwd"),
-	}
+	c := ConnectResponse{ProtocolVersion: d.Int("protocolVersion")}
+	c.TimeoutMillis, c.SessionID, c.Password = d.Int("timeOut"), d.Long("sessionId"), d.Buffer("passwd")
 	if d.err == nil && d.Len() > 0 {
-		c.HasReadOnly = true
-		c.ReadOnly = d.Bool("readOnly")
+		c.HasReadOnly, c.ReadOnly = true, d.Bool("readOnly")
 	}
 	return c
 }
@@ -73,9 +59,7 @@ func (d *Decoder) ConnectResponse() ConnectResponse {
 // AppendConnectResponse appends c.
 func AppendConnectResponse(b []byte, c ConnectResponse) []byte {
 	b = AppendInt(b, c.ProtocolVersion)
-	b = AppendInt(b, c.TimeoutMillis)
-	b = AppendLong(b, c.SessionID)
-	b = AppendBuffer(b, c.Password)
+	b = AppendBuffer(AppendLong(AppendInt(b, c.TimeoutMillis), c.SessionID), c.Password)
 	if c.HasReadOnly {
 		b = AppendBool(b, c.ReadOnly)
 	}
@@ -158,20 +142,6 @@ func AppendStat(b []byte, s *Stat) []byte {
 // ID is an identity: a scheme and a name within it, such as "digest" and "user:hash".
 type ID struct {
 	Scheme, Name string
-	// NullScheme and NullName are set in a request if the string is null. Then the
-	// string is "".
-	NullScheme, NullName bool
-}
-
-// String returns text such as "{digest user:hash}".
-func (id ID) String() string {
-	if id.NullScheme {
-		id.Scheme = "null"
-	}
-	if id.NullName {
-		id.Name = "null"
-	}
-	return "{" + id.Scheme + " " + id.Name + "}"
 }
 
 // ACL grants permission bits to an ID.
@@ -183,7 +153,8 @@ type ACL struct {
 // aclMinLen is how many bytes the shortest ACL has: its permissions and the lengths of two strings.
 const aclMinLen = 12
 
-// ACLs reads a vector of ACLs. It returns nil for a null vector.
+// ACLs reads a vector of ACLs. It returns nil for a null vector. A null string becomes "", because
+// kazoo writes the empty id of scheme "auth" as null.
 func (d *Decoder) ACLs() []ACL {
 	n := d.Count("acl count", aclMinLen)
 	if n < 0 || d.err != nil {
@@ -191,10 +162,7 @@ func (d *Decoder) ACLs() []ACL {
 	}
 	out := make([]ACL, 0, n)
 	for range n {
-		a := ACL{Perms: d.Int("perms")}
-		a.ID.Scheme, a.ID.NullScheme = d.maybeString("scheme")
-		a.ID.Name, a.ID.NullName = d.maybeString("id")
-		out = append(out, a)
+		out = append(out, ACL{Perms: d.Int("perms"), ID: ID{Scheme: string(d.Buffer("scheme")), Name: string(d.Buffer("id"))}})
 	}
 	if d.err != nil {
 		return nil
@@ -209,9 +177,7 @@ func AppendACLs(b []byte, v []ACL) []byte {
 	}
 	b = AppendInt(b, int32(len(v)))
 	for _, a := range v {
-		b = AppendInt(b, a.Perms)
-		b = appendMaybe(b, a.ID.Scheme, a.ID.NullScheme)
-		b = appendMaybe(b, a.ID.Name, a.ID.NullName)
+		b = AppendString(AppendString(AppendInt(b, a.Perms), a.ID.Scheme), a.ID.Name)
 	}
 	return b
 }

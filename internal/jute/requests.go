@@ -1,192 +1,259 @@
 package jute
 
-// CreateRequest is the record of create, create2, createContainer and createTTL. Here and in the
-// records below, NullPath says that the path is null, which to a server is not the same as "".
-type CreateRequest struct {
-	Path  string
-	Data  []byte // nil is null
-	ACL   []ACL  // nil is a null vector
-	Flags int32  // a mode such as ModeEphemeral
-	TTL   int64  // in milliseconds; only createTTL sends it
-
-	NullPath bool
+// Request is the record of a request, or one operation of a multi. Op decides which of the other
+// fields the record has; the comments say of which operations they are.
+type Request struct {
+	Op      OpCode
+	Path    string
+	Data    []byte     // of creates and setData; of auth the secret; of sasl the token. Nil is null.
+	ACL     []ACL      // of creates and setACL. Nil is a null vector.
+	Flags   int32      // of creates, a mode such as ModeEphemeral
+	TTL     int64      // of createTTL, in milliseconds
+	Version int32      // of delete, check and setData; of setACL the aversion. -1 means any.
+	Watch   bool       // of exists, getData, getChildren and getChildren2
+	Kind    int32      // of addWatch, such as WatchPersistent; of checkWatches and removeWatches, such as WatcherAny
+	Scheme  string     // of auth
+	Since   int64      // of setWatches, the newest zxid that the client has seen
+	Watches [][]string // of setWatches, the paths with data, exist and child watches; of setWatches2 also persistent and recursive ones
+	Ops     []Request  // of multi and multiRead
 }
 
-// CreateRequest reads op's record. Data aliases the input. TTL is -1 unless op is createTTL.
-func (d *Decoder) CreateRequest(op OpCode) CreateRequest {
-	var r CreateRequest
-	r.Path, r.NullPath = d.maybeString("path")
-	r.Data, r.ACL, r.Flags, r.TTL = d.Buffer("data"), d.ACLs(), d.Int("flags"), -1
-	if op == OpCreateTTL {
-		r.TTL = d.Long("ttl")
+// field is a part of a record.
+type field struct {
+	read  func(*Decoder, *Request)
+	write func([]byte, *Request) []byte
+}
+
+var (
+	pathField = field{
+		func(d *Decoder, r *Request) { r.Path = d.String("path") },
+		func(b []byte, r *Request) []byte { return AppendString(b, r.Path) },
 	}
-	return r
-}
-
-// AppendCreateRequest appends r as op's record.
-func AppendCreateRequest(b []byte, op OpCode, r CreateRequest) []byte {
-	b = appendMaybe(b, r.Path, r.NullPath)
-	b = AppendBuffer(b, r.Data)
-	b = AppendACLs(b, r.ACL)
-	b = AppendInt(b, r.Flags)
-	if op == OpCreateTTL {
-		b = AppendLong(b, r.TTL)
+	dataField = field{
+		func(d *Decoder, r *Request) { r.Data = d.Buffer("data") },
+		func(b []byte, r *Request) []byte { return AppendBuffer(b, r.Data) },
 	}
-	return b
-}
-
-// PathVersion is the record of delete and check. Version -1 means any version.
-type PathVersion struct {
-	Path     string
-	Version  int32
-	NullPath bool
-}
-
-// PathVersion reads one.
-func (d *Decoder) PathVersion() PathVersion {
-	var r PathVersion
-	r.Path, r.NullPath = d.maybeString("path")
-	r.Version = d.Int("version")
-	return r
-}
-
-// AppendPathVersion appends r.
-func AppendPathVersion(b []byte, r PathVersion) []byte {
-	return AppendInt(appendMaybe(b, r.Path, r.NullPath), r.Version)
-}
-
-// PathWatch is the record of exists, getData, getChildren and getChildren2.
-type PathWatch struct {
-	Path     string
-	Watch    bool
-	NullPath bool
-}
-
-// PathWatch reads one.
-func (d *Decoder) PathWatch() PathWatch {
-	var r PathWatch
-	r.Path, r.NullPath = d.maybeString("path")
-	r.Watch = d.Bool("watch")
-	return r
-}
-
-// AppendPathWatch appends r.
-func AppendPathWatch(b []byte, r PathWatch) []byte {
-	return AppendBool(appendMaybe(b, r.Path, r.NullPath), r.Watch)
-}
-
-// SetDataRequest is the record of setData. Version -1 means any version. Nil Data is null.
-type SetDataRequest struct {
-	Path     string
-	Data     []byte
-	Version  int32
-	NullPath bool
-}
-
-// SetDataRequest reads one. Data aliases the input.
-func (d *Decoder) SetDataRequest() SetDataRequest {
-	var r SetDataRequest
-	r.Path, r.NullPath = d.maybeString("path")
-	r.Data, r.Version = d.Buffer("data"), d.Int("version")
-	return r
-}
-
-// AppendSetDataRequest appends r.
-func AppendSetDataRequest(b []byte, r SetDataRequest) []byte {
-	return AppendInt(AppendBuffer(appendMaybe(b, r.Path, r.NullPath), r.Data), r.Version)
-}
-
-// SetACLRequest is the record of setACL. Version is the aversion that the node must have; -1 means
-// any.
-type SetACLRequest struct {
-	Path     string
-	ACL      []ACL
-	Version  int32
-	NullPath bool
-}
-
-// SetACLRequest reads one.
-func (d *Decoder) SetACLRequest() SetACLRequest {
-	var r SetACLRequest
-	r.Path, r.NullPath = d.maybeString("path")
-	r.ACL, r.Version = d.ACLs(), d.Int("version")
-	return r
-}
-
-// AppendSetACLRequest appends r.
-func AppendSetACLRequest(b []byte, r SetACLRequest) []byte {
-	return AppendInt(AppendACLs(appendMaybe(b, r.Path, r.NullPath), r.ACL), r.Version)
-}
-
-// AuthRequest is the record of auth. Nil Auth is null.
-type AuthRequest struct {
-	Type       int32
-	Scheme     string
-	Auth       []byte
-	NullScheme bool // then Scheme is ""
-}
-
-// AuthRequest reads one. Auth aliases the input.
-func (d *Decoder) AuthRequest() AuthRequest {
-	r := AuthRequest{Type: d.Int("type")}
-	r.Scheme, r.NullScheme = d.maybeString("scheme")
-	r.Auth = d.Buffer("auth")
-	return r
-}
-
-// AppendAuthRequest appends r.
-func AppendAuthRequest(b []byte, r AuthRequest) []byte {
-	return AppendBuffer(appendMaybe(AppendInt(b, r.Type), r.Scheme, r.NullScheme), r.Auth)
-}
-
-// SetWatchesRequest is the record of setWatches and setWatches2. Only setWatches2 has the two
-// Persistent lists. A nil list is null, and a nil string in a list is null.
-type SetWatchesRequest struct {
-	RelativeZxid                  int64
-	Data, Exist, Child            []*string
-	Persistent, PersistentRecurse []*string
-}
-
-// SetWatchesRequest reads op's record.
-func (d *Decoder) SetWatchesRequest(op OpCode) SetWatchesRequest {
-	r := SetWatchesRequest{RelativeZxid: d.Long("relativeZxid")}
-	r.Data, r.Exist, r.Child = d.NullStrings("dataWatches"), d.NullStrings("existWatches"), d.NullStrings("childWatches")
-	if op == OpSetWatches2 {
-		r.Persistent, r.PersistentRecurse = d.NullStrings("persistentWatches"), d.NullStrings("persistentRecursiveWatches")
+	aclField = field{
+		func(d *Decoder, r *Request) { r.ACL = d.ACLs() },
+		func(b []byte, r *Request) []byte { return AppendACLs(b, r.ACL) },
 	}
-	return r
+	flagsField = field{
+		func(d *Decoder, r *Request) { r.Flags = d.Int("flags") },
+		func(b []byte, r *Request) []byte { return AppendInt(b, r.Flags) },
+	}
+	ttlField = field{
+		func(d *Decoder, r *Request) { r.TTL = d.Long("ttl") },
+		func(b []byte, r *Request) []byte { return AppendLong(b, r.TTL) },
+	}
+	versionField = field{
+		func(d *Decoder, r *Request) { r.Version = d.Int("version") },
+		func(b []byte, r *Request) []byte { return AppendInt(b, r.Version) },
+	}
+	watchField = field{
+		func(d *Decoder, r *Request) { r.Watch = d.Bool("watch") },
+		func(b []byte, r *Request) []byte { return AppendBool(b, r.Watch) },
+	}
+	kindField = field{
+		func(d *Decoder, r *Request) { r.Kind = d.Int("kind") },
+		func(b []byte, r *Request) []byte { return AppendInt(b, r.Kind) },
+	}
+	// The server ignores the type of an auth.
+	schemeField = field{
+		func(d *Decoder, r *Request) { d.Int("type"); r.Scheme = d.String("scheme") },
+		func(b []byte, r *Request) []byte { return AppendString(AppendInt(b, 0), r.Scheme) },
+	}
+	sinceField = field{
+		func(d *Decoder, r *Request) { r.Since = d.Long("relativeZxid") },
+		func(b []byte, r *Request) []byte { return AppendLong(b, r.Since) },
+	}
+	// A single server ignores the members that join and leave, and the number of the configuration.
+	membersField = field{
+		func(d *Decoder, _ *Request) {
+			d.Buffer("joining")
+			d.Buffer("leaving")
+			d.Buffer("new")
+			d.Long("config")
+		},
+		func(b []byte, _ *Request) []byte {
+			return AppendLong(append(b, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"...), -1)
+		},
+	}
+	createFields = []field{pathField, dataField, aclField, flagsField}
+	readFields   = []field{pathField, watchField}
+	watchFields  = []field{pathField, kindField}
+)
+
+// lists is a field with n lists of watched paths. It writes a list that is nil, or missing at the end,
+// as an empty one.
+func lists(n int) field {
+	return field{
+		func(d *Decoder, r *Request) {
+			for range n {
+				r.Watches = append(r.Watches, d.Strings("watches"))
+			}
+		},
+		func(b []byte, r *Request) []byte {
+			for i := range n {
+				paths := []string{} // not null
+				if i < len(r.Watches) {
+					paths = append(paths, r.Watches[i]...)
+				}
+				b = AppendStrings(b, paths)
+			}
+			return b
+		},
+	}
 }
 
-// AppendSetWatchesRequest appends r as op's record.
-func AppendSetWatchesRequest(b []byte, op OpCode, r SetWatchesRequest) []byte {
-	b = AppendLong(b, r.RelativeZxid)
-	lists := [][]*string{r.Data, r.Exist, r.Child}
-	if op == OpSetWatches2 {
-		lists = append(lists, r.Persistent, r.PersistentRecurse)
+// fields has the parts of each record, in order. The records of multi and multiRead are lists of
+// operations; the records of operations that are not here are empty.
+var fields = map[OpCode][]field{
+	OpCreate:               createFields,
+	OpCreate2:              createFields,
+	OpCreateContainer:      createFields,
+	OpCreateTTL:            append(createFields, ttlField),
+	OpDelete:               {pathField, versionField},
+	OpCheck:                {pathField, versionField},
+	OpSetData:              {pathField, dataField, versionField},
+	OpSetACL:               {pathField, aclField, versionField},
+	OpExists:               readFields,
+	OpGetData:              readFields,
+	OpGetChildren:          readFields,
+	OpGetChildren2:         readFields,
+	OpGetACL:               {pathField},
+	OpGetAllChildrenNumber: {pathField},
+	OpGetEphemerals:        {pathField},
+	OpSync:                 {pathField},
+	OpAddWatch:             watchFields,
+	OpCheckWatches:         watchFields,
+	OpRemoveWatches:        watchFields,
+	OpSetWatches:           {sinceField, lists(3)},
+	OpSetWatches2:          {sinceField, lists(5)},
+	OpAuth:                 {schemeField, dataField},
+	OpSasl:                 {dataField},
+	OpReconfig:             {membersField},
+}
+
+// Request reads op's record into r. Data aliases the input.
+func (d *Decoder) Request(op OpCode, r *Request) {
+	*r = Request{Op: op}
+	for _, f := range fields[op] {
+		f.read(d, r)
 	}
-	for _, l := range lists {
-		b = AppendNullStrings(b, l)
+	if op == OpMulti || op == OpMultiRead {
+		r.Ops = d.operations()
+	}
+}
+
+// AppendRequest appends the record of r.
+func AppendRequest(b []byte, r *Request) []byte {
+	for _, f := range fields[r.Op] {
+		b = f.write(b, r)
+	}
+	if r.Op == OpMulti || r.Op == OpMultiRead {
+		for i := range r.Ops {
+			b = AppendRequest(AppendMultiHeader(b, MultiHeader{Op: r.Ops[i].Op, Err: -1}), &r.Ops[i])
+		}
+		b = AppendMultiEnd(b)
 	}
 	return b
 }
 
-// PathInt is the record of addWatch, checkWatches and removeWatches. N is a mode of addWatch, such
-// as WatchPersistent, or a kind of the other two, such as WatcherAny.
-type PathInt struct {
-	Path     string
-	N        int32
-	NullPath bool
+// inMulti are the operations that can be part of a multi. The value is true for reads, which only a
+// multiRead does.
+var inMulti = map[OpCode]bool{
+	OpCreate: false, OpCreate2: false, OpCreateContainer: false, OpCreateTTL: false, OpDelete: false, OpCheck: false, OpSetData: false,
+	OpGetData: true, OpGetChildren: true,
 }
 
-// PathInt reads one.
-func (d *Decoder) PathInt() PathInt {
-	var r PathInt
-	r.Path, r.NullPath = d.maybeString("path")
-	r.N = d.Int("mode")
-	return r
+// operations reads a multi's operations up to the end header. The error is ErrOp if an operation
+// cannot be part of a multi, or if reads and changes are mixed: the server refuses both.
+func (d *Decoder) operations() []Request {
+	var ops []Request
+	for {
+		off := d.off
+		h := d.MultiHeader()
+		if d.err != nil || h.Done {
+			break
+		}
+		reads, known := inMulti[h.Op]
+		if !known || len(ops) > 0 && reads != inMulti[ops[0].Op] {
+			d.fail(off, "type", ErrOp)
+			break
+		}
+		ops = append(ops, Request{})
+		d.Request(h.Op, &ops[len(ops)-1])
+	}
+	if d.err != nil {
+		return nil
+	}
+	return ops
 }
 
-// AppendPathInt appends r.
-func AppendPathInt(b []byte, r PathInt) []byte {
-	return AppendInt(appendMaybe(b, r.Path, r.NullPath), r.N)
+// Result is what a change or a read answers, alone or in a multi. Op decides which of the other
+// fields it has. It is OpError if an operation of a multi failed or was not done.
+type Result struct {
+	Op   OpCode
+	Err  Code
+	Path string // of creates
+	Data []byte // of getData
+	Stat Stat   // of all but create, delete and check
+}
+
+// AppendResult appends the record of r, without a header.
+func AppendResult(b []byte, r *Result) []byte {
+	switch r.Op {
+	case OpCreate:
+		return AppendString(b, r.Path)
+	case OpCreate2, OpCreateContainer, OpCreateTTL:
+		b = AppendString(b, r.Path)
+	case OpGetData:
+		b = AppendBuffer(b, r.Data)
+	case OpDelete, OpCheck:
+		return b
+	case OpError:
+		return AppendInt(b, int32(r.Err))
+	}
+	return AppendStat(b, &r.Stat)
+}
+
+// MultiResults reads the results of a multi up to the end header.
+func (d *Decoder) MultiResults() []Result {
+	var rs []Result
+	for {
+		off := d.off
+		h := d.MultiHeader()
+		if d.err != nil || h.Done {
+			break
+		}
+		r := Result{Op: h.Op, Err: h.Err}
+		switch h.Op {
+		case OpCreate:
+			r.Path = d.String("path")
+		case OpCreate2:
+			r.Path, r.Stat = d.String("path"), d.Stat()
+		case OpDelete, OpCheck:
+		case OpSetData:
+			r.Stat = d.Stat()
+		case OpError:
+			r.Err = Code(d.Int("err"))
+		default:
+			d.fail(off, "type", ErrOp)
+		}
+		rs = append(rs, r)
+	}
+	if d.err != nil {
+		return nil
+	}
+	return rs
+}
+
+// AppendMultiResult appends r with the header that it has in the answer to a multi. There all creates
+// with a Stat are create2's.
+func AppendMultiResult(b []byte, r *Result) []byte {
+	op := r.Op
+	if op == OpCreateContainer || op == OpCreateTTL {
+		op = OpCreate2
+	}
+	return AppendResult(AppendMultiHeader(b, MultiHeader{Op: op, Err: r.Err}), r)
 }

@@ -240,7 +240,7 @@ func (s *session) handshake(dialed net.Conn) (*conn, error) {
 // authenticate adds a credential to the session's connection.
 func authenticate(nc net.Conn, in *bufio.Reader, a Auth) error {
 	request := jute.AppendRequestHeader(make([]byte, jute.LenPrefix), jute.RequestHeader{Xid: jute.XidAuth, Op: jute.OpAuth})
-	request = jute.AppendAuthRequest(request, jute.AuthRequest{Scheme: a.Scheme, Auth: []byte(*a.credential)})
+	request = jute.AppendRequest(request, &jute.Request{Op: jute.OpAuth, Scheme: a.Scheme, Data: []byte(*a.credential)})
 	jute.SealFrame(request)
 	if _, err := nc.Write(request); err != nil {
 		return &handshakeError{err}

@@ -71,12 +71,7 @@ func parseSnapshot(ctx context.Context, file dataFile, s *stream, progress func(
 func (snap *snapshot) body(ctx context.Context, s *stream, progress func(int)) error {
 	s.header()
 	for range s.count("number of sessions") {
-		s.record(func(d *jute.Decoder) {
-			id := d.Long("a session's id")
-			if d.Int("a session's timeout"); d.Err() == nil {
-				snap.tree.OpenSession(id)
-			}
-		})
+		s.record(func(d *jute.Decoder) { d.Long("a session's id"); d.Int("a session's timeout") })
 		if s.err != nil {
 			return s.err
 		}

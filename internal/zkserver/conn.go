@@ -34,7 +34,7 @@ const readBuffer = 16 << 10
 func newConn(s *Server, nc net.Conn) *conn {
 	c := &conn{
 		s: s, nc: nc, br: bufio.NewReaderSize(nc, readBuffer),
-		out: newOutQueue(nc, s.opt.MaxQueue), ids: identitiesOf(nc),
+		out: newOutQueue(nc, maxQueue), ids: identitiesOf(nc),
 	}
 	if s.opt.Super {
 		c.addIdentity(ztree.Super)
@@ -64,11 +64,6 @@ func (c *conn) serve() {
 			// The replies that are queued already are still sent.
 			c.out.silence()
 			_ = c.out.flush() // the connection is ending either way
-			return
-		}
-		if c.req.stopReading {
-			_ = c.out.flush() // whether or not the client reads
-			<-c.out.done
 			return
 		}
 	}

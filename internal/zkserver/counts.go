@@ -15,16 +15,11 @@ type Counts struct {
 	// Writes are requests that could have changed the tree. 0 proves that no client wrote
 	// anything.
 	Writes int64
-	// Failed are the reads and writes that were answered with an error.
-	Failed int64
 	// ByOp counts all requests by kind, pings too.
 	ByOp map[jute.OpCode]int64
 }
 
-// counts is guarded by Server.mu.
-type counts struct{ Counts }
-
-func (c *counts) add(op jute.OpCode, code jute.Code) {
+func (c *Counts) add(op jute.OpCode) {
 	if c.ByOp == nil {
 		c.ByOp = map[jute.OpCode]int64{}
 	}
@@ -38,16 +33,13 @@ func (c *counts) add(op jute.OpCode, code jute.Code) {
 	} else {
 		c.Reads++
 	}
-	if code != jute.OK {
-		c.Failed++
-	}
 }
 
 // Counts returns how many requests clients have sent. The caller may change its map.
 func (s *Server) Counts() Counts {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := s.counts.Counts
+	c := s.counts
 	c.ByOp = maps.Clone(c.ByOp)
 	return c
 }
@@ -56,5 +48,5 @@ func (s *Server) Counts() Counts {
 func (s *Server) ResetCounts() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.counts = counts{}
+	s.counts = Counts{}
 }

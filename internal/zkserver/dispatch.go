@@ -4,80 +4,56 @@ import (
 	"mrtq/internal/jute"
 )
 
-// request is one operation: what was decoded, and the answer.
+// request is one request of a client, and the answer.
 type request struct {
+	jute.Request
 	payload []byte
 	d       jute.Decoder
+	c       *conn
+	xid     int32
 
-	c    *conn
-	xid  int32
-	op   jute.OpCode
-	path string // for the log and for faults; a summary for a multi
-
-	// op decides which one of these is filled.
-	create  jute.CreateRequest
-	version jute.PathVersion
-	watch   jute.PathWatch
-	set     jute.SetDataRequest
-	setACL  jute.SetACLRequest
-	auth    jute.AuthRequest
-	watches jute.SetWatchesRequest
-	pathInt jute.PathInt
-	ops     []jute.MultiOp
-	prefix  *string
-
-	noPath bool // the path is null, but the server can do nothing without one
-
-	body        []byte // the reply's record, appended by run
-	last        bool   // the connection ends after this request
-	noReply     bool   // send no reply
-	stopReading bool   // the server reads nothing more from this connection
-	zxid        int64  // for the reply's header, if not the server's
+	body    []byte // the reply's record, appended by run
+	last    bool   // the connection ends after this request
+	noReply bool   // send no reply
+	zxid    int64  // for the reply's header, if not the server's
 }
 
-// operation says how to read and do one kind of request. The caller of run holds
-// Server.mu.
-type operation struct {
-	decode func(*request)
-	run    func(*Server, *request) error
-}
-
-// operations has every operation that a client can send. TestEveryOperationIsThere checks that
-// the table is complete.
-var operations map[jute.OpCode]operation
+// operations says how to do each kind of request that a client can send. The caller holds Server.mu.
+// TestEveryOperationIsThere checks that the table is complete.
+var operations map[jute.OpCode]func(*Server, *request) error
 
 func init() {
-	operations = map[jute.OpCode]operation{
-		jute.OpCreate:               {decodeCreate, (*Server).create},
-		jute.OpCreate2:              {decodeCreate, (*Server).create},
-		jute.OpCreateContainer:      {decodeCreate, (*Server).create},
-		jute.OpCreateTTL:            {decodeCreate, (*Server).create},
-		jute.OpDelete:               {decodeVersion, (*Server).delete},
-		jute.OpDeleteContainer:      {decodeNothing, (*Server).deleteContainer},
-		jute.OpSetData:              {decodeSet, (*Server).setData},
-		jute.OpSetACL:               {decodeSetACL, (*Server).setACL},
-		jute.OpCheck:                {decodeVersion, (*Server).check},
-		jute.OpMulti:                {decodeMulti, (*Server).multi},
-		jute.OpMultiRead:            {decodeMulti, (*Server).multiRead},
-		jute.OpReconfig:             {decodeReconfig, (*Server).reconfig},
-		jute.OpExists:               {decodeWatch, (*Server).exists},
-		jute.OpGetData:              {decodeWatch, (*Server).getData},
-		jute.OpGetChildren:          {decodeWatch, (*Server).getChildren},
-		jute.OpGetChildren2:         {decodeWatch, (*Server).getChildren},
-		jute.OpGetACL:               {decodePath, (*Server).getACL},
-		jute.OpGetAllChildrenNumber: {decodePath, (*Server).getAllChildrenNumber},
-		jute.OpGetEphemerals:        {decodePrefix, (*Server).getEphemerals},
-		jute.OpSync:                 {decodePrefix, (*Server).sync},
-		jute.OpSetWatches:           {decodeSetWatches, (*Server).setWatches},
-		jute.OpSetWatches2:          {decodeSetWatches, (*Server).setWatches},
-		jute.OpAddWatch:             {decodePathInt, (*Server).addWatch},
-		jute.OpCheckWatches:         {decodePathInt, (*Server).checkWatches},
-		jute.OpRemoveWatches:        {decodePathInt, (*Server).removeWatches},
-		jute.OpPing:                 {decodeNothing, (*Server).ping},
-		jute.OpAuth:                 {decodeAuth, (*Server).auth},
-		jute.OpSasl:                 {decodeSasl, (*Server).sasl},
-		jute.OpWhoAmI:               {decodeNothing, (*Server).whoAmI},
-		jute.OpCloseSession:         {decodeNothing, (*Server).closeSession},
+	operations = map[jute.OpCode]func(*Server, *request) error{
+		jute.OpCreate:               (*Server).change,
+		jute.OpCreate2:              (*Server).change,
+		jute.OpCreateContainer:      (*Server).change,
+		jute.OpCreateTTL:            (*Server).change,
+		jute.OpDelete:               (*Server).change,
+		jute.OpDeleteContainer:      (*Server).deleteContainer,
+		jute.OpSetData:              (*Server).change,
+		jute.OpSetACL:               (*Server).change,
+		jute.OpCheck:                (*Server).change,
+		jute.OpMulti:                (*Server).multi,
+		jute.OpMultiRead:            (*Server).multiRead,
+		jute.OpReconfig:             (*Server).reconfig,
+		jute.OpExists:               (*Server).exists,
+		jute.OpGetData:              (*Server).getData,
+		jute.OpGetChildren:          (*Server).getChildren,
+		jute.OpGetChildren2:         (*Server).getChildren,
+		jute.OpGetACL:               (*Server).getACL,
+		jute.OpGetAllChildrenNumber: (*Server).getAllChildrenNumber,
+		jute.OpGetEphemerals:        (*Server).getEphemerals,
+		jute.OpSync:                 (*Server).sync,
+		jute.OpSetWatches:           (*Server).setWatches,
+		jute.OpSetWatches2:          (*Server).setWatches,
+		jute.OpAddWatch:             (*Server).addWatch,
+		jute.OpCheckWatches:         (*Server).checkWatches,
+		jute.OpRemoveWatches:        (*Server).removeWatches,
+		jute.OpPing:                 (*Server).ping,
+		jute.OpAuth:                 (*Server).auth,
+		jute.OpSasl:                 (*Server).sasl,
+		jute.OpWhoAmI:               (*Server).whoAmI,
+		jute.OpCloseSession:         (*Server).closeSession,
 	}
 }
 
@@ -91,12 +67,10 @@ func (c *conn) handle() bool {
 	if r.d.Err() != nil {
 		return false
 	}
-	r.xid, r.op = h.Xid, h.Op
-	op, known := operations[r.op]
-	if known {
-		op.decode(r)
-	}
-	if r.d.Err() != nil && (r.op == jute.OpAuth || r.op == jute.OpSasl) {
+	r.xid = h.Xid
+	r.d.Request(h.Op, &r.Request)
+	run, known := operations[r.Op]
+	if r.d.Err() != nil && (r.Op == jute.OpAuth || r.Op == jute.OpSasl) {
 		return false
 	}
 	// Leave room for what comes before the record, so that the packet is built
@@ -125,20 +99,20 @@ func (c *conn) handle() bool {
 		err, r.last, r.zxid = jute.Unimplemented, true, -1
 	case action.kind == refuse:
 		err = action.code
-	case r.d.Err() != nil, r.noPath:
+	case r.d.Err() != nil:
 		err = s.malformed(r)
 	default:
 		s.current = c
-		err = op.run(s, r)
+		err = run(s, r)
 		s.current = nil
 	}
 	code := jute.CodeOf(err)
-	s.counts.add(r.op, code)
+	s.counts.add(r.Op)
 	switch {
 	case action.kind == cutAfter:
 		s.log.add(r.entry("cut after", code))
 		return false
-	case r.op != jute.OpPing && r.op != jute.OpCloseSession:
+	case r.Op != jute.OpPing && r.Op != jute.OpCloseSession:
 		s.log.add(r.entry("", code))
 	}
 	if !r.noReply {
@@ -154,10 +128,10 @@ func (c *conn) send(code jute.Code) {
 	if r.zxid != 0 {
 		h.Zxid = r.zxid
 	}
-	if r.op == jute.OpPing {
+	if r.Op == jute.OpPing {
 		h.Xid = jute.XidPing
 	}
-	if r.op == jute.OpAuth || r.op == jute.OpSasl {
+	if r.Op == jute.OpAuth || r.Op == jute.OpSasl {
 		h.Zxid = 0
 	}
 	// Write the header into the room that was kept for it.
@@ -174,7 +148,7 @@ func (c *conn) send(code jute.Code) {
 // malformed answers a request whose record could not be read. Every change but reconfig has then
 // used up a zxid, because the server takes the zxid before it reads the record.
 func (s *Server) malformed(r *request) error {
-	if r.op.Changes() && r.op != jute.OpReconfig {
+	if r.Op.Changes() && r.Op != jute.OpReconfig {
 		s.nextTx()
 	}
 	return jute.MarshallingError

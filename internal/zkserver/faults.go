@@ -49,38 +49,32 @@ const (
 	hold
 )
 
-// CutBefore returns an action that ends the connection instead of doing the operation. The server
-// first sends the replies to earlier operations.
+// The actions and conditions below are public in package harness/minizk, which says what they do.
+
+// CutBefore ends the connection instead of doing the operation.
 func CutBefore() Action { return Action{kind: cutBefore} }
 
-// CutAfter returns an action that does the operation and then ends the connection. This client
-// gets no reply, and no notification that the operation caused, so it cannot know whether the
-// operation was done.
+// CutAfter does the operation and then ends the connection, without a reply.
 func CutAfter() Action { return Action{kind: cutAfter} }
 
-// Refuse returns an action that answers with code instead of doing the operation. It uses up no
-// zxid.
+// Refuse answers with code instead of doing the operation.
 func Refuse(code jute.Code) Action { return Action{kind: refuse, code: code} }
 
-// Delay returns an action that does the operation when d has passed on the server's clock. Only
-// Advance moves a manual clock. Later requests of the connection wait behind it, pings too.
+// Delay does the operation when d has passed on the server's clock.
 func Delay(d time.Duration) Action { return Action{kind: delay, delay: d} }
 
-// Hold returns an action that does the operation when gate is closed. Later requests of the
-// connection wait behind it, pings too.
+// Hold does the operation when gate is closed.
 func Hold(gate <-chan struct{}) Action { return Action{kind: hold, gate: gate} }
 
-// Changing is a condition for Fault.On. It selects the operations that could change the tree.
-// Opening and closing a session is not one.
+// Changing selects the operations that could change the tree.
 func Changing(o Op) bool { return o.Changes }
 
-// OnOp returns a condition for Fault.On that selects operations of the given kinds.
+// OnOp selects operations of the given kinds.
 func OnOp(codes ...jute.OpCode) func(Op) bool {
 	return func(o Op) bool { return slices.Contains(codes, o.Code) }
 }
 
-// OnPath returns a condition for Fault.On that selects operations on exactly this path, alone or
-// in a multi.
+// OnPath selects operations on exactly this path, alone or in a multi.
 func OnPath(path string) func(Op) bool {
 	return func(o Op) bool { return o.Path == path || slices.Contains(o.Paths, path) }
 }
@@ -156,15 +150,12 @@ func (l faultList) match(r *request) Action {
 }
 
 func (r *request) operation() Op {
-	op := Op{Code: r.op, Path: r.path, Changes: r.op.Changes() && r.op != jute.OpCloseSession}
+	op := Op{Code: r.Op, Path: r.Path, Changes: r.Op.Changes() && r.Op != jute.OpCloseSession}
 	if r.c.session != nil {
 		op.Session = r.c.session.id
 	}
-	if r.op == jute.OpMulti || r.op == jute.OpMultiRead {
-		op.Path = ""
-		for i := range r.ops {
-			op.Paths = append(op.Paths, r.ops[i].Path())
-		}
+	for i := range r.Ops {
+		op.Paths = append(op.Paths, r.Ops[i].Path)
 	}
 	return op
 }

@@ -1,7 +1,6 @@
 package zkserver
 
 import (
-	"cmp"
 	"fmt"
 	"net"
 	"slices"
@@ -20,14 +19,12 @@ var words = map[string]func(*Server) string{
 	"isro": func(*Server) string { return "rw" },
 	"srvr": func(s *Server) string { return versionLine() + s.summaryText() },
 	"stat": func(s *Server) string { return versionLine() + "Clients:\n" + s.clientsText() + "\n" + s.summaryText() },
-	"cons": func(s *Server) string { return s.clientsText() + "\n" },
 	"mntr": (*Server).monitorText,
-	"wchs": (*Server).watchText,
 	// kazoo sends this to learn the version. The rest of a real server's answer is about its Java.
 	"envi": func(*Server) string { return "Environment:\nzookeeper.version=" + Version + "\n" },
 }
 
-var refusedWords = []string{"conf", "crst", "dirs", "dump", "gtmk", "hash", "lead", "srst", "stmk", "wchc", "wchp"}
+var refusedWords = []string{"conf", "cons", "crst", "dirs", "dump", "gtmk", "hash", "lead", "srst", "stmk", "wchc", "wchp", "wchs"}
 
 func isWord(w string) bool { return words[w] != nil || slices.Contains(refusedWords, w) }
 
@@ -64,29 +61,15 @@ func (s *Server) summaryText() string {
 }
 
 func (s *Server) clientsText() string {
-	all := make([]*conn, 0, len(s.open))
+	var lines []string
 	for c := range s.open {
-		all = append(all, c)
+		lines = append(lines, fmt.Sprintf(" /%s[1](queued=0,recved=%d,sent=%d)\n", c.nc.RemoteAddr(), c.received, c.received))
 	}
-	slices.SortFunc(all, func(a, b *conn) int {
-		return cmp.Compare(a.nc.RemoteAddr().String(), b.nc.RemoteAddr().String())
-	})
-	var b strings.Builder
-	for _, c := range all {
-		fmt.Fprintf(&b, " /%s[%d](queued=0,recved=%d,sent=%d)\n", c.nc.RemoteAddr(), btoi(c.session != nil), c.received, c.received)
-	}
-	return b.String()
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
+	slices.Sort(lines)
+	return strings.Join(lines, "")
 }
 
 func (s *Server) monitorText() string {
-	watches, _, _ := s.tree.Watches()
 	n := s.received()
 	var b strings.Builder
 	for _, row := range []struct {
@@ -95,7 +78,7 @@ func (s *Server) monitorText() string {
 	}{
 		{"version", Version}, {"server_state", "standalone"}, {"uptime", time.Since(s.started).Milliseconds()},
 		{"znode_count", s.tree.Count()}, {"ephemerals_count", s.tree.Ephemerals()},
-		{"approximate_data_size", s.tree.Bytes()}, {"watch_count", watches},
+		{"approximate_data_size", s.tree.Bytes()}, {"watch_count", s.tree.Watches()},
 		{"num_alive_connections", len(s.open)}, {"global_sessions", len(s.sessions.byID)},
 		{"outstanding_requests", 0}, {"packets_received", n}, {"packets_sent", n},
 		{"min_latency", 0}, {"avg_latency", "0.0"}, {"max_latency", 0},
@@ -103,9 +86,4 @@ func (s *Server) monitorText() string {
 		fmt.Fprintf(&b, "zk_%s\t%v\n", row.key, row.value)
 	}
 	return b.String()
-}
-
-func (s *Server) watchText() string {
-	watches, paths, watchers := s.tree.Watches()
-	return fmt.Sprintf("%d connections watching %d paths\nTotal watches:%d\n", watchers, paths, watches)
 }

@@ -3,6 +3,7 @@ package zkserver
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -44,30 +45,49 @@ func (e Entry) String() string {
 	return s
 }
 
-// opLog keeps the last entries. Server.mu guards it.
+// opLog keeps the last entries: at least size of them. Server.mu guards it.
 type opLog struct {
-	ring []Entry
+	size int
+	list []Entry
 	n    int64
 }
-
-func newOpLog(size int) opLog { return opLog{ring: make([]Entry, 0, size)} }
 
 func (l *opLog) add(e Entry) {
 	l.n++
 	e.N = l.n
-	if len(l.ring) < cap(l.ring) {
-		l.ring = append(l.ring, e)
-		return
+	if len(l.list) >= 2*l.size {
+		l.list = append(l.list[:0], l.list[l.size:]...)
 	}
-	l.ring[int((l.n-1)%int64(len(l.ring)))] = e
+	l.list = append(l.list, e)
 }
 
 func (r *request) entry(note string, code jute.Code) Entry {
-	e := Entry{At: r.c.s.clock.now(), Op: r.op, Path: clip(r.path), Note: note, Err: code, Zxid: r.c.s.zxid}
+	e := Entry{At: r.c.s.clock.now(), Op: r.Op, Path: clip(r.subject()), Note: note, Err: code, Zxid: r.c.s.zxid}
 	if r.c.session != nil {
 		e.Session = r.c.session.id
 	}
 	return e
+}
+
+// summaryOps is how many operations of a multi the log names.
+const summaryOps = 8
+
+// subject is what the log has as a request's path. It never has the secret of an auth.
+func (r *request) subject() string {
+	if r.Op == jute.OpAuth {
+		return r.Scheme
+	}
+	if len(r.Ops) == 0 {
+		return r.Path
+	}
+	var parts []string
+	for i := range min(len(r.Ops), summaryOps) {
+		parts = append(parts, fmt.Sprintf("%s %s", r.Ops[i].Op, r.Ops[i].Path))
+	}
+	if len(r.Ops) > summaryOps {
+		parts = append(parts, fmt.Sprintf("… %d in all", len(r.Ops)))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // clipAt is how many bytes of a path the log keeps, because a path may be as
@@ -90,12 +110,8 @@ func clip(path string) string {
 func (s *Server) Log() []Entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	ring := s.log.ring
-	if len(ring) < cap(ring) {
-		return append([]Entry(nil), ring...)
-	}
-	at := int(s.log.n % int64(len(ring)))
-	return append(append([]Entry(nil), ring[at:]...), ring[:at]...)
+	list := s.log.list
+	return slices.Clone(list[max(0, len(list)-s.log.size):])
 }
 
 // WriteLog writes what Log returns to w, one entry on each line. The error is w's.

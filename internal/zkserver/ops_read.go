@@ -9,14 +9,14 @@ import (
 
 // watcher returns the connection if the request asks for a watch, or nil.
 func (r *request) watcher() ztree.Watcher {
-	if r.watch.Watch {
+	if r.Watch {
 		return r.c
 	}
 	return nil
 }
 
 func (s *Server) exists(r *request) error {
-	stat, err := s.tree.Exists(r.path, r.watcher())
+	stat, err := s.tree.Exists(r.Path, r.watcher())
 	if err == nil {
 		r.body = jute.AppendStat(r.body, &stat)
 	}
@@ -24,7 +24,7 @@ func (s *Server) exists(r *request) error {
 }
 
 func (s *Server) getData(r *request) error {
-	data, stat, err := s.tree.GetData(r.c.caller(), r.path, r.watcher())
+	data, stat, err := s.tree.GetData(r.c.caller(), r.Path, r.watcher())
 	if err == nil {
 		r.body = jute.AppendStat(jute.AppendBuffer(r.body, data), &stat)
 	}
@@ -32,11 +32,11 @@ func (s *Server) getData(r *request) error {
 }
 
 func (s *Server) getChildren(r *request) error {
-	body, stat, err := s.tree.AppendChildren(r.body, r.c.caller(), r.path, r.watcher())
+	body, stat, err := s.tree.AppendChildren(r.body, r.c.caller(), r.Path, r.watcher())
 	if err != nil {
 		return err
 	}
-	if r.op == jute.OpGetChildren2 {
+	if r.Op == jute.OpGetChildren2 {
 		body = jute.AppendStat(body, &stat)
 	}
 	r.body = body
@@ -44,7 +44,7 @@ func (s *Server) getChildren(r *request) error {
 }
 
 func (s *Server) getAllChildrenNumber(r *request) error {
-	n, err := s.tree.Descendants(r.c.caller(), r.path)
+	n, err := s.tree.Descendants(r.c.caller(), r.Path)
 	if err == nil {
 		r.body = jute.AppendInt(r.body, int32(n))
 	}
@@ -55,10 +55,10 @@ func (s *Server) getAllChildrenNumber(r *request) error {
 // prefix may end inside a name.
 func (s *Server) getEphemerals(r *request) error {
 	paths := s.tree.EphemeralsOf(r.c.session.id)
-	if trimmed := strings.TrimSpace(r.path); trimmed != "" && trimmed != "/" {
+	if trimmed := strings.TrimSpace(r.Path); trimmed != "" && trimmed != "/" {
 		kept := paths[:0]
 		for _, p := range paths {
-			if strings.HasPrefix(p, r.path) {
+			if strings.HasPrefix(p, r.Path) {
 				kept = append(kept, p)
 			}
 		}
@@ -69,7 +69,7 @@ func (s *Server) getEphemerals(r *request) error {
 }
 
 func (s *Server) getACL(r *request) error {
-	acls, stat, err := s.tree.GetACL(r.c.caller(), r.path)
+	acls, stat, err := s.tree.GetACL(r.c.caller(), r.Path)
 	if err == nil {
 		r.body = jute.AppendStat(jute.AppendACLs(r.body, acls), &stat)
 	}
@@ -81,29 +81,41 @@ func (s *Server) getACL(r *request) error {
 // limits the real server.
 const maxReply = 256 << 20
 
-// multiRead ends the connection of a client that asks for more than maxReply. It stops at a null
-// path, and answers with the results so far and an error in the header.
+// multiRead ends the connection of a client that asks for more than maxReply.
 func (s *Server) multiRead(r *request) error {
-	if len(r.ops) > 0 && r.ops[0].Op != jute.OpGetData && r.ops[0].Op != jute.OpGetChildren {
+	if len(r.Ops) > 0 && r.Ops[0].Op != jute.OpGetData && r.Ops[0].Op != jute.OpGetChildren {
 		r.body = jute.AppendMultiEnd(r.body)
 		return jute.MarshallingError
 	}
-	null := firstNull(r.ops)
-	body, ok := s.tree.AppendMultiRead(r.body, r.c.caller(), r.ops[:null], maxReply)
+	body, ok := s.tree.AppendMultiRead(r.body, r.c.caller(), r.Ops, maxReply)
 	if !ok {
 		r.noReply, r.last = true, true
 		return jute.SystemError
 	}
 	r.body = jute.AppendMultiEnd(body)
-	if null < len(r.ops) {
-		return jute.MarshallingError
-	}
 	return nil
 }
 
-// sync waits for nothing, because a single server is never behind. Any path
-// works, even null.
+// sync waits for nothing, because a single server is never behind. Any path works.
 func (s *Server) sync(r *request) error {
-	r.body = jute.AppendNullString(r.body, r.prefix)
+	r.body = jute.AppendString(r.body, r.Path)
 	return nil
 }
+
+func (s *Server) setWatches(r *request) error {
+	s.tree.SetWatches(&r.Request, r.c)
+	return nil
+}
+
+// addWatch answers with a record that is an error code, and always 0.
+func (s *Server) addWatch(r *request) error {
+	err := s.tree.AddWatch(&r.Request, r.c)
+	if err == nil {
+		r.body = jute.AppendInt(r.body, 0)
+	}
+	return err
+}
+
+func (s *Server) checkWatches(r *request) error { return s.tree.CheckWatch(&r.Request) }
+
+func (s *Server) removeWatches(r *request) error { return s.tree.RemoveWatch(&r.Request, r.c) }

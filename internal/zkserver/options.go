@@ -33,10 +33,6 @@ type Options struct {
 	// MaxBuffer is the longest packet that the server accepts, in bytes, like a real server's
 	// property jute.maxbuffer. 0 is jute.MaxBuffer.
 	MaxBuffer int
-	// MaxQueue limits the notifications that wait for a client that does not read, in bytes. If
-	// more wait, the server disconnects the client. 0 is 16 MiB. (Replies need no limit: the
-	// server stops reading from a client that does not read its replies.)
-	MaxQueue int
 	// TLS, if not nil, opens a second port for TLS, see Server.SecureAddr. Its clients have the
 	// same identities as clients of the first port, because there is no scheme x509.
 	TLS *tls.Config
@@ -58,7 +54,6 @@ const (
 	defaultMinTimeout        = 4 * time.Second
 	defaultMaxTimeout        = 40 * time.Second
 	defaultContainerInterval = time.Minute
-	defaultMaxQueue          = 16 << 20
 	defaultLogSize           = 1000
 )
 
@@ -78,9 +73,6 @@ func (o Options) withDefaults() (Options, error) {
 	if o.MaxBuffer == 0 {
 		o.MaxBuffer = jute.MaxBuffer
 	}
-	if o.MaxQueue == 0 {
-		o.MaxQueue = defaultMaxQueue
-	}
 	if o.LogSize == 0 {
 		o.LogSize = defaultLogSize
 	}
@@ -91,8 +83,8 @@ func (o Options) withDefaults() (Options, error) {
 		return o, fmt.Errorf("minizk: MinTimeout %v, MaxTimeout %v: want at least 1ms, and MaxTimeout not below MinTimeout", o.MinTimeout, o.MaxTimeout)
 	case o.ContainerInterval < 0:
 		return o, fmt.Errorf("minizk: ContainerInterval %v must not be negative", o.ContainerInterval)
-	case o.MaxBuffer < 0 || o.MaxQueue < 0 || o.LogSize < 0:
-		return o, fmt.Errorf("minizk: MaxBuffer %d, MaxQueue %d, LogSize %d: none may be negative", o.MaxBuffer, o.MaxQueue, o.LogSize)
+	case o.MaxBuffer < 0 || o.LogSize < 0:
+		return o, fmt.Errorf("minizk: MaxBuffer %d, LogSize %d: neither may be negative", o.MaxBuffer, o.LogSize)
 	case o.RealTime && !o.Now.IsZero():
 		return o, fmt.Errorf("minizk: Now (%v) and RealTime together: the machine's clock cannot be set", o.Now)
 	}

@@ -30,6 +30,10 @@ type outQueue struct {
 // larger ones.
 const keepBuffer = 256 << 10
 
+// maxQueue limits the notifications that wait for a client that does not read, in bytes. Replies need
+// no limit: the server stops reading from a client that does not read its replies.
+const maxQueue = 16 << 20
+
 func newOutQueue(nc net.Conn, limit int) *outQueue {
 	return &outQueue{nc: nc, limit: limit, push: make(chan struct{}, 1), done: make(chan struct{})}
 }

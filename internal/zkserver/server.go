@@ -37,11 +37,10 @@ type Server struct {
 	current   *conn // the connection whose request is being done
 	tree      *ztree.Tree
 	zxid      int64 // the last transaction's
-	skipped   int64 // how many zxids failed requests have used up since that transaction
 	sessions  sessionTable
 	clock     clock
 	faults    faultList
-	counts    counts
+	counts    Counts
 	log       opLog
 	started   time.Time
 	nextReap  time.Time // when to look next for container and TTL nodes to remove
@@ -63,7 +62,7 @@ func StartWith(opt Options, tree *ztree.Tree) (*Server, error) {
 		opt:     opt,
 		quit:    make(chan struct{}),
 		open:    map[*conn]struct{}{},
-		log:     newOpLog(opt.LogSize),
+		log:     opLog{size: opt.LogSize},
 		clock:   newClock(opt),
 		started: time.Now(),
 	}
@@ -232,8 +231,7 @@ func (s *Server) dropAll() {
 
 // nextTx takes the next zxid. The caller holds mu.
 func (s *Server) nextTx() ztree.Tx {
-	s.zxid += 1 + s.skipped
-	s.skipped = 0
+	s.zxid++
 	return ztree.Tx{Zxid: s.zxid, Time: s.clock.now().UnixMilli()}
 }
 

@@ -3,8 +3,8 @@ package ztree
 import (
 	"crypto/sha1"
 	"encoding/base64"
+	"net/netip"
 	"slices"
-	"strconv"
 	"strings"
 
 	"mrtq/internal/jute"
@@ -73,40 +73,19 @@ func validDigest(name string) bool {
 	return len(strings.Split(strings.TrimRight(name, ":"), ":")) == 2
 }
 
-// ipNet is an IPv4 address and how many of its bits matter.
-type ipNet struct {
-	addr uint32
-	bits int
-}
-
-func parseNet(s string) (ipNet, bool) {
-	host, width, cidr := strings.Cut(s, "/")
-	n := ipNet{bits: 32}
-	parts := strings.Split(host, ".")
-	if len(parts) != 4 {
-		return ipNet{}, false
+// parseNet reads an IPv4 address, or a network such as 10.0.0.0/8.
+func parseNet(s string) (netip.Prefix, bool) {
+	if !strings.Contains(s, "/") {
+		s += "/32"
 	}
-	for _, p := range parts {
-		b, err := strconv.Atoi(p)
-		if err != nil || b < 0 || b > 255 {
-			return ipNet{}, false
-		}
-		n.addr = n.addr<<8 | uint32(b)
-	}
-	if cidr {
-		var err error
-		if n.bits, err = strconv.Atoi(width); err != nil || n.bits < 0 || n.bits > 32 {
-			return ipNet{}, false
-		}
-	}
-	return n, true
+	n, err := netip.ParsePrefix(s)
+	return n, err == nil && n.Addr().Is4()
 }
 
 func matchIP(id, acl string) bool {
 	have, ok1 := parseNet(id)
 	want, ok2 := parseNet(acl)
-	mask := ^uint32(0) << (32 - want.bits)
-	return ok1 && ok2 && have.addr&mask == want.addr&mask
+	return ok1 && ok2 && want.Contains(have.Addr())
 }
 
 // Super is the identity to which no ACL applies. No client can claim it: only the server gives it.
@@ -140,68 +119,30 @@ func (l *accessList) allow(perms int32, ids []jute.ID) error {
 	return jute.NoAuth
 }
 
-// distinct removes duplicates from the list. The server compares each entry with those before it:
-// the permissions, then the scheme, then the name. If it has to compare a null, it fails with
-// MarshallingError.
-func distinct(acls []jute.ACL) ([]jute.ACL, error) {
-	if len(acls) < 2 {
-		return acls, nil
-	}
-	// A packet has room for 80,000 entries, so don't compare each with each.
-	type half struct {
-		perms  int32
-		scheme string
-	}
-	perms, schemes, whole := map[int32]bool{}, map[half]bool{}, make(map[jute.ACL]bool, len(acls))
-	out := make([]jute.ACL, 0, len(acls))
-	for _, a := range acls {
-		h := half{a.Perms, a.ID.Scheme}
-		switch {
-		case a.ID.NullScheme && perms[a.Perms], !a.ID.NullScheme && a.ID.NullName && schemes[h]:
-			return nil, jute.MarshallingError
-		case whole[a]:
-			continue
-		}
-		perms[a.Perms], whole[a] = true, true
-		if !a.ID.NullScheme {
-			schemes[h] = true
-		}
-		out = append(out, a)
-	}
-	return out, nil
-}
-
-// fixACL checks the list of a create or setACL, and replaces an entry with scheme "auth" by the
-// caller's own identities. The error is InvalidACL, or MarshallingError for a null that makes the
-// server fail.
+// fixACL checks the list of a create or setACL, removes duplicates, and replaces an entry with scheme
+// "auth" by the caller's own identities. The error is InvalidACL.
 func fixACL(acls []jute.ACL, ids []jute.ID) ([]jute.ACL, error) {
-	acls, err := distinct(acls)
-	if err != nil {
-		return nil, err
-	}
 	var out []jute.ACL
+	seen := map[jute.ACL]bool{} // a packet has room for 80,000 entries, so don't compare each with each
 	for _, a := range acls {
 		p, known := providers[a.ID.Scheme]
+		before := len(out)
 		switch {
-		case a.ID == anyone:
+		case seen[a]:
+			continue
+		case a.ID == anyone, known && p.valid(a.ID.Name):
 			out = append(out, a)
-		case a.ID.NullName && (known || a.ID.Scheme == anyone.Scheme):
-			return nil, jute.MarshallingError
 		case a.ID.Scheme == "auth":
-			before := len(out)
 			for _, id := range ids {
 				if providers[id.Scheme].authenticated {
 					out = append(out, jute.ACL{Perms: a.Perms, ID: id})
 				}
 			}
-			if len(out) == before {
-				return nil, jute.InvalidACL
-			}
-		case known && p.valid(a.ID.Name):
-			out = append(out, a)
-		default:
+		}
+		if len(out) == before {
 			return nil, jute.InvalidACL
 		}
+		seen[a] = true
 	}
 	if len(out) == 0 {
 		return nil, jute.InvalidACL

@@ -7,25 +7,13 @@ import (
 	"mrtq/internal/jute"
 )
 
-// Create creates a node. It returns the node's path, with the sequence number if the request asks
-// for one, and its Stat. The tree keeps r.Data and r.ACL. The checks are in the server's order,
-// because the order decides which error a request gets that has several mistakes.
-func (t *Tree) Create(tx Tx, who Caller, op jute.OpCode, r jute.CreateRequest) (string, jute.Stat, error) {
-	path, n, err := t.create(tx, who, op, r)
-	if err != nil {
-		return "", jute.Stat{}, err
-	}
-	t.commit()
-	return path, t.stat(n), nil
-}
-
-func (t *Tree) create(tx Tx, who Caller, op jute.OpCode, r jute.CreateRequest) (string, *node, error) {
-	m, err := t.createMode(op, r)
+// create returns the node's path, with the sequence number if the request asks for one. The checks
+// are in the server's order, because the order decides which error a request gets that has several
+// mistakes.
+func (t *Tree) create(tx Tx, who Caller, r *jute.Request) (string, *node, error) {
+	m, err := t.createMode(r)
 	if err != nil {
 		return "", nil, err
-	}
-	if r.NullPath {
-		return "", nil, jute.MarshallingError
 	}
 	path := r.Path
 	parentPath, _, err := split(path)
@@ -52,7 +40,7 @@ func (t *Tree) create(tx Tx, who Caller, op jute.OpCode, r jute.CreateRequest) (
 	if t.lookup(path) != nil {
 		return "", nil, jute.NodeExists
 	}
-	if t.kindOf(parent.owner) == kindEphemeral {
+	if kindOf(parent.owner) == kindEphemeral {
 		return "", nil, jute.NoChildrenForEph
 	}
 
@@ -62,7 +50,7 @@ func (t *Tree) create(tx Tx, who Caller, op jute.OpCode, r jute.CreateRequest) (
 		name:  strings.Clone(path[len(parentPath)+1:]),
 		data:  r.Data,
 		czxid: tx.Zxid, mzxid: tx.Zxid, pzxid: tx.Zxid, ctime: tx.Time, mtime: tx.Time,
-		owner: ownerFor(op, m, r.TTL, who.Session),
+		owner: ownerFor(r.Op, m, r.TTL, who.Session),
 		acl:   t.share(acls, parent.acl),
 	}
 	t.link(tx, path, parentPath, parent, n)
@@ -70,7 +58,7 @@ func (t *Tree) create(tx Tx, who Caller, op jute.OpCode, r jute.CreateRequest) (
 }
 
 // createMode checks flags and TTL against each other and against what the server allows.
-func (t *Tree) createMode(op jute.OpCode, r jute.CreateRequest) (mode, error) {
+func (t *Tree) createMode(r *jute.Request) (mode, error) {
 	m, ok := modes[r.Flags]
 	switch {
 	case !ok:
@@ -79,7 +67,7 @@ func (t *Tree) createMode(op jute.OpCode, r jute.CreateRequest) (mode, error) {
 		return m, jute.Unimplemented
 	case m.ttl && (r.TTL <= 0 || r.TTL > maxTTL):
 		return m, jute.BadArguments
-	case !m.ttl && op == jute.OpCreateTTL:
+	case !m.ttl && r.Op == jute.OpCreateTTL:
 		// If the time to live is negative, the real server accepts this and then exits. This
 		// tree always refuses it.
 		return m, jute.BadArguments
@@ -122,7 +110,7 @@ func (t *Tree) detach(path string, parent, n *node) {
 
 // own adds a new node to its owner's set.
 func (t *Tree) own(path string, n *node) {
-	switch t.kindOf(n.owner) {
+	switch kindOf(n.owner) {
 	case kindContainer:
 		t.containers[path] = n
 	case kindTTL:
@@ -137,7 +125,7 @@ func (t *Tree) own(path string, n *node) {
 
 // disown removes a deleted node from its owner's set.
 func (t *Tree) disown(path string, n *node) {
-	switch t.kindOf(n.owner) {
+	switch kindOf(n.owner) {
 	case kindContainer:
 		delete(t.containers, path)
 	case kindTTL:

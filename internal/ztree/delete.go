@@ -6,16 +6,7 @@ import (
 	"mrtq/internal/jute"
 )
 
-// Delete deletes a node without children.
-func (t *Tree) Delete(tx Tx, who Caller, r jute.PathVersion) error {
-	if err := t.delete(tx, who, r); err != nil {
-		return err
-	}
-	t.commit()
-	return nil
-}
-
-func (t *Tree) delete(tx Tx, who Caller, r jute.PathVersion) error {
+func (t *Tree) delete(tx Tx, who Caller, r *jute.Request) error {
 	parentPath, _, err := split(r.Path)
 	if err != nil {
 		return err

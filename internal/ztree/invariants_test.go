@@ -21,7 +21,7 @@ func (t *Tree) broken() string {
 	walk = func(path string, n *node) string {
 		count++
 		bytes += int64(len(path) + len(n.data))
-		kinds[path], owners[path] = t.kindOf(n.owner), n.owner
+		kinds[path], owners[path] = kindOf(n.owner), n.owner
 		if n.kids == nil {
 			return ""
 		}
@@ -158,14 +158,14 @@ func TestManyChildren(t *testing.T) {
 	for round := range 2 {
 		for i := range 3*few - round {
 			zxid++
-			if _, _, err := tree.Create(Tx{Zxid: zxid}, Caller{}, jute.OpCreate, jute.CreateRequest{Path: path(i), ACL: all}); err != nil {
+			if _, err := tree.Do(Tx{Zxid: zxid}, Caller{}, &jute.Request{Op: jute.OpCreate, Path: path(i), ACL: all}); err != nil {
 				t.Fatal(err)
 			}
 			check(0, i+1)
 		}
 		for i := range 3*few - round {
 			zxid++
-			if err := tree.Delete(Tx{Zxid: zxid}, Caller{}, jute.PathVersion{Path: path(i), Version: -1}); err != nil {
+			if _, err := tree.Do(Tx{Zxid: zxid}, Caller{}, &jute.Request{Op: jute.OpDelete, Path: path(i), Version: -1}); err != nil {
 				t.Fatal(err)
 			}
 			check(i+1, 3*few-round)
@@ -193,20 +193,20 @@ func TestInvariants(t *testing.T) {
 		watcher := rapid.SampledFrom(watchers)
 		who := rapid.SampledFrom([]Caller{{Session: 1}, {Session: 2}})
 		tx := func() Tx { zxid++; return Tx{Zxid: zxid, Time: zxid} }
-		change := func(t *rapid.T) jute.MultiOp {
+		change := func(t *rapid.T) jute.Request {
 			p := path.Draw(t, "path")
 			switch rapid.IntRange(0, 4).Draw(t, "change") {
 			case 0:
-				return jute.MultiOp{Op: jute.OpDelete, Version: jute.PathVersion{Path: p, Version: -1}}
+				return jute.Request{Op: jute.OpDelete, Path: p, Version: -1}
 			case 1:
-				return jute.MultiOp{Op: jute.OpSetData, Set: jute.SetDataRequest{Path: p, Data: []byte(p), Version: -1}}
+				return jute.Request{Op: jute.OpSetData, Path: p, Data: []byte(p), Version: -1}
 			}
 			flags := rapid.Int32Range(0, 6).Draw(t, "flags")
 			op := map[int32]jute.OpCode{4: jute.OpCreateContainer, 5: jute.OpCreateTTL, 6: jute.OpCreateTTL}[flags]
 			if op == 0 {
 				op = jute.OpCreate
 			}
-			return jute.MultiOp{Op: op, Create: jute.CreateRequest{Path: p, ACL: all, Flags: flags, TTL: 5}}
+			return jute.Request{Op: op, Path: p, ACL: all, Flags: flags, TTL: 5}
 		}
 		whole := func(t *rapid.T) {
 			if b := tree.broken(); b != "" {
@@ -216,11 +216,11 @@ func TestInvariants(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"": whole,
 			"change": func(t *rapid.T) {
-				_, _ = tree.Multi(tx(), who.Draw(t, "who"), []jute.MultiOp{change(t)}) // it may fail
+				_, _ = tree.Multi(tx(), who.Draw(t, "who"), []jute.Request{change(t)}) // it may fail
 			},
 			"failing multi": func(t *rapid.T) {
 				ops := rapid.SliceOfN(rapid.Custom(change), 1, 6).Draw(t, "ops")
-				ops = append(ops, jute.MultiOp{Op: jute.OpCheck, Version: jute.PathVersion{Path: "/", Version: 99}})
+				ops = append(ops, jute.Request{Op: jute.OpCheck, Path: "/", Version: 99})
 				was, notified := tree.image(), watchers[0].notified+watchers[1].notified
 				rs, err := tree.Multi(tx(), who.Draw(t, "who"), ops)
 				if err != nil || len(rs) != len(ops) || rs[len(rs)-1].Op != jute.OpError {
@@ -246,12 +246,12 @@ func TestInvariants(t *testing.T) {
 				_, _, _ = tree.AppendChildren(nil, Caller{}, path.Draw(t, "path"), watcher.Draw(t, "watcher"))
 			},
 			"add watch": func(t *rapid.T) {
-				if err := tree.AddWatch(jute.PathInt{Path: path.Draw(t, "path"), N: rapid.Int32Range(0, 1).Draw(t, "mode")}, watcher.Draw(t, "watcher")); err != nil {
+				if err := tree.AddWatch(&jute.Request{Path: path.Draw(t, "path"), Kind: rapid.Int32Range(0, 1).Draw(t, "mode")}, watcher.Draw(t, "watcher")); err != nil {
 					t.Fatal(err)
 				}
 			},
 			"remove watch": func(t *rapid.T) {
-				_ = tree.RemoveWatch(jute.PathInt{Path: path.Draw(t, "path"), N: rapid.Int32Range(1, 3).Draw(t, "kind")}, watcher.Draw(t, "watcher"))
+				_ = tree.RemoveWatch(&jute.Request{Path: path.Draw(t, "path"), Kind: rapid.Int32Range(1, 3).Draw(t, "kind")}, watcher.Draw(t, "watcher"))
 			},
 			"forget": func(t *rapid.T) { tree.Forget(watcher.Draw(t, "watcher")) },
 			"load": func(t *rapid.T) {

@@ -81,7 +81,7 @@ func (l *Loader) place(path string) (*node, error) {
 	if n := parent.child(name); n != nil {
 		return n, nil
 	}
-	if l.t.kindOf(parent.owner) == kindEphemeral {
+	if kindOf(parent.owner) == kindEphemeral {
 		return nil, fmt.Errorf("%s: %w", path, znode.ErrEphemeralParent)
 	}
 	n := &node{name: strings.Clone(name), data: []byte{}, acl: openUnsafe}
@@ -113,7 +113,7 @@ func (l *Loader) fill(at *node, n znode.Node) error {
 	if n.Path == "/" {
 		return nil
 	}
-	if at.owner = s.EphemeralOwner; t.kindOf(at.owner) == kindEphemeral && at.kids != nil {
+	if at.owner = s.EphemeralOwner; kindOf(at.owner) == kindEphemeral && at.kids != nil {
 		return fmt.Errorf("%s/%s: %w", n.Path, at.kids.list[0].name, znode.ErrEphemeralParent)
 	}
 	t.own(n.Path, at)

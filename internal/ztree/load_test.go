@@ -28,14 +28,14 @@ func TestCounterStopsAtItsEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := []jute.ACL{{Perms: jute.PermAll, ID: anyone}}
+	create := &jute.Request{Op: jute.OpCreate, Path: "/q/n", ACL: []jute.ACL{{Perms: jute.PermAll, ID: anyone}}, Flags: jute.ModeSequential}
 	for i, want := range []string{"/q/n2147483646", "/q/n2147483647"} {
-		path, _, err := tree.Create(Tx{Zxid: int64(i + 1)}, Caller{}, jute.OpCreate, jute.CreateRequest{Path: "/q/n", ACL: all, Flags: jute.ModeSequential, TTL: -1})
-		if err != nil || path != want {
-			t.Fatalf("create %d: %s, %v, want %s", i, path, err, want)
+		res, err := tree.Do(Tx{Zxid: int64(i + 1)}, Caller{}, create)
+		if err != nil || res.Path != want {
+			t.Fatalf("create %d: %s, %v, want %s", i, res.Path, err, want)
 		}
 	}
-	_, _, err = tree.Create(Tx{Zxid: 3}, Caller{}, jute.OpCreate, jute.CreateRequest{Path: "/q/n", ACL: all, Flags: jute.ModeSequential, TTL: -1})
+	_, err = tree.Do(Tx{Zxid: 3}, Caller{}, create)
 	if err != jute.NodeExists {
 		t.Fatalf("third create: %v, want NodeExists", err)
 	}

@@ -1,7 +1,6 @@
 package ztree
 
 import (
-	"slices"
 	"strings"
 
 	"mrtq/internal/jute"
@@ -92,24 +91,6 @@ func (n *node) removeChild(c *node) {
 	}
 }
 
-// eachChild calls f with every child's name. The same operations always lead to the same order, so
-// that a failing test fails again. The order is neither sorted nor that of creation: the real
-// server has the order of a hash table, and code that relies on an order must not pass by luck.
-// eachChild goes from the middle to the beginning, then from the end to the middle, which suits the
-// processor's cache.
-func (n *node) eachChild(f func(name string)) {
-	if n.kids == nil {
-		return
-	}
-	middle := len(n.kids.list) / 2
-	for _, k := range slices.Backward(n.kids.list[:middle+1]) {
-		f(k.name)
-	}
-	for _, k := range slices.Backward(n.kids.list[middle+1:]) {
-		f(k.name)
-	}
-}
-
 // stat returns the node's Stat as a client sees it (DataNode.copyStat).
 func (t *Tree) stat(n *node) jute.Stat {
 	kids := int32(n.numChildren())
@@ -123,7 +104,7 @@ func (t *Tree) stat(n *node) jute.Stat {
 		s.Cversion = 2*n.cversion - s.NumChildren
 	}
 	// The owner codes of container and TTL nodes stay inside the server.
-	if t.kindOf(n.owner) == kindEphemeral {
+	if kindOf(n.owner) == kindEphemeral {
 		s.EphemeralOwner = n.owner
 	}
 	return s
@@ -152,6 +133,5 @@ func (t *Tree) lookup(path string) *node {
 
 // NodeSize is how many bytes of memory a node takes, besides its name and its data, on average in a
 // queue: the node itself, its places in its parent's list and map, and what the allocator rounds up.
-// TestMemoryOfAZnode of harness/minizk
-// measures it.
+// TestMemoryOfAZnode of harness/minizk measures it.
 const NodeSize = 200

@@ -12,23 +12,15 @@ import (
 //	0                     persistent
 //	0x8000000000000000    container
 //	0xff0000 + 40 bits    TTL in milliseconds
-//	0x800000 + 40 bits    TTL in milliseconds, by 3.5.3 and with emulate353TTLNodes
 //	anything else         the session of an ephemeral node
 //
-// A session's id begins with its server's number. So the sessions of servers 0xff and 0x80 look like
-// TTLs for some hours after their machine has started.
+// A session's id begins with its server's number, and a server whose configuration allows TTLs has a
+// number below 0xff.
 const (
 	ownerContainer int64 = math.MinInt64
 	ttlMark        int64 = -0x0100000000000000 // 0xff in the first byte
-	ttlTypeBits    int64 = 0x00ffff0000000000
 	maxTTL         int64 = 0xffffffffff
 )
-
-// looksLikeTTL reports whether an owner is a TTL's code, or the id of a session that looks like one.
-func looksLikeTTL(owner int64) bool {
-	mark := uint64(owner) >> 56
-	return (mark == 0xff || mark == 0x80) && owner&ttlTypeBits == 0
-}
 
 type ownerKind int
 
@@ -39,34 +31,16 @@ const (
 	kindTTL
 )
 
-func (t *Tree) kindOf(owner int64) ownerKind {
+func kindOf(owner int64) ownerKind {
 	switch {
 	case owner == 0:
 		return kindPersistent
 	case owner == ownerContainer:
 		return kindContainer
-	case looksLikeTTL(owner):
-		if _, session := t.oddSessions[owner]; !session {
-			return kindTTL
-		}
+	case owner&^maxTTL == ttlMark:
+		return kindTTL
 	}
 	return kindEphemeral
-}
-
-// OpenSession says that a session is open. The tree has to know it only if the session's id looks
-// like a TTL, which no id of this process's servers does.
-func (t *Tree) OpenSession(id int64) {
-	if !looksLikeTTL(id) {
-		return
-	}
-	t.oddSessions[id] = struct{}{}
-	// A snapshot may have nodes of a session that was opened later.
-	for path, n := range t.ttls {
-		if n.owner == id {
-			delete(t.ttls, path)
-			t.own(path, n)
-		}
-	}
 }
 
 func ttlOf(owner int64) int64 { return owner & maxTTL }

@@ -4,28 +4,13 @@ import (
 	"strings"
 
 	"mrtq/internal/jute"
+	"mrtq/internal/znode"
 )
 
-// validatePath refuses with BadArguments what ZooKeeper's PathUtils refuses. PathUtils checks
-// UTF-16 units, so it refuses all characters beyond the basic plane. It sees bytes that are not
-// UTF-8 as U+FFFD, and refuses that, too.
+// validatePath is [znode.ValidatePath] with the server's error, BadArguments.
 func validatePath(path string) error {
-	if path == "" || path[0] != '/' {
+	if znode.ValidatePath(path) != nil {
 		return jute.BadArguments
-	}
-	if path == "/" {
-		return nil
-	}
-	for _, name := range strings.Split(path[1:], "/") {
-		if name == "" || name == "." || name == ".." {
-			return jute.BadArguments
-		}
-	}
-	for _, r := range path {
-		switch {
-		case r <= 0x1f, r >= 0x7f && r <= 0x9f, r >= 0xd800 && r <= 0xf8ff, r >= 0xfff0:
-			return jute.BadArguments
-		}
 	}
 	return nil
 }

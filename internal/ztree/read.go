@@ -7,13 +7,13 @@ import (
 	"mrtq/internal/jute"
 )
 
-// readable finds a node that the caller may read.
-func (t *Tree) readable(who Caller, path string) (*node, error) {
+// permitted finds a node for which the caller has one of some permissions.
+func (t *Tree) permitted(who Caller, path string, perms int32) (*node, error) {
 	n := t.lookup(path)
 	if n == nil {
 		return nil, jute.NoNode
 	}
-	return n, n.acl.allow(jute.PermRead, who.IDs)
+	return n, n.acl.allow(perms, who.IDs)
 }
 
 // Exists returns a node's Stat. It needs no permission, and sets a watch whether or not the
@@ -34,7 +34,7 @@ func (t *Tree) Exists(path string, w Watcher) (jute.Stat, error) {
 
 // GetData returns a node's data, which must not be changed, and Stat. A nil watcher sets no watch.
 func (t *Tree) GetData(who Caller, path string, w Watcher) ([]byte, jute.Stat, error) {
-	n, err := t.readable(who, path)
+	n, err := t.permitted(who, path, jute.PermRead)
 	if err != nil {
 		return nil, jute.Stat{}, err
 	}
@@ -44,40 +44,33 @@ func (t *Tree) GetData(who Caller, path string, w Watcher) ([]byte, jute.Stat, e
 	return n.data, t.stat(n), nil
 }
 
-// AppendChildren appends the names of a node's children to b as a vector, and returns the
-// node's Stat. With many children, a separate list would double the work.
+// AppendChildren appends the names of a node's children to b as a vector, and returns the node's Stat.
+// The same operations always lead to the same order, so that a failing test fails again. The order is
+// not sorted: the real server has the order of a hash table, and code that relies on an order must not
+// pass by luck.
 func (t *Tree) AppendChildren(b []byte, who Caller, path string, w Watcher) ([]byte, jute.Stat, error) {
-	n, err := t.readable(who, path)
+	n, err := t.permitted(who, path, jute.PermRead)
 	if err != nil {
 		return b, jute.Stat{}, err
 	}
 	if w != nil {
 		t.child.add(path, w, watchOnce)
 	}
-	b = slices.Grow(b, n.listLength()+statLength)
 	b = jute.AppendInt(b, int32(n.numChildren()))
-	n.eachChild(func(name string) { b = jute.AppendString(b, name) })
-	return b, t.stat(n), nil
-}
-
-// statLength is the size of a Stat, in bytes, in a reply that has one after the
-// list.
-const statLength = 68
-
-// listLength estimates the bytes of the list of children from the first name, because
-// siblings have similar names.
-func (n *node) listLength() int {
-	if n.kids == nil {
-		return jute.LenPrefix
+	if n.kids != nil {
+		b = slices.Grow(b, len(n.kids.list)*(jute.LenPrefix+len(n.kids.list[0].name))) // siblings have similar names
+		for _, k := range slices.Backward(n.kids.list) {
+			b = jute.AppendString(b, k.name)
+		}
 	}
-	return jute.LenPrefix + len(n.kids.list)*(jute.LenPrefix+len(n.kids.list[0].name))
+	return b, t.stat(n), nil
 }
 
 // Descendants returns how many nodes are below path. The server counts the root twice, as "/" and
 // as "". So for "/" it subtracts two from the number of all nodes, but for "" only one, and so does
 // Descendants.
 func (t *Tree) Descendants(who Caller, path string) (int, error) {
-	n, err := t.readable(who, path)
+	n, err := t.permitted(who, path, jute.PermRead)
 	switch {
 	case err != nil:
 		return 0, err
@@ -86,33 +79,18 @@ func (t *Tree) Descendants(who Caller, path string) (int, error) {
 	case path == "":
 		return t.count - 1, nil
 	}
-	return n.descendants(), nil
-}
-
-// descendants has its own stack instead of recursion, because a hostile client may create a deep
-// tree.
-func (n *node) descendants() int {
-	total := 0
-	for stack := []*node{n}; len(stack) > 0; {
-		top := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		if top.kids == nil {
-			continue
-		}
-		total += len(top.kids.list)
-		stack = append(stack, top.kids.list...)
+	below := -1 // without the node itself
+	for range n.all(path) {
+		below++
 	}
-	return total
+	return below, nil
 }
 
 // GetACL returns a node's access list, which must not be changed, and Stat. The caller needs READ
 // or ADMIN. Without ADMIN, GetACL hides the hashes of digest identities.
 func (t *Tree) GetACL(who Caller, path string) ([]jute.ACL, jute.Stat, error) {
-	n := t.lookup(path)
-	if n == nil {
-		return nil, jute.Stat{}, jute.NoNode
-	}
-	if err := n.acl.allow(jute.PermRead|jute.PermAdmin, who.IDs); err != nil {
+	n, err := t.permitted(who, path, jute.PermRead|jute.PermAdmin)
+	if err != nil {
 		return nil, jute.Stat{}, err
 	}
 	acls := n.acl.acls

@@ -117,12 +117,10 @@ func (t *Tree) Replay(tx Tx, session int64, c *Change) error {
 		return t.replaySetData(tx, c)
 	case jute.OpSetACL:
 		return t.replaySetACL(tx, c)
-	case jute.OpCreateSession:
-		t.OpenSession(session)
 	case jute.OpCloseSession:
 		return t.replayCloseSession(tx, session, c.Paths)
 	}
-	return nil // error and check change nothing
+	return nil // createSession, error and check change nothing
 }
 
 // isSystem reports whether a path is one of the server's own nodes or below it. A server also
@@ -252,7 +250,6 @@ func (t *Tree) replayCloseSession(tx Tx, session int64, listed []string) error {
 			return err
 		}
 	}
-	delete(t.oddSessions, session)
 	return nil
 }
 

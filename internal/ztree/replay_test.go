@@ -48,29 +48,15 @@ func TestReplay(t *testing.T) {
 	})
 }
 
-// TestSessionsAndTTLs checks owners as servers make them: sessions of servers with every id
-// (SessionTrackerImpl.initializeNextSessionId), containers, and TTLs in both encodings.
-func TestSessionsAndTTLs(t *testing.T) {
-	tree := New()
-	for server := range int64(256) {
-		for _, up := range []uint64{1000, 3600000, 86400000, 1 << 34} { // of the machine, in milliseconds
-			id := int64(up<<24>>8) | server<<56
-			tree.OpenSession(id)
-			if kind := tree.kindOf(id); kind != kindEphemeral {
-				t.Errorf("session %x of server %d is of kind %d", uint64(id), server, kind)
-			}
-		}
-	}
-	for name, c := range map[string]struct {
-		owner int64
-		want  ownerKind
-	}{
-		"none": {0, kindPersistent}, "a container": {ownerContainer, kindContainer},
-		"the shortest TTL": {ttlMark | 1, kindTTL}, "the longest TTL": {ttlMark | maxTTL, kindTTL},
-		"a day, with emulate353TTLNodes": {-1<<63 | 86400000, kindTTL},
+// TestOwners checks owners as servers make them: sessions (SessionTrackerImpl.initializeNextSessionId),
+// containers and TTLs.
+func TestOwners(t *testing.T) {
+	for owner, want := range map[int64]ownerKind{
+		0: kindPersistent, ownerContainer: kindContainer, ttlMark | 1: kindTTL, ttlMark | maxTTL: kindTTL,
+		1<<56 | 1<<34<<16: kindEphemeral, 0x7f<<56 | 1000<<16: kindEphemeral, -2<<56 | 1000<<16: kindEphemeral,
 	} {
-		if got := tree.kindOf(c.owner); got != c.want {
-			t.Errorf("%s, %x, is of kind %d, want %d", name, uint64(c.owner), got, c.want)
+		if got := kindOf(owner); got != want {
+			t.Errorf("%x is of kind %d, want %d", uint64(owner), got, want)
 		}
 	}
 }

@@ -12,25 +12,17 @@ func nextVersion(have, want int32) (int32, error) {
 	return have + 1, nil
 }
 
-// SetData replaces a node's data, which the tree keeps, and returns its new Stat.
-func (t *Tree) SetData(tx Tx, who Caller, r jute.SetDataRequest) (jute.Stat, error) {
-	n, err := t.setData(tx, who, r)
-	if err != nil {
-		return jute.Stat{}, err
-	}
-	t.commit()
-	return t.stat(n), nil
-}
-
-func (t *Tree) setData(tx Tx, who Caller, r jute.SetDataRequest) (*node, error) {
-	if err := validatePath(r.Path); err != nil {
+// allowed finds the node of a request that changes it, if the caller has the permission for that.
+func (t *Tree) allowed(who Caller, path string, perm int32) (*node, error) {
+	if err := validatePath(path); err != nil {
 		return nil, err
 	}
-	n := t.lookup(r.Path)
-	if n == nil {
-		return nil, jute.NoNode
-	}
-	if err := n.acl.allow(jute.PermWrite, who.IDs); err != nil {
+	return t.permitted(who, path, perm)
+}
+
+func (t *Tree) setData(tx Tx, who Caller, r *jute.Request) (*node, error) {
+	n, err := t.allowed(who, r.Path, jute.PermWrite)
+	if err != nil {
 		return nil, err
 	}
 	version, err := nextVersion(n.version, r.Version)
@@ -48,45 +40,31 @@ func (t *Tree) setData(tx Tx, who Caller, r jute.SetDataRequest) (*node, error) 
 	return n, nil
 }
 
-// SetACL replaces a node's access list, which the tree keeps, and returns its new Stat. It
-// cannot be part of a multi.
-func (t *Tree) SetACL(who Caller, r jute.SetACLRequest) (jute.Stat, error) {
+func (t *Tree) setACL(who Caller, r *jute.Request) (*node, error) {
 	if err := validatePath(r.Path); err != nil {
-		return jute.Stat{}, err
+		return nil, err
 	}
 	acls, err := fixACL(r.ACL, who.IDs)
 	if err != nil {
-		return jute.Stat{}, err
+		return nil, err
 	}
-	n := t.lookup(r.Path)
-	if n == nil {
-		return jute.Stat{}, jute.NoNode
-	}
-	if err := n.acl.allow(jute.PermAdmin, who.IDs); err != nil {
-		return jute.Stat{}, err
+	n, err := t.allowed(who, r.Path, jute.PermAdmin)
+	if err != nil {
+		return nil, err
 	}
 	aversion, err := nextVersion(n.aversion, r.Version)
 	if err != nil {
-		return jute.Stat{}, err
+		return nil, err
 	}
 	n.aversion = aversion
 	n.acl = t.share(acls, n.acl)
-	return t.stat(n), nil
+	return n, nil
 }
 
-// Check compares a node's version with the request's, as part of a multi or alone. If they differ,
-// the error is BadVersion.
-func (t *Tree) Check(who Caller, r jute.PathVersion) error {
-	if err := validatePath(r.Path); err != nil {
-		return err
+func (t *Tree) check(who Caller, r *jute.Request) error {
+	n, err := t.allowed(who, r.Path, jute.PermRead)
+	if err == nil {
+		_, err = nextVersion(n.version, r.Version)
 	}
-	n := t.lookup(r.Path)
-	if n == nil {
-		return jute.NoNode
-	}
-	if err := n.acl.allow(jute.PermRead, who.IDs); err != nil {
-		return err
-	}
-	_, err := nextVersion(n.version, r.Version)
 	return err
 }

@@ -44,10 +44,9 @@ type Tree struct {
 	containers map[string]*node
 	ttls       map[string]*node
 
-	lists       map[string]*accessList // by their bytes, to share them
-	oddSessions map[int64]struct{}     // the open sessions whose ids look like TTLs
-	newest      int64                  // see Zxid
-	digest      *digest                // nil unless it is kept current
+	lists  map[string]*accessList // by their bytes, to share them
+	newest int64                  // see Zxid
+	digest *digest                // nil unless it is kept current
 
 	data, child watchTable
 
@@ -82,13 +81,12 @@ func New() *Tree {
 // Empty returns a tree without even a root, for Restore.
 func Empty() *Tree {
 	return &Tree{
-		ephemerals:  map[int64]map[string]struct{}{},
-		containers:  map[string]*node{},
-		ttls:        map[string]*node{},
-		lists:       map[string]*accessList{},
-		oddSessions: map[int64]struct{}{},
-		data:        newWatchTable(),
-		child:       newWatchTable(),
+		ephemerals: map[int64]map[string]struct{}{},
+		containers: map[string]*node{},
+		ttls:       map[string]*node{},
+		lists:      map[string]*accessList{},
+		data:       newWatchTable(),
+		child:      newWatchTable(),
 	}
 }
 

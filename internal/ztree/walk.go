@@ -1,7 +1,6 @@
 package ztree
 
 import (
-	"cmp"
 	"iter"
 	"slices"
 	"strings"
@@ -59,7 +58,7 @@ func (n *node) all(path string) iter.Seq[place] {
 	}
 }
 
-// visit is a step of a walk: to a node itself, or to what is below it.
+// visit is a step of a walk: to a node itself, or to what is below it. Then its path ends with a slash.
 type visit struct {
 	place
 	below bool
@@ -73,36 +72,18 @@ func (n *node) appendVisits(stack []visit, path string) []visit {
 	}
 	from := len(stack)
 	for _, k := range n.kids.list {
-		v := visit{place: place{path + "/" + k.name, k}}
-		if v.path == SystemRoot {
+		below := path + "/" + k.name + "/"
+		at := strings.TrimSuffix(below, "/")
+		if at == SystemRoot {
 			continue
 		}
-		stack = append(stack, v)
-		if v.below = true; k.kids != nil {
-			stack = append(stack, v)
+		stack = append(stack, visit{place{at, k}, false})
+		if k.kids != nil {
+			stack = append(stack, visit{place{below, k}, true})
 		}
 	}
-	slices.SortFunc(stack[from:], func(a, b visit) int { return b.compare(a) })
+	slices.SortFunc(stack[from:], func(a, b visit) int { return strings.Compare(b.path, a.path) })
 	return stack
-}
-
-func (v visit) compare(w visit) int {
-	both := min(len(v.n.name), len(w.n.name))
-	if c := strings.Compare(v.n.name[:both], w.n.name[:both]); c != 0 {
-		return c
-	}
-	return cmp.Compare(v.after(both), w.after(both))
-}
-
-// after is the byte at an index of the name, with a slash at its end if what is below comes next.
-func (v visit) after(i int) int {
-	switch {
-	case i < len(v.n.name):
-		return int(v.n.name[i])
-	case v.below:
-		return '/'
-	}
-	return -1
 }
 
 // node returns a node as Nodes yields it. lists has the ACLs that were converted before.

@@ -63,9 +63,6 @@ func (wt *watchTable) add(path string, w Watcher, m watchMode) {
 	paths[path] = struct{}{}
 }
 
-// watched reports whether path has a watch.
-func (wt *watchTable) watched(path string) bool { return len(wt.byPath[path]) > 0 }
-
 // remove removes one watch and reports whether there was one.
 func (wt *watchTable) remove(path string, w Watcher) bool {
 	m, ok := wt.byPath[path][w]
@@ -151,63 +148,47 @@ func (t *Tree) trigger(e *event) {
 }
 
 // AddWatch sets a persistent watch. If the mode is unknown, the error is MarshallingError, as in
-// the server. A null path is no error, but AddWatch keeps no such watch, because nothing ever
-// happens to a null path.
-func (t *Tree) AddWatch(r jute.PathInt, w Watcher) error {
-	m, ok := map[int32]watchMode{jute.WatchPersistent: watchPersistent, jute.WatchPersistentRecursive: watchRecursive}[r.N]
+// the server.
+func (t *Tree) AddWatch(r *jute.Request, w Watcher) error {
+	m, ok := map[int32]watchMode{jute.WatchPersistent: watchPersistent, jute.WatchPersistentRecursive: watchRecursive}[r.Kind]
 	if !ok {
 		return jute.MarshallingError
 	}
-	if !r.NullPath {
-		t.watchAll(r.Path, w, m)
-	}
+	t.watchAll(r.Path, w, m)
 	return nil
+}
+
+// tables are the tables with watches of a kind, or nil for an unknown kind.
+func (t *Tree) tables(kind int32) []*watchTable {
+	return map[int32][]*watchTable{
+		jute.WatcherChildren: {&t.child}, jute.WatcherData: {&t.data}, jute.WatcherAny: {&t.data, &t.child},
+	}[kind]
 }
 
 // CheckWatch returns nil if the path has a watch of the requested kind, and NoWatcher otherwise. It
-// does not matter who watches, as in the server (WatchManager.containsWatcher of 3.8). For a null
-// path the error is MarshallingError.
-func (t *Tree) CheckWatch(r jute.PathInt) error {
-	data, child, err := kinds(r.N)
-	if err == nil && r.NullPath {
+// does not matter who watches, as in the server (WatchManager.containsWatcher of 3.8). If the kind is
+// unknown, the error is MarshallingError.
+func (t *Tree) CheckWatch(r *jute.Request) error {
+	return found(t.tables(r.Kind), func(wt *watchTable) bool { return len(wt.byPath[r.Path]) > 0 })
+}
+
+// RemoveWatch removes w's watches of the requested kind from a path. Its errors are CheckWatch's.
+func (t *Tree) RemoveWatch(r *jute.Request, w Watcher) error {
+	return found(t.tables(r.Kind), func(wt *watchTable) bool { return wt.remove(r.Path, w) })
+}
+
+// found calls try for each table. The error is NoWatcher if it never returned true.
+func found(tables []*watchTable, try func(*watchTable) bool) error {
+	if tables == nil {
 		return jute.MarshallingError
 	}
-	if err == nil && !(data && t.data.watched(r.Path)) && !(child && t.child.watched(r.Path)) {
-		return jute.NoWatcher
+	err := error(jute.NoWatcher)
+	for _, wt := range tables {
+		if try(wt) {
+			err = nil
+		}
 	}
 	return err
-}
-
-// RemoveWatch removes w's watches of the requested kind from a path. The error is NoWatcher if
-// there were none.
-func (t *Tree) RemoveWatch(r jute.PathInt, w Watcher) error {
-	data, child, err := kinds(r.N)
-	if err != nil {
-		return err
-	}
-	if r.NullPath {
-		return jute.NoWatcher
-	}
-	removed := data && t.data.remove(r.Path, w)
-	if child && t.child.remove(r.Path, w) {
-		removed = true
-	}
-	if !removed {
-		return jute.NoWatcher
-	}
-	return nil
-}
-
-func kinds(kind int32) (data, child bool, err error) {
-	switch kind {
-	case jute.WatcherChildren:
-		return false, true, nil
-	case jute.WatcherData:
-		return true, false, nil
-	case jute.WatcherAny:
-		return true, true, nil
-	}
-	return false, false, jute.MarshallingError
 }
 
 // Forget removes all watches of a connection that has ended.
@@ -216,83 +197,54 @@ func (t *Tree) Forget(w Watcher) {
 	t.child.removeAll(w)
 }
 
-// Watches returns the number of watches, and of the paths and connections that have any.
-func (t *Tree) Watches() (watches, paths, watchers int) {
-	p, w := map[string]struct{}{}, map[Watcher]struct{}{}
-	for _, wt := range []*watchTable{&t.data, &t.child} {
-		watches += wt.count()
-		for path := range wt.byPath {
-			p[path] = struct{}{}
-		}
-		for who := range wt.byWatcher {
-			w[who] = struct{}{}
-		}
-	}
-	return watches, len(p), len(w)
-}
+// Watches returns the number of watches.
+func (t *Tree) Watches() int { return t.data.count() + t.child.count() }
 
 // SetWatches sets a client's watches again after it has reconnected. If the change that a watch
-// waits for has happened since relativeZxid, SetWatches notifies w at once and sets no watch. It
-// does not check access lists.
-//
-// The error is MarshallingError at the first list that is null, and at the first null path in a
-// list whose nodes are looked up. The watches before it have been set.
-func (t *Tree) SetWatches(op jute.OpCode, r jute.SetWatchesRequest, w Watcher) error {
+// waits for has happened since r.Since, SetWatches notifies w at once and sets no watch. It does not
+// check access lists.
+func (t *Tree) SetWatches(r *jute.Request, w Watcher) {
 	notify := func(kind int32, path string) {
 		w.Notify(jute.WatcherEvent{Type: kind, State: jute.StateConnected, Path: path})
 	}
-	lists := []struct {
-		paths []*string
-		null  bool // whether a null path is allowed
-		set   func(path string, n *node)
-	}{
-		{r.Data, false, func(p string, n *node) {
+	for i, set := range []func(path string, n *node){
+		func(p string, n *node) {
 			switch {
 			case n == nil:
 				notify(jute.EventDeleted, p)
-			case n.mzxid > r.RelativeZxid:
+			case n.mzxid > r.Since:
 				notify(jute.EventDataChanged, p)
 			default:
 				t.data.add(p, w, watchOnce)
 			}
-		}},
-		{r.Exist, false, func(p string, n *node) {
+		},
+		func(p string, n *node) {
 			if n != nil {
 				notify(jute.EventCreated, p)
 			} else {
 				t.data.add(p, w, watchOnce)
 			}
-		}},
-		{r.Child, false, func(p string, n *node) {
+		},
+		func(p string, n *node) {
 			switch {
 			case n == nil:
 				notify(jute.EventDeleted, p)
-			case n.pzxid > r.RelativeZxid:
+			case n.pzxid > r.Since:
 				notify(jute.EventChildrenChanged, p)
 			default:
 				t.child.add(p, w, watchOnce)
 			}
-		}},
-		{r.Persistent, true, func(p string, _ *node) { t.watchAll(p, w, watchPersistent) }},
-		{r.PersistentRecurse, true, func(p string, _ *node) { t.watchAll(p, w, watchRecursive) }},
-	}
-	if op == jute.OpSetWatches {
-		lists = lists[:3]
-	}
-	for _, l := range lists {
-		if l.paths == nil {
-			return jute.MarshallingError
+		},
+		func(p string, _ *node) { t.watchAll(p, w, watchPersistent) },
+		func(p string, _ *node) { t.watchAll(p, w, watchRecursive) },
+	} {
+		if i == len(r.Watches) {
+			return
 		}
-		for _, p := range l.paths {
-			switch {
-			case p != nil:
-				l.set(*p, t.lookup(*p))
-			case !l.null:
-				return jute.MarshallingError
-			}
+		for _, p := range r.Watches[i] {
+			set(p, t.lookup(p))
 		}
 	}
-	return nil
 }
 
 // watchAll sets a watch of both kinds.

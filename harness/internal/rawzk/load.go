@@ -12,38 +12,6 @@ import (
 // resultHeaderLen is the width of a [jute.MultiHeader], in bytes.
 const resultHeaderLen = 9
 
-// Pipeline sends n requests in batches of window and reads every reply. It does little more than
-// copy bytes, so that figures show the server's work and not the client's. It calls body for each
-// request, which appends the request's record to b. If a reply is not OK, Pipeline returns its error
-// and stops.
-func (c *Conn) Pipeline(n, window int, op jute.OpCode, body func(b []byte, i int) []byte) error {
-	var buf []byte
-	for done := 0; done < n; {
-		if err := c.SetDeadline(time.Now().Add(ioTimeout)); err != nil {
-			return err
-		}
-		batch := min(window, n-done)
-		buf = buf[:0]
-		for i := range batch {
-			start := len(buf)
-			buf = append(buf, make([]byte, jute.LenPrefix)...)
-			buf = jute.AppendRequestHeader(buf, jute.RequestHeader{Xid: int32(done + i + 1), Op: op})
-			buf = body(buf, done+i)
-			binary.BigEndian.PutUint32(buf[start:], uint32(len(buf)-start-jute.LenPrefix))
-		}
-		if _, err := c.Write(buf); err != nil {
-			return err
-		}
-		for range batch {
-			if err := c.skipReply(op == jute.OpMulti); err != nil {
-				return err
-			}
-		}
-		done += batch
-	}
-	return nil
-}
-
 // skipReply reads a reply and looks only at its header. For a multi it also looks at the header of
 // the first result, because only the results of a refused multi say that it was refused.
 func (c *Conn) skipReply(multi bool) error {

@@ -23,12 +23,12 @@ func TestStream(t *testing.T) {
 			if i > 0 {
 				path = fmt.Sprintf("%s/%d", root, i)
 			}
-			return jute.OpCreate, create(path)
+			return packet(create(path))
 		})
 		if err != nil {
 			t.Fatalf("window %d: %v", window, err)
 		}
-		reply, _, err := c.Do(jute.OpGetChildren, jute.AppendPathWatch(nil, jute.PathWatch{Path: root}))
+		reply, _, err := c.Do(packet(jute.Request{Op: jute.OpGetChildren, Path: root}))
 		if names := jute.NewDecoder(reply.Body).Strings("children"); err != nil || len(names) != 299 {
 			t.Errorf("window %d: %d children, %v", window, len(names), err)
 		}
@@ -39,25 +39,23 @@ func TestStream(t *testing.T) {
 // reply is OK. Null data, whose bytes look like a refusal, is no error.
 func TestStreamReportsRefusals(t *testing.T) {
 	s := start(t)
-	err := open(t, s).Stream(100, 10, func(i int) (jute.OpCode, []byte) { return jute.OpCreate, create("/twice") })
+	err := open(t, s).Stream(100, 10, func(i int) (jute.OpCode, []byte) { return packet(create("/twice")) })
 	if !errors.Is(err, jute.NodeExists) {
 		t.Errorf("got %v", err)
 	}
-	multi := func(path string) []byte {
-		return jute.AppendMultiOps(nil, []jute.MultiOp{{Op: jute.OpDelete, Version: jute.PathVersion{Path: path, Version: -1}}})
-	}
-	err = open(t, s).Stream(100, 10, func(i int) (jute.OpCode, []byte) { return jute.OpMulti, multi("/twice") })
+	multi := jute.Request{Op: jute.OpMulti, Ops: []jute.Request{{Op: jute.OpDelete, Path: "/twice", Version: -1}}}
+	err = open(t, s).Stream(100, 10, func(i int) (jute.OpCode, []byte) { return packet(multi) })
 	if err == nil || !strings.Contains(err.Error(), "it was refused") {
 		t.Errorf("got %v", err)
 	}
 	c := open(t, s)
 	if err := c.Stream(1, 1, func(int) (jute.OpCode, []byte) {
-		return jute.OpCreate, jute.AppendCreateRequest(nil, jute.OpCreate, jute.CreateRequest{Path: "/null", ACL: everybody})
+		return packet(jute.Request{Op: jute.OpCreate, Path: "/null", ACL: everybody})
 	}); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Stream(10, 3, func(int) (jute.OpCode, []byte) {
-		return jute.OpGetData, jute.AppendPathWatch(nil, jute.PathWatch{Path: "/null"})
+		return packet(jute.Request{Op: jute.OpGetData, Path: "/null"})
 	}); err != nil {
 		t.Error(err)
 	}
@@ -71,7 +69,7 @@ func TestStreamWithoutAServer(t *testing.T) {
 		if i == 500 {
 			s.Close()
 		}
-		return jute.OpGetData, jute.AppendPathWatch(nil, jute.PathWatch{Path: "/zookeeper"})
+		return packet(jute.Request{Op: jute.OpGetData, Path: "/zookeeper"})
 	})
 	if err == nil {
 		t.Error("no error")
@@ -80,9 +78,12 @@ func TestStreamWithoutAServer(t *testing.T) {
 
 var everybody = []jute.ACL{{Perms: jute.PermAll, ID: jute.ID{Scheme: "world", Name: "anyone"}}}
 
-func create(path string) []byte {
-	return jute.AppendCreateRequest(nil, jute.OpCreate, jute.CreateRequest{Path: path, Data: []byte("x"), ACL: everybody})
+func create(path string) jute.Request {
+	return jute.Request{Op: jute.OpCreate, Path: path, Data: []byte("x"), ACL: everybody}
 }
+
+// packet returns what a client sends for a request.
+func packet(r jute.Request) (jute.OpCode, []byte) { return r.Op, jute.AppendRequest(nil, &r) }
 
 func start(t *testing.T) *minizk.Server {
 	s, err := minizk.Start(minizk.Options{})
