@@ -128,3 +128,17 @@ func same(a, b string) bool {
 	bi, berr := os.Stat(b)
 	return aerr == nil && berr == nil && os.SameFile(ai, bi)
 }
+
+// NewestSnapshot is the path of the newest snapshot, which may be incomplete. It is "" if there is
+// none, or if the folders can't be read: [Read] says why.
+func (p Place) NewestSnapshot() string {
+	dir, _, err := p.folders()
+	if err != nil {
+		return ""
+	}
+	files, _ := list(dir, snapshotPrefix)
+	if len(files) == 0 {
+		return ""
+	}
+	return files[len(files)-1].path
+}
