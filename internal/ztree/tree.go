@@ -47,7 +47,6 @@ type Tree struct {
 	lists       map[string]*accessList // by their bytes, to share them
 	oddSessions map[int64]struct{}     // the open sessions whose ids look like TTLs
 	newest      int64                  // see Zxid
-	digest      *digest                // nil unless it is kept current
 
 	data, child watchTable
 
