@@ -26,7 +26,7 @@ func TestDataDir(t *testing.T) {
 	packings := []string{"gz"}
 	checks := flag.Lookup("rapid.checks")
 	if *torture {
-		packings = []string{"", "gz", "snappy"}
+		packings = []string{"", "gz"}
 	} else if checks.Value.String() == checks.DefValue { // each reads the whole tree after every program
 		if err := flag.Set("rapid.checks", "25"); err != nil {
 			t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 )
 
 // The names of a server's files: snapshot.ZXID, packed snapshot.ZXID.gz or
-// .snappy, and log.ZXID, in hexadecimal (Util.makeSnapshotName, makeLogName).
+// .snappy (which is refused), and log.ZXID, in hexadecimal (Util.makeSnapshotName, makeLogName).
 const (
 	snapshotPrefix = "snapshot"
 	logPrefix      = "log"

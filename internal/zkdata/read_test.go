@@ -129,6 +129,7 @@ func TestRefused(t *testing.T) {
 		kind  error
 		want  string
 	}{
+		{"snappy", with(files{"snapshot.6.snappy": jute("x")}), errors.ErrUnsupported, "DIR/snapshot.6.snappy: it is packed with snappy, which mrtq doesn't read; read the server itself"},
 		{"nothing", files{"x": jute("x")}, zkdata.ErrNoData, "DIR: it holds no file named snapshot.ZXID or log.ZXID; " + dataDir},
 		{"no log", with(files{"log.1": nil, "log.5": nil}), zkdata.ErrNoData, "DIR: it holds no transaction log (log.ZXID), so what came after snapshot.4 is not known; " + giveLogDir},
 		{"no snapshot", files{"log.5": usual()["log.5"]}, zkdata.ErrNoData, "DIR: it holds no snapshot, and the first log, log.5, is not from the beginning; give the server's dataDir, and if it has a dataLogDir that too: DIR,LOGDIR"},

@@ -3,8 +3,8 @@ package zkdata
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"mrtq/internal/jute"
@@ -40,7 +40,10 @@ func readSnapshot(ctx context.Context, file dataFile, progress func(int)) (*snap
 		return nil, err
 	}
 	defer f.Close()
-	r, err := unpacked(filepath.Base(file.path), f)
+	r, err := unpacked(file.path, f)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, unreadable(file.path, 0, err)
 	}
