@@ -24,7 +24,6 @@ var nameless = map[string]string{
 	"mrtq/migrate/internal/source.Node":    "read only: the legacy queue nodes of a Source",
 	"mrtq/migrate/internal/ledger.Hash":    "read and printed only: String gives it in hexadecimal",
 	"mrtq/migrate/internal/ledger.Release": "read only: the items of Run.Releases",
-	"mrtq/internal/sides.Forecast":         "for mrtq itself only: its zero value is right for others",
 	"mrtq/internal/zkconn.Address":         "OpenSide sets it",
 	"mrtq/internal/zkconn.Limit":           "migrate lacks a name for it",
 }

@@ -45,7 +45,7 @@ func (c Client) config(hosts []string) zkconn.Config {
 	cfg := zkconn.Config{
 		Address:        zkconn.Address{Servers: hosts},
 		SessionTimeout: sessionTimeout,
-		Eager:          true,
+		Refused:        time.Minute, // the server may be just starting
 	}
 	if c.TLS != nil {
 		cfg.TLS = &zkconn.TLS{CA: c.TLS.CA, Cert: c.TLS.Cert, Key: c.TLS.Key, ServerName: c.ServerName}

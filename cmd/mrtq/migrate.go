@@ -157,9 +157,9 @@ func (c *migrateCmd) carryOut(ctx context.Context, a *app, s pair) (res *migrate
 
 // jobsOf forecasts the memory that the jobs of a source take in a dump as TARGET: each has a
 // dozen znodes.
-func jobsOf(src *migrate.Source) sides.Forecast {
+func jobsOf(src *migrate.Source) int64 {
 	const znodes, bytes = 14, 2000
-	return sides.Of(int64(src.Len()*znodes), int64(src.Len()*bytes))
+	return sides.Memory(int64(src.Len()*znodes), int64(src.Len()*bytes))
 }
 
 // print prints what was done, even if the migration failed.

@@ -163,8 +163,9 @@ func (a *app) znodes(ctx context.Context, p place) (all iter.Seq2[znode.Node, er
 	return side.MarkUnreadable().WithACLs(zkconn.AllACLs).Walk(ctx, "/"), side.Close, nil
 }
 
-// openWritable opens a place for writing. adds is what the caller is going to create.
-func (a *app) openWritable(ctx context.Context, p place, packet int, adds sides.Forecast) (*migrate.WritableSide, error) {
+// openWritable opens a place for writing. adds is how many bytes of memory what the caller is going to create
+// takes.
+func (a *app) openWritable(ctx context.Context, p place, packet int, adds int64) (*migrate.WritableSide, error) {
 	opt, finish, err := a.options(p)
 	defer finish()
 	if err != nil {
@@ -203,7 +204,7 @@ func (a *app) onTarget(ctx context.Context, p place, do func(*migrate.WritableSi
 			return p.openError(err)
 		}
 	}
-	return a.onTargetOrNew(ctx, p, 0, sides.Forecast{}, do)
+	return a.onTargetOrNew(ctx, p, 0, 0, do)
 }
 
 // errUnchanged says that nothing was written to a target. Then a file is not written either,
@@ -212,7 +213,7 @@ var errUnchanged = errors.New("nothing was written")
 
 // onTargetOrNew is onTarget for a target that need not be there. adds is what is going to be
 // created. If do returns errUnchanged, that is no error.
-func (a *app) onTargetOrNew(ctx context.Context, p place, packet int, adds sides.Forecast, do func(*migrate.WritableSide) error) error {
+func (a *app) onTargetOrNew(ctx context.Context, p place, packet int, adds int64, do func(*migrate.WritableSide) error) error {
 	w, err := a.openWritable(ctx, p, packet, adds)
 	if err != nil {
 		return err

@@ -11,7 +11,6 @@ import (
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/screen"
-	"mrtq/internal/sides"
 	"mrtq/migrate"
 )
 
@@ -122,7 +121,7 @@ func (c *planCmd) make(ctx context.Context, a *app, s pair) (*migrate.Plan, erro
 // empty one.
 func (a *app) openTargetOrEmpty(ctx context.Context, p place) (at *migrate.Reader, done func(), err error) {
 	if p.File != "" {
-		w, err := a.openWritable(ctx, p, 0, sides.Forecast{})
+		w, err := a.openWritable(ctx, p, 0, 0)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -25,7 +25,7 @@ func TestDataDir(t *testing.T) {
 	if !*torture {
 		t.Skip("skipped: it runs only with -torture")
 	}
-	for _, packing := range []string{"", "gz", "snappy"} {
+	for _, packing := range []string{"", "gz"} {
 		t.Run("packing="+packing, func(t *testing.T) {
 			server := &realServer{reap: time.Hour, dataDir: t.TempDir(), more: map[string]string{
 				"snapCount": "12", "snapshot.compression.method": packing,

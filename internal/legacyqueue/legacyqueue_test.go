@@ -33,7 +33,7 @@ func TestMake(t *testing.T) {
 		t.Errorf("%d records, formats %v, statuses %v", records, formats, statuses)
 	}
 	again, err := Make(opt)
-	if err != nil || again.Hash("/") != tree.Hash("/") {
+	if err != nil || znode.Diff(tree, again, "/") != nil {
 		t.Errorf("the same options gave another queue (%v)", err)
 	}
 }

@@ -17,7 +17,7 @@ func golden(packing string) string { return filepath.Join("..", "zkdata", "testd
 // TestData: through the server, a data directory is what package zkdata reads. That it is also what
 // Apache's server had, TestGolden of zkdata tests.
 func TestData(t *testing.T) {
-	for _, packing := range []string{"plain", "gz", "snappy"} {
+	for _, packing := range []string{"plain", "gz"} {
 		var said []string
 		p := place(t, "snapshot:"+golden(packing))
 		s, err := sides.OpenSource(t.Context(), p, sides.Options{Say: func(news string) { said = append(said, news) }})

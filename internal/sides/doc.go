@@ -14,7 +14,7 @@
 //     the locks of the legacy workers. What the client creates has the time at which it was opened;
 //   - keeps the znodes' Stats, null data, containers and TTLs. A dump without Stats gets those of a
 //     tree that was just created ([znode.DefaultStat]);
-//   - holds the whole tree in memory: see [Forecast].
+//   - holds the whole tree in memory: see [MemoryError].
 //
 // ZooKeeper's own znodes (/zookeeper) are the server's. If a dump has any, they are kept aside and
 // written back with the dump.

@@ -28,7 +28,6 @@ func (l *local) config(opt Options) zkconn.Config {
 	return zkconn.Config{
 		Address:     zkconn.Address{Servers: []string{"memory:0"}, Chroot: l.chroot},
 		Dial:        l.server.Dial,
-		Eager:       true,          // it is there
 		MaxResponse: math.MaxInt32, // it is ours
 		Log:         opt.Config.Log,
 	}

@@ -21,8 +21,9 @@ type Options struct {
 	// Election is the path of an election in the file of a TARGET. What is below it is removed:
 	// the sessions of these migrators have ended. "" is none.
 	Election string
-	// Adds is what else will have to be in memory: the znodes that the caller is going to create.
-	Adds Forecast
+	// Adds is how many bytes of memory else will be taken, by the znodes that the caller is going to
+	// create. See [Memory].
+	Adds int64
 	// Memory is how many bytes of memory may be taken. 0 is what is free.
 	Memory int64
 	// Say is called with what an operator should know about a data directory.

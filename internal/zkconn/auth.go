@@ -34,9 +34,6 @@ func (a Auth) UserPassword() (user, password string) {
 // String hides the password.
 func (a Auth) String() string { return a.Scheme + ":…" }
 
-// GoString hides the password from %#v.
-func (a Auth) GoString() string { return a.String() }
-
 var errAuth = errors.New(`want lines of the form scheme:user:password, such as "digest:user:password"`)
 
 // ParseAuth reads credentials, one a line. It skips empty lines and lines that start

@@ -11,6 +11,7 @@ import (
 	"os"
 	"strings"
 	"syscall"
+	"time"
 
 	"mrtq/internal/jute"
 )
@@ -33,20 +34,14 @@ func (e *ConnectError) Unwrap() error { return e.Err }
 // TLS files or the credentials are wrong.
 func (e *ConnectError) Hopeless() bool { return hopeless(e.Err) }
 
-func (c Config) connectError(err error) *ConnectError {
-	return &ConnectError{Address: c.Address.String(), Err: err, Hint: hint(err, c.TLS != nil)}
-}
-
 // The causes that an attempt to connect fails with, beside those of package net.
 type (
 	// handshakeError says that a connection was accepted but gave no session.
 	handshakeError struct{ err error }
 	// tlsError says that a TLS handshake failed on this side.
 	tlsError struct{ err error }
-	// protocolError says that an answer is neither ZooKeeper's nor TLS.
-	protocolError struct{ begins []byte }
-	// mistakenError says that a port speaks TLS and the client doesn't, or the reverse.
-	mistakenError struct{ tls bool }
+	// protocolError says that an answer, which begins with these bytes, is not ZooKeeper's.
+	protocolError string
 )
 
 func (e *handshakeError) Error() string {
@@ -57,18 +52,19 @@ func (e *handshakeError) Unwrap() error { return e.err }
 func (e *tlsError) Error() string { return "TLS handshake: " + plainCause(e.err).Error() }
 func (e *tlsError) Unwrap() error { return e.err }
 
-func (e *protocolError) Error() string {
-	if string(e.begins) == "HTTP" {
+func (e protocolError) Error() string {
+	switch {
+	case e == "HTTP":
 		return "the server there speaks HTTP"
-	}
-	return fmt.Sprintf("the server there does not speak ZooKeeper's protocol (its answer begins with %q)", e.begins)
-}
-
-func (e *mistakenError) Error() string {
-	if e.tls {
+	case e.isTLS():
 		return "the port speaks TLS, not ZooKeeper's plain protocol"
 	}
-	return "the port speaks ZooKeeper's plain protocol, not TLS"
+	return fmt.Sprintf("the server there does not speak ZooKeeper's protocol (its answer begins with %q)", string(e))
+}
+
+// isTLS reports whether the answer begins with a TLS record: an alert or a handshake.
+func (e protocolError) isTLS() bool {
+	return strings.HasPrefix(string(e), "\x15\x03") || strings.HasPrefix(string(e), "\x16\x03")
 }
 
 // hint returns what to do about a failure to connect.
@@ -78,16 +74,11 @@ func hint(err error, useTLS bool) string {
 		record    tls.RecordHeaderError
 		authority x509.UnknownAuthorityError
 		host      x509.HostnameError
-		protocol  *protocolError
+		protocol  protocolError
 		shaking   *tlsError
 		handshake *handshakeError
-		mistaken  *mistakenError
 	)
 	switch {
-	case errors.As(err, &mistaken) && mistaken.tls:
-		return "use --tls (with --tls-ca, --tls-cert, --tls-key if the server needs them), or the plain port"
-	case errors.As(err, &mistaken):
-		return "use the secure port, or leave out the --tls flags"
 	case errors.Is(err, jute.AuthFailed):
 		return "check the credentials in --auth-file or $MRTQ_ZK_AUTH"
 	case errors.As(err, &dns):
@@ -102,6 +93,8 @@ func hint(err error, useTLS bool) string {
 		return "the server refused the TLS handshake: it may want a client certificate (--tls-cert, --tls-key)"
 	case errors.As(err, &shaking):
 		return "check that this is a ZooKeeper secure client port; if it is its plain port, leave out --tls"
+	case errors.As(err, &protocol) && protocol.isTLS():
+		return "use --tls (with --tls-ca, --tls-cert, --tls-key if the server needs them), or the plain port"
 	case errors.As(err, &protocol):
 		return "check that this is a ZooKeeper client port"
 	case errors.As(err, &handshake) && useTLS:
@@ -114,13 +107,11 @@ func hint(err error, useTLS bool) string {
 
 // hopeless reports whether another attempt to connect can't help.
 func hopeless(err error) bool {
-	var dns *net.DNSError
-	if errors.As(err, &dns) {
+	if dns := (*net.DNSError)(nil); errors.As(err, &dns) {
 		return dns.IsNotFound
 	}
-	return errors.As(err, new(*mistakenError)) || errors.As(err, new(tls.RecordHeaderError)) ||
-		errors.As(err, new(*tls.CertificateVerificationError)) || errors.As(err, new(*protocolError)) ||
-		errors.Is(err, jute.AuthFailed) || tlsRefused(err)
+	return errors.As(err, new(tls.RecordHeaderError)) || errors.As(err, new(*tls.CertificateVerificationError)) ||
+		errors.As(err, new(protocolError)) || errors.Is(err, jute.AuthFailed) || tlsRefused(err)
 }
 
 // tlsRefused reports whether err is a TLS alert of the server. The tls package
@@ -140,46 +131,40 @@ type causeError struct {
 func (e *causeError) Error() string { return e.says }
 func (e *causeError) Unwrap() error { return e.err }
 
-// plainCause gives an error of a connection its plain words.
+// plainCause gives an error of a connection its plain words, if there are any.
 func plainCause(err error) error {
-	if says := saysCause(err); says != "" {
-		return &causeError{says, err}
-	}
-	return err
-}
-
-func saysCause(err error) string {
 	var (
 		dns    *net.DNSError
 		record tls.RecordHeaderError
 		cert   *tls.CertificateVerificationError
 		op     *net.OpError
 		system *os.SyscallError
+		says   string
 	)
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return "the connection is refused"
+		says = "the connection is refused"
 	case errors.As(err, &dns) && dns.IsNotFound:
-		return "there is no host " + dns.Name
+		says = "there is no host " + dns.Name
 	case errors.As(err, &dns):
-		return "the host name " + dns.Name + " could not be looked up, because the name server did not answer"
+		says = "the host name " + dns.Name + " could not be looked up, because the name server did not answer"
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return "the server closed the connection"
-	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
-		return "the network has no way to this host"
+		says = "the server closed the connection"
 	case errors.As(err, &record):
-		return "the answer is not TLS"
+		says = "the answer is not TLS"
 	case errors.As(err, &cert):
-		return "the server's certificate is refused: " + strings.TrimPrefix(cert.Err.Error(), "x509: ")
+		says = "the server's certificate is refused: " + strings.TrimPrefix(cert.Err.Error(), "x509: ")
 	case tlsRefused(err):
 		errors.As(err, &op)
-		return "the server refuses: " + strings.TrimPrefix(op.Err.Error(), "tls: ")
+		says = "the server refuses: " + strings.TrimPrefix(op.Err.Error(), "tls: ")
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
-		return "no answer"
+		says = "no answer"
 	case errors.As(err, &system):
-		return system.Err.Error()
+		says = system.Err.Error()
+	default:
+		return err
 	}
-	return ""
+	return &causeError{says, err}
 }
 
 // causes are why several servers could not be reached.
@@ -209,4 +194,19 @@ func (c causes) Unwrap() (errs []error) {
 		errs = append(errs, one.err)
 	}
 	return errs
+}
+
+// tryFor is how long to try again after these failures: not at all if all are hopeless, and
+// only for Config.Refused if servers refuse the connection and the others are hopeless.
+func (c causes) tryFor(cfg Config) (d time.Duration) {
+	for _, one := range c {
+		switch {
+		case hopeless(one.err):
+		case errors.Is(one.err, syscall.ECONNREFUSED):
+			d = max(d, cfg.Refused)
+		default:
+			return cfg.GiveUp
+		}
+	}
+	return d
 }

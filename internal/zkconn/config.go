@@ -20,12 +20,8 @@ type Config struct {
 	// because a starting server refuses for a moment. 0 means 5 s. It is never
 	// longer than GiveUp.
 	Refused time.Duration
-	// Eager is for a server that this process is just starting. The session then
-	// tries again at once, and soon gives up an attempt without an answer. It also
-	// doesn't stop because of a refusal: Refused is as long as GiveUp.
-	Eager bool
-	TLS   *TLS   // nil: no TLS
-	Auth  []Auth // sent in this order on each connection, before all requests
+	TLS     *TLS   // nil: no TLS
+	Auth    []Auth // sent in this order on each connection, before all requests
 	// MaxResponse is the largest answer accepted, in bytes; 0 means 64 MiB,
 	// the names of about two million children.
 	MaxResponse int
@@ -35,8 +31,8 @@ type Config struct {
 	// Limit caps operations a second. Each read of a znode, a list or an ACL
 	// counts as one, and so does each change. Sessions can share it. nil: none.
 	Limit *Limit
-	// Say, if not nil, is called at most once, and only if opening the session takes a
-	// while. The message says what is being tried. Any goroutine may call it.
+	// Say, if not nil, is called at most once, if the first attempts to open the session fail
+	// and others follow. The message says what is being tried.
 	Say func(string)
 }
 
@@ -50,9 +46,6 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Refused == 0 {
 		c.Refused = 5 * time.Second
-	}
-	if c.Eager {
-		c.Refused = c.GiveUp
 	}
 	c.Refused = min(c.Refused, c.GiveUp)
 	if c.MaxResponse == 0 {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"mrtq/internal/zkconn"
 	"net"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,7 +33,7 @@ func TestConnectErrors(t *testing.T) {
 		{"a length of 4 GB", tcp(func(c net.Conn) { c.Write([]byte("\xff\xff\xff\xff")) }),
 			`connected, but got no session: the server there does not speak ZooKeeper's protocol (its answer begins with "\xff\xff\xff\xff"); check that this is a ZooKeeper client port`},
 		{"TLS alert", tcp(func(c net.Conn) { c.Write([]byte("\x15\x03\x03\x00\x02\x02\x46")) }),
-			"the port speaks TLS, not ZooKeeper's plain protocol; use --tls (with --tls-ca, --tls-cert, --tls-key if the server needs them), or the plain port"},
+			"connected, but got no session: the port speaks TLS, not ZooKeeper's plain protocol; use --tls (with --tls-ca, --tls-cert, --tls-key if the server needs them), or the plain port"},
 		{"closed at once", tcp(func(c net.Conn) { read(c, 49) }),
 			"connected, but got no session: the server closed the connection; check that this is a ZooKeeper client port (with --tls if it is the secure one) and that the server has a quorum"},
 		{"silence", tcp(func(c net.Conn) { read(c, 1<<20) }),
@@ -62,15 +61,6 @@ func wantConnectError(t *testing.T, err error, address, want string) {
 		t.Fatalf("%#v", err)
 	}
 	wantMessage(t, err, "cannot open a session with ZooKeeper at "+address+": "+strings.ReplaceAll(want, "ADDRESS", address))
-}
-
-// A web server waits for a line end that never comes.
-func TestConnectToWebServer(t *testing.T) {
-	web := httptest.NewServer(nil)
-	defer web.Close()
-	addr, _ := zkconn.ParseAddress(web.Listener.Addr().String())
-	_, err := zkconn.OpenReader(t.Context(), zkconn.Config{Address: addr, GiveUp: impatient})
-	wantConnectError(t, err, addr.String(), "connected, but got no session: no answer to the handshake; check that this is a ZooKeeper client port (with --tls if it is the secure one) and that the server has a quorum")
 }
 
 // A hopeless failure is reported at once, not after GiveUp, unless another
@@ -177,6 +167,8 @@ func TestTLS(t *testing.T) {
 		{"by a name given", s.SecureAddress(), &zkconn.TLS{CA: files.CA, Cert: files.Cert, Key: files.Key, ServerName: "localhost"}, ""},
 		{"TLS to a server without TLS", listen(t, func(c net.Conn) { c.Write([]byte("220 smtp\r\n")); read(c, 1<<20) }), &good,
 			"TLS handshake: the answer is not TLS; this port does not speak TLS: use the secure port, or leave out --tls"},
+		{"TLS to a plain port", s.Address(), &good,
+			"TLS handshake: the server closed the connection; check that this is a ZooKeeper secure client port; if it is its plain port, leave out --tls"},
 		{"unknown authority", s.SecureAddress(), &zkconn.TLS{CA: files.Cert, Cert: files.Cert, Key: files.Key},
 			"TLS handshake: the server's certificate is refused: certificate signed by unknown authority; the server's certificate is signed by none of the authorities in --tls-ca"},
 		{"wrong name", s.SecureAddress(), &zkconn.TLS{CA: files.CA, Cert: files.Cert, Key: files.Key, ServerName: "zk.example.org"},
@@ -199,7 +191,7 @@ func TestTLS(t *testing.T) {
 			}
 			cfg := zkconn.Config{Address: addr, TLS: tc.tls, GiveUp: 5 * time.Second}
 			if tc.want != "" {
-				cfg.GiveUp = time.Second
+				cfg.GiveUp = impatient
 			}
 			r, err := zkconn.OpenReader(t.Context(), cfg)
 			if err == nil {

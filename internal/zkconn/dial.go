@@ -2,14 +2,12 @@ package zkconn
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
 	"os"
-	"sync"
 	"syscall"
 	"time"
 
@@ -17,70 +15,54 @@ import (
 )
 
 const (
-	// quiet is how long opening a session may take before it is reported.
-	quiet = time.Second
-	// roundPause is the time between two rounds in which every server failed.
-	roundPause, eagerPause = time.Second, 20 * time.Millisecond
-	// firstSilence is how long an eager session waits for its first answer. A starting
-	// server may accept a connection and never answer on it, although the next attempt
-	// succeeds. So an eager session waits only a moment at first, and longer after each
-	// silence.
-	firstSilence, mostSilence = 250 * time.Millisecond, 5 * time.Second
+	// firstPause is the time between two rounds in which every server failed. It doubles up to
+	// mostPause.
+	firstPause, mostPause = 20 * time.Millisecond, time.Second
+	// firstSilence is how long a session waits for its first answer. A starting server may accept
+	// a connection and never answer on it, although the next attempt succeeds. So the session waits
+	// only a moment at first, and twice as long after each silence, up to mostSilence.
+	firstSilence, mostSilence = time.Second, 5 * time.Second
 )
 
-// connectFirst opens the session. If another attempt can't help, it returns at once. If all
-// servers refuse the connection, it returns after Config.Refused.
+// connectFirst opens the session. It tries for as long as [causes.tryFor] says.
 func (s *session) connectFirst(ctx context.Context) (*conn, error) {
-	var once sync.Once
-	say := func(news string) { once.Do(func() { s.cfg.Say(news) }) }
-	late := time.AfterFunc(quiet, func() {
-		say(fmt.Sprintf("connecting to %s: no answer yet; trying for %s", s.cfg.Address, s.cfg.GiveUp))
-	})
-	defer late.Stop()
-	var refusedSince time.Time
-	goOn := func(failed causes) bool {
-		refused, mayPass := false, false
-		for _, one := range failed {
-			isRefusal := errors.Is(one.err, syscall.ECONNREFUSED)
-			refused = refused || isRefusal
-			mayPass = mayPass || !isRefusal && !hopeless(one.err)
-		}
-		trying := fmt.Sprintf("%s: %v; %s; trying for ", s.cfg.Address, failed, hint(failed, s.tls != nil))
-		switch {
-		case mayPass:
-			refusedSince = time.Time{}
-			say(trying + s.cfg.GiveUp.String())
-		case !refused:
-			return false
-		case refusedSince.IsZero():
-			refusedSince = time.Now()
-			say(trying + s.cfg.Refused.String() + ", in case it is just starting")
-		default:
-			return time.Since(refusedSince) < s.cfg.Refused
-		}
-		return true
-	}
+	began, said := time.Now(), false
 	inTime, cancel := context.WithTimeout(ctx, s.cfg.GiveUp)
 	defer cancel()
-	c, err := s.connectAny(inTime, goOn)
+	c, err := s.connectAny(inTime, func(failed causes) bool {
+		limit := failed.tryFor(s.cfg)
+		if time.Since(began) >= limit {
+			return false
+		}
+		starting := ""
+		if errors.Is(failed, syscall.ECONNREFUSED) {
+			starting = ", in case it is just starting"
+		}
+		if !said {
+			s.cfg.Say(fmt.Sprintf("%s: %v; %s; trying for %v%s", s.cfg.Address, failed, hint(failed, s.tls != nil), limit, starting))
+		}
+		said = true
+		return true
+	})
 	switch cause := context.Cause(ctx); {
 	case err == nil:
 		return c, nil
 	case cause == nil:
-		return nil, s.cfg.connectError(err)
 	case errors.As(err, new(causes)):
-		return nil, s.cfg.connectError(fmt.Errorf("%w (last: %w)", cause, err))
+		err = fmt.Errorf("%w (last: %w)", cause, err)
 	default:
 		return nil, &ConnectError{Address: s.cfg.Address.String(), Err: cause, Hint: "nothing was read or written"}
 	}
+	return nil, &ConnectError{Address: s.cfg.Address.String(), Err: err, Hint: hint(err, s.tls != nil)}
 }
 
 // connectAny tries the servers in turn until one opens or resumes the session, or ctx ends.
-// After each round of failures it asks goOn whether to try again. The error is the [causes] of the last attempts, ctx's cause if no attempt has
-// failed, [errExpired], or a refusal of the credentials.
+// After each round of failures it asks goOn whether to try again. The error is the [causes] of
+// the last attempts, ctx's cause if no attempt has failed, [errExpired], or a refusal of the
+// credentials.
 func (s *session) connectAny(ctx context.Context, goOn func(causes) bool) (*conn, error) {
 	failures := map[string]error{}
-	for {
+	for pause := firstPause; ; pause = min(2*pause, mostPause) {
 		for range s.servers {
 			server := s.servers[s.turn%len(s.servers)]
 			s.turn++
@@ -91,19 +73,14 @@ func (s *session) connectAny(ctx context.Context, goOn func(causes) bool) (*conn
 			if !errors.Is(err, net.ErrClosed) && !errors.Is(err, context.Canceled) { // otherwise this side gave up
 				failures[server] = err
 			}
-			if s.cfg.Eager {
-				sleep(ctx, eagerPause)
-			}
 			if ctx.Err() != nil {
 				return nil, s.failed(ctx, failures)
 			}
 		}
+		err := s.failed(ctx, failures)
 		var failed causes
-		if err := s.failed(ctx, failures); errors.As(err, &failed) && !goOn(failed) {
+		if errors.As(err, &failed) && !goOn(failed) || sleep(ctx, pause) != nil {
 			return nil, err
-		}
-		if !s.cfg.Eager && sleep(ctx, roundPause) != nil {
-			return nil, s.failed(ctx, failures)
 		}
 	}
 }
@@ -124,13 +101,7 @@ func (s *session) failed(ctx context.Context, failures map[string]error) error {
 
 // patience limits each of the two steps to a session: TCP and TLS, and then the server's
 // answers.
-func (s *session) patience() time.Duration {
-	most := min(mostSilence, s.cfg.GiveUp/2)
-	if s.cfg.Eager {
-		return min(s.silence, most)
-	}
-	return most
-}
+func (s *session) patience() time.Duration { return min(s.silence, mostSilence, s.cfg.GiveUp/2) }
 
 // connect makes one attempt at one server.
 func (s *session) connect(ctx context.Context, server string) (*conn, error) {
@@ -139,11 +110,11 @@ func (s *session) connect(ctx context.Context, server string) (*conn, error) {
 	nc, err := s.dial(dialing, server)
 	if err == nil && s.tls != nil {
 		nc, err = secure(dialing, nc, s.tls, server)
-		if shaking := (*tlsError)(nil); errors.As(err, &shaking) && !hopeless(err) && s.opening() && s.speaksPlain(ctx, server) {
-			return nil, &mistakenError{tls: false}
-		}
 	}
 	if err != nil {
+		if dialing.Err() != nil {
+			s.silence *= 2
+		}
 		return nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { nc.Close() })
@@ -156,10 +127,6 @@ func (s *session) connect(ctx context.Context, server string) (*conn, error) {
 	if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		s.silence *= 2
 		err = &handshakeError{errors.New("no answer to the handshake")}
-	}
-	// A secure port closes a plain connection, or stays silent.
-	if !hopeless(err) && s.tls == nil && !s.cfg.Eager && s.opening() && s.speaksTLS(ctx, server) {
-		err = &mistakenError{tls: true}
 	}
 	return nil, err
 }
@@ -203,11 +170,8 @@ func (s *session) handshake(dialed net.Conn) (*conn, error) {
 	if err != nil {
 		return nil, &handshakeError{err}
 	}
-	if beginsTLS(begins) {
-		return nil, &mistakenError{tls: true}
-	}
 	if n := binary.BigEndian.Uint32(begins); n < minConnectResponse || n > maxConnectResponse {
-		return nil, &handshakeError{&protocolError{bytes.Clone(begins)}}
+		return nil, &handshakeError{protocolError(begins)}
 	}
 	answer, err := jute.ReadFrame(in, nil, maxConnectResponse)
 	if err != nil {

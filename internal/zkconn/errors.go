@@ -51,12 +51,6 @@ type pathError struct {
 func (e *pathError) Error() string { return fmt.Sprintf("%s %s: %v", e.op, e.path, e.err) }
 func (e *pathError) Unwrap() error { return e.err }
 
-// unsentError says that a write certainly wasn't done.
-type unsentError struct{ err error }
-
-func (e *unsentError) Error() string { return "nothing was sent: " + e.err.Error() }
-func (e *unsentError) Unwrap() error { return e.err }
-
 // brokenError says that a connection broke before a request was answered.
 type brokenError struct{ err error }
 

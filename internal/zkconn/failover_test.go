@@ -29,7 +29,7 @@ func TestFailover(t *testing.T) {
 			one, two := newProxy(t, server(t).Address()), newProxy(t, server(t).Address())
 			addr := address(t, one.address())
 			addr.Servers = append(addr.Servers, two.address())
-			w := openWriter(t, zkconn.Config{Address: addr, SessionTimeout: 5 * time.Second, Auth: []zkconn.Auth{zkconn.DigestAuth("ann", password)}})
+			w := openWriter(t, zkconn.Config{Address: addr, SessionTimeout: 2 * time.Second, Auth: []zkconn.Auth{zkconn.DigestAuth("ann", password)}})
 			path, err := w.CreateEphemeral(t.Context(), "/e-", nil, []znode.ACL{{Perms: znode.PermAll, Scheme: "auth"}})
 			if err != nil {
 				t.Fatal(err)

@@ -65,10 +65,14 @@ func TestManyInOneRequest(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			w, p := setup(t, tc.cfg)
 			var paths []string
+			var ops []znode.Op
 			for i := range count {
 				path := fmt.Sprintf("/n%03d", i)
-				multi(t, w, znode.Create(path, []byte(path+strings.Repeat("x", tc.size))), znode.Create(path+"/"+path[1:]+"-child", nil))
+				ops = append(ops, znode.Create(path, []byte(path+strings.Repeat("x", tc.size))), znode.Create(path+"/"+path[1:]+"-child", nil))
 				paths = append(paths, path)
+			}
+			for some := range slices.Chunk(ops, 40) {
+				multi(t, w, some...)
 			}
 			if err := w.SetACL(t.Context(), paths[7], []znode.ACL{{Perms: znode.PermAll, Scheme: "digest", ID: "owner:x"}}); err != nil {
 				t.Fatal(err)
@@ -110,23 +114,4 @@ func TestManyInOneRequest(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestBrokenForGood: if the connection breaks at each read, the session gives up, as it
-// does with one question in each packet.
-func TestBrokenForGood(t *testing.T) {
-	w, p := setup(t, zkconn.Config{GiveUp: time.Second})
-	multi(t, w, znode.Create("/a", nil), znode.Create("/b", nil))
-	p.decide(func(p packet) action {
-		if p.opcode() == opMultiRead || p.opcode() == 4 {
-			return cutBefore
-		}
-		return pass
-	})
-	within(t, 20*time.Second, "giving up", func() {
-		_, err := w.GetAll(t.Context(), []string{"/a", "/b"}, func(string) bool { return false })
-		if !errors.Is(err, zkconn.ErrLost) {
-			t.Errorf("the read ends with %v", err)
-		}
-	})
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
@@ -27,7 +26,7 @@ func throttle(p *proxy, f func(request packet) bool) {
 // TestThrottledReads: if a throttling server refuses a read, the session repeats it,
 // alone or among others, and gives up in the end.
 func TestThrottledReads(t *testing.T) {
-	w, p := setup(t, zkconn.Config{GiveUp: 2 * time.Second})
+	w, p := setup(t, zkconn.Config{GiveUp: impatient})
 	var paths []string
 	for i := range 100 {
 		paths = append(paths, fmt.Sprintf("/n%02d", i))

@@ -44,7 +44,7 @@ const maxRequest = 16 << 20
 func (w *Writer) Multi(ctx context.Context, ops []znode.Op) error {
 	size := znode.MultiSize(ops, len(w.at.Chroot))
 	if size > maxRequest {
-		return &unsentError{fmt.Errorf("%d operations take %d bytes, more than the %d that one request can have", len(ops), size, maxRequest)}
+		return fmt.Errorf("nothing was sent: %d operations take %d bytes, more than the %d that one request can have", len(ops), size, maxRequest)
 	}
 	packet := newPacket(jute.OpMulti, size)
 	for i, op := range ops {
@@ -103,15 +103,14 @@ func appendACL(b []byte, acl []znode.ACL) []byte {
 }
 
 // write sends a request that does this many operations, once, and returns the answer. The
-// error is an [unsentError] if it certainly was not sent, and wraps [ErrUnknownOutcome] if
-// it may have been done.
+// error wraps [ErrUnknownOutcome] if it may have been done, and otherwise says why it was not.
 func (s *session) write(ctx context.Context, packet []byte, operations int) ([]byte, error) {
 	if err := s.cfg.Limit.wait(ctx, operations); err != nil {
-		return nil, &unsentError{err}
+		return nil, fmt.Errorf("nothing was sent: %w", err)
 	}
 	c := newCall(packet, 0)
 	if err := s.send(ctx, c); err != nil {
-		return nil, &unsentError{err}
+		return nil, fmt.Errorf("nothing was sent: %w", err)
 	}
 	if err := s.wait(ctx, c); err != nil {
 		return nil, fmt.Errorf("%w (%w)", ErrUnknownOutcome, err)

@@ -7,7 +7,7 @@
 // damage, because the other members of its ensemble have the data. A reader of
 // one directory has nothing else. So anything that could mean a lost transaction
 // is an error here: a gap between two logs, a damaged transaction with others
-// after it, a tree with another digest than the server's.
+// after it.
 //
 // [Read] restores the tree in memory, as the tree of the server in this process. It needs memory in
 // proportion to the tree, not to the logs. It decodes records with package jute, and applies

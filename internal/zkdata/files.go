@@ -13,7 +13,7 @@ import (
 )
 
 // The names of a server's files: snapshot.ZXID, packed snapshot.ZXID.gz or
-// .snappy, and log.ZXID, in hexadecimal (Util.makeSnapshotName, makeLogName).
+// .snappy (which is refused), and log.ZXID, in hexadecimal (Util.makeSnapshotName, makeLogName).
 const (
 	snapshotPrefix = "snapshot"
 	logPrefix      = "log"
@@ -127,4 +127,18 @@ func same(a, b string) bool {
 	ai, aerr := os.Stat(a)
 	bi, berr := os.Stat(b)
 	return aerr == nil && berr == nil && os.SameFile(ai, bi)
+}
+
+// NewestSnapshot is the path of the newest snapshot, which may be incomplete. It is "" if there is
+// none, or if the folders can't be read: [Read] says why.
+func (p Place) NewestSnapshot() string {
+	dir, _, err := p.folders()
+	if err != nil {
+		return ""
+	}
+	files, _ := list(dir, snapshotPrefix)
+	if len(files) == 0 {
+		return ""
+	}
+	return files[len(files)-1].path
 }

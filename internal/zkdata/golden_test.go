@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "have a real server write the golden dir
 // with what the server said about its znodes then. They hold a legacy queue, and
 // some of everything else. This test needs no JVM.
 func TestGolden(t *testing.T) {
-	for _, packing := range []string{"plain", "gz", "snappy"} {
+	for _, packing := range []string{"plain", "gz"} {
 		t.Run(packing, func(t *testing.T) {
 			dir := filepath.Join("testdata", packing)
 			if *update {

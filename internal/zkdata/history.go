@@ -28,78 +28,31 @@ type history struct {
 	inLogs   bool     // whether the logs have transaction start
 
 	settled bool
-	// settles is the transaction after which the tree is settled, if known is
-	// set. known is set if the server wrote the last transaction at the
-	// snapshot's end. Servers since 3.6 do, at least with the digest.
-	settles int64
-	known   bool
-	// least is a transaction of which the snapshot has all or some changes. The
-	// tree isn't settled before it.
-	least    int64
-	digest   *treeDigest // the snapshot's digest, until it is compared
-	mismatch error       // the first digest that differed, if none has been equal since
-	say      func(string)
-	foreign  bool // the message that digests can't be compared was given
+	// least is a transaction of which the snapshot has all or some changes. The tree isn't settled
+	// before it. After it the tree is settled if known is set: the server wrote at the snapshot's
+	// end which transaction was the last one. Servers since 3.6 do, at least with the digest.
+	least int64
+	known bool
+	say   func(string)
 }
 
 // begin makes the history of a snapshot, or of a new server if the snapshot is
 // nil.
-func begin(snap *snapshot, say func(string)) (*history, error) {
+func begin(snap *snapshot, say func(string)) *history {
 	if snap == nil {
-		return &history{tree: ztree.New(), settled: true, say: say}, nil
+		return &history{tree: ztree.New(), settled: true, say: say}
 	}
 	h := &history{snapshot: snap.path, tree: snap.tree, start: snap.zxid, last: ztree.Tx{Zxid: snap.zxid}, say: say}
 	// A znode can show a later transaction than the file's name, because the server
 	// goes on while it writes.
-	newest := snap.tree.Zxid()
-	h.least = max(snap.zxid, newest, snap.finished)
-	h.known = snap.finished >= 0
-	// A digest that is older than the snapshot says nothing about it. The
-	// server ignores it too (DataTree.deserializeZxidDigest).
-	if d := snap.digest; d != nil && d.zxid >= snap.zxid {
-		h.known = true
-		h.least = max(h.least, d.zxid)
-		if newest <= d.zxid {
-			h.digest = d
-		}
-	}
-	h.settles = h.least
-	return h, h.settle()
+	h.least = max(snap.zxid, snap.tree.Zxid(), snap.finished)
+	h.known = snap.finished >= snap.zxid // an older one says nothing about the snapshot
+	h.settle()
+	return h
 }
 
 // settle is called when all transactions up to h.last have been applied.
-func (h *history) settle() error {
-	if d := h.digest; d != nil && h.last.Zxid == d.zxid {
-		h.digest = nil
-		if err := h.compare(d); err != nil {
-			return h.digestError(h.snapshot, -1, d.zxid, err)
-		}
-	}
-	if h.known && h.last.Zxid >= h.settles {
-		h.settled = true
-	}
-	return nil
-}
-
-// compare compares the tree's digest with one that the server wrote.
-func (h *history) compare(d *treeDigest) error {
-	have, foreign := h.tree.Digest()
-	if have == d.value {
-		return nil
-	}
-	if foreign > 0 {
-		if !h.foreign {
-			h.foreign = true
-			h.say(fmt.Sprintf("the tree's digest can't be compared: %d znodes have names that are not ASCII, and how the server hashes those depends on its platform", foreign))
-		}
-		return nil
-	}
-	return fmt.Errorf("the tree's digest is %x, and the server's was %x", have, d.value)
-}
-
-func (h *history) digestError(file string, at, zxid int64, err error) error {
-	return &Error{Kind: ErrDigest, File: file, Offset: at, What: fmt.Sprintf("after transaction %s %v: what was read is not what the server had", zx(zxid), err), Do: readAnother}
-}
+func (h *history) settle() { h.settled = h.settled || h.known && h.last.Zxid >= h.least }
 
 // replay applies all transactions of the logs that come after the snapshot.
 func (h *history) replay(ctx context.Context, logs []dataFile, progress func(int)) error {
@@ -177,10 +130,7 @@ func (h *history) take(l *logFile, at int64, t *transaction) error {
 		}
 	}
 	h.last = ztree.Tx{Zxid: t.Zxid, Time: t.Time}
-	if err := h.settle(); err != nil {
-		return err
-	}
-	h.checkDigest(l, at, t.digest)
+	h.settle()
 	return nil
 }
 
@@ -202,23 +152,6 @@ func (h *history) apply(t *transaction, c *ztree.Change) error {
 	return err
 }
 
-// checkDigest compares the tree with the digest of a transaction. The server
-// computes this digest before it applies the transaction, and is sometimes
-// wrong: it expects a container from a create with the container flag. So a
-// different digest counts only if no later one is equal. If it is not known when
-// the tree is settled, the first equal digest shows that it is.
-func (h *history) checkDigest(l *logFile, at int64, d *treeDigest) {
-	if d == nil || d.version != digestVersion || h.last.Zxid < h.least || h.known && !h.settled {
-		return
-	}
-	err := h.compare(d)
-	if err == nil {
-		h.settled, h.mismatch = true, nil
-	} else if h.mismatch == nil {
-		h.mismatch = h.digestError(l.path, at, d.zxid, err)
-	}
-}
-
 // finish is called after the last transaction.
 func (h *history) finish() error {
 	if h.last.Zxid < h.least {
@@ -232,5 +165,5 @@ func (h *history) finish() error {
 		return &Error{Kind: ErrGap, File: h.snapshot, Offset: -1, Do: giveLogDir + "; a member that got this snapshot from its leader can't be read before it has logged a transaction",
 			What: fmt.Sprintf("no log holds its last transaction, %s, or a later one", zx(h.start))}
 	}
-	return h.mismatch
+	return nil
 }

@@ -68,10 +68,7 @@ func Read(ctx context.Context, p Place, opt Options) (*Data, error) {
 	if err := enough(snapshots, logs, snap, files); err != nil {
 		return nil, err
 	}
-	h, err := begin(snap, opt.Say)
-	if err != nil {
-		return nil, err
-	}
+	h := begin(snap, opt.Say)
 	if err := h.replay(ctx, after(files, h.start), opt.Progress); err != nil {
 		return nil, err
 	}

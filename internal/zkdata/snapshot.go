@@ -3,8 +3,8 @@ package zkdata
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"mrtq/internal/jute"
@@ -24,10 +24,7 @@ const (
 type snapshot struct {
 	dataFile
 	tree *ztree.Tree
-	// digest is the tree's digest when the snapshot was finished. It is nil
-	// before 3.6, and if the server had none.
-	digest *treeDigest
-	// finished is the last transaction at that moment, -1 before 3.9.
+	// finished is the last transaction when the snapshot was finished; -1 if it doesn't say.
 	finished int64
 }
 
@@ -43,7 +40,10 @@ func readSnapshot(ctx context.Context, file dataFile, progress func(int)) (*snap
 		return nil, err
 	}
 	defer f.Close()
-	r, err := unpacked(filepath.Base(file.path), f)
+	r, err := unpacked(file.path, f)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, unreadable(file.path, 0, err)
 	}
@@ -187,31 +187,32 @@ const (
 	trailerMost = 128 // more than all of them together
 )
 
-// trailer reads what later versions write after the first checksum: since 3.6 a
-// digest with its zxid, since 3.9 the last transaction. Each can be switched
-// off, and only the lengths show which are there.
+// trailer reads what later versions write after the first checksum: since 3.6 the tree's digest with
+// its zxid, since 3.9 the last transaction. Each can be switched off, and only the lengths show
+// which are there. The digest itself is not compared: checksums, and numbers without a gap, say
+// that nothing is missing.
 func (snap *snapshot) trailer(s *stream) {
 	if n := s.left(trailerMost); n != 0 && n != finishedLen {
 		at := s.offset()
-		var digest treeDigest
+		zxid, version := int64(0), int32(0)
 		s.record(func(d *jute.Decoder) {
-			digest = treeDigest{zxid: d.Long("the digest"), version: d.Int("the digest")}
-			if digest.version < digestVersion {
-				d.String("the digest") // in hexadecimal; no released version says how it was computed
+			zxid, version = d.Long("the digest"), d.Int("the digest")
+			if version < digestVersion {
+				d.String("the digest") // in hexadecimal
 			} else {
-				digest.value = uint64(d.Long("the digest"))
+				d.Long("the digest")
 			}
 		})
-		if digest.zxid < 0 {
-			s.fail(at, fmt.Sprintf("the digest is of transaction %d", digest.zxid))
+		if zxid < 0 {
+			s.fail(at, fmt.Sprintf("the digest is of transaction %d", zxid))
 		}
 		s.seal()
-		if digest.zxid > 0 && digest.version == digestVersion {
-			snap.digest = &digest
+		if zxid > 0 && version == digestVersion {
+			snap.finished = zxid
 		}
 	}
 	if s.left(trailerMost) != 0 {
-		s.record(func(d *jute.Decoder) { snap.finished = d.Long("the last transaction") })
+		s.record(func(d *jute.Decoder) { snap.finished = max(snap.finished, d.Long("the last transaction")) })
 		s.seal()
 	}
 	if n := s.left(trailerMost); n != 0 {

@@ -14,21 +14,12 @@ import (
 type transaction struct {
 	jute.TxnHeader
 	changes []ztree.Change // the parts of a multi that succeeded; otherwise one change
-	digest  *treeDigest
-}
-
-// treeDigest is a digest as a server writes it. In a snapshot it has the tree's zxid.
-type treeDigest struct {
-	zxid    int64
-	version int32
-	value   uint64
 }
 
 const (
-	// digestVersion is the version of the digests that servers since 3.6 compute. Like the server,
-	// this package reads digests of other versions, but does not compare them.
+	// digestVersion is the version of the digests that servers since 3.6 compute.
 	digestVersion = 2
-	// digestLen is the length of a TxnDigest: version and value.
+	// digestLen is the length of a TxnDigest: version and value. It is not compared.
 	digestLen = 12
 )
 
@@ -105,7 +96,8 @@ func parseTransaction(entry []byte, t *transaction) error {
 		t.changes = append(t.changes, r.change(t.Op, false))
 	}
 	if r.problem() == nil && r.Len() == digestLen {
-		t.digest = &treeDigest{zxid: t.Zxid, version: r.Int("digest version"), value: uint64(r.Long("digest"))}
+		r.Int("digest version")
+		r.Long("digest")
 	}
 	if err := r.end(); err != nil {
 		return fmt.Errorf("transaction %s (%s): %w", zx(t.Zxid), t.Op, err)

@@ -68,15 +68,7 @@ var ErrDumpedTwice = errors.New("the path was dumped before")
 // (see [Tree.SetDefaultStats]). The errors are those of [ScanDump].
 func ReadDump(r io.Reader) (*Tree, error) {
 	t := NewTree()
-	seen := make(map[string]bool)
-	err := ScanDump(r, func(n Node) error {
-		if seen[n.Path] {
-			return fmt.Errorf("%s: %w", n.Path, ErrDumpedTwice)
-		}
-		seen[n.Path] = true
-		return t.Put(n)
-	})
-	if err != nil {
+	if err := ScanDump(r, t.Put); err != nil {
 		return nil, err
 	}
 	t.SetDefaultStats(0)
@@ -160,7 +152,7 @@ func parseAnyLine(text []byte) (Node, error) {
 func WriteDump(w io.Writer, t *Tree) error {
 	d := NewDumpWriter(w)
 	for n := range t.All("/") {
-		if err := d.WriteAs(n, len(n.children)); err != nil {
+		if err := d.write(n, len(n.children)); err != nil {
 			return err
 		}
 	}
@@ -183,11 +175,10 @@ func NewDumpWriter(w io.Writer) *DumpWriter {
 
 // Write adds a node, with as many children as its Stat says. Nodes must come in
 // path order. Write does not check this.
-func (d *DumpWriter) Write(n *Node) error { return d.WriteAs(n, int(n.Stat.NumChildren)) }
+func (d *DumpWriter) Write(n *Node) error { return d.write(n, int(n.Stat.NumChildren)) }
 
-// WriteAs is Write for a node that has another number of children in the dump than in
-// its Stat.
-func (d *DumpWriter) WriteAs(n *Node, children int) error {
+// write writes a node, which has this many children in the dump.
+func (d *DumpWriter) write(n *Node, children int) error {
 	if n.Path == "/" && len(n.Data) == 0 && IsOpenACL(n.ACL) && n.Unreadable == "" {
 		return nil
 	}
@@ -200,9 +191,6 @@ func (d *DumpWriter) WriteAs(n *Node, children int) error {
 
 // Close writes what is still buffered. It does not close the writer below.
 func (d *DumpWriter) Close() error { return d.w.Flush() }
-
-// MarshalJSON returns the node's line in a dump, without the line's end.
-func (n *Node) MarshalJSON() ([]byte, error) { return json.Marshal(n.line(len(n.children))) }
 
 // needsStat reports whether the node's line must have the Stat. It needs none if the
 // Stat is what a reader assumes without one.

@@ -40,21 +40,6 @@ func parsePlainLine(text []byte) (n Node, ok bool) {
 	return n, true
 }
 
-// PathOfDumpLine is the path of a line that [ParseDumpLine] can read. It is nil
-// for most others.
-func PathOfDumpLine(text []byte) []byte {
-	p := plainLine{rest: text}
-	p.want(`{"path":`)
-	if path := p.path(); !p.bad {
-		return path
-	}
-	n, err := parseAnyLine(text)
-	if err != nil {
-		return nil
-	}
-	return []byte(n.Path)
-}
-
 // plainLine splits a line into its parts, as long as it is spelled as expected.
 type plainLine struct {
 	rest []byte
@@ -114,31 +99,20 @@ func (p *plainLine) stat(s *Stat) {
 	p.want("}")
 }
 
-// number is a whole number after a key. The smallest possible one is below
-// -limit, so encoding/json reads it.
+// number is a whole number of up to limit after a key, spelled as encoding/json spells it.
 func (p *plainLine) number(key string, limit int64) int64 {
 	p.want(key)
-	minus := p.has("-")
-	var v int64
-	digits := 0
-	for digits < len(p.rest) && p.rest[digits] >= '0' && p.rest[digits] <= '9' {
-		d := int64(p.rest[digits] - '0')
-		if v > (limit-d)/10 {
-			p.bad = true
-			return 0
-		}
-		v = v*10 + d
-		digits++
-	}
-	if digits == 0 || digits > 1 && p.rest[0] == '0' {
+	end := bytes.IndexAny(p.rest, ",}")
+	if p.bad || end < 0 {
 		p.bad = true
 		return 0
 	}
-	p.rest = p.rest[digits:]
-	if minus {
-		return -v
-	}
-	return v
+	text := p.rest[:end]
+	p.rest = p.rest[end:]
+	n, err := strconv.ParseInt(string(text), 10, 64)
+	digits := bytes.TrimPrefix(text, []byte("-"))
+	p.bad = err != nil || text[0] == '+' || len(digits) > 1 && digits[0] == '0' || n > limit || n < -limit
+	return n
 }
 
 // appendPlainLine is the reverse of parsePlainLine: it appends a node's line, if that

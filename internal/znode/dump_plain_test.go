@@ -3,7 +3,6 @@ package znode
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"math"
 	"reflect"
 	"testing"
@@ -42,9 +41,6 @@ func sameAsJSON(t *testing.T, text []byte) {
 	got, plain := parsePlainLine(text)
 	if plain && (err != nil || !reflect.DeepEqual(got, want)) {
 		t.Errorf("%q: got %+v, want %+v, %v", text, got, want, err)
-	}
-	if path := string(PathOfDumpLine(text)); err == nil && path != want.Path {
-		t.Errorf("%q: its path is %q, want %q", text, path, want.Path)
 	}
 	if err == nil {
 		writtenSame(t, &want)
@@ -105,26 +101,4 @@ func FuzzParsePlainLine(f *testing.F) {
 		f.Add([]byte(line))
 	}
 	f.Fuzz(sameAsJSON)
-}
-
-func BenchmarkWriteDumpLine(b *testing.B) {
-	n, err := ParseDumpLine([]byte(lines[3]))
-	if err != nil {
-		b.Fatal(err)
-	}
-	d := NewDumpWriter(io.Discard)
-	for b.Loop() {
-		if err := d.Write(&n); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkParseDumpLine(b *testing.B) {
-	line := []byte(lines[3])
-	for b.Loop() {
-		if _, err := ParseDumpLine(line); err != nil {
-			b.Fatal(err)
-		}
-	}
 }

@@ -1,10 +1,7 @@
 package znode
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
-	"hash"
 	"iter"
 	"sort"
 	"strings"
@@ -84,20 +81,11 @@ func (t *Tree) Put(n Node) error {
 
 // Clone returns a copy. It shares only data and ACL slices, which no code changes.
 func (t *Tree) Clone() *Tree {
-	c := &Tree{nodes: make(map[string]*Node, len(t.nodes)), zxid: t.zxid}
-	for path, n := range t.nodes {
-		m := *n
-		m.children = nil
-		c.nodes[path] = &m
+	c := NewTree()
+	for _, n := range t.nodes {
+		_ = c.Put(*n) // its path is valid
 	}
-	for path, n := range c.nodes {
-		if parent := c.nodes[Parent(path)]; parent != nil {
-			if parent.children == nil {
-				parent.children = make(map[string]*Node)
-			}
-			parent.children[Name(path)] = n
-		}
-	}
+	c.zxid = t.zxid
 	return c
 }
 
@@ -169,36 +157,4 @@ func (t *Tree) SetDefaultStats(zxid int64) {
 		n.Stat.Czxid, n.Stat.Mzxid, n.Stat.Pzxid = zxid, zxid, zxid
 	}
 	t.zxid = max(t.zxid, zxid)
-}
-
-// Hash is a digest of everything at or below the given roots: paths, data, and
-// the fields of Stat that change with each write. Two reads of one server give
-// the same Hash exactly if nothing there was written in between. A root that is
-// missing has another Hash than one that exists.
-func (t *Tree) Hash(roots ...string) [sha256.Size]byte {
-	h := sha256.New()
-	for _, root := range roots {
-		fmt.Fprintf(h, "%q %t\n", root, t.nodes[root] != nil)
-		for n := range t.All(root) {
-			n.HashTo(h)
-		}
-	}
-	return [sha256.Size]byte(h.Sum(nil))
-}
-
-// HashTo adds the node to a digest: its path, its data, and the fields of Stat that
-// change with each write.
-func (n *Node) HashTo(h hash.Hash) {
-	var b []byte
-	b = binary.BigEndian.AppendUint32(b, uint32(len(n.Path)))
-	b = append(b, n.Path...)
-	length := uint32(len(n.Data))
-	if n.Data == nil {
-		length = 1<<32 - 1 // as on the wire: null is length -1
-	}
-	b = binary.BigEndian.AppendUint32(b, length)
-	h.Write(b)
-	h.Write(n.Data)
-	s := n.Stat
-	binary.Write(h, binary.BigEndian, []int64{s.Czxid, s.Mzxid, s.Pzxid, int64(s.Version), int64(s.Cversion), int64(s.Aversion), s.EphemeralOwner})
 }
