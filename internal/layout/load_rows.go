@@ -88,6 +88,9 @@ func (l *loader) relation(y yamlRelation, line int, g groupPlace) error {
 			return l.bad(line, "relation %s uses {%s}, which is not a parameter of %s", r.ID, name, r.Of.Path)
 		}
 	}
+	if r.refers != "" && r.refers != "{value}" && !l.described(string(r.refers)) {
+		return l.bad(line, "relation %s leads to %s, which matches no pattern of the map", r.ID, r.refers)
+	}
 	for _, id := range y.ReferencedBy {
 		if !strings.Contains(id, ".") {
 			id = g.id(id)
@@ -104,4 +107,30 @@ func (g groupPlace) id(id string) string {
 		return id
 	}
 	return g.ID + "." + id
+}
+
+// described reports whether the map has a pattern for a template's paths.
+func (l *loader) described(path string) bool {
+	for root, pl := range l.m.tops {
+		rest, within := strings.CutPrefix(path, root)
+		if !within || rest != "" && rest[0] != '/' {
+			continue
+		}
+		for segment := range strings.SplitSeq(strings.Trim(rest, "/"), "/") {
+			switch {
+			case segment == "":
+			case !strings.Contains(segment, "{"):
+				pl = pl.literal[segment]
+			case len(pl.params) > 0:
+				pl = pl.params[0]
+			default:
+				pl = nil
+			}
+			if pl == nil {
+				return false
+			}
+		}
+		return true
+	}
+	return false
 }

@@ -43,6 +43,7 @@ func TestMistakes(t *testing.T) {
 		{"a severity of nothing", "- {id: a, path: /x/y, says: s, severity: {not-json: warning}}", "own.yaml:11: a has a severity for not-json, which it never reports; it reports not-persistent, unknown-path, unreadable"},
 		{"an age", "- {id: a, path: /x/y, oldest: old, says: s}", "own.yaml:11: nodes.0.oldest: 'old' does not match pattern"},
 		{"relation of no node", "- {id: a, path: /x/y, says: s}\nrelations:\n- {of: b, rule: r, refers: /x, says: s}", `own.yaml:13: relation r is of "b", which is not a node of the map`},
+		{"relation to nowhere", "- {id: a, path: /x/y, codec: json, says: s}\nrelations:\n- {of: a, rule: r, field: f, refers: '/x/z/{value}', says: s}", "own.yaml:13: relation a/r leads to /x/z/{value}, which matches no pattern of the map"},
 		{"relation about no value", "- {id: a, path: /x/y, codec: free, says: s}\nrelations:\n- {of: a, rule: r, field: f, refers: '{value}', says: s}", "own.yaml:13: relation a/r is about a value, but a has no codec that reads one"},
 		{"relation with no such parameter", "- {id: a, path: /x/y, codec: json, says: s}\nrelations:\n- {of: a, rule: r, field: f, same: '{b}', says: s}", "own.yaml:13: relation a/r uses {b}, which is not a parameter of /x/y"},
 		{"relation that waits for nothing", "- {id: a, path: /x/y, says: s}\nrelations:\n- {of: a, rule: r, referenced-by: [b/c], says: s}", "own.yaml:13: relation a/r waits for b/c, which is not a rule of the map"},
