@@ -169,9 +169,15 @@ func TestCleanupIgnoresHolds(t *testing.T) {
 		t.Errorf("the queues are held, but the services did %v and mailed %v", w.Took, w.Mails)
 	}
 	predicted := map[string]bool{}
-	for _, n := range services.Notices(s.tree(t)) {
-		if n.Kind == services.RemovedSoon {
-			predicted[strings.TrimPrefix(n.Item, "/batches/")] = true
+	tree := s.tree(t)
+	for _, bid := range tree.Children(newqueue.BatchesPath) {
+		count := func(f newqueue.BatchFolder) int { return len(tree.Children(newqueue.BatchFolderPath(bid, f))) }
+		status := value(newqueue.ParseObject(tree.Get(newqueue.BatchPath(bid) + "/status").Data))(t)
+		state := value(status.String("status"))(t)
+		for _, n := range services.BatchNotices(newqueue.BatchPath(bid), state, count(newqueue.FolderProcessing), count(newqueue.FolderCompleted)+count(newqueue.FolderFailed)) {
+			if n.Kind == services.RemovedSoon {
+				predicted[bid] = true
+			}
 		}
 	}
 	must(t, w.Clean())

@@ -1,13 +1,6 @@
 package services
 
-import (
-	"encoding/json"
-	"fmt"
-	"strconv"
-
-	"mrtq/internal/znode"
-	"mrtq/newqueue"
-)
+import "fmt"
 
 // NoticeKind is a kind of [Notice].
 type NoticeKind string
@@ -32,34 +25,6 @@ type Notice struct {
 // estimateAdds is what Estimate adds to the priority of a manifest whose
 // length it can't find out.
 const estimateAdds = 10
-
-// Notices returns the notices about a tree.
-func Notices(tree *znode.Tree) []Notice {
-	var all []Notice
-	for _, bid := range tree.Children(newqueue.BatchesPath) {
-		if tree.Get(newqueue.BatchFolderPath(bid, newqueue.FolderProcessing)) == nil {
-			continue
-		}
-		count := func(f newqueue.BatchFolder) int { return len(tree.Children(newqueue.BatchFolderPath(bid, f))) }
-		path := newqueue.BatchPath(bid)
-		var status struct{ Status string }
-		json.Unmarshal(dataOf(tree, path+"/status"), &status)
-		all = append(all, BatchNotices(path, status.Status, count(newqueue.FolderProcessing), count(newqueue.FolderCompleted)+count(newqueue.FolderFailed))...)
-	}
-	for _, jid := range tree.Children(newqueue.JobsPath) {
-		path := newqueue.JobPath(jid)
-		var status struct {
-			Status string
-			Last   any `json:"last_successful_status"`
-		}
-		json.Unmarshal(dataOf(tree, path+"/status"), &status)
-		number, _ := strconv.Atoi(string(dataOf(tree, path+"/priority")))
-		var configuration struct{ Type any }
-		json.Unmarshal(dataOf(tree, path+"/configuration"), &configuration)
-		all = append(all, JobNotices(path, status.Status, status.Last, configuration.Type, number)...)
-	}
-	return all
-}
 
 // BatchNotices returns the notices about one batch that has states/batch-processing.
 // They depend on the exact name of its state, on how many of its jobs are
@@ -93,11 +58,4 @@ func JobNotices(path, state string, last, kind any, priority int) []Notice {
 
 func notice(kind NoticeKind, item, format string, args ...any) []Notice {
 	return []Notice{{kind, item, fmt.Sprintf(format, args...)}}
-}
-
-func dataOf(tree *znode.Tree, path string) []byte {
-	if n := tree.Get(path); n != nil {
-		return n.Data
-	}
-	return nil
 }

@@ -94,13 +94,10 @@ func TestTypesAreOrgJSONs(t *testing.T) {
 // The admin tool's requeue skips Initialize only for a job that has left no
 // state but pending.
 func TestRequeuePastInitialize(t *testing.T) {
-	for last, want := range map[string]bool{`null`: true, `"Pending"`: true, `""`: true, `"Storing"`: false} {
-		tree := znode.NewTree()
-		if err := tree.Put(znode.Node{Path: "/jobs/jid0000000001/status", Data: []byte(`{"status":"Failed","last_successful_status":` + last + `}`)}); err != nil {
-			t.Fatal(err)
-		}
-		if got := len(services.Notices(tree)) > 0; got != want {
-			t.Errorf("last %s: %v", last, services.Notices(tree))
+	for last, want := range map[any]bool{nil: true, "Pending": true, "": true, "Storing": false} {
+		got := services.JobNotices("/jobs/jid0000000001", "Failed", last, nil, 0)
+		if len(got) > 0 != want {
+			t.Errorf("last %v: %v", last, got)
 		}
 	}
 }

@@ -124,6 +124,5 @@ func TestCheckOfAnything(t *testing.T) {
 				t.Errorf("%+v", v)
 			}
 		}
-		services.Notices(tree)
 	})
 }
