@@ -102,6 +102,8 @@ fuzz:
 	go test ./legacy/javaobj -run '^$$' -fuzz FuzzJavaobj -fuzztime 30s
 	go test ./internal/znode -run '^$$' -fuzz Fuzz -fuzztime 30s
 	go test ./internal/layout -run '^$$' -fuzz FuzzData -fuzztime 30s
+	go test ./internal/layout -run '^$$' -fuzz FuzzMap -fuzztime 30s
+	go test ./migrate/layouts -run '^$$' -fuzz FuzzTrees -fuzztime 30s
 	for f in FuzzSnapshot FuzzSealed FuzzLog FuzzTransaction; do \
 	  go test ./internal/zkdata -run '^$$' -fuzz "^$$f$$" -fuzztime 30s -fuzzminimizetime 10x || exit; \
 	done

@@ -59,7 +59,6 @@ var components = []string{
 	"internal/jute",
 	"internal/znode",
 	"internal/openfile",
-	"internal/statedraw",
 	"internal/printable",
 	"internal/plainjson",
 	"internal/goldenfile",

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"mrtq/migrate/internal/target"
+	"mrtq/newqueue"
 )
 
 // Content says what kind of queue a place holds. It shows an operator that two addresses
@@ -37,4 +38,10 @@ func LookAt(ctx context.Context, r *Reader, queues Queues) (Content, error) {
 		c.Legacy = c.Legacy || len(there) > 0
 	}
 	return c, nil
+}
+
+// DialectAt returns the dialect of the new queue in a tree: the newest run's, else what its
+// znodes show. It is "" if nothing shows it. An error comes from reading.
+func DialectAt(ctx context.Context, r *Reader) (newqueue.Dialect, error) {
+	return target.DialectAt(ctx, r)
 }

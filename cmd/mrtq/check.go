@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,7 +40,7 @@ func (a *app) checkCmd() *cobra.Command {
 found, what was expected, and what to do. TARGET can also be a data directory. A
 server's tree may change while check reads it. So check reads it again, and reports
 only what is still wrong. Exit code 1 if there are errors. check never writes.`,
-		Example: `  mrtq check zk1:2181 --layout merritt --dialect mrt-zk
+		Example: `  mrtq check zk1:2181/new
   mrtq check snapshot:/var/lib/zookeeper --layout zuul -o json`,
 		Args: args("TARGET"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -49,7 +50,7 @@ only what is still wrong. Exit code 1 if there are errors. check never writes.`,
 	f := cmd.Flags()
 	a.conn.rateFlag(f)
 	f.StringVar(&c.layout, "layout", "merritt", "`map` to compare the tree with: merritt, merritt-legacy, zuul, or a file")
-	f.StringVar(&c.dialect, "dialect", "", "`dialect` of the layout, if it has several: design or mrt-zk")
+	f.StringVar(&c.dialect, "dialect", "", "`dialect` of the layout, if it has several: design or mrt-zk; if not given, that of the queue")
 	outputFlag(f, &c.output, "json")
 	f.BoolVar(&c.info, "info", false, "print information too, not only errors and warnings")
 	c.legacyFlags.flags(f)
@@ -74,6 +75,11 @@ func (c *checkCmd) run(ctx context.Context, a *app, target string) error {
 		return failed("target", target, fmt.Errorf("the chroot %s is not there; check the address", p.Server.Chroot))
 	}
 	tree := side.MarkUnreadable()
+	if l.Map.Dialect != "" && c.dialect == "" && !isMapFile(c.layout) {
+		if l, err = c.recognised(ctx, tree, l, target); err != nil {
+			return failed("target", target, err)
+		}
+	}
 	report, err := c.check(ctx, a, l, tree, p)
 	if errors.Is(err, layout.ErrNoMatch) {
 		err = noMatch(ctx, tree, c.layout)
@@ -104,6 +110,27 @@ func (c *checkCmd) named() (layouts.Layout, error) {
 		return layouts.Layout{}, exit.Usagef("--time: %w", err)
 	}
 	return namedLayout(c.layout, layouts.Options{Dialect: c.dialect, Queues: q, Legacy: legacy.Options{Time: policy}})
+}
+
+// recognised is the layout l in the dialect of the queue that the tree holds. If the tree
+// has no root of the layout, it is l.
+func (c *checkCmd) recognised(ctx context.Context, tree *migrate.Reader, l layouts.Layout, target string) (layouts.Layout, error) {
+	d, err := migrate.DialectAt(ctx, tree)
+	if err != nil {
+		return l, err
+	}
+	if d != "" {
+		c.dialect = string(d)
+		return c.named()
+	}
+	for _, root := range l.Map.Roots {
+		if _, there, err := tree.Exists(ctx, root); err != nil {
+			return l, err
+		} else if there {
+			return l, exit.Usagef("nothing at %s shows the dialect of its queue; give --dialect %s", target, strings.Join(l.Map.Dialects, " or --dialect "))
+		}
+	}
+	return l, nil
 }
 
 func (c *checkCmd) check(ctx context.Context, a *app, l layouts.Layout, tree *migrate.Reader, p place) (*layout.Report, error) {
@@ -162,7 +189,11 @@ func (c *checkCmd) print(a *app, r *layout.Report) error {
 		}
 		a.Table(severityTitles[s], []string{"ZNODE", "RULE", "FOUND", "EXPECTED", "WHAT TO DO", "DOCUMENT"}, rows)
 	}
-	a.Printf("%s checked against %s: %s, %s, %d for information\n", screen.Count(r.Nodes, "znode", "znodes"), r.Map.Name,
+	name := r.Map.Name
+	if r.Map.Dialect != "" {
+		name += ", dialect " + r.Map.Dialect
+	}
+	a.Printf("%s checked against %s: %s, %s, %d for information\n", screen.Count(r.Nodes, "znode", "znodes"), name,
 		screen.Count(r.Count(layout.Error), "error", "errors"), screen.Count(r.Count(layout.Warning), "warning", "warnings"), r.Count(layout.Info))
 	return nil
 }

@@ -11,27 +11,25 @@ import (
 
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/files"
-	"mrtq/cmd/mrtq/internal/settings"
 	"mrtq/internal/layout"
 	"mrtq/migrate/layouts"
 )
 
-type layoutCmd struct{ output, dialect string }
+type layoutCmd struct{ dialect string }
 
 func (a *app) layoutCmd() *cobra.Command {
 	c := &layoutCmd{}
 	cmd := &cobra.Command{
 		Use:   "layout NAME",
 		Short: "print the map of a layout as a page",
-		Long: `Print the map of a layout: its znodes, what they hold, who writes them, and which
-znodes must agree. NAME is merritt, merritt-legacy, zuul, or a file with your own
-map.`,
+		Long: `Print the map of a layout as a Markdown page: its znodes, what they hold, who writes
+them, and which znodes must agree. NAME is merritt, merritt-legacy, zuul, or a file
+with your own map.`,
 		Example: `  mrtq layout merritt --dialect mrt-zk
-  mrtq layout zuul -o html`,
+  mrtq layout zuul >zuul.md`,
 		Args: args("NAME"),
 		RunE: func(_ *cobra.Command, args []string) error { return during("layout", c.run(a, args[0])) },
 	}
-	settings.Choice(cmd.Flags(), &c.output, "output", "o", "format", "markdown", "html")
 	cmd.Flags().StringVar(&c.dialect, "dialect", "", "`dialect` of the layout, if it has several: design or mrt-zk")
 	return cmd
 }
@@ -41,12 +39,7 @@ func (c *layoutCmd) run(a *app, name string) error {
 	if err != nil {
 		return err
 	}
-	if c.output == "html" {
-		err = l.Map.WriteHTML(a.Out)
-	} else {
-		err = l.Map.WriteMarkdown(a.Out)
-	}
-	return err
+	return l.Map.WriteMarkdown(a.Out)
 }
 
 // namedLayout is the map with this name, or the map in the file with this name.

@@ -20,7 +20,6 @@ import (
 	"mrtq/internal/openfile"
 	"mrtq/migrate"
 	"mrtq/newqueue"
-	"mrtq/newqueue/states"
 )
 
 type reportCmd struct {
@@ -35,8 +34,8 @@ func (a *app) reportCmd() *cobra.Command {
 		Short: "make a page about a plan or a migration",
 		Long: `Make one HTML file about a migration, for the operator and for the people who must
 approve it: the verdict, what was migrated, what was not and why, what the operator
-chose, each legacy record and its job, the runs, and the state machines with the
-number of jobs in each state. The file needs no network, and can be searched, sorted,
+chose, each legacy record and its job, the runs, and the number of jobs in each
+state. The file needs no network, and can be searched, sorted,
 printed and mailed.
 
 The page is about a plan that mrtq plan --out saved (--plan), about a TARGET, or
@@ -178,9 +177,6 @@ func (c *reportCmd) complete(d *report.Data) error {
 		dialect = d.Status.Newest().Dialect
 	}
 	d.Dialect = string(dialect)
-	for _, e := range states.Entities {
-		d.Machines = append(d.Machines, drawing(e, dialect))
-	}
 	if d.Coverage != nil {
 		d.Coverage = d.Coverage.In(d.Dialect)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"strings"
@@ -24,7 +23,7 @@ func TestTransitionsPage(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		for _, e := range states.Entities {
 			mark := fmt.Sprintf("%s %s", d, e)
-			got, err = replaceGenerated(got, mark, markdown(e, d)+diagram(t, e, d))
+			got, err = replaceGenerated(got, mark, markdown(e, d)+"\n```mermaid\n"+diagram(e, d)+"```\n")
 			if err != nil {
 				t.Fatalf("%s: %v", transitionsPage, err)
 			}
@@ -69,43 +68,4 @@ func markdown(e states.Entity, d newqueue.Dialect) string {
 		row(append(cells, noteText(t)))
 	}
 	return b.String()
-}
-
-// diagram is the Mermaid diagram of an entity, as mrtq states -o mermaid
-// prints it.
-func diagram(t *testing.T, e states.Entity, d newqueue.Dialect) string {
-	t.Helper()
-	var b bytes.Buffer
-	if err := writeStates(&b, d, statesMermaid); err != nil {
-		t.Fatal(err)
-	}
-	title := fmt.Sprintf("---\ntitle: %s (%s)\n---\n", e, d)
-	_, text, ok := strings.Cut(b.String(), title)
-	if !ok {
-		t.Fatalf("no diagram of %s in dialect %s", e, d)
-	}
-	text, _, _ = strings.Cut(text, "\n---\n")
-	return "\n```mermaid\n" + strings.TrimRight(text, "\n") + "\n```\n"
-}
-
-func TestWriteStates(t *testing.T) {
-	for _, d := range newqueue.Dialects {
-		for _, form := range []string{statesTable, statesMermaid, statesSVG} {
-			var b bytes.Buffer
-			if err := writeStates(&b, d, form); err != nil {
-				t.Fatal(err)
-			}
-			golden(t, "testdata/states."+string(d)+"."+form, b.String())
-			for _, e := range states.Entities {
-				for _, tr := range states.Of(e, string(d)) {
-					if !bytes.Contains(b.Bytes(), []byte(tr.ID)) {
-						t.Errorf("%s %s: no %s", d, form, tr.ID)
-					}
-				}
-			}
-		}
-	}
-	if err := writeStates(&bytes.Buffer{}, newqueue.Design, "dot"); err == nil || err.Error() != `format "dot": want table, mermaid or svg` {
-		t.Error(err)
-	}
 }

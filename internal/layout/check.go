@@ -149,8 +149,7 @@ func Check(ctx context.Context, s Source, m *Map, opt Options) (*Report, error) 
 func inBoth(a, b []Finding) []Finding {
 	var both []Finding
 	for _, f := range b {
-		i, _ := slices.BinarySearchFunc(a, f, compareFindings)
-		if i < len(a) && a[i].same(f) {
+		if _, found := slices.BinarySearchFunc(a, f, compareFindings); found {
 			both = append(both, f)
 		}
 	}

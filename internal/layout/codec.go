@@ -43,7 +43,6 @@ const (
 	NotText       = "not-text"
 	NotInteger    = "not-integer"
 	NotJSON       = "not-json"
-	JSONTooDeep   = "json-too-deep"
 	CorruptBlob   = "corrupt-blob"
 	BlobTooLarge  = "blob-too-large"
 	MissingShard  = "missing-shard"
@@ -54,7 +53,7 @@ const (
 )
 
 var (
-	jsonKinds = []string{NotJSON, JSONTooDeep}
+	jsonKinds = []string{NotJSON}
 	zlibKinds = append([]string{CorruptBlob, BlobTooLarge}, jsonKinds...)
 	blobKinds = []string{MissingShard, ShardTooLarge, BadShard, CorruptBlob, BlobTooLarge, NotEmpty}
 )
@@ -113,6 +112,14 @@ func readLock(r *Reading) (any, bool) {
 		}
 	}
 	return nil, false
+}
+
+// cutText cuts a long text.
+func cutText(text string, most int) string {
+	if len(text) > most {
+		return text[:most] + "…"
+	}
+	return text
 }
 
 // show makes data readable in a finding: quoted, and cut if it is long.

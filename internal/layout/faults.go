@@ -92,7 +92,8 @@ func (c *checker) read(n *Node, zn *znode.Node, s *small) (any, bool) {
 		return value, ok
 	}
 	if err := n.Schema.Validate(value); err != nil {
-		c.fault(n, BadShape, zn.Path, n.shape(), shapeError(err), "")
+		_, found := shapeError(err)
+		c.fault(n, BadShape, zn.Path, "JSON as the map's schema says: "+cutText(n.schemaText, 160), found, "")
 		return nil, false
 	}
 	return value, ok

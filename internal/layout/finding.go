@@ -44,11 +44,6 @@ func compareFindings(a, b Finding) int {
 	return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Rule, b.Rule), strings.Compare(a.Found, b.Found), strings.Compare(a.Expected, b.Expected))
 }
 
-// same reports whether two looks found the same thing.
-func (f Finding) same(g Finding) bool {
-	return f.Path == g.Path && f.Rule == g.Rule && f.Found == g.Found && f.Expected == g.Expected
-}
-
 // mends say what an operator can do about a kind of finding. They are for rules
 // that don't say it themselves.
 var mends = map[string]string{
@@ -61,7 +56,6 @@ var mends = map[string]string{
 	NotText:          restore,
 	NotInteger:       restore,
 	NotJSON:          restore,
-	JSONTooDeep:      restore,
 	CorruptBlob:      restore,
 	BlobTooLarge:     restore,
 	MissingShard:     restore,

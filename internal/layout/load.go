@@ -1,11 +1,11 @@
 package layout
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // MapError says what is wrong in a map.
@@ -41,21 +41,9 @@ func (l *loader) bad(line int, format string, args ...any) error {
 }
 
 func (l *loader) load(text []byte, dialect string) error {
-	var doc yaml.Node
-	if err := yaml.Unmarshal(text, &doc); err != nil {
-		line := lineIn(err)
-		says := strings.TrimPrefix(err.Error(), "yaml: ")
-		return l.bad(line, "this is not YAML: %s", strings.TrimPrefix(says, fmt.Sprintf("line %d: ", line)))
-	}
-	if len(doc.Content) == 0 {
-		return l.bad(1, "the map is empty")
-	}
-	if err := l.shape(doc.Content[0]); err != nil {
+	y, err := l.parse(text)
+	if err != nil {
 		return err
-	}
-	var y yamlMap
-	if err := doc.Decode(&y); err != nil {
-		return l.bad(lineIn(err), "%v", err)
 	}
 	l.m = &Map{Name: y.Map, Title: y.Title, Says: y.Says, Document: y.Document, Dialects: y.Dialects, Dialect: dialect, Roots: y.Roots, File: l.file,
 		python: y.JSON == "python", tops: map[string]*place{}, rules: map[string]*Rule{}}
@@ -65,47 +53,41 @@ func (l *loader) load(text []byte, dialect string) error {
 	case dialect != "" && !slices.Contains(y.Dialects, dialect):
 		return l.bad(1, "the map %s has no dialect %q; it has %s", y.Map, dialect, orNone(y.Dialects))
 	}
-	err := rows(y.Types, l.typ)
-	if err == nil {
-		err = inGroups(y.Nodes, y.Groups, func(g yamlGroup) []yaml.Node { return g.Nodes }, l.node)
+	if err := rows(y.Types, groupPlace{}, l.typ); err != nil {
+		return err
 	}
-	if err == nil {
-		err = l.tree()
+	groups := append([]yamlGroup{{At: []groupPlace{{}}, Nodes: y.Nodes, Relations: y.Relations}}, y.Groups...)
+	for _, g := range groups {
+		for _, at := range g.At {
+			if err := rows(g.Nodes, at, l.node); err != nil {
+				return err
+			}
+		}
 	}
-	if err == nil {
-		err = inGroups(y.Relations, y.Groups, func(g yamlGroup) []yaml.Node { return g.Relations }, l.relation)
+	if err := l.tree(); err != nil {
+		return err
 	}
-	if err == nil {
-		err = rows(y.Rules, l.rule)
+	for _, g := range groups {
+		for _, at := range g.At {
+			if err := rows(g.Relations, at, l.relation); err != nil {
+				return err
+			}
+		}
 	}
-	if err != nil {
+	if err := rows(y.Rules, groupPlace{}, l.rule); err != nil {
 		return err
 	}
 	return l.finish()
 }
 
-// rows reads rows in turn.
-func rows(list []yaml.Node, read func(*yaml.Node) error) error {
-	for i := range list {
-		if err := read(&list[i]); err != nil {
+// rows reads rows in turn, at one place of their group.
+func rows[T any](list []row[T], at groupPlace, read func(T, int, groupPlace) error) error {
+	for _, r := range list {
+		if err := read(r.is, r.line, at); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// inGroups reads rows that are in no group, and then those of each group, once for
-// each place that the group is at.
-func inGroups(list []yaml.Node, groups []yamlGroup, of func(yamlGroup) []yaml.Node, read func(*yaml.Node, groupPlace) error) error {
-	err := rows(list, func(at *yaml.Node) error { return read(at, groupPlace{}) })
-	for _, g := range groups {
-		for _, place := range g.At {
-			if err == nil {
-				err = rows(of(g), func(at *yaml.Node) error { return read(at, place) })
-			}
-		}
-	}
-	return err
 }
 
 func orNone(names []string) string {
@@ -115,14 +97,7 @@ func orNone(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-func typeNames(types map[string]*Type) string {
-	var names []string
-	for name := range types {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return orNone(names)
-}
+func typeNames(types map[string]*Type) string { return orNone(slices.Sorted(maps.Keys(types))) }
 
 // other reports whether an entry is for other dialects only. dialects are those
 // that it names.
@@ -130,11 +105,7 @@ func (l *loader) other(dialects []string) bool {
 	return len(dialects) > 0 && !slices.Contains(dialects, l.m.Dialect)
 }
 
-func (l *loader) typ(at *yaml.Node) error {
-	var y yamlType
-	if err := at.Decode(&y); err != nil {
-		return l.bad(at.Line, "%v", err)
-	}
+func (l *loader) typ(y yamlType, line int, _ groupPlace) error {
 	if l.other(y.Dialects) {
 		return nil
 	}
@@ -143,27 +114,23 @@ func (l *loader) typ(at *yaml.Node) error {
 		t.Rule = "bad-name"
 	}
 	if l.types[t.Name] != nil {
-		return l.bad(at.Line, "type %s is defined twice", t.Name)
+		return l.bad(line, "type %s is defined twice", t.Name)
 	}
 	if strings.Contains(t.Match, "(") && !strings.Contains(t.Match, "(?:") {
-		return l.bad(at.Line, "type %s: write (?:…) for a group", t.Name)
+		return l.bad(line, "type %s: write (?:…) for a group", t.Name)
 	}
 	if err := t.compile(); err != nil {
-		return l.bad(at.Line, "type %s: %v", t.Name, err)
+		return l.bad(line, "type %s: %v", t.Name, err)
 	}
 	if !t.matches(t.Example) {
-		return l.bad(at.Line, "type %s does not match its own example %q", t.Name, t.Example)
+		return l.bad(line, "type %s does not match its own example %q", t.Name, t.Example)
 	}
 	l.types[t.Name] = t
 	l.m.Types = append(l.m.Types, t)
 	return nil
 }
 
-func (l *loader) rule(at *yaml.Node) error {
-	var y yamlRule
-	if err := at.Decode(&y); err != nil {
-		return l.bad(at.Line, "%v", err)
-	}
+func (l *loader) rule(y yamlRule, line int, _ groupPlace) error {
 	if l.other(y.Dialects) {
 		return nil
 	}
@@ -172,7 +139,7 @@ func (l *loader) rule(at *yaml.Node) error {
 	}
 	y.Document = l.m.place(y.Line, y.Section)
 	if err := l.m.AddRule(&y.Rule); err != nil {
-		return l.bad(at.Line, "%v", err)
+		return l.bad(line, "%v", err)
 	}
 	return nil
 }
@@ -187,7 +154,10 @@ func (m *Map) AddRule(r *Rule) error {
 	return nil
 }
 
-// finish adds a row for every rule.
+// defaultSeverities are the severities of the kinds that are not errors.
+var defaultSeverities = map[string]Severity{Undocumented: Info, TooOld: Warning}
+
+// finish adds a rule for every kind of finding of a znode, and for every relation.
 func (l *loader) finish() error {
 	for _, n := range l.m.Nodes {
 		kinds := n.kinds()
@@ -197,17 +167,8 @@ func (l *loader) finish() error {
 			}
 		}
 		for _, kind := range kinds {
-			severity := n.severity[kind]
-			if severity == "" {
-				severity = Error
-				switch kind {
-				case Undocumented:
-					severity = Info
-				case TooOld:
-					severity = Warning
-				}
-			}
 			id := n.ID + "/" + kind
+			severity := cmp.Or(n.severity[kind], defaultSeverities[kind], Error)
 			l.m.rules[id] = &Rule{ID: id, Severity: severity, Path: n.Path, Says: n.says(kind), Document: l.m.place(n.Line, n.Section)}
 		}
 	}
@@ -215,10 +176,7 @@ func (l *loader) finish() error {
 		if l.m.rules[r.ID] != nil {
 			return l.bad(r.fileLine, "rule %s is defined twice", r.ID)
 		}
-		if r.Severity == "" {
-			r.Severity = Error
-		}
-		l.m.rules[r.ID] = &Rule{ID: r.ID, Severity: r.Severity, Path: r.Of.Path, Says: r.Says, Document: l.m.place(r.Line, r.Section)}
+		l.m.rules[r.ID] = &Rule{ID: r.ID, Severity: cmp.Or(r.Severity, Error), Path: r.Of.Path, Says: r.Says, Document: l.m.place(r.Line, r.Section)}
 	}
 	for _, r := range l.m.Relations {
 		for _, id := range r.by {

@@ -24,8 +24,8 @@ type checker struct {
 
 	open       []*visit // the znodes below which the walk may still find znodes
 	of         map[*Node][]*Relation
-	targets    map[*Node]bool    // znodes that relations refer to
-	there      map[pathHash]bool // those targets that exist
+	refers     bool              // some relation refers to znodes
+	there      map[pathHash]bool // then, all znodes that the map describes
 	pending    []reference       // references to look up at the end
 	referenced map[pathHash]bool // targets of references
 	awaiting   []waiting         // znodes that some znode should refer to
@@ -44,12 +44,10 @@ func hashPath(path string) pathHash {
 
 // look reads the tree once.
 func look(ctx context.Context, s Source, m *Map, opt Options) (*Report, error) {
-	c := &checker{ctx: ctx, source: s, m: m, opt: opt, of: map[*Node][]*Relation{}, targets: map[*Node]bool{}, there: map[pathHash]bool{}, referenced: map[pathHash]bool{}}
+	c := &checker{ctx: ctx, source: s, m: m, opt: opt, of: map[*Node][]*Relation{}, there: map[pathHash]bool{}, referenced: map[pathHash]bool{}}
 	for _, r := range m.Relations {
 		c.of[r.Of] = append(c.of[r.Of], r)
-		if r.target != nil {
-			c.targets[r.target] = true
-		}
+		c.refers = c.refers || r.refers != ""
 	}
 	for _, make := range opt.Natives {
 		c.natives = append(c.natives, make(c.found))
@@ -101,7 +99,7 @@ func (c *checker) next(n znode.Node) {
 	case at.path != znode.Parent(n.Path): // its parent has been deleted meanwhile
 	default:
 		child := at.pl.child(name)
-		if at.pl.node.Most >= 0 || child != nil && child.node.Required {
+		if at.pl.node.Most.Rule != "" || child != nil && child.node.Required {
 			at.children = append(at.children, name)
 		}
 		switch {
@@ -186,8 +184,8 @@ func (c *checker) check(v *visit, n *znode.Node, s *small) {
 // children checks how many children a znode has, and which ones are missing.
 func (c *checker) children(v *visit) {
 	n := v.pl.node
-	if n.Most >= 0 && len(v.children) > n.Most {
-		c.fault(n, n.MostRule, v.path, fmt.Sprintf("at most %d children", n.Most), fmt.Sprintf("%d: %s", len(v.children), strings.Join(v.children, ", ")), "")
+	if n.Most.Rule != "" && len(v.children) > n.Most.Children {
+		c.fault(n, n.Most.Rule, v.path, fmt.Sprintf("at most %d children", n.Most.Children), fmt.Sprintf("%d: %s", len(v.children), strings.Join(v.children, ", ")), "")
 	}
 	if v.pl.composite() {
 		return

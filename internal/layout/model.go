@@ -87,34 +87,37 @@ type Node struct {
 	Sequence bool               // ZooKeeper numbers its name
 	Codec    *Codec             `yaml:"-"`
 	Schema   *jsonschema.Schema `yaml:"-"`
-	// SchemaText is the schema as it is printed.
-	SchemaText string `yaml:"-"`
 	// MayBeEmpty: the znode may have no data instead of what the codec reads.
 	MayBeEmpty bool `yaml:"may-be-empty"`
 	// Required: it must exist whenever its parent exists.
 	Required bool
 	// Oldest is how long it may exist; 0 is without limit.
-	Oldest time.Duration `yaml:"-"`
+	Oldest time.Duration
 	// Undocumented: services use it, but the document does not describe it. It
 	// is reported as information. Neither it nor anything below it is checked.
 	Undocumented bool
-	// Most is how many children it may have, -1 for any number.
-	Most     int    `yaml:"-"`
-	MostRule string `yaml:"-"`
-	Creator  string
-	Changer  string
-	Says     string
-	Missing  string // what its absence means, and what to do then
-	Line     int    // in the document
-	Section  string // of the document
+	Most         Most
+	Creator      string
+	Changer      string
+	Says         string
+	Missing      string // what its absence means, and what to do then
+	Line         int    // in the document
+	Section      string // of the document
 
-	severity map[string]Severity
-	params   []param // of the whole pattern
-	own      []param // of its last element
-	open     bool    // no name below it is an unknown path: it is a bad name, or any name is right
-	implied  bool    // a folder that no row of the map describes
-	fileLine int
-	order    int
+	schemaText string // as it is printed
+	severity   map[string]Severity
+	params     []param // of the whole pattern
+	own        []param // of its last element
+	open       bool    // no name below it is an unknown path: it is a bad name, or any name is right
+	implied    bool    // a folder that no row of the map describes
+	fileLine   int
+	order      int
+}
+
+// Most limits the number of a znode's children. Without a rule there is no limit.
+type Most struct {
+	Children int
+	Rule     string // the kind of finding for a znode that has more
 }
 
 // Relation is a rule about several znodes.
@@ -126,18 +129,16 @@ type Relation struct {
 	Line     int
 	Section  string
 	Mend     string
-	// Prefix: the value of the field need only be the beginning of what it must be.
-	Prefix bool
+	// Younger: a znode that is younger need not be referred to yet.
+	Younger time.Duration
 
 	// Refers: the znode at each of these paths must exist.
 	refers template
 	// Same: the value of the field must be this text.
 	same template
 	// ReferencedBy: a relation with one of these ids must refer to this znode.
-	by      []string
-	younger int64 // a znode that is younger needs no reference yet; in milliseconds
-	field   fieldPath
-	target  *Node
+	by    []string
+	field fieldPath
 
 	fileLine int
 }
@@ -200,8 +201,8 @@ func (n *Node) kinds() []string {
 	if n.Schema != nil {
 		add(BadShape)
 	}
-	if n.MostRule != "" {
-		add(n.MostRule)
+	if n.Most.Rule != "" {
+		add(n.Most.Rule)
 	}
 	if n.Oldest > 0 {
 		add(TooOld)
@@ -244,8 +245,8 @@ func (n *Node) says(kind string) string {
 		return fmt.Sprintf("it is not older than %s", n.Oldest)
 	case Unreadable:
 		return "it can be read"
-	case n.MostRule:
-		return fmt.Sprintf("it has at most %d children", n.Most)
+	case n.Most.Rule:
+		return fmt.Sprintf("it has at most %d children", n.Most.Children)
 	}
 	if rest, ok := strings.CutPrefix(kind, "not-"); ok && rest == string(n.Kind) {
 		return "it is " + rest

@@ -32,7 +32,7 @@ type aged struct {
 // relate applies the relations of a znode. It decides at once those that need
 // only this znode. settle decides the others at the end.
 func (c *checker) relate(n *Node, path string, params Params, zn *znode.Node, value any, read bool) {
-	if c.targets[n] {
+	if c.refers {
 		c.there[hashPath(path)] = true
 	}
 	for _, r := range c.of[n] {
@@ -67,7 +67,7 @@ func (c *checker) apply(r *Relation, path string, params Params, value string) {
 	}
 	if r.same != "" {
 		want := r.same.fill(fill)
-		if want != value && !(r.Prefix && strings.HasPrefix(want, value)) {
+		if want != value {
 			c.broken(r, path, r.fieldName()+" "+show([]byte(want)), show([]byte(value)))
 		}
 		return
@@ -115,8 +115,8 @@ func (c *checker) settle() error {
 		now = time.UnixMilli(c.newest)
 	}
 	for _, w := range c.awaiting {
-		if age := now.UnixMilli() - w.since; !c.referenced[hashPath(w.path)] && age > w.r.younger {
-			c.broken(w.r, w.path, "a znode that names it", fmt.Sprintf("none does, and it is %s old", time.Duration(age)*time.Millisecond))
+		if age := now.Sub(time.UnixMilli(w.since)); !c.referenced[hashPath(w.path)] && age > w.r.Younger {
+			c.broken(w.r, w.path, "a znode that names it", fmt.Sprintf("none does, and it is %s old", age))
 		}
 	}
 	for _, a := range c.aged {

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -30,6 +31,9 @@ func (m *Map) typeNamed(name string) *Type {
 // tree builds the tree of places from the nodes' patterns. It adds folders that
 // no row describes if there are patterns below them.
 func (l *loader) tree() error {
+	if len(l.m.Nodes) == 0 {
+		return l.bad(1, "the map describes no znode")
+	}
 	for _, root := range l.m.Roots {
 		for other := range l.m.tops {
 			if root == other || strings.HasPrefix(root, other+"/") || strings.HasPrefix(other, root+"/") {
@@ -46,6 +50,9 @@ func (l *loader) tree() error {
 	for root, pl := range l.m.tops {
 		if pl.node == nil {
 			pl.node = l.folder(root, nil, l.m.Nodes[0])
+		}
+		if pl.node.Undocumented {
+			return l.bad(pl.node.fileLine, "%s: the root %s is undocumented, so nothing would be checked", pl.node.ID, root)
 		}
 		if err := l.settle(pl, root); err != nil {
 			return err
@@ -111,7 +118,7 @@ func (p *place) at(segment string, params []param, match *regexp.Regexp) *place 
 // folder is the row of a folder that the map's file does not describe.
 func (l *loader) folder(path string, params []param, first *Node) *Node {
 	id := strings.Trim(strings.NewReplacer("/", ".", "{", "", "}", "", ":", "-").Replace(path), ".")
-	n := &Node{ID: id, Path: path, Kind: Persistent, Most: -1, Says: "a folder", Line: first.Line, Section: first.Section, own: params, implied: true, fileLine: first.fileLine}
+	n := &Node{ID: id, Path: path, Kind: Persistent, Says: "a folder", Line: first.Line, Section: first.Section, own: params, implied: true, fileLine: first.fileLine}
 	l.nodes[id] = n
 	l.m.Nodes = append(l.m.Nodes, n)
 	return n
@@ -120,11 +127,7 @@ func (l *loader) folder(path string, params []param, first *Node) *Node {
 // settle adds the folders below a place, and refuses two patterns that match one
 // name.
 func (l *loader) settle(p *place, path string) error {
-	var names []string
-	for name := range p.literal {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(p.literal))
 	for _, name := range names {
 		c := p.literal[name]
 		for _, q := range p.params {

@@ -3,13 +3,15 @@ package layout
 import (
 	"bytes"
 	_ "embed"
-	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
 )
 
 //go:embed map.schema.json
@@ -36,41 +38,57 @@ func compileSchema(name string, text []byte) (*jsonschema.Schema, error) {
 	return c.Compile(name)
 }
 
+// shapeError finds the innermost place where a value differs from its schema, and says in
+// one line what differs. The place is nil if err does not name one.
+func shapeError(err error) (at []string, says string) {
+	var verr *jsonschema.ValidationError
+	if !errors.As(err, &verr) {
+		return nil, err.Error()
+	}
+	for len(verr.Causes) > 0 {
+		verr = verr.Causes[0]
+	}
+	at, says = verr.InstanceLocation, verr.ErrorKind.LocalizedString(message.NewPrinter(language.English))
+	if len(at) > 0 {
+		says = strings.Join(at, ".") + ": " + says
+	}
+	return at, says
+}
+
 // The contents of a map's YAML. A row is what the map keeps of it, and what only
 // loading needs.
 type (
 	yamlMap struct {
-		Map, Title, Says, JSON         string
-		Document                       Document
-		Dialects, Roots                []string
-		Types, Nodes, Relations, Rules []yaml.Node
-		Groups                         []yamlGroup
+		Map, Title, Says, JSON string
+		Document               Document
+		Dialects, Roots        []string
+		Types                  []row[yamlType]
+		Nodes                  []row[yamlNode]
+		Relations              []row[yamlRelation]
+		Rules                  []row[yamlRule]
+		Groups                 []yamlGroup
 	}
 	yamlType struct {
 		Type     `yaml:",inline"`
 		Dialects []string
 	}
 	yamlNode struct {
-		Node   `yaml:",inline"`
-		Codec  string
-		Schema any
-		Oldest string
-		Most   *struct {
-			Children int
-			Rule     string
-		}
+		Node     `yaml:",inline"`
+		Codec    string
+		Schema   any
 		Severity map[string]Severity
 		Dialects []string
 	}
 	yamlRelation struct {
-		Relation                                   `yaml:",inline"`
-		Of, Rule, Field, Refers, To, Same, Younger string
-		ReferencedBy                               []string `yaml:"referenced-by"`
-		Dialects                                   []string
+		Relation                      `yaml:",inline"`
+		Of, Rule, Field, Refers, Same string
+		ReferencedBy                  []string `yaml:"referenced-by"`
+		Dialects                      []string
 	}
 	yamlGroup struct {
-		At               []groupPlace
-		Nodes, Relations []yaml.Node
+		At        []groupPlace
+		Nodes     []row[yamlNode]
+		Relations []row[yamlRelation]
 	}
 	// groupPlace is one place at which a group's rows are. It is zero for rows in no
 	// group.
@@ -86,42 +104,42 @@ type (
 	}
 )
 
-// shape checks the YAML against the schema of maps, and says which line is
-// wrong.
-func (l *loader) shape(root *yaml.Node) error {
-	var v any
-	if err := root.Decode(&v); err != nil {
-		return l.bad(lineIn(err), "%s", strings.TrimPrefix(err.Error(), "yaml: "))
-	}
-	if fields, ok := v.(map[string]any); !ok || fields["map"] == nil {
-		return l.bad(root.Line, "this is not the map of a layout: it does not have the field map, the map's name")
-	}
-	doc, err := asJSON(v)
-	if err != nil {
-		return l.bad(root.Line, "%v", err)
-	}
-	err = mapSchema.Validate(doc)
-	if err == nil {
-		return nil
-	}
-	var verr *jsonschema.ValidationError
-	if !errors.As(err, &verr) {
-		return l.bad(root.Line, "%v", err)
-	}
-	deepest := verr
-	for len(deepest.Causes) > 0 {
-		deepest = deepest.Causes[0]
-	}
-	return l.bad(lineAt(root, deepest.InstanceLocation), "%s", shapeError(err))
+// row is a row of a map, with its line in the file.
+type row[T any] struct {
+	is   T
+	line int
 }
 
-// asJSON converts a YAML value to the form that the schema's library needs.
-func asJSON(v any) (any, error) {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return nil, err
+func (r *row[T]) UnmarshalYAML(n *yaml.Node) error {
+	r.line = n.Line
+	return n.Decode(&r.is)
+}
+
+// parse reads a map's YAML, and checks it against the schema of maps.
+func (l *loader) parse(text []byte) (y yamlMap, err error) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(text, &doc); err != nil {
+		return y, l.bad(lineIn(err), "this is not YAML: %s", withoutLine(err))
 	}
-	return jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if len(doc.Content) == 0 {
+		return y, l.bad(1, "the map is empty")
+	}
+	root := doc.Content[0]
+	var v any
+	if err := root.Decode(&v); err != nil {
+		return y, l.bad(lineIn(err), "%s", withoutLine(err))
+	}
+	if fields, ok := v.(map[string]any); !ok || fields["map"] == nil {
+		return y, l.bad(root.Line, "this is not the map of a layout: it does not have the field map, the map's name")
+	}
+	if err := mapSchema.Validate(v); err != nil {
+		at, says := shapeError(err)
+		return y, l.bad(lineAt(root, at), "%s", says)
+	}
+	if err := root.Decode(&y); err != nil {
+		return y, l.bad(lineIn(err), "%s", withoutLine(err))
+	}
+	return y, nil
 }
 
 // lineAt is the line of the value at a JSON pointer.
@@ -150,10 +168,14 @@ func lineAt(n *yaml.Node, location []string) int {
 
 // lineIn is the line that an error of the YAML library names, or 1.
 func lineIn(err error) int {
-	_, rest, found := strings.Cut(err.Error(), "line ")
-	if !found {
-		return 1
-	}
-	n, _ := strconv.Atoi(rest[:strings.IndexFunc(rest+" ", func(r rune) bool { return r < '0' || r > '9' })])
-	return max(n, 1)
+	_, rest, _ := strings.Cut(err.Error(), "line ")
+	line := 1
+	fmt.Sscanf(rest, "%d", &line)
+	return line
+}
+
+// withoutLine is an error of the YAML library without the library's name and the line.
+func withoutLine(err error) string {
+	says := strings.TrimPrefix(err.Error(), "yaml: ")
+	return strings.TrimPrefix(says, fmt.Sprintf("line %d: ", lineIn(err)))
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // migrated returns a tree that a migration created, in a dialect.
-func migrated(t *testing.T, dialect string) forest {
+func migrated(t testing.TB, dialect string) forest {
 	t.Helper()
 	file, err := os.Open("../testdata/tree-" + dialect + ".txt")
 	if err != nil {

@@ -151,8 +151,6 @@ func breakGenerically(m *layout.Map, rule *layout.Rule, f forest) bool {
 		content(encoded("5"))
 	case layout.NotJSON:
 		content(encoded("{"))
-	case layout.JSONTooDeep:
-		content(encoded(strings.Repeat("[", 10_000)))
 	case layout.NotEmpty:
 		f.change(path, "x")
 	case layout.CorruptBlob:
@@ -169,8 +167,8 @@ func breakGenerically(m *layout.Map, rule *layout.Rule, f forest) bool {
 		content(stored(inflated(f[path+"/0000000000"].Data) + strings.Repeat(" ", 1_000_001)))
 	case layout.BadShard:
 		f.put(path+"/0", "")
-	case n.MostRule:
-		for i := range n.Most + 1 {
+	case n.Most.Rule:
+		for i := range n.Most.Children + 1 {
 			f.put(fmt.Sprintf("%s/%032x", path, i+16), compressed("{}"))
 		}
 	default:

@@ -2,8 +2,10 @@ package target
 
 import (
 	"context"
+	"errors"
 	"slices"
 
+	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/newqueue"
@@ -44,6 +46,20 @@ func (t *Target) Dialect(ctx context.Context) (d newqueue.Dialect, shownBy strin
 		}
 	}
 	return "", "", nil
+}
+
+// DialectAt returns the dialect of the queue in a tree, as [Target.Dialect] does, without
+// the rest of [Read]. Records of runs that can't be read don't count.
+func DialectAt(ctx context.Context, r *zkconn.Reader) (newqueue.Dialect, error) {
+	t := &Target{Reader: r, Ledger: ledger.New(nil), Layout: map[string]znode.Stat{}}
+	if _, err := t.readLayout(ctx); err != nil {
+		return "", err
+	}
+	if err := t.readRuns(ctx, ""); err != nil && !errors.Is(err, ledger.ErrForm) {
+		return "", err
+	}
+	d, _, err := t.Dialect(ctx)
+	return d, err
 }
 
 // dialectOf looks at the statuses of some batches, jobs or requests.

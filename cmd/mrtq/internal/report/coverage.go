@@ -7,7 +7,6 @@ import (
 	"io"
 
 	"mrtq/internal/plainjson"
-	"mrtq/internal/statedraw"
 )
 
 // Coverage is the content of the file that mrtq accept --coverage writes.
@@ -70,29 +69,6 @@ func (c *Coverage) Count(result string) int {
 		}
 	}
 	return n
-}
-
-// mark adds the coverage to the steps of a machine.
-func (c *Coverage) mark(m statedraw.Machine) statedraw.Machine {
-	marks := map[string]statedraw.Mark{}
-	for _, r := range c.Rows {
-		switch r.Result {
-		case CoveragePassed:
-			marks[r.ID] = statedraw.Proved
-		case CoverageFailed:
-			marks[r.ID] = statedraw.Failed
-		}
-	}
-	steps := make([]statedraw.Step, len(m.Steps))
-	for i, s := range m.Steps {
-		s.Mark = statedraw.Unproved
-		if mark, there := marks[s.ID]; there {
-			s.Mark = mark
-		}
-		steps[i] = s
-	}
-	m.Steps = steps
-	return m
 }
 
 // readOne reads one JSON value, which may have unknown fields. Nothing may

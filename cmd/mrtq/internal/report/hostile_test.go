@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"mrtq/internal/statedraw"
 	"mrtq/migrate"
 )
 
@@ -40,7 +39,7 @@ func hostileSample() *Data {
 // own are the types whose values only mrtq chooses: none is text of others.
 var own = map[reflect.Type]bool{
 	reflect.TypeFor[migrate.Outcome](): true, reflect.TypeFor[migrate.RunState](): true, reflect.TypeFor[migrate.Step](): true, reflect.TypeFor[migrate.Kind](): true,
-	reflect.TypeFor[migrate.Action](): true, reflect.TypeFor[statedraw.Mark](): true, reflect.TypeFor[time.Time](): true,
+	reflect.TypeFor[migrate.Action](): true, reflect.TypeFor[time.Time](): true,
 }
 
 // poison sets every text below a value. A slice gets elements until it has some of each kind

@@ -25,7 +25,6 @@ import (
 	"time"
 
 	"mrtq/internal/layout"
-	"mrtq/internal/statedraw"
 	"mrtq/migrate"
 )
 
@@ -39,7 +38,6 @@ type Data struct {
 	Verdict        *migrate.Verdict // nil if no source was given
 	Only           string           // the run that the page is about; "" means all runs
 	Records        []migrate.RecordStatus
-	Machines       []statedraw.Machine
 	Coverage       *Coverage
 	Check          *Check
 	// QuarantineChecked says that Verdict has compared a quarantine file.
@@ -67,8 +65,7 @@ type view struct {
 	Settings []fact
 	Runs     []run
 	Notes    []list
-	Machines []figure
-	Unknown  []state // states in the target that no state machine has
+	States   []state
 	Coverage *coverageView
 	Findings *findingsView
 	Records  list
@@ -94,14 +91,6 @@ type choice struct {
 type run struct {
 	migrate.RunStatus
 	Took, Rate string
-}
-
-// figure is one machine.
-type figure struct {
-	Name  string
-	SVG   template.HTML // statedraw draws it, and escapes all texts
-	N     int
-	Steps int
 }
 
 // state is how many jobs, batches or requests are in one state.
@@ -131,7 +120,7 @@ func newView(d *Data) *view {
 		scrubValue(reflect.ValueOf(made).Elem())
 	}
 	v.decisions()
-	v.machines()
+	v.states()
 	if d.Check != nil {
 		v.Findings = &findingsView{findingList(d.Check.Findings), d.Check.Count(layout.Error), d.Check.Count(layout.Warning), d.Check.Count(layout.Info)}
 	}
@@ -265,12 +254,15 @@ func (v *view) decisions() {
 	}
 }
 
-func (v *view) machines() {
-	in := map[string]map[string]migrate.StateCount{"job": {}, "batch": {}, "access": {}}
+// states counts what is in each state, and what mrtq accept proved about the transitions.
+func (v *view) states() {
 	if v.Status != nil {
-		for entity, counts := range map[string][]migrate.StateCount{"job": v.Status.Jobs, "batch": v.Status.Batches, "access": v.Status.Access} {
-			for _, c := range counts {
-				in[entity][c.State] = c
+		for _, of := range []struct {
+			entity string
+			counts []migrate.StateCount
+		}{{"job", v.Status.Jobs}, {"batch", v.Status.Batches}, {"access request", v.Status.Access}} {
+			for _, c := range of.counts {
+				v.States = append(v.States, state{of.entity, c})
 			}
 		}
 	}
@@ -278,38 +270,4 @@ func (v *view) machines() {
 		v.Coverage = &coverageView{Passed: c.Count(CoveragePassed), Failed: c.Count(CoverageFailed), Rows: c.Rows}
 		v.Coverage.NotRun = len(c.Rows) - v.Coverage.Passed - v.Coverage.Failed
 	}
-	for _, m := range v.Data.Machines {
-		n := 0
-		m.States, m.Steps = slices.Clone(m.States), slices.Clone(m.Steps)
-		for i, s := range m.States {
-			if c := in[m.Name][s.Name]; v.Status != nil && !s.Bound {
-				m.States[i].Counted, m.States[i].Count = true, c.Migrated+c.Others
-				n += c.Migrated + c.Others
-			}
-			delete(in[m.Name], s.Name)
-		}
-		for _, c := range in[m.Name] {
-			v.Unknown = append(v.Unknown, state{m.Name, c})
-		}
-		if v.Data.Coverage != nil {
-			m = v.Data.Coverage.mark(m)
-		}
-		scrubValue(reflect.ValueOf(&m).Elem())
-		v.Machines = append(v.Machines, figure{Name: m.Name, SVG: template.HTML(statedraw.Figure(m, label(m, v.Status != nil))), N: n, Steps: len(m.Steps)})
-	}
-}
-
-// label describes a drawing in words.
-func label(m statedraw.Machine, counted bool) string {
-	var parts []string
-	for _, s := range m.States {
-		switch {
-		case s.Bound:
-		case counted:
-			parts = append(parts, fmt.Sprintf("%s %d", s.Name, s.Count))
-		default:
-			parts = append(parts, s.Name)
-		}
-	}
-	return fmt.Sprintf("States of a %s: %s; %d transitions", m.Name, strings.Join(parts, ", "), len(m.Steps))
 }

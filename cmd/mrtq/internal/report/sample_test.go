@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"mrtq/internal/layout"
-	"mrtq/internal/statedraw"
 	"mrtq/migrate"
 	"mrtq/newqueue"
 )
@@ -17,21 +16,6 @@ const (
 	sampleSource = "zk1:2181,zk2:2181"
 	sampleTarget = "zk1:2181,zk2:2181/new"
 )
-
-// machine is a small state machine. The command draws the new queue's own tables.
-func machine() statedraw.Machine {
-	return statedraw.Machine{
-		Name:   "job",
-		States: []statedraw.State{{Name: "create", Bound: true}, {Name: "pending"}, {Name: "processing"}, {Name: "failed"}, {Name: "completed"}},
-		Steps: []statedraw.Step{
-			{ID: "J1", From: "create", To: "pending", Who: "API", Free: true},
-			{ID: "J2", From: "pending", To: "processing", Who: "worker"},
-			{ID: "J3", From: "processing", To: "failed", Who: "worker"},
-			{ID: "J4", From: "processing", To: "completed", Who: "worker"},
-			{ID: "J5", From: "failed", To: "processing", Who: "Admin", Free: true},
-		},
-	}
-}
 
 // record is the i-th record of a sample, as it was migrated.
 func record(i int) migrate.RecordStatus {
@@ -115,7 +99,6 @@ func sample(n int) *Data {
 		},
 		QuarantineChecked: true,
 		Records:           sampleRecords(n),
-		Machines:          []statedraw.Machine{machine()},
 		Coverage: &Coverage{Rows: []CoverageRow{
 			{ID: "J1", What: "job create → pending", Dialect: "design", Result: CoveragePassed},
 			{ID: "J2", What: "job pending → processing", Dialect: "design", Result: CoveragePassed},
