@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-zookeeper/zk"
+
 	"mrtq/internal/znode"
 )
 
@@ -139,7 +141,7 @@ func (q *Queue) takeLock(ctx context.Context, l Lock) error {
 		w.ops = []znode.Op{znode.Create(path, empty)}
 	}
 	err := q.commit(ctx, w)
-	if errors.Is(err, znode.ErrNodeExists) {
+	if errors.Is(err, zk.ErrNodeExists) {
 		return ErrLocked
 	}
 	return err
@@ -167,11 +169,8 @@ func (q *Queue) liftLock(ctx context.Context, l Lock) error {
 		return ErrNotLocked
 	}
 	err = q.commit(ctx, write{
-		ops: []znode.Op{znode.Delete(path, stat.Version)},
-		done: func(ctx context.Context) (bool, error) {
-			_, ok, err := q.stat(ctx, path)
-			return !ok, err
-		},
+		ops:  []znode.Op{znode.Delete(path, stat.Version)},
+		done: q.removed(path),
 	})
 	if isRace(err) {
 		return ErrNotLocked

@@ -129,11 +129,11 @@ func TestLibraryReadsUs(t *testing.T) {
 	// A batch that is held, released, fails, is resumed and completes.
 	bid := value(q.CreateBatch(ctx, newqueue.Submission{ProfileName: "p", Submitter: "me", SubmissionDate: noon, BatchID: "uuid"}))(t)
 	reads("B1")
-	must(t, value(q.AcquirePendingBatch(ctx))(t).Hold(ctx, "collection hold"))
+	must(t, value(q.AcquireBatch(ctx, newqueue.BatchPending))(t).Hold(ctx, "collection hold"))
 	reads("B2")
-	must(t, q.ReleaseBatch(ctx, bid))
+	must(t, q.MoveBatch(ctx, bid, newqueue.BatchPending))
 	reads("B4")
-	b := value(q.AcquirePendingBatch(ctx))(t)
+	b := value(q.AcquireBatch(ctx, newqueue.BatchPending))(t)
 	if w.tree().Get("/batches/"+bid+"/states") != nil {
 		t.Error("Batch.acquirePendingBatch passes over what has states")
 	}
@@ -162,8 +162,8 @@ func TestLibraryReadsUs(t *testing.T) {
 			}
 			j := value(q.AcquireJob(ctx, s))(t)
 			reads("acquisition in " + string(s))
-			must(t, j.SetIdentifiers(ctx, newqueue.Identifiers{PrimaryID: "ark:/2"}))
-			must(t, j.SetMetadata(ctx, newqueue.Metadata{}))
+			must(t, j.Set(ctx, newqueue.WithIdentifiers(newqueue.Identifiers{PrimaryID: "ark:/2"})))
+			must(t, j.Set(ctx, newqueue.WithMetadata(newqueue.Metadata{})))
 			reads("identifiers in " + string(s))
 			must(t, j.Succeed(ctx, newqueue.WithPriority(7), newqueue.WithSpaceNeeded(1<<50), newqueue.WithInventory(newqueue.Inventory{ManifestURL: "u"}), newqueue.WithStore(newqueue.Store{})))
 			reads("success in " + string(s))
@@ -173,7 +173,7 @@ func TestLibraryReadsUs(t *testing.T) {
 	}
 	must(t, q.ReportIfEmptied(ctx, bid))
 	reads("B5")
-	b = value(q.AcquireReportingBatch(ctx))(t)
+	b = value(q.AcquireBatch(ctx, newqueue.BatchReporting))(t)
 	must(t, b.Finish(ctx, value(b.Report(ctx))(t)))
 	reads("B6")
 	if w.tree().Get("/batches/"+bid+"/states/batch-processing") == nil {
@@ -191,12 +191,12 @@ func TestLibraryReadsUs(t *testing.T) {
 	value(q.DeleteJob(ctx, ids[0]))(t)
 	reads("J21")
 	must(t, q.ReportIfEmptied(ctx, bid))
-	b = value(q.AcquireReportingBatch(ctx))(t)
+	b = value(q.AcquireBatch(ctx, newqueue.BatchReporting))(t)
 	must(t, b.Finish(ctx, value(b.Report(ctx))(t)))
 	reads("B7")
-	must(t, q.UpdateReportBatch(ctx, bid))
+	must(t, q.MoveBatch(ctx, bid, newqueue.BatchUpdateReporting))
 	reads("B8")
-	b = value(q.AcquireUpdateReportingBatch(ctx))(t)
+	b = value(q.AcquireBatch(ctx, newqueue.BatchUpdateReporting))(t)
 	must(t, b.Finish(ctx, value(b.Report(ctx))(t)))
 	reads("B10")
 	value(q.DeleteBatch(ctx, bid))(t)
@@ -225,8 +225,8 @@ func TestLibraryReadsCanFail(t *testing.T) {
 	must(t, q.Init(ctx))
 	batchOf(t, q, 3)
 	j := value(q.AcquireJob(ctx, newqueue.JobPending))(t)
-	must(t, j.SetMetadata(ctx, newqueue.Metadata{}))
-	must(t, j.SetIdentifiers(ctx, newqueue.Identifiers{}))
+	must(t, j.Set(ctx, newqueue.WithMetadata(newqueue.Metadata{})))
+	must(t, j.Set(ctx, newqueue.WithIdentifiers(newqueue.Identifiers{})))
 	must(t, j.Succeed(ctx, newqueue.WithInventory(newqueue.Inventory{}), newqueue.WithStore(newqueue.Store{})))
 	held := value(q.AcquireJob(ctx, newqueue.JobPending))(t)
 	must(t, held.Hold(ctx))
@@ -358,13 +358,13 @@ func TestWeReadTheLibrary(t *testing.T) {
 			if b.ID != "bid0000000000" || b.Submission.Submitter != "me/you" || b.Submitted["profile"] != "p" {
 				t.Errorf("%+v", b)
 			}
-			value(value(q.AcquirePendingBatch(ctx))(t).Process(ctx, newqueue.NewJob{}))(t)
+			value(value(q.AcquireBatch(ctx, newqueue.BatchPending))(t).Process(ctx, newqueue.NewJob{}))(t)
 		}},
 		{"Ruby's Batch.create_batch of nothing", [][]node{{
 			{batch, "nil"}, {batch + "/submission", "nil"},
 			{batch + "/status", `{` + now + `,"status":"Pending","message":""}`},
 		}}, func(t *testing.T, w *world, q *newqueue.Queue) {
-			value(value(q.AcquirePendingBatch(ctx))(t).Process(ctx))(t)
+			value(value(q.AcquireBatch(ctx, newqueue.BatchPending))(t).Process(ctx))(t)
 		}},
 		{"Job.createJob", [][]node{createBatch, acquireBatch, createJob}, func(t *testing.T, w *world, q *newqueue.Queue) {
 			j := value(q.AcquireJob(ctx, newqueue.JobPending))(t)

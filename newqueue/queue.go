@@ -38,27 +38,25 @@ var _ Conn = (*zk.Conn)(nil)
 //
 // The methods, by who calls them:
 //
-//	WHO            BATCHES                      JOBS         ACCESS REQUESTS
-//	submitter      CreateBatch                               CreateAccess
+//	WHO            BATCHES            JOBS         ACCESS REQUESTS
+//	submitter      CreateBatch                     CreateAccess
 //	               FindBatch
-//	worker         AcquireBatch                 AcquireJob   AcquireAccess
-//	               AcquirePendingBatch          AcquireJobs
-//	               AcquireReportingBatch        CreateJob
-//	               AcquireUpdateReportingBatch
-//	administrator  ReleaseBatch                 ReleaseJob   RetryAccess
-//	               UpdateReportBatch            ResumeJob    DeleteAccess
-//	               FailBatch                    RetryJob     MoveAccess
-//	               DeleteBatch                  DeleteJob
-//	               MoveBatch                    MoveJob
-//	                                            SetPriority
-//	cleaning pass  CleanupBatches               CleanupJobs  CleanupAccess
-//	               CleanBatch                   CleanJob
+//	worker         AcquireBatch       AcquireJob   AcquireAccess
+//	                                  AcquireJobs
+//	                                  CreateJob
+//	administrator  MoveBatch          MoveJob      MoveAccess
+//	               FailBatch          ReleaseJob   RetryAccess
+//	               DeleteBatch        ResumeJob    DeleteAccess
+//	                                  RetryJob
+//	                                  DeleteJob
+//	                                  SetPriority
+//	cleaning pass  CleanupBatches     CleanupJobs  CleanupAccess
 //	               RepairBatches
 //	watcher        WatchBatches
 //	               ReportWhenEmptied
 //	               ReportIfEmptied
-//	reader         Batches                      Jobs         Access
-//	               Batch                        Job
+//	reader         Batches            Jobs         Access
+//	               Batch              Job
 //	               BatchJobs
 //
 // A worker continues with the methods of the [Batch], [Job] or [Access] that it
@@ -127,6 +125,9 @@ func Open(conn Conn, d Dialect, opts ...Option) *Queue {
 	return q
 }
 
+// clock is the time for a status.
+func (q *Queue) clock() time.Time { return q.now().Round(0) }
+
 // Dialect is the dialect that the queue reads and writes.
 func (q *Queue) Dialect() Dialect { return q.dialect }
 
@@ -142,11 +143,7 @@ func (q *Queue) Init(ctx context.Context) error {
 				return ok, err
 			}})
 		}
-		var refused *znode.MultiError
-		if errors.As(err, &refused) && errors.Is(err, znode.ErrNodeExists) {
-			continue // another client created it first
-		}
-		if err != nil {
+		if err != nil && !errors.Is(err, zk.ErrNodeExists) { // another client created it first
 			return &opError{"create", path, err}
 		}
 	}

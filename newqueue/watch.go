@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/go-zookeeper/zk"
+
+	"mrtq/newqueue/states"
 )
 
 // ReportIfEmptied moves a processing batch to reporting (B5) if it has no
@@ -15,16 +17,7 @@ import (
 // the batch isn't processing, for example because another watcher moved it
 // first, [ErrLocked] while a worker holds the batch.
 func (q *Queue) ReportIfEmptied(ctx context.Context, bid string) error {
-	_, _, err := q.moveBatch(ctx, bid, batchMove{target: func(s batchSnap) (BatchState, error) {
-		if s.status.State != BatchProcessing {
-			return "", q.refuse(EntityBatch, BatchPath(bid), string(s.status.State), string(BatchReporting))
-		}
-		return BatchReporting, nil
-	}})
-	if err != nil {
-		return &opError{"report", BatchPath(bid), err}
-	}
-	return nil
+	return q.moveBatch(ctx, "report", q.snapBatch(bid), want{from: states.Processing, to: states.Reporting})
 }
 
 // ReportWhenEmptied waits until the last job of a batch leaves batch-processing,
