@@ -68,30 +68,17 @@ func (q *Queue) Access(ctx context.Context, queue AccessQueue, qid string) (*Acc
 	return a, nil
 }
 
-func (a *Access) load(ctx context.Context) error {
+func (a *Access) load(ctx context.Context) (err error) {
 	if err := a.loadStatus(ctx); err != nil {
 		return err
 	}
-	n, err := a.q.get(ctx, a.path+"/token")
-	if err != nil || a.q.dialect.noObject(n.data) {
-		return err
-	}
-	if a.Token, err = ParseToken(n.data); err != nil {
-		return &NodeError{a.path + "/token", err}
-	}
-	return nil
+	_, err = parsed(ctx, a.q, a.path+"/token", &a.Token, orNoObject(a.q.dialect, ParseToken))
+	return err
 }
 
-func (a *Access) loadStatus(ctx context.Context) error {
-	n, err := a.q.get(ctx, a.path+"/status")
-	if err != nil {
-		return err
-	}
-	if a.Status, err = ParseAccessStatus(a.q.dialect, n.data); err != nil {
-		return &NodeError{a.path + "/status", err}
-	}
-	a.version = n.version
-	return nil
+func (a *Access) loadStatus(ctx context.Context) (err error) {
+	a.version, err = parsed(ctx, a.q, a.path+"/status", &a.Status, a.q.dialect.parseAccessStatus)
+	return err
 }
 
 // Succeed moves an acquired request from pending to processing (A2), or from
@@ -112,7 +99,7 @@ func (a *Access) Fail(ctx context.Context, message string) error {
 func (a *Access) MoveTo(ctx context.Context, to AccessState, message string) error {
 	s := a.q.snapAccess(a.Queue, a.ID)
 	s.access, s.by, s.message = a, &a.item, message
-	err := a.q.moveAccess(ctx, "move to "+string(to), s, want{to: string(to)})
+	err := a.q.move(ctx, "move to "+string(to), s, want{to: string(to)})
 	if err == nil {
 		a.Status = s.status
 	}
@@ -122,32 +109,25 @@ func (a *Access) MoveTo(ctx context.Context, to AccessState, message string) err
 // MoveAccess moves a request without a lock, as an administrator or a cleaning
 // pass does. Errors as for [Queue.MoveJob].
 func (q *Queue) MoveAccess(ctx context.Context, queue AccessQueue, qid string, to AccessState) error {
-	return q.moveAccess(ctx, "move to "+string(to), q.snapAccess(queue, qid), want{to: string(to)})
+	return q.move(ctx, "move to "+string(to), q.snapAccess(queue, qid), want{to: string(to)})
 }
 
 // RetryAccess returns a failed request to processing (A5). Errors as for
 // [Queue.MoveJob].
 func (q *Queue) RetryAccess(ctx context.Context, queue AccessQueue, qid string) error {
-	return q.moveAccess(ctx, "retry", q.snapAccess(queue, qid), want{from: states.Failed, to: states.Processing})
+	return q.move(ctx, "retry", q.snapAccess(queue, qid), want{from: states.Failed, to: states.Processing})
 }
 
 // DeleteAccess deletes a failed request (A6), or one that the cleaning pass
 // would remove (A7, A8). Errors as for [Queue.MoveJob].
 func (q *Queue) DeleteAccess(ctx context.Context, queue AccessQueue, qid string) error {
 	s := q.snapAccess(queue, qid)
-	return q.moveAccess(ctx, "delete", s, want{choose: func() (string, error) {
+	return q.move(ctx, "delete", s, want{choose: func() (string, error) {
 		if t, ok := q.machines[EntityAccess].Automatic(s.from); ok {
 			return t.To, nil
 		}
 		return states.Deleted, nil
 	}})
-}
-
-func (q *Queue) moveAccess(ctx context.Context, what string, s *accessSnap, w want) error {
-	if err := q.move(ctx, s, w); err != nil {
-		return &opError{what, s.path, err}
-	}
-	return nil
 }
 
 // accessSnap holds what was read about a request before a decision, and what the

@@ -87,29 +87,18 @@ func (b *Batch) load(ctx context.Context) error {
 	if err := b.loadStatus(ctx); err != nil {
 		return err
 	}
-	n, err := b.q.get(ctx, b.path+"/submission")
-	if err != nil || b.q.dialect.noObject(n.data) {
-		return err
-	}
-	if b.Submitted, err = ParseObject(n.data); err == nil {
-		b.Submission, err = ParseSubmission(b.q.dialect, n.data)
-	}
-	if err != nil {
-		return &NodeError{b.path + "/submission", err}
-	}
-	return nil
+	_, err := parsed(ctx, b.q, b.path+"/submission", &b.Submitted, orNoObject(b.q.dialect, func(data []byte) (o Object, err error) {
+		if o, err = ParseObject(data); err == nil {
+			b.Submission, err = ParseSubmission(b.q.dialect, data)
+		}
+		return o, err
+	}))
+	return err
 }
 
-func (b *Batch) loadStatus(ctx context.Context) error {
-	n, err := b.q.get(ctx, b.path+"/status")
-	if err != nil {
-		return err
-	}
-	if b.Status, err = ParseBatchStatus(b.q.dialect, n.data); err != nil {
-		return &NodeError{b.path + "/status", err}
-	}
-	b.version = n.version
-	return nil
+func (b *Batch) loadStatus(ctx context.Context) (err error) {
+	b.version, err = parsed(ctx, b.q, b.path+"/status", &b.Status, b.q.dialect.parseBatchStatus)
+	return err
 }
 
 // FindBatch reads the batch of a UUID. The error wraps [ErrNotFound] if there

@@ -155,7 +155,7 @@ func (s *batchSnap) deleteAhead(ctx context.Context, q *Queue, t states.Transiti
 // the batch or one of its jobs.
 func (q *Queue) DeleteBatch(ctx context.Context, bid string) (d Deletion, err error) {
 	s := q.snapBatch(bid)
-	if err := q.moveBatch(ctx, "delete", s, want{to: states.Deleted, who: states.Admin}); err != nil {
+	if err := q.move(ctx, "delete", s, want{to: states.Deleted, who: states.Admin}); err != nil {
 		return d, err
 	}
 	if s.from == states.Held {

@@ -34,11 +34,11 @@ func (b *Batch) MoveTo(ctx context.Context, to BatchState) error {
 }
 
 func (b *Batch) move(ctx context.Context, what string, s *batchSnap, w want) error {
-	if err := b.q.move(ctx, s, w); err != nil {
-		return &opError{what, b.path, err}
+	err := b.q.move(ctx, what, s, w)
+	if err == nil {
+		b.Status = s.status
 	}
-	b.Status = s.status
-	return nil
+	return err
 }
 
 // Process creates the jobs of an acquired pending batch (J1), moves the batch
@@ -123,7 +123,7 @@ func (b *Batch) writeAhead(ctx context.Context, nodes []znode.Op) error {
 // failed jobs were resumed or deleted. Errors as for [Queue.MoveJob], and
 // [ErrStillProcessing] if a batch with unfinished jobs is to be reported.
 func (q *Queue) MoveBatch(ctx context.Context, bid string, to BatchState) error {
-	return q.moveBatch(ctx, "move to "+string(to), q.snapBatch(bid), want{to: string(to)})
+	return q.move(ctx, "move to "+string(to), q.snapBatch(bid), want{to: string(to)})
 }
 
 // FailBatch moves a processing batch to failed before all its jobs are done
@@ -131,13 +131,5 @@ func (q *Queue) MoveBatch(ctx context.Context, bid string, to BatchState) error 
 func (q *Queue) FailBatch(ctx context.Context, bid, message string) error {
 	s := q.snapBatch(bid)
 	s.message = message
-	return q.moveBatch(ctx, "fail", s, want{from: states.Processing, to: states.Failed})
-}
-
-// moveBatch makes a transition for a caller without a lock.
-func (q *Queue) moveBatch(ctx context.Context, what string, s *batchSnap, w want) error {
-	if err := q.move(ctx, s, w); err != nil {
-		return &opError{what, s.path, err}
-	}
-	return nil
+	return q.move(ctx, "fail", s, want{from: states.Processing, to: states.Failed})
 }

@@ -7,8 +7,11 @@ import (
 	"mrtq/newqueue/states"
 )
 
-// clean makes the transition of a cleaning pass, where the table has one.
-var clean = want{who: states.Automatic}
+// clean makes the transition of a cleaning pass. The error is errSkip if the table
+// has none.
+func (q *Queue) clean(ctx context.Context, s subject) error {
+	return q.move(ctx, "clean up", s, want{who: states.Automatic})
+}
 
 // cleaning is a cleaning pass: the ids that it cleaned up, and the errors that did not
 // stop it.
@@ -28,7 +31,7 @@ func (c *cleaning) add(ctx context.Context, id, path string, err error) {
 	case errors.Is(err, errSkip), errors.Is(err, ErrLocked), errors.Is(err, ErrNotReported), errors.Is(err, ErrStillProcessing), errors.As(err, &moved):
 	case errors.Is(err, ErrNotFound) && !c.q.there(ctx, path):
 	default:
-		c.errs = append(c.errs, &opError{"clean up", path, err})
+		c.errs = append(c.errs, err)
 	}
 }
 
@@ -55,7 +58,7 @@ func (q *Queue) CleanupJobs(ctx context.Context) ([]string, error) {
 				c.errs = append(c.errs, e.err)
 				continue
 			}
-			c.add(ctx, e.id, JobPath(e.id), q.move(ctx, q.snapJob(e.id), clean))
+			c.add(ctx, e.id, JobPath(e.id), q.clean(ctx, q.snapJob(e.id)))
 		}
 	}
 	return c.result()
@@ -71,7 +74,7 @@ func (q *Queue) CleanupBatches(ctx context.Context) ([]string, error) {
 	c := cleaning{q: q, errs: []error{err}}
 	for _, b := range batches {
 		if _, ok := q.machines[EntityBatch].Automatic(string(b.Status.State)); ok {
-			c.add(ctx, b.ID, b.path, q.move(ctx, q.snapBatch(b.ID), clean))
+			c.add(ctx, b.ID, b.path, q.clean(ctx, q.snapBatch(b.ID)))
 		}
 	}
 	return c.result()
@@ -87,7 +90,7 @@ func (q *Queue) CleanupAccess(ctx context.Context, queue AccessQueue) ([]string,
 	}
 	c := cleaning{q: q}
 	for _, e := range entries {
-		c.add(ctx, e.id, AccessRequestPath(queue, e.id), q.move(ctx, q.snapAccess(queue, e.id), clean))
+		c.add(ctx, e.id, AccessRequestPath(queue, e.id), q.clean(ctx, q.snapAccess(queue, e.id)))
 	}
 	return c.result()
 }

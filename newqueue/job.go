@@ -1,6 +1,7 @@
 package newqueue
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -38,73 +39,53 @@ func (q *Queue) Job(ctx context.Context, jid string) (*Job, error) {
 }
 
 // loadStatus reads the status and the batch's id.
-func (j *Job) loadStatus(ctx context.Context) error {
-	n, err := j.q.get(ctx, j.path+"/status")
-	if err != nil {
+func (j *Job) loadStatus(ctx context.Context) (err error) {
+	if j.version, err = parsed(ctx, j.q, j.path+"/status", &j.Status, j.q.dialect.parseJobStatus); err != nil {
 		return err
 	}
-	if j.Status, err = ParseJobStatus(j.q.dialect, n.data); err != nil {
-		return &NodeError{j.path + "/status", err}
-	}
-	j.version = n.version
-	if n, err = j.q.get(ctx, j.path+"/bid"); err != nil {
-		return err
-	}
+	n, err := j.q.get(ctx, j.path+"/bid")
 	j.BatchID = string(n.data)
-	return nil
+	return err
 }
 
 func (j *Job) load(ctx context.Context) error {
 	if err := j.loadStatus(ctx); err != nil {
 		return err
 	}
-	path := j.path
-	for _, p := range []struct {
-		name     string
-		required bool
-		parse    func([]byte) error
-	}{
-		{"configuration", true, j.q.object(into(&j.Configuration, func(b []byte) (Configuration, error) { return ParseConfiguration(j.q.dialect, b) }))},
-		{"priority", true, into(&j.Priority, ParsePriority)},
-		{"space_needed", false, into(&j.SpaceNeeded, ParseNumber)},
-		{"identifiers", false, j.q.object(into(&j.Identifiers, ParseIdentifiers))},
-		{"metadata", false, j.q.object(into(&j.Metadata, ParseMetadata))},
-		{"inventory", false, j.q.object(into(&j.Inventory, ParseInventory))},
-		{"store", false, j.q.object(into(&j.Store, ParseStore))},
-	} {
-		n, ok, err := j.q.maybe(ctx, path+"/"+p.name)
-		if err == nil && !ok && p.required {
-			err = &NodeError{path + "/" + p.name, ErrNotFound}
-		}
-		if err != nil {
-			return err
-		}
-		if !ok {
-			continue
-		}
-		if err := p.parse(n.data); err != nil {
-			return &NodeError{path + "/" + p.name, err}
-		}
+	d := j.q.dialect
+	configuration := func(b []byte) (Configuration, error) { return ParseConfiguration(d, b) }
+	if _, err := parsed(ctx, j.q, j.path+"/configuration", &j.Configuration, orNoObject(d, configuration)); err != nil {
+		return err
 	}
-	return nil
+	if _, err := parsed(ctx, j.q, j.path+"/priority", &j.Priority, ParsePriority); err != nil {
+		return err
+	}
+	return cmp.Or(
+		optional(ctx, j, "space_needed", &j.SpaceNeeded, ParseNumber),
+		optional(ctx, j, "identifiers", &j.Identifiers, orNoObject(d, ParseIdentifiers)),
+		optional(ctx, j, "metadata", &j.Metadata, orNoObject(d, ParseMetadata)),
+		optional(ctx, j, "inventory", &j.Inventory, orNoObject(d, ParseInventory)),
+		optional(ctx, j, "store", &j.Store, orNoObject(d, ParseStore)),
+	)
 }
 
-// object calls parse, except for an object that is written as no data (see
+// optional reads a property that a job may lack.
+func optional[T any](ctx context.Context, j *Job, name string, field *T, parse func([]byte) (T, error)) error {
+	_, err := parsed(ctx, j.q, j.path+"/"+name, field, parse)
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// orNoObject calls parse, except for an object that is written as no data (see
 // [Dialect.noObject]).
-func (q *Queue) object(parse func([]byte) error) func([]byte) error {
-	return func(data []byte) error {
-		if q.dialect.noObject(data) {
-			return nil
+func orNoObject[T any](d Dialect, parse func([]byte) (T, error)) func([]byte) (T, error) {
+	return func(data []byte) (v T, err error) {
+		if d.noObject(data) {
+			return v, nil
 		}
 		return parse(data)
-	}
-}
-
-// into parses a property into a field.
-func into[T any](field *T, parse func([]byte) (T, error)) func([]byte) error {
-	return func(data []byte) (err error) {
-		*field, err = parse(data)
-		return err
 	}
 }
 

@@ -14,26 +14,18 @@ type Deletion struct {
 	Warnings []string
 }
 
-// moveJob makes a transition for a caller without a lock.
-func (q *Queue) moveJob(ctx context.Context, what string, s *jobSnap, w want) error {
-	if err := q.move(ctx, s, w); err != nil {
-		return &opError{what, s.path, err}
-	}
-	return nil
-}
-
 // MoveJob moves a job without a lock, as an administrator or a cleaning pass
 // does. Errors: *[StateError] if the table has no such transition,
 // [ErrNotLocked] if only a worker may make it, [ErrLocked] while a worker holds
 // the job, [ErrConflict] if another client changed it first.
 func (q *Queue) MoveJob(ctx context.Context, jid string, to JobState) error {
-	return q.moveJob(ctx, "move to "+string(to), q.snapJob(jid), want{to: string(to)})
+	return q.move(ctx, "move to "+string(to), q.snapJob(jid), want{to: string(to)})
 }
 
 // ReleaseJob moves a held job to pending (J5). Errors: *[StateError] if it
 // isn't held, [ErrLocked] while a worker holds it.
 func (q *Queue) ReleaseJob(ctx context.Context, jid string) error {
-	return q.moveJob(ctx, "release", q.snapJob(jid), want{from: states.Held, to: states.Pending})
+	return q.move(ctx, "move to pending", q.snapJob(jid), want{from: states.Held, to: states.Pending})
 }
 
 // ResumeJob resumes a failed job at the step after its last successful one (J16
@@ -42,7 +34,7 @@ func (q *Queue) ReleaseJob(ctx context.Context, jid string) error {
 // the job.
 func (q *Queue) ResumeJob(ctx context.Context, jid string) (JobState, error) {
 	s := q.snapJob(jid)
-	err := q.moveJob(ctx, "resume", s, want{from: states.Failed, to: "the step after its last successful one", choose: func() (string, error) {
+	err := q.move(ctx, "resume", s, want{from: states.Failed, to: "the step after its last successful one", choose: func() (string, error) {
 		return resumeAt(q.machines[EntityJob], s.status.LastSuccessful)
 	}})
 	if err != nil {
@@ -72,7 +64,7 @@ func resumeAt(table states.Table, last JobState) (string, error) {
 // RetryJob resumes a failed job at a step of the caller's choice. Errors as for
 // [Queue.ResumeJob].
 func (q *Queue) RetryJob(ctx context.Context, jid string, at JobState) error {
-	return q.moveJob(ctx, "retry", q.snapJob(jid), want{from: states.Failed, to: string(at)})
+	return q.move(ctx, "move to "+string(at), q.snapJob(jid), want{from: states.Failed, to: string(at)})
 }
 
 // DeleteJob deletes a failed or held job (J21, J22). In dialect design it removes
@@ -81,7 +73,7 @@ func (q *Queue) RetryJob(ctx context.Context, jid string, at JobState) error {
 // a worker holds the job.
 func (q *Queue) DeleteJob(ctx context.Context, jid string) (d Deletion, err error) {
 	s := q.snapJob(jid)
-	if err := q.moveJob(ctx, "delete", s, want{to: states.Deleted, who: states.Admin}); err != nil {
+	if err := q.move(ctx, "delete", s, want{to: states.Deleted, who: states.Admin}); err != nil {
 		return d, err
 	}
 	if s.batch != BatchCompleted {

@@ -2,6 +2,7 @@ package newqueue
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -32,37 +33,27 @@ func (s *jobSnap) read(ctx context.Context, q *Queue) (state string, err error) 
 	if s.job != nil {
 		s.status, s.version, s.bid = s.job.Status, s.job.version, s.job.BatchID
 	} else {
-		j := Job{item: item{q: q, path: s.path}}
+		j := q.newJob(s.id)
 		if err := j.loadStatus(ctx); err != nil {
 			return "", err
 		}
 		s.status, s.version, s.bid = j.Status, j.version, j.BatchID
 	}
-	n, err := q.get(ctx, s.path+"/priority")
-	if err != nil {
-		return "", err
-	}
-	if s.priority, err = ParsePriority(n.data); err != nil {
-		return "", &NodeError{s.path + "/priority", err}
-	}
-	s.priorityV = n.version
-	return string(s.status.State), nil
+	s.priorityV, err = parsed(ctx, q, s.path+"/priority", &s.priority, ParsePriority)
+	return string(s.status.State), err
 }
 
 func (s *jobSnap) prepare(ctx context.Context, q *Queue, t states.Transition) error {
 	if err := s.readProperties(ctx, q); err != nil || t.BatchEntry == states.PlaceStays && !asksBatch(t) {
 		return err
 	}
-	n, ok, err := q.maybe(ctx, BatchPath(s.bid)+"/status")
-	if s.batch = ""; err != nil || !ok {
-		return err
+	b := q.newBatch(s.bid)
+	err := b.loadStatus(ctx)
+	if s.batch = ""; errors.Is(err, ErrNotFound) {
+		return nil
 	}
-	st, err := ParseBatchStatus(q.dialect, n.data)
-	if err != nil {
-		return &NodeError{BatchPath(s.bid) + "/status", err}
-	}
-	s.batch, s.batchV = st.State, n.version
-	return nil
+	s.batch, s.batchV = b.Status.State, b.version
+	return err
 }
 
 // readProperties reads which of the changed properties exist.

@@ -118,12 +118,12 @@ func (j *Job) MoveTo(ctx context.Context, to JobState, opts ...JobOption) error 
 
 func (j *Job) move(ctx context.Context, what string, to JobState, opts []JobOption) error {
 	s := j.snap(opts)
-	if err := j.q.move(ctx, s, want{to: string(to)}); err != nil {
-		return &opError{what, j.path, err}
+	err := j.q.move(ctx, what, s, want{to: string(to)})
+	if err == nil {
+		j.Status = s.status
+		j.keep(s.change)
 	}
-	j.Status = s.status
-	j.keep(s.change)
-	return nil
+	return err
 }
 
 // Set writes properties of an acquired job immediately, without a transition. So

@@ -50,9 +50,12 @@ type want struct {
 	choose   func() (to string, err error)
 }
 
-// move makes a transition of an item.
-func (q *Queue) move(ctx context.Context, s subject, w want) error {
-	return s.base().retry(func() error { return q.tryMove(ctx, s, w) })
+// move makes a transition of an item. what names the operation in an error.
+func (q *Queue) move(ctx context.Context, what string, s subject, w want) error {
+	if err := s.base().retry(func() error { return q.tryMove(ctx, s, w) }); err != nil {
+		return &opError{what, s.base().path, err}
+	}
+	return nil
 }
 
 func (q *Queue) tryMove(ctx context.Context, sub subject, w want) error {

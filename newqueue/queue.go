@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -65,10 +64,6 @@ var _ Conn = (*zk.Conn)(nil)
 // SetPriority works then, too. Anyone may call Lock, Unlock and IsLocked, for the
 // locks and holds under /locks, and Init and Dialect.
 //
-// The methods are not split into a type for each caller, because such a type
-// would protect nothing. All of them would share the session, and a worker's
-// transition is refused ([ErrNotLocked]) to every caller without the lock.
-//
 // Every operation takes a context. If the context ends during a write, the write
 // continues without the caller, and the error is [ErrUnknownOutcome]. If such a
 // write takes a lock, the lock is released.
@@ -117,7 +112,7 @@ func WithTable(e Entity, t states.Table) Option {
 func Open(conn Conn, d Dialect, opts ...Option) *Queue {
 	q := &Queue{
 		conn: conn, dialect: d, now: time.Now, log: slog.New(slog.DiscardHandler),
-		machines: maps.Clone(machines[d]), acl: zk.WorldACL(zk.PermAll),
+		machines: tables(d), acl: zk.WorldACL(zk.PermAll),
 	}
 	for _, o := range opts {
 		o(q)
@@ -245,6 +240,19 @@ func (q *Queue) get(ctx context.Context, path string) (node, error) {
 		}
 		return node{data, stat.Version}, nil
 	})
+}
+
+// parsed reads a znode into v, and returns its version. The error is a *[NodeError]
+// if the data can't be parsed.
+func parsed[T any](ctx context.Context, q *Queue, path string, v *T, parse func([]byte) (T, error)) (version int32, err error) {
+	n, err := q.get(ctx, path)
+	if err != nil {
+		return 0, err
+	}
+	if *v, err = parse(n.data); err != nil {
+		return 0, &NodeError{path, err}
+	}
+	return n.version, nil
 }
 
 // maybe reads a znode that may not exist. ok is false if it does not.

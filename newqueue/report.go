@@ -2,6 +2,7 @@ package newqueue
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -60,24 +61,14 @@ func (b *Batch) report(ctx context.Context) (r Report, err error) {
 	if r.State, err = s.outcome(); err != nil {
 		return Report{}, err
 	}
-	last, err := b.lastReport(ctx)
+	var last StatusReport // none in a first report
+	_, err = parsed(ctx, b.q, b.path+"/status-report", &last, func(data []byte) (StatusReport, error) { return ParseStatusReport(b.q.dialect, data) })
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return Report{}, err
+	}
 	r.NewlyCompleted = missing(r.Completed, last.Successful)
 	r.NewlyFailed = missing(r.Failed, last.FailedJobs)
 	r.Unresolved = missing(r.Failed, r.NewlyFailed)
-	return r, err
-}
-
-// lastReport reads the last report that the depositor got. It is empty if there was
-// none yet.
-func (b *Batch) lastReport(ctx context.Context) (r StatusReport, err error) {
-	path := b.path + "/status-report"
-	n, ok, err := b.q.maybe(ctx, path)
-	if err != nil || !ok {
-		return r, err
-	}
-	if r, err = ParseStatusReport(b.q.dialect, n.data); err != nil {
-		return r, &NodeError{path, err}
-	}
 	return r, nil
 }
 
