@@ -1,7 +1,6 @@
 package newqueue_test
 
 import (
-	"context"
 	"errors"
 	"regexp"
 	"slices"
@@ -107,26 +106,6 @@ func TestTooLarge(t *testing.T) {
 		t.Errorf("%+v", j)
 	}
 	w.check()
-}
-
-func TestWatchBatches(t *testing.T) {
-	w := newWorld(t, newqueue.Design)
-	q, watcher := w.queue(), w.queue()
-	told := make(chan string)
-	stop, cancel := context.WithCancel(ctx)
-	ended := make(chan error, 1)
-	go func() { ended <- watcher.WatchBatches(stop, func(bid string) { told <- bid }) }()
-	for range 3 {
-		bid, _ := batchOf(t, q, 1)
-		finish(t, q, true)
-		if got := <-told; got != bid {
-			t.Errorf("the callback got %s, want %s", got, bid)
-		}
-	}
-	cancel()
-	if err := <-ended; !errors.Is(err, stop.Err()) {
-		t.Errorf("ended with %v", err)
-	}
 }
 
 // TestWatchOutlivesItsSession: a watcher still notices an emptied batch if its

@@ -108,61 +108,6 @@ func TestRetriedElsewhere(t *testing.T) {
 	}
 }
 
-// TestHeldBatchThatTheLibraryTried: the library tries a held batch because it
-// only looks for a states child. It creates one, and then may not continue.
-// After a release, the library acquires the batch.
-func TestHeldBatchThatTheLibraryTried(t *testing.T) {
-	w := newWorld(t, newqueue.MrtZK)
-	q, l := w.queue(), library{w}
-	bid := value(q.CreateBatch(ctx, newqueue.Submission{BatchID: "bid-1"}))(t)
-	must(t, value(q.AcquireBatch(ctx, newqueue.BatchPending))(t).Hold(ctx, "collection hold"))
-
-	worker, session := connect(t, address(t))
-	if got, err := l.acquirePendingBatch(worker); got != bid || err == nil {
-		t.Fatalf("the library acquired %q (%v), and it is held", got, err)
-	}
-	if err := q.MoveBatch(ctx, bid, newqueue.BatchPending); !errors.Is(err, newqueue.ErrLocked) {
-		t.Errorf("released while a worker holds it: %v", err)
-	}
-	must(t, session.expire())
-	if got := value(l.acquirePendingBatch(w.raw))(t); got != "" {
-		t.Fatalf("the library acquired %q, and it is held", got)
-	}
-	must(t, q.MoveBatch(ctx, bid, newqueue.BatchPending))
-	w.check()
-	if got, err := l.acquirePendingBatch(w.raw); got != bid || err != nil {
-		t.Errorf("released, the library acquired %q: %v", got, err)
-	}
-}
-
-// TestRepairBatches: the pass repairs a batch that a worker of the library left
-// half acquired. Without it, the library would skip the batch forever.
-func TestRepairBatches(t *testing.T) {
-	w := newWorld(t, newqueue.MrtZK)
-	q, l := w.queue(), library{w}
-	bid := value(q.CreateBatch(ctx, newqueue.Submission{}))(t)
-	w.put("/batches/"+bid+"/states", "")
-	if got := value(l.acquirePendingBatch(w.raw))(t); got != "" {
-		t.Fatalf("the library acquired %s", got)
-	}
-	// A worker may still be alive, between its two steps.
-	b := value(q.AcquireBatch(ctx, newqueue.BatchPending))(t)
-	if repaired := value(q.RepairBatches(ctx))(t); len(repaired) > 0 {
-		t.Errorf("repaired while a worker holds it: %v", repaired)
-	}
-	must(t, b.Unlock(ctx))
-	if repaired := value(q.RepairBatches(ctx))(t); !slices.Equal(repaired, []string{bid}) {
-		t.Errorf("repaired %v", repaired)
-	}
-	w.check()
-	if repaired := value(q.RepairBatches(ctx))(t); len(repaired) > 0 {
-		t.Errorf("repaired again: %v", repaired)
-	}
-	if got := value(l.acquirePendingBatch(w.raw))(t); got != bid {
-		t.Errorf("the library acquired %q", got)
-	}
-}
-
 // TestLibraryMarkedDeleted: the cleaning pass completely removes what the admin
 // tool only marked as deleted.
 func TestLibraryMarkedDeleted(t *testing.T) {
@@ -230,34 +175,6 @@ func TestResumedWhileItsBatchIsCleaned(t *testing.T) {
 		t.Errorf("acquired %s", j.ID)
 	}
 	w.check()
-}
-
-// TestCompletedIsRemoved: the library has no transition out of Completed. A
-// completed item is removed, and its status never becomes Deleted.
-func TestCompletedIsRemoved(t *testing.T) {
-	for _, e := range states.Entities {
-		if _, ok := states.Of(e, string(newqueue.MrtZK)).Find("completed", "deleted"); ok {
-			t.Errorf("%s: completed → deleted", e)
-		}
-		row, ok := states.Of(e, string(newqueue.MrtZK)).Find("completed", states.Removed)
-		if !ok || row.Who != states.Automatic || row.Nodes != states.NodesGo {
-			t.Errorf("%s: %v", e, row)
-		}
-	}
-	w := newWorld(t, newqueue.MrtZK)
-	q := w.queue()
-	bid, _ := batchOf(t, q, 1)
-	finish(t, q, true)
-	must(t, q.ReportIfEmptied(ctx, bid))
-	report(t, q, newqueue.BatchReporting)
-	var state *newqueue.StateError
-	if err := q.MoveBatch(ctx, bid, newqueue.BatchDeleted); !errors.As(err, &state) || !slices.Equal(state.Allowed, []string{states.Removed}) {
-		t.Errorf("%v", err)
-	}
-	value(q.CleanupBatches(ctx))(t)
-	if nodes := left(w.tree(), bid); len(nodes) > 0 {
-		t.Errorf("left: %v", nodes)
-	}
 }
 
 // TestBatchIDIsTheName: each side finds and cleans up what the other created,
