@@ -77,7 +77,7 @@ func (a *Access) load(ctx context.Context) (err error) {
 }
 
 func (a *Access) loadStatus(ctx context.Context) (err error) {
-	a.version, err = parsed(ctx, a.q, a.path+"/status", &a.Status, a.q.dialect.parseAccessStatus)
+	a.version, err = parsed(ctx, a.q, a.path+"/status", &a.Status, by(a.q.dialect, ParseAccessStatus))
 	return err
 }
 
@@ -97,8 +97,7 @@ func (a *Access) Fail(ctx context.Context, message string) error {
 // MoveTo moves an acquired request to any state that a worker may move it to,
 // and releases the lock. Errors as for [Job.Succeed].
 func (a *Access) MoveTo(ctx context.Context, to AccessState, message string) error {
-	s := a.q.snapAccess(a.Queue, a.ID)
-	s.access, s.by, s.message = a, &a.item, message
+	s := &accessSnap{snap: snap{item: &a.item, entity: EntityAccess, worker: true}, access: a, message: message}
 	err := a.q.move(ctx, "move to "+string(to), s, want{to: string(to)})
 	if err == nil {
 		a.Status = s.status
@@ -134,31 +133,28 @@ func (q *Queue) DeleteAccess(ctx context.Context, queue AccessQueue, qid string)
 // caller changes with the transition.
 type accessSnap struct {
 	snap
-	access  *Access // what the worker acquired; nil for every other caller
-	queue   AccessQueue
-	id      string
+	access  *Access
 	status  AccessStatus // once decided, the new one
 	message string
 }
 
 func (q *Queue) snapAccess(queue AccessQueue, qid string) *accessSnap {
-	return &accessSnap{snap: snap{entity: EntityAccess, path: AccessRequestPath(queue, qid)}, queue: queue, id: qid}
+	a := q.newAccess(queue, qid)
+	return &accessSnap{snap: snap{item: &a.item, entity: EntityAccess}, access: a}
 }
 
-func (s *accessSnap) read(ctx context.Context, q *Queue) (state string, err error) {
-	a := s.access
-	if a == nil {
-		a = q.newAccess(s.queue, s.id)
-		err = a.loadStatus(ctx)
+func (s *accessSnap) read(ctx context.Context) (state string, err error) {
+	if !s.worker {
+		err = s.access.loadStatus(ctx)
 	}
-	s.status, s.version = a.Status, a.version
+	s.status = s.access.Status
 	return string(s.status.State), err
 }
 
-func (s *accessSnap) prepare(context.Context, *Queue, states.Transition) error { return nil }
+func (s *accessSnap) prepare(context.Context, states.Transition) error { return nil }
 
-func (s *accessSnap) decide(q *Queue, t states.Transition) ([]znode.Op, error) {
-	s.status.State, s.status.LastModified, s.status.Message = AccessState(t.To), q.clock(), s.message
-	ops, err := s.ops(t, s.status.Object(q.dialect))
+func (s *accessSnap) decide(t states.Transition) ([]znode.Op, error) {
+	s.status.State, s.status.LastModified, s.status.Message = AccessState(t.To), s.q.clock(), s.message
+	ops, err := s.ops(t, s.status.Object(s.q.dialect))
 	return append(ops, deleteAll(s.subtree)...), err
 }

@@ -97,7 +97,7 @@ func (b *Batch) load(ctx context.Context) error {
 }
 
 func (b *Batch) loadStatus(ctx context.Context) (err error) {
-	b.version, err = parsed(ctx, b.q, b.path+"/status", &b.Status, b.q.dialect.parseBatchStatus)
+	b.version, err = parsed(ctx, b.q, b.path+"/status", &b.Status, by(b.q.dialect, ParseBatchStatus))
 	return err
 }
 

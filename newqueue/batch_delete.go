@@ -19,68 +19,68 @@ type jobRemains struct {
 // prepareDeletion reads everything that is deleted with a batch: the nodes and
 // entries of its jobs, and its UUID. If a worker holds one of the jobs, the error
 // is [ErrLocked]. It deletes the jobs that don't fit into the batch's transaction.
-func (s *batchSnap) prepareDeletion(ctx context.Context, q *Queue, t states.Transition) error {
-	if err := s.readUUID(ctx, q); err != nil {
+func (s *batchSnap) prepareDeletion(ctx context.Context, t states.Transition) error {
+	if err := s.readUUID(ctx); err != nil {
 		return err
 	}
 	entries := map[string][]string{} // JID → its entries in the batch
 	unfinished := false
 	s.subtree = slices.DeleteFunc(s.subtree, func(path string) bool {
 		folder, jid := znode.Parent(path), znode.Name(path)
-		if znode.Parent(folder) != BatchStatesPath(s.id) {
+		if znode.Parent(folder) != BatchStatesPath(s.batch.ID) {
 			return false
 		}
 		entries[jid] = append(entries[jid], path)
-		unfinished = unfinished || folder == BatchFolderPath(s.id, FolderProcessing)
+		unfinished = unfinished || folder == BatchFolderPath(s.batch.ID, FolderProcessing)
 		return true
 	})
 	if s.jobs = nil; len(entries) > 0 {
-		if err := s.readJobs(ctx, q, entries); err != nil {
+		if err := s.readJobs(ctx, entries); err != nil {
 			return err
 		}
 	}
 	if t.Guard == states.OnceFinished && unfinished {
 		return ErrStillProcessing
 	}
-	return s.deleteAhead(ctx, q, t)
+	return s.deleteAhead(ctx, t)
 }
 
 // readUUID finds the batch's entry in batch-uuids. A batch whose submission can't be
 // read has none.
-func (s *batchSnap) readUUID(ctx context.Context, q *Queue) error {
+func (s *batchSnap) readUUID(ctx context.Context) error {
 	s.uuid = ""
-	b, err := q.Batch(ctx, s.id)
-	if err != nil && !q.there(ctx, s.path) {
+	b, err := s.q.Batch(ctx, s.batch.ID)
+	if err != nil && !s.q.there(ctx, s.path) {
 		return err
 	}
 	if err != nil || b.Submission.BatchID == "" {
 		return nil
 	}
 	path := BatchUUIDPath(b.Submission.BatchID)
-	n, ok, err := q.maybe(ctx, path)
-	if ok && string(n.data) == s.id {
+	n, ok, err := s.q.maybe(ctx, path)
+	if ok && string(n.data) == s.batch.ID {
 		s.uuid = path
 	}
 	return err
 }
 
 // readJobs reads what is deleted with each job of a batch.
-func (s *batchSnap) readJobs(ctx context.Context, q *Queue, entries map[string][]string) error {
-	queued, err := q.queued(ctx)
+func (s *batchSnap) readJobs(ctx context.Context, entries map[string][]string) error {
+	queued, err := s.q.queued(ctx)
 	if err != nil {
 		return err
 	}
 	for jid, paths := range entries {
-		bid, known, err := q.maybe(ctx, JobPath(jid)+"/bid")
+		bid, known, err := s.q.maybe(ctx, JobPath(jid)+"/bid")
 		if err != nil {
 			return err
 		}
-		if known && string(bid.data) != s.id {
+		if known && string(bid.data) != s.batch.ID {
 			// The job belongs to another batch, so only its entry is removed.
 			s.jobs = append(s.jobs, jobRemains{jid, deleteAll(paths)})
 			continue
 		}
-		nodes, err := q.subtree(ctx, JobPath(jid))
+		nodes, err := s.q.subtree(ctx, JobPath(jid))
 		if err != nil {
 			return err
 		}
@@ -127,22 +127,22 @@ func (s *batchSnap) deletion() (ops []znode.Op) {
 // some at a time, until the rest fits. Each transaction deletes whole jobs, and
 // checks that the batch is still in the state that was read. If it is
 // interrupted, the batch has fewer jobs and can be deleted again.
-func (s *batchSnap) deleteAhead(ctx context.Context, q *Queue, t states.Transition) error {
+func (s *batchSnap) deleteAhead(ctx context.Context, t states.Transition) error {
 	guard, err := s.ops(t, nil)
 	if err != nil {
 		return err
 	}
-	for len(s.jobs) > 0 && q.fits(slices.Concat(guard, s.deletion())) != nil {
+	for len(s.jobs) > 0 && s.q.fits(slices.Concat(guard, s.deletion())) != nil {
 		some := slices.Clone(guard)
 		n := 0
-		for n < len(s.jobs) && q.fits(slices.Concat(some, s.jobs[n].ops)) == nil {
+		for n < len(s.jobs) && s.q.fits(slices.Concat(some, s.jobs[n].ops)) == nil {
 			some = append(some, s.jobs[n].ops...)
 			n++
 		}
 		if n == 0 {
-			return q.fits(slices.Concat(some, s.jobs[0].ops))
+			return s.q.fits(slices.Concat(some, s.jobs[0].ops))
 		}
-		if err := q.commit(ctx, write{ops: some, done: q.removed(JobPath(s.jobs[0].id))}); err != nil {
+		if err := s.q.commit(ctx, write{ops: some, done: s.q.removed(JobPath(s.jobs[0].id))}); err != nil {
 			return err
 		}
 		s.jobs = s.jobs[n:]

@@ -14,8 +14,7 @@ import (
 // caller changes with the transition.
 type batchSnap struct {
 	snap
-	batch   *Batch // what the worker acquired; nil for every other caller
-	id      string
+	batch   *Batch
 	status  BatchStatus // once decided, the new one
 	message string
 	create  []znode.Op // the jobs that are created with it (B3)
@@ -29,28 +28,27 @@ type batchSnap struct {
 }
 
 func (q *Queue) snapBatch(bid string) *batchSnap {
-	return &batchSnap{snap: snap{entity: EntityBatch, path: BatchPath(bid)}, id: bid}
+	b := q.newBatch(bid)
+	return &batchSnap{snap: snap{item: &b.item, entity: EntityBatch}, batch: b}
 }
 
-func (s *batchSnap) read(ctx context.Context, q *Queue) (state string, err error) {
-	b := s.batch
-	if b == nil {
-		b = q.newBatch(s.id)
-		if err := b.loadStatus(ctx); err != nil {
+func (s *batchSnap) read(ctx context.Context) (state string, err error) {
+	if !s.worker {
+		if err := s.batch.loadStatus(ctx); err != nil {
 			return "", err
 		}
 	}
-	s.status, s.version = b.Status, b.version
+	s.status = s.batch.Status
 	switch s.status.State {
 	case BatchProcessing, BatchReporting, BatchUpdateReporting:
-		err = s.readReport(ctx, q)
+		err = s.readReport(ctx)
 	}
 	return string(s.status.State), err
 }
 
 // readReport reads what a report needs.
-func (s *batchSnap) readReport(ctx context.Context, q *Queue) (err error) {
-	if s.folders, err = q.folders(ctx, s.id); err != nil {
+func (s *batchSnap) readReport(ctx context.Context) (err error) {
+	if s.folders, err = s.q.folders(ctx, s.batch.ID); err != nil {
 		return err
 	}
 	s.failedV = map[string]int32{}
@@ -58,34 +56,34 @@ func (s *batchSnap) readReport(ctx context.Context, q *Queue) (err error) {
 		return nil // it only matters whether batch-processing is empty
 	}
 	for _, jid := range s.folders[FolderFailed] {
-		n, err := q.get(ctx, JobPath(jid)+"/status")
+		n, err := s.q.get(ctx, JobPath(jid)+"/status")
 		if err != nil {
 			return err
 		}
 		s.failedV[jid] = n.version
 	}
-	stat, ok, err := q.stat(ctx, s.path+"/status-report")
+	stat, ok, err := s.q.stat(ctx, s.path+"/status-report")
 	if s.report = nil; ok {
 		s.report = &stat.Version
 	}
 	return err
 }
 
-func (s *batchSnap) prepare(ctx context.Context, q *Queue, t states.Transition) (err error) {
+func (s *batchSnap) prepare(ctx context.Context, t states.Transition) (err error) {
 	switch {
 	case t.Guard == states.WithoutJobs:
-		s.states, err = q.leftStates(ctx, s.id)
+		s.states, err = s.q.leftStates(ctx, s.batch.ID)
 	case t.Nodes == states.NodesGo:
-		err = s.prepareDeletion(ctx, q, t)
+		err = s.prepareDeletion(ctx, t)
 	}
 	return err
 }
 
 // decide does not create or delete the jobs of a batch whose jobs don't fit into
 // the same transaction.
-func (s *batchSnap) decide(q *Queue, t states.Transition) ([]znode.Op, error) {
-	s.status.State, s.status.LastModified, s.status.Message = BatchState(t.To), q.clock(), s.message
-	ops, err := s.ops(t, s.status.Object(q.dialect))
+func (s *batchSnap) decide(t states.Transition) ([]znode.Op, error) {
+	s.status.State, s.status.LastModified, s.status.Message = BatchState(t.To), s.q.clock(), s.message
+	ops, err := s.ops(t, s.status.Object(s.q.dialect))
 	if err != nil {
 		return nil, err
 	}
@@ -96,19 +94,19 @@ func (s *batchSnap) decide(q *Queue, t states.Transition) ([]znode.Op, error) {
 	case states.WithoutJobs: // B2, B3, B4
 		ops = append(ops, deleteAll(s.states)...)
 		if t.To == states.Processing {
-			ops = append(ops, znode.Create(BatchStatesPath(s.id), empty), znode.Create(BatchFolderPath(s.id, FolderProcessing), empty))
+			ops = append(ops, znode.Create(BatchStatesPath(s.batch.ID), empty), znode.Create(BatchFolderPath(s.batch.ID, FolderProcessing), empty))
 		}
 	case states.OnceEmptied: // B5
 		if jobs, ok := s.folders[FolderProcessing]; !ok {
 			// The client library creates the folder with the batch's first job.
 			// So this batch is not finished: it has not started.
-			return nil, &NodeError{BatchFolderPath(s.id, FolderProcessing), ErrNotFound}
+			return nil, &NodeError{BatchFolderPath(s.batch.ID, FolderProcessing), ErrNotFound}
 		} else if len(jobs) > 0 {
 			return nil, ErrStillProcessing
 		}
 		ops = append(ops, s.stillEmpty(FolderProcessing)...)
 	case states.NoneFailed, states.SomeFailed: // B6, B7, B9, B10
-		reported, err := s.reportOps(q, t)
+		reported, err := s.reportOps(t)
 		if err != nil {
 			return nil, err
 		}
@@ -121,7 +119,7 @@ func (s *batchSnap) decide(q *Queue, t states.Transition) ([]znode.Op, error) {
 // empty. They delete and create it: the delete fails if it has entries. If it did
 // not exist, they create and delete it: the create fails if it exists now.
 func (s *batchSnap) stillEmpty(f BatchFolder) []znode.Op {
-	path := BatchFolderPath(s.id, f)
+	path := BatchFolderPath(s.batch.ID, f)
 	if _, ok := s.folders[f]; ok {
 		return []znode.Op{znode.Delete(path, -1), znode.Create(path, empty)}
 	}
@@ -142,7 +140,7 @@ func (s *batchSnap) outcome() (BatchState, error) {
 
 // reportOps are the operations that write the status-report, and make the
 // transaction fail if the report is no longer true.
-func (s *batchSnap) reportOps(q *Queue, t states.Transition) ([]znode.Op, error) {
+func (s *batchSnap) reportOps(t states.Transition) ([]znode.Op, error) {
 	to, err := s.outcome()
 	if err != nil {
 		return nil, err
@@ -158,7 +156,7 @@ func (s *batchSnap) reportOps(q *Queue, t states.Transition) ([]znode.Op, error)
 		ops = append(ops, znode.Check(JobPath(jid)+"/status", s.failedV[jid]))
 	}
 	report := StatusReport{LastModified: s.status.LastModified, FailedJobs: s.folders[FolderFailed], Successful: s.folders[FolderCompleted]}
-	data, err := report.Object(q.dialect).Marshal()
+	data, err := report.Object(s.q.dialect).Marshal()
 	if err != nil {
 		return nil, err
 	}

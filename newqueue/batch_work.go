@@ -13,9 +13,7 @@ import (
 
 // snap is what a worker's transition starts from.
 func (b *Batch) snap(message string) *batchSnap {
-	s := b.q.snapBatch(b.ID)
-	s.batch, s.by, s.message = b, &b.item, message
-	return s
+	return &batchSnap{snap: snap{item: &b.item, entity: EntityBatch, worker: true}, batch: b, message: message}
 }
 
 // Hold moves an acquired pending batch to held because its collection is held

@@ -40,7 +40,7 @@ func (q *Queue) Job(ctx context.Context, jid string) (*Job, error) {
 
 // loadStatus reads the status and the batch's id.
 func (j *Job) loadStatus(ctx context.Context) (err error) {
-	if j.version, err = parsed(ctx, j.q, j.path+"/status", &j.Status, j.q.dialect.parseJobStatus); err != nil {
+	if j.version, err = parsed(ctx, j.q, j.path+"/status", &j.Status, by(j.q.dialect, ParseJobStatus)); err != nil {
 		return err
 	}
 	n, err := j.q.get(ctx, j.path+"/bid")
@@ -53,8 +53,7 @@ func (j *Job) load(ctx context.Context) error {
 		return err
 	}
 	d := j.q.dialect
-	configuration := func(b []byte) (Configuration, error) { return ParseConfiguration(d, b) }
-	if _, err := parsed(ctx, j.q, j.path+"/configuration", &j.Configuration, orNoObject(d, configuration)); err != nil {
+	if _, err := parsed(ctx, j.q, j.path+"/configuration", &j.Configuration, orNoObject(d, by(d, ParseConfiguration))); err != nil {
 		return err
 	}
 	if _, err := parsed(ctx, j.q, j.path+"/priority", &j.Priority, ParsePriority); err != nil {

@@ -77,7 +77,7 @@ func (q *Queue) DeleteJob(ctx context.Context, jid string) (d Deletion, err erro
 		return d, err
 	}
 	if s.batch != BatchCompleted {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("the depositor of batch %s will not be told of job %s", s.bid, jid))
+		d.Warnings = append(d.Warnings, fmt.Sprintf("the depositor of batch %s will not be told of job %s", s.job.BatchID, jid))
 	}
 	return d, nil
 }
@@ -90,7 +90,7 @@ func (q *Queue) SetPriority(ctx context.Context, jid string, priority int) error
 	err := checkPriority(priority)
 	if err == nil {
 		err = s.retry(func() error {
-			if _, err := s.read(ctx, q); err != nil || s.priority == priority {
+			if _, err := s.read(ctx); err != nil || s.priority == priority {
 				return err
 			}
 			ops := []znode.Op{

@@ -158,7 +158,7 @@ func (q *Queue) neverMade(ctx context.Context, path string) error {
 // one transaction").
 func (q *Queue) withIDs(ctx context.Context, parent, prefix string, n int, try func(ids []string) error) error {
 	var next int32
-	s := snap{path: parent}
+	s := snap{item: &item{path: parent}}
 	for races := 1; ; {
 		stat, ok, err := q.stat(ctx, parent)
 		if err != nil {

@@ -14,8 +14,7 @@ import (
 // changes with the transition.
 type jobSnap struct {
 	snap
-	job       *Job // what the worker acquired; nil for every other caller
-	id, bid   string
+	job       *Job
 	status    JobStatus // once decided, the new one
 	priority  int
 	priorityV int32
@@ -26,28 +25,26 @@ type jobSnap struct {
 }
 
 func (q *Queue) snapJob(jid string) *jobSnap {
-	return &jobSnap{snap: snap{entity: EntityJob, path: JobPath(jid)}, id: jid}
+	j := q.newJob(jid)
+	return &jobSnap{snap: snap{item: &j.item, entity: EntityJob}, job: j}
 }
 
-func (s *jobSnap) read(ctx context.Context, q *Queue) (state string, err error) {
-	if s.job != nil {
-		s.status, s.version, s.bid = s.job.Status, s.job.version, s.job.BatchID
-	} else {
-		j := q.newJob(s.id)
-		if err := j.loadStatus(ctx); err != nil {
+func (s *jobSnap) read(ctx context.Context) (state string, err error) {
+	if !s.worker {
+		if err := s.job.loadStatus(ctx); err != nil {
 			return "", err
 		}
-		s.status, s.version, s.bid = j.Status, j.version, j.BatchID
 	}
-	s.priorityV, err = parsed(ctx, q, s.path+"/priority", &s.priority, ParsePriority)
+	s.status = s.job.Status
+	s.priorityV, err = parsed(ctx, s.q, s.path+"/priority", &s.priority, ParsePriority)
 	return string(s.status.State), err
 }
 
-func (s *jobSnap) prepare(ctx context.Context, q *Queue, t states.Transition) error {
-	if err := s.readProperties(ctx, q); err != nil || t.BatchEntry == states.PlaceStays && !asksBatch(t) {
+func (s *jobSnap) prepare(ctx context.Context, t states.Transition) error {
+	if err := s.readProperties(ctx); err != nil || t.BatchEntry == states.PlaceStays && !asksBatch(t) {
 		return err
 	}
-	b := q.newBatch(s.bid)
+	b := s.q.newBatch(s.job.BatchID)
 	err := b.loadStatus(ctx)
 	if s.batch = ""; errors.Is(err, ErrNotFound) {
 		return nil
@@ -57,10 +54,10 @@ func (s *jobSnap) prepare(ctx context.Context, q *Queue, t states.Transition) er
 }
 
 // readProperties reads which of the changed properties exist.
-func (s *jobSnap) readProperties(ctx context.Context, q *Queue) error {
+func (s *jobSnap) readProperties(ctx context.Context) error {
 	s.has = map[string]int32{}
 	for _, p := range s.properties {
-		stat, ok, err := q.stat(ctx, s.path+"/"+p.name)
+		stat, ok, err := s.q.stat(ctx, s.path+"/"+p.name)
 		if err != nil {
 			return err
 		}
@@ -74,22 +71,22 @@ func (s *jobSnap) readProperties(ctx context.Context, q *Queue) error {
 // asksBatch reports whether a job's transition depends on its batch's state.
 func asksBatch(t states.Transition) bool { return t.To == states.Deleted || t.From == states.Completed }
 
-func (s *jobSnap) decide(q *Queue, t states.Transition) ([]znode.Op, error) {
+func (s *jobSnap) decide(t states.Transition) ([]znode.Op, error) {
 	switch {
 	case t.Guard == states.OnceStepped && s.status.LastSuccessful == "":
 		return nil, fmt.Errorf("%w: no step of it has succeeded yet; submit it again", ErrNotResumable)
 	case t.Guard == states.OnceReported && s.batch != BatchCompleted && s.batch != "":
 		return nil, ErrNotReported
 	}
-	s.status = nextJobStatus(q.machines[EntityJob], t, s.status, s.message, q.clock())
-	ops, err := s.ops(t, s.status.Object(q.dialect))
+	s.status = nextJobStatus(s.q.machines[EntityJob], t, s.status, s.message, s.q.clock())
+	ops, err := s.ops(t, s.status.Object(s.q.dialect))
 	if err != nil {
 		return nil, err
 	}
 	if s.batch != "" && asksBatch(t) && t.Nodes != states.NodesAlone {
 		// The batch's state decides whether the answer has a warning, and
 		// whether a report still needs the job.
-		ops = append(ops, znode.Check(BatchPath(s.bid)+"/status", s.batchV))
+		ops = append(ops, znode.Check(BatchPath(s.job.BatchID)+"/status", s.batchV))
 	}
 	// The name of the queue entry contains the priority.
 	priority := s.priority
@@ -102,7 +99,7 @@ func (s *jobSnap) decide(q *Queue, t states.Transition) ([]znode.Op, error) {
 		}
 		ops = append(ops, znode.Set(s.path+"/priority", Number(int64(priority)), s.priorityV))
 	}
-	changes, err := s.propertyOps(q.dialect)
+	changes, err := s.propertyOps()
 	if err != nil {
 		return nil, err
 	}
@@ -134,11 +131,11 @@ func nextJobStatus(table states.Table, t states.Transition, s JobStatus, message
 }
 
 // propertyOps create or replace the properties that the worker changes.
-func (s *jobSnap) propertyOps(d Dialect) (ops []znode.Op, err error) {
+func (s *jobSnap) propertyOps() (ops []znode.Op, err error) {
 	for _, p := range s.properties {
 		path := s.path + "/" + p.name
-		if p.name == "store" && d != MrtZK {
-			return nil, fmt.Errorf("store: %w in dialect %s", ErrValue, d)
+		if p.name == "store" && s.q.dialect != MrtZK {
+			return nil, fmt.Errorf("store: %w in dialect %s", ErrValue, s.q.dialect)
 		}
 		if p.err != nil {
 			return nil, fmt.Errorf("%s: %w", p.name, p.err)
@@ -162,9 +159,9 @@ func checkPriority(n int) error {
 // placeOps move or remove the job's queue entry and its batch entry.
 func (s *jobSnap) placeOps(t states.Transition, priority int) []znode.Op {
 	from, to := JobState(t.From), JobState(t.To)
-	ops := place(t.QueueEntry, JobEntryPath(from, s.priority, s.id), JobEntryPath(to, priority, s.id))
+	ops := place(t.QueueEntry, JobEntryPath(from, s.priority, s.job.ID), JobEntryPath(to, priority, s.job.ID))
 	if s.batch != "" { // otherwise its entry does not exist either
-		ops = append(ops, place(t.BatchEntry, BatchEntryPath(s.bid, from.Folder(), s.id), BatchEntryPath(s.bid, to.Folder(), s.id))...)
+		ops = append(ops, place(t.BatchEntry, BatchEntryPath(s.job.BatchID, from.Folder(), s.job.ID), BatchEntryPath(s.job.BatchID, to.Folder(), s.job.ID))...)
 	}
 	return ops
 }

@@ -72,8 +72,7 @@ func WithStore(s Store) JobOption {
 
 // snap is what a worker's transition or change starts from.
 func (j *Job) snap(opts []JobOption) *jobSnap {
-	s := j.q.snapJob(j.ID)
-	s.job, s.by = j, &j.item
+	s := &jobSnap{snap: snap{item: &j.item, entity: EntityJob, worker: true}, job: j}
 	for _, o := range opts {
 		o(&s.change)
 	}
@@ -146,10 +145,10 @@ func (j *Job) set(ctx context.Context, s *jobSnap) error {
 	if err := j.q.owns(ctx, j.lock); err != nil {
 		return err
 	}
-	if err := s.readProperties(ctx, j.q); err != nil {
+	if err := s.readProperties(ctx); err != nil {
 		return err
 	}
-	ops, err := s.propertyOps(j.q.dialect)
+	ops, err := s.propertyOps()
 	if err != nil {
 		return err
 	}

@@ -20,11 +20,10 @@ const attempts = 50
 // snap holds what was read about an item before a decision. A *jobSnap, *batchSnap
 // and *accessSnap has more.
 type snap struct {
+	*item   // of a worker: what it acquired
 	entity  Entity
-	path    string
-	by      *item    // what the worker acquired; nil for every other caller
+	worker  bool     // whether a worker makes the transition, who holds the lock
 	from    string   // the state that was read
-	version int32    // of the status
 	subtree []string // path and all below it but the lock, for a deletion
 }
 
@@ -33,12 +32,12 @@ type subject interface {
 	base() *snap
 	// read reads the item, and returns its state. A worker's decision depends on
 	// the status that it acquired, every other caller's on the current one.
-	read(ctx context.Context, q *Queue) (state string, err error)
+	read(ctx context.Context) (state string, err error)
 	// prepare reads what else the decision on this transition needs.
-	prepare(ctx context.Context, q *Queue, t states.Transition) error
+	prepare(ctx context.Context, t states.Transition) error
 	// decide turns the transition into the operations of one transaction. It does
 	// no I/O.
-	decide(q *Queue, t states.Transition) ([]znode.Op, error)
+	decide(t states.Transition) ([]znode.Op, error)
 }
 
 func (s *snap) base() *snap { return s }
@@ -60,7 +59,7 @@ func (q *Queue) move(ctx context.Context, what string, s subject, w want) error 
 
 func (q *Queue) tryMove(ctx context.Context, sub subject, w want) error {
 	s := sub.base()
-	state, err := sub.read(ctx, q)
+	state, err := sub.read(ctx)
 	if err != nil {
 		return err
 	}
@@ -69,8 +68,8 @@ func (q *Queue) tryMove(ctx context.Context, sub subject, w want) error {
 	if err != nil {
 		return err
 	}
-	if s.by != nil {
-		if err := q.owns(ctx, s.by.lock); err != nil {
+	if s.worker {
+		if err := q.owns(ctx, s.lock); err != nil {
 			return err
 		}
 	}
@@ -81,10 +80,10 @@ func (q *Queue) tryMove(ctx context.Context, sub subject, w want) error {
 		}
 		s.subtree = slices.DeleteFunc(nodes, func(p string) bool { return p == s.path+"/lock" })
 	}
-	if err := sub.prepare(ctx, q, t); err != nil {
+	if err := sub.prepare(ctx, t); err != nil {
 		return err
 	}
-	ops, err := sub.decide(q, t)
+	ops, err := sub.decide(t)
 	if err != nil {
 		return err
 	}
@@ -92,15 +91,15 @@ func (q *Queue) tryMove(ctx context.Context, sub subject, w want) error {
 	if t.Nodes == states.NodesStay {
 		done = q.written(s.path+"/status", s.version, ops)
 	}
-	if s.by != nil {
-		done = q.lockReleased(s.by.lock, done)
+	if s.worker {
+		done = q.lockReleased(s.lock, done)
 	}
 	if err := q.commit(ctx, write{ops: ops, done: done}); err != nil {
 		return err
 	}
-	if s.by != nil {
-		s.by.lock = lock{}
-		s.by.version++
+	if s.worker {
+		s.lock = lock{}
+		s.version++
 	}
 	return nil
 }
@@ -141,7 +140,7 @@ func (q *Queue) allowed(s *snap, w want) (t states.Transition, err error) {
 		return t, q.illegal(s, w.to, false)
 	case w.who != "" && w.who != t.Who:
 		return t, q.illegal(s, w.to, true)
-	case t.Who.HoldsLock() && s.by == nil:
+	case t.Who.HoldsLock() && !s.worker:
 		return t, ErrNotLocked
 	}
 	return t, nil
@@ -173,9 +172,9 @@ func (s *snap) refused(err error, attempt int) (again bool, result error) {
 	switch {
 	case r.Op.Path == s.path+"/lock" && errors.Is(err, zk.ErrNodeExists):
 		return false, ErrLocked
-	case s.by != nil && r.Op.Path == s.path+"/lock" && errors.Is(err, zk.ErrNoNode):
+	case s.worker && r.Op.Path == s.path+"/lock" && errors.Is(err, zk.ErrNoNode):
 		return false, ErrNotLocked
-	case s.by != nil && r.Op.Path == s.path+"/status":
+	case s.worker && r.Op.Path == s.path+"/status":
 		return false, fmt.Errorf("%w: the session lost the lock", ErrConflict)
 	case attempt < attempts && isRace(err):
 		return true, nil

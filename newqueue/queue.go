@@ -255,6 +255,11 @@ func parsed[T any](ctx context.Context, q *Queue, path string, v *T, parse func(
 	return n.version, nil
 }
 
+// by is a parse function for a dialect.
+func by[T any](d Dialect, parse func(Dialect, []byte) (T, error)) func([]byte) (T, error) {
+	return func(data []byte) (T, error) { return parse(d, data) }
+}
+
 // maybe reads a znode that may not exist. ok is false if it does not.
 func (q *Queue) maybe(ctx context.Context, path string) (n node, ok bool, err error) {
 	n, err = q.get(ctx, path)

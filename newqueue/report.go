@@ -51,18 +51,18 @@ func (b *Batch) report(ctx context.Context) (r Report, err error) {
 	if err := b.q.owns(ctx, b.lock); err != nil {
 		return r, err
 	}
-	if _, err := s.read(ctx, b.q); err != nil {
+	if _, err := s.read(ctx); err != nil {
 		return r, err
 	}
 	r = Report{
-		BatchID: s.id, Update: b.Status.State == BatchUpdateReporting,
+		BatchID: b.ID, Update: b.Status.State == BatchUpdateReporting,
 		Completed: s.folders[FolderCompleted], Failed: s.folders[FolderFailed], Unfinished: s.folders[FolderProcessing],
 	}
 	if r.State, err = s.outcome(); err != nil {
 		return Report{}, err
 	}
 	var last StatusReport // none in a first report
-	_, err = parsed(ctx, b.q, b.path+"/status-report", &last, func(data []byte) (StatusReport, error) { return ParseStatusReport(b.q.dialect, data) })
+	_, err = parsed(ctx, b.q, b.path+"/status-report", &last, by(b.q.dialect, ParseStatusReport))
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return Report{}, err
 	}

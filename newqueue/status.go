@@ -26,9 +26,7 @@ func (o Object) BatchStatus(d Dialect) (s BatchStatus, err error) {
 
 // ParseBatchStatus parses the data of /batches/BID/status. It is as tolerant as
 // [ParseJobStatus].
-func ParseBatchStatus(d Dialect, data []byte) (BatchStatus, error) { return d.parseBatchStatus(data) }
-
-func (d Dialect) parseBatchStatus(data []byte) (s BatchStatus, err error) {
+func ParseBatchStatus(d Dialect, data []byte) (s BatchStatus, err error) {
 	s.Other, err = readFields(data, s.fields(d))
 	return s, err
 }
@@ -48,7 +46,7 @@ type JobStatus struct {
 func (s *JobStatus) fields(d Dialect) []field {
 	return []field{
 		state(d, "status", jobNames, &s.State),
-		d.lastState("last_successful_status", &s.LastSuccessful),
+		lastState(d, "last_successful_status", jobNames, &s.LastSuccessful),
 		count("retry_count", &s.RetryCount),
 		d.message(&s.Message),
 		d.date(d.jobTimeField(), &s.LastModified),
@@ -67,9 +65,7 @@ func (o Object) JobStatus(d Dialect) (s JobStatus, err error) {
 // ParseJobStatus parses the data of /jobs/JID/status. It keeps a state that the
 // dialect doesn't have (see [JobState.Known]), and keys that the layout doesn't
 // have (in Other). A time that can't be parsed becomes the zero time.
-func ParseJobStatus(d Dialect, data []byte) (JobStatus, error) { return d.parseJobStatus(data) }
-
-func (d Dialect) parseJobStatus(data []byte) (s JobStatus, err error) {
+func ParseJobStatus(d Dialect, data []byte) (s JobStatus, err error) {
 	s.Other, err = readFields(data, s.fields(d))
 	return s, err
 }
@@ -97,11 +93,7 @@ func (o Object) AccessStatus(d Dialect) (s AccessStatus, err error) {
 
 // ParseAccessStatus parses the data of /access/QUEUE/QID/status. It is as
 // tolerant as [ParseJobStatus].
-func ParseAccessStatus(d Dialect, data []byte) (AccessStatus, error) {
-	return d.parseAccessStatus(data)
-}
-
-func (d Dialect) parseAccessStatus(data []byte) (s AccessStatus, err error) {
+func ParseAccessStatus(d Dialect, data []byte) (s AccessStatus, err error) {
 	s.Other, err = readFields(data, s.fields(d))
 	return s, err
 }
