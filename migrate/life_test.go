@@ -102,9 +102,7 @@ var lifeEvents = map[string]func(l *site){
 		l.set(root+"/metadata", []byte(`{"erc_what":"by inventory"}`))
 	},
 	"a job gets another priority": func(l *site) {
-		job, err := l.queue().Job(l.t.Context(), znode.Name(l.jobOf(pendingRecord)))
-		l.must(err)
-		l.must(job.SetPriority(l.t.Context(), 42))
+		l.must(l.queue().SetPriority(l.t.Context(), znode.Name(l.jobOf(pendingRecord)), 42))
 	},
 	"a configuration is rewritten": func(l *site) {
 		path := l.jobOf(pendingRecord) + "/configuration"

@@ -104,18 +104,18 @@ var works = []work{
 		return err
 	}),
 	jobWork("set priority", func(w *worker, j *newqueue.Job) error { return w.q.SetPriority(w.ctx, j.ID, w.rand.IntN(100)) }),
-	lockedWork("set space needed", func(w *worker, j *newqueue.Job) error { return j.SetSpaceNeeded(w.ctx, 1<<40) }),
+	lockedWork("set space needed", func(w *worker, j *newqueue.Job) error { return j.Set(w.ctx, newqueue.WithSpaceNeeded(1<<40)) }),
 	lockedWork("inventory sets metadata", func(w *worker, j *newqueue.Job) error {
-		return j.SetMetadata(w.ctx, newqueue.Metadata{ErcWhat: "by inventory"})
+		return j.Set(w.ctx, newqueue.WithMetadata(newqueue.Metadata{ErcWhat: "by inventory"}))
 	}),
 	lockedWork("the identifiers are minted", func(w *worker, j *newqueue.Job) error {
-		return j.SetIdentifiers(w.ctx, newqueue.Identifiers{PrimaryID: "ark:/99999/minted"})
+		return j.Set(w.ctx, newqueue.WithIdentifiers(newqueue.Identifiers{PrimaryID: "ark:/99999/minted"}))
 	}),
 	lockedWork("Process writes what is to be recorded", func(w *worker, j *newqueue.Job) error {
-		return j.SetInventory(w.ctx, newqueue.Inventory{ManifestURL: "http://store/m/1", Mode: "add"})
+		return j.Set(w.ctx, newqueue.WithInventory(newqueue.Inventory{ManifestURL: "http://store/m/1", Mode: "add"}))
 	}),
 	lockedWork("Process writes what is to be stored", func(w *worker, j *newqueue.Job) error {
-		return j.SetStore(w.ctx, newqueue.Store{ManifestURL: "http://ingest/m/1", Mode: "add"})
+		return j.Set(w.ctx, newqueue.WithStore(newqueue.Store{ManifestURL: "http://ingest/m/1", Mode: "add"}))
 	}),
 	lockedWork("Process rewrites the configuration", func(w *worker, j *newqueue.Job) error {
 		o, err := newqueue.ParseObject(w.data(j.Path() + "/configuration"))
@@ -132,7 +132,6 @@ var works = []work{
 	}),
 	jobWork("resume", func(w *worker, j *newqueue.Job) error { _, err := w.q.ResumeJob(w.ctx, j.ID); return err }),
 	jobWork("delete a job", func(w *worker, j *newqueue.Job) error { _, err := w.q.DeleteJob(w.ctx, j.ID); return err }),
-	jobWork("clean a job up", func(w *worker, j *newqueue.Job) error { return w.q.CleanJob(w.ctx, j.ID) }),
 	batchWork("a batch gets one more job", func(w *worker, bid string) error {
 		_, err := w.q.CreateJob(w.ctx, bid, newqueue.NewJob{Priority: 5, Configuration: newqueue.Configuration{ProfileName: "p"}})
 		return err
@@ -157,14 +156,13 @@ var works = []work{
 	}),
 	batchWork("report a batch that is emptied", func(w *worker, bid string) error { return w.q.ReportIfEmptied(w.ctx, bid) }),
 	batchWork("delete a batch", func(w *worker, bid string) error { _, err := w.q.DeleteBatch(w.ctx, bid); return err }),
-	batchWork("clean a batch up", func(w *worker, bid string) error { return w.q.CleanBatch(w.ctx, bid) }),
 	{"a new batch", func(w *worker) error {
 		_, err := w.q.CreateBatch(w.ctx, newqueue.Submission{BatchID: fmt.Sprint("bid-new-", w.rand.Int()), ProfileName: "p"})
 		return err
 	}},
 	{"a batch's jobs are created", func(w *worker) error { return process(w.t.(*testing.T), w.q, "", "p") }},
 	{"send a report", func(w *worker) error {
-		b, err := w.q.AcquireReportingBatch(w.ctx)
+		b, err := w.q.AcquireBatch(w.ctx, newqueue.BatchReporting)
 		if err != nil {
 			return err
 		}
@@ -175,7 +173,7 @@ var works = []work{
 		if err != nil {
 			return err
 		}
-		if err := w.q.UpdateReportBatch(w.ctx, bid); err != nil {
+		if err := w.q.MoveBatch(w.ctx, bid, newqueue.BatchUpdateReporting); err != nil {
 			return err
 		}
 		for _, jid := range jobs[newqueue.FolderFailed] {
@@ -183,7 +181,7 @@ var works = []work{
 				return err
 			}
 		}
-		b, err := w.q.AcquireUpdateReportingBatch(w.ctx)
+		b, err := w.q.AcquireBatch(w.ctx, newqueue.BatchUpdateReporting)
 		if err != nil {
 			return err
 		}

@@ -61,7 +61,7 @@ func liveQueue(t *testing.T, d newqueue.Dialect) *site {
 
 // process gives a new batch one job, as the service does that reads the batch's manifest.
 func process(t *testing.T, q *newqueue.Queue, bid, name string) error {
-	b, err := q.AcquirePendingBatch(t.Context())
+	b, err := q.AcquireBatch(t.Context(), newqueue.BatchPending)
 	if err != nil {
 		return err
 	}

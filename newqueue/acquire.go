@@ -5,23 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"time"
+
+	"github.com/go-zookeeper/zk"
 
 	"mrtq/internal/znode"
 )
 
-// lock is an ephemeral lock that this session acquired.
-type lock struct {
-	path    string
-	session int64
-	made    int64 // the zxid that created it; every later lock has another
-}
-
-// errSkip says that an item can't be acquired now; the caller tries the next.
+// errSkip says that an item can't be acquired or cleaned up now; the caller tries
+// the next.
 var errSkip = errors.New("skip")
 
-// acquire locks an entity in the state that was read from its status, in one
-// transaction. So it never returns the entity in another state.
+// acquire locks an item in the state that was read from its status, in one
+// transaction. So it never returns the item in another state. Then it calls load.
+// fits returns errSkip for a status that the worker does not want.
 //
 // The same transaction writes the status again, unchanged. So the status has a
 // new version after every acquisition, and that version proves who holds the
@@ -29,76 +25,77 @@ var errSkip = errors.New("skip")
 // opens a new session. That worker still has the old version, so all its writes
 // are refused, even if the same lock exists again because another worker
 // acquired it.
-func (q *Queue) acquire(ctx context.Context, path string, fits func(status []byte) error) (status node, l lock, err error) {
-	if !q.reserve(path) {
-		return status, lock{}, errSkip
+func (i *item) acquire(ctx context.Context, fits func(status []byte) error, load func(context.Context) error) error {
+	if !i.q.reserve(i.path) {
+		return errSkip
 	}
-	defer q.unreserve(path)
+	defer i.q.unreserve(i.path)
 	for range attempts {
-		status, err = q.get(ctx, path+"/status")
-		if errors.Is(err, ErrNotFound) {
-			return status, lock{}, errSkip
-		}
-		if err != nil {
-			return status, lock{}, err
-		}
-		if err := fits(status.data); err != nil {
-			return status, lock{}, err
-		}
-		at := path + "/lock"
-		acquired := status.version + 1
-		err = q.commit(ctx, write{
-			lock: at,
-			ops:  []znode.Op{znode.Set(path+"/status", status.data, status.version)},
-			done: func(ctx context.Context) (bool, error) {
-				// The lock alone could belong to another goroutine of this
-				// session.
-				n, err := q.get(ctx, path+"/status")
-				if errors.Is(err, ErrNotFound) || err == nil && n.version != acquired {
-					return false, nil
-				}
-				if err == nil {
-					_, err = q.taken(ctx, at)
-				}
-				if errors.Is(err, errSkip) {
-					return false, nil
-				}
-				return err == nil, err
-			},
-			late: func() { q.dropLock(ctx, lock{path: at, session: q.conn.SessionID()}, path, acquired) },
-		})
+		acquired, err := i.tryAcquire(ctx, fits)
 		switch {
 		case err == nil:
-			status.version = acquired
-			l, err = q.taken(ctx, at)
-			if err != nil && !errors.Is(err, errSkip) {
-				q.dropLock(ctx, lock{path: at, session: q.conn.SessionID()}, path, acquired)
+			err = load(ctx)
+			if i.version = acquired; err != nil {
+				i.drop(ctx)
 			}
-			return status, l, err
-		case errors.Is(err, znode.ErrBadVersion): // it moved meanwhile: read it again
-		case errors.Is(err, znode.ErrNodeExists), errors.Is(err, znode.ErrNoNode):
-			return status, lock{}, errSkip
+			return err
+		case errors.Is(err, zk.ErrBadVersion): // it moved meanwhile: read it again
+		case errors.Is(err, zk.ErrNodeExists), errors.Is(err, zk.ErrNoNode):
+			return errSkip
 		default:
-			return status, lock{}, &opError{"lock", path, err}
+			return err
 		}
 	}
-	return status, lock{}, errSkip
+	return errSkip
 }
 
-// acquired locks an entity whose status fits, and then reads it with load.
-func (q *Queue) acquired(ctx context.Context, path string, fits func(status []byte) error, load func(context.Context) error) (lock, int32, error) {
-	status, l, err := q.acquire(ctx, path, fits)
+// tryAcquire is one attempt to lock the item. It returns the version of the status
+// that the lock comes with.
+func (i *item) tryAcquire(ctx context.Context, fits func(status []byte) error) (int32, error) {
+	q, at, status := i.q, i.path+"/lock", i.path+"/status"
+	n, err := q.get(ctx, status)
+	if errors.Is(err, ErrNotFound) {
+		return 0, errSkip
+	}
+	if err == nil {
+		err = fits(n.data)
+	}
 	if err != nil {
-		return lock{}, 0, err
+		return 0, err
 	}
-	if err := load(ctx); err != nil {
-		q.dropLock(ctx, l, path, status.version)
-		return lock{}, 0, err
+	acquired := n.version + 1
+	drop := func() { q.dropLock(ctx, lock{path: at, session: q.conn.SessionID()}, i.path, acquired) }
+	err = q.commit(ctx, write{
+		lock: at,
+		ops:  []znode.Op{znode.Set(status, n.data, n.version)},
+		done: func(ctx context.Context) (bool, error) {
+			// The lock alone could belong to another goroutine of this session.
+			n, ok, err := q.maybe(ctx, status)
+			if err != nil || !ok || n.version != acquired {
+				return false, err
+			}
+			_, err = q.taken(ctx, at)
+			if errors.Is(err, errSkip) {
+				return false, nil
+			}
+			return err == nil, err
+		},
+		late: drop,
+	})
+	if err != nil && !isRace(err) {
+		err = &opError{"lock", i.path, err}
 	}
-	return l, status.version, nil
+	if err != nil {
+		return 0, err
+	}
+	i.lock, err = q.taken(ctx, at)
+	if err != nil && !errors.Is(err, errSkip) {
+		drop()
+	}
+	return acquired, err
 }
 
-// fits skips an entity that has moved since it was listed. err is that of its status.
+// fits skips an item that has moved since it was listed. err is that of its status.
 func fits(path string, inState bool, err error) error {
 	switch {
 	case err != nil:
@@ -107,30 +104,6 @@ func fits(path string, inState bool, err error) error {
 		return errSkip
 	}
 	return nil
-}
-
-// firstOf acquires the first of some entities that can be acquired. The error wraps
-// [ErrNone], and a *[NodeError] for each one that could not be read.
-func firstOf[T any](ctx context.Context, q *Queue, ids []string, acquire func(id string) (T, error)) (none T, err error) {
-	bad := []error{ErrNone}
-	for _, id := range ids {
-		v, err := acquire(id)
-		var unreadable *NodeError
-		switch {
-		case err == nil:
-			return v, nil
-		case errors.Is(err, errSkip):
-		case errors.As(err, &unreadable):
-			q.log.WarnContext(ctx, "skipped, because it can't be read", "error", err)
-			bad = append(bad, err)
-		default:
-			return none, err
-		}
-	}
-	if len(bad) == 1 {
-		return none, ErrNone
-	}
-	return none, errors.Join(bad...)
 }
 
 // taken reads a lock that was just acquired. The session may be a newer one than
@@ -157,164 +130,68 @@ func (q *Queue) reserve(path string) bool {
 
 func (q *Queue) unreserve(path string) { q.reserved.Delete(path) }
 
-// holds reports whether this session still holds a lock.
-func (q *Queue) holds(ctx context.Context, l lock) (bool, error) {
-	if l.session == 0 || q.conn.SessionID() != l.session {
-		return false, nil // it ended with the session, or will
-	}
-	stat, ok, err := q.stat(ctx, l.path)
-	return ok && stat.EphemeralOwner == l.session, err
-}
-
-// owns returns [ErrNotLocked] unless this session holds the lock.
-func (q *Queue) owns(ctx context.Context, l lock) error {
-	ok, err := q.holds(ctx, l)
-	if err == nil && !ok {
-		err = ErrNotLocked
-	}
-	return err
-}
-
-// release unlocks an entity, and clears the holder's lock once it is gone.
-func (q *Queue) release(ctx context.Context, l *lock, entity string, version int32) error {
-	err := q.unlock(ctx, *l, entity, version)
-	if err == nil || errors.Is(err, ErrNotLocked) {
-		*l = lock{}
-	}
-	return err
-}
-
-// unlock releases a lock without a transition. As in acquire, the version
-// proves that no other worker holds the lock.
-func (q *Queue) unlock(ctx context.Context, l lock, entity string, version int32) error {
-	if err := q.owns(ctx, l); err != nil {
-		return &opError{"unlock", entity, err}
-	}
-	err := q.commit(ctx, write{
-		ops: []znode.Op{znode.Check(entity+"/status", version), znode.Delete(l.path, -1)},
-		done: func(ctx context.Context) (bool, error) {
-			ok, err := q.holds(ctx, l)
-			return !ok, err
-		},
-	})
-	if isRace(err) {
-		err = ErrNotLocked
-	}
-	if err != nil {
-		return &opError{"unlock", entity, err}
-	}
-	return nil
-}
-
-// dropLock releases a lock that no caller keeps. The caller's context may have
-// ended, and without dropLock the lock would stay as long as the session.
-func (q *Queue) dropLock(ctx context.Context, l lock, entity string, version int32) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropTime)
-	defer cancel()
-	if err := q.unlock(ctx, l, entity, version); err != nil {
-		q.log.WarnContext(ctx, "lock not released: it stays until the session ends", "error", err)
-	}
-}
-
-// dropTime is how long dropLock may take.
-const dropTime = 2 * time.Second
-
-// lockReleased finds out whether a transition that releases a lock happened. As long
-// as the session lives, nothing else removes its lock. So the transition happened
-// if the lock is gone, no matter what others have done since. If the session has
-// ended, only the status may show it.
-func (q *Queue) lockReleased(l lock, status func(context.Context) (bool, error)) func(context.Context) (bool, error) {
-	return func(ctx context.Context) (bool, error) {
-		stat, ok, err := q.stat(ctx, l.path)
-		switch {
-		case err != nil:
-			return false, err
-		case ok && stat.Czxid == l.made:
-			return false, nil
-		case q.conn.SessionID() == l.session:
-			return true, nil
-		}
-		return status(ctx)
-	}
-}
-
-// AcquireJob locks the first unlocked job in a state: the lowest priority number
-// comes first, then the oldest job. The lock ends with the job's transition, with
-// [Job.Unlock], or with the session. The error wraps [ErrNone] if there is no
-// such job, and also a *[NodeError] if there is one that could not be read. It
-// wraps [ErrValue] for a state in which a worker has nothing to do: see
-// [Success].
-func (q *Queue) AcquireJob(ctx context.Context, s JobState) (*Job, error) {
-	bad := []error{ErrNone}
-	for j, err := range q.AcquireJobs(ctx, s) {
+// pass visits the items of a list once, and yields those that acquire could lock.
+// See [Queue.AcquireJobs].
+func pass[T interface {
+	Unlock(context.Context) error
+	held() *item
+}](ctx context.Context, q *Queue, e Entity, state string, list func() ([]entry, error), acquire func(id string) (T, error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var none T
+		err := q.workersState(e, state)
+		var entries []entry
 		if err == nil {
-			return j, nil
+			entries, err = list()
 		}
-		var unreadable *NodeError
-		if !errors.As(err, &unreadable) {
-			return nil, err
-		}
-		bad = append(bad, err)
-	}
-	if len(bad) == 1 {
-		return nil, ErrNone
-	}
-	return nil, errors.Join(bad...)
-}
-
-// AcquireJobs visits every job in a state once, in the order of
-// [Queue.AcquireJob], and yields those that it could lock. If the loop's body
-// does not move the job, the job is unlocked before the next one; if the body
-// leaves the loop, the caller keeps it. So one pass sees all jobs: a job without
-// room stays, and a smaller one behind it moves (J7). For a job that can't be
-// read it yields a *[NodeError], and continues.
-func (q *Queue) AcquireJobs(ctx context.Context, s JobState) iter.Seq2[*Job, error] {
-	return func(yield func(*Job, error) bool) {
-		if err := q.workersState(EntityJob, string(s)); err != nil {
-			yield(nil, err)
-			return
-		}
-		entries, err := q.queue(ctx, s)
 		if err != nil {
-			yield(nil, err)
+			yield(none, err)
 			return
 		}
-		for _, e := range entries {
-			j, err := q.acquireEntry(ctx, e, s)
+		for _, at := range entries {
+			v, err := none, at.err
+			if err == nil {
+				v, err = acquire(at.id)
+			}
 			if errors.Is(err, errSkip) {
 				continue
 			}
 			if err != nil {
-				q.log.WarnContext(ctx, "job skipped", "state", s, "error", err)
+				q.log.WarnContext(ctx, "skipped", "entity", e, "state", state, "error", err)
+				v = none
 			}
-			if !yield(j, err) {
+			if !yield(v, err) {
 				return
 			}
-			if j != nil && j.Locked() {
-				if ctx.Err() != nil {
-					q.dropLock(ctx, j.lock, j.Path(), j.version)
-					j.lock = lock{}
-				} else if err := j.Unlock(ctx); err != nil && !yield(nil, err) {
-					return
-				}
+			if err != nil || !v.held().Locked() {
+				continue
+			}
+			if ctx.Err() != nil {
+				v.held().drop(ctx)
+			} else if err := v.Unlock(ctx); err != nil && !yield(none, err) {
+				return
 			}
 		}
 	}
 }
 
-func (q *Queue) acquireEntry(ctx context.Context, e entry, s JobState) (j *Job, err error) {
-	if e.err != nil {
-		return nil, e.err
+// held is the item itself.
+func (i *item) held() *item { return i }
+
+// first returns the first item of a pass. The error wraps [ErrNone], and a
+// *[NodeError] for each item that could not be read.
+func first[T any](items iter.Seq2[T, error]) (none T, err error) {
+	bad := []error{ErrNone}
+	for v, err := range items {
+		if err == nil {
+			return v, nil
+		}
+		var unreadable *NodeError
+		if !errors.As(err, &unreadable) {
+			return none, err
+		}
+		bad = append(bad, err)
 	}
-	j = &Job{ID: e.jid, q: q}
-	j.lock, j.version, err = q.acquired(ctx, j.Path(), func(data []byte) error {
-		st, err := ParseJobStatus(q.dialect, data)
-		return fits(j.Path(), st.State == s, err)
-	}, j.load)
-	if err != nil {
-		return nil, err
-	}
-	return j, nil
+	return none, errors.Join(bad...)
 }
 
 // workersState refuses a state in which a worker has nothing to do.
@@ -327,9 +204,60 @@ func (q *Queue) workersState(e Entity, s string) error {
 	return fmt.Errorf("acquire a %s in state %s: %w: a worker has nothing to do in that state", e, s, ErrValue)
 }
 
-// Unlock releases the job's lock and changes nothing else, so that another worker
-// can acquire the job. The error wraps [ErrNotLocked] if the lock was already
-// lost. After any other error the caller still holds the lock, and may try again.
-func (j *Job) Unlock(ctx context.Context) error {
-	return j.q.release(ctx, &j.lock, j.Path(), j.version)
+// AcquireJob locks the first unlocked job in a state: the lowest priority number
+// comes first, then the oldest job. The lock ends with the job's transition, with
+// its Unlock, or with the session. The error wraps [ErrNone] if there is no such
+// job, and also a *[NodeError] if there is one that could not be read. It wraps
+// [ErrValue] for a state in which a worker has nothing to do: see [Success].
+func (q *Queue) AcquireJob(ctx context.Context, s JobState) (*Job, error) {
+	return first(q.AcquireJobs(ctx, s))
+}
+
+// AcquireJobs visits every job in a state once, in the order of
+// [Queue.AcquireJob], and yields those that it could lock. If the loop's body
+// does not move the job, the job is unlocked before the next one; if the body
+// leaves the loop, the caller keeps it. So one pass sees all jobs: a job without
+// room stays, and a smaller one behind it moves (J7). For a job that can't be
+// read it yields a *[NodeError], and continues.
+func (q *Queue) AcquireJobs(ctx context.Context, s JobState) iter.Seq2[*Job, error] {
+	return pass(ctx, q, EntityJob, string(s), func() ([]entry, error) { return q.queue(ctx, s) }, func(jid string) (*Job, error) {
+		j := q.newJob(jid)
+		return j, j.acquire(ctx, func(data []byte) error {
+			st, err := ParseJobStatus(q.dialect, data)
+			return fits(j.path, st.State == s, err)
+		}, j.load)
+	})
+}
+
+// AcquireBatch locks the oldest unlocked batch in a state: pending, reporting, or
+// update-reporting. The lock ends with the batch's transition, with its Unlock, or
+// with the session. Errors as for [Queue.AcquireJob]. A pending batch that already
+// has jobs is skipped, and the error names it ([ErrHasJobs]).
+func (q *Queue) AcquireBatch(ctx context.Context, s BatchState) (*Batch, error) {
+	return first(pass(ctx, q, EntityBatch, string(s), func() ([]entry, error) { return q.list(ctx, BatchesPath) }, func(bid string) (*Batch, error) {
+		b := q.newBatch(bid)
+		return b, b.acquire(ctx, func(data []byte) error {
+			st, err := ParseBatchStatus(q.dialect, data)
+			err = fits(b.path, st.State == s, err)
+			if err == nil && s == BatchPending {
+				_, err = q.leftStates(ctx, bid)
+			}
+			return err
+		}, b.load)
+	}))
+}
+
+// AcquireAccess locks the oldest unlocked request of a queue in a state. The
+// state is pending, to start a request, or processing, to work on one that was
+// just started, that an administrator retried, or whose worker died. The lock
+// ends with the request's transition, with its Unlock, or with the session.
+// Errors as for [Queue.AcquireJob].
+func (q *Queue) AcquireAccess(ctx context.Context, queue AccessQueue, s AccessState) (*Access, error) {
+	return first(pass(ctx, q, EntityAccess, string(s), func() ([]entry, error) { return q.list(ctx, AccessQueuePath(queue)) }, func(qid string) (*Access, error) {
+		a := q.newAccess(queue, qid)
+		return a, a.acquire(ctx, func(data []byte) error {
+			st, err := ParseAccessStatus(q.dialect, data)
+			return fits(a.path, st.State == s, err)
+		}, a.load)
+	}))
 }

@@ -56,7 +56,7 @@ func TestLargeBatch(t *testing.T) {
 	for i := range jobs {
 		jobs[i].Configuration.PayloadURL = strings.Repeat("x", 3000)
 	}
-	ids := value(value(q.AcquirePendingBatch(ctx))(t).Process(ctx, jobs...))(t)
+	ids := value(value(q.AcquireBatch(ctx, newqueue.BatchPending))(t).Process(ctx, jobs...))(t)
 	if got := value(q.BatchJobs(ctx, bid))(t)[newqueue.FolderProcessing]; !slices.Equal(got, ids) || len(got) != 600 {
 		t.Errorf("%d jobs", len(got))
 	}
@@ -87,7 +87,7 @@ func TestTooLarge(t *testing.T) {
 	if _, err := q.CreateJob(ctx, bid, newqueue.NewJob{}); !errors.Is(err, newqueue.ErrNotProcessing) {
 		t.Errorf("a job in a pending batch: %v", err)
 	}
-	b := value(q.AcquirePendingBatch(ctx))(t)
+	b := value(q.AcquireBatch(ctx, newqueue.BatchPending))(t)
 	before := w.tree()
 	for _, bad := range []newqueue.NewJob{
 		{Priority: 100}, {Priority: -1}, {SpaceNeeded: -1},
@@ -106,26 +106,6 @@ func TestTooLarge(t *testing.T) {
 		t.Errorf("%+v", j)
 	}
 	w.check()
-}
-
-func TestWatchBatches(t *testing.T) {
-	w := newWorld(t, newqueue.Design)
-	q, watcher := w.queue(), w.queue()
-	told := make(chan string)
-	stop := newStop()
-	ended := make(chan error, 1)
-	go func() { ended <- watcher.WatchBatches(stop.ctx, func(bid string) { told <- bid }) }()
-	for range 3 {
-		bid, _ := batchOf(t, q, 1)
-		finish(t, q, true)
-		if got := <-told; got != bid {
-			t.Errorf("the callback got %s, want %s", got, bid)
-		}
-	}
-	stop.cancel()
-	if err := <-ended; !errors.Is(err, stop.ctx.Err()) {
-		t.Errorf("ended with %v", err)
-	}
 }
 
 // TestWatchOutlivesItsSession: a watcher still notices an emptied batch if its

@@ -14,11 +14,6 @@ import (
 // in between, the child stays, and the library skips the batch from then on. The
 // same happens if the worker tries a held batch, which it may not acquire.
 
-// waits reports whether the batch still waits for its jobs to be created.
-func (s batchSnap) waits() bool {
-	return s.status.State == BatchPending || s.status.State == BatchHeld
-}
-
 // leftStates lists the states child that a waiting batch should not have, and
 // everything below it. The list is nil if there is no child. If there are entries
 // of jobs in it, the error is a *[NodeError] that wraps [ErrHasJobs].
@@ -62,18 +57,15 @@ func (q *Queue) RepairBatches(ctx context.Context) ([]string, error) {
 }
 
 func (q *Queue) repairBatch(ctx context.Context, b *Batch) (repaired bool, err error) {
-	s := batchSnap{id: b.ID, status: b.Status, version: b.version}
-	if !s.waits() {
+	if b.Status.State != BatchPending && b.Status.State != BatchHeld {
 		return false, nil
 	}
-	if s.states, err = q.leftStates(ctx, b.ID); err != nil || s.states == nil {
+	left, err := q.leftStates(ctx, b.ID)
+	if err != nil || left == nil {
 		return false, err
 	}
-	ops := append(lockOps(states.Automatic, b.Path()), znode.Check(b.Path()+"/status", s.version))
-	err = q.commit(ctx, write{ops: append(ops, deleteAll(s.states)...), done: func(ctx context.Context) (bool, error) {
-		_, ok, err := q.stat(ctx, BatchStatesPath(b.ID))
-		return !ok, err
-	}})
+	ops := append(lockOps(states.Automatic, b.path), znode.Check(b.path+"/status", b.version))
+	err = q.commit(ctx, write{ops: append(ops, deleteAll(left)...), done: q.removed(BatchStatesPath(b.ID))})
 	if isRace(err) {
 		return false, nil // a worker holds it, or it has moved
 	}

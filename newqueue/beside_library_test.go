@@ -108,61 +108,6 @@ func TestRetriedElsewhere(t *testing.T) {
 	}
 }
 
-// TestHeldBatchThatTheLibraryTried: the library tries a held batch because it
-// only looks for a states child. It creates one, and then may not continue.
-// After a release, the library acquires the batch.
-func TestHeldBatchThatTheLibraryTried(t *testing.T) {
-	w := newWorld(t, newqueue.MrtZK)
-	q, l := w.queue(), library{w}
-	bid := value(q.CreateBatch(ctx, newqueue.Submission{BatchID: "bid-1"}))(t)
-	must(t, value(q.AcquirePendingBatch(ctx))(t).Hold(ctx, "collection hold"))
-
-	worker, session := connect(t, address(t))
-	if got, err := l.acquirePendingBatch(worker); got != bid || err == nil {
-		t.Fatalf("the library acquired %q (%v), and it is held", got, err)
-	}
-	if err := q.ReleaseBatch(ctx, bid); !errors.Is(err, newqueue.ErrLocked) {
-		t.Errorf("released while a worker holds it: %v", err)
-	}
-	must(t, session.expire())
-	if got := value(l.acquirePendingBatch(w.raw))(t); got != "" {
-		t.Fatalf("the library acquired %q, and it is held", got)
-	}
-	must(t, q.ReleaseBatch(ctx, bid))
-	w.check()
-	if got, err := l.acquirePendingBatch(w.raw); got != bid || err != nil {
-		t.Errorf("released, the library acquired %q: %v", got, err)
-	}
-}
-
-// TestRepairBatches: the pass repairs a batch that a worker of the library left
-// half acquired. Without it, the library would skip the batch forever.
-func TestRepairBatches(t *testing.T) {
-	w := newWorld(t, newqueue.MrtZK)
-	q, l := w.queue(), library{w}
-	bid := value(q.CreateBatch(ctx, newqueue.Submission{}))(t)
-	w.put("/batches/"+bid+"/states", "")
-	if got := value(l.acquirePendingBatch(w.raw))(t); got != "" {
-		t.Fatalf("the library acquired %s", got)
-	}
-	// A worker may still be alive, between its two steps.
-	b := value(q.AcquirePendingBatch(ctx))(t)
-	if repaired := value(q.RepairBatches(ctx))(t); len(repaired) > 0 {
-		t.Errorf("repaired while a worker holds it: %v", repaired)
-	}
-	must(t, b.Unlock(ctx))
-	if repaired := value(q.RepairBatches(ctx))(t); !slices.Equal(repaired, []string{bid}) {
-		t.Errorf("repaired %v", repaired)
-	}
-	w.check()
-	if repaired := value(q.RepairBatches(ctx))(t); len(repaired) > 0 {
-		t.Errorf("repaired again: %v", repaired)
-	}
-	if got := value(l.acquirePendingBatch(w.raw))(t); got != bid {
-		t.Errorf("the library acquired %q", got)
-	}
-}
-
 // TestLibraryMarkedDeleted: the cleaning pass completely removes what the admin
 // tool only marked as deleted.
 func TestLibraryMarkedDeleted(t *testing.T) {
@@ -182,7 +127,7 @@ func TestLibraryMarkedDeleted(t *testing.T) {
 	if gone := value(q.CleanupBatches(ctx))(t); len(gone) > 0 {
 		t.Errorf("cleaned up %v under a job that is at work", gone)
 	}
-	if err := q.CleanBatch(ctx, bid); !errors.Is(err, newqueue.ErrStillProcessing) {
+	if err := q.MoveBatch(ctx, bid, states.Removed); !errors.Is(err, newqueue.ErrStillProcessing) {
 		t.Errorf("%v", err)
 	}
 	must(t, l.setStatus("/jobs/"+ids[1], "Failed", true))
@@ -232,34 +177,6 @@ func TestResumedWhileItsBatchIsCleaned(t *testing.T) {
 	w.check()
 }
 
-// TestCompletedIsRemoved: the library has no transition out of Completed. A
-// completed item is removed, and its status never becomes Deleted.
-func TestCompletedIsRemoved(t *testing.T) {
-	for _, e := range states.Entities {
-		if _, ok := states.Of(e, string(newqueue.MrtZK)).Find("completed", "deleted"); ok {
-			t.Errorf("%s: completed → deleted", e)
-		}
-		row, ok := states.Of(e, string(newqueue.MrtZK)).Find("completed", states.Removed)
-		if !ok || row.Who != states.Automatic || row.Nodes != states.NodesGo {
-			t.Errorf("%s: %v", e, row)
-		}
-	}
-	w := newWorld(t, newqueue.MrtZK)
-	q := w.queue()
-	bid, _ := batchOf(t, q, 1)
-	finish(t, q, true)
-	must(t, q.ReportIfEmptied(ctx, bid))
-	report(t, q, newqueue.BatchReporting)
-	var state *newqueue.StateError
-	if err := q.MoveBatch(ctx, bid, newqueue.BatchDeleted); !errors.As(err, &state) || !slices.Equal(state.Allowed, []string{states.Removed}) {
-		t.Errorf("%v", err)
-	}
-	must(t, q.CleanBatch(ctx, bid))
-	if nodes := left(w.tree(), bid); len(nodes) > 0 {
-		t.Errorf("left: %v", nodes)
-	}
-}
-
 // TestBatchIDIsTheName: each side finds and cleans up what the other created,
 // by the unchanged batchID.
 func TestBatchIDIsTheName(t *testing.T) {
@@ -271,7 +188,7 @@ func TestBatchIDIsTheName(t *testing.T) {
 		if got := l.findByUUID(id); got != ours {
 			t.Errorf("the library finds %q under %q, want %s", got, id, ours)
 		}
-		must(t, value(q.AcquirePendingBatch(ctx))(t).Hold(ctx, ""))
+		must(t, value(q.AcquireBatch(ctx, newqueue.BatchPending))(t).Hold(ctx, ""))
 		value(q.DeleteBatch(ctx, ours))(t)
 		if names := w.tree().Children("/batch-uuids"); len(names) > 0 {
 			t.Errorf("left: %q", names)
@@ -286,7 +203,7 @@ func TestBatchIDIsTheName(t *testing.T) {
 		if _, err := q.CreateBatch(ctx, newqueue.Submission{BatchID: id}); !errors.Is(err, newqueue.ErrExists) {
 			t.Errorf("%q a second time: %v", id, err)
 		}
-		must(t, value(q.AcquirePendingBatch(ctx))(t).Hold(ctx, ""))
+		must(t, value(q.AcquireBatch(ctx, newqueue.BatchPending))(t).Hold(ctx, ""))
 		value(q.DeleteBatch(ctx, theirs))(t)
 		if names := w.tree().Children("/batch-uuids"); len(names) > 0 {
 			t.Errorf("left: %q", names)
@@ -295,7 +212,7 @@ func TestBatchIDIsTheName(t *testing.T) {
 }
 
 // TestBatchIDThatCantBeAName: the library can't have such a batch. newqueue
-// stores it under another name, and finds no other batch by it.
+// stores it under another name.
 func TestBatchIDThatCantBeAName(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		q := w.queue()
@@ -304,16 +221,12 @@ func TestBatchIDThatCantBeAName(t *testing.T) {
 				t.Errorf("%q: %v", id, err)
 			}
 			bid := value(q.CreateBatch(ctx, newqueue.Submission{BatchID: id}))(t)
-			must(t, value(q.AcquirePendingBatch(ctx))(t).Hold(ctx, ""))
+			must(t, value(q.AcquireBatch(ctx, newqueue.BatchPending))(t).Hold(ctx, ""))
 			w.check()
 			if b := value(q.FindBatch(ctx, id))(t); b.ID != bid {
 				t.Errorf("found %s under %q", b.ID, id)
 			}
 			value(q.DeleteBatch(ctx, bid))(t)
-		}
-		value(q.CreateBatch(ctx, newqueue.Submission{BatchID: "a/b"}))(t)
-		if b, err := q.FindBatch(ctx, "a%2Fb"); !errors.Is(err, newqueue.ErrNotFound) {
-			t.Errorf("found %+v: %v", b, err)
 		}
 	})
 }

@@ -60,7 +60,7 @@ func TestCancelledAcquisition(t *testing.T) {
 		return err
 	}
 	batch := func(ctx context.Context, q *newqueue.Queue) error {
-		_, err := q.AcquirePendingBatch(ctx)
+		_, err := q.AcquireBatch(ctx, newqueue.BatchPending)
 		return err
 	}
 	access := func(ctx context.Context, q *newqueue.Queue) error {
@@ -106,10 +106,10 @@ func TestCancelledAcquisition(t *testing.T) {
 			value(w.queue().CreateAccess(ctx, newqueue.AccessSmall, newqueue.Token{}))(t)
 			w.put("/locks/inventory", "")
 			conn, _ := connect(t, address(t))
-			stop := newStop()
-			faulty := &cancelling{Conn: conn, cancel: stop.cancel, atRead: c.atRead, atMulti: c.atMulti, goOn: make(chan struct{}), done: make(chan struct{})}
+			stop, cancel := context.WithCancel(ctx)
+			faulty := &cancelling{Conn: conn, cancel: cancel, atRead: c.atRead, atMulti: c.atMulti, goOn: make(chan struct{}), done: make(chan struct{})}
 			q := newqueue.Open(faulty, w.d, newqueue.WithRoot(w.root))
-			err := c.do(stop.ctx, q)
+			err := c.do(stop, q)
 			if !errors.Is(err, context.Canceled) || c.atMulti && !errors.Is(err, newqueue.ErrUnknownOutcome) {
 				t.Errorf("%v", err)
 			}

@@ -24,9 +24,7 @@ type write struct {
 	// before its ops.
 	lock string
 	ops  []znode.Op
-	// done finds out whether the write happened, after its answer was lost. It
-	// may return [ErrUnknownOutcome].
-	done func(context.Context) (bool, error)
+	done outcome
 	// late, if not nil, is called if the write was done after the caller had
 	// already got [ErrUnknownOutcome] because its context had ended.
 	late func()
@@ -48,12 +46,12 @@ func (q *Queue) commit(ctx context.Context, w write) error {
 		switch {
 		case refused.Op.Kind != znode.OpCreate:
 			return err
-		case errors.Is(err, znode.ErrNoNode) && isFolder(parent) && !creates(folders, parent):
+		case errors.Is(err, zk.ErrNoNode) && isFolder(parent) && !creates(folders, parent):
 			folders = append(folders, znode.Create(parent, empty))
 			slices.SortFunc(folders, func(a, b znode.Op) int { return strings.Compare(a.Path, b.Path) }) // parents first
-		case errors.Is(err, znode.ErrNodeExists) && creates(folders, refused.Op.Path) && !creates(w.ops, refused.Op.Path):
+		case errors.Is(err, zk.ErrNodeExists) && creates(folders, refused.Op.Path) && !creates(w.ops, refused.Op.Path):
 			// Another client created it meanwhile.
-			folders = without(folders, refused.Op.Path)
+			folders = slices.DeleteFunc(folders, func(op znode.Op) bool { return op.Path == refused.Op.Path })
 		default:
 			return err
 		}
@@ -64,37 +62,18 @@ func (q *Queue) commit(ctx context.Context, w write) error {
 // needed. A batch, a job and a batch's states are not such folders, because a
 // removed one must not come back empty.
 func isFolder(path string) bool {
-	switch path {
-	case BatchesPath, BatchUUIDsPath, JobsPath, JobStatesPath, AccessPath, LocksPath, QueueLocksPath,
-		StorageLocksPath, InventoryLocksPath, CollectionLocksPath,
-		Design.LocalIDLocksPath(), MrtZK.LocalIDLocksPath():
-		return true
-	}
-	switch znode.Parent(path) {
-	case JobStatesPath, AccessPath:
+	if slices.Contains(startNodes, path) || path == Design.LocalIDLocksPath() {
 		return true
 	}
 	states := znode.Parent(path)
 	return znode.Name(states) == "states" && znode.Parent(znode.Parent(states)) == BatchesPath
 }
 
-func creates(ops []znode.Op, path string) bool {
-	for _, op := range ops {
-		if op.Kind == znode.OpCreate && op.Path == path {
-			return true
-		}
-	}
-	return false
-}
+// startNodes are all folders of both dialects but one.
+var startNodes = MrtZK.StartNodes()
 
-func without(ops []znode.Op, path string) []znode.Op {
-	var rest []znode.Op
-	for _, op := range ops {
-		if op.Path != path {
-			rest = append(rest, op)
-		}
-	}
-	return rest
+func creates(ops []znode.Op, path string) bool {
+	return slices.ContainsFunc(ops, func(op znode.Op) bool { return op.Kind == znode.OpCreate && op.Path == path })
 }
 
 // send makes one attempt.
@@ -133,7 +112,7 @@ func (q *Queue) send(ctx context.Context, w write, folders []znode.Op) error {
 		// The first error is that of the operation that failed. Those after it
 		// only say that the transaction was abandoned.
 		if r.Error != nil && i < len(ops) {
-			return &znode.MultiError{Index: i, Op: ops[i], Err: refusal(r.Error)}
+			return &znode.MultiError{Index: i, Op: ops[i], Err: r.Error}
 		}
 	}
 	switch {
@@ -201,17 +180,4 @@ func (q *Queue) fits(ops []znode.Op) error {
 	}
 	return fmt.Errorf("%w: %d operations take %d bytes, %d are allowed; the largest is %s with %d bytes",
 		ErrTooLarge, len(ops), size, MaxTransaction, largest.Path, len(largest.Data))
-}
-
-// refusal maps errors of the client library to those that this package tests for.
-func refusal(err error) error {
-	for theirs, ours := range map[error]error{
-		zk.ErrNoNode: znode.ErrNoNode, zk.ErrNodeExists: znode.ErrNodeExists,
-		zk.ErrNotEmpty: znode.ErrNotEmpty, zk.ErrBadVersion: znode.ErrBadVersion,
-	} {
-		if errors.Is(err, theirs) {
-			return ours
-		}
-	}
-	return err
 }

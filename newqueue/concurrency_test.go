@@ -196,20 +196,6 @@ func TestWorkers(t *testing.T) {
 	})
 }
 
-// TestModelCanFail: a history in which two workers hold one job is refused.
-func TestModelCanFail(t *testing.T) {
-	at := func(n int64, in input) porcupine.Operation {
-		return porcupine.Operation{ClientId: in.worker, Input: in, Call: n, Output: yes, Return: n + 1}
-	}
-	both := []porcupine.Operation{
-		at(1, input{"acquire", 1, "j", newqueue.JobPending}),
-		at(3, input{"acquire", 2, "j", newqueue.JobPending}),
-	}
-	if porcupine.CheckOperations(jobModel(newqueue.Design), both) {
-		t.Error("two workers held one job, and the model accepts it")
-	}
-}
-
 // TestRacers: many callers try the same at the same moment. One succeeds, and the
 // others get an error.
 func TestRacers(t *testing.T) {

@@ -137,10 +137,6 @@ func (d Dialect) LocalIDLocksPath() string {
 	return QueueLocksPath + "/localid"
 }
 
-// storageLocksEphemeral reports whether a storage lock ends with its session.
-// The client library's does not, because another service finishes the work.
-func (d Dialect) storageLocksEphemeral() bool { return d != MrtZK }
-
 // noObject reports whether data is how the dialect writes an empty object without
 // JSON. The client library writes no data for an empty object, and reads no data
 // as one (QueueItem.serialize and optJsonProperty).

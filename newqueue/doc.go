@@ -24,21 +24,15 @@
 //	}
 //	return job.Succeed(ctx)
 //
-// A worker acquires, processes and reports a [Batch] in the same way. The
-// comment of [Queue] has all its methods in a table, by who calls them.
+// A worker acquires, processes and reports a [Batch] in the same way.
 //
 // # How a transition is made
 //
 // The tables of package states say which transitions there are, and all that
-// each of them changes. A method finds its row in the table. decide.go turns the
-// row into ZooKeeper operations, without I/O. commit.go sends them as one
-// transaction, which the server refuses if anything that the decision depends on
-// has changed. So a transition happens completely or not at all. If two callers
-// race, one succeeds and the other gets an error: [Job.Succeed] lists them. If a
-// connection breaks before the answer arrives, the queue reads whether the
-// transition happened before it returns.
-//
-// paths.go has the layout (docs/new-layout.md, "Paths"), state.go the states,
-// dialect.go the two dialects, and content.go and status.go what the znodes
-// hold. Package lint checks a whole tree against the layout.
+// each of them changes. move.go makes the transitions of all three: it finds the
+// row, and sends the operations of its decide method as one transaction, which
+// the server refuses if anything that the decision depends on has changed. So a
+// transition happens completely or not at all. If two callers race, one succeeds
+// and the other gets an error. If a connection breaks before the answer arrives,
+// commit.go reads whether the transition happened before it returns.
 package newqueue

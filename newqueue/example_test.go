@@ -39,7 +39,7 @@ func Example() {
 	}
 
 	// A batch worker creates the jobs.
-	batch, err := q.AcquirePendingBatch(ctx)
+	batch, err := q.AcquireBatch(ctx, newqueue.BatchPending)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func Example() {
 	if _, err := q.ReportWhenEmptied(ctx, bid); err != nil {
 		log.Fatal(err)
 	}
-	batch, err = q.AcquireReportingBatch(ctx)
+	batch, err = q.AcquireBatch(ctx, newqueue.BatchReporting)
 	if err != nil {
 		log.Fatal(err)
 	}

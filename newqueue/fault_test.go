@@ -67,7 +67,7 @@ func TestLostAnswers(t *testing.T) {
 		}},
 		{"process batch", func(t *testing.T, w *lossy) any {
 			value(w.q.CreateBatch(ctx, newqueue.Submission{}))(t)
-			return value(w.q2.AcquirePendingBatch(ctx))(t)
+			return value(w.q2.AcquireBatch(ctx, newqueue.BatchPending))(t)
 		}, func(w *lossy, b any) error {
 			_, err := b.(*newqueue.Batch).Process(ctx, newqueue.NewJob{}, newqueue.NewJob{})
 			return err
@@ -84,7 +84,7 @@ func TestLostAnswers(t *testing.T) {
 			func(w *lossy, j any) error { return j.(*newqueue.Job).Fail(ctx, "why") }},
 		{"identifiers", func(t *testing.T, w *lossy) any { return value(w.q2.AcquireJob(ctx, newqueue.JobPending))(t) },
 			func(w *lossy, j any) error {
-				return j.(*newqueue.Job).SetIdentifiers(ctx, newqueue.Identifiers{PrimaryID: "ark:/1"})
+				return j.(*newqueue.Job).Set(ctx, newqueue.WithIdentifiers(newqueue.Identifiers{PrimaryID: "ark:/1"}))
 			}},
 		{"priority", nil, func(w *lossy, _ any) error { return w.q2.SetPriority(ctx, w.jid, 1) }},
 		{"release", func(t *testing.T, w *lossy) any { drive(t, w.q, w.jid, newqueue.JobHeld); return nil },
@@ -93,10 +93,7 @@ func TestLostAnswers(t *testing.T) {
 			func(w *lossy, _ any) error { _, err := w.q2.DeleteJob(ctx, w.jid); return err }},
 		{"clean job", func(t *testing.T, w *lossy) any { drive(t, w.q, w.jid, newqueue.JobCompleted); return nil },
 			func(w *lossy, _ any) error {
-				err := w.q2.CleanJob(ctx, w.jid)
-				if errors.Is(err, newqueue.ErrNotReported) {
-					return nil // mrt-zk: nothing is written
-				}
+				_, err := w.q2.CleanupJobs(ctx) // mrt-zk: a report needs it, and nothing is written
 				return err
 			}},
 		{"report batch", func(t *testing.T, w *lossy) any { drive(t, w.q, w.jid, newqueue.JobCompleted); return nil },
@@ -181,10 +178,12 @@ func TestLostSession(t *testing.T) {
 		other := w.queue()
 		_, ids := batchOf(t, q, 1)
 		steps := map[string]func(*newqueue.Job) error{
-			"succeed":     func(j *newqueue.Job) error { return j.Succeed(ctx) },
-			"fail":        func(j *newqueue.Job) error { return j.Fail(ctx, "") },
-			"unlock":      func(j *newqueue.Job) error { return j.Unlock(ctx) },
-			"identifiers": func(j *newqueue.Job) error { return j.SetIdentifiers(ctx, newqueue.Identifiers{PrimaryID: "x"}) },
+			"succeed": func(j *newqueue.Job) error { return j.Succeed(ctx) },
+			"fail":    func(j *newqueue.Job) error { return j.Fail(ctx, "") },
+			"unlock":  func(j *newqueue.Job) error { return j.Unlock(ctx) },
+			"identifiers": func(j *newqueue.Job) error {
+				return j.Set(ctx, newqueue.WithIdentifiers(newqueue.Identifiers{PrimaryID: "x"}))
+			},
 		}
 		for name, step := range steps {
 			for _, taken := range []bool{false, true} {
@@ -242,7 +241,7 @@ func TestFencing(t *testing.T) {
 		if err := j.Succeed(ctx); !errors.Is(err, newqueue.ErrConflict) {
 			t.Errorf("%v", err)
 		}
-		if err := j.SetMetadata(ctx, newqueue.Metadata{ErcWhat: "x"}); !errors.Is(err, newqueue.ErrConflict) {
+		if err := j.Set(ctx, newqueue.WithMetadata(newqueue.Metadata{ErcWhat: "x"})); !errors.Is(err, newqueue.ErrConflict) {
 			t.Errorf("%v", err)
 		}
 		if err := j.Unlock(ctx); !errors.Is(err, newqueue.ErrNotLocked) {

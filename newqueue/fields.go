@@ -133,30 +133,30 @@ var leftOut = new(int)
 
 // state is an entity's state. known are the states of both dialects.
 func state[T ~string](d Dialect, key string, known []string, v *T) field {
-	return field{key,
-		func(o Object) error {
-			name, err := o.String(key)
-			if err == nil && name == "" {
-				err = fmt.Errorf("%s is missing", key)
-			}
-			*v = T(d.parseState(name, known))
-			return err
-		},
-		func() any { return d.stateName(string(*v), known) }}
+	f := lastState(d, key, known, v)
+	read := f.read
+	f.read = func(o Object) error {
+		err := read(o)
+		if err == nil && *v == "" {
+			err = fmt.Errorf("%s is missing", key)
+		}
+		return err
+	}
+	return f
 }
 
-// lastState is a job's state, or null for none.
-func (d Dialect) lastState(key string, v *JobState) field {
+// lastState is a state, or null for none.
+func lastState[T ~string](d Dialect, key string, known []string, v *T) field {
 	return field{key,
 		func(o Object) error {
 			name, err := o.String(key)
-			*v = JobState(d.parseState(name, jobNames))
+			*v = T(d.parseState(name, known))
 			return err
 		},
 		func() any {
 			if *v == "" {
 				return nil
 			}
-			return d.stateName(string(*v), jobNames)
+			return d.stateName(string(*v), known)
 		}}
 }

@@ -1,6 +1,7 @@
 package newqueue
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -22,88 +23,68 @@ type Job struct {
 	Inventory   Inventory
 	Store       Store // dialect mrt-zk only
 
-	q       *Queue
-	version int32 // of the status, at the acquisition
-	lock    lock  // zero when not acquired
+	item
 }
 
-// Locked reports whether the job was acquired, and neither unlocked nor moved
-// since. It does not notice that the session has ended: the next operation does.
-func (j *Job) Locked() bool { return j.lock != lock{} }
-
-// Path is the job's znode.
-func (j *Job) Path() string { return JobPath(j.ID) }
+func (q *Queue) newJob(jid string) *Job { return &Job{ID: jid, item: item{q: q, path: JobPath(jid)}} }
 
 // Job reads a job. The error is a *[NodeError]. It wraps [ErrNotFound] if a
 // znode is missing. An unknown status is not an error: see [JobState.Known].
 func (q *Queue) Job(ctx context.Context, jid string) (*Job, error) {
-	j := &Job{ID: jid, q: q}
+	j := q.newJob(jid)
 	if err := j.load(ctx); err != nil {
 		return nil, err
 	}
 	return j, nil
 }
 
-func (j *Job) load(ctx context.Context) error {
-	path := j.Path()
-	n, err := j.q.get(ctx, path+"/status")
-	if err != nil {
+// loadStatus reads the status and the batch's id.
+func (j *Job) loadStatus(ctx context.Context) (err error) {
+	if j.version, err = parsed(ctx, j.q, j.path+"/status", &j.Status, by(j.q.dialect, ParseJobStatus)); err != nil {
 		return err
 	}
-	if j.Status, err = ParseJobStatus(j.q.dialect, n.data); err != nil {
-		return &NodeError{path + "/status", err}
-	}
-	j.version = n.version
-	if n, err = j.q.get(ctx, path+"/bid"); err != nil {
-		return err
-	}
+	n, err := j.q.get(ctx, j.path+"/bid")
 	j.BatchID = string(n.data)
-	for _, p := range []struct {
-		name     string
-		required bool
-		parse    func([]byte) error
-	}{
-		{"configuration", true, j.q.object(into(&j.Configuration, func(b []byte) (Configuration, error) { return ParseConfiguration(j.q.dialect, b) }))},
-		{"priority", true, into(&j.Priority, ParsePriority)},
-		{"space_needed", false, into(&j.SpaceNeeded, ParseNumber)},
-		{"identifiers", false, j.q.object(into(&j.Identifiers, ParseIdentifiers))},
-		{"metadata", false, j.q.object(into(&j.Metadata, ParseMetadata))},
-		{"inventory", false, j.q.object(into(&j.Inventory, ParseInventory))},
-		{"store", false, j.q.object(into(&j.Store, ParseStore))},
-	} {
-		n, ok, err := j.q.maybe(ctx, path+"/"+p.name)
-		if err == nil && !ok && p.required {
-			err = &NodeError{path + "/" + p.name, ErrNotFound}
-		}
-		if err != nil {
-			return err
-		}
-		if !ok {
-			continue
-		}
-		if err := p.parse(n.data); err != nil {
-			return &NodeError{path + "/" + p.name, err}
-		}
-	}
-	return nil
+	return err
 }
 
-// object calls parse, except for an object that is written as no data (see
+func (j *Job) load(ctx context.Context) error {
+	if err := j.loadStatus(ctx); err != nil {
+		return err
+	}
+	d := j.q.dialect
+	if _, err := parsed(ctx, j.q, j.path+"/configuration", &j.Configuration, orNoObject(d, by(d, ParseConfiguration))); err != nil {
+		return err
+	}
+	if _, err := parsed(ctx, j.q, j.path+"/priority", &j.Priority, ParsePriority); err != nil {
+		return err
+	}
+	return cmp.Or(
+		optional(ctx, j, "space_needed", &j.SpaceNeeded, ParseNumber),
+		optional(ctx, j, "identifiers", &j.Identifiers, orNoObject(d, ParseIdentifiers)),
+		optional(ctx, j, "metadata", &j.Metadata, orNoObject(d, ParseMetadata)),
+		optional(ctx, j, "inventory", &j.Inventory, orNoObject(d, ParseInventory)),
+		optional(ctx, j, "store", &j.Store, orNoObject(d, ParseStore)),
+	)
+}
+
+// optional reads a property that a job may lack.
+func optional[T any](ctx context.Context, j *Job, name string, field *T, parse func([]byte) (T, error)) error {
+	_, err := parsed(ctx, j.q, j.path+"/"+name, field, parse)
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// orNoObject calls parse, except for an object that is written as no data (see
 // [Dialect.noObject]).
-func (q *Queue) object(parse func([]byte) error) func([]byte) error {
-	return func(data []byte) error {
-		if q.dialect.noObject(data) {
-			return nil
+func orNoObject[T any](d Dialect, parse func([]byte) (T, error)) func([]byte) (T, error) {
+	return func(data []byte) (v T, err error) {
+		if d.noObject(data) {
+			return v, nil
 		}
 		return parse(data)
-	}
-}
-
-// into parses a property into a field.
-func into[T any](field *T, parse func([]byte) (T, error)) func([]byte) error {
-	return func(data []byte) (err error) {
-		*field, err = parse(data)
-		return err
 	}
 }
 
@@ -116,23 +97,29 @@ func (q *Queue) Jobs(ctx context.Context, s JobState) ([]*Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	var jobs []*Job
+	jobs, err := readAll(ctx, q, entries, JobPath, q.Job)
+	return slices.DeleteFunc(jobs, func(j *Job) bool { return j.Status.State != s }), err
+}
+
+// readAll reads the items of a list, but those that are removed meanwhile. The
+// error joins those of all items that can't be read.
+func readAll[T any](ctx context.Context, q *Queue, entries []entry, path func(id string) string, read func(context.Context, string) (T, error)) (all []T, err error) {
 	var bad []error
 	for _, e := range entries {
 		if e.err != nil {
 			bad = append(bad, e.err)
 			continue
 		}
-		j, err := q.Job(ctx, e.jid)
+		v, err := read(ctx, e.id)
 		switch {
-		case errors.Is(err, ErrNotFound) && !q.there(ctx, JobPath(e.jid)): // deleted meanwhile
-		case err != nil:
+		case err == nil:
+			all = append(all, v)
+		case errors.Is(err, ErrNotFound) && !q.there(ctx, path(e.id)): // deleted meanwhile
+		default:
 			bad = append(bad, err)
-		case j.Status.State == s:
-			jobs = append(jobs, j)
 		}
 	}
-	return jobs, errors.Join(bad...)
+	return all, errors.Join(bad...)
 }
 
 func (q *Queue) there(ctx context.Context, path string) bool {
@@ -140,28 +127,34 @@ func (q *Queue) there(ctx context.Context, path string) bool {
 	return ok || err != nil
 }
 
-// entry is a job's entry in the queue of a state.
+// entry is one item of a list.
 type entry struct {
-	jid string
-	err error // not nil if the name can't be parsed
+	id  string
+	err error // not nil if the name has no id
 }
 
-// queue lists the entries of a state's queue in their order. The names sort
-// like their priorities and ids, because both have a fixed number of digits.
-func (q *Queue) queue(ctx context.Context, s JobState) ([]entry, error) {
-	folder := JobStatePath(s)
+// list lists a folder, sorted. A missing folder is empty.
+func (q *Queue) list(ctx context.Context, folder string) ([]entry, error) {
 	names, err := q.children(ctx, folder)
-	if err != nil {
-		return nil, err
-	}
 	slices.Sort(names)
 	entries := make([]entry, len(names))
 	for i, name := range names {
-		_, jid, err := ParseJobEntry(name)
-		if err != nil {
-			err = &NodeError{znode.Join(folder, name), err}
-		}
-		entries[i] = entry{jid, err}
+		entries[i].id = name
 	}
-	return entries, nil
+	return entries, err
+}
+
+// queue lists the jobs in a state's queue in their order. The names of the entries
+// sort like their priorities and ids, because both have a fixed number of digits.
+func (q *Queue) queue(ctx context.Context, s JobState) ([]entry, error) {
+	folder := JobStatePath(s)
+	entries, err := q.list(ctx, folder)
+	for i, e := range entries {
+		if _, jid, err := ParseJobEntry(e.id); err != nil {
+			entries[i].err = &NodeError{znode.Join(folder, e.id), err}
+		} else {
+			entries[i].id = jid
+		}
+	}
+	return entries, err
 }

@@ -2,9 +2,13 @@ package newqueue
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+
+	"github.com/go-zookeeper/zk"
 
 	"mrtq/internal/znode"
 	"mrtq/newqueue/states"
@@ -29,60 +33,50 @@ type NewJob struct {
 type jobOps struct{ nodes, places []znode.Op }
 
 // decideNewJob turns J1 into operations.
-func decideNewJob(t states.Transition, jid, bid string, n NewJob, d Dialect, q *Queue) (jobOps, error) {
+func (q *Queue) decideNewJob(jid, bid string, n NewJob) (ops jobOps, err error) {
+	t := q.creation(EntityJob)
 	n.Configuration.BatchID = bid
-	if err := n.Configuration.validate(); err != nil {
-		return jobOps{}, err
-	}
-	priority, err := checkedPriority(n.Priority)
-	if err != nil {
-		return jobOps{}, err
+	if err := cmp.Or(n.Configuration.validate(), checkPriority(n.Priority)); err != nil {
+		return ops, err
 	}
 	if n.SpaceNeeded < 0 {
-		return jobOps{}, fmt.Errorf("space_needed %d: %w", n.SpaceNeeded, ErrValue)
+		return ops, fmt.Errorf("space_needed %d: %w", n.SpaceNeeded, ErrValue)
 	}
-	status := nextJobStatus(t, JobStatus{}, "", d, q.now().Round(0))
+	status := nextJobStatus(q.machines[EntityJob], t, JobStatus{}, "", q.clock())
 	path := JobPath(jid)
-	ops := jobOps{nodes: []znode.Op{
+	ops.nodes = []znode.Op{
 		znode.Create(path, empty),
 		znode.Create(path+"/bid", []byte(bid)),
-		znode.Create(path+"/priority", Number(int64(priority))),
+		znode.Create(path+"/priority", Number(int64(n.Priority))),
 		znode.Create(path+"/space_needed", Number(n.SpaceNeeded)),
-	}}
-	type property struct {
+	}
+	for _, p := range []struct {
 		name    string
+		has     bool
 		content Object
-	}
-	props := []property{{"configuration", n.Configuration.Object(d)}, {"status", status.Object(d)}}
-	if n.Identifiers.PrimaryID != "" || len(n.Identifiers.LocalIDs) > 0 {
-		props = append(props, property{"identifiers", n.Identifiers.Object()})
-	}
-	if n.Metadata != (Metadata{}) {
-		props = append(props, property{"metadata", n.Metadata.Object()})
-	}
-	for _, p := range props {
+	}{
+		{"configuration", true, n.Configuration.Object(q.dialect)},
+		{"status", true, status.Object(q.dialect)},
+		{"identifiers", n.Identifiers.PrimaryID != "" || len(n.Identifiers.LocalIDs) > 0, n.Identifiers.Object()},
+		{"metadata", n.Metadata != Metadata{}, n.Metadata.Object()},
+	} {
 		data, err := p.content.Marshal()
 		if err != nil {
-			return jobOps{}, fmt.Errorf("%s: %w", p.name, err)
+			return ops, fmt.Errorf("%s: %w", p.name, err)
 		}
-		ops.nodes = append(ops.nodes, znode.Create(path+"/"+p.name, data))
+		if p.has {
+			ops.nodes = append(ops.nodes, znode.Create(path+"/"+p.name, data))
+		}
 	}
-	if t.QueueEntry == states.PlaceNew {
-		ops.places = append(ops.places, znode.Create(JobEntryPath(JobState(t.To), priority, jid), empty))
-	}
-	if t.BatchEntry == states.PlaceNew {
-		ops.places = append(ops.places, znode.Create(BatchEntryPath(bid, JobState(t.To).Folder(), jid), empty))
-	}
+	to := JobState(t.To)
+	ops.places = append(place(t.QueueEntry, "", JobEntryPath(to, n.Priority, jid)), place(t.BatchEntry, "", BatchEntryPath(bid, to.Folder(), jid))...)
 	return ops, nil
 }
 
 // creation is the transition that creates an entity.
-func (q *Queue) creation(e Entity) (states.Transition, error) {
-	t, ok := q.machines[e].Creation()
-	if !ok {
-		return t, &StateError{Entity: e, From: states.Created, To: states.Pending}
-	}
-	return t, nil
+func (q *Queue) creation(e Entity) states.Transition {
+	t, _ := q.machines[e].Creation()
+	return t
 }
 
 // CreateJob adds one job to a batch that is processing (J1), and returns the
@@ -91,27 +85,24 @@ func (q *Queue) creation(e Entity) (states.Transition, error) {
 // [ErrPriority], [ErrValue], [ErrTooLarge].
 func (q *Queue) CreateJob(ctx context.Context, bid string, n NewJob) (string, error) {
 	var jid string
-	t, err := q.creation(EntityJob)
-	if err == nil {
-		err = q.withIDs(ctx, JobsPath, JobPrefix, 1, func(ids []string) error {
-			jid = ids[0]
-			b, err := q.Batch(ctx, bid)
-			if err != nil {
-				return err
-			}
-			if b.Status.State != BatchProcessing {
-				return fmt.Errorf("batch %s is %s: %w", bid, b.Status.State, ErrNotProcessing)
-			}
-			ops, err := decideNewJob(t, jid, bid, n, q.dialect, q)
-			if err != nil {
-				return err
-			}
-			return q.commit(ctx, write{
-				ops:  append(append([]znode.Op{znode.Check(b.Path()+"/status", b.version)}, ops.nodes...), ops.places...),
-				done: q.created(ops.nodes),
-			})
+	err := q.withIDs(ctx, JobsPath, JobPrefix, 1, func(ids []string) error {
+		jid = ids[0]
+		b, err := q.Batch(ctx, bid)
+		if err != nil {
+			return err
+		}
+		if b.Status.State != BatchProcessing {
+			return fmt.Errorf("batch %s is %s: %w", bid, b.Status.State, ErrNotProcessing)
+		}
+		ops, err := q.decideNewJob(jid, bid, n)
+		if err != nil {
+			return err
+		}
+		return q.commit(ctx, write{
+			ops:  slices.Concat([]znode.Op{znode.Check(b.path+"/status", b.version)}, ops.nodes, ops.places),
+			done: q.created(ops.nodes),
 		})
-	}
+	})
 	if err != nil {
 		return "", &opError{"create a job in", BatchPath(bid), err}
 	}
@@ -122,7 +113,7 @@ func (q *Queue) CreateJob(ctx context.Context, bid string, n NewJob) (string, er
 // exist and hold what it wrote. Nodes that workers have changed since show
 // nothing, but an entity also has nodes that never change. (The answer is wrong
 // only if another client created an entity with the same number and content.)
-func (q *Queue) created(ops []znode.Op) func(context.Context) (bool, error) {
+func (q *Queue) created(ops []znode.Op) outcome {
 	return func(ctx context.Context) (bool, error) {
 		for _, op := range ops {
 			n, ok, err := q.maybe(ctx, op.Path)
@@ -167,7 +158,7 @@ func (q *Queue) neverMade(ctx context.Context, path string) error {
 // one transaction").
 func (q *Queue) withIDs(ctx context.Context, parent, prefix string, n int, try func(ids []string) error) error {
 	var next int32
-	m := move{path: parent}
+	s := snap{item: &item{path: parent}}
 	for races := 1; ; {
 		stat, ok, err := q.stat(ctx, parent)
 		if err != nil {
@@ -186,7 +177,7 @@ func (q *Queue) withIDs(ctx context.Context, parent, prefix string, n int, try f
 		}
 		err = try(ids)
 		var r *znode.MultiError
-		if errors.As(err, &r) && errors.Is(err, znode.ErrNodeExists) && znode.Parent(r.Op.Path) == parent {
+		if errors.As(err, &r) && errors.Is(err, zk.ErrNodeExists) && znode.Parent(r.Op.Path) == parent {
 			// Another client used that id first. The loop needs no bound because
 			// each such failure means that another client succeeded. Its create
 			// has advanced the counter. If the counter is wrong because the tree
@@ -196,7 +187,7 @@ func (q *Queue) withIDs(ctx context.Context, parent, prefix string, n int, try f
 			}
 			continue
 		}
-		again, err := m.refused(err, races)
+		again, err := s.refused(err, races)
 		if !again {
 			return err
 		}

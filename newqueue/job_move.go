@@ -2,149 +2,177 @@ package newqueue
 
 import (
 	"context"
-	"slices"
+	"errors"
+	"fmt"
+	"time"
 
 	"mrtq/internal/znode"
 	"mrtq/newqueue/states"
 )
 
-// snapJob reads what is needed to decide on a transition. A worker's decision
-// depends on the status that it acquired, every other caller's on the current
-// one.
-func (q *Queue) snapJob(ctx context.Context, jid string, by *Job) (jobSnap, error) {
-	s := jobSnap{id: jid, has: map[string]int32{}}
-	path := JobPath(jid)
-	if by != nil {
-		s.status, s.version, s.bid = by.Status, by.version, by.BatchID
-	} else {
-		n, err := q.get(ctx, path+"/status")
-		if err != nil {
-			return s, err
-		}
-		if s.status, err = ParseJobStatus(q.dialect, n.data); err != nil {
-			return s, &NodeError{path + "/status", err}
-		}
-		s.version = n.version
-		if n, err = q.get(ctx, path+"/bid"); err != nil {
-			return s, err
-		}
-		s.bid = string(n.data)
-	}
-	n, err := q.get(ctx, path+"/priority")
-	if err != nil {
-		return s, err
-	}
-	if s.priority, err = ParsePriority(n.data); err != nil {
-		return s, &NodeError{path + "/priority", err}
-	}
-	s.priorityV = n.version
-	return s, nil
+// jobSnap holds what was read about a job before a decision, and what the caller
+// changes with the transition.
+type jobSnap struct {
+	snap
+	job       *Job
+	status    JobStatus // once decided, the new one
+	priority  int
+	priorityV int32
+	batch     BatchState       // "" if the batch does not exist
+	batchV    int32            // of the batch's status
+	has       map[string]int32 // the changed properties that exist, and their versions
+	change
 }
 
-// snapOptional reads which optional properties exist.
-func (q *Queue) snapOptional(ctx context.Context, s *jobSnap, names ...string) error {
-	for _, name := range names {
-		stat, ok, err := q.stat(ctx, JobPath(s.id)+"/"+name)
+func (q *Queue) snapJob(jid string) *jobSnap {
+	j := q.newJob(jid)
+	return &jobSnap{snap: snap{item: &j.item, entity: EntityJob}, job: j}
+}
+
+func (s *jobSnap) read(ctx context.Context) (state string, err error) {
+	if !s.worker {
+		if err := s.job.loadStatus(ctx); err != nil {
+			return "", err
+		}
+	}
+	s.status = s.job.Status
+	s.priorityV, err = parsed(ctx, s.q, s.path+"/priority", &s.priority, ParsePriority)
+	return string(s.status.State), err
+}
+
+func (s *jobSnap) prepare(ctx context.Context, t states.Transition) error {
+	if err := s.readProperties(ctx); err != nil || t.BatchEntry == states.PlaceStays && !asksBatch(t) {
+		return err
+	}
+	b := s.q.newBatch(s.job.BatchID)
+	err := b.loadStatus(ctx)
+	if s.batch = ""; errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	s.batch, s.batchV = b.Status.State, b.version
+	return err
+}
+
+// readProperties reads which of the changed properties exist.
+func (s *jobSnap) readProperties(ctx context.Context) error {
+	s.has = map[string]int32{}
+	for _, p := range s.properties {
+		stat, ok, err := s.q.stat(ctx, s.path+"/"+p.name)
 		if err != nil {
 			return err
 		}
 		if ok {
-			s.has[name] = stat.Version
+			s.has[p.name] = stat.Version
 		}
 	}
 	return nil
 }
 
-// snapBatch reads the state of the job's batch.
-func (q *Queue) snapBatch(ctx context.Context, s *jobSnap) error {
-	n, ok, err := q.maybe(ctx, BatchPath(s.bid)+"/status")
-	if err != nil || !ok {
-		return err
+// asksBatch reports whether a job's transition depends on its batch's state.
+func asksBatch(t states.Transition) bool { return t.To == states.Deleted || t.From == states.Completed }
+
+func (s *jobSnap) decide(t states.Transition) ([]znode.Op, error) {
+	switch {
+	case t.Guard == states.OnceStepped && s.status.LastSuccessful == "":
+		return nil, fmt.Errorf("%w: no step of it has succeeded yet; submit it again", ErrNotResumable)
+	case t.Guard == states.OnceReported && s.batch != BatchCompleted && s.batch != "":
+		return nil, ErrNotReported
 	}
-	st, err := ParseBatchStatus(q.dialect, n.data)
+	s.status = nextJobStatus(s.q.machines[EntityJob], t, s.status, s.message, s.q.clock())
+	ops, err := s.ops(t, s.status.Object(s.q.dialect))
 	if err != nil {
-		return &NodeError{BatchPath(s.bid) + "/status", err}
+		return nil, err
 	}
-	s.batch, s.batchV = st.State, n.version
+	if s.batch != "" && asksBatch(t) && t.Nodes != states.NodesAlone {
+		// The batch's state decides whether the answer has a warning, and
+		// whether a report still needs the job.
+		ops = append(ops, znode.Check(BatchPath(s.job.BatchID)+"/status", s.batchV))
+	}
+	// The name of the queue entry contains the priority.
+	priority := s.priority
+	if s.change.priority == nil {
+		ops = append(ops, znode.Check(s.path+"/priority", s.priorityV))
+	} else {
+		priority = *s.change.priority
+		if err := checkPriority(priority); err != nil {
+			return nil, err
+		}
+		ops = append(ops, znode.Set(s.path+"/priority", Number(int64(priority)), s.priorityV))
+	}
+	changes, err := s.propertyOps()
+	if err != nil {
+		return nil, err
+	}
+	ops = append(append(ops, changes...), s.placeOps(t, priority)...)
+	return append(ops, deleteAll(s.subtree)...), nil
+}
+
+func nextJobStatus(table states.Table, t states.Transition, s JobStatus, message string, now time.Time) JobStatus {
+	s.State, s.LastModified, s.Message = JobState(t.To), now, message
+	switch t.LastSuccess {
+	case states.LSSNull:
+		s.LastSuccessful = ""
+	case states.LSSLeft:
+		s.LastSuccessful = JobState(t.From)
+	case states.LSSBefore:
+		at := t.To
+		if at == states.Failed {
+			at = t.From
+		}
+		s.LastSuccessful = JobState(table.Before(at))
+	}
+	switch t.Retry {
+	case states.RetryZero:
+		s.RetryCount = 0
+	case states.RetryNext:
+		s.RetryCount++
+	}
+	return s
+}
+
+// propertyOps create or replace the properties that the worker changes.
+func (s *jobSnap) propertyOps() (ops []znode.Op, err error) {
+	for _, p := range s.properties {
+		path := s.path + "/" + p.name
+		if p.name == "store" && s.q.dialect != MrtZK {
+			return nil, fmt.Errorf("store: %w in dialect %s", ErrValue, s.q.dialect)
+		}
+		if p.err != nil {
+			return nil, fmt.Errorf("%s: %w", p.name, p.err)
+		}
+		if v, ok := s.has[p.name]; ok {
+			ops = append(ops, znode.Set(path, p.data, v))
+		} else {
+			ops = append(ops, znode.Create(path, p.data))
+		}
+	}
+	return ops, nil
+}
+
+func checkPriority(n int) error {
+	if n < 0 || n > MaxPriority {
+		return fmt.Errorf("%d: %w", n, ErrPriority)
+	}
 	return nil
 }
 
-func (c change) optional() []string {
-	var names []string
-	if c.spaceNeeded != nil {
-		names = append(names, "space_needed")
+// placeOps move or remove the job's queue entry and its batch entry.
+func (s *jobSnap) placeOps(t states.Transition, priority int) []znode.Op {
+	from, to := JobState(t.From), JobState(t.To)
+	ops := place(t.QueueEntry, JobEntryPath(from, s.priority, s.job.ID), JobEntryPath(to, priority, s.job.ID))
+	if s.batch != "" { // otherwise its entry does not exist either
+		ops = append(ops, place(t.BatchEntry, BatchEntryPath(s.job.BatchID, from.Folder(), s.job.ID), BatchEntryPath(s.job.BatchID, to.Folder(), s.job.ID))...)
 	}
-	if c.inventory != nil {
-		names = append(names, "inventory")
-	}
-	if c.store != nil {
-		names = append(names, "store")
-	}
-	return names
+	return ops
 }
 
-// moveJob makes a transition of a job. by is the worker's acquired job, and nil
-// for every other caller. target chooses the new state from the status that was
-// read.
-func (q *Queue) moveJob(ctx context.Context, jid string, by *Job, target func(JobStatus) (JobState, error), c change) (s jobSnap, status JobStatus, err error) {
-	m := move{EntityJob, JobPath(jid), by != nil}
-	err = m.retry(func() error {
-		s, status, err = q.tryMoveJob(ctx, m, jid, by, target, c)
-		return err
-	})
-	return s, status, err
-}
-
-func (q *Queue) tryMoveJob(ctx context.Context, m move, jid string, by *Job, target func(JobStatus) (JobState, error), c change) (jobSnap, JobStatus, error) {
-	s, err := q.snapJob(ctx, jid, by)
-	if err != nil {
-		return s, JobStatus{}, err
+// place makes, moves or removes an entry.
+func place(what states.Place, from, to string) (ops []znode.Op) {
+	if what == states.PlaceMoves || what == states.PlaceGoes {
+		ops = append(ops, znode.Delete(from, -1))
 	}
-	to, err := target(s.status)
-	if err != nil {
-		return s, JobStatus{}, err
+	if what == states.PlaceMoves || what == states.PlaceNew {
+		ops = append(ops, znode.Create(to, empty))
 	}
-	t, err := q.allowed(m, string(s.status.State), string(to))
-	if err != nil {
-		return s, JobStatus{}, err
-	}
-	if by != nil {
-		if err := q.owns(ctx, by.lock); err != nil {
-			return s, JobStatus{}, err
-		}
-	}
-	if err := q.snapOptional(ctx, &s, c.optional()...); err != nil {
-		return s, JobStatus{}, err
-	}
-	if t.BatchEntry != states.PlaceStays || asksBatch(t) {
-		if err := q.snapBatch(ctx, &s); err != nil {
-			return s, JobStatus{}, err
-		}
-	}
-	if t.Nodes == states.NodesGo {
-		if s.subtree, err = q.subtree(ctx, m.path); err != nil {
-			return s, JobStatus{}, err
-		}
-		s.subtree = slices.DeleteFunc(s.subtree, func(p string) bool { return p == m.path+"/lock" })
-	}
-	ops, status, err := decideJob(t, s, c, q.dialect, q.now().Round(0))
-	if err != nil {
-		return s, JobStatus{}, err
-	}
-	done := q.jobMoved(t, s, ops)
-	if by != nil {
-		done = q.lockReleased(by.lock, done)
-	}
-	return s, status, q.commit(ctx, write{ops: ops, done: done})
-}
-
-// jobMoved finds out whether a transition happened.
-func (q *Queue) jobMoved(t states.Transition, s jobSnap, ops []znode.Op) func(context.Context) (bool, error) {
-	if t.Nodes == states.NodesAlone {
-		return func(ctx context.Context) (bool, error) {
-			_, ok, err := q.stat(ctx, JobEntryPath(JobState(t.From), s.priority, s.id))
-			return !ok, err
-		}
-	}
-	return q.written(JobPath(s.id)+"/status", s.version, ops, t.Nodes == states.NodesGo)
+	return ops
 }

@@ -3,12 +3,34 @@ package newqueue
 import (
 	"bytes"
 	"context"
+	"fmt"
 
 	"mrtq/internal/znode"
 )
 
-// JobOption is a change that a worker makes together with a transition.
+// JobOption is a change that a worker makes to its job, together with a transition
+// or with [Job.Set].
 type JobOption func(*change)
+
+// change is what a worker writes.
+type change struct {
+	message    string
+	priority   *int
+	properties []property
+}
+
+// property is a znode below /jobs/JID that a worker creates or replaces.
+type property struct {
+	name string
+	data []byte
+	err  error      // why the value can't be written
+	keep func(*Job) // changes the field of the job that the worker has
+}
+
+func withObject(name string, o Object, keep func(*Job)) JobOption {
+	data, err := o.Marshal()
+	return func(c *change) { c.properties = append(c.properties, property{name, data, err, keep}) }
+}
 
 // WithMessage puts a message into the status.
 func WithMessage(text string) JobOption { return func(c *change) { c.message = text } }
@@ -19,21 +41,52 @@ func WithPriority(p int) JobOption { return func(c *change) { c.priority = &p } 
 
 // WithSpaceNeeded sets how many bytes of working storage the job needs. 0 means
 // unknown.
-func WithSpaceNeeded(bytes int64) JobOption { return func(c *change) { c.spaceNeeded = &bytes } }
+func WithSpaceNeeded(bytes int64) JobOption {
+	p := property{name: "space_needed", data: Number(bytes), keep: func(j *Job) { j.SpaceNeeded = bytes }}
+	if bytes < 0 {
+		p.err = fmt.Errorf("%d: %w", bytes, ErrValue)
+	}
+	return func(c *change) { c.properties = append(c.properties, p) }
+}
+
+// WithIdentifiers writes the identifiers.
+func WithIdentifiers(i Identifiers) JobOption {
+	return withObject("identifiers", i.Object(), func(j *Job) { j.Identifiers = i })
+}
+
+// WithMetadata writes the metadata.
+func WithMetadata(m Metadata) JobOption {
+	return withObject("metadata", m.Object(), func(j *Job) { j.Metadata = m })
+}
 
 // WithInventory writes what the inventory service has to record.
-func WithInventory(i Inventory) JobOption { return func(c *change) { c.inventory = &i } }
+func WithInventory(i Inventory) JobOption {
+	return withObject("inventory", i.Object(), func(j *Job) { j.Inventory = i })
+}
 
 // WithStore writes what the storage service has to store, in dialect mrt-zk
 // only.
-func WithStore(s Store) JobOption { return func(c *change) { c.store = &s } }
+func WithStore(s Store) JobOption {
+	return withObject("store", s.Object(), func(j *Job) { j.Store = s })
+}
 
-func changes(opts []JobOption) change {
-	var c change
+// snap is what a worker's transition or change starts from.
+func (j *Job) snap(opts []JobOption) *jobSnap {
+	s := &jobSnap{snap: snap{item: &j.item, entity: EntityJob, worker: true}, job: j}
 	for _, o := range opts {
-		o(&c)
+		o(&s.change)
 	}
-	return c
+	return s
+}
+
+// keep changes the job's fields as it was changed in the tree.
+func (j *Job) keep(c change) {
+	for _, p := range c.properties {
+		p.keep(j)
+	}
+	if c.priority != nil {
+		j.Priority = *c.priority
+	}
 }
 
 // Succeed moves an acquired job to the next state, and releases the lock, in one
@@ -41,9 +94,7 @@ func changes(opts []JobOption) change {
 // [ErrUnknownOutcome]. Errors: [ErrNotLocked] or [ErrConflict] if the lock was
 // lost, *[StateError] if there is no next state.
 func (j *Job) Succeed(ctx context.Context, opts ...JobOption) error {
-	return j.move(ctx, "finish", func(s JobStatus) (JobState, error) {
-		return JobState(j.q.machines[EntityJob].Success(string(s.State))), nil
-	}, changes(opts))
+	return j.move(ctx, "finish", JobState(j.q.machines[EntityJob].Success(string(j.Status.State))), opts)
 }
 
 // Fail moves an acquired job to failed, with a message that says why, and
@@ -61,127 +112,54 @@ func (j *Job) Hold(ctx context.Context, opts ...JobOption) error {
 // MoveTo moves an acquired job to any state that a worker may move it to, and
 // releases the lock. Errors as for [Job.Succeed].
 func (j *Job) MoveTo(ctx context.Context, to JobState, opts ...JobOption) error {
-	return j.move(ctx, "move to "+string(to), func(JobStatus) (JobState, error) { return to, nil }, changes(opts))
+	return j.move(ctx, "move to "+string(to), to, opts)
 }
 
-func (j *Job) move(ctx context.Context, what string, target func(JobStatus) (JobState, error), c change) error {
-	_, status, err := j.q.moveJob(ctx, j.ID, j, target, c)
-	if err != nil {
-		return &opError{what, j.Path(), err}
+func (j *Job) move(ctx context.Context, what string, to JobState, opts []JobOption) error {
+	s := j.snap(opts)
+	err := j.q.move(ctx, what, s, want{to: string(to)})
+	if err == nil {
+		j.Status = s.status
+		j.keep(s.change)
 	}
-	j.lock, j.Status = lock{}, status
-	j.version++
-	if c.priority != nil {
-		j.Priority = *c.priority
-	}
-	if c.spaceNeeded != nil {
-		j.SpaceNeeded = *c.spaceNeeded
-	}
-	if c.inventory != nil {
-		j.Inventory = *c.inventory
-	}
-	if c.store != nil {
-		j.Store = *c.store
-	}
-	return nil
+	return err
 }
 
-// SetIdentifiers writes the identifiers of an acquired job immediately, without a
-// transition. So the job keeps a minted identifier even if its worker dies.
-// Errors as for [Job.Succeed].
-func (j *Job) SetIdentifiers(ctx context.Context, i Identifiers) error {
-	if err := j.setObject(ctx, "identifiers", i.Object()); err != nil {
-		return err
-	}
-	j.Identifiers = i
-	return nil
-}
-
-// SetMetadata writes the metadata of an acquired job without a transition. Errors
-// as for [Job.Succeed].
-func (j *Job) SetMetadata(ctx context.Context, m Metadata) error {
-	if err := j.setObject(ctx, "metadata", m.Object()); err != nil {
-		return err
-	}
-	j.Metadata = m
-	return nil
-}
-
-// SetInventory writes the inventory of an acquired job without a transition. See
-// also [WithInventory]. Errors as for [Job.Succeed].
-func (j *Job) SetInventory(ctx context.Context, i Inventory) error {
-	if err := j.setObject(ctx, "inventory", i.Object()); err != nil {
-		return err
-	}
-	j.Inventory = i
-	return nil
-}
-
-// SetStore writes the store of an acquired job without a transition. See also
-// [WithStore]. Errors as for [Job.Succeed], and [ErrValue] in dialect design.
-func (j *Job) SetStore(ctx context.Context, s Store) error {
-	if j.q.dialect != MrtZK {
-		return &opError{"write", j.Path() + "/store", ErrValue}
-	}
-	if err := j.setObject(ctx, "store", s.Object()); err != nil {
-		return err
-	}
-	j.Store = s
-	return nil
-}
-
-// SetSpaceNeeded writes how many bytes an acquired job needs, without a
-// transition. See also [WithSpaceNeeded]. Errors as for [Job.Succeed].
-func (j *Job) SetSpaceNeeded(ctx context.Context, bytes int64) error {
-	if bytes < 0 {
-		return &opError{"write", j.Path() + "/space_needed", ErrValue}
-	}
-	if err := j.set(ctx, "space_needed", Number(bytes)); err != nil {
-		return err
-	}
-	j.SpaceNeeded = bytes
-	return nil
-}
-
-// SetPriority changes the priority without a transition; see
+// Set writes properties of an acquired job immediately, without a transition. So
+// the job keeps a minted identifier even if its worker dies. The job stays locked.
+// Errors as for [Job.Succeed], and [ErrValue] for a message or a priority: see
 // [Queue.SetPriority].
-func (j *Job) SetPriority(ctx context.Context, priority int) error {
-	if err := j.q.SetPriority(ctx, j.ID, priority); err != nil {
+func (j *Job) Set(ctx context.Context, opts ...JobOption) error {
+	s := j.snap(opts)
+	if err := s.retry(func() error { return j.set(ctx, s) }); err != nil {
+		return &opError{"write to", j.path, err}
+	}
+	j.keep(s.change)
+	return nil
+}
+
+func (j *Job) set(ctx context.Context, s *jobSnap) error {
+	if s.message != "" || s.change.priority != nil {
+		return fmt.Errorf("message or priority: %w without a transition", ErrValue)
+	}
+	if err := j.q.owns(ctx, j.lock); err != nil {
 		return err
 	}
-	j.Priority = priority
-	return nil
-}
-
-func (j *Job) setObject(ctx context.Context, name string, o Object) error {
-	data, err := o.Marshal()
-	if err != nil {
-		return &opError{"write", j.Path() + "/" + name, err}
+	if err := s.readProperties(ctx); err != nil {
+		return err
 	}
-	return j.set(ctx, name, data)
-}
-
-// set creates or replaces a property under the job's lock.
-func (j *Job) set(ctx context.Context, name string, data []byte) error {
-	m := move{EntityJob, j.Path(), true}
-	err := m.retry(func() error {
-		if err := j.q.owns(ctx, j.lock); err != nil {
-			return err
-		}
-		s := jobSnap{id: j.ID, has: map[string]int32{}}
-		if err := j.q.snapOptional(ctx, &s, name); err != nil {
-			return err
-		}
-		return j.q.commit(ctx, write{
-			ops: []znode.Op{znode.Check(j.lock.path, -1), znode.Check(j.Path()+"/status", j.version), s.put(name, data)},
-			done: func(ctx context.Context) (bool, error) {
-				n, ok, err := j.q.maybe(ctx, j.Path()+"/"+name)
-				return ok && bytes.Equal(n.data, data), err
-			},
-		})
-	})
+	ops, err := s.propertyOps()
 	if err != nil {
-		return &opError{"write", j.Path() + "/" + name, err}
+		return err
 	}
-	return nil
+	guard := []znode.Op{znode.Check(j.lock.path, -1), znode.Check(j.path+"/status", j.version)}
+	return j.q.commit(ctx, write{ops: append(guard, ops...), done: func(ctx context.Context) (bool, error) {
+		for _, op := range ops {
+			n, ok, err := j.q.maybe(ctx, op.Path)
+			if err != nil || !ok || !bytes.Equal(n.data, op.Data) {
+				return false, err
+			}
+		}
+		return true, nil
+	}})
 }

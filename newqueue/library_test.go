@@ -72,25 +72,6 @@ func (l library) moveEntries(item, old, status string) {
 	}
 }
 
-// acquirePendingBatch is Batch.acquirePendingBatch, by a worker with a session
-// of its own. It returns "" if there is none. It locks the first batch without
-// states, creates them, and only then finds out whether it may.
-func (l library) acquirePendingBatch(worker *zk.Conn) (bid string, err error) {
-	l.w.t.Helper()
-	for _, bid := range l.w.tree().Children("/batches") {
-		b := "/batches/" + bid
-		if l.w.tree().Get(b+"/states") != nil {
-			continue
-		}
-		if _, err := worker.Create(l.w.root+b+"/lock", []byte{}, zk.FlagEphemeral, zk.WorldACL(zk.PermAll)); err != nil {
-			continue
-		}
-		l.w.put(b+"/states", "")
-		return bid, l.setStatus(b, "Processing", false)
-	}
-	return "", nil
-}
-
 // createBatch is Batch.createBatch: the entry in batch-uuids is named by the
 // batchID itself.
 func (l library) createBatch(bid, batchID string) error {

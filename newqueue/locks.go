@@ -8,23 +8,33 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-zookeeper/zk"
+
 	"mrtq/internal/znode"
 )
 
 // Lock is the name of a lock or hold under /locks (K1 to K5).
 type Lock struct {
-	kind lockKind
+	kind *lockKind
 	name string
 }
 
-type lockKind string
+// lockKind is a folder of locks.
+type lockKind struct {
+	says      string
+	folder    func(Dialect) string
+	ephemeral []Dialect // in which such a lock ends with the session that took it
+}
 
-const (
-	queueLock      lockKind = "queue hold"
-	collectionLock lockKind = "collection hold"
-	storageLock    lockKind = "storage lock"
-	inventoryLock  lockKind = "inventory lock"
-	localIDLock    lockKind = "local id lock"
+func in(folder string) func(Dialect) string { return func(Dialect) string { return folder } }
+
+// In dialect mrt-zk a storage lock stays, because another service finishes the work.
+var (
+	queueLock      = &lockKind{"queue hold", in(QueueLocksPath), nil}
+	collectionLock = &lockKind{"collection hold", in(CollectionLocksPath), nil}
+	storageLock    = &lockKind{"storage lock", in(StorageLocksPath), []Dialect{Design}}
+	inventoryLock  = &lockKind{"inventory lock", in(InventoryLocksPath), Dialects}
+	localIDLock    = &lockKind{"local id lock", Dialect.LocalIDLocksPath, Dialects}
 )
 
 // QueueLock is an administrator's hold on a queue (K1). It stays until it is
@@ -49,49 +59,26 @@ func LocalIDLock(localID, owner string) Lock { return Lock{localIDLock, lockName
 
 // lockName turns an identifier into a znode's name: each /, and a : before it,
 // becomes _ (docs/new-layout.md, "Paths").
-func lockName(id string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(id, ":/", "_"), "/", "_")
-}
+func lockName(id string) string { return strings.NewReplacer(":/", "_", "/", "_").Replace(id) }
 
 // String returns the kind of lock and what it locks, for a message.
-func (l Lock) String() string { return string(l.kind) + " " + l.name }
+func (l Lock) String() string { return l.kind.says + " " + l.name }
 
 // Path is the lock's znode.
-func (l Lock) Path(d Dialect) string {
-	switch l.kind {
-	case collectionLock:
-		return CollectionLocksPath + "/" + l.name
-	case storageLock:
-		return StorageLocksPath + "/" + l.name
-	case inventoryLock:
-		return InventoryLocksPath + "/" + l.name
-	case localIDLock:
-		return d.LocalIDLocksPath() + "/" + l.name
-	}
-	return QueueHoldPath(QueueHold(l.name))
-}
+func (l Lock) Path(d Dialect) string { return l.kind.folder(d) + "/" + l.name }
 
 // Ephemeral reports whether the lock ends with the session that took it.
-func (l Lock) Ephemeral(d Dialect) bool {
-	switch l.kind {
-	case storageLock:
-		return d.storageLocksEphemeral()
-	case inventoryLock, localIDLock:
-		return true
-	}
-	return false
-}
+func (l Lock) Ephemeral(d Dialect) bool { return slices.Contains(l.kind.ephemeral, d) }
 
+// validate returns an error that wraps [ErrValue] if no lock can have the name.
 func (l Lock) validate(d Dialect) error {
-	bad := func(err error) error { return fmt.Errorf("%w: %w", ErrValue, err) }
-	if l.kind == queueLock && !slices.Contains(QueueHolds, QueueHold(l.name)) {
-		return bad(fmt.Errorf("want one of %v", QueueHolds))
-	}
-	if strings.Contains(l.name, "/") {
-		return bad(errors.New("a / is not allowed in it"))
-	}
-	if err := znode.ValidatePath(l.Path(d)); err != nil {
-		return bad(err)
+	switch err := znode.ValidatePath(l.Path(d)); {
+	case l.kind == queueLock && !slices.Contains(QueueHolds, QueueHold(l.name)):
+		return fmt.Errorf("%w: want one of %v", ErrValue, QueueHolds)
+	case strings.Contains(l.name, "/"):
+		return fmt.Errorf("%w: a / is not allowed in it", ErrValue)
+	case err != nil:
+		return fmt.Errorf("%w: %w", ErrValue, err)
 	}
 	return nil
 }
@@ -139,7 +126,7 @@ func (q *Queue) takeLock(ctx context.Context, l Lock) error {
 		w.ops = []znode.Op{znode.Create(path, empty)}
 	}
 	err := q.commit(ctx, w)
-	if errors.Is(err, znode.ErrNodeExists) {
+	if errors.Is(err, zk.ErrNodeExists) {
 		return ErrLocked
 	}
 	return err
@@ -167,11 +154,8 @@ func (q *Queue) liftLock(ctx context.Context, l Lock) error {
 		return ErrNotLocked
 	}
 	err = q.commit(ctx, write{
-		ops: []znode.Op{znode.Delete(path, stat.Version)},
-		done: func(ctx context.Context) (bool, error) {
-			_, ok, err := q.stat(ctx, path)
-			return !ok, err
-		},
+		ops:  []znode.Op{znode.Delete(path, stat.Version)},
+		done: q.removed(path),
 	})
 	if isRace(err) {
 		return ErrNotLocked

@@ -82,7 +82,7 @@ func walk(t *testing.T, rt *rapid.T, d newqueue.Dialect) {
 		"submit": func(rt *rapid.T) {
 			bid, err := q.CreateBatch(ctx, newqueue.Submission{BatchID: fmt.Sprint("w", roots.Add(1))})
 			fatal(err)
-			b, err := worker.AcquirePendingBatch(ctx)
+			b, err := worker.AcquireBatch(ctx, newqueue.BatchPending)
 			fatal(err)
 			specs := make([]newqueue.NewJob, rapid.IntRange(0, 3).Draw(rt, "jobs"))
 			for i := range specs {
@@ -208,7 +208,7 @@ func walk(t *testing.T, rt *rapid.T, d newqueue.Dialect) {
 						batches[bid] = newqueue.BatchReporting
 					}
 				case newqueue.BatchFailed:
-					fatal(q.UpdateReportBatch(ctx, bid))
+					fatal(q.MoveBatch(ctx, bid, newqueue.BatchUpdateReporting))
 					batches[bid] = newqueue.BatchUpdateReporting
 				case newqueue.BatchReporting, newqueue.BatchUpdateReporting:
 					b, err := worker.AcquireBatch(ctx, s)

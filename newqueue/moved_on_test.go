@@ -25,7 +25,7 @@ func TestLostAnswerWhileOthersGoOn(t *testing.T) {
 				return err
 			}
 		}, func(t *testing.T, q *newqueue.Queue) {
-			must(t, value(q.AcquirePendingBatch(ctx))(t).Hold(ctx, "collection hold"))
+			must(t, value(q.AcquireBatch(ctx, newqueue.BatchPending))(t).Hold(ctx, "collection hold"))
 		}},
 		{"create job", func(t *testing.T, w *world, q *newqueue.Queue) func() error {
 			bid, _ := batchOf(t, w.queue(), 0)
@@ -35,7 +35,7 @@ func TestLostAnswerWhileOthersGoOn(t *testing.T) {
 			}
 		}, func(t *testing.T, q *newqueue.Queue) {
 			j := value(q.AcquireJob(ctx, newqueue.JobPending))(t)
-			must(t, j.SetIdentifiers(ctx, newqueue.Identifiers{PrimaryID: "ark:/1"}))
+			must(t, j.Set(ctx, newqueue.WithIdentifiers(newqueue.Identifiers{PrimaryID: "ark:/1"})))
 			must(t, j.Succeed(ctx, newqueue.WithPriority(7), newqueue.WithSpaceNeeded(9)))
 		}},
 		{"create access", func(_ *testing.T, _ *world, q *newqueue.Queue) func() error {
@@ -56,11 +56,11 @@ func TestLostAnswerWhileOthersGoOn(t *testing.T) {
 		}},
 		{"process", func(t *testing.T, w *world, q *newqueue.Queue) func() error {
 			value(w.queue().CreateBatch(ctx, newqueue.Submission{}))(t)
-			b := value(q.AcquirePendingBatch(ctx))(t)
+			b := value(q.AcquireBatch(ctx, newqueue.BatchPending))(t)
 			return func() error { _, err := b.Process(ctx); return err }
 		}, func(t *testing.T, q *newqueue.Queue) {
 			must(t, q.ReportIfEmptied(ctx, "bid0000000000"))
-			b := value(q.AcquireReportingBatch(ctx))(t)
+			b := value(q.AcquireBatch(ctx, newqueue.BatchReporting))(t)
 			must(t, b.Finish(ctx, value(b.Report(ctx))(t)))
 		}},
 		{"access", func(t *testing.T, w *world, q *newqueue.Queue) func() error {
@@ -104,7 +104,7 @@ func TestCreatedAndGone(t *testing.T) {
 	other := w.queue()
 	must(t, other.Init(ctx))
 	faulty := &losing{Conn: conn, lose: true, also: func() {
-		b := value(other.AcquirePendingBatch(ctx))(t)
+		b := value(other.AcquireBatch(ctx, newqueue.BatchPending))(t)
 		must(t, b.Hold(ctx, ""))
 		value(other.DeleteBatch(ctx, b.ID))(t)
 	}}
@@ -173,7 +173,7 @@ func TestUnlockCanBeRepeated(t *testing.T) {
 	value(w.queue().CreateBatch(ctx, newqueue.Submission{}))(t)
 	value(w.queue().CreateAccess(ctx, newqueue.AccessSmall, newqueue.Token{}))(t)
 	j := value(q.AcquireJob(ctx, newqueue.JobPending))(t)
-	b := value(q.AcquirePendingBatch(ctx))(t)
+	b := value(q.AcquireBatch(ctx, newqueue.BatchPending))(t)
 	a := value(q.AcquireAccess(ctx, newqueue.AccessSmall, newqueue.AccessPending))(t)
 	for name, held := range map[string]interface {
 		Unlock(context.Context) error

@@ -1,9 +1,6 @@
 package newqueue_test
 
 import (
-	"encoding/json"
-	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -25,90 +22,14 @@ import (
 var libraryStates = strings.Fields("Pending Held Estimating Provisioning Downloading Processing Storing Recording Notify Completed Deleted Failed")
 
 // complaints are the places in a tree at which the library would throw, by the
-// demands of the library itself, and the places that are not written as the
-// library writes them.
-func complaints(tree *znode.Tree) []string {
-	var all []string
+// demands of the library itself.
+func complaints(tree *znode.Tree) (all []string) {
 	for _, v := range services.Check(tree) {
 		if v.Demand.Library != "" {
 			all = append(all, v.Demand.Library+": "+v.String())
 		}
 	}
-	for _, k := range libraryKeys {
-		for _, path := range expand(tree, k.path) {
-			if err := k.read(tree.Get(path)); err != nil {
-				all = append(all, fmt.Sprintf("%s: %s: %s: %v", k.by, path, k.key, err))
-			}
-		}
-	}
 	return all
-}
-
-// libraryKey is a key that the library writes or has an accessor for, without a
-// demand on it: no service reads it, or the demand covers fewer items.
-type libraryKey struct {
-	by, path, key string // BID, JID, QUEUE and QID stand for every child there
-	form          *regexp.Regexp
-	always        bool
-}
-
-var (
-	aString  = regexp.MustCompile(`^(?s:".*")$`)
-	aTime    = regexp.MustCompile(`^"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4}"$`) // SimpleDateFormat("yyyy-MM-dd HH:mm:ss Z"), Time#to_s
-	aNumber  = regexp.MustCompile(`^(-?\d+|"")$`)                                 // no string of digits; "" is none
-	anything = regexp.MustCompile(``)
-)
-
-var libraryKeys = []libraryKey{
-	{"QueueItem.statusObject", "/batches/BID/status", "last_modified", aTime, true},
-	{"QueueItem.statusObject", "/jobs/JID/status", "last_modified", aTime, true},
-	{"QueueItem.statusObject", "/access/QUEUE/QID/status", "last_modified", aTime, true},
-	{"QueueItem.setStatus", "/batches/BID/status", "message", aString, true},
-	{"QueueItem.setStatus", "/jobs/JID/status", "message", aString, true},
-	{"QueueItem.setStatus", "/access/QUEUE/QID/status", "message", aString, true},
-	{"Job.statusObject", "/jobs/JID/status", "last_successful_status", anything, true},
-	{"Batch.batchUuid", "/batches/BID/submission", "batchID", aString, false},
-	{"Job.jid", "/jobs/JID/configuration", "jobID", aString, false},
-	// Access.tokenStatus wants a string, but the storage service writes a number
-	// (TokenPostState). Nobody calls Access.tokenStatus.
-	{"TokenPostState", "/access/QUEUE/QID/token", "status", aNumber, false},
-	{"Access.url", "/access/QUEUE/QID/token", "url", aString, false},
-	{"Access.anticipatedAvailabilityTime", "/access/QUEUE/QID/token", "anticipated-availability-time", aString, false},
-}
-
-func (k libraryKey) read(n *znode.Node) error {
-	var o map[string]json.RawMessage
-	if n == nil || json.Unmarshal(n.Data, &o) != nil {
-		return nil // a demand says so
-	}
-	switch raw, has := o[k.key]; {
-	case !has && k.always:
-		return fmt.Errorf("no such key")
-	case has && !k.form.Match(raw):
-		return fmt.Errorf("it is %s", raw)
-	}
-	return nil
-}
-
-// expand replaces the upper-case parts of a path by every existing child.
-func expand(tree *znode.Tree, pattern string) []string {
-	paths := []string{""}
-	for _, part := range strings.Split(pattern[1:], "/") {
-		var longer []string
-		for _, p := range paths {
-			if part != strings.ToUpper(part) {
-				longer = append(longer, p+"/"+part)
-				continue
-			}
-			for _, name := range tree.Children(p) {
-				if p != "/jobs" || name != "states" {
-					longer = append(longer, p+"/"+name)
-				}
-			}
-		}
-		paths = longer
-	}
-	return paths
 }
 
 // TestLibraryReadsUs moves batches, jobs and access requests through all their
@@ -129,11 +50,11 @@ func TestLibraryReadsUs(t *testing.T) {
 	// A batch that is held, released, fails, is resumed and completes.
 	bid := value(q.CreateBatch(ctx, newqueue.Submission{ProfileName: "p", Submitter: "me", SubmissionDate: noon, BatchID: "uuid"}))(t)
 	reads("B1")
-	must(t, value(q.AcquirePendingBatch(ctx))(t).Hold(ctx, "collection hold"))
+	must(t, value(q.AcquireBatch(ctx, newqueue.BatchPending))(t).Hold(ctx, "collection hold"))
 	reads("B2")
-	must(t, q.ReleaseBatch(ctx, bid))
+	must(t, q.MoveBatch(ctx, bid, newqueue.BatchPending))
 	reads("B4")
-	b := value(q.AcquirePendingBatch(ctx))(t)
+	b := value(q.AcquireBatch(ctx, newqueue.BatchPending))(t)
 	if w.tree().Get("/batches/"+bid+"/states") != nil {
 		t.Error("Batch.acquirePendingBatch passes over what has states")
 	}
@@ -162,8 +83,8 @@ func TestLibraryReadsUs(t *testing.T) {
 			}
 			j := value(q.AcquireJob(ctx, s))(t)
 			reads("acquisition in " + string(s))
-			must(t, j.SetIdentifiers(ctx, newqueue.Identifiers{PrimaryID: "ark:/2"}))
-			must(t, j.SetMetadata(ctx, newqueue.Metadata{}))
+			must(t, j.Set(ctx, newqueue.WithIdentifiers(newqueue.Identifiers{PrimaryID: "ark:/2"})))
+			must(t, j.Set(ctx, newqueue.WithMetadata(newqueue.Metadata{})))
 			reads("identifiers in " + string(s))
 			must(t, j.Succeed(ctx, newqueue.WithPriority(7), newqueue.WithSpaceNeeded(1<<50), newqueue.WithInventory(newqueue.Inventory{ManifestURL: "u"}), newqueue.WithStore(newqueue.Store{})))
 			reads("success in " + string(s))
@@ -173,7 +94,7 @@ func TestLibraryReadsUs(t *testing.T) {
 	}
 	must(t, q.ReportIfEmptied(ctx, bid))
 	reads("B5")
-	b = value(q.AcquireReportingBatch(ctx))(t)
+	b = value(q.AcquireBatch(ctx, newqueue.BatchReporting))(t)
 	must(t, b.Finish(ctx, value(b.Report(ctx))(t)))
 	reads("B6")
 	if w.tree().Get("/batches/"+bid+"/states/batch-processing") == nil {
@@ -191,12 +112,12 @@ func TestLibraryReadsUs(t *testing.T) {
 	value(q.DeleteJob(ctx, ids[0]))(t)
 	reads("J21")
 	must(t, q.ReportIfEmptied(ctx, bid))
-	b = value(q.AcquireReportingBatch(ctx))(t)
+	b = value(q.AcquireBatch(ctx, newqueue.BatchReporting))(t)
 	must(t, b.Finish(ctx, value(b.Report(ctx))(t)))
 	reads("B7")
-	must(t, q.UpdateReportBatch(ctx, bid))
+	must(t, q.MoveBatch(ctx, bid, newqueue.BatchUpdateReporting))
 	reads("B8")
-	b = value(q.AcquireUpdateReportingBatch(ctx))(t)
+	b = value(q.AcquireBatch(ctx, newqueue.BatchUpdateReporting))(t)
 	must(t, b.Finish(ctx, value(b.Report(ctx))(t)))
 	reads("B10")
 	value(q.DeleteBatch(ctx, bid))(t)
@@ -215,66 +136,6 @@ func TestLibraryReadsUs(t *testing.T) {
 		reads("A3")
 	}
 	w.check()
-}
-
-// TestLibraryReadsCanFail: each demand of the library on a node or a key refuses
-// a tree that is wrong in that place.
-func TestLibraryReadsCanFail(t *testing.T) {
-	w := newWorld(t, newqueue.MrtZK)
-	q := w.queue()
-	must(t, q.Init(ctx))
-	batchOf(t, q, 3)
-	j := value(q.AcquireJob(ctx, newqueue.JobPending))(t)
-	must(t, j.SetMetadata(ctx, newqueue.Metadata{}))
-	must(t, j.SetIdentifiers(ctx, newqueue.Identifiers{}))
-	must(t, j.Succeed(ctx, newqueue.WithInventory(newqueue.Inventory{}), newqueue.WithStore(newqueue.Store{})))
-	held := value(q.AcquireJob(ctx, newqueue.JobPending))(t)
-	must(t, held.Hold(ctx))
-	value(q.DeleteJob(ctx, held.ID))(t)
-	value(q.CreateAccess(ctx, newqueue.AccessLarge, newqueue.Token{}))(t)
-	tree := w.tree()
-	if c := complaints(tree); c != nil {
-		t.Fatal(c)
-	}
-	silent := map[string]bool{}
-	pattern := map[services.Scope]string{services.OfBatch: "/batches/BID", services.OfJob: "/jobs/JID", services.OfOpenJob: "/jobs/JID", services.OfDoneJob: "/jobs/JID", services.OfAccess: "/access/QUEUE/QID", services.OfWaitingAccess: "/access/QUEUE/QID"}
-	refuses := func(what, begins string, path, data string) {
-		t.Helper()
-		n := tree.Get(path)
-		if n == nil {
-			return
-		}
-		for _, c := range complaints(changed(t, tree, []znode.Op{znode.Set(path, []byte(data), -1)})) {
-			if strings.HasPrefix(c, begins) {
-				delete(silent, what)
-			}
-		}
-	}
-	for _, d := range services.Demands {
-		root, of := pattern[d.Of]
-		if d.Library == "" || !of || d.Node == "" || d.ID == "R07" {
-			continue // about places: services.TestRulesAboutPlaces and harness/daemons break those
-		}
-		silent[d.String()] = true
-		for _, item := range expand(tree, root) {
-			for _, bad := range []string{"[]", fmt.Sprintf(`{"status":"Pending","retry_count":0,%q:{}}`, d.Key)} {
-				refuses(d.String(), d.Library+": "+d.ID+": "+item, item+"/"+d.Node, bad)
-			}
-		}
-	}
-	for _, k := range libraryKeys {
-		if k.form == anything {
-			continue
-		}
-		what := fmt.Sprint(k)
-		silent[what] = true
-		for _, path := range expand(tree, k.path) {
-			refuses(what, k.by+": "+path, path, fmt.Sprintf(`{%q:{}}`, k.key))
-		}
-	}
-	for what := range silent {
-		t.Errorf("nothing said of %s", what)
-	}
 }
 
 // TestLibraryLocks (MerrittLocks): both sides use the same node of the same
@@ -358,13 +219,13 @@ func TestWeReadTheLibrary(t *testing.T) {
 			if b.ID != "bid0000000000" || b.Submission.Submitter != "me/you" || b.Submitted["profile"] != "p" {
 				t.Errorf("%+v", b)
 			}
-			value(value(q.AcquirePendingBatch(ctx))(t).Process(ctx, newqueue.NewJob{}))(t)
+			value(value(q.AcquireBatch(ctx, newqueue.BatchPending))(t).Process(ctx, newqueue.NewJob{}))(t)
 		}},
 		{"Ruby's Batch.create_batch of nothing", [][]node{{
 			{batch, "nil"}, {batch + "/submission", "nil"},
 			{batch + "/status", `{` + now + `,"status":"Pending","message":""}`},
 		}}, func(t *testing.T, w *world, q *newqueue.Queue) {
-			value(value(q.AcquirePendingBatch(ctx))(t).Process(ctx))(t)
+			value(value(q.AcquireBatch(ctx, newqueue.BatchPending))(t).Process(ctx))(t)
 		}},
 		{"Job.createJob", [][]node{createBatch, acquireBatch, createJob}, func(t *testing.T, w *world, q *newqueue.Queue) {
 			j := value(q.AcquireJob(ctx, newqueue.JobPending))(t)
@@ -467,26 +328,4 @@ func complete(t *testing.T, q *newqueue.Queue, from newqueue.JobState) {
 	for s := from; s != newqueue.JobCompleted; s = newqueue.Success(s, q.Dialect()) {
 		must(t, value(q.AcquireJob(ctx, s))(t).Succeed(ctx))
 	}
-}
-
-// changed is the tree after the operations, without Stats.
-func changed(t *testing.T, tree *znode.Tree, ops []znode.Op) *znode.Tree {
-	t.Helper()
-	data := map[string][]byte{}
-	for n := range tree.All("/") {
-		data[n.Path] = n.Data
-	}
-	for _, op := range ops {
-		if _, there := data[op.Path]; there == (op.Kind == znode.OpCreate) {
-			t.Fatalf("%v: there already, or not there", op)
-		}
-		if data[op.Path] = op.Data; op.Kind == znode.OpDelete {
-			delete(data, op.Path)
-		}
-	}
-	after := znode.NewTree()
-	for path, d := range data {
-		must(t, after.Put(znode.Node{Path: path, Data: d}))
-	}
-	return after
 }

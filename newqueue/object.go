@@ -37,15 +37,9 @@ func ParseObject(data []byte) (Object, error) {
 }
 
 // Marshal returns the object as the bytes of a znode. Keys are sorted and nothing
-// is escaped for HTML, so that the same content is always the same bytes.
-//
-// legacy.AppendJSON also writes sorted JSON, and the two stay apart on purpose.
-// An Object may hold any value that a caller puts into it, and encoding/json
-// writes each of them or returns an error. AppendJSON knows only the types of a
-// legacy payload and cannot fail. It also keeps the unpaired surrogates of Java,
-// which [ParseObject] replaces while it reads. One encoder for both would need a
-// switch at each of these points, and would change the bytes of statuses with
-// control characters.
+// is escaped for HTML, so that the same content is always the same bytes. (One
+// encoder for this and legacy.AppendJSON would change bytes: that one keeps Java's
+// unpaired surrogates.)
 func (o Object) Marshal() ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

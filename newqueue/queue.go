@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -38,27 +37,25 @@ var _ Conn = (*zk.Conn)(nil)
 //
 // The methods, by who calls them:
 //
-//	WHO            BATCHES                      JOBS         ACCESS REQUESTS
-//	submitter      CreateBatch                               CreateAccess
+//	WHO            BATCHES            JOBS         ACCESS REQUESTS
+//	submitter      CreateBatch                     CreateAccess
 //	               FindBatch
-//	worker         AcquireBatch                 AcquireJob   AcquireAccess
-//	               AcquirePendingBatch          AcquireJobs
-//	               AcquireReportingBatch        CreateJob
-//	               AcquireUpdateReportingBatch
-//	administrator  ReleaseBatch                 ReleaseJob   RetryAccess
-//	               UpdateReportBatch            ResumeJob    DeleteAccess
-//	               FailBatch                    RetryJob     MoveAccess
-//	               DeleteBatch                  DeleteJob
-//	               MoveBatch                    MoveJob
-//	                                            SetPriority
-//	cleaning pass  CleanupBatches               CleanupJobs  CleanupAccess
-//	               CleanBatch                   CleanJob
+//	worker         AcquireBatch       AcquireJob   AcquireAccess
+//	                                  AcquireJobs
+//	                                  CreateJob
+//	administrator  MoveBatch          MoveJob      MoveAccess
+//	               FailBatch          ReleaseJob   RetryAccess
+//	               DeleteBatch        ResumeJob    DeleteAccess
+//	                                  RetryJob
+//	                                  DeleteJob
+//	                                  SetPriority
+//	cleaning pass  CleanupBatches     CleanupJobs  CleanupAccess
 //	               RepairBatches
 //	watcher        WatchBatches
 //	               ReportWhenEmptied
 //	               ReportIfEmptied
-//	reader         Batches                      Jobs         Access
-//	               Batch                        Job
+//	reader         Batches            Jobs         Access
+//	               Batch              Job
 //	               BatchJobs
 //
 // A worker continues with the methods of the [Batch], [Job] or [Access] that it
@@ -66,10 +63,6 @@ var _ Conn = (*zk.Conn)(nil)
 // callers need no lock, and get [ErrLocked] while a worker holds it; only
 // SetPriority works then, too. Anyone may call Lock, Unlock and IsLocked, for the
 // locks and holds under /locks, and Init and Dialect.
-//
-// The methods are not split into a type for each caller, because such a type
-// would protect nothing. All of them would share the session, and a worker's
-// transition is refused ([ErrNotLocked]) to every caller without the lock.
 //
 // Every operation takes a context. If the context ends during a write, the write
 // continues without the caller, and the error is [ErrUnknownOutcome]. If such a
@@ -119,13 +112,16 @@ func WithTable(e Entity, t states.Table) Option {
 func Open(conn Conn, d Dialect, opts ...Option) *Queue {
 	q := &Queue{
 		conn: conn, dialect: d, now: time.Now, log: slog.New(slog.DiscardHandler),
-		machines: maps.Clone(machines[d]), acl: zk.WorldACL(zk.PermAll),
+		machines: tables(d), acl: zk.WorldACL(zk.PermAll),
 	}
 	for _, o := range opts {
 		o(q)
 	}
 	return q
 }
+
+// clock is the time for a status.
+func (q *Queue) clock() time.Time { return q.now().Round(0) }
 
 // Dialect is the dialect that the queue reads and writes.
 func (q *Queue) Dialect() Dialect { return q.dialect }
@@ -142,11 +138,7 @@ func (q *Queue) Init(ctx context.Context) error {
 				return ok, err
 			}})
 		}
-		var refused *znode.MultiError
-		if errors.As(err, &refused) && errors.Is(err, znode.ErrNodeExists) {
-			continue // another client created it first
-		}
-		if err != nil {
+		if err != nil && !errors.Is(err, zk.ErrNodeExists) { // another client created it first
 			return &opError{"create", path, err}
 		}
 	}
@@ -248,6 +240,24 @@ func (q *Queue) get(ctx context.Context, path string) (node, error) {
 		}
 		return node{data, stat.Version}, nil
 	})
+}
+
+// parsed reads a znode into v, and returns its version. The error is a *[NodeError]
+// if the data can't be parsed.
+func parsed[T any](ctx context.Context, q *Queue, path string, v *T, parse func([]byte) (T, error)) (version int32, err error) {
+	n, err := q.get(ctx, path)
+	if err != nil {
+		return 0, err
+	}
+	if *v, err = parse(n.data); err != nil {
+		return 0, &NodeError{path, err}
+	}
+	return n.version, nil
+}
+
+// by is a parse function for a dialect.
+func by[T any](d Dialect, parse func(Dialect, []byte) (T, error)) func([]byte) (T, error) {
+	return func(data []byte) (T, error) { return parse(d, data) }
 }
 
 // maybe reads a znode that may not exist. ok is false if it does not.

@@ -43,33 +43,28 @@ func (b *Batch) Report(ctx context.Context) (Report, error) {
 	return r, nil
 }
 
-func (b *Batch) report(ctx context.Context) (Report, error) {
-	if b.Status.State != BatchReporting && b.Status.State != BatchUpdateReporting {
-		return Report{}, b.q.refuse(EntityBatch, b.Path(), string(b.Status.State), "a report")
+func (b *Batch) report(ctx context.Context) (r Report, err error) {
+	s := b.snap("")
+	if s.from = string(b.Status.State); b.Status.State != BatchReporting && b.Status.State != BatchUpdateReporting {
+		return r, b.q.illegal(&s.snap, "a report", true)
 	}
 	if err := b.q.owns(ctx, b.lock); err != nil {
+		return r, err
+	}
+	if _, err := s.read(ctx); err != nil {
+		return r, err
+	}
+	r = Report{
+		BatchID: b.ID, Update: b.Status.State == BatchUpdateReporting,
+		Completed: s.folders[FolderCompleted], Failed: s.folders[FolderFailed], Unfinished: s.folders[FolderProcessing],
+	}
+	if r.State, err = s.outcome(); err != nil {
 		return Report{}, err
 	}
-	s := batchSnap{id: b.ID, status: b.Status}
-	if err := b.q.snapReport(ctx, &s); err != nil {
-		return Report{}, err
-	}
-	last, err := b.LastReport(ctx)
+	var last StatusReport // none in a first report
+	_, err = parsed(ctx, b.q, b.path+"/status-report", &last, by(b.q.dialect, ParseStatusReport))
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return Report{}, err
-	}
-	return makeReport(s, last)
-}
-
-// makeReport compares a batch's jobs with its last report.
-func makeReport(s batchSnap, last StatusReport) (Report, error) {
-	to, err := s.outcome()
-	if err != nil {
-		return Report{}, err
-	}
-	r := Report{
-		BatchID: s.id, Update: s.status.State == BatchUpdateReporting, State: to,
-		Completed: s.folders[FolderCompleted], Failed: s.folders[FolderFailed], Unfinished: s.folders[FolderProcessing],
 	}
 	r.NewlyCompleted = missing(r.Completed, last.Successful)
 	r.NewlyFailed = missing(r.Failed, last.FailedJobs)
@@ -79,11 +74,7 @@ func makeReport(s batchSnap, last StatusReport) (Report, error) {
 
 // missing returns the values that are in all and not in known.
 func missing(all, known []string) []string {
-	have := make(map[string]bool, len(known))
-	for _, s := range known {
-		have[s] = true
-	}
-	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return have[s] })
+	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return slices.Contains(known, s) })
 }
 
 // Finish records that a report was sent. It writes the status-report and the
@@ -91,26 +82,12 @@ func missing(all, known []string) []string {
 // Errors as for [Job.Succeed]. [ErrConflict] also means that the report is out of
 // date because a job has moved since: make another report.
 func (b *Batch) Finish(ctx context.Context, r Report) error {
-	return b.move(ctx, "finish", batchMove{target: func(s batchSnap) (BatchState, error) {
+	s := b.snap("")
+	return b.move(ctx, "finish", s, want{choose: func() (string, error) {
 		if !slices.Equal(r.Completed, s.folders[FolderCompleted]) || !slices.Equal(r.Failed, s.folders[FolderFailed]) ||
 			!slices.Equal(r.Unfinished, s.folders[FolderProcessing]) {
 			return "", fmt.Errorf("%w: the batch's jobs are no longer those of the report", ErrConflict)
 		}
-		return r.State, nil
+		return string(r.State), nil
 	}})
-}
-
-// LastReport reads the batch's status-report, which is the last report that the
-// depositor got. The error wraps [ErrNotFound] if there was none yet.
-func (b *Batch) LastReport(ctx context.Context) (StatusReport, error) {
-	path := b.Path() + "/status-report"
-	n, err := b.q.get(ctx, path)
-	if err != nil {
-		return StatusReport{}, err
-	}
-	r, err := ParseStatusReport(b.q.dialect, n.data)
-	if err != nil {
-		return StatusReport{}, &NodeError{path, err}
-	}
-	return r, nil
 }

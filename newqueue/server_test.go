@@ -1,13 +1,11 @@
 package newqueue_test
 
 import (
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -16,48 +14,24 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-	"go.uber.org/goleak"
 
-	"mrtq/harness"
 	_ "mrtq/harness/docker" // the docker backend
+	"mrtq/harness/shared"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
 	"mrtq/newqueue/lint"
 )
 
-// One server serves all tests of the package. Each has a root of its own.
-var server struct {
-	once sync.Once
-	s    *harness.Server
-	err  error
-}
+func TestMain(m *testing.M) { shared.Main(m) }
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if server.s != nil {
-		if err := server.s.Stop(context.Background()); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			code = 1
-		}
-	}
-	if err := goleak.Find(); code == 0 && err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
+var starting sync.Mutex
 
-func startServer() {
-	server.s, server.err = harness.Start(context.Background(), harness.TestBackend(), harness.Options{})
-}
-
-func address(t harness.T) string {
+// address is that of the one server. Each test has a root of its own there.
+func address(t *testing.T) string {
 	t.Helper()
-	server.once.Do(startServer)
-	if server.err != nil {
-		return harness.ForTest(t, harness.TestBackend(), harness.Options{}).Address() // skips or fails as it must
-	}
-	return server.s.Address()
+	starting.Lock()
+	defer starting.Unlock()
+	return shared.Server(t, false).Address()
 }
 
 // world is a queue of its own and a second connection to it.
@@ -221,7 +195,7 @@ type silent struct{}
 
 func (silent) Printf(string, ...any) {}
 
-func connect(t harness.T, addr string) (*zk.Conn, *session) {
+func connect(t *testing.T, addr string) (*zk.Conn, *session) {
 	t.Helper()
 	s := &session{addr: addr}
 	// The client waits for a second after it has tried its whole list in vain,

@@ -46,7 +46,7 @@ type JobStatus struct {
 func (s *JobStatus) fields(d Dialect) []field {
 	return []field{
 		state(d, "status", jobNames, &s.State),
-		d.lastState("last_successful_status", &s.LastSuccessful),
+		lastState(d, "last_successful_status", jobNames, &s.LastSuccessful),
 		count("retry_count", &s.RetryCount),
 		d.message(&s.Message),
 		d.date(d.jobTimeField(), &s.LastModified),

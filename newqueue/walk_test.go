@@ -36,7 +36,7 @@ func value[T any](v T, err error) func(*testing.T) T {
 func batchOf(t *testing.T, q *newqueue.Queue, n int) (string, []string) {
 	t.Helper()
 	bid := value(q.CreateBatch(ctx, newqueue.Submission{ProfileName: "p", BatchID: fmt.Sprint("uuid-", roots.Add(1))}))(t)
-	b := value(q.AcquirePendingBatch(ctx))(t)
+	b := value(q.AcquireBatch(ctx, newqueue.BatchPending))(t)
 	if b.ID != bid {
 		t.Fatalf("acquired %s, made %s", b.ID, bid)
 	}
@@ -82,7 +82,7 @@ func TestCreate(t *testing.T) {
 			ProfileName: "profile", Submitter: "me", PayloadFilename: "f.checkm", SubmissionDate: noon, ErcWhat: "what", ErcWho: "who",
 			ErcWhen: "when", ErcWhere: "where", Type: "batch-manifest", SubmissionMode: "add", BatchID: "u/1",
 		}))(t)
-		b := value(q.AcquirePendingBatch(ctx))(t)
+		b := value(q.AcquireBatch(ctx, newqueue.BatchPending))(t)
 		value(b.Process(ctx,
 			newqueue.NewJob{
 				Priority: 5, SpaceNeeded: 1 << 40,

@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/go-zookeeper/zk"
+
+	"mrtq/newqueue/states"
 )
 
 // ReportIfEmptied moves a processing batch to reporting (B5) if it has no
@@ -15,16 +17,7 @@ import (
 // the batch isn't processing, for example because another watcher moved it
 // first, [ErrLocked] while a worker holds the batch.
 func (q *Queue) ReportIfEmptied(ctx context.Context, bid string) error {
-	_, _, err := q.moveBatch(ctx, bid, batchMove{target: func(s batchSnap) (BatchState, error) {
-		if s.status.State != BatchProcessing {
-			return "", q.refuse(EntityBatch, BatchPath(bid), string(s.status.State), string(BatchReporting))
-		}
-		return BatchReporting, nil
-	}})
-	if err != nil {
-		return &opError{"report", BatchPath(bid), err}
-	}
-	return nil
+	return q.move(ctx, "report", q.snapBatch(bid), want{from: states.Processing, to: states.Reporting})
 }
 
 // ReportWhenEmptied waits until the last job of a batch leaves batch-processing,
@@ -167,54 +160,46 @@ func (w *batchWatch) wait(ctx context.Context) error {
 	return nil
 }
 
-// watchStatus reads a batch's state, and returns a channel that fires when it
-// changes.
+// watched is what a request read, and a channel that fires when it changes.
+type watched[T any] struct {
+	v       T
+	changed <-chan zk.Event
+}
+
+// watchStatus reads a batch's state, and watches it.
 func (q *Queue) watchStatus(ctx context.Context, bid string) (BatchState, <-chan zk.Event, error) {
 	path := BatchPath(bid) + "/status"
-	type found struct {
-		data    []byte
-		changed <-chan zk.Event
-	}
-	f, err := read(ctx, path, func() (f found, err error) {
-		f.data, _, f.changed, err = q.conn.GetW(q.path(path))
-		return f, err
+	w, err := read(ctx, path, func() (w watched[[]byte], err error) {
+		w.v, _, w.changed, err = q.conn.GetW(q.path(path))
+		return w, err
 	})
 	if err != nil {
 		return "", nil, err
 	}
-	s, err := ParseBatchStatus(q.dialect, f.data)
+	s, err := ParseBatchStatus(q.dialect, w.v)
 	if err != nil {
 		return "", nil, &NodeError{path, err}
 	}
-	return s.State, f.changed, nil
+	return s.State, w.changed, nil
 }
 
-// watchChildren lists a folder, and returns a channel that fires when the list
-// changes. The error wraps [ErrNotFound] if the folder does not exist.
+// watchChildren lists a folder, and watches the list. The error wraps [ErrNotFound]
+// if the folder does not exist.
 func (q *Queue) watchChildren(ctx context.Context, path string) ([]string, <-chan zk.Event, error) {
-	type found struct {
-		names   []string
-		changed <-chan zk.Event
-	}
-	f, err := read(ctx, path, func() (f found, err error) {
-		f.names, _, f.changed, err = q.conn.ChildrenW(q.path(path))
-		return f, err
+	w, err := read(ctx, path, func() (w watched[[]string], err error) {
+		w.v, _, w.changed, err = q.conn.ChildrenW(q.path(path))
+		return w, err
 	})
-	return f.names, f.changed, err
+	return w.v, w.changed, err
 }
 
-// watchThere reports whether a node exists, and returns a channel that fires when it is
-// created, removed or changed.
+// watchThere reports whether a node exists, and watches it.
 func (q *Queue) watchThere(ctx context.Context, path string) (bool, <-chan zk.Event, error) {
-	type found struct {
-		ok      bool
-		changed <-chan zk.Event
-	}
-	f, err := read(ctx, path, func() (f found, err error) {
-		f.ok, _, f.changed, err = q.conn.ExistsW(q.path(path))
-		return f, err
+	w, err := read(ctx, path, func() (w watched[bool], err error) {
+		w.v, _, w.changed, err = q.conn.ExistsW(q.path(path))
+		return w, err
 	})
-	return f.ok, f.changed, err
+	return w.v, w.changed, err
 }
 
 // WatchBatches moves every batch to reporting when its last job is done, also

@@ -1,6 +1,7 @@
 package newqueue_test
 
 import (
+	"context"
 	"sync"
 	"testing"
 
@@ -56,10 +57,10 @@ func TestWatchWhileItIsMade(t *testing.T) {
 	conn, _ := connect(t, address(t))
 	counter := &watchCounter{Conn: conn, on: map[string]int{}, looked: make(chan string, 100)}
 	watcher := newqueue.Open(counter, w.d, newqueue.WithRoot(w.root))
-	stop := newStop()
+	stop, cancel := context.WithCancel(ctx)
 	told := make(chan string, 1)
 	ended := make(chan error, 1)
-	go func() { ended <- watcher.WatchBatches(stop.ctx, func(bid string) { told <- bid }) }()
+	go func() { ended <- watcher.WatchBatches(stop, func(bid string) { told <- bid }) }()
 	looked := func(path string) { // and set a watch there
 		t.Helper()
 		for <-counter.looked != w.root+path {
@@ -96,7 +97,7 @@ func TestWatchWhileItIsMade(t *testing.T) {
 	if got := <-told; got != "bid0000000000" {
 		t.Errorf("the callback got %s", got)
 	}
-	stop.cancel()
+	cancel()
 	<-ended
 }
 

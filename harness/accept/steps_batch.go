@@ -121,9 +121,9 @@ func (w *world) adminActsOnBatch(action string) error {
 	return w.act("administrator", func(ctx context.Context, a *actor, answer *outcome) error {
 		switch {
 		case strings.HasPrefix(action, "releases"):
-			return a.q.ReleaseBatch(ctx, bid)
+			return a.q.MoveBatch(ctx, bid, newqueue.BatchPending)
 		case strings.HasPrefix(action, "requests"):
-			return a.q.UpdateReportBatch(ctx, bid)
+			return a.q.MoveBatch(ctx, bid, newqueue.BatchUpdateReporting)
 		}
 		d, err := a.q.DeleteBatch(ctx, bid)
 		answer.warnings = d.Warnings

@@ -100,7 +100,7 @@ func (w *world) workerSucceedsWithStore(url string) error {
 
 func (w *world) workerMints(ark string) error {
 	return w.worker(func(ctx context.Context, a *actor) error {
-		return a.job.SetIdentifiers(ctx, newqueue.Identifiers{PrimaryID: ark, LocalIDs: []string{"loc-1"}})
+		return a.job.Set(ctx, newqueue.WithIdentifiers(newqueue.Identifiers{PrimaryID: ark, LocalIDs: []string{"loc-1"}}))
 	})
 }
 

@@ -63,7 +63,7 @@ func (w *world) workerRespectsHolds(what string) error {
 }
 
 func (a *actor) holdBatch(ctx context.Context) error {
-	b, err := a.q.AcquirePendingBatch(ctx)
+	b, err := a.q.AcquireBatch(ctx, newqueue.BatchPending)
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func documented(ctx context.Context, conn *zk.Conn, chroot string, jobs int) (sa
 	if err != nil {
 		return sample{}, err
 	}
-	batch, err := q.AcquirePendingBatch(ctx)
+	batch, err := q.AcquireBatch(ctx, newqueue.BatchPending)
 	if err != nil {
 		return sample{}, err
 	}

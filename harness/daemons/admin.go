@@ -275,7 +275,7 @@ func (t *Turn) documented(a Action, item string) error {
 	case SetPriority:
 		err = q.SetPriority(ctx, item, t.world.draw(newqueue.MaxPriority+1))
 	case UpdateReport:
-		err = q.UpdateReportBatch(ctx, item)
+		err = q.MoveBatch(ctx, item, newqueue.BatchUpdateReporting)
 	case DeleteBatch:
 		_, err = q.DeleteBatch(ctx, item)
 	case RequeueRequest, DeleteRequest:

@@ -136,7 +136,7 @@ func (t *Turn) workDocumented(ctx context.Context, s newqueue.JobState, j *newqu
 		if ids.PrimaryID == "" {
 			ids.PrimaryID = t.world.object("", "")
 			t.transition("set the identifiers of", j.Path())
-			t.must(j.SetIdentifiers(ctx, ids))
+			t.must(j.Set(ctx, newqueue.WithIdentifiers(ids)))
 		}
 		t.work("store", record, func(e *Execution) { e.Stored++ })
 		return []newqueue.JobOption{newqueue.WithInventory(newqueue.Inventory{ManifestURL: "http://store.example.org/manifest/9501/" + ids.PrimaryID})}
@@ -152,7 +152,7 @@ func (t *Turn) processBatch() {
 		return
 	}
 	ctx, q := t.queue()
-	b, err := q.AcquirePendingBatch(ctx)
+	b, err := q.AcquireBatch(ctx, newqueue.BatchPending)
 	if !t.acquired(err) {
 		return
 	}

@@ -267,7 +267,7 @@ func documentedQueue(t *testing.T, opt daemons.Options, jobs int) *queue {
 	for i := range jobs {
 		if i%3 == 0 {
 			value(nq.CreateBatch(t.Context(), newqueue.Submission{ProfileName: "p", Submitter: "s"}))(t)
-			b := value(nq.AcquirePendingBatch(t.Context()))(t)
+			b := value(nq.AcquireBatch(t.Context(), newqueue.BatchPending))(t)
 			var all []newqueue.NewJob
 			for j := i; j < min(i+3, jobs); j++ {
 				all = append(all, newqueue.NewJob{Priority: 5, Configuration: newqueue.Configuration{Other: newqueue.Object{"jobID": fmt.Sprintf("jid-%d", j)}}})

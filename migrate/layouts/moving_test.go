@@ -160,7 +160,7 @@ func makeBatch(t *testing.T, q *newqueue.Queue, jobs int) {
 	if _, err := q.CreateBatch(ctx, newqueue.Submission{BatchID: "bid-live"}); err != nil {
 		t.Fatal(err)
 	}
-	batch, err := q.AcquirePendingBatch(ctx)
+	batch, err := q.AcquireBatch(ctx, newqueue.BatchPending)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -89,7 +89,7 @@ func report(ctx context.Context, q *newqueue.Queue) error {
 		}
 	}
 	for {
-		b, err := q.AcquireReportingBatch(ctx)
+		b, err := q.AcquireBatch(ctx, newqueue.BatchReporting)
 		if errors.Is(err, newqueue.ErrNone) {
 			return nil
 		}
