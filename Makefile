@@ -16,7 +16,7 @@
 race := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 
 # How many children minizk gets, what make bench migrates, and where it leaves the
-# measurements and their chart.
+# measurements.
 CHILDREN ?= 1000000
 RECORDS ?= 200
 JOBS ?= 40
@@ -73,7 +73,7 @@ bench: build # for accept; harness/bench builds its own
 	  bash -c "TIMEFORMAT='mrtq accept, all of it, on $$on: %R s'; time bin/mrtq accept --backend $$on >/dev/null 2>&1" || exit; \
 	done; done
 	go test ./harness/bench -run TestMemory -memory-records 200000 -count 1 -v -timeout 30m
-	go run ./harness/bench --records $(RECORDS) --jobs $(JOBS) --rounds $(ROUNDS) --out $(BENCH) --svg $(BENCH:.json=.svg)
+	go run ./harness/bench --records $(RECORDS) --jobs $(JOBS) --rounds $(ROUNDS) --out $(BENCH)
 
 build:
 	go build -o bin/mrtq ./cmd/mrtq
