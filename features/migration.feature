@@ -65,17 +65,6 @@ Feature: A legacy queue becomes a new queue
       | design  |
       | mrt-zk  |
 
-  @M4
-  Scenario Outline: Verification names what was <tampered> by hand
-    Given the queue was migrated
-    Then verification names each job whose configuration is <tampered> by hand
-
-    Examples:
-      | tampered      |
-      | deleted       |
-      | changed       |
-      | given a child |
-
   @M5
   Scenario: A new queue that is already in use stays as it is
     Given a new queue with a batch and a job of its own, and an administrator's hold on ingest

@@ -132,7 +132,7 @@ func (c *acceptCmd) run(ctx context.Context, a *app) (err error) {
 	if c.scenariosOf != ofQueue {
 		return c.wrongTags(c.migrationScenarios(ctx, a, server, session))
 	}
-	found, err := c.scenarios(ctx, a, accept.Options{Address: server.Address(), Session: session, Tidy: backend.IsAddress()})
+	found, err := c.scenarios(ctx, a, accept.Options{Address: server.Address(), Session: session})
 	if err != nil {
 		return c.wrongTags(err)
 	}

@@ -36,13 +36,9 @@ var Formats = []Format{Brief, Pretty, Cucumber, JUnit}
 // Options says which scenarios to run, and where.
 type Options struct {
 	// Address is a ZooKeeper's connect string, host:port[,…][/chroot]. Each
-	// scenario creates a chroot below it. The server should be disposable, such
-	// as a harness.Server.
+	// scenario creates a chroot below it and does not remove it, so the server
+	// should be disposable, such as a harness.Server.
 	Address string
-	// Tidy removes each scenario's chroot when the scenario has ended. Use it for a
-	// server that is not disposable. If the connection is lost before, the chroot
-	// stays.
-	Tidy bool
 	// Session says how to connect: TLS, credentials, timeouts. With credentials,
 	// only their owner can read or write the test data.
 	Session zkconn.Config

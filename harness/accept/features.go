@@ -19,7 +19,7 @@ type Feature struct {
 
 // files are the features of the new queue, in the order in which a person reads them.
 var files = []string{"job.feature", "batch.feature", "access.feature", "acquire.feature", "locks.feature",
-	"stories.feature", "start.feature", "races.feature", "damage.feature"}
+	"stories.feature", "start.feature", "races.feature"}
 
 // Features returns all features of the new queue for a dialect: those in features/,
 // and one for each entity with the pairs of states that have no transition.

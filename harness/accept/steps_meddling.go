@@ -14,17 +14,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// This file has the steps that damage znodes, and those in which another client acts
+// This file has the step that damages a znode, and those in which another client acts
 // between a read and a write of the code under test.
-
-func (w *world) isMissing(name string) error { return w.erase(w.subject() + "/" + name) }
-
-func (w *world) holds(name, text string) error {
-	if text == "nothing" {
-		text = ""
-	}
-	return w.write(znode.Node{Path: w.subject() + "/" + name, Data: []byte(text)})
-}
 
 func (w *world) ofTheJobHolds(name, job, text string) error {
 	return w.write(znode.Node{Path: w.names[job] + "/" + name, Data: []byte(text)})

@@ -89,17 +89,13 @@ func (w *world) setUp(ctx context.Context, sc *godog.Scenario) (context.Context,
 	return ctx, w.furnish()
 }
 
-// tearDown puts the sessions back and removes the chroot. The scenario fails if no Then
-// has compared the whole tree after its last act.
+// tearDown puts the sessions back. The scenario fails if no Then has compared the whole tree after its last act.
 func (w *world) tearDown(ctx context.Context, sc *godog.Scenario, err error) (context.Context, error) {
 	for _, a := range w.actors {
 		w.suite.idle.put(a.conn)
 	}
 	if ctx.Err() != nil {
 		return ctx, nil // the run was stopped, so this scenario does not count
-	}
-	if w.suite.opt.Tidy && w.there != nil {
-		w.suite.observer.remove(w.root, w.there)
 	}
 	var own error
 	if err == nil && w.unsettled {

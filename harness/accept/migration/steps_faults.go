@@ -17,46 +17,6 @@ import (
 	"mrtq/newqueue"
 )
 
-// tamper changes one job's configuration at a time, as a person with zkCli would, runs
-// verify, and undoes the change.
-func (w *world) tamper(how string) error {
-	tree, err := w.tree("/new")
-	if err != nil {
-		return err
-	}
-	for _, jid := range tree.Children(newqueue.JobsPath) {
-		job := newqueue.JobPath(jid)
-		path := job + "/configuration"
-		n := tree.Get(path)
-		if n == nil {
-			continue
-		}
-		at := w.root + "/new" + path
-		var undo func() error
-		switch how {
-		case "deleted":
-			err = w.conn.Delete(at, -1)
-			undo = func() error { return w.create("/new"+path, n.Data) }
-		case "changed":
-			_, err = w.conn.Set(at, []byte("by hand"), -1)
-			undo = func() error { _, err := w.conn.Set(at, n.Data, -1); return err }
-		case "given a child":
-			err = w.create("/new"+path+"/by-hand", nil)
-			undo = func() error { return w.conn.Delete(at+"/by-hand", -1) }
-		}
-		if err != nil {
-			return err
-		}
-		if err := w.run(commands["verifies"]); err != nil {
-			return err
-		}
-		if err := all(w.wantCode(1), w.says(job), undo()); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-	}
-	return nil
-}
-
 func (w *world) liveQueue() error {
 	for _, z := range [][2]string{
 		{"/batches", ""}, {"/batch-uuids", ""}, {"/jobs", ""}, {"/jobs/states", ""}, {"/jobs/states/pending", ""},

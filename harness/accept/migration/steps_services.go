@@ -146,7 +146,9 @@ func (w *world) start() (*daemons.World, error) {
 		w.items[newqueue.BatchPath(string(tree.Get(path).Data))] = path
 	}
 	connect := func() (*zk.Conn, error) { return session.Open(context.Background(), w.session) }
-	w.services = daemons.New(daemons.Options{New: daemons.Site{Connect: connect, Root: w.root + "/new"}, Home: home})
+	w.services = daemons.New(daemons.Options{
+		New: daemons.Site{Connect: connect, Root: w.root + "/new"}, Home: home, Dialect: newqueue.Dialect(w.dialect),
+	})
 	return w.services, w.services.Start()
 }
 
@@ -207,24 +209,11 @@ func (w *world) runServices() error {
 }
 
 func (w *world) administer() error {
-	jobs, err := w.services.States(newqueue.JobsPath)
-	if err != nil {
-		return err
-	}
-	for jid, state := range jobs {
-		switch state {
-		case "Held":
-			err = w.services.Do(daemons.ReleaseJob, jid)
-		case "Failed":
-			err = w.services.Do(daemons.RequeueJob, jid)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return w.doTo(newqueue.JobsPath, map[string]daemons.Action{"held": daemons.ReleaseJob, "failed": daemons.RequeueJob})
 }
 
+// reportFailed asks for an update report of each batch that had failed before the services
+// started.
 func (w *world) reportFailed() error {
 	for bid, state := range w.batches {
 		if state == "Failed" {
