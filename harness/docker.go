@@ -277,9 +277,6 @@ func (n *dockerNode) remove(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dockerRemoveTimeout)
 	defer cancel()
-	if n.s.opt.Log != nil {
-		_ = n.c.Logs(ctx, n.s.opt.Log) // remove the container even if its log is lost
-	}
 	if err := n.c.Remove(ctx, patience); err != nil {
 		return dockerError("remove container "+n.c.ID(), err)
 	}

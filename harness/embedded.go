@@ -46,7 +46,7 @@ func launchEmbedded(ctx context.Context, s *Server) (cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("harness: %w", err)
 	}
-	return &embedded{s, zk}, nil
+	return &embedded{zk}, nil
 }
 
 // LoadError is what is wrong with [Options].Load.
@@ -119,10 +119,7 @@ func (c *certificates) server() (*tls.Config, error) {
 }
 
 // embedded is a cluster of one node, and that node.
-type embedded struct {
-	s  *Server
-	zk *zkserver.Server
-}
+type embedded struct{ zk *zkserver.Server }
 
 func (e *embedded) hosts() []string { return []string{e.zk.Addr()} }
 func (e *embedded) chroot() string  { return "" }
@@ -135,15 +132,7 @@ func (e *embedded) secureHosts() []string {
 	return []string{e.zk.SecureAddr()}
 }
 
-func (e *embedded) remove(context.Context) error {
-	err := e.zk.Close()
-	if e.s.opt.Log != nil {
-		if lerr := e.zk.WriteLog(e.s.opt.Log); lerr != nil {
-			err = errors.Join(err, fmt.Errorf("harness: Options.Log: %w", lerr))
-		}
-	}
-	return err
-}
+func (e *embedded) remove(context.Context) error { return e.zk.Close() }
 
 func (e *embedded) start(context.Context) error { return e.zk.Restart() }
 func (e *embedded) stop(context.Context) error  { return e.zk.Stop() }

@@ -213,7 +213,7 @@ type jvmNode struct {
 }
 
 func (n *jvmNode) start(context.Context) error {
-	p, err := startProcess(n.argv, n.s.dir, n.s.opt.Log)
+	p, err := startProcess(n.argv, n.s.dir)
 	if err != nil {
 		return err
 	}

@@ -3,17 +3,13 @@ package harness
 import (
 	"errors"
 	"fmt"
-	"io"
-	"strings"
 	"time"
-
-	"github.com/go-zookeeper/zk"
 )
 
 // Options says how a server is started. The zero value is a standalone server
 // with ZooKeeper's own limits and short session timeouts.
 //
-// With an address Start accepts only Client, ACL and StartTimeout. It refuses the
+// With an address Start accepts only Client and StartTimeout. It refuses the
 // other options, because only the server's owner can apply them.
 type Options struct {
 	// Nodes is the number of servers: 0 or 1 for a standalone server, or 3, 5 or 7
@@ -47,22 +43,16 @@ type Options struct {
 	// certificate, see Server.TLSFiles.
 	TLS bool
 	// Properties are more lines for zoo.cfg (jvm and docker only). They override
-	// the harness's settings. They can't set ports and folders.
+	// the harness's settings, but not its ports and folders. Neither a name nor a value
+	// may contain white space.
 	Properties map[string]string
 	// DataDir is the folder for the servers' data (jvm only). Start creates it if
 	// it is missing, and Stop keeps it. "" is a folder that Stop removes.
 	DataDir string
-	// Log, if not nil, receives what the servers print: for jvm as they print it,
-	// for docker when Stop removes a container. For embedded it receives the last
-	// operations, when Stop stops the server. An ensemble's servers write to it one
-	// at a time.
-	Log io.Writer
 	// Client says how to open sessions at an address that needs TLS or
-	// credentials. Other backends ignore it.
+	// credentials. With credentials, only who has them can use the chroot that Start
+	// creates there. Other backends ignore Client.
 	Client Client
-	// ACL is the ACL of the chroot that Start creates at an address. Nil is open
-	// to all.
-	ACL []zk.ACL
 	// StartTimeout is how long a server may take to be ready, not counting the
 	// time to pull an image. 0 means 60 s.
 	StartTimeout time.Duration
@@ -78,9 +68,6 @@ func (o Options) withDefaults() Options {
 	}
 	if o.StartTimeout == 0 {
 		o.StartTimeout = time.Minute
-	}
-	if o.Log != nil {
-		o.Log = &sharedLog{w: o.Log}
 	}
 	return o
 }
@@ -98,16 +85,6 @@ func (o Options) validate(b Backend) error {
 	case o.MaxSessionTimeout != 0 && (o.maxSessionTimeout() < o.minSessionTimeout() || o.MaxSessionTimeout > MaxSessionTimeout):
 		return fmt.Errorf("harness: Options.MaxSessionTimeout is %v: want %dms (the shortest) to %v", o.MaxSessionTimeout, o.minSessionTimeout(), MaxSessionTimeout)
 	}
-	for k, v := range o.Properties {
-		// The image takes extra lines as words of one variable, so neither may
-		// contain white space. A line break would begin another property.
-		if k == "" || strings.ContainsAny(k, " \t\r\n=:#!\\") || strings.ContainsAny(v, " \t\r\n\\") {
-			return fmt.Errorf("harness: Options.Properties %q=%q: a name may have no white space and none of =:#!\\, and a value no white space and no \\", k, v)
-		}
-		if isPlace(k) {
-			return fmt.Errorf("harness: Options.Properties has %s: the harness chooses ports and folders itself", k)
-		}
-	}
 	if b.IsAddress() {
 		return o.validateAddress(b)
 	}
@@ -124,15 +101,6 @@ func (o Options) validate(b Backend) error {
 		return fmt.Errorf("harness: Options.DataDir is for the %s backend: a container keeps its data inside", JVM)
 	}
 	return nil
-}
-
-// isPlace reports whether a property is a port or a folder of the server.
-func isPlace(property string) bool {
-	switch property {
-	case "dataDir", "dataLogDir", "clientPort", "clientPortAddress", "secureClientPort", "secureClientPortAddress":
-		return true
-	}
-	return strings.HasPrefix(property, "server.")
 }
 
 // validateAddress refuses options that can't be applied to a server that the
@@ -157,7 +125,6 @@ func (o Options) validateAddress(b Backend) error {
 		{"TLS", o.TLS},
 		{"Properties", len(o.Properties) > 0},
 		{"DataDir", o.DataDir != ""},
-		{"Log", o.Log != nil},
 	} {
 		if set.set {
 			return fmt.Errorf("harness: Options.%s with the address %s: %w", set.name, b, ErrNotControlled)
