@@ -55,7 +55,7 @@ func TestMigration(t *testing.T) {
 		}
 		t.Run(string(backend), func(t *testing.T) {
 			t.Parallel() // they wait for servers, clocks and sessions more than they compute
-			server := harness.ForTest(t, backend, harness.Options{Heap: 1024})
+			server := harness.ForTest(t, backend, harness.Options{})
 			restart := func(ctx context.Context) error {
 				if err := server.Kill(); err != nil {
 					return err

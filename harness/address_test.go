@@ -107,7 +107,7 @@ func TestAddressRefusals(t *testing.T) {
 
 	b := harness.Backend(real.Address())
 	for name, opt := range map[string]harness.Options{
-		"Nodes": {Nodes: 3}, "JuteMaxBuffer": {JuteMaxBuffer: 1}, "TLS": {TLS: true}, "Heap": {Heap: 1},
+		"Nodes": {Nodes: 3}, "JuteMaxBuffer": {JuteMaxBuffer: 1}, "TLS": {TLS: true},
 		"Properties": {Properties: map[string]string{"a": "b"}}, "DataDir": {DataDir: "x"}, "TickTime": {TickTime: 1e9}, "MinSessionTimeout": {MinSessionTimeout: 1e9},
 		"MaxSessionTimeout": {MaxSessionTimeout: 1e9}, "Load": {Load: "x"},
 	} {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -76,24 +75,6 @@ func load(ctx context.Context, what string) (*ztree.Tree, error) {
 		}
 	}
 	return tree, nil
-}
-
-// validateEmbedded refuses options that a server in this process doesn't have.
-func (o Options) validateEmbedded() error {
-	for _, set := range []struct {
-		name string
-		set  bool
-	}{
-		{"Nodes", o.Nodes != 1},
-		{"Properties", len(o.Properties) > 0},
-		{"DataDir", o.DataDir != ""},
-	} {
-		if set.set {
-			return fmt.Errorf("harness: Options.%s with backend %s: %w: that is one server, without a zoo.cfg or a data directory; use %s or %s",
-				set.name, Embedded, errors.ErrUnsupported, JVM, Docker)
-		}
-	}
-	return nil
 }
 
 // server returns the TLS configuration of a server in this process. The server

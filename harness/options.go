@@ -3,6 +3,7 @@ package harness
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -36,9 +37,6 @@ type Options struct {
 	// DIR[,LOGDIR][#/chroot] for a server's data directory. Ephemeral znodes are left
 	// out, because their sessions have ended. Clients are accepted when all is loaded.
 	Load string
-	// Heap is the server's largest heap in MiB. 0 means 256. A million small
-	// znodes need about 1024. An embedded server uses this process's heap.
-	Heap int
 	// TLS adds a port for TLS, see Server.SecureAddress. Its clients need a
 	// certificate, see Server.TLSFiles.
 	TLS bool
@@ -76,7 +74,7 @@ func (o Options) validate(b Backend) error {
 	switch {
 	case o.Nodes < 0 || o.Nodes > maxNodes || o.Nodes%2 == 0:
 		return fmt.Errorf("harness: Options.Nodes is %d: want 1 or an odd number up to %d", o.Nodes, maxNodes)
-	case o.JuteMaxBuffer < 0 || o.Heap < 0 || o.TickTime < 0 || o.StartTimeout < 0:
+	case o.JuteMaxBuffer < 0 || o.TickTime < 0 || o.StartTimeout < 0:
 		return fmt.Errorf("harness: Options has a negative size or time: %+v", o)
 	case o.TickTime != 0 && o.TickTime < time.Millisecond:
 		return fmt.Errorf("harness: Options.TickTime is %v: want at least 1ms", o.TickTime)
@@ -85,49 +83,31 @@ func (o Options) validate(b Backend) error {
 	case o.MaxSessionTimeout != 0 && (o.maxSessionTimeout() < o.minSessionTimeout() || o.MaxSessionTimeout > MaxSessionTimeout):
 		return fmt.Errorf("harness: Options.MaxSessionTimeout is %v: want %dms (the shortest) to %v", o.MaxSessionTimeout, o.minSessionTimeout(), MaxSessionTimeout)
 	}
-	if b.IsAddress() {
-		return o.validateAddress(b)
-	}
-	if b == Embedded {
-		return o.validateEmbedded()
-	}
-	if o.Listen != "" {
-		return fmt.Errorf("harness: Options.Listen with backend %s: %w: this backend chooses its ports itself; use %s", b, errors.ErrUnsupported, Embedded)
-	}
-	if o.Load != "" {
-		return fmt.Errorf("harness: Options.Load with backend %s: %w: only a server in this process can be loaded; use %s", b, errors.ErrUnsupported, Embedded)
-	}
-	if b == Docker && o.DataDir != "" {
-		return fmt.Errorf("harness: Options.DataDir is for the %s backend: a container keeps its data inside", JVM)
-	}
-	return nil
-}
-
-// validateAddress refuses options that can't be applied to a server that the
-// harness did not start.
-func (o Options) validateAddress(b Backend) error {
-	if _, _, err := splitAddress(string(b)); err != nil {
-		_, err = ParseBackend(string(b))
+	if _, err := ParseBackend(string(b)); err != nil {
 		return fmt.Errorf("harness: %w", err)
 	}
-	for _, set := range []struct {
+	for _, option := range []struct {
 		name string
 		set  bool
+		on   []Backend // that have the option
 	}{
-		{"Nodes", o.Nodes != 1},
-		{"Listen", o.Listen != ""},
-		{"JuteMaxBuffer", o.JuteMaxBuffer != 0},
-		{"TickTime", o.TickTime != 0},
-		{"MinSessionTimeout", o.MinSessionTimeout != 0},
-		{"MaxSessionTimeout", o.MaxSessionTimeout != 0},
-		{"Load", o.Load != ""},
-		{"Heap", o.Heap != 0},
-		{"TLS", o.TLS},
-		{"Properties", len(o.Properties) > 0},
-		{"DataDir", o.DataDir != ""},
+		{"Nodes", o.Nodes != 1, []Backend{JVM, Docker}},
+		{"Listen", o.Listen != "", []Backend{Embedded}},
+		{"JuteMaxBuffer", o.JuteMaxBuffer != 0, Backends()},
+		{"TickTime", o.TickTime != 0, Backends()},
+		{"MinSessionTimeout", o.MinSessionTimeout != 0, Backends()},
+		{"MaxSessionTimeout", o.MaxSessionTimeout != 0, Backends()},
+		{"Load", o.Load != "", []Backend{Embedded}},
+		{"TLS", o.TLS, Backends()},
+		{"Properties", len(o.Properties) > 0, []Backend{JVM, Docker}},
+		{"DataDir", o.DataDir != "", []Backend{JVM}},
 	} {
-		if set.set {
-			return fmt.Errorf("harness: Options.%s with the address %s: %w", set.name, b, ErrNotControlled)
+		switch {
+		case !option.set || slices.Contains(option.on, b):
+		case b.IsAddress():
+			return fmt.Errorf("harness: Options.%s with the address %s: %w", option.name, b, ErrNotControlled)
+		default:
+			return fmt.Errorf("harness: Options.%s with backend %s: %w: use %s", option.name, b, errors.ErrUnsupported, names(option.on))
 		}
 	}
 	return nil
@@ -159,12 +139,4 @@ func (o Options) maxSessionTimeout() int64 {
 		return max(usualMaxTimeout.Milliseconds(), o.minSessionTimeout())
 	}
 	return o.MaxSessionTimeout.Milliseconds()
-}
-
-// heap returns the heap in MiB.
-func (o Options) heap() int {
-	if o.Heap == 0 {
-		return 256
-	}
-	return o.Heap
 }

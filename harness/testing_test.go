@@ -86,9 +86,9 @@ func TestRefusedOptions(t *testing.T) {
 		{Embedded, Options{MinSessionTimeout: time.Hour}, "harness: Options.MinSessionTimeout is 1h0m0s: want 1ms to 10m0s"},
 		{JVM, Options{MaxSessionTimeout: time.Second, MinSessionTimeout: 2 * time.Second}, "harness: Options.MaxSessionTimeout is 1s: want 2000ms (the shortest) to 10m0s"},
 		{Embedded, Options{MaxSessionTimeout: time.Hour}, "harness: Options.MaxSessionTimeout is 1h0m0s: want 400ms (the shortest) to 10m0s"},
-		{JVM, Options{Load: "x"}, "harness: Options.Load with backend jvm: unsupported operation: only a server in this process can be loaded; use embedded"},
-		{JVM, Options{Listen: ":1"}, "harness: Options.Listen with backend jvm: unsupported operation: this backend chooses its ports itself; use embedded"},
-		{Docker, Options{DataDir: "x"}, "harness: Options.DataDir is for the jvm backend: a container keeps its data inside"},
+		{JVM, Options{Load: "x"}, "harness: Options.Load with backend jvm: unsupported operation: use embedded"},
+		{JVM, Options{Listen: ":1"}, "harness: Options.Listen with backend jvm: unsupported operation: use embedded"},
+		{Docker, Options{DataDir: "x"}, "harness: Options.DataDir with backend docker: unsupported operation: use jvm"},
 		{"jvn", Options{}, `harness: unknown backend "jvn": want embedded, jvm, docker or an address host:port[,host:port…][/chroot] (address "jvn": want host:port)`},
 	} {
 		_, err := Start(t.Context(), tc.backend, tc.opt)

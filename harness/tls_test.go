@@ -43,7 +43,10 @@ func testTLS(t *testing.T, s *harness.Server) {
 		for range events {
 		}
 	}()
-	create(t, conn, "/secret", "whispered")
+	eventually(t, func() error { // a slow JVM may not be done with the first handshake in time
+		_, err := conn.Create("/secret", []byte("whispered"), 0, zk.WorldACL(zk.PermAll))
+		return err
+	})
 	wantData(t, connect(t, s.Address()), "/secret", "whispered")
 
 	for name, conf := range map[string]*tls.Config{

@@ -181,14 +181,7 @@ func (a *app) reach(backend harness.Backend) (harness.Options, zkconn.Config, er
 		return harness.Options{}, zkconn.Config{}, exit.Usagef("--backend: %w", err)
 	}
 	cfg, err := a.connConfig(address)
-	var client harness.Client
-	if t := cfg.TLS; t != nil {
-		client.TLS, client.ServerName = &harness.TLSFiles{CA: t.CA, Cert: t.Cert, Key: t.Key}, t.ServerName
-	}
-	for _, auth := range cfg.Auth {
-		client.Credentials = append(client.Credentials, harness.Digest(auth.UserPassword()))
-	}
-	return harness.Options{Client: client, StartTimeout: a.conn.timeout}, cfg, err
+	return harness.Options{Client: harness.Client{TLS: cfg.TLS, Credentials: cfg.Auth}, StartTimeout: a.conn.timeout}, cfg, err
 }
 
 // scenarios runs the scenarios, and prints them to stdout or to the file of --out.

@@ -49,9 +49,6 @@ type result struct {
 	Samples map[string][]sample `json:"samples"` // by name; one for each round
 }
 
-// heap is that of a JVM server, in MiB.
-const heap = 1024
-
 // firstRun is the id of the first run in a target.
 const firstRun = "run0000000000"
 
@@ -71,7 +68,7 @@ func measure(ctx context.Context, backend harness.Backend, mrtq string, o option
 		return result{}, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	server, err := harness.Start(ctx, backend, harness.Options{Heap: heap})
+	server, err := harness.Start(ctx, backend, harness.Options{})
 	if err != nil {
 		return result{}, err
 	}

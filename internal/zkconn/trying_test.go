@@ -175,7 +175,7 @@ func TestTLSAndPlainConfused(t *testing.T) {
 }
 
 // tlsOnly is a TLS port that closes a plain connection without an answer.
-func tlsOnly(t *testing.T, files harness.TLSFiles) string {
+func tlsOnly(t *testing.T, files harness.TLS) string {
 	t.Helper()
 	pair, err := tls.LoadX509KeyPair(files.Cert, files.Key)
 	if err != nil {
