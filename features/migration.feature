@@ -118,8 +118,8 @@ Feature: A legacy queue becomes a new queue
     Then nothing differs
 
   @M10 @large
-  Scenario: Six thousand records, and kill -9 in the middle
-    Given a legacy queue of 6000 records of all formats
+  Scenario: Three thousand records, and kill -9 in the middle
+    Given a legacy queue of 3000 records of all formats
     When the operator migrates, deciding every record
     And the same migration to another target is killed with kill -9 halfway, and then run again
     Then both new queues are the same

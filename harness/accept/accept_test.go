@@ -134,7 +134,7 @@ func TestBroken(t *testing.T) {
 			if !ok {
 				t.Fatalf("the first line is %q", first)
 			}
-			opt := Options{Address: address(t), features: []Feature{{filepath.Base(file), rest}}, extra: broken}
+			opt := Options{Address: address(t), features: []godog.Feature{{Name: filepath.Base(file), Contents: []byte(rest)}}, extra: broken}
 			r, err := Run(t.Context(), opt)
 			if err != nil {
 				t.Fatal(err)
@@ -232,7 +232,7 @@ func TestBrief(t *testing.T) {
 			t.Fatal(err)
 		}
 		output.Reset()
-		opt := Options{Address: address(t), Out: &output, Dialects: []newqueue.Dialect{newqueue.Design}, features: []Feature{{file, string(text)}}, extra: broken}
+		opt := Options{Address: address(t), Out: &output, Dialects: []newqueue.Dialect{newqueue.Design}, features: []godog.Feature{{Name: file, Contents: text}}, extra: broken}
 		if _, err := Run(t.Context(), opt); err != nil {
 			t.Fatal(err)
 		}

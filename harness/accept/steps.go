@@ -134,11 +134,6 @@ func (w *world) register(s steps) {
 	s.Step(`there is a folder for jobs in each of ([a-z ]+)`, w.stateFoldersAreThere)
 	s.Step(`there are folders for access requests and for every kind of lock`, w.accessAndLockFoldersAreThere)
 
-	// A damaged znode, and clients that act first.
-	s.Step(`the (\S+) of the (job [A-Z]) holds (.*)`, w.ofTheJobHolds)
-	s.Step(`another client first (\S+) the (job(?: [A-Z])?)(?: priority (\d+))?`, w.actsFirst)
-	s.Step(`another client first adds a job ([A-Z]) to it that is (\S+)`, w.addsJobFirst)
-
 	// How every scenario ends.
 	s.Step(`the lock is released`, w.lockIsReleased)
 	s.Step(`it is refused because (.*)`, w.isRefused)

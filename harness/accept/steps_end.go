@@ -26,7 +26,6 @@ var refusals = map[string]error{
 	"a priority has two digits":                       newqueue.ErrPriority,
 	"the layout does not allow the value":             newqueue.ErrValue,
 	"another client changed it first":                 newqueue.ErrConflict,
-	"it does not exist any more":                      newqueue.ErrNotFound,
 	"it is in another state":                          errState,
 	"an administrator may not do that":                errState,
 }

@@ -43,9 +43,6 @@ type world struct {
 	target    string   // the target state of the last illegal step
 	jobs      []wanted // of the scenario's table
 	onTheWay  []error  // what was wrong during a When with several steps
-	// meanwhile, if not nil, is what another client does just before the code
-	// under test writes.
-	meanwhile func() error
 }
 
 // outcome is the answer of the code under test, for a Then to check.
@@ -143,9 +140,6 @@ func (w *world) act(name string, do func(ctx context.Context, a *actor, answer *
 	w.last.err = w.stopIfLost(do(ctx, a, &w.last))
 	w.unsettled = true
 	w.want = w.before.Clone()
-	if w.meanwhile != nil {
-		return errors.New("the code under test wrote nothing, so the other client did not act before it")
-	}
 	return w.look()
 }
 

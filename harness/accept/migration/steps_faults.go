@@ -154,7 +154,7 @@ func (w *world) migrateKilled() error {
 	if err := all(w.wantCode(0), w.create("/elsewhere", nil)); err != nil {
 		return err
 	}
-	kill, err := w.midway(line, "/elsewhere", 40)
+	kill, err := w.midway(line, "/elsewhere", 20)
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (w *world) migrateKilled() error {
 		return fmt.Errorf("it was not killed: exit code %d, %v", killed.code, err)
 	}
 	jobs, _, err := w.conn.Children(w.root + "/elsewhere/jobs")
-	if err != nil || len(jobs) < 1000 || len(jobs) > 5000 {
+	if err != nil || len(jobs) < 500 || len(jobs) > 2700 {
 		return fmt.Errorf("%d jobs exist after the kill, so it was not in the middle (%v)", len(jobs), err)
 	}
 	return all(w.run(line), w.wantCode(0))
