@@ -16,7 +16,7 @@
 race := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 
 # How many children minizk gets, what make bench migrates, and where it leaves the
-# measurements and their chart.
+# measurements.
 CHILDREN ?= 1000000
 RECORDS ?= 200
 JOBS ?= 40
@@ -57,8 +57,8 @@ test-jvm:
 
 torture:
 	go test $(race) -timeout 90m ./...
-	go test ./features -everywhere -count 1 -timeout 60m
-	go test ./harness/minizk -torture -count 1 -timeout 60m
+	go test ./features ./harness ./harness/accept -everywhere -count 1 -timeout 60m
+	go test ./harness/minizk ./harness/daemons -torture -count 1 -timeout 60m
 	go test ./migrate -run TestTamperMatrix -torture -count 1 -v -timeout 60m
 	go test ./harness/life -run TestLives -rapid.checks 3000 -rapid.nofailfile -count 1 -v -timeout 60m
 	go test ./harness/life -run 'TestCuts|TestServersFail|TestLaggingMember' -torture -count 1 -v -timeout 60m
@@ -73,7 +73,7 @@ bench: build # for accept; harness/bench builds its own
 	  bash -c "TIMEFORMAT='mrtq accept, all of it, on $$on: %R s'; time bin/mrtq accept --backend $$on >/dev/null 2>&1" || exit; \
 	done; done
 	go test ./harness/bench -run TestMemory -memory-records 200000 -count 1 -v -timeout 30m
-	go run ./harness/bench --records $(RECORDS) --jobs $(JOBS) --rounds $(ROUNDS) --out $(BENCH) --svg $(BENCH:.json=.svg)
+	go run ./harness/bench --records $(RECORDS) --jobs $(JOBS) --rounds $(ROUNDS) --out $(BENCH)
 
 build:
 	go build -o bin/mrtq ./cmd/mrtq

@@ -151,14 +151,3 @@ Feature: Acquiring
     When the worker acquires the next job in pending
     Then the worker holds the job A, with a lock that ends with the session
     And nothing else has changed
-
-  @Q4
-  Scenario: A job that can't be read is skipped
-    Given these jobs in pending
-      | job | priority |
-      | A   | 3        |
-      | B   | 7        |
-    And the status of the job A holds {"status":
-    When the worker acquires the next job in pending
-    Then the worker holds the job B, with a lock that ends with the session
-    And nothing else has changed

@@ -21,8 +21,8 @@ var everywhere = flag.Bool("everywhere", false, "run all scenarios on Apache's s
 // elsewhere are the tags of the scenarios that always run on Apache's servers. All run on the
 // embedded one.
 var elsewhere = map[harness.Backend]string{
-	harness.JVM:    "@M3,@M5,@M8,@M12,@M14,@S1,@S5", // there and back, a queue in use, two operators, a lost server, a restored ledger, the services
-	harness.Docker: "@M3,@M12",
+	harness.JVM:    "@M3,@M8,@M12,@S1", // there and back, two operators, a lost server, the services
+	harness.Docker: "@M12",
 }
 
 // mrtq is the path of the command, which TestMain builds.
@@ -55,7 +55,7 @@ func TestMigration(t *testing.T) {
 		}
 		t.Run(string(backend), func(t *testing.T) {
 			t.Parallel() // they wait for servers, clocks and sessions more than they compute
-			server := harness.ForTest(t, backend, harness.Options{Heap: 1024})
+			server := harness.ForTest(t, backend, harness.Options{})
 			restart := func(ctx context.Context) error {
 				if err := server.Kill(); err != nil {
 					return err

@@ -1,15 +1,15 @@
 package harness
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"time"
+
+	"github.com/go-zookeeper/zk"
 
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
@@ -41,13 +41,12 @@ func launchAddress(ctx context.Context, s *Server) (cluster, error) {
 	note := fmt.Sprintf("%s%s, process %d, %s; can be removed when that process has ended",
 		noteBegins, host, os.Getpid(), time.Now().UTC().Format(time.RFC3339))
 	var acl []znode.ACL // open
-	for _, a := range s.opt.ACL {
-		acl = append(acl, znode.ACL{Perms: a.Perms, Scheme: a.Scheme, ID: a.ID})
+	if len(s.opt.Client.Credentials) > 0 {
+		acl = []znode.ACL{{Perms: zk.PermAll, Scheme: "auth"}} // for who has the same credentials
 	}
 	tried := false
 	err = c.session(ctx, func(w *zkconn.Writer) error {
 		tried = true
-		c.others = c.otherChroots(ctx, w)
 		err := w.Multi(ctx, []znode.Op{{Kind: znode.OpCreate, Path: c.root, Data: []byte(note), ACL: acl}})
 		if errors.Is(err, znode.ErrNoNode) {
 			return fmt.Errorf("the chroot %s does not exist there; create it first", base)
@@ -69,31 +68,11 @@ func launchAddress(ctx context.Context, s *Server) (cluster, error) {
 	return c, nil
 }
 
-// Chroot is a chroot that a harness, of this process or another, created at an
-// address.
-type Chroot struct {
-	Path string // on the server
-	Note string // its data: who created it (host, process, time)
-}
-
-// Others returns the other harnesses' chroots that were there when Start created
-// the server's own. They belong to runs that are not finished, or that were
-// killed before they could remove them. Without an address there are none.
-func (s *Server) Others() []Chroot {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if b, ok := s.cluster.(*borrowed); ok {
-		return b.others
-	}
-	return nil
-}
-
 // borrowed is a running server that the harness did not start. Only root and
 // everything below it is ours.
 type borrowed struct {
 	servers    []string
 	base, root string
-	others     []Chroot
 	client     Client
 }
 
@@ -105,27 +84,6 @@ func (c *borrowed) nodes() []node         { return nil }
 // session calls do with an open session.
 func (c *borrowed) session(ctx context.Context, do func(*zkconn.Writer) error) error {
 	return withSession(ctx, c.servers, c.client, do)
-}
-
-// otherChroots returns the chroots that have our prefix and the note of a harness.
-// It returns none if the session has no permission to list them.
-func (c *borrowed) otherChroots(ctx context.Context, w *zkconn.Writer) []Chroot {
-	names, err := w.Children(ctx, cmp.Or(c.base, "/"))
-	if err != nil {
-		return nil
-	}
-	slices.Sort(names)
-	var found []Chroot
-	for _, name := range names {
-		if !strings.HasPrefix(name, chrootPrefix) {
-			continue
-		}
-		path := c.base + "/" + name
-		if n, err := w.Get(ctx, path); err == nil && strings.HasPrefix(string(n.Data), noteBegins) {
-			found = append(found, Chroot{path, string(n.Data)})
-		}
-	}
-	return found
 }
 
 // clean deletes what is below root.
@@ -140,16 +98,8 @@ func (c *borrowed) clean(ctx context.Context) error {
 func (c *borrowed) remove(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), removeTimeout, fmt.Errorf("not done after %v", removeTimeout))
 	defer cancel()
-	err := c.session(ctx, func(w *zkconn.Writer) error {
-		if _, there, err := w.Exists(ctx, c.root); err != nil || !there {
-			return err // it may never have been created
-		}
-		if err := wipe(ctx, w, c.root); err != nil {
-			return err
-		}
-		return w.Multi(ctx, []znode.Op{znode.Delete(c.root, -1)})
-	})
-	if err == nil || errors.Is(err, znode.ErrNoNode) {
+	err := c.session(ctx, func(w *zkconn.Writer) error { return removeTree(ctx, w, c.root) })
+	if err == nil {
 		return nil
 	}
 	return fmt.Errorf("harness: %s could not be removed from %s; remove it with zkCli.sh's deleteall: %w", c.root, strings.Join(c.servers, ","), err)

@@ -107,9 +107,9 @@ func TestAddressRefusals(t *testing.T) {
 
 	b := harness.Backend(real.Address())
 	for name, opt := range map[string]harness.Options{
-		"Nodes": {Nodes: 3}, "JuteMaxBuffer": {JuteMaxBuffer: 1}, "TLS": {TLS: true}, "Heap": {Heap: 1},
+		"Nodes": {Nodes: 3}, "JuteMaxBuffer": {JuteMaxBuffer: 1}, "TLS": {TLS: true},
 		"Properties": {Properties: map[string]string{"a": "b"}}, "DataDir": {DataDir: "x"}, "TickTime": {TickTime: 1e9}, "MinSessionTimeout": {MinSessionTimeout: 1e9},
-		"MaxSessionTimeout": {MaxSessionTimeout: 1e9}, "Load": {Load: "x"}, "Log": {Log: &strings.Builder{}},
+		"MaxSessionTimeout": {MaxSessionTimeout: 1e9}, "Load": {Load: "x"},
 	} {
 		_, err := harness.Start(t.Context(), b, opt)
 		want := "harness: Options." + name + " with the address " + string(b) + ": mrtq did not start that server and can't control it; use the jvm or the docker backend"
@@ -119,24 +119,28 @@ func TestAddressRefusals(t *testing.T) {
 	}
 }
 
-// If a run was killed, its chroot is still there, and the next run reports it.
-func TestAddressReportsOthers(t *testing.T) {
+// If a run was killed, its chroot can be listed, and removed.
+func TestLeftovers(t *testing.T) {
 	s, owner := startAddress(t)
-	if others := s.Others(); len(others) != 0 {
-		t.Errorf("%v", others)
-	}
 	create(t, owner, "/base/mrtq-by-hand", "made by hand")
-	next := harness.ForTest(t, harness.Backend(strings.TrimSuffix(s.Address(), chroot(t, s))+"/base"), harness.Options{})
-	others := next.Others()
-	if len(others) != 1 || others[0].Path != chroot(t, s) || !strings.HasPrefix(others[0].Note, "made by mrtq's test harness on ") {
-		t.Errorf("%v", others)
+	create(t, owner, chroot(t, s)+"/deep", "")
+	base := harness.Backend(strings.TrimSuffix(s.Address(), chroot(t, s)) + "/base")
+	found, err := harness.Leftovers(t.Context(), base, harness.Options{})
+	if err != nil || len(found) != 1 || found[0].Path != chroot(t, s) || !strings.HasPrefix(found[0].Note, "made by mrtq's test harness on ") || found[0].Ended() {
+		t.Fatalf("%v, %v", found, err)
 	}
+	for range 2 { // the second finds nothing to remove
+		if err := harness.RemoveLeftover(t.Context(), base, harness.Options{}, found[0]); err != nil {
+			t.Error(err)
+		}
+	}
+	wantChildren(t, owner, "/base", "mrtq-by-hand", "precious")
 }
 
 // With credentials, the harness creates a chroot that no other client can read.
 func TestAddressWithCredentials(t *testing.T) {
 	real := harness.ForTest(t, harness.TestBackend(), harness.Options{})
-	mine := harness.Options{ACL: zk.DigestACL(zk.PermAll, "me", "secret"), Client: harness.Client{Credentials: []harness.Credential{harness.Digest("me", "secret")}}}
+	mine := harness.Options{Client: harness.Client{Credentials: []harness.Credential{harness.Digest("me", "secret")}}}
 	if text := fmt.Sprintf("%v %+v %#v", mine, mine, mine); strings.Contains(text, "secret") {
 		t.Errorf("the options show the password: %s", text)
 	}

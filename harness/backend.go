@@ -49,7 +49,7 @@ func ParseBackend(s string) (Backend, error) {
 		}
 	}
 	if _, _, err := splitAddress(s); err != nil {
-		return "", fmt.Errorf("unknown backend %q: want %s or an address host:port[,host:port…][/chroot] (%w)", s, names(), err)
+		return "", fmt.Errorf("unknown backend %q: want %s or an address host:port[,host:port…][/chroot] (%w)", s, names(Backends()), err)
 	}
 	return Backend(s), nil
 }
@@ -74,9 +74,9 @@ func (b Backend) launcher() launcher {
 	return launchAddress
 }
 
-func names() string {
+func names(backends []Backend) string {
 	var all []string
-	for _, b := range Backends() {
+	for _, b := range backends {
 		all = append(all, string(b))
 	}
 	return strings.Join(all, ", ")

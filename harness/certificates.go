@@ -15,13 +15,6 @@ import (
 	"time"
 )
 
-// TLSFiles has the paths of the files that a client needs for TLS. All are PEM.
-type TLSFiles struct {
-	CA   string // the authority that signed the server's certificate
-	Cert string // the client's certificate
-	Key  string // its private key, PKCS #8
-}
-
 // certificateLife is longer than any test, and too short for other uses.
 const certificateLife = 24 * time.Hour
 
@@ -30,7 +23,7 @@ const certificateLife = 24 * time.Hour
 type certificates struct {
 	folder             string
 	caName, serverName string // file names within folder; the latter holds key and certificate
-	files              TLSFiles
+	files              TLS
 }
 
 // makeCertificates writes three certificates into dir: a new authority's, one for
@@ -38,7 +31,7 @@ type certificates struct {
 // authority's key.
 func makeCertificates(dir string, now time.Time) (*certificates, error) {
 	c := &certificates{folder: filepath.Join(dir, "tls"), caName: "ca.pem", serverName: "server.pem"}
-	c.files = TLSFiles{
+	c.files = TLS{
 		CA:   filepath.Join(c.folder, c.caName),
 		Cert: filepath.Join(c.folder, "client.pem"),
 		Key:  filepath.Join(c.folder, "client-key.pem"),

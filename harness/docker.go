@@ -121,33 +121,18 @@ func (c *dockerCluster) remove(ctx context.Context) error {
 }
 
 // environment returns the server's settings as the official image's variables.
-// ZOO_CFG_EXTRA has the settings that have no variable of their own.
+// ZOO_CFG_EXTRA comes last in the server's zoo.cfg, so it overrides the image's settings.
 func (n *dockerNode) environment() map[string]string {
 	p := n.s.opt.properties()
 	if n.s.opt.TLS {
 		withTLS(p, containerSecure, n.s.certs, containerTLS)
 	}
-	env := map[string]string{
-		"ZOO_MY_ID":   fmt.Sprint(n.index + 1),
-		"ZOO_SERVERS": n.zooServers(),
-		"JVMFLAGS":    strings.Join(n.s.javaFlags(), " "),
+	return map[string]string{
+		"ZOO_MY_ID":     fmt.Sprint(n.index + 1),
+		"ZOO_SERVERS":   n.zooServers(),
+		"JVMFLAGS":      strings.Join(n.s.javaFlags(), " "),
+		"ZOO_CFG_EXTRA": strings.ReplaceAll(strings.TrimSpace(cfgText(p)), "\n", " "),
 	}
-	for property, variable := range map[string]string{
-		"tickTime":               "ZOO_TICK_TIME",
-		"initLimit":              "ZOO_INIT_LIMIT",
-		"syncLimit":              "ZOO_SYNC_LIMIT",
-		"maxClientCnxns":         "ZOO_MAX_CLIENT_CNXNS",
-		"standaloneEnabled":      "ZOO_STANDALONE_ENABLED",
-		"admin.enableServer":     "ZOO_ADMINSERVER_ENABLED",
-		"4lw.commands.whitelist": "ZOO_4LW_COMMANDS_WHITELIST",
-	} {
-		if v, ok := p[property]; ok {
-			env[variable] = v
-			delete(p, property)
-		}
-	}
-	env["ZOO_CFG_EXTRA"] = strings.ReplaceAll(strings.TrimSpace(cfgText(p)), "\n", " ")
-	return env
 }
 
 // peer returns the address of server i within the containers' network.
@@ -277,9 +262,6 @@ func (n *dockerNode) remove(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dockerRemoveTimeout)
 	defer cancel()
-	if n.s.opt.Log != nil {
-		_ = n.c.Logs(ctx, n.s.opt.Log) // remove the container even if its log is lost
-	}
 	if err := n.c.Remove(ctx, patience); err != nil {
 		return dockerError("remove container "+n.c.ID(), err)
 	}

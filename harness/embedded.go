@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -46,7 +45,7 @@ func launchEmbedded(ctx context.Context, s *Server) (cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("harness: %w", err)
 	}
-	return &embedded{s, zk}, nil
+	return &embedded{zk}, nil
 }
 
 // LoadError is what is wrong with [Options].Load.
@@ -78,24 +77,6 @@ func load(ctx context.Context, what string) (*ztree.Tree, error) {
 	return tree, nil
 }
 
-// validateEmbedded refuses options that a server in this process doesn't have.
-func (o Options) validateEmbedded() error {
-	for _, set := range []struct {
-		name string
-		set  bool
-	}{
-		{"Nodes", o.Nodes != 1},
-		{"Properties", len(o.Properties) > 0},
-		{"DataDir", o.DataDir != ""},
-	} {
-		if set.set {
-			return fmt.Errorf("harness: Options.%s with backend %s: %w: that is one server, without a zoo.cfg or a data directory; use %s or %s",
-				set.name, Embedded, errors.ErrUnsupported, JVM, Docker)
-		}
-	}
-	return nil
-}
-
 // server returns the TLS configuration of a server in this process. The server
 // accepts only clients with a certificate of our authority.
 func (c *certificates) server() (*tls.Config, error) {
@@ -119,10 +100,7 @@ func (c *certificates) server() (*tls.Config, error) {
 }
 
 // embedded is a cluster of one node, and that node.
-type embedded struct {
-	s  *Server
-	zk *zkserver.Server
-}
+type embedded struct{ zk *zkserver.Server }
 
 func (e *embedded) hosts() []string { return []string{e.zk.Addr()} }
 func (e *embedded) chroot() string  { return "" }
@@ -135,15 +113,7 @@ func (e *embedded) secureHosts() []string {
 	return []string{e.zk.SecureAddr()}
 }
 
-func (e *embedded) remove(context.Context) error {
-	err := e.zk.Close()
-	if e.s.opt.Log != nil {
-		if lerr := e.zk.WriteLog(e.s.opt.Log); lerr != nil {
-			err = errors.Join(err, fmt.Errorf("harness: Options.Log: %w", lerr))
-		}
-	}
-	return err
-}
+func (e *embedded) remove(context.Context) error { return e.zk.Close() }
 
 func (e *embedded) start(context.Context) error { return e.zk.Restart() }
 func (e *embedded) stop(context.Context) error  { return e.zk.Stop() }

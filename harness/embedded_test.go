@@ -3,7 +3,6 @@ package harness_test
 import (
 	"errors"
 	"net"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,12 +15,12 @@ import (
 // The options that a server in this process has take effect. Start refuses the
 // others.
 func TestEmbeddedOptions(t *testing.T) {
-	var log strings.Builder
 	s := harness.ForTest(t, harness.Embedded, harness.Options{
 		JuteMaxBuffer: 4 << 20,
 		TickTime:      300 * time.Millisecond,
-		Log:           &log,
+		TLS:           true,
 	})
+	testTLS(t, s)
 	quick, events, err := zk.Connect([]string{s.Address()}, time.Millisecond,
 		zk.WithLogInfo(false), zk.WithLogger(quiet{}), zk.WithMaxConnBufferSize(8<<20))
 	if err != nil {
@@ -36,27 +35,15 @@ func TestEmbeddedOptions(t *testing.T) {
 	quick.Close()
 	for range events {
 	}
-	if err := s.Stop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(log.String(), " create /big\n") {
-		t.Errorf("the log of operations: %s", log.String())
-	}
 
-	for _, opt := range []harness.Options{
-		{Nodes: 3},
-		{Properties: map[string]string{"snapCount": "5"}},
-		{DataDir: t.TempDir()},
+	for name, opt := range map[string]harness.Options{
+		"Nodes": {Nodes: 3}, "Properties": {Properties: map[string]string{"snapCount": "5"}},
 	} {
 		_, err := harness.Start(t.Context(), harness.Embedded, opt)
-		if !errors.Is(err, errors.ErrUnsupported) {
-			t.Errorf("%+v: %v", opt, err)
+		want := "harness: Options." + name + " with backend embedded: unsupported operation: use jvm, docker"
+		if !errors.Is(err, errors.ErrUnsupported) || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
 		}
-	}
-	_, err = harness.Start(t.Context(), harness.Embedded, harness.Options{Nodes: 3})
-	const want = "harness: Options.Nodes with backend embedded: unsupported operation: that is one server, without a zoo.cfg or a data directory; use jvm or docker"
-	if err == nil || err.Error() != want {
-		t.Errorf("got  %v\nwant %s", err, want)
 	}
 }
 
@@ -99,25 +86,3 @@ func TestEmbeddedSessionsExpire(t *testing.T) {
 		t.Error("/session outlives its session")
 	}
 }
-
-// If Stop can't write the log, it returns an error, but still stops the server.
-func TestEmbeddedStopsWithoutItsLog(t *testing.T) {
-	full := errors.New("disk full")
-	s, err := harness.Start(t.Context(), harness.Embedded, harness.Options{Log: failing{full}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := s.NodeAddress(0)
-	if err := s.Stop(t.Context()); !errors.Is(err, full) {
-		t.Errorf("stop: %v", err)
-	}
-	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		t.Fatalf("the port is not free: %v", err)
-	}
-	l.Close()
-}
-
-type failing struct{ err error }
-
-func (f failing) Write([]byte) (int, error) { return 0, f.err }

@@ -171,7 +171,6 @@ func newJVMNode(s *Server, tools toolchain, i int, ports []int) (*jvmNode, error
 		os.MkdirAll(conf, 0o700),
 		os.WriteFile(filepath.Join(conf, "zoo.cfg"), []byte(cfgText(p)), 0o600),
 		os.WriteFile(filepath.Join(conf, "logback.xml"), []byte(logbackConfig), 0o600),
-		os.WriteFile(filepath.Join(conf, "log4j.properties"), []byte(log4jConfig), 0o600),
 		os.WriteFile(filepath.Join(n.data, "myid"), fmt.Appendln(nil, i+1), 0o600))
 	if err != nil {
 		return nil, fmt.Errorf("harness: configure server %d: %w", i, err)
@@ -183,23 +182,15 @@ func newJVMNode(s *Server, tools toolchain, i int, ports []int) (*jvmNode, error
 	return n, nil
 }
 
-// ZooKeeper logs through slf4j. Debian's jars use slf4j-simple, Apache's use
-// logback from 3.8 on, and log4j before that. The harness configures each of
-// them to print.
-const (
-	logbackConfig = `<configuration>
+// logbackConfig makes Apache's own distribution print its log. Debian's jars use
+// slf4j-simple, which needs no file.
+const logbackConfig = `<configuration>
   <appender name="out" class="ch.qos.logback.core.ConsoleAppender">
     <encoder><pattern>%d %-5p [%t:%C{1}@%L] - %m%n</pattern></encoder>
   </appender>
   <root level="INFO"><appender-ref ref="out"/></root>
 </configuration>
 `
-	log4jConfig = `log4j.rootLogger=INFO, out
-log4j.appender.out=org.apache.log4j.ConsoleAppender
-log4j.appender.out.layout=org.apache.log4j.PatternLayout
-log4j.appender.out.layout.ConversionPattern=%d %-5p [%t] - %m%n
-`
-)
 
 // jvmNode is one server as a child process.
 type jvmNode struct {
@@ -213,7 +204,7 @@ type jvmNode struct {
 }
 
 func (n *jvmNode) start(context.Context) error {
-	p, err := startProcess(n.argv, n.s.dir, n.s.opt.Log)
+	p, err := startProcess(n.argv, n.s.dir)
 	if err != nil {
 		return err
 	}

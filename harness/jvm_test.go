@@ -2,17 +2,14 @@ package harness
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -79,54 +76,11 @@ func TestZooKeeperHome(t *testing.T) {
 		}
 	}
 	t.Setenv("ZOOKEEPER_HOME", home)
-	var log bytes.Buffer
-	s := ForTest(t, JVM, Options{Log: &log})
-	if err := s.Stop(t.Context()); err != nil {
-		t.Fatal(err)
+	s := ForTest(t, JVM, Options{})
+	tools, err := findJVM(os.Getenv, debianJars)
+	if want := filepath.Join(home, "lib", "*"); err != nil || tools.classPath != want {
+		t.Errorf("%s has the class path %s (%v), want %s", s.Address(), tools.classPath, err, want)
 	}
-	if want := filepath.Join(home, "lib"); !strings.Contains(log.String(), want) {
-		t.Errorf("the server's log does not name %s in its class path:\n%s", want, log.String())
-	}
-}
-
-// The servers of an ensemble write to one log, which need not be safe for that: each
-// write waits for the others.
-func TestEnsembleSharesItsLog(t *testing.T) {
-	skipWithoutJVM(t)
-	log := &aloneWriter{}
-	s := ForTest(t, JVM, Options{Nodes: 3, Log: log})
-	if err := s.Stop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if log.together {
-		t.Error("two servers wrote at the same time")
-	}
-	for i := range 3 {
-		if id := fmt.Sprintf("myid=%d", i+1); !bytes.Contains(log.text, []byte(id)) {
-			t.Errorf("the log of server %s is not there", id)
-		}
-	}
-}
-
-// aloneWriter is a log that notices writes at the same time. It has no lock, so the race
-// detector notices them, too.
-type aloneWriter struct {
-	text     []byte
-	writing  atomic.Bool
-	together bool
-}
-
-func (w *aloneWriter) Write(p []byte) (int, error) {
-	if !w.writing.CompareAndSwap(false, true) {
-		w.together = true
-		return len(p), nil
-	}
-	defer w.writing.Store(false)
-	for range 1000 {
-		runtime.Gosched() // so that another writer has the time to come in
-	}
-	w.text = append(w.text, p...)
-	return len(p), nil
 }
 
 func skipWithoutJVM(t *testing.T) {
@@ -153,7 +107,6 @@ func TestJVMDiesAtStart(t *testing.T) {
 		reason string
 	}{
 		{"bad configuration", Options{Properties: map[string]string{"tickTime": "soon"}}, "exit status 2", `For input string: "soon"`},
-		{"bad heap", Options{Heap: 1 << 40}, "exit status 1", "Could not reserve enough space"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := Start(t.Context(), JVM, tc.opt)
@@ -171,34 +124,29 @@ func TestJVMDiesAtStart(t *testing.T) {
 	}
 }
 
-func TestNoProcessOrFolderIsLeft(t *testing.T) {
+// When a test ends, its server's process and folder are gone, and the data in
+// Options.DataDir is still there.
+func TestForTestLeavesOnlyTheData(t *testing.T) {
 	skipWithoutJVM(t)
-	temp := t.TempDir()
+	temp, dir := t.TempDir(), filepath.Join(t.TempDir(), "data")
 	t.Setenv("TMPDIR", temp)
-	s := ForTest(t, JVM, Options{})
+	r := &recorder{ctx: t.Context()}
+	s := ForTest(r, JVM, Options{DataDir: dir})
+	if s == nil {
+		t.Fatal(r.ended)
+	}
 	pid := s.pid(0)
 	if !alive(pid) {
 		t.Fatalf("process %d does not run", pid)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel() // a cancelled context makes Stop quicker, not less thorough
-	if err := s.Stop(ctx); err != nil {
-		t.Fatal(err)
+	for _, cleanup := range r.cleanups {
+		cleanup()
 	}
-	if alive(pid) {
-		t.Errorf("process %d is still there", pid)
+	if alive(pid) || r.ended != "" {
+		t.Errorf("process %d runs: %v; %s", pid, alive(pid), r.ended)
 	}
 	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
 		t.Errorf("left in the temporary folder: %v, %v", left, err)
-	}
-}
-
-func TestDataDirIsKept(t *testing.T) {
-	skipWithoutJVM(t)
-	dir := filepath.Join(t.TempDir(), "data")
-	s := ForTest(t, JVM, Options{DataDir: dir})
-	if err := s.Stop(t.Context()); err != nil {
-		t.Fatal(err)
 	}
 	if logs, err := filepath.Glob(filepath.Join(dir, "server.1/version-2/*")); err != nil || len(logs) == 0 {
 		t.Errorf("no data in %s: %v", dir, err)
@@ -236,12 +184,6 @@ func TestRestartOnATakenPort(t *testing.T) {
 	}
 	if err := s.Restart(t.Context()); !errors.Is(err, errPortTaken) {
 		t.Errorf("restart on a taken port: %v", err)
-	}
-	if err := checkDataDir(t.Context(), s.Address(), "/elsewhere"); !errors.Is(err, errPortTaken) {
-		t.Errorf("another server's data directory: %v", err)
-	}
-	if err := checkDataDir(t.Context(), s.Address(), n.data); err != nil {
-		t.Errorf("its own data directory: %v", err)
 	}
 }
 

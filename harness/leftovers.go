@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -13,6 +14,13 @@ import (
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 )
+
+// Chroot is a chroot that a harness, of this process or another, created at an
+// address.
+type Chroot struct {
+	Path string // on the server
+	Note string // its data: who created it (host, process, time)
+}
 
 // Maker returns which process created the chroot: its host, its id, and when it
 // did. ok is false if the note doesn't say that.
@@ -43,15 +51,28 @@ func (c Chroot) Ended() bool {
 
 // Leftovers returns the chroots that harnesses have created at an address, sorted
 // by path. They belong to runs that are not finished, or that were killed before
-// they could remove them. Of opt it uses only Client.
+// they could remove them. There are none if the session has no permission to list them.
+// Of opt it uses only Client.
 func Leftovers(ctx context.Context, address Backend, opt Options) (found []Chroot, err error) {
 	err = atAddress(ctx, address, opt, func(c *borrowed, w *zkconn.Writer) error {
-		if _, there, err := w.Exists(ctx, cmp.Or(c.base, "/")); err != nil {
-			return err
-		} else if !there {
+		names, err := w.Children(ctx, cmp.Or(c.base, "/"))
+		if errors.Is(err, zkconn.ErrNoAuth) {
+			return nil
+		} else if errors.Is(err, znode.ErrNoNode) {
 			return fmt.Errorf("the chroot %s does not exist there", c.base)
+		} else if err != nil {
+			return err
 		}
-		found = c.otherChroots(ctx, w)
+		slices.Sort(names)
+		for _, name := range names {
+			path := c.base + "/" + name
+			if !strings.HasPrefix(name, chrootPrefix) {
+				continue
+			}
+			if n, err := w.Get(ctx, path); err == nil && strings.HasPrefix(string(n.Data), noteBegins) {
+				found = append(found, Chroot{path, string(n.Data)})
+			}
+		}
 		return nil
 	})
 	return found, err
@@ -71,13 +92,7 @@ func RemoveLeftover(ctx context.Context, address Backend, opt Options, left Chro
 		case !strings.HasPrefix(left.Path, c.base+"/"+chrootPrefix) || string(n.Data) != left.Note:
 			return fmt.Errorf("%s is not a chroot that a harness created, or another one has replaced it", left.Path)
 		}
-		if err := wipe(ctx, w, left.Path); err != nil {
-			return err
-		}
-		if err := w.Multi(ctx, []znode.Op{znode.Delete(left.Path, -1)}); !errors.Is(err, znode.ErrNoNode) {
-			return err
-		}
-		return nil
+		return removeTree(ctx, w, left.Path)
 	})
 }
 

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
 
 	"mrtq/harness"
 )
@@ -72,13 +71,5 @@ func TestLoad(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "none")
 	if _, err := harness.Start(t.Context(), harness.Embedded, harness.Options{Load: none}); !errors.As(err, &bad) || bad.What != none || !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v", err)
-	}
-}
-
-// TestLongestSession: like a real server by default, a server grants at most 40 s.
-func TestLongestSession(t *testing.T) {
-	for opt, want := range map[time.Duration]string{0: "maxSessionTimeout=40000", time.Minute: "maxSessionTimeout=60000"} {
-		s := harness.ForTest(t, harness.JVM, harness.Options{MaxSessionTimeout: opt})
-		wantLine(t, fourLetters(t, s.Address(), "conf"), want)
 	}
 }

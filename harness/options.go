@@ -3,17 +3,14 @@ package harness
 import (
 	"errors"
 	"fmt"
-	"io"
-	"strings"
+	"slices"
 	"time"
-
-	"github.com/go-zookeeper/zk"
 )
 
 // Options says how a server is started. The zero value is a standalone server
 // with ZooKeeper's own limits and short session timeouts.
 //
-// With an address Start accepts only Client, ACL and StartTimeout. It refuses the
+// With an address Start accepts only Client and StartTimeout. It refuses the
 // other options, because only the server's owner can apply them.
 type Options struct {
 	// Nodes is the number of servers: 0 or 1 for a standalone server, or 3, 5 or 7
@@ -40,29 +37,20 @@ type Options struct {
 	// DIR[,LOGDIR][#/chroot] for a server's data directory. Ephemeral znodes are left
 	// out, because their sessions have ended. Clients are accepted when all is loaded.
 	Load string
-	// Heap is the server's largest heap in MiB. 0 means 256. A million small
-	// znodes need about 1024. An embedded server uses this process's heap.
-	Heap int
 	// TLS adds a port for TLS, see Server.SecureAddress. Its clients need a
 	// certificate, see Server.TLSFiles.
 	TLS bool
 	// Properties are more lines for zoo.cfg (jvm and docker only). They override
-	// the harness's settings. They can't set ports and folders.
+	// the harness's settings, but not its ports and folders. Neither a name nor a value
+	// may contain white space.
 	Properties map[string]string
 	// DataDir is the folder for the servers' data (jvm only). Start creates it if
 	// it is missing, and Stop keeps it. "" is a folder that Stop removes.
 	DataDir string
-	// Log, if not nil, receives what the servers print: for jvm as they print it,
-	// for docker when Stop removes a container. For embedded it receives the last
-	// operations, when Stop stops the server. An ensemble's servers write to it one
-	// at a time.
-	Log io.Writer
 	// Client says how to open sessions at an address that needs TLS or
-	// credentials. Other backends ignore it.
+	// credentials. With credentials, only who has them can use the chroot that Start
+	// creates there. Other backends ignore Client.
 	Client Client
-	// ACL is the ACL of the chroot that Start creates at an address. Nil is open
-	// to all.
-	ACL []zk.ACL
 	// StartTimeout is how long a server may take to be ready, not counting the
 	// time to pull an image. 0 means 60 s.
 	StartTimeout time.Duration
@@ -79,9 +67,6 @@ func (o Options) withDefaults() Options {
 	if o.StartTimeout == 0 {
 		o.StartTimeout = time.Minute
 	}
-	if o.Log != nil {
-		o.Log = &sharedLog{w: o.Log}
-	}
 	return o
 }
 
@@ -89,7 +74,7 @@ func (o Options) validate(b Backend) error {
 	switch {
 	case o.Nodes < 0 || o.Nodes > maxNodes || o.Nodes%2 == 0:
 		return fmt.Errorf("harness: Options.Nodes is %d: want 1 or an odd number up to %d", o.Nodes, maxNodes)
-	case o.JuteMaxBuffer < 0 || o.Heap < 0 || o.TickTime < 0 || o.StartTimeout < 0:
+	case o.JuteMaxBuffer < 0 || o.TickTime < 0 || o.StartTimeout < 0:
 		return fmt.Errorf("harness: Options has a negative size or time: %+v", o)
 	case o.TickTime != 0 && o.TickTime < time.Millisecond:
 		return fmt.Errorf("harness: Options.TickTime is %v: want at least 1ms", o.TickTime)
@@ -98,69 +83,31 @@ func (o Options) validate(b Backend) error {
 	case o.MaxSessionTimeout != 0 && (o.maxSessionTimeout() < o.minSessionTimeout() || o.MaxSessionTimeout > MaxSessionTimeout):
 		return fmt.Errorf("harness: Options.MaxSessionTimeout is %v: want %dms (the shortest) to %v", o.MaxSessionTimeout, o.minSessionTimeout(), MaxSessionTimeout)
 	}
-	for k, v := range o.Properties {
-		// The image takes extra lines as words of one variable, so neither may
-		// contain white space. A line break would begin another property.
-		if k == "" || strings.ContainsAny(k, " \t\r\n=:#!\\") || strings.ContainsAny(v, " \t\r\n\\") {
-			return fmt.Errorf("harness: Options.Properties %q=%q: a name may have no white space and none of =:#!\\, and a value no white space and no \\", k, v)
-		}
-		if isPlace(k) {
-			return fmt.Errorf("harness: Options.Properties has %s: the harness chooses ports and folders itself", k)
-		}
-	}
-	if b.IsAddress() {
-		return o.validateAddress(b)
-	}
-	if b == Embedded {
-		return o.validateEmbedded()
-	}
-	if o.Listen != "" {
-		return fmt.Errorf("harness: Options.Listen with backend %s: %w: this backend chooses its ports itself; use %s", b, errors.ErrUnsupported, Embedded)
-	}
-	if o.Load != "" {
-		return fmt.Errorf("harness: Options.Load with backend %s: %w: only a server in this process can be loaded; use %s", b, errors.ErrUnsupported, Embedded)
-	}
-	if b == Docker && o.DataDir != "" {
-		return fmt.Errorf("harness: Options.DataDir is for the %s backend: a container keeps its data inside", JVM)
-	}
-	return nil
-}
-
-// isPlace reports whether a property is a port or a folder of the server.
-func isPlace(property string) bool {
-	switch property {
-	case "dataDir", "dataLogDir", "clientPort", "clientPortAddress", "secureClientPort", "secureClientPortAddress":
-		return true
-	}
-	return strings.HasPrefix(property, "server.")
-}
-
-// validateAddress refuses options that can't be applied to a server that the
-// harness did not start.
-func (o Options) validateAddress(b Backend) error {
-	if _, _, err := splitAddress(string(b)); err != nil {
-		_, err = ParseBackend(string(b))
+	if _, err := ParseBackend(string(b)); err != nil {
 		return fmt.Errorf("harness: %w", err)
 	}
-	for _, set := range []struct {
+	for _, option := range []struct {
 		name string
 		set  bool
+		on   []Backend // that have the option
 	}{
-		{"Nodes", o.Nodes != 1},
-		{"Listen", o.Listen != ""},
-		{"JuteMaxBuffer", o.JuteMaxBuffer != 0},
-		{"TickTime", o.TickTime != 0},
-		{"MinSessionTimeout", o.MinSessionTimeout != 0},
-		{"MaxSessionTimeout", o.MaxSessionTimeout != 0},
-		{"Load", o.Load != ""},
-		{"Heap", o.Heap != 0},
-		{"TLS", o.TLS},
-		{"Properties", len(o.Properties) > 0},
-		{"DataDir", o.DataDir != ""},
-		{"Log", o.Log != nil},
+		{"Nodes", o.Nodes != 1, []Backend{JVM, Docker}},
+		{"Listen", o.Listen != "", []Backend{Embedded}},
+		{"JuteMaxBuffer", o.JuteMaxBuffer != 0, Backends()},
+		{"TickTime", o.TickTime != 0, Backends()},
+		{"MinSessionTimeout", o.MinSessionTimeout != 0, Backends()},
+		{"MaxSessionTimeout", o.MaxSessionTimeout != 0, Backends()},
+		{"Load", o.Load != "", []Backend{Embedded}},
+		{"TLS", o.TLS, Backends()},
+		{"Properties", len(o.Properties) > 0, []Backend{JVM, Docker}},
+		{"DataDir", o.DataDir != "", []Backend{JVM}},
 	} {
-		if set.set {
-			return fmt.Errorf("harness: Options.%s with the address %s: %w", set.name, b, ErrNotControlled)
+		switch {
+		case !option.set || slices.Contains(option.on, b):
+		case b.IsAddress():
+			return fmt.Errorf("harness: Options.%s with the address %s: %w", option.name, b, ErrNotControlled)
+		default:
+			return fmt.Errorf("harness: Options.%s with backend %s: %w: use %s", option.name, b, errors.ErrUnsupported, names(option.on))
 		}
 	}
 	return nil
@@ -192,12 +139,4 @@ func (o Options) maxSessionTimeout() int64 {
 		return max(usualMaxTimeout.Milliseconds(), o.minSessionTimeout())
 	}
 	return o.MaxSessionTimeout.Milliseconds()
-}
-
-// heap returns the heap in MiB.
-func (o Options) heap() int {
-	if o.Heap == 0 {
-		return 256
-	}
-	return o.Heap
 }

@@ -3,7 +3,6 @@ package harness
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"runtime"
@@ -21,10 +20,9 @@ type process struct {
 	done chan struct{} // closed when the child has ended and been waited for
 }
 
-// startProcess starts argv in the given folder. log, which may be nil, receives
-// its output.
-func startProcess(argv []string, dir string, log io.Writer) (*process, error) {
-	p := &process{cmd: exec.Command(argv[0], argv[1:]...), log: &tail{next: log}, done: make(chan struct{})}
+// startProcess starts argv in the given folder.
+func startProcess(argv []string, dir string) (*process, error) {
+	p := &process{cmd: exec.Command(argv[0], argv[1:]...), log: &tail{}, done: make(chan struct{})}
 	p.cmd.Dir = dir
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
 	p.cmd.SysProcAttr = childAttributes()

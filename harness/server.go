@@ -53,9 +53,9 @@ func (s *Server) SecureAddress() string {
 
 // TLSFiles returns the paths of the files that a client needs for
 // SecureAddress. Stop removes the files. Without Options.TLS the paths are "".
-func (s *Server) TLSFiles() TLSFiles {
+func (s *Server) TLSFiles() TLS {
 	if s.certs == nil {
-		return TLSFiles{}
+		return TLS{}
 	}
 	return s.certs.files
 }

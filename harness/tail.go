@@ -2,7 +2,6 @@ package harness
 
 import (
 	"bytes"
-	"io"
 	"sync"
 )
 
@@ -10,13 +9,11 @@ import (
 // bytes: enough for a Java stack trace or two.
 const tailSize = 4 << 10
 
-// tail is a writer that keeps the end of what was written. It also writes
-// everything to another writer, if there is one.
+// tail is a writer that keeps the end of what was written.
 type tail struct {
-	mu   sync.Mutex
-	buf  []byte
-	cut  bool
-	next io.Writer
+	mu  sync.Mutex
+	buf []byte
+	cut bool
 }
 
 func (t *tail) Write(p []byte) (int, error) {
@@ -26,9 +23,6 @@ func (t *tail) Write(p []byte) (int, error) {
 	if over := len(t.buf) - tailSize; over > 0 {
 		t.cut = true
 		t.buf = append(t.buf[:0], t.buf[over:]...)
-	}
-	if t.next != nil {
-		return t.next.Write(p)
 	}
 	return len(p), nil
 }
@@ -42,16 +36,4 @@ func (t *tail) String() string {
 		b = b[i+1:]
 	}
 	return string(b)
-}
-
-// sharedLog is [Options.Log], to which all servers write: one at a time.
-type sharedLog struct {
-	mu sync.Mutex
-	w  io.Writer
-}
-
-func (l *sharedLog) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.w.Write(p)
 }

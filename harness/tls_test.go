@@ -15,48 +15,49 @@ import (
 
 // A client with the files of TLSFiles can use the secure port, and sees the same
 // tree as at the plain port. A client without our certificate gets no session.
-func TestTLS(t *testing.T) {
-	onEach(t, func(t *testing.T, b harness.Backend) {
-		s := harness.ForTest(t, b, harness.Options{TLS: true})
-		files := s.TLSFiles()
-		pair, err := tls.LoadX509KeyPair(files.Cert, files.Key)
-		if err != nil {
-			t.Fatal(err)
+func testTLS(t *testing.T, s *harness.Server) {
+	t.Helper()
+	files := s.TLSFiles()
+	pair, err := tls.LoadX509KeyPair(files.Cert, files.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ca, err := os.ReadFile(files.CA)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(ca) {
+		t.Fatalf("no certificate in %s", files.CA)
+	}
+	conf := &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{pair}, ServerName: "localhost"}
+	conn, events, err := zk.Connect([]string{s.SecureAddress()}, 10*time.Second, zk.WithLogInfo(false), zk.WithLogger(quiet{}),
+		zk.WithDialer(func(network, address string, timeout time.Duration) (net.Conn, error) {
+			return tls.DialWithDialer(&net.Dialer{Timeout: timeout}, network, address, conf)
+		}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		conn.Close()
+		for range events {
 		}
-		ca, err := os.ReadFile(files.CA)
-		if err != nil {
-			t.Fatal(err)
-		}
-		roots := x509.NewCertPool()
-		if !roots.AppendCertsFromPEM(ca) {
-			t.Fatalf("no certificate in %s", files.CA)
-		}
-		conf := &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{pair}, ServerName: "localhost"}
-		conn, events, err := zk.Connect([]string{s.SecureAddress()}, 10*time.Second, zk.WithLogInfo(false), zk.WithLogger(quiet{}),
-			zk.WithDialer(func(network, address string, timeout time.Duration) (net.Conn, error) {
-				return tls.DialWithDialer(&net.Dialer{Timeout: timeout}, network, address, conf)
-			}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() {
-			conn.Close()
-			for range events {
-			}
-		}()
-		create(t, conn, "/secret", "whispered")
-		wantData(t, connect(t, s.Address()), "/secret", "whispered")
-
-		for name, conf := range map[string]*tls.Config{
-			"no client certificate": {RootCAs: roots, ServerName: "localhost"},
-			"unknown authority":     {Certificates: []tls.Certificate{pair}, ServerName: "localhost"},
-			"another host's name":   {RootCAs: roots, Certificates: []tls.Certificate{pair}, ServerName: "example.org"},
-		} {
-			if err := shakeHands(s.SecureAddress(), conf); err == nil {
-				t.Errorf("%s: accepted", name)
-			}
-		}
+	}()
+	eventually(t, func() error { // a slow JVM may not be done with the first handshake in time
+		_, err := conn.Create("/secret", []byte("whispered"), 0, zk.WorldACL(zk.PermAll))
+		return err
 	})
+	wantData(t, connect(t, s.Address()), "/secret", "whispered")
+
+	for name, conf := range map[string]*tls.Config{
+		"no client certificate": {RootCAs: roots, ServerName: "localhost"},
+		"unknown authority":     {Certificates: []tls.Certificate{pair}, ServerName: "localhost"},
+		"another host's name":   {RootCAs: roots, Certificates: []tls.Certificate{pair}, ServerName: "example.org"},
+	} {
+		if err := shakeHands(s.SecureAddress(), conf); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
 }
 
 // shakeHands also reads a byte, because in TLS 1.3 the server refuses a client

@@ -49,6 +49,20 @@ func wipe(ctx context.Context, w *zkconn.Writer, root string) error {
 	return fmt.Errorf("a client is writing there: %w", last)
 }
 
+// removeTree deletes a znode with everything below it, if it exists.
+func removeTree(ctx context.Context, w *zkconn.Writer, root string) error {
+	if _, there, err := w.Exists(ctx, root); err != nil || !there {
+		return err
+	}
+	if err := wipe(ctx, w, root); err != nil {
+		return err
+	}
+	if err := w.Multi(ctx, []znode.Op{znode.Delete(root, -1)}); !errors.Is(err, znode.ErrNoNode) {
+		return err
+	}
+	return nil
+}
+
 // deleteAll deletes the znodes and returns the first error. In paths each znode
 // must come after its parent.
 func deleteAll(ctx context.Context, w *zkconn.Writer, paths []string) error {

@@ -61,7 +61,7 @@ func withTLS(p map[string]string, port int, c *certificates, folder string) {
 // javaFlags returns the JVM's arguments that are the same on jvm and docker.
 func (s *Server) javaFlags() []string {
 	flags := []string{
-		fmt.Sprintf("-Xmx%dm", s.opt.heap()),
+		"-Xmx2048m", // enough for two million small znodes
 		// These settings start a small JVM quickly: one compiler tier, the
 		// shared class archive, a collector without threads, no statistics
 		// file.

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-zookeeper/zk"
 	"github.com/spf13/cobra"
 
 	"mrtq/cmd/mrtq/internal/exit"
@@ -126,13 +125,13 @@ func (c *acceptCmd) run(ctx context.Context, a *app) (err error) {
 			err = errors.Join(err, serr)
 		}
 	}()
-	for _, other := range server.Others() {
+	for _, other := range c.others(ctx, backend, opt, server) {
 		a.Say("another run is using %s, or was killed and left it: %s. mrtq accept --backend %s --clean removes what killed runs left", other.Path, other.Note, backend)
 	}
 	if c.scenariosOf != ofQueue {
 		return c.wrongTags(c.migrationScenarios(ctx, a, server, session))
 	}
-	found, err := c.scenarios(ctx, a, accept.Options{Address: server.Address(), Session: session, Tidy: backend.IsAddress()})
+	found, err := c.scenarios(ctx, a, accept.Options{Address: server.Address(), Session: session})
 	if err != nil {
 		return c.wrongTags(err)
 	}
@@ -142,6 +141,15 @@ func (c *acceptCmd) run(ctx context.Context, a *app) (err error) {
 		}
 	}
 	return c.conclude(a, found)
+}
+
+// others returns the chroots of other runs at an address, if it can list them.
+func (c *acceptCmd) others(ctx context.Context, backend harness.Backend, opt harness.Options, server *harness.Server) []harness.Chroot {
+	if !backend.IsAddress() {
+		return nil
+	}
+	all, _ := harness.Leftovers(ctx, backend, opt) // only a hint
+	return slices.DeleteFunc(all, func(left harness.Chroot) bool { return strings.HasSuffix(server.Address(), left.Path) })
 }
 
 // wrongTags turns an error that --tags caused into a usage error.
@@ -173,18 +181,7 @@ func (a *app) reach(backend harness.Backend) (harness.Options, zkconn.Config, er
 		return harness.Options{}, zkconn.Config{}, exit.Usagef("--backend: %w", err)
 	}
 	cfg, err := a.connConfig(address)
-	var client harness.Client
-	if t := cfg.TLS; t != nil {
-		client.TLS, client.ServerName = &harness.TLSFiles{CA: t.CA, Cert: t.Cert, Key: t.Key}, t.ServerName
-	}
-	for _, auth := range cfg.Auth {
-		client.Credentials = append(client.Credentials, harness.Digest(auth.UserPassword()))
-	}
-	var acl []zk.ACL // open to all
-	if len(cfg.Auth) > 0 {
-		acl = zk.AuthACL(zk.PermAll) // only for those who have the same credentials
-	}
-	return harness.Options{Client: client, ACL: acl, StartTimeout: a.conn.timeout}, cfg, err
+	return harness.Options{Client: harness.Client{TLS: cfg.TLS, Credentials: cfg.Auth}, StartTimeout: a.conn.timeout}, cfg, err
 }
 
 // scenarios runs the scenarios, and prints them to stdout or to the file of --out.

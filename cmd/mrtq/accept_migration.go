@@ -46,7 +46,7 @@ func (c *acceptCmd) migrationScenarios(ctx context.Context, a *app, server *harn
 			return server.Restart(ctx)
 		}
 	}
-	var found *migration.Report
+	var found *accept.Report
 	if c.out == "" {
 		found, err = migration.Run(ctx, opt)
 	} else {

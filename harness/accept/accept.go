@@ -30,19 +30,12 @@ const (
 	JUnit    = runner.JUnit    // JUnit's XML
 )
 
-// Formats has all formats, the default first.
-var Formats = []Format{Brief, Pretty, Cucumber, JUnit}
-
 // Options says which scenarios to run, and where.
 type Options struct {
 	// Address is a ZooKeeper's connect string, host:port[,…][/chroot]. Each
-	// scenario creates a chroot below it. The server should be disposable, such
-	// as a harness.Server.
+	// scenario creates a chroot below it and does not remove it, so the server
+	// should be disposable, such as a harness.Server.
 	Address string
-	// Tidy removes each scenario's chroot when the scenario has ended. Use it for a
-	// server that is not disposable. If the connection is lost before, the chroot
-	// stays.
-	Tidy bool
 	// Session says how to connect: TLS, credentials, timeouts. With credentials,
 	// only their owner can read or write the test data.
 	Session zkconn.Config
@@ -63,7 +56,7 @@ type Options struct {
 	// the order in which they end. Brief never runs more.
 	Parallel int
 
-	features []Feature // in place of the embedded ones, in every dialect
+	features []godog.Feature // in place of the embedded ones, in every dialect
 	extra    func(*world, steps)
 	// conn and queue break the code under test, in tests of the tests.
 	conn  func(newqueue.Conn) newqueue.Conn
@@ -105,7 +98,7 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 		texts := opt.features
 		if texts == nil {
 			var err error
-			if texts, err = Features(d); err != nil {
+			if texts, err = featuresOf(d); err != nil {
 				return nil, err
 			}
 		}
@@ -183,7 +176,7 @@ func (s *suite) scenario(sc *godog.ScenarioContext) {
 
 // open opens the queue of the code under test on a session.
 func (s *suite) open(conn *zk.Conn, w *world, opts ...newqueue.Option) *newqueue.Queue {
-	var c newqueue.Conn = overtaken{unsorted{conn}, w}
+	var c newqueue.Conn = unsorted{conn}
 	if s.opt.conn != nil {
 		c = s.opt.conn(c)
 	}

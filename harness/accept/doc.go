@@ -22,9 +22,8 @@
 // writes the layout (spelling.go), what a step changes (seed.go, expect.go and
 // the steps). If the two agree, both agree with the documents.
 //
-// The scenarios make it hard for the code under test. Lists of children have an
-// inconvenient order (sessions.go), and another client may write between a read
-// and a write (steps_meddling.go).
+// The scenarios make it hard for the code under test: lists of children have an
+// inconvenient order (sessions.go).
 //
 // Coverage is what the second connection has observed. After every act it compares
 // the states of all batches, jobs and requests with those before (observe.go). A

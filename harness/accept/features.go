@@ -11,29 +11,23 @@ import (
 	"mrtq/newqueue"
 )
 
-// Feature is the text of a feature file.
-type Feature struct {
-	Name string // "job.feature"
-	Text string
-}
-
 // files are the features of the new queue, in the order in which a person reads them.
 var files = []string{"job.feature", "batch.feature", "access.feature", "acquire.feature", "locks.feature",
-	"stories.feature", "start.feature", "races.feature", "damage.feature"}
+	"stories.feature", "start.feature"}
 
-// Features returns all features of the new queue for a dialect: those in features/,
+// featuresOf returns all features of the new queue for a dialect: those in features/,
 // and one for each entity with the pairs of states that have no transition.
-func Features(d newqueue.Dialect) ([]Feature, error) {
-	var all []Feature
+func featuresOf(d newqueue.Dialect) ([]godog.Feature, error) {
+	var all []godog.Feature
 	for _, name := range files {
 		text, err := features.Files.ReadFile(name)
 		if err != nil {
 			return nil, fmt.Errorf("accept: %w", err)
 		}
-		all = append(all, Feature{name, string(text)})
+		all = append(all, godog.Feature{Name: name, Contents: text})
 	}
 	for _, e := range entities {
-		all = append(all, Feature{"illegal-" + string(e) + ".feature", illegal(e, d)})
+		all = append(all, godog.Feature{Name: "illegal-" + string(e) + ".feature", Contents: []byte(illegal(e, d))})
 	}
 	return all, nil
 }
@@ -43,11 +37,11 @@ func in(d newqueue.Dialect) string { return "@in-" + string(d) }
 
 // contents returns the features for one dialect, as godog reads them. The dialect
 // is in each feature's name, for the reader, and is a tag.
-func contents(all []Feature, d newqueue.Dialect) []godog.Feature {
+func contents(all []godog.Feature, d newqueue.Dialect) []godog.Feature {
 	var out []godog.Feature
 	for _, f := range all {
 		var b strings.Builder
-		for line := range strings.Lines(f.Text) {
+		for line := range strings.Lines(string(f.Contents)) {
 			if title, ok := strings.CutPrefix(line, "Feature: "); ok {
 				line = fmt.Sprintf("%s\nFeature: %s, dialect %s\n", in(d), strings.TrimSpace(title), d)
 			}

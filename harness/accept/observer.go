@@ -3,8 +3,6 @@ package accept
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/go-zookeeper/zk"
 
@@ -64,18 +62,6 @@ func (d observer) write(root string, tree *znode.Tree, nodes ...znode.Node) (mad
 		n.Stat = znode.Stat{Czxid: stat.Pzxid, Mzxid: stat.Pzxid, Pzxid: stat.Pzxid}
 	}
 	return tree, nil
-}
-
-// remove deletes a scenario's chroot. tree is what was last read of it. remove sends
-// one request and ignores the answer, because the end of the run removes everything
-// that is left.
-func (d observer) remove(root string, tree *znode.Tree) {
-	var ops []any
-	for n := range tree.All("/") {
-		ops = append(ops, &zk.DeleteRequest{Path: strings.TrimSuffix(root+n.Path, "/"), Version: -1})
-	}
-	slices.Reverse(ops) // children first
-	_, _ = d.conn.Multi(ops...)
 }
 
 // object is a JSON object that a znode holds.

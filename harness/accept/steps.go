@@ -20,8 +20,7 @@ func (w *world) register(s steps) {
 	s.Step(`a batch worker adds one job to it`, w.workerMakesOneJobMore)
 	s.Step(`the (other )?worker succeeds`, w.workerSucceeds)
 	s.Step(`the worker succeeds: it needs (\d+) bytes and gets priority (\d+)`, w.workerSucceedsKnowing)
-	s.Step(`the worker succeeds, with (\S+) for the inventory`, w.workerSucceedsWithInventory)
-	s.Step(`the worker succeeds, with (\S+) for the storage`, w.workerSucceedsWithStore)
+	s.Step(`the worker succeeds, with (\S+) for the (inventory|storage)`, w.workerSucceedsFor)
 	s.Step(`the worker mints the identifier (\S+) for it`, w.workerMints)
 	s.Step(`the (other )?worker fails it with the message "(.*)"`, w.workerFails)
 	s.Step(`the worker holds it(?: with the message "(.*)")?`, w.workerHolds)
@@ -38,8 +37,7 @@ func (w *world) register(s steps) {
 	s.Step(`its last successful status is(?: still)? (\S+)(?: \(mrt-zk: (\S+)\))?`, w.lastSuccessIs)
 	s.Step(`its retry count is one more`, w.retriedOnceMore)
 	s.Step(`its primary identifier is (\S+) at once`, w.identifierIs)
-	s.Step(`the inventory service has to record (\S+)`, w.inventoryIs)
-	s.Step(`the storage service has to store (\S+)`, w.storeIs)
+	s.Step(`the (inventory|storage) service has to (?:record|store) (\S+)`, w.hasToTake)
 	s.Step(`in its batch it moves from (\S+) to (\S+)`, w.batchEntryMoves)
 	s.Step(`the (job(?: [A-Z])?) has left the queue of (\S+)`, w.jobLeftQueue)
 	s.Step(`nothing is left of the job`, w.jobIsGone)
@@ -135,13 +133,6 @@ func (w *world) register(s steps) {
 	s.Step(`there are folders for batches, their UUIDs, and jobs and their states`, w.foldersAreThere)
 	s.Step(`there is a folder for jobs in each of ([a-z ]+)`, w.stateFoldersAreThere)
 	s.Step(`there are folders for access requests and for every kind of lock`, w.accessAndLockFoldersAreThere)
-
-	// Damaged znodes, and clients that act first.
-	s.Step(`its (\S+) is missing`, w.isMissing)
-	s.Step(`its (\S+) holds (.*)`, w.holds)
-	s.Step(`the (\S+) of the (job [A-Z]) holds (.*)`, w.ofTheJobHolds)
-	s.Step(`another client first (\S+) the (job(?: [A-Z])?)(?: priority (\d+))?`, w.actsFirst)
-	s.Step(`another client first adds a job ([A-Z]) to it that is (\S+)`, w.addsJobFirst)
 
 	// How every scenario ends.
 	s.Step(`the lock is released`, w.lockIsReleased)

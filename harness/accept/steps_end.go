@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -27,7 +26,6 @@ var refusals = map[string]error{
 	"a priority has two digits":                       newqueue.ErrPriority,
 	"the layout does not allow the value":             newqueue.ErrValue,
 	"another client changed it first":                 newqueue.ErrConflict,
-	"it does not exist any more":                      newqueue.ErrNotFound,
 	"it is in another state":                          errState,
 	"an administrator may not do that":                errState,
 }
@@ -35,16 +33,10 @@ var refusals = map[string]error{
 // errState stands for every *newqueue.StateError.
 var errState = errors.New("a state error")
 
-// ofZnode matches a reason that names a znode of the scenario's job, batch or request.
-var ofZnode = regexp.MustCompile(`^its (\S+) (is not there|can't be read)$`)
-
 func (w *world) isRefused(why string) error {
 	w.last.judged = true
 	if w.last.err == nil {
 		return errors.New("it was not refused")
-	}
-	if m := ofZnode.FindStringSubmatch(why); m != nil {
-		return w.namesZnode(m[1], m[2] == "is not there")
 	}
 	want, known := refusals[why]
 	if !known {
@@ -64,16 +56,6 @@ func (w *world) acquiresNothing() error {
 	}
 	if !errors.Is(w.last.err, newqueue.ErrNone) {
 		return fmt.Errorf("it acquired nothing, but for another reason: %w", w.last.err)
-	}
-	return nil
-}
-
-// namesZnode expects the typed error that names a znode.
-func (w *world) namesZnode(name string, missing bool) error {
-	want := w.subject() + "/" + name
-	var e *newqueue.NodeError
-	if !errors.As(w.last.err, &e) || e.Path != want || errors.Is(e, newqueue.ErrNotFound) != missing {
-		return fmt.Errorf("it was refused, but not because of %s: %w", want, w.last.err)
 	}
 	return nil
 }

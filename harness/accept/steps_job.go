@@ -86,16 +86,13 @@ func (w *world) workerSucceedsKnowing(space int64, priority int) error {
 	})
 }
 
-func (w *world) workerSucceedsWithInventory(url string) error {
-	return w.worker(func(ctx context.Context, a *actor) error {
-		return a.job.Succeed(ctx, newqueue.WithInventory(newqueue.Inventory{ManifestURL: url, Mode: "full"}))
-	})
-}
-
-func (w *world) workerSucceedsWithStore(url string) error {
-	return w.worker(func(ctx context.Context, a *actor) error {
-		return a.job.Succeed(ctx, newqueue.WithStore(newqueue.Store{ManifestURL: url, Mode: "add", Delete: "none"}))
-	})
+// workerSucceedsFor lets a worker say where the next service finds the object.
+func (w *world) workerSucceedsFor(url, service string) error {
+	found := newqueue.WithInventory(newqueue.Inventory{ManifestURL: url, Mode: "full"})
+	if service == "storage" {
+		found = newqueue.WithStore(newqueue.Store{ManifestURL: url, Mode: "add", Delete: "none"})
+	}
+	return w.worker(func(ctx context.Context, a *actor) error { return a.job.Succeed(ctx, found) })
 }
 
 func (w *world) workerMints(ark string) error {
@@ -345,12 +342,11 @@ func (w *world) identifierIs(ark string) error {
 	return w.wantNode(w.names["job"]+"/identifiers", object{"primary_id": ark, "local_id": []string{"loc-1"}}.bytes())
 }
 
-func (w *world) inventoryIs(url string) error {
+func (w *world) hasToTake(service, url string) error {
+	if service == "storage" {
+		return w.wantNode(w.names["job"]+"/store", object{"manifest_url": url, "mode": "add", "delete": "none"}.bytes())
+	}
 	return w.wantNode(w.names["job"]+"/inventory", object{"manifest_url": url, "mode": "full"}.bytes())
-}
-
-func (w *world) storeIs(url string) error {
-	return w.wantNode(w.names["job"]+"/store", object{"manifest_url": url, "mode": "add", "delete": "none"}.bytes())
 }
 
 func (w *world) batchEntryMoves(from, to string) error {

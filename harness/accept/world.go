@@ -43,9 +43,6 @@ type world struct {
 	target    string   // the target state of the last illegal step
 	jobs      []wanted // of the scenario's table
 	onTheWay  []error  // what was wrong during a When with several steps
-	// meanwhile, if not nil, is what another client does just before the code
-	// under test writes.
-	meanwhile func() error
 }
 
 // outcome is the answer of the code under test, for a Then to check.
@@ -89,17 +86,13 @@ func (w *world) setUp(ctx context.Context, sc *godog.Scenario) (context.Context,
 	return ctx, w.furnish()
 }
 
-// tearDown puts the sessions back and removes the chroot. The scenario fails if no Then
-// has compared the whole tree after its last act.
+// tearDown puts the sessions back. The scenario fails if no Then has compared the whole tree after its last act.
 func (w *world) tearDown(ctx context.Context, sc *godog.Scenario, err error) (context.Context, error) {
 	for _, a := range w.actors {
 		w.suite.idle.put(a.conn)
 	}
 	if ctx.Err() != nil {
 		return ctx, nil // the run was stopped, so this scenario does not count
-	}
-	if w.suite.opt.Tidy && w.there != nil {
-		w.suite.observer.remove(w.root, w.there)
 	}
 	var own error
 	if err == nil && w.unsettled {
@@ -147,9 +140,6 @@ func (w *world) act(name string, do func(ctx context.Context, a *actor, answer *
 	w.last.err = w.stopIfLost(do(ctx, a, &w.last))
 	w.unsettled = true
 	w.want = w.before.Clone()
-	if w.meanwhile != nil {
-		return errors.New("the code under test wrote nothing, so the other client did not act before it")
-	}
 	return w.look()
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -21,8 +20,8 @@ const (
 	// made a JVM slower: of 1, 4, 16 and 64, 16 was the fastest.
 	readsUnderWay  = 64
 	multisUnderWay = 16
-	// deletes is how many deletes one multi has.
-	deletes = 500
+	// operations is how many creates or deletes one multi has.
+	operations = 500
 
 	sessionTimeout = 30 * time.Second
 	// maxReply, in bytes, is several times the longest list of children in a large
@@ -30,15 +29,32 @@ const (
 	maxReply = 256 << 20
 )
 
-// bareLoad sends recorded changes again and does nothing else. It sends the same
-// bytes, except that it replaces the chroot by another one whose name has the same
-// length. It only counts the answers.
-func bareLoad(address string, requests []request, from, to string) (sample, error) {
-	bodies := make([][]byte, len(requests))
-	for i, r := range requests {
-		bodies[i] = bytes.ReplaceAll(r.body, []byte(from), []byte(to))
+// node is a znode, with its data.
+type node struct {
+	path string
+	data []byte
+}
+
+func paths(nodes []node) []string {
+	all := make([]string, len(nodes))
+	for i, n := range nodes {
+		all[i] = n.path
 	}
-	return stream(address, len(requests), multisUnderWay, func(i int) (jute.OpCode, []byte) { return requests[i].op, bodies[i] })
+	return all
+}
+
+// bareLoad creates the znodes of one chroot in another, in multis, and does nothing else.
+func bareLoad(address string, nodes []node, from, to string) (sample, error) {
+	acl := []jute.ACL{{Perms: zk.PermAll, ID: jute.ID{Scheme: "world", Name: "anyone"}}}
+	var bodies [][]byte
+	for some := range slices.Chunk(nodes, operations) {
+		multi := jute.Request{Op: jute.OpMulti}
+		for _, n := range some {
+			multi.Ops = append(multi.Ops, jute.Request{Op: jute.OpCreate, Path: to + n.path[len(from):], Data: n.data, ACL: acl})
+		}
+		bodies = append(bodies, jute.AppendRequest(nil, &multi))
+	}
+	return stream(address, bodies)
 }
 
 // bareDelete deletes znodes in multis and does nothing else.
@@ -46,26 +62,26 @@ func bareDelete(address string, paths []string) (sample, error) {
 	deepest := slices.Sorted(slices.Values(paths))
 	slices.Reverse(deepest) // children come before their parent
 	var bodies [][]byte
-	for some := range slices.Chunk(deepest, deletes) {
+	for some := range slices.Chunk(deepest, operations) {
 		multi := jute.Request{Op: jute.OpMulti}
 		for _, path := range some {
 			multi.Ops = append(multi.Ops, jute.Request{Op: jute.OpDelete, Path: path, Version: -1})
 		}
 		bodies = append(bodies, jute.AppendRequest(nil, &multi))
 	}
-	return stream(address, len(bodies), multisUnderWay, func(i int) (jute.OpCode, []byte) { return jute.OpMulti, bodies[i] })
+	return stream(address, bodies)
 }
 
-// stream measures how long requests take over one connection. It does not count the
-// time to open the connection.
-func stream(address string, n, underWay int, request func(i int) (jute.OpCode, []byte)) (sample, error) {
+// stream measures how long multis take over one connection. It does not count the time to
+// open the connection.
+func stream(address string, multis [][]byte) (sample, error) {
 	c, err := rawzk.Open(address, sessionTimeout)
 	if err != nil {
 		return sample{}, err
 	}
 	defer c.Close()
 	began := time.Now()
-	err = c.Stream(n, underWay, request)
+	err = c.Stream(len(multis), multisUnderWay, func(i int) (jute.OpCode, []byte) { return jute.OpMulti, multis[i] })
 	s := since(began)
 	if err == nil {
 		_, _, err = c.Do(jute.OpCloseSession, nil)
@@ -117,18 +133,23 @@ func connect(ctx context.Context, address string) (*zk.Conn, error) {
 	}
 }
 
-// below returns the paths of a znode and of all znodes below it. Parents come before
-// their children.
-func below(conn *zk.Conn, path string) ([]string, error) {
-	paths := []string{path}
-	for i := 0; i < len(paths); i++ {
-		children, _, err := conn.Children(paths[i])
+// below returns a znode and all znodes below it. Parents come before their children.
+func below(conn *zk.Conn, path string) ([]node, error) {
+	nodes := []node{{path: path}}
+	for i := 0; i < len(nodes); i++ {
+		at := nodes[i].path
+		data, _, err := conn.Get(at)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", paths[i], err)
+			return nil, fmt.Errorf("%s: %w", at, err)
+		}
+		nodes[i].data = data
+		children, _, err := conn.Children(at)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", at, err)
 		}
 		for _, name := range children {
-			paths = append(paths, paths[i]+"/"+name)
+			nodes = append(nodes, node{path: at + "/" + name})
 		}
 	}
-	return paths, nil
+	return nodes, nil
 }

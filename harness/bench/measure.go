@@ -21,7 +21,6 @@ const (
 	plan       = "mrtq plan"
 	inspect    = "mrtq inspect"
 	migrate    = "mrtq migrate"
-	sending    = "mrtq migrate, its sending" // from the run's first multi to the last answer, as the recorder sees it
 	verify     = "mrtq verify"
 	dump       = "mrtq dump of the target"
 	rollback   = "mrtq rollback"
@@ -36,7 +35,7 @@ const (
 )
 
 // order is the order of the table.
-var order = []string{inspect, plan, migrate, sending, verify, dump, rollback, load, unload, readSource, readTarget, readACLs, byTheBook, beside, alone}
+var order = []string{inspect, plan, migrate, verify, dump, rollback, load, unload, readSource, readTarget, readACLs, byTheBook, beside, alone}
 
 // result is what was measured on one server.
 type result struct {
@@ -60,17 +59,16 @@ type bench struct {
 	address string
 	conn    *zk.Conn
 	source  []string // the paths of the legacy queue
-	target  []string // the paths of the migrated queue, inside its chroot
 	result  result
 }
 
-func measure(ctx context.Context, backend harness.Backend, o options) (_ result, err error) {
+func measure(ctx context.Context, backend harness.Backend, mrtq string, o options) (_ result, err error) {
 	dir, err := os.MkdirTemp("", "mrtq-bench-")
 	if err != nil {
 		return result{}, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	server, err := harness.Start(ctx, backend, harness.Options{Heap: o.heap})
+	server, err := harness.Start(ctx, backend, harness.Options{})
 	if err != nil {
 		return result{}, err
 	}
@@ -81,18 +79,14 @@ func measure(ctx context.Context, backend harness.Backend, o options) (_ result,
 	}
 	defer conn.Close()
 	b := &bench{
-		options: o, command: command{mrtq: o.mrtq, dir: dir}, address: server.Address(), conn: conn,
+		options: o, command: command{mrtq: mrtq, dir: dir}, address: server.Address(), conn: conn,
 		result: result{Backend: string(backend), Time: time.Now().UTC().Truncate(time.Second), Cores: runtime.NumCPU(), Records: o.records, Jobs: o.jobs, Samples: map[string][]sample{}},
 	}
 	if err := b.makeSource(ctx); err != nil {
 		return result{}, err
 	}
-	requests, err := b.rehearse(ctx)
-	if err != nil {
-		return result{}, err
-	}
 	for round := range o.rounds {
-		if err := b.round(ctx, round, requests); err != nil {
+		if err := b.round(ctx, round); err != nil {
 			return result{}, fmt.Errorf("round %d: %w", round, err)
 		}
 	}
@@ -102,7 +96,7 @@ func measure(ctx context.Context, backend harness.Backend, o options) (_ result,
 // sourceRoot is the chroot of the legacy queue.
 const sourceRoot = "/source"
 
-// chroot returns the name of a chroot. All names have the same length, see bareLoad.
+// chroot returns the name of a chroot.
 func chroot(kind string, round int) string { return fmt.Sprintf("/%s%02d", kind, round) }
 
 // makeSource generates a legacy queue and restores it to the server.
@@ -128,71 +122,18 @@ func (b *bench) makeSource(ctx context.Context) error {
 	return err
 }
 
-// rehearse migrates once without measuring, and returns what migrate has sent. It also
-// checks that verify accepts the result of sending the same requests again.
-func (b *bench) rehearse(ctx context.Context) ([]request, error) {
-	recorded, replayed := chroot("recd", 0), chroot("rpld", 0)
-	requests, _, err := b.recordedMigrate(ctx, recorded)
-	if err != nil {
-		return nil, err
-	}
-	paths, err := below(b.conn, recorded)
-	if err != nil {
-		return nil, err
-	}
-	for _, path := range paths {
-		b.target = append(b.target, path[len(recorded):])
-	}
-	b.result.Target = len(b.target)
-	if _, err := bareDelete(b.address, paths); err != nil {
-		return nil, err
-	}
-	if _, err := bareLoad(b.address, requests, recorded, replayed); err != nil {
-		return nil, fmt.Errorf("bare load: %w", err)
-	}
-	if _, err := b.run(ctx, "verify", b.address+sourceRoot, b.address+replayed); err != nil {
-		return nil, fmt.Errorf("the bare load did not create what migrate creates: %w", err)
-	}
-	_, err = bareDelete(b.address, b.in(replayed))
-	return requests, err
-}
-
-// in returns the paths of the recorded migration in another chroot.
-func (b *bench) in(chroot string) []string {
-	paths := make([]string, len(b.target))
-	for i, path := range b.target {
-		paths[i] = chroot + path
-	}
-	return paths
-}
-
 // into runs plan or migrate from the source. One server gets many new queues of it, each
 // in a chroot of its own.
 func (b *bench) into(ctx context.Context, command, target string) (sample, error) {
 	return b.run(ctx, command, "--dialect", "design", "--new-queue", b.address+sourceRoot, target)
 }
 
-// recordedMigrate migrates through a recorder. It returns the changes that migrate sent,
-// and how long it took to send them.
-func (b *bench) recordedMigrate(ctx context.Context, chroot string) ([]request, time.Duration, error) {
-	r, err := record(b.address)
-	if err != nil {
-		return nil, 0, err
-	}
-	_, err = b.into(ctx, "migrate", r.address()+chroot)
-	requests, sending, rerr := r.close()
-	return requests, sending, errors.Join(err, rerr)
-}
-
 // round measures everything once.
-func (b *bench) round(ctx context.Context, round int, requests []request) error {
-	recorded, made, replayed, book := chroot("recd", 0), chroot("made", round), chroot("rpld", round), chroot("book", round)
-	seen := chroot("seen", round)
-	probed, took := chroot("prob", round), time.Duration(0)
+func (b *bench) round(ctx context.Context, round int) error {
+	made, copied, probed, book := chroot("made", round), chroot("copy", round), chroot("probed", round), chroot("book", round)
 	source, target := b.address+sourceRoot, b.address+made
-	// The size of transactions follows the server's speed, so each migration has its own
-	// entries of the ledger.
-	var paths []string
+	var nodes []node // what migrate made
+	took := time.Duration(0)
 	steps := []struct {
 		what string
 		do   func() (sample, error)
@@ -201,22 +142,18 @@ func (b *bench) round(ctx context.Context, round int, requests []request) error 
 		{plan, func() (sample, error) { return b.into(ctx, "plan", target) }},
 		{migrate, func() (s sample, err error) {
 			if s, err = b.into(ctx, "migrate", target); err == nil {
-				paths, err = below(b.conn, made)
+				nodes, err = below(b.conn, made)
+				b.result.Target = len(nodes)
 			}
 			return s, err
 		}},
 		{readSource, func() (sample, error) { return bareRead(ctx, b.conn, b.source, false) }},
-		{readTarget, func() (sample, error) { return bareRead(ctx, b.conn, paths, false) }},
-		{readACLs, func() (sample, error) { return bareRead(ctx, b.conn, paths, true) }},
+		{readTarget, func() (sample, error) { return bareRead(ctx, b.conn, paths(nodes), false) }},
+		{readACLs, func() (sample, error) { return bareRead(ctx, b.conn, paths(nodes), true) }},
 		{verify, func() (sample, error) { return b.run(ctx, "verify", source, target) }},
 		{dump, func() (sample, error) { return b.run(ctx, "dump", target, "--out", "target.ndjson") }},
 		{rollback, func() (sample, error) { return b.run(ctx, "rollback", target, "--run", firstRun) }},
-		{load, func() (sample, error) { return bareLoad(b.address, requests, recorded, replayed) }},
-		{unload, func() (sample, error) { return bareDelete(b.address, b.in(replayed)) }},
-		{sending, func() (sample, error) {
-			_, took, err := b.recordedMigrate(ctx, seen)
-			return sample{Seconds: took.Seconds()}, err
-		}},
+		{load, func() (sample, error) { return bareLoad(b.address, nodes, made, copied) }},
 		{beside, func() (sample, error) {
 			return probeDuring(b.address, func() error {
 				began := time.Now()
@@ -235,13 +172,17 @@ func (b *bench) round(ctx context.Context, round int, requests []request) error 
 		}
 		b.result.Samples[step.what] = append(b.result.Samples[step.what], s)
 	}
-	for _, left := range []string{made, seen, probed, book} {
-		paths, err := below(b.conn, left)
+	for _, left := range []string{made, copied, probed, book} {
+		nodes, err := below(b.conn, left)
 		if err != nil {
 			return err
 		}
-		if _, err := bareDelete(b.address, paths); err != nil {
+		s, err := bareDelete(b.address, paths(nodes))
+		if err != nil {
 			return err
+		}
+		if left == copied {
+			b.result.Samples[unload] = append(b.result.Samples[unload], s)
 		}
 	}
 	return nil

@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	memoryRecords = flag.Int("memory-records", 20_000, "records that TestMemory migrates")
+	memoryRecords = flag.Int("memory-records", 5_000, "records that TestMemory migrates")
 	memoryLimit   = flag.String("memory-limit", "256MiB", "GOMEMLIMIT of the commands of TestMemory; off for none")
 )
 

@@ -20,15 +20,12 @@ type ratio struct {
 }
 
 var ratios = []ratio{
-	{what: "speed of migrate's sending ÷ speed of the bare load", yardstick: []string{load}, of: sending, bar: 0.90},
 	{what: "speed of migrate ÷ speed of a bare read of the source and then a bare load", yardstick: []string{readSource, load}, of: migrate, bar: 0.75},
 	{what: "records a second of migrate ÷ jobs a second of the documented way", yardstick: []string{byTheBook}, of: migrate, bar: 100},
 	{what: "speed of verify ÷ speed of a bare read of both sides", yardstick: []string{readSource, readTarget}, of: verify, bar: 0.85},
 	{what: "speed of plan ÷ speed of migrate", yardstick: []string{migrate}, of: plan, bar: 2},
 	{what: "speed of rollback ÷ speed of migrate", yardstick: []string{migrate}, of: rollback, bar: 1},
-	{what: "speed of rollback ÷ speed of the bare delete", yardstick: []string{unload}, of: rollback},
 	{what: "speed of dump ÷ speed of the bare read with ACLs", yardstick: []string{readACLs}, of: dump, bar: 0.80},
-	{what: "speed of inspect ÷ speed of the bare read of the source", yardstick: []string{readSource}, of: inspect},
 	{what: "another client's p99 wait during migrate ÷ its p99 wait alone", yardstick: []string{beside}, of: alone, bar: 3, most: true},
 }
 

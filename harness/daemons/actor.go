@@ -1,12 +1,10 @@
 package daemons
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"iter"
 	"slices"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -21,8 +19,7 @@ import (
 // it to the end. [Actor.Step] takes a whole turn. [Actor.Begin] begins one that stops
 // before each write, so that a test can let others act there, or kill the process.
 //
-// Different actors may act at the same time, in goroutines of their own. The methods of
-// one actor and its turns need one goroutine at a time.
+// A world, with its actors and their turns, needs one goroutine at a time.
 type Actor struct {
 	Name string
 
@@ -116,18 +113,9 @@ func (t *Turn) Next() (Pause, bool) {
 // administrator's refused action, or a session that the simulation could not open or
 // has lost.
 func (t *Turn) Finish() (did bool, err error) {
-	for write := 1; ; write++ {
-		at, more := t.Next()
-		if !more || at.Waits != "" {
+	for {
+		if at, more := t.Next(); !more || at.Waits != "" {
 			return t.did, t.err
-		}
-		switch t.world.fate(t.actor, at) {
-		case Dies:
-			t.actor.Kill()
-			t.actor.Expire()
-			return write > 1, nil
-		case Forgotten:
-			t.actor.Expire()
 		}
 	}
 }
@@ -146,28 +134,6 @@ func (a *Actor) Step() (did bool, err error) {
 		return false, nil
 	}
 	return a.Begin().Finish()
-}
-
-// idle is how long a running actor waits before it looks for work again.
-const idle = 2 * time.Millisecond
-
-// Run takes turns until the context ends, and then ends the session. A turn that fails
-// because the session was lost is dropped.
-func (a *Actor) Run(ctx context.Context) {
-	defer a.Expire()
-	defer a.Kill()
-	for ctx.Err() == nil {
-		did, err := a.Step()
-		if err != nil {
-			a.Expire()
-		}
-		if !did {
-			select {
-			case <-ctx.Done():
-			case <-time.After(idle):
-			}
-		}
-	}
 }
 
 func (a *Actor) waiting() []*Turn {
@@ -202,23 +168,6 @@ func (a *Actor) Expire() {
 	a.killed = nil
 }
 
-// Fate is what becomes of a process that is about to write.
-type Fate int
-
-// The fates.
-const (
-	Lives     Fate = iota
-	Dies           // it is killed, its session expires, and a new process is started
-	Forgotten      // it lives, but its session has expired
-)
-
-func (w *World) fate(a *Actor, at Pause) Fate {
-	if w.Fate == nil {
-		return Lives
-	}
-	return w.Fate(a, at)
-}
-
 // waits stops the turn because a lock can't be taken. The original tries again for ever.
 func (t *Turn) waits(item, lock string) {
 	t.trouble(services.Waits, item, fmt.Errorf("it waits for %s", lock))
@@ -234,8 +183,6 @@ func (t *Turn) trouble(e services.Effect, item string, err error) {
 // took notes that a daemon has finished its step of an item.
 func (t *Turn) took(item string) {
 	t.did = true
-	t.world.mu.Lock()
-	defer t.world.mu.Unlock()
 	t.world.Took[item] = append(t.world.Took[item], t.actor.daemon)
 }
 
@@ -247,8 +194,6 @@ func (t *Turn) work(what, record string, note func(*Execution)) {
 
 // note changes what is known of a record's work.
 func (t *Turn) note(record string, note func(*Execution)) {
-	t.world.mu.Lock()
-	defer t.world.mu.Unlock()
 	e := t.world.executions[record]
 	if e == nil {
 		e = &Execution{}

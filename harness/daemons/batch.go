@@ -187,8 +187,6 @@ func (t *Turn) clean(ruby bool) {
 
 func (t *Turn) removed(bid string) {
 	t.did = true
-	t.world.mu.Lock()
-	defer t.world.mu.Unlock()
 	t.world.Removed = append(t.world.Removed, bid)
 }
 

@@ -13,8 +13,7 @@
 //		fmt.Println(p.Write) // what comes next; here others may act
 //	}
 //
-// Or every actor runs in a goroutine of its own ([Actor.Run]), or all take turns until
-// nobody finds any work ([World.Run]). What was done for each record is counted, whoever
+// Or all take turns until nobody finds any work ([World.Run]). What was done for each record is counted, whoever
 // did it ([World.Executions]).
 //
 // The services are the nine daemons of mrt-ingest and its cleanup, the storage and the

@@ -31,8 +31,6 @@ func (e *Execution) stored(content bool) {
 // keeps these, so legacy and new workers count for the same record. A record without
 // such a key has the path of its znode instead.
 func (w *World) Executions() map[string]Execution {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	all := map[string]Execution{}
 	for record, e := range w.executions {
 		all[record] = *e

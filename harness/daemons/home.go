@@ -3,7 +3,6 @@ package daemons
 import (
 	"fmt"
 	"slices"
-	"sync"
 )
 
 // Payload says where a job's payload is, below the job's folder HOME/queue/batchID/jobID.
@@ -28,9 +27,8 @@ const (
 	CleanedUp Payload = "cleaned up"
 )
 
-// Home is HOME/queue, which the workers of ingest share. It is safe for concurrent use.
+// Home is HOME/queue, which the workers of ingest share.
 type Home struct {
-	mu      sync.Mutex
 	folders map[string]Payload
 	others  Payload // where it is for a job that no one has put here
 }
@@ -44,15 +42,11 @@ func EmptyHome() *Home { return &Home{folders: map[string]Payload{}} }
 
 // Put says where the payload of a job is.
 func (h *Home) Put(batchID, jobID string, p Payload) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	h.folders[batchID+"/"+jobID] = p
 }
 
 // Payload returns where the payload of a job is.
 func (h *Home) Payload(batchID, jobID string) Payload {
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	if p, there := h.folders[batchID+"/"+jobID]; there {
 		return p
 	}

@@ -236,8 +236,6 @@ func (i *ingestion) identify() {
 // object is the identifier service: it returns an object's id if it is given, else that
 // of the local id, else a new one. It remembers which object has the local id.
 func (w *World) object(ark, localID string) string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	if ark == "" {
 		ark = w.arks[localID]
 	}

@@ -174,7 +174,5 @@ func (t *Turn) send(m Mail) {
 	for _, record := range slices.Concat(m.Completed, m.Failed) {
 		t.note(record, func(e *Execution) { e.Mailed++ })
 	}
-	t.world.mu.Lock()
-	defer t.world.mu.Unlock()
 	t.world.Mails = append(t.world.Mails, m)
 }

@@ -62,7 +62,6 @@ func options() migrate.Options {
 // site is a ZooKeeper with a legacy queue and, beside it, what was migrated.
 type site struct {
 	server *minizk.Server // without a port
-	plan   *migrate.Plan
 }
 
 // migrated is a queue, migrated in dialect mrt-zk.
@@ -70,7 +69,7 @@ func migrated(t *testing.T, legacyQueue *znode.Tree) *site {
 	t.Helper()
 	s := serve(t, legacyQueue)
 	opt := migrate.MigrateOptions{Options: options(), Keep: func([]migrate.Record) error { return nil }}
-	s.plan = value(migrate.Migrate(t.Context(), s.source(t), s.open(t), opt))(t).Plan
+	value(migrate.Migrate(t.Context(), s.source(t), s.open(t), opt))(t)
 	return s
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"sync"
 
 	"github.com/go-zookeeper/zk"
 
@@ -37,9 +36,6 @@ type Options struct {
 	// For the deployed daemons this is the file HOME/queue/<daemon>_FAIL
 	// (docs/deployed-services.md, "The payload").
 	Fails func(worker, record string) bool
-	// Fate decides before each write of a step what becomes of the actor. Nil means that
-	// all live. It is called from all goroutines in which actors act.
-	Fate func(*Actor, Pause) Fate
 	// Seed decides what the [World.Administrator] does.
 	Seed uint64
 }
@@ -68,8 +64,6 @@ type Mail struct {
 
 // World has all who work on one queue: the legacy workers, the deployed services or the
 // workers of dialect design, and administrators.
-//
-// Read its fields only while no actor acts.
 type World struct {
 	Options
 	// Took has, by the path of an item, the daemons that finished a step of it, in
@@ -79,8 +73,7 @@ type World struct {
 	Mails    []Mail    // the reports that were mailed, in order
 	Removed  []string  // the batches that the cleanup removed
 
-	library               // for reading: it has no actor
-	mu         sync.Mutex // guards the fields above while actors act, and those below
+	library    // for reading: it has no actor
 	executions map[string]*Execution
 	arks       map[string]string // the identifier service: the object of a local id
 	minted     int
@@ -153,8 +146,6 @@ func (w *World) Administrator() *Actor { return w.chance }
 
 // draw returns a random number below n.
 func (w *World) draw(n int) int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	return w.random.IntN(n)
 }
 
@@ -164,15 +155,14 @@ const mostRounds = 50
 
 // Run lets every worker look for work in turn until none finds any. It does not run the
 // cleanup, see [World.Clean]. The same tree always leads to the same events. The error
-// is that a session was lost, if Options.Fate is nil, or that the workers still find work
-// after 50 rounds.
+// is that a session was lost, or that the workers still find work after 50 rounds.
 func (w *World) Run() error {
 	for range mostRounds {
 		worked := false
 		for _, a := range w.workers {
 			for {
 				did, err := a.Step()
-				if err != nil && w.Fate == nil {
+				if err != nil {
 					return err
 				}
 				if !did {
@@ -227,8 +217,6 @@ func (w *World) Waiting() map[string][]string {
 
 // trouble notes a trouble, and reports whether it is new.
 func (w *World) trouble(t Trouble) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	if slices.Contains(w.Troubles, t) {
 		return false
 	}

@@ -1,21 +1,16 @@
 package daemons_test
 
 import (
-	"context"
 	"fmt"
-	"maps"
 	"math/rand/v2"
-	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"mrtq/harness/daemons"
 	"mrtq/legacy"
 	"mrtq/newqueue"
-	"mrtq/newqueue/lint"
 	"mrtq/newqueue/services"
 )
 
@@ -444,72 +439,6 @@ func TestSameSeedSameWorld(t *testing.T) {
 			}
 			if slices.Equal(first, other) {
 				t.Error("another seed has led to the same events")
-			}
-		})
-	}
-}
-
-// Workers that are killed now and then finish everything, each time in the same way.
-func TestRunWithFates(t *testing.T) {
-	run := func() map[string]daemons.Execution {
-		writes := 0
-		q := documentedQueue(t, daemons.Options{Fate: func(*daemons.Actor, daemons.Pause) daemons.Fate {
-			writes++
-			return map[int]daemons.Fate{5: daemons.Dies, 10: daemons.Forgotten}[writes%11]
-		}}, 4)
-		must(t, q.Run())
-		for jid, state := range value(q.States("/jobs"))(t) {
-			if state != "completed" {
-				t.Errorf("%s is %s", jid, state)
-			}
-		}
-		return q.Executions()
-	}
-	if first, again := run(), run(); !reflect.DeepEqual(first, again) {
-		t.Errorf("first %+v, then %+v", first, again)
-	}
-}
-
-// All workers run at once. Nothing is done twice as long as nobody is killed; and if
-// they are killed at random, everything is done in the end.
-func TestFreely(t *testing.T) {
-	for name, kills := range map[string]int{"undisturbed": 0, "killed and forgotten": 60} {
-		t.Run(name, func(t *testing.T) {
-			var mu sync.Mutex
-			rnd := rand.New(rand.NewPCG(1, 2))
-			q := documentedQueue(t, daemons.Options{Fate: func(*daemons.Actor, daemons.Pause) daemons.Fate {
-				mu.Lock()
-				defer mu.Unlock()
-				if kills == 0 || rnd.IntN(20) > 0 {
-					return daemons.Lives
-				}
-				kills--
-				return []daemons.Fate{daemons.Dies, daemons.Forgotten}[rnd.IntN(2)]
-			}}, 12)
-			ctx, stop := context.WithCancel(t.Context())
-			var wg sync.WaitGroup
-			for _, a := range q.Workers() {
-				wg.Go(func() { a.Run(ctx) })
-			}
-			for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-				left := value(q.States("/batches"))(t)
-				if !slices.ContainsFunc(slices.Collect(maps.Values(left)), func(s string) bool { return s != "completed" }) {
-					break
-				}
-				if time.Now().After(deadline) {
-					t.Errorf("the batches are %v, the jobs %v", left, value(q.States("/jobs"))(t))
-					break
-				}
-			}
-			stop()
-			wg.Wait()
-			for record, e := range q.Executions() {
-				if strings.HasPrefix(record, "jid-") && (e.Times() == 0 || name == "undisturbed" && (e.Times() != 1 || e.Mailed != 1)) {
-					t.Errorf("%s: %+v", record, e)
-				}
-			}
-			if v := lint.Check(q.tree(t), newqueue.Design); len(v) > 0 {
-				t.Error(v)
 			}
 		})
 	}

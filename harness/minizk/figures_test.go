@@ -98,7 +98,7 @@ func startMini(t *testing.T) (string, func()) {
 
 // startJVM starts the server as the harness does.
 func startJVM(t *testing.T) (string, func()) {
-	s, err := harness.Start(t.Context(), harness.JVM, harness.Options{Heap: 2048})
+	s, err := harness.Start(t.Context(), harness.JVM, harness.Options{})
 	if err != nil {
 		missing(t, err.Error())
 	}

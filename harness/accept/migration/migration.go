@@ -55,21 +55,10 @@ type Options struct {
 	Color  bool
 }
 
-// Report is the result of a run.
-type Report struct {
-	Scenarios, Failed int
-	// Problems has all reasons why the run does not pass, a line for each. It is
-	// empty if the run passes.
-	Problems []string
-}
-
-// OK reports whether the run passes.
-func (r *Report) OK() bool { return len(r.Problems) == 0 }
-
-// Run runs the scenarios, one at a time. If a scenario fails, the report says so. The
+// Run runs the scenarios, several at a time unless the format is brief. The report has no coverage. If a scenario fails, the report says so. The
 // error is only for scenarios that could not be run: the cause of ctx if ctx has ended,
 // [accept.ErrNothing], an *[accept.TagsError], or an error of the server.
-func Run(ctx context.Context, opt Options) (*Report, error) {
+func Run(ctx context.Context, opt Options) (*accept.Report, error) {
 	if err := accept.CheckTags(opt.Tags); err != nil {
 		return nil, err
 	}
@@ -79,7 +68,7 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 	}
 	cfg := opt.Session
 	cfg.Address = address
-	s := &suite{opt: opt, session: cfg, acl: session.ACL(cfg), used: runner.NewUsage(), report: &Report{}}
+	s := &suite{opt: opt, session: cfg, acl: session.ACL(cfg), used: runner.NewUsage(), report: &accept.Report{Subset: opt.Tags != ""}}
 	names := opt.Features
 	if names == nil {
 		names = Features
@@ -114,9 +103,11 @@ type suite struct {
 	session zkconn.Config
 	acl     []zk.ACL
 	used    *runner.Usage
+	// alone is locked by a scenario that kills the server, and read-locked by the others.
+	alone sync.RWMutex
 
 	mu     sync.Mutex
-	report *Report
+	report *accept.Report
 }
 
 // run runs a feature.
@@ -132,7 +123,7 @@ func (s *suite) run(ctx context.Context, name string) (passed bool, err error) {
 	return runner.Run(ctx, runner.Options{
 		Chapters: [][]godog.Feature{{{Name: name, Contents: text}}}, Tags: tags,
 		Scenario: func(sc *godog.ScenarioContext) { s.scenario(sc, s.used.Watch(sc)) },
-		Format:   s.opt.Format, Out: s.opt.Out, Color: s.opt.Color,
+		Format:   s.opt.Format, Out: s.opt.Out, Color: s.opt.Color, Parallel: parallelScenarios,
 	})
 }
 
@@ -157,6 +148,9 @@ func (s *suite) finished(sc *godog.Scenario, err error) {
 		s.report.Problems = append(s.report.Problems, fmt.Sprintf("failed: the scenario %q: %s", sc.Name, oneLine.ReplaceAllString(err.Error(), "; ")))
 	}
 }
+
+// parallelScenarios is more than one so that a scenario runs while another waits.
+const parallelScenarios = 3
 
 // worlds counts the chroots that this process has created.
 var worlds atomic.Int64

@@ -47,7 +47,6 @@ func (w *world) register(s runner.Steps) {
 	s.Step(`verification names (\S+) as changed, and the new record as late`, w.namesChanged)
 
 	// Other users of the new queue, and what goes wrong.
-	s.Step(`verification names each job whose configuration is (deleted|changed|given a child) by hand`, w.tamper)
 	s.Step(`the other batch and job are untouched`, w.othersUntouched)
 	s.Step(`the ids of migrated jobs come after theirs`, w.idsGoOn)
 	s.Step(`the next job that is submitted gets an id of its own`, w.nextSubmission)

@@ -17,46 +17,6 @@ import (
 	"mrtq/newqueue"
 )
 
-// tamper changes one job's configuration at a time, as a person with zkCli would, runs
-// verify, and undoes the change.
-func (w *world) tamper(how string) error {
-	tree, err := w.tree("/new")
-	if err != nil {
-		return err
-	}
-	for _, jid := range tree.Children(newqueue.JobsPath) {
-		job := newqueue.JobPath(jid)
-		path := job + "/configuration"
-		n := tree.Get(path)
-		if n == nil {
-			continue
-		}
-		at := w.root + "/new" + path
-		var undo func() error
-		switch how {
-		case "deleted":
-			err = w.conn.Delete(at, -1)
-			undo = func() error { return w.create("/new"+path, n.Data) }
-		case "changed":
-			_, err = w.conn.Set(at, []byte("by hand"), -1)
-			undo = func() error { _, err := w.conn.Set(at, n.Data, -1); return err }
-		case "given a child":
-			err = w.create("/new"+path+"/by-hand", nil)
-			undo = func() error { return w.conn.Delete(at+"/by-hand", -1) }
-		}
-		if err != nil {
-			return err
-		}
-		if err := w.run(commands["verifies"]); err != nil {
-			return err
-		}
-		if err := all(w.wantCode(1), w.says(job), undo()); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-	}
-	return nil
-}
-
 func (w *world) liveQueue() error {
 	for _, z := range [][2]string{
 		{"/batches", ""}, {"/batch-uuids", ""}, {"/jobs", ""}, {"/jobs/states", ""}, {"/jobs/states/pending", ""},
@@ -194,7 +154,7 @@ func (w *world) migrateKilled() error {
 	if err := all(w.wantCode(0), w.create("/elsewhere", nil)); err != nil {
 		return err
 	}
-	kill, err := w.midway(line, "/elsewhere", 40)
+	kill, err := w.midway(line, "/elsewhere", 20)
 	if err != nil {
 		return err
 	}
@@ -203,7 +163,7 @@ func (w *world) migrateKilled() error {
 		return fmt.Errorf("it was not killed: exit code %d, %v", killed.code, err)
 	}
 	jobs, _, err := w.conn.Children(w.root + "/elsewhere/jobs")
-	if err != nil || len(jobs) < 1000 || len(jobs) > 5000 {
+	if err != nil || len(jobs) < 500 || len(jobs) > 2700 {
 		return fmt.Errorf("%d jobs exist after the kill, so it was not in the middle (%v)", len(jobs), err)
 	}
 	return all(w.run(line), w.wantCode(0))

@@ -6,120 +6,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/harness/accept/internal/session"
 	"mrtq/harness/daemons"
-	"mrtq/internal/legacyqueue"
-	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/newqueue"
 )
-
-// load writes a legacy queue through the scenario's session.
-func (w *world) load(tree *znode.Tree) error {
-	for n := range tree.All("/") {
-		if n.Path == "/" {
-			continue
-		}
-		if err := w.create("/legacy"+n.Path, n.Data); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (w *world) deployed() error {
-	tree, err := legacyqueue.Deployed()
-	if err != nil {
-		return err
-	}
-	return w.load(tree)
-}
-
-// without is a value that removes its key.
-const without = "(none)"
-
-// records has the kinds of records in scenarios, and how each differs from a pending
-// file.
-var records = map[string]struct {
-	queue   string // "" for ingest
-	status  legacy.Status
-	format  legacy.Format
-	changed legacy.Payload
-}{
-	"a file":                          {},
-	"a container":                     {changed: legacy.Payload{"type": "container"}},
-	"a manifest":                      {changed: legacy.Payload{"type": "manifest"}},
-	"a file of before February 2024":  {format: legacy.JavaSerialized},
-	"a file whose update is a string": {format: legacy.Properties, changed: legacy.Payload{"update": "true"}},
-	"a file without update":           {changed: legacy.Payload{"update": without}},
-	"a file with all optional keys":   {changed: optional()},
-	"a held file":                     {status: legacy.Held},
-	"a consumed file":                 {status: legacy.Consumed},
-	"a failed file":                   {status: legacy.Failed},
-	"a held manifest":                 {status: legacy.Held, changed: legacy.Payload{"type": "manifest"}},
-	"a failed container":              {status: legacy.Failed, changed: legacy.Payload{"type": "container"}},
-	"a failed manifest":               {status: legacy.Failed, changed: legacy.Payload{"type": "manifest"}},
-	"a failed manifest with a digest": {status: legacy.Failed, changed: legacy.Payload{"type": "manifest", "digestType": "MD5", "digestValue": "abc"}},
-	"a completed file":                {status: legacy.Completed},
-	"an object-manifest":              {changed: legacy.Payload{"type": "object-manifest"}},
-	"a file without filename":         {changed: legacy.Payload{"filename": without}},
-	"a file without jobID":            {changed: legacy.Payload{"jobID": without}},
-	"a file whose DCdate is a number": {changed: legacy.Payload{"DCdate": json.Number("2024")}},
-	"a file of an unknown digest":     {changed: legacy.Payload{"digestType": "md-5", "digestValue": "abc"}},
-	"a file without profile":          {changed: legacy.Payload{"profile": without}},
-	"a file of a batch without bid-":  {changed: legacy.Payload{"batchID": "another"}},
-	"an inventory record":             {queue: "/mrt.inventory.full/mrtQ-000000000001", format: legacy.BeansXML},
-	"a request for a small object":    {queue: "/accessSmall.1/mrtQ-000000000001"},
-	"a request for a large object":    {queue: "/accessLarge.1/mrtQ-000000000001"},
-	"a request without its size":      {queue: "/accessSmall.1/mrtQ-000000000001", changed: legacy.Payload{"cloud-content-byte": without}},
-	"a request without its token":     {queue: "/accessSmall.1/mrtQ-000000000001", changed: legacy.Payload{"token": without}},
-}
-
-func optional() legacy.Payload {
-	p := legacy.Payload{"digestType": "MD5", "digestValue": "d41d8cd98f00b204e9800998ecf8427e", "localID": "a;b", "objectID": "ark:/99999/fk4abc123"}
-	for _, key := range strings.Fields("submitter responseForm creator title date note notification notificationFormat DataCiteResourceType retainTargetURL DCtitle DCdate") {
-		p[key] = "some " + key
-	}
-	return p
-}
-
-func (w *world) oneRecord(kind string) error {
-	r, known := records[kind]
-	if !known {
-		return fmt.Errorf("no record is defined as %q", kind)
-	}
-	p := legacy.Payload{"batchID": "bid-7f7dd8b6-8ac6-4c41-8b1c-5a4b0b7a3d62", "jobID": "jid-1", "profile": "merritt_demo_content", "type": "file", "queuePriority": "05", "filename": "a.txt", "update": false}
-	w.record = "/ingest/mrtQ-05000000000001"
-	if r.queue != "" {
-		w.record = r.queue
-		p = legacy.Payload{"manifestURL": "http://store.example.org/manifest/9501/ark%3A%2F99999%2Ffk4abc123"}
-	}
-	if strings.HasPrefix(r.queue, "/access") {
-		p = legacy.Payload{"status": json.Number("201"), "token": "7b1f1b7e", "cloud-content-byte": json.Number("1234567890123"), "delivery-node": json.Number("7777")}
-	}
-	maps.Copy(p, r.changed)
-	maps.DeleteFunc(p, func(_ string, v any) bool { return v == without })
-	format := r.format
-	if format == "" {
-		format = legacy.JSON
-	}
-	data, err := legacy.Encode(legacy.NewHeader(r.status, time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC), legacy.Milliseconds), format, p)
-	if err != nil {
-		return err
-	}
-	tree := znode.NewTree()
-	if err := tree.Put(znode.Node{Path: w.record, Data: data}); err != nil {
-		return err
-	}
-	return w.load(tree)
-}
 
 // start returns the scenario's services, which it starts when it is first called.
 func (w *world) start() (*daemons.World, error) {
@@ -147,7 +43,9 @@ func (w *world) start() (*daemons.World, error) {
 		w.items[newqueue.BatchPath(string(tree.Get(path).Data))] = path
 	}
 	connect := func() (*zk.Conn, error) { return session.Open(context.Background(), w.session) }
-	w.services = daemons.New(daemons.Options{New: daemons.Site{Connect: connect, Root: w.root + "/new"}, Home: home})
+	w.services = daemons.New(daemons.Options{
+		New: daemons.Site{Connect: connect, Root: w.root + "/new"}, Home: home, Dialect: newqueue.Dialect(w.dialect),
+	})
 	return w.services, w.services.Start()
 }
 
@@ -208,24 +106,11 @@ func (w *world) runServices() error {
 }
 
 func (w *world) administer() error {
-	jobs, err := w.services.States(newqueue.JobsPath)
-	if err != nil {
-		return err
-	}
-	for jid, state := range jobs {
-		switch state {
-		case "Held":
-			err = w.services.Do(daemons.ReleaseJob, jid)
-		case "Failed":
-			err = w.services.Do(daemons.RequeueJob, jid)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return w.doTo(newqueue.JobsPath, map[string]daemons.Action{"held": daemons.ReleaseJob, "failed": daemons.RequeueJob})
 }
 
+// reportFailed asks for an update report of each batch that had failed before the services
+// started.
 func (w *world) reportFailed() error {
 	for bid, state := range w.batches {
 		if state == "Failed" {

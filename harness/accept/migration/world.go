@@ -27,6 +27,7 @@ type world struct {
 	conn    *zk.Conn
 	dir     string
 	dialect string
+	leave   func() // lets scenarios run that must not run beside this one
 	last    outcome
 	planned plan // what the last plan says
 
@@ -85,7 +86,8 @@ func (w *world) arguments() map[string]string {
 	}
 }
 
-func (w *world) setUp(ctx context.Context, _ *godog.Scenario) (_ context.Context, err error) {
+func (w *world) setUp(ctx context.Context, sc *godog.Scenario) (_ context.Context, err error) {
+	w.leave = w.enter(sc)
 	if err := context.Cause(ctx); err != nil {
 		return ctx, err
 	}
@@ -99,12 +101,25 @@ func (w *world) setUp(ctx context.Context, _ *godog.Scenario) (_ context.Context
 	return ctx, w.makeRoot()
 }
 
+// enter waits until the scenario may run. Call leave when it has ended.
+func (w *world) enter(sc *godog.Scenario) (leave func()) {
+	for _, tag := range sc.Tags {
+		if tag.Name == "@restart" {
+			w.alone.Lock()
+			return w.alone.Unlock
+		}
+	}
+	w.alone.RLock()
+	return w.alone.RUnlock
+}
+
 // makeRoot creates the chroots of both queues.
 func (w *world) makeRoot() error {
 	return all(w.create("", nil), w.create("/legacy", nil), w.create("/new", nil))
 }
 
 func (w *world) tearDown(ctx context.Context, sc *godog.Scenario, err error) (context.Context, error) {
+	defer w.leave()
 	if w.services != nil {
 		w.services.Close()
 	}

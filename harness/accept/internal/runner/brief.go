@@ -17,6 +17,7 @@ func init() {
 // brief is godog's formatter for [Brief]. If the output should have no colours, godog
 // removes them.
 type brief struct {
+	*godog.BaseFmt
 	out io.Writer
 
 	mu     sync.Mutex
@@ -27,11 +28,9 @@ type brief struct {
 	said   []string          // the steps of the current scenario so far
 }
 
-func newBrief(_ string, out io.Writer) godog.Formatter {
-	return &brief{out: out, names: map[string]string{}}
+func newBrief(suite string, out io.Writer) godog.Formatter {
+	return &brief{BaseFmt: godog.NewBaseFmt(suite, out), out: out, names: map[string]string{}}
 }
-
-func (b *brief) TestRunStarted() {}
 
 func (b *brief) Feature(doc *godog.GherkinDocument, uri string, _ []byte) {
 	b.mu.Lock()
@@ -75,15 +74,11 @@ func scenarios(n int) string {
 	return fmt.Sprintf("%3d scenarios", n)
 }
 
-func (b *brief) Defined(*godog.Scenario, *godog.Step, *godog.StepDefinition) {}
-
 func (b *brief) Passed(_ *godog.Scenario, step *godog.Step, _ *godog.StepDefinition) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.said = append(b.said, step.Text)
 }
-
-func (b *brief) Skipped(*godog.Scenario, *godog.Step, *godog.StepDefinition) {}
 
 func (b *brief) Undefined(p *godog.Scenario, step *godog.Step, _ *godog.StepDefinition) {
 	b.fail(p, step, "no definition matches this step")

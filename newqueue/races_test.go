@@ -1,0 +1,90 @@
+package newqueue_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"mrtq/newqueue"
+)
+
+// TestAnotherClientIsFirst: another client changes the tree between the read and the write of
+// a step. The step is decided again, or refused. It is never made from old data.
+func TestAnotherClientIsFirst(t *testing.T) {
+	moved := func(err error) bool { // deleted by another client: gone, or in mrt-zk marked as deleted
+		return errors.Is(err, newqueue.ErrNotFound) || errors.As(err, new(*newqueue.StateError))
+	}
+	is := func(want error) func(error) bool { return func(err error) bool { return errors.Is(err, want) } }
+	resume := func(q *newqueue.Queue, jid string) error { _, err := q.ResumeJob(ctx, jid); return err }
+	remove := func(q *newqueue.Queue, jid string) error { _, err := q.DeleteJob(ctx, jid); return err }
+	eachDialect(t, func(t *testing.T, w *world) {
+		other := w.queue()
+		lock := func(_ *newqueue.Queue, jid string) error { w.put("/jobs/"+jid+"/lock", ""); return nil }
+		conn, _ := connect(t, address(t))
+		c := &meddled{Conn: conn}
+		q := newqueue.Open(c, w.d, newqueue.WithRoot(w.root))
+		for name, race := range map[string]struct {
+			first, then func(*newqueue.Queue, string) error
+			refused     func(error) bool
+		}{
+			"resume a deleted job": {remove, resume, moved},
+			"delete a deleted job": {remove, remove, moved},
+			"resume a locked job":  {lock, resume, is(newqueue.ErrLocked)},
+			"delete a locked job":  {lock, remove, is(newqueue.ErrLocked)},
+			"resume a resumed job": {resume, resume, moved},
+			"delete a resumed job": {resume, remove, moved},
+		} {
+			_, ids := batchOf(t, other, 1)
+			drive(t, other, ids[0], newqueue.JobFailed)
+			c.meddle = func() { must(t, race.first(other, ids[0])) }
+			if err := race.then(q, ids[0]); !race.refused(err) {
+				t.Errorf("%s: %v", name, err)
+			}
+			if strings.HasSuffix(name, "locked job") {
+				w.delete("/jobs/" + ids[0] + "/lock")
+			}
+		}
+
+		_, ids := batchOf(t, other, 2)
+		c.meddle = func() { must(t, lock(nil, ids[0])) }
+		if j := value(q.AcquireJob(ctx, newqueue.JobPending))(t); j.ID != ids[1] {
+			t.Errorf("acquired %s, which another worker has acquired", j.ID)
+		} else {
+			must(t, j.Hold(ctx))
+		}
+		w.delete("/jobs/" + ids[0] + "/lock")
+		c.meddle = func() { must(t, other.SetPriority(ctx, ids[1], 9)) }
+		must(t, q.ReleaseJob(ctx, ids[1]))
+		if j := value(q.Job(ctx, ids[1]))(t); j.Priority != 9 || j.Status.State != newqueue.JobPending {
+			t.Errorf("a released job has priority %d and is %s", j.Priority, j.Status.State)
+		}
+		w.check()
+	})
+}
+
+// TestABatchChangesMeanwhile: a batch gets another job, or one of its jobs is resumed, between
+// the read and the write of its report.
+func TestABatchChangesMeanwhile(t *testing.T) {
+	eachDialect(t, func(t *testing.T, w *world) {
+		other := w.queue()
+		conn, _ := connect(t, address(t))
+		c := &meddled{Conn: conn}
+		q := newqueue.Open(c, w.d, newqueue.WithRoot(w.root))
+		bid, ids := batchOf(t, other, 1)
+		drive(t, other, ids[0], newqueue.JobFailed)
+		var added string
+		c.meddle = func() { added = value(other.CreateJob(ctx, bid, newqueue.NewJob{Priority: 5}))(t) }
+		if err := q.ReportIfEmptied(ctx, bid); !errors.Is(err, newqueue.ErrStillProcessing) {
+			t.Errorf("it has a new job: %v", err)
+		}
+		drive(t, other, added, newqueue.JobFailed)
+		must(t, q.ReportIfEmptied(ctx, bid))
+		b := value(q.AcquireBatch(ctx, newqueue.BatchReporting))(t)
+		r := value(b.Report(ctx))(t)
+		c.meddle = func() { value(other.ResumeJob(ctx, ids[0]))(t) }
+		if err := b.Finish(ctx, r); !errors.Is(err, newqueue.ErrConflict) {
+			t.Errorf("one of its jobs was resumed: %v", err)
+		}
+		w.check()
+	})
+}
