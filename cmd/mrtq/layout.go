@@ -26,7 +26,7 @@ func (a *app) layoutCmd() *cobra.Command {
 them, and which znodes must agree. NAME is merritt, merritt-legacy, zuul, or a file
 with your own map.`,
 		Example: `  mrtq layout merritt --dialect mrt-zk
-  mrtq layout zuul >zuul.md`,
+  mrtq layout zuul`,
 		Args: args("NAME"),
 		RunE: func(_ *cobra.Command, args []string) error { return during("layout", c.run(a, args[0])) },
 	}

@@ -108,33 +108,34 @@ func (t *Tree) detach(path string, parent, n *node) {
 	t.disown(path, n)
 }
 
+// ownerKey is the key of a node's owner in Tree.owned: its session, ownerContainer or ttlMark.
+func ownerKey(owner int64) int64 {
+	if kindOf(owner) == kindTTL {
+		return ttlMark
+	}
+	return owner
+}
+
 // own adds a new node to its owner's set.
 func (t *Tree) own(path string, n *node) {
-	switch kindOf(n.owner) {
-	case kindContainer:
-		t.containers[path] = n
-	case kindTTL:
-		t.ttls[path] = n
-	case kindEphemeral:
-		if t.ephemerals[n.owner] == nil {
-			t.ephemerals[n.owner] = map[string]struct{}{}
-		}
-		t.ephemerals[n.owner][path] = struct{}{}
+	if n.owner == 0 {
+		return
 	}
+	key := ownerKey(n.owner)
+	if t.owned[key] == nil {
+		t.owned[key] = map[string]*node{}
+	}
+	t.owned[key][path] = n
 }
 
 // disown removes a deleted node from its owner's set.
 func (t *Tree) disown(path string, n *node) {
-	switch kindOf(n.owner) {
-	case kindContainer:
-		delete(t.containers, path)
-	case kindTTL:
-		delete(t.ttls, path)
-	case kindEphemeral:
-		set := t.ephemerals[n.owner]
-		delete(set, path)
-		if len(set) == 0 {
-			delete(t.ephemerals, n.owner)
-		}
+	if n.owner == 0 {
+		return
+	}
+	key := ownerKey(n.owner)
+	delete(t.owned[key], path)
+	if len(t.owned[key]) == 0 {
+		delete(t.owned, key)
 	}
 }

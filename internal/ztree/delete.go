@@ -1,6 +1,7 @@
 package ztree
 
 import (
+	"maps"
 	"slices"
 
 	"mrtq/internal/jute"
@@ -58,12 +59,9 @@ func (t *Tree) CloseSession(tx Tx, session int64) {
 	t.commit()
 }
 
-// EphemeralsOf lists the paths of a session's ephemeral nodes, sorted.
+// EphemeralsOf lists the paths of a session's ephemeral nodes, sorted. The list is never nil.
 func (t *Tree) EphemeralsOf(session int64) []string {
-	paths := make([]string, 0, len(t.ephemerals[session]))
-	for p := range t.ephemerals[session] {
-		paths = append(paths, p)
-	}
+	paths := slices.AppendSeq([]string{}, maps.Keys(t.owned[session]))
 	slices.Sort(paths)
 	return paths
 }
@@ -74,12 +72,12 @@ func (t *Tree) EphemeralsOf(session int64) []string {
 // to live.
 func (t *Tree) Due(now int64) []string {
 	var due []string
-	for p, n := range t.containers {
+	for p, n := range t.owned[ownerContainer] {
 		if n.cversion > 0 && n.numChildren() == 0 {
 			due = append(due, p)
 		}
 	}
-	for p, n := range t.ttls {
+	for p, n := range t.owned[ttlMark] {
 		if n.numChildren() == 0 && now-n.mtime > ttlOf(n.owner) {
 			due = append(due, p)
 		}

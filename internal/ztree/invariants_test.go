@@ -2,7 +2,6 @@ package ztree
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -15,13 +14,14 @@ import (
 // broken says how a tree's tables contradict its nodes, or returns "".
 func (t *Tree) broken() string {
 	count, bytes := 1, int64(0) // ZooKeeper counts the root twice
-	kinds := map[string]ownerKind{}
 	owners := map[string]int64{}
 	var walk func(path string, n *node) string
 	walk = func(path string, n *node) string {
 		count++
 		bytes += int64(len(path) + len(n.data))
-		kinds[path], owners[path] = kindOf(n.owner), n.owner
+		if n.owner != 0 {
+			owners[path] = n.owner
+		}
 		if n.kids == nil {
 			return ""
 		}
@@ -44,40 +44,19 @@ func (t *Tree) broken() string {
 	if count != t.count || bytes != t.bytes {
 		return fmt.Sprintf("%d nodes of %d bytes are counted as %d of %d", count, bytes, t.count, t.bytes)
 	}
-	of := func(kind ownerKind) (paths []string) {
-		for p, k := range kinds {
-			if k == kind {
-				paths = append(paths, p)
-			}
-		}
-		slices.Sort(paths)
-		return paths
-	}
-	for kind, set := range map[ownerKind]map[string]*node{kindContainer: t.containers, kindTTL: t.ttls} {
-		if got := slices.Sorted(maps.Keys(set)); !slices.Equal(got, of(kind)) {
-			return fmt.Sprintf("the nodes of kind %d are %v, the table has %v", kind, of(kind), got)
+	for key, set := range t.owned {
+		if len(set) == 0 {
+			return fmt.Sprintf("the table has owner %x without nodes", key)
 		}
 		for p, n := range set {
-			if t.lookup(p) != n {
-				return fmt.Sprintf("the table has another node for %q", p)
+			if ownerKey(owners[p]) != key || t.lookup(p) != n {
+				return fmt.Sprintf("the table has %q for owner %x, but it belongs to %x", p, key, owners[p])
 			}
+			delete(owners, p)
 		}
 	}
-	var ephemerals []string
-	for session, set := range t.ephemerals {
-		if len(set) == 0 {
-			return fmt.Sprintf("the table has session %d without nodes", session)
-		}
-		for p := range set {
-			ephemerals = append(ephemerals, p)
-			if owners[p] != session {
-				return fmt.Sprintf("the table has %q for session %d, but it belongs to %d", p, session, owners[p])
-			}
-		}
-	}
-	slices.Sort(ephemerals)
-	if !slices.Equal(ephemerals, of(kindEphemeral)) {
-		return fmt.Sprintf("the ephemerals are %v, the table has %v", of(kindEphemeral), ephemerals)
+	if len(owners) > 0 {
+		return fmt.Sprintf("the owners of %v are not in the table", owners)
 	}
 	for name, wt := range map[string]*watchTable{"data": &t.data, "child": &t.child} {
 		if b := wt.broken(); b != "" {

@@ -2,6 +2,8 @@ package ztree
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"mrtq/internal/jute"
@@ -153,9 +155,5 @@ func toACL(acls []jute.ACL) []znode.ACL {
 
 // Owners returns the sessions that own ephemeral nodes.
 func (t *Tree) Owners() []int64 {
-	ids := make([]int64, 0, len(t.ephemerals))
-	for id := range t.ephemerals {
-		ids = append(ids, id)
-	}
-	return ids
+	return slices.DeleteFunc(slices.Collect(maps.Keys(t.owned)), func(key int64) bool { return kindOf(key) != kindEphemeral })
 }

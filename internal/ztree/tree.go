@@ -40,9 +40,8 @@ type Tree struct {
 	count int
 	bytes int64
 
-	ephemerals map[int64]map[string]struct{}
-	containers map[string]*node
-	ttls       map[string]*node
+	// owned has the nodes that are not persistent, by ownerKey and by path.
+	owned map[int64]map[string]*node
 
 	lists  map[string]*accessList // by their bytes, to share them
 	newest int64                  // see Zxid
@@ -80,12 +79,10 @@ func New() *Tree {
 // Empty returns a tree without even a root, for Restore.
 func Empty() *Tree {
 	return &Tree{
-		ephemerals: map[int64]map[string]struct{}{},
-		containers: map[string]*node{},
-		ttls:       map[string]*node{},
-		lists:      map[string]*accessList{},
-		data:       newWatchTable(),
-		child:      newWatchTable(),
+		owned: map[int64]map[string]*node{},
+		lists: map[string]*accessList{},
+		data:  newWatchTable(),
+		child: newWatchTable(),
 	}
 }
 
@@ -120,8 +117,8 @@ func (t *Tree) Bytes() int64 { return t.bytes }
 // Ephemerals returns the number of ephemeral nodes.
 func (t *Tree) Ephemerals() int {
 	n := 0
-	for _, set := range t.ephemerals {
-		n += len(set)
+	for _, session := range t.Owners() {
+		n += len(t.owned[session])
 	}
 	return n
 }
