@@ -58,7 +58,8 @@ test-jvm:
 torture:
 	go test $(race) -timeout 90m ./...
 	go test ./features ./harness ./harness/accept -everywhere -count 1 -timeout 60m
-	go test ./harness/minizk ./harness/daemons -torture -count 1 -timeout 60m
+	go test ./harness/minizk ./harness/daemons ./internal/zkdata -torture -count 1 -timeout 60m
+	go test ./internal/sides -run TestSameAsServer -rapid.checks 1000 -rapid.nofailfile -count 1 -timeout 60m
 	go test ./migrate -run TestTamperMatrix -torture -count 1 -v -timeout 60m
 	go test ./harness/life -run TestLives -rapid.checks 3000 -rapid.nofailfile -count 1 -v -timeout 60m
 	go test ./harness/life -run 'TestCuts|TestServersFail|TestLaggingMember' -torture -count 1 -v -timeout 60m

@@ -107,18 +107,3 @@ func plain(err error) error {
 	}
 	return err
 }
-
-// Temporary creates a file that disappears when it is closed, or when the
-// process ends. It is in folder, or in the system's folder for temporary files
-// if folder is "". The pattern is that of [os.CreateTemp].
-func Temporary(folder, pattern string) (*os.File, error) {
-	f, err := os.CreateTemp(folder, pattern)
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Remove(f.Name()); err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
-}

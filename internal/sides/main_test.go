@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"flag"
 	"os"
 	"path/filepath"
 	"testing"
@@ -15,6 +16,9 @@ import (
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 )
+
+// A random test is short, unless make torture asks for more.
+func init() { flag.Set("rapid.checks", "25") }
 
 func TestMain(m *testing.M) { shared.Main(m) }
 

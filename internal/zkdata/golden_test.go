@@ -19,7 +19,10 @@ import (
 	"mrtq/internal/znode"
 )
 
-var update = flag.Bool("update", false, "have a real server write the golden directories again")
+var (
+	update  = flag.Bool("update", false, "have a real server write the golden directories again")
+	torture = flag.Bool("torture", false, "read the directories of servers of every configuration, and of an ensemble")
+)
 
 // TestGolden reads directories that Apache's server wrote, and compares them
 // with what the server said about its znodes then. They hold a legacy queue, and

@@ -36,6 +36,9 @@ func TestLiveServer(t *testing.T) {
 		// end of a session doesn't list its znodes.
 		{"without digests", map[string]string{"digest.enabled": "false", "closeSessionTxn.enabled": "false"}},
 	} {
+		if tc.name != "plain" && !*torture {
+			continue
+		}
 		t.Run(tc.name, func(t *testing.T) {
 			lines := map[string]string{"snapCount": "400"}
 			maps.Copy(lines, tc.lines)
@@ -133,6 +136,9 @@ func users() []string {
 // TestEnsemble reads the directory of each member of an ensemble that has had
 // several leaders, and so several epochs.
 func TestEnsemble(t *testing.T) {
+	if !*torture {
+		t.Skip("make torture reads the directories of an ensemble")
+	}
 	data := t.TempDir()
 	server := harness.ForTest(t, harness.JVM, harness.Options{Nodes: 3, DataDir: data, Properties: map[string]string{"snapCount": "60"}})
 	for i := range server.Nodes() {
