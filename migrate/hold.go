@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,9 +12,6 @@ import (
 	"mrtq/migrate/internal/ledger"
 	"mrtq/newqueue"
 )
-
-// ErrNoQueue says that a target has no new queue, so there is nothing to hold.
-var ErrNoQueue = errors.New("there is no new queue here")
 
 // HoldOptions are the options of a hold.
 type HoldOptions struct {
@@ -76,37 +72,6 @@ func Hold(ctx context.Context, w *Writer, opt HoldOptions) (*Held, error) {
 		held.Held = append(held.Held, path)
 	}
 	return held, nil
-}
-
-// StrayCollections are those of some collections to which no batch of the target belongs. An
-// error comes from reading.
-func StrayCollections(ctx context.Context, at *Reader, collections []string) ([]string, error) {
-	stray := slices.Clone(collections)
-	if len(stray) == 0 {
-		return nil, nil
-	}
-	names, err := at.ChildrenAll(ctx, []string{newqueue.BatchesPath})
-	if err != nil {
-		return nil, err
-	}
-	for some := range slices.Chunk(names[0], 1000) {
-		var paths []string
-		for _, bid := range some {
-			paths = append(paths, newqueue.BatchPath(bid)+"/submission")
-		}
-		nodes, err := at.MarkUnreadable().GetAll(ctx, paths, nil)
-		if err != nil {
-			return nil, err
-		}
-		for _, n := range nodes {
-			if o, err := newqueue.ParseObject(n.Data); err == nil {
-				design, _ := o.String("profile_name") // the key has another name in each dialect
-				mrtZK, _ := o.String("profile")
-				stray = slices.DeleteFunc(stray, func(c string) bool { return c == design || c == mrtZK })
-			}
-		}
-	}
-	return stray, nil
 }
 
 // holdPaths are the znodes of the holds that the options name.

@@ -31,9 +31,9 @@ func (s *site) named(t *testing.T, blocking bool) map[string]bool {
 }
 
 // records returns the records by the paths of their jobs and requests.
-func (s *site) records(t *testing.T) map[string]migrate.Entry {
+func (s *site) records(t *testing.T) map[string]migrate.PlanRecord {
 	t.Helper()
-	all := map[string]migrate.Entry{}
+	all := map[string]migrate.PlanRecord{}
 	for _, r := range value(migrate.MakePlan(t.Context(), s.source(t), &s.open(t).Reader, options()))(t).Records {
 		if r.Job != "" {
 			all[r.Job] = r

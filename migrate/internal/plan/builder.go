@@ -30,21 +30,21 @@ type Builder struct {
 	plan    *Plan
 	again   map[string]bool // records of Options.Again that were not met yet
 	batches map[rules.BatchKey]*Batch
-	seen    seen
+	content content
 	found   findings
 }
 
 // New begins a plan.
 func New(in Input) *Builder {
 	opt := in.Options
-	b := &Builder{in: in, batches: map[rules.BatchKey]*Batch{}, again: map[string]bool{}, seen: newSeen(in.Source)}
+	b := &Builder{in: in, batches: map[rules.BatchKey]*Batch{}, again: map[string]bool{}, content: newContent(in.Source)}
 	b.plan = &Plan{
 		Source: opt.Source, Target: opt.Target, Choices: opt.Choices,
 		Dialect: opt.Dialect,
 		Settings: Settings{Queues: in.Source.Queues, Time: timeUnit(in.Source.Options), ACL: opt.ACL, Packet: opt.Packet, Again: opt.Again,
 			NewQueue: opt.NewQueue, HoldAgain: opt.HoldAgain, Restored: opt.Restored},
 		Records: make([]Record, 0, in.Source.Len()),
-		seen:    in.Target,
+		target:  in.Target,
 	}
 	if opt.Packet == 0 {
 		b.plan.Settings.Packet = DefaultPacket
@@ -167,7 +167,7 @@ func (b *Builder) Add(f source.Fetched) {
 		line.Status = r.Legacy.Header.Status.String()
 	}
 	entry := b.in.Target.Ledger.Find(r.Path)
-	b.seen.record(b, f, entry != nil)
+	b.content.record(b, f, entry != nil)
 	again := b.in.Options.Again != nil && (b.again[r.Path] || slices.Contains(b.in.Options.Again, All))
 	delete(b.again, r.Path)
 	switch {
@@ -206,14 +206,14 @@ func (b *Builder) decide(r rules.Record, line *Record) {
 			line.Batch = b.addToBatch(r, d.State, true, "")
 		}
 		b.checkServices(r, d.State, line.Batch)
-		b.seen.object(b, r, d.State)
-		b.seen.size(b, r, d.State, line.Batch)
+		b.content.object(b, r, d.State)
+		b.content.size(b, r, d.State, line.Batch)
 	}
 }
 
 // compare plans a record that was migrated before. It is never migrated again, and its job
 // is never changed.
-func (b *Builder) compare(r rules.Record, line *Record, entry *ledger.Entry) {
+func (b *Builder) compare(r rules.Record, line *Record, entry *ledger.Migrated) {
 	line.Job = entry.Job
 	switch there := b.in.Names.Has(entry.Job); {
 	case r.Err != nil && r.Err.Kind == rules.Unreadable:
@@ -330,9 +330,6 @@ func (b *Builder) finishBatch(batch *Batch, there target.Batch) {
 		}
 	} else {
 		batch.State = string(there.State)
-		for _, text := range batch.All.Contradictions(there.Submission, b.plan.Dialect) {
-			b.warn(newqueue.BatchPath(batch.ID), text)
-		}
 	}
 	// The run itself has not created all of it yet: see [rules.Batch.Closing].
 	unfinished := batch.Ours && there.There && there.StatusVersion == 0 && there.State == batch.All.State() && !there.HasFolder(newqueue.FolderProcessing)

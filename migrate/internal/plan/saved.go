@@ -108,8 +108,7 @@ func (p *Plan) Options() Options {
 func (p *Plan) Differences(now *Plan) []string {
 	var found []string
 	differ := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
-	finished := now.Empty() && now.Previous != nil && now.Previous.ID == p.Run && now.Previous.State == ledger.Done
-	if p.Run != now.Run && !finished {
+	if p.Run != now.Run && !p.IsDone(now) {
 		differ("it would be %s, and now it would be %s: another run has begun, or was finished or rolled back, since", p.Run, now.Run)
 	}
 	if p.Dialect != now.Dialect {
@@ -155,17 +154,9 @@ func (r *Record) isDone(now *Record) bool {
 	return r.Action == Create && (now.Action == Unchanged || now.Action == Removed)
 }
 
-// CarriedOut reports whether this plan was carried out: a plan that was made later has
-// nothing to do, the run of this one is done, and all its records are migrated.
-func (p *Plan) CarriedOut(now *Plan) bool {
-	if !now.Empty() || now.Previous == nil || now.Previous.ID != p.Run || now.Previous.State != ledger.Done || len(p.Records) != len(now.Records) {
-		return false
-	}
-	for i := range p.Records {
-		was, r := &p.Records[i], &now.Records[i]
-		if was.Path != r.Path || was.Hash != r.Hash || was.Action != r.Action && !was.isDone(r) {
-			return false
-		}
-	}
-	return true
+// IsDone reports whether this plan was carried out: its run is the newest one and done, and
+// a plan that was made later has nothing to do. If [Plan.Differences] has none, all records
+// are as planned.
+func (p *Plan) IsDone(now *Plan) bool {
+	return now.Empty() && now.Previous != nil && now.Previous.ID == p.Run && now.Previous.State == ledger.Done
 }

@@ -13,7 +13,7 @@ import (
 // Finding is one demand of the deployed services, and the records that don't meet it.
 type Finding struct {
 	Requirement string `json:"requirement"` // R01 to R32, or "inventory" or a notice's kind
-	What        string `json:"what"`        // what is wrong with all items, with … where they differ
+	What        string `json:"what"`        // what is wrong with the first item
 	Then        string `json:"then"`        // what would happen after the release
 	Daemon      string `json:"daemon,omitempty"`
 	// Blocking says that the plan can't be carried out because of it, unless the choice
@@ -68,7 +68,6 @@ func (f *findings) add(kind string, one Finding, item Item) {
 		found = &one
 		f.byKind[kind], f.order = found, append(f.order, kind)
 	}
-	found.What = InCommon(found.What, item.What)
 	found.Items = append(found.Items, item)
 }
 
@@ -160,7 +159,7 @@ func (b *Builder) finishServices() {
 	for _, blocking := range []bool{true, false} {
 		for _, kind := range b.found.order {
 			f := *b.found.byKind[kind]
-			if f.Blocking == blocking && (f.Requirement != onlyWithProfiles || b.seen.profiles) {
+			if f.Blocking == blocking && (f.Requirement != onlyWithProfiles || b.content.profiles) {
 				b.plan.Services = append(b.plan.Services, f)
 				b.blockService(f)
 			}

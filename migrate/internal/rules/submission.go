@@ -179,37 +179,3 @@ func (s *submission) serviceKeys() newqueue.Object {
 // Disagreements names, for each property of the whole batch on which its records
 // disagree, two of these records. The first one's value is taken.
 func (b *Batch) Disagreements() []string { return b.disagree }
-
-// Contradictions names the properties of the whole batch that an existing submission has
-// with another value than the records that were added. The submission stays as it is.
-func (b *Batch) Contradictions(existing newqueue.Object, d newqueue.Dialect) []string {
-	var found []string
-	ours := b.submission.object(b.Key, d)
-	for _, f := range sharedFields[d] {
-		if v := b.of(f.property); !f.wide || v == nil {
-			continue
-		}
-		for _, key := range submissionKeys(f.property) {
-			was, there := existing[key]
-			if now := ours[key]; there && now != nil && was != now {
-				found = append(found, fmt.Sprintf("batch %s: its submission has %s %q and stays as it is, although %s has %q", b.Key.UUID, key, fmt.Sprint(was), b.of(f.property).from, fmt.Sprint(now)))
-				break
-			}
-		}
-	}
-	if was, there := existing[keyUpdate].(bool); there && d == newqueue.MrtZK && b.update.from != "" && was != b.update.value {
-		found = append(found, fmt.Sprintf("batch %s: its submission has update %t and stays as it is, although %s has %t", b.Key.UUID, was, b.update.from, b.update.value))
-	}
-	return found
-}
-
-// submissionKeys are the keys under which a submission may hold a property.
-func submissionKeys(property string) []string {
-	keys := []string{property}
-	for _, f := range submissionFields {
-		if f.property == property {
-			keys = append(keys, f.key)
-		}
-	}
-	return keys
-}
