@@ -9,6 +9,7 @@ import (
 
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
+	"mrtq/migrate/internal/apply"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/newqueue"
 )
@@ -47,12 +48,7 @@ func Hold(ctx context.Context, w *Writer, opt HoldOptions) (*Held, error) {
 	held := &Held{Held: []string{}}
 	for _, path := range holdPaths(opt) {
 		for _, parent := range []string{newqueue.LocksPath, znode.Parent(path)} {
-			if err := update(ctx, w, parent, opt.ACL, func(data []byte, there bool) []byte {
-				if there {
-					return nil
-				}
-				return []byte{}
-			}); err != nil {
+			if err := apply.Ensure(ctx, w, parent, opt.ACL); err != nil {
 				return held, cancelled(err)
 			}
 		}

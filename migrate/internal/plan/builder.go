@@ -126,8 +126,8 @@ func (b *Builder) compareSettings(last *ledger.Run, path string) {
 		b.problem(Problem{Kind: OtherChoices, Path: path, Message: fmt.Sprintf(message, args...),
 			Next: fmt.Sprintf("finish it with those, or roll back %s first", last.ID), Fits: fits})
 	}
-	if changes := last.Choices.Changes(p.Choices); len(changes) > 0 {
-		refuse(last.ID, "%s was begun with other choices: %s", last.ID, ChangesText(changes))
+	if changes := last.Choices.Changes(p.Choices); changes != "" {
+		refuse(last.ID, "%s was begun with other choices: %s", last.ID, changes)
 	}
 	b.compareTimes(last, path)
 	switch {
@@ -145,15 +145,6 @@ func (b *Builder) compareTimes(last *ledger.Run, path string) {
 		b.problem(Problem{Kind: OtherTimes, Path: path, Message: fmt.Sprintf("%s read the records' times as %s, and this plan reads them as %s", last.ID, last.Time, now),
 			Next: "read them as " + last.Time, Fits: last.Time})
 	}
-}
-
-// ChangesText says which choices changed, and how.
-func ChangesText(changes []rules.Change) string {
-	var text []string
-	for _, c := range changes {
-		text = append(text, fmt.Sprintf("%s was %s and is now %s", c.Choice, c.From, c.To))
-	}
-	return strings.Join(text, ", ")
 }
 
 // Add adds the next record, in the order in which records are migrated.

@@ -114,8 +114,8 @@ func (p *Plan) Differences(now *Plan) []string {
 	if p.Dialect != now.Dialect {
 		differ("its dialect is %s, and now it would be %s", p.Dialect, now.Dialect)
 	}
-	if changes := p.Choices.Changes(now.Choices); len(changes) > 0 {
-		differ("its choices were changed: %s", ChangesText(changes))
+	if changes := p.Choices.Changes(now.Choices); changes != "" {
+		differ("its choices were changed: %s", changes)
 	}
 	if was, is := p.Settings.Time, now.Settings.Time; was != is {
 		differ("the records' times were read as %s, and now they are read as %s", was, is)

@@ -3,7 +3,6 @@ package plan
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"mrtq/migrate/internal/rules"
 	"mrtq/newqueue"
@@ -15,7 +14,6 @@ type Finding struct {
 	Requirement string `json:"requirement"` // R01 to R32, or "inventory" or a notice's kind
 	What        string `json:"what"`        // what is wrong with the first item
 	Then        string `json:"then"`        // what would happen after the release
-	Daemon      string `json:"daemon,omitempty"`
 	// Blocking says that the plan can't be carried out because of it, unless the choice
 	// that Choice names allows it.
 	Blocking bool   `json:"blocking"`
@@ -25,8 +23,7 @@ type Finding struct {
 
 // Item is one record that does not meet a demand, or one batch.
 type Item struct {
-	Path string `json:"path"`           // of the legacy record, or of the batch below /batch-uuids
-	Node string `json:"node,omitempty"` // the znode of the new job, request or batch, by its name
+	Path string `json:"path"` // of the legacy record, or of the batch below /batch-uuids
 	What string `json:"what"`
 }
 
@@ -73,12 +70,11 @@ func (f *findings) add(kind string, one Finding, item Item) {
 
 // violation adds a violation by a new item. path is the record that it is made from.
 func (f *findings) violation(v services.Violation, path string) {
-	one := Finding{Requirement: v.Demand.ID, Then: v.Then(), Daemon: string(v.Stop.Daemon), Blocking: v.Stop.Effect.Blocking()}
+	one := Finding{Requirement: v.Demand.ID, Then: v.Then(), Blocking: v.Stop.Effect.Blocking()}
 	if one.Blocking {
 		one.Choice = "unserviceable"
 	}
-	node := strings.TrimPrefix(strings.TrimPrefix(v.Path, v.Item), "/")
-	f.add(fmt.Sprint(v.Demand.ID, v.Demand.Node, v.Demand.Key, v.Stop), one, Item{Path: path, Node: node, What: v.What})
+	f.add(fmt.Sprint(v.Demand.ID, v.Demand.Node, v.Demand.Key, v.Stop), one, Item{Path: path, What: v.What})
 }
 
 func (f *findings) notice(n services.Notice, path string) {
@@ -109,7 +105,7 @@ func (b *Builder) checkServices(r rules.Record, s rules.State, batch *Batch) {
 	}
 	if batch.All.Key.Kind == rules.OfBatch && newqueue.CheckBatchID(batch.UUID) != nil {
 		b.found.add("batchID", Finding{Requirement: "R07", Then: batchIDThen, Blocking: true, Choice: "unserviceable"},
-			Item{Path: r.Path, Node: "configuration", What: fmt.Sprintf("its batchID %.80q can't be a znode's name", batch.UUID)})
+			Item{Path: r.Path, What: fmt.Sprintf("its batchID %.80q can't be a znode's name", batch.UUID)})
 	}
 	for _, v := range services.CheckContent(item) {
 		b.found.violation(v, r.Path)
@@ -126,8 +122,8 @@ func (b *Builder) checkServices(r rules.Record, s rules.State, batch *Batch) {
 // checkInventory looks at the job of an unfinished inventory record. One finding says all.
 func (b *Builder) checkInventory(item services.Item, r rules.Record) {
 	if len(services.CheckContent(item)) > 0 {
-		b.found.add(inventoryFinding, Finding{Requirement: inventoryFinding, Then: inventoryThen, Daemon: string(services.Notify), Blocking: true, Choice: "inventory-records"},
-			Item{Path: r.Path, Node: "configuration", What: inventoryWhat})
+		b.found.add(inventoryFinding, Finding{Requirement: inventoryFinding, Then: inventoryThen, Blocking: true, Choice: "inventory-records"},
+			Item{Path: r.Path, What: inventoryWhat})
 	}
 }
 

@@ -67,22 +67,15 @@ func (c Choices) Validate() error {
 	return nil
 }
 
-// Change is a choice that differs between two runs.
-type Change struct {
-	Choice string `json:"choice"`
-	From   string `json:"from"`
-	To     string `json:"to"`
-}
-
-// Changes lists the choices that are different in now.
-func (c Choices) Changes(now Choices) []Change {
-	var changes []Change
+// Changes says which choices are different in now, and how; "" if none is.
+func (c Choices) Changes(now Choices) string {
+	var changes []string
 	for _, choice := range AllChoices {
 		if from, to := *choice.Value(&c), *choice.Value(&now); from != to {
-			changes = append(changes, Change{choice.Name, from, to})
+			changes = append(changes, fmt.Sprintf("%s was %s and is now %s", choice.Name, from, to))
 		}
 	}
-	return changes
+	return strings.Join(changes, ", ")
 }
 
 // Decision is what the choices decide about one record.
