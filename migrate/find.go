@@ -34,10 +34,7 @@ var idProperties = []string{"jobID", "batchID", "objectID", "localID", "manifest
 // [ErrManyItems] or [ErrDamaged], or comes from reading. With [ErrNoItem], the item has what
 // is at the target instead of a new queue.
 func Find(ctx context.Context, src *Source, at *Reader, name string) (*Item, error) {
-	t, err := target.Read(ctx, at)
-	if err == nil {
-		err = t.Damage
-	}
+	t, err := target.ReadWhole(ctx, at)
 	if err != nil {
 		return nil, err
 	}

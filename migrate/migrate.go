@@ -139,10 +139,7 @@ func (m *migration) prepare(ctx context.Context) error {
 }
 
 func (m *migration) read(ctx context.Context) (*target.Target, error) {
-	t, err := target.Read(ctx, &m.w.Reader)
-	if err == nil {
-		err = t.Damage
-	}
+	t, err := target.ReadWhole(ctx, &m.w.Reader)
 	if err != nil {
 		return nil, cancelled(&TargetError{err})
 	}

@@ -60,10 +60,7 @@ func ReadRecords(ctx context.Context, at *Reader, src *Source, saved *Plan) ([]R
 	}
 	if at != nil {
 		var err error
-		if r.t, err = target.Read(ctx, at); err == nil {
-			err = r.t.Damage
-		}
-		if err != nil {
+		if r.t, err = target.ReadWhole(ctx, at); err != nil {
 			return nil, &TargetError{err}
 		}
 		if run := r.t.Ledger.Newest(); run != nil {

@@ -121,10 +121,7 @@ func (r *rolling) run() *ledger.Run { return &r.target.Ledger.Runs[r.index] }
 
 // read reads the target, and finds the run.
 func (r *rolling) read(ctx context.Context, id string) error {
-	t, err := target.Read(ctx, r.at)
-	if err == nil {
-		err = t.Damage
-	}
+	t, err := target.ReadWhole(ctx, r.at)
 	if err != nil {
 		return cancelled(err)
 	}
