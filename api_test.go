@@ -19,13 +19,18 @@ var public = []string{"mrtq/legacy", "mrtq/newqueue", "mrtq/newqueue/states", "m
 
 // nameless are types of internal packages that programs outside can use and not name.
 var nameless = map[string]string{
-	"mrtq/migrate/internal/rules.Batch":    "for the packages of migrate only: a field of Batch that is no part of its JSON",
-	"mrtq/migrate/internal/plan.Item":      "read only: the items of Finding.Items",
-	"mrtq/migrate/internal/source.Node":    "read only: the legacy queue nodes of a Source",
-	"mrtq/migrate/internal/ledger.Hash":    "read and printed only: String gives it in hexadecimal",
-	"mrtq/migrate/internal/ledger.Release": "read only: the items of Run.Releases",
-	"mrtq/internal/zkconn.Address":         "OpenSide sets it",
-	"mrtq/internal/zkconn.Limit":           "migrate lacks a name for it",
+	"mrtq/migrate/internal/rules.Batch":      "for the packages of migrate only: a field of Batch that is no part of its JSON",
+	"mrtq/migrate/internal/plan.Item":        "read only: the items of Finding.Items",
+	"mrtq/migrate/internal/plan.Batch":       "read only: the batches of a Plan",
+	"mrtq/migrate/internal/plan.Notes":       "read only: the notes of a Plan",
+	"mrtq/migrate/internal/plan.Settings":    "read only: the settings of a Plan",
+	"mrtq/migrate/internal/source.Node":      "read only: the legacy queue nodes of a Source",
+	"mrtq/migrate/internal/source.Lock":      "read only: the locks of a Source",
+	"mrtq/migrate/internal/ledger.Hash":      "read and printed only: String gives it in hexadecimal",
+	"mrtq/migrate/internal/ledger.Release":   "read only: the items of Run.Releases",
+	"mrtq/migrate/internal/rollback.Verdict": "compared only: the verdict of an UndoItem",
+	"mrtq/internal/zkconn.Address":           "OpenSide sets it",
+	"mrtq/internal/zkconn.Limit":             "migrate lacks a name for it",
 }
 
 // TestPublicAPINamesNoInternalType: a program outside can name every type that a

@@ -19,20 +19,19 @@ import (
 	"mrtq/newqueue"
 )
 
-// Sessions. A Reader has no method that writes.
+// Sessions, and what they read.
 type (
-	Reader = zkconn.Reader
-	Writer = zkconn.Writer
-	ACL    = znode.ACL
+	Reader = zkconn.Reader // a session that has no method that writes
+	Writer = zkconn.Writer // a session that also writes
+	ACL    = znode.ACL     // who may do what with a znode
 )
 
 // The source: a legacy queue and its records.
 type (
-	Source    = source.Source
-	Queues    = rules.Queues
-	QueueKind = rules.QueueKind
-	Record    = rules.Record
-	Lock      = source.Lock
+	Source    = source.Source   // a legacy queue, as it was listed
+	Queues    = rules.Queues    // where the legacy queues are
+	QueueKind = rules.QueueKind // of a legacy queue: ingest, inventory or access
+	Record    = rules.Record    // one legacy record, as it was read and decoded
 )
 
 // The kinds of legacy queues.
@@ -58,21 +57,21 @@ func OpenSource(ctx context.Context, r *Reader, queues Queues, opt legacy.Option
 
 // The operator's choices.
 type (
-	Choices = rules.Choices
-	Choice  = rules.Choice
+	Choices = rules.Choices // what only the operator can decide
+	Choice  = rules.Choice  // one of them, with its values
 )
 
 // The values of choices; see [AllChoices].
 const (
-	Block        = rules.Block
-	Quarantine   = rules.Quarantine
-	MigrateThem  = rules.Migrate
-	Skip         = rules.Skip
-	AsHeld       = rules.AsHeld
-	AsPending    = rules.AsPending
-	AsFailed     = rules.AsFailed
-	AllRecords   = plan.All
-	DefaultLimit = plan.DefaultPacket
+	Block         = rules.Block
+	Quarantine    = rules.Quarantine
+	MigrateThem   = rules.Migrate
+	Skip          = rules.Skip
+	AsHeld        = rules.AsHeld
+	AsPending     = rules.AsPending
+	AsFailed      = rules.AsFailed
+	AllRecords    = plan.All           // in Again of [Options]
+	DefaultPacket = plan.DefaultPacket // ZooKeeper's default jute.maxbuffer, in bytes
 )
 
 // AllChoices are all choices, each with its values, the default first.
@@ -83,28 +82,22 @@ func DefaultChoices() Choices { return rules.DefaultChoices() }
 
 // A plan, and what it says.
 type (
-	Options     = plan.Options
-	Plan        = plan.Plan
-	Entry       = plan.Record
-	Action      = plan.Action
-	Batch       = plan.Batch
-	Settings    = plan.Settings
-	Notes       = plan.Notes
-	Problem     = plan.Problem
-	ProblemKind = plan.ProblemKind
-	Finding     = plan.Finding
-	// Decision is what somebody decided about one record, and Undecided what is to be decided.
-	Decision  = plan.Decision
-	Undecided = plan.Undecided
-	ListSize  = plan.ListSize
-	Tally     = plan.Tally
-	Warning   = plan.Warning
-	Risk      = plan.Risk
-	HeldLock  = plan.HeldLock
-	ACLNote   = plan.ACLNote
-	Headroom  = plan.Headroom
-	// VanishedRecord is a migrated record that is not in the source any more.
-	VanishedRecord = plan.Vanished
+	Options        = plan.Options     // what a plan depends on, beside the two sides
+	Plan           = plan.Plan        // what a migration would do
+	PlanRecord     = plan.Record      // one record's line in a plan
+	Action         = plan.Action      // what a plan does with a record
+	Problem        = plan.Problem     // one reason why a plan can't be carried out
+	ProblemKind    = plan.ProblemKind // what sort of problem it is
+	Finding        = plan.Finding     // one demand of the deployed services that records don't meet
+	Decision       = plan.Decision    // what somebody decided about one record
+	Undecided      = plan.Undecided   // a record that somebody has to decide about
+	ListSize       = plan.ListSize    // a list of children that is too long for some clients
+	Tally          = plan.Tally       // how many records become what
+	Warning        = plan.Warning     // something to know, which stops nothing
+	Risk           = plan.Risk        // what could run twice, or never, under one choice
+	HeldLock       = plan.HeldLock    // an outstanding legacy lock
+	ACLNote        = plan.ACLNote     // the ACL of a legacy queue that is not open to all
+	VanishedRecord = plan.Vanished    // a migrated record that is not in the source any more
 )
 
 // The actions of a plan.
@@ -150,31 +143,43 @@ func ReadPlan(r io.Reader) (*Plan, error) { return plan.Read(r) }
 // [ErrDecisions], or comes from r.
 func ReadDecisions(r io.Reader) ([]Decision, error) { return plan.ReadDecisions(r) }
 
-// InCommon returns the words that two messages about different things share, with … where
-// they differ. A message may already contain … from an earlier call.
-func InCommon(a, b string) string { return plan.InCommon(a, b) }
-
 // ReadBy says which services can read a queue of a dialect.
 func ReadBy(d newqueue.Dialect) string { return plan.ReadBy(d) }
 
 // Runs, and what came of them.
 type (
-	Run        = ledger.Run
-	RunState   = ledger.RunState
-	Counts     = ledger.Counts
-	Limits     = apply.Limits
-	Verdict    = verify.Verdict
-	Difference = verify.Difference
-	Kind       = verify.Kind
-	Group      = verify.Group
-	// VerdictItem is a record of a [Verdict] and what it became.
-	VerdictItem = verify.Item
-	Accounted   = verify.Accounted
-	HoldOwner   = ledger.Owner
-	UndoKind    = rollback.Verdict
-	UndoItem    = rollback.Item
-	NoQueue     = target.NoQueue
+	Run         = ledger.Run        // what a run records about itself
+	RunState    = ledger.RunState   // what happened to a run
+	Counts      = ledger.Counts     // of jobs, access requests and batches
+	HoldOwner   = ledger.Owner      // one owner of a hold
+	Limits      = apply.Limits      // how large a transaction may be
+	Verdict     = verify.Verdict    // the outcome of a verification
+	Accounted   = verify.Accounted  // the records of a verdict, by what became of them
+	VerdictItem = verify.Item       // a record of a verdict, and what it became
+	Difference  = verify.Difference // one way in which the target is not what it should be
+	Kind        = verify.Kind       // what sort of difference it is
+	Group       = verify.Group      // kinds of differences that call for the same
+	Outcome     = verify.Outcome    // what became of a legacy record
+	UndoItem    = rollback.Item     // a job or request of a rollback, and what becomes of it
+	NoQueue     = target.NoQueue    // what is at an address instead of a new queue
 )
+
+// The outcomes of records; see [Outcomes].
+const (
+	WasMigrated    = verify.WasMigrated
+	WasRemoved     = verify.WasRemoved
+	WasChanged     = verify.WasChanged
+	WillBeCreated  = verify.WillBeCreated
+	WasSkipped     = verify.WasSkipped
+	WasQuarantined = verify.WasQuarantined
+	IsBlocked      = verify.IsBlocked
+	CameLate       = verify.CameLate
+	WasMissed      = verify.WasMissed
+	NotMigrated    = verify.NotMigrated
+)
+
+// Outcomes are all outcomes, in the order in which tables show them.
+var Outcomes = []Outcome{WasMigrated, WasRemoved, WasChanged, WillBeCreated, WasSkipped, WasQuarantined, IsBlocked, CameLate, WasMissed, NotMigrated}
 
 // The groups of differences; see [Verdict].
 const (
@@ -185,13 +190,12 @@ const (
 	ActedOnIn    = verify.ActedOnIn
 )
 
+// RemovedByOthers is the verdict of an [UndoItem] whose job was finished and cleaned up, or
+// deleted.
+const RemovedByOthers = rollback.RemovedByOthers
+
 // Groups are all groups, the gravest first.
 var Groups = verify.Groups
-
-// What becomes of a job in a rollback; see [UndoItem].
-const (
-	RemovedByOthers = rollback.Gone
-)
 
 // The states of a run.
 const (
@@ -204,7 +208,7 @@ const (
 // IsRun reports whether a name is the id of a run.
 func IsRun(name string) bool { return ledger.IsRun(name) }
 
-// Errors of reading and of making a plan.
+// What went wrong, for errors.Is.
 var (
 	// ErrNoQueues says that none of the legacy queue nodes is in the source.
 	ErrNoQueues = source.ErrNoQueues
@@ -220,10 +224,7 @@ var (
 	ErrPlanFile = plan.ErrFile
 	// ErrDecisions says that a file is not a decisions file, or which line of it is wrong.
 	ErrDecisions = plan.ErrDecisions
-)
 
-// Errors of writing.
-var (
 	// ErrInterrupted says that the caller's context ended between two transactions. The same
 	// call finishes the work.
 	ErrInterrupted = apply.ErrInterrupted
@@ -256,4 +257,33 @@ var (
 	ErrNotNewest = errors.New("a later run builds on it")
 	// ErrRestored says that the target was restored from a backup, znode by znode.
 	ErrRestored = errors.New("the target was restored from a backup")
+	// ErrNoQueue says that a target has no new queue.
+	ErrNoQueue = errors.New("there is no new queue here")
+	// ErrQuarantineFile says that a path can't be a quarantine file, because it is a pipe, a
+	// device or a folder.
+	ErrQuarantineFile = errors.New("is not a regular file, so nothing can be kept in it")
+	// ErrQuarantineLine says that [WriteQuarantine] did not write a line of a quarantine
+	// file. Repair the file, or name another one.
+	ErrQuarantineLine = errors.New(`want one {"path":…,"data":…} a line`)
+
+	// ErrNoItem says that neither side has what [Find] was asked for.
+	ErrNoItem = errors.New("neither the source nor the target has it")
+	// ErrManyItems says that several records have the id that [Find] was given.
+	ErrManyItems = errors.New("several have this id; give the path of one")
+
+	// ErrUnfinished says that a run, or a rollback, is not finished: workers would see only
+	// half of the queue. Like all errors below, it is one of [Release]: nothing was released.
+	ErrUnfinished = errors.New("a run is not finished")
+	// ErrNotVerified says that the target is not what the source says it should be.
+	ErrNotVerified = errors.New("the target does not match the source")
+	// ErrActedOn says that more jobs or batches were acted on than the operator accepts.
+	ErrActedOn = errors.New("jobs or batches were acted on since they were migrated")
+	// ErrNotKept says that records are in quarantine, and no file that has their bytes was
+	// given.
+	ErrNotKept = errors.New("records are in quarantine, and no file that keeps their bytes was given")
+	// ErrNoSource says that the holds cover a migration, and that it can't be verified
+	// without its source.
+	ErrNoSource = errors.New("the holds cover a migration, and without SOURCE it can't be verified")
+	// ErrHoldsChanged says that holds or runs have changed since they were read.
+	ErrHoldsChanged = errors.New("the holds or the runs changed meanwhile")
 )

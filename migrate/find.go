@@ -2,7 +2,6 @@ package migrate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,14 +26,6 @@ type Item struct {
 	State   string       // of the job or request
 }
 
-// Errors of [Find].
-var (
-	// ErrNoItem says that neither side has what was asked for.
-	ErrNoItem = errors.New("neither the source nor the target has it")
-	// ErrManyItems says that several records have the id that was given.
-	ErrManyItems = errors.New("several have this id; give the path of one")
-)
-
 // idProperties are the properties of a record by which it can be found.
 var idProperties = []string{"jobID", "batchID", "objectID", "localID", "manifestURL", "token"}
 
@@ -43,10 +34,7 @@ var idProperties = []string{"jobID", "batchID", "objectID", "localID", "manifest
 // [ErrManyItems] or [ErrDamaged], or comes from reading. With [ErrNoItem], the item has what
 // is at the target instead of a new queue.
 func Find(ctx context.Context, src *Source, at *Reader, name string) (*Item, error) {
-	t, err := target.Read(ctx, at)
-	if err == nil {
-		err = t.Damage
-	}
+	t, err := target.ReadWhole(ctx, at)
 	if err != nil {
 		return nil, err
 	}
@@ -220,21 +208,7 @@ func (f *finder) readEntries(ctx context.Context, bid string) error {
 	if znode.Parent(f.item.Job) != newqueue.JobsPath {
 		return nil
 	}
-	var paths []string
-	if _, ok := newqueue.ParseSequenceID(newqueue.BatchPrefix, bid); ok {
-		for _, folder := range newqueue.BatchFolders {
-			paths = append(paths, newqueue.BatchEntryPath(bid, folder, jid))
-		}
-	}
-	for _, d := range newqueue.Dialects {
-		for _, state := range d.JobStates() {
-			for priority := range 100 {
-				paths = append(paths, newqueue.JobEntryPath(state, priority, jid))
-			}
-		}
-	}
-	slices.Sort(paths)
-	nodes, err := f.t.Reader.GetAll(ctx, slices.Compact(paths), nil)
+	nodes, err := f.t.Reader.GetAll(ctx, target.AllEntries(bid, jid), nil)
 	f.item.Nodes = append(f.item.Nodes, nodes...)
 	return err
 }

@@ -4,18 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
+	"mrtq/migrate/internal/apply"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/newqueue"
 )
-
-// ErrNoQueue says that a target has no new queue, so there is nothing to hold.
-var ErrNoQueue = errors.New("there is no new queue here")
 
 // HoldOptions are the options of a hold.
 type HoldOptions struct {
@@ -51,12 +48,7 @@ func Hold(ctx context.Context, w *Writer, opt HoldOptions) (*Held, error) {
 	held := &Held{Held: []string{}}
 	for _, path := range holdPaths(opt) {
 		for _, parent := range []string{newqueue.LocksPath, znode.Parent(path)} {
-			if err := update(ctx, w, parent, opt.ACL, func(data []byte, there bool) []byte {
-				if there {
-					return nil
-				}
-				return []byte{}
-			}); err != nil {
+			if err := apply.Ensure(ctx, w, parent, opt.ACL); err != nil {
 				return held, cancelled(err)
 			}
 		}
@@ -76,37 +68,6 @@ func Hold(ctx context.Context, w *Writer, opt HoldOptions) (*Held, error) {
 		held.Held = append(held.Held, path)
 	}
 	return held, nil
-}
-
-// StrayCollections are those of some collections to which no batch of the target belongs. An
-// error comes from reading.
-func StrayCollections(ctx context.Context, at *Reader, collections []string) ([]string, error) {
-	stray := slices.Clone(collections)
-	if len(stray) == 0 {
-		return nil, nil
-	}
-	names, err := at.ChildrenAll(ctx, []string{newqueue.BatchesPath})
-	if err != nil {
-		return nil, err
-	}
-	for some := range slices.Chunk(names[0], 1000) {
-		var paths []string
-		for _, bid := range some {
-			paths = append(paths, newqueue.BatchPath(bid)+"/submission")
-		}
-		nodes, err := at.MarkUnreadable().GetAll(ctx, paths, nil)
-		if err != nil {
-			return nil, err
-		}
-		for _, n := range nodes {
-			if o, err := newqueue.ParseObject(n.Data); err == nil {
-				design, _ := o.String("profile_name") // the key has another name in each dialect
-				mrtZK, _ := o.String("profile")
-				stray = slices.DeleteFunc(stray, func(c string) bool { return c == design || c == mrtZK })
-			}
-		}
-	}
-	return stray, nil
 }
 
 // holdPaths are the znodes of the holds that the options name.

@@ -183,7 +183,7 @@ func verifyOutcome(l *site) string {
 		return "open"
 	case v.Count("restored") > 0:
 		return "restored"
-	case v.Damaged() > 0:
+	case v.CountGroup(migrate.Damage) > 0:
 		return "damage"
 	case v.Count("changed")+v.Count("vanished")+v.Count("missed") > 0:
 		return "moved"

@@ -3,6 +3,7 @@ package migrate
 import (
 	"context"
 
+	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/target"
 	"mrtq/newqueue"
 )
@@ -20,22 +21,22 @@ type Content struct {
 // LookAt finds out what a place holds. queues are where a legacy queue would be. An error
 // comes from reading.
 func LookAt(ctx context.Context, r *Reader, queues Queues) (Content, error) {
-	t, err := target.Read(ctx, r)
-	if err != nil {
-		return Content{}, err
-	}
-	c := Content{NewQueue: t.HasQueue()}
 	found, err := target.ReadNoQueue(ctx, r)
 	if err != nil {
 		return Content{}, err
 	}
-	c.Empty, c.Legacy, c.Below = len(found.Znodes) == 0, len(found.Legacy) > 0, found.Queues
+	paths := []string{newqueue.JobsPath, ledger.MigrationPath}
 	for _, nodes := range queues.Nodes {
-		there, err := r.GetAll(ctx, nodes, nil)
-		if err != nil {
-			return Content{}, err
-		}
-		c.Legacy = c.Legacy || len(there) > 0
+		paths = append(paths, nodes...)
+	}
+	there, err := r.GetAll(ctx, paths, nil)
+	if err != nil {
+		return Content{}, err
+	}
+	c := Content{Empty: len(found.Znodes) == 0, Legacy: len(found.Legacy) > 0, Below: found.Queues}
+	for _, n := range there {
+		isNew := n.Path == newqueue.JobsPath || n.Path == ledger.MigrationPath
+		c.NewQueue, c.Legacy = c.NewQueue || isNew, c.Legacy || !isNew
 	}
 	return c, nil
 }

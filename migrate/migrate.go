@@ -116,7 +116,7 @@ func (m *migration) prepare(ctx context.Context) error {
 	if err := target.CheckPlaces(ctx, m.src.Reader(), &m.w.Reader, m.src.Queues); err != nil {
 		return &TargetError{err}
 	}
-	if m.plan = m.opt.Plan; m.plan == nil || plan.Seen(m.plan) == nil {
+	if m.plan = m.opt.Plan; m.plan == nil || plan.TargetOf(m.plan) == nil {
 		t, err := m.read(ctx)
 		if err != nil {
 			return err
@@ -131,7 +131,7 @@ func (m *migration) prepare(ctx context.Context) error {
 		// If another migrator wrote while the plan was made, the plan may show only half of
 		// a transaction. Then the plan that is made after the wait counts.
 		now, readErr := m.read(ctx)
-		if readErr != nil || !sameRuns(plan.Seen(m.plan).Ledger.Runs, now.Ledger.Runs) {
+		if readErr != nil || !sameRuns(plan.TargetOf(m.plan).Ledger.Runs, now.Ledger.Runs) {
 			return readErr
 		}
 	}
@@ -139,10 +139,7 @@ func (m *migration) prepare(ctx context.Context) error {
 }
 
 func (m *migration) read(ctx context.Context) (*target.Target, error) {
-	t, err := target.Read(ctx, &m.w.Reader)
-	if err == nil {
-		err = t.Damage
-	}
+	t, err := target.ReadWhole(ctx, &m.w.Reader)
 	if err != nil {
 		return nil, cancelled(&TargetError{err})
 	}
@@ -152,11 +149,12 @@ func (m *migration) read(ctx context.Context) (*target.Target, error) {
 // check refuses a plan that can't be carried out, and has its quarantined records kept.
 func (m *migration) check() error {
 	p := m.plan
-	if m.opt.Approved != nil && m.opt.Approved.CarriedOut(p) {
-		m.result.CarriedOut, m.result.Run = true, m.opt.Approved.Run
-	} else if m.opt.Approved != nil {
-		if differences := m.opt.Approved.Differences(p); len(differences) > 0 {
+	if approved := m.opt.Approved; approved != nil {
+		if differences := approved.Differences(p); len(differences) > 0 {
 			return fmt.Errorf("%w: %s", ErrStale, differences[0])
+		}
+		if approved.IsDone(p) {
+			m.result.CarriedOut, m.result.Run = true, approved.Run
 		}
 	}
 	if p.Blocked() {
@@ -177,7 +175,7 @@ func (m *migration) checkAfterWait(ctx context.Context, waited bool) error {
 	if err != nil {
 		return err
 	}
-	if !waited && sameRuns(plan.Seen(m.plan).Ledger.Runs, t.Ledger.Runs) {
+	if !waited && sameRuns(plan.TargetOf(m.plan).Ledger.Runs, t.Ledger.Runs) {
 		return nil
 	}
 	return m.planAgain(ctx, t)
@@ -192,7 +190,7 @@ func sameRuns(a, b []ledger.Run) bool {
 // planAgain reads the source again, and plans for the target as it is now. If others have
 // rolled a run back, or finished this one, the operator decides again.
 func (m *migration) planAgain(ctx context.Context, t *target.Target) (err error) {
-	before := plan.Seen(m.plan).Ledger.Runs
+	before := plan.TargetOf(m.plan).Ledger.Runs
 	for i, run := range t.Ledger.Runs {
 		undone := run.State == ledger.RollingBack || run.State == ledger.RolledBack
 		if was := i < len(before) && before[i].State == run.State; undone && !was {
@@ -320,7 +318,7 @@ func (m *migration) beginRun() ledger.Run {
 // counts reads where the sequences of the parents are that get new children. parents are
 // those that exist.
 func (m *migration) counts(ctx context.Context) (counts map[string]apply.Count, parents []string, err error) {
-	t := plan.Seen(m.plan)
+	t := plan.TargetOf(m.plan)
 	names, err := t.ReadNames(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -348,7 +346,7 @@ func (m *migration) counts(ctx context.Context) (counts map[string]apply.Count, 
 // opening are the operations of the first transaction: the layout, the holds, and what the
 // migration records about itself. guards are checked by all later transactions.
 func (m *migration) opening() (ops, guards []znode.Op) {
-	p, t := m.plan, plan.Seen(m.plan)
+	p, t := m.plan, plan.TargetOf(m.plan)
 	create := func(path string, data []byte) {
 		ops = append(ops, znode.Op{Kind: znode.OpCreate, Path: path, Data: data, ACL: p.Settings.ACL})
 	}

@@ -10,14 +10,12 @@ import (
 
 // Sides: what an operator names as SOURCE or TARGET.
 type (
-	// Side is open for reading, WritableSide for writing as well. Close them.
-	Side         = sides.Source
-	WritableSide = sides.Target
-	SideOptions  = sides.Options
-	// Config says how to reach a server.
-	Config = zkconn.Config
-	Auth   = zkconn.Auth
-	TLS    = zkconn.TLS
+	Side         = sides.Source  // open for reading; close it
+	WritableSide = sides.Target  // open for writing as well; close it
+	SideOptions  = sides.Options // how to open a side
+	Config       = zkconn.Config // how to reach a server
+	Auth         = zkconn.Auth   // credentials
+	TLS          = zkconn.TLS    // certificates
 )
 
 // OpenSide opens a place for reading: a server (host:port,…/chroot), a dump

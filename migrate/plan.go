@@ -21,10 +21,7 @@ func MakePlan(ctx context.Context, src *Source, at *Reader, opt Options) (*Plan,
 		return nil, &TargetError{err}
 	}
 	report(ctx, ReadingTarget, 0, 0)
-	t, err := target.Read(ctx, at)
-	if err == nil {
-		err = t.Damage
-	}
+	t, err := target.ReadWhole(ctx, at)
 	if err != nil {
 		return nil, &TargetError{err}
 	}

@@ -31,14 +31,6 @@ type quarantineError struct {
 	Message string      `json:"message"`
 }
 
-// ErrQuarantineFile says that a path can't be a quarantine file, because it is a pipe, a
-// device or a folder.
-var ErrQuarantineFile = errors.New("is not a regular file, so nothing can be kept in it")
-
-// ErrQuarantineLine says that [WriteQuarantine] did not write a line of a quarantine file.
-// Repair the file, or name another one.
-var ErrQuarantineLine = errors.New(`want one {"path":…,"data":…} a line`)
-
 // WriteQuarantine adds records to a quarantine file. It doesn't add a record again that the
 // file already has with the same bytes, and it removes nothing. Writers of one file wait
 // for each other, also in other processes. write gives the file new content, and may

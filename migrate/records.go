@@ -15,34 +15,16 @@ import (
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/target"
 	"mrtq/migrate/internal/verify"
-	"mrtq/newqueue"
 )
-
-// Outcome is what became of a legacy record.
-type Outcome string
-
-// The outcomes, in the order in which tables show them.
-const (
-	WasMigrated    Outcome = "migrated"    // its job is there
-	WasRemoved     Outcome = "removed"     // it was migrated, and its job was finished and cleaned up, or deleted
-	WasChanged     Outcome = "changed"     // it was migrated, and has changed since
-	WillBeCreated  Outcome = "to create"   // a plan creates a job for it
-	WasSkipped     Outcome = "skipped"     // by choice
-	WasQuarantined Outcome = "quarantined" // it can't be decoded, and its bytes are kept
-	IsBlocked      Outcome = "blocked"     // it keeps the plan from being carried out
-	CameLate       Outcome = "late"        // after the newest run was planned
-	WasMissed      Outcome = "missed"      // it was there, and was not migrated
-	NotMigrated    Outcome = "not migrated"
-)
-
-// Outcomes are all outcomes.
-var Outcomes = []Outcome{WasMigrated, WasRemoved, WasChanged, WillBeCreated, WasSkipped, WasQuarantined, IsBlocked, CameLate, WasMissed, NotMigrated}
 
 // ofAction is the outcome of a record in a plan that was not carried out.
 var ofAction = map[plan.Action]Outcome{
 	plan.Create: WillBeCreated, plan.Unchanged: WasMigrated, plan.Changed: WasChanged, plan.Removed: WasRemoved,
 	plan.Skip: WasSkipped, plan.Quarantine: WasQuarantined, plan.Block: IsBlocked,
 }
+
+// ofDecision is the outcome of a record that the choices leave out.
+var ofDecision = map[string]Outcome{rules.Skip: WasSkipped, rules.Quarantine: WasQuarantined, rules.Block: IsBlocked}
 
 // RecordStatus is one legacy record, and what became of it.
 type RecordStatus struct {
@@ -78,10 +60,7 @@ func ReadRecords(ctx context.Context, at *Reader, src *Source, saved *Plan) ([]R
 	}
 	if at != nil {
 		var err error
-		if r.t, err = target.Read(ctx, at); err == nil {
-			err = r.t.Damage
-		}
-		if err != nil {
+		if r.t, err = target.ReadWhole(ctx, at); err != nil {
 			return nil, &TargetError{err}
 		}
 		if run := r.t.Ledger.Newest(); run != nil {
@@ -174,19 +153,8 @@ func (r *recordReader) addSource(ctx context.Context, src *Source) error {
 			return nil
 		}
 		d := rules.Decide(f.Record, r.choices)
-		switch fate := verify.FateOf(newest, f.Path, d.Do); {
-		case d.Do == rules.Skip:
-			s.Outcome, s.Reason = WasSkipped, d.Reason
-		case d.Do == rules.Quarantine:
-			s.Outcome, s.Reason = WasQuarantined, d.Reason
-		case d.Do == rules.Block:
-			s.Outcome, s.Reason = IsBlocked, d.Reason
-		case fate == verify.Waiting || fate == verify.Returned:
-			s.Outcome, s.Reason = NotMigrated, ""
-		case fate == verify.IsLate:
-			s.Outcome, s.Reason = CameLate, "it came after "+newest.ID+" was planned"
-		default:
-			s.Outcome, s.Reason = WasMissed, "it was there when "+newest.ID+" was planned"
+		if s.Outcome, s.Reason = verify.OutcomeOf(newest, f.Path, d); d.Do != rules.Migrate {
+			s.Outcome, s.Reason = ofDecision[d.Do], d.Reason
 		}
 		return nil
 	})
@@ -208,7 +176,7 @@ func (r *recordReader) addLedger(ctx context.Context) error {
 	for e := range r.t.Ledger.All() {
 		s := r.get(e.Record)
 		s.Job, s.Batch, s.Run = e.Job, e.Batch, r.t.Ledger.Runs[e.Run].ID
-		s.Queue = cmp.Or(s.Queue, queueOf(e.Job))
+		s.Queue = cmp.Or(s.Queue, rules.KindOf(e.Job))
 		migrated, paths = append(migrated, s), append(paths, e.Job+"/status")
 	}
 	for start := 0; start < len(paths); start += 1000 {
@@ -234,14 +202,4 @@ func (r *recordReader) addLedger(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// queueOf is the kind of queue that a job or request belongs to, as far as its path shows.
-func queueOf(job string) QueueKind {
-	for _, kind := range []QueueKind{AccessSmall, AccessLarge} {
-		if znode.Parent(job) == newqueue.AccessQueuePath(kind.AccessQueue()) {
-			return kind
-		}
-	}
-	return Ingest
 }

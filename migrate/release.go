@@ -18,25 +18,6 @@ import (
 	"mrtq/newqueue"
 )
 
-// Errors of a release. Nothing was released.
-var (
-	// ErrUnfinished says that a run, or a rollback, is not finished: workers would see only
-	// half of the queue.
-	ErrUnfinished = errors.New("a run is not finished")
-	// ErrNotVerified says that the target is not what the source says it should be.
-	ErrNotVerified = errors.New("the target does not match the source")
-	// ErrActedOn says that more jobs or batches were acted on than the operator accepts.
-	ErrActedOn = errors.New("jobs or batches were acted on since they were migrated")
-	// ErrNotKept says that records are in quarantine, and no file that has their bytes was
-	// given.
-	ErrNotKept = errors.New("records are in quarantine, and no file that keeps their bytes was given")
-	// ErrNoSource says that the holds cover a migration, and that it can't be verified
-	// without its source.
-	ErrNoSource = errors.New("the holds cover a migration, and without SOURCE it can't be verified")
-	// ErrHoldsChanged says that holds or runs have changed since they were read.
-	ErrHoldsChanged = errors.New("the holds or the runs changed meanwhile")
-)
-
 // ReleaseOptions are the options of a release.
 type ReleaseOptions struct {
 	VerifyOptions

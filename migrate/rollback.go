@@ -114,22 +114,18 @@ type rolling struct {
 	opt    RollbackOptions
 	owner  string
 	target *target.Target
-	index  int                // of the run
-	seen   *rollback.Rollback // what the preview has found; nil after another look at the target
+	index  int // of the run
 }
 
 func (r *rolling) run() *ledger.Run { return &r.target.Ledger.Runs[r.index] }
 
 // read reads the target, and finds the run.
 func (r *rolling) read(ctx context.Context, id string) error {
-	t, err := target.Read(ctx, r.at)
-	if err == nil {
-		err = t.Damage
-	}
+	t, err := target.ReadWhole(ctx, r.at)
 	if err != nil {
 		return cancelled(err)
 	}
-	r.target, r.seen = t, nil
+	r.target = t
 	if r.index = t.Ledger.FindRun(id); id == "" {
 		r.index = len(t.Ledger.Runs) - 1
 	}
@@ -173,8 +169,7 @@ func (r *rolling) preview(ctx context.Context) (*Undo, error) {
 		undo.Ask = "its queues were released, so workers may have worked on its jobs"
 	}
 	done, total := 0, r.run().Created.Records()
-	r.seen = r.rollback()
-	for item, err := range r.seen.Items(ctx) {
+	for item, err := range r.rollback().Items(ctx) {
 		if err != nil {
 			return nil, cancelled(err)
 		}
@@ -200,7 +195,7 @@ func (r *rolling) emptied(undo *Undo) (n int) {
 		keeps[e.Batch] = keeps[e.Batch] || int(e.Run) != r.index
 	}
 	for _, i := range undo.Keeps {
-		if e := r.target.Ledger.Find(i.Record); e != nil && i.Verdict != rollback.Gone {
+		if e := r.target.Ledger.Find(i.Record); e != nil && i.Verdict != rollback.RemovedByOthers {
 			keeps[e.Batch] = true
 		}
 	}
@@ -258,10 +253,7 @@ func (r *rolling) apply(ctx context.Context, chain *apply.Chain, undo *Undo) err
 	chain.Guard(guards...)
 	total := run.Created.Records()
 	chain.Progress = func(records int) { report(ctx, Removing, records, total) }
-	rb := r.seen
-	if rb == nil {
-		rb = r.rollback()
-	}
+	rb := r.rollback()
 	for _, pieces := range []iter.Seq2[apply.Piece, error]{rb.Pieces(ctx), rb.Folders(ctx), rb.Batches(ctx)} {
 		if err := chain.Send(ctx, pieces); err != nil {
 			return err

@@ -88,20 +88,6 @@ type LegacyStatus struct {
 	Changed  []string `json:"changed"` // since they were migrated
 }
 
-// count counts a record that is in no ledger.
-func (l *LegacyStatus) count(record string, fate verify.Fate) {
-	switch fate {
-	case verify.Waiting, verify.Returned:
-		l.Waiting++
-	case verify.IsSkipped, verify.InQuarantine:
-		l.Left++
-	case verify.IsLate:
-		l.Late = append(l.Late, record)
-	case verify.WasMissed:
-		l.Missed = append(l.Missed, record)
-	}
-}
-
 // Newest is the newest run; nil if there is none.
 func (s *Status) Newest() *RunStatus {
 	if len(s.Runs) == 0 {
@@ -382,7 +368,16 @@ func (r *statusReader) legacy(ctx context.Context, src *Source) error {
 		case e != nil:
 			l.Migrated++
 		default:
-			l.count(f.Path, verify.FateOf(newest, f.Path, rules.Decide(f.Record, choices).Do))
+			switch outcome, _ := verify.OutcomeOf(newest, f.Path, rules.Decide(f.Record, choices)); outcome {
+			case WasSkipped, WasQuarantined:
+				l.Left++
+			case CameLate:
+				l.Late = append(l.Late, f.Path)
+			case WasMissed:
+				l.Missed = append(l.Missed, f.Path)
+			default:
+				l.Waiting++
+			}
 		}
 		return nil
 	})

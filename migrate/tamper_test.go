@@ -305,7 +305,7 @@ func (s *site) judged() judgement {
 		s.t.Fatal(err)
 	case v.Count("restored") > 0:
 		return judgement{restored, v, nil}
-	case v.Damaged() > 0:
+	case v.CountGroup(migrate.Damage) > 0:
 		return judgement{damage, v, nil}
 	case v.Count("acted-on") > 0:
 		return judgement{acted, v, nil}

@@ -23,10 +23,7 @@ type VerifyOptions struct {
 // known what was migrated, or comes from reading.
 func Verify(ctx context.Context, src *Source, at *Reader, opt VerifyOptions) (*Verdict, error) {
 	report(ctx, ReadingTarget, 0, 0)
-	t, err := target.Read(ctx, at)
-	if err == nil {
-		err = t.Damage
-	}
+	t, err := target.ReadWhole(ctx, at)
 	if err != nil {
 		return nil, &TargetError{err}
 	}

@@ -12,6 +12,7 @@ import (
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/internal/layout"
+	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
 	"mrtq/migrate/layouts"
@@ -143,18 +144,17 @@ func (c *checkCmd) check(ctx context.Context, a *app, l layouts.Layout, tree *mi
 	return l.Check(ctx, tree, opt)
 }
 
-// noMatch says which layout the tree seems to have.
+// noMatch says what is at the top of the tree instead of a znode of the layout.
 func noMatch(ctx context.Context, tree *migrate.Reader, name string) error {
-	near, ok, err := layouts.Nearest(ctx, tree)
-	switch {
-	case err != nil:
+	names, err := tree.Children(ctx, "/")
+	if err != nil && !errors.Is(err, znode.ErrNoNode) {
 		return err
-	case !ok:
-		return exit.Check(fmt.Errorf("there is no znode of the layout %s, or of any other layout that mrtq knows", name))
-	case near.Below != "/":
-		return exit.Check(fmt.Errorf("there is no znode of the layout %s; the nearest layout is %s, below %s: add %s to the address", name, near.Name, near.Below, near.Below))
 	}
-	return exit.Check(fmt.Errorf("there is no znode of the layout %s; the nearest layout is %s (%d of %s)", name, near.Name, len(near.Roots), screen.Count(near.Of, "root", "roots")))
+	there := "nothing"
+	if len(names) > 0 {
+		there = someOf(names)
+	}
+	return exit.Check(fmt.Errorf("there is no znode of the layout %s at the top, there is %s; check the address, its chroot and --layout", name, there))
 }
 
 // checked is a report as -o json prints it.

@@ -91,12 +91,8 @@ func (c *holdCmd) run(ctx context.Context, a *app, target string) error {
 	}
 	opt := migrate.HoldOptions{Queues: queues, Collections: c.collections, By: cmp.Or(c.by, whoami()), Why: c.why}
 	var held *migrate.Held
-	var stray []string
 	err = a.onTarget(ctx, p, func(w *migrate.WritableSide) error {
-		if held, err = migrate.Hold(ctx, w.Writer, opt); err != nil {
-			return err
-		}
-		stray, err = migrate.StrayCollections(ctx, &w.Reader, c.collections)
+		held, err = migrate.Hold(ctx, w.Writer, opt)
 		return err
 	})
 	if err != nil {
@@ -107,13 +103,7 @@ func (c *holdCmd) run(ctx context.Context, a *app, target string) error {
 	} else {
 		screen.List(a.Screen, "", held.Held, []string{"HOLD", "OWNER", "WHY"}, func(path string) screen.Row { return screen.Row{path, opt.By, opt.Why} })
 	}
-	text := fmt.Sprintf("Hold: %s holds %s.", opt.By, pathNames(held.Held))
-	if len(stray) > 0 {
-		a.Conclude(screen.Attention, "%s No batch here belongs to collection %s: is the name misspelt? To lift the hold: %s", text, strings.Join(stray, ", "),
-			a.advice.Command("release", []string{target}, advice.Set("collection", advice.List(stray...))...))
-	} else {
-		a.Conclude(screen.Good, "%s", text)
-	}
+	a.Conclude(screen.Good, "Hold: %s holds %s.", opt.By, pathNames(held.Held))
 	return err
 }
 

@@ -53,7 +53,7 @@ func (p *planFlags) flags(f *pflag.FlagSet) {
 	}
 	f.StringVar(&p.acl, "acl", "world:anyone:cdrwa", "access control `list` of created znodes: scheme:id:perms, separated by commas; perms of r, w, c, d, a")
 	f.StringArrayVar(&p.again, "again", nil, "create a new job for this migrated `record` if its job was removed: its path, or all; can be repeated")
-	f.IntVar(&p.packet, "packet", migrate.DefaultLimit, "the servers' jute.maxbuffer in `bytes`")
+	f.IntVar(&p.packet, "packet", migrate.DefaultPacket, "the servers' jute.maxbuffer in `bytes`")
 	f.BoolVar(&p.newQueue, "new-queue", false, "create a new queue; only the first migration to TARGET needs this word, so that a mistyped TARGET is refused")
 	f.BoolVar(&p.holdAgain, "hold-again", false, "hold queues again that were released after an earlier run; their workers wait until you release them")
 	f.BoolVar(&p.restored, "restored", false, "go on although TARGET was restored from a backup; jobs that were finished after the backup was made may run again")

@@ -51,13 +51,10 @@ func printPlan(s *screen.Screen, p *migrate.Plan) {
 	printMigratedBefore(s, p)
 	printWarnings(s, p.Warnings)
 	screen.List(s, "Lists of children that some clients can't read by default", p.Lists, []string{"ZNODE", "CHILDREN", "BYTES", "WHAT IT MEANS"}, func(l migrate.ListSize) screen.Row {
-		return screen.Row{l.Path, l.Children, l.Bytes, listMeans(l)}
+		return screen.Row{l.Path, l.Children, l.Bytes, l.Message}
 	})
 	screen.List(s, "Legacy queues that are not open to all (the new znodes get --acl)", p.ACLs, []string{"ZNODE", "ACL"}, func(n migrate.ACLNote) screen.Row {
 		return screen.Row{n.Path, aclText(n.ACL)}
-	})
-	screen.List(s, "How many sequence numbers are left", p.Headroom, []string{"PARENT", "NEXT", "NEEDED", "LEFT AFTER"}, func(h migrate.Headroom) screen.Row {
-		return screen.Row{h.Path, h.Next, h.Needs, h.Left}
 	})
 	if len(p.Missing) > 0 {
 		s.Printf("Not in the source: %s\n\n", strings.Join(p.Missing, ", "))
@@ -179,7 +176,7 @@ func printLocks(s *screen.Screen, p *migrate.Plan) {
 
 // printMigratedBefore prints the records that were migrated and are not as they were.
 func printMigratedBefore(s *screen.Screen, p *migrate.Plan) {
-	var removed, changed []migrate.Entry
+	var removed, changed []migrate.PlanRecord
 	for _, r := range p.Records {
 		switch r.Action {
 		case migrate.ActRemoved:
@@ -188,17 +185,9 @@ func printMigratedBefore(s *screen.Screen, p *migrate.Plan) {
 			changed = append(changed, r)
 		}
 	}
-	row := func(r migrate.Entry) screen.Row { return screen.Row{r.Path, r.Job, r.Reason} }
+	row := func(r migrate.PlanRecord) screen.Row { return screen.Row{r.Path, r.Job, r.Reason} }
 	screen.List(s, "Migrated before, and the job removed: not created again, unless --again names the record", removed, []string{"RECORD", "JOB", "WHY"}, row)
 	screen.List(s, "Migrated before, and changed since: neither the record nor its job is changed", changed, []string{"RECORD", "JOB", "WHY"}, row)
-}
-
-// listMeans says what a long list of children means.
-func listMeans(l migrate.ListSize) string {
-	if l.OverOwnLimit() {
-		return l.Message + fmt.Sprintf(": give --max-response %d", 2*l.Bytes)
-	}
-	return l.Message
 }
 
 // aclText says who may do what. It leaves out the digests of passwords.
@@ -221,7 +210,7 @@ func firstOf(paths []string) string {
 
 // class is a group of warnings that say the same about different znodes.
 type class struct {
-	message string // what all of them say, with … in place of what differs
+	message string // of the first
 	paths   []string
 }
 
@@ -237,7 +226,6 @@ func classes(warnings []migrate.Warning) []*class {
 			found[key] = c
 			order = append(order, c)
 		}
-		c.message = migrate.InCommon(c.message, w.Message)
 		c.paths = append(c.paths, w.Path)
 	}
 	return order

@@ -21,20 +21,9 @@ import (
 // placePrefix begins the name of every place.
 const placePrefix = "n-"
 
-// Session is the part of a session that an election needs. [zkconn.Writer]
-// describes each method.
-type Session interface {
-	Get(ctx context.Context, path string) (znode.Node, error)
-	Children(ctx context.Context, path string) ([]string, error)
-	Sync(ctx context.Context) error
-	Multi(ctx context.Context, ops []znode.Op) error
-	CreateEphemeral(ctx context.Context, prefix string, data []byte, acl []znode.ACL) (string, error)
-	WaitGone(ctx context.Context, path string) error
-}
-
 // Place is one process's place in an election.
 type Place struct {
-	s        Session
+	s        *zkconn.Writer
 	election string
 	path     string
 	strays   map[string]bool // places without a session, which Lead has reported and skips
@@ -43,7 +32,7 @@ type Place struct {
 // Join takes the last place. The election's znode must exist. owner names this
 // process to the others. acl says who may delete the place. It is usually the
 // ACL of the znodes that the process works on.
-func Join(ctx context.Context, s Session, election, owner string, acl []znode.ACL) (*Place, error) {
+func Join(ctx context.Context, s *zkconn.Writer, election, owner string, acl []znode.ACL) (*Place, error) {
 	path, err := s.CreateEphemeral(ctx, znode.Join(election, placePrefix), []byte(owner), acl)
 	if err != nil {
 		return nil, fmt.Errorf("join the election: %w", err)

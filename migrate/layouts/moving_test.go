@@ -2,18 +2,10 @@ package layouts_test
 
 import (
 	"context"
-	"fmt"
 	"iter"
-	"sync"
 	"testing"
-	"time"
 
-	"github.com/go-zookeeper/zk"
-
-	"mrtq/harness"
-	_ "mrtq/harness/docker" // the docker backend
 	"mrtq/internal/layout"
-	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
 )
@@ -90,85 +82,5 @@ func TestMovedMeanwhile(t *testing.T) {
 		if got := r.Count(layout.Error); got < c.want || c.want == 0 && got > 0 {
 			t.Errorf("%s: %d errors, want %d: %v", c.name, got, c.want, r.Findings)
 		}
-	}
-}
-
-// A check has no findings while workers use the queue.
-func TestLiveQueue(t *testing.T) {
-	server := harness.ForTest(t, harness.TestBackend(), harness.Options{})
-	ctx, stop := context.WithCancel(t.Context())
-	var workers sync.WaitGroup
-	defer workers.Wait()
-	defer stop()
-	open := func() *newqueue.Queue {
-		conn, _, err := zk.Connect([]string{server.Address()}, 10*time.Second, zk.WithLogInfo(false))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(conn.Close)
-		return newqueue.Open(conn, newqueue.Design)
-	}
-	q := open()
-	const jobs = 12
-	makeBatch(t, q, jobs)
-	moved := make(chan struct{}, 1)
-	for range 3 {
-		q := open()
-		workers.Go(func() {
-			for ctx.Err() == nil {
-				job, err := q.AcquireJob(ctx, newqueue.JobPending)
-				if err != nil {
-					continue // another worker was faster
-				}
-				if err := job.Hold(ctx); err == nil {
-					_ = q.ReleaseJob(ctx, job.ID) // ends with ctx
-				}
-				select {
-				case moved <- struct{}{}:
-				default:
-				}
-			}
-		})
-	}
-	addr, err := zkconn.ParseAddress(server.Address())
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := zkconn.OpenReader(ctx, zkconn.Config{Address: addr})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	l := named(t, "merritt", "design")
-	for i := range 10 {
-		<-moved
-		report, err := l.Check(ctx, r, layout.Options{Looks: 8, Now: time.Now()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range report.Findings {
-			if f.Severity != layout.Info {
-				t.Errorf("check %d: %v", i, f)
-			}
-		}
-	}
-}
-
-func makeBatch(t *testing.T, q *newqueue.Queue, jobs int) {
-	t.Helper()
-	ctx := t.Context()
-	if _, err := q.CreateBatch(ctx, newqueue.Submission{BatchID: "bid-live"}); err != nil {
-		t.Fatal(err)
-	}
-	batch, err := q.AcquireBatch(ctx, newqueue.BatchPending)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []newqueue.NewJob
-	for i := range jobs {
-		all = append(all, newqueue.NewJob{Priority: 5, Configuration: newqueue.Configuration{PayloadURL: fmt.Sprint("http://example.org/", i), PayloadType: "Manifest"}})
-	}
-	if _, err := batch.Process(ctx, all...); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -3,16 +3,17 @@ package live
 import (
 	"cmp"
 	"context"
-	"maps"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
+	"mrtq/internal/election"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/target"
 	"mrtq/newqueue"
 )
@@ -20,102 +21,83 @@ import (
 // Other clients can create any number of these. A look reads only so many.
 const (
 	locksTried   = 20  // jobs at the head of a state, requests at the head of a queue, batches at either end
-	locksListed  = 100 // locks in one folder
-	holdsListed  = 100
-	statesListed = 20 // folders of undocumented states
-	candidates   = 20 // sessions in the election
+	locksListed  = 100 // locks or holds in one folder
+	statesListed = 20  // folders of undocumented states
+	candidates   = 20  // sessions in the election
 
-	inFlight = 64 // requests under way at once
+	// A folder with more children than listable is only counted. One with more than few is
+	// listed less often, if it changes: so that watch reads listedPerSecond names a second.
+	few             = 1000
+	listable        = 1_000_000
+	listedPerSecond = 10_000
 )
 
 // Looker looks at one target again and again over one session. It is not safe
 // for concurrent use.
 type Looker struct {
-	r   *zkconn.Reader
-	now func() time.Time
-
-	root  zkconn.Watch
-	there bool
-
-	states   *folder            // /jobs/states
-	jobs     map[string]*folder // by state
-	batches  *folder
-	access   map[newqueue.AccessQueue]*folder
-	locks    []lockFolder
-	holds    []holdFolder
-	runs     *folder
-	election *folder // the election
-
-	top     *folder         // "/", looked at only if there is no queue
-	noQueue *target.NoQueue // what is there instead, as of the last list of top
-
-	run       run // the newest
-	migrators []Migrator
-	asked     bool // whether the first migrator's own description was read
+	r    *zkconn.Reader
+	now  func() time.Time
+	kept map[string]kept // by the path of a folder that was listed
+	// noQueue is what is at the top instead of a queue, as it was at version top.
+	noQueue *target.NoQueue
+	top     int64
 }
 
-// run is what is known of the newest run.
-type run struct {
-	path   string // of its znode, "" if there is no run
-	watch  zkconn.Watch
-	record *ledger.Run
-	damage string
+// kept is what a Looker keeps of a list of children.
+type kept struct {
+	stat        znode.Stat // of the folder, before it was listed
+	at          time.Time  // when it was listed
+	first, last []string   // names, in byte order
+	oldest      string     // name of the oldest job, batch or request
+	refused     bool       // the server refused to list it
 }
 
-type lockFolder struct {
-	*folder
-	kind LockKind
-}
-
-type holdFolder struct {
-	*folder
-	collections bool
-}
-
-// NewLooker returns a Looker for the target of a session. now is the clock for
-// [Snapshot].At. The caller closes the session, and needs a new Looker for another
-// session.
+// NewLooker returns a Looker for the target of a session. now is the clock for ages and for
+// AsOf of [View]. The caller closes the session, and needs a new Looker for another session.
 func NewLooker(r *zkconn.Reader, now func() time.Time) *Looker {
-	l := &Looker{
-		r: r, now: now,
-		states:  &folder{path: newqueue.JobStatesPath, keep: watchable},
-		jobs:    map[string]*folder{},
-		batches: &folder{path: newqueue.BatchesPath, keep: locksTried, age: sequence(newqueue.BatchPrefix)},
-		access:  map[newqueue.AccessQueue]*folder{},
-		// The dialect decides where the locks on local ids are.
-		locks: []lockFolder{
-			{newLocks(newqueue.StorageLocksPath), LockStorage},
-			{newLocks(newqueue.InventoryLocksPath), LockInventory},
-			{newLocks(newqueue.Design.LocalIDLocksPath()), LockLocalID},
-			{newLocks(newqueue.MrtZK.LocalIDLocksPath()), LockLocalID},
-		},
-		holds: []holdFolder{
-			{&folder{path: newqueue.QueueLocksPath, keep: holdsListed}, false},
-			{&folder{path: newqueue.CollectionLocksPath, keep: holdsListed}, true},
-		},
-		runs:     &folder{path: ledger.RunsPath, keep: watchable},
-		election: &folder{path: ledger.ElectionPath, keep: candidates},
-		top:      &folder{path: "/", keep: locksTried},
-	}
-	for _, state := range documented {
-		l.addState(string(state))
-	}
-	for _, q := range newqueue.AccessQueues {
-		l.access[q] = &folder{path: newqueue.AccessQueuePath(q), keep: locksTried, age: sequence(newqueue.AccessPrefix)}
-	}
-	return l
+	return &Looker{r: r.MarkUnreadable(), now: now, kept: map[string]kept{}, top: -1}
+}
+
+// folder is a znode whose children a look counts and lists.
+type folder struct {
+	path string
+	keep int // how many names are kept of either end of the list
+	// id is the job, batch or request that a name stands for, "" if for none; of is its
+	// znode. Both are nil for a folder of locks, holds, runs or migrators.
+	id, of func(string) string
+	locks  LockKind // of its children; "" if they are not looked for
 }
 
 // documented are the states of both dialects, because mrt-zk has all states that
 // design has.
 var documented = newqueue.MrtZK.JobStates()
 
-func newLocks(path string) *folder { return &folder{path: path, keep: locksListed} }
+var (
+	runs     = folder{path: ledger.RunsPath, keep: locksListed}
+	migrants = folder{path: ledger.ElectionPath, keep: candidates}
+	batches  = folder{path: newqueue.BatchesPath, keep: locksTried, id: sequence(newqueue.BatchPrefix), of: newqueue.BatchPath, locks: LockBatch}
+	holds    = []folder{{path: newqueue.QueueLocksPath, keep: locksListed}, {path: newqueue.CollectionLocksPath, keep: locksListed}}
+	// The dialect decides where the locks on local ids are.
+	locks = []folder{
+		{path: newqueue.StorageLocksPath, keep: locksListed, locks: LockStorage},
+		{path: newqueue.InventoryLocksPath, keep: locksListed, locks: LockInventory},
+		{path: newqueue.Design.LocalIDLocksPath(), keep: locksListed, locks: LockLocalID},
+		{path: newqueue.MrtZK.LocalIDLocksPath(), keep: locksListed, locks: LockLocalID},
+	}
+)
 
-func (l *Looker) addState(name string) *folder {
-	f := &folder{path: znode.Join(newqueue.JobStatesPath, name), keep: locksTried, age: jobOf}
-	l.jobs[name] = f
+// jobs is the folder of a state. No worker locks a job that is completed or deleted.
+func jobs(state string) folder {
+	f := folder{path: znode.Join(newqueue.JobStatesPath, state), keep: locksTried, id: jobOf, of: newqueue.JobPath, locks: LockJob}
+	if state == string(newqueue.JobCompleted) || state == string(newqueue.JobDeleted) {
+		f.locks = ""
+	}
 	return f
+}
+
+func access(q newqueue.AccessQueue) folder {
+	return folder{path: newqueue.AccessQueuePath(q), keep: locksTried, id: sequence(newqueue.AccessPrefix), locks: LockAccess,
+		of: func(qid string) string { return newqueue.AccessRequestPath(q, qid) }}
 }
 
 // sequence returns a function that returns a name unchanged if ZooKeeper made it
@@ -136,146 +118,321 @@ func jobOf(entry string) string {
 	return sequence(newqueue.JobPrefix)(jid)
 }
 
-// workable reports whether a worker may lock a job in this state. A look does not
-// look for locks in other states.
-func workable(state string) bool {
-	return state != string(newqueue.JobCompleted) && state != string(newqueue.JobDeleted)
+// look is one look at a target.
+type look struct {
+	*Looker
+	ctx   context.Context
+	view  View
+	stats map[string]znode.Stat // of the folders that are there, by path
+	nodes map[string]znode.Node // what the lists name
 }
 
-// Look reads the target once. Look does not read again what has not changed since
-// the look before, as watches and counts show.
+// Look reads the target once. The view has no rates: see [History.View].
 //
-// The locks of jobs, batches and access requests are the exception, because no list
-// has them. Look tries the first jobs of each state, the first requests of each
-// queue, and the first and last batches: those that workers take next. So a lock on
-// another job is not found.
+// No list has the locks of jobs, batches and access requests. Look tries the first jobs of
+// each state, the first requests of each queue, and the first and last batches: those that
+// workers take next. So a lock on another job is not found.
 //
-// After an error, use a new Looker with a new session: the session may be lost, and
-// the Looker may have missed changes.
-func (l *Looker) Look(ctx context.Context) (Snapshot, error) {
-	now := l.now()
-	if !l.root.Set() || l.root.Fired() {
-		var err error
-		if _, l.there, l.root, err = l.r.ExistsW(ctx, "/"); err != nil {
-			return Snapshot{}, err
-		}
+// After an error, use a new Looker with a new session, because the session may be lost.
+func (l *Looker) Look(ctx context.Context) (View, error) {
+	k := look{Looker: l, ctx: ctx, view: emptyView()}
+	k.view.AsOf = l.now()
+	top, there, err := l.r.Exists(ctx, "/")
+	if err != nil || !there {
+		k.view.NoQueue = &target.NoQueue{Missing: true, Znodes: []string{}, Legacy: []string{}, Queues: []string{}}
+		return k.view, err
 	}
-	if !l.there {
-		l.top.forget()
-		return Snapshot{At: now, NoQueue: &target.NoQueue{Missing: true, Znodes: []string{}, Legacy: []string{}, Queues: []string{}}}, nil
-	}
-	if err := l.lookAtFolders(ctx, now); err != nil {
-		return Snapshot{}, err
-	}
-	tried, err := l.lookAtDetails(ctx)
+	k.view.There = true
+	states, err := k.states()
 	if err != nil {
-		return Snapshot{}, err
+		return View{}, err
 	}
-	s := l.snapshot(now, tried)
-	s.NoQueue, err = l.readNoQueue(ctx, s)
-	return s, err
+	queues := slices.Concat(states, []folder{batches, access(newqueue.AccessSmall), access(newqueue.AccessLarge)})
+	all := slices.Concat(queues, locks, holds, []folder{runs, migrants})
+	if err := k.read(all); err != nil {
+		return View{}, err
+	}
+	k.showQueues(states)
+	k.showLocks(queues)
+	k.showHolds()
+	k.showMigration()
+	return k.view, k.findNoQueue(top)
 }
 
-// readNoQueue is what is there instead of a new queue, nil if there is one or if that is not
-// known. It reads what is there only when a znode came or went at the top.
-func (l *Looker) readNoQueue(ctx context.Context, s Snapshot) (*target.NoQueue, error) {
-	if len(s.Jobs)+len(s.Access)+len(s.Batches) > 0 || s.Migration.Path != "" {
-		return nil, nil
+// states are the folders of the documented states, then of others that are there.
+func (k *look) states() (list []folder, err error) {
+	names, err := k.r.Children(k.ctx, newqueue.JobStatesPath)
+	if err != nil && !errors.Is(err, znode.ErrNoNode) && !errors.Is(err, zkconn.ErrNoAuth) {
+		return nil, err
 	}
-	if err := l.top.look(ctx, l.r, s.At); err != nil || !l.top.fresh {
-		return l.noQueue, err
+	others := slices.DeleteFunc(names, func(name string) bool { return slices.Contains(documented, newqueue.JobState(name)) })
+	for _, state := range documented {
+		list = append(list, jobs(string(state)))
 	}
-	found, err := target.ReadNoQueue(ctx, l.r)
-	if err == nil && slices.ContainsFunc(found.Znodes, func(name string) bool {
-		return "/"+name == newqueue.JobsPath || "/"+name == ledger.MigrationPath
-	}) {
-		found = nil // a queue without a job
+	for _, name := range others[:min(len(others), statesListed)] {
+		list = append(list, jobs(name))
 	}
-	l.noQueue = found
-	return found, err
+	return list, nil
 }
 
-func (l *Looker) lookAtFolders(ctx context.Context, now time.Time) error {
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(inFlight)
-	for f := range l.folders {
-		g.Go(func() error { return f.look(gctx, l.r, now) })
+// read reads the folders, and the znodes that their lists name.
+func (k *look) read(folders []folder) error {
+	var paths []string
+	for _, f := range folders {
+		paths = append(paths, f.path)
 	}
-	if err := g.Wait(); err != nil {
+	nodes, err := k.r.GetAll(k.ctx, paths, nil)
+	if err != nil {
 		return err
 	}
-	// Undocumented states come and go: keep only those whose folders exist.
-	maps.DeleteFunc(l.jobs, func(name string, _ *folder) bool {
-		return !newqueue.JobState(name).Known() && !slices.Contains(l.states.first, name)
-	})
-	for _, name := range l.states.first {
-		if l.jobs[name] != nil || len(l.jobs) == len(documented)+statesListed {
-			continue
-		}
-		if err := l.addState(name).look(ctx, l.r, now); err != nil {
+	k.stats = map[string]znode.Stat{}
+	for _, n := range nodes {
+		k.stats[n.Path] = n.Stat
+	}
+	paths = nil
+	for _, f := range folders {
+		if err := k.list(f); err != nil {
 			return err
 		}
+		paths = append(paths, k.named(f)...)
 	}
+	nodes, err = k.r.GetAll(k.ctx, paths, nil)
+	k.nodes = map[string]znode.Node{}
+	for _, n := range nodes {
+		k.nodes[n.Path] = n
+	}
+	return err
+}
+
+// list lists a folder, if it has changed since it was listed.
+func (k *look) list(f folder) error {
+	stat, there := k.stats[f.path]
+	if !there {
+		delete(k.kept, f.path)
+		return nil
+	}
+	if !k.kept[f.path].isDue(stat, k.view.AsOf) {
+		return nil
+	}
+	names, err := k.r.Children(k.ctx, f.path)
+	list := kept{stat: stat, at: k.view.AsOf, refused: errors.Is(err, zkconn.ErrNoAuth)}
+	if err != nil && !list.refused && !errors.Is(err, znode.ErrNoNode) {
+		return err
+	}
+	list.first = slices.Clone(names[:min(f.keep, len(names))])
+	list.last = slices.Clone(names[max(len(list.first), len(names)-f.keep):])
+	for _, name := range names {
+		if f.id != nil && f.id(name) != "" && (list.oldest == "" || f.id(name) < f.id(list.oldest)) {
+			list.oldest = name
+		}
+	}
+	k.kept[f.path] = list
 	return nil
 }
 
-// folders yields every folder.
-func (l *Looker) folders(yield func(*folder) bool) {
-	all := []*folder{l.states, l.batches, l.runs, l.election}
-	for _, f := range l.jobs {
-		all = append(all, f)
+// isDue reports whether a folder should be listed, which has this Stat now.
+func (l kept) isDue(stat znode.Stat, now time.Time) bool {
+	n := int(stat.NumChildren)
+	switch {
+	case l.at.IsZero():
+		return n <= listable
+	case n > listable, stat.Czxid == l.stat.Czxid && stat.Pzxid == l.stat.Pzxid && stat.Aversion == l.stat.Aversion:
+		return false
+	case n > few:
+		return now.Sub(l.at) >= time.Duration(n)*time.Second/listedPerSecond
 	}
-	for _, f := range l.access {
-		all = append(all, f)
-	}
-	for _, f := range l.locks {
-		all = append(all, f.folder)
-	}
-	for _, f := range l.holds {
-		all = append(all, f.folder)
-	}
-	for _, f := range all {
-		if !yield(f) {
-			return
-		}
-	}
+	return true
 }
 
-// snapshot returns what is known now.
-func (l *Looker) snapshot(now time.Time, tried []Lock) Snapshot {
-	s := Snapshot{At: now, There: true, Locks: tried}
-	s.Migration = Migration{Path: l.run.path, Run: l.run.record, Damage: l.run.damage, Migrators: slices.Clone(l.migrators)}
-	for _, state := range documented {
-		s.Jobs = l.jobs[string(state)].appendTo(s.Jobs)
-	}
-	for _, name := range l.states.first {
-		if f := l.jobs[name]; f != nil && !newqueue.JobState(name).Known() {
-			s.Jobs = f.appendTo(s.Jobs)
+// named are the paths of what a folder's list names, and of the locks to try.
+func (k *look) named(f folder) (paths []string) {
+	list := k.kept[f.path]
+	switch {
+	case f.path == runs.path:
+		if run := k.newestRun(); run != "" {
+			paths = append(paths, ledger.RunPath(run))
 		}
+	case f.id == nil:
+		for _, name := range list.first {
+			paths = append(paths, znode.Join(f.path, name))
+		}
+	default:
+		if list.oldest != "" {
+			paths = append(paths, znode.Join(f.path, list.oldest), f.of(f.id(list.oldest)))
+		}
+		paths = append(paths, k.lockPaths(f)...)
+	}
+	return paths
+}
+
+// lockPaths are the locks to try of a folder's jobs, batches or requests.
+func (k *look) lockPaths(f folder) (paths []string) {
+	names := k.kept[f.path].first
+	if f.path == batches.path {
+		names = slices.Concat(names, k.kept[f.path].last)
+	}
+	for _, name := range names {
+		if id := f.id(name); id != "" && f.locks != "" {
+			paths = append(paths, f.of(id)+"/lock")
+		}
+	}
+	return paths
+}
+
+func (k *look) newestRun() string {
+	list := k.kept[runs.path]
+	for _, name := range slices.Backward(slices.Concat(list.first, list.last)) {
+		if ledger.IsRun(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+func (k *look) showQueues(states []folder) {
+	for _, f := range states {
+		k.view.Jobs = k.appendQueue(k.view.Jobs, f)
 	}
 	for _, q := range newqueue.AccessQueues {
-		s.Access = l.access[q].appendTo(s.Access)
+		k.view.Access = k.appendQueue(k.view.Access, access(q))
 	}
-	s.Batches = l.batches.appendTo(s.Batches)
-	for _, f := range l.locks {
-		if f.there() {
-			s.Locks = append(s.Locks, f.folder.locks...)
-			s.LockFolders = append(s.LockFolders, LockFolder{f.kind, int(f.stat.NumChildren)})
-		}
-	}
-	for _, f := range l.holds {
-		s.Holds = append(s.Holds, f.folder.holds...)
-	}
-	slices.SortFunc(s.Locks, func(a, b Lock) int {
-		return cmp.Or(a.Since.Compare(b.Since), strings.Compare(a.Path, b.Path))
-	})
-	return s
+	k.view.Batches = k.appendQueue(k.view.Batches, batches)
 }
 
-// appendTo adds the folder to a list if it exists.
-func (f *folder) appendTo(list []Folder) []Folder {
-	if !f.there() {
+// appendQueue adds a folder to a list, if it is there.
+func (k *look) appendQueue(list []Queue, f folder) []Queue {
+	stat, there := k.stats[f.path]
+	if !there {
 		return list
 	}
-	return append(list, Folder{Path: f.path, Name: znode.Name(f.path), Stat: f.stat, Unlisted: f.unlisted(), Oldest: f.entry})
+	q, unlisted := queueOf(znode.Name(f.path), stat), ""
+	switch of := k.kept[f.path]; {
+	case int(stat.NumChildren) > listable:
+		unlisted = "too many to be listed"
+	case of.refused:
+		unlisted = "no permission to list it"
+	case of.oldest != "":
+		id := f.id(of.oldest)
+		here, there := k.nodes[znode.Join(f.path, of.oldest)]
+		if itself, exists := k.nodes[f.of(id)]; there && exists {
+			q.Oldest = &OldestView{ID: id, Seconds: k.age(itself), Here: k.age(here)}
+		}
+	}
+	if unlisted != "" {
+		k.view.Notes = append(k.view.Notes, fmt.Sprintf("%s: %s, so neither its oldest entry nor its locks are known", f.path, unlisted))
+	}
+	return append(list, q)
+}
+
+// age is how old a znode is, in seconds. It is never negative, although the server's clock
+// may be ahead of ours.
+func (k *look) age(n znode.Node) float64 {
+	return max(0, k.view.AsOf.Sub(time.UnixMilli(n.Stat.Ctime)).Round(time.Millisecond).Seconds())
+}
+
+func (k *look) showLocks(queues []folder) {
+	v := &k.view.Locks
+	add := func(kind LockKind, path string) bool {
+		n, there := k.nodes[path]
+		if !there {
+			return false
+		}
+		l := LockView{Kind: kind, Path: path, Seconds: k.age(n)}
+		if n.Stat.EphemeralOwner != 0 {
+			l.Session = fmt.Sprintf("%#x", n.Stat.EphemeralOwner)
+		}
+		v.List, v.Oldest = append(v.List, l), max(v.Oldest, l.Seconds)
+		return true
+	}
+	for _, f := range queues {
+		for _, path := range k.lockPaths(f) {
+			if add(f.locks, path) {
+				v.Count[f.locks]++
+			}
+		}
+	}
+	for _, f := range locks {
+		if stat, there := k.stats[f.path]; there {
+			v.Count[f.locks] += int(stat.NumChildren)
+		}
+		for _, path := range k.named(f) {
+			add(f.locks, path)
+		}
+	}
+	slices.SortFunc(v.List, func(a, b LockView) int {
+		return cmp.Or(cmp.Compare(b.Seconds, a.Seconds), strings.Compare(a.Path, b.Path))
+	})
+}
+
+// showHolds lists the holds. In dialect design, the folder of the locks on local ids is
+// beside the holds on queues, and is no hold.
+func (k *look) showHolds() {
+	for _, f := range holds {
+		for _, path := range k.named(f) {
+			if n, there := k.nodes[path]; there && path != newqueue.Design.LocalIDLocksPath() {
+				k.view.Holds = append(k.view.Holds, HoldView{Path: path, Name: znode.Name(path), Collection: f.path == newqueue.CollectionLocksPath, Seconds: k.age(n)})
+			}
+		}
+	}
+}
+
+// showMigration shows the newest run, and who is in the election. The first place that a
+// session holds leads.
+func (k *look) showMigration() {
+	v := &k.view
+	for _, path := range k.named(migrants) {
+		if n, there := k.nodes[path]; there && election.Held(n.Stat) {
+			if v.Migrators++; v.Migrators == 1 {
+				v.Leader = string(n.Data)
+			}
+		}
+	}
+	run := k.newestRun()
+	n, there := k.nodes[ledger.RunPath(run)]
+	if run == "" || !there {
+		return
+	}
+	r, err := ledger.ParseRun(n)
+	switch {
+	case n.Unreadable != "":
+		v.Migration = &RunView{Run: run, Damage: "no permission to read it"}
+	case err != nil:
+		v.Migration = &RunView{Run: run, Damage: err.Error()}
+	default:
+		v.Migration = &RunView{
+			Run: r.ID, State: r.State, Source: r.Source, Dialect: r.Dialect, Owner: r.Owner, Started: r.Started, Finished: r.Finished,
+			Records: r.Created.Records(), Total: r.Total, Transactions: r.Stat.Version,
+		}
+	}
+}
+
+// findNoQueue says what is there instead of a new queue. It reads that again only when a
+// znode came or went at the top.
+func (k *look) findNoQueue(top znode.Stat) error {
+	v := &k.view
+	if len(v.Jobs)+len(v.Access)+len(v.Batches) > 0 || v.Migration != nil {
+		return nil
+	}
+	if k.top != top.Pzxid {
+		found, err := target.ReadNoQueue(k.ctx, k.r)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(found.Znodes, func(name string) bool { return "/"+name == newqueue.JobsPath || "/"+name == ledger.MigrationPath }) {
+			found = nil // a queue without a job
+		}
+		k.noQueue, k.top = found, top.Pzxid
+	}
+	v.NoQueue = k.noQueue
+	return nil
+}
+
+// LegacyQueues counts the records of the legacy queues and the legacy locks that are there,
+// for Source of [View]. r is a session with the source. Each has its path as its name.
+func LegacyQueues(ctx context.Context, r *zkconn.Reader, queues rules.Queues) (list []Queue, err error) {
+	nodes, err := r.MarkUnreadable().GetAll(ctx, queues.Roots(), nil)
+	for _, n := range nodes {
+		list = append(list, queueOf(n.Path, n.Stat))
+	}
+	return list, err
 }

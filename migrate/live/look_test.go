@@ -18,10 +18,10 @@ import (
 )
 
 // names returns a list's folders and counts, such as "pending 2".
-func names(list []Folder) []string {
+func names(list []Queue) []string {
 	out := []string{}
-	for _, f := range list {
-		out = append(out, fmt.Sprintf("%s %d", f.Name, f.Stat.NumChildren))
+	for _, q := range list {
+		out = append(out, fmt.Sprintf("%s %d", q.Name, q.Count))
 	}
 	return out
 }
@@ -51,7 +51,7 @@ func TestLookFollows(t *testing.T) {
 	want(t, "access", names(snap.Access), []string{"large 1"})
 	want(t, "batches", names(snap.Batches), []string{"batches 1"})
 	// The oldest job is the one that was created first. Its priority does not matter.
-	want(t, "oldest job", snap.Jobs[0].Oldest, &Entry{"jid0000000001", testNow, testNow})
+	want(t, "oldest job", snap.Jobs[0].Oldest, &OldestView{"jid0000000001", 60, 60})
 	want(t, "oldest request", snap.Access[0].Oldest.ID, "qid0000000003")
 	want(t, "oldest batch", snap.Batches[0].Oldest.ID, "bid0000000000")
 
@@ -60,8 +60,8 @@ func TestLookFollows(t *testing.T) {
 	s.make("/jobs/states/processing/05-jid0000000001")
 	snap = s.look()
 	want(t, "jobs", names(snap.Jobs), []string{"pending 1", "processing 1", "odd 0"})
-	want(t, "oldest pending", snap.Jobs[0].Oldest, &Entry{"jid0000000002", testNow.Add(time.Minute), testNow.Add(time.Minute)})
-	want(t, "oldest processing", snap.Jobs[1].Oldest, &Entry{"jid0000000001", testNow, testNow.Add(2 * time.Minute)})
+	want(t, "oldest pending", snap.Jobs[0].Oldest, &OldestView{"jid0000000002", 60, 60})
+	want(t, "oldest processing", snap.Jobs[1].Oldest, &OldestView{"jid0000000001", 120, 0})
 
 	s.delete("/jobs/states/odd", "/jobs/states/processing/05-jid0000000001", "/jobs/states/processing")
 	want(t, "jobs", names(s.look().Jobs), []string{"pending 1"})
@@ -113,40 +113,37 @@ func TestLocksAndHolds(t *testing.T) {
 	s.make("/locks/queue/ingest", "/locks/collections/demo")
 	snap := s.look()
 	got := []string{}
-	for _, l := range snap.Locks {
-		got = append(got, fmt.Sprintf("%s %s %v %t", l.Kind, l.Path, l.Since.Sub(testNow), l.Session == s.conn.SessionID()))
+	for _, l := range snap.Locks.List {
+		got = append(got, fmt.Sprintf("%s %s %v %t", l.Kind, l.Path, l.Seconds, l.Session == fmt.Sprintf("%#x", s.conn.SessionID())))
 	}
 	want(t, "locks", got, []string{
-		"storage /locks/storage/ark_1 0s false", // persistent, as in dialect mrt-zk
-		"access /access/small/qid0000000000/lock 1m0s true",
-		"batch /batches/bid0000000000/lock 1m0s true",
-		"job /jobs/jid0000000001/lock 1m0s true", // but no lock of a completed job
-		"inventory /locks/inventory/i 2m0s true",
-		"localid /locks/localid/a 2m0s true",
-		"localid /locks/queue/localid/b 2m0s true",
+		"storage /locks/storage/ark_1 120 false", // persistent, as in dialect mrt-zk
+		"access /access/small/qid0000000000/lock 60 true",
+		"batch /batches/bid0000000000/lock 60 true",
+		"job /jobs/jid0000000001/lock 60 true", // but no lock of a completed job
+		"inventory /locks/inventory/i 0 true",
+		"localid /locks/localid/a 0 true",
+		"localid /locks/queue/localid/b 0 true",
 	})
-	at := testNow.Add(2 * time.Minute)
-	want(t, "holds", snap.Holds, []Hold{{"/locks/queue/ingest", "ingest", false, at}, {"/locks/collections/demo", "demo", true, at}})
-	want(t, "counted", History{snap}.View().Locks.Count, map[LockKind]int{LockJob: 1, LockBatch: 1, LockAccess: 1, LockStorage: 1, LockInventory: 1, LockLocalID: 2})
+	want(t, "holds", snap.Holds, []HoldView{{"/locks/queue/ingest", "ingest", false, 0}, {"/locks/collections/demo", "demo", true, 0}})
+	want(t, "counted", snap.Locks.Count, map[LockKind]int{LockJob: 1, LockBatch: 1, LockAccess: 1, LockStorage: 1, LockInventory: 1, LockLocalID: 2})
 
 	s.delete("/locks/queue/ingest", "/locks/inventory/i", "/jobs/jid0000000001/lock")
 	snap = s.look()
-	want(t, "what is left", []int{len(snap.Locks), len(snap.Holds)}, []int{5, 1})
+	want(t, "what is left", []int{len(snap.Locks.List), len(snap.Holds)}, []int{5, 1})
 }
 
-// On a quiet queue, a look asks only whether the jobs that workers take next are
-// locked. This keeps mrtq watch under 1 % of a core.
+// A look at a quiet queue lists nothing but the states, and sends few requests. This keeps
+// mrtq watch under 1 % of a core.
 func TestQuietQueueCosts(t *testing.T) {
 	s := serve(t)
-	for i := range watchable + 1 {
+	for i := range few + 1 {
 		s.make(fmt.Sprintf("/jobs/states/pending/05-jid%010d", i))
 	}
 	for i := range 30 {
 		s.make(fmt.Sprintf("/jobs/states/completed/05-jid%010d", 5000+i), fmt.Sprintf("/jobs/states/failed/05-jid%010d", 6000+i))
 	}
 	s.make("/jobs/jid0000000000", "/batches/bid0000000000", "/locks/queue/ingest", "/locks/storage/x", "/access/small")
-	s.look()
-	s.zk.Advance(time.Hour)
 	s.look()
 	const looks = 10
 	got := s.reads(func() {
@@ -155,15 +152,17 @@ func TestQuietQueueCosts(t *testing.T) {
 			s.look()
 		}
 	})
-	// Locks: 20 of pending, 20 of failed, 1 batch. The one large folder: its Stat.
-	want(t, "requests", got, map[jute.OpCode]int64{jute.OpExists: looks * (20 + 20 + 1 + 1)})
+	want(t, "lists", got[jute.OpGetChildren], looks)
+	if n := got[jute.OpExists] + got[jute.OpMultiRead]; n > 4*looks {
+		t.Errorf("%d looks: %v", looks, got)
+	}
 }
 
 // A large folder that changes all the time is counted at each look, and listed only
 // from time to time.
 func TestBusyLargeFolder(t *testing.T) {
 	s := serve(t)
-	for i := range 2 * watchable {
+	for i := range 2 * few {
 		s.make(fmt.Sprintf("/jobs/states/completed/05-jid%010d", i))
 	}
 	s.look()
@@ -171,10 +170,10 @@ func TestBusyLargeFolder(t *testing.T) {
 	for i := range 100 { // in 2 s
 		s.zk.Advance(20 * time.Millisecond)
 		s.delete(fmt.Sprintf("/jobs/states/completed/05-jid%010d", i))
-		var snap Snapshot
+		var snap View
 		reads := s.reads(func() { snap = s.look() })
-		lists += reads[jute.OpGetChildren] + reads[jute.OpGetChildren2]
-		if got := snap.Jobs[0]; got.Stat.NumChildren != int32(2*watchable-i-1) || got.Removed() != int64(i+1) {
+		lists += reads[jute.OpGetChildren] - 1 // of the states
+		if got := snap.Jobs[0]; got.Count != 2*few-i-1 || got.Left != int64(i+1) {
 			t.Fatalf("%d: %+v", i, got)
 		}
 	}
@@ -184,7 +183,7 @@ func TestBusyLargeFolder(t *testing.T) {
 }
 
 // A folder that may not be listed is counted and noted, and no look tries to list it
-// again.
+// again before that changes.
 func TestNoPermissionToList(t *testing.T) {
 	s := serve(t)
 	s.make("/jobs/states/pending/05-jid0000000001", "/migration/runs/run0000000000")
@@ -196,16 +195,16 @@ func TestNoPermissionToList(t *testing.T) {
 	}
 	snap := s.look()
 	want(t, "jobs", names(snap.Jobs), []string{"pending 1"})
-	want(t, "why", snap.Jobs[0].Unlisted, "no permission to list it")
+	want(t, "why", snap.Notes, []string{"/jobs/states/pending: no permission to list it, so neither its oldest entry nor its locks are known"})
 	want(t, "run", snap.Migration.Damage, "no permission to read it")
-	want(t, "requests", s.reads(func() { s.look() }), map[jute.OpCode]int64{jute.OpExists: 1})
+	want(t, "lists", s.reads(func() { s.look() })[jute.OpGetChildren], 1) // of the states
 	if err := s.conn.AddAuth("digest", []byte("operator:secret")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.conn.SetACL("/new/jobs/states/pending", zk.WorldACL(zk.PermAll), -1); err != nil {
 		t.Fatal(err)
 	}
-	want(t, "why", s.look().Jobs[0].Unlisted, "")
+	want(t, "why", s.look().Notes, []string{})
 }
 
 // Children with names that no software makes are counted, and never taken for an id
@@ -222,16 +221,16 @@ func TestStrangeNames(t *testing.T) {
 	want(t, "folders", len(snap.Jobs), 1+statesListed)
 	for _, f := range slices.Concat(snap.Jobs, snap.Batches, snap.Access) {
 		if f.Oldest != nil {
-			t.Errorf("%s: %+v", f.Path, f.Oldest)
+			t.Errorf("%s: %+v", f.Name, f.Oldest)
 		}
 	}
-	want(t, "migration", snap.Migration, Migration{})
+	want(t, "migration", snap.Migration, (*RunView)(nil))
 	if log := fmt.Sprint(s.zk.Log()); strings.Contains(log, "/lock ") {
 		t.Errorf("the look tried to find a lock:\n%s", log)
 	}
 }
 
-// If a connection breaks, the session continues with its watches, and no look fails.
+// If a connection breaks, the session continues, and no look fails.
 func TestLookOutlivesConnection(t *testing.T) {
 	s := serve(t)
 	s.make("/jobs/states/pending", "/jobs/states/held")
@@ -277,31 +276,17 @@ func TestStatesOfBothDialects(t *testing.T) {
 	}
 }
 
-// Legacy queues of any size are counted, and large ones are never listed. A queue
-// that does not exist is left out.
-func TestSource(t *testing.T) {
+// Legacy queues are counted, and never listed. A queue that does not exist is left out.
+func TestLegacyQueues(t *testing.T) {
 	s := serve(t)
-	s.make("/ingest/mrtQ-05000000000001", "/accessLarge.1", "/mrt.lock/ark-1")
-	l := NewSourceLooker(s.r, rules.DefaultQueues(), s.now)
-	look := func() []string {
-		t.Helper()
-		if err := s.r.Sync(t.Context()); err != nil {
+	s.make("/ingest/mrtQ-05000000000001", "/ingest/mrtQ-05000000000002", "/accessLarge.1", "/mrt.lock/ark-1")
+	var list []Queue
+	reads := s.reads(func() {
+		var err error
+		if list, err = LegacyQueues(t.Context(), s.r, rules.DefaultQueues()); err != nil {
 			t.Fatal(err)
 		}
-		list, err := l.Look(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return names(list)
-	}
-	want(t, "source", look(), []string{"/ingest 1", "/accessLarge.1 0", "/mrt.lock 1"})
-	want(t, "requests", s.reads(func() { look() }), map[jute.OpCode]int64{})
-	for i := range watchable + 1 {
-		s.make(fmt.Sprintf("/ingest/mrtQ-05%012d", 10+i))
-	}
-	s.delete("/mrt.lock/ark-1", "/mrt.lock")
-	want(t, "source", look(), []string{fmt.Sprint("/ingest ", watchable+2), "/accessLarge.1 0"})
-	s.make("/ingest/mrtQ-05000000000002")
-	want(t, "requests", s.reads(func() { look() }), map[jute.OpCode]int64{jute.OpExists: 1})
-	want(t, "source", look(), []string{fmt.Sprint("/ingest ", watchable+3), "/accessLarge.1 0"})
+	})
+	want(t, "source", names(list), []string{"/ingest 2", "/accessLarge.1 0", "/mrt.lock 1"})
+	want(t, "requests", reads, map[jute.OpCode]int64{jute.OpMultiRead: 1})
 }

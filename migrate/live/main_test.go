@@ -75,9 +75,9 @@ func (s *site) delete(paths ...string) {
 }
 
 // look looks once, after what the tests changed.
-func (s *site) look() Snapshot {
+func (s *site) look() View {
 	s.Helper()
-	if err := s.r.Sync(s.Context()); err != nil { // the server sends watch events before the answer to this
+	if err := s.r.Sync(s.Context()); err != nil {
 		s.Fatal(err)
 	}
 	snap, err := s.Look(s.Context())

@@ -143,7 +143,7 @@ func TestElectionShows(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	v := History{s.look()}.View()
+	v := s.look()
 	want(t, "migrators", v.Migrators, 2)
 	want(t, "leader", v.Leader, "first")
 	names, _, err := s.conn.Children("/new/migration/election")
@@ -155,6 +155,6 @@ func TestElectionShows(t *testing.T) {
 			s.delete("/migration/election/" + name)
 		}
 	}
-	v = History{s.look()}.View()
+	v = s.look()
 	want(t, "leader", v.Leader, "second")
 }

@@ -1,3 +1,24 @@
+// Package live watches a target while it is in use: how many jobs are in each
+// state, which locks and holds there are, and how far a migration is.
+//
+// A [Looker] looks at a target again and again, and each look returns a [View], which is
+// what the command mrtq watch shows. A [History] keeps the views of the last minute, and
+// adds rates to the newest.
+//
+//	looker := live.NewLooker(reader, time.Now)
+//	var history live.History
+//	for range time.Tick(time.Second) {
+//		view, err := looker.Look(ctx)
+//		if err != nil {
+//			return err
+//		}
+//		history = history.Add(view)
+//		show(history.View())
+//	}
+//
+// reader is a [migrate.Reader]. Looking changes nothing, because such a session cannot
+// write. It is also cheap. A look never reads every job: it takes the number of jobs from
+// the Stat of their folder, and lists a folder only if it has changed.
 package live
 
 import (
@@ -14,19 +35,21 @@ import (
 // Window is the time over which rates are computed.
 const Window = time.Minute
 
-// History is the snapshots of the last minute, the newest last. Nil is an empty
-// history.
-type History []Snapshot
+// LockKind is what a lock locks.
+type LockKind string
 
-// Add returns the history with one more snapshot, and without those that are older
-// than [Window]. It does not change h.
-func (h History) Add(s Snapshot) History {
-	first := 0
-	for first < len(h)-1 && s.At.Sub(h[first].At) > Window {
-		first++
-	}
-	return append(h[first:len(h):len(h)], s)
-}
+// The kinds of locks.
+const (
+	LockJob       LockKind = "job"
+	LockBatch     LockKind = "batch"
+	LockAccess    LockKind = "access"
+	LockStorage   LockKind = "storage"
+	LockInventory LockKind = "inventory"
+	LockLocalID   LockKind = "localid"
+)
+
+// LockKinds are all kinds of locks.
+var LockKinds = []LockKind{LockJob, LockBatch, LockAccess, LockStorage, LockInventory, LockLocalID}
 
 // View is what an operator needs to know of a target. Its JSON is stable: it is
 // what mrtq watch -o ndjson prints (docs/json.md).
@@ -71,6 +94,8 @@ type Queue struct {
 	// Oldest is the job, request or batch that was created first. It is nil if there
 	// is none or it is not known.
 	Oldest *OldestView `json:"oldest,omitempty"`
+
+	czxid int64 // of the folder: a folder that was created again has new counts
 }
 
 // OldestView is the oldest job, request or batch of a [Queue].
@@ -117,7 +142,7 @@ type RunView struct {
 	Records      int              `json:"records_done"`
 	Total        int              `json:"records_total,omitempty"` // 0 if it is not known
 	Transactions int32            `json:"transactions"`
-	// The rates are over the last minute. They are nil until there are two snapshots
+	// The rates are over the last minute. They are nil until there are two views
 	// of the run in this state.
 	RecordRate      *float64 `json:"records_per_second,omitempty"`
 	TransactionRate *float64 `json:"transactions_per_second,omitempty"`
@@ -130,68 +155,75 @@ func (r RunView) Unfinished() bool {
 	return r.State == ledger.Running || r.State == ledger.RollingBack
 }
 
-// View returns what the newest snapshot shows, with rates over the history. The
-// caller sets Time, Target, Connected, Trouble and Troubled. Lists are never nil,
-// except Source.
+func emptyView() View {
+	return View{Jobs: []Queue{}, Access: []Queue{}, Batches: []Queue{}, Holds: []HoldView{}, Locks: LocksView{Count: map[LockKind]int{}, List: []LockView{}}, Notes: []string{}}
+}
+
+// queueOf counts the children of a folder, with what its version says of those that came
+// and left.
+func queueOf(name string, stat znode.Stat) Queue {
+	created, _ := stat.NextSequence()
+	return Queue{Name: name, Count: int(stat.NumChildren), Entered: int64(created), Left: int64(created) - int64(stat.NumChildren), czxid: stat.Czxid}
+}
+
+// Total returns the number of locks of all kinds.
+func (v LocksView) Total() int {
+	n := 0
+	for _, c := range v.Count {
+		n += c
+	}
+	return n
+}
+
+// History is the views of the last minute, the newest last. Nil is an empty history.
+type History []View
+
+// Add returns the history with one more view, and without those that are older than
+// [Window]. It does not change h.
+func (h History) Add(v View) History {
+	first := 0
+	for first < len(h)-1 && v.AsOf.Sub(h[first].AsOf) > Window {
+		first++
+	}
+	return append(h[first:len(h):len(h)], v)
+}
+
+// View returns the newest view, with rates over the history and notes on the run. The
+// caller sets Time, Target, Connected, Trouble and Troubled. Lists are never nil, except
+// Source.
 func (h History) View() View {
-	v := View{Jobs: []Queue{}, Access: []Queue{}, Batches: []Queue{}, Holds: []HoldView{}, Locks: LocksView{Count: map[LockKind]int{}, List: []LockView{}}, Notes: []string{}}
 	if len(h) == 0 {
-		return v
+		return emptyView()
 	}
-	s := h[len(h)-1]
-	v.AsOf, v.There, v.NoQueue = s.At, s.There, s.NoQueue
-	for _, of := range []struct {
-		to      *[]Queue
-		folders func(Snapshot) []Folder
-	}{
-		{&v.Jobs, func(s Snapshot) []Folder { return s.Jobs }},
-		{&v.Access, func(s Snapshot) []Folder { return s.Access }},
-		{&v.Batches, func(s Snapshot) []Folder { return s.Batches }},
-		{&v.Source, func(s Snapshot) []Folder { return s.Source }},
-	} {
-		for _, f := range of.folders(s) {
-			*of.to = append(*of.to, h.queue(f, of.folders))
-			if f.Unlisted != "" {
-				v.Notes = append(v.Notes, fmt.Sprintf("%s: %s, so neither its oldest entry nor its locks are known", f.Path, f.Unlisted))
-			}
-		}
-	}
-	for _, hold := range s.Holds {
-		v.Holds = append(v.Holds, HoldView{Path: hold.Path, Name: hold.Name, Collection: hold.Collection, Seconds: age(s.At, hold.Since)})
-	}
-	v.Locks.fill(s)
-	v.Migrators = len(s.Migration.Migrators)
-	if v.Migrators > 0 {
-		v.Leader = s.Migration.Migrators[0].Owner
-	}
-	if v.Migration = h.run(); v.Migration != nil {
-		v.Notes = append(v.Notes, v.Migration.notes(h.attended())...)
+	v := h[len(h)-1]
+	v.Jobs = h.rates(func(v View) []Queue { return v.Jobs })
+	v.Access = h.rates(func(v View) []Queue { return v.Access })
+	v.Batches = h.rates(func(v View) []Queue { return v.Batches })
+	v.Source = h.rates(func(v View) []Queue { return v.Source })
+	if v.Migration != nil {
+		v.Migration = h.run(*v.Migration)
+		v.Notes = append(slices.Clip(v.Notes), v.Migration.notes(h.attended())...)
 	}
 	return v
 }
 
-// age returns how old something is, in seconds. It is never negative, although the
-// server's clock may be ahead of ours.
-func age(now, since time.Time) float64 {
-	return max(0, now.Sub(since).Round(time.Millisecond).Seconds())
-}
-
-func (h History) queue(f Folder, folders func(Snapshot) []Folder) Queue {
-	now := h[len(h)-1].At
-	q := Queue{Name: f.Name, Count: int(f.Stat.NumChildren), Entered: f.Created(), Left: f.Removed()}
-	if o := f.Oldest; o != nil {
-		q.Oldest = &OldestView{ID: o.ID, Seconds: age(now, o.Made), Here: age(now, o.Since)}
-	}
-	for _, s := range h[:len(h)-1] {
-		for _, before := range folders(s) {
-			if before.Path == f.Path && before.Stat.Czxid == f.Stat.Czxid {
-				q.In = rate(f.Created()-before.Created(), now.Sub(s.At).Minutes())
-				q.Out = rate(f.Removed()-before.Removed(), now.Sub(s.At).Minutes())
-				return q
+// rates are queues of the newest view, with what came and left per minute.
+func (h History) rates(of func(View) []Queue) []Queue {
+	newest := h[len(h)-1]
+	queues := slices.Clone(of(newest))
+	for i := range queues {
+		q := &queues[i]
+		for _, v := range h[:len(h)-1] {
+			before := of(v)
+			j := slices.IndexFunc(before, func(b Queue) bool { return b.Name == q.Name && b.czxid == q.czxid })
+			if j >= 0 {
+				minutes := newest.AsOf.Sub(v.AsOf).Minutes()
+				q.In, q.Out = rate(q.Entered-before[j].Entered, minutes), rate(q.Left-before[j].Left, minutes)
+				break
 			}
 		}
 	}
-	return q
+	return queues
 }
 
 // rate returns n per unit of time, or nil if no time has passed or a counter went
@@ -204,66 +236,29 @@ func rate(n int64, per float64) *float64 {
 	return &r
 }
 
-func (v *LocksView) fill(s Snapshot) {
-	for _, l := range s.Locks {
-		lv := LockView{Kind: l.Kind, Path: l.Path, Seconds: age(s.At, l.Since)}
-		if l.Session != 0 {
-			lv.Session = fmt.Sprintf("%#x", l.Session)
-		}
-		v.List = append(v.List, lv)
-		v.Oldest = max(v.Oldest, lv.Seconds)
-		if l.Kind == LockJob || l.Kind == LockBatch || l.Kind == LockAccess {
-			v.Count[l.Kind]++
-		}
-	}
-	for _, f := range s.LockFolders {
-		v.Count[f.Kind] += f.Count
-	}
-}
-
-// Total returns the number of locks of all kinds.
-func (v LocksView) Total() int {
-	n := 0
-	for _, c := range v.Count {
-		n += c
-	}
-	return n
-}
-
-func (h History) run() *RunView {
-	s := h[len(h)-1]
-	m := s.Migration
-	if m.Path == "" {
-		return nil
-	}
-	if m.Run == nil {
-		return &RunView{Run: znode.Name(m.Path), Damage: m.Damage}
-	}
-	r := m.Run
-	v := &RunView{
-		Run: r.ID, State: r.State, Source: r.Source, Dialect: r.Dialect, Owner: r.Owner, Started: r.Started, Finished: r.Finished,
-		Records: r.Created.Records(), Total: r.Total, Transactions: r.Stat.Version,
-	}
-	for _, before := range h[:len(h)-1] {
-		if b := before.Migration.Run; b != nil && b.ID == r.ID && b.State == r.State {
-			seconds := s.At.Sub(before.At).Seconds()
-			v.RecordRate = rate(int64(v.Records-b.Created.Records()), seconds)
-			v.TransactionRate = rate(int64(v.Transactions-b.Stat.Version), seconds)
+// run is the newest run with its rates.
+func (h History) run(r RunView) *RunView {
+	newest := h[len(h)-1]
+	for _, v := range h[:len(h)-1] {
+		if b := v.Migration; b != nil && b.Damage == "" && b.Run == r.Run && b.State == r.State {
+			seconds := newest.AsOf.Sub(v.AsOf).Seconds()
+			r.RecordRate = rate(int64(r.Records-b.Records), seconds)
+			r.TransactionRate = rate(int64(r.Transactions-b.Transactions), seconds)
 			break
 		}
 	}
-	if v.State == ledger.Running && v.RecordRate != nil && *v.RecordRate > 0 && v.Total >= v.Records {
-		left := float64(v.Total-v.Records) / *v.RecordRate
-		v.Left = &left
+	if r.State == ledger.Running && r.RecordRate != nil && *r.RecordRate > 0 && r.Total >= r.Records {
+		left := float64(r.Total-r.Records) / *r.RecordRate
+		r.Left = &left
 	}
-	return v
+	return &r
 }
 
 // attended reports whether a migrator was in the election at one of the last two
 // looks. One look is not enough, because it does not read the election and the
 // run's record at the same moment.
 func (h History) attended() bool {
-	return slices.ContainsFunc(h[max(0, len(h)-2):], func(s Snapshot) bool { return len(s.Migration.Migrators) > 0 })
+	return slices.ContainsFunc(h[max(0, len(h)-2):], func(v View) bool { return v.Migrators > 0 })
 }
 
 // notes says what an operator should do about the run.

@@ -29,7 +29,7 @@ func OwnerName(now time.Time) string {
 // Lead creates the election and its parent, if they are missing, with this ACL.
 func Lead(ctx context.Context, w *zkconn.Writer, owner string, acl []znode.ACL, say func(string)) (waited bool, resign func(), err error) {
 	for _, path := range []string{ledger.MigrationPath, ledger.ElectionPath} {
-		if err := ensure(ctx, w, path, acl); err != nil {
+		if err := Ensure(ctx, w, path, acl); err != nil {
 			return false, nil, err
 		}
 	}
@@ -58,8 +58,8 @@ func Lead(ctx context.Context, w *zkconn.Writer, owner string, acl []znode.ACL, 
 	return waited, resign, nil
 }
 
-// ensure creates a znode that is missing.
-func ensure(ctx context.Context, w *zkconn.Writer, path string, acl []znode.ACL) error {
+// Ensure creates a znode that is missing, without data. The error comes from the server.
+func Ensure(ctx context.Context, w *zkconn.Writer, path string, acl []znode.ACL) error {
 	for {
 		_, there, err := w.Exists(ctx, path)
 		if err != nil || there {

@@ -14,7 +14,7 @@ import (
 type Ledger struct {
 	Runs []Run // oldest first
 
-	entries []Entry
+	entries []Migrated
 	left    []Counts         // what is left of each run
 	newest  map[string]int32 // index of a record's newest entry
 	batches map[string]*Batch
@@ -22,8 +22,8 @@ type Ledger struct {
 	decoder decoder
 }
 
-// Entry says that a run migrated a record.
-type Entry struct {
+// Migrated says that a run migrated a record.
+type Migrated struct {
 	Record string // path of the legacy record
 	Job    string // path of the job or request; "" if a rollback removed it
 	Batch  string // bid; "" for an access request
@@ -74,7 +74,7 @@ func (l *Ledger) add(run int32, line Line) error {
 		}
 		l.left[run].Add(countOf(line.Job, 1))
 		l.newest[line.Record] = int32(len(l.entries))
-		l.entries = append(l.entries, Entry{Record: line.Record, Job: strings.Clone(line.Job), Batch: line.Batch, Hash: line.Hash, Run: run, older: older})
+		l.entries = append(l.entries, Migrated{Record: line.Record, Job: strings.Clone(line.Job), Batch: line.Batch, Hash: line.Hash, Run: run, older: older})
 	case BatchCreated:
 		b := &Batch{ID: strings.Clone(line.Batch), UUID: strings.Clone(line.UUID), Run: run, Jobs: line.Jobs}
 		l.batches[b.ID], l.byUUID[b.UUID] = b, b
@@ -145,7 +145,7 @@ func (l *Ledger) Len() int { return len(l.newest) }
 
 // Find returns the newest entry of a record; nil if it was not migrated. The caller must
 // not change it.
-func (l *Ledger) Find(record string) *Entry {
+func (l *Ledger) Find(record string) *Migrated {
 	i, there := l.newest[record]
 	if !there {
 		return nil
@@ -155,8 +155,8 @@ func (l *Ledger) Find(record string) *Entry {
 
 // All yields the newest entry of each record that was migrated, in the order in which they
 // were made.
-func (l *Ledger) All() iter.Seq[*Entry] {
-	return func(yield func(*Entry) bool) {
+func (l *Ledger) All() iter.Seq[*Migrated] {
+	return func(yield func(*Migrated) bool) {
 		for i := range l.entries {
 			if e := &l.entries[i]; e.Job != "" && l.newest[e.Record] == int32(i) && !yield(e) {
 				return
@@ -167,8 +167,8 @@ func (l *Ledger) All() iter.Seq[*Entry] {
 
 // OfRun yields all entries of a run that no rollback has taken back, in the order in which
 // they were made. That includes entries of records that a later run migrated again.
-func (l *Ledger) OfRun(run int) iter.Seq[*Entry] {
-	return func(yield func(*Entry) bool) {
+func (l *Ledger) OfRun(run int) iter.Seq[*Migrated] {
+	return func(yield func(*Migrated) bool) {
 		for i := range l.entries {
 			if e := &l.entries[i]; e.Job != "" && e.Run == int32(run) && !yield(e) {
 				return

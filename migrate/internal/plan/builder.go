@@ -34,21 +34,21 @@ type Builder struct {
 	undecided undecided
 	records   map[string]*Record // of the plan, by path: see [Builder.record]
 	batches   map[rules.BatchKey]*Batch
-	seen      seen
+	content   content
 	found     findings
 }
 
 // New begins a plan.
 func New(in Input) *Builder {
 	opt := in.Options
-	b := &Builder{in: in, batches: map[rules.BatchKey]*Batch{}, again: map[string]bool{}, seen: newSeen(in.Source)}
+	b := &Builder{in: in, batches: map[rules.BatchKey]*Batch{}, again: map[string]bool{}, content: newContent(in.Source)}
 	b.plan = &Plan{
 		Source: opt.Source, Target: opt.Target, Choices: opt.Choices,
 		Dialect: opt.Dialect,
 		Settings: Settings{Queues: in.Source.Queues, Time: timeUnit(in.Source.Options), ACL: opt.ACL, Packet: opt.Packet, Again: opt.Again,
 			NewQueue: opt.NewQueue, HoldAgain: opt.HoldAgain, Restored: opt.Restored},
 		Records: make([]Record, 0, in.Source.Len()),
-		seen:    in.Target,
+		target:  in.Target,
 	}
 	if opt.Packet == 0 {
 		b.plan.Settings.Packet = DefaultPacket
@@ -134,8 +134,8 @@ func (b *Builder) compareSettings(last *ledger.Run, path string) {
 		b.problem(Problem{Kind: OtherChoices, Path: path, Message: fmt.Sprintf(message, args...),
 			Next: fmt.Sprintf("finish it with those, or roll back %s first", last.ID), Fits: fits})
 	}
-	if changes := last.Choices.Changes(p.Choices); len(changes) > 0 {
-		refuse(last.ID, "%s was begun with other choices: %s", last.ID, ChangesText(changes))
+	if changes := last.Choices.Changes(p.Choices); changes != "" {
+		refuse(last.ID, "%s was begun with other choices: %s", last.ID, changes)
 	}
 	b.compareTimes(last, path)
 	switch {
@@ -155,15 +155,6 @@ func (b *Builder) compareTimes(last *ledger.Run, path string) {
 	}
 }
 
-// ChangesText says which choices changed, and how.
-func ChangesText(changes []rules.Change) string {
-	var text []string
-	for _, c := range changes {
-		text = append(text, fmt.Sprintf("%s was %s and is now %s", c.Choice, c.From, c.To))
-	}
-	return strings.Join(text, ", ")
-}
-
 // Add adds the next record, in the order in which records are migrated.
 func (b *Builder) Add(f source.Fetched) {
 	if !f.There {
@@ -175,7 +166,7 @@ func (b *Builder) Add(f source.Fetched) {
 		line.Status = r.Legacy.Header.Status.String()
 	}
 	entry := b.in.Target.Ledger.Find(r.Path)
-	b.seen.record(b, f, entry != nil)
+	b.content.record(b, f, entry != nil)
 	again := b.in.Options.Again != nil && (b.again[r.Path] || slices.Contains(b.in.Options.Again, All))
 	delete(b.again, r.Path)
 	b.checkDecision(&line, entry != nil)
@@ -218,14 +209,14 @@ func (b *Builder) decide(r rules.Record, line *Record) {
 			line.Batch = b.addToBatch(r, d.State, true, "")
 		}
 		b.checkServices(r, d.State, line.Batch)
-		b.seen.object(b, r, d.State)
-		b.seen.size(b, r, d.State, line.Batch)
+		b.content.object(b, r, d.State)
+		b.content.size(b, r, d.State, line.Batch)
 	}
 }
 
 // compare plans a record that was migrated before. It is never migrated again, and its job
 // is never changed.
-func (b *Builder) compare(r rules.Record, line *Record, entry *ledger.Entry) {
+func (b *Builder) compare(r rules.Record, line *Record, entry *ledger.Migrated) {
 	line.Job = entry.Job
 	switch there := b.in.Names.Has(entry.Job); {
 	case r.Err != nil && r.Err.Kind == rules.Unreadable:
@@ -344,9 +335,6 @@ func (b *Builder) finishBatch(batch *Batch, there target.Batch) {
 		}
 	} else {
 		batch.State = string(there.State)
-		for _, text := range batch.All.Contradictions(there.Submission, b.plan.Dialect) {
-			b.warn(newqueue.BatchPath(batch.ID), text)
-		}
 	}
 	// The run itself has not created all of it yet: see [rules.Batch.Closing].
 	unfinished := batch.Ours && there.There && there.StatusVersion == 0 && there.State == batch.All.State() && !there.HasFolder(newqueue.FolderProcessing)

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,12 +15,11 @@ import (
 // Notes is what an operator should know of a plan, beside what it does.
 type Notes struct {
 	Warnings []Warning  `json:"warnings"`
-	Risks    []Risk     `json:"risks"`    // one for each choice about consumed and failed records
-	Locks    []HeldLock `json:"locks"`    // outstanding legacy locks; they are never migrated
-	Headroom []Headroom `json:"headroom"` // how many numbers the sequences have left
-	Lists    []ListSize `json:"lists"`    // child lists too long for a client's default buffer
-	ACLs     []ACLNote  `json:"acls"`     // of the legacy queues that are not open to all
-	Missing  []string   `json:"missing"`  // legacy queue nodes that are not there
+	Risks    []Risk     `json:"risks"`   // one for each choice about consumed and failed records
+	Locks    []HeldLock `json:"locks"`   // outstanding legacy locks; they are never migrated
+	Lists    []ListSize `json:"lists"`   // child lists too long for a client's default buffer
+	ACLs     []ACLNote  `json:"acls"`    // of the legacy queues that are not open to all
+	Missing  []string   `json:"missing"` // legacy queue nodes that are not there
 	// Vanished are jobs whose records were migrated and are not in the source any more.
 	Vanished []Vanished `json:"vanished"`
 	// Services are the jobs that no deployed service could work on, and what else an
@@ -55,14 +55,6 @@ type HeldLock struct {
 	Record string `json:"record,omitempty"`
 }
 
-// Headroom says how many numbers are left for sequential children of a parent.
-type Headroom struct {
-	Path  string `json:"path"`
-	Next  int64  `json:"next"`  // the next child's number
-	Needs int64  `json:"needs"` // how many this plan needs
-	Left  int64  `json:"left"`  // how many are left after it
-}
-
 // ACLNote is the ACL of a legacy queue's node.
 type ACLNote struct {
 	Path string      `json:"path"`
@@ -90,7 +82,7 @@ func (b *Builder) addNotes() {
 	p.Missing, p.Readers = b.in.Source.Missing, readers[p.Dialect]
 	b.noteRisks()
 	b.noteLocks()
-	b.noteHeadroom()
+	b.checkHeadroom()
 	b.noteLists()
 	b.noteVanished()
 	for _, n := range b.in.Source.Nodes {
@@ -106,7 +98,7 @@ func (b *Builder) addNotes() {
 // worker did of a failed record before it failed is done again.
 func (b *Builder) noteRisks() {
 	for _, choice := range rules.AllChoices {
-		records, risky := b.seen.unsettled[choice.Name]
+		records, risky := b.content.unsettled[choice.Name]
 		if !risky {
 			continue
 		}
@@ -119,7 +111,7 @@ func (b *Builder) noteRisks() {
 				risk.Never = append(risk.Never, records...)
 			case rules.AsFailed:
 				risk.Never = append(risk.Never, records...)
-				risk.Empty = append(risk.Empty, b.seen.emptied[choice.Name]...)
+				risk.Empty = append(risk.Empty, b.content.emptied[choice.Name]...)
 			}
 			b.plan.Risks = append(b.plan.Risks, risk)
 		}
@@ -133,7 +125,7 @@ func (b *Builder) noteLocks() {
 			h.Data = l.Err.Error()
 		} else {
 			h.Data = string(l.Legacy.Data)
-			h.Record = b.seen.byJobID[h.Data]
+			h.Record = b.content.byJobID[h.Data]
 			if !l.Legacy.Time.IsZero() {
 				h.Time = newqueue.Design.FormatTime(l.Legacy.Time)
 			}
@@ -142,8 +134,8 @@ func (b *Builder) noteLocks() {
 	}
 }
 
-// noteHeadroom refuses a plan that needs more numbers than a sequence has left.
-func (b *Builder) noteHeadroom() {
+// checkHeadroom refuses a plan that needs more numbers than a sequence has left.
+func (b *Builder) checkHeadroom() {
 	needs := map[string]int64{}
 	for _, r := range b.plan.Records {
 		if r.Action == Create {
@@ -155,22 +147,13 @@ func (b *Builder) noteHeadroom() {
 			needs[newqueue.BatchesPath]++
 		}
 	}
-	for _, parent := range idParents {
-		if needs[parent] == 0 {
-			continue
-		}
-		next := b.in.Names.Counter(parent, b.in.Target.Layout[parent]).Free
-		h := Headroom{Path: parent, Next: next, Needs: needs[parent], Left: 1<<31 - next - needs[parent]}
-		b.plan.Headroom = append(b.plan.Headroom, h)
-		if h.Left < 0 {
-			b.problem(Problem{Kind: NoSequence, Path: parent, Message: fmt.Sprintf("its sequence has %d numbers left, and the plan needs %d", 1<<31-next, needs[parent]),
+	for _, parent := range slices.Sorted(maps.Keys(needs)) {
+		if left := 1<<31 - b.in.Names.Counter(parent, b.in.Target.Layout[parent]).Free; left < needs[parent] {
+			b.problem(Problem{Kind: NoSequence, Path: parent, Message: fmt.Sprintf("its sequence has %d numbers left, and the plan needs %d", left, needs[parent]),
 				Next: "migrate to another chroot, where the sequences begin anew"})
 		}
 	}
 }
-
-// idParents are the parents of jobs, batches and access requests.
-var idParents = []string{newqueue.JobsPath, newqueue.BatchesPath, newqueue.AccessQueuePath(newqueue.AccessSmall), newqueue.AccessQueuePath(newqueue.AccessLarge)}
 
 // parentOf is the parent of what a queue's records become.
 func parentOf(kind rules.QueueKind) string {

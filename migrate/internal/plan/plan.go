@@ -124,12 +124,12 @@ type Plan struct {
 	// Previous is the newest run before this plan's; nil if there is none.
 	Previous *ledger.Run `json:"-"`
 
-	seen *target.Target
+	target *target.Target
 }
 
-// Seen is the target as it was when the plan was made; nil for a saved plan. The
+// TargetOf is the target as it was when the plan was made; nil for a saved plan. The
 // transactions that carry the plan out rely on what it says of holds, runs and the layout.
-func Seen(p *Plan) *target.Target { return p.seen }
+func TargetOf(p *Plan) *target.Target { return p.target }
 
 // Settings are the other options that a plan was made with.
 type Settings struct {

@@ -108,15 +108,14 @@ func (p *Plan) Options() Options {
 func (p *Plan) Differences(now *Plan) []string {
 	var found []string
 	differ := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
-	finished := now.Empty() && now.Previous != nil && now.Previous.ID == p.Run && now.Previous.State == ledger.Done
-	if p.Run != now.Run && !finished {
+	if p.Run != now.Run && !p.IsDone(now) {
 		differ("it would be %s, and now it would be %s: another run has begun, or was finished or rolled back, since", p.Run, now.Run)
 	}
 	if p.Dialect != now.Dialect {
 		differ("its dialect is %s, and now it would be %s", p.Dialect, now.Dialect)
 	}
-	if changes := p.Choices.Changes(now.Choices); len(changes) > 0 {
-		differ("its choices were changed: %s", ChangesText(changes))
+	if changes := p.Choices.Changes(now.Choices); changes != "" {
+		differ("its choices were changed: %s", changes)
 	}
 	if was, is := p.Settings.Time, now.Settings.Time; was != is {
 		differ("the records' times were read as %s, and now they are read as %s", was, is)
@@ -155,17 +154,9 @@ func (r *Record) isDone(now *Record) bool {
 	return r.Action == Create && (now.Action == Unchanged || now.Action == Removed)
 }
 
-// CarriedOut reports whether this plan was carried out: a plan that was made later has
-// nothing to do, the run of this one is done, and all its records are migrated.
-func (p *Plan) CarriedOut(now *Plan) bool {
-	if !now.Empty() || now.Previous == nil || now.Previous.ID != p.Run || now.Previous.State != ledger.Done || len(p.Records) != len(now.Records) {
-		return false
-	}
-	for i := range p.Records {
-		was, r := &p.Records[i], &now.Records[i]
-		if was.Path != r.Path || was.Hash != r.Hash || was.Action != r.Action && !was.isDone(r) {
-			return false
-		}
-	}
-	return true
+// IsDone reports whether this plan was carried out: its run is the newest one and done, and
+// a plan that was made later has nothing to do. If [Plan.Differences] has none, all records
+// are as planned.
+func (p *Plan) IsDone(now *Plan) bool {
+	return now.Empty() && now.Previous != nil && now.Previous.ID == p.Run && now.Previous.State == ledger.Done
 }

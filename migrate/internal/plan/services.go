@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"mrtq/legacy"
 	"mrtq/migrate/internal/rules"
@@ -15,9 +14,8 @@ import (
 // Finding is one demand of the deployed services, and the records that don't meet it.
 type Finding struct {
 	Requirement string `json:"requirement"` // R01 to R32, or "inventory" or a notice's kind
-	What        string `json:"what"`        // what is wrong with all items, with … where they differ
+	What        string `json:"what"`        // what is wrong with the first item
 	Then        string `json:"then"`        // what would happen after the release
-	Daemon      string `json:"daemon,omitempty"`
 	// Blocking says that the plan can't be carried out because of it, unless the choice
 	// that Choice names allows it.
 	Blocking bool   `json:"blocking"`
@@ -27,8 +25,7 @@ type Finding struct {
 
 // Item is one record that does not meet a demand, or one batch.
 type Item struct {
-	Path string `json:"path"`           // of the legacy record, or of the batch below /batch-uuids
-	Node string `json:"node,omitempty"` // the znode of the new job, request or batch, by its name
+	Path string `json:"path"` // of the legacy record, or of the batch below /batch-uuids
 	What string `json:"what"`
 }
 
@@ -61,18 +58,16 @@ func (f *findings) add(kind string, one Finding, item Item) {
 		found = &one
 		f.byKind[kind], f.order = found, append(f.order, kind)
 	}
-	found.What = InCommon(found.What, item.What)
 	found.Items = append(found.Items, item)
 }
 
 // violation adds a violation by a new item. path is the record that it is made from.
 func (f *findings) violation(v services.Violation, path string) {
-	one := Finding{Requirement: v.Demand.ID, Then: v.Then(), Daemon: string(v.Stop.Daemon), Blocking: v.Stop.Effect.Blocking()}
+	one := Finding{Requirement: v.Demand.ID, Then: v.Then(), Blocking: v.Stop.Effect.Blocking()}
 	if one.Blocking {
 		one.Choice = "unserviceable"
 	}
-	node := strings.TrimPrefix(strings.TrimPrefix(v.Path, v.Item), "/")
-	f.add(fmt.Sprint(v.Demand.ID, v.Demand.Node, v.Demand.Key, v.Stop), one, Item{Path: path, Node: node, What: v.What})
+	f.add(fmt.Sprint(v.Demand.ID, v.Demand.Node, v.Demand.Key, v.Stop), one, Item{Path: path, What: v.What})
 }
 
 func (f *findings) notice(n services.Notice, path string) {
@@ -103,7 +98,7 @@ func (b *Builder) checkServices(r rules.Record, s rules.State, batch *Batch) {
 	}
 	if batch.All.Key.Kind == rules.OfBatch && newqueue.CheckBatchID(batch.UUID) != nil {
 		b.found.add("batchID", Finding{Requirement: "R07", Then: batchIDThen, Blocking: true, Choice: "unserviceable"},
-			Item{Path: r.Path, Node: "configuration", What: fmt.Sprintf("its batchID %.80q can't be a znode's name", batch.UUID)})
+			Item{Path: r.Path, What: fmt.Sprintf("its batchID %.80q can't be a znode's name", batch.UUID)})
 	}
 	for _, v := range services.CheckContent(item) {
 		b.found.violation(v, r.Path)
@@ -122,8 +117,8 @@ func (b *Builder) checkServices(r rules.Record, s rules.State, batch *Batch) {
 // checkInventory looks at the job of an unfinished inventory record. One finding says all.
 func (b *Builder) checkInventory(item services.Item, r rules.Record) {
 	if len(services.CheckContent(item)) > 0 {
-		b.found.add(inventoryFinding, Finding{Requirement: inventoryFinding, Then: inventoryThen, Daemon: string(services.Notify), Blocking: true, Choice: "inventory-records"},
-			Item{Path: r.Path, Node: "configuration", What: inventoryWhat})
+		b.found.add(inventoryFinding, Finding{Requirement: inventoryFinding, Then: inventoryThen, Blocking: true, Choice: "inventory-records"},
+			Item{Path: r.Path, What: inventoryWhat})
 	}
 }
 
@@ -155,7 +150,7 @@ func (b *Builder) finishServices() {
 	for _, blocking := range []bool{true, false} {
 		for _, kind := range b.found.order {
 			f := *b.found.byKind[kind]
-			if f.Blocking == blocking && (f.Requirement != onlyWithProfiles || b.seen.profiles) {
+			if f.Blocking == blocking && (f.Requirement != onlyWithProfiles || b.content.profiles) {
 				b.plan.Services = append(b.plan.Services, f)
 				b.blockService(f)
 			}

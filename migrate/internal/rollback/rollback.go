@@ -13,6 +13,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/apply"
 	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/target"
 	"mrtq/newqueue"
@@ -33,10 +34,10 @@ type Verdict string
 
 // The verdicts.
 const (
-	Remove   Verdict = "remove"    // it is as the run left it
-	ActedOn  Verdict = "acted-on"  // it is not as the run left it: acted on, locked or damaged; it is kept
-	OnlyCopy Verdict = "only-copy" // its record is not in the source any more; it is kept
-	Gone     Verdict = "removed"   // it was removed: finished and cleaned up, or deleted
+	Remove          Verdict = "remove"    // it is as the run left it
+	ActedOn         Verdict = "acted-on"  // it is not as the run left it: acted on, locked or damaged; it is kept
+	OnlyCopy        Verdict = "only-copy" // its record is not in the source any more; it is kept
+	RemovedByOthers Verdict = "removed"   // it was removed: finished and cleaned up, or deleted
 )
 
 // Item is a job or request of the run, and what becomes of it.
@@ -54,9 +55,6 @@ type Rollback struct {
 	run *ledger.Run
 	of  int // index of the run
 	opt Options
-	// found are the jobs and requests that Items found as the run left them, so that Pieces
-	// needs not read them again. nil with Force, and before Items was at its end.
-	found []removable
 }
 
 // New prepares the rollback of a run, by its index in the target's ledger.
@@ -69,7 +67,7 @@ const partSize = 1000
 
 // look is a job or request as it was read.
 type look struct {
-	entry   *ledger.Entry
+	entry   *ledger.Migrated
 	nodes   []znode.Node // its own znode first; none if it is not there
 	entries []znode.Node // its entries that are there
 	missing string       // an entry that is not there
@@ -78,38 +76,21 @@ type look struct {
 // Items yields every job and request of the run, with what becomes of it.
 func (r *Rollback) Items(ctx context.Context) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
-		found, shapes := []removable{}, map[string][]string{}
 		for l, err := range r.looks(ctx) {
 			if err != nil {
 				yield(Item{}, err)
 				return
 			}
-			item := r.item(l)
-			if item.Verdict == Remove && !r.opt.Force {
-				found = append(found, removable{entry: l.entry, names: l.names(shapes), folders: l.folders(shapes)})
-			}
-			if !yield(item, nil) {
+			if !yield(r.item(l), nil) {
 				return
 			}
-		}
-		if !r.opt.Force {
-			r.found = found
 		}
 	}
 }
 
-// Pieces yields the pieces that remove the jobs and requests, newest first. After Items it
-// yields those that Items found; otherwise it reads them.
+// Pieces yields the pieces that remove the jobs and requests, newest first.
 func (r *Rollback) Pieces(ctx context.Context) iter.Seq2[apply.Piece, error] {
 	return func(yield func(apply.Piece, error) bool) {
-		if r.found != nil {
-			for _, f := range r.found {
-				if !yield(piece(f.entry, f.deletes()), nil) {
-					return
-				}
-			}
-			return
-		}
 		for l, err := range r.looks(ctx) {
 			if err != nil {
 				yield(apply.Piece{}, err)
@@ -128,8 +109,8 @@ func (r *Rollback) item(l look) Item {
 	why := ""
 	switch {
 	case len(l.nodes) == 0:
-		i.Verdict, why = Gone, "it was removed: finished and cleaned up, or deleted"
-	case r.opt.Source != nil && !r.opt.Source.Has(l.entry.Record) && r.t.Released(r.run, holdOf(l.entry.Job)):
+		i.Verdict, why = RemovedByOthers, "it was removed: finished and cleaned up, or deleted"
+	case r.opt.Source != nil && !r.opt.Source.Has(l.entry.Record) && r.t.Released(r.run, rules.KindOf(l.entry.Job).Hold()):
 		i.Verdict, why = OnlyCopy, "its record is not in the source any more"
 	case l.locked() != "":
 		i.Verdict, why = ActedOn, l.locked()
@@ -140,16 +121,6 @@ func (r *Rollback) item(l look) Item {
 	}
 	i.Why = why
 	return i
-}
-
-func holdOf(job string) newqueue.QueueHold {
-	switch {
-	case strings.HasPrefix(job, newqueue.AccessQueuePath(newqueue.AccessSmall)+"/"):
-		return newqueue.HoldAccessSmall
-	case strings.HasPrefix(job, newqueue.AccessQueuePath(newqueue.AccessLarge)+"/"):
-		return newqueue.HoldAccessLarge
-	}
-	return newqueue.HoldIngest
 }
 
 // locked says which znode of a job a session has; "" if none has. A worker is working on it, so
@@ -191,7 +162,7 @@ func (l look) actedOn(restored bool) string {
 }
 
 // piece is the piece that removes a job or request.
-func piece(e *ledger.Entry, ops []znode.Op) apply.Piece {
+func piece(e *ledger.Migrated, ops []znode.Op) apply.Piece {
 	line := ledger.Line{Kind: ledger.JobRemoved, Record: e.Record, Job: e.Job}
 	piece := apply.Piece{Removed: ledger.Counts{Jobs: 1}}
 	if znode.Within(e.Job, newqueue.AccessPath) {
@@ -232,7 +203,7 @@ func (r *Rollback) looks(ctx context.Context) iter.Seq2[look, error] {
 }
 
 // read reads some jobs and requests with their entries.
-func (r *Rollback) read(ctx context.Context, part []*ledger.Entry) ([]look, error) {
+func (r *Rollback) read(ctx context.Context, part []*ledger.Migrated) ([]look, error) {
 	looks := make([]look, len(part))
 	roots := func(yield func(string) bool) {
 		for _, e := range part {
@@ -249,7 +220,7 @@ func (r *Rollback) read(ctx context.Context, part []*ledger.Entry) ([]look, erro
 			return nil, err
 		}
 		looks[i] = look{entry: part[i], nodes: sub.Nodes}
-		paths = append(paths, r.places(sub)...)
+		paths = append(paths, r.places(looks[i])...)
 		i++
 	}
 	nodes, err := reader.GetAll(ctx, paths, nil)
@@ -257,7 +228,7 @@ func (r *Rollback) read(ctx context.Context, part []*ledger.Entry) ([]look, erro
 		return nil, err
 	}
 	for i := range looks {
-		for _, path := range r.places(zkconn.Subtree{Root: part[i].Job, Nodes: looks[i].nodes}) {
+		for _, path := range r.places(looks[i]) {
 			if len(nodes) > 0 && nodes[0].Path == path {
 				looks[i].entries, nodes = append(looks[i].entries, nodes[0]), nodes[1:]
 			} else {
@@ -278,53 +249,17 @@ func (r *Rollback) findEntries(ctx context.Context, looks []look) error {
 		if len(l.nodes) == 0 || l.missing == "" && len(l.entries) > 1 || znode.Within(l.entry.Job, newqueue.AccessPath) {
 			continue
 		}
-		jid := znode.Name(l.entry.Job)
-		var paths []string
-		for _, f := range newqueue.BatchFolders {
-			paths = append(paths, newqueue.BatchEntryPath(l.entry.Batch, f, jid))
-		}
-		for _, state := range r.run.Dialect.JobStates() {
-			for priority := range newqueue.MaxPriority + 1 {
-				paths = append(paths, newqueue.JobEntryPath(state, priority, jid))
-			}
-		}
-		slices.Sort(paths)
 		var err error
-		if l.entries, err = r.t.Reader.MarkUnreadable().GetAll(ctx, paths, nil); err != nil {
+		if l.entries, err = r.t.Reader.MarkUnreadable().GetAll(ctx, target.AllEntries(l.entry.Batch, znode.Name(l.entry.Job)), nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// places are the paths where a job has its entries, as its znodes say.
-func (r *Rollback) places(sub zkconn.Subtree) []string {
-	if sub.Missing() || znode.Within(sub.Root, newqueue.AccessPath) {
-		return nil
-	}
-	var bid string
-	var status newqueue.JobStatus
-	priority := -1
-	for _, n := range sub.Nodes {
-		switch n.Path {
-		case sub.Root + "/bid":
-			bid = string(n.Data)
-		case sub.Root + "/status":
-			status, _ = newqueue.ParseJobStatus(r.run.Dialect, n.Data)
-		case sub.Root + "/priority":
-			if p, err := newqueue.ParsePriority(n.Data); err == nil {
-				priority = p
-			}
-		}
-	}
-	jid := znode.Name(sub.Root)
-	var paths []string
-	if _, ok := newqueue.ParseSequenceID(newqueue.BatchPrefix, bid); ok && status.State != "" {
-		paths = append(paths, newqueue.BatchEntryPath(bid, status.State.Folder(), jid))
-	}
-	if status.State != "" && priority >= 0 && (status.State != newqueue.JobDeleted || r.run.Dialect.KeepsDeleted()) {
-		paths = append(paths, newqueue.JobEntryPath(status.State, priority, jid))
-	}
+// places are the paths where a job should have its entries.
+func (r *Rollback) places(l look) []string {
+	paths, _ := target.Entries(r.run.Dialect, l.entry.Job, l.nodes, l.entry.Batch)
 	return paths
 }
 

@@ -75,31 +75,22 @@ func (c Choices) Validate() error {
 	return nil
 }
 
-// Change is a choice that differs between two runs.
-type Change struct {
-	Choice string `json:"choice"`
-	From   string `json:"from"`
-	To     string `json:"to"`
-}
-
-// Changes lists the choices that are different in now.
-func (c Choices) Changes(now Choices) []Change {
-	var changes []Change
+// Changes says which choices are different in now, and how; "" if none is.
+func (c Choices) Changes(now Choices) string {
+	var changes []string
 	for _, choice := range AllChoices {
 		if from, to := *choice.Value(&c), *choice.Value(&now); from != to {
-			changes = append(changes, Change{choice.Name, from, to})
+			changes = append(changes, fmt.Sprintf("%s was %s and is now %s", choice.Name, from, to))
 		}
 	}
 	if !maps.Equal(c.Decided, now.Decided) {
-		changes = append(changes, Change{"decisions", recordsText(len(c.Decided)), recordsText(len(now.Decided))})
+		changes = append(changes, fmt.Sprintf("%d records were decided about and now %d are, or in another way", len(c.Decided), len(now.Decided)))
 	}
-	return changes
+	return strings.Join(changes, ", ")
 }
 
-func recordsText(n int) string { return fmt.Sprintf("about %d records", n) }
-
 // Equal reports whether the choices are the same.
-func (c Choices) Equal(other Choices) bool { return len(c.Changes(other)) == 0 }
+func (c Choices) Equal(other Choices) bool { return c.Changes(other) == "" }
 
 // about are the choices as they are for one record.
 func (c Choices) about(path string) Choices {

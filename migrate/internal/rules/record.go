@@ -39,6 +39,17 @@ func (k QueueKind) Hold() newqueue.QueueHold {
 	return newqueue.HoldIngest
 }
 
+// KindOf is the kind of queue that a job or request comes from, as far as its path shows: that
+// of an inventory record's job is Ingest, which has the same hold.
+func KindOf(job string) QueueKind {
+	for _, kind := range []QueueKind{AccessSmall, AccessLarge} {
+		if znode.Parent(job) == newqueue.AccessQueuePath(kind.AccessQueue()) {
+			return kind
+		}
+	}
+	return Ingest
+}
+
 // AccessQueue is the new queue of an access record.
 func (k QueueKind) AccessQueue() newqueue.AccessQueue {
 	if k == AccessLarge {

@@ -52,9 +52,6 @@ var sharedFields = func() map[newqueue.Dialect][]sharedField {
 	return map[newqueue.Dialect][]sharedField{newqueue.Design: design, newqueue.MrtZK: mrtzk}
 }()
 
-// allShared has the shared properties of both dialects, those of design first.
-var allShared = sharedFields[newqueue.MrtZK]
-
 // submission is what the records of a batch together say of it. It does not grow with
 // their number.
 type submission struct {
@@ -70,7 +67,7 @@ type submission struct {
 // differ. For a wide property, records without it don't count. If the others differ, the
 // first value is taken, with a warning.
 type sharedValue struct {
-	field           uint8  // its place in [allShared]
+	property        string
 	value, from     string // from is the first record that has it
 	differs, warned bool
 }
@@ -88,20 +85,20 @@ func (s *submission) add(key BatchKey, r Record, first bool, d newqueue.Dialect)
 		s.mode = submissionMode(p)
 	}
 	s.date = earlier(s.date, r.Legacy.Header.Time)
-	for i, f := range sharedFields[d] {
-		s.share(key, uint8(i), f.wide && key.Kind == OfBatch, first, text(p, f.property), r.Path)
+	for _, f := range sharedFields[d] {
+		s.share(key, f.property, f.wide && key.Kind == OfBatch, first, text(p, f.property), r.Path)
 	}
 	if d == newqueue.MrtZK {
 		s.shareUpdate(key, p, r.Path)
 	}
 }
 
-func (s *submission) share(key BatchKey, field uint8, wide, first bool, v, from string) {
-	known := s.at(field)
+func (s *submission) share(key BatchKey, property string, wide, first bool, v, from string) {
+	known := s.of(property)
 	switch {
 	case known == nil && v == "": // no record has it yet
 	case known == nil:
-		value := sharedValue{field: field, differs: !wide && !first}
+		value := sharedValue{property: property, differs: !wide && !first}
 		if !value.differs {
 			value.value, value.from = strings.Clone(v), from
 		}
@@ -111,7 +108,7 @@ func (s *submission) share(key BatchKey, field uint8, wide, first bool, v, from 
 		known.differs, known.value, known.from = true, "", ""
 	case !known.warned:
 		known.warned = true
-		s.disagree = append(s.disagree, fmt.Sprintf("batch %s: %s is %q in %s and %q in %s; the first goes into the submission", key.UUID, allShared[field].property, known.value, known.from, v, from))
+		s.disagree = append(s.disagree, fmt.Sprintf("batch %s: %s is %q in %s and %q in %s; the first goes into the submission", key.UUID, property, known.value, known.from, v, from))
 	}
 }
 
@@ -128,19 +125,14 @@ func (s *submission) shareUpdate(key BatchKey, p legacy.Payload, from string) {
 	}
 }
 
-// at is the value of a field; nil if no record has one.
-func (s *submission) at(field uint8) *sharedValue {
+// of is the value of a property; nil if no record has one.
+func (s *submission) of(property string) *sharedValue {
 	for i := range s.shared {
-		if s.shared[i].field == field {
+		if s.shared[i].property == property {
 			return &s.shared[i]
 		}
 	}
 	return nil
-}
-
-// of is the value of a property; nil if no record has one.
-func (s *submission) of(property string) *sharedValue {
-	return s.at(uint8(slices.IndexFunc(allShared, func(f sharedField) bool { return f.property == property })))
 }
 
 func (s *submission) value(property string) string {
@@ -179,37 +171,3 @@ func (s *submission) serviceKeys() newqueue.Object {
 // Disagreements names, for each property of the whole batch on which its records
 // disagree, two of these records. The first one's value is taken.
 func (b *Batch) Disagreements() []string { return b.disagree }
-
-// Contradictions names the properties of the whole batch that an existing submission has
-// with another value than the records that were added. The submission stays as it is.
-func (b *Batch) Contradictions(existing newqueue.Object, d newqueue.Dialect) []string {
-	var found []string
-	ours := b.submission.object(b.Key, d)
-	for _, f := range sharedFields[d] {
-		if v := b.of(f.property); !f.wide || v == nil {
-			continue
-		}
-		for _, key := range submissionKeys(f.property) {
-			was, there := existing[key]
-			if now := ours[key]; there && now != nil && was != now {
-				found = append(found, fmt.Sprintf("batch %s: its submission has %s %q and stays as it is, although %s has %q", b.Key.UUID, key, fmt.Sprint(was), b.of(f.property).from, fmt.Sprint(now)))
-				break
-			}
-		}
-	}
-	if was, there := existing[keyUpdate].(bool); there && d == newqueue.MrtZK && b.update.from != "" && was != b.update.value {
-		found = append(found, fmt.Sprintf("batch %s: its submission has update %t and stays as it is, although %s has %t", b.Key.UUID, was, b.update.from, b.update.value))
-	}
-	return found
-}
-
-// submissionKeys are the keys under which a submission may hold a property.
-func submissionKeys(property string) []string {
-	keys := []string{property}
-	for _, f := range submissionFields {
-		if f.property == property {
-			keys = append(keys, f.key)
-		}
-	}
-	return keys
-}

@@ -61,28 +61,12 @@ type Lock struct {
 }
 
 // ErrNoQueues says that none of the queue nodes is in the source. Usually the chroot is
-// wrong, or the nodes have other names. The error is a [*NoQueuesError].
+// wrong, or the nodes have other names.
 var ErrNoQueues = errors.New("none of the legacy queue nodes is there")
 
 // ErrUnlisted says that a queue node itself could not be read, so its records are not
 // known.
 var ErrUnlisted = errors.New("it can't be listed, so what is in it is not known")
-
-// NoQueuesError says which queue nodes are missing, and what is at the top of the source
-// instead. It is an [ErrNoQueues].
-type NoQueuesError struct{ Missing, There []string }
-
-// Error lists the queue nodes and what is at the top of the source instead.
-func (e *NoQueuesError) Error() string {
-	there := "nothing"
-	if len(e.There) > 0 {
-		there = strings.Join(e.There, ", ")
-	}
-	return fmt.Sprintf("%v: looked for %s; there is %s", ErrNoQueues, strings.Join(e.Missing, ", "), there)
-}
-
-// Is makes it an [ErrNoQueues].
-func (e *NoQueuesError) Is(target error) bool { return target == ErrNoQueues }
 
 // Open lists the records of the queues, and reads the locks. The caller closes r when the
 // source is not needed any more. The error wraps [ErrNoQueues] or [ErrUnlisted], or comes
@@ -106,7 +90,11 @@ func Open(ctx context.Context, r *zkconn.Reader, queues rules.Queues, opt legacy
 			s.There = append(s.There, "/"+name)
 		}
 		if len(s.Nodes) == 0 {
-			return nil, &NoQueuesError{Missing: s.Missing, There: s.There}
+			top := "nothing"
+			if len(s.There) > 0 {
+				top = strings.Join(s.There, ", ")
+			}
+			return nil, fmt.Errorf("%w: looked for %s; there is %s", ErrNoQueues, strings.Join(s.Missing, ", "), top)
 		}
 	}
 	for _, root := range queues.Locks {

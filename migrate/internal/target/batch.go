@@ -15,7 +15,6 @@ type Batch struct {
 	State newqueue.BatchState // "" if its status can't be read
 	// StatusVersion is the version of its status.
 	StatusVersion int32
-	Submission    newqueue.Object // nil if it can't be read
 	Folders       []newqueue.BatchFolder
 }
 
@@ -32,7 +31,7 @@ func (t *Target) Batches(ctx context.Context, bids []string, d newqueue.Dialect)
 		var paths []string
 		for _, bid := range some {
 			root := newqueue.BatchPath(bid)
-			paths = append(paths, root, root+"/status", root+"/submission")
+			paths = append(paths, root, root+"/status")
 			for _, f := range newqueue.BatchFolders {
 				paths = append(paths, newqueue.BatchFolderPath(bid, f))
 			}
@@ -60,7 +59,6 @@ func batchOf(bid string, there map[string]znode.Node, d newqueue.Dialect) Batch 
 	if status, err := newqueue.ParseBatchStatus(d, there[root+"/status"].Data); err == nil {
 		b.State = status.State
 	}
-	b.Submission, _ = newqueue.ParseObject(there[root+"/submission"].Data)
 	for _, f := range newqueue.BatchFolders {
 		if _, ok := there[newqueue.BatchFolderPath(bid, f)]; ok {
 			b.Folders = append(b.Folders, f)

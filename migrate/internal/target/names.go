@@ -45,14 +45,6 @@ func (n *Names) Has(path string) bool {
 	return there
 }
 
-// Jobs are the ids of the jobs that are there, sorted. The caller must not change them.
-func (n *Names) Jobs() []string {
-	return slices.DeleteFunc(slices.Clone(n.lists[newqueue.JobsPath]), func(name string) bool {
-		_, ok := newqueue.ParseSequenceID(newqueue.JobPrefix, name)
-		return !ok
-	})
-}
-
 // In returns the names below a parent, sorted. The caller must not change them.
 func (n *Names) In(parent string) []string { return n.lists[parent] }
 

@@ -62,6 +62,16 @@ func Read(ctx context.Context, r *zkconn.Reader) (*Target, error) {
 	return t, nil
 }
 
+// ReadWhole is [Read], but refuses a target whose own records of the migration are not
+// whole. The error wraps [ledger.ErrDamaged] then.
+func ReadWhole(ctx context.Context, r *zkconn.Reader) (*Target, error) {
+	t, err := Read(ctx, r)
+	if err == nil {
+		err = t.Damage
+	}
+	return t, err
+}
+
 // readLayout notes which of the layout's own znodes are there. It returns the newest run,
 // as /jobs names it.
 func (t *Target) readLayout(ctx context.Context) (newest string, err error) {

@@ -9,6 +9,7 @@ import (
 
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
+	"mrtq/migrate/internal/target"
 	"mrtq/newqueue"
 	"mrtq/newqueue/lint"
 )
@@ -86,7 +87,10 @@ func (c *comparison) look(suspects []suspect) ([]sight, error) {
 			return nil, err
 		}
 		seen[i] = c.sightOf(sub)
-		want = append(want, c.placesOf(suspects[i], &seen[i])...)
+		entries, batch := target.Entries(c.v.dialect, suspects[i].entry.Job, sub.Nodes, suspects[i].entry.Batch)
+		if seen[i].entries = entries; batch != "" {
+			want = append(want, newqueue.BatchPath(batch))
+		}
 		for _, n := range sub.Nodes {
 			if err := tree.Put(n); err != nil {
 				return nil, err
@@ -148,35 +152,6 @@ func (c *comparison) sightOf(sub zkconn.Subtree) sight {
 		}
 	}
 	return s
-}
-
-// placesOf notes the entries that a job should have now, and returns the znodes that its
-// check needs beside them: its batch, and the folders.
-func (c *comparison) placesOf(of suspect, s *sight) (paths []string) {
-	if znode.Within(of.entry.Job, newqueue.AccessPath) {
-		return nil
-	}
-	jid, bid, priority := znode.Name(of.entry.Job), of.entry.Batch, -1
-	for _, n := range s.nodes {
-		switch n.Path {
-		case of.entry.Job + "/bid":
-			bid = string(n.Data)
-		case of.entry.Job + "/priority":
-			if p, err := newqueue.ParsePriority(n.Data); err == nil {
-				priority = p
-			}
-		}
-	}
-	if _, ok := newqueue.ParseSequenceID(newqueue.BatchPrefix, bid); !ok {
-		return nil
-	}
-	if state := newqueue.JobState(s.state); slices.Contains(c.v.dialect.JobStates(), state) {
-		s.entries = append(s.entries, newqueue.BatchEntryPath(bid, state.Folder(), jid))
-		if priority >= 0 {
-			s.entries = append(s.entries, newqueue.JobEntryPath(state, priority, jid))
-		}
-	}
-	return []string{newqueue.BatchPath(bid)}
 }
 
 // jobOf is the id of the job that a path of a job or of an entry belongs to.

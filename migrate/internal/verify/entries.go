@@ -19,7 +19,7 @@ func (v *verifier) checkEntries(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var where map[string]*ledger.Entry // the runs' jobs, by id; made only if it is needed
+	var where map[string]*ledger.Migrated // the runs' jobs, by id; made only if it is needed
 	for _, folder := range folders {
 		if int(folder.Stat.NumChildren) == v.expected[folder.Path] {
 			continue
@@ -62,8 +62,8 @@ func (v *verifier) folders(ctx context.Context) ([]znode.Node, error) {
 	return folders, nil
 }
 
-func (v *verifier) jobsByID() map[string]*ledger.Entry {
-	jobs := map[string]*ledger.Entry{}
+func (v *verifier) jobsByID() map[string]*ledger.Migrated {
+	jobs := map[string]*ledger.Migrated{}
 	for e := range v.t.Ledger.All() {
 		jobs[znode.Name(e.Job)] = e
 	}
@@ -73,7 +73,7 @@ func (v *verifier) jobsByID() map[string]*ledger.Entry {
 // checkFolder looks at each entry of a folder whose job a run created, and which is there
 // although the job is not in that state. It looks several times, because a worker may be
 // moving the job.
-func (v *verifier) checkFolder(ctx context.Context, folder string, where map[string]*ledger.Entry) error {
+func (v *verifier) checkFolder(ctx context.Context, folder string, where map[string]*ledger.Migrated) error {
 	names, err := v.t.Reader.Children(ctx, folder)
 	if err != nil {
 		return err

@@ -3,7 +3,6 @@ package verify
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
@@ -16,7 +15,7 @@ const partSize = 250
 
 // item is a migrated record, with the job or request that it became.
 type item struct {
-	entry  *ledger.Entry
+	entry  *ledger.Migrated
 	run    *ledger.Run
 	queue  newqueue.QueueHold
 	record *rules.Record // nil if it is not in the source, or has changed
@@ -60,7 +59,7 @@ func (v *verifier) records(ctx context.Context) error {
 func isUnreadable(r rules.Record) bool { return r.Err != nil && r.Err.Kind == rules.Unreadable }
 
 // migrated is the item of a record that is in the ledger.
-func (v *verifier) migrated(f source.Fetched, entry *ledger.Entry) item {
+func (v *verifier) migrated(f source.Fetched, entry *ledger.Migrated) item {
 	it := item{entry: entry, run: &v.t.Ledger.Runs[entry.Run], queue: f.Queue.Hold()}
 	d := rules.Decide(f.Record, it.run.Choices)
 	if f.Err != nil || d.Do != rules.Migrate || ledger.HashOf(f.Legacy.SHA256) != entry.Hash {
@@ -78,27 +77,27 @@ func (v *verifier) migrated(f source.Fetched, entry *ledger.Entry) item {
 // notMigrated accounts for a record that is in no ledger.
 func (v *verifier) notMigrated(r rules.Record) {
 	newest := v.t.Ledger.Newest()
-	choices := v.verdict.Choices
 	count := &v.verdict.Records
-	fate := FateOf(newest, r.Path, rules.Decide(r, choices).Do)
-	switch fate {
-	case IsSkipped:
+	switch outcome, _ := OutcomeOf(newest, r.Path, rules.Decide(r, v.verdict.Choices)); outcome {
+	case WasSkipped:
 		count.Skipped++
-	case InQuarantine:
+	case WasQuarantined:
 		count.Quarantined++
 		if v.opt.Quarantined != nil && !v.opt.Quarantined(r) {
 			v.differ(Difference{Kind: NotKept, Path: r.Path, Record: r.Path, Queue: r.Queue.Hold(), Message: "it can't be decoded, and the quarantine file does not have its bytes"})
 		}
-	case Waiting:
-		count.Waiting++
-	case Returned:
-		count.Returned++
-	case IsLate:
+	case CameLate:
 		count.Late++
 		v.verdict.Late = append(v.verdict.Late, r.Path)
 	case WasMissed:
 		count.Missed++
 		v.differ(Difference{Kind: Missed, Path: r.Path, Record: r.Path, Queue: r.Queue.Hold(), Message: "it was not migrated"})
+	default:
+		if newest == nil || newest.State == ledger.Running {
+			count.Waiting++
+		} else {
+			count.Returned++
+		}
 	}
 }
 
@@ -110,23 +109,12 @@ func (v *verifier) vanished(ctx context.Context) error {
 		if v.src.Has(e.Record) {
 			continue
 		}
-		it := item{entry: e, run: &v.t.Ledger.Runs[e.Run], queue: holdOf(e.Job), moved: Vanished}
+		it := item{entry: e, run: &v.t.Ledger.Runs[e.Run], queue: rules.KindOf(e.Job).Hold(), moved: Vanished}
 		if err := compare.add(it); err != nil {
 			return err
 		}
 	}
 	return compare.finish()
-}
-
-// holdOf is the hold on the queue of a job or request.
-func holdOf(job string) newqueue.QueueHold {
-	switch {
-	case strings.HasPrefix(job, newqueue.AccessQueuePath(newqueue.AccessSmall)+"/"):
-		return newqueue.HoldAccessSmall
-	case strings.HasPrefix(job, newqueue.AccessQueuePath(newqueue.AccessLarge)+"/"):
-		return newqueue.HoldAccessLarge
-	}
-	return newqueue.HoldIngest
 }
 
 // moved names a record that changed or vanished after it was migrated. state is the state

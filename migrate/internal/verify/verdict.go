@@ -167,6 +167,3 @@ func (v *Verdict) CountGroup(g Group) int {
 	}
 	return n
 }
-
-// Damaged returns how many differences are damage.
-func (v *Verdict) Damaged() int { return v.CountGroup(Damage) }

@@ -125,7 +125,7 @@ func Settings(p *migrate.Plan) []Flag {
 	flags := append(choices(p.Choices, p.Settings.Time), s.queues()...)
 	flags = append(flags, acl(p.Settings.ACL)...)
 	flags = append(flags, Set("again", p.Settings.Again...)...)
-	if p.Settings.Packet != migrate.DefaultLimit && p.Settings.Packet != 0 {
+	if p.Settings.Packet != migrate.DefaultPacket && p.Settings.Packet != 0 {
 		flags = append(flags, Set("packet", strconv.Itoa(p.Settings.Packet))...)
 	}
 	if p.Previous == nil {

@@ -57,9 +57,9 @@ func sampleRecords(n int) []migrate.RecordStatus {
 func samplePlan(n int) *migrate.Plan {
 	p := &migrate.Plan{Run: sampleRun, Source: sampleSource, Target: sampleTarget, Dialect: newqueue.Design, Choices: migrate.DefaultChoices()}
 	p.Choices.Undecodable, p.Choices.Consumed = migrate.Quarantine, migrate.AsFailed
-	p.Settings = migrate.Settings{NewQueue: true, ACL: []migrate.ACL{{Perms: 31, Scheme: "digest", ID: "mrt:c2VjcmV0"}}}
+	p.Settings.NewQueue, p.Settings.ACL = true, []migrate.ACL{{Perms: 31, Scheme: "digest", ID: "mrt:c2VjcmV0"}}
 	for _, r := range sampleRecords(n) {
-		e := migrate.Entry{Path: r.Path, Queue: r.Queue, Status: r.Status, Action: migrate.ActCreate, State: r.State, Reason: r.Reason}
+		e := migrate.PlanRecord{Path: r.Path, Queue: r.Queue, Status: r.Status, Action: migrate.ActCreate, State: r.State, Reason: r.Reason}
 		switch r.Outcome {
 		case migrate.WasQuarantined:
 			e.Action = migrate.ActQuarantine

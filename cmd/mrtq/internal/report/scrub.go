@@ -16,7 +16,7 @@ func scrub(d *Data) { scrubValue(reflect.ValueOf(d).Elem()) }
 // kept are the types that have no text of others, are not shown, or are long: what a view
 // takes from those is made harmless there.
 var kept = map[reflect.Type]bool{
-	reflect.TypeFor[time.Time](): true, reflect.TypeFor[[]migrate.RecordStatus](): true, reflect.TypeFor[[]migrate.Entry](): true,
+	reflect.TypeFor[time.Time](): true, reflect.TypeFor[[]migrate.RecordStatus](): true, reflect.TypeFor[[]migrate.PlanRecord](): true,
 }
 
 func scrubValue(v reflect.Value) {

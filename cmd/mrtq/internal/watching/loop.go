@@ -57,8 +57,8 @@ type state struct {
 	failed  bool // whether the last reading failed
 }
 
-func (w *Watch) saw(s live.Snapshot) {
-	w.history = w.history.Add(s)
+func (w *Watch) saw(v live.View) {
+	w.history = w.history.Add(v)
 	w.trouble, w.failed = "", false
 }
 
@@ -89,12 +89,12 @@ const patience = 3 * time.Second
 // one. The error comes from reading.
 func (w *Watch) Once(ctx context.Context) (found *migrate.NoQueue, err error) {
 	defer w.Reader.close()
-	snap, err := w.Reader.look(ctx)
+	v, err := w.Reader.look(ctx)
 	if err != nil {
 		return nil, err
 	}
-	w.saw(snap)
-	return snap.NoQueue, w.printer().show(w.view(snap.At))
+	w.saw(v)
+	return v.NoQueue, w.printer().show(w.view(v.AsOf))
 }
 
 func (w *Watch) printer() *printer { return &printer{out: w.Out, json: w.JSON, noQueue: w.NoQueue} }
@@ -171,7 +171,7 @@ func (w *Watch) loop(ctx context.Context, s *Reader, v viewer, also func(live.Vi
 			case ctx.Err() != nil:
 				return nil
 			case l.err == nil:
-				w.saw(l.snapshot)
+				w.saw(l.view)
 			case len(w.history) == 0 && hopeless(l.err):
 				return l.err
 			default:
@@ -208,7 +208,7 @@ type Reader struct {
 
 	readers []*zkconn.Reader
 	looker  *live.Looker
-	legacy  *live.SourceLooker
+	legacy  *zkconn.Reader
 }
 
 // say calls tell with news of an attempt to connect, instead of printing them.
@@ -220,16 +220,16 @@ func (s *Reader) say(tell func(string)) {
 }
 
 type look struct {
-	snapshot live.Snapshot
-	err      error
+	view live.View
+	err  error
 }
 
 func (s *Reader) lookNow(ctx context.Context) look {
-	snap, err := s.look(ctx)
-	return look{snap, err}
+	v, err := s.look(ctx)
+	return look{v, err}
 }
 
-func (s *Reader) look(ctx context.Context) (snap live.Snapshot, err error) {
+func (s *Reader) look(ctx context.Context) (v live.View, err error) {
 	defer func() {
 		if err != nil {
 			s.close()
@@ -238,21 +238,19 @@ func (s *Reader) look(ctx context.Context) (snap live.Snapshot, err error) {
 	if s.looker == nil {
 		r, err := s.open(ctx, s.Target)
 		if err != nil {
-			return snap, err
+			return v, err
 		}
 		s.looker = live.NewLooker(r, time.Now)
 	}
 	if s.Source != nil && s.legacy == nil {
-		r, err := s.open(ctx, *s.Source)
-		if err != nil {
-			return snap, err
+		if s.legacy, err = s.open(ctx, *s.Source); err != nil {
+			return v, err
 		}
-		s.legacy = live.NewSourceLooker(r, s.Queues, time.Now)
 	}
-	if snap, err = s.looker.Look(ctx); err == nil && s.legacy != nil {
-		snap.Source, err = s.legacy.Look(ctx)
+	if v, err = s.looker.Look(ctx); err == nil && s.legacy != nil {
+		v.Source, err = live.LegacyQueues(ctx, s.legacy, s.Queues)
 	}
-	return snap, err
+	return v, err
 }
 
 func (s *Reader) open(ctx context.Context, cfg migrate.Config) (*zkconn.Reader, error) {

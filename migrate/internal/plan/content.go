@@ -13,8 +13,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// seen is what a plan keeps of the records' content.
-type seen struct {
+// content is what a plan keeps of the records' content.
+type content struct {
 	// unsettled are the paths of records that were not migrated before, by the choice about
 	// them: consumed or failed. emptied are those of them whose job, when it has failed and is
 	// requeued, may be stored without its content.
@@ -26,8 +26,8 @@ type seen struct {
 	objects map[string]string
 }
 
-func newSeen(s *source.Source) seen {
-	o := seen{byJobID: map[string]string{}, unsettled: map[string][]string{"consumed": nil, "failed": nil}, emptied: map[string][]string{}}
+func newContent(s *source.Source) content {
+	o := content{byJobID: map[string]string{}, unsettled: map[string][]string{"consumed": nil, "failed": nil}, emptied: map[string][]string{}}
 	for _, n := range s.Nodes {
 		if n.Kind == rules.Inventory && len(n.Names) > 0 {
 			o.objects = map[string]string{}
@@ -37,7 +37,7 @@ func newSeen(s *source.Source) seen {
 }
 
 // record looks at one more record.
-func (o *seen) record(b *Builder, f source.Fetched, migrated bool) {
+func (o *content) record(b *Builder, f source.Fetched, migrated bool) {
 	for _, path := range f.Below {
 		b.warn(path, "a znode below a record: it is not part of the record and is not migrated")
 	}
@@ -66,7 +66,7 @@ func (o *seen) record(b *Builder, f source.Fetched, migrated bool) {
 
 // noteMissed warns of a new record that was there at the run before. It may have been
 // repaired since, but it may also be in a source that was restored.
-func (o *seen) noteMissed(b *Builder, r rules.Record, migrated bool) {
+func (o *content) noteMissed(b *Builder, r rules.Record, migrated bool) {
 	before := b.plan.Previous
 	if migrated || before == nil || before.State != ledger.Done || !before.HadRecord(r.Path) || rules.Decide(r, before.Choices).Do != rules.Migrate {
 		return
@@ -76,7 +76,7 @@ func (o *seen) noteMissed(b *Builder, r rules.Record, migrated bool) {
 
 // object warns of objects that have an ingest and an inventory record. Both jobs would
 // record the object.
-func (o *seen) object(b *Builder, r rules.Record, s rules.State) {
+func (o *content) object(b *Builder, r rules.Record, s rules.State) {
 	if s.Job != "" {
 		_, named := r.Legacy.Payload["profile"].(string)
 		o.profiles = o.profiles || named
@@ -116,7 +116,7 @@ func arkOf(manifest string) string {
 	return ark
 }
 
-// Bounds for [seen.size]. JSON writes a byte as at most six, and a text may be in a job
+// Bounds for [content.size]. JSON writes a byte as at most six, and a text may be in a job
 // three times. smallJob covers the rest of a job. reserve is what a transaction has beside
 // a job: the run's record, the ledger's entry, the layout, and what a server adds when it
 // logs and proposes the transaction.
@@ -128,7 +128,7 @@ const (
 )
 
 // size refuses a record whose job does not fit into one transaction.
-func (o *seen) size(b *Builder, r rules.Record, s rules.State, batch *Batch) {
+func (o *content) size(b *Builder, r rules.Record, s rules.State, batch *Batch) {
 	limit := b.plan.Settings.Packet - reserve
 	if len(r.Data)*escapeGrowth+smallJob < limit {
 		return
