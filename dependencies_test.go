@@ -11,9 +11,7 @@ import (
 // brings has, for each package, the modules that its users get with it, and the
 // reason for each module. It leaves out modules that only another module imports.
 var brings = map[string]map[string]string{
-	"mrtq/legacy": {
-		"github.com/beevik/etree": "XML payloads",
-	},
+	"mrtq/legacy": {},
 	"mrtq/newqueue": {
 		"github.com/go-zookeeper/zk": "its users open the sessions",
 	},
@@ -29,7 +27,6 @@ var brings = map[string]map[string]string{
 		"go.yaml.in/yaml/v3":                       "the map of the new layout: maps of layouts",
 		"golang.org/x/text":                        "the map of the new layout: the messages of jsonschema",
 		"github.com/klauspost/compress":            "the snappy blocks of packed snapshots",
-		"github.com/beevik/etree":                  "XML payloads",
 		"github.com/go-zookeeper/zk":               "the ZooKeeper client",
 		"golang.org/x/sync":                        "how many reads are under way",
 	},

@@ -16,11 +16,11 @@ func decodeProperties(data []byte) (Payload, *Error) {
 	if err := checkText(data); err != nil {
 		return nil, err
 	}
-	lines := logicalLines(data)
-	rest := string(lines.text)
+	logical := logicalLines(data)
+	rest := string(logical.text)
 	p := make(Payload, strings.Count(rest, "\n"))
 	for rest != "" {
-		at := len(lines.text) - len(rest)
+		at := len(logical.text) - len(rest)
 		var line string
 		line, rest, _ = strings.Cut(rest, "\n")
 		end, value := splitProperty(line)
@@ -29,7 +29,7 @@ func decodeProperties(data []byte) (Payload, *Error) {
 			var bad int
 			var err error
 			if text[i], bad, err = unescapeProperty(raw); err != nil {
-				return nil, badPayload(lines.source(at+i*value+bad), "properties text: %s", err)
+				return nil, badPayload(logical.source(at+i*value+bad), "properties text: %s", err)
 			}
 		}
 		p[text[0]] = text[1]
@@ -140,10 +140,28 @@ func hexUnit(b string) (uint16, error) {
 	return uint16(unit), nil
 }
 
+// lines is text that was made of a payload. It knows where its parts come from.
+type lines struct {
+	text  []byte
+	edits []edit
+}
+
+// edit says that the text from offset out comes from the source from offset in.
+type edit struct{ out, in int }
+
+// source returns the offset that an offset in the text has in the source.
+func (l *lines) source(offset int) int {
+	i, found := slices.BinarySearchFunc(l.edits, offset, func(e edit, out int) int { return e.out - out })
+	if !found {
+		i-- // the last edit that lies before
+	}
+	return l.edits[i].in + offset - l.edits[i].out
+}
+
 // logicalLines joins continued lines, drops comments and blank lines, and ends
 // each line with LF, as java.util.Properties.load divides its input.
-func logicalLines(data []byte) guarded {
-	g := guarded{text: make([]byte, 0, len(data)+1)}
+func logicalLines(data []byte) lines {
+	g := lines{text: make([]byte, 0, len(data)+1)}
 	begin := 0 // where the logical line begins in g.text
 	for i := 0; i < len(data); {
 		for i < len(data) && isBlank(data[i]) {
@@ -151,7 +169,7 @@ func logicalLines(data []byte) guarded {
 		}
 		empty := len(g.text) == begin
 		comment := empty && i < len(data) && (data[i] == '#' || data[i] == '!')
-		g.moved(i)
+		g.edits = append(g.edits, edit{len(g.text), i})
 		end := len(data)
 		if n := bytes.IndexAny(data[i:], "\r\n"); n >= 0 {
 			end = i + n

@@ -19,6 +19,16 @@ func (s *scanner) take(next string) bool {
 	return true
 }
 
+// takeThrough skips everything up to end, and end. It reports whether there is one.
+func (s *scanner) takeThrough(end string) bool {
+	i := strings.Index(s.text[s.pos:], end)
+	if i < 0 {
+		return false
+	}
+	s.pos += i + len(end)
+	return true
+}
+
 // blank skips white space.
 func (s *scanner) blank() {
 	for s.pos < len(s.text) {
