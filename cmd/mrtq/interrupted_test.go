@@ -72,7 +72,7 @@ func TestInterruptedCommands(t *testing.T) {
 		"dump SILENT --out dump.ndjson":            "mrtq: dump: interrupted; nothing was written\n",
 		"accept --backend SILENT --tags @J9":       "mrtq: accept: interrupted\n",
 		"accept --backend SILENT --clean":          "mrtq: accept: interrupted\n",
-		"inspect SILENT --status failed --wide -v": "mrtq: inspect: interrupted; nothing was written\n",
+		"inspect SILENT --status failed -v": "mrtq: inspect: interrupted; nothing was written\n",
 	} {
 		t.Run(args, func(t *testing.T) {
 			t.Parallel()
