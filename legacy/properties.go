@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -107,9 +106,10 @@ func unescapeProperty(raw string) (text string, bad int, err error) {
 		case 'f':
 			out = append(out, '\f')
 		case 'u':
-			unit, err := hexUnit(raw[i+1:])
-			if err != nil {
-				return "", i - 1, err
+			digits := raw[i+1:]
+			unit, ok := hexUnit(digits)
+			if !ok {
+				return "", i - 1, fmt.Errorf("\\u and %q: want four hexadecimal digits", digits[:min(4, len(digits))])
 			}
 			out = appendUnit(out, unit)
 			i += 4
@@ -128,16 +128,6 @@ func isPlainASCII(raw string) bool {
 		}
 	}
 	return true
-}
-
-// hexUnit reads the four digits after \u.
-func hexUnit(b string) (uint16, error) {
-	digits := b[:min(4, len(b))]
-	unit, err := strconv.ParseUint(digits, 16, 16)
-	if err != nil || len(digits) < 4 {
-		return 0, fmt.Errorf("\\u and %q: want four hexadecimal digits", digits)
-	}
-	return uint16(unit), nil
 }
 
 // lines is text that was made of a payload. It knows where its parts come from.

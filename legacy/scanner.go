@@ -1,6 +1,9 @@
 package legacy
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // scanner walks through a payload.
 type scanner struct {
@@ -43,28 +46,17 @@ func (s *scanner) blank() {
 
 // hex reads four hexadecimal digits.
 func (s *scanner) hex() (unit uint16, ok bool) {
-	if len(s.text)-s.pos < 4 {
-		return 0, false
+	if unit, ok = hexUnit(s.text[s.pos:]); ok {
+		s.pos += 4
 	}
-	for range 4 {
-		digit, ok := hexDigit(s.text[s.pos])
-		if !ok {
-			return 0, false
-		}
-		unit = unit<<4 | uint16(digit)
-		s.pos++
-	}
-	return unit, true
+	return unit, ok
 }
 
-func hexDigit(c byte) (digit byte, ok bool) {
-	switch {
-	case '0' <= c && c <= '9':
-		return c - '0', true
-	case 'a' <= c && c <= 'f':
-		return c - 'a' + 10, true
-	case 'A' <= c && c <= 'F':
-		return c - 'A' + 10, true
+// hexUnit returns the UTF-16 unit of the four hexadecimal digits that text begins with.
+func hexUnit(text string) (uint16, bool) {
+	if len(text) < 4 {
+		return 0, false
 	}
-	return 0, false
+	unit, err := strconv.ParseUint(text[:4], 16, 16)
+	return uint16(unit), err == nil
 }
