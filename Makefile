@@ -98,6 +98,7 @@ lint:
 # A short look for inputs that no decoder, and no server, should survive badly.
 fuzz:
 	go test ./legacy -run '^$$' -fuzz FuzzDecode -fuzztime 30s
+	go test ./legacy -run '^$$' -fuzz FuzzPlain -fuzztime 30s
 	go test ./legacy/javaobj -run '^$$' -fuzz FuzzJavaobj -fuzztime 30s
 	go test ./internal/znode -run '^$$' -fuzz Fuzz -fuzztime 30s
 	go test ./internal/layout -run '^$$' -fuzz FuzzData -fuzztime 30s

@@ -11,7 +11,9 @@ import (
 // brings has, for each package, the modules that its users get with it, and the
 // reason for each module. It leaves out modules that only another module imports.
 var brings = map[string]map[string]string{
-	"mrtq/legacy": {},
+	"mrtq/legacy": {
+		"github.com/beevik/etree": "XML payloads",
+	},
 	"mrtq/newqueue": {
 		"github.com/go-zookeeper/zk": "its users open the sessions",
 	},
@@ -27,6 +29,7 @@ var brings = map[string]map[string]string{
 		"go.yaml.in/yaml/v3":                       "the map of the new layout: maps of layouts",
 		"golang.org/x/text":                        "the map of the new layout: the messages of jsonschema",
 		"github.com/klauspost/compress":            "the snappy blocks of packed snapshots",
+		"github.com/beevik/etree":                  "XML payloads",
 		"github.com/go-zookeeper/zk":               "the ZooKeeper client",
 		"golang.org/x/sync":                        "how many reads are under way",
 	},

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/beevik/etree"
 )
 
 const (
@@ -22,119 +24,117 @@ var tagClasses = map[string]string{
 	"float": "java.lang.Float", "double": "java.lang.Double", "class": "java.lang.Class",
 }
 
-// beans reads a document of java.beans.XMLEncoder. Such a document is a
-// program: it can construct any object and call any method. beans accepts
+// decodeBeans reads a document of java.beans.XMLEncoder. Such a document is a
+// program: it can construct any object and call any method. decodeBeans accepts
 // only a program that puts strings, booleans and integers into a Properties. It
 // reads this program and does not run it.
-func (d *document) beans(root tag) (Payload, *Error) {
-	if err := d.known(root, "version", "class", "id"); err != nil {
-		return nil, err
-	}
-	object, err := d.child(root)
+func decodeBeans(data []byte) (Payload, *Error) {
+	d, err := parseXML(data)
 	if err != nil {
 		return nil, err
 	}
-	if object.name == "" {
-		return nil, d.bad(root.at, "element java is empty: want an object of class %s", propertiesClass)
-	}
-	if err := d.checkObject(object); err != nil {
+	if _, err := d.attributes(d.Root(), "version", "class", "id"); err != nil {
 		return nil, err
 	}
-	p := make(Payload, usualProperties)
-	for {
-		call, err := d.child(object)
-		if err != nil {
-			return nil, err
-		}
-		if call.name == "" {
-			break
-		}
+	objects, err := d.elements(d.Root())
+	if err != nil {
+		return nil, err
+	}
+	if len(objects) == 0 {
+		return nil, badPayload(d.at(d.Root()), "XML: element java is empty: want an object of class %s", propertiesClass)
+	}
+	if err := d.checkObject(objects[0]); err != nil {
+		return nil, err
+	}
+	if len(objects) > 1 {
+		return nil, badPayload(d.at(objects[1]), "XML: a second object in element java: want one")
+	}
+	calls, err := d.elements(objects[0])
+	if err != nil {
+		return nil, err
+	}
+	p := make(Payload, len(calls))
+	for _, call := range calls {
 		key, value, err := d.put(call)
 		if err != nil {
 			return nil, err
 		}
 		p[key] = value
 	}
-	second, err := d.child(root)
-	if err == nil && second.name != "" {
-		err = d.bad(second.at, "a second object in element java: want one")
-	}
-	return p, err
+	return p, nil
 }
 
 // checkObject refuses all but <object class="java.util.Properties">. XMLEncoder
 // adds an id if an object is used twice.
-func (d *document) checkObject(e tag) *Error {
-	class := e.attribute("class")
-	if e.name != "object" || class != propertiesClass {
+func (d *document) checkObject(e *etree.Element) *Error {
+	class := e.SelectAttrValue("class", "")
+	if e.FullTag() != "object" || class != propertiesClass {
 		return d.refuse(e, "object class=\""+propertiesClass+"\"")
 	}
-	for _, a := range e.attributes {
-		if name := a.name; name != "class" && name != "id" {
-			return unsupportedClass(d.offset(e.at), class+"."+a.value, "XML: object with %.40s=%.60q isn't supported: want only a class", name, a.value)
+	for _, a := range e.Attr {
+		if name := a.FullKey(); name != "class" && name != "id" {
+			return unsupportedClass(d.at(e), class+"."+a.Value, "XML: object with %.40s=%.60q isn't supported: want only a class", name, a.Value)
 		}
 	}
-	return d.known(e, "class", "id")
+	_, err := d.attributes(e, "class", "id")
+	return err
 }
 
 // put reads <void method="put"> and its two arguments.
-func (d *document) put(call tag) (key string, value any, err *Error) {
-	if call.name != "void" {
+func (d *document) put(call *etree.Element) (key string, value any, err *Error) {
+	if call.FullTag() != "void" {
 		return "", nil, d.refuse(call, "void method=\"put\"")
 	}
-	for _, a := range call.attributes {
-		if a.name != "method" || a.value != putMethod {
-			return "", nil, unsupportedClass(d.offset(call.at), propertiesClass+"."+a.value,
-				"XML: void with %.40s=%.60q isn't supported: want method=\"put\"", a.name, a.value)
+	for _, a := range call.Attr {
+		if a.FullKey() != "method" || a.Value != putMethod {
+			return "", nil, unsupportedClass(d.at(call), propertiesClass+"."+a.Value,
+				"XML: void with %.40s=%.60q isn't supported: want method=\"put\"", a.FullKey(), a.Value)
 		}
 	}
-	if len(call.attributes) != 1 {
-		return "", nil, d.bad(call.at, "void has %d attributes: want method=\"put\"", len(call.attributes))
+	if len(call.Attr) != 1 {
+		return "", nil, badPayload(d.at(call), "XML: void has %d attributes: want method=\"put\"", len(call.Attr))
 	}
-	n := 0
-	for ; ; n++ {
-		a, err := d.child(call)
-		if err != nil {
+	arguments, err := d.elements(call)
+	if err != nil {
+		return "", nil, err
+	}
+	for _, a := range arguments { // a refused class matters more than a wrong number of arguments
+		if _, err := d.argument(a); err != nil {
 			return "", nil, err
 		}
-		if a.name == "" {
-			break
-		}
-		if value, err = d.argument(a); err != nil {
-			return "", nil, err
-		}
-		if n > 0 {
-			continue
-		}
-		if a.name != "string" {
-			return "", nil, d.bad(a.at, "a key that is a %s: want a string", a.name)
-		}
-		key = value.(string)
 	}
-	if n != 2 {
-		return "", nil, d.bad(call.at, "put with %d arguments: want a key and a value", n)
+	if len(arguments) != 2 {
+		return "", nil, badPayload(d.at(call), "XML: put with %d arguments: want a key and a value", len(arguments))
 	}
-	return key, value, nil
+	if arguments[0].Tag != "string" {
+		return "", nil, badPayload(d.at(arguments[0]), "XML: a key that is a %s: want a string", arguments[0].Tag)
+	}
+	name, err := d.argument(arguments[0])
+	if err != nil {
+		return "", nil, err
+	}
+	value, err = d.argument(arguments[1])
+	return name.(string), value, err
 }
 
-func (d *document) argument(e tag) (any, *Error) {
-	tag := e.name
+func (d *document) argument(e *etree.Element) (any, *Error) {
+	tag := e.FullTag()
 	bits := map[string]int{"int": 32, "long": 64}[tag]
-	if tag != "string" && tag != "boolean" && bits == 0 || len(e.attributes) > 0 {
+	if tag != "string" && tag != "boolean" && bits == 0 || len(e.Attr) > 0 {
 		return nil, d.refuse(e, "string, boolean, int or long")
 	}
-	text, err := d.textOf(e, d.char)
+	text, err := d.content(e, d.char)
 	if err != nil || tag == "string" {
 		return text, err
 	}
 	if tag == "boolean" {
 		if text != "true" && text != "false" {
-			return nil, d.bad(e.at, "boolean %.40q: want true or false", text)
+			return nil, badPayload(d.at(e), "XML: boolean %.40q: want true or false", text)
 		}
 		return text == "true", nil
 	}
 	if !isJavaInteger(text, bits) {
-		return nil, d.bad(e.at, "%s %.40q: want a decimal number of %d bits", tag, text, bits)
+		return nil, badPayload(d.at(e), "XML: %s %.40q: want a decimal number of %d bits", tag, text, bits)
 	}
 	return json.Number(text), nil
 }
@@ -148,21 +148,17 @@ func isJavaInteger(text string, bits int) bool {
 
 // char reads <char code="#7"/>, which stands for a character that XML can't
 // hold.
-func (d *document) char(e tag) (string, *Error) {
-	if e.name != "char" {
+func (d *document) char(e *etree.Element) (string, *Error) {
+	if e.FullTag() != "char" {
 		return "", d.refuse(e, "char")
 	}
-	if err := d.known(e, "code"); err != nil {
-		return "", err
-	}
-	code := e.attribute("code")
-	text, ok := fromCharCode(code)
-	inside, child, err := d.next(e)
+	attributes, err := d.attributes(e, "code")
 	if err != nil {
 		return "", err
 	}
-	if !ok || inside != "" || child.name != "" {
-		return "", d.bad(e.at, "char with code %.40q: want the empty element char with the number of a character, such as #7", code)
+	text, ok := fromCharCode(attributes["code"])
+	if !ok || len(e.Child) > 0 {
+		return "", badPayload(d.at(e), "XML: char with code %.40q: want the empty element char with the number of a character, such as #7", attributes["code"])
 	}
 	return text, nil
 }
@@ -182,19 +178,22 @@ func fromCharCode(code string) (text string, ok bool) {
 	if err != nil || n > utf8.MaxRune {
 		return "", false
 	}
-	return string(appendCharacter(nil, rune(n))), true
+	if n > 0xffff {
+		return string(rune(n)), true
+	}
+	return string(appendUnit(nil, uint16(n))), true
 }
 
 // refuse is the error for an element that stands for another class.
-func (d *document) refuse(e tag, want string) *Error {
-	class := e.attribute("class")
+func (d *document) refuse(e *etree.Element, want string) *Error {
+	class := e.SelectAttrValue("class", "")
 	if class == "" {
-		class = tagClasses[e.name]
+		class = tagClasses[e.FullTag()]
 	}
 	if class == "" {
-		class = "<" + e.name + ">"
+		class = "<" + e.FullTag() + ">"
 	}
-	return unsupportedClass(d.offset(e.at), class, "XML: element %.60q for class %.200q isn't supported: want %s", e.name, class, want)
+	return unsupportedClass(d.at(e), class, "XML: element %.60q for class %.200q isn't supported: want %s", e.FullTag(), class, want)
 }
 
 // encodeBeans sorts the keys. It names a version of Java that knows every

@@ -38,18 +38,19 @@ func TestErrors(t *testing.T) {
 		{ok, head + `{"a":1,"a":2}`, `bad-payload at byte 19: JSON: name "a" a second time in one object`},
 		{ok, head + `{"\ud83d\ud83d":1,"b":{"c":1,"c":2}}`, `bad-payload at byte 41: JSON: name "c" a second time in one object`},
 
-		{ok, head + "<java", `bad-payload at byte 14: XML: malformed tag "java": want attributes, > or />`},
-		{ok, head + "<html/>", `bad-payload at byte 9: XML: root element "html": want java (XMLEncoder) or properties (storeToXML)`},
+		{ok, head + "<java", `bad-payload at byte 14: XML: XML syntax error on line 1: unexpected EOF`},
+		{ok, head + "<html/>", `bad-payload at byte 9: XML root element "html": want java (XMLEncoder) or properties (storeToXML)`},
 		{ok, head + "\xfe\xff\x00<", `bad-payload at byte 9: XML in UTF-16: want UTF-8, US-ASCII or ISO-8859-1`},
 		{ok, head + "<?xml version='1.0' encoding='EBCDIC'?><java/>", `bad-payload at byte 39: XML in encoding "EBCDIC": want UTF-8, US-ASCII or ISO-8859-1`},
 		{ok, head + "<properties>\xff</properties>", `bad-payload at byte 21: XML: byte 0xff isn't UTF-8`},
 		{ok, head + "<properties><entry key='&#xd83d;'>x</entry><other/></properties>", `bad-payload at byte 52: XML: element "other" in properties: want entry or comment`},
 		{ok, head + "<?xml version='1.0' encoding='ISO-8859-1'?><properties><!-- \xe9\xe9 --><other/></properties>", `bad-payload at byte 75: XML: element "other" in properties: want entry or comment`},
-		{ok, head + "<!DOCTYPE properties [<!ENTITY e 'x'>]><properties/>", `bad-payload at byte 9: XML: declaration "DOCTYPE properties [<!ENTITY e 'x'>]><pr": want none, or a document type that only names an external DTD, which isn't read`},
-		{ok, head + "<properties><entry key='a'>&e;</entry></properties>", `bad-payload at byte 36: XML: invalid character entity "&e;</entry></properties>": want a character's number, amp, lt, gt, quot or apos`},
-		{ok, head + "<properties>&\u202e\u009b;</properties>", `bad-payload at byte 21: XML: invalid character entity "&\u202e\u009b;</properties>": want a character's number, amp, lt, gt, quot or apos`},
+		{ok, head + "<!DOCTYPE properties [<!ENTITY e 'x'>]><properties/>", `bad-payload at byte 9: XML: declaration "DOCTYPE properties [<!ENTITY e 'x'>]": want none, or a document type that only names an external DTD, which isn't read`},
+		{ok, head + "<properties><entry key='a'>&e;</entry></properties>", `bad-payload at byte 39: XML: XML syntax error on line 1: invalid character entity &e;`},
+		{ok, head + "<properties>&\u202e\u009b;</properties>", `bad-payload at byte 28: XML: XML syntax error on line 1: invalid character entity &\u202e\u009b;`},
+		{ok, head + "<properties>&" + strings.Repeat("x", 1000) + ";</properties>", `bad-payload at byte 1023: XML: XML syntax error on line 1: invalid character entity &` + strings.Repeat("x", 146) + "…"},
 		{ok, head + "<properties></properties><properties/>", `bad-payload at byte 34: XML: element "properties" after the root element`},
-		{ok, head + "<properties><entry key='a'></properties></entry>", `bad-payload at byte 36: XML: end tag "properties": want that of the innermost element`},
+		{ok, head + "<properties><entry key='a'></properties></entry>", `bad-payload: XML: an element isn't closed, or another one is`},
 		{ok, head + "<java><object class=\"java.lang.Runtime\"/></java>", `unsupported-class at byte 15: XML: element "object" for class "java.lang.Runtime" isn't supported: want object class="java.util.Properties"`},
 		{ok, head + "<java><object class=\"java.util.Properties\"><void method=\"load\"/></object></java>", `unsupported-class at byte 52: XML: void with method="load" isn't supported: want method="put"`},
 
@@ -160,18 +161,20 @@ func TestRecordIsACopy(t *testing.T) {
 	}
 }
 
-func TestDetect(t *testing.T) {
+func TestDetectFormat(t *testing.T) {
 	tests := []struct {
 		payload string
 		want    Format
 	}{
 		{"\xac\xed\x00\x05", JavaSerialized}, {"\xac\xed", JavaSerialized}, {"\xac", Properties},
 		{"{", JSON}, {" \r\n\t{}", JSON}, {"[]", JSON}, {"\ufeff{}", JSON},
-		{"<java/>", xmlFormat}, {" <java>", xmlFormat}, {"\ufeff<?xml version='1.0'?>", xmlFormat}, {"<", xmlFormat}, {"\xff\xfe<\x00", xmlFormat},
+		{"<java/>", BeansXML}, {" <java>", BeansXML}, {"\ufeff<?xml version='1.0'?><!-- x --><java a='b'>", BeansXML},
+		{"<?xml version='1.0' encoding='ISO-8859-1'?><properties>", PropertiesXML}, {"<!DOCTYPE properties SYSTEM 'x'>\n<properties/>", PropertiesXML},
+		{"<html>", ""}, {"<", ""}, {"<x:java/>", ""}, {"\xff\xfe<\x00", ""},
 		{"a=b", Properties}, {"#<java/>", Properties}, {"", Properties}, {" ", Properties}, {"\f{}", Properties},
 	}
 	for _, test := range tests {
-		if got := detect([]byte(test.payload)); got != test.want {
+		if got := DetectFormat([]byte(test.payload)); got != test.want {
 			t.Errorf("%q: got %q, want %q", test.payload, got, test.want)
 		}
 	}

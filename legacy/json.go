@@ -69,9 +69,6 @@ func syntaxOffset(err *json.SyntaxError, data []byte) int {
 
 // invalidUTF8 returns the offset of the first byte that isn't UTF-8, or -1.
 func invalidUTF8(b []byte) int {
-	if utf8.Valid(b) {
-		return -1
-	}
 	for i := 0; i < len(b); {
 		r, n := utf8.DecodeRune(b[i:])
 		if r == utf8.RuneError && n == 1 {

@@ -45,7 +45,7 @@ func TestCanonicalJSON(t *testing.T) {
 		if got := string(AppendJSON(nil, p)); got != text {
 			t.Errorf("got %s, want %s", got, text)
 		}
-		if got, err := Encode(Header{}, JSON, p); err != nil || string(got[headerWidth:]) != text {
+		if got, err := EncodePayload(JSON, p); err != nil || string(got) != text {
 			t.Errorf("got %s, %v, want %s", got, err, text)
 		}
 	}
@@ -111,11 +111,11 @@ func TestEncodeRefuses(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Encode(Header{}, "yaml", nil); err == nil || !strings.HasPrefix(err.Error(), `encode "yaml": format is unknown: want one of ["java-serialized"`) {
+	if _, err := EncodePayload("yaml", nil); err == nil || !strings.HasPrefix(err.Error(), `encode: format "yaml" is unknown: want one of ["java-serialized"`) {
 		t.Errorf("got %v", err)
 	}
-	const want = `encode "java-serialized": "k": a value of type []interface {}: want a string, bool or number`
-	if _, err := Encode(Header{}, JavaSerialized, Payload{"k": []any{}}); err == nil || err.Error() != want {
+	const want = `encode java-serialized: "k": a value of type []interface {}: want a string, bool or number`
+	if _, err := EncodePayload(JavaSerialized, Payload{"k": []any{}}); err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}
 }
@@ -127,7 +127,7 @@ func TestJSONLikeTheLibrary(t *testing.T) {
 	same, refused := 0, 0
 	for _, payload := range []string{`{"a":"b \u000a\n\"\\\/ é😀","n":-12.50e+3,"t":true,"f":false,"z":null}` + "\n", ` { "a" : [ ] , "b" : [0, {"c":{}}, "d" ] } `, `{}`} {
 		for other := range damaged(payload) {
-			if detect([]byte(other)) != JSON {
+			if DetectFormat([]byte(other)) != JSON {
 				continue
 			}
 			_, got, err := DecodePayload([]byte(other))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -15,11 +16,11 @@ func decodeProperties(data []byte) (Payload, *Error) {
 	if err := checkText(data); err != nil {
 		return nil, err
 	}
-	logical := logicalLines(data)
-	rest := string(logical.text)
+	lines := logicalLines(data)
+	rest := string(lines.text)
 	p := make(Payload, strings.Count(rest, "\n"))
 	for rest != "" {
-		at := len(logical.text) - len(rest)
+		at := len(lines.text) - len(rest)
 		var line string
 		line, rest, _ = strings.Cut(rest, "\n")
 		end, value := splitProperty(line)
@@ -28,7 +29,7 @@ func decodeProperties(data []byte) (Payload, *Error) {
 			var bad int
 			var err error
 			if text[i], bad, err = unescapeProperty(raw); err != nil {
-				return nil, badPayload(logical.source(at+i*value+bad), "properties text: %s", err)
+				return nil, badPayload(lines.source(at+i*value+bad), "properties text: %s", err)
 			}
 		}
 		p[text[0]] = text[1]
@@ -106,10 +107,9 @@ func unescapeProperty(raw string) (text string, bad int, err error) {
 		case 'f':
 			out = append(out, '\f')
 		case 'u':
-			digits := raw[i+1:]
-			unit, ok := hexUnit(digits)
-			if !ok {
-				return "", i - 1, fmt.Errorf("\\u and %q: want four hexadecimal digits", digits[:min(4, len(digits))])
+			unit, err := hexUnit(raw[i+1:])
+			if err != nil {
+				return "", i - 1, err
 			}
 			out = appendUnit(out, unit)
 			i += 4
@@ -130,28 +130,20 @@ func isPlainASCII(raw string) bool {
 	return true
 }
 
-// lines is text that was made of a payload. It knows where its parts come from.
-type lines struct {
-	text  []byte
-	edits []edit
-}
-
-// edit says that the text from offset out comes from the source from offset in.
-type edit struct{ out, in int }
-
-// source returns the offset that an offset in the text has in the source.
-func (l *lines) source(offset int) int {
-	i, found := slices.BinarySearchFunc(l.edits, offset, func(e edit, out int) int { return e.out - out })
-	if !found {
-		i-- // the last edit that lies before
+// hexUnit reads the four digits after \u.
+func hexUnit(b string) (uint16, error) {
+	digits := b[:min(4, len(b))]
+	unit, err := strconv.ParseUint(digits, 16, 16)
+	if err != nil || len(digits) < 4 {
+		return 0, fmt.Errorf("\\u and %q: want four hexadecimal digits", digits)
 	}
-	return l.edits[i].in + offset - l.edits[i].out
+	return uint16(unit), nil
 }
 
 // logicalLines joins continued lines, drops comments and blank lines, and ends
 // each line with LF, as java.util.Properties.load divides its input.
-func logicalLines(data []byte) lines {
-	g := lines{text: make([]byte, 0, len(data)+1)}
+func logicalLines(data []byte) guarded {
+	g := guarded{text: make([]byte, 0, len(data)+1)}
 	begin := 0 // where the logical line begins in g.text
 	for i := 0; i < len(data); {
 		for i < len(data) && isBlank(data[i]) {
@@ -159,7 +151,7 @@ func logicalLines(data []byte) lines {
 		}
 		empty := len(g.text) == begin
 		comment := empty && i < len(data) && (data[i] == '#' || data[i] == '!')
-		g.edits = append(g.edits, edit{len(g.text), i})
+		g.moved(i)
 		end := len(data)
 		if n := bytes.IndexAny(data[i:], "\r\n"); n >= 0 {
 			end = i + n

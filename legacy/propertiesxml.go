@@ -5,40 +5,49 @@ import (
 	"maps"
 	"slices"
 	"unicode/utf16"
+
+	"github.com/beevik/etree"
 )
 
-// properties reads a document of Properties.storeToXML.
-func (d *document) properties(root tag) (Payload, *Error) {
-	if err := d.known(root, "version"); err != nil {
+func decodePropertiesXML(data []byte) (Payload, *Error) {
+	d, err := parseXML(data)
+	if err != nil {
 		return nil, err
 	}
-	noElement := func(e tag) (string, *Error) {
-		return "", d.bad(e.at, "element %.60q within text", e.name)
+	if _, err := d.attributes(d.Root(), "version"); err != nil {
+		return nil, err
 	}
-	p := make(Payload, usualProperties)
-	for {
-		e, err := d.child(root)
-		switch {
-		case err != nil || e.name == "":
-			return p, err
-		case e.name != "comment" && e.name != "entry":
-			return nil, d.bad(e.at, "element %.60q in properties: want entry or comment", e.name)
-		}
-		text, err := d.textOf(e, noElement)
-		if err != nil {
-			return nil, err
-		}
-		if e.name == "comment" {
-			continue
-		}
-		if err := d.known(e, "key"); err != nil {
-			return nil, err
-		}
-		if len(e.attributes) == 0 {
-			return nil, d.bad(e.at, "entry without a key")
-		}
-		p[e.attributes[0].value] = text
+	elements, err := d.elements(d.Root())
+	if err != nil {
+		return nil, err
 	}
+	noElement := func(e *etree.Element) (string, *Error) {
+		return "", badPayload(d.at(e), "XML: element %.60q within text", e.FullTag())
+	}
+	p := make(Payload, len(elements))
+	for _, e := range elements {
+		switch e.FullTag() {
+		case "comment":
+			if _, err := d.content(e, noElement); err != nil {
+				return nil, err
+			}
+		case "entry":
+			attributes, err := d.attributes(e, "key")
+			if err != nil {
+				return nil, err
+			}
+			key, ok := attributes["key"]
+			if !ok {
+				return nil, badPayload(d.at(e), "XML: entry without a key")
+			}
+			if p[key], err = d.content(e, noElement); err != nil {
+				return nil, err
+			}
+		default:
+			return nil, badPayload(d.at(e), "XML: element %.60q in properties: want entry or comment", e.FullTag())
+		}
+	}
+	return p, nil
 }
 
 // java.util.Properties.loadFromXML requires this document type.

@@ -86,11 +86,11 @@ func TestJVMReadsWhatWeEncode(t *testing.T) {
 				if f == PropertiesXML {
 					p = readableXML(p)
 				}
-				b, err := Encode(Header{}, f, p)
+				b, err := EncodePayload(f, p)
 				if err != nil {
 					t.Fatal(err)
 				}
-				want, encoded = append(want, p), append(encoded, b[headerWidth:])
+				want, encoded = append(want, p), append(encoded, b)
 			}
 			for i, answer := range jvm(t, f, encoded) {
 				got, err := decodeJSON([]byte(answer))
@@ -121,7 +121,7 @@ func TestPropertiesLikeJVM(t *testing.T) {
 	text := rapid.Map(rapid.SliceOfN(part, 1, 14), func(parts []string) string { return strings.Join(parts, "") })
 	var payloads [][]byte
 	for seed := range 4000 {
-		if b := []byte(text.Example(seed)); detect(b) == Properties && checkText(b) == nil {
+		if b := []byte(text.Example(seed)); DetectFormat(b) == Properties && checkText(b) == nil {
 			payloads = append(payloads, b)
 		}
 	}

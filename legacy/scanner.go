@@ -1,9 +1,6 @@
 package legacy
 
-import (
-	"strconv"
-	"strings"
-)
+import "strings"
 
 // scanner walks through a payload.
 type scanner struct {
@@ -22,16 +19,6 @@ func (s *scanner) take(next string) bool {
 	return true
 }
 
-// takeThrough skips everything up to end, and end. It reports whether there is one.
-func (s *scanner) takeThrough(end string) bool {
-	i := strings.Index(s.text[s.pos:], end)
-	if i < 0 {
-		return false
-	}
-	s.pos += i + len(end)
-	return true
-}
-
 // blank skips white space.
 func (s *scanner) blank() {
 	for s.pos < len(s.text) {
@@ -46,17 +33,28 @@ func (s *scanner) blank() {
 
 // hex reads four hexadecimal digits.
 func (s *scanner) hex() (unit uint16, ok bool) {
-	if unit, ok = hexUnit(s.text[s.pos:]); ok {
-		s.pos += 4
-	}
-	return unit, ok
-}
-
-// hexUnit returns the UTF-16 unit of the four hexadecimal digits that text begins with.
-func hexUnit(text string) (uint16, bool) {
-	if len(text) < 4 {
+	if len(s.text)-s.pos < 4 {
 		return 0, false
 	}
-	unit, err := strconv.ParseUint(text[:4], 16, 16)
-	return uint16(unit), err == nil
+	for range 4 {
+		digit, ok := hexDigit(s.text[s.pos])
+		if !ok {
+			return 0, false
+		}
+		unit = unit<<4 | uint16(digit)
+		s.pos++
+	}
+	return unit, true
+}
+
+func hexDigit(c byte) (digit byte, ok bool) {
+	switch {
+	case '0' <= c && c <= '9':
+		return c - '0', true
+	case 'a' <= c && c <= 'f':
+		return c - 'a' + 10, true
+	case 'A' <= c && c <= 'F':
+		return c - 'A' + 10, true
+	}
+	return 0, false
 }

@@ -48,9 +48,17 @@ func TestStatusChanges(t *testing.T) {
 func TestStatusText(t *testing.T) {
 	for b, name := range []string{"pending", "consumed", "deleted", "failed", "completed", "held"} {
 		s := Status(b)
-		if back, err := ParseStatus(s.String()); s.String() != name || err != nil || back != s {
-			t.Errorf("%d: got %s, read as %s, %v", b, s, back, err)
+		text, err := s.MarshalText()
+		if s.String() != name || string(text) != name || err != nil {
+			t.Errorf("%d: got %s %s %v", b, s, text, err)
 		}
+		var back Status
+		if err := back.UnmarshalText(text); err != nil || back != s {
+			t.Errorf("%s: read as %s, %v", name, back, err)
+		}
+	}
+	if _, err := Status(9).MarshalText(); err == nil || err.Error() != "status byte 9 is unknown: want 0 to 5" {
+		t.Errorf("got %v", err)
 	}
 	if Status(9).String() != "status(9)" {
 		t.Errorf("got %s", Status(9))

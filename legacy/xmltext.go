@@ -1,6 +1,7 @@
 package legacy
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -8,85 +9,112 @@ import (
 	"unicode/utf8"
 )
 
-// characters reads text up to a tag, or the value of an attribute up to its quote, and
-// stops before that.
-func (d *document) characters(end byte) (string, *Error) {
-	begin, done := d.pos, d.pos // what is before done is in out, unless it stands for itself
-	var out []byte
-	for !d.atEnd() && d.text[d.pos] != end {
-		at, c := d.pos, d.text[d.pos]
-		switch {
-		case c == '&':
-			r, ok := d.reference()
-			if !ok {
-				return "", d.bad(at, "invalid character entity %.40q: want a character's number, amp, lt, gt, quot or apos", d.text[at:])
+// guardXML guards the character references that XML 1.0 forbids and Java writes
+// and reads: the two halves of a pair, unpaired ones, control characters. It
+// also turns line ends and tabs in attribute values into blanks. XML demands
+// this and the library doesn't do it. Later nothing would distinguish them from
+// those that a reference wrote.
+func guardXML(text []byte) guarded {
+	g := guarded{text: make([]byte, 0, len(text))}
+	tag, quote := false, byte(0) // within <…>, within a quoted value of it
+	for i := 0; i < len(text); {
+		if n := verbatim(text[i:]); n > 0 && quote == 0 {
+			g.copy(text[:i+n], i)
+			i += n
+			continue
+		}
+		r, n := utf8.DecodeRune(text[i:])
+		switch b := text[i]; {
+		case r == guard:
+			g.literal(i + n)
+		case b == '&':
+			if ref, width := charReference(text[i:]); width > 0 && (ref == guard || !isXMLChar(ref)) {
+				n = width
+				if ref == guard {
+					g.literal(i + n)
+				} else {
+					g.unit(uint16(ref), i+n)
+				}
+				break
 			}
-			out, done = appendCharacter(append(out, d.text[done:at]...), r), d.pos
-		case c == '\r' || end != '<' && (c == '\n' || c == '\t'): // XML makes LF of line ends, and blanks in attributes
-			blank := byte('\n')
-			if end != '<' {
-				blank = ' '
+			g.text = append(g.text, b)
+		case quote != 0 && (b == '\t' || b == '\n' || b == '\r'):
+			if bytes.HasPrefix(text[i:], []byte("\r\n")) {
+				n = 2
 			}
-			if !d.take("\r\n") {
-				d.pos++
-			}
-			out, done = append(append(out, d.text[done:at]...), blank), d.pos
-		case c == '<':
-			return "", d.bad(at, "< in the value of an attribute")
-		case c == ']' && end == '<' && strings.HasPrefix(d.text[at:], "]]>"):
-			return "", d.bad(at, "]]> outside a CDATA section")
-		case c >= ' ' && c < utf8.RuneSelf:
-			d.pos++
+			g.text = append(g.text, ' ')
+			g.moved(i + n)
 		default:
-			r, n := utf8.DecodeRuneInString(d.text[at:])
-			if !isXMLChar(r) {
-				return "", d.bad(at, "illegal character %U", r)
+			switch {
+			case b == '<':
+				tag = true
+			case b == '>' && quote == 0:
+				tag = false
+			case tag && (b == '"' || b == '\''):
+				switch quote {
+				case 0:
+					quote = b
+				case b:
+					quote = 0
+				}
 			}
-			d.pos += n
+			g.text = append(g.text, text[i:i+n]...)
+		}
+		i += n
+	}
+	return g
+}
+
+// copy appends text from i on, and guards only the guard itself.
+func (g *guarded) copy(text []byte, i int) {
+	for i < len(text) {
+		r, n := utf8.DecodeRune(text[i:])
+		if r == guard {
+			g.literal(i + n)
+		} else {
+			g.text = append(g.text, text[i:i+n]...)
+		}
+		i += n
+	}
+}
+
+// verbatim returns the length of the CDATA section, comment or processing
+// instruction that text begins with, 0 for none. A reference in one is text.
+func verbatim(text []byte) int {
+	if text[0] != '<' {
+		return 0
+	}
+	for _, s := range [...]struct{ begin, end string }{{"<![CDATA[", "]]>"}, {"<!--", "-->"}, {"<?", "?>"}} {
+		if bytes.HasPrefix(text, []byte(s.begin)) {
+			if n := bytes.Index(text[len(s.begin):], []byte(s.end)); n >= 0 {
+				return len(s.begin) + n + len(s.end)
+			}
+			return len(text)
 		}
 	}
-	if done == begin {
-		return d.text[begin:d.pos], nil
-	}
-	return joinSurrogates(string(append(out, d.text[done:d.pos]...))), nil
+	return 0
 }
 
-// cdata begins a CDATA section. A reference in one is text.
-const cdata = "<![CDATA["
-
-// cdataText reads the rest of a CDATA section.
-func (d *document) cdataText() (string, *Error) {
-	begin := d.pos
-	if !d.takeThrough("]]>") {
-		return "", d.bad(begin, "a CDATA section that has no end")
-	}
-	text := strings.TrimSuffix(d.text[begin:d.pos], "]]>")
-	if i := strings.IndexFunc(text, func(r rune) bool { return !isXMLChar(r) }); i >= 0 {
-		return "", d.bad(begin+i, "illegal character in a CDATA section")
-	}
-	return strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text), nil
-}
-
-var xmlEntities = map[string]rune{"amp": '&', "lt": '<', "gt": '>', "quot": '"', "apos": '\''}
-
-// reference reads a reference to a character, by number or by name. As Java does, it
-// takes the numbers of characters that XML forbids, and of surrogates.
-func (d *document) reference() (rune, bool) {
-	name, _, ok := strings.Cut(d.text[d.pos+1:], ";")
+// charReference reads &#…; at the beginning of text. Its width is 0 if there
+// is none, or its number is no character's.
+func charReference(text []byte) (r rune, width int) {
+	digits, ok := bytes.CutPrefix(text, []byte("&#"))
 	if !ok {
-		return 0, false
+		return 0, 0
 	}
-	d.pos += len(name) + 2
-	if r, known := xmlEntities[name]; known {
-		return r, true
-	}
-	digits, ok := strings.CutPrefix(name, "#")
 	base := 10
-	if hex, isHex := strings.CutPrefix(digits, "x"); isHex {
+	if hex, ok := bytes.CutPrefix(digits, []byte("x")); ok {
 		digits, base = hex, 16
 	}
-	n, err := strconv.ParseUint(digits, base, 32)
-	return rune(n), ok && err == nil && n <= utf8.MaxRune
+	end := bytes.IndexFunc(digits, func(r rune) bool { return !strings.ContainsRune("0123456789abcdefABCDEF", r) })
+	if end < 0 || digits[end] != ';' {
+		return 0, 0
+	}
+	n, err := strconv.ParseUint(string(digits[:end]), base, 32)
+	if err != nil || n > utf8.MaxRune {
+		return 0, 0
+	}
+	return rune(n), len(text) - len(digits) + end + 1
 }
 
 // isXMLChar is the production Char of XML 1.0.
