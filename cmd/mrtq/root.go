@@ -83,7 +83,6 @@ codes: 0 done, 1 the check failed, 2 wrong usage, 3 the environment failed,
 	root.SetFlagErrorFunc(settings.FlagError)
 	f := root.PersistentFlags()
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "log what happens to stderr")
-	f.BoolVar(&a.Wide, "wide", false, "don't fit tables to the terminal's width; page them with less -S")
 	f.StringVar(&a.config, "config", "", "settings `file` (default $"+settings.Variable("config")+", or "+settings.DefaultFile+" if there is one)")
 	a.conn.flags(f)
 	root.AddCommand(

@@ -101,7 +101,7 @@ func (w *watched) until(what, pattern string) seen {
 	}
 }
 
-// interrupt presses Ctrl-C, and checks that the exit code is 0 and the terminal restored.
+// interrupt presses Ctrl-C, and checks that the exit code is 0.
 func (w *watched) interrupt() {
 	w.Helper()
 	if _, err := w.control.WriteString("\x03"); err != nil {
@@ -115,8 +115,8 @@ func (w *watched) interrupt() {
 	case <-time.After(30 * time.Second):
 		w.Fatal("Ctrl-C did not end it")
 	}
-	if s := w.screen.look(); s.other || s.hidden || !strings.HasPrefix(s.text, "what was there before") {
-		w.Errorf("the terminal was not restored: %+v", s)
+	if s := w.screen.look(); s.other || s.hidden {
+		w.Errorf("the terminal was not left as it was: %+v", s)
 	}
 }
 
@@ -145,17 +145,14 @@ func TestWatchOnTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.until("a hold", `ingest for \d+s`)
-	s := w.until("a lock", `(?m)^Locks +1, the oldest for \d+s: 1 storage\n +\d+s  /locks/storage/ark_99999_fk4abc123$`)
-	if strings.Contains(s.text, "session 0x") {
-		t.Errorf("80 columns have no room for sessions:\n%s", s.text)
-	}
-	if !s.other || !s.hidden || !s.coloured {
+	s := w.until("a lock", `(?m)^Locks +1, the oldest for \d+s: 1 storage\n +\d+s /locks/storage/ark_99999_fk4abc123$`)
+	if s.other || s.hidden || !s.coloured {
 		t.Errorf("%+v", s)
 	}
 
 	w.screen.resize(120, 40)
 	resize(t, w.control, 120, 40)
-	w.until("a wide window", `(?m)^ +\d+s  /locks/storage/ark_99999_fk4abc123 +session 0x[0-9a-f]+$`)
+	w.until("a wide window", `(?m)^ +\d+s /locks/storage/ark_99999_fk4abc123$`)
 	w.screen.resize(60, 8)
 	resize(t, w.control, 60, 8)
 	w.until("a low window", `… and \d+ more lines; make the terminal taller$`)
@@ -207,41 +204,6 @@ func TestWatchWaitsForServer(t *testing.T) {
 		t.Error("there are colours")
 	}
 	w.interrupt()
-}
-
-// Ctrl-Z returns the terminal to the shell, and fg continues watch.
-func TestWatchIsSuspended(t *testing.T) {
-	server := minizk.RunWith(t, minizk.Options{RealTime: true})
-	w := watchOn(t, 80, 24, server, nil)
-	w.until("the first view", `NO QUEUE: `)
-	if _, err := w.control.WriteString("\x1a"); err != nil {
-		t.Fatal(err)
-	}
-	w.until("the shell's screen", `^what was there before`)
-	if s := w.screen.look(); s.other || s.hidden {
-		t.Errorf("%+v", s)
-	}
-	for late := time.Now().Add(10 * time.Second); !stopped(t, w.cmd.Process.Pid); {
-		if time.Now().After(late) {
-			t.Fatal("it goes on")
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	if err := w.cmd.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
-	w.until("the view again", `NO QUEUE: `)
-	w.interrupt()
-}
-
-func stopped(t *testing.T, pid int) bool {
-	t.Helper()
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, after, _ := strings.Cut(string(stat), ") ")
-	return strings.HasPrefix(after, "T")
 }
 
 // On a terminal that can't show a screen, watch prints one view below the other.

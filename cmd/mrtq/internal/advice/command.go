@@ -41,7 +41,7 @@ func (f Flag) words() (words []string) {
 // once are the flags that say what one call does or prints. The next command has none of
 // them, unless a row of the table says so.
 var once = []string{"accept", "acted-on", "below", "by", "check", "collection", "dry-run", "force", "help", "in", "interval", "kept", "metrics", "once",
-	"only", "others", "out", "output", "plan", "quarantine", "run", "unverified", "verbose", "version", "why", "wide", "yes"}
+	"only", "others", "out", "output", "plan", "quarantine", "run", "unverified", "verbose", "version", "why", "yes"}
 
 // first are the flags that only plan and migrate hand to each other. A command for a later
 // step leaves them out: so if the target is mistyped then, it is refused.

@@ -221,8 +221,8 @@ func (b *tab) quiet() {
 const (
 	records   = `document.querySelector('[data-list=records]')`
 	said      = records + `.querySelector('output').textContent`
-	firstCell = records + `.querySelector('tbody tr:not(.gap)').cells[0].textContent`
-	drawn     = records + `.querySelectorAll('tbody tr:not(.gap)').length`
+	firstCell = records + `.querySelector('tbody tr').cells[0].textContent`
+	drawn     = records + `.querySelectorAll('tbody tr').length`
 )
 
 func TestBrowser(t *testing.T) {
@@ -233,7 +233,6 @@ func TestBrowser(t *testing.T) {
 		want(b, `getComputedStyle(document.querySelector('h1 .word')).color`, "rgb(18, 102, 58)")
 		want(b, said, "400 records")
 		want(b, `document.querySelector('#states tbody tr').textContent`, "jobpending2003")
-		want(b, `document.querySelectorAll('table.bars rect').length > 10`, true)
 		want(b, `[...document.querySelectorAll('nav a')].every(a => document.querySelector(a.getAttribute('href')))`, true)
 		b.quiet()
 	})
@@ -251,13 +250,6 @@ func TestBrowser(t *testing.T) {
 		want(b, `getComputedStyle(document.querySelector('.c-priority')).display`, "none")
 		b.quiet()
 	})
-	t.Run("without unpacking", func(t *testing.T) {
-		b := open(t, ctx, sample(400), 1280, 900, command(cdpage.AddScriptToEvaluateOnNewDocument, cdpage.AddScriptToEvaluateOnNewDocumentParams{Source: "delete globalThis.DecompressionStream"}))
-		want(b, `document.getElementById('trouble').hidden`, false)
-		want(b, `document.getElementById('trouble').textContent.includes('first rows of each are shown')`, true)
-		want(b, drawn, firstRows)
-		b.quiet()
-	})
 	t.Run("100,000 records", func(t *testing.T) { manyRecords(t, ctx) })
 	t.Run("pictures", func(t *testing.T) { pictures(t, ctx) })
 }
@@ -268,7 +260,6 @@ func searchAndSort(t *testing.T, ctx context.Context) {
 	typed := func(text string) {
 		b.js(`document.querySelector('` + search + `').value = ''`)
 		b.run(chromedp.SendKeys(search, text+" "))
-		want(b, `new Promise(r => requestAnimationFrame(() => requestAnimationFrame(() => r(true))))`, true)
 	}
 	typed("jid0000000123")
 	want(b, said, "1 of 400 records")
@@ -288,36 +279,28 @@ func searchAndSort(t *testing.T, ctx context.Context) {
 	want(b, firstCell, sample(400).Records[399].Path)
 	// Numbers are sorted as numbers, and a facet filters the rows.
 	b.run(chromedp.Click(`[data-list=records] th.c-priority button`), chromedp.Click(`[data-list=records] th.c-priority button`))
-	want(b, records+`.querySelector('tbody tr:not(.gap) .c-priority').textContent`, "54")
+	want(b, records+`.querySelector('tbody tr .c-priority').textContent`, "54")
 	b.js(`const s = [...` + records + `.querySelectorAll('select')].find(s => [...s.options].some(o => o.text.startsWith('skipped')));
 		s.value = [...s.options].find(o => o.text.startsWith('skipped')).value; s.dispatchEvent(new Event('change'))`)
 	want(b, said, "4 of 400 records")
-	// The link beside a reason shows its records.
-	b.run(chromedp.Click(`a.pick[data-search="unsupported-class"]`))
-	want(b, said, "4 of 400 records")
-	want(b, records+`.querySelector('tbody .c-outcome').textContent`, "quarantined")
-	// Short tables can be sorted, too.
-	b.run(chromedp.Click(`#migrated table.sortable thead th:last-child button`))
-	want(b, `document.querySelector('#migrated table.sortable tbody th').textContent`, "inventory")
 	b.quiet()
 }
 
 func keyboard(t *testing.T, ctx context.Context) {
 	b := open(t, ctx, sample(400), 1280, 900)
 	b.js(records + `.querySelector('.open').focus()`)
-	b.run(chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.ArrowDown))
-	want(b, `document.activeElement.closest('tr').getAttribute('aria-rowindex')`, "4")
-	b.run(chromedp.KeyEvent(kb.End))
-	want(b, `document.activeElement.closest('tr').getAttribute('aria-rowindex')`, "401")
-	want(b, `document.activeElement.textContent`, sample(400).Records[399].Path)
+	b.run(chromedp.KeyEvent(kb.Tab))
+	want(b, `document.activeElement.textContent`, sample(400).Records[1].Path)
 	b.run(chromedp.KeyEvent(kb.Enter))
 	want(b, `document.getElementById('detail').open`, true)
-	want(b, `document.getElementById('detail').textContent.includes('/jobs/jid0000000399')`, true)
+	want(b, `document.getElementById('detail').textContent.includes('/jobs/jid0000000001')`, true)
 	b.run(chromedp.KeyEvent(kb.Escape))
 	want(b, `document.getElementById('detail').open`, false)
-	want(b, `document.activeElement.textContent`, sample(400).Records[399].Path)
-	b.run(chromedp.KeyEvent("/"))
-	want(b, `document.activeElement.type`, "search")
+	want(b, `document.activeElement.textContent`, sample(400).Records[1].Path)
+	want(b, drawn, 200)
+	b.run(chromedp.Click(`[data-list=records] .next-rows`))
+	want(b, drawn, 400)
+	want(b, records+`.querySelector('.next-rows').hidden`, true)
 	b.quiet()
 }
 
@@ -431,15 +414,12 @@ func paper(t *testing.T, ctx context.Context) {
 	want(b, `getComputedStyle(`+records+`.querySelector('.tools')).display`, "none")
 	want(b, `getComputedStyle(document.body).backgroundColor`, "rgb(255, 255, 255)")
 	b.run(command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{}))
-	b.js(`addEventListener('beforeprint', () => { globalThis.printed = ` + drawn + `; globalThis.note = ` + records + `.querySelector('.more').textContent; })`)
 	pdf := ask(b, cdpage.PrintToPDF, cdpage.PrintToPDFParams{}).Data
 	pages := strings.Count(string(pdf), "/Type /Page\n")
-	want(b, `globalThis.printed`, 300)
-	want(b, `globalThis.note`, "The first 300 of 1,000; the file has all.")
+	want(b, records+`.querySelector('.more').textContent`, "The first 200 of 1,000; the file has all.")
 	if pages < 5 || pages > 40 {
 		t.Errorf("the printout has %d pages", pages)
 	}
-	want(b, drawn+` < 100`, true)
 	b.quiet()
 }
 
@@ -458,7 +438,7 @@ func manyRecords(t *testing.T, ctx context.Context) {
 		ready = min(ready, eval[int](b, `Number(document.documentElement.dataset.ready)`))
 	}
 	want(b, said, "100,000 records")
-	want(b, drawn+` < 100`, true)
+	want(b, drawn, 200)
 	timed := func(what, expression string) int {
 		ms := eval[int](b, `(() => { const t = performance.now(); `+expression+`; return Math.round(performance.now() - t); })()`)
 		if ms > most {

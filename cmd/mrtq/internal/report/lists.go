@@ -1,10 +1,6 @@
 package report
 
 import (
-	"bytes"
-	"compress/gzip"
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
 
 	"mrtq/internal/layout"
@@ -156,24 +152,4 @@ func findingList(findings []layout.Finding) list {
 	return newList("findings", "finding", "findings", columns, findings, func(f *layout.Finding) []any {
 		return []any{f.Path, string(f.Severity), f.Rule, f.Found, f.Expected, f.Mend}
 	})
-}
-
-// pack packs the lists for the page: JSON, gzip, base64.
-func pack(lists []list) (string, error) {
-	var b bytes.Buffer
-	text := base64.NewEncoder(base64.StdEncoding, &b)
-	z, err := gzip.NewWriterLevel(text, gzip.BestSpeed)
-	if err != nil {
-		return "", err
-	}
-	if err := json.NewEncoder(z).Encode(lists); err != nil {
-		return "", err
-	}
-	if err := z.Close(); err != nil {
-		return "", err
-	}
-	if err := text.Close(); err != nil {
-		return "", err
-	}
-	return b.String(), nil
 }

@@ -6,7 +6,7 @@
 //
 //	report.go    what a page is made from, and the page's parts
 //	verdict.go   the line at the top, from a table of rules
-//	tally.go     counts, by queue, format, state, priority, age
+//	tally.go     records by queue and outcome, and why some were left out
 //	lists.go     long lists, as JSON in the page
 //	write.go     puts page.html, page.css and page.js together
 //	coverage.go  what mrtq accept proved, read from its file
@@ -19,7 +19,6 @@ package report
 import (
 	"fmt"
 	"html/template"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -51,15 +50,12 @@ type view struct {
 	CSS    template.CSS
 	JS     template.JS
 	Policy string // the content security policy
-	Packed template.HTML
 
 	Verdict  Verdict
 	Title    string
 	Facts    []fact
-	Tiles    []tile
 	Wrong    []list // damage, differences and problems
 	Cross    cross
-	Charts   []chart
 	LeftOut  []leftOut
 	Choices  []choice
 	Settings []fact
@@ -76,9 +72,6 @@ type view struct {
 
 // fact is one line of the page's head.
 type fact struct{ Name, Value string }
-
-// tile is one number at the top of the page.
-type tile struct{ N, Label, Tone string }
 
 // choice is what only the operator can decide.
 type choice struct {
@@ -113,12 +106,7 @@ func newView(d *Data) *view {
 	v := &view{Verdict: d.verdict(), Cross: crossTable(d.Records), LeftOut: reasons(d.Records), Records: recordList(d.Records), Ran: d.ran(), Made: moment(d.Made), Data: d}
 	v.Title = v.Verdict.Word + ": migration to " + d.Target
 	v.facts()
-	v.tiles()
 	v.wrong()
-	v.charts()
-	for _, made := range []any{&v.Charts, &v.LeftOut, &v.Cross} { // of the records
-		scrubValue(reflect.ValueOf(made).Elem())
-	}
 	v.decisions()
 	v.states()
 	if d.Check != nil {
@@ -162,19 +150,6 @@ func (v *view) facts() {
 	}
 }
 
-// tones are the colours of the outcomes' numbers.
-var tones = map[migrate.Outcome]string{
-	migrate.WasMigrated: toneGood, migrate.WasRemoved: toneInfo, migrate.WasChanged: toneBad, migrate.WillBeCreated: toneInfo,
-	migrate.WasQuarantined: toneWarn, migrate.IsBlocked: toneBad, migrate.CameLate: toneWarn, migrate.WasMissed: toneBad, migrate.NotMigrated: toneBad,
-}
-
-func (v *view) tiles() {
-	v.Tiles = append(v.Tiles, tile{number(len(v.Data.Records)), "records", ""})
-	for i, o := range v.Cross.Outcomes {
-		v.Tiles = append(v.Tiles, tile{number(v.Cross.Total.N[i]), o, tones[migrate.Outcome(o)]})
-	}
-}
-
 // wrong lists what speaks against a good verdict: differences, by their group, and the
 // plan's problems. It also lists the plan's remarks.
 func (v *view) wrong() {
@@ -193,23 +168,6 @@ func (v *view) wrong() {
 		add(&v.Wrong, problemList(p.Problems))
 		add(&v.Notes, warningList(p.Warnings))
 	}
-}
-
-func (v *view) charts() {
-	at, reference := v.Data.Made, "when this page was made"
-	if v.Ran {
-		at, reference = v.Status.Runs[0].Started, "when "+v.Status.Runs[0].ID+" started"
-	}
-	add := func(c chart) {
-		if len(c.Bars) > 0 {
-			v.Charts = append(v.Charts, c)
-		}
-	}
-	of := subject(v.Data.Records)
-	add(tally("State in the new queue", of, func(r *migrate.RecordStatus) string { return r.State }))
-	add(tally("Format of the payload", of, func(r *migrate.RecordStatus) string { return r.Format }))
-	add(ages("Age of the records, "+reference, of, at))
-	add(priorities(of))
 }
 
 // decisions are what the operator chose: in the plan, or else in the newest run.

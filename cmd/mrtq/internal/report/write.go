@@ -4,9 +4,13 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
+	"encoding/json"
+	"fmt"
 	"html/template"
 	"io"
 	"strings"
+
+	"mrtq/internal/printable"
 )
 
 var (
@@ -25,21 +29,24 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"some":   func(lists []list) bool { return len(lists) > 0 },
 }).Parse(pageHTML))
 
-// Write writes the page.
+// beforeLists begins the element with the lists.
+const beforeLists = `<script type="application/json" id="lists">`
+
+// Write writes the page. Control characters, and marks that change the direction of
+// writing, are shown as escapes; html/template escapes markup.
 func Write(w io.Writer, d *Data) error {
-	harmless := *d
-	scrub(&harmless)
-	v := newView(&harmless)
-	packed, err := pack(v.lists())
-	if err != nil {
-		return err
-	}
-	v.CSS, v.JS, v.Policy, v.Packed = template.CSS(pageCSS), template.JS(pageJS), policy(), template.HTML(packed)
+	v := newView(d)
+	v.CSS, v.JS, v.Policy = template.CSS(pageCSS), template.JS(pageJS), policy()
 	var b strings.Builder
 	if err := page.Execute(&b, v); err != nil {
 		return err
 	}
-	_, err = io.WriteString(w, b.String())
+	lists, err := json.Marshal(v.lists()) // < and > are escaped in it, too
+	if err != nil {
+		return err
+	}
+	before, after, _ := strings.Cut(printable.Text(b.String()), beforeLists)
+	_, err = fmt.Fprint(w, before, beforeLists, string(lists), after)
 	return err
 }
 

@@ -32,13 +32,6 @@ type step struct {
 	what, unit  string
 	began       time.Time
 	done, total int // total is 0 if it is unknown
-	marks       []mark
-}
-
-// mark is how far a step was at a time. Its recent speed is computed from marks.
-type mark struct {
-	at   time.Time
-	done int
 }
 
 // The times of a meter.
@@ -46,7 +39,6 @@ const (
 	meterTick  = 250 * time.Millisecond // between lines on a terminal
 	meterStart = 300 * time.Millisecond // a command that ends sooner draws no line
 	meterSay   = 10 * time.Second       // between lines elsewhere
-	meterSpan  = 10 * time.Second       // the time over which the speed is measured
 )
 
 // newMeter returns a meter that writes to out. width is nil unless out is a terminal
@@ -167,32 +159,20 @@ func (m *meter) Write(b []byte) (int, error) {
 	return m.out.Write(b)
 }
 
-// line is the step in one line: what it does, how far it is, its recent speed and
-// the time that is left at that speed.
+// line is the step in one line: what it does, how far it is, and its speed.
 func (s *step) line(now time.Time) string {
-	for len(s.marks) > 1 && now.Sub(s.marks[1].at) >= meterSpan {
-		s.marks = s.marks[1:]
-	}
-	if len(s.marks) == 0 {
-		s.marks = append(s.marks, mark{s.began, 0})
-	}
-	first := s.marks[0]
-	s.marks = append(s.marks, mark{now, s.done})
-	parts := []string{seconds(now.Sub(s.began))}
+	elapsed := now.Sub(s.began)
+	how := seconds(elapsed)
 	switch {
 	case s.total > 0:
-		parts = []string{fmt.Sprintf("%d of %d %s", s.done, s.total, s.unit)}
+		how = fmt.Sprintf("%d of %d %s", s.done, s.total, s.unit)
 	case s.done > 0:
-		parts = []string{fmt.Sprintf("%d %s", s.done, s.unit)}
+		how = fmt.Sprintf("%d %s", s.done, s.unit)
 	}
-	if elapsed := now.Sub(first.at).Seconds(); s.done > 0 && elapsed > 0 {
-		speed := float64(s.done-first.done) / elapsed
-		parts = append(parts, fmt.Sprintf("%.0f/s", speed))
-		if left := s.total - s.done; left > 0 && speed > 0 {
-			parts = append(parts, seconds(time.Duration(float64(left)/speed*float64(time.Second)))+" left")
-		}
+	if s.done > 0 && elapsed > 0 {
+		how += fmt.Sprintf(", %.0f/s", float64(s.done)/elapsed.Seconds())
 	}
-	return s.what + ": " + strings.Join(parts, ", ")
+	return s.what + ": " + how
 }
 
 // seconds is a duration in words: "7 s", "3 min 20 s".

@@ -4,7 +4,7 @@
 // terminal, even if other clients wrote it.
 //
 //	screen.go  the two outputs, and the last line
-//	table.go   tables that wrap or stack
+//	table.go   tables that fit the terminal
 //	meter.go   how far the command is
 //	json.go    JSON that is safe on a terminal
 package screen
@@ -24,8 +24,7 @@ import (
 
 // Screen is where a command prints.
 type Screen struct {
-	Out  *Output
-	Wide bool // tables are as wide as their content
+	Out *Output
 
 	meter   *meter // writes to stderr
 	err     io.Writer

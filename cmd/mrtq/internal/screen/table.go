@@ -6,14 +6,13 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
-	"golang.org/x/term"
 )
 
 // Row is a row of a table. A cell is a text, a number or a [Toned].
 type Row = []any
 
-// Table prints rows below a title, and a blank line: as plain columns in a pipe, and in the
-// shape that [fit] chooses on a terminal. Without rows it prints nothing.
+// Table prints rows below a title, and a blank line: as plain columns. On a
+// terminal, columns that don't fit are below each row. Without rows it prints nothing.
 func (s *Screen) Table(title string, header []string, rows []Row) {
 	if len(rows) == 0 {
 		return
@@ -49,16 +48,8 @@ func (s *Screen) tableLines(header []string, rows []Row) []string {
 	if !ok {
 		return plainLines(header, rows, false)
 	}
-	widths, words := measure(header, rows)
-	colour := Colourful(screen)
-	if s.Wide {
-		return framedLines(header, rows, widths, colour)
-	}
-	columns, _, err := term.GetSize(int(screen.Fd()))
-	if err != nil || columns <= 0 {
-		return framedLines(header, rows, widths, colour)
-	}
-	return fit(widths, words, columns).lines(header, rows, columns, colour)
+	columns, _ := Size(screen)
+	return fit(header, rows, columns, Colourful(screen))
 }
 
 // printableCells makes each cell's text safe to print, on one line.
@@ -88,94 +79,29 @@ type Toned struct {
 // String returns the text.
 func (t Toned) String() string { return t.Text }
 
-// longestWord is the length of the longest word that a column does not break. The first
-// column, most often a path, breaks no word, because people want to copy it.
-const longestWord = 40
-
-// measure returns the width of each column, and the least width that breaks no word.
-func measure(header []string, rows []Row) (widths, words []int) {
-	widths, words = make([]int, len(header)), make([]int, len(header))
-	add := func(column int, s string) {
-		widths[column] = max(widths[column], text.StringWidthWithoutEscSequences(s))
-		for _, word := range strings.Fields(s) {
-			w := text.StringWidthWithoutEscSequences(word)
-			if column > 0 {
-				w = min(w, longestWord)
-			}
-			words[column] = max(words[column], w)
-		}
-	}
+// fit shows a table on a screen of this width, so that nothing is cut off: as many columns
+// side by side as fit, the first at least, and the others below each row.
+func fit(header []string, rows []Row, screen int, colour bool) []string {
+	used := -1
 	for i, h := range header {
-		add(i, h)
+		width := text.StringWidthWithoutEscSequences(h)
 		for _, r := range rows {
-			add(i, fmt.Sprint(r[i]))
+			width = max(width, text.StringWidthWithoutEscSequences(fmt.Sprint(r[i])))
+		}
+		if used += 1 + width; used > screen && i > 0 {
+			return stackedLines(header, rows, i, screen, colour)
 		}
 	}
-	return widths, words
+	return plainLines(header, rows, colour)
 }
 
-// shape says how a table is shown on a terminal.
-type shape struct {
-	// beside is the number of columns that are side by side. The others are below each row.
-	beside int
-	// framed are the widths of the columns of a table in a frame. Longer cells are
-	// wrapped. It is nil if there is no frame.
-	framed []int
-}
-
-// fit decides how a table is shown on a screen of this width, so that nothing is
-// cut off. It uses a frame if the table fits. Otherwise it tries, in this order: no
-// frame; a frame with the widest columns wrapped between words; as many columns
-// side by side as fit, and the others below.
-func fit(widths, words []int, screen int) shape {
-	const bars = 3 // the bar to the left of each column, and a blank on either side of its text
-	bare, total := -1, 1
-	wrapped := append([]int{}, widths...)
-	for _, w := range widths {
-		bare += 1 + w
-		total += w + bars
-	}
-	if total > screen && bare <= screen {
-		return shape{beside: len(widths)}
-	}
-	for ; total > screen; total-- {
-		widest := -1
-		for i, w := range wrapped {
-			if w > words[i] && (widest < 0 || w > wrapped[widest]) {
-				widest = i
-			}
-		}
-		if widest < 0 {
-			break
-		}
-		wrapped[widest]--
-	}
-	if total <= screen {
-		return shape{len(widths), wrapped}
-	}
-	beside, used := 1, widths[0]
-	for beside < len(widths)-1 && used+1+widths[beside] <= screen {
-		used += 1 + widths[beside]
-		beside++
-	}
-	return shape{beside: beside}
-}
-
-func (s shape) lines(header []string, rows []Row, screen int, colour bool) []string {
-	switch {
-	case s.framed != nil:
-		return framedLines(header, rows, s.framed, colour)
-	case s.beside == len(header):
-		return plainLines(header, rows, colour)
-	}
-	return stackedLines(header, rows, s.beside, screen, colour)
-}
-
-func render(style table.Style, header []string, rows []Row, colour bool, configs []table.ColumnConfig) []string {
-	t := table.NewWriter()
+func plainLines(header []string, rows []Row, colour bool) []string {
+	style := table.StyleDefault
+	style.Options = table.OptionsNoBordersAndSeparators
+	style.Box.PaddingLeft = ""
 	style.Format.Header = text.FormatDefault
+	t := table.NewWriter()
 	t.SetStyle(style)
-	t.SetColumnConfigs(configs)
 	head := make(table.Row, len(header))
 	for i, h := range header {
 		head[i] = h
@@ -195,21 +121,6 @@ func render(style table.Style, header []string, rows []Row, colour bool, configs
 		t.AppendRow(row)
 	}
 	return strings.Split(t.Render(), "\n")
-}
-
-func plainLines(header []string, rows []Row, colour bool) []string {
-	style := table.StyleDefault
-	style.Options = table.OptionsNoBordersAndSeparators
-	style.Box.PaddingLeft = ""
-	return render(style, header, rows, colour, nil)
-}
-
-func framedLines(header []string, rows []Row, widths []int, colour bool) []string {
-	configs := make([]table.ColumnConfig, len(header))
-	for i, w := range widths {
-		configs[i] = table.ColumnConfig{Number: i + 1, WidthMax: w, WidthMaxEnforcer: text.WrapSoft}
-	}
-	return render(table.StyleLight, header, rows, colour, configs)
 }
 
 // stackedLines shows the first columns side by side. Each other cell has its own lines
@@ -249,9 +160,9 @@ func stackedLines(header []string, rows []Row, beside, screen int, colour bool) 
 // Prose prints text after a label. On a terminal, it wraps the text between words.
 func (s *Screen) Prose(label, line string) {
 	label, line = Cell(label), Cell(line)
-	if screen, ok := Terminal(s.Out.Writer); ok && !s.Wide {
+	if screen, ok := Terminal(s.Out.Writer); ok {
 		beside := text.StringWidthWithoutEscSequences(label)
-		if columns, _, err := term.GetSize(int(screen.Fd())); err == nil && columns > 2*beside {
+		if columns, _ := Size(screen); columns > 2*beside {
 			line = strings.ReplaceAll(text.WrapSoft(line, columns-beside), "\n", "\n"+strings.Repeat(" ", beside))
 		}
 	}

@@ -43,9 +43,6 @@ func clipped(lines []line, height int) []line {
 	return append(lines[:height-1:height-1], more)
 }
 
-// wide is the least width of a view with all columns.
-const wide = 110
-
 var (
 	heading = text.Colors{text.Bold}
 	warning = text.Colors{text.FgYellow}
@@ -55,96 +52,53 @@ var (
 // NoQueue says what is at a target instead of a new queue.
 type NoQueue func(target string, found *migrate.NoQueue) string
 
-// watchLines draws a view in full height. It is a pure function.
-func watchLines(v live.View, width int, noQueue NoQueue) []line {
-	d := sketch{v: v, width: width, noQueue: noQueue}
-	return append(d.upper(), d.locks(len(v.Locks.List))...)
-}
-
-// fewestLocks is how many of the oldest locks a screen shows if it can.
-const fewestLocks = 3
-
-// watchScreen draws a view for a terminal. If the view is too tall, it leaves out, in this
-// order: locks but the oldest; blank lines; the lines of empty states, which it then lists
-// in one line; the table of the legacy queues, which it then lists, too. If the view is
-// still too tall, it leaves out the last lines.
-func watchScreen(v live.View, width, height int, noQueue NoQueue) []line {
-	all := len(v.Locks.List)
-	d := sketch{v: v, width: width, noQueue: noQueue}
-	for ; ; d.tight++ {
-		upper := d.upper()
-		for shown := min(all, height); shown >= 0; shown-- {
-			if lines := append(upper[:len(upper):len(upper)], d.locks(shown)...); len(lines) <= height && (shown >= min(all, fewestLocks) || d.tight == tightest) {
-				return lines
-			}
-		}
-		if d.tight == tightest {
-			return clipped(append(upper, d.locks(0)...), height)
-		}
-	}
-}
-
-// What a tight sketch leaves out. Each also leaves out what the ones before it do.
-const (
-	withoutBlanks = 1 + iota
-	withoutEmptyStates
-	withoutLegacyTable
-	tightest = withoutLegacyTable
-)
-
-// sketch draws a view in a width.
-type sketch struct {
-	v       live.View
-	width   int
-	tight   int
-	noQueue NoQueue
-}
-
-// blank is a blank line, if there is room for it.
-func (d sketch) blank() []line {
-	if d.tight >= withoutBlanks {
-		return nil
-	}
-	return []line{{}}
-}
-
-// upper is everything above the locks. The most important lines come first.
-func (d sketch) upper() []line {
-	v, width := d.v, d.width
+// watchLines draws a view, with this number of the oldest locks at most. It is a pure
+// function. The most important lines come first.
+func watchLines(v live.View, width, locks int, noQueue NoQueue) []line {
 	lines := headLines(v, width)
 	add := func(style text.Colors, format string, args ...any) {
 		for _, part := range wrap(fmt.Sprintf(format, args...), width) {
 			lines = append(lines, line{part, style})
 		}
 	}
-	switch {
-	case !v.Connected && v.AsOf.IsZero():
+	if !v.Connected {
 		add(alarm, "NOT CONNECTED for %s: %s", ago(v.Troubled), screen.Cell(v.Trouble))
-		return lines
-	case !v.Connected:
-		add(alarm, "NOT CONNECTED for %s: %s", ago(v.Troubled), screen.Cell(v.Trouble))
+		if v.AsOf.IsZero() {
+			return lines
+		}
 		add(alarm, "Trying again. The rest was read at %s.", v.AsOf.Format(time.RFC3339))
 	}
 	if v.NoQueue != nil {
-		add(warning, "NO QUEUE: %s. Check the address and its chroot. Waiting for one to appear.", screen.Cell(d.noQueue(v.Target, v.NoQueue)))
-		if v.Migrators > 0 {
-			lines = append(lines, migrationLines(v, width)...)
-		}
-		if len(v.Holds) > 0 {
-			lines = append(lines, labelled("Holds", width, holdsText(v.Holds))...)
-		}
-		return append(lines, d.source()...)
+		add(warning, "NO QUEUE: %s. Check the address and its chroot. Waiting for one to appear.", screen.Cell(noQueue(v.Target, v.NoQueue)))
 	}
 	for _, note := range v.Notes {
 		add(warning, "NOTE: %s", screen.Cell(note))
 	}
-	lines = append(lines, d.blank()...)
-	lines = append(lines, migrationLines(v, width)...)
-	lines = append(lines, labelled("Holds", width, holdsText(v.Holds))...)
-	lines = append(lines, d.blank()...)
-	lines = append(lines, d.queues()...)
-	lines = append(lines, d.source()...)
-	return append(lines, d.blank()...)
+	if v.NoQueue == nil || v.Migrators > 0 {
+		lines = append(lines, migrationLines(v, width)...)
+	}
+	if v.NoQueue == nil || len(v.Holds) > 0 {
+		lines = append(lines, labelled("Holds", width, holdsText(v.Holds))...)
+	}
+	if v.NoQueue == nil {
+		lines = append(lines, queueLines(v, width)...)
+	}
+	lines = append(lines, legacyLines(v.Source, width)...)
+	if v.NoQueue == nil {
+		lines = append(lines, lockLines(v.Locks, width, locks)...)
+	}
+	return lines
+}
+
+// watchScreen draws a view for a terminal. If the view is too tall, it leaves out locks but
+// the oldest, and then the last lines.
+func watchScreen(v live.View, width, height int, noQueue NoQueue) []line {
+	for locks := min(len(v.Locks.List), height); locks >= 0; locks-- {
+		if lines := watchLines(v, width, locks, noQueue); len(lines) <= height {
+			return lines
+		}
+	}
+	return clipped(watchLines(v, width, 0, noQueue), height)
 }
 
 // headLines show the target and the time.
@@ -213,9 +167,6 @@ func runText(r live.RunView) string {
 		return s
 	case r.State == migrate.Running && r.RecordRate != nil:
 		s += fmt.Sprintf("%s, %s/s", done, rateText(r.RecordRate))
-		if r.Left != nil {
-			s += fmt.Sprintf(", %s left", ago(*r.Left))
-		}
 		return s
 	case !r.Finished.IsZero():
 		return s + fmt.Sprintf("%s, ended %s", done, r.Finished.Format(time.RFC3339))
@@ -238,55 +189,42 @@ func holdsText(holds []live.HoldView) string {
 	return strings.Join(parts, ", ")
 }
 
-// rowOf is a row of a table: a name in a column of this width, and then the rest. If the
-// name is longer, it has its own lines above the rest.
-func rowOf(name string, column int, rest string, width int) []line {
-	if text.StringWidthWithoutEscSequences(name) <= column {
-		return []line{{text: pad(name, column) + rest}}
+// queueLines is the table of states, access queues and batches. A line lists the empty ones.
+func queueLines(v live.View, width int) []line {
+	const nameWidth = 15
+	row := func(name string, n any, in, out, oldest, age, here string) string {
+		return fmt.Sprintf("%s %9v %9s %9s  %s %8s %9s", pad(name, nameWidth), n, in, out, pad(oldest, 14), age, here)
 	}
-	var lines []line
-	for _, part := range wrap(name, width) {
-		lines = append(lines, line{text: part})
-	}
-	return append(lines, line{text: pad("", column) + rest})
-}
-
-// queues is the table of states, access queues and batches.
-func (d sketch) queues() []line {
-	v := d.v
-	name := 15
-	if d.width >= wide {
-		name += min(d.width-wide, 20)
-	}
-	row := func(n, in, out, oldest, age, here string) string {
-		return fmt.Sprintf(" %9s %9s %9s  %s %8s %9s", n, in, out, pad(oldest, 14), age, here)
-	}
-	lines := []line{{pad("JOBS", name) + row("COUNT", "IN/MIN", "OUT/MIN", "OLDEST", "AGE", "IN STATE"), heading}}
+	lines := []line{{row("JOBS", "COUNT", "IN/MIN", "OUT/MIN", "OLDEST", "AGE", "IN STATE"), heading}}
 	var empty []string
-	rows := func(prefix string, queues []live.Queue) {
+	add := func(prefix string, queues []live.Queue) {
 		for _, q := range queues {
-			if d.tight >= withoutEmptyStates && q.Count == 0 && still(q.In) && still(q.Out) {
-				empty = append(empty, screen.Cell(prefix+q.Name))
+			name := screen.Cell(prefix + q.Name)
+			if q.Count == 0 && still(q.In) && still(q.Out) {
+				empty = append(empty, name)
 				continue
 			}
 			id, age, here := "-", "-", "-"
 			if q.Oldest != nil {
 				id, age, here = q.Oldest.ID, ago(q.Oldest.Seconds), ago(q.Oldest.Here)
 			}
-			lines = append(lines, rowOf(screen.Cell(prefix+q.Name), name, row(fmt.Sprint(q.Count), rateText(q.In), rateText(q.Out), id, age, here), d.width)...)
+			if text.StringWidthWithoutEscSequences(name) > nameWidth { // it has its own lines
+				for _, part := range wrap(name, width) {
+					lines = append(lines, line{text: part})
+				}
+				name = ""
+			}
+			lines = append(lines, line{text: row(name, q.Count, rateText(q.In), rateText(q.Out), id, age, here)})
 		}
 	}
 	if len(v.Jobs) == 0 {
 		lines = append(lines, line{text: "none: there is no folder of any state"})
 	}
-	rows("", v.Jobs)
-	if len(v.Access)+len(v.Batches) > 0 && d.tight < withoutEmptyStates {
-		lines = append(lines, line{pad("OTHERS", name) + row("COUNT", "IN/MIN", "OUT/MIN", "OLDEST", "AGE", ""), heading})
-	}
-	rows("access ", v.Access)
-	rows("", v.Batches)
+	add("", v.Jobs)
+	add("access ", v.Access)
+	add("", v.Batches)
 	if len(empty) > 0 {
-		lines = append(lines, labelled("Empty", d.width, strings.Join(empty, ", "))...)
+		lines = append(lines, labelled("Empty", width, strings.Join(empty, ", "))...)
 	}
 	return lines
 }
@@ -294,47 +232,26 @@ func (d sketch) queues() []line {
 // still reports whether a rate is zero or unknown.
 func still(rate *float64) bool { return rate == nil || *rate == 0 }
 
-// source is the table of the legacy queues and locks.
-func (d sketch) source() []line {
-	if len(d.v.Source) == 0 {
+// legacyLines list the legacy queues and folders of locks.
+func legacyLines(source []live.Queue, width int) []line {
+	var parts []string
+	for _, q := range source {
+		part := fmt.Sprintf("%s %d", screen.Cell(q.Name), q.Count)
+		if !still(q.In) || !still(q.Out) {
+			part += fmt.Sprintf(" (%s in, %s out a minute)", rateText(q.In), rateText(q.Out))
+		}
+		parts = append(parts, part)
+	}
+	if len(parts) == 0 {
 		return nil
 	}
-	if d.tight >= withoutLegacyTable {
-		var parts []string
-		for _, q := range d.v.Source {
-			part := fmt.Sprintf("%s %d", screen.Cell(q.Name), q.Count)
-			var rates []string
-			if !still(q.In) {
-				rates = append(rates, rateText(q.In)+" in")
-			}
-			if !still(q.Out) {
-				rates = append(rates, rateText(q.Out)+" out")
-			}
-			if len(rates) > 0 {
-				part += " (" + strings.Join(rates, ", ") + " a minute)"
-			}
-			parts = append(parts, part)
-		}
-		return labelled("Legacy", d.width, strings.Join(parts, ", "))
-	}
-	const counts = 3 * 10
-	name := min(max(15, d.width-counts), 45)
-	row := func(n, in, out string) string { return fmt.Sprintf(" %9s %9s %9s", n, in, out) }
-	lines := []line{{pad("LEGACY", name) + row("COUNT", "IN/MIN", "OUT/MIN"), heading}}
-	for _, q := range d.v.Source {
-		lines = append(lines, rowOf(screen.Cell(q.Name), name, row(fmt.Sprint(q.Count), rateText(q.In), rateText(q.Out)), d.width)...)
-	}
-	return lines
+	return labelled("Legacy", width, strings.Join(parts, ", "))
 }
 
-// locks counts the locks, and lists this number of the oldest ones.
-func (d sketch) locks(shown int) []line {
-	l := d.v.Locks
-	if d.v.NoQueue != nil || !d.v.Connected && d.v.AsOf.IsZero() {
-		return nil
-	}
+// lockLines count the locks, and list this number of the oldest ones at most.
+func lockLines(l live.LocksView, width, most int) []line {
 	if l.Total() == 0 {
-		return labelled("Locks", d.width, "none")
+		return labelled("Locks", width, "none")
 	}
 	var kinds []string
 	for _, kind := range live.LockKinds {
@@ -342,38 +259,13 @@ func (d sketch) locks(shown int) []line {
 			kinds = append(kinds, fmt.Sprintf("%d %s", n, kind))
 		}
 	}
-	lines := labelled("Locks", d.width, fmt.Sprintf("%d, the oldest for %s: %s", l.Total(), ago(l.Oldest), strings.Join(kinds, ", ")))
-	for _, lock := range l.List[:shown] {
-		lines = append(lines, d.lock(lock)...)
+	lines := labelled("Locks", width, fmt.Sprintf("%d, the oldest for %s: %s", l.Total(), ago(l.Oldest), strings.Join(kinds, ", ")))
+	shown := l.List[:min(most, len(l.List))]
+	for _, lock := range shown {
+		lines = append(lines, labelled(fmt.Sprintf("%10s", ago(lock.Seconds)), width, screen.Cell(lock.Path))...)
 	}
-	if more := len(l.List) - shown; more > 0 {
-		lines = append(lines, line{text: pad("", lockAge) + "… and " + screen.Count(more, "more lock", "more locks")})
-	}
-	return lines
-}
-
-// lockAge is the width of the column with a lock's age.
-const lockAge = 12
-
-// lock shows a lock's age and path, and on a wide terminal its session.
-func (d sketch) lock(l live.LockView) []line {
-	const session = 28
-	room := d.width - lockAge
-	whose := "persistent"
-	if l.Session != "" {
-		whose = "session " + l.Session
-	}
-	if d.width >= wide {
-		room -= session
-	}
-	var lines []line
-	age := fmt.Sprintf("%*s  ", lockAge-2, ago(l.Seconds))
-	for i, part := range wrap(screen.Cell(l.Path), room) {
-		if i == 0 && d.width >= wide {
-			part = pad(part, room) + " " + whose
-		}
-		lines = append(lines, line{text: age + part})
-		age = pad("", lockAge)
+	if more := len(l.List) - len(shown); more > 0 {
+		lines = append(lines, labelled("", width, "… and "+screen.Count(more, "more lock", "more locks"))...)
 	}
 	return lines
 }

@@ -3,7 +3,7 @@
 //
 //	loop.go     reads at each interval, and shows what it saw
 //	lines.go    draws a view as lines; pure
-//	screen.go   a terminal's other screen
+//	screen.go   one view over the last one, on a terminal
 //	metrics.go  a view as metrics; pure
 //	serve.go    serves them
 package watching
@@ -11,7 +11,7 @@ package watching
 import (
 	"context"
 	"errors"
-	"os"
+	"io"
 	"time"
 
 	"mrtq/cmd/mrtq/internal/advice"
@@ -27,11 +27,6 @@ type viewer interface {
 	show(live.View) error
 	// redraw draws the view again, if it is on a screen.
 	redraw(live.View) error
-	// signals sends the system's signals about the terminal, for handle.
-	signals() <-chan os.Signal
-	handle(os.Signal)
-	// leave restores the terminal.
-	leave()
 }
 
 // Watch shows a target at each interval.
@@ -110,9 +105,8 @@ func (w *Watch) Run(ctx context.Context) error {
 	defer stop()
 	var show viewer = w.printer()
 	if file, ok := screenFile(w.Out.Writer); ok && !w.JSON {
-		s := newFull(w.Out, file, w.NoQueue)
-		defer s.leave()
-		show = s
+		show = &full{out: w.Out, noQueue: w.NoQueue, file: file}
+		defer io.WriteString(w.Out, "\r\n") // the shell goes on below the last view
 	}
 	return w.loop(ctx, w.Reader, show, m.set)
 }
@@ -133,7 +127,6 @@ func (w *Watch) loop(ctx context.Context, s *Reader, v viewer, also func(live.Vi
 		go func() { looks <- s.lookNow(ctx) }()
 	}
 	defer func() {
-		v.leave()
 		if busy {
 			<-looks
 		}
@@ -183,9 +176,6 @@ func (w *Watch) loop(ctx context.Context, s *Reader, v viewer, also func(live.Vi
 			if !w.failed { // the error of a failed reading says more
 				w.troubled(started, text)
 			}
-			err = v.redraw(w.view(time.Now()))
-		case signal := <-v.signals():
-			v.handle(signal)
 			err = v.redraw(w.view(time.Now()))
 		}
 		if err != nil {

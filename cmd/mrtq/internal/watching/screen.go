@@ -33,36 +33,28 @@ func (p *printer) show(v live.View) error {
 		width, _ = screen.Size(file)
 		draw = line.draw
 	}
-	for _, l := range watchLines(v, width, p.noQueue) {
+	for _, l := range watchLines(v, width, len(v.Locks.List), p.noQueue) {
 		io.WriteString(p.out, draw(l, width)+"\n")
 	}
 	return p.out.Err
 }
 
-func (p *printer) redraw(live.View) error    { return p.out.Err }
-func (p *printer) signals() <-chan os.Signal { return nil }
-func (p *printer) handle(os.Signal)          {}
-func (p *printer) leave()                    {}
+func (p *printer) redraw(live.View) error { return p.out.Err }
 
 // The escape sequences that a screen needs. All terminals have them.
 const (
-	enterScreen = "\x1b[?1049h\x1b[?25l" // another screen, without a cursor
-	leaveScreen = "\x1b[?25h\x1b[?1049l"
 	clearScreen = "\x1b[2J"
 	goHome      = "\x1b[H"
 	clearLine   = "\x1b[K" // from the cursor on
 	clearRest   = "\x1b[J"
 )
 
-// full shows one view on a terminal, over the last one. At the end it restores what the
-// terminal showed before.
+// full shows one view on a terminal, over the last one. The last view stays when watch ends.
 type full struct {
 	out           *screen.Output
 	noQueue       NoQueue
 	file          *os.File
-	events        chan os.Signal
 	width, height int // as last drawn
-	entered       bool
 }
 
 // screenFile returns the terminal that w writes to, if it can show a screen.
@@ -72,31 +64,10 @@ func screenFile(w io.Writer) (*os.File, bool) {
 	return file, ok && name != "" && name != "dumb"
 }
 
-func newFull(out *screen.Output, file *os.File, noQueue NoQueue) *full {
-	s := &full{out: out, noQueue: noQueue, file: file, events: make(chan os.Signal, 1)}
-	notifyScreen(s.events)
-	return s
-}
-
-func (s *full) enter() {
-	if !s.entered {
-		io.WriteString(s.out, enterScreen)
-		s.entered, s.width = true, 0
-	}
-}
-
-func (s *full) leave() {
-	if s.entered {
-		io.WriteString(s.out, leaveScreen)
-		s.entered = false
-	}
-}
-
 func (s *full) show(v live.View) error { return s.redraw(v) }
 
 // redraw draws the view in one write, over the last one.
 func (s *full) redraw(v live.View) error {
-	s.enter()
 	var b strings.Builder
 	if width, height := screen.Size(s.file); width != s.width || height != s.height {
 		b.WriteString(clearScreen)
@@ -118,13 +89,4 @@ func (s *full) redraw(v live.View) error {
 	}
 	io.WriteString(s.out, b.String())
 	return s.out.Err
-}
-
-func (s *full) signals() <-chan os.Signal { return s.events }
-
-func (s *full) handle(signal os.Signal) {
-	if suspends(signal) {
-		s.leave()
-		suspend()
-	}
 }
