@@ -31,7 +31,6 @@ var jsonOutputs = map[string]any{
 	"show":     shown{},
 	"hold":     migrate.Held{},
 	"release":  migrate.Released{},
-	"version":  version{},
 }
 
 // docs/json.md has a section for each command with -o json, with a row for each field that

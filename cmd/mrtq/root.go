@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -30,6 +31,8 @@ type app struct {
 	config, settingsFile string
 	// asOf is what was said last of a data directory.
 	asOf string
+	// began is set when the command line was understood.
+	began bool
 }
 
 // run runs mrtq with these arguments, and returns the exit code.
@@ -45,6 +48,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 	cmd.SetOut(a.Out)
 	cmd.SetErr(stderr)
 	ran, err := cmd.ExecuteContextC(ctx)
+	if err != nil && !a.began { // cobra's own errors are about the command line
+		err = exit.With(exit.Usage, err)
+	}
 	err = interruption(ctx, ran.Name(), err)
 	if a.Out.Err != nil {
 		err = lostOutput(a.Concluded(), a.Out.Err)
@@ -70,17 +76,17 @@ setting that could lose a job or run it twice (--consumed, --undecodable, --forc
 the like) can only be a flag. Data goes to stdout, everything else to stderr. Exit
 codes: 0 done, 1 the check failed, 2 wrong usage, 3 the environment failed,
 130 interrupted.`,
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		Args:              noSuchCommand,
-		PersistentPreRunE: a.prepare,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceErrors:      true,
+		SilenceUsage:       true,
+		DisableSuggestions: true,
+		PersistentPreRunE:  a.prepare,
+		RunE:               func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.Version = thisVersion().String()
+	root.Version = version()
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.SetHelpCommand(helpCmd())
-	root.SuggestionsMinimumDistance = 2
-	root.SetFlagErrorFunc(settings.FlagError)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return exit.Usagef("%w; see %s --help", err, cmd.CommandPath())
+	})
 	f := root.PersistentFlags()
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "log what happens to stderr")
 	f.BoolVar(&a.Wide, "wide", false, "don't fit tables to the terminal's width; page them with less -S")
@@ -93,17 +99,16 @@ codes: 0 done, 1 the check failed, 2 wrong usage, 3 the environment failed,
 		a.reportCmd(),
 		a.zkCmd(),
 		a.acceptCmd(), a.statesCmd(), a.layoutCmd(),
-		a.versionCmd(), a.manCmd(),
 	)
-	addCompletion(root)
 	return root
 }
 
 // prepare reads the settings, before any command runs.
 func (a *app) prepare(cmd *cobra.Command, args []string) (err error) {
+	a.began = true
 	root := cmd.Root()
 	a.advice = advice.Adviser{Name: cmd.Name(), Args: args, Given: typedFlags(cmd), Takes: func(command, flag string) bool {
-		next, _, err := root.Find([]string{command})
+		next, _, err := root.Find(strings.Fields(command))
 		return err == nil && next.Flag(flag) != nil
 	}}
 	if a.settingsFile, err = settings.Apply(cmd, a.config, a.Say); err != nil {
@@ -151,17 +156,6 @@ func (a *app) checkFiles(writes []files.Named, reads ...files.Named) error {
 		{By: "--tls-cert", Path: a.conn.tls.Cert},
 		{By: "--tls-key", Path: a.conn.tls.Key},
 	}))
-}
-
-// noSuchCommand refuses an argument of mrtq that is not a command.
-func noSuchCommand(root *cobra.Command, given []string) error {
-	if len(given) == 0 {
-		return nil
-	}
-	for _, name := range root.SuggestionsFor(given[0]) {
-		return exit.Usagef("mrtq has no command %q: did you mean mrtq %s?", given[0], name)
-	}
-	return exit.Usagef("mrtq has no command %q; see mrtq --help", given[0])
 }
 
 // args requires positional arguments with these names. A name in brackets may be missing.

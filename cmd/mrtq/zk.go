@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"time"
@@ -88,8 +89,8 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 	if harness.Backend(c.backend) != harness.Embedded && c.addr != "" {
 		return exit.Usagef("--addr %s: only the %s backend can serve at a given address; leave --addr out, and mrtq zk prints the address", c.addr, harness.Embedded)
 	}
-	if err := checkAddr(c.addr); err != nil {
-		return err
+	if _, err := net.ResolveTCPAddr("tcp", c.addr); err != nil && c.addr != "" {
+		return exit.Usagef("--addr %s: %w", c.addr, err)
 	}
 	if c.minSessionTimeout < time.Millisecond || c.minSessionTimeout > harness.MaxSessionTimeout {
 		return exit.Usagef("--min-session-timeout %v: expected 1ms to %v", c.minSessionTimeout, harness.MaxSessionTimeout)
@@ -116,7 +117,7 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 		return c.notLoaded(bad.Err)
 	}
 	if err != nil {
-		return notServed(c.addr, err)
+		return err
 	}
 	defer func() {
 		// Stop the server also after Ctrl-C, which has ended ctx.
