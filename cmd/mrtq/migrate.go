@@ -23,7 +23,6 @@ type migrateCmd struct {
 	output     string
 	plan       string
 	quarantine string
-	approved   *migrate.Plan // nil without --plan
 }
 
 func (a *app) migrateCmd() *cobra.Command {
@@ -43,8 +42,8 @@ lost server. Run it again to finish. If there is nothing to do, it writes nothin
   mrtq migrate --plan plan.json
   mrtq migrate file:queue.ndjson.gz file:new.ndjson.gz --new-queue --dialect design`,
 		Args: func(cmd *cobra.Command, given []string) error {
-			if c.plan != "" && len(given) == 0 {
-				return nil
+			if c.plan != "" {
+				return args()(cmd, given)
 			}
 			return args("SOURCE", "TARGET")(cmd, given)
 		},
@@ -72,11 +71,11 @@ type migrated struct {
 }
 
 func (c *migrateCmd) run(ctx context.Context, a *app, args []string) error {
-	s, err := c.sides(args)
+	s, err := c.sides(a, args)
 	if err != nil {
 		return err
 	}
-	if c.approved != nil { // nobody typed the addresses here, so show them
+	if c.saved != nil { // nobody typed the addresses here, so show them
 		a.Say("plan %s: from %s to %s", c.plan, s.source.Text, s.target.Text)
 	}
 	if files.IsGzip(c.quarantine) {
@@ -97,37 +96,30 @@ func (c *migrateCmd) run(ctx context.Context, a *app, args []string) error {
 	return c.print(a, s, res, err, time.Since(started))
 }
 
-// sides returns the sides that were given, or else those of the saved plan. With a saved
-// plan, it also adopts the plan's settings.
-func (c *migrateCmd) sides(args []string) (s pair, err error) {
-	if len(args) > 0 {
-		if s, err = parsePair(args); err != nil || c.plan == "" {
-			return s, err
-		}
+// sides returns the sides that were given, or those of the saved plan. With a saved plan, it
+// also adopts the plan's settings.
+func (c *migrateCmd) sides(a *app, args []string) (pair, error) {
+	if c.plan == "" {
+		return parsePair(args)
 	}
-	if c.approved, err = readPlan(c.plan); err != nil {
-		return s, err
+	saved, err := readPlan(c.plan)
+	if err != nil {
+		return pair{}, err
 	}
-	own, err := parsePair([]string{c.approved.Source, c.approved.Target})
+	s, err := parsePair([]string{saved.Source, saved.Target})
 	if err != nil {
 		return s, exit.Usagef("--plan %s was not saved by mrtq plan: %w", c.plan, err)
 	}
-	if n := len(c.approved.Problems); n > 0 {
+	if n := len(saved.Problems); n > 0 {
 		return s, exit.Check(fmt.Errorf("%w: %s has %s, the first: %s. Make another plan with mrtq plan --out; nothing was read or written",
-			migrate.ErrBlocked, c.plan, screen.Count(n, "problem", "problems"), c.approved.Problems[0]))
+			migrate.ErrBlocked, c.plan, screen.Count(n, "problem", "problems"), saved.Problems[0]))
 	}
-	for _, side := range []struct{ own, given place }{{own.source, s.source}, {own.target, s.target}} {
-		if side.given.Text != "" && !side.given.same(side.own) {
-			return s, exit.Check(fmt.Errorf("%s is %s, and %s was made for %s; leave out SOURCE and TARGET, or make another plan with mrtq plan --out; nothing was read or written",
-				side.own.what, side.given.Text, c.plan, side.own.Text))
-		}
-	}
-	return own, c.adopt(c.plan, c.approved)
+	return s, c.adopt(saved, a.advice.Given)
 }
 
 // carryOut migrates. The result is nil if nothing was read.
 func (c *migrateCmd) carryOut(ctx context.Context, a *app, s pair) (res *migrate.Result, err error) {
-	opt := migrate.MigrateOptions{Approved: c.approved, Limits: migrate.Limits{Ops: a.conn.maxRate}, Say: func(text string) { a.Say("%s", text) }}
+	opt := migrate.MigrateOptions{Approved: c.saved, Limits: migrate.Limits{Ops: a.conn.maxRate}, Say: func(text string) { a.Say("%s", text) }}
 	if opt.Options, err = c.options(s); err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ func TestPipeThatNobodyWritesTo(t *testing.T) {
 		"inspect": "inspect file:pipe",
 		"restore": "restore localhost:1 --in pipe",
 		"zk":      "zk --load pipe",
-		"plan":    "migrate file:" + corpus + " file:new.ndjson --plan pipe",
+		"plan":    "migrate --plan pipe",
 		"config":  "inspect file:" + corpus + " --config pipe",
 		"auth":    "inspect localhost:1 --auth-file pipe",
 		"CA":      "inspect localhost:1 --tls-ca pipe",

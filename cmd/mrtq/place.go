@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"os"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -76,23 +75,6 @@ func (p place) named() files.Named {
 
 // written is the file that a TARGET is kept in, if it is one.
 func (p place) written() files.Named { return files.Named{By: p.what, Path: p.File, Kept: true} }
-
-// same reports whether two places are one. The order of an ensemble's servers, a default
-// port, and how a file's path is written do not matter.
-func (p place) same(o place) bool {
-	switch {
-	case p.Text == o.Text:
-		return true
-	case p.File != "" || o.File != "":
-		return p.File != "" && o.File != "" && files.Same(p.File, o.File)
-	case p.Data != nil && o.Data != nil:
-		return p.Data.Chroot == o.Data.Chroot && slices.EqualFunc(p.Data.Dirs(), o.Data.Dirs(), files.Same)
-	case p.Data != nil || o.Data != nil:
-		return false
-	}
-	sorted := func(servers []string) []string { return slices.Sorted(slices.Values(servers)) }
-	return p.Server.Chroot == o.Server.Chroot && slices.Equal(sorted(p.Server.Servers), sorted(o.Server.Servers))
-}
 
 // options say how to open a place. finish ends the meter's step.
 func (a *app) options(p place) (opt migrate.SideOptions, finish func(), err error) {
