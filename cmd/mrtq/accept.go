@@ -93,8 +93,8 @@ anything failed, or, without --tags, if a transition was not covered.`,
 	f.StringVar(&c.tags, "tags", "", "run only scenarios with these `tags`: , is or, && is and, ~ is not")
 	settings.Choice(f, &c.scenariosOf, "scenarios", "", "which scenarios to run", ofQueue, "migration", "services")
 	settings.Choice(f, &c.dialect, "dialect", "", "dialect of the layout", bothDialects, string(newqueue.Design), string(newqueue.MrtZK))
-	settings.Choice(f, &c.format, "format", "", "output format: brief has a line for each feature and the steps of what failed, pretty has every step, as with -v", string(accept.Brief), string(accept.Pretty), string(accept.Cucumber), string(accept.JUnit))
-	settings.Out(f, &c.out, "output `file`, instead of stdout")
+	settings.Choice(f, &c.format, "format", "", "output format", string(accept.Brief), string(accept.JUnit))
+	f.StringVar(&c.out, "out", "", "output `file`, instead of stdout")
 	f.StringVar(&c.coverage, "coverage", "", "`file` to write the coverage to, as JSON: mrtq report shows it")
 	return cmd
 }

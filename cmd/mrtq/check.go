@@ -21,7 +21,6 @@ type checkCmd struct {
 	layout  string
 	dialect string
 	output  string
-	info    bool
 }
 
 // mostReads is how often check reads a server's tree at most before it reports a
@@ -51,7 +50,6 @@ only what is still wrong. Exit code 1 if there are errors. check never writes.`,
 	f.StringVar(&c.layout, "layout", "merritt", "`map` to compare the tree with: merritt, merritt-legacy, zuul, or a file")
 	f.StringVar(&c.dialect, "dialect", "", "`dialect` of the layout, if it has several: design or mrt-zk")
 	outputFlag(f, &c.output, "json")
-	f.BoolVar(&c.info, "info", false, "print information too, not only errors and warnings")
 	c.legacyFlags.flags(f)
 	return cmd
 }
@@ -76,7 +74,7 @@ func (c *checkCmd) run(ctx context.Context, a *app, target string) error {
 	tree := side.MarkUnreadable()
 	report, err := c.check(ctx, a, l, tree, p)
 	if errors.Is(err, layout.ErrNoMatch) {
-		err = noMatch(ctx, tree, c.layout)
+		err = exit.Check(fmt.Errorf("there is no znode of the layout %s; check the address, or give another --layout", c.layout))
 	}
 	if err != nil {
 		return failed("target", target, err)
@@ -116,20 +114,6 @@ func (c *checkCmd) check(ctx context.Context, a *app, l layouts.Layout, tree *mi
 	return l.Check(ctx, tree, opt)
 }
 
-// noMatch says which layout the tree seems to have.
-func noMatch(ctx context.Context, tree *migrate.Reader, name string) error {
-	near, ok, err := layouts.Nearest(ctx, tree)
-	switch {
-	case err != nil:
-		return err
-	case !ok:
-		return exit.Check(fmt.Errorf("there is no znode of the layout %s, or of any other layout that mrtq knows", name))
-	case near.Below != "/":
-		return exit.Check(fmt.Errorf("there is no znode of the layout %s; the nearest layout is %s, below %s: add %s to the address", name, near.Name, near.Below, near.Below))
-	}
-	return exit.Check(fmt.Errorf("there is no znode of the layout %s; the nearest layout is %s (%d of %s)", name, near.Name, len(near.Roots), screen.Count(near.Of, "root", "roots")))
-}
-
 // checked is a report as -o json prints it.
 type checked struct {
 	Layout   string                  `json:"layout"`
@@ -151,7 +135,7 @@ func (c *checkCmd) print(a *app, r *layout.Report) error {
 		return a.JSON(out)
 	}
 	for _, s := range layout.Severities {
-		if s == layout.Info && !c.info {
+		if s == layout.Info { // counted, and in -o json
 			continue
 		}
 		var rows []screen.Row

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"time"
@@ -70,13 +69,9 @@ func (a *app) connConfig(address zkconn.Address) (zkconn.Config, error) {
 	if c.patient {
 		cfg.Refused = c.timeout
 	}
-	for _, f := range []files.Named{{By: "--tls-ca", Path: c.tls.CA}, {By: "--tls-cert", Path: c.tls.Cert}, {By: "--tls-key", Path: c.tls.Key}} {
-		if f.Path == "" {
-			continue
-		}
-		_, err := os.Stat(f.Path)
-		if err := files.Missing(f.By+" "+f.Path, f.Path, err, files.CheckPath); err != nil {
-			return cfg, err
+	for flag, path := range map[string]string{"--tls-ca": c.tls.CA, "--tls-cert": c.tls.Cert, "--tls-key": c.tls.Key} {
+		if _, err := os.Stat(path); path != "" && err != nil {
+			return cfg, files.Unread(flag+" "+path, err)
 		}
 	}
 	if c.useTLS || c.tls != (zkconn.TLS{}) {
@@ -85,7 +80,7 @@ func (a *app) connConfig(address zkconn.Address) (zkconn.Config, error) {
 	var err error
 	if c.authFile != "" {
 		if cfg.Auth, err = zkconn.ReadAuthFile(c.authFile); err != nil {
-			err = cmp.Or(files.Missing("--auth-file "+c.authFile, c.authFile, err, files.CheckPath), err)
+			err = files.Unread("--auth-file "+c.authFile, err)
 		}
 	} else if text := os.Getenv(settings.AuthVariable); text != "" {
 		if cfg.Auth, err = zkconn.ParseAuth(text); err != nil {

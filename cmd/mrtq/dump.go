@@ -40,7 +40,7 @@ and an existing file is not replaced, unless you give --unreadable accept.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return during("dump", c.run(cmd.Context(), a, args[0])) },
 	}
 	a.conn.rateFlag(cmd.Flags())
-	settings.Out(cmd.Flags(), &c.out, "`file` to write, with gzip if its name ends in .gz, instead of stdout")
+	cmd.Flags().StringVar(&c.out, "out", "", "`file` to write, with gzip if its name ends in .gz, instead of stdout")
 	settings.Choice(cmd.Flags(), &c.unreadable, "unreadable", "", "what to do if you have no permission to read a znode: fail, or accept a dump without its data", unreadableFail, unreadableAccept)
 	return cmd
 }

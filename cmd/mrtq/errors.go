@@ -57,18 +57,15 @@ func withWayOut(a *app, err error, at advice.Situation) error {
 	return asCheck(err)
 }
 
-// interrupted says what Ctrl-C or SIGTERM leaves behind, by command.
+// interrupted says what to do after Ctrl-C or SIGTERM, by command that writes.
 var interrupted = map[string]string{
-	"inspect": nothingWritten, "dump": nothingWritten, "plan": nothingWritten, "verify": nothingWritten, "status": nothingWritten, "show": nothingWritten,
-	"states":  nothingWritten,
 	"migrate": runAgain, "rollback": runAgain, "restore": runAgain,
 	"hold": seeHolds, "release": seeHolds,
 }
 
 const (
-	nothingWritten = "; nothing was written"
-	runAgain       = "; run the same command again to finish"
-	seeHolds       = "; mrtq status TARGET shows which holds are set"
+	runAgain = "; run the same command again to finish"
+	seeHolds = "; mrtq status TARGET shows which holds are set"
 )
 
 // interruption returns the error of a command that Ctrl-C or SIGTERM ended, which has its

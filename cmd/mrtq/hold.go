@@ -100,7 +100,7 @@ func (c *holdCmd) run(ctx context.Context, a *app, target string) error {
 		return err
 	})
 	if err != nil {
-		return a.onPlace(ctx, p, err)
+		return onPlace(p, err)
 	}
 	if c.output == "json" {
 		err = a.JSON(held)
@@ -117,12 +117,9 @@ func (c *holdCmd) run(ctx context.Context, a *app, target string) error {
 	return err
 }
 
-// onPlace adds to an error about a target without a queue what it has instead.
-func (a *app) onPlace(ctx context.Context, p place, err error) error {
+// onPlace adds to an error about a target without a queue what to do.
+func onPlace(p place, err error) error {
 	if errors.Is(err, migrate.ErrNoQueue) {
-		if source := a.isSource(ctx, p); source != nil {
-			return source
-		}
 		err = fmt.Errorf("%w; check the address and its chroot", err)
 	}
 	return asCheck(failed("target", p.Text, err))

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"cmp"
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 
@@ -11,27 +9,25 @@ import (
 
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/files"
-	"mrtq/cmd/mrtq/internal/settings"
 	"mrtq/internal/layout"
 	"mrtq/migrate/layouts"
 )
 
-type layoutCmd struct{ output, dialect string }
+type layoutCmd struct{ dialect string }
 
 func (a *app) layoutCmd() *cobra.Command {
 	c := &layoutCmd{}
 	cmd := &cobra.Command{
 		Use:   "layout NAME",
-		Short: "print the map of a layout as a page",
+		Short: "print the map of a layout as a Markdown page",
 		Long: `Print the map of a layout: its znodes, what they hold, who writes them, and which
 znodes must agree. NAME is merritt, merritt-legacy, zuul, or a file with your own
 map.`,
 		Example: `  mrtq layout merritt --dialect mrt-zk
-  mrtq layout zuul -o html`,
+  mrtq layout zuul`,
 		Args: args("NAME"),
 		RunE: func(_ *cobra.Command, args []string) error { return during("layout", c.run(a, args[0])) },
 	}
-	settings.Choice(cmd.Flags(), &c.output, "output", "o", "format", "markdown", "html")
 	cmd.Flags().StringVar(&c.dialect, "dialect", "", "`dialect` of the layout, if it has several: design or mrt-zk")
 	return cmd
 }
@@ -41,12 +37,7 @@ func (c *layoutCmd) run(a *app, name string) error {
 	if err != nil {
 		return err
 	}
-	if c.output == "html" {
-		err = l.Map.WriteHTML(a.Out)
-	} else {
-		err = l.Map.WriteMarkdown(a.Out)
-	}
-	return err
+	return l.Map.WriteMarkdown(a.Out)
 }
 
 // namedLayout is the map with this name, or the map in the file with this name.
@@ -66,7 +57,7 @@ func namedLayout(name string, opt layouts.Options) (layouts.Layout, error) {
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {
-		return layouts.Layout{}, cmp.Or(files.Missing("the map "+name, name, err, knownMaps), fmt.Errorf("the map %s: %w", name, files.Unnamed(err)))
+		return layouts.Layout{}, files.Unread("map "+name, err)
 	}
 	m, err := layout.Load(name, text, opt.Dialect)
 	if err != nil {
@@ -74,9 +65,6 @@ func namedLayout(name string, opt layouts.Options) (layouts.Layout, error) {
 	}
 	return layouts.Layout{Map: m}, nil
 }
-
-// knownMaps says which maps can be given.
-var knownMaps = "check the path, or give one of " + strings.Join(layouts.Names, ", ")
 
 // isMapFile reports whether a name is that of a file, and not of a built-in map.
 func isMapFile(name string) bool {

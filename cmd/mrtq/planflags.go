@@ -141,7 +141,7 @@ func checkFileACL(acl []znode.ACL) error {
 func readPlan(path string) (*migrate.Plan, error) {
 	data, err := openfile.ReadAll(path)
 	if err != nil {
-		return nil, cmp.Or(files.Missing("--plan "+path, path, err, files.MakePlan), fmt.Errorf("--plan %s: %w", path, files.Unnamed(err)))
+		return nil, files.Unread("--plan "+path, err)
 	}
 	plan, err := migrate.ReadPlan(bytes.NewReader(data))
 	if err != nil {

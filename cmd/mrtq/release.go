@@ -118,7 +118,7 @@ func (c *releaseCmd) refuse(ctx context.Context, a *app, s pair, res *migrate.Re
 	case exit.Is(err, exit.Usage):
 		return err
 	case errors.Is(err, migrate.ErrNoQueue):
-		return a.onPlace(ctx, s.target, err)
+		return onPlace(s.target, err)
 	case res != nil && res.Verdict != nil && !res.Verdict.OK():
 		if c.output == "json" {
 			if err := a.JSON(res); err != nil {

@@ -16,7 +16,6 @@ import (
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/report"
 	"mrtq/cmd/mrtq/internal/screen"
-	"mrtq/cmd/mrtq/internal/settings"
 	"mrtq/internal/openfile"
 	"mrtq/migrate"
 	"mrtq/newqueue"
@@ -58,7 +57,7 @@ no new queue at TARGET and no plan is given, no page is made, and the exit code 
 	f.StringVar(&c.plan, "plan", "", "`file` with a plan, as mrtq plan --out saved it")
 	f.StringVar(&c.accept, "accept", "", "`file` with the coverage that mrtq accept --coverage wrote")
 	f.StringVar(&c.check, "check", "", "`file` with the findings of a check of the tree, as JSON")
-	settings.Out(f, &c.out, "`file` to write the page to, instead of stdout")
+	f.StringVar(&c.out, "out", "", "`file` to write the page to, instead of stdout")
 	return cmd
 }
 
@@ -116,7 +115,7 @@ func fromFile[T any](flag, path, command string, read func(io.Reader) (*T, error
 	}
 	data, err := openfile.ReadAll(path)
 	if err != nil {
-		return nil, cmp.Or(files.Missing(flag+" "+path, path, err, "check the path; "+command+" makes such a file"), fmt.Errorf("%s: %w", flag, err))
+		return nil, files.Unread(flag+" "+path, err)
 	}
 	v, err := read(bytes.NewReader(data))
 	if err != nil {

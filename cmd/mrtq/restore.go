@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -110,7 +109,7 @@ func (c *restoreCmd) read(ctx context.Context, a *app) (*znode.Tree, error) {
 	tree, err := readTree(ctx, p.Place, c.below, opt)
 	switch {
 	case err != nil:
-		return nil, cmp.Or(files.Missing("--in "+c.in, c.in, err, files.MakeDump), fmt.Errorf("--in %s: %w", c.in, files.Unnamed(err)))
+		return nil, files.Unread("--in "+c.in, err)
 	case tree.Len() <= 1:
 		return nil, fmt.Errorf("--in %s: it holds no znode", c.in)
 	case tree.Get(c.below) == nil:

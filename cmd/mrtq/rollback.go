@@ -80,7 +80,7 @@ func (c *rollbackCmd) main(ctx context.Context, a *app, given []string) error {
 		return err
 	}
 	if c.run == "" {
-		return c.noRun(ctx, a, s.target)
+		return exit.Usagef("--run is missing; mrtq status %s shows the runs", advice.Word(s.target.Text))
 	}
 	if c.kept == "" {
 		c.kept = strings.TrimSuffix(fileOf(keptPrefix, s.target), ".ndjson") + "-" + unfit.ReplaceAllString(c.run, "-") + ".ndjson"
@@ -93,33 +93,6 @@ func (c *rollbackCmd) main(ctx context.Context, a *app, given []string) error {
 		return c.fail(ctx, a, s, undo, err)
 	}
 	return c.print(a, s, undo)
-}
-
-// noRun is the error if --run is missing. It names the runs.
-func (c *rollbackCmd) noRun(ctx context.Context, a *app, target place) error {
-	side, err := a.open(ctx, target, true)
-	if err != nil {
-		return failed("target", target.Text, err)
-	}
-	defer side.Close()
-	status, err := migrate.ReadStatus(ctx, side.Reader, nil)
-	if err != nil {
-		return failed("target", target.Text, err)
-	}
-	if status.NoQueue != nil {
-		if source := a.isSource(ctx, target); source != nil {
-			return source
-		}
-	}
-	runs := "no run"
-	var names []string
-	for _, r := range status.Runs {
-		names = append(names, fmt.Sprintf("%s (%s)", r.ID, r.State))
-	}
-	if len(names) > 0 {
-		runs = strings.Join(names, ", ")
-	}
-	return exit.Usagef("--run is missing; the target has %s", runs)
 }
 
 // rollBack rolls back, or with --dry-run says what that would do.
@@ -198,7 +171,7 @@ func (c *rollbackCmd) writeKept(u *migrate.Undo) error {
 func (c *rollbackCmd) fail(ctx context.Context, a *app, s pair, u *migrate.Undo, err error) error {
 	at := advice.Situation{Source: s.source.Text, Target: s.target.Text}
 	if errors.Is(err, migrate.ErrNoQueue) {
-		return a.onPlace(ctx, s.target, err)
+		return onPlace(s.target, err)
 	}
 	if u != nil {
 		at.Run = u.Record

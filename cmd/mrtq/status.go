@@ -69,11 +69,8 @@ func (c *statusCmd) run(ctx context.Context, a *app, given []string) error {
 		at.Quarantine = defaultQuarantine(s.target)
 	}
 	words, command := a.advice.Next(status.Step, at), ""
-	switch below := queueBelow(s.target, status.NoQueue); {
-	case status.Step == "" && at.Run != nil && at.Run.State == migrate.Done:
+	if status.Step == "" && at.Run != nil && at.Run.State == migrate.Done {
 		words, command = "To see what workers have done since:", a.advice.CommandOf(migrate.StepVerify, at)
-	case status.Step == migrate.StepNoQueue && below != "":
-		words, command = "Next:", a.advice.At(below)
 	}
 	if c.output == "json" {
 		err = a.JSON(statusOutput{status, cmp.Or(command, a.advice.CommandOf(status.Step, at))})

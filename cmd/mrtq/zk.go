@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -152,7 +151,7 @@ func (c *zkCmd) read(ctx context.Context) (*znode.Tree, error) {
 
 // notLoaded names the flag in an error about what is to be loaded.
 func (c *zkCmd) notLoaded(err error) error {
-	return cmp.Or(files.Missing("--load "+c.load, c.load, err, files.MakeDump), fmt.Errorf("--load %s: %w", c.load, files.Unnamed(err)))
+	return files.Unread("--load "+c.load, err)
 }
 
 // load creates the znodes of a tree on a server.

@@ -2,7 +2,6 @@ package layout
 
 import (
 	"fmt"
-	htmltemplate "html/template"
 	"io"
 	"slices"
 	"strings"
@@ -123,63 +122,3 @@ func cellCode(s string) string {
 // plain puts text on one line, without control characters and without
 // characters that change the direction of writing.
 func plain(s string) string { return printable.Text(strings.ReplaceAll(s, "\n", " ")) }
-
-// WriteHTML writes the map as a complete HTML page, which loads nothing from a
-// network.
-func (m *Map) WriteHTML(w io.Writer) error {
-	type row struct{ Path, Kind, Data, What, Who string }
-	data := struct {
-		Heading, Name, Rest string
-		Map                 *Map
-		Rows                []row
-		Ties                []*Rule
-	}{Heading: m.heading(), Name: m.Name, Rest: strings.ReplaceAll(m.rest(), "`", ""), Map: m, Ties: m.ties()}
-	for _, n := range m.shown() {
-		data.Rows = append(data.Rows, row{n.Path, n.kindWords(), n.dataWords(), n.words(), n.whoWords()})
-	}
-	return pageTemplate.Execute(w, data)
-}
-
-var pageTemplate = htmltemplate.Must(htmltemplate.New("map").Funcs(htmltemplate.FuncMap{"plain": plain}).Parse(`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>{{plain .Heading}}</title>
-<style>
-:root { color-scheme: light dark }
-body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 80rem; padding: 0 1rem }
-table { border-collapse: collapse; width: 100% }
-th, td { border-bottom: 1px solid #8888; padding: .3rem .6rem; text-align: left; vertical-align: top }
-code { font-size: .9em; overflow-wrap: anywhere }
-</style>
-</head>
-<body>
-<h1>{{plain .Heading}}</h1>
-<p>{{plain .Map.Says}}</p>
-<p>Map <code>{{.Name}}</code>, from {{plain .Map.Document.String}}.</p>
-<h2>Znodes</h2>
-<table>
-<thead><tr><th scope="col">znode</th><th scope="col">kind</th><th scope="col">data</th><th scope="col">what it is</th><th scope="col">who makes it, who changes it</th></tr></thead>
-<tbody>{{range .Rows}}
-<tr><td><code>{{plain .Path}}</code></td><td>{{plain .Kind}}</td><td>{{plain .Data}}</td><td>{{plain .What}}</td><td>{{plain .Who}}</td></tr>{{end}}
-</tbody>
-</table>
-<h2>Types of names</h2>
-<table>
-<thead><tr><th scope="col">type</th><th scope="col">names</th><th scope="col">example</th></tr></thead>
-<tbody>{{range .Map.Types}}
-<tr><td><code>{{.Name}}</code></td><td>{{plain .Says}}</td><td><code>{{plain .Example}}</code></td></tr>{{end}}
-</tbody>
-</table>
-<h2>Rules about several znodes</h2>
-<table>
-<thead><tr><th scope="col">rule</th><th scope="col">znode</th><th scope="col">what it says</th><th scope="col">severity</th><th scope="col">document</th></tr></thead>
-<tbody>{{range .Ties}}
-<tr><td><code>{{.ID}}</code></td><td><code>{{plain .Path}}</code></td><td>{{plain .Says}}</td><td>{{.Severity}}</td><td>{{plain .Document}}</td></tr>{{end}}
-</tbody>
-</table>
-<p>{{.Rest}}</p>
-</body>
-</html>
-`))

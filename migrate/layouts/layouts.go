@@ -2,8 +2,7 @@
 // (merritt), of the legacy queue (merritt-legacy) and of Zuul's tree (zuul). With a
 // map come the rules that a map can't express, which are Go code.
 //
-// [Named] returns a [Layout], and [Layout.Check] compares a tree with it. [Nearest]
-// says which map fits a tree best, for a caller that does not know what the tree is.
+// [Named] returns a [Layout], and [Layout.Check] compares a tree with it.
 //
 // The package is for mrtq itself, because its functions have types of internal
 // packages. Other modules can check a tree of the new queue with package lint.
@@ -13,11 +12,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"mrtq/internal/layout"
-	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate/internal/rules"
 	"mrtq/newqueue"
@@ -92,67 +89,4 @@ func merritt(dialect string) (Layout, error) {
 func (l Layout) Check(ctx context.Context, s layout.Source, opt layout.Options) (*layout.Report, error) {
 	opt.Natives = l.Natives
 	return layout.Check(ctx, s, l.Map, opt)
-}
-
-// Near says how well a map fits a tree.
-type Near struct {
-	Name  string   // of the map
-	Below string   // the znode below which the map fits: "/", or a child of it
-	Roots []string // the map's roots that exist there
-	Of    int      // how many roots the map has
-}
-
-// Lister is a tree that can be listed.
-type Lister interface {
-	Children(ctx context.Context, path string) ([]string, error)
-}
-
-// Nearest returns the map that fits a tree best: the one with the largest part of its
-// roots, at the tree's root or below one of its children. It is for a message that
-// corrects a wrong address or name. ok is false if the tree has no root of any map.
-// An error comes from reading.
-func Nearest(ctx context.Context, s Lister) (best Near, ok bool, err error) {
-	top, err := s.Children(ctx, "/")
-	if err != nil {
-		return Near{}, false, err
-	}
-	places := map[string][]string{"/": top}
-	for _, name := range top {
-		below, err := s.Children(ctx, "/"+name)
-		if err != nil && !errors.Is(err, znode.ErrNoNode) {
-			return Near{}, false, err
-		}
-		places["/"+name] = below
-	}
-	for _, name := range Names {
-		l, err := Named(name, Options{})
-		if err != nil {
-			return Near{}, false, err
-		}
-		for at, there := range places {
-			n := Near{Name: name, Below: at, Of: len(l.Map.Roots)}
-			for _, root := range l.Map.Roots {
-				if slices.Contains(there, strings.TrimPrefix(root, "/")) {
-					n.Roots = append(n.Roots, root)
-				}
-			}
-			if len(n.Roots) > 0 && (!ok || nearer(n, best)) {
-				best, ok = n, true
-			}
-		}
-	}
-	return best, ok, nil
-}
-
-// nearer reports whether a fits better than b: a larger part of its roots exists, or
-// the same part nearer to the root of the tree.
-func nearer(a, b Near) bool {
-	x, y := len(a.Roots)*b.Of, len(b.Roots)*a.Of
-	switch {
-	case x != y:
-		return x > y
-	case (a.Below == "/") != (b.Below == "/"):
-		return a.Below == "/"
-	}
-	return a.Name+a.Below < b.Name+b.Below
 }

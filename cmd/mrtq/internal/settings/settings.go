@@ -5,7 +5,7 @@
 //
 //	settings.go   variables and the file
 //	flagonly.go   what only a flag may say
-//	flags.go      flags with a fixed set of values, flags for files
+//	flags.go      flags with a fixed set of values
 package settings
 
 import (
@@ -130,7 +130,7 @@ func readFile(cmd *cobra.Command, config string) (set map[string]setting, read s
 		return nil, "", nil
 	}
 	if err != nil {
-		return nil, "", cmp.Or(files.Missing("settings file "+path, path, err, "check --config and $"+Variable("config")), fmt.Errorf("settings file: %w", err))
+		return nil, "", files.Unread("settings file "+path, err)
 	}
 	set, err = parse(path, text, FlagNames(cmd.Root()))
 	return set, path, err
