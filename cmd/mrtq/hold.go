@@ -9,7 +9,6 @@ import (
 	"os/user"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -17,6 +16,7 @@ import (
 	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/internal/znode"
 	"mrtq/migrate"
 	"mrtq/newqueue"
@@ -107,7 +107,7 @@ func (c *holdCmd) run(ctx context.Context, a *app, target string) error {
 	} else {
 		screen.List(a.Screen, "", held.Held, []string{"HOLD", "OWNER", "WHY"}, func(path string) screen.Row { return screen.Row{path, opt.By, opt.Why} })
 	}
-	text := fmt.Sprintf("Hold: %s holds %s.", opt.By, pathNames(held.Held))
+	text := fmt.Sprintf("Hold: %s holds %s.", opt.By, view.HoldNames(held.Held))
 	if len(stray) > 0 {
 		a.Conclude(screen.Attention, "%s No batch here belongs to collection %s: is the name misspelt? To lift the hold: %s", text, strings.Join(stray, ", "),
 			a.advice.Command("release", []string{target}, advice.Set("collection", advice.List(stray...))...))
@@ -136,59 +136,4 @@ func whoami() string {
 		return name + "@" + host
 	}
 	return name
-}
-
-// pathNames lists the names of holds.
-func pathNames(paths []string) string {
-	var names []string
-	for _, path := range paths {
-		names = append(names, znode.Name(path))
-	}
-	return someOf(names)
-}
-
-// ownerText says who an owner of a hold is. If it is no run, it also says since when, and
-// why.
-func ownerText(o migrate.HoldOwner) string {
-	text := o.By
-	if migrate.IsRun(text) {
-		return text
-	}
-	if !o.At.IsZero() {
-		text += " since " + o.At.Format(time.RFC3339)
-	}
-	if o.Why != "" {
-		text += ": " + o.Why
-	}
-	return text
-}
-
-// ownersText names all owners of a hold.
-func ownersText(owners []migrate.HoldOwner) string {
-	var texts []string
-	for _, o := range owners {
-		texts = append(texts, ownerText(o))
-	}
-	return strings.Join(texts, " and ")
-}
-
-// holdsText says which queues and collections are held, and by whom.
-func holdsText(holds []migrate.HoldStatus) string {
-	var order, parts []string
-	names := map[string][]string{} // by owners
-	for _, h := range holds {
-		by := ownersText(h.Owners)
-		if names[by] == nil {
-			order = append(order, by)
-		}
-		queue, name := h.Name()
-		if !queue {
-			name = "collection " + name
-		}
-		names[by] = append(names[by], name)
-	}
-	for _, by := range order {
-		parts = append(parts, strings.Join(names[by], ", ")+" by "+by)
-	}
-	return strings.Join(parts, "; ")
 }

@@ -13,6 +13,7 @@ import (
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/internal/sides"
 	"mrtq/internal/zkconn"
 	"mrtq/migrate"
@@ -172,7 +173,7 @@ func (c *migrateCmd) print(a *app, s pair, res *migrate.Result, err error, took 
 		return a.JSON(out)
 	}
 	if res.Steps > 0 {
-		a.Printf("%s: %s created, in %s and %.1f s\n", out.Run, countsText(out.Created), screen.Count(out.Transactions, "transaction", "transactions"), out.Seconds)
+		a.Printf("%s: %s created, in %s and %.1f s\n", out.Run, view.Counts(out.Created), screen.Count(out.Transactions, "transaction", "transactions"), out.Seconds)
 	}
 	if out.Quarantine != "" {
 		a.Printf("Undecodable records: %d, kept in %s\n", plan.Count(migrate.ActQuarantine), screen.Cell(out.Quarantine))
@@ -202,9 +203,9 @@ func (c *migrateCmd) fail(a *app, out migrated, at advice.Situation, err error) 
 				return err
 			}
 		} else {
-			printPlan(a.Screen, at.Plan)
+			view.Plan(a.Screen, at.Plan)
 		}
-		_, text := planVerdict(at.Plan)
+		_, text := view.PlanVerdict(at.Plan)
 		wrote := "nothing was written"
 		if out.Transactions > 0 {
 			wrote = c.wrote(out)
@@ -231,12 +232,7 @@ func (c *migrateCmd) fail(a *app, out migrated, at advice.Situation, err error) 
 
 // wrote says what a call did before it failed.
 func (c *migrateCmd) wrote(out migrated) string {
-	return fmt.Sprintf("%s is not finished: this call created %s, in %s", out.Run, countsText(out.Created), screen.Count(out.Transactions, "transaction", "transactions"))
-}
-
-// countsText counts what a run created, or a rollback removed.
-func countsText(c migrate.Counts) string {
-	return fmt.Sprintf("%s, %s and %s", screen.Count(c.Jobs, "job", "jobs"), screen.Count(c.Access, "access request", "access requests"), screen.Count(c.Batches, "batch", "batches"))
+	return fmt.Sprintf("%s is not finished: this call created %s, in %s", out.Run, view.Counts(out.Created), screen.Count(out.Transactions, "transaction", "transactions"))
 }
 
 // sayNotes prints a summary of what mrtq plan would show.

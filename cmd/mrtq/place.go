@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"os"
-	"strings"
 
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/files"
@@ -215,34 +214,4 @@ func (a *app) swapped(ctx context.Context, s pair, queues migrate.Queues) error 
 		return nil
 	}
 	return exit.Usagef("SOURCE %s holds no legacy queue, and TARGET %s holds one: they may be swapped; nothing was written", s.source.Text, s.target.Text)
-}
-
-// noQueueAt says that no new queue is at a place, and what is there instead.
-func noQueueAt(text string, found *migrate.NoQueue) string {
-	p, _ := sides.Parse(text)
-	says := "there is no new queue at " + text + ": "
-	switch {
-	case found.Missing && p.Server.Chroot != "":
-		says += p.Server.Chroot + " is not there"
-	case len(found.Znodes) == 0:
-		says += "nothing is there"
-	default:
-		says += "it holds " + someOf(found.Znodes)
-	}
-	if len(found.Legacy) > 0 {
-		says += fmt.Sprintf("; legacy records are in %s, so it may be the SOURCE", someOf(found.Legacy))
-	}
-	if len(found.Queues) > 0 {
-		says += fmt.Sprintf("; a new queue is below it, in %s", someOf(found.Queues))
-	}
-	return says
-}
-
-// someOf lists the first names, and counts the others.
-func someOf(names []string) string {
-	const most = 8
-	if n := len(names) - most; n > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), n)
-	}
-	return strings.Join(names, ", ")
 }

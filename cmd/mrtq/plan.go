@@ -11,6 +11,7 @@ import (
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/internal/sides"
 	"mrtq/migrate"
 )
@@ -77,12 +78,12 @@ func (c *planCmd) run(ctx context.Context, a *app, args []string) error {
 	if c.output == "json" {
 		err = plan.Write(screen.Escaped(a.Out))
 	} else {
-		printPlan(a.Screen, plan)
+		view.Plan(a.Screen, plan)
 	}
 	if unsaved != nil {
 		return fmt.Errorf("the plan was printed, but not saved: %w", unsaved)
 	}
-	tone, text := planVerdict(plan)
+	tone, text := view.PlanVerdict(plan)
 	a.Conclude(tone, "Plan: %s. %s", text, a.advice.Next(migrate.PlanStep(plan), advice.Situation{
 		Source: s.source.Text, Target: s.target.Text, Plan: plan, PlanFile: c.out, Run: plan.Previous,
 		Quarantined: plan.Count(migrate.ActQuarantine) > 0, Quarantine: defaultQuarantine(s.target),

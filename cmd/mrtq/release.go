@@ -12,6 +12,7 @@ import (
 	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/migrate"
 	"mrtq/newqueue"
 )
@@ -125,7 +126,7 @@ func (c *releaseCmd) refuse(ctx context.Context, a *app, s pair, res *migrate.Re
 				return err
 			}
 		} else {
-			printVerdict(a.Screen, res.Verdict)
+			view.Verdict(a.Screen, res.Verdict)
 		}
 		a.sayQuarantine(res.Verdict, c.quarantine, s.target)
 		a.concludeVerdict(res.Verdict, s, c.quarantine, "Nothing was released. ")
@@ -175,7 +176,7 @@ func (c *releaseCmd) print(a *app, res *migrate.Released) {
 		rows = append(rows, screen.Row{path, "lifted", ""})
 	}
 	for _, h := range res.Left {
-		rows = append(rows, screen.Row{h.Path, "still held", ownersText(h.Owners)})
+		rows = append(rows, screen.Row{h.Path, "still held", view.OwnersText(h.Owners)})
 	}
 	a.Table("", []string{"HOLD", "OUTCOME", "OWNERS"}, rows)
 }
@@ -184,7 +185,7 @@ func (c *releaseCmd) print(a *app, res *migrate.Released) {
 func (c *releaseCmd) conclude(ctx context.Context, a *app, s pair, res *migrate.Released) {
 	text, tone := fmt.Sprintf("Release: %s lifted", screen.Count(len(res.Lifted), "hold", "holds")), screen.Good
 	if len(res.Lifted) > 0 {
-		text += ": " + pathNames(res.Lifted)
+		text += ": " + view.HoldNames(res.Lifted)
 	}
 	switch {
 	case len(res.Lifted) == 0 && len(res.Left) == 0:
@@ -200,7 +201,7 @@ func (c *releaseCmd) conclude(ctx context.Context, a *app, s pair, res *migrate.
 	}
 	text += "."
 	if len(res.Left) > 0 {
-		text += " Still held: " + holdsText(res.Left) + "."
+		text += " Still held: " + view.HoldsText(res.Left) + "."
 		if halfHeld(res) {
 			tone, text = screen.Attention, text+" But the large access worker takes small requests too, so this hold does not stop them."
 		}

@@ -16,6 +16,7 @@ import (
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/report"
 	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/internal/openfile"
 	"mrtq/migrate"
 	"mrtq/newqueue"
@@ -140,7 +141,7 @@ func (c *reportCmd) readSides(ctx context.Context, a *app, s pair, d *report.Dat
 			return whichSide(s, err)
 		}
 		if d.Status.NoQueue != nil && d.Plan == nil {
-			return exit.Check(fmt.Errorf("%s; no page was made. Check the address and its chroot", noQueueAt(d.Target, d.Status.NoQueue)))
+			return exit.Check(fmt.Errorf("%s; no page was made. Check the address and its chroot", view.NoQueue(d.Target, d.Status.NoQueue)))
 		}
 	}
 	if src != nil && d.Status.Newest() != nil && d.Status.Damage == "" {
@@ -208,7 +209,7 @@ func (c *reportCmd) write(a *app, s pair, d *report.Data) (err error) {
 		a.Conclude(screen.Good, "Report: written to %s.", c.out)
 	}
 	if d.Status != nil && d.Status.NoQueue != nil { // the page shows a plan, which may not have been carried out yet
-		a.Conclude(screen.Attention, "Report: %s. If the plan has already been carried out: check the address and its chroot.", noQueueAt(d.Target, d.Status.NoQueue))
+		a.Conclude(screen.Attention, "Report: %s. If the plan has already been carried out: check the address and its chroot.", view.NoQueue(d.Target, d.Status.NoQueue))
 	}
 	return err
 }

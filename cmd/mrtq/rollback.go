@@ -16,6 +16,7 @@ import (
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/internal/zkconn"
 	"mrtq/migrate"
 )
@@ -139,7 +140,7 @@ func (c *rollbackCmd) confirm(a *app, u *migrate.Undo) error {
 	if u.Ask == "" || c.yes {
 		return nil
 	}
-	question := fmt.Sprintf("%s: %s. The rollback would remove %s, and keep %d.", u.Run, u.Ask, countsText(u.Removes), len(u.Keeps))
+	question := fmt.Sprintf("%s: %s. The rollback would remove %s, and keep %d.", u.Run, u.Ask, view.Counts(u.Removes), len(u.Keeps))
 	if _, ok := screen.Terminal(os.Stdin); !ok {
 		return exit.Check(fmt.Errorf("%w: %s To go on, give --yes: %s", errDeclined, question, a.advice.Again(advice.Switch("yes"))))
 	}
@@ -178,7 +179,7 @@ func (c *rollbackCmd) fail(ctx context.Context, a *app, s pair, u *migrate.Undo,
 	}
 	done := "nothing was removed"
 	if u != nil && u.Steps > 0 && s.target.isServer() {
-		done = fmt.Sprintf("%s is not completely rolled back: this call removed %s. Run the same command again to finish", u.Run, countsText(u.Removes))
+		done = fmt.Sprintf("%s is not completely rolled back: this call removed %s. Run the same command again to finish", u.Run, view.Counts(u.Removes))
 	}
 	if errors.Is(err, zkconn.ErrLost) || errors.Is(err, migrate.ErrInterrupted) {
 		return failed("target", s.target.Text, &partlyDone{err, done})
@@ -200,7 +201,7 @@ func (c *rollbackCmd) print(a *app, s pair, u *migrate.Undo) (err error) {
 		c.printTables(a, u)
 	}
 	at := advice.Situation{Source: s.source.Text, Target: s.target.Text, Run: u.Record}
-	text := fmt.Sprintf("Rollback of %s in %s: %s %s", u.Run, advice.Word(s.target.Text), countsText(u.Removes), removed)
+	text := fmt.Sprintf("Rollback of %s in %s: %s %s", u.Run, advice.Word(s.target.Text), view.Counts(u.Removes), removed)
 	if len(u.Released) > 0 {
 		text += ", and the queues are held"
 	}

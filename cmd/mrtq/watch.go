@@ -9,6 +9,7 @@ import (
 
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/cmd/mrtq/internal/watching"
 )
 
@@ -85,7 +86,7 @@ func (c *watchCmd) run(ctx context.Context, a *app, given []string) error {
 			return err
 		}
 	}
-	w := &watching.Watch{Target: target, Interval: c.interval, Reader: r, JSON: c.output == "ndjson", Metrics: c.metrics, Out: a.Out, NoQueue: noQueueAt, Say: a.Say}
+	w := &watching.Watch{Target: target, Interval: c.interval, Reader: r, JSON: c.output == "ndjson", Metrics: c.metrics, Out: a.Out, NoQueue: view.NoQueue, Say: a.Say}
 	if !c.once {
 		return failed("target", target, w.Run(ctx))
 	}
@@ -93,7 +94,7 @@ func (c *watchCmd) run(ctx context.Context, a *app, given []string) error {
 	if err != nil || found == nil {
 		return failed("target", target, err)
 	}
-	text := noQueueAt(target, found)
+	text := view.NoQueue(target, found)
 	a.Conclude(screen.Bad, "Watch: %s. Check the address and its chroot.", text)
 	return exit.Check(errors.New(text))
 }
