@@ -42,11 +42,11 @@ only what is still wrong. Exit code 1 if there are errors. check never writes.`,
   mrtq check snapshot:/var/lib/zookeeper --layout zuul -o json`,
 		Args: args("TARGET"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return during("check", c.run(cmd.Context(), a, args[0]))
+			return exit.During("check", c.run(cmd.Context(), a, args[0]))
 		},
 	}
 	f := cmd.Flags()
-	a.conn.rateFlag(f)
+	a.conn.RateFlag(f)
 	f.StringVar(&c.layout, "layout", "merritt", "`map` to compare the tree with: merritt, merritt-legacy, zuul, or a file")
 	f.StringVar(&c.dialect, "dialect", "", "`dialect` of the layout, if it has several: design or mrt-zk")
 	outputFlag(f, &c.output, "json")

@@ -24,14 +24,6 @@ func failed(doing, where string, err error) error {
 	return fmt.Errorf("%s %s: %w", doing, where, err)
 }
 
-// during adds to err what was being done, unless err is about the command line.
-func during(doing string, err error) error {
-	if err == nil || exit.Is(err, exit.Usage) {
-		return err
-	}
-	return fmt.Errorf("%s: %w", doing, err)
-}
-
 // checks are the errors of package migrate and of sides that mean that a check failed, and
 // not that the environment did.
 var checks = []error{

@@ -70,7 +70,9 @@ mrtq release lifts holds.`,
   mrtq hold zk1:2181/new --only ingest
   mrtq hold zk1:2181/new --collection merritt_content`,
 		Args: args("TARGET"),
-		RunE: func(cmd *cobra.Command, args []string) error { return during("hold", c.run(cmd.Context(), a, args[0])) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return exit.During("hold", c.run(cmd.Context(), a, args[0]))
+		},
 	}
 	f := cmd.Flags()
 	c.flags(f)

@@ -35,11 +35,11 @@ written.`,
   mrtq inspect file:queue.ndjson.gz --queue inventory -o ndjson`,
 		Args: args("SOURCE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return during("inspect", c.run(cmd.Context(), a, args[0]))
+			return exit.During("inspect", c.run(cmd.Context(), a, args[0]))
 		},
 	}
 	c.flags(cmd.Flags())
-	a.conn.rateFlag(cmd.Flags())
+	a.conn.RateFlag(cmd.Flags())
 	outputFlag(cmd.Flags(), &c.output, "json", "ndjson")
 	cmd.Flags().StringSliceVar(&c.status, "status", nil, "only records with this `status`, or \"bad\"; can be repeated")
 	cmd.Flags().StringSliceVar(&c.queue, "queue", nil, "only records of this `queue`: ingest, inventory, accessSmall, accessLarge, or a node; can be repeated")

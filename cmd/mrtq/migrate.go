@@ -48,11 +48,13 @@ lost server. Run it again to finish. If there is nothing to do, it writes nothin
 			}
 			return args("SOURCE", "TARGET")(cmd, given)
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return during("migrate", c.run(cmd.Context(), a, args)) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return exit.During("migrate", c.run(cmd.Context(), a, args))
+		},
 	}
 	f := cmd.Flags()
 	c.flags(f)
-	a.conn.rateFlag(f)
+	a.conn.RateFlag(f)
 	outputFlag(f, &c.output, "json")
 	f.StringVar(&c.plan, "plan", "", "saved plan `file` to carry out, with its own sides and settings; migrate plans again, and refuses if the result differs")
 	f.StringVar(&c.quarantine, "quarantine", "", "`file` that keeps the bytes of undecodable records, with --undecodable quarantine; if it exists, they are added to it (default mrtq-quarantine-TARGET.ndjson)")
@@ -120,7 +122,7 @@ func (c *migrateCmd) sides(a *app, args []string) (pair, error) {
 
 // carryOut migrates. The result is nil if nothing was read.
 func (c *migrateCmd) carryOut(ctx context.Context, a *app, s pair) (res *migrate.Result, err error) {
-	opt := migrate.MigrateOptions{Approved: c.saved, Limits: migrate.Limits{Ops: a.conn.maxRate}, Say: func(text string) { a.Say("%s", text) }}
+	opt := migrate.MigrateOptions{Approved: c.saved, Limits: migrate.Limits{Ops: a.conn.MaxRate}, Say: func(text string) { a.Say("%s", text) }}
 	if opt.Options, err = c.options(s); err != nil {
 		return nil, err
 	}

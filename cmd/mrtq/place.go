@@ -84,7 +84,7 @@ func (a *app) options(p place) (opt migrate.SideOptions, finish func(), err erro
 		what, unit = "reading the dump", "znodes"
 	}
 	if p.isServer() {
-		opt.Config, err = a.connConfig(p.Server)
+		opt.Config, err = a.conn.Config(p.Server)
 	}
 	opt.Config.Log = a.log
 	opt.Say = func(news string) {

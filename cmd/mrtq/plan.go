@@ -43,11 +43,13 @@ it out. It refuses the plan if either side has changed since.`,
 		Example: `  mrtq plan zk1:2181 zk1:2181/new --new-queue --dialect mrt-zk
   mrtq plan zk1:2181 zk1:2181/new --new-queue --dialect mrt-zk --undecodable quarantine --out plan.json`,
 		Args: args("SOURCE", "TARGET"),
-		RunE: func(cmd *cobra.Command, args []string) error { return during("plan", c.run(cmd.Context(), a, args)) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return exit.During("plan", c.run(cmd.Context(), a, args))
+		},
 	}
 	f := cmd.Flags()
 	c.flags(f)
-	a.conn.rateFlag(f)
+	a.conn.RateFlag(f)
 	outputFlag(f, &c.output, "json")
 	f.StringVar(&c.out, "out", "", "`file` to save the plan to, as JSON")
 	f.BoolVar(&c.force, "force", false, "replace the file of --out if it exists")

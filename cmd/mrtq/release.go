@@ -49,10 +49,12 @@ if nothing was released because a check failed.`,
   mrtq release zk1:2181/new zk1:2181 --only ingest
   mrtq release zk1:2181/new --collection merritt_content`,
 		Args: args("TARGET", "[SOURCE]"),
-		RunE: func(cmd *cobra.Command, args []string) error { return during("release", c.run(cmd.Context(), a, args)) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return exit.During("release", c.run(cmd.Context(), a, args))
+		},
 	}
 	f := cmd.Flags()
-	a.conn.rateFlag(f)
+	a.conn.RateFlag(f)
 	c.holdFlags.flags(f)
 	c.verifyFlags.flags(f)
 	f.BoolVar(&c.others, "others", false, "lift also the holds of people and other clients")
@@ -144,7 +146,7 @@ func (c *releaseCmd) refuse(ctx context.Context, a *app, s pair, res *migrate.Re
 			err = fmt.Errorf("%w. %s", err, a.advice.Next(status.Step, at))
 		}
 	}
-	return during("nothing was released", withWayOut(a, failed("target", s.target.Text, err), at))
+	return exit.During("nothing was released", withWayOut(a, failed("target", s.target.Text, err), at))
 }
 
 // statusOf reads where a migration stands, for the text of an error; nil if that can't be

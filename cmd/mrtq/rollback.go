@@ -51,11 +51,11 @@ rollback is interrupted, run it again. Exit code 1 if something was kept.`,
   mrtq rollback zk1:2181/new zk1:2181 --run run0000000000 --yes`,
 		Args: args("TARGET", "[SOURCE]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return during("rollback", c.main(cmd.Context(), a, args))
+			return exit.During("rollback", c.main(cmd.Context(), a, args))
 		},
 	}
 	f := cmd.Flags()
-	a.conn.rateFlag(f)
+	a.conn.RateFlag(f)
 	c.nodeFlags(f)
 	c.time = "auto" // no record is decoded
 	f.StringVar(&c.run, "run", "", "`id` of the run")
@@ -98,7 +98,7 @@ func (c *rollbackCmd) main(ctx context.Context, a *app, given []string) error {
 
 // rollBack rolls back, or with --dry-run says what that would do.
 func (c *rollbackCmd) rollBack(ctx context.Context, a *app, s pair) (undo *migrate.Undo, err error) {
-	opt := migrate.RollbackOptions{Force: c.force, Restored: c.restored, Limits: migrate.Limits{Ops: a.conn.maxRate},
+	opt := migrate.RollbackOptions{Force: c.force, Restored: c.restored, Limits: migrate.Limits{Ops: a.conn.MaxRate},
 		Say: func(text string) { a.Say("%s", text) }, Confirm: func(u *migrate.Undo) error { return c.confirm(a, u) }}
 	ctx, finish := a.Phases(ctx, "reading the run")
 	defer finish()

@@ -12,7 +12,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"mrtq/cmd/mrtq/internal/accepting"
 	"mrtq/cmd/mrtq/internal/advice"
+	"mrtq/cmd/mrtq/internal/connect"
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/screen"
@@ -23,7 +25,7 @@ import (
 type app struct {
 	*screen.Screen
 	advice  advice.Adviser // knows the command that runs
-	conn    connection
+	conn    connect.Connection
 	log     *slog.Logger
 	verbose bool
 	// config is the settings file that was named, and settingsFile the one that was read;
@@ -91,14 +93,14 @@ codes: 0 done, 1 the check failed, 2 wrong usage, 3 the environment failed,
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "log what happens to stderr")
 	f.BoolVar(&a.Wide, "wide", false, "don't fit tables to the terminal's width; page them with less -S")
 	f.StringVar(&a.config, "config", "", "settings `file` (default $"+settings.Variable("config")+", or "+settings.DefaultFile+" if there is one)")
-	a.conn.flags(f)
+	a.conn.Flags(f)
 	root.AddCommand(
 		a.inspectCmd(), a.checkCmd(), a.dumpCmd(), a.restoreCmd(),
 		a.planCmd(), a.migrateCmd(), a.verifyCmd(), a.rollbackCmd(), a.statusCmd(), a.showCmd(), a.watchCmd(),
 		a.holdCmd(), a.releaseCmd(),
 		a.reportCmd(),
 		a.zkCmd(),
-		a.acceptCmd(), a.statesCmd(), a.layoutCmd(),
+		accepting.Command(accepting.Env{Screen: a.Screen, Conn: &a.conn, Verbose: &a.verbose, CheckFiles: a.checkFiles}), a.statesCmd(), a.layoutCmd(),
 	)
 	return root
 }
@@ -114,16 +116,12 @@ func (a *app) prepare(cmd *cobra.Command, args []string) (err error) {
 	if a.settingsFile, err = settings.Apply(cmd, a.config, a.Say); err != nil {
 		return err
 	}
-	if err := a.conn.setLimit(); err != nil {
-		return err
-	}
-	a.conn.patient = cmd.Flags().Changed("timeout")
 	level := slog.LevelWarn
 	if a.verbose {
 		level = slog.LevelDebug
 	}
 	a.log = slog.New(slog.NewTextHandler(a.Log(), &slog.HandlerOptions{Level: level}))
-	return nil
+	return a.conn.Prepare(cmd.Flags(), a.log, func(news string) { a.Say("%s", news) })
 }
 
 // typedFlags are the flags that were given on the command line. The others come from
@@ -149,13 +147,7 @@ func typedFlags(cmd *cobra.Command) (flags []advice.Flag) {
 
 // checkFiles does what [files.Check] does. It also knows the files that all commands read.
 func (a *app) checkFiles(writes []files.Named, reads ...files.Named) error {
-	return files.Check(writes, slices.Concat(reads, []files.Named{
-		{By: "--config", Path: a.settingsFile},
-		{By: "--auth-file", Path: a.conn.authFile},
-		{By: "--tls-ca", Path: a.conn.tls.CA},
-		{By: "--tls-cert", Path: a.conn.tls.Cert},
-		{By: "--tls-key", Path: a.conn.tls.Key},
-	}))
+	return files.Check(writes, slices.Concat(reads, []files.Named{{By: "--config", Path: a.settingsFile}}, a.conn.Files()))
 }
 
 // args requires positional arguments with these names. A name in brackets may be missing.

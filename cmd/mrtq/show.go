@@ -38,7 +38,9 @@ quarantine file lacks its bytes, or if there is no new queue at TARGET.`,
 		Example: `  mrtq show zk1:2181 zk1:2181/new /ingest/mrtQ-05000000000001
   mrtq show zk1:2181 zk1:2181/new jid0000000003`,
 		Args: args("SOURCE", "TARGET", "ITEM"),
-		RunE: func(cmd *cobra.Command, args []string) error { return during("show", c.run(cmd.Context(), a, args)) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return exit.During("show", c.run(cmd.Context(), a, args))
+		},
 	}
 	c.flags(cmd.Flags())
 	cmd.Flags().StringVar(&c.quarantine, "quarantine", "", "`file` that keeps the bytes of undecodable records (default mrtq-quarantine-TARGET.ndjson, if it is here)")

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/settings"
 	"mrtq/newqueue"
@@ -34,7 +35,7 @@ func (c *statesCmd) run(a *app) error {
 		a.printStates(newqueue.Dialect(c.dialect))
 		return nil
 	}
-	return during("states", writeStates(a.Out, newqueue.Dialect(c.dialect), c.output))
+	return exit.During("states", writeStates(a.Out, newqueue.Dialect(c.dialect), c.output))
 }
 
 // printStates prints the tables, fitted to the terminal.

@@ -36,9 +36,11 @@ at TARGET. In that case status says what is there instead.`,
 		Example: `  mrtq status zk1:2181/new
   mrtq status zk1:2181/new zk1:2181`,
 		Args: args("TARGET", "[SOURCE]"),
-		RunE: func(cmd *cobra.Command, args []string) error { return during("status", c.run(cmd.Context(), a, args)) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return exit.During("status", c.run(cmd.Context(), a, args))
+		},
 	}
-	a.conn.rateFlag(cmd.Flags())
+	a.conn.RateFlag(cmd.Flags())
 	c.nodeFlags(cmd.Flags())
 	c.time = "auto" // times are read as the run did
 	outputFlag(cmd.Flags(), &c.output, "json")

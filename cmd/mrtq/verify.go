@@ -58,9 +58,11 @@ apart from damage, and records that came late, changed, vanished or were missed.
 Exit code 1 unless the target matches the source.`,
 		Example: `  mrtq verify zk1:2181 zk1:2181/new --quarantine mrtq-quarantine-zk1-2181-new.ndjson`,
 		Args:    args("SOURCE", "TARGET"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return during("verify", c.run(cmd.Context(), a, args)) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return exit.During("verify", c.run(cmd.Context(), a, args))
+		},
 	}
-	a.conn.rateFlag(cmd.Flags())
+	a.conn.RateFlag(cmd.Flags())
 	c.flags(cmd.Flags())
 	outputFlag(cmd.Flags(), &c.output, "json")
 	return cmd

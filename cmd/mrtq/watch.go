@@ -53,7 +53,9 @@ With 0.0.0.0:9464, anyone who can reach this machine can.`,
   mrtq watch zk1:2181/new zk1:2181 -o ndjson --interval 10s
   mrtq watch zk1:2181/new --metrics :9464`,
 		Args: args("TARGET", "[SOURCE]"),
-		RunE: func(cmd *cobra.Command, args []string) error { return during("watch", c.run(cmd.Context(), a, args)) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return exit.During("watch", c.run(cmd.Context(), a, args))
+		},
 	}
 	f := cmd.Flags()
 	outputFlag(f, &c.output, "ndjson")
@@ -78,7 +80,7 @@ func (c *watchCmd) run(ctx context.Context, a *app, given []string) error {
 		return exit.Usagef("--once and --metrics: with --once, mrtq exits before the metrics can be read; leave one of them out")
 	}
 	r := &watching.Reader{}
-	if r.Target, err = a.connConfig(p.Server); err != nil {
+	if r.Target, err = a.conn.Config(p.Server); err != nil {
 		return failed("target", target, err)
 	}
 	if len(given) > 1 {
@@ -111,7 +113,7 @@ func (c *watchCmd) addSource(a *app, r *watching.Reader, source string) error {
 	if r.Queues, err = c.queues(); err != nil {
 		return err
 	}
-	cfg, err := a.connConfig(p.Server)
+	cfg, err := a.conn.Config(p.Server)
 	r.Source = &cfg
 	return failed("source", source, err)
 }
