@@ -51,6 +51,7 @@ func TestInterruption(t *testing.T) {
 
 // Ctrl-C and SIGTERM end each command that waits for a server.
 func TestInterruptedCommands(t *testing.T) {
+	t.Parallel()
 	corpus, err := filepath.Abs("testdata/legacy.ndjson")
 	if err != nil {
 		t.Fatal(err)
