@@ -18,7 +18,6 @@ import (
 // accept works on a server with TLS, below a znode that only the owner of a password may
 // use.
 func TestAcceptWithCredentials(t *testing.T) {
-	t.Parallel()
 	server := harness.ForTest(t, harness.TestBackend(), harness.Options{TLS: true})
 	connect := func() *zk.Conn {
 		conn, _, err := zk.Connect([]string{server.Address()}, 10*time.Second, zk.WithLogInfo(false))
