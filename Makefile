@@ -89,7 +89,7 @@ release:
 	    -ldflags '-s -w -buildid= -X main.release=$(VERSION)' -o "dist/mrtq_$${on%/*}_$${on#*/}" ./cmd/mrtq || exit; \
 	done
 	@cd dist && if command -v sha256sum >/dev/null; then sha256sum mrtq_*; else shasum -a 256 mrtq_*; fi >SHA256SUMS
-	@"dist/mrtq_$$(go env GOOS)_$$(go env GOARCH)" version | grep -F '$(VERSION)'
+	@"dist/mrtq_$$(go env GOOS)_$$(go env GOARCH)" --version | grep -F '$(VERSION)'
 
 lint:
 	@out=$$(gofmt -l .) || exit 1; if [ -n "$$out" ]; then echo "gofmt would change: $$out"; exit 1; fi

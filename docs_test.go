@@ -147,7 +147,7 @@ func TestPagesNameFlagsThatExist(t *testing.T) {
 	}
 	commands := map[string]bool{"help": true, "completion": true}
 	for path, text := range goFiles(t) {
-		if filepath.Dir(path) == filepath.FromSlash("cmd/mrtq") {
+		if strings.HasPrefix(path, filepath.FromSlash("cmd/mrtq/")) {
 			for _, m := range regexp.MustCompile(`(?m)^\s*Use:\s*"([a-z]+)`).FindAllStringSubmatch(text, -1) {
 				commands[m[1]] = true
 			}

@@ -12,7 +12,6 @@ import (
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/internal/layout"
-	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
 	"mrtq/migrate/layouts"
@@ -23,7 +22,6 @@ type checkCmd struct {
 	layout  string
 	dialect string
 	output  string
-	info    bool
 }
 
 // mostReads is how often check reads a server's tree at most before it reports a
@@ -45,15 +43,14 @@ only what is still wrong. Exit code 1 if there are errors. check never writes.`,
   mrtq check snapshot:/var/lib/zookeeper --layout zuul -o json`,
 		Args: args("TARGET"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return during("check", c.run(cmd.Context(), a, args[0]))
+			return exit.During("check", c.run(cmd.Context(), a, args[0]))
 		},
 	}
 	f := cmd.Flags()
-	a.conn.rateFlag(f)
+	a.conn.RateFlag(f)
 	f.StringVar(&c.layout, "layout", "merritt", "`map` to compare the tree with: merritt, merritt-legacy, zuul, or a file")
 	f.StringVar(&c.dialect, "dialect", "", "`dialect` of the layout, if it has several: design or mrt-zk; if not given, that of the queue")
 	outputFlag(f, &c.output, "json")
-	f.BoolVar(&c.info, "info", false, "print information too, not only errors and warnings")
 	c.legacyFlags.flags(f)
 	return cmd
 }
@@ -83,7 +80,7 @@ func (c *checkCmd) run(ctx context.Context, a *app, target string) error {
 	}
 	report, err := c.check(ctx, a, l, tree, p)
 	if errors.Is(err, layout.ErrNoMatch) {
-		err = noMatch(ctx, tree, c.layout)
+		err = exit.Check(fmt.Errorf("there is no znode of the layout %s; check the address, or give another --layout", c.layout))
 	}
 	if err != nil {
 		return failed("target", target, err)
@@ -144,19 +141,6 @@ func (c *checkCmd) check(ctx context.Context, a *app, l layouts.Layout, tree *mi
 	return l.Check(ctx, tree, opt)
 }
 
-// noMatch says what is at the top of the tree instead of a znode of the layout.
-func noMatch(ctx context.Context, tree *migrate.Reader, name string) error {
-	names, err := tree.Children(ctx, "/")
-	if err != nil && !errors.Is(err, znode.ErrNoNode) {
-		return err
-	}
-	there := "nothing"
-	if len(names) > 0 {
-		there = someOf(names)
-	}
-	return exit.Check(fmt.Errorf("there is no znode of the layout %s at the top, there is %s; check the address, its chroot and --layout", name, there))
-}
-
 // checked is a report as -o json prints it.
 type checked struct {
 	Layout   string                  `json:"layout"`
@@ -178,7 +162,7 @@ func (c *checkCmd) print(a *app, r *layout.Report) error {
 		return a.JSON(out)
 	}
 	for _, s := range layout.Severities {
-		if s == layout.Info && !c.info {
+		if s == layout.Info { // counted, and in -o json
 			continue
 		}
 		var rows []screen.Row

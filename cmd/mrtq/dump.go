@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/settings"
@@ -37,10 +38,12 @@ and an existing file is not replaced, unless you give --unreadable accept.`,
 		Example: `  mrtq dump zk1:2181,zk2:2181 --out queue.ndjson.gz
   mrtq dump snapshot:/var/lib/zookeeper,/var/log/zookeeper#/app --out queue.ndjson.gz`,
 		Args: args("SOURCE"),
-		RunE: func(cmd *cobra.Command, args []string) error { return during("dump", c.run(cmd.Context(), a, args[0])) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return exit.During("dump", c.run(cmd.Context(), a, args[0]))
+		},
 	}
-	a.conn.rateFlag(cmd.Flags())
-	settings.Out(cmd.Flags(), &c.out, "`file` to write, with gzip if its name ends in .gz, instead of stdout")
+	a.conn.RateFlag(cmd.Flags())
+	cmd.Flags().StringVar(&c.out, "out", "", "`file` to write, with gzip if its name ends in .gz, instead of stdout")
 	settings.Choice(cmd.Flags(), &c.unreadable, "unreadable", "", "what to do if you have no permission to read a znode: fail, or accept a dump without its data", unreadableFail, unreadableAccept)
 	return cmd
 }

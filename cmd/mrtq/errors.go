@@ -24,14 +24,6 @@ func failed(doing, where string, err error) error {
 	return fmt.Errorf("%s %s: %w", doing, where, err)
 }
 
-// during adds to err what was being done, unless err is about the command line.
-func during(doing string, err error) error {
-	if err == nil || exit.Is(err, exit.Usage) {
-		return err
-	}
-	return fmt.Errorf("%s: %w", doing, err)
-}
-
 // checks are the errors of package migrate and of sides that mean that a check failed, and
 // not that the environment did.
 var checks = []error{
@@ -57,18 +49,15 @@ func withWayOut(a *app, err error, at advice.Situation) error {
 	return asCheck(err)
 }
 
-// interrupted says what Ctrl-C or SIGTERM leaves behind, by command.
+// interrupted says what to do after Ctrl-C or SIGTERM, by command that writes.
 var interrupted = map[string]string{
-	"inspect": nothingWritten, "dump": nothingWritten, "plan": nothingWritten, "verify": nothingWritten, "status": nothingWritten, "show": nothingWritten,
-	"states":  nothingWritten,
 	"migrate": runAgain, "rollback": runAgain, "restore": runAgain,
 	"hold": seeHolds, "release": seeHolds,
 }
 
 const (
-	nothingWritten = "; nothing was written"
-	runAgain       = "; run the same command again to finish"
-	seeHolds       = "; mrtq status TARGET shows which holds are set"
+	runAgain = "; run the same command again to finish"
+	seeHolds = "; mrtq status TARGET shows which holds are set"
 )
 
 // interruption returns the error of a command that Ctrl-C or SIGTERM ended, which has its

@@ -9,7 +9,6 @@ import (
 	"os/user"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -17,6 +16,7 @@ import (
 	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/internal/znode"
 	"mrtq/migrate"
 	"mrtq/newqueue"
@@ -70,7 +70,9 @@ mrtq release lifts holds.`,
   mrtq hold zk1:2181/new --only ingest
   mrtq hold zk1:2181/new --collection merritt_content`,
 		Args: args("TARGET"),
-		RunE: func(cmd *cobra.Command, args []string) error { return during("hold", c.run(cmd.Context(), a, args[0])) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return exit.During("hold", c.run(cmd.Context(), a, args[0]))
+		},
 	}
 	f := cmd.Flags()
 	c.flags(f)
@@ -96,23 +98,20 @@ func (c *holdCmd) run(ctx context.Context, a *app, target string) error {
 		return err
 	})
 	if err != nil {
-		return a.onPlace(ctx, p, err)
+		return onPlace(p, err)
 	}
 	if c.output == "json" {
 		err = a.JSON(held)
 	} else {
 		screen.List(a.Screen, "", held.Held, []string{"HOLD", "OWNER", "WHY"}, func(path string) screen.Row { return screen.Row{path, opt.By, opt.Why} })
 	}
-	a.Conclude(screen.Good, "Hold: %s holds %s.", opt.By, pathNames(held.Held))
+	a.Conclude(screen.Good, "Hold: %s holds %s.", opt.By, view.HoldNames(held.Held))
 	return err
 }
 
-// onPlace adds to an error about a target without a queue what it has instead.
-func (a *app) onPlace(ctx context.Context, p place, err error) error {
+// onPlace adds to an error about a target without a queue what to do.
+func onPlace(p place, err error) error {
 	if errors.Is(err, migrate.ErrNoQueue) {
-		if source := a.isSource(ctx, p); source != nil {
-			return source
-		}
 		err = fmt.Errorf("%w; check the address and its chroot", err)
 	}
 	return asCheck(failed("target", p.Text, err))
@@ -129,59 +128,4 @@ func whoami() string {
 		return name + "@" + host
 	}
 	return name
-}
-
-// pathNames lists the names of holds.
-func pathNames(paths []string) string {
-	var names []string
-	for _, path := range paths {
-		names = append(names, znode.Name(path))
-	}
-	return someOf(names)
-}
-
-// ownerText says who an owner of a hold is. If it is no run, it also says since when, and
-// why.
-func ownerText(o migrate.HoldOwner) string {
-	text := o.By
-	if migrate.IsRun(text) {
-		return text
-	}
-	if !o.At.IsZero() {
-		text += " since " + o.At.Format(time.RFC3339)
-	}
-	if o.Why != "" {
-		text += ": " + o.Why
-	}
-	return text
-}
-
-// ownersText names all owners of a hold.
-func ownersText(owners []migrate.HoldOwner) string {
-	var texts []string
-	for _, o := range owners {
-		texts = append(texts, ownerText(o))
-	}
-	return strings.Join(texts, " and ")
-}
-
-// holdsText says which queues and collections are held, and by whom.
-func holdsText(holds []migrate.HoldStatus) string {
-	var order, parts []string
-	names := map[string][]string{} // by owners
-	for _, h := range holds {
-		by := ownersText(h.Owners)
-		if names[by] == nil {
-			order = append(order, by)
-		}
-		queue, name := h.Name()
-		if !queue {
-			name = "collection " + name
-		}
-		names[by] = append(names[by], name)
-	}
-	for _, by := range order {
-		parts = append(parts, strings.Join(names[by], ", ")+" by "+by)
-	}
-	return strings.Join(parts, "; ")
 }

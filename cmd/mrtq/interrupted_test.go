@@ -29,7 +29,7 @@ func TestInterruption(t *testing.T) {
 		want    string
 		code    int
 	}{
-		{"reading", ended, "plan", reading, "plan: interrupted; nothing was written", exit.Interrupted},
+		{"reading", ended, "plan", reading, "plan: interrupted", exit.Interrupted},
 		{"at a transaction's edge", ended, "migrate", fmt.Errorf("migrate: %w", migrate.ErrInterrupted), "migrate: interrupted; run the same command again to finish", exit.Interrupted},
 		{"before anything was written", ended, "migrate", reading, "migrate: interrupted; run the same command again to finish", exit.Interrupted},
 		{"a rollback that removed nothing", ended, "rollback", &partlyDone{reading, "nothing was removed"}, "rollback: interrupted; nothing was removed", exit.Interrupted},
@@ -51,28 +51,29 @@ func TestInterruption(t *testing.T) {
 
 // Ctrl-C and SIGTERM end each command that waits for a server.
 func TestInterruptedCommands(t *testing.T) {
+	t.Parallel()
 	corpus, err := filepath.Abs("testdata/legacy.ndjson")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for args, want := range map[string]string{
-		"plan SILENT file:new.ndjson":          "mrtq: plan: interrupted; nothing was written\n",
-		"verify SILENT file:" + corpus:         "mrtq: verify: interrupted; nothing was written\n",
-		"verify file:" + corpus + " SILENT":    "mrtq: verify: interrupted; nothing was written\n",
-		"status SILENT":                        "mrtq: status: interrupted; nothing was written\n",
+		"plan SILENT file:new.ndjson":          "mrtq: plan: interrupted\n",
+		"verify SILENT file:" + corpus:         "mrtq: verify: interrupted\n",
+		"verify file:" + corpus + " SILENT":    "mrtq: verify: interrupted\n",
+		"status SILENT":                        "mrtq: status: interrupted\n",
 		"migrate SILENT file:new.ndjson":       "mrtq: migrate: interrupted; run the same command again to finish\n",
 		"migrate file:" + corpus + " SILENT":   "mrtq: migrate: interrupted; run the same command again to finish\n",
 		"rollback SILENT --run run0000000000":  "mrtq: rollback: interrupted; run the same command again to finish\n",
-		"show SILENT file:" + corpus + " jid1": "mrtq: show: interrupted; nothing was written\n",
+		"show SILENT file:" + corpus + " jid1": "mrtq: show: interrupted\n",
 		"check SILENT":                         "mrtq: check: interrupted\n",
 		"report SILENT":                        "mrtq: report: interrupted\n",
 		"hold SILENT":                          "mrtq: hold: interrupted; mrtq status TARGET shows which holds are set\n",
 		"release SILENT --unverified":          "mrtq: release: interrupted; mrtq status TARGET shows which holds are set\n",
 		"restore SILENT --in " + corpus:        "mrtq: restore: interrupted; run the same command again to finish\n",
-		"dump SILENT --out dump.ndjson":        "mrtq: dump: interrupted; nothing was written\n",
+		"dump SILENT --out dump.ndjson":        "mrtq: dump: interrupted\n",
 		"accept --backend SILENT --tags @J9":   "mrtq: accept: interrupted\n",
 		"accept --backend SILENT --clean":      "mrtq: accept: interrupted\n",
-		"inspect SILENT --status failed -v":    "mrtq: inspect: interrupted; nothing was written\n",
+		"inspect SILENT --status failed -v":    "mrtq: inspect: interrupted\n",
 	} {
 		t.Run(args, func(t *testing.T) {
 			t.Parallel()

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"mrtq/cmd/mrtq/internal/view"
 	restored "mrtq/internal/restore"
 	"mrtq/migrate"
 	"mrtq/migrate/live"
@@ -19,7 +20,7 @@ import (
 
 // jsonOutputs has the type that each command prints with -o json.
 var jsonOutputs = map[string]any{
-	"inspect":  []inspected{},
+	"inspect":  []view.Record{},
 	"check":    checked{},
 	"watch":    live.View{},
 	"restore":  restored.Result{},
@@ -31,7 +32,6 @@ var jsonOutputs = map[string]any{
 	"show":     shown{},
 	"hold":     migrate.Held{},
 	"release":  migrate.Released{},
-	"version":  version{},
 }
 
 // docs/json.md has a section for each command with -o json, with a row for each field that

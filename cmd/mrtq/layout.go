@@ -1,9 +1,7 @@
 package main
 
 import (
-	"cmp"
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 
@@ -28,7 +26,7 @@ with your own map.`,
 		Example: `  mrtq layout merritt --dialect mrt-zk
   mrtq layout zuul`,
 		Args: args("NAME"),
-		RunE: func(_ *cobra.Command, args []string) error { return during("layout", c.run(a, args[0])) },
+		RunE: func(_ *cobra.Command, args []string) error { return exit.During("layout", c.run(a, args[0])) },
 	}
 	cmd.Flags().StringVar(&c.dialect, "dialect", "", "`dialect` of the layout, if it has several: design or mrt-zk")
 	return cmd
@@ -59,7 +57,7 @@ func namedLayout(name string, opt layouts.Options) (layouts.Layout, error) {
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {
-		return layouts.Layout{}, cmp.Or(files.Missing("the map "+name, name, err, knownMaps), fmt.Errorf("the map %s: %w", name, files.Unnamed(err)))
+		return layouts.Layout{}, files.Unread("map "+name, err)
 	}
 	m, err := layout.Load(name, text, opt.Dialect)
 	if err != nil {
@@ -67,9 +65,6 @@ func namedLayout(name string, opt layouts.Options) (layouts.Layout, error) {
 	}
 	return layouts.Layout{Map: m}, nil
 }
-
-// knownMaps says which maps can be given.
-var knownMaps = "check the path, or give one of " + strings.Join(layouts.Names, ", ")
 
 // isMapFile reports whether a name is that of a file, and not of a built-in map.
 func isMapFile(name string) bool {

@@ -85,7 +85,7 @@ func (a *app) openSource(ctx context.Context, s pair, l *legacyFlags) (*migrate.
 	if err != nil {
 		side.Close()
 		if errors.Is(err, migrate.ErrNoQueues) && s.target.Text != "" {
-			if swapped := a.exchanged(ctx, s, queues); swapped != nil {
+			if swapped := a.swapped(ctx, s, queues); swapped != nil {
 				return nil, nil, swapped
 			}
 		}

@@ -4,14 +4,14 @@
 // A command is a file: its flags, one call of a library, and what it prints. What commands
 // share is in
 //
-//	root.go        how a command begins and ends
-//	errors.go      exit codes and words for errors
-//	connection.go  how to reach a server
-//	place.go       SOURCE and TARGET
-//	legacy.go      where the legacy queues are
+//	root.go    how a command begins and ends
+//	errors.go  exit codes and words for errors
+//	place.go   SOURCE and TARGET
+//	legacy.go  where the legacy queues are
 //
-// and in packages below internal: screen prints, settings sets flags, advice says what to do
-// next, files looks after the operator's files, watching draws the screen of watch.
+// and in packages below internal: connect reaches a server, screen prints, view shows plans and
+// verifications, settings sets flags, advice says what to do next, files looks after the
+// operator's files, watching draws the screen of watch, accepting runs mrtq accept.
 package main
 
 import (

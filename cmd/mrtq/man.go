@@ -24,7 +24,7 @@ created if it doesn't exist. The pages say the same as --help.`,
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return fmt.Errorf("man: %w", err)
 			}
-			header := &doc.GenManHeader{Title: "MRTQ", Section: "1", Source: "mrtq " + thisVersion().Version, Manual: "mrtq"}
+			header := &doc.GenManHeader{Title: "MRTQ", Section: "1", Source: "mrtq " + root.Version, Manual: "mrtq"}
 			if err := doc.GenManTree(root, header, args[0]); err != nil {
 				return fmt.Errorf("man: %w", err)
 			}

@@ -13,6 +13,7 @@ import (
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/internal/sides"
 	"mrtq/internal/zkconn"
 	"mrtq/migrate"
@@ -23,7 +24,6 @@ type migrateCmd struct {
 	output     string
 	plan       string
 	quarantine string
-	approved   *migrate.Plan // nil without --plan
 }
 
 func (a *app) migrateCmd() *cobra.Command {
@@ -43,16 +43,18 @@ lost server. Run it again to finish. If there is nothing to do, it writes nothin
   mrtq migrate --plan plan.json
   mrtq migrate file:queue.ndjson.gz file:new.ndjson.gz --new-queue --dialect design`,
 		Args: func(cmd *cobra.Command, given []string) error {
-			if c.plan != "" && len(given) == 0 {
-				return nil
+			if c.plan != "" {
+				return args()(cmd, given)
 			}
 			return args("SOURCE", "TARGET")(cmd, given)
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return during("migrate", c.run(cmd.Context(), a, args)) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return exit.During("migrate", c.run(cmd.Context(), a, args))
+		},
 	}
 	f := cmd.Flags()
 	c.flags(f)
-	a.conn.rateFlag(f)
+	a.conn.RateFlag(f)
 	outputFlag(f, &c.output, "json")
 	f.StringVar(&c.plan, "plan", "", "saved plan `file` to carry out, with its own sides and settings; migrate plans again, and refuses if the result differs")
 	f.StringVar(&c.quarantine, "quarantine", "", "`file` that keeps the bytes of undecodable records, with --undecodable quarantine; if it exists, they are added to it (default mrtq-quarantine-TARGET.ndjson)")
@@ -72,11 +74,11 @@ type migrated struct {
 }
 
 func (c *migrateCmd) run(ctx context.Context, a *app, args []string) error {
-	s, err := c.sides(args)
+	s, err := c.sides(a, args)
 	if err != nil {
 		return err
 	}
-	if c.approved != nil { // nobody typed the addresses here, so show them
+	if c.saved != nil { // nobody typed the addresses here, so show them
 		a.Say("plan %s: from %s to %s", c.plan, s.source.Text, s.target.Text)
 	}
 	if files.IsGzip(c.quarantine) {
@@ -97,37 +99,30 @@ func (c *migrateCmd) run(ctx context.Context, a *app, args []string) error {
 	return c.print(a, s, res, err, time.Since(started))
 }
 
-// sides returns the sides that were given, or else those of the saved plan. With a saved
-// plan, it also adopts the plan's settings.
-func (c *migrateCmd) sides(args []string) (s pair, err error) {
-	if len(args) > 0 {
-		if s, err = parsePair(args); err != nil || c.plan == "" {
-			return s, err
-		}
+// sides returns the sides that were given, or those of the saved plan. With a saved plan, it
+// also adopts the plan's settings.
+func (c *migrateCmd) sides(a *app, args []string) (pair, error) {
+	if c.plan == "" {
+		return parsePair(args)
 	}
-	if c.approved, err = readPlan(c.plan); err != nil {
-		return s, err
+	saved, err := readPlan(c.plan)
+	if err != nil {
+		return pair{}, err
 	}
-	own, err := parsePair([]string{c.approved.Source, c.approved.Target})
+	s, err := parsePair([]string{saved.Source, saved.Target})
 	if err != nil {
 		return s, exit.Usagef("--plan %s was not saved by mrtq plan: %w", c.plan, err)
 	}
-	if n := len(c.approved.Problems); n > 0 {
+	if n := len(saved.Problems); n > 0 {
 		return s, exit.Check(fmt.Errorf("%w: %s has %s, the first: %s. Make another plan with mrtq plan --out; nothing was read or written",
-			migrate.ErrBlocked, c.plan, screen.Count(n, "problem", "problems"), c.approved.Problems[0]))
+			migrate.ErrBlocked, c.plan, screen.Count(n, "problem", "problems"), saved.Problems[0]))
 	}
-	for _, side := range []struct{ own, given place }{{own.source, s.source}, {own.target, s.target}} {
-		if side.given.Text != "" && !side.given.same(side.own) {
-			return s, exit.Check(fmt.Errorf("%s is %s, and %s was made for %s; leave out SOURCE and TARGET, or make another plan with mrtq plan --out; nothing was read or written",
-				side.own.what, side.given.Text, c.plan, side.own.Text))
-		}
-	}
-	return own, c.adopt(c.plan, c.approved)
+	return s, c.adopt(saved, a.advice.Given)
 }
 
 // carryOut migrates. The result is nil if nothing was read.
 func (c *migrateCmd) carryOut(ctx context.Context, a *app, s pair) (res *migrate.Result, err error) {
-	opt := migrate.MigrateOptions{Approved: c.approved, Limits: migrate.Limits{Ops: a.conn.maxRate}, Say: func(text string) { a.Say("%s", text) }}
+	opt := migrate.MigrateOptions{Approved: c.saved, Limits: migrate.Limits{Ops: a.conn.MaxRate}, Say: func(text string) { a.Say("%s", text) }}
 	if opt.Options, err = c.options(s); err != nil {
 		return nil, err
 	}
@@ -180,7 +175,7 @@ func (c *migrateCmd) print(a *app, s pair, res *migrate.Result, err error, took 
 		return a.JSON(out)
 	}
 	if res.Steps > 0 {
-		a.Printf("%s: %s created, in %s and %.1f s\n", out.Run, countsText(out.Created), screen.Count(out.Transactions, "transaction", "transactions"), out.Seconds)
+		a.Printf("%s: %s created, in %s and %.1f s\n", out.Run, view.Counts(out.Created), screen.Count(out.Transactions, "transaction", "transactions"), out.Seconds)
 	}
 	if out.Quarantine != "" {
 		a.Printf("Undecodable records: %d, kept in %s\n", plan.Count(migrate.ActQuarantine), screen.Cell(out.Quarantine))
@@ -210,9 +205,9 @@ func (c *migrateCmd) fail(a *app, out migrated, at advice.Situation, err error) 
 				return err
 			}
 		} else {
-			printPlan(a.Screen, at.Plan)
+			view.Plan(a.Screen, at.Plan)
 		}
-		_, text := planVerdict(at.Plan)
+		_, text := view.PlanVerdict(at.Plan)
 		wrote := "nothing was written"
 		if out.Transactions > 0 {
 			wrote = c.wrote(out)
@@ -239,12 +234,7 @@ func (c *migrateCmd) fail(a *app, out migrated, at advice.Situation, err error) 
 
 // wrote says what a call did before it failed.
 func (c *migrateCmd) wrote(out migrated) string {
-	return fmt.Sprintf("%s is not finished: this call created %s, in %s", out.Run, countsText(out.Created), screen.Count(out.Transactions, "transaction", "transactions"))
-}
-
-// countsText counts what a run created, or a rollback removed.
-func countsText(c migrate.Counts) string {
-	return fmt.Sprintf("%s, %s and %s", screen.Count(c.Jobs, "job", "jobs"), screen.Count(c.Access, "access request", "access requests"), screen.Count(c.Batches, "batch", "batches"))
+	return fmt.Sprintf("%s is not finished: this call created %s, in %s", out.Run, view.Counts(out.Created), screen.Count(out.Transactions, "transaction", "transactions"))
 }
 
 // sayNotes prints a summary of what mrtq plan would show.

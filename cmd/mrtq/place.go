@@ -1,21 +1,18 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
 	"os"
-	"slices"
-	"strings"
-	"syscall"
 
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/internal/sides"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
+	"mrtq/legacy"
 	"mrtq/migrate"
 )
 
@@ -77,23 +74,6 @@ func (p place) named() files.Named {
 // written is the file that a TARGET is kept in, if it is one.
 func (p place) written() files.Named { return files.Named{By: p.what, Path: p.File, Kept: true} }
 
-// same reports whether two places are one. The order of an ensemble's servers, a default
-// port, and how a file's path is written do not matter.
-func (p place) same(o place) bool {
-	switch {
-	case p.Text == o.Text:
-		return true
-	case p.File != "" || o.File != "":
-		return p.File != "" && o.File != "" && files.Same(p.File, o.File)
-	case p.Data != nil && o.Data != nil:
-		return p.Data.Chroot == o.Data.Chroot && slices.EqualFunc(p.Data.Dirs(), o.Data.Dirs(), files.Same)
-	case p.Data != nil || o.Data != nil:
-		return false
-	}
-	sorted := func(servers []string) []string { return slices.Sorted(slices.Values(servers)) }
-	return p.Server.Chroot == o.Server.Chroot && slices.Equal(sorted(p.Server.Servers), sorted(o.Server.Servers))
-}
-
 // options say how to open a place. finish ends the meter's step.
 func (a *app) options(p place) (opt migrate.SideOptions, finish func(), err error) {
 	what, unit := "connecting to "+p.Text, ""
@@ -104,7 +84,7 @@ func (a *app) options(p place) (opt migrate.SideOptions, finish func(), err erro
 		what, unit = "reading the dump", "znodes"
 	}
 	if p.isServer() {
-		opt.Config, err = a.connConfig(p.Server)
+		opt.Config, err = a.conn.Config(p.Server)
 	}
 	opt.Config.Log = a.log
 	opt.Say = func(news string) {
@@ -176,24 +156,15 @@ func (a *app) openWritable(ctx context.Context, p place, packet int, adds int64)
 	return side, p.openError(err)
 }
 
-// openError adds what to do if a place could not be opened.
+// openError makes it a usage error if the file or folder of a place is missing.
 func (p place) openError(err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case p.Data != nil:
-		return cmp.Or(files.MissingFolder(p.Text, p.Data.Dirs(), err), err)
-	case p.File == "":
+	if err == nil || p.isServer() {
 		return err
 	}
-	next := files.MakeDump
-	if p.what == "TARGET" {
-		next = files.MakeTarget
+	if unread := files.Unread(p.Text, err); exit.Is(unread, exit.Usage) {
+		return unread
 	}
-	if errors.Is(err, syscall.EISDIR) {
-		next = "a server's data directory is snapshot:" + p.File
-	}
-	return cmp.Or(files.Missing(p.Text, p.File, err, next), files.Unnamed(err))
+	return err
 }
 
 // onTarget calls do with a target that is there and can be written. If that is a dump, the
@@ -224,7 +195,7 @@ func (a *app) onTargetOrNew(ctx context.Context, p place, packet int, adds int64
 	case errors.Is(err, errUnchanged):
 		return nil
 	case err == nil:
-		err = files.Unnamed(w.Commit(ctx))
+		err = w.Commit(ctx)
 	}
 	if err != nil && p.File != "" {
 		return &unchangedError{err, p.File}
@@ -232,78 +203,16 @@ func (a *app) onTargetOrNew(ctx context.Context, p place, packet int, adds int64
 	return err
 }
 
-// exchanged is a usage error if SOURCE and TARGET were exchanged, else nil. It is only asked
-// for after another error, so it returns none of its own.
-func (a *app) exchanged(ctx context.Context, s pair, queues migrate.Queues) error {
-	source, known := a.lookAt(ctx, s.source, queues)
-	target, _ := a.lookAt(ctx, s.target, queues)
-	if !known || !target.Legacy || target.NewQueue || source.Legacy || !source.NewQueue && !source.Empty {
-		return nil
-	}
-	is, so := "a new queue", "SOURCE and TARGET are swapped"
-	if !source.NewQueue {
-		is, so = "empty", "SOURCE and TARGET are swapped, or SOURCE is mistyped"
-	}
-	return exit.Usagef("the source %s is %s, and the target %s holds a legacy queue: %s; nothing was written. Next: %s",
-		s.source.Text, is, s.target.Text, so, a.advice.Exchanged())
-}
-
-// isSource is a usage error if a command that takes a TARGET got what looks like the
-// SOURCE, else nil.
-func (a *app) isSource(ctx context.Context, p place) error {
-	c, _ := a.lookAt(ctx, p, migrate.DefaultQueues())
-	if !c.Legacy || c.NewQueue {
-		return nil
-	}
-	return exit.Usagef("%s holds a legacy queue and no new one, so it looks like the SOURCE, and mrtq %s takes the TARGET; nothing was written. Next: %s",
-		p.Text, a.advice.Name, a.advice.At(cmp.Or(queueBelow(p, &migrate.NoQueue{Queues: c.Below}), "TARGET")))
-}
-
-// queueBelow is the address of the new queue below a place without one; "" if there is none,
-// or several.
-func queueBelow(p place, found *migrate.NoQueue) string {
-	if found == nil || len(found.Queues) != 1 || !p.isServer() {
-		return ""
-	}
-	return zkconn.Address{Servers: p.Server.Servers, Chroot: p.Server.Chroot + "/" + found.Queues[0]}.String()
-}
-
-func (a *app) lookAt(ctx context.Context, p place, queues migrate.Queues) (c migrate.Content, known bool) {
-	side, err := a.open(ctx, p, false)
+// swapped is a usage error if TARGET holds a legacy queue, else nil. It is only asked for if
+// SOURCE holds none, so it returns no error of its own.
+func (a *app) swapped(ctx context.Context, s pair, queues migrate.Queues) error {
+	side, err := a.open(ctx, s.target, false)
 	if err != nil {
-		return c, false
+		return nil
 	}
 	defer side.Close()
-	c, err = migrate.LookAt(ctx, side.MarkUnreadable(), queues)
-	return c, err == nil
-}
-
-// noQueueAt says that no new queue is at a place, and what is there instead.
-func noQueueAt(text string, found *migrate.NoQueue) string {
-	p, _ := sides.Parse(text)
-	says := "there is no new queue at " + text + ": "
-	switch {
-	case found.Missing && p.Server.Chroot != "":
-		says += p.Server.Chroot + " is not there"
-	case len(found.Znodes) == 0:
-		says += "nothing is there"
-	default:
-		says += "it holds " + someOf(found.Znodes)
+	if _, err := migrate.OpenSource(ctx, side.Reader, queues, legacy.Options{}); err != nil {
+		return nil
 	}
-	if len(found.Legacy) > 0 {
-		says += fmt.Sprintf("; legacy records are in %s, so it may be the SOURCE", someOf(found.Legacy))
-	}
-	if len(found.Queues) > 0 {
-		says += fmt.Sprintf("; a new queue is below it, in %s", someOf(found.Queues))
-	}
-	return says
-}
-
-// someOf lists the first names, and counts the others.
-func someOf(names []string) string {
-	const most = 8
-	if n := len(names) - most; n > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), n)
-	}
-	return strings.Join(names, ", ")
+	return exit.Usagef("SOURCE %s holds no legacy queue, and TARGET %s holds one: they may be swapped; nothing was written", s.source.Text, s.target.Text)
 }

@@ -11,6 +11,7 @@ import (
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/migrate"
 )
 
@@ -41,11 +42,13 @@ it out. It refuses the plan if either side has changed since.`,
 		Example: `  mrtq plan zk1:2181 zk1:2181/new --new-queue --dialect mrt-zk
   mrtq plan zk1:2181 zk1:2181/new --new-queue --dialect mrt-zk --undecodable quarantine --out plan.json`,
 		Args: args("SOURCE", "TARGET"),
-		RunE: func(cmd *cobra.Command, args []string) error { return during("plan", c.run(cmd.Context(), a, args)) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return exit.During("plan", c.run(cmd.Context(), a, args))
+		},
 	}
 	f := cmd.Flags()
 	c.flags(f)
-	a.conn.rateFlag(f)
+	a.conn.RateFlag(f)
 	outputFlag(f, &c.output, "json")
 	f.StringVar(&c.out, "out", "", "`file` to save the plan to, as JSON")
 	f.BoolVar(&c.force, "force", false, "replace the file of --out if it exists")
@@ -76,12 +79,12 @@ func (c *planCmd) run(ctx context.Context, a *app, args []string) error {
 	if c.output == "json" {
 		err = plan.Write(screen.Escaped(a.Out))
 	} else {
-		printPlan(a.Screen, plan)
+		view.Plan(a.Screen, plan)
 	}
 	if unsaved != nil {
 		return fmt.Errorf("the plan was printed, but not saved: %w", unsaved)
 	}
-	tone, text := planVerdict(plan)
+	tone, text := view.PlanVerdict(plan)
 	a.Conclude(tone, "Plan: %s. %s", text, a.advice.Next(migrate.PlanStep(plan), advice.Situation{
 		Source: s.source.Text, Target: s.target.Text, Plan: plan, PlanFile: c.out, Run: plan.Previous,
 		Quarantined: plan.Count(migrate.ActQuarantine) > 0, Quarantine: defaultQuarantine(s.target),

@@ -29,6 +29,7 @@ type planFlags struct {
 	again                         []string
 	newQueue, holdAgain, restored bool
 	set                           *pflag.FlagSet
+	saved                         *migrate.Plan // nil without --plan
 }
 
 // choiceUsage says what each choice decides.
@@ -61,6 +62,15 @@ func (p *planFlags) flags(f *pflag.FlagSet) {
 
 // options checks the flags, and returns them as a plan's options.
 func (p *planFlags) options(s pair) (migrate.Options, error) {
+	if err := checkPacket(p.packet); err != nil {
+		return migrate.Options{}, err
+	}
+	if p.saved != nil {
+		opt := p.saved.Options()
+		opt.Packet = p.packet
+		opt.NewQueue, opt.HoldAgain, opt.Restored = opt.NewQueue || p.newQueue, opt.HoldAgain || p.holdAgain, opt.Restored || p.restored
+		return opt, nil
+	}
 	acl, err := parseACL(p.acl)
 	if err == nil && s.target.File != "" {
 		err = checkFileACL(acl)
@@ -71,9 +81,6 @@ func (p *planFlags) options(s pair) (migrate.Options, error) {
 	var dialect newqueue.Dialect // "" means that of the target
 	if p.set.Changed("dialect") {
 		dialect = newqueue.Dialect(p.dialect)
-	}
-	if err := checkPacket(p.packet); err != nil {
-		return migrate.Options{}, err
 	}
 	return migrate.Options{Dialect: dialect, Choices: p.choices, ACL: acl, Packet: p.packet, Again: p.again,
 		NewQueue: p.newQueue, HoldAgain: p.holdAgain, Restored: p.restored, Source: s.source.Text, Target: s.target.Text}, nil
@@ -135,7 +142,7 @@ func checkFileACL(acl []znode.ACL) error {
 func readPlan(path string) (*migrate.Plan, error) {
 	data, err := openfile.ReadAll(path)
 	if err != nil {
-		return nil, cmp.Or(files.Missing("--plan "+path, path, err, files.MakePlan), fmt.Errorf("--plan %s: %w", path, files.Unnamed(err)))
+		return nil, files.Unread("--plan "+path, err)
 	}
 	plan, err := migrate.ReadPlan(bytes.NewReader(data))
 	if err != nil {
@@ -144,48 +151,28 @@ func readPlan(path string) (*migrate.Plan, error) {
 	return plan, nil
 }
 
-// explicit are the explicit words of an operator. Those of a saved plan hold when it is carried
-// out, and others can be given then. packet may differ too, because a run that failed with
+// besidePlan are the flags of a plan that can be given beside a saved one: the explicit words
+// of an operator, which hold when it is carried out, and packet, because a run that failed with
 // one packet size is finished with another.
-var explicit = []string{"new-queue", "hold-again", "restored", "packet"}
+var besidePlan = []string{"new-queue", "hold-again", "restored", "packet"}
 
-// adopt takes all settings from a saved plan. A flag that was also given must have the same
-// value.
-func (p *planFlags) adopt(file string, saved *migrate.Plan) error {
-	own, of := &planFlags{}, pflag.NewFlagSet("", pflag.ContinueOnError)
-	own.flags(of)
-	for _, f := range advice.Settings(saved) {
-		for _, v := range f.Values {
-			if f.Name != "acl" { // a setting does not say it
-				if err := of.Set(f.Name, v); err != nil {
-					return exit.Usagef("--plan %s: --%s: %w", file, f.Name, err)
-				}
-			}
+// adopt takes the settings from a saved plan. typed are the flags of the command line: they
+// can't decide again what the plan has decided.
+func (p *planFlags) adopt(saved *migrate.Plan, typed []advice.Flag) error {
+	of := pflag.NewFlagSet("", pflag.ContinueOnError)
+	(&planFlags{}).flags(of)
+	for _, f := range typed {
+		if of.Lookup(f.Name) != nil && !slices.Contains(besidePlan, f.Name) {
+			return exit.Usagef("--%s: the saved plan decides this; leave the flag out, or make another plan with mrtq plan --out; nothing was read or written", f.Name)
 		}
 	}
-	acl, err := parseACL(p.acl)
-	if err != nil {
-		return exit.Usagef("--acl: %w", err)
+	p.saved, p.choices = saved, saved.Choices
+	if !p.set.Changed("packet") {
+		p.packet = cmp.Or(saved.Settings.Packet, p.packet)
 	}
-	var said []string
-	of.VisitAll(func(was *pflag.Flag) {
-		is := p.set.Lookup(was.Name)
-		differs := is.Value.String() != was.Value.String()
-		if was.Name == "acl" {
-			differs = !slices.Equal(acl, saved.Settings.ACL)
-		}
-		if is.Changed && differs && !slices.Contains(explicit, was.Name) {
-			said = append(said, fmt.Sprintf("--%s differs from the plan in %s", was.Name, file))
-		}
-	})
-	if len(said) > 0 {
-		return exit.Usagef("%s; leave out these flags, or make another plan with mrtq plan --out; nothing was read or written", strings.Join(said, "; "))
+	for kind, nodes := range saved.Settings.Queues.Nodes {
+		*p.nodes[kind] = nodes
 	}
-	packet, given := p.packet, p.set.Changed("packet")
-	own.newQueue, own.holdAgain, own.restored = p.newQueue || saved.Settings.NewQueue, p.holdAgain || saved.Settings.HoldAgain, p.restored || saved.Settings.Restored
-	*p = *own
-	if given {
-		p.packet = packet
-	}
+	p.locks, p.time = saved.Settings.Queues.Locks, saved.Settings.Time
 	return nil
 }

@@ -20,10 +20,6 @@ func fileOf(prefix string, target place) string {
 		name = strings.TrimSuffix(strings.TrimSuffix(target.File, ".gz"), ".ndjson")
 	}
 	name = strings.Trim(unfit.ReplaceAllString(name, "-"), "-.")
-	// Keep the end, because that is the chroot, in which targets differ.
-	if over := len(name) - longestName; over > 0 {
-		name = strings.Trim(name[over:], "-.")
-	}
 	return prefix + name + ".ndjson"
 }
 
@@ -34,8 +30,6 @@ const (
 
 // unfit are characters that a file's name should not have.
 var unfit = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
-
-const longestName = 150 // of 255 that a file's name can have
 
 // quarantineFile is the default name of a migration's quarantine file.
 func quarantineFile(target place) string { return fileOf(quarantinePrefix, target) }

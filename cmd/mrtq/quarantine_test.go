@@ -16,6 +16,7 @@ import (
 // Several migrations write to one quarantine file at the same time, each in its own process,
 // with its own source and target. The file ends with the bytes that all of them kept.
 func TestQuarantineOfManyProcesses(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	const processes, each = 8, 200
 	path := func(p, n int) string { return fmt.Sprintf("/ingest/mrtQ-05%05d%05d", p, n) }

@@ -1,12 +1,8 @@
 package main
 
-import (
-	"strings"
-	"testing"
-)
+import "testing"
 
 func TestQuarantineFileName(t *testing.T) {
-	long := strings.Repeat("zookeeper.example.org:2181,", 20) + "z:2181/new"
 	for target, want := range map[string]string{
 		"localhost:2181/new":             "mrtq-quarantine-localhost-2181-new.ndjson",
 		"localhost:2182/new":             "mrtq-quarantine-localhost-2182-new.ndjson",
@@ -16,7 +12,6 @@ func TestQuarantineFileName(t *testing.T) {
 		"file:new.ndjson.gz":             "mrtq-quarantine-new.ndjson",
 		"file:../x y/é\nnew.ndjson":      "mrtq-quarantine-x-y-new.ndjson",
 		"localhost:2181/" + "../../../x": "",
-		long:                             "*-z-2181-new.ndjson",
 	} {
 		e, err := parsePlace("TARGET", target)
 		if want == "" {
@@ -28,8 +23,7 @@ func TestQuarantineFileName(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := quarantineFile(e)
-		if end, cut := strings.CutPrefix(want, "*"); cut && (!strings.HasSuffix(got, end) || len(got) > 255) || !cut && got != want {
+		if got := quarantineFile(e); got != want {
 			t.Errorf("%q: %q, want %q", target, got, want)
 		}
 	}

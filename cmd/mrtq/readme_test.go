@@ -18,6 +18,7 @@ const readmeServer = "localhost:2281"
 // The screens in README are what its commands print, one after the other on one server. A
 // line … stands for any number of lines.
 func TestReadmeScreens(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)

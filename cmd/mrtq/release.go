@@ -12,6 +12,7 @@ import (
 	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/migrate"
 	"mrtq/newqueue"
 )
@@ -48,10 +49,12 @@ if nothing was released because a check failed.`,
   mrtq release zk1:2181/new zk1:2181 --only ingest
   mrtq release zk1:2181/new --collection merritt_content`,
 		Args: args("TARGET", "[SOURCE]"),
-		RunE: func(cmd *cobra.Command, args []string) error { return during("release", c.run(cmd.Context(), a, args)) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return exit.During("release", c.run(cmd.Context(), a, args))
+		},
 	}
 	f := cmd.Flags()
-	a.conn.rateFlag(f)
+	a.conn.RateFlag(f)
 	c.holdFlags.flags(f)
 	c.verifyFlags.flags(f)
 	f.BoolVar(&c.others, "others", false, "lift also the holds of people and other clients")
@@ -118,14 +121,14 @@ func (c *releaseCmd) refuse(ctx context.Context, a *app, s pair, res *migrate.Re
 	case exit.Is(err, exit.Usage):
 		return err
 	case errors.Is(err, migrate.ErrNoQueue):
-		return a.onPlace(ctx, s.target, err)
+		return onPlace(s.target, err)
 	case res != nil && res.Verdict != nil && !res.Verdict.OK():
 		if c.output == "json" {
 			if err := a.JSON(res); err != nil {
 				return err
 			}
 		} else {
-			printVerdict(a.Screen, res.Verdict)
+			view.Verdict(a.Screen, res.Verdict)
 		}
 		a.sayQuarantine(res.Verdict, c.quarantine, s.target)
 		a.concludeVerdict(res.Verdict, s, c.quarantine, "Nothing was released. ")
@@ -143,7 +146,7 @@ func (c *releaseCmd) refuse(ctx context.Context, a *app, s pair, res *migrate.Re
 			err = fmt.Errorf("%w. %s", err, a.advice.Next(status.Step, at))
 		}
 	}
-	return during("nothing was released", withWayOut(a, failed("target", s.target.Text, err), at))
+	return exit.During("nothing was released", withWayOut(a, failed("target", s.target.Text, err), at))
 }
 
 // statusOf reads where a migration stands, for the text of an error; nil if that can't be
@@ -175,7 +178,7 @@ func (c *releaseCmd) print(a *app, res *migrate.Released) {
 		rows = append(rows, screen.Row{path, "lifted", ""})
 	}
 	for _, h := range res.Left {
-		rows = append(rows, screen.Row{h.Path, "still held", ownersText(h.Owners)})
+		rows = append(rows, screen.Row{h.Path, "still held", view.OwnersText(h.Owners)})
 	}
 	a.Table("", []string{"HOLD", "OUTCOME", "OWNERS"}, rows)
 }
@@ -184,7 +187,7 @@ func (c *releaseCmd) print(a *app, res *migrate.Released) {
 func (c *releaseCmd) conclude(ctx context.Context, a *app, s pair, res *migrate.Released) {
 	text, tone := fmt.Sprintf("Release: %s lifted", screen.Count(len(res.Lifted), "hold", "holds")), screen.Good
 	if len(res.Lifted) > 0 {
-		text += ": " + pathNames(res.Lifted)
+		text += ": " + view.HoldNames(res.Lifted)
 	}
 	switch {
 	case len(res.Lifted) == 0 && len(res.Left) == 0:
@@ -200,7 +203,7 @@ func (c *releaseCmd) conclude(ctx context.Context, a *app, s pair, res *migrate.
 	}
 	text += "."
 	if len(res.Left) > 0 {
-		text += " Still held: " + holdsText(res.Left) + "."
+		text += " Still held: " + view.HoldsText(res.Left) + "."
 		if halfHeld(res) {
 			tone, text = screen.Attention, text+" But the large access worker takes small requests too, so this hold does not stop them."
 		}

@@ -16,7 +16,7 @@ import (
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/report"
 	"mrtq/cmd/mrtq/internal/screen"
-	"mrtq/cmd/mrtq/internal/settings"
+	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/internal/openfile"
 	"mrtq/migrate"
 	"mrtq/newqueue"
@@ -48,16 +48,18 @@ no new queue at TARGET and no plan is given, no page is made, and the exit code 
   mrtq report zk1:2181/new zk1:2181 --plan plan.json --quarantine mrtq-quarantine-zk1-2181-new.ndjson --out cutover.html
   mrtq report file:new.ndjson --run run0000000001 --accept coverage.json --check findings.json >cutover.html`,
 		Args: args("[TARGET]", "[SOURCE]"),
-		RunE: func(cmd *cobra.Command, args []string) error { return during("report", c.main(cmd.Context(), a, args)) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return exit.During("report", c.main(cmd.Context(), a, args))
+		},
 	}
 	f := cmd.Flags()
-	a.conn.rateFlag(f)
+	a.conn.RateFlag(f)
 	c.flags(f)
 	f.StringVar(&c.run, "run", "", "show what the run with this `ID` migrated; if not given, all runs")
 	f.StringVar(&c.plan, "plan", "", "`file` with a plan, as mrtq plan --out saved it")
 	f.StringVar(&c.accept, "accept", "", "`file` with the coverage that mrtq accept --coverage wrote")
 	f.StringVar(&c.check, "check", "", "`file` with the findings of a check of the tree, as JSON")
-	settings.Out(f, &c.out, "`file` to write the page to, instead of stdout")
+	f.StringVar(&c.out, "out", "", "`file` to write the page to, instead of stdout")
 	return cmd
 }
 
@@ -115,7 +117,7 @@ func fromFile[T any](flag, path, command string, read func(io.Reader) (*T, error
 	}
 	data, err := openfile.ReadAll(path)
 	if err != nil {
-		return nil, cmp.Or(files.Missing(flag+" "+path, path, err, "check the path; "+command+" makes such a file"), fmt.Errorf("%s: %w", flag, err))
+		return nil, files.Unread(flag+" "+path, err)
 	}
 	v, err := read(bytes.NewReader(data))
 	if err != nil {
@@ -140,7 +142,7 @@ func (c *reportCmd) readSides(ctx context.Context, a *app, s pair, d *report.Dat
 			return whichSide(s, err)
 		}
 		if d.Status.NoQueue != nil && d.Plan == nil {
-			return exit.Check(fmt.Errorf("%s; no page was made. Check the address and its chroot", noQueueAt(d.Target, d.Status.NoQueue)))
+			return exit.Check(fmt.Errorf("%s; no page was made. Check the address and its chroot", view.NoQueue(d.Target, d.Status.NoQueue)))
 		}
 	}
 	if src != nil && d.Status.Newest() != nil && d.Status.Damage == "" {
@@ -205,7 +207,7 @@ func (c *reportCmd) write(a *app, s pair, d *report.Data) (err error) {
 		a.Conclude(screen.Good, "Report: written to %s.", c.out)
 	}
 	if d.Status != nil && d.Status.NoQueue != nil { // the page shows a plan, which may not have been carried out yet
-		a.Conclude(screen.Attention, "Report: %s. If the plan has already been carried out: check the address and its chroot.", noQueueAt(d.Target, d.Status.NoQueue))
+		a.Conclude(screen.Attention, "Report: %s. If the plan has already been carried out: check the address and its chroot.", view.NoQueue(d.Target, d.Status.NoQueue))
 	}
 	return err
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,10 +43,10 @@ was made after the last run.`,
 			if c.in == "" {
 				return exit.Usagef("--in FILE is missing; usage: mrtq %s", cmd.Use)
 			}
-			return during("restore", c.run(cmd.Context(), a, args[0]))
+			return exit.During("restore", c.run(cmd.Context(), a, args[0]))
 		},
 	}
-	a.conn.rateFlag(cmd.Flags())
+	a.conn.RateFlag(cmd.Flags())
 	cmd.Flags().StringVar(&c.in, "in", "", "dump `file`, with gzip if its name ends in .gz")
 	cmd.Flags().StringVar(&c.below, "below", "/", "restore only this `znode` and what is below it; its parents are created if they are missing")
 	cmd.Flags().IntVar(&c.packet, "packet", 0, "the servers' jute.maxbuffer in `bytes`: if a znode is larger, restore says so and writes nothing; give it if it is less than its default (0: not known)")
@@ -110,7 +109,7 @@ func (c *restoreCmd) read(ctx context.Context, a *app) (*znode.Tree, error) {
 	tree, err := readTree(ctx, p.Place, c.below, opt)
 	switch {
 	case err != nil:
-		return nil, cmp.Or(files.Missing("--in "+c.in, c.in, err, files.MakeDump), fmt.Errorf("--in %s: %w", c.in, files.Unnamed(err)))
+		return nil, files.Unread("--in "+c.in, err)
 	case tree.Len() <= 1:
 		return nil, fmt.Errorf("--in %s: it holds no znode", c.in)
 	case tree.Get(c.below) == nil:
@@ -139,7 +138,7 @@ func readTree(ctx context.Context, p sides.Place, below string, opt migrate.Side
 func (c *restoreCmd) restore(ctx context.Context, a *app, p place, tree *znode.Tree) (res *restore.Result, err error) {
 	show, finish := a.Progress("restoring", "znodes")
 	defer finish()
-	opt := restore.Options{Below: c.below, Ops: a.conn.maxRate, Say: func(s string) { a.Say("%s", s) }, Progress: show}
+	opt := restore.Options{Below: c.below, Ops: a.conn.MaxRate, Say: func(s string) { a.Say("%s", s) }, Progress: show}
 	if err := restore.CheckSizes(tree, c.packet, len(p.Server.Chroot)); err != nil {
 		return nil, err // before the chroot is made
 	}

@@ -16,6 +16,7 @@ import (
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/internal/zkconn"
 	"mrtq/migrate"
 )
@@ -50,11 +51,11 @@ rollback is interrupted, run it again. Exit code 1 if something was kept.`,
   mrtq rollback zk1:2181/new zk1:2181 --run run0000000000 --yes`,
 		Args: args("TARGET", "[SOURCE]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return during("rollback", c.main(cmd.Context(), a, args))
+			return exit.During("rollback", c.main(cmd.Context(), a, args))
 		},
 	}
 	f := cmd.Flags()
-	a.conn.rateFlag(f)
+	a.conn.RateFlag(f)
 	c.nodeFlags(f)
 	c.time = "auto" // no record is decoded
 	f.StringVar(&c.run, "run", "", "`id` of the run")
@@ -80,7 +81,7 @@ func (c *rollbackCmd) main(ctx context.Context, a *app, given []string) error {
 		return err
 	}
 	if c.run == "" {
-		return c.noRun(ctx, a, s.target)
+		return exit.Usagef("--run is missing; mrtq status %s shows the runs", advice.Word(s.target.Text))
 	}
 	if c.kept == "" {
 		c.kept = strings.TrimSuffix(fileOf(keptPrefix, s.target), ".ndjson") + "-" + unfit.ReplaceAllString(c.run, "-") + ".ndjson"
@@ -95,36 +96,9 @@ func (c *rollbackCmd) main(ctx context.Context, a *app, given []string) error {
 	return c.print(a, s, undo)
 }
 
-// noRun is the error if --run is missing. It names the runs.
-func (c *rollbackCmd) noRun(ctx context.Context, a *app, target place) error {
-	side, err := a.open(ctx, target, true)
-	if err != nil {
-		return failed("target", target.Text, err)
-	}
-	defer side.Close()
-	status, err := migrate.ReadStatus(ctx, side.Reader, nil)
-	if err != nil {
-		return failed("target", target.Text, err)
-	}
-	if status.NoQueue != nil {
-		if source := a.isSource(ctx, target); source != nil {
-			return source
-		}
-	}
-	runs := "no run"
-	var names []string
-	for _, r := range status.Runs {
-		names = append(names, fmt.Sprintf("%s (%s)", r.ID, r.State))
-	}
-	if len(names) > 0 {
-		runs = strings.Join(names, ", ")
-	}
-	return exit.Usagef("--run is missing; the target has %s", runs)
-}
-
 // rollBack rolls back, or with --dry-run says what that would do.
 func (c *rollbackCmd) rollBack(ctx context.Context, a *app, s pair) (undo *migrate.Undo, err error) {
-	opt := migrate.RollbackOptions{Force: c.force, Restored: c.restored, Limits: migrate.Limits{Ops: a.conn.maxRate},
+	opt := migrate.RollbackOptions{Force: c.force, Restored: c.restored, Limits: migrate.Limits{Ops: a.conn.MaxRate},
 		Say: func(text string) { a.Say("%s", text) }, Confirm: func(u *migrate.Undo) error { return c.confirm(a, u) }}
 	ctx, finish := a.Phases(ctx, "reading the run")
 	defer finish()
@@ -166,7 +140,7 @@ func (c *rollbackCmd) confirm(a *app, u *migrate.Undo) error {
 	if u.Ask == "" || c.yes {
 		return nil
 	}
-	question := fmt.Sprintf("%s: %s. The rollback would remove %s, and keep %d.", u.Run, u.Ask, countsText(u.Removes), len(u.Keeps))
+	question := fmt.Sprintf("%s: %s. The rollback would remove %s, and keep %d.", u.Run, u.Ask, view.Counts(u.Removes), len(u.Keeps))
 	if _, ok := screen.Terminal(os.Stdin); !ok {
 		return exit.Check(fmt.Errorf("%w: %s To go on, give --yes: %s", errDeclined, question, a.advice.Again(advice.Switch("yes"))))
 	}
@@ -198,14 +172,14 @@ func (c *rollbackCmd) writeKept(u *migrate.Undo) error {
 func (c *rollbackCmd) fail(ctx context.Context, a *app, s pair, u *migrate.Undo, err error) error {
 	at := advice.Situation{Source: s.source.Text, Target: s.target.Text}
 	if errors.Is(err, migrate.ErrNoQueue) {
-		return a.onPlace(ctx, s.target, err)
+		return onPlace(s.target, err)
 	}
 	if u != nil {
 		at.Run = u.Record
 	}
 	done := "nothing was removed"
 	if u != nil && u.Steps > 0 && s.target.isServer() {
-		done = fmt.Sprintf("%s is not completely rolled back: this call removed %s. Run the same command again to finish", u.Run, countsText(u.Removes))
+		done = fmt.Sprintf("%s is not completely rolled back: this call removed %s. Run the same command again to finish", u.Run, view.Counts(u.Removes))
 	}
 	if errors.Is(err, zkconn.ErrLost) || errors.Is(err, migrate.ErrInterrupted) {
 		return failed("target", s.target.Text, &partlyDone{err, done})
@@ -227,7 +201,7 @@ func (c *rollbackCmd) print(a *app, s pair, u *migrate.Undo) (err error) {
 		c.printTables(a, u)
 	}
 	at := advice.Situation{Source: s.source.Text, Target: s.target.Text, Run: u.Record}
-	text := fmt.Sprintf("Rollback of %s in %s: %s %s", u.Run, advice.Word(s.target.Text), countsText(u.Removes), removed)
+	text := fmt.Sprintf("Rollback of %s in %s: %s %s", u.Run, advice.Word(s.target.Text), view.Counts(u.Removes), removed)
 	if len(u.Released) > 0 {
 		text += ", and the queues are held"
 	}

@@ -6,12 +6,15 @@ import (
 	"log/slog"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"mrtq/cmd/mrtq/internal/accepting"
 	"mrtq/cmd/mrtq/internal/advice"
+	"mrtq/cmd/mrtq/internal/connect"
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/screen"
@@ -22,7 +25,7 @@ import (
 type app struct {
 	*screen.Screen
 	advice  advice.Adviser // knows the command that runs
-	conn    connection
+	conn    connect.Connection
 	log     *slog.Logger
 	verbose bool
 	// config is the settings file that was named, and settingsFile the one that was read;
@@ -30,6 +33,8 @@ type app struct {
 	config, settingsFile string
 	// asOf is what was said last of a data directory.
 	asOf string
+	// began is set when the command line was understood.
+	began bool
 }
 
 // run runs mrtq with these arguments, and returns the exit code.
@@ -45,6 +50,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 	cmd.SetOut(a.Out)
 	cmd.SetErr(stderr)
 	ran, err := cmd.ExecuteContextC(ctx)
+	if err != nil && !a.began { // cobra's own errors are about the command line
+		err = exit.With(exit.Usage, err)
+	}
 	err = interruption(ctx, ran.Name(), err)
 	if a.Out.Err != nil {
 		err = lostOutput(a.Concluded(), a.Out.Err)
@@ -70,54 +78,49 @@ setting that could lose a job or run it twice (--consumed, --undecodable, --forc
 the like) can only be a flag. Data goes to stdout, everything else to stderr. Exit
 codes: 0 done, 1 the check failed, 2 wrong usage, 3 the environment failed,
 130 interrupted.`,
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		Args:              noSuchCommand,
-		PersistentPreRunE: a.prepare,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceErrors:      true,
+		SilenceUsage:       true,
+		DisableSuggestions: true,
+		PersistentPreRunE:  a.prepare,
+		RunE:               func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.Version = thisVersion().String()
+	root.Version = version()
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.SetHelpCommand(helpCmd())
-	root.SuggestionsMinimumDistance = 2
-	root.SetFlagErrorFunc(settings.FlagError)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return exit.Usagef("%w; see %s --help", err, cmd.CommandPath())
+	})
 	f := root.PersistentFlags()
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "log what happens to stderr")
 	f.StringVar(&a.config, "config", "", "settings `file` (default $"+settings.Variable("config")+", or "+settings.DefaultFile+" if there is one)")
-	a.conn.flags(f)
+	a.conn.Flags(f)
 	root.AddCommand(
 		a.inspectCmd(), a.checkCmd(), a.dumpCmd(), a.restoreCmd(),
 		a.planCmd(), a.migrateCmd(), a.verifyCmd(), a.rollbackCmd(), a.statusCmd(), a.showCmd(), a.watchCmd(),
 		a.holdCmd(), a.releaseCmd(),
 		a.reportCmd(),
 		a.zkCmd(),
-		a.acceptCmd(), a.statesCmd(), a.layoutCmd(),
-		a.versionCmd(), a.manCmd(),
+		accepting.Command(accepting.Env{Screen: a.Screen, Conn: &a.conn, Verbose: &a.verbose, CheckFiles: a.checkFiles}), a.statesCmd(), a.manCmd(), a.layoutCmd(),
 	)
-	addCompletion(root)
 	return root
 }
 
 // prepare reads the settings, before any command runs.
 func (a *app) prepare(cmd *cobra.Command, args []string) (err error) {
+	a.began = true
 	root := cmd.Root()
 	a.advice = advice.Adviser{Name: cmd.Name(), Args: args, Given: typedFlags(cmd), Takes: func(command, flag string) bool {
-		next, _, err := root.Find([]string{command})
+		next, _, err := root.Find(strings.Fields(command))
 		return err == nil && next.Flag(flag) != nil
 	}}
 	if a.settingsFile, err = settings.Apply(cmd, a.config, a.Say); err != nil {
 		return err
 	}
-	if err := a.conn.setLimit(); err != nil {
-		return err
-	}
-	a.conn.patient = cmd.Flags().Changed("timeout")
 	level := slog.LevelWarn
 	if a.verbose {
 		level = slog.LevelDebug
 	}
 	a.log = slog.New(slog.NewTextHandler(a.Log(), &slog.HandlerOptions{Level: level}))
-	return nil
+	return a.conn.Prepare(cmd.Flags(), a.log, func(news string) { a.Say("%s", news) })
 }
 
 // typedFlags are the flags that were given on the command line. The others come from
@@ -143,24 +146,7 @@ func typedFlags(cmd *cobra.Command) (flags []advice.Flag) {
 
 // checkFiles does what [files.Check] does. It also knows the files that all commands read.
 func (a *app) checkFiles(writes []files.Named, reads ...files.Named) error {
-	return files.Check(writes, slices.Concat(reads, []files.Named{
-		{By: "--config", Path: a.settingsFile},
-		{By: "--auth-file", Path: a.conn.authFile},
-		{By: "--tls-ca", Path: a.conn.tls.CA},
-		{By: "--tls-cert", Path: a.conn.tls.Cert},
-		{By: "--tls-key", Path: a.conn.tls.Key},
-	}))
-}
-
-// noSuchCommand refuses an argument of mrtq that is not a command.
-func noSuchCommand(root *cobra.Command, given []string) error {
-	if len(given) == 0 {
-		return nil
-	}
-	for _, name := range root.SuggestionsFor(given[0]) {
-		return exit.Usagef("mrtq has no command %q: did you mean mrtq %s?", given[0], name)
-	}
-	return exit.Usagef("mrtq has no command %q; see mrtq --help", given[0])
+	return files.Check(writes, slices.Concat(reads, []files.Named{{By: "--config", Path: a.settingsFile}}, a.conn.Files()))
 }
 
 // args requires positional arguments with these names. A name in brackets may be missing.

@@ -23,13 +23,24 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what the scripts expect")
 
-func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"mrtq": main, "granted": granted}) }
+// TestMain runs eight tests at once, because most of them wait for a server or for time to
+// pass. -parallel sets another number.
+func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		panic(err)
+	}
+	testscript.Main(m, map[string]func(){"mrtq": main, "granted": granted})
+}
 
 // TestScripts runs the command on dumps.
-func TestScripts(t *testing.T) { runScripts(t, "testdata/script", "") }
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	runScripts(t, "testdata/script", "")
+}
 
 // TestServerScripts runs the command on a real server, each script in its own chroot.
 func TestServerScripts(t *testing.T) {
+	t.Parallel()
 	server := harness.ForTest(t, harness.TestBackend(), harness.Options{})
 	runScripts(t, "testdata/server", server.Address())
 }
@@ -150,7 +161,7 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	pattern, err := regexp.Compile(args[0])
 	ts.Check(err)
-	for late := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for late := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		_ = ts.Exec(args[1], args[2:]...)
 		if pattern.MatchString(ts.ReadFile("stdout")) {
 			return

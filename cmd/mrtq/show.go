@@ -13,6 +13,7 @@ import (
 	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
@@ -37,7 +38,9 @@ quarantine file lacks its bytes, or if there is no new queue at TARGET.`,
 		Example: `  mrtq show zk1:2181 zk1:2181/new /ingest/mrtQ-05000000000001
   mrtq show zk1:2181 zk1:2181/new jid0000000003`,
 		Args: args("SOURCE", "TARGET", "ITEM"),
-		RunE: func(cmd *cobra.Command, args []string) error { return during("show", c.run(cmd.Context(), a, args)) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return exit.During("show", c.run(cmd.Context(), a, args))
+		},
 	}
 	c.flags(cmd.Flags())
 	cmd.Flags().StringVar(&c.quarantine, "quarantine", "", "`file` that keeps the bytes of undecodable records (default mrtq-quarantine-TARGET.ndjson, if it is here)")
@@ -47,11 +50,11 @@ quarantine file lacks its bytes, or if there is no new queue at TARGET.`,
 
 // shown is the -o json of show.
 type shown struct {
-	Item    string     `json:"item"`
-	Verdict string     `json:"verdict"`
-	Record  *inspected `json:"record"` // null if the source does not have it
-	Ledger  shownEntry `json:"ledger"`
-	Job     shownJob   `json:"job"`
+	Item    string       `json:"item"`
+	Verdict string       `json:"verdict"`
+	Record  *view.Record `json:"record"` // null if the source does not have it
+	Ledger  shownEntry   `json:"ledger"`
+	Job     shownJob     `json:"job"`
 	// Quarantine is set if the record was not migrated because it can't be decoded.
 	Quarantine *quarantined `json:"quarantine,omitempty"`
 	// NoQueue is what is at TARGET instead of a new queue; nil if there is one.
@@ -93,7 +96,7 @@ func (c *showCmd) run(ctx context.Context, a *app, args []string) error {
 	item, err := c.find(ctx, a, s, args[2])
 	switch {
 	case errors.Is(err, migrate.ErrNoItem) && item != nil && item.NoQueue != nil:
-		return exit.Check(fmt.Errorf("%w, and %s. Check the address and its chroot", err, noQueueAt(s.target.Text, item.NoQueue)))
+		return exit.Check(fmt.Errorf("%w, and %s. Check the address and its chroot", err, view.NoQueue(s.target.Text, item.NoQueue)))
 	case errors.Is(err, migrate.ErrNoItem):
 		return exit.Check(fmt.Errorf("%w; give a record's path or name, or a job's path or id", err))
 	case errors.Is(err, migrate.ErrManyItems):
@@ -103,7 +106,7 @@ func (c *showCmd) run(ctx context.Context, a *app, args []string) error {
 	}
 	out := shownOf(args[2], item)
 	if item.NoQueue != nil {
-		out.Verdict += fmt.Sprintf(", and %s. Check the address and its chroot", noQueueAt(s.target.Text, item.NoQueue))
+		out.Verdict += fmt.Sprintf(", and %s. Check the address and its chroot", view.NoQueue(s.target.Text, item.NoQueue))
 	} else if item.Run == "" && item.Job == "" && item.Record != nil && item.Record.Err != nil {
 		if out.Quarantine, err = lookIntoQuarantine(*item.Record, cmp.Or(c.quarantine, defaultQuarantine(s.target)), s.target); err != nil {
 			return err
@@ -149,7 +152,7 @@ func shownOf(name string, it *migrate.Item) shown {
 	out := shown{Item: name, Verdict: itemVerdict(it), Ledger: shownEntry{it.Path, it.Run, it.Changed},
 		Job: shownJob{Path: it.Job, State: it.State, Znodes: []shownNode{}}, NoQueue: it.NoQueue}
 	if it.Record != nil {
-		r := inspect(*it.Record)
+		r := view.RecordOf(*it.Record)
 		out.Record = &r
 	}
 	for _, n := range it.Nodes {
@@ -204,7 +207,7 @@ func (q *quarantined) where() string {
 
 func printShown(s *screen.Screen, out shown, it *migrate.Item) {
 	if it.Record != nil {
-		s.Table("Legacy record", []string{"RECORD", "STATUS", "TIME", "FORMAT", "WHAT"}, []screen.Row{recordRow(*it.Record)})
+		s.Table("Legacy record", []string{"RECORD", "STATUS", "TIME", "FORMAT", "WHAT"}, []screen.Row{view.RecordRow(*it.Record)})
 	}
 	if q := out.Quarantine; q != nil {
 		kept := "unknown"

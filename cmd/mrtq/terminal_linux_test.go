@@ -159,7 +159,7 @@ func TestProgressOnTerminal(t *testing.T) {
 			t.Errorf("no %q in %q", want, text)
 		}
 	}
-	if left := shownOn(strings.ReplaceAll(text, "\r\n", "\n")); strings.Contains(left, "connecting to "+address+": 3") || !strings.Contains(left, "plan: interrupted; nothing was written") {
+	if left := shownOn(strings.ReplaceAll(text, "\r\n", "\n")); strings.Contains(left, "connecting to "+address+": 3") || !strings.Contains(left, "plan: interrupted") {
 		t.Errorf("the terminal is left with %q", left)
 	}
 }

@@ -15,6 +15,7 @@ import (
 // Apache's server can throttle: it refuses requests that have waited too long. Each command
 // then waits for a while, and ends with the same result.
 func TestServerThatThrottles(t *testing.T) {
+	t.Parallel()
 	server := harness.ForTest(t, harness.JVM, harness.Options{Properties: map[string]string{
 		"request_throttle_max_requests": "2", "request_throttle_stall_time": "3", "throttled_op_wait_time": "25",
 	}})

@@ -9,6 +9,7 @@ import (
 
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/cmd/mrtq/internal/watching"
 )
 
@@ -52,7 +53,9 @@ With 0.0.0.0:9464, anyone who can reach this machine can.`,
   mrtq watch zk1:2181/new zk1:2181 -o ndjson --interval 10s
   mrtq watch zk1:2181/new --metrics :9464`,
 		Args: args("TARGET", "[SOURCE]"),
-		RunE: func(cmd *cobra.Command, args []string) error { return during("watch", c.run(cmd.Context(), a, args)) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return exit.During("watch", c.run(cmd.Context(), a, args))
+		},
 	}
 	f := cmd.Flags()
 	outputFlag(f, &c.output, "ndjson")
@@ -77,7 +80,7 @@ func (c *watchCmd) run(ctx context.Context, a *app, given []string) error {
 		return exit.Usagef("--once and --metrics: with --once, mrtq exits before the metrics can be read; leave one of them out")
 	}
 	r := &watching.Reader{}
-	if r.Target, err = a.connConfig(p.Server); err != nil {
+	if r.Target, err = a.conn.Config(p.Server); err != nil {
 		return failed("target", target, err)
 	}
 	if len(given) > 1 {
@@ -85,7 +88,7 @@ func (c *watchCmd) run(ctx context.Context, a *app, given []string) error {
 			return err
 		}
 	}
-	w := &watching.Watch{Target: target, Interval: c.interval, Reader: r, JSON: c.output == "ndjson", Metrics: c.metrics, Out: a.Out, NoQueue: noQueueAt, Say: a.Say}
+	w := &watching.Watch{Target: target, Interval: c.interval, Reader: r, JSON: c.output == "ndjson", Metrics: c.metrics, Out: a.Out, NoQueue: view.NoQueue, Say: a.Say}
 	if !c.once {
 		return failed("target", target, w.Run(ctx))
 	}
@@ -93,7 +96,7 @@ func (c *watchCmd) run(ctx context.Context, a *app, given []string) error {
 	if err != nil || found == nil {
 		return failed("target", target, err)
 	}
-	text := noQueueAt(target, found)
+	text := view.NoQueue(target, found)
 	a.Conclude(screen.Bad, "Watch: %s. Check the address and its chroot.", text)
 	return exit.Check(errors.New(text))
 }
@@ -110,7 +113,7 @@ func (c *watchCmd) addSource(a *app, r *watching.Reader, source string) error {
 	if r.Queues, err = c.queues(); err != nil {
 		return err
 	}
-	cfg, err := a.connConfig(p.Server)
+	cfg, err := a.conn.Config(p.Server)
 	r.Source = &cfg
 	return failed("source", source, err)
 }

@@ -90,6 +90,9 @@ func Read(r io.Reader) (*Plan, error) {
 		return nil, fmt.Errorf("%w: it has %d of %d records; make the plan again", ErrFile, len(saved.Records), saved.Count)
 	}
 	p := (*Plan)(saved.alias)
+	if len(p.Settings.ACL) == 0 {
+		p.Settings.ACL = nil // open to all
+	}
 	if err := p.Choices.Validate(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFile, err)
 	}

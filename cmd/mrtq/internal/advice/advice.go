@@ -22,7 +22,7 @@ type Adviser struct {
 	Name  string   // of the command
 	Args  []string // that it was given
 	Given []Flag   // that were typed
-	// Takes reports whether a command has a flag.
+	// Takes reports whether a command has a flag. Command "" has those of all commands.
 	Takes func(command, flag string) bool
 }
 

@@ -74,18 +74,6 @@ func (a Adviser) Again(flags ...Flag) string {
 	return commandLine(a.Name, a.Args, flags)
 }
 
-// Exchanged is the command that runs, with its first two arguments exchanged.
-func (a Adviser) Exchanged() string {
-	args := slices.Clone(a.Args)
-	args[0], args[1] = args[1], args[0]
-	return commandLine(a.Name, args, a.Given)
-}
-
-// At is the command that runs, at another target.
-func (a Adviser) At(target string) string {
-	return commandLine(a.Name, append([]string{target}, a.Args[1:]...), a.Given)
-}
-
 func hasFlag(flags []Flag, name string) bool {
 	return slices.ContainsFunc(flags, func(f Flag) bool { return f.Name == name })
 }

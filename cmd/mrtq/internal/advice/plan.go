@@ -114,7 +114,7 @@ func (a Adviser) migrate(s Situation) string {
 	}
 	// The file has all settings. Only those of the connection are handed over.
 	a.Given = slices.DeleteFunc(slices.Clone(a.Given), func(f Flag) bool {
-		return f.Name != "max-rate" && f.Name != "packet" && !a.Takes("version", f.Name)
+		return f.Name != "max-rate" && f.Name != "packet" && !a.Takes("", f.Name)
 	})
 	return a.Command("migrate", nil, Set("plan", s.PlanFile)...)
 }

@@ -10,9 +10,6 @@ import (
 	"mrtq/cmd/mrtq/internal/exit"
 )
 
-// Stdout means stdout instead of a file. A file with this name is ./-.
-const Stdout = "-"
-
 // Named is a file that a command reads or writes, with the flag or argument that
 // names it.
 type Named struct {
@@ -32,8 +29,8 @@ func Check(writes, reads []Named) error {
 		switch w.Path {
 		case "":
 			continue
-		case Stdout:
-			return exit.Usagef("%s -: this must be a file, and can't be stdout; give the name of a file (./- is a file with the name -); nothing was read or written", w.By)
+		case "-":
+			return exit.Usagef("%s -: give the name of a file, or ./- for a file with the name -; nothing was read or written", w.By)
 		}
 		for _, other := range append(writes[:i:i], reads...) {
 			for _, folder := range other.Folders {
@@ -112,13 +109,13 @@ func checkWritable(path string) error {
 	case err == nil && !info.Mode().IsRegular():
 		return nil
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return Unnamed(err)
+		return reason(err)
 	}
 	path = resolveLink(path)
 	// Create a file in the folder, as [Write] does.
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
-		return fmt.Errorf("no file can be created in %s: %w", filepath.Dir(path), Unnamed(err))
+		return fmt.Errorf("no file can be created in %s: %w", filepath.Dir(path), reason(err))
 	}
 	f.Close()
 	return os.Remove(f.Name())

@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-
-	"mrtq/cmd/mrtq/internal/files"
 )
 
 // choiceFlag is a flag with a fixed set of values.
@@ -37,24 +35,4 @@ func (c *choiceFlag) Set(s string) error {
 func Choice(f *pflag.FlagSet, p *string, name, short, usage string, choices ...string) {
 	*p = choices[0]
 	f.VarP(&choiceFlag{p, choices}, name, short, usage)
-}
-
-// Out adds --out to a command that writes its data to stdout if --out is not given. --out -
-// means stdout, too. For all other flags, [files.Check] refuses -.
-func Out(f *pflag.FlagSet, p *string, usage string) {
-	f.Var((*outFile)(p), "out", usage)
-}
-
-// outFile is the value of --out: "" is stdout.
-type outFile string
-
-func (o *outFile) String() string { return string(*o) }
-func (o *outFile) Type() string   { return "string" }
-
-func (o *outFile) Set(path string) error {
-	if path == files.Stdout {
-		path = ""
-	}
-	*o = outFile(path)
-	return nil
 }

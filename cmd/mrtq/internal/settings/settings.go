@@ -5,8 +5,7 @@
 //
 //	settings.go   variables and the file
 //	flagonly.go   what only a flag may say
-//	flags.go      flags with a fixed set of values, flags for files
-//	badvalue.go   what is wrong with a value, in plain words
+//	flags.go      flags with a fixed set of values
 package settings
 
 import (
@@ -54,7 +53,7 @@ func Apply(cmd *cobra.Command, config string, say func(format string, args ...an
 				return
 			}
 			if err := cmd.Flags().Set(f.Name, value); err != nil {
-				bad = valueError("$"+name, err)
+				bad = exit.Usagef("$%s: %w", name, err)
 				return
 			}
 			fromVariables = append(fromVariables, fmt.Sprintf("$%s: --%s %s", name, f.Name, publicValue(f.Name, value)))
@@ -113,7 +112,7 @@ func (s setting) apply(flags *pflag.FlagSet, f *pflag.Flag) error {
 	}
 	for _, value := range s.values {
 		if err := flags.Set(f.Name, value); err != nil {
-			return valueError(s.where+", "+s.flag, err)
+			return exit.Usagef("%s, %s: %w", s.where, s.flag, err)
 		}
 	}
 	return nil
@@ -131,7 +130,7 @@ func readFile(cmd *cobra.Command, config string) (set map[string]setting, read s
 		return nil, "", nil
 	}
 	if err != nil {
-		return nil, "", cmp.Or(files.Missing("settings file "+path, path, err, "check --config and $"+Variable("config")), fmt.Errorf("settings file: %w", err))
+		return nil, "", files.Unread("settings file "+path, err)
 	}
 	set, err = parse(path, text, FlagNames(cmd.Root()))
 	return set, path, err

@@ -1,4 +1,6 @@
-package main
+// Package view shows people what package migrate found and did: it prints tables to a
+// [screen.Screen], and says in one sentence how something stands. It reads and writes nothing.
+package view
 
 import (
 	"fmt"
@@ -12,9 +14,9 @@ import (
 	"mrtq/newqueue"
 )
 
-// printPlan prints a plan as tables: first what would be done, then everything that an
+// Plan prints a plan as tables: first what would be done, then everything that an
 // operator should know before.
-func printPlan(s *screen.Screen, p *migrate.Plan) {
+func Plan(s *screen.Screen, p *migrate.Plan) {
 	s.Printf("source    %s\n", screen.Cell(p.Source))
 	s.Printf("target    %s\n", screen.Cell(p.Target))
 	s.Printf("run       %s, dialect %s\n", screen.Cell(planRun(p)), p.Dialect)
@@ -241,9 +243,9 @@ func printWarnings(s *screen.Screen, warnings []migrate.Warning) {
 	})
 }
 
-// planVerdict sums up a plan in one line: what it does with the records, and whether it can
+// PlanVerdict sums up a plan in one line: what it does with the records, and whether it can
 // be carried out.
-func planVerdict(p *migrate.Plan) (screen.Tone, string) {
+func PlanVerdict(p *migrate.Plan) (screen.Tone, string) {
 	var parts []string
 	for _, action := range migrate.Actions {
 		if n := p.Count(action); n > 0 {

@@ -1,4 +1,4 @@
-package main
+package accepting
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 
 // removeLeftovers removes the chroots of killed runs at an address. It keeps the
 // chroot of a run whose process may still be running, unless --force is given.
-func (c *acceptCmd) removeLeftovers(ctx context.Context, a *app) error {
+func (c *acceptCmd) removeLeftovers(ctx context.Context) error {
 	backend, err := harness.ParseBackend(c.backend)
 	if err != nil {
 		return exit.Usagef("--backend: %w", err)
@@ -20,7 +20,7 @@ func (c *acceptCmd) removeLeftovers(ctx context.Context, a *app) error {
 	if !backend.IsAddress() {
 		return exit.Usagef("--clean works only at an address: add --backend ADDRESS with the address of the killed run")
 	}
-	opt, _, err := a.reach(backend)
+	opt, _, err := c.reach(backend)
 	if err != nil {
 		return err
 	}
@@ -48,14 +48,14 @@ func (c *acceptCmd) removeLeftovers(ctx context.Context, a *app) error {
 		}
 		rows = append(rows, screen.Row{left.Path, fmt.Sprintf("process %d on %s", process, host), made.Format(time.RFC3339), what})
 	}
-	a.Table("", []string{"CHROOT", "CREATED BY", "AT", "OUTCOME"}, rows)
+	c.Table("", []string{"CHROOT", "CREATED BY", "AT", "OUTCOME"}, rows)
 	switch left := len(found) - removed; {
 	case len(found) == 0:
-		a.Conclude(screen.Good, "Accept: nothing to remove: no run left anything behind.")
+		c.Conclude(screen.Good, "Accept: nothing to remove: no run left anything behind.")
 	case left > 0:
-		a.Conclude(screen.Attention, "Accept: %s removed, %d kept. If no mrtq accept is running there, add --force.", screen.Count(removed, "chroot", "chroots"), left)
+		c.Conclude(screen.Attention, "Accept: %s removed, %d kept. If no mrtq accept is running there, add --force.", screen.Count(removed, "chroot", "chroots"), left)
 	default:
-		a.Conclude(screen.Good, "Accept: %s removed.", screen.Count(removed, "chroot", "chroots"))
+		c.Conclude(screen.Good, "Accept: %s removed.", screen.Count(removed, "chroot", "chroots"))
 	}
 	return nil
 }

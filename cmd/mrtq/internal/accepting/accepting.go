@@ -1,10 +1,15 @@
-package main
+// Package accepting has the command mrtq accept. It runs the scenarios of package harness/accept
+// on a server, and prints what they found.
+//
+//	accepting.go  the flags, and the scenarios of the new queue
+//	coverage.go   which documented transitions were covered
+//	migration.go  the scenarios of the migration and of the services
+//	clean.go      what killed runs left behind
+package accepting
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -12,9 +17,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mrtq/cmd/mrtq/internal/connect"
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/files"
-	"mrtq/cmd/mrtq/internal/report"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/settings"
 	"mrtq/harness"
@@ -23,7 +28,17 @@ import (
 	"mrtq/newqueue"
 )
 
+// Env is what the command shares with the others.
+type Env struct {
+	*screen.Screen
+	Conn    *connect.Connection
+	Verbose *bool
+	// CheckFiles refuses to write to these files, or to read them.
+	CheckFiles func(writes []files.Named, reads ...files.Named) error
+}
+
 type acceptCmd struct {
+	Env
 	backend, tags, dialect, format, out, coverage, scenariosOf string
 
 	clean, force bool
@@ -34,8 +49,9 @@ var errNotAccepted = errors.New("not everything passed")
 // bothDialects is the value of --dialect that runs the scenarios in both.
 const bothDialects = "both"
 
-func (a *app) acceptCmd() *cobra.Command {
-	c := &acceptCmd{}
+// Command is mrtq accept.
+func Command(env Env) *cobra.Command {
+	c := &acceptCmd{Env: env}
 	var backends []string
 	for _, b := range harness.Backends() {
 		backends = append(backends, string(b))
@@ -67,10 +83,10 @@ anything failed, or, without --tags, if a transition was not covered.`,
   mrtq accept --backend staging:2181/scratch --clean
   mrtq accept --scenarios migration --backend jvm
   mrtq accept --tags '@J9,@J11' --format junit --out accept.xml`,
-		Args: args(),
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if c.clean {
-				return during("accept", c.removeLeftovers(cmd.Context(), a))
+				return exit.During("accept", c.removeLeftovers(cmd.Context()))
 			}
 			if c.force {
 				return exit.Usagef("--force can only be used with --clean")
@@ -82,7 +98,7 @@ anything failed, or, without --tags, if a transition was not covered.`,
 					}
 				}
 			}
-			return during("accept", c.run(cmd.Context(), a))
+			return exit.During("accept", c.run(cmd.Context()))
 		},
 	}
 	f := cmd.Flags()
@@ -92,21 +108,21 @@ anything failed, or, without --tags, if a transition was not covered.`,
 	f.StringVar(&c.tags, "tags", "", "run only scenarios with these `tags`: , is or, && is and, ~ is not")
 	settings.Choice(f, &c.scenariosOf, "scenarios", "", "which scenarios to run", ofQueue, "migration", "services")
 	settings.Choice(f, &c.dialect, "dialect", "", "dialect of the layout", bothDialects, string(newqueue.Design), string(newqueue.MrtZK))
-	settings.Choice(f, &c.format, "format", "", "output format: brief has a line for each feature and the steps of what failed, pretty has every step, as with -v", string(accept.Brief), string(accept.Pretty), string(accept.Cucumber), string(accept.JUnit))
-	settings.Out(f, &c.out, "output `file`, instead of stdout")
+	settings.Choice(f, &c.format, "format", "", "output format", string(accept.Brief), string(accept.JUnit))
+	f.StringVar(&c.out, "out", "", "output `file`, instead of stdout")
 	f.StringVar(&c.coverage, "coverage", "", "`file` to write the coverage to, as JSON: mrtq report shows it")
 	return cmd
 }
 
-func (c *acceptCmd) run(ctx context.Context, a *app) (err error) {
+func (c *acceptCmd) run(ctx context.Context) (err error) {
 	backend, err := harness.ParseBackend(c.backend)
 	if err != nil {
 		return exit.Usagef("--backend: %w", err)
 	}
-	if err := a.checkFiles([]files.Named{{By: "--out", Path: c.out}, {By: "--coverage", Path: c.coverage}}); err != nil {
+	if err := c.CheckFiles([]files.Named{{By: "--out", Path: c.out}, {By: "--coverage", Path: c.coverage}}); err != nil {
 		return err
 	}
-	opt, session, err := a.reach(backend)
+	opt, session, err := c.reach(backend)
 	if err != nil {
 		return err
 	}
@@ -117,7 +133,7 @@ func (c *acceptCmd) run(ctx context.Context, a *app) (err error) {
 	defer func() {
 		// Remove the test data also after Ctrl-C, which has ended ctx.
 		if ctx.Err() != nil && backend.IsAddress() {
-			a.Say("removing the test data on %s; press Ctrl-C again to leave it there", server.Address())
+			c.Say("removing the test data on %s; press Ctrl-C again to leave it there", server.Address())
 		}
 		sctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 		defer cancel()
@@ -126,12 +142,12 @@ func (c *acceptCmd) run(ctx context.Context, a *app) (err error) {
 		}
 	}()
 	for _, other := range c.others(ctx, backend, opt, server) {
-		a.Say("another run is using %s, or was killed and left it: %s. mrtq accept --backend %s --clean removes what killed runs left", other.Path, other.Note, backend)
+		c.Say("another run is using %s, or was killed and left it: %s. mrtq accept --backend %s --clean removes what killed runs left", other.Path, other.Note, backend)
 	}
 	if c.scenariosOf != ofQueue {
-		return c.wrongTags(c.migrationScenarios(ctx, a, server, session))
+		return c.wrongTags(c.migrationScenarios(ctx, server, session))
 	}
-	found, err := c.scenarios(ctx, a, accept.Options{Address: server.Address(), Session: session})
+	found, err := c.scenarios(ctx, accept.Options{Address: server.Address(), Session: session})
 	if err != nil {
 		return c.wrongTags(err)
 	}
@@ -140,7 +156,7 @@ func (c *acceptCmd) run(ctx context.Context, a *app) (err error) {
 			return err
 		}
 	}
-	return c.conclude(a, found)
+	return c.conclude(found)
 }
 
 // others returns the chroots of other runs at an address, if it can list them.
@@ -161,18 +177,9 @@ func (c *acceptCmd) wrongTags(err error) error {
 	return err
 }
 
-// coverageOf is the content of --coverage.
-func coverageOf(r *accept.Report) report.Coverage {
-	c := report.Coverage{Rows: []report.CoverageRow{}}
-	for _, row := range r.Coverage {
-		c.Rows = append(c.Rows, report.CoverageRow{ID: row.ID, What: row.What, Dialect: string(row.Dialect), Result: string(row.Result), Why: row.Why})
-	}
-	return c
-}
-
 // reach returns how to open sessions to an address, as the connection flags say. A
 // server that mrtq starts itself needs none of them.
-func (a *app) reach(backend harness.Backend) (harness.Options, zkconn.Config, error) {
+func (c *acceptCmd) reach(backend harness.Backend) (harness.Options, zkconn.Config, error) {
 	if !backend.IsAddress() {
 		return harness.Options{}, zkconn.Config{}, nil
 	}
@@ -180,59 +187,63 @@ func (a *app) reach(backend harness.Backend) (harness.Options, zkconn.Config, er
 	if err != nil {
 		return harness.Options{}, zkconn.Config{}, exit.Usagef("--backend: %w", err)
 	}
-	cfg, err := a.connConfig(address)
-	return harness.Options{Client: harness.Client{TLS: cfg.TLS, Credentials: cfg.Auth}, StartTimeout: a.conn.timeout}, cfg, err
+	cfg, err := c.Conn.Config(address)
+	return harness.Options{Client: harness.Client{TLS: cfg.TLS, Credentials: cfg.Auth}, StartTimeout: c.Conn.Timeout}, cfg, err
 }
 
 // scenarios runs the scenarios, and prints them to stdout or to the file of --out.
-func (c *acceptCmd) scenarios(ctx context.Context, a *app, opt accept.Options) (*accept.Report, error) {
-	opt.Tags, opt.Format, opt.Out = c.tags, accept.Format(c.format), a.Out
-	if opt.Format == accept.Brief && a.verbose {
-		opt.Format = accept.Pretty
-	}
+func (c *acceptCmd) scenarios(ctx context.Context, opt accept.Options) (found *accept.Report, err error) {
+	opt.Tags, opt.Format = c.tags, c.form()
 	if c.dialect != bothDialects {
 		opt.Dialects = []newqueue.Dialect{newqueue.Dialect(c.dialect)}
 	}
-	if !forPeople(opt.Format) {
+	if opt.Format == accept.JUnit {
 		opt.Parallel = parallelScenarios // printed as one document at the end
 	}
-	opt.Color = screen.Colourful(a.Out.Writer)
-	if c.out == "" {
-		return accept.Run(ctx, opt)
-	}
-	opt.Color = false
-	var found *accept.Report
-	err := files.Write(c.out, func(w io.Writer) (err error) {
-		opt.Out = w
+	err = c.print(func(w io.Writer, colour bool) (err error) {
+		opt.Out, opt.Color = w, colour
 		found, err = accept.Run(ctx, opt)
 		return err
 	})
 	return found, err
 }
 
+// form is the format of the output. With -v, it has every step.
+func (c *acceptCmd) form() accept.Format {
+	if form := accept.Format(c.format); form != accept.Brief || !*c.Verbose {
+		return form
+	}
+	return accept.Pretty
+}
+
+// print runs scenarios, which print to stdout or to the file of --out.
+func (c *acceptCmd) print(scenarios func(w io.Writer, colour bool) error) error {
+	if c.out == "" {
+		return scenarios(c.Out, screen.Colourful(c.Out.Writer))
+	}
+	return files.Write(c.out, func(w io.Writer) error { return scenarios(w, false) })
+}
+
 // parallelScenarios is more than one so that a scenario runs while another waits
 // for the server.
 const parallelScenarios = 4
 
-// forPeople reports whether people read a format, and not a program.
-func forPeople(f accept.Format) bool { return f == accept.Brief || f == accept.Pretty }
-
 // conclude prints the coverage and the problems. They go to stderr if a program reads
 // stdout.
-func (c *acceptCmd) conclude(a *app, r *accept.Report) error {
-	people := a.Screen
-	if c.out == "" && !forPeople(accept.Format(c.format)) {
-		people = a.ToErr()
+func (c *acceptCmd) conclude(r *accept.Report) error {
+	people := c.Screen
+	if c.out == "" && c.form() == accept.JUnit {
+		people = c.ToErr()
 	}
-	printCoverage(people, r, accept.Format(c.format) == accept.Brief && !a.verbose)
+	printCoverage(people, r, c.form() == accept.Brief)
 	if r.OK() {
-		a.Conclude(screen.Good, "Accept: %s in %s passed; %s.", screen.Count(r.Scenarios, "scenario", "scenarios"), c.dialects(), covered(r))
+		c.Conclude(screen.Good, "Accept: %s in %s passed; %s.", screen.Count(r.Scenarios, "scenario", "scenarios"), c.dialects(), covered(r))
 		return nil
 	}
 	for _, p := range r.Problems {
-		a.Say("%s", p)
+		c.Say("%s", p)
 	}
-	a.Conclude(screen.Bad, "Accept: %s of %d failed; %s; %s.",
+	c.Conclude(screen.Bad, "Accept: %s of %d failed; %s; %s.",
 		screen.Count(r.Failed, "scenario", "scenarios"), r.Scenarios, covered(r), screen.Count(len(r.Problems), "problem", "problems"))
 	return exit.Check(errNotAccepted)
 }
@@ -242,60 +253,4 @@ func (c *acceptCmd) dialects() string {
 		return "both dialects"
 	}
 	return "dialect " + c.dialect
-}
-
-func covered(r *accept.Report) string {
-	passed := 0
-	for _, row := range r.Coverage {
-		if row.Result == accept.Passed {
-			passed++
-		}
-	}
-	return fmt.Sprintf("%d of %d rows covered", passed, len(r.Coverage))
-}
-
-var coverageTones = map[accept.Result]screen.Tone{accept.Passed: screen.Good, accept.Failed: screen.Bad, accept.NotRun: screen.Attention}
-
-// printCoverage prints a row for each documented transition, with a column for each dialect.
-// After a run with --tags, it prints only the rows that have run. If brief, it prints
-// only the rows that have not passed.
-func printCoverage(s *screen.Screen, r *accept.Report, brief bool) {
-	results := map[string]map[newqueue.Dialect]accept.Result{}
-	var lines []string // keys of results, in the documents' order
-	var dialects []newqueue.Dialect
-	last := -1
-	for _, row := range r.Coverage {
-		if !slices.Contains(dialects, row.Dialect) {
-			dialects, last = append(dialects, row.Dialect), -1
-		}
-		if r.Subset && row.Result == accept.NotRun {
-			continue
-		}
-		key := row.ID + "\t" + row.What
-		if results[key] == nil {
-			results[key] = map[newqueue.Dialect]accept.Result{}
-			lines = slices.Insert(lines, last+1, key) // a row of only one dialect stays beside its neighbour
-		}
-		last = slices.Index(lines, key)
-		results[key][row.Dialect] = row.Result
-	}
-	header := []string{"id", "what"}
-	for _, d := range dialects {
-		header = append(header, string(d))
-	}
-	var rows []screen.Row
-	for _, key := range lines {
-		id, what, _ := strings.Cut(key, "\t")
-		row := screen.Row{id, what}
-		passed := true
-		for _, d := range dialects {
-			result := results[key][d]
-			passed = passed && (result == accept.Passed || result == "")
-			row = append(row, screen.Toned{Tone: coverageTones[result], Text: cmp.Or(string(result), "–")})
-		}
-		if !brief || !passed {
-			rows = append(rows, row)
-		}
-	}
-	s.Table("Coverage", header, rows)
 }

@@ -1,0 +1,64 @@
+package view
+
+import (
+	"strings"
+	"time"
+
+	"mrtq/internal/znode"
+	"mrtq/migrate"
+)
+
+// HoldNames lists the names of the holds at these paths.
+func HoldNames(paths []string) string {
+	var names []string
+	for _, path := range paths {
+		names = append(names, znode.Name(path))
+	}
+	return Some(names)
+}
+
+// ownerText says who an owner of a hold is. If it is no run, it also says since when, and
+// why.
+func ownerText(o migrate.HoldOwner) string {
+	text := o.By
+	if migrate.IsRun(text) {
+		return text
+	}
+	if !o.At.IsZero() {
+		text += " since " + o.At.Format(time.RFC3339)
+	}
+	if o.Why != "" {
+		text += ": " + o.Why
+	}
+	return text
+}
+
+// OwnersText names all owners of a hold.
+func OwnersText(owners []migrate.HoldOwner) string {
+	var texts []string
+	for _, o := range owners {
+		texts = append(texts, ownerText(o))
+	}
+	return strings.Join(texts, " and ")
+}
+
+// HoldsText says which queues and collections are held, and by whom.
+func HoldsText(holds []migrate.HoldStatus) string {
+	var order, parts []string
+	names := map[string][]string{} // by owners
+	for _, h := range holds {
+		by := OwnersText(h.Owners)
+		if names[by] == nil {
+			order = append(order, by)
+		}
+		queue, name := h.Name()
+		if !queue {
+			name = "collection " + name
+		}
+		names[by] = append(names[by], name)
+	}
+	for _, by := range order {
+		parts = append(parts, strings.Join(names[by], ", ")+" by "+by)
+	}
+	return strings.Join(parts, "; ")
+}
