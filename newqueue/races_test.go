@@ -40,8 +40,11 @@ func TestAnotherClientIsFirst(t *testing.T) {
 			if err := race.then(q, ids[0]); !race.refused(err) {
 				t.Errorf("%s: %v", name, err)
 			}
-			if strings.HasSuffix(name, "locked job") {
+			switch {
+			case strings.HasSuffix(name, "locked job"):
 				w.delete("/jobs/" + ids[0] + "/lock")
+			case strings.HasSuffix(name, "resumed job"): // the next case's worker must not find it
+				must(t, value(other.AcquireJob(ctx, newqueue.JobDownloading))(t).Fail(ctx, "again"))
 			}
 		}
 

@@ -84,11 +84,11 @@ func (c *migrateCmd) run(ctx context.Context, a *app, args []string) error {
 	if files.IsGzip(c.quarantine) {
 		return exit.Usagef("--quarantine %s: mrtq adds to this file, so it can't be a gzip file; leave out .gz", c.quarantine)
 	}
-	if c.quarantine == "" && c.choices.Undecodable == migrate.Quarantine {
+	if c.quarantine == "" && (c.choices.Quarantines() || c.decisions != "") {
 		c.quarantine = quarantineFile(s.target)
 	}
 	writes := []files.Named{s.target.written(), {By: "--quarantine", Path: c.quarantine, Kept: true}}
-	if err := a.checkFiles(writes, s.source.named(), files.Named{By: "--plan", Path: c.plan}); err != nil {
+	if err := a.checkFiles(writes, s.source.named(), files.Named{By: "--plan", Path: c.plan}, files.Named{By: "--decisions", Path: c.decisions}); err != nil {
 		return err
 	}
 	started := time.Now()
@@ -126,7 +126,12 @@ func (c *migrateCmd) carryOut(ctx context.Context, a *app, s pair) (res *migrate
 	if opt.Options, err = c.options(s); err != nil {
 		return nil, err
 	}
-	opt.Keep = func(bad []migrate.Record) error { return migrate.WriteQuarantine(c.quarantine, bad, files.Write) }
+	opt.Keep = func(bad []migrate.Record) error {
+		if c.quarantine == "" { // the run that is finished has decided so
+			c.quarantine = quarantineFile(s.target)
+		}
+		return migrate.WriteQuarantine(c.quarantine, bad, files.Write)
+	}
 	ctx, finish := a.Phases(ctx, "reading both sides")
 	defer finish()
 	src, side, err := a.openSource(ctx, s, &c.legacyFlags)

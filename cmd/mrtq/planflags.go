@@ -27,6 +27,7 @@ type planFlags struct {
 	dialect, acl                  string
 	packet                        int
 	again                         []string
+	decisions                     string // file, "" for none
 	newQueue, holdAgain, restored bool
 	set                           *pflag.FlagSet
 	saved                         *migrate.Plan // nil without --plan
@@ -55,6 +56,7 @@ func (p *planFlags) flags(f *pflag.FlagSet) {
 	f.StringVar(&p.acl, "acl", "world:anyone:cdrwa", "access control `list` of created znodes: scheme:id:perms, separated by commas; perms of r, w, c, d, a")
 	f.StringArrayVar(&p.again, "again", nil, "create a new job for this migrated `record` if its job was removed: its path, or all; can be repeated")
 	f.IntVar(&p.packet, "packet", migrate.DefaultPacket, "the servers' jute.maxbuffer in `bytes`")
+	f.StringVar(&p.decisions, "decisions", "", "`file` of choices about single records, as plan --decisions-out writes it")
 	f.BoolVar(&p.newQueue, "new-queue", false, "create a new queue; only the first migration to TARGET needs this word, so that a mistyped TARGET is refused")
 	f.BoolVar(&p.holdAgain, "hold-again", false, "hold queues again that were released after an earlier run; their workers wait until you release them")
 	f.BoolVar(&p.restored, "restored", false, "go on although TARGET was restored from a backup; jobs that were finished after the backup was made may run again")
@@ -82,7 +84,11 @@ func (p *planFlags) options(s pair) (migrate.Options, error) {
 	if p.set.Changed("dialect") {
 		dialect = newqueue.Dialect(p.dialect)
 	}
-	return migrate.Options{Dialect: dialect, Choices: p.choices, ACL: acl, Packet: p.packet, Again: p.again,
+	decisions, err := readDecisions(p.decisions)
+	if err != nil {
+		return migrate.Options{}, err
+	}
+	return migrate.Options{Dialect: dialect, Choices: p.choices, Decisions: decisions, ACL: acl, Packet: p.packet, Again: p.again,
 		NewQueue: p.newQueue, HoldAgain: p.holdAgain, Restored: p.restored, Source: s.source.Text, Target: s.target.Text}, nil
 }
 
@@ -136,6 +142,22 @@ func checkFileACL(acl []znode.ACL) error {
 		}
 	}
 	return nil
+}
+
+// readDecisions reads the decisions file that --decisions names; "" names none.
+func readDecisions(path string) ([]migrate.Decision, error) {
+	if path == "" {
+		return nil, nil
+	}
+	data, err := openfile.ReadAll(path)
+	if err != nil {
+		return nil, files.Unread("--decisions "+path, err)
+	}
+	decisions, err := migrate.ReadDecisions(bytes.NewReader(data))
+	if err != nil {
+		return nil, exit.Usagef("--decisions %s: %w; nothing was read or written on either side", path, err)
+	}
+	return decisions, nil
 }
 
 // readPlan reads the saved plan that --plan names.

@@ -219,7 +219,7 @@ func (c *releaseCmd) conclude(ctx context.Context, a *app, s pair, res *migrate.
 // aboutRun adds what is known of the newest run; nil if there is none.
 func (c *releaseCmd) aboutRun(run *migrate.Run, s pair, at *advice.Situation) {
 	if at.Run = run; run != nil {
-		at.Quarantined = run.Choices.Undecodable == migrate.Quarantine
+		at.Quarantined = run.Choices.Quarantines()
 		at.Quarantine = cmp.Or(c.quarantine, defaultQuarantine(s.target))
 	}
 }

@@ -65,7 +65,7 @@ func (c *statusCmd) run(ctx context.Context, a *app, given []string) error {
 	at := advice.Situation{Source: s.source.Text, Target: s.target.Text, Holds: status.Holds, Quarantine: ""}
 	if newest := status.Newest(); newest != nil {
 		at.Run = &newest.Run
-		at.Quarantined = newest.Choices.Undecodable == migrate.Quarantine && defaultQuarantine(s.target) != ""
+		at.Quarantined = newest.Choices.Quarantines() && defaultQuarantine(s.target) != ""
 		at.Quarantine = defaultQuarantine(s.target)
 	}
 	words, command := a.advice.Next(status.Step, at), ""

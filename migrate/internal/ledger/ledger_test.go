@@ -228,7 +228,7 @@ func TestGroups(t *testing.T) {
 // A run's record that this version can't read is refused in one sentence.
 func TestParseRun(t *testing.T) {
 	good := ledger.Run{ID: "run0000000000", State: ledger.Done, Dialect: newqueue.MrtZK}
-	good.Choices.Consumed, good.Choices.Completed, good.Choices.Deleted = "block", "skip", "skip"
+	good.Choices.Consumed, good.Choices.Failed, good.Choices.Completed, good.Choices.Deleted = "block", "failed", "skip", "skip"
 	good.Choices.Undecodable, good.Choices.InventoryRecords, good.Choices.Unserviceable = "block", "block", "block"
 	data := string(good.Encode())
 	edit := func(old, new string) string {

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 
+	"mrtq/legacy"
 	"mrtq/migrate/internal/rules"
 )
 
@@ -50,8 +51,12 @@ const (
 
 // Problem is one reason why a plan can't be carried out as it is.
 type Problem struct {
-	Kind    ProblemKind `json:"kind"`
-	Path    string      `json:"path"`
+	Kind ProblemKind `json:"kind"`
+	Path string      `json:"path"`
+	// Record and Offset are the decoder's, for an undecodable record. Offset is nil if
+	// the decoder names none.
+	Record  legacy.Kind `json:"record,omitempty"`
+	Offset  *int        `json:"offset,omitempty"`
 	Message string      `json:"message"`
 	Next    string      `json:"next"` // what to do
 	// Fits is the right dialect or unit of times, or the run to finish first, for the
@@ -71,8 +76,13 @@ func recordProblem(r rules.Record, reason string) Problem {
 		return Problem{Kind: Consumed, Path: r.Path, Message: reason,
 			Next: "let the legacy workers finish, or choose what becomes of consumed records: held, pending or failed"}
 	case r.Err.Kind == rules.Unreadable:
-		return Problem{Kind: Unreadable, Path: r.Path, Message: reason,
+		return Problem{Kind: Unreadable, Path: r.Path, Record: r.Err.Kind, Message: reason,
 			Next: "give credentials that may read it, or have its ACL changed; if this is a dump, make it again with them"}
 	}
-	return Problem{Kind: Undecodable, Path: r.Path, Message: reason, Next: "repair it, or have undecodable records quarantined: their bytes are kept"}
+	p := Problem{Kind: Undecodable, Path: r.Path, Record: r.Err.Kind, Message: reason,
+		Next: "repair it, or have undecodable records quarantined: their bytes are kept"}
+	if r.Err.Offset >= 0 {
+		p.Offset = &r.Err.Offset
+	}
+	return p
 }

@@ -89,6 +89,11 @@ func (c Choices) Changes(now Choices) string {
 	return strings.Join(changes, ", ")
 }
 
+// Quarantines reports whether records that can't be decoded are left out, and their bytes kept.
+func (c Choices) Quarantines() bool {
+	return c.Undecodable == Quarantine || slices.Contains(slices.Collect(maps.Values(c.Decided)), Quarantine)
+}
+
 // Equal reports whether the choices are the same.
 func (c Choices) Equal(other Choices) bool { return c.Changes(other) == "" }
 

@@ -18,6 +18,7 @@ var FlagOnly = []string{
 	"completed",         // skip: never created
 	"consumed",          // could run twice, or never
 	"failed",            // could run twice, or be stored empty
+	"decisions",         // could run twice, or never
 	"deleted",           // migrate: created again
 	"force",             // removes what others changed
 	"hold-again",        // stops queues whose workers are running

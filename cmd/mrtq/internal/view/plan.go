@@ -138,6 +138,9 @@ func printProblems(s *screen.Screen, p *migrate.Plan) {
 			s.Prose(string(x.Kind)+": ", next)
 		}
 	}
+	if len(p.Undecided) > 1 {
+		s.Prose("decisions: ", "to decide record by record, have the "+screen.Count(len(p.Undecided), "undecided one", "undecided ones")+" written with --decisions-out FILE, fill in the file, and plan with --decisions FILE")
+	}
 	if len(said) > 0 {
 		s.Println()
 	}
