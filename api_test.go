@@ -19,7 +19,6 @@ var public = []string{"mrtq/legacy", "mrtq/newqueue", "mrtq/newqueue/states", "m
 
 // nameless are types of internal packages that programs outside can use and not name.
 var nameless = map[string]string{
-	"mrtq/migrate/internal/rules.Batch":      "for the packages of migrate only: a field of Batch that is no part of its JSON",
 	"mrtq/migrate/internal/plan.Item":        "read only: the items of Finding.Items",
 	"mrtq/migrate/internal/plan.Batch":       "read only: the batches of a Plan",
 	"mrtq/migrate/internal/plan.Notes":       "read only: the notes of a Plan",

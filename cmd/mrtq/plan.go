@@ -31,7 +31,7 @@ func (a *app) planCmd() *cobra.Command {
 		Short: "say what migrate would do; change nothing",
 		Long: `Read both sides and say what a migration would do, and everything that an operator
 should know before it: records that block it, jobs that could run twice or never,
-outstanding locks, how many sequence numbers are left, lists too long for a client.
+outstanding locks, lists too long for a client.
 In dialect mrt-zk, plan also lists what no deployed service could work on, and what
 would happen to it. Nothing is written to either side. Exit code 1 if the plan has
 problems.

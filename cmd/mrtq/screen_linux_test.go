@@ -90,7 +90,7 @@ func TestVerdictOnTerminal(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"inspect file:" + corpus + " --status held", "\x1b[32mInspect: 1 record: 1 decoded, 0 not.\x1b[0m\r\n"},
 		{"inspect file:" + corpus, "\x1b[33mInspect: 21 records: 12 decoded, 9 not.\x1b[0m\r\n"},
-		{"plan file:" + corpus + " file:new.ndjson --new-queue --dialect design", "\x1b[31mPlan: 9 to create, 1 to skip, 11 to decide. Not ready: decide: 11 records. Next, once you have decided: mrtq plan file:" + corpus + " file:new.ndjson --new-queue --dialect design --consumed 'pending|failed' --undecodable quarantine\x1b[0m\r\n"},
+		{"plan file:" + corpus + " file:new.ndjson --new-queue --dialect design", "\x1b[31mPlan: 9 to create, 1 to skip, 11 to decide. Not ready: decide: 11 records. Next, once you have decided: mrtq plan file:" + corpus + " file:new.ndjson --new-queue --dialect design --consumed 'held|pending|failed' --undecodable quarantine\x1b[0m\r\n"},
 		{"inspect file:nowhere.ndjson", "\x1b[31mmrtq: file:nowhere.ndjson: no such file or directory; check the path\x1b[0m\r\n"},
 		{"accept --tags @J9 -v", "\x1b[32mAccept: 3 scenarios in both dialects passed; 2 of 154 rows covered.\x1b[0m\r\n"},
 	} {

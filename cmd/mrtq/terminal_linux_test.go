@@ -109,7 +109,7 @@ func TestWideTableOnTerminal(t *testing.T) {
 	}
 	text := onTerminal(t, dir, "plan", "file:one.ndjson", "file:new.ndjson", "--new-queue", "--dialect", "mrt-zk", "--unserviceable", "migrate")
 	_, table, _ := strings.Cut(text, "What the deployed services would do")
-	table, _, _ = strings.Cut(table, "How many sequence numbers are left")
+	table, _, _ = strings.Cut(table, "Plan: ")
 	all := ""
 	for line := range strings.Lines(table) {
 		line = regexp.MustCompile("\x1b\\[[0-9]*m").ReplaceAllString(strings.TrimRight(line, "\r\n"), "")

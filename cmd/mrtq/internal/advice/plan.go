@@ -51,9 +51,22 @@ func Solves(p migrate.Problem) *Flag {
 	return nil
 }
 
+// decidedInFile is an adviser that hands on the file that this command writes the undecided
+// records to as the one to decide with; the flag for it is nil if it writes none.
+func (a Adviser) decidedInFile() (Adviser, []Flag) {
+	i := slices.IndexFunc(a.Given, func(f Flag) bool { return f.Name == "decisions-out" })
+	if i < 0 {
+		return a, nil
+	}
+	file := Set("decisions", a.Given[i].Values...)
+	a.Given = slices.DeleteFunc(slices.Clone(a.Given), func(f Flag) bool { return f.Name == "decisions-out" || f.Name == "decisions" })
+	return a, file
+}
+
 // unblock is one command with the flags that a plan with problems needs.
 func (a Adviser) unblock(s Situation) string {
-	flags := a.planFlags(s)
+	a, file := a.decidedInFile()
+	flags := append(a.planFlags(s), file...)
 	words := "Next, once that is repaired: "
 	for _, p := range s.Plan.Problems {
 		if p.Kind == migrate.RollbackUnfinished {
@@ -65,6 +78,9 @@ func (a Adviser) unblock(s Situation) string {
 		}
 		if f := Solves(p); f != nil {
 			words = "Next, once you have decided: "
+			if file != nil && isChoice(f.Name) {
+				continue
+			}
 			flags = append(slices.DeleteFunc(flags, func(g Flag) bool { return g.Name == f.Name }), *f)
 		}
 	}

@@ -276,16 +276,17 @@ func PlanVerdict(p *migrate.Plan) (screen.Tone, string) {
 // problems to solve.
 func notReady(p *migrate.Plan) string {
 	var decide, first []string
-	solve, unserviceable := 0, 0
+	solve, blocked := 0, 0
 	for _, x := range p.Problems {
 		switch x.Kind {
-		case migrate.Consumed, migrate.Undecodable, migrate.UnreadableRecord: // they are counted below
+		case migrate.Consumed, migrate.Undecodable:
+			blocked++ // and counted below
+		case migrate.UnreadableRecord: // counted below
 		case migrate.NeedsNewQueue:
 			decide = append(decide, "whether a new queue is wanted at this target")
 		case migrate.NeedsDialect:
 			decide = append(decide, "the dialect")
-		case migrate.InventoryWaiting, migrate.Unserviceable:
-			unserviceable++
+		case migrate.InventoryWaiting, migrate.Unserviceable: // counted below
 		default:
 			solve++
 		}
@@ -293,8 +294,7 @@ func notReady(p *migrate.Plan) string {
 	if n := p.Count(migrate.ActBlock); n > 0 {
 		decide = append(decide, screen.Count(n, "record", "records"))
 	}
-	if unserviceable > 0 {
-		n := len(p.About("inventory-records")) + len(p.About("unserviceable"))
+	if n := len(p.Undecided) - blocked; n > 0 {
 		decide = append(decide, fmt.Sprintf("%s that no service could work on", screen.Count(n, "record", "records")))
 	}
 	if len(decide) > 0 {
