@@ -184,8 +184,26 @@ func merrittBreaks(dialect string) map[string]func(f forest) {
 			f.change(sub, strings.ReplaceAll(string(f[sub].Data), "bid-1", "bid-2"))
 			f.put("/batch-uuids/bid-2", "bid0000000001")
 		},
-		"batch-entry/no-entry":   func(f forest) { f.remove(inBatch) },
-		"job-bid/orphan":         func(f forest) { f.remove(inBatch); f.change(jobPath+"/bid", "bid0000000009") },
+		"batch-entry/no-entry": func(f forest) { f.remove(inBatch) },
+		"job-bid/orphan":       func(f forest) { f.remove(inBatch); f.change(jobPath+"/bid", "bid0000000009") },
+		"job-configuration/other-batch": func(f forest) {
+			path := jobPath + "/configuration"
+			f.change(path, strings.Replace(`{"batch_id":"bid0000000009",`+string(f[path].Data[1:]), ",}", "}", 1))
+		},
+		"job-configuration/same-job": func(f forest) {
+			config := jobPath + "/configuration"
+			if dialect == "design" {
+				f.change(config, `{"jobID":"j"}`)
+			}
+			for path, n := range f.clone() {
+				if other, ok := strings.CutPrefix(path, jobPath); ok && !znode.Within(path, jobPath+"/lock") {
+					n.Path = "/jobs/jid0000000001" + other
+					f[n.Path] = n
+				}
+			}
+			f.put("/jobs/states/pending/05-jid0000000001", "")
+			f.put(batchPath+"/states/batch-processing/jid0000000001", "")
+		},
 		"batch-uuid/orphan":      func(f forest) { f.put("/batch-uuids/bid-9", "bid0000000009") },
 		"batch-uuid/other-batch": func(f forest) { f.put("/batch-uuids/bid-9", "bid0000000000") },
 		"batch-uuid/no-entry":    func(f forest) { f.remove("/batch-uuids/bid-1") },

@@ -48,6 +48,9 @@ const (
 func codecsOf(d newqueue.Dialect) []*layout.Codec {
 	jsonKinds := []string{layout.NotJSON, badValue}
 	codec := func(name, says string, kinds []string, read func(r *layout.Reading) any) *layout.Codec {
+		if slices.Contains(kinds, layout.NotJSON) {
+			read = eachKeyOnce(read)
+		}
 		return &layout.Codec{Name: name, Says: says, Kinds: kinds, Read: func(r *layout.Reading) (any, bool) {
 			v := read(r)
 			return v, v != nil

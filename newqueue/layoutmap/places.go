@@ -39,7 +39,8 @@ type jobPlace struct {
 	hasBID, hasState, hasPriority bool
 	state                         newqueue.JobState
 	priority                      int
-	inQueue, inBatch              bool // where it should be
+	inQueue, inBatch              bool   // where it should be
+	batchID, jobID                string // batch_id and jobID of its configuration, "" for none
 }
 
 func (j *jobPlace) read() bool { return j.hasState && j.hasPriority }
@@ -94,6 +95,8 @@ func (p *places) Visit(v layout.Visit) {
 		if b := p.batches[j.bid]; b != nil {
 			b.jobs = true
 		}
+	case "job-configuration":
+		p.jobs[v.Params.Get("jid")].configuration(v)
 	case "job-status":
 		o, _ := v.Value.(newqueue.Object)
 		s, err := o.JobStatus(p.d)
@@ -136,6 +139,7 @@ func (p *places) Done(time.Time) {
 			p.found("job-bid/orphan", newqueue.JobPath(jid), newqueue.JobPath(jid)+"/bid", newqueue.BatchPath(j.bid), "a batch that exists", fmt.Sprintf("batch %.40q, which doesn't exist", j.bid))
 		}
 	}
+	p.configurations()
 	for _, q := range p.queued {
 		p.queueEntry(q)
 	}

@@ -149,6 +149,16 @@ func TestCheckLayoutFinds(t *testing.T) {
 		{"a status that is no JSON", newqueue.Design, []string{"/jobs/jid0000000001/status {"}, []string{
 			"/jobs/jid0000000001/status: not a JSON object: unexpected EOF; want a JSON object with a job's state, its last successful one, a number of retries and a time (job-status/not-json)",
 		}},
+		{"a key twice", newqueue.Design, []string{`/jobs/jid0000000001/configuration {"title":"a","more":[{"title":"b"},{"x":{"x":1}}],"title":"c"}`}, []string{
+			`/jobs/jid0000000001/configuration: key "title" is there twice; want a JSON object; the keys that the client library reads are strings (job-configuration/not-json)`,
+		}},
+		{"one key in several objects", newqueue.Design, []string{`/jobs/jid0000000001/configuration {"title":"title","more":[{"title":"b"},{"title":{"title":1}}]}`}, nil},
+		{"another batch's configuration", newqueue.Design, []string{`/jobs/jid0000000001/configuration {"batch_id":"bid0000000001"}`}, []string{
+			`/jobs/jid0000000001/configuration: batch_id "bid0000000001"; want batch_id bid0000000000, as the job's bid (job-configuration/other-batch)`,
+		}},
+		{"two jobs with one jobID", newqueue.Design, []string{`/jobs/jid0000000001/configuration {"jobID":"j"}`, `/jobs/jid0000000002/configuration {"jobID":"j"}`}, []string{
+			`/jobs/jid0000000002/configuration: jobID "j", as /jobs/jid0000000001 has; want a jobID that no other unfinished job of the batch has (job-configuration/same-job)`,
+		}},
 		{"a priority of three digits", newqueue.Design, []string{"/jobs/jid0000000001/priority 100"}, []string{
 			"/jobs/jid0000000001/priority: 100: a priority is a number from 0 to 99; want a decimal number from 0 to 99 (job-priority/bad-value)",
 		}},
