@@ -34,6 +34,7 @@ type Builder struct {
 	undecided undecided
 	records   map[string]*Record // of the plan, by path: see [Builder.record]
 	batches   map[rules.BatchKey]*Batch
+	named     map[string]rules.BatchKey // the batches, by their paths below /batch-uuids
 	content   content
 	found     findings
 }
@@ -41,7 +42,7 @@ type Builder struct {
 // New begins a plan.
 func New(in Input) *Builder {
 	opt := in.Options
-	b := &Builder{in: in, batches: map[rules.BatchKey]*Batch{}, again: map[string]bool{}, content: newContent(in.Source)}
+	b := &Builder{in: in, batches: map[rules.BatchKey]*Batch{}, named: map[string]rules.BatchKey{}, again: map[string]bool{}, content: newContent(in.Source)}
 	b.plan = &Plan{
 		Source: opt.Source, Target: opt.Target, Choices: opt.Choices,
 		Dialect: opt.Dialect,
@@ -264,8 +265,13 @@ func (b *Builder) addToBatch(r rules.Record, s rules.State, adds bool, id string
 func (b *Builder) newBatch(key rules.BatchKey, r rules.Record) *Batch {
 	path := newqueue.BatchUUIDPath(key.UUID)
 	batch := &Batch{UUID: key.UUID, New: true, Ours: true, All: rules.Batch{Key: key, Run: b.plan.Run}}
+	other, taken := b.named[path]
+	b.named[path] = key
 	existing := b.in.Target.Ledger.BatchByUUID(path[len(newqueue.BatchUUIDsPath)+1:])
 	switch {
+	case taken:
+		b.problem(Problem{Kind: BatchExists, Path: r.Path, Message: fmt.Sprintf("batchID %.80q has the same name in the new queue, %s, as batchID %.80q", key.UUID, path, other.UUID),
+			Next: "give the legacy records of one of the two another batchID"})
 	case key.Kind == rules.OfBatch && rules.IsOwnBatch(key.UUID):
 		b.problem(Problem{Kind: BatchExists, Path: r.Path, Message: fmt.Sprintf("batchID %q is a name that migrations give to their own batches", key.UUID),
 			Next: "give the legacy records of that batch another batchID"})
