@@ -10,6 +10,7 @@ import (
 
 	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/internal/znode"
 	"mrtq/migrate"
 	"mrtq/newqueue"
 )
@@ -116,10 +117,10 @@ func printChoices(s *screen.Screen, p *migrate.Plan) {
 	var rows []screen.Row
 	for _, c := range migrate.AllChoices {
 		if about := p.About(c.Name); len(about) > 0 {
-			rows = append(rows, screen.Row{"--" + c.Name, *c.Value(&p.Choices), len(about), firstOf(about)})
+			rows = append(rows, screen.Row{"--" + c.Name, *c.Value(&p.Choices), len(about), whereAre(about)})
 		}
 	}
-	s.Table("Choices that concern records of this plan (all records: --out or -o json)", []string{"CHOICE", "VALUE", "RECORDS", "WHERE"}, rows)
+	s.Table("Choices that concern records of this plan (each record: --out or -o json)", []string{"CHOICE", "VALUE", "RECORDS", "WHERE"}, rows)
 }
 
 // printProblems prints the problems, and what to do about each kind, once.
@@ -155,7 +156,7 @@ func printRisks(s *screen.Screen, p *migrate.Plan) {
 			chosen = "chosen"
 		}
 		paths := slices.Concat(r.Twice, r.Never)
-		rows = append(rows, screen.Row{"--" + r.About + " " + r.Choice, len(r.Twice), len(r.Never), len(r.Empty), firstOf(paths), chosen})
+		rows = append(rows, screen.Row{"--" + r.About + " " + r.Choice, len(r.Twice), len(r.Never), len(r.Empty), whereAre(paths), chosen})
 		risky += len(paths)
 		better = better || r.Chosen && len(r.Empty) > 0
 	}
@@ -211,6 +212,26 @@ func firstOf(paths []string) string {
 		return strings.Join(paths, " ")
 	}
 	return fmt.Sprintf("%s … and %d more", strings.Join(paths[:most], " "), len(paths)-most)
+}
+
+// whereAre says where records are: their paths, or how many are in each queue.
+func whereAre(paths []string) string {
+	const most = 3
+	if len(paths) <= most {
+		return strings.Join(paths, " ")
+	}
+	var queues, counts []string
+	n := map[string]int{}
+	for _, path := range paths {
+		queue := znode.Parent(path)
+		if n[queue]++; n[queue] == 1 {
+			queues = append(queues, queue)
+		}
+	}
+	for _, queue := range queues {
+		counts = append(counts, fmt.Sprintf("%d in %s", n[queue], queue))
+	}
+	return strings.Join(counts, ", ")
 }
 
 // class is a group of warnings that say the same about different znodes.
