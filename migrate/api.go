@@ -91,6 +91,7 @@ type (
 	Finding        = plan.Finding     // one demand of the deployed services that records don't meet
 	Decision       = plan.Decision    // what somebody decided about one record
 	Undecided      = plan.Undecided   // a record that somebody has to decide about
+	Decided        = rules.Decided    // what was decided about a record, in [Choices]
 	ListSize       = plan.ListSize    // a list of children that is too long for some clients
 	Tally          = plan.Tally       // how many records become what
 	Warning        = plan.Warning     // something to know, which stops nothing

@@ -142,3 +142,51 @@ func TestDecisionsFilesThatAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// A decision is about the record as it was: if a legacy worker takes the record before the
+// migration is finished, nothing is decided about it.
+func TestDecidedRecordChanges(t *testing.T) {
+	s := serve(t, queueTree(t, map[string][]byte{
+		ingest(1): record(t, legacy.Pending, job("a", "1")),
+		ingest(2): record(t, legacy.Failed, job("a", "2")),
+	}), newqueue.MrtZK)
+	p := s.plan(s.defaults().Options)
+	opt := s.defaults()
+	opt.Decisions = []migrate.Decision{{Line: 2, Record: ingest(2), Choice: migrate.AsPending, Hash: p.Records[1].Hash.String()}}
+	last := s.plan(opt.Options).Risks
+	if r := last[len(last)-1]; r.About != "decisions" || !slices.Equal(r.Twice, []string{ingest(2)}) {
+		t.Errorf("risks %+v", last)
+	}
+	opt.Limits = single
+	if _, err := migrate.Migrate(until(t, migrate.Sending, 1), s.source(), s.w, opt); !errors.Is(err, migrate.ErrInterrupted) {
+		t.Fatalf("not interrupted: %v", err)
+	}
+	s.set(ingest(2), record(t, legacy.Consumed, job("a", "2")))
+	s.begin()
+	if _, err := s.migrate(s.defaults()); !errors.Is(err, migrate.ErrBlocked) {
+		t.Errorf("a record that a worker has taken: %v", err)
+	}
+}
+
+// The decisions that a run keeps must fit into its transactions.
+func TestTooManyDecisions(t *testing.T) {
+	s := undecidedQueue(t, newqueue.MrtZK)
+	opt := s.defaults()
+	for i := range 10_000 {
+		opt.Decisions = append(opt.Decisions, migrate.Decision{Line: i + 2, Record: ingest(100 + i), Choice: migrate.AsHeld, Hash: "0011223344556677"})
+	}
+	if p := problem(s.plan(opt.Options), migrate.BadDecision); p == nil || !strings.HasPrefix(p.Message, "the decisions about 10000 records take ") {
+		t.Errorf("%+v", p)
+	}
+}
+
+// Who decides about a consumed record is told what no service could do with it.
+func TestUndecidedSaysAll(t *testing.T) {
+	unserviceable := job("a", "1")
+	delete(unserviceable, "filename")
+	s := serve(t, queueTree(t, map[string][]byte{ingest(1): record(t, legacy.Consumed, unserviceable)}), newqueue.MrtZK)
+	want := []string{"consumed: a worker may be working on it", "it has no filename: want a string that is not empty: Initialize would fail it"}
+	if u := s.plan(s.defaults().Options).Undecided; len(u) != 1 || !slices.Equal(u[0].Why, want) {
+		t.Errorf("%+v", u)
+	}
+}

@@ -104,6 +104,11 @@ func Rollback(ctx context.Context, w *Writer, run string, opt RollbackOptions) (
 			return nil, err
 		}
 	}
+	if r.opt.Source != nil { // records may have been removed since it was listed
+		if r.opt.Source, err = r.opt.Source.Again(ctx); err != nil {
+			return nil, cancelled(err)
+		}
+	}
 	return r.carryOut(ctx, undo)
 }
 

@@ -208,6 +208,33 @@ func TestRollbackOfTheOnlyCopy(t *testing.T) {
 	}
 }
 
+// A record may leave the source while a rollback waits for its turn or for an answer.
+func TestRecordRemovedWhileTheRollbackAsks(t *testing.T) {
+	s := serve(t, queueTree(t, pendings(t, 2, 2)), newqueue.MrtZK)
+	s.mustMigrate(s.options())
+	s.release()
+	undo := s.mustRollback(migrate.RollbackOptions{Source: s.source(), Confirm: func(*migrate.Undo) error { s.remove(ingest(1)); return nil }})
+	if len(undo.Keeps) != 1 || undo.Keeps[0].Record != ingest(1) {
+		t.Errorf("kept %+v", undo.Keeps)
+	}
+}
+
+// While the rollback of an older run is not finished, nothing is migrated.
+func TestUnfinishedRollbackOfAnOlderRun(t *testing.T) {
+	s := serve(t, queueTree(t, pendings(t, 4, 2)), newqueue.MrtZK)
+	s.mustMigrate(s.options())
+	s.create(ingest(9), record(t, legacy.Pending, job("z", "9")))
+	s.mustMigrate(s.options())
+	s.mustRollback(migrate.RollbackOptions{})
+	if _, err := migrate.Rollback(until(t, migrate.Removing, 1), s.w, "run0000000000", migrate.RollbackOptions{Now: moment, Limits: single}); !errors.Is(err, migrate.ErrInterrupted) {
+		t.Fatalf("not interrupted: %v", err)
+	}
+	p := problem(s.plan(s.options().Options), migrate.RollbackUnfinished)
+	if p == nil || p.Fits != "run0000000000" {
+		t.Errorf("%+v", p)
+	}
+}
+
 // With Force, a rollback also removes what others have worked on, with all its entries,
 // wherever these are. Only a job that a worker has locked stays: the worker is at it.
 func TestForcedRollback(t *testing.T) {

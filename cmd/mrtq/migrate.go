@@ -39,7 +39,7 @@ you release them. migrate does not change what the target already holds.
 The first migration to a TARGET needs --new-queue and --dialect. Later ones need
 neither, and neither does a migration that was interrupted: by Ctrl-C, kill -9 or a
 lost server. Run it again to finish. If there is nothing to do, it writes nothing.`,
-		Example: `  mrtq migrate zk1:2181 zk1:2181/new --new-queue --dialect mrt-zk --consumed failed --undecodable quarantine
+		Example: `  mrtq migrate zk1:2181 zk1:2181/new --new-queue --dialect mrt-zk --consumed held --undecodable quarantine
   mrtq migrate --plan plan.json
   mrtq migrate file:queue.ndjson.gz file:new.ndjson.gz --new-queue --dialect design`,
 		Args: func(cmd *cobra.Command, given []string) error {

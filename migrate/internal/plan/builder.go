@@ -114,6 +114,12 @@ func (b *Builder) chooseRun() {
 	p.Previous = last
 	p.Run = ledger.RunID(last.Number() + 1)
 	path := ledger.RunPath(last.ID)
+	for _, run := range b.in.Target.Ledger.Runs {
+		if run.State == ledger.RollingBack {
+			b.problem(Problem{Kind: RollbackUnfinished, Path: ledger.RunPath(run.ID), Message: run.ID + " is being rolled back",
+				Next: fmt.Sprintf("finish rolling back %s first", run.ID), Fits: run.ID})
+		}
+	}
 	switch last.State {
 	case ledger.Running:
 		p.Run, p.Resumes, p.Unfinished = last.ID, true, *last
@@ -121,9 +127,6 @@ func (b *Builder) chooseRun() {
 		b.compareSettings(last, path)
 	case ledger.Done:
 		b.compareTimes(last, path)
-	case ledger.RollingBack:
-		b.problem(Problem{Kind: RollbackUnfinished, Path: path, Message: last.ID + " is being rolled back",
-			Next: fmt.Sprintf("finish rolling back %s first", last.ID), Fits: last.ID})
 	}
 }
 
@@ -170,7 +173,7 @@ func (b *Builder) Add(f source.Fetched) {
 	b.content.record(b, f, entry != nil)
 	again := b.in.Options.Again != nil && (b.again[r.Path] || slices.Contains(b.in.Options.Again, All))
 	delete(b.again, r.Path)
-	b.checkDecision(&line, entry != nil)
+	b.checkDecision(&line, entry != nil && !again)
 	switch {
 	case entry == nil || again && !b.in.Names.Has(entry.Job):
 		b.decide(r, &line)
@@ -195,6 +198,11 @@ func (b *Builder) decide(r rules.Record, line *Record) {
 		b.problem(recordProblem(r, d.Reason))
 		if r.Err == nil || r.Err.Kind != rules.Unreadable {
 			b.undecided.add(r.Path, d.Reason, line.Hash.String(), rules.Decidable(line.Status))
+		}
+		if r.Err == nil { // who decides about it must know what the services would do with it
+			as := b.plan.Choices
+			as.Consumed = rules.AsHeld
+			b.checkServices(r, rules.Decide(r, as).State, nil)
 		}
 	case rules.Quarantine:
 		line.Action = Quarantine

@@ -2,9 +2,11 @@ package plan
 
 import (
 	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -65,11 +67,21 @@ func ReadDecisions(r io.Reader) ([]Decision, error) {
 	}
 }
 
-// WriteDecisions writes the records that are not decided, as a decisions file without choices.
+// WriteDecisions writes the records that are not decided as a decisions file without choices,
+// after those that are.
 func (p *Plan) WriteDecisions(w io.Writer) error {
 	lines := csv.NewWriter(w)
 	if err := lines.Write(decisionColumns); err != nil {
 		return err
+	}
+	for _, path := range slices.Sorted(maps.Keys(p.Choices.Decided)) {
+		if slices.ContainsFunc(p.Undecided, func(u Undecided) bool { return u.Path == path }) {
+			continue // it has changed since
+		}
+		d := p.Choices.Decided[path]
+		if err := lines.Write([]string{path, d.Choice, "decided before", "", d.SHA256}); err != nil {
+			return err
+		}
 	}
 	for _, u := range p.Undecided {
 		if err := lines.Write([]string{u.Path, "", strings.Join(u.Why, "; "), strings.Join(u.Choices, " or "), u.Hash}); err != nil {
@@ -108,10 +120,6 @@ func (u *undecided) add(path, why, hash string, choices []string) {
 	}
 }
 
-// maxDecisions is how many records a run can keep decisions about: they are in the one znode
-// of its record.
-const maxDecisions = 4000
-
 // takeDecisions takes the decisions that the options have, with those of the run that the
 // plan finishes.
 func (b *Builder) takeDecisions() {
@@ -120,21 +128,29 @@ func (b *Builder) takeDecisions() {
 	if decided == nil && b.in.Options.Decisions == nil && p.Resumes {
 		decided = p.Unfinished.Choices.Decided
 	}
-	p.Choices.Decided = map[string]string{}
-	for path, choice := range decided {
-		p.Choices.Decided[path] = choice
-	}
+	p.Choices.Decided = map[string]rules.Decided{}
+	maps.Copy(p.Choices.Decided, decided)
 	b.decisions = map[string]Decision{}
 	for _, d := range b.in.Options.Decisions {
 		if d.Choice != "" {
 			b.decisions[d.Record] = d
-			p.Choices.Decided[d.Record] = d.Choice
+			p.Choices.Decided[d.Record] = rules.Decided{Choice: d.Choice, SHA256: d.Hash}
 		}
 	}
-	if n := len(p.Choices.Decided); n > maxDecisions {
-		b.problem(Problem{Kind: BadDecision, Path: "/", Message: fmt.Sprintf("there are decisions about %d records, and a run keeps at most %d", n, maxDecisions),
+	// The run's record keeps them, and each transaction writes it.
+	if text, err := json.Marshal(p.Choices.Decided); err == nil && len(p.Choices.Decided) > 0 {
+		p.decided = len(text)
+	}
+	if most := p.Settings.Packet / 4; p.decided > most {
+		b.problem(Problem{Kind: BadDecision, Path: "/", Message: fmt.Sprintf("the decisions about %d records take %d bytes, and a run keeps at most %d", len(p.Choices.Decided), p.decided, most),
 			Next: "choose for most of them with the options for all records"})
 	}
+}
+
+// isDecided reports whether somebody has decided about a record as it is, or about a batch.
+func (b *Builder) isDecided(path string) bool {
+	d, there := b.plan.Choices.Decided[path]
+	return there && (d.SHA256 == "" || d.SHA256 == b.record(path).Hash.String())
 }
 
 // checkDecision refuses a decision that is not about the record as it is now.
@@ -164,6 +180,9 @@ func (b *Builder) checkBatchDecision(path string) {
 // refuseUnknown refuses the decisions about what is not there.
 func (b *Builder) refuseUnknown() {
 	for _, d := range b.decisions {
+		if b.in.Target.Ledger.Find(d.Record) != nil { // it was migrated, and has left the source
+			continue
+		}
 		b.badDecision(d, "neither the source nor this migration has it", "check its path, or remove the line")
 	}
 }

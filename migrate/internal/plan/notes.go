@@ -36,10 +36,10 @@ type Warning struct {
 
 // Risk says what may happen to consumed or failed records under one choice about them.
 type Risk struct {
-	About  string   `json:"about"` // consumed or failed
-	Choice string   `json:"choice"`
-	Twice  []string `json:"twice"` // paths of records that might run twice
-	Never  []string `json:"never"` // that run only if an administrator releases or requeues them
+	About  string   `json:"about"`  // consumed, failed, or decisions for what was decided record by record
+	Choice string   `json:"choice"` // "" for decisions
+	Twice  []string `json:"twice"`  // paths of records that might run twice
+	Never  []string `json:"never"`  // that run only if an administrator releases or requeues them
 	// Empty are those that, when an administrator requeues them, might be stored without
 	// their content (docs/night.md, "Failed jobs").
 	Empty  []string `json:"empty"`
@@ -97,6 +97,7 @@ func (b *Builder) addNotes() {
 // working on a consumed record, or may have died; the record doesn't say which. What a
 // worker did of a failed record before it failed is done again.
 func (b *Builder) noteRisks() {
+	decided := Risk{About: "decisions", Twice: []string{}, Never: []string{}, Empty: []string{}, Chosen: true}
 	for _, choice := range rules.AllChoices {
 		records, risky := b.content.unsettled[choice.Name]
 		if !risky {
@@ -104,17 +105,29 @@ func (b *Builder) noteRisks() {
 		}
 		for _, value := range choice.Values {
 			risk := Risk{About: choice.Name, Choice: value, Twice: []string{}, Never: []string{}, Empty: []string{}, Chosen: value == *choice.Value(&b.plan.Choices)}
-			switch value {
-			case rules.AsPending:
-				risk.Twice = append(risk.Twice, records...)
-			case rules.AsHeld:
-				risk.Never = append(risk.Never, records...)
-			case rules.AsFailed:
-				risk.Never = append(risk.Never, records...)
-				risk.Empty = append(risk.Empty, b.content.emptied[choice.Name]...)
-			}
+			risk.add(value, records, b.content.emptied[choice.Name])
 			b.plan.Risks = append(b.plan.Risks, risk)
 		}
+	}
+	for _, value := range []string{rules.AsHeld, rules.AsPending, rules.AsFailed} {
+		decided.add(value, b.content.unsettled[decidedTo+value], b.content.emptied[decidedTo+value])
+	}
+	if len(decided.Twice)+len(decided.Never) > 0 {
+		b.plan.Risks = append(b.plan.Risks, decided)
+	}
+}
+
+// add adds what may happen to records whose jobs begin in a state. emptied are those that, when
+// requeued, may be stored without their content.
+func (r *Risk) add(state string, records, emptied []string) {
+	switch state {
+	case rules.AsPending:
+		r.Twice = append(r.Twice, records...)
+	case rules.AsHeld:
+		r.Never = append(r.Never, records...)
+	case rules.AsFailed:
+		r.Never = append(r.Never, records...)
+		r.Empty = append(r.Empty, emptied...)
 	}
 }
 

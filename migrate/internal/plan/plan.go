@@ -124,7 +124,8 @@ type Plan struct {
 	// Previous is the newest run before this plan's; nil if there is none.
 	Previous *ledger.Run `json:"-"`
 
-	target *target.Target
+	target  *target.Target
+	decided int // how many bytes the decisions take in the run's record
 }
 
 // TargetOf is the target as it was when the plan was made; nil for a saved plan. The

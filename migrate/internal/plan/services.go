@@ -188,7 +188,7 @@ func (b *Builder) blockService(f Finding) {
 	if !f.Blocking || chosen == rules.Migrate {
 		return
 	}
-	items := slices.DeleteFunc(slices.Clone(f.Items), func(i Item) bool { return b.plan.Choices.Decided[i.Path] != "" })
+	items := slices.DeleteFunc(slices.Clone(f.Items), func(i Item) bool { return b.isDecided(i.Path) })
 	if len(items) == 0 {
 		return
 	}

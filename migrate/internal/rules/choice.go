@@ -21,9 +21,15 @@ type Choices struct {
 	// These matter only in dialect mrt-zk, which the deployed services read:
 	InventoryRecords string `json:"inventory_records"` // block or migrate
 	Unserviceable    string `json:"unserviceable"`     // block or migrate
-	// Decided are the choices about single records, by their paths. They count more than the
-	// others, and a record that is decided is migrated even if no service could work on it.
-	Decided map[string]string `json:"decided,omitempty"`
+	// Decided are the choices about single records and batches, by their paths. They count more
+	// than the others, and a record that is decided is migrated even if no service could work on it.
+	Decided map[string]Decided `json:"decided,omitempty"`
+}
+
+// Decided is a choice about one record, as it was when somebody decided.
+type Decided struct {
+	Choice string `json:"choice"`
+	SHA256 string `json:"sha256,omitempty"` // the beginning of the record's, in hexadecimal; "" for a batch
 }
 
 // The values of [Choices].
@@ -91,16 +97,25 @@ func (c Choices) Changes(now Choices) string {
 
 // Quarantines reports whether records that can't be decoded are left out, and their bytes kept.
 func (c Choices) Quarantines() bool {
-	return c.Undecodable == Quarantine || slices.Contains(slices.Collect(maps.Values(c.Decided)), Quarantine)
+	for _, d := range c.Decided {
+		if d.Choice == Quarantine {
+			return true
+		}
+	}
+	return c.Undecodable == Quarantine
 }
 
 // Equal reports whether the choices are the same.
 func (c Choices) Equal(other Choices) bool { return c.Changes(other) == "" }
 
-// about are the choices as they are for one record.
-func (c Choices) about(path string) Choices {
-	switch choice := c.Decided[path]; choice {
-	case "":
+// about are the choices as they are for one record. A decision about a record that has changed
+// since does not count.
+func (c Choices) about(r Record) Choices {
+	d, decided := c.Decided[r.Path]
+	if !decided || d.SHA256 != r.Digest() {
+		return c
+	}
+	switch choice := d.Choice; choice {
 	case Quarantine:
 		c.Undecodable = choice
 	case AsHeld, AsPending, AsFailed:
@@ -137,7 +152,7 @@ const consumedMessage = "was consumed in the legacy queue when it was migrated"
 
 // Decide says what a migration does with one record.
 func Decide(r Record, c Choices) Decision {
-	c = c.about(r.Path)
+	c = c.about(r)
 	if r.Err != nil {
 		// A record that can't be read has no bytes to keep.
 		if c.Undecodable == Quarantine && r.Err.Kind != Unreadable {

@@ -170,7 +170,7 @@ func (a Adviser) verify(s Situation) string {
 }
 
 func (a Adviser) keep(s Situation) string {
-	return a.Command("migrate", []string{s.source(), s.Target}, append(choices(s.Run.Choices, s.Run.Time), s.quarantine()...)...)
+	return a.Command("migrate", []string{s.source(), s.Target}, slices.Concat(choices(s.Run.Choices, s.Run.Time), decisions(s.Run.Choices), s.quarantine())...)
 }
 
 // source is the address of the legacy queue, as this command or the run names it. A run's

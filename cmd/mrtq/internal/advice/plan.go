@@ -101,7 +101,9 @@ func Later(flags []Flag) []Flag {
 
 // withoutChoices is an adviser that hands no choice of this command to the next one.
 func (a Adviser) withoutChoices() Adviser {
-	a.Given = slices.DeleteFunc(slices.Clone(a.Given), func(f Flag) bool { return isChoice(f.Name) || slices.Contains(first, f.Name) || f.Name == "acl" })
+	a.Given = slices.DeleteFunc(slices.Clone(a.Given), func(f Flag) bool {
+		return isChoice(f.Name) || f.Name == "decisions" || slices.Contains(first, f.Name) || f.Name == "acl"
+	})
 	return a
 }
 
@@ -139,6 +141,7 @@ func (a Adviser) migrate(s Situation) string {
 func Settings(p *migrate.Plan) []Flag {
 	s := Situation{Plan: p}
 	flags := append(choices(p.Choices, p.Settings.Time), s.queues()...)
+	flags = append(flags, decisions(p.Choices)...)
 	flags = append(flags, acl(p.Settings.ACL)...)
 	flags = append(flags, Set("again", p.Settings.Again...)...)
 	if p.Settings.Packet != migrate.DefaultPacket && p.Settings.Packet != 0 {

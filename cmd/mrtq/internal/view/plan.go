@@ -156,7 +156,7 @@ func printRisks(s *screen.Screen, p *migrate.Plan) {
 			chosen = "chosen"
 		}
 		paths := slices.Concat(r.Twice, r.Never)
-		rows = append(rows, screen.Row{"--" + r.About + " " + r.Choice, len(r.Twice), len(r.Never), len(r.Empty), whereAre(paths), chosen})
+		rows = append(rows, screen.Row{strings.TrimSpace("--" + r.About + " " + r.Choice), len(r.Twice), len(r.Never), len(r.Empty), whereAre(paths), chosen})
 		risky += len(paths)
 		better = better || r.Chosen && len(r.Empty) > 0
 	}
