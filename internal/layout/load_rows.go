@@ -73,7 +73,7 @@ func (l *loader) relation(y yamlRelation, line int, g groupPlace) error {
 	of := g.id(y.Of)
 	r := &y.Relation
 	r.ID, r.Of, r.fileLine = of+"/"+y.Rule, l.nodes[of], line
-	r.refers, r.same, r.field, r.when = template(strings.ReplaceAll(y.Refers, "{at}", g.Path)), template(y.Same), parseField(y.Field), y.When
+	r.refers, r.same, r.field, r.when = template(strings.ReplaceAll(y.Refers, "{at}", g.Path)), template(strings.ReplaceAll(y.Same, "{at}", g.Path)), parseField(y.Field), y.When
 	if r.Of == nil {
 		return l.bad(line, "relation %s is of %q, which is not a node of the map", y.Rule, of)
 	}

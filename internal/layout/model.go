@@ -205,7 +205,9 @@ func (n *Node) kinds() []string {
 	}
 	if n.Codec != nil {
 		for _, k := range n.Codec.Kinds {
-			add(k)
+			if k != EmptyBlob || !n.MayBeEmpty {
+				add(k)
+			}
 		}
 	}
 	if n.Schema != nil {

@@ -47,6 +47,9 @@ func (c *checker) relate(n *Node, path string, params Params, zn *znode.Node, va
 			c.awaiting = append(c.awaiting, waiting{r, path, zn.Stat.Ctime})
 			continue
 		}
+		if r.counted && !read {
+			c.undecided[r.ID] = true
+		}
 		if r.when != nil && !(read && r.holds(value)) {
 			continue
 		}
@@ -144,15 +147,16 @@ func (c *checker) settle() error {
 		now = time.UnixMilli(c.newest)
 	}
 	for _, w := range c.awaiting {
-		times := 0
+		times, decided := 0, len(c.hidden) == 0
 		for _, id := range w.r.by {
+			decided = decided && !c.undecided[id]
 			times += c.referenced[named{id, hashPath(w.path)}]
 		}
 		age := now.Sub(time.UnixMilli(w.since))
 		switch {
 		case w.r.AtMost > 0 && times > w.r.AtMost:
 			c.broken(w.r, w.path, fmt.Sprintf("a znode that is named at most %d times", w.r.AtMost), fmt.Sprintf("it is named %d times", times))
-		case w.r.AtMost == 0 && times == 0 && age >= w.r.Younger:
+		case w.r.AtMost == 0 && times == 0 && decided && age >= w.r.Younger:
 			c.broken(w.r, w.path, "a znode that names it", fmt.Sprintf("none does, and it is %s old", age))
 		}
 	}
