@@ -198,7 +198,6 @@ var zuulDefects = []struct {
 	{"dangling references", "buildset/dangling-files", gone(gateSet + "/files")},
 	{"dangling references", "item/dangling-ahead", set(lastItem, "item_ahead", `"`+gate+"/item/"+nobody+`"`)},
 	{"dangling references", "item/dangling-behind", set(lastItem, "items_behind", `["`+gate+"/item/"+nobody+`"]`)},
-	{"dangling references", "semaphore/dangling-reference", put("/zuul/semaphores/acme/implied", `[{"buildset_path":"`+gateItem+"/buildset/"+nobody+`","job_name":"build"}]`)},
 	{"dangling references", "pipeline/dangling-old-queue", set(gate, "old_queues", `["`+gate+"/queue/"+nobody+`"]`)},
 	{"dangling references", "unzoned.params/unreferenced", gone(unzoned + "/requests/2241fa3a893847ff8426d3ee3e88e27f")},
 	{"dangling references", "merger.result-data/unreferenced", gone("/zuul/merger/results/" + merging)},
@@ -218,7 +217,6 @@ var zuulDefects = []struct {
 	{"required", "build/bad-shape", set(gateBuild, "uuid", "")},
 	{"required", "pipeline-result.entry/bad-shape", set("/zuul/events/tenant/acme/pipelines/check/result/queue/q0000000000", "event_type", "")},
 	{"required", "branch-cache/empty-blob", gone("/zuul/cache/connection/gerrit/branches/data/0000000000")},
-	{"shards", "config-file/missing-shard", gone(bigFile + "/0000000000")},
 	{"shards", "config-file/short-shard", func(t *testing.T, tree forest) {
 		first, second := tree[bigFile+"/0000000000"].Data, tree[bigFile+"/0000000001"].Data
 		put(bigFile+"/0000000001", string(first[len(first)-10:])+string(second))(t, tree)
@@ -243,13 +241,21 @@ var zuulDefects = []struct {
 // Each change breaks one rule that the sound tree keeps.
 func TestZuulDefects(t *testing.T) {
 	m, sound := zuul(t), zuulForest(t)
+	light := maps.Clone(sound) // without two large blobs, so that it is quickly checked
+	for _, blob := range []string{bigFile, "/zuul/executor/zones/eu-west/params/2f4230ebecc44160b9ac94a64eaee6a8"} {
+		gone(blob)(t, light)
+	}
 	before := map[string]bool{}
 	for _, f := range sound.after(t, m, all()) {
 		before[f.Path+f.Rule] = true
 	}
 	for _, c := range zuulDefects {
 		t.Run(c.class+" "+c.rule, func(t *testing.T) {
-			found := sound.after(t, m, c.do)
+			tree := light
+			if c.class == "shards" {
+				tree = sound
+			}
+			found := tree.after(t, m, c.do)
 			if !slices.ContainsFunc(found, func(f layout.Finding) bool { return f.Rule == c.rule && !before[f.Path+f.Rule] }) {
 				t.Errorf("%s is not found, only %v", c.rule, slices.DeleteFunc(found, func(f layout.Finding) bool { return before[f.Path+f.Rule] }))
 			}
