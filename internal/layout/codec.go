@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"mrtq/internal/znode"
@@ -50,12 +51,17 @@ const (
 	BadShard      = "bad-shard"
 	NotEphemeral  = "not-ephemeral"
 	BadContender  = "bad-contender"
+	EqualNumbers  = "equal-numbers"
+	ReadLock      = "read-lock"
+	EmptyBlob     = "empty-blob"
+	ShortShard    = "short-shard"
 )
 
 var (
 	jsonKinds = []string{NotJSON}
 	zlibKinds = append([]string{CorruptBlob, BlobTooLarge}, jsonKinds...)
-	blobKinds = []string{MissingShard, ShardTooLarge, BadShard, CorruptBlob, BlobTooLarge, NotEmpty}
+	lockKinds = []string{NotEmpty, NotEphemeral, BadContender, EqualNumbers}
+	blobKinds = []string{EmptyBlob, ShortShard, MissingShard, ShardTooLarge, BadShard, CorruptBlob, BlobTooLarge, NotEmpty}
 )
 
 // codecs are the codecs that every map can name.
@@ -68,7 +74,8 @@ var codecs = []*Codec{
 	{Name: "zlib-json", Says: "JSON, compressed with zlib or plain", Kinds: zlibKinds, Values: true, Read: readZlibJSON},
 	{Name: "sharded-json", Says: "JSON, compressed with zlib, in shards of at most 1,000,000 bytes", Kinds: slices.Concat(blobKinds, jsonKinds), Composite: true, Values: true, Read: readShardedJSON},
 	{Name: "sharded-bytes", Says: "bytes, compressed with zlib, in shards of at most 1,000,000 bytes", Kinds: blobKinds, Composite: true, Read: readShardedBytes},
-	{Name: "lock", Says: "a lock: no data, and contenders that are ephemeral and numbered", Kinds: []string{NotEmpty, NotEphemeral, BadContender}, Composite: true, Read: readLock},
+	{Name: "lock", Says: "a lock: no data, and contenders that are ephemeral and numbered", Kinds: lockKinds, Composite: true, Read: readLock},
+	{Name: "write-lock", Says: "a lock without readers: no data, and contenders that are ephemeral and numbered", Kinds: append([]string{ReadLock}, lockKinds...), Composite: true, Read: readWriteLock},
 }
 
 func readNothing(*Reading) (any, bool) { return nil, false }
@@ -102,6 +109,7 @@ func readInteger(r *Reading) (any, bool) {
 func readLock(r *Reading) (any, bool) {
 	readNone(r)
 	contender := r.Map.typeNamed("contender")
+	numbers := map[string]string{}
 	for _, name := range r.parts.kids[r.Path] {
 		n := r.parts.nodes[znode.Join(r.Path, name)]
 		switch {
@@ -110,8 +118,23 @@ func readLock(r *Reading) (any, bool) {
 		case n.Stat.Czxid != 0 && n.Stat.EphemeralOwner == 0:
 			r.Fault(NotEphemeral, "contenders that end with their session", "contender "+name+" is persistent and would block for ever")
 		}
+		number := name[max(0, len(name)-10):]
+		if other := numbers[number]; other != "" {
+			r.Fault(EqualNumbers, "contenders with different numbers", other+" and "+name)
+		}
+		numbers[number] = name
 	}
 	return nil, false
+}
+
+// readWriteLock checks a lock that only writers take.
+func readWriteLock(r *Reading) (any, bool) {
+	for _, name := range r.parts.kids[r.Path] {
+		if strings.Contains(name, "__rlock__") {
+			r.Fault(ReadLock, "contenders that want to write", "contender "+show([]byte(name))+" reads")
+		}
+	}
+	return readLock(r)
 }
 
 // cutText cuts a long text.

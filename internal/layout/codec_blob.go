@@ -85,6 +85,9 @@ func readShardedBytes(r *Reading) (any, bool) {
 func (r *Reading) joined() ([]byte, bool) {
 	readNone(r)
 	shards, whole := r.shards()
+	if len(shards) == 0 && !r.Node.MayBeEmpty {
+		r.Fault(EmptyBlob, "at least one shard", "none: it is being written again, or lost")
+	}
 	if len(shards) == 0 || !whole {
 		return nil, false
 	}
@@ -93,25 +96,42 @@ func (r *Reading) joined() ([]byte, bool) {
 	if each := len(shards) > 1 && isZlib(shards[1]); each {
 		if _, err := inflate(shards[1]); err == nil {
 			var all []byte
+			var sizes []int
 			for _, s := range shards {
 				part, ok := r.inflated(s)
 				if !ok {
 					return nil, false
 				}
+				sizes = append(sizes, len(part))
 				if all = append(all, part...); len(all) > maxInflate {
 					r.Fault(BlobTooLarge, fmt.Sprintf("a blob that inflates to at most %d bytes", maxInflate), fmt.Sprintf("%d shards that inflate to more", len(shards)))
 					return nil, false
 				}
 			}
+			r.full(sizes, slices.Max(sizes))
 			return all, true
 		}
 	}
+	var sizes []int
+	for _, s := range shards {
+		sizes = append(sizes, len(s))
+	}
+	r.full(sizes, maxShard)
 	all := slices.Concat(shards...)
 	if !isZlib(all) {
 		r.Fault(CorruptBlob, "a blob that zlib can inflate", show(all))
 		return nil, false
 	}
 	return r.inflated(all)
+}
+
+// full checks that every shard but the last one is full.
+func (r *Reading) full(sizes []int, want int) {
+	for i, size := range sizes[:len(sizes)-1] {
+		if size < want {
+			r.Fault(ShortShard, fmt.Sprintf("%d bytes in every shard but the last one", want), fmt.Sprintf("%d in shard %010d", size, i))
+		}
+	}
 }
 
 // shards are the data of a blob's shards, in order. whole is false if some are

@@ -155,7 +155,7 @@ func (m *Map) AddRule(r *Rule) error {
 }
 
 // defaultSeverities are the severities of the kinds that are not errors.
-var defaultSeverities = map[string]Severity{Undocumented: Info, TooOld: Warning}
+var defaultSeverities = map[string]Severity{Undocumented: Info, TooOld: Warning, EmptyBlob: Info}
 
 // finish adds a rule for every kind of finding of a znode, and for every relation.
 func (l *loader) finish() error {
@@ -182,6 +182,9 @@ func (l *loader) finish() error {
 		for _, id := range r.by {
 			if l.m.rules[id] == nil {
 				return l.bad(r.fileLine, "relation %s waits for %s, which is not a rule of the map", r.ID, id)
+			}
+			for _, other := range l.m.Relations {
+				other.counted = other.counted || other.ID == id
 			}
 		}
 	}

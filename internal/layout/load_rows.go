@@ -73,19 +73,25 @@ func (l *loader) relation(y yamlRelation, line int, g groupPlace) error {
 	of := g.id(y.Of)
 	r := &y.Relation
 	r.ID, r.Of, r.fileLine = of+"/"+y.Rule, l.nodes[of], line
-	r.refers, r.same, r.field = template(strings.ReplaceAll(y.Refers, "{at}", g.Path)), template(y.Same), parseField(y.Field)
+	r.refers, r.same, r.field, r.when = template(strings.ReplaceAll(y.Refers, "{at}", g.Path)), template(strings.ReplaceAll(y.Same, "{at}", g.Path)), parseField(y.Field), y.When
 	if r.Of == nil {
 		return l.bad(line, "relation %s is of %q, which is not a node of the map", y.Rule, of)
 	}
 	if r.Line == 0 && r.Section == "" {
 		r.Line, r.Section = r.Of.Line, r.Of.Section
 	}
-	if (y.Field != "" || r.usesField()) && (r.Of.Codec == nil || !r.Of.Codec.Values) {
+	if (y.Field != "" || r.usesField() || r.when != nil) && (r.Of.Codec == nil || !r.Of.Codec.Values) {
 		return l.bad(line, "relation %s is about a value, but %s has no codec that reads one", r.ID, of)
 	}
 	for _, name := range append(r.refers.names(), r.same.names()...) {
 		if name != "value" && !slices.ContainsFunc(r.Of.params, func(p param) bool { return p.name == name }) {
 			return l.bad(line, "relation %s uses {%s}, which is not a parameter of %s", r.ID, name, r.Of.Path)
+		}
+	}
+	if y.Like != "" {
+		var err error
+		if r.like, err = like(strings.ReplaceAll(y.Like, "{at}", g.Path), r.Of.params, l.types); err != nil {
+			return l.bad(line, "relation %s: %v", r.ID, err)
 		}
 	}
 	if r.refers != "" && r.refers != "{value}" && !l.described(string(r.refers)) {
@@ -119,6 +125,8 @@ func (l *loader) described(path string) bool {
 		for segment := range strings.SplitSeq(strings.Trim(rest, "/"), "/") {
 			switch {
 			case segment == "":
+			case segment == "*" && pl.composite():
+				return true // a contender or a shard
 			case !strings.Contains(segment, "{"):
 				pl = pl.literal[segment]
 			case len(pl.params) > 0:

@@ -27,7 +27,8 @@ type checker struct {
 	refers     bool              // some relation refers to znodes
 	there      map[pathHash]bool // then, all znodes that the map describes
 	pending    []reference       // references to look up at the end
-	referenced map[pathHash]bool // targets of references
+	referenced map[named]int     // how often a relation refers to a znode, if another one asks
+	undecided  map[string]bool   // relations of znodes whose values could not be read
 	awaiting   []waiting         // znodes that some znode should refer to
 	aged       []aged            // znodes that must not be too old
 	hidden     []string          // znodes that can't be read: what is below them is not known
@@ -44,7 +45,7 @@ func hashPath(path string) pathHash {
 
 // look reads the tree once.
 func look(ctx context.Context, s Source, m *Map, opt Options) (*Report, error) {
-	c := &checker{ctx: ctx, source: s, m: m, opt: opt, of: map[*Node][]*Relation{}, there: map[pathHash]bool{}, referenced: map[pathHash]bool{}}
+	c := &checker{ctx: ctx, source: s, m: m, opt: opt, of: map[*Node][]*Relation{}, there: map[pathHash]bool{}, referenced: map[named]int{}, undecided: map[string]bool{}}
 	for _, r := range m.Relations {
 		c.of[r.Of] = append(c.of[r.Of], r)
 		c.refers = c.refers || r.refers != ""
@@ -177,6 +178,9 @@ func (c *checker) check(v *visit, n *znode.Node, s *small) {
 	value, ok := c.read(node, n, s)
 	for _, native := range c.natives {
 		native.Visit(Visit{Node: node, Params: v.params, Znode: *n, Value: value})
+	}
+	if c.refers && len(v.parts) > 1 {
+		c.there[hashPath(n.Path+"/*")] = true
 	}
 	c.relate(node, n.Path, v.params, n, value, ok)
 }

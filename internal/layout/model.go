@@ -136,9 +136,19 @@ type Relation struct {
 	refers template
 	// Same: the value of the field must be this text.
 	same template
+	// Like: the value of the field must match this pattern. A parameter of the
+	// znode's own path has the value that it has there.
+	like *likeness
+	// When: the relation holds only for a znode whose value has one of these texts
+	// in each of these fields.
+	when map[string][]string
 	// ReferencedBy: a relation with one of these ids must refer to this znode.
 	by    []string
 	field fieldPath
+	// AtMost: instead, they may refer to it this often. 0 is without limit.
+	AtMost int `yaml:"at-most"`
+
+	counted bool // some other relation counts what this one refers to
 
 	fileLine int
 }
@@ -195,7 +205,9 @@ func (n *Node) kinds() []string {
 	}
 	if n.Codec != nil {
 		for _, k := range n.Codec.Kinds {
-			add(k)
+			if k != EmptyBlob || !n.MayBeEmpty {
+				add(k)
+			}
 		}
 	}
 	if n.Schema != nil {

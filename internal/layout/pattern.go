@@ -1,7 +1,9 @@
 package layout
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
 	"strings"
 )
@@ -140,4 +142,46 @@ func (t template) names() []string {
 		names = append(names, m[1])
 	}
 	return names
+}
+
+// likeness is a pattern of values.
+type likeness struct {
+	text  template
+	match *regexp.Regexp
+	names []string // of the groups of match
+	says  map[string]string
+}
+
+// like reads a pattern of values. own are the parameters of the znode's path. Any other
+// parameter names its type.
+func like(text string, own []param, types map[string]*Type) (*likeness, error) {
+	known := maps.Clone(types)
+	for _, p := range own {
+		known[p.name] = p.typ
+	}
+	params, match, err := splitSegment(text, known)
+	if err == nil && match == nil {
+		match, err = regexp.Compile("^" + regexp.QuoteMeta(text) + "$")
+	}
+	l := &likeness{text: template(text), match: match, says: map[string]string{}}
+	for _, p := range params {
+		l.names, l.says[p.name] = append(l.names, p.name), p.typ.Says
+	}
+	return l, err
+}
+
+// matches reports whether a value is like the pattern.
+func (l *likeness) matches(value string, own Params) bool {
+	groups := l.match.FindStringSubmatch(value)
+	for i, name := range l.names {
+		if want := own.Get(name); groups != nil && want != "" && want != groups[i+1] {
+			return false
+		}
+	}
+	return groups != nil
+}
+
+// words says which values are like the pattern.
+func (l *likeness) words(own Params) string {
+	return l.text.fill(func(name string) string { return cmp.Or(own.Get(name), "<"+l.says[name]+">") })
 }

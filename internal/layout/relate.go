@@ -3,6 +3,7 @@ package layout
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +14,12 @@ import (
 type reference struct {
 	r        *Relation
 	from, to string
+}
+
+// named is a znode to which a relation refers.
+type named struct {
+	rule string
+	path pathHash
 }
 
 // waiting is a znode that some znode should refer to.
@@ -40,6 +47,12 @@ func (c *checker) relate(n *Node, path string, params Params, zn *znode.Node, va
 			c.awaiting = append(c.awaiting, waiting{r, path, zn.Stat.Ctime})
 			continue
 		}
+		if r.counted && !read {
+			c.undecided[r.ID] = true
+		}
+		if r.when != nil && !(read && r.holds(value)) {
+			continue
+		}
 		if r.field == nil && !r.usesField() {
 			c.apply(r, path, params, "")
 			continue
@@ -51,6 +64,16 @@ func (c *checker) relate(n *Node, path string, params Params, zn *znode.Node, va
 			c.apply(r, path, params, text(v))
 		}
 	}
+}
+
+// holds reports whether the relation is about a znode with this value.
+func (r *Relation) holds(value any) bool {
+	for field, texts := range r.when {
+		if !slices.ContainsFunc(parseField(field).values(value), func(v any) bool { return slices.Contains(texts, text(v)) }) {
+			return false
+		}
+	}
+	return true
 }
 
 // usesField reports whether the relation is about the znode's own value.
@@ -72,12 +95,21 @@ func (c *checker) apply(r *Relation, path string, params Params, value string) {
 		}
 		return
 	}
+	if r.like != nil && !r.like.matches(value, params) {
+		c.broken(r, path, r.fieldName()+" "+r.like.words(params), show([]byte(value)))
+		return
+	}
+	if r.refers == "" {
+		return
+	}
 	to := r.refers.fill(fill)
 	if znode.ValidatePath(to) != nil {
 		c.broken(r, path, "a path of a znode", show([]byte(to)))
 		return
 	}
-	c.referenced[hashPath(to)] = true
+	if r.counted {
+		c.referenced[named{r.ID, hashPath(to)}]++
+	}
 	c.pending = append(c.pending, reference{r, path, to})
 }
 
@@ -115,7 +147,16 @@ func (c *checker) settle() error {
 		now = time.UnixMilli(c.newest)
 	}
 	for _, w := range c.awaiting {
-		if age := now.Sub(time.UnixMilli(w.since)); !c.referenced[hashPath(w.path)] && age > w.r.Younger {
+		times, decided := 0, len(c.hidden) == 0
+		for _, id := range w.r.by {
+			decided = decided && !c.undecided[id]
+			times += c.referenced[named{id, hashPath(w.path)}]
+		}
+		age := now.Sub(time.UnixMilli(w.since))
+		switch {
+		case w.r.AtMost > 0 && times > w.r.AtMost:
+			c.broken(w.r, w.path, fmt.Sprintf("a znode that is named at most %d times", w.r.AtMost), fmt.Sprintf("it is named %d times", times))
+		case w.r.AtMost == 0 && times == 0 && decided && age >= w.r.Younger:
 			c.broken(w.r, w.path, "a znode that names it", fmt.Sprintf("none does, and it is %s old", age))
 		}
 	}

@@ -80,10 +80,11 @@ type (
 		Dialects []string
 	}
 	yamlRelation struct {
-		Relation                      `yaml:",inline"`
-		Of, Rule, Field, Refers, Same string
-		ReferencedBy                  []string `yaml:"referenced-by"`
-		Dialects                      []string
+		Relation                            `yaml:",inline"`
+		Of, Rule, Field, Refers, Same, Like string
+		When                                map[string][]string
+		ReferencedBy                        []string `yaml:"referenced-by"`
+		Dialects                            []string
 	}
 	yamlGroup struct {
 		At        []groupPlace

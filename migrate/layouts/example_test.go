@@ -22,6 +22,14 @@ func (f forest) put(path, data string) {
 	f[path] = znode.Node{Path: path, Data: []byte(data), Stat: znode.Stat{Czxid: 1, Ctime: exampleTime, Mtime: exampleTime}}
 }
 
+// contend adds a contender to a lock.
+func (f forest) contend(lock, name string) {
+	f.put(lock+"/"+name, "")
+	n := f[lock+"/"+name]
+	n.Stat.EphemeralOwner = 7
+	f[n.Path] = n
+}
+
 func (f forest) remove(root string) {
 	for path := range f {
 		if znode.Within(path, root) {

@@ -163,13 +163,24 @@ func breakGenerically(m *layout.Map, rule *layout.Rule, f forest) bool {
 		x := f[path+"/0000000001"]
 		x.Path = path + "/0000000001"
 		f[x.Path] = x
+	case layout.EmptyBlob:
+		f.remove(path + "/0000000000")
+	case layout.ShortShard:
+		data := string(f[path+"/0000000000"].Data)
+		f.put(path+"/0000000000", data[:5])
+		f.put(path+"/0000000001", data[5:])
+	case layout.ReadLock:
+		f.contend(path, strings.Repeat("1", 32)+"__rlock__0000000000")
+	case layout.EqualNumbers:
+		f.contend(path, strings.Repeat("1", 32)+"__lock__0000000000")
+		f.contend(path, strings.Repeat("2", 32)+"__lock__0000000000")
 	case layout.ShardTooLarge:
 		content(stored(inflated(f[path+"/0000000000"].Data) + strings.Repeat(" ", 1_000_001)))
 	case layout.BadShard:
 		f.put(path+"/0", "")
 	case n.Most.Rule:
 		for i := range n.Most.Children + 1 {
-			f.put(fmt.Sprintf("%s/%032x", path, i+16), compressed("{}"))
+			f.put(fmt.Sprintf("%s/%032x", path, i+16), compressed(fmt.Sprintf(`{"uuid":"%032x","builds":{}}`, i+16)))
 		}
 	default:
 		return false
