@@ -11,8 +11,7 @@ import (
 	"mrtq/internal/znode"
 )
 
-// errSkip says that an item can't be acquired or cleaned up now; the caller tries
-// the next.
+// errSkip says that an item can't be acquired now; the caller tries the next.
 var errSkip = errors.New("skip")
 
 // acquire locks an item in the state that was read from its status, in one
@@ -177,7 +176,7 @@ func pass[T interface {
 // held is the item itself.
 func (i *item) held() *item { return i }
 
-// first returns the first item of a pass. The error wraps [ErrNone], and a
+// first returns the first item of a pass. The error is [ErrNone], joined with a
 // *[NodeError] for each item that could not be read.
 func first[T any](items iter.Seq2[T, error]) (none T, err error) {
 	bad := []error{ErrNone}
@@ -190,6 +189,9 @@ func first[T any](items iter.Seq2[T, error]) (none T, err error) {
 			return none, err
 		}
 		bad = append(bad, err)
+	}
+	if len(bad) == 1 {
+		return none, ErrNone
 	}
 	return none, errors.Join(bad...)
 }

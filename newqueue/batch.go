@@ -104,11 +104,17 @@ func (b *Batch) loadStatus(ctx context.Context) (err error) {
 // FindBatch reads the batch of a UUID. The error wraps [ErrNotFound] if there
 // is none.
 func (q *Queue) FindBatch(ctx context.Context, uuid string) (*Batch, error) {
-	n, err := q.get(ctx, BatchUUIDPath(uuid))
+	path := BatchUUIDPath(uuid)
+	n, err := q.get(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	return q.Batch(ctx, string(n.data))
+	b, err := q.Batch(ctx, string(n.data))
+	if err == nil && b.Submission.BatchID != uuid && BatchUUIDPath(b.Submission.BatchID) == path {
+		// Two UUIDs share this name: "a/b" is escaped to "a%2Fb".
+		return nil, &NodeError{path, ErrNotFound}
+	}
+	return b, err
 }
 
 // Batches reads all batches in the order of their ids. It returns the batches

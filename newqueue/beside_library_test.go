@@ -226,6 +226,11 @@ func TestBatchIDThatCantBeAName(t *testing.T) {
 			if b := value(q.FindBatch(ctx, id))(t); b.ID != bid {
 				t.Errorf("found %s under %q", b.ID, id)
 			}
+			// The node's name is a UUID too, and no batch has that one.
+			name := w.tree().Children("/batch-uuids")[0]
+			if _, err := q.FindBatch(ctx, name); !errors.Is(err, newqueue.ErrNotFound) {
+				t.Errorf("found the batch of %q under %q: %v", id, name, err)
+			}
 			value(q.DeleteBatch(ctx, bid))(t)
 		}
 	})

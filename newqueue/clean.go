@@ -7,8 +7,8 @@ import (
 	"mrtq/newqueue/states"
 )
 
-// clean makes the transition of a cleaning pass. The error is errSkip if the table
-// has none.
+// clean makes the transition of a cleaning pass. Without one, the error is a *[StateError],
+// or a *[NodeError] for a state that the dialect does not have.
 func (q *Queue) clean(ctx context.Context, s subject) error {
 	return q.move(ctx, "clean up", s, want{who: states.Automatic})
 }
@@ -28,7 +28,7 @@ func (c *cleaning) add(ctx context.Context, id, path string, err error) {
 	switch {
 	case err == nil:
 		c.ids = append(c.ids, id)
-	case errors.Is(err, errSkip), errors.Is(err, ErrLocked), errors.Is(err, ErrNotReported), errors.Is(err, ErrStillProcessing), errors.As(err, &moved):
+	case errors.Is(err, ErrLocked), errors.Is(err, ErrNotReported), errors.Is(err, ErrStillProcessing), errors.As(err, &moved):
 	case errors.Is(err, ErrNotFound) && !c.q.there(ctx, path):
 	default:
 		c.errs = append(c.errs, err)

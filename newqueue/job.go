@@ -1,7 +1,6 @@
 package newqueue
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -59,22 +58,29 @@ func (j *Job) load(ctx context.Context) error {
 	if _, err := parsed(ctx, j.q, j.path+"/priority", &j.Priority, ParsePriority); err != nil {
 		return err
 	}
-	return cmp.Or(
-		optional(ctx, j, "space_needed", &j.SpaceNeeded, ParseNumber),
-		optional(ctx, j, "identifiers", &j.Identifiers, orNoObject(d, ParseIdentifiers)),
-		optional(ctx, j, "metadata", &j.Metadata, orNoObject(d, ParseMetadata)),
-		optional(ctx, j, "inventory", &j.Inventory, orNoObject(d, ParseInventory)),
-		optional(ctx, j, "store", &j.Store, orNoObject(d, ParseStore)),
-	)
+	for _, read := range []func(context.Context) error{
+		optional(j, "space_needed", &j.SpaceNeeded, ParseNumber),
+		optional(j, "identifiers", &j.Identifiers, orNoObject(d, ParseIdentifiers)),
+		optional(j, "metadata", &j.Metadata, orNoObject(d, ParseMetadata)),
+		optional(j, "inventory", &j.Inventory, orNoObject(d, ParseInventory)),
+		optional(j, "store", &j.Store, orNoObject(d, ParseStore)),
+	} {
+		if err := read(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // optional reads a property that a job may lack.
-func optional[T any](ctx context.Context, j *Job, name string, field *T, parse func([]byte) (T, error)) error {
-	_, err := parsed(ctx, j.q, j.path+"/"+name, field, parse)
-	if errors.Is(err, ErrNotFound) {
-		return nil
+func optional[T any](j *Job, name string, field *T, parse func([]byte) (T, error)) func(context.Context) error {
+	return func(ctx context.Context) error {
+		_, err := parsed(ctx, j.q, j.path+"/"+name, field, parse)
+		if errors.Is(err, ErrNotFound) {
+			return nil
+		}
+		return err
 	}
-	return err
 }
 
 // orNoObject calls parse, except for an object that is written as no data (see

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-zookeeper/zk"
+
 	"mrtq/newqueue"
 )
 
@@ -100,4 +102,111 @@ func TestRefusedValues(t *testing.T) {
 	if _, err := q.AcquireJob(ctx, newqueue.JobHeld); !errors.Is(err, newqueue.ErrValue) {
 		t.Errorf("a worker acquired a held job: %v", err)
 	}
+}
+
+// TestTheLastOptionCounts: of an option that is given more than once, the last one counts, and
+// an earlier one may even have a value that can't be written.
+func TestTheLastOptionCounts(t *testing.T) {
+	eachDialect(t, func(t *testing.T, w *world) {
+		q := w.queue()
+		_, ids := batchOf(t, q, 1)
+		twice := []newqueue.JobOption{
+			newqueue.WithPriority(100), newqueue.WithPriority(2),
+			newqueue.WithSpaceNeeded(-1), newqueue.WithSpaceNeeded(1), newqueue.WithSpaceNeeded(2),
+			newqueue.WithIdentifiers(newqueue.Identifiers{PrimaryID: "1"}), newqueue.WithIdentifiers(newqueue.Identifiers{PrimaryID: "2"}),
+			newqueue.WithMetadata(newqueue.Metadata{ErcWho: "1"}), newqueue.WithMetadata(newqueue.Metadata{ErcWho: "2"}),
+			newqueue.WithInventory(newqueue.Inventory{Mode: "1"}), newqueue.WithInventory(newqueue.Inventory{Mode: "2"}),
+		}
+		if w.d == newqueue.MrtZK {
+			twice = append(twice, newqueue.WithStore(newqueue.Store{Mode: "1"}), newqueue.WithStore(newqueue.Store{Mode: "2"}))
+		}
+		seen := func(what string, j *newqueue.Job) {
+			t.Helper()
+			if j.SpaceNeeded != 2 || j.Identifiers.PrimaryID != "2" || j.Metadata.ErcWho != "2" || j.Inventory.Mode != "2" || (j.Store.Mode == "2") != (w.d == newqueue.MrtZK) {
+				t.Errorf("%s: %+v", what, j)
+			}
+		}
+		for _, s := range []newqueue.JobState{newqueue.JobPending, newqueue.JobEstimating} { // creates the nodes, then replaces them
+			j := value(q.AcquireJob(ctx, s))(t)
+			must(t, j.Set(ctx, twice[2:]...))
+			seen("set", j)
+			must(t, j.Succeed(ctx, twice...))
+			seen("succeed", j)
+			j = value(q.Job(ctx, ids[0]))(t)
+			seen("read", j)
+			if j.Priority != 2 {
+				t.Errorf("priority %d", j.Priority)
+			}
+		}
+		w.check()
+	})
+}
+
+// reading notes the nodes that are read.
+type reading struct {
+	newqueue.Conn
+	read []string
+}
+
+func (c *reading) Get(path string) ([]byte, *zk.Stat, error) {
+	c.read = append(c.read, path)
+	return c.Conn.Get(path)
+}
+
+// TestReadingStopsAtTheFirstError: the nodes after one that can't be read are not asked for.
+func TestReadingStopsAtTheFirstError(t *testing.T) {
+	w := newWorld(t, newqueue.Design)
+	_, ids := batchOf(t, w.queue(), 1)
+	job := "/jobs/" + ids[0]
+	w.put(job+"/space_needed", "x")
+	w.put(job+"/inventory", "x")
+	conn, _ := connect(t, address(t))
+	c := &reading{Conn: conn}
+	_, err := newqueue.Open(c, w.d, newqueue.WithRoot(w.root)).Job(ctx, ids[0])
+	var bad *newqueue.NodeError
+	if !errors.As(err, &bad) || bad.Path != job+"/space_needed" {
+		t.Errorf("%v", err)
+	}
+	if last := c.read[len(c.read)-1]; last != w.root+job+"/space_needed" {
+		t.Errorf("read on to %s", last)
+	}
+}
+
+// TestNothingToAcquire: if nothing was skipped, the error is ErrNone itself.
+func TestNothingToAcquire(t *testing.T) {
+	eachDialect(t, func(t *testing.T, w *world) {
+		q := w.queue()
+		_, job := q.AcquireJob(ctx, newqueue.JobPending)
+		_, batch := q.AcquireBatch(ctx, newqueue.BatchPending)
+		_, access := q.AcquireAccess(ctx, newqueue.AccessSmall, newqueue.AccessPending)
+		for _, err := range []error{job, batch, access} {
+			if err != newqueue.ErrNone {
+				t.Errorf("%#v", err)
+			}
+		}
+	})
+}
+
+// TestCleaningUpNamesUnknownStates: a cleaning pass can't decide on a state that the dialect
+// does not have. It names the job, and leaves one that has just moved.
+func TestCleaningUpNamesUnknownStates(t *testing.T) {
+	eachDialect(t, func(t *testing.T, w *world) {
+		q := w.queue()
+		_, ids := batchOf(t, q, 1)
+		drive(t, q, ids[0], newqueue.JobCompleted)
+		status := "/jobs/" + ids[0] + "/status"
+		w.put(status, `{"status":"Paused"}`)
+		before := w.tree()
+		cleaned, err := q.CleanupJobs(ctx)
+		var bad *newqueue.NodeError
+		if len(cleaned) > 0 || !errors.As(err, &bad) || bad.Path != status || !errors.Is(err, newqueue.ErrValue) {
+			t.Errorf("%v %v", cleaned, err)
+		}
+		same(t, before, w.tree())
+		failed := map[newqueue.Dialect]string{newqueue.Design: "failed", newqueue.MrtZK: "Failed"}[w.d]
+		w.put(status, `{"status":"`+failed+`"}`)
+		if cleaned, err := q.CleanupJobs(ctx); len(cleaned) > 0 || err != nil {
+			t.Errorf("a job that has just moved: %v %v", cleaned, err)
+		}
+	})
 }

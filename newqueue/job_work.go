@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 
 	"mrtq/internal/znode"
 )
 
 // JobOption is a change that a worker makes to its job, together with a transition
-// or with [Job.Set].
+// or with [Job.Set]. If an option is given twice, the last one counts.
 type JobOption func(*change)
 
 // change is what a worker writes.
@@ -27,9 +28,16 @@ type property struct {
 	keep func(*Job) // changes the field of the job that the worker has
 }
 
+// with writes a property, instead of what an earlier option would write there.
+func with(p property) JobOption {
+	return func(c *change) {
+		c.properties = append(slices.DeleteFunc(c.properties, func(earlier property) bool { return earlier.name == p.name }), p)
+	}
+}
+
 func withObject(name string, o Object, keep func(*Job)) JobOption {
 	data, err := o.Marshal()
-	return func(c *change) { c.properties = append(c.properties, property{name, data, err, keep}) }
+	return with(property{name, data, err, keep})
 }
 
 // WithMessage puts a message into the status.
@@ -46,7 +54,7 @@ func WithSpaceNeeded(bytes int64) JobOption {
 	if bytes < 0 {
 		p.err = fmt.Errorf("%d: %w", bytes, ErrValue)
 	}
-	return func(c *change) { c.properties = append(c.properties, p) }
+	return with(p)
 }
 
 // WithIdentifiers writes the identifiers.

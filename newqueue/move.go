@@ -59,6 +59,7 @@ func (q *Queue) move(ctx context.Context, what string, s subject, w want) error 
 
 func (q *Queue) tryMove(ctx context.Context, sub subject, w want) error {
 	s := sub.base()
+	s.subtree = nil // an earlier attempt may have found another transition
 	state, err := sub.read(ctx)
 	if err != nil {
 		return err
@@ -131,9 +132,7 @@ func (q *Queue) allowed(s *snap, w want) (t states.Transition, err error) {
 	}
 	t, ok := table.Find(state, w.to)
 	if w.who == states.Automatic {
-		if t, ok = table.Automatic(state); !ok {
-			return t, errSkip
-		}
+		t, ok = table.Automatic(state)
 	}
 	switch {
 	case !ok:

@@ -65,6 +65,31 @@ func TestAnotherClientIsFirst(t *testing.T) {
 	})
 }
 
+// TestCompletedBeforeItsDeletion: a job is to be deleted with all its nodes because it failed,
+// but it completes meanwhile. Then only its queue entry is removed: the report needs the rest.
+func TestCompletedBeforeItsDeletion(t *testing.T) {
+	w := newWorld(t, newqueue.Design)
+	other := w.queue()
+	conn, _ := connect(t, address(t))
+	c := &meddled{Conn: conn}
+	q := newqueue.Open(c, w.d, newqueue.WithRoot(w.root))
+	_, ids := batchOf(t, other, 1)
+	drive(t, other, ids[0], newqueue.JobNotify)
+	must(t, value(other.AcquireJob(ctx, newqueue.JobNotify))(t).Fail(ctx, "no mail"))
+	c.meddle = func() {
+		must(t, other.RetryJob(ctx, ids[0], newqueue.JobNotify))
+		must(t, value(other.AcquireJob(ctx, newqueue.JobNotify))(t).Succeed(ctx))
+	}
+	must(t, q.MoveJob(ctx, ids[0], newqueue.JobDeleted))
+	if j := value(other.Job(ctx, ids[0]))(t); j.Status.State != newqueue.JobCompleted {
+		t.Errorf("%+v", j.Status)
+	}
+	if left := w.tree().Children("/jobs/states/completed"); len(left) > 0 {
+		t.Errorf("queue entries %q", left)
+	}
+	w.check()
+}
+
 // TestABatchChangesMeanwhile: a batch gets another job, or one of its jobs is resumed, between
 // the read and the write of its report.
 func TestABatchChangesMeanwhile(t *testing.T) {
