@@ -251,6 +251,7 @@ func TestZuulDefects(t *testing.T) {
 	}
 	for _, c := range zuulDefects {
 		t.Run(c.class+" "+c.rule, func(t *testing.T) {
+			t.Parallel()
 			tree := light
 			if c.class == "shards" {
 				tree = sound
@@ -283,6 +284,7 @@ func TestZuulVariants(t *testing.T) {
 		"a readers' lock":           put("/zuul/config/lock/git.example.org%2Facme%2Fgadgets/"+nobody+"__rlock__0000000007", ""),
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			for _, f := range sound.after(t, m, do) {
 				if f.Severity != layout.Info {
 					t.Errorf("%v", f)
