@@ -42,6 +42,7 @@ func withSession(ctx context.Context, hosts []string, client Client, do func(*zk
 	}
 	if deadline, ok := ctx.Deadline(); ok {
 		cfg.GiveUp = max(time.Until(deadline), 0) + time.Second // only ctx ends the attempt, and says why
+		cfg.Refused = cfg.GiveUp
 	}
 	w, err := zkconn.OpenWriter(ctx, cfg)
 	if err != nil {

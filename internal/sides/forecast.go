@@ -11,25 +11,30 @@ import (
 // in all.
 func Memory(znodes, bytes int64) int64 { return znodes*ztree.NodeSize + bytes }
 
-// What a loaded tree takes, in bytes for each byte of its file, whatever the znodes are. A packed
-// file unpacks to more than packed, so that none is refused that would fit.
+// What a loaded tree takes, in bytes for each byte of its file, whatever the znodes are. A log counts
+// like a snapshot, as if it only created znodes. A packed file unpacks to more than packed, so that
+// none is refused that would fit.
 const dumped, snapshot, packed = 2.0 / 3, 1.5, 4
 
 // forecast is about how many bytes of memory loading a place takes. It is 0 for a missing file, and
 // for a pipe, whose size nobody knows.
-func forecast(p Place) int64 {
-	path, ratio := p.File, dumped
+func forecast(p Place) (bytes int64) {
+	paths, ratio := []string{p.File}, dumped
 	if p.Data != nil {
-		path, ratio = p.Data.NewestSnapshot(), snapshot
+		paths, ratio = p.Data.Newest(), snapshot
 	}
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return 0
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		size := float64(info.Size())
+		if isGzip(path) {
+			size *= packed
+		}
+		bytes += int64(size * ratio)
 	}
-	if isGzip(path) {
-		ratio *= packed
-	}
-	return int64(float64(info.Size()) * ratio)
+	return bytes
 }
 
 // MemoryError says that the machine hasn't the memory for a tree.

@@ -2,6 +2,7 @@ package sides_test
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -42,6 +43,39 @@ func TestForecast(t *testing.T) {
 		}
 		if _, err := sides.Load(t.Context(), p, sides.Options{Memory: 2 * took}); err != nil {
 			t.Errorf("%s takes %d bytes, and with twice as much: %v", filepath.Base(path), took, err)
+		}
+	}
+}
+
+// TestForecastOfData: the newest snapshot counts, and the logs that are read after it.
+func TestForecastOfData(t *testing.T) {
+	const large, small = 8 << 20, 1 << 10
+	for name, tc := range map[string]struct {
+		files    map[string]int64 // their sizes
+		tooLarge bool
+	}{
+		"a young server":          {map[string]int64{"snapshot.0": small, "log.1": large}, true},
+		"no snapshot":             {map[string]int64{"log.1": small, "log.5": large}, true},
+		"a large snapshot":        {map[string]int64{"snapshot.0": small, "log.1": small, "snapshot.4": large}, true},
+		"logs before the newest":  {map[string]int64{"snapshot.0": large, "log.1": large, "snapshot.4": small, "log.4": small}, false},
+		"a log that goes beyond":  {map[string]int64{"snapshot.0": small, "log.1": large, "snapshot.4": small, "log.5": small}, true},
+		"logs in a folder beside": {map[string]int64{"snapshot.0": small, "logs/log.1": large}, true},
+	} {
+		dir := t.TempDir()
+		at := "snapshot:" + dir
+		for path, size := range tc.files {
+			if filepath.Dir(path) != "." {
+				at = "snapshot:" + dir + "," + filepath.Join(dir, filepath.Dir(path))
+			}
+			path = filepath.Join(dir, path)
+			must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+			must(t, os.WriteFile(path, nil, 0o644))
+			must(t, os.Truncate(path, size))
+		}
+		// Zeros are no snapshot. But that is found out only when there is enough memory.
+		_, err := sides.OpenSource(t.Context(), place(t, at), sides.Options{Memory: 1 << 20})
+		if errors.As(err, new(*sides.MemoryError)) != tc.tooLarge {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -17,8 +17,8 @@ type Config struct {
 	// After that the session is lost. 0 means 30 s.
 	GiveUp time.Duration
 	// Refused is how long to try at the start if every server refuses the connection,
-	// because a starting server refuses for a moment. 0 means 5 s. It is never
-	// longer than GiveUp.
+	// because a starting server refuses for a moment. It counts from the first refusal.
+	// 0 means 5 s. It is never longer than GiveUp.
 	Refused time.Duration
 	TLS     *TLS   // nil: no TLS
 	Auth    []Auth // sent in this order on each connection, before all requests

@@ -20,18 +20,26 @@ const (
 	firstPause, mostPause = 20 * time.Millisecond, time.Second
 	// firstSilence is how long a session waits for its first answer. A starting server may accept
 	// a connection and never answer on it, although the next attempt succeeds. So the session waits
-	// only a moment at first, and twice as long after each silence, up to mostSilence.
+	// only a moment at first, and twice as long after each silence, up to mostSilence. An answer
+	// ends that.
 	firstSilence, mostSilence = time.Second, 5 * time.Second
 )
 
-// connectFirst opens the session. It tries for as long as [causes.tryFor] says.
+// connectFirst opens the session. It tries for as long as [causes.tryFor] says, from when that
+// began to say so.
 func (s *session) connectFirst(ctx context.Context) (*conn, error) {
-	began, said := time.Now(), false
+	var (
+		limit time.Duration
+		since time.Time // limit holds since then
+		said  bool
+	)
 	inTime, cancel := context.WithTimeout(ctx, s.cfg.GiveUp)
 	defer cancel()
 	c, err := s.connectAny(inTime, func(failed causes) bool {
-		limit := failed.tryFor(s.cfg)
-		if time.Since(began) >= limit {
+		if d := failed.tryFor(s.cfg); d != limit {
+			limit, since = d, time.Now()
+		}
+		if time.Since(since) >= limit {
 			return false
 		}
 		starting := ""
@@ -77,10 +85,9 @@ func (s *session) connectAny(ctx context.Context, goOn func(causes) bool) (*conn
 				return nil, s.failed(ctx, failures)
 			}
 		}
-		err := s.failed(ctx, failures)
 		var failed causes
-		if errors.As(err, &failed) && !goOn(failed) || sleep(ctx, pause) != nil {
-			return nil, err
+		if errors.As(s.failed(ctx, failures), &failed) && !goOn(failed) || sleep(ctx, pause) != nil {
+			return nil, s.failed(ctx, failures)
 		}
 	}
 }
@@ -101,7 +108,7 @@ func (s *session) failed(ctx context.Context, failures map[string]error) error {
 
 // patience limits each of the two steps to a session: TCP and TLS, and then the server's
 // answers.
-func (s *session) patience() time.Duration { return min(s.silence, mostSilence, s.cfg.GiveUp/2) }
+func (s *session) patience() time.Duration { return min(s.silence, s.cfg.GiveUp/2) }
 
 // connect makes one attempt at one server.
 func (s *session) connect(ctx context.Context, server string) (*conn, error) {
@@ -113,7 +120,7 @@ func (s *session) connect(ctx context.Context, server string) (*conn, error) {
 	}
 	if err != nil {
 		if dialing.Err() != nil {
-			s.silence *= 2
+			s.silence = min(2*s.silence, mostSilence)
 		}
 		return nil, err
 	}
@@ -121,11 +128,12 @@ func (s *session) connect(ctx context.Context, server string) (*conn, error) {
 	defer stop()
 	c, err := s.handshake(nc)
 	if err == nil {
+		s.silence = firstSilence
 		return c, nil
 	}
 	nc.Close()
 	if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		s.silence *= 2
+		s.silence = min(2*s.silence, mostSilence)
 		err = &handshakeError{errors.New("no answer to the handshake")}
 	}
 	return nil, err

@@ -129,16 +129,21 @@ func same(a, b string) bool {
 	return aerr == nil && berr == nil && os.SameFile(ai, bi)
 }
 
-// NewestSnapshot is the path of the newest snapshot, which may be incomplete. It is "" if there is
-// none, or if the folders can't be read: [Read] says why.
-func (p Place) NewestSnapshot() string {
-	dir, _, err := p.folders()
+// Newest are the paths of the newest snapshot, which may be incomplete, and of the logs after it.
+// There are none if the folders can't be read: [Read] says why.
+func (p Place) Newest() (paths []string) {
+	dir, logDir, err := p.folders()
 	if err != nil {
-		return ""
+		return nil
 	}
-	files, _ := list(dir, snapshotPrefix)
-	if len(files) == 0 {
-		return ""
+	snapshots, _ := list(dir, snapshotPrefix)
+	logs, _ := list(logDir, logPrefix)
+	if len(snapshots) > 0 {
+		newest := snapshots[len(snapshots)-1]
+		paths, logs = append(paths, newest.path), after(logs, newest.zxid)
 	}
-	return files[len(files)-1].path
+	for _, l := range logs {
+		paths = append(paths, l.path)
+	}
+	return paths
 }
