@@ -3,6 +3,7 @@ package zkdata_test
 import (
 	"encoding/binary"
 	"hash/adler32"
+	"hash/crc32"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,6 +44,17 @@ func (n znodeIn) stat() jute {
 	return jute{}.long(n.czxid).long(n.czxid).long(n.time).long(n.time).int(n.version).int(n.cversion).int(0).long(n.owner).long(n.pzxid)
 }
 
+// digestOf is the digest of a tree, in which a Stat has another order than in a snapshot.
+func digestOf(nodes ...znodeIn) (sum uint64) {
+	for _, n := range nodes {
+		if n.path != "/zookeeper/quota" {
+			stat := jute{}.long(n.czxid).long(n.czxid).long(n.pzxid).long(n.time).long(n.time).int(n.version).int(n.cversion).int(0).long(n.owner)
+			sum += uint64(crc32.ChecksumIEEE(append([]byte(n.path+n.data), stat...)))
+		}
+	}
+	return sum
+}
+
 // rootIn are the znodes that every snapshot has.
 func rootIn(cversion int32, pzxid int64) []znodeIn {
 	return []znodeIn{{path: "", cversion: cversion, pzxid: pzxid, acl: -1}, {path: "/zookeeper", acl: -1}, {path: "/zookeeper/quota", acl: -1}}
@@ -60,7 +72,9 @@ func snapshotOf(nodes ...znodeIn) jute {
 }
 
 // withDigest adds what 3.6 writes after the first checksum.
-func (j jute) withDigest(zxid int64) jute { return slices.Clone(j).long(zxid).int(2).long(99).seal() }
+func (j jute) withDigest(zxid int64, digest uint64) jute {
+	return slices.Clone(j).long(zxid).int(2).long(int64(digest)).seal()
+}
 
 // withLast adds what 3.9 writes there.
 func (j jute) withLast(zxid int64) jute { return slices.Clone(j).long(zxid).seal() }
@@ -85,6 +99,9 @@ func set(zxid int64, path, data string, version int32) jute {
 }
 
 func openSession(zxid int64) jute { return txn(zxid, -10, jute{}.int(4000)) }
+
+// digested is a transaction with the digest that servers since 3.6 write after it.
+func digested(t jute, digest uint64) jute { return slices.Clone(t).int(2).long(int64(digest)) }
 
 // logOf is a log with zeros after its end.
 func logOf(txns ...jute) jute {

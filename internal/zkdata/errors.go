@@ -13,6 +13,8 @@ var (
 	ErrCorrupt = errors.New("damaged")
 	// ErrGap says that transactions are missing between the files.
 	ErrGap = errors.New("transactions are missing")
+	// ErrDigest says that the tree is not the tree that the server had.
+	ErrDigest = errors.New("not the tree that the server had")
 	// ErrNoChroot says that the chroot is not in the tree.
 	ErrNoChroot = errors.New("the chroot does not exist")
 )

@@ -31,9 +31,11 @@ type history struct {
 	// least is a transaction of which the snapshot has all or some changes. The tree isn't settled
 	// before it. After it the tree is settled if known is set: the server wrote at the snapshot's
 	// end which transaction was the last one. Servers since 3.6 do, at least with the digest.
-	least int64
-	known bool
-	say   func(string)
+	least    int64
+	known    bool
+	digest   *treeDigest // the snapshot's
+	mismatch error       // the first digest that differed, if none has been equal since
+	say      func(string)
 }
 
 // begin makes the history of a snapshot, or of a new server if the snapshot is
@@ -42,7 +44,7 @@ func begin(snap *snapshot, say func(string)) *history {
 	if snap == nil {
 		return &history{tree: ztree.New(), settled: true, say: say}
 	}
-	h := &history{snapshot: snap.path, tree: snap.tree, start: snap.zxid, last: ztree.Tx{Zxid: snap.zxid}, say: say}
+	h := &history{snapshot: snap.path, tree: snap.tree, digest: snap.digest, start: snap.zxid, last: ztree.Tx{Zxid: snap.zxid}, say: say}
 	// A znode can show a later transaction than the file's name, because the server
 	// goes on while it writes.
 	h.least = max(snap.zxid, snap.tree.Zxid(), snap.finished)
@@ -52,7 +54,28 @@ func begin(snap *snapshot, say func(string)) *history {
 }
 
 // settle is called when all transactions up to h.last have been applied.
-func (h *history) settle() { h.settled = h.settled || h.known && h.last.Zxid >= h.least }
+func (h *history) settle() {
+	h.settled = h.settled || h.known && h.last.Zxid >= h.least
+	h.compare(h.snapshot, -1, h.digest)
+}
+
+// compare compares the tree with the digest that the server wrote for transaction h.last. A server
+// computes the digest of a transaction before it applies it, and is sometimes wrong: it expects a
+// container from a create with the container flag. So a different digest counts only if no later one is
+// equal. If it is not known when the tree is settled, the first equal digest shows that it is.
+func (h *history) compare(file string, at int64, d *treeDigest) {
+	if d == nil || d.zxid != h.last.Zxid || h.last.Zxid < h.least {
+		return
+	}
+	have, _ := h.tree.Digest()
+	switch {
+	case have == d.value:
+		h.settled, h.mismatch = true, nil
+	case h.mismatch == nil:
+		h.mismatch = &Error{Kind: ErrDigest, File: file, Offset: at, Do: readAnother,
+			What: fmt.Sprintf("after transaction %s the tree's digest is %x, and the server's was %x: transactions before it are missing, or what was read is not what the server had", zx(d.zxid), have, d.value)}
+	}
+}
 
 // replay applies all transactions of the logs that come after the snapshot.
 func (h *history) replay(ctx context.Context, logs []dataFile, progress func(int)) error {
@@ -131,6 +154,7 @@ func (h *history) take(l *logFile, at int64, t *transaction) error {
 	}
 	h.last = ztree.Tx{Zxid: t.Zxid, Time: t.Time}
 	h.settle()
+	h.compare(l.path, at, t.digest)
 	return nil
 }
 
@@ -165,5 +189,11 @@ func (h *history) finish() error {
 		return &Error{Kind: ErrGap, File: h.snapshot, Offset: -1, Do: giveLogDir + "; a member that got this snapshot from its leader can't be read before it has logged a transaction",
 			What: fmt.Sprintf("no log holds its last transaction, %s, or a later one", zx(h.start))}
 	}
-	return nil
+	if h.mismatch != nil {
+		if _, foreign := h.tree.Digest(); foreign > 0 {
+			h.say(fmt.Sprintf("the tree's digest can't be compared: %d znodes have names that are not ASCII, and how the server hashes those depends on its platform; if logs are missing at the end of an epoch, nothing shows it", foreign))
+			return nil
+		}
+	}
+	return h.mismatch
 }

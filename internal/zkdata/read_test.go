@@ -412,20 +412,19 @@ func TestTrailers(t *testing.T) {
 		want  string
 		err   string
 	}{
-		{"3.6", files{"snapshot.4": mid.withDigest(4)}, after7, ""},
-		{"3.9", files{"snapshot.4": mid.withDigest(4).withLast(4)}, after7, ""},
+		{"3.6", files{"snapshot.4": mid.withDigest(4, sum4)}, after7, ""},
+		{"3.9", files{"snapshot.4": mid.withDigest(4, sum4).withLast(4)}, after7, ""},
 		{"3.9 without digests", files{"snapshot.4": mid.withLast(4)}, after7, ""},
-		{"an empty digest", files{"snapshot.4": mid.withDigest(0)}, after7, ""},
+		{"an empty digest", files{"snapshot.4": mid.withDigest(0, 0)}, after7, ""},
 		{"a digest in hexadecimal", files{"snapshot.4": mid.long(4).int(1).text("ab12").seal()}, after7, ""},
-		{"while the server went on", files{"snapshot.4": busy.withDigest(5)}, after7, ""},
-		{"a transaction that the logs lack", files{"snapshot.4": busy.withDigest(9)}, "",
+		{"while the server went on", files{"snapshot.4": busy.withDigest(5, sum5)}, after7, ""},
+		{"a transaction that the logs lack", files{"snapshot.4": busy.withDigest(9, 99)}, "",
 			"DIR/snapshot.4: it was written while the server went on to transaction 0x9, and the logs end with 0x7; if the server has a dataLogDir, give it too, as DIR,LOGDIR; otherwise copy the directory again, snapshots first and logs after them, or read another member's"},
 		{"a znode is missing, before 3.6", deleted(mid), after5At6, ""},
-		{"a znode is missing, an older digest", deleted(mid.withDigest(3)), after5At6, ""},
+		{"a znode is missing, an older digest", deleted(mid.withDigest(3, 99)), after5At6, ""},
 		{"a znode is missing, finished before", deleted(mid.withLast(4)), "", missing},
-		{"a znode is missing, the digest was before", deleted(mid.withDigest(4)), "", missing},
+		{"a znode is missing, the digest was before", deleted(mid.withDigest(4, sum4)), "", missing},
 		{"a znode is missing, finished after", deleted(mid.withLast(6)), after5At6, ""},
-		{"a digest of each transaction", files{"log.5": logOf(append(history[4], jute{}.int(2).long(99)...), history[5], history[6])}, after7, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			dir := with(tc.files).write(t)
@@ -436,6 +435,64 @@ func TestTrailers(t *testing.T) {
 			}
 			if got != tc.want || text != tc.err || said != "" {
 				t.Errorf("%s, said %q\n got %s\nwant %s (%s)", text, said, got, tc.want, tc.err)
+			}
+		})
+	}
+}
+
+// The digests of the usual trees after transactions 4, 5 and 7.
+var (
+	sum4 = digestOf(midNodes...)
+	sum5 = digestOf(append(rootIn(2, 5), midNodes[3:]...)...) + digestOf(newC)
+	sum7 = digestOf(append(rootIn(3, 7), znodeIn{path: "/a", data: "three", czxid: 2, pzxid: 6, cversion: 1, version: 1}, newC, znodeIn{path: "/d", czxid: 7, pzxid: 7, time: 7000})...)
+	newC = znodeIn{path: "/c", data: "four", czxid: 5, pzxid: 5, time: 5000}
+)
+
+// TestDigests compares trees with the digests that servers since 3.6 write. Only they show that logs
+// are missing at the end of an epoch.
+func TestDigests(t *testing.T) {
+	mid := snapshotOf(midNodes...)
+	busy := snapshotOf(append(midNodes[:4:4], znodeIn{path: "/a/b", data: "two", czxid: 3, pzxid: 3, acl: 1})...)
+	foreign := snapshotOf(append(midNodes[:5:5], znodeIn{path: "/ä", czxid: 4, acl: -1})...)
+	whole := []jute{digested(history[4], sum5), digested(history[5], 1), digested(history[6], sum7)}
+	next := digested(openSession(0x100000001), sum7)
+	differs := func(at string, zxid int64, have, want uint64) string {
+		return fmt.Sprintf("DIR/%s: after transaction %#x the tree's digest is %x, and the server's was %x: transactions before it are missing, or what was read is not what the server had; read another member's directory, or the server itself", at, zxid, have, want)
+	}
+	const cant = "the tree's digest can't be compared: 1 znodes have names that are not ASCII, and how the server hashes those depends on its platform; if logs are missing at the end of an epoch, nothing shows it"
+	for _, tc := range []struct {
+		name      string
+		files     files
+		want      string
+		err, said string
+	}{
+		{"of all transactions", files{"log.5": logOf(whole...), "log.100000001": logOf(next)}, "0x100000001" + after7[3:], "", ""},
+		{"a gap at the end of an epoch", files{"log.5": logOf(whole[0]), "log.100000001": logOf(next)}, "", differs("log.100000001 at byte 16", 0x100000001, sum5, sum7), ""},
+		{"a gap of a whole log", files{"log.5": nil, "log.100000001": logOf(next)}, "", differs("log.100000001 at byte 16", 0x100000001, sum4, sum7), ""},
+		{"a gap, other transactions after it", files{"log.5": logOf(whole[0]), "log.100000001": logOf(openSession(0x100000001), digested(openSession(0x100000002), sum7), openSession(0x100000003))}, "",
+			differs("log.100000001 at byte 65", 0x100000002, sum5, sum7), ""},
+		{"a gap of a whole epoch", files{"log.5": logOf(whole[0]), "log.300000001": logOf(digested(openSession(0x300000001), sum7))}, "", differs("log.300000001 at byte 16", 0x300000001, sum5, sum7), ""},
+		{"a gap in a directory without digests", files{"log.5": logOf(history[4]), "log.100000001": logOf(openSession(0x100000001))}, "0x100000001" + after5[3:], "", ""},
+		{"a gap, names that are not ASCII", files{"snapshot.4": foreign, "log.5": logOf(whole[0]), "log.100000001": logOf(next)}, "0x100000001" + after5[3:] + " /ä=", "", cant},
+		{"of the last transaction, wrong", files{"log.5": logOf(history[4], history[5], digested(history[6], 1))}, "", differs("log.5 at byte 160", 7, sum7, 1), ""},
+		{"the server computed it wrongly once", files{"log.5": logOf(whole...)}, after7, "", ""},
+		{"of another version", files{"log.5": logOf(append(history[4][:len(history[4]):len(history[4])], jute{}.int(1).long(1)...))}, after5, "", ""},
+		{"of the snapshot, wrong", files{"snapshot.4": mid.withDigest(4, 1)}, "", differs("snapshot.4", 4, sum4, 1), ""},
+		{"of the snapshot, wrong, the log's is right", files{"snapshot.4": mid.withDigest(4, 1), "log.5": logOf(whole...)}, after7, "", ""},
+		{"older than the snapshot", files{"snapshot.4": mid.withDigest(3, 1)}, after7, "", ""},
+		{"while the snapshot was written", files{"snapshot.4": busy.withDigest(5, sum5), "log.5": logOf(whole...)}, after7, "", ""},
+		{"while the snapshot was written, wrong", files{"snapshot.4": busy.withDigest(5, 1)}, "", differs("snapshot.4", 5, sum5, 1), ""},
+		{"names that are not ASCII", files{"snapshot.4": foreign.withDigest(4, 1)}, after7 + " /ä=", "", cant},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			dir := with(tc.files).write(t)
+			got, said, err := read(t, dir)
+			text := ""
+			if err != nil {
+				text = strings.ReplaceAll(err.Error(), dir, "DIR")
+			}
+			if got != tc.want || text != tc.err || said != tc.said || (err != nil) != errors.Is(err, zkdata.ErrDigest) {
+				t.Errorf("said %q\n got %s %s\nwant %s %s", said, got, text, tc.want, tc.err)
 			}
 		})
 	}

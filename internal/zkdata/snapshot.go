@@ -23,7 +23,8 @@ const (
 // snapshot is what a snapshot file holds.
 type snapshot struct {
 	dataFile
-	tree *ztree.Tree
+	tree   *ztree.Tree
+	digest *treeDigest // of the tree when the snapshot was finished; nil if it has none
 	// finished is the last transaction when the snapshot was finished; -1 if it doesn't say.
 	finished int64
 }
@@ -189,18 +190,17 @@ const (
 
 // trailer reads what later versions write after the first checksum: since 3.6 the tree's digest with
 // its zxid, since 3.9 the last transaction. Each can be switched off, and only the lengths show
-// which are there. The digest itself is not compared: checksums, and numbers without a gap, say
-// that nothing is missing.
+// which are there.
 func (snap *snapshot) trailer(s *stream) {
 	if n := s.left(trailerMost); n != 0 && n != finishedLen {
 		at := s.offset()
-		zxid, version := int64(0), int32(0)
+		zxid, version, value := int64(0), int32(0), int64(0)
 		s.record(func(d *jute.Decoder) {
 			zxid, version = d.Long("the digest"), d.Int("the digest")
 			if version < digestVersion {
 				d.String("the digest") // in hexadecimal
 			} else {
-				d.Long("the digest")
+				value = d.Long("the digest")
 			}
 		})
 		if zxid < 0 {
@@ -208,7 +208,7 @@ func (snap *snapshot) trailer(s *stream) {
 		}
 		s.seal()
 		if zxid > 0 && version == digestVersion {
-			snap.finished = zxid
+			snap.finished, snap.digest = zxid, &treeDigest{zxid, uint64(value)}
 		}
 	}
 	if s.left(trailerMost) != 0 {

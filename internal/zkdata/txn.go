@@ -14,12 +14,20 @@ import (
 type transaction struct {
 	jute.TxnHeader
 	changes []ztree.Change // the parts of a multi that succeeded; otherwise one change
+	digest  *treeDigest
+}
+
+// treeDigest is the digest of the tree after a transaction, as a server since 3.6 computes it. Digests
+// of other versions are not kept.
+type treeDigest struct {
+	zxid  int64
+	value uint64
 }
 
 const (
 	// digestVersion is the version of the digests that servers since 3.6 compute.
 	digestVersion = 2
-	// digestLen is the length of a TxnDigest: version and value. It is not compared.
+	// digestLen is the length of a TxnDigest: version and value.
 	digestLen = 12
 )
 
@@ -96,8 +104,9 @@ func parseTransaction(entry []byte, t *transaction) error {
 		t.changes = append(t.changes, r.change(t.Op, false))
 	}
 	if r.problem() == nil && r.Len() == digestLen {
-		r.Int("digest version")
-		r.Long("digest")
+		if version, value := r.Int("digest version"), r.Long("digest"); version == digestVersion {
+			t.digest = &treeDigest{t.Zxid, uint64(value)}
+		}
 	}
 	if err := r.end(); err != nil {
 		return fmt.Errorf("transaction %s (%s): %w", zx(t.Zxid), t.Op, err)

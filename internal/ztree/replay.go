@@ -146,7 +146,9 @@ func (t *Tree) replayCreate(tx Tx, c *Change, owner int64) error {
 		return &skippedError{fmt.Sprintf("it is child %d of its parent, and %d were created before, so transactions are missing", cversion, parent.cversion)}
 	}
 	if cversion > parent.cversion {
+		t.digest.leave(parentPath, parent)
 		parent.cversion, parent.pzxid = cversion, tx.Zxid
+		t.digest.enter(parentPath, parent)
 	}
 	acl := t.share(c.ACL, parent.acl)
 	if existing != nil {
@@ -158,6 +160,7 @@ func (t *Tree) replayCreate(tx Tx, c *Change, owner int64) error {
 		czxid: tx.Zxid, mzxid: tx.Zxid, pzxid: tx.Zxid, ctime: tx.Time, mtime: tx.Time,
 	}
 	t.attach(c.Path, parent, n)
+	t.digest.enter(c.Path, n)
 	return nil
 }
 
@@ -175,7 +178,9 @@ func (t *Tree) replayDelete(tx Tx, path string) error {
 		return &skippedError{fmt.Sprintf("it has %d children, so their deletion is missing", n.numChildren())}
 	}
 	if tx.Zxid > parent.pzxid {
+		t.digest.leave(parentPath, parent)
 		parent.pzxid = tx.Zxid
+		t.digest.enter(parentPath, parent)
 	}
 	if n == nil {
 		return ErrNoNode
@@ -188,6 +193,7 @@ func (t *Tree) replayDelete(tx Tx, path string) error {
 // forget removes a node and everything below it from the tree's counts and tables.
 func (t *Tree) forget(path string, n *node) {
 	for at := range n.all(path) {
+		t.digest.leave(at.path, at.n)
 		t.count--
 		t.bytes -= int64(len(at.path) + len(at.n.data))
 		t.disown(at.path, at.n)
@@ -203,9 +209,11 @@ func (t *Tree) replaySetData(tx Tx, c *Change) error {
 	if err := follows(tx, c, n, n.version); err != nil {
 		return err
 	}
+	t.digest.leave(c.Path, n)
 	t.bytes += int64(len(c.Data) - len(n.data))
 	n.data = c.Data
 	n.mzxid, n.mtime, n.version = tx.Zxid, tx.Time, c.Version
+	t.digest.enter(c.Path, n)
 	return nil
 }
 
@@ -218,7 +226,9 @@ func (t *Tree) replaySetACL(tx Tx, c *Change) error {
 	if err := follows(tx, c, n, n.aversion); err != nil {
 		return err
 	}
+	t.digest.leave(c.Path, n)
 	n.acl, n.aversion = t.share(c.ACL, n.acl), c.Version
+	t.digest.enter(c.Path, n)
 	return nil
 }
 

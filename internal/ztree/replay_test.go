@@ -9,12 +9,13 @@ import (
 )
 
 // TestReplay replays random changes, as from a snapshot that has some of them already: most do not
-// fit the tree. The tree's tables agree with its nodes all the time.
+// fit the tree. The tree's tables and its digest agree with its nodes all the time.
 func TestReplay(t *testing.T) {
 	paths := []string{"/a", "/a/b", "/a/b/c", "/ä", "/b/a", "/b", "/zookeeper/quota/x"}
 	all := []jute.ACL{{Perms: jute.PermAll, ID: anyone}}
 	rapid.Check(t, func(t *rapid.T) {
 		tree := New()
+		tree.Digest()
 		for range rapid.IntRange(1, 40).Draw(t, "changes") {
 			c := &Change{
 				Op: rapid.SampledFrom([]jute.OpCode{
@@ -31,6 +32,11 @@ func TestReplay(t *testing.T) {
 			_ = tree.Replay(Tx{Zxid: rapid.Int64Range(1, 20).Draw(t, "zxid")}, session, c)
 			if b := tree.broken(); b != "" {
 				t.Fatal(b)
+			}
+			kept, foreign := tree.Digest()
+			tree.digest = nil
+			if fresh, f := tree.Digest(); fresh != kept || f != foreign {
+				t.Fatalf("the kept digest is %x (%d), the computed one %x (%d)", kept, foreign, fresh, f)
 			}
 		}
 		tree.Prune("/zookeeper/quota")

@@ -45,6 +45,7 @@ type Tree struct {
 
 	lists  map[string]*accessList // by their bytes, to share them
 	newest int64                  // see Zxid
+	digest *digest                // nil unless it is kept current
 
 	data, child watchTable
 
