@@ -27,7 +27,7 @@ type zkCmd struct {
 	addr    string
 	load    string
 
-	minSessionTimeout time.Duration
+	minSessionTimeout, maxSessionTimeout time.Duration
 }
 
 // The session timeouts that a real server grants: 2 to 20 of its usual ticks.
@@ -35,6 +35,8 @@ const (
 	usualMinSessionTimeout = 4 * time.Second
 	usualMaxSessionTimeout = 40 * time.Second
 )
+
+const maxSessionFlag = "max-session-timeout"
 
 func (a *app) zkCmd() *cobra.Command {
 	c := &zkCmd{}
@@ -46,8 +48,8 @@ With a COMMAND, the server stops when it exits, and mrtq exits with its code. Th
 command finds the address in $` + settings.AddressVariable + `. The embedded server needs nothing
 installed and starts in milliseconds; jvm and docker are Apache's own.
 
-Clients get the session timeout that they ask for, as from a real server: 4 s to 40 s.
---min-session-timeout allows shorter ones.
+Clients get the session timeout that they ask for, within --min-session-timeout and
+--max-session-timeout. The defaults are those of a real server.
 
 --load takes a dump, or a server's data directory: DIR[,LOGDIR][#/chroot]. Ephemeral
 znodes are left out, because their sessions have ended. Clients can connect when all
@@ -55,7 +57,12 @@ is loaded. The embedded server keeps the Stats; the others create the znodes ane
 		Example: `  mrtq zk --addr localhost:2281 --load queue.ndjson.gz
   mrtq zk --load /var/lib/zookeeper,/var/log/zookeeper -- mrtq inspect
   mrtq zk --backend docker --nodes 3 -- go test ./...`,
-		RunE: func(cmd *cobra.Command, args []string) error { return exit.During("zk", c.run(cmd.Context(), a, args)) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !cmd.Flags().Changed(maxSessionFlag) {
+				c.maxSessionTimeout = max(c.maxSessionTimeout, c.minSessionTimeout)
+			}
+			return exit.During("zk", c.run(cmd.Context(), a, args))
+		},
 	}
 	f := cmd.Flags()
 	names := []string{}
@@ -66,6 +73,7 @@ is loaded. The embedded server keeps the Stats; the others create the znodes ane
 	f.IntVar(&c.nodes, "nodes", 1, "1 server, or an ensemble of 3 (jvm, docker)")
 	f.StringVar(&c.addr, "addr", "", "`host:port` to serve at, instead of a free port (embedded)")
 	f.DurationVar(&c.minSessionTimeout, "min-session-timeout", usualMinSessionTimeout, "shortest session timeout that clients get")
+	f.DurationVar(&c.maxSessionTimeout, maxSessionFlag, usualMaxSessionTimeout, "longest session timeout that clients get")
 	f.StringVar(&c.load, "load", "", "dump `file`, or data directory, to load first")
 	return cmd
 }
@@ -86,12 +94,15 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 	if c.minSessionTimeout < time.Millisecond || c.minSessionTimeout > harness.MaxSessionTimeout {
 		return exit.Usagef("--min-session-timeout %v: expected 1ms to %v", c.minSessionTimeout, harness.MaxSessionTimeout)
 	}
+	if c.maxSessionTimeout < c.minSessionTimeout || c.maxSessionTimeout > harness.MaxSessionTimeout {
+		return exit.Usagef("--max-session-timeout %v: expected %v (--min-session-timeout) to %v", c.maxSessionTimeout, c.minSessionTimeout, harness.MaxSessionTimeout)
+	}
 	if len(command) > 0 {
 		if _, err := exec.LookPath(command[0]); err != nil {
 			return err
 		}
 	}
-	opt := harness.Options{Nodes: c.nodes, Listen: c.addr, MinSessionTimeout: c.minSessionTimeout, MaxSessionTimeout: max(usualMaxSessionTimeout, c.minSessionTimeout)}
+	opt := harness.Options{Nodes: c.nodes, Listen: c.addr, MinSessionTimeout: c.minSessionTimeout, MaxSessionTimeout: c.maxSessionTimeout}
 	var tree *znode.Tree // what other servers than the embedded one are given
 	if harness.Backend(c.backend) == harness.Embedded {
 		opt.Load = c.load
