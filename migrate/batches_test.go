@@ -340,3 +340,45 @@ func TestRecordsOfABatchDisagree(t *testing.T) {
 		}
 	})
 }
+
+// A depositor adds a record to a batch that the unfinished run has finished already. The run
+// leaves it out and can be finished; once the services have cleaned the batch up, the next run
+// takes it. Into a batch that is still open the same run takes it.
+func TestLateRecordOfAFinishedBatch(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		s := serve(t, queueTree(t, map[string][]byte{
+			ingest(1): record(t, legacy.Completed, job("done", "1")),
+			ingest(2): record(t, legacy.Pending, job("open", "2")),
+			ingest(3): record(t, legacy.Pending, job("open", "3")),
+		}), d)
+		s.interrupted(2)
+		s.create(ingest(8), record(t, legacy.Pending, job("done", "8")))
+		s.create(ingest(9), record(t, legacy.Pending, job("open", "9")))
+		s.begin()
+		p := s.plan(s.options().Options)
+		want := migrate.Warning{Path: ingest(8), Message: `it came while run0000000000 was unfinished, and its batch "bid-done" is finished in that run: it is left to the next run`}
+		if !slices.Contains(p.Warnings, want) {
+			t.Errorf("warnings %v", p.Warnings)
+		}
+		s.mustMigrate(s.options())
+		if got, want := accounted(s.verify()), "total 5: migrated 4, removed 0, skipped 0, quarantined 0, late 1, missed 0, returned 0"; got != want {
+			t.Errorf("%s\nexpected %s", got, want)
+		}
+		s.release()
+		opt := s.options()
+		opt.HoldAgain = true
+		if p := problem(s.plan(opt.Options), "batch-finished"); p == nil {
+			t.Error("a finished batch takes one more record")
+		}
+		if n, err := s.queue().CleanupJobs(t.Context()); err != nil {
+			t.Fatal(n, err)
+		}
+		if n, err := s.queue().CleanupBatches(t.Context()); err != nil {
+			t.Fatal(n, err)
+		}
+		s.mustMigrate(opt)
+		if got, want := accounted(s.verify()), "total 5: migrated 4, removed 1, skipped 0, quarantined 0, late 0, missed 0, returned 0"; got != want {
+			t.Errorf("%s\nexpected %s", got, want)
+		}
+	})
+}

@@ -280,7 +280,7 @@ func (m *migration) apply(ctx context.Context) (steps int, err error) {
 	chain.Progress = func(records int) { report(ctx, Sending, records, total) }
 	ops, guards := m.opening()
 	if err := chain.Do(ctx, ops, func(r *ledger.Run) {
-		r.Owner, r.Total, r.Next = m.owner, r.Created.Records()+total, m.src.Next()
+		r.Owner, r.Total = m.owner, r.Created.Records()+total
 		r.Restored = r.Restored || p.Resumes && p.Unfinished.WasRestored()
 	}); err != nil {
 		return chain.Steps(), err
@@ -311,7 +311,7 @@ func (m *migration) beginRun() ledger.Run {
 	}
 	return ledger.Run{
 		ID: p.Run, State: ledger.Running, Source: p.Source, Dialect: p.Dialect, Choices: p.Choices, Time: p.Settings.Time, ACL: p.Settings.ACL,
-		Started: now(m.opt.Now), Stat: znode.Stat{Version: -1},
+		Started: now(m.opt.Now), Next: m.src.Next(), Stat: znode.Stat{Version: -1},
 	}
 }
 
@@ -333,7 +333,7 @@ func (m *migration) counts(ctx context.Context) (counts map[string]apply.Count, 
 	}
 	counts = map[string]apply.Count{}
 	for parent, prefix := range target.Numbered {
-		c := names.Counter(parent, stats[parent])
+		c := t.Counter(names, parent, stats[parent])
 		if parent == newqueue.JobsPath && slices.Contains(m.plan.Layout, newqueue.JobStatesPath) {
 			c.Next++ // the opening transaction creates this child, which takes a number
 			c.Free = max(c.Free, c.Next)

@@ -19,6 +19,7 @@ type Ledger struct {
 	newest  map[string]int32 // index of a record's newest entry
 	batches map[string]*Batch
 	byUUID  map[string]*Batch
+	given   map[string]string // the last name that a run gave to a child of /jobs, /batches and the access queues
 	decoder decoder
 }
 
@@ -43,7 +44,7 @@ type Batch struct {
 
 // New returns a ledger of these runs, oldest first, without entries.
 func New(runs []Run) *Ledger {
-	return &Ledger{Runs: runs, left: make([]Counts, len(runs)), newest: map[string]int32{}, batches: map[string]*Batch{}, byUUID: map[string]*Batch{}}
+	return &Ledger{Runs: runs, left: make([]Counts, len(runs)), newest: map[string]int32{}, batches: map[string]*Batch{}, byUUID: map[string]*Batch{}, given: map[string]string{}}
 }
 
 // Add adds the next entry of a run. path is its znode. The error is a [*DamageError].
@@ -73,12 +74,15 @@ func (l *Ledger) add(run int32, line Line) error {
 			line.Batch = strings.Clone(line.Batch)
 		}
 		l.left[run].Add(countOf(line.Job, 1))
+		job := strings.Clone(line.Job)
+		l.give(job)
 		l.newest[line.Record] = int32(len(l.entries))
-		l.entries = append(l.entries, Migrated{Record: line.Record, Job: strings.Clone(line.Job), Batch: line.Batch, Hash: line.Hash, Run: run, older: older})
+		l.entries = append(l.entries, Migrated{Record: line.Record, Job: job, Batch: line.Batch, Hash: line.Hash, Run: run, older: older})
 	case BatchCreated:
 		b := &Batch{ID: strings.Clone(line.Batch), UUID: strings.Clone(line.UUID), Run: run, Jobs: line.Jobs}
 		l.batches[b.ID], l.byUUID[b.UUID] = b, b
 		l.left[run].Batches++
+		l.give(newqueue.BatchPath(b.ID))
 	case JobRemoved:
 		return l.remove(line)
 	case BatchRemoved:
@@ -94,6 +98,16 @@ func (l *Ledger) add(run int32, line Line) error {
 	}
 	return nil
 }
+
+func (l *Ledger) give(path string) {
+	parent, name := znode.Parent(path), znode.Name(path)
+	l.given[parent] = max(l.given[parent], name)
+}
+
+// LastGiven is the last sequential name that runs gave to a child of parent, whether it is
+// still there or not; "" if they gave none. A name is never given twice: a client that was
+// stopped while it worked on the one would go on with the other.
+func (l *Ledger) LastGiven(parent string) string { return l.given[parent] }
 
 // remove takes an entry back. If the record has an older one, that counts again.
 func (l *Ledger) remove(line Line) error {

@@ -59,7 +59,7 @@ type Run struct {
 	Kept     int              `json:"kept,omitempty"`       // jobs and requests that its rollback kept, or found removed by others
 	Releases []Release        `json:"releases,omitempty"`
 	// Next has, for each legacy queue node, the number that its next record would have got
-	// when the run was planned. A record with a lower number was there.
+	// when the run began. A record with a lower number was there.
 	Next map[string]uint32 `json:"next"`
 	// Entries is how many entries its ledger has.
 	Entries int `json:"entries"`
@@ -171,7 +171,7 @@ func (r Run) Released(h newqueue.QueueHold) time.Time {
 	return time.Time{}
 }
 
-// HadRecord reports whether a record was there when the run was planned, as its number
+// HadRecord reports whether a record was there when the run began, as its number
 // shows. ZooKeeper's counter wraps, so numbers are compared without sign.
 func (r Run) HadRecord(path string) bool {
 	next, listed := r.Next[znode.Parent(path)]

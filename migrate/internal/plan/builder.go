@@ -35,6 +35,7 @@ type Builder struct {
 	records   map[string]*Record // of the plan, by path: see [Builder.record]
 	batches   map[rules.BatchKey]*Batch
 	named     map[string]rules.BatchKey // the batches, by their paths below /batch-uuids
+	late      []late
 	content   content
 	found     findings
 }
@@ -210,17 +211,24 @@ func (b *Builder) decide(r rules.Record, line *Record) {
 	case rules.Skip:
 		line.Action = Skip
 	default:
-		line.Action, line.State = Create, d.State.Name()
-		if d.State.Warning != "" {
-			b.warn(r.Path, d.State.Warning)
+		if !b.postpone(r, d.State) {
+			b.create(r, d.State, line)
 		}
-		if !r.Queue.IsAccess() {
-			line.Batch = b.addToBatch(r, d.State, true, "")
-		}
-		b.checkServices(r, d.State, line.Batch)
-		b.content.object(b, r, d.State)
-		b.content.size(b, r, d.State, line.Batch)
 	}
+}
+
+// create plans the job or request of a record.
+func (b *Builder) create(r rules.Record, s rules.State, line *Record) {
+	line.Action, line.State = Create, s.Name()
+	if s.Warning != "" {
+		b.warn(r.Path, s.Warning)
+	}
+	if !r.Queue.IsAccess() {
+		line.Batch = b.addToBatch(r, s, true, "")
+	}
+	b.checkServices(r, s, line.Batch)
+	b.content.object(b, r, s)
+	b.content.size(b, r, s, line.Batch)
 }
 
 // compare plans a record that was migrated before. It is never migrated again, and its job
@@ -239,72 +247,14 @@ func (b *Builder) compare(r rules.Record, line *Record, entry *ledger.Migrated) 
 		line.Action = Unchanged
 	}
 	// What the run that is being finished has already made of it counts for its batch.
-	if d := rules.Decide(r, b.plan.Choices); d.Do == rules.Migrate && entry.Batch != "" && b.in.Target.Ledger.Runs[entry.Run].ID == b.plan.Run {
+	if d := rules.Decide(r, b.plan.Choices); d.Do == rules.Migrate && b.in.Target.Ledger.Runs[entry.Run].ID == b.plan.Run &&
+		entry.Batch != "" && b.in.Names.Has(newqueue.BatchPath(entry.Batch)) {
 		b.addToBatch(r, d.State, false, jobID(entry.Job))
 	}
 }
 
 // jobID is the id of a job or request, from its path.
 func jobID(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
-
-// addToBatch adds a job to its batch. id is the id of a job that the plan's run has
-// created already.
-func (b *Builder) addToBatch(r rules.Record, s rules.State, adds bool, id string) *Batch {
-	key := rules.BatchOf(r, b.plan.Run, b.plan.Dialect)
-	batch := b.batches[key]
-	if batch == nil {
-		batch = b.newBatch(key, r)
-	}
-	batch.All.Add(r, s, b.plan.Dialect)
-	if adds {
-		batch.Adds++
-	}
-	switch {
-	case id == "":
-	case s.Job == newqueue.JobFailed:
-		batch.Failed = append(batch.Failed, id)
-	case s.Job == newqueue.JobCompleted:
-		batch.Completed = append(batch.Completed, id)
-	}
-	return batch
-}
-
-// newBatch finds out whether a batch exists.
-func (b *Builder) newBatch(key rules.BatchKey, r rules.Record) *Batch {
-	path := newqueue.BatchUUIDPath(key.UUID)
-	batch := &Batch{UUID: key.UUID, New: true, Ours: true, All: rules.Batch{Key: key, Run: b.plan.Run}}
-	other, taken := b.named[path]
-	b.named[path] = key
-	existing := b.in.Target.Ledger.BatchByUUID(path[len(newqueue.BatchUUIDsPath)+1:])
-	switch {
-	case taken:
-		b.problem(Problem{Kind: BatchExists, Path: r.Path, Message: fmt.Sprintf("batchID %.80q has the same name in the new queue, %s, as batchID %.80q", key.UUID, path, other.UUID),
-			Next: "give the legacy records of one of the two another batchID"})
-	case key.Kind == rules.OfBatch && rules.IsOwnBatch(key.UUID):
-		b.problem(Problem{Kind: BatchExists, Path: r.Path, Message: fmt.Sprintf("batchID %q is a name that migrations give to their own batches", key.UUID),
-			Next: "give the legacy records of that batch another batchID"})
-	case existing != nil:
-		batch.ID, batch.All.ID, batch.New = existing.ID, existing.ID, false
-		batch.Ours = b.in.Target.Ledger.Runs[existing.Run].ID == b.plan.Run
-	case b.in.Names.Has(path):
-		b.problem(Problem{Kind: BatchExists, Path: path, Message: fmt.Sprintf("batch %q is already in the target, and no migration created it", key.UUID),
-			Next: "find out who created it; remove or rename one of the two"})
-	}
-	b.batches[key] = batch
-	b.plan.Batches = append(b.plan.Batches, batch)
-	return batch
-}
-
-// Existing are the bids of the batches that the plan adds jobs to.
-func (b *Builder) Existing() []string {
-	var bids []string
-	for _, batch := range b.plan.Batches {
-		if batch.ID != "" && (batch.Adds > 0 || batch.Ours) {
-			bids = append(bids, batch.ID)
-		}
-	}
-	return bids
-}
 
 // Finish ends the plan. there are the batches that [Builder.Existing] names, as they are.
 func (b *Builder) Finish(there map[string]target.Batch) *Plan {
@@ -314,6 +264,7 @@ func (b *Builder) Finish(there map[string]target.Batch) *Plan {
 			b.problem(Problem{Kind: NoSuchRecord, Path: record, Message: "it is to be migrated again, and the source does not have it", Next: "check its path"})
 		}
 	}
+	b.createLate(there)
 	for _, batch := range p.Batches {
 		b.finishBatch(batch, there[batch.ID])
 	}
@@ -330,38 +281,6 @@ func (b *Builder) Finish(there map[string]target.Batch) *Plan {
 	b.addNotes()
 	slices.SortStableFunc(p.Problems, func(x, y Problem) int { return strings.Compare(x.Path, y.Path) })
 	return p
-}
-
-// finishBatch compares a batch with what is there. Nothing of an existing batch is ever
-// changed, but jobs are added to it while it is open.
-func (b *Builder) finishBatch(batch *Batch, there target.Batch) {
-	if !batch.New && !batch.Ours && !there.There { // it was finished and cleaned up, or deleted: another one can have its name
-		batch.New, batch.Ours, batch.ID, batch.All.ID = true, true, "", ""
-		if path := newqueue.BatchUUIDPath(batch.UUID); batch.Adds > 0 && b.in.Names.Has(path) {
-			b.problem(Problem{Kind: BatchExists, Path: path, Message: fmt.Sprintf("batch %q was migrated before and is gone, but its name is there", batch.UUID),
-				Next: "wait until the services have cleaned it up; or find out who uses the name now, and rename one of the two"})
-		}
-	}
-	batch.State, batch.Folders, batch.StatusVersion = string(batch.All.State()), there.Folders, there.StatusVersion
-	if batch.Ours {
-		for _, text := range batch.All.Disagreements() {
-			b.warn(newqueue.BatchUUIDPath(batch.UUID), text)
-		}
-	} else {
-		batch.State = string(there.State)
-	}
-	// The run itself has not created all of it yet: see [rules.Batch.Closing].
-	unfinished := batch.Ours && there.There && there.StatusVersion == 0 && there.State == batch.All.State() && !there.HasFolder(newqueue.FolderProcessing)
-	if batch.New || batch.Adds == 0 || there.Open() || unfinished {
-		return
-	}
-	state := string(there.State)
-	if !there.There {
-		state = "removed"
-	}
-	b.problem(Problem{Kind: BatchFinished, Path: newqueue.BatchPath(batch.ID),
-		Message: fmt.Sprintf("%d records belong to batch %q, which was migrated before and is %s now", batch.Adds, batch.UUID, state),
-		Next:    "wait until the services have cleaned the batch up, or have it deleted; or give these records another batchID"})
 }
 
 // planLayout lists the znodes of the layout that are missing.

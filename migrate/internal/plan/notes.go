@@ -161,7 +161,7 @@ func (b *Builder) checkHeadroom() {
 		}
 	}
 	for _, parent := range slices.Sorted(maps.Keys(needs)) {
-		if left := 1<<31 - b.in.Names.Counter(parent, b.in.Target.Layout[parent]).Free; left < needs[parent] {
+		if left := 1<<31 - b.in.Target.Counter(b.in.Names, parent, b.in.Target.Layout[parent]).Free; left < needs[parent] {
 			b.problem(Problem{Kind: NoSequence, Path: parent, Message: fmt.Sprintf("its sequence has %d numbers left, and the plan needs %d", left, needs[parent]),
 				Next: "migrate to another chroot, where the sequences begin anew"})
 		}

@@ -51,21 +51,24 @@ func (n *Names) In(parent string) []string { return n.lists[parent] }
 // Counter says which number the next sequential child of a parent gets.
 type Counter struct {
 	Next int64 // as ZooKeeper counts
-	// Free is the lowest number above all names that are there. It is higher than Next if
-	// the children were restored from a dump.
+	// Free is the lowest number above all names that are there and those that runs gave. It
+	// is higher than Next if the children were restored from a dump.
 	Free int64
 }
 
 // Counter returns the counter of a parent of jobs, batches or requests. stat is the
 // parent's, and must not be older than the names.
-func (n *Names) Counter(parent string, stat znode.Stat) Counter {
+func (t *Target) Counter(n *Names, parent string, stat znode.Stat) Counter {
 	next, _ := stat.NextSequence()
 	c := Counter{Next: int64(next), Free: int64(next)}
-	for _, name := range slices.Backward(n.lists[parent]) {
-		if id, ok := newqueue.ParseSequenceID(Numbered[parent], name); ok && id >= 0 {
+	taken := func(name string) {
+		if id, ok := newqueue.ParseSequenceID(Numbered[parent], name); ok {
 			c.Free = max(c.Free, int64(id)+1)
-			break // the list is sorted
 		}
+	}
+	taken(t.Ledger.LastGiven(parent))
+	for _, name := range n.lists[parent] {
+		taken(name)
 	}
 	return c
 }

@@ -17,8 +17,8 @@ const (
 	WasSkipped     Outcome = "skipped"     // by choice
 	WasQuarantined Outcome = "quarantined" // it can't be decoded, and its bytes are kept
 	IsBlocked      Outcome = "blocked"     // it keeps the plan from being carried out
-	CameLate       Outcome = "late"        // after the newest run was planned
-	WasMissed      Outcome = "missed"      // it was there when the newest run was planned, and was not migrated
+	CameLate       Outcome = "late"        // after the newest run began
+	WasMissed      Outcome = "missed"      // it was there when the newest run began, and was not migrated
 	NotMigrated    Outcome = "not migrated"
 )
 
@@ -35,7 +35,7 @@ func OutcomeOf(newest *ledger.Run, record string, d rules.Decision) (o Outcome, 
 	case newest.State != ledger.Done:
 		return NotMigrated, ""
 	case !newest.HadRecord(record):
-		return CameLate, "it came after " + newest.ID + " was planned"
+		return CameLate, "it came after " + newest.ID + " began"
 	}
-	return WasMissed, "it was there when " + newest.ID + " was planned"
+	return WasMissed, "it was there when " + newest.ID + " began"
 }

@@ -1,0 +1,137 @@
+package plan
+
+import (
+	"fmt"
+
+	"mrtq/migrate/internal/rules"
+	"mrtq/migrate/internal/target"
+	"mrtq/newqueue"
+)
+
+// batchOf is the batch of a record.
+func (b *Builder) batchOf(r rules.Record) *Batch {
+	key := rules.BatchOf(r, b.plan.Run, b.plan.Dialect)
+	if batch := b.batches[key]; batch != nil {
+		return batch
+	}
+	return b.newBatch(key, r)
+}
+
+// addToBatch adds a job to its batch. id is the id of a job that the plan's run has
+// created already.
+func (b *Builder) addToBatch(r rules.Record, s rules.State, adds bool, id string) *Batch {
+	batch := b.batchOf(r)
+	batch.All.Add(r, s, b.plan.Dialect)
+	if adds {
+		batch.Adds++
+	}
+	switch {
+	case id == "":
+	case s.Job == newqueue.JobFailed:
+		batch.Failed = append(batch.Failed, id)
+	case s.Job == newqueue.JobCompleted:
+		batch.Completed = append(batch.Completed, id)
+	}
+	return batch
+}
+
+// newBatch finds out whether a batch exists.
+func (b *Builder) newBatch(key rules.BatchKey, r rules.Record) *Batch {
+	path := newqueue.BatchUUIDPath(key.UUID)
+	batch := &Batch{UUID: key.UUID, New: true, Ours: true, All: rules.Batch{Key: key, Run: b.plan.Run}}
+	other, taken := b.named[path]
+	b.named[path] = key
+	before := b.in.Target.Ledger.BatchByUUID(path[len(newqueue.BatchUUIDsPath)+1:])
+	switch {
+	case taken:
+		b.problem(Problem{Kind: BatchExists, Path: r.Path, Message: fmt.Sprintf("batchID %.80q has the same name in the new queue, %s, as batchID %.80q", key.UUID, path, other.UUID),
+			Next: "give the legacy records of one of the two another batchID"})
+	case key.Kind == rules.OfBatch && rules.IsOwnBatch(key.UUID):
+		b.problem(Problem{Kind: BatchExists, Path: r.Path, Message: fmt.Sprintf("batchID %q is a name that migrations give to their own batches", key.UUID),
+			Next: "give the legacy records of that batch another batchID"})
+	case before != nil && b.in.Names.Has(newqueue.BatchPath(before.ID)):
+		batch.ID, batch.All.ID, batch.New = before.ID, before.ID, false
+		batch.Ours = b.in.Target.Ledger.Runs[before.Run].ID == b.plan.Run
+	case before != nil && b.in.Names.Has(path): // without it, the batch was finished and cleaned up: another one can have its name
+		b.problem(Problem{Kind: BatchExists, Path: path, Message: fmt.Sprintf("batch %q was migrated before and is gone, but its name is there", key.UUID),
+			Next: "wait until the services have cleaned it up; or find out who uses the name now, and rename one of the two"})
+	case b.in.Names.Has(path):
+		b.problem(Problem{Kind: BatchExists, Path: path, Message: fmt.Sprintf("batch %q is already in the target, and no migration created it", key.UUID),
+			Next: "find out who created it; remove or rename one of the two"})
+	}
+	b.batches[key] = batch
+	b.plan.Batches = append(b.plan.Batches, batch)
+	return batch
+}
+
+// Existing are the bids of the batches that the plan adds jobs to.
+func (b *Builder) Existing() []string {
+	var bids []string
+	for _, batch := range b.plan.Batches {
+		if batch.ID != "" && (batch.Adds > 0 || batch.Ours) {
+			bids = append(bids, batch.ID)
+		}
+	}
+	return bids
+}
+
+// finishBatch compares a batch with what is there. Nothing of an existing batch is ever
+// changed, but jobs are added to it while it is open.
+func (b *Builder) finishBatch(batch *Batch, there target.Batch) {
+	batch.State, batch.Folders, batch.StatusVersion = string(batch.All.State()), there.Folders, there.StatusVersion
+	if batch.Ours {
+		for _, text := range batch.All.Disagreements() {
+			b.warn(newqueue.BatchUUIDPath(batch.UUID), text)
+		}
+	} else {
+		batch.State = string(there.State)
+	}
+	// The run itself has not created all of it yet: see [rules.Batch.Closing].
+	unfinished := batch.Ours && there.There && there.StatusVersion == 0 && there.State == batch.All.State() && !there.HasFolder(newqueue.FolderProcessing)
+	if batch.New || batch.Adds == 0 || there.Open() || unfinished {
+		return
+	}
+	state := string(there.State)
+	if !there.There {
+		state = "removed"
+	}
+	b.problem(Problem{Kind: BatchFinished, Path: newqueue.BatchPath(batch.ID),
+		Message: fmt.Sprintf("%d records belong to batch %q, which was migrated before and is %s now", batch.Adds, batch.UUID, state),
+		Next:    "wait until the services have cleaned the batch up, or have it deleted; or give these records another batchID"})
+}
+
+// late is a record that came while the run that the plan resumes was unfinished, and whose
+// batch that run has created already. Whether the batch is still open, [Builder.Finish] knows.
+type late struct {
+	record rules.Record
+	state  rules.State
+	batch  *Batch
+	line   int // in Plan.Records
+}
+
+// postpone keeps a late record for [Builder.createLate], and reports whether it did.
+func (b *Builder) postpone(r rules.Record, s rules.State) bool {
+	if !b.plan.Resumes || r.Queue.IsAccess() || b.plan.Unfinished.HadRecord(r.Path) {
+		return false
+	}
+	batch := b.batchOf(r)
+	if batch.New || !batch.Ours {
+		return false
+	}
+	b.late = append(b.late, late{r, s, batch, len(b.plan.Records)})
+	return true
+}
+
+// createLate plans the jobs of late records, if their batches are open. Nothing is added to
+// a finished batch, and the run must not wait for it: it could not be released.
+func (b *Builder) createLate(there map[string]target.Batch) {
+	for _, l := range b.late {
+		line := &b.plan.Records[l.line]
+		if there[l.batch.ID].Open() {
+			b.create(l.record, l.state, line)
+			continue
+		}
+		line.Action, line.Reason = Skip, "late, of a finished batch"
+		b.warn(l.record.Path, fmt.Sprintf("it came while %s was unfinished, and its batch %q is finished in that run: it is left to the next run", b.plan.Run, l.batch.UUID))
+	}
+}
