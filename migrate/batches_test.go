@@ -382,3 +382,33 @@ func TestLateRecordOfAFinishedBatch(t *testing.T) {
 		}
 	})
 }
+
+// A service, or an administrator, removes a batch of the unfinished run with its jobs. The
+// batch's other records get a new batch, so that the run can be finished.
+func TestBatchOfTheUnfinishedRunIsRemoved(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		s := serve(t, queueTree(t, map[string][]byte{
+			ingest(1): record(t, legacy.Pending, job("one", "1")),
+			ingest(2): record(t, legacy.Pending, job("one", "2")),
+			ingest(3): record(t, legacy.Pending, job("one", "3")),
+		}), d)
+		s.interrupted(2)
+		bid := s.batchOf("bid-one")
+		for _, id := range s.jobs() {
+			s.remove("/jobs/states/pending/05-"+id, newqueue.JobPath(id))
+		}
+		s.remove(newqueue.BatchPath(bid), newqueue.BatchUUIDPath("bid-one"))
+		s.begin()
+		s.mustMigrate(s.options())
+		if now := s.batchOf("bid-one"); now == bid || len(s.jobs()) != 1 {
+			t.Errorf("batch %s with jobs %v", now, s.jobs())
+		}
+		if got, want := accounted(s.verify()), "total 3: migrated 1, removed 2, skipped 0, quarantined 0, late 0, missed 0, returned 0"; got != want {
+			t.Errorf("%s\nexpected %s", got, want)
+		}
+		undo := s.mustRollback(migrate.RollbackOptions{Force: true})
+		if len(undo.Keeps) != 2 || s.has(newqueue.BatchUUIDPath("bid-one")) {
+			t.Errorf("%+v", undo.Keeps)
+		}
+	})
+}

@@ -210,6 +210,40 @@ func TestCountersMoveUp(t *testing.T) {
 	}
 }
 
+// A name that a run gave is never given again, even if the target was restored since, and
+// ZooKeeper counts anew. A service that was stopped while it removed the one job would go on
+// with the other.
+func TestNamesAreGivenOnce(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		s := serve(t, queueTree(t, pendings(t, 4, 2)), d)
+		s.mustMigrate(s.options())
+		before := s.jobs()
+		s.mustRollback(migrate.RollbackOptions{})
+		lifeEvents["a backup is restored znode by znode"](s)
+		opt := s.options()
+		opt.Restored = true
+		s.mustMigrate(opt)
+		for _, job := range s.jobs() {
+			if slices.Contains(before, job) {
+				t.Errorf("%s is given again", job)
+			}
+		}
+		if got, want := s.tree().Children("/batches"), []string{"bid0000000002", "bid0000000003"}; !slices.Equal(got, want) {
+			t.Errorf("the batches are %v, expected %v", got, want)
+		}
+	})
+}
+
+// jobs are the ids of all jobs.
+func (s *site) jobs() (ids []string) {
+	for _, name := range s.tree().Children("/jobs") {
+		if strings.HasPrefix(name, newqueue.JobPrefix) {
+			ids = append(ids, name)
+		}
+	}
+	return ids
+}
+
 // A member of an ensemble may lag behind the others. So each command first asks it to catch
 // up, on both sides.
 func TestCommandsReadTheNewest(t *testing.T) {

@@ -19,12 +19,10 @@ import (
 
 // TestDataDir runs the random programs of TestDifferential on a real server that writes a snapshot
 // every few transactions. After each program, it reads the running server's data directory with
-// mrtq, and reads the same znodes from the server. Both must agree. It runs only with -torture:
-// internal/zkdata's own tests read files of real servers, too.
+// mrtq, and reads the same znodes from the server. Both must agree. With -torture, or -rapid.checks,
+// it tries more programs.
 func TestDataDir(t *testing.T) {
-	if !*torture {
-		t.Skip("skipped: it runs only with -torture")
-	}
+	fewer(t, "15")
 	for _, packing := range []string{"", "gz"} {
 		t.Run("packing="+packing, func(t *testing.T) {
 			server := &realServer{reap: time.Hour, dataDir: t.TempDir(), more: map[string]string{

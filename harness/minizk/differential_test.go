@@ -225,15 +225,23 @@ func (c *client) tree(path string) {
 	}
 }
 
+// fewer lets a test try only some random programs, unless -torture or -rapid.checks is given.
+func fewer(t *testing.T, programs string) {
+	t.Helper()
+	checks := flag.Lookup("rapid.checks")
+	if *torture || checks.Value.String() != checks.DefValue {
+		return
+	}
+	if err := flag.Set("rapid.checks", programs); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = flag.Set("rapid.checks", checks.DefValue) })
+}
+
 // TestDifferential sends the same random operations to both servers and compares every reply,
 // every event and the final trees. With -torture, or -rapid.checks, it tries more programs.
 func TestDifferential(t *testing.T) {
-	if checks := flag.Lookup("rapid.checks"); !*torture && checks.Value.String() == checks.DefValue {
-		if err := flag.Set("rapid.checks", "40"); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = flag.Set("rapid.checks", checks.DefValue) })
-	}
+	fewer(t, "40")
 	addr := real38.addr(t)
 	s := run(t, minizk.Options{})
 	steps := rapid.SliceOfN(stepGen(true), 1, 30)

@@ -104,11 +104,8 @@ func javaJars(t *testing.T) string {
 	return strings.Join(path, string(os.PathListSeparator))
 }
 
-// TestJavaClient runs only with -torture, because it compiles its program. TestZkCli uses the same client.
+// TestJavaClient runs a program of ours on Apache's Java client and its recipes.
 func TestJavaClient(t *testing.T) {
-	if !*torture {
-		t.Skip("skipped: it runs only with -torture")
-	}
 	jars := javaJars(t)
 	for _, tool := range []string{"java", "javac"} {
 		if _, err := exec.LookPath(tool); err != nil {

@@ -21,7 +21,7 @@ import (
 
 var (
 	update  = flag.Bool("update", false, "have a real server write the golden directories again")
-	torture = flag.Bool("torture", false, "read the directories of servers of every configuration, and of an ensemble")
+	torture = flag.Bool("torture", false, "read the directories of servers of every configuration")
 )
 
 // TestGolden reads directories that Apache's server wrote, and compares them

@@ -136,9 +136,6 @@ func users() []string {
 // TestEnsemble reads the directory of each member of an ensemble that has had
 // several leaders, and so several epochs.
 func TestEnsemble(t *testing.T) {
-	if !*torture {
-		t.Skip("make torture reads the directories of an ensemble")
-	}
 	data := t.TempDir()
 	server := harness.ForTest(t, harness.JVM, harness.Options{Nodes: 3, DataDir: data, Properties: map[string]string{"snapCount": "60"}})
 	for i := range server.Nodes() {
