@@ -48,9 +48,12 @@ type RollbackOptions struct {
 	// Confirm returns an error, nothing is written, and Rollback returns the error. It
 	// should ask the operator if Ask of [Undo] says why.
 	Confirm func(*Undo) error
-	Limits  Limits
-	Say     func(string)
-	Now     func() time.Time // nil: time.Now
+	// Kept, if not nil, is called with what was kept, before the run counts as rolled back. If
+	// it returns an error, Rollback returns that, and can be called again to finish.
+	Kept   func(*Undo) error
+	Limits Limits
+	Say    func(string)
+	Now    func() time.Time // nil: time.Now
 }
 
 // PreviewRollback says what a rollback would do. run is the id of a run; "" is the newest.
@@ -266,6 +269,11 @@ func (r *rolling) apply(ctx context.Context, chain *apply.Chain, undo *Undo) err
 	}
 	if err := r.findKept(ctx, undo); err != nil {
 		return err
+	}
+	if r.opt.Kept != nil {
+		if err := r.opt.Kept(undo); err != nil {
+			return err
+		}
 	}
 	ops = nil
 	if len(undo.Keeps) == 0 && len(chain.Run().Releases) == 0 {

@@ -219,6 +219,30 @@ func TestRecordRemovedWhileTheRollbackAsks(t *testing.T) {
 	}
 }
 
+// What is kept is written down before the run counts as rolled back. If that fails, or the
+// process dies, the same rollback goes on.
+func TestKeptIsWrittenBeforeTheEnd(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		s := serve(t, queueTree(t, pendings(t, 3, 3)), d)
+		s.mustMigrate(s.options())
+		full := errors.New("the disk is full")
+		_, err := s.rollback(migrate.RollbackOptions{
+			Confirm: func(*migrate.Undo) error { s.set(s.jobOf(ingest(2))+"/space_needed", []byte("7")); return nil },
+			Kept:    func(*migrate.Undo) error { return full }})
+		if !errors.Is(err, full) {
+			t.Errorf("%v", err)
+		}
+		if state := s.status().Runs[0].State; state != migrate.RollingBack {
+			t.Errorf("the run is %s", state)
+		}
+		var written []migrate.UndoItem
+		s.mustRollback(migrate.RollbackOptions{Kept: func(u *migrate.Undo) error { written = u.Keeps; return nil }})
+		if len(written) != 1 || written[0].Record != ingest(2) {
+			t.Errorf("written: %+v", written)
+		}
+	})
+}
+
 // While the rollback of an older run is not finished, nothing is migrated.
 func TestUnfinishedRollbackOfAnOlderRun(t *testing.T) {
 	s := serve(t, queueTree(t, pendings(t, 4, 2)), newqueue.MrtZK)

@@ -99,7 +99,7 @@ func (c *rollbackCmd) main(ctx context.Context, a *app, given []string) error {
 // rollBack rolls back, or with --dry-run says what that would do.
 func (c *rollbackCmd) rollBack(ctx context.Context, a *app, s pair) (undo *migrate.Undo, err error) {
 	opt := migrate.RollbackOptions{Force: c.force, Restored: c.restored, Limits: migrate.Limits{Ops: a.conn.MaxRate},
-		Say: func(text string) { a.Say("%s", text) }, Confirm: func(u *migrate.Undo) error { return c.confirm(a, u) }}
+		Say: func(text string) { a.Say("%s", text) }, Confirm: func(u *migrate.Undo) error { return c.confirm(a, u) }, Kept: c.writeKept}
 	ctx, finish := a.Phases(ctx, "reading the run")
 	defer finish()
 	if s.source.Text != "" {
@@ -122,9 +122,6 @@ func (c *rollbackCmd) rollBack(ctx context.Context, a *app, s pair) (undo *migra
 		undo, err = migrate.Rollback(ctx, w.Writer, c.run, opt)
 		return err
 	})
-	if err == nil {
-		err = c.writeKept(undo)
-	}
 	return undo, err
 }
 

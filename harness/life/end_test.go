@@ -50,8 +50,10 @@ func (m *migration) finish() {
 // workOff lets the workers of both queues work until none finds anything.
 func (m *migration) workOff() {
 	m.say("the administrators resume everything, and the workers work until nothing is left")
-	if m.left != nil {
-		m.turn(m.left, 0)
+	if m.left != nil { // it takes all that it finds, one record a turn
+		for range m.records {
+			m.turn(m.left, 0)
+		}
 	}
 	for range 2 {
 		m.resume()

@@ -20,7 +20,7 @@ type migration struct {
 	cuts    int // how many changes of an operator were cut
 	// kept are the records that must not run in the legacy queue, because a rollback kept
 	// their jobs or found them done.
-	kept   map[string]bool
+	kept   map[string][]string
 	backup *backup
 	// quarantined are the bytes of records that nobody can read, by path.
 	quarantined map[string][][]byte
@@ -275,7 +275,7 @@ func (m *migration) release(t trouble, a act) error {
 
 func (m *migration) rollback(t trouble, a act) error {
 	opt := migrate.RollbackOptions{Source: m.legacyQueue(), Restored: m.restored && a.a%8 != 1, Limits: limits(a),
-		Say: func(s string) { m.say("    %s", s) }}
+		Say: func(s string) { m.say("    %s", s) }, Kept: m.noteKept}
 	what := "rollback"
 	if a.a%8 == 7 {
 		opt.Force = true
@@ -287,19 +287,22 @@ func (m *migration) rollback(t trouble, a act) error {
 			m.told(path, true, true, word{"--restored", true})
 		}
 	}
-	var undo *migrate.Undo
-	saw, err := m.run(what, t, func(ctx context.Context, w *migrate.Writer) (err error) {
-		undo, err = migrate.Rollback(ctx, w, "", opt)
+	_, err := m.run(what, t, func(ctx context.Context, w *migrate.Writer) error {
+		_, err := migrate.Rollback(ctx, w, "", opt)
 		return err
 	}, migrate.ErrRestored, migrate.ErrNoRun, migrate.ErrNoQueue)
-	if saw && undo != nil && err == nil {
-		for _, item := range undo.Keeps {
-			m.say("    keeps %s (%s): %s", item.Record, item.Job, item.Why)
-			m.kept[item.Record] = true
-		}
-	}
 	m.forget()
 	return err
+}
+
+// noteKept is the file that the command writes, one for each run.
+func (m *migration) noteKept(u *migrate.Undo) error {
+	m.kept[u.Run] = nil
+	for _, item := range u.Keeps {
+		m.say("    keeps %s (%s): %s", item.Record, item.Job, item.Why)
+		m.kept[u.Run] = append(m.kept[u.Run], item.Record)
+	}
+	return nil
 }
 
 // toldByForce notes what a preview says of the jobs that --force would remove.
@@ -399,9 +402,11 @@ func (m *migration) goBack() bool {
 		return false
 	}
 	m.say("the legacy workers run the rest")
-	for path := range m.kept {
-		_ = m.oldConn.Delete(path, -1) // it may be gone
+	for _, paths := range m.kept {
+		for _, path := range paths {
+			_ = m.oldConn.Delete(path, -1) // it may be gone
+		}
 	}
-	m.kept, m.frozen, m.left = map[string]bool{}, false, nil
+	m.kept, m.frozen, m.left = map[string][]string{}, false, nil
 	return true
 }
