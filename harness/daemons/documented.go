@@ -112,7 +112,7 @@ func (t *Turn) workOn(s newqueue.JobState) {
 		end = newqueue.JobHeld
 		t.transition("hold", j.Path())
 		t.must(j.Hold(ctx))
-	case s != newqueue.JobEstimating && t.fails(record): // estimating never fails
+	case s != newqueue.JobEstimating && s != newqueue.JobProvisioning && t.fails(record): // these two have no transition to failed
 		end = newqueue.JobFailed
 		t.transition("fail", j.Path())
 		t.must(j.Fail(ctx, "failed"))
