@@ -130,8 +130,12 @@ func drawLife(t *rapid.T, d newqueue.Dialect) life {
 		return s
 	})
 	l := life{dialect: d, choices: permissive}
-	begins := rapid.SampledFrom([]string{migrate.AsPending, migrate.AsHeld, migrate.AsFailed})
-	l.choices.Consumed, l.choices.Failed = begins.Draw(t, "consumed records"), begins.Draw(t, "failed records")
+	begins := []string{migrate.AsPending, migrate.AsHeld, migrate.AsFailed}
+	l.choices.Failed = rapid.SampledFrom(begins).Draw(t, "failed records")
+	l.choices.Consumed = rapid.SampledFrom(append(begins, migrate.Block)).Draw(t, "consumed records")
+	if rapid.Bool().Draw(t, "the others are decided record by record") {
+		l.choices.Undecodable, l.choices.InventoryRecords, l.choices.Unserviceable = migrate.Block, migrate.Block, migrate.Block
+	}
 	if rapid.Bool().Draw(t, "completed records are skipped") {
 		l.choices.Completed = migrate.Skip
 	}

@@ -16,6 +16,7 @@ import (
 type migration struct {
 	*others
 	choices migrate.Choices
+	file    []migrate.Decision // what the operators have decided record by record
 	story   []string
 	cuts    int // how many changes of an operator were cut
 	// kept are the records that must not run in the legacy queue, because a rollback kept
@@ -192,12 +193,14 @@ func (m *migration) migrate(t trouble, a act) error {
 	if a.a%16 == 15 {
 		opt.Again, what = []string{migrate.AllRecords}, "migrate --again all"
 	}
+	opt.Decisions = m.decisions(opt.Options, a)
 	var res *migrate.Result
 	_, err := m.run(what, t, func(ctx context.Context, w *migrate.Writer) (err error) {
 		res, err = migrate.Migrate(ctx, m.legacyQueue(), w, opt)
 		return err
 	}, refusals...)
 	if res.Plan != nil {
+		m.checkDecided(res.Plan, opt.Decisions)
 		m.toldByPlan(res.Plan, err == nil)
 		if opt.Again != nil {
 			m.toldByAgain(res.Plan)
@@ -355,6 +358,9 @@ func (m *migration) restore() {
 		if m.backup.state[r.path] != state[r.path] {
 			m.told(r.path, true, true, word{"the restored backup", true})
 		}
+	}
+	for _, r := range m.records {
+		r.waits = false
 	}
 	m.restored, m.jobsToo = true, true
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"mrtq/harness/daemons"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
@@ -29,6 +30,10 @@ type record struct {
 	// free says that a worker died or was disturbed while working on it. What then becomes
 	// of it is the workers' affair.
 	free bool
+	// waits says that its job was to begin as held or failed, and no administrator has released
+	// or requeued it. done is how often the new queue's workers had done its work before.
+	waits bool
+	done  int
 	// What the operator was told: that its work could be done twice, or never.
 	twice, never word
 	// afterwards says that a legacy worker took it after its queue was released. That can
@@ -70,6 +75,16 @@ func (o *oracle) of(key string) []*record {
 }
 
 func (o *oracle) times(r *record) int { return o.world.Executions()[r.key].Times() }
+
+// timesNew is how often the new queue's workers have done a record's work.
+func (o *oracle) timesNew(r *record) (n int) {
+	for _, name := range o.world.Executions()[r.key].Workers {
+		if slices.ContainsFunc(o.world.Workers(), func(a *daemons.Actor) bool { return a.Name == name }) {
+			n++
+		}
+	}
+	return n
+}
 
 // observe finds the records that were added to the legacy queue, by depositors or by legacy
 // workers.
@@ -147,6 +162,7 @@ func (o *oracle) forget() {
 		if len(jobs[r.path]) > 0 {
 			continue
 		}
+		r.waits = false
 		if !r.twice.word {
 			r.twice = word{}
 		}
@@ -168,6 +184,11 @@ func (o *oracle) check() {
 		}
 		if e.Times() > allowed && !excused && len(o.of(key)) > 0 {
 			o.failf("done twice, and nobody said so", "%s (%s) was done %d times, expected at most %d: %+v", key, o.of(key)[0].path, e.Times(), allowed, e)
+		}
+	}
+	for _, r := range o.records {
+		if r.waits && o.timesNew(r) > r.done && len(o.of(r.key)) == 1 {
+			o.failf("it ran, and nobody had released it", "%s (%s): %+v", r.path, r.key, executions[r.key])
 		}
 	}
 	jobs := o.jobs()
@@ -198,9 +219,9 @@ func (o *oracle) toldByPlan(p *migrate.Plan, carriedOut bool) {
 	for _, e := range p.Records {
 		o.observe()
 		o.told(e.Path, e.Action == "changed", e.Action == "quarantine" || e.Action == "create" && p.Blocked(), by)
-		if e.Action == "create" && carriedOut {
-			r := o.at(e.Path)
+		if r := o.at(e.Path); e.Action == "create" && carriedOut {
 			r.never, r.migrated = word{}, true
+			r.waits, r.done = e.State == "held" || e.State == "failed", o.timesNew(r)
 		}
 	}
 	for _, risk := range p.Risks {
