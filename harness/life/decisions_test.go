@@ -60,6 +60,7 @@ func (m *migration) fillIn(p *migrate.Plan, a act, more bool) {
 	for i, line := range lines[1:] {
 		if line[1] == "" {
 			line[1] = pick(strings.Split(line[3], " or "), a.b+i)
+			m.decided[line[1]]++
 			m.say("  the operator decides about %s (%s): %s", line[0], line[2], line[1])
 		}
 	}
@@ -76,8 +77,10 @@ func (m *migration) checkDecided(p *migrate.Plan, decisions []migrate.Decision) 
 			continue
 		}
 		r := p.Records[i]
-		late := r.Action == "skip" && strings.HasPrefix(r.Reason, "late") // it is left to the next run
-		does := map[string][]string{ // what docs/migration.md says; only ingest jobs can be held
+		// Docs/migration.md says so. Only ingest jobs can be held, and an unfinished run leaves
+		// late records of its finished batches to the next one.
+		late := r.Action == "skip" && strings.HasPrefix(r.Reason, "late")
+		does := map[string][]string{
 			migrate.AsHeld:      {"create held", "create failed"},
 			migrate.AsPending:   {"create pending", "create recording"},
 			migrate.AsFailed:    {"create failed"},

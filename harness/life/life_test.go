@@ -76,6 +76,9 @@ func TestLives(t *testing.T) {
 						c["records that were named"]++
 					}
 				}
+				for choice, n := range m.decided {
+					c["decided: "+choice] += n
+				}
 				for _, s := range l.steps {
 					c[s.kind]++
 					if s.trouble.kind != "" {
@@ -150,7 +153,7 @@ func drawLife(t *rapid.T, d newqueue.Dialect) life {
 func (l life) live(t *testing.T) (m *migration, failed string) {
 	synctest.Test(t, func(t *testing.T) {
 		m = &migration{others: &others{oracle: &oracle{}, turns: map[*daemons.Actor]*openTurn{}, fails: map[string]bool{}}, choices: l.choices,
-			kept: map[string]bool{}, quarantined: map[string][][]byte{}}
+			decided: map[string]int{}, kept: map[string]bool{}, quarantined: map[string][][]byte{}}
 		m.say = func(format string, args ...any) { m.story = append(m.story, fmt.Sprintf(format, args...)) }
 		defer func() {
 			switch r := recover().(type) {

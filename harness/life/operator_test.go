@@ -17,6 +17,7 @@ type migration struct {
 	*others
 	choices migrate.Choices
 	file    []migrate.Decision // what the operators have decided record by record
+	decided map[string]int     // how often they made each choice there
 	story   []string
 	cuts    int // how many changes of an operator were cut
 	// kept are the records that must not run in the legacy queue, because a rollback kept

@@ -224,6 +224,13 @@ func (o *oracle) toldByPlan(p *migrate.Plan, carriedOut bool) {
 			r.waits, r.done = e.State == "held" || e.State == "failed", o.timesNew(r)
 		}
 	}
+	for _, f := range p.Services {
+		for _, item := range f.Items {
+			if of := znode.Parent(item.Path); f.Blocking && f.Requirement != "inventory" && of != newqueue.BatchUUIDsPath {
+				o.told(item.Path, false, true, by)
+			}
+		}
+	}
 	for _, risk := range p.Risks {
 		if risk.Chosen {
 			for _, path := range risk.Twice {
