@@ -183,6 +183,7 @@ func TestLateRecordIsDecided(t *testing.T) {
 		ingest(1): record(t, legacy.Consumed, job("a", "1")),
 		ingest(2): record(t, legacy.Consumed, job("a", "2")),
 		ingest(3): record(t, legacy.Pending, job("a", "3")),
+		ingest(5): record(t, legacy.Deleted, job("a", "5")),
 	}), newqueue.MrtZK)
 	opt := s.defaults()
 	opt.Decisions = s.fill(s.plan(opt.Options), migrate.AsHeld)
@@ -201,16 +202,22 @@ func TestLateRecordIsDecided(t *testing.T) {
 	again := s.defaults()
 	again.Decisions = s.fill(p, migrate.AsFailed)
 
-	// What the run has done is not decided again.
-	other := again
-	other.Decisions = slices.Clone(again.Decisions)
-	other.Decisions[0].Choice = migrate.AsPending
-	if p := s.plan(other.Options); len(p.Problems) != 1 || p.Problems[0].Kind != migrate.OtherChoices || p.Problems[0].Path != ingest(1) {
-		t.Errorf("%+v", p.Problems)
+	// What the run has done or will do is not decided in another way.
+	for _, d := range []migrate.Decision{{Record: ingest(1), Choice: migrate.AsPending}, {Record: ingest(2), Choice: migrate.AsFailed}, {Record: ingest(5), Choice: migrate.MigrateThem}} {
+		for _, r := range p.Records {
+			if r.Path == d.Record {
+				d.Hash = r.Hash.String()
+			}
+		}
+		other := again
+		other.Decisions = append(slices.DeleteFunc(slices.Clone(again.Decisions), func(of migrate.Decision) bool { return of.Record == d.Record }), d)
+		if p := s.plan(other.Options); len(p.Problems) != 1 || p.Problems[0].Kind != migrate.OtherChoices || p.Problems[0].Path != d.Record {
+			t.Errorf("%+v: %+v", d, p.Problems)
+		}
 	}
 
 	s.mustMigrate(again)
-	if got, want := accounted(s.mustVerify()), "total 4: migrated 4, removed 0, skipped 0, quarantined 0, late 0, missed 0, returned 0"; got != want {
+	if got, want := accounted(s.mustVerify()), "total 5: migrated 4, removed 0, skipped 1, quarantined 0, late 0, missed 0, returned 0"; got != want {
 		t.Errorf("%s\nexpected %s", got, want)
 	}
 	for path, want := range map[string]string{ingest(1): "Held", ingest(2): "Held", ingest(4): "Failed"} {

@@ -19,7 +19,7 @@ func (m *migration) decisions(opt migrate.Options, a act) []migrate.Decision {
 		return m.file
 	}
 	more := a.who/16%2 == 1
-	for range 4 { // once its records are decided, the plan may ask for a batch
+	for round := range 5 { // once its records are decided, the plan may ask for a batch
 		opt.Decisions = m.file
 		p := value(migrate.MakePlan(m.ctx, m.legacyQueue(), &m.open(m.newZK.Dial).Reader, opt))
 		if !asks(p) && !more {
@@ -28,7 +28,7 @@ func (m *migration) decisions(opt migrate.Options, a act) []migrate.Decision {
 		for _, problem := range p.Problems {
 			m.say("    %s", problem)
 		}
-		m.fillIn(p, a, more)
+		m.fillIn(p, a.b+round, more)
 		more = false
 	}
 	m.failf("everything is decided, and the plan asks again", "%v", m.file)
@@ -47,7 +47,7 @@ var unasked = map[string]string{"failed": "held or pending or failed", "complete
 
 // fillIn fills in the decisions file that a plan writes. With more, the operator also decides
 // about records for which the plan doesn't ask.
-func (m *migration) fillIn(p *migrate.Plan, a act, more bool) {
+func (m *migration) fillIn(p *migrate.Plan, n int, more bool) {
 	var written, filled bytes.Buffer
 	must(p.WriteDecisions(&written))
 	lines := value(csv.NewReader(&written).ReadAll())
@@ -59,7 +59,7 @@ func (m *migration) fillIn(p *migrate.Plan, a act, more bool) {
 	}
 	for i, line := range lines[1:] {
 		if line[1] == "" {
-			line[1] = pick(strings.Split(line[3], " or "), a.b+i)
+			line[1] = pick(strings.Split(line[3], " or "), n+i)
 			m.decided[line[1]]++
 			m.say("  the operator decides about %s (%s): %s", line[0], line[2], line[1])
 		}

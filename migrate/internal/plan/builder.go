@@ -140,7 +140,7 @@ func (b *Builder) compareSettings(last *ledger.Run, path string) {
 			Next: fmt.Sprintf("finish it with those, or roll back %s first", last.ID), Fits: fits})
 	}
 	now := p.Choices
-	now.Decided = last.Choices.Decided // see [Builder.checkDone]
+	now.Decided = last.Choices.Decided // see [Builder.checkOther]
 	if changes := last.Choices.Changes(now); changes != "" {
 		refuse(last.ID, "%s was begun with other choices: %s", last.ID, changes)
 	}
@@ -180,7 +180,7 @@ func (b *Builder) Add(f source.Fetched) {
 	if again && entry != nil && !b.in.Names.Has(entry.Job) {
 		done = nil
 	}
-	b.checkDecision(&line, done)
+	b.checkDecision(r, &line, done)
 	if done == nil {
 		b.decide(r, &line)
 	} else {

@@ -160,34 +160,40 @@ func (b *Builder) isDecided(path string) bool {
 
 // checkDecision refuses a decision that is not about the record as it is now, and forgets it.
 // done is the record's entry in the ledger, if it is not migrated again.
-func (b *Builder) checkDecision(r *Record, done *ledger.Migrated) {
+func (b *Builder) checkDecision(r rules.Record, line *Record, done *ledger.Migrated) {
 	d, given := b.decisions[r.Path]
 	delete(b.decisions, r.Path)
-	choices := rules.Decidable(r.Status)
+	choices := rules.Decidable(line.Status)
 	switch {
-	case done != nil:
-		b.checkDone(r.Path, done)
-	case !given && b.plan.Choices.Decided[r.Path].SHA256 != r.Hash.String():
+	case done == nil && !given && b.plan.Choices.Decided[r.Path].SHA256 != line.Hash.String():
 		delete(b.plan.Choices.Decided, r.Path)
-	case given && d.Hash != r.Hash.String():
+	case done == nil && given && d.Hash != line.Hash.String():
 		b.badDecision(d, "the record has changed since the decisions were written", "look at it again: write the decisions anew")
-	case given && !slices.Contains(choices, d.Choice):
+	case done == nil && given && !slices.Contains(choices, d.Choice):
 		b.badDecision(d, fmt.Sprintf("%.40q is no choice for this record", d.Choice), "choose "+strings.Join(choices, " or "))
+	default:
+		b.checkOther(r, done)
 	}
 }
 
-// checkDone refuses another decision about a record of which the run that the plan finishes has
-// made a job.
-func (b *Builder) checkDone(path string, done *ledger.Migrated) {
-	p := b.plan
-	was, decided := p.Unfinished.Choices.Decided[path]
-	if !p.Resumes || b.in.Target.Ledger.Runs[done.Run].ID != p.Run || p.Choices.Decided[path] == was {
+// checkOther refuses to decide in another way than the run that the plan finishes, about a
+// record that it has migrated or was to migrate, skip or quarantine: its batch may be finished.
+func (b *Builder) checkOther(r rules.Record, done *ledger.Migrated) {
+	p, run := b.plan, &b.plan.Unfinished
+	was, decided := run.Choices.Decided[r.Path]
+	if !p.Resumes || p.Choices.Decided[r.Path] == was {
 		return
 	}
-	b.problem(Problem{Kind: OtherChoices, Path: path, Message: p.Run + " has migrated it with another decision, or with none",
-		Next: fmt.Sprintf("decide about it as then, or roll back %s first", p.Run), Fits: p.Run})
-	if delete(p.Choices.Decided, path); decided {
-		p.Choices.Decided[path] = was
+	before := rules.Decide(r, run.Choices)
+	migrated := done != nil && b.in.Target.Ledger.Runs[done.Run].ID == run.ID
+	planned := done == nil && run.HadRecord(r.Path) && before.Do != rules.Block && before != rules.Decide(r, p.Choices)
+	if !migrated && !planned {
+		return
+	}
+	b.problem(Problem{Kind: OtherChoices, Path: r.Path, Message: run.ID + " was begun with another decision about it, or with none",
+		Next: fmt.Sprintf("finish it with that, or roll back %s first", run.ID), Fits: run.ID})
+	if delete(p.Choices.Decided, r.Path); decided {
+		p.Choices.Decided[r.Path] = was
 	}
 }
 
