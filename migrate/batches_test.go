@@ -413,12 +413,12 @@ func TestBatchOfTheUnfinishedRunIsRemoved(t *testing.T) {
 	})
 }
 
-// A record that the unfinished run has skipped is needed after all, and its batch is finished.
-// Nobody works before the run is released, so the plan says to roll it back.
-func TestSkippedRecordOfAFinishedBatch(t *testing.T) {
+// A record that the unfinished run has quarantined is repaired, and its batch is finished. Nobody
+// works before the run is released, so the plan says to roll it back.
+func TestRepairedRecordOfAFinishedBatch(t *testing.T) {
 	s := serve(t, queueTree(t, map[string][]byte{
 		ingest(1): record(t, legacy.Completed, job("done", "1")),
-		ingest(2): record(t, legacy.Deleted, job("done", "2")),
+		ingest(2): []byte("x"),
 		ingest(3): record(t, legacy.Pending, job("open", "3")),
 		ingest(4): record(t, legacy.Pending, job("open", "4")),
 	}), newqueue.MrtZK)

@@ -91,5 +91,17 @@ func (m *migration) checkDecided(p *migrate.Plan, decisions []migrate.Decision) 
 		if does := slices.Contains(does, string(r.Action)+" "+r.State); !late && (!does || d.Hash != r.Hash.String()) {
 			m.failf("something else was done than what was decided", "%+v: %+v", d, r)
 		}
+		if !late && !isNamed(p, d) {
+			m.failf("what was decided could lose a record or run it twice, and nobody said so", "%+v", d)
+		}
 	}
+}
+
+// isNamed reports whether a plan names a record among those that could run twice, or never, if
+// it was decided so.
+func isNamed(p *migrate.Plan, d migrate.Decision) bool {
+	return slices.Contains([]string{migrate.Skip, migrate.Quarantine, migrate.MigrateThem}, d.Choice) ||
+		slices.ContainsFunc(p.Risks, func(r migrate.Risk) bool {
+			return r.Chosen && slices.Contains(map[bool][]string{true: r.Twice, false: r.Never}[d.Choice == migrate.AsPending], d.Record)
+		})
 }

@@ -227,7 +227,7 @@ func (o *oracle) toldByPlan(p *migrate.Plan, carriedOut bool) {
 	for _, f := range p.Services {
 		for _, item := range f.Items {
 			if of := znode.Parent(item.Path); f.Blocking && f.Requirement != "inventory" && of != newqueue.BatchUUIDsPath {
-				o.told(item.Path, false, true, by)
+				o.told(item.Path, false, true, word{"the services' demand", true})
 			}
 		}
 	}

@@ -321,7 +321,7 @@ func (o *others) submit(a act) {
 		payload = legacy.Payload{"batchID": fmt.Sprintf("bid-%d", a.b%3), "jobID": "jid-" + id, "profile": "merritt_content", "type": "file",
 			"filename": id + ".zip",
 			"update":   false, "submitter": "Library", "objectID": "ark:/99999/" + id, "localID": "local-" + id, "title": "Title of " + id, "creator": "Someone"}
-		if a.b%16 == 14 { // in dialect mrt-zk no service can work on it
+		if a.b%8 == 6 { // in dialect mrt-zk no service can work on it
 			delete(payload, "profile")
 		}
 	}
