@@ -1,6 +1,7 @@
 package life_test
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -30,6 +31,7 @@ type record struct {
 	// free says that a worker died or was disturbed while working on it. What then becomes
 	// of it is the workers' affair.
 	free bool
+	hash string // of its bytes when a plan last made a job of it
 	// waits says that its job was to begin as held or failed, and no administrator has released
 	// or requeued it. done is how often the new queue's workers had done its work before.
 	waits bool
@@ -219,7 +221,11 @@ func (o *oracle) toldByPlan(p *migrate.Plan, carriedOut bool) {
 	for _, e := range p.Records {
 		o.observe()
 		o.told(e.Path, e.Action == "changed", e.Action == "quarantine" || e.Action == "create" && p.Blocked(), by)
-		if r := o.at(e.Path); e.Action == "create" && carriedOut {
+		r := o.at(e.Path)
+		if e.Action == "create" {
+			r.hash = e.Hash.String()
+		}
+		if e.Action == "create" && carriedOut {
 			r.never, r.migrated = word{}, true
 			r.waits, r.done = e.State == "held" || e.State == "failed", o.timesNew(r)
 		}
@@ -252,6 +258,9 @@ func (o *oracle) toldByVerdict(v *migrate.Verdict) {
 	for _, d := range v.Differences {
 		if d.Record == "" {
 			continue
+		}
+		if data, _, err := o.oldConn.Get(d.Record); d.Kind == "changed" && err == nil && fmt.Sprintf("%x", sha256.Sum256(data))[:16] == o.at(d.Record).hash {
+			o.failf("verify says that a record has changed, and it has not", "%v", d)
 		}
 		twice := map[migrate.Kind]bool{"changed": true, "vanished": true}[d.Kind] || (d.Kind.Group() == migrate.Damage)
 		o.told(d.Record, twice, d.Kind == "missed" || (d.Kind.Group() == migrate.Damage), by)
