@@ -412,3 +412,24 @@ func TestBatchOfTheUnfinishedRunIsRemoved(t *testing.T) {
 		}
 	})
 }
+
+// A record that the unfinished run has quarantined is repaired, and its batch is finished. Nobody
+// works before the run is released, so the plan says to roll it back.
+func TestRepairedRecordOfAFinishedBatch(t *testing.T) {
+	s := serve(t, queueTree(t, map[string][]byte{
+		ingest(1): record(t, legacy.Completed, job("done", "1")),
+		ingest(2): []byte("x"),
+		ingest(3): record(t, legacy.Pending, job("open", "3")),
+		ingest(4): record(t, legacy.Pending, job("open", "4")),
+	}), newqueue.MrtZK)
+	s.interrupted(2)
+	s.set(ingest(2), record(t, legacy.Pending, job("done", "2")))
+	s.begin()
+	const next = "roll back run0000000000, and migrate again: nobody cleans the batch up while the run is unfinished"
+	if p := problem(s.plan(s.options().Options), "batch-finished"); p == nil || p.Next != next {
+		t.Errorf("%+v", p)
+	}
+	s.mustRollback(migrate.RollbackOptions{})
+	s.mustMigrate(s.options())
+	s.mustVerify()
+}

@@ -39,7 +39,7 @@ func (s *site) defaults() migrate.MigrateOptions {
 }
 
 // written are the decisions file that a plan writes, without the digests.
-func written(t *testing.T, p *migrate.Plan) string {
+func written(t testing.TB, p *migrate.Plan) string {
 	t.Helper()
 	var b strings.Builder
 	if err := p.WriteDecisions(&b); err != nil {
@@ -166,6 +166,95 @@ func TestDecidedRecordChanges(t *testing.T) {
 	if _, err := s.migrate(s.defaults()); !errors.Is(err, migrate.ErrBlocked) {
 		t.Errorf("a record that a worker has taken: %v", err)
 	}
+}
+
+// fill fills in the decisions file that a plan writes: all choices that are not made yet.
+func (s *site) fill(p *migrate.Plan, choice string) []migrate.Decision {
+	s.t.Helper()
+	decisions, err := migrate.ReadDecisions(strings.NewReader(strings.ReplaceAll(written(s.t, p), ",,", ","+choice+",")))
+	s.must(err)
+	return decisions
+}
+
+// A record that comes while a run is interrupted is decided about when the run is finished. The
+// decision adds to those that the run keeps.
+func TestLateRecordIsDecided(t *testing.T) {
+	s := serve(t, queueTree(t, map[string][]byte{
+		ingest(1): record(t, legacy.Consumed, job("a", "1")),
+		ingest(2): record(t, legacy.Consumed, job("a", "2")),
+		ingest(3): record(t, legacy.Pending, job("a", "3")),
+		ingest(5): record(t, legacy.Deleted, job("a", "5")),
+	}), newqueue.MrtZK)
+	opt := s.defaults()
+	opt.Decisions = s.fill(s.plan(opt.Options), migrate.AsHeld)
+	opt.Limits = single
+	if _, err := migrate.Migrate(until(t, migrate.Sending, 1), s.source(), s.w, opt); !errors.Is(err, migrate.ErrInterrupted) {
+		t.Fatalf("not interrupted: %v", err)
+	}
+	s.begin()
+	s.create(ingest(4), record(t, legacy.Consumed, job("b", "4")))
+	p := s.plan(s.defaults().Options)
+	const next = "let the legacy workers finish, or choose what becomes of consumed records: held, pending or failed; " +
+		"run0000000000 keeps the choices for all records, so decide record by record, or roll it back first"
+	if found := problem(p, migrate.Consumed); found == nil || found.Path != ingest(4) || found.Next != next {
+		t.Fatalf("%+v", p.Problems)
+	}
+	again := s.defaults()
+	again.Decisions = s.fill(p, migrate.AsFailed)
+
+	// What the run has done or will do is not decided in another way.
+	for _, d := range []migrate.Decision{{Record: ingest(1), Choice: migrate.AsPending}, {Record: ingest(2), Choice: migrate.AsFailed}, {Record: ingest(5), Choice: migrate.MigrateThem}} {
+		for _, r := range p.Records {
+			if r.Path == d.Record {
+				d.Hash = r.Hash.String()
+			}
+		}
+		other := again
+		other.Decisions = append(slices.DeleteFunc(slices.Clone(again.Decisions), func(of migrate.Decision) bool { return of.Record == d.Record }), d)
+		if p := s.plan(other.Options); len(p.Problems) != 1 || p.Problems[0].Kind != migrate.OtherChoices || p.Problems[0].Path != d.Record {
+			t.Errorf("%+v: %+v", d, p.Problems)
+		}
+	}
+
+	s.mustMigrate(again)
+	if got, want := accounted(s.mustVerify()), "total 5: migrated 4, removed 0, skipped 1, quarantined 0, late 0, missed 0, returned 0"; got != want {
+		t.Errorf("%s\nexpected %s", got, want)
+	}
+	for path, want := range map[string]string{ingest(1): "Held", ingest(2): "Held", ingest(4): "Failed"} {
+		if status := string(s.data(s.jobOf(path) + "/status")); !strings.Contains(status, fmt.Sprintf(`"status":"%s"`, want)) {
+			t.Errorf("%s: %s, expected %s", path, status, want)
+		}
+	}
+}
+
+// A file that is written anew has only decisions that hold.
+func TestDecisionsWrittenAnew(t *testing.T) {
+	s := undecidedQueue(t, newqueue.MrtZK)
+	opt := s.defaults().Options
+	opt.Decisions = s.fill(s.plan(opt), migrate.AsHeld)
+	s.set(ingest(1), record(t, legacy.Pending, job("a", "1")))
+	s.remove(ingest(6))
+	p := s.plan(opt)
+	if found := problem(p, migrate.BadDecision); found == nil {
+		t.Errorf("no problem: %+v", p.Problems)
+	}
+	opt.Decisions = s.fill(p, "")
+	for _, d := range opt.Decisions {
+		if d.Record == ingest(1) || d.Record == ingest(6) {
+			t.Errorf("%+v", d)
+		}
+	}
+}
+
+// The command that migrated can be given again, with all its decisions.
+func TestDecisionsAgain(t *testing.T) {
+	noProfile := job("b", "7")
+	delete(noProfile, "profile")
+	s := serve(t, queueTree(t, map[string][]byte{ingest(1): record(t, legacy.Pending, noProfile)}), newqueue.MrtZK)
+	opt := s.defaults()
+	opt.Decisions = s.fill(s.plan(opt.Options), migrate.MigrateThem)
+	s.mustMigrate(opt)
+	s.mustMigrate(opt)
 }
 
 // The decisions that a run keeps must fit into its transactions.

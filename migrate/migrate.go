@@ -307,7 +307,9 @@ func (m *migration) apply(ctx context.Context) (steps int, err error) {
 func (m *migration) beginRun() ledger.Run {
 	p := m.plan
 	if p.Resumes {
-		return p.Unfinished
+		run := p.Unfinished
+		run.Choices = p.Choices // with what was decided since
+		return run
 	}
 	return ledger.Run{
 		ID: p.Run, State: ledger.Running, Source: p.Source, Dialect: p.Dialect, Choices: p.Choices, Time: p.Settings.Time, ACL: p.Settings.ACL,

@@ -22,22 +22,24 @@ func by(kind string, numbers ...int) step {
 
 // nights are commands that are cut, each with what comes before.
 var nights = []struct {
-	name   string
-	before []step
-	cut    step
+	name    string
+	choices migrate.Choices // record by record where they block
+	before  []step
+	cut     step
 }{
-	{"migrate", nil, usual("migrate")},
-	{"migrate late records", []step{usual("migrate"), usual("release"), by("the workers"), by("a depositor"), by("a depositor", 7)},
+	{"migrate", permissive, nil, usual("migrate")},
+	{"migrate, record by record", migrate.DefaultChoices(), nil, usual("migrate")},
+	{"migrate late records", permissive, []step{usual("migrate"), usual("release"), by("the workers"), by("a depositor"), by("a depositor", 7)},
 		usual("migrate")},
-	{"release", []step{usual("migrate"), by("a person holds a queue")}, usual("release")},
-	{"rollback", []step{usual("migrate"), by("an administrator", 1)}, usual("rollback")},
-	{"rollback after the release", []step{usual("migrate"), usual("release"), by("the workers", 0, 1)}, usual("rollback")},
+	{"release", permissive, []step{usual("migrate"), by("a person holds a queue")}, usual("release")},
+	{"rollback", permissive, []step{usual("migrate"), by("an administrator", 1)}, usual("rollback")},
+	{"rollback after the release", permissive, []step{usual("migrate"), usual("release"), by("the workers", 0, 1)}, usual("rollback")},
 }
 
 // meanwhile is what others do between a cut and the repetition of the command.
 var meanwhile = [][]step{
 	nil,
-	{by("the workers"), by("the cleanup"), by("a depositor", 1), by("an administrator", 3)},
+	{by("the workers"), by("the cleanup"), by("a depositor", 1), by("a depositor", 2, 7), by("an administrator", 3)},
 }
 
 // Each command is cut at each of its changes: its connection is lost there, or its process
@@ -59,7 +61,8 @@ func TestCuts(t *testing.T) {
 						}
 						cut := night.cut
 						cut.trouble = trouble{kind: kind, nth: nth}
-						l := life{dialect: d, choices: permissive, records: records, steps: slices.Concat(night.before, []step{cut}, then, []step{night.cut})}
+						l := life{dialect: d, choices: night.choices, records: records,
+							steps: slices.Concat(night.before, []step{cut}, then, []step{night.cut})}
 						m, failed := l.live(t)
 						if failed != "" {
 							for _, line := range m.story {

@@ -76,6 +76,9 @@ func TestLives(t *testing.T) {
 						c["records that were named"]++
 					}
 				}
+				for choice, n := range m.decided {
+					c["decided: "+choice] += n
+				}
 				for _, s := range l.steps {
 					c[s.kind]++
 					if s.trouble.kind != "" {
@@ -130,8 +133,12 @@ func drawLife(t *rapid.T, d newqueue.Dialect) life {
 		return s
 	})
 	l := life{dialect: d, choices: permissive}
-	begins := rapid.SampledFrom([]string{migrate.AsPending, migrate.AsHeld, migrate.AsFailed})
-	l.choices.Consumed, l.choices.Failed = begins.Draw(t, "consumed records"), begins.Draw(t, "failed records")
+	begins := []string{migrate.AsPending, migrate.AsHeld, migrate.AsFailed}
+	l.choices.Failed = rapid.SampledFrom(begins).Draw(t, "failed records")
+	l.choices.Consumed = rapid.SampledFrom(append(begins, migrate.Block)).Draw(t, "consumed records")
+	if rapid.Bool().Draw(t, "the others are decided record by record") {
+		l.choices.Undecodable, l.choices.InventoryRecords, l.choices.Unserviceable = migrate.Block, migrate.Block, migrate.Block
+	}
 	if rapid.Bool().Draw(t, "completed records are skipped") {
 		l.choices.Completed = migrate.Skip
 	}
@@ -146,7 +153,7 @@ func drawLife(t *rapid.T, d newqueue.Dialect) life {
 func (l life) live(t *testing.T) (m *migration, failed string) {
 	synctest.Test(t, func(t *testing.T) {
 		m = &migration{others: &others{oracle: &oracle{}, turns: map[*daemons.Actor]*openTurn{}, fails: map[string]bool{}}, choices: l.choices,
-			kept: map[string][]string{}, quarantined: map[string][][]byte{}}
+			decided: map[string]int{}, kept: map[string][]string{}, quarantined: map[string][][]byte{}}
 		m.say = func(format string, args ...any) { m.story = append(m.story, fmt.Sprintf(format, args...)) }
 		defer func() {
 			switch r := recover().(type) {

@@ -1,12 +1,14 @@
 package life_test
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"mrtq/harness/daemons"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
@@ -29,6 +31,11 @@ type record struct {
 	// free says that a worker died or was disturbed while working on it. What then becomes
 	// of it is the workers' affair.
 	free bool
+	hash string // of its bytes when a plan last made a job of it
+	// waits says that its job was to begin as held or failed, and no administrator has released
+	// or requeued it. done is how often the new queue's workers had done its work before.
+	waits bool
+	done  int
 	// What the operator was told: that its work could be done twice, or never.
 	twice, never word
 	// afterwards says that a legacy worker took it after its queue was released. That can
@@ -70,6 +77,16 @@ func (o *oracle) of(key string) []*record {
 }
 
 func (o *oracle) times(r *record) int { return o.world.Executions()[r.key].Times() }
+
+// timesNew is how often the new queue's workers have done a record's work.
+func (o *oracle) timesNew(r *record) (n int) {
+	for _, name := range o.world.Executions()[r.key].Workers {
+		if slices.ContainsFunc(o.world.Workers(), func(a *daemons.Actor) bool { return a.Name == name }) {
+			n++
+		}
+	}
+	return n
+}
 
 // observe finds the records that were added to the legacy queue, by depositors or by legacy
 // workers.
@@ -147,6 +164,7 @@ func (o *oracle) forget() {
 		if len(jobs[r.path]) > 0 {
 			continue
 		}
+		r.waits = false
 		if !r.twice.word {
 			r.twice = word{}
 		}
@@ -168,6 +186,11 @@ func (o *oracle) check() {
 		}
 		if e.Times() > allowed && !excused && len(o.of(key)) > 0 {
 			o.failf("done twice, and nobody said so", "%s (%s) was done %d times, expected at most %d: %+v", key, o.of(key)[0].path, e.Times(), allowed, e)
+		}
+	}
+	for _, r := range o.records {
+		if r.waits && o.timesNew(r) > r.done && len(o.of(r.key)) == 1 {
+			o.failf("it ran, and nobody had released it", "%s (%s): %+v", r.path, r.key, executions[r.key])
 		}
 	}
 	jobs := o.jobs()
@@ -198,9 +221,20 @@ func (o *oracle) toldByPlan(p *migrate.Plan, carriedOut bool) {
 	for _, e := range p.Records {
 		o.observe()
 		o.told(e.Path, e.Action == "changed", e.Action == "quarantine" || e.Action == "create" && p.Blocked(), by)
+		r := o.at(e.Path)
+		if e.Action == "create" {
+			r.hash = e.Hash.String()
+		}
 		if e.Action == "create" && carriedOut {
-			r := o.at(e.Path)
 			r.never, r.migrated = word{}, true
+			r.waits, r.done = e.State == "held" || e.State == "failed", o.timesNew(r)
+		}
+	}
+	for _, f := range p.Services {
+		for _, item := range f.Items {
+			if of := znode.Parent(item.Path); f.Blocking && f.Requirement != "inventory" && of != newqueue.BatchUUIDsPath {
+				o.told(item.Path, false, true, word{"the services' demand", true})
+			}
 		}
 	}
 	for _, risk := range p.Risks {
@@ -224,6 +258,9 @@ func (o *oracle) toldByVerdict(v *migrate.Verdict) {
 	for _, d := range v.Differences {
 		if d.Record == "" {
 			continue
+		}
+		if data, _, err := o.oldConn.Get(d.Record); d.Kind == "changed" && err == nil && fmt.Sprintf("%x", sha256.Sum256(data))[:16] == o.at(d.Record).hash {
+			o.failf("verify says that a record has changed, and it has not", "%v", d)
 		}
 		twice := map[migrate.Kind]bool{"changed": true, "vanished": true}[d.Kind] || (d.Kind.Group() == migrate.Damage)
 		o.told(d.Record, twice, d.Kind == "missed" || (d.Kind.Group() == migrate.Damage), by)

@@ -274,7 +274,10 @@ func (o *others) decide(action daemons.Action, item string) {
 			switch action {
 			case daemons.DeleteJob, daemons.DeleteRequest, daemons.DeleteBatch:
 				r.over = true
+			case daemons.ReleaseJob:
+				r.waits = false
 			case daemons.RequeueJob, daemons.RequeueRequest:
+				r.waits = false
 				if strings.Contains(string(tree.Get(job+"/status").Data), "was consumed") {
 					o.told(path, true, false, word{"the job's own message", true})
 				}
@@ -302,7 +305,8 @@ func (o *others) legacyAdministrator(a act) {
 func (o *others) submit(a act) {
 	o.submitted++
 	id := fmt.Sprintf("%d", o.submitted)
-	status := pick([]legacy.Status{legacy.Pending, legacy.Pending, legacy.Pending, legacy.Held, legacy.Failed, legacy.Completed, legacy.Deleted}, a.a)
+	status := pick([]legacy.Status{legacy.Pending, legacy.Pending, legacy.Pending, legacy.Held, legacy.Failed, legacy.Completed, legacy.Deleted,
+		legacy.Consumed}, a.a) // a worker took it and died
 	var root string
 	var payload legacy.Payload
 	switch a.who % 8 {
@@ -317,6 +321,9 @@ func (o *others) submit(a act) {
 		payload = legacy.Payload{"batchID": fmt.Sprintf("bid-%d", a.b%3), "jobID": "jid-" + id, "profile": "merritt_content", "type": "file",
 			"filename": id + ".zip",
 			"update":   false, "submitter": "Library", "objectID": "ark:/99999/" + id, "localID": "local-" + id, "title": "Title of " + id, "creator": "Someone"}
+		if a.b%8 == 6 { // in dialect mrt-zk no service can work on it
+			delete(payload, "profile")
+		}
 	}
 	data := value(legacy.Encode(legacy.NewHeader(status, time.Now(), legacy.Milliseconds), legacy.JSON, payload))
 	if a.b%16 == 15 {

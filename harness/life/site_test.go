@@ -7,6 +7,8 @@
 //	oracle_test.go    the records, what was done for them, and what the operator was told
 //	others_test.go    what workers, services, administrators and depositors do
 //	operator_test.go  what an operator does
+//	decisions_test.go what an operator decides record by record
+//	backup_test.go    what is restored from a backup, or wiped
 //	end_test.go       how a life ends: everything that can run runs
 //	life_test.go      random lives
 //	cuts_test.go      one migration, cut at each of its transactions

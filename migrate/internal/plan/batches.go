@@ -91,13 +91,15 @@ func (b *Builder) finishBatch(batch *Batch, there target.Batch) {
 	if batch.New || batch.Adds == 0 || there.Open() || unfinished {
 		return
 	}
-	state := string(there.State)
+	state, next := string(there.State), "wait until the services have cleaned the batch up, or have it deleted; or give these records another batchID"
 	if !there.There {
 		state = "removed"
 	}
+	if batch.Ours {
+		next = fmt.Sprintf("roll back %s, and migrate again: nobody cleans the batch up while the run is unfinished", b.plan.Run)
+	}
 	b.problem(Problem{Kind: BatchFinished, Path: newqueue.BatchPath(batch.ID),
-		Message: fmt.Sprintf("%d records belong to batch %q, which was migrated before and is %s now", batch.Adds, batch.UUID, state),
-		Next:    "wait until the services have cleaned the batch up, or have it deleted; or give these records another batchID"})
+		Message: fmt.Sprintf("%d records belong to batch %q, which was migrated before and is %s now", batch.Adds, batch.UUID, state), Next: next})
 }
 
 // late is a record that came while the run that the plan resumes was unfinished, and whose

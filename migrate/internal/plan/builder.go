@@ -139,7 +139,9 @@ func (b *Builder) compareSettings(last *ledger.Run, path string) {
 		b.problem(Problem{Kind: OtherChoices, Path: path, Message: fmt.Sprintf(message, args...),
 			Next: fmt.Sprintf("finish it with those, or roll back %s first", last.ID), Fits: fits})
 	}
-	if changes := last.Choices.Changes(p.Choices); changes != "" {
+	now := p.Choices
+	now.Decided = last.Choices.Decided // see [Builder.checkOther]
+	if changes := last.Choices.Changes(now); changes != "" {
 		refuse(last.ID, "%s was begun with other choices: %s", last.ID, changes)
 	}
 	b.compareTimes(last, path)
@@ -174,12 +176,15 @@ func (b *Builder) Add(f source.Fetched) {
 	b.content.record(b, f, entry != nil)
 	again := b.in.Options.Again != nil && (b.again[r.Path] || slices.Contains(b.in.Options.Again, All))
 	delete(b.again, r.Path)
-	b.checkDecision(&line, entry != nil && !again)
-	switch {
-	case entry == nil || again && !b.in.Names.Has(entry.Job):
+	done := entry
+	if again && entry != nil && !b.in.Names.Has(entry.Job) {
+		done = nil
+	}
+	b.checkDecision(r, &line, done)
+	if done == nil {
 		b.decide(r, &line)
-	default:
-		b.compare(r, &line, entry)
+	} else {
+		b.compare(r, &line, done)
 	}
 	// The job that a migration with this record has made again is there: then all is done.
 	if again && entry == nil && !slices.Contains(b.in.Options.Again, All) {
@@ -196,7 +201,7 @@ func (b *Builder) decide(r rules.Record, line *Record) {
 	switch d.Do {
 	case rules.Block:
 		line.Action = Block
-		b.problem(recordProblem(r, d.Reason))
+		b.block(recordProblem(r, d.Reason))
 		if r.Err == nil || r.Err.Kind != rules.Unreadable {
 			b.undecided.add(r.Path, d.Reason, line.Hash.String(), rules.Decidable(line.Status))
 		}

@@ -11,7 +11,9 @@ import (
 	"strings"
 
 	"mrtq/legacy"
+	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
+	"mrtq/newqueue"
 )
 
 // Decision is what a person decided about one record: a line of a decisions file.
@@ -75,9 +77,6 @@ func (p *Plan) WriteDecisions(w io.Writer) error {
 		return err
 	}
 	for _, path := range slices.Sorted(maps.Keys(p.Choices.Decided)) {
-		if slices.ContainsFunc(p.Undecided, func(u Undecided) bool { return u.Path == path }) {
-			continue // it has changed since
-		}
 		d := p.Choices.Decided[path]
 		if err := lines.Write([]string{path, d.Choice, "decided before", "", d.SHA256}); err != nil {
 			return err
@@ -124,12 +123,10 @@ func (u *undecided) add(path, why, hash string, choices []string) {
 // plan finishes.
 func (b *Builder) takeDecisions() {
 	p := b.plan
-	decided := p.Choices.Decided
-	if decided == nil && b.in.Options.Decisions == nil && p.Resumes {
-		decided = p.Unfinished.Choices.Decided
-	}
-	p.Choices.Decided = map[string]rules.Decided{}
-	maps.Copy(p.Choices.Decided, decided)
+	decided := map[string]rules.Decided{}
+	maps.Copy(decided, p.Unfinished.Choices.Decided)
+	maps.Copy(decided, p.Choices.Decided)
+	p.Choices.Decided = decided
 	b.decisions = map[string]Decision{}
 	for _, d := range b.in.Options.Decisions {
 		if d.Choice != "" {
@@ -147,25 +144,56 @@ func (b *Builder) takeDecisions() {
 	}
 }
 
+// block adds the problem of a record or batch that somebody has to decide about.
+func (b *Builder) block(p Problem) {
+	if b.plan.Resumes && p.Kind != Unreadable {
+		p.Next += fmt.Sprintf("; %s keeps the choices for all records, so decide record by record, or roll it back first", b.plan.Run)
+	}
+	b.problem(p)
+}
+
 // isDecided reports whether somebody has decided about a record as it is, or about a batch.
 func (b *Builder) isDecided(path string) bool {
 	d, there := b.plan.Choices.Decided[path]
 	return there && (d.SHA256 == "" || d.SHA256 == b.record(path).Hash.String())
 }
 
-// checkDecision refuses a decision that is not about the record as it is now.
-func (b *Builder) checkDecision(r *Record, migrated bool) {
-	d, there := b.decisions[r.Path]
+// checkDecision refuses a decision that is not about the record as it is now, and forgets it.
+// done is the record's entry in the ledger, if it is not migrated again.
+func (b *Builder) checkDecision(r rules.Record, line *Record, done *ledger.Migrated) {
+	d, given := b.decisions[r.Path]
 	delete(b.decisions, r.Path)
-	if !there || migrated { // what was decided is done
+	choices := rules.Decidable(line.Status)
+	switch {
+	case done == nil && !given && b.plan.Choices.Decided[r.Path].SHA256 != line.Hash.String():
+		delete(b.plan.Choices.Decided, r.Path)
+	case done == nil && given && d.Hash != line.Hash.String():
+		b.badDecision(d, "the record has changed since the decisions were written", "look at it again: write the decisions anew")
+	case done == nil && given && !slices.Contains(choices, d.Choice):
+		b.badDecision(d, fmt.Sprintf("%.40q is no choice for this record", d.Choice), "choose "+strings.Join(choices, " or "))
+	default:
+		b.checkOther(r, done)
+	}
+}
+
+// checkOther refuses to decide in another way than the run that the plan finishes, about a
+// record that it has migrated or was to migrate, skip or quarantine: its batch may be finished.
+func (b *Builder) checkOther(r rules.Record, done *ledger.Migrated) {
+	p, run := b.plan, &b.plan.Unfinished
+	was, decided := run.Choices.Decided[r.Path]
+	if !p.Resumes || p.Choices.Decided[r.Path] == was {
 		return
 	}
-	choices := rules.Decidable(r.Status)
-	switch {
-	case d.Hash != r.Hash.String():
-		b.badDecision(d, "the record has changed since the decisions were written", "look at it again: write the decisions anew")
-	case !slices.Contains(choices, d.Choice):
-		b.badDecision(d, fmt.Sprintf("%.40q is no choice for this record", d.Choice), "choose "+strings.Join(choices, " or "))
+	before := rules.Decide(r, run.Choices)
+	migrated := done != nil && b.in.Target.Ledger.Runs[done.Run].ID == run.ID
+	planned := done == nil && run.HadRecord(r.Path) && before.Do != rules.Block && before != rules.Decide(r, p.Choices)
+	if !migrated && !planned {
+		return
+	}
+	b.problem(Problem{Kind: OtherChoices, Path: r.Path, Message: run.ID + " was begun with another decision about it, or with none",
+		Next: fmt.Sprintf("finish it with that, or roll back %s first", run.ID), Fits: run.ID})
+	if delete(p.Choices.Decided, r.Path); decided {
+		p.Choices.Decided[r.Path] = was
 	}
 }
 
@@ -177,17 +205,26 @@ func (b *Builder) checkBatchDecision(path string) {
 	delete(b.decisions, path)
 }
 
-// refuseUnknown refuses the decisions about what is not there.
+// refuseUnknown refuses the decisions about what is not there, and forgets them.
 func (b *Builder) refuseUnknown() {
-	for _, d := range b.decisions {
-		if b.in.Target.Ledger.Find(d.Record) != nil { // it was migrated, and has left the source
-			continue
+	for path := range b.plan.Choices.Decided {
+		d, given := b.decisions[path]
+		_, batch := b.named[path]
+		migrated := b.in.Target.Ledger.Find(path) != nil || // it may have left the source
+			b.in.Target.Ledger.BatchByUUID(strings.TrimPrefix(path, newqueue.BatchUUIDsPath+"/")) != nil
+		switch {
+		case migrated || b.record(path).Path != "":
+		case given:
+			b.badDecision(d, "neither the source nor this migration has it", "check its path, or remove the line")
+		case !batch:
+			delete(b.plan.Choices.Decided, path)
 		}
-		b.badDecision(d, "neither the source nor this migration has it", "check its path, or remove the line")
 	}
 }
 
+// badDecision adds the problem of a decision, which does not count.
 func (b *Builder) badDecision(d Decision, message, next string) {
+	delete(b.plan.Choices.Decided, d.Record)
 	b.problem(Problem{Kind: BadDecision, Path: d.Record, Message: fmt.Sprintf("line %d of the decisions: %s", d.Line, message), Next: next})
 }
 

@@ -22,8 +22,8 @@ type Options struct {
 	// that the target holds. If it holds none, the plan has the problem [NoDialect].
 	Dialect newqueue.Dialect
 	Choices rules.Choices
-	// Decisions are choices about single records. If there are none, a plan that finishes a
-	// run takes those of the run.
+	// Decisions are choices about single records. A plan that finishes a run adds them to those
+	// of the run.
 	Decisions []Decision
 	// ACL is the ACL of every znode that a migration creates. nil is that of the run that
 	// the plan finishes; if it finishes none, it is open to all.

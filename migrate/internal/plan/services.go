@@ -204,5 +204,5 @@ func (b *Builder) blockService(f Finding) {
 	if f.Requirement == inventoryFinding {
 		problem.Kind, problem.Next = InventoryWaiting, inventoryNext
 	}
-	b.problem(problem)
+	b.block(problem)
 }

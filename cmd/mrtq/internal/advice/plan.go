@@ -42,13 +42,21 @@ func choose(name string) func(migrate.Problem) Flag {
 	}
 }
 
-// Solves returns the flag that solves a problem; nil if none does.
-func Solves(p migrate.Problem) *Flag {
-	if f, ok := solutions[p.Kind]; ok {
-		flag := f(p)
-		return &flag
+// toDecide has the undecided records of a plan written to a file. A run that is finished keeps
+// its choices for all records, so a flag for all can't solve its problems.
+var toDecide = Flag{"decisions-out", []string{"FILE"}}
+
+// Solves returns the flag that solves a problem of a plan; nil if none does.
+func Solves(plan *migrate.Plan, p migrate.Problem) *Flag {
+	f, ok := solutions[p.Kind]
+	if !ok {
+		return nil
 	}
-	return nil
+	flag := f(p)
+	if plan.Resumes && isChoice(flag.Name) && flag.Name != "time" {
+		flag = toDecide
+	}
+	return &flag
 }
 
 // decidedInFile is an adviser that hands on the file that this command writes the undecided
@@ -76,10 +84,13 @@ func (a Adviser) unblock(s Situation) string {
 			s.Run = &s.Plan.Unfinished
 			return "Next, to finish it with its own choices: " + a.withoutChoices().finish(s)
 		}
-		if f := Solves(p); f != nil {
+		if f := Solves(s.Plan, p); f != nil {
 			words = "Next, once you have decided: "
-			if file != nil && isChoice(f.Name) {
+			switch {
+			case file != nil && (isChoice(f.Name) || f.Name == toDecide.Name):
 				continue
+			case f.Name == toDecide.Name:
+				words = "Next, to decide: "
 			}
 			flags = append(slices.DeleteFunc(flags, func(g Flag) bool { return g.Name == f.Name }), *f)
 		}

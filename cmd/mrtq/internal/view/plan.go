@@ -131,7 +131,7 @@ func printProblems(s *screen.Screen, p *migrate.Plan) {
 	said := map[string]bool{}
 	for _, x := range p.Problems {
 		next := x.Next
-		if f := advice.Solves(x); f != nil {
+		if f := advice.Solves(p, x); f != nil {
 			next += " (--" + strings.Join(append([]string{f.Name}, f.Values...), " ") + ")"
 		}
 		if line := string(x.Kind) + ": " + next; !said[line] && len(said) < screen.MostRows {
@@ -139,7 +139,7 @@ func printProblems(s *screen.Screen, p *migrate.Plan) {
 			s.Prose(string(x.Kind)+": ", next)
 		}
 	}
-	if len(p.Undecided) > 1 {
+	if len(p.Undecided) > 1 || p.Resumes && len(p.Undecided) > 0 {
 		s.Prose("decisions: ", "to decide record by record, have the "+screen.Count(len(p.Undecided), "undecided one", "undecided ones")+" written with --decisions-out FILE, fill in the file, and plan with --decisions FILE")
 	}
 	if len(said) > 0 {
