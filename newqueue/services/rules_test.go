@@ -71,7 +71,7 @@ func noticed(j services.JobFacts) string {
 	}
 	var kinds []string
 	for _, n := range services.JobNotices(j) {
-		kinds = append(kinds, string(n.Kind))
+		kinds = append(kinds, n.Kind)
 	}
 	return strings.Join(kinds, " ")
 }
