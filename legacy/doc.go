@@ -30,7 +30,6 @@
 // other records are read with a library that knows all of XML.
 //
 // These come back byte for byte when they are encoded again: the header, the
-// key, an object stream kept as a [mrtq/legacy/javaobj.Properties], and JSON
-// that was canonical (see [AppendJSON]). The two XML formats and properties
-// text keep every entry, but not the order, the white space or the comments.
+// key, and JSON that was canonical (see [AppendJSON]). The other formats keep
+// every entry, but not the order, the white space or the comments.
 package legacy

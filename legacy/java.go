@@ -29,59 +29,47 @@ func decodeJava(data []byte) (Payload, *Error) {
 	for o := object; o != nil; o = o.Defaults {
 		for _, entry := range o.Entries {
 			// Outermost first: a default counts only if nothing overrides it.
-			if _, overridden := p[entry.Key.Text]; !overridden {
-				p[entry.Key.Text] = fromJava(entry.Value)
+			if _, overridden := p[entry.Key]; !overridden {
+				p[entry.Key] = fromJava(entry.Value)
 			}
 		}
 	}
 	return p, nil
 }
 
-func fromJava(v javaobj.Value) any {
+func fromJava(v any) any {
 	switch v := v.(type) {
-	case *javaobj.String:
-		return v.Text
-	case *javaobj.Boolean:
-		return v.Value
-	case *javaobj.Integer:
-		return json.Number(strconv.FormatInt(int64(v.Value), 10))
-	case *javaobj.Long:
-		return json.Number(strconv.FormatInt(v.Value, 10))
+	case int32:
+		return json.Number(strconv.FormatInt(int64(v), 10))
+	case int64:
+		return json.Number(strconv.FormatInt(v, 10))
 	}
-	panic(fmt.Sprintf("legacy: a %T in a decoded object stream", v))
+	return v // a string or bool
 }
 
 // encodeJava writes a Properties without defaults, and sorts its keys.
 func encodeJava(p Payload) ([]byte, error) {
-	object := javaobj.New(len(p))
-	booleans := map[bool]*javaobj.Boolean{ // Java has one of each, and so has the stream
-		true: {Value: true}, false: {Value: false},
-	}
+	entries := make([]javaobj.Entry, 0, len(p))
 	for _, key := range slices.Sorted(maps.Keys(p)) {
-		value, err := toJava(p[key], booleans)
+		value, err := toJava(p[key])
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", key, err)
 		}
-		object.Entries = append(object.Entries, javaobj.Entry{Key: &javaobj.String{Text: key}, Value: value})
+		entries = append(entries, javaobj.Entry{Key: key, Value: value})
 	}
-	return object.Encode()
+	return javaobj.Encode(entries)
 }
 
-func toJava(v any, booleans map[bool]*javaobj.Boolean) (javaobj.Value, error) {
+func toJava(v any) (any, error) {
 	switch v := v.(type) {
-	case string:
-		return &javaobj.String{Text: v}, nil
-	case bool:
-		return booleans[v], nil
+	case string, bool:
+		return v, nil
 	case json.Number:
 		n, err := javaInteger(v)
-		if err != nil {
-			return nil, err
+		if err == nil && int64(int32(n)) == n {
+			return int32(n), nil
 		}
-		if int64(int32(n)) == n {
-			return &javaobj.Integer{Value: int32(n)}, nil
-		}
-		return &javaobj.Long{Value: n}, nil
+		return n, err
 	}
 	return nil, errValue(v, "a string, bool or number")
 }

@@ -69,8 +69,7 @@ func ParseKey(name string) (Key, error) {
 		return bad("has sequence %q: want ZooKeeper's %%010d of a signed 32-bit number", rest[head:])
 	}
 	k.Sequence = int32(sequence)
-	var canonical [len(keyPrefix) + longWidth + wrappedMaxWidth]byte
-	if string(k.append(canonical[:0])) != name { // "+1", "-0", or a width that %010d doesn't print
+	if k.String() != name { // "+1", "-0", or a width that %010d doesn't print
 		return bad("has sequence %q: ZooKeeper writes that number as %q", rest[head:], fmt.Sprintf("%010d", k.Sequence))
 	}
 	return k, nil
@@ -79,31 +78,15 @@ func ParseKey(name string) (Key, error) {
 func notDigit(r rune) bool { return r < '0' || r > '9' }
 
 // String returns the name, byte for byte as [ParseKey] read it.
-func (k Key) String() string { return string(k.append(nil)) }
-
-func (k Key) append(dst []byte) []byte {
-	dst = appendPadded(append(dst, keyPrefix...), int64(k.Priority), priorityWidth)
-	if k.Long {
-		high := byte('0')
-		if k.HighPriority {
-			high = '1'
-		}
-		dst = append(append(dst, high), k.Worker...)
+func (k Key) String() string {
+	if !k.Long {
+		return fmt.Sprintf(keyPrefix+"%02d%010d", k.Priority, k.Sequence)
 	}
-	return appendPadded(dst, int64(k.Sequence), sequenceWidth)
-}
-
-// appendPadded appends n as %0*d prints it: a sign counts as one of the width.
-func appendPadded(dst []byte, n int64, width int) []byte {
-	if n < 0 {
-		dst, n, width = append(dst, '-'), -n, width-1
+	high := 0
+	if k.HighPriority {
+		high = 1
 	}
-	var digits [20]byte
-	d := strconv.AppendInt(digits[:0], n, 10)
-	for range width - len(d) {
-		dst = append(dst, '0')
-	}
-	return append(dst, d...)
+	return fmt.Sprintf(keyPrefix+"%02d%d%s%010d", k.Priority, high, k.Worker, k.Sequence)
 }
 
 // Skipped reports whether the legacy consumer skipped this record every time,

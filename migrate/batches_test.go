@@ -11,7 +11,6 @@ import (
 	"mrtq/legacy"
 	"mrtq/migrate"
 	"mrtq/newqueue"
-	"mrtq/newqueue/services"
 )
 
 // batchOf is the bid of the batch with this batchID.
@@ -289,11 +288,6 @@ func TestNamesOfARunsOwnBatches(t *testing.T) {
 		s.mustVerify()
 		if names := s.tree().Children("/batch-uuids"); !slices.Equal(names, want) {
 			t.Errorf("%s: batches are found by %q, expected %q", d, names, want)
-		}
-		for _, v := range services.Check(s.tree()) {
-			if d == newqueue.MrtZK && (v.Demand.ID == "R06" || v.Demand.ID == "R07") {
-				t.Errorf("the services would not take the name: %s", v)
-			}
 		}
 		for _, name := range want {
 			payload := job("", "2")

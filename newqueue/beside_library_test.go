@@ -165,9 +165,8 @@ func TestResumedWhileItsBatchIsCleaned(t *testing.T) {
 	must(t, other.ReportIfEmptied(ctx, bid))
 	report(t, other, newqueue.BatchReporting)
 	must(t, l.setStatus("/batches/"+bid, "Deleted", false))
-	conn, _ := connect(t, address(t))
-	c := &meddled{Conn: conn, meddle: func() { must(t, l.setStatus("/jobs/"+ids[0], "Downloading", true)) }}
-	q := newqueue.Open(c, w.d, newqueue.WithRoot(w.root))
+	c, q := w.meddled()
+	c.meddle = func() { must(t, l.setStatus("/jobs/"+ids[0], "Downloading", true)) }
 	if gone, err := q.CleanupBatches(ctx); len(gone) > 0 || err != nil {
 		t.Errorf("cleaned up %v: %v", gone, err)
 	}
@@ -241,6 +240,13 @@ func TestBatchIDThatCantBeAName(t *testing.T) {
 type meddled struct {
 	newqueue.Conn
 	meddle func()
+}
+
+// meddled returns such a connection, and a queue on it.
+func (w *world) meddled() (*meddled, *newqueue.Queue) {
+	conn, _ := connect(w.t, address(w.t))
+	c := &meddled{Conn: conn}
+	return c, newqueue.Open(c, w.d, newqueue.WithRoot(w.root))
 }
 
 func (c *meddled) Multi(ops ...any) ([]zk.MultiResponse, error) {

@@ -42,6 +42,13 @@ func (c *losing) Multi(ops ...any) ([]zk.MultiResponse, error) {
 	return nil, zk.ErrConnectionClosed
 }
 
+// losing returns such a connection, and a queue on it.
+func (w *world) losing(before bool) (*losing, *newqueue.Queue) {
+	conn, _ := connect(w.t, address(w.t))
+	c := &losing{Conn: conn, before: before}
+	return c, newqueue.Open(c, w.d, newqueue.WithRoot(w.root))
+}
+
 // TestLostAnswers loses the answer of every kind of write, once before and once
 // after the server did the write. The caller learns if the write was done.
 func TestLostAnswers(t *testing.T) {
@@ -110,9 +117,8 @@ func TestLostAnswers(t *testing.T) {
 					t.Parallel()
 					w := &lossy{world: newWorld(t, d)}
 					w.q = w.queue()
-					conn, _ := connect(t, address(t))
-					faulty := &losing{Conn: conn, before: before}
-					w.q2 = newqueue.Open(faulty, d, newqueue.WithRoot(w.root))
+					faulty, q2 := w.losing(before)
+					w.q2 = q2
 					bid, ids := batchOf(t, w.q, 1)
 					w.bid, w.jid = bid, ids[0]
 					must(t, w.q.Lock(ctx, newqueue.InventoryLock("other"))) // its folder is there

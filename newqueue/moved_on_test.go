@@ -75,9 +75,7 @@ func TestLostAnswerWhileOthersGoOn(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%s", c.name, d), func(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t, d)
-				conn, _ := connect(t, address(t))
-				faulty := &losing{Conn: conn}
-				q := newqueue.Open(faulty, d, newqueue.WithRoot(w.root))
+				faulty, q := w.losing(false)
 				must(t, q.Init(ctx))
 				w.put("/access/small", "")
 				for _, s := range states.States(newqueue.EntityJob, string(d)) {
@@ -119,9 +117,7 @@ func TestCreatedAndGone(t *testing.T) {
 // lost, it must not take the other's lock for its own.
 func TestLostAnswerInOneSession(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
-		conn, _ := connect(t, address(t))
-		faulty := &losing{Conn: conn, before: true}
-		q := newqueue.Open(faulty, w.d, newqueue.WithRoot(w.root))
+		faulty, q := w.losing(true)
 		batchOf(t, w.queue(), 1)
 		j := value(q.AcquireJob(ctx, newqueue.JobPending))(t)
 		faulty.lose = true
@@ -166,9 +162,7 @@ func TestAnothersStepLooksLikeOurs(t *testing.T) {
 // and can release it.
 func TestUnlockCanBeRepeated(t *testing.T) {
 	w := newWorld(t, newqueue.Design)
-	conn, _ := connect(t, address(t))
-	faulty := &losing{Conn: conn, before: true}
-	q := newqueue.Open(faulty, w.d, newqueue.WithRoot(w.root))
+	faulty, q := w.losing(true)
 	batchOf(t, w.queue(), 1)
 	value(w.queue().CreateBatch(ctx, newqueue.Submission{}))(t)
 	value(w.queue().CreateAccess(ctx, newqueue.AccessSmall, newqueue.Token{}))(t)

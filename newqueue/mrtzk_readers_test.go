@@ -1,15 +1,18 @@
 package newqueue_test
 
 import (
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
 
+	"mrtq/internal/layout"
 	"mrtq/internal/znode"
+	"mrtq/migrate/layouts"
 	"mrtq/newqueue"
-	"mrtq/newqueue/services"
 )
 
 // This file compares dialect mrt-zk with the deployed client library
@@ -21,12 +24,14 @@ import (
 // (states.yml).
 var libraryStates = strings.Fields("Pending Held Estimating Provisioning Downloading Processing Storing Recording Notify Completed Deleted Failed")
 
-// complaints are the places in a tree at which the library would throw, by the
-// demands of the library itself.
-func complaints(tree *znode.Tree) (all []string) {
-	for _, v := range services.Check(tree) {
-		if v.Demand.Library != "" {
-			all = append(all, v.Demand.Library+": "+v.String())
+// complaints are the places in a tree at which the library would throw: where it breaks a
+// rule of the layout, or a demand of the services on what the library itself reads.
+func complaints(t *testing.T, tree *znode.Tree) (all []string) {
+	l := value(layouts.Named("merritt", layouts.Options{Dialect: string(newqueue.MrtZK)}))(t)
+	read := regexp.MustCompile(`^(R01|R07/|R12/|R18/|R26/|R27/identifiers\.|R28/|R32/|[a-z])`)
+	for _, f := range value(l.Check(t.Context(), layout.InMemory(tree), layout.Options{}))(t).Findings {
+		if f.Severity != layout.Info && read.MatchString(f.Rule) {
+			all = append(all, fmt.Sprintf("%s: %s: %s", f.Path, f.Rule, f.Found))
 		}
 	}
 	return all
@@ -40,7 +45,7 @@ func TestLibraryReadsUs(t *testing.T) {
 	reads := func(step string) {
 		t.Helper()
 		tree := w.tree()
-		for _, c := range complaints(tree) {
+		for _, c := range complaints(t, tree) {
 			t.Errorf("after %s: %s", step, c)
 		}
 	}

@@ -20,9 +20,7 @@ func TestAnotherClientIsFirst(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		other := w.queue()
 		lock := func(_ *newqueue.Queue, jid string) error { w.put("/jobs/"+jid+"/lock", ""); return nil }
-		conn, _ := connect(t, address(t))
-		c := &meddled{Conn: conn}
-		q := newqueue.Open(c, w.d, newqueue.WithRoot(w.root))
+		c, q := w.meddled()
 		for name, race := range map[string]struct {
 			first, then func(*newqueue.Queue, string) error
 			refused     func(error) bool
@@ -70,9 +68,7 @@ func TestAnotherClientIsFirst(t *testing.T) {
 func TestCompletedBeforeItsDeletion(t *testing.T) {
 	w := newWorld(t, newqueue.Design)
 	other := w.queue()
-	conn, _ := connect(t, address(t))
-	c := &meddled{Conn: conn}
-	q := newqueue.Open(c, w.d, newqueue.WithRoot(w.root))
+	c, q := w.meddled()
 	_, ids := batchOf(t, other, 1)
 	drive(t, other, ids[0], newqueue.JobNotify)
 	must(t, value(other.AcquireJob(ctx, newqueue.JobNotify))(t).Fail(ctx, "no mail"))
@@ -95,9 +91,7 @@ func TestCompletedBeforeItsDeletion(t *testing.T) {
 func TestABatchChangesMeanwhile(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		other := w.queue()
-		conn, _ := connect(t, address(t))
-		c := &meddled{Conn: conn}
-		q := newqueue.Open(c, w.d, newqueue.WithRoot(w.root))
+		c, q := w.meddled()
 		bid, ids := batchOf(t, other, 1)
 		drive(t, other, ids[0], newqueue.JobFailed)
 		var added string

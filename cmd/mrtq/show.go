@@ -168,7 +168,7 @@ func shownOf(name string, it *migrate.Item) shown {
 	}
 	out.Notices = []shownNotice{}
 	for _, n := range it.Notices {
-		out.Notices = append(out.Notices, shownNotice{string(n.Kind), n.What, n.Then})
+		out.Notices = append(out.Notices, shownNotice{n.Kind, n.What, n.Then})
 	}
 	return out
 }

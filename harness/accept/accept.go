@@ -24,10 +24,9 @@ type Format = runner.Format
 
 // The formats.
 const (
-	Brief    = runner.Brief    // for people: a line for each feature, and the steps of what failed
-	Pretty   = runner.Pretty   // for people: every step
-	Cucumber = runner.Cucumber // Cucumber's JSON
-	JUnit    = runner.JUnit    // JUnit's XML
+	Brief  = runner.Brief  // for people: a line for each feature, and the steps of what failed
+	Pretty = runner.Pretty // for people: every step
+	JUnit  = runner.JUnit  // JUnit's XML
 )
 
 // Options says which scenarios to run, and where.

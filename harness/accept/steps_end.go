@@ -127,7 +127,7 @@ func (w *world) lockByHand(what string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := w.flush(); err != nil {
+	if err := w.flush(); err != nil {
 		return err
 	}
 	if _, err := a.conn.Create(w.root+w.names[what]+"/lock", []byte{}, zk.FlagEphemeral, w.suite.observer.acl); err != nil {

@@ -28,11 +28,10 @@ type world struct {
 	// names has the paths of items by their names in the scenario, such as "job A".
 	names map[string]string
 
-	before *znode.Tree  // the tree before the last act
-	want   *znode.Tree  // before, with the changes that the Thens have named since
-	seen   *znode.Tree  // the tree after the last act, with byHand
-	there  *znode.Tree  // the tree after the last act, as the server has it
-	byHand []znode.Node // what Givens have written since, and the server does not have yet
+	before *znode.Tree // the tree before the last act
+	want   *znode.Tree // before, with the changes that the Thens have named since
+	seen   *znode.Tree // the tree after the last act, with byHand
+	byHand []any       // the operations of what Givens have written since, not yet sent
 	last   outcome
 	saw    []sighting
 	// unsettled is true if no Then has compared the whole tree since the last act.
@@ -157,43 +156,56 @@ func (w *world) arrange(name string, do func(ctx context.Context, a *actor, answ
 
 // look reads the tree, and observes what has happened since the last look.
 func (w *world) look() error {
-	if known, err := w.flush(); known || err != nil {
+	if err := w.flush(); err != nil {
 		return err
 	}
-	seen, err := session.Tree(w.suite.observer.conn, w.root, w.there)
+	seen, err := session.Tree(w.suite.observer.conn, w.root)
 	if err != nil {
 		return w.stopIfLost(err)
 	}
 	w.saw = append(w.saw, w.observe(w.seen, seen))
-	w.seen, w.there = seen, seen.Clone()
+	w.seen = seen
 	return nil
 }
 
-// write creates znodes by hand, at the latest before the next act. observe does not
-// take them for steps.
+// write creates znodes by hand, and the missing folders above them, or sets their data. They
+// are sent in one transaction, at the latest before the next act. observe does not take
+// them for steps.
 func (w *world) write(nodes ...znode.Node) error {
+	put := func(at string, data []byte) error {
+		if w.seen.Get(at) != nil {
+			w.byHand = append(w.byHand, &zk.SetDataRequest{Path: w.root + at, Data: data, Version: -1})
+		} else {
+			w.byHand = append(w.byHand, &zk.CreateRequest{Path: w.root + at, Data: data, Acl: w.suite.observer.acl})
+		}
+		return w.seen.Put(znode.Node{Path: at, Data: data})
+	}
 	for _, n := range nodes {
-		if err := w.seen.Put(n); err != nil {
+		for i, c := range n.Path {
+			if folder := n.Path[:i]; c == '/' && i > 0 && w.seen.Get(folder) == nil {
+				if err := put(folder, []byte{}); err != nil {
+					return err
+				}
+			}
+		}
+		if err := put(n.Path, n.Data); err != nil {
 			return err
 		}
 	}
-	w.byHand = append(w.byHand, nodes...)
 	return nil
 }
 
-// flush sends what was written by hand. known is true if the whole tree is then
-// known and need not be read: see [observer.write].
-func (w *world) flush() (known bool, err error) {
+// flush sends what was written by hand.
+func (w *world) flush() error {
 	if len(w.byHand) == 0 {
-		return false, nil
+		return nil
 	}
-	nodes := w.byHand
+	ops := w.byHand
 	w.byHand = nil
-	made, err := w.suite.observer.write(w.root, w.there, nodes...)
-	if made != nil {
-		w.seen, w.there = made, made.Clone()
+	if _, err := w.suite.observer.conn.Multi(ops...); err != nil {
+		return w.stopIfLost(fmt.Errorf("write by hand: %w", err))
 	}
-	return made != nil, w.stopIfLost(err)
+	return nil
 }
 
 // stopIfLost ends the whole run if err says that a connection broke. After that, the
@@ -224,7 +236,7 @@ func (w *world) furnish() (err error) {
 	if _, err := w.suite.observer.conn.Create(w.root, []byte{}, 0, w.suite.observer.acl); err != nil {
 		return w.stopIfLost(fmt.Errorf("create the scenario's chroot: %w", err))
 	}
-	w.seen, w.there = znode.NewTree(), znode.NewTree()
+	w.seen = znode.NewTree()
 	var nodes []znode.Node
 	for _, state := range w.folders {
 		nodes = append(nodes, znode.Node{Path: "/jobs/states/" + state, Data: []byte{}})

@@ -26,7 +26,7 @@ type decoder struct {
 	data    []byte
 	text    string // a copy of data, which the strings of the entries share
 	pos     int
-	handles []any // *class, *String, Value or *Properties, by handle minus baseHandle
+	handles []any // *class, *Properties or a value, by handle minus baseHandle
 	printed int   // how many bytes the entries read so far stand for
 }
 
@@ -48,8 +48,6 @@ func (d *decoder) stream() (*Properties, *Error) {
 	if d.pos != len(d.data) {
 		return nil, d.errAt(d.pos, "%d bytes follow the object: want none", len(d.data)-d.pos)
 	}
-	// Handle 1 is the type of the field "defaults", in every stream.
-	p.signature = d.handles[1].(*String)
 	return p, nil
 }
 
@@ -105,15 +103,12 @@ func (d *decoder) hashtable(p *Properties) *Error {
 	if err != nil {
 		return err
 	}
-	p.LoadFactor = math.Float32frombits(binary.BigEndian.Uint32(fixed))
-	if !(p.LoadFactor > 0) { // also not a number
-		return d.errAt(at, "load factor %v: want one above zero", p.LoadFactor)
+	if f := math.Float32frombits(binary.BigEndian.Uint32(fixed)); !(f > 0) { // also not a number
+		return d.errAt(at, "load factor %v: want one above zero", f)
 	}
-	p.Threshold = int32(binary.BigEndian.Uint32(fixed[4:]))
 	if fixed[8] != tcBlockData || fixed[9] != blockDataSize {
 		return d.errAt(at+8, "bytes % x: want block data of %d bytes", fixed[8:10], blockDataSize)
 	}
-	p.Capacity = int32(binary.BigEndian.Uint32(fixed[10:]))
 	count := int32(binary.BigEndian.Uint32(fixed[14:]))
 	// Don't allocate for a claimed number. The shortest entry is an empty
 	// string of 3 bytes and a value of 3 bytes.
@@ -133,7 +128,7 @@ func (d *decoder) hashtable(p *Properties) *Error {
 		return err
 	}
 	if end != tcEndBlockData {
-		return d.errAt(d.pos-1, "%s after %d entries: want end of block data (%#02x)", codeName(end), count, tcEndBlockData)
+		return d.errAt(d.pos-1, "code %#02x after %d entries: want end of block data (%#02x)", end, count, tcEndBlockData)
 	}
 	return nil
 }
@@ -144,18 +139,18 @@ func (d *decoder) entry(p *Properties, seen map[string]bool) *Error {
 	if err != nil {
 		return err
 	}
-	key, ok := value.(*String)
+	key, ok := value.(string)
 	if !ok {
 		return d.errAt(at, "a key that is %s: want a string", describe(value))
 	}
-	if seen[key.Text] {
-		return d.errAt(at, "key %.60q a second time", key.Text)
+	if seen[key] {
+		return d.errAt(at, "key %.60q a second time", key)
 	}
-	seen[key.Text] = true
+	seen[key] = true
 	if value, err = d.value(); err != nil {
 		return err
 	}
-	d.printed += key.size() + value.size()
+	d.printed += printed(key) + printed(value)
 	if d.printed > freeExpansion+maxExpansion*len(d.data) {
 		return d.errAt(at, "shared strings stand for more than %d times the record's size", maxExpansion)
 	}
@@ -163,7 +158,15 @@ func (d *decoder) entry(p *Properties, seen map[string]bool) *Error {
 	return nil
 }
 
-func (d *decoder) value() (Value, *Error) {
+// printed is how many bytes a value takes when it is printed, at most.
+func printed(v any) int {
+	if s, ok := v.(string); ok {
+		return len(s)
+	}
+	return len("-9223372036854775808")
+}
+
+func (d *decoder) value() (any, *Error) {
 	const want = "a string, Boolean, Integer or Long"
 	at := d.pos
 	code, err := d.byte(want)
@@ -179,7 +182,7 @@ func (d *decoder) value() (Value, *Error) {
 			return nil, err
 		}
 		switch object := object.(type) {
-		case Value:
+		case string, bool, int32, int64:
 			return object, nil
 		case *Properties:
 			return nil, d.refuse(at, propertiesClass.name, want)
@@ -192,7 +195,7 @@ func (d *decoder) value() (Value, *Error) {
 }
 
 // boxed reads a Boolean, Integer or Long, after its TC_OBJECT.
-func (d *decoder) boxed(want string) (Value, *Error) {
+func (d *decoder) boxed(want string) (any, *Error) {
 	at := d.pos
 	c, err := d.class(nil)
 	if err != nil {
@@ -200,7 +203,7 @@ func (d *decoder) boxed(want string) (Value, *Error) {
 	}
 	handle := len(d.handles)
 	d.handles = append(d.handles, nil)
-	var v Value
+	var v any
 	switch c {
 	case booleanClass:
 		b, err := d.byte("a Boolean's value")
@@ -210,19 +213,19 @@ func (d *decoder) boxed(want string) (Value, *Error) {
 		if b > 1 {
 			return nil, d.errAt(d.pos-1, "Boolean value %d: want 0 or 1", b)
 		}
-		v = &Boolean{b == 1}
+		v = b == 1
 	case integerClass:
 		b, err := d.take(4, "an Integer's value")
 		if err != nil {
 			return nil, err
 		}
-		v = &Integer{int32(binary.BigEndian.Uint32(b))}
+		v = int32(binary.BigEndian.Uint32(b))
 	case longClass:
 		b, err := d.take(8, "a Long's value")
 		if err != nil {
 			return nil, err
 		}
-		v = &Long{int64(binary.BigEndian.Uint64(b))}
+		v = int64(binary.BigEndian.Uint64(b))
 	default:
 		return nil, d.refuse(at, c.name, want)
 	}
@@ -231,32 +234,29 @@ func (d *decoder) boxed(want string) (Value, *Error) {
 }
 
 // string reads a string after its code, and gives it a handle.
-func (d *decoder) string(code byte) (*String, *Error) {
+func (d *decoder) string(code byte) (text string, err *Error) {
 	at := d.pos
-	var text string
-	var err *Error
 	if code == tcString {
 		text, err = d.utf("a string")
 	} else {
 		var length []byte
 		if length, err = d.take(8, "a long string's length"); err != nil {
-			return nil, err
+			return "", err
 		}
 		n := binary.BigEndian.Uint64(length)
 		if n <= maxShortString {
-			return nil, d.errAt(at, "a long string of %d bytes: want more than %d", n, maxShortString)
+			return "", d.errAt(at, "a long string of %d bytes: want more than %d", n, maxShortString)
 		}
 		if left := len(d.data) - d.pos; n > uint64(left) {
-			return nil, errEnd(at, fmt.Sprintf("a long string of %d bytes, and %d are left", n, left))
+			return "", errEnd(at, fmt.Sprintf("a long string of %d bytes, and %d are left", n, left))
 		}
 		text, err = d.modified(int(n), "a long string")
 	}
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	s := &String{text}
-	d.handles = append(d.handles, s)
-	return s, nil
+	d.handles = append(d.handles, text)
+	return text, nil
 }
 
 // utf reads a 2-byte length and as many bytes of modified UTF-8.

@@ -36,7 +36,7 @@
 // bytes, its code is TC_LONGSTRING (7C).
 //
 // [Decode] accepts what a JVM's ObjectOutputStream writes and no other way of
-// saying the same, so that [Properties.Encode] gives back the identical bytes.
+// saying the same.
 //
 // Go strings here hold what Java strings can: an unpaired surrogate is kept as
 // its three bytes of generalized UTF-8 (WTF-8).

@@ -19,21 +19,6 @@ func (e *Error) Error() string { return fmt.Sprintf("object stream, byte %d: %s"
 // Unwrap returns [io.ErrUnexpectedEOF] or nil.
 func (e *Error) Unwrap() error { return e.Err }
 
-// codeNames is every type code of the stream, for messages.
-var codeNames = map[byte]string{
-	tcNull: "null", tcReference: "a reference", tcClassDesc: "a class description", tcObject: "an object",
-	tcString: "a string", tcArray: "an array", tcClass: "a class", tcBlockData: "block data",
-	tcEndBlockData: "end of block data", tcReset: "a reset", tcBlockDataLong: "long block data",
-	tcException: "an exception", tcLongString: "a long string", tcProxyClassDesc: "a proxy class", tcEnum: "an enum",
-}
-
-func codeName(code byte) string {
-	if name, ok := codeNames[code]; ok {
-		return fmt.Sprintf("%s (%#02x)", name, code)
-	}
-	return fmt.Sprintf("byte %#02x", code)
-}
-
 func errEnd(offset int, want string) *Error {
 	return &Error{Offset: offset, Msg: "the stream ends: want " + want, Err: io.ErrUnexpectedEOF}
 }
@@ -66,7 +51,7 @@ func (d *decoder) unwanted(offset int, code byte, want string) *Error {
 	case tcString, tcLongString:
 		return d.refuse(offset, "java.lang.String", want)
 	}
-	return d.errAt(offset, "%s: want %s", codeName(code), want)
+	return d.errAt(offset, "code %#02x: want %s", code, want)
 }
 
 // describe names an object that a handle may stand for.
@@ -76,13 +61,13 @@ func describe(object any) string {
 		return "the description of class " + object.name
 	case *Properties:
 		return "a java.util.Properties"
-	case *String:
+	case string:
 		return "a string"
-	case *Boolean:
+	case bool:
 		return "a Boolean"
-	case *Integer:
+	case int32:
 		return "an Integer"
-	case *Long:
+	case int64:
 		return "a Long"
 	}
 	return "nothing"

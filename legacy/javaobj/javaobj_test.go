@@ -48,9 +48,10 @@ func streams(t testing.TB) [][]byte {
 	return out
 }
 
-// TestRoundTrip: what a JVM wrote comes back byte for byte.
+// TestRoundTrip: what a JVM wrote comes back with every entry. It comes back byte for byte
+// if it has no defaults and shares no strings.
 func TestRoundTrip(t *testing.T) {
-	accepted := 0
+	accepted, same := 0, 0
 	for _, data := range streams(t) {
 		p, err := Decode(data)
 		if err != nil {
@@ -60,79 +61,30 @@ func TestRoundTrip(t *testing.T) {
 			continue
 		}
 		accepted++
-		again, err := p.Encode()
-		if err != nil || !bytes.Equal(again, data) {
-			t.Errorf("%v\n got %q\nwant %q", err, again, data)
-		}
-	}
-	if accepted < 40 {
-		t.Errorf("%d accepted", accepted)
-	}
-}
-
-// TestNew: an object made here has the numbers of one that JDK 17 made.
-func TestNew(t *testing.T) {
-	compared := 0
-	for _, data := range streams(t) {
-		p, err := Decode(data)
-		for ; err == nil && p != nil; p = p.Defaults {
-			compared++
-			if n := New(len(p.Entries)); n.LoadFactor != p.LoadFactor || n.Threshold != p.Threshold || n.Capacity != p.Capacity {
-				t.Errorf("%d entries: got %+v, want %v, %d, %d", len(p.Entries), n, p.LoadFactor, p.Threshold, p.Capacity)
+		for ; p != nil; p = p.Defaults {
+			again, err := Encode(p.Entries)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if bytes.Equal(again, data) {
+				same++
+			}
+			if q, err := Decode(again); err != nil || !reflect.DeepEqual(q.Entries, p.Entries) {
+				t.Errorf("%v\n got %+v\nwant %+v", err, q, p)
 			}
 		}
 	}
-	if compared < 40 {
-		t.Errorf("%d compared", compared)
-	}
-	// A JDK before 9 has the buckets of its real table here.
-	old := &Properties{LoadFactor: 0.75, Threshold: 8, Capacity: 11, Entries: []Entry{{&String{"k"}, &String{"v"}}}}
-	data, err := old.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := Decode(data); err != nil || got.Threshold != 8 || got.Capacity != 11 || got.Entries[0].Key.Text != "k" {
-		t.Errorf("got %+v, %v", got, err)
-	}
-}
-
-// TestIdentity: two entries that share an object in the stream share a pointer.
-func TestIdentity(t *testing.T) {
-	shared := &String{"shared"}
-	yes := &Boolean{true}
-	inner := New(2)
-	inner.Entries = []Entry{{&String{"a"}, shared}, {&String{"b"}, yes}}
-	p := New(3)
-	p.Defaults = inner
-	p.Entries = []Entry{{shared, shared}, {&String{"t"}, yes}, {&String{"u"}, &Boolean{true}}}
-	data, err := p.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := Decode(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	same := []bool{
-		got.Entries[0].Value == Value(got.Entries[0].Key), got.Defaults.Entries[0].Value == Value(got.Entries[0].Key),
-		got.Defaults.Entries[1].Value == got.Entries[1].Value, got.Entries[1].Value != got.Entries[2].Value,
-	}
-	if !reflect.DeepEqual(same, []bool{true, true, true, true}) {
-		t.Errorf("got %v", same)
+	if accepted < 40 || same < 30 {
+		t.Errorf("%d accepted, %d byte for byte", accepted, same)
 	}
 }
 
 // TestTruncation cuts a stream that has everything at every length.
 func TestTruncation(t *testing.T) {
-	inner := New(1)
-	inner.Entries = []Entry{{&String{"d"}, &Long{-1}}}
-	p := New(4)
-	p.Defaults = inner
-	s := &String{"shared"}
-	p.Entries = []Entry{{&String{"i"}, &Integer{1}}, {&String{"b"}, &Boolean{true}}, {s, s}, {&String{"long"}, &String{strings.Repeat("x", 70000)}}}
-	data, err := p.Encode()
-	if err != nil {
-		t.Fatal(err)
+	data := stream(t, Entry{"i", int32(1)}, Entry{"l", int64(-1)}, Entry{"b", true}, Entry{"c", true}, Entry{"long", strings.Repeat("x", 70000)})
+	data = append(data[:len(data)-1], "\x73\x71\x00\x7e\x00\x00\x3f\x40\x00\x00\x00\x00\x00\x02\x77\x08\x00\x00\x00\x03\x00\x00\x00\x00\x78\x70"...) // defaults
+	if p, err := Decode(data); err != nil || p.Defaults == nil {
+		t.Fatal(p, err)
 	}
 	for n := range data {
 		if n > 400 && n < len(data)-100 {
@@ -159,9 +111,7 @@ func TestTruncation(t *testing.T) {
 // with the offsets of the package comment.
 func stream(t *testing.T, entries ...Entry) []byte {
 	t.Helper()
-	p := New(len(entries))
-	p.Entries = entries
-	data, err := p.Encode()
+	data, err := Encode(entries)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +132,7 @@ const (
 
 func TestRefused(t *testing.T) {
 	patch := func(offset int, with string) []byte {
-		data := stream(t, Entry{&String{"k"}, &String{"v"}})
+		data := stream(t, Entry{"k", "v"})
 		copy(data[offset:], with)
 		return data
 	}
@@ -191,12 +141,9 @@ func TestRefused(t *testing.T) {
 		data []byte
 		want string
 	}{
-		{"uid", patch(28, "\x00"), "byte 28: class java.util.Properties has serialVersionUID 0012d07a70363e98: want 3912d07a70363e98"},
-		{"flags", patch(36, "\x03"), "byte 36: class java.util.Properties has flags 0x03: want 0x02"},
-		{"field count", patch(38, "\x02"), "byte 37: class java.util.Properties has 2 fields: want 1"},
-		{"field", patch(42, "D"), `byte 39: class java.util.Properties has field "Defaults" of type 'L': want "defaults" of type 'L'`},
-		{"field type", patch(53, "X"), `byte 50: field java.util.Properties.defaults is a "Xjava/util/Properties;": want "Ljava/util/Properties;"`},
-		{"annotation", patch(75, "\x77"), "byte 75: class java.util.Properties has an annotation, block data (0x77): want none"},
+		{"uid", patch(28, "\x00"), "byte 28: class java.util.Properties is not described as in every JDK: byte 0x00, want 0x39"},
+		{"field", patch(42, "D"), "byte 42: class java.util.Properties is not described as in every JDK: byte 0x44, want 0x64"},
+		{"annotation", patch(75, "\x77"), "byte 75: class java.util.Properties is not described as in every JDK: byte 0x77, want 0x78"},
 		{"superclass", patch(79, "K"), `byte 76: class "Kava.util.Hashtable" isn't supported: want the superclass of java.util.Properties`},
 		{"super of super", patch(135, "\x72"), "byte 135: class java.util.Hashtable has a superclass: want none"},
 		{"load factor", patch(136, "\x7f\xc0\x00\x00"), "byte 136: load factor NaN: want one above zero"},
@@ -204,12 +151,12 @@ func TestRefused(t *testing.T) {
 		{"block", patch(144, "\x7a"), "byte 144: bytes 7a 08: want block data of 8 bytes"},
 		{"two billion entries", patch(150, "\x7f\xff\xff\xff"), "byte 150: claims 2147483647 entries, and 10 bytes are left"},
 		{"negative entries", patch(150, "\xff\xff\xff\xff"), "byte 150: claims -1 entries, and 10 bytes are left"},
-		{"fewer entries", patch(153, "\x00"), "byte 154: a string (0x74) after 0 entries: want end of block data (0x78)"},
-		{"reset", patch(4, "\x79"), "byte 4: a reset (0x79): want a java.util.Properties"},
-		{"exception", patch(4, "\x7b"), "byte 4: an exception (0x7b): want a java.util.Properties"},
+		{"fewer entries", patch(153, "\x00"), "byte 154: code 0x74 after 0 entries: want end of block data (0x78)"},
+		{"reset", patch(4, "\x79"), "byte 4: code 0x79: want a java.util.Properties"},
+		{"exception", patch(4, "\x7b"), "byte 4: code 0x7b: want a java.util.Properties"},
 		{"proxy", patch(5, "\x7d"), `byte 5: class "java.lang.reflect.Proxy" isn't supported: want a class description`},
 		{"null", patch(4, "\x70"), "byte 4: null: want a java.util.Properties"},
-		{"long null key", body(t, 2, "\x70\x70\x70\x70\x70\x70\x70\x70\x70\x70\x70\x70"), "byte 154: null (0x70): want a string, Boolean, Integer or Long"},
+		{"long null key", body(t, 2, "\x70\x70\x70\x70\x70\x70\x70\x70\x70\x70\x70\x70"), "byte 154: code 0x70: want a string, Boolean, Integer or Long"},
 		{"itself as value", body(t, 1, str+"k\x71\x00\x7e\x00\x03\x78\x70"), `byte 158: class "java.util.Properties" isn't supported: want a string, Boolean, Integer or Long`},
 		{"a class as value", body(t, 1, str+"k\x71\x00\x7e\x00\x00\x78\x70"), "byte 158: a reference to the description of class java.util.Properties: want a string, Boolean, Integer or Long"},
 		{"no such handle", body(t, 1, str+"k\x71\x00\x7e\x00\x05\x78\x70"), "byte 159: a reference to handle 0x7e0005: nothing has it"},
@@ -269,33 +216,10 @@ func TestModifiedUTF8(t *testing.T) {
 }
 
 func TestEncodeRefuses(t *testing.T) {
-	circle := New(0)
-	circle.Defaults = circle
-	deep := New(0)
-	for range maxDefaults + 1 {
-		outer := New(0)
-		outer.Defaults = deep
-		deep = outer
-	}
-	k := &String{"k"}
-	tests := []struct {
-		p    *Properties
-		want string
-	}{
-		{circle, "defaults contain themselves"},
-		{deep, "defaults nested more than 64 deep"},
-		{&Properties{}, "load factor 0: want one above zero"},
-		{&Properties{LoadFactor: 1, Entries: []Entry{{k, nil}}}, "an entry without a key or a value"},
-		{&Properties{LoadFactor: 1, Entries: []Entry{{k, k}, {&String{"k"}, k}}}, `key "k" occurs twice`},
-		{&Properties{LoadFactor: 1, Entries: []Entry{{k, &String{"\xff"}}}}, `value of "k": "\xff": string is not WTF-8`},
-	}
-	for _, test := range tests {
-		if b, err := test.p.Encode(); b != nil || err == nil || err.Error() != test.want {
-			t.Errorf("got %v, want %s", err, test.want)
+	for want, value := range map[string]any{`value of "k": "\xff": string is not WTF-8`: "\xff", `value of "k": a float64: want a string, bool, int32 or int64`: 1.5} {
+		if b, err := Encode([]Entry{{"k", value}}); b != nil || err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
 		}
-	}
-	if _, err := deep.Defaults.Encode(); err != nil {
-		t.Errorf("64 deep: %v", err)
 	}
 }
 
@@ -347,7 +271,7 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// FuzzJavaobj: an accepted stream comes back byte for byte.
+// FuzzJavaobj: an accepted stream comes back with the same entries.
 func FuzzJavaobj(f *testing.F) {
 	for _, data := range streams(f) {
 		if len(data) < 4096 {
@@ -363,9 +287,12 @@ func FuzzJavaobj(f *testing.F) {
 			}
 			return
 		}
-		again, err := p.Encode()
-		if err != nil || !bytes.Equal(again, data) {
-			t.Fatalf("%v\n got %q\nwant %q", err, again, data)
+		again, err := Encode(p.Entries)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q, err := Decode(again); err != nil || !reflect.DeepEqual(q.Entries, p.Entries) {
+			t.Fatalf("%v\n got %+v\nwant %+v", err, q, p)
 		}
 	})
 }

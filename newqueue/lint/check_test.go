@@ -107,9 +107,8 @@ func TestCheckLayoutIsContent(t *testing.T) {
 	}
 }
 
-// TestCheckLayoutFinds breaks the good tree in one place each: every other
-// line of a case is "path data" to put, "-path" to delete, or "!" and the
-// problem that is to be found, whole.
+// TestCheckLayoutFinds breaks the good tree in one place each: a line of do is
+// "path data" to put, or "-path" to delete. (mrtq/migrate/layouts breaks every rule.)
 func TestCheckLayoutFinds(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -117,51 +116,21 @@ func TestCheckLayoutFinds(t *testing.T) {
 		do   []string
 		want []string
 	}{
-		{"a job without bid", newqueue.Design, []string{"-/jobs/jid0000000001/bid"}, []string{
-			"/jobs/jid0000000001/bid: it is not there; want this znode (job-bid/missing)",
-		}},
-		{"a job of no batch", newqueue.Design, []string{"/jobs/jid0000000001/bid bid0000000009"}, []string{
-			`/jobs/jid0000000001/bid: batch "bid0000000009", which doesn't exist; want a batch that exists (job-bid/orphan)`,
-		}},
 		{"a job of another batch", newqueue.Design, []string{"/jobs/jid0000000001/bid bid0000000001"}, []string{
 			`/batches/bid0000000000/states/batch-processing/jid0000000001: job jid0000000001 belongs to batch "bid0000000001"; want an entry of a job of this batch (batch-entry/other-batch)`,
 			"/batches/bid0000000001/states: no states: it looks pending to a worker; want states, because it has jobs (batch-states/no-states)",
 			"/batches/bid0000000001/states/batch-processing/jid0000000001: no entry: its batch doesn't know of it; want an entry of job jid0000000001, which is pending (batch-entry/no-entry)",
 		}},
-		{"no space_needed", newqueue.MrtZK, []string{"-/jobs/jid0000000001/space_needed"}, []string{
-			"/jobs/jid0000000001/space_needed: it is not there; want this znode (job-space/missing)",
-		}},
-		{"store in design", newqueue.Design, []string{"/jobs/jid0000000001/store {}"}, []string{
-			`/jobs/jid0000000001/store: "store"; want one of bid, configuration, identifiers, inventory, lock, metadata, priority, space_needed, status (job/unknown-path)`,
-		}},
 		{"another dialect's state name", newqueue.MrtZK, []string{`/jobs/jid0000000001/status {"status":"pending","retry_count":0}`}, []string{
 			`/jobs/jid0000000001/status: status "pending"; want a job's state in dialect mrt-zk (job-status/bad-state)`,
 		}},
-		{"another dialect's state", newqueue.Design, []string{`/jobs/jid0000000002/status {"status":"failed","last_successful_status":"storing","retry_count":0}`}, []string{
-			"/jobs/jid0000000002/status: last_successful_status storing; want a job's state in dialect design (job-status/bad-state)",
-		}},
 		{"another dialect's time", newqueue.MrtZK, []string{`/jobs/jid0000000001/status {"status":"Pending","retry_count":0,"last_modified":"2024-03-01T12:00:00Z"}`}, []string{
 			`/jobs/jid0000000001/status: last_modified: time "2024-03-01T12:00:00Z": want the format 2006-01-02 15:04:05 -0700; want a time as 2024-03-01 12:00:00 +0000 (job-status/bad-time)`,
-		}},
-		{"no retry_count", newqueue.MrtZK, []string{`/jobs/jid0000000001/status {"status":"Pending"}`}, []string{
-			"/jobs/jid0000000001/status: retry_count is missing; want a JSON object with a job's state, its last successful one, a number of retries and a time (job-status/bad-value)",
-		}},
-		{"a status that is no JSON", newqueue.Design, []string{"/jobs/jid0000000001/status {"}, []string{
-			"/jobs/jid0000000001/status: not a JSON object: unexpected EOF; want a JSON object with a job's state, its last successful one, a number of retries and a time (job-status/not-json)",
 		}},
 		{"a key twice", newqueue.Design, []string{`/jobs/jid0000000001/configuration {"title":"a","more":[{"title":"b"},{"x":{"x":1}}],"title":"c"}`}, []string{
 			`/jobs/jid0000000001/configuration: key "title" is there twice; want a JSON object; the keys that the client library reads are strings (job-configuration/not-json)`,
 		}},
 		{"one key in several objects", newqueue.Design, []string{`/jobs/jid0000000001/configuration {"title":"title","more":[{"title":"b"},{"title":{"title":1}}]}`}, nil},
-		{"another batch's configuration", newqueue.Design, []string{`/jobs/jid0000000001/configuration {"batch_id":"bid0000000001"}`}, []string{
-			`/jobs/jid0000000001/configuration: batch_id "bid0000000001"; want batch_id bid0000000000, as the job's bid (job-configuration/other-batch)`,
-		}},
-		{"two jobs with one jobID", newqueue.Design, []string{`/jobs/jid0000000001/configuration {"jobID":"j"}`, `/jobs/jid0000000002/configuration {"jobID":"j"}`}, []string{
-			`/jobs/jid0000000002/configuration: jobID "j", as /jobs/jid0000000001 has; want a jobID that no other unfinished job of the batch has (job-configuration/same-job)`,
-		}},
-		{"a priority of three digits", newqueue.Design, []string{"/jobs/jid0000000001/priority 100"}, []string{
-			"/jobs/jid0000000001/priority: 100: a priority is a number from 0 to 99; want a decimal number from 0 to 99 (job-priority/bad-value)",
-		}},
 		{"an entry of another priority", newqueue.Design, []string{"/jobs/jid0000000001/priority 6"}, []string{
 			"/jobs/states/pending/05-jid0000000001: an entry of job jid0000000001, which is pending with priority 6; want its entry at /jobs/states/pending/06-jid0000000001 (queue-entry/wrong-priority)",
 			"/jobs/states/pending/06-jid0000000001: no entry: no worker will find the job; want an entry of job jid0000000001, which is pending (queue-entry/no-entry)",
@@ -169,51 +138,12 @@ func TestCheckLayoutFinds(t *testing.T) {
 		{"two entries", newqueue.Design, []string{"/jobs/states/held/05-jid0000000001 "}, []string{
 			"/jobs/states/held/05-jid0000000001: an entry of job jid0000000001, which is pending with priority 5; want its entry at /jobs/states/pending/05-jid0000000001 (queue-entry/wrong-queue)",
 		}},
-		{"no entry", newqueue.MrtZK, []string{"-/jobs/states/pending/05-jid0000000001"}, []string{
-			"/jobs/states/pending/05-jid0000000001: no entry: no worker will find the job; want an entry of job jid0000000001, which is pending (queue-entry/no-entry)",
-		}},
-		{"an entry of nothing", newqueue.Design, []string{"/jobs/states/pending/05-jid0000000007 "}, []string{
-			"/jobs/states/pending/05-jid0000000007: job jid0000000007 doesn't exist: a worker that takes it fails; want an entry of a job that exists (queue-entry/orphan)",
-		}},
-		{"an entry's name", newqueue.Design, []string{"/jobs/states/pending/5-jid0000000001 "}, []string{
-			`/jobs/states/pending/5-jid0000000001: "5-jid0000000001"; want a priority of two digits, then jid and ten digits (queue-entry/bad-name)`,
-		}},
-		{"a folder of no state", newqueue.Design, []string{"/jobs/states/storing "}, []string{
-			`/jobs/states/storing: "storing"; want a job's state in lower case (job-state/bad-state)`,
-		}},
 		{"a batch entry in the wrong folder", newqueue.Design, []string{"-/batches/bid0000000000/states/batch-failed/jid0000000002", "/batches/bid0000000000/states/batch-processing/jid0000000002 "}, []string{
 			"/batches/bid0000000000/states/batch-failed/jid0000000002: no entry: its batch doesn't know of it; want an entry of job jid0000000002, which is failed (batch-entry/no-entry)",
 			"/batches/bid0000000000/states/batch-processing/jid0000000002: an entry of job jid0000000002, which is failed; want its entry at /batches/bid0000000000/states/batch-failed/jid0000000002 (batch-entry/wrong-folder)",
 		}},
-		{"a batch entry of nothing", newqueue.Design, []string{"/batches/bid0000000000/states/batch-completed/jid0000000007 "}, []string{
-			"/batches/bid0000000000/states/batch-completed/jid0000000007: job jid0000000007 doesn't exist; want an entry of a job that exists (batch-entry/orphan)",
-		}},
-		{"the older folder's name", newqueue.Design, []string{"/batches/bid0000000000/states/processing "}, []string{
-			`/batches/bid0000000000/states/processing: "processing"; want batch-processing, batch-failed, batch-completed or batch-deleted (batch-folder/bad-state)`,
-		}},
-		{"no batch-processing", newqueue.Design, []string{"/batches/bid0000000001/states ", `/batches/bid0000000001/status {"status":"reporting"}`}, []string{
-			"/batches/bid0000000001/states/batch-processing: it is not there: the batch is never reported; want the folder, even empty (batch-states/no-processing)",
-		}},
-		{"a pending batch with states", newqueue.Design, []string{"/batches/bid0000000001/states/batch-processing "}, []string{
-			"/batches/bid0000000001/states: states: the client library will never take the batch; want no states, because the batch is pending (batch-states/too-early)",
-		}},
-		{"a reporting batch without", newqueue.Design, []string{`/batches/bid0000000001/status {"status":"reporting"}`}, []string{
-			"/batches/bid0000000001/states: no states: it looks pending to a worker; want states, because the batch is reporting (batch-states/no-states)",
-		}},
-		{"a batch's unknown state", newqueue.Design, []string{`/batches/bid0000000001/status {"status":"paused"}`}, []string{
-			"/batches/bid0000000001/status: status paused; want a batch's state in dialect design (batch-status/bad-state)",
-		}},
-		{"an unknown node of a batch", newqueue.Design, []string{"/batches/bid0000000001/notes x"}, []string{
-			`/batches/bid0000000001/notes: "notes"; want one of lock, states, status, status-report, submission (batch/unknown-path)`,
-		}},
-		{"a UUID of no batch", newqueue.Design, []string{"/batch-uuids/uuid-2 bid0000000009"}, []string{
-			`/batch-uuids/uuid-2: batch "bid0000000009", which doesn't exist; want a batch that exists (batch-uuid/orphan)`,
-		}},
 		{"a UUID of another batch", newqueue.Design, []string{"/batch-uuids/uuid-2 bid0000000000"}, []string{
 			`/batch-uuids/uuid-2: "uuid-2"; want the batchID of batch bid0000000000, "uuid-1" (batch-uuid/other-batch)`,
-		}},
-		{"a batch without its UUID", newqueue.Design, []string{"-/batch-uuids/uuid-1"}, []string{
-			"/batch-uuids/uuid-1: no entry: the batch can't be found by its batchID; want an entry for batch bid0000000000 (batch-uuid/no-entry)",
 		}},
 		{"strange names", newqueue.Design, []string{"/batches/bid1 ", "/jobs/job1 ", "/access/medium ", "/access/small/q1 ", "/locks/zoo ", "/locks/queue/egress "}, []string{
 			`/access/medium: "medium"; want small or large (access-queue/bad-name)`,
@@ -229,9 +159,6 @@ func TestCheckLayoutFinds(t *testing.T) {
 		{"an access request without token", newqueue.Design, []string{"-/access/small/qid0000000000/token", `/access/small/qid0000000000/status {"status":"held"}`}, []string{
 			"/access/small/qid0000000000/status: status held; want an access request's state in dialect design (request-status/bad-state)",
 			"/access/small/qid0000000000/token: it is not there; want this znode (request-token/missing)",
-		}},
-		{"a node below a property", newqueue.Design, []string{"/jobs/jid0000000001/bid/x "}, []string{
-			`/jobs/jid0000000001/bid/x: "x"; want nothing below /jobs/{jid}/bid (job-bid/unknown-path)`,
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package services
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -11,24 +12,21 @@ import (
 )
 
 // checker checks the demands on a tree's items while their znodes pass, one item
-// after the other. It leaves out what the layout's rules state ([Demand.Rules]), but
-// for demands on content.
+// after the other.
 type checker struct {
-	violated func(*item, Violation) // the item is nil for a demand on the tree
-	it       *item                  // the item whose znodes pass
+	report   func(layout.Found)
+	it       *item // the item whose znodes pass
 	roots    map[string]bool
 	batchIDs map[string]string // of submissions, by BID
 	profiles bool              // some job has a profile
 	without  map[string]string // jobs without one, and what they have instead
-
-	// What the checks differ in; nil for what one does not need.
-	held    func(layout.Visit) // reports a lock, instead of a violation
-	done    func(*item)        // is told of each item
-	waiting map[string]*item   // jobs in no state, until their queue entries pass
 }
 
-func newChecker(violated func(*item, Violation)) *checker {
-	return &checker{violated: violated, roots: map[string]bool{}, batchIDs: map[string]string{}, without: map[string]string{}}
+// Rules returns the code that checks the demands of [AddRules], one znode after the
+// other. It passes each violation to report. In memory it keeps the batchID of every
+// batch and the paths of the jobs without a profile.
+func Rules(report func(layout.Found)) layout.Native {
+	return &checker{report: report, roots: map[string]bool{}, batchIDs: map[string]string{}, without: map[string]string{}}
 }
 
 // Visit implements [layout.Native].
@@ -50,18 +48,12 @@ func (c *checker) Visit(v layout.Visit) {
 		c.it.nodes = append(c.it.nodes, readContent(name, n.Data))
 	case "job-bid":
 		c.it.bid = string(n.Data)
-	case "job-priority", "job-space":
-		c.it.nodes = append(c.it.nodes, content{node: name, text: string(n.Data)})
 	case "batch-states":
 		c.it.hasStates = true
 	case "batch-entry":
 		c.it.entries[newqueue.BatchFolder(v.Params.Get("folder"))]++
-	case "queue-entry":
-		if it := c.waiting[v.Params.Get("jid")]; it != nil && it.worker == "" { // the daemon that finds its entry loads it
-			it.worker = Worker(newqueue.JobState(v.Params.Get("state")), stateOf(it.value("status", "last_successful_status")))
-		}
 	case "batch-lock", "job-lock", "request-lock", "storage-lock", "inventory-lock", "localid-lock":
-		c.lock(v)
+		c.report(heldLock(v))
 	}
 }
 
@@ -73,27 +65,9 @@ var isRoot = func() map[string]bool {
 	return of
 }()
 
-func (c *checker) lock(v layout.Visit) {
-	stop, object := objectLocks[v.Node.ID]
-	switch {
-	case c.held != nil:
-		c.held(v)
-	case object:
-		c.violated(nil, Violation{Demand: demandOf("R02", OfTree), Item: "/", Path: v.Znode.Path, What: "a lock is left here", Stop: stop})
-	default:
-		c.it.locked = true
-	}
-}
-
-// objectLocks are the locks on objects, and who waits for them. A storage lock is
-// persistent, so it stays when its holder dies. The others end with the session that
-// took them.
-var objectLocks = map[string]Stop{"storage-lock": {Store, Waits}, "inventory-lock": {Inventory, Fails}, "localid-lock": {Process, Waits}}
-
 // finish checks the demands on an item after all its znodes have passed.
 func (c *checker) finish() {
 	it := c.it
-	c.it = nil
 	if it == nil {
 		return
 	}
@@ -107,21 +81,25 @@ func (c *checker) finish() {
 		if id, ok := c.batchIDs[it.bid]; ok {
 			it.batchID = id
 		}
-		if c.waiting != nil && stateOf(it.state) == "" {
-			c.waiting[it.id] = it
-			return
-		}
 		c.profile(it)
 	}
-	c.check(it)
+	for _, v := range it.violations() {
+		c.violated(v)
+	}
+	for d := range it.demands() {
+		c.textNumber(d)
+	}
 }
 
-func (c *checker) check(it *item) {
-	if c.done != nil {
-		c.done(it)
-	}
-	for _, v := range it.violations() {
-		c.violated(it, v)
+func (c *checker) violated(v Violation) {
+	c.report(layout.Found{Rule: ownRule(v.Demand), Path: v.Path, Expected: v.Demand.wanted(), Found: v.What + ": " + v.Then(), Severity: severityOf(v.Stop)})
+}
+
+// textNumber mentions a string that getLong of org.json takes for a number.
+func (c *checker) textNumber(d *Demand) {
+	if s, is := c.it.value(d.Node, d.Key).(string); is && d.Type.number && d.Type.ok(s) {
+		c.report(layout.Found{Rule: ownRule(d), Severity: layout.Info, Path: c.it.path + "/" + d.Node, Expected: d.wanted(),
+			Found: fmt.Sprintf("%s is %q, a string: the services take it, other readers may not", d.Key, s)})
 	}
 }
 
@@ -140,17 +118,13 @@ func (c *checker) profile(it *item) {
 // Done checks the demands that depend on the whole tree.
 func (c *checker) Done(time.Time) {
 	c.finish()
-	for _, jid := range slices.Sorted(maps.Keys(c.waiting)) {
-		c.profile(c.waiting[jid])
-		c.check(c.waiting[jid])
-	}
 	c.missingRoots()
 	if !c.profiles {
 		return
 	}
 	d := demandOf("R30", OfJob)
 	for _, path := range slices.Sorted(maps.Keys(c.without)) {
-		c.violated(nil, Violation{Demand: d, Item: path, Path: path + "/" + d.Node, What: "profile is " + c.without[path] + ", and other jobs have one", Stop: d.Stops[0]})
+		c.violated(Violation{Demand: d, Path: path + "/" + d.Node, What: "profile is " + c.without[path] + ", and other jobs have one", Stop: d.Stops[0]})
 	}
 }
 
@@ -170,7 +144,7 @@ func (c *checker) missingRoots() {
 		if s.Daemon == "" {
 			s = Stop{Initialize, NotFound}
 		}
-		c.violated(nil, Violation{Demand: demandOf("R01", OfTree), Item: "/", Path: path, What: "it isn't there", Stop: s})
+		c.violated(Violation{Demand: demandOf("R01", OfTree), Path: path, What: "it isn't there", Stop: s})
 	}
 }
 
@@ -184,4 +158,17 @@ var withoutRoot = map[string]Stop{
 // demandOf returns the demand of a requirement in a scope that is about no key.
 func demandOf(id string, of Scope) *Demand {
 	return &Demands[slices.IndexFunc(Demands, func(d Demand) bool { return d.ID == id && d.Of == of && d.Key == "" })]
+}
+
+// heldLock is the finding for a lock. An ephemeral one is only information, because a
+// worker holds it while it works.
+func heldLock(v layout.Visit) layout.Found {
+	f := layout.Found{Rule: "R02/lock", Severity: layout.Warning, Path: v.Znode.Path, Expected: "no lock when no service is at work", Found: "a lock that outlives its session"}
+	if slices.Contains([]string{"storage-lock", "inventory-lock", "localid-lock"}, v.Node.ID) { // on an object, not an item
+		f.Rule = "R02"
+	}
+	if owner := v.Znode.Stat.EphemeralOwner; owner != 0 {
+		f.Severity, f.Found = layout.Info, fmt.Sprintf("a lock of session %#x", owner)
+	}
+	return f
 }

@@ -18,46 +18,29 @@ func (f fault) by(d Daemon, e Effect) fault {
 	return f
 }
 
-func locked(d *Demand, it *item) []fault {
-	if !it.locked {
-		return nil
-	}
-	return one(it.path+"/"+d.Node, "a lock is left on it")
-}
-
-// object: the node exists and holds a JSON object.
-func object(d *Demand, it *item) []fault {
-	switch n := it.node(d.Node); {
-	case n == nil:
-		return one(it.path+"/"+d.Node, "it isn't there")
-	case n.bad != "":
-		return one(it.path+"/"+d.Node, "%s", n.bad)
-	}
-	return nil
-}
-
 // present: the node exists and holds something.
 func present(d *Demand, it *item) []fault {
-	switch n := it.node(d.Node); {
-	case n == nil:
+	if it.node(d.Node) == nil {
 		return one(it.path+"/"+d.Node, "it isn't there")
-	case n.empty:
+	}
+	return filledIfThere(d, it)
+}
+
+// filledIfThere: the node is not empty. The layout states that it exists.
+func filledIfThere(d *Demand, it *item) []fault {
+	if n := it.node(d.Node); n != nil && n.empty {
 		return one(it.path+"/"+d.Node, "it is empty")
 	}
 	return nil
 }
 
 // objectIfThere: the Java library reads an empty node as an empty object. The
-// Ruby library fails on it.
+// Ruby library fails on it. The layout states that any other holds an object.
 func objectIfThere(d *Demand, it *item) []fault {
-	switch n := it.node(d.Node); {
-	case n == nil || n.bad == "":
-		return nil
-	case n.empty:
+	if n := it.node(d.Node); n != nil && n.empty {
 		return []fault{fault{path: it.path + "/" + d.Node, what: "it is empty"}.by(Admin, BreaksPage)}
-	default:
-		return one(it.path+"/"+d.Node, "%s", n.bad)
 	}
+	return nil
 }
 
 // lockable: Process locks each local id by a znode whose name it is in. ZooKeeper refuses some
@@ -113,41 +96,6 @@ func nameable(d *Demand, it *item) []fault {
 		return nil
 	}
 	return one(it.path+"/"+d.Node, "batchID is %s: no znode can have this name, and the batch can't be found by it", show(id))
-}
-
-// decimal: a number of digits only. An entry's name is cut at a fixed three
-// characters, so no daemon finds a priority of three digits.
-func decimal(d *Demand, it *item) []fault {
-	path := it.path + "/" + d.Node
-	n := it.node(d.Node)
-	switch {
-	case it.planned:
-		return nil
-	case n == nil:
-		return one(path, "it isn't there")
-	}
-	number, err := newqueue.ParseNumber([]byte(n.text))
-	switch {
-	case err != nil:
-		return one(path, "%v", err)
-	case d.Node == "priority" && number > newqueue.MaxPriority:
-		return []fault{fault{path: path, what: fmt.Sprintf("it is %d: want 0 to %d", number, newqueue.MaxPriority)}.by(it.worker, NotFound)}
-	}
-	return nil
-}
-
-// configuration: the services load a job whose configuration is missing or
-// empty. Then Initialize and Estimate throw an exception that they don't catch.
-func configuration(d *Demand, it *item) []fault {
-	switch n := it.node(d.Node); {
-	case n == nil:
-		return one(it.path+"/"+d.Node, "it isn't there")
-	case n.empty:
-		return one(it.path+"/"+d.Node, "it is empty")
-	case n.bad != "":
-		return []fault{{path: it.path + "/" + d.Node, what: n.bad, stop: new(it.first(loadedBy(StopsQueue)))}}
-	}
-	return nil
 }
 
 // batchID: the daemons find the job's directory by it, in HOME/queue/batchID.

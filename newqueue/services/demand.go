@@ -3,8 +3,6 @@ package services
 import (
 	"fmt"
 	"slices"
-
-	"mrtq/internal/layout"
 )
 
 // Scope says to which items a demand applies.
@@ -43,17 +41,14 @@ type Demand struct {
 	// Default is what a migration writes if a legacy record has none. "" means
 	// that there is no safe default.
 	Default string
-	// Library is the method of the client library that reads the key or znode, in
-	// every tree of this layout. "" means that only a service reads it.
-	Library string
 	// Rules are the rules of the layout that state it, in every tree of this layout.
 	Rules []string
-	// faults checks a rule that is not about one key. A row with neither is checked by
-	// what states it.
+	// faults checks a rule that is not about one key, or what Rules leave open.
 	faults func(d *Demand, it *item) []fault
-	// stop is the effect of a finding of one of Rules, if that depends on the place.
-	stop func(f layout.Finding, items map[string]*item) Stop
 }
+
+// stated reports whether the layout's rules state all of it.
+func (d *Demand) stated() bool { return d.Rules != nil && d.faults == nil }
 
 // String is the rule in one line.
 func (d Demand) String() string {
@@ -71,7 +66,6 @@ func (d Demand) String() string {
 // Violation is one place at which a tree does not meet a demand.
 type Violation struct {
 	Demand *Demand
-	Item   string // path of the batch, job or request; "/" for the tree
 	Path   string // of the znode
 	What   string // what is wrong
 	Stop   Stop   // the first daemon that meets it, and what that does

@@ -1,6 +1,7 @@
 package services
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -52,7 +53,6 @@ type item struct {
 	profiles bool      // some job has a profile
 	planned  bool      // it is not in a tree yet, and only its objects are known
 
-	locked    bool
 	hasStates bool                         // of a batch
 	entries   map[newqueue.BatchFolder]int // of a batch, how many
 }
@@ -61,15 +61,13 @@ type item struct {
 type content struct {
 	node   string
 	object Values // nil if it holds none
-	bad    string // why object is nil
 	empty  bool
-	text   string // of a znode that holds no object
 }
 
 func readContent(node string, data []byte) content {
 	o, err := newqueue.ParseObject(data)
 	if err != nil {
-		return content{node: node, bad: err.Error(), empty: len(data) == 0}
+		return content{node: node, empty: len(data) == 0}
 	}
 	return content{node: node, object: o}
 }
@@ -145,27 +143,36 @@ var demandsOf = func() map[Scope][]*Demand {
 	return of
 }()
 
+// demands yields the demands on the item that the layout's rules don't state.
+func (it *item) demands() iter.Seq[*Demand] {
+	return func(yield func(*Demand) bool) {
+		for _, scope := range it.scopes {
+			for _, d := range demandsOf[scope] {
+				if !d.stated() && !yield(d) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // violations are the violations of the demands on the item.
 func (it *item) violations() []Violation {
 	var all []Violation
-	for _, scope := range it.scopes {
-		for _, d := range demandsOf[scope] {
-			var faults []fault
-			switch {
-			case d.faults != nil:
-				faults = d.faults(d, it)
-			case d.Key != "":
-				faults = it.keyFaults(d)
+	for d := range it.demands() {
+		var faults []fault
+		switch {
+		case d.faults != nil:
+			faults = d.faults(d, it)
+		case d.Key != "":
+			faults = it.keyFaults(d)
+		}
+		for _, f := range faults {
+			v := Violation{Demand: d, Path: f.path, What: f.what, Stop: it.first(d.Stops)}
+			if f.stop != nil {
+				v.Stop = *f.stop
 			}
-			for _, f := range faults {
-				v := Violation{Demand: d, Item: it.path, Path: f.path, What: f.what}
-				if f.stop != nil {
-					v.Stop = *f.stop
-				} else {
-					v.Stop = it.first(d.Stops)
-				}
-				all = append(all, v)
-			}
+			all = append(all, v)
 		}
 	}
 	return all

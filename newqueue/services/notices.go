@@ -6,26 +6,10 @@ import (
 	"strings"
 )
 
-// NoticeKind is a kind of [Notice].
-type NoticeKind string
-
-// The kinds.
-const (
-	MailsAtOnce     NoticeKind = "mails-at-once"
-	MailsOldJobs    NoticeKind = "mails-old-jobs"
-	RemovedSoon     NoticeKind = "removed-soon"
-	SkipsInit       NoticeKind = "skips-initialize"
-	LostIfUnsized   NoticeKind = "lost-if-unsized"
-	GarblesID       NoticeKind = "garbles-local-id"
-	MintsID         NoticeKind = "mints-id"
-	RepeatsDownload NoticeKind = "repeats-download"
-	LosesManifest   NoticeKind = "loses-manifest"
-)
-
 // Notice is something about one batch or job that violates no demand, but that an
 // operator should know before the services start.
 type Notice struct {
-	Kind NoticeKind
+	Kind string // "mails-at-once"
 	What string // what is so, for an operator
 	Then string // what will happen, and what can be done; the same for all of a kind
 }
@@ -38,13 +22,13 @@ type BatchFacts struct {
 
 // batchNotices are the notices about a batch; the first that applies is given.
 var batchNotices = []notice[BatchFacts]{
-	{MailsAtOnce, "as soon as the hold is released, the depositor gets a mail about it, even if they got one before", func(b BatchFacts) string {
+	{"mails-at-once", "as soon as the hold is released, the depositor gets a mail about it, even if they got one before", func(b BatchFacts) string {
 		return when(b.Working == 0 && (b.State == "Processing" || b.State == "Reporting"), "all of its jobs are done, and it is %s", b.State)
 	}},
-	{RemovedSoon, "removed within the hour: the hold on the queue does not stop the cleanup", func(b BatchFacts) string {
+	{"removed-soon", "removed within the hour: the hold on the queue does not stop the cleanup", func(b BatchFacts) string {
 		return when(b.Working == 0 && (b.State == "Completed" || b.State == "Deleted"), "it is %s: the hourly cleanup removes it and its jobs, although the queue is held", b.State)
 	}},
-	{MailsOldJobs, "when all are done, the depositor gets one mail about it, which lists all of its jobs", func(b BatchFacts) string {
+	{"mails-old-jobs", "when all are done, the depositor gets one mail about it, which lists all of its jobs", func(b BatchFacts) string {
 		return when(b.Working > 0 && b.Done > 0, "jobs of it that were done before the migration: %d; still to do: %d", b.Done, b.Working)
 	}},
 }
@@ -67,25 +51,25 @@ type JobFacts struct {
 // jobNotices are the notices about a job. What they rely on was seen in the services (docs/deployed-services.md,
 // "The payload" and "Ids").
 var jobNotices = []notice[JobFacts]{
-	{SkipsInit, "unless its payload is in producer/ already, its object would be stored without its content, and reported as done; a held job is safer", func(j JobFacts) string {
+	{"skips-initialize", "unless its payload is in producer/ already, its object would be stored without its content, and reported as done; a held job is safer", func(j JobFacts) string {
 		return when(j.State == "Failed" && (j.Last == nil || j.Last == "" || j.Last == "Pending"), "it is Failed: if it is requeued, it goes on with Estimating and skips Initialize")
 	}},
-	{LostIfUnsized, "it could be lost in Estimating", func(j JobFacts) string {
+	{"lost-if-unsized", "it could be lost in Estimating", func(j JobFacts) string {
 		return when(j.early() && j.isManifest() && j.Priority+estimateAdds > 99,
 			"its priority is %d: if the length of its manifest is not known, Estimate adds %d, and no daemon finds a priority of three digits", j.Priority, estimateAdds)
 	}},
-	{RepeatsDownload, "Download fails if it has begun before: have its producer/ emptied before it runs; a held job waits for that", func(j JobFacts) string {
+	{"repeats-download", "Download fails if it has begun before: have its producer/ emptied before it runs; a held job waits for that", func(j JobFacts) string {
 		return when(j.Consumed && j.early() && j.isManifest(), "a legacy worker had begun this manifest, perhaps to download it")
 	}},
-	{LosesManifest, "Initialize finds the manifest, and Download does not: it fails there; have the depositor submit it again under a plain name", func(j JobFacts) string {
+	{"loses-manifest", "Initialize finds the manifest, and Download does not: it fails there; have the depositor submit it again under a plain name", func(j JobFacts) string {
 		return when(j.early() && j.isManifest() && j.text("digestValue") != "" && strings.Contains(j.text("filename"), "/"),
 			"a manifest with a digest, and its filename %.80q has a slash", j.text("filename"))
 	}},
-	{GarblesID, "the services write the escapes of JSON into it, and hand it on so; correct it with the local id service afterwards", func(j JobFacts) string {
+	{"garbles-local-id", "the services write the escapes of JSON into it, and hand it on so; correct it with the local id service afterwards", func(j JobFacts) string {
 		id, found := j.localID(garbled)
 		return when(j.unfinished() && found, "its local id %.80q has characters that the services garble", id)
 	}},
-	{MintsID, "the supplied primary id becomes a local id, and the object gets a new primary id", func(j JobFacts) string {
+	{"mints-id", "the supplied primary id becomes a local id, and the object gets a new primary id", func(j JobFacts) string {
 		primary, _ := j.Identifiers.Value("primary_id")
 		return when(j.unfinished() && strings.HasPrefix(j.text("profile"), "demo_") && primary != nil && primary != "", "its profile %.80q begins with demo_, and it has a primary id", j.text("profile"))
 	}},
@@ -146,9 +130,8 @@ func garbled(id string) bool {
 
 // notice is one row: what an operator is told if what returns words.
 type notice[F any] struct {
-	kind NoticeKind
-	then string
-	what func(F) string
+	kind, then string
+	what       func(F) string
 }
 
 func notices[F any](rows []notice[F], facts F) (all []Notice) {

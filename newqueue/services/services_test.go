@@ -6,9 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
-	"mrtq/internal/znode"
 	"mrtq/newqueue"
 	"mrtq/newqueue/services"
 )
@@ -74,55 +71,11 @@ func TestWhatIsBehindIsHarmless(t *testing.T) {
 		"Storing":   {services.Initialize, services.Harmless},
 		"Recording": {services.Initialize, services.Harmless},
 	} {
-		tree := znode.NewTree()
-		for node, data := range map[string]string{"status": `{"status":"` + state + `","retry_count":0}`, "configuration": `{"type":"batch-manifest"}`} {
-			if err := tree.Put(znode.Node{Path: "/jobs/jid0000000000/" + node, Data: []byte(data)}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		all := services.Check(tree)
+		all := services.CheckContent(services.Item{Path: "/jobs/jid0000000000", Objects: []services.NodeObject{
+			{Node: "status", Object: newqueue.Object{"status": state}}, {Node: "configuration", Object: newqueue.Object{"type": "batch-manifest"}}}})
 		i := slices.IndexFunc(all, func(v services.Violation) bool { return v.Demand.ID == "R22" })
 		if i < 0 || all[i].Stop != want {
 			t.Errorf("%s: %v", state, all)
 		}
 	}
-}
-
-// An empty tree lacks its root nodes.
-func TestCheckOfAnEmptyTree(t *testing.T) {
-	var lacks []string
-	for _, v := range services.Check(znode.NewTree()) {
-		if v.Demand.ID == "R01" {
-			lacks = append(lacks, v.Path)
-		}
-	}
-	want := newqueue.MrtZK.StartNodes()
-	slices.Sort(want)
-	if !slices.Equal(lacks, want) {
-		t.Errorf("lacks %v", lacks)
-	}
-}
-
-// The check ends on any tree, and describes each violation.
-func TestCheckOfAnything(t *testing.T) {
-	places := []string{
-		"/batches/bid0000000001", "/batches/bid0000000001/status", "/batches/bid0000000001/submission", "/batches/bid0000000001/states", "/batches/bid0000000001/states/batch-processing/jid0000000001", "/batches/bid0000000001/states/batch-failed/jid0000000002",
-		"/batch-uuids/x", "/jobs/jid0000000001/status", "/jobs/jid0000000001/configuration", "/jobs/jid0000000001/bid", "/jobs/jid0000000001/priority", "/jobs/jid0000000001/identifiers", "/jobs/jid0000000001/inventory", "/jobs/jid0000000001/store", "/jobs/jid0000000001/lock",
-		"/jobs/states/pending/05-jid0000000001", "/jobs/states/odd/x", "/jobs/odd", "/access/small/qid0000000001/status", "/access/small/qid0000000001/token", "/locks/storage/ark",
-	}
-	contents := []string{"", "x", "{}", "null", "[]", "bid0000000001", "a/b", "5", "105", `{"status":"Pending","retry_count":0}`, `{"status":"Failed","retry_count":"1","last_successful_status":"Storing"}`,
-		`{"status":"Completed"}`, `{"status":7}`, `{"batchID":"bid-1","update":"TRUE","profile":"p"}`, `{"batchID":7,"profile":null,"type":"manifest"}`, `{"primary_id":"","local_id":[1]}`, `{"token":"t","mode":"add/1/x"}`}
-	rapid.Check(t, func(t *rapid.T) {
-		tree := znode.NewTree()
-		for _, path := range rapid.SliceOfDistinct(rapid.SampledFrom(places), rapid.ID[string]).Draw(t, "places") {
-			if err := tree.Put(znode.Node{Path: path, Data: []byte(rapid.SampledFrom(contents).Draw(t, path))}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for _, v := range services.Check(tree) {
-			if v.What == "" || v.Then() == "" || !strings.HasPrefix(v.Path, "/") || strings.Contains(v.String(), "%!") {
-				t.Errorf("%+v", v)
-			}
-		}
-	})
 }

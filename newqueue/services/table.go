@@ -60,27 +60,27 @@ var (
 var Demands = slices.Concat(treeDemands, batchDemands, jobDemands, configurationDemands, jobNodeDemands, accessDemands)
 
 var treeDemands = []Demand{
-	{ID: "R01", Of: OfTree, Library: "Job.initNodes, Access.initNodes, MerrittLocks.initLocks", Says: "the root nodes of the layout exist", Stops: slices.Concat(
+	{ID: "R01", Of: OfTree, Says: "the root nodes of the layout exist", Stops: slices.Concat(
 		each(Waits, []Daemon{Process, Store}), failedBy(Inventory), accessQueue, each(NotFound, []Daemon{Initialize}), []Stop{{BatchReport, StopsReports}, {Admin, BreaksPage}})},
 	{ID: "R02", Of: OfTree, Says: "no worker left a lock on a local id or an object", Stops: slices.Concat(each(Waits, []Daemon{Process, Store}), failedBy(Inventory))},
 	{ID: "R03", Of: OfTree, Says: "the name of a batch is bid and digits, that of a job is jid and digits", Rules: []string{"batch/bad-name", "job/bad-name"}, Stops: adminPage},
-	{ID: "R07", Of: OfTree, Library: "Batch.findByUuid", Says: "every entry of /batch-uuids names the batch that has this batchID", Rules: []string{"batch-uuid/orphan", "batch-uuid/other-batch"}, stop: otherName, Stops: []Stop{{Admin, BreaksPage}, {Cleanup, NeverCleaned}}},
-	{ID: "R16", Of: OfTree, Library: "Job.acquireJob", Says: "every queue entry belongs to a job", Rules: []string{"queue-entry/orphan"}, Stops: adminPage},
-	{ID: "R17", Of: OfTree, Library: "Batch.getJobs", Says: "every entry below a batch belongs to a job", Rules: []string{"batch-entry/orphan"}, stop: strayBatchEntry, Stops: []Stop{{BatchReport, ReportLost}, {Cleanup, NeverCleaned}, {BatchReport, NeverReported}}},
+	{ID: "R07", Of: OfTree, Says: "every entry of /batch-uuids names the batch that has this batchID", Rules: []string{"batch-uuid/orphan", "batch-uuid/other-batch"}, Stops: []Stop{{Admin, BreaksPage}, {Cleanup, NeverCleaned}}},
+	{ID: "R16", Of: OfTree, Says: "every queue entry belongs to a job", Rules: []string{"queue-entry/orphan"}, Stops: adminPage},
+	{ID: "R17", Of: OfTree, Says: "every entry below a batch belongs to a job", Rules: []string{"batch-entry/orphan"}, Stops: []Stop{{BatchReport, ReportLost}, {Cleanup, NeverCleaned}, {BatchReport, NeverReported}}},
 }
 
 var batchDemands = slices.Concat([]Demand{
-	{ID: "R02", Of: OfBatch, Node: "lock", Says: "it does not exist, because no worker left one", faults: locked, Stops: []Stop{{BatchReport, NeverReported}, {UpdateBatchReport, NeverReported}}},
-	{ID: "R04", Of: OfBatch, Node: "status", Says: "it holds a JSON object", Library: "Batch.loadStatus", Rules: batchStatus, faults: object, Stops: batchLoad},
-	{ID: "R04", Of: OfBatch, Node: "status", Key: "status", Library: "Batch.loadStatus", Rules: batchStatus, Type: batchState, Stops: batchLoad},
+	{ID: "R02", Of: OfBatch, Node: "lock", Says: "it does not exist, because no worker left one", Stops: []Stop{{BatchReport, NeverReported}, {UpdateBatchReport, NeverReported}}},
+	{ID: "R04", Of: OfBatch, Node: "status", Says: "it holds a JSON object", Rules: batchStatus, Stops: batchLoad},
+	{ID: "R04", Of: OfBatch, Node: "status", Key: "status", Rules: batchStatus, Type: batchState, Stops: batchLoad},
 	{ID: "R05", Of: OfBatch, Node: "states", Says: "it exists", Rules: []string{"batch-states/no-states"}, Stops: []Stop{{Batch, Resubmits}}},
 	{ID: "R05", Of: OfBatch, Node: "states/batch-processing", Says: "it exists, empty or not", Rules: []string{"batch-states/no-processing"}, Stops: []Stop{{BatchReport, NeverReported}}},
 	{ID: "R05", Of: OfBatch, Node: "status", Says: "it is Processing or Reporting if a job is unfinished", faults: agreesUnfinished, Stops: []Stop{{BatchReport, NeverReported}}},
 	{ID: "R05", Of: OfBatch, Node: "status", Says: "it is not Completed or Deleted if a job failed", faults: agreesFailed, Stops: []Stop{{Cleanup, NeverCleaned}}},
-	{ID: "R05", Of: OfBatch, Node: "submission", Library: "Batch.loadProperties", Says: "it holds a JSON object", faults: object, Stops: slices.Concat(reporting, []Stop{{Cleanup, NeverCleaned}}, adminPage)},
+	{ID: "R05", Of: OfBatch, Node: "submission", Says: "it holds a JSON object", Rules: []string{"batch-submission/missing", "batch-submission/not-json"}, faults: filledIfThere, Stops: slices.Concat(reporting, []Stop{{Cleanup, NeverCleaned}}, adminPage)},
 	{ID: "R06", Of: OfBatch, Node: "submission", Key: "batchID", Type: batchFolder, Stops: reporting},
-	{ID: "R07", Of: OfBatch, Node: "submission", Library: "Batch.findByUuid", Says: "/batch-uuids/<batchID> holds its BID", Rules: []string{"batch-uuid/no-entry"}, Stops: mailing},
-	{ID: "R07", Of: OfBatch, Node: "submission", Library: "Batch.findByUuid", Says: "its batchID can be the name of a znode", faults: nameable, Stops: mailing},
+	{ID: "R07", Of: OfBatch, Node: "submission", Says: "/batch-uuids/<batchID> holds its BID", Rules: []string{"batch-uuid/no-entry"}, Stops: mailing},
+	{ID: "R07", Of: OfBatch, Node: "submission", Says: "its batchID can be the name of a znode", faults: nameable, Stops: mailing},
 	{ID: "R08", Of: OfOpenBatch, Node: "submission", Key: "update", Type: boolean, Default: "false", Stops: reporting},
 	{ID: "R09", Of: OfOpenBatch, Node: "submission", Key: "profile", Type: filled, Stops: reporting},
 	{ID: "R10", Of: OfOpenBatch, Node: "submission", Key: "submissionDate", Type: text, Default: "the earliest time of its records", Stops: mailing},
@@ -91,22 +91,23 @@ var batchDemands = slices.Concat([]Demand{
 }))
 
 var jobDemands = []Demand{
-	{ID: "R02", Of: OfJob, Node: "lock", Says: "it does not exist, because no worker left one", faults: locked, Stops: each(NotFound, workers())},
-	{ID: "R12", Of: OfJob, Node: "status", Says: "it holds a JSON object", Library: "Job.loadStatus", Rules: jobStatus, faults: object, Stops: loadedBy(StopsQueue)},
-	{ID: "R12", Of: OfJob, Node: "status", Key: "status", Library: "Job.loadStatus", Rules: jobStatus, Type: jobState, Stops: loadedBy(Stuck)},
-	{ID: "R12", Of: OfJob, Node: "status", Key: "retry_count", Library: "Job.loadStatus", Rules: jobStatus, Type: integer, Stops: loadedBy(Stuck)},
-	{ID: "R12", Of: OfJob, Node: "status", Key: "last_successful_status", Library: "Job.statusObject", Type: jobOrNull, Optional: true, Stops: adminPage},
+	{ID: "R02", Of: OfJob, Node: "lock", Says: "it does not exist, because no worker left one", Stops: each(NotFound, workers())},
+	{ID: "R12", Of: OfJob, Node: "status", Says: "it holds a JSON object", Rules: jobStatus, Stops: loadedBy(StopsQueue)},
+	{ID: "R12", Of: OfJob, Node: "status", Key: "status", Rules: jobStatus, Type: jobState, Stops: loadedBy(Stuck)},
+	{ID: "R12", Of: OfJob, Node: "status", Key: "retry_count", Rules: jobStatus, Type: integer, Stops: loadedBy(Stuck)},
+	{ID: "R12", Of: OfJob, Node: "status", Key: "last_successful_status", Type: jobOrNull, Optional: true, Stops: adminPage},
 	{ID: "R13", Of: OfFailedJob, Node: "status", Key: "message", Type: text, Default: "an empty string", Stops: mailing},
-	{ID: "R14", Of: OfJob, Node: "bid", Library: "Job.loadProperties", Says: "it is only a BID, of a batch that exists", Rules: []string{"job-bid/missing", "job-bid/orphan"}, Stops: loadedBy(StopsQueue)},
-	{ID: "R15", Of: OfJob, Node: "priority", Library: "Job.loadProperties", Says: "it is decimal text from 0 to 99", Rules: []string{"job-priority/missing", "job-priority/bad-value"}, faults: decimal, Stops: loadedBy(StopsQueue)},
-	{ID: "R15", Of: OfJob, Node: "space_needed", Library: "Job.loadProperties", Says: "it is decimal text", Rules: []string{"job-space/missing", "job-space/bad-value"}, faults: decimal, Stops: loadedBy(StopsQueue)},
-	{ID: "R16", Of: OfJob, Library: "Job.setJobStatePath", Says: "it has one entry below /jobs/states, as its status and priority say", Rules: []string{"queue-entry/no-entry", "queue-entry/wrong-queue", "queue-entry/wrong-priority"}, stop: queueEntry, Stops: slices.Concat(each(NotFound, workers()), each(StopsQueue, workers()))},
-	{ID: "R17", Of: OfJob, Library: "Job.setBatchStatePath", Says: "it has one entry below its batch, in the folder of its status", Rules: []string{"batch-entry/no-entry", "batch-entry/wrong-folder", "batch-entry/other-batch"}, stop: batchEntry, Stops: []Stop{{BatchReport, ReportsEarly}, {BatchReport, NeverReported}, {BatchReport, ReportsWrong}}},
+	{ID: "R14", Of: OfJob, Node: "bid", Says: "it is only a BID, of a batch that exists", Rules: []string{"job-bid/missing", "job-bid/orphan"}, Stops: loadedBy(StopsQueue)},
+	{ID: "R15", Of: OfJob, Node: "priority", Says: "it is decimal text from 0 to 99", Rules: []string{"job-priority/missing", "job-priority/bad-value"}, Stops: slices.Concat(loadedBy(StopsQueue), each(NotFound, workers()))},
+	{ID: "R15", Of: OfJob, Node: "space_needed", Says: "it is decimal text", Rules: []string{"job-space/missing", "job-space/bad-value"}, Stops: loadedBy(StopsQueue)},
+	{ID: "R16", Of: OfJob, Says: "it has one entry below /jobs/states, as its status and priority say", Rules: []string{"queue-entry/no-entry", "queue-entry/wrong-queue", "queue-entry/wrong-priority"}, Stops: slices.Concat(each(NotFound, workers()), each(StopsQueue, workers()))},
+	{ID: "R17", Of: OfJob, Says: "it has one entry below its batch, in the folder of its status", Rules: []string{"batch-entry/no-entry", "batch-entry/wrong-folder", "batch-entry/other-batch"}, Stops: []Stop{{BatchReport, ReportsEarly}, {BatchReport, NeverReported}, {BatchReport, ReportsWrong}}},
 }
 
 var configurationDemands = slices.Concat([]Demand{
-	{ID: "R18", Of: OfJob, Node: "configuration", Library: "Job.loadProperties", Says: "it holds a JSON object", faults: configuration, Stops: slices.Concat(
-		each(Stuck, []Daemon{Initialize, Estimate}), failedBy(Provision, Download, Process, Notify), adminPage)},
+	{ID: "R18", Of: OfJob, Node: "configuration", Says: "it holds a JSON object, unless it is empty", Rules: []string{"job-configuration/not-json"}, Stops: loadedBy(StopsQueue)},
+	{ID: "R18", Of: OfJob, Node: "configuration", Says: "it exists and is not empty", Rules: []string{"job-configuration/missing"}, faults: filledIfThere,
+		Stops: slices.Concat(each(Stuck, []Daemon{Initialize, Estimate}), failedBy(Provision, Download, Process, Notify), adminPage)},
 	{ID: "R19", Of: OfOpenJob, Node: "configuration", Key: "jobID", Type: folder, Stops: failedBy(ingest...)},
 	{ID: "R20", Of: OfOpenJob, Node: "configuration", Says: "its batchID is the batchID of its batch", faults: batchID, Stops: failedBy(ingest...)},
 	{ID: "R21", Of: OfOpenJob, Node: "configuration", Key: "profile", Type: filled, Stops: failedBy(ingest...)},
@@ -117,7 +118,7 @@ var configurationDemands = slices.Concat([]Demand{
 }, forEach(dublinCore, func(key string) Demand {
 	return Demand{ID: "R25", Of: OfOpenJob, Node: "configuration", Key: key, Type: textOrNull, Optional: true, Stops: failedBy(ingest...)}
 }), forEach([]string{"submitter", "profile_name", "payload_url", "payload_type", "response_type"}, func(key string) Demand {
-	return Demand{ID: "R26", Of: OfOpenJob, Node: "configuration", Key: key, Library: libraryAccessor[key], Type: text, Optional: true, Stops: tracedByInv}
+	return Demand{ID: "R26", Of: OfOpenJob, Node: "configuration", Key: key, Type: text, Optional: true, Stops: tracedByInv}
 }), []Demand{
 	{ID: "R30", Of: OfJob, Node: "configuration", Says: "its profile is a string, if any job has one", faults: profiles, Stops: adminPage},
 	{ID: "R30", Of: OfJob, Node: "configuration", Key: "submissionDate", Type: dateText, Optional: true, Stops: adminPage},
@@ -125,20 +126,20 @@ var configurationDemands = slices.Concat([]Demand{
 
 var jobNodeDemands = slices.Concat([]Demand{
 	{ID: "R27", Of: OfOpenJob, Node: "identifiers", Says: "it exists and is not empty", faults: present, Default: `{"primary_id":"","local_id":[]}`, Stops: failedBy(ingest...)},
-	{ID: "R27", Of: OfJob, Node: "identifiers", Library: "Job.loadProperties", Says: "it holds a JSON object", faults: objectIfThere, Stops: loadedBy(StopsQueue)},
-	{ID: "R27", Of: OfOpenJob, Node: "identifiers", Key: "primary_id", Library: "Job.primaryId", Type: text, Stops: failedBy(ingest...)},
-	{ID: "R27", Of: OfOpenJob, Node: "identifiers", Key: "local_id", Library: "Job.localId", Type: texts, Stops: failedBy(ingest...)},
+	{ID: "R27", Of: OfJob, Node: "identifiers", Says: "it holds a JSON object", Rules: []string{"job-identifiers/not-json"}, faults: objectIfThere, Stops: loadedBy(StopsQueue)},
+	{ID: "R27", Of: OfOpenJob, Node: "identifiers", Key: "primary_id", Type: text, Stops: failedBy(ingest...)},
+	{ID: "R27", Of: OfOpenJob, Node: "identifiers", Key: "local_id", Type: texts, Stops: failedBy(ingest...)},
 	{ID: "R27", Of: OfOpenJob, Node: "identifiers", Says: "its local ids can be part of the name of a lock", faults: lockable, Stops: each(Waits, []Daemon{Process})},
-	{ID: "R27", Of: OfDoneJob, Node: "identifiers", Key: "local_id", Library: "Job.localId", Type: texts, Optional: true, Stops: mailing},
+	{ID: "R27", Of: OfDoneJob, Node: "identifiers", Key: "local_id", Type: texts, Optional: true, Stops: mailing},
 }, forEach([]string{"metadata", "inventory", "store"}, func(node string) Demand {
-	return Demand{ID: "R28", Of: OfJob, Node: node, Library: "Job.loadProperties", Says: "it is absent or holds a JSON object", faults: objectIfThere, Stops: loadedBy(StopsQueue)}
+	return Demand{ID: "R28", Of: OfJob, Node: node, Says: "it is absent or holds a JSON object", Rules: []string{"job-" + node + "/not-json"}, faults: objectIfThere, Stops: loadedBy(StopsQueue)}
 }), []Demand{
-	{ID: "R28", Of: OfJob, Node: "metadata", Library: "Job.ercWho, ercWhat, ercWhen, ercWhere", Says: "its values are strings", faults: stringValues, Stops: []Stop{{Admin, Harmless}}},
-	{ID: "R28", Of: OfOpenJob, Node: "inventory", Key: "manifest_url", Library: "Job.inventoryManifestUrl", Type: text, Optional: true, Stops: failedBy(Process, Inventory)},
-	{ID: "R28", Of: OfOpenJob, Node: "inventory", Key: "mode", Library: "Job.inventoryMode", Type: text, Optional: true, Stops: tracedByInv},
-	{ID: "R28", Of: OfOpenJob, Node: "store", Key: "manifest_url", Library: "Job.storeManifestUrl", Type: text, Optional: true, Stops: storedByProc},
-	{ID: "R28", Of: OfOpenJob, Node: "store", Key: "mode", Library: "Job.storeMode", Type: text, Optional: true, Stops: failedBy(Store)},
-	{ID: "R28", Of: OfOpenJob, Node: "store", Key: "delete", Library: "Job.storeDelete", Type: text, Optional: true, Stops: failedBy(Store)},
+	{ID: "R28", Of: OfJob, Node: "metadata", Says: "its values are strings", faults: stringValues, Stops: []Stop{{Admin, Harmless}}},
+	{ID: "R28", Of: OfOpenJob, Node: "inventory", Key: "manifest_url", Type: text, Optional: true, Stops: failedBy(Process, Inventory)},
+	{ID: "R28", Of: OfOpenJob, Node: "inventory", Key: "mode", Type: text, Optional: true, Stops: tracedByInv},
+	{ID: "R28", Of: OfOpenJob, Node: "store", Key: "manifest_url", Type: text, Optional: true, Stops: storedByProc},
+	{ID: "R28", Of: OfOpenJob, Node: "store", Key: "mode", Type: text, Optional: true, Stops: failedBy(Store)},
+	{ID: "R28", Of: OfOpenJob, Node: "store", Key: "delete", Type: text, Optional: true, Stops: failedBy(Store)},
 	{ID: "R29", Of: OfStoringJob, Node: "store", Says: "it exists and is not empty", faults: present, Stops: failedBy(Store)},
 	{ID: "R29", Of: OfStoringJob, Node: "store", Key: "manifest_url", Type: text, Stops: failedBy(Store)},
 	{ID: "R29", Of: OfStoringJob, Node: "store", Key: "mode", Type: storeMode, Stops: failedBy(Store)},
@@ -148,16 +149,16 @@ var jobNodeDemands = slices.Concat([]Demand{
 })
 
 var accessDemands = []Demand{
-	{ID: "R02", Of: OfAccess, Node: "lock", Says: "it does not exist, because no worker left one", faults: locked, Stops: each(NotFound, []Daemon{Access})},
-	{ID: "R31", Of: OfAccess, Node: "status", Says: "it holds a JSON object", Library: "Access.loadStatus", Rules: accessStatus, faults: object, Stops: accessQueue},
-	{ID: "R31", Of: OfAccess, Node: "status", Key: "status", Type: accessState, Library: "Access.loadStatus", Rules: accessStatus, Stops: accessQueue},
+	{ID: "R02", Of: OfAccess, Node: "lock", Says: "it does not exist, because no worker left one", Stops: each(NotFound, []Daemon{Access})},
+	{ID: "R31", Of: OfAccess, Node: "status", Says: "it holds a JSON object", Rules: accessStatus, Stops: accessQueue},
+	{ID: "R31", Of: OfAccess, Node: "status", Key: "status", Type: accessState, Rules: accessStatus, Stops: accessQueue},
 	{ID: "R31", Of: OfAccess, Node: "status", Key: "status", Type: accessWaits, Stops: each(NotFound, []Daemon{Access})},
 	{ID: "R30", Of: OfAccess, Node: "status", Key: "last_modified", Type: dateText, Optional: true, Stops: adminPage},
-	{ID: "R32", Of: OfAccess, Node: "token", Library: "Access.loadProperties", Says: "it is absent or holds a JSON object", faults: objectIfThere, Stops: accessQueue},
-	{ID: "R32", Of: OfWaitingAccess, Node: "token", Says: "it exists and is not empty", Library: "Access.loadProperties", faults: present, Stops: each(Stuck, []Daemon{Access})},
-	{ID: "R32", Of: OfWaitingAccess, Node: "token", Key: "token", Library: "Access.token", Type: text, Stops: each(Stuck, []Daemon{Access})},
-	{ID: "R32", Of: OfWaitingAccess, Node: "token", Key: "cloud-content-byte", Library: "Access.cloudContentByte", Type: long, Stops: failedBy(Access)},
-	{ID: "R32", Of: OfWaitingAccess, Node: "token", Key: "delivery-node", Library: "Access.deliveryNode", Type: long, Stops: failedBy(Access)},
+	{ID: "R32", Of: OfAccess, Node: "token", Says: "it is absent or holds a JSON object", Rules: []string{"request-token/not-json"}, faults: objectIfThere, Stops: accessQueue},
+	{ID: "R32", Of: OfWaitingAccess, Node: "token", Says: "it exists and is not empty", faults: filledIfThere, Stops: each(Stuck, []Daemon{Access})},
+	{ID: "R32", Of: OfWaitingAccess, Node: "token", Key: "token", Type: text, Stops: each(Stuck, []Daemon{Access})},
+	{ID: "R32", Of: OfWaitingAccess, Node: "token", Key: "cloud-content-byte", Type: long, Stops: failedBy(Access)},
+	{ID: "R32", Of: OfWaitingAccess, Node: "token", Key: "delivery-node", Type: long, Stops: failedBy(Access)},
 }
 
 func forEach(keys []string, row func(key string) Demand) []Demand {
@@ -166,11 +167,6 @@ func forEach(keys []string, row func(key string) Demand) []Demand {
 		rows = append(rows, row(k))
 	}
 	return rows
-}
-
-// libraryAccessor is the client library's accessor for a key of a configuration.
-var libraryAccessor = map[string]string{
-	"submitter": "Job.submitter", "profile_name": "Job.profileName", "payload_url": "Job.payloadUrl", "payload_type": "Job.payloadType", "response_type": "Job.responseType",
 }
 
 // workers are the daemons that acquire jobs.

@@ -17,33 +17,35 @@ import (
 type Type struct {
 	// Words complete "want …".
 	Words string
-	ok    func(v any) bool
+	// number is true if a string of digits is ok, too.
+	number bool
+	ok     func(v any) bool // nil if only the layout's rules check such a value
 }
 
 // The types.
 var (
 	// text is getString: a JSON string, and neither null nor a number.
-	text = Type{"a string", isText}
+	text = Type{Words: "a string", ok: isText}
 
-	filled = Type{"a string that is not empty", func(v any) bool { s, ok := v.(string); return ok && s != "" }}
+	filled = Type{Words: "a string that is not empty", ok: func(v any) bool { s, ok := v.(string); return ok && s != "" }}
 
 	// textOrNull is a key that is skipped when isNull says so.
-	textOrNull = Type{"a string, or null", func(v any) bool { return v == nil || isText(v) }}
+	textOrNull = Type{Words: "a string, or null", ok: func(v any) bool { return v == nil || isText(v) }}
 
 	// folder names a directory.
-	folder = Type{"a string that is not empty and has no slash", func(v any) bool {
+	folder = Type{Words: "a string that is not empty and has no slash", ok: func(v any) bool {
 		s, ok := v.(string)
 		return ok && s != "" && !strings.Contains(s, "/")
 	}}
 
 	// batchFolder is a folder that the services find in a path by "bid-".
-	batchFolder = Type{`a string with "bid-" and without a slash`, func(v any) bool {
+	batchFolder = Type{Words: `a string with "bid-" and without a slash`, ok: func(v any) bool {
 		s, ok := v.(string)
 		return ok && strings.Contains(s, "bid-") && !strings.Contains(s, "/")
 	}}
 
 	// boolean is getBoolean.
-	boolean = Type{`true or false, or the string "true" or "false"`, func(v any) bool {
+	boolean = Type{Words: `true or false, or the string "true" or "false"`, ok: func(v any) bool {
 		if s, ok := v.(string); ok {
 			return strings.EqualFold(s, "true") || strings.EqualFold(s, "false")
 		}
@@ -52,31 +54,31 @@ var (
 	}}
 
 	// packageType are the three types that estimating and downloading accept.
-	packageType = Type{"file, container or manifest", func(v any) bool {
+	packageType = Type{Words: "file, container or manifest", ok: func(v any) bool {
 		s, ok := v.(string)
 		return ok && slices.Contains([]string{"file", "container", "manifest"}, s)
 	}}
 
 	// integer is getInt, long is getLong: any number, which is cut to a whole
 	// one, or a string of digits.
-	integer = Type{"a number", func(v any) bool { return isNumber(v, 32) }}
-	long    = Type{"a number", func(v any) bool { return isNumber(v, 64) }}
+	integer = Type{Words: "a number"}
+	long    = Type{Words: "a number", number: true, ok: isNumber}
 
-	texts = Type{"an array of strings", func(v any) bool {
+	texts = Type{Words: "an array of strings", ok: func(v any) bool {
 		all, ok := v.([]any)
 		return ok && !slices.ContainsFunc(all, func(v any) bool { return !isText(v) })
 	}}
 
-	jobState    = Type{"the exact name of a job's state", oneOf(jobStates)}
-	jobOrNull   = Type{"the exact name of a job's state, or null", func(v any) bool { return v == nil || oneOf(jobStates)(v) }}
-	batchState  = Type{"the exact name of a batch's state", oneOf(batchStates)}
-	accessState = Type{"the exact name of a request's state", oneOf(accessStates)}
+	jobState    = Type{Words: "the exact name of a job's state"}
+	jobOrNull   = Type{Words: "the exact name of a job's state, or null", ok: func(v any) bool { return v == nil || stateOf(v) != "" }}
+	batchState  = Type{Words: "the exact name of a batch's state"}
+	accessState = Type{Words: "the exact name of a request's state"}
 
 	// accessWaits is a request's state, except Processing, which no worker acquires.
-	accessWaits = Type{"a state other than Processing, because no worker acquires that again", func(v any) bool { return v != "Processing" }}
+	accessWaits = Type{Words: "a state other than Processing, because no worker acquires that again", ok: func(v any) bool { return v != "Processing" }}
 
 	// storeMode is mode/NODE/url-encoded ARK.
-	storeMode = Type{"add or update, a node's number and an encoded ARK, separated by slashes", func(v any) bool {
+	storeMode = Type{Words: "add or update, a node's number and an encoded ARK, separated by slashes", ok: func(v any) bool {
 		s, _ := v.(string)
 		part := strings.Split(s, "/")
 		if len(part) < 3 || part[0] != "add" && part[0] != "update" {
@@ -88,7 +90,7 @@ var (
 	}}
 
 	// address is what java.net.URL accepts: a known scheme.
-	address = Type{"a URL", func(v any) bool {
+	address = Type{Words: "a URL", ok: func(v any) bool {
 		s, _ := v.(string)
 		u, err := url.Parse(s)
 		return err == nil && slices.Contains([]string{"http", "https", "file", "ftp", "jar"}, strings.ToLower(u.Scheme))
@@ -96,18 +98,14 @@ var (
 
 	// dateText has those formats of Ruby's DateTime.parse that occur. An empty
 	// string is shown as nothing.
-	dateText = Type{"a date, or an empty string", func(v any) bool {
+	dateText = Type{Words: "a date, or an empty string", ok: func(v any) bool {
 		s, ok := v.(string)
 		return v == nil || ok && (s == "" || isDate(s))
 	}}
 )
 
-// The states' exact names (states.yml of the client library).
-var (
-	jobStates    = strings.Fields("Pending Held Estimating Provisioning Downloading Processing Storing Recording Notify Completed Deleted Failed")
-	batchStates  = strings.Fields("Pending Held Processing Reporting Completed Deleted Failed UpdateReporting")
-	accessStates = strings.Fields("Pending Processing Completed Deleted Failed")
-)
+// jobStates are the exact names of a job's states (states.yml of the client library).
+var jobStates = strings.Fields("Pending Held Estimating Provisioning Downloading Processing Storing Recording Notify Completed Deleted Failed")
 
 // batchTypes are the other names of org.cdlib's PackageTypeEnum.
 var batchTypes = []string{"batchManifestFile", "batchManifestContainer", "batchManifest"}
@@ -117,19 +115,15 @@ var digests = []string{"Alder-32", "CRC-32", "MD2", "MD5", "SHA-1", "SHA-256", "
 
 func isText(v any) bool { _, ok := v.(string); return ok }
 
-func isNumber(v any, bits int) bool {
+func isNumber(v any) bool {
 	switch n := v.(type) {
 	case json.Number, int:
 		return true
 	case string:
-		_, err := strconv.ParseInt(n, 10, bits)
+		_, err := strconv.ParseInt(n, 10, 64)
 		return err == nil
 	}
 	return false
-}
-
-func oneOf(names []string) func(any) bool {
-	return func(v any) bool { s, ok := v.(string); return ok && slices.Contains(names, s) }
 }
 
 var dateLayouts = []string{

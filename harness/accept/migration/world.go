@@ -208,7 +208,7 @@ func (w *world) create(path string, data []byte) error {
 }
 
 // tree reads everything below sub in the scenario's chroot. Paths are relative to sub.
-func (w *world) tree(sub string) (*znode.Tree, error) { return session.Tree(w.conn, w.root+sub, nil) }
+func (w *world) tree(sub string) (*znode.Tree, error) { return session.Tree(w.conn, w.root+sub) }
 
 // same compares the paths and the data of two trees, at and below a znode.
 func same(want, got *znode.Tree, at string) error {

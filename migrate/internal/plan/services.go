@@ -71,7 +71,7 @@ func (f *findings) violation(v services.Violation, path string) {
 }
 
 func (f *findings) notice(n services.Notice, path string) {
-	f.add(string(n.Kind), Finding{Requirement: string(n.Kind), Then: n.Then}, Item{Path: path, What: n.What})
+	f.add(n.Kind, Finding{Requirement: n.Kind, Then: n.Then}, Item{Path: path, What: n.What})
 }
 
 // checkServices looks at what a record becomes, and finds what keeps the deployed services

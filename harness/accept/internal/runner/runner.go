@@ -18,10 +18,9 @@ type Format string
 
 // The formats.
 const (
-	Brief    Format = "brief"    // for people: a line for each feature, and the steps of what failed
-	Pretty   Format = "pretty"   // for people: every step
-	Cucumber Format = "cucumber" // Cucumber's JSON
-	JUnit    Format = "junit"    // JUnit's XML
+	Brief  Format = "brief"  // for people: a line for each feature, and the steps of what failed
+	Pretty Format = "pretty" // for people: every step
+	JUnit  Format = "junit"  // JUnit's XML
 )
 
 // Options says what to run, and what to print.

@@ -15,15 +15,12 @@ const readers = 32
 
 // Tree reads everything below root. Paths are relative to root, which is not in the tree. Of
 // each Stat it has what shows that a znode was written.
-//
-// last is the tree that was read before, or nil. If a folder's Stat says that its children
-// have not changed since, Tree does not list them again.
-func Tree(conn *zk.Conn, root string, last *znode.Tree) (*znode.Tree, error) {
+func Tree(conn *zk.Conn, root string) (*znode.Tree, error) {
 	// After Sync, the server has every write that was confirmed to any session.
 	if _, err := conn.Sync(root); err != nil {
 		return nil, fmt.Errorf("read the tree: %w", err)
 	}
-	r := &reading{conn: conn, root: root, last: last, tree: znode.NewTree(), slots: make(chan struct{}, readers)}
+	r := &reading{conn: conn, root: root, tree: znode.NewTree(), slots: make(chan struct{}, readers)}
 	r.running.Add(1)
 	r.visit(root)
 	r.running.Wait()
@@ -34,7 +31,6 @@ func Tree(conn *zk.Conn, root string, last *znode.Tree) (*znode.Tree, error) {
 type reading struct {
 	conn    *zk.Conn
 	root    string
-	last    *znode.Tree
 	slots   chan struct{}
 	running sync.WaitGroup
 
@@ -49,7 +45,7 @@ func (r *reading) visit(at string) {
 	data, stat, err := r.conn.Get(at)
 	var names []string
 	if err == nil && stat.NumChildren > 0 {
-		names, err = r.children(at, stat)
+		names, _, err = r.conn.Children(at)
 	}
 	<-r.slots
 	r.mu.Lock()
@@ -68,17 +64,4 @@ func (r *reading) visit(at string) {
 		r.running.Add(1)
 		go r.visit(at + "/" + name)
 	}
-}
-
-// children lists a node's children, unless they have not changed since the last
-// pass.
-func (r *reading) children(at string, stat *zk.Stat) ([]string, error) {
-	if r.last != nil {
-		relative := strings.TrimPrefix(at, r.root)
-		if n := r.last.Get(relative); n != nil && n.Stat.Czxid == stat.Czxid && n.Stat.Pzxid == stat.Pzxid {
-			return r.last.Children(relative), nil
-		}
-	}
-	names, _, err := r.conn.Children(at)
-	return names, err
 }
