@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/settings"
@@ -38,9 +37,7 @@ and an existing file is not replaced, unless you give --unreadable accept.`,
 		Example: `  mrtq dump zk1:2181,zk2:2181 --out queue.ndjson.gz
   mrtq dump snapshot:/var/lib/zookeeper,/var/log/zookeeper#/app --out queue.ndjson.gz`,
 		Args: args("SOURCE"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return exit.During("dump", c.run(cmd.Context(), a, args[0]))
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args[0]) },
 	}
 	a.conn.RateFlag(cmd.Flags())
 	cmd.Flags().StringVar(&c.out, "out", "", "`file` to write, with gzip if its name ends in .gz, instead of stdout")

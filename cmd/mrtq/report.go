@@ -48,9 +48,7 @@ no new queue at TARGET and no plan is given, no page is made, and the exit code 
   mrtq report zk1:2181/new zk1:2181 --plan plan.json --quarantine mrtq-quarantine-zk1-2181-new.ndjson --out cutover.html
   mrtq report file:new.ndjson --run run0000000001 --accept coverage.json --check findings.json >cutover.html`,
 		Args: args("[TARGET]", "[SOURCE]"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return exit.During("report", c.main(cmd.Context(), a, args))
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return c.main(cmd.Context(), a, args) },
 	}
 	f := cmd.Flags()
 	a.conn.RateFlag(f)

@@ -43,7 +43,7 @@ was made after the last run.`,
 			if c.in == "" {
 				return exit.Usagef("--in FILE is missing; usage: mrtq %s", cmd.Use)
 			}
-			return exit.During("restore", c.run(cmd.Context(), a, args[0]))
+			return c.run(cmd.Context(), a, args[0])
 		},
 	}
 	a.conn.RateFlag(cmd.Flags())
@@ -88,9 +88,10 @@ func (c *restoreCmd) run(ctx context.Context, a *app, target string) error {
 	a.Conclude(tone, "Restore: %s created, %d already there, %d ephemeral left out, sequence counters advanced by %d.",
 		screen.Count(res.Created, "znode", "znodes"), res.There, len(res.Ephemerals), res.Counters)
 	if c.output == "json" {
-		return a.JSON(res)
+		a.JSON(res)
+	} else {
+		c.print(a, res)
 	}
-	c.print(a, res)
 	return nil
 }
 

@@ -53,9 +53,7 @@ With 0.0.0.0:9464, anyone who can reach this machine can.`,
   mrtq watch zk1:2181/new zk1:2181 -o ndjson --interval 10s
   mrtq watch zk1:2181/new --metrics :9464`,
 		Args: args("TARGET", "[SOURCE]"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return exit.During("watch", c.run(cmd.Context(), a, args))
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
 	}
 	f := cmd.Flags()
 	outputFlag(f, &c.output, "ndjson")

@@ -61,7 +61,7 @@ is loaded. The embedded server keeps the Stats; the others create the znodes ane
 			if !cmd.Flags().Changed(maxSessionFlag) {
 				c.maxSessionTimeout = max(c.maxSessionTimeout, c.minSessionTimeout)
 			}
-			return exit.During("zk", c.run(cmd.Context(), a, args))
+			return c.run(cmd.Context(), a, args)
 		},
 	}
 	f := cmd.Flags()

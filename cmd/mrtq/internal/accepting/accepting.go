@@ -86,7 +86,7 @@ anything failed, or, without --tags, if a transition was not covered.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if c.clean {
-				return exit.During("accept", c.removeLeftovers(cmd.Context()))
+				return c.removeLeftovers(cmd.Context())
 			}
 			if c.force {
 				return exit.Usagef("--force can only be used with --clean")
@@ -98,7 +98,7 @@ anything failed, or, without --tags, if a transition was not covered.`,
 					}
 				}
 			}
-			return exit.During("accept", c.run(cmd.Context()))
+			return c.run(cmd.Context())
 		},
 	}
 	f := cmd.Flags()

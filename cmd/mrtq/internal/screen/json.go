@@ -11,8 +11,12 @@ import (
 	"unicode/utf8"
 )
 
-// JSON prints what a command prints with -o json.
-func (s *Screen) JSON(v any) error { return WriteJSON(s.Out, v) }
+// JSON prints what a command prints with -o json. If it can't, [Output] keeps the error.
+func (s *Screen) JSON(v any) {
+	if err := WriteJSON(s.Out, v); s.Out.Err == nil {
+		s.Out.Err = err
+	}
+}
 
 // WriteJSON writes v as JSON that people can read, too.
 func WriteJSON(w io.Writer, v any) error { return encodeJSON(w, v, indent) }
