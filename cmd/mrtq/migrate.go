@@ -241,26 +241,7 @@ func (c *migrateCmd) wrote(out migrated) string {
 
 // sayNotes prints a summary of what mrtq plan would show.
 func sayNotes(a *app, p *migrate.Plan, at advice.Situation) {
-	var notes []string
-	note := func(n int, one, many string) {
-		if n > 0 {
-			notes = append(notes, screen.Count(n, one, many))
-		}
-	}
-	note(len(p.Locks), "legacy lock is still held", "legacy locks are still held")
-	note(len(p.Warnings), "warning", "warnings")
-	twice, never := 0, 0
-	for _, r := range p.Risks {
-		if r.Chosen {
-			twice, never = twice+len(r.Twice), never+len(r.Never)
-		}
-	}
-	note(twice, "job might run twice", "jobs might run twice")
-	note(never, "job won't run until an administrator resumes it", "jobs won't run until an administrator resumes them")
-	note(len(p.About("inventory-records"))+len(p.About("unserviceable")), "job cannot be processed", "jobs cannot be processed")
-	note(len(p.Vanished), "migrated record is not in the source any more", "migrated records are not in the source any more")
-	note(p.Count(migrate.ActRemoved), "migrated record has no job any more", "migrated records have no job any more")
-	note(p.Count(migrate.ActChanged), "migrated record has changed since", "migrated records have changed since")
+	notes := append(view.PlanNotes(p), view.ChangedSince(p)...)
 	if len(notes) == 0 {
 		return
 	}

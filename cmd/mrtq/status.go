@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -75,16 +74,9 @@ func (c *statusCmd) run(ctx context.Context, a *app, given []string) error {
 	} else {
 		view.Status(a.Screen, status)
 	}
-	tone, text := screen.Good, view.StateText(status, s.target.Text)
-	failed := slices.Contains([]migrate.Step{migrate.StepWait, migrate.StepRestoreLedger, migrate.StepNoQueue, migrate.StepFinish, migrate.StepFinishRollback}, status.Step)
-	switch {
-	case failed:
-		tone = screen.Bad
-	case status.Restored || status.Step == migrate.StepStopLegacy || status.Step == migrate.StepMigrateRest:
-		tone = screen.Attention
-	}
+	tone, text := view.StatusVerdict(status, s.target.Text)
 	a.Conclude(tone, "Status: %s. %s", text, strings.TrimSpace(words+" "+command))
-	if failed {
+	if tone == screen.Bad {
 		return exit.Check(errors.New(text))
 	}
 	return nil

@@ -152,5 +152,9 @@ func (a *app) concludeVerdict(v *migrate.Verdict, s pair, quarantine, before str
 		at.Run = &v.Newest
 	}
 	tone, text := view.VerdictText(v, s.target.Text)
-	a.Conclude(tone, "%s%s %s", before, text, a.advice.Next(migrate.VerdictStep(v), at))
+	verify := "Verify"
+	if tone == screen.Good {
+		verify = "Verified"
+	}
+	a.Conclude(tone, "%s%s: %s. %s", before, verify, text, a.advice.Next(migrate.VerdictStep(v), at))
 }

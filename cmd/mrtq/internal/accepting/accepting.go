@@ -110,7 +110,7 @@ anything failed, or, without --tags, if a transition was not covered.`,
 	settings.Choice(f, &c.dialect, "dialect", "", "dialect of the layout", bothDialects, string(newqueue.Design), string(newqueue.MrtZK))
 	settings.Choice(f, &c.format, "format", "", "output format", string(accept.Brief), string(accept.JUnit))
 	f.StringVar(&c.out, "out", "", "output `file`, instead of stdout")
-	f.StringVar(&c.coverage, "coverage", "", "`file` to write the coverage to, as JSON: mrtq report shows it")
+	f.StringVar(&c.coverage, "coverage", "", "`file` to write the coverage to, as JSON")
 	return cmd
 }
 
