@@ -86,7 +86,7 @@ func (c *watchCmd) run(ctx context.Context, a *app, given []string) error {
 			return err
 		}
 	}
-	w := &watching.Watch{Target: target, Interval: c.interval, Reader: r, JSON: c.output == "ndjson", Metrics: c.metrics, Out: a.Out, NoQueue: view.NoQueue, Say: a.Say}
+	w := &watching.Watch{Target: target, Interval: c.interval, Reader: r, JSON: c.output == "ndjson", Metrics: c.metrics, Out: a.Out, Say: a.Say}
 	if !c.once {
 		return failed("target", target, w.Run(ctx))
 	}

@@ -2,13 +2,11 @@ package accepting
 
 import (
 	"context"
-	"io"
 	"os"
 
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/harness"
-	"mrtq/harness/accept"
 	"mrtq/harness/accept/migration"
 	"mrtq/internal/zkconn"
 )
@@ -40,12 +38,8 @@ func (c *acceptCmd) migrationScenarios(ctx context.Context, server *harness.Serv
 			return server.Restart(ctx)
 		}
 	}
-	var found *accept.Report
-	err = c.print(func(w io.Writer, colour bool) (err error) {
-		opt.Out, opt.Color = w, colour
-		found, err = migration.Run(ctx, opt)
-		return err
-	})
+	opt.Out, opt.Color = c.Out, screen.Colourful(c.Out.Writer)
+	found, err := migration.Run(ctx, opt)
 	switch {
 	case err != nil:
 		return err

@@ -29,7 +29,12 @@ const openMetrics = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 // scrape reads metrics: values by name and labels, such as mrtq_jobs{state="held"}.
 func scrape(t *testing.T, url string) map[string]float64 {
 	t.Helper()
-	resp, err := http.Get(url)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Accept", openMetrics)
+	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +120,7 @@ func fullView() live.View {
 		Locks: live.LocksView{Count: map[live.LockKind]int{live.LockJob: 1, live.LockStorage: 2}, Oldest: 400,
 			List: []live.LockView{{Kind: live.LockStorage, Path: "/locks/storage/" + evil, Seconds: 400}, {Kind: live.LockJob, Path: "/jobs/jid0000000001/lock", Seconds: 3, Session: "0x1a2007f6b3f0001"}}},
 		Migration: &live.RunView{Run: "run0000000001", State: migrate.Running, Source: evil, Dialect: "design", Owner: evil, Started: time.Unix(1e9-60, 0).UTC(),
-			Records: 500, Total: 2000, Transactions: 40, RecordRate: number(50), TransactionRate: number(4), Left: number(30)},
+			Records: 500, Total: 2000, Transactions: 40, RecordRate: number(50), TransactionRate: number(4)},
 		Migrators: 2, Leader: evil,
 		Notes: []string{"/jobs/states/" + evil + ": no permission to list it"},
 	}
