@@ -148,23 +148,6 @@ func TestWatchLinesFit(t *testing.T) {
 	}
 }
 
-// Colour adds nothing that the words don't say: each coloured line can be recognised without
-// its colour.
-func TestColourIsNeverAlone(t *testing.T) {
-	v := fullView()
-	v.Connected, v.Trouble = false, "no answer yet"
-	for _, l := range watchLines(v, 80) {
-		plain := l.plain(80)
-		switch {
-		case len(l.style) == 0 || l.style[0] == text.Bold && len(l.style) == 1: // a heading
-		case strings.Contains(plain, "NOT CONNECTED"), strings.Contains(plain, "Trying again"), strings.HasPrefix(plain, "NOTE: "), strings.HasPrefix(plain, "NO QUEUE: "):
-		case l.style[0] == warning[0]: // the second line of a note
-		default:
-			t.Errorf("only its colour distinguishes %q", plain)
-		}
-	}
-}
-
 // runText says in one line how far a run is.
 func TestRunText(t *testing.T) {
 	ended := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
