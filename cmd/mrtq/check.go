@@ -12,7 +12,6 @@ import (
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/internal/layout"
-	"mrtq/legacy"
 	"mrtq/migrate"
 	"mrtq/migrate/layouts"
 )
@@ -91,15 +90,11 @@ func (c *checkCmd) run(ctx context.Context, a *app, target string) error {
 }
 
 func (c *checkCmd) named() (layouts.Layout, error) {
-	q, err := c.queues()
+	queues, opt, err := c.reads()
 	if err != nil {
 		return layouts.Layout{}, err
 	}
-	policy, err := legacy.ParseTimePolicy(c.time)
-	if err != nil {
-		return layouts.Layout{}, exit.Usagef("--time: %w", err)
-	}
-	return namedLayout(c.layout, layouts.Options{Dialect: c.dialect, Queues: q, Legacy: legacy.Options{Time: policy}})
+	return namedLayout(c.layout, layouts.Options{Dialect: c.dialect, Queues: queues, Legacy: opt})
 }
 
 // recognised is the layout l in the dialect of the queue that the tree holds. If the tree

@@ -245,9 +245,5 @@ func sayNotes(a *app, p *migrate.Plan, at advice.Situation) {
 	if len(notes) == 0 {
 		return
 	}
-	var flags []advice.Flag
-	if at.PlanFile != "" {
-		flags = advice.Later(advice.Settings(p))
-	}
-	a.Say("%s. For details: %s", strings.Join(notes, ", "), a.advice.Later().Command("plan", []string{at.Source, at.Target}, flags...))
+	a.Say("%s. For details: %s", strings.Join(notes, ", "), a.advice.Details(at))
 }
