@@ -100,8 +100,6 @@ func (c *holdCmd) run(ctx context.Context, a *app, target string) error {
 	}
 	if c.output == "json" {
 		a.JSON(held)
-	} else {
-		screen.List(a.Screen, "", held.Held, []string{"HOLD", "OWNER", "WHY"}, func(path string) screen.Row { return screen.Row{path, opt.By, opt.Why} })
 	}
 	a.Conclude(screen.Good, "Hold: %s holds %s.", opt.By, view.HoldNames(held.Held))
 	return nil

@@ -84,8 +84,6 @@ func (c *releaseCmd) run(ctx context.Context, a *app, args []string) error {
 	}
 	if c.output == "json" {
 		a.JSON(res)
-	} else {
-		c.print(a, res)
 	}
 	c.conclude(ctx, a, s, res)
 	return nil
@@ -166,17 +164,6 @@ func (a *app) newestRun(ctx context.Context, p place) *migrate.Run {
 		return &status.Newest().Run
 	}
 	return nil
-}
-
-func (c *releaseCmd) print(a *app, res *migrate.Released) {
-	var rows []screen.Row
-	for _, path := range res.Lifted {
-		rows = append(rows, screen.Row{path, "lifted", ""})
-	}
-	for _, h := range res.Left {
-		rows = append(rows, screen.Row{h.Path, "still held", view.OwnersText(h.Owners)})
-	}
-	a.Table("", []string{"HOLD", "OUTCOME", "OWNERS"}, rows)
 }
 
 // conclude says what was released and what is still held.

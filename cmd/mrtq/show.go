@@ -216,16 +216,6 @@ func printShown(s *screen.Screen, out shown, it *migrate.Item) {
 	if it.Record != nil {
 		s.Table("Legacy record", []string{"RECORD", "STATUS", "TIME", "FORMAT", "WHAT"}, []screen.Row{view.RecordRow(*it.Record)})
 	}
-	if q := out.Quarantine; q != nil {
-		kept := "unknown"
-		if q.File != "" {
-			kept = q.File
-			if !q.Kept {
-				kept = "not in " + q.File
-			}
-		}
-		s.Table("Quarantine", []string{"RECORD", "WHY", "KEPT IN"}, []screen.Row{{it.Path, q.Message, kept}})
-	}
 	if it.Run != "" {
 		s.Table("Migration ledger", []string{"RECORD", "RUN", "JOB"}, []screen.Row{{it.Path, it.Run, it.Job}})
 	}

@@ -32,8 +32,6 @@ const (
 	usualMaxSessionTimeout = 40 * time.Second
 )
 
-const maxSessionFlag = "max-session-timeout"
-
 func (a *app) zkCmd() *cobra.Command {
 	c := &zkCmd{}
 	cmd := &cobra.Command{
@@ -54,12 +52,7 @@ into a server of Apache, use mrtq restore.`,
 		Example: `  mrtq zk --addr localhost:2281 --load queue.ndjson.gz
   mrtq zk --load /var/lib/zookeeper,/var/log/zookeeper -- mrtq inspect
   mrtq zk --backend docker --nodes 3 -- go test ./...`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if !cmd.Flags().Changed(maxSessionFlag) {
-				c.maxSessionTimeout = max(c.maxSessionTimeout, c.minSessionTimeout)
-			}
-			return c.run(cmd.Context(), a, args)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
 	}
 	f := cmd.Flags()
 	names := []string{}
@@ -70,7 +63,7 @@ into a server of Apache, use mrtq restore.`,
 	f.IntVar(&c.nodes, "nodes", 1, "1 server, or an ensemble of 3 (jvm, docker)")
 	f.StringVar(&c.addr, "addr", "", "`host:port` to serve at, instead of a free port (embedded)")
 	f.DurationVar(&c.minSessionTimeout, "min-session-timeout", usualMinSessionTimeout, "shortest session timeout that clients get")
-	f.DurationVar(&c.maxSessionTimeout, maxSessionFlag, usualMaxSessionTimeout, "longest session timeout that clients get")
+	f.DurationVar(&c.maxSessionTimeout, "max-session-timeout", usualMaxSessionTimeout, "longest session timeout that clients get")
 	f.StringVar(&c.load, "load", "", "dump `file`, or data directory, to load first (embedded)")
 	return cmd
 }

@@ -44,7 +44,7 @@ func listsOf(t testing.TB, html string) (lists []list) {
 // draw. The style sheet and the script are left out.
 func TestPage(t *testing.T) {
 	aside := regexp.MustCompile(`(?s)(<style>).*?(</style>)|(<script>).*?(</script>)|sha256-.*?=`)
-	for name, d := range map[string]*Data{"verified": sample(20), "wrong": wronged(), "planned": risky(), "stopped": stopped(), "nothing": {Made: sampleTime, Target: sampleTarget, Status: &migrate.Status{}}} {
+	for name, d := range map[string]*Data{"verified": sample(20), "wrong": wronged(), "planned": risky(), "stopped": stopped(), "nothing": {Made: sampleTime, Target: sampleTarget, Status: &migrate.Status{}, Next: func(migrate.Step) string { return "" }}} {
 		d.Records = d.Records[:min(len(d.Records), 20)]
 		html := write(t, d)
 		lists, err := json.MarshalIndent(listsOf(t, html), "", " ")

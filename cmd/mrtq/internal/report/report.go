@@ -34,7 +34,7 @@ type Data struct {
 	Records        []migrate.RecordStatus
 	// QuarantineChecked says that Verdict has compared a quarantine file.
 	QuarantineChecked bool
-	// Next words what to do in a step; nil says nothing.
+	// Next words what to do in a step.
 	Next func(migrate.Step) string
 }
 

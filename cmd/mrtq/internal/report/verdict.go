@@ -49,9 +49,5 @@ func (d *Data) verdict() Verdict {
 }
 
 func (d *Data) head(word string, tone screen.Tone, text string, step migrate.Step) Verdict {
-	v := Verdict{Word: word, Tone: toneNames[tone], Sentence: text + "."}
-	if d.Next != nil {
-		v.Next = printable.Line(d.Next(step)) // it may quote a name
-	}
-	return v
+	return Verdict{word, toneNames[tone], text + ".", printable.Line(d.Next(step))} // it may quote a name
 }
