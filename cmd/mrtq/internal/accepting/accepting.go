@@ -82,7 +82,7 @@ anything failed, or, without --tags, if a transition was not covered.`,
   mrtq accept --backend staging:2281 --tls-ca ca.pem --auth-file credentials
   mrtq accept --backend staging:2181/scratch --clean
   mrtq accept --scenarios migration --backend jvm
-  mrtq accept --tags '@J9,@J11' --format junit >accept.xml`,
+  mrtq accept --tags '@J9,@J11' --format junit`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if c.clean {
@@ -155,7 +155,8 @@ func (c *acceptCmd) run(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	return c.conclude(found)
+	c.showCoverage(found)
+	return c.conclude(found, c.dialects(), "; "+covered(found))
 }
 
 // others returns the chroots of other runs at an address, if it can list them.
@@ -215,29 +216,33 @@ func (c *acceptCmd) form() accept.Format {
 // for the server.
 const parallelScenarios = 4
 
-// conclude prints the coverage and the problems. They go to stderr if stdout is
-// for a program.
-func (c *acceptCmd) conclude(r *accept.Report) error {
+// showCoverage prints the coverage to stderr if stdout is for a program.
+func (c *acceptCmd) showCoverage(r *accept.Report) {
 	people := c.Screen
 	if c.form() == accept.JUnit {
 		people = c.ToErr()
 	}
 	printCoverage(people, r, c.form() == accept.Brief)
+}
+
+// conclude prints the problems, and the last line: which scenarios passed, and how many rows they
+// covered.
+func (c *acceptCmd) conclude(r *accept.Report, which, rows string) error {
 	if r.OK() {
-		c.Conclude(screen.Good, "Accept: %s in %s passed; %s.", screen.Count(r.Scenarios, "scenario", "scenarios"), c.dialects(), covered(r))
+		c.Conclude(screen.Good, "Accept: %s %s passed%s.", screen.Count(r.Scenarios, "scenario", "scenarios"), which, rows)
 		return nil
 	}
 	for _, p := range r.Problems {
 		c.Say("%s", p)
 	}
-	c.Conclude(screen.Bad, "Accept: %s of %d failed; %s; %s.",
-		screen.Count(r.Failed, "scenario", "scenarios"), r.Scenarios, covered(r), screen.Count(len(r.Problems), "problem", "problems"))
+	c.Conclude(screen.Bad, "Accept: %s of %d failed%s; %s.",
+		screen.Count(r.Failed, "scenario", "scenarios"), r.Scenarios, rows, screen.Count(len(r.Problems), "problem", "problems"))
 	return exit.Check(errNotAccepted)
 }
 
 func (c *acceptCmd) dialects() string {
 	if c.dialect == bothDialects {
-		return "both dialects"
+		return "in both dialects"
 	}
-	return "dialect " + c.dialect
+	return "in dialect " + c.dialect
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 
-	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/harness"
 	"mrtq/harness/accept/migration"
@@ -40,17 +39,8 @@ func (c *acceptCmd) migrationScenarios(ctx context.Context, server *harness.Serv
 	}
 	opt.Out, opt.Color = c.Out, screen.Colourful(c.Out.Writer)
 	found, err := migration.Run(ctx, opt)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case found.OK():
-		c.Conclude(screen.Good, "Accept: %s of the %s passed.", screen.Count(found.Scenarios, "scenario", "scenarios"), c.scenariosOf)
-		return nil
 	}
-	for _, p := range found.Problems {
-		c.Say("%s", p)
-	}
-	c.Conclude(screen.Bad, "Accept: %s of %d failed; %s.",
-		screen.Count(found.Failed, "scenario", "scenarios"), found.Scenarios, screen.Count(len(found.Problems), "problem", "problems"))
-	return exit.Check(errNotAccepted)
+	return c.conclude(found, "of the "+c.scenariosOf, "")
 }
