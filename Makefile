@@ -69,7 +69,7 @@ demo: build
 
 bench: build # for accept; harness/bench builds its own
 	go test ./harness/minizk -run TestFigures -figures -figure-children $(CHILDREN) -count 1 -v -timeout 30m
-	go test ./cmd/mrtq/internal/report -run 'TestFigures|TestBrowser/100' -alone -count 1 -v
+	go test ./cmd/mrtq/internal/report -run TestFigures -count 1 -v
 	@for on in embedded jvm; do for run in $(RUNS); do \
 	  bash -c "TIMEFORMAT='mrtq accept, all of it, on $$on: %R s'; time bin/mrtq accept --backend $$on >/dev/null 2>&1" || exit; \
 	done; done

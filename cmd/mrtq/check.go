@@ -12,7 +12,6 @@ import (
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/internal/layout"
-	"mrtq/legacy"
 	"mrtq/migrate"
 	"mrtq/migrate/layouts"
 )
@@ -42,9 +41,7 @@ only what is still wrong. Exit code 1 if there are errors. check never writes.`,
 		Example: `  mrtq check zk1:2181/new
   mrtq check snapshot:/var/lib/zookeeper --layout zuul -o json`,
 		Args: args("TARGET"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return exit.During("check", c.run(cmd.Context(), a, args[0]))
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args[0]) },
 	}
 	f := cmd.Flags()
 	a.conn.RateFlag(f)
@@ -85,13 +82,7 @@ func (c *checkCmd) run(ctx context.Context, a *app, target string) error {
 	if err != nil {
 		return failed("target", target, err)
 	}
-	if err := c.print(a, report); err != nil {
-		return err
-	}
-	return broken(report)
-}
-
-func broken(report *layout.Report) error {
+	c.print(a, report)
 	if n := report.Count(layout.Error); n > 0 {
 		return exit.Check(fmt.Errorf("%w: %s", errBroken, screen.Count(n, "error", "errors")))
 	}
@@ -99,15 +90,11 @@ func broken(report *layout.Report) error {
 }
 
 func (c *checkCmd) named() (layouts.Layout, error) {
-	q, err := c.queues()
+	queues, opt, err := c.reads()
 	if err != nil {
 		return layouts.Layout{}, err
 	}
-	policy, err := legacy.ParseTimePolicy(c.time)
-	if err != nil {
-		return layouts.Layout{}, exit.Usagef("--time: %w", err)
-	}
-	return namedLayout(c.layout, layouts.Options{Dialect: c.dialect, Queues: q, Legacy: legacy.Options{Time: policy}})
+	return namedLayout(c.layout, layouts.Options{Dialect: c.dialect, Queues: queues, Legacy: opt})
 }
 
 // recognised is the layout l in the dialect of the queue that the tree holds. If the tree
@@ -150,7 +137,7 @@ type checked struct {
 	Findings []layout.Finding        `json:"findings"`
 }
 
-func (c *checkCmd) print(a *app, r *layout.Report) error {
+func (c *checkCmd) print(a *app, r *layout.Report) {
 	if c.output == "json" {
 		out := checked{Layout: r.Map.Name, Dialect: r.Map.Dialect, Nodes: r.Nodes, Counts: map[layout.Severity]int{}, Findings: r.Findings}
 		if out.Findings == nil {
@@ -159,7 +146,8 @@ func (c *checkCmd) print(a *app, r *layout.Report) error {
 		for _, s := range layout.Severities {
 			out.Counts[s] = r.Count(s)
 		}
-		return a.JSON(out)
+		a.JSON(out)
+		return
 	}
 	for _, s := range layout.Severities {
 		if s == layout.Info { // counted, and in -o json
@@ -179,7 +167,6 @@ func (c *checkCmd) print(a *app, r *layout.Report) error {
 	}
 	a.Printf("%s checked against %s: %s, %s, %d for information\n", screen.Count(r.Nodes, "znode", "znodes"), name,
 		screen.Count(r.Count(layout.Error), "error", "errors"), screen.Count(r.Count(layout.Warning), "warning", "warnings"), r.Count(layout.Info))
-	return nil
 }
 
 var severityTitles = map[layout.Severity]string{layout.Error: "Errors", layout.Warning: "Warnings", layout.Info: "For information"}

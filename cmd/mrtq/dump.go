@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -8,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/settings"
@@ -34,13 +34,11 @@ ZooKeeper's own /zookeeper. It writes nothing to the source.
 
 If you have no permission to read a znode, dump names it, and marks it in the dump as
 unreadable, so that nobody takes the dump for a complete one. Then the exit code is 3
-and an existing file is not replaced, unless you give --unreadable accept.`,
+and the file of --out is not written, unless you give --unreadable accept.`,
 		Example: `  mrtq dump zk1:2181,zk2:2181 --out queue.ndjson.gz
   mrtq dump snapshot:/var/lib/zookeeper,/var/log/zookeeper#/app --out queue.ndjson.gz`,
 		Args: args("SOURCE"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return exit.During("dump", c.run(cmd.Context(), a, args[0]))
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args[0]) },
 	}
 	a.conn.RateFlag(cmd.Flags())
 	cmd.Flags().StringVar(&c.out, "out", "", "`file` to write, with gzip if its name ends in .gz, instead of stdout")
@@ -62,31 +60,16 @@ func (c *dumpCmd) run(ctx context.Context, a *app, source string) error {
 	}
 	defer done()
 	d := dumping{a: a}
-	var kept error // why an existing file is not replaced
-	write := func(w io.Writer) error {
-		if err := d.write(all, w); err != nil {
-			return err
-		}
-		if kept = d.lacking(c.unreadable); kept != nil && files.IsRegular(c.out) {
-			kept = fmt.Errorf("%w; %s was not changed", kept, c.out)
-			return kept
-		}
-		return nil
-	}
+	write := func(w io.Writer) error { return cmp.Or(d.write(all, w), d.lacking(c)) }
+	where := ""
 	if c.out == "" {
 		err = write(a.Out)
 	} else {
+		where = " in " + c.out
 		err = files.Write(c.out, write)
-	}
-	if err == nil {
-		err = kept
 	}
 	if err != nil {
 		return failed("source", source, err)
-	}
-	where := ""
-	if c.out != "" {
-		where = " in " + c.out
 	}
 	if d.lacks > 0 {
 		a.Conclude(screen.Attention, "Dump: %s%s, without the data of %d.", screen.Count(d.written, "znode", "znodes"), where, d.lacks)
@@ -129,11 +112,16 @@ func (d *dumping) write(all iter.Seq2[znode.Node, error], w io.Writer) error {
 	return out.Close()
 }
 
-// lacking is the error if the dump lacks the data of znodes and that was not accepted.
-func (d *dumping) lacking(unreadable string) error {
-	if d.lacks == 0 || unreadable == unreadableAccept {
+// lacking is the error if the dump lacks the data of znodes and that was not accepted. Then the file of
+// --out stays as it was.
+func (d *dumping) lacking(c *dumpCmd) error {
+	if d.lacks == 0 || c.unreadable == unreadableAccept {
 		return nil
 	}
-	return fmt.Errorf("%s, listed above, could not be read; give credentials that may read them, with --auth-file or $%s, or accept a dump without their data with --unreadable %s",
-		screen.Count(d.lacks, "znode", "znodes"), settings.AuthVariable, unreadableAccept)
+	unchanged := ""
+	if c.out != "" {
+		unchanged = c.out + " was not written; "
+	}
+	return fmt.Errorf("%s, listed above, could not be read; %sgive credentials that may read them, with --auth-file or $%s, or accept a dump without their data with --unreadable %s",
+		screen.Count(d.lacks, "znode", "znodes"), unchanged, settings.AuthVariable, unreadableAccept)
 }

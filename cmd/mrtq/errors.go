@@ -33,9 +33,9 @@ var checks = []error{
 	sides.ErrOverwritten,
 }
 
-// asCheck gives an error of a failed check its exit code.
-func asCheck(err error) error {
-	if slices.ContainsFunc(checks, func(c error) bool { return errors.Is(err, c) }) {
+// withCode gives an error of package migrate that has no exit code its own.
+func withCode(err error) error {
+	if exit.Is(err, exit.Environment) && slices.ContainsFunc(checks, func(c error) bool { return errors.Is(err, c) }) {
 		return exit.Check(err)
 	}
 	return err
@@ -44,9 +44,9 @@ func asCheck(err error) error {
 // withWayOut adds to an error what to do about it.
 func withWayOut(a *app, err error, at advice.Situation) error {
 	if next := a.advice.WayOut(err, at); next != "" {
-		return asCheck(fmt.Errorf("%w. %s", err, next))
+		return fmt.Errorf("%w. %s", err, next)
 	}
-	return asCheck(err)
+	return err
 }
 
 // interrupted says what to do after Ctrl-C or SIGTERM, by command that writes.

@@ -70,9 +70,7 @@ mrtq release lifts holds.`,
   mrtq hold zk1:2181/new --only ingest
   mrtq hold zk1:2181/new --collection merritt_content`,
 		Args: args("TARGET"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return exit.During("hold", c.run(cmd.Context(), a, args[0]))
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args[0]) },
 	}
 	f := cmd.Flags()
 	c.flags(f)
@@ -101,12 +99,10 @@ func (c *holdCmd) run(ctx context.Context, a *app, target string) error {
 		return onPlace(p, err)
 	}
 	if c.output == "json" {
-		err = a.JSON(held)
-	} else {
-		screen.List(a.Screen, "", held.Held, []string{"HOLD", "OWNER", "WHY"}, func(path string) screen.Row { return screen.Row{path, opt.By, opt.Why} })
+		a.JSON(held)
 	}
 	a.Conclude(screen.Good, "Hold: %s holds %s.", opt.By, view.HoldNames(held.Held))
-	return err
+	return nil
 }
 
 // onPlace adds to an error about a target without a queue what to do.
@@ -114,7 +110,7 @@ func onPlace(p place, err error) error {
 	if errors.Is(err, migrate.ErrNoQueue) {
 		err = fmt.Errorf("%w; check the address and its chroot", err)
 	}
-	return asCheck(failed("target", p.Text, err))
+	return failed("target", p.Text, err)
 }
 
 // whoami is the user name and the host of the person who runs mrtq.

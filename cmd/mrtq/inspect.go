@@ -34,9 +34,7 @@ written.`,
   mrtq inspect snapshot:/var/lib/zookeeper --status held
   mrtq inspect file:queue.ndjson.gz --queue inventory -o ndjson`,
 		Args: args("SOURCE"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return exit.During("inspect", c.run(cmd.Context(), a, args[0]))
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args[0]) },
 	}
 	c.flags(cmd.Flags())
 	a.conn.RateFlag(cmd.Flags())

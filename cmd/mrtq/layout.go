@@ -26,7 +26,7 @@ with your own map.`,
 		Example: `  mrtq layout merritt --dialect mrt-zk
   mrtq layout zuul`,
 		Args: args("NAME"),
-		RunE: func(_ *cobra.Command, args []string) error { return exit.During("layout", c.run(a, args[0])) },
+		RunE: func(_ *cobra.Command, args []string) error { return c.run(a, args[0]) },
 	}
 	cmd.Flags().StringVar(&c.dialect, "dialect", "", "`dialect` of the layout, if it has several: design or mrt-zk")
 	return cmd

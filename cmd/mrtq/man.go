@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -22,11 +21,11 @@ created if it doesn't exist. The pages say the same as --help.`,
 			root := cmd.Root()
 			root.DisableAutoGenTag = true // no date: the same version gives the same pages
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
-				return fmt.Errorf("man: %w", err)
+				return err
 			}
 			header := &doc.GenManHeader{Title: "MRTQ", Section: "1", Source: "mrtq " + root.Version, Manual: "mrtq"}
 			if err := doc.GenManTree(root, header, args[0]); err != nil {
-				return fmt.Errorf("man: %w", err)
+				return err
 			}
 			a.Conclude(screen.Good, "Man: the pages are in %s.", args[0])
 			return nil

@@ -48,9 +48,7 @@ lost server. Run it again to finish. If there is nothing to do, it writes nothin
 			}
 			return args("SOURCE", "TARGET")(cmd, given)
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return exit.During("migrate", c.run(cmd.Context(), a, args))
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
 	}
 	f := cmd.Flags()
 	c.flags(f)
@@ -177,7 +175,8 @@ func (c *migrateCmd) print(a *app, s pair, res *migrate.Result, err error, took 
 	sayNotes(a, plan, at)
 	c.conclude(a, out, plan, at)
 	if c.output == "json" {
-		return a.JSON(out)
+		a.JSON(out)
+		return nil
 	}
 	if res.Steps > 0 {
 		a.Printf("%s: %s created, in %s and %.1f s\n", out.Run, view.Counts(out.Created), screen.Count(out.Transactions, "transaction", "transactions"), out.Seconds)
@@ -206,9 +205,7 @@ func (c *migrateCmd) conclude(a *app, out migrated, plan *migrate.Plan, at advic
 func (c *migrateCmd) fail(a *app, out migrated, at advice.Situation, err error) error {
 	if errors.Is(err, migrate.ErrBlocked) {
 		if c.output == "json" {
-			if err := a.JSON(out); err != nil {
-				return err
-			}
+			a.JSON(out)
 		} else {
 			view.Plan(a.Screen, at.Plan)
 		}
@@ -234,7 +231,7 @@ func (c *migrateCmd) fail(a *app, out migrated, at advice.Situation, err error) 
 		}
 		return &partlyDone{err, done}
 	}
-	return asCheck(&partlyDone{err, strings.TrimSpace(done + " " + a.advice.WayOut(err, at))})
+	return &partlyDone{err, strings.TrimSpace(done + " " + a.advice.WayOut(err, at))}
 }
 
 // wrote says what a call did before it failed.
@@ -244,32 +241,9 @@ func (c *migrateCmd) wrote(out migrated) string {
 
 // sayNotes prints a summary of what mrtq plan would show.
 func sayNotes(a *app, p *migrate.Plan, at advice.Situation) {
-	var notes []string
-	note := func(n int, one, many string) {
-		if n > 0 {
-			notes = append(notes, screen.Count(n, one, many))
-		}
-	}
-	note(len(p.Locks), "legacy lock is still held", "legacy locks are still held")
-	note(len(p.Warnings), "warning", "warnings")
-	twice, never := 0, 0
-	for _, r := range p.Risks {
-		if r.Chosen {
-			twice, never = twice+len(r.Twice), never+len(r.Never)
-		}
-	}
-	note(twice, "job might run twice", "jobs might run twice")
-	note(never, "job won't run until an administrator resumes it", "jobs won't run until an administrator resumes them")
-	note(len(p.About("inventory-records"))+len(p.About("unserviceable")), "job cannot be processed", "jobs cannot be processed")
-	note(len(p.Vanished), "migrated record is not in the source any more", "migrated records are not in the source any more")
-	note(p.Count(migrate.ActRemoved), "migrated record has no job any more", "migrated records have no job any more")
-	note(p.Count(migrate.ActChanged), "migrated record has changed since", "migrated records have changed since")
+	notes := append(view.PlanNotes(p), view.ChangedSince(p)...)
 	if len(notes) == 0 {
 		return
 	}
-	var flags []advice.Flag
-	if at.PlanFile != "" {
-		flags = advice.Later(advice.Settings(p))
-	}
-	a.Say("%s. For details: %s", strings.Join(notes, ", "), a.advice.Later().Command("plan", []string{at.Source, at.Target}, flags...))
+	a.Say("%s. For details: %s", strings.Join(notes, ", "), a.advice.Details(at))
 }

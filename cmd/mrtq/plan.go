@@ -48,9 +48,7 @@ migrate with --decisions.`,
 		Example: `  mrtq plan zk1:2181 zk1:2181/new --new-queue --dialect mrt-zk
   mrtq plan zk1:2181 zk1:2181/new --new-queue --dialect mrt-zk --undecodable quarantine --out plan.json`,
 		Args: args("SOURCE", "TARGET"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return exit.During("plan", c.run(cmd.Context(), a, args))
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
 	}
 	f := cmd.Flags()
 	c.flags(f)
@@ -161,7 +159,7 @@ func whichSide(s pair, err error) error {
 	case errors.Is(err, migrate.ErrPlace):
 		return exit.Usagef("TARGET %s: %w", s.target.Text, err)
 	case errors.As(err, &target):
-		return asCheck(failed("target", s.target.Text, err))
+		return failed("target", s.target.Text, err)
 	}
 	return failed("source", s.source.Text, err)
 }

@@ -49,9 +49,7 @@ if nothing was released because a check failed.`,
   mrtq release zk1:2181/new zk1:2181 --only ingest
   mrtq release zk1:2181/new --collection merritt_content`,
 		Args: args("TARGET", "[SOURCE]"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return exit.During("release", c.run(cmd.Context(), a, args))
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
 	}
 	f := cmd.Flags()
 	a.conn.RateFlag(f)
@@ -85,12 +83,10 @@ func (c *releaseCmd) run(ctx context.Context, a *app, args []string) error {
 		return c.refuse(ctx, a, s, res, err)
 	}
 	if c.output == "json" {
-		err = a.JSON(res)
-	} else {
-		c.print(a, res)
+		a.JSON(res)
 	}
 	c.conclude(ctx, a, s, res)
-	return err
+	return nil
 }
 
 func (c *releaseCmd) release(ctx context.Context, a *app, s pair, opt migrate.ReleaseOptions) (res *migrate.Released, err error) {
@@ -124,9 +120,7 @@ func (c *releaseCmd) refuse(ctx context.Context, a *app, s pair, res *migrate.Re
 		return onPlace(s.target, err)
 	case res != nil && res.Verdict != nil && !res.Verdict.OK():
 		if c.output == "json" {
-			if err := a.JSON(res); err != nil {
-				return err
-			}
+			a.JSON(res)
 		} else {
 			view.Verdict(a.Screen, res.Verdict)
 		}
@@ -146,7 +140,7 @@ func (c *releaseCmd) refuse(ctx context.Context, a *app, s pair, res *migrate.Re
 			err = fmt.Errorf("%w. %s", err, a.advice.Next(status.Step, at))
 		}
 	}
-	return exit.During("nothing was released", withWayOut(a, failed("target", s.target.Text, err), at))
+	return fmt.Errorf("nothing was released: %w", withWayOut(a, failed("target", s.target.Text, err), at))
 }
 
 // statusOf reads where a migration stands, for the text of an error; nil if that can't be
@@ -170,17 +164,6 @@ func (a *app) newestRun(ctx context.Context, p place) *migrate.Run {
 		return &status.Newest().Run
 	}
 	return nil
-}
-
-func (c *releaseCmd) print(a *app, res *migrate.Released) {
-	var rows []screen.Row
-	for _, path := range res.Lifted {
-		rows = append(rows, screen.Row{path, "lifted", ""})
-	}
-	for _, h := range res.Left {
-		rows = append(rows, screen.Row{h.Path, "still held", view.OwnersText(h.Owners)})
-	}
-	a.Table("", []string{"HOLD", "OUTCOME", "OWNERS"}, rows)
 }
 
 // conclude says what was released and what is still held.

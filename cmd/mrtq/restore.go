@@ -18,7 +18,6 @@ import (
 
 type restoreCmd struct {
 	in, below, output string
-	packet            int
 }
 
 func (a *app) restoreCmd() *cobra.Command {
@@ -43,19 +42,15 @@ was made after the last run.`,
 			if c.in == "" {
 				return exit.Usagef("--in FILE is missing; usage: mrtq %s", cmd.Use)
 			}
-			return exit.During("restore", c.run(cmd.Context(), a, args[0]))
+			return c.run(cmd.Context(), a, args[0])
 		},
 	}
 	a.conn.RateFlag(cmd.Flags())
 	cmd.Flags().StringVar(&c.in, "in", "", "dump `file`, with gzip if its name ends in .gz")
 	cmd.Flags().StringVar(&c.below, "below", "/", "restore only this `znode` and what is below it; its parents are created if they are missing")
-	cmd.Flags().IntVar(&c.packet, "packet", 0, "the servers' jute.maxbuffer in `bytes`: if a znode is larger, restore says so and writes nothing; give it if it is less than its default (0: not known)")
 	outputFlag(cmd.Flags(), &c.output, "json")
 	return cmd
 }
-
-// leastPacket leaves room for a znode and for what a server adds to it.
-const leastPacket = 16 << 10
 
 func (c *restoreCmd) run(ctx context.Context, a *app, target string) error {
 	p, err := parsePlace("TARGET", target)
@@ -64,8 +59,6 @@ func (c *restoreCmd) run(ctx context.Context, a *app, target string) error {
 		return err
 	case p.File != "":
 		return exit.Usagef("TARGET %q is a dump already", target)
-	case c.packet != 0 && c.packet < leastPacket:
-		return exit.Usagef("--packet %d: expected at least %d, or 0", c.packet, leastPacket)
 	}
 	if err := znode.ValidatePath(c.below); err != nil {
 		return exit.Usagef("--below: %w", err)
@@ -75,7 +68,7 @@ func (c *restoreCmd) run(ctx context.Context, a *app, target string) error {
 		return err
 	}
 	res, err := c.restore(ctx, a, p, tree)
-	if errors.Is(err, restore.ErrOtherData) || errors.Is(err, restore.ErrTooLarge) {
+	if errors.Is(err, restore.ErrOtherData) {
 		err = exit.Check(err)
 	}
 	if err != nil {
@@ -88,9 +81,10 @@ func (c *restoreCmd) run(ctx context.Context, a *app, target string) error {
 	a.Conclude(tone, "Restore: %s created, %d already there, %d ephemeral left out, sequence counters advanced by %d.",
 		screen.Count(res.Created, "znode", "znodes"), res.There, len(res.Ephemerals), res.Counters)
 	if c.output == "json" {
-		return a.JSON(res)
+		a.JSON(res)
+	} else {
+		c.print(a, res)
 	}
-	c.print(a, res)
 	return nil
 }
 
@@ -139,9 +133,6 @@ func (c *restoreCmd) restore(ctx context.Context, a *app, p place, tree *znode.T
 	show, finish := a.Progress("restoring", "znodes")
 	defer finish()
 	opt := restore.Options{Below: c.below, Ops: a.conn.MaxRate, Say: func(s string) { a.Say("%s", s) }, Progress: show}
-	if err := restore.CheckSizes(tree, c.packet, len(p.Server.Chroot)); err != nil {
-		return nil, err // before the chroot is made
-	}
 	err = a.onTarget(ctx, p, func(w *migrate.WritableSide) error {
 		made, err := w.MakeChroot(ctx)
 		if err != nil {
@@ -157,18 +148,12 @@ func (c *restoreCmd) restore(ctx context.Context, a *app, p place, tree *znode.T
 }
 
 func (c *restoreCmd) print(a *app, r *restore.Result) {
-	for i, p := range r.Ephemerals {
-		if i == screen.MostRows {
-			a.Say("… and %d more; -o json has all", len(r.Ephemerals)-i)
-			break
-		}
-		a.Say("%s: ephemeral, left out", p)
+	var rows []screen.Row
+	for _, p := range r.Ephemerals {
+		rows = append(rows, screen.Row{p, "ephemeral, left out"})
 	}
-	for i, w := range r.Warnings {
-		if i == screen.MostRows {
-			a.Say("… and %d more; -o json has all", len(r.Warnings)-i)
-			break
-		}
-		a.Say("%s: %s", w.Path, w.Message)
+	for _, w := range r.Warnings {
+		rows = append(rows, screen.Row{w.Path, w.Message})
 	}
+	screen.List(a.Screen, "", rows, []string{"ZNODE", "WHAT"}, func(r screen.Row) screen.Row { return r })
 }

@@ -50,9 +50,7 @@ rollback is interrupted, run it again. Exit code 1 if something was kept.`,
 		Example: `  mrtq rollback zk1:2181/new --run run0000000000 --dry-run
   mrtq rollback zk1:2181/new zk1:2181 --run run0000000000 --yes`,
 		Args: args("TARGET", "[SOURCE]"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return exit.During("rollback", c.main(cmd.Context(), a, args))
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return c.main(cmd.Context(), a, args) },
 	}
 	f := cmd.Flags()
 	a.conn.RateFlag(f)
@@ -184,7 +182,7 @@ func (c *rollbackCmd) fail(ctx context.Context, a *app, s pair, u *migrate.Undo,
 	return withWayOut(a, failed("target", s.target.Text, err), at)
 }
 
-func (c *rollbackCmd) print(a *app, s pair, u *migrate.Undo) (err error) {
+func (c *rollbackCmd) print(a *app, s pair, u *migrate.Undo) error {
 	out := rolledBack{Undo: u, Done: !c.dry}
 	removed, step := "removed", migrate.UndoStep(u)
 	if c.dry {
@@ -193,7 +191,7 @@ func (c *rollbackCmd) print(a *app, s pair, u *migrate.Undo) (err error) {
 		out.File = c.kept
 	}
 	if c.output == "json" {
-		err = a.JSON(out)
+		a.JSON(out)
 	} else {
 		c.printTables(a, u)
 	}
@@ -204,17 +202,14 @@ func (c *rollbackCmd) print(a *app, s pair, u *migrate.Undo) (err error) {
 	}
 	if len(u.Keeps) == 0 {
 		a.Conclude(screen.Good, "%s. %s", text, a.advice.Next(step, at))
-		return err
+		return nil
 	}
 	text = fmt.Sprintf("%s; %s", text, keptText(u))
 	if out.File != "" {
 		text += ". Their legacy records are in " + out.File
 	}
 	a.Conclude(screen.Attention, "%s. %s", text, a.advice.Next(step, at))
-	if err == nil {
-		err = exit.Check(errors.New(text))
-	}
-	return err
+	return exit.Check(errors.New(text))
 }
 
 // keptText counts what stays, or was removed by others.

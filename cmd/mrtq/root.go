@@ -53,7 +53,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if err != nil && !a.began { // cobra's own errors are about the command line
 		err = exit.With(exit.Usage, err)
 	}
-	err = interruption(ctx, ran.Name(), err)
+	err = interruption(ctx, ran.Name(), exit.During(ran.Name(), withCode(err)))
 	if a.Out.Err != nil {
 		err = lostOutput(a.Concluded(), a.Out.Err)
 	}

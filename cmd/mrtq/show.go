@@ -38,9 +38,7 @@ quarantine file lacks its bytes, or if there is no new queue at TARGET.`,
 		Example: `  mrtq show zk1:2181 zk1:2181/new /ingest/mrtQ-05000000000001
   mrtq show zk1:2181 zk1:2181/new jid0000000003`,
 		Args: args("SOURCE", "TARGET", "ITEM"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return exit.During("show", c.run(cmd.Context(), a, args))
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
 	}
 	c.flags(cmd.Flags())
 	cmd.Flags().StringVar(&c.quarantine, "quarantine", "", "`file` that keeps the bytes of undecodable records (default mrtq-quarantine-TARGET.ndjson, if it is here)")
@@ -122,7 +120,7 @@ func (c *showCmd) run(ctx context.Context, a *app, args []string) error {
 		out.Verdict += ", because it can't be decoded: " + out.Quarantine.Message + ". " + out.Quarantine.where()
 	}
 	if c.output == "json" {
-		err = a.JSON(out)
+		a.JSON(out)
 	} else {
 		printShown(a.Screen, out, item)
 	}
@@ -130,10 +128,7 @@ func (c *showCmd) run(ctx context.Context, a *app, args []string) error {
 	lacks := out.Quarantine != nil && out.Quarantine.File != "" && !out.Quarantine.Kept
 	switch {
 	case lacks || item.NoQueue != nil:
-		tone = screen.Bad
-		if err == nil {
-			err = exit.Check(errors.New(out.Verdict))
-		}
+		tone, err = screen.Bad, exit.Check(errors.New(out.Verdict))
 	case item.Record == nil, item.Changed, item.Job != "" && len(item.Nodes) == 0:
 		tone = screen.Attention
 	}
@@ -220,16 +215,6 @@ func (q *quarantined) where() string {
 func printShown(s *screen.Screen, out shown, it *migrate.Item) {
 	if it.Record != nil {
 		s.Table("Legacy record", []string{"RECORD", "STATUS", "TIME", "FORMAT", "WHAT"}, []screen.Row{view.RecordRow(*it.Record)})
-	}
-	if q := out.Quarantine; q != nil {
-		kept := "unknown"
-		if q.File != "" {
-			kept = q.File
-			if !q.Kept {
-				kept = "not in " + q.File
-			}
-		}
-		s.Table("Quarantine", []string{"RECORD", "WHY", "KEPT IN"}, []screen.Row{{it.Path, q.Message, kept}})
 	}
 	if it.Run != "" {
 		s.Table("Migration ledger", []string{"RECORD", "RUN", "JOB"}, []screen.Row{{it.Path, it.Run, it.Job}})

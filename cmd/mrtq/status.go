@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -36,9 +35,7 @@ at TARGET. In that case status says what is there instead.`,
 		Example: `  mrtq status zk1:2181/new
   mrtq status zk1:2181/new zk1:2181`,
 		Args: args("TARGET", "[SOURCE]"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return exit.During("status", c.run(cmd.Context(), a, args))
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
 	}
 	a.conn.RateFlag(cmd.Flags())
 	c.nodeFlags(cmd.Flags())
@@ -73,23 +70,16 @@ func (c *statusCmd) run(ctx context.Context, a *app, given []string) error {
 		words, command = "To see what workers have done since:", a.advice.CommandOf(migrate.StepVerify, at)
 	}
 	if c.output == "json" {
-		err = a.JSON(statusOutput{status, cmp.Or(command, a.advice.CommandOf(status.Step, at))})
+		a.JSON(statusOutput{status, cmp.Or(command, a.advice.CommandOf(status.Step, at))})
 	} else {
 		view.Status(a.Screen, status)
 	}
-	tone, text := screen.Good, view.StateText(status, s.target.Text)
-	failed := slices.Contains([]migrate.Step{migrate.StepWait, migrate.StepRestoreLedger, migrate.StepNoQueue, migrate.StepFinish, migrate.StepFinishRollback}, status.Step)
-	switch {
-	case failed:
-		tone = screen.Bad
-	case status.Restored || status.Step == migrate.StepStopLegacy || status.Step == migrate.StepMigrateRest:
-		tone = screen.Attention
-	}
+	tone, text := view.StatusVerdict(status, s.target.Text)
 	a.Conclude(tone, "Status: %s. %s", text, strings.TrimSpace(words+" "+command))
-	if err == nil && failed {
-		err = exit.Check(errors.New(text))
+	if tone == screen.Bad {
+		return exit.Check(errors.New(text))
 	}
-	return err
+	return nil
 }
 
 func (c *statusCmd) read(ctx context.Context, a *app, s pair) (*migrate.Status, error) {

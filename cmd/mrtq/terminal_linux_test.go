@@ -1,17 +1,13 @@
 package main
 
 import (
-	"encoding/base64"
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 )
@@ -47,16 +43,6 @@ func resize(t *testing.T, control *os.File, width, height int) {
 	}
 }
 
-// onTerminal runs mrtq on a terminal of 80 columns, and returns what the terminal got.
-func onTerminal(t *testing.T, dir string, args ...string) string {
-	t.Helper()
-	text, err := terminalRun{columns: 80}.run(t, dir, args...)
-	if err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	return text
-}
-
 // terminalRun says how to run mrtq on a terminal.
 type terminalRun struct {
 	columns int
@@ -84,48 +70,6 @@ func (r terminalRun) run(t *testing.T, dir string, args ...string) (string, erro
 	err := cmd.Run()
 	terminal.Close()
 	return <-got, err
-}
-
-// On a terminal, a table has bold headings.
-func TestTableOnTerminal(t *testing.T) {
-	corpus, err := filepath.Abs("testdata/legacy.ndjson")
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := onTerminal(t, t.TempDir(), "inspect", "file:"+corpus, "--status", "held")
-	for _, want := range []string{"\x1b[1m", "05000000000007", "1 record: 1 decoded, 0 not"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in %q", want, text)
-		}
-	}
-}
-
-// If a table is wider than the terminal, columns are below each row, and nothing is lost.
-func TestWideTableOnTerminal(t *testing.T) {
-	dir := t.TempDir()
-	dump := `{"path":"/ingest/mrtQ-05000000000001","data":"` + base64.StdEncoding.EncodeToString(append(make([]byte, 9), `{"batchID":"bid-1","jobID":"jid-1","profile":"demo","type":"object-manifest","filename":"a.txt"}`...)) + `"}`
-	if err := os.WriteFile(filepath.Join(dir, "one.ndjson"), []byte(dump+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	text := onTerminal(t, dir, "plan", "file:one.ndjson", "file:new.ndjson", "--new-queue", "--dialect", "mrt-zk", "--unserviceable", "migrate")
-	_, table, _ := strings.Cut(text, "What the deployed services would do")
-	table, _, _ = strings.Cut(table, "Plan: ")
-	all := ""
-	for line := range strings.Lines(table) {
-		line = regexp.MustCompile("\x1b\\[[0-9]*m").ReplaceAllString(strings.TrimRight(line, "\r\n"), "")
-		if n := utf8.RuneCountInString(line); n > 80 {
-			t.Errorf("%d columns: %s", n, line)
-		}
-		all += line + " "
-	}
-	for _, word := range strings.Fields("object-manifest container Initialize would fail mrtQ-05000000000001") {
-		if !strings.Contains(all, word) {
-			t.Errorf("no %q in\n%s", word, table)
-		}
-	}
-	if strings.Contains(all, "≈") {
-		t.Errorf("it is cut off:\n%s", table)
-	}
 }
 
 // From the first second on, a terminal has a line that changes, also while mrtq waits. At

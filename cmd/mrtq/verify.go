@@ -58,9 +58,7 @@ apart from damage, and records that came late, changed, vanished or were missed.
 Exit code 1 unless the target matches the source.`,
 		Example: `  mrtq verify zk1:2181 zk1:2181/new --quarantine mrtq-quarantine-zk1-2181-new.ndjson`,
 		Args:    args("SOURCE", "TARGET"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return exit.During("verify", c.run(cmd.Context(), a, args))
-		},
+		RunE:    func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
 	}
 	a.conn.RateFlag(cmd.Flags())
 	c.flags(cmd.Flags())
@@ -98,16 +96,16 @@ func (c *verifyCmd) run(ctx context.Context, a *app, args []string) error {
 		return withWayOut(a, err, advice.Situation{Source: s.source.Text, Target: s.target.Text})
 	}
 	if c.output == "json" {
-		err = a.JSON(verified{outcome(v), v})
+		a.JSON(verified{outcome(v), v})
 	} else {
 		view.Verdict(a.Screen, v)
 	}
 	a.sayQuarantine(v, c.quarantine, s.target)
 	a.concludeVerdict(v, s, c.quarantine, "")
-	if err == nil && !v.OK() {
-		err = exit.Check(fmt.Errorf("%w: %s", migrate.ErrNotVerified, screen.Count(len(v.Differences), "difference", "differences")))
+	if !v.OK() {
+		return exit.Check(fmt.Errorf("%w: %s", migrate.ErrNotVerified, screen.Count(len(v.Differences), "difference", "differences")))
 	}
-	return err
+	return nil
 }
 
 // sayQuarantine says what is not known, or is wrong, about the quarantine file.
@@ -154,5 +152,9 @@ func (a *app) concludeVerdict(v *migrate.Verdict, s pair, quarantine, before str
 		at.Run = &v.Newest
 	}
 	tone, text := view.VerdictText(v, s.target.Text)
-	a.Conclude(tone, "%s%s %s", before, text, a.advice.Next(migrate.VerdictStep(v), at))
+	verify := "Verify"
+	if tone == screen.Good {
+		verify = "Verified"
+	}
+	a.Conclude(tone, "%s%s: %s. %s", before, verify, text, a.advice.Next(migrate.VerdictStep(v), at))
 }

@@ -53,9 +53,7 @@ With 0.0.0.0:9464, anyone who can reach this machine can.`,
   mrtq watch zk1:2181/new zk1:2181 -o ndjson --interval 10s
   mrtq watch zk1:2181/new --metrics :9464`,
 		Args: args("TARGET", "[SOURCE]"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return exit.During("watch", c.run(cmd.Context(), a, args))
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
 	}
 	f := cmd.Flags()
 	outputFlag(f, &c.output, "ndjson")
@@ -88,7 +86,7 @@ func (c *watchCmd) run(ctx context.Context, a *app, given []string) error {
 			return err
 		}
 	}
-	w := &watching.Watch{Target: target, Interval: c.interval, Reader: r, JSON: c.output == "ndjson", Metrics: c.metrics, Out: a.Out, NoQueue: view.NoQueue, Say: a.Say}
+	w := &watching.Watch{Target: target, Interval: c.interval, Reader: r, JSON: c.output == "ndjson", Metrics: c.metrics, Out: a.Out, Say: a.Say}
 	if !c.once {
 		return failed("target", target, w.Run(ctx))
 	}

@@ -15,10 +15,6 @@ import (
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/settings"
 	"mrtq/harness"
-	"mrtq/internal/restore"
-	"mrtq/internal/sides"
-	"mrtq/internal/zkconn"
-	"mrtq/internal/znode"
 )
 
 type zkCmd struct {
@@ -36,8 +32,6 @@ const (
 	usualMaxSessionTimeout = 40 * time.Second
 )
 
-const maxSessionFlag = "max-session-timeout"
-
 func (a *app) zkCmd() *cobra.Command {
 	c := &zkCmd{}
 	cmd := &cobra.Command{
@@ -51,18 +45,14 @@ installed and starts in milliseconds; jvm and docker are Apache's own.
 Clients get the session timeout that they ask for, within --min-session-timeout and
 --max-session-timeout. The defaults are those of a real server.
 
---load takes a dump, or a server's data directory: DIR[,LOGDIR][#/chroot]. Ephemeral
-znodes are left out, because their sessions have ended. Clients can connect when all
-is loaded. The embedded server keeps the Stats; the others create the znodes anew.`,
+With --load, the embedded server takes a dump, or a server's data directory:
+DIR[,LOGDIR][#/chroot]. It keeps the Stats, and leaves out ephemeral znodes, because
+their sessions have ended. Clients can connect when all is loaded. To load a dump
+into a server of Apache, use mrtq restore.`,
 		Example: `  mrtq zk --addr localhost:2281 --load queue.ndjson.gz
   mrtq zk --load /var/lib/zookeeper,/var/log/zookeeper -- mrtq inspect
   mrtq zk --backend docker --nodes 3 -- go test ./...`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if !cmd.Flags().Changed(maxSessionFlag) {
-				c.maxSessionTimeout = max(c.maxSessionTimeout, c.minSessionTimeout)
-			}
-			return exit.During("zk", c.run(cmd.Context(), a, args))
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
 	}
 	f := cmd.Flags()
 	names := []string{}
@@ -73,8 +63,8 @@ is loaded. The embedded server keeps the Stats; the others create the znodes ane
 	f.IntVar(&c.nodes, "nodes", 1, "1 server, or an ensemble of 3 (jvm, docker)")
 	f.StringVar(&c.addr, "addr", "", "`host:port` to serve at, instead of a free port (embedded)")
 	f.DurationVar(&c.minSessionTimeout, "min-session-timeout", usualMinSessionTimeout, "shortest session timeout that clients get")
-	f.DurationVar(&c.maxSessionTimeout, maxSessionFlag, usualMaxSessionTimeout, "longest session timeout that clients get")
-	f.StringVar(&c.load, "load", "", "dump `file`, or data directory, to load first")
+	f.DurationVar(&c.maxSessionTimeout, "max-session-timeout", usualMaxSessionTimeout, "longest session timeout that clients get")
+	f.StringVar(&c.load, "load", "", "dump `file`, or data directory, to load first (embedded)")
 	return cmd
 }
 
@@ -87,6 +77,9 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 	}
 	if harness.Backend(c.backend) != harness.Embedded && c.addr != "" {
 		return exit.Usagef("--addr %s: only the %s backend can serve at a given address; leave --addr out, and mrtq zk prints the address", c.addr, harness.Embedded)
+	}
+	if harness.Backend(c.backend) != harness.Embedded && c.load != "" {
+		return exit.Usagef("--load %s: only the %s backend can load a tree; leave --load out, and use mrtq restore", c.load, harness.Embedded)
 	}
 	if _, err := net.ResolveTCPAddr("tcp", c.addr); err != nil && c.addr != "" {
 		return exit.Usagef("--addr %s: %w", c.addr, err)
@@ -102,18 +95,10 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 			return err
 		}
 	}
-	opt := harness.Options{Nodes: c.nodes, Listen: c.addr, MinSessionTimeout: c.minSessionTimeout, MaxSessionTimeout: c.maxSessionTimeout}
-	var tree *znode.Tree // what other servers than the embedded one are given
-	if harness.Backend(c.backend) == harness.Embedded {
-		opt.Load = c.load
-	} else if c.load != "" {
-		if tree, err = c.read(ctx); err != nil {
-			return c.notLoaded(err)
-		}
-	}
+	opt := harness.Options{Nodes: c.nodes, Listen: c.addr, Load: c.load, MinSessionTimeout: c.minSessionTimeout, MaxSessionTimeout: c.maxSessionTimeout}
 	server, err := harness.Start(ctx, harness.Backend(c.backend), opt)
 	if bad := (*harness.LoadError)(nil); errors.As(err, &bad) {
-		return c.notLoaded(bad.Err)
+		return files.Unread("--load "+c.load, bad.Err)
 	}
 	if err != nil {
 		return err
@@ -126,11 +111,6 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 			err = serr
 		}
 	}()
-	if tree != nil {
-		if err := load(ctx, server.Address(), tree); err != nil {
-			return fmt.Errorf("load %s: %w", c.load, err)
-		}
-	}
 	if len(command) > 0 {
 		return runCommand(ctx, a, server.Address(), command)
 	}
@@ -138,35 +118,6 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 	a.Say("this is a disposable ZooKeeper (%s): Ctrl-C stops it and deletes its data", c.backend)
 	<-ctx.Done()
 	return nil
-}
-
-// read reads what is to be loaded.
-func (c *zkCmd) read(ctx context.Context) (*znode.Tree, error) {
-	p, err := sides.ParseLocal(c.load)
-	if err != nil {
-		return nil, err
-	}
-	return readTree(ctx, p, "/", sides.Options{Whole: true})
-}
-
-// notLoaded names the flag in an error about what is to be loaded.
-func (c *zkCmd) notLoaded(err error) error {
-	return files.Unread("--load "+c.load, err)
-}
-
-// load creates the znodes of a tree on a server.
-func load(ctx context.Context, address string, tree *znode.Tree) error {
-	addr, err := zkconn.ParseAddress(address)
-	if err != nil {
-		return err
-	}
-	w, err := zkconn.OpenWriter(ctx, zkconn.Config{Address: addr})
-	if err != nil {
-		return err
-	}
-	defer w.Close()
-	_, err = restore.Restore(ctx, w, tree, restore.Options{Below: "/", Say: func(string) {}, Progress: func(int, int) {}})
-	return err
 }
 
 // runCommand runs COMMAND on the same terminal while the server runs.
@@ -181,8 +132,5 @@ func runCommand(ctx context.Context, a *app, address string, command []string) e
 	if errors.As(err, &ended) && ended.ExitCode() > 0 {
 		return exit.With(ended.ExitCode(), fmt.Errorf("%s ended with exit code %d", command[0], ended.ExitCode()))
 	}
-	if err != nil {
-		return err
-	}
-	return nil
+	return err
 }

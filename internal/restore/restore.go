@@ -48,13 +48,9 @@ type Warning struct {
 	Message string `json:"message"`
 }
 
-// Errors of a restore. Nothing was written.
-var (
-	// ErrOtherData says that a target has a znode of the dump, with other data or another ACL.
-	ErrOtherData = errors.New("the target already has znodes of the dump, with other data or another ACL")
-	// ErrTooLarge says that a znode does not fit a packet of the server.
-	ErrTooLarge = errors.New("it is larger than the server takes")
-)
+// ErrOtherData says that a target has a znode of the dump, with other data or another ACL. Nothing
+// was written.
+var ErrOtherData = errors.New("the target already has znodes of the dump, with other data or another ACL")
 
 // most is how often in a row a transaction may fail because of others, before the restore
 // gives up. pause is the time between, and grows.
@@ -99,23 +95,6 @@ func Restore(ctx context.Context, w *zkconn.Writer, tree *znode.Tree, opt Option
 // or because it had been done before the answer was lost.
 func isConflict(err error) bool {
 	return errors.Is(err, znode.ErrNodeExists) || errors.Is(err, znode.ErrNoNode) || errors.Is(err, znode.ErrBadVersion)
-}
-
-// slack is what a request and a server's own records of it take beside the operations.
-const slack = 8 << 10
-
-// CheckSizes refuses a znode that is too large for servers with this jute.maxbuffer, in bytes;
-// 0 means that it is not known. chroot is the length of the chroot. The error wraps [ErrTooLarge].
-func CheckSizes(tree *znode.Tree, packet, chroot int) error {
-	if packet == 0 {
-		return nil
-	}
-	for n := range tree.All("/") {
-		if size := znode.MultiSize([]znode.Op{create(tree, n)}, chroot); size > packet-slack && n.Stat.EphemeralOwner == 0 && n.Path != "/" {
-			return fmt.Errorf("%s: %w: it takes %d bytes, and a jute.maxbuffer of %d leaves %d; nothing was written; raise it on the servers, and restore with the same number", n.Path, ErrTooLarge, size, packet, packet-slack)
-		}
-	}
-	return nil
 }
 
 // create is the operation that creates a znode. A parent gets its ACL last.

@@ -146,8 +146,6 @@ type RunView struct {
 	// of the run in this state.
 	RecordRate      *float64 `json:"records_per_second,omitempty"`
 	TransactionRate *float64 `json:"transactions_per_second,omitempty"`
-	// Left is how many seconds the rest takes at this rate, nil if it is not known.
-	Left *float64 `json:"seconds_left,omitempty"`
 }
 
 // Unfinished reports whether the run, or its rollback, has begun and not ended.
@@ -246,10 +244,6 @@ func (h History) run(r RunView) *RunView {
 			r.TransactionRate = rate(int64(r.Transactions-b.Transactions), seconds)
 			break
 		}
-	}
-	if r.State == ledger.Running && r.RecordRate != nil && *r.RecordRate > 0 && r.Total >= r.Records {
-		left := float64(r.Total-r.Records) / *r.RecordRate
-		r.Left = &left
 	}
 	return &r
 }

@@ -39,7 +39,7 @@ type Env struct {
 
 type acceptCmd struct {
 	Env
-	backend, tags, dialect, format, out, coverage, scenariosOf string
+	backend, tags, dialect, format, coverage, scenariosOf string
 
 	clean, force bool
 }
@@ -82,11 +82,11 @@ anything failed, or, without --tags, if a transition was not covered.`,
   mrtq accept --backend staging:2281 --tls-ca ca.pem --auth-file credentials
   mrtq accept --backend staging:2181/scratch --clean
   mrtq accept --scenarios migration --backend jvm
-  mrtq accept --tags '@J9,@J11' --format junit --out accept.xml`,
+  mrtq accept --tags '@J9,@J11' --format junit`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if c.clean {
-				return exit.During("accept", c.removeLeftovers(cmd.Context()))
+				return c.removeLeftovers(cmd.Context())
 			}
 			if c.force {
 				return exit.Usagef("--force can only be used with --clean")
@@ -98,7 +98,7 @@ anything failed, or, without --tags, if a transition was not covered.`,
 					}
 				}
 			}
-			return exit.During("accept", c.run(cmd.Context()))
+			return c.run(cmd.Context())
 		},
 	}
 	f := cmd.Flags()
@@ -109,8 +109,7 @@ anything failed, or, without --tags, if a transition was not covered.`,
 	settings.Choice(f, &c.scenariosOf, "scenarios", "", "which scenarios to run", ofQueue, "migration", "services")
 	settings.Choice(f, &c.dialect, "dialect", "", "dialect of the layout", bothDialects, string(newqueue.Design), string(newqueue.MrtZK))
 	settings.Choice(f, &c.format, "format", "", "output format", string(accept.Brief), string(accept.JUnit))
-	f.StringVar(&c.out, "out", "", "output `file`, instead of stdout")
-	f.StringVar(&c.coverage, "coverage", "", "`file` to write the coverage to, as JSON: mrtq report shows it")
+	f.StringVar(&c.coverage, "coverage", "", "`file` to write the coverage to, as JSON")
 	return cmd
 }
 
@@ -119,7 +118,7 @@ func (c *acceptCmd) run(ctx context.Context) (err error) {
 	if err != nil {
 		return exit.Usagef("--backend: %w", err)
 	}
-	if err := c.CheckFiles([]files.Named{{By: "--out", Path: c.out}, {By: "--coverage", Path: c.coverage}}); err != nil {
+	if err := c.CheckFiles([]files.Named{{By: "--coverage", Path: c.coverage}}); err != nil {
 		return err
 	}
 	opt, session, err := c.reach(backend)
@@ -156,7 +155,8 @@ func (c *acceptCmd) run(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	return c.conclude(found)
+	c.showCoverage(found)
+	return c.conclude(found, c.dialects(), "; "+covered(found))
 }
 
 // others returns the chroots of other runs at an address, if it can list them.
@@ -191,8 +191,8 @@ func (c *acceptCmd) reach(backend harness.Backend) (harness.Options, zkconn.Conf
 	return harness.Options{Client: harness.Client{TLS: cfg.TLS, Credentials: cfg.Auth}, StartTimeout: c.Conn.Timeout}, cfg, err
 }
 
-// scenarios runs the scenarios, and prints them to stdout or to the file of --out.
-func (c *acceptCmd) scenarios(ctx context.Context, opt accept.Options) (found *accept.Report, err error) {
+// scenarios runs the scenarios, and prints them.
+func (c *acceptCmd) scenarios(ctx context.Context, opt accept.Options) (*accept.Report, error) {
 	opt.Tags, opt.Format = c.tags, c.form()
 	if c.dialect != bothDialects {
 		opt.Dialects = []newqueue.Dialect{newqueue.Dialect(c.dialect)}
@@ -200,12 +200,8 @@ func (c *acceptCmd) scenarios(ctx context.Context, opt accept.Options) (found *a
 	if opt.Format == accept.JUnit {
 		opt.Parallel = parallelScenarios // printed as one document at the end
 	}
-	err = c.print(func(w io.Writer, colour bool) (err error) {
-		opt.Out, opt.Color = w, colour
-		found, err = accept.Run(ctx, opt)
-		return err
-	})
-	return found, err
+	opt.Out, opt.Color = c.Out, screen.Colourful(c.Out.Writer)
+	return accept.Run(ctx, opt)
 }
 
 // form is the format of the output. With -v, it has every step.
@@ -216,41 +212,37 @@ func (c *acceptCmd) form() accept.Format {
 	return accept.Pretty
 }
 
-// print runs scenarios, which print to stdout or to the file of --out.
-func (c *acceptCmd) print(scenarios func(w io.Writer, colour bool) error) error {
-	if c.out == "" {
-		return scenarios(c.Out, screen.Colourful(c.Out.Writer))
-	}
-	return files.Write(c.out, func(w io.Writer) error { return scenarios(w, false) })
-}
-
 // parallelScenarios is more than one so that a scenario runs while another waits
 // for the server.
 const parallelScenarios = 4
 
-// conclude prints the coverage and the problems. They go to stderr if a program reads
-// stdout.
-func (c *acceptCmd) conclude(r *accept.Report) error {
+// showCoverage prints the coverage to stderr if stdout is for a program.
+func (c *acceptCmd) showCoverage(r *accept.Report) {
 	people := c.Screen
-	if c.out == "" && c.form() == accept.JUnit {
+	if c.form() == accept.JUnit {
 		people = c.ToErr()
 	}
 	printCoverage(people, r, c.form() == accept.Brief)
+}
+
+// conclude prints the problems, and the last line: which scenarios passed, and how many rows they
+// covered.
+func (c *acceptCmd) conclude(r *accept.Report, which, rows string) error {
 	if r.OK() {
-		c.Conclude(screen.Good, "Accept: %s in %s passed; %s.", screen.Count(r.Scenarios, "scenario", "scenarios"), c.dialects(), covered(r))
+		c.Conclude(screen.Good, "Accept: %s %s passed%s.", screen.Count(r.Scenarios, "scenario", "scenarios"), which, rows)
 		return nil
 	}
 	for _, p := range r.Problems {
 		c.Say("%s", p)
 	}
-	c.Conclude(screen.Bad, "Accept: %s of %d failed; %s; %s.",
-		screen.Count(r.Failed, "scenario", "scenarios"), r.Scenarios, covered(r), screen.Count(len(r.Problems), "problem", "problems"))
+	c.Conclude(screen.Bad, "Accept: %s of %d failed%s; %s.",
+		screen.Count(r.Failed, "scenario", "scenarios"), r.Scenarios, rows, screen.Count(len(r.Problems), "problem", "problems"))
 	return exit.Check(errNotAccepted)
 }
 
 func (c *acceptCmd) dialects() string {
 	if c.dialect == bothDialects {
-		return "both dialects"
+		return "in both dialects"
 	}
-	return "dialect " + c.dialect
+	return "in dialect " + c.dialect
 }

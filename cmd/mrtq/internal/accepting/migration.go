@@ -2,13 +2,10 @@ package accepting
 
 import (
 	"context"
-	"io"
 	"os"
 
-	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/harness"
-	"mrtq/harness/accept"
 	"mrtq/harness/accept/migration"
 	"mrtq/internal/zkconn"
 )
@@ -40,23 +37,10 @@ func (c *acceptCmd) migrationScenarios(ctx context.Context, server *harness.Serv
 			return server.Restart(ctx)
 		}
 	}
-	var found *accept.Report
-	err = c.print(func(w io.Writer, colour bool) (err error) {
-		opt.Out, opt.Color = w, colour
-		found, err = migration.Run(ctx, opt)
+	opt.Out, opt.Color = c.Out, screen.Colourful(c.Out.Writer)
+	found, err := migration.Run(ctx, opt)
+	if err != nil {
 		return err
-	})
-	switch {
-	case err != nil:
-		return err
-	case found.OK():
-		c.Conclude(screen.Good, "Accept: %s of the %s passed.", screen.Count(found.Scenarios, "scenario", "scenarios"), c.scenariosOf)
-		return nil
 	}
-	for _, p := range found.Problems {
-		c.Say("%s", p)
-	}
-	c.Conclude(screen.Bad, "Accept: %s of %d failed; %s.",
-		screen.Count(found.Failed, "scenario", "scenarios"), found.Scenarios, screen.Count(len(found.Problems), "problem", "problems"))
-	return exit.Check(errNotAccepted)
+	return c.conclude(found, "of the "+c.scenariosOf, "")
 }

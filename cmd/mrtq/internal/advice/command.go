@@ -40,7 +40,7 @@ func (f Flag) words() (words []string) {
 
 // once are the flags that say what one call does or prints. The next command has none of
 // them, unless a row of the table says so.
-var once = []string{"accept", "acted-on", "below", "by", "check", "collection", "dry-run", "force", "help", "in", "interval", "kept", "metrics", "once",
+var once = []string{"acted-on", "below", "by", "collection", "dry-run", "force", "help", "in", "interval", "kept", "metrics", "once",
 	"only", "others", "out", "output", "plan", "quarantine", "run", "unverified", "verbose", "version", "why", "yes"}
 
 // first are the flags that only plan and migrate hand to each other. A command for a later

@@ -98,15 +98,18 @@ func (a Adviser) unblock(s Situation) string {
 	return words + a.Command("plan", []string{s.Source, s.Target}, flags...)
 }
 
-// Later is an adviser for what comes after a migration: it leaves out what only the first one
-// needs.
-func (a Adviser) Later() Adviser {
-	a.Given = Later(a.Given)
-	return a
+// Details is the command that plans again after a migration, to show what the plan knew. It leaves
+// out what only the first migration needs.
+func (a Adviser) Details(s Situation) string {
+	var flags []Flag
+	if s.PlanFile != "" {
+		flags = later(planSettings(s.Plan))
+	}
+	a.Given = later(a.Given)
+	return a.Command("plan", []string{s.Source, s.Target}, flags...)
 }
 
-// Later are the flags but those that only the first migration needs.
-func Later(flags []Flag) []Flag {
+func later(flags []Flag) []Flag {
 	return slices.DeleteFunc(slices.Clone(flags), func(f Flag) bool { return slices.Contains(first, f.Name) })
 }
 
@@ -126,7 +129,7 @@ func (a Adviser) planFlags(s Situation) (flags []Flag) {
 	}
 	flags = append(Set("out", s.PlanFile), Switch("force"))
 	if a.Name != "plan" {
-		flags = append(flags, Settings(s.Plan)...)
+		flags = append(flags, planSettings(s.Plan)...)
 	}
 	return flags
 }
@@ -148,8 +151,8 @@ func (a Adviser) migrate(s Situation) string {
 	return a.Command("migrate", nil, Set("plan", s.PlanFile)...)
 }
 
-// Settings are the settings of a plan as flags. The ACL is not shown.
-func Settings(p *migrate.Plan) []Flag {
+// planSettings are the settings of a plan as flags. The ACL is not shown.
+func planSettings(p *migrate.Plan) []Flag {
 	s := Situation{Plan: p}
 	flags := append(choices(p.Choices, p.Settings.Time), s.queues()...)
 	flags = append(flags, decisions(p.Choices)...)

@@ -13,12 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/accessibility"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	cdplog "github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
-	cdpage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -28,10 +26,6 @@ import (
 )
 
 var update = flag.Bool("update", false, "rewrite golden files and the pictures in docs/pictures")
-
-// With -alone, the test holds the page to the time that a person should wait. Without, other
-// tests may keep the machine busy, and it only requires that the page gets ready.
-var alone = flag.Bool("alone", false, "nothing else runs on the machine: hold the bars of time")
 
 // browsers are the program names of a browser on different systems.
 var browsers = []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"}
@@ -179,16 +173,6 @@ func (b *tab) js(statements string) {
 	eval[bool](b, "(() => { "+statements+"; return true; })()")
 }
 
-// ask returns the answer to a command of the browser's protocol.
-func ask[P, R any](b *tab, cmd cdp.Command[P, R], params P) R {
-	b.t.Helper()
-	answer, err := chromedp.Call(b.ctx, cmd, params)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return answer
-}
-
 // eval is the value of an expression in the page.
 func eval[T any](b *tab, expression string) T {
 	b.t.Helper()
@@ -239,18 +223,12 @@ func TestBrowser(t *testing.T) {
 	t.Run("search and sort", func(t *testing.T) { searchAndSort(t, ctx) })
 	t.Run("keyboard", func(t *testing.T) { keyboard(t, ctx) })
 	t.Run("hostile", func(t *testing.T) { hostileInBrowser(t, ctx) })
-	t.Run("accessible names", func(t *testing.T) { accessibleNames(t, ctx) })
-	for _, scheme := range []string{"light", "dark"} {
-		t.Run("contrast "+scheme, func(t *testing.T) { contrast(t, ctx, scheme) })
-	}
-	t.Run("paper", func(t *testing.T) { paper(t, ctx) })
 	t.Run("phone", func(t *testing.T) {
 		b := open(t, ctx, sample(400), 360, 740)
 		want(b, `document.documentElement.scrollWidth <= innerWidth`, true)
 		want(b, `getComputedStyle(document.querySelector('.c-priority')).display`, "none")
 		b.quiet()
 	})
-	t.Run("100,000 records", func(t *testing.T) { manyRecords(t, ctx) })
 	t.Run("pictures", func(t *testing.T) { pictures(t, ctx) })
 }
 
@@ -310,7 +288,7 @@ func hostileInBrowser(t *testing.T, ctx context.Context) {
 	want(b, `typeof globalThis.owned`, "undefined")
 	want(b, `document.querySelectorAll('img, iframe, object, link, form').length`, 0)
 	want(b, `document.querySelectorAll('script').length`, 2)
-	want(b, `document.title.startsWith('Damaged')`, true)
+	want(b, `document.title.startsWith('Stopped')`, true)
 	// Marks that reverse the direction of writing are shown, not obeyed.
 	want(b, `/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/.test(document.documentElement.textContent)`, false)
 	want(b, `document.body.textContent.includes('\\u202egpj.exe')`, true)
@@ -322,140 +300,8 @@ func hostileInBrowser(t *testing.T, ctx context.Context) {
 	want(b, `new Promise(r => { const i = new Image(); i.onload = () => r('loaded'); i.onerror = () => r('refused'); i.src = 'data:image/gif;base64,R0lGODlhAQABAAAAACw='; })`, "refused")
 }
 
-// named are the roles that need an accessible name.
-var named = map[string]bool{"button": true, "link": true, "searchbox": true, "textbox": true, "combobox": true, "img": true, "image": true, "region": true, "table": true,
-	"navigation": true, "dialog": true, "columnheader": true, "rowheader": true, "heading": true}
-
-func accessibleNames(t *testing.T, ctx context.Context) {
-	b := open(t, ctx, sample(400), 1280, 900)
-	b.js(`document.querySelectorAll('details').forEach(d => { d.open = true; })`)
-	seen := map[string]int{}
-	for _, n := range ask(b, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{}).Nodes {
-		if n.Ignored || n.Role == nil {
-			continue
-		}
-		role := strings.Trim(string(n.Role.Value), `"`)
-		name := ""
-		if n.Name != nil {
-			name = strings.Trim(string(n.Name.Value), `"`)
-		}
-		seen[role]++
-		if named[role] && strings.TrimSpace(name) == "" {
-			t.Errorf("a %s without a name: node %d", role, n.BackendDOMNodeID)
-		}
-	}
-	for _, role := range []string{"button", "link", "searchbox", "combobox", "region", "table", "navigation", "heading", "columnheader"} {
-		if seen[role] == 0 {
-			t.Errorf("the page has no %s; roles: %v", role, seen)
-		}
-	}
-	// The headings have no gaps.
-	want(b, `(() => { let last = 0; return [...document.querySelectorAll('main h1, main h2, main h3, header h1')].every(h => { const n = +h.tagName[1]; const ok = n <= last + 1; last = n; return ok; }); })()`, true)
-	want(b, `(() => { const ids = [...document.querySelectorAll('[id]')].map(e => e.id); return new Set(ids).size === ids.length; })()`, true)
-	b.quiet()
-}
-
-// contrastScript finds texts with too little contrast. It checks all visible
-// texts, with the colours that the browser computed.
-const contrastScript = `(() => {
-  const parse = (c) => { const m = c.match(/[\d.]+/g).map(Number); return m.length > 3 ? m : [...m, 1]; };
-  const lum = ([r, g, b]) => { const f = (v) => { v /= 255; return v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4; }; return .2126 * f(r) + .7152 * f(g) + .0722 * f(b); };
-  const behind = (e) => {
-    for (let at = e; at; at = at.parentElement) {
-      const c = parse(getComputedStyle(at).backgroundColor);
-      if (c[3] === 1) return c;
-    }
-    return [255, 255, 255, 1];
-  };
-  const bad = [], seen = {};
-  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  let texts = 0;
-  for (let n = walk.nextNode(); n; n = walk.nextNode()) {
-    const e = n.parentElement;
-    if (!n.data.trim() || !e.getClientRects().length || /^(SCRIPT|STYLE|TITLE|OPTION)$/i.test(e.tagName)) continue;
-    texts++;
-    const style = getComputedStyle(e);
-    const svg = e instanceof SVGElement;
-    const back = behind(e);
-    const a = lum(parse(svg ? style.fill : style.color)), b = lum(back);
-    const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
-    if (ratio < 4.5) bad.push(ratio.toFixed(2) + ' ' + e.tagName + '.' + (e.className.baseVal ?? e.className) + ' ' + n.data.trim().slice(0, 30));
-  }
-  return { bad: [...new Set(bad)], texts };
-})()`
-
-func contrast(t *testing.T, ctx context.Context, scheme string) {
-	for _, d := range []*Data{sample(400), risky(), wronged()} {
-		b := open(t, ctx, d, 1280, 900, emulateScheme(scheme))
-		want(b, `matchMedia('(prefers-color-scheme: dark)').matches`, scheme == "dark")
-		b.js(`document.querySelectorAll('details').forEach(d => { d.open = true; }); ` + records + `.querySelector('.open').click()`)
-		found := eval[struct {
-			Bad   []string `json:"bad"`
-			Texts int      `json:"texts"`
-		}](b, contrastScript)
-		if found.Texts < 100 {
-			t.Errorf("only %d texts were checked", found.Texts)
-		}
-		for _, bad := range found.Bad {
-			t.Errorf("contrast %s", bad)
-		}
-		b.quiet()
-	}
-}
-
 func emulateScheme(scheme string) step {
 	return command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
-}
-
-func paper(t *testing.T, ctx context.Context) {
-	b := open(t, ctx, sample(1000), 1280, 900)
-	b.run(command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"}))
-	want(b, `getComputedStyle(document.querySelector('nav')).display`, "none")
-	want(b, `getComputedStyle(`+records+`.querySelector('.tools')).display`, "none")
-	want(b, `getComputedStyle(document.body).backgroundColor`, "rgb(255, 255, 255)")
-	b.run(command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{}))
-	pdf := ask(b, cdpage.PrintToPDF, cdpage.PrintToPDFParams{}).Data
-	pages := strings.Count(string(pdf), "/Type /Page\n")
-	want(b, records+`.querySelector('.more').textContent`, "The first 200 of 1,000; the file has all.")
-	if pages < 5 || pages > 40 {
-		t.Errorf("the printout has %d pages", pages)
-	}
-	b.quiet()
-}
-
-func manyRecords(t *testing.T, ctx context.Context) {
-	most := 20_000 // milliseconds
-	if *alone {
-		most = 2000
-	}
-	d := sample(100_000)
-	var b *tab
-	ready := most + 1
-	// The machine may be busy with other tests, so the test takes the best of a
-	// few measurements.
-	for try := 0; try < 4 && ready > most; try++ {
-		b = open(t, ctx, d, 1280, 900)
-		ready = min(ready, eval[int](b, `Number(document.documentElement.dataset.ready)`))
-	}
-	want(b, said, "100,000 records")
-	want(b, drawn, 200)
-	timed := func(what, expression string) int {
-		ms := eval[int](b, `(() => { const t = performance.now(); `+expression+`; return Math.round(performance.now() - t); })()`)
-		if ms > most {
-			t.Errorf("%s took %d ms", what, ms)
-		}
-		return ms
-	}
-	sorted := timed("sorting", records+`.querySelector('th.c-path button').click(); `+records+`.querySelector('th.c-path button').click()`)
-	searched := timed("searching", `const s = `+records+`.querySelector('input'); s.value = 'jid0000099999'; s.dispatchEvent(new Event('input')); `+records+`.querySelector('select').dispatchEvent(new Event('change'))`)
-	want(b, said, "1 of 100,000 records")
-	again := timed("searching again", `const s = `+records+`.querySelector('input'); s.value = 'jid00000123'; `+records+`.querySelector('select').dispatchEvent(new Event('change'))`)
-	want(b, said, "98 of 100,000 records")
-	if ready > most {
-		t.Errorf("interactive after %d ms", ready)
-	}
-	t.Logf("100,000 records: interactive after %d ms; sorted twice in %d ms, searched in %d ms, again in %d ms", ready, sorted, searched, again)
-	b.quiet()
 }
 
 // pictures are the pictures of the README. -update takes them again.

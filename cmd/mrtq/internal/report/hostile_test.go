@@ -29,6 +29,7 @@ func hostileSample() *Data {
 	at := 0
 	next := func() string { at++; return "/ingest/" + nasty[at%len(nasty)] + nasty[(at*5+1)%len(nasty)] }
 	d := sample(200)
+	d.Plan = samplePlan(200)
 	d.Plan.Services = []migrate.Finding{{}}
 	poison(reflect.ValueOf(d).Elem(), next)
 	d.Next = func(migrate.Step) string { return next() }

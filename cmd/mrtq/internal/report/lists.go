@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 
-	"mrtq/internal/layout"
 	"mrtq/internal/printable"
 	"mrtq/migrate"
 )
@@ -142,14 +141,4 @@ func warningList(warnings []migrate.Warning) list {
 
 func pathList(id, one, many string, paths []string) list {
 	return newList(id, one, many, []column{{Name: "path", Label: "Legacy record", Shown: true}}, paths, func(p *string) []any { return []any{*p} })
-}
-
-func findingList(findings []layout.Finding) list {
-	columns := []column{
-		{Name: "path", Label: "Znode", Shown: true}, {Name: "severity", Label: "Severity", Shown: true, Facet: true}, {Name: "rule", Label: "Rule", Shown: true, Facet: true},
-		{Name: "found", Label: "Found", Shown: true}, {Name: "expected", Label: "Expected", Shown: true}, {Name: "mend", Label: "What to do"},
-	}
-	return newList("findings", "finding", "findings", columns, findings, func(f *layout.Finding) []any {
-		return []any{f.Path, string(f.Severity), f.Rule, f.Found, f.Expected, f.Mend}
-	})
 }

@@ -1,16 +1,14 @@
 // Package report makes one HTML file about a migration, for the operator and for the person
 // who must approve the cutover. The file is complete: it loads nothing from a network.
 //
-// A page shows what `mrtq status`, `mrtq verify` and a saved plan say, and a row for each
+// A page shows what `mrtq status` and `mrtq verify`, or a saved plan, say, and a row for each
 // legacy record. It has no view of its own.
 //
-//	report.go    what a page is made from, and the page's parts
-//	verdict.go   the line at the top, from a table of rules
-//	tally.go     records by queue and outcome, and why some were left out
-//	lists.go     long lists, as JSON in the page
-//	write.go     puts page.html, page.css and page.js together
-//	coverage.go  what mrtq accept proved, read from its file
-//	findings.go  what mrtq check found, read from its file
+//	report.go   what a page is made from, and the page's parts
+//	verdict.go  the line at the top
+//	tally.go    records by queue and outcome, and why some were left out
+//	lists.go    long lists, as JSON in the page
+//	write.go    puts page.html, page.css and page.js together
 //
 // A page is a pure function of its [Data]. Any text may be hostile. The page only shows it
 // (see [mrtq/internal/printable]): it never becomes markup or script.
@@ -23,30 +21,25 @@ import (
 	"strings"
 	"time"
 
-	"mrtq/internal/layout"
 	"mrtq/migrate"
 )
 
-// Data is everything that a page can show. What is not known stays zero.
+// Data is everything that a page can show: a saved plan, or where a target stands.
 type Data struct {
 	Made           time.Time
-	Source, Target string // as given on the command line, without credentials
-	Dialect        string
-	Plan           *migrate.Plan    // saved
-	Status         *migrate.Status  // nil if no target was given
+	Source, Target string           // without credentials
+	Plan           *migrate.Plan    // nil if the page is about a target
+	Status         *migrate.Status  // nil if the page is about a plan
 	Verdict        *migrate.Verdict // nil if no source was given
-	Only           string           // the run that the page is about; "" means all runs
 	Records        []migrate.RecordStatus
-	Coverage       *Coverage
-	Check          *Check
 	// QuarantineChecked says that Verdict has compared a quarantine file.
 	QuarantineChecked bool
-	// Next words what to do in a step; nil says nothing.
+	// Next words what to do in a step.
 	Next func(migrate.Step) string
 }
 
-// view has the values that page.html shows: texts and counts, ready to print.
-type view struct {
+// content has the values that page.html shows: texts and counts, ready to print.
+type content struct {
 	CSS    template.CSS
 	JS     template.JS
 	Policy string // the content security policy
@@ -62,10 +55,7 @@ type view struct {
 	Runs     []run
 	Notes    []list
 	States   []state
-	Coverage *coverageView
-	Findings *findingsView
 	Records  list
-	Ran      bool // there was a run, not only a plan
 	Made     string
 	*Data    // for the tables that show a part of it as it is
 }
@@ -92,39 +82,23 @@ type state struct {
 	migrate.StateCount
 }
 
-type coverageView struct {
-	Passed, Failed, NotRun int
-	Rows                   []CoverageRow
-}
-
-type findingsView struct {
-	List                    list
-	Errors, Warnings, Infos int
-}
-
-func newView(d *Data) *view {
-	v := &view{Verdict: d.verdict(), Cross: crossTable(d.Records), LeftOut: reasons(d.Records), Records: recordList(d.Records), Ran: d.ran(), Made: moment(d.Made), Data: d}
+func newContent(d *Data) *content {
+	v := &content{Verdict: d.verdict(), Cross: crossTable(d.Records), LeftOut: reasons(d.Records), Records: recordList(d.Records), Made: moment(d.Made), Data: d}
 	v.Title = v.Verdict.Word + ": migration to " + d.Target
 	v.facts()
 	v.wrong()
 	v.decisions()
 	v.states()
-	if d.Check != nil {
-		v.Findings = &findingsView{findingList(d.Check.Findings), d.Check.Count(layout.Error), d.Check.Count(layout.Warning), d.Check.Count(layout.Info)}
-	}
 	return v
 }
 
-// lists are the view's lists that the page's script draws.
-func (v *view) lists() []list {
+// lists are the lists that the page's script draws.
+func (v *content) lists() []list {
 	lists := slices.Concat([]list{v.Records}, v.Wrong, v.Notes)
-	if v.Findings != nil {
-		lists = append(lists, v.Findings.List)
-	}
 	return slices.DeleteFunc(lists, func(l list) bool { return l.N() == 0 })
 }
 
-func (v *view) facts() {
+func (v *content) facts() {
 	add := func(name, value string) {
 		if value != "" {
 			v.Facts = append(v.Facts, fact{name, value})
@@ -132,13 +106,13 @@ func (v *view) facts() {
 	}
 	add("Target", v.Target)
 	add("Source", v.Source)
-	add("Dialect", v.Dialect)
-	add("Only", v.Only)
-	if v.Data.Plan != nil {
-		add("Plan", fmt.Sprintf("%s, %s", v.Data.Plan.Run, count(len(v.Data.Plan.Records), "record", "records")))
-	}
-	if v.Status == nil {
+	if v.Plan != nil {
+		add("Dialect", string(v.Plan.Dialect))
+		add("Plan", fmt.Sprintf("%s, %s", v.Plan.Run, count(len(v.Plan.Records), "record", "records")))
 		return
+	}
+	if newest := v.Status.Newest(); newest != nil {
+		add("Dialect", string(newest.Dialect))
 	}
 	for _, r := range v.Status.Runs {
 		row := run{RunStatus: r}
@@ -152,7 +126,7 @@ func (v *view) facts() {
 
 // wrong lists what speaks against a good verdict: differences, by their group, and the
 // plan's problems. It also lists the plan's remarks.
-func (v *view) wrong() {
+func (v *content) wrong() {
 	add := func(to *[]list, l list) {
 		if l.N() > 0 {
 			*to = append(*to, l)
@@ -164,31 +138,31 @@ func (v *view) wrong() {
 		}
 		add(&v.Notes, pathList("late", "late record", "late records", v.Data.Verdict.Late))
 	}
-	if p := v.Data.Plan; p != nil {
+	if p := v.Plan; p != nil {
 		add(&v.Wrong, problemList(p.Problems))
 		add(&v.Notes, warningList(p.Warnings))
 	}
 }
 
-// decisions are what the operator chose: in the plan, or else in the newest run.
-func (v *view) decisions() {
+// decisions are what the operator chose: in the plan, or in the newest run.
+func (v *content) decisions() {
 	var chosen *migrate.Choices
 	switch {
-	case v.Data.Plan != nil:
-		chosen = &v.Data.Plan.Choices
-	case v.Ran:
+	case v.Plan != nil:
+		chosen = &v.Plan.Choices
+	case v.Status.Newest() != nil:
 		chosen = &v.Status.Newest().Choices
 	default:
 		return
 	}
 	for _, c := range migrate.AllChoices {
 		row := choice{c, *c.Value(chosen), -1}
-		if v.Data.Plan != nil {
-			row.N = len(v.Data.Plan.About(c.Name))
+		if v.Plan != nil {
+			row.N = len(v.Plan.About(c.Name))
 		}
 		v.Choices = append(v.Choices, row)
 	}
-	if v.Data.Plan == nil {
+	if v.Plan == nil {
 		return
 	}
 	add := func(what string, values ...string) {
@@ -196,7 +170,7 @@ func (v *view) decisions() {
 			v.Settings = append(v.Settings, fact{what, text})
 		}
 	}
-	p := v.Data.Plan
+	p := v.Plan
 	add("--again: new jobs for migrated records whose jobs were removed", p.Settings.Again...)
 	add("legacy queues that are not in the source", p.Missing...)
 	for _, a := range p.Settings.ACL {
@@ -212,20 +186,17 @@ func (v *view) decisions() {
 	}
 }
 
-// states counts what is in each state, and what mrtq accept proved about the transitions.
-func (v *view) states() {
-	if v.Status != nil {
-		for _, of := range []struct {
-			entity string
-			counts []migrate.StateCount
-		}{{"job", v.Status.Jobs}, {"batch", v.Status.Batches}, {"access request", v.Status.Access}} {
-			for _, c := range of.counts {
-				v.States = append(v.States, state{of.entity, c})
-			}
-		}
+// states counts what is in each state.
+func (v *content) states() {
+	if v.Status == nil {
+		return
 	}
-	if c := v.Data.Coverage; c != nil {
-		v.Coverage = &coverageView{Passed: c.Count(CoveragePassed), Failed: c.Count(CoverageFailed), Rows: c.Rows}
-		v.Coverage.NotRun = len(c.Rows) - v.Coverage.Passed - v.Coverage.Failed
+	for _, of := range []struct {
+		entity string
+		counts []migrate.StateCount
+	}{{"job", v.Status.Jobs}, {"batch", v.Status.Batches}, {"access request", v.Status.Access}} {
+		for _, c := range of.counts {
+			v.States = append(v.States, state{of.entity, c})
+		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"mrtq/internal/layout"
 	"mrtq/migrate"
 	"mrtq/newqueue"
 )
@@ -77,14 +76,13 @@ func samplePlan(n int) *migrate.Plan {
 // sample is a migration of n records, verified before its release. The same n always gives
 // the same migration.
 func sample(n int) *Data {
-	plan := samplePlan(n)
 	run := migrate.RunStatus{Tracked: n, Present: n - n/100, Removed: n / 100}
 	run.Run = migrate.Run{
-		ID: sampleRun, State: migrate.Done, Source: sampleSource, Dialect: newqueue.Design, Choices: plan.Choices, Owner: "night1 pid 4711 since 2026-11-21T21:59:58Z",
+		ID: sampleRun, State: migrate.Done, Source: sampleSource, Dialect: newqueue.Design, Choices: samplePlan(0).Choices, Owner: "night1 pid 4711 since 2026-11-21T21:59:58Z",
 		Started: sampleTime, Finished: sampleTime.Add(42 * time.Second), Created: migrate.Counts{Jobs: n, Batches: n / 20},
 	}
 	return &Data{
-		Made: sampleTime.Add(2 * time.Hour), Source: sampleSource, Target: sampleTarget, Dialect: string(newqueue.Design), Plan: plan,
+		Made: sampleTime.Add(2 * time.Hour), Source: sampleSource, Target: sampleTarget,
 		Status: &migrate.Status{
 			Runs:  []migrate.RunStatus{run},
 			Jobs:  []migrate.StateCount{{State: "pending", Migrated: n / 2, Others: 3}, {State: "failed", Migrated: n / 9}, {State: "lost", Others: 1}},
@@ -99,22 +97,15 @@ func sample(n int) *Data {
 		},
 		QuarantineChecked: true,
 		Records:           sampleRecords(n),
-		Coverage: &Coverage{Rows: []CoverageRow{
-			{ID: "J1", What: "job create → pending", Dialect: "design", Result: CoveragePassed},
-			{ID: "J2", What: "job pending → processing", Dialect: "design", Result: CoveragePassed},
-			{ID: "J3", What: "job processing → failed", Dialect: "design", Result: "not run", Why: []string{"no scenario with the tag @J3 has run"}},
-		}},
-		Check: &Check{Findings: []layout.Finding{
-			{Path: "/jobs/jid0000000003/priority", Rule: "priority", Severity: "warning", Expected: "a number from 0 to 99", Found: `"high"`, Mend: "set it to 5"},
-		}},
-		Next: func(step migrate.Step) string { return "next: " + string(step) },
+		Next:              func(step migrate.Step) string { return "next: " + string(step) },
 	}
 }
 
 // planned is a plan that has not been carried out, without a target.
 func planned() *Data {
 	d := sample(300)
-	d.Status, d.Verdict, d.Coverage, d.Plan.Locks = nil, nil, nil, nil
+	d.Status, d.Verdict, d.Plan = nil, nil, samplePlan(300)
+	d.Plan.Locks, d.Plan.Warnings = nil, nil
 	for i := range d.Records {
 		if r := &d.Records[i]; r.Job != "" {
 			r.Outcome, r.Job, r.Batch, r.Run, r.Reason = migrate.WillBeCreated, "", "", "", ""
@@ -139,8 +130,13 @@ func wronged() *Data {
 		{Kind: "restored", Path: "/migration/runs/" + sampleRun, Message: "it was restored from a backup"},
 		{Kind: "acted-on", Path: "/jobs/jid0000000004", Message: "a worker has it"},
 	}
+	return d
+}
+
+// stopped is a plan that can't be carried out.
+func stopped() *Data {
+	d := planned()
+	d.Plan = samplePlan(20)
 	d.Plan.Problems = []migrate.Problem{{Kind: migrate.Consumed, Path: "/ingest/mrtQ-050000000002", Message: "consumed: a worker may be working on it", Next: "let the legacy workers finish"}}
-	d.Check.Findings = append(d.Check.Findings, layout.Finding{Path: "/jobs/jid0000000009", Rule: "states", Severity: "error", Found: "no entry", Expected: "one"})
-	d.Coverage.Rows = append(d.Coverage.Rows, CoverageRow{ID: "J5", What: "job failed → processing", Dialect: "design", Result: CoverageFailed, Why: []string{"the scenario failed"}})
 	return d
 }

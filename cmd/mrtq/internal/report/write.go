@@ -35,7 +35,7 @@ const beforeLists = `<script type="application/json" id="lists">`
 // Write writes the page. Control characters, and marks that change the direction of
 // writing, are shown as escapes; html/template escapes markup.
 func Write(w io.Writer, d *Data) error {
-	v := newView(d)
+	v := newContent(d)
 	v.CSS, v.JS, v.Policy = template.CSS(pageCSS), template.JS(pageJS), policy()
 	var b strings.Builder
 	if err := page.Execute(&b, v); err != nil {

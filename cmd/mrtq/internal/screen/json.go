@@ -11,14 +11,18 @@ import (
 	"unicode/utf8"
 )
 
-// JSON prints what a command prints with -o json.
-func (s *Screen) JSON(v any) error { return WriteJSON(s.Out, v) }
+// JSON prints what a command prints with -o json. If it can't, [Output] keeps the error.
+func (s *Screen) JSON(v any) {
+	if err := WriteJSON(s.Out, v); s.Out.Err == nil {
+		s.Out.Err = err
+	}
+}
 
 // WriteJSON writes v as JSON that people can read, too.
-func WriteJSON(w io.Writer, v any) error { return encodeJSON(w, v, indent) }
+func WriteJSON(w io.Writer, v any) error { return encodeJSON(w, v, "", indent) }
 
 // WriteJSONLine writes v as JSON on one line.
-func WriteJSONLine(w io.Writer, v any) error { return encodeJSON(w, v, "") }
+func WriteJSONLine(w io.Writer, v any) error { return encodeJSON(w, v, "", "") }
 
 // Escaped returns a writer of JSON text, in which every character is escaped that a
 // terminal would act on. Each Write must have whole characters.
@@ -36,13 +40,13 @@ func (e escaping) Write(b []byte) (int, error) {
 // indent is the indentation of JSON that people read.
 const indent = "  "
 
-// encodeJSON writes v and a newline. Like [printable.Text], it escapes every character
+// encodeJSON writes v and a newline. prefix begins each line but the first. Like [printable.Text], it escapes every character
 // that a terminal would act on. encoding/json escapes only those below 0x20.
-func encodeJSON(w io.Writer, v any, indent string) error {
+func encodeJSON(w io.Writer, v any, prefix, indent string) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	enc.SetIndent("", indent)
+	enc.SetIndent(prefix, indent)
 	if err := enc.Encode(v); err != nil {
 		return err
 	}
@@ -94,20 +98,16 @@ func NewJSONList(w io.Writer) *JSONList { return &JSONList{w: bufio.NewWriter(w)
 // Add writes one more element.
 func (l *JSONList) Add(v any) error {
 	var b bytes.Buffer
-	if err := encodeJSON(&b, v, indent); err != nil {
+	if err := encodeJSON(&b, v, indent, indent); err != nil {
 		return err
 	}
-	before := "["
+	before := "[\n"
 	if l.count > 0 {
-		before = ","
+		before = ",\n"
 	}
 	l.count++
-	for line := range bytes.Lines(b.Bytes()) {
-		l.w.WriteString(before + "\n" + indent)
-		l.w.Write(bytes.TrimSuffix(line, []byte("\n")))
-		before = ""
-	}
-	_, err := l.w.Write(nil) // the first error
+	l.w.WriteString(before + indent)
+	_, err := l.w.Write(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 	return err
 }
 

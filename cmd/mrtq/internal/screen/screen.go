@@ -81,9 +81,6 @@ func (s *Screen) Println(args ...any) { fmt.Fprintln(s.Out, args...) }
 // Printf prints data. Texts of other clients need [Cell].
 func (s *Screen) Printf(format string, args ...any) { fmt.Fprintf(s.Out, format, args...) }
 
-// Shout prints a line of data in the colour of a tone.
-func (s *Screen) Shout(t Tone, line string) { s.Println(paint(s.Out.Writer, t, Cell(line))) }
-
 // Conclude sets the command's last line, in place of an earlier one: its result, and what
 // to do next. The last line goes to stderr after everything else, so that a pipe gets only
 // data. An error with exit code 1 is not printed then, because it says the same.

@@ -8,7 +8,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// Row is a row of a table. A cell is a text, a number or a [Toned].
+// Row is a row of a table. A cell is a text or a number.
 type Row = []any
 
 // Table prints rows below a title, and a blank line: as plain columns. On a
@@ -46,10 +46,10 @@ func (s *Screen) tableLines(header []string, rows []Row) []string {
 	rows = printableCells(rows)
 	screen, ok := Terminal(s.Out.Writer)
 	if !ok {
-		return plainLines(header, rows, false)
+		return plainLines(header, rows)
 	}
 	columns, _ := Size(screen)
-	return fit(header, rows, columns, Colourful(screen))
+	return fit(header, rows, columns)
 }
 
 // printableCells makes each cell's text safe to print, on one line.
@@ -58,11 +58,8 @@ func printableCells(rows []Row) []Row {
 	for i, r := range rows {
 		out[i] = make([]any, len(r))
 		for j, v := range r {
-			switch s := v.(type) {
-			case string:
+			if s, ok := v.(string); ok {
 				v = Cell(s)
-			case Toned:
-				v = Toned{s.Tone, Cell(s.Text)}
 			}
 			out[i][j] = v
 		}
@@ -70,18 +67,9 @@ func printableCells(rows []Row) []Row {
 	return out
 }
 
-// Toned is a cell's text with the tone that colours it.
-type Toned struct {
-	Tone Tone
-	Text string
-}
-
-// String returns the text.
-func (t Toned) String() string { return t.Text }
-
 // fit shows a table on a screen of this width, so that nothing is cut off: as many columns
 // side by side as fit, the first at least, and the others below each row.
-func fit(header []string, rows []Row, screen int, colour bool) []string {
+func fit(header []string, rows []Row, screen int) []string {
 	used := -1
 	for i, h := range header {
 		width := text.StringWidthWithoutEscSequences(h)
@@ -89,13 +77,13 @@ func fit(header []string, rows []Row, screen int, colour bool) []string {
 			width = max(width, text.StringWidthWithoutEscSequences(fmt.Sprint(r[i])))
 		}
 		if used += 1 + width; used > screen && i > 0 {
-			return stackedLines(header, rows, i, screen, colour)
+			return stackedLines(header, rows, i, screen)
 		}
 	}
-	return plainLines(header, rows, colour)
+	return plainLines(header, rows)
 }
 
-func plainLines(header []string, rows []Row, colour bool) []string {
+func plainLines(header []string, rows []Row) []string {
 	style := table.StyleDefault
 	style.Options = table.OptionsNoBordersAndSeparators
 	style.Box.PaddingLeft = ""
@@ -105,27 +93,17 @@ func plainLines(header []string, rows []Row, colour bool) []string {
 	head := make(table.Row, len(header))
 	for i, h := range header {
 		head[i] = h
-		if colour {
-			head[i] = text.Bold.Sprint(h)
-		}
 	}
 	t.AppendHeader(head)
 	for _, r := range rows {
-		row := make(table.Row, len(r))
-		for i, v := range r {
-			if c, ok := v.(Toned); ok && colour {
-				v = toneColours[c.Tone].Sprint(c.Text)
-			}
-			row[i] = v
-		}
-		t.AppendRow(row)
+		t.AppendRow(r)
 	}
 	return strings.Split(t.Render(), "\n")
 }
 
 // stackedLines shows the first columns side by side. Each other cell has its own lines
 // below the row, after the column's heading. Empty cells have none.
-func stackedLines(header []string, rows []Row, beside, screen int, colour bool) []string {
+func stackedLines(header []string, rows []Row, beside, screen int) []string {
 	const indent = "    "
 	first := make([]Row, len(rows))
 	for i, r := range rows {
@@ -136,7 +114,7 @@ func stackedLines(header []string, rows []Row, beside, screen int, colour bool) 
 		heading = max(heading, text.StringWidthWithoutEscSequences(h))
 	}
 	var lines []string
-	for i, line := range plainLines(header[:beside], first, colour) {
+	for i, line := range plainLines(header[:beside], first) {
 		lines = append(lines, line)
 		if i == 0 {
 			continue

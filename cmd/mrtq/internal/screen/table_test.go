@@ -18,7 +18,7 @@ func TestFit(t *testing.T) {
 		13: "ONE        |0123456789 |    TWO   7|    THREE one",
 		5:  "ONE        |0123456789 |    TWO   7|    THREE o|          n|          e",
 	} {
-		if got := strings.Join(fit(header, []Row{row}, screen, false), "|"); !strings.HasPrefix(got, want) {
+		if got := strings.Join(fit(header, []Row{row}, screen), "|"); !strings.HasPrefix(got, want) {
 			t.Errorf("%d columns: %q, want %q", screen, got, want)
 		}
 	}
@@ -35,7 +35,7 @@ func TestStackedLosesNothing(t *testing.T) {
 		rows := rapid.SliceOfN(cells, 1, 4).Draw(t, "rows")
 		header := []string{"ONE", "TWO", "THREE", "FOUR"}
 		const columns = 60
-		lines := fit(header, rows, columns, false)
+		lines := fit(header, rows, columns)
 		first := len(header[0])
 		for _, r := range rows {
 			first = max(first, len(r[0].(string)))

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -138,58 +139,32 @@ func readFile(cmd *cobra.Command, config string) (set map[string]setting, read s
 
 // parse reads the text of a settings file.
 func parse(path string, text []byte, known map[string]bool) (map[string]setting, error) {
-	names, err := settingNodes(text)
-	if err != nil {
-		return nil, exit.Usagef("settings file %s%w; expected lines of the form FLAG: VALUE", path, err)
+	var values map[string]yaml.Node
+	if err := yaml.Unmarshal(text, &values); err != nil {
+		says := strings.NewReplacer("yaml: ", "", "unmarshal errors:\n  ", "", " into map[string]yaml.Node", "").Replace(err.Error())
+		return nil, exit.Usagef("settings file %s, %s; expected lines of the form FLAG: VALUE", path, says)
 	}
 	settings := map[string]setting{}
-	for i := 0; i < len(names); i += 2 {
-		name, value := names[i], names[i+1]
-		s := setting{flag: name.Value, where: fmt.Sprintf("settings file %s, line %d", path, name.Line), line: name.Line}
-		if !known[name.Value] {
-			return nil, exit.Usagef("%s, %s: no command has a flag --%s", s.where, s.flag, name.Value)
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		value := values[name]
+		s := setting{flag: name, where: fmt.Sprintf("settings file %s, line %d", path, value.Line), line: value.Line}
+		if !known[name] {
+			return nil, exit.Usagef("%s, %s: no command has a flag --%s", s.where, name, name)
 		}
-		if _, twice := settings[name.Value]; twice {
-			return nil, exit.Usagef("%s, %s: it is set twice", s.where, s.flag)
-		}
-		items := []*yaml.Node{value}
+		items := []*yaml.Node{&value}
 		if value.Kind == yaml.SequenceNode {
 			s.list, items = true, value.Content
 		}
 		for _, item := range items {
 			if item.Kind != yaml.ScalarNode || item.Tag == "!!null" {
-				return nil, exit.Usagef("%s, %s: expected a value or a list of values", s.where, s.flag)
+				return nil, exit.Usagef("%s, %s: expected a value or a list of values", s.where, name)
 			}
 			s.values = append(s.values, item.Value)
 		}
-		settings[name.Value] = s
+		settings[name] = s
 	}
 	return settings, nil
 }
-
-// settingNodes returns the names and values of a settings file, in turns. Its error is
-// meant to follow the name of the file.
-func settingNodes(text []byte) ([]*yaml.Node, error) {
-	var doc yaml.Node
-	if err := yaml.Unmarshal(text, &doc); err != nil {
-		says := strings.TrimPrefix(err.Error(), "yaml: ")
-		if where, rest, ok := strings.Cut(says, ": "); ok && strings.HasPrefix(where, "line ") {
-			return nil, fmt.Errorf(", %s: this is not YAML: %s", where, rest)
-		}
-		return nil, fmt.Errorf(": this is not YAML: %s", says)
-	}
-	if len(doc.Content) == 0 {
-		return nil, nil // nothing but comments
-	}
-	top := doc.Content[0]
-	if top.Kind != yaml.MappingNode {
-		return nil, fmt.Errorf(", line %d: found %s", top.Line, yamlKinds[top.Kind])
-	}
-	return top.Content, nil
-}
-
-// yamlKinds are the kinds of YAML values that a settings file can't be as a whole.
-var yamlKinds = map[yaml.Kind]string{yaml.SequenceNode: "a list", yaml.ScalarNode: "a value without a name", yaml.AliasNode: "an alias"}
 
 // FlagNames are the names that a settings file may hold.
 func FlagNames(root *cobra.Command) map[string]bool {

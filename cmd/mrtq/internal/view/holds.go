@@ -33,8 +33,8 @@ func ownerText(o migrate.HoldOwner) string {
 	return text
 }
 
-// OwnersText names all owners of a hold.
-func OwnersText(owners []migrate.HoldOwner) string {
+// ownersText names all owners of a hold.
+func ownersText(owners []migrate.HoldOwner) string {
 	var texts []string
 	for _, o := range owners {
 		texts = append(texts, ownerText(o))
@@ -47,7 +47,7 @@ func HoldsText(holds []migrate.HoldStatus) string {
 	var order, parts []string
 	names := map[string][]string{} // by owners
 	for _, h := range holds {
-		by := OwnersText(h.Owners)
+		by := ownersText(h.Owners)
 		if names[by] == nil {
 			order = append(order, by)
 		}

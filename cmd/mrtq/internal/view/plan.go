@@ -84,7 +84,7 @@ func needs(p *migrate.Plan, kind migrate.ProblemKind) bool {
 // askDialect asks the operator to decide the dialect, because an empty target does
 // not show which services will read the new queue.
 func askDialect(s *screen.Screen, assumed newqueue.Dialect) {
-	s.Shout(screen.Attention, "Which services will read the new queue? Choose with --dialect:")
+	s.Println("Which services will read the new queue? Choose with --dialect:")
 	for _, d := range newqueue.Dialects {
 		s.Prose(fmt.Sprintf("  --dialect %-10s", d), migrate.ReadBy(d))
 	}
@@ -287,10 +287,53 @@ func PlanVerdict(p *migrate.Plan) (screen.Tone, string) {
 		return screen.Good, fmt.Sprintf("%s: nothing to do, %s is %s", records, p.Previous.ID, p.Previous.State)
 	case p.Empty():
 		return screen.Good, records + ": nothing to do"
-	case len(p.Warnings) > 0:
-		return screen.Attention, fmt.Sprintf("%s: ready, with %s", records, screen.Count(len(p.Warnings), "warning", "warnings"))
+	}
+	if notes := PlanNotes(p); len(notes) > 0 {
+		return screen.Attention, fmt.Sprintf("%s: ready. Look at this first: %s", records, strings.Join(notes, ", "))
 	}
 	return screen.Good, records + ": ready"
+}
+
+// PlanNotes counts what an operator should look at before a plan is carried out.
+func PlanNotes(p *migrate.Plan) []string {
+	twice, never := 0, 0
+	for _, r := range p.Risks {
+		if r.Chosen {
+			twice, never = twice+len(r.Twice), never+len(r.Never)
+		}
+	}
+	return counted([]note{
+		{len(p.Locks), "legacy lock is still held", "legacy locks are still held"},
+		{len(p.Warnings), "warning", "warnings"},
+		{twice, "job might run twice", "jobs might run twice"},
+		{never, "job won't run until an administrator resumes it", "jobs won't run until an administrator resumes them"},
+		{len(p.About("inventory-records")) + len(p.About("unserviceable")), "job cannot be processed", "jobs cannot be processed"},
+		{len(p.Vanished), "migrated record is not in the source any more", "migrated records are not in the source any more"},
+	})
+}
+
+// ChangedSince counts the migrated records that are not as they were. [PlanVerdict] counts them
+// among the records.
+func ChangedSince(p *migrate.Plan) []string {
+	return counted([]note{
+		{p.Count(migrate.ActRemoved), "migrated record has no job any more", "migrated records have no job any more"},
+		{p.Count(migrate.ActChanged), "migrated record has changed since", "migrated records have changed since"},
+	})
+}
+
+// note is a number of things, with the words for one and for many.
+type note struct {
+	n         int
+	one, many string
+}
+
+func counted(notes []note) (texts []string) {
+	for _, x := range notes {
+		if x.n > 0 {
+			texts = append(texts, screen.Count(x.n, x.one, x.many))
+		}
+	}
+	return texts
 }
 
 // notReady says what to do before a plan can be carried out: what to decide, and how many

@@ -89,8 +89,24 @@ func stateShown(s *migrate.Status, r migrate.RunStatus) string {
 	return string(r.State)
 }
 
-// StateText says where a migration stands, in a clause.
-func StateText(s *migrate.Status, target string) string {
+// unsound are the steps that come before any other, because a run is not finished or its records are
+// damaged.
+var unsound = []migrate.Step{migrate.StepWait, migrate.StepRestoreLedger, migrate.StepNoQueue, migrate.StepFinish, migrate.StepFinishRollback}
+
+// StatusVerdict says where a migration stands, in a clause. It is bad if a run is not finished, if the
+// migration's own records are damaged, or if there is no new queue.
+func StatusVerdict(s *migrate.Status, target string) (screen.Tone, string) {
+	text := stateText(s, target)
+	switch {
+	case slices.Contains(unsound, s.Step):
+		return screen.Bad, text
+	case s.Restored || s.Step == migrate.StepStopLegacy || s.Step == migrate.StepMigrateRest:
+		return screen.Attention, text
+	}
+	return screen.Good, text
+}
+
+func stateText(s *migrate.Status, target string) string {
 	newest := s.Newest()
 	held := heldText(s)
 	with := func(text string) string {

@@ -68,7 +68,7 @@ func QueueNames(queues []newqueue.QueueHold) string {
 	return strings.Join(names, ", ")
 }
 
-// VerdictText says in one line how a verification ended.
+// VerdictText says in a clause how a verification ended.
 func VerdictText(v *migrate.Verdict, target string) (screen.Tone, string) {
 	var parts []string
 	for _, g := range migrate.Groups {
@@ -78,19 +78,19 @@ func VerdictText(v *migrate.Verdict, target string) (screen.Tone, string) {
 	}
 	also := ""
 	if n := len(v.Late); n > 0 {
-		also = fmt.Sprintf(" %s late.", screen.Count(n, "record is", "records are"))
+		also = fmt.Sprintf(". %s late", screen.Count(n, "record is", "records are"))
 	}
 	switch {
 	case !v.OK() && v.Count("not-kept") == len(v.Differences):
-		return screen.Bad, fmt.Sprintf("Verify: the target matches the source, but the quarantine file lacks the bytes of %s.%s", screen.Count(len(v.Differences), "record", "records"), also)
+		return screen.Bad, fmt.Sprintf("the target matches the source, but the quarantine file lacks the bytes of %s%s", screen.Count(len(v.Differences), "record", "records"), also)
 	case v.Run == "":
-		return screen.Bad, fmt.Sprintf("Verify: no migration is recorded in %s. Check this address and its chroot, or migrate first.", advice.Word(target))
+		return screen.Bad, fmt.Sprintf("no migration is recorded in %s. Check this address and its chroot, or migrate first", advice.Word(target))
 	case !v.OK():
-		return screen.Bad, fmt.Sprintf("Verify: the target does not match the source: %s.%s", strings.Join(parts, ", "), also)
+		return screen.Bad, fmt.Sprintf("the target does not match the source: %s%s", strings.Join(parts, ", "), also)
 	case len(v.Released) == 0:
-		return screen.Good, "Verified: the target matches the source." + also
+		return screen.Good, "the target matches the source" + also
 	}
-	return screen.Good, fmt.Sprintf("Verified: every migrated record is accounted for, 0 damaged. Released: %s.%s", QueueNames(v.Released), also)
+	return screen.Good, fmt.Sprintf("every migrated record is accounted for, 0 damaged. Released: %s%s", QueueNames(v.Released), also)
 }
 
 // groupWords are the words for one difference of a group, and for many.

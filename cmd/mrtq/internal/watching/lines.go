@@ -8,6 +8,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/migrate"
 	"mrtq/migrate/live"
 )
@@ -49,12 +50,8 @@ var (
 	alarm   = text.Colors{text.Bold, text.FgRed}
 )
 
-// NoQueue says what is at a target instead of a new queue.
-type NoQueue func(target string, found *migrate.NoQueue) string
-
-// watchLines draws a view, with this number of the oldest locks at most. It is a pure
-// function. The most important lines come first.
-func watchLines(v live.View, width, locks int, noQueue NoQueue) []line {
+// watchLines draws a view. It is a pure function. The most important lines come first.
+func watchLines(v live.View, width int) []line {
 	lines := headLines(v, width)
 	add := func(style text.Colors, format string, args ...any) {
 		for _, part := range wrap(fmt.Sprintf(format, args...), width) {
@@ -69,7 +66,7 @@ func watchLines(v live.View, width, locks int, noQueue NoQueue) []line {
 		add(alarm, "Trying again. The rest was read at %s.", v.AsOf.Format(time.RFC3339))
 	}
 	if v.NoQueue != nil {
-		add(warning, "NO QUEUE: %s. Check the address and its chroot. Waiting for one to appear.", screen.Cell(noQueue(v.Target, v.NoQueue)))
+		add(warning, "NO QUEUE: %s. Check the address and its chroot. Waiting for one to appear.", screen.Cell(view.NoQueue(v.Target, v.NoQueue)))
 	}
 	for _, note := range v.Notes {
 		add(warning, "NOTE: %s", screen.Cell(note))
@@ -85,20 +82,9 @@ func watchLines(v live.View, width, locks int, noQueue NoQueue) []line {
 	}
 	lines = append(lines, legacyLines(v.Source, width)...)
 	if v.NoQueue == nil {
-		lines = append(lines, lockLines(v.Locks, width, locks)...)
+		lines = append(lines, lockLines(v.Locks, width)...)
 	}
 	return lines
-}
-
-// watchScreen draws a view for a terminal. If the view is too tall, it leaves out locks but
-// the oldest, and then the last lines.
-func watchScreen(v live.View, width, height int, noQueue NoQueue) []line {
-	for locks := min(len(v.Locks.List), height); locks >= 0; locks-- {
-		if lines := watchLines(v, width, locks, noQueue); len(lines) <= height {
-			return lines
-		}
-	}
-	return clipped(watchLines(v, width, 0, noQueue), height)
 }
 
 // headLines show the target and the time.
@@ -248,8 +234,8 @@ func legacyLines(source []live.Queue, width int) []line {
 	return labelled("Legacy", width, strings.Join(parts, ", "))
 }
 
-// lockLines count the locks, and list this number of the oldest ones at most.
-func lockLines(l live.LocksView, width, most int) []line {
+// lockLines count the locks, and list them, the oldest first.
+func lockLines(l live.LocksView, width int) []line {
 	if l.Total() == 0 {
 		return labelled("Locks", width, "none")
 	}
@@ -260,12 +246,8 @@ func lockLines(l live.LocksView, width, most int) []line {
 		}
 	}
 	lines := labelled("Locks", width, fmt.Sprintf("%d, the oldest for %s: %s", l.Total(), ago(l.Oldest), strings.Join(kinds, ", ")))
-	shown := l.List[:min(most, len(l.List))]
-	for _, lock := range shown {
+	for _, lock := range l.List {
 		lines = append(lines, labelled(fmt.Sprintf("%10s", ago(lock.Seconds)), width, screen.Cell(lock.Path))...)
-	}
-	if more := len(l.List) - len(shown); more > 0 {
-		lines = append(lines, labelled("", width, "… and "+screen.Count(more, "more lock", "more locks"))...)
 	}
 	return lines
 }

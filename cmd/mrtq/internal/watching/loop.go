@@ -37,7 +37,6 @@ type Watch struct {
 	JSON     bool   // one object a line
 	Metrics  string // the address at which metrics are served; "" is none
 	Out      *screen.Output
-	NoQueue  NoQueue
 	Say      func(format string, args ...any)
 
 	state
@@ -92,7 +91,7 @@ func (w *Watch) Once(ctx context.Context) (found *migrate.NoQueue, err error) {
 	return v.NoQueue, w.printer().show(w.view(v.AsOf))
 }
 
-func (w *Watch) printer() *printer { return &printer{out: w.Out, json: w.JSON, noQueue: w.NoQueue} }
+func (w *Watch) printer() *printer { return &printer{out: w.Out, json: w.JSON} }
 
 // Run shows views until ctx ends. It returns an error if the target can never be read, or if
 // nothing can be shown.
@@ -105,7 +104,7 @@ func (w *Watch) Run(ctx context.Context) error {
 	defer stop()
 	var show viewer = w.printer()
 	if file, ok := screenFile(w.Out.Writer); ok && !w.JSON {
-		show = &full{out: w.Out, noQueue: w.NoQueue, file: file}
+		show = &full{out: w.Out, file: file}
 		defer io.WriteString(w.Out, "\r\n") // the shell goes on below the last view
 	}
 	return w.loop(ctx, w.Reader, show, m.set)

@@ -2,7 +2,6 @@ package watching
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,11 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
-	"go.uber.org/goleak"
 
-	"mrtq/cmd/mrtq/internal/screen"
-	"mrtq/harness/minizk"
-	"mrtq/internal/zkconn"
 	"mrtq/migrate"
 	"mrtq/migrate/live"
 )
@@ -29,7 +24,12 @@ const openMetrics = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 // scrape reads metrics: values by name and labels, such as mrtq_jobs{state="held"}.
 func scrape(t *testing.T, url string) map[string]float64 {
 	t.Helper()
-	resp, err := http.Get(url)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Accept", openMetrics)
+	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func fullView() live.View {
 		Locks: live.LocksView{Count: map[live.LockKind]int{live.LockJob: 1, live.LockStorage: 2}, Oldest: 400,
 			List: []live.LockView{{Kind: live.LockStorage, Path: "/locks/storage/" + evil, Seconds: 400}, {Kind: live.LockJob, Path: "/jobs/jid0000000001/lock", Seconds: 3, Session: "0x1a2007f6b3f0001"}}},
 		Migration: &live.RunView{Run: "run0000000001", State: migrate.Running, Source: evil, Dialect: "design", Owner: evil, Started: time.Unix(1e9-60, 0).UTC(),
-			Records: 500, Total: 2000, Transactions: 40, RecordRate: number(50), TransactionRate: number(4), Left: number(30)},
+			Records: 500, Total: 2000, Transactions: 40, RecordRate: number(50), TransactionRate: number(4)},
 		Migrators: 2, Leader: evil,
 		Notes: []string{"/jobs/states/" + evil + ": no permission to list it"},
 	}
@@ -205,28 +205,6 @@ func TestMetricsText(t *testing.T) {
 	}
 }
 
-// The server serves only the metrics, and only to read.
-func TestMetricsServeNothingElse(t *testing.T) {
-	s := handler(t, &metrics{})
-	for _, c := range []struct {
-		method, path string
-		want         int
-	}{{"GET", "/", 404}, {"GET", "/debug/pprof/", 404}, {"POST", metricsPath, 405}, {"GET", metricsPath, 200}, {"HEAD", metricsPath, 200}} {
-		req, err := http.NewRequestWithContext(t.Context(), c.method, s.URL+c.path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp.Body.Close()
-		if resp.StatusCode != c.want {
-			t.Errorf("%s %s: %d, want %d", c.method, c.path, resp.StatusCode, c.want)
-		}
-	}
-}
-
 // Without a host, only this machine can read the metrics.
 func TestMetricsAddress(t *testing.T) {
 	for given, want := range map[string]string{
@@ -236,57 +214,5 @@ func TestMetricsAddress(t *testing.T) {
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("%s: %q, %v; want %q", given, got, err, want)
 		}
-	}
-}
-
-// Serving metrics leaves no goroutine behind, and refuses an address that is in use.
-func TestServeMetricsEnds(t *testing.T) {
-	old := goleak.IgnoreCurrent()
-	defer goleak.VerifyNone(t, old)
-	defer http.DefaultClient.CloseIdleConnections()
-	var said strings.Builder
-	say := func(format string, args ...any) { fmt.Fprintf(&said, format+"\n", args...) }
-	stop, err := serveMetrics("127.0.0.1:0", &metrics{}, say)
-	if err != nil {
-		t.Fatal(err)
-	}
-	url := strings.TrimPrefix(strings.TrimSpace(said.String()), "metrics: ")
-	scrape(t, url)
-	_, port, _ := strings.Cut(strings.TrimPrefix(url, "http://"), ":")
-	port, _, _ = strings.Cut(port, "/")
-	if _, err := serveMetrics("127.0.0.1:"+port, &metrics{}, say); err == nil || !strings.Contains(err.Error(), "address already in use; give another address") {
-		t.Errorf("%v", err)
-	}
-	stop()
-}
-
-// Nor does the loop of watch, with a server or without.
-func TestWatchLoopEnds(t *testing.T) {
-	for name, address := range map[string]func(*minizk.Server) string{
-		"a server": func(s *minizk.Server) string { return s.Addr() },
-		"none":     func(s *minizk.Server) string { return "127.0.0.1:1" },
-	} {
-		t.Run(name, func(t *testing.T) {
-			server := minizk.RunWith(t, minizk.Options{RealTime: true})
-			old := goleak.IgnoreCurrent()
-			defer goleak.VerifyNone(t, old)
-			at, err := zkconn.ParseAddress(address(server))
-			if err != nil {
-				t.Fatal(err)
-			}
-			cfg := zkconn.Config{Address: at, GiveUp: time.Second, SessionTimeout: 4 * time.Second}
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			views := 0
-			w := Watch{Target: "x", Interval: 100 * time.Millisecond, JSON: true, Out: &screen.Output{Writer: io.Discard}}
-			err = w.loop(ctx, &Reader{Target: cfg}, w.printer(), func(live.View) {
-				if views++; views == 3 {
-					cancel()
-				}
-			})
-			if err != nil || views < 3 {
-				t.Errorf("%d views, %v", views, err)
-			}
-		})
 	}
 }

@@ -11,10 +11,9 @@ import (
 
 // printer prints views one below the other, to a pipe or a file.
 type printer struct {
-	out     *screen.Output
-	json    bool
-	noQueue NoQueue
-	shown   bool
+	out   *screen.Output
+	json  bool
+	shown bool
 }
 
 // pipeWidth is the width of a view if there is no terminal.
@@ -33,7 +32,7 @@ func (p *printer) show(v live.View) error {
 		width, _ = screen.Size(file)
 		draw = line.draw
 	}
-	for _, l := range watchLines(v, width, len(v.Locks.List), p.noQueue) {
+	for _, l := range watchLines(v, width) {
 		io.WriteString(p.out, draw(l, width)+"\n")
 	}
 	return p.out.Err
@@ -52,7 +51,6 @@ const (
 // full shows one view on a terminal, over the last one. The last view stays when watch ends.
 type full struct {
 	out           *screen.Output
-	noQueue       NoQueue
 	file          *os.File
 	width, height int // as last drawn
 }
@@ -74,7 +72,7 @@ func (s *full) redraw(v live.View) error {
 		s.width, s.height = width, height
 	}
 	b.WriteString(goHome)
-	lines := watchScreen(v, s.width, s.height, s.noQueue)
+	lines := clipped(watchLines(v, s.width), s.height)
 	for i, l := range lines {
 		if i > 0 {
 			b.WriteString("\r\n")

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -73,21 +72,14 @@ func serveMetrics(address string, c prometheus.Collector, say func(format string
 	}, nil
 }
 
-// metricsHandler serves OpenMetrics, or Prometheus's older format to a client that
-// accepts only that.
+// metricsHandler serves OpenMetrics to a client that accepts it, or else Prometheus's older format.
 func metricsHandler(c prometheus.Collector) (http.Handler, error) {
 	registry := prometheus.NewRegistry()
 	if err := registry.Register(c); err != nil {
 		return nil, err
 	}
-	negotiating := promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true})
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+metricsPath, func(w http.ResponseWriter, r *http.Request) {
-		if accept := r.Header.Get("Accept"); accept == "" || strings.Contains(accept, "*/*") && !strings.Contains(accept, "openmetrics") && !strings.Contains(accept, "text/plain") {
-			r.Header.Set("Accept", "application/openmetrics-text; version=1.0.0")
-		}
-		negotiating.ServeHTTP(w, r)
-	})
+	mux.Handle("GET "+metricsPath, promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true}))
 	return mux, nil
 }
 
