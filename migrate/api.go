@@ -92,12 +92,10 @@ type (
 	Decision       = plan.Decision    // what somebody decided about one record
 	Undecided      = plan.Undecided   // a record that somebody has to decide about
 	Decided        = rules.Decided    // what was decided about a record, in [Choices]
-	ListSize       = plan.ListSize    // a list of children that is too long for some clients
 	Tally          = plan.Tally       // how many records become what
 	Warning        = plan.Warning     // something to know, which stops nothing
 	Risk           = plan.Risk        // what could run twice, or never, under one choice
 	HeldLock       = plan.HeldLock    // an outstanding legacy lock
-	ACLNote        = plan.ACLNote     // the ACL of a legacy queue that is not open to all
 	VanishedRecord = plan.Vanished    // a migrated record that is not in the source any more
 )
 
@@ -153,6 +151,7 @@ type (
 	RunState    = ledger.RunState   // what happened to a run
 	Counts      = ledger.Counts     // of jobs, access requests and batches
 	HoldOwner   = ledger.Owner      // one owner of a hold
+	HoldStatus  = target.Hold       // a hold on a queue or a collection
 	Limits      = apply.Limits      // how large a transaction may be
 	Verdict     = verify.Verdict    // the outcome of a verification
 	Accounted   = verify.Accounted  // the records of a verdict, by what became of them

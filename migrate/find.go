@@ -10,7 +10,6 @@ import (
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/target"
 	"mrtq/newqueue"
-	"mrtq/newqueue/services"
 )
 
 // Item is one legacy record and its job or access request.
@@ -25,8 +24,6 @@ type Item struct {
 	Nodes   []znode.Node // of the job or request and its entries; none if it was removed
 	NoQueue *NoQueue     // what is at the target instead of a new queue; nil if there is one
 	State   string       // of the job or request
-	// Notices are what an operator should know about the job before a service works on it.
-	Notices []services.Notice
 }
 
 // idProperties are the properties of a record by which it can be found.
@@ -48,9 +45,6 @@ func Find(ctx context.Context, src *Source, at *Reader, name string) (*Item, err
 		}
 	}
 	err = f.find(ctx, name)
-	if newest := t.Ledger.Newest(); newest != nil {
-		f.item.Notices = noticesAbout(f.item, newest.Dialect)
-	}
 	if err == nil && f.item.Record == nil && f.item.Run == "" && len(f.item.Nodes) == 0 {
 		err = fmt.Errorf("%s: %w", name, ErrNoItem)
 	}

@@ -259,7 +259,7 @@ func (r *rolling) apply(ctx context.Context, chain *apply.Chain, undo *Undo) err
 	total := run.Created.Records()
 	chain.Progress = func(records int) { report(ctx, Removing, records, total) }
 	rb := r.rollback()
-	for _, pieces := range []iter.Seq2[apply.Piece, error]{rb.Pieces(ctx), rb.Folders(ctx), rb.Batches(ctx)} {
+	for _, pieces := range []iter.Seq2[apply.Piece, error]{rb.Pieces(ctx), rb.Batches(ctx)} {
 		if err := chain.Send(ctx, pieces); err != nil {
 			return err
 		}

@@ -54,22 +54,6 @@ type StateCount struct {
 	Others   int    `json:"others"` // that no run created
 }
 
-// HoldStatus is a hold on a queue or a collection.
-type HoldStatus struct {
-	Path   string         `json:"path"`
-	Owners []ledger.Owner `json:"owners"`
-}
-
-// OfRun reports whether a run is one of the owners.
-func (h HoldStatus) OfRun() bool { return hasRun(h.Owners) }
-
-// Name is the name of the queue or the collection that is held.
-func (h HoldStatus) Name() (queue bool, name string) {
-	return znode.Parent(h.Path) == newqueue.QueueLocksPath, znode.Name(h.Path)
-}
-
-func holdStatus(h target.Hold) HoldStatus { return HoldStatus{h.Path, h.Owners} }
-
 // LockStatus is one lock and the session that has it.
 type LockStatus struct {
 	Path    string `json:"path"`
@@ -171,7 +155,7 @@ func (r *statusReader) runs() {
 	}
 	s.Restored = r.t.Restored()
 	for _, h := range r.t.Holds {
-		s.Holds = append(s.Holds, holdStatus(h))
+		s.Holds = append(s.Holds, h)
 	}
 }
 

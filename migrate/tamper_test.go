@@ -178,9 +178,6 @@ func moves(tree *znode.Tree, d newqueue.Dialect) (all []tampering) {
 		case z == "batch":
 			add("foreign folder", path, func(s *site) { s.create(path+"/states/by-hand", nil) }, damage)
 			add("second name of a batch", path, func(s *site) { s.create("/batch-uuids/by-hand", []byte(name)) }, damage)
-			if f := newqueue.BatchFolderPath(name, newqueue.FolderDeleted); tree.Get(f) == nil {
-				add("folder of a batch added", path, func(s *site) { s.create(f, nil) }, named)
-			}
 		case z == "job" && znode.Within(path, newqueue.JobsPath):
 			add("names another batch", path, func(s *site) { s.set(path+"/bid", []byte("bid0000000099")) }, damage)
 			add("another job's bytes", path, func(s *site) { s.set(path+"/configuration", []byte(`{"batch_id":"x"}`)) }, named)

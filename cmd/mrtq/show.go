@@ -55,8 +55,6 @@ type shown struct {
 	Record  *view.Record `json:"record"` // null if the source does not have it
 	Ledger  shownEntry   `json:"ledger"`
 	Job     shownJob     `json:"job"`
-	// Notices are what to know about the job before a service works on it.
-	Notices []shownNotice `json:"notices"`
 	// Quarantine is set if the record was not migrated because it can't be decoded.
 	Quarantine *quarantined `json:"quarantine,omitempty"`
 	// NoQueue is what is at TARGET instead of a new queue; nil if there is one.
@@ -74,12 +72,6 @@ type shownJob struct {
 	Path   string      `json:"path"`
 	State  string      `json:"state"` // "" if it was removed
 	Znodes []shownNode `json:"znodes"`
-}
-
-type shownNotice struct {
-	Kind string `json:"kind"`
-	What string `json:"what"`
-	Then string `json:"then"`
 }
 
 type shownNode struct {
@@ -166,10 +158,6 @@ func shownOf(name string, it *migrate.Item) shown {
 	for _, n := range it.Nodes {
 		out.Job.Znodes = append(out.Job.Znodes, shownNode{n.Path, n.Stat.Version, n.Data})
 	}
-	out.Notices = []shownNotice{}
-	for _, n := range it.Notices {
-		out.Notices = append(out.Notices, shownNotice{string(n.Kind), n.What, n.Then})
-	}
 	return out
 }
 
@@ -243,7 +231,4 @@ func printShown(s *screen.Screen, out shown, it *migrate.Item) {
 		rows = append(rows, screen.Row{n.Path, n.Version, data})
 	}
 	s.Table("New queue", []string{"ZNODE", "VERSION", "DATA"}, rows)
-	for _, n := range out.Notices {
-		s.Prose("notice: ", n.What+": "+n.Then)
-	}
 }

@@ -328,66 +328,6 @@ func (r *Rollback) batchPieces(ctx context.Context, bids []string) (pieces []app
 	return pieces, nil
 }
 
-// Folders yields the pieces that remove the folders that the run added to batches of other
-// runs, if they are empty.
-func (r *Rollback) Folders(ctx context.Context) iter.Seq2[apply.Piece, error] {
-	return func(yield func(apply.Piece, error) bool) {
-		var states []string
-		for b := range r.t.Ledger.Batches() {
-			if b.Run != int32(r.of) {
-				states = append(states, newqueue.BatchStatesPath(b.ID))
-			}
-		}
-		slices.Sort(states)
-		for part := range slices.Chunk(states, partSize) {
-			nodes, err := r.addedFolders(ctx, part)
-			if err != nil {
-				yield(apply.Piece{}, err)
-				return
-			}
-			for _, n := range nodes {
-				ops := deletes([]znode.Node{n})
-				if !yield(apply.Piece{Build: func([]string) ([]znode.Op, []ledger.Line) { return ops, nil }}, nil) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// addedFolders are the empty folders below these parents that are not older than the run.
-// The folder of unfinished jobs is never empty by a run.
-func (r *Rollback) addedFolders(ctx context.Context, states []string) ([]znode.Node, error) {
-	since := r.run.Stat.Czxid
-	parents, err := r.t.Reader.GetAll(ctx, states, nil)
-	if err != nil {
-		return nil, err
-	}
-	states = states[:0:0]
-	for _, n := range parents {
-		if n.Stat.Pzxid >= since {
-			states = append(states, n.Path)
-		}
-	}
-	lists, err := r.t.Reader.ChildrenAll(ctx, states)
-	if err != nil {
-		return nil, err
-	}
-	var folders []string
-	for i, names := range lists {
-		for _, name := range names {
-			if f := newqueue.BatchFolder(name); f != newqueue.FolderProcessing && slices.Contains(newqueue.BatchFolders, f) {
-				folders = append(folders, znode.Join(states[i], name))
-			}
-		}
-	}
-	slices.Sort(folders)
-	nodes, err := r.t.Reader.GetAll(ctx, folders, nil)
-	return slices.DeleteFunc(nodes, func(n znode.Node) bool {
-		return n.Stat.Czxid < since || n.Stat.NumChildren > 0 || n.Stat.Version != 0
-	}), err
-}
-
 // isEmptyBatch reports whether a batch has neither an entry of a job nor a lock.
 func isEmptyBatch(sub zkconn.Subtree) bool {
 	return !slices.ContainsFunc(sub.Nodes, func(n znode.Node) bool {

@@ -88,7 +88,7 @@ func sample(n int) *Data {
 		Status: &migrate.Status{
 			Runs:  []migrate.RunStatus{run},
 			Jobs:  []migrate.StateCount{{State: "pending", Migrated: n / 2, Others: 3}, {State: "failed", Migrated: n / 9}, {State: "lost", Others: 1}},
-			Holds: []migrate.HoldStatus{{Path: "/locks/queue/ingest", Owners: []migrate.HoldOwner{{By: sampleRun}, {By: "dana", Why: "storage is full"}}}},
+			Holds: []migrate.HoldStatus{{Path: "/locks/queue/ingest", Queue: "ingest", Owners: []migrate.HoldOwner{{By: sampleRun}, {By: "dana", Why: "storage is full"}}}},
 			Locks: []migrate.LockStatus{{Path: "/locks/storage/ark:%2F99999", Session: "0x1001"}},
 			Step:  migrate.StepRelease,
 		},
