@@ -61,18 +61,8 @@ type (
 	Choice  = rules.Choice  // one of them, with its values
 )
 
-// The values of choices; see [AllChoices].
-const (
-	Block         = rules.Block
-	Quarantine    = rules.Quarantine
-	MigrateThem   = rules.Migrate
-	Skip          = rules.Skip
-	AsHeld        = rules.AsHeld
-	AsPending     = rules.AsPending
-	AsFailed      = rules.AsFailed
-	AllRecords    = plan.All           // in Again of [Options]
-	DefaultPacket = plan.DefaultPacket // ZooKeeper's default jute.maxbuffer, in bytes
-)
+// DefaultPacket is ZooKeeper's default jute.maxbuffer, in bytes.
+const DefaultPacket = plan.DefaultPacket
 
 // AllChoices are all choices, each with its values, the default first.
 var AllChoices = rules.AllChoices
@@ -90,11 +80,8 @@ type (
 	ProblemKind    = plan.ProblemKind // what sort of problem it is
 	Finding        = plan.Finding     // one demand of the deployed services that records don't meet
 	Decision       = plan.Decision    // what somebody decided about one record
-	Undecided      = plan.Undecided   // a record that somebody has to decide about
-	Decided        = rules.Decided    // what was decided about a record, in [Choices]
 	Tally          = plan.Tally       // how many records become what
 	Warning        = plan.Warning     // something to know, which stops nothing
-	Risk           = plan.Risk        // what could run twice, or never, under one choice
 	HeldLock       = plan.HeldLock    // an outstanding legacy lock
 	VanishedRecord = plan.Vanished    // a migrated record that is not in the source any more
 )
@@ -118,7 +105,6 @@ const (
 	Undecodable        = plan.Undecodable
 	UnreadableRecord   = plan.Unreadable
 	Consumed           = plan.Consumed
-	BadDecision        = plan.BadDecision
 	Unserviceable      = plan.Unserviceable
 	InventoryWaiting   = plan.InventoryWaiting
 	NeedsNewQueue      = plan.NoQueue
@@ -154,7 +140,6 @@ type (
 	HoldStatus  = target.Hold       // a hold on a queue or a collection
 	Limits      = apply.Limits      // how large a transaction may be
 	Verdict     = verify.Verdict    // the outcome of a verification
-	Accounted   = verify.Accounted  // the records of a verdict, by what became of them
 	VerdictItem = verify.Item       // a record of a verdict, and what it became
 	Difference  = verify.Difference // one way in which the target is not what it should be
 	Kind        = verify.Kind       // what sort of difference it is
@@ -164,22 +149,11 @@ type (
 	NoQueue     = target.NoQueue    // what is at an address instead of a new queue
 )
 
-// The outcomes of records; see [Outcomes].
-const (
-	WasMigrated    = verify.WasMigrated
-	WasRemoved     = verify.WasRemoved
-	WasChanged     = verify.WasChanged
-	WillBeCreated  = verify.WillBeCreated
-	WasSkipped     = verify.WasSkipped
-	WasQuarantined = verify.WasQuarantined
-	IsBlocked      = verify.IsBlocked
-	CameLate       = verify.CameLate
-	WasMissed      = verify.WasMissed
-	NotMigrated    = verify.NotMigrated
-)
+// WillBeCreated is the outcome of a record for which a plan creates a job.
+const WillBeCreated = verify.WillBeCreated
 
 // Outcomes are all outcomes, in the order in which tables show them.
-var Outcomes = []Outcome{WasMigrated, WasRemoved, WasChanged, WillBeCreated, WasSkipped, WasQuarantined, IsBlocked, CameLate, WasMissed, NotMigrated}
+var Outcomes = verify.Outcomes
 
 // The groups of differences; see [Verdict].
 const (
@@ -189,10 +163,6 @@ const (
 	RestoredIn   = verify.RestoredIn
 	ActedOnIn    = verify.ActedOnIn
 )
-
-// RemovedByOthers is the verdict of an [UndoItem] whose job was finished and cleaned up, or
-// deleted.
-const RemovedByOthers = rollback.RemovedByOthers
 
 // Groups are all groups, the gravest first.
 var Groups = verify.Groups

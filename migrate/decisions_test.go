@@ -113,7 +113,7 @@ func TestDecisionsThatDoNotFit(t *testing.T) {
 		if !errors.Is(err, migrate.ErrBlocked) || s.server.Zxid() != before {
 			t.Errorf("%s: %v", c.line, err)
 		}
-		p := problem(s.plan(opt.Options), migrate.BadDecision)
+		p := problem(s.plan(opt.Options), "bad-decision")
 		if p == nil || p.Message != c.message || p.Next != c.next {
 			t.Errorf("%s: %+v", c.line, p)
 		}
@@ -152,7 +152,7 @@ func TestDecidedRecordChanges(t *testing.T) {
 	}), newqueue.MrtZK)
 	p := s.plan(s.defaults().Options)
 	opt := s.defaults()
-	opt.Decisions = []migrate.Decision{{Line: 2, Record: ingest(2), Choice: migrate.AsPending, Hash: p.Records[1].Hash.String()}}
+	opt.Decisions = []migrate.Decision{{Line: 2, Record: ingest(2), Choice: "pending", Hash: p.Records[1].Hash.String()}}
 	last := s.plan(opt.Options).Risks
 	if r := last[len(last)-1]; r.About != "decisions" || !slices.Equal(r.Twice, []string{ingest(2)}) {
 		t.Errorf("risks %+v", last)
@@ -173,9 +173,9 @@ func TestTooManyDecisions(t *testing.T) {
 	s := undecidedQueue(t, newqueue.MrtZK)
 	opt := s.defaults()
 	for i := range 10_000 {
-		opt.Decisions = append(opt.Decisions, migrate.Decision{Line: i + 2, Record: ingest(100 + i), Choice: migrate.AsHeld, Hash: "0011223344556677"})
+		opt.Decisions = append(opt.Decisions, migrate.Decision{Line: i + 2, Record: ingest(100 + i), Choice: "held", Hash: "0011223344556677"})
 	}
-	if p := problem(s.plan(opt.Options), migrate.BadDecision); p == nil || !strings.HasPrefix(p.Message, "the decisions about 10000 records take ") {
+	if p := problem(s.plan(opt.Options), "bad-decision"); p == nil || !strings.HasPrefix(p.Message, "the decisions about 10000 records take ") {
 		t.Errorf("%+v", p)
 	}
 }

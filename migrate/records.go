@@ -19,12 +19,12 @@ import (
 
 // ofAction is the outcome of a record in a plan that was not carried out.
 var ofAction = map[plan.Action]Outcome{
-	plan.Create: WillBeCreated, plan.Unchanged: WasMigrated, plan.Changed: WasChanged, plan.Removed: WasRemoved,
-	plan.Skip: WasSkipped, plan.Quarantine: WasQuarantined, plan.Block: IsBlocked,
+	plan.Create: WillBeCreated, plan.Unchanged: verify.WasMigrated, plan.Changed: verify.WasChanged, plan.Removed: verify.WasRemoved,
+	plan.Skip: verify.WasSkipped, plan.Quarantine: verify.WasQuarantined, plan.Block: verify.IsBlocked,
 }
 
 // ofDecision is the outcome of a record that the choices leave out.
-var ofDecision = map[string]Outcome{rules.Skip: WasSkipped, rules.Quarantine: WasQuarantined, rules.Block: IsBlocked}
+var ofDecision = map[string]Outcome{rules.Skip: verify.WasSkipped, rules.Quarantine: verify.WasQuarantined, rules.Block: verify.IsBlocked}
 
 // RecordStatus is one legacy record, and what became of it.
 type RecordStatus struct {
@@ -119,7 +119,7 @@ func (r *recordReader) forgetPlan() {
 	for _, s := range r.byPath {
 		s.Job, s.State = "", ""
 		if s.Outcome == WillBeCreated {
-			s.Outcome = NotMigrated
+			s.Outcome = verify.NotMigrated
 		}
 	}
 }
@@ -146,9 +146,9 @@ func (r *recordReader) addSource(ctx context.Context, src *Source) error {
 			return nil // the plan says it
 		}
 		if e != nil {
-			s.Outcome, s.Reason = WasMigrated, ""
+			s.Outcome, s.Reason = verify.WasMigrated, ""
 			if ledger.HashOf(f.SHA256()) != e.Hash {
-				s.Outcome, s.Reason = WasChanged, "it has changed since it was migrated"
+				s.Outcome, s.Reason = verify.WasChanged, "it has changed since it was migrated"
 			}
 			return nil
 		}
@@ -160,7 +160,7 @@ func (r *recordReader) addSource(ctx context.Context, src *Source) error {
 	})
 	for path, s := range r.byPath {
 		if !r.there[path] && r.t.Ledger.Find(path) == nil {
-			s.Outcome, s.Reason = NotMigrated, notThere
+			s.Outcome, s.Reason = verify.NotMigrated, notThere
 		}
 	}
 	return err
@@ -190,14 +190,14 @@ func (r *recordReader) addLedger(ctx context.Context) error {
 			switch {
 			case there:
 				s.State, nodes = stateIn(nodes[0].Data), nodes[1:]
-				if s.Outcome != WasChanged {
-					s.Outcome, s.Reason = WasMigrated, ""
+				if s.Outcome != verify.WasChanged {
+					s.Outcome, s.Reason = verify.WasMigrated, ""
 				}
 				if r.there != nil && !r.there[s.Path] {
 					s.Reason = notThere
 				}
 			case s.Outcome != WillBeCreated: // again
-				s.Outcome, s.State, s.Reason = WasRemoved, "", "its job was finished and cleaned up, or deleted"
+				s.Outcome, s.State, s.Reason = verify.WasRemoved, "", "its job was finished and cleaned up, or deleted"
 			}
 		}
 	}

@@ -353,11 +353,11 @@ func (r *statusReader) legacy(ctx context.Context, src *Source) error {
 			l.Migrated++
 		default:
 			switch outcome, _ := verify.OutcomeOf(newest, f.Path, rules.Decide(f.Record, choices)); outcome {
-			case WasSkipped, WasQuarantined:
+			case verify.WasSkipped, verify.WasQuarantined:
 				l.Left++
-			case CameLate:
+			case verify.CameLate:
 				l.Late = append(l.Late, f.Path)
-			case WasMissed:
+			case verify.WasMissed:
 				l.Missed = append(l.Missed, f.Path)
 			default:
 				l.Waiting++

@@ -130,10 +130,10 @@ func drawLife(t *rapid.T, d newqueue.Dialect) life {
 		return s
 	})
 	l := life{dialect: d, choices: permissive}
-	begins := rapid.SampledFrom([]string{migrate.AsPending, migrate.AsHeld, migrate.AsFailed})
+	begins := rapid.SampledFrom([]string{"pending", "held", "failed"})
 	l.choices.Consumed, l.choices.Failed = begins.Draw(t, "consumed records"), begins.Draw(t, "failed records")
 	if rapid.Bool().Draw(t, "completed records are skipped") {
-		l.choices.Completed = migrate.Skip
+		l.choices.Completed = "skip"
 	}
 	l.records = rapid.SliceOfN(drawAct, 1, 8).Draw(t, "records")
 	for range 4 { // rapid draws short lists

@@ -100,7 +100,7 @@ func TestEveryCombination(t *testing.T) {
 		}, false}},
 		{nothing, {"faulty", func(d *Data) { d.Check.Findings[0].Severity = "error" }, true}},
 		{nothing, {"failed row", func(d *Data) { d.Coverage.Rows[0].Result = CoverageFailed }, true}},
-		{{"no plan", func(d *Data) { d.Plan = nil }, false}, nothing, {"another plan", func(d *Data) { d.Plan.Choices.Deleted = migrate.MigrateThem }, false},
+		{{"no plan", func(d *Data) { d.Plan = nil }, false}, nothing, {"another plan", func(d *Data) { d.Plan.Choices.Deleted = "migrate" }, false},
 			{"later plan", func(d *Data) { d.Plan.Run = "run0000000001" }, false}, {"empty plan", func(d *Data) { d.Plan.Records = nil }, false}},
 	}
 	seen := map[string]bool{}
