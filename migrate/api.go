@@ -49,8 +49,8 @@ var QueueKinds = rules.QueueKinds
 func DefaultQueues() Queues { return rules.DefaultQueues() }
 
 // OpenSource lists a legacy queue, and reads its locks. The caller closes r when the source
-// is not needed any more. The error wraps [ErrNoQueues] or [ErrUnlisted], or comes from
-// reading.
+// is not needed any more. The error wraps [ErrNoQueues], or says which queue node can't be
+// listed, or comes from reading.
 func OpenSource(ctx context.Context, r *Reader, queues Queues, opt legacy.Options) (*Source, error) {
 	return source.Open(ctx, r, queues, opt)
 }
@@ -120,7 +120,7 @@ const (
 // Unreadable is the kind of error of a [Record] that could not be read.
 const Unreadable = rules.Unreadable
 
-// ReadPlan reads a saved plan: see [Plan.Write]. The error wraps [ErrPlanFile], or comes
+// ReadPlan reads a saved plan: see [Plan.Write]. The error says why it is none, or comes
 // from r.
 func ReadPlan(r io.Reader) (*Plan, error) { return plan.Read(r) }
 
@@ -182,16 +182,12 @@ func IsRun(name string) bool { return ledger.IsRun(name) }
 var (
 	// ErrNoQueues says that none of the legacy queue nodes is in the source.
 	ErrNoQueues = source.ErrNoQueues
-	// ErrUnlisted says that a legacy queue node can't be read, so its records are not known.
-	ErrUnlisted = source.ErrUnlisted
 	// ErrPlace says that the new queue can't be where the target is.
 	ErrPlace = target.ErrPlace
 	// ErrDamaged says that the migration's own records are not whole.
 	ErrDamaged = ledger.ErrDamaged
 	// ErrForm says that another version of mrtq has migrated to the target.
 	ErrForm = ledger.ErrForm
-	// ErrPlanFile says that a file is not a saved plan, or not a whole one.
-	ErrPlanFile = plan.ErrFile
 	// ErrDecisions says that a file is not a decisions file, or which line of it is wrong.
 	ErrDecisions = plan.ErrDecisions
 

@@ -51,24 +51,22 @@ func (r *RecordStatus) Priority() int {
 
 // ReadRecords says what became of each legacy record that the source, the target or a saved
 // plan names, by path. Each of the three may be nil. What the target says counts most, then
-// a plan that was not carried out yet, then the source. The error wraps [ErrDamaged], or
+// a plan whose run has not begun, then the source. The error wraps [ErrDamaged], or
 // comes from reading.
 func ReadRecords(ctx context.Context, at *Reader, src *Source, saved *Plan) ([]RecordStatus, error) {
 	r := recordReader{byPath: map[string]*RecordStatus{}, choices: rules.DefaultChoices()}
-	if saved != nil {
-		r.addPlan(saved)
-	}
 	if at != nil {
 		var err error
 		if r.t, err = target.ReadWhole(ctx, at); err != nil {
 			return nil, &TargetError{err}
 		}
+	}
+	if saved != nil && (r.t == nil || r.t.Ledger.FindRun(saved.Run) < 0) { // else the target says what became of the plan's records
+		r.addPlan(saved)
+	}
+	if r.t != nil {
 		if run := r.t.Ledger.Newest(); run != nil {
 			r.choices = run.Choices
-			r.planIsOver = saved != nil && run.ID >= saved.Run
-		}
-		if r.planIsOver {
-			r.forgetPlan()
 		}
 		if src != nil {
 			if err := r.addSource(ctx, asPlanned(src, r.t)); err != nil {
@@ -90,10 +88,7 @@ type recordReader struct {
 	t       *target.Target // nil if none is given
 	choices rules.Choices
 	byPath  map[string]*RecordStatus
-	// planIsOver says that the target has the run that a saved plan was made for, so that
-	// it says what became of the plan's records.
-	planIsOver bool
-	there      map[string]bool // the records in the source; nil if none is given
+	there   map[string]bool // the records in the source; nil if none is given
 }
 
 func (r *recordReader) get(path string) *RecordStatus {
@@ -111,16 +106,6 @@ func (r *recordReader) addPlan(p *Plan) {
 		line := &p.Records[i]
 		s := r.get(line.Path)
 		s.Queue, s.Status, s.Outcome, s.Reason, s.Job, s.State = line.Queue, line.Status, ofAction[line.Action], line.Reason, line.Job, line.State
-	}
-}
-
-// forgetPlan leaves out what a plan intended, when its run is over or has begun.
-func (r *recordReader) forgetPlan() {
-	for _, s := range r.byPath {
-		s.Job, s.State = "", ""
-		if s.Outcome == WillBeCreated {
-			s.Outcome = verify.NotMigrated
-		}
 	}
 }
 
@@ -142,7 +127,7 @@ func (r *recordReader) addSource(ctx context.Context, src *Source) error {
 			s.Status, s.Format, s.Time = f.Legacy.Header.Status.String(), string(f.Legacy.Format), f.Legacy.Header.Time
 		}
 		e := r.t.Ledger.Find(f.Path)
-		if known && !r.planIsOver && (e == nil || s.Outcome == WillBeCreated) {
+		if known && (e == nil || s.Outcome == WillBeCreated) {
 			return nil // the plan says it
 		}
 		if e != nil {

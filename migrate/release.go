@@ -60,9 +60,7 @@ func Release(ctx context.Context, src *Source, w *Writer, opt ReleaseOptions) (*
 	res := &Released{Lifted: []string{}, Left: []HoldStatus{}}
 	r := release{w: w, t: t, opt: opt, nonce: rand.Text()}
 	if !slices.ContainsFunc(t.Holds, r.lifts) {
-		for _, h := range t.Holds {
-			res.Left = append(res.Left, h)
-		}
+		res.Left = append(res.Left, t.Holds...)
 		return res, nil
 	}
 	// A hold of which no run is an owner keeps no worker from a migrated job.

@@ -154,9 +154,7 @@ func (r *statusReader) runs() {
 		s.Damage = r.t.Damage.Error()
 	}
 	s.Restored = r.t.Restored()
-	for _, h := range r.t.Holds {
-		s.Holds = append(s.Holds, h)
-	}
+	s.Holds = append(s.Holds, r.t.Holds...)
 }
 
 // withoutDigests is an ACL for everybody to read.
