@@ -126,6 +126,6 @@ func (s *Status) legacyHas(some func(LegacyStatus) []string) bool {
 // held reports whether there is a hold of a run, or one that no run owns.
 func (s *Status) held(byRun bool) bool {
 	return slices.ContainsFunc(s.Holds, func(h HoldStatus) bool {
-		return byRun == hasRun(h.Owners)
+		return byRun == h.OfRun()
 	})
 }

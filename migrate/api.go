@@ -49,8 +49,8 @@ var QueueKinds = rules.QueueKinds
 func DefaultQueues() Queues { return rules.DefaultQueues() }
 
 // OpenSource lists a legacy queue, and reads its locks. The caller closes r when the source
-// is not needed any more. The error wraps [ErrNoQueues] or [ErrUnlisted], or comes from
-// reading.
+// is not needed any more. The error wraps [ErrNoQueues], or says which queue node can't be
+// listed, or comes from reading.
 func OpenSource(ctx context.Context, r *Reader, queues Queues, opt legacy.Options) (*Source, error) {
 	return source.Open(ctx, r, queues, opt)
 }
@@ -61,18 +61,8 @@ type (
 	Choice  = rules.Choice  // one of them, with its values
 )
 
-// The values of choices; see [AllChoices].
-const (
-	Block         = rules.Block
-	Quarantine    = rules.Quarantine
-	MigrateThem   = rules.Migrate
-	Skip          = rules.Skip
-	AsHeld        = rules.AsHeld
-	AsPending     = rules.AsPending
-	AsFailed      = rules.AsFailed
-	AllRecords    = plan.All           // in Again of [Options]
-	DefaultPacket = plan.DefaultPacket // ZooKeeper's default jute.maxbuffer, in bytes
-)
+// DefaultPacket is ZooKeeper's default jute.maxbuffer, in bytes.
+const DefaultPacket = plan.DefaultPacket
 
 // AllChoices are all choices, each with its values, the default first.
 var AllChoices = rules.AllChoices
@@ -90,14 +80,10 @@ type (
 	ProblemKind    = plan.ProblemKind // what sort of problem it is
 	Finding        = plan.Finding     // one demand of the deployed services that records don't meet
 	Decision       = plan.Decision    // what somebody decided about one record
-	Undecided      = plan.Undecided   // a record that somebody has to decide about
-	Decided        = rules.Decided    // what was decided about a record, in [Choices]
-	ListSize       = plan.ListSize    // a list of children that is too long for some clients
 	Tally          = plan.Tally       // how many records become what
 	Warning        = plan.Warning     // something to know, which stops nothing
 	Risk           = plan.Risk        // what could run twice, or never, under one choice
 	HeldLock       = plan.HeldLock    // an outstanding legacy lock
-	ACLNote        = plan.ACLNote     // the ACL of a legacy queue that is not open to all
 	VanishedRecord = plan.Vanished    // a migrated record that is not in the source any more
 )
 
@@ -120,7 +106,6 @@ const (
 	Undecodable        = plan.Undecodable
 	UnreadableRecord   = plan.Unreadable
 	Consumed           = plan.Consumed
-	BadDecision        = plan.BadDecision
 	Unserviceable      = plan.Unserviceable
 	InventoryWaiting   = plan.InventoryWaiting
 	NeedsNewQueue      = plan.NoQueue
@@ -136,7 +121,7 @@ const (
 // Unreadable is the kind of error of a [Record] that could not be read.
 const Unreadable = rules.Unreadable
 
-// ReadPlan reads a saved plan: see [Plan.Write]. The error wraps [ErrPlanFile], or comes
+// ReadPlan reads a saved plan: see [Plan.Write]. The error says why it is none, or comes
 // from r.
 func ReadPlan(r io.Reader) (*Plan, error) { return plan.Read(r) }
 
@@ -153,9 +138,9 @@ type (
 	RunState    = ledger.RunState   // what happened to a run
 	Counts      = ledger.Counts     // of jobs, access requests and batches
 	HoldOwner   = ledger.Owner      // one owner of a hold
+	HoldStatus  = target.Hold       // a hold on a queue or a collection
 	Limits      = apply.Limits      // how large a transaction may be
 	Verdict     = verify.Verdict    // the outcome of a verification
-	Accounted   = verify.Accounted  // the records of a verdict, by what became of them
 	VerdictItem = verify.Item       // a record of a verdict, and what it became
 	Difference  = verify.Difference // one way in which the target is not what it should be
 	Kind        = verify.Kind       // what sort of difference it is
@@ -165,22 +150,11 @@ type (
 	NoQueue     = target.NoQueue    // what is at an address instead of a new queue
 )
 
-// The outcomes of records; see [Outcomes].
-const (
-	WasMigrated    = verify.WasMigrated
-	WasRemoved     = verify.WasRemoved
-	WasChanged     = verify.WasChanged
-	WillBeCreated  = verify.WillBeCreated
-	WasSkipped     = verify.WasSkipped
-	WasQuarantined = verify.WasQuarantined
-	IsBlocked      = verify.IsBlocked
-	CameLate       = verify.CameLate
-	WasMissed      = verify.WasMissed
-	NotMigrated    = verify.NotMigrated
-)
+// WillBeCreated is the outcome of a record for which a plan creates a job.
+const WillBeCreated = verify.WillBeCreated
 
 // Outcomes are all outcomes, in the order in which tables show them.
-var Outcomes = []Outcome{WasMigrated, WasRemoved, WasChanged, WillBeCreated, WasSkipped, WasQuarantined, IsBlocked, CameLate, WasMissed, NotMigrated}
+var Outcomes = verify.Outcomes
 
 // The groups of differences; see [Verdict].
 const (
@@ -190,10 +164,6 @@ const (
 	RestoredIn   = verify.RestoredIn
 	ActedOnIn    = verify.ActedOnIn
 )
-
-// RemovedByOthers is the verdict of an [UndoItem] whose job was finished and cleaned up, or
-// deleted.
-const RemovedByOthers = rollback.RemovedByOthers
 
 // Groups are all groups, the gravest first.
 var Groups = verify.Groups
@@ -213,16 +183,12 @@ func IsRun(name string) bool { return ledger.IsRun(name) }
 var (
 	// ErrNoQueues says that none of the legacy queue nodes is in the source.
 	ErrNoQueues = source.ErrNoQueues
-	// ErrUnlisted says that a legacy queue node can't be read, so its records are not known.
-	ErrUnlisted = source.ErrUnlisted
 	// ErrPlace says that the new queue can't be where the target is.
 	ErrPlace = target.ErrPlace
 	// ErrDamaged says that the migration's own records are not whole.
 	ErrDamaged = ledger.ErrDamaged
 	// ErrForm says that another version of mrtq has migrated to the target.
 	ErrForm = ledger.ErrForm
-	// ErrPlanFile says that a file is not a saved plan, or not a whole one.
-	ErrPlanFile = plan.ErrFile
 	// ErrDecisions says that a file is not a decisions file, or which line of it is wrong.
 	ErrDecisions = plan.ErrDecisions
 

@@ -247,7 +247,7 @@ func TestBatchIDAsAName(t *testing.T) {
 			payload["batchID"] = c.id
 			s := serve(t, queueTree(t, map[string][]byte{ingest(1): record(t, legacy.Pending, payload), ingest(2): record(t, legacy.Pending, payload)}), d)
 			opt := s.options()
-			opt.Choices.Unserviceable = migrate.Block
+			opt.Choices.Unserviceable = "block"
 			p := s.plan(opt.Options)
 			if warned := strings.Contains(fmt.Sprint(p.Warnings), "can't be a znode's name"); warned != (c.bad && d == newqueue.Design) {
 				t.Errorf("%q: warnings: %v", c.id, p.Warnings)

@@ -69,7 +69,7 @@ func TestRisksOfConsumedAndFailedRecords(t *testing.T) {
 			inventoryRecord: record(t, legacy.Failed, legacy.Payload{"manifestURL": "http://store.example/manifest/1/ark%3A%2F99999%2F7"}),
 		}), d)
 		opt := s.options()
-		opt.Choices.Consumed = migrate.AsHeld
+		opt.Choices.Consumed = "held"
 		empty := func(paths ...string) string {
 			if d != newqueue.MrtZK {
 				paths = nil

@@ -113,7 +113,7 @@ func TestDecisionsThatDoNotFit(t *testing.T) {
 		if !errors.Is(err, migrate.ErrBlocked) || s.server.Zxid() != before {
 			t.Errorf("%s: %v", c.line, err)
 		}
-		p := problem(s.plan(opt.Options), migrate.BadDecision)
+		p := problem(s.plan(opt.Options), "bad-decision")
 		if p == nil || p.Message != c.message || p.Next != c.next {
 			t.Errorf("%s: %+v", c.line, p)
 		}
@@ -152,7 +152,7 @@ func TestDecidedRecordChanges(t *testing.T) {
 	}), newqueue.MrtZK)
 	p := s.plan(s.defaults().Options)
 	opt := s.defaults()
-	opt.Decisions = []migrate.Decision{{Line: 2, Record: ingest(2), Choice: migrate.AsPending, Hash: p.Records[1].Hash.String()}}
+	opt.Decisions = []migrate.Decision{{Line: 2, Record: ingest(2), Choice: "pending", Hash: p.Records[1].Hash.String()}}
 	last := s.plan(opt.Options).Risks
 	if r := last[len(last)-1]; r.About != "decisions" || !slices.Equal(r.Twice, []string{ingest(2)}) {
 		t.Errorf("risks %+v", last)
@@ -186,7 +186,7 @@ func TestLateRecordIsDecided(t *testing.T) {
 		ingest(5): record(t, legacy.Deleted, job("a", "5")),
 	}), newqueue.MrtZK)
 	opt := s.defaults()
-	opt.Decisions = s.fill(s.plan(opt.Options), migrate.AsHeld)
+	opt.Decisions = s.fill(s.plan(opt.Options), "held")
 	opt.Limits = single
 	if _, err := migrate.Migrate(until(t, migrate.Sending, 1), s.source(), s.w, opt); !errors.Is(err, migrate.ErrInterrupted) {
 		t.Fatalf("not interrupted: %v", err)
@@ -200,10 +200,10 @@ func TestLateRecordIsDecided(t *testing.T) {
 		t.Fatalf("%+v", p.Problems)
 	}
 	again := s.defaults()
-	again.Decisions = s.fill(p, migrate.AsFailed)
+	again.Decisions = s.fill(p, "failed")
 
 	// What the run has done or will do is not decided in another way.
-	for _, d := range []migrate.Decision{{Record: ingest(1), Choice: migrate.AsPending}, {Record: ingest(2), Choice: migrate.AsFailed}, {Record: ingest(5), Choice: migrate.MigrateThem}} {
+	for _, d := range []migrate.Decision{{Record: ingest(1), Choice: "pending"}, {Record: ingest(2), Choice: "failed"}, {Record: ingest(5), Choice: "migrate"}} {
 		for _, r := range p.Records {
 			if r.Path == d.Record {
 				d.Hash = r.Hash.String()
@@ -231,11 +231,11 @@ func TestLateRecordIsDecided(t *testing.T) {
 func TestDecisionsWrittenAnew(t *testing.T) {
 	s := undecidedQueue(t, newqueue.MrtZK)
 	opt := s.defaults().Options
-	opt.Decisions = s.fill(s.plan(opt), migrate.AsHeld)
+	opt.Decisions = s.fill(s.plan(opt), "held")
 	s.set(ingest(1), record(t, legacy.Pending, job("a", "1")))
 	s.remove(ingest(6))
 	p := s.plan(opt)
-	if found := problem(p, migrate.BadDecision); found == nil {
+	if found := problem(p, "bad-decision"); found == nil {
 		t.Errorf("no problem: %+v", p.Problems)
 	}
 	opt.Decisions = s.fill(p, "")
@@ -252,7 +252,7 @@ func TestDecisionsAgain(t *testing.T) {
 	delete(noProfile, "profile")
 	s := serve(t, queueTree(t, map[string][]byte{ingest(1): record(t, legacy.Pending, noProfile)}), newqueue.MrtZK)
 	opt := s.defaults()
-	opt.Decisions = s.fill(s.plan(opt.Options), migrate.MigrateThem)
+	opt.Decisions = s.fill(s.plan(opt.Options), "migrate")
 	s.mustMigrate(opt)
 	s.mustMigrate(opt)
 }
@@ -262,9 +262,9 @@ func TestTooManyDecisions(t *testing.T) {
 	s := undecidedQueue(t, newqueue.MrtZK)
 	opt := s.defaults()
 	for i := range 10_000 {
-		opt.Decisions = append(opt.Decisions, migrate.Decision{Line: i + 2, Record: ingest(100 + i), Choice: migrate.AsHeld, Hash: "0011223344556677"})
+		opt.Decisions = append(opt.Decisions, migrate.Decision{Line: i + 2, Record: ingest(100 + i), Choice: "held", Hash: "0011223344556677"})
 	}
-	if p := problem(s.plan(opt.Options), migrate.BadDecision); p == nil || !strings.HasPrefix(p.Message, "the decisions about 10000 records take ") {
+	if p := problem(s.plan(opt.Options), "bad-decision"); p == nil || !strings.HasPrefix(p.Message, "the decisions about 10000 records take ") {
 		t.Errorf("%+v", p)
 	}
 }

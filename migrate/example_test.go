@@ -31,8 +31,8 @@ func Example() {
 
 	// What only you can decide.
 	choices := migrate.DefaultChoices()
-	choices.Consumed = migrate.AsFailed
-	choices.Undecodable = migrate.Quarantine
+	choices.Consumed = "failed"
+	choices.Undecodable = "quarantine"
 	opt := migrate.Options{Dialect: newqueue.Design, Choices: choices}
 	opt.NewQueue = true
 

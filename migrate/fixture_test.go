@@ -223,8 +223,8 @@ func moment() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) 
 // options are those of a first migration that no record blocks.
 func (s *site) options() migrate.MigrateOptions {
 	c := migrate.DefaultChoices()
-	c.Consumed, c.Undecodable, c.Deleted = migrate.AsPending, migrate.Quarantine, migrate.MigrateThem
-	c.InventoryRecords, c.Unserviceable = migrate.MigrateThem, migrate.MigrateThem
+	c.Consumed, c.Undecodable, c.Deleted = "pending", "quarantine", "migrate"
+	c.InventoryRecords, c.Unserviceable = "migrate", "migrate"
 	return migrate.MigrateOptions{
 		Options: migrate.Options{Dialect: s.dialect, Choices: c, NewQueue: true},
 		Keep:    func([]migrate.Record) error { return nil },

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -267,9 +266,14 @@ func (m *migration) apply(ctx context.Context) (steps int, err error) {
 	p := m.plan
 	run := m.beginRun()
 	before := run.Created
-	counts, parents, err := m.counts(ctx)
+	counts, parents, err := plan.TargetOf(p).Counters(ctx)
 	if err != nil {
 		return 0, err
+	}
+	if jobs := counts[newqueue.JobsPath]; slices.Contains(p.Layout, newqueue.JobStatesPath) {
+		jobs.Next++ // the opening transaction creates this child, which takes a number
+		jobs.Free = max(jobs.Free, jobs.Next)
+		counts[newqueue.JobsPath] = jobs
 	}
 	chain := apply.NewChain(m.w, run, p.Limits(m.opt.Limits), counts)
 	defer func() {
@@ -315,34 +319,6 @@ func (m *migration) beginRun() ledger.Run {
 		ID: p.Run, State: ledger.Running, Source: p.Source, Dialect: p.Dialect, Choices: p.Choices, Time: p.Settings.Time, ACL: p.Settings.ACL,
 		Started: now(m.opt.Now), Next: m.src.Next(), Stat: znode.Stat{Version: -1},
 	}
-}
-
-// counts reads where the sequences of the parents are that get new children. parents are
-// those that exist.
-func (m *migration) counts(ctx context.Context) (counts map[string]apply.Count, parents []string, err error) {
-	t := plan.TargetOf(m.plan)
-	names, err := t.ReadNames(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	nodes, err := t.Reader.GetAll(ctx, slices.Collect(maps.Keys(target.Numbered)), nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	stats := map[string]znode.Stat{}
-	for _, n := range nodes {
-		stats[n.Path], parents = n.Stat, append(parents, n.Path)
-	}
-	counts = map[string]apply.Count{}
-	for parent, prefix := range target.Numbered {
-		c := t.Counter(names, parent, stats[parent])
-		if parent == newqueue.JobsPath && slices.Contains(m.plan.Layout, newqueue.JobStatesPath) {
-			c.Next++ // the opening transaction creates this child, which takes a number
-			c.Free = max(c.Free, c.Next)
-		}
-		counts[parent] = apply.Count{Prefix: prefix, Next: c.Next, Free: c.Free}
-	}
-	return counts, parents, nil
 }
 
 // opening are the operations of the first transaction: the layout, the holds, and what the

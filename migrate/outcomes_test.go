@@ -52,7 +52,7 @@ func TestRecordsHaveTheNumbersOfVerify(t *testing.T) {
 			t.Parallel()
 			s := serve(t, queueTree(t, records), newqueue.MrtZK)
 			opt := s.options()
-			opt.Choices.Deleted = migrate.Skip
+			opt.Choices.Deleted = "skip"
 			plan := s.plan(opt.Options)
 			s.mustMigrate(opt)
 			c.change(s)
@@ -66,13 +66,13 @@ func TestRecordsHaveTheNumbersOfVerify(t *testing.T) {
 				for _, k := range n {
 					got.Total += k
 				}
-				got.Migrated, got.Removed, got.Skipped = n[migrate.WasMigrated]+n[migrate.WasChanged], n[migrate.WasRemoved], n[migrate.WasSkipped]
-				got.Quarantined, got.Late, got.Missed, got.Returned = n[migrate.WasQuarantined], n[migrate.CameLate], n[migrate.WasMissed], n[migrate.NotMigrated]
+				got.Migrated, got.Removed, got.Skipped = n["migrated"]+n["changed"], n["removed"], n["skipped"]
+				got.Quarantined, got.Late, got.Missed, got.Returned = n["quarantined"], n["late"], n["missed"], n["not migrated"]
 				if got != want {
 					t.Errorf("%s: %+v, verify has %+v", name, got, want)
 				}
 				for _, r := range all {
-					if there := r.Outcome == migrate.WasMigrated || r.Outcome == migrate.WasChanged; there != (r.State != "") || there && r.Job == "" {
+					if there := r.Outcome == "migrated" || r.Outcome == "changed"; there != (r.State != "") || there && r.Job == "" {
 						t.Errorf("%s: %+v", name, r)
 					}
 				}
@@ -103,10 +103,9 @@ func TestRecordsOfAPlan(t *testing.T) {
 	first := s.plan(opt.Options)
 	check(first, s.source(), migrate.WillBeCreated, "pending")
 	s.mustMigrate(opt)
-	check(first, s.source(), migrate.WasMigrated, "pending")
+	check(first, s.source(), "migrated", "pending")
 	s.mustRollback(migrate.RollbackOptions{})
-	check(first, s.source(), migrate.NotMigrated, "")
-	check(first, nil, migrate.NotMigrated, "")
+	check(first, s.source(), "not migrated", "")
 	second := s.plan(opt.Options)
 	check(second, s.source(), migrate.WillBeCreated, "pending")
 	check(second, nil, migrate.WillBeCreated, "pending")

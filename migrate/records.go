@@ -19,12 +19,12 @@ import (
 
 // ofAction is the outcome of a record in a plan that was not carried out.
 var ofAction = map[plan.Action]Outcome{
-	plan.Create: WillBeCreated, plan.Unchanged: WasMigrated, plan.Changed: WasChanged, plan.Removed: WasRemoved,
-	plan.Skip: WasSkipped, plan.Quarantine: WasQuarantined, plan.Block: IsBlocked,
+	plan.Create: WillBeCreated, plan.Unchanged: verify.WasMigrated, plan.Changed: verify.WasChanged, plan.Removed: verify.WasRemoved,
+	plan.Skip: verify.WasSkipped, plan.Quarantine: verify.WasQuarantined, plan.Block: verify.IsBlocked,
 }
 
 // ofDecision is the outcome of a record that the choices leave out.
-var ofDecision = map[string]Outcome{rules.Skip: WasSkipped, rules.Quarantine: WasQuarantined, rules.Block: IsBlocked}
+var ofDecision = map[string]Outcome{rules.Skip: verify.WasSkipped, rules.Quarantine: verify.WasQuarantined, rules.Block: verify.IsBlocked}
 
 // RecordStatus is one legacy record, and what became of it.
 type RecordStatus struct {
@@ -51,24 +51,22 @@ func (r *RecordStatus) Priority() int {
 
 // ReadRecords says what became of each legacy record that the source, the target or a saved
 // plan names, by path. Each of the three may be nil. What the target says counts most, then
-// a plan that was not carried out yet, then the source. The error wraps [ErrDamaged], or
+// a plan whose run has not begun, then the source. The error wraps [ErrDamaged], or
 // comes from reading.
 func ReadRecords(ctx context.Context, at *Reader, src *Source, saved *Plan) ([]RecordStatus, error) {
 	r := recordReader{byPath: map[string]*RecordStatus{}, choices: rules.DefaultChoices()}
-	if saved != nil {
-		r.addPlan(saved)
-	}
 	if at != nil {
 		var err error
 		if r.t, err = target.ReadWhole(ctx, at); err != nil {
 			return nil, &TargetError{err}
 		}
+	}
+	if saved != nil && (r.t == nil || r.t.Ledger.FindRun(saved.Run) < 0) { // else the target says what became of the plan's records
+		r.addPlan(saved)
+	}
+	if r.t != nil {
 		if run := r.t.Ledger.Newest(); run != nil {
 			r.choices = run.Choices
-			r.planIsOver = saved != nil && run.ID >= saved.Run
-		}
-		if r.planIsOver {
-			r.forgetPlan()
 		}
 		if src != nil {
 			if err := r.addSource(ctx, asPlanned(src, r.t)); err != nil {
@@ -90,10 +88,7 @@ type recordReader struct {
 	t       *target.Target // nil if none is given
 	choices rules.Choices
 	byPath  map[string]*RecordStatus
-	// planIsOver says that the target has the run that a saved plan was made for, so that
-	// it says what became of the plan's records.
-	planIsOver bool
-	there      map[string]bool // the records in the source; nil if none is given
+	there   map[string]bool // the records in the source; nil if none is given
 }
 
 func (r *recordReader) get(path string) *RecordStatus {
@@ -111,16 +106,6 @@ func (r *recordReader) addPlan(p *Plan) {
 		line := &p.Records[i]
 		s := r.get(line.Path)
 		s.Queue, s.Status, s.Outcome, s.Reason, s.Job, s.State = line.Queue, line.Status, ofAction[line.Action], line.Reason, line.Job, line.State
-	}
-}
-
-// forgetPlan leaves out what a plan intended, when its run is over or has begun.
-func (r *recordReader) forgetPlan() {
-	for _, s := range r.byPath {
-		s.Job, s.State = "", ""
-		if s.Outcome == WillBeCreated {
-			s.Outcome = NotMigrated
-		}
 	}
 }
 
@@ -142,13 +127,13 @@ func (r *recordReader) addSource(ctx context.Context, src *Source) error {
 			s.Status, s.Format, s.Time = f.Legacy.Header.Status.String(), string(f.Legacy.Format), f.Legacy.Header.Time
 		}
 		e := r.t.Ledger.Find(f.Path)
-		if known && !r.planIsOver && (e == nil || s.Outcome == WillBeCreated) {
+		if known && (e == nil || s.Outcome == WillBeCreated) {
 			return nil // the plan says it
 		}
 		if e != nil {
-			s.Outcome, s.Reason = WasMigrated, ""
+			s.Outcome, s.Reason = verify.WasMigrated, ""
 			if ledger.HashOf(f.SHA256()) != e.Hash {
-				s.Outcome, s.Reason = WasChanged, "it has changed since it was migrated"
+				s.Outcome, s.Reason = verify.WasChanged, "it has changed since it was migrated"
 			}
 			return nil
 		}
@@ -160,7 +145,7 @@ func (r *recordReader) addSource(ctx context.Context, src *Source) error {
 	})
 	for path, s := range r.byPath {
 		if !r.there[path] && r.t.Ledger.Find(path) == nil {
-			s.Outcome, s.Reason = NotMigrated, notThere
+			s.Outcome, s.Reason = verify.NotMigrated, notThere
 		}
 	}
 	return err
@@ -190,14 +175,14 @@ func (r *recordReader) addLedger(ctx context.Context) error {
 			switch {
 			case there:
 				s.State, nodes = stateIn(nodes[0].Data), nodes[1:]
-				if s.Outcome != WasChanged {
-					s.Outcome, s.Reason = WasMigrated, ""
+				if s.Outcome != verify.WasChanged {
+					s.Outcome, s.Reason = verify.WasMigrated, ""
 				}
 				if r.there != nil && !r.there[s.Path] {
 					s.Reason = notThere
 				}
 			case s.Outcome != WillBeCreated: // again
-				s.Outcome, s.State, s.Reason = WasRemoved, "", "its job was finished and cleaned up, or deleted"
+				s.Outcome, s.State, s.Reason = verify.WasRemoved, "", "its job was finished and cleaned up, or deleted"
 			}
 		}
 	}

@@ -85,7 +85,7 @@ func TestEveryRecordCountsOnce(t *testing.T) {
 			t.Parallel()
 			s := serve(t, queueTree(t, records), newqueue.MrtZK)
 			opt := s.options()
-			opt.Choices.Deleted = migrate.Skip
+			opt.Choices.Deleted = "skip"
 			s.mustMigrate(opt)
 			c.change(s)
 			v := s.verify()
@@ -255,7 +255,7 @@ func TestAgain(t *testing.T) {
 		if res := s.mustMigrate(s.options()); res.Steps > 0 {
 			t.Errorf("unasked: %v", res.Plan.Counts())
 		}
-		opt.Again = []string{migrate.AllRecords}
+		opt.Again = []string{"all"}
 		if res := s.mustMigrate(opt); res.Created.Jobs != 1 {
 			t.Errorf("all: %+v", res.Created)
 		}

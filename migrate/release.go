@@ -60,13 +60,11 @@ func Release(ctx context.Context, src *Source, w *Writer, opt ReleaseOptions) (*
 	res := &Released{Lifted: []string{}, Left: []HoldStatus{}}
 	r := release{w: w, t: t, opt: opt, nonce: rand.Text()}
 	if !slices.ContainsFunc(t.Holds, r.lifts) {
-		for _, h := range t.Holds {
-			res.Left = append(res.Left, holdStatus(h))
-		}
+		res.Left = append(res.Left, t.Holds...)
 		return res, nil
 	}
 	// A hold of which no run is an owner keeps no worker from a migrated job.
-	covered := slices.ContainsFunc(t.Holds, func(h target.Hold) bool { return h.Queue != "" && r.lifts(h) && hasRun(h.Owners) })
+	covered := slices.ContainsFunc(t.Holds, func(h target.Hold) bool { return h.Queue != "" && r.lifts(h) && h.OfRun() })
 	if covered {
 		err = checkReleasable(t, opt)
 	}
@@ -144,7 +142,7 @@ func (r *release) lift(ctx context.Context, res *Released) error {
 	for _, h := range r.t.Holds {
 		left := r.left(h)
 		if !r.lifts(h) {
-			res.Left = append(res.Left, holdStatus(h))
+			res.Left = append(res.Left, h)
 			continue
 		}
 		if h.Queue != "" {
@@ -153,7 +151,7 @@ func (r *release) lift(ctx context.Context, res *Released) error {
 		if len(left) > 0 {
 			ops = append(ops, znode.Set(h.Path, ledger.EncodeOwners(left), h.Stat.Version))
 			h.Owners = left
-			res.Left = append(res.Left, holdStatus(h))
+			res.Left = append(res.Left, h)
 			continue
 		}
 		ops = append(ops, znode.Delete(h.Path, h.Stat.Version))
@@ -168,10 +166,6 @@ func (r *release) lift(ctx context.Context, res *Released) error {
 		res.Lifted = []string{}
 	}
 	return err
-}
-
-func hasRun(owners ledger.Owners) bool {
-	return slices.ContainsFunc(owners, func(o ledger.Owner) bool { return ledger.IsRun(o.By) })
 }
 
 // left are the owners that a hold has after the release.

@@ -54,22 +54,6 @@ type StateCount struct {
 	Others   int    `json:"others"` // that no run created
 }
 
-// HoldStatus is a hold on a queue or a collection.
-type HoldStatus struct {
-	Path   string         `json:"path"`
-	Owners []ledger.Owner `json:"owners"`
-}
-
-// OfRun reports whether a run is one of the owners.
-func (h HoldStatus) OfRun() bool { return hasRun(h.Owners) }
-
-// Name is the name of the queue or the collection that is held.
-func (h HoldStatus) Name() (queue bool, name string) {
-	return znode.Parent(h.Path) == newqueue.QueueLocksPath, znode.Name(h.Path)
-}
-
-func holdStatus(h target.Hold) HoldStatus { return HoldStatus{h.Path, h.Owners} }
-
 // LockStatus is one lock and the session that has it.
 type LockStatus struct {
 	Path    string `json:"path"`
@@ -170,9 +154,7 @@ func (r *statusReader) runs() {
 		s.Damage = r.t.Damage.Error()
 	}
 	s.Restored = r.t.Restored()
-	for _, h := range r.t.Holds {
-		s.Holds = append(s.Holds, holdStatus(h))
-	}
+	s.Holds = append(s.Holds, r.t.Holds...)
 }
 
 // withoutDigests is an ACL for everybody to read.
@@ -369,11 +351,11 @@ func (r *statusReader) legacy(ctx context.Context, src *Source) error {
 			l.Migrated++
 		default:
 			switch outcome, _ := verify.OutcomeOf(newest, f.Path, rules.Decide(f.Record, choices)); outcome {
-			case WasSkipped, WasQuarantined:
+			case verify.WasSkipped, verify.WasQuarantined:
 				l.Left++
-			case CameLate:
+			case verify.CameLate:
 				l.Late = append(l.Late, f.Path)
-			case WasMissed:
+			case verify.WasMissed:
 				l.Missed = append(l.Missed, f.Path)
 			default:
 				l.Waiting++

@@ -216,7 +216,7 @@ func (c *rollbackCmd) print(a *app, s pair, u *migrate.Undo) error {
 func keptText(u *migrate.Undo) string {
 	removed := 0
 	for _, i := range u.Keeps {
-		if i.Verdict == migrate.RemovedByOthers {
+		if i.IsRemoved() {
 			removed++
 		}
 	}
@@ -233,7 +233,7 @@ func keptText(u *migrate.Undo) string {
 func (c *rollbackCmd) printTables(a *app, u *migrate.Undo) {
 	row := func(i migrate.UndoItem) screen.Row { return screen.Row{i.Record, i.Job, i.Why} }
 	is := func(removed bool) []migrate.UndoItem {
-		return slices.DeleteFunc(slices.Clone(u.Keeps), func(i migrate.UndoItem) bool { return (i.Verdict == migrate.RemovedByOthers) != removed })
+		return slices.DeleteFunc(slices.Clone(u.Keeps), func(i migrate.UndoItem) bool { return i.IsRemoved() != removed })
 	}
 	header := []string{"LEGACY RECORD", "JOB OR REQUEST", "WHY"}
 	screen.List(a.Screen, fmt.Sprintf("Kept: %d", len(is(false))), is(false), header, row)

@@ -55,8 +55,8 @@ func must(t *testing.T, err error) {
 // options are those of a first migration that migrates every record, even one that no
 // service could work on.
 func options() migrate.Options {
-	return migrate.Options{Dialect: newqueue.MrtZK, NewQueue: true, Choices: migrate.Choices{Consumed: migrate.AsPending, Failed: migrate.AsFailed, Completed: migrate.MigrateThem,
-		Deleted: migrate.MigrateThem, Undecodable: migrate.Quarantine, InventoryRecords: migrate.MigrateThem, Unserviceable: migrate.MigrateThem}}
+	return migrate.Options{Dialect: newqueue.MrtZK, NewQueue: true, Choices: migrate.Choices{Consumed: "pending", Failed: "failed", Completed: "migrate",
+		Deleted: "migrate", Undecodable: "quarantine", InventoryRecords: "migrate", Unserviceable: "migrate"}}
 }
 
 // site is a ZooKeeper with a legacy queue and, beside it, what was migrated.

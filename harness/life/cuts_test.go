@@ -82,5 +82,5 @@ func TestCuts(t *testing.T) {
 }
 
 // permissive are choices that block nothing.
-var permissive = migrate.Choices{Consumed: migrate.AsPending, Failed: migrate.AsFailed, Undecodable: migrate.Quarantine, Completed: migrate.MigrateThem, Deleted: migrate.Skip,
-	InventoryRecords: migrate.MigrateThem, Unserviceable: migrate.MigrateThem}
+var permissive = migrate.Choices{Consumed: "pending", Failed: "failed", Undecodable: "quarantine", Completed: "migrate", Deleted: "skip",
+	InventoryRecords: "migrate", Unserviceable: "migrate"}

@@ -38,7 +38,7 @@ func (m *migration) decisions(opt migrate.Options, a act) []migrate.Decision {
 // asks reports whether a plan is blocked because of what is decided, or is not.
 func asks(p *migrate.Plan) bool {
 	return len(p.Undecided) > 0 || slices.ContainsFunc(p.Problems, func(p migrate.Problem) bool {
-		return p.Kind == migrate.BadDecision || p.Kind == migrate.OtherChoices
+		return p.Kind == "bad-decision" || p.Kind == migrate.OtherChoices
 	})
 }
 
@@ -81,12 +81,12 @@ func (m *migration) checkDecided(p *migrate.Plan, decisions []migrate.Decision) 
 		// late records of its finished batches to the next one.
 		late := r.Action == "skip" && strings.HasPrefix(r.Reason, "late")
 		does := map[string][]string{
-			migrate.AsHeld:      {"create held", "create failed"},
-			migrate.AsPending:   {"create pending", "create recording"},
-			migrate.AsFailed:    {"create failed"},
-			migrate.Skip:        {"skip "},
-			migrate.Quarantine:  {"quarantine "},
-			migrate.MigrateThem: {"create pending", "create held", "create recording", "create failed", "create completed", "create deleted"},
+			"held":       {"create held", "create failed"},
+			"pending":    {"create pending", "create recording"},
+			"failed":     {"create failed"},
+			"skip":       {"skip "},
+			"quarantine": {"quarantine "},
+			"migrate":    {"create pending", "create held", "create recording", "create failed", "create completed", "create deleted"},
 		}[d.Choice]
 		if does := slices.Contains(does, string(r.Action)+" "+r.State); !late && (!does || d.Hash != r.Hash.String()) {
 			m.failf("something else was done than what was decided", "%+v: %+v", d, r)
@@ -100,8 +100,8 @@ func (m *migration) checkDecided(p *migrate.Plan, decisions []migrate.Decision) 
 // isNamed reports whether a plan names a record among those that could run twice, or never, if
 // it was decided so.
 func isNamed(p *migrate.Plan, d migrate.Decision) bool {
-	return slices.Contains([]string{migrate.Skip, migrate.Quarantine, migrate.MigrateThem}, d.Choice) ||
+	return slices.Contains([]string{"skip", "quarantine", "migrate"}, d.Choice) ||
 		slices.ContainsFunc(p.Risks, func(r migrate.Risk) bool {
-			return r.Chosen && slices.Contains(map[bool][]string{true: r.Twice, false: r.Never}[d.Choice == migrate.AsPending], d.Record)
+			return r.Chosen && slices.Contains(map[bool][]string{true: r.Twice, false: r.Never}[d.Choice == "pending"], d.Record)
 		})
 }

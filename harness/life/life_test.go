@@ -133,14 +133,14 @@ func drawLife(t *rapid.T, d newqueue.Dialect) life {
 		return s
 	})
 	l := life{dialect: d, choices: permissive}
-	begins := []string{migrate.AsPending, migrate.AsHeld, migrate.AsFailed}
+	begins := []string{"pending", "held", "failed"}
 	l.choices.Failed = rapid.SampledFrom(begins).Draw(t, "failed records")
-	l.choices.Consumed = rapid.SampledFrom(append(begins, migrate.Block)).Draw(t, "consumed records")
+	l.choices.Consumed = rapid.SampledFrom(append(begins, "block")).Draw(t, "consumed records")
 	if rapid.Bool().Draw(t, "the others are decided record by record") {
-		l.choices.Undecodable, l.choices.InventoryRecords, l.choices.Unserviceable = migrate.Block, migrate.Block, migrate.Block
+		l.choices.Undecodable, l.choices.InventoryRecords, l.choices.Unserviceable = "block", "block", "block"
 	}
 	if rapid.Bool().Draw(t, "completed records are skipped") {
-		l.choices.Completed = migrate.Skip
+		l.choices.Completed = "skip"
 	}
 	l.records = rapid.SliceOfN(drawAct, 1, 8).Draw(t, "records")
 	for range 4 { // rapid draws short lists

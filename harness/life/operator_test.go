@@ -185,7 +185,7 @@ func (m *migration) migrate(t trouble, a act) error {
 	opt.HoldAgain, opt.Restored = a.a%4 != 0, m.restored && a.a%8 != 1
 	what := "migrate"
 	if a.a%16 == 15 {
-		opt.Again, what = []string{migrate.AllRecords}, "migrate --again all"
+		opt.Again, what = []string{"all"}, "migrate --again all"
 	}
 	opt.Decisions = m.decisions(opt.Options, a)
 	var res *migrate.Result

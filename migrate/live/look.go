@@ -25,10 +25,9 @@ const (
 	statesListed = 20  // folders of undocumented states
 	candidates   = 20  // sessions in the election
 
-	// A folder with more children than listable is only counted. One with more than few is
-	// listed less often, if it changes: so that watch reads listedPerSecond names a second.
+	// A folder with more children than few is listed less often, if it changes: so that watch
+	// reads listedPerSecond names a second.
 	few             = 1000
-	listable        = 1_000_000
 	listedPerSecond = 10_000
 )
 
@@ -38,9 +37,6 @@ type Looker struct {
 	r    *zkconn.Reader
 	now  func() time.Time
 	kept map[string]kept // by the path of a folder that was listed
-	// noQueue is what is at the top instead of a queue, as it was at version top.
-	noQueue *target.NoQueue
-	top     int64
 }
 
 // kept is what a Looker keeps of a list of children.
@@ -55,7 +51,7 @@ type kept struct {
 // NewLooker returns a Looker for the target of a session. now is the clock for ages and for
 // AsOf of [View]. The caller closes the session, and needs a new Looker for another session.
 func NewLooker(r *zkconn.Reader, now func() time.Time) *Looker {
-	return &Looker{r: r.MarkUnreadable(), now: now, kept: map[string]kept{}, top: -1}
+	return &Looker{r: r.MarkUnreadable(), now: now, kept: map[string]kept{}}
 }
 
 // folder is a znode whose children a look counts and lists.
@@ -137,12 +133,11 @@ type look struct {
 func (l *Looker) Look(ctx context.Context) (View, error) {
 	k := look{Looker: l, ctx: ctx, view: emptyView()}
 	k.view.AsOf = l.now()
-	top, there, err := l.r.Exists(ctx, "/")
+	_, there, err := l.r.Exists(ctx, "/")
 	if err != nil || !there {
 		k.view.NoQueue = &target.NoQueue{Missing: true, Znodes: []string{}, Legacy: []string{}, Queues: []string{}}
 		return k.view, err
 	}
-	k.view.There = true
 	states, err := k.states()
 	if err != nil {
 		return View{}, err
@@ -156,7 +151,7 @@ func (l *Looker) Look(ctx context.Context) (View, error) {
 	k.showLocks(queues)
 	k.showHolds()
 	k.showMigration()
-	return k.view, k.findNoQueue(top)
+	return k.view, k.findNoQueue()
 }
 
 // states are the folders of the documented states, then of others that are there.
@@ -235,8 +230,8 @@ func (l kept) isDue(stat znode.Stat, now time.Time) bool {
 	n := int(stat.NumChildren)
 	switch {
 	case l.at.IsZero():
-		return n <= listable
-	case n > listable, stat.Czxid == l.stat.Czxid && stat.Pzxid == l.stat.Pzxid && stat.Aversion == l.stat.Aversion:
+		return true
+	case stat.Czxid == l.stat.Czxid && stat.Pzxid == l.stat.Pzxid && stat.Aversion == l.stat.Aversion:
 		return false
 	case n > few:
 		return now.Sub(l.at) >= time.Duration(n)*time.Second/listedPerSecond
@@ -305,21 +300,16 @@ func (k *look) appendQueue(list []Queue, f folder) []Queue {
 	if !there {
 		return list
 	}
-	q, unlisted := queueOf(znode.Name(f.path), stat), ""
+	q := queueOf(znode.Name(f.path), stat)
 	switch of := k.kept[f.path]; {
-	case int(stat.NumChildren) > listable:
-		unlisted = "too many to be listed"
 	case of.refused:
-		unlisted = "no permission to list it"
+		k.view.Notes = append(k.view.Notes, fmt.Sprintf("%s: no permission to list it, so neither its oldest entry nor its locks are known", f.path))
 	case of.oldest != "":
 		id := f.id(of.oldest)
 		here, there := k.nodes[znode.Join(f.path, of.oldest)]
 		if itself, exists := k.nodes[f.of(id)]; there && exists {
 			q.Oldest = &OldestView{ID: id, Seconds: k.age(itself), Here: k.age(here)}
 		}
-	}
-	if unlisted != "" {
-		k.view.Notes = append(k.view.Notes, fmt.Sprintf("%s: %s, so neither its oldest entry nor its locks are known", f.path, unlisted))
 	}
 	return append(list, q)
 }
@@ -406,25 +396,17 @@ func (k *look) showMigration() {
 	}
 }
 
-// findNoQueue says what is there instead of a new queue. It reads that again only when a
-// znode came or went at the top.
-func (k *look) findNoQueue(top znode.Stat) error {
+// findNoQueue says what is there instead of a new queue.
+func (k *look) findNoQueue() error {
 	v := &k.view
 	if len(v.Jobs)+len(v.Access)+len(v.Batches) > 0 || v.Migration != nil {
 		return nil
 	}
-	if k.top != top.Pzxid {
-		found, err := target.ReadNoQueue(k.ctx, k.r)
-		if err != nil {
-			return err
-		}
-		if slices.ContainsFunc(found.Znodes, func(name string) bool { return "/"+name == newqueue.JobsPath || "/"+name == ledger.MigrationPath }) {
-			found = nil // a queue without a job
-		}
-		k.noQueue, k.top = found, top.Pzxid
+	found, err := target.ReadNoQueue(k.ctx, k.r)
+	if err == nil && !slices.ContainsFunc(found.Znodes, func(name string) bool { return "/"+name == newqueue.JobsPath || "/"+name == ledger.MigrationPath }) {
+		v.NoQueue = found // otherwise it is a queue without a job
 	}
-	v.NoQueue = k.noQueue
-	return nil
+	return err
 }
 
 // LegacyQueues counts the records of the legacy queues and the legacy locks that are there,

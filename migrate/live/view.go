@@ -63,8 +63,7 @@ type View struct {
 	Trouble   string  `json:"trouble,omitempty"`
 	Troubled  float64 `json:"trouble_seconds,omitempty"` // for how many seconds
 
-	AsOf  time.Time `json:"as_of,omitzero"` // when the newest look began, zero if there was none
-	There bool      `json:"there"`          // whether the target's chroot exists
+	AsOf time.Time `json:"as_of,omitzero"` // when the newest look began, zero if there was none
 	// NoQueue is what is there instead of a new queue, nil if there is one.
 	NoQueue *target.NoQueue `json:"no_queue,omitempty"`
 

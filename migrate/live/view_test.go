@@ -9,7 +9,7 @@ import (
 )
 
 func pending(at time.Time, czxid int64, created, children int32) View {
-	return View{AsOf: at, There: true, Jobs: []Queue{queueOf("pending", znode.Stat{Czxid: czxid, NumChildren: children, Cversion: 2*created - children})}}
+	return View{AsOf: at, Jobs: []Queue{queueOf("pending", znode.Stat{Czxid: czxid, NumChildren: children, Cversion: 2*created - children})}}
 }
 
 // Rates count what came and left over the last minute, even if the count itself
@@ -27,7 +27,7 @@ func TestRates(t *testing.T) {
 		"over the last minute": {[]View{pending(at(0), 1, 0, 0), pending(at(40), 1, 60, 60), pending(at(80), 1, 80, 80)}, 30, 0},
 		"the folder recreated": {[]View{pending(at(0), 1, 500, 5), pending(at(30), 2, 8, 8)}, -1, -1},
 		"no time passed":       {[]View{pending(at(0), 1, 5, 5), pending(at(0), 1, 8, 8)}, -1, -1},
-		"it was not there":     {[]View{{AsOf: at(0), There: true}, pending(at(30), 1, 8, 8)}, -1, -1},
+		"it was not there":     {[]View{{AsOf: at(0)}, pending(at(30), 1, 8, 8)}, -1, -1},
 		"a clock put back":     {[]View{pending(at(60), 1, 5, 5), pending(at(30), 1, 8, 8)}, -1, -1},
 		"a wrapped counter":    {[]View{pending(at(0), 1, 1<<30+1, 4), pending(at(30), 1, 1<<30+4, 4)}, 6, 6},
 	} {

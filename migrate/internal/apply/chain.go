@@ -10,6 +10,7 @@ import (
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/target"
 )
 
 // Piece is what must be in one transaction: a job with its entries and, before these, what
@@ -61,11 +62,11 @@ type Chain struct {
 // NewChain returns the chain of a run's next transactions. The run's record is as it was
 // read, or new with version -1. counts has the next number and the lowest free one of
 // each parent of sequential znodes that pieces need.
-func NewChain(w *zkconn.Writer, run ledger.Run, limits Limits, counts map[string]Count) *Chain {
+func NewChain(w *zkconn.Writer, run ledger.Run, limits Limits, counts map[string]target.Counter) *Chain {
 	if limits.Bytes == 0 {
 		limits.Bytes = DefaultBytes
 	}
-	return &Chain{w: w, run: run, limits: limits, counters: newCounters(counts), acl: run.ACL}
+	return &Chain{w: w, run: run, limits: limits, counters: &counters{of: counts}, acl: run.ACL}
 }
 
 // Run is the run's record after the last transaction.

@@ -7,28 +7,18 @@ import (
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/target"
 	"mrtq/newqueue"
 )
-
-// Count is where the sequence of a parent's children is.
-type Count struct {
-	Prefix string
-	Next   int64 // the number that ZooKeeper gives to the next sequential child
-	// Free is the lowest number above those of all children. It is higher than Next if
-	// they were restored from a dump: see [Chain.AdvanceCounters].
-	Free int64
-}
 
 // counters give ids to new znodes. ZooKeeper numbers sequential children with a counter
 // that every create below the parent advances. So a transaction can create a child by its
 // name, with the number that comes next, and ZooKeeper's own numbers continue after it
 // (docs/migration.md, "One job, one transaction").
 type counters struct {
-	of    map[string]Count
+	of    map[string]target.Counter
 	taken int // how often in a row other clients took the id
 }
-
-func newCounters(of map[string]Count) *counters { return &counters{of: of} }
 
 // name is the id of the n-th new child of a parent, counted from 0.
 func (c *counters) name(parent string, n int) string {

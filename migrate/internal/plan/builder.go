@@ -43,7 +43,7 @@ type Builder struct {
 // New begins a plan.
 func New(in Input) *Builder {
 	opt := in.Options
-	b := &Builder{in: in, batches: map[rules.BatchKey]*Batch{}, named: map[string]rules.BatchKey{}, again: map[string]bool{}, content: newContent(in.Source)}
+	b := &Builder{in: in, batches: map[rules.BatchKey]*Batch{}, named: map[string]rules.BatchKey{}, again: map[string]bool{}, content: newContent()}
 	b.plan = &Plan{
 		Source: opt.Source, Target: opt.Target, Choices: opt.Choices,
 		Dialect: opt.Dialect,
@@ -232,7 +232,9 @@ func (b *Builder) create(r rules.Record, s rules.State, line *Record) {
 		line.Batch = b.addToBatch(r, s, true, "")
 	}
 	b.checkServices(r, s, line.Batch)
-	b.content.object(b, r, s)
+	if _, named := r.Legacy.Payload["profile"].(string); named && s.Job != "" {
+		b.content.profiles = true
+	}
 	b.content.size(b, r, s, line.Batch)
 }
 

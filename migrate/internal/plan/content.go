@@ -2,8 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"net/url"
-	"strings"
 
 	"mrtq/internal/znode"
 	"mrtq/legacy"
@@ -22,22 +20,13 @@ type content struct {
 	unsettled, emptied map[string][]string
 	byJobID            map[string]string // consumed records, by their jobID
 	profiles           bool              // whether any job has a profile
-	// objects are the ingest records of the objects that jobs will record. It is nil if
-	// there are no inventory records.
-	objects map[string]string
 }
 
 // decidedTo begins the keys of content for records that somebody decided about.
 const decidedTo = "decided "
 
-func newContent(s *source.Source) content {
-	o := content{byJobID: map[string]string{}, unsettled: map[string][]string{"consumed": nil, "failed": nil}, emptied: map[string][]string{}}
-	for _, n := range s.Nodes {
-		if n.Kind == rules.Inventory && len(n.Names) > 0 {
-			o.objects = map[string]string{}
-		}
-	}
-	return o
+func newContent() content {
+	return content{byJobID: map[string]string{}, unsettled: map[string][]string{"consumed": nil, "failed": nil}, emptied: map[string][]string{}}
 }
 
 // record looks at one more record.
@@ -82,46 +71,10 @@ func (o *content) noteMissed(b *Builder, r rules.Record, migrated bool) {
 	b.warn(r.Path, fmt.Sprintf("it was not migrated by %s, although it was there: if the source was restored from a backup, its job may have run before", before.ID))
 }
 
-// object warns of objects that have an ingest and an inventory record. Both jobs would
-// record the object.
-func (o *content) object(b *Builder, r rules.Record, s rules.State) {
-	if s.Job != "" {
-		_, named := r.Legacy.Payload["profile"].(string)
-		o.profiles = o.profiles || named
-	}
-	switch {
-	case o.objects == nil:
-	case r.Queue == rules.Ingest && s.Job.Folder() == newqueue.FolderProcessing:
-		if id := property(r, "objectID"); id != "" {
-			o.objects[strings.Clone(id)] = r.Path
-		}
-	case r.Queue == rules.Inventory:
-		object := arkOf(property(r, "manifestURL"))
-		if ingest, there := o.objects[object]; there && object != "" {
-			b.warn(r.Path, fmt.Sprintf("object %s has an ingest record too, %s: both jobs will record it", object, ingest))
-		}
-	}
-}
-
 // property is a property of a record as text, "" if it has none.
 func property(r rules.Record, name string) string {
 	s, _ := r.Legacy.Payload.Text(name)
 	return s
-}
-
-// arkOf is the object's identifier in a storage manifest's URL: the last element of its
-// path, unescaped. It is "" if there is none.
-func arkOf(manifest string) string {
-	u, err := url.Parse(manifest)
-	if err != nil {
-		return ""
-	}
-	path := u.EscapedPath()
-	ark, err := url.PathUnescape(path[strings.LastIndexByte(path, '/')+1:])
-	if err != nil || !strings.HasPrefix(ark, "ark:") {
-		return ""
-	}
-	return ark
 }
 
 // Bounds for [content.size]. JSON writes a byte as at most six, and a text may be in a job

@@ -9,22 +9,14 @@ import (
 	"mrtq/newqueue"
 )
 
-// ListSize is a list of children that is longer than a Java client accepts by default. Such
-// a client drops the connection and tries again, forever. (The limit is
-// ZKClientConfig.CLIENT_MAX_PACKET_LENGTH_DEFAULT. The servers' own jute.maxbuffer does not
-// limit their answers.)
-type ListSize struct {
-	Path     string `json:"path"`
-	Children int    `json:"children"`
-	Bytes    int    `json:"bytes"`
-	Message  string `json:"message"` // what helps
-}
-
 // listOverhead is what an answer with a list of children holds besides the names: a
 // header, the number of names and a Stat.
 const listOverhead = 16 + 4 + 68
 
-// noteLists lists the znodes that will have too many children after the migration.
+// noteLists warns of lists of children that will be longer than a Java client accepts by
+// default. Such a client drops the connection and tries again, forever. (The limit is
+// ZKClientConfig.CLIENT_MAX_PACKET_LENGTH_DEFAULT. The servers' own jute.maxbuffer does not
+// limit their answers.)
 func (b *Builder) noteLists() {
 	added := map[string]int{}      // new children, by parent
 	longest := map[string]string{} // a name as they have
@@ -49,8 +41,8 @@ func (b *Builder) noteLists() {
 	for _, parent := range slices.Sorted(maps.Keys(added)) {
 		children := added[parent] + int(b.in.Target.Layout[parent].NumChildren)
 		if bytes := listOverhead + children*(4+len(longest[parent])); bytes > DefaultPacket {
-			b.plan.Lists = append(b.plan.Lists, ListSize{Path: parent, Children: children, Bytes: bytes, Message: fmt.Sprintf(
-				"a Java client takes %d bytes by default: start the workers that list it with -Djute.maxbuffer=%d", DefaultPacket, 2*bytes)}) // it grows
+			b.warn(parent, fmt.Sprintf("its list of %d children takes %d bytes, and a Java client takes %d by default: start the workers that list it with -Djute.maxbuffer=%d",
+				children, bytes, DefaultPacket, 2*bytes)) // it grows
 		}
 	}
 }

@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -17,8 +15,6 @@ type Notes struct {
 	Warnings []Warning  `json:"warnings"`
 	Risks    []Risk     `json:"risks"`   // one for each choice about consumed and failed records
 	Locks    []HeldLock `json:"locks"`   // outstanding legacy locks; they are never migrated
-	Lists    []ListSize `json:"lists"`   // child lists too long for a client's default buffer
-	ACLs     []ACLNote  `json:"acls"`    // of the legacy queues that are not open to all
 	Missing  []string   `json:"missing"` // legacy queue nodes that are not there
 	// Vanished are jobs whose records were migrated and are not in the source any more.
 	Vanished []Vanished `json:"vanished"`
@@ -55,12 +51,6 @@ type HeldLock struct {
 	Record string `json:"record,omitempty"`
 }
 
-// ACLNote is the ACL of a legacy queue's node.
-type ACLNote struct {
-	Path string      `json:"path"`
-	ACL  []znode.ACL `json:"acl"`
-}
-
 // Vanished is a job whose record is no longer in the source.
 type Vanished struct {
 	Record string `json:"record"`
@@ -82,12 +72,15 @@ func (b *Builder) addNotes() {
 	p.Missing, p.Readers = b.in.Source.Missing, readers[p.Dialect]
 	b.noteRisks()
 	b.noteLocks()
-	b.checkHeadroom()
 	b.noteLists()
 	b.noteVanished()
 	for _, n := range b.in.Source.Nodes {
 		if !znode.IsOpenACL(n.ACL) {
-			p.ACLs = append(p.ACLs, ACLNote{n.Path, n.ACL})
+			var who []string
+			for _, a := range n.ACL {
+				who = append(who, a.Public())
+			}
+			b.warn(n.Path, "this legacy queue is not open to all, and the new znodes don't get its ACL: "+strings.Join(who, ", "))
 		}
 	}
 	slices.SortStableFunc(p.Warnings, func(x, y Warning) int { return strings.Compare(x.Path, y.Path) })
@@ -144,27 +137,6 @@ func (b *Builder) noteLocks() {
 			}
 		}
 		b.plan.Locks = append(b.plan.Locks, h)
-	}
-}
-
-// checkHeadroom refuses a plan that needs more numbers than a sequence has left.
-func (b *Builder) checkHeadroom() {
-	needs := map[string]int64{}
-	for _, r := range b.plan.Records {
-		if r.Action == Create {
-			needs[parentOf(r.Queue)]++
-		}
-	}
-	for _, batch := range b.plan.Batches {
-		if batch.New {
-			needs[newqueue.BatchesPath]++
-		}
-	}
-	for _, parent := range slices.Sorted(maps.Keys(needs)) {
-		if left := 1<<31 - b.in.Target.Counter(b.in.Names, parent, b.in.Target.Layout[parent]).Free; left < needs[parent] {
-			b.problem(Problem{Kind: NoSequence, Path: parent, Message: fmt.Sprintf("its sequence has %d numbers left, and the plan needs %d", left, needs[parent]),
-				Next: "migrate to another chroot, where the sequences begin anew"})
-		}
 	}
 }
 

@@ -40,9 +40,8 @@ const (
 	NoQueue      ProblemKind = "no-queue"   // there is none, and nobody said that a new one is wanted
 	NoDialect    ProblemKind = "no-dialect" // nobody chose one, and the target holds no queue
 	OtherDialect ProblemKind = "other-dialect"
-	NoSequence   ProblemKind = "no-sequence" // not enough numbers are left for ids
-	Released     ProblemKind = "released"    // its workers would stop
-	Restored     ProblemKind = "restored"    // from a backup
+	Released     ProblemKind = "released" // its workers would stop
+	Restored     ProblemKind = "restored" // from a backup
 	// With an earlier run: it had other choices, or its rollback is not finished.
 	OtherChoices       ProblemKind = "other-choices"
 	OtherTimes         ProblemKind = "other-times" // it read the records' times in another unit

@@ -49,6 +49,9 @@ type Item struct {
 	Why     string      `json:"why"`
 }
 
+// IsRemoved reports whether the job was removed by others.
+func (i Item) IsRemoved() bool { return i.Verdict == RemovedByOthers }
+
 // Rollback is the rollback of one run.
 type Rollback struct {
 	t   *target.Target

@@ -7,21 +7,21 @@ import (
 	"mrtq/newqueue"
 )
 
-// field is one row of the mapping: a key of the new znode, the legacy property
-// that it comes from, and who reads the key.
-type field struct{ key, property, readBy string }
+// field is one row of the mapping: a key of the new znode, and the legacy property that it
+// comes from.
+type field struct{ key, property string }
 
 // configurationFields are the properties that a configuration holds under another name
-// (docs/migration.md, "From a record to znodes"). Every other property keeps its name. In
-// dialect mrt-zk these are there under both names, because the deployed services read the
-// legacy ones; see [serviceKeys].
+// (docs/migration.md, "From a record to znodes"), and who reads the key. Every other
+// property keeps its name. In dialect mrt-zk these are there under both names, because the
+// deployed services read the legacy ones.
 var configurationFields = []field{
-	{"profile_name", "profile", "the library's profileName; a trace line of inventory"},
-	{"submitter", "submitter", "mail, mrt-ingest.txt; the library's submitter; a trace line of inventory"},
-	{"payload_url", "filename", "the library's payloadUrl; a trace line of inventory"},
-	{"payload_type", "type", "the library's payloadType; a trace line of inventory"},
-	{"response_type", "responseForm", "the library's responseType; a trace line of inventory"},
-	{"local_id", "localID", "nobody: the documents have it"},
+	{"profile_name", "profile"},       // the library's profileName; a trace line of inventory
+	{"submitter", "submitter"},        // mail, mrt-ingest.txt; the library's submitter; a trace line of inventory
+	{"payload_url", "filename"},       // the library's payloadUrl; a trace line of inventory
+	{"payload_type", "type"},          // the library's payloadType; a trace line of inventory
+	{"response_type", "responseForm"}, // the library's responseType; a trace line of inventory
+	{"local_id", "localID"},           // nobody: the documents have it
 }
 
 // Keys of a configuration that are not properties of the record.

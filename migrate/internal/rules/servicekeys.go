@@ -6,63 +6,26 @@ import (
 	"mrtq/legacy"
 )
 
-// serviceKey is a key that the deployed services read, or once read, in a configuration or
-// a submission of dialect mrt-zk. It keeps the name and the type that it has in the legacy
-// record (HandlerSubmit of both sides).
-type serviceKey struct {
-	key, readBy string
-	// batch says whether the key is also in a batch's submission.
-	batch inBatch
-}
-
-type inBatch int
-
-const (
-	notInBatch  inBatch = iota // it describes one job
-	wideInBatch                // it should be the same in all of the batch's jobs
-	ifShared                   // it describes one object: only if all jobs agree
-)
-
-// serviceKeys are all these keys. A property that isn't here is kept too, but no service
-// reads it.
-var serviceKeys = []serviceKey{
-	{"jobID", "every ingest daemon: the job's directory, the callback", notInBatch},
-	{"batchID", "every ingest daemon: the batch's directory, the profile; the report", notInBatch}, // the submission has it already
-	{"profile", "every ingest daemon, the collection hold, the report, the admin's lists", wideInBatch},
-	{"type", "Initialize, Estimate, Download", wideInBatch},
-	{"filename", "Initialize (Verify, mrt-ingest.txt), the admin's lists", ifShared},
-	{"update", "every ingest daemon, the report: as a boolean", notInBatch}, // see addUpdate and submission.shareUpdate
-	{"submitter", "the mail, mrt-ingest.txt, the admin's lists", wideInBatch},
-	{"responseForm", "nobody: its reader drops it", wideInBatch},
-	{"notification", "the report: who gets the mail", wideInBatch},
-	{"notificationFormat", "the callback's format", wideInBatch},
-	{"creator", "the object's metadata", ifShared},
-	{"title", "the object's metadata", ifShared},
-	{"date", "the object's metadata", ifShared},
-	{"note", "the object's metadata", ifShared},
-	{"objectID", "the report of a verbose profile; else identifiers has it", ifShared},
-	{"localID", "the report of a verbose profile; else identifiers has it", ifShared},
-	{"digestType", "Initialize (Verify), Download", notInBatch},
-	{"digestValue", "Initialize (Verify), Download", notInBatch},
-	{"size", "nobody: a string is read and not used", notInBatch},
-	{"DCcontributor", "the object's metadata", wideInBatch},
-	{"DCcoverage", "the object's metadata", wideInBatch},
-	{"DCcreator", "the object's metadata", wideInBatch},
-	{"DCdate", "the object's metadata", wideInBatch},
-	{"DCdescription", "the object's metadata", wideInBatch},
-	{"DCformat", "the object's metadata", wideInBatch},
-	{"DCidentifier", "the object's metadata", wideInBatch},
-	{"DClanguage", "the object's metadata", wideInBatch},
-	{"DCpublisher", "the object's metadata", wideInBatch},
-	{"DCrelation", "the object's metadata", wideInBatch},
-	{"DCrights", "the object's metadata", wideInBatch},
-	{"DCsource", "the object's metadata", wideInBatch},
-	{"DCsubject", "the object's metadata", wideInBatch},
-	{"DCtitle", "the object's metadata", wideInBatch},
-	{"DCtype", "the object's metadata", wideInBatch},
-	{"DataCiteResourceType", "nobody: only the legacy services did", wideInBatch},
-	{"retainTargetURL", `the identifier service: the string "true"`, wideInBatch},
-	{"queuePriority", "nobody: the znode priority has it", notInBatch},
+// serviceKeys are the properties that a batch's submission of dialect mrt-zk also has, under
+// their own names, because the deployed services read them there, or once read them
+// (HandlerSubmit of both sides). Every property is in the configuration of its job, too.
+var serviceKeys = []sharedField{
+	{"profile", true},              // every ingest daemon, the collection hold, the report, the admin's lists
+	{"type", true},                 // Initialize, Estimate, Download
+	{"filename", false},            // Initialize (Verify, mrt-ingest.txt), the admin's lists
+	{"submitter", true},            // the mail, mrt-ingest.txt, the admin's lists
+	{"responseForm", true},         // nobody: its reader drops it
+	{"notification", true},         // the report: who gets the mail
+	{"notificationFormat", true},   // the callback's format
+	{"retainTargetURL", true},      // the identifier service: the string "true"
+	{"objectID", false},            // the report of a verbose profile; else identifiers has it
+	{"localID", false},             // the same
+	{"DataCiteResourceType", true}, // nobody: only the legacy services did
+	// The object's metadata:
+	{"creator", false}, {"title", false}, {"date", false}, {"note", false},
+	{"DCcontributor", true}, {"DCcoverage", true}, {"DCcreator", true}, {"DCdate", true}, {"DCdescription", true},
+	{"DCformat", true}, {"DCidentifier", true}, {"DClanguage", true}, {"DCpublisher", true}, {"DCrelation", true},
+	{"DCrights", true}, {"DCsource", true}, {"DCsubject", true}, {"DCtitle", true}, {"DCtype", true},
 }
 
 // keyUpdate is the one property for which the services demand a type: a boolean.

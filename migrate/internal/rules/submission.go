@@ -15,18 +15,18 @@ import (
 // wide field should be the same in all of a batch's jobs. The other fields describe one
 // object, and go into the submission only if all jobs agree.
 var submissionFields = []struct {
-	key, property string
-	wide          bool
-	set           func(*newqueue.Submission, string)
+	property string
+	wide     bool
+	set      func(*newqueue.Submission, string)
 }{
-	{"profile_name", "profile", true, func(s *newqueue.Submission, v string) { s.ProfileName = v }},
-	{"submitter", "submitter", true, func(s *newqueue.Submission, v string) { s.Submitter = v }},
-	{"type", "type", true, func(s *newqueue.Submission, v string) { s.Type = v }},
-	{"payload_filename", "filename", false, func(s *newqueue.Submission, v string) { s.PayloadFilename = v }},
-	{"erc_what", "title", false, func(s *newqueue.Submission, v string) { s.ErcWhat = v }},
-	{"erc_who", "creator", false, func(s *newqueue.Submission, v string) { s.ErcWho = v }},
-	{"erc_when", "date", false, func(s *newqueue.Submission, v string) { s.ErcWhen = v }},
-	{"erc_where", "objectID", false, func(s *newqueue.Submission, v string) { s.ErcWhere = v }},
+	{"profile", true, func(s *newqueue.Submission, v string) { s.ProfileName = v }},
+	{"submitter", true, func(s *newqueue.Submission, v string) { s.Submitter = v }},
+	{"type", true, func(s *newqueue.Submission, v string) { s.Type = v }},
+	{"filename", false, func(s *newqueue.Submission, v string) { s.PayloadFilename = v }},
+	{"title", false, func(s *newqueue.Submission, v string) { s.ErcWhat = v }},
+	{"creator", false, func(s *newqueue.Submission, v string) { s.ErcWho = v }},
+	{"date", false, func(s *newqueue.Submission, v string) { s.ErcWhen = v }},
+	{"objectID", false, func(s *newqueue.Submission, v string) { s.ErcWhere = v }},
 }
 
 // sharedField is a property that goes into a submission. It is wide only in a batch of
@@ -44,9 +44,8 @@ var sharedFields = func() map[newqueue.Dialect][]sharedField {
 	}
 	mrtzk := slices.Clone(design)
 	for _, k := range serviceKeys {
-		known := slices.ContainsFunc(design, func(f sharedField) bool { return f.property == k.key })
-		if k.batch != notInBatch && !known {
-			mrtzk = append(mrtzk, sharedField{k.key, k.batch == wideInBatch})
+		if !slices.ContainsFunc(design, func(f sharedField) bool { return f.property == k.property }) {
+			mrtzk = append(mrtzk, k)
 		}
 	}
 	return map[newqueue.Dialect][]sharedField{newqueue.Design: design, newqueue.MrtZK: mrtzk}
@@ -161,8 +160,8 @@ func (s *submission) serviceKeys() newqueue.Object {
 	// No record has the name of the batch's manifest. An empty name is safe.
 	o := newqueue.Object{"filename": "", keyUpdate: s.update.value}
 	for _, k := range serviceKeys {
-		if v := s.value(k.key); k.batch != notInBatch && v != "" {
-			o[k.key] = v
+		if v := s.value(k.property); v != "" {
+			o[k.property] = v
 		}
 	}
 	return o

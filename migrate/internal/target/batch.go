@@ -10,7 +10,6 @@ import (
 
 // Batch is what a plan must know of a batch that is there.
 type Batch struct {
-	ID    string
 	There bool
 	State newqueue.BatchState // "" if its status can't be read
 	// StatusVersion is the version of its status.
@@ -53,7 +52,7 @@ func (t *Target) Batches(ctx context.Context, bids []string, d newqueue.Dialect)
 
 func batchOf(bid string, there map[string]znode.Node, d newqueue.Dialect) Batch {
 	root := newqueue.BatchPath(bid)
-	b := Batch{ID: bid}
+	var b Batch
 	_, b.There = there[root]
 	b.StatusVersion = there[root+"/status"].Stat.Version
 	if status, err := newqueue.ParseBatchStatus(d, there[root+"/status"].Data); err == nil {

@@ -2,6 +2,7 @@ package target
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"mrtq/internal/znode"
@@ -50,27 +51,40 @@ func (n *Names) In(parent string) []string { return n.lists[parent] }
 
 // Counter says which number the next sequential child of a parent gets.
 type Counter struct {
-	Next int64 // as ZooKeeper counts
+	Prefix string // of the children's names
+	Next   int64  // as ZooKeeper counts
 	// Free is the lowest number above all names that are there and those that runs gave. It
-	// is higher than Next if the children were restored from a dump.
+	// is higher than Next if the children were restored from a dump: see apply.Chain.
 	Free int64
 }
 
-// Counter returns the counter of a parent of jobs, batches or requests. stat is the
-// parent's, and must not be older than the names.
-func (t *Target) Counter(n *Names, parent string, stat znode.Stat) Counter {
-	next, _ := stat.NextSequence()
-	c := Counter{Next: int64(next), Free: int64(next)}
-	taken := func(name string) {
-		if id, ok := newqueue.ParseSequenceID(Numbered[parent], name); ok {
-			c.Free = max(c.Free, int64(id)+1)
+// Counters reads the counters of the parents of jobs, batches and requests. there are the
+// parents that exist.
+func (t *Target) Counters(ctx context.Context) (counters map[string]Counter, there []string, err error) {
+	names, err := t.ReadNames(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	nodes, err := t.Reader.GetAll(ctx, slices.Collect(maps.Keys(Numbered)), nil) // not before the names
+	if err != nil {
+		return nil, nil, err
+	}
+	next := map[string]int64{}
+	for _, n := range nodes {
+		number, _ := n.Stat.NextSequence()
+		next[n.Path], there = int64(number), append(there, n.Path)
+	}
+	counters = map[string]Counter{}
+	for parent, prefix := range Numbered {
+		c := Counter{Prefix: prefix, Next: next[parent], Free: next[parent]}
+		for _, name := range append(slices.Clip(names.In(parent)), t.Ledger.LastGiven(parent)) {
+			if id, ok := newqueue.ParseSequenceID(prefix, name); ok {
+				c.Free = max(c.Free, int64(id)+1)
+			}
 		}
+		counters[parent] = c
 	}
-	taken(t.Ledger.LastGiven(parent))
-	for _, name := range n.lists[parent] {
-		taken(name)
-	}
-	return c
+	return counters, there, nil
 }
 
 // Count is how many jobs, batches or requests a parent has.

@@ -32,11 +32,16 @@ type Target struct {
 
 // Hold is a hold on a queue or on a collection.
 type Hold struct {
-	Path       string
-	Queue      newqueue.QueueHold // "" for a hold on a collection
-	Collection string             // "" for a hold on a queue
-	Owners     ledger.Owners
-	Stat       znode.Stat
+	Path       string             `json:"path"`
+	Owners     ledger.Owners      `json:"owners"`
+	Queue      newqueue.QueueHold `json:"-"` // "" for a hold on a collection
+	Collection string             `json:"-"` // "" for a hold on a queue
+	Stat       znode.Stat         `json:"-"`
+}
+
+// OfRun reports whether a run is one of the owners.
+func (h Hold) OfRun() bool {
+	return slices.ContainsFunc(h.Owners, func(o ledger.Owner) bool { return ledger.IsRun(o.By) })
 }
 
 // Read reads a target. An error comes from reading.

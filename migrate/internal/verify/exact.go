@@ -92,7 +92,6 @@ func (c *comparison) compare(part []item) error {
 type suspect struct {
 	item
 	differs string
-	wanted  bool // the znode where it differs is one that the run made
 }
 
 // exact compares jobs with what their records should have become, and returns those that
@@ -122,9 +121,8 @@ func (c *comparison) exact(items []item) (differing []suspect, err error) {
 			}
 		}
 		compared += len(got)
-		differs, wanted := compareNodes(wants[i], got, it.run.Restored || it.run.WasRestored())
-		if differs != "" {
-			differing = append(differing, suspect{it, differs, wanted})
+		if differs := compareNodes(wants[i], got, it.run.Restored || it.run.WasRestored()); differs != "" {
+			differing = append(differing, suspect{it, differs})
 			continue
 		}
 		states[it.state.Name()]++
@@ -175,9 +173,9 @@ func (it item) job() rules.Job {
 // compareNodes compares the znodes of a job with those that its record should have become.
 // It returns the first difference, "" if there is none. restored says that the znodes were
 // put back one by one, so that their transactions say nothing.
-func compareNodes(want []rules.Node, got []znode.Node, restored bool) (differs string, wanted bool) {
+func compareNodes(want []rules.Node, got []znode.Node, restored bool) string {
 	if len(got) == 0 {
-		return "it is not there", false
+		return "it is not there"
 	}
 	root := got[0]
 	children := int32(0)
@@ -186,18 +184,18 @@ func compareNodes(want []rules.Node, got []znode.Node, restored bool) (differs s
 			children++
 		}
 		if len(got) == 0 || got[0].Path != w.Path {
-			return w.Path + " is not there", false
+			return w.Path + " is not there"
 		}
 		n := got[0]
 		got = got[1:]
 		if differs := compareNode(w, n, root, restored); differs != "" {
-			return differs, true
+			return differs
 		}
 	}
 	if root.Stat.NumChildren != children {
-		return fmt.Sprintf("%s has %d children, expected %d", root.Path, root.Stat.NumChildren, children), true
+		return fmt.Sprintf("%s has %d children, expected %d", root.Path, root.Stat.NumChildren, children)
 	}
-	return "", true
+	return ""
 }
 
 func compareNode(w rules.Node, n, root znode.Node, restored bool) string {

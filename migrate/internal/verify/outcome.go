@@ -22,6 +22,9 @@ const (
 	NotMigrated    Outcome = "not migrated"
 )
 
+// Outcomes are all outcomes, in the order in which tables show them.
+var Outcomes = []Outcome{WasMigrated, WasRemoved, WasChanged, WillBeCreated, WasSkipped, WasQuarantined, IsBlocked, CameLate, WasMissed, NotMigrated}
+
 // OutcomeOf says what became of a record that is in no ledger, and why. newest is the newest
 // run; nil if there is none. d is what its choices decide about the record.
 func OutcomeOf(newest *ledger.Run, record string, d rules.Decision) (o Outcome, why string) {

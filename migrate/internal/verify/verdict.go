@@ -26,7 +26,6 @@ type Kind string
 
 // Damage. A worker, a service or an administrator who follows the documents causes none.
 const (
-	Missing     Kind = "missing"      // a znode is not there
 	Extra       Kind = "extra"        // there is a znode that nobody needs
 	Layout      Kind = "layout"       // it violates a rule of the layout
 	OtherACL    Kind = "other-acl"    // it has another ACL than its run gives

@@ -143,11 +143,10 @@ func (a Adviser) Lift(s Situation, holds []migrate.HoldStatus) string {
 
 // holdFlag is the flag that chooses a hold.
 func holdFlag(h migrate.HoldStatus) Flag {
-	if queue, name := h.Name(); queue {
-		return Flag{"only", []string{name}}
-	} else {
-		return Flag{"collection", []string{List(name)}}
+	if h.Collection != "" {
+		return Flag{"collection", []string{List(h.Collection)}}
 	}
+	return Flag{"only", []string{string(h.Queue)}}
 }
 
 func (a Adviser) planRest(s Situation) string {

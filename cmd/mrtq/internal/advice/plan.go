@@ -38,7 +38,7 @@ var solutions = map[migrate.ProblemKind]func(migrate.Problem) Flag{
 func choose(name string) func(migrate.Problem) Flag {
 	return func(migrate.Problem) Flag {
 		i := slices.IndexFunc(migrate.AllChoices, func(c migrate.Choice) bool { return c.Name == name })
-		return Flag{name, []string{strings.Join(slices.DeleteFunc(slices.Clone(migrate.AllChoices[i].Values), func(v string) bool { return v == migrate.Block }), "|")}}
+		return Flag{name, []string{strings.Join(slices.DeleteFunc(slices.Clone(migrate.AllChoices[i].Values), func(v string) bool { return v == "block" }), "|")}}
 	}
 }
 

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -28,7 +29,7 @@ func record(i int) migrate.RecordStatus {
 	q := queues[i*7%4]
 	return migrate.RecordStatus{
 		Path: fmt.Sprintf("%s/mrtQ-%02d%010d", q.node, priority, i), Queue: q.kind, Status: states[i%8], Format: formats[i*3%7%4],
-		Time: sampleTime.Add(-time.Duration(i%400) * 9 * time.Hour), Outcome: migrate.WasMigrated,
+		Time: sampleTime.Add(-time.Duration(i%400) * 9 * time.Hour), Outcome: "migrated",
 		Job: fmt.Sprintf("/jobs/jid%010d", i), Batch: fmt.Sprintf("bid%010d", i/20), State: states[i%8], Run: sampleRun,
 	}
 }
@@ -41,11 +42,11 @@ func sampleRecords(n int) []migrate.RecordStatus {
 		r := record(i)
 		switch i % 100 {
 		case 17:
-			r = migrate.RecordStatus{Path: r.Path, Queue: r.Queue, Outcome: migrate.WasQuarantined, Reason: fmt.Sprintf("unsupported-class at byte %d: XML", i)}
+			r = migrate.RecordStatus{Path: r.Path, Queue: r.Queue, Outcome: "quarantined", Reason: fmt.Sprintf("unsupported-class at byte %d: XML", i)}
 		case 42:
-			r = migrate.RecordStatus{Path: r.Path, Queue: r.Queue, Status: "deleted", Outcome: migrate.WasSkipped, Reason: "deleted"}
+			r = migrate.RecordStatus{Path: r.Path, Queue: r.Queue, Status: "deleted", Outcome: "skipped", Reason: "deleted"}
 		case 60:
-			r.Outcome, r.State, r.Reason = migrate.WasRemoved, "", "its job was finished and cleaned up, or deleted"
+			r.Outcome, r.State, r.Reason = "removed", "", "its job was finished and cleaned up, or deleted"
 		}
 		records[i] = r
 	}
@@ -55,14 +56,14 @@ func sampleRecords(n int) []migrate.RecordStatus {
 // samplePlan is a saved plan for the records of a sample.
 func samplePlan(n int) *migrate.Plan {
 	p := &migrate.Plan{Run: sampleRun, Source: sampleSource, Target: sampleTarget, Dialect: newqueue.Design, Choices: migrate.DefaultChoices()}
-	p.Choices.Undecodable, p.Choices.Consumed = migrate.Quarantine, migrate.AsFailed
+	p.Choices.Undecodable, p.Choices.Consumed = "quarantine", "failed"
 	p.Settings.NewQueue, p.Settings.ACL = true, []migrate.ACL{{Perms: 31, Scheme: "digest", ID: "mrt:c2VjcmV0"}}
 	for _, r := range sampleRecords(n) {
 		e := migrate.PlanRecord{Path: r.Path, Queue: r.Queue, Status: r.Status, Action: migrate.ActCreate, State: r.State, Reason: r.Reason}
 		switch r.Outcome {
-		case migrate.WasQuarantined:
+		case "quarantined":
 			e.Action = migrate.ActQuarantine
-		case migrate.WasSkipped:
+		case "skipped":
 			e.Action = migrate.ActSkip
 		}
 		p.Records = append(p.Records, e)
@@ -81,24 +82,26 @@ func sample(n int) *Data {
 		ID: sampleRun, State: migrate.Done, Source: sampleSource, Dialect: newqueue.Design, Choices: samplePlan(0).Choices, Owner: "night1 pid 4711 since 2026-11-21T21:59:58Z",
 		Started: sampleTime, Finished: sampleTime.Add(42 * time.Second), Created: migrate.Counts{Jobs: n, Batches: n / 20},
 	}
-	return &Data{
+	d := &Data{
 		Made: sampleTime.Add(2 * time.Hour), Source: sampleSource, Target: sampleTarget,
 		Status: &migrate.Status{
 			Runs:  []migrate.RunStatus{run},
 			Jobs:  []migrate.StateCount{{State: "pending", Migrated: n / 2, Others: 3}, {State: "failed", Migrated: n / 9}, {State: "lost", Others: 1}},
-			Holds: []migrate.HoldStatus{{Path: "/locks/queue/ingest", Owners: []migrate.HoldOwner{{By: sampleRun}, {By: "dana", Why: "storage is full"}}}},
+			Holds: []migrate.HoldStatus{{Path: "/locks/queue/ingest", Queue: "ingest", Owners: []migrate.HoldOwner{{By: sampleRun}, {By: "dana", Why: "storage is full"}}}},
 			Locks: []migrate.LockStatus{{Path: "/locks/storage/ark:%2F99999", Session: "0x1001"}},
 			Step:  migrate.StepRelease,
 		},
 		Verdict: &migrate.Verdict{
 			Run: sampleRun, State: migrate.Done, Nodes: 9 * n, ACLs: 200,
-			Records: migrate.Accounted{Total: n, Migrated: n - 3*(n/100), Removed: n / 100, Skipped: n / 100, Quarantined: n / 100},
-			Late:    []string{"/ingest/mrtQ-059999999999"},
+			Late: []string{"/ingest/mrtQ-059999999999"},
 		},
 		QuarantineChecked: true,
 		Records:           sampleRecords(n),
 		Next:              func(step migrate.Step) string { return "next: " + string(step) },
 	}
+	r := &d.Verdict.Records
+	r.Total, r.Migrated, r.Removed, r.Skipped, r.Quarantined = n, n-3*(n/100), n/100, n/100, n/100
+	return d
 }
 
 // planned is a plan that has not been carried out, without a target.
@@ -117,7 +120,11 @@ func planned() *Data {
 // risky is such a plan, with jobs that might run twice.
 func risky() *Data {
 	d := planned()
-	d.Plan.Risks = []migrate.Risk{{About: "consumed", Choice: "block"}, {About: "consumed", Choice: "pending", Twice: []string{"/ingest/mrtQ-050000000002"}, Chosen: true}, {About: "consumed", Choice: "failed", Never: []string{"/ingest/mrtQ-050000000002"}}}
+	risks := `[{"about": "consumed", "choice": "block"}, {"about": "consumed", "choice": "pending", "twice": ["/ingest/mrtQ-050000000002"], "chosen": true},
+		{"about": "consumed", "choice": "failed", "never": ["/ingest/mrtQ-050000000002"]}]`
+	if err := json.Unmarshal([]byte(risks), &d.Plan.Risks); err != nil {
+		panic(err)
+	}
 	return d
 }
 

@@ -51,9 +51,9 @@ func HoldsText(holds []migrate.HoldStatus) string {
 		if names[by] == nil {
 			order = append(order, by)
 		}
-		queue, name := h.Name()
-		if !queue {
-			name = "collection " + name
+		name := string(h.Queue)
+		if h.Collection != "" {
+			name = "collection " + h.Collection
 		}
 		names[by] = append(names[by], name)
 	}

@@ -53,12 +53,6 @@ func Plan(s *screen.Screen, p *migrate.Plan) {
 	screen.List(s, "Migrated before, and not in the source any more", p.Vanished, []string{"RECORD", "JOB"}, func(v migrate.VanishedRecord) screen.Row { return screen.Row{v.Record, v.Job} })
 	printMigratedBefore(s, p)
 	printWarnings(s, p.Warnings)
-	screen.List(s, "Lists of children that some clients can't read by default", p.Lists, []string{"ZNODE", "CHILDREN", "BYTES", "WHAT IT MEANS"}, func(l migrate.ListSize) screen.Row {
-		return screen.Row{l.Path, l.Children, l.Bytes, l.Message}
-	})
-	screen.List(s, "Legacy queues that are not open to all (the new znodes get --acl)", p.ACLs, []string{"ZNODE", "ACL"}, func(n migrate.ACLNote) screen.Row {
-		return screen.Row{n.Path, aclText(n.ACL)}
-	})
 	if len(p.Missing) > 0 {
 		s.Printf("Not in the source: %s\n\n", strings.Join(p.Missing, ", "))
 	}
@@ -194,15 +188,6 @@ func printMigratedBefore(s *screen.Screen, p *migrate.Plan) {
 	row := func(r migrate.PlanRecord) screen.Row { return screen.Row{r.Path, r.Job, r.Reason} }
 	screen.List(s, "Migrated before, and the job removed: not created again, unless --again names the record", removed, []string{"RECORD", "JOB", "WHY"}, row)
 	screen.List(s, "Migrated before, and changed since: neither the record nor its job is changed", changed, []string{"RECORD", "JOB", "WHY"}, row)
-}
-
-// aclText says who may do what. It leaves out the digests of passwords.
-func aclText(acl []migrate.ACL) string {
-	var out []string
-	for _, a := range acl {
-		out = append(out, a.Public())
-	}
-	return strings.Join(out, ", ")
 }
 
 // firstOf lists the first paths, and counts the others.

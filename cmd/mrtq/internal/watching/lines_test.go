@@ -39,7 +39,7 @@ func TestWatchViews(t *testing.T) {
 func night() live.View {
 	at := time.Date(2026, 11, 21, 23, 1, 12, 0, time.UTC)
 	v := live.View{
-		Target: "zk1.example.org:2181,zk2.example.org:2181,zk3.example.org:2181/merritt/new", Time: at, AsOf: at, Connected: true, There: true,
+		Target: "zk1.example.org:2181,zk2.example.org:2181,zk3.example.org:2181/merritt/new", Time: at, AsOf: at, Connected: true,
 		Batches: []live.Queue{{Name: "batches", Count: 41, In: number(130), Out: number(0), Oldest: &live.OldestView{ID: "bid0000000000", Seconds: 19, Here: 19}}},
 		Access:  []live.Queue{{Name: "small", In: number(0), Out: number(0)}, {Name: "large", Count: 2, In: number(0), Out: number(3), Oldest: &live.OldestView{ID: "qid0000000004", Seconds: 3, Here: 3}}},
 		Holds:   []live.HoldView{{Name: "accessLarge", Seconds: 19}, {Name: "accessSmall", Seconds: 19}, {Name: "ingest", Seconds: 19}},
@@ -112,7 +112,7 @@ func TestWatchKeepsLongNames(t *testing.T) {
 
 // A view fits a terminal of any size, has no control characters, and never panics.
 func TestWatchLinesFit(t *testing.T) {
-	views := map[string]live.View{"full": fullView(), "empty": {}, "nothing there": {Connected: true}, "no queue": {Connected: true, There: true}}
+	views := map[string]live.View{"full": fullView(), "empty": {}, "nothing there": {Connected: true}, "no queue": {Connected: true}}
 	lost := fullView()
 	lost.Connected, lost.Trouble, lost.Troubled = false, "an answer with \x1b[2J in it", 12
 	views["lost"] = lost

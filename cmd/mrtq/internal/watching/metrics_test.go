@@ -101,7 +101,7 @@ const hostileNode = "a\"b\\c\nd\x1b[2J\u202e"
 func fullView() live.View {
 	const evil = "x\"} 1\nmrtq_evil{a=\"\\\u202e\x1b[2J"
 	return live.View{
-		Target: "zk1:2181/new", Time: time.Unix(1e9, 0).UTC(), AsOf: time.Unix(1e9, 0).UTC(), Connected: true, There: true,
+		Target: "zk1:2181/new", Time: time.Unix(1e9, 0).UTC(), AsOf: time.Unix(1e9, 0).UTC(), Connected: true,
 		Jobs: []live.Queue{
 			{Name: "pending", Count: 12, Entered: 20, Left: 8, In: number(6), Out: number(1.5), Oldest: &live.OldestView{ID: "jid0000000001", Seconds: 90061, Here: 61}},
 			{Name: "held", Count: 0, Entered: 3, Left: 3, In: number(0), Out: number(0)},

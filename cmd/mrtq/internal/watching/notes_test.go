@@ -26,7 +26,7 @@ func TestWatchNamesStatus(t *testing.T) {
 		"unfinished, with its migrator": {run(migrate.Running), 1, false},
 	} {
 		w := &Watch{Target: "zk1:2181/new"}
-		w.history = live.History{{AsOf: now, There: true, Migration: c.migration, Migrators: c.migrators}}
+		w.history = live.History{{AsOf: now, Migration: c.migration, Migrators: c.migrators}}
 		notes := w.view(now).Notes
 		got := len(notes) > 0 && notes[len(notes)-1] == "for what to do next: mrtq status zk1:2181/new"
 		if got != c.want {
