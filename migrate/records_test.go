@@ -215,6 +215,24 @@ func TestLateRecords(t *testing.T) {
 	}
 }
 
+// A plan to migrate a record again names what that risks, as for one that is new.
+func TestRisksOfMigratingAgain(t *testing.T) {
+	s := serve(t, queueTree(t, map[string][]byte{ingest(1): record(t, legacy.Failed, legacy.Payload{"jobID": "jid-1"})}), newqueue.MrtZK)
+	opt := s.options()
+	opt.Choices.Failed = "failed"
+	s.mustMigrate(opt)
+	job := s.jobOf(ingest(1))
+	batch := "/batches/" + string(s.tree().Get(job+"/bid").Data)
+	s.remove(s.entryInBatch(znode.Name(job)), job, batch)
+	opt.Again = []string{ingest(1)}
+	for _, r := range s.plan(opt.Options).Risks {
+		if r.Chosen && r.About == "failed" && slices.Equal(r.Never, []string{ingest(1)}) {
+			return
+		}
+	}
+	t.Errorf("risks: %+v", s.plan(opt.Options).Risks)
+}
+
 // A record whose job was removed is migrated again only by an explicit word, and then gets a
 // new job. One whose job is there never is.
 func TestAgain(t *testing.T) {

@@ -173,13 +173,16 @@ func (b *Builder) Add(f source.Fetched) {
 		line.Status = r.Legacy.Header.Status.String()
 	}
 	entry := b.in.Target.Ledger.Find(r.Path)
-	b.content.record(b, f, entry != nil)
+	if entry == nil {
+		b.noteMissed(r)
+	}
 	again := b.in.Options.Again != nil && (b.again[r.Path] || slices.Contains(b.in.Options.Again, All))
 	delete(b.again, r.Path)
 	done := entry
 	if again && entry != nil && !b.in.Names.Has(entry.Job) {
 		done = nil
 	}
+	b.content.record(b, f, done != nil)
 	b.checkDecision(r, &line, done)
 	if done == nil {
 		b.decide(r, &line)

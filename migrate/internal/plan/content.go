@@ -5,7 +5,6 @@ import (
 
 	"mrtq/internal/znode"
 	"mrtq/legacy"
-	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
 	"mrtq/newqueue"
@@ -29,7 +28,7 @@ func newContent() content {
 	return content{byJobID: map[string]string{}, unsettled: map[string][]string{"consumed": nil, "failed": nil}, emptied: map[string][]string{}}
 }
 
-// record looks at one more record.
+// record looks at one more record. migrated says that the plan leaves its job as it is.
 func (o *content) record(b *Builder, f source.Fetched, migrated bool) {
 	for _, path := range f.Below {
 		b.warn(path, "a znode below a record: it is not part of the record and is not migrated")
@@ -38,7 +37,6 @@ func (o *content) record(b *Builder, f source.Fetched, migrated bool) {
 	if r.Err != nil {
 		return
 	}
-	o.noteMissed(b, r, migrated)
 	if r.Legacy.Key.Skipped() {
 		b.warn(r.Path, "its sequence number has wrapped: the legacy consumer could never read it, so its job still waits")
 	}
@@ -59,16 +57,6 @@ func (o *content) record(b *Builder, f source.Fetched, migrated bool) {
 	if id := property(r, "jobID"); id != "" && status == legacy.Consumed {
 		o.byJobID[id] = max(o.byJobID[id], r.Path)
 	}
-}
-
-// noteMissed warns of a new record that was there at the run before. It may have been
-// repaired since, but it may also be in a source that was restored.
-func (o *content) noteMissed(b *Builder, r rules.Record, migrated bool) {
-	before := b.plan.Previous
-	if migrated || before == nil || before.State != ledger.Done || !before.HadRecord(r.Path) || rules.Decide(r, before.Choices).Do != rules.Migrate {
-		return
-	}
-	b.warn(r.Path, fmt.Sprintf("it was not migrated by %s, although it was there: if the source was restored from a backup, its job may have run before", before.ID))
 }
 
 // property is a property of a record as text, "" if it has none.

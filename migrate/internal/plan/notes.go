@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -122,6 +123,16 @@ func (r *Risk) add(state string, records, emptied []string) {
 		r.Never = append(r.Never, records...)
 		r.Empty = append(r.Empty, emptied...)
 	}
+}
+
+// noteMissed warns of a new record that was there at the run before. It may have been
+// repaired since, but it may also be in a source that was restored.
+func (b *Builder) noteMissed(r rules.Record) {
+	before := b.plan.Previous
+	if r.Err != nil || before == nil || before.State != ledger.Done || !before.HadRecord(r.Path) || rules.Decide(r, before.Choices).Do != rules.Migrate {
+		return
+	}
+	b.warn(r.Path, fmt.Sprintf("it was not migrated by %s, although it was there: if the source was restored from a backup, its job may have run before", before.ID))
 }
 
 func (b *Builder) noteLocks() {
