@@ -1,6 +1,6 @@
 // Package migrate takes a legacy queue to the new layout. Each use case is a function, and
 // a file: [MakePlan], [Migrate], [Verify], [Release], [Rollback], [Hold], [ReadStatus],
-// [Find]. [OpenSide] and [OpenWritableSide] open what an operator names: a server, a dump or
+// [Find], [ReadRecords]. advice.go decides what an operator should do next. [OpenSide] and [OpenWritableSide] open what an operator names: a server, a dump or
 // a data directory. [OpenSource] lists the legacy queue in it.
 //
 // A migration is a chain of transactions, and its ledger in the target says which record

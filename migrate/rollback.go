@@ -36,8 +36,8 @@ type Undo struct {
 
 // RollbackOptions are the options of a rollback.
 type RollbackOptions struct {
-	// Force also removes jobs, requests and batches that were acted on, unless a session has
-	// locked them.
+	// Force also removes jobs and requests that were acted on, unless a session has locked
+	// them.
 	Force bool
 	// Restored says that the operator knows that the target was restored from a backup.
 	Restored bool
@@ -66,8 +66,8 @@ func PreviewRollback(ctx context.Context, at *Reader, run string, opt RollbackOp
 	return r.preview(ctx)
 }
 
-// Rollback removes what a run created and nobody has changed since. It waits until no other
-// migrator works on the target. It never removes the layout, nor the run's record.
+// Rollback removes the jobs and requests that a run created and nobody has changed since, and
+// the run's batches that have no job then. It waits until no other migrator works on the target. It never removes the layout, nor the run's record.
 //
 // If the run was released, Rollback first holds the queues again. It leaves them held if
 // the run was released, or if it kept anything.

@@ -103,9 +103,6 @@ func (d Dialect) ParseTime(s string) (time.Time, error) {
 	return t, nil
 }
 
-// ParseJobStatus parses the data of /jobs/JID/status. It keeps a state that the
-// dialect doesn't have (see [JobState.Known]), and keys that the layout doesn't
-
 // jobTimeField is the key of the time in a job's status. For a batch and an
 // access request it is last_modified in both dialects.
 func (d Dialect) jobTimeField() string {

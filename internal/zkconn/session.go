@@ -12,7 +12,7 @@
 //   - ask.go reads many znodes with few packets, and repeats reads if the connection
 //     breaks. reader.go, subtrees.go and walk.go are made of that.
 //   - writer.go sends a write once. If no answer comes, the error is [ErrUnknownOutcome],
-//     and the caller must check.
+//     and the caller must look (CreateEphemeral looks itself).
 //
 // The records of the protocol are in package jute.
 package zkconn

@@ -2,7 +2,6 @@
 // rules that a map can't express: [Places].
 //
 // It is for mrtq itself, because its functions have types of internal packages.
-// Other modules use package lint, which checks a tree with this map. The package is
-// not part of newqueue because it needs YAML and JSON Schema, which nothing else in
+// Package lint checks a tree with this map. The package is not part of newqueue because it needs YAML and JSON Schema, which nothing else in
 // newqueue does.
 package layoutmap

@@ -6,6 +6,6 @@
 //		fmt.Println(p) // the path, what is there, what should be there, the rule's id
 //	}
 //
-// Package migrate and the scenarios use it. Operators have the command mrtq check, with
-// the same rules.
+// Package migrate and the scenarios use it. The command mrtq check has the same rules, and
+// in dialect mrt-zk those of package services, too.
 package lint

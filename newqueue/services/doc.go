@@ -5,7 +5,7 @@
 // of CDLUC3. They use the client library mrt-zk, but they read more than it does,
 // and keys with other names. [Demands] is the only table of what they need: a row
 // for each znode or key, with the daemons that read it and the effect of a missing
-// or wrong value. A migration's plan, its verification and the tests all use it.
+// or wrong value. A migration's plan, mrtq check and the tests use it.
 //
 // The requirements R01 to R32 are those of docs/deployed-services.md, "The
 // demands".

@@ -1,6 +1,6 @@
-// Package rollback decides what a rollback removes: the jobs, requests and batches of a run
-// that are as the run left them (docs/life.md, "States"). It looks at them part by part,
-// and makes pieces that remove them. Each delete demands the versions that were read.
+// Package rollback decides what a rollback removes: the jobs and requests of a run that are
+// as the run left them (docs/life.md, "States"), and its batches that have no job then. It
+// looks at them part by part, and makes pieces that remove them. Each delete demands the versions that were read.
 package rollback
 
 import (
@@ -21,8 +21,8 @@ import (
 
 // Options are the options of a rollback.
 type Options struct {
-	// Force also removes jobs, requests and batches that were acted on, unless a session has
-	// locked them.
+	// Force also removes jobs and requests that were acted on, unless a session has locked
+	// them.
 	Force bool
 	// Source, if not nil, is the legacy queue. A job of a released queue is kept if its
 	// record is not there any more, because the job is the only copy.

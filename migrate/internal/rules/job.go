@@ -33,7 +33,8 @@ func (j Job) Root() string {
 }
 
 // Nodes are all znodes of the job or request, parents first: first what is at and below
-// its own znode, then its entries (see [Job.Entries]).
+// its own znode, then its entries (see [Job.Entries]). The job's priority is that of the
+// record's name, unchanged.
 func (j Job) Nodes(d newqueue.Dialect) []Node {
 	root := j.Root()
 	nodes := []Node{{root, j.provenance().encode()}}
