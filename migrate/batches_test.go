@@ -377,6 +377,34 @@ func TestLateRecordOfAFinishedBatch(t *testing.T) {
 	})
 }
 
+// The records of a finished batch have left the source when a late record of it comes. The plan
+// says nothing of the batch's state, because it has nothing to derive that from.
+func TestLateRecordOfAVanishedBatch(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		s := serve(t, queueTree(t, map[string][]byte{
+			ingest(1): record(t, legacy.Failed, job("done", "1")),
+			ingest(2): record(t, legacy.Pending, job("open", "2")),
+			ingest(3): record(t, legacy.Pending, job("open", "3")),
+		}), d)
+		s.interrupted(2)
+		s.remove(ingest(1))
+		s.create(ingest(8), record(t, legacy.Pending, job("done", "8")))
+		s.begin()
+		p := s.plan(s.options().Options)
+		if len(p.Warnings) != 1 || p.Warnings[0].Path != ingest(8) {
+			t.Errorf("warnings %v", p.Warnings)
+		}
+		for _, b := range p.Batches {
+			if b.UUID == "bid-done" {
+				t.Errorf("batch %s is %s", b.UUID, b.State)
+			}
+		}
+		for _, f := range p.Services {
+			t.Errorf("%+v", f)
+		}
+	})
+}
+
 // A service, or an administrator, removes a batch of the unfinished run with its jobs. The
 // batch's other records get a new batch, so that the run can be finished.
 func TestBatchOfTheUnfinishedRunIsRemoved(t *testing.T) {

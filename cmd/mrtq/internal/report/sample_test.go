@@ -144,6 +144,7 @@ func wronged() *Data {
 func stopped() *Data {
 	d := planned()
 	d.Plan = samplePlan(20)
+	d.Plan.Records[2].Action = migrate.ActBlock
 	d.Plan.Problems = []migrate.Problem{{Kind: migrate.Consumed, Path: "/ingest/mrtQ-050000000002", Message: "consumed: a worker may be working on it", Next: "let the legacy workers finish"}}
 	return d
 }

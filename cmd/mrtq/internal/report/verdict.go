@@ -19,7 +19,7 @@ type Verdict struct {
 var toneNames = map[screen.Tone]string{screen.Plain: "info", screen.Good: "good", screen.Attention: "warn", screen.Bad: "bad"}
 
 // verdict is what mrtq plan says of a plan. Of a target it is what mrtq status says of the newest
-// run, or mrtq verify if the run is done and was compared with the source.
+// run, or mrtq verify if the target was compared with the source and no run is unfinished.
 func (d *Data) verdict() Verdict {
 	if d.Plan != nil {
 		tone, text := view.PlanVerdict(d.Plan)
@@ -35,13 +35,21 @@ func (d *Data) verdict() Verdict {
 		return d.head("Unfinished", tone, text, d.Status.Step)
 	case newest == nil:
 		return d.head("Not started", screen.Plain, text, d.Status.Step)
-	case newest.State == migrate.RolledBack:
+	case newest.State == migrate.RolledBack && (d.Verdict == nil || d.Verdict.OK()): // else an older run differs
 		return d.head("Rolled back", screen.Attention, text, d.Status.Step)
 	case d.Verdict == nil:
 		return d.head("Not compared", screen.Attention, text+". The target was not compared with the source: give SOURCE", d.Status.Step)
 	}
 	tone, text = view.VerdictText(d.Verdict, d.Target)
-	word := map[screen.Tone]string{screen.Good: "Verified", screen.Bad: "Differs"}[tone]
+	word := "Differs"
+	switch n := len(d.Verdict.Differences); {
+	case tone == screen.Good:
+		word = "Verified"
+	case d.Verdict.Count("not-kept") == n: // the target matches
+		word = "Not kept"
+	case d.Verdict.CountGroup(migrate.ActedOnIn) == n: // it may be as it should be
+		word = "Acted on"
+	}
 	if n := d.Verdict.Records.Quarantined; tone == screen.Good && n > 0 && !d.QuarantineChecked {
 		tone, text = screen.Attention, fmt.Sprintf("%s. This page did not check whether the bytes of %s are kept: give --quarantine", text, count(n, "record", "records"))
 	}

@@ -38,8 +38,15 @@ func TestVerdict(t *testing.T) {
 		{"a rollback was interrupted", in(migrate.RollingBack, migrate.StepFinishRollback), "Unfinished", "bad", "the rollback of " + sampleRun, "next: finish-rollback"},
 		{"rolled back", in(migrate.RolledBack, migrate.StepPlan), "Rolled back", "warn", sampleRun + " was rolled back", "next: plan"},
 		{"records moved", night(func(d *Data) { differing(d, "vanished") }), "Differs", "bad", ": 1 record moved.", "next: stop-legacy"},
-		{"acted on", night(func(d *Data) { differing(d, "acted-on"); d.Verdict.Late = nil }), "Differs", "bad", "1 acted on", "next: accept-acted-on"},
-		{"the quarantine file lacks bytes", night(func(d *Data) { differing(d, "not-kept", "not-kept") }), "Differs", "bad", "lacks the bytes of 2 records", "next: keep"},
+		{"acted on", night(func(d *Data) { differing(d, "acted-on"); d.Verdict.Late = nil }), "Acted on", "bad", "1 acted on", "next: accept-acted-on"},
+		{"the quarantine file lacks bytes", night(func(d *Data) { differing(d, "not-kept", "not-kept") }), "Not kept", "bad", "lacks the bytes of 2 records", "next: keep"},
+		{"rolled back, and an older run is damaged", night(func(d *Data) {
+			d.Status.Runs[0].State, d.Status.Step = migrate.RolledBack, migrate.StepPlan
+			differing(d, "missing", "acted-on")
+		}), "Differs", "bad", "1 damaged, 1 acted on", "next: roll-back"},
+		{"rolled back, without source", night(func(d *Data) {
+			d.Status.Runs[0].State, d.Status.Step, d.Verdict = migrate.RolledBack, migrate.StepPlan, nil
+		}), "Rolled back", "warn", sampleRun + " was rolled back", "next: plan"},
 		{"released", night(func(d *Data) { d.Verdict.Released = newqueue.QueueHolds; d.Verdict.Late = nil }), "Verified", "good", "Released: ", "next: "},
 		{"without source", night(func(d *Data) { d.Verdict = nil }), "Not compared", "warn", "give SOURCE", "next: release"},
 		{"quarantine not checked", night(func(d *Data) { d.QuarantineChecked, d.Verdict.Late = false, nil }), "Verified", "warn", "the bytes of 1 record", "next: release"},
