@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -154,12 +156,19 @@ func (c *checkCmd) print(a *app, r *layout.Report) {
 			continue
 		}
 		var rows []screen.Row
+		title, of := severityTitles[s], map[string]int{} // findings, by rule
 		for _, f := range r.Findings {
-			if f.Severity == s {
+			if f.Severity != s {
+				continue
+			}
+			if of[f.Rule]++; of[f.Rule] <= screen.MostRows {
 				rows = append(rows, screen.Row{f.Path, f.Rule, f.Found, f.Expected, f.Mend, f.Document})
 			}
 		}
-		a.Table(severityTitles[s], []string{"ZNODE", "RULE", "FOUND", "EXPECTED", "WHAT TO DO", "DOCUMENT"}, rows)
+		if len(of) > 0 && slices.Max(slices.Collect(maps.Values(of))) > screen.MostRows {
+			title += fmt.Sprintf(" (of each rule the first %d; -o json has all)", screen.MostRows)
+		}
+		a.Table(title, []string{"ZNODE", "RULE", "FOUND", "EXPECTED", "WHAT TO DO", "DOCUMENT"}, rows)
 	}
 	name := r.Map.Name
 	if r.Map.Dialect != "" {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unique"
 
 	"mrtq/internal/znode"
 )
@@ -109,7 +110,7 @@ func (c *checker) fault(n *Node, kind, path, expected, found, mend string) {
 	if mend == "" {
 		mend = mends[kind]
 	}
-	c.findings = append(c.findings, Finding{Path: path, Rule: id, Severity: rule.Severity, Expected: expected, Found: found, Mend: mend, Document: rule.Document})
+	c.find(Finding{Path: path, Rule: id, Severity: rule.Severity, Expected: expected, Found: found, Mend: mend, Document: rule.Document})
 }
 
 // found records a finding of a native rule.
@@ -124,7 +125,13 @@ func (c *checker) found(f Found) {
 			out.Severity = rule.Severity
 		}
 	}
-	c.findings = append(c.findings, out)
+	c.find(out)
+}
+
+// find adds a finding. Thousands can say the same, so the texts are kept once.
+func (c *checker) find(f Finding) {
+	f.Expected, f.Found, f.Mend = unique.Make(f.Expected).Value(), unique.Make(f.Found).Value(), unique.Make(f.Mend).Value()
+	c.findings = append(c.findings, f)
 }
 
 // isHidden reports whether a znode may exist although the check did not see it.
