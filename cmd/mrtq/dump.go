@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -113,13 +114,13 @@ func (d *dumping) write(all iter.Seq2[znode.Node, error], w io.Writer) error {
 }
 
 // lacking is the error if the dump lacks the data of znodes and that was not accepted. Then the file of
-// --out stays as it was.
+// --out stays as it was, but a pipe or a device has got it.
 func (d *dumping) lacking(c *dumpCmd) error {
 	if d.lacks == 0 || c.unreadable == unreadableAccept {
 		return nil
 	}
 	unchanged := ""
-	if c.out != "" {
+	if _, err := os.Stat(c.out); c.out != "" && (err != nil || files.IsRegular(c.out)) {
 		unchanged = c.out + " was not written; "
 	}
 	return fmt.Errorf("%s, listed above, could not be read; %sgive credentials that may read them, with --auth-file or $%s, or accept a dump without their data with --unreadable %s",

@@ -134,6 +134,7 @@ func (b *Builder) createLate(there map[string]target.Batch) {
 			continue
 		}
 		line.Action, line.Reason = Skip, "late, of a finished batch"
+		b.content.leaveOut(l.record.Path)
 		b.warn(l.record.Path, fmt.Sprintf("it came while %s was unfinished, and its batch %q is finished in that run: it is left to the next run", b.plan.Run, l.batch.UUID))
 	}
 }

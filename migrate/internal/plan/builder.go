@@ -280,7 +280,8 @@ func (b *Builder) Finish(there map[string]target.Batch) *Plan {
 	}
 	p.Batches = slices.DeleteFunc(p.Batches, func(batch *Batch) bool {
 		gone := !batch.New && !there[batch.ID].There // others have removed it, and there is nothing to close
-		unknown := batch.All.Jobs == 0               // only a late record that is left out belongs to it
+		// Only a late record that is left out belongs to it, and it has been closed.
+		unknown := batch.All.Jobs == 0 && there[batch.ID].HasFolder(newqueue.FolderProcessing)
 		return batch.Adds == 0 && (!batch.Ours || gone || unknown)
 	})
 	b.planLayout()

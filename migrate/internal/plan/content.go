@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	"mrtq/internal/znode"
 	"mrtq/legacy"
@@ -56,6 +57,15 @@ func (o *content) record(b *Builder, f source.Fetched, migrated bool) {
 	}
 	if id := property(r, "jobID"); id != "" && status == legacy.Consumed {
 		o.byJobID[id] = max(o.byJobID[id], r.Path)
+	}
+}
+
+// leaveOut forgets what the choices risk for a record that gets no job.
+func (o *content) leaveOut(record string) {
+	for _, risky := range []map[string][]string{o.unsettled, o.emptied} {
+		for about, records := range risky {
+			risky[about] = slices.DeleteFunc(records, func(r string) bool { return r == record })
+		}
 	}
 }
 
