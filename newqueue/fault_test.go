@@ -124,6 +124,7 @@ func TestLostAnswers(t *testing.T) {
 					must(t, w.q.Lock(ctx, newqueue.InventoryLock("other"))) // its folder is there
 					value(w.q.CreateAccess(ctx, newqueue.AccessLarge, newqueue.Token{}))(t)
 					must(t, w.q.Init(ctx))
+					w.put("/locks/queue", "")
 					for _, s := range states.States(newqueue.EntityJob, string(d)) {
 						w.put("/jobs/states/"+s, "") // so that the write is one attempt
 					}

@@ -59,8 +59,9 @@ var _ Conn = (*zk.Conn)(nil)
 //	               BatchJobs
 //
 // A worker continues with the methods of the [Batch], [Job] or [Access] that it
-// acquired. The transition that it makes there also releases its lock. All other
-// callers need no lock, and get [ErrLocked] while a worker holds it; only
+// acquired. The transition that it makes there also releases its lock. While an
+// administrator holds a queue, a worker acquires nothing of it ([ErrHeld]), and
+// everything else goes on. All other callers need no lock, and get [ErrLocked] while a worker holds it; only
 // SetPriority works then, too. Anyone may call Lock, Unlock and IsLocked, for the
 // locks and holds under /locks, and Init and Dialect.
 //
@@ -75,6 +76,8 @@ type Queue struct {
 	log      *slog.Logger
 	machines map[Entity]states.Table // the dialect's tables
 	acl      []zk.ACL
+	// ignoreHolds: see [IgnoreHolds].
+	ignoreHolds bool
 	// reserved has the paths of the locks that a goroutine is just acquiring.
 	reserved sync.Map
 }
