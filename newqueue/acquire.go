@@ -15,6 +15,13 @@ import (
 // errSkip says that an item can't be acquired now; the caller tries the next.
 var errSkip = errors.New("skip")
 
+// busyError says that another goroutine of this queue is just acquiring an item.
+type busyError struct{ until <-chan struct{} }
+
+func (busyError) Error() string { return "another goroutine is acquiring it" }
+
+func (busyError) Unwrap() error { return errSkip }
+
 // acquire locks an item in the state that was read from its status, in one
 // transaction. So it never returns the item in another state. Then it calls load.
 // fits returns errSkip for a status that the worker does not want.
@@ -28,8 +35,8 @@ var errSkip = errors.New("skip")
 //
 // Unless the queue ignores holds, the same transaction also fails if hold is set.
 func (i *item) acquire(ctx context.Context, hold QueueHold, fits func(status []byte) error, load func(context.Context) error) error {
-	if !i.q.reserve(i.path) {
-		return errSkip
+	if other := i.q.reserve(i.path); other != nil {
+		return busyError{other}
 	}
 	defer i.q.unreserve(i.path)
 	for range attempts {
@@ -129,13 +136,20 @@ func (q *Queue) taken(ctx context.Context, path string) (lock, error) {
 
 // reserve keeps the other goroutines of this queue from acquiring a lock while
 // one of them does. They share a session, so after a lost answer the lock itself
-// does not show which of them acquired it.
-func (q *Queue) reserve(path string) bool {
-	_, taken := q.reserved.LoadOrStore(path, true)
-	return !taken
+// does not show which of them acquired it. If another goroutine has it, reserve
+// returns a channel that is closed when that goroutine is done.
+func (q *Queue) reserve(path string) (other <-chan struct{}) {
+	if c, taken := q.reserved.LoadOrStore(path, make(chan struct{})); taken {
+		return c.(chan struct{})
+	}
+	return nil
 }
 
-func (q *Queue) unreserve(path string) { q.reserved.Delete(path) }
+func (q *Queue) unreserve(path string) {
+	if c, ok := q.reserved.LoadAndDelete(path); ok {
+		close(c.(chan struct{}))
+	}
+}
 
 // line is where workers look for work: the jobs, batches or requests in a state.
 type line[T acquirable] struct {
@@ -147,7 +161,8 @@ type line[T acquirable] struct {
 	list    func(context.Context) ([]entry, error)
 	path    func(id string) string
 	acquire func(ctx context.Context, id string) (T, error)
-	err     error // why there is no such line
+	err     error              // why there is no such line
+	busy    *[]<-chan struct{} // gets what ends when an item that was skipped is free again; or nil
 }
 
 // acquirable is a *[Job], *[Batch] or *[Access].
@@ -179,6 +194,9 @@ func (l line[T]) pass(ctx context.Context) iter.Seq2[T, error] {
 				v, err = l.acquire(ctx, at.id)
 			}
 			if errors.Is(err, errSkip) {
+				if e := (busyError{}); l.busy != nil && errors.As(err, &e) {
+					*l.busy = append(*l.busy, e.until)
+				}
 				continue
 			}
 			if errors.Is(err, ErrHeld) { // since the pass began
@@ -209,22 +227,32 @@ func (i *item) held() *item { return i }
 
 // first returns the first item of a pass. The error is [ErrNone], joined with a
 // *[NodeError] for each item that could not be read.
-func first[T any](items iter.Seq2[T, error]) (none T, err error) {
-	bad := []error{ErrNone}
+func first[T any](items iter.Seq2[T, error]) (T, error) {
+	v, unreadable, err := find(items)
+	if errors.Is(err, ErrNone) && len(unreadable) > 0 {
+		bad := []error{err}
+		for _, e := range unreadable {
+			bad = append(bad, e)
+		}
+		err = errors.Join(bad...)
+	}
+	return v, err
+}
+
+// find returns the first item of a pass, and those before it that can't be read. The
+// error is [ErrNone] if there is none.
+func find[T any](items iter.Seq2[T, error]) (none T, unreadable []*NodeError, err error) {
 	for v, err := range items {
 		if err == nil {
-			return v, nil
+			return v, unreadable, nil
 		}
-		var unreadable *NodeError
-		if !errors.As(err, &unreadable) {
-			return none, err
+		var bad *NodeError
+		if !errors.As(err, &bad) {
+			return none, unreadable, err
 		}
-		bad = append(bad, err)
+		unreadable = append(unreadable, bad)
 	}
-	if len(bad) == 1 {
-		return none, ErrNone
-	}
-	return none, errors.Join(bad...)
+	return none, unreadable, ErrNone
 }
 
 // workersState refuses a state in which a worker has nothing to do.

@@ -53,6 +53,8 @@ func (q *Queue) commit(ctx context.Context, w write) error {
 			absent = w.absent // another client created the folder meanwhile
 		case refused.Op.Kind != znode.OpCreate:
 			return err
+		case errors.Is(err, zk.ErrNoNode) && parent == "/":
+			return q.noRoot()
 		case errors.Is(err, zk.ErrNoNode) && isFolder(parent) && !creates(folders, parent):
 			folders = append(folders, znode.Create(parent, empty))
 			slices.SortFunc(folders, func(a, b znode.Op) int { return strings.Compare(a.Path, b.Path) }) // parents first

@@ -73,7 +73,7 @@ func TestLostAnswers(t *testing.T) {
 			return err
 		}},
 		{"process batch", func(t *testing.T, w *lossy) any {
-			value(w.q.CreateBatch(ctx, newqueue.Submission{}))(t)
+			value(w.q.CreateBatch(ctx, newqueue.Submission{ProfileName: "p"}))(t)
 			return value(w.q2.AcquireBatch(ctx, newqueue.BatchPending))(t)
 		}, func(w *lossy, b any) error {
 			_, err := b.(*newqueue.Batch).Process(ctx, newqueue.NewJob{}, newqueue.NewJob{})
