@@ -49,7 +49,7 @@ func (i *item) acquire(ctx context.Context, hold QueueHold, fits func(status []b
 			}
 			return err
 		case errors.Is(err, zk.ErrBadVersion): // it moved meanwhile: read it again
-		case refusedAt(err, QueueHoldPath(hold)):
+		case errors.Is(err, zk.ErrNodeExists) && refusedAt(err, QueueHoldPath(hold)):
 			if err := i.q.checkHold(ctx, hold); err != nil {
 				return err
 			} // released meanwhile

@@ -49,10 +49,11 @@ func (q *Queue) checkHold(ctx context.Context, h QueueHold) error {
 	if q.ignoreHolds {
 		return nil
 	}
-	n, there, err := q.maybe(ctx, QueueHoldPath(h))
-	if err != nil || !there {
+	path := QueueHoldPath(h)
+	if _, there, err := q.stat(ctx, path); err != nil || !there {
 		return err
 	}
+	n, _ := q.get(ctx, path) // this session may not be allowed to read it
 	return &HeldError{h, holdOwners(n.data)}
 }
 

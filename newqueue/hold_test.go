@@ -3,6 +3,7 @@ package newqueue_test
 import (
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -112,6 +113,20 @@ func TestHeldBy(t *testing.T) {
 			t.Errorf("%q: got %v, want %s", data, err, want)
 		}
 	}
+}
+
+// TestHeldBySecret: the worker may not read who holds the queue.
+func TestHeldBySecret(t *testing.T) {
+	w := newWorld(t, newqueue.Design)
+	w.put("/locks/queue/ingest", `{"owners":[{"by":"alice"}]}`)
+	_, err := w.raw.SetACL(w.root+"/locks/queue/ingest", zk.WorldACL(zk.PermDelete|zk.PermAdmin), -1)
+	must(t, err)
+	var held *newqueue.HeldError
+	if _, err := w.queue().AcquireJob(ctx, newqueue.JobPending); !errors.As(err, &held) || len(held.By) > 0 {
+		t.Errorf("%v", err)
+	}
+	_, err = w.raw.SetACL(w.root+"/locks/queue/ingest", zk.WorldACL(zk.PermAll), -1)
+	must(t, err)
 }
 
 // late is a connection on which an administrator sets a hold just before the next
@@ -252,4 +267,22 @@ func TestHoldsAndWorkersRace(t *testing.T) {
 		t.Errorf("acquired %d of %d jobs, refused %d times", len(acquired), jobs, refused)
 	}
 	w.check()
+}
+
+// TestNoPermissionToLookForHolds: a worker that may not create the hold's znode gets an
+// error that names it, and acquires nothing.
+func TestNoPermissionToLookForHolds(t *testing.T) {
+	w := newWorld(t, newqueue.Design)
+	q := w.queue()
+	batchOf(t, q, 1)
+	w.put("/locks/queue", "")
+	_, err := w.raw.SetACL(w.root+"/locks/queue", zk.WorldACL(zk.PermRead|zk.PermAdmin), -1)
+	must(t, err)
+	before := w.tree()
+	_, err = q.AcquireJob(ctx, newqueue.JobPending)
+	if !errors.Is(err, zk.ErrNoAuth) || !strings.Contains(err.Error(), "/locks/queue/ingest") {
+		t.Errorf("%v", err)
+	}
+	same(t, before, w.tree())
+	must(t, value(w.queue(newqueue.IgnoreHolds()).AcquireJob(ctx, newqueue.JobPending))(t).Succeed(ctx))
 }
