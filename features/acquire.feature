@@ -2,7 +2,8 @@ Feature: Acquiring
   A worker acquires the next job, batch or request of a state. It gets the one
   with the lowest priority number, or the oldest of several, with an ephemeral
   lock. It skips those that another client has locked. If there is none left, it
-  gets none. It never waits for another worker.
+  gets none. It never waits for another worker. It gets nothing while an
+  administrator holds the queue.
 
   Background:
     Given a queue with other people's work in it
@@ -151,3 +152,67 @@ Feature: Acquiring
     When the worker acquires the next job in pending
     Then the worker holds the job A, with a lock that ends with the session
     And nothing else has changed
+
+  @K1 @Q4 @Q9
+  Scenario Outline: No job of a held queue can be acquired in <state>
+    Given these jobs in <state>
+      | job | priority |
+      | A   | 5        |
+    When an administrator takes the queue hold ingest
+    Then /locks/queue/ingest is there, and stays until it is released
+    And nothing else has changed
+    When the worker acquires the next job in <state>
+    Then it is refused because the queue is held
+    And nothing has changed
+    When an administrator releases the queue hold ingest
+    Then /locks/queue/ingest is gone
+    And nothing else has changed
+    When the worker acquires the next job in <state>
+    Then the worker holds the job A, with a lock that ends with the session
+    And nothing else has changed
+
+    Examples:
+      | state     |
+      | pending   |
+      | recording |
+
+  @K1 @Q1
+  Scenario: No batch of a held queue can be acquired
+    Given these batches in pending
+      | batch |
+      | A     |
+    When an administrator takes the queue hold ingest
+    Then /locks/queue/ingest is there, and stays until it is released
+    And nothing else has changed
+    When the worker acquires the next batch in pending
+    Then it is refused because the queue is held
+    And nothing has changed
+    When an administrator releases the queue hold ingest
+    Then /locks/queue/ingest is gone
+    And nothing else has changed
+    When the worker acquires the next batch in pending
+    Then the worker holds the batch A, with a lock that ends with the session
+    And nothing else has changed
+
+  @K1 @Q11
+  Scenario Outline: No request of a held queue can be acquired
+    Given these pending requests for <size> objects
+      | request |
+      | A       |
+    When an administrator takes the queue hold <hold>
+    Then /locks/queue/<hold> is there, and stays until it is released
+    And nothing else has changed
+    When the worker acquires the next request for a <size> object
+    Then it is refused because the queue is held
+    And nothing has changed
+    When an administrator releases the queue hold <hold>
+    Then /locks/queue/<hold> is gone
+    And nothing else has changed
+    When the worker acquires the next request for a <size> object
+    Then the worker holds the request A, with a lock that ends with the session
+    And nothing else has changed
+
+    Examples:
+      | size  | hold        |
+      | small | accessSmall |
+      | large | accessLarge |

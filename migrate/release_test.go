@@ -269,6 +269,10 @@ func TestHold(t *testing.T) {
 	if held, err := s.queue().IsLocked(t.Context(), newqueue.QueueLock(newqueue.HoldIngest)); err != nil || !held {
 		t.Errorf("a worker sees no hold: %v", err)
 	}
+	var stopped *newqueue.HeldError
+	if _, err := s.queue().AcquireJob(t.Context(), newqueue.JobPending); !errors.As(err, &stopped) || !slices.Equal(stopped.By, []string{"ops", "alice"}) {
+		t.Errorf("a worker is not stopped, or does not learn by whom: %v", err)
+	}
 	for _, name := range []string{"", "a/b", "..", ".", "\x00"} {
 		before := dump(s.tree(), "/locks")
 		if _, err := migrate.Hold(t.Context(), s.w, migrate.HoldOptions{Collections: []string{name}, By: "ops"}); err == nil || dump(s.tree(), "/locks") != before {

@@ -2,8 +2,6 @@ package newqueue
 
 import (
 	"context"
-	"fmt"
-	"slices"
 
 	"mrtq/internal/znode"
 	"mrtq/newqueue/states"
@@ -34,8 +32,8 @@ func (q *Queue) CreateAccess(ctx context.Context, queue AccessQueue, token Token
 }
 
 func (q *Queue) createAccess(ctx context.Context, queue AccessQueue, token Token) (qid string, err error) {
-	if !slices.Contains(AccessQueues, queue) {
-		return "", fmt.Errorf("queue %q: %w: want one of %v", queue, ErrValue, AccessQueues)
+	if err := queue.validate(); err != nil {
+		return "", err
 	}
 	data, err := token.Object().Marshal()
 	if err != nil {

@@ -1,6 +1,7 @@
 package newqueue
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,13 @@ import (
 // errSkip says that an item can't be acquired now; the caller tries the next.
 var errSkip = errors.New("skip")
 
+// busyError says that another goroutine of this queue is just acquiring an item.
+type busyError struct{ until <-chan struct{} }
+
+func (busyError) Error() string { return "another goroutine is acquiring it" }
+
+func (busyError) Unwrap() error { return errSkip }
+
 // acquire locks an item in the state that was read from its status, in one
 // transaction. So it never returns the item in another state. Then it calls load.
 // fits returns errSkip for a status that the worker does not want.
@@ -24,13 +32,15 @@ var errSkip = errors.New("skip")
 // opens a new session. That worker still has the old version, so all its writes
 // are refused, even if the same lock exists again because another worker
 // acquired it.
-func (i *item) acquire(ctx context.Context, fits func(status []byte) error, load func(context.Context) error) error {
-	if !i.q.reserve(i.path) {
-		return errSkip
+//
+// Unless the queue ignores holds, the same transaction also fails if hold is set.
+func (i *item) acquire(ctx context.Context, hold QueueHold, fits func(status []byte) error, load func(context.Context) error) error {
+	if other := i.q.reserve(i.path); other != nil {
+		return busyError{other}
 	}
 	defer i.q.unreserve(i.path)
 	for range attempts {
-		acquired, err := i.tryAcquire(ctx, fits)
+		acquired, err := i.tryAcquire(ctx, hold, fits)
 		switch {
 		case err == nil:
 			err = load(ctx)
@@ -39,6 +49,10 @@ func (i *item) acquire(ctx context.Context, fits func(status []byte) error, load
 			}
 			return err
 		case errors.Is(err, zk.ErrBadVersion): // it moved meanwhile: read it again
+		case errors.Is(err, zk.ErrNodeExists) && refusedAt(err, QueueHoldPath(hold)):
+			if err := i.q.checkHold(ctx, hold); err != nil {
+				return err
+			} // released meanwhile
 		case errors.Is(err, zk.ErrNodeExists), errors.Is(err, zk.ErrNoNode):
 			return errSkip
 		default:
@@ -50,7 +64,7 @@ func (i *item) acquire(ctx context.Context, fits func(status []byte) error, load
 
 // tryAcquire is one attempt to lock the item. It returns the version of the status
 // that the lock comes with.
-func (i *item) tryAcquire(ctx context.Context, fits func(status []byte) error) (int32, error) {
+func (i *item) tryAcquire(ctx context.Context, hold QueueHold, fits func(status []byte) error) (int32, error) {
 	q, at, status := i.q, i.path+"/lock", i.path+"/status"
 	n, err := q.get(ctx, status)
 	if errors.Is(err, ErrNotFound) {
@@ -65,8 +79,9 @@ func (i *item) tryAcquire(ctx context.Context, fits func(status []byte) error) (
 	acquired := n.version + 1
 	drop := func() { q.dropLock(ctx, lock{path: at, session: q.conn.SessionID()}, i.path, acquired) }
 	err = q.commit(ctx, write{
-		lock: at,
-		ops:  []znode.Op{znode.Set(status, n.data, n.version)},
+		lock:   at,
+		absent: q.guard(hold),
+		ops:    []znode.Op{znode.Set(status, n.data, n.version)},
 		done: func(ctx context.Context) (bool, error) {
 			// The lock alone could belong to another goroutine of this session.
 			n, ok, err := q.maybe(ctx, status)
@@ -121,26 +136,53 @@ func (q *Queue) taken(ctx context.Context, path string) (lock, error) {
 
 // reserve keeps the other goroutines of this queue from acquiring a lock while
 // one of them does. They share a session, so after a lost answer the lock itself
-// does not show which of them acquired it.
-func (q *Queue) reserve(path string) bool {
-	_, taken := q.reserved.LoadOrStore(path, true)
-	return !taken
+// does not show which of them acquired it. If another goroutine has it, reserve
+// returns a channel that is closed when that goroutine is done.
+func (q *Queue) reserve(path string) (other <-chan struct{}) {
+	if c, taken := q.reserved.LoadOrStore(path, make(chan struct{})); taken {
+		return c.(chan struct{})
+	}
+	return nil
 }
 
-func (q *Queue) unreserve(path string) { q.reserved.Delete(path) }
+func (q *Queue) unreserve(path string) {
+	if c, ok := q.reserved.LoadAndDelete(path); ok {
+		close(c.(chan struct{}))
+	}
+}
 
-// pass visits the items of a list once, and yields those that acquire could lock.
-// See [Queue.AcquireJobs].
-func pass[T interface {
+// line is where workers look for work: the jobs, batches or requests in a state.
+type line[T acquirable] struct {
+	q       *Queue
+	entity  Entity
+	state   string
+	hold    QueueHold // stops these workers
+	folder  string    // holds the items, or their queue entries
+	list    func(context.Context) ([]entry, error)
+	path    func(id string) string
+	acquire func(ctx context.Context, id string) (T, error)
+	err     error              // why there is no such line
+	busy    *[]<-chan struct{} // gets what ends when an item that was skipped is free again; or nil
+}
+
+// acquirable is a *[Job], *[Batch] or *[Access].
+type acquirable interface {
 	Unlock(context.Context) error
 	held() *item
-}](ctx context.Context, q *Queue, e Entity, state string, list func() ([]entry, error), acquire func(id string) (T, error)) iter.Seq2[T, error] {
+}
+
+// pass visits the items once, and yields those that acquire could lock. See
+// [Queue.AcquireJobs].
+func (l line[T]) pass(ctx context.Context) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
-		err := q.workersState(e, state)
+		err := cmp.Or(l.err, l.q.workersState(l.entity, l.state))
+		if err == nil {
+			err = l.q.checkHold(ctx, l.hold)
+		}
 		var entries []entry
 		if err == nil {
-			entries, err = list()
+			entries, err = l.list(ctx)
 		}
 		if err != nil {
 			yield(none, err)
@@ -149,13 +191,20 @@ func pass[T interface {
 		for _, at := range entries {
 			v, err := none, at.err
 			if err == nil {
-				v, err = acquire(at.id)
+				v, err = l.acquire(ctx, at.id)
 			}
 			if errors.Is(err, errSkip) {
+				if e := (busyError{}); l.busy != nil && errors.As(err, &e) {
+					*l.busy = append(*l.busy, e.until)
+				}
 				continue
 			}
+			if errors.Is(err, ErrHeld) { // since the pass began
+				yield(none, err)
+				return
+			}
 			if err != nil {
-				q.log.WarnContext(ctx, "skipped", "entity", e, "state", state, "error", err)
+				l.q.log.WarnContext(ctx, "skipped", "entity", l.entity, "state", l.state, "error", err)
 				v = none
 			}
 			if !yield(v, err) {
@@ -178,22 +227,32 @@ func (i *item) held() *item { return i }
 
 // first returns the first item of a pass. The error is [ErrNone], joined with a
 // *[NodeError] for each item that could not be read.
-func first[T any](items iter.Seq2[T, error]) (none T, err error) {
-	bad := []error{ErrNone}
+func first[T any](items iter.Seq2[T, error]) (T, error) {
+	v, unreadable, err := find(items)
+	if errors.Is(err, ErrNone) && len(unreadable) > 0 {
+		bad := []error{err}
+		for _, e := range unreadable {
+			bad = append(bad, e)
+		}
+		err = errors.Join(bad...)
+	}
+	return v, err
+}
+
+// find returns the first item of a pass, and those before it that can't be read. The
+// error is [ErrNone] if there is none.
+func find[T any](items iter.Seq2[T, error]) (none T, unreadable []*NodeError, err error) {
 	for v, err := range items {
 		if err == nil {
-			return v, nil
+			return v, unreadable, nil
 		}
-		var unreadable *NodeError
-		if !errors.As(err, &unreadable) {
-			return none, err
+		var bad *NodeError
+		if !errors.As(err, &bad) {
+			return none, unreadable, err
 		}
-		bad = append(bad, err)
+		unreadable = append(unreadable, bad)
 	}
-	if len(bad) == 1 {
-		return none, ErrNone
-	}
-	return none, errors.Join(bad...)
+	return none, unreadable, ErrNone
 }
 
 // workersState refuses a state in which a worker has nothing to do.
@@ -206,11 +265,58 @@ func (q *Queue) workersState(e Entity, s string) error {
 	return fmt.Errorf("acquire a %s in state %s: %w: a worker has nothing to do in that state", e, s, ErrValue)
 }
 
+func (q *Queue) jobLine(s JobState) line[*Job] {
+	list := func(ctx context.Context) ([]entry, error) { return q.queue(ctx, s) }
+	return line[*Job]{q: q, entity: EntityJob, state: string(s), hold: HoldIngest, folder: JobStatePath(s), list: list, path: JobPath,
+		acquire: func(ctx context.Context, jid string) (*Job, error) {
+			j := q.newJob(jid)
+			return j, j.acquire(ctx, HoldIngest, func(data []byte) error {
+				st, err := ParseJobStatus(q.dialect, data)
+				return fits(j.path, st.State == s, err)
+			}, j.load)
+		}}
+}
+
+func (q *Queue) batchLine(s BatchState) line[*Batch] {
+	list := func(ctx context.Context) ([]entry, error) { return q.list(ctx, BatchesPath) }
+	return line[*Batch]{q: q, entity: EntityBatch, state: string(s), hold: HoldIngest, folder: BatchesPath, list: list, path: BatchPath,
+		acquire: func(ctx context.Context, bid string) (*Batch, error) {
+			b := q.newBatch(bid)
+			return b, b.acquire(ctx, HoldIngest, func(data []byte) error {
+				st, err := ParseBatchStatus(q.dialect, data)
+				err = fits(b.path, st.State == s, err)
+				if err == nil && s == BatchPending {
+					_, err = q.leftStates(ctx, bid)
+				}
+				return err
+			}, b.load)
+		}}
+}
+
+func (q *Queue) accessLine(queue AccessQueue, s AccessState) line[*Access] {
+	folder := AccessQueuePath(queue)
+	hold := map[AccessQueue]QueueHold{AccessSmall: HoldAccessSmall, AccessLarge: HoldAccessLarge}[queue]
+	return line[*Access]{q: q, entity: EntityAccess, state: string(s), hold: hold, folder: folder, err: queue.validate(),
+		list: func(ctx context.Context) ([]entry, error) { return q.list(ctx, folder) },
+		path: func(qid string) string { return AccessRequestPath(queue, qid) },
+		acquire: func(ctx context.Context, qid string) (*Access, error) {
+			a := q.newAccess(queue, qid)
+			return a, a.acquire(ctx, hold, func(data []byte) error {
+				st, err := ParseAccessStatus(q.dialect, data)
+				return fits(a.path, st.State == s, err)
+			}, a.load)
+		}}
+}
+
 // AcquireJob locks the first unlocked job in a state: the lowest priority number
 // comes first, then the oldest job. The lock ends with the job's transition, with
-// its Unlock, or with the session. The error wraps [ErrNone] if there is no such
-// job, and also a *[NodeError] if there is one that could not be read. It wraps
-// [ErrValue] for a state in which a worker has nothing to do: see [Success].
+// its Unlock, or with the session. It does not wait: see [Queue.NextJob].
+//
+// The error wraps [ErrNone] if there is no such job, and also a *[NodeError] if
+// there is one that could not be read. It is a *[HeldError], which wraps
+// [ErrHeld], while an administrator holds the ingest queue. It wraps [ErrValue]
+// for a state in which a worker has nothing to do: see [Success]. After
+// [ErrUnknownOutcome] a job may stay locked until the session ends.
 func (q *Queue) AcquireJob(ctx context.Context, s JobState) (*Job, error) {
 	return first(q.AcquireJobs(ctx, s))
 }
@@ -220,15 +326,9 @@ func (q *Queue) AcquireJob(ctx context.Context, s JobState) (*Job, error) {
 // does not move the job, the job is unlocked before the next one; if the body
 // leaves the loop, the caller keeps it. So one pass sees all jobs: a job without
 // room stays, and a smaller one behind it moves (J7). For a job that can't be
-// read it yields a *[NodeError], and continues.
+// read it yields a *[NodeError], and continues. A *[HeldError] ends the pass.
 func (q *Queue) AcquireJobs(ctx context.Context, s JobState) iter.Seq2[*Job, error] {
-	return pass(ctx, q, EntityJob, string(s), func() ([]entry, error) { return q.queue(ctx, s) }, func(jid string) (*Job, error) {
-		j := q.newJob(jid)
-		return j, j.acquire(ctx, func(data []byte) error {
-			st, err := ParseJobStatus(q.dialect, data)
-			return fits(j.path, st.State == s, err)
-		}, j.load)
-	})
+	return q.jobLine(s).pass(ctx)
 }
 
 // AcquireBatch locks the oldest unlocked batch in a state: pending, reporting, or
@@ -236,30 +336,14 @@ func (q *Queue) AcquireJobs(ctx context.Context, s JobState) iter.Seq2[*Job, err
 // with the session. Errors as for [Queue.AcquireJob]. A pending batch that already
 // has jobs is skipped, and the error names it ([ErrHasJobs]).
 func (q *Queue) AcquireBatch(ctx context.Context, s BatchState) (*Batch, error) {
-	return first(pass(ctx, q, EntityBatch, string(s), func() ([]entry, error) { return q.list(ctx, BatchesPath) }, func(bid string) (*Batch, error) {
-		b := q.newBatch(bid)
-		return b, b.acquire(ctx, func(data []byte) error {
-			st, err := ParseBatchStatus(q.dialect, data)
-			err = fits(b.path, st.State == s, err)
-			if err == nil && s == BatchPending {
-				_, err = q.leftStates(ctx, bid)
-			}
-			return err
-		}, b.load)
-	}))
+	return first(q.batchLine(s).pass(ctx))
 }
 
 // AcquireAccess locks the oldest unlocked request of a queue in a state. The
 // state is pending, to start a request, or processing, to work on one that was
 // just started, that an administrator retried, or whose worker died. The lock
 // ends with the request's transition, with its Unlock, or with the session.
-// Errors as for [Queue.AcquireJob].
+// Errors as for [Queue.AcquireJob]; the hold is that of this access queue.
 func (q *Queue) AcquireAccess(ctx context.Context, queue AccessQueue, s AccessState) (*Access, error) {
-	return first(pass(ctx, q, EntityAccess, string(s), func() ([]entry, error) { return q.list(ctx, AccessQueuePath(queue)) }, func(qid string) (*Access, error) {
-		a := q.newAccess(queue, qid)
-		return a, a.acquire(ctx, func(data []byte) error {
-			st, err := ParseAccessStatus(q.dialect, data)
-			return fits(a.path, st.State == s, err)
-		}, a.load)
-	}))
+	return first(q.accessLine(queue, s).pass(ctx))
 }

@@ -102,7 +102,7 @@ func TestCancelledAcquisition(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, newqueue.Design)
 			batchOf(t, w.queue(), 1)
-			value(w.queue().CreateBatch(ctx, newqueue.Submission{}))(t)
+			value(w.queue().CreateBatch(ctx, newqueue.Submission{ProfileName: "p"}))(t)
 			value(w.queue().CreateAccess(ctx, newqueue.AccessSmall, newqueue.Token{}))(t)
 			w.put("/locks/inventory", "")
 			conn, _ := connect(t, address(t))

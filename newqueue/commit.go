@@ -24,7 +24,9 @@ type write struct {
 	// before its ops.
 	lock string
 	ops  []znode.Op
-	done outcome
+	// absent, unless it is "", is a znode that must not exist: see hold.go.
+	absent string
+	done   outcome
 	// late, if not nil, is called if the write was done after the caller had
 	// already got [ErrUnknownOutcome] because its context had ended.
 	late func()
@@ -36,16 +38,23 @@ type write struct {
 // nothing was written, and [ErrUnknownOutcome] if the outcome is not known.
 func (q *Queue) commit(ctx context.Context, w write) error {
 	var folders []znode.Op
+	absent := w.absent
 	for {
-		err := q.send(ctx, w, folders)
+		err := q.send(ctx, w, folders, absent)
 		var refused *znode.MultiError
 		if !errors.As(err, &refused) {
 			return err
 		}
 		parent := znode.Parent(refused.Op.Path)
 		switch {
+		case refused.Op.Path == absent && errors.Is(err, zk.ErrNoNode) && parent != "/":
+			absent = parent // while its folder does not exist, it doesn't either
+		case refused.Op.Path == absent && absent != w.absent && errors.Is(err, zk.ErrNodeExists):
+			absent = w.absent // another client created the folder meanwhile
 		case refused.Op.Kind != znode.OpCreate:
 			return err
+		case errors.Is(err, zk.ErrNoNode) && parent == "/":
+			return q.noRoot()
 		case errors.Is(err, zk.ErrNoNode) && isFolder(parent) && !creates(folders, parent):
 			folders = append(folders, znode.Create(parent, empty))
 			slices.SortFunc(folders, func(a, b znode.Op) int { return strings.Compare(a.Path, b.Path) }) // parents first
@@ -77,11 +86,14 @@ func creates(ops []znode.Op, path string) bool {
 }
 
 // send makes one attempt.
-func (q *Queue) send(ctx context.Context, w write, folders []znode.Op) error {
+func (q *Queue) send(ctx context.Context, w write, folders []znode.Op, absent string) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
 	ops := slices.Clone(folders)
+	if absent != "" {
+		ops = append(ops, znode.Create(absent, empty), znode.Delete(absent, -1))
+	}
 	if w.lock != "" {
 		ops = append(ops, znode.Create(w.lock, empty))
 	}

@@ -245,7 +245,7 @@ func TestRacers(t *testing.T) {
 		made := make(chan string, racers)
 		for _, q := range queues {
 			go func() {
-				bid, err := q.CreateBatch(ctx, newqueue.Submission{})
+				bid, err := q.CreateBatch(ctx, newqueue.Submission{ProfileName: "p"})
 				if err != nil {
 					t.Error(err)
 				}

@@ -8,21 +8,21 @@
 //	/batches/BID/states/batch-processing/JID  its batch entry: the batch waits for it
 //	/jobs/states/pending/PP-JID               its queue entry: priority and id
 //
-// [Open] returns a [Queue] for a session. A worker acquires the next [Job] in a
-// state, which locks it. It does the work of that state, and then says whether
+// [Open] returns a [Queue] for a session. A worker waits for the next [Job] in a
+// state, and gets it locked. It does the work of that state, and then says whether
 // the work succeeded:
 //
-//	job, err := q.AcquireJob(ctx, newqueue.JobDownloading)
-//	switch {
-//	case errors.Is(err, newqueue.ErrNone):
-//		return nil // nothing to do now
-//	case err != nil:
+//	job, err := q.NextJob(ctx, newqueue.JobDownloading)
+//	if err != nil {
 //		return err
 //	}
 //	if err := download(ctx, job); err != nil {
 //		return job.Fail(ctx, err.Error())
 //	}
 //	return job.Succeed(ctx)
+//
+// docs/library.md has a whole service. [Queue.AcquireJob] does not wait.
+// [Queue.AcquireJobs] visits all jobs of a state, to choose among them.
 //
 // A worker acquires, processes and reports a [Batch] in the same way.
 //

@@ -11,6 +11,13 @@ var (
 	// ErrNone says that there is nothing to acquire now.
 	ErrNone = errors.New("nothing to acquire")
 
+	// ErrHeld says that nothing was acquired because an administrator or a migration
+	// holds the queue. The error is a *[HeldError].
+	ErrHeld = errors.New("the queue is held")
+
+	// ErrNoRoot says that the znode given to [WithRoot] does not exist.
+	ErrNoRoot = errors.New("it does not exist: correct the path given to WithRoot, or let Queue.Init create it")
+
 	// ErrNotFound says that the batch, job, request or znode does not exist.
 	ErrNotFound = errors.New("it does not exist")
 

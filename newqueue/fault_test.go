@@ -73,7 +73,7 @@ func TestLostAnswers(t *testing.T) {
 			return err
 		}},
 		{"process batch", func(t *testing.T, w *lossy) any {
-			value(w.q.CreateBatch(ctx, newqueue.Submission{}))(t)
+			value(w.q.CreateBatch(ctx, newqueue.Submission{ProfileName: "p"}))(t)
 			return value(w.q2.AcquireBatch(ctx, newqueue.BatchPending))(t)
 		}, func(w *lossy, b any) error {
 			_, err := b.(*newqueue.Batch).Process(ctx, newqueue.NewJob{}, newqueue.NewJob{})
@@ -124,6 +124,7 @@ func TestLostAnswers(t *testing.T) {
 					must(t, w.q.Lock(ctx, newqueue.InventoryLock("other"))) // its folder is there
 					value(w.q.CreateAccess(ctx, newqueue.AccessLarge, newqueue.Token{}))(t)
 					must(t, w.q.Init(ctx))
+					w.put("/locks/queue", "")
 					for _, s := range states.States(newqueue.EntityJob, string(d)) {
 						w.put("/jobs/states/"+s, "") // so that the write is one attempt
 					}

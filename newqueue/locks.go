@@ -13,7 +13,9 @@ import (
 	"mrtq/internal/znode"
 )
 
-// Lock is the name of a lock or hold under /locks (K1 to K5).
+// Lock is the name of a lock or hold under /locks (K1 to K5). [QueueLock],
+// [CollectionLock], [StorageLock], [InventoryLock] and [LocalIDLock] make one. The
+// zero Lock locks nothing: what is done with it fails with [ErrValue].
 type Lock struct {
 	kind *lockKind
 	name string
@@ -62,17 +64,29 @@ func LocalIDLock(localID, owner string) Lock { return Lock{localIDLock, lockName
 func lockName(id string) string { return strings.NewReplacer(":/", "_", "/", "_").Replace(id) }
 
 // String returns the kind of lock and what it locks, for a message.
-func (l Lock) String() string { return l.kind.says + " " + l.name }
+func (l Lock) String() string {
+	if l.kind == nil {
+		return "the zero Lock"
+	}
+	return l.kind.says + " " + l.name
+}
 
-// Path is the lock's znode.
-func (l Lock) Path(d Dialect) string { return l.kind.folder(d) + "/" + l.name }
+// Path is the lock's znode. It is "" for the zero Lock.
+func (l Lock) Path(d Dialect) string {
+	if l.kind == nil {
+		return ""
+	}
+	return l.kind.folder(d) + "/" + l.name
+}
 
 // Ephemeral reports whether the lock ends with the session that took it.
-func (l Lock) Ephemeral(d Dialect) bool { return slices.Contains(l.kind.ephemeral, d) }
+func (l Lock) Ephemeral(d Dialect) bool { return l.kind != nil && slices.Contains(l.kind.ephemeral, d) }
 
 // validate returns an error that wraps [ErrValue] if no lock can have the name.
 func (l Lock) validate(d Dialect) error {
 	switch err := znode.ValidatePath(l.Path(d)); {
+	case l.kind == nil:
+		return fmt.Errorf("%w: make a Lock with QueueLock, CollectionLock, StorageLock, InventoryLock or LocalIDLock", ErrValue)
 	case l.kind == queueLock && !slices.Contains(QueueHolds, QueueHold(l.name)):
 		return fmt.Errorf("%w: want one of %v", ErrValue, QueueHolds)
 	case strings.Contains(l.name, "/"):
@@ -97,7 +111,7 @@ func (q *Queue) takeLock(ctx context.Context, l Lock) error {
 		return err
 	}
 	path := l.Path(q.dialect)
-	if !q.reserve(path) {
+	if q.reserve(path) != nil {
 		return ErrLocked
 	}
 	defer q.unreserve(path)

@@ -55,7 +55,7 @@ func TestLostAnswerWhileOthersGoOn(t *testing.T) {
 			must(t, value(q.AcquireJob(ctx, newqueue.JobProvisioning))(t).Succeed(ctx))
 		}},
 		{"process", func(t *testing.T, w *world, q *newqueue.Queue) func() error {
-			value(w.queue().CreateBatch(ctx, newqueue.Submission{}))(t)
+			value(w.queue().CreateBatch(ctx, newqueue.Submission{ProfileName: "p"}))(t)
 			b := value(q.AcquireBatch(ctx, newqueue.BatchPending))(t)
 			return func() error { _, err := b.Process(ctx); return err }
 		}, func(t *testing.T, q *newqueue.Queue) {
@@ -164,7 +164,7 @@ func TestUnlockCanBeRepeated(t *testing.T) {
 	w := newWorld(t, newqueue.Design)
 	faulty, q := w.losing(true)
 	batchOf(t, w.queue(), 1)
-	value(w.queue().CreateBatch(ctx, newqueue.Submission{}))(t)
+	value(w.queue().CreateBatch(ctx, newqueue.Submission{ProfileName: "p"}))(t)
 	value(w.queue().CreateAccess(ctx, newqueue.AccessSmall, newqueue.Token{}))(t)
 	j := value(q.AcquireJob(ctx, newqueue.JobPending))(t)
 	b := value(q.AcquireBatch(ctx, newqueue.BatchPending))(t)

@@ -87,7 +87,7 @@ func TestValues(t *testing.T) {
 		}
 	}
 	for _, s := range []string{"file", "SingleFile", "batch-manifest", "ManifestOfContainers", ""} {
-		if err := (Submission{Type: s}).validate(); err != nil {
+		if err := (Submission{ProfileName: "p", Type: s}).validate(); err != nil {
 			t.Error(err)
 		}
 	}

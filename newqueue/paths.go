@@ -2,6 +2,7 @@ package newqueue
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -130,6 +131,14 @@ const (
 
 // AccessQueues are all access queues.
 var AccessQueues = []AccessQueue{AccessSmall, AccessLarge}
+
+// validate returns an error that wraps [ErrValue] if there is no such queue.
+func (q AccessQueue) validate() error {
+	if !slices.Contains(AccessQueues, q) {
+		return fmt.Errorf("queue %q: %w: want one of %v", string(q), ErrValue, AccessQueues)
+	}
+	return nil
+}
 
 // AccessQueuePath is /access/QUEUE.
 func AccessQueuePath(q AccessQueue) string { return AccessPath + "/" + string(q) }

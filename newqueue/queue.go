@@ -40,7 +40,8 @@ var _ Conn = (*zk.Conn)(nil)
 //	WHO            BATCHES            JOBS         ACCESS REQUESTS
 //	submitter      CreateBatch                     CreateAccess
 //	               FindBatch
-//	worker         AcquireBatch       AcquireJob   AcquireAccess
+//	worker         NextBatch          NextJob      NextAccess
+//	               AcquireBatch       AcquireJob   AcquireAccess
 //	                                  AcquireJobs
 //	                                  CreateJob
 //	administrator  MoveBatch          MoveJob      MoveAccess
@@ -59,8 +60,9 @@ var _ Conn = (*zk.Conn)(nil)
 //	               BatchJobs
 //
 // A worker continues with the methods of the [Batch], [Job] or [Access] that it
-// acquired. The transition that it makes there also releases its lock. All other
-// callers need no lock, and get [ErrLocked] while a worker holds it; only
+// acquired. The transition that it makes there also releases its lock. While an
+// administrator holds a queue, a worker acquires nothing of it ([ErrHeld]), and
+// everything else goes on. All other callers need no lock, and get [ErrLocked] while a worker holds it; only
 // SetPriority works then, too. Anyone may call Lock, Unlock and IsLocked, for the
 // locks and holds under /locks, and Init and Dialect.
 //
@@ -75,17 +77,27 @@ type Queue struct {
 	log      *slog.Logger
 	machines map[Entity]states.Table // the dialect's tables
 	acl      []zk.ACL
-	// reserved has the paths of the locks that a goroutine is just acquiring.
+	// ignoreHolds: see [IgnoreHolds].
+	ignoreHolds bool
+	// reserved has the paths of the locks that a goroutine is just acquiring. Each
+	// has a channel that is closed when that goroutine is done.
 	reserved sync.Map
+	watches  watches // of those who wait for work
 }
 
 // Option changes how a queue is opened.
 type Option func(*Queue)
 
-// WithRoot opens a queue below an existing znode, like the chroot of a connect
-// string. Paths in errors are relative to it.
+// WithRoot opens a queue below a znode, like the chroot of a connect string. Paths
+// in errors are relative to it. Only [Queue.Init] creates the znode, so that a
+// mistyped path does not become a second, empty queue. Operations that look for
+// work, list or create fail with [ErrNoRoot] while it does not exist.
 func WithRoot(path string) Option {
-	return func(q *Queue) { q.root = strings.TrimSuffix(path, "/") }
+	return func(q *Queue) {
+		if q.root = strings.Trim(path, "/"); q.root != "" {
+			q.root = "/" + q.root
+		}
+	}
 }
 
 // WithClock sets the clock for the times in statuses. The default is
@@ -126,24 +138,60 @@ func (q *Queue) clock() time.Time { return q.now().Round(0) }
 // Dialect is the dialect that the queue reads and writes.
 func (q *Queue) Dialect() Dialect { return q.dialect }
 
-// Init creates the [Dialect.StartNodes] that are missing. This package does not
-// need it, because it creates folders when it needs them. The client library
-// does.
+// Init creates the [Dialect.StartNodes] that are missing, and the znode given to
+// [WithRoot] with its parents. This package needs only the latter, because it
+// creates folders when it needs them. The client library does not.
 func (q *Queue) Init(ctx context.Context) error {
-	for _, path := range q.dialect.StartNodes() {
-		_, ok, err := q.stat(ctx, path)
-		if err == nil && !ok {
-			err = q.commit(ctx, write{ops: []znode.Op{znode.Create(path, empty)}, done: func(ctx context.Context) (bool, error) {
-				_, ok, err := q.stat(ctx, path)
-				return ok, err
-			}})
+	outside := Open(q.conn, q.dialect, WithACL(q.acl))
+	for i := range q.root {
+		if i > 0 && q.root[i] == '/' {
+			if err := outside.create(ctx, q.root[:i]); err != nil {
+				return err
+			}
 		}
-		if err != nil && !errors.Is(err, zk.ErrNodeExists) { // another client created it first
-			return &opError{"create", path, err}
+	}
+	if q.root != "" {
+		if err := outside.create(ctx, q.root); err != nil {
+			return err
+		}
+	}
+	for _, path := range q.dialect.StartNodes() {
+		if err := q.create(ctx, path); err != nil {
+			return err
 		}
 	}
 	return nil
 }
+
+// create creates a folder if it is missing.
+func (q *Queue) create(ctx context.Context, path string) error {
+	_, ok, err := q.stat(ctx, path)
+	if err == nil && !ok {
+		err = q.commit(ctx, write{ops: []znode.Op{znode.Create(path, empty)}, done: func(ctx context.Context) (bool, error) {
+			_, ok, err := q.stat(ctx, path)
+			return ok, err
+		}})
+	}
+	if err != nil && !errors.Is(err, zk.ErrNodeExists) { // another client created it first
+		return &opError{"create", path, err}
+	}
+	return nil
+}
+
+// checkRoot returns an error that wraps [ErrNoRoot] if the queue's root does not
+// exist.
+func (q *Queue) checkRoot(ctx context.Context) error {
+	if q.root == "" {
+		return nil
+	}
+	_, ok, err := q.stat(ctx, "")
+	if err == nil && !ok {
+		err = q.noRoot()
+	}
+	return err
+}
+
+func (q *Queue) noRoot() error { return &opError{"find the root", q.root, ErrNoRoot} }
 
 // empty is the data of entries, folders and locks. It is not null because some
 // tools of the client library can't read null.
@@ -289,7 +337,7 @@ func (q *Queue) children(ctx context.Context, path string) ([]string, error) {
 		return list, err
 	})
 	if errors.Is(err, ErrNotFound) {
-		return nil, nil
+		return nil, q.checkRoot(ctx)
 	}
 	return list, err
 }

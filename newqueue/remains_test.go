@@ -14,7 +14,7 @@ func TestStrayEntry(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		q := w.queue()
 		_, ids := batchOf(t, q, 1)
-		held := value(q.CreateBatch(ctx, newqueue.Submission{}))(t)
+		held := value(q.CreateBatch(ctx, newqueue.Submission{ProfileName: "p"}))(t)
 		must(t, value(q.AcquireBatch(ctx, newqueue.BatchPending))(t).Hold(ctx, ""))
 		before := w.tree()
 		w.put("/batches/"+held+"/states/batch-processing/"+ids[0], "")

@@ -167,6 +167,17 @@ type session struct {
 	mu       sync.Mutex
 	id       []byte // of the newest session, as in the server's answer
 	password []byte
+	tcp      net.Conn // the newest
+}
+
+// cut breaks the connection, and keeps the client from connecting again until back is
+// called. The session lives on.
+func (s *session) cut() (back func()) {
+	s.gate.Lock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tcp.Close()
+	return s.gate.Unlock
 }
 
 // recorder reads the server's first answer: the session's id and password.
@@ -208,6 +219,9 @@ func connect(t *testing.T, addr string) (*zk.Conn, *session) {
 			if err != nil {
 				return nil, err
 			}
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.tcp = c
 			return &recorder{Conn: c, s: s}, nil
 		}))
 	if err != nil {

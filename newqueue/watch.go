@@ -261,6 +261,9 @@ func (q *Queue) watchFolder(ctx context.Context, path string) ([]string, <-chan 
 			return names, changed, err
 		}
 		there, created, err := q.watchThere(ctx, path)
+		if err == nil && !there {
+			err = q.checkRoot(ctx)
+		}
 		if err != nil || !there {
 			return nil, created, err
 		}

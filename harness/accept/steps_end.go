@@ -26,6 +26,7 @@ var refusals = map[string]error{
 	"a priority has two digits":                       newqueue.ErrPriority,
 	"the layout does not allow the value":             newqueue.ErrValue,
 	"another client changed it first":                 newqueue.ErrConflict,
+	"the queue is held":                               newqueue.ErrHeld,
 	"it is in another state":                          errState,
 	"an administrator may not do that":                errState,
 }

@@ -25,8 +25,8 @@ func (w *World) documented() []*Actor {
 	}
 	all = append(all, w.actor("update report", services.UpdateBatchReport, func(t *Turn) { t.reportDocumented(newqueue.BatchUpdateReporting) }))
 	return append(all,
-		w.actor("access large", services.Access, func(t *Turn) { t.assembleDocumented(newqueue.AccessLarge, newqueue.HoldAccessLarge) }),
-		w.actor("access small", services.Access, func(t *Turn) { t.assembleDocumented(newqueue.AccessSmall, newqueue.HoldAccessSmall) }))
+		w.actor("access large", services.Access, func(t *Turn) { t.assembleDocumented(newqueue.AccessLarge) }),
+		w.actor("access small", services.Access, func(t *Turn) { t.assembleDocumented(newqueue.AccessSmall) }))
 }
 
 // queue is the queue as the turn's session sees it. A worker acquires an item at once:
@@ -53,12 +53,13 @@ func (t *Turn) must(err error) {
 	}
 }
 
-// acquired reports whether a worker has an item. Items that can't be read are troubles.
+// acquired reports whether a worker has an item. It has none while the queue is held.
+// Items that can't be read are troubles.
 func (t *Turn) acquired(err error) bool {
 	var bad *newqueue.NodeError
 	if errors.As(err, &bad) {
 		t.trouble(services.NotFound, bad.Path, err)
-	} else if err != nil && !errors.Is(err, newqueue.ErrNone) {
+	} else if err != nil && !errors.Is(err, newqueue.ErrNone) && !errors.Is(err, newqueue.ErrHeld) {
 		t.must(err)
 	}
 	return err == nil
@@ -87,9 +88,6 @@ func (t *Turn) jobIDs(q *newqueue.Queue, jids []string) []string {
 
 // workOn is one turn of the worker for the jobs of a state.
 func (t *Turn) workOn(s newqueue.JobState) {
-	if t.ingestHeld() {
-		return
-	}
 	ctx, q := t.queue()
 	j, err := q.AcquireJob(ctx, s)
 	if !t.acquired(err) {
@@ -148,9 +146,6 @@ func (t *Turn) workDocumented(ctx context.Context, s newqueue.JobState, j *newqu
 
 // processBatch is one turn of the batch worker, for a submission of one object.
 func (t *Turn) processBatch() {
-	if t.ingestHeld() {
-		return
-	}
 	ctx, q := t.queue()
 	b, err := q.AcquireBatch(ctx, newqueue.BatchPending)
 	if !t.acquired(err) {
@@ -186,9 +181,6 @@ func (t *Turn) watchBatches() {
 
 // reportDocumented is one turn of a reporter.
 func (t *Turn) reportDocumented(s newqueue.BatchState) {
-	if t.ingestHeld() {
-		return
-	}
 	ctx, q := t.queue()
 	b, err := q.AcquireBatch(ctx, s)
 	if !t.acquired(err) {
@@ -210,10 +202,7 @@ func (t *Turn) reportDocumented(s newqueue.BatchState) {
 
 // assembleDocumented is one turn of an access worker. It also goes on with a request
 // that an administrator retried, or whose worker died.
-func (t *Turn) assembleDocumented(queue newqueue.AccessQueue, hold newqueue.QueueHold) {
-	if t.held(newqueue.QueueHoldPath(hold)) {
-		return
-	}
+func (t *Turn) assembleDocumented(queue newqueue.AccessQueue) {
 	for _, s := range []newqueue.AccessState{newqueue.AccessProcessing, newqueue.AccessPending} {
 		ctx, q := t.queue()
 		a, err := q.AcquireAccess(ctx, queue, s)

@@ -18,7 +18,7 @@ type Owner struct {
 const Unknown = "unknown"
 
 // Owners are the owners of a hold. The queue is held while the hold's znode exists. The
-// services and newqueue don't read its data.
+// services don't read its data; newqueue names the owners in an error.
 type Owners []Owner
 
 // EncodeOwners is the data of a hold's znode.

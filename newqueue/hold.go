@@ -1,0 +1,85 @@
+package newqueue
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"mrtq/internal/printable"
+	"mrtq/internal/znode"
+)
+
+// The services look for a hold, and then acquire. If an administrator sets the hold in
+// between, they still acquire. This package does better: the transaction that acquires an
+// item also creates the hold's znode and deletes it again. The server refuses that
+// transaction if the hold is there. (A transaction can check a znode's version, but not
+// that there is no znode.) So nothing is acquired once a hold is set. What a worker has
+// acquired before, it finishes.
+
+// IgnoreHolds lets a queue acquire jobs, batches and requests although an
+// administrator holds their queue. It is for administrators' tools, and for a
+// service like the deployed inventory service, which ignores holds.
+func IgnoreHolds() Option { return func(q *Queue) { q.ignoreHolds = true } }
+
+// HeldError says that nothing was acquired because an administrator or a migration
+// holds the queue. It wraps [ErrHeld].
+type HeldError struct {
+	Queue QueueHold
+	// By are the owners of the hold, as mrtq notes them in its znode: persons or
+	// runs of a migration. It is empty if the znode does not say.
+	By []string
+}
+
+// Error names the queue, and who holds it if that is known.
+func (e *HeldError) Error() string {
+	text := fmt.Sprintf("the queue %s is held", e.Queue)
+	if len(e.By) > 0 {
+		text += " by " + strings.Join(e.By, ", ")
+	}
+	return text
+}
+
+// Unwrap returns [ErrHeld].
+func (e *HeldError) Unwrap() error { return ErrHeld }
+
+// checkHold returns a *[HeldError] if there is a hold that this queue respects.
+func (q *Queue) checkHold(ctx context.Context, h QueueHold) error {
+	if q.ignoreHolds {
+		return nil
+	}
+	path := QueueHoldPath(h)
+	if _, there, err := q.stat(ctx, path); err != nil || !there {
+		return err
+	}
+	n, _ := q.get(ctx, path) // this session may not be allowed to read it
+	return &HeldError{h, holdOwners(n.data)}
+}
+
+// holdOwners reads the owners' names from a hold that mrtq has set. The names are
+// quoted if a terminal could misread them.
+func holdOwners(data []byte) (names []string) {
+	var hold struct{ Owners []struct{ By string } }
+	if json.Unmarshal(data, &hold) != nil {
+		return nil
+	}
+	for _, o := range hold.Owners {
+		names = append(names, printable.Line(o.By))
+	}
+	return names
+}
+
+// guard is the znode that must not exist when an item is acquired, or "".
+func (q *Queue) guard(h QueueHold) string {
+	if q.ignoreHolds {
+		return ""
+	}
+	return QueueHoldPath(h)
+}
+
+// refusedAt reports whether the server refused a transaction because of a path.
+func refusedAt(err error, path string) bool {
+	var r *znode.MultiError
+	return errors.As(err, &r) && r.Op.Path == path
+}
