@@ -72,7 +72,7 @@ func PreviewRollback(ctx context.Context, at *Reader, run string, opt RollbackOp
 // If the run was released, Rollback first holds the queues again. It leaves them held if
 // the run was released, or if it kept anything.
 //
-// The error wraps [ErrNoRun], [ErrNotNewest], [ErrDamaged], [ErrRestored] if opt.Restored is
+// The error wraps [ErrNoRun], [ErrNotNewest], [ErrRetiring], [ErrDamaged], [ErrRestored] if opt.Restored is
 // not set, or one of the errors of [Migrate]. The Undo is what was done; it is nil if
 // nothing was written.
 func Rollback(ctx context.Context, w *Writer, run string, opt RollbackOptions) (*Undo, error) {
@@ -139,6 +139,9 @@ func (r *rolling) read(ctx context.Context, id string) error {
 	}
 	if r.index < 0 {
 		return r.noRun(id)
+	}
+	if newest := t.Ledger.Newest(); newest.State == ledger.Retiring {
+		return fmt.Errorf("%w: %s; finish mrtq retire first", ErrRetiring, newest.ID)
 	}
 	if r.run().State == ledger.RolledBack {
 		return fmt.Errorf("%w that can be rolled back: %s was rolled back already", ErrNoRun, r.run().ID)
