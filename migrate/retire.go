@@ -306,7 +306,7 @@ func (r *retiring) carryOut(ctx context.Context, out *Retired, deletes []znode.O
 		}
 		left, err := remover.Remove(ctx, deletes[done:done+n])
 		if err != nil {
-			return err
+			return fmt.Errorf("removing from the legacy queue: %w", err)
 		}
 		out.add(removes[done:done+n], left)
 		done += n

@@ -254,7 +254,7 @@ func (r *rolling) apply(ctx context.Context, chain *apply.Chain, undo *Undo) err
 	}
 	holds, guards := holdAll(r.target, ledger.Owner{By: run.ID, At: now(r.opt.Now), Why: "rollback"}, run.ACL)
 	err := chain.Do(ctx, slices.Concat(ops, holds, accepted(r.target, run.ID)), func(next *ledger.Run) {
-		next.State, next.Owner = ledger.RollingBack, r.owner
+		next.State, next.Owner, next.Retire = ledger.RollingBack, r.owner, ledger.Retirement{} // what it keeps may have been restored since
 		next.Restored = next.Restored || run.WasRestored()
 		r.noteReleases(next)
 	})
