@@ -379,3 +379,30 @@ func TestStatusNamesTakenRecords(t *testing.T) {
 		})
 	}
 }
+
+// The ledger is read run by run, and a retire writes to the newest. So a record may be marked
+// whose job an older run has taken back since.
+func TestOlderRunIsRolledBackAfterRetire(t *testing.T) {
+	s := serve(t, lifeQueue(t), newqueue.MrtZK)
+	lifeStates["released"](s)
+	s.late(77)
+	opt := s.options()
+	opt.HoldAgain = true
+	s.mustMigrate(opt)
+	s.mustRollback(migrate.RollbackOptions{})
+	_, kept, err := s.retire(migrate.RetireOptions{})
+	s.must(err)
+	tree, err := znode.ReadDump(strings.NewReader(kept))
+	s.must(err)
+	_, err = restore.Restore(t.Context(), s.w, tree, restore.Options{Below: "/", Say: func(string) {}, Progress: func(int, int) {}})
+	s.must(err)
+	if undo, err := migrate.Rollback(t.Context(), s.w, "run0000000000", migrate.RollbackOptions{Source: s.source()}); err != nil || len(undo.Keeps) > 0 {
+		t.Fatalf("%v, %+v", err, undo)
+	}
+	opt.HoldAgain = false
+	res := s.mustMigrate(opt)
+	if res.Created.Records() != 11 {
+		t.Errorf("created %+v", res.Created)
+	}
+	s.mustVerify()
+}
