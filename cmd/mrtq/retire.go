@@ -224,8 +224,8 @@ func (c *retireCmd) fail(ctx context.Context, a *app, s pair, r *migrate.Retired
 		}
 	}
 	if r != nil && r.Steps > 0 && s.source.isServer() && s.target.isServer() {
-		return &partlyDone{err, fmt.Sprintf("the retire is not finished: this call removed %s, which %s has. Run the same command again to finish",
-			screen.Count(len(r.Removes), "record", "records"), c.removed)}
+		return &partlyDone{err, fmt.Sprintf("%s is still retiring: this call removed %s, which %s has. Run the same command again to finish",
+			r.Run, screen.Count(len(r.Removes), "record", "records"), c.removed)}
 	}
 	if errors.Is(err, zkconn.ErrLost) || errors.Is(err, migrate.ErrInterrupted) {
 		return &partlyDone{err, errDeclined.Error()}
