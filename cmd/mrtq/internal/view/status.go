@@ -53,6 +53,7 @@ func Status(s *screen.Screen, st *migrate.Status) {
 		{"Late: added since the migration", func(l migrate.LegacyStatus) []string { return l.Late }},
 		{"Missed: there at the migration, and not migrated", func(l migrate.LegacyStatus) []string { return l.Missed }},
 		{"Changed since the migration", func(l migrate.LegacyStatus) []string { return l.Changed }},
+		{"Removed from the legacy queue, but not by retire", func(l migrate.LegacyStatus) []string { return l.Vanished }},
 	} {
 		var paths []string
 		for _, l := range st.Legacy {
@@ -91,7 +92,7 @@ func stateShown(s *migrate.Status, r migrate.RunStatus) string {
 
 // unsound are the steps that come before any other, because a run is not finished or its records are
 // damaged.
-var unsound = []migrate.Step{migrate.StepWait, migrate.StepRestoreLedger, migrate.StepNoQueue, migrate.StepFinish, migrate.StepFinishRollback}
+var unsound = []migrate.Step{migrate.StepWait, migrate.StepRestoreLedger, migrate.StepNoQueue, migrate.StepFinish, migrate.StepFinishRollback, migrate.StepFinishRetire}
 
 // StatusVerdict says where a migration stands, in a clause. It is bad if a run is not finished, if the
 // migration's own records are damaged, or if there is no new queue.
@@ -100,7 +101,7 @@ func StatusVerdict(s *migrate.Status, target string) (screen.Tone, string) {
 	switch {
 	case slices.Contains(unsound, s.Step):
 		return screen.Bad, text
-	case s.Restored || s.Step == migrate.StepStopLegacy || s.Step == migrate.StepMigrateRest:
+	case s.Restored || s.Step == migrate.StepStopLegacy || s.Step == migrate.StepRetire || s.Step == migrate.StepMigrateRest:
 		return screen.Attention, text
 	}
 	return screen.Good, text
@@ -126,6 +127,8 @@ func stateText(s *migrate.Status, target string) string {
 		return fmt.Sprintf("%s is not finished, and no migration is running: %d of %s", newest.ID, newest.Created.Records(), screen.Count(newest.Total, "record is migrated", "records are migrated"))
 	case migrate.StepFinishRollback:
 		return fmt.Sprintf("the rollback of %s is not finished, and none is running", newest.ID)
+	case migrate.StepFinishRetire:
+		return fmt.Sprintf("the retire of the records of %s is not finished, and none is running", newest.ID)
 	}
 	text := ""
 	switch {
