@@ -51,7 +51,7 @@ var advice = []struct {
 	{func(s *Status) bool {
 		return s.isIn(ledger.RolledBack) && slices.ContainsFunc(s.Runs, func(r RunStatus) bool { return r.Kept > 0 })
 	}, StepKept},
-	{func(s *Status) bool { return s.Newest() == nil || s.isIn(ledger.RolledBack) }, StepPlan},
+	{func(s *Status) bool { return s.Current() == nil || s.isIn(ledger.RolledBack) }, StepPlan},
 	{func(s *Status) bool { return s.Restored && s.held(true) }, StepRestored},
 	{func(s *Status) bool { return s.held(true) }, StepRelease},
 	{func(s *Status) bool { return s.held(false) }, StepReleaseOthers},
@@ -115,8 +115,8 @@ func UndoStep(u *Undo) Step {
 	return StepPlan
 }
 
-// isIn reports whether the newest run is in a state.
-func (s *Status) isIn(state RunState) bool { return s.Newest() != nil && s.Newest().State == state }
+// isIn reports whether the current run is in a state.
+func (s *Status) isIn(state RunState) bool { return s.Current() != nil && s.Current().State == state }
 
 // legacyHas reports whether any legacy queue has some of these records.
 func (s *Status) legacyHas(some func(LegacyStatus) []string) bool {

@@ -56,8 +56,8 @@ type RollbackOptions struct {
 	Now    func() time.Time // nil: time.Now
 }
 
-// PreviewRollback says what a rollback would do. run is the id of a run; "" is the newest.
-// It writes nothing. The error is as that of [Rollback].
+// PreviewRollback says what a rollback would do. run is the id of a run; "" is the
+// unfinished one, else the newest. It writes nothing. The error is as that of [Rollback].
 func PreviewRollback(ctx context.Context, at *Reader, run string, opt RollbackOptions) (*Undo, error) {
 	r := rolling{at: at, opt: opt}
 	if err := r.read(ctx, run); err != nil {
@@ -134,9 +134,10 @@ func (r *rolling) read(ctx context.Context, id string) error {
 		return cancelled(err)
 	}
 	r.target = t
-	if r.index = t.Ledger.FindRun(id); id == "" {
-		r.index = len(t.Ledger.Runs) - 1
+	if current := t.Ledger.Current(); id == "" && current != nil {
+		id = current.ID
 	}
+	r.index = t.Ledger.FindRun(id)
 	if r.index < 0 {
 		return r.noRun(id)
 	}

@@ -80,6 +80,17 @@ func (s *Status) Newest() *RunStatus {
 	return &s.Runs[len(s.Runs)-1]
 }
 
+// Current is the run that the next step is about: the unfinished one, else the newest; nil if
+// there is none.
+func (s *Status) Current() *RunStatus {
+	for i := range s.Runs {
+		if s.Runs[i].Unfinished() {
+			return &s.Runs[i]
+		}
+	}
+	return s.Newest()
+}
+
 // ReadStatus reads where a migration stands. With a source, it also says what became of
 // the legacy records. It writes nothing. An error comes from reading.
 func ReadStatus(ctx context.Context, at *Reader, src *Source) (*Status, error) {
@@ -330,9 +341,9 @@ func (r *statusReader) legacy(ctx context.Context, src *Source) error {
 	for _, n := range src.Nodes {
 		of[n.Path] = &LegacyStatus{Path: n.Path, Late: []string{}, Missed: []string{}, Changed: []string{}}
 	}
-	choices, newest := rules.DefaultChoices(), r.t.Ledger.Newest()
-	if newest != nil {
-		choices = newest.Choices
+	choices, run := rules.DefaultChoices(), r.t.Ledger.Current()
+	if run != nil {
+		choices = run.Choices
 	}
 	err := readAll(ctx, asPlanned(src, r.t), src.Paths(), ReadingSource, func(f source.Fetched) error {
 		if !f.There {
@@ -350,7 +361,7 @@ func (r *statusReader) legacy(ctx context.Context, src *Source) error {
 		case e != nil:
 			l.Migrated++
 		default:
-			switch outcome, _ := verify.OutcomeOf(newest, f.Path, rules.Decide(f.Record, choices)); outcome {
+			switch outcome, _ := verify.OutcomeOf(run, f.Path, rules.Decide(f.Record, choices)); outcome {
 			case verify.WasSkipped, verify.WasQuarantined:
 				l.Left++
 			case verify.CameLate:

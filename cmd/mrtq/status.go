@@ -60,9 +60,9 @@ func (c *statusCmd) run(ctx context.Context, a *app, given []string) error {
 		return err
 	}
 	at := advice.Situation{Source: s.source.Text, Target: s.target.Text, Holds: status.Holds, Quarantine: ""}
-	if newest := status.Newest(); newest != nil {
-		at.Run = &newest.Run
-		at.Quarantined = newest.Choices.Quarantines() && defaultQuarantine(s.target) != ""
+	if run := status.Current(); run != nil {
+		at.Run = &run.Run
+		at.Quarantined = run.Choices.Quarantines() && defaultQuarantine(s.target) != ""
 		at.Quarantine = defaultQuarantine(s.target)
 	}
 	words, command := a.advice.Next(status.Step, at), ""

@@ -73,7 +73,7 @@ type View struct {
 	Source    []Queue    `json:"source,omitempty"` // legacy queues and locks, named by their znodes, if they are watched
 	Holds     []HoldView `json:"holds"`
 	Locks     LocksView  `json:"locks"`
-	Migration *RunView   `json:"migration,omitempty"` // the newest run, nil if there is none
+	Migration *RunView   `json:"migration,omitempty"` // the unfinished run, else the newest; nil if there is none
 	Migrators int        `json:"migrators"`           // processes in the election: one works, the others wait
 	Leader    string     `json:"leader,omitempty"`    // how the running one describes itself
 	Notes     []string   `json:"notes"`               // what needs the operator's attention
@@ -128,7 +128,7 @@ type LockView struct {
 	Session string   `json:"session"` // the session that holds it, "" for a persistent lock
 }
 
-// RunView is the newest run: what it is doing or has done.
+// RunView is a run: what it is doing or has done.
 type RunView struct {
 	Run          string           `json:"run"`
 	State        ledger.RunState  `json:"state,omitempty"`

@@ -107,7 +107,7 @@ func StatusVerdict(s *migrate.Status, target string) (screen.Tone, string) {
 }
 
 func stateText(s *migrate.Status, target string) string {
-	newest := s.Newest()
+	run := s.Current()
 	held := heldText(s)
 	with := func(text string) string {
 		if held != "" {
@@ -123,20 +123,20 @@ func stateText(s *migrate.Status, target string) string {
 	case migrate.StepNoQueue:
 		return with(NoQueue(target, s.NoQueue))
 	case migrate.StepFinish:
-		return fmt.Sprintf("%s is not finished, and no migration is running: %d of %s", newest.ID, newest.Created.Records(), screen.Count(newest.Total, "record is migrated", "records are migrated"))
+		return fmt.Sprintf("%s is not finished, and no migration is running: %d of %s", run.ID, run.Created.Records(), screen.Count(run.Total, "record is migrated", "records are migrated"))
 	case migrate.StepFinishRollback:
-		return fmt.Sprintf("the rollback of %s is not finished, and none is running", newest.ID)
+		return fmt.Sprintf("the rollback of %s is not finished, and none is running", run.ID)
 	}
 	text := ""
 	switch {
-	case newest == nil:
+	case run == nil:
 		return with("no run is recorded here")
-	case newest.State == migrate.RolledBack && newest.Kept > 0:
-		text = fmt.Sprintf("%s was rolled back; %s kept or removed by others before", newest.ID, screen.Count(newest.Kept, "job or request was", "jobs and requests were"))
-	case newest.State == migrate.RolledBack:
-		text = newest.ID + " was rolled back"
+	case run.State == migrate.RolledBack && run.Kept > 0:
+		text = fmt.Sprintf("%s was rolled back; %s kept or removed by others before", run.ID, screen.Count(run.Kept, "job or request was", "jobs and requests were"))
+	case run.State == migrate.RolledBack:
+		text = run.ID + " was rolled back"
 	default:
-		text = newest.ID + " is " + stateShown(s, *newest)
+		text = run.ID + " is " + stateShown(s, *run)
 	}
 	if held == "" {
 		text += ", and no queue is held"
