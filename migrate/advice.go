@@ -16,6 +16,7 @@ const (
 	StepWait           Step = "wait"            // a migration is running
 	StepRestoreLedger  Step = "restore-ledger"  // the migration's own records are damaged
 	StepNoQueue        Step = "no-queue"        // there is no new queue at the address
+	StepLegacyQueue    Step = "legacy-queue"    // the address is that of a legacy queue
 	StepFinish         Step = "finish"          // a run was interrupted
 	StepFinishRollback Step = "finish-rollback" // a rollback was interrupted
 	StepRestored       Step = "restored"        // the target was restored from a backup: it takes an explicit word to go on
@@ -41,6 +42,7 @@ var advice = []struct {
 }{
 	{func(s *Status) bool { return s.AtWork > 0 }, StepWait},
 	{func(s *Status) bool { return s.Damage != "" }, StepRestoreLedger},
+	{func(s *Status) bool { return s.NoQueue != nil && len(s.NoQueue.Legacy) > 0 }, StepLegacyQueue},
 	{func(s *Status) bool { return s.NoQueue != nil }, StepNoQueue},
 	{func(s *Status) bool { return s.isIn(ledger.Running) }, StepFinish},
 	{func(s *Status) bool { return s.isIn(ledger.RollingBack) }, StepFinishRollback},

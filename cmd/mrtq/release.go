@@ -117,7 +117,7 @@ func (c *releaseCmd) refuse(ctx context.Context, a *app, s pair, res *migrate.Re
 	case exit.Is(err, exit.Usage):
 		return err
 	case errors.Is(err, migrate.ErrNoQueue):
-		return onPlace(s.target, err)
+		return a.onPlace(ctx, s.target, err)
 	case res != nil && res.Verdict != nil && !res.Verdict.OK():
 		if c.output == "json" {
 			a.JSON(res)
@@ -135,7 +135,7 @@ func (c *releaseCmd) refuse(ctx context.Context, a *app, s pair, res *migrate.Re
 		err = fmt.Errorf("%w. To release without verifying, give --unverified. Next, to verify and release: %s", err, a.advice.CommandOf(migrate.StepRelease, at))
 		return exit.Usagef("nothing was released: %w", err)
 	case errors.Is(err, migrate.ErrUnfinished):
-		if status := a.statusOf(ctx, s.target); status != nil {
+		if status := a.statusOf(ctx, s.target); status != nil && status.Current() != nil {
 			at.Run = &status.Current().Run
 			err = fmt.Errorf("%w. %s", err, a.advice.Next(status.Step, at))
 		}
@@ -152,7 +152,7 @@ func (a *app) statusOf(ctx context.Context, p place) *migrate.Status {
 	}
 	defer side.Close()
 	status, err := migrate.ReadStatus(ctx, side.Reader, nil)
-	if err != nil || status.Current() == nil {
+	if err != nil {
 		return nil
 	}
 	return status
@@ -161,7 +161,7 @@ func (a *app) statusOf(ctx context.Context, p place) *migrate.Status {
 // currentRun is the unfinished run of a target, else the newest; nil if there is none, or if it
 // can't be read.
 func (a *app) currentRun(ctx context.Context, p place) *migrate.Run {
-	if status := a.statusOf(ctx, p); status != nil {
+	if status := a.statusOf(ctx, p); status != nil && status.Current() != nil {
 		return &status.Current().Run
 	}
 	return nil
@@ -196,6 +196,8 @@ func (c *releaseCmd) conclude(ctx context.Context, a *app, s pair, res *migrate.
 	// To lift the rest, release verifies; and a line has one command.
 	if c.unverified && len(res.Lifted) > 0 && len(res.Left) == 0 && at.Run != nil {
 		text += " To verify the target now: " + a.advice.CommandOf(migrate.StepVerify, at)
+	} else if len(res.Left) == 0 {
+		text += " " + a.advice.AfterRelease(at, s.target.isServer() && len(res.Lifted) > 0)
 	}
 	a.Conclude(tone, "%s", text)
 }

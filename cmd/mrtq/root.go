@@ -107,6 +107,9 @@ codes: 0 done, 1 the check failed, 2 wrong usage, 3 the environment failed,
 // prepare reads the settings, before any command runs.
 func (a *app) prepare(cmd *cobra.Command, args []string) (err error) {
 	a.began = true
+	if _, writes := interrupted[cmd.Name()]; writes { // it ends its work although nobody reads its output
+		signal.Ignore(syscall.SIGPIPE)
+	}
 	root := cmd.Root()
 	a.advice = advice.Adviser{Name: cmd.Name(), Args: args, Given: typedFlags(cmd), Takes: func(command, flag string) bool {
 		next, _, err := root.Find(strings.Fields(command))

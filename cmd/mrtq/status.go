@@ -59,7 +59,7 @@ func (c *statusCmd) run(ctx context.Context, a *app, given []string) error {
 	if err != nil {
 		return err
 	}
-	at := advice.Situation{Source: s.source.Text, Target: s.target.Text, Holds: status.Holds, Quarantine: ""}
+	at := advice.Situation{Source: s.source.Text, Target: s.target.Text, Holds: status.Holds, NoQueue: status.NoQueue}
 	if run := status.Current(); run != nil {
 		at.Run = &run.Run
 		at.Quarantined = run.Choices.Quarantines() && defaultQuarantine(s.target) != ""

@@ -7,10 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/cmd/mrtq/internal/watching"
+	"mrtq/migrate"
 )
 
 type watchCmd struct {
@@ -95,7 +97,11 @@ func (c *watchCmd) run(ctx context.Context, a *app, given []string) error {
 		return failed("target", target, err)
 	}
 	text := view.NoQueue(target, found)
-	a.Conclude(screen.Bad, "Watch: %s. Check the address and its chroot.", text)
+	next := "Check the address and its chroot."
+	if len(found.Legacy) > 0 {
+		next = a.advice.Next(migrate.StepLegacyQueue, advice.Situation{Target: target, NoQueue: found})
+	}
+	a.Conclude(screen.Bad, "Watch: %s. %s", text, next)
 	return exit.Check(errors.New(text))
 }
 

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"mrtq/internal/sides"
 	"mrtq/migrate"
 	"mrtq/newqueue"
 )
@@ -33,7 +34,8 @@ type Situation struct {
 	Plan           *migrate.Plan
 	PlanFile       string // in which the plan is saved
 	Holds          []migrate.HoldStatus
-	ActedOn        int // how many jobs and batches were acted on
+	NoQueue        *migrate.NoQueue // what is at Target instead of a new queue
+	ActedOn        int              // how many jobs and batches were acted on
 	// Quarantined says that records are in quarantine. Quarantine is the file that keeps
 	// their bytes, "" if it is not known.
 	Quarantined bool
@@ -52,6 +54,7 @@ var rows = map[migrate.Step]row{
 	migrate.StepWait:          {"Next: wait until it ends, then look again. Its progress:", Adviser.watch},
 	migrate.StepRestoreLedger: {"Next:", Adviser.restoreLedger},
 	migrate.StepNoQueue:       {"Check the address and its chroot. If nothing was migrated yet, that is normal, and the next step is:", Adviser.firstPlan},
+	migrate.StepLegacyQueue:   {"Next, with the address of the new queue:", Adviser.atNewQueue},
 	migrate.StepFinish:        {"Next, to finish it, with the flags of its first call:", Adviser.finish},
 	migrate.StepFinishRollback: {"Next, to finish it:",
 		func(a Adviser, s Situation) string { return a.rollback(s) }},
@@ -98,6 +101,19 @@ func (a Adviser) firstPlan(s Situation) string {
 	return a.Command("plan", []string{s.source(), s.Target}, append(Set("dialect", "design|mrt-zk"), Switch("new-queue"))...)
 }
 
+// atNewQueue is the command that runs, for the new queue of the legacy queue that it was given: the
+// one that is below it, if there is one alone.
+func (a Adviser) atNewQueue(s Situation) string {
+	args := []string{"TARGET"}
+	if isServer(s.Target) && len(s.NoQueue.Queues) == 1 {
+		args[0] = strings.TrimSuffix(s.Target, "/") + "/" + s.NoQueue.Queues[0]
+	}
+	if a.Name != "hold" {
+		args = append(args, s.Target)
+	}
+	return commandLine(a.Name, args, slices.DeleteFunc(slices.Clone(a.Given), func(f Flag) bool { return f.Name == "output" }))
+}
+
 func (a Adviser) finish(s Situation) string {
 	return a.Command("migrate", []string{s.source(), s.Target}, choices(s.Run.Choices, s.Run.Time)...)
 }
@@ -127,6 +143,25 @@ func (a Adviser) acceptActedOn(s Situation) string {
 // releaseOthers names the holds of which no run is an owner.
 func (a Adviser) releaseOthers(s Situation) string {
 	return a.Lift(s, slices.DeleteFunc(slices.Clone(s.Holds), migrate.HoldStatus.OfRun))
+}
+
+// AfterRelease says what to do when nothing is held any more. freed says that this call lifted holds
+// at a server, so that services can begin.
+func (a Adviser) AfterRelease(s Situation, freed bool) string {
+	if !freed {
+		return "Next, to see where the migration stands: " + a.status(s)
+	}
+	args := []string{s.Target}
+	if isServer(s.Source) {
+		args = append(args, s.Source) // records that come late show there
+	}
+	return "Next, start the new services, and watch their first jobs: " + a.Command("watch", args)
+}
+
+// isServer reports whether an address is that of a server.
+func isServer(address string) bool {
+	p, err := sides.Parse(address)
+	return err == nil && p.File == "" && p.Data == nil
 }
 
 // Lift is the command that lifts these holds. If a run has set one of them, it verifies first.

@@ -91,7 +91,7 @@ func stateShown(s *migrate.Status, r migrate.RunStatus) string {
 
 // unsound are the steps that come before any other, because a run is not finished or its records are
 // damaged.
-var unsound = []migrate.Step{migrate.StepWait, migrate.StepRestoreLedger, migrate.StepNoQueue, migrate.StepFinish, migrate.StepFinishRollback}
+var unsound = []migrate.Step{migrate.StepWait, migrate.StepRestoreLedger, migrate.StepNoQueue, migrate.StepLegacyQueue, migrate.StepFinish, migrate.StepFinishRollback}
 
 // StatusVerdict says where a migration stands, in a clause. It is bad if a run is not finished, if the
 // migration's own records are damaged, or if there is no new queue.
@@ -120,7 +120,7 @@ func stateText(s *migrate.Status, target string) string {
 		return "a migration is running now, so these numbers change; one that was killed counts as running until its session ends"
 	case migrate.StepRestoreLedger:
 		return s.Damage
-	case migrate.StepNoQueue:
+	case migrate.StepNoQueue, migrate.StepLegacyQueue:
 		return with(NoQueue(target, s.NoQueue))
 	case migrate.StepFinish:
 		return fmt.Sprintf("%s is not finished, and no migration is running: %d of %s", run.ID, run.Created.Records(), screen.Count(run.Total, "record is migrated", "records are migrated"))
