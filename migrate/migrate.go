@@ -281,6 +281,7 @@ func (m *migration) apply(ctx context.Context) (steps int, err error) {
 		m.result.Created.Add(ledger.Counts{Jobs: created.Jobs - before.Jobs, Access: created.Access - before.Access, Batches: created.Batches - before.Batches})
 	}()
 	total := p.Count(plan.Create)
+	report(ctx, Sending, 0, total)
 	chain.Progress = func(records int) { report(ctx, Sending, records, total) }
 	ops, guards := m.opening()
 	if err := chain.Do(ctx, ops, func(r *ledger.Run) {

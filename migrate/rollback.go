@@ -244,6 +244,8 @@ func (r *rolling) carryOut(ctx context.Context, undo *Undo) (*Undo, error) {
 // apply carries out what is left of the rollback.
 func (r *rolling) apply(ctx context.Context, chain *apply.Chain, undo *Undo) error {
 	run := r.run()
+	total := run.Created.Records()
+	report(ctx, Removing, 0, total)
 	var ops []znode.Op
 	for _, path := range []string{newqueue.LocksPath, newqueue.QueueLocksPath} {
 		if _, there := r.target.Layout[path]; !there {
@@ -260,7 +262,6 @@ func (r *rolling) apply(ctx context.Context, chain *apply.Chain, undo *Undo) err
 		return err
 	}
 	chain.Guard(guards...)
-	total := run.Created.Records()
 	chain.Progress = func(records int) { report(ctx, Removing, records, total) }
 	rb := r.rollback()
 	for _, pieces := range []iter.Seq2[apply.Piece, error]{rb.Pieces(ctx), rb.Folders(ctx), rb.Batches(ctx)} {

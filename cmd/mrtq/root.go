@@ -45,6 +45,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	context.AfterFunc(ctx, stop)
 
 	a := &app{Screen: screen.New(stdout, stderr)}
+	a.Silence(a.conn.Pulse.Silence)
 	cmd := a.root()
 	cmd.SetArgs(args)
 	cmd.SetOut(a.Out)

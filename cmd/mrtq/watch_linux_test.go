@@ -5,7 +5,9 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -30,6 +32,12 @@ type watched struct {
 // watchOn runs mrtq watch SERVER/new on a terminal of this size.
 func watchOn(t *testing.T, width, height int, server *minizk.Server, env []string, flags ...string) *watched {
 	t.Helper()
+	return runOn(t, width, height, server, env, append([]string{"watch", server.Addr() + "/new", "--interval", "100ms"}, flags...)...)
+}
+
+// runOn runs mrtq on a terminal of this size.
+func runOn(t *testing.T, width, height int, server *minizk.Server, env []string, args ...string) *watched {
+	t.Helper()
 	w := &watched{T: t, server: server, screen: newEmulator(width, height), ended: make(chan error, 1)}
 	control, terminal := openTerminal(t, width, height)
 	w.control = control
@@ -39,7 +47,7 @@ func watchOn(t *testing.T, width, height int, server *minizk.Server, env []strin
 		defer close(got)
 		_, _ = io.Copy(w.screen, control) // ends with EIO when no process has the terminal open
 	}()
-	w.cmd = exec.Command("mrtq", append([]string{"watch", server.Addr() + "/new", "--interval", "100ms"}, flags...)...)
+	w.cmd = exec.Command("mrtq", args...)
 	w.cmd.Dir = t.TempDir()
 	w.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "GORACE=atexit_sleep_ms=0"}, env...)
 	w.cmd.Stdin, w.cmd.Stdout, w.cmd.Stderr = terminal, terminal, terminal
@@ -184,6 +192,50 @@ func TestWatchOnTerminal(t *testing.T) {
 		t.Errorf("%s", s.text)
 	}
 	w.interrupt()
+}
+
+// If a server keeps silent, watch and the line of migrate say so, and for how long, until it answers.
+func TestSilentServer(t *testing.T) {
+	corpus, err := filepath.Abs("testdata/legacy.ndjson")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		args          []string
+		silent, after string
+	}{
+		"migrate": {[]string{"migrate", "file:" + corpus, "TARGET", "--new-queue", "--dialect", "design", "--consumed", "failed", "--undecodable", "quarantine"},
+			`^sending: 0 of \d+ records, no answer from the server for [3-9] s$`, `Migrate: done`},
+		"watch": {[]string{"watch", "TARGET", "--interval", "100ms"}, `^NO ANSWER from the server for [3-9]s$`, `Z *\nNO QUEUE`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := minizk.RunWith(t, minizk.Options{RealTime: true})
+			gate := make(chan struct{})
+			if name == "watch" {
+				server.Inject(minizk.Fault{Nth: 20, Do: minizk.Hold(gate)})
+			} else {
+				server.Inject(minizk.Fault{Nth: 1, Do: minizk.Hold(gate), On: func(op minizk.Op) bool {
+					return op.Changes && slices.Contains(op.Paths, "/new/jobs/jid0000000001")
+				}})
+			}
+			for i := range c.args {
+				c.args[i] = strings.ReplaceAll(c.args[i], "TARGET", server.Addr()+"/new")
+			}
+			w := runOn(t, 100, 24, server, nil, append(c.args, "--session-timeout", "30s")...)
+			w.until("silence", "(?m)"+c.silent)
+			close(gate)
+			s := w.until("an answer", "(?m)"+c.after)
+			if strings.Contains(strings.ToLower(s.text), "no answer") {
+				t.Errorf("%s", s.text)
+			}
+			if name == "watch" {
+				w.interrupt()
+			} else if err := <-w.ended; err != nil {
+				t.Error(err)
+			}
+		})
+	}
 }
 
 // watch waits for a server that is not there yet. With $NO_COLOR, it uses no colour, and the

@@ -59,7 +59,11 @@ func watchLines(v live.View, width int) []line {
 		}
 	}
 	if !v.Connected {
-		add(alarm, "NOT CONNECTED for %s: %s", ago(v.Troubled), screen.Cell(v.Trouble))
+		if v.Trouble == screen.NoAnswer {
+			add(alarm, "NO ANSWER from the server for %s", ago(v.Troubled))
+		} else {
+			add(alarm, "NOT CONNECTED for %s: %s", ago(v.Troubled), screen.Cell(v.Trouble))
+		}
 		if v.AsOf.IsZero() {
 			return lines
 		}

@@ -76,9 +76,6 @@ func (w *Watch) view(now time.Time) live.View {
 	return v
 }
 
-// patience is how long a reading may take before watch says that there is no answer.
-const patience = 3 * time.Second
-
 // Once shows one view. found is what is at the target instead of a new queue, nil if there is
 // one. The error comes from reading.
 func (w *Watch) Once(ctx context.Context) (found *migrate.NoQueue, err error) {
@@ -153,8 +150,8 @@ func (w *Watch) loop(ctx context.Context, s *Reader, v viewer, also func(live.Vi
 				start()
 				continue
 			}
-			if time.Since(started) >= patience && w.trouble == "" {
-				w.troubled(started, "no answer yet")
+			if silent := s.Target.Pulse.Silence(); silent >= screen.Patience && w.trouble == "" {
+				w.troubled(time.Now().Add(-silent), screen.NoAnswer)
 			}
 			err = show()
 		case l := <-looks:
