@@ -20,7 +20,9 @@ const (
 	StepFinish         Step = "finish"          // a run was interrupted
 	StepFinishRollback Step = "finish-rollback" // a rollback was interrupted
 	StepRestored       Step = "restored"        // the target was restored from a backup: it takes an explicit word to go on
-	StepStopLegacy     Step = "stop-legacy"     // a legacy worker works on migrated records
+	StepStopLegacy     Step = "stop-legacy"     // a legacy worker works on migrated records, before the release
+	StepHold           Step = "hold"            // the same, after it
+	StepLookAtTwice    Step = "look-at-twice"   // the same, and the new queues are held
 	StepMigrateRest    Step = "migrate-rest"    // records are not migrated
 	StepRelease        Step = "release"
 	StepAcceptActedOn  Step = "accept-acted-on" // the same, if what was acted on is as it should be
@@ -46,7 +48,9 @@ var advice = []struct {
 	{func(s *Status) bool { return s.NoQueue != nil }, StepNoQueue},
 	{func(s *Status) bool { return s.isIn(ledger.Running) }, StepFinish},
 	{func(s *Status) bool { return s.isIn(ledger.RollingBack) }, StepFinishRollback},
-	{func(s *Status) bool { return s.legacyHas(func(l LegacyStatus) []string { return l.Changed }) }, StepStopLegacy},
+	{func(s *Status) bool { return s.twice() && s.isIn(ledger.Done) && !s.released }, StepStopLegacy},
+	{func(s *Status) bool { return s.twice() && !s.allHeld() }, StepHold},
+	{(*Status).twice, StepLookAtTwice},
 	{func(s *Status) bool {
 		return s.isIn(ledger.Done) && s.legacyHas(func(l LegacyStatus) []string { return slices.Concat(l.Late, l.Missed) })
 	}, StepMigrateRest},
@@ -82,7 +86,9 @@ func VerdictStep(v *Verdict) Step {
 		{v.Count(verify.NotKept) > 0 && v.Count(verify.NotKept) == len(v.Differences), StepKeep},
 		{v.CountGroup(verify.Damage) > 0 && before, StepRollBack},
 		{v.CountGroup(verify.Damage) > 0, StepRepair},
-		{v.Count(verify.Changed)+v.Count(verify.Vanished) > 0, StepStopLegacy},
+		{v.Count(verify.Changed)+v.Count(verify.Vanished) > 0 && before, StepStopLegacy},
+		{v.Count(verify.Changed) > 0 && v.State == ledger.Done, StepHold},
+		{v.Count(verify.Changed) > 0, StepLookAtTwice},
 		{v.Count(verify.Restored) > 0, StepRestored},
 		{v.State == ledger.RolledBack, StepPlan},
 		{v.Count(verify.Missed)+len(v.Late) > 0, StepMigrateRest},
@@ -123,6 +129,18 @@ func (s *Status) isIn(state RunState) bool { return s.Current() != nil && s.Curr
 // legacyHas reports whether any legacy queue has some of these records.
 func (s *Status) legacyHas(some func(LegacyStatus) []string) bool {
 	return slices.ContainsFunc(s.Legacy, func(l LegacyStatus) bool { return len(some(l)) > 0 })
+}
+
+// twice reports whether records could run twice.
+func (s *Status) twice() bool {
+	return s.legacyHas(func(l LegacyStatus) []string { return l.Twice })
+}
+
+// allHeld reports whether all queues are held, by whomever.
+func (s *Status) allHeld() bool {
+	return !slices.ContainsFunc(newqueue.QueueHolds, func(q newqueue.QueueHold) bool {
+		return !slices.ContainsFunc(s.Holds, func(h HoldStatus) bool { return h.Queue == q })
+	})
 }
 
 // held reports whether there is a hold of a run, or one that no run owns.

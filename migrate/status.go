@@ -11,10 +11,7 @@ import (
 	"mrtq/internal/election"
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
-	"mrtq/migrate/internal/rules"
-	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/target"
-	"mrtq/migrate/internal/verify"
 	"mrtq/newqueue"
 )
 
@@ -37,6 +34,8 @@ type Status struct {
 	NoQueue *NoQueue `json:"no_queue,omitempty"`
 	// Step is what to do now; "" if nothing is left undone.
 	Step Step `json:"step"`
+
+	released bool // a queue of the current run counts as released
 }
 
 // RunStatus is one run.
@@ -58,18 +57,6 @@ type StateCount struct {
 type LockStatus struct {
 	Path    string `json:"path"`
 	Session string `json:"session"` // "" for a persistent lock
-}
-
-// LegacyStatus is what became of the records of one legacy queue.
-type LegacyStatus struct {
-	Path     string   `json:"path"`
-	Records  int      `json:"records"` // that are there
-	Migrated int      `json:"migrated"`
-	Waiting  int      `json:"waiting"` // only in the legacy queue: no run, an unfinished one, or rolled back
-	Left     int      `json:"left"`    // by the run's choices: skipped or in quarantine
-	Late     []string `json:"late"`    // added since the last run
-	Missed   []string `json:"missed"`  // not migrated, although they were there
-	Changed  []string `json:"changed"` // since they were migrated
 }
 
 // Newest is the newest run; nil if there is none.
@@ -112,7 +99,7 @@ func ReadStatus(ctx context.Context, at *Reader, src *Source) (*Status, error) {
 	}
 	reading.runs()
 	if src != nil {
-		if err := reading.legacy(ctx, src); err != nil {
+		if s.Legacy, err = readLegacy(ctx, t, src); err != nil {
 			return nil, err
 		}
 	}
@@ -165,6 +152,9 @@ func (r *statusReader) runs() {
 		s.Damage = r.t.Damage.Error()
 	}
 	s.Restored = r.t.Restored()
+	if run := r.t.Ledger.Current(); run != nil {
+		s.released = slices.ContainsFunc(newqueue.QueueHolds, func(q newqueue.QueueHold) bool { return r.t.Released(run, q) })
+	}
 	s.Holds = append(s.Holds, r.t.Holds...)
 }
 
@@ -331,51 +321,6 @@ func (r *statusReader) locks(ctx context.Context) error {
 func (r *statusReader) noQueue(ctx context.Context) (err error) {
 	if !r.t.HasQueue() {
 		r.status.NoQueue, err = target.ReadNoQueue(ctx, r.t.Reader)
-	}
-	return err
-}
-
-// legacy says what became of each legacy record.
-func (r *statusReader) legacy(ctx context.Context, src *Source) error {
-	of := map[string]*LegacyStatus{}
-	for _, n := range src.Nodes {
-		of[n.Path] = &LegacyStatus{Path: n.Path, Late: []string{}, Missed: []string{}, Changed: []string{}}
-	}
-	choices, run := rules.DefaultChoices(), r.t.Ledger.Current()
-	if run != nil {
-		choices = run.Choices
-	}
-	err := readAll(ctx, asPlanned(src, r.t), src.Paths(), ReadingSource, func(f source.Fetched) error {
-		if !f.There {
-			return nil
-		}
-		l := of[znode.Parent(f.Path)]
-		l.Records++
-		e := r.t.Ledger.Find(f.Path)
-		switch {
-		case e != nil && f.Err != nil && f.Err.Kind == rules.Unreadable: // nobody knows whether it has changed
-			l.Migrated++
-		case e != nil && ledger.HashOf(f.SHA256()) != e.Hash:
-			l.Migrated++
-			l.Changed = append(l.Changed, f.Path)
-		case e != nil:
-			l.Migrated++
-		default:
-			switch outcome, _ := verify.OutcomeOf(run, f.Path, rules.Decide(f.Record, choices)); outcome {
-			case verify.WasSkipped, verify.WasQuarantined:
-				l.Left++
-			case verify.CameLate:
-				l.Late = append(l.Late, f.Path)
-			case verify.WasMissed:
-				l.Missed = append(l.Missed, f.Path)
-			default:
-				l.Waiting++
-			}
-		}
-		return nil
-	})
-	for _, n := range src.Nodes {
-		r.status.Legacy = append(r.status.Legacy, *of[n.Path])
 	}
 	return err
 }

@@ -242,6 +242,47 @@ func TestSilentServer(t *testing.T) {
 	}
 }
 
+// With SOURCE, watch names the legacy records that came late, were missed, or could run twice.
+func TestWatchNamesLegacyRecords(t *testing.T) {
+	corpus, err := filepath.Abs("testdata/legacy.ndjson")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := minizk.RunWith(t, minizk.Options{RealTime: true})
+	dir := t.TempDir()
+	for _, args := range []string{
+		"restore OLD --in " + corpus,
+		"migrate OLD NEW --new-queue --dialect design --consumed failed --undecodable quarantine",
+		"release NEW --unverified",
+	} {
+		cmd := exec.Command("mrtq", strings.Fields(strings.NewReplacer("OLD", server.Addr(), "NEW", server.Addr()+"/new").Replace(args))...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v: %s", args, err, out)
+		}
+	}
+	session, err := openTestSession(server.Addr(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.conn.Close()
+	data, _, err := session.conn.Get("/ingest/mrtQ-05000000000001")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := session.conn.Create("/ingest/mrtQ-05000000000099", data, 0, zk.WorldACL(zk.PermAll)); err != nil {
+		t.Fatal(err)
+	}
+	if err := session.conn.Delete("/ingest/mrtQ-02100000000003", -1); err != nil {
+		t.Fatal(err)
+	}
+	w := runOn(t, 80, 24, server, nil, "watch", server.Addr()+"/new", server.Addr(), "--interval", "100ms")
+	w.until("a late record", `(?m)^LATE: 1 record added to the legacy queue since the migration:\s+/ingest/mrtQ-05000000000099$`)
+	w.until("a record that is gone", `(?m)^COULD RUN TWICE: 1 record changed or removed in the legacy queue since the\s+migration: /ingest/mrtQ-02100000000003$`)
+	w.until("what to do", `mrtq status \S+/new\s+\S+`)
+	w.interrupt()
+}
+
 // watch waits for a server that is not there yet. With $NO_COLOR, it uses no colour, and the
 // words say the same.
 func TestWatchWaitsForServer(t *testing.T) {

@@ -9,6 +9,7 @@
 package advice
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,6 +37,7 @@ type Situation struct {
 	Holds          []migrate.HoldStatus
 	NoQueue        *migrate.NoQueue // what is at Target instead of a new queue
 	ActedOn        int              // how many jobs and batches were acted on
+	Twice          string           // a record that could run twice
 	// Quarantined says that records are in quarantine. Quarantine is the file that keeps
 	// their bytes, "" if it is not known.
 	Quarantined bool
@@ -58,8 +60,16 @@ var rows = map[migrate.Step]row{
 	migrate.StepFinish:        {"Next, to finish it, with the flags of its first call:", Adviser.finish},
 	migrate.StepFinishRollback: {"Next, to finish it:",
 		func(a Adviser, s Situation) string { return a.rollback(s) }},
-	migrate.StepRestored:      {"Next, if jobs that were finished after the backup was made may run again:", Adviser.releaseRestored},
-	migrate.StepStopLegacy:    {"Stop the legacy workers. Then roll back, and migrate again:", Adviser.rollback},
+	migrate.StepRestored:   {"Next, if jobs that were finished after the backup was made may run again:", Adviser.releaseRestored},
+	migrate.StepStopLegacy: {"Stop the legacy workers. Then roll back, and migrate again:", Adviser.rollback},
+	migrate.StepHold: {"Stop the legacy workers. To hold the new queues until you know what ran:",
+		func(a Adviser, s Situation) string {
+			return a.Command("hold", []string{s.Target}, Set("why", "legacy workers ran")...)
+		}},
+	migrate.StepLookAtTwice: {"Stop the legacy workers. If a record's work was done, delete its job. To look at a record and its job:",
+		func(a Adviser, s Situation) string {
+			return a.Command("show", []string{s.source(), s.Target, cmp.Or(s.Twice, "RECORD")})
+		}},
 	migrate.StepMigrateRest:   {"Next, for the records that are not migrated:", Adviser.planRest},
 	migrate.StepRelease:       {"Next, to verify and release:", Adviser.release},
 	migrate.StepAcceptActedOn: {"Next, if what was acted on is as it should be:", Adviser.acceptActedOn},

@@ -43,16 +43,17 @@ func Status(s *screen.Screen, st *migrate.Status) {
 		}
 		return screen.Row{l.Path, l.Session}
 	})
-	screen.List(s, "", st.Legacy, []string{"LEGACY QUEUE", "RECORDS", "MIGRATED", "WAITING", "LEFT OUT", "LATE", "MISSED", "CHANGED"}, func(l migrate.LegacyStatus) screen.Row {
-		return screen.Row{l.Path, l.Records, l.Migrated, l.Waiting, l.Left, len(l.Late), len(l.Missed), len(l.Changed)}
+	screen.List(s, "", st.Legacy, []string{"LEGACY QUEUE", "RECORDS", "MIGRATED", "WAITING", "LEFT OUT", "LATE", "MISSED", "CHANGED", "VANISHED"}, func(l migrate.LegacyStatus) screen.Row {
+		return screen.Row{l.Path, l.Records, l.Migrated, l.Waiting, l.Left, len(l.Late), len(l.Missed), len(l.Changed), len(l.Vanished)}
 	})
 	for _, of := range []struct {
 		title string
 		paths func(migrate.LegacyStatus) []string
 	}{
+		{"Could run twice: changed or removed since the migration, and the job can run", func(l migrate.LegacyStatus) []string { return l.Twice }},
 		{"Late: added since the migration", func(l migrate.LegacyStatus) []string { return l.Late }},
 		{"Missed: there at the migration, and not migrated", func(l migrate.LegacyStatus) []string { return l.Missed }},
-		{"Changed since the migration", func(l migrate.LegacyStatus) []string { return l.Changed }},
+		{"Changed since the migration, and its job is over: it may have run twice", changedAndOver},
 	} {
 		var paths []string
 		for _, l := range st.Legacy {
@@ -60,6 +61,20 @@ func Status(s *screen.Screen, st *migrate.Status) {
 		}
 		screen.List(s, of.title, paths, []string{"LEGACY RECORD"}, func(path string) screen.Row { return screen.Row{path} })
 	}
+}
+
+// changedAndOver are the records that changed and can't run again, because their job is over.
+func changedAndOver(l migrate.LegacyStatus) (paths []string) {
+	twice := map[string]bool{}
+	for _, path := range l.Twice {
+		twice[path] = true
+	}
+	for _, path := range l.Changed {
+		if !twice[path] {
+			paths = append(paths, path)
+		}
+	}
+	return paths
 }
 
 func timeText(t time.Time) string {
@@ -93,6 +108,9 @@ func stateShown(s *migrate.Status, r migrate.RunStatus) string {
 // damaged.
 var unsound = []migrate.Step{migrate.StepWait, migrate.StepRestoreLedger, migrate.StepNoQueue, migrate.StepLegacyQueue, migrate.StepFinish, migrate.StepFinishRollback}
 
+// legacyRuns are the steps while legacy workers run on migrated records.
+var legacyRuns = []migrate.Step{migrate.StepStopLegacy, migrate.StepHold, migrate.StepLookAtTwice}
+
 // StatusVerdict says where a migration stands, in a clause. It is bad if a run is not finished, if the
 // migration's own records are damaged, or if there is no new queue.
 func StatusVerdict(s *migrate.Status, target string) (screen.Tone, string) {
@@ -100,7 +118,7 @@ func StatusVerdict(s *migrate.Status, target string) (screen.Tone, string) {
 	switch {
 	case slices.Contains(unsound, s.Step):
 		return screen.Bad, text
-	case s.Restored || s.Step == migrate.StepStopLegacy || s.Step == migrate.StepMigrateRest:
+	case s.Restored || slices.Contains(legacyRuns, s.Step) || s.Step == migrate.StepMigrateRest:
 		return screen.Attention, text
 	}
 	return screen.Good, text
@@ -141,9 +159,29 @@ func stateText(s *migrate.Status, target string) string {
 	if held == "" {
 		text += ", and no queue is held"
 	}
-	text = with(text)
+	text = with(text) + movedText(s.Legacy)
 	if s.Restored {
 		text += ". The target was restored from a backup: jobs that were finished after the backup was made would run again"
+	}
+	return text
+}
+
+// movedText counts the legacy records that somebody has to look at; "" if there are none.
+func movedText(legacy []migrate.LegacyStatus) (text string) {
+	var twice, late, missed int
+	for _, l := range legacy {
+		twice, late, missed = twice+len(l.Twice), late+len(l.Late), missed+len(l.Missed)
+	}
+	for _, of := range []struct {
+		n         int
+		one, many string
+	}{
+		{twice, "migrated record has changed or vanished and could run twice", "migrated records have changed or vanished and could run twice"},
+		{late, "record came late", "records came late"}, {missed, "record was missed", "records were missed"},
+	} {
+		if of.n > 0 {
+			text += "; " + screen.Count(of.n, of.one, of.many)
+		}
 	}
 	return text
 }
