@@ -22,6 +22,9 @@ func Plan(s *screen.Screen, p *migrate.Plan) {
 	s.Printf("target    %s\n", screen.Cell(p.Target))
 	s.Printf("run       %s, dialect %s\n", screen.Cell(planRun(p)), p.Dialect)
 	s.Prose("read by   ", p.Readers)
+	if p.Settings.Note != "" {
+		s.Prose("note      ", p.Settings.Note)
+	}
 	s.Println()
 	if needs(p, migrate.NeedsDialect) {
 		askDialect(s, p.Dialect)

@@ -13,8 +13,17 @@ import (
 
 // Status prints where a migration stands.
 func Status(s *screen.Screen, st *migrate.Status) {
-	screen.List(s, "", st.Runs, []string{"RUN", "STATE", "STARTED", "DIALECT", "TRACKED", "PRESENT", "REMOVED"}, func(r migrate.RunStatus) screen.Row {
-		return screen.Row{r.ID, stateShown(st, r), r.Started.Format(time.RFC3339), string(r.Dialect), r.Tracked, r.Present, r.Removed}
+	header := []string{"RUN", "STATE", "STARTED", "DIALECT", "TRACKED", "PRESENT", "REMOVED"}
+	noted := slices.ContainsFunc(st.Runs, func(r migrate.RunStatus) bool { return r.Note != "" })
+	if noted {
+		header = append(header, "NOTE")
+	}
+	screen.List(s, "", st.Runs, header, func(r migrate.RunStatus) screen.Row {
+		row := screen.Row{r.ID, stateShown(st, r), r.Started.Format(time.RFC3339), string(r.Dialect), r.Tracked, r.Present, r.Removed}
+		if noted {
+			row = append(row, r.Note)
+		}
+		return row
 	})
 	for _, of := range []struct {
 		what   string
