@@ -102,6 +102,8 @@ codes: 0 done, 1 the check failed, 2 wrong usage, 3 the environment failed,
 		a.zkCmd(),
 		accepting.Command(accepting.Env{Screen: a.Screen, Conn: &a.conn, Verbose: &a.verbose, CheckFiles: a.checkFiles}), a.statesCmd(), a.manCmd(), a.layoutCmd(),
 	)
+	root.SetHelpFunc(printHelp)
+	completeFlags(root)
 	return root
 }
 
