@@ -94,7 +94,7 @@ func writeCommands(b *strings.Builder, cmd *cobra.Command) {
 func reflow(s string) string {
 	paragraphs := strings.Split(strings.TrimSpace(s), "\n\n")
 	for i, p := range paragraphs {
-		if !strings.HasPrefix(p, " ") && !strings.Contains(p, "\n ") {
+		if !strings.HasPrefix(p, " ") && !strings.HasPrefix(p, "\t") && !strings.Contains(p, "\n ") {
 			lines := strings.Split(text.WrapSoft(strings.Join(strings.Fields(p), " "), helpWidth), "\n")
 			for j, line := range lines {
 				lines[j] = strings.TrimRight(line, " ")

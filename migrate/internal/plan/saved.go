@@ -86,9 +86,9 @@ func Read(r io.Reader) (*Plan, error) {
 	}
 	switch {
 	case saved.Format != savedFormat:
-		return nil, fmt.Errorf("%w: it has form %d, and this version of mrtq reads form %d; make the plan again", ErrFile, saved.Format, savedFormat)
+		return nil, fmt.Errorf("%w: it has form %d, and this version of mrtq reads form %d", ErrFile, saved.Format, savedFormat)
 	case saved.Count != len(saved.Records):
-		return nil, fmt.Errorf("%w: it has %d of %d records; make the plan again", ErrFile, len(saved.Records), saved.Count)
+		return nil, fmt.Errorf("%w: it has %d of %d records", ErrFile, len(saved.Records), saved.Count)
 	}
 	if n := utf8.RuneCountInString(saved.Settings.Note); n > ledger.MaxNote {
 		return nil, fmt.Errorf("%w: its note has %d characters, expected at most %d", ErrFile, n, ledger.MaxNote)

@@ -57,7 +57,8 @@ func Plan(s *screen.Screen, p *migrate.Plan) {
 	printMigratedBefore(s, p)
 	printWarnings(s, p.Warnings)
 	if len(p.Missing) > 0 {
-		s.Printf("Not in the source: %s\n\n", strings.Join(p.Missing, ", "))
+		s.Prose("Not in the source: ", strings.Join(p.Missing, ", "))
+		s.Println()
 	}
 }
 

@@ -52,8 +52,8 @@ func Status(s *screen.Screen, st *migrate.Status) {
 		}
 		return screen.Row{l.Path, l.Session}
 	})
-	screen.List(s, "", st.Legacy, []string{"LEGACY QUEUE", "RECORDS", "MIGRATED", "WAITING", "LEFT OUT", "LATE", "MISSED", "CHANGED", "VANISHED"}, func(l migrate.LegacyStatus) screen.Row {
-		return screen.Row{l.Path, l.Records, l.Migrated, l.Waiting, l.Left, len(l.Late), len(l.Missed), len(l.Changed), len(l.Vanished)}
+	screen.List(s, "", st.Legacy, []string{"LEGACY QUEUE", "RECORDS", "MIGRATED", "WAITING", "LEFT OUT", "LATE", "MISSED", "CHANGED", "TWICE"}, func(l migrate.LegacyStatus) screen.Row {
+		return screen.Row{l.Path, l.Records, l.Migrated, l.Waiting, l.Left, len(l.Late), len(l.Missed), len(l.Changed), len(l.Twice)}
 	})
 	for _, of := range []struct {
 		title string
