@@ -16,12 +16,14 @@ const (
 	StepWait           Step = "wait"            // a migration is running
 	StepRestoreLedger  Step = "restore-ledger"  // the migration's own records are damaged
 	StepNoQueue        Step = "no-queue"        // there is no new queue at the address
+	StepLegacyQueue    Step = "legacy-queue"    // the address is that of a legacy queue
 	StepFinish         Step = "finish"          // a run was interrupted
 	StepFinishRollback Step = "finish-rollback" // a rollback was interrupted
 	StepFinishRetire   Step = "finish-retire"   // a retire was interrupted
-	StepRetire         Step = "retire"          // after the release, a legacy worker works on migrated records
 	StepRestored       Step = "restored"        // the target was restored from a backup: it takes an explicit word to go on
-	StepStopLegacy     Step = "stop-legacy"     // a legacy worker works on migrated records
+	StepStopLegacy     Step = "stop-legacy"     // a legacy worker works on migrated records, before the release
+	StepHold           Step = "hold"            // the same, after it
+	StepLookAtTwice    Step = "look-at-twice"   // the same, and the new queues are held
 	StepMigrateRest    Step = "migrate-rest"    // records are not migrated
 	StepRelease        Step = "release"
 	StepAcceptActedOn  Step = "accept-acted-on" // the same, if what was acted on is as it should be
@@ -43,20 +45,22 @@ var advice = []struct {
 }{
 	{func(s *Status) bool { return s.AtWork > 0 }, StepWait},
 	{func(s *Status) bool { return s.Damage != "" }, StepRestoreLedger},
+	{func(s *Status) bool { return s.NoQueue != nil && len(s.NoQueue.Legacy) > 0 }, StepLegacyQueue},
 	{func(s *Status) bool { return s.NoQueue != nil }, StepNoQueue},
 	{func(s *Status) bool { return s.isIn(ledger.Running) }, StepFinish},
 	{func(s *Status) bool { return s.isIn(ledger.RollingBack) }, StepFinishRollback},
 	{func(s *Status) bool { return s.isIn(ledger.Retiring) }, StepFinishRetire},
-	{func(s *Status) bool { return s.taken() && s.released() }, StepRetire},
-	{(*Status).taken, StepStopLegacy},
+	{func(s *Status) bool { return s.twice() && s.isIn(ledger.Done) && !s.released }, StepStopLegacy},
+	{func(s *Status) bool { return s.twice() && !s.allHeld() }, StepHold},
+	{(*Status).twice, StepLookAtTwice},
 	{func(s *Status) bool {
 		return s.isIn(ledger.Done) && s.legacyHas(func(l LegacyStatus) []string { return slices.Concat(l.Late, l.Missed) })
 	}, StepMigrateRest},
 	{func(s *Status) bool {
 		retired := func(r RunStatus) bool { return !r.Retire.At.IsZero() && r.Retire.Stay == 0 }
-		return s.isIn(ledger.RolledBack) && !retired(*s.Newest()) && slices.ContainsFunc(s.Runs, func(r RunStatus) bool { return r.Kept > 0 })
+		return s.isIn(ledger.RolledBack) && !retired(*s.Current()) && slices.ContainsFunc(s.Runs, func(r RunStatus) bool { return r.Kept > 0 })
 	}, StepKept},
-	{func(s *Status) bool { return s.Newest() == nil || s.isIn(ledger.RolledBack) }, StepPlan},
+	{func(s *Status) bool { return s.Current() == nil || s.isIn(ledger.RolledBack) }, StepPlan},
 	{func(s *Status) bool { return s.Restored && s.held(true) }, StepRestored},
 	{func(s *Status) bool { return s.held(true) }, StepRelease},
 	{func(s *Status) bool { return s.held(false) }, StepReleaseOthers},
@@ -86,7 +90,9 @@ func VerdictStep(v *Verdict) Step {
 		{v.Count(verify.NotKept) > 0 && v.Count(verify.NotKept) == len(v.Differences), StepKeep},
 		{v.CountGroup(verify.Damage) > 0 && before, StepRollBack},
 		{v.CountGroup(verify.Damage) > 0, StepRepair},
-		{v.Count(verify.Changed)+v.Count(verify.Vanished) > 0, StepStopLegacy},
+		{v.Count(verify.Changed)+v.Count(verify.Vanished) > 0 && before, StepStopLegacy},
+		{v.Count(verify.Changed) > 0 && v.State == ledger.Done, StepHold},
+		{v.Count(verify.Changed) > 0, StepLookAtTwice},
 		{v.Count(verify.Restored) > 0, StepRestored},
 		{v.State == ledger.RolledBack, StepPlan},
 		{v.Count(verify.Missed)+len(v.Late) > 0, StepMigrateRest},
@@ -121,22 +127,25 @@ func UndoStep(u *Undo) Step {
 	return StepPlan
 }
 
-// isIn reports whether the newest run is in a state.
-func (s *Status) isIn(state RunState) bool { return s.Newest() != nil && s.Newest().State == state }
+// isIn reports whether the current run is in a state.
+func (s *Status) isIn(state RunState) bool { return s.Current() != nil && s.Current().State == state }
 
 // legacyHas reports whether any legacy queue has some of these records.
 func (s *Status) legacyHas(some func(LegacyStatus) []string) bool {
 	return slices.ContainsFunc(s.Legacy, func(l LegacyStatus) bool { return len(some(l)) > 0 })
 }
 
-// taken reports whether legacy workers have taken migrated records.
-func (s *Status) taken() bool {
-	return s.legacyHas(func(l LegacyStatus) []string { return slices.Concat(l.Changed, l.Vanished) })
+// twice reports whether records could run twice.
+func (s *Status) twice() bool {
+	return s.legacyHas(func(l LegacyStatus) []string { return l.Twice })
 }
 
-// released reports whether all queues of the newest run were released, and no run holds them
-// again.
-func (s *Status) released() bool { return s.isIn(ledger.Done) && !s.held(true) }
+// allHeld reports whether all queues are held, by whomever.
+func (s *Status) allHeld() bool {
+	return !slices.ContainsFunc(newqueue.QueueHolds, func(q newqueue.QueueHold) bool {
+		return !slices.ContainsFunc(s.Holds, func(h HoldStatus) bool { return h.Queue == q })
+	})
+}
 
 // held reports whether there is a hold of a run, or one that no run owns.
 func (s *Status) held(byRun bool) bool {

@@ -24,6 +24,7 @@ import (
 type (
 	Reader = zkconn.Reader // a session that has no method that writes
 	Writer = zkconn.Writer // a session that also writes
+	Pulse  = zkconn.Pulse  // for how long servers have kept silent
 	ACL    = znode.ACL     // who may do what with a znode
 )
 
@@ -122,6 +123,9 @@ const (
 
 // Unreadable is the kind of error of a [Record] that could not be read.
 const Unreadable = rules.Unreadable
+
+// MaxNote is how many characters a run's note has at most.
+const MaxNote = ledger.MaxNote
 
 // ReadPlan reads a saved plan: see [Plan.Write]. The error says why it is none, or comes
 // from r.

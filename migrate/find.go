@@ -29,11 +29,9 @@ type Item struct {
 	Notices []services.Notice
 }
 
-// idProperties are the properties of a record by which it can be found.
-var idProperties = []string{"jobID", "batchID", "objectID", "localID", "manifestURL", "token"}
-
 // Find finds a record by its path, its name or an id in it (jobID, batchID, objectID and
-// others), or a job or request by its path or id. The error wraps [ErrNoItem],
+// others), or a job or request by its path or id, by the id of its batch, or by an id in its data.
+// The error wraps [ErrNoItem],
 // [ErrManyItems] or [ErrDamaged], or comes from reading. With [ErrNoItem], the item has what
 // is at the target instead of a new queue.
 func Find(ctx context.Context, src *Source, at *Reader, name string) (*Item, error) {
@@ -110,8 +108,11 @@ func (f *finder) locate(ctx context.Context, name string) (record, job string, e
 			return path, "", nil
 		}
 	}
-	record, err = f.search(ctx, name)
-	return record, "", err
+	if _, ok := newqueue.ParseSequenceID(newqueue.BatchPrefix, name); ok {
+		job, err = f.searchTarget(ctx, name, []string{"bid"}, func(data []byte) bool { return string(data) == name })
+		return "", job, err
+	}
+	return f.search(ctx, name)
 }
 
 // itemAt is the job or request that a znode belongs to.
@@ -145,29 +146,6 @@ func (f *finder) locateRequest(ctx context.Context, qid string) (record, job str
 		}
 	}
 	return "", "", fmt.Errorf("%s: %w", qid, ErrNoItem)
-}
-
-// search reads all records, and returns the one that has the id.
-func (f *finder) search(ctx context.Context, id string) (string, error) {
-	var found []string
-	for r, err := range f.src.Records(ctx) {
-		if err != nil {
-			return "", err
-		}
-		if r.Err == nil && slices.ContainsFunc(idProperties, func(p string) bool {
-			text, _ := r.Legacy.Payload.Text(p)
-			return text == id || p == "localID" && slices.Contains(strings.Split(text, ";"), id)
-		}) {
-			found = append(found, r.Path)
-		}
-	}
-	switch len(found) {
-	case 0:
-		return "", fmt.Errorf("%s: %w", id, ErrNoItem)
-	case 1:
-		return found[0], nil
-	}
-	return "", fmt.Errorf("%s: %w: %s", id, ErrManyItems, strings.Join(found[:min(len(found), 10)], ", "))
 }
 
 // lookUp finds in the ledger what belongs together.

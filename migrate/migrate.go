@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -281,6 +282,7 @@ func (m *migration) apply(ctx context.Context) (steps int, err error) {
 		m.result.Created.Add(ledger.Counts{Jobs: created.Jobs - before.Jobs, Access: created.Access - before.Access, Batches: created.Batches - before.Batches})
 	}()
 	total := p.Count(plan.Create)
+	report(ctx, Sending, 0, total)
 	chain.Progress = func(records int) { report(ctx, Sending, records, total) }
 	ops, guards := m.opening()
 	if err := chain.Do(ctx, ops, func(r *ledger.Run) {
@@ -313,10 +315,11 @@ func (m *migration) beginRun() ledger.Run {
 	if p.Resumes {
 		run := p.Unfinished
 		run.Choices = p.Choices // with what was decided since
+		run.Note = cmp.Or(p.Settings.Note, run.Note)
 		return run
 	}
 	return ledger.Run{
-		ID: p.Run, State: ledger.Running, Source: p.Source, Dialect: p.Dialect, Choices: p.Choices, Time: p.Settings.Time, ACL: p.Settings.ACL,
+		ID: p.Run, State: ledger.Running, Source: p.Source, Dialect: p.Dialect, Choices: p.Choices, Time: p.Settings.Time, ACL: p.Settings.ACL, Note: p.Settings.Note,
 		Started: now(m.opt.Now), Next: m.src.Next(), Stat: znode.Stat{Version: -1},
 	}
 }

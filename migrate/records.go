@@ -65,7 +65,7 @@ func ReadRecords(ctx context.Context, at *Reader, src *Source, saved *Plan) ([]R
 		r.addPlan(saved)
 	}
 	if r.t != nil {
-		if run := r.t.Ledger.Newest(); run != nil {
+		if run := r.t.Ledger.Current(); run != nil {
 			r.choices = run.Choices
 		}
 		if src != nil {
@@ -111,7 +111,7 @@ func (r *recordReader) addPlan(p *Plan) {
 
 // addSource adds what the source says. Records that were migrated are completed by addLedger.
 func (r *recordReader) addSource(ctx context.Context, src *Source) error {
-	newest := r.t.Ledger.Newest()
+	run := r.t.Ledger.Current()
 	r.there = map[string]bool{}
 	err := readAll(ctx, src, src.Paths(), ReadingSource, func(f source.Fetched) error {
 		if !f.There {
@@ -138,7 +138,7 @@ func (r *recordReader) addSource(ctx context.Context, src *Source) error {
 			return nil
 		}
 		d := rules.Decide(f.Record, r.choices)
-		if s.Outcome, s.Reason = verify.OutcomeOf(newest, f.Path, d); d.Do != rules.Migrate {
+		if s.Outcome, s.Reason = verify.OutcomeOf(run, f.Path, d); d.Do != rules.Migrate {
 			s.Outcome, s.Reason = ofDecision[d.Do], d.Reason
 		}
 		return nil

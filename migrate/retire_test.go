@@ -342,25 +342,20 @@ func TestRetireTakenOver(t *testing.T) {
 	}
 }
 
-// status names the records that legacy workers took after the release, and says to remove the
-// others. Those that retire removed, and those of completed jobs, are none of them.
+// status names the records that legacy workers took after the release. Those that retire
+// removed, and those of completed jobs, are none of them.
 func TestStatusNamesTakenRecords(t *testing.T) {
-	change, vanish := lifeEvents["a migrated record changes"], lifeEvents["a migrated record vanishes"]
+	change := lifeEvents["a migrated record changes"]
 	for name, c := range map[string]struct {
 		state             string
 		event             func(s *site)
 		changed, vanished []string
 		step              migrate.Step
 	}{
-		"changed":              {"released", change, []string{pendingRecord}, nil, migrate.StepRetire},
-		"vanished":             {"released", vanish, nil, []string{pendingRecord}, migrate.StepRetire},
 		"a completed one":      {"released", func(s *site) { s.remove(completedRecord) }, nil, nil, ""},
-		"an access request":    {"released", func(s *site) { s.remove(accessRecord) }, nil, []string{accessRecord}, migrate.StepRetire},
-		"before the release":   {"done", vanish, nil, []string{pendingRecord}, migrate.StepStopLegacy},
-		"changed before it":    {"done", change, []string{pendingRecord}, nil, migrate.StepStopLegacy},
-		"after a rollback":     {"rolled back, one job kept", vanish, nil, nil, migrate.StepKept},
+		"an access request":    {"released", func(s *site) { s.remove(accessRecord) }, nil, []string{accessRecord}, migrate.StepHold},
 		"retired":              {retiredState, func(*site) {}, nil, nil, ""},
-		"restored and changed": {retiredState, change, []string{pendingRecord}, nil, migrate.StepRetire},
+		"restored and changed": {retiredState, change, []string{pendingRecord}, nil, migrate.StepHold},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

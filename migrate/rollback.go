@@ -56,8 +56,8 @@ type RollbackOptions struct {
 	Now    func() time.Time // nil: time.Now
 }
 
-// PreviewRollback says what a rollback would do. run is the id of a run; "" is the newest.
-// It writes nothing. The error is as that of [Rollback].
+// PreviewRollback says what a rollback would do. run is the id of a run; "" is the
+// unfinished one, else the newest. It writes nothing. The error is as that of [Rollback].
 func PreviewRollback(ctx context.Context, at *Reader, run string, opt RollbackOptions) (*Undo, error) {
 	r := rolling{at: at, opt: opt}
 	if err := r.read(ctx, run); err != nil {
@@ -134,9 +134,10 @@ func (r *rolling) read(ctx context.Context, id string) error {
 		return cancelled(err)
 	}
 	r.target = t
-	if r.index = t.Ledger.FindRun(id); id == "" {
-		r.index = len(t.Ledger.Runs) - 1
+	if current := t.Ledger.Current(); id == "" && current != nil {
+		id = current.ID
 	}
+	r.index = t.Ledger.FindRun(id)
 	if r.index < 0 {
 		return r.noRun(id)
 	}
@@ -246,6 +247,8 @@ func (r *rolling) carryOut(ctx context.Context, undo *Undo) (*Undo, error) {
 // apply carries out what is left of the rollback.
 func (r *rolling) apply(ctx context.Context, chain *apply.Chain, undo *Undo) error {
 	run := r.run()
+	total := run.Created.Records()
+	report(ctx, Removing, 0, total)
 	var ops []znode.Op
 	for _, path := range []string{newqueue.LocksPath, newqueue.QueueLocksPath} {
 		if _, there := r.target.Layout[path]; !there {
@@ -262,7 +265,6 @@ func (r *rolling) apply(ctx context.Context, chain *apply.Chain, undo *Undo) err
 		return err
 	}
 	chain.Guard(guards...)
-	total := run.Created.Records()
 	chain.Progress = func(records int) { report(ctx, Removing, records, total) }
 	rb := r.rollback()
 	for _, pieces := range []iter.Seq2[apply.Piece, error]{rb.Pieces(ctx), rb.Folders(ctx), rb.Batches(ctx)} {

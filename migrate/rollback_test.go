@@ -257,6 +257,16 @@ func TestUnfinishedRollbackOfAnOlderRun(t *testing.T) {
 	if p == nil || p.Fits != "run0000000000" {
 		t.Errorf("%+v", p)
 	}
+	if st := s.status(); st.Step != migrate.StepFinishRollback || st.Current().ID != "run0000000000" {
+		t.Errorf("status: %s of %s", st.Step, st.Current().ID)
+	}
+	if v := s.verify(); migrate.VerdictStep(v) != migrate.StepFinishRollback || v.Run != "run0000000000" || v.Current.ID != v.Run {
+		t.Errorf("verify: %s of %s", migrate.VerdictStep(v), v.Run)
+	}
+	s.mustRollback(migrate.RollbackOptions{})
+	if st := s.status(); st.Step != migrate.StepPlan || st.Current().ID != "run0000000001" {
+		t.Errorf("afterwards: %s of %s", st.Step, st.Current().ID)
+	}
 }
 
 // With Force, a rollback also removes what others have worked on, with all its entries,

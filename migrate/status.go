@@ -11,10 +11,7 @@ import (
 	"mrtq/internal/election"
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
-	"mrtq/migrate/internal/rules"
-	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/target"
-	"mrtq/migrate/internal/verify"
 	"mrtq/newqueue"
 )
 
@@ -37,6 +34,8 @@ type Status struct {
 	NoQueue *NoQueue `json:"no_queue,omitempty"`
 	// Step is what to do now; "" if nothing is left undone.
 	Step Step `json:"step"`
+
+	released bool // a queue of the current run counts as released
 }
 
 // RunStatus is one run.
@@ -61,28 +60,23 @@ type LockStatus struct {
 	Session string `json:"session"` // "" for a persistent lock
 }
 
-// LegacyStatus is what became of the records of one legacy queue.
-type LegacyStatus struct {
-	Path     string   `json:"path"`
-	Records  int      `json:"records"` // that are there
-	Migrated int      `json:"migrated"`
-	Waiting  int      `json:"waiting"` // only in the legacy queue: no run, an unfinished one, or rolled back
-	Left     int      `json:"left"`    // by the run's choices: skipped or in quarantine
-	Late     []string `json:"late"`    // added since the last run
-	Missed   []string `json:"missed"`  // not migrated, although they were there
-	Changed  []string `json:"changed"` // since they were migrated
-	// Vanished were migrated, and are not there any more, although no retire removed them: a
-	// legacy worker finished them, or somebody removed them. Their jobs are there, and neither
-	// completed nor deleted, so they could run twice.
-	Vanished []string `json:"vanished"`
-}
-
 // Newest is the newest run; nil if there is none.
 func (s *Status) Newest() *RunStatus {
 	if len(s.Runs) == 0 {
 		return nil
 	}
 	return &s.Runs[len(s.Runs)-1]
+}
+
+// Current is the run that the next step is about: the unfinished one, else the newest; nil if
+// there is none.
+func (s *Status) Current() *RunStatus {
+	for i := range s.Runs {
+		if s.Runs[i].Unfinished() {
+			return &s.Runs[i]
+		}
+	}
+	return s.Newest()
 }
 
 // ReadStatus reads where a migration stands. With a source, it also says what became of
@@ -98,7 +92,7 @@ func ReadStatus(ctx context.Context, at *Reader, src *Source) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	reading := statusReader{t: t, names: names, status: s, over: map[string]bool{}}
+	reading := statusReader{t: t, names: names, status: s}
 	for _, read := range []func(context.Context) error{reading.migrators, reading.states, reading.locks, reading.noQueue} {
 		if err := read(ctx); err != nil {
 			return nil, err
@@ -106,7 +100,7 @@ func ReadStatus(ctx context.Context, at *Reader, src *Source) (*Status, error) {
 	}
 	reading.runs()
 	if src != nil {
-		if err := reading.legacy(ctx, src); err != nil {
+		if s.Legacy, err = readLegacy(ctx, t, src); err != nil {
 			return nil, err
 		}
 	}
@@ -118,8 +112,7 @@ type statusReader struct {
 	t      *target.Target
 	names  *target.Names
 	status *Status
-	ours   []string        // the runs' jobs and requests, sorted
-	over   map[string]bool // jobs and requests that won't run any more, by path
+	ours   []string // the runs' jobs and requests, sorted
 }
 
 // migrators counts the places in the election that sessions hold.
@@ -163,6 +156,9 @@ func (r *statusReader) runs() {
 		s.Damage = r.t.Damage.Error()
 	}
 	s.Restored = r.t.Restored()
+	if run := r.t.Ledger.Current(); run != nil {
+		s.released = slices.ContainsFunc(newqueue.QueueHolds, func(q newqueue.QueueHold) bool { return r.t.Released(run, q) })
+	}
 	s.Holds = append(s.Holds, r.t.Holds...)
 }
 
@@ -191,10 +187,7 @@ func (r *statusReader) states(ctx context.Context) error {
 	access := counts{}
 	for _, q := range newqueue.AccessQueues {
 		parent := newqueue.AccessQueuePath(q)
-		err := r.statuses(ctx, parent, newqueue.AccessPrefix, func(path, state string) {
-			access.add(state, r.isOurs(path))
-			r.over[path] = isOver(state)
-		})
+		err := r.statuses(ctx, parent, newqueue.AccessPrefix, func(path, state string) { access.add(state, r.isOurs(path)) })
 		if err != nil {
 			return err
 		}
@@ -230,7 +223,6 @@ func (r *statusReader) jobs(ctx context.Context) error {
 		for _, name := range names[0] {
 			if _, jid, err := newqueue.ParseJobEntry(name); err == nil {
 				jobs.add(state, r.isOurs(newqueue.JobPath(jid)))
-				r.over[newqueue.JobPath(jid)] = isOver(state)
 			}
 		}
 	}
@@ -258,11 +250,6 @@ func (r *statusReader) statuses(ctx context.Context, parent, prefix string, each
 		}
 	}
 	return nil
-}
-
-// isOver reports whether a job or request in this state won't run any more.
-func isOver(state string) bool {
-	return state == string(newqueue.JobCompleted) || state == string(newqueue.JobDeleted)
 }
 
 // stateIn returns the state in a status, in lower case.
@@ -338,58 +325,6 @@ func (r *statusReader) locks(ctx context.Context) error {
 func (r *statusReader) noQueue(ctx context.Context) (err error) {
 	if !r.t.HasQueue() {
 		r.status.NoQueue, err = target.ReadNoQueue(ctx, r.t.Reader)
-	}
-	return err
-}
-
-// legacy says what became of each legacy record.
-func (r *statusReader) legacy(ctx context.Context, src *Source) error {
-	of := map[string]*LegacyStatus{}
-	for _, n := range src.Nodes {
-		of[n.Path] = &LegacyStatus{Path: n.Path, Late: []string{}, Missed: []string{}, Changed: []string{}, Vanished: []string{}}
-	}
-	choices, newest := rules.DefaultChoices(), r.t.Ledger.Newest()
-	if newest != nil {
-		choices = newest.Choices
-	}
-	err := readAll(ctx, asPlanned(src, r.t), src.Paths(), ReadingSource, func(f source.Fetched) error {
-		if !f.There {
-			return nil
-		}
-		l := of[znode.Parent(f.Path)]
-		l.Records++
-		e := r.t.Ledger.Find(f.Path)
-		switch {
-		case e != nil && f.Err != nil && f.Err.Kind == rules.Unreadable: // nobody knows whether it has changed
-			l.Migrated++
-		case e != nil && ledger.HashOf(f.SHA256()) != e.Hash:
-			l.Migrated++
-			l.Changed = append(l.Changed, f.Path)
-		case e != nil:
-			l.Migrated++
-		default:
-			switch outcome, _ := verify.OutcomeOf(newest, f.Path, rules.Decide(f.Record, choices)); outcome {
-			case verify.WasSkipped, verify.WasQuarantined:
-				l.Left++
-			case verify.CameLate:
-				l.Late = append(l.Late, f.Path)
-			case verify.WasMissed:
-				l.Missed = append(l.Missed, f.Path)
-			default:
-				l.Waiting++
-			}
-		}
-		return nil
-	})
-	for e := range r.t.Ledger.All() {
-		l := of[znode.Parent(e.Record)]
-		if l != nil && !src.Has(e.Record) && !e.Retired && r.t.Ledger.Runs[e.Run].Settled() == ledger.Done && r.names.Has(e.Job) && !r.over[e.Job] {
-			l.Vanished = append(l.Vanished, e.Record)
-		}
-	}
-	for _, n := range src.Nodes {
-		slices.Sort(of[n.Path].Vanished)
-		r.status.Legacy = append(r.status.Legacy, *of[n.Path])
 	}
 	return err
 }

@@ -96,7 +96,7 @@ func (c *holdCmd) run(ctx context.Context, a *app, target string) error {
 		return err
 	})
 	if err != nil {
-		return onPlace(p, err)
+		return a.onPlace(ctx, p, err)
 	}
 	if c.output == "json" {
 		a.JSON(held)
@@ -105,12 +105,17 @@ func (c *holdCmd) run(ctx context.Context, a *app, target string) error {
 	return nil
 }
 
-// onPlace adds to an error about a target without a queue what to do.
-func onPlace(p place, err error) error {
-	if errors.Is(err, migrate.ErrNoQueue) {
-		err = fmt.Errorf("%w; check the address and its chroot", err)
+// onPlace adds to an error about a target without a queue what is there, and what to do.
+func (a *app) onPlace(ctx context.Context, p place, err error) error {
+	if !errors.Is(err, migrate.ErrNoQueue) {
+		return failed("target", p.Text, err)
 	}
-	return failed("target", p.Text, err)
+	status := a.statusOf(ctx, p)
+	if status == nil || status.Step != migrate.StepLegacyQueue {
+		return failed("target", p.Text, fmt.Errorf("%w; check the address and its chroot", err))
+	}
+	return exit.Check(fmt.Errorf("%s. Nothing was done. %s", view.NoQueue(p.Text, status.NoQueue),
+		a.advice.Next(status.Step, advice.Situation{Target: p.Text, NoQueue: status.NoQueue})))
 }
 
 // whoami is the user name and the host of the person who runs mrtq.

@@ -25,8 +25,9 @@ them, and which znodes must agree. NAME is merritt, merritt-legacy, zuul, or a f
 with your own map.`,
 		Example: `  mrtq layout merritt --dialect mrt-zk
   mrtq layout zuul`,
-		Args: args("NAME"),
-		RunE: func(_ *cobra.Command, args []string) error { return c.run(a, args[0]) },
+		ValidArgs: layouts.Names,
+		Args:      args("NAME"),
+		RunE:      func(_ *cobra.Command, args []string) error { return c.run(a, args[0]) },
 	}
 	cmd.Flags().StringVar(&c.dialect, "dialect", "", "`dialect` of the layout, if it has several: design or mrt-zk")
 	return cmd

@@ -66,6 +66,7 @@ type migrated struct {
 	Problems     []migrate.Problem      `json:"problems"` // if there is any, nothing was written
 	Created      migrate.Counts         `json:"created"`  // by this call
 	Transactions int                    `json:"transactions"`
+	Note         string                 `json:"note,omitempty"`       // of the run
 	CarriedOut   bool                   `json:"carried_out"`          // the saved plan was carried out before
 	Quarantine   string                 `json:"quarantine,omitempty"` // file, if any record is in it
 	Seconds      float64                `json:"seconds"`
@@ -163,7 +164,7 @@ func jobsOf(src *migrate.Source) int64 {
 // print prints what was done, even if the migration failed.
 func (c *migrateCmd) print(a *app, s pair, res *migrate.Result, err error, took time.Duration) error {
 	plan := res.Plan
-	out := migrated{Run: res.Run, Records: plan.Counts(), Problems: append([]migrate.Problem{}, plan.Problems...), Created: res.Created, Transactions: res.Steps, CarriedOut: res.CarriedOut, Seconds: took.Seconds()}
+	out := migrated{Run: res.Run, Records: plan.Counts(), Problems: append([]migrate.Problem{}, plan.Problems...), Created: res.Created, Transactions: res.Steps, CarriedOut: res.CarriedOut, Note: plan.Settings.Note, Seconds: took.Seconds()}
 	if plan.Count(migrate.ActQuarantine) > 0 {
 		out.Quarantine = c.quarantine
 	}

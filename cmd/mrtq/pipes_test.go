@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -42,5 +43,38 @@ func TestPipeThatNobodyWritesTo(t *testing.T) {
 				t.Errorf("exit code %d: %s", code, out)
 			}
 		})
+	}
+}
+
+// If the program that reads the output of a command that writes has ended, the command still
+// ends its work, says on stderr what it did, and exits with 3.
+func TestNobodyReadsTheOutput(t *testing.T) {
+	t.Parallel()
+	corpus, err := filepath.Abs("testdata/legacy.ndjson")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for _, c := range []struct{ args, did string }{
+		{"migrate CORPUS file:new.ndjson --new-queue --dialect design --consumed pending --undecodable quarantine --quarantine kept.ndjson",
+			"Migrate: done, and the new queues are held."},
+		{"hold file:new.ndjson --by alice -o json", "Hold: alice holds ingest, accessSmall, accessLarge."},
+		{"release file:new.ndjson CORPUS --quarantine kept.ndjson --others -o json", "Release: 3 holds lifted"},
+		{"rollback file:new.ndjson CORPUS --run run0000000000 --yes -o json", "Rollback of run0000000000 in file:new.ndjson: 9 jobs"},
+	} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Close()
+		cmd := exec.Command("mrtq", strings.Fields(strings.ReplaceAll(c.args, "CORPUS", "file:"+corpus))...)
+		cmd.Dir, cmd.Stdout = dir, w
+		var stderr strings.Builder
+		cmd.Stderr = &stderr
+		_ = cmd.Run() // its exit code tells
+		w.Close()
+		if code := cmd.ProcessState.ExitCode(); code != exit.Environment || !strings.Contains(stderr.String(), "What the command did: "+c.did) {
+			t.Errorf("%s: exit code %d: %s", c.args, code, stderr.String())
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 
@@ -14,6 +15,7 @@ import (
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/settings"
 	"mrtq/internal/openfile"
+	"mrtq/internal/printable"
 	"mrtq/internal/znode"
 	"mrtq/migrate"
 	"mrtq/newqueue"
@@ -24,7 +26,7 @@ import (
 type planFlags struct {
 	legacyFlags
 	choices                       migrate.Choices
-	dialect, acl                  string
+	dialect, acl, note            string
 	packet                        int
 	again                         []string
 	decisions                     string // file, "" for none
@@ -57,6 +59,7 @@ func (p *planFlags) flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&p.again, "again", nil, "create a new job for this migrated `record` if its job was removed: its path, or all; can be repeated")
 	f.IntVar(&p.packet, "packet", migrate.DefaultPacket, "the servers' jute.maxbuffer in `bytes`")
 	f.StringVar(&p.decisions, "decisions", "", "`file` of choices about single records, as plan --decisions-out writes it")
+	f.StringVar(&p.note, "note", "", "`text` to keep with the run: who migrates, and why, or a ticket")
 	f.BoolVar(&p.newQueue, "new-queue", false, "create a new queue; only the first migration to TARGET needs this word, so that a mistyped TARGET is refused")
 	f.BoolVar(&p.holdAgain, "hold-again", false, "hold queues again that were released after an earlier run; their workers wait until you release them")
 	f.BoolVar(&p.restored, "restored", false, "go on although TARGET was restored from a backup; jobs that were finished after the backup was made may run again")
@@ -67,9 +70,12 @@ func (p *planFlags) options(s pair) (migrate.Options, error) {
 	if err := checkPacket(p.packet); err != nil {
 		return migrate.Options{}, err
 	}
+	if n := utf8.RuneCountInString(printable.Line(strings.TrimSpace(p.note))); n > migrate.MaxNote {
+		return migrate.Options{}, exit.Usagef("--note: it has %d characters, expected at most %d", n, migrate.MaxNote)
+	}
 	if p.saved != nil {
 		opt := p.saved.Options()
-		opt.Packet = p.packet
+		opt.Packet, opt.Note = p.packet, cmp.Or(p.note, opt.Note)
 		opt.NewQueue, opt.HoldAgain, opt.Restored = opt.NewQueue || p.newQueue, opt.HoldAgain || p.holdAgain, opt.Restored || p.restored
 		return opt, nil
 	}
@@ -88,7 +94,7 @@ func (p *planFlags) options(s pair) (migrate.Options, error) {
 	if err != nil {
 		return migrate.Options{}, err
 	}
-	return migrate.Options{Dialect: dialect, Choices: p.choices, Decisions: decisions, ACL: acl, Packet: p.packet, Again: p.again,
+	return migrate.Options{Dialect: dialect, Choices: p.choices, Decisions: decisions, ACL: acl, Packet: p.packet, Again: p.again, Note: p.note,
 		NewQueue: p.newQueue, HoldAgain: p.holdAgain, Restored: p.restored, Source: s.source.Text, Target: s.target.Text}, nil
 }
 
@@ -174,9 +180,9 @@ func readPlan(path string) (*migrate.Plan, error) {
 }
 
 // besidePlan are the flags of a plan that can be given beside a saved one: the explicit words
-// of an operator, which hold when it is carried out, and packet, because a run that failed with
-// one packet size is finished with another.
-var besidePlan = []string{"new-queue", "hold-again", "restored", "packet"}
+// of an operator, which hold when it is carried out, and the operator's note; and packet, because a run that failed
+// with one packet size is finished with another.
+var besidePlan = []string{"new-queue", "hold-again", "restored", "packet", "note"}
 
 // adopt takes the settings from a saved plan. typed are the flags of the command line: they
 // can't decide again what the plan has decided.

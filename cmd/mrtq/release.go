@@ -117,7 +117,7 @@ func (c *releaseCmd) refuse(ctx context.Context, a *app, s pair, res *migrate.Re
 	case exit.Is(err, exit.Usage):
 		return err
 	case errors.Is(err, migrate.ErrNoQueue):
-		return onPlace(s.target, err)
+		return a.onPlace(ctx, s.target, err)
 	case res != nil && res.Verdict != nil && !res.Verdict.OK():
 		if c.output == "json" {
 			a.JSON(res)
@@ -131,12 +131,12 @@ func (c *releaseCmd) refuse(ctx context.Context, a *app, s pair, res *migrate.Re
 		err = fmt.Errorf("%w. %s", err, wantQuarantine(s.target))
 		at.Quarantine = defaultQuarantine(s.target)
 	case errors.Is(err, migrate.ErrNoSource):
-		c.aboutRun(a.newestRun(ctx, s.target), s, &at)
+		c.aboutRun(a.currentRun(ctx, s.target), s, &at)
 		err = fmt.Errorf("%w. To release without verifying, give --unverified. Next, to verify and release: %s", err, a.advice.CommandOf(migrate.StepRelease, at))
 		return exit.Usagef("nothing was released: %w", err)
 	case errors.Is(err, migrate.ErrUnfinished):
-		if status := a.statusOf(ctx, s.target); status != nil {
-			at.Run = &status.Newest().Run
+		if status := a.statusOf(ctx, s.target); status != nil && status.Current() != nil {
+			at.Run = &status.Current().Run
 			err = fmt.Errorf("%w. %s", err, a.advice.Next(status.Step, at))
 		}
 	}
@@ -152,16 +152,17 @@ func (a *app) statusOf(ctx context.Context, p place) *migrate.Status {
 	}
 	defer side.Close()
 	status, err := migrate.ReadStatus(ctx, side.Reader, nil)
-	if err != nil || status.Newest() == nil {
+	if err != nil {
 		return nil
 	}
 	return status
 }
 
-// newestRun is the newest run of a target; nil if there is none, or if it can't be read.
-func (a *app) newestRun(ctx context.Context, p place) *migrate.Run {
-	if status := a.statusOf(ctx, p); status != nil {
-		return &status.Newest().Run
+// currentRun is the unfinished run of a target, else the newest; nil if there is none, or if it
+// can't be read.
+func (a *app) currentRun(ctx context.Context, p place) *migrate.Run {
+	if status := a.statusOf(ctx, p); status != nil && status.Current() != nil {
+		return &status.Current().Run
 	}
 	return nil
 }
@@ -182,7 +183,7 @@ func (c *releaseCmd) conclude(ctx context.Context, a *app, s pair, res *migrate.
 	}
 	at := advice.Situation{Source: s.source.Text, Target: s.target.Text, Quarantine: c.quarantine}
 	if len(res.Left) > 0 || c.unverified {
-		c.aboutRun(a.newestRun(ctx, s.target), s, &at)
+		c.aboutRun(a.currentRun(ctx, s.target), s, &at)
 	}
 	text += "."
 	if len(res.Left) > 0 {
@@ -195,11 +196,13 @@ func (c *releaseCmd) conclude(ctx context.Context, a *app, s pair, res *migrate.
 	// To lift the rest, release verifies; and a line has one command.
 	if c.unverified && len(res.Lifted) > 0 && len(res.Left) == 0 && at.Run != nil {
 		text += " To verify the target now: " + a.advice.CommandOf(migrate.StepVerify, at)
+	} else if len(res.Left) == 0 {
+		text += " " + a.advice.AfterRelease(at, s.target.isServer() && len(res.Lifted) > 0)
 	}
 	a.Conclude(tone, "%s", text)
 }
 
-// aboutRun adds what is known of the newest run; nil if there is none.
+// aboutRun adds what is known of a run; nil if there is none.
 func (c *releaseCmd) aboutRun(run *migrate.Run, s pair, at *advice.Situation) {
 	if at.Run = run; run != nil {
 		at.Quarantined = run.Choices.Quarantines()

@@ -216,10 +216,10 @@ func (c *retireCmd) fail(ctx context.Context, a *app, s pair, r *migrate.Retired
 	at := advice.Situation{Source: s.source.Text, Target: s.target.Text}
 	switch {
 	case errors.Is(err, migrate.ErrNoQueue):
-		return onPlace(s.target, err)
+		return a.onPlace(ctx, s.target, err)
 	case errors.Is(err, migrate.ErrUnfinished):
 		if status := a.statusOf(ctx, s.target); status != nil {
-			at.Run = &status.Newest().Run
+			at.Run = &status.Current().Run
 			return fmt.Errorf("%w: %w. %s", errDeclined, err, a.advice.Next(status.Step, at))
 		}
 	}

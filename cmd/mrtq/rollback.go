@@ -168,12 +168,12 @@ func (c *rollbackCmd) writeKept(u *migrate.Undo) error {
 func (c *rollbackCmd) fail(ctx context.Context, a *app, s pair, u *migrate.Undo, err error) error {
 	at := advice.Situation{Source: s.source.Text, Target: s.target.Text}
 	if errors.Is(err, migrate.ErrNoQueue) {
-		return onPlace(s.target, err)
+		return a.onPlace(ctx, s.target, err)
 	}
 	if u != nil {
 		at.Run = u.Record
 	} else if errors.Is(err, migrate.ErrRetiring) {
-		at.Run = a.newestRun(ctx, s.target)
+		at.Run = a.currentRun(ctx, s.target)
 	}
 	done := "nothing was removed"
 	if u != nil && u.Steps > 0 && s.target.isServer() {

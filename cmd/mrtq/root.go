@@ -45,6 +45,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	context.AfterFunc(ctx, stop)
 
 	a := &app{Screen: screen.New(stdout, stderr)}
+	a.Silence(a.conn.Pulse.Silence)
 	cmd := a.root()
 	cmd.SetArgs(args)
 	cmd.SetOut(a.Out)
@@ -101,12 +102,17 @@ codes: 0 done, 1 the check failed, 2 wrong usage, 3 the environment failed,
 		a.zkCmd(),
 		accepting.Command(accepting.Env{Screen: a.Screen, Conn: &a.conn, Verbose: &a.verbose, CheckFiles: a.checkFiles}), a.statesCmd(), a.manCmd(), a.layoutCmd(),
 	)
+	root.SetHelpFunc(printHelp)
+	completeFlags(root)
 	return root
 }
 
 // prepare reads the settings, before any command runs.
 func (a *app) prepare(cmd *cobra.Command, args []string) (err error) {
 	a.began = true
+	if _, writes := interrupted[cmd.Name()]; writes { // it ends its work although nobody reads its output
+		signal.Ignore(syscall.SIGPIPE)
+	}
 	root := cmd.Root()
 	a.advice = advice.Adviser{Name: cmd.Name(), Args: args, Given: typedFlags(cmd), Takes: func(command, flag string) bool {
 		next, _, err := root.Find(strings.Fields(command))

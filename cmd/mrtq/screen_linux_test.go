@@ -40,6 +40,7 @@ func TestScreens(t *testing.T) {
 		"plan":    "plan file:legacy.ndjson file:other.ndjson --new-queue --dialect mrt-zk",
 		"verify":  "verify file:later.ndjson file:new.ndjson",
 		"status":  "status file:new.ndjson",
+		"legacy":  "status file:new.ndjson file:later.ndjson",
 		"states":  "states",
 	} {
 		t.Run(name, func(t *testing.T) {

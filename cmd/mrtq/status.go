@@ -27,8 +27,8 @@ func (a *app) statusCmd() *cobra.Command {
 		Short: "say where a migration stands",
 		Long: `Read the target, and show the runs and what became of their records, the number of
 jobs, batches and access requests in each state, the holds with their owners, the
-locks, and what to do next. With SOURCE, status also says which legacy records came
-late, were missed, or changed since they were migrated. It does not compare the
+locks, and what to do next. With SOURCE, status also names the legacy records that came
+late, were missed, or could run twice: a legacy worker took them since. It does not compare the
 target with the source: mrtq verify does. Nothing is written. Exit code 1 if a run is
 not finished, if the migration's own records are damaged, or if there is no new queue
 at TARGET. In that case status says what is there instead.`,
@@ -59,11 +59,16 @@ func (c *statusCmd) run(ctx context.Context, a *app, given []string) error {
 	if err != nil {
 		return err
 	}
-	at := advice.Situation{Source: s.source.Text, Target: s.target.Text, Holds: status.Holds, Quarantine: ""}
-	if newest := status.Newest(); newest != nil {
-		at.Run = &newest.Run
-		at.Quarantined = newest.Choices.Quarantines() && defaultQuarantine(s.target) != ""
+	at := advice.Situation{Source: s.source.Text, Target: s.target.Text, Holds: status.Holds, NoQueue: status.NoQueue}
+	if run := status.Current(); run != nil {
+		at.Run = &run.Run
+		at.Quarantined = run.Choices.Quarantines() && defaultQuarantine(s.target) != ""
 		at.Quarantine = defaultQuarantine(s.target)
+	}
+	for _, l := range status.Legacy {
+		if len(l.Twice) > 0 {
+			at.Twice = l.Twice[0]
+		}
 	}
 	words, command := a.advice.Next(status.Step, at), ""
 	if status.Step == "" && at.Run != nil && at.Run.State == migrate.Done {

@@ -149,7 +149,7 @@ func (a *app) concludeVerdict(v *migrate.Verdict, s pair, quarantine, before str
 	at := advice.Situation{Source: s.source.Text, Target: s.target.Text, ActedOn: v.Count("acted-on"),
 		Quarantined: v.Records.Quarantined > 0, Quarantine: quarantine}
 	if v.Run != "" {
-		at.Run = &v.Newest
+		at.Run = &v.Current
 	}
 	tone, text := view.VerdictText(v, s.target.Text)
 	verify := "Verify"

@@ -7,10 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/cmd/mrtq/internal/watching"
+	"mrtq/migrate"
 )
 
 type watchCmd struct {
@@ -38,7 +40,8 @@ does not read every job, because ZooKeeper counts them and reports changes. It l
 for locks on the first 20 jobs of each state, in the order in which workers acquire
 them. The oldest job of a state is the one that was created first. If you also give
 a SOURCE, watch counts the records of its legacy queues and the legacy locks, so
-that you can see when the queues are empty.
+that you can see when the queues are empty. At most once a minute, it also reads all
+legacy records, and names those that came late or could run twice.
 
 If the connection is lost, watch says so, shows what it saw last, and tries again. If
 there is no new queue at TARGET, it says what is there instead, and waits for one. In a
@@ -86,7 +89,11 @@ func (c *watchCmd) run(ctx context.Context, a *app, given []string) error {
 			return err
 		}
 	}
-	w := &watching.Watch{Target: target, Interval: c.interval, Reader: r, JSON: c.output == "ndjson", Metrics: c.metrics, Out: a.Out, Say: a.Say}
+	source := ""
+	if len(given) > 1 {
+		source = given[1]
+	}
+	w := &watching.Watch{Target: target, Source: source, Interval: c.interval, Reader: r, JSON: c.output == "ndjson", Metrics: c.metrics, Out: a.Out, Say: a.Say}
 	if !c.once {
 		return failed("target", target, w.Run(ctx))
 	}
@@ -95,7 +102,11 @@ func (c *watchCmd) run(ctx context.Context, a *app, given []string) error {
 		return failed("target", target, err)
 	}
 	text := view.NoQueue(target, found)
-	a.Conclude(screen.Bad, "Watch: %s. Check the address and its chroot.", text)
+	next := "Check the address and its chroot."
+	if len(found.Legacy) > 0 {
+		next = a.advice.Next(migrate.StepLegacyQueue, advice.Situation{Target: target, NoQueue: found})
+	}
+	a.Conclude(screen.Bad, "Watch: %s. %s", text, next)
 	return exit.Check(errors.New(text))
 }
 

@@ -5,7 +5,9 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -30,6 +32,12 @@ type watched struct {
 // watchOn runs mrtq watch SERVER/new on a terminal of this size.
 func watchOn(t *testing.T, width, height int, server *minizk.Server, env []string, flags ...string) *watched {
 	t.Helper()
+	return runOn(t, width, height, server, env, append([]string{"watch", server.Addr() + "/new", "--interval", "100ms"}, flags...)...)
+}
+
+// runOn runs mrtq on a terminal of this size.
+func runOn(t *testing.T, width, height int, server *minizk.Server, env []string, args ...string) *watched {
+	t.Helper()
 	w := &watched{T: t, server: server, screen: newEmulator(width, height), ended: make(chan error, 1)}
 	control, terminal := openTerminal(t, width, height)
 	w.control = control
@@ -39,7 +47,7 @@ func watchOn(t *testing.T, width, height int, server *minizk.Server, env []strin
 		defer close(got)
 		_, _ = io.Copy(w.screen, control) // ends with EIO when no process has the terminal open
 	}()
-	w.cmd = exec.Command("mrtq", append([]string{"watch", server.Addr() + "/new", "--interval", "100ms"}, flags...)...)
+	w.cmd = exec.Command("mrtq", args...)
 	w.cmd.Dir = t.TempDir()
 	w.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "GORACE=atexit_sleep_ms=0"}, env...)
 	w.cmd.Stdin, w.cmd.Stdout, w.cmd.Stderr = terminal, terminal, terminal
@@ -183,6 +191,95 @@ func TestWatchOnTerminal(t *testing.T) {
 	if strings.Contains(s.text, "NOT CONNECTED") {
 		t.Errorf("%s", s.text)
 	}
+	w.interrupt()
+}
+
+// If a server keeps silent, watch and the line of migrate say so, and for how long, until it answers.
+func TestSilentServer(t *testing.T) {
+	corpus, err := filepath.Abs("testdata/legacy.ndjson")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		args          []string
+		silent, after string
+	}{
+		"migrate": {[]string{"migrate", "file:" + corpus, "TARGET", "--new-queue", "--dialect", "design", "--consumed", "failed", "--undecodable", "quarantine"},
+			`^sending: 0 of \d+ records, no answer from the server for [3-9] s$`, `Migrate: done`},
+		"watch": {[]string{"watch", "TARGET", "--interval", "100ms"}, `^NO ANSWER from the server for [3-9]s$`, `Z *\nNO QUEUE`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := minizk.RunWith(t, minizk.Options{RealTime: true})
+			gate := make(chan struct{})
+			if name == "watch" {
+				server.Inject(minizk.Fault{Nth: 20, Do: minizk.Hold(gate)})
+			} else {
+				server.Inject(minizk.Fault{Nth: 1, Do: minizk.Hold(gate), On: func(op minizk.Op) bool {
+					return op.Changes && slices.Contains(op.Paths, "/new/jobs/jid0000000001")
+				}})
+			}
+			for i := range c.args {
+				c.args[i] = strings.ReplaceAll(c.args[i], "TARGET", server.Addr()+"/new")
+			}
+			w := runOn(t, 100, 24, server, nil, append(c.args, "--session-timeout", "30s")...)
+			w.until("silence", "(?m)"+c.silent)
+			close(gate)
+			if name == "migrate" {
+				if err := <-w.ended; err != nil {
+					t.Error(err)
+				}
+				w.ended <- nil // for until and the cleanup
+			}
+			s := w.until("an answer", "(?m)"+c.after)
+			if strings.Contains(strings.ToLower(s.text), "no answer") {
+				t.Errorf("%s", s.text)
+			}
+			if name == "watch" {
+				w.interrupt()
+			}
+		})
+	}
+}
+
+// With SOURCE, watch names the legacy records that came late, were missed, or could run twice.
+func TestWatchNamesLegacyRecords(t *testing.T) {
+	corpus, err := filepath.Abs("testdata/legacy.ndjson")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := minizk.RunWith(t, minizk.Options{RealTime: true})
+	dir := t.TempDir()
+	for _, args := range []string{
+		"restore OLD --in " + corpus,
+		"migrate OLD NEW --new-queue --dialect design --consumed failed --undecodable quarantine",
+		"release NEW --unverified",
+	} {
+		cmd := exec.Command("mrtq", strings.Fields(strings.NewReplacer("OLD", server.Addr(), "NEW", server.Addr()+"/new").Replace(args))...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v: %s", args, err, out)
+		}
+	}
+	session, err := openTestSession(server.Addr(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.conn.Close()
+	data, _, err := session.conn.Get("/ingest/mrtQ-05000000000001")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := session.conn.Create("/ingest/mrtQ-05000000000099", data, 0, zk.WorldACL(zk.PermAll)); err != nil {
+		t.Fatal(err)
+	}
+	if err := session.conn.Delete("/ingest/mrtQ-02100000000003", -1); err != nil {
+		t.Fatal(err)
+	}
+	w := runOn(t, 80, 24, server, nil, "watch", server.Addr()+"/new", server.Addr(), "--interval", "100ms")
+	w.until("a late record", `(?m)^LATE: 1 record added to the legacy queue since the migration:\s+/ingest/mrtQ-05000000000099$`)
+	w.until("a record that is gone", `(?m)^COULD RUN TWICE: 1 record changed or removed in the legacy queue since the\s+migration: /ingest/mrtQ-02100000000003$`)
+	w.until("what to do", `mrtq status \S+/new\s+\S+`)
 	w.interrupt()
 }
 

@@ -289,11 +289,16 @@ const farewell = time.Second
 type patient struct {
 	net.Conn
 	limit time.Duration
+	pulse *Pulse
 }
 
 func (p *patient) Read(b []byte) (int, error) {
 	if p.limit > 0 {
 		p.SetReadDeadline(time.Now().Add(p.limit))
 	}
-	return p.Conn.Read(b)
+	n, err := p.Conn.Read(b)
+	if n > 0 {
+		p.pulse.beat()
+	}
+	return n, err
 }

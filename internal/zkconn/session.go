@@ -143,11 +143,13 @@ func (s *session) connection(ctx context.Context) (*conn, error) {
 		if !c.isBroken() {
 			return c, nil
 		}
+		end := s.cfg.Pulse.begin()
 		select {
 		case <-next:
 		case <-ctx.Done():
 		case <-s.over.Done():
 		}
+		end(false)
 	}
 }
 
@@ -175,7 +177,9 @@ func (s *session) send(ctx context.Context, r *call) error {
 
 // wait returns when a request has its answer. The error is a [brokenError] if none can
 // come any more, a [ResponseTooLargeError], ctx's cause, or why the session is over.
-func (s *session) wait(ctx context.Context, r *call) error {
+func (s *session) wait(ctx context.Context, r *call) (err error) {
+	end := s.cfg.Pulse.begin()
+	defer func() { end(!temporary(err)) }()
 	select {
 	case <-r.done:
 	case <-ctx.Done():

@@ -244,7 +244,7 @@ func (k *look) named(f folder) (paths []string) {
 	list := k.kept[f.path]
 	switch {
 	case f.path == runs.path:
-		if run := k.newestRun(); run != "" {
+		for _, run := range k.runs() {
 			paths = append(paths, ledger.RunPath(run))
 		}
 	case f.id == nil:
@@ -274,14 +274,10 @@ func (k *look) lockPaths(f folder) (paths []string) {
 	return paths
 }
 
-func (k *look) newestRun() string {
+// runs are the listed runs, the oldest first.
+func (k *look) runs() []string {
 	list := k.kept[runs.path]
-	for _, name := range slices.Backward(slices.Concat(list.first, list.last)) {
-		if ledger.IsRun(name) {
-			return name
-		}
-	}
-	return ""
+	return slices.DeleteFunc(slices.Concat(list.first, list.last), func(name string) bool { return !ledger.IsRun(name) })
 }
 
 func (k *look) showQueues(states []folder) {
@@ -366,8 +362,8 @@ func (k *look) showHolds() {
 	}
 }
 
-// showMigration shows the newest run, and who is in the election. The first place that a
-// session holds leads.
+// showMigration shows the unfinished run, else the newest, and who is in the election. The first
+// place that a session holds leads.
 func (k *look) showMigration() {
 	v := &k.view
 	for _, path := range k.named(migrants) {
@@ -377,22 +373,29 @@ func (k *look) showMigration() {
 			}
 		}
 	}
-	run := k.newestRun()
-	n, there := k.nodes[ledger.RunPath(run)]
-	if run == "" || !there {
-		return
+	for _, run := range slices.Backward(k.runs()) {
+		n, there := k.nodes[ledger.RunPath(run)]
+		if !there {
+			continue
+		}
+		if r := runView(run, n); v.Migration == nil || r.Unfinished() {
+			v.Migration = r
+		}
 	}
+}
+
+// runView is what the record of a run says.
+func runView(run string, n znode.Node) *RunView {
 	r, err := ledger.ParseRun(n)
 	switch {
 	case n.Unreadable != "":
-		v.Migration = &RunView{Run: run, Damage: "no permission to read it"}
+		return &RunView{Run: run, Damage: "no permission to read it"}
 	case err != nil:
-		v.Migration = &RunView{Run: run, Damage: err.Error()}
-	default:
-		v.Migration = &RunView{
-			Run: r.ID, State: r.State, Source: r.Source, Dialect: r.Dialect, Owner: r.Owner, Started: r.Started, Finished: r.Finished,
-			Records: r.Created.Records(), Total: r.Total, Transactions: r.Stat.Version,
-		}
+		return &RunView{Run: run, Damage: err.Error()}
+	}
+	return &RunView{
+		Run: r.ID, State: r.State, Source: r.Source, Dialect: r.Dialect, Owner: r.Owner, Started: r.Started, Finished: r.Finished,
+		Records: r.Created.Records(), Total: r.Total, Transactions: r.Stat.Version,
 	}
 }
 

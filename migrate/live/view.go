@@ -67,16 +67,19 @@ type View struct {
 	// NoQueue is what is there instead of a new queue, nil if there is one.
 	NoQueue *target.NoQueue `json:"no_queue,omitempty"`
 
-	Jobs      []Queue    `json:"jobs"`             // one for each state
-	Access    []Queue    `json:"access"`           // one for each access queue
-	Batches   []Queue    `json:"batches"`          // one for all batches, or none
-	Source    []Queue    `json:"source,omitempty"` // legacy queues and locks, named by their znodes, if they are watched
-	Holds     []HoldView `json:"holds"`
-	Locks     LocksView  `json:"locks"`
-	Migration *RunView   `json:"migration,omitempty"` // the newest run, nil if there is none
-	Migrators int        `json:"migrators"`           // processes in the election: one works, the others wait
-	Leader    string     `json:"leader,omitempty"`    // how the running one describes itself
-	Notes     []string   `json:"notes"`               // what needs the operator's attention
+	Jobs    []Queue `json:"jobs"`             // one for each state
+	Access  []Queue `json:"access"`           // one for each access queue
+	Batches []Queue `json:"batches"`          // one for all batches, or none
+	Source  []Queue `json:"source,omitempty"` // legacy queues and locks, named by their znodes, if they are watched
+	// Records are the legacy records that somebody has to look at; nil until the caller has
+	// looked for them.
+	Records   *RecordsView `json:"records,omitempty"`
+	Holds     []HoldView   `json:"holds"`
+	Locks     LocksView    `json:"locks"`
+	Migration *RunView     `json:"migration,omitempty"` // the unfinished run, else the newest; nil if there is none
+	Migrators int          `json:"migrators"`           // processes in the election: one works, the others wait
+	Leader    string       `json:"leader,omitempty"`    // how the running one describes itself
+	Notes     []string     `json:"notes"`               // what needs the operator's attention
 }
 
 // Queue counts the jobs of a state, the requests of a queue, or all batches.
@@ -104,6 +107,29 @@ type OldestView struct {
 	Here    float64 `json:"here_seconds"` // since it came into this state or queue
 }
 
+// RecordsView names legacy records that somebody has to look at.
+type RecordsView struct {
+	AsOf   time.Time `json:"as_of"`
+	Late   Named     `json:"late"`            // added since the migration
+	Missed Named     `json:"missed"`          // there at the migration, and not migrated
+	Twice  Named     `json:"could_run_twice"` // changed or removed since, and their job can run
+}
+
+// Named counts records, and names the first ones.
+type Named struct {
+	Count int      `json:"count"`
+	First []string `json:"first"`
+}
+
+// mostNamed is how many records a [Named] names.
+const mostNamed = 20
+
+// Add adds records.
+func (n *Named) Add(paths []string) {
+	n.Count += len(paths)
+	n.First = append(n.First, paths[:min(len(paths), mostNamed-len(n.First))]...)
+}
+
 // HoldView is one hold.
 type HoldView struct {
 	Path       string  `json:"path"`
@@ -128,7 +154,7 @@ type LockView struct {
 	Session string   `json:"session"` // the session that holds it, "" for a persistent lock
 }
 
-// RunView is the newest run: what it is doing or has done.
+// RunView is a run: what it is doing or has done.
 type RunView struct {
 	Run          string           `json:"run"`
 	State        ledger.RunState  `json:"state,omitempty"`

@@ -226,6 +226,17 @@ func (l *Ledger) Newest() *Run {
 	return &l.Runs[len(l.Runs)-1]
 }
 
+// Current is the run that something has to be done about: the unfinished one, else the newest;
+// nil if there is none. The unfinished one is older if the runs after it were rolled back.
+func (l *Ledger) Current() *Run {
+	for i := range l.Runs {
+		if l.Runs[i].Unfinished() {
+			return &l.Runs[i]
+		}
+	}
+	return l.Newest()
+}
+
 // FindRun returns the index of a run, -1 if there is no such run.
 func (l *Ledger) FindRun(id string) int {
 	for i := range l.Runs {

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	"mrtq/internal/printable"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate/internal/rules"
@@ -51,9 +53,10 @@ type Run struct {
 	Source   string           `json:"source"`
 	Dialect  newqueue.Dialect `json:"dialect"`
 	Choices  rules.Choices    `json:"choices"`
-	Time     string           `json:"time"`          // the unit of the records' times: auto, s or ms
-	ACL      []znode.ACL      `json:"acl,omitempty"` // of every znode that the run creates; none means open to all
-	Owner    string           `json:"owner"`         // the migrator that wrote the run's last transaction
+	Time     string           `json:"time"`           // the unit of the records' times: auto, s or ms
+	ACL      []znode.ACL      `json:"acl,omitempty"`  // of every znode that the run creates; none means open to all
+	Note     string           `json:"note,omitempty"` // of the operator: who, and why
+	Owner    string           `json:"owner"`          // the migrator that wrote the run's last transaction
 	Started  time.Time        `json:"started"`
 	Finished time.Time        `json:"finished,omitzero"`
 	Created  Counts           `json:"created"`              // so far
@@ -76,6 +79,16 @@ type Run struct {
 	Restored bool `json:"restored,omitempty"`
 
 	Stat znode.Stat `json:"-"` // as it was read
+}
+
+// MaxNote is how many characters a run's note has at most.
+const MaxNote = 300
+
+// Note is the operator's text as a run keeps it: printable, on one line, and cut off after
+// [MaxNote] characters.
+func Note(text string) string {
+	runes := []rune(printable.Line(strings.TrimSpace(text)))
+	return string(runes[:min(len(runes), MaxNote)])
 }
 
 // Counts are numbers of items in the new queue.

@@ -37,6 +37,9 @@ type Options struct {
 	// is. HoldAgain allows to hold queues again that were released. Restored says that the
 	// operator knows that the target was restored from a backup.
 	NewQueue, HoldAgain, Restored bool
+	// Note is kept with the run, for people: who migrates, and why. After [ledger.MaxNote]
+	// characters it is cut off.
+	Note string
 	// Source and Target are names for reports. They must hold no credentials.
 	Source, Target string
 }
@@ -139,6 +142,7 @@ type Settings struct {
 	ACL    []znode.ACL  `json:"acl"` // none is open to all
 	Packet int          `json:"packet"`
 	Again  []string     `json:"again"`
+	Note   string       `json:"note,omitempty"`
 	// The operator's explicit words: see [Options].
 	NewQueue  bool `json:"new_queue"`
 	HoldAgain bool `json:"hold_again"`

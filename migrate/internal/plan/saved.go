@@ -7,6 +7,7 @@ import (
 	"io"
 	"reflect"
 	"slices"
+	"unicode/utf8"
 
 	"mrtq/internal/plainjson"
 	"mrtq/migrate/internal/ledger"
@@ -85,9 +86,12 @@ func Read(r io.Reader) (*Plan, error) {
 	}
 	switch {
 	case saved.Format != savedFormat:
-		return nil, fmt.Errorf("%w: it has form %d, and this version of mrtq reads form %d; make the plan again", ErrFile, saved.Format, savedFormat)
+		return nil, fmt.Errorf("%w: it has form %d, and this version of mrtq reads form %d", ErrFile, saved.Format, savedFormat)
 	case saved.Count != len(saved.Records):
-		return nil, fmt.Errorf("%w: it has %d of %d records; make the plan again", ErrFile, len(saved.Records), saved.Count)
+		return nil, fmt.Errorf("%w: it has %d of %d records", ErrFile, len(saved.Records), saved.Count)
+	}
+	if n := utf8.RuneCountInString(saved.Settings.Note); n > ledger.MaxNote {
+		return nil, fmt.Errorf("%w: its note has %d characters, expected at most %d", ErrFile, n, ledger.MaxNote)
 	}
 	p := (*Plan)(saved.alias)
 	if len(p.Settings.ACL) == 0 {
@@ -101,7 +105,7 @@ func Read(r io.Reader) (*Plan, error) {
 
 // Options are the options with which the plan was made.
 func (p *Plan) Options() Options {
-	return Options{Dialect: p.Dialect, Choices: p.Choices, ACL: p.Settings.ACL, Packet: p.Settings.Packet, Again: p.Settings.Again,
+	return Options{Dialect: p.Dialect, Choices: p.Choices, ACL: p.Settings.ACL, Packet: p.Settings.Packet, Again: p.Settings.Again, Note: p.Settings.Note,
 		NewQueue: p.Settings.NewQueue, HoldAgain: p.Settings.HoldAgain, Restored: p.Settings.Restored, Source: p.Source, Target: p.Target}
 }
 

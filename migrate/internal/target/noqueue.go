@@ -7,6 +7,7 @@ import (
 
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
+	"mrtq/migrate/internal/rules"
 	"mrtq/newqueue"
 )
 
@@ -15,8 +16,8 @@ import (
 type NoQueue struct {
 	Missing bool     `json:"missing"` // the znode of the chroot is missing too
 	Znodes  []string `json:"znodes"`  // the names of the znodes that are there, in order
-	// Legacy are the znodes that hold legacy records. Queues are those that hold a new
-	// queue.
+	// Legacy are the znodes that are legacy queues: they hold records, or have the name of one.
+	// Queues are those that hold a new queue.
 	Legacy []string `json:"legacy"`
 	Queues []string `json:"queues"`
 }
@@ -37,12 +38,14 @@ func ReadNoQueue(ctx context.Context, r *zkconn.Reader) (*NoQueue, error) {
 	}
 	slices.Sort(names)
 	found.Znodes = append(found.Znodes, names...)
+	usual := rules.DefaultQueues()
+	usual.Locks = nil // any program can have a lock
 	for _, name := range names[:min(len(names), maxSearched)] {
 		inside, err := r.Children(ctx, "/"+name)
 		if err != nil {
 			continue // the client may not read it, and it is only a hint
 		}
-		if slices.ContainsFunc(inside, isRecord) {
+		if slices.ContainsFunc(inside, isRecord) || slices.Contains(usual.Roots(), "/"+name) {
 			found.Legacy = append(found.Legacy, name)
 		}
 		if slices.Contains(inside, znode.Name(newqueue.JobsPath)) && slices.Contains(inside, znode.Name(newqueue.BatchesPath)) {

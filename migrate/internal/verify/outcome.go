@@ -25,20 +25,20 @@ const (
 // Outcomes are all outcomes, in the order in which tables show them.
 var Outcomes = []Outcome{WasMigrated, WasRemoved, WasChanged, WillBeCreated, WasSkipped, WasQuarantined, IsBlocked, CameLate, WasMissed, NotMigrated}
 
-// OutcomeOf says what became of a record that is in no ledger, and why. newest is the newest
-// run; nil if there is none. d is what its choices decide about the record.
-func OutcomeOf(newest *ledger.Run, record string, d rules.Decision) (o Outcome, why string) {
+// OutcomeOf says what became of a record that is in no ledger, and why. run is the
+// current run; nil if there is none. d is what its choices decide about the record.
+func OutcomeOf(run *ledger.Run, record string, d rules.Decision) (o Outcome, why string) {
 	switch {
-	case newest == nil:
+	case run == nil:
 		return NotMigrated, ""
 	case d.Do == rules.Skip:
 		return WasSkipped, d.Reason
 	case d.Do == rules.Quarantine:
 		return WasQuarantined, d.Reason
-	case newest.Settled() != ledger.Done:
+	case run.Settled() != ledger.Done:
 		return NotMigrated, ""
-	case !newest.HadRecord(record):
-		return CameLate, "it came after " + newest.ID + " began"
+	case !run.HadRecord(record):
+		return CameLate, "it came after " + run.ID + " began"
 	}
-	return WasMissed, "it was there when " + newest.ID + " began"
+	return WasMissed, "it was there when " + run.ID + " began"
 }

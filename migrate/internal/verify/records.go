@@ -76,9 +76,9 @@ func (v *verifier) migrated(f source.Fetched, entry *ledger.Migrated) item {
 
 // notMigrated accounts for a record that is in no ledger.
 func (v *verifier) notMigrated(r rules.Record) {
-	newest := v.t.Ledger.Newest()
+	run := v.t.Ledger.Current()
 	count := &v.verdict.Records
-	switch outcome, _ := OutcomeOf(newest, r.Path, rules.Decide(r, v.verdict.Choices)); outcome {
+	switch outcome, _ := OutcomeOf(run, r.Path, rules.Decide(r, v.verdict.Choices)); outcome {
 	case WasSkipped:
 		count.Skipped++
 	case WasQuarantined:
@@ -93,7 +93,7 @@ func (v *verifier) notMigrated(r rules.Record) {
 		count.Missed++
 		v.differ(Difference{Kind: Missed, Path: r.Path, Record: r.Path, Queue: r.Queue.Hold(), Message: "it was not migrated"})
 	default:
-		if newest == nil || newest.State == ledger.Running {
+		if run == nil || run.State == ledger.Running {
 			count.Waiting++
 		} else {
 			count.Returned++

@@ -111,15 +111,15 @@ type Verdict struct {
 	Late    []string `json:"late"`
 	Removed []Item   `json:"removed"`
 	Notices []Item   `json:"notices"`
-	// Run is the newest run and State its state; both are "" if there is no run. Released
-	// are the queues that count as released.
+	// Run is the unfinished run, else the newest, and State its state; both are "" if there is
+	// no run. Released are the queues that count as released.
 	Run      string               `json:"run"`
 	State    ledger.RunState      `json:"state"`
 	Source   string               `json:"source"` // that the run took its records from, as it was given then
 	Choices  rules.Choices        `json:"choices"`
 	Released []newqueue.QueueHold `json:"released"`
-	// Newest is the record of the newest run, if there is one.
-	Newest ledger.Run `json:"-"`
+	// Current is the record of Run, if there is one.
+	Current ledger.Run `json:"-"`
 }
 
 // Item is a record and what it became.

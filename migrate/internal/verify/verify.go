@@ -77,10 +77,10 @@ func newVerifier(src *source.Source, t *target.Target, names *target.Names, opt 
 	for b := range t.Ledger.Batches() {
 		v.batches[b.ID] = newBatch(b, &t.Ledger.Runs[b.Run])
 	}
-	if run := t.Ledger.Newest(); run != nil {
+	if run := t.Ledger.Current(); run != nil {
 		v.dialect = run.Dialect
 		v.verdict.Run, v.verdict.State, v.verdict.Source, v.verdict.Choices = run.ID, run.State, run.Source, run.Choices
-		v.verdict.Newest = *run
+		v.verdict.Current = *run
 	}
 	return v
 }

@@ -9,10 +9,12 @@
 package advice
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"mrtq/internal/sides"
 	"mrtq/migrate"
 	"mrtq/newqueue"
 )
@@ -33,7 +35,9 @@ type Situation struct {
 	Plan           *migrate.Plan
 	PlanFile       string // in which the plan is saved
 	Holds          []migrate.HoldStatus
-	ActedOn        int // how many jobs and batches were acted on
+	NoQueue        *migrate.NoQueue // what is at Target instead of a new queue
+	ActedOn        int              // how many jobs and batches were acted on
+	Twice          string           // a record that could run twice
 	// Quarantined says that records are in quarantine. Quarantine is the file that keeps
 	// their bytes, "" if it is not known.
 	Quarantined bool
@@ -52,14 +56,21 @@ var rows = map[migrate.Step]row{
 	migrate.StepWait:          {"Next: wait until it ends, then look again. Its progress:", Adviser.watch},
 	migrate.StepRestoreLedger: {"Next:", Adviser.restoreLedger},
 	migrate.StepNoQueue:       {"Check the address and its chroot. If nothing was migrated yet, that is normal, and the next step is:", Adviser.firstPlan},
+	migrate.StepLegacyQueue:   {"Next, with the address of the new queue:", Adviser.atNewQueue},
 	migrate.StepFinish:        {"Next, to finish it, with the flags of its first call:", Adviser.finish},
 	migrate.StepFinishRollback: {"Next, to finish it:",
 		func(a Adviser, s Situation) string { return a.rollback(s) }},
 	migrate.StepFinishRetire: {"Next, to finish it:", Adviser.retire},
-	migrate.StepRetire: {"Legacy workers took migrated records. Stop these workers, and look at the jobs of the records: they may run twice. Next, to remove the others from the legacy queue:",
-		Adviser.retire},
-	migrate.StepRestored:      {"Next, if jobs that were finished after the backup was made may run again:", Adviser.releaseRestored},
-	migrate.StepStopLegacy:    {"Stop the legacy workers. Then roll back, and migrate again:", Adviser.rollback},
+	migrate.StepRestored:     {"Next, if jobs that were finished after the backup was made may run again:", Adviser.releaseRestored},
+	migrate.StepStopLegacy:   {"Stop the legacy workers. Then roll back, and migrate again:", Adviser.rollback},
+	migrate.StepHold: {"Stop the legacy workers. To hold the new queues until you know what ran:",
+		func(a Adviser, s Situation) string {
+			return a.Command("hold", []string{s.Target}, Set("why", "legacy workers ran")...)
+		}},
+	migrate.StepLookAtTwice: {"Stop the legacy workers. If a record's work was done, delete its job. To look at a record and its job:",
+		func(a Adviser, s Situation) string {
+			return a.Command("show", []string{s.source(), s.Target, cmp.Or(s.Twice, "RECORD")})
+		}},
 	migrate.StepMigrateRest:   {"Next, for the records that are not migrated:", Adviser.planRest},
 	migrate.StepRelease:       {"Next, to verify and release:", Adviser.release},
 	migrate.StepAcceptActedOn: {"Next, if what was acted on is as it should be:", Adviser.acceptActedOn},
@@ -101,6 +112,19 @@ func (a Adviser) firstPlan(s Situation) string {
 	return a.Command("plan", []string{s.source(), s.Target}, append(Set("dialect", "design|mrt-zk"), Switch("new-queue"))...)
 }
 
+// atNewQueue is the command that runs, for the new queue of the legacy queue that it was given: the
+// one that is below it, if there is one alone.
+func (a Adviser) atNewQueue(s Situation) string {
+	args := []string{"TARGET"}
+	if isServer(s.Target) && len(s.NoQueue.Queues) == 1 {
+		args[0] = strings.TrimSuffix(s.Target, "/") + "/" + s.NoQueue.Queues[0]
+	}
+	if a.Name != "hold" {
+		args = append(args, s.Target)
+	}
+	return commandLine(a.Name, args, slices.DeleteFunc(slices.Clone(a.Given), func(f Flag) bool { return f.Name == "output" }))
+}
+
 func (a Adviser) finish(s Situation) string {
 	return a.Command("migrate", []string{s.source(), s.Target}, choices(s.Run.Choices, s.Run.Time)...)
 }
@@ -134,6 +158,25 @@ func (a Adviser) acceptActedOn(s Situation) string {
 // releaseOthers names the holds of which no run is an owner.
 func (a Adviser) releaseOthers(s Situation) string {
 	return a.Lift(s, slices.DeleteFunc(slices.Clone(s.Holds), migrate.HoldStatus.OfRun))
+}
+
+// AfterRelease says what to do when nothing is held any more. freed says that this call lifted holds
+// at a server, so that services can begin.
+func (a Adviser) AfterRelease(s Situation, freed bool) string {
+	if !freed {
+		return "Next, to see where the migration stands: " + a.status(s)
+	}
+	args := []string{s.Target}
+	if isServer(s.Source) {
+		args = append(args, s.Source) // records that come late show there
+	}
+	return "Next, start the new services, and watch their first jobs: " + a.Command("watch", args)
+}
+
+// isServer reports whether an address is that of a server.
+func isServer(address string) bool {
+	p, err := sides.Parse(address)
+	return err == nil && p.File == "" && p.Data == nil
 }
 
 // Lift is the command that lifts these holds. If a run has set one of them, it verifies first.

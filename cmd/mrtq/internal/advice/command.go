@@ -45,7 +45,7 @@ var once = []string{"acted-on", "below", "by", "collection", "dry-run", "force",
 
 // first are the flags that only plan and migrate hand to each other. A command for a later
 // step leaves them out: so if the target is mistyped then, it is refused.
-var first = []string{"dialect", "new-queue", "hold-again", "restored", "again"}
+var first = []string{"dialect", "new-queue", "hold-again", "restored", "again", "note"}
 
 func isPlanning(command string) bool { return command == "plan" || command == "migrate" }
 

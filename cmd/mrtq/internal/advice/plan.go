@@ -161,6 +161,9 @@ func planSettings(p *migrate.Plan) []Flag {
 	flags = append(flags, decisions(p.Choices)...)
 	flags = append(flags, acl(p.Settings.ACL)...)
 	flags = append(flags, Set("again", p.Settings.Again...)...)
+	if p.Settings.Note != "" {
+		flags = append(flags, Set("note", p.Settings.Note)...)
+	}
 	if p.Settings.Packet != migrate.DefaultPacket && p.Settings.Packet != 0 {
 		flags = append(flags, Set("packet", strconv.Itoa(p.Settings.Packet))...)
 	}

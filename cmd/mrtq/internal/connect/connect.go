@@ -29,7 +29,9 @@ type Connection struct {
 	// MaxRate is how many operations a second are allowed; 0 means no limit.
 	MaxRate int
 	limit   *zkconn.Limit // the same for all sessions of the command; nil means no limit
-	patient bool          // --timeout was given, so it also applies if all servers refuse the connection
+	// Pulse knows for how long the servers of all sessions have kept silent.
+	Pulse   zkconn.Pulse
+	patient bool // --timeout was given, so it also applies if all servers refuse the connection
 	log     *slog.Logger
 	say     func(news string)
 }
@@ -81,7 +83,7 @@ func (c *Connection) Config(address zkconn.Address) (zkconn.Config, error) {
 	case c.maxResponse <= 0:
 		return zkconn.Config{}, exit.Usagef("--max-response %d: expected more than 0", c.maxResponse)
 	}
-	cfg := zkconn.Config{Address: address, SessionTimeout: c.sessionTimeout, GiveUp: c.Timeout, MaxResponse: c.maxResponse, Log: c.log, Limit: c.limit, Say: c.say}
+	cfg := zkconn.Config{Address: address, SessionTimeout: c.sessionTimeout, GiveUp: c.Timeout, MaxResponse: c.maxResponse, Log: c.log, Limit: c.limit, Pulse: &c.Pulse, Say: c.say}
 	if c.patient {
 		cfg.Refused = c.Timeout
 	}

@@ -20,6 +20,8 @@ type meter struct {
 	now   func() time.Time
 	width func() int // the terminal's width; nil if there is no terminal
 	ticks bool       // whether it ticks by itself; in tests, the test calls tick
+	// silence is for how long the servers have not answered; nil if there are none.
+	silence func() time.Duration
 
 	steps   []*step
 	printed time.Time // when the last line was printed, or the outermost step began
@@ -40,6 +42,8 @@ const (
 	meterTick  = 250 * time.Millisecond // between lines on a terminal
 	meterStart = 300 * time.Millisecond // a command that ends sooner draws no line
 	meterSay   = 10 * time.Second       // between lines elsewhere
+	// Patience is how long a server may take to answer before a screen says that it does not.
+	Patience = 3 * time.Second
 )
 
 // newMeter returns a meter that writes to out. width is nil unless out is a terminal
@@ -119,7 +123,7 @@ func (m *meter) tick() {
 	}
 	now := m.now()
 	s := m.steps[len(m.steps)-1]
-	line := s.line(now)
+	line := s.line(now, m.silent())
 	switch {
 	case m.width != nil && now.Sub(m.steps[0].began) >= meterStart:
 		m.draw(line)
@@ -127,6 +131,14 @@ func (m *meter) tick() {
 		m.printed = now
 		fmt.Fprintln(m.out, line)
 	}
+}
+
+// silent is for how long the servers have not answered; 0 if that is no longer than usual.
+func (m *meter) silent() time.Duration {
+	if m.silence == nil || m.silence() < Patience {
+		return 0
+	}
+	return m.silence()
 }
 
 // draw overwrites the line on the terminal, without any escape sequence.
@@ -170,8 +182,9 @@ func (m *meter) ask(question string) {
 	io.WriteString(m.out, question)
 }
 
-// line is the step in one line: what it does, how far it is, and its speed.
-func (s *step) line(now time.Time) string {
+// line is the step in one line: what it does, how far it is, and its speed, or for how long the
+// server has been silent.
+func (s *step) line(now time.Time, silent time.Duration) string {
 	elapsed := now.Sub(s.began)
 	how := seconds(elapsed)
 	switch {
@@ -180,11 +193,17 @@ func (s *step) line(now time.Time) string {
 	case s.done > 0:
 		how = fmt.Sprintf("%d %s", s.done, s.unit)
 	}
-	if s.done > 0 && elapsed > 0 {
+	switch {
+	case silent > 0:
+		how += ", " + NoAnswer + " for " + seconds(silent)
+	case s.done > 0 && elapsed > 0:
 		how += fmt.Sprintf(", %.0f/s", float64(s.done)/elapsed.Seconds())
 	}
 	return s.what + ": " + how
 }
+
+// NoAnswer says that a server is silent.
+const NoAnswer = "no answer from the server"
 
 // seconds is a duration in words: "7 s", "3 min 20 s".
 func seconds(d time.Duration) string {

@@ -41,6 +41,14 @@ func TestMeterInPipe(t *testing.T) {
 	after(10 * time.Second)
 	m.follow(whole, "reading the source", "records", 21000, 50000)
 	said("reading the source: 21000 of 50000 records, 1050/s\n")
+	silent := 2 * time.Second
+	m.silence = func() time.Duration { return silent }
+	after(10 * time.Second)
+	said("reading the source: 21000 of 50000 records, 700/s\n")
+	silent = 12 * time.Second
+	after(10 * time.Second)
+	said("reading the source: 21000 of 50000 records, no answer from the server for 12 s\n")
+	silent = 0
 	m.follow(whole, "planning", "", 0, 0)
 	after(3 * time.Second)
 	said("")

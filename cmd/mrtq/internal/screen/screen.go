@@ -54,6 +54,9 @@ func New(stdout, stderr io.Writer) *Screen {
 	return s
 }
 
+// Silence tells the screen for how long the servers have not answered.
+func (s *Screen) Silence(silence func() time.Duration) { s.meter.silence = silence }
+
 // ToErr returns the screen of a command that gives stdout to another program: its data goes
 // to stderr.
 func (s *Screen) ToErr() *Screen {

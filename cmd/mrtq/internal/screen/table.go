@@ -18,7 +18,7 @@ func (s *Screen) Table(title string, header []string, rows []Row) {
 		return
 	}
 	if title != "" {
-		s.Println(title)
+		s.Prose("", title)
 	}
 	for _, line := range s.tableLines(header, rows) {
 		s.Println(strings.TrimRight(line, " "))

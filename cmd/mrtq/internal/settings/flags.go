@@ -31,6 +31,14 @@ func (c *choiceFlag) Set(s string) error {
 	return nil
 }
 
+// Choices are the values of a flag that [Choice] added; nil for any other flag.
+func Choices(f *pflag.Flag) []string {
+	if c, ok := f.Value.(*choiceFlag); ok {
+		return c.choices
+	}
+	return nil
+}
+
 // Choice adds a flag with a fixed set of values. The first one is the default.
 func Choice(f *pflag.FlagSet, p *string, name, short, usage string, choices ...string) {
 	*p = choices[0]

@@ -8,20 +8,20 @@ import (
 	"mrtq/migrate"
 )
 
-// NoQueue says that no new queue is at a place, and what is there instead.
+// NoQueue says that no new queue is at a place, and what is there instead. It says first if that is
+// a legacy queue.
 func NoQueue(text string, found *migrate.NoQueue) string {
 	p, _ := sides.Parse(text)
 	says := "there is no new queue at " + text + ": "
 	switch {
+	case len(found.Legacy) > 0:
+		says += "this is a legacy queue, in " + Some(found.Legacy)
 	case found.Missing && p.Server.Chroot != "":
 		says += p.Server.Chroot + " is not there"
 	case len(found.Znodes) == 0:
 		says += "nothing is there"
 	default:
 		says += "it holds " + Some(found.Znodes)
-	}
-	if len(found.Legacy) > 0 {
-		says += fmt.Sprintf("; legacy records are in %s, so it may be the SOURCE", Some(found.Legacy))
 	}
 	if len(found.Queues) > 0 {
 		says += fmt.Sprintf("; a new queue is below it, in %s", Some(found.Queues))

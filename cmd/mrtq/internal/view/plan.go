@@ -22,6 +22,9 @@ func Plan(s *screen.Screen, p *migrate.Plan) {
 	s.Printf("target    %s\n", screen.Cell(p.Target))
 	s.Printf("run       %s, dialect %s\n", screen.Cell(planRun(p)), p.Dialect)
 	s.Prose("read by   ", p.Readers)
+	if p.Settings.Note != "" {
+		s.Prose("note      ", p.Settings.Note)
+	}
 	s.Println()
 	if needs(p, migrate.NeedsDialect) {
 		askDialect(s, p.Dialect)
@@ -54,7 +57,8 @@ func Plan(s *screen.Screen, p *migrate.Plan) {
 	printMigratedBefore(s, p)
 	printWarnings(s, p.Warnings)
 	if len(p.Missing) > 0 {
-		s.Printf("Not in the source: %s\n\n", strings.Join(p.Missing, ", "))
+		s.Prose("Not in the source: ", strings.Join(p.Missing, ", "))
+		s.Println()
 	}
 }
 

@@ -13,8 +13,17 @@ import (
 
 // Status prints where a migration stands.
 func Status(s *screen.Screen, st *migrate.Status) {
-	screen.List(s, "", st.Runs, []string{"RUN", "STATE", "STARTED", "DIALECT", "TRACKED", "PRESENT", "REMOVED"}, func(r migrate.RunStatus) screen.Row {
-		return screen.Row{r.ID, stateShown(st, r), r.Started.Format(time.RFC3339), string(r.Dialect), r.Tracked, r.Present, r.Removed}
+	header := []string{"RUN", "STATE", "STARTED", "DIALECT", "TRACKED", "PRESENT", "REMOVED"}
+	noted := slices.ContainsFunc(st.Runs, func(r migrate.RunStatus) bool { return r.Note != "" })
+	if noted {
+		header = append(header, "NOTE")
+	}
+	screen.List(s, "", st.Runs, header, func(r migrate.RunStatus) screen.Row {
+		row := screen.Row{r.ID, stateShown(st, r), r.Started.Format(time.RFC3339), string(r.Dialect), r.Tracked, r.Present, r.Removed}
+		if noted {
+			row = append(row, r.Note)
+		}
+		return row
 	})
 	for _, of := range []struct {
 		what   string
@@ -43,17 +52,17 @@ func Status(s *screen.Screen, st *migrate.Status) {
 		}
 		return screen.Row{l.Path, l.Session}
 	})
-	screen.List(s, "", st.Legacy, []string{"LEGACY QUEUE", "RECORDS", "MIGRATED", "WAITING", "LEFT OUT", "LATE", "MISSED", "CHANGED"}, func(l migrate.LegacyStatus) screen.Row {
-		return screen.Row{l.Path, l.Records, l.Migrated, l.Waiting, l.Left, len(l.Late), len(l.Missed), len(l.Changed)}
+	screen.List(s, "", st.Legacy, []string{"LEGACY QUEUE", "RECORDS", "MIGRATED", "WAITING", "LEFT OUT", "LATE", "MISSED", "CHANGED", "TWICE"}, func(l migrate.LegacyStatus) screen.Row {
+		return screen.Row{l.Path, l.Records, l.Migrated, l.Waiting, l.Left, len(l.Late), len(l.Missed), len(l.Changed), len(l.Twice)}
 	})
 	for _, of := range []struct {
 		title string
 		paths func(migrate.LegacyStatus) []string
 	}{
+		{"Could run twice: changed or removed since the migration, and the job can run", func(l migrate.LegacyStatus) []string { return l.Twice }},
 		{"Late: added since the migration", func(l migrate.LegacyStatus) []string { return l.Late }},
 		{"Missed: there at the migration, and not migrated", func(l migrate.LegacyStatus) []string { return l.Missed }},
-		{"Changed since the migration", func(l migrate.LegacyStatus) []string { return l.Changed }},
-		{"Removed from the legacy queue, but not by retire", func(l migrate.LegacyStatus) []string { return l.Vanished }},
+		{"Changed since the migration, and its job is over: it may have run twice", changedAndOver},
 	} {
 		var paths []string
 		for _, l := range st.Legacy {
@@ -61,6 +70,20 @@ func Status(s *screen.Screen, st *migrate.Status) {
 		}
 		screen.List(s, of.title, paths, []string{"LEGACY RECORD"}, func(path string) screen.Row { return screen.Row{path} })
 	}
+}
+
+// changedAndOver are the records that changed and can't run again, because their job is over.
+func changedAndOver(l migrate.LegacyStatus) (paths []string) {
+	twice := map[string]bool{}
+	for _, path := range l.Twice {
+		twice[path] = true
+	}
+	for _, path := range l.Changed {
+		if !twice[path] {
+			paths = append(paths, path)
+		}
+	}
+	return paths
 }
 
 func timeText(t time.Time) string {
@@ -92,7 +115,10 @@ func stateShown(s *migrate.Status, r migrate.RunStatus) string {
 
 // unsound are the steps that come before any other, because a run is not finished or its records are
 // damaged.
-var unsound = []migrate.Step{migrate.StepWait, migrate.StepRestoreLedger, migrate.StepNoQueue, migrate.StepFinish, migrate.StepFinishRollback, migrate.StepFinishRetire}
+var unsound = []migrate.Step{migrate.StepWait, migrate.StepRestoreLedger, migrate.StepNoQueue, migrate.StepLegacyQueue, migrate.StepFinish, migrate.StepFinishRollback, migrate.StepFinishRetire}
+
+// legacyRuns are the steps while legacy workers run on migrated records.
+var legacyRuns = []migrate.Step{migrate.StepStopLegacy, migrate.StepHold, migrate.StepLookAtTwice}
 
 // StatusVerdict says where a migration stands, in a clause. It is bad if a run is not finished, if the
 // migration's own records are damaged, or if there is no new queue.
@@ -101,14 +127,14 @@ func StatusVerdict(s *migrate.Status, target string) (screen.Tone, string) {
 	switch {
 	case slices.Contains(unsound, s.Step):
 		return screen.Bad, text
-	case s.Restored || s.Step == migrate.StepStopLegacy || s.Step == migrate.StepRetire || s.Step == migrate.StepMigrateRest:
+	case s.Restored || slices.Contains(legacyRuns, s.Step) || s.Step == migrate.StepMigrateRest:
 		return screen.Attention, text
 	}
 	return screen.Good, text
 }
 
 func stateText(s *migrate.Status, target string) string {
-	newest := s.Newest()
+	run := s.Current()
 	held := heldText(s)
 	with := func(text string) string {
 		if held != "" {
@@ -121,32 +147,52 @@ func stateText(s *migrate.Status, target string) string {
 		return "a migration is running now, so these numbers change; one that was killed counts as running until its session ends"
 	case migrate.StepRestoreLedger:
 		return s.Damage
-	case migrate.StepNoQueue:
+	case migrate.StepNoQueue, migrate.StepLegacyQueue:
 		return with(NoQueue(target, s.NoQueue))
 	case migrate.StepFinish:
-		return fmt.Sprintf("%s is not finished, and no migration is running: %d of %s", newest.ID, newest.Created.Records(), screen.Count(newest.Total, "record is migrated", "records are migrated"))
+		return fmt.Sprintf("%s is not finished, and no migration is running: %d of %s", run.ID, run.Created.Records(), screen.Count(run.Total, "record is migrated", "records are migrated"))
 	case migrate.StepFinishRollback:
-		return fmt.Sprintf("the rollback of %s is not finished, and none is running", newest.ID)
+		return fmt.Sprintf("the rollback of %s is not finished, and none is running", run.ID)
 	case migrate.StepFinishRetire:
-		return fmt.Sprintf("the retire of the records of %s is not finished, and none is running", newest.ID)
+		return fmt.Sprintf("the retire of the records of %s is not finished, and none is running", run.ID)
 	}
 	text := ""
 	switch {
-	case newest == nil:
+	case run == nil:
 		return with("no run is recorded here")
-	case newest.State == migrate.RolledBack && newest.Kept > 0:
-		text = fmt.Sprintf("%s was rolled back; %s kept or removed by others before", newest.ID, screen.Count(newest.Kept, "job or request was", "jobs and requests were"))
-	case newest.State == migrate.RolledBack:
-		text = newest.ID + " was rolled back"
+	case run.State == migrate.RolledBack && run.Kept > 0:
+		text = fmt.Sprintf("%s was rolled back; %s kept or removed by others before", run.ID, screen.Count(run.Kept, "job or request was", "jobs and requests were"))
+	case run.State == migrate.RolledBack:
+		text = run.ID + " was rolled back"
 	default:
-		text = newest.ID + " is " + stateShown(s, *newest)
+		text = run.ID + " is " + stateShown(s, *run)
 	}
 	if held == "" {
 		text += ", and no queue is held"
 	}
-	text = with(text)
+	text = with(text) + movedText(s.Legacy)
 	if s.Restored {
 		text += ". The target was restored from a backup: jobs that were finished after the backup was made would run again"
+	}
+	return text
+}
+
+// movedText counts the legacy records that somebody has to look at; "" if there are none.
+func movedText(legacy []migrate.LegacyStatus) (text string) {
+	var twice, late, missed int
+	for _, l := range legacy {
+		twice, late, missed = twice+len(l.Twice), late+len(l.Late), missed+len(l.Missed)
+	}
+	for _, of := range []struct {
+		n         int
+		one, many string
+	}{
+		{twice, "migrated record has changed or vanished and could run twice", "migrated records have changed or vanished and could run twice"},
+		{late, "record came late", "records came late"}, {missed, "record was missed", "records were missed"},
+	} {
+		if of.n > 0 {
+			text += "; " + screen.Count(of.n, of.one, of.many)
+		}
 	}
 	return text
 }

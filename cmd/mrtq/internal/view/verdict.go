@@ -15,7 +15,7 @@ import (
 // groupTitles are the titles of the lists of differences.
 var groupTitles = map[migrate.Group]string{
 	migrate.Damage:       "Damage: no worker, service or administrator who follows the documents causes this",
-	migrate.MovedRecords: "Records of the legacy queue that moved: they could run twice, or were missed",
+	migrate.MovedRecords: "Legacy records that changed, vanished or were missed: they could run twice, or never",
 	migrate.UnfinishedIn: "Unfinished",
 	migrate.RestoredIn:   "Restored from a backup",
 	migrate.ActedOnIn:    "Acted on since they were migrated: a worker, a service or an administrator did this",
@@ -48,12 +48,12 @@ func Verdict(s *screen.Screen, v *migrate.Verdict) {
 	item := func(i migrate.VerdictItem) screen.Row { return screen.Row{i.Record, i.Job, i.What} }
 	screen.List(s, "Late: added to the legacy queue since the migration", v.Late, []string{"LEGACY RECORD"}, func(path string) screen.Row { return screen.Row{path} })
 	screen.List(s, "Removed: finished and cleaned up, or deleted", v.Removed, []string{"LEGACY RECORD", "JOB", "WHAT"}, item)
-	screen.List(s, "For information: these records moved, and can't run twice", v.Notices, []string{"LEGACY RECORD", "JOB", "WHAT"}, item)
+	screen.List(s, "For information: these records changed or vanished, and can't run twice", v.Notices, []string{"LEGACY RECORD", "JOB", "WHAT"}, item)
 	compared := screen.Count(v.Nodes, "znode", "znodes")
 	if v.ACLs > 0 {
 		compared += " and " + screen.Count(v.ACLs, "ACL", "ACLs")
 	}
-	s.Printf("%s compared. The target also has %s that no run created.\n", compared, screen.Count(v.Unrelated, "job, request or batch", "jobs, requests and batches"))
+	s.Prose("", fmt.Sprintf("%s compared. The target also has %s that no run created.", compared, screen.Count(v.Unrelated, "job, request or batch", "jobs, requests and batches")))
 	if len(v.Released) > 0 {
 		s.Printf("Released: %s.\n", QueueNames(v.Released))
 	}
@@ -96,7 +96,7 @@ func VerdictText(v *migrate.Verdict, target string) (screen.Tone, string) {
 // groupWords are the words for one difference of a group, and for many.
 var groupWords = map[migrate.Group][2]string{
 	migrate.Damage:       {"damaged", "damaged"},
-	migrate.MovedRecords: {"record moved", "records moved"},
+	migrate.MovedRecords: {"legacy record changed, vanished or was missed", "legacy records changed, vanished or were missed"},
 	migrate.UnfinishedIn: {"unfinished", "unfinished"},
 	migrate.RestoredIn:   {"restored from a backup", "restored from a backup"},
 	migrate.ActedOnIn:    {"acted on", "acted on"},

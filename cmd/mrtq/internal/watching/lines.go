@@ -59,7 +59,11 @@ func watchLines(v live.View, width int) []line {
 		}
 	}
 	if !v.Connected {
-		add(alarm, "NOT CONNECTED for %s: %s", ago(v.Troubled), screen.Cell(v.Trouble))
+		if v.Trouble == screen.NoAnswer {
+			add(alarm, "NO ANSWER from the server for %s", ago(v.Troubled))
+		} else {
+			add(alarm, "NOT CONNECTED for %s: %s", ago(v.Troubled), screen.Cell(v.Trouble))
+		}
 		if v.AsOf.IsZero() {
 			return lines
 		}
@@ -67,6 +71,21 @@ func watchLines(v live.View, width int) []line {
 	}
 	if v.NoQueue != nil {
 		add(warning, "NO QUEUE: %s. Check the address and its chroot. Waiting for one to appear.", screen.Cell(view.NoQueue(v.Target, v.NoQueue)))
+	}
+	if r := v.Records; r != nil {
+		for _, of := range []struct {
+			named live.Named
+			style text.Colors
+			what  string
+		}{
+			{r.Twice, alarm, "COULD RUN TWICE: %s changed or removed in the legacy queue since the migration: %s"},
+			{r.Missed, warning, "MISSED: %s not migrated, although there at the migration: %s"},
+			{r.Late, warning, "LATE: %s added to the legacy queue since the migration: %s"},
+		} {
+			if of.named.Count > 0 {
+				add(of.style, of.what, screen.Count(of.named.Count, "record", "records"), namedText(of.named))
+			}
+		}
 	}
 	for _, note := range v.Notes {
 		add(warning, "NOTE: %s", screen.Cell(note))
@@ -85,6 +104,17 @@ func watchLines(v live.View, width int) []line {
 		lines = append(lines, lockLines(v.Locks, width)...)
 	}
 	return lines
+}
+
+// namedText names the first records.
+func namedText(n live.Named) string {
+	const most = 3
+	names := n.First[:min(len(n.First), most)]
+	s := screen.Cell(strings.Join(names, ", "))
+	if more := n.Count - len(names); more > 0 {
+		s += fmt.Sprintf(" and %d more", more)
+	}
+	return s
 }
 
 // headLines show the target and the time.

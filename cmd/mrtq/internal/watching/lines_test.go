@@ -35,6 +35,20 @@ func TestWatchViews(t *testing.T) {
 	}
 }
 
+// A server that keeps silent is told from one that can't be reached.
+func TestNotConnected(t *testing.T) {
+	v := night()
+	v.Connected, v.Troubled = false, 12
+	for trouble, want := range map[string]string{
+		"no answer from the server": "NO ANSWER from the server for 12s\nTrying again. The rest was read at 2026-11-21T23:01:12Z.\n",
+		"connection refused":        "NOT CONNECTED for 12s: connection refused\nTrying again. The rest was read at 2026-11-21T23:01:12Z.\n",
+	} {
+		if v.Trouble = trouble; !strings.Contains(viewText(v, 80), want) {
+			t.Errorf("%s", viewText(v, 80))
+		}
+	}
+}
+
 // night is a busy queue during a migration, with everything that watch can show.
 func night() live.View {
 	at := time.Date(2026, 11, 21, 23, 1, 12, 0, time.UTC)

@@ -2,6 +2,7 @@
 // one view below the other, to Prometheus as metrics.
 //
 //	loop.go     reads at each interval, and shows what it saw
+//	records.go  looks from time to time for legacy records that came late or could run twice
 //	lines.go    draws a view as lines; pure
 //	screen.go   one view over the last one, on a terminal
 //	metrics.go  a view as metrics; pure
@@ -32,6 +33,7 @@ type viewer interface {
 // Watch shows a target at each interval.
 type Watch struct {
 	Target   string
+	Source   string // the address of the legacy queue, "" if none is given
 	Interval time.Duration
 	Reader   *Reader
 	JSON     bool   // one object a line
@@ -49,6 +51,7 @@ type state struct {
 	trouble string
 	since   time.Time
 	failed  bool // whether the last reading failed
+	checked checked
 }
 
 func (w *Watch) saw(v live.View) {
@@ -73,11 +76,14 @@ func (w *Watch) view(now time.Time) live.View {
 	if r := v.Migration; r != nil && v.Migrators == 0 && (r.Unfinished() || r.Damage != "") {
 		v.Notes = append(v.Notes, "for what to do next: mrtq status "+advice.Word(w.Target))
 	}
+	if w.checked.err != nil {
+		v.Notes = append(v.Notes, "the legacy records could not be checked: "+w.checked.err.Error())
+	}
+	if v.Records = w.checked.records; v.Records != nil && v.Records.Late.Count+v.Records.Missed.Count+v.Records.Twice.Count > 0 {
+		v.Notes = append(v.Notes, "for what to do about the legacy records: mrtq status "+advice.Word(w.Target)+" "+advice.Word(w.Source))
+	}
 	return v
 }
-
-// patience is how long a reading may take before watch says that there is no answer.
-const patience = 3 * time.Second
 
 // Once shows one view. found is what is at the target instead of a new queue, nil if there is
 // one. The error comes from reading.
@@ -88,6 +94,9 @@ func (w *Watch) Once(ctx context.Context) (found *migrate.NoQueue, err error) {
 		return nil, err
 	}
 	w.saw(v)
+	if w.Reader.Source != nil && v.Migration != nil {
+		w.checked = w.Reader.check(ctx)
+	}
 	return v.NoQueue, w.printer().show(w.view(v.AsOf))
 }
 
@@ -125,10 +134,12 @@ func (w *Watch) loop(ctx context.Context, s *Reader, v viewer, also func(live.Vi
 		started, busy = time.Now(), true
 		go func() { looks <- s.lookNow(ctx) }()
 	}
+	check := newChecking(s)
 	defer func() {
 		if busy {
 			<-looks
 		}
+		check.wait()
 		s.close()
 	}()
 	tick := time.NewTicker(w.Interval)
@@ -153,8 +164,8 @@ func (w *Watch) loop(ctx context.Context, s *Reader, v viewer, also func(live.Vi
 				start()
 				continue
 			}
-			if time.Since(started) >= patience && w.trouble == "" {
-				w.troubled(started, "no answer yet")
+			if silent := s.Target.Pulse.Silence(); silent >= screen.Patience && w.trouble == "" {
+				w.troubled(time.Now().Add(-silent), screen.NoAnswer)
 			}
 			err = show()
 		case l := <-looks:
@@ -164,6 +175,7 @@ func (w *Watch) loop(ctx context.Context, s *Reader, v viewer, also func(live.Vi
 				return nil
 			case l.err == nil:
 				w.saw(l.view)
+				check.start(ctx, l.view)
 			case len(w.history) == 0 && hopeless(l.err):
 				return l.err
 			default:
@@ -171,6 +183,9 @@ func (w *Watch) loop(ctx context.Context, s *Reader, v viewer, also func(live.Vi
 				w.troubled(started, l.err.Error())
 			}
 			err = show()
+		case w.checked = <-check.done:
+			check.ended(w.checked)
+			err = v.redraw(w.view(time.Now()))
 		case text := <-news:
 			if !w.failed { // the error of a failed reading says more
 				w.troubled(started, text)

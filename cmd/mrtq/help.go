@@ -1,0 +1,128 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/spf13/cobra"
+)
+
+// helpWidth is how wide help is at most. A word that is longer has a line of its own.
+const helpWidth = 80
+
+// commandGroups are the commands by what they are for, in the order in which they are used. The
+// rest, such as cobra's own, is listed last.
+var commandGroups = []struct {
+	title    string
+	commands []string
+}{
+	{"The night", []string{"plan", "migrate", "verify", "release", "rollback", "hold"}},
+	{"Looking", []string{"status", "watch", "show", "report", "inspect", "check"}},
+	{"Servers and tests", []string{"dump", "restore", "zk", "accept", "states", "layout"}},
+}
+
+// printHelp prints a command's help.
+func printHelp(cmd *cobra.Command, _ []string) { io.WriteString(cmd.OutOrStdout(), helpText(cmd)) }
+
+// helpText is a command's help: what it does, its usage, examples, commands and flags.
+func helpText(cmd *cobra.Command) string {
+	var b strings.Builder
+	long := cmd.Long
+	if long == "" {
+		long = cmd.Short
+	}
+	fmt.Fprintf(&b, "%s\n\nUsage:\n", reflow(long))
+	if cmd.Runnable() {
+		fmt.Fprintf(&b, "  %s\n", cmd.UseLine())
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(&b, "  %s [command]\n", cmd.CommandPath())
+	}
+	if cmd.HasExample() {
+		b.WriteString("\nExamples:\n")
+		for line := range strings.SplitSeq(cmd.Example, "\n") {
+			b.WriteString(continued(line))
+		}
+	}
+	writeCommands(&b, cmd)
+	for _, of := range []struct{ title, flags string }{
+		{"Flags", cmd.LocalFlags().FlagUsagesWrapped(helpWidth)},
+		{"Global flags", cmd.InheritedFlags().FlagUsagesWrapped(helpWidth)},
+	} {
+		if of.flags != "" {
+			fmt.Fprintf(&b, "\n%s:\n%s", of.title, of.flags)
+		}
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(&b, "\nFor more about a command: %s COMMAND --help\n", cmd.CommandPath())
+	}
+	return b.String()
+}
+
+// writeCommands lists the commands below one, in their groups.
+func writeCommands(b *strings.Builder, cmd *cobra.Command) {
+	rest := slices.DeleteFunc(slices.Clone(cmd.Commands()), func(c *cobra.Command) bool { return !c.IsAvailableCommand() && c.Name() != "help" })
+	write := func(title string, list []*cobra.Command) {
+		if len(list) == 0 {
+			return
+		}
+		fmt.Fprintf(b, "\n%s:\n", title)
+		for _, c := range list {
+			fmt.Fprintf(b, "  %-10s  %s\n", c.Name(), strings.ToLower(c.Short[:1])+c.Short[1:])
+		}
+	}
+	for _, group := range commandGroups {
+		var list []*cobra.Command
+		for _, name := range group.commands {
+			if i := slices.IndexFunc(rest, func(c *cobra.Command) bool { return c.Name() == name }); i >= 0 {
+				list, rest = append(list, rest[i]), slices.Delete(rest, i, i+1)
+			}
+		}
+		write(group.title, list)
+	}
+	title := "This program"
+	if cmd.HasParent() {
+		title = "Commands"
+	}
+	write(title, rest)
+}
+
+// reflow fills the paragraphs of a text up to the width of help. Indented lines stay as they are.
+func reflow(s string) string {
+	paragraphs := strings.Split(strings.TrimSpace(s), "\n\n")
+	for i, p := range paragraphs {
+		if !strings.HasPrefix(p, " ") && !strings.HasPrefix(p, "\t") && !strings.Contains(p, "\n ") {
+			lines := strings.Split(text.WrapSoft(strings.Join(strings.Fields(p), " "), helpWidth), "\n")
+			for j, line := range lines {
+				lines[j] = strings.TrimRight(line, " ")
+			}
+			paragraphs[i] = strings.Join(lines, "\n")
+		}
+	}
+	return strings.Join(paragraphs, "\n\n")
+}
+
+// continued is an example on as many lines as it needs. All of them together can be pasted into a
+// shell.
+func continued(example string) string {
+	const end = " \\"
+	var b strings.Builder
+	line := " "
+	words := strings.Fields(example)
+	for i := 0; i < len(words); i++ {
+		word := words[i]
+		if strings.HasPrefix(word, "--") && i+1 < len(words) && !strings.HasPrefix(words[i+1], "--") { // with its value
+			i++
+			word += " " + words[i]
+		}
+		if len(line)+1+len(word)+len(end) > helpWidth && strings.Count(line, "'")%2 == 0 { // not inside quotes
+			b.WriteString(line + end + "\n")
+			line = "     "
+		}
+		line += " " + word
+	}
+	return b.String() + line + "\n"
+}
