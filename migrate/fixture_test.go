@@ -204,7 +204,9 @@ func removeAll(c *zk.Conn, path string) error {
 }
 
 // queue is the new queue, as a worker, a service or an administrator opens it.
-func (s *site) queue() *newqueue.Queue { return newqueue.Open(s.door(), s.dialect) }
+func (s *site) queue(opts ...newqueue.Option) *newqueue.Queue {
+	return newqueue.Open(s.door(), s.dialect, opts...)
+}
 
 // What the operator does.
 

@@ -128,8 +128,8 @@ var lifeEvents = map[string]func(l *site){
 		l.must(err)
 		l.set(path, data)
 	},
-	"a worker fails a job": func(l *site) {
-		q := l.queue()
+	"a worker fails a job": func(l *site) { // one that ignores holds
+		q := l.queue(newqueue.IgnoreHolds())
 		job, err := q.AcquireJob(l.t.Context(), newqueue.JobPending)
 		l.must(err)
 		l.must(job.Fail(l.t.Context(), "bad digest"))

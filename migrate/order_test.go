@@ -30,12 +30,12 @@ func TestAcquiredInOrder(t *testing.T) {
 		record[r.Job] = r.Path
 	}
 	var ingest, access []string
-	for j, err := range s.queue().AcquireJobs(t.Context(), newqueue.JobPending) {
+	for j, err := range s.queue(newqueue.IgnoreHolds()).AcquireJobs(t.Context(), newqueue.JobPending) {
 		s.must(err)
 		ingest = append(ingest, record[j.Path()])
 	}
 	for {
-		a, err := s.queue().AcquireAccess(t.Context(), newqueue.AccessSmall, newqueue.AccessPending)
+		a, err := s.queue(newqueue.IgnoreHolds()).AcquireAccess(t.Context(), newqueue.AccessSmall, newqueue.AccessPending)
 		if errors.Is(err, newqueue.ErrNone) {
 			break
 		}
