@@ -266,6 +266,13 @@ func TestCommandsReadTheNewest(t *testing.T) {
 			_, err := s.migrate(s.options())
 			return err
 		},
+		"retire": func(src *migrate.Source) error {
+			_, err := migrate.PreviewRetire(t.Context(), src, &s.w.Reader, migrate.RetireOptions{})
+			if errors.Is(err, migrate.ErrNotReleased) {
+				return nil
+			}
+			return err
+		},
 		"rollback": func(*migrate.Source) error {
 			_, err := migrate.PreviewRollback(t.Context(), &s.w.Reader, "", migrate.RollbackOptions{})
 			return err

@@ -225,6 +225,9 @@ func TestStoppedMigrator(t *testing.T) {
 			o.mustRollback(migrate.RollbackOptions{})
 		}, migrate.ErrRolledBack},
 		{"a rollback, which another finished", 2, 4, func(o *site) { o.mustRollback(migrate.RollbackOptions{}) }, migrate.ErrTakenOver},
+		{"a retire before it deletes, which another finished", 4, 3, retireAll, migrate.ErrTakenOver},
+		{"a retire before it writes to the ledger, which another finished", 4, 4, retireAll, migrate.ErrTakenOver},
+		{"a retire before it begins, and the run was rolled back", 4, 1, func(o *site) { o.mustRollback(migrate.RollbackOptions{}) }, migrate.ErrTakenOver},
 		{"a release, and the run was rolled back", 1, 1, func(o *site) { o.mustRollback(migrate.RollbackOptions{}) }, migrate.ErrHoldsChanged},
 		{"a release, and another one released", 1, 1, func(o *site) { o.release() }, migrate.ErrHoldsChanged},
 		{"a release, and a person holds the queue", 1, 1, func(o *site) {
@@ -265,11 +268,17 @@ func TestStoppedMigrator(t *testing.T) {
 			if err := <-ended; !errors.Is(err, c.want) {
 				t.Errorf("%v, expected %v", err, c.want)
 			}
-			if a, b := dump(after, queueRoots...), dump(s.tree(), queueRoots...); a != b {
+			roots := slices.Concat(queueRoots, legacyRoots, []string{"/migration/runs", "/migration/ledger"})
+			if a, b := dump(after, roots...), dump(s.tree(), roots...); a != b {
 				t.Errorf("it still wrote:\n%s", b)
 			}
 		})
 	}
+}
+
+func retireAll(o *site) {
+	_, _, err := o.retire(migrate.RetireOptions{})
+	o.must(err)
 }
 
 // A plan that was shown a moment ago is carried out as it is: nothing is read and planned a
