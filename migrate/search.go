@@ -95,9 +95,9 @@ func oneOf(found []string, id string) (string, error) {
 	case n == 0:
 		return "", fmt.Errorf("%s: %w", id, ErrNoItem)
 	case n > most:
-		return "", fmt.Errorf("%s: %w (%d): %s and %d more", id, ErrManyItems, n, strings.Join(found[:most], ", "), n-most)
+		return "", fmt.Errorf("%s: %w: %s and %d more", id, ErrManyItems, strings.Join(found[:most], ", "), n-most)
 	case n > 1:
-		return "", fmt.Errorf("%s: %w (%d): %s", id, ErrManyItems, n, strings.Join(found, ", "))
+		return "", fmt.Errorf("%s: %w: %s", id, ErrManyItems, strings.Join(found, ", "))
 	}
 	return found[0], nil
 }

@@ -96,7 +96,7 @@ func VerdictText(v *migrate.Verdict, target string) (screen.Tone, string) {
 // groupWords are the words for one difference of a group, and for many.
 var groupWords = map[migrate.Group][2]string{
 	migrate.Damage:       {"damaged", "damaged"},
-	migrate.MovedRecords: {"legacy record changed, vanished or was missed", "legacy records changed, vanished or were missed"},
+	migrate.MovedRecords: {"record moved", "records moved"},
 	migrate.UnfinishedIn: {"unfinished", "unfinished"},
 	migrate.RestoredIn:   {"restored from a backup", "restored from a backup"},
 	migrate.ActedOnIn:    {"acted on", "acted on"},
