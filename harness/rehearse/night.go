@@ -1,0 +1,4 @@
+package rehearse
+
+// Night is what the night will be.
+type Night struct{}
