@@ -254,6 +254,11 @@ func (r *rehearsal) first(ctx context.Context) error {
 	if err := r.step(ctx, "release", p.release); err != nil {
 		return err
 	}
+	here, err := RoundTrip(ctx, &p.new.Reader)
+	if err != nil {
+		return err
+	}
+	r.report.Night = forecast(p.plan, p.records, p.batches, r.report.Steps, here, r.opt.RoundTrip)
 	return p.workOff(ctx, crew)
 }
 

@@ -29,7 +29,7 @@ type stage struct {
 	server *harness.Server
 	cfg    zkconn.Config
 	root   string // the chroot in which all happens; "" is the server's root
-	// sent counts the packets that mrtq's own sessions have sent.
+	// sent counts the packets that mrtq's own sessions have sent to a single server.
 	sent atomic.Int64
 }
 
@@ -105,7 +105,28 @@ func (s *stage) config(folder string, dial func(context.Context) (net.Conn, erro
 	cfg := s.cfg
 	cfg.Address.Chroot = s.root + folder
 	cfg.Dial = dial
+	if dial == nil && len(cfg.Address.Servers) == 1 && cfg.TLS == nil {
+		cfg.Dial = s.dial
+	}
 	return cfg
+}
+
+// dial connects, and counts what is sent.
+func (s *stage) dial(ctx context.Context) (net.Conn, error) {
+	nc, err := (&net.Dialer{}).DialContext(ctx, "tcp", s.cfg.Address.Servers[0])
+	return &counted{nc, s}, err
+}
+
+// counted is a connection whose packets are counted. Several that are sent together count as one.
+type counted struct {
+	net.Conn
+	stage *stage
+}
+
+// Write counts, and sends.
+func (c *counted) Write(b []byte) (int, error) {
+	c.stage.sent.Add(1)
+	return c.Conn.Write(b)
 }
 
 // open opens a session of mrtq's own client.
