@@ -134,6 +134,7 @@ func (p *performance) workRest(ctx context.Context, crew *crew) error {
 	if err := work("the workers work on what was kept", crew.Workers()); err != nil {
 		return err
 	}
+	p.differ(crew.stuck...)
 	seen, err := crew.result()
 	if err != nil {
 		return err

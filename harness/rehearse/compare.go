@@ -26,8 +26,8 @@ const (
 	Layout      Kind = "layout"      // verify finds a difference
 	WhileHeld   Kind = "while-held"  // a worker worked although its queue was held
 	Left        Kind = "left"        // a lock is left
+	Stuck       Kind = "stuck"       // a worker could not do a documented step
 	Interrupted Kind = "interrupted" // a migration did not survive a cut
-	Unplanned   Kind = "unplanned"   // the same plan gives another result
 )
 
 // Difference is one thing that is not as foretold.

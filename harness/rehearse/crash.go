@@ -2,7 +2,6 @@ package rehearse
 
 import (
 	"context"
-	"crypto/tls"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -50,7 +49,7 @@ func (r *rehearsal) cut(ctx context.Context) error {
 	if err := p.makePlan(ctx); err != nil {
 		return err
 	}
-	c := &cutter{cfg: r.stage.cfg, left: evenly(r.transactions, r.opt.Cuts)}
+	c := &cutter{stage: r.stage, left: evenly(r.transactions, r.opt.Cuts)}
 	r.report.Cuts = &Cuts{Transactions: r.transactions}
 	show, finish := r.opt.Meter.Progress("cutting the migration", "cuts")
 	defer finish()
@@ -97,7 +96,7 @@ func (p *performance) migrateThrough(ctx context.Context, c *cutter) error {
 
 // cutter makes connections, and cuts them at transactions.
 type cutter struct {
-	cfg    zkconn.Config
+	stage  *stage
 	mu     sync.Mutex
 	left   []cut
 	done   int // transactions that the server has got
@@ -118,22 +117,16 @@ func (c *cutter) revive() bool {
 
 func (c *cutter) dial(ctx context.Context) (net.Conn, error) {
 	c.mu.Lock()
-	dead, server := c.dead, c.cfg.Address.Servers[c.struck%len(c.cfg.Address.Servers)]
+	dead, turn := c.dead, c.struck
 	c.mu.Unlock()
 	if dead {
 		return nil, errCut
 	}
-	nc, err := (&net.Dialer{}).DialContext(ctx, "tcp", server)
-	if err == nil && c.cfg.TLS != nil {
-		var config *tls.Config
-		if config, err = c.cfg.TLS.Config(); err == nil {
-			if config.ServerName == "" {
-				config.ServerName, _, _ = net.SplitHostPort(server)
-			}
-			nc = tls.Client(nc, config)
-		}
+	nc, err := c.stage.connect(ctx, turn)
+	if err != nil {
+		return nil, err
 	}
-	return &cutConn{Conn: nc, c: c}, err
+	return &cutConn{Conn: nc, c: c}, nil
 }
 
 // strike says what to do before a transaction is sent: nothing, or a cut.

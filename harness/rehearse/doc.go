@@ -7,6 +7,7 @@
 //
 //	copy.go      the copy of the source, and the room that it needs
 //	stage.go     the disposable server, and sessions with it
+//	plain.go     a small client for the server in this process
 //	mirror.go    what the workers need not read twice
 //	work.go      the workers, and what disturbs them
 //	foretell.go  what the plan says of each record and batch (pure)

@@ -181,7 +181,7 @@ func (p *performance) foretell(ctx context.Context) error {
 // hire returns the workers of the copy. A legacy worker has done the work of the records that
 // were consumed: nobody knows, and that is the worst that can be.
 func (p *performance) hire(ctx context.Context, rates Rates) *crew {
-	c := newCrew(ctx, p.stage, p.opt, p.plan.Dialect, p.folder, rates)
+	c := newCrew(ctx, p.stage, p.opt, p.plan.Dialect, p.folder, len(p.records), rates)
 	for _, f := range p.records {
 		if f.Before {
 			c.DoneBefore(f.Key)
@@ -311,6 +311,7 @@ func (p *performance) workOff(ctx context.Context, crew *crew) error {
 	if err != nil {
 		return err
 	}
+	p.differ(crew.stuck...)
 	p.differ(compare(p.records, p.batches, seen)...)
 	left, err := crew.locksLeft()
 	p.differ(left...)

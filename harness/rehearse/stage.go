@@ -2,17 +2,17 @@ package rehearse
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"slices"
 	"sync/atomic"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
 	"mrtq/harness"
 	"mrtq/harness/daemons"
 	"mrtq/harness/internal/session"
+	"mrtq/harness/minizk"
 	"mrtq/internal/zkconn"
 	"mrtq/migrate"
 )
@@ -26,9 +26,11 @@ const (
 
 // stage is the disposable server of a rehearsal.
 type stage struct {
-	server *harness.Server
-	cfg    zkconn.Config
-	root   string // the chroot in which all happens; "" is the server's root
+	cfg  zkconn.Config
+	root string // the chroot in which all happens; "" is the server's root
+	// inside is the server in this process, which nobody else can reach; nil for another backend.
+	inside *minizk.Server
+	server *harness.Server // of another backend
 	// sent counts the packets that mrtq's own sessions have sent to a single server.
 	sent atomic.Int64
 }
@@ -46,29 +48,29 @@ func (e *NotEmptyError) Error() string {
 // start starts the server, or makes a chroot of its own at an address. Stop it with stop, which
 // leaves nothing behind.
 func start(ctx context.Context, opt Options) (*stage, error) {
+	s := &stage{cfg: zkconn.Config{SessionTimeout: sessionTimeout}}
+	if opt.Backend == harness.Embedded {
+		var err error
+		s.inside, err = minizk.Start(minizk.Options{Private: true, RealTime: true, LogSize: 1, MinTimeout: stageTick, MaxTimeout: longSession})
+		s.cfg.Address.Servers = []string{"memory:0"}
+		return s, err
+	}
 	on := harness.Options{Client: opt.Client}
 	if opt.Backend.IsAddress() {
 		if err := wantEmpty(ctx, opt); err != nil {
 			return nil, err
 		}
+		s.cfg.TLS, s.cfg.Auth = opt.Client.TLS, opt.Client.Credentials
 	} else {
 		on.TickTime = stageTick
 	}
-	server, err := harness.Start(ctx, opt.Backend, on)
-	if err != nil {
+	var err error
+	if s.server, err = harness.Start(ctx, opt.Backend, on); err != nil {
 		return nil, err
 	}
-	address, err := zkconn.ParseAddress(server.Address())
-	if err != nil {
-		return nil, err
-	}
-	s := &stage{server: server, root: address.Chroot}
-	address.Chroot = ""
-	s.cfg = zkconn.Config{Address: address, SessionTimeout: sessionTimeout}
-	if opt.Backend.IsAddress() {
-		s.cfg.TLS, s.cfg.Auth = opt.Client.TLS, opt.Client.Credentials
-	}
-	return s, nil
+	s.cfg.Address, err = zkconn.ParseAddress(s.server.Address())
+	s.root, s.cfg.Address.Chroot = s.cfg.Address.Chroot, ""
+	return s, err
 }
 
 // wantEmpty refuses an address whose chroot is not empty.
@@ -97,7 +99,12 @@ func wantEmpty(ctx context.Context, opt Options) error {
 }
 
 // stop ends the server, or removes the chroot, also after Ctrl-C.
-func (s *stage) stop(ctx context.Context) error { return s.server.Stop(context.WithoutCancel(ctx)) }
+func (s *stage) stop(ctx context.Context) error {
+	if s.inside != nil {
+		return s.inside.Close()
+	}
+	return s.server.Stop(context.WithoutCancel(ctx))
+}
 
 // config says how to open a session below a folder of the stage. dial, if not nil, connects
 // instead of TCP.
@@ -111,10 +118,33 @@ func (s *stage) config(folder string, dial func(context.Context) (net.Conn, erro
 	return cfg
 }
 
+// connect connects to a server of the stage, which one decides turn.
+func (s *stage) connect(ctx context.Context, turn int) (net.Conn, error) {
+	if s.inside != nil {
+		return s.inside.Dial(ctx)
+	}
+	server := s.cfg.Address.Servers[turn%len(s.cfg.Address.Servers)]
+	nc, err := (&net.Dialer{}).DialContext(ctx, "tcp", server)
+	if err != nil || s.cfg.TLS == nil {
+		return nc, err
+	}
+	config, err := s.cfg.TLS.Config()
+	if err != nil {
+		return nil, err
+	}
+	if config.ServerName == "" {
+		config.ServerName, _, _ = net.SplitHostPort(server)
+	}
+	return tls.Client(nc, config), nil
+}
+
 // dial connects, and counts what is sent.
 func (s *stage) dial(ctx context.Context) (net.Conn, error) {
-	nc, err := (&net.Dialer{}).DialContext(ctx, "tcp", s.cfg.Address.Servers[0])
-	return &counted{nc, s}, err
+	nc, err := s.connect(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &counted{nc, s}, nil
 }
 
 // counted is a connection whose packets are counted. Several that are sent together count as one.
@@ -134,10 +164,17 @@ func (s *stage) open(ctx context.Context, folder string) (*migrate.Writer, error
 	return zkconn.OpenWriter(ctx, s.config(folder, nil))
 }
 
-// site is a queue on the stage, for its workers, who read through a mirror. The client is the
-// one that services use.
+// site is a queue on the stage, for its workers, who read through a mirror. At another server than
+// the one in this process, the client is the one that services use.
 func (s *stage) site(ctx context.Context, folder string, m *mirror) daemons.Site {
 	return daemons.Site{Root: s.root + folder, Connect: func() (daemons.Session, error) {
+		if s.inside != nil {
+			conn, err := openPlain(ctx, s.inside.Dial)
+			if err != nil {
+				return nil, err
+			}
+			return m.over(conn), nil
+		}
 		conn, err := session.Open(ctx, s.cfg)
 		if err != nil {
 			return nil, err
@@ -145,5 +182,3 @@ func (s *stage) site(ctx context.Context, folder string, m *mirror) daemons.Site
 		return m.over(conn), nil
 	}}
 }
-
-var _ daemons.Session = (*zk.Conn)(nil)

@@ -2,8 +2,12 @@ package rehearse
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
+	"slices"
 	"strings"
+
+	"github.com/go-zookeeper/zk"
 
 	"mrtq/harness/daemons"
 	"mrtq/newqueue"
@@ -35,15 +39,18 @@ type crew struct {
 	failed   map[string]bool // the records that were made to fail, by key
 	newQueue *mirror
 	old      *mirror
+	perRound int
+	stuck    []Difference // workers who could not do what the layout allows
 }
 
-// perRound is how many items each worker takes before it is the next one's turn: few, so that
-// the folders behind the first one stay short.
-const perRound = 250
+// A worker takes a part of all items, and then it is the next one's turn: few, so that the
+// folders behind the first one stay short.
+const rounds, mostPerRound = 20, 250
 
 // newCrew hires the workers of a copy, of the new queue and of the legacy one.
-func newCrew(ctx context.Context, s *stage, opt Options, dialect newqueue.Dialect, folder string, rates Rates) *crew {
+func newCrew(ctx context.Context, s *stage, opt Options, dialect newqueue.Dialect, folder string, items int, rates Rates) *crew {
 	c := &crew{rates: rates, random: rand.New(rand.NewPCG(opt.Seed, 1)), failed: map[string]bool{}, newQueue: newMirror(), old: newMirror()}
+	c.perRound = min(1+items/rounds, mostPerRound)
 	c.World = daemons.New(daemons.Options{
 		Dialect: dialect, Seed: opt.Seed, New: s.site(ctx, folder+newFolder, c.newQueue), Legacy: s.site(ctx, folder+oldFolder, c.old),
 		Fails: c.fails, IgnoresHolds: opt.Doors.IgnoresHolds,
@@ -69,13 +76,17 @@ func (c *crew) work(ctx context.Context, workers []*daemons.Actor, enough func()
 	for round := 1; ; round++ {
 		worked := false
 		for _, a := range workers {
-			for range perRound {
+			for range c.perRound {
 				if err := ctx.Err(); err != nil {
 					return context.Cause(ctx)
 				}
 				did, err := c.turn(a)
-				if err != nil {
+				if isLost(err) {
 					return err
+				}
+				if err != nil {
+					c.stuck = append(c.stuck, Difference{Stuck, a.Name, err.Error()})
+					return nil // it would find the same again
 				}
 				if !did {
 					break
@@ -96,6 +107,11 @@ func (c *crew) work(ctx context.Context, workers []*daemons.Actor, enough func()
 			return nil
 		}
 	}
+}
+
+// isLost reports whether a session was lost that should not have been.
+func isLost(err error) bool {
+	return slices.ContainsFunc([]error{zk.ErrConnectionClosed, zk.ErrNoServer, zk.ErrSessionExpired, context.Canceled}, func(e error) bool { return errors.Is(err, e) })
 }
 
 // turn is one turn of a worker, who may be disturbed.
@@ -156,7 +172,11 @@ func (c *crew) whileHeld() (all []Difference, err error) {
 
 // result is what the workers did, and the states in which the jobs are now.
 func (c *crew) result() (*seen, error) {
-	s := &seen{executions: c.Executions(), states: map[string]string{}, mails: c.Mails, troubles: c.Troubles, failed: c.failed, begun: c.Begun}
+	s := &seen{executions: c.Executions(), states: map[string]string{}, mails: c.Mails, troubles: c.Troubles, failed: map[string]bool{}, begun: c.Begun}
+	for key := range c.failed { // its worker may have been killed before it said so
+		states := s.executions[key].States
+		s.failed[key] = len(states) > 0 && strings.EqualFold(states[len(states)-1], string(newqueue.JobFailed))
+	}
 	for _, parent := range []string{newqueue.JobsPath, newqueue.AccessQueuePath(newqueue.AccessSmall), newqueue.AccessQueuePath(newqueue.AccessLarge)} {
 		states, err := c.States(parent)
 		if err != nil {
