@@ -210,7 +210,7 @@ func TestFinds(t *testing.T) {
 				r, err := rehearse.Run(t.Context(), copied(t), opt)
 				must(t, err)
 				found := slices.ContainsFunc(r.Differences, func(x rehearse.Difference) bool {
-					return x.Kind == c.want && strings.Contains(fmt.Sprint(x), put) && strings.Contains(x.Message, c.says)
+					return x.Kind == c.want && strings.Contains(fmt.Sprint(x), put) && strings.Contains(fmt.Sprint(x), c.says)
 				})
 				if !found || r.OK() {
 					t.Errorf("%s is not among %d differences, of which the first: %v; problems %v", put, len(r.Differences), r.Differences[:min(5, len(r.Differences))], r.Problems)
