@@ -177,7 +177,7 @@ func (c *rehearseCmd) copy(ctx context.Context, a *app, p place, opt *rehearse.O
 		return nil, err
 	}
 	defer side.Close()
-	if err := rehearse.CheckRoom(p.Text, src.Len()); err != nil {
+	if err := rehearse.CheckRoom(p.Text, src.Len(), opt.Backend); err != nil {
 		return nil, err
 	}
 	if p.isServer() {

@@ -1,8 +1,6 @@
 package rehearse
 
 import (
-	"time"
-
 	"mrtq/migrate"
 	"mrtq/newqueue"
 )
@@ -37,9 +35,6 @@ type Step struct {
 	// Packets is how many packets mrtq sent to the server.
 	Packets int64 `json:"packets"`
 }
-
-// took is how long the step took.
-func (s Step) took() time.Duration { return time.Duration(s.Seconds * float64(time.Second)) }
 
 // Worked is what the workers did on the first copy.
 type Worked struct {
