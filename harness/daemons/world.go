@@ -36,6 +36,9 @@ type Options struct {
 	New Site
 	// Legacy is the legacy queue. Without Connect there are no legacy workers.
 	Legacy Site
+	// LegacyNodes are the legacy queue's nodes, by their usual places, such as /ingest. Nil means
+	// that all are there.
+	LegacyNodes map[string][]string
 	// Dialect is the new queue's. It is [newqueue.MrtZK] by default, for the deployed
 	// services.
 	Dialect newqueue.Dialect

@@ -34,7 +34,7 @@ func (r *rehearsal) back(ctx context.Context) error {
 		}},
 		{"release again", p.release},
 	} {
-		if err := r.step(ctx, step.name, step.do); err != nil {
+		if err := r.step(ctx, step.name, step.do); err != nil || p.refused {
 			return err
 		}
 	}

@@ -94,6 +94,26 @@ func (c *Copy) keys() map[string]string {
 // mostBytes is how much a transaction that writes the copy has at most.
 const mostBytes = 128 << 10
 
+// creates are the operations that create the copy, with the znodes above the queues.
+func (c *Copy) creates() (ops []znode.Op) {
+	above := map[string]bool{"/": true}
+	var need func(path string)
+	need = func(path string) {
+		if !above[path] && c.Tree.Get(path) == nil {
+			above[path] = true
+			need(znode.Parent(path))
+			ops = append(ops, znode.Create(path, nil))
+		}
+	}
+	for n := range c.Tree.All("/") {
+		if n.Path != "/" {
+			need(znode.Parent(n.Path))
+			ops = append(ops, znode.Create(n.Path, n.Data))
+		}
+	}
+	return ops
+}
+
 // put creates the copy below the session's chroot. Locks of sessions become lasting znodes, as
 // if their sessions went on.
 func (c *Copy) put(ctx context.Context, w *migrate.Writer, show func(done, total int)) error {
@@ -112,11 +132,7 @@ func (c *Copy) put(ctx context.Context, w *migrate.Writer, show func(done, total
 		ops, size = nil, 0
 		return err
 	}
-	for n := range c.Tree.All("/") {
-		if n.Path == "/" {
-			continue
-		}
-		op := znode.Create(n.Path, n.Data)
+	for _, op := range c.creates() {
 		more := znode.MultiSize([]znode.Op{op}, len(w.Address().Chroot))
 		if size > 0 && size+more > mostBytes {
 			if err := send(); err != nil {

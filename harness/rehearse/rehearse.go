@@ -2,6 +2,7 @@ package rehearse
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -118,6 +119,7 @@ type performance struct {
 	kept     map[string][][]byte // bytes of quarantined records
 	records  []foretold
 	batches  map[string]*batch
+	refused  bool // by release
 }
 
 // perform puts a copy on the stage. The caller closes it.
@@ -181,7 +183,7 @@ func (p *performance) foretell(ctx context.Context) error {
 // hire returns the workers of the copy. A legacy worker has done the work of the records that
 // were consumed: nobody knows, and that is the worst that can be.
 func (p *performance) hire(ctx context.Context, rates Rates) *crew {
-	c := newCrew(ctx, p.stage, p.opt, p.plan.Dialect, p.folder, len(p.records), rates)
+	c := newCrew(ctx, p.stage, p.opt, p.plan.Dialect, p.copy.Queues, p.folder, len(p.records), rates)
 	for _, f := range p.records {
 		if f.Before {
 			c.DoneBefore(f.Key)
@@ -203,8 +205,13 @@ func (p *performance) verify(ctx context.Context) error {
 	return nil
 }
 
+// release releases the copy. If it refuses, the target is not as it should be.
 func (p *performance) release(ctx context.Context) error {
 	_, err := migrate.Release(ctx, p.src, p.new, migrate.ReleaseOptions{VerifyOptions: p.verifyOptions()})
+	if errors.Is(err, migrate.ErrNotVerified) || errors.Is(err, migrate.ErrActedOn) {
+		p.differ(Difference{Layout, p.folder + newFolder, "release refuses: " + err.Error()})
+		p.refused, err = true, nil
+	}
 	return err
 }
 
@@ -251,7 +258,7 @@ func (r *rehearsal) first(ctx context.Context) error {
 	if r.differ(held...); len(r.report.Differences) > 0 {
 		return nil // a release would refuse, or the rest would only repeat it
 	}
-	if err := r.step(ctx, "release", p.release); err != nil {
+	if err := r.step(ctx, "release", p.release); err != nil || p.refused {
 		return err
 	}
 	here, err := RoundTrip(ctx, &p.new.Reader)

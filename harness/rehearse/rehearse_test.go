@@ -31,7 +31,7 @@ func must(t *testing.T, err error) {
 }
 
 // readCopy is the copy that a rehearsal makes of a source that has the tree.
-func readCopy(t *testing.T, tree *znode.Tree) (*rehearse.Copy, error) {
+func readCopy(t *testing.T, tree *znode.Tree, queues migrate.Queues) (*rehearse.Copy, error) {
 	t.Helper()
 	s, err := minizk.Start(minizk.Options{Private: true, RealTime: true, LogSize: 1})
 	must(t, err)
@@ -40,7 +40,7 @@ func readCopy(t *testing.T, tree *znode.Tree) (*rehearse.Copy, error) {
 	r, err := zkconn.OpenReader(t.Context(), zkconn.Config{Address: zkconn.Address{Servers: []string{"private:0"}}, Dial: s.Dial})
 	must(t, err)
 	defer r.Close()
-	src, err := migrate.OpenSource(t.Context(), r, migrate.DefaultQueues(), legacy.Options{})
+	src, err := migrate.OpenSource(t.Context(), r, queues, legacy.Options{})
 	must(t, err)
 	defer func() {
 		if c := s.Counts(); c.Writes > 0 {
@@ -59,7 +59,7 @@ func queue(t *testing.T, records int, change func(*znode.Tree)) *rehearse.Copy {
 	if change != nil {
 		change(tree)
 	}
-	c, err := readCopy(t, tree)
+	c, err := readCopy(t, tree, migrate.DefaultQueues())
 	must(t, err)
 	return c
 }
@@ -234,8 +234,34 @@ func TestNothingToRehearse(t *testing.T) {
 	tree := znode.NewTree()
 	must(t, tree.Put(znode.Node{Path: "/ingest", Data: []byte{}}))
 	tree.SetDefaultStats(0)
-	if _, err := readCopy(t, tree); !errors.Is(err, rehearse.ErrNothing) {
+	if _, err := readCopy(t, tree, migrate.DefaultQueues()); !errors.Is(err, rehearse.ErrNothing) {
 		t.Errorf("an empty source: %v", err)
+	}
+}
+
+// The legacy queues may be anywhere, and there may be several of a kind.
+func TestQueuesElsewhere(t *testing.T) {
+	made, err := legacyqueue.Make(legacyqueue.Options{Records: 60, Seed: 2})
+	must(t, err)
+	tree, queues := znode.NewTree(), migrate.DefaultQueues()
+	queues.Nodes[migrate.Ingest] = []string{"/deep/down/ingest", "/ingest"}
+	for _, path := range []string{"/deep", "/deep/down", "/deep/down/ingest"} {
+		must(t, tree.Put(znode.Node{Path: path, Data: []byte{}}))
+	}
+	moved := 0
+	for n := range made.All("/") {
+		if moved++; znode.Parent(n.Path) == "/ingest" && moved%2 == 0 {
+			n.Path = "/deep/down" + n.Path
+		}
+		must(t, tree.Put(*n))
+	}
+	tree.SetDefaultStats(0)
+	c, err := readCopy(t, tree, queues)
+	must(t, err)
+	r, err := rehearse.Run(t.Context(), c, options(newqueue.MrtZK))
+	must(t, err)
+	if !r.OK() || r.Back.ByLegacy < 15 {
+		t.Errorf("%v, %v, %+v", r.Problems, r.Differences, r.Back)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"mrtq/harness/daemons"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
+	"mrtq/migrate"
 	"mrtq/newqueue"
 	"mrtq/newqueue/services"
 )
@@ -50,14 +51,25 @@ type crew struct {
 const rounds, mostPerRound = 20, 250
 
 // newCrew hires the workers of a copy, of the new queue and of the legacy one.
-func newCrew(ctx context.Context, s *stage, opt Options, dialect newqueue.Dialect, folder string, items int, rates Rates) *crew {
+func newCrew(ctx context.Context, s *stage, opt Options, dialect newqueue.Dialect, queues migrate.Queues, folder string, items int, rates Rates) *crew {
 	c := &crew{rates: rates, random: rand.New(rand.NewPCG(opt.Seed, 1)), failed: map[string]bool{}, newQueue: newMirror(), old: newMirror()}
 	c.perRound = min(1+items/rounds, mostPerRound)
 	c.World = daemons.New(daemons.Options{
 		Dialect: dialect, Seed: opt.Seed, New: s.site(ctx, folder+newFolder, c.newQueue), Legacy: s.site(ctx, folder+oldFolder, c.old),
-		Fails: c.fails, IgnoresHolds: opt.Doors.IgnoresHolds,
+		LegacyNodes: legacyNodes(queues), Fails: c.fails, IgnoresHolds: opt.Doors.IgnoresHolds,
 	})
 	return c
+}
+
+// legacyNodes are the nodes of the legacy queues, by the usual place of each kind.
+func legacyNodes(queues migrate.Queues) map[string][]string {
+	nodes := map[string][]string{}
+	for kind, usual := range migrate.DefaultQueues().Nodes {
+		for _, node := range usual {
+			nodes[node] = queues.Nodes[kind]
+		}
+	}
+	return nodes
 }
 
 func (c *crew) fails(_, record string) bool {
