@@ -19,7 +19,7 @@ var commandGroups = []struct {
 	title    string
 	commands []string
 }{
-	{"The night", []string{"plan", "migrate", "verify", "release", "rollback", "hold"}},
+	{"The night", []string{"rehearse", "plan", "migrate", "verify", "release", "rollback", "retire", "hold"}},
 	{"Looking", []string{"status", "watch", "show", "report", "inspect", "check"}},
 	{"Servers and tests", []string{"dump", "restore", "zk", "accept", "states", "layout"}},
 }

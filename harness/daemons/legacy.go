@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -36,15 +37,19 @@ func (w *World) consumers() []*Actor {
 		a.site = &w.Legacy
 		all = append(all, a)
 	}
-	for _, worker := range []string{"0", "1", "2", "3"} {
-		add("ingest "+worker, legacyIngest, legacyqueue.Consumer{Worker: worker}, (*Turn).ingestLegacy)
-		add("ingest "+worker+" (high priority)", legacyIngest, legacyqueue.Consumer{Worker: worker, HighPriority: true}, (*Turn).ingestLegacy)
+	for _, node := range w.nodes(legacyIngest) {
+		for _, worker := range []string{"0", "1", "2", "3"} {
+			add("ingest "+worker, node, legacyqueue.Consumer{Worker: worker}, (*Turn).ingestLegacy)
+			add("ingest "+worker+" (high priority)", node, legacyqueue.Consumer{Worker: worker, HighPriority: true}, (*Turn).ingestLegacy)
+		}
 	}
-	add("inventory", legacyInventory, legacyqueue.Consumer{}, func(t *Turn, record string, _ legacy.Record) error {
-		t.work("record", record, func(e *Execution) { e.Recorded++ })
-		return nil
-	})
-	for _, node := range []string{legacySmall, legacyLarge} {
+	for _, node := range w.nodes(legacyInventory) {
+		add("inventory", node, legacyqueue.Consumer{}, func(t *Turn, record string, _ legacy.Record) error {
+			t.work("record", record, func(e *Execution) { e.Recorded++ })
+			return nil
+		})
+	}
+	for _, node := range slices.Concat(w.nodes(legacySmall), w.nodes(legacyLarge)) {
 		add("access "+node, node, legacyqueue.Consumer{}, func(t *Turn, record string, _ legacy.Record) error {
 			t.work("assemble", record, func(e *Execution) { e.Assembled++ })
 			return nil
@@ -54,6 +59,14 @@ func (w *World) consumers() []*Actor {
 	w.legacyOwn = w.actor("legacy administrator", "", nil)
 	cleanup.site, w.legacyOwn.site = &w.Legacy, &w.Legacy
 	return append(all, cleanup)
+}
+
+// nodes are where a queue of the legacy layout is.
+func (w *World) nodes(usual string) []string {
+	if w.LegacyNodes == nil {
+		return []string{usual}
+	}
+	return w.LegacyNodes[usual]
 }
 
 // consumeLegacy is one turn of a legacy consumer: it takes the first pending record that
@@ -162,8 +175,10 @@ func (t *Turn) ingestLegacy(record string, legacyRecord legacy.Record) error {
 	if err != nil {
 		return err
 	}
-	if _, err := t.sequential(legacyInventory+"/mrtQ-00", string(data)); err != nil {
-		return err
+	if nodes := t.world.nodes(legacyInventory); len(nodes) > 0 {
+		if _, err := t.sequential(nodes[0]+"/mrtQ-00", string(data)); err != nil {
+			return err
+		}
 	}
 	return r.cleanUp(t)
 }
@@ -171,19 +186,18 @@ func (t *Turn) ingestLegacy(record string, legacyRecord legacy.Record) error {
 // cleanLegacy is one pass of the hourly cleanup, which removes completed and deleted
 // records of the ingest queue.
 func (t *Turn) cleanLegacy() {
-	names, err := t.children(legacyIngest)
-	if err != nil {
-		return
-	}
-	for _, name := range names {
-		path := legacyIngest + "/" + name
-		data, err := t.get(path)
-		if err != nil || data == "" {
-			continue
-		}
-		if s := legacy.Status(data[0]); s == legacy.Completed || s == legacy.Deleted {
-			t.did = true
-			t.delete(path)
+	for _, node := range t.world.nodes(legacyIngest) {
+		names, _ := t.children(node) // none if there is no queue
+		for _, name := range names {
+			path := node + "/" + name
+			data, err := t.get(path)
+			if err != nil || data == "" {
+				continue
+			}
+			if s := legacy.Status(data[0]); s == legacy.Completed || s == legacy.Deleted {
+				t.did = true
+				t.delete(path)
+			}
 		}
 	}
 }

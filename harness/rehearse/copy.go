@@ -1,0 +1,148 @@
+package rehearse
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"mrtq/harness"
+	"mrtq/internal/sides"
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/migrate"
+)
+
+// ErrNothing says that the source has no record, so that there is nothing to rehearse.
+var ErrNothing = fmt.Errorf("the source has no record, so there is nothing to rehearse")
+
+// Copy is a copy of a source: its queues and locks, in memory.
+type Copy struct {
+	Tree   *znode.Tree
+	Queues migrate.Queues
+	Legacy legacy.Options
+}
+
+// What a record takes, at most: its job has a dozen znodes, and there are three copies.
+const copies, znodesOfJob, bytesOfRecord = 3, 15, 4000
+
+// RoomError says that there is no room on disk for the data of a rehearsal's server.
+type RoomError struct {
+	Folder      string
+	Needs, Free int64 // bytes
+}
+
+func (e *RoomError) Error() string {
+	return fmt.Sprintf("the rehearsal's server would write about %d MiB below %s, and %d MiB are free there; free some, set TMPDIR to another folder, or rehearse on the embedded server",
+		e.Needs>>20, e.Folder, e.Free>>20)
+}
+
+// CheckRoom refuses a rehearsal for which this machine lacks the room. records are those of the
+// source. The error is a *[sides.MemoryError] or a *[RoomError].
+func CheckRoom(source string, records int, on harness.Backend) error {
+	one := sides.Memory(int64(records*znodesOfJob), int64(records*bytesOfRecord))
+	needs := one // what the source is in memory, and what the workers remember of a copy
+	if on == harness.Embedded {
+		needs += copies * one
+	}
+	if err := sides.CheckRoom("a rehearsal of "+source, needs); err != nil {
+		return err
+	}
+	if on != harness.JVM && on != harness.Docker {
+		return nil
+	}
+	// The server writes each change of a znode to its log, and everything to snapshots.
+	const changes = 10
+	folder := os.TempDir()
+	written := int64(copies * changes * records * bytesOfRecord)
+	if free := freeDisk(folder); free > 0 && free < written {
+		return &RoomError{folder, written, free}
+	}
+	return nil
+}
+
+// ReadCopy reads a source. It writes nothing. The error wraps [ErrNothing], or comes from
+// reading, or names a record that may not be read.
+func ReadCopy(ctx context.Context, src *migrate.Source, opt legacy.Options) (*Copy, error) {
+	if src.Len() == 0 {
+		return nil, ErrNothing
+	}
+	tree, err := src.Reader().Tree(ctx, src.Queues.Roots()...)
+	if err != nil {
+		return nil, err
+	}
+	return &Copy{tree, src.Queues, opt}, nil
+}
+
+// keys are whose work the records are, by path: see [daemons.World.Executions].
+func (c *Copy) keys() map[string]string {
+	keys := map[string]string{}
+	for n := range c.Tree.All("/") {
+		r, err := legacy.Decode(znode.Name(n.Path), n.Data, c.Legacy)
+		if err != nil {
+			continue
+		}
+		for _, key := range []string{"jobID", "manifestURL", "token"} {
+			if id, ok := r.Payload.Text(key); ok && id != "" {
+				keys[n.Path] = id
+				break
+			}
+		}
+	}
+	return keys
+}
+
+// mostBytes is how much a transaction that writes the copy has at most.
+const mostBytes = 128 << 10
+
+// creates are the operations that create the copy, with the znodes above the queues.
+func (c *Copy) creates() (ops []znode.Op) {
+	above := map[string]bool{"/": true}
+	var need func(path string)
+	need = func(path string) {
+		if !above[path] && c.Tree.Get(path) == nil {
+			above[path] = true
+			need(znode.Parent(path))
+			ops = append(ops, znode.Create(path, nil))
+		}
+	}
+	for n := range c.Tree.All("/") {
+		if n.Path != "/" {
+			need(znode.Parent(n.Path))
+			ops = append(ops, znode.Create(n.Path, n.Data))
+		}
+	}
+	return ops
+}
+
+// put creates the copy below the session's chroot. Locks of sessions become lasting znodes, as
+// if their sessions went on.
+func (c *Copy) put(ctx context.Context, w *migrate.Writer, show func(done, total int)) error {
+	if _, err := w.MakeChroot(ctx); err != nil {
+		return err
+	}
+	var ops []znode.Op
+	size, done := 0, 0
+	send := func() error {
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		err := w.Multi(ctx, ops)
+		done += len(ops)
+		show(done, c.Tree.Len())
+		ops, size = nil, 0
+		return err
+	}
+	for _, op := range c.creates() {
+		more := znode.MultiSize([]znode.Op{op}, len(w.Address().Chroot))
+		if size > 0 && size+more > mostBytes {
+			if err := send(); err != nil {
+				return err
+			}
+		}
+		ops, size = append(ops, op), size+more
+	}
+	if len(ops) == 0 {
+		return nil
+	}
+	return send()
+}
