@@ -6,6 +6,7 @@
 //
 //	report.go   what a page is made from, and the page's parts
 //	verdict.go  the line at the top
+//	risks.go    what an approver has to weigh: what could run never or twice, and why
 //	tally.go    records by queue and outcome, and why some were left out
 //	lists.go    long lists, as JSON in the page
 //	write.go    puts page.html, page.css and page.js together
@@ -47,11 +48,16 @@ type content struct {
 	Verdict  Verdict
 	Title    string
 	Facts    []fact
+	Tiles    []tile
+	Risks    []shownRisk
+	Unknown  bool   // the page can't know all risks
 	Wrong    []list // damage, differences and problems
 	Cross    cross
 	LeftOut  []leftOut
 	Choices  []choice
+	Idle     []string // choices that are as by default, and about no record
 	Settings []fact
+	Becomes  []migrate.Tally // what the records of a plan become
 	Runs     []run
 	Notes    []list
 	States   []state
@@ -83,8 +89,10 @@ type state struct {
 }
 
 func newContent(d *Data) *content {
-	v := &content{Verdict: d.verdict(), Cross: crossTable(d.Records), LeftOut: reasons(d.Records), Records: recordList(d.Records), Made: moment(d.Made), Data: d}
+	v := &content{Verdict: d.verdict(), Cross: d.crossTable(), LeftOut: d.reasons(), Records: d.recordList(), Risks: d.shownRisks(), Made: moment(d.Made), Data: d}
+	v.Unknown = d.Plan == nil && d.Verdict == nil && d.newestState() != ""
 	v.Title = v.Verdict.Word + ": migration to " + d.Target
+	v.tiles()
 	v.facts()
 	v.wrong()
 	v.decisions()
@@ -108,7 +116,16 @@ func (v *content) facts() {
 	add("Source", v.Source)
 	if v.Plan != nil {
 		add("Dialect", string(v.Plan.Dialect))
-		add("Plan", fmt.Sprintf("%s, %s", v.Plan.Run, count(len(v.Plan.Records), "record", "records")))
+		add("Plan", v.Plan.Run)
+		made := 0
+		for _, b := range v.Plan.Batches {
+			if b.New {
+				made++
+			}
+		}
+		add("Batches", fmt.Sprintf("%s to create, %s to add to", number(made), number(len(v.Plan.Batches)-made)))
+		add("Read by", v.Plan.Readers)
+		v.Becomes = v.Plan.Tallies()
 		return
 	}
 	if newest := v.Status.Newest(); newest != nil {
@@ -141,6 +158,7 @@ func (v *content) wrong() {
 	if p := v.Plan; p != nil {
 		add(&v.Wrong, problemList(p.Problems))
 		add(&v.Notes, warningList(p.Warnings))
+		add(&v.Notes, decidedList(p.Choices))
 	}
 }
 
@@ -159,6 +177,10 @@ func (v *content) decisions() {
 		row := choice{c, *c.Value(chosen), -1}
 		if v.Plan != nil {
 			row.N = len(v.Plan.About(c.Name))
+		}
+		if row.N == 0 && row.Chosen == c.Values[0] {
+			v.Idle = append(v.Idle, "--"+c.Name)
+			continue
 		}
 		v.Choices = append(v.Choices, row)
 	}
