@@ -241,6 +241,7 @@ func TestBrowser(t *testing.T) {
 				b := open(t, ctx, d, 390, 844)
 				b.js(`document.querySelectorAll('details').forEach(d => d.open = true)`)
 				want(b, cut, "")
+				want(b, `document.querySelector('.tiles').getBoundingClientRect().bottom <= innerHeight`, true)
 				b.quiet()
 			})
 		}
