@@ -35,6 +35,7 @@ var components = []string{
 	"migrate",
 	"migrate/internal/plan",
 	"migrate/internal/rollback",
+	"migrate/internal/retire",
 	"migrate/internal/apply",
 	"migrate/internal/verify",
 	"migrate/internal/target",

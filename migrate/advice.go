@@ -18,6 +18,7 @@ const (
 	StepNoQueue        Step = "no-queue"        // there is no new queue at the address
 	StepFinish         Step = "finish"          // a run was interrupted
 	StepFinishRollback Step = "finish-rollback" // a rollback was interrupted
+	StepFinishRetire   Step = "finish-retire"   // a retire was interrupted
 	StepRestored       Step = "restored"        // the target was restored from a backup: it takes an explicit word to go on
 	StepStopLegacy     Step = "stop-legacy"     // a legacy worker works on migrated records
 	StepMigrateRest    Step = "migrate-rest"    // records are not migrated
@@ -44,12 +45,14 @@ var advice = []struct {
 	{func(s *Status) bool { return s.NoQueue != nil }, StepNoQueue},
 	{func(s *Status) bool { return s.isIn(ledger.Running) }, StepFinish},
 	{func(s *Status) bool { return s.isIn(ledger.RollingBack) }, StepFinishRollback},
+	{func(s *Status) bool { return s.isIn(ledger.Retiring) }, StepFinishRetire},
 	{func(s *Status) bool { return s.legacyHas(func(l LegacyStatus) []string { return l.Changed }) }, StepStopLegacy},
 	{func(s *Status) bool {
 		return s.isIn(ledger.Done) && s.legacyHas(func(l LegacyStatus) []string { return slices.Concat(l.Late, l.Missed) })
 	}, StepMigrateRest},
 	{func(s *Status) bool {
-		return s.isIn(ledger.RolledBack) && slices.ContainsFunc(s.Runs, func(r RunStatus) bool { return r.Kept > 0 })
+		retired := func(r RunStatus) bool { return !r.Retire.At.IsZero() && r.Retire.Stay == 0 }
+		return s.isIn(ledger.RolledBack) && !retired(*s.Newest()) && slices.ContainsFunc(s.Runs, func(r RunStatus) bool { return r.Kept > 0 })
 	}, StepKept},
 	{func(s *Status) bool { return s.Newest() == nil || s.isIn(ledger.RolledBack) }, StepPlan},
 	{func(s *Status) bool { return s.Restored && s.held(true) }, StepRestored},
@@ -77,6 +80,7 @@ func VerdictStep(v *Verdict) Step {
 		{v.Run == "", StepPlan},
 		{v.State == ledger.Running, StepFinish},
 		{v.State == ledger.RollingBack, StepFinishRollback},
+		{v.State == ledger.Retiring, StepFinishRetire},
 		{v.Count(verify.NotKept) > 0 && v.Count(verify.NotKept) == len(v.Differences), StepKeep},
 		{v.CountGroup(verify.Damage) > 0 && before, StepRollBack},
 		{v.CountGroup(verify.Damage) > 0, StepRepair},

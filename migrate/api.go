@@ -11,6 +11,7 @@ import (
 	"mrtq/migrate/internal/apply"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/plan"
+	"mrtq/migrate/internal/retire"
 	"mrtq/migrate/internal/rollback"
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
@@ -116,6 +117,7 @@ const (
 	OtherChoices       = plan.OtherChoices
 	OtherTimes         = plan.OtherTimes
 	RollbackUnfinished = plan.RollbackUnfinished
+	RetireUnfinished   = plan.RetireUnfinished
 )
 
 // Unreadable is the kind of error of a [Record] that could not be read.
@@ -147,6 +149,8 @@ type (
 	Group       = verify.Group      // kinds of differences that call for the same
 	Outcome     = verify.Outcome    // what became of a legacy record
 	UndoItem    = rollback.Item     // a job or request of a rollback, and what becomes of it
+	RetireItem  = retire.Item       // a migrated record that is in the legacy queue, and what becomes of it
+	Retirement  = ledger.Retirement // what a run records about its last retire
 	NoQueue     = target.NoQueue    // what is at an address instead of a new queue
 )
 
@@ -185,6 +189,7 @@ const (
 	Done        = ledger.Done
 	RollingBack = ledger.RollingBack
 	RolledBack  = ledger.RolledBack
+	Retiring    = ledger.Retiring
 )
 
 // IsRun reports whether a name is the id of a run.
@@ -217,9 +222,9 @@ var (
 
 	// ErrBlocked says that a plan has problems. Nothing was done.
 	ErrBlocked = errors.New("the plan can't be carried out as it is")
-	// ErrNoKeep says that records would be quarantined, but nothing keeps their bytes.
-	// Nothing was written.
-	ErrNoKeep = errors.New("nothing keeps the bytes of quarantined records")
+	// ErrNoKeep says that records would be quarantined or retired, but nothing keeps their
+	// bytes. Nothing was written.
+	ErrNoKeep = errors.New("nothing keeps the bytes of records that are quarantined or removed")
 	// ErrStale says that the source or the target has changed since an approved plan was
 	// made.
 	ErrStale = errors.New("the plan is stale")
@@ -233,6 +238,14 @@ var (
 	ErrNoRun = errors.New("no such run")
 	// ErrNotNewest says that a later run builds on the one that should be rolled back.
 	ErrNotNewest = errors.New("a later run builds on it")
+	// ErrRetiring says that legacy records are being removed, so nothing can be rolled back
+	// before [Retire] has finished.
+	ErrRetiring = errors.New("the legacy records are being removed")
+	// ErrNotReleased says that a queue of a run was not released, so the legacy records could
+	// still be needed. Nothing was removed.
+	ErrNotReleased = errors.New("a run was not released")
+	// ErrOtherSource says that the records of a run came from another legacy queue.
+	ErrOtherSource = errors.New("SOURCE is not the legacy queue that was migrated")
 	// ErrRestored says that the target was restored from a backup, znode by znode.
 	ErrRestored = errors.New("the target was restored from a backup")
 	// ErrNoQueue says that a target has no new queue.
@@ -251,6 +264,7 @@ var (
 
 	// ErrUnfinished says that a run, or a rollback, is not finished: workers would see only
 	// half of the queue. Like all errors below, it is one of [Release]: nothing was released.
+	// [Retire] also returns it: nothing was removed.
 	ErrUnfinished = errors.New("a run is not finished")
 	// ErrNotVerified says that the target is not what the source says it should be.
 	ErrNotVerified = errors.New("the target does not match the source")

@@ -55,6 +55,13 @@ var commands = []command{
 		}
 		return err
 	}},
+	{"retire", func(s *site) {
+		s.mustMigrate(s.options())
+		s.release()
+	}, func(s *site) error {
+		_, _, err := s.retire(migrate.RetireOptions{Limits: single})
+		return err
+	}},
 }
 
 // undisturbed is what a command leaves without any fault, and its number of transactions.
@@ -71,7 +78,7 @@ func (c command) undisturbed(t *testing.T, d newqueue.Dialect) (ready, after *zn
 // owners in the runs' own records.
 func sameEnd(t *testing.T, want, got *znode.Tree) {
 	t.Helper()
-	roots := append([]string{"/migration/ledger", "/migration/election"}, queueRoots...)
+	roots := slices.Concat([]string{"/migration/ledger", "/migration/election"}, queueRoots, legacyRoots)
 	if d := goldenfile.FirstDifference(dump(want, roots...), dump(got, roots...)); d != "" {
 		t.Errorf("another tree: %s", d)
 	}
@@ -123,7 +130,7 @@ func sameRun(t *testing.T, want, got *znode.Tree) {
 	counts := func(tree *znode.Tree) string {
 		run := jsonOf(t, tree.Get("/migration/runs/run0000000000").Data)
 		releases, _ := run["releases"].([]any)
-		return fmt.Sprint(run["state"], run["created"], run["removed"], run["total"], run["kept"], run["entries"], len(releases))
+		return fmt.Sprint(run["state"], run["created"], run["removed"], run["total"], run["kept"], run["entries"], run["before"], run["retire"] != nil, len(releases))
 	}
 	if w, g := counts(want), counts(got); w != g {
 		t.Errorf("the run's record says %s, expected %s", g, w)
@@ -190,8 +197,8 @@ func TestInterruptedWhileReading(t *testing.T) {
 	migrated := serve(t, corpus(t), newqueue.Design)
 	migrated.mustMigrate(migrated.options())
 	for _, c := range commands {
-		if c.name == "release" {
-			continue // it is one transaction
+		if c.name == "release" || c.name == "retire" {
+			continue // release is one transaction; TestRetireInterrupted
 		}
 		for _, phase := range []migrate.Phase{migrate.ReadingSource, migrate.AwaitingTurn} {
 			if phase == migrate.ReadingSource && c.name != "migrate" {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -313,6 +314,24 @@ func (s *site) mustRollback(opt migrate.RollbackOptions) *migrate.Undo {
 	return undo
 }
 
+// retire removes the legacy records of what was migrated. It returns the dump of them, too.
+func (s *site) retire(opt migrate.RetireOptions) (res *migrate.Retired, kept string, err error) {
+	s.t.Helper()
+	if opt.Now == nil {
+		opt.Now = moment
+	}
+	if opt.Keep == nil {
+		opt.Keep = func(dump func(io.Writer) error) error {
+			var b strings.Builder
+			err := dump(&b)
+			kept = b.String()
+			return err
+		}
+	}
+	res, err = migrate.Retire(s.t.Context(), s.source(), s.w, s.w, opt)
+	return res, kept, err
+}
+
 func (s *site) status() *migrate.Status {
 	s.t.Helper()
 	status, err := migrate.ReadStatus(s.t.Context(), &s.w.Reader, s.source())
@@ -345,11 +364,12 @@ var single = migrate.Limits{Bytes: 1}
 // What goes wrong.
 
 // transactions returns a condition for faults: the operation is a transaction of the
-// session's that writes a run's record.
+// session's that writes a run's record, or deletes legacy records.
 func (s *site) transactions(session int64) func(minizk.Op) bool {
 	return func(op minizk.Op) bool {
-		return op.Code == jute.OpMulti && op.Session == session &&
-			slices.ContainsFunc(op.Paths, func(path string) bool { return strings.HasPrefix(path, "/migration/runs/") })
+		return op.Code == jute.OpMulti && op.Session == session && slices.ContainsFunc(op.Paths, func(path string) bool {
+			return strings.HasPrefix(path, "/migration/runs/") || slices.Contains(legacyRoots, znode.Parent(path))
+		})
 	}
 }
 
@@ -493,6 +513,9 @@ func put(t testing.TB, tree *znode.Tree, path string, data []byte) {
 
 // queueRoots are the roots of the new queue.
 var queueRoots = []string{newqueue.BatchesPath, newqueue.BatchUUIDsPath, newqueue.JobsPath, newqueue.AccessPath, newqueue.LocksPath}
+
+// legacyRoots are the roots of the legacy queue.
+var legacyRoots = func() []string { q := migrate.DefaultQueues(); return q.Roots() }()
 
 // dump is a tree as text: path, data, and what verify compares of a Stat.
 func dump(tree *znode.Tree, roots ...string) string {

@@ -81,6 +81,21 @@ var lifeStates = map[string]func(l *site){
 	},
 }
 
+// retiredState has every migrated record removed.
+const retiredState = "retired"
+
+func init() {
+	lifeStates["retiring"] = func(l *site) {
+		lifeStates["released"](l)
+		retireHalf(l)
+	}
+	lifeStates[retiredState] = func(l *site) {
+		lifeStates["released"](l)
+		_, _, err := l.retire(migrate.RetireOptions{})
+		l.must(err)
+	}
+}
+
 // lifeEvents are what can happen. Each names a job that is there in every state.
 var lifeEvents = map[string]func(l *site){
 	"nothing": func(*site) {},
@@ -140,8 +155,11 @@ var lifeEvents = map[string]func(l *site){
 		l.create("/ingest/mrtQ-05000000000010", record(l.t, legacy.Pending, job("late", "10")))
 	},
 	"a missed record":            func(l *site) { l.create(missedRecord, record(l.t, legacy.Pending, job("missed", "8"))) },
-	"a migrated record changes":  func(l *site) { l.set(pendingRecord, record(l.t, legacy.Consumed, job("a", "1"))) },
-	"a migrated record vanishes": func(l *site) { l.must(l.door().Delete(pendingRecord, -1)) },
+	"a migrated record changes": func(l *site) {
+		l.ensure(pendingRecord) // somebody has restored it
+		l.set(pendingRecord, record(l.t, legacy.Consumed, job("a", "1")))
+	},
+	"a migrated record vanishes": func(l *site) { l.remove(pendingRecord) },
 	"a late record of an existing batch is migrated": func(l *site) {
 		l.create("/ingest/mrtQ-05000000000010", record(l.t, legacy.Pending, job("a", "10")))
 		opt := l.options()
@@ -170,7 +188,7 @@ var lifeEvents = map[string]func(l *site){
 	},
 }
 
-// The outcomes of the four commands, as the page has them.
+// The outcomes of the five commands, as the page has them.
 
 func verifyOutcome(l *site) string {
 	v, err := migrate.Verify(l.t.Context(), l.source(), &l.w.Reader, migrate.VerifyOptions{})
@@ -213,7 +231,7 @@ func rollbackOutcome(l *site) string {
 	switch {
 	case errors.Is(err, migrate.ErrNoRun):
 		return "–"
-	case errors.Is(err, migrate.ErrDamaged):
+	case errors.Is(err, migrate.ErrDamaged), errors.Is(err, migrate.ErrRetiring):
 		return "no"
 	case errors.Is(err, migrate.ErrRestored):
 		return "asks"
@@ -251,8 +269,26 @@ func migrateOutcome(l *site) string {
 	return "adds"
 }
 
+func retireOutcome(l *site) string {
+	res, _, err := l.retire(migrate.RetireOptions{})
+	switch {
+	case errors.Is(err, migrate.ErrRestored):
+		return "asks"
+	case errors.Is(err, migrate.ErrUnfinished), errors.Is(err, migrate.ErrNotReleased), errors.Is(err, migrate.ErrDamaged):
+		return "no"
+	}
+	l.must(err)
+	switch {
+	case len(res.Stays) > 0:
+		return "leaves"
+	case len(res.Removes) > 0:
+		return "clears"
+	}
+	return "–"
+}
+
 // TestLife is the table of the page docs/life.md: in each state, each event, and what each
-// of the four commands then does. Commands that write work on copies of their own.
+// of the five commands then does. Commands that write work on copies of their own.
 func TestLife(t *testing.T) {
 	columns, rows := lifeTable(t)
 	each(t, func(t *testing.T, d newqueue.Dialect) {
@@ -262,7 +298,7 @@ func TestLife(t *testing.T) {
 			before := begin.tree()
 			for _, row := range rows {
 				want := strings.Fields(row.cells[i])
-				if len(want) != 4 || strings.HasPrefix(row.cells[i], "(") {
+				if len(want) != 5 || strings.HasPrefix(row.cells[i], "(") {
 					continue
 				}
 				t.Run(state+"/"+row.event, func(t *testing.T) {
@@ -275,9 +311,10 @@ func TestLife(t *testing.T) {
 						releaseOutcome(serve(t, after, d)),
 						rollbackOutcome(serve(t, after, d)),
 						migrateOutcome(happened),
+						retireOutcome(serve(t, after, d)),
 					}
 					if !slices.Equal(got, want) {
-						t.Errorf("verify, release, rollback, migrate: %v, the page says %v", got, want)
+						t.Errorf("verify, release, rollback, migrate, retire: %v, the page says %v", got, want)
 					}
 				})
 			}

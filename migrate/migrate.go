@@ -191,8 +191,8 @@ func sameRuns(a, b []ledger.Run) bool {
 func (m *migration) planAgain(ctx context.Context, t *target.Target) (err error) {
 	before := plan.TargetOf(m.plan).Ledger.Runs
 	for i, run := range t.Ledger.Runs {
-		undone := run.State == ledger.RollingBack || run.State == ledger.RolledBack
-		if was := i < len(before) && before[i].State == run.State; undone && !was {
+		undone := run.State == ledger.RollingBack || run.Settled() == ledger.RolledBack
+		if was := i < len(before) && before[i].Settled() == run.Settled(); undone && !was {
 			return fmt.Errorf("%w: %s", ErrRolledBack, run.ID)
 		}
 	}

@@ -72,7 +72,7 @@ func PreviewRollback(ctx context.Context, at *Reader, run string, opt RollbackOp
 // If the run was released, Rollback first holds the queues again. It leaves them held if
 // the run was released, or if it kept anything.
 //
-// The error wraps [ErrNoRun], [ErrNotNewest], [ErrDamaged], [ErrRestored] if opt.Restored is
+// The error wraps [ErrNoRun], [ErrNotNewest], [ErrRetiring], [ErrDamaged], [ErrRestored] if opt.Restored is
 // not set, or one of the errors of [Migrate]. The Undo is what was done; it is nil if
 // nothing was written.
 func Rollback(ctx context.Context, w *Writer, run string, opt RollbackOptions) (*Undo, error) {
@@ -139,6 +139,9 @@ func (r *rolling) read(ctx context.Context, id string) error {
 	}
 	if r.index < 0 {
 		return r.noRun(id)
+	}
+	if newest := t.Ledger.Newest(); newest.State == ledger.Retiring {
+		return fmt.Errorf("%w: %s; finish mrtq retire first", ErrRetiring, newest.ID)
 	}
 	if r.run().State == ledger.RolledBack {
 		return fmt.Errorf("%w that can be rolled back: %s was rolled back already", ErrNoRun, r.run().ID)
@@ -251,7 +254,7 @@ func (r *rolling) apply(ctx context.Context, chain *apply.Chain, undo *Undo) err
 	}
 	holds, guards := holdAll(r.target, ledger.Owner{By: run.ID, At: now(r.opt.Now), Why: "rollback"}, run.ACL)
 	err := chain.Do(ctx, slices.Concat(ops, holds, accepted(r.target, run.ID)), func(next *ledger.Run) {
-		next.State, next.Owner = ledger.RollingBack, r.owner
+		next.State, next.Owner, next.Retire = ledger.RollingBack, r.owner, ledger.Retirement{} // what it keeps may have been restored since
 		next.Restored = next.Restored || run.WasRestored()
 		r.noteReleases(next)
 	})

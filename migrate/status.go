@@ -45,6 +45,7 @@ type RunStatus struct {
 	Tracked int `json:"tracked"` // records that its ledger says it migrated
 	Present int `json:"present"` // of these, those whose job is there
 	Removed int `json:"removed"` // the others: finished and cleaned up, or deleted
+	Retired int `json:"retired"` // records that retire has removed from the legacy queue
 }
 
 // StateCount is how many jobs, requests or batches are in a state.
@@ -144,6 +145,9 @@ func (r *statusReader) runs() {
 	for e := range r.t.Ledger.All() {
 		run := &s.Runs[e.Run]
 		run.Tracked++
+		if e.Retired {
+			run.Retired++
+		}
 		if r.names.Has(e.Job) {
 			run.Present++
 		} else {

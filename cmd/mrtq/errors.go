@@ -28,6 +28,7 @@ func failed(doing, where string, err error) error {
 // not that the environment did.
 var checks = []error{
 	migrate.ErrBlocked, migrate.ErrStale, migrate.ErrTakenOver, migrate.ErrContended, migrate.ErrRolledBack, migrate.ErrFinished,
+	migrate.ErrRetiring, migrate.ErrNotReleased, migrate.ErrOtherSource,
 	migrate.ErrDamaged, migrate.ErrRestored, migrate.ErrNoRun, migrate.ErrNotNewest, migrate.ErrNoQueue,
 	migrate.ErrUnfinished, migrate.ErrNotVerified, migrate.ErrNotKept, migrate.ErrActedOn, migrate.ErrHoldsChanged,
 	sides.ErrOverwritten,
@@ -51,7 +52,7 @@ func withWayOut(a *app, err error, at advice.Situation) error {
 
 // interrupted says what to do after Ctrl-C or SIGTERM, by command that writes.
 var interrupted = map[string]string{
-	"migrate": runAgain, "rollback": runAgain, "restore": runAgain,
+	"migrate": runAgain, "rollback": runAgain, "retire": runAgain, "restore": runAgain,
 	"hold": seeHolds, "release": seeHolds,
 }
 

@@ -28,6 +28,7 @@ var jsonOutputs = map[string]any{
 	"migrate":  migrated{},
 	"verify":   verified{},
 	"rollback": rolledBack{},
+	"retire":   retired{},
 	"status":   statusOutput{},
 	"show":     shown{},
 	"hold":     migrate.Held{},

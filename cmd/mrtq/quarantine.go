@@ -26,6 +26,7 @@ func fileOf(prefix string, target place) string {
 const (
 	quarantinePrefix = "mrtq-quarantine-"
 	keptPrefix       = "mrtq-kept-"
+	retiredPrefix    = "mrtq-retired-"
 )
 
 // unfit are characters that a file's name should not have.

@@ -147,9 +147,9 @@ type RunView struct {
 	TransactionRate *float64 `json:"transactions_per_second,omitempty"`
 }
 
-// Unfinished reports whether the run, or its rollback, has begun and not ended.
+// Unfinished reports whether the run, its rollback or a retire has begun and not ended.
 func (r RunView) Unfinished() bool {
-	return r.State == ledger.Running || r.State == ledger.RollingBack
+	return r.State == ledger.Running || r.State == ledger.RollingBack || r.State == ledger.Retiring
 }
 
 func emptyView() View {
@@ -264,6 +264,8 @@ func (r RunView) notes(attended bool) []string {
 		return []string{fmt.Sprintf("%s is not finished and no migration is running: run the same migration again to finish it", r.Run)}
 	case r.State == ledger.RollingBack:
 		return []string{fmt.Sprintf("the rollback of %s is not finished and no migration is running: roll back %s again to finish it", r.Run, r.Run)}
+	case r.State == ledger.Retiring:
+		return []string{fmt.Sprintf("the retire of the records of %s is not finished and none is running: run mrtq retire again to finish it", r.Run)}
 	}
 	return nil
 }

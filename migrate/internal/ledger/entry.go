@@ -22,6 +22,8 @@ const (
 	BatchCreated Kind = "+batch"
 	JobRemoved   Kind = "-job" // by a rollback
 	BatchRemoved Kind = "-batch"
+	// RecordRetired is written before retire removes the record from the legacy queue.
+	RecordRetired Kind = "-record"
 )
 
 // Line is one line of an entry. An entry is text, compressed with gzip, and a line is its
@@ -31,6 +33,7 @@ const (
 //	+batch  bid             name below /batch-uuids      how many jobs it should get
 //	-job    record's path   path of the job or request
 //	-batch  bid
+//	-record record's path
 type Line struct {
 	Kind   Kind
 	Record string // path of the legacy record
@@ -56,6 +59,8 @@ var fields = map[Kind]func(*Line) []*string{
 	BatchCreated: func(l *Line) []*string { return []*string{&l.Batch, &l.UUID} },
 	JobRemoved:   func(l *Line) []*string { return []*string{&l.Record, &l.Job} },
 	BatchRemoved: func(l *Line) []*string { return []*string{&l.Batch} },
+
+	RecordRetired: func(l *Line) []*string { return []*string{&l.Record} },
 }
 
 // String is the line as it is written. No path of a znode has a tab or a line's end.
@@ -111,6 +116,10 @@ func (l Line) validate() error {
 			if znode.ValidatePath(path) != nil {
 				return fmt.Errorf("bad path %.200q", path)
 			}
+		}
+	case RecordRetired:
+		if znode.ValidatePath(l.Record) != nil {
+			return fmt.Errorf("bad path %.200q", l.Record)
 		}
 	case BatchCreated:
 		if strings.Contains(l.UUID, "/") || znode.ValidatePath("/"+l.UUID) != nil || l.UUID == "" {

@@ -31,6 +31,9 @@ type Migrated struct {
 	Hash   Hash
 	Run    int32 // index in [Ledger.Runs]
 	older  int32 // index of the record's entry before this one, -1 if there is none
+	// Retired says that mrtq retire has removed the record from the legacy queue, or was about
+	// to: if the record changed at that moment, it is still there.
+	Retired bool
 }
 
 // Batch is a batch that a run created.
@@ -85,6 +88,12 @@ func (l *Ledger) add(run int32, line Line) error {
 		l.give(newqueue.BatchPath(b.ID))
 	case JobRemoved:
 		return l.remove(line)
+	case RecordRetired:
+		i, there := l.newest[line.Record]
+		if !there {
+			return fmt.Errorf("record %s was removed, and no entry migrated it", line.Record)
+		}
+		l.entries[i].Retired = true
 	case BatchRemoved:
 		b := l.batches[line.Batch]
 		if b == nil {

@@ -34,6 +34,9 @@ const (
 	Done        RunState = "done"
 	RollingBack RunState = "rolling-back"
 	RolledBack  RunState = "rolled-back"
+	// Retiring is the newest run's state while the migrated records are removed from the
+	// legacy queue. Then the run is again in the state that it had before.
+	Retiring RunState = "retiring"
 )
 
 // format is the version of the form in which runs and entries are written.
@@ -58,6 +61,8 @@ type Run struct {
 	Removed  Counts           `json:"rolled_back,omitzero"` // by its rollback, so far
 	Kept     int              `json:"kept,omitempty"`       // jobs and requests that its rollback kept, or found removed by others
 	Releases []Release        `json:"releases,omitempty"`
+	Before   RunState         `json:"before,omitempty"` // while it is retiring: the state that it had before
+	Retire   Retirement       `json:"retire,omitzero"`
 	// Next has, for each legacy queue node, the number that its next record would have got
 	// when the run began. A record with a lower number was there.
 	Next map[string]uint32 `json:"next"`
@@ -102,6 +107,15 @@ type Release struct {
 	Nonce string `json:"nonce"`
 }
 
+// Retirement is the last retire of the records that this run and the ones before it migrated.
+type Retirement struct {
+	At time.Time `json:"at"` // when it ended; zero while it is not finished
+	By string    `json:"by"`
+	// Stay is how many migrated records it left in the legacy queue, because they were not as
+	// they were migrated.
+	Stay int `json:"stay"`
+}
+
 // Encode is the data of the run's znode.
 func (r Run) Encode() []byte {
 	r.Format = format
@@ -137,8 +151,10 @@ func ParseRun(n znode.Node) (Run, error) {
 	switch {
 	case r.ID != znode.Name(n.Path):
 		return damaged("it is the record of %q", r.ID)
-	case !slices.Contains([]RunState{Running, Done, RollingBack, RolledBack}, r.State):
+	case !slices.Contains([]RunState{Running, Done, RollingBack, RolledBack, Retiring}, r.State):
 		return damaged("it has the unknown state %q", r.State)
+	case r.State == Retiring && r.Before != Done && r.Before != RolledBack:
+		return damaged("it is retiring, and was %q before", r.Before)
 	case !slices.Contains(newqueue.Dialects, r.Dialect):
 		return damaged("it has the unknown dialect %q", r.Dialect)
 	case r.Choices.Validate() != nil:
@@ -158,8 +174,18 @@ func (r Run) Number() int32 {
 	return n
 }
 
-// Unfinished reports whether the run, or its rollback, still has to be finished.
-func (r Run) Unfinished() bool { return r.State == Running || r.State == RollingBack }
+// Unfinished reports whether the run, its rollback or a retire still has to be finished.
+func (r Run) Unfinished() bool {
+	return r.State == Running || r.State == RollingBack || r.State == Retiring
+}
+
+// Settled is the run's state, apart from a retire: that changes nothing in the new queue.
+func (r Run) Settled() RunState {
+	if r.State == Retiring {
+		return r.Before
+	}
+	return r.State
+}
 
 // Released is when a queue of the run was released; zero if it was not.
 func (r Run) Released(h newqueue.QueueHold) time.Time {

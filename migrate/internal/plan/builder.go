@@ -120,6 +120,10 @@ func (b *Builder) chooseRun() {
 			b.problem(Problem{Kind: RollbackUnfinished, Path: ledger.RunPath(run.ID), Message: run.ID + " is being rolled back",
 				Next: fmt.Sprintf("finish rolling back %s first", run.ID), Fits: run.ID})
 		}
+		if run.State == ledger.Retiring {
+			b.problem(Problem{Kind: RetireUnfinished, Path: ledger.RunPath(run.ID), Message: "the legacy records of " + run.ID + " are being removed",
+				Next: "finish mrtq retire first", Fits: run.ID})
+		}
 	}
 	switch last.State {
 	case ledger.Running:

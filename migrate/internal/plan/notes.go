@@ -150,7 +150,7 @@ func parentOf(kind rules.QueueKind) string {
 
 func (b *Builder) noteVanished() {
 	for e := range b.in.Target.Ledger.All() {
-		if b.in.Target.Ledger.Runs[e.Run].State != ledger.RolledBack && b.in.Names.Has(e.Job) && !b.in.Source.Has(e.Record) {
+		if b.in.Target.Ledger.Runs[e.Run].State != ledger.RolledBack && !e.Retired && b.in.Names.Has(e.Job) && !b.in.Source.Has(e.Record) {
 			b.plan.Vanished = append(b.plan.Vanished, Vanished{e.Record, e.Job})
 		}
 	}

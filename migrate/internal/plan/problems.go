@@ -46,6 +46,7 @@ const (
 	OtherChoices       ProblemKind = "other-choices"
 	OtherTimes         ProblemKind = "other-times" // it read the records' times in another unit
 	RollbackUnfinished ProblemKind = "rollback-unfinished"
+	RetireUnfinished   ProblemKind = "retire-unfinished"
 )
 
 // Problem is one reason why a plan can't be carried out as it is.

@@ -13,7 +13,6 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/apply"
 	"mrtq/migrate/internal/ledger"
-	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/target"
 	"mrtq/newqueue"
@@ -28,29 +27,6 @@ type Options struct {
 	// record is not there any more, because the job is the only copy.
 	Source *source.Source
 }
-
-// Verdict is what becomes of a job or request.
-type Verdict string
-
-// The verdicts.
-const (
-	Remove          Verdict = "remove"    // it is as the run left it
-	ActedOn         Verdict = "acted-on"  // it is not as the run left it: acted on, locked or damaged; it is kept
-	OnlyCopy        Verdict = "only-copy" // its record is not in the source any more; it is kept
-	RemovedByOthers Verdict = "removed"   // it was removed: finished and cleaned up, or deleted
-)
-
-// Item is a job or request of the run, and what becomes of it.
-type Item struct {
-	Record  string      `json:"record"`
-	Hash    ledger.Hash `json:"hash"` // of the record, as it was migrated
-	Job     string      `json:"job"`
-	Verdict Verdict     `json:"verdict"`
-	Why     string      `json:"why"`
-}
-
-// IsRemoved reports whether the job was removed by others.
-func (i Item) IsRemoved() bool { return i.Verdict == RemovedByOthers }
 
 // Rollback is the rollback of one run.
 type Rollback struct {
@@ -67,14 +43,6 @@ func New(t *target.Target, run int, opt Options) *Rollback {
 
 // partSize is how many jobs are read together.
 const partSize = 1000
-
-// look is a job or request as it was read.
-type look struct {
-	entry   *ledger.Migrated
-	nodes   []znode.Node // its own znode first; none if it is not there
-	entries []znode.Node // its entries that are there
-	missing string       // an entry that is not there
-}
 
 // Items yields every job and request of the run, with what becomes of it.
 func (r *Rollback) Items(ctx context.Context) iter.Seq2[Item, error] {
@@ -104,64 +72,6 @@ func (r *Rollback) Pieces(ctx context.Context) iter.Seq2[apply.Piece, error] {
 			}
 		}
 	}
-}
-
-// item decides about a job or request.
-func (r *Rollback) item(l look) Item {
-	i := Item{Record: l.entry.Record, Hash: l.entry.Hash, Job: l.entry.Job, Verdict: Remove}
-	why := ""
-	switch {
-	case len(l.nodes) == 0:
-		i.Verdict, why = RemovedByOthers, "it was removed: finished and cleaned up, or deleted"
-	case r.opt.Source != nil && !r.opt.Source.Has(l.entry.Record) && r.t.Released(r.run, rules.KindOf(l.entry.Job).Hold()):
-		i.Verdict, why = OnlyCopy, "its record is not in the source any more"
-	case l.locked() != "":
-		i.Verdict, why = ActedOn, l.locked()
-	case !r.opt.Force:
-		if why = l.actedOn(r.run.Restored || r.run.WasRestored()); why != "" {
-			i.Verdict = ActedOn
-		}
-	}
-	i.Why = why
-	return i
-}
-
-// locked says which znode of a job a session has; "" if none has. A worker is working on it, so
-// it is never removed.
-func (l look) locked() string {
-	for _, n := range l.nodes {
-		if n.Stat.EphemeralOwner != 0 {
-			return "a session has " + znode.Name(n.Path)
-		}
-	}
-	return ""
-}
-
-// actedOn says what shows that another client has changed a job; "" if it is as the run
-// left it: every znode has version 0, it has as many children as were created in it, and
-// all its znodes come from one transaction. A restored target does not show that.
-func (l look) actedOn(restored bool) string {
-	root := l.nodes[0]
-	for _, n := range slices.Concat(l.nodes, l.entries) {
-		switch name := n.Path[strings.LastIndexByte(n.Path, '/')+1:]; {
-		case n.Unreadable != "":
-			return name + " can't be read: " + n.Unreadable
-		case n.Stat.EphemeralOwner != 0:
-			return "a session has " + name
-		case n.Stat.Version != 0:
-			return name + " was written"
-		case n.Stat.Aversion != 0:
-			return name + " has another ACL"
-		case n.Stat.Cversion != n.Stat.NumChildren:
-			return name + " had other children"
-		case n.Stat.Czxid != root.Stat.Czxid && !restored:
-			return name + " was created in another transaction"
-		}
-	}
-	if l.missing != "" {
-		return l.missing + " is not there"
-	}
-	return ""
 }
 
 // piece is the piece that removes a job or request.

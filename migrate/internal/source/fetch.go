@@ -19,6 +19,8 @@ type Fetched struct {
 	rules.Record
 	There bool     // false if it has been removed since it was listed; then only the path is set
 	Below []string // paths of znodes below it; a record has none
+	Stat  znode.Stat
+	ACL   []znode.ACL // nil without [Source.WithACLs]
 }
 
 // window is how many records are decoded together.
@@ -98,7 +100,7 @@ func (s *Source) decodeOne(sub zkconn.Subtree) Fetched {
 	if sub.Missing() {
 		return f
 	}
-	f.There = true
+	f.There, f.Stat, f.ACL = true, sub.Nodes[0].Stat, sub.Nodes[0].ACL
 	f.Record = decodeRecord(f.Queue, sub.Nodes[0], s.Options)
 	for _, n := range sub.Nodes[1:] {
 		f.Below = append(f.Below, n.Path)

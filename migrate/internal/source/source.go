@@ -163,6 +163,13 @@ func (s *Source) WithTimes(unit legacy.TimePolicy) *Source {
 	return &other
 }
 
+// WithACLs is the same source, with the records' ACLs read too.
+func (s *Source) WithACLs() *Source {
+	other := *s
+	other.r = s.r.WithACLs(zkconn.AllACLs)
+	return &other
+}
+
 // Len is the number of records, as they were listed.
 func (s *Source) Len() int {
 	n := 0

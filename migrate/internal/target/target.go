@@ -257,7 +257,7 @@ func (t *Target) Hold(q newqueue.QueueHold) *Hold {
 // the hold, because somebody lifted it without mrtq. Both access queues count as released
 // when one of them is, because the large worker takes small requests too.
 func (t *Target) Released(run *ledger.Run, q newqueue.QueueHold) bool {
-	if run.State == ledger.RolledBack || t.released(run, q) {
+	if run.Settled() == ledger.RolledBack || t.released(run, q) {
 		return true
 	}
 	return q != newqueue.HoldIngest && (t.released(run, newqueue.HoldAccessSmall) || t.released(run, newqueue.HoldAccessLarge))
@@ -268,7 +268,7 @@ func (t *Target) released(run *ledger.Run, q newqueue.QueueHold) bool {
 		return true
 	}
 	hold := t.Hold(q)
-	return run.State == ledger.Done && (hold == nil || !hold.Owners.Has(run.ID))
+	return run.Settled() == ledger.Done && (hold == nil || !hold.Owners.Has(run.ID))
 }
 
 // Restored reports whether a run's record was restored from a backup, znode by znode, and

@@ -35,7 +35,7 @@ func OutcomeOf(newest *ledger.Run, record string, d rules.Decision) (o Outcome, 
 		return WasSkipped, d.Reason
 	case d.Do == rules.Quarantine:
 		return WasQuarantined, d.Reason
-	case newest.State != ledger.Done:
+	case newest.Settled() != ledger.Done:
 		return NotMigrated, ""
 	case !newest.HadRecord(record):
 		return CameLate, "it came after " + newest.ID + " began"

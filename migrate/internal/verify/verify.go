@@ -96,12 +96,12 @@ func (v *verifier) aboutRuns() {
 		run := &v.t.Ledger.Runs[i]
 		path := ledger.RunPath(run.ID)
 		if run.Unfinished() {
-			v.differ(Difference{Kind: Unfinished, Path: path, Message: fmt.Sprintf("it is %s: finish the migration or the rollback first", run.State)})
+			v.differ(Difference{Kind: Unfinished, Path: path, Message: fmt.Sprintf("it is %s: finish that first", run.State)})
 		}
 		if run.WasRestored() {
 			v.differ(Difference{Kind: Restored, Path: path, Message: "it was restored from a backup: a job that was finished after the backup was made would run again"})
 		}
-		if run.State != ledger.Done {
+		if run.Settled() != ledger.Done {
 			continue
 		}
 		for _, q := range newqueue.QueueHolds {
@@ -114,7 +114,7 @@ func (v *verifier) aboutRuns() {
 
 // isExact reports whether the jobs of a run in a queue are compared exactly.
 func (v *verifier) isExact(run *ledger.Run, q newqueue.QueueHold) bool {
-	return (run.State == ledger.Done || run.State == ledger.Running) && !v.t.Released(run, q)
+	return (run.Settled() == ledger.Done || run.State == ledger.Running) && !v.t.Released(run, q)
 }
 
 // aclSample is about how many ACLs a sample has. That is enough to notice that a whole

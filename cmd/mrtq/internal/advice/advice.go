@@ -55,13 +55,14 @@ var rows = map[migrate.Step]row{
 	migrate.StepFinish:        {"Next, to finish it, with the flags of its first call:", Adviser.finish},
 	migrate.StepFinishRollback: {"Next, to finish it:",
 		func(a Adviser, s Situation) string { return a.rollback(s) }},
+	migrate.StepFinishRetire:  {"Next, to finish it:", Adviser.retire},
 	migrate.StepRestored:      {"Next, if jobs that were finished after the backup was made may run again:", Adviser.releaseRestored},
 	migrate.StepStopLegacy:    {"Stop the legacy workers. Then roll back, and migrate again:", Adviser.rollback},
 	migrate.StepMigrateRest:   {"Next, for the records that are not migrated:", Adviser.planRest},
 	migrate.StepRelease:       {"Next, to verify and release:", Adviser.release},
 	migrate.StepAcceptActedOn: {"Next, if what was acted on is as it should be:", Adviser.acceptActedOn},
 	migrate.StepReleaseOthers: {"Next, when their owners no longer need these holds:", Adviser.releaseOthers},
-	migrate.StepKept:          {"The records of the kept and removed jobs must not run again: remove them from the legacy queue before legacy workers start. To migrate the others again:", Adviser.planAgain},
+	migrate.StepKept:          {"The records of the kept and removed jobs must not run again. Next, before legacy workers start, remove these records from the legacy queue:", Adviser.retire},
 	migrate.StepPlan:          {"Next:", Adviser.planAgain},
 	migrate.StepDecide:        {"", Adviser.unblock},
 	migrate.StepMigrate:       {"Next:", Adviser.migrate},
@@ -108,6 +109,10 @@ func (a Adviser) rollback(s Situation) string {
 		args = append(args, s.source())
 	}
 	return a.Command("rollback", args, Set("run", s.Run.ID)...)
+}
+
+func (a Adviser) retire(s Situation) string {
+	return a.Command("retire", []string{s.source(), s.Target})
 }
 
 func (a Adviser) releaseRestored(s Situation) string {

@@ -80,6 +80,9 @@ func (a Adviser) unblock(s Situation) string {
 		if p.Kind == migrate.RollbackUnfinished {
 			return "Next, to finish the rollback: " + a.Command("rollback", []string{s.Target}, Set("run", p.Fits)...)
 		}
+		if p.Kind == migrate.RetireUnfinished {
+			return "Next, to finish the retire: " + a.retire(s)
+		}
 		if p.Kind == migrate.OtherChoices && s.Plan.Resumes {
 			s.Run = &s.Plan.Unfinished
 			return "Next, to finish it with its own choices: " + a.withoutChoices().finish(s)

@@ -27,6 +27,9 @@ var refusals = []refusal{
 	{migrate.ErrRolledBack, "Next, if you want to migrate again:", Adviser.PlanAgain},
 	{migrate.ErrFinished, "Next, if you want that, look at the plan:", Adviser.PlanAgain},
 	{migrate.ErrStale, "Next, for a new plan:", Adviser.PlanAgain},
+	{migrate.ErrRetiring, "Next, to finish that:", Adviser.retire},
+	{migrate.ErrNotReleased, "Next, to verify and release:", Adviser.release},
+	{migrate.ErrOtherSource, "Name all queues of the source, as migrate was given them, or give the right SOURCE.", nil},
 	{migrate.ErrNoRun, "Next, to see the runs:", Adviser.status},
 	{migrate.ErrNotNewest, "Next, to see the runs:", Adviser.status},
 }

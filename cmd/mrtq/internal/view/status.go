@@ -91,7 +91,7 @@ func stateShown(s *migrate.Status, r migrate.RunStatus) string {
 
 // unsound are the steps that come before any other, because a run is not finished or its records are
 // damaged.
-var unsound = []migrate.Step{migrate.StepWait, migrate.StepRestoreLedger, migrate.StepNoQueue, migrate.StepFinish, migrate.StepFinishRollback}
+var unsound = []migrate.Step{migrate.StepWait, migrate.StepRestoreLedger, migrate.StepNoQueue, migrate.StepFinish, migrate.StepFinishRollback, migrate.StepFinishRetire}
 
 // StatusVerdict says where a migration stands, in a clause. It is bad if a run is not finished, if the
 // migration's own records are damaged, or if there is no new queue.
@@ -126,6 +126,9 @@ func stateText(s *migrate.Status, target string) string {
 		return fmt.Sprintf("%s is not finished, and no migration is running: %d of %s", newest.ID, newest.Created.Records(), screen.Count(newest.Total, "record is migrated", "records are migrated"))
 	case migrate.StepFinishRollback:
 		return fmt.Sprintf("the rollback of %s is not finished, and none is running", newest.ID)
+	}
+	if s.Step == migrate.StepFinishRetire {
+		return fmt.Sprintf("the migrated records are being removed from the legacy queue, that is not finished, and no retire is running (%s)", newest.ID)
 	}
 	text := ""
 	switch {

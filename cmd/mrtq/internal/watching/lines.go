@@ -145,7 +145,7 @@ func runText(r live.RunView) string {
 	}
 	s := fmt.Sprintf("%s %s: ", r.Run, r.State)
 	switch {
-	case r.State == migrate.RollingBack:
+	case r.State == migrate.RollingBack, r.State == migrate.Retiring:
 		s += screen.Count(int(r.Transactions), "transaction", "transactions")
 		if r.TransactionRate != nil {
 			s += fmt.Sprintf(", %s/s", rateText(r.TransactionRate))

@@ -118,7 +118,7 @@ func samples(v live.View) []sample {
 	gauge(metricCollections, float64(of))
 	gauge(metricMigrators, float64(v.Migrators))
 	if r := v.Migration; r != nil && r.Damage == "" {
-		for _, state := range []migrate.RunState{migrate.Running, migrate.Done, migrate.RollingBack, migrate.RolledBack} {
+		for _, state := range []migrate.RunState{migrate.Running, migrate.Done, migrate.RollingBack, migrate.RolledBack, migrate.Retiring} {
 			gauge(metricRunState, truth(r.State == state), string(state))
 		}
 		counter(metricRecordsDone, float64(r.Records))
