@@ -50,8 +50,11 @@ var risks = []risk{
 		func(d *Data) []string { return d.moved(migrate.ActChanged, "changed") }},
 	{twice, "its legacy record is not there any more: a legacy worker may have finished it", "find out who removed it, before its job runs", nil,
 		func(d *Data) []string { return d.moved("", "vanished") }},
-	{twice, "the rollback kept its job, or the job was removed before", "remove the legacy record before you start legacy workers",
-		func(d *Data, r *migrate.RecordStatus) bool { return d.stateOf(r.Run) == migrate.RolledBack }, nil},
+	{twice, "the rollback kept its job, or the job was removed before", "remove its legacy record before you start legacy workers (mrtq retire)",
+		func(d *Data, r *migrate.RecordStatus) bool {
+			isThere := d.Verdict == nil || r.Status != "" // its legacy record
+			return d.stateOf(r.Run) == migrate.RolledBack && isThere
+		}, nil},
 	{never, "consumed: its job waits until an administrator releases it", "find out what the legacy worker did, and then release the job or delete it",
 		func(d *Data, r *migrate.RecordStatus) bool { return d.waits(r, legacy.Consumed, held) }, nil},
 	{never, "failed: its job waits until an administrator releases it", "find out why it failed, and then release the job or delete it",
