@@ -19,6 +19,7 @@ const (
 	StepFinish         Step = "finish"          // a run was interrupted
 	StepFinishRollback Step = "finish-rollback" // a rollback was interrupted
 	StepFinishRetire   Step = "finish-retire"   // a retire was interrupted
+	StepRetire         Step = "retire"          // after the release, a legacy worker works on migrated records
 	StepRestored       Step = "restored"        // the target was restored from a backup: it takes an explicit word to go on
 	StepStopLegacy     Step = "stop-legacy"     // a legacy worker works on migrated records
 	StepMigrateRest    Step = "migrate-rest"    // records are not migrated
@@ -46,7 +47,8 @@ var advice = []struct {
 	{func(s *Status) bool { return s.isIn(ledger.Running) }, StepFinish},
 	{func(s *Status) bool { return s.isIn(ledger.RollingBack) }, StepFinishRollback},
 	{func(s *Status) bool { return s.isIn(ledger.Retiring) }, StepFinishRetire},
-	{func(s *Status) bool { return s.legacyHas(func(l LegacyStatus) []string { return l.Changed }) }, StepStopLegacy},
+	{func(s *Status) bool { return s.taken() && s.released() }, StepRetire},
+	{(*Status).taken, StepStopLegacy},
 	{func(s *Status) bool {
 		return s.isIn(ledger.Done) && s.legacyHas(func(l LegacyStatus) []string { return slices.Concat(l.Late, l.Missed) })
 	}, StepMigrateRest},
@@ -126,6 +128,15 @@ func (s *Status) isIn(state RunState) bool { return s.Newest() != nil && s.Newes
 func (s *Status) legacyHas(some func(LegacyStatus) []string) bool {
 	return slices.ContainsFunc(s.Legacy, func(l LegacyStatus) bool { return len(some(l)) > 0 })
 }
+
+// taken reports whether legacy workers have taken migrated records.
+func (s *Status) taken() bool {
+	return s.legacyHas(func(l LegacyStatus) []string { return slices.Concat(l.Changed, l.Vanished) })
+}
+
+// released reports whether all queues of the newest run were released, and no run holds them
+// again.
+func (s *Status) released() bool { return s.isIn(ledger.Done) && !s.held(true) }
 
 // held reports whether there is a hold of a run, or one that no run owns.
 func (s *Status) held(byRun bool) bool {

@@ -154,7 +154,7 @@ var lifeEvents = map[string]func(l *site){
 	"a late record": func(l *site) {
 		l.create("/ingest/mrtQ-05000000000010", record(l.t, legacy.Pending, job("late", "10")))
 	},
-	"a missed record":            func(l *site) { l.create(missedRecord, record(l.t, legacy.Pending, job("missed", "8"))) },
+	"a missed record": func(l *site) { l.create(missedRecord, record(l.t, legacy.Pending, job("missed", "8"))) },
 	"a migrated record changes": func(l *site) {
 		l.ensure(pendingRecord) // somebody has restored it
 		l.set(pendingRecord, record(l.t, legacy.Consumed, job("a", "1")))

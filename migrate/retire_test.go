@@ -342,3 +342,40 @@ func TestRetireTakenOver(t *testing.T) {
 		t.Errorf("there is %q", left)
 	}
 }
+
+// status names the records that legacy workers took after the release, and says to remove the
+// others. Those that retire removed, and those of completed jobs, are none of them.
+func TestStatusNamesTakenRecords(t *testing.T) {
+	change, vanish := lifeEvents["a migrated record changes"], lifeEvents["a migrated record vanishes"]
+	for name, c := range map[string]struct {
+		state             string
+		event             func(s *site)
+		changed, vanished []string
+		step              migrate.Step
+	}{
+		"changed":              {"released", change, []string{pendingRecord}, nil, migrate.StepRetire},
+		"vanished":             {"released", vanish, nil, []string{pendingRecord}, migrate.StepRetire},
+		"a completed one":      {"released", func(s *site) { s.remove(completedRecord) }, nil, nil, ""},
+		"an access request":    {"released", func(s *site) { s.remove(accessRecord) }, nil, []string{accessRecord}, migrate.StepRetire},
+		"before the release":   {"done", vanish, nil, []string{pendingRecord}, migrate.StepStopLegacy},
+		"changed before it":    {"done", change, []string{pendingRecord}, nil, migrate.StepStopLegacy},
+		"after a rollback":     {"rolled back, one job kept", vanish, nil, nil, migrate.StepKept},
+		"retired":              {retiredState, func(*site) {}, nil, nil, ""},
+		"restored and changed": {retiredState, change, []string{pendingRecord}, nil, migrate.StepRetire},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, lifeQueue(t), newqueue.MrtZK)
+			lifeStates[c.state](s)
+			c.event(s)
+			var changed, vanished []string
+			status := s.status()
+			for _, l := range status.Legacy {
+				changed, vanished = append(changed, l.Changed...), append(vanished, l.Vanished...)
+			}
+			if !slices.Equal(changed, c.changed) || !slices.Equal(vanished, c.vanished) || status.Step != c.step {
+				t.Errorf("changed %q, vanished %q, next: %q; expected %q, %q, %q", changed, vanished, status.Step, c.changed, c.vanished, c.step)
+			}
+		})
+	}
+}

@@ -71,6 +71,10 @@ type LegacyStatus struct {
 	Late     []string `json:"late"`    // added since the last run
 	Missed   []string `json:"missed"`  // not migrated, although they were there
 	Changed  []string `json:"changed"` // since they were migrated
+	// Vanished were migrated, and are not there any more, although no retire removed them: a
+	// legacy worker finished them, or somebody removed them. Their jobs are there, and neither
+	// completed nor deleted, so they could run twice.
+	Vanished []string `json:"vanished"`
 }
 
 // Newest is the newest run; nil if there is none.
@@ -94,7 +98,7 @@ func ReadStatus(ctx context.Context, at *Reader, src *Source) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	reading := statusReader{t: t, names: names, status: s}
+	reading := statusReader{t: t, names: names, status: s, over: map[string]bool{}}
 	for _, read := range []func(context.Context) error{reading.migrators, reading.states, reading.locks, reading.noQueue} {
 		if err := read(ctx); err != nil {
 			return nil, err
@@ -114,7 +118,8 @@ type statusReader struct {
 	t      *target.Target
 	names  *target.Names
 	status *Status
-	ours   []string // the runs' jobs and requests, sorted
+	ours   []string        // the runs' jobs and requests, sorted
+	over   map[string]bool // jobs and requests that won't run any more, by path
 }
 
 // migrators counts the places in the election that sessions hold.
@@ -186,7 +191,10 @@ func (r *statusReader) states(ctx context.Context) error {
 	access := counts{}
 	for _, q := range newqueue.AccessQueues {
 		parent := newqueue.AccessQueuePath(q)
-		err := r.statuses(ctx, parent, newqueue.AccessPrefix, func(path, state string) { access.add(state, r.isOurs(path)) })
+		err := r.statuses(ctx, parent, newqueue.AccessPrefix, func(path, state string) {
+			access.add(state, r.isOurs(path))
+			r.over[path] = isOver(state)
+		})
 		if err != nil {
 			return err
 		}
@@ -222,6 +230,7 @@ func (r *statusReader) jobs(ctx context.Context) error {
 		for _, name := range names[0] {
 			if _, jid, err := newqueue.ParseJobEntry(name); err == nil {
 				jobs.add(state, r.isOurs(newqueue.JobPath(jid)))
+				r.over[newqueue.JobPath(jid)] = isOver(state)
 			}
 		}
 	}
@@ -249,6 +258,11 @@ func (r *statusReader) statuses(ctx context.Context, parent, prefix string, each
 		}
 	}
 	return nil
+}
+
+// isOver reports whether a job or request in this state won't run any more.
+func isOver(state string) bool {
+	return state == string(newqueue.JobCompleted) || state == string(newqueue.JobDeleted)
 }
 
 // stateIn returns the state in a status, in lower case.
@@ -332,7 +346,7 @@ func (r *statusReader) noQueue(ctx context.Context) (err error) {
 func (r *statusReader) legacy(ctx context.Context, src *Source) error {
 	of := map[string]*LegacyStatus{}
 	for _, n := range src.Nodes {
-		of[n.Path] = &LegacyStatus{Path: n.Path, Late: []string{}, Missed: []string{}, Changed: []string{}}
+		of[n.Path] = &LegacyStatus{Path: n.Path, Late: []string{}, Missed: []string{}, Changed: []string{}, Vanished: []string{}}
 	}
 	choices, newest := rules.DefaultChoices(), r.t.Ledger.Newest()
 	if newest != nil {
@@ -367,7 +381,14 @@ func (r *statusReader) legacy(ctx context.Context, src *Source) error {
 		}
 		return nil
 	})
+	for e := range r.t.Ledger.All() {
+		l := of[znode.Parent(e.Record)]
+		if l != nil && !src.Has(e.Record) && !e.Retired && r.t.Ledger.Runs[e.Run].Settled() == ledger.Done && r.names.Has(e.Job) && !r.over[e.Job] {
+			l.Vanished = append(l.Vanished, e.Record)
+		}
+	}
 	for _, n := range src.Nodes {
+		slices.Sort(of[n.Path].Vanished)
 		r.status.Legacy = append(r.status.Legacy, *of[n.Path])
 	}
 	return err

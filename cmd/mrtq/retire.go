@@ -113,7 +113,7 @@ func (c *retireCmd) retire(ctx context.Context, a *app, s pair) (res *migrate.Re
 		}
 		defer done()
 		res, err = migrate.PreviewRetire(ctx, src, target, opt)
-		return res, failed("target", s.target.Text, err)
+		return res, onTarget(s, err)
 	}
 	err = a.onTarget(ctx, s.source, func(from *migrate.WritableSide) error {
 		src, err := migrate.OpenSource(ctx, &from.Reader, queues, read)
@@ -129,7 +129,7 @@ func (c *retireCmd) retire(ctx context.Context, a *app, s pair) (res *migrate.Re
 			if res, err = migrate.Retire(ctx, src, from.Writer, w.Writer, opt); err == nil && res.Steps == 0 {
 				return errUnchanged
 			}
-			return failed("target", s.target.Text, err)
+			return onTarget(s, err)
 		})
 		if err == nil && res.Steps == 0 {
 			return errUnchanged
@@ -137,6 +137,14 @@ func (c *retireCmd) retire(ctx context.Context, a *app, s pair) (res *migrate.Re
 		return err
 	})
 	return res, err
+}
+
+// onTarget names the target in an error, unless that says later what is there instead.
+func onTarget(s pair, err error) error {
+	if errors.Is(err, migrate.ErrNoQueue) || errors.Is(err, errDeclined) {
+		return err
+	}
+	return failed("target", s.target.Text, err)
 }
 
 // confirm asks the operator.

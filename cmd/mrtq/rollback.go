@@ -171,6 +171,8 @@ func (c *rollbackCmd) fail(ctx context.Context, a *app, s pair, u *migrate.Undo,
 	}
 	if u != nil {
 		at.Run = u.Record
+	} else if errors.Is(err, migrate.ErrRetiring) {
+		at.Run = a.newestRun(ctx, s.target)
 	}
 	done := "nothing was removed"
 	if u != nil && u.Steps > 0 && s.target.isServer() {

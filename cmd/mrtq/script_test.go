@@ -105,7 +105,7 @@ var varying = []struct {
 }{
 	{regexp.MustCompile(`\d+\.\d s\b`), "T s"},
 	{regexp.MustCompile(`"seconds": [\d.e-]+`), `"seconds": "T"`},
-	{regexp.MustCompile(`mrtq-(quarantine|kept)-[0-9.]+-\d+-\w+-new`), "mrtq-$1-CHROOT-new"},
+	{regexp.MustCompile(`mrtq-(quarantine|kept|retired)-[0-9.]+-\d+-\w+-new`), "mrtq-$1-CHROOT-new"},
 	{regexp.MustCompile(`(?m)( {5,}\d+s)+$`), "     AGE"}, // on the screen of watch
 	{regexp.MustCompile(`((?:ingest|accessLarge|accessSmall) for) \d+s\b`), "$1 AGE"},
 	{regexp.MustCompile(`"owner": "[^"]*"`), `"owner": "OWNER"`},

@@ -34,6 +34,8 @@ var nights = []struct {
 	{"release", permissive, []step{usual("migrate"), by("a person holds a queue")}, usual("release")},
 	{"rollback", permissive, []step{usual("migrate"), by("an administrator", 1)}, usual("rollback")},
 	{"rollback after the release", permissive, []step{usual("migrate"), usual("release"), by("the workers", 0, 1)}, usual("rollback")},
+	{"retire", permissive, []step{usual("migrate"), usual("release"), by("the workers", 0, 1)}, usual("retire")},
+	{"retire after a rollback", permissive, []step{usual("migrate"), usual("release"), by("the workers", 0, 1), usual("rollback")}, usual("retire")},
 }
 
 // meanwhile is what others do between a cut and the repetition of the command.

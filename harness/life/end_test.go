@@ -39,6 +39,9 @@ func (m *migration) finish() {
 	if len(states) > 0 && states[len(states)-1] == migrate.RollingBack {
 		_ = m.rollback(trouble{}, forward)
 	}
+	if len(states) > 0 && states[len(states)-1] == migrate.Retiring {
+		_ = m.retire(trouble{}, forward)
+	}
 	_ = m.migrate(trouble{}, forward)
 	if m.release(trouble{}, forward) != nil {
 		// What is wrong was named. The operator accepts it.

@@ -32,6 +32,8 @@ var steps = map[string]func(*migration, step){
 	"release again":   func(m *migration, s step) { _ = m.release(s.trouble, s.act) },
 	"rollback":        func(m *migration, s step) { _ = m.rollback(s.trouble, s.act) },
 	"rollback again":  func(m *migration, s step) { _ = m.rollback(s.trouble, s.act) },
+	"retire":          func(m *migration, s step) { _ = m.retire(s.trouble, s.act) },
+	"retire again":    func(m *migration, s step) { _ = m.retire(s.trouble, s.act) },
 	"a backup":        func(m *migration, _ step) { m.takeBackup() },
 	"restore":         func(m *migration, _ step) { m.restore() },
 	"wipe":            func(m *migration, _ step) { m.wipe() },
@@ -153,7 +155,7 @@ func drawLife(t *rapid.T, d newqueue.Dialect) life {
 func (l life) live(t *testing.T) (m *migration, failed string) {
 	synctest.Test(t, func(t *testing.T) {
 		m = &migration{others: &others{oracle: &oracle{}, turns: map[*daemons.Actor]*openTurn{}, fails: map[string]bool{}}, choices: l.choices,
-			decided: map[string]int{}, kept: map[string][]string{}, quarantined: map[string][][]byte{}}
+			decided: map[string]int{}, from: map[*migrate.Writer]*migrate.Writer{}, quarantined: map[string][][]byte{}}
 		m.say = func(format string, args ...any) { m.story = append(m.story, fmt.Sprintf(format, args...)) }
 		defer func() {
 			switch r := recover().(type) {

@@ -1,12 +1,15 @@
 package life_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
+	"mrtq/internal/znode"
 	"mrtq/migrate"
 	"mrtq/newqueue"
 )
@@ -19,10 +22,9 @@ type migration struct {
 	decided map[string]int     // how often they made each choice there
 	story   []string
 	cuts    int // how many changes of an operator were cut
-	// kept are the records that must not run in the legacy queue, because a rollback kept
-	// their jobs or found them done.
-	kept   map[string][]string
-	backup *backup
+	backup  *backup
+	// from is the session with the legacy queue of each operator, by the other session.
+	from map[*migrate.Writer]*migrate.Writer
 	// quarantined are the bytes of records that nobody can read, by path.
 	quarantined map[string][][]byte
 	// restored says that a backup was restored, so that commands may ask for the word. The
@@ -58,14 +60,14 @@ func (t trouble) String() string {
 // result. The error must be one of those that the command has a reason for.
 func (m *migration) run(what string, t trouble, command func(ctx context.Context, w *migrate.Writer) error, reasons ...error) (saw bool, err error) {
 	o := m.operator()
-	defer o.w.Close()
+	defer o.close()
 	m.say("operator: %s%s", what, t)
 	ctx, cancel := context.WithTimeout(m.ctx, time.Hour)
 	defer cancel()
 	var broken any
 	if i := slices.Index(troubles, t.kind); i >= 1 && i <= 4 {
 		fault := m.cut(o, t.nth, i%2 == 0, i <= 2)
-		defer func() { m.cuts += fault.Fired(); fault.Remove() }()
+		defer func() { m.cuts += fault.fired(); fault.remove() }()
 	} else if i > 4 {
 		reports := 0
 		ctx = migrate.WithPhases(ctx, func(p migrate.Phase, _, _ int) {
@@ -78,6 +80,7 @@ func (m *migration) run(what string, t trouble, command func(ctx context.Context
 			}
 		})
 	}
+	m.from[o.w] = o.from
 	err = command(ctx, o.w)
 	if broken != nil {
 		panic(broken)
@@ -94,7 +97,8 @@ func (m *migration) run(what string, t trouble, command func(ctx context.Context
 		return true, err
 	}
 	if t.kind == "others act" {
-		reasons = append(reasons, migrate.ErrFinished, migrate.ErrRolledBack, migrate.ErrTakenOver, migrate.ErrHoldsChanged, migrate.ErrUnfinished, migrate.ErrNoRun, migrate.ErrNoQueue)
+		reasons = append(reasons, migrate.ErrFinished, migrate.ErrRolledBack, migrate.ErrTakenOver, migrate.ErrHoldsChanged, migrate.ErrUnfinished, migrate.ErrNoRun, migrate.ErrNoQueue,
+			migrate.ErrRetiring, migrate.ErrNotReleased)
 	}
 	if err != nil && !slices.ContainsFunc(reasons, func(reason error) bool { return errors.Is(err, reason) }) {
 		m.failf("a command failed without a reason", "%s: %v", what, err)
@@ -129,7 +133,7 @@ func (m *migration) meanwhile(o *operator, t trouble, cancel func()) {
 // operators are what a second operator does while the first one's command runs.
 func (m *migration) operators(a act) {
 	m.say("  a second operator:")
-	switch a.who % 4 {
+	switch a.who % 5 {
 	case 0:
 		m.migrate(trouble{}, a)
 	case 1:
@@ -138,6 +142,8 @@ func (m *migration) operators(a act) {
 		m.release(trouble{}, a)
 	case 3:
 		m.verify(trouble{})
+	case 4:
+		m.retire(trouble{}, a)
 	}
 }
 
@@ -287,19 +293,49 @@ func (m *migration) rollback(t trouble, a act) error {
 	_, err := m.run(what, t, func(ctx context.Context, w *migrate.Writer) error {
 		_, err := migrate.Rollback(ctx, w, "", opt)
 		return err
-	}, migrate.ErrRestored, migrate.ErrNoRun, migrate.ErrNoQueue)
+	}, migrate.ErrRestored, migrate.ErrNoRun, migrate.ErrNoQueue, migrate.ErrRetiring)
 	m.forget()
 	return err
 }
 
-// noteKept is the file that the command writes, one for each run.
+// noteKept is the file that the command writes.
 func (m *migration) noteKept(u *migrate.Undo) error {
-	m.kept[u.Run] = nil
 	for _, item := range u.Keeps {
 		m.say("    keeps %s (%s): %s", item.Record, item.Job, item.Why)
-		m.kept[u.Run] = append(m.kept[u.Run], item.Record)
 	}
 	return nil
+}
+
+// retire removes the migrated records from the legacy queue. What is removed must have been kept
+// before.
+func (m *migration) retire(t trouble, a act) error {
+	opt := migrate.RetireOptions{Restored: m.restored && a.a%8 != 1, Limits: limits(a), Say: func(s string) { m.say("    %s", s) }}
+	kept, before := znode.NewTree(), m.tree(m.oldZK)
+	opt.Keep = func(dump func(io.Writer) error) error {
+		var file bytes.Buffer
+		err := dump(&file)
+		if err == nil {
+			kept, err = znode.ReadDump(&file)
+		}
+		return err
+	}
+	var res *migrate.Retired
+	_, err := m.run("retire", t, func(ctx context.Context, w *migrate.Writer) (err error) {
+		res, err = migrate.Retire(ctx, m.legacyQueue(), m.from[w], w, opt)
+		return err
+	}, migrate.ErrRestored, migrate.ErrNoRun, migrate.ErrNoQueue, migrate.ErrUnfinished, migrate.ErrNotReleased)
+	if res != nil {
+		m.say("    retired %d records, and %d stay", len(res.Removes), len(res.Stays))
+		for _, item := range res.Stays {
+			m.told(item.Record, true, false, word{by: "retire"})
+		}
+		for _, item := range res.Removes {
+			if n := kept.Get(item.Record); n == nil || !bytes.Equal(n.Data, before.Get(item.Record).Data) {
+				m.failf("a record was removed, and its bytes were not kept", "%s", item.Record)
+			}
+		}
+	}
+	return err
 }
 
 // toldByForce notes what a preview says of the jobs that --force would remove.
@@ -326,15 +362,18 @@ func (m *migration) runs() (states []migrate.RunState) {
 // goBack lets the legacy workers work again, if everything was rolled back. The operator
 // first removes the records that must not run there.
 func (m *migration) goBack() bool {
-	if slices.ContainsFunc(m.runs(), func(s migrate.RunState) bool { return s != migrate.RolledBack }) {
+	rolledBack := func(s migrate.RunState) bool { return s == migrate.RolledBack || s == migrate.Retiring }
+	states := m.runs()
+	if slices.ContainsFunc(states, func(s migrate.RunState) bool { return !rolledBack(s) }) {
 		return false
 	}
-	m.say("the legacy workers run the rest")
-	for _, paths := range m.kept {
-		for _, path := range paths {
-			_ = m.oldConn.Delete(path, -1) // it may be gone
-		}
+	if len(states) > 0 && m.retire(trouble{}, act{a: 2, b: 2}) != nil {
+		return false
 	}
-	m.kept, m.frozen, m.left = map[string][]string{}, false, nil
+	if slices.ContainsFunc(m.runs(), func(s migrate.RunState) bool { return s != migrate.RolledBack }) {
+		return false // a run that was released was being retired
+	}
+	m.say("the legacy workers run the rest")
+	m.frozen, m.left = false, nil
 	return true
 }

@@ -59,9 +59,6 @@ var acts = map[string]func(*others, act){
 	"a legacy administrator":     (*others).legacyAdministrator,
 	"a depositor":                (*others).submit,
 	"a person holds a queue":     (*others).hold,
-	"the legacy queue is cleared": func(o *others, a act) {
-		o.clear(a.a%2 == 0)
-	},
 }
 
 func (o *others) do(a act) {
@@ -338,18 +335,4 @@ func (o *others) hold(a act) {
 	w := o.open(o.newZK.Dial)
 	_, _ = migrate.Hold(o.ctx, w, migrate.HoldOptions{Queues: []newqueue.QueueHold{queue}, By: "a person", Why: "to look"}) // there may be no queue
 	w.Close()
-}
-
-// clear removes the legacy records whose queue was released, or every second of them: they
-// are not needed any more.
-func (o *others) clear(all bool) {
-	tree, second := o.tree(o.newZK), false
-	jobs := o.jobs()
-	for _, path := range slices.Sorted(maps.Keys(jobs)) {
-		if second = !second; (all || second) && tree.Get(newqueue.QueueHoldPath(holdOf(path))) == nil {
-			if o.oldConn.Delete(path, -1) == nil {
-				o.say("a person removes %s, whose queue was released", path)
-			}
-		}
-	}
 }

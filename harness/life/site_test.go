@@ -19,6 +19,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -117,33 +118,46 @@ func (s *site) legacyQueue() *migrate.Source {
 	return value(migrate.OpenSource(s.ctx, &s.source.Reader, migrate.DefaultQueues(), legacy.Options{}))
 }
 
-// operator is a process of an operator, with its session.
+// operator is a process of an operator, with its sessions.
 type operator struct {
-	w       *migrate.Writer
-	session int64
-	kill    *minizk.Injected // kills the process; nil if nothing does
+	w       *migrate.Writer // to the new queue
+	from    *migrate.Writer // to the legacy queue, to remove records
+	session int64           // of w
+	source  int64           // of from
+	kill    *cut            // kills the process; nil if nothing does
 }
 
 func (s *site) operator() *operator {
-	o, before := &operator{}, map[int64]bool{}
-	for _, session := range s.newZK.Sessions() {
-		before[session.ID] = true
-	}
-	o.w = s.open(func(ctx context.Context) (net.Conn, error) {
-		if o.dead() {
-			return nil, errors.New("the process was killed")
+	o := &operator{}
+	open := func(server *minizk.Server) (*migrate.Writer, int64) {
+		before := map[int64]bool{}
+		for _, session := range server.Sessions() {
+			before[session.ID] = true
 		}
-		return s.newZK.Dial(ctx)
-	})
-	for _, session := range s.newZK.Sessions() {
-		if !before[session.ID] {
-			o.session = session.ID
+		w := s.open(func(ctx context.Context) (net.Conn, error) {
+			if o.dead() {
+				return nil, errors.New("the process was killed")
+			}
+			return server.Dial(ctx)
+		})
+		for _, session := range server.Sessions() {
+			if !before[session.ID] {
+				return w, session.ID
+			}
 		}
+		return w, 0
 	}
+	o.w, o.session = open(s.newZK)
+	o.from, o.source = open(s.oldZK)
 	return o
 }
 
-func (o *operator) dead() bool { return o.kill != nil && o.kill.Fired() > 0 }
+func (o *operator) close() {
+	o.w.Close()
+	o.from.Close()
+}
+
+func (o *operator) dead() bool { return o.kill != nil && o.kill.fired() > 0 }
 
 // leads reports whether the operator's process leads, so that others wait for it.
 func (s *site) leads(o *operator) bool {
@@ -155,19 +169,49 @@ func (s *site) leads(o *operator) bool {
 	return false
 }
 
-// cut makes one change of the operator fail, counted from 1: its connection is lost before
-// or after the server makes the change. If kill is set, the process is killed there. The
-// server ends its session later.
-func (s *site) cut(o *operator, change int, after, kill bool) *minizk.Injected {
+// cut is a change of an operator that fails.
+type cut struct {
+	changes atomic.Int32 // so far
+	faults  []*minizk.Injected
+}
+
+func (c *cut) fired() (n int) {
+	for _, f := range c.faults[:2] {
+		n += f.Fired()
+	}
+	return n
+}
+
+func (c *cut) remove() {
+	for _, f := range c.faults {
+		f.Remove()
+	}
+}
+
+// cut makes one change of the operator fail, counted from 1 over both of its sessions: its
+// connection is lost before or after the server makes the change. If kill is set, the process
+// is killed there, and nothing of it arrives any more. The servers end its sessions later.
+func (s *site) cut(o *operator, change int, after, kill bool) *cut {
 	do := minizk.CutBefore()
 	if after {
 		do = minizk.CutAfter()
 	}
-	fault := s.newZK.Inject(minizk.Fault{On: func(op minizk.Op) bool { return op.Session == o.session && op.Changes }, Nth: change, Do: do})
-	if kill {
-		o.kill = fault
+	c := &cut{}
+	servers := map[*minizk.Server]int64{s.newZK: o.session, s.oldZK: o.source}
+	for server, session := range servers {
+		c.faults = append(c.faults, server.Inject(minizk.Fault{On: func(op minizk.Op) bool {
+			return op.Session == session && op.Changes && c.changes.Add(1) == int32(change)
+		}, Do: do}))
 	}
-	return fault
+	if kill {
+		o.kill = c
+		for server, session := range servers {
+			c.faults = append(c.faults, server.Inject(minizk.Fault{On: func(op minizk.Op) bool {
+				return op.Session == session && c.changes.Load() >= int32(change)
+			}, Do: minizk.CutBefore()}))
+		}
+	}
+	return c
 }
 
 func (s *site) tree(server *minizk.Server) *znode.Tree { return value(server.Snapshot()) }

@@ -53,6 +53,7 @@ func Status(s *screen.Screen, st *migrate.Status) {
 		{"Late: added since the migration", func(l migrate.LegacyStatus) []string { return l.Late }},
 		{"Missed: there at the migration, and not migrated", func(l migrate.LegacyStatus) []string { return l.Missed }},
 		{"Changed since the migration", func(l migrate.LegacyStatus) []string { return l.Changed }},
+		{"Removed from the legacy queue, but not by retire", func(l migrate.LegacyStatus) []string { return l.Vanished }},
 	} {
 		var paths []string
 		for _, l := range st.Legacy {
@@ -100,7 +101,7 @@ func StatusVerdict(s *migrate.Status, target string) (screen.Tone, string) {
 	switch {
 	case slices.Contains(unsound, s.Step):
 		return screen.Bad, text
-	case s.Restored || s.Step == migrate.StepStopLegacy || s.Step == migrate.StepMigrateRest:
+	case s.Restored || s.Step == migrate.StepStopLegacy || s.Step == migrate.StepRetire || s.Step == migrate.StepMigrateRest:
 		return screen.Attention, text
 	}
 	return screen.Good, text
@@ -126,9 +127,8 @@ func stateText(s *migrate.Status, target string) string {
 		return fmt.Sprintf("%s is not finished, and no migration is running: %d of %s", newest.ID, newest.Created.Records(), screen.Count(newest.Total, "record is migrated", "records are migrated"))
 	case migrate.StepFinishRollback:
 		return fmt.Sprintf("the rollback of %s is not finished, and none is running", newest.ID)
-	}
-	if s.Step == migrate.StepFinishRetire {
-		return fmt.Sprintf("the migrated records are being removed from the legacy queue, that is not finished, and no retire is running (%s)", newest.ID)
+	case migrate.StepFinishRetire:
+		return fmt.Sprintf("the retire of the records of %s is not finished, and none is running", newest.ID)
 	}
 	text := ""
 	switch {
