@@ -23,6 +23,7 @@ var components = []string{
 	"cmd/mrtq",
 	"harness/life",
 	"harness/bench",
+	"harness/rehearse",
 	"harness/accept",
 	"harness/daemons",
 	"harness/shared",

@@ -45,7 +45,20 @@ var choiceUsage = map[string]string{
 	"unserviceable":     "in dialect mrt-zk, what to do with other records that no deployed service could work on",
 }
 
+// openToAll is the ACL of znodes that everybody may use.
+const openToAll = "world:anyone:cdrwa"
+
 func (p *planFlags) flags(f *pflag.FlagSet) {
+	p.decisionFlags(f)
+	f.StringVar(&p.acl, "acl", openToAll, "access control `list` of created znodes: scheme:id:perms, separated by commas; perms of r, w, c, d, a")
+	f.StringArrayVar(&p.again, "again", nil, "create a new job for this migrated `record` if its job was removed: its path, or all; can be repeated")
+	f.BoolVar(&p.newQueue, "new-queue", false, "create a new queue; only the first migration to TARGET needs this word, so that a mistyped TARGET is refused")
+	f.BoolVar(&p.holdAgain, "hold-again", false, "hold queues again that were released after an earlier run; their workers wait until you release them")
+	f.BoolVar(&p.restored, "restored", false, "go on although TARGET was restored from a backup; jobs that were finished after the backup was made may run again")
+}
+
+// decisionFlags adds only the flags that say how to read the records, and what becomes of them.
+func (p *planFlags) decisionFlags(f *pflag.FlagSet) {
 	p.set = f
 	p.legacyFlags.flags(f)
 	settings.Choice(f, &p.dialect, "dialect", "", "dialect of the new queue: design is the published Merritt design, mrt-zk that of the deployed services; only a first migration needs it", "design", "mrt-zk")
@@ -53,13 +66,8 @@ func (p *planFlags) flags(f *pflag.FlagSet) {
 	for _, c := range migrate.AllChoices {
 		settings.Choice(f, c.Value(&p.choices), c.Name, "", choiceUsage[c.Name], c.Values...)
 	}
-	f.StringVar(&p.acl, "acl", "world:anyone:cdrwa", "access control `list` of created znodes: scheme:id:perms, separated by commas; perms of r, w, c, d, a")
-	f.StringArrayVar(&p.again, "again", nil, "create a new job for this migrated `record` if its job was removed: its path, or all; can be repeated")
 	f.IntVar(&p.packet, "packet", migrate.DefaultPacket, "the servers' jute.maxbuffer in `bytes`")
 	f.StringVar(&p.decisions, "decisions", "", "`file` of choices about single records, as plan --decisions-out writes it")
-	f.BoolVar(&p.newQueue, "new-queue", false, "create a new queue; only the first migration to TARGET needs this word, so that a mistyped TARGET is refused")
-	f.BoolVar(&p.holdAgain, "hold-again", false, "hold queues again that were released after an earlier run; their workers wait until you release them")
-	f.BoolVar(&p.restored, "restored", false, "go on although TARGET was restored from a backup; jobs that were finished after the backup was made may run again")
 }
 
 // options checks the flags, and returns them as a plan's options.

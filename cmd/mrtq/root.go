@@ -95,7 +95,7 @@ codes: 0 done, 1 the check failed, 2 wrong usage, 3 the environment failed,
 	a.conn.Flags(f)
 	root.AddCommand(
 		a.inspectCmd(), a.checkCmd(), a.dumpCmd(), a.restoreCmd(),
-		a.planCmd(), a.migrateCmd(), a.verifyCmd(), a.rollbackCmd(), a.retireCmd(), a.statusCmd(), a.showCmd(), a.watchCmd(),
+		a.planCmd(), a.rehearseCmd(), a.migrateCmd(), a.verifyCmd(), a.rollbackCmd(), a.retireCmd(), a.statusCmd(), a.showCmd(), a.watchCmd(),
 		a.holdCmd(), a.releaseCmd(),
 		a.reportCmd(),
 		a.zkCmd(),

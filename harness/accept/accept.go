@@ -14,7 +14,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/harness/accept/internal/runner"
-	"mrtq/harness/accept/internal/session"
+	"mrtq/harness/internal/session"
 	"mrtq/internal/zkconn"
 	"mrtq/newqueue"
 )

@@ -19,8 +19,8 @@ import (
 	"go.uber.org/goleak"
 
 	"mrtq/harness"
-	"mrtq/harness/accept/internal/session"
 	_ "mrtq/harness/docker" // the docker backend
+	"mrtq/harness/internal/session"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"

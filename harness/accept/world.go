@@ -9,7 +9,7 @@ import (
 	"github.com/cucumber/godog"
 	"github.com/go-zookeeper/zk"
 
-	"mrtq/harness/accept/internal/session"
+	"mrtq/harness/internal/session"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"

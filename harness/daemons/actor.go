@@ -6,8 +6,6 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/go-zookeeper/zk"
-
 	"mrtq/newqueue/services"
 )
 
@@ -27,10 +25,10 @@ type Actor struct {
 	site   *Site
 	daemon services.Daemon // "" for a worker that is none of the services' daemons
 	act    func(*Turn)
-	conn   *zk.Conn   // nil before its first turn, and after its session has ended
-	killed []*zk.Conn // sessions of killed processes, which the server has not ended yet
-	open   []*Turn    // turns that have begun and not ended
-	ended  bool       // the thread has ended, until the process is started again
+	conn   Session   // nil before its first turn, and after its session has ended
+	killed []Session // sessions of killed processes, which the server has not ended yet
+	open   []*Turn   // turns that have begun and not ended
+	ended  bool      // the thread has ended, until the process is started again
 }
 
 // poolSize is how many threads a daemon has for its items (NumThreads, if it is not
@@ -55,7 +53,7 @@ type Turn struct {
 	err   error
 
 	objectLocks []string // which the turn deletes in the end
-	opened      *zk.Conn // the session of a worker of dialect design
+	opened      Session  // the session of a worker of dialect design
 }
 
 // errKilled ends the code of a turn whose process was killed.
@@ -86,7 +84,7 @@ func (a *Actor) begin(act func(*Turn)) *Turn {
 
 // session returns the actor's session. It opens one if there is none, as the daemons do
 // before most of their calls (ZookeeperUtil.validateZK).
-func (a *Actor) session() *zk.Conn {
+func (a *Actor) session() Session {
 	if a.conn == nil {
 		conn, err := a.site.Connect()
 		if err != nil {
@@ -198,6 +196,7 @@ func (t *Turn) note(record string, note func(*Execution)) {
 	if e == nil {
 		e = &Execution{}
 		t.world.executions[record] = e
+		t.world.Begun = append(t.world.Begun, record)
 	}
 	note(e)
 }
@@ -209,4 +208,6 @@ func (t *Turn) fails(record string) bool {
 
 // held reports whether there is a hold on a queue. If the check fails, the daemons take
 // that as no hold.
-func (t *Turn) held(path string) bool { return t.exists(path) }
+func (t *Turn) held(path string) bool {
+	return t.exists(path) && (t.world.IgnoresHolds == nil || !t.world.IgnoresHolds(t.actor.Name))
+}

@@ -15,9 +15,9 @@ import (
 // library accesses ZooKeeper as the client library does (QueueItemHelper). One turn of
 // an actor has it for itself.
 type library struct {
-	conn  func() *zk.Conn // opens a session if there is none
-	root  string          // chroot
-	pause func(Pause)     // is called before each write, and may end the turn
+	conn  func() Session // opens a session if there is none
+	root  string         // chroot
+	pause func(Pause)    // is called before each write, and may end the turn
 }
 
 // checkedError stands for the exceptions that the Java library declares and its

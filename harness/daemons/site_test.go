@@ -110,7 +110,7 @@ func (s *site) dial(t *testing.T) *zk.Conn {
 
 // place is where the new queue is.
 func (s *site) place(t *testing.T) daemons.Site {
-	return daemons.Site{Connect: func() (*zk.Conn, error) { return s.dial(t), nil }}
+	return daemons.Site{Connect: func() (daemons.Session, error) { return s.dial(t), nil }}
 }
 
 // home has the folders that the legacy ingest service has left. It had begun with the

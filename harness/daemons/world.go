@@ -16,9 +16,20 @@ import (
 type Site struct {
 	// Connect opens a session. The world closes it. The deployed services ask for a
 	// timeout of 6 hours; a server grants at most 20 ticks, 40 s by default.
-	Connect func() (*zk.Conn, error)
+	Connect func() (Session, error)
 	Root    string // chroot of the queue
 }
+
+// Session has the methods of a ZooKeeper session that the actors need. A *[zk.Conn] has them.
+type Session interface {
+	newqueue.Conn
+	Create(path string, data []byte, flags int32, acl []zk.ACL) (string, error)
+	Set(path string, data []byte, version int32) (*zk.Stat, error)
+	Delete(path string, version int32) error
+	Close()
+}
+
+var _ Session = (*zk.Conn)(nil)
 
 // Options says where the queues are, and what the workers find outside ZooKeeper.
 type Options struct {
@@ -36,6 +47,9 @@ type Options struct {
 	// For the deployed daemons this is the file HOME/queue/<daemon>_FAIL
 	// (docs/deployed-services.md, "The payload").
 	Fails func(worker, record string) bool
+	// IgnoresHolds makes a worker work although its queue is held. Nil means that no worker
+	// does, but those whose original does. It is for tests of who must notice that.
+	IgnoresHolds func(worker string) bool
 	// Seed decides what the [World.Administrator] does.
 	Seed uint64
 }
@@ -72,6 +86,7 @@ type World struct {
 	Troubles []Trouble // what the daemons could not do, in order
 	Mails    []Mail    // the reports that were mailed, in order
 	Removed  []string  // the batches that the cleanup removed
+	Begun    []string  // the records that workers began, in order: see [World.Executions]
 
 	library    // for reading: it has no actor
 	executions map[string]*Execution

@@ -67,8 +67,8 @@ func newSite(ctx context.Context, d newqueue.Dialect, opt daemons.Options) *site
 	s.oldConn, s.newConn = value(s.connect(s.oldZK)), value(s.connect(s.newZK))
 	s.source = s.open(s.oldZK.Dial)
 	opt.Dialect = d
-	opt.New.Connect = func() (*zk.Conn, error) { return s.connect(s.newZK) }
-	opt.Legacy.Connect = func() (*zk.Conn, error) { return s.connect(s.oldZK) }
+	opt.New.Connect = func() (daemons.Session, error) { return s.connect(s.newZK) }
+	opt.Legacy.Connect = func() (daemons.Session, error) { return s.connect(s.oldZK) }
 	s.world = daemons.New(opt)
 	s.later(s.world.Close)
 	for _, root := range migrate.DefaultQueues().Roots() {

@@ -1,6 +1,7 @@
 package legacyqueue
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,22 +68,21 @@ func (c Consumer) takes(name string) bool {
 // walk is the order in which a consumer looks at a queue's children. It takes
 // everything after the prefix as a number, and skips names without one.
 func walk(names []string) []string {
-	numbers := map[string]int64{}
+	type numbered struct {
+		name   string
+		number int64
+	}
+	found := make([]numbered, 0, len(names))
 	for _, name := range names {
 		suffix, ok := strings.CutPrefix(name, prefix)
 		if n, err := strconv.ParseInt(suffix, 10, 64); ok && err == nil {
-			numbers[name] = n
+			found = append(found, numbered{name, n})
 		}
 	}
-	var order []string
-	for name := range numbers {
-		order = append(order, name)
+	slices.SortFunc(found, func(a, b numbered) int { return cmp.Compare(a.number, b.number) })
+	order := make([]string, len(found))
+	for i, f := range found {
+		order[i] = f.name
 	}
-	slices.SortFunc(order, func(a, b string) int {
-		if numbers[a] < numbers[b] {
-			return -1
-		}
-		return 1
-	})
 	return order
 }

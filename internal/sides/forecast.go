@@ -55,11 +55,19 @@ func (o *Options) room(p Place) error {
 	if free == 0 {
 		free = freeMemory()
 	}
-	needs := (forecast(p) + o.Adds) * 5 / 4
+	return checkRoom(p.Text, forecast(p)+o.Adds, free)
+}
+
+// CheckRoom refuses what would take that many bytes of memory, if the machine hasn't them: the
+// error is a *[MemoryError].
+func CheckRoom(what string, bytes int64) error { return checkRoom(what, bytes, freeMemory()) }
+
+func checkRoom(what string, bytes, free int64) error {
+	needs := bytes * 5 / 4
 	if free == 0 || needs <= free {
 		return nil
 	}
-	return &MemoryError{p.Text, needs, free}
+	return &MemoryError{what, needs, free}
 }
 
 // size is a number of bytes for a person.

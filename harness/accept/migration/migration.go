@@ -22,7 +22,7 @@ import (
 	"mrtq/features"
 	"mrtq/harness/accept"
 	"mrtq/harness/accept/internal/runner"
-	"mrtq/harness/accept/internal/session"
+	"mrtq/harness/internal/session"
 	"mrtq/internal/zkconn"
 )
 

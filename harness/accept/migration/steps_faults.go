@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"mrtq/harness/accept/internal/session"
+	"mrtq/harness/internal/session"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
 )

@@ -11,8 +11,8 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"mrtq/harness/accept/internal/session"
 	"mrtq/harness/daemons"
+	"mrtq/harness/internal/session"
 	"mrtq/legacy"
 	"mrtq/newqueue"
 )
@@ -42,7 +42,7 @@ func (w *world) start() (*daemons.World, error) {
 		path := newqueue.BatchUUIDsPath + "/" + uuid
 		w.items[newqueue.BatchPath(string(tree.Get(path).Data))] = path
 	}
-	connect := func() (*zk.Conn, error) { return session.Open(context.Background(), w.session) }
+	connect := func() (daemons.Session, error) { return session.Open(context.Background(), w.session) }
 	w.services = daemons.New(daemons.Options{
 		New: daemons.Site{Connect: connect, Root: w.root + "/new"}, Home: home, Dialect: newqueue.Dialect(w.dialect),
 	})

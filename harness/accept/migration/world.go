@@ -14,8 +14,8 @@ import (
 	"github.com/cucumber/godog"
 	"github.com/go-zookeeper/zk"
 
-	"mrtq/harness/accept/internal/session"
 	"mrtq/harness/daemons"
+	"mrtq/harness/internal/session"
 	"mrtq/internal/znode"
 )
 

@@ -1,0 +1,108 @@
+package view
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/harness/rehearse"
+)
+
+// mostShown is how many differences of one kind a table shows. -o json has all.
+const mostShown = 20
+
+// Rehearsal shows what a rehearsal found, and what the night will be.
+func Rehearsal(s *screen.Screen, r *rehearse.Report) {
+	if len(r.Problems) > 0 {
+		Plan(s, r.Plan)
+		return
+	}
+	rows := []screen.Row{
+		{"records", fmt.Sprint(r.Records)},
+		{"jobs and access requests", fmt.Sprint(r.Jobs)},
+		{"records whose work was done", fmt.Sprint(r.Workers.Done)},
+		{"reports mailed", fmt.Sprint(r.Workers.Mails)},
+		{"batches removed by the cleanup", fmt.Sprint(r.Workers.Removed)},
+		{"on purpose: failed, killed, lost sessions", fmt.Sprintf("%d, %d, %d", r.Workers.Trouble.Failed, r.Workers.Trouble.Killed, r.Workers.Trouble.Lost)},
+	}
+	if b := r.Back; b != nil {
+		rows = append(rows, screen.Row{"second copy: done before the rollback", fmt.Sprint(b.Before)},
+			screen.Row{"second copy: removed by the rollback, kept", fmt.Sprintf("%d, %d", b.Removed, b.Kept)},
+			screen.Row{"second copy: done by legacy workers, failed", fmt.Sprintf("%d, %d", b.ByLegacy, b.Failed)})
+	}
+	if c := r.Cuts; c != nil {
+		rows = append(rows, screen.Row{"third copy: cuts survived", fmt.Sprintf("%d of %d, in %d transactions", c.Survived, c.Cut, c.Transactions)})
+	}
+	s.Table("What was rehearsed", []string{"WHAT", "NUMBER"}, rows)
+	shown, left := map[rehearse.Kind]int{}, 0
+	var differences []rehearse.Difference
+	for _, d := range r.Differences {
+		if shown[d.Kind]++; shown[d.Kind] <= mostShown {
+			differences = append(differences, d)
+		} else {
+			left++
+		}
+	}
+	screen.List(s, "Not as foretold", differences, []string{"KIND", "PATH", "WHAT"}, func(d rehearse.Difference) screen.Row {
+		return screen.Row{string(d.Kind), d.Path, d.Message}
+	})
+	if left > 0 {
+		s.Say("%d more differences are not shown; -o json has all", left)
+	}
+	if r.Night != nil {
+		night(s, r.Night)
+	}
+}
+
+// night shows what the night will be.
+func night(s *screen.Screen, n *rehearse.Night) {
+	var rows []screen.Row
+	for _, step := range n.Steps {
+		rows = append(rows, screen.Row{step.Name, seconds(step.Seconds)})
+	}
+	rows = append(rows, screen.Row{"the queue is frozen, at least", seconds(n.Freeze)}, screen.Row{"mails when it is worked", fmt.Sprint(n.Mails)},
+		screen.Row{"batches that the cleanup removes within the hour", fmt.Sprint(len(n.Cleanup))})
+	for _, state := range slices.Sorted(maps.Keys(n.Waits)) {
+		rows = append(rows, screen.Row{"jobs that no worker takes: " + state, fmt.Sprint(n.Waits[state])})
+	}
+	s.Table("What the night will be", []string{"WHAT", "HOW MUCH"}, rows)
+	screen.List(s, "What the services can't finish", n.Fails, []string{"RECORDS", "FIRST", "WHY"}, func(f rehearse.Failing) screen.Row {
+		return screen.Row{fmt.Sprint(len(f.Records)), f.Records[0], f.Why}
+	})
+	switch {
+	case n.RoundTrip == 0:
+		s.Say("The times are those of this machine, because the source is no server")
+	case n.RoundTrip > n.Here:
+		s.Say("The times are scaled: the source's server answers in %.2f ms, and the rehearsal's in %.2f ms", 1000*n.RoundTrip, 1000*n.Here)
+	}
+}
+
+func seconds(n float64) string { return fmt.Sprintf("%.1f s", n) }
+
+// RehearsalVerdict is the last line of a rehearsal.
+func RehearsalVerdict(r *rehearse.Report, took time.Duration) (screen.Tone, string) {
+	switch {
+	case len(r.Problems) > 0:
+		_, text := PlanVerdict(r.Plan)
+		return screen.Bad, "Rehearse: " + text + "; nothing was rehearsed. Decide, and rehearse again."
+	case !r.OK():
+		kinds := map[rehearse.Kind]int{}
+		for _, d := range r.Differences {
+			kinds[d.Kind]++
+		}
+		var parts []string
+		for _, k := range slices.Sorted(maps.Keys(kinds)) {
+			parts = append(parts, fmt.Sprintf("%s %d", k, kinds[k]))
+		}
+		return screen.Bad, fmt.Sprintf("Rehearse: %s not as foretold (%s). Find out why before the night.",
+			screen.Count(len(r.Differences), "thing was", "things were"), strings.Join(parts, ", "))
+	}
+	text := fmt.Sprintf("Rehearsed: %s, and everything was as foretold", screen.Count(r.Records, "record", "records"))
+	if r.Cuts != nil {
+		text += fmt.Sprintf("; %d of %d cuts survived", r.Cuts.Survived, r.Cuts.Cut)
+	}
+	return screen.Good, fmt.Sprintf("%s; in %.0f s.", text, took.Seconds())
+}

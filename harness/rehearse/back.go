@@ -1,0 +1,167 @@
+package rehearse
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"mrtq/harness/daemons"
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/migrate"
+)
+
+// workedBefore is the part of the work that is done before the second copy is rolled back.
+const workedBefore = 0.3
+
+// back rehearses the way back, on a second copy: when a part of the queue was worked, the run is
+// rolled back, and the legacy workers do the rest. The jobs that the rollback kept stay in the new
+// queue, which is released again at the end, so that nothing is missing. Nobody is disturbed here.
+func (r *rehearsal) back(ctx context.Context) error {
+	p, err := r.perform(ctx, "/second")
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	for _, step := range []struct {
+		name string
+		do   func(context.Context) error
+	}{
+		{"plan again", p.makePlan},
+		{"migrate again", func(ctx context.Context) error {
+			_, err := migrate.Migrate(ctx, p.src, p.new, p.migrateOptions())
+			return err
+		}},
+		{"release again", p.release},
+	} {
+		if err := r.step(ctx, step.name, step.do); err != nil {
+			return err
+		}
+	}
+	if err := p.foretell(ctx); err != nil {
+		return err
+	}
+	crew := p.hire(ctx, Rates{})
+	defer crew.World.Close()
+	if err := crew.Start(); err != nil {
+		return err
+	}
+	r.report.Back = &Back{}
+	if err := p.workSome(ctx, crew); err != nil {
+		return err
+	}
+	if err := r.step(ctx, "rollback", func(ctx context.Context) error { return p.rollback(ctx) }); err != nil {
+		return err
+	}
+	return p.workRest(ctx, crew)
+}
+
+// done counts the records of which the workers have done the work.
+func done(c *crew) (n int) {
+	for _, e := range c.Executions() {
+		if e.Times() > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// workSome lets the new queue's workers do a part of the work.
+func (p *performance) workSome(ctx context.Context, crew *crew) error {
+	runs := 0
+	for i := range p.records {
+		if p.records[i].Runs {
+			runs++
+		}
+	}
+	part := int(workedBefore * float64(runs))
+	show, finish := p.opt.Meter.Progress("the workers work on a part", "records")
+	defer finish()
+	before := done(crew)
+	err := crew.work(ctx, crew.Workers(), func() bool { return done(crew)-before >= part }, func(n int) { show(n, part) })
+	p.report.Back.Before = done(crew) - before
+	return err
+}
+
+// rollback rolls the run back, and removes the legacy records of the jobs that it kept, as the
+// operator is told to do.
+func (p *performance) rollback(ctx context.Context) error {
+	var kept []string
+	undo, err := migrate.Rollback(ctx, p.new, "", migrate.RollbackOptions{Source: p.src, Kept: func(u *migrate.Undo) error {
+		kept = nil
+		for _, item := range u.Keeps {
+			kept = append(kept, item.Record)
+		}
+		return nil
+	}})
+	if err != nil {
+		return err
+	}
+	p.report.Back.Removed, p.report.Back.Kept = undo.Removes.Records(), len(kept)
+	for some := range slices.Chunk(kept, 500) {
+		var ops []znode.Op
+		for _, path := range some {
+			ops = append(ops, znode.Delete(path, -1))
+		}
+		if err := p.old.Multi(ctx, ops); err != nil {
+			return fmt.Errorf("removing the legacy records of the jobs that were kept: %w", err)
+		}
+	}
+	return nil
+}
+
+// workRest lets the legacy workers do the rest, and then the new queue's workers what was kept
+// there. Then the work of each record was done once.
+func (p *performance) workRest(ctx context.Context, crew *crew) error {
+	crew.newQueue.forget()
+	crew.old.forget()
+	before := done(crew)
+	work := func(what string, workers []*daemons.Actor) error {
+		show, finish := p.opt.Meter.Progress(what, "records")
+		defer finish()
+		return crew.work(ctx, workers, nil, func(n int) { show(n, len(p.records)) })
+	}
+	if err := work("the legacy workers work on the rest", crew.LegacyWorkers()); err != nil {
+		return err
+	}
+	p.report.Back.ByLegacy = done(crew) - before
+	_, err := migrate.Release(ctx, nil, p.new, migrate.ReleaseOptions{Unverified: true})
+	if err != nil {
+		return err
+	}
+	crew.newQueue.forget()
+	if err := work("the workers work on what was kept", crew.Workers()); err != nil {
+		return err
+	}
+	p.differ(crew.stuck...)
+	seen, err := crew.result()
+	if err != nil {
+		return err
+	}
+	for key := range failedByLegacy(seen) {
+		seen.failed[key] = true
+		p.report.Back.Failed++
+	}
+	for i := range p.records {
+		if f := &p.records[i]; f.Status != legacy.Pending.String() {
+			f.Told = "no legacy worker takes it, because it is " + f.Status
+		}
+	}
+	for _, d := range compareTimes(p.records, seen) {
+		d.Message += "; on the second copy, which was rolled back"
+		p.differ(d)
+	}
+	return nil
+}
+
+// failedByLegacy are the records that a legacy worker could not do. That is its own affair.
+func failedByLegacy(s *seen) map[string]bool {
+	all := map[string]bool{}
+	for _, key := range slices.Sorted(maps.Keys(s.executions)) {
+		if slices.Contains(s.executions[key].States, legacy.Failed.String()) {
+			all[key] = true
+		}
+	}
+	return all
+}

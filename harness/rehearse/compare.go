@@ -1,0 +1,172 @@
+package rehearse
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"mrtq/harness/daemons"
+	"mrtq/newqueue"
+)
+
+// Kind is what sort of difference it is.
+type Kind string
+
+// The kinds of differences.
+const (
+	Twice       Kind = "twice"       // the work of a record was done more than once
+	Never       Kind = "never"       // the work of a record was not done, and no one had said so
+	Ran         Kind = "ran"         // a worker took a record that should have waited
+	Empty       Kind = "empty"       // an object was stored without its content
+	State       Kind = "state"       // a job ended in another state
+	Order       Kind = "order"       // a worker took records in another order than the old queue's
+	Reports     Kind = "reports"     // a batch was reported never, twice, or without one of its jobs
+	Layout      Kind = "layout"      // verify finds a difference
+	WhileHeld   Kind = "while-held"  // a worker worked although its queue was held
+	Left        Kind = "left"        // a lock is left
+	Stuck       Kind = "stuck"       // a worker could not do a documented step
+	Interrupted Kind = "interrupted" // a migration did not survive a cut
+)
+
+// Difference is one thing that is not as foretold.
+type Difference struct {
+	Kind    Kind   `json:"kind"`
+	Path    string `json:"path"` // of the legacy record, or of the job, batch or lock
+	Message string `json:"message"`
+}
+
+// seen is what the workers did.
+type seen struct {
+	executions map[string]daemons.Execution
+	states     map[string]string // of jobs and requests, by their paths; none for those that were removed
+	mails      []daemons.Mail
+	troubles   []daemons.Trouble
+	failed     map[string]bool // the records whose work the rehearsal made fail, by key
+	begun      []string        // the records, in the order in which workers took them, by key
+}
+
+// why is what a daemon said of an item; "" if nothing.
+func (s *seen) why(items ...string) string {
+	for _, t := range s.troubles {
+		if slices.Contains(items, t.Item) {
+			return ": " + t.String()
+		}
+	}
+	return ""
+}
+
+// compare says what is not as foretold, after the queue was worked to its end.
+func compare(records []foretold, batches map[string]*batch, s *seen) []Difference {
+	all := slices.Concat(compareTimes(records, s), compareRecorded(records, s), compareStates(records, s), compareReports(records, batches, s))
+	return append(all, compareOrder(records, s.begun)...)
+}
+
+// compareTimes compares how often the work of each record was done. Records may have the same
+// key, for example a jobID; then they count together.
+func compareTimes(records []foretold, s *seen) (all []Difference) {
+	byKey := map[string][]*foretold{}
+	for i := range records {
+		byKey[records[i].Key] = append(byKey[records[i].Key], &records[i])
+	}
+	for _, key := range slices.Sorted(maps.Keys(byKey)) {
+		least, most, before := 0, 0, 0
+		for _, f := range byKey[key] {
+			if f.Before {
+				before++
+			}
+			if f.Runs {
+				most++
+			}
+			if f.Runs && f.Told == "" && !s.failed[key] {
+				least++
+			}
+		}
+		first := byKey[key][0]
+		e := s.executions[key]
+		add := func(k Kind, format string, args ...any) {
+			all = append(all, Difference{k, first.Path, fmt.Sprintf(format, args...) + s.why(first.Job)})
+		}
+		switch times := e.Times(); {
+		case before > 0 && times > before:
+			add(Twice, "its work was done %d times, if the legacy worker that had taken it had done it: decide about it as held, not as %s", times, first.State)
+		case times > most && most == 0 && before == 0:
+			add(Ran, "its work was done %d times, and its job should wait, because it is %s", times, first.State)
+		case times > max(most, before):
+			add(Twice, "its work was done %d times, expected %d: by %s", times, most, strings.Join(e.Workers, ", "))
+		case times < least:
+			add(Never, "its work was done %d times, expected %d: its job is %s, and it was %v", times, least, cmp.Or(s.states[first.Job], "not there"), e.States)
+		case e.StoredEmpty > 0 && first.Told == "":
+			add(Empty, "its object was stored without its content")
+		}
+	}
+	return all
+}
+
+// compareRecorded finds objects that were stored and not recorded in inventory once.
+func compareRecorded(records []foretold, s *seen) (all []Difference) {
+	for i := range records {
+		f := &records[i]
+		if e := s.executions[f.Key]; !f.Before && e.Stored == 1 && e.Recorded == 0 && f.Told == "" && !s.failed[f.Key] {
+			all = append(all, Difference{Never, f.Path, "its object was stored, and never recorded in inventory" + s.why(f.Job)})
+		}
+	}
+	return all
+}
+
+// compareStates compares the states in which the jobs ended. Jobs that are completed or deleted
+// may have been removed.
+func compareStates(records []foretold, s *seen) (all []Difference) {
+	completed, failed := string(newqueue.JobCompleted), string(newqueue.JobFailed)
+	for i := range records {
+		f := &records[i]
+		is, want := s.states[f.Job], f.State
+		switch {
+		case f.Told != "":
+			continue
+		case s.failed[f.Key]:
+			want = failed
+		case f.Runs:
+			want = completed
+		}
+		if is == want || is == "" && (want == completed || want == string(newqueue.JobDeleted)) {
+			continue
+		}
+		all = append(all, Difference{State, f.Path, fmt.Sprintf("%s is %s in the end, expected %s%s", f.Job, cmp.Or(is, "not there"), want, s.why(f.Job))})
+	}
+	return all
+}
+
+// compareReports compares how often each batch was reported, and whether its report lists its
+// jobs.
+func compareReports(records []foretold, batches map[string]*batch, s *seen) (all []Difference) {
+	times, listed := map[string]int{}, map[string]map[string]bool{}
+	for _, m := range s.mails {
+		times[m.Batch]++
+		listed[m.Batch] = map[string]bool{}
+		for _, key := range slices.Concat(m.Completed, m.Failed) {
+			listed[m.Batch][key] = true
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(batches)) {
+		b, want := batches[id], 0
+		if b.Reports {
+			want = 1
+		}
+		if n := times[id]; n > 1 || n != want && !b.Told {
+			all = append(all, Difference{Reports, newqueue.BatchPath(id), fmt.Sprintf("it was reported %d times, expected %d%s", n, want, s.why(newqueue.BatchPath(id)))})
+		}
+	}
+	for i := range records {
+		f := &records[i]
+		b := batches[f.Batch]
+		if b == nil || !b.Reports || b.Told || times[b.ID] == 0 || f.State == string(newqueue.JobDeleted) || listed[b.ID][f.Key] {
+			continue
+		}
+		if f.Key != f.Job { // a report names a job by its jobID
+			all = append(all, Difference{Reports, f.Path, fmt.Sprintf("the report of %s does not list it", newqueue.BatchPath(b.ID))})
+		}
+	}
+	return all
+}

@@ -1,0 +1,21 @@
+// Package rehearse rehearses a migration on a disposable ZooKeeper, before the night. It copies
+// a legacy queue there, plans, migrates, verifies and releases, and then simulated workers
+// ([mrtq/harness/daemons]) work the queue to its end, while some fail, are killed or lose their
+// sessions. What they did is compared with what the plan had foretold: the work of each record
+// is done once, or fails as told; in the old queue's order; each batch is reported once; and
+// nothing is left.
+//
+//	copy.go      the copy of the source, and the room that it needs
+//	stage.go     the disposable server, and sessions with it
+//	plain.go     a small client for the server in this process
+//	mirror.go    what the workers need not read twice
+//	work.go      the workers, and what disturbs them
+//	foretell.go  what the plan says of each record and batch (pure)
+//	compare.go   what was foretold against what was seen (pure)
+//	order.go     the order in which records were begun (pure)
+//	rehearse.go  the first copy, from the plan to the end
+//	back.go      the second copy, which is rolled back half way
+//	crash.go     the third copy, whose migration is cut again and again
+//	night.go     what the night will be (pure)
+//	report.go    what a rehearsal found
+package rehearse

@@ -1,0 +1,81 @@
+package rehearse
+
+import (
+	"slices"
+
+	"mrtq/legacy"
+	"mrtq/migrate"
+	"mrtq/newqueue"
+)
+
+// foretold is what the plan says of one record that becomes a job or request.
+type foretold struct {
+	Path  string // of the legacy record
+	Key   string // whose work it is: see [daemons.World.Executions]
+	Queue migrate.QueueKind
+	// Status is the record's own, and State the one in which its job begins.
+	Status, State string
+	Job           string // path of the job or request
+	Batch         string // bid of its batch; "" for a request
+	Runs          bool   // a worker will do its work; else it stays as it is
+	// Told is why the plan says that the services can't do its work properly; "" if they can.
+	Told string
+	// Before says that a legacy worker had taken the record, so that its work may have been done.
+	Before bool
+}
+
+// batch is what the plan says of one batch.
+type batch struct {
+	ID      string
+	Reports bool // it is reported once, when its last job has run
+	Told    bool // the plan says that something is wrong with it, so nothing is expected of its report
+}
+
+// idle are the states of jobs and requests that no worker takes.
+var idle = []string{string(newqueue.JobHeld), string(newqueue.JobFailed), string(newqueue.JobCompleted), string(newqueue.JobDeleted)}
+
+// foretell says what becomes of each record and batch of a plan. keys has whose work the records
+// are, and became what they became.
+func foretell(p *migrate.Plan, keys map[string]string, became []migrate.RecordStatus) ([]foretold, map[string]*batch) {
+	told := map[string]string{} // by the path of a record, or of a batch below /batch-uuids
+	for _, f := range p.Services {
+		for _, i := range f.Items {
+			if f.Blocking {
+				told[i.Path] = i.What + ": " + f.Then
+			}
+		}
+	}
+	now := map[string]*migrate.RecordStatus{}
+	for i := range became {
+		now[became[i].Path] = &became[i]
+	}
+	var records []foretold
+	batches := map[string]*batch{}
+	waits := map[string]bool{} // batches in which a held job waits for an administrator
+	for i := range p.Records {
+		r := &p.Records[i]
+		is := now[r.Path]
+		if r.Action != migrate.ActCreate || is == nil {
+			continue
+		}
+		f := foretold{Path: r.Path, Key: keys[r.Path], Queue: r.Queue, Status: r.Status, State: r.State, Job: is.Job, Batch: is.Batch, Told: told[r.Path],
+			Runs: !slices.Contains(idle, r.State), Before: r.Status == legacy.Consumed.String()}
+		if f.Key == "" {
+			f.Key = f.Job
+		}
+		if f.Batch != "" {
+			b := batches[f.Batch]
+			if b == nil {
+				b = &batch{ID: f.Batch, Told: r.Batch != nil && told[newqueue.BatchUUIDPath(r.Batch.UUID)] != ""}
+				batches[f.Batch] = b
+			}
+			b.Reports, b.Told = b.Reports || f.Runs, b.Told || f.Told != ""
+			waits[f.Batch] = waits[f.Batch] || f.State == string(newqueue.JobHeld)
+		}
+		records = append(records, f)
+	}
+	for id := range waits {
+		batches[id].Reports = batches[id].Reports && !waits[id]
+	}
+	return records, batches
+}

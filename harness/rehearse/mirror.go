@@ -1,0 +1,197 @@
+package rehearse
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/harness/daemons"
+	"mrtq/internal/znode"
+)
+
+// mirror remembers what a queue's workers read and write, so that what has not changed is read
+// from the server once. Without it, workers that list a folder of 20,000 jobs before each step
+// would take hours. All who change the queue while the mirror is used must do so through it.
+// What a Stat says of a znode's children may be old: no worker of a migrated queue looks at that.
+type mirror struct {
+	nodes    map[string]known
+	children map[string][]string // sorted
+}
+
+// known is what the mirror knows of a znode.
+type known struct {
+	there   bool
+	stat    *zk.Stat // nil if it is not known
+	data    []byte
+	hasData bool
+}
+
+func newMirror() *mirror {
+	m := &mirror{}
+	m.forget()
+	return m
+}
+
+// forget forgets everything, because others may have changed the queue.
+func (m *mirror) forget() { m.nodes, m.children = map[string]known{}, map[string][]string{} }
+
+// mirrored is a session with the server that reads through a mirror.
+type mirrored struct {
+	daemons.Session
+	*mirror
+	ephemerals map[string]bool // that the session has made, and that end with it
+}
+
+// over returns a session that reads through the mirror.
+func (m *mirror) over(s daemons.Session) daemons.Session {
+	return &mirrored{Session: s, mirror: m, ephemerals: map[string]bool{}}
+}
+
+// Close ends the session, and its ephemeral znodes with it.
+func (s *mirrored) Close() {
+	s.Session.Close()
+	for path := range maps.Keys(s.ephemerals) {
+		s.removed(path)
+	}
+}
+
+// Get is that of the session.
+func (s *mirrored) Get(path string) ([]byte, *zk.Stat, error) {
+	if k, ok := s.nodes[path]; ok && !k.there {
+		return nil, nil, zk.ErrNoNode
+	} else if ok && k.hasData && k.stat != nil {
+		stat := *k.stat
+		return slices.Clone(k.data), &stat, nil
+	}
+	data, stat, err := s.Session.Get(path)
+	if err == nil {
+		s.nodes[path] = known{true, stat, slices.Clone(data), true}
+	}
+	return data, stat, err
+}
+
+// Exists is that of the session.
+func (s *mirrored) Exists(path string) (bool, *zk.Stat, error) {
+	if k, ok := s.nodes[path]; ok && !k.there {
+		return false, &zk.Stat{}, nil
+	} else if ok && k.stat != nil {
+		stat := *k.stat
+		return true, &stat, nil
+	}
+	if names, listed := s.children[znode.Parent(path)]; listed {
+		if _, there := slices.BinarySearch(names, znode.Name(path)); !there {
+			return false, &zk.Stat{}, nil
+		}
+	}
+	there, stat, err := s.Session.Exists(path)
+	if err == nil {
+		s.nodes[path] = known{there: there, stat: stat}
+	}
+	return there, stat, err
+}
+
+// Children is that of the session, and sorts the names. The Stat is empty.
+func (s *mirrored) Children(path string) ([]string, *zk.Stat, error) {
+	if names, ok := s.children[path]; ok {
+		return slices.Clone(names), &zk.Stat{}, nil
+	}
+	names, stat, err := s.Session.Children(path)
+	if err == nil {
+		slices.Sort(names)
+		s.children[path] = slices.Clone(names)
+	}
+	return names, stat, err
+}
+
+// Create is that of the session.
+func (s *mirrored) Create(path string, data []byte, flags int32, acl []zk.ACL) (string, error) {
+	made, err := s.Session.Create(path, data, flags, acl)
+	s.done(err, path)
+	if err == nil {
+		s.created(made, flags)
+	}
+	return made, err
+}
+
+// Set is that of the session.
+func (s *mirrored) Set(path string, data []byte, version int32) (*zk.Stat, error) {
+	stat, err := s.Session.Set(path, data, version)
+	s.done(err, path)
+	if err == nil {
+		s.nodes[path] = known{true, stat, slices.Clone(data), true}
+	}
+	return stat, err
+}
+
+// Delete is that of the session.
+func (s *mirrored) Delete(path string, version int32) error {
+	err := s.Session.Delete(path, version)
+	s.done(err, path)
+	if err == nil {
+		s.removed(path)
+	}
+	return err
+}
+
+// Multi is that of the session.
+func (s *mirrored) Multi(ops ...any) ([]zk.MultiResponse, error) {
+	answers, err := s.Session.Multi(ops...)
+	for i, op := range ops {
+		switch op := op.(type) {
+		case *zk.CreateRequest:
+			s.done(err, op.Path)
+			if err == nil {
+				s.created(answers[i].String, op.Flags)
+			}
+		case *zk.DeleteRequest:
+			s.done(err, op.Path)
+			if err == nil {
+				s.removed(op.Path)
+			}
+		case *zk.SetDataRequest:
+			s.done(err, op.Path)
+		default: // a check changes nothing
+		}
+	}
+	return answers, err
+}
+
+// done forgets a znode that was changed, or that is not what the mirror knows. A lost session
+// may have changed anything.
+func (m *mirror) done(err error, path string) {
+	if err != nil {
+		delete(m.children, znode.Parent(path))
+	}
+	delete(m.nodes, path)
+	if err != nil && !slices.ContainsFunc([]error{zk.ErrNoNode, zk.ErrNodeExists, zk.ErrNotEmpty, zk.ErrBadVersion}, func(e error) bool { return errors.Is(err, e) }) {
+		m.forget()
+	}
+}
+
+func (s *mirrored) created(path string, flags int32) {
+	delete(s.nodes, path)
+	s.children[path] = []string{}
+	if flags&zk.FlagEphemeral != 0 {
+		s.ephemerals[path] = true
+	}
+	parent, name := znode.Parent(path), znode.Name(path)
+	if names, listed := s.children[parent]; listed {
+		if i, there := slices.BinarySearch(names, name); !there {
+			s.children[parent] = slices.Insert(names, i, strings.Clone(name))
+		}
+	}
+}
+
+func (m *mirror) removed(path string) {
+	m.nodes[path] = known{}
+	delete(m.children, path)
+	parent, name := znode.Parent(path), znode.Name(path)
+	if names, listed := m.children[parent]; listed {
+		if i, there := slices.BinarySearch(names, name); there {
+			m.children[parent] = slices.Delete(names, i, i+1)
+		}
+	}
+}

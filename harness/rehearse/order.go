@@ -1,0 +1,66 @@
+package rehearse
+
+import (
+	"fmt"
+	"slices"
+
+	"mrtq/internal/legacyqueue"
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/newqueue"
+)
+
+// compareOrder compares the order in which workers began records with the one in which each
+// legacy consumer would have taken them. begun are the records' keys.
+func compareOrder(records []foretold, begun []string) (all []Difference) {
+	at := map[string]int{} // when a record was begun, by its key
+	for i, key := range begun {
+		at[key] = i
+	}
+	byConsumer := map[consumer][]string{}
+	byPath := map[string]*foretold{}
+	for i := range records {
+		f := &records[i]
+		if _, taken := at[f.Key]; !taken || f.State != string(newqueue.JobPending) {
+			continue
+		}
+		byPath[f.Path] = f
+		for _, c := range consumersOf(f.Path) {
+			byConsumer[c] = append(byConsumer[c], znode.Name(f.Path))
+		}
+	}
+	worst := map[string]bool{}
+	for c, names := range byConsumer {
+		last := ""
+		for _, name := range (legacyqueue.Consumer{Worker: c.worker, HighPriority: c.high}).Candidates(names) {
+			path := znode.Join(c.node, name)
+			if last != "" && at[byPath[path].Key] < at[byPath[last].Key] && !worst[path] {
+				worst[path] = true
+				all = append(all, Difference{Order, path, fmt.Sprintf("a worker began it before %s, and a legacy worker would have begun it afterwards", last)})
+				continue // those after it are compared with the one before it
+			}
+			last = path
+		}
+	}
+	slices.SortFunc(all, func(a, b Difference) int { return at[byPath[a.Path].Key] - at[byPath[b.Path].Key] })
+	return all
+}
+
+// consumer is one worker of a legacy queue node.
+type consumer struct {
+	node, worker string
+	high         bool
+}
+
+// consumersOf are the legacy workers that may take a record.
+func consumersOf(path string) []consumer {
+	key, err := legacy.ParseKey(znode.Name(path))
+	if err != nil {
+		return nil
+	}
+	c := consumer{node: znode.Parent(path), worker: key.Worker}
+	if !key.HighPriority {
+		return []consumer{c}
+	}
+	return []consumer{c, {c.node, c.worker, true}}
+}

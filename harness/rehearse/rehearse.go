@@ -1,0 +1,333 @@
+package rehearse
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"mrtq/harness"
+	"mrtq/harness/daemons"
+	"mrtq/migrate"
+)
+
+// Options are the options of a rehearsal.
+type Options struct {
+	Backend harness.Backend
+	Client  harness.Client  // for an address
+	Plan    migrate.Options // dialect, choices, decisions
+	Rates   Rates
+	Seed    uint64
+	// Cuts is how many transactions of the migration are cut; AllCuts cuts all.
+	Cuts int
+	// RoundTrip is how long the real server takes to answer; 0 if the source is none.
+	RoundTrip time.Duration
+	Meter     Meter // nil shows nothing
+	Doors     Doors
+}
+
+// AllCuts cuts every transaction.
+const AllCuts = -1
+
+// Meter shows how far the rehearsal is.
+type Meter interface {
+	// Phases begins a step, and returns a context with which package migrate shows its phases.
+	Phases(ctx context.Context, what string) (_ context.Context, finish func())
+	// Progress begins a step of which the number done is shown.
+	Progress(what, unit string) (show func(done, total int), finish func())
+}
+
+// Doors let tests put in what a rehearsal must find. All may be nil.
+type Doors struct {
+	// Planned may change what the plan says, after it was made.
+	Planned func(*migrate.Plan)
+	// Released may change the new queue of the first copy, after it was released.
+	Released func(session daemons.Session, root string) error
+	// IgnoresHolds is that of [daemons.Options].
+	IgnoresHolds func(worker string) bool
+}
+
+// The folders of a copy.
+const (
+	oldFolder = "/legacy"
+	newFolder = "/new"
+)
+
+// rehearsal is one rehearsal under way.
+type rehearsal struct {
+	opt    Options
+	copy   *Copy
+	keys   map[string]string
+	stage  *stage
+	report *Report
+	// transactions is how many the first copy's migration took.
+	transactions int
+}
+
+// Run rehearses a migration on a disposable server, and removes it afterwards, whatever
+// happens. It does not touch the source: the copy has all that it needs. What it finds is in the report.
+// The error is that it could not be done: it comes from the server, or wraps the cause of ctx's end.
+func Run(ctx context.Context, c *Copy, opt Options) (report *Report, err error) {
+	if opt.Meter == nil {
+		opt.Meter = quiet{}
+	}
+	r := &rehearsal{opt: opt, copy: c, keys: c.keys(), report: &Report{Backend: string(opt.Backend), Problems: []migrate.Problem{}, Differences: []Difference{}}}
+	if r.stage, err = start(ctx, opt); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if stopErr := r.stage.stop(ctx); err == nil {
+			err = stopErr
+		}
+	}()
+	for _, part := range []func(context.Context) error{r.first, r.back, r.cut} {
+		if err := part(ctx); err != nil {
+			return nil, err
+		}
+		if len(r.report.Problems) > 0 {
+			return r.report, nil
+		}
+	}
+	return r.report, nil
+}
+
+// step does one step, and notes how long it took.
+func (r *rehearsal) step(ctx context.Context, name string, do func(context.Context) error) error {
+	ctx, finish := r.opt.Meter.Phases(ctx, name)
+	defer finish()
+	began, sent := time.Now(), r.stage.sent.Load()
+	err := do(ctx)
+	r.report.Steps = append(r.report.Steps, Step{name, time.Since(began).Seconds(), r.stage.sent.Load() - sent})
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+func (r *rehearsal) differ(found ...Difference) {
+	r.report.Differences = append(r.report.Differences, found...)
+}
+
+// performance is one copy on the stage, with both sides of it open.
+type performance struct {
+	*rehearsal
+	folder   string
+	old, new *migrate.Writer
+	src      *migrate.Source
+	options  migrate.Options
+	plan     *migrate.Plan
+	kept     map[string][][]byte // bytes of quarantined records
+	records  []foretold
+	batches  map[string]*batch
+}
+
+// perform puts a copy on the stage. The caller closes it.
+func (r *rehearsal) perform(ctx context.Context, folder string) (*performance, error) {
+	p := &performance{rehearsal: r, folder: folder, options: r.opt.Plan, kept: map[string][][]byte{}}
+	p.options.NewQueue, p.options.Source, p.options.Target = true, folder+oldFolder, folder+newFolder
+	var err error
+	if p.old, err = r.stage.open(ctx, folder+oldFolder); err != nil {
+		return nil, err
+	}
+	if p.new, err = r.stage.open(ctx, folder+newFolder); err != nil {
+		p.old.Close()
+		return nil, err
+	}
+	show, finish := r.opt.Meter.Progress("copying", "znodes")
+	defer finish()
+	if err = r.copy.put(ctx, p.old, show); err == nil {
+		p.src, err = migrate.OpenSource(ctx, &p.old.Reader, r.copy.Queues, r.copy.Legacy)
+	}
+	if err != nil {
+		p.close()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *performance) close() {
+	p.old.Close()
+	p.new.Close()
+}
+
+// migrateOptions are the options of the copy's migration. Quarantined records are kept in memory.
+func (p *performance) migrateOptions() migrate.MigrateOptions {
+	return migrate.MigrateOptions{Options: p.options, Keep: func(records []migrate.Record) error {
+		for _, r := range records {
+			p.kept[r.Path] = append(p.kept[r.Path], r.Data)
+		}
+		return nil
+	}}
+}
+
+func (p *performance) verifyOptions() migrate.VerifyOptions {
+	return migrate.VerifyOptions{Quarantined: p.kept}
+}
+
+// makePlan plans, and reports whether the plan can be carried out.
+func (p *performance) makePlan(ctx context.Context) (err error) {
+	p.plan, err = migrate.MakePlan(ctx, p.src, &p.new.Reader, p.options)
+	return err
+}
+
+// foretell says what becomes of each record, once it is migrated.
+func (p *performance) foretell(ctx context.Context) error {
+	became, err := migrate.ReadRecords(ctx, &p.new.Reader, nil, nil)
+	if err == nil {
+		p.records, p.batches = foretell(p.plan, p.keys, became)
+	}
+	return err
+}
+
+// hire returns the workers of the copy. A legacy worker has done the work of the records that
+// were consumed: nobody knows, and that is the worst that can be.
+func (p *performance) hire(ctx context.Context, rates Rates) *crew {
+	c := newCrew(ctx, p.stage, p.opt, p.plan.Dialect, p.folder, len(p.records), rates)
+	for _, f := range p.records {
+		if f.Before {
+			c.DoneBefore(f.Key)
+		}
+	}
+	return c
+}
+
+// verify verifies the whole copy, and notes what is not as it should be.
+func (p *performance) verify(ctx context.Context) error {
+	v, err := migrate.Verify(ctx, p.src, &p.new.Reader, p.verifyOptions())
+	if err != nil {
+		return err
+	}
+	p.report.Workers.Checked++
+	for _, d := range v.Differences {
+		p.differ(Difference{Layout, d.Path, fmt.Sprintf("%s: %s", d.Kind, d.Message)})
+	}
+	return nil
+}
+
+func (p *performance) release(ctx context.Context) error {
+	_, err := migrate.Release(ctx, p.src, p.new, migrate.ReleaseOptions{VerifyOptions: p.verifyOptions()})
+	return err
+}
+
+// first rehearses the first copy: from the plan to the last job.
+func (r *rehearsal) first(ctx context.Context) error {
+	p, err := r.perform(ctx, "/first")
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	if err := r.step(ctx, "plan", p.makePlan); err != nil {
+		return err
+	}
+	r.report.Plan, r.report.Dialect, r.report.Records = p.plan, p.plan.Dialect, len(p.plan.Records)
+	if p.plan.Blocked() {
+		r.report.Problems = p.plan.Problems
+		return nil
+	}
+	err = r.step(ctx, "migrate", func(ctx context.Context) error {
+		opt := p.migrateOptions()
+		opt.Plan = p.plan
+		res, err := migrate.Migrate(ctx, p.src, p.new, opt)
+		r.report.Jobs, r.transactions = res.Created.Records(), res.Steps
+		return err
+	})
+	if err == nil {
+		err = r.step(ctx, "verify", p.verify)
+	}
+	if err != nil {
+		return err
+	}
+	if r.opt.Doors.Planned != nil {
+		r.opt.Doors.Planned(p.plan)
+	}
+	if err := p.foretell(ctx); err != nil {
+		return err
+	}
+	crew := p.hire(ctx, r.opt.Rates)
+	defer crew.World.Close()
+	held, err := crew.whileHeld()
+	if err != nil {
+		return err
+	}
+	if r.differ(held...); len(r.report.Differences) > 0 {
+		return nil // a release would refuse, or the rest would only repeat it
+	}
+	if err := r.step(ctx, "release", p.release); err != nil {
+		return err
+	}
+	here, err := RoundTrip(ctx, &p.new.Reader)
+	if err != nil {
+		return err
+	}
+	r.report.Night = forecast(p.plan, p.records, p.batches, r.report.Steps, here, r.opt.RoundTrip)
+	return p.workOff(ctx, crew)
+}
+
+// workOff lets the workers work the released queue to its end, and compares.
+func (p *performance) workOff(ctx context.Context, crew *crew) error {
+	crew.newQueue.forget()
+	if door := p.opt.Doors.Released; door != nil {
+		site := p.stage.site(ctx, p.folder+newFolder, crew.newQueue)
+		s, err := site.Connect()
+		if err == nil {
+			defer s.Close()
+			err = door(s, site.Root)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := p.step(ctx, "check after the release", p.verify); err != nil {
+		return err
+	}
+	if err := crew.Start(); err != nil {
+		return err
+	}
+	show, finish := p.opt.Meter.Progress("the workers work", "records")
+	defer finish()
+	total := 0
+	for i := range p.records {
+		if p.records[i].Runs {
+			total++
+		}
+	}
+	working := func(enough func() bool) error {
+		return p.step(ctx, "work", func(ctx context.Context) error {
+			return crew.work(ctx, crew.Workers(), enough, func(done int) { show(done, total) })
+		})
+	}
+	if err := working(func() bool { return len(crew.Begun) >= total/2 }); err != nil {
+		return err
+	}
+	if err := p.step(ctx, "check half way", p.verify); err != nil {
+		return err
+	}
+	if err := working(nil); err != nil {
+		return err
+	}
+	if err := p.step(ctx, "check at the end", p.verify); err != nil {
+		return err
+	}
+	seen, err := crew.result()
+	if err != nil {
+		return err
+	}
+	p.differ(crew.stuck...)
+	p.differ(compare(p.records, p.batches, seen)...)
+	left, err := crew.locksLeft()
+	p.differ(left...)
+	done := 0
+	for _, e := range seen.executions {
+		if e.Times() > 0 {
+			done++
+		}
+	}
+	p.report.Workers = Worked{Done: done, Mails: len(crew.Mails), Removed: len(crew.Removed), Trouble: crew.did, Checked: p.report.Workers.Checked}
+	return err
+}
+
+// quiet is a meter that shows nothing.
+type quiet struct{}
+
+func (quiet) Phases(ctx context.Context, _ string) (context.Context, func()) { return ctx, func() {} }
+
+func (quiet) Progress(string, string) (func(int, int), func()) { return func(int, int) {}, func() {} }

@@ -1,0 +1,263 @@
+package rehearse_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/harness"
+	"mrtq/harness/daemons"
+	"mrtq/harness/minizk"
+	"mrtq/harness/rehearse"
+	"mrtq/internal/legacyqueue"
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/migrate"
+	"mrtq/newqueue"
+)
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// readCopy is the copy that a rehearsal makes of a source that has the tree.
+func readCopy(t *testing.T, tree *znode.Tree) (*rehearse.Copy, error) {
+	t.Helper()
+	s, err := minizk.Start(minizk.Options{Private: true, RealTime: true, LogSize: 1})
+	must(t, err)
+	defer s.Close()
+	must(t, s.Load(tree))
+	r, err := zkconn.OpenReader(t.Context(), zkconn.Config{Address: zkconn.Address{Servers: []string{"private:0"}}, Dial: s.Dial})
+	must(t, err)
+	defer r.Close()
+	src, err := migrate.OpenSource(t.Context(), r, migrate.DefaultQueues(), legacy.Options{})
+	must(t, err)
+	defer func() {
+		if c := s.Counts(); c.Writes > 0 {
+			t.Errorf("the source was written: %v", c)
+		}
+	}()
+	s.ResetCounts()
+	return rehearse.ReadCopy(t.Context(), src, legacy.Options{})
+}
+
+// queue is a legacy queue, changed.
+func queue(t *testing.T, records int, change func(*znode.Tree)) *rehearse.Copy {
+	t.Helper()
+	tree, err := legacyqueue.Make(legacyqueue.Options{Records: records, Seed: 1})
+	must(t, err)
+	if change != nil {
+		change(tree)
+	}
+	c, err := readCopy(t, tree)
+	must(t, err)
+	return c
+}
+
+// choices let everything be migrated.
+func choices() migrate.Choices {
+	c := migrate.DefaultChoices()
+	c.InventoryRecords, c.Unserviceable, c.Consumed = "migrate", "migrate", "held"
+	return c
+}
+
+func options(d newqueue.Dialect) rehearse.Options {
+	return rehearse.Options{Backend: harness.Embedded, Plan: migrate.Options{Dialect: d, Choices: choices()}, Seed: 1,
+		Rates: rehearse.Rates{Fail: 0.01, Kill: 0.01, Lose: 0.01}}
+}
+
+// A sound queue is worked as foretold, in both dialects, whoever fails or is killed, and whatever
+// is cut.
+func TestNothingToFind(t *testing.T) {
+	for _, d := range newqueue.Dialects {
+		t.Run(string(d), func(t *testing.T) {
+			opt := options(d)
+			opt.Cuts = 4
+			r, err := rehearse.Run(t.Context(), queue(t, 300, nil), opt)
+			must(t, err)
+			for _, x := range r.Differences {
+				t.Errorf("%+v", x)
+			}
+			if !r.OK() {
+				t.Fatal(r.Problems)
+			}
+			w := r.Workers
+			if len(r.Problems) > 0 || w.Done < 150 || w.Mails < 5 || w.Checked != 5 || w.Trouble.Failed == 0 || w.Trouble.Killed == 0 || w.Trouble.Lost == 0 {
+				t.Errorf("%+v, %v", w, r.Problems)
+			}
+			if b := r.Back; b.Before < w.Done*3/10 || b.Before > w.Done/2 || b.ByLegacy < w.Done/3 || b.Kept < b.Before/2 {
+				t.Errorf("the second copy: %+v, %+v", b, w)
+			}
+			if c := r.Cuts; c.Cut != 4 || c.Survived != 4 {
+				t.Errorf("the third copy: %+v", c)
+			}
+			if n := r.Night; n.Mails < w.Mails || n.Waits["failed"] == 0 || len(n.Steps) != 4 || n.Freeze <= 0 {
+				t.Errorf("the night: %+v", n)
+			}
+		})
+	}
+}
+
+// consume makes the first pending ingest record consumed.
+func consume(t *testing.T, tree *znode.Tree) (path string) {
+	for _, name := range tree.Children("/ingest") {
+		n := *tree.Get("/ingest/" + name)
+		if legacy.Status(n.Data[0]) == legacy.Pending {
+			n.Data = slices.Clone(n.Data)
+			n.Data[0] = byte(legacy.Consumed)
+			must(t, tree.Put(n))
+			return n.Path
+		}
+	}
+	t.Fatal("no record is pending")
+	return ""
+}
+
+// first returns the first pending job of a queue, and its entry in its queue.
+func first(s daemons.Session, root string) (jid, entry string, err error) {
+	names, _, err := s.Children(root + "/jobs/states/pending")
+	if err != nil || len(names) == 0 {
+		return "", "", errors.Join(err, errors.New("no job is pending"))
+	}
+	slices.Sort(names)
+	return names[0][3:], root + "/jobs/states/pending/" + names[0], nil
+}
+
+// Each of these is put in, and found.
+func TestFinds(t *testing.T) {
+	var put string // what was put in
+	for _, c := range []struct {
+		name  string
+		only  newqueue.Dialect // "" is both
+		copy  func(*testing.T) *rehearse.Copy
+		doors rehearse.Doors
+		opt   func(*rehearse.Options)
+		want  rehearse.Kind
+		says  string
+	}{
+		{name: "a choice that runs a record twice",
+			copy: func(t *testing.T) *rehearse.Copy {
+				return queue(t, 60, func(tree *znode.Tree) { put = consume(t, tree) })
+			},
+			opt:  func(o *rehearse.Options) { o.Plan.Choices.Consumed = "pending" },
+			want: rehearse.Twice, says: "decide about it as held"},
+		{name: "a lost batch entry",
+			doors: rehearse.Doors{Released: func(s daemons.Session, root string) error {
+				jid, _, err := first(s, root)
+				if err != nil {
+					return err
+				}
+				bid, _, err := s.Get(root + "/jobs/" + jid + "/bid")
+				if err != nil {
+					return err
+				}
+				put = jid
+				return s.Delete(root+"/batches/"+string(bid)+"/states/batch-processing/"+jid, -1)
+			}},
+			want: rehearse.Layout, says: "batch-processing"},
+		{name: "a broken order",
+			doors: rehearse.Doors{Released: func(s daemons.Session, root string) error {
+				jid, entry, err := first(s, root)
+				if err != nil {
+					return err
+				}
+				if _, err := s.Create(root+"/jobs/states/pending/99-"+jid, []byte{}, 0, zk.WorldACL(zk.PermAll)); err != nil {
+					return err
+				}
+				if _, err := s.Set(root+"/jobs/"+jid+"/priority", []byte("99"), -1); err != nil {
+					return err
+				}
+				return s.Delete(entry, -1)
+			}},
+			want: rehearse.Order, says: "a legacy worker would have begun it"},
+		{name: "an unserviceable record that the plan missed", only: newqueue.MrtZK,
+			copy: func(t *testing.T) *rehearse.Copy { return queue(t, 120, nil) },
+			doors: rehearse.Doors{Planned: func(p *migrate.Plan) {
+				for i, f := range p.Services {
+					if f.Blocking && f.Requirement == "inventory" {
+						put, p.Services[i].Items = f.Items[0].Path, f.Items[1:]
+					}
+				}
+			}},
+			want: rehearse.State, says: "is failed in the end, expected completed"},
+		{name: "a service that ignores holds",
+			doors: rehearse.Doors{IgnoresHolds: func(worker string) bool { return strings.EqualFold(worker, "Initialize") || worker == "pending" }},
+			want:  rehearse.WhileHeld, says: "although its queue was held"},
+	} {
+		for _, d := range newqueue.Dialects {
+			if c.only != "" && c.only != d {
+				continue
+			}
+			t.Run(c.name+"/"+string(d), func(t *testing.T) {
+				put = ""
+				opt := options(d)
+				opt.Doors, opt.Rates = c.doors, rehearse.Rates{}
+				if c.opt != nil {
+					c.opt(&opt)
+				}
+				copied := c.copy
+				if copied == nil {
+					copied = func(t *testing.T) *rehearse.Copy { return queue(t, 60, nil) }
+				}
+				r, err := rehearse.Run(t.Context(), copied(t), opt)
+				must(t, err)
+				found := slices.ContainsFunc(r.Differences, func(x rehearse.Difference) bool {
+					return x.Kind == c.want && strings.Contains(fmt.Sprint(x), put) && strings.Contains(fmt.Sprint(x), c.says)
+				})
+				if !found || r.OK() {
+					t.Errorf("%s is not among %d differences, of which the first: %v; problems %v", put, len(r.Differences), r.Differences[:min(5, len(r.Differences))], r.Problems)
+				}
+			})
+		}
+	}
+}
+
+// A plan with problems is not rehearsed, and an empty source is refused.
+func TestNothingToRehearse(t *testing.T) {
+	opt := options(newqueue.MrtZK)
+	opt.Plan.Choices = migrate.DefaultChoices()
+	r, err := rehearse.Run(t.Context(), queue(t, 100, nil), opt)
+	must(t, err)
+	if len(r.Problems) == 0 || r.OK() || len(r.Steps) != 1 {
+		t.Errorf("%+v", r)
+	}
+	tree := znode.NewTree()
+	must(t, tree.Put(znode.Node{Path: "/ingest", Data: []byte{}}))
+	tree.SetDefaultStats(0)
+	if _, err := readCopy(t, tree); !errors.Is(err, rehearse.ErrNothing) {
+		t.Errorf("an empty source: %v", err)
+	}
+}
+
+// At an address, a rehearsal wants an empty chroot, and leaves it as it was.
+func TestAtAnAddress(t *testing.T) {
+	s := harness.ForTest(t, harness.Embedded, harness.Options{})
+	w, err := zkconn.OpenWriter(t.Context(), zkconn.Config{Address: zkconn.Address{Servers: []string{s.Address()}}})
+	must(t, err)
+	defer w.Close()
+	must(t, w.Multi(t.Context(), []znode.Op{znode.Create("/staging", nil), znode.Create("/full", nil), znode.Create("/full/x", nil)}))
+	opt := options(newqueue.Design)
+	opt.Cuts = 2
+	opt.Backend = harness.Backend(s.Address() + "/staging")
+	r, err := rehearse.Run(t.Context(), queue(t, 30, nil), opt)
+	must(t, err)
+	if !r.OK() || r.Cuts.Survived != 2 {
+		t.Errorf("%+v", r)
+	}
+	if names, err := w.Children(t.Context(), "/staging"); err != nil || len(names) > 0 {
+		t.Errorf("left behind: %v, %v", names, err)
+	}
+	opt.Backend = harness.Backend(s.Address() + "/full")
+	var full *rehearse.NotEmptyError
+	if _, err := rehearse.Run(t.Context(), queue(t, 30, nil), opt); !errors.As(err, &full) || !strings.Contains(err.Error(), `["x"]`) {
+		t.Errorf("a chroot that is not empty: %v", err)
+	}
+}

@@ -1,0 +1,68 @@
+package rehearse
+
+import (
+	"time"
+
+	"mrtq/migrate"
+	"mrtq/newqueue"
+)
+
+// Report is what a rehearsal found.
+type Report struct {
+	Backend string           `json:"backend"`
+	Dialect newqueue.Dialect `json:"dialect"`
+	Records int              `json:"records"` // of the source
+	Jobs    int              `json:"jobs"`    // jobs and access requests that they became
+	// Problems keep the plan from being carried out. If there is any, nothing else was rehearsed.
+	Problems []migrate.Problem `json:"problems"`
+	Steps    []Step            `json:"steps"` // in order
+	// Differences are all that was not as foretold.
+	Differences []Difference `json:"differences"`
+	Workers     Worked       `json:"workers"`
+	Back        *Back        `json:"rollback"` // nil if it was not rehearsed
+	Cuts        *Cuts        `json:"cuts"`     // nil if it was not rehearsed
+	Night       *Night       `json:"night"`
+
+	// Plan is the plan that was rehearsed.
+	Plan *migrate.Plan `json:"-"`
+}
+
+// OK reports whether everything was as foretold.
+func (r *Report) OK() bool { return len(r.Problems) == 0 && len(r.Differences) == 0 }
+
+// Step is one step of the rehearsal, and how long it took here.
+type Step struct {
+	Name    string  `json:"name"`
+	Seconds float64 `json:"seconds"`
+	// Packets is how many packets mrtq sent to the server.
+	Packets int64 `json:"packets"`
+}
+
+// took is how long the step took.
+func (s Step) took() time.Duration { return time.Duration(s.Seconds * float64(time.Second)) }
+
+// Worked is what the workers did on the first copy.
+type Worked struct {
+	Done    int       `json:"done"` // records whose work was done
+	Mails   int       `json:"mails"`
+	Removed int       `json:"removed"` // batches, by the cleanup
+	Trouble Disturbed `json:"disturbed"`
+	Checked int       `json:"checked"` // how often the whole queue was verified against the layout
+}
+
+// Back is what was seen of the second copy.
+type Back struct {
+	Before   int `json:"before"` // records whose work the new queue's workers had done before the rollback
+	Removed  int `json:"removed"`
+	Kept     int `json:"kept"`
+	ByLegacy int `json:"by_legacy"` // records whose work the legacy workers did afterwards
+	// Failed counts the records that legacy workers could not do.
+	Failed int `json:"failed"`
+}
+
+// Cuts is what became of the third copy's migration.
+type Cuts struct {
+	Transactions int `json:"transactions"` // of an uncut migration
+	Cut          int `json:"cut"`
+	Survived     int `json:"survived"`
+}

@@ -1,0 +1,184 @@
+package rehearse
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"mrtq/harness"
+	"mrtq/harness/daemons"
+	"mrtq/harness/internal/session"
+	"mrtq/harness/minizk"
+	"mrtq/internal/zkconn"
+	"mrtq/migrate"
+)
+
+// The stage's sessions end soon after their process was killed, so that the next one need not
+// wait long.
+const (
+	stageTick      = 100 * time.Millisecond
+	sessionTimeout = 6 * time.Second
+)
+
+// stage is the disposable server of a rehearsal.
+type stage struct {
+	cfg  zkconn.Config
+	root string // the chroot in which all happens; "" is the server's root
+	// inside is the server in this process, which nobody else can reach; nil for another backend.
+	inside *minizk.Server
+	server *harness.Server // of another backend
+	// sent counts the packets that mrtq's own sessions have sent to a single server.
+	sent atomic.Int64
+}
+
+// NotEmptyError says that a chroot that was given for a rehearsal has znodes.
+type NotEmptyError struct {
+	Address string
+	Names   []string // some of its children
+}
+
+func (e *NotEmptyError) Error() string {
+	return fmt.Sprintf("%s is not empty: it has %q. A rehearsal wants an empty chroot on a staging ensemble: create one, and give it", e.Address, e.Names)
+}
+
+// start starts the server, or makes a chroot of its own at an address. Stop it with stop, which
+// leaves nothing behind.
+func start(ctx context.Context, opt Options) (*stage, error) {
+	s := &stage{cfg: zkconn.Config{SessionTimeout: sessionTimeout}}
+	if opt.Backend == harness.Embedded {
+		var err error
+		s.inside, err = minizk.Start(minizk.Options{Private: true, RealTime: true, LogSize: 1, MinTimeout: stageTick, MaxTimeout: longSession})
+		s.cfg.Address.Servers = []string{"memory:0"}
+		return s, err
+	}
+	on := harness.Options{Client: opt.Client}
+	if opt.Backend.IsAddress() {
+		if err := wantEmpty(ctx, opt); err != nil {
+			return nil, err
+		}
+		s.cfg.TLS, s.cfg.Auth = opt.Client.TLS, opt.Client.Credentials
+	} else {
+		on.TickTime = stageTick
+	}
+	var err error
+	if s.server, err = harness.Start(ctx, opt.Backend, on); err != nil {
+		return nil, err
+	}
+	s.cfg.Address, err = zkconn.ParseAddress(s.server.Address())
+	s.root, s.cfg.Address.Chroot = s.cfg.Address.Chroot, ""
+	return s, err
+}
+
+// wantEmpty refuses an address whose chroot is not empty.
+func wantEmpty(ctx context.Context, opt Options) error {
+	address, err := zkconn.ParseAddress(string(opt.Backend))
+	if err != nil {
+		return err
+	}
+	r, err := zkconn.OpenReader(ctx, zkconn.Config{Address: address, TLS: opt.Client.TLS, Auth: opt.Client.Credentials})
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if _, there, err := r.Exists(ctx, "/"); err != nil || !there {
+		return err // the harness says that it is missing
+	}
+	names, err := r.Children(ctx, "/")
+	if err != nil {
+		return err
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return name == "zookeeper" })
+	if len(names) > 0 {
+		return &NotEmptyError{string(opt.Backend), names[:min(len(names), 5)]}
+	}
+	return nil
+}
+
+// stop ends the server, or removes the chroot, also after Ctrl-C.
+func (s *stage) stop(ctx context.Context) error {
+	if s.inside != nil {
+		return s.inside.Close()
+	}
+	return s.server.Stop(context.WithoutCancel(ctx))
+}
+
+// config says how to open a session below a folder of the stage. dial, if not nil, connects
+// instead of TCP.
+func (s *stage) config(folder string, dial func(context.Context) (net.Conn, error)) zkconn.Config {
+	cfg := s.cfg
+	cfg.Address.Chroot = s.root + folder
+	cfg.Dial = dial
+	if dial == nil && len(cfg.Address.Servers) == 1 && cfg.TLS == nil {
+		cfg.Dial = s.dial
+	}
+	return cfg
+}
+
+// connect connects to a server of the stage, which one decides turn.
+func (s *stage) connect(ctx context.Context, turn int) (net.Conn, error) {
+	if s.inside != nil {
+		return s.inside.Dial(ctx)
+	}
+	server := s.cfg.Address.Servers[turn%len(s.cfg.Address.Servers)]
+	nc, err := (&net.Dialer{}).DialContext(ctx, "tcp", server)
+	if err != nil || s.cfg.TLS == nil {
+		return nc, err
+	}
+	config, err := s.cfg.TLS.Config()
+	if err != nil {
+		return nil, err
+	}
+	if config.ServerName == "" {
+		config.ServerName, _, _ = net.SplitHostPort(server)
+	}
+	return tls.Client(nc, config), nil
+}
+
+// dial connects, and counts what is sent.
+func (s *stage) dial(ctx context.Context) (net.Conn, error) {
+	nc, err := s.connect(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &counted{nc, s}, nil
+}
+
+// counted is a connection whose packets are counted. Several that are sent together count as one.
+type counted struct {
+	net.Conn
+	stage *stage
+}
+
+// Write counts, and sends.
+func (c *counted) Write(b []byte) (int, error) {
+	c.stage.sent.Add(1)
+	return c.Conn.Write(b)
+}
+
+// open opens a session of mrtq's own client.
+func (s *stage) open(ctx context.Context, folder string) (*migrate.Writer, error) {
+	return zkconn.OpenWriter(ctx, s.config(folder, nil))
+}
+
+// site is a queue on the stage, for its workers, who read through a mirror. At another server than
+// the one in this process, the client is the one that services use.
+func (s *stage) site(ctx context.Context, folder string, m *mirror) daemons.Site {
+	return daemons.Site{Root: s.root + folder, Connect: func() (daemons.Session, error) {
+		if s.inside != nil {
+			conn, err := openPlain(ctx, s.inside.Dial)
+			if err != nil {
+				return nil, err
+			}
+			return m.over(conn), nil
+		}
+		conn, err := session.Open(ctx, s.cfg)
+		if err != nil {
+			return nil, err
+		}
+		return m.over(conn), nil
+	}}
+}

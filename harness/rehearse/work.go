@@ -1,0 +1,199 @@
+package rehearse
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/harness/daemons"
+	"mrtq/newqueue"
+	"mrtq/newqueue/services"
+)
+
+// Rates say how often something goes wrong, from 0 to 1.
+type Rates struct {
+	Fail float64 // a worker fails a record, of all that workers take
+	Kill float64 // a worker is killed just after it has taken a record or batch
+	Lose float64 // a worker loses its session there
+}
+
+// Disturbed counts what went wrong on purpose.
+type Disturbed struct {
+	Failed int `json:"failed"`
+	Killed int `json:"killed"`
+	Lost   int `json:"lost"`
+}
+
+// crew are the workers of one copy, and what disturbs them. A worker is killed or loses its
+// session after it has taken something and before it has begun: what is half done then is the
+// services' own affair, whoever made the queue.
+type crew struct {
+	*daemons.World
+	rates    Rates
+	random   *rand.Rand
+	did      Disturbed
+	failed   map[string]bool // the records that were made to fail, by key
+	newQueue *mirror
+	old      *mirror
+	perRound int
+	stuck    []Difference // workers who could not do what the layout allows
+}
+
+// A worker takes a part of all items, and then it is the next one's turn: few, so that the
+// folders behind the first one stay short.
+const rounds, mostPerRound = 20, 250
+
+// newCrew hires the workers of a copy, of the new queue and of the legacy one.
+func newCrew(ctx context.Context, s *stage, opt Options, dialect newqueue.Dialect, folder string, items int, rates Rates) *crew {
+	c := &crew{rates: rates, random: rand.New(rand.NewPCG(opt.Seed, 1)), failed: map[string]bool{}, newQueue: newMirror(), old: newMirror()}
+	c.perRound = min(1+items/rounds, mostPerRound)
+	c.World = daemons.New(daemons.Options{
+		Dialect: dialect, Seed: opt.Seed, New: s.site(ctx, folder+newFolder, c.newQueue), Legacy: s.site(ctx, folder+oldFolder, c.old),
+		Fails: c.fails, IgnoresHolds: opt.Doors.IgnoresHolds,
+	})
+	return c
+}
+
+func (c *crew) fails(_, record string) bool {
+	if c.random.Float64() >= c.rates.Fail {
+		return false
+	}
+	c.did.Failed++
+	c.failed[record] = true
+	return true
+}
+
+// cleanEvery is after how many rounds the hourly cleanup comes.
+const cleanEvery = 8
+
+// work lets workers work until none finds anything, or until enough reports true. show is called
+// with the number of records of which some work was done.
+func (c *crew) work(ctx context.Context, workers []*daemons.Actor, enough func() bool, show func(done int)) error {
+	for round := 1; ; round++ {
+		worked := false
+		for _, a := range workers {
+			for range c.perRound {
+				if err := ctx.Err(); err != nil {
+					return context.Cause(ctx)
+				}
+				did, err := c.turn(a)
+				if isLost(err) {
+					return err
+				}
+				if err != nil {
+					c.stuck = append(c.stuck, Difference{Stuck, a.Name, err.Error()})
+					return nil // it would find the same again
+				}
+				if !did {
+					break
+				}
+				worked = true
+			}
+			show(len(c.Begun))
+			if enough != nil && enough() {
+				return nil
+			}
+		}
+		if round%cleanEvery == 0 || !worked {
+			if err := c.Clean(); err != nil {
+				return err
+			}
+		}
+		if !worked {
+			return nil
+		}
+	}
+}
+
+// isLost reports whether a session was lost that should not have been.
+func isLost(err error) bool {
+	return slices.ContainsFunc([]error{zk.ErrConnectionClosed, zk.ErrNoServer, zk.ErrSessionExpired, context.Canceled}, func(e error) bool { return errors.Is(err, e) })
+}
+
+// turn is one turn of a worker, who may be disturbed.
+func (c *crew) turn(a *daemons.Actor) (did bool, err error) {
+	luck := c.random.Float64()
+	if luck >= c.rates.Kill+c.rates.Lose {
+		return a.Step()
+	}
+	turn := a.Begin()
+	at, more := turn.Next()
+	for more && at.Waits == "" && isLock(at.Write) {
+		at, more = turn.Next()
+	}
+	switch {
+	case !more || at.Waits != "":
+		return turn.Finish()
+	case luck < c.rates.Kill:
+		c.did.Killed++
+		a.Kill()
+		a.Expire() // the server ends its session later, and nobody waits for that here
+	default:
+		c.did.Lost++
+		a.Expire()
+		if c.Dialect == newqueue.Design { // its workers notice before they begin, and give up
+			a.Kill()
+			break
+		}
+		if _, err := turn.Finish(); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// isLock reports whether a write takes an item.
+func isLock(write string) bool {
+	return strings.HasPrefix(write, "create /") && strings.HasSuffix(write, "/lock")
+}
+
+// whileHeld lets each worker look for work while the queues are held. The inventory service and
+// the cleanup are left out, because they ignore holds and must not be started then.
+func (c *crew) whileHeld() (all []Difference, err error) {
+	for _, a := range c.Workers() {
+		if a.Name == string(services.Inventory) {
+			continue
+		}
+		before := len(c.Begun)
+		if did, err := a.Step(); err != nil {
+			return nil, err
+		} else if did && len(c.Begun) > before {
+			all = append(all, Difference{WhileHeld, c.Begun[before], a.Name + " worked on it although its queue was held"})
+		} else if did {
+			all = append(all, Difference{WhileHeld, newqueue.LocksPath, a.Name + " worked although its queue was held"})
+		}
+	}
+	return all, nil
+}
+
+// result is what the workers did, and the states in which the jobs are now.
+func (c *crew) result() (*seen, error) {
+	s := &seen{executions: c.Executions(), states: map[string]string{}, mails: c.Mails, troubles: c.Troubles, failed: map[string]bool{}, begun: c.Begun}
+	for key := range c.failed { // its worker may have been killed before it said so
+		states := s.executions[key].States
+		s.failed[key] = len(states) > 0 && strings.EqualFold(states[len(states)-1], string(newqueue.JobFailed))
+	}
+	for _, parent := range []string{newqueue.JobsPath, newqueue.AccessQueuePath(newqueue.AccessSmall), newqueue.AccessQueuePath(newqueue.AccessLarge)} {
+		states, err := c.States(parent)
+		if err != nil {
+			return nil, err
+		}
+		for id, state := range states {
+			s.states[parent+"/"+id] = strings.ToLower(state)
+		}
+	}
+	return s, nil
+}
+
+// locksLeft are the locks that nobody has any more.
+func (c *crew) locksLeft() (all []Difference, err error) {
+	locks, err := c.LocksLeft()
+	for _, path := range locks {
+		all = append(all, Difference{Left, path, "this lock is left, although all workers have finished"})
+	}
+	return all, err
+}
