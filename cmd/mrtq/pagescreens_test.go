@@ -118,5 +118,6 @@ func varied(text string) string {
 	for _, v := range varying {
 		text = v.pattern.ReplaceAllString(text, v.by)
 	}
-	return regexp.MustCompile(`\b20\d\d-\d\d-\d\dT[\d:.]+Z`).ReplaceAllString(text, "TIME")
+	text = regexp.MustCompile(`\b20\d\d-\d\d-\d\dT[\d:.]+Z`).ReplaceAllString(text, "TIME")
+	return regexp.MustCompile(`(?m)\b\d+ s\.$`).ReplaceAllString(text, "T s.")
 }

@@ -195,4 +195,3 @@ func (c *rehearseCmd) copy(ctx context.Context, a *app, p place, opt *rehearse.O
 	}
 	return copied, err
 }
-

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -80,6 +81,42 @@ func TestRunbook(t *testing.T) {
 	if *update && !t.Failed() {
 		if err := os.WriteFile(path, []byte(page), 0o600); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// TestRunbookQuotes: what the runbook quotes in "What can go wrong" is what the commands say, as the
+// scripts hold it.
+func TestRunbookQuotes(t *testing.T) {
+	page, err := os.ReadFile("../../docs/night.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said strings.Builder
+	for _, pattern := range []string{"testdata/script/*", "testdata/server/*", "testdata/screen/*"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range found {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			said.Write(text)
+		}
+	}
+	_, section, _ := strings.Cut(string(page), "\n## What can go wrong\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	rows := regexp.MustCompile("(?m)^\\| ([^|]*) \\|").FindAllStringSubmatch(section, -1)
+	if len(rows) < 15 {
+		t.Errorf("%d rows", len(rows))
+	}
+	for _, row := range rows {
+		for _, quote := range regexp.MustCompile("`([^`]*)`").FindAllStringSubmatch(row[1], -1) {
+			if !strings.Contains(said.String(), quote[1]) {
+				t.Errorf("no command says %q", quote[1])
+			}
 		}
 	}
 }
@@ -163,14 +200,20 @@ func newRunbookSite(t *testing.T, servers, chroot string) *runbookSite {
 			}
 		}
 	}
-	connect := func() (*zk.Conn, error) {
-		c, _, err := zk.Connect(strings.Split(servers, ","), 10*time.Second, zk.WithLogInfo(false))
+	connect := func() (daemons.Session, error) {
+		c, _, err := zk.Connect(strings.Split(servers, ","), 10*time.Second, zk.WithLogInfo(false), zk.WithLogger(noLog{}))
 		return c, err
 	}
 	s.world = daemons.New(daemons.Options{New: daemons.Site{Connect: connect, Root: chroot + "/new"}, Legacy: daemons.Site{Connect: connect, Root: chroot}})
 	t.Cleanup(s.world.Close)
 	return s
 }
+
+// noLog is a log of the client library that nobody reads.
+type noLog struct{}
+
+// Printf prints nothing.
+func (noLog) Printf(string, ...any) {}
 
 func (s *runbookSite) must(err error) {
 	s.t.Helper()
