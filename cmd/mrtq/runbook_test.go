@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"flag"
 	"os"
 	"path/filepath"
@@ -37,6 +38,7 @@ func steps(last string) []string {
 }
 
 const (
+	lateRecord     = "A late record"
 	beforeFirstJob = "Before the first job was worked"
 	afterFirstJob  = "After the first job was worked"
 	keptJobs       = "The jobs that the rollback kept"
@@ -45,10 +47,11 @@ const (
 // nights are all ways through the runbook.
 var nights = []night{
 	{"to the end", steps("9. Days after"), map[string]func(*runbookSite){"8. Watch": (*runbookSite).services}, (*runbookSite).workedOnce},
+	{"a late record", append(steps("8. Watch"), lateRecord), map[string]func(*runbookSite){"8. Watch": (*runbookSite).services, lateRecord: (*runbookSite).submitLate}, (*runbookSite).servicesWorkedOnce},
 	{"back before the release", append(steps("6. Verify"), beforeFirstJob), nil, (*runbookSite).legacyWorkedOnce},
 	{"back after the release", append(steps("7. Release"), beforeFirstJob), nil, (*runbookSite).legacyWorkedOnce},
 	{"back after the first jobs", append(steps("7. Release"), afterFirstJob, keptJobs),
-		map[string]func(*runbookSite){afterFirstJob: (*runbookSite).firstJobs, keptJobs: (*runbookSite).legacyWorkers}, (*runbookSite).bothWorkedOnce},
+		map[string]func(*runbookSite){afterFirstJob: (*runbookSite).firstJobs, keptJobs: (*runbookSite).legacyWorkers}, (*runbookSite).servicesWorkedOnce},
 }
 
 // TestRunbook follows docs/night.md literally, on each way through it. Its commands are those of the
@@ -175,13 +178,15 @@ type runbookSite struct {
 	t        *testing.T
 	terminal *pageTerminal
 	world    *daemons.World
-	pending  []string // the jobID or token of each record that is to be worked
+	queue    *znode.Tree // as it was before the night
+	pending  []string    // the jobID or token of each record that is to be worked
 }
 
 func newRunbookSite(t *testing.T, servers, chroot string) *runbookSite {
 	s := &runbookSite{t: t, terminal: newPageTerminal(t, servers+chroot)}
 	queue, err := legacyqueue.Deployed()
 	s.must(err)
+	s.queue = queue
 	in := filepath.Join(s.terminal.dir, "in.ndjson")
 	f, err := os.Create(in)
 	s.must(err)
@@ -229,6 +234,27 @@ func (s *runbookSite) services() {
 	s.must(s.world.Run())
 }
 
+// submitLate adds a record to the legacy queue.
+func (s *runbookSite) submitLate() {
+	s.t.Helper()
+	const record = "/ingest/mrtQ-05000000000099"
+	old := s.queue.Get("/ingest/mrtQ-05000000000001")
+	if old == nil {
+		s.t.Fatal("no record to copy")
+	}
+	data := bytes.ReplaceAll(old.Data, []byte("00000001-"), []byte("00000077-"))
+	site := s.world.Legacy
+	conn, err := site.Connect()
+	s.must(err)
+	defer conn.Close()
+	_, err = conn.Create(site.Root+record, data, 0, zk.WorldACL(zk.PermAll))
+	s.must(err)
+	r, err := legacy.Decode(znode.Name(record), data, legacy.Options{})
+	s.must(err)
+	id, _ := r.Payload.Text("jobID")
+	s.pending = append(s.pending, id)
+}
+
 // firstJobs lets the services work for a short time, and stops them.
 func (s *runbookSite) firstJobs() {
 	s.t.Helper()
@@ -270,17 +296,17 @@ func (s *runbookSite) workedOnce() {
 	}
 }
 
+// servicesWorkedOnce: when the services have worked what is there now, the work of each record was
+// done once.
+func (s *runbookSite) servicesWorkedOnce() {
+	s.t.Helper()
+	s.services()
+	s.workedOnce()
+}
+
 // legacyWorkedOnce: after the way back, the legacy workers do the work of each record once.
 func (s *runbookSite) legacyWorkedOnce() {
 	s.t.Helper()
 	s.legacyWorkers()
-	s.workedOnce()
-}
-
-// bothWorkedOnce: when the services have finished the kept jobs, they and the legacy workers have
-// done the work of each record once.
-func (s *runbookSite) bothWorkedOnce() {
-	s.t.Helper()
-	s.services()
 	s.workedOnce()
 }
