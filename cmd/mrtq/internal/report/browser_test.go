@@ -248,7 +248,8 @@ func TestBrowser(t *testing.T) {
 	})
 	t.Run("first screen", func(t *testing.T) {
 		b := open(t, ctx, risky(), 1280, 900)
-		want(b, `['.tiles', '#risks tbody tr', '#risks .path'].every(s => document.querySelector(s).getBoundingClientRect().bottom <= innerHeight)`, true)
+		want(b, `['.tiles', '.facts', '#risks tbody tr', '#risks .path'].every(s => document.querySelector(s).getBoundingClientRect().bottom <= innerHeight)`, true)
+		want(b, `document.querySelector('.facts').textContent.includes('--consumed pending, --undecodable quarantine')`, true)
 		want(b, `document.querySelector('#risks').textContent.includes('`+risky().Records[2].Path+`')`, true)
 	})
 	t.Run("pictures", func(t *testing.T) { pictures(t, ctx) })

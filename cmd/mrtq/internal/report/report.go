@@ -63,7 +63,8 @@ type content struct {
 	States   []state
 	Records  list
 	Made     string
-	*Data    // for the tables that show a part of it as it is
+	decided  int // how many records were decided by themselves
+	*Data        // for the tables that show a part of it as it is
 }
 
 // fact is one line of the page's head.
@@ -96,6 +97,7 @@ func newContent(d *Data) *content {
 	v.facts()
 	v.wrong()
 	v.decisions()
+	v.chosen()
 	v.states()
 	return v
 }
@@ -124,7 +126,6 @@ func (v *content) facts() {
 			}
 		}
 		add("Batches", fmt.Sprintf("%s to create, %s to add to", number(made), number(len(v.Plan.Batches)-made)))
-		add("Read by", v.Plan.Readers)
 		v.Becomes = v.Plan.Tallies()
 		return
 	}
@@ -173,6 +174,7 @@ func (v *content) decisions() {
 	default:
 		return
 	}
+	v.decided = len(chosen.Decided)
 	for _, c := range migrate.AllChoices {
 		row := choice{c, *c.Value(chosen), -1}
 		if v.Plan != nil {
@@ -193,6 +195,7 @@ func (v *content) decisions() {
 		}
 	}
 	p := v.Plan
+	add("read by", p.Readers)
 	add("--again: new jobs for migrated records whose jobs were removed", p.Settings.Again...)
 	add("legacy queues that are not in the source", p.Missing...)
 	for _, a := range p.Settings.ACL {
@@ -205,6 +208,25 @@ func (v *content) decisions() {
 		if w.given {
 			add(w.what, "given")
 		}
+	}
+}
+
+// chosen adds to the facts what was decided in another way than by default.
+func (v *content) chosen() {
+	var flags []string
+	for _, c := range v.Choices {
+		if c.Chosen != c.Values[0] {
+			flags = append(flags, "--"+c.Name+" "+c.Chosen)
+		}
+	}
+	if v.decided > 0 {
+		flags = append(flags, count(v.decided, "record by itself", "records by themselves"))
+	}
+	switch {
+	case len(flags) > 0:
+		v.Facts = append(v.Facts, fact{"Decided", strings.Join(flags, ", ")})
+	case len(v.Choices)+len(v.Idle) > 0:
+		v.Facts = append(v.Facts, fact{"Decided", "everything as by default"})
 	}
 }
 

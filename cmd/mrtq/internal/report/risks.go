@@ -63,7 +63,7 @@ var risks = []risk{
 		func(d *Data, r *migrate.RecordStatus) bool { return d.waits(r, legacy.Consumed, failed) }, nil},
 	{never, "failed: its job is failed, too, and waits until an administrator requeues it", "find out why it failed, and then requeue the job or delete it",
 		func(d *Data, r *migrate.RecordStatus) bool { return d.waits(r, legacy.Failed, failed) }, nil},
-	{empty, "a requeued job skips Initialize, which moves its payload to producer/, and is then reported as done", "look into its producer/ before you requeue it; under --consumed held and --failed held this can't happen",
+	{empty, "a requeued job skips Initialize, which moves its payload to producer/, and is then reported as done", "look into its producer/ before you requeue it; a held job is safe",
 		(*Data).emptied, nil},
 	{unfit, "it does not meet a demand of the deployed services", "repair or remove the record in the legacy queue; else repair its job by hand", nil, (*Data).unfit},
 	{outside, "it can't be decoded: only its bytes are kept, in the quarantine file", "have its depositor or requester submit it again",
