@@ -29,11 +29,15 @@ func (s *site) late(n int) {
 // Commands at the same time: one works, the others wait for it. In the end there is what one
 // of the orders gives, and nothing is made twice.
 func TestCommandsAtOnce(t *testing.T) {
-	tolerated := []error{migrate.ErrNoRun, migrate.ErrNotNewest, migrate.ErrRolledBack, migrate.ErrBlocked, migrate.ErrFinished}
+	tolerated := []error{migrate.ErrNoRun, migrate.ErrNotNewest, migrate.ErrRolledBack, migrate.ErrBlocked, migrate.ErrFinished, migrate.ErrUnfinished, migrate.ErrNotReleased}
+	rollback, retire := commands[3].do, commands[4].do
 	for name, both := range map[string][]func(*site) error{
-		"migrate, migrate":   {commands[0].do, commands[0].do, commands[0].do},
-		"rollback, rollback": {commands[2].do, commands[2].do},
-		"migrate, rollback":  {commands[0].do, commands[2].do, commands[0].do, commands[2].do},
+		"migrate, migrate":                    {commands[0].do, commands[0].do, commands[0].do},
+		"rollback, rollback":                  {commands[2].do, commands[2].do},
+		"migrate, rollback":                   {commands[0].do, commands[2].do, commands[0].do, commands[2].do},
+		"released: retire, retire":            {retire, retire},
+		"released: rollback, retire":          {rollback, retire, rollback},
+		"released: migrate, rollback, retire": {commands[0].do, retire, rollback, retire, commands[0].do},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -42,13 +46,17 @@ func TestCommandsAtOnce(t *testing.T) {
 				s.mustMigrate(s.options())
 				s.late(900)
 			}
-			var all sync.WaitGroup
+			if strings.HasPrefix(name, "released: ") {
+				s.release()
+			}
+			all := s.records()
+			var working sync.WaitGroup
 			errs := make([]error, len(both))
 			for i, do := range both {
 				o := s.operator()
-				all.Go(func() { errs[i] = do(o) })
+				working.Go(func() { errs[i] = do(o) })
 			}
-			all.Wait()
+			working.Wait()
 			for _, err := range errs {
 				if err != nil && !slices.ContainsFunc(tolerated, func(is error) bool { return errors.Is(err, is) }) {
 					t.Error(err)
@@ -60,6 +68,12 @@ func TestCommandsAtOnce(t *testing.T) {
 			}
 			if name == "migrate, migrate" && v.Records.Migrated != 12 || name == "rollback, rollback" && v.Records.Migrated != 0 {
 				t.Errorf("%+v", v.Records)
+			}
+			there := s.records()
+			for _, record := range all {
+				if !slices.Contains(there, record) && s.jobOf(record) == "" {
+					t.Errorf("%s has neither a record nor a job", record)
+				}
 			}
 			if left, _, err := s.door().Children("/migration/election"); err != nil || len(left) > 0 {
 				t.Errorf("left in the election: %v, %v", left, err)

@@ -14,7 +14,6 @@ import (
 	"mrtq/migrate/internal/apply"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/retire"
-	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/target"
 	"mrtq/newqueue"
 )
@@ -179,19 +178,24 @@ func (r *retiring) preview(ctx context.Context) (*Retired, error) {
 		}
 	}
 	out.Others = r.src.Len() - there
-	err := readAll(ctx, r.src, r.migrated(), ReadingSource, func(f source.Fetched) error {
+	done := 0
+	for f, err := range r.src.Fetch(ctx, r.migrated()) {
+		if err != nil {
+			return nil, cancelled(err)
+		}
+		report(ctx, ReadingSource, done, there)
+		done++
 		if !f.There {
 			out.Gone++
-			return nil
+			continue
 		}
 		if i := retire.Decide(r.target.Ledger.Find(f.Path), f); i.Why == "" {
 			out.Removes = append(out.Removes, i)
 		} else {
 			out.Stays = append(out.Stays, i)
 		}
-		return nil
-	})
-	return out, cancelled(err)
+	}
+	return out, nil
 }
 
 // migrated yields the paths of the migrated records that are in the source.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"mrtq/harness/minizk"
+	"mrtq/internal/jute"
 	"mrtq/internal/restore"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
@@ -72,10 +74,7 @@ func TestRetire(t *testing.T) {
 			t.Errorf("the run is %+v", run)
 		}
 
-		tree, err := znode.ReadDump(strings.NewReader(kept))
-		s.must(err)
-		_, err = restore.Restore(t.Context(), s.w, tree, restore.Options{Below: "/", Say: func(string) {}, Progress: func(int, int) {}})
-		s.must(err)
+		s.restore(kept)
 		if want, got := dump(before, legacyRoots...), dump(s.tree(), legacyRoots...); want != got {
 			t.Errorf("restored:\n%s\nbefore:\n%s", got, want)
 		}
@@ -378,4 +377,97 @@ func TestStatusNamesTakenRecords(t *testing.T) {
 			}
 		})
 	}
+}
+
+// If the answers to all deletes are lost, it is known all the same what was removed.
+func TestRetireLosesItsAnswers(t *testing.T) {
+	for _, done := range []bool{false, true} {
+		s := serve(t, lifeQueue(t), newqueue.MrtZK)
+		lifeStates["released"](s)
+		all, n, act := len(s.records()), 0, minizk.CutBefore()
+		if done {
+			act = minizk.CutAfter()
+		}
+		s.server.Inject(minizk.Fault{On: func(op minizk.Op) bool {
+			if op.Session != s.session || op.Code != jute.OpMulti || !slices.Contains(legacyRoots, znode.Parent(op.Paths[0])) {
+				return false
+			}
+			n++
+			return n%2 == 1
+		}, Do: act})
+		res, _, err := s.retire(migrate.RetireOptions{Limits: single})
+		s.must(err)
+		if len(res.Removes) != all || res.Gone > 0 || n < all || len(s.records()) > 0 {
+			t.Errorf("done %t: %d of %d removed, %d gone, in %d deletes", done, len(res.Removes), all, res.Gone, n)
+		}
+	}
+}
+
+// A source that was listed before another retire is listed again.
+func TestRetireListsAgain(t *testing.T) {
+	s := serve(t, lifeQueue(t), newqueue.MrtZK)
+	lifeStates["released"](s)
+	before, all := s.source(), len(s.records())
+	_, _, err := s.retire(migrate.RetireOptions{})
+	s.must(err)
+	res, err := migrate.Retire(t.Context(), before, s.w, s.w, migrate.RetireOptions{})
+	if err != nil || res.Earlier != all || res.Gone > 0 || res.Steps > 0 {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
+
+// The ledger is read run by run, and a retire writes to the newest. So a record may be marked
+// whose job an older run has taken back since.
+func TestOlderRunIsRolledBackAfterRetire(t *testing.T) {
+	s := serve(t, lifeQueue(t), newqueue.MrtZK)
+	lifeStates["released"](s)
+	s.late(77)
+	opt := s.options()
+	opt.HoldAgain = true
+	s.mustMigrate(opt)
+	s.mustRollback(migrate.RollbackOptions{})
+	_, kept, err := s.retire(migrate.RetireOptions{})
+	s.must(err)
+	s.restore(kept)
+	if undo, err := migrate.Rollback(t.Context(), s.w, "run0000000000", migrate.RollbackOptions{Source: s.source()}); err != nil || len(undo.Keeps) > 0 {
+		t.Fatalf("%v, %+v", err, undo)
+	}
+	opt.HoldAgain = false
+	if step := s.status().Step; step != migrate.StepPlan {
+		t.Errorf("next: %s", step)
+	}
+	res := s.mustMigrate(opt)
+	if res.Created.Records() != 11 {
+		t.Errorf("created %+v", res.Created)
+	}
+	s.mustVerify()
+}
+
+// A rollback after a retire, when the records were restored, keeps jobs again. Their records must
+// be retired again.
+func TestRetireAgainAfterRollback(t *testing.T) {
+	s := serve(t, lifeQueue(t), newqueue.MrtZK)
+	lifeStates["released"](s)
+	_, kept, err := s.retire(migrate.RetireOptions{})
+	s.must(err)
+	s.restore(kept)
+	s.set(s.jobOf(pendingRecord)+"/space_needed", []byte("17"))
+	if undo := s.mustRollback(migrate.RollbackOptions{Source: s.source()}); len(undo.Keeps) != 1 {
+		t.Errorf("%+v", undo.Keeps)
+	}
+	if step := s.status().Step; step != migrate.StepKept {
+		t.Errorf("next: %s", step)
+	}
+	if res, _, err := s.retire(migrate.RetireOptions{}); err != nil || !slices.Equal(of(res.Removes), []string{pendingRecord}) {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
+
+// restore loads a dump.
+func (s *site) restore(dump string) {
+	s.t.Helper()
+	tree, err := znode.ReadDump(strings.NewReader(dump))
+	s.must(err)
+	_, err = restore.Restore(s.t.Context(), s.w, tree, restore.Options{Below: "/", Say: func(string) {}, Progress: func(int, int) {}})
+	s.must(err)
 }

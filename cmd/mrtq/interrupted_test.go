@@ -64,6 +64,7 @@ func TestInterruptedCommands(t *testing.T) {
 		"migrate SILENT file:new.ndjson":       "mrtq: migrate: interrupted; run the same command again to finish\n",
 		"migrate file:" + corpus + " SILENT":   "mrtq: migrate: interrupted; run the same command again to finish\n",
 		"rollback SILENT --run run0000000000":  "mrtq: rollback: interrupted; run the same command again to finish\n",
+		"retire file:" + corpus + " SILENT":    "mrtq: retire: interrupted; run the same command again to finish; " + corpus + " was not changed\n",
 		"show SILENT file:" + corpus + " jid1": "mrtq: show: interrupted\n",
 		"check SILENT":                         "mrtq: check: interrupted\n",
 		"report SILENT":                        "mrtq: report: interrupted\n",

@@ -174,24 +174,41 @@ func (c *retireCmd) keep(ctx context.Context, a *app, dump func(io.Writer) error
 	if _, err := os.Stat(c.removed); errors.Is(err, os.ErrNotExist) {
 		return files.Write(c.removed, dump)
 	}
-	tree, err := (&restoreCmd{in: c.removed, below: "/"}).read(ctx, a)
+	tree, err := c.readRemoved(ctx, a)
 	if err != nil {
-		return fmt.Errorf("--removed: the records can't be added to the file: %w; give another file", err)
+		return fmt.Errorf("%w; give another file", files.Unread("--removed "+c.removed, err))
 	}
-	var more bytes.Buffer
-	if err := dump(&more); err != nil {
+	var text bytes.Buffer
+	if err := dump(&text); err != nil {
 		return err
 	}
-	err = znode.ScanDump(&more, func(n znode.Node) error {
-		if was := tree.Get(n.Path); was != nil && len(tree.Children(n.Path)) == 0 && !bytes.Equal(was.Data, n.Data) {
-			return exit.Check(fmt.Errorf("--removed: %s has %s with other data; give another file", c.removed, n.Path))
+	more, err := znode.ReadDump(&text)
+	if err != nil {
+		return err
+	}
+	for n := range more.All("/") {
+		if was := tree.Get(n.Path); was != nil && len(more.Children(n.Path)) == 0 && !bytes.Equal(was.Data, n.Data) {
+			return exit.Check(fmt.Errorf("--removed %s: it has %s with other data; give another file", c.removed, n.Path))
 		}
-		return tree.Put(n)
-	})
-	if err != nil {
-		return err
+		if err := tree.Put(*n); err != nil {
+			return err
+		}
 	}
 	return files.Write(c.removed, func(w io.Writer) error { return znode.WriteDump(w, tree) })
+}
+
+// readRemoved reads the records that the file has.
+func (c *retireCmd) readRemoved(ctx context.Context, a *app) (*znode.Tree, error) {
+	p, err := parsePlace("--removed", "file:"+c.removed)
+	if err != nil {
+		return nil, err
+	}
+	opt, finish, err := a.options(p)
+	defer finish()
+	if err != nil {
+		return nil, err
+	}
+	return readTree(ctx, p.Place, "/", opt)
 }
 
 // fail says what was removed before a retire failed, and what to do.
@@ -206,13 +223,12 @@ func (c *retireCmd) fail(ctx context.Context, a *app, s pair, r *migrate.Retired
 			return fmt.Errorf("%w: %w. %s", errDeclined, err, a.advice.Next(status.Step, at))
 		}
 	}
-	done := errDeclined.Error()
 	if r != nil && r.Steps > 0 && s.source.isServer() && s.target.isServer() {
-		done = fmt.Sprintf("the retire is not finished: this call removed %s, which %s has. Run the same command again to finish",
-			screen.Count(len(r.Removes), "record", "records"), c.removed)
+		return &partlyDone{err, fmt.Sprintf("%s is still retiring: this call removed %s, which %s has. Run the same command again to finish",
+			r.Run, screen.Count(len(r.Removes), "record", "records"), c.removed)}
 	}
 	if errors.Is(err, zkconn.ErrLost) || errors.Is(err, migrate.ErrInterrupted) {
-		return &partlyDone{err, done}
+		return &partlyDone{err, errDeclined.Error()}
 	}
 	return withWayOut(a, err, at)
 }
@@ -235,13 +251,13 @@ func (c *retireCmd) print(a *app, s pair, r *migrate.Retired) error {
 		text += " and kept in " + out.File
 	}
 	if r.Others > 0 {
-		text += fmt.Sprintf("; %s not migrated, and stay", screen.Count(r.Others, "record was", "records were"))
+		text += fmt.Sprintf("; %s", screen.Count(r.Others, "other record stays", "other records stay"))
 	}
 	if len(r.Stays) == 0 {
 		a.Conclude(screen.Good, "%s.", text)
 		return nil
 	}
-	text += fmt.Sprintf("; %s not as migrated, and stay", screen.Count(len(r.Stays), "migrated record is", "migrated records are"))
+	text += fmt.Sprintf("; %s not as migrated", screen.Count(len(r.Stays), "migrated record stays, because it is", "migrated records stay, because they are"))
 	a.Conclude(screen.Attention, "%s. A legacy worker may be working on them: stop it, look at these records, and run the same command again when they are done.", text)
 	return exit.Check(errors.New(text))
 }

@@ -36,12 +36,13 @@ func (a *app) rollbackCmd() *cobra.Command {
 		Short: "roll back the newest run",
 		Long: `Remove the jobs, access requests and batches that a run created, if they are as the run
 left them. The layout, the run's record and the rest of the target stay. The legacy
-records were never changed, so legacy workers can take them again.
+records stay, so legacy workers can take them again.
 
 rollback keeps what was acted on since, unless you give --force. It always keeps what
 a worker has locked. It writes the legacy
 records of the jobs that it kept, and of those that others removed, to a file: these
-records must not run again. --kept names that file.
+records must not run again, so remove them with mrtq retire before legacy workers
+start. --kept names that file.
 
 If the queues were released, workers may have worked on the jobs. So rollback asks
 first, holds the queues again, and leaves them held. With SOURCE, it also keeps a job

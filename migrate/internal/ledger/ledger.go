@@ -89,11 +89,11 @@ func (l *Ledger) add(run int32, line Line) error {
 	case JobRemoved:
 		return l.remove(line)
 	case RecordRetired:
-		i, there := l.newest[line.Record]
-		if !there {
-			return fmt.Errorf("record %s was removed, and no entry migrated it", line.Record)
+		// Entries are added run by run. An older run may have taken the job back since, in an entry
+		// that was added before this one.
+		if i, there := l.newest[line.Record]; there {
+			l.entries[i].Retired = true
 		}
-		l.entries[i].Retired = true
 	case BatchRemoved:
 		b := l.batches[line.Batch]
 		if b == nil {

@@ -72,6 +72,9 @@ func TestLedgerSays(t *testing.T) {
 			append(slices.Clone(first), removed(r3, "/access/small/q0"), removed(r2, "/jobs/j2"), removed(r1, "/jobs/j1"), batchRemoved("bid0000000000")),
 			{jobLine(r1, "/jobs/j9", "bid0000000000"), removed(r1, "/jobs/j9")},
 		}, "", ""},
+		{"retired", [][]ledger.Line{first, {{Kind: ledger.RecordRetired, Record: r1}}}, "1=j1! 2=j2 3=q0", "bid0000000000 of 0 with 2"},
+		{"retired, and the job was taken back", [][]ledger.Line{append(slices.Clone(first), removed(r1, "/jobs/j1")), {{Kind: ledger.RecordRetired, Record: r1}}}, "2=j2 3=q0", "bid0000000000 of 0 with 1"},
+		{"retired, and migrated again", [][]ledger.Line{append(slices.Clone(first), ledger.Line{Kind: ledger.RecordRetired, Record: r1}), {jobLine(r1, "/jobs/j9", "bid0000000000")}}, "2=j2 3=q0 1=j9", "bid0000000000 of 0 with 2"},
 		{"a batch's name is used again", [][]ledger.Line{first, {batchLine("bid0000000007", "u0"), jobLine(r1, "/jobs/j9", "bid0000000007")}}, "2=j2 3=q0 1=j9", "bid0000000000 of 0 with 2, bid0000000007 of 1 with 1"},
 		{"and taken back", [][]ledger.Line{first, {batchLine("bid0000000007", "u0"), batchRemoved("bid0000000007")}}, "1=j1 2=j2 3=q0", "bid0000000000 of 0 with 2"},
 	} {
@@ -82,7 +85,7 @@ func TestLedgerSays(t *testing.T) {
 			}
 			var all, batches []string
 			for e := range l.All() {
-				all = append(all, fmt.Sprintf("%s=%s", e.Record[len(e.Record)-1:], znode.Name(e.Job)))
+				all = append(all, fmt.Sprintf("%s=%s%s", e.Record[len(e.Record)-1:], znode.Name(e.Job), map[bool]string{true: "!"}[e.Retired]))
 				if found := l.Find(e.Record); found != e || e.Hash != jobLine(e.Record, "", "").Hash {
 					t.Errorf("%s: found %+v, expected %+v", e.Record, found, e)
 				}
@@ -147,6 +150,7 @@ func TestDamagedEntry(t *testing.T) {
 		"no hash":             compressed("+job\t/a\t/b\t\n"),
 		"bad hash":            compressed("+job\t/a\t/b\t\tXX\n"),
 		"a long hash":         compressed("+job\t/a\t/b\t\t00112233445566778899\n"),
+		"a relative retired":  compressed("-record\ta\n"),
 		"a relative record":   compressed("+job\ta\t/b\t\t0011223344556677\n"),
 		"a bad job":           compressed("+job\t/a\t/b/\t\t0011223344556677\n"),
 		"removed, not there":  compressed("-job\t/a\t/b\n"),

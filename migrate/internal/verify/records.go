@@ -119,8 +119,8 @@ func (v *verifier) vanished(ctx context.Context) error {
 
 // moved names a record that changed or vanished after it was migrated. state is the state
 // of its job. If the job can still run, the record could run twice: a legacy worker is at
-// it. After the release, a record that vanished is only named, because then somebody may
-// clear the legacy queue.
+// it. After the release, a record that vanished is no difference, because then somebody may
+// clear the legacy queue. The status names those that retire did not remove.
 func (v *verifier) moved(it item, state string) {
 	word := map[Kind]string{Changed: "it has changed", Vanished: "it is not in the source any more"}[it.moved]
 	over := state == string(newqueue.JobCompleted) || state == string(newqueue.JobDeleted)

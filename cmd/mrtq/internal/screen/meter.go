@@ -25,6 +25,7 @@ type meter struct {
 	printed time.Time // when the last line was printed, or the outermost step began
 	drawn   int       // width of the line that is on the terminal
 	stop    chan struct{}
+	asked   bool // a person types an answer, and nothing was done since
 }
 
 // step is a part of a command that takes some time.
@@ -89,6 +90,7 @@ func (m *meter) end(s *step) {
 func (m *meter) follow(s *step, what, unit string, done, total int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.asked = false
 	if what != s.what || done < s.done {
 		*s = step{what: what, unit: unit, began: m.now()}
 	}
@@ -112,7 +114,7 @@ func (m *meter) run(stop <-chan struct{}) {
 func (m *meter) tick() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.steps) == 0 {
+	if len(m.steps) == 0 || m.asked {
 		return
 	}
 	now := m.now()
@@ -157,6 +159,15 @@ func (m *meter) Write(b []byte) (int, error) {
 	defer m.mu.Unlock()
 	m.wipe()
 	return m.out.Write(b)
+}
+
+// ask prints a question, and nothing after it until a step goes on.
+func (m *meter) ask(question string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.wipe()
+	m.asked = true
+	io.WriteString(m.out, question)
 }
 
 // line is the step in one line: what it does, how far it is, and its speed.

@@ -110,3 +110,24 @@ func shown(text string) string {
 	}
 	return strings.Join(append(lines, strings.TrimRight(string(line), " ")), "\n")
 }
+
+// While a person types the answer to a question, nothing is printed over it.
+func TestMeterIsQuietWhileAsking(t *testing.T) {
+	m, screen, after := meterAt(func() int { return 80 })
+	s := m.begin("reading", "records")
+	m.follow(s, "reading", "records", 1, 2)
+	after(time.Second)
+	m.tick()
+	m.ask("Go on? ")
+	after(time.Minute)
+	m.tick()
+	if got := screen.String(); !strings.HasSuffix(got, "Go on? ") {
+		t.Errorf("%q", got)
+	}
+	m.follow(s, "removing", "records", 1, 2)
+	after(time.Second)
+	m.tick()
+	if got := screen.String(); !strings.Contains(got, "removing: 1 of 2 records") {
+		t.Errorf("%q", got)
+	}
+}

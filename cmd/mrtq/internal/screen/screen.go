@@ -70,10 +70,9 @@ func (s *Screen) Say(format string, args ...any) {
 	fmt.Fprintln(s.meter, Cell(fmt.Sprintf(format, args...)))
 }
 
-// Ask prints a question on stderr. The answer is typed after it.
-func (s *Screen) Ask(format string, args ...any) {
-	io.WriteString(s.meter, Cell(fmt.Sprintf(format, args...)))
-}
+// Ask prints a question on stderr. The answer is typed after it. Progress is not shown again
+// before it is made.
+func (s *Screen) Ask(format string, args ...any) { s.meter.ask(Cell(fmt.Sprintf(format, args...))) }
 
 // Println prints a line of data.
 func (s *Screen) Println(args ...any) { fmt.Fprintln(s.Out, args...) }
