@@ -27,6 +27,7 @@ var jsonOutputs = map[string]any{
 	"plan":     migrate.Plan{},
 	"migrate":  migrated{},
 	"verify":   verified{},
+	"rehearse": rehearsed{},
 	"rollback": rolledBack{},
 	"retire":   retired{},
 	"status":   statusOutput{},

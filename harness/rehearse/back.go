@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	"mrtq/harness/daemons"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
@@ -117,21 +116,23 @@ func (p *performance) workRest(ctx context.Context, crew *crew) error {
 	crew.newQueue.forget()
 	crew.old.forget()
 	before := done(crew)
-	work := func(what string, workers []*daemons.Actor) error {
-		show, finish := p.opt.Meter.Progress(what, "records")
-		defer finish()
-		return crew.work(ctx, workers, nil, func(n int) { show(n, len(p.records)) })
-	}
-	if err := work("the legacy workers work on the rest", crew.LegacyWorkers()); err != nil {
+	show, finish := p.opt.Meter.Progress("the legacy workers work on the rest", "records")
+	err := crew.rounds(ctx, crew.LegacyWorkers(), nil, func(n int) { show(n, len(p.records)) },
+		func(bool, int) error { return crew.sweep(p.copy.Queues.Roots()) })
+	finish()
+	if err != nil {
 		return err
 	}
 	p.report.Back.ByLegacy = done(crew) - before
-	_, err := migrate.Release(ctx, nil, p.new, migrate.ReleaseOptions{Unverified: true})
+	_, err = migrate.Release(ctx, nil, p.new, migrate.ReleaseOptions{Unverified: true})
 	if err != nil {
 		return err
 	}
 	crew.newQueue.forget()
-	if err := work("the workers work on what was kept", crew.Workers()); err != nil {
+	show, finish = p.opt.Meter.Progress("the workers work on what was kept", "records")
+	err = crew.work(ctx, crew.Workers(), nil, func(n int) { show(n, len(p.records)) })
+	finish()
+	if err != nil {
 		return err
 	}
 	p.differ(crew.stuck...)

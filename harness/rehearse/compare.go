@@ -71,32 +71,34 @@ func compareTimes(records []foretold, s *seen) (all []Difference) {
 		byKey[records[i].Key] = append(byKey[records[i].Key], &records[i])
 	}
 	for _, key := range slices.Sorted(maps.Keys(byKey)) {
-		least, most, before := 0, 0, 0
+		least, most, before, again := 0, 0, 0, ""
 		for _, f := range byKey[key] {
-			if f.Before {
+			switch {
+			case f.Before:
 				before++
-			}
-			if f.Runs {
+				if f.Runs {
+					again = f.State
+				}
+			case f.Runs:
 				most++
-			}
-			if f.Runs && f.Told == "" && !s.failed[key] {
-				least++
+				if f.Told == "" && !s.failed[key] {
+					least++
+				}
 			}
 		}
-		first := byKey[key][0]
-		e := s.executions[key]
+		first, e := byKey[key][0], s.executions[key]
 		add := func(k Kind, format string, args ...any) {
 			all = append(all, Difference{k, first.Path, fmt.Sprintf(format, args...) + s.why(first.Job)})
 		}
 		switch times := e.Times(); {
-		case before > 0 && times > before:
-			add(Twice, "its work was done %d times, if the legacy worker that had taken it had done it: decide about it as held, not as %s", times, first.State)
-		case times > most && most == 0 && before == 0:
+		case times > before+most && again != "":
+			add(Twice, "its work was done %d times, if the legacy worker that had taken it had done it: decide about it as held, not as %s", times, again)
+		case times > before+most && before+most == 0:
 			add(Ran, "its work was done %d times, and its job should wait, because it is %s", times, first.State)
-		case times > max(most, before):
-			add(Twice, "its work was done %d times, expected %d: by %s", times, most, strings.Join(e.Workers, ", "))
-		case times < least:
-			add(Never, "its work was done %d times, expected %d: its job is %s, and it was %v", times, least, cmp.Or(s.states[first.Job], "not there"), e.States)
+		case times > before+most:
+			add(Twice, "its work was done %d times, expected %d: by %s", times, before+most, strings.Join(e.Workers, ", "))
+		case times < before+least:
+			add(Never, "its work was done %d times, expected %d: its job is %s, and it was %v", times, before+least, cmp.Or(s.states[first.Job], "not there"), e.States)
 		case e.StoredEmpty > 0 && first.Told == "":
 			add(Empty, "its object was stored without its content")
 		}

@@ -1,6 +1,7 @@
 package rehearse_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -259,5 +260,53 @@ func TestAtAnAddress(t *testing.T) {
 	var full *rehearse.NotEmptyError
 	if _, err := rehearse.Run(t.Context(), queue(t, 30, nil), opt); !errors.As(err, &full) || !strings.Contains(err.Error(), `["x"]`) {
 		t.Errorf("a chroot that is not empty: %v", err)
+	}
+}
+
+// interrupting is a meter that presses Ctrl-C at one of its calls.
+type interrupting struct {
+	left int
+	stop context.CancelCauseFunc
+}
+
+var errCtrlC = errors.New("Ctrl-C")
+
+func (m *interrupting) call() {
+	if m.left--; m.left == 0 {
+		m.stop(errCtrlC)
+	}
+}
+
+func (m *interrupting) Phases(ctx context.Context, _ string) (context.Context, func()) {
+	m.call()
+	return ctx, m.call
+}
+
+func (m *interrupting) Progress(string, string) (func(int, int), func()) {
+	m.call()
+	return func(int, int) { m.call() }, m.call
+}
+
+// Ctrl-C at any moment leaves nothing at an address.
+func TestInterrupted(t *testing.T) {
+	s := harness.ForTest(t, harness.Embedded, harness.Options{})
+	w, err := zkconn.OpenWriter(t.Context(), zkconn.Config{Address: zkconn.Address{Servers: []string{s.Address()}}})
+	must(t, err)
+	defer w.Close()
+	must(t, w.Multi(t.Context(), []znode.Op{znode.Create("/staging", nil)}))
+	c := queue(t, 20, nil)
+	for at, interrupted := 1, true; interrupted; at += 23 {
+		ctx, stop := context.WithCancelCause(t.Context())
+		opt := options(newqueue.Design)
+		opt.Backend, opt.Cuts, opt.Meter = harness.Backend(s.Address()+"/staging"), 2, &interrupting{at, stop}
+		_, err := rehearse.Run(ctx, c, opt)
+		interrupted = ctx.Err() != nil
+		stop(nil)
+		if interrupted != (err != nil) {
+			t.Fatalf("interrupted at call %d: %t, and the error is %v", at, interrupted, err)
+		}
+		if names, err := w.Children(t.Context(), "/staging"); err != nil || len(names) > 0 {
+			t.Fatalf("interrupted at call %d, it left %v, %v", at, names, err)
+		}
 	}
 }

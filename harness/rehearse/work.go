@@ -10,6 +10,8 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/harness/daemons"
+	"mrtq/internal/znode"
+	"mrtq/legacy"
 	"mrtq/newqueue"
 	"mrtq/newqueue/services"
 )
@@ -73,6 +75,17 @@ const cleanEvery = 8
 // work lets workers work until none finds anything, or until enough reports true. show is called
 // with the number of records of which some work was done.
 func (c *crew) work(ctx context.Context, workers []*daemons.Actor, enough func() bool, show func(done int)) error {
+	clean := func(worked bool, round int) error {
+		if round%cleanEvery == 0 || !worked {
+			return c.Clean()
+		}
+		return nil
+	}
+	return c.rounds(ctx, workers, enough, show, clean)
+}
+
+// rounds lets workers work, and cleans after each round.
+func (c *crew) rounds(ctx context.Context, workers []*daemons.Actor, enough func() bool, show func(done int), clean func(worked bool, round int) error) error {
 	for round := 1; ; round++ {
 		worked := false
 		for _, a := range workers {
@@ -98,15 +111,40 @@ func (c *crew) work(ctx context.Context, workers []*daemons.Actor, enough func()
 				return nil
 			}
 		}
-		if round%cleanEvery == 0 || !worked {
-			if err := c.Clean(); err != nil {
+		if err := clean(worked, round); err != nil || !worked {
+			return err
+		}
+	}
+}
+
+// sweep removes the completed records of the legacy queues that nobody else cleans, because a
+// legacy worker looks at all of them before each step.
+func (c *crew) sweep(roots []string) error {
+	s, err := c.Legacy.Connect()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	for _, root := range roots {
+		names, _, err := s.Children(c.Legacy.Root + root)
+		if errors.Is(err, zk.ErrNoNode) {
+			continue
+		}
+		for _, name := range names {
+			path := c.Legacy.Root + znode.Join(root, name)
+			data, _, err := s.Get(path)
+			if err == nil && len(data) > 0 && legacy.Status(data[0]) == legacy.Completed {
+				err = s.Delete(path, -1)
+			}
+			if err != nil {
 				return err
 			}
 		}
-		if !worked {
-			return nil
+		if err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // isLost reports whether a session was lost that should not have been.
