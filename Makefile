@@ -50,7 +50,7 @@ skipped: build
 on_backend = $(shell grep -rl --include='*_test.go' 'harness.TestBackend()' internal migrate newqueue | xargs -n1 dirname | sort -u | sed 's|^|./|')
 
 test-jvm:
-	MRTQ_TEST_BACKEND=jvm go test ./cmd/mrtq -run 'TestServerScripts|TestAccept' & scripts=$$!; \
+	MRTQ_TEST_BACKEND=jvm go test ./cmd/mrtq -run 'TestServerScripts|TestAccept|TestRunbook' & scripts=$$!; \
 	MRTQ_TEST_BACKEND=jvm go test $(on_backend); code=$$?; \
 	MRTQ_TEST_BACKEND=jvm go test ./harness -run Address || code=1; \
 	wait $$scripts || code=1; exit $$code
@@ -63,6 +63,7 @@ torture:
 	go test ./migrate -run TestTamperMatrix -torture -count 1 -v -timeout 60m
 	go test ./harness/life -run TestLives -rapid.checks 3000 -rapid.nofailfile -count 1 -v -timeout 60m
 	go test ./harness/life -run 'TestCuts|TestServersFail|TestLaggingMember' -torture -count 1 -v -timeout 60m
+	go test ./cmd/mrtq -run TestRunbookOnEnsemble -torture -count 1 -v -timeout 60m
 
 demo: build
 	@harness/demo

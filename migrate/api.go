@@ -158,8 +158,19 @@ type (
 	NoQueue     = target.NoQueue    // what is at an address instead of a new queue
 )
 
-// WillBeCreated is the outcome of a record for which a plan creates a job.
-const WillBeCreated = verify.WillBeCreated
+// The outcomes. WillBeCreated is that of a record for which a plan creates a job.
+const (
+	WasMigrated    = verify.WasMigrated
+	WasRemoved     = verify.WasRemoved
+	WasChanged     = verify.WasChanged
+	WillBeCreated  = verify.WillBeCreated
+	WasSkipped     = verify.WasSkipped
+	WasQuarantined = verify.WasQuarantined
+	IsBlocked      = verify.IsBlocked
+	CameLate       = verify.CameLate
+	WasMissed      = verify.WasMissed
+	NotMigrated    = verify.NotMigrated
+)
 
 // Outcomes are all outcomes, in the order in which tables show them.
 var Outcomes = verify.Outcomes

@@ -29,10 +29,11 @@ func (a *app) reportCmd() *cobra.Command {
 		Use:   "report {TARGET [SOURCE] | --plan FILE}",
 		Short: "make a page about a plan or a migration",
 		Long: `Make one HTML file about a migration, for the operator and for the people who must
-approve it: the verdict, what was migrated, what was not and why, what the operator
-chose, each legacy record and its job, the runs, and the number of jobs in each
-state. The file needs no network, and can be searched, sorted,
-printed and mailed.
+approve it. It begins with the verdict, the numbers, and what could happen: records that
+might run twice, might never run, or might be stored without content if they are
+requeued. Then come the choices, what is migrated and what is left out and why, each
+legacy record and its job, the runs, and the number of jobs in each state. The file
+needs no network, and can be searched, sorted, printed and mailed.
 
 The page is about a plan that mrtq plan --out saved (--plan), or about a TARGET. It
 shows what the plan says, or what mrtq status says, and with SOURCE also what mrtq

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"mrtq/legacy"
 	"mrtq/migrate/internal/rules"
 )
@@ -18,14 +20,16 @@ func (p *Plan) About(choice string) (paths []string) {
 			paths = append(paths, r.Path)
 		}
 	}
+	var found []string
 	for _, f := range p.Services {
 		if f.Blocking && f.Choice == choice {
 			for _, i := range f.Items {
-				paths = append(paths, i.Path)
+				found = append(found, i.Path)
 			}
 		}
 	}
-	return paths
+	slices.Sort(found)
+	return append(paths, slices.Compact(found)...) // a record may not meet several demands
 }
 
 // Tally counts the records that become a job or request, by what they were and become.

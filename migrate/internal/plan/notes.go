@@ -38,7 +38,7 @@ type Risk struct {
 	Twice  []string `json:"twice"`  // paths of records that might run twice
 	Never  []string `json:"never"`  // that run only if an administrator releases or requeues them
 	// Empty are those that, when an administrator requeues them, might be stored without
-	// their content (docs/night.md, "Failed jobs").
+	// their content (docs/deployed-services.md, "Failed jobs").
 	Empty  []string `json:"empty"`
 	Chosen bool     `json:"chosen"`
 }

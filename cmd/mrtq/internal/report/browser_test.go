@@ -201,6 +201,18 @@ func (b *tab) quiet() {
 	}
 }
 
+// cut is the text of the first element that is wider than the window, or than its frame; ""
+// if there is none.
+const cut = `(() => {
+	for (const e of [...document.querySelectorAll('main *, header *, nav *, footer *'), document.documentElement]) {
+		const box = e.getBoundingClientRect();
+		if (box.width === 0 || box.right < 0) continue; // not shown, or for a screen reader
+		if (e.matches('input, select, option, button.close, .skip, .colon')) continue;
+		if (e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0 || box.right > innerWidth + 1) return e.outerHTML.slice(0, 200);
+	}
+	return '';
+})()`
+
 // Expressions that several tests evaluate.
 const (
 	records   = `document.querySelector('[data-list=records]')`
@@ -224,10 +236,21 @@ func TestBrowser(t *testing.T) {
 	t.Run("keyboard", func(t *testing.T) { keyboard(t, ctx) })
 	t.Run("hostile", func(t *testing.T) { hostileInBrowser(t, ctx) })
 	t.Run("phone", func(t *testing.T) {
-		b := open(t, ctx, sample(400), 360, 740)
-		want(b, `document.documentElement.scrollWidth <= innerWidth`, true)
-		want(b, `getComputedStyle(document.querySelector('.c-priority')).display`, "none")
-		b.quiet()
+		for name, d := range map[string]*Data{"verified": sample(400), "wrong": wronged(), "risky": risky(), "stopped": stopped(), "hostile": hostileSample()} {
+			t.Run(name, func(t *testing.T) {
+				b := open(t, ctx, d, 390, 844)
+				b.js(`document.querySelectorAll('details').forEach(d => d.open = true)`)
+				want(b, cut, "")
+				want(b, `document.querySelector('.tiles').getBoundingClientRect().bottom <= innerHeight`, true)
+				b.quiet()
+			})
+		}
+	})
+	t.Run("first screen", func(t *testing.T) {
+		b := open(t, ctx, risky(), 1280, 900)
+		want(b, `['.tiles', '.facts', '#risks tbody tr', '#risks .path'].every(s => document.querySelector(s).getBoundingClientRect().bottom <= innerHeight)`, true)
+		want(b, `document.querySelector('.facts').textContent.includes('--consumed pending, --undecodable quarantine')`, true)
+		want(b, `document.querySelector('#risks').textContent.includes('`+risky().Records[2].Path+`')`, true)
 	})
 	t.Run("pictures", func(t *testing.T) { pictures(t, ctx) })
 }

@@ -53,7 +53,10 @@ func poison(v reflect.Value, next func() string) {
 		for i := range v.NumField() {
 			poison(v.Field(i), next)
 		}
-	case v.Kind() == reflect.Pointer && !v.IsNil():
+	case v.Kind() == reflect.Pointer:
+		if v.IsNil() {
+			v.Set(reflect.New(v.Type().Elem()))
+		}
 		poison(v.Elem(), next)
 	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() != reflect.Uint8:
 		for v.Len() < len(nasty) {

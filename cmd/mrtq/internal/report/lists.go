@@ -2,6 +2,8 @@ package report
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"mrtq/internal/printable"
 	"mrtq/migrate"
@@ -16,6 +18,8 @@ type list struct {
 	Columns []column `json:"columns"`
 	// Rows are the texts of the columns. Text of others is made harmless by [newList].
 	Rows [][]any `json:"rows"`
+	// first is how many rows are in the page itself.
+	first int
 }
 
 // column is one column of a list. The page's table shows those that are Shown; the details of
@@ -35,7 +39,7 @@ func (l list) N() int { return len(l.Rows) }
 
 // newList makes a list of items.
 func newList[T any](id, one, many string, columns []column, items []T, row func(*T) []any) list {
-	l := list{ID: id, One: one, Many: many, Columns: columns, Rows: make([][]any, len(items))}
+	l := list{ID: id, One: one, Many: many, Columns: columns, Rows: make([][]any, len(items)), first: firstRows}
 	for i := range items {
 		l.Rows[i] = row(&items[i])
 		for j, v := range l.Rows[i] {
@@ -47,15 +51,19 @@ func newList[T any](id, one, many string, columns []column, items []T, row func(
 	return l
 }
 
-// firstRows is how many rows of a list are in the page itself.
-const firstRows = 20
+// How many rows of a list are in the page itself: of the records, and of what speaks against
+// the migration, which has to be read without the script, too.
+const (
+	firstRecords = 20
+	firstRows    = 1000
+)
 
 // listCell is one cell in the page itself.
-type listCell struct{ Name, Text string }
+type listCell struct{ Name, Label, Text string }
 
 // First are the rows that are in the page itself.
 func (l list) First() (rows [][]listCell) {
-	for _, r := range l.Rows[:min(len(l.Rows), firstRows)] {
+	for _, r := range l.Rows[:min(len(l.Rows), l.first)] {
 		var cells []listCell
 		for i, c := range l.Columns {
 			if c.Shown {
@@ -63,7 +71,7 @@ func (l list) First() (rows [][]listCell) {
 				if r[i] != nil {
 					text = fmt.Sprint(r[i])
 				}
-				cells = append(cells, listCell{c.Name, text})
+				cells = append(cells, listCell{c.Name, c.Label, text})
 			}
 		}
 		rows = append(rows, cells)
@@ -81,23 +89,24 @@ func (l list) Shown() (shown []column) {
 	return shown
 }
 
-func recordList(records []migrate.RecordStatus) list {
+func (d *Data) recordList() list {
+	there := d.Plan == nil // a plan's records have no jobs yet
 	columns := []column{
 		{Name: "path", Label: "Legacy record", Shown: true},
 		{Name: "queue", Label: "Queue", Facet: true},
-		{Name: "status", Label: "Was", Shown: true, Facet: true},
+		{Name: "status", Label: "Legacy status", Shown: true, Facet: true},
 		{Name: "outcome", Label: "Outcome", Shown: true, Facet: true},
-		{Name: "state", Label: "State", Shown: true, Facet: true},
-		{Name: "job", Label: "Job or request", Shown: true},
-		{Name: "batch", Label: "Batch", Shown: true},
+		{Name: "state", Label: map[bool]string{true: "State", false: "Begins in"}[there], Shown: true, Facet: true},
+		{Name: "job", Label: "Job or request", Shown: there},
+		{Name: "batch", Label: "Batch", Shown: there},
 		{Name: "run", Label: "Run", Facet: true},
 		{Name: "why", Label: "Why", Shown: true},
 		{Name: "format", Label: "Format", Facet: true},
 		{Name: "priority", Label: "Priority", Shown: true, Number: true},
 		{Name: "time", Label: "Written", Time: true},
 	}
-	return newList("records", "record", "records", columns, records, func(r *migrate.RecordStatus) []any {
-		row := []any{r.Path, string(r.Queue), r.Status, string(r.Outcome), r.State, r.Job, r.Batch, r.Run, r.Reason, r.Format, nil, nil}
+	l := newList("records", "record", "records", columns, d.Records, func(r *migrate.RecordStatus) []any {
+		row := []any{r.Path, string(r.Queue), r.Status, d.word(r.Outcome), r.State, r.Job, r.Batch, r.Run, r.Reason, r.Format, nil, nil}
 		if p := r.Priority(); p >= 0 {
 			row[10] = p
 		}
@@ -106,6 +115,8 @@ func recordList(records []migrate.RecordStatus) list {
 		}
 		return row
 	})
+	l.first = firstRecords
+	return l
 }
 
 // groupNames are what the differences of a group are called.
@@ -141,4 +152,12 @@ func warningList(warnings []migrate.Warning) list {
 
 func pathList(id, one, many string, paths []string) list {
 	return newList(id, one, many, []column{{Name: "path", Label: "Legacy record", Shown: true}}, paths, func(p *string) []any { return []any{*p} })
+}
+
+// decidedList is what somebody decided about single records.
+func decidedList(c migrate.Choices) list {
+	columns := []column{{Name: "path", Label: "Record or batch", Shown: true}, {Name: "choice", Label: "Decided", Shown: true, Facet: true}}
+	return newList("decided", "record that was decided by itself", "records that were decided by themselves", columns, slices.Sorted(maps.Keys(c.Decided)), func(p *string) []any {
+		return []any{*p, c.Decided[*p].Choice}
+	})
 }

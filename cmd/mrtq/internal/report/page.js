@@ -109,6 +109,7 @@
       this.shown.forEach((c, k) => {
         const text = this.text(row, c);
         const td = make('td', `c-${c.name}${c.number || c.time ? ' num' : ''}`, k === 0 ? undefined : text);
+        td.dataset.label = c.label;
         if (k === 0) td.append(button('open', text, () => this.open(row)));
         if (text.length > 24) td.title = text;
         tr.append(td);

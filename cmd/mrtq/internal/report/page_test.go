@@ -118,7 +118,7 @@ func TestNumbers(t *testing.T) {
 		}
 		in := 0
 		for _, r := range d.Records {
-			if r.Job != "" || r.Outcome == migrate.WillBeCreated {
+			if withJob[r.Outcome] {
 				in++
 			}
 		}

@@ -6,6 +6,7 @@
 //
 //	report.go   what a page is made from, and the page's parts
 //	verdict.go  the line at the top
+//	risks.go    what an approver has to weigh: what could run never or twice, and why
 //	tally.go    records by queue and outcome, and why some were left out
 //	lists.go    long lists, as JSON in the page
 //	write.go    puts page.html, page.css and page.js together
@@ -47,17 +48,23 @@ type content struct {
 	Verdict  Verdict
 	Title    string
 	Facts    []fact
+	Tiles    []tile
+	Risks    []shownRisk
+	Unknown  bool   // the page can't know all risks
 	Wrong    []list // damage, differences and problems
 	Cross    cross
 	LeftOut  []leftOut
 	Choices  []choice
+	Idle     []string // choices that are as by default, and about no record
 	Settings []fact
+	Becomes  []migrate.Tally // what the records of a plan become
 	Runs     []run
 	Notes    []list
 	States   []state
 	Records  list
 	Made     string
-	*Data    // for the tables that show a part of it as it is
+	decided  int // how many records were decided by themselves
+	*Data        // for the tables that show a part of it as it is
 }
 
 // fact is one line of the page's head.
@@ -83,11 +90,14 @@ type state struct {
 }
 
 func newContent(d *Data) *content {
-	v := &content{Verdict: d.verdict(), Cross: crossTable(d.Records), LeftOut: reasons(d.Records), Records: recordList(d.Records), Made: moment(d.Made), Data: d}
+	v := &content{Verdict: d.verdict(), Cross: d.crossTable(), LeftOut: d.reasons(), Records: d.recordList(), Risks: d.shownRisks(), Made: moment(d.Made), Data: d}
+	v.Unknown = d.Plan == nil && d.Verdict == nil && d.newestState() != ""
 	v.Title = v.Verdict.Word + ": migration to " + d.Target
+	v.tiles()
 	v.facts()
 	v.wrong()
 	v.decisions()
+	v.chosen()
 	v.states()
 	return v
 }
@@ -108,7 +118,15 @@ func (v *content) facts() {
 	add("Source", v.Source)
 	if v.Plan != nil {
 		add("Dialect", string(v.Plan.Dialect))
-		add("Plan", fmt.Sprintf("%s, %s", v.Plan.Run, count(len(v.Plan.Records), "record", "records")))
+		add("Plan", v.Plan.Run)
+		made := 0
+		for _, b := range v.Plan.Batches {
+			if b.New {
+				made++
+			}
+		}
+		add("Batches", fmt.Sprintf("%s to create, %s to add to", number(made), number(len(v.Plan.Batches)-made)))
+		v.Becomes = v.Plan.Tallies()
 		return
 	}
 	if newest := v.Status.Newest(); newest != nil {
@@ -141,6 +159,7 @@ func (v *content) wrong() {
 	if p := v.Plan; p != nil {
 		add(&v.Wrong, problemList(p.Problems))
 		add(&v.Notes, warningList(p.Warnings))
+		add(&v.Notes, decidedList(p.Choices))
 	}
 }
 
@@ -155,10 +174,15 @@ func (v *content) decisions() {
 	default:
 		return
 	}
+	v.decided = len(chosen.Decided)
 	for _, c := range migrate.AllChoices {
 		row := choice{c, *c.Value(chosen), -1}
 		if v.Plan != nil {
 			row.N = len(v.Plan.About(c.Name))
+		}
+		if row.N == 0 && row.Chosen == c.Values[0] {
+			v.Idle = append(v.Idle, "--"+c.Name)
+			continue
 		}
 		v.Choices = append(v.Choices, row)
 	}
@@ -171,6 +195,7 @@ func (v *content) decisions() {
 		}
 	}
 	p := v.Plan
+	add("read by", p.Readers)
 	add("--again: new jobs for migrated records whose jobs were removed", p.Settings.Again...)
 	add("legacy queues that are not in the source", p.Missing...)
 	for _, a := range p.Settings.ACL {
@@ -183,6 +208,25 @@ func (v *content) decisions() {
 		if w.given {
 			add(w.what, "given")
 		}
+	}
+}
+
+// chosen adds to the facts what was decided in another way than by default.
+func (v *content) chosen() {
+	var flags []string
+	for _, c := range v.Choices {
+		if c.Chosen != c.Values[0] {
+			flags = append(flags, "--"+c.Name+" "+c.Chosen)
+		}
+	}
+	if v.decided > 0 {
+		flags = append(flags, count(v.decided, "record by itself", "records by themselves"))
+	}
+	switch {
+	case len(flags) > 0:
+		v.Facts = append(v.Facts, fact{"Decided", strings.Join(flags, ", ")})
+	case len(v.Choices)+len(v.Idle) > 0:
+		v.Facts = append(v.Facts, fact{"Decided", "everything as by default"})
 	}
 }
 

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -117,13 +116,26 @@ func planned() *Data {
 	return d
 }
 
-// risky is such a plan, with jobs that might run twice.
+// risky is a plan for the deployed services, with a record that might run twice, and others that
+// might never run.
 func risky() *Data {
 	d := planned()
-	risks := `[{"about": "consumed", "choice": "block"}, {"about": "consumed", "choice": "pending", "twice": ["/ingest/mrtQ-050000000002"], "chosen": true},
-		{"about": "consumed", "choice": "failed", "never": ["/ingest/mrtQ-050000000002"]}]`
-	if err := json.Unmarshal([]byte(risks), &d.Plan.Risks); err != nil {
-		panic(err)
+	p := d.Plan
+	p.Dialect, p.Readers, p.Choices.Consumed = newqueue.MrtZK, migrate.ReadBy(newqueue.MrtZK), "pending"
+	d.Records[2].Status, p.Records[2].Status = "consumed", "consumed"
+	consumed := []string{d.Records[2].Path}
+	chosen := migrate.Risk{About: "failed", Choice: "failed", Chosen: true}
+	for _, r := range d.Records {
+		if r.Status == "failed" && r.Outcome == migrate.WillBeCreated {
+			chosen.Never = append(chosen.Never, r.Path)
+			if r.Queue == migrate.Ingest {
+				chosen.Empty = append(chosen.Empty, r.Path)
+			}
+		}
+	}
+	p.Risks = []migrate.Risk{
+		{About: "consumed", Choice: "block"}, {About: "consumed", Choice: "held", Never: consumed}, {About: "consumed", Choice: "pending", Twice: consumed, Chosen: true},
+		{About: "consumed", Choice: "failed", Never: consumed, Empty: consumed}, chosen,
 	}
 	return d
 }

@@ -36,9 +36,25 @@ func moment(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05 UTC")
 }
 
+// planWords are the words for outcomes in a page about a plan: it speaks of what will be. Of a
+// target, an outcome is the word.
+var planWords = map[migrate.Outcome]string{
+	migrate.WasMigrated: "migrated before", migrate.WasRemoved: "migrated before, job removed", migrate.WasChanged: "migrated before, changed since",
+	migrate.WasSkipped: "to skip", migrate.WasQuarantined: "to quarantine", migrate.IsBlocked: "to decide",
+}
+
+// word is the word for an outcome.
+func (d *Data) word(o migrate.Outcome) string {
+	if d.Plan == nil {
+		return string(o)
+	}
+	return cmp.Or(planWords[o], string(o))
+}
+
 // cross counts records by queue and outcome.
 type cross struct {
-	Outcomes []string
+	Outcomes []string // as the page names them
+	outcomes []migrate.Outcome
 	Rows     []crossRow
 	Total    crossRow
 }
@@ -49,7 +65,8 @@ type crossRow struct {
 	All   int
 }
 
-func crossTable(records []migrate.RecordStatus) cross {
+func (d *Data) crossTable() cross {
+	records := d.Records
 	counts := map[string]map[migrate.Outcome]int{"all": {}}
 	for i := range records {
 		r := &records[i]
@@ -63,15 +80,15 @@ func crossTable(records []migrate.RecordStatus) cross {
 	var c cross
 	row := func(name string) crossRow {
 		out := crossRow{Queue: name}
-		for _, o := range c.Outcomes {
-			n := counts[name][migrate.Outcome(o)]
+		for _, o := range c.outcomes {
+			n := counts[name][o]
 			out.N, out.All = append(out.N, n), out.All+n
 		}
 		return out
 	}
 	for _, o := range migrate.Outcomes {
 		if counts["all"][o] > 0 {
-			c.Outcomes = append(c.Outcomes, string(o))
+			c.outcomes, c.Outcomes = append(c.outcomes, o), append(c.Outcomes, d.word(o))
 		}
 	}
 	for _, queue := range slices.Sorted(maps.Keys(counts)) {
@@ -83,23 +100,24 @@ func crossTable(records []migrate.RecordStatus) cross {
 	return c
 }
 
-// leftOut is one reason why records were not migrated.
+// leftOut is one reason why records are left out.
 type leftOut struct {
 	Outcome, Reason string
 	N               int
 	Example         string
 }
 
-// reasons are the reasons why records were not migrated, most frequent first.
-func reasons(records []migrate.RecordStatus) []leftOut {
+// reasons are the reasons why records are left out, most frequent first.
+func (d *Data) reasons() []leftOut {
+	records := d.Records
 	index := map[[2]string]int{}
 	var out []leftOut
 	for i := range records {
 		r := &records[i]
-		if r.Job != "" || r.Outcome == migrate.WillBeCreated {
+		if withJob[r.Outcome] {
 			continue
 		}
-		key := [2]string{string(r.Outcome), kindOf(r.Reason)}
+		key := [2]string{d.word(r.Outcome), kindOf(r.Reason)}
 		at, there := index[key]
 		if !there {
 			at = len(out)

@@ -26,6 +26,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"number": number,
 	"count":  count,
 	"moment": moment,
+	"rest":   func(paths []string) int { return len(paths) - 1 },
 	"some":   func(lists []list) bool { return len(lists) > 0 },
 }).Parse(pageHTML))
 

@@ -1,0 +1,312 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/harness"
+	"mrtq/harness/daemons"
+	"mrtq/internal/legacyqueue"
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+)
+
+var torture = flag.Bool("torture", false, "follow the runbook also on three servers, and kill one of them between its steps")
+
+// night is one way through the runbook: the headings that it follows, in order, and what people
+// and services do before the commands below a heading.
+type night struct {
+	name     string
+	sections []string
+	before   map[string]func(*runbookSite)
+	end      func(*runbookSite) // after the last command
+}
+
+// steps are the headings of the runbook's steps up to one of them.
+func steps(last string) []string {
+	all := []string{"Cutover runbook", "1. Days before", "2. Rehearsal", "3. Freeze", "4. Plan", "5. Migrate", "6. Verify", "7. Release", "8. Watch", "9. Days after"}
+	return all[:slices.Index(all, last)+1]
+}
+
+const (
+	lateRecord     = "A late record"
+	beforeFirstJob = "Before the first job was worked"
+	afterFirstJob  = "After the first job was worked"
+	keptJobs       = "The jobs that the rollback kept"
+)
+
+// nights are all ways through the runbook.
+var nights = []night{
+	{"to the end", steps("9. Days after"), map[string]func(*runbookSite){"8. Watch": (*runbookSite).services}, (*runbookSite).workedOnce},
+	{"a late record", append(steps("8. Watch"), lateRecord), map[string]func(*runbookSite){"8. Watch": (*runbookSite).services, lateRecord: (*runbookSite).submitLate}, (*runbookSite).servicesWorkedOnce},
+	{"back before the release", append(steps("6. Verify"), beforeFirstJob), nil, (*runbookSite).legacyWorkedOnce},
+	{"back after the release", append(steps("7. Release"), beforeFirstJob), nil, (*runbookSite).legacyWorkedOnce},
+	{"back after the first jobs", append(steps("7. Release"), afterFirstJob, keptJobs),
+		map[string]func(*runbookSite){afterFirstJob: (*runbookSite).firstJobs, keptJobs: (*runbookSite).legacyWorkers}, (*runbookSite).servicesWorkedOnce},
+}
+
+// TestRunbook follows docs/night.md literally, on each way through it. Its commands are those of the
+// page, which must print what the page says. -update takes the screens again.
+func TestRunbook(t *testing.T) {
+	const path = "../../docs/night.md"
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(text)
+	screens := pageScreens(page)
+	shown := map[*pageScreen]string{}
+	followRunbook(t, screens, harness.TestBackend(), harness.Options{}, func(t *testing.T, s *pageScreen, got string) {
+		if _, seen := shown[s]; !seen {
+			shown[s] = got
+			if !*update && !s.matches(got) {
+				t.Errorf("$ %s\nprints\n%s\nthe page has\n%s", s.command, got, s.want)
+			}
+		}
+	})
+	for i, s := range slices.Backward(screens) {
+		got, seen := shown[s]
+		if !seen {
+			t.Errorf("%d: no way through the runbook runs: %s", i, s.command)
+		} else if got != "" {
+			page = page[:s.start] + s.updated(got) + page[s.end:]
+		}
+	}
+	if *update && !t.Failed() {
+		if err := os.WriteFile(path, []byte(page), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestRunbookQuotes: what the runbook quotes in "What can go wrong" is what the commands say, as the
+// scripts hold it.
+func TestRunbookQuotes(t *testing.T) {
+	page, err := os.ReadFile("../../docs/night.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said strings.Builder
+	for _, pattern := range []string{"testdata/script/*", "testdata/server/*", "testdata/screen/*"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range found {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			said.Write(text)
+		}
+	}
+	_, section, _ := strings.Cut(string(page), "\n## What can go wrong\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	rows := regexp.MustCompile("(?m)^\\| ([^|]*) \\|").FindAllStringSubmatch(section, -1)
+	if len(rows) < 15 {
+		t.Errorf("%d rows", len(rows))
+	}
+	for _, row := range rows {
+		for _, quote := range regexp.MustCompile("`([^`]*)`").FindAllStringSubmatch(row[1], -1) {
+			if !strings.Contains(said.String(), quote[1]) {
+				t.Errorf("no command says %q", quote[1])
+			}
+		}
+	}
+}
+
+// TestRunbookOnEnsemble follows the runbook on three servers. Between two commands, one of them is
+// killed and the one before is started again.
+func TestRunbookOnEnsemble(t *testing.T) {
+	if !*torture {
+		t.Skip("only with -torture")
+	}
+	text, err := os.ReadFile("../../docs/night.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	followRunbook(t, pageScreens(string(text)), harness.JVM, harness.Options{Nodes: 3, TickTime: 500 * time.Millisecond}, nil)
+}
+
+// followRunbook follows each way through the runbook, each in its own chroot of one server. look is
+// called with what each command printed; nil kills a server before each.
+func followRunbook(t *testing.T, screens []*pageScreen, on harness.Backend, opt harness.Options, look func(*testing.T, *pageScreen, string)) {
+	server := harness.ForTest(t, on, opt)
+	killed := 0
+	for i, n := range nights {
+		t.Run(n.name, func(t *testing.T) {
+			site := newRunbookSite(t, server.Address(), "/night"+string(rune('a'+i)))
+			for _, section := range n.sections {
+				if act := n.before[section]; act != nil {
+					act(site)
+				}
+				for _, s := range screens {
+					if s.section != section {
+						continue
+					}
+					if look == nil {
+						site.must(server.RestartNode(t.Context(), killed%3))
+						killed++
+						site.must(server.KillNode(killed % 3))
+					}
+					got, code := site.terminal.run(t, s.command)
+					if want := strings.Count(s.after, "Exit 1"); code != want {
+						t.Fatalf("$ %s\nexit code %d, want %d\n%s", s.command, code, want, got)
+					}
+					if look != nil {
+						look(t, s, got)
+					}
+				}
+			}
+			n.end(site)
+		})
+	}
+}
+
+// runbookSite is a legacy queue as the deployed services leave it, and all who work on it and on
+// the new queue.
+type runbookSite struct {
+	t        *testing.T
+	terminal *pageTerminal
+	world    *daemons.World
+	queue    *znode.Tree // as it was before the night
+	pending  []string    // the jobID or token of each record that is to be worked
+}
+
+func newRunbookSite(t *testing.T, servers, chroot string) *runbookSite {
+	s := &runbookSite{t: t, terminal: newPageTerminal(t, servers+chroot)}
+	queue, err := legacyqueue.Deployed()
+	s.must(err)
+	s.queue = queue
+	in := filepath.Join(s.terminal.dir, "in.ndjson")
+	f, err := os.Create(in)
+	s.must(err)
+	s.must(znode.WriteDump(f, queue))
+	s.must(f.Close())
+	if said, code := s.terminal.run(t, "mrtq restore "+pageServer+" --in in.ndjson"); code != 0 {
+		t.Fatal(said)
+	}
+	s.must(os.Remove(in))
+	for _, path := range queue.Paths("/") {
+		if r, err := legacy.Decode(znode.Name(path), queue.Get(path).Data, legacy.Options{}); err == nil && r.Header.Status == legacy.Pending {
+			for _, key := range []string{"jobID", "token"} {
+				if id, has := r.Payload.Text(key); has {
+					s.pending = append(s.pending, id)
+				}
+			}
+		}
+	}
+	connect := func() (daemons.Session, error) {
+		c, _, err := zk.Connect(strings.Split(servers, ","), 10*time.Second, zk.WithLogInfo(false), zk.WithLogger(noLog{}))
+		return c, err
+	}
+	s.world = daemons.New(daemons.Options{New: daemons.Site{Connect: connect, Root: chroot + "/new"}, Legacy: daemons.Site{Connect: connect, Root: chroot}})
+	t.Cleanup(s.world.Close)
+	return s
+}
+
+// noLog is a log of the client library that nobody reads.
+type noLog struct{}
+
+// Printf prints nothing.
+func (noLog) Printf(string, ...any) {}
+
+func (s *runbookSite) must(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// services starts the services, and lets them work until they find nothing.
+func (s *runbookSite) services() {
+	s.t.Helper()
+	s.must(s.world.Start())
+	s.must(s.world.Run())
+}
+
+// submitLate adds a record to the legacy queue.
+func (s *runbookSite) submitLate() {
+	s.t.Helper()
+	const record = "/ingest/mrtQ-05000000000099"
+	old := s.queue.Get("/ingest/mrtQ-05000000000001")
+	if old == nil {
+		s.t.Fatal("no record to copy")
+	}
+	data := bytes.ReplaceAll(old.Data, []byte("00000001-"), []byte("00000077-"))
+	site := s.world.Legacy
+	conn, err := site.Connect()
+	s.must(err)
+	defer conn.Close()
+	_, err = conn.Create(site.Root+record, data, 0, zk.WorldACL(zk.PermAll))
+	s.must(err)
+	r, err := legacy.Decode(znode.Name(record), data, legacy.Options{})
+	s.must(err)
+	id, _ := r.Payload.Text("jobID")
+	s.pending = append(s.pending, id)
+}
+
+// firstJobs lets the services work for a short time, and stops them.
+func (s *runbookSite) firstJobs() {
+	s.t.Helper()
+	s.must(s.world.Start())
+	for range 4 {
+		for _, a := range s.world.Workers() {
+			_, err := a.Step()
+			s.must(err)
+		}
+	}
+}
+
+// legacyWorkers lets the legacy workers work until they find nothing.
+func (s *runbookSite) legacyWorkers() {
+	s.t.Helper()
+	for worked := true; worked; {
+		worked = false
+		for _, a := range s.world.LegacyWorkers() {
+			did, err := a.Step()
+			s.must(err)
+			worked = worked || did
+		}
+	}
+}
+
+// workedOnce: the work of each record that was to be worked was done once, and of no record twice.
+func (s *runbookSite) workedOnce() {
+	s.t.Helper()
+	done := s.world.Executions()
+	for id, e := range done {
+		if e.Times() > 1 {
+			s.t.Errorf("the work of %s was done twice: %+v", id, e)
+		}
+	}
+	for _, id := range s.pending {
+		if done[id].Times() == 0 {
+			s.t.Errorf("the work of %s was not done", id)
+		}
+	}
+}
+
+// servicesWorkedOnce: when the services have worked what is there now, the work of each record was
+// done once.
+func (s *runbookSite) servicesWorkedOnce() {
+	s.t.Helper()
+	s.services()
+	s.workedOnce()
+}
+
+// legacyWorkedOnce: after the way back, the legacy workers do the work of each record once.
+func (s *runbookSite) legacyWorkedOnce() {
+	s.t.Helper()
+	s.legacyWorkers()
+	s.workedOnce()
+}
