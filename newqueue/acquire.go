@@ -316,8 +316,8 @@ func (q *Queue) accessLine(queue AccessQueue, s AccessState) line[*Access] {
 // there is one that could not be read. It is a *[HeldError], which wraps
 // [ErrHeld], while an administrator holds the ingest queue. It wraps [ErrValue]
 // for a state in which a worker has nothing to do (see [Success]), and [ErrNoRoot] if
-// the queue's root does not exist. After
-// [ErrUnknownOutcome] a job may stay locked until the session ends.
+// the queue's root does not exist. After [ErrUnknownOutcome] a job may stay locked
+// until the session ends.
 func (q *Queue) AcquireJob(ctx context.Context, s JobState) (*Job, error) {
 	return first(q.AcquireJobs(ctx, s))
 }

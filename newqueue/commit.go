@@ -39,6 +39,9 @@ type write struct {
 func (q *Queue) commit(ctx context.Context, w write) error {
 	var folders []znode.Op
 	absent := w.absent
+	if folder, ok := q.missing.Load(absent); ok {
+		absent = folder.(string)
+	}
 	for {
 		err := q.send(ctx, w, folders, absent)
 		var refused *znode.MultiError
@@ -49,8 +52,10 @@ func (q *Queue) commit(ctx context.Context, w write) error {
 		switch {
 		case refused.Op.Path == absent && errors.Is(err, zk.ErrNoNode) && parent != "/":
 			absent = parent // while its folder does not exist, it doesn't either
+			q.missing.Store(w.absent, absent)
 		case refused.Op.Path == absent && absent != w.absent && errors.Is(err, zk.ErrNodeExists):
 			absent = w.absent // another client created the folder meanwhile
+			q.missing.Delete(absent)
 		case refused.Op.Kind != znode.OpCreate:
 			return err
 		case errors.Is(err, zk.ErrNoNode) && parent == "/":

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/go-zookeeper/zk"
+
 	"mrtq/internal/printable"
 	"mrtq/internal/znode"
 )
@@ -50,10 +52,13 @@ func (q *Queue) checkHold(ctx context.Context, h QueueHold) error {
 		return nil
 	}
 	path := QueueHoldPath(h)
-	if _, there, err := q.stat(ctx, path); err != nil || !there {
+	n, there, err := q.maybe(ctx, path)
+	if errors.Is(err, zk.ErrNoAuth) { // it is there, and this session may not read it
+		there, err = true, nil
+	}
+	if err != nil || !there {
 		return err
 	}
-	n, _ := q.get(ctx, path) // this session may not be allowed to read it
 	return &HeldError{h, holdOwners(n.data)}
 }
 

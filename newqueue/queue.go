@@ -83,6 +83,9 @@ type Queue struct {
 	// has a channel that is closed when that goroutine is done.
 	reserved sync.Map
 	watches  watches // of those who wait for work
+	// missing has, for a hold, the folder that did not exist when it was last looked
+	// for. So the next acquisition need not find that out again.
+	missing sync.Map
 }
 
 // Option changes how a queue is opened.
