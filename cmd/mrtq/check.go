@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +11,7 @@ import (
 
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/internal/layout"
 	"mrtq/migrate"
 	"mrtq/migrate/layouts"
@@ -151,25 +150,7 @@ func (c *checkCmd) print(a *app, r *layout.Report) {
 		a.JSON(out)
 		return
 	}
-	for _, s := range layout.Severities {
-		if s == layout.Info { // counted, and in -o json
-			continue
-		}
-		var rows []screen.Row
-		title, of := severityTitles[s], map[string]int{} // findings, by rule
-		for _, f := range r.Findings {
-			if f.Severity != s {
-				continue
-			}
-			if of[f.Rule]++; of[f.Rule] <= screen.MostRows {
-				rows = append(rows, screen.Row{f.Path, f.Rule, f.Found, f.Expected, f.Mend, f.Document})
-			}
-		}
-		if len(of) > 0 && slices.Max(slices.Collect(maps.Values(of))) > screen.MostRows {
-			title += fmt.Sprintf(" (of each rule the first %d; -o json has all)", screen.MostRows)
-		}
-		a.Table(title, []string{"ZNODE", "RULE", "FOUND", "EXPECTED", "WHAT TO DO", "DOCUMENT"}, rows)
-	}
+	view.Findings(a.Screen, r.Findings)
 	name := r.Map.Name
 	if r.Map.Dialect != "" {
 		name += ", dialect " + r.Map.Dialect
@@ -177,5 +158,3 @@ func (c *checkCmd) print(a *app, r *layout.Report) {
 	a.Printf("%s checked against %s: %s, %s, %d for information\n", screen.Count(r.Nodes, "znode", "znodes"), name,
 		screen.Count(r.Count(layout.Error), "error", "errors"), screen.Count(r.Count(layout.Warning), "warning", "warnings"), r.Count(layout.Info))
 }
-
-var severityTitles = map[layout.Severity]string{layout.Error: "Errors", layout.Warning: "Warnings", layout.Info: "For information"}

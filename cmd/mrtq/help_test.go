@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"mrtq/cmd/mrtq/internal/exit"
+	"mrtq/cmd/mrtq/internal/help"
 	"mrtq/cmd/mrtq/internal/screen"
 )
 
@@ -71,17 +72,17 @@ func flagsIn(texts ...string) (names []string) {
 func TestHelpFits(t *testing.T) {
 	root := newRoot()
 	for _, c := range append(root.Commands(), root) {
-		for line := range strings.Lines(helpText(c)) {
+		for line := range strings.Lines(help.Text(c)) {
 			if utf8.RuneCountInString(strings.TrimRight(line, "\n")) > 80 && len(strings.Fields(line)) > 1 {
 				t.Errorf("%s: %q", c.Name(), line)
 			}
 		}
 	}
-	_, rest, _ := strings.Cut(helpText(root), "\nThis program:\n")
+	_, rest, _ := strings.Cut(help.Text(root), "\nThis program:\n")
 	rest, _, _ = strings.Cut(rest, "\n\n")
 	for line := range strings.Lines(rest) {
 		if name := strings.Fields(line)[0]; !slices.Contains([]string{"man", "help", "completion"}, name) {
-			t.Errorf("%s is in none of commandGroups", name)
+			t.Errorf("%s is in none of the groups", name)
 		}
 	}
 }
@@ -90,12 +91,12 @@ func TestHelpFits(t *testing.T) {
 func TestContinuedExamples(t *testing.T) {
 	for _, c := range newRoot().Commands() {
 		for line := range strings.SplitSeq(c.Example, "\n") {
-			if got := strings.Fields(strings.ReplaceAll(continued(line), "\\\n", "")); !slices.Equal(got, strings.Fields(line)) {
+			if got := strings.Fields(strings.ReplaceAll(help.Continued(line), "\\\n", "")); !slices.Equal(got, strings.Fields(line)) {
 				t.Errorf("%q: %q", line, got)
 			}
 		}
 	}
-	if got, want := continued("  mrtq hold --why '"+strings.Repeat("ab ", 30)+"' zk1"), "  mrtq hold --why '"+strings.Repeat("ab ", 30)+"' \\\n      zk1\n"; got != want {
+	if got, want := help.Continued("  mrtq hold --why '"+strings.Repeat("ab ", 30)+"' zk1"), "  mrtq hold --why '"+strings.Repeat("ab ", 30)+"' \\\n      zk1\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

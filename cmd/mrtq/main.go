@@ -10,7 +10,7 @@
 //	legacy.go  where the legacy queues are
 //
 // and in packages below internal: connect reaches a server, screen prints, view shows plans and
-// verifications, settings sets flags, advice says what to do next, files looks after the
+// verifications, settings sets flags, help explains the commands, advice says what to do next, files looks after the
 // operator's files, watching draws the screen of watch, accepting runs mrtq accept.
 package main
 

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"os"
-
 	"github.com/spf13/cobra"
-	"github.com/spf13/cobra/doc"
 
+	"mrtq/cmd/mrtq/internal/help"
 	"mrtq/cmd/mrtq/internal/screen"
 )
 
@@ -18,17 +16,11 @@ created if it doesn't exist. The pages say the same as --help.`,
 		Example: `  mrtq man /usr/local/share/man/man1`,
 		Args:    args("FOLDER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			root := cmd.Root()
-			root.DisableAutoGenTag = true // no date: the same version gives the same pages
-			if err := os.MkdirAll(args[0], 0o755); err != nil {
-				return err
+			err := help.WritePages(cmd.Root(), args[0])
+			if err == nil {
+				a.Conclude(screen.Good, "Man: the pages are in %s.", args[0])
 			}
-			header := &doc.GenManHeader{Title: "MRTQ", Section: "1", Source: "mrtq " + root.Version, Manual: "mrtq"}
-			if err := doc.GenManTree(root, header, args[0]); err != nil {
-				return err
-			}
-			a.Conclude(screen.Good, "Man: the pages are in %s.", args[0])
-			return nil
+			return err
 		},
 	}
 }

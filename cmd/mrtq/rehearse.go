@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mrtq/cmd/mrtq/internal/exit"
+	"mrtq/cmd/mrtq/internal/help"
 	"mrtq/cmd/mrtq/internal/settings"
 	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/harness"
@@ -30,10 +31,6 @@ type rehearseCmd struct {
 
 func (a *app) rehearseCmd() *cobra.Command {
 	c := &rehearseCmd{}
-	backends := []string{}
-	for _, b := range harness.Backends() {
-		backends = append(backends, string(b))
-	}
 	cmd := &cobra.Command{
 		Use:   "rehearse SOURCE",
 		Short: "rehearse the migration on a disposable ZooKeeper",
@@ -65,7 +62,7 @@ differs, or if the plan has problems.`,
 	}
 	f := cmd.Flags()
 	c.decisionFlags(f)
-	settings.Choice(f, &c.backend, "backend", "", "server to rehearse on", backends...)
+	settings.Choice(f, &c.backend, "backend", "", "server to rehearse on", help.Texts(harness.Backends())...)
 	f.StringVar(&c.on, "on", "", "rehearse at this `address` instead: an empty chroot on a staging ensemble; the connection flags are for it, too")
 	f.StringVar(&c.crash, "crash", "20", "how many transactions of the migration are cut: a `number`, or all; 0 leaves this out")
 	f.Float64Var(&c.rates.Fail, "fail", 0.001, "how often a worker fails a record, as a `part` of what it takes")

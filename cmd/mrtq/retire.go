@@ -16,6 +16,7 @@ import (
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/migrate"
@@ -244,7 +245,7 @@ func (c *retireCmd) print(a *app, s pair, r *migrate.Retired) error {
 	if c.output == "json" {
 		a.JSON(out)
 	} else {
-		c.printTables(a, r)
+		view.Retired(a.Screen, r, c.dry)
 	}
 	text := fmt.Sprintf("Retire from %s: %s %s", advice.Word(s.source.Text), screen.Count(len(r.Removes), "migrated record", "migrated records"), removed)
 	if out.File != "" {
@@ -260,13 +261,4 @@ func (c *retireCmd) print(a *app, s pair, r *migrate.Retired) error {
 	text += fmt.Sprintf("; %s not as migrated", screen.Count(len(r.Stays), "migrated record stays, because it is", "migrated records stay, because they are"))
 	a.Conclude(screen.Attention, "%s. A legacy worker may be working on them: stop it, look at these records, and run the same command again when they are done.", text)
 	return exit.Check(errors.New(text))
-}
-
-func (c *retireCmd) printTables(a *app, r *migrate.Retired) {
-	row := func(i migrate.RetireItem) screen.Row { return screen.Row{i.Record, i.Job, i.Why} }
-	if c.dry {
-		screen.List(a.Screen, fmt.Sprintf("Would be removed: %d", len(r.Removes)), r.Removes, []string{"LEGACY RECORD", "JOB OR REQUEST"},
-			func(i migrate.RetireItem) screen.Row { return screen.Row{i.Record, i.Job} })
-	}
-	screen.List(a.Screen, fmt.Sprintf("Stay, because they are not as migrated: %d", len(r.Stays)), r.Stays, []string{"LEGACY RECORD", "JOB OR REQUEST", "WHY"}, row)
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -196,7 +195,7 @@ func (c *rollbackCmd) print(a *app, s pair, u *migrate.Undo) error {
 	if c.output == "json" {
 		a.JSON(out)
 	} else {
-		c.printTables(a, u)
+		view.Undo(a.Screen, u)
 	}
 	at := advice.Situation{Source: s.source.Text, Target: s.target.Text, Run: u.Record}
 	text := fmt.Sprintf("Rollback of %s in %s: %s %s", u.Run, advice.Word(s.target.Text), view.Counts(u.Removes), removed)
@@ -207,38 +206,10 @@ func (c *rollbackCmd) print(a *app, s pair, u *migrate.Undo) error {
 		a.Conclude(screen.Good, "%s. %s", text, a.advice.Next(step, at))
 		return nil
 	}
-	text = fmt.Sprintf("%s; %s", text, keptText(u))
+	text = fmt.Sprintf("%s; %s", text, view.KeptText(u))
 	if out.File != "" {
 		text += ". Their legacy records are in " + out.File
 	}
 	a.Conclude(screen.Attention, "%s. %s", text, a.advice.Next(step, at))
 	return exit.Check(errors.New(text))
-}
-
-// keptText counts what stays, or was removed by others.
-func keptText(u *migrate.Undo) string {
-	removed := 0
-	for _, i := range u.Keeps {
-		if i.IsRemoved() {
-			removed++
-		}
-	}
-	var parts []string
-	if n := len(u.Keeps) - removed; n > 0 {
-		parts = append(parts, screen.Count(n, "job or request kept", "jobs and requests kept"))
-	}
-	if removed > 0 {
-		parts = append(parts, screen.Count(removed, "job or request was removed by others", "jobs and requests were removed by others"))
-	}
-	return strings.Join(parts, ", ")
-}
-
-func (c *rollbackCmd) printTables(a *app, u *migrate.Undo) {
-	row := func(i migrate.UndoItem) screen.Row { return screen.Row{i.Record, i.Job, i.Why} }
-	is := func(removed bool) []migrate.UndoItem {
-		return slices.DeleteFunc(slices.Clone(u.Keeps), func(i migrate.UndoItem) bool { return i.IsRemoved() != removed })
-	}
-	header := []string{"LEGACY RECORD", "JOB OR REQUEST", "WHY"}
-	screen.List(a.Screen, fmt.Sprintf("Kept: %d", len(is(false))), is(false), header, row)
-	screen.List(a.Screen, fmt.Sprintf("Removed by others: %d", len(is(true))), is(true), header, row)
 }

@@ -17,6 +17,7 @@ import (
 	"mrtq/cmd/mrtq/internal/connect"
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/files"
+	"mrtq/cmd/mrtq/internal/help"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/settings"
 )
@@ -102,8 +103,8 @@ codes: 0 done, 1 the check failed, 2 wrong usage, 3 the environment failed,
 		a.zkCmd(),
 		accepting.Command(accepting.Env{Screen: a.Screen, Conn: &a.conn, Verbose: &a.verbose, CheckFiles: a.checkFiles}), a.statesCmd(), a.manCmd(), a.layoutCmd(),
 	)
-	root.SetHelpFunc(printHelp)
-	completeFlags(root)
+	root.SetHelpFunc(help.Print)
+	help.CompleteFlags(root)
 	return root
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -124,7 +123,7 @@ func (c *showCmd) run(ctx context.Context, a *app, args []string) error {
 	if c.output == "json" {
 		a.JSON(out)
 	} else {
-		printShown(a.Screen, out, item)
+		view.Item(a.Screen, item)
 	}
 	tone := screen.Good
 	lacks := out.Quarantine != nil && out.Quarantine.File != "" && !out.Quarantine.Kept
@@ -154,7 +153,7 @@ func (c *showCmd) find(ctx context.Context, a *app, s pair, name string) (*migra
 }
 
 func shownOf(name string, it *migrate.Item) shown {
-	out := shown{Item: name, Verdict: itemVerdict(it), Ledger: shownEntry{it.Path, it.Run, it.Changed},
+	out := shown{Item: name, Verdict: view.ItemVerdict(it), Ledger: shownEntry{it.Path, it.Run, it.Changed},
 		Job: shownJob{Path: it.Job, State: it.State, Znodes: []shownNode{}}, NoQueue: it.NoQueue}
 	if it.Record != nil {
 		r := view.RecordOf(*it.Record)
@@ -168,27 +167,6 @@ func shownOf(name string, it *migrate.Item) shown {
 		out.Notices = append(out.Notices, shownNotice{n.Kind, n.What, n.Then})
 	}
 	return out
-}
-
-// itemVerdict says in one sentence what became of an item.
-func itemVerdict(it *migrate.Item) string {
-	switch {
-	case it.Path == "":
-		return it.Job + " is " + it.State + ", and no migration made it"
-	case it.Job == "":
-		return it.Path + " was not migrated"
-	}
-	text := fmt.Sprintf("%s became %s, which is %s", it.Path, it.Job, it.State)
-	if len(it.Nodes) == 0 {
-		text = fmt.Sprintf("%s became %s, which was removed: finished and cleaned up, or deleted", it.Path, it.Job)
-	}
-	switch {
-	case it.Record == nil:
-		text += "; the record is not in the source any more"
-	case it.Changed:
-		text += "; the record has changed since"
-	}
-	return text
 }
 
 // lookIntoQuarantine looks for a record's bytes in a quarantine file; file is "" if none is
@@ -212,25 +190,4 @@ func (q *quarantined) where() string {
 		return q.File + " keeps its bytes"
 	}
 	return fmt.Sprintf("%s does not hold its bytes: run the same mrtq migrate again with --quarantine %s, which adds them", q.File, advice.Word(q.File))
-}
-
-func printShown(s *screen.Screen, out shown, it *migrate.Item) {
-	if it.Record != nil {
-		s.Table("Legacy record", []string{"RECORD", "STATUS", "TIME", "FORMAT", "WHAT"}, []screen.Row{view.RecordRow(*it.Record)})
-	}
-	if it.Run != "" {
-		s.Table("Migration ledger", []string{"RECORD", "RUN", "JOB"}, []screen.Row{{it.Path, it.Run, it.Job}})
-	}
-	var rows []screen.Row
-	for _, n := range out.Job.Znodes {
-		data := string(n.Data)
-		if !utf8.Valid(n.Data) {
-			data = fmt.Sprintf("%d bytes", len(n.Data))
-		}
-		rows = append(rows, screen.Row{n.Path, n.Version, data})
-	}
-	s.Table("New queue", []string{"ZNODE", "VERSION", "DATA"}, rows)
-	for _, n := range out.Notices {
-		s.Prose("notice: ", n.What+": "+n.Then)
-	}
 }

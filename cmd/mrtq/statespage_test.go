@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/newqueue"
 	"mrtq/newqueue/states"
 )
@@ -23,7 +24,7 @@ func TestTransitionsPage(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		for _, e := range states.Entities {
 			mark := fmt.Sprintf("%s %s", d, e)
-			got, err = replaceGenerated(got, mark, markdown(e, d)+"\n```mermaid\n"+diagram(e, d)+"```\n")
+			got, err = replaceGenerated(got, mark, markdown(e, d)+"\n```mermaid\n"+view.Diagram(e, d)+"```\n")
 			if err != nil {
 				t.Fatalf("%s: %v", transitionsPage, err)
 			}
@@ -63,9 +64,9 @@ func markdown(e states.Entity, d newqueue.Dialect) string {
 	for _, t := range states.Of(e, string(d)) {
 		cells := []string{t.ID, t.From + " → " + t.To, string(t.Who)}
 		if e == states.Job {
-			cells = append(cells, string(t.LastSuccess), string(t.Retry), batchEntryText(t))
+			cells = append(cells, string(t.LastSuccess), string(t.Retry), view.BatchEntryText(t))
 		}
-		row(append(cells, noteText(t)))
+		row(append(cells, view.NoteText(t)))
 	}
 	return b.String()
 }

@@ -13,6 +13,7 @@ import (
 
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/files"
+	"mrtq/cmd/mrtq/internal/help"
 	"mrtq/cmd/mrtq/internal/settings"
 	"mrtq/harness"
 )
@@ -55,11 +56,7 @@ into a server of Apache, use mrtq restore.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
 	}
 	f := cmd.Flags()
-	names := []string{}
-	for _, b := range harness.Backends() {
-		names = append(names, string(b))
-	}
-	settings.Choice(f, &c.backend, "backend", "", "server to start", names...)
+	settings.Choice(f, &c.backend, "backend", "", "server to start", help.Texts(harness.Backends())...)
 	f.IntVar(&c.nodes, "nodes", 1, "1 server, or an ensemble of 3 (jvm, docker)")
 	f.StringVar(&c.addr, "addr", "", "`host:port` to serve at, instead of a free port (embedded)")
 	f.DurationVar(&c.minSessionTimeout, "min-session-timeout", usualMinSessionTimeout, "shortest session timeout that clients get")

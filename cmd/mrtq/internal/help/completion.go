@@ -1,4 +1,4 @@
-package main
+package help
 
 import (
 	"github.com/spf13/cobra"
@@ -11,16 +11,16 @@ import (
 	"mrtq/newqueue"
 )
 
-// completeFlags tells the shell's completion the values of all flags that have a fixed set of
+// CompleteFlags tells the shell's completion the values of all flags that have a fixed set of
 // values, or some that have names.
-func completeFlags(root *cobra.Command) {
+func CompleteFlags(root *cobra.Command) {
 	statuses := []string{"bad"}
 	for s := legacy.Pending; s.Valid(); s++ {
 		statuses = append(statuses, s.String())
 	}
 	named := map[string][]string{ // that take other values, too, or several
-		"only": texts(newqueue.QueueHolds), "queue": texts(migrate.QueueKinds), "status": statuses,
-		"layout": layouts.Names, "dialect": texts(newqueue.Dialects), "backend": {"embedded", "jvm", "docker"}, "again": {"all"},
+		"only": Texts(newqueue.QueueHolds), "queue": Texts(migrate.QueueKinds), "status": statuses,
+		"layout": layouts.Names, "dialect": Texts(newqueue.Dialects), "backend": {"embedded", "jvm", "docker"}, "again": {"all"},
 	}
 	for _, cmd := range root.Commands() {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -36,7 +36,8 @@ func completeFlags(root *cobra.Command) {
 	}
 }
 
-func texts[T ~string](list []T) (names []string) {
+// Texts are names as strings.
+func Texts[T ~string](list []T) (names []string) {
 	for _, x := range list {
 		names = append(names, string(x))
 	}

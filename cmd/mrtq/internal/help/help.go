@@ -1,4 +1,6 @@
-package main
+// Package help says what the commands are for: their help, on terminals of 80 columns, and what
+// a shell can complete.
+package help
 
 import (
 	"fmt"
@@ -13,9 +15,9 @@ import (
 // helpWidth is how wide help is at most. A word that is longer has a line of its own.
 const helpWidth = 80
 
-// commandGroups are the commands by what they are for, in the order in which they are used. The
+// groups are the commands by what they are for, in the order in which they are used. The
 // rest, such as cobra's own, is listed last.
-var commandGroups = []struct {
+var groups = []struct {
 	title    string
 	commands []string
 }{
@@ -24,11 +26,11 @@ var commandGroups = []struct {
 	{"Servers and tests", []string{"dump", "restore", "zk", "accept", "states", "layout"}},
 }
 
-// printHelp prints a command's help.
-func printHelp(cmd *cobra.Command, _ []string) { io.WriteString(cmd.OutOrStdout(), helpText(cmd)) }
+// Print prints a command's help.
+func Print(cmd *cobra.Command, _ []string) { io.WriteString(cmd.OutOrStdout(), Text(cmd)) }
 
-// helpText is a command's help: what it does, its usage, examples, commands and flags.
-func helpText(cmd *cobra.Command) string {
+// Text is a command's help: what it does, its usage, examples, commands and flags.
+func Text(cmd *cobra.Command) string {
 	var b strings.Builder
 	long := cmd.Long
 	if long == "" {
@@ -44,7 +46,7 @@ func helpText(cmd *cobra.Command) string {
 	if cmd.HasExample() {
 		b.WriteString("\nExamples:\n")
 		for line := range strings.SplitSeq(cmd.Example, "\n") {
-			b.WriteString(continued(line))
+			b.WriteString(Continued(line))
 		}
 	}
 	writeCommands(&b, cmd)
@@ -74,7 +76,7 @@ func writeCommands(b *strings.Builder, cmd *cobra.Command) {
 			fmt.Fprintf(b, "  %-10s  %s\n", c.Name(), strings.ToLower(c.Short[:1])+c.Short[1:])
 		}
 	}
-	for _, group := range commandGroups {
+	for _, group := range groups {
 		var list []*cobra.Command
 		for _, name := range group.commands {
 			if i := slices.IndexFunc(rest, func(c *cobra.Command) bool { return c.Name() == name }); i >= 0 {
@@ -105,9 +107,9 @@ func reflow(s string) string {
 	return strings.Join(paragraphs, "\n\n")
 }
 
-// continued is an example on as many lines as it needs. All of them together can be pasted into a
+// Continued is an example on as many lines as it needs. All of them together can be pasted into a
 // shell.
-func continued(example string) string {
+func Continued(example string) string {
 	const end = " \\"
 	var b strings.Builder
 	line := " "

@@ -1,0 +1,52 @@
+package view
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/migrate"
+)
+
+// ItemVerdict says in one sentence what became of an item.
+func ItemVerdict(it *migrate.Item) string {
+	switch {
+	case it.Path == "":
+		return it.Job + " is " + it.State + ", and no migration made it"
+	case it.Job == "":
+		return it.Path + " was not migrated"
+	}
+	text := fmt.Sprintf("%s became %s, which is %s", it.Path, it.Job, it.State)
+	if len(it.Nodes) == 0 {
+		text = fmt.Sprintf("%s became %s, which was removed: finished and cleaned up, or deleted", it.Path, it.Job)
+	}
+	switch {
+	case it.Record == nil:
+		text += "; the record is not in the source any more"
+	case it.Changed:
+		text += "; the record has changed since"
+	}
+	return text
+}
+
+// Item prints a record, its line in the ledger, the znodes of its job, and the notices.
+func Item(s *screen.Screen, it *migrate.Item) {
+	if it.Record != nil {
+		s.Table("Legacy record", []string{"RECORD", "STATUS", "TIME", "FORMAT", "WHAT"}, []screen.Row{RecordRow(*it.Record)})
+	}
+	if it.Run != "" {
+		s.Table("Migration ledger", []string{"RECORD", "RUN", "JOB"}, []screen.Row{{it.Path, it.Run, it.Job}})
+	}
+	var rows []screen.Row
+	for _, n := range it.Nodes {
+		data := string(n.Data)
+		if !utf8.Valid(n.Data) {
+			data = fmt.Sprintf("%d bytes", len(n.Data))
+		}
+		rows = append(rows, screen.Row{n.Path, n.Stat.Version, data})
+	}
+	s.Table("New queue", []string{"ZNODE", "VERSION", "DATA"}, rows)
+	for _, n := range it.Notices {
+		s.Prose("notice: ", n.What+": "+n.Then)
+	}
+}
