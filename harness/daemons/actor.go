@@ -209,5 +209,9 @@ func (t *Turn) fails(record string) bool {
 // held reports whether there is a hold on a queue. If the check fails, the daemons take
 // that as no hold.
 func (t *Turn) held(path string) bool {
-	return t.exists(path) && (t.world.IgnoresHolds == nil || !t.world.IgnoresHolds(t.actor.Name))
+	return !t.ignoresHolds() && t.exists(path)
+}
+
+func (t *Turn) ignoresHolds() bool {
+	return t.world.IgnoresHolds != nil && t.world.IgnoresHolds(t.actor.Name)
 }

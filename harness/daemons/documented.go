@@ -33,7 +33,11 @@ func (w *World) documented() []*Actor {
 // stopping before that would be the same as not to begin the turn.
 func (t *Turn) queue() (context.Context, *newqueue.Queue) {
 	t.opened = t.conn()
-	return context.Background(), newqueue.Open(t.opened, newqueue.Design, newqueue.WithRoot(t.root))
+	opt := []newqueue.Option{newqueue.WithRoot(t.root)}
+	if t.ignoresHolds() {
+		opt = append(opt, newqueue.IgnoreHolds())
+	}
+	return context.Background(), newqueue.Open(t.opened, newqueue.Design, opt...)
 }
 
 // transition stops the turn before a transition. A worker whose session has expired can't
