@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"net"
 	"os"
 	"path/filepath"
@@ -8,6 +9,9 @@ import (
 	"testing"
 
 	"mrtq/harness"
+	"mrtq/internal/goldenfile"
+	"mrtq/internal/legacyqueue"
+	"mrtq/internal/znode"
 )
 
 // The screens in README are what its commands print, one after the other on one server.
@@ -23,16 +27,15 @@ func TestReadmeScreens(t *testing.T) {
 		t.Fatal(err)
 	}
 	terminal := newPageTerminal(t, "localhost:"+port)
-	corpus, err := filepath.Abs("../../features/testdata/legacy.ndjson")
-	if err != nil {
+	if err := os.CopyFS(filepath.Join(terminal.dir, "features/testdata"), os.DirFS("../../features/testdata")); err != nil {
 		t.Fatal(err)
 	}
-	if said, code := terminal.run(t, "mrtq restore "+pageServer+" --in "+corpus); code != 0 {
+	if said, code := terminal.run(t, "mrtq restore "+pageServer+" --in features/testdata/deployed.ndjson"); code != 0 {
 		t.Fatal(said)
 	}
 	screens := pageScreens(string(text))
-	if len(screens) != 5 {
-		t.Errorf("README has %d screens, want one of inspect, plan, migrate, verify and rollback each", len(screens))
+	if len(screens) != 6 {
+		t.Errorf("README has %d screens, want one of inspect, plan, rehearse, migrate, verify and rollback each", len(screens))
 	}
 	for _, s := range screens {
 		s.want = strings.TrimSpace(s.want) + "\n"
@@ -40,4 +43,17 @@ func TestReadmeScreens(t *testing.T) {
 			t.Errorf("$ %s\nprints\n%s\nREADME has\n%s", s.command, got, s.want)
 		}
 	}
+}
+
+// The queue of README's screens is the one that the runbook and the scenarios use.
+func TestDeployedQueue(t *testing.T) {
+	queue, err := legacyqueue.Deployed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want bytes.Buffer
+	if err := znode.WriteDump(&want, queue); err != nil {
+		t.Fatal(err)
+	}
+	goldenfile.Compare(t, "../../features/testdata/deployed.ndjson", want.String(), *update)
 }
