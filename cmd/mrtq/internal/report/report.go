@@ -119,6 +119,7 @@ func (v *content) facts() {
 	if v.Plan != nil {
 		add("Dialect", string(v.Plan.Dialect))
 		add("Plan", v.Plan.Run)
+		add("Note", v.Plan.Settings.Note)
 		made := 0
 		for _, b := range v.Plan.Batches {
 			if b.New {
@@ -129,8 +130,9 @@ func (v *content) facts() {
 		v.Becomes = v.Plan.Tallies()
 		return
 	}
-	if newest := v.Status.Newest(); newest != nil {
-		add("Dialect", string(newest.Dialect))
+	if run := v.Status.Current(); run != nil {
+		add("Dialect", string(run.Dialect))
+		add("Note", run.Note)
 	}
 	for _, r := range v.Status.Runs {
 		row := run{RunStatus: r}
@@ -169,8 +171,8 @@ func (v *content) decisions() {
 	switch {
 	case v.Plan != nil:
 		chosen = &v.Plan.Choices
-	case v.Status.Newest() != nil:
-		chosen = &v.Status.Newest().Choices
+	case v.Status.Current() != nil:
+		chosen = &v.Status.Current().Choices
 	default:
 		return
 	}

@@ -216,7 +216,7 @@ func (d *Data) dialect() newqueue.Dialect {
 	if d.Plan != nil {
 		return d.Plan.Dialect
 	}
-	if newest := d.Status.Newest(); newest != nil {
+	if newest := d.Status.Current(); newest != nil {
 		return newest.Dialect
 	}
 	return ""
@@ -235,8 +235,8 @@ func (d *Data) stateOf(run string) migrate.RunState {
 }
 
 func (d *Data) newestState() migrate.RunState {
-	if d.Status == nil || d.Status.Newest() == nil {
+	if d.Status == nil || d.Status.Current() == nil {
 		return ""
 	}
-	return d.Status.Newest().State
+	return d.Status.Current().State
 }

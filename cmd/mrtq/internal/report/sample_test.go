@@ -56,6 +56,7 @@ func sampleRecords(n int) []migrate.RecordStatus {
 func samplePlan(n int) *migrate.Plan {
 	p := &migrate.Plan{Run: sampleRun, Source: sampleSource, Target: sampleTarget, Dialect: newqueue.Design, Choices: migrate.DefaultChoices()}
 	p.Choices.Undecodable, p.Choices.Consumed = "quarantine", "failed"
+	p.Settings.Note = "dana, OPS-42 <b>"
 	p.Settings.NewQueue, p.Settings.ACL = true, []migrate.ACL{{Perms: 31, Scheme: "digest", ID: "mrt:c2VjcmV0"}}
 	for _, r := range sampleRecords(n) {
 		e := migrate.PlanRecord{Path: r.Path, Queue: r.Queue, Status: r.Status, Action: migrate.ActCreate, State: r.State, Reason: r.Reason}
@@ -78,7 +79,7 @@ func samplePlan(n int) *migrate.Plan {
 func sample(n int) *Data {
 	run := migrate.RunStatus{Tracked: n, Present: n - n/100, Removed: n / 100}
 	run.Run = migrate.Run{
-		ID: sampleRun, State: migrate.Done, Source: sampleSource, Dialect: newqueue.Design, Choices: samplePlan(0).Choices, Owner: "night1 pid 4711 since 2026-11-21T21:59:58Z",
+		ID: sampleRun, Note: "dana, OPS-42 <b>", State: migrate.Done, Source: sampleSource, Dialect: newqueue.Design, Choices: samplePlan(0).Choices, Owner: "night1 pid 4711 since 2026-11-21T21:59:58Z",
 		Started: sampleTime, Finished: sampleTime.Add(42 * time.Second), Created: migrate.Counts{Jobs: n, Batches: n / 20},
 	}
 	d := &Data{

@@ -27,7 +27,7 @@ func (d *Data) verdict() Verdict {
 		return d.head(word, tone, text, migrate.PlanStep(d.Plan))
 	}
 	tone, text := view.StatusVerdict(d.Status, d.Target)
-	newest := d.Status.Newest()
+	newest := d.Status.Current()
 	switch {
 	case d.Status.Damage != "":
 		return d.head("Damaged", tone, text, d.Status.Step)
