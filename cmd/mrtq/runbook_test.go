@@ -111,7 +111,7 @@ func TestRunbookQuotes(t *testing.T) {
 	}
 	_, section, _ := strings.Cut(string(page), "\n## What can go wrong\n")
 	section, _, _ = strings.Cut(section, "\n## ")
-	rows := regexp.MustCompile("(?m)^\\| ([^|]*) \\|").FindAllStringSubmatch(section, -1)
+	rows := regexp.MustCompile(`(?m)^\| ([^|]*) \|`).FindAllStringSubmatch(section, -1)
 	if len(rows) < 15 {
 		t.Errorf("%d rows", len(rows))
 	}
