@@ -36,6 +36,7 @@ const (
 	StepKeep           Step = "keep"            // the quarantine file lacks the bytes of records
 	StepRollBack       Step = "roll-back"       // the target does not match the source, and was not released
 	StepRepair         Step = "repair"          // the same, after a release
+	StepRepairOlder    Step = "repair-older"    // the same, and the newest run is rolled back
 )
 
 // advice is what to do in each situation. The first row that applies counts.
@@ -89,6 +90,7 @@ func VerdictStep(v *Verdict) Step {
 		{v.State == ledger.Retiring, StepFinishRetire},
 		{v.Count(verify.NotKept) > 0 && v.Count(verify.NotKept) == len(v.Differences), StepKeep},
 		{v.CountGroup(verify.Damage) > 0 && before, StepRollBack},
+		{v.CountGroup(verify.Damage) > 0 && v.State == ledger.RolledBack, StepRepairOlder},
 		{v.CountGroup(verify.Damage) > 0, StepRepair},
 		{v.Count(verify.Changed)+v.Count(verify.Vanished) > 0 && before, StepStopLegacy},
 		{v.Count(verify.Changed) > 0 && v.State == ledger.Done, StepHold},

@@ -269,6 +269,20 @@ func TestUnfinishedRollbackOfAnOlderRun(t *testing.T) {
 	}
 }
 
+// The newest run is rolled back, and a job of the one before is damaged: the rolled-back run can't
+// be rolled back again.
+func TestDamageOfAnOlderRun(t *testing.T) {
+	s := serve(t, queueTree(t, pendings(t, 4, 2)), newqueue.MrtZK)
+	s.mustMigrate(s.options())
+	s.create(ingest(9), record(t, legacy.Pending, job("z", "9")))
+	s.mustMigrate(s.options())
+	s.mustRollback(migrate.RollbackOptions{})
+	s.set(s.jobOf(ingest(2))+"/status", []byte("by hand"))
+	if v := s.verify(); migrate.VerdictStep(v) != migrate.StepRepairOlder {
+		t.Errorf("%q: %v", migrate.VerdictStep(v), v.Differences)
+	}
+}
+
 // With Force, a rollback also removes what others have worked on, with all its entries,
 // wherever these are. Only a job that a worker has locked stays: the worker is at it.
 func TestForcedRollback(t *testing.T) {
