@@ -75,7 +75,7 @@ differs, or if the plan has problems.`,
 
 // rehearsed is the -o json of rehearse.
 type rehearsed struct {
-	// Outcome is ok, differs or blocked.
+	// Outcome is that of the report.
 	Outcome string `json:"verdict"`
 	*rehearse.Report
 	Seconds float64 `json:"seconds"`
@@ -106,13 +106,7 @@ func (c *rehearseCmd) run(ctx context.Context, a *app, source string) error {
 	case err != nil:
 		return err
 	}
-	out := rehearsed{"ok", r, time.Since(began).Seconds()}
-	switch {
-	case len(r.Problems) > 0:
-		out.Outcome = "blocked"
-	case !r.OK():
-		out.Outcome = "differs"
-	}
+	out := rehearsed{r.Outcome(), r, time.Since(began).Seconds()}
 	if c.output == "json" {
 		a.JSON(out)
 	} else {

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -157,16 +155,7 @@ func (c *retireCmd) confirm(a *app, s pair, r *migrate.Retired) error {
 	if r.Record.Source != s.source.Text {
 		question += fmt.Sprintf(" (%s migrated %s)", r.Run, advice.Word(r.Record.Source))
 	}
-	question += fmt.Sprintf(", and kept in %s.", c.removed)
-	if _, ok := screen.Terminal(os.Stdin); !ok {
-		return exit.Check(fmt.Errorf("%w: %s To go on, give --yes: %s", errDeclined, question, a.advice.Again(advice.Switch("yes"))))
-	}
-	a.Ask("%s Type yes to go on: ", question)
-	answer, _ := bufio.NewReader(os.Stdin).ReadString('\n')
-	if strings.TrimSpace(answer) != "yes" {
-		return exit.Check(errDeclined)
-	}
-	return nil
+	return a.askToGoOn(fmt.Sprintf("%s, and kept in %s.", question, c.removed))
 }
 
 // keep writes the dump of the records that will be removed. A retire that was interrupted, or one

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -123,9 +122,6 @@ func (c *rollbackCmd) rollBack(ctx context.Context, a *app, s pair) (undo *migra
 	return undo, err
 }
 
-// errDeclined says that a rollback was not confirmed.
-var errDeclined = errors.New("nothing was removed")
-
 // confirm writes the records of what will be kept, and asks the operator if there is a
 // reason to ask.
 func (c *rollbackCmd) confirm(a *app, u *migrate.Undo) error {
@@ -135,16 +131,7 @@ func (c *rollbackCmd) confirm(a *app, u *migrate.Undo) error {
 	if u.Ask == "" || c.yes {
 		return nil
 	}
-	question := fmt.Sprintf("%s: %s. The rollback would remove %s, and keep %d.", u.Run, u.Ask, view.Counts(u.Removes), len(u.Keeps))
-	if _, ok := screen.Terminal(os.Stdin); !ok {
-		return exit.Check(fmt.Errorf("%w: %s To go on, give --yes: %s", errDeclined, question, a.advice.Again(advice.Switch("yes"))))
-	}
-	a.Ask("%s Type yes to go on: ", question)
-	answer, _ := bufio.NewReader(os.Stdin).ReadString('\n')
-	if strings.TrimSpace(answer) != "yes" {
-		return exit.Check(errDeclined)
-	}
-	return nil
+	return a.askToGoOn(fmt.Sprintf("%s: %s. The rollback would remove %s, and keep %d.", u.Run, u.Ask, view.Counts(u.Removes), len(u.Keeps)))
 }
 
 // writeKept writes a line for each record that must not run again.

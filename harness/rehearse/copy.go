@@ -50,11 +50,16 @@ func CheckRoom(source string, records int, on harness.Backend) error {
 	if on != harness.JVM && on != harness.Docker {
 		return nil
 	}
+	folder := os.TempDir()
+	return checkDisk(folder, freeDisk(folder), records)
+}
+
+// checkDisk says if a server has no room for a rehearsal in a folder. free is how many bytes may be
+// written there, 0 if that is not known.
+func checkDisk(folder string, free int64, records int) error {
 	// The server writes each change of a znode to its log, and everything to snapshots.
 	const changes = 10
-	folder := os.TempDir()
-	written := int64(copies * changes * records * bytesOfRecord)
-	if free := freeDisk(folder); free > 0 && free < written {
+	if written := int64(copies * changes * records * bytesOfRecord); free > 0 && free < written {
 		return &RoomError{folder, written, free}
 	}
 	return nil

@@ -26,7 +26,18 @@ type Report struct {
 }
 
 // OK reports whether everything was as foretold.
-func (r *Report) OK() bool { return len(r.Problems) == 0 && len(r.Differences) == 0 }
+func (r *Report) OK() bool { return r.Outcome() == "ok" }
+
+// Outcome is ok, differs, or blocked if the plan has problems.
+func (r *Report) Outcome() string {
+	switch {
+	case len(r.Problems) > 0:
+		return "blocked"
+	case len(r.Differences) > 0:
+		return "differs"
+	}
+	return "ok"
+}
 
 // Step is one step of the rehearsal, and how long it took here.
 type Step struct {
