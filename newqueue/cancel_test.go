@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,9 +20,9 @@ type cancelling struct {
 	cancel  context.CancelFunc
 	atRead  string        // cancel when a path with this suffix is read
 	atMulti bool          // cancel at the first transaction
-	goOn    chan struct{} // the transaction waits until this is closed
-	done    chan struct{} // closed after the transaction
-	once    sync.Once
+	goOn    chan struct{} // the first transaction waits until this is closed
+	dropped chan struct{} // closed when the second one, which drops the lock, is answered
+	multis  atomic.Int32
 }
 
 func (c *cancelling) Get(path string) ([]byte, *zk.Stat, error) {
@@ -40,14 +40,15 @@ func (c *cancelling) Exists(path string) (bool, *zk.Stat, error) {
 }
 
 func (c *cancelling) Multi(ops ...any) ([]zk.MultiResponse, error) {
-	first := false
-	c.once.Do(func() { first = true })
-	if !c.atMulti || !first {
-		return c.Conn.Multi(ops...)
+	if c.atMulti {
+		switch c.multis.Add(1) {
+		case 1:
+			c.cancel()
+			<-c.goOn
+		case 2:
+			defer close(c.dropped)
+		}
 	}
-	defer close(c.done)
-	c.cancel()
-	<-c.goOn
 	return c.Conn.Multi(ops...)
 }
 
@@ -105,9 +106,10 @@ func TestCancelledAcquisition(t *testing.T) {
 			value(w.queue().CreateBatch(ctx, newqueue.Submission{ProfileName: "p"}))(t)
 			value(w.queue().CreateAccess(ctx, newqueue.AccessSmall, newqueue.Token{}))(t)
 			w.put("/locks/inventory", "")
+			w.put("/locks/queue", "") // else the first transaction finds that it is missing
 			conn, _ := connect(t, address(t))
 			stop, cancel := context.WithCancel(ctx)
-			faulty := &cancelling{Conn: conn, cancel: cancel, atRead: c.atRead, atMulti: c.atMulti, goOn: make(chan struct{}), done: make(chan struct{})}
+			faulty := &cancelling{Conn: conn, cancel: cancel, atRead: c.atRead, atMulti: c.atMulti, goOn: make(chan struct{}), dropped: make(chan struct{})}
 			q := newqueue.Open(faulty, w.d, newqueue.WithRoot(w.root))
 			err := c.do(stop, q)
 			if !errors.Is(err, context.Canceled) || c.atMulti && !errors.Is(err, newqueue.ErrUnknownOutcome) {
@@ -115,30 +117,16 @@ func TestCancelledAcquisition(t *testing.T) {
 			}
 			if c.atMulti { // only now
 				close(faulty.goOn)
-				<-faulty.done
-				w.gone(c.lock)
+				select {
+				case <-faulty.dropped: // before that, the connection must not close
+				case <-time.After(10 * time.Second):
+					t.Fatal("the lock is not dropped")
+				}
 			}
 			if w.tree().Get(c.lock) != nil {
 				t.Errorf("%s is still there", c.lock)
 			}
 			w.check()
 		})
-	}
-}
-
-// gone waits until a znode does not exist.
-func (w *world) gone(path string) {
-	w.t.Helper()
-	for {
-		there, _, changed, err := w.raw.ExistsW(w.root + path)
-		must(w.t, err)
-		if !there {
-			return
-		}
-		select {
-		case <-changed:
-		case <-time.After(10 * time.Second):
-			w.t.Fatalf("%s stays", path)
-		}
 	}
 }

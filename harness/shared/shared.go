@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -28,7 +29,12 @@ func Main(m *testing.M) {
 	for _, f := range atExit {
 		f()
 	}
-	if err := goleak.Find(); err != nil {
+	err := goleak.Find()
+	// A worker whose context has ended takes up to 2 s to drop its lock.
+	for end := time.Now().Add(3 * time.Second); err != nil && time.Now().Before(end); {
+		err = goleak.Find()
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		exitCode = 1
 	}
