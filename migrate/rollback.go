@@ -44,9 +44,9 @@ type RollbackOptions struct {
 	// Source, if not nil, is the legacy queue. A job of a released queue is kept if its
 	// record is not there any more, because the job is the only copy.
 	Source *Source
-	// Confirm, if not nil, is called with what the rollback would do, before it writes. If
-	// Confirm returns an error, nothing is written, and Rollback returns the error. It
-	// should ask the operator if Ask of [Undo] says why.
+	// Confirm, if not nil, is called with what the rollback would do, before it writes, if there
+	// is a reason to ask the operator (Ask of [Undo]). If Confirm returns an error, nothing is
+	// written, and Rollback returns the error.
 	Confirm func(*Undo) error
 	// Kept, if not nil, is called with what was kept, before the run counts as rolled back. If
 	// it returns an error, Rollback returns that, and can be called again to finish.
@@ -63,7 +63,11 @@ func PreviewRollback(ctx context.Context, at *Reader, run string, opt RollbackOp
 	if err := r.read(ctx, run); err != nil {
 		return nil, err
 	}
-	return r.preview(ctx)
+	undo := r.undo()
+	if err := r.foretell(ctx, undo); err != nil {
+		return nil, err
+	}
+	return undo, nil
 }
 
 // Rollback removes the jobs and requests that a run created and nobody has changed since, and
@@ -95,21 +99,13 @@ func Rollback(ctx context.Context, w *Writer, run string, opt RollbackOptions) (
 	if err := r.read(ctx, r.run().ID); err != nil {
 		return nil, err
 	}
-	undo, err := r.preview(ctx)
-	if err != nil {
-		return nil, err
-	}
+	undo := r.undo()
 	if before == ledger.Running && undo.State == ledger.Done {
 		undo.Ask = "another migration finished the run meanwhile"
 	}
-	if opt.Confirm != nil {
-		if err := opt.Confirm(undo); err != nil {
+	if undo.Ask != "" {
+		if err := r.ask(ctx, undo); err != nil {
 			return nil, err
-		}
-	}
-	if r.opt.Source != nil { // records may have been removed since it was listed
-		if r.opt.Source, err = r.opt.Source.Again(ctx); err != nil {
-			return nil, cancelled(err)
 		}
 	}
 	return r.carryOut(ctx, undo)
@@ -169,8 +165,24 @@ func (r *rolling) rollback() *rollback.Rollback {
 	return rollback.New(r.target, r.index, rollback.Options{Force: r.opt.Force, Source: r.opt.Source})
 }
 
-// preview says what the rollback would do.
-func (r *rolling) preview(ctx context.Context) (*Undo, error) {
+// ask says what the rollback would do, and asks whether to go on.
+func (r *rolling) ask(ctx context.Context, undo *Undo) (err error) {
+	if r.opt.Confirm != nil {
+		if err := r.foretell(ctx, undo); err != nil {
+			return err
+		}
+		if err := r.opt.Confirm(undo); err != nil {
+			return err
+		}
+	}
+	if r.opt.Source != nil { // records may have been removed since it was listed
+		r.opt.Source, err = r.opt.Source.Again(ctx)
+	}
+	return cancelled(err)
+}
+
+// undo is what is known of a rollback before the jobs are read.
+func (r *rolling) undo() *Undo {
 	undo := &Undo{Run: r.run().ID, State: r.run().State, Released: []newqueue.QueueHold{}, Keeps: []UndoItem{}, Record: r.run()}
 	for _, q := range newqueue.QueueHolds {
 		if r.target.Released(r.run(), q) {
@@ -180,10 +192,15 @@ func (r *rolling) preview(ctx context.Context) (*Undo, error) {
 	if len(undo.Released) > 0 {
 		undo.Ask = "its queues were released, so workers may have worked on its jobs"
 	}
+	return undo
+}
+
+// foretell reads the jobs, and finds what the rollback would remove and keep.
+func (r *rolling) foretell(ctx context.Context, undo *Undo) error {
 	done, total := 0, r.run().Created.Records()
 	for item, err := range r.rollback().Items(ctx) {
 		if err != nil {
-			return nil, cancelled(err)
+			return cancelled(err)
 		}
 		report(ctx, ReadingTarget, done, total)
 		done++
@@ -197,7 +214,7 @@ func (r *rolling) preview(ctx context.Context) (*Undo, error) {
 		}
 	}
 	undo.Removes.Batches = r.emptied(undo)
-	return undo, nil
+	return nil
 }
 
 // emptied counts the run's batches of which no migrated job is left.

@@ -225,10 +225,9 @@ func TestKeptIsWrittenBeforeTheEnd(t *testing.T) {
 	each(t, func(t *testing.T, d newqueue.Dialect) {
 		s := serve(t, queueTree(t, pendings(t, 3, 3)), d)
 		s.mustMigrate(s.options())
+		s.set(s.jobOf(ingest(2))+"/space_needed", []byte("7"))
 		full := errors.New("the disk is full")
-		_, err := s.rollback(migrate.RollbackOptions{
-			Confirm: func(*migrate.Undo) error { s.set(s.jobOf(ingest(2))+"/space_needed", []byte("7")); return nil },
-			Kept:    func(*migrate.Undo) error { return full }})
+		_, err := s.rollback(migrate.RollbackOptions{Kept: func(*migrate.Undo) error { return full }})
 		if !errors.Is(err, full) {
 			t.Errorf("%v", err)
 		}
@@ -461,6 +460,7 @@ func TestWhichRunIsRolledBack(t *testing.T) {
 	try("run0000000002", migrate.ErrNoRun)
 	try("by hand", migrate.ErrNoRun)
 	try("run0000000000", migrate.ErrNotNewest)
+	s.release()
 	refused := errors.New("no")
 	if _, err := s.rollback(migrate.RollbackOptions{Confirm: func(*migrate.Undo) error { return refused }}); !errors.Is(err, refused) {
 		t.Errorf("%v", err)

@@ -122,13 +122,12 @@ func (c *rollbackCmd) rollBack(ctx context.Context, a *app, s pair) (undo *migra
 	return undo, err
 }
 
-// confirm writes the records of what will be kept, and asks the operator if there is a
-// reason to ask.
+// confirm writes the records of what will be kept, and asks the operator.
 func (c *rollbackCmd) confirm(a *app, u *migrate.Undo) error {
 	if err := c.writeKept(u); err != nil {
 		return err
 	}
-	if u.Ask == "" || c.yes {
+	if c.yes {
 		return nil
 	}
 	return a.askToGoOn(fmt.Sprintf("%s: %s. The rollback would remove %s, and keep %d.", u.Run, u.Ask, view.Counts(u.Removes), len(u.Keeps)))

@@ -126,22 +126,22 @@ func (r *Rollback) read(ctx context.Context, part []*ledger.Migrated) ([]look, e
 		}
 	}
 	reader := r.t.Reader.MarkUnreadable()
-	var paths []string
+	places := make([][]string, len(part)) // where the jobs should have their entries
 	i := 0
 	for sub, err := range reader.Subtrees(ctx, roots) {
 		if err != nil {
 			return nil, err
 		}
 		looks[i] = look{entry: part[i], nodes: sub.Nodes}
-		paths = append(paths, r.places(looks[i])...)
+		places[i], _ = target.Entries(r.run.Dialect, part[i].Job, sub.Nodes, part[i].Batch)
 		i++
 	}
-	nodes, err := reader.GetAll(ctx, paths, nil)
+	nodes, err := reader.GetAll(ctx, slices.Concat(places...), nil)
 	if err != nil {
 		return nil, err
 	}
 	for i := range looks {
-		for _, path := range r.places(looks[i]) {
+		for _, path := range places[i] {
 			if len(nodes) > 0 && nodes[0].Path == path {
 				looks[i].entries, nodes = append(looks[i].entries, nodes[0]), nodes[1:]
 			} else {
@@ -168,12 +168,6 @@ func (r *Rollback) findEntries(ctx context.Context, looks []look) error {
 		}
 	}
 	return nil
-}
-
-// places are the paths where a job should have its entries.
-func (r *Rollback) places(l look) []string {
-	paths, _ := target.Entries(r.run.Dialect, l.entry.Job, l.nodes, l.entry.Batch)
-	return paths
 }
 
 // Batches yields the pieces that remove the run's batches of which no job is left. A batch
