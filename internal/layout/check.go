@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"time"
 
 	"mrtq/internal/znode"
@@ -124,34 +123,22 @@ var ErrNoMatch = errors.New("there is no znode of this layout")
 // Check checks what is below the map's roots against the map. The error comes
 // from the source, or wraps [ErrNoMatch].
 func Check(ctx context.Context, s Source, m *Map, opt Options) (*Report, error) {
-	report, err := look(ctx, s, m, opt)
+	report, err := look(ctx, s, m, opt, nil)
 	if err != nil {
 		return nil, err
 	}
 	// A finding that comes from a change during one look is not found again.
 	// Real damage is found by every look.
 	for again := 1; again < opt.Looks && len(report.Findings) > 0; again++ {
-		next, err := look(ctx, s, m, opt)
+		next, err := look(ctx, s, m, opt, report.Findings)
 		if err != nil {
 			return nil, err
 		}
 		still := next.zxid == report.zxid && next.zxid != 0
-		next.Findings = inBoth(report.Findings, next.Findings)
 		report = next
 		if still {
 			break // nothing changed between the two looks
 		}
 	}
 	return report, nil
-}
-
-// inBoth are the findings of b that a has too. Both are sorted.
-func inBoth(a, b []Finding) []Finding {
-	var both []Finding
-	for _, f := range b {
-		if _, found := slices.BinarySearchFunc(a, f, compareFindings); found {
-			both = append(both, f)
-		}
-	}
-	return both
 }

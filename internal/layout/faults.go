@@ -128,8 +128,15 @@ func (c *checker) found(f Found) {
 	c.find(out)
 }
 
-// find adds a finding. Thousands can say the same, so the texts are kept once.
+// find adds a finding. There can be hundreds of thousands, and many say the same, so each text
+// is kept once.
 func (c *checker) find(f Finding) {
+	if c.before != nil {
+		if i, again := slices.BinarySearchFunc(c.before, f, compareFindings); again {
+			c.findings = append(c.findings, c.before[i])
+		}
+		return
+	}
 	f.Expected, f.Found, f.Mend = unique.Make(f.Expected).Value(), unique.Make(f.Found).Value(), unique.Make(f.Mend).Value()
 	c.findings = append(c.findings, f)
 }

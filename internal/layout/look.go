@@ -18,6 +18,7 @@ type checker struct {
 	opt      Options
 	natives  []Native
 	findings []Finding
+	before   []Finding // those of the look before, in order; nil in the first look
 	nodes    int
 	newest   int64 // milliseconds since 1970
 	zxid     int64 // see Report
@@ -43,9 +44,9 @@ func hashPath(path string) pathHash {
 	return pathHash(sum[:16])
 }
 
-// look reads the tree once.
-func look(ctx context.Context, s Source, m *Map, opt Options) (*Report, error) {
-	c := &checker{ctx: ctx, source: s, m: m, opt: opt, of: map[*Node][]*Relation{}, there: map[pathHash]bool{}, referenced: map[named]int{}, undecided: map[string]bool{}}
+// look reads the tree once. If there was a look before, the findings are those that it had too.
+func look(ctx context.Context, s Source, m *Map, opt Options, before []Finding) (*Report, error) {
+	c := &checker{ctx: ctx, source: s, m: m, opt: opt, before: before, of: map[*Node][]*Relation{}, there: map[pathHash]bool{}, referenced: map[named]int{}, undecided: map[string]bool{}}
 	for _, r := range m.Relations {
 		c.of[r.Of] = append(c.of[r.Of], r)
 		c.refers = c.refers || r.refers != ""
