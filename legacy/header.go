@@ -46,7 +46,7 @@ func ParseTimePolicy(name string) (TimePolicy, error) {
 	case "ms":
 		return TimeMillis, nil
 	}
-	return 0, fmt.Errorf("time policy %q is unknown: want auto, s or ms", name)
+	return 0, fmt.Errorf("time policy %q is unknown: expected auto, s or ms", name)
 }
 
 // String returns the name that [ParseTimePolicy] reads.
@@ -107,7 +107,7 @@ func readTime(b []byte, offset int, policy TimePolicy) (raw int64, t time.Time, 
 	}
 	if raw < 0 || raw > last {
 		return 0, time.Time{}, NoTime, badPayload(offset,
-			"time %d read as %s is outside the years 1970 to 9999: want milliseconds or seconds since 1970, or 0 for none", raw, unit.words())
+			"time %d read as %s is outside the years 1970 to 9999: expected milliseconds or seconds since 1970, or 0 for none", raw, unit.words())
 	}
 	return raw, atUnit(raw, unit), unit, nil
 }

@@ -48,7 +48,7 @@ func TestHeaderTime(t *testing.T) {
 }
 
 func TestHeaderTimeRefused(t *testing.T) {
-	const tail = " is outside the years 1970 to 9999: want milliseconds or seconds since 1970, or 0 for none"
+	const tail = " is outside the years 1970 to 9999: expected milliseconds or seconds since 1970, or 0 for none"
 	tests := []struct {
 		raw    int64
 		policy TimePolicy
@@ -78,7 +78,7 @@ func TestParseTimePolicy(t *testing.T) {
 			t.Errorf("%s: got %v, %v", p, got, err)
 		}
 	}
-	if _, err := ParseTimePolicy("ns"); err == nil || err.Error() != `time policy "ns" is unknown: want auto, s or ms` {
+	if _, err := ParseTimePolicy("ns"); err == nil || err.Error() != `time policy "ns" is unknown: expected auto, s or ms` {
 		t.Errorf("got %v", err)
 	}
 }

@@ -259,7 +259,7 @@ var (
 	ErrQuarantineFile = errors.New("is not a regular file, so nothing can be kept in it")
 	// ErrQuarantineLine says that [WriteQuarantine] did not write a line of a quarantine
 	// file. Repair the file, or name another one.
-	ErrQuarantineLine = errors.New(`want one {"path":…,"data":…} a line`)
+	ErrQuarantineLine = errors.New(`expected one {"path":…,"data":…} a line`)
 
 	// ErrNoItem says that neither side has what [Find] was asked for.
 	ErrNoItem = errors.New("neither the source nor the target has it")

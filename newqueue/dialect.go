@@ -33,7 +33,7 @@ func ParseDialect(s string) (Dialect, error) {
 			return d, nil
 		}
 	}
-	return "", fmt.Errorf("unknown dialect %q: want design or mrt-zk", s)
+	return "", fmt.Errorf("unknown dialect %q: expected design or mrt-zk", s)
 }
 
 // stateName is a state as JSON has it: "update-reporting" or "UpdateReporting".
@@ -98,7 +98,7 @@ func (d Dialect) ParseTime(s string) (time.Time, error) {
 	}
 	t, err := time.Parse(layout, s)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("time %.60q: want the format %s", s, layout)
+		return time.Time{}, fmt.Errorf("time %.60q: expected the format %s", s, layout)
 	}
 	return t, nil
 }

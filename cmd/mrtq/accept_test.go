@@ -82,7 +82,7 @@ Accept: 3 scenarios in both dialects passed; 2 of 154 rows covered.
 		args []string
 		want string
 	}{
-		{[]string{"--tags", "J9"}, `mrtq: --tags: tags "J9": want tags such as @J9, with , for or, && for and, ~ for not: "@J9,@J10 && ~@mrt-zk"` + "\n"},
+		{[]string{"--tags", "J9"}, `mrtq: --tags: tags "J9": expected tags such as @J9, with , for or, && for and, ~ for not: "@J9,@J10 && ~@mrt-zk"` + "\n"},
 		{[]string{"--tags", "@nobody"}, "mrtq: --tags: the tags select no scenario\n"},
 	} {
 		cmd, _, stderr := accept(c.args...)

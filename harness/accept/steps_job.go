@@ -241,7 +241,7 @@ func (w *world) jobsAreMade() error {
 		return err
 	}
 	if len(made) != len(w.jobs) || !slices.Equal(made, w.last.ids) {
-		return fmt.Errorf("the new jobs are %v, the answer is %v, want %d", made, w.last.ids, len(w.jobs))
+		return fmt.Errorf("the new jobs are %v, the answer is %v, expected %d", made, w.last.ids, len(w.jobs))
 	}
 	var wrong []error
 	for i, j := range w.jobs {

@@ -107,7 +107,7 @@ func (w *world) migrateTwice() error {
 		jobs += m.Created.Jobs
 	}
 	if jobs != 9 {
-		return fmt.Errorf("%d jobs were created, want 9", jobs)
+		return fmt.Errorf("%d jobs were created, expected 9", jobs)
 	}
 	return nil
 }

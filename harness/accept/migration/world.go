@@ -184,7 +184,7 @@ func outcomeOf(cmd *exec.Cmd) (outcome, error) {
 // wantCode checks the exit code of the last command.
 func (w *world) wantCode(code int) error {
 	if w.last.code != code {
-		return fmt.Errorf("exit code %d, want %d\nstdout: %.2000s\nstderr: %.2000s", w.last.code, code, w.last.stdout, w.last.stderr)
+		return fmt.Errorf("exit code %d, expected %d\nstdout: %.2000s\nstderr: %.2000s", w.last.code, code, w.last.stdout, w.last.stderr)
 	}
 	return nil
 }
