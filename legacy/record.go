@@ -18,7 +18,7 @@ type Record struct {
 
 // Options says how to decode. The zero value is the default of the command.
 type Options struct {
-	Time TimePolicy // the unit to read times in
+	Time TimeChoice // the unit to read times in
 }
 
 // Decode decodes a record. name is the last element of the znode's path, and data

@@ -270,7 +270,7 @@ var (
 	// half of the queue. Like all errors below, it is one of [Release]: nothing was released.
 	// [Retire] also returns it: nothing was removed.
 	ErrUnfinished = errors.New("a run is not finished")
-	// ErrNotVerified says that the target is not what the source says it should be.
+	// ErrNotVerified says that the target does not match the source.
 	ErrNotVerified = errors.New("the target does not match the source")
 	// ErrActedOn says that more jobs or batches were acted on than the operator accepts.
 	ErrActedOn = errors.New("jobs or batches were acted on since they were migrated")

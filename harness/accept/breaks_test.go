@@ -64,7 +64,7 @@ func TestEveryIllegalPairCounts(t *testing.T) {
 }
 
 // TestDocuments: the tables that people see (mrtq states) have the steps and the
-// actors of the documents. The scenarios cover what the steps do to the tree, but
+// actors of the published design. The scenarios cover what the steps do to the tree, but
 // they can't show who makes a step that needs no lock.
 func TestDocuments(t *testing.T) {
 	for _, d := range newqueue.Dialects {

@@ -131,14 +131,14 @@ func (w *world) settle() error {
 			wrong = append(wrong, c.String())
 		}
 	}
-	wrong = append(append(wrong, w.touched()...), w.kinds()...)
+	wrong = append(append(wrong, w.rewritten()...), w.kinds()...)
 	return failure("the tree has other changes than the Thens name", wrong)
 }
 
-// touched lists znodes that were written although their data has not changed. It
+// rewritten lists znodes that were written although their data has not changed. It
 // leaves out statuses, which an acquisition writes unchanged, and entries and
 // folders, which may have been removed and recreated.
-func (w *world) touched() []string {
+func (w *world) rewritten() []string {
 	var names []string
 	for n := range w.before.All("/") {
 		now := w.seen.Get(n.Path)

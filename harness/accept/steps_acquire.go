@@ -163,7 +163,7 @@ func (w *world) lockIsThere(at, howLong string) error {
 }
 
 func (w *world) lockIs(at, how string) error {
-	if how == "gone" {
+	if how == "removed" {
 		return w.wantGone(at)
 	}
 	return w.wantNode(at, []byte{})

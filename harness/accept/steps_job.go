@@ -358,8 +358,8 @@ func (w *world) jobLeftQueue(name, state string) error {
 	return errors.Join(w.done(), w.wantGone(entry(state, usualPriority, path.Base(w.names[name]))))
 }
 
-// jobIsGone expects that the job is gone from all three places.
-func (w *world) jobIsGone() error {
+// jobIsRemoved expects that the job is removed from all three places.
+func (w *world) jobIsRemoved() error {
 	at, jid := w.names["job"], path.Base(w.names["job"])
 	state := w.stateOf(w.before, at)
 	return errors.Join(w.done(), w.wantGone(at),

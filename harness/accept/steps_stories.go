@@ -325,7 +325,7 @@ func (w *world) jobsAreCompleted(names string) error {
 // marked as deleted (J21, J22).
 func (w *world) jobIsDeleted(folder string) error {
 	if !w.mrtZK() {
-		return w.jobIsGone()
+		return w.jobIsRemoved()
 	}
 	return errors.Join(w.jobIs("job", "deleted", ""), w.batchEntryMoves(folder, "deleted"))
 }

@@ -50,7 +50,7 @@ var repairs = map[string]string{
 	UnknownPath:      "Find out who made it. Delete it if nobody needs it.",
 	Unreadable:       "Give credentials that can read it.",
 	Missing:          "Recreate it from its source, or delete what it belongs to.",
-	TooOld:           "Find out whether its owner is still at work. If not, delete it.",
+	TooOld:           "Find out whether its owner is still running. If not, delete it.",
 	BadShape:         "Find out which version wrote it. Restore it, or delete what it belongs to.",
 	NotEmpty:         "Find out who wrote it. Empty it if nobody reads it.",
 	NotText:          restore,

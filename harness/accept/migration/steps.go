@@ -131,7 +131,7 @@ func (w *world) nothingWritten() error {
 	return unwritten(w.before, now)
 }
 
-func (w *world) legacyUntouched() error {
+func (w *world) legacyUnchanged() error {
 	now, err := w.tree("/legacy")
 	if err != nil {
 		return err
@@ -307,14 +307,14 @@ func (w *world) namesChanged(path string) error {
 	return nil
 }
 
-// countsGone: verify counts as removed the jobs that the scenario's cleanup removed.
-func (w *world) countsGone() error {
+// countsRemoved: verify counts as removed the jobs that the scenario's cleanup removed.
+func (w *world) countsRemoved() error {
 	var v verdict
 	if err := w.json(&v); err != nil {
 		return err
 	}
-	if v.Records.Removed != len(w.gone) {
-		return fmt.Errorf("%d records are counted, but the jobs of %v are gone", v.Records.Removed, w.gone)
+	if v.Records.Removed != len(w.removed) {
+		return fmt.Errorf("%d records are counted, but the jobs of %v were removed", v.Records.Removed, w.removed)
 	}
 	return nil
 }
