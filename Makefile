@@ -12,7 +12,7 @@
 
 .PHONY: test skipped test-jvm torture demo bench build release lint fuzz
 
-# The race detector wants a C compiler; go says 0 where there is none.
+# The race detector needs a C compiler; go says 0 where there is none.
 race := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 
 # How many children minizk gets, what make bench migrates, and where it leaves the

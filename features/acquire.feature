@@ -165,7 +165,7 @@ Feature: Acquiring
     Then it is refused because the queue is held
     And nothing has changed
     When an administrator releases the queue hold ingest
-    Then /locks/queue/ingest is gone
+    Then /locks/queue/ingest is removed
     And nothing else has changed
     When the worker acquires the next job in <state>
     Then the worker holds the job A, with a lock that ends with the session
@@ -188,7 +188,7 @@ Feature: Acquiring
     Then it is refused because the queue is held
     And nothing has changed
     When an administrator releases the queue hold ingest
-    Then /locks/queue/ingest is gone
+    Then /locks/queue/ingest is removed
     And nothing else has changed
     When the worker acquires the next batch in pending
     Then the worker holds the batch A, with a lock that ends with the session
@@ -206,7 +206,7 @@ Feature: Acquiring
     Then it is refused because the queue is held
     And nothing has changed
     When an administrator releases the queue hold <hold>
-    Then /locks/queue/<hold> is gone
+    Then /locks/queue/<hold> is removed
     And nothing else has changed
     When the worker acquires the next request for a <size> object
     Then the worker holds the request A, with a lock that ends with the session

@@ -191,7 +191,7 @@ Feature: A job's life
     @J7f @mrt-zk
     Examples: in the deployed library provisioning can fail
       | state        | why                     | last       | deployed last |
-      | provisioning | the file system is gone | estimating | estimating    |
+      | provisioning | the file system is missing | estimating | estimating    |
 
     @J9
     Examples: the content can't be downloaded

@@ -22,7 +22,7 @@ Feature: Locks and holds
     Then <znode> is still there
     And nothing else has changed
     When another <who else> releases the <lock>
-    Then <znode> is gone
+    Then <znode> is removed
     And nothing else has changed
     When another <who else> releases the <lock>
     Then it is refused because the caller does not hold that lock
@@ -62,7 +62,7 @@ Feature: Locks and holds
     Then it is refused because the caller does not hold that lock
     And nothing has changed
     When the worker releases the <lock>
-    Then <znode> is gone
+    Then <znode> is removed
     And nothing else has changed
     When the worker releases the <lock>
     Then it is refused because the caller does not hold that lock
@@ -71,7 +71,7 @@ Feature: Locks and holds
     Then <znode> is there, and ends with the session
     And nothing else has changed
     When another worker's session ends
-    Then <znode> is gone
+    Then <znode> is removed
     And nothing else has changed
 
     @K3 @design

@@ -56,14 +56,14 @@ Feature: A legacy queue becomes a new queue
       | recording | 1 |
     And its queues are held
     And the 9 records that cannot be read are kept byte for byte
-    And the legacy queue is untouched
+    And the legacy queue is unchanged
     When the operator verifies
     Then nothing differs
     When the operator migrates, deciding every record
     Then nothing at all was written
     When the operator rolls back the migration
     Then no job, request or batch is left
-    And the legacy queue is untouched
+    And the legacy queue is unchanged
     When the operator migrates, deciding every record
     And the operator verifies
     Then nothing differs
@@ -77,11 +77,11 @@ Feature: A legacy queue becomes a new queue
   Scenario: A new queue that is already in use stays as it is
     Given a new queue with a batch and a job of its own, and an administrator's hold on ingest
     When the operator migrates, deciding every record
-    Then the other batch and job are untouched
+    Then the other batch and job are unchanged
     And the ids of migrated jobs come after theirs
     And the next job that is submitted gets an id of its own
     When the operator rolls back the migration
-    Then the other batch and job are untouched
+    Then the other batch and job are unchanged
 
   @M6
   Scenario: An approved plan is carried out once, and never again
@@ -161,7 +161,7 @@ Feature: A legacy queue becomes a new queue
     Then nothing at all was written
     When the operator verifies
     Then nothing differs
-    And verification counts the records whose jobs are gone
+    And verification counts the records whose jobs were removed
     When the operator migrates one of those records again
     Then 1 job was created
 
@@ -171,10 +171,10 @@ Feature: A legacy queue becomes a new queue
       | mrt-zk  |
 
   @M14
-  Scenario: The field's own script removes the ledger, and the operator restores it
+  Scenario: CDL's migration script removes the ledger, and the operator restores it
     Given the queue was migrated
     And the operator dumped the new queue
-    When the field's own script removes the ledger and sets its marker, as after a cutover
+    When CDL's migration script removes the ledger and sets its marker, as after a cutover
     And the operator migrates, deciding every record
     Then it is refused because "restore /migration from a dump"
     And nothing at all was written

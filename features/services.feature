@@ -6,7 +6,7 @@ Feature: The deployed services take the migrated queue
   Background:
     Given the dialect mrt-zk
 
-  @S1
+  @D1
   Scenario: The services finish everything that the deployed services wrote
     Given a legacy queue as the deployed services wrote it
     When the operator plans the migration
@@ -26,7 +26,7 @@ Feature: The deployed services take the migrated queue
     When the hourly cleanup runs
     Then no batch and no job is left
 
-  @S2
+  @D2
   Scenario Outline: The services finish everything in <queue> that the plan did not name
     Given <queue>
     When the operator plans the migration, deciding every record
@@ -45,7 +45,7 @@ Feature: The deployed services take the migrated queue
       | a legacy queue of 100 records of all formats     |
       | a legacy queue as the deployed services wrote it |
 
-  @S3
+  @D3
   Scenario Outline: What the services do with <record>
     Given a legacy queue with <record>
     When the operator plans the migration
@@ -90,7 +90,7 @@ Feature: The deployed services take the migrated queue
       | a request without its size   | Access would fail it                                            | no one  | Failed    | never |
       | a request without its token  | Access would lock it and leave it until the daemon is restarted | no one  | Pending   | never |
 
-  @S4
+  @D4
   Scenario Outline: A record that no service could work on blocks the migration
     Given a legacy queue with <record>
     When the operator migrates with the defaults
@@ -103,7 +103,7 @@ Feature: The deployed services take the migrated queue
       | an object-manifest  | --unserviceable migrate         |
       | an inventory record | drain the inventory queue first |
 
-  @S5
+  @D5
   Scenario: The holds stop the services, but not the cleanup
     Given a legacy queue as the deployed services wrote it
     And the queue was migrated
@@ -112,7 +112,7 @@ Feature: The deployed services take the migrated queue
     When the hourly cleanup runs
     Then it removes the batches that the plan said it would
 
-  @S6
+  @D6
   Scenario Outline: The default dialect is the target's
     Given a legacy queue as the deployed services wrote it
     And the dialect <dialect>
@@ -129,7 +129,7 @@ Feature: The deployed services take the migrated queue
       | design  |
       | mrt-zk  |
 
-  @S7
+  @D7
   Scenario: No dialect is assumed for an empty target
     Given a legacy queue as the deployed services wrote it
     When the operator migrates without naming a dialect
@@ -138,7 +138,7 @@ Feature: The deployed services take the migrated queue
     And nothing at all was written
 
   # docs/deployed-services.md, "The payload"
-  @S8
+  @D8
   Scenario Outline: <record>, its payload <where>, is stored <how> if it is requeued
     Given a legacy queue with <record>
     And its payload is <where>
@@ -169,7 +169,7 @@ Feature: The deployed services take the migrated queue
       | a held manifest | in the job's folder | Completed | with its content |
 
   # docs/deployed-services.md, "The payload"
-  @S9
+  @D9
   Scenario Outline: <record>, held by the operator's choice, is stored with its content once it is released
     Given a legacy queue with <record>
     And its payload is in the job's folder

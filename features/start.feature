@@ -1,5 +1,5 @@
 Feature: Before the first batch
-  According to the design documents, a folder is created when it is needed. The
+  According to the published design, a folder is created when it is needed. The
   deployed library expects that every state's queue and the folders of requests
   and locks already exist.
 

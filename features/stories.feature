@@ -1,6 +1,6 @@
 Feature: Behaviours beyond the tables
-  These scenarios show the behaviours that the documents describe outside their
-  tables. They also show the documents' use cases, from a submission to its report.
+  These scenarios show the behaviours that the published design describes outside
+  its tables. They also show its use cases, from a submission to its report.
 
   Background:
     Given a queue with other people's work in it
@@ -73,7 +73,7 @@ Feature: Behaviours beyond the tables
     And its last successful status is none (mrt-zk: pending)
     And nothing else has changed
     When an administrator releases the collection hold merritt_demo_content
-    Then /locks/collections/merritt_demo_content is gone
+    Then /locks/collections/merritt_demo_content is removed
     And nothing else has changed
     When an administrator releases the batch
     Then the batch is pending

@@ -187,21 +187,21 @@ func TestParseBackend(t *testing.T) {
 		}
 	}
 	for s, why := range map[string]string{
-		"jvn":     `address "jvn": want host:port`,
-		"":        `address "": want host:port`,
-		"h":       `address "h": want host:port`,
-		":2181":   `address ":2181": want a host and a port from 1 to 65535`,
-		"h:0":     `address "h:0": want a host and a port from 1 to 65535`,
-		"h:65536": `address "h:65536": want a host and a port from 1 to 65535`,
-		"h:x":     `address "h:x": want a host and a port from 1 to 65535`,
-		"h:1,":    `address "": want host:port`,
+		"jvn":     `address "jvn": expected host:port`,
+		"":        `address "": expected host:port`,
+		"h":       `address "h": expected host:port`,
+		":2181":   `address ":2181": expected a host and a port from 1 to 65535`,
+		"h:0":     `address "h:0": expected a host and a port from 1 to 65535`,
+		"h:65536": `address "h:65536": expected a host and a port from 1 to 65535`,
+		"h:x":     `address "h:x": expected a host and a port from 1 to 65535`,
+		"h:1,":    `address "": expected host:port`,
 		"h:1/":    `chroot "/" is not a path of a znode`,
 		"h:1//a":  `chroot "//a" is not a path of a znode`,
 		"h:1/a/":  `chroot "/a/" is not a path of a znode`,
 		"h:1/..":  `chroot "/.." is not a path of a znode`,
 	} {
 		_, err := harness.ParseBackend(s)
-		want := `unknown backend "` + s + `": want embedded, jvm, docker or an address host:port[,host:port…][/chroot] (` + why + ")"
+		want := `unknown backend "` + s + `": expected embedded, jvm, docker or an address host:port[,host:port…][/chroot] (` + why + ")"
 		if err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}

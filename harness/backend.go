@@ -49,7 +49,7 @@ func ParseBackend(s string) (Backend, error) {
 		}
 	}
 	if _, _, err := splitAddress(s); err != nil {
-		return "", fmt.Errorf("unknown backend %q: want %s or an address host:port[,host:port…][/chroot] (%w)", s, names(Backends()), err)
+		return "", fmt.Errorf("unknown backend %q: expected %s or an address host:port[,host:port…][/chroot] (%w)", s, names(Backends()), err)
 	}
 	return Backend(s), nil
 }
@@ -97,10 +97,10 @@ func splitAddress(s string) (hosts []string, chroot string, err error) {
 	for _, hp := range strings.Split(list, ",") {
 		host, port, err := net.SplitHostPort(hp)
 		if err != nil {
-			return nil, "", fmt.Errorf("address %q: want host:port", hp)
+			return nil, "", fmt.Errorf("address %q: expected host:port", hp)
 		}
 		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 || host == "" {
-			return nil, "", fmt.Errorf("address %q: want a host and a port from 1 to 65535", hp)
+			return nil, "", fmt.Errorf("address %q: expected a host and a port from 1 to 65535", hp)
 		}
 		hosts = append(hosts, hp)
 	}

@@ -19,7 +19,7 @@
 //
 // The harness can kill and restart the first three. jvm and docker can also be
 // ensembles. At an address, Start creates a chroot, Stop removes it, and the
-// harness touches nothing else. Clients reach all four over the network. When
+// harness changes nothing else. Clients reach all four over the network. When
 // Start returns, the server is ready: the harness has opened a session with it
 // and read /zookeeper.
 //

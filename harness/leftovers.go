@@ -79,8 +79,8 @@ func Leftovers(ctx context.Context, address Backend, opt Options) (found []Chroo
 }
 
 // RemoveLeftover removes a chroot that [Leftovers] found, with everything below
-// it. It first checks again that a harness created the chroot. If the chroot is
-// gone already, it does nothing. Of opt it uses only Client.
+// it. It first checks again that a harness created the chroot. If the chroot was
+// removed already, it does nothing. Of opt it uses only Client.
 func RemoveLeftover(ctx context.Context, address Backend, opt Options, left Chroot) error {
 	return atAddress(ctx, address, opt, func(c *borrowed, w *zkconn.Writer) error {
 		n, err := w.Get(ctx, left.Path)

@@ -73,15 +73,15 @@ func (o Options) withDefaults() Options {
 func (o Options) validate(b Backend) error {
 	switch {
 	case o.Nodes < 0 || o.Nodes > maxNodes || o.Nodes%2 == 0:
-		return fmt.Errorf("harness: Options.Nodes is %d: want 1 or an odd number up to %d", o.Nodes, maxNodes)
+		return fmt.Errorf("harness: Options.Nodes is %d: expected 1 or an odd number up to %d", o.Nodes, maxNodes)
 	case o.JuteMaxBuffer < 0 || o.TickTime < 0 || o.StartTimeout < 0:
 		return fmt.Errorf("harness: Options has a negative size or time: %+v", o)
 	case o.TickTime != 0 && o.TickTime < time.Millisecond:
-		return fmt.Errorf("harness: Options.TickTime is %v: want at least 1ms", o.TickTime)
+		return fmt.Errorf("harness: Options.TickTime is %v: expected at least 1ms", o.TickTime)
 	case o.MinSessionTimeout != 0 && (o.MinSessionTimeout < time.Millisecond || o.MinSessionTimeout > MaxSessionTimeout):
-		return fmt.Errorf("harness: Options.MinSessionTimeout is %v: want 1ms to %v", o.MinSessionTimeout, MaxSessionTimeout)
+		return fmt.Errorf("harness: Options.MinSessionTimeout is %v: expected 1ms to %v", o.MinSessionTimeout, MaxSessionTimeout)
 	case o.MaxSessionTimeout != 0 && (o.maxSessionTimeout() < o.minSessionTimeout() || o.MaxSessionTimeout > MaxSessionTimeout):
-		return fmt.Errorf("harness: Options.MaxSessionTimeout is %v: want %dms (the shortest) to %v", o.MaxSessionTimeout, o.minSessionTimeout(), MaxSessionTimeout)
+		return fmt.Errorf("harness: Options.MaxSessionTimeout is %v: expected %dms (the shortest) to %v", o.MaxSessionTimeout, o.minSessionTimeout(), MaxSessionTimeout)
 	}
 	if _, err := ParseBackend(string(b)); err != nil {
 		return fmt.Errorf("harness: %w", err)

@@ -55,7 +55,7 @@ func TestForTestFailsOnAWrongOption(t *testing.T) {
 	t.Setenv(RequireVariable, "")
 	r := &recorder{ctx: t.Context()}
 	ForTest(r, JVM, Options{Nodes: 2})
-	if want := "fatal: harness: Options.Nodes is 2: want 1 or an odd number up to 7"; r.ended != want {
+	if want := "fatal: harness: Options.Nodes is 2: expected 1 or an odd number up to 7"; r.ended != want {
 		t.Errorf("got  %s\nwant %s", r.ended, want)
 	}
 }
@@ -79,17 +79,17 @@ func TestRefusedOptions(t *testing.T) {
 		opt     Options
 		want    string
 	}{
-		{JVM, Options{Nodes: -1}, "harness: Options.Nodes is -1: want 1 or an odd number up to 7"},
-		{JVM, Options{Nodes: 9}, "harness: Options.Nodes is 9: want 1 or an odd number up to 7"},
-		{JVM, Options{TickTime: 1}, "harness: Options.TickTime is 1ns: want at least 1ms"},
-		{JVM, Options{MinSessionTimeout: -1}, "harness: Options.MinSessionTimeout is -1ns: want 1ms to 10m0s"},
-		{Embedded, Options{MinSessionTimeout: time.Hour}, "harness: Options.MinSessionTimeout is 1h0m0s: want 1ms to 10m0s"},
-		{JVM, Options{MaxSessionTimeout: time.Second, MinSessionTimeout: 2 * time.Second}, "harness: Options.MaxSessionTimeout is 1s: want 2000ms (the shortest) to 10m0s"},
-		{Embedded, Options{MaxSessionTimeout: time.Hour}, "harness: Options.MaxSessionTimeout is 1h0m0s: want 400ms (the shortest) to 10m0s"},
+		{JVM, Options{Nodes: -1}, "harness: Options.Nodes is -1: expected 1 or an odd number up to 7"},
+		{JVM, Options{Nodes: 9}, "harness: Options.Nodes is 9: expected 1 or an odd number up to 7"},
+		{JVM, Options{TickTime: 1}, "harness: Options.TickTime is 1ns: expected at least 1ms"},
+		{JVM, Options{MinSessionTimeout: -1}, "harness: Options.MinSessionTimeout is -1ns: expected 1ms to 10m0s"},
+		{Embedded, Options{MinSessionTimeout: time.Hour}, "harness: Options.MinSessionTimeout is 1h0m0s: expected 1ms to 10m0s"},
+		{JVM, Options{MaxSessionTimeout: time.Second, MinSessionTimeout: 2 * time.Second}, "harness: Options.MaxSessionTimeout is 1s: expected 2000ms (the shortest) to 10m0s"},
+		{Embedded, Options{MaxSessionTimeout: time.Hour}, "harness: Options.MaxSessionTimeout is 1h0m0s: expected 400ms (the shortest) to 10m0s"},
 		{JVM, Options{Load: "x"}, "harness: Options.Load with backend jvm: unsupported operation: use embedded"},
 		{JVM, Options{Listen: ":1"}, "harness: Options.Listen with backend jvm: unsupported operation: use embedded"},
 		{Docker, Options{DataDir: "x"}, "harness: Options.DataDir with backend docker: unsupported operation: use jvm"},
-		{"jvn", Options{}, `harness: unknown backend "jvn": want embedded, jvm, docker or an address host:port[,host:port…][/chroot] (address "jvn": want host:port)`},
+		{"jvn", Options{}, `harness: unknown backend "jvn": expected embedded, jvm, docker or an address host:port[,host:port…][/chroot] (address "jvn": expected host:port)`},
 	} {
 		_, err := Start(t.Context(), tc.backend, tc.opt)
 		if err == nil || err.Error() != tc.want {

@@ -41,13 +41,13 @@ func decodeBeans(data []byte) (Payload, *Error) {
 		return nil, err
 	}
 	if len(objects) == 0 {
-		return nil, badPayload(d.at(d.Root()), "XML: element java is empty: want an object of class %s", propertiesClass)
+		return nil, badPayload(d.at(d.Root()), "XML: element java is empty: expected an object of class %s", propertiesClass)
 	}
 	if err := d.checkObject(objects[0]); err != nil {
 		return nil, err
 	}
 	if len(objects) > 1 {
-		return nil, badPayload(d.at(objects[1]), "XML: a second object in element java: want one")
+		return nil, badPayload(d.at(objects[1]), "XML: a second object in element java: expected one")
 	}
 	calls, err := d.elements(objects[0])
 	if err != nil {
@@ -73,7 +73,7 @@ func (d *document) checkObject(e *etree.Element) *Error {
 	}
 	for _, a := range e.Attr {
 		if name := a.FullKey(); name != "class" && name != "id" {
-			return unsupportedClass(d.at(e), class+"."+a.Value, "XML: object with %.40s=%.60q isn't supported: want only a class", name, a.Value)
+			return unsupportedClass(d.at(e), class+"."+a.Value, "XML: object with %.40s=%.60q isn't supported: expected only a class", name, a.Value)
 		}
 	}
 	_, err := d.attributes(e, "class", "id")
@@ -88,11 +88,11 @@ func (d *document) put(call *etree.Element) (key string, value any, err *Error) 
 	for _, a := range call.Attr {
 		if a.FullKey() != "method" || a.Value != putMethod {
 			return "", nil, unsupportedClass(d.at(call), propertiesClass+"."+a.Value,
-				"XML: void with %.40s=%.60q isn't supported: want method=\"put\"", a.FullKey(), a.Value)
+				"XML: void with %.40s=%.60q isn't supported: expected method=\"put\"", a.FullKey(), a.Value)
 		}
 	}
 	if len(call.Attr) != 1 {
-		return "", nil, badPayload(d.at(call), "XML: void has %d attributes: want method=\"put\"", len(call.Attr))
+		return "", nil, badPayload(d.at(call), "XML: void has %d attributes: expected method=\"put\"", len(call.Attr))
 	}
 	arguments, err := d.elements(call)
 	if err != nil {
@@ -104,10 +104,10 @@ func (d *document) put(call *etree.Element) (key string, value any, err *Error) 
 		}
 	}
 	if len(arguments) != 2 {
-		return "", nil, badPayload(d.at(call), "XML: put with %d arguments: want a key and a value", len(arguments))
+		return "", nil, badPayload(d.at(call), "XML: put with %d arguments: expected a key and a value", len(arguments))
 	}
 	if arguments[0].Tag != "string" {
-		return "", nil, badPayload(d.at(arguments[0]), "XML: a key that is a %s: want a string", arguments[0].Tag)
+		return "", nil, badPayload(d.at(arguments[0]), "XML: a key that is a %s: expected a string", arguments[0].Tag)
 	}
 	name, err := d.argument(arguments[0])
 	if err != nil {
@@ -129,12 +129,12 @@ func (d *document) argument(e *etree.Element) (any, *Error) {
 	}
 	if tag == "boolean" {
 		if text != "true" && text != "false" {
-			return nil, badPayload(d.at(e), "XML: boolean %.40q: want true or false", text)
+			return nil, badPayload(d.at(e), "XML: boolean %.40q: expected true or false", text)
 		}
 		return text == "true", nil
 	}
 	if !isJavaInteger(text, bits) {
-		return nil, badPayload(d.at(e), "XML: %s %.40q: want a decimal number of %d bits", tag, text, bits)
+		return nil, badPayload(d.at(e), "XML: %s %.40q: expected a decimal number of %d bits", tag, text, bits)
 	}
 	return json.Number(text), nil
 }
@@ -158,7 +158,7 @@ func (d *document) char(e *etree.Element) (string, *Error) {
 	}
 	text, ok := fromCharCode(attributes["code"])
 	if !ok || len(e.Child) > 0 {
-		return "", badPayload(d.at(e), "XML: char with code %.40q: want the empty element char with the number of a character, such as #7", attributes["code"])
+		return "", badPayload(d.at(e), "XML: char with code %.40q: expected the empty element char with the number of a character, such as #7", attributes["code"])
 	}
 	return text, nil
 }
@@ -193,7 +193,7 @@ func (d *document) refuse(e *etree.Element, want string) *Error {
 	if class == "" {
 		class = "<" + e.FullTag() + ">"
 	}
-	return unsupportedClass(d.at(e), class, "XML: element %.60q for class %.200q isn't supported: want %s", e.FullTag(), class, want)
+	return unsupportedClass(d.at(e), class, "XML: element %.60q for class %.200q isn't supported: expected %s", e.FullTag(), class, want)
 }
 
 // encodeBeans sorts the keys. It names a version of Java that knows every

@@ -114,7 +114,7 @@ func xmlRoot(text []byte) string {
 // [*Error], with an offset from the payload's beginning.
 func DecodePayload(payload []byte) (Format, Payload, error) {
 	if len(payload) == 0 {
-		return "", nil, &Error{Kind: EmptyPayload, Offset: 0, Msg: "nothing is there: want a payload"}
+		return "", nil, &Error{Kind: EmptyPayload, Offset: 0, Msg: "nothing is there: expected a payload"}
 	}
 	if format, p, ok := decodePlainXML(payload); ok {
 		return format, p, nil
@@ -142,7 +142,7 @@ func decodeAny(payload []byte) (Format, Payload, error) {
 func EncodePayload(f Format, p Payload) ([]byte, error) {
 	c := codecOf(f)
 	if c == nil {
-		return nil, fmt.Errorf("encode: format %q is unknown: want one of %q", f, Formats())
+		return nil, fmt.Errorf("encode: format %q is unknown: expected one of %q", f, Formats())
 	}
 	b, err := c.encode(p)
 	if err != nil {

@@ -25,19 +25,19 @@ const (
 	Milliseconds TimeUnit = "ms"
 )
 
-// TimePolicy says which unit to read a time in.
-type TimePolicy byte
+// TimeChoice says which unit to read a time in.
+type TimeChoice byte
 
-// The policies. The zero value decides by magnitude.
+// The choices. The zero value decides by magnitude.
 const (
-	TimeAuto    TimePolicy = iota // below 100 000 000 000 is seconds, else milliseconds
-	TimeSeconds                   // what the queue's documents say
-	TimeMillis                    // what its services wrote
+	TimeAuto    TimeChoice = iota // below 100 000 000 000 is seconds, else milliseconds
+	TimeSeconds                   // what the design page Queue Data says
+	TimeMillis                    // what the services wrote
 )
 
-// ParseTimePolicy returns the policy with that name: auto, s or ms. The error
+// ParseTimeChoice returns the choice with that name: auto, s or ms. The error
 // lists the names.
-func ParseTimePolicy(name string) (TimePolicy, error) {
+func ParseTimeChoice(name string) (TimeChoice, error) {
 	switch name {
 	case "auto":
 		return TimeAuto, nil
@@ -46,11 +46,11 @@ func ParseTimePolicy(name string) (TimePolicy, error) {
 	case "ms":
 		return TimeMillis, nil
 	}
-	return 0, fmt.Errorf("time policy %q is unknown: want auto, s or ms", name)
+	return 0, fmt.Errorf("time unit %q is unknown: expected auto, s or ms", name)
 }
 
-// String returns the name that [ParseTimePolicy] reads.
-func (p TimePolicy) String() string {
+// String returns the name that [ParseTimeChoice] reads.
+func (p TimeChoice) String() string {
 	return [...]string{TimeAuto: "auto", TimeSeconds: "s", TimeMillis: "ms"}[p]
 }
 
@@ -92,13 +92,13 @@ func AppendHeader(dst []byte, h Header) []byte {
 var lastSecond = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC).Unix()
 
 // readTime reads eight bytes, which are at this offset in the znode's data.
-func readTime(b []byte, offset int, policy TimePolicy) (raw int64, t time.Time, unit TimeUnit, err *Error) {
+func readTime(b []byte, offset int, choice TimeChoice) (raw int64, t time.Time, unit TimeUnit, err *Error) {
 	raw = int64(binary.BigEndian.Uint64(b))
 	if raw == 0 {
 		return 0, time.Time{}, NoTime, nil
 	}
 	unit = Milliseconds
-	if policy == TimeSeconds || policy == TimeAuto && raw < secondsBelow {
+	if choice == TimeSeconds || choice == TimeAuto && raw < secondsBelow {
 		unit = Seconds
 	}
 	last := lastSecond
@@ -107,7 +107,7 @@ func readTime(b []byte, offset int, policy TimePolicy) (raw int64, t time.Time, 
 	}
 	if raw < 0 || raw > last {
 		return 0, time.Time{}, NoTime, badPayload(offset,
-			"time %d read as %s is outside the years 1970 to 9999: want milliseconds or seconds since 1970, or 0 for none", raw, unit.words())
+			"time %d read as %s is outside the years 1970 to 9999: expected milliseconds or seconds since 1970, or 0 for none", raw, unit.words())
 	}
 	return raw, atUnit(raw, unit), unit, nil
 }

@@ -12,7 +12,7 @@ func TestHeaderTime(t *testing.T) {
 	const ms = 1709164800123
 	tests := []struct {
 		raw    int64
-		policy TimePolicy
+		choice TimeChoice
 		unit   TimeUnit
 		want   string
 	}{
@@ -29,9 +29,9 @@ func TestHeaderTime(t *testing.T) {
 	}
 	for _, test := range tests {
 		data := append(AppendHeader(nil, Header{Status: Held, Raw: test.raw}), "{}"...)
-		r, err := Decode("mrtQ-000000025100", data, Options{Time: test.policy})
+		r, err := Decode("mrtQ-000000025100", data, Options{Time: test.choice})
 		if err != nil {
-			t.Errorf("%d %s: %v", test.raw, test.policy, err)
+			t.Errorf("%d %s: %v", test.raw, test.choice, err)
 			continue
 		}
 		got := ""
@@ -39,19 +39,19 @@ func TestHeaderTime(t *testing.T) {
 			got = h.Time.Format(time.RFC3339Nano)
 		}
 		if got != test.want || r.Header.Unit != test.unit || r.Header.Raw != test.raw {
-			t.Errorf("%d %s: got %s %+v, want %s %s", test.raw, test.policy, got, r.Header, test.want, test.unit)
+			t.Errorf("%d %s: got %s %+v, want %s %s", test.raw, test.choice, got, r.Header, test.want, test.unit)
 		}
 		if h := NewHeader(Held, r.Header.Time, r.Header.Unit); h != r.Header {
-			t.Errorf("%d %s: NewHeader returned %+v, want %+v", test.raw, test.policy, h, r.Header)
+			t.Errorf("%d %s: NewHeader returned %+v, want %+v", test.raw, test.choice, h, r.Header)
 		}
 	}
 }
 
 func TestHeaderTimeRefused(t *testing.T) {
-	const tail = " is outside the years 1970 to 9999: want milliseconds or seconds since 1970, or 0 for none"
+	const tail = " is outside the years 1970 to 9999: expected milliseconds or seconds since 1970, or 0 for none"
 	tests := []struct {
 		raw    int64
-		policy TimePolicy
+		choice TimeChoice
 		want   string
 	}{
 		{-1, TimeAuto, "bad-payload at byte 1: time -1 read as seconds" + tail},
@@ -65,20 +65,20 @@ func TestHeaderTimeRefused(t *testing.T) {
 	}
 	for _, test := range tests {
 		data := append(AppendHeader(nil, Header{Raw: test.raw}), "{}"...)
-		_, err := Decode("mrtQ-000000025100", data, Options{Time: test.policy})
+		_, err := Decode("mrtQ-000000025100", data, Options{Time: test.choice})
 		if err == nil || err.Error() != test.want {
-			t.Errorf("%d %s:\n got %v\nwant %s", test.raw, test.policy, err, test.want)
+			t.Errorf("%d %s:\n got %v\nwant %s", test.raw, test.choice, err, test.want)
 		}
 	}
 }
 
-func TestParseTimePolicy(t *testing.T) {
-	for _, p := range []TimePolicy{TimeAuto, TimeSeconds, TimeMillis} {
-		if got, err := ParseTimePolicy(p.String()); err != nil || got != p {
+func TestParseTimeChoice(t *testing.T) {
+	for _, p := range []TimeChoice{TimeAuto, TimeSeconds, TimeMillis} {
+		if got, err := ParseTimeChoice(p.String()); err != nil || got != p {
 			t.Errorf("%s: got %v, %v", p, got, err)
 		}
 	}
-	if _, err := ParseTimePolicy("ns"); err == nil || err.Error() != `time policy "ns" is unknown: want auto, s or ms` {
+	if _, err := ParseTimeChoice("ns"); err == nil || err.Error() != `time unit "ns" is unknown: expected auto, s or ms` {
 		t.Errorf("got %v", err)
 	}
 }

@@ -85,5 +85,5 @@ func javaInteger(n json.Number) (int64, error) {
 }
 
 func errValue(v any, want string) error {
-	return fmt.Errorf("a value of type %T: want %s", v, want)
+	return fmt.Errorf("a value of type %T: expected %s", v, want)
 }

@@ -15,7 +15,7 @@ const maxJSONDepth = 512
 // refuses too, and says where and why.
 func decodeJSON(data []byte) (Payload, *Error) {
 	if bytes.HasPrefix(data, []byte(utf8BOM)) {
-		return nil, badPayload(0, "JSON after a byte order mark: want {")
+		return nil, badPayload(0, "JSON after a byte order mark: expected {")
 	}
 	if i := invalidUTF8(data); i >= 0 {
 		return nil, badPayload(i, "JSON: byte %#02x isn't UTF-8", data[i])
@@ -34,7 +34,7 @@ func decodeJSON(data []byte) (Payload, *Error) {
 	}
 	object, ok := v.(map[string]any)
 	if !ok {
-		return nil, badPayload(0, "JSON array: want an object")
+		return nil, badPayload(0, "JSON array: expected an object")
 	}
 	return object, nil
 }

@@ -111,10 +111,10 @@ func TestEncodeRefuses(t *testing.T) {
 			}
 		}
 	}
-	if _, err := EncodePayload("yaml", nil); err == nil || !strings.HasPrefix(err.Error(), `encode: format "yaml" is unknown: want one of ["java-serialized"`) {
+	if _, err := EncodePayload("yaml", nil); err == nil || !strings.HasPrefix(err.Error(), `encode: format "yaml" is unknown: expected one of ["java-serialized"`) {
 		t.Errorf("got %v", err)
 	}
-	const want = `encode java-serialized: "k": a value of type []interface {}: want a string, bool or number`
+	const want = `encode java-serialized: "k": a value of type []interface {}: expected a string, bool or number`
 	if _, err := EncodePayload(JavaSerialized, Payload{"k": []any{}}); err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}
@@ -158,4 +158,4 @@ func TestJSONLikeTheLibrary(t *testing.T) {
 }
 
 // ourRule matches the errors for what JSON's grammar allows and a record may not have.
-var ourRule = regexp.MustCompile(`array: want an object|a second time|nested more|byte order mark`)
+var ourRule = regexp.MustCompile(`array: expected an object|a second time|nested more|byte order mark`)

@@ -48,7 +48,7 @@ func ParseKey(name string) (Key, error) {
 	case longWidth + sequenceWidth, longWidth + wrappedMaxWidth:
 		head, k.Long = longWidth, true
 	default:
-		return bad("has %d characters after %q: want 14 digits (ingest) or 12 (inventory, access)", len(rest), keyPrefix)
+		return bad("has %d characters after %q: expected 14 digits (ingest) or 12 (inventory, access)", len(rest), keyPrefix)
 	}
 	if i := strings.IndexFunc(rest[:head], notDigit); i >= 0 {
 		return bad("has %q where a digit should be", rest[i:i+1])
@@ -60,13 +60,13 @@ func ParseKey(name string) (Key, error) {
 		case '1':
 			k.HighPriority = true
 		default:
-			return bad("has high-priority flag %q: want 0 or 1", rest[2:3])
+			return bad("has high-priority flag %q: expected 0 or 1", rest[2:3])
 		}
 		k.Worker = rest[3:4]
 	}
 	sequence, err := strconv.ParseInt(rest[head:], 10, 32)
 	if err != nil {
-		return bad("has sequence %q: want ZooKeeper's %%010d of a signed 32-bit number", rest[head:])
+		return bad("has sequence %q: expected ZooKeeper's %%010d of a signed 32-bit number", rest[head:])
 	}
 	k.Sequence = int32(sequence)
 	if k.String() != name { // "+1", "-0", or a width that %010d doesn't print

@@ -43,17 +43,17 @@ func TestParseKeyRefuses(t *testing.T) {
 	tests := []struct{ name, want string }{
 		{"not-a-queue-entry", `bad-key: name "not-a-queue-entry" doesn't begin with "mrtQ-"`},
 		{"", `bad-key: name "" doesn't begin with "mrtQ-"`},
-		{"mrtQ-", `bad-key: name "mrtQ-" has 0 characters after "mrtQ-": want 14 digits (ingest) or 12 (inventory, access)`},
+		{"mrtQ-", `bad-key: name "mrtQ-" has 0 characters after "mrtQ-": expected 14 digits (ingest) or 12 (inventory, access)`},
 		{"mrtQ-0000000000001", `bad-key: name "mrtQ-0000000000001" has sequence "00000000001": ZooKeeper writes that number as "0000000001"`},
 		{"mrtQ-0a000000000001", `bad-key: name "mrtQ-0a000000000001" has "a" where a digit should be`},
-		{"mrtQ-02200000000003", `bad-key: name "mrtQ-02200000000003" has high-priority flag "2": want 0 or 1`},
-		{"mrtQ-02102147483648", `bad-key: name "mrtQ-02102147483648" has sequence "2147483648": want ZooKeeper's %010d of a signed 32-bit number`},
-		{"mrtQ-02-2147483649", `bad-key: name "mrtQ-02-2147483649" has sequence "-2147483649": want ZooKeeper's %010d of a signed 32-bit number`},
+		{"mrtQ-02200000000003", `bad-key: name "mrtQ-02200000000003" has high-priority flag "2": expected 0 or 1`},
+		{"mrtQ-02102147483648", `bad-key: name "mrtQ-02102147483648" has sequence "2147483648": expected ZooKeeper's %010d of a signed 32-bit number`},
+		{"mrtQ-02-2147483649", `bad-key: name "mrtQ-02-2147483649" has sequence "-2147483649": expected ZooKeeper's %010d of a signed 32-bit number`},
 		{"mrtQ-02+000000003", `bad-key: name "mrtQ-02+000000003" has sequence "+000000003": ZooKeeper writes that number as "0000000003"`},
 		{"mrtQ-02-000000000", `bad-key: name "mrtQ-02-000000000" has sequence "-000000000": ZooKeeper writes that number as "0000000000"`},
 		{"mrtQ-02-0000000005", `bad-key: name "mrtQ-02-0000000005" has sequence "-0000000005": ZooKeeper writes that number as "-000000005"`},
 		{"mrtq-000000025100", `bad-key: name "mrtq-000000025100" doesn't begin with "mrtQ-"`},
-		{"mrtQ-000000é25100", `bad-key: name "mrtQ-000000é25100" has sequence "0000é25100": want ZooKeeper's %010d of a signed 32-bit number`},
+		{"mrtQ-000000é25100", `bad-key: name "mrtQ-000000é25100" has sequence "0000é25100": expected ZooKeeper's %010d of a signed 32-bit number`},
 	}
 	for _, test := range tests {
 		key, err := ParseKey(test.name)

@@ -46,13 +46,13 @@ func checkText(data []byte) *Error {
 		switch {
 		case b == '\t' || b == '\n' || b == '\r' || b == '\f':
 		case b < ' ' || b >= 0x7f && b < 0xa0:
-			return badPayload(i, "byte %#02x is a control character in ISO-8859-1: want properties text, XML, JSON or an object stream", b)
+			return badPayload(i, "byte %#02x is a control character in ISO-8859-1: expected properties text, XML, JSON or an object stream", b)
 		case b >= 0xa0 && high < 0:
 			high = i
 		}
 	}
 	if high >= 0 && !bytes.ContainsAny(data, "=:") {
-		return badPayload(high, "byte %#02x in text without = or a colon: want properties text, XML, JSON or an object stream", data[high])
+		return badPayload(high, "byte %#02x in text without = or a colon: expected properties text, XML, JSON or an object stream", data[high])
 	}
 	return nil
 }
@@ -135,7 +135,7 @@ func hexUnit(b string) (uint16, error) {
 	digits := b[:min(4, len(b))]
 	unit, err := strconv.ParseUint(digits, 16, 16)
 	if err != nil || len(digits) < 4 {
-		return 0, fmt.Errorf("\\u and %q: want four hexadecimal digits", digits)
+		return 0, fmt.Errorf("\\u and %q: expected four hexadecimal digits", digits)
 	}
 	return uint16(unit), nil
 }

@@ -44,7 +44,7 @@ func decodePropertiesXML(data []byte) (Payload, *Error) {
 				return nil, err
 			}
 		default:
-			return nil, badPayload(d.at(e), "XML: element %.60q in properties: want entry or comment", e.FullTag())
+			return nil, badPayload(d.at(e), "XML: element %.60q in properties: expected entry or comment", e.FullTag())
 		}
 	}
 	return p, nil

@@ -18,7 +18,7 @@ type Record struct {
 
 // Options says how to decode. The zero value is the default of the command.
 type Options struct {
-	Time TimePolicy // the unit to read times in
+	Time TimeChoice // the unit to read times in
 }
 
 // Decode decodes a record. name is the last element of the znode's path, and data
@@ -32,16 +32,16 @@ func Decode(name string, data []byte, opt Options) (Record, error) {
 	}
 	if len(data) < headerWidth {
 		return Record{}, &Error{Kind: TruncatedHeader, Offset: len(data),
-			Msg: fmt.Sprintf("the data ends after %d bytes: want a header of %d (a status byte and an 8-byte time)", len(data), headerWidth)}
+			Msg: fmt.Sprintf("the data ends after %d bytes: expected a header of %d (a status byte and an 8-byte time)", len(data), headerWidth)}
 	}
 	status := Status(data[0])
 	if !status.Valid() {
 		return Record{}, &Error{Kind: UnknownStatus, Offset: 0,
-			Msg: fmt.Sprintf("status byte is %d: want 0 (%s) to %d (%s)", data[0], Pending, Held, Held)}
+			Msg: fmt.Sprintf("status byte is %d: expected 0 (%s) to %d (%s)", data[0], Pending, Held, Held)}
 	}
 	payload := data[headerWidth:]
 	if len(payload) == 0 {
-		return Record{}, &Error{Kind: EmptyPayload, Offset: headerWidth, Msg: "nothing follows the header: want a payload"}
+		return Record{}, &Error{Kind: EmptyPayload, Offset: headerWidth, Msg: "nothing follows the header: expected a payload"}
 	}
 	raw, t, unit, timeErr := readTime(data[1:headerWidth], 1, opt.Time)
 	if timeErr != nil {
@@ -85,7 +85,7 @@ type Lock struct {
 func DecodeLock(data []byte, opt Options) (Lock, error) {
 	if len(data) < timeWidth {
 		return Lock{}, &Error{Kind: TruncatedHeader, Offset: len(data),
-			Msg: fmt.Sprintf("the data ends after %d bytes: want a time of %d", len(data), timeWidth)}
+			Msg: fmt.Sprintf("the data ends after %d bytes: expected a time of %d", len(data), timeWidth)}
 	}
 	raw, t, unit, err := readTime(data[:timeWidth], 0, opt.Time)
 	if err != nil {

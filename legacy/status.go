@@ -61,13 +61,13 @@ func ParseStatus(name string) (Status, error) {
 		}
 		names[i] = s.name
 	}
-	return 0, fmt.Errorf("status %q is unknown: want one of %s", name, strings.Join(names, ", "))
+	return 0, fmt.Errorf("status %q is unknown: expected one of %s", name, strings.Join(names, ", "))
 }
 
 // MarshalText returns the name. It fails for an unknown byte.
 func (s Status) MarshalText() ([]byte, error) {
 	if !s.Valid() {
-		return nil, fmt.Errorf("status byte %d is unknown: want 0 to %d", byte(s), len(statuses)-1)
+		return nil, fmt.Errorf("status byte %d is unknown: expected 0 to %d", byte(s), len(statuses)-1)
 	}
 	return []byte(statuses[s].name), nil
 }

@@ -57,13 +57,13 @@ func TestStatusText(t *testing.T) {
 			t.Errorf("%s: read as %s, %v", name, back, err)
 		}
 	}
-	if _, err := Status(9).MarshalText(); err == nil || err.Error() != "status byte 9 is unknown: want 0 to 5" {
+	if _, err := Status(9).MarshalText(); err == nil || err.Error() != "status byte 9 is unknown: expected 0 to 5" {
 		t.Errorf("got %v", err)
 	}
 	if Status(9).String() != "status(9)" {
 		t.Errorf("got %s", Status(9))
 	}
-	const want = `status "gone" is unknown: want one of pending, consumed, deleted, failed, completed, held`
+	const want = `status "gone" is unknown: expected one of pending, consumed, deleted, failed, completed, held`
 	if _, err := ParseStatus("gone"); err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}

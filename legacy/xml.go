@@ -32,7 +32,7 @@ var encodingDecl = regexp.MustCompile(`^<\?xml[^>]*?\sencoding\s*=\s*["']([^"'>]
 
 func parseXML(data []byte) (*document, *Error) {
 	if utf16BOM(data) {
-		return nil, badPayload(0, "XML in UTF-16: want UTF-8, US-ASCII or ISO-8859-1")
+		return nil, badPayload(0, "XML in UTF-16: expected UTF-8, US-ASCII or ISO-8859-1")
 	}
 	text := bytes.TrimPrefix(data, []byte(utf8BOM))
 	d := &document{Document: etree.NewDocument(), before: len(data) - len(text)}
@@ -45,7 +45,7 @@ func parseXML(data []byte) (*document, *Error) {
 			text = fromLatin1(text)
 			d.latin1 = text
 		default:
-			return nil, badPayload(d.before+blank+m[2], "XML in encoding %.40q: want UTF-8, US-ASCII or ISO-8859-1", name)
+			return nil, badPayload(d.before+blank+m[2], "XML in encoding %.40q: expected UTF-8, US-ASCII or ISO-8859-1", name)
 		}
 	}
 	if i := invalidUTF8(text); i >= 0 {
@@ -126,7 +126,7 @@ func (d *document) scanner() *xml.Decoder {
 // comments, and a document type that declares nothing itself.
 func (d *document) checkProlog() *Error {
 	if d.Root() == nil {
-		return badPayload(d.offset(len(d.text)), "XML without an element: want java or properties")
+		return badPayload(d.offset(len(d.text)), "XML without an element: expected java or properties")
 	}
 	for _, child := range d.Child {
 		switch child := child.(type) {
@@ -157,7 +157,7 @@ func (d *document) directive(refused *etree.Directive) *Error {
 }
 
 func badDeclaration(at int, data string) *Error {
-	return badPayload(at, "XML: declaration %.40q: want none, or a document type that only names an external DTD, which isn't read", data)
+	return badPayload(at, "XML: declaration %.40q: expected none, or a document type that only names an external DTD, which isn't read", data)
 }
 
 // isHarmless reports whether a declaration is a document type without an internal
@@ -232,7 +232,7 @@ func (d *document) attributes(e *etree.Element, known ...string) (map[string]str
 			return nil, badPayload(d.at(e), "XML: element %.60q has attribute %.40q twice", e.FullTag(), name)
 		}
 		if !slices.Contains(known, name) {
-			return nil, badPayload(d.at(e), "XML: element %.60q has attribute %.40q: want only %s", e.FullTag(), name, strings.Join(known, ", "))
+			return nil, badPayload(d.at(e), "XML: element %.60q has attribute %.40q: expected only %s", e.FullTag(), name, strings.Join(known, ", "))
 		}
 		attributes[name] = unguard(a.Value)
 	}
@@ -285,5 +285,5 @@ func unknownXML(data []byte) *Error {
 	if err != nil {
 		return err
 	}
-	return badPayload(d.at(d.Root()), "XML root element %.60q: want java (XMLEncoder) or properties (storeToXML)", d.Root().FullTag())
+	return badPayload(d.at(d.Root()), "XML root element %.60q: expected java (XMLEncoder) or properties (storeToXML)", d.Root().FullTag())
 }

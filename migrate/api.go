@@ -259,7 +259,7 @@ var (
 	ErrQuarantineFile = errors.New("is not a regular file, so nothing can be kept in it")
 	// ErrQuarantineLine says that [WriteQuarantine] did not write a line of a quarantine
 	// file. Repair the file, or name another one.
-	ErrQuarantineLine = errors.New(`want one {"path":…,"data":…} a line`)
+	ErrQuarantineLine = errors.New(`expected one {"path":…,"data":…} a line`)
 
 	// ErrNoItem says that neither side has what [Find] was asked for.
 	ErrNoItem = errors.New("neither the source nor the target has it")
@@ -270,7 +270,7 @@ var (
 	// half of the queue. Like all errors below, it is one of [Release]: nothing was released.
 	// [Retire] also returns it: nothing was removed.
 	ErrUnfinished = errors.New("a run is not finished")
-	// ErrNotVerified says that the target is not what the source says it should be.
+	// ErrNotVerified says that the target does not match the source.
 	ErrNotVerified = errors.New("the target does not match the source")
 	// ErrActedOn says that more jobs or batches were acted on than the operator accepts.
 	ErrActedOn = errors.New("jobs or batches were acted on since they were migrated")

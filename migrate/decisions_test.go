@@ -57,7 +57,7 @@ func TestRecordByRecord(t *testing.T) {
 		file := written(t, s.plan(s.defaults().Options))
 		wants := []string{ingest(1) + ",,consumed: a worker may be working on it,held or pending or failed,", ingest(2) + ",,", ingest(6) + ",,consumed"}
 		if d == newqueue.MrtZK {
-			wants = append(wants, ingest(3)+",,it has no filename: want a string that is not empty: Initialize would fail it,migrate,", ingest(7)+",,", "/batch-uuids/bid-b,,")
+			wants = append(wants, ingest(3)+",,it has no filename: expected a string that is not empty: Initialize would fail it,migrate,", ingest(7)+",,", "/batch-uuids/bid-b,,")
 		}
 		for _, want := range wants {
 			if !strings.Contains(file, "\n"+want) {
@@ -274,7 +274,7 @@ func TestUndecidedSaysAll(t *testing.T) {
 	unserviceable := job("a", "1")
 	delete(unserviceable, "filename")
 	s := serve(t, queueTree(t, map[string][]byte{ingest(1): record(t, legacy.Consumed, unserviceable)}), newqueue.MrtZK)
-	want := []string{"consumed: a worker may be working on it", "it has no filename: want a string that is not empty: Initialize would fail it"}
+	want := []string{"consumed: a worker may be working on it", "it has no filename: expected a string that is not empty: Initialize would fail it"}
 	if u := s.plan(s.defaults().Options).Undecided; len(u) != 1 || !slices.Equal(u[0].Why, want) {
 		t.Errorf("%+v", u)
 	}

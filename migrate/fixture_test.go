@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 }
 
 // site is a server that holds a legacy queue and, beside it, what was migrated. The tests
-// change it through door, which is the field's client library, so that mrtq's own code does
+// change it through door, a session of go-zookeeper, so that mrtq's own code does
 // not judge itself.
 type site struct {
 	t       testing.TB
@@ -98,7 +98,7 @@ func (s *site) open(chroot string) (w *migrate.Writer, session int64) {
 	return w, all[len(all)-1].ID
 }
 
-// connect opens a session of the field's client library.
+// connect opens a session of go-zookeeper.
 func (s *site) connect() *zk.Conn {
 	s.t.Helper()
 	c, _, err := zk.Connect([]string{s.server.Addr()}, 10*time.Second, zk.WithLogInfo(false), zk.WithLogger(silent{}), zk.WithMaxConnBufferSize(256<<10))

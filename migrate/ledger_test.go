@@ -217,7 +217,7 @@ func TestManyEntries(t *testing.T) {
 // What others put beside the migration's own records changes nothing, and stays.
 func TestForeignNamesInTheLedger(t *testing.T) {
 	s := serve(t, queueTree(t, pendings(t, 2, 2)), newqueue.Design)
-	s.ensure("/migration", "/migration/m1", "/migration/m3") // the field's markers
+	s.ensure("/migration", "/migration/m1", "/migration/m3") // the markers of CDL's migration script
 	s.mustMigrate(s.options())
 	for _, path := range []string{"/migration/runs/strange", "/migration/runs/run-1", firstRun + "/note", "/migration/ledger/strange", "/migration/ledger/run0000000000/note", firstEntry + "/note"} {
 		s.create(path, []byte("mine"))
@@ -225,7 +225,7 @@ func TestForeignNamesInTheLedger(t *testing.T) {
 	s.mustVerify()
 	s.mustRollback(migrate.RollbackOptions{})
 	if string(s.data(firstRun+"/note")) != "mine" || !s.has("/migration/m1") {
-		t.Error("the rollback removed others' znodes")
+		t.Error("the rollback removed unrelated znodes")
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 type MigrateOptions struct {
 	Options
 	// Plan, if not nil, was made by [MakePlan] a moment ago, with the same source and
-	// options. It is carried out as it is, unless another migrator was at work since.
+	// options. It is carried out as it is, unless another migrator ran since.
 	Plan *Plan
 	// Approved, if not nil, is a saved plan that was approved. The migration does the same
 	// or nothing: see [ErrStale].
@@ -169,7 +169,7 @@ func (m *migration) check() error {
 	return m.opt.Keep(p.Quarantined)
 }
 
-// checkAfterWait plans again if another migrator was at work since the plan was made.
+// checkAfterWait plans again if another migrator ran since the plan was made.
 func (m *migration) checkAfterWait(ctx context.Context, waited bool) error {
 	t, err := m.read(ctx)
 	if err != nil {
@@ -187,8 +187,8 @@ func sameRuns(a, b []ledger.Run) bool {
 	return slices.EqualFunc(a, b, func(a, b ledger.Run) bool { return a.ID == b.ID && a.Stat.Mzxid == b.Stat.Mzxid })
 }
 
-// planAgain reads the source again, and plans for the target as it is now. If others have
-// rolled a run back, or finished this one, the operator decides again.
+// planAgain reads the source again, and plans for the target as it is now. If other
+// migrators have rolled a run back, or finished this one, the operator decides again.
 func (m *migration) planAgain(ctx context.Context, t *target.Target) (err error) {
 	before := plan.TargetOf(m.plan).Ledger.Runs
 	for i, run := range t.Ledger.Runs {

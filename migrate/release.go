@@ -37,7 +37,7 @@ type ReleaseOptions struct {
 // Released is what a release did.
 type Released struct {
 	Lifted []string     `json:"lifted"` // the holds that were removed
-	Left   []HoldStatus `json:"left"`   // the holds that are still there
+	Left   []HoldStatus `json:"left"`   // the holds that remain
 	// Verdict is that of the verification; nil without one.
 	Verdict *Verdict `json:"verdict"`
 }
@@ -209,7 +209,7 @@ func (r *release) records(queues []newqueue.QueueHold, v *Verdict) (ops []znode.
 }
 
 // commit sends the transaction. If the answer is lost, it looks whether this release is in
-// the record of a run, or whether the holds are gone.
+// the record of a run, or whether the holds were removed.
 func (r *release) commit(ctx context.Context, ops []znode.Op) error {
 	for {
 		err := r.w.Multi(ctx, ops)

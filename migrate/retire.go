@@ -27,8 +27,8 @@ type Retired struct {
 	// Stays are the migrated records that are not. A legacy worker may be at them, and they
 	// could run twice.
 	Stays []RetireItem `json:"stays"`
-	// Earlier counts the records that an earlier retire removed, Gone those that are not there
-	// although no retire has removed them: a legacy worker finished them, or somebody did.
+	// Earlier counts the records that an earlier retire removed, Gone those that no longer
+	// exist although no retire removed them: a legacy worker finished them, or a person deleted them.
 	Earlier int `json:"earlier"`
 	Gone    int `json:"gone"`
 	// Others counts the records that were never migrated, or whose jobs were rolled back. They stay.

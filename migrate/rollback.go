@@ -23,7 +23,7 @@ type Undo struct {
 	// Released are the queues whose workers may have worked on the run's jobs.
 	Released []newqueue.QueueHold `json:"released"`
 	Removes  Counts               `json:"removes"`
-	// Keeps are the jobs and requests that stay, and those that others have removed. The
+	// Keeps are the jobs and requests that stay, and those that other clients have removed. The
 	// legacy records of all of them must not run again.
 	Keeps []UndoItem `json:"keeps"`
 	Steps int        `json:"transactions"`

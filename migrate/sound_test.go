@@ -19,8 +19,8 @@ import (
 	"mrtq/newqueue/states"
 )
 
-// work is one thing that a worker, a service or an administrator does, as the documents
-// allow it. It returns an error if that is not possible now.
+// work is one thing that a worker, a service or an administrator does, as the published design
+// allows it. It returns an error if that is not possible now.
 type work struct {
 	name string
 	do   func(w *worker) error
@@ -94,7 +94,7 @@ func batchWork(name string, do func(w *worker, bid string) error) work {
 	}}
 }
 
-// works are what the documents allow, beside the transitions of the state machines.
+// works are what the published design allows, beside the transitions of the state machines.
 var works = []work{
 	jobWork("a worker dies with a job", func(w *worker, j *newqueue.Job) error {
 		acquired, err := w.q.AcquireJob(w.ctx, j.Status.State)
@@ -350,7 +350,7 @@ func transitions(d newqueue.Dialect) (all []tried) {
 }
 
 // After the release, nothing that a worker, a service or an administrator does is a
-// difference, and each transition of the documents is made once at least. Then a rollback
+// difference, and each transition of the published design is made once at least. Then a rollback
 // keeps what was worked on, and what it leaves obeys the layout.
 func TestSoundQueueNeverDiffers(t *testing.T) {
 	each(t, func(t *testing.T, d newqueue.Dialect) {

@@ -155,7 +155,7 @@ func moves(tree *znode.Tree, d newqueue.Dialect) (all []tampering) {
 		folder, name := znode.Parent(path), znode.Name(path)
 		missing := damage
 		if strings.Contains(folder, "completed") && d == newqueue.Design {
-			missing = named // the documents' cleanup removes this entry first
+			missing = named // the published design's cleanup removes this entry first
 		}
 		switch z := zone(tree, path); {
 		case z == "entry" && znode.Within(path, newqueue.JobStatesPath):

@@ -151,7 +151,7 @@ func rolledBack(t testing.TB, before, after *znode.Tree) {
 	}
 }
 
-// layoutPaths are the layout's own znodes in either dialect, by what the documents say.
+// layoutPaths are the layout's own znodes in either dialect, by what the published design says.
 var layoutPaths = func() []string {
 	paths := []string{"/batches", "/batch-uuids", "/jobs", "/jobs/states", "/access", "/access/small", "/access/large", "/locks", "/locks/queue", "/locks/storage",
 		"/locks/inventory", "/locks/collections", "/locks/queue/localid", "/locks/localid"}
@@ -203,8 +203,8 @@ func TestInventoryGoesOnAtRecording(t *testing.T) {
 	})
 }
 
-// In dialect mrt-zk a failed ingest job has pending as its last successful status, as the
-// field's own script writes it. In dialect design it has none.
+// In dialect mrt-zk a failed ingest job has pending as its last successful status, as
+// CDL's migration script writes it. In dialect design it has none.
 func TestFailedJobsLastSuccess(t *testing.T) {
 	for d, want := range map[newqueue.Dialect]newqueue.JobState{newqueue.Design: "", newqueue.MrtZK: newqueue.JobPending} {
 		s := serve(t, queueTree(t, map[string][]byte{ingest(1): record(t, legacy.Failed, job("a", "1"))}), d)

@@ -47,7 +47,7 @@ func verifyTarget(ctx context.Context, src *Source, t *target.Target, opt Verify
 // asPlanned is the source with times read as the newest run has read them.
 func asPlanned(src *Source, t *target.Target) *Source {
 	if run := t.Ledger.Newest(); run != nil {
-		if unit, err := legacy.ParseTimePolicy(run.Time); err == nil {
+		if unit, err := legacy.ParseTimeChoice(run.Time); err == nil {
 			return src.WithTimes(unit)
 		}
 	}

@@ -34,7 +34,7 @@ func (q *Queue) leftStates(ctx context.Context, bid string) ([]string, error) {
 // RepairBatches is the cleaning pass over pending and held batches that have a
 // states child. It removes the child, so that the client library acquires these
 // batches again, and returns their ids. It skips a batch that a worker holds,
-// because the worker may just be creating the child. It does not touch a batch
+// because the worker may just be creating the child. It does not modify a batch
 // that has entries of jobs: the error names it ([ErrHasJobs]), and an
 // administrator must decide. The error also names everything that can't be read.
 //

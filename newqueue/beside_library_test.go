@@ -41,7 +41,7 @@ func TestResumedAnyNumberOfTimes(t *testing.T) {
 					} else {
 						must(t, l.setStatus(job, "Failed", false))
 					}
-					// The field's admin tool requeues by the last step that
+					// CDL's admin tool requeues by the last step that
 					// succeeded. With any other value it does nothing.
 					var status struct {
 						Last *string `json:"last_successful_status"`

@@ -22,7 +22,7 @@ type cleaning struct {
 }
 
 // add notes what became of an item. It leaves one for the next pass that a worker
-// holds, that something still needs, that has moved meanwhile, or that is gone.
+// holds, that something still needs, that has moved meanwhile, or that was removed.
 func (c *cleaning) add(ctx context.Context, id, path string, err error) {
 	var moved *StateError
 	switch {

@@ -229,7 +229,7 @@ func allowed(what, value string, values []string) error {
 	if value == "" || slices.ContainsFunc(values, same) {
 		return nil
 	}
-	return fmt.Errorf("%s %.60q: %w: want one of %v", what, value, ErrValue, values)
+	return fmt.Errorf("%s %.60q: %w: expected one of %v", what, value, ErrValue, values)
 }
 
 // validate checks the values before they are written.

@@ -15,7 +15,7 @@ import (
 type Dialect string
 
 const (
-	// Design is the layout as the design documents describe it.
+	// Design is the published Merritt design (docs/new-layout.md).
 	Design Dialect = "design"
 	// MrtZK is the layout as the deployed Java and Ruby client library reads
 	// and writes it.
@@ -33,7 +33,7 @@ func ParseDialect(s string) (Dialect, error) {
 			return d, nil
 		}
 	}
-	return "", fmt.Errorf("unknown dialect %q: want design or mrt-zk", s)
+	return "", fmt.Errorf("unknown dialect %q: expected design or mrt-zk", s)
 }
 
 // stateName is a state as JSON has it: "update-reporting" or "UpdateReporting".
@@ -98,7 +98,7 @@ func (d Dialect) ParseTime(s string) (time.Time, error) {
 	}
 	t, err := time.Parse(layout, s)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("time %.60q: want the format %s", s, layout)
+		return time.Time{}, fmt.Errorf("time %.60q: expected the format %s", s, layout)
 	}
 	return t, nil
 }
@@ -140,7 +140,7 @@ func (d Dialect) LocalIDLocksPath() string {
 func (d Dialect) noObject(data []byte) bool { return d == MrtZK && len(data) == 0 }
 
 // StartNodes are the znodes that exist before any batch or job, parents first.
-// According to the design documents, a folder is created when it is needed. The
+// According to the published design, a folder is created when it is needed. The
 // client library creates all of them when it starts (Job.initNodes,
 // Access.initNodes and MerrittLocks.initLocks) and does not check later: if the
 // folder of a lock is missing, its lock methods always report that another client

@@ -104,7 +104,7 @@ const dropTime = 2 * time.Second
 
 // lockReleased finds out whether a transition that releases a lock happened. As long
 // as the session lives, nothing else removes its lock. So the transition happened
-// if the lock is gone, no matter what others have done since. If the session has
+// if the lock is removed, no matter what other clients have done since. If the session has
 // ended, only the status may show it.
 func (q *Queue) lockReleased(l lock, status outcome) outcome {
 	return func(ctx context.Context) (bool, error) {

@@ -88,7 +88,7 @@ func (l Lock) validate(d Dialect) error {
 	case l.kind == nil:
 		return fmt.Errorf("%w: make a Lock with QueueLock, CollectionLock, StorageLock, InventoryLock or LocalIDLock", ErrValue)
 	case l.kind == queueLock && !slices.Contains(QueueHolds, QueueHold(l.name)):
-		return fmt.Errorf("%w: want one of %v", ErrValue, QueueHolds)
+		return fmt.Errorf("%w: expected one of %v", ErrValue, QueueHolds)
 	case strings.Contains(l.name, "/"):
 		return fmt.Errorf("%w: a / is not allowed in it", ErrValue)
 	case err != nil:

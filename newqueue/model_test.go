@@ -16,7 +16,7 @@ import (
 	"mrtq/newqueue/states"
 )
 
-// modelJob is what a job should be, according to the documents' tables.
+// modelJob is what a job should be, according to the published design's tables.
 type modelJob struct {
 	state    string
 	priority int

@@ -65,7 +65,7 @@ func (o Object) String(key string) (string, error) {
 	case string:
 		return v, nil
 	default:
-		return "", fmt.Errorf("%s is %s: want a string", key, jsonText(v))
+		return "", fmt.Errorf("%s is %s: expected a string", key, jsonText(v))
 	}
 }
 
@@ -78,13 +78,13 @@ func (o Object) strings(key string) ([]string, error) {
 	case []any:
 		array = v
 	default:
-		return nil, fmt.Errorf("%s is %s: want an array of strings", key, jsonText(v))
+		return nil, fmt.Errorf("%s is %s: expected an array of strings", key, jsonText(v))
 	}
 	out := make([]string, len(array))
 	for i, v := range array {
 		s, ok := v.(string)
 		if !ok {
-			return nil, fmt.Errorf("%s[%d] is %s: want a string", key, i, jsonText(v))
+			return nil, fmt.Errorf("%s[%d] is %s: expected a string", key, i, jsonText(v))
 		}
 		out[i] = s
 	}
@@ -102,7 +102,7 @@ func (o Object) count(key string) (int, error) {
 			return int(n), nil
 		}
 	}
-	return 0, fmt.Errorf("%s is %s: want a whole number from 0", key, jsonText(o[key]))
+	return 0, fmt.Errorf("%s is %s: expected a whole number from 0", key, jsonText(o[key]))
 }
 
 // scalar returns the string under a key, or a number there as it is written.
@@ -122,7 +122,7 @@ func (o Object) number(key string) (int64, error) {
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%s is %.60q: want a whole number", key, s)
+		return 0, fmt.Errorf("%s is %.60q: expected a whole number", key, s)
 	}
 	return n, nil
 }

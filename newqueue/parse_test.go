@@ -92,7 +92,7 @@ func TestValues(t *testing.T) {
 		}
 	}
 	err := Configuration{SubmissionMode: "replace"}.validate()
-	if want := `submission mode "replace": not a value that the layout allows: want one of [Add Update Reset]`; err == nil || err.Error() != want {
+	if want := `submission mode "replace": not a value that the layout allows: expected one of [Add Update Reset]`; err == nil || err.Error() != want {
 		t.Error(err)
 	}
 	if tok, err := ParseToken([]byte(`{"token":"t","delivery-node":"7","cloud-content-byte":12,"status":200,"extra":1}`)); err != nil || tok.DeliveryNode != 7 || tok.CloudContentBytes != 12 || tok.Status != "200" || tok.Other["extra"] == nil {

@@ -135,7 +135,7 @@ var AccessQueues = []AccessQueue{AccessSmall, AccessLarge}
 // validate returns an error that wraps [ErrValue] if there is no such queue.
 func (q AccessQueue) validate() error {
 	if !slices.Contains(AccessQueues, q) {
-		return fmt.Errorf("queue %q: %w: want one of %v", string(q), ErrValue, AccessQueues)
+		return fmt.Errorf("queue %q: %w: expected one of %v", string(q), ErrValue, AccessQueues)
 	}
 	return nil
 }
@@ -166,7 +166,7 @@ func QueueHoldPath(h QueueHold) string { return QueueLocksPath + "/" + string(h)
 func ParseJobEntry(name string) (priority int, jid string, err error) {
 	pp, jid, found := strings.Cut(name, "-")
 	if _, ok := ParseSequenceID(JobPrefix, jid); !found || len(pp) != 2 || !ok {
-		return 0, "", fmt.Errorf("%.60q is not a queue entry: want two digits of priority, - and a job's id", name)
+		return 0, "", fmt.Errorf("%.60q is not a queue entry: expected two digits of priority, - and a job's id", name)
 	}
 	n, err := ParseNumber([]byte(pp))
 	if err != nil {

@@ -116,7 +116,7 @@ func WithLogger(l *slog.Logger) Option { return func(q *Queue) { q.log = l } }
 func WithACL(acl []zk.ACL) Option { return func(q *Queue) { q.acl = acl } }
 
 // WithTable replaces the transitions of an entity, for tests that must notice a
-// queue which does not obey the documents. A queue with another table than its
+// queue which does not obey the published design. A queue with another table than its
 // dialect's ([states.Of]) breaks the layout for all others.
 func WithTable(e Entity, t states.Table) Option {
 	return func(q *Queue) { q.machines[e] = t }

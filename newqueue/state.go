@@ -6,7 +6,7 @@ import (
 	"mrtq/newqueue/states"
 )
 
-// JobState is a job's state, as the documents write it (dialect design).
+// JobState is a job's state, as the published design spells it (dialect design).
 type JobState string
 
 // The states of a job, in the order of its life.
@@ -25,7 +25,7 @@ const (
 	JobDeleted      JobState = states.Deleted
 )
 
-// BatchState is a batch's state, as the documents write it.
+// BatchState is a batch's state, as the published design spells it.
 type BatchState string
 
 // The states of a batch.
@@ -40,7 +40,7 @@ const (
 	BatchDeleted         BatchState = states.Deleted
 )
 
-// AccessState is an access request's state, as the documents write it.
+// AccessState is an access request's state, as the published design spells it.
 type AccessState string
 
 // The states of an access request.

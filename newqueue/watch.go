@@ -23,7 +23,7 @@ func (q *Queue) ReportIfEmptied(ctx context.Context, bid string) error {
 // ReportWhenEmptied waits until the last job of a batch leaves batch-processing,
 // and then moves the batch to reporting (B5). If many callers wait for the same
 // batch, exactly one gets true for fired, no matter how many jobs finish at the
-// same moment (S10). The others get false once the batch has moved or is gone.
+// same moment (S10). The other callers get false once the batch has moved or was removed.
 //
 // It waits with watches and never polls. It notices if the batch was emptied
 // before the call or while the connection was lost. It also waits for a batch
@@ -85,7 +85,7 @@ type seen int
 const (
 	waiting seen = iota // the batch is incomplete, has no jobs yet, or has unfinished jobs
 	emptied
-	movedOn // the batch is past processing, or gone
+	movedOn // the batch is past processing, or removed
 )
 
 func (w *batchWatch) look(ctx context.Context) (seen, error) {

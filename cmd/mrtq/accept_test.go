@@ -82,7 +82,7 @@ Accept: 3 scenarios in both dialects passed; 2 of 154 rows covered.
 		args []string
 		want string
 	}{
-		{[]string{"--tags", "J9"}, `mrtq: --tags: tags "J9": want tags such as @J9, with , for or, && for and, ~ for not: "@J9,@J10 && ~@mrt-zk"` + "\n"},
+		{[]string{"--tags", "J9"}, `mrtq: --tags: tags "J9": expected tags such as @J9, with , for or, && for and, ~ for not: "@J9,@J10 && ~@mrt-zk"` + "\n"},
 		{[]string{"--tags", "@nobody"}, "mrtq: --tags: the tags select no scenario\n"},
 	} {
 		cmd, _, stderr := accept(c.args...)
@@ -175,7 +175,7 @@ func TestAcceptMigration(t *testing.T) {
 		code       int
 	}{
 		{"--scenarios migration --tags @M1,@M2", "Accept: 2 scenarios of the migration passed.\n", 0},
-		{"--scenarios services --tags @S5", "Accept: 1 scenario of the services passed.\n", 0},
+		{"--scenarios services --tags @D5", "Accept: 1 scenario of the services passed.\n", 0},
 		{"--scenarios migration --tags @M12", "mrtq: --tags: the tags select no scenario\n", 2}, // it kills the server
 		{"--scenarios migration --dialect design", "mrtq: --dialect can only be used with --scenarios queue\n", 2},
 	} {

@@ -63,7 +63,7 @@ func (l *legacyFlags) reads() (migrate.Queues, legacy.Options, error) {
 	if err != nil {
 		return queues, legacy.Options{}, err
 	}
-	unit, err := legacy.ParseTimePolicy(l.time)
+	unit, err := legacy.ParseTimeChoice(l.time)
 	if err != nil {
 		return queues, legacy.Options{}, exit.Usagef("--time: %w", err)
 	}

@@ -66,7 +66,7 @@ type Options struct {
 type Report struct {
 	Scenarios, Failed int
 	// Coverage has every row of every dialect in Options, in the order of the
-	// documents.
+	// published design.
 	Coverage []Row
 	// Subset is true if tags left out scenarios.
 	Subset bool

@@ -172,7 +172,7 @@ func broken(w *world, s steps) {
 func TestTags(t *testing.T) {
 	for _, tags := range []string{"J9", "@", "@J9 &&", "@J9,,@J10", "~", "@J9 @J10", "~~@J9"} {
 		_, err := Run(t.Context(), Options{Tags: tags})
-		want := fmt.Sprintf("tags %q: want tags such as @J9, with , for or, && for and, ~ for not: %q", tags, "@J9,@J10 && ~@mrt-zk")
+		want := fmt.Sprintf("tags %q: expected tags such as @J9, with , for or, && for and, ~ for not: %q", tags, "@J9,@J10 && ~@mrt-zk")
 		if err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}

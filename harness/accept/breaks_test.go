@@ -64,7 +64,7 @@ func TestEveryIllegalPairCounts(t *testing.T) {
 }
 
 // TestDocuments: the tables that people see (mrtq states) have the steps and the
-// actors of the documents. The scenarios cover what the steps do to the tree, but
+// actors of the published design. The scenarios cover what the steps do to the tree, but
 // they can't show who makes a step that needs no lock.
 func TestDocuments(t *testing.T) {
 	for _, d := range newqueue.Dialects {
@@ -276,27 +276,27 @@ func TestEveryEffectCounts(t *testing.T) {
 		what, id, says string
 		alter          func(any) any
 	}{
-		{"retry_count is not increased", "J16", `retry_count is 2, want 3`, inStatus(func(o object) { o["retry_count"] = retries })},
+		{"retry_count is not increased", "J16", `retry_count is 2, expected 3`, inStatus(func(o object) { o["retry_count"] = retries })},
 		{"the lock is not released", "J9", `/jobs/jid0000000002/lock is still there`, dropDelete("/lock")},
 		{"the lock of a batch is not released", "B2", `/batches/bid0000000001/lock is still there`, dropDelete("/lock")},
 		{"the lock of a request is not released", "A2", `/access/small/qid0000000001/lock is still there`, dropDelete("/lock")},
 		{"the batch entry stays in the old folder too", "J9", `/states/batch-processing/jid0000000002 is still there`, dropDelete("/batch-processing/")},
 		{"the batch entry is lost", "J14", `/states/batch-completed/jid0000000002 is not there`, dropCreate("/batch-completed/")},
 		{"the batch entry is created in the wrong folder", "J9", `/states/batch-failed/jid0000000002 is not there`, moved("/batch-failed", "/batch-completed")},
-		{"last_successful_status is not kept by a failure", "J9", `last_successful_status is "downloading", want "provisioning"`, inStatus(func(o object) { o["last_successful_status"] = "downloading" })},
-		{"last_successful_status is not set by a success", "J7", `last_successful_status is "estimating", want "provisioning"`, inStatus(func(o object) { o["last_successful_status"] = "estimating" })},
+		{"last_successful_status is not kept by a failure", "J9", `last_successful_status is "downloading", expected "provisioning"`, inStatus(func(o object) { o["last_successful_status"] = "downloading" })},
+		{"last_successful_status is not set by a success", "J7", `last_successful_status is "estimating", expected "provisioning"`, inStatus(func(o object) { o["last_successful_status"] = "estimating" })},
 		{"the queue entry is left behind", "J12", `/jobs/states/recording/05-jid0000000002 is still there`, dropDelete("/jobs/states/")},
 		{"the queue entry is lost", "J12", `/jobs/states/notify/05-jid0000000002 is not there`, dropCreate("/jobs/states/")},
 		{"the queue entry keeps the old priority", "J6", `/jobs/states/provisioning/12-jid0000000002 is not there`, moved("/12-", "/05-")},
-		{"the priority is not written", "J8", `/priority holds "5", want "3"`, dropSet("priority")},
-		{"space_needed is not set", "J6", `/space_needed holds "1234", want "5000000"`, dropSet("space_needed")},
-		{"the time is not written", "J4", `last_modification_date is "2024-02-20T12:00:00-08:00", want "2024-03-01T12:02:00-08:00"`, inStatus(func(o object) {
+		{"the priority is not written", "J8", `/priority holds "5", expected "3"`, dropSet("priority")},
+		{"space_needed is not set", "J6", `/space_needed holds "1234", expected "5000000"`, dropSet("space_needed")},
+		{"the time is not written", "J4", `last_modification_date is "2024-02-20T12:00:00-08:00", expected "2024-03-01T12:02:00-08:00"`, inStatus(func(o object) {
 			o["last_modification_date"] = spell(newqueue.Design).time(longAgo)
 		})},
-		{"the time is not written to a batch", "B4", `last_modified is "2024-02-20T12:00:00-08:00", want "2024-03-01T12:01:00-08:00"`, inStatus(func(o object) { o["last_modified"] = spell(newqueue.Design).time(longAgo) })},
-		{"the message is lost", "J9", `message is not there, want "404 Not Found"`, inStatus(func(o object) { delete(o, "message") })},
-		{"the message of a request is lost", "A4", `message is not there, want "a.txt is not in the cloud"`, inStatus(func(o object) { delete(o, "message") })},
-		{"the old message stays", "J16", `message is "what went wrong", want not there`, inStatus(func(o object) { o["message"] = "what went wrong" })},
+		{"the time is not written to a batch", "B4", `last_modified is "2024-02-20T12:00:00-08:00", expected "2024-03-01T12:01:00-08:00"`, inStatus(func(o object) { o["last_modified"] = spell(newqueue.Design).time(longAgo) })},
+		{"the message is lost", "J9", `message is not there, expected "404 Not Found"`, inStatus(func(o object) { delete(o, "message") })},
+		{"the message of a request is lost", "A4", `message is not there, expected "a.txt is not in the cloud"`, inStatus(func(o object) { delete(o, "message") })},
+		{"the old message stays", "J16", `message is "what went wrong", expected not there`, inStatus(func(o object) { o["message"] = "what went wrong" })},
 		{"the inventory is not written", "J10", `/inventory is not there`, dropCreate("/inventory")},
 		{"the identifier is not written", "J10", `/identifiers is not there`, dropCreate("/identifiers")},
 		{"the report is not written", "B6", `/status-report is not there`, dropCreate("/status-report")},
@@ -312,7 +312,7 @@ func TestEveryEffectCounts(t *testing.T) {
 		{"a deleted batch leaves its jobs' queue entries", "B11", `/jobs/states/completed/05-jid0000000002 is still there`, dropDelete("/jobs/states/")},
 		{"a deleted job leaves its queue entry", "J21", `/jobs/states/failed/05-jid0000000002 is still there`, dropDelete("/jobs/states/")},
 		{"a new request has no token", "A1", `/token is not there`, dropCreate("/token")},
-		{"something else is written as well", "J5", `holds "x", want ""`, func(op any) any {
+		{"something else is written as well", "J5", `holds "x", expected ""`, func(op any) any {
 			if c, ok := op.(*zk.CreateRequest); ok && strings.Contains(c.Path, "/jobs/states/pending/") {
 				return &zk.CreateRequest{Path: c.Path, Data: []byte("x"), Acl: c.Acl}
 			}
@@ -335,10 +335,10 @@ func TestEveryEffectCounts(t *testing.T) {
 		}},
 		{"locks are persistent", "Q4", `nothing to acquire`, persistent},
 		{"locks are persistent, and a dead worker's stays", "S8", `nothing to acquire`, persistent},
-		{"a storage lock is persistent", "K3", `is ephemeral: false, want true`, persistent},
-		{"an administrator's hold is ephemeral", "K2", `is ephemeral: true, want false`, ephemeral("/collections/")},
+		{"a storage lock is persistent", "K3", `is ephemeral: false, expected true`, persistent},
+		{"an administrator's hold is ephemeral", "K2", `is ephemeral: true, expected false`, ephemeral("/collections/")},
 		{"a lock is created in another folder", "K5", `/locks/queue/localid/a_bark_13030_owner is not there`, moved("/localid/", "/localids-")},
-		{"a state is written as the other dialect writes it", "B8", `status is "UpdateReporting", want "update-reporting"`, inStatus(func(o object) { o["status"] = "UpdateReporting" })},
+		{"a state is written as the other dialect writes it", "B8", `status is "UpdateReporting", expected "update-reporting"`, inStatus(func(o object) { o["status"] = "UpdateReporting" })},
 	} {
 		t.Run(b.what, func(t *testing.T) {
 			t.Parallel()

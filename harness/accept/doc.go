@@ -4,7 +4,7 @@
 //
 // Each scenario has its own world: a chroot on the server, and workers and
 // administrators, each with a session and with what it has acquired. Its Givens
-// write znodes by hand, as the documents describe them, so a scenario depends on no
+// write znodes by hand, as the published design describes them, so a scenario depends on no
 // transition but its own. Its Whens call the code under test, mrtq/newqueue, and
 // check nothing. Its Thens check what a second connection reads. They compare three
 // trees:
@@ -17,10 +17,10 @@
 // "Nothing else has changed" compares all of want with all of seen. If no Then
 // compares the whole tree after a When, the scenario fails.
 //
-// This package states the contents of the documents a second time, and takes
+// This package states the published design a second time, and takes
 // nothing from newqueue: which steps there are (documents.go), how each dialect
 // writes the layout (spelling.go), what a step changes (seed.go, expect.go and
-// the steps). If the two agree, both agree with the documents.
+// the steps). If the two agree, both agree with the published design.
 //
 // The scenarios make it hard for the code under test: lists of children have an
 // inconvenient order (sessions.go).

@@ -7,14 +7,14 @@ import (
 	"mrtq/newqueue"
 )
 
-// transitions has the transitions of the documents and of the deployed library
+// transitions has the transitions of the published design and of the deployed library
 // (docs/transitions.md; docs/new-layout.md, "Two dialects"). Each line has an id, the
 // two states and who makes the step. The code under test has tables of its own, and
 // neither is generated from the other. A dialect at the end of a line means that
 // only this dialect has the step.
 //
 // The library has no step out of Completed and Deleted (states.yml): a completed
-// item is removed without becoming Deleted. The documents don't have B14 and A8,
+// item is removed without becoming Deleted. The published design doesn't have B14 and A8,
 // because nothing there marks a batch or a request as deleted without removing
 // it. The library's admin tool does.
 const transitions = `
@@ -81,7 +81,7 @@ A7   completed    removed          automatic     mrt-zk
 A8   deleted      removed          automatic
 `
 
-// entities has all entities, in the order of the documents.
+// entities has all entities, in the order of the published design.
 var entities = []newqueue.Entity{newqueue.EntityJob, newqueue.EntityBatch, newqueue.EntityAccess}
 
 // created and removed are used in place of a state for an item that does not exist yet, or

@@ -44,7 +44,7 @@ func (w *world) seenField(at, key string, value any) error {
 		return fmt.Errorf("%s is not there", at)
 	}
 	if got, ok := parse(n.Data)[key]; !ok || !same(got, value) {
-		return fmt.Errorf("%s: %s is %s, want %s", at, key, show(got, ok), show(value, true))
+		return fmt.Errorf("%s: %s is %s, expected %s", at, key, show(got, ok), show(value, true))
 	}
 	return nil
 }
@@ -59,7 +59,7 @@ func (w *world) wantMessage(at, text string) error {
 	w.message(o, text)
 	err := w.put(at, o.bytes())
 	if got, ok := parse(w.data(at))["message"]; ok != (o["message"] != nil) || ok && got != text {
-		err = fmt.Errorf("%s: message is %s, want %s", at, show(got, ok), show(o["message"], o["message"] != nil))
+		err = fmt.Errorf("%s: message is %s, expected %s", at, show(got, ok), show(o["message"], o["message"] != nil))
 	}
 	return err
 }
@@ -76,7 +76,7 @@ func (w *world) wantNode(at string, data []byte) error {
 	case n.Data == nil:
 		return fmt.Errorf("%s holds null data, which some clients don't accept as empty data", at)
 	case !sameContent(n.Data, data):
-		return fmt.Errorf("%s holds %q, want %q", at, n.Data, data)
+		return fmt.Errorf("%s holds %q, expected %q", at, n.Data, data)
 	}
 	return nil
 }
@@ -131,14 +131,14 @@ func (w *world) settle() error {
 			wrong = append(wrong, c.String())
 		}
 	}
-	wrong = append(append(wrong, w.touched()...), w.kinds()...)
+	wrong = append(append(wrong, w.rewritten()...), w.kinds()...)
 	return failure("the tree has other changes than the Thens name", wrong)
 }
 
-// touched lists znodes that were written although their data has not changed. It
+// rewritten lists znodes that were written although their data has not changed. It
 // leaves out statuses, which an acquisition writes unchanged, and entries and
 // folders, which may have been removed and recreated.
-func (w *world) touched() []string {
+func (w *world) rewritten() []string {
 	var names []string
 	for n := range w.before.All("/") {
 		now := w.seen.Get(n.Path)
@@ -206,12 +206,12 @@ func fields(c znode.Change) []string {
 	var wrong []string
 	for key, value := range want {
 		if is, ok := got[key]; !ok || !same(is, value) {
-			wrong = append(wrong, fmt.Sprintf("%s: %s is %s, want %s", c.Path, key, show(is, ok), show(value, true)))
+			wrong = append(wrong, fmt.Sprintf("%s: %s is %s, expected %s", c.Path, key, show(is, ok), show(value, true)))
 		}
 	}
 	for key, is := range got {
 		if _, ok := want[key]; !ok {
-			wrong = append(wrong, fmt.Sprintf("%s: %s is %s, want none", c.Path, key, show(is, true)))
+			wrong = append(wrong, fmt.Sprintf("%s: %s is %s, expected none", c.Path, key, show(is, true)))
 		}
 	}
 	return wrong

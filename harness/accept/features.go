@@ -74,7 +74,7 @@ type TagsError struct{ Tags string }
 
 // Error says what a tag expression looks like.
 func (e *TagsError) Error() string {
-	return fmt.Sprintf("tags %q: want tags such as @J9, with , for or, && for and, ~ for not: \"@J9,@J10 && ~@mrt-zk\"", e.Tags)
+	return fmt.Sprintf("tags %q: expected tags such as @J9, with , for or, && for and, ~ for not: \"@J9,@J10 && ~@mrt-zk\"", e.Tags)
 }
 
 // CheckTags returns a *[TagsError] for an expression that godog can't read.

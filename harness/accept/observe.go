@@ -35,7 +35,7 @@ func (s spelling) observe(before, after *znode.Tree) sighting {
 			case there && to != from:
 				saw.steps = append(saw.steps, Step{e, from, to})
 			case !there && !goneWithBatch(at, before, after):
-				saw.steps = append(saw.steps, Step{e, from, s.gone(from)})
+				saw.steps = append(saw.steps, Step{e, from, s.after(from)})
 			}
 		}
 		for at, to := range now {
@@ -49,10 +49,10 @@ func (s spelling) observe(before, after *znode.Tree) sighting {
 	return saw
 }
 
-// gone returns the state of an item that no longer exists. It is deleted, or removed
+// after returns the state that an item has after its znodes were removed. It is deleted, or removed
 // if the item was marked as deleted before. With the deployed library a completed item
 // is removed, too, because its status never becomes Deleted.
-func (s spelling) gone(from string) string {
+func (s spelling) after(from string) string {
 	if from == "deleted" || from == "completed" && s.mrtZK() {
 		return removed
 	}

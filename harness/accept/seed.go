@@ -174,18 +174,18 @@ func tokenOf(text string) object {
 // othersWork writes items that are not part of the scenario. No step may acquire,
 // report or clean up any of them.
 func (w *world) othersWork() error {
-	if err := w.newBatch("others' batch", "processing"); err != nil {
+	if err := w.newBatch("unrelated batch", "processing"); err != nil {
 		return err
 	}
 	for _, state := range []string{"held", "failed"} {
-		if err := w.newJob("others' "+state+" job", "others' batch", seed{state: state, priority: 1}); err != nil {
+		if err := w.newJob("unrelated "+state+" job", "unrelated batch", seed{state: state, priority: 1}); err != nil {
 			return err
 		}
 	}
-	if err := w.newAccess("others' request", "small", "failed"); err != nil {
+	if err := w.newAccess("unrelated request", "small", "failed"); err != nil {
 		return err
 	}
-	if err := w.newAccess("others' request", "large", "failed"); err != nil {
+	if err := w.newAccess("unrelated request", "large", "failed"); err != nil {
 		return err
 	}
 	return w.write(

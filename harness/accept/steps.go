@@ -40,7 +40,7 @@ func (w *world) register(s steps) {
 	s.Step(`the (inventory|storage) service has to (?:record|store) (\S+)`, w.hasToTake)
 	s.Step(`in its batch it moves from (\S+) to (\S+)`, w.batchEntryMoves)
 	s.Step(`the (job(?: [A-Z])?) has left the queue of (\S+)`, w.jobLeftQueue)
-	s.Step(`nothing is left of the job`, w.jobIsGone)
+	s.Step(`nothing is left of the job`, w.jobIsRemoved)
 	s.Step(`the answer warns that its depositor will get no report(?: about it)?`, w.answerWarns)
 	s.Step(`the answer has no warning`, w.answerWarnsOfNothing)
 
@@ -96,7 +96,7 @@ func (w *world) register(s steps) {
 	s.Step(`(the|another|an) (worker|administrator) (takes|releases) the (queue hold|collection hold|storage lock|inventory lock|local id lock) (\S+)(?: of (\S+))?`, w.takesOrReleases)
 	s.Step(`(the|another|an) (worker|administrator)'s session ends`, w.sessionEnds)
 	s.Step(`(/locks/\S+) is there, and (stays until it is released|ends with the session)`, w.lockIsThere)
-	s.Step(`(/locks/\S+) is (still there|gone)`, w.lockIs)
+	s.Step(`(/locks/\S+) is (still there|removed)`, w.lockIs)
 
 	// Stories.
 	s.Step(`an administrator gives the job ([A-Z]) priority (\d+)`, w.adminGivesPriority)

@@ -79,14 +79,14 @@ func (w *world) workerHas(which, name string) error {
 		return err
 	}
 	if owner := w.seen.Get(at + "/lock").Stat.EphemeralOwner; owner != a.conn.SessionID() {
-		return fmt.Errorf("%s/lock belongs to session %#x, want %#x", at, owner, a.conn.SessionID())
+		return fmt.Errorf("%s/lock belongs to session %#x, expected %#x", at, owner, a.conn.SessionID())
 	}
 	for _, has := range a.has() {
 		if has == at {
 			return nil
 		}
 	}
-	return fmt.Errorf("the worker acquired %v, want %s", a.has(), at)
+	return fmt.Errorf("the worker acquired %v, expected %s", a.has(), at)
 }
 
 // has returns the paths of what an actor has acquired.
@@ -157,13 +157,13 @@ func (w *world) lockIsThere(at, howLong string) error {
 	}
 	ephemeral := w.seen.Get(at).Stat.EphemeralOwner != 0
 	if want := howLong == "ends with the session"; ephemeral != want {
-		return fmt.Errorf("%s is ephemeral: %t, want %t", at, ephemeral, want)
+		return fmt.Errorf("%s is ephemeral: %t, expected %t", at, ephemeral, want)
 	}
 	return nil
 }
 
 func (w *world) lockIs(at, how string) error {
-	if how == "gone" {
+	if how == "removed" {
 		return w.wantGone(at)
 	}
 	return w.wantNode(at, []byte{})

@@ -95,7 +95,7 @@ func (w *world) isIllegal(from, what, allowed string) error {
 		want.Allowed = strings.Fields(allowed)
 	}
 	if !reflect.DeepEqual(*e, want) {
-		return fmt.Errorf("the error says %+v, want %+v", *e, want)
+		return fmt.Errorf("the error says %+v, expected %+v", *e, want)
 	}
 	return nil
 }

@@ -241,7 +241,7 @@ func (w *world) jobsAreMade() error {
 		return err
 	}
 	if len(made) != len(w.jobs) || !slices.Equal(made, w.last.ids) {
-		return fmt.Errorf("the new jobs are %v, the answer is %v, want %d", made, w.last.ids, len(w.jobs))
+		return fmt.Errorf("the new jobs are %v, the answer is %v, expected %d", made, w.last.ids, len(w.jobs))
 	}
 	var wrong []error
 	for i, j := range w.jobs {
@@ -358,8 +358,8 @@ func (w *world) jobLeftQueue(name, state string) error {
 	return errors.Join(w.done(), w.wantGone(entry(state, usualPriority, path.Base(w.names[name]))))
 }
 
-// jobIsGone expects that the job is gone from all three places.
-func (w *world) jobIsGone() error {
+// jobIsRemoved expects that the job is removed from all three places.
+func (w *world) jobIsRemoved() error {
 	at, jid := w.names["job"], path.Base(w.names["job"])
 	state := w.stateOf(w.before, at)
 	return errors.Join(w.done(), w.wantGone(at),

@@ -97,7 +97,7 @@ func (w *world) workerPassesOver(room int64) error {
 
 func (w *world) hasLookedAt(names string) error {
 	if want := w.ids(names); !slices.Equal(w.last.looked, want) {
-		return fmt.Errorf("the worker looked at %v, want %v", w.last.looked, want)
+		return fmt.Errorf("the worker looked at %v, expected %v", w.last.looked, want)
 	}
 	return nil
 }
@@ -159,7 +159,7 @@ func (w *world) workOn(at, state string, do func(context.Context, *newqueue.Job)
 	return w.worker(func(ctx context.Context, a *actor) error {
 		j, err := a.q.AcquireJob(ctx, newqueue.JobState(state))
 		if err == nil && j.Path() != at {
-			err = fmt.Errorf("the next job in %s is %s, want %s", state, j.Path(), at)
+			err = fmt.Errorf("the next job in %s is %s, expected %s", state, j.Path(), at)
 		}
 		if err != nil {
 			return err
@@ -325,7 +325,7 @@ func (w *world) jobsAreCompleted(names string) error {
 // marked as deleted (J21, J22).
 func (w *world) jobIsDeleted(folder string) error {
 	if !w.mrtZK() {
-		return w.jobIsGone()
+		return w.jobIsRemoved()
 	}
 	return errors.Join(w.jobIs("job", "deleted", ""), w.batchEntryMoves(folder, "deleted"))
 }

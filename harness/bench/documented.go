@@ -10,7 +10,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// documented creates jobs as the documents describe it, and as the field's own script
+// documented creates jobs as the published design describes it, and as CDL's migration script
 // does (docs/field-script.md). It creates one job after the other and takes it through
 // the steps to its state, and waits for each answer before the next step. The states
 // are those of the generated queue: of twenty jobs one is held, one has failed, two

@@ -15,18 +15,18 @@ type ratio struct {
 	what      string
 	yardstick []string
 	of        string
-	bar       float64 // what the project wants to reach, 0 for none
-	most      bool    // the ratio should be at most the bar
+	goal       float64 // what the project wants to reach, 0 for none
+	most      bool    // the ratio should be at most the goal
 }
 
 var ratios = []ratio{
-	{what: "speed of migrate ÷ speed of a bare read of the source and then a bare load", yardstick: []string{readSource, load}, of: migrate, bar: 0.75},
-	{what: "records a second of migrate ÷ jobs a second of the documented way", yardstick: []string{byTheBook}, of: migrate, bar: 100},
-	{what: "speed of verify ÷ speed of a bare read of both sides", yardstick: []string{readSource, readTarget}, of: verify, bar: 0.85},
-	{what: "speed of plan ÷ speed of migrate", yardstick: []string{migrate}, of: plan, bar: 2},
-	{what: "speed of rollback ÷ speed of migrate", yardstick: []string{migrate}, of: rollback, bar: 1},
-	{what: "speed of dump ÷ speed of the bare read with ACLs", yardstick: []string{readACLs}, of: dump, bar: 0.80},
-	{what: "another client's p99 wait during migrate ÷ its p99 wait alone", yardstick: []string{beside}, of: alone, bar: 3, most: true},
+	{what: "speed of migrate ÷ speed of a bare read of the source and then a bare load", yardstick: []string{readSource, load}, of: migrate, goal: 0.75},
+	{what: "records a second of migrate ÷ jobs a second of the documented way", yardstick: []string{byTheBook}, of: migrate, goal: 100},
+	{what: "speed of verify ÷ speed of a bare read of both sides", yardstick: []string{readSource, readTarget}, of: verify, goal: 0.85},
+	{what: "speed of plan ÷ speed of migrate", yardstick: []string{migrate}, of: plan, goal: 2},
+	{what: "speed of rollback ÷ speed of migrate", yardstick: []string{migrate}, of: rollback, goal: 1},
+	{what: "speed of dump ÷ speed of the bare read with ACLs", yardstick: []string{readACLs}, of: dump, goal: 0.80},
+	{what: "another client's p99 wait during migrate ÷ its p99 wait alone", yardstick: []string{beside}, of: alone, goal: 3, most: true},
 }
 
 // median returns the median of f's values. If there are two in the middle, it returns the
@@ -108,8 +108,8 @@ func (r result) print(w io.Writer) error {
 	compared.AppendHeader(table.Row{"ratio", "is", "wanted"})
 	for _, of := range ratios {
 		wanted := ""
-		if of.bar > 0 {
-			wanted = strconv.FormatFloat(of.bar, 'f', 2, 64)
+		if of.goal > 0 {
+			wanted = strconv.FormatFloat(of.goal, 'f', 2, 64)
 			if of.most {
 				wanted = "at most " + wanted
 			}

@@ -15,7 +15,7 @@ import (
 //
 // It acts in turns. In one turn it looks for work, takes at most one item, and works on
 // it to the end. [Actor.Step] takes a whole turn. [Actor.Begin] begins one that stops
-// before each write, so that a test can let others act there, or kill the process.
+// before each write, so that a test can let other clients act there, or kill the process.
 //
 // A world, with its actors and their turns, needs one goroutine at a time.
 type Actor struct {

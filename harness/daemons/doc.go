@@ -10,7 +10,7 @@
 //	defer w.Close()
 //	turn := w.Workers()[0].Begin()
 //	for p, more := turn.Next(); more; p, more = turn.Next() {
-//		fmt.Println(p.Write) // what comes next; here others may act
+//		fmt.Println(p.Write) // what comes next; here other clients may act
 //	}
 //
 // Or all take turns until nobody finds any work ([World.Run]). What was done for each record is counted, whoever

@@ -1,5 +1,5 @@
 // Package life_test lives the life of a migration (docs/life.md): legacy workers, the new
-// queue's services and administrators do what the documents allow, between any two steps
+// queue's services and administrators do what the published design allows, between any two steps
 // of an operator and in the middle of them, while connections are lost and processes are
 // killed. An oracle counts how often the work of each legacy record is done.
 //
@@ -88,7 +88,7 @@ func (s *site) start() *minizk.Server {
 	return server
 }
 
-// connect opens a session of the field's own client library.
+// connect opens a session of go-zookeeper, a client library other than mrtq's own.
 func (s *site) connect(server *minizk.Server) (*zk.Conn, error) {
 	dial := func(string, string, time.Duration) (net.Conn, error) { return server.Dial(s.ctx) }
 	conn, _, err := zk.Connect([]string{"127.0.0.1:2181"}, 10*time.Second, zk.WithLogger(silent{}), zk.WithDialer(dial))

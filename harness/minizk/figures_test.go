@@ -17,7 +17,7 @@ import (
 )
 
 var (
-	figures        = flag.Bool("figures", false, "measure minizk and a jvm server, and fail if minizk misses a bar")
+	figures        = flag.Bool("figures", false, "measure minizk and a jvm server, and fail if minizk misses a goal")
 	figureChildren = flag.Int("figure-children", 1_000_000, "children of one node that TestFigures creates")
 )
 
@@ -33,7 +33,7 @@ const (
 )
 
 // TestFigures measures and prints the figures of README.md in one run. It fails if a figure misses its
-// bar. With -update it writes the figures to README.md.
+// goal. With -update it writes the figures to README.md.
 func TestFigures(t *testing.T) {
 	part := readmeSection(t, "figures", "go test -run TestFigures -figures -update -v")
 	if !*figures {
@@ -44,11 +44,11 @@ func TestFigures(t *testing.T) {
 		fmt.Printf(format+"\n", args...) // print it at once, for a person who watches
 		fmt.Fprintf(&table, format+"\n", args...)
 	}
-	line("| what | minizk | jvm | bar |\n|---|---|---|---|")
-	row := func(what, mini, jvm, bar string, ok bool) {
-		line("| %s | %s | %s | %s |", what, mini, jvm, bar)
+	line("| what | minizk | jvm | goal |\n|---|---|---|---|")
+	row := func(what, mini, jvm, goal string, ok bool) {
+		line("| %s | %s | %s | %s |", what, mini, jvm, goal)
 		if !ok {
-			t.Errorf("%s: %s, jvm %s, bar %s", what, mini, jvm, bar)
+			t.Errorf("%s: %s, jvm %s, goal %s", what, mini, jvm, goal)
 		}
 	}
 	fast, slow := medianStart(t, starts, startMini), medianStart(t, jvmStarts, startJVM)

@@ -48,8 +48,8 @@ func TestOptionsAreChecked(t *testing.T) {
 		opt  minizk.Options
 		want string
 	}{
-		{minizk.Options{MinTimeout: -1}, "minizk: MinTimeout -1ns, MaxTimeout 40s: want at least 1ms, and MaxTimeout not below MinTimeout"},
-		{minizk.Options{MinTimeout: time.Minute, MaxTimeout: time.Second}, "minizk: MinTimeout 1m0s, MaxTimeout 1s: want at least 1ms, and MaxTimeout not below MinTimeout"},
+		{minizk.Options{MinTimeout: -1}, "minizk: MinTimeout -1ns, MaxTimeout 40s: expected at least 1ms, and MaxTimeout not below MinTimeout"},
+		{minizk.Options{MinTimeout: time.Minute, MaxTimeout: time.Second}, "minizk: MinTimeout 1m0s, MaxTimeout 1s: expected at least 1ms, and MaxTimeout not below MinTimeout"},
 		{minizk.Options{ContainerInterval: -1}, "minizk: ContainerInterval -1ns must not be negative"},
 		{minizk.Options{LogSize: -1}, "minizk: MaxBuffer 1048575, LogSize -1: neither may be negative"},
 		{minizk.Options{RealTime: true, Now: time.Unix(1, 0).UTC()}, "minizk: Now (1970-01-01 00:00:01 +0000 UTC) and RealTime together: the machine's clock cannot be set"},

@@ -1,8 +1,8 @@
 // Package election lets one of several processes work at a time, as Zuul's
 // elections do (its ZooKeeper Map, "An election to determine which …"). Each
 // process takes a place, an ephemeral sequential znode below the election's
-// znode. The process whose place has the lowest name leads. Each of the others
-// waits until the place just before its own is gone. So a process that dies
+// znode. The process whose place has the lowest name leads. Each other process
+// waits until the place just before its own is removed. So a process that dies
 // loses its place when its session ends, and a process that resigns wakes one
 // other process, not all.
 //
@@ -54,7 +54,7 @@ type Ahead struct {
 
 // Lead waits until there is no place before this one. It calls report once with
 // each place that it waits for or skips. The error wraps [zkconn.ErrLost] if
-// the place itself is gone.
+// the place itself was removed.
 func (p *Place) Lead(ctx context.Context, report func(Ahead)) error {
 	for {
 		ahead, err := p.ahead(ctx)
@@ -74,7 +74,7 @@ func (p *Place) Lead(ctx context.Context, report func(Ahead)) error {
 			continue
 		}
 		report(Ahead{Path: ahead, Owner: string(n.Data)})
-		if err := p.s.WaitGone(ctx, ahead); err != nil {
+		if err := p.s.WaitRemoved(ctx, ahead); err != nil {
 			return err
 		}
 	}
@@ -82,7 +82,7 @@ func (p *Place) Lead(ctx context.Context, report func(Ahead)) error {
 
 // ahead is the place just before this one, "" if this one leads.
 func (p *Place) ahead(ctx context.Context) (string, error) {
-	if err := p.s.Sync(ctx); err != nil { // without a sync, the list may still have a place that is gone
+	if err := p.s.Sync(ctx); err != nil { // without a sync, the list may still have a place that was removed
 		return "", err
 	}
 	names, err := p.s.Children(ctx, p.election)
@@ -98,7 +98,7 @@ func (p *Place) ahead(ctx context.Context) (string, error) {
 		}
 	}
 	if !there {
-		return "", fmt.Errorf("%w: this session's place in the election is gone", zkconn.ErrLost)
+		return "", fmt.Errorf("%w: this session's place in the election was removed", zkconn.ErrLost)
 	}
 	return best, nil
 }

@@ -37,7 +37,7 @@ func ReadFrame(r io.Reader, buf []byte, limit int) ([]byte, error) {
 // those of ReadFrame.
 func ReadPayload(r io.Reader, n int32, buf []byte, limit int) ([]byte, error) {
 	if n < 0 || int(n) > limit {
-		return nil, fmt.Errorf("%w: %d, want 0..%d (jute.maxbuffer)", ErrFrame, n, limit)
+		return nil, fmt.Errorf("%w: %d, expected 0..%d (jute.maxbuffer)", ErrFrame, n, limit)
 	}
 	buf = buf[:0]
 	for len(buf) < int(n) {

@@ -101,16 +101,16 @@ func (c *checker) read(n *Node, zn *znode.Node, s *small) (any, bool) {
 }
 
 // fault reports that a znode does not match its pattern.
-func (c *checker) fault(n *Node, kind, path, expected, found, mend string) {
+func (c *checker) fault(n *Node, kind, path, expected, found, repair string) {
 	id := n.ID + "/" + kind
 	rule := c.m.rules[id]
 	if rule == nil {
 		panic("layout: no rule " + id) // the codec does not name all of its kinds
 	}
-	if mend == "" {
-		mend = mends[kind]
+	if repair == "" {
+		repair = repairs[kind]
 	}
-	c.find(Finding{Path: path, Rule: id, Severity: rule.Severity, Expected: expected, Found: found, Mend: mend, Document: rule.Document})
+	c.find(Finding{Path: path, Rule: id, Severity: rule.Severity, Expected: expected, Found: found, Repair: repair, Document: rule.Document})
 }
 
 // found records a finding of a native rule.
@@ -120,7 +120,7 @@ func (c *checker) found(f Found) {
 	}
 	out := Finding{Path: f.Path, Rule: f.Rule, Severity: f.Severity, Expected: f.Expected, Found: f.Found, Item: f.Item}
 	if rule := c.m.rules[f.Rule]; rule != nil {
-		out.Document, out.Mend = rule.Document, rule.Mend
+		out.Document, out.Repair = rule.Document, rule.Repair
 		if out.Severity == "" {
 			out.Severity = rule.Severity
 		}
@@ -137,7 +137,7 @@ func (c *checker) find(f Finding) {
 		}
 		return
 	}
-	f.Expected, f.Found, f.Mend = unique.Make(f.Expected).Value(), unique.Make(f.Found).Value(), unique.Make(f.Mend).Value()
+	f.Expected, f.Found, f.Repair = unique.Make(f.Expected).Value(), unique.Make(f.Found).Value(), unique.Make(f.Repair).Value()
 	c.findings = append(c.findings, f)
 }
 

@@ -26,9 +26,9 @@ type Finding struct {
 	Severity Severity `json:"severity"`
 	Expected string   `json:"expected"`
 	Found    string   `json:"found"`
-	// Mend says what an operator can do about it. It is "" if there is no
+	// Repair says what an operator can do about it. It is "" if there is no
 	// suggestion.
-	Mend string `json:"mend,omitempty"`
+	Repair string `json:"mend,omitempty"`
 	// Item is what the finding is about, if that is another znode: the job whose
 	// entry is missing, say.
 	Item string `json:"-"`
@@ -44,13 +44,13 @@ func compareFindings(a, b Finding) int {
 	return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Rule, b.Rule), strings.Compare(a.Found, b.Found), strings.Compare(a.Expected, b.Expected))
 }
 
-// mends say what an operator can do about a kind of finding. They are for rules
+// repairs say what an operator can do about a kind of finding. They are for rules
 // that don't say it themselves.
-var mends = map[string]string{
+var repairs = map[string]string{
 	UnknownPath:      "Find out who made it. Delete it if nobody needs it.",
 	Unreadable:       "Give credentials that can read it.",
 	Missing:          "Recreate it from its source, or delete what it belongs to.",
-	TooOld:           "Find out whether its owner is still at work. If not, delete it.",
+	TooOld:           "Find out whether its owner is still running. If not, delete it.",
 	BadShape:         "Find out which version wrote it. Restore it, or delete what it belongs to.",
 	NotEmpty:         "Find out who wrote it. Empty it if nobody reads it.",
 	NotText:          restore,

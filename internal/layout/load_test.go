@@ -33,7 +33,7 @@ func TestMistakes(t *testing.T) {
 		{"an id twice", "- {id: a, path: /x/y, says: s}\n- {id: a, path: /x/z, says: s}", "own.yaml:12: id a is used twice, here and in line 11"},
 		{"no root above", "- {id: a, path: /z, says: s}", "own.yaml:11: a: /z is below none of the map's roots: /x"},
 		{"unknown type", "- {id: a, path: '/x/{a:colour}', says: s}", `own.yaml:11: a: parameter {a}: no type "colour"; the map has digits, letters, name`},
-		{"a brace", "- {id: a, path: '/x/{a', says: s}", `own.yaml:11: a: "{a" has a brace that is not part of a parameter: want {name} or {name:type}`},
+		{"a brace", "- {id: a, path: '/x/{a', says: s}", `own.yaml:11: a: "{a" has a brace that is not part of a parameter: expected {name} or {name:type}`},
 		{"a parameter twice", "- {id: a, path: '/x/{a:digits}/{a:name}', says: s}", "own.yaml:11: a: the parameter {a} is in the pattern twice"},
 		{"below a blob", "- {id: a, path: /x/y, codec: lock, says: s}\n- {id: b, path: /x/y/z, says: s}", "own.yaml:12: /x/y/z is below /x/y, whose codec lock reads the children itself"},
 		{"a schema of no JSON", "- {id: a, path: /x/y, codec: free, schema: {type: object}, says: s}", "own.yaml:11: a has a schema, but no codec that reads JSON"},

@@ -77,7 +77,7 @@ func splitSegment(text string, types map[string]*Type) (params []param, match *r
 	found := paramPattern.FindAllStringSubmatchIndex(text, -1)
 	if found == nil {
 		if strings.ContainsAny(text, "{}") {
-			return nil, nil, fmt.Errorf("%q has a brace that is not part of a parameter: want {name} or {name:type}", text)
+			return nil, nil, fmt.Errorf("%q has a brace that is not part of a parameter: expected {name} or {name:type}", text)
 		}
 		return nil, nil, nil
 	}

@@ -122,7 +122,7 @@ func (r *Relation) fieldName() string {
 
 func (c *checker) broken(r *Relation, path, expected, found string) {
 	rule := c.m.rules[r.ID]
-	c.find(Finding{Path: path, Rule: r.ID, Severity: rule.Severity, Expected: expected, Found: found, Mend: r.Mend, Document: rule.Document})
+	c.find(Finding{Path: path, Rule: r.ID, Severity: rule.Severity, Expected: expected, Found: found, Repair: r.Repair, Document: rule.Document})
 }
 
 // settle decides the relations that need the whole tree.

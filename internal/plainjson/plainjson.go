@@ -64,7 +64,7 @@ func plainSyntax(err *json.SyntaxError) error {
 	}
 	for _, w := range wants {
 		if context == w.context {
-			return fmt.Errorf("this is not JSON: found %s, want %s", found, w.want)
+			return fmt.Errorf("this is not JSON: found %s, expected %s", found, w.want)
 		}
 	}
 	if found != "" {
@@ -81,7 +81,7 @@ func plainKind(err *json.UnmarshalTypeError) error {
 	if !ok { // such as "number 1.5"
 		found = "the " + err.Value
 	}
-	text := fmt.Sprintf("found %s, want %s", found, kindOf(err.Type))
+	text := fmt.Sprintf("found %s, expected %s", found, kindOf(err.Type))
 	if err.Field != "" {
 		text = err.Field + ": " + text
 	}

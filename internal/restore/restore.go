@@ -52,7 +52,7 @@ type Warning struct {
 // was written.
 var ErrOtherData = errors.New("the target already has znodes of the dump, with other data or another ACL")
 
-// most is how often in a row a transaction may fail because of others, before the restore
+// most is how often in a row a transaction may fail because of other clients, before the restore
 // gives up. pause is the time between, and grows.
 const (
 	most  = 6

@@ -212,7 +212,7 @@ func TestParse(t *testing.T) {
 	path := file(t, "x", "")
 	for text, want := range map[string]string{
 		"file:":         "it names no file",
-		"snapshot:":     "an empty folder name; want DIR[,LOGDIR][#/chroot]",
+		"snapshot:":     "an empty folder name; expected DIR[,LOGDIR][#/chroot]",
 		path:            "this is a file: write file:" + path,
 		dir:             "this is a folder: if it is a server's data directory, write snapshot:" + dir,
 		"none.ndjson":   "this is not a server's address, and there is no such file; write a dump as file:none.ndjson",

@@ -20,7 +20,7 @@ type Address struct {
 // ParseAddress reads ZooKeeper's own connect string, host:port[,host:port…][/chroot].
 // A missing port means 2181.
 func ParseAddress(s string) (Address, error) {
-	const form = "want host:port[,host:port…][/chroot]"
+	const form = "expected host:port[,host:port…][/chroot]"
 	if scheme, _, ok := strings.Cut(s, "://"); ok && !strings.ContainsAny(scheme, ":/,") {
 		return Address{}, fmt.Errorf("address %q: it begins with %q, which is no part of a ZooKeeper address; %s", s, scheme+"://", form)
 	}
@@ -62,7 +62,7 @@ func hostPort(h string) (string, error) {
 		return "", fmt.Errorf("an empty host in %q", h)
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-		return "", fmt.Errorf("bad port in %q: want 1 to 65535", h)
+		return "", fmt.Errorf("bad port in %q: expected 1 to 65535", h)
 	}
 	return net.JoinHostPort(host, port), nil
 }

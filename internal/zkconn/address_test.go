@@ -28,17 +28,17 @@ func TestParseAddress(t *testing.T) {
 }
 
 func TestParseAddressErrors(t *testing.T) {
-	const form = "; want host:port[,host:port…][/chroot]"
+	const form = "; expected host:port[,host:port…][/chroot]"
 	for _, tc := range []struct{ in, want string }{
 		{"", `address "": an empty host` + form},
 		{"/x", `address "/x": an empty host` + form},
 		{"a,,b", `address "a,,b": an empty host` + form},
 		{":2181", `address ":2181": an empty host in ":2181"` + form},
 		{"[]:2181", `address "[]:2181": an empty host in "[]:2181"` + form},
-		{"a:", `address "a:": bad port in "a:": want 1 to 65535` + form},
-		{"a:0", `address "a:0": bad port in "a:0": want 1 to 65535` + form},
-		{"a:65536", `address "a:65536": bad port in "a:65536": want 1 to 65535` + form},
-		{"a:http", `address "a:http": bad port in "a:http": want 1 to 65535` + form},
+		{"a:", `address "a:": bad port in "a:": expected 1 to 65535` + form},
+		{"a:0", `address "a:0": bad port in "a:0": expected 1 to 65535` + form},
+		{"a:65536", `address "a:65536": bad port in "a:65536": expected 1 to 65535` + form},
+		{"a:http", `address "a:http": bad port in "a:http": expected 1 to 65535` + form},
 		{"::1", `address "::1": host "::1": address ::1: too many colons in address` + form},
 		{"[::1", `address "[::1": host "[::1": address [::1: missing ']' in address` + form},
 		{"http://a:1", `address "http://a:1": it begins with "http://", which is no part of a ZooKeeper address` + form},

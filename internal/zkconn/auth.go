@@ -34,7 +34,7 @@ func (a Auth) UserPassword() (user, password string) {
 // String hides the password.
 func (a Auth) String() string { return a.Scheme + ":…" }
 
-var errAuth = errors.New(`want lines of the form scheme:user:password, such as "digest:user:password"`)
+var errAuth = errors.New(`expected lines of the form scheme:user:password, such as "digest:user:password"`)
 
 // ParseAuth reads credentials, one a line. It skips empty lines and lines that start
 // with #. Errors never quote the line.

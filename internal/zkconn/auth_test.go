@@ -24,7 +24,7 @@ func TestParseAuth(t *testing.T) {
 	if got := *auths[1].credential; got != "bob:" {
 		t.Errorf("the second credential is %q", got)
 	}
-	const form = `want lines of the form scheme:user:password, such as "digest:user:password"`
+	const form = `expected lines of the form scheme:user:password, such as "digest:user:password"`
 	for _, tc := range []struct{ in, want string }{
 		{secret, "credentials, line 1: " + form},
 		{"\ndigest:" + secret, "credentials, line 2: " + form},
@@ -54,7 +54,7 @@ func TestReadAuthFile(t *testing.T) {
 	wantAuthError(t, err, fmt.Sprintf("credentials: %s can be read by others (mode 0640): chmod 600 %s", path, path))
 	write(secret, 0o600)
 	_, err = ReadAuthFile(path)
-	wantAuthError(t, err, path+`: credentials, line 1: want lines of the form scheme:user:password, such as "digest:user:password"`)
+	wantAuthError(t, err, path+`: credentials, line 1: expected lines of the form scheme:user:password, such as "digest:user:password"`)
 	_, err = ReadAuthFile(filepath.Join(dir, "none"))
 	wantAuthError(t, err, "credentials: "+filepath.Join(dir, "none")+": no such file or directory")
 	_, err = ReadAuthFile("/dev/null/none")

@@ -90,7 +90,7 @@ func hint(err error, useTLS bool) string {
 	case errors.As(err, &host):
 		return "give the name that the certificate holds with --tls-server-name"
 	case tlsRefused(err):
-		return "the server refused the TLS handshake: it may want a client certificate (--tls-cert, --tls-key)"
+		return "the server refused the TLS handshake: it may require a client certificate (--tls-cert, --tls-key)"
 	case errors.As(err, &shaking):
 		return "check that this is a ZooKeeper secure client port; if it is its plain port, leave out --tls"
 	case errors.As(err, &protocol) && protocol.isTLS():

@@ -174,7 +174,7 @@ func TestTLS(t *testing.T) {
 		{"wrong name", s.SecureAddress(), &zkconn.TLS{CA: files.CA, Cert: files.Cert, Key: files.Key, ServerName: "zk.example.org"},
 			"TLS handshake: the server's certificate is refused: certificate is valid for localhost, not zk.example.org; give the name that the certificate holds with --tls-server-name"},
 		{"no client certificate", s.SecureAddress(), &zkconn.TLS{CA: files.CA},
-			refused + "; the server refused the TLS handshake: it may want a client certificate (--tls-cert, --tls-key)"},
+			refused + "; the server refused the TLS handshake: it may require a client certificate (--tls-cert, --tls-key)"},
 		{"no such file", s.SecureAddress(), &zkconn.TLS{CA: empty + "x"},
 			"TLS authorities: " + empty + "x: no such file or directory; " + noChoice},
 		{"no authority in it", s.SecureAddress(), &zkconn.TLS{CA: empty},

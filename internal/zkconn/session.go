@@ -46,7 +46,7 @@ type session struct {
 	servers  []string
 	turn     int           // of the servers
 	silence  time.Duration // see firstSilence
-	id       int64         // 0: never opened. It never changes afterwards, and others may read it
+	id       int64         // 0: never opened. It never changes afterwards, and other goroutines may read it
 	password [jute.PasswordLen]byte
 	seen     int64 // the newest transaction that an answer named
 

@@ -28,7 +28,7 @@ func TestServerGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone := make(chan error, 1)
-	go func() { gone <- w.WaitGone(t.Context(), path) }()
+	go func() { gone <- w.WaitRemoved(t.Context(), path) }()
 	if err := s.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestExpiry(t *testing.T) {
 	p.stall(true)
 	pending := start(t, w, znode.Create("/late", nil))
 	within(t, 20*time.Second, "the expiry", func() {
-		if err := other.WaitGone(t.Context(), path); err != nil {
+		if err := other.WaitRemoved(t.Context(), path); err != nil {
 			t.Error(err)
 		}
 	})
@@ -155,7 +155,7 @@ func TestContext(t *testing.T) {
 		"Tree":            func(ctx context.Context) error { return second(w.Tree(ctx)) },
 		"Multi":           func(ctx context.Context) error { return w.Multi(ctx, []znode.Op{znode.Check("/", -1)}) },
 		"CreateEphemeral": func(ctx context.Context) error { return second(w.CreateEphemeral(ctx, "/e-", nil, nil)) },
-		"WaitGone":        func(ctx context.Context) error { return w.WaitGone(ctx, "/x") },
+		"WaitRemoved":     func(ctx context.Context) error { return w.WaitRemoved(ctx, "/x") },
 		"SetACL":          func(ctx context.Context) error { return w.SetACL(ctx, "/x", nil) },
 		"MakeChroot":      func(ctx context.Context) error { return second(w.MakeChroot(ctx)) },
 	} {

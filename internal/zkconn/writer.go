@@ -26,7 +26,7 @@ func OpenWriter(ctx context.Context, cfg Config) (*Writer, error) {
 }
 
 // SessionTimeout is the timeout that the server granted. If the process dies, its session
-// and ephemerals are gone after that time.
+// ends after that time, and its ephemerals are removed.
 func (w *Writer) SessionTimeout() time.Duration {
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()
@@ -191,8 +191,8 @@ func (w *Writer) ephemeral(ctx context.Context, prefix string) (string, error) {
 	return "", err
 }
 
-// WaitGone waits until the node at path doesn't exist.
-func (w *Writer) WaitGone(ctx context.Context, path string) error {
+// WaitRemoved waits until the node at path doesn't exist.
+func (w *Writer) WaitRemoved(ctx context.Context, path string) error {
 	for {
 		_, there, watch, err := w.ExistsW(ctx, path)
 		if err != nil || !there {

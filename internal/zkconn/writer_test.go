@@ -190,8 +190,8 @@ func TestPathsStayInChroot(t *testing.T) {
 		if _, err := w.Get(t.Context(), path); !errors.Is(err, znode.ErrPath) {
 			t.Errorf("Get %q: %v", path, err)
 		}
-		if err := w.WaitGone(t.Context(), path); !errors.Is(err, znode.ErrPath) {
-			t.Errorf("WaitGone %q: %v", path, err)
+		if err := w.WaitRemoved(t.Context(), path); !errors.Is(err, znode.ErrPath) {
+			t.Errorf("WaitRemoved %q: %v", path, err)
 		}
 	}
 	if _, err := w.CreateEphemeral(t.Context(), "x", nil, nil); !errors.Is(err, znode.ErrPath) {
@@ -313,7 +313,7 @@ func TestEphemerals(t *testing.T) {
 		t.Errorf("%+v, %v", n, err)
 	}
 	gone := make(chan error, 1)
-	go func() { gone <- other.WaitGone(t.Context(), first) }()
+	go func() { gone <- other.WaitRemoved(t.Context(), first) }()
 	isWatch := func(p packet) bool { return p.opcode() == 3 && p.body[len(p.body)-1] == 1 }
 	eventually(t, func() bool { return slices.ContainsFunc(p.requests(), isWatch) })
 	multi(t, w, znode.Set(first, []byte("changed"), -1)) // wakes it too early
@@ -323,7 +323,7 @@ func TestEphemerals(t *testing.T) {
 	}
 	select {
 	case err := <-gone:
-		t.Fatalf("WaitGone returned too early: %v", err)
+		t.Fatalf("WaitRemoved returned too early: %v", err)
 	default:
 	}
 	w.Close()
@@ -332,13 +332,13 @@ func TestEphemerals(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if err := other.WaitGone(t.Context(), "/never-there"); err != nil {
+	if err := other.WaitRemoved(t.Context(), "/never-there"); err != nil {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("enough"))
 	multi(t, other, znode.Create("/stays", nil))
-	wantMessage(t, other.WaitGone(ctx, "/stays"), "exists /stays: enough")
+	wantMessage(t, other.WaitRemoved(ctx, "/stays"), "exists /stays: enough")
 }
 
 // eventually waits for something that has no event.

@@ -67,14 +67,14 @@ func (l *logFile) checkHeader() error {
 	case len(head) == 0:
 		return errEmpty
 	case len(head) < logHeader:
-		return l.damaged(0, fmt.Sprintf("the header is %d bytes long, want %d", len(head), logHeader))
+		return l.damaged(0, fmt.Sprintf("the header is %d bytes long, expected %d", len(head), logHeader))
 	}
 	magic, version := binary.BigEndian.Uint32(head), binary.BigEndian.Uint32(head[4:])
 	if magic != logMagic {
-		return l.damaged(0, fmt.Sprintf("it begins with %08x, want %08x (ZKLG, a transaction log)", magic, logMagic))
+		return l.damaged(0, fmt.Sprintf("it begins with %08x, expected %08x (ZKLG, a transaction log)", magic, logMagic))
 	}
 	if version != formatVersion {
-		return l.damaged(4, fmt.Sprintf("its format is version %d, want %d", version, formatVersion))
+		return l.damaged(4, fmt.Sprintf("its format is version %d, expected %d", version, formatVersion))
 	}
 	return nil
 }
@@ -164,7 +164,7 @@ func (l *logFile) entry() ([]byte, error) {
 		return nil, l.damaged(l.off, fmt.Sprintf("a transaction's checksum is %x, and the log says %x", got, sum))
 	}
 	if n < jute.TxnHeaderLen {
-		return nil, l.damaged(l.off+8, fmt.Sprintf("a transaction is %d bytes long, want at least %d", n, jute.TxnHeaderLen))
+		return nil, l.damaged(l.off+8, fmt.Sprintf("a transaction is %d bytes long, expected at least %d", n, jute.TxnHeaderLen))
 	}
 	return body, nil
 }

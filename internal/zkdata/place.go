@@ -30,11 +30,11 @@ func ParsePlace(text string) (Place, error) {
 	}
 	list := strings.Split(dirs, ",")
 	if len(list) > 2 {
-		return Place{}, errors.New("more than two folders; want DIR[,LOGDIR][#/chroot]")
+		return Place{}, errors.New("more than two folders; expected DIR[,LOGDIR][#/chroot]")
 	}
 	for _, dir := range list {
 		if dir == "" {
-			return Place{}, errors.New("an empty folder name; want DIR[,LOGDIR][#/chroot]")
+			return Place{}, errors.New("an empty folder name; expected DIR[,LOGDIR][#/chroot]")
 		}
 	}
 	p.Dir = list[0]

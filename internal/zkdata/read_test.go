@@ -134,7 +134,7 @@ func TestRefused(t *testing.T) {
 		{"no log", with(files{"log.1": nil, "log.5": nil}), zkdata.ErrNoData, "DIR: it holds no transaction log (log.ZXID), so what came after snapshot.4 is not known; " + giveLogDir},
 		{"no snapshot", files{"log.5": usual()["log.5"]}, zkdata.ErrNoData, "DIR: it holds no snapshot, and the first log, log.5, is not from the beginning; give the server's dataDir, and if it has a dataLogDir that too: DIR,LOGDIR"},
 		{"no complete snapshot", with(files{"snapshot.0": jute("x"), "snapshot.4": jute("ZKSM....")}), zkdata.ErrCorrupt,
-			"DIR: none of 2 snapshots is complete; the newest: DIR/snapshot.4 at byte 0: it begins with 5a4b534d, want 5a4b534e (ZKSN, a snapshot); " + copyAgain},
+			"DIR: none of 2 snapshots is complete; the newest: DIR/snapshot.4 at byte 0: it begins with 5a4b534d, expected 5a4b534e (ZKSN, a snapshot); " + copyAgain},
 		{"a missing log", with(files{"log.5": nil, "log.6": logOf(history[5:]...)}), zkdata.ErrGap,
 			"DIR/log.6 at byte 16: transaction 0x6 comes right after 0x4: the transactions between them are missing; " + giveLogDir},
 		{"a missing entry", with(files{"log.5": logOf(history[4], history[6])}), zkdata.ErrGap,
@@ -156,9 +156,9 @@ func TestRefused(t *testing.T) {
 		{"zeros in the middle", with(files{"log.5": append(append(long[:16:16], make([]byte, 91)...), long[107:]...)}), zkdata.ErrCorrupt,
 			"DIR/log.5 at byte 16: there is no complete transaction here, and 0x6 follows at byte 107; " + copied},
 		{"an empty log before others", with(files{"log.1": {}, "snapshot.4": nil}), zkdata.ErrCorrupt, "DIR/log.1 at byte 0: it is empty, and DIR/log.5 follows; " + another},
-		{"half a header", with(files{"log.5": long[:9]}), zkdata.ErrCorrupt, "DIR/log.5 at byte 0: the header is 9 bytes long, want 16; " + copied},
-		{"not a log", with(files{"log.5": jute("PK\x03\x04............")}), zkdata.ErrCorrupt, "DIR/log.5 at byte 0: it begins with 504b0304, want 5a4b4c47 (ZKLG, a transaction log); " + copied},
-		{"a later format", with(files{"log.5": append(jute("ZKLG").int(3), long[8:]...)}), zkdata.ErrCorrupt, "DIR/log.5 at byte 4: its format is version 3, want 2; " + copied},
+		{"half a header", with(files{"log.5": long[:9]}), zkdata.ErrCorrupt, "DIR/log.5 at byte 0: the header is 9 bytes long, expected 16; " + copied},
+		{"not a log", with(files{"log.5": jute("PK\x03\x04............")}), zkdata.ErrCorrupt, "DIR/log.5 at byte 0: it begins with 504b0304, expected 5a4b4c47 (ZKLG, a transaction log); " + copied},
+		{"a later format", with(files{"log.5": append(jute("ZKLG").int(3), long[8:]...)}), zkdata.ErrCorrupt, "DIR/log.5 at byte 4: its format is version 3, expected 2; " + copied},
 		{"a wrong name", with(files{"log.5": nil, "log.3": long}), zkdata.ErrCorrupt, "DIR/log.3 at byte 16: its first transaction is 0x5, and its name says 0x3; " + copied},
 		{"an unknown type", with(files{"log.8": logOf(txn(8, 99, nil))}), zkdata.ErrCorrupt,
 			"DIR/log.8 at byte 16: transaction 0x8 (op 99): in its byte 32: there is no such transaction in ZooKeeper 3.4 to 3.9; " + copied},
@@ -298,10 +298,10 @@ func TestPlaces(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"":        "an empty folder name; want DIR[,LOGDIR][#/chroot]",
-		"a,":      "an empty folder name; want DIR[,LOGDIR][#/chroot]",
-		"a,b,c":   "more than two folders; want DIR[,LOGDIR][#/chroot]",
-		"#/a":     "an empty folder name; want DIR[,LOGDIR][#/chroot]",
+		"":        "an empty folder name; expected DIR[,LOGDIR][#/chroot]",
+		"a,":      "an empty folder name; expected DIR[,LOGDIR][#/chroot]",
+		"a,b,c":   "more than two folders; expected DIR[,LOGDIR][#/chroot]",
+		"#/a":     "an empty folder name; expected DIR[,LOGDIR][#/chroot]",
 		"a#/b//c": `chroot: invalid znode path "/b//c": it has an empty element`,
 		"a#/../b": `chroot: invalid znode path "/../b": relative elements are not allowed`,
 	} {

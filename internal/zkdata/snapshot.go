@@ -85,14 +85,14 @@ func (s *stream) header() {
 	var magic, version int32
 	s.record(func(d *jute.Decoder) { magic = d.Int("the header") })
 	if magic != snapshotMagic {
-		s.fail(0, fmt.Sprintf("it begins with %08x, want %08x (ZKSN, a snapshot)", uint32(magic), snapshotMagic))
+		s.fail(0, fmt.Sprintf("it begins with %08x, expected %08x (ZKSN, a snapshot)", uint32(magic), snapshotMagic))
 	}
 	s.record(func(d *jute.Decoder) {
 		version = d.Int("the header")
 		d.Long("the header") // dbid, which servers ignore
 	})
 	if version != formatVersion {
-		s.fail(4, fmt.Sprintf("its format is version %d, want %d", version, formatVersion))
+		s.fail(4, fmt.Sprintf("its format is version %d, expected %d", version, formatVersion))
 	}
 }
 

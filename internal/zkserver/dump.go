@@ -50,7 +50,7 @@ func (s *Server) LoadDump(r io.Reader) error {
 // server adds that session. No client can resume it, and it expires like any other. Containers and
 // TTL nodes become persistent nodes, because a dump does not tell them apart.
 //
-// Load cuts all connections, because what the clients know and watch is gone. The error is that a
+// Load cuts all connections, because what the clients know and watch no longer exists. The error is that a
 // path of t is invalid, or is below an ephemeral node. Then nothing has changed.
 func (s *Server) Load(t *znode.Tree) error {
 	l := ztree.NewLoader()

@@ -80,7 +80,7 @@ func (o Options) withDefaults() (Options, error) {
 	case o.Private && o.TLS != nil:
 		return o, fmt.Errorf("minizk: Private and TLS together: a private server has no port for TLS")
 	case o.MinTimeout < time.Millisecond || o.MaxTimeout < o.MinTimeout:
-		return o, fmt.Errorf("minizk: MinTimeout %v, MaxTimeout %v: want at least 1ms, and MaxTimeout not below MinTimeout", o.MinTimeout, o.MaxTimeout)
+		return o, fmt.Errorf("minizk: MinTimeout %v, MaxTimeout %v: expected at least 1ms, and MaxTimeout not below MinTimeout", o.MinTimeout, o.MaxTimeout)
 	case o.ContainerInterval < 0:
 		return o, fmt.Errorf("minizk: ContainerInterval %v must not be negative", o.ContainerInterval)
 	case o.MaxBuffer < 0 || o.LogSize < 0:

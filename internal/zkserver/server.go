@@ -242,8 +242,8 @@ func (s *Server) Zxid() int64 {
 	return s.zxid
 }
 
-// gone forgets a connection after its last read. The session stays until it times out.
-func (s *Server) gone(c *conn) {
+// disconnected forgets a connection after its last read. The session stays until it times out.
+func (s *Server) disconnected(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.open, c)

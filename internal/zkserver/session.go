@@ -129,7 +129,7 @@ func (s *Server) Sessions() []Session {
 }
 
 // ExpireSession ends a session as if its timeout had passed, and reports whether the session
-// existed. When ExpireSession returns, the session's ephemeral nodes are gone.
+// existed. When ExpireSession returns, the session's ephemeral nodes are removed.
 func (s *Server) ExpireSession(id int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -34,7 +34,7 @@ func (d dumpData) MarshalJSON() ([]byte, error) { return json.Marshal(d.bytes) }
 func (d *dumpData) UnmarshalJSON(text []byte) error {
 	var s *string
 	if err := json.Unmarshal(text, &s); err != nil {
-		return errors.New("data: want base64 or null")
+		return errors.New("data: expected base64 or null")
 	}
 	*d = dumpData{given: true}
 	if s == nil {
@@ -118,7 +118,7 @@ func readLine(r *bufio.Reader, long *[]byte) ([]byte, error) {
 	return *long, err
 }
 
-const wantLine = `want {"path":…,"data":…}`
+const wantLine = `expected {"path":…,"data":…}`
 
 // ParseDumpLine reads a line of a dump. The line must not be blank. The Stat is
 // zero if the line has none.

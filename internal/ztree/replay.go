@@ -254,7 +254,7 @@ func (t *Tree) replayCloseSession(tx Tx, session int64, listed []string) error {
 }
 
 // Prune removes everything but the node at a path, its parents, what is below it, and the server's
-// own nodes. The tree must have the node. Nobody is told that the others are gone.
+// own nodes. The tree must have the node. No watch fires for the nodes that it removes.
 func (t *Tree) Prune(path string) {
 	n, at := t.root, ""
 	for rest := strings.TrimPrefix(path, "/"); rest != ""; {

@@ -20,7 +20,7 @@ func (d *decoder) class(sub *class) (*class, *Error) {
 		}
 		c, ok := object.(*class)
 		if !ok {
-			return nil, d.errAt(at, "a reference to %s: want a class description", describe(object))
+			return nil, d.errAt(at, "a reference to %s: expected a class description", describe(object))
 		}
 		return c, nil
 	}
@@ -50,7 +50,7 @@ func (d *decoder) class(sub *class) (*class, *Error) {
 	}
 	for i := range rest {
 		if rest[i] != c.rest[i] { // the bytes after it would mean something else
-			return nil, d.errAt(at+i, "class %s is not described as in every JDK: byte %#02x, want %#02x", name, rest[i], c.rest[i])
+			return nil, d.errAt(at+i, "class %s is not described as in every JDK: byte %#02x, expected %#02x", name, rest[i], c.rest[i])
 		}
 	}
 	if c == propertiesClass {
@@ -63,7 +63,7 @@ func (d *decoder) class(sub *class) (*class, *Error) {
 			return nil, err
 		}
 		if code != tcNull {
-			return nil, d.errAt(superAt, "class %s has a superclass: want none", name)
+			return nil, d.errAt(superAt, "class %s has a superclass: expected none", name)
 		}
 		return c, nil
 	}
@@ -72,7 +72,7 @@ func (d *decoder) class(sub *class) (*class, *Error) {
 		return nil, err
 	}
 	if super != c.super {
-		return nil, d.errAt(superAt, "class %s has superclass %s: want %s", name, super.name, c.super.name)
+		return nil, d.errAt(superAt, "class %s has superclass %s: expected %s", name, super.name, c.super.name)
 	}
 	return c, nil
 }

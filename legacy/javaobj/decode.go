@@ -36,17 +36,17 @@ func (d *decoder) stream() (*Properties, *Error) {
 		return nil, err
 	}
 	if string(magic) != Magic {
-		return nil, d.errAt(0, "begins with % x: want % x", magic, Magic)
+		return nil, d.errAt(0, "begins with % x: expected % x", magic, Magic)
 	}
 	p, err := d.properties(0)
 	if err != nil {
 		return nil, err
 	}
 	if p == nil {
-		return nil, d.errAt(len(Magic), "null: want a java.util.Properties")
+		return nil, d.errAt(len(Magic), "null: expected a java.util.Properties")
 	}
 	if d.pos != len(d.data) {
-		return nil, d.errAt(d.pos, "%d bytes follow the object: want none", len(d.data)-d.pos)
+		return nil, d.errAt(d.pos, "%d bytes follow the object: expected none", len(d.data)-d.pos)
 	}
 	return p, nil
 }
@@ -70,7 +70,7 @@ func (d *decoder) properties(depth int) (*Properties, *Error) {
 			// Every Properties that has a handle by now is still being read.
 			return nil, d.errAt(at, "defaults that contain themselves")
 		}
-		return nil, d.errAt(at, "a reference to %s: want a java.util.Properties", describe(object))
+		return nil, d.errAt(at, "a reference to %s: expected a java.util.Properties", describe(object))
 	case tcObject:
 	default:
 		return nil, d.unwanted(at, code, "a java.util.Properties")
@@ -104,10 +104,10 @@ func (d *decoder) hashtable(p *Properties) *Error {
 		return err
 	}
 	if f := math.Float32frombits(binary.BigEndian.Uint32(fixed)); !(f > 0) { // also not a number
-		return d.errAt(at, "load factor %v: want one above zero", f)
+		return d.errAt(at, "load factor %v: expected one above zero", f)
 	}
 	if fixed[8] != tcBlockData || fixed[9] != blockDataSize {
-		return d.errAt(at+8, "bytes % x: want block data of %d bytes", fixed[8:10], blockDataSize)
+		return d.errAt(at+8, "bytes % x: expected block data of %d bytes", fixed[8:10], blockDataSize)
 	}
 	count := int32(binary.BigEndian.Uint32(fixed[14:]))
 	// Don't allocate for a claimed number. The shortest entry is an empty
@@ -128,7 +128,7 @@ func (d *decoder) hashtable(p *Properties) *Error {
 		return err
 	}
 	if end != tcEndBlockData {
-		return d.errAt(d.pos-1, "code %#02x after %d entries: want end of block data (%#02x)", end, count, tcEndBlockData)
+		return d.errAt(d.pos-1, "code %#02x after %d entries: expected end of block data (%#02x)", end, count, tcEndBlockData)
 	}
 	return nil
 }
@@ -141,7 +141,7 @@ func (d *decoder) entry(p *Properties, seen map[string]bool) *Error {
 	}
 	key, ok := value.(string)
 	if !ok {
-		return d.errAt(at, "a key that is %s: want a string", describe(value))
+		return d.errAt(at, "a key that is %s: expected a string", describe(value))
 	}
 	if seen[key] {
 		return d.errAt(at, "key %.60q a second time", key)
@@ -187,7 +187,7 @@ func (d *decoder) value() (any, *Error) {
 		case *Properties:
 			return nil, d.refuse(at, propertiesClass.name, want)
 		}
-		return nil, d.errAt(at, "a reference to %s: want %s", describe(object), want)
+		return nil, d.errAt(at, "a reference to %s: expected %s", describe(object), want)
 	case tcObject:
 		return d.boxed(want)
 	}
@@ -211,7 +211,7 @@ func (d *decoder) boxed(want string) (any, *Error) {
 			return nil, err
 		}
 		if b > 1 {
-			return nil, d.errAt(d.pos-1, "Boolean value %d: want 0 or 1", b)
+			return nil, d.errAt(d.pos-1, "Boolean value %d: expected 0 or 1", b)
 		}
 		v = b == 1
 	case integerClass:
@@ -245,7 +245,7 @@ func (d *decoder) string(code byte) (text string, err *Error) {
 		}
 		n := binary.BigEndian.Uint64(length)
 		if n <= maxShortString {
-			return "", d.errAt(at, "a long string of %d bytes: want more than %d", n, maxShortString)
+			return "", d.errAt(at, "a long string of %d bytes: expected more than %d", n, maxShortString)
 		}
 		if left := len(d.data) - d.pos; n > uint64(left) {
 			return "", errEnd(at, fmt.Sprintf("a long string of %d bytes, and %d are left", n, left))

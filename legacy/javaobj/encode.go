@@ -86,7 +86,7 @@ func (e *encoder) value(v any) error {
 		e.next++
 		e.out = binary.BigEndian.AppendUint64(e.out, uint64(v))
 	default:
-		return fmt.Errorf("a %T: want a string, bool, int32 or int64", v)
+		return fmt.Errorf("a %T: expected a string, bool, int32 or int64", v)
 	}
 	return nil
 }

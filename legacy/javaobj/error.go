@@ -20,7 +20,7 @@ func (e *Error) Error() string { return fmt.Sprintf("object stream, byte %d: %s"
 func (e *Error) Unwrap() error { return e.Err }
 
 func errEnd(offset int, want string) *Error {
-	return &Error{Offset: offset, Msg: "the stream ends: want " + want, Err: io.ErrUnexpectedEOF}
+	return &Error{Offset: offset, Msg: "the stream ends: expected " + want, Err: io.ErrUnexpectedEOF}
 }
 
 func (d *decoder) errAt(offset int, format string, a ...any) *Error {
@@ -29,7 +29,7 @@ func (d *decoder) errAt(offset int, format string, a ...any) *Error {
 
 // refuse is the error for a class that is unknown or in the wrong place.
 func (d *decoder) refuse(offset int, class, want string) *Error {
-	return &Error{Offset: offset, Class: class, Msg: fmt.Sprintf("class %.200q isn't supported: want %s", class, want)}
+	return &Error{Offset: offset, Class: class, Msg: fmt.Sprintf("class %.200q isn't supported: expected %s", class, want)}
 }
 
 // unwanted is the error for a type code that is not allowed here. If the code
@@ -51,7 +51,7 @@ func (d *decoder) unwanted(offset int, code byte, want string) *Error {
 	case tcString, tcLongString:
 		return d.refuse(offset, "java.lang.String", want)
 	}
-	return d.errAt(offset, "code %#02x: want %s", code, want)
+	return d.errAt(offset, "code %#02x: expected %s", code, want)
 }
 
 // describe names an object that a handle may stand for.

@@ -101,7 +101,7 @@ func TestTruncation(t *testing.T) {
 			t.Fatalf("cut to %d: %v", n, err)
 		}
 	}
-	want := fmt.Sprintf("object stream, byte %d: 1 bytes follow the object: want none", len(data))
+	want := fmt.Sprintf("object stream, byte %d: 1 bytes follow the object: expected none", len(data))
 	if _, err := Decode(append(data, 0)); err == nil || err.Error() != want {
 		t.Errorf("trailing byte: %v", err)
 	}
@@ -141,36 +141,36 @@ func TestRefused(t *testing.T) {
 		data []byte
 		want string
 	}{
-		{"uid", patch(28, "\x00"), "byte 28: class java.util.Properties is not described as in every JDK: byte 0x00, want 0x39"},
-		{"field", patch(42, "D"), "byte 42: class java.util.Properties is not described as in every JDK: byte 0x44, want 0x64"},
-		{"annotation", patch(75, "\x77"), "byte 75: class java.util.Properties is not described as in every JDK: byte 0x77, want 0x78"},
-		{"superclass", patch(79, "K"), `byte 76: class "Kava.util.Hashtable" isn't supported: want the superclass of java.util.Properties`},
-		{"super of super", patch(135, "\x72"), "byte 135: class java.util.Hashtable has a superclass: want none"},
-		{"load factor", patch(136, "\x7f\xc0\x00\x00"), "byte 136: load factor NaN: want one above zero"},
-		{"negative load factor", patch(136, "\xbf"), "byte 136: load factor -0.75: want one above zero"},
-		{"block", patch(144, "\x7a"), "byte 144: bytes 7a 08: want block data of 8 bytes"},
+		{"uid", patch(28, "\x00"), "byte 28: class java.util.Properties is not described as in every JDK: byte 0x00, expected 0x39"},
+		{"field", patch(42, "D"), "byte 42: class java.util.Properties is not described as in every JDK: byte 0x44, expected 0x64"},
+		{"annotation", patch(75, "\x77"), "byte 75: class java.util.Properties is not described as in every JDK: byte 0x77, expected 0x78"},
+		{"superclass", patch(79, "K"), `byte 76: class "Kava.util.Hashtable" isn't supported: expected the superclass of java.util.Properties`},
+		{"super of super", patch(135, "\x72"), "byte 135: class java.util.Hashtable has a superclass: expected none"},
+		{"load factor", patch(136, "\x7f\xc0\x00\x00"), "byte 136: load factor NaN: expected one above zero"},
+		{"negative load factor", patch(136, "\xbf"), "byte 136: load factor -0.75: expected one above zero"},
+		{"block", patch(144, "\x7a"), "byte 144: bytes 7a 08: expected block data of 8 bytes"},
 		{"two billion entries", patch(150, "\x7f\xff\xff\xff"), "byte 150: claims 2147483647 entries, and 10 bytes are left"},
 		{"negative entries", patch(150, "\xff\xff\xff\xff"), "byte 150: claims -1 entries, and 10 bytes are left"},
-		{"fewer entries", patch(153, "\x00"), "byte 154: code 0x74 after 0 entries: want end of block data (0x78)"},
-		{"reset", patch(4, "\x79"), "byte 4: code 0x79: want a java.util.Properties"},
-		{"exception", patch(4, "\x7b"), "byte 4: code 0x7b: want a java.util.Properties"},
-		{"proxy", patch(5, "\x7d"), `byte 5: class "java.lang.reflect.Proxy" isn't supported: want a class description`},
-		{"null", patch(4, "\x70"), "byte 4: null: want a java.util.Properties"},
-		{"long null key", body(t, 2, "\x70\x70\x70\x70\x70\x70\x70\x70\x70\x70\x70\x70"), "byte 154: code 0x70: want a string, Boolean, Integer or Long"},
-		{"itself as value", body(t, 1, str+"k\x71\x00\x7e\x00\x03\x78\x70"), `byte 158: class "java.util.Properties" isn't supported: want a string, Boolean, Integer or Long`},
-		{"a class as value", body(t, 1, str+"k\x71\x00\x7e\x00\x00\x78\x70"), "byte 158: a reference to the description of class java.util.Properties: want a string, Boolean, Integer or Long"},
+		{"fewer entries", patch(153, "\x00"), "byte 154: code 0x74 after 0 entries: expected end of block data (0x78)"},
+		{"reset", patch(4, "\x79"), "byte 4: code 0x79: expected a java.util.Properties"},
+		{"exception", patch(4, "\x7b"), "byte 4: code 0x7b: expected a java.util.Properties"},
+		{"proxy", patch(5, "\x7d"), `byte 5: class "java.lang.reflect.Proxy" isn't supported: expected a class description`},
+		{"null", patch(4, "\x70"), "byte 4: null: expected a java.util.Properties"},
+		{"long null key", body(t, 2, "\x70\x70\x70\x70\x70\x70\x70\x70\x70\x70\x70\x70"), "byte 154: code 0x70: expected a string, Boolean, Integer or Long"},
+		{"itself as value", body(t, 1, str+"k\x71\x00\x7e\x00\x03\x78\x70"), `byte 158: class "java.util.Properties" isn't supported: expected a string, Boolean, Integer or Long`},
+		{"a class as value", body(t, 1, str+"k\x71\x00\x7e\x00\x00\x78\x70"), "byte 158: a reference to the description of class java.util.Properties: expected a string, Boolean, Integer or Long"},
 		{"no such handle", body(t, 1, str+"k\x71\x00\x7e\x00\x05\x78\x70"), "byte 159: a reference to handle 0x7e0005: nothing has it"},
 		{"handle below", body(t, 1, str+"k\x71\x00\x00\x00\x05\x78\x70"), "byte 159: a reference to handle 0x5: nothing has it"},
 		{"handle above", body(t, 1, str+"k\x71\xff\xff\xff\xff\x78\x70"), "byte 159: a reference to handle 0xffffffff: nothing has it"},
 		{"key twice", body(t, 2, str+"k"+str+"v"+str+"k"+str+"w\x78\x70"), `byte 162: key "k" a second time`},
-		{"Boolean key", body(t, 1, "\x73"+booleanDesc+"\x01"+str+"v\x78\x70"), "byte 154: a key that is a Boolean: want a string"},
-		{"Boolean of 2", body(t, 1, str+"k\x73"+booleanDesc+"\x02\x78\x70"), "byte 200: Boolean value 2: want 0 or 1"},
+		{"Boolean key", body(t, 1, "\x73"+booleanDesc+"\x01"+str+"v\x78\x70"), "byte 154: a key that is a Boolean: expected a string"},
+		{"Boolean of 2", body(t, 1, str+"k\x73"+booleanDesc+"\x02\x78\x70"), "byte 200: Boolean value 2: expected 0 or 1"},
 		{"class twice", body(t, 2, str+"k\x73"+booleanDesc+"\x01"+str+"l\x73"+booleanDesc+"\x01\x78\x70"), "byte 206: class java.lang.Boolean described a second time"},
 		{"cyclic defaults", body(t, 0, "\x78\x71\x00\x7e\x00\x03"), "byte 155: defaults that contain themselves"},
-		{"defaults a string", body(t, 0, "\x78"+str+"x"), `byte 155: class "java.lang.String" isn't supported: want a java.util.Properties`},
-		{"short long string", body(t, 1, str+"k\x7c\x00\x00\x00\x00\x00\x00\x00\x01v\x78\x70"), "byte 159: a long string of 1 bytes: want more than 65535"},
-		{"huge long string", body(t, 1, str+"k\x7c\x7f\xff\xff\xff\xff\xff\xff\xffv\x78\x70"), "byte 159: the stream ends: want a long string of 9223372036854775807 bytes, and 3 are left"},
-		{"enum", body(t, 1, str+"k\x7e\x72\x00\x03a.B\x78\x70"), `byte 158: class "a.B" isn't supported: want a string, Boolean, Integer or Long`},
+		{"defaults a string", body(t, 0, "\x78"+str+"x"), `byte 155: class "java.lang.String" isn't supported: expected a java.util.Properties`},
+		{"short long string", body(t, 1, str+"k\x7c\x00\x00\x00\x00\x00\x00\x00\x01v\x78\x70"), "byte 159: a long string of 1 bytes: expected more than 65535"},
+		{"huge long string", body(t, 1, str+"k\x7c\x7f\xff\xff\xff\xff\xff\xff\xffv\x78\x70"), "byte 159: the stream ends: expected a long string of 9223372036854775807 bytes, and 3 are left"},
+		{"enum", body(t, 1, str+"k\x7e\x72\x00\x03a.B\x78\x70"), `byte 158: class "a.B" isn't supported: expected a string, Boolean, Integer or Long`},
 		{"not modified UTF-8", body(t, 1, str+"k"+str+"\xff\x78\x70"), "byte 161: malformed modified UTF-8 in a string"},
 	}
 	for _, test := range tests {
@@ -216,7 +216,7 @@ func TestModifiedUTF8(t *testing.T) {
 }
 
 func TestEncodeRefuses(t *testing.T) {
-	for want, value := range map[string]any{`value of "k": "\xff": string is not WTF-8`: "\xff", `value of "k": a float64: want a string, bool, int32 or int64`: 1.5} {
+	for want, value := range map[string]any{`value of "k": "\xff": string is not WTF-8`: "\xff", `value of "k": a float64: expected a string, bool, int32 or int64`: 1.5} {
 		if b, err := Encode([]Entry{{"k", value}}); b != nil || err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}

@@ -40,7 +40,7 @@ func legacyCodecs(opt legacy.Options) []*layout.Codec {
 				r.Fault(wrappedSequence, "a number from 0", fmt.Sprintf("%d: the legacy consumer skips it forever", rec.Key.Sequence))
 			}
 			if rec.Header.Status == legacy.Consumed {
-				r.Fault(inWork, "no consumed record while no consumer is at work", "a consumed record: a consumer is working on it, or died while it worked on it")
+				r.Fault(inWork, "a consumed record only while a consumer is running", "a consumed record: a consumer is working on it, or died while it worked on it")
 			}
 			return rec.Payload, true
 		},

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the documents again")
+var update = flag.Bool("update", false, "write the pages again")
 
-// pages are the project's own documents of the layouts.
+// pages are the project's own pages about the layouts.
 var pages = []struct{ name, dialect, file string }{
 	{"merritt", "design", "layout-merritt.md"},
 	{"merritt", "mrt-zk", "layout-merritt-mrt-zk.md"},

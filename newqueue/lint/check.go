@@ -41,7 +41,7 @@ func Check(tree *znode.Tree, d newqueue.Dialect) []Problem {
 	var problems []Problem
 	for _, f := range report.Findings {
 		if f.Severity == layout.Error {
-			problems = append(problems, Problem{f.Path, f.Rule, f.Found + "; want " + f.Expected})
+			problems = append(problems, Problem{f.Path, f.Rule, f.Found + "; expected " + f.Expected})
 		}
 	}
 	return problems

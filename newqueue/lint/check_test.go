@@ -117,48 +117,48 @@ func TestCheckLayoutFinds(t *testing.T) {
 		want []string
 	}{
 		{"a job of another batch", newqueue.Design, []string{"/jobs/jid0000000001/bid bid0000000001"}, []string{
-			`/batches/bid0000000000/states/batch-processing/jid0000000001: job jid0000000001 belongs to batch "bid0000000001"; want an entry of a job of this batch (batch-entry/other-batch)`,
-			"/batches/bid0000000001/states: no states: it looks pending to a worker; want states, because it has jobs (batch-states/no-states)",
-			"/batches/bid0000000001/states/batch-processing/jid0000000001: no entry: its batch doesn't know of it; want an entry of job jid0000000001, which is pending (batch-entry/no-entry)",
+			`/batches/bid0000000000/states/batch-processing/jid0000000001: job jid0000000001 belongs to batch "bid0000000001"; expected an entry of a job of this batch (batch-entry/other-batch)`,
+			"/batches/bid0000000001/states: no states: it looks pending to a worker; expected states, because it has jobs (batch-states/no-states)",
+			"/batches/bid0000000001/states/batch-processing/jid0000000001: no entry: its batch doesn't know of it; expected an entry of job jid0000000001, which is pending (batch-entry/no-entry)",
 		}},
 		{"another dialect's state name", newqueue.MrtZK, []string{`/jobs/jid0000000001/status {"status":"pending","retry_count":0}`}, []string{
-			`/jobs/jid0000000001/status: status "pending"; want a job's state in dialect mrt-zk (job-status/bad-state)`,
+			`/jobs/jid0000000001/status: status "pending"; expected a job's state in dialect mrt-zk (job-status/bad-state)`,
 		}},
 		{"another dialect's time", newqueue.MrtZK, []string{`/jobs/jid0000000001/status {"status":"Pending","retry_count":0,"last_modified":"2024-03-01T12:00:00Z"}`}, []string{
-			`/jobs/jid0000000001/status: last_modified: time "2024-03-01T12:00:00Z": want the format 2006-01-02 15:04:05 -0700; want a time as 2024-03-01 12:00:00 +0000 (job-status/bad-time)`,
+			`/jobs/jid0000000001/status: last_modified: time "2024-03-01T12:00:00Z": expected the format 2006-01-02 15:04:05 -0700; expected a time as 2024-03-01 12:00:00 +0000 (job-status/bad-time)`,
 		}},
 		{"a key twice", newqueue.Design, []string{`/jobs/jid0000000001/configuration {"title":"a","more":[{"title":"b"},{"x":{"x":1}}],"title":"c"}`}, []string{
-			`/jobs/jid0000000001/configuration: key "title" is there twice; want a JSON object; the keys that the client library reads are strings (job-configuration/not-json)`,
+			`/jobs/jid0000000001/configuration: key "title" is there twice; expected a JSON object; the keys that the client library reads are strings (job-configuration/not-json)`,
 		}},
 		{"one key in several objects", newqueue.Design, []string{`/jobs/jid0000000001/configuration {"title":"title","more":[{"title":"b"},{"title":{"title":1}}]}`}, nil},
 		{"an entry of another priority", newqueue.Design, []string{"/jobs/jid0000000001/priority 6"}, []string{
-			"/jobs/states/pending/05-jid0000000001: an entry of job jid0000000001, which is pending with priority 6; want its entry at /jobs/states/pending/06-jid0000000001 (queue-entry/wrong-priority)",
-			"/jobs/states/pending/06-jid0000000001: no entry: no worker will find the job; want an entry of job jid0000000001, which is pending (queue-entry/no-entry)",
+			"/jobs/states/pending/05-jid0000000001: an entry of job jid0000000001, which is pending with priority 6; expected its entry at /jobs/states/pending/06-jid0000000001 (queue-entry/wrong-priority)",
+			"/jobs/states/pending/06-jid0000000001: no entry: no worker will find the job; expected an entry of job jid0000000001, which is pending (queue-entry/no-entry)",
 		}},
 		{"two entries", newqueue.Design, []string{"/jobs/states/held/05-jid0000000001 "}, []string{
-			"/jobs/states/held/05-jid0000000001: an entry of job jid0000000001, which is pending with priority 5; want its entry at /jobs/states/pending/05-jid0000000001 (queue-entry/wrong-queue)",
+			"/jobs/states/held/05-jid0000000001: an entry of job jid0000000001, which is pending with priority 5; expected its entry at /jobs/states/pending/05-jid0000000001 (queue-entry/wrong-queue)",
 		}},
 		{"a batch entry in the wrong folder", newqueue.Design, []string{"-/batches/bid0000000000/states/batch-failed/jid0000000002", "/batches/bid0000000000/states/batch-processing/jid0000000002 "}, []string{
-			"/batches/bid0000000000/states/batch-failed/jid0000000002: no entry: its batch doesn't know of it; want an entry of job jid0000000002, which is failed (batch-entry/no-entry)",
-			"/batches/bid0000000000/states/batch-processing/jid0000000002: an entry of job jid0000000002, which is failed; want its entry at /batches/bid0000000000/states/batch-failed/jid0000000002 (batch-entry/wrong-folder)",
+			"/batches/bid0000000000/states/batch-failed/jid0000000002: no entry: its batch doesn't know of it; expected an entry of job jid0000000002, which is failed (batch-entry/no-entry)",
+			"/batches/bid0000000000/states/batch-processing/jid0000000002: an entry of job jid0000000002, which is failed; expected its entry at /batches/bid0000000000/states/batch-failed/jid0000000002 (batch-entry/wrong-folder)",
 		}},
 		{"a UUID of another batch", newqueue.Design, []string{"/batch-uuids/uuid-2 bid0000000000"}, []string{
-			`/batch-uuids/uuid-2: "uuid-2"; want the batchID of batch bid0000000000, "uuid-1" (batch-uuid/other-batch)`,
+			`/batch-uuids/uuid-2: "uuid-2"; expected the batchID of batch bid0000000000, "uuid-1" (batch-uuid/other-batch)`,
 		}},
 		{"strange names", newqueue.Design, []string{"/batches/bid1 ", "/jobs/job1 ", "/access/medium ", "/access/small/q1 ", "/locks/zoo ", "/locks/queue/egress "}, []string{
-			`/access/medium: "medium"; want small or large (access-queue/bad-name)`,
-			`/access/small/q1: "q1"; want qid and ten digits (request/bad-name)`,
-			`/batches/bid1: "bid1"; want bid and ten digits (batch/bad-name)`,
-			`/jobs/job1: "job1"; want jid and ten digits (job/bad-name)`,
-			`/locks/queue/egress: "egress"; want a hold on a queue: ingest, accessSmall or accessLarge (queue-hold/bad-name)`,
-			`/locks/zoo: "zoo"; want one of collections, inventory, queue, storage (locks/unknown-path)`,
+			`/access/medium: "medium"; expected small or large (access-queue/bad-name)`,
+			`/access/small/q1: "q1"; expected qid and ten digits (request/bad-name)`,
+			`/batches/bid1: "bid1"; expected bid and ten digits (batch/bad-name)`,
+			`/jobs/job1: "job1"; expected jid and ten digits (job/bad-name)`,
+			`/locks/queue/egress: "egress"; expected a hold on a queue: ingest, accessSmall or accessLarge (queue-hold/bad-name)`,
+			`/locks/zoo: "zoo"; expected one of collections, inventory, queue, storage (locks/unknown-path)`,
 		}},
 		{"local ids in another dialect's place", newqueue.MrtZK, []string{"/locks/queue/localid/x "}, []string{
-			`/locks/queue/localid: "localid"; want a hold on a queue: ingest, accessSmall or accessLarge (queue-hold/bad-name)`,
+			`/locks/queue/localid: "localid"; expected a hold on a queue: ingest, accessSmall or accessLarge (queue-hold/bad-name)`,
 		}},
 		{"an access request without token", newqueue.Design, []string{"-/access/small/qid0000000000/token", `/access/small/qid0000000000/status {"status":"held"}`}, []string{
-			"/access/small/qid0000000000/status: status held; want an access request's state in dialect design (request-status/bad-state)",
-			"/access/small/qid0000000000/token: it is not there; want this znode (request-token/missing)",
+			"/access/small/qid0000000000/status: status held; expected an access request's state in dialect design (request-status/bad-state)",
+			"/access/small/qid0000000000/token: it is not there; expected this znode (request-token/missing)",
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -163,7 +163,7 @@ func demandOf(id string, of Scope) *Demand {
 // heldLock is the finding for a lock. An ephemeral one is only information, because a
 // worker holds it while it works.
 func heldLock(v layout.Visit) layout.Found {
-	f := layout.Found{Rule: "R02/lock", Severity: layout.Warning, Path: v.Znode.Path, Expected: "no lock when no service is at work", Found: "a lock that outlives its session"}
+	f := layout.Found{Rule: "R02/lock", Severity: layout.Warning, Path: v.Znode.Path, Expected: "a lock only while a service is running", Found: "a lock that outlives its session"}
 	if slices.Contains([]string{"storage-lock", "inventory-lock", "localid-lock"}, v.Node.ID) { // on an object, not an item
 		f.Rule = "R02"
 	}

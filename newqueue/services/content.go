@@ -66,7 +66,7 @@ func stringValues(d *Demand, it *item) []fault {
 	o, _ := it.object(d.Node).(newqueue.Object)
 	for key, v := range o {
 		if !isText(v) {
-			faults = append(faults, fault{path: it.path + "/" + d.Node, what: key + " is " + show(v) + ": want a string"})
+			faults = append(faults, fault{path: it.path + "/" + d.Node, what: key + " is " + show(v) + ": expected a string"})
 		}
 	}
 	return faults
@@ -106,7 +106,7 @@ func batchID(d *Demand, it *item) []fault {
 	}
 	id, _ := o.Value("batchID")
 	if !batchFolder.ok(id) {
-		return one(it.path+"/"+d.Node, "batchID is %s: want %s", show(id), batchFolder.Words)
+		return one(it.path+"/"+d.Node, "batchID is %s: expected %s", show(id), batchFolder.Words)
 	}
 	if it.batchID != nil && it.batchID != id {
 		return one(it.path+"/"+d.Node, "batchID is %s, and its batch has %s", show(id), show(it.batchID))
@@ -130,7 +130,7 @@ func digestType(d *Demand, it *item) []fault {
 	if value == "" || slices.Contains(digests, kind) {
 		return nil
 	}
-	return one(it.path+"/"+d.Node, "digestType is %s, and there is a digestValue: want one of %s", show(it.value(d.Node, "digestType")), strings.Join(digests, ", "))
+	return one(it.path+"/"+d.Node, "digestType is %s, and there is a digestValue: expected one of %s", show(it.value(d.Node, "digestType")), strings.Join(digests, ", "))
 }
 
 func profiles(d *Demand, it *item) []fault {

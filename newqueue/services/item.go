@@ -187,9 +187,9 @@ func (it *item) keyFaults(d *Demand) []fault {
 	switch v, there := o.Value(d.Key); {
 	case !there && d.Optional:
 	case !there:
-		return one(it.path+"/"+d.Node, "it has no %s: want %s", d.Key, d.Type.Words)
+		return one(it.path+"/"+d.Node, "it has no %s: expected %s", d.Key, d.Type.Words)
 	case !d.Type.ok(v):
-		return one(it.path+"/"+d.Node, "%s is %s: want %s", d.Key, show(v), d.Type.Words)
+		return one(it.path+"/"+d.Node, "%s is %s: expected %s", d.Key, show(v), d.Type.Words)
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func AddRules(m *layout.Map) error {
 		}
 		rule := &layout.Rule{ID: id, Severity: severityOf(d.Stops...), Path: patternOf[d.Of] + d.Node, Says: d.String(), Document: demandsPage + ", " + d.ID}
 		if d.ID == "R02" {
-			rule.Mend = "Wait until the worker is done. If no worker is, end its session or delete the lock."
+			rule.Repair = "Wait until the worker is done. If no worker is, end its session or delete the lock."
 		}
 		if err := m.AddRule(rule); err != nil {
 			return err

@@ -15,7 +15,7 @@ import (
 // Type is what a value must be. The services read with org.json, whose getters
 // are strict about some types and lenient about others.
 type Type struct {
-	// Words complete "want …".
+	// Words complete "expected …".
 	Words string
 	// number is true if a string of digits is ok, too.
 	number bool

@@ -2,7 +2,7 @@ package states
 
 // accesses are the transitions of an access request (docs/transitions.md,
 // "Access requests"). The deployed client library has none out of Completed and
-// Deleted: such a request is removed. A8 is not in the design documents. It
+// Deleted: such a request is removed. A8 is not in the published design. It
 // removes a request that another tool, such as the library's admin tool, only
 // marked as deleted.
 var accesses = []row{

@@ -1,9 +1,9 @@
 package states
 
 // batches are the transitions of a batch (docs/transitions.md, "Batches"). The
-// deployed client library has one more than the design documents, B5f, for a
+// deployed client library has one more than the published design, B5f, for a
 // failure. It has none out of Completed and Deleted: such a batch is removed. B14
-// is not in the documents. It removes a batch that another tool, such as the
+// is not in the published design. It removes a batch that another tool, such as the
 // library's admin tool, only marked as deleted.
 var batches = []row{
 	own("B1", Created, Pending, API, NodesNew, "", "creates submission, status and batch-uuids/UUID", both),

@@ -1,9 +1,9 @@
 package states
 
-// jobs are the transitions of a job (docs/transitions.md, "Jobs"), as the design
-// documents have them and as the deployed client library allows them
+// jobs are the transitions of a job (docs/transitions.md, "Jobs"), as the published
+// design has them and as the deployed client library allows them
 // (docs/new-layout.md, "Two dialects"). A letter after a number marks a row that
-// the documents don't have. It is next to the most similar row: s is for the
+// the published design doesn't have. It is next to the most similar row: s is for the
 // storing step, f for a failure, and p, e and v for a job that is resumed at
 // pending, estimating or provisioning. J10 leads to recording in both dialects,
 // in mrt-zk from storing. In mrt-zk J21 and J22 only mark a job as deleted, and

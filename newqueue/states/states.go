@@ -12,7 +12,7 @@ const (
 	Access Entity = "access"
 )
 
-// Entities are all entities, in the order of the documents.
+// Entities are all entities, in the order of the published design.
 var Entities = []Entity{Job, Batch, Access}
 
 // Created and Removed stand for a state in a table: Created is before the first

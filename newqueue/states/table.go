@@ -9,7 +9,7 @@ const (
 )
 
 // Table is an entity's transitions in one dialect, in the order of the
-// documents.
+// published design.
 type Table []Transition
 
 // row is a row of an entity's table: a transition and, last, how the dialects

@@ -41,13 +41,13 @@ func (w *world) register(s runner.Steps) {
 	s.Step(`the new queue holds`, w.newQueueHolds)
 	s.Step(`its queues are held`, w.queuesHeld)
 	s.Step(`the 9 records that cannot be read are kept byte for byte`, w.quarantined)
-	s.Step(`the legacy queue is untouched`, w.legacyUntouched)
+	s.Step(`the legacy queue is unchanged`, w.legacyUnchanged)
 	s.Step(`(\d+) jobs? (?:was|were) created`, w.made)
 	s.Step(`no job, request or batch is left`, w.rolledBack)
 	s.Step(`verification names (\S+) as changed, and the new record as late`, w.namesChanged)
 
 	// Other users of the new queue, and what goes wrong.
-	s.Step(`the other batch and job are untouched`, w.othersUntouched)
+	s.Step(`the other batch and job are unchanged`, w.unrelatedUnchanged)
 	s.Step(`the ids of migrated jobs come after theirs`, w.idsGoOn)
 	s.Step(`the next job that is submitted gets an id of its own`, w.nextSubmission)
 	s.Step(`two operators migrate at the same moment, deciding every record`, w.migrateTwice)
@@ -58,8 +58,8 @@ func (w *world) register(s runner.Steps) {
 	s.Step(`it stops, says how to continue, and no job is half created`, w.stoppedCleanly)
 	s.Step(`the server is killed and restarted in the middle of the migration`, w.serverLost)
 	s.Step(`the services finish what they can, report it and clean up`, w.workOff)
-	s.Step(`verification counts the records whose jobs are gone`, w.countsGone)
-	s.Step(`the field's own script removes the ledger and sets its marker, as after a cutover`, w.setMarker)
+	s.Step(`verification counts the records whose jobs were removed`, w.countsRemoved)
+	s.Step(`CDL's migration script removes the ledger and sets its marker, as after a cutover`, w.setMarker)
 
 	// The deployed services.
 	s.Step(`the holds are released and the services run`, w.liftHolds)

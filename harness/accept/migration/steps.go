@@ -131,7 +131,7 @@ func (w *world) nothingWritten() error {
 	return unwritten(w.before, now)
 }
 
-func (w *world) legacyUntouched() error {
+func (w *world) legacyUnchanged() error {
 	now, err := w.tree("/legacy")
 	if err != nil {
 		return err
@@ -159,7 +159,7 @@ func (w *world) reportedAsExpected() error {
 				have = m["kind"]
 			}
 			if !reflect.DeepEqual(have, value) {
-				return fmt.Errorf("%s: %s is %v, want %v", path, field, have, value)
+				return fmt.Errorf("%s: %s is %v, expected %v", path, field, have, value)
 			}
 		}
 	}
@@ -193,7 +193,7 @@ func (w *world) planNames(table *godog.Table) error {
 	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
-		return fmt.Errorf("problems are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		return fmt.Errorf("problems are\n%s\nexpected\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	return nil
 }
@@ -207,7 +207,7 @@ func (w *world) risks(table *godog.Table) error {
 		want = append(want, fmt.Sprintf("%s | %s | %s | %s", r.Cells[0].Value, r.Cells[1].Value, r.Cells[2].Value, r.Cells[3].Value))
 	}
 	if !slices.Equal(got, want) {
-		return fmt.Errorf("the risks are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		return fmt.Errorf("the risks are\n%s\nexpected\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	return nil
 }
@@ -220,7 +220,7 @@ func (w *world) newQueueHolds(table *godog.Table) error {
 	for _, r := range table.Rows {
 		state, want := newqueue.JobState(r.Cells[0].Value), r.Cells[1].Value
 		if got := len(tree.Children(newqueue.JobStatePath(state))); strconv.Itoa(got) != want {
-			return fmt.Errorf("%d jobs are %s, want %s", got, state, want)
+			return fmt.Errorf("%d jobs are %s, expected %s", got, state, want)
 		}
 	}
 	return w.wantCode(0)
@@ -256,7 +256,7 @@ func (w *world) quarantined() error {
 		bad++
 		text, _ := kept[path]["data"].(string)
 		if data, err := base64.StdEncoding.DecodeString(text); err != nil || !bytes.Equal(data, w.legacy.Get(path).Data) {
-			return fmt.Errorf("%s: kept %q (%v), want %q", path, data, err, w.legacy.Get(path).Data)
+			return fmt.Errorf("%s: kept %q (%v), expected %q", path, data, err, w.legacy.Get(path).Data)
 		}
 	}
 	if bad != 9 || len(kept) != 9 {
@@ -307,14 +307,14 @@ func (w *world) namesChanged(path string) error {
 	return nil
 }
 
-// countsGone: verify counts as removed the jobs that the scenario's cleanup removed.
-func (w *world) countsGone() error {
+// countsRemoved: verify counts as removed the jobs that the scenario's cleanup removed.
+func (w *world) countsRemoved() error {
 	var v verdict
 	if err := w.json(&v); err != nil {
 		return err
 	}
-	if v.Records.Removed != len(w.gone) {
-		return fmt.Errorf("%d records are counted, but the jobs of %v are gone", v.Records.Removed, w.gone)
+	if v.Records.Removed != len(w.removed) {
+		return fmt.Errorf("%d records are counted, but the jobs of %v were removed", v.Records.Removed, w.removed)
 	}
 	return nil
 }

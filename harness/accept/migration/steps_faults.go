@@ -38,16 +38,16 @@ func (w *world) liveQueue() error {
 		}
 	}
 	var err error
-	w.others, err = w.tree("/new")
+	w.unrelated, err = w.tree("/new")
 	return err
 }
 
-func (w *world) othersUntouched() error {
+func (w *world) unrelatedUnchanged() error {
 	now, err := w.tree("/new")
 	if err != nil {
 		return err
 	}
-	for n := range w.others.All("/") {
+	for n := range w.unrelated.All("/") {
 		if n.Path == "/" || n.Path == newqueue.JobsPath {
 			continue // the migration writes the newest run's id there
 		}
@@ -107,7 +107,7 @@ func (w *world) migrateTwice() error {
 		jobs += m.Created.Jobs
 	}
 	if jobs != 9 {
-		return fmt.Errorf("%d jobs were created, want 9", jobs)
+		return fmt.Errorf("%d jobs were created, expected 9", jobs)
 	}
 	return nil
 }

@@ -1,6 +1,6 @@
 package migration
 
-// The steps with services that work a migrated queue off, and with the field's own script.
+// The steps with services that process a migrated queue, and with CDL's migration script.
 
 import (
 	"encoding/json"
@@ -40,11 +40,11 @@ func (w *world) workOff() error {
 	for _, folder := range []string{newqueue.JobsPath, newqueue.AccessPath} {
 		for _, path := range slices.Sorted(maps.Keys(w.items)) {
 			if strings.HasPrefix(path, folder+"/") && after.Get(path) == nil {
-				w.gone = append(w.gone, w.items[path])
+				w.removed = append(w.removed, w.items[path])
 			}
 		}
 	}
-	if len(w.gone) == 0 {
+	if len(w.removed) == 0 {
 		return errors.New("nothing was cleaned")
 	}
 	return nil
@@ -66,7 +66,7 @@ func (w *world) doTo(folder string, actions map[string]daemons.Action) error {
 	return nil
 }
 
-// setMarker removes everything below /migration and creates the field's own
+// setMarker removes everything below /migration and creates that script's
 // marker (docs/field-script.md, "Migration levels").
 func (w *world) setMarker() error {
 	tree, err := w.tree("/new")

@@ -31,11 +31,11 @@ type world struct {
 	last    outcome
 	planned plan // what the last plan says
 
-	before *znode.Tree // both queues before the last command
-	legacy *znode.Tree // the legacy queue after it was written
-	others *znode.Tree // the new queue before the migration, if it was in use
-	gone   []string    // the records whose jobs were finished and cleaned up
-	large  bool        // the queue is too large to be read before every command
+	before    *znode.Tree // both queues before the last command
+	legacy    *znode.Tree // the legacy queue after it was written
+	unrelated *znode.Tree // the new queue before the migration, if it was in use
+	removed   []string    // the records whose jobs were finished and cleaned up
+	large     bool        // the queue is too large to be read before every command
 
 	services *daemons.World
 	batches  map[string]string // the state of each when the services started
@@ -60,7 +60,7 @@ var commands = map[string]string{
 	"migrates with the defaults":                       "migrate -o json FIRST QUARANTINE SOURCE TARGET",
 	"migrates, deciding every record":                  "migrate -o json FIRST DECIDED QUARANTINE SOURCE TARGET",
 	"migrates, holding what failed or was consumed":    "migrate -o json FIRST --undecodable quarantine --consumed held --failed held QUARANTINE SOURCE TARGET",
-	"migrates one of those records again":              "migrate -o json DECIDED QUARANTINE --hold-again --again GONE SOURCE TARGET",
+	"migrates one of those records again":              "migrate -o json DECIDED QUARANTINE --hold-again --again REMOVED SOURCE TARGET",
 	"migrates, and knows that the ledger was restored": "migrate -o json DECIDED QUARANTINE --restored SOURCE TARGET",
 	"migrates with the saved plan":                     "migrate -o json QUARANTINE --plan PLAN",
 	"migrates without naming a dialect":                "migrate -o json --new-queue DECIDED QUARANTINE SOURCE TARGET",
@@ -82,7 +82,7 @@ func (w *world) arguments() map[string]string {
 		"DECIDED":    "--undecodable quarantine --consumed pending --inventory-records migrate --unserviceable migrate",
 		"QUARANTINE": quarantine,
 		"PLAN":       filepath.Join(w.dir, "plan.json"), "DUMP": filepath.Join(w.dir, "new.ndjson.gz"),
-		"GONE": strings.Join(w.gone[:min(1, len(w.gone))], ""),
+		"REMOVED": strings.Join(w.removed[:min(1, len(w.removed))], ""),
 	}
 }
 
@@ -184,7 +184,7 @@ func outcomeOf(cmd *exec.Cmd) (outcome, error) {
 // wantCode checks the exit code of the last command.
 func (w *world) wantCode(code int) error {
 	if w.last.code != code {
-		return fmt.Errorf("exit code %d, want %d\nstdout: %.2000s\nstderr: %.2000s", w.last.code, code, w.last.stdout, w.last.stderr)
+		return fmt.Errorf("exit code %d, expected %d\nstdout: %.2000s\nstderr: %.2000s", w.last.code, code, w.last.stdout, w.last.stderr)
 	}
 	return nil
 }

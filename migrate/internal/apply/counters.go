@@ -44,7 +44,7 @@ func (c *counters) took(ids map[string]int) {
 	}
 }
 
-// maxTaken is how often in a row others may take the next id before this migrator creates
+// maxTaken is how often in a row other clients may take the next id before this migrator creates
 // a znode. Each try takes two round trips. A client that submits without pause wins some
 // of them, but not a thousand in a row.
 const maxTaken = 1000

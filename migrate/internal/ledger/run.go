@@ -62,7 +62,7 @@ type Run struct {
 	Created  Counts           `json:"created"`              // so far
 	Total    int              `json:"total"`                // how many jobs and requests there will be in the end
 	Removed  Counts           `json:"rolled_back,omitzero"` // by its rollback, so far
-	Kept     int              `json:"kept,omitempty"`       // jobs and requests that its rollback kept, or found removed by others
+	Kept     int              `json:"kept,omitempty"`       // jobs and requests that its rollback kept, or found removed by other clients
 	Releases []Release        `json:"releases,omitempty"`
 	Before   RunState         `json:"before,omitempty"` // while it is retiring: the state that it had before
 	Retire   Retirement       `json:"retire,omitzero"`
@@ -115,7 +115,7 @@ type Release struct {
 	// number of jobs and batches that had been acted on, which the operator accepted.
 	Unverified bool `json:"unverified,omitempty"`
 	ActedOn    int  `json:"acted_on,omitempty"`
-	// Nonce distinguishes this release from others, so that a migrator that lost the
+	// Nonce distinguishes this release from other releases, so that a migrator that lost the
 	// answer sees whether its own release happened.
 	Nonce string `json:"nonce"`
 }

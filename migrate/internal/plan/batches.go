@@ -53,7 +53,7 @@ func (b *Builder) newBatch(key rules.BatchKey, r rules.Record) *Batch {
 		batch.ID, batch.All.ID, batch.New = before.ID, before.ID, false
 		batch.Ours = b.in.Target.Ledger.Runs[before.Run].ID == b.plan.Run
 	case before != nil && b.in.Names.Has(path): // without it, the batch was finished and cleaned up: another one can have its name
-		b.problem(Problem{Kind: BatchExists, Path: path, Message: fmt.Sprintf("batch %q was migrated before and is gone, but its name is there", key.UUID),
+		b.problem(Problem{Kind: BatchExists, Path: path, Message: fmt.Sprintf("batch %q was migrated before and then removed, but its name still exists", key.UUID),
 			Next: "wait until the services have cleaned it up; or find out who uses the name now, and rename one of the two"})
 	case b.in.Names.Has(path):
 		b.problem(Problem{Kind: BatchExists, Path: path, Message: fmt.Sprintf("batch %q is already in the target, and no migration created it", key.UUID),

@@ -283,10 +283,10 @@ func (b *Builder) Finish(there map[string]target.Batch) *Plan {
 		b.finishBatch(batch, there[batch.ID])
 	}
 	p.Batches = slices.DeleteFunc(p.Batches, func(batch *Batch) bool {
-		gone := !batch.New && !there[batch.ID].There // others have removed it, and there is nothing to close
+		removed := !batch.New && !there[batch.ID].There // other clients have removed it, and there is nothing to close
 		// Only a late record that is left out belongs to it, and it has been closed.
 		unknown := batch.All.Jobs == 0 && there[batch.ID].HasFolder(newqueue.FolderProcessing)
-		return batch.Adds == 0 && (!batch.Ours || gone || unknown)
+		return batch.Adds == 0 && (!batch.Ours || removed || unknown)
 	})
 	b.planLayout()
 	b.planHolds()
@@ -332,7 +332,7 @@ func (b *Builder) planLayout() {
 	}
 }
 
-// planHolds refuses to hold queues again whose workers may be at work on the jobs of an
+// planHolds refuses to hold queues again whose workers may be processing the jobs of an
 // earlier run, because they would stop.
 func (b *Builder) planHolds() {
 	p := b.plan

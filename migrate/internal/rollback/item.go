@@ -29,7 +29,7 @@ type Item struct {
 	Why     string      `json:"why"`
 }
 
-// IsRemoved reports whether the job was removed by others.
+// IsRemoved reports whether other clients removed the job.
 func (i Item) IsRemoved() bool { return i.Verdict == RemovedByOthers }
 
 // look is a job or request as it was read.

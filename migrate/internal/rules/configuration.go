@@ -21,7 +21,7 @@ var configurationFields = []field{
 	{"payload_url", "filename"},       // the library's payloadUrl; a trace line of inventory
 	{"payload_type", "type"},          // the library's payloadType; a trace line of inventory
 	{"response_type", "responseForm"}, // the library's responseType; a trace line of inventory
-	{"local_id", "localID"},           // nobody: the documents have it
+	{"local_id", "localID"},           // no service: the published design has it
 }
 
 // Keys of a configuration that are not properties of the record.

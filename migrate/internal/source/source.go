@@ -157,7 +157,7 @@ func (s *Source) readLocks(ctx context.Context, root string) error {
 }
 
 // WithTimes is the same source, with the records' times read in this unit.
-func (s *Source) WithTimes(unit legacy.TimePolicy) *Source {
+func (s *Source) WithTimes(unit legacy.TimeChoice) *Source {
 	other := *s
 	other.Options.Time = unit
 	return &other

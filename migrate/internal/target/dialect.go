@@ -78,7 +78,7 @@ func (t *Target) dialectOf(ctx context.Context, parent string, names []string) (
 }
 
 // dialectOfStatus is the dialect of a status; "" if it shows none. The client library
-// writes the names of states with a capital letter, the documents without.
+// writes the names of states with a capital letter, the published design without.
 func dialectOfStatus(data []byte) newqueue.Dialect {
 	o, err := newqueue.ParseObject(data)
 	if err != nil {

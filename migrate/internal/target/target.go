@@ -164,7 +164,7 @@ func (t *Target) readRuns(ctx context.Context, newest string) error {
 
 func damage(path, what string) error { return &ledger.DamageError{Path: path, What: what} }
 
-const isEphemeral = "it is ephemeral, so it will be gone when a session ends"
+const isEphemeral = "it is ephemeral, so ZooKeeper will remove it when a session ends"
 
 // entriesAtOnce is how many entries are read together. Each has the records of one
 // transaction.

@@ -195,7 +195,7 @@ func (c *comparison) concludeJob(of suspect, s sight) {
 	defer c.mu.Unlock()
 	v := c.v
 	if !s.there {
-		v.gone(of.item)
+		v.removed(of.item)
 		return
 	}
 	v.verdict.Nodes += len(s.nodes)

@@ -74,11 +74,11 @@ func (v *verifier) checkBatchNames(ctx context.Context) error {
 		case v.names.Has(newqueue.BatchPath(bid)):
 			continue
 		default: // it may be newer than the list of batches, or be in the middle of a cleanup
-			gone, err := v.staysWithout(ctx, n.Path, newqueue.BatchPath(bid))
+			removed, err := v.staysWithout(ctx, n.Path, newqueue.BatchPath(bid))
 			if err != nil {
 				return err
 			}
-			if !gone {
+			if !removed {
 				continue
 			}
 			about.Message = fmt.Sprintf("it holds %s, a batch that does not exist", bid)
@@ -120,12 +120,12 @@ func (v *verifier) checkOrphans(ctx context.Context, folder string, names []stri
 		case v.names.Has(newqueue.JobPath(id)):
 			continue
 		default:
-			gone, err := v.staysWithout(ctx, path, newqueue.JobPath(id))
+			removed, err := v.staysWithout(ctx, path, newqueue.JobPath(id))
 			if err != nil {
 				return err
 			}
 			b := v.batches[v.batchAt(path)]
-			if held := b != nil && v.isExact(b.run, newqueue.HoldIngest); !gone || !held && v.isBeingCleaned(ctx, path) {
+			if held := b != nil && v.isExact(b.run, newqueue.HoldIngest); !removed || !held && v.isBeingCleaned(ctx, path) {
 				continue
 			}
 			about.Message = fmt.Sprintf("an entry of job %s, which does not exist", id)

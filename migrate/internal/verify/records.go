@@ -138,8 +138,8 @@ func (v *verifier) notice(it item, what string) {
 	v.verdict.Notices = append(v.verdict.Notices, Item{it.entry.Record, it.entry.Job, what})
 }
 
-// gone accounts for a job that was removed.
-func (v *verifier) gone(it item) {
+// removed accounts for a job that was removed.
+func (v *verifier) removed(it item) {
 	what := "it was removed: finished and cleaned up, or deleted"
 	if it.moved != Vanished {
 		v.verdict.Records.Removed++

@@ -1,4 +1,4 @@
-// Package verify compares a target with its source. It derives again from the source what
+// Package verify compares a target with its source. It recomputes from the source what
 // should exist, and never reads a plan. It takes from the target only the operator's
 // choices and which record became which job, as the runs' records and the ledger say.
 //
@@ -21,10 +21,10 @@ import (
 	"mrtq/newqueue"
 )
 
-// Kind is how a target differs from what the source says it should be.
+// Kind is how a target differs from what it should be.
 type Kind string
 
-// Damage. A worker, a service or an administrator who follows the documents causes none.
+// Damage. A worker, a service or an administrator who follows the published design causes none.
 const (
 	Extra       Kind = "extra"        // there is a znode that nobody needs
 	Layout      Kind = "layout"       // it violates a rule of the layout

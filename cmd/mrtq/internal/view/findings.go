@@ -23,7 +23,7 @@ func Findings(out *screen.Screen, findings []layout.Finding) {
 				continue
 			}
 			if of[f.Rule]++; of[f.Rule] <= screen.MostRows {
-				rows = append(rows, screen.Row{f.Path, f.Rule, f.Found, f.Expected, f.Mend, f.Document})
+				rows = append(rows, screen.Row{f.Path, f.Rule, f.Found, f.Expected, f.Repair, f.Document})
 			}
 		}
 		if len(of) > 0 && slices.Max(slices.Collect(maps.Values(of))) > screen.MostRows {
