@@ -196,6 +196,12 @@ const (
 	Retiring    = ledger.Retiring
 )
 
+// DialectAt returns the dialect of the new queue in a tree: the newest run's, else what its
+// znodes show. It is "" if nothing shows it. An error comes from reading.
+func DialectAt(ctx context.Context, r *Reader) (newqueue.Dialect, error) {
+	return target.DialectAt(ctx, r)
+}
+
 // IsRun reports whether a name is the id of a run.
 func IsRun(name string) bool { return ledger.IsRun(name) }
 

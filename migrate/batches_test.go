@@ -234,7 +234,11 @@ func TestBatchIDAsAName(t *testing.T) {
 		{"Überführung 漢字", false},
 		{"100%", false},
 		{"a%2Fb", false},
+		{"states", false},
 		{"a/b", true},
+		{"/", true},
+		{"nul \x00", true},
+		{"private \ue000", true},
 		{".", true},
 		{"..", true},
 		{"bell \a", true},
@@ -271,6 +275,20 @@ func TestBatchIDAsAName(t *testing.T) {
 	}
 }
 
+// Two batchIDs that have the same name in the new queue are named, and nothing is written.
+func TestBatchIDsOfOneName(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		s := serve(t, queueTree(t, map[string][]byte{
+			ingest(1): record(t, legacy.Pending, job("a/b", "1")),
+			ingest(2): record(t, legacy.Pending, job("a%2Fb", "2")),
+		}), d)
+		p := problem(s.plan(s.options().Options), "batch-exists")
+		if p == nil || p.Path != ingest(2) || p.Message != `batchID "bid-a%2Fb" has the same name in the new queue, /batch-uuids/bid-a%2Fb, as batchID "bid-a/b"` {
+			t.Errorf("%+v", p)
+		}
+	})
+}
+
 // In dialect mrt-zk, a run's own batches have names that the services accept (R06). No legacy
 // batch may have such a name.
 func TestNamesOfARunsOwnBatches(t *testing.T) {
@@ -282,7 +300,7 @@ func TestNamesOfARunsOwnBatches(t *testing.T) {
 		delete(alone, "batchID")
 		s := serve(t, queueTree(t, map[string][]byte{
 			ingest(1):                               record(t, legacy.Pending, alone),
-			"/mrt.inventory.full/mrtQ-000000000001": record(t, legacy.Completed, legacy.Payload{"manifestURL": "http://store/m/ark"}),
+			"/mrt.inventory.full/mrtQ-000000000001": record(t, legacy.Completed, legacy.Payload{"manifestURL": "http://store/m/ark", "batchID": "bid-foreign"}),
 		}), d)
 		s.mustMigrate(s.options())
 		s.mustVerify()

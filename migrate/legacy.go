@@ -112,30 +112,29 @@ func (r *legacyReader) add(f source.Fetched) {
 // findTwice finds which of the records that moved could run twice: those whose job is there, and
 // neither completed nor deleted.
 func (r *legacyReader) findTwice(ctx context.Context, src *Source) error {
-	for some := range slices.Chunk(r.moved, 1000) {
-		var paths []string
-		for _, e := range some {
-			paths = append(paths, e.Job+"/status")
+	var paths []string
+	records := map[string]string{} // by the paths
+	for _, e := range r.moved {
+		paths = append(paths, e.Job+"/status")
+		records[e.Job+"/status"] = e.Record
+	}
+	err := r.t.Reader.MarkUnreadable().GetEach(ctx, paths, func(n znode.Node) {
+		state := newqueue.JobState(stateIn(n.Data))
+		if state == newqueue.JobCompleted || state == newqueue.JobDeleted {
+			return
 		}
-		nodes, err := r.t.Reader.MarkUnreadable().GetAll(ctx, paths, nil)
-		if err != nil {
-			return &TargetError{err}
+		record := records[n.Path]
+		l := r.queue(znode.Parent(record))
+		vanished := !src.Has(record)
+		if vanished {
+			l.Vanished = append(l.Vanished, record)
 		}
-		for _, n := range nodes {
-			state := newqueue.JobState(stateIn(n.Data))
-			if state == newqueue.JobCompleted || state == newqueue.JobDeleted {
-				continue
-			}
-			e := some[slices.Index(paths, n.Path)]
-			l := r.queue(znode.Parent(e.Record))
-			vanished := !src.Has(e.Record)
-			if vanished {
-				l.Vanished = append(l.Vanished, e.Record)
-			}
-			if !vanished || r.run.Settled() == ledger.Done {
-				l.Twice = append(l.Twice, e.Record)
-			}
+		if !vanished || r.run.Settled() == ledger.Done {
+			l.Twice = append(l.Twice, record)
 		}
+	})
+	if err != nil {
+		return &TargetError{err}
 	}
 	return nil
 }

@@ -164,26 +164,27 @@ func (r *recordReader) addLedger(ctx context.Context) error {
 		s.Queue = cmp.Or(s.Queue, rules.KindOf(e.Job))
 		migrated, paths = append(migrated, s), append(paths, e.Job+"/status")
 	}
-	for start := 0; start < len(paths); start += 1000 {
-		end := min(start+1000, len(paths))
-		nodes, err := r.t.Reader.MarkUnreadable().GetAll(ctx, paths[start:end], nil)
-		if err != nil {
-			return err
+	there, at := make([]bool, len(paths)), 0
+	err := r.t.Reader.MarkUnreadable().GetEach(ctx, paths, func(n znode.Node) {
+		for n.Path != paths[at] {
+			at++
 		}
-		for i, s := range migrated[start:end] {
-			there := len(nodes) > 0 && nodes[0].Path == paths[start+i]
-			switch {
-			case there:
-				s.State, nodes = stateIn(nodes[0].Data), nodes[1:]
-				if s.Outcome != verify.WasChanged {
-					s.Outcome, s.Reason = verify.WasMigrated, ""
-				}
-				if r.there != nil && !r.there[s.Path] {
-					s.Reason = notThere
-				}
-			case s.Outcome != WillBeCreated: // again
-				s.Outcome, s.State, s.Reason = verify.WasRemoved, "", "its job was finished and cleaned up, or deleted"
+		there[at], migrated[at].State = true, stateIn(n.Data)
+	})
+	if err != nil {
+		return err
+	}
+	for i, s := range migrated {
+		switch {
+		case there[i]:
+			if s.Outcome != verify.WasChanged {
+				s.Outcome, s.Reason = verify.WasMigrated, ""
 			}
+			if r.there != nil && !r.there[s.Path] {
+				s.Reason = notThere
+			}
+		case s.Outcome != WillBeCreated: // again
+			s.Outcome, s.State, s.Reason = verify.WasRemoved, "", "its job was finished and cleaned up, or deleted"
 		}
 	}
 	return nil

@@ -148,14 +148,13 @@ func (r *release) lift(ctx context.Context, res *Released) error {
 		if h.Queue != "" {
 			queues = append(queues, h.Queue)
 		}
+		ops = append(ops, leave(h, left))
 		if len(left) > 0 {
-			ops = append(ops, znode.Set(h.Path, ledger.EncodeOwners(left), h.Stat.Version))
 			h.Owners = left
 			res.Left = append(res.Left, h)
-			continue
+		} else {
+			res.Lifted = append(res.Lifted, h.Path)
 		}
-		ops = append(ops, znode.Delete(h.Path, h.Stat.Version))
-		res.Lifted = append(res.Lifted, h.Path)
 	}
 	if len(ops) == 0 {
 		return nil
@@ -166,6 +165,14 @@ func (r *release) lift(ctx context.Context, res *Released) error {
 		res.Lifted = []string{}
 	}
 	return err
+}
+
+// leave is the operation that leaves a hold these owners. Without any, the hold goes.
+func leave(h target.Hold, owners ledger.Owners) znode.Op {
+	if len(owners) == 0 {
+		return znode.Delete(h.Path, h.Stat.Version)
+	}
+	return znode.Set(h.Path, ledger.EncodeOwners(owners), h.Stat.Version)
 }
 
 // left are the owners that a hold has after the release.

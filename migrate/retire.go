@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"slices"
 	"time"
 
@@ -239,15 +240,25 @@ func (r *retiring) keep(ctx context.Context, out *Retired) (deletes []znode.Op, 
 // dump writes a dump of these records, with the znodes above them, and calls each with what is
 // to be done with a record. A record that has changed since the preview is not in the dump.
 func (r *retiring) dump(ctx context.Context, w io.Writer, each func(i RetireItem, version int32), items []RetireItem) error {
-	paths := func(yield func(string) bool) {
-		for _, i := range items {
-			if !yield(i.Record) {
-				return
-			}
+	var records []string
+	above := map[string]bool{}
+	for _, i := range items {
+		records = append(records, i.Record)
+		for at := znode.Parent(i.Record); at != "" && !above[at]; at = znode.Parent(at) {
+			above[at] = true
 		}
 	}
-	dump, written := znode.NewDumpWriter(w), map[string]bool{}
-	for f, err := range r.src.WithACLs().Fetch(ctx, paths) {
+	parents, err := r.src.Reader().GetAll(ctx, slices.Sorted(maps.Keys(above)), zkconn.AllACLs)
+	if err != nil {
+		return err
+	}
+	dump := znode.NewDumpWriter(w)
+	for i := range parents {
+		if err := dump.Write(&parents[i]); err != nil {
+			return err
+		}
+	}
+	for f, err := range r.src.WithACLs().Fetch(ctx, slices.Values(records)) {
 		if err != nil {
 			return err
 		}
@@ -258,33 +269,11 @@ func (r *retiring) dump(ctx context.Context, w io.Writer, each func(i RetireItem
 		if each(i, f.Stat.Version); i.Why != "" {
 			continue
 		}
-		if err := r.dumpAbove(ctx, dump, written, znode.Parent(f.Path)); err != nil {
-			return err
-		}
 		if err := dump.Write(&znode.Node{Path: f.Path, Data: f.Data, Stat: f.Stat, ACL: f.ACL}); err != nil {
 			return err
 		}
 	}
 	return dump.Close()
-}
-
-// dumpAbove writes a queue node and the znodes above it, unless they are written.
-func (r *retiring) dumpAbove(ctx context.Context, dump *znode.DumpWriter, written map[string]bool, path string) error {
-	var above []string
-	for ; path != "" && !written[path]; path = znode.Parent(path) {
-		above, written[path] = append(above, path), true
-	}
-	if above == nil {
-		return nil
-	}
-	slices.Sort(above)
-	nodes, err := r.src.Reader().GetAll(ctx, above, zkconn.AllACLs)
-	for i := range nodes {
-		if err == nil {
-			err = dump.Write(&nodes[i])
-		}
-	}
-	return err
 }
 
 // carryOut removes records, some at a time. The ledger says of them first that they are removed.

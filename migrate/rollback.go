@@ -345,16 +345,8 @@ func (r *rolling) findKept(ctx context.Context, undo *Undo) error {
 func (r *rolling) liftOwn() (ops []znode.Op) {
 	for _, h := range r.target.Holds {
 		if h.Queue != "" && h.Owners.Has(r.run().ID) {
-			ops = append(ops, liftHold(h, r.run().ID))
+			ops = append(ops, leave(h, h.Owners.Without(r.run().ID)))
 		}
 	}
 	return ops
-}
-
-// liftHold is the operation that takes owners from a hold. If none is left, the hold goes.
-func liftHold(h target.Hold, by ...string) znode.Op {
-	if left := h.Owners.Without(by...); len(left) > 0 {
-		return znode.Set(h.Path, ledger.EncodeOwners(left), h.Stat.Version)
-	}
-	return znode.Delete(h.Path, h.Stat.Version)
 }

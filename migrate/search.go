@@ -73,14 +73,13 @@ func (f *finder) searchTarget(ctx context.Context, id string, names []string, ha
 					paths = append(paths, znode.Join(znode.Join(parent, item), name))
 				}
 			}
-			nodes, err := f.t.Reader.MarkUnreadable().GetAll(ctx, paths, nil)
-			if err != nil {
-				return "", err
-			}
-			for _, n := range nodes {
+			err := f.t.Reader.MarkUnreadable().GetEach(ctx, paths, func(n znode.Node) {
 				if job := znode.Parent(n.Path); has(n.Data) && !slices.Contains(found, job) {
 					found = append(found, job)
 				}
+			})
+			if err != nil {
+				return "", err
 			}
 		}
 	}

@@ -236,20 +236,10 @@ func (r *statusReader) statuses(ctx context.Context, parent, prefix string, each
 		_, ok := newqueue.ParseSequenceID(prefix, name)
 		return !ok
 	})
-	for some := range slices.Chunk(names, 1000) {
-		var paths []string
-		for _, name := range some {
-			paths = append(paths, znode.Join(parent, name)+"/status")
-		}
-		nodes, err := r.t.Reader.MarkUnreadable().GetAll(ctx, paths, nil)
-		if err != nil {
-			return err
-		}
-		for _, n := range nodes {
-			each(znode.Parent(n.Path), stateIn(n.Data))
-		}
+	for i, name := range names {
+		names[i] = znode.Join(parent, name) + "/status"
 	}
-	return nil
+	return r.t.Reader.MarkUnreadable().GetEach(ctx, names, func(n znode.Node) { each(znode.Parent(n.Path), stateIn(n.Data)) })
 }
 
 // stateIn returns the state in a status, in lower case.
@@ -305,21 +295,15 @@ func (r *statusReader) locks(ctx context.Context) error {
 			paths = append(paths, znode.Join(parent, name)+"/lock")
 		}
 	}
-	for some := range slices.Chunk(paths, 10_000) {
-		nodes, err := r.t.Reader.MarkUnreadable().GetAll(ctx, some, nil)
-		if err != nil {
-			return err
+	err = r.t.Reader.MarkUnreadable().GetEach(ctx, paths, func(n znode.Node) {
+		l := LockStatus{Path: n.Path}
+		if n.Stat.EphemeralOwner != 0 {
+			l.Session = fmt.Sprintf("%#x", n.Stat.EphemeralOwner)
 		}
-		for _, n := range nodes {
-			l := LockStatus{Path: n.Path}
-			if n.Stat.EphemeralOwner != 0 {
-				l.Session = fmt.Sprintf("%#x", n.Stat.EphemeralOwner)
-			}
-			r.status.Locks = append(r.status.Locks, l)
-		}
-	}
+		r.status.Locks = append(r.status.Locks, l)
+	})
 	slices.SortFunc(r.status.Locks, func(a, b LockStatus) int { return cmp.Compare(a.Path, b.Path) })
-	return nil
+	return err
 }
 
 func (r *statusReader) noQueue(ctx context.Context) (err error) {

@@ -119,6 +119,21 @@ func (r *Reader) GetAll(ctx context.Context, paths []string, acls func(path stri
 	return slices.DeleteFunc(nodes, func(n znode.Node) bool { return n.Path == "" }), err
 }
 
+// GetEach reads very many nodes as [Reader.GetAll] does, some at a time, so that they are not
+// all in memory, and calls each with one after the other.
+func (r *Reader) GetEach(ctx context.Context, paths []string, each func(znode.Node)) error {
+	for some := range slices.Chunk(paths, 1000) {
+		nodes, err := r.GetAll(ctx, some, nil)
+		if err != nil {
+			return err
+		}
+		for _, n := range nodes {
+			each(n)
+		}
+	}
+	return nil
+}
+
 // getAll returns a node for each path. The path of a missing node is "".
 func (r *Reader) getAll(ctx context.Context, paths []string, acls func(path string) bool) ([]znode.Node, error) {
 	nodes := make([]znode.Node, len(paths))

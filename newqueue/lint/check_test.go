@@ -107,71 +107,41 @@ func TestCheckLayoutIsContent(t *testing.T) {
 	}
 }
 
-// TestCheckLayoutFinds breaks the good tree in one place each: a line of do is
-// "path data" to put, or "-path" to delete. (mrtq/migrate/layouts breaks every rule.)
-func TestCheckLayoutFinds(t *testing.T) {
+// TestCheck: what is found in the good trees when they are broken, and how it reads. Package
+// migrate/layouts breaks every rule of the layout, and every znode.
+func TestCheck(t *testing.T) {
 	for _, c := range []struct {
-		name string
-		d    newqueue.Dialect
-		do   []string
-		want []string
+		name, path, data string
+		d                newqueue.Dialect
+		stat             znode.Stat
+		want             []string
 	}{
-		{"a job of another batch", newqueue.Design, []string{"/jobs/jid0000000001/bid bid0000000001"}, []string{
+		{name: "a job of another batch", d: newqueue.Design, path: "/jobs/jid0000000001/bid", data: "bid0000000001", want: []string{
 			`/batches/bid0000000000/states/batch-processing/jid0000000001: job jid0000000001 belongs to batch "bid0000000001"; expected an entry of a job of this batch (batch-entry/other-batch)`,
 			"/batches/bid0000000001/states: no states: it looks pending to a worker; expected states, because it has jobs (batch-states/no-states)",
 			"/batches/bid0000000001/states/batch-processing/jid0000000001: no entry: its batch doesn't know of it; expected an entry of job jid0000000001, which is pending (batch-entry/no-entry)",
 		}},
-		{"another dialect's state name", newqueue.MrtZK, []string{`/jobs/jid0000000001/status {"status":"pending","retry_count":0}`}, []string{
+		{name: "another dialect's state name", d: newqueue.MrtZK, path: "/jobs/jid0000000001/status", data: `{"status":"pending","retry_count":0}`, want: []string{
 			`/jobs/jid0000000001/status: status "pending"; expected a job's state in dialect mrt-zk (job-status/bad-state)`,
 		}},
-		{"another dialect's time", newqueue.MrtZK, []string{`/jobs/jid0000000001/status {"status":"Pending","retry_count":0,"last_modified":"2024-03-01T12:00:00Z"}`}, []string{
+		{name: "another dialect's time", d: newqueue.MrtZK, path: "/jobs/jid0000000001/status", data: `{"status":"Pending","retry_count":0,"last_modified":"2024-03-01T12:00:00Z"}`, want: []string{
 			`/jobs/jid0000000001/status: last_modified: time "2024-03-01T12:00:00Z": expected the format 2006-01-02 15:04:05 -0700; expected a time as 2024-03-01 12:00:00 +0000 (job-status/bad-time)`,
 		}},
-		{"a key twice", newqueue.Design, []string{`/jobs/jid0000000001/configuration {"title":"a","more":[{"title":"b"},{"x":{"x":1}}],"title":"c"}`}, []string{
+		{name: "a key twice", d: newqueue.Design, path: "/jobs/jid0000000001/configuration", data: `{"title":"a","more":[{"title":"b"},{"x":{"x":1}}],"title":"c"}`, want: []string{
 			`/jobs/jid0000000001/configuration: key "title" is there twice; expected a JSON object; the keys that the client library reads are strings (job-configuration/not-json)`,
 		}},
-		{"one key in several objects", newqueue.Design, []string{`/jobs/jid0000000001/configuration {"title":"title","more":[{"title":"b"},{"title":{"title":1}}]}`}, nil},
-		{"an entry of another priority", newqueue.Design, []string{"/jobs/jid0000000001/priority 6"}, []string{
-			"/jobs/states/pending/05-jid0000000001: an entry of job jid0000000001, which is pending with priority 6; expected its entry at /jobs/states/pending/06-jid0000000001 (queue-entry/wrong-priority)",
-			"/jobs/states/pending/06-jid0000000001: no entry: no worker will find the job; expected an entry of job jid0000000001, which is pending (queue-entry/no-entry)",
-		}},
-		{"two entries", newqueue.Design, []string{"/jobs/states/held/05-jid0000000001 "}, []string{
-			"/jobs/states/held/05-jid0000000001: an entry of job jid0000000001, which is pending with priority 5; expected its entry at /jobs/states/pending/05-jid0000000001 (queue-entry/wrong-queue)",
-		}},
-		{"a batch entry in the wrong folder", newqueue.Design, []string{"-/batches/bid0000000000/states/batch-failed/jid0000000002", "/batches/bid0000000000/states/batch-processing/jid0000000002 "}, []string{
-			"/batches/bid0000000000/states/batch-failed/jid0000000002: no entry: its batch doesn't know of it; expected an entry of job jid0000000002, which is failed (batch-entry/no-entry)",
-			"/batches/bid0000000000/states/batch-processing/jid0000000002: an entry of job jid0000000002, which is failed; expected its entry at /batches/bid0000000000/states/batch-failed/jid0000000002 (batch-entry/wrong-folder)",
-		}},
-		{"a UUID of another batch", newqueue.Design, []string{"/batch-uuids/uuid-2 bid0000000000"}, []string{
-			`/batch-uuids/uuid-2: "uuid-2"; expected the batchID of batch bid0000000000, "uuid-1" (batch-uuid/other-batch)`,
-		}},
-		{"strange names", newqueue.Design, []string{"/batches/bid1 ", "/jobs/job1 ", "/access/medium ", "/access/small/q1 ", "/locks/zoo ", "/locks/queue/egress "}, []string{
-			`/access/medium: "medium"; expected small or large (access-queue/bad-name)`,
-			`/access/small/q1: "q1"; expected qid and ten digits (request/bad-name)`,
-			`/batches/bid1: "bid1"; expected bid and ten digits (batch/bad-name)`,
-			`/jobs/job1: "job1"; expected jid and ten digits (job/bad-name)`,
-			`/locks/queue/egress: "egress"; expected a hold on a queue: ingest, accessSmall or accessLarge (queue-hold/bad-name)`,
-			`/locks/zoo: "zoo"; expected one of collections, inventory, queue, storage (locks/unknown-path)`,
-		}},
-		{"local ids in another dialect's place", newqueue.MrtZK, []string{"/locks/queue/localid/x "}, []string{
+		{name: "one key in several objects", d: newqueue.Design, path: "/jobs/jid0000000001/configuration", data: `{"title":"title","more":[{"title":"b"},{"title":{"title":1}}]}`},
+		{name: "local ids in another dialect's place", d: newqueue.MrtZK, path: "/locks/queue/localid/x", want: []string{
 			`/locks/queue/localid: "localid"; expected a hold on a queue: ingest, accessSmall or accessLarge (queue-hold/bad-name)`,
 		}},
-		{"an access request without token", newqueue.Design, []string{"-/access/small/qid0000000000/token", `/access/small/qid0000000000/status {"status":"held"}`}, []string{
-			"/access/small/qid0000000000/status: status held; expected an access request's state in dialect design (request-status/bad-state)",
-			"/access/small/qid0000000000/token: it is not there; expected this znode (request-token/missing)",
+		{name: "a lock that stays", d: newqueue.Design, path: "/locks/storage/s", stat: znode.Stat{Czxid: 1}, want: []string{
+			`/locks/storage/s: it is persistent, so it stays when its creator's session ends; expected a znode that is ephemeral (storage-lock/not-ephemeral)`,
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tree := parseTree(t, good[c.d])
-			for _, do := range c.do {
-				if path, ok := strings.CutPrefix(do, "-"); ok {
-					tree = pruned(t, tree, path)
-					continue
-				}
-				path, data, _ := strings.Cut(do, " ")
-				if err := tree.Put(znode.Node{Path: path, Data: []byte(data)}); err != nil {
-					t.Fatal(err)
-				}
+			if err := tree.Put(znode.Node{Path: c.path, Data: []byte(c.data), Stat: c.stat}); err != nil {
+				t.Fatal(err)
 			}
 			var got []string
 			for _, p := range Check(tree, c.d) {
@@ -181,45 +151,5 @@ func TestCheckLayoutFinds(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
 			}
 		})
-	}
-}
-
-// pruned is the tree without a node and what is below it.
-func pruned(t *testing.T, tree *znode.Tree, root string) *znode.Tree {
-	t.Helper()
-	rest := znode.NewTree()
-	for n := range tree.All("/") {
-		if znode.Within(n.Path, root) {
-			continue
-		}
-		if err := rest.Put(*n); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if rest.Len() == tree.Len() {
-		t.Fatalf("%s is not there", root)
-	}
-	return rest
-}
-
-// TestCheckLayoutLocks: where the tree has Stats, a lock of the wrong kind shows.
-func TestCheckLayoutLocks(t *testing.T) {
-	tree := parseTree(t, good[newqueue.Design])
-	put := func(path string, owner int64) {
-		if err := tree.Put(znode.Node{Path: path, Stat: znode.Stat{Czxid: 1, EphemeralOwner: owner}}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	put("/jobs/jid0000000001/lock", 7) // as it should be
-	put("/jobs/jid0000000002/lock", 0)
-	put("/locks/collections/c", 7)
-	put("/locks/storage/s", 0)
-	var got []string
-	for _, p := range Check(tree, newqueue.Design) {
-		got = append(got, p.Path+" "+p.Rule)
-	}
-	want := []string{"/jobs/jid0000000002/lock job-lock/not-ephemeral", "/locks/collections/c collection-hold/not-persistent", "/locks/storage/s storage-lock/not-ephemeral"}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
 	}
 }

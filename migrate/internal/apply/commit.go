@@ -69,7 +69,7 @@ func (c *Chain) commit(ctx context.Context, ops []znode.Op, next ledger.Run) err
 		}
 		return errNotDone
 	default:
-		return c.refused(ctx, path, err)
+		return refusedBy(path, err)
 	}
 	next.Stat.Version = next.Version
 	c.run, c.throttled, c.lost = next, 0, 0
@@ -77,9 +77,9 @@ func (c *Chain) commit(ctx context.Context, ops []znode.Op, next ledger.Run) err
 	return nil
 }
 
-// refused says why a transaction was refused. If the run's own record is the reason,
-// another migrator has taken over.
-func (c *Chain) refused(ctx context.Context, path string, err error) error {
+// refusedBy says why a transaction was refused. If the run's own record, at path, is the
+// reason, another migrator has taken over.
+func refusedBy(path string, err error) error {
 	var refused *znode.MultiError
 	if errors.As(err, &refused) && refused.Op.Path == path {
 		return fmt.Errorf("%w: %w", ErrTakenOver, err)

@@ -9,7 +9,6 @@ package plan
 
 import (
 	"mrtq/internal/znode"
-	"mrtq/legacy"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/target"
@@ -174,6 +173,3 @@ func (p *Plan) Counts() map[Action]int {
 	}
 	return counts
 }
-
-// timeUnit is how the times of records are read.
-func timeUnit(opt legacy.Options) string { return opt.Time.String() }

@@ -118,17 +118,14 @@ func (r *Rollback) looks(ctx context.Context) iter.Seq2[look, error] {
 // read reads some jobs and requests with their entries.
 func (r *Rollback) read(ctx context.Context, part []*ledger.Migrated) ([]look, error) {
 	looks := make([]look, len(part))
-	roots := func(yield func(string) bool) {
-		for _, e := range part {
-			if !yield(e.Job) {
-				return
-			}
-		}
+	var jobs []string
+	for _, e := range part {
+		jobs = append(jobs, e.Job)
 	}
 	reader := r.t.Reader.MarkUnreadable()
 	places := make([][]string, len(part)) // where the jobs should have their entries
 	i := 0
-	for sub, err := range reader.Subtrees(ctx, roots) {
+	for sub, err := range reader.Subtrees(ctx, slices.Values(jobs)) {
 		if err != nil {
 			return nil, err
 		}
@@ -199,22 +196,16 @@ func (r *Rollback) Batches(ctx context.Context) iter.Seq2[apply.Piece, error] {
 }
 
 func (r *Rollback) batchPieces(ctx context.Context, bids []string) (pieces []apply.Piece, err error) {
-	roots := func(yield func(string) bool) {
-		for _, bid := range bids {
-			if !yield(newqueue.BatchPath(bid)) {
-				return
-			}
-		}
-	}
-	var uuids []string
+	var roots, uuids []string
 	for _, bid := range bids {
+		roots = append(roots, newqueue.BatchPath(bid))
 		uuids = append(uuids, newqueue.BatchUUIDsPath+"/"+r.t.Ledger.Batch(bid).UUID)
 	}
 	there, err := r.t.Reader.GetAll(ctx, uuids, nil)
 	if err != nil {
 		return nil, err
 	}
-	for sub, err := range r.t.Reader.Subtrees(ctx, roots) {
+	for sub, err := range r.t.Reader.Subtrees(ctx, slices.Values(roots)) {
 		if err != nil {
 			return nil, err
 		}

@@ -73,16 +73,12 @@ type sight struct {
 func (c *comparison) look(suspects []suspect) ([]sight, error) {
 	seen := make([]sight, len(suspects))
 	tree := znode.NewTree()
-	roots := func(yield func(string) bool) {
-		for _, s := range suspects {
-			if !yield(s.entry.Job) {
-				return
-			}
-		}
+	var jobs, want, extra []string
+	for _, s := range suspects {
+		jobs = append(jobs, s.entry.Job)
 	}
-	var want, extra []string
 	i := 0
-	for sub, err := range c.v.t.Reader.Subtrees(c.ctx, roots) {
+	for sub, err := range c.v.t.Reader.Subtrees(c.ctx, slices.Values(jobs)) {
 		if err != nil {
 			return nil, err
 		}

@@ -51,15 +51,7 @@ func (v *verifier) folders(ctx context.Context) ([]znode.Node, error) {
 		}
 	}
 	slices.Sort(paths)
-	var folders []znode.Node
-	for some := range slices.Chunk(paths, 40*partSize) {
-		nodes, err := v.t.Reader.GetAll(ctx, some, nil)
-		if err != nil {
-			return nil, err
-		}
-		folders = append(folders, nodes...)
-	}
-	return folders, nil
+	return v.t.Reader.GetAll(ctx, paths, nil)
 }
 
 func (v *verifier) jobsByID() map[string]*ledger.Migrated {
@@ -82,11 +74,7 @@ func (v *verifier) checkFolder(ctx context.Context, folder string, where map[str
 	var ours []suspect
 	var others []string
 	for _, name := range names {
-		id := name
-		if _, jid, ok := strings.Cut(name, "-"); ok {
-			id = jid
-		}
-		e := where[id]
+		e := where[idIn(name)]
 		if e == nil {
 			others = append(others, name)
 			continue
@@ -98,6 +86,9 @@ func (v *verifier) checkFolder(ctx context.Context, folder string, where map[str
 	}
 	return v.checkPlaces(ctx, ours)
 }
+
+// idIn is the id that the name of an entry has: in the queue of a state, it follows the priority.
+func idIn(entry string) string { return entry[strings.IndexByte(entry, '-')+1:] }
 
 // checkPlaces looks whether jobs should have an entry: suspect.differs is its path.
 func (v *verifier) checkPlaces(ctx context.Context, ours []suspect) error {

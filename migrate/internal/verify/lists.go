@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/target"
@@ -107,11 +106,7 @@ func (v *verifier) staysWithout(ctx context.Context, path, needs string) (bool, 
 // checkOrphans looks at entries that no run made. Their jobs must be there.
 func (v *verifier) checkOrphans(ctx context.Context, folder string, names []string) error {
 	for _, name := range names {
-		id := name
-		if _, jid, ok := strings.Cut(name, "-"); ok {
-			id = jid
-		}
-		path := znode.Join(folder, name)
+		id, path := idIn(name), znode.Join(folder, name)
 		about := Difference{Kind: Layout, Path: path, Queue: newqueue.HoldIngest}
 		_, isJob := newqueue.ParseSequenceID(newqueue.JobPrefix, id)
 		switch {

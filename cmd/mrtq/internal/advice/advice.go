@@ -42,7 +42,6 @@ type Situation struct {
 	// their bytes, "" if it is not known.
 	Quarantined bool
 	Quarantine  string
-	KeptFile    string // with the records that must not run again
 }
 
 // row is what to do in a step. words come before the command; they end with a colon, or
@@ -53,16 +52,15 @@ type row struct {
 }
 
 var rows = map[migrate.Step]row{
-	migrate.StepWait:          {"Next: wait until it ends, then look again. Its progress:", Adviser.watch},
-	migrate.StepRestoreLedger: {"Next:", Adviser.restoreLedger},
-	migrate.StepNoQueue:       {"Check the address and its chroot. If nothing was migrated yet, that is normal, and the next step is:", Adviser.firstPlan},
-	migrate.StepLegacyQueue:   {"Next, with the address of the new queue:", Adviser.atNewQueue},
-	migrate.StepFinish:        {"Next, to finish it, with the flags of its first call:", Adviser.finish},
-	migrate.StepFinishRollback: {"Next, to finish it:",
-		func(a Adviser, s Situation) string { return a.rollback(s) }},
-	migrate.StepFinishRetire: {"Next, to finish it:", Adviser.retire},
-	migrate.StepRestored:     {"Next, if jobs that were finished after the backup was made may run again:", Adviser.releaseRestored},
-	migrate.StepStopLegacy:   {"Stop the legacy workers. Then roll back, and migrate again:", Adviser.rollback},
+	migrate.StepWait:           {"Next: wait until it ends, then look again. Its progress:", Adviser.watch},
+	migrate.StepRestoreLedger:  {"Next:", Adviser.restoreLedger},
+	migrate.StepNoQueue:        {"Check the address and its chroot. If nothing was migrated yet, that is normal, and the next step is:", Adviser.firstPlan},
+	migrate.StepLegacyQueue:    {"Next, with the address of the new queue:", Adviser.atNewQueue},
+	migrate.StepFinish:         {"Next, to finish it, with the flags of its first call:", Adviser.finish},
+	migrate.StepFinishRollback: {"Next, to finish it:", Adviser.rollback},
+	migrate.StepFinishRetire:   {"Next, to finish it:", Adviser.retire},
+	migrate.StepRestored:       {"Next, if jobs that were finished after the backup was made may run again:", Adviser.releaseRestored},
+	migrate.StepStopLegacy:     {"Stop the legacy workers. Then roll back, and migrate again:", Adviser.rollback},
 	migrate.StepHold: {"Stop the legacy workers. To hold the new queues until you know what ran:",
 		func(a Adviser, s Situation) string {
 			return a.Command("hold", []string{s.Target}, Set("why", "legacy workers ran")...)

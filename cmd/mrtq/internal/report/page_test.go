@@ -7,7 +7,6 @@ import (
 	"io"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -54,81 +53,6 @@ func TestPage(t *testing.T) {
 		shown := aside.ReplaceAllString(inPage.ReplaceAllString(html, "$1$3"), "$1$2$3$4")
 		goldenfile.Compare(t, filepath.Join("testdata", name+".html"), shown, *update)
 		goldenfile.Compare(t, filepath.Join("testdata", name+".json"), string(lists)+"\n", *update)
-	}
-}
-
-// TestRecords: the page has each record with all its values.
-func TestRecords(t *testing.T) {
-	d := sample(500)
-	lists := listsOf(t, write(t, d))
-	var names []string
-	for _, l := range lists {
-		names = append(names, l.ID)
-	}
-	if want := []string{"records", "late"}; !slices.Equal(names, want) {
-		t.Fatalf("lists %v, want %v", names, want)
-	}
-	if len(lists[0].Rows) != len(d.Records) {
-		t.Fatalf("%d records, want %d", len(lists[0].Rows), len(d.Records))
-	}
-	for i, r := range d.Records {
-		want := map[string]any{"path": r.Path, "outcome": string(r.Outcome), "job": r.Job, "state": r.State, "batch": r.Batch, "queue": string(r.Queue),
-			"status": r.Status, "priority": float64(r.Priority()), "why": r.Reason, "format": r.Format, "time": float64(r.Time.UnixMilli()), "run": r.Run}
-		if r.Time.IsZero() {
-			want["time"] = nil
-		}
-		for k, c := range lists[0].Columns {
-			if got := lists[0].Rows[i][k]; got != want[c.Name] {
-				t.Fatalf("record %d: %s is %v, want %v", i, c.Name, got, want[c.Name])
-			}
-			delete(want, c.Name)
-		}
-		if len(want) > 0 {
-			t.Fatalf("no columns for %v", want)
-		}
-	}
-}
-
-// TestNumbers: the numbers of a page add up to the number of its records: each row and each
-// column of the table by queue, and what was left out with what was not.
-func TestNumbers(t *testing.T) {
-	for name, d := range map[string]*Data{"verified": sample(500), "planned": planned(), "wrong": wronged()} {
-		v := newContent(d)
-		sum := func(numbers []int) (n int) {
-			for _, x := range numbers {
-				n += x
-			}
-			return n
-		}
-		all := len(d.Records)
-		if v.Cross.Total.All != all || sum(v.Cross.Total.N) != all {
-			t.Errorf("%s: of %d records, the table has %+v", name, all, v.Cross.Total)
-		}
-		columns := make([]int, len(v.Cross.Outcomes))
-		for _, row := range v.Cross.Rows {
-			if sum(row.N) != row.All {
-				t.Errorf("%s: the row %+v does not add up", name, row)
-			}
-			for i, n := range row.N {
-				columns[i] += n
-			}
-		}
-		if !slices.Equal(columns, v.Cross.Total.N) {
-			t.Errorf("%s: the columns add up to %v, want %v", name, columns, v.Cross.Total.N)
-		}
-		in := 0
-		for _, r := range d.Records {
-			if withJob[r.Outcome] {
-				in++
-			}
-		}
-		left := 0
-		for _, l := range v.LeftOut {
-			left += l.N
-		}
-		if in+left != all {
-			t.Errorf("%s: of %d records, %d are in and %d left out", name, all, in, left)
-		}
 	}
 }
 
