@@ -155,6 +155,6 @@ func (c *checkCmd) print(a *app, r *layout.Report) {
 	if r.Map.Dialect != "" {
 		name += ", dialect " + r.Map.Dialect
 	}
-	a.Printf("%s checked against %s: %s, %s, %d for information\n", screen.Count(r.Nodes, "znode", "znodes"), name,
-		screen.Count(r.Count(layout.Error), "error", "errors"), screen.Count(r.Count(layout.Warning), "warning", "warnings"), r.Count(layout.Info))
+	a.Prose("", fmt.Sprintf("%s checked against %s: %s, %s, %d for information", screen.Count(r.Nodes, "znode", "znodes"), name,
+		screen.Count(r.Count(layout.Error), "error", "errors"), screen.Count(r.Count(layout.Warning), "warning", "warnings"), r.Count(layout.Info)))
 }

@@ -61,11 +61,10 @@ func (a *app) holdCmd() *cobra.Command {
 respect holds start no new work on what is held. They finish the work that they have
 started. A hold has a list of owners: who set it, when, and why. mrtq status shows
 them. If somebody else holds a queue already, hold adds you as one more owner, and
-the queue stays held until each owner has let go. If no batch belongs to a
-collection, hold sets the hold anyway, and warns you, because the name may be
-misspelt.
+the queue stays held until each owner has let go. hold does not check that a
+collection exists, so take care to spell its profile as its batches do.
 
-mrtq release lifts holds.`,
+mrtq release lifts holds. mrtq status says with which flags.`,
 		Example: `  mrtq hold zk1:2181/new --why maintenance
   mrtq hold zk1:2181/new --only ingest
   mrtq hold zk1:2181/new --collection merritt_content`,
@@ -101,7 +100,7 @@ func (c *holdCmd) run(ctx context.Context, a *app, target string) error {
 	if c.output == "json" {
 		a.JSON(held)
 	}
-	a.Conclude(screen.Good, "Hold: %s holds %s.", opt.By, view.HoldNames(held.Held))
+	a.Conclude(screen.Good, "Hold: %s holds %s. %s", opt.By, view.HoldNames(held.Held), a.advice.AfterRelease(advice.Situation{Target: target}, false))
 	return nil
 }
 

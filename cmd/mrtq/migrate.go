@@ -113,8 +113,9 @@ func (c *migrateCmd) sides(a *app, args []string) (pair, error) {
 		return s, exit.Usagef("--plan %s was not saved by mrtq plan: %w", c.plan, err)
 	}
 	if n := len(saved.Problems); n > 0 {
-		return s, exit.Check(fmt.Errorf("%w: %s has %s, the first: %s. Make another plan with mrtq plan --out; nothing was read or written",
-			migrate.ErrBlocked, c.plan, screen.Count(n, "problem", "problems"), saved.Problems[0]))
+		first := saved.Problems[0]
+		return s, exit.Check(fmt.Errorf("%w: %s has %s, the first: %s: %s; %s. Make another plan with mrtq plan --out; nothing was read or written",
+			migrate.ErrBlocked, c.plan, screen.Count(n, "problem", "problems"), first.Path, first.Message, first.Next))
 	}
 	return s, c.adopt(saved, a.advice.Given)
 }
@@ -173,17 +174,19 @@ func (c *migrateCmd) print(a *app, s pair, res *migrate.Result, err error, took 
 	if err != nil {
 		return c.fail(a, out, at, err)
 	}
-	sayNotes(a, plan, at)
+	if notes := append(view.PlanNotes(plan), view.ChangedSince(plan)...); len(notes) > 0 {
+		a.Say("%s. %s", strings.Join(notes, ", "), a.advice.Details(at, res.Steps > 0))
+	}
 	c.conclude(a, out, plan, at)
 	if c.output == "json" {
 		a.JSON(out)
 		return nil
 	}
 	if res.Steps > 0 {
-		a.Printf("%s: %s created, in %s and %.1f s\n", out.Run, view.Counts(out.Created), screen.Count(out.Transactions, "transaction", "transactions"), out.Seconds)
+		a.Prose("", fmt.Sprintf("%s: %s created, in %s and %.1f s", out.Run, view.Counts(out.Created), screen.Count(out.Transactions, "transaction", "transactions"), out.Seconds))
 	}
 	if out.Quarantine != "" {
-		a.Printf("Undecodable records: %d, kept in %s\n", plan.Count(migrate.ActQuarantine), screen.Cell(out.Quarantine))
+		a.Prose("", fmt.Sprintf("Undecodable records: %d, kept in %s", plan.Count(migrate.ActQuarantine), out.Quarantine))
 	}
 	return nil
 }
@@ -238,13 +241,4 @@ func (c *migrateCmd) fail(a *app, out migrated, at advice.Situation, err error) 
 // wrote says what a call did before it failed.
 func (c *migrateCmd) wrote(out migrated) string {
 	return fmt.Sprintf("%s is not finished: this call created %s, in %s", out.Run, view.Counts(out.Created), screen.Count(out.Transactions, "transaction", "transactions"))
-}
-
-// sayNotes prints a summary of what mrtq plan would show.
-func sayNotes(a *app, p *migrate.Plan, at advice.Situation) {
-	notes := append(view.PlanNotes(p), view.ChangedSince(p)...)
-	if len(notes) == 0 {
-		return
-	}
-	a.Say("%s. For details: %s", strings.Join(notes, ", "), a.advice.Details(at))
 }

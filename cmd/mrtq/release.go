@@ -191,7 +191,7 @@ func (c *releaseCmd) conclude(ctx context.Context, a *app, s pair, res *migrate.
 		if halfHeld(res) {
 			tone, text = screen.Attention, text+" But the large access worker takes small requests too, so this hold does not stop them."
 		}
-		text += " To lift this, when no longer needed: " + a.advice.Lift(at, res.Left)
+		text += " To lift the rest, when no longer needed: " + a.advice.Lift(at, res.Left)
 	}
 	// To lift the rest, release verifies; and a line has one command.
 	if c.unverified && len(res.Lifted) > 0 && len(res.Left) == 0 && at.Run != nil {

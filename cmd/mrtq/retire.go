@@ -112,7 +112,7 @@ func (c *retireCmd) retire(ctx context.Context, a *app, s pair) (res *migrate.Re
 		}
 		defer done()
 		res, err = migrate.PreviewRetire(ctx, src, target, opt)
-		return res, onTarget(s, err)
+		return res, ofTarget(s, err)
 	}
 	err = a.onTarget(ctx, s.source, func(from *migrate.WritableSide) error {
 		src, err := migrate.OpenSource(ctx, &from.Reader, queues, read)
@@ -128,7 +128,7 @@ func (c *retireCmd) retire(ctx context.Context, a *app, s pair) (res *migrate.Re
 			if res, err = migrate.Retire(ctx, src, from.Writer, w.Writer, opt); err == nil && res.Steps == 0 {
 				return errUnchanged
 			}
-			return onTarget(s, err)
+			return ofTarget(s, err)
 		})
 		if err == nil && res.Steps == 0 {
 			return errUnchanged
@@ -138,8 +138,8 @@ func (c *retireCmd) retire(ctx context.Context, a *app, s pair) (res *migrate.Re
 	return res, err
 }
 
-// onTarget names the target in an error, unless that says later what is there instead.
-func onTarget(s pair, err error) error {
+// ofTarget names the target in an error, unless that says later what is there instead.
+func ofTarget(s pair, err error) error {
 	if errors.Is(err, migrate.ErrNoQueue) || errors.Is(err, errDeclined) {
 		return err
 	}
@@ -243,11 +243,15 @@ func (c *retireCmd) print(a *app, s pair, r *migrate.Retired) error {
 	if r.Others > 0 {
 		text += fmt.Sprintf("; %s", screen.Count(r.Others, "other record stays", "other records stay"))
 	}
+	next := ""
+	if c.dry && len(r.Removes) > 0 {
+		next = "To do this: " + a.advice.Really()
+	}
 	if len(r.Stays) == 0 {
-		a.Conclude(screen.Good, "%s.", text)
+		a.Conclude(screen.Good, "%s. %s", text, next)
 		return nil
 	}
 	text += fmt.Sprintf("; %s not as migrated", screen.Count(len(r.Stays), "migrated record stays, because it is", "migrated records stay, because they are"))
-	a.Conclude(screen.Attention, "%s. A legacy worker may be working on them: stop it, look at these records, and run the same command again when they are done.", text)
+	a.Conclude(screen.Attention, "%s. Stop the legacy workers, look at what is listed above, and run the same command again.", text)
 	return exit.Check(errors.New(text))
 }

@@ -172,9 +172,10 @@ func (c *rollbackCmd) fail(ctx context.Context, a *app, s pair, u *migrate.Undo,
 
 func (c *rollbackCmd) print(a *app, s pair, u *migrate.Undo) error {
 	out := rolledBack{Undo: u, Done: !c.dry}
-	removed, step := "removed", migrate.UndoStep(u)
+	at := advice.Situation{Source: s.source.Text, Target: s.target.Text, Run: u.Record}
+	removed, held, next := "removed", "are held", a.advice.Next(migrate.UndoStep(u), at)
 	if c.dry {
-		removed, step = "would be removed", ""
+		removed, held, next = "would be removed", "would be held", "To do this: "+a.advice.Really()
 	} else if len(u.Keeps) > 0 {
 		out.File = c.kept
 	}
@@ -183,19 +184,18 @@ func (c *rollbackCmd) print(a *app, s pair, u *migrate.Undo) error {
 	} else {
 		view.Undo(a.Screen, u)
 	}
-	at := advice.Situation{Source: s.source.Text, Target: s.target.Text, Run: u.Record}
 	text := fmt.Sprintf("Rollback of %s in %s: %s %s", u.Run, advice.Word(s.target.Text), view.Counts(u.Removes), removed)
 	if len(u.Released) > 0 {
-		text += ", and the queues are held"
+		text += ", and the queues " + held
 	}
 	if len(u.Keeps) == 0 {
-		a.Conclude(screen.Good, "%s. %s", text, a.advice.Next(step, at))
+		a.Conclude(screen.Good, "%s. %s", text, next)
 		return nil
 	}
 	text = fmt.Sprintf("%s; %s", text, view.KeptText(u))
 	if out.File != "" {
-		text += ". Their legacy records are in " + out.File
+		text += ", listed in " + out.File
 	}
-	a.Conclude(screen.Attention, "%s. %s", text, a.advice.Next(step, at))
+	a.Conclude(screen.Attention, "%s. %s", text, next)
 	return exit.Check(errors.New(text))
 }

@@ -75,7 +75,7 @@ string, or file:tree.ndjson[.gz], a dump. A SOURCE can also be
 snapshot:DIR[,LOGDIR][#/chroot], a server's data directory (its dataDir, and its
 dataLogDir if it has one), which mrtq reads without the server. A setting comes from
 its flag, else from a variable (--max-response is MRTQ_MAX_RESPONSE), else from
-mrtq.yaml. mrtq shows the settings from variables and from the file. A
+mrtq.yaml. Each command prints the settings that it takes from variables and the file. A
 setting that could lose a job or run it twice (--consumed, --undecodable, --force and
 the like) can only be a flag. Data goes to stdout, everything else to stderr. Exit
 codes: 0 done, 1 the check failed, 2 wrong usage, 3 the environment failed,

@@ -20,6 +20,40 @@ import (
 type documented struct {
 	flag     *pflag.Flag
 	commands []string // empty if all commands have it
+	says     []saying
+}
+
+// saying is what commands say of a flag, and its default in them.
+type saying struct {
+	usage, value string
+	commands     []string
+}
+
+// add adds what one command says of the flag.
+func (d *documented) add(f *pflag.Flag, command string) {
+	d.commands = append(d.commands, command)
+	_, usage := pflag.UnquoteUsage(f)
+	i := slices.IndexFunc(d.says, func(s saying) bool { return s.usage == usage && s.value == f.DefValue })
+	if i < 0 {
+		i, d.says = len(d.says), append(d.says, saying{usage: usage, value: f.DefValue})
+	}
+	d.says[i].commands = append(d.says[i].commands, command)
+}
+
+// lines are what the commands say of the flag, with the default where it is not that of the first.
+func (d *documented) lines() (lines []string) {
+	if d.commands == nil {
+		_, usage := pflag.UnquoteUsage(d.flag)
+		return []string{usage + " (all commands)"}
+	}
+	for _, s := range d.says {
+		line := fmt.Sprintf("%s (%s)", s.usage, strings.Join(s.commands, ", "))
+		if s.value != d.flag.DefValue {
+			line += fmt.Sprintf("; default %q", s.value)
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }
 
 // settable lists the flags that a settings file can set: first those of all commands, then
@@ -34,8 +68,8 @@ func settable(root *cobra.Command) []documented {
 				d = &documented{flag: f}
 				byName[f.Name] = d
 			}
-			if len(d.commands) > 0 || root.PersistentFlags().Lookup(f.Name) == nil {
-				d.commands = append(d.commands, c.Name())
+			if root.PersistentFlags().Lookup(f.Name) == nil {
+				d.add(f, c.Name())
 			}
 		})
 	}
@@ -58,8 +92,16 @@ func settable(root *cobra.Command) []documented {
 // schemaOf says in JSON Schema what values a flag takes. If several commands have a flag with
 // this name, it has the type of one of them.
 func schemaOf(d documented) map[string]any {
-	_, usage := pflag.UnquoteUsage(d.flag)
-	s := map[string]any{"description": usage}
+	var usages []string
+	for _, says := range d.says {
+		if !slices.Contains(usages, says.usage) {
+			usages = append(usages, says.usage)
+		}
+	}
+	if _, usage := pflag.UnquoteUsage(d.flag); d.commands == nil {
+		usages = []string{usage}
+	}
+	s := map[string]any{"description": strings.Join(usages, ". Or: ")}
 	switch kind := d.flag.Value.Type(); {
 	case kind == "bool":
 		s["type"] = "boolean"
@@ -105,8 +147,8 @@ func TestSettingsExample(t *testing.T) {
 #
 # Settings of mrtq, an example: mrtq reads mrtq.yaml in the working folder, or the
 # file that --config or $MRTQ_CONFIG names. A line FLAG: VALUE means --FLAG VALUE.
-# Flags and MRTQ_* variables count more than the file. mrtq shows each setting of the
-# file.
+# Flags and MRTQ_* variables count more than the file. Each command prints the
+# settings that it takes from the file.
 #
 # A setting that could lose a job or run it twice is accepted only on the command line,
 # and refused here: --` + strings.Join(settings.FlagOnly, ", --") + `.
@@ -114,11 +156,6 @@ func TestSettingsExample(t *testing.T) {
 # Each line below has the default. To set another value, remove the #.
 `)
 	for _, d := range settable(newRoot()) {
-		of := "all commands"
-		if d.commands != nil {
-			of = strings.Join(d.commands, ", ")
-		}
-		_, usage := pflag.UnquoteUsage(d.flag)
 		value := d.flag.DefValue
 		switch {
 		case strings.HasPrefix(value, "["):
@@ -126,7 +163,7 @@ func TestSettingsExample(t *testing.T) {
 		case value == "":
 			value = `""`
 		}
-		fmt.Fprintf(&b, "\n# %s (%s)\n#%s: %s\n", usage, of, d.flag.Name, value)
+		fmt.Fprintf(&b, "\n# %s\n#%s: %s\n", strings.Join(d.lines(), "\n# "), d.flag.Name, value)
 	}
 	golden(t, "../../docs/mrtq.yaml", b.String())
 }

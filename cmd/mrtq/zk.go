@@ -51,13 +51,13 @@ DIR[,LOGDIR][#/chroot]. It keeps the Stats, and leaves out ephemeral znodes, bec
 their sessions have ended. Clients can connect when all is loaded. To load a dump
 into a server of Apache, use mrtq restore.`,
 		Example: `  mrtq zk --addr localhost:2281 --load queue.ndjson.gz
-  mrtq zk --load /var/lib/zookeeper,/var/log/zookeeper -- mrtq inspect
+  mrtq zk --load /var/lib/zookeeper -- sh -c 'mrtq inspect $MRTQ_ADDRESS'
   mrtq zk --backend docker --nodes 3 -- go test ./...`,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
 	}
 	f := cmd.Flags()
 	settings.Choice(f, &c.backend, "backend", "", "server to start", help.Texts(harness.Backends())...)
-	f.IntVar(&c.nodes, "nodes", 1, "1 server, or an ensemble of 3 (jvm, docker)")
+	f.IntVar(&c.nodes, "nodes", 1, "`number` of servers: 1, or an ensemble of 3 (jvm, docker)")
 	f.StringVar(&c.addr, "addr", "", "`host:port` to serve at, instead of a free port (embedded)")
 	f.DurationVar(&c.minSessionTimeout, "min-session-timeout", usualMinSessionTimeout, "shortest session timeout that clients get")
 	f.DurationVar(&c.maxSessionTimeout, "max-session-timeout", usualMaxSessionTimeout, "longest session timeout that clients get")

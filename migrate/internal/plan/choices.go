@@ -11,12 +11,16 @@ import (
 // that were migrated before are not among them.
 func (p *Plan) About(choice string) (paths []string) {
 	status := map[string]legacy.Status{"consumed": legacy.Consumed, "completed": legacy.Completed, "deleted": legacy.Deleted, "failed": legacy.Failed}
+	unreadable := map[string]bool{} // no choice is about them: somebody must give mrtq permission
+	for _, x := range p.Problems {
+		unreadable[x.Path] = unreadable[x.Path] || x.Kind == Unreadable
+	}
 	for i := range p.Records {
 		r := &p.Records[i]
 		of, named := status[choice]
 		switch {
 		case r.Job != "":
-		case named && r.Status == of.String(), choice == "undecodable" && r.Status == "":
+		case named && r.Status == of.String(), choice == "undecodable" && r.Status == "" && !unreadable[r.Path]:
 			paths = append(paths, r.Path)
 		}
 	}

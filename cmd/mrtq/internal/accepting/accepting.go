@@ -58,7 +58,7 @@ func Command(env Env) *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   "accept [flags]",
-		Short: "prove every documented transition on a ZooKeeper",
+		Short: "test every documented transition on a ZooKeeper",
 		Long: `Run the scenarios of the new queue: every documented transition, acquisition,
 lock and behaviour, and every step that must be refused. A second connection reads
 what happened, and the whole tree is compared each time.

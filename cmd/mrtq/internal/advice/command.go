@@ -74,6 +74,12 @@ func (a Adviser) Again(flags ...Flag) string {
 	return commandLine(a.Name, a.Args, flags)
 }
 
+// Really is the command that runs, without --dry-run.
+func (a Adviser) Really() string {
+	a.Given = slices.DeleteFunc(slices.Clone(a.Given), func(f Flag) bool { return f.Name == "dry-run" || f.Name == "output" })
+	return a.Again()
+}
+
 func hasFlag(flags []Flag, name string) bool {
 	return slices.ContainsFunc(flags, func(f Flag) bool { return f.Name == name })
 }

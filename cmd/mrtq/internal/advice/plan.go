@@ -101,15 +101,22 @@ func (a Adviser) unblock(s Situation) string {
 	return words + a.Command("plan", []string{s.Source, s.Target}, flags...)
 }
 
-// Details is the command that plans again after a migration, to show what the plan knew. It leaves
-// out what only the first migration needs.
-func (a Adviser) Details(s Situation) string {
+// Details says where the details of what a migration counts are. If it created anything, no new plan
+// has them: they are in the saved plan's page, or else in the page about the target.
+func (a Adviser) Details(s Situation, created bool) string {
+	switch {
+	case created && s.PlanFile != "":
+		page := strings.TrimSuffix(s.PlanFile, ".json") + ".html"
+		return "For details: " + a.Command("report", nil, append(Set("plan", s.PlanFile), Set("out", page)...)...)
+	case created:
+		return "For each record and its job: " + a.Command("report", []string{s.Target, s.Source}, Set("out", "report.html")...)
+	}
 	var flags []Flag
 	if s.PlanFile != "" {
 		flags = later(planSettings(s.Plan))
 	}
-	a.Given = later(a.Given)
-	return a.Command("plan", []string{s.Source, s.Target}, flags...)
+	a.Given = later(a.Given) // what only the first migration needs
+	return "For details: " + a.Command("plan", []string{s.Source, s.Target}, flags...)
 }
 
 func later(flags []Flag) []Flag {

@@ -21,7 +21,7 @@ var groups = []struct {
 	title    string
 	commands []string
 }{
-	{"The night", []string{"rehearse", "plan", "migrate", "verify", "release", "rollback", "retire", "hold"}},
+	{"Cutover", []string{"rehearse", "plan", "migrate", "verify", "release", "rollback", "retire", "hold"}},
 	{"Looking", []string{"status", "watch", "show", "report", "inspect", "check"}},
 	{"Servers and tests", []string{"dump", "restore", "zk", "accept", "states", "layout"}},
 }

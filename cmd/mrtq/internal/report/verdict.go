@@ -24,6 +24,9 @@ func (d *Data) verdict() Verdict {
 	if d.Plan != nil {
 		tone, text := view.PlanVerdict(d.Plan)
 		word := map[screen.Tone]string{screen.Good: "Ready", screen.Attention: "Ready, with care", screen.Bad: "Stopped"}[tone]
+		if d.Plan.Empty() && !d.Plan.Blocked() {
+			word = "Nothing to do"
+		}
 		return d.head(word, tone, text, migrate.PlanStep(d.Plan))
 	}
 	tone, text := view.StatusVerdict(d.Status, d.Target)

@@ -53,7 +53,7 @@ func TestVerdict(t *testing.T) {
 		{"nothing there", night(func(d *Data) { d.Status, d.Verdict = &migrate.Status{Step: migrate.StepPlan}, nil }), "Not started", "info", "no run", "next: plan"},
 		{"ready", planned(), "Ready", "good", "294 to create", "next: migrate"},
 		{"stopped", stopped(), "Stopped", "bad", "Not ready", "next: decide"},
-		{"nothing to do", plan(func(d *Data) { d.Plan.Records = nil }), "Ready", "good", "nothing to do", "next: "},
+		{"nothing to do", plan(func(d *Data) { d.Plan.Records = nil }), "Nothing to do", "good", "nothing to do", "next: "},
 		{"risky", risky(), "Ready, with care", "warn", "1 job might run twice", "next: migrate"},
 	} {
 		v := c.d.verdict()

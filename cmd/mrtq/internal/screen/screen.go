@@ -4,6 +4,7 @@
 // terminal, even if other clients wrote it.
 //
 //	screen.go  the two outputs, and the last line
+//	shape.go   lines that fit the terminal, and commands that can be pasted
 //	table.go   tables that fit the terminal
 //	meter.go   how far the command is
 //	json.go    JSON that is safe on a terminal
@@ -70,12 +71,14 @@ func (s *Screen) Log() io.Writer { return s.meter }
 
 // Say prints a line on stderr.
 func (s *Screen) Say(format string, args ...any) {
-	fmt.Fprintln(s.meter, Cell(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(s.meter, s.shape(Cell(fmt.Sprintf(format, args...))))
 }
 
 // Ask prints a question on stderr. The answer is typed after it. Progress is not shown again
 // before it is made.
-func (s *Screen) Ask(format string, args ...any) { s.meter.ask(Cell(fmt.Sprintf(format, args...))) }
+func (s *Screen) Ask(format string, args ...any) {
+	s.meter.ask(s.shape(Cell(fmt.Sprintf(format, args...))))
+}
 
 // Println prints a line of data.
 func (s *Screen) Println(args ...any) { fmt.Fprintln(s.Out, args...) }
@@ -100,7 +103,7 @@ func (s *Screen) End(err error) {
 		v, safe = verdict{Bad, "mrtq: " + err.Error()}, printable.Text
 	}
 	if v.text != "" {
-		io.WriteString(s.meter, paint(s.err, v.tone, safe(v.text))+"\n")
+		io.WriteString(s.meter, paint(s.err, v.tone, s.shape(safe(v.text)))+"\n")
 	}
 }
 

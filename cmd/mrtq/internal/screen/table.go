@@ -141,7 +141,7 @@ func (s *Screen) Prose(label, line string) {
 	if screen, ok := Terminal(s.Out.Writer); ok {
 		beside := text.StringWidthWithoutEscSequences(label)
 		if columns, _ := Size(screen); columns > 2*beside {
-			line = strings.ReplaceAll(text.WrapSoft(line, columns-beside), "\n", "\n"+strings.Repeat(" ", beside))
+			line = strings.ReplaceAll(wrap(line, columns-beside), "\n", "\n"+strings.Repeat(" ", beside))
 		}
 	}
 	for part := range strings.Lines(label + line) {

@@ -144,6 +144,9 @@ func parse(path string, text []byte, known map[string]bool) (map[string]setting,
 		says := strings.NewReplacer("yaml: ", "", "unmarshal errors:\n  ", "", " into map[string]yaml.Node", "").Replace(err.Error())
 		return nil, exit.Usagef("settings file %s, %s; expected lines of the form FLAG: VALUE", path, says)
 	}
+	if key := nullKey(text); key != nil {
+		return nil, exit.Usagef("settings file %s, line %d: %q is not the name of a flag; expected lines of the form FLAG: VALUE", path, key.Line, key.Value)
+	}
 	settings := map[string]setting{}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		value := values[name]
@@ -164,6 +167,20 @@ func parse(path string, text []byte, known map[string]bool) (map[string]setting,
 		settings[name] = s
 	}
 	return settings, nil
+}
+
+// nullKey returns a key that is null; nil if there is none. In a map of values, such a key is missing.
+func nullKey(text []byte) *yaml.Node {
+	var root yaml.Node
+	if err := yaml.Unmarshal(text, &root); err != nil || len(root.Content) == 0 {
+		return nil
+	}
+	for i, key := range root.Content[0].Content {
+		if i%2 == 0 && key.Tag == "!!null" {
+			return key
+		}
+	}
+	return nil
 }
 
 // FlagNames are the names that a settings file may hold.

@@ -6,13 +6,18 @@ import (
 
 	"mrtq/internal/znode"
 	"mrtq/migrate"
+	"mrtq/newqueue"
 )
 
 // HoldNames lists the names of the holds at these paths.
 func HoldNames(paths []string) string {
 	var names []string
 	for _, path := range paths {
-		names = append(names, znode.Name(path))
+		name := znode.Name(path)
+		if znode.Parent(path) == newqueue.CollectionLocksPath {
+			name = "collection " + name
+		}
+		names = append(names, name)
 	}
 	return Some(names)
 }

@@ -44,7 +44,7 @@ func Plan(s *screen.Screen, p *migrate.Plan) {
 	}
 	printChoices(s, p)
 	printProblems(s, p)
-	screen.List(s, "What the deployed services would do", p.Services, []string{"COUNT", "WHAT IS WRONG", "WHAT WOULD HAPPEN", "WHERE"}, func(f migrate.Finding) screen.Row {
+	screen.List(s, "What the deployed services would do", p.Services, []string{"COUNT", "FINDING", "WHAT WOULD HAPPEN", "WHERE"}, func(f migrate.Finding) screen.Row {
 		var paths []string
 		for _, i := range f.Items {
 			paths = append(paths, i.Path)
@@ -68,7 +68,7 @@ func planRun(p *migrate.Plan) string {
 	case p.Resumes:
 		return "finishes " + p.Run
 	case p.Empty() && !p.Blocked() && p.Previous != nil:
-		return "none: " + p.Previous.ID + " is " + string(p.Previous.State)
+		return "none: " + p.Previous.ID + " is " + stateWord(p.Previous.State)
 	case p.Empty() && !p.Blocked():
 		return "none"
 	}
@@ -147,21 +147,22 @@ func printProblems(s *screen.Screen, p *migrate.Plan) {
 
 func printRisks(s *screen.Screen, p *migrate.Plan) {
 	var rows []screen.Row
-	risky, better := 0, false
+	risky, better := map[string]bool{}, false // risky: what a choice is about, if that matters for any record
 	for _, r := range p.Risks {
-		chosen := ""
-		if r.Chosen {
-			chosen = "chosen"
-		}
-		paths := slices.Concat(r.Twice, r.Never)
-		rows = append(rows, screen.Row{strings.TrimSpace("--" + r.About + " " + r.Choice), len(r.Twice), len(r.Never), len(r.Empty), whereAre(paths), chosen})
-		risky += len(paths)
+		risky[r.About] = risky[r.About] || len(r.Twice)+len(r.Never) > 0
 		better = better || r.Chosen && len(r.Empty) > 0
 	}
-	if risky > 0 {
-		s.Table("Consumed records: a worker may be working on them, or may have died. Failed records: a worker began them once",
-			[]string{"CHOICE", "MIGHT RUN TWICE", "MIGHT NEVER RUN", "REQUEUED, MIGHT BE STORED EMPTY", "WHERE", ""}, rows)
+	for _, r := range p.Risks {
+		choice := strings.TrimSpace("--" + r.About + " " + r.Choice)
+		if r.Chosen {
+			choice += " (chosen)"
+		}
+		if risky[r.About] {
+			rows = append(rows, screen.Row{choice, len(r.Twice), len(r.Never), len(r.Empty), whereAre(slices.Concat(r.Twice, r.Never))})
+		}
 	}
+	s.Table("Consumed records: a worker may be working on them, or may have died. Failed records: a worker began them once. Empty if requeued: might be stored without content",
+		[]string{"CHOICE", "MIGHT RUN TWICE", "MIGHT NEVER RUN", "EMPTY IF REQUEUED", "WHERE"}, rows)
 	if better {
 		s.Prose("held: ", "it is safer than failed. A held job begins at Initialize once an administrator releases it. A failed job that is requeued begins at Estimating: if Initialize never moved its payload to producer/, it is stored without its content and reported as done")
 		s.Println()
@@ -273,7 +274,7 @@ func PlanVerdict(p *migrate.Plan) (screen.Tone, string) {
 	case p.Blocked():
 		return screen.Bad, fmt.Sprintf("%s. Not ready: %s", records, notReady(p))
 	case p.Empty() && p.Previous != nil:
-		return screen.Good, fmt.Sprintf("%s: nothing to do, %s is %s", records, p.Previous.ID, p.Previous.State)
+		return screen.Good, fmt.Sprintf("%s: nothing to do, %s is %s", records, p.Previous.ID, stateWord(p.Previous.State))
 	case p.Empty():
 		return screen.Good, records + ": nothing to do"
 	}
@@ -325,16 +326,26 @@ func counted(notes []note) (texts []string) {
 	return texts
 }
 
+// and lists texts: "a, b and c".
+func and(texts []string) string {
+	last := len(texts) - 1
+	if last < 1 {
+		return strings.Join(texts, "")
+	}
+	return strings.Join(texts[:last], ", ") + " and " + texts[last]
+}
+
 // notReady says what to do before a plan can be carried out: what to decide, and how many
 // problems to solve.
 func notReady(p *migrate.Plan) string {
 	var decide, first []string
-	solve, blocked := 0, 0
+	solve, blocked, unreadable := 0, 0, 0
 	for _, x := range p.Problems {
 		switch x.Kind {
 		case migrate.Consumed, migrate.Undecodable:
 			blocked++ // and counted below
-		case migrate.UnreadableRecord: // counted below
+		case migrate.UnreadableRecord:
+			unreadable++
 		case migrate.NeedsNewQueue:
 			decide = append(decide, "whether a new queue is wanted at this target")
 		case migrate.NeedsDialect:
@@ -344,14 +355,20 @@ func notReady(p *migrate.Plan) string {
 			solve++
 		}
 	}
-	if n := p.Count(migrate.ActBlock); n > 0 {
-		decide = append(decide, screen.Count(n, "record", "records"))
+	decided := p.Count(migrate.ActBlock) - unreadable
+	if decided > 0 {
+		decide = append(decide, screen.Count(decided, "record", "records"))
 	}
-	if n := len(p.Undecided) - blocked; n > 0 {
-		decide = append(decide, fmt.Sprintf("%s that no service could work on", screen.Count(n, "record", "records")))
+	if n := len(p.Undecided) - blocked; n > 0 && decided > 0 {
+		decide = append(decide, screen.Count(n, "other that no service could work on", "others that no service could work on"))
+	} else if n > 0 {
+		decide = append(decide, screen.Count(n, "record that no service could work on", "records that no service could work on"))
 	}
 	if len(decide) > 0 {
-		first = append(first, "decide: "+strings.Join(decide, ", "))
+		first = append(first, "decide about "+and(decide))
+	}
+	if unreadable > 0 {
+		first = append(first, screen.Count(unreadable, "record can't be read", "records can't be read"))
 	}
 	if solve > 0 {
 		first = append(first, "solve "+screen.Count(solve, "problem", "problems"))

@@ -110,8 +110,11 @@ func stateShown(s *migrate.Status, r migrate.RunStatus) string {
 		}
 		return "done, released: " + QueueNames(queues)
 	}
-	return string(r.State)
+	return stateWord(r.State)
 }
+
+// stateWord is a state in words: "rolled back" for rolled-back.
+func stateWord(state migrate.RunState) string { return strings.ReplaceAll(string(state), "-", " ") }
 
 // unsound are the steps that come before any other, because a run is not finished or its records are
 // damaged.
@@ -161,7 +164,7 @@ func stateText(s *migrate.Status, target string) string {
 	case run == nil:
 		return with("no run is recorded here")
 	case run.State == migrate.RolledBack && run.Kept > 0:
-		text = fmt.Sprintf("%s was rolled back; %s kept or removed by others before", run.ID, screen.Count(run.Kept, "job or request was", "jobs and requests were"))
+		text = fmt.Sprintf("%s was rolled back; %s kept, or removed by others before", run.ID, screen.Count(run.Kept, "job or request was", "jobs and requests were"))
 	case run.State == migrate.RolledBack:
 		text = run.ID + " was rolled back"
 	default:

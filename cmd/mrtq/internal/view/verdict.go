@@ -38,26 +38,32 @@ func Verdict(s *screen.Screen, v *migrate.Verdict) {
 	for _, state := range slices.Sorted(maps.Keys(v.States)) {
 		states = append(states, screen.Row{state, v.States[state]})
 	}
-	s.Table("", []string{"STATE OF JOBS", "COUNT"}, states)
+	s.Table("", []string{"STATE OF JOBS AND REQUESTS", "COUNT"}, states)
 	for _, g := range migrate.Groups {
-		differences := slices.DeleteFunc(slices.Clone(v.Differences), func(d migrate.Difference) bool { return d.Kind.Group() != g })
+		differences := slices.DeleteFunc(slices.Clone(v.Differences), func(d migrate.Difference) bool { return d.Kind.Group() != g || d.Kind == notKept })
 		screen.List(s, groupTitles[g], differences, []string{"RECORD OR ZNODE", "DIFFERENCE", "WHAT"}, func(d migrate.Difference) screen.Row {
 			return screen.Row{d.Path, string(d.Kind), d.Message}
 		})
 	}
-	item := func(i migrate.VerdictItem) screen.Row { return screen.Row{i.Record, i.Job, i.What} }
+	lacking := slices.DeleteFunc(slices.Clone(v.Differences), func(d migrate.Difference) bool { return d.Kind != notKept })
+	screen.List(s, "Not in the quarantine file: these can't be decoded, and nothing else has their bytes", lacking, []string{"LEGACY RECORD"}, func(d migrate.Difference) screen.Row { return screen.Row{d.Path} })
 	screen.List(s, "Late: added to the legacy queue since the migration", v.Late, []string{"LEGACY RECORD"}, func(path string) screen.Row { return screen.Row{path} })
-	screen.List(s, "Removed: finished and cleaned up, or deleted", v.Removed, []string{"LEGACY RECORD", "JOB", "WHAT"}, item)
-	screen.List(s, "For information: these records changed or vanished, and can't run twice", v.Notices, []string{"LEGACY RECORD", "JOB", "WHAT"}, item)
+	screen.List(s, "Removed: finished and cleaned up, or deleted", v.Removed, []string{"LEGACY RECORD", "JOB OR REQUEST"}, func(i migrate.VerdictItem) screen.Row { return screen.Row{i.Record, i.Job} })
+	screen.List(s, "For information: these records changed or vanished, and can't run twice", v.Notices, []string{"LEGACY RECORD", "JOB OR REQUEST", "WHAT"},
+		func(i migrate.VerdictItem) screen.Row { return screen.Row{i.Record, i.Job, i.What} })
 	compared := screen.Count(v.Nodes, "znode", "znodes")
 	if v.ACLs > 0 {
 		compared += " and " + screen.Count(v.ACLs, "ACL", "ACLs")
 	}
 	s.Prose("", fmt.Sprintf("%s compared. The target also has %s that no run created.", compared, screen.Count(v.Unrelated, "job, request or batch", "jobs, requests and batches")))
-	if len(v.Released) > 0 {
+	if len(v.Released) > 0 && !v.OK() { // else the last line says so
 		s.Printf("Released: %s.\n", QueueNames(v.Released))
 	}
 }
+
+// notKept is the kind of a difference that is not in the target: the quarantine file lacks the bytes
+// of a record.
+const notKept = "not-kept"
 
 // QueueNames lists the names of queues.
 func QueueNames(queues []newqueue.QueueHold) string {
@@ -81,12 +87,14 @@ func VerdictText(v *migrate.Verdict, target string) (screen.Tone, string) {
 		also = fmt.Sprintf(". %s late", screen.Count(n, "record is", "records are"))
 	}
 	switch {
-	case !v.OK() && v.Count("not-kept") == len(v.Differences):
+	case !v.OK() && v.Count(notKept) == len(v.Differences):
 		return screen.Bad, fmt.Sprintf("the target matches the source, but the quarantine file lacks the bytes of %s%s", screen.Count(len(v.Differences), "record", "records"), also)
 	case v.Run == "":
 		return screen.Bad, fmt.Sprintf("no migration is recorded in %s. Check this address and its chroot, or migrate first", advice.Word(target))
 	case !v.OK():
 		return screen.Bad, fmt.Sprintf("the target does not match the source: %s%s", strings.Join(parts, ", "), also)
+	case v.State == migrate.RolledBack:
+		return screen.Good, fmt.Sprintf("every record is accounted for, and %s was rolled back%s", v.Run, also)
 	case len(v.Released) == 0:
 		return screen.Good, "the target matches the source" + also
 	}
