@@ -58,8 +58,7 @@ var advice = []struct {
 		return s.isIn(ledger.Done) && s.legacyHas(func(l LegacyStatus) []string { return slices.Concat(l.Late, l.Missed) })
 	}, StepMigrateRest},
 	{func(s *Status) bool {
-		retired := func(r RunStatus) bool { return !r.Retire.At.IsZero() && r.Retire.Stay == 0 }
-		return s.isIn(ledger.RolledBack) && !retired(*s.Current()) && slices.ContainsFunc(s.Runs, func(r RunStatus) bool { return r.Kept > 0 })
+		return s.isIn(ledger.RolledBack) && !retired(s.Current().Run) && slices.ContainsFunc(s.Runs, func(r RunStatus) bool { return r.Kept > 0 })
 	}, StepKept},
 	{func(s *Status) bool { return s.Current() == nil || s.isIn(ledger.RolledBack) }, StepPlan},
 	{func(s *Status) bool { return s.Restored && s.held(true) }, StepRestored},
@@ -96,6 +95,7 @@ func VerdictStep(v *Verdict) Step {
 		{v.Count(verify.Changed) > 0 && v.State == ledger.Done, StepHold},
 		{v.Count(verify.Changed) > 0, StepLookAtTwice},
 		{v.Count(verify.Restored) > 0, StepRestored},
+		{v.State == ledger.RolledBack && v.Current.Kept > 0 && !retired(v.Current), StepKept},
 		{v.State == ledger.RolledBack, StepPlan},
 		{v.Count(verify.Missed)+len(v.Late) > 0, StepMigrateRest},
 		{v.Count(verify.ActedOn) > 0, StepAcceptActedOn},
@@ -128,6 +128,9 @@ func UndoStep(u *Undo) Step {
 	}
 	return StepPlan
 }
+
+// retired reports whether the legacy queue has none of the migrated records any more.
+func retired(r Run) bool { return !r.Retire.At.IsZero() && r.Retire.Stay == 0 }
 
 // isIn reports whether the current run is in a state.
 func (s *Status) isIn(state RunState) bool { return s.Current() != nil && s.Current().State == state }
