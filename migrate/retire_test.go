@@ -99,6 +99,9 @@ func TestRetireAfterRollback(t *testing.T) {
 		if step := s.status().Step; step != migrate.StepKept {
 			t.Errorf("next: %s", step)
 		}
+		if step := migrate.VerdictStep(s.verify()); step != migrate.StepKept {
+			t.Errorf("next, after a verify: %s", step)
+		}
 		res, _, err := s.retire(migrate.RetireOptions{})
 		s.must(err)
 		if want := []string{pendingRecord}; !slices.Equal(of(res.Removes), want) || res.Others != len(all)-1 {
@@ -110,7 +113,9 @@ func TestRetireAfterRollback(t *testing.T) {
 		if status := s.status(); status.Step != migrate.StepPlan || status.Runs[0].State != migrate.RolledBack {
 			t.Errorf("next: %s; %+v", status.Step, status.Runs[0])
 		}
-		s.mustVerify()
+		if step := migrate.VerdictStep(s.mustVerify()); step != migrate.StepPlan {
+			t.Errorf("next, after a verify: %s", step)
+		}
 	})
 }
 

@@ -50,7 +50,7 @@ func withWayOut(a *app, err error, at advice.Situation) error {
 	return err
 }
 
-// interrupted says what to do after Ctrl-C or SIGTERM, by command that writes.
+// interrupted says what to do after Ctrl-C, SIGTERM or a closed terminal, by command that writes.
 var interrupted = map[string]string{
 	"migrate": runAgain, "rollback": runAgain, "retire": runAgain, "restore": runAgain,
 	"hold": seeHolds, "release": seeHolds,

@@ -49,7 +49,7 @@ func TestInterruption(t *testing.T) {
 	}
 }
 
-// Ctrl-C and SIGTERM end each command that waits for a server.
+// Ctrl-C, SIGTERM and a closed terminal end each command that waits for a server.
 func TestInterruptedCommands(t *testing.T) {
 	t.Parallel()
 	corpus, err := filepath.Abs("testdata/legacy.ndjson")
@@ -90,12 +90,12 @@ func TestInterruptedCommands(t *testing.T) {
 			killed := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
 			defer killed.Stop()
 			<-called
-			signal := syscall.SIGINT
-			if len(args)%2 == 0 {
-				signal = syscall.SIGTERM
-			}
+			signal := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}[len(args)%3]
 			if err := cmd.Process.Signal(signal); err != nil {
 				t.Fatal(err)
+			}
+			if signal == syscall.SIGHUP { // the kernel and the shell each send one
+				_ = cmd.Process.Signal(signal) // it may have ended
 			}
 			_ = cmd.Wait() // its exit code tells
 			if code := cmd.ProcessState.ExitCode(); code != exit.Interrupted || !strings.HasSuffix(stderr.String(), want) {

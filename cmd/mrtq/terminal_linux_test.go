@@ -125,3 +125,21 @@ func shownOn(text string) string {
 	}
 	return strings.Join(append(lines, strings.TrimRight(string(line), " ")), "\n")
 }
+
+// With nohup, a closed terminal does not end a command.
+func TestNohup(t *testing.T) {
+	address, called := silent(t)
+	cmd := exec.Command("nohup", "mrtq", "status", address, "--timeout", "1m")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-called
+	about, err := os.ReadFile("/proc/" + strconv.Itoa(cmd.Process.Pid) + "/status")
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	_, mask, _ := strings.Cut(string(about), "SigIgn:\t")
+	mask, _, _ = strings.Cut(mask, "\n")
+	if bits, _ := strconv.ParseUint(mask, 16, 64); err != nil || bits&1 == 0 { // SIGHUP is signal 1
+		t.Errorf("ignored signals: %s, %v", mask, err)
+	}
+}

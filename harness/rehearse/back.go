@@ -56,10 +56,12 @@ func (r *rehearsal) back(ctx context.Context) error {
 	return p.workRest(ctx, crew)
 }
 
-// done counts the records of which the workers have done the work.
-func done(c *crew) (n int) {
-	for _, e := range c.Executions() {
-		if e.Times() > 0 {
+// done counts the records whose work was done. A record that a legacy ingest worker adds for inventory
+// is none of them.
+func (p *performance) done(c *crew) (n int) {
+	all := c.Executions()
+	for i := range p.records {
+		if all[p.records[i].Key].Times() > 0 {
 			n++
 		}
 	}
@@ -77,9 +79,9 @@ func (p *performance) workSome(ctx context.Context, crew *crew) error {
 	part := int(workedBefore * float64(runs))
 	show, finish := p.opt.Meter.Progress("the workers work on a part", "records")
 	defer finish()
-	before := done(crew)
-	err := crew.work(ctx, crew.Workers(), func() bool { return done(crew)-before >= part }, func(n int) { show(n, part) })
-	p.report.Back.Before = done(crew) - before
+	before := p.done(crew)
+	err := crew.work(ctx, crew.Workers(), func() bool { return p.done(crew)-before >= part }, func(n int) { show(n, part) })
+	p.report.Back.Before = p.done(crew) - before
 	return err
 }
 
@@ -115,7 +117,7 @@ func (p *performance) rollback(ctx context.Context) error {
 func (p *performance) workRest(ctx context.Context, crew *crew) error {
 	crew.newQueue.forget()
 	crew.old.forget()
-	before := done(crew)
+	before := p.done(crew)
 	show, finish := p.opt.Meter.Progress("the legacy workers work on the rest", "records")
 	err := crew.rounds(ctx, crew.LegacyWorkers(), nil, func(n int) { show(n, len(p.records)) },
 		func(bool, int) error { return crew.sweep(p.copy.Queues.Roots()) })
@@ -123,7 +125,7 @@ func (p *performance) workRest(ctx context.Context, crew *crew) error {
 	if err != nil {
 		return err
 	}
-	p.report.Back.ByLegacy = done(crew) - before
+	p.report.Back.ByLegacy = p.done(crew) - before
 	_, err = migrate.Release(ctx, nil, p.new, migrate.ReleaseOptions{Unverified: true})
 	if err != nil {
 		return err

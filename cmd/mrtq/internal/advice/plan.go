@@ -75,7 +75,8 @@ func (a Adviser) decidedInFile() (Adviser, []Flag) {
 func (a Adviser) unblock(s Situation) string {
 	a, file := a.decidedInFile()
 	flags := append(a.planFlags(s), file...)
-	words := "Next, once that is repaired: "
+	const repaired = "Next, once that is repaired: "
+	words := repaired
 	for _, p := range s.Plan.Problems {
 		if p.Kind == migrate.RollbackUnfinished {
 			return "Next, to finish the rollback: " + a.Command("rollback", []string{s.Target}, Set("run", p.Fits)...)
@@ -86,6 +87,12 @@ func (a Adviser) unblock(s Situation) string {
 		if p.Kind == migrate.OtherChoices && s.Plan.Resumes {
 			s.Run = &s.Plan.Unfinished
 			return "Next, to finish it with its own choices: " + a.withoutChoices().finish(s)
+		}
+		if p.Kind == migrate.InventoryWaiting && !s.Plan.Resumes { // no service can finish the jobs that the flag makes
+			if words == repaired {
+				words = "Next, once the legacy inventory service has finished its queue: "
+			}
+			continue
 		}
 		if f := Solves(s.Plan, p); f != nil {
 			words = "Next, once you have decided: "

@@ -13,7 +13,7 @@ const (
 	Usage       = 2 // wrong usage; a file that was named is not there
 	Environment = 3 // the environment failed: no server, no permission, a damaged file
 
-	Interrupted = 130 // by Ctrl-C or SIGTERM; a shell has the same for SIGINT
+	Interrupted = 130 // by Ctrl-C, SIGTERM or SIGHUP; a shell has the same for SIGINT
 )
 
 // coded is an error with its exit code.
