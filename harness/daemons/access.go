@@ -48,7 +48,7 @@ func (t *Turn) assemble(q newqueue.AccessQueue) bool {
 		t.trouble(services.StopsQueue, queue, err)
 		return false
 	}
-	for _, name := range names {
+	for name := range t.search(queue, "Pending", names) {
 		a := &access{item: item{library: &t.library, id: name, path: queue + "/" + name, steps: accessSteps}}
 		if err := a.load(); err != nil {
 			t.trouble(services.StopsQueue, a.path, err)

@@ -25,10 +25,11 @@ type Actor struct {
 	site   *Site
 	daemon services.Daemon // "" for a worker that is none of the services' daemons
 	act    func(*Turn)
-	conn   Session   // nil before its first turn, and after its session has ended
-	killed []Session // sessions of killed processes, which the server has not ended yet
-	open   []*Turn   // turns that have begun and not ended
-	ended  bool      // the thread has ended, until the process is started again
+	conn   Session           // nil before its first turn, and after its session has ended
+	killed []Session         // sessions of killed processes, which the server has not ended yet
+	open   []*Turn           // turns that have begun and not ended
+	ended  bool              // the thread has ended, until the process is started again
+	passed map[string]uint64 // items that it passed over, and how often they had changed by then
 }
 
 // poolSize is how many threads a daemon has for its items (NumThreads, if it is not
@@ -214,4 +215,27 @@ func (t *Turn) held(path string) bool {
 
 func (t *Turn) ignoresHolds() bool {
 	return t.world.IgnoresHolds != nil && t.world.IgnoresHolds(t.actor.Name)
+}
+
+// search yields the names of a folder's items, but not those that the actor has passed over, in a
+// search for the same, and that nobody has changed since. It passes an item over if the loop goes on
+// to the next one, so whether it wants an item must depend on nothing but the znodes below the item.
+func (t *Turn) search(folder, want string, names []string) iter.Seq[string] {
+	counting, counts := t.conn().(Counting)
+	if !counts {
+		return slices.Values(names)
+	}
+	return func(yield func(string) bool) {
+		for _, name := range names {
+			path := t.root + folder + "/" + name
+			now := counting.Changes(path)
+			if was, passed := t.actor.passed[want+path]; passed && was == now {
+				continue
+			}
+			if !yield(name) {
+				return
+			}
+			t.actor.passed[want+path] = now
+		}
+	}
 }

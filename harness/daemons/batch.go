@@ -2,6 +2,7 @@ package daemons
 
 import (
 	"fmt"
+	"slices"
 
 	"mrtq/newqueue"
 	"mrtq/newqueue/services"
@@ -90,7 +91,7 @@ func (t *Turn) submit(b *batch) error {
 	if err := r.openProfile(); err != nil {
 		return err
 	}
-	if again := t.jobsOf(b.id); len(again) > 0 {
+	if again := t.world.jobsOf(&t.library, b.id); len(again) > 0 {
 		t.trouble(services.Resubmits, b.path, fmt.Errorf("it has %d jobs already", len(again)))
 	}
 	if err := t.createJob(b, jp); err != nil {
@@ -142,16 +143,23 @@ func (t *Turn) createJob(b *batch, jp newqueue.Object) error {
 	return nil
 }
 
-// jobsOf returns the jobs that name the given batch in their bid.
-func (l *library) jobsOf(bid string) []string {
-	var all []string
+// jobsOf returns the jobs that name the given batch in their bid. A job's bid never changes, so
+// it is read once.
+func (w *World) jobsOf(l *library, bid string) []string {
 	names, _ := l.children("/jobs")
-	for _, name := range names {
-		if b, _ := l.get("/jobs/" + name + "/bid"); b == bid {
-			all = append(all, name)
+	if !slices.Equal(names, w.jobs) {
+		was := w.bids
+		w.jobs, w.bids, w.byBatch = names, map[string]string{}, map[string][]string{}
+		for _, name := range names {
+			b, read := was[name]
+			if !read {
+				b, _ = l.get("/jobs/" + name + "/bid")
+			}
+			w.bids[name] = b
+			w.byBatch[b] = append(w.byBatch[b], name)
 		}
 	}
-	return all
+	return w.byBatch[bid]
 }
 
 // clean is one pass of the hourly cleanup, or that of the Ruby library

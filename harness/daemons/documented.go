@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/go-zookeeper/zk"
+
 	"mrtq/newqueue"
 	"mrtq/newqueue/services"
 )
@@ -33,11 +35,46 @@ func (w *World) documented() []*Actor {
 // stopping before that would be the same as not to begin the turn.
 func (t *Turn) queue() (context.Context, *newqueue.Queue) {
 	t.opened = t.conn()
+	return context.Background(), t.queueOver(t.opened)
+}
+
+func (t *Turn) queueOver(s Session) *newqueue.Queue {
 	opt := []newqueue.Option{newqueue.WithRoot(t.root)}
 	if t.ignoresHolds() {
 		opt = append(opt, newqueue.IgnoreHolds())
 	}
-	return context.Background(), newqueue.Open(t.opened, newqueue.Design, opt...)
+	return newqueue.Open(s, newqueue.Design, opt...)
+}
+
+// one is a session that sees one item of a folder.
+type one struct {
+	Session
+	folder, name string
+}
+
+// Children is that of the session, without the folder's other items.
+func (o one) Children(path string) ([]string, *zk.Stat, error) {
+	if path == o.folder {
+		return []string{o.name}, &zk.Stat{}, nil
+	}
+	return o.Session.Children(path)
+}
+
+// acquireFirst acquires the first item of a folder that a worker for a state can have, as acquire
+// would if it saw them all. It returns nil if the worker has none.
+func acquireFirst[T any](t *Turn, folder, state string, acquire func(*newqueue.Queue) (*T, error)) *T {
+	_, _ = t.queue()
+	names, _ := t.children(folder)
+	for name := range t.search(folder, state, names) {
+		v, err := acquire(t.queueOver(one{t.opened, t.root + folder, name}))
+		if t.acquired(err) {
+			return v
+		}
+		if errors.Is(err, newqueue.ErrHeld) {
+			return nil
+		}
+	}
+	return nil
 }
 
 // transition stops the turn before a transition. A worker whose session has expired can't
@@ -148,15 +185,19 @@ func (t *Turn) workDocumented(ctx context.Context, s newqueue.JobState, j *newqu
 	return nil
 }
 
+func (t *Turn) acquireBatch(s newqueue.BatchState) *newqueue.Batch {
+	return acquireFirst(t, newqueue.BatchesPath, string(s), func(q *newqueue.Queue) (*newqueue.Batch, error) { return q.AcquireBatch(context.Background(), s) })
+}
+
 // processBatch is one turn of the batch worker, for a submission of one object.
 func (t *Turn) processBatch() {
-	ctx, q := t.queue()
-	b, err := q.AcquireBatch(ctx, newqueue.BatchPending)
-	if !t.acquired(err) {
+	ctx := context.Background()
+	b := t.acquireBatch(newqueue.BatchPending)
+	if b == nil {
 		return
 	}
 	t.transition("process", b.Path())
-	_, err = b.Process(ctx, newqueue.NewJob{Priority: newqueue.DefaultPriority, Configuration: newqueue.Configuration{
+	_, err := b.Process(ctx, newqueue.NewJob{Priority: newqueue.DefaultPriority, Configuration: newqueue.Configuration{
 		ProfileName: b.Submission.ProfileName, Submitter: b.Submission.Submitter, Other: newqueue.Object{"jobID": "jid-of-" + b.ID},
 	}})
 	t.must(err)
@@ -167,12 +208,13 @@ func (t *Turn) processBatch() {
 // job is done (B5).
 func (t *Turn) watchBatches() {
 	ctx, q := t.queue()
-	batches, _ := q.Batches(ctx) // those that can be read
-	for _, b := range batches {
-		if b.Status.State != newqueue.BatchProcessing {
-			continue
+	names, _ := t.children(newqueue.BatchesPath)
+	for name := range t.search(newqueue.BatchesPath, "", names) {
+		b, err := q.Batch(ctx, name)
+		if err != nil || b.Status.State != newqueue.BatchProcessing {
+			continue // also if it can't be read
 		}
-		err := q.ReportIfEmptied(ctx, b.ID)
+		err = q.ReportIfEmptied(ctx, b.ID)
 		if err == nil {
 			t.took(b.Path())
 			return
@@ -185,11 +227,11 @@ func (t *Turn) watchBatches() {
 
 // reportDocumented is one turn of a reporter.
 func (t *Turn) reportDocumented(s newqueue.BatchState) {
-	ctx, q := t.queue()
-	b, err := q.AcquireBatch(ctx, s)
-	if !t.acquired(err) {
+	b := t.acquireBatch(s)
+	if b == nil {
 		return
 	}
+	ctx, q := t.queue()
 	r, err := b.Report(ctx)
 	if errors.Is(err, newqueue.ErrStillProcessing) {
 		t.must(b.Unlock(ctx))
@@ -208,9 +250,9 @@ func (t *Turn) reportDocumented(s newqueue.BatchState) {
 // that an administrator retried, or whose worker died.
 func (t *Turn) assembleDocumented(queue newqueue.AccessQueue) {
 	for _, s := range []newqueue.AccessState{newqueue.AccessProcessing, newqueue.AccessPending} {
-		ctx, q := t.queue()
-		a, err := q.AcquireAccess(ctx, queue, s)
-		if !t.acquired(err) {
+		ctx := context.Background()
+		a := acquireFirst(t, newqueue.AccessQueuePath(queue), string(s), func(q *newqueue.Queue) (*newqueue.Access, error) { return q.AcquireAccess(ctx, queue, s) })
+		if a == nil {
 			continue
 		}
 		token := a.Token.Token

@@ -29,7 +29,7 @@ func (w *World) Leftovers() (err error) {
 	}
 	for bid, status := range w.states("/batches") {
 		unfinished := false
-		for _, jid := range w.jobsOf(bid) {
+		for _, jid := range w.jobsOf(&w.library, bid) {
 			s := jobs[jid]
 			unfinished = unfinished || s != "Completed" && s != "Failed" && s != "Deleted"
 		}

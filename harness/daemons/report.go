@@ -33,7 +33,7 @@ func (t *Turn) report(due func(*batch) bool) {
 		t.trouble(services.StopsReports, "/batches", err)
 		return
 	}
-	for _, name := range names {
+	for name := range t.search("/batches", "", names) {
 		b := t.batch(name)
 		if done, err := t.emptied(name); err != nil || !done {
 			continue
@@ -125,7 +125,7 @@ func (t *Turn) mail(b *batch, jp newqueue.Object, r request) error {
 	for _, id := range slices.Concat(m.Completed, m.Failed) {
 		known[id] = true
 	}
-	for _, jid := range t.jobsOf(b.id) {
+	for _, jid := range t.world.jobsOf(&t.library, b.id) {
 		o, _ := t.jsonProperty("/jobs/" + jid + "/status")
 		c, _ := t.jsonProperty("/jobs/" + jid + "/configuration")
 		id, _ := value(c, "jobID")

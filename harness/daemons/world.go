@@ -31,6 +31,14 @@ type Session interface {
 
 var _ Session = (*zk.Conn)(nil)
 
+// Counting is a session that counts changes. With one, a worker does not read again what it has
+// passed over and nobody has changed since; it takes the same items as without.
+type Counting interface {
+	Session
+	// Changes is how often something below a path has changed.
+	Changes(path string) uint64
+}
+
 // Options says where the queues are, and what the workers find outside ZooKeeper.
 type Options struct {
 	New Site
@@ -95,7 +103,10 @@ type World struct {
 	executions map[string]*Execution
 	arks       map[string]string // the identifier service: the object of a local id
 	minted     int
-	random     *rand.Rand // of the administrator
+	jobs       []string            // below /jobs, when they were read
+	bids       map[string]string   // which batch a job names in its bid
+	byBatch    map[string][]string // the jobs, by that
+	random     *rand.Rand          // of the administrator
 	all        []*Actor
 	workers    []*Actor
 	legacy     []*Actor
@@ -141,7 +152,7 @@ func (w *World) Close() {
 }
 
 func (w *World) actor(name string, d services.Daemon, act func(*Turn)) *Actor {
-	a := &Actor{Name: name, world: w, site: &w.New, daemon: d, act: act}
+	a := &Actor{Name: name, world: w, site: &w.New, daemon: d, act: act, passed: map[string]uint64{}}
 	w.all = append(w.all, a)
 	return a
 }

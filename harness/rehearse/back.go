@@ -3,10 +3,10 @@ package rehearse
 import (
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 
-	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
 )
@@ -50,7 +50,10 @@ func (r *rehearsal) back(ctx context.Context) error {
 	if err := p.workSome(ctx, crew); err != nil {
 		return err
 	}
-	if err := r.step(ctx, "rollback", func(ctx context.Context) error { return p.rollback(ctx) }); err != nil {
+	if err := r.step(ctx, "rollback", p.rollback); err != nil {
+		return err
+	}
+	if err := r.step(ctx, "retire", p.retire); err != nil {
 		return err
 	}
 	return p.workRest(ctx, crew)
@@ -85,29 +88,23 @@ func (p *performance) workSome(ctx context.Context, crew *crew) error {
 	return err
 }
 
-// rollback rolls the run back, and removes the legacy records of the jobs that it kept, as the
-// operator is told to do.
+// rollback rolls the run back.
 func (p *performance) rollback(ctx context.Context) error {
-	var kept []string
-	undo, err := migrate.Rollback(ctx, p.new, "", migrate.RollbackOptions{Source: p.src, Kept: func(u *migrate.Undo) error {
-		kept = nil
-		for _, item := range u.Keeps {
-			kept = append(kept, item.Record)
-		}
-		return nil
-	}})
+	undo, err := migrate.Rollback(ctx, p.new, "", migrate.RollbackOptions{Source: p.src})
+	if err == nil {
+		p.report.Back.Removed, p.report.Back.Kept = undo.Removes.Records(), len(undo.Keeps)
+	}
+	return err
+}
+
+// retire removes the legacy records of the jobs that the rollback kept.
+func (p *performance) retire(ctx context.Context) error {
+	retired, err := migrate.Retire(ctx, p.src, p.old, p.new, migrate.RetireOptions{Keep: func(dump func(io.Writer) error) error { return dump(io.Discard) }})
 	if err != nil {
 		return err
 	}
-	p.report.Back.Removed, p.report.Back.Kept = undo.Removes.Records(), len(kept)
-	for some := range slices.Chunk(kept, 500) {
-		var ops []znode.Op
-		for _, path := range some {
-			ops = append(ops, znode.Delete(path, -1))
-		}
-		if err := p.old.Multi(ctx, ops); err != nil {
-			return fmt.Errorf("removing the legacy records of the jobs that were kept: %w", err)
-		}
+	for _, i := range retired.Stays {
+		p.differ(Difference{Twice, i.Record, fmt.Sprintf("retire leaves it, and the new queue keeps %s: %s", i.Job, i.Why)})
 	}
 	return nil
 }

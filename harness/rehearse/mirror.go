@@ -19,6 +19,8 @@ import (
 type mirror struct {
 	nodes    map[string]known
 	children map[string][]string // sorted
+	changes  map[string]uint64   // how often something below a path has changed
+	unseen   uint64              // how often others may have changed anything
 }
 
 // known is what the mirror knows of a znode.
@@ -30,13 +32,27 @@ type known struct {
 }
 
 func newMirror() *mirror {
-	m := &mirror{}
+	m := &mirror{changes: map[string]uint64{}}
 	m.forget()
 	return m
 }
 
 // forget forgets everything, because others may have changed the queue.
-func (m *mirror) forget() { m.nodes, m.children = map[string]known{}, map[string][]string{} }
+func (m *mirror) forget() {
+	m.nodes, m.children = map[string]known{}, map[string][]string{}
+	m.unseen++
+}
+
+// Changes is how often something below a path has changed, or may have.
+func (m *mirror) Changes(path string) uint64 { return m.unseen + m.changes[path] }
+
+// changed counts a change.
+func (m *mirror) changed(path string) {
+	for path != "/" {
+		path = znode.Parent(path)
+		m.changes[path]++
+	}
+}
 
 // mirrored is a session with the server that reads through a mirror.
 type mirrored struct {
@@ -44,6 +60,8 @@ type mirrored struct {
 	*mirror
 	ephemerals map[string]bool // that the session has made, and that end with it
 }
+
+var _ daemons.Counting = (*mirrored)(nil)
 
 // over returns a session that reads through the mirror.
 func (m *mirror) over(s daemons.Session) daemons.Session {
@@ -121,6 +139,7 @@ func (s *mirrored) Set(path string, data []byte, version int32) (*zk.Stat, error
 	stat, err := s.Session.Set(path, data, version)
 	s.done(err, path)
 	if err == nil {
+		s.changed(path)
 		s.nodes[path] = known{true, stat, slices.Clone(data), true}
 	}
 	return stat, err
@@ -153,6 +172,9 @@ func (s *mirrored) Multi(ops ...any) ([]zk.MultiResponse, error) {
 			}
 		case *zk.SetDataRequest:
 			s.done(err, op.Path)
+			if err == nil {
+				s.changed(op.Path)
+			}
 		default: // a check changes nothing
 		}
 	}
@@ -172,6 +194,7 @@ func (m *mirror) done(err error, path string) {
 }
 
 func (s *mirrored) created(path string, flags int32) {
+	s.changed(path)
 	delete(s.nodes, path)
 	s.children[path] = []string{}
 	if flags&zk.FlagEphemeral != 0 {
@@ -186,6 +209,7 @@ func (s *mirrored) created(path string, flags int32) {
 }
 
 func (m *mirror) removed(path string) {
+	m.changed(path)
 	m.nodes[path] = known{}
 	delete(m.children, path)
 	parent, name := znode.Parent(path), znode.Name(path)
