@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"mrtq/harness/shared"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 )
@@ -25,7 +26,7 @@ func TestFailover(t *testing.T) {
 		"the server says nothing":           func(p *proxy) { p.stall(true) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			noLeak(t)
+			shared.NoLeak(t)
 			one, two := newProxy(t, server(t).Address()), newProxy(t, server(t).Address())
 			addr := address(t, one.address())
 			addr.Servers = append(addr.Servers, two.address())
@@ -60,7 +61,7 @@ func TestFailover(t *testing.T) {
 
 // TestReadOnlyServer: a server without a quorum that serves reads only gives no session.
 func TestReadOnlyServer(t *testing.T) {
-	noLeak(t)
+	shared.NoLeak(t)
 	addr, _ := zkconn.ParseAddress(listen(t, func(c net.Conn) {
 		read(c, 49)
 		c.Write([]byte(welcome[:len(welcome)-1] + "\x01"))

@@ -242,7 +242,7 @@ func TestMaxResponse(t *testing.T) {
 	}
 	r = openReader(t, zkconn.Config{Address: w.Address(), MaxResponse: size - 1})
 	before := p.connections()
-	within(t, 5*time.Second, "the error", func() {
+	within(t, 30*time.Second, "the error", func() {
 		_, err := r.Children(t.Context(), "/")
 		wantMessage(t, err, fmt.Sprintf("list /: the server's answer is %d bytes and the limit is %d, because a znode has very many children or much data; raise --max-response to %d or more", size, size-1, size))
 		var too *zkconn.ResponseTooLargeError

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"mrtq/harness"
+	"mrtq/harness/shared"
 	"mrtq/internal/zkconn"
 )
 
@@ -12,7 +13,7 @@ import (
 // at once, and the attempt is repeated, but not for as long as with a lost
 // server.
 func TestRefusedEndsEarly(t *testing.T) {
-	noLeak(t)
+	shared.NoLeak(t)
 	addr, _ := zkconn.ParseAddress(unused(t) + "," + unused(t))
 	said := ""
 	within(t, 20*time.Second, "the error", func() {
@@ -27,7 +28,7 @@ func TestRefusedEndsEarly(t *testing.T) {
 // Servers of an ensemble can fail for different causes. Then each is named with its own.
 func TestCausesOfAnEnsemble(t *testing.T) {
 	fakeDNS(t)
-	noLeak(t)
+	shared.NoLeak(t)
 	closed := unused(t)
 	addr, _ := zkconn.ParseAddress("zk.invalid.:2181," + closed)
 	said := ""
@@ -43,7 +44,7 @@ func TestCausesOfAnEnsemble(t *testing.T) {
 // A session opens if the server begins to listen meanwhile, and the message
 // comes only once.
 func TestRefusedUntilTheServerListens(t *testing.T) {
-	noLeak(t)
+	shared.NoLeak(t)
 	address := unused(t)
 	addr, _ := zkconn.ParseAddress(address)
 	var said []string
