@@ -69,31 +69,25 @@ func (v *waiter) gets(t *testing.T, w *world, want string) {
 	}
 }
 
-func nextJob(ctx context.Context, q *newqueue.Queue) (string, error) {
-	j, err := q.NextJob(ctx, newqueue.JobPending)
+// pathOf is the path of what a Next method returned.
+func pathOf[T interface{ Path() string }](item T, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return j.Path(), nil
+	return item.Path(), nil
+}
+
+func nextJob(ctx context.Context, q *newqueue.Queue) (string, error) {
+	return pathOf(q.NextJob(ctx, newqueue.JobPending))
 }
 
 func nextBatch(s newqueue.BatchState) func(context.Context, *newqueue.Queue) (string, error) {
-	return func(ctx context.Context, q *newqueue.Queue) (string, error) {
-		b, err := q.NextBatch(ctx, s)
-		if err != nil {
-			return "", err
-		}
-		return b.Path(), nil
-	}
+	return func(ctx context.Context, q *newqueue.Queue) (string, error) { return pathOf(q.NextBatch(ctx, s)) }
 }
 
 func nextAccess(s newqueue.AccessState) func(context.Context, *newqueue.Queue) (string, error) {
 	return func(ctx context.Context, q *newqueue.Queue) (string, error) {
-		a, err := q.NextAccess(ctx, newqueue.AccessLarge, s)
-		if err != nil {
-			return "", err
-		}
-		return a.Path(), nil
+		return pathOf(q.NextAccess(ctx, newqueue.AccessLarge, s))
 	}
 }
 
