@@ -132,7 +132,7 @@ func TestReadThatBreaksTheConnection(t *testing.T) {
 	}
 	within(t, time.Minute, "giving up", func() {
 		_, err := w.Get(t.Context(), "/")
-		wantMessage(t, err, "get /: the ZooKeeper session is lost: the connection broke at each attempt for 400ms (last: the server closed the connection)")
+		wantMessage(t, err, "get /: the ZooKeeper session is lost: the connection broke at each attempt for 2s (last: the server closed the connection)")
 	})
 	if _, ok, err := w.Exists(t.Context(), "/"); !ok || err != nil {
 		t.Errorf("other requests: %t, %v", ok, err)

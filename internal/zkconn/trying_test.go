@@ -20,7 +20,7 @@ func TestRefusedEndsEarly(t *testing.T) {
 		_, err := zkconn.OpenReader(t.Context(), zkconn.Config{Address: addr, GiveUp: time.Minute, Refused: impatient, Say: func(news string) { said += news }})
 		wantConnectError(t, err, addr.String(), "the connection is refused; check the address and that the server runs")
 	})
-	if want := addr.String() + ": the connection is refused; check the address and that the server runs; trying for 400ms, in case it is just starting"; said != want {
+	if want := addr.String() + ": the connection is refused; check the address and that the server runs; trying for 2s, in case it is just starting"; said != want {
 		t.Errorf("%q, want %q", said, want)
 	}
 }
@@ -36,7 +36,7 @@ func TestCausesOfAnEnsemble(t *testing.T) {
 		_, err := zkconn.OpenReader(t.Context(), zkconn.Config{Address: addr, GiveUp: time.Minute, Refused: impatient, Say: func(news string) { said += news }})
 		wantConnectError(t, err, addr.String(), "zk.invalid.:2181: there is no host zk.invalid., "+closed+": the connection is refused; check the host name")
 	})
-	if want := addr.String() + ": zk.invalid.:2181: there is no host zk.invalid., " + closed + ": the connection is refused; check the host name; trying for 400ms, in case it is just starting"; said != want {
+	if want := addr.String() + ": zk.invalid.:2181: there is no host zk.invalid., " + closed + ": the connection is refused; check the host name; trying for 2s, in case it is just starting"; said != want {
 		t.Errorf("\ngot  %q\nwant %q", said, want)
 	}
 }
