@@ -101,7 +101,6 @@ lint:
 fuzz:
 	go test ./legacy -run '^$$' -fuzz FuzzDecode -fuzztime 30s
 	go test ./legacy -run '^$$' -fuzz FuzzPlain -fuzztime 30s
-	go test ./legacy/javaobj -run '^$$' -fuzz FuzzJavaobj -fuzztime 30s
 	go test ./internal/znode -run '^$$' -fuzz Fuzz -fuzztime 30s
 	go test ./internal/layout -run '^$$' -fuzz FuzzData -fuzztime 30s
 	go test ./internal/layout -run '^$$' -fuzz FuzzMap -fuzztime 30s

@@ -68,7 +68,7 @@ func shakeHands(address string, conf *tls.Config) error {
 		return err
 	}
 	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(5 * time.Second))
+	conn.SetDeadline(time.Now().Add(time.Minute))
 	if _, err = conn.Read(make([]byte, 1)); os.IsTimeout(err) {
 		return nil // still open, because the server waits for a request
 	}

@@ -17,7 +17,7 @@ func wantNothingAt(t *testing.T, address string) {
 		return
 	}
 	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(5 * time.Second))
+	conn.SetDeadline(time.Now().Add(time.Minute))
 	io.WriteString(conn, "ruok")
 	if answer, _ := io.ReadAll(conn); len(answer) > 0 {
 		t.Errorf("%s still answers: %q", address, answer)
@@ -31,7 +31,7 @@ func fourLetters(t *testing.T, address, word string) string {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(5 * time.Second))
+	conn.SetDeadline(time.Now().Add(time.Minute))
 	io.WriteString(conn, word)
 	answer, err := io.ReadAll(conn)
 	if err != nil || len(answer) == 0 {

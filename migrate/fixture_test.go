@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-	"go.uber.org/goleak"
 
 	"mrtq/harness/minizk"
+	"mrtq/harness/shared"
 	"mrtq/internal/jute"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
-	goleak.VerifyTestMain(m)
+	shared.Main(m)
 }
 
 // site is a server that holds a legacy queue and, beside it, what was migrated. The tests

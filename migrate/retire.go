@@ -253,11 +253,6 @@ func (r *retiring) dump(ctx context.Context, w io.Writer, each func(i RetireItem
 		return err
 	}
 	dump := znode.NewDumpWriter(w)
-	for i := range parents {
-		if err := dump.Write(&parents[i]); err != nil {
-			return err
-		}
-	}
 	for f, err := range r.src.WithACLs().Fetch(ctx, slices.Values(records)) {
 		if err != nil {
 			return err
@@ -268,6 +263,12 @@ func (r *retiring) dump(ctx context.Context, w io.Writer, each func(i RetireItem
 		i := retire.Decide(r.target.Ledger.Find(f.Path), f)
 		if each(i, f.Stat.Version); i.Why != "" {
 			continue
+		}
+		for len(parents) > 0 && parents[0].Path < f.Path {
+			if err := dump.Write(&parents[0]); err != nil {
+				return err
+			}
+			parents = parents[1:]
 		}
 		if err := dump.Write(&znode.Node{Path: f.Path, Data: f.Data, Stat: f.Stat, ACL: f.ACL}); err != nil {
 			return err

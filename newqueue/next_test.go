@@ -69,31 +69,25 @@ func (v *waiter) gets(t *testing.T, w *world, want string) {
 	}
 }
 
-func nextJob(ctx context.Context, q *newqueue.Queue) (string, error) {
-	j, err := q.NextJob(ctx, newqueue.JobPending)
+// pathOf is the path of what a Next method returned.
+func pathOf[T interface{ Path() string }](item T, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return j.Path(), nil
+	return item.Path(), nil
+}
+
+func nextJob(ctx context.Context, q *newqueue.Queue) (string, error) {
+	return pathOf(q.NextJob(ctx, newqueue.JobPending))
 }
 
 func nextBatch(s newqueue.BatchState) func(context.Context, *newqueue.Queue) (string, error) {
-	return func(ctx context.Context, q *newqueue.Queue) (string, error) {
-		b, err := q.NextBatch(ctx, s)
-		if err != nil {
-			return "", err
-		}
-		return b.Path(), nil
-	}
+	return func(ctx context.Context, q *newqueue.Queue) (string, error) { return pathOf(q.NextBatch(ctx, s)) }
 }
 
 func nextAccess(s newqueue.AccessState) func(context.Context, *newqueue.Queue) (string, error) {
 	return func(ctx context.Context, q *newqueue.Queue) (string, error) {
-		a, err := q.NextAccess(ctx, newqueue.AccessLarge, s)
-		if err != nil {
-			return "", err
-		}
-		return a.Path(), nil
+		return pathOf(q.NextAccess(ctx, newqueue.AccessLarge, s))
 	}
 }
 
@@ -448,24 +442,43 @@ func TestNextLeavesFewWatches(t *testing.T) {
 	other := w.queue()
 	busy := value(other.AcquireJob(ctx, newqueue.JobPending))(t)
 	conn, _ := connect(t, address(t))
-	counter := &watchCounter{Conn: conn, on: map[string]int{}, looked: make(chan string, 1000)}
+	listed := &countingLists{Conn: conn}
+	counter := &watchCounter{Conn: listed, on: map[string]int{}, looked: make(chan string, 1000)}
 	q := newqueue.Open(counter, w.d, newqueue.WithRoot(w.root))
 	mine := value(q.NextJob(ctx, newqueue.JobPending))(t)
 	if len(counter.on) > 0 {
 		t.Errorf("it did not have to wait, and set watches: %v", counter.on)
 	}
-	for range 5 {
-		short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
-		if _, err := q.NextJob(short, newqueue.JobPending); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%v", err)
+	for _, lists := range []int32{4, 2, 2, 2} {
+		stop, cancel := context.WithCancel(ctx)
+		ended, before := make(chan error, 1), listed.n.Load()
+		go func() { ended <- errorOf(q.NextJob(stop, newqueue.JobPending)) }()
+		// It lists the jobs to acquire one, and to set watches, and both again when it has set some.
+		for listed.n.Load() < before+lists {
+			time.Sleep(time.Millisecond)
 		}
 		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("%v", err)
+		}
 	}
 	for _, path := range []string{"/jobs/states/pending", busy.Path() + "/lock", mine.Path() + "/lock"} {
 		if n := counter.on[w.root+path]; n != 1 {
 			t.Errorf("%d watches on %s", n, path)
 		}
 	}
+}
+
+// countingLists counts how often children are listed.
+type countingLists struct {
+	newqueue.Conn
+	n atomic.Int32
+}
+
+func (c *countingLists) Children(path string) ([]string, *zk.Stat, error) {
+	names, stat, err := c.Conn.Children(path)
+	c.n.Add(1)
+	return names, stat, err
 }
 
 // countingMulti counts transactions.

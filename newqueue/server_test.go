@@ -261,7 +261,7 @@ func (s *session) end(id, password []byte) (answer []byte, err error) {
 		return nil, err
 	}
 	defer c.Close()
-	c.SetDeadline(time.Now().Add(10 * time.Second))
+	c.SetDeadline(time.Now().Add(time.Minute))
 	request := binary.BigEndian.AppendUint32(nil, 0)        // protocol
 	request = binary.BigEndian.AppendUint64(request, 0)     // last zxid seen
 	request = binary.BigEndian.AppendUint32(request, 10000) // timeout

@@ -90,20 +90,10 @@ func (c *restoreCmd) run(ctx context.Context, a *app, target string) error {
 
 // read reads the dump, or a part of it. All of its znodes must be known.
 func (c *restoreCmd) read(ctx context.Context, a *app) (*znode.Tree, error) {
-	p, err := parsePlace("SOURCE", "file:"+c.in)
-	if err != nil {
-		return nil, err
-	}
-	opt, finish, err := a.options(p)
-	defer finish()
-	if err != nil {
-		return nil, err
-	}
-	opt.Whole = true
-	tree, err := readTree(ctx, p.Place, c.below, opt)
+	tree, err := a.readFile(ctx, "--in", c.in, c.below, true)
 	switch {
 	case err != nil:
-		return nil, files.Unread("--in "+c.in, err)
+		return nil, err
 	case tree.Len() <= 1:
 		return nil, fmt.Errorf("--in %s: it holds no znode", c.in)
 	case tree.Get(c.below) == nil:
@@ -112,17 +102,27 @@ func (c *restoreCmd) read(ctx context.Context, a *app) (*znode.Tree, error) {
 	return tree, nil
 }
 
-// readTree reads a dump or a data directory: what is below a znode, and the znodes above it.
-func readTree(ctx context.Context, p sides.Place, below string, opt migrate.SideOptions) (*znode.Tree, error) {
-	nodes, err := sides.Nodes(ctx, p, opt)
+// readFile reads a dump that a flag names: what is below a znode, and the znodes above it.
+func (a *app) readFile(ctx context.Context, flag, file, below string, whole bool) (*znode.Tree, error) {
+	p, err := parsePlace(flag, "file:"+file)
 	if err != nil {
 		return nil, err
+	}
+	opt, finish, err := a.options(p)
+	defer finish()
+	if err != nil {
+		return nil, err
+	}
+	opt.Whole = whole
+	nodes, err := sides.Nodes(ctx, p.Place, opt)
+	if err != nil {
+		return nil, files.Unread(flag+" "+file, err)
 	}
 	tree := znode.NewTree()
 	for n := range nodes {
 		if (znode.Within(n.Path, below) || znode.Within(below, n.Path)) && !znode.Within(n.Path, "/zookeeper") {
 			if err := tree.Put(n); err != nil {
-				return nil, err
+				return nil, files.Unread(flag+" "+file, err)
 			}
 		}
 	}

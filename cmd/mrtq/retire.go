@@ -164,9 +164,9 @@ func (c *retireCmd) keep(ctx context.Context, a *app, dump func(io.Writer) error
 	if _, err := os.Stat(c.removed); errors.Is(err, os.ErrNotExist) {
 		return files.Write(c.removed, dump)
 	}
-	tree, err := c.readRemoved(ctx, a)
+	tree, err := a.readFile(ctx, "--removed", c.removed, "/", false)
 	if err != nil {
-		return fmt.Errorf("%w; give another file", files.Unread("--removed "+c.removed, err))
+		return fmt.Errorf("%w; give another file", err)
 	}
 	var text bytes.Buffer
 	if err := dump(&text); err != nil {
@@ -185,20 +185,6 @@ func (c *retireCmd) keep(ctx context.Context, a *app, dump func(io.Writer) error
 		}
 	}
 	return files.Write(c.removed, func(w io.Writer) error { return znode.WriteDump(w, tree) })
-}
-
-// readRemoved reads the records that the file has.
-func (c *retireCmd) readRemoved(ctx context.Context, a *app) (*znode.Tree, error) {
-	p, err := parsePlace("--removed", "file:"+c.removed)
-	if err != nil {
-		return nil, err
-	}
-	opt, finish, err := a.options(p)
-	defer finish()
-	if err != nil {
-		return nil, err
-	}
-	return readTree(ctx, p.Place, "/", opt)
 }
 
 // fail says what was removed before a retire failed, and what to do.

@@ -3,7 +3,7 @@ package daemons_test
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"mrtq/harness/shared"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { shared.Main(m) }

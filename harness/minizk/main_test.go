@@ -13,10 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"mrtq/harness"
 	"mrtq/harness/minizk"
+	"mrtq/harness/shared"
 )
 
 var (
@@ -101,12 +100,7 @@ func missing(t testing.TB, what string) {
 // run starts a minizk for one test and checks that nothing of it is left behind.
 func run(t testing.TB, opt minizk.Options) *minizk.Server {
 	t.Helper()
-	leaks := goleak.IgnoreCurrent()
-	t.Cleanup(func() {
-		if err := goleak.Find(leaks); err != nil {
-			t.Errorf("after the test: %v", err)
-		}
-	})
+	shared.NoLeak(t)
 	return minizk.RunWith(t, opt)
 }
 

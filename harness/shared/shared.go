@@ -29,16 +29,33 @@ func Main(m *testing.M) {
 	for _, f := range atExit {
 		f()
 	}
-	err := goleak.Find()
-	// A worker whose context has ended takes up to 2 s to drop its lock.
-	for end := time.Now().Add(3 * time.Second); err != nil && time.Now().Before(end); {
-		err = goleak.Find()
-	}
-	if err != nil {
+	if err := leak(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		exitCode = 1
 	}
 	os.Exit(max(code, exitCode))
+}
+
+// leak finds goroutines that don't end. One may still be about to: a worker whose context has
+// ended drops its lock first.
+func leak(options ...goleak.Option) error {
+	err := goleak.Find(options...)
+	for end := time.Now().Add(time.Minute); err != nil && time.Now().Before(end); {
+		err = goleak.Find(options...)
+	}
+	return err
+}
+
+// NoLeak fails a test unless every goroutine that it has started ends. Call it first, so that it
+// checks last.
+func NoLeak(t testing.TB) {
+	t.Helper()
+	old := goleak.IgnoreCurrent()
+	t.Cleanup(func() {
+		if err := leak(old); err != nil {
+			t.Errorf("after the test: %v", err)
+		}
+	})
 }
 
 // Server returns the server of [harness.TestBackend]. The tests use it one after the other,

@@ -10,18 +10,17 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"mrtq/harness"
 	_ "mrtq/harness/docker" // the docker backend
 	"mrtq/harness/minizk"
+	"mrtq/harness/shared"
 	"mrtq/internal/election"
 	"mrtq/internal/jute"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { shared.Main(m) }
 
 const path = "/election"
 

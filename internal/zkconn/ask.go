@@ -306,7 +306,7 @@ func (r *Reader) read(ctx context.Context, op jute.OpCode, path string, watch bo
 	err := r.s.untilAnswered(ctx, func() error {
 		c = newCall(r.appendRead(newPacket(op, len(r.at.Chroot)+len(path)+8), op, path, watch), 1)
 		if watch {
-			c.watch = watched{r.at.abs(path), op == jute.OpGetChildren2}
+			c.watch = r.at.abs(path)
 		}
 		if err := r.s.sendRead(ctx, c); err != nil {
 			return err

@@ -30,16 +30,16 @@ type conn struct {
 	err     error // why the connection is broken; nil while it is open
 	xid     int32 // of the newest request
 	out     []byte
-	under   []*call // the requests under way, oldest first
-	watches map[watched]chan struct{}
+	under   []*call                  // the requests under way, oldest first
+	watches map[string]chan struct{} // by path on the server
 }
 
 // call is one request, and its answer.
 type call struct {
 	packet []byte
-	reads  int     // how many znodes it reads
-	share  int64   // of the session's window
-	watch  watched // the watch that it sets, if its path is not ""
+	reads  int    // how many znodes it reads
+	share  int64  // of the session's window
+	watch  string // the path on the server of the watch that it sets; "" for none
 	fired  chan struct{}
 
 	xid  int32
@@ -68,7 +68,7 @@ const readAhead = 64 << 10
 func newConn(s *session, nc *patient, in *bufio.Reader, timeout time.Duration) *conn {
 	nc.limit = timeout * 2 / 3
 	c := &conn{
-		s: s, net: nc, in: in, timeout: timeout, watches: map[watched]chan struct{}{},
+		s: s, net: nc, in: in, timeout: timeout, watches: map[string]chan struct{}{},
 		wake: make(chan struct{}, 1), broken: make(chan struct{}),
 	}
 	s.cfg.Log.Debug("zookeeper connection", "server", nc.RemoteAddr(), "timeout", timeout)

@@ -4,8 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"mrtq/harness"
 	_ "mrtq/harness/docker" // the docker backend
 	"mrtq/harness/shared"
@@ -29,14 +27,6 @@ func serverTLS(t *testing.T) *harness.Server {
 // password is a credential's password.
 const password = "s3cret:pass word"
 
-// noLeak fails the test unless every goroutine that it started has ended. Call
-// it first, so that it checks last.
-func noLeak(t *testing.T) {
-	t.Helper()
-	old := goleak.IgnoreCurrent()
-	t.Cleanup(func() { goleak.VerifyNone(t, old) })
-}
-
 // address is the shared server, reached through host. Its chroot exists and
 // belongs to the test.
 func address(t *testing.T, host string) zkconn.Address {
@@ -58,7 +48,7 @@ func setup(t *testing.T, cfg zkconn.Config) (*zkconn.Writer, *proxy) {
 	if err := server(t).Clean(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	noLeak(t)
+	shared.NoLeak(t)
 	p := newProxy(t, server(t).Address())
 	cfg.Address = address(t, p.address())
 	return openWriter(t, cfg), p

@@ -88,16 +88,18 @@ func (r *Reader) Exists(ctx context.Context, path string) (stat znode.Stat, ok b
 	return stat, ok, err
 }
 
-func (r *Reader) exists(ctx context.Context, path string, watch bool) (znode.Stat, bool, Watch, error) {
+// exists is Exists. With watch, fired is closed when the node is created, changed or deleted, or
+// when the connection is lost.
+func (r *Reader) exists(ctx context.Context, path string, watch bool) (stat znode.Stat, ok bool, fired <-chan struct{}, err error) {
 	a, err := r.read(ctx, jute.OpExists, path, watch)
 	switch {
 	case errors.Is(err, znode.ErrNoNode):
-		return znode.Stat{}, false, Watch{a.fired}, nil
+		return znode.Stat{}, false, a.fired, nil
 	case err != nil:
-		return znode.Stat{}, false, Watch{}, err
+		return znode.Stat{}, false, nil, err
 	}
 	d := jute.NewDecoder(a.body)
-	return znode.Stat(d.Stat()), true, Watch{a.fired}, d.Err()
+	return znode.Stat(d.Stat()), true, a.fired, d.Err()
 }
 
 // Get reads a node. The error wraps [znode.ErrNoNode] if the node doesn't exist.

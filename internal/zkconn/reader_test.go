@@ -18,7 +18,7 @@ import (
 // method, check that it doesn't write. The types of the results show that no
 // method returns a Writer.
 func TestReaderCannotWrite(t *testing.T) {
-	want := []string{"ACL", "Address", "Children", "ChildrenAll", "ChildrenW", "Close", "Exists", "ExistsW", "Get", "GetAll", "GetEach", "MarkUnreadable", "Outside", "Subtrees", "Sync", "Tree", "Walk", "WithACLs"}
+	want := []string{"ACL", "Address", "Children", "ChildrenAll", "Close", "Exists", "Get", "GetAll", "GetEach", "MarkUnreadable", "Outside", "Subtrees", "Sync", "Tree", "Walk", "WithACLs"}
 	var got []string
 	for m := range reflect.TypeFor[*zkconn.Reader]().Methods() {
 		got = append(got, m.Name)
@@ -78,12 +78,6 @@ func TestReaderWritesNothing(t *testing.T) {
 		if tree, err := r.WithACLs(zkconn.AllACLs).Tree(ctx); err != nil || tree.Len() != 4 {
 			t.Errorf("%v, %v", tree, err)
 		}
-		if names, stat, _, err := r.ChildrenW(ctx, "/a"); err != nil || !slices.Equal(names, []string{"b"}) || stat.NumChildren != 1 {
-			t.Errorf("%q, %+v, %v", names, stat, err)
-		}
-		if s, ok, _, err := r.ExistsW(ctx, "/none"); err != nil || ok || s != (znode.Stat{}) {
-			t.Errorf("%+v, %t, %v", s, ok, err)
-		}
 		for op, err := range map[string]error{
 			"get /none": second(r.Get(ctx, "/none")), "list /none": second(r.Children(ctx, "/none")), "get the ACL of /none": second(r.ACL(ctx, "/none")),
 		} {
@@ -98,7 +92,7 @@ func TestReaderWritesNothing(t *testing.T) {
 	}
 	r.Close()
 
-	reads := map[int]string{-1: "connect", 3: "exists", 4: "getData", 6: "getACL", 8: "getChildren", 9: "sync", 11: "ping", 12: "getChildren2", 22: "multiRead", 100: "auth", -11: "close"}
+	reads := map[int]string{-1: "connect", 3: "exists", 4: "getData", 6: "getACL", 8: "getChildren", 9: "sync", 11: "ping", 22: "multiRead", 100: "auth", -11: "close"}
 	seen := map[string]int{}
 	for _, req := range p.requests()[first:] {
 		name, ok := reads[req.opcode()]
@@ -107,7 +101,7 @@ func TestReaderWritesNothing(t *testing.T) {
 		}
 		seen[name]++
 	}
-	for _, name := range []string{"connect", "exists", "getData", "getACL", "sync", "getChildren", "getChildren2", "auth"} {
+	for _, name := range []string{"connect", "exists", "getData", "getACL", "sync", "getChildren", "auth"} {
 		if seen[name] < 2 {
 			t.Errorf("%s was not seen twice: %v", name, seen)
 		}
@@ -242,7 +236,7 @@ func TestMaxResponse(t *testing.T) {
 	}
 	r = openReader(t, zkconn.Config{Address: w.Address(), MaxResponse: size - 1})
 	before := p.connections()
-	within(t, 5*time.Second, "the error", func() {
+	within(t, 30*time.Second, "the error", func() {
 		_, err := r.Children(t.Context(), "/")
 		wantMessage(t, err, fmt.Sprintf("list /: the server's answer is %d bytes and the limit is %d, because a znode has very many children or much data; raise --max-response to %d or more", size, size-1, size))
 		var too *zkconn.ResponseTooLargeError

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"mrtq/harness/minizk"
+	"mrtq/harness/shared"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 )
@@ -157,7 +157,7 @@ func shown(t *testing.T, nodes iter.Seq2[znode.Node, error]) (all []string) {
 // embedded is a server that lets a test count its requests.
 func embedded(t *testing.T) (*minizk.Server, *zkconn.Writer) {
 	t.Helper()
-	noLeak(t)
+	shared.NoLeak(t)
 	s, err := minizk.Start(minizk.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -275,14 +275,13 @@ func TestInterruptedInTheMiddle(t *testing.T) {
 	defer cancel()
 	seen := 0
 	var last error
-	started := time.Now()
 	for _, err := range w.Subtrees(ctx, slices.Values(roots)) {
 		last = err
 		if seen++; seen == 10 {
 			cancel()
 		}
 	}
-	if !errors.Is(last, context.Canceled) || seen > 10+128 || time.Since(started) > 5*time.Second {
-		t.Errorf("it ended after %d subtrees and %v with %v", seen, time.Since(started), last)
+	if !errors.Is(last, context.Canceled) || seen > 10+128 {
+		t.Errorf("it ended after %d subtrees with %v", seen, last)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"mrtq/harness"
+	"mrtq/harness/shared"
 	"mrtq/internal/zkconn"
 )
 
@@ -12,14 +13,14 @@ import (
 // at once, and the attempt is repeated, but not for as long as with a lost
 // server.
 func TestRefusedEndsEarly(t *testing.T) {
-	noLeak(t)
+	shared.NoLeak(t)
 	addr, _ := zkconn.ParseAddress(unused(t) + "," + unused(t))
 	said := ""
 	within(t, 20*time.Second, "the error", func() {
 		_, err := zkconn.OpenReader(t.Context(), zkconn.Config{Address: addr, GiveUp: time.Minute, Refused: impatient, Say: func(news string) { said += news }})
 		wantConnectError(t, err, addr.String(), "the connection is refused; check the address and that the server runs")
 	})
-	if want := addr.String() + ": the connection is refused; check the address and that the server runs; trying for 400ms, in case it is just starting"; said != want {
+	if want := addr.String() + ": the connection is refused; check the address and that the server runs; trying for 2s, in case it is just starting"; said != want {
 		t.Errorf("%q, want %q", said, want)
 	}
 }
@@ -27,7 +28,7 @@ func TestRefusedEndsEarly(t *testing.T) {
 // Servers of an ensemble can fail for different causes. Then each is named with its own.
 func TestCausesOfAnEnsemble(t *testing.T) {
 	fakeDNS(t)
-	noLeak(t)
+	shared.NoLeak(t)
 	closed := unused(t)
 	addr, _ := zkconn.ParseAddress("zk.invalid.:2181," + closed)
 	said := ""
@@ -35,7 +36,7 @@ func TestCausesOfAnEnsemble(t *testing.T) {
 		_, err := zkconn.OpenReader(t.Context(), zkconn.Config{Address: addr, GiveUp: time.Minute, Refused: impatient, Say: func(news string) { said += news }})
 		wantConnectError(t, err, addr.String(), "zk.invalid.:2181: there is no host zk.invalid., "+closed+": the connection is refused; check the host name")
 	})
-	if want := addr.String() + ": zk.invalid.:2181: there is no host zk.invalid., " + closed + ": the connection is refused; check the host name; trying for 400ms, in case it is just starting"; said != want {
+	if want := addr.String() + ": zk.invalid.:2181: there is no host zk.invalid., " + closed + ": the connection is refused; check the host name; trying for 2s, in case it is just starting"; said != want {
 		t.Errorf("\ngot  %q\nwant %q", said, want)
 	}
 }
@@ -43,7 +44,7 @@ func TestCausesOfAnEnsemble(t *testing.T) {
 // A session opens if the server begins to listen meanwhile, and the message
 // comes only once.
 func TestRefusedUntilTheServerListens(t *testing.T) {
-	noLeak(t)
+	shared.NoLeak(t)
 	address := unused(t)
 	addr, _ := zkconn.ParseAddress(address)
 	var said []string

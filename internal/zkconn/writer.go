@@ -194,13 +194,13 @@ func (w *Writer) ephemeral(ctx context.Context, prefix string) (string, error) {
 // WaitRemoved waits until the node at path doesn't exist.
 func (w *Writer) WaitRemoved(ctx context.Context, path string) error {
 	for {
-		_, there, watch, err := w.ExistsW(ctx, path)
+		_, there, fired, err := w.exists(ctx, path, true)
 		if err != nil || !there {
 			return err
 		}
 		// It was deleted or changed: check again. Or the connection broke.
 		select {
-		case <-watch.fired:
+		case <-fired:
 		case <-ctx.Done():
 			return &pathError{op: "exists", path: path, err: context.Cause(ctx)}
 		}

@@ -44,18 +44,6 @@ func ParsePlace(text string) (Place, error) {
 	return p, nil
 }
 
-// String returns the text that [ParsePlace] reads.
-func (p Place) String() string {
-	text := p.Dir
-	if p.LogDir != "" {
-		text += "," + p.LogDir
-	}
-	if p.Chroot != "" {
-		text += "#" + p.Chroot
-	}
-	return text
-}
-
 // Dirs are the folders that are read, as they were given.
 func (p Place) Dirs() []string {
 	if p.LogDir == "" {

@@ -309,9 +309,16 @@ func TestPlaces(t *testing.T) {
 			t.Errorf("%q: %v, %v", text, p, err)
 		}
 	}
-	for _, text := range []string{"a", "a,b", "a#/b", "a,b#/c/d", "/var/lib/zoo#keeper", "a#b#/c"} {
-		if p, err := zkdata.ParsePlace(text); err != nil || p.String() != text {
-			t.Errorf("%q: %v, %v", text, p, err)
+	for text, want := range map[string]zkdata.Place{
+		"a":                   {Dir: "a"},
+		"a,b":                 {Dir: "a", LogDir: "b"},
+		"a#/b":                {Dir: "a", Chroot: "/b"},
+		"a,b#/c/d":            {Dir: "a", LogDir: "b", Chroot: "/c/d"},
+		"/var/lib/zoo#keeper": {Dir: "/var/lib/zoo#keeper"},
+		"a#b#/c":              {Dir: "a#b", Chroot: "/c"},
+	} {
+		if got, err := zkdata.ParsePlace(text); err != nil || got != want {
+			t.Errorf("%q: %+v, %v", text, got, err)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"reflect"
@@ -241,30 +240,4 @@ func TestBounded(t *testing.T) {
 	if _, err := Decode(bomb.Bytes()); err == nil || !strings.Contains(err.Error(), "shared strings stand for more than 8 times the record's size") {
 		t.Errorf("references to one string: %v", err)
 	}
-}
-
-// FuzzJavaobj: an accepted stream comes back with the same entries.
-func FuzzJavaobj(f *testing.F) {
-	for _, data := range streams(f) {
-		if len(data) < 4096 {
-			f.Add(data)
-		}
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		p, err := Decode(data)
-		if err != nil {
-			var e *Error
-			if p != nil || !errors.As(err, &e) || e.Offset < 0 || e.Offset > len(data) {
-				t.Fatalf("got %v, %#v", p, err)
-			}
-			return
-		}
-		again, err := Encode(p.Entries)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if q, err := Decode(again); err != nil || !reflect.DeepEqual(q.Entries, p.Entries) {
-			t.Fatalf("%v\n got %+v\nwant %+v", err, q, p)
-		}
-	})
 }

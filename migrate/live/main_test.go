@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-	"go.uber.org/goleak"
 
 	"mrtq/harness/minizk"
+	"mrtq/harness/shared"
 	"mrtq/internal/jute"
 	"mrtq/internal/zkconn"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { shared.Main(m) }
 
 var testNow = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 

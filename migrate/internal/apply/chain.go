@@ -48,10 +48,8 @@ type Chain struct {
 	encoder  ledger.Encoder
 	guards   []znode.Op // checked by each transaction
 	acl      []znode.ACL
-	// throttled and lost are how many transactions in a row were refused by a server that
-	// throttles, and were lost and not done.
-	throttled, lost int
-	steps           int
+	failures failures
+	steps    int
 
 	// Progress, if not nil, is called after each transaction with how many records it and
 	// the ones before it have created or removed.

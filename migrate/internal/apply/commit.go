@@ -2,6 +2,7 @@ package apply
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,26 @@ const maxFailed = 6
 // firstPause is how long a migrator leaves a server alone that throttles. It waits twice as
 // long after each further refusal in a row.
 var firstPause = time.Second
+
+// failures counts the transactions in a row that failed for a reason that may pass.
+type failures struct{ throttled, lost int }
+
+// throttle waits after the server's answer that it throttles. The error says why the same can't be
+// tried again.
+func (f *failures) throttle(ctx context.Context, answer error) error {
+	if f.throttled++; f.throttled == maxFailed {
+		return fmt.Errorf("%d transactions in a row: %v; run the same command again when the server has less to do, or with fewer operations a second", maxFailed, answer)
+	}
+	return pause(ctx, firstPause<<(f.throttled-1))
+}
+
+// lose is throttle for a connection that was lost, without a pause.
+func (f *failures) lose(err error) error {
+	if f.lost++; f.lost == maxFailed {
+		return fmt.Errorf("%w: the connection was lost at %d transactions in a row: %w", ErrDropped, maxFailed, err)
+	}
+	return nil
+}
 
 // errNotDone says that the answer of a transaction was lost, and that it was not done.
 var errNotDone = errors.New("the transaction was not done")
@@ -49,30 +70,20 @@ func (c *Chain) commit(ctx context.Context, ops []znode.Op, next ledger.Run) err
 	switch {
 	case err == nil:
 	case errors.Is(err, zkconn.ErrThrottled):
-		if c.throttled++; c.throttled == maxFailed {
-			return fmt.Errorf("%d transactions in a row: %v; run the same command again when the server has less to do, or with fewer operations a second", maxFailed, err)
-		}
-		if err := pause(ctx, firstPause<<(c.throttled-1)); err != nil {
-			return err
-		}
-		return err
+		return cmp.Or(c.failures.throttle(ctx, err), err)
 	case errors.Is(err, zkconn.ErrUnknownOutcome):
 		done, lookErr := c.wasDone(ctx, path, data)
 		if lookErr != nil {
 			return lookErr
 		}
-		if done {
-			break
+		if !done {
+			return cmp.Or(c.failures.lose(err), errNotDone)
 		}
-		if c.lost++; c.lost == maxFailed {
-			return fmt.Errorf("%w: the connection was lost at %d transactions in a row: %w", ErrDropped, maxFailed, err)
-		}
-		return errNotDone
 	default:
 		return refusedBy(path, err)
 	}
 	next.Stat.Version = next.Version
-	c.run, c.throttled, c.lost = next, 0, 0
+	c.run, c.failures = next, failures{}
 	c.steps++
 	return nil
 }

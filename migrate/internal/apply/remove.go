@@ -3,7 +3,6 @@ package apply
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"mrtq/internal/zkconn"
@@ -15,8 +14,7 @@ import (
 type Remover struct {
 	w             *zkconn.Writer
 	limits, limit Limits // the caller's, and those of the next transaction
-	// throttled and lost are as those of a Chain.
-	throttled, lost int
+	failures      failures
 }
 
 // NewRemover returns a Remover whose transactions are within limits.
@@ -69,7 +67,7 @@ func (r *Remover) Remove(ctx context.Context, ops []znode.Op) (left []*znode.Mul
 				continue
 			}
 		}
-		r.throttled, r.lost = 0, 0
+		r.failures = failures{}
 		ops = ops[n:]
 	}
 	return left, nil
@@ -85,16 +83,13 @@ func isOfZnode(err error) bool {
 func (r *Remover) failed(ctx context.Context, ops []znode.Op, err error) (done bool, _ error) {
 	switch {
 	case errors.Is(err, zkconn.ErrThrottled):
-		if r.throttled++; r.throttled == maxFailed {
-			return false, fmt.Errorf("%d transactions in a row: %v; run the same command again when the server has less to do, or with fewer operations a second", maxFailed, err)
-		}
-		return false, pause(ctx, firstPause<<(r.throttled-1))
+		return false, r.failures.throttle(ctx, err)
 	case errors.Is(err, zkconn.ErrUnknownOutcome):
 		if done, lookErr := r.areGone(ctx, ops); done || lookErr != nil {
 			return done, lookErr
 		}
-		if r.lost++; r.lost == maxFailed {
-			return false, fmt.Errorf("%w: the connection was lost at %d transactions in a row: %w", ErrDropped, maxFailed, err)
+		if err := r.failures.lose(err); err != nil {
+			return false, err
 		}
 		r.limits.Bytes = max(min(r.limit.Bytes, znode.MultiSize(ops, len(r.w.Address().Chroot)))/2, 1) // it may be too large
 		r.limit.Bytes = r.limits.Bytes

@@ -174,34 +174,32 @@ func TestWatchMetrics(t *testing.T) {
 func TestMetricsText(t *testing.T) {
 	m := &metrics{}
 	m.set(fullView())
-	for _, c := range []prometheus.Collector{m} {
-		s := handler(t, c)
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+metricsPath, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Accept", "text/plain")
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		text, err := io.ReadAll(resp.Body)
-		if err != nil || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/plain; version=0.0.4") {
-			t.Errorf("%q %v", resp.Header, err)
-		}
-		parser := expfmt.NewTextParser(model.UTF8Validation)
-		families, err := parser.TextToMetricFamilies(strings.NewReader(string(text)))
-		if err != nil || len(families) < 3 {
-			t.Errorf("%d families, %v", len(families), err)
-		}
-		problems, err := promlint.New(strings.NewReader(string(text))).Lint()
-		if err != nil {
-			t.Error(err)
-		}
-		for _, p := range problems {
-			t.Errorf("%s: %s", p.Metric, p.Text)
-		}
+	s := handler(t, m)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+metricsPath, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Accept", "text/plain")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/plain; version=0.0.4") {
+		t.Errorf("%q %v", resp.Header, err)
+	}
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(strings.NewReader(string(text)))
+	if err != nil || len(families) < 3 {
+		t.Errorf("%d families, %v", len(families), err)
+	}
+	problems, err := promlint.New(strings.NewReader(string(text))).Lint()
+	if err != nil {
+		t.Error(err)
+	}
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
 	}
 }
 
