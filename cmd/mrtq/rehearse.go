@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -12,7 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"mrtq/cmd/mrtq/internal/exit"
+	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/help"
+	"mrtq/cmd/mrtq/internal/report"
 	"mrtq/cmd/mrtq/internal/settings"
 	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/harness"
@@ -26,6 +29,7 @@ type rehearseCmd struct {
 	crash       string
 	rates       rehearse.Rates
 	seed        uint64
+	html        string
 	output      string
 }
 
@@ -52,8 +56,9 @@ does the transaction. Each time, the same command goes on.
 
 The source is only read. The server runs in this process, unless --backend or --on
 says otherwise, and nothing of it is left afterwards, also after Ctrl-C. A worker is
-disturbed after it has taken something and before it begins. Exit code 1 if anything
-differs, or if the plan has problems.`,
+disturbed after it has taken something and before it begins. --html also makes a page
+of what was found, which can be mailed. Exit code 1 if anything differs, or if the plan
+has problems.`,
 		Example: `  mrtq rehearse zk1:2181 --dialect mrt-zk --consumed held
   mrtq rehearse file:queue.ndjson.gz --dialect mrt-zk --crash all
   mrtq rehearse zk1:2181 --dialect design --on staging:2181/rehearsal`,
@@ -69,6 +74,7 @@ differs, or if the plan has problems.`,
 	f.Float64Var(&c.rates.Kill, "kill", 0.001, "how often a worker is killed, as a `part` of what it takes")
 	f.Float64Var(&c.rates.Lose, "lose", 0.001, "how often a worker loses its session, as a `part` of what it takes")
 	f.Uint64Var(&c.seed, "seed", 1, "`number` that decides who is disturbed when; the same one disturbs the same")
+	f.StringVar(&c.html, "html", "", "`file` for a page about the rehearsal: its verdict, and what the night will be")
 	outputFlag(f, &c.output, "json")
 	return cmd
 }
@@ -93,6 +99,12 @@ func (c *rehearseCmd) run(ctx context.Context, a *app, source string) error {
 	if err != nil {
 		return err
 	}
+	if files.IsGzip(c.html) {
+		return exit.Usagef("--html %s: a browser can't open a gzip file; leave out .gz", c.html)
+	}
+	if err := a.checkFiles([]files.Named{{By: "--html", Path: c.html}}, p.named()); err != nil {
+		return err
+	}
 	began := time.Now()
 	copied, err := c.copy(ctx, a, p, &opt)
 	if err != nil {
@@ -106,14 +118,21 @@ func (c *rehearseCmd) run(ctx context.Context, a *app, source string) error {
 	case err != nil:
 		return err
 	}
-	out := rehearsed{r.Outcome(), r, time.Since(began).Seconds()}
+	took := time.Since(began)
+	out := rehearsed{r.Outcome(), r, took.Seconds()}
 	if c.output == "json" {
 		a.JSON(out)
 	} else {
 		view.Rehearsal(a.Screen, r)
 	}
-	tone, text := view.RehearsalVerdict(r, time.Since(began))
+	tone, text := view.RehearsalVerdict(r, took)
 	a.Conclude(tone, "%s", text)
+	if c.html != "" {
+		page := report.Rehearsal{Made: time.Now(), Took: took, Source: p.Text, Report: r}
+		if err := files.Write(c.html, func(w io.Writer) error { return report.WriteRehearsal(w, &page) }); err != nil {
+			return err
+		}
+	}
 	if !r.OK() {
 		return exit.Check(errRehearsal)
 	}
