@@ -25,12 +25,9 @@ import (
 
 type rehearseCmd struct {
 	planFlags
-	backend, on string
-	crash       string
-	rates       rehearse.Rates
-	seed        uint64
-	html        string
-	output      string
+	backend, on, crash, html, output string
+	rates                            rehearse.Rates
+	seed                             uint64
 }
 
 func (a *app) rehearseCmd() *cobra.Command {
@@ -56,9 +53,8 @@ does the transaction. Each time, the same command goes on.
 
 The source is only read. The server runs in this process, unless --backend or --on
 says otherwise, and nothing of it is left afterwards, also after Ctrl-C. A worker is
-disturbed after it has taken something and before it begins. --html also makes a page
-of what was found, which can be mailed. Exit code 1 if anything differs, or if the plan
-has problems.`,
+disturbed after it has taken something and before it begins. Exit code 1 if anything
+differs, or if the plan has problems.`,
 		Example: `  mrtq rehearse zk1:2181 --dialect mrt-zk --consumed held
   mrtq rehearse file:queue.ndjson.gz --dialect mrt-zk --crash all
   mrtq rehearse zk1:2181 --dialect design --on staging:2181/rehearsal`,
@@ -74,21 +70,10 @@ has problems.`,
 	f.Float64Var(&c.rates.Kill, "kill", 0.001, "how often a worker is killed, as a `part` of what it takes")
 	f.Float64Var(&c.rates.Lose, "lose", 0.001, "how often a worker loses its session, as a `part` of what it takes")
 	f.Uint64Var(&c.seed, "seed", 1, "`number` that decides who is disturbed when; the same one disturbs the same")
-	f.StringVar(&c.html, "html", "", "`file` for a page about the rehearsal: its verdict, and what the night will be")
+	f.StringVar(&c.html, "html", "", "also make a page, in this `file`: the verdict, and what the night will be")
 	outputFlag(f, &c.output, "json")
 	return cmd
 }
-
-// rehearsed is the -o json of rehearse.
-type rehearsed struct {
-	// Outcome is that of the report.
-	Outcome string `json:"verdict"`
-	*rehearse.Report
-	Seconds float64 `json:"seconds"`
-}
-
-// errRehearsal says that a rehearsal found something.
-var errRehearsal = errors.New("the rehearsal was not as foretold")
 
 func (c *rehearseCmd) run(ctx context.Context, a *app, source string) error {
 	p, err := parsePlace("SOURCE", source)
@@ -105,7 +90,6 @@ func (c *rehearseCmd) run(ctx context.Context, a *app, source string) error {
 	if err := a.checkFiles([]files.Named{{By: "--html", Path: c.html}}, p.named()); err != nil {
 		return err
 	}
-	began := time.Now()
 	copied, err := c.copy(ctx, a, p, &opt)
 	if err != nil {
 		return err
@@ -118,23 +102,21 @@ func (c *rehearseCmd) run(ctx context.Context, a *app, source string) error {
 	case err != nil:
 		return err
 	}
-	took := time.Since(began)
-	out := rehearsed{r.Outcome(), r, took.Seconds()}
 	if c.output == "json" {
-		a.JSON(out)
+		a.JSON(r)
 	} else {
 		view.Rehearsal(a.Screen, r)
 	}
-	tone, text := view.RehearsalVerdict(r, took)
+	tone, text := view.RehearsalVerdict(r)
 	a.Conclude(tone, "%s", text)
 	if c.html != "" {
-		page := report.Rehearsal{Made: time.Now(), Took: took, Source: p.Text, Report: r}
+		page := report.Rehearsal{Made: time.Now(), Source: p.Text, Report: r}
 		if err := files.Write(c.html, func(w io.Writer) error { return report.WriteRehearsal(w, &page) }); err != nil {
 			return err
 		}
 	}
 	if !r.OK() {
-		return exit.Check(errRehearsal)
+		return exit.Check(errors.New("the rehearsal was not as foretold"))
 	}
 	return nil
 }

@@ -71,6 +71,7 @@ func Run(ctx context.Context, c *Copy, opt Options) (report *Report, err error) 
 	if opt.Meter == nil {
 		opt.Meter = quiet{}
 	}
+	began := time.Now()
 	r := &rehearsal{opt: opt, copy: c, keys: c.keys(), report: &Report{Backend: string(opt.Backend), Problems: []migrate.Problem{}, Differences: []Difference{}}}
 	if r.stage, err = start(ctx, opt); err != nil {
 		return nil, err
@@ -85,9 +86,11 @@ func Run(ctx context.Context, c *Copy, opt Options) (report *Report, err error) 
 			return nil, err
 		}
 		if len(r.report.Problems) > 0 {
-			return r.report, nil
+			break
 		}
 	}
+	r.report.conclude()
+	r.report.Seconds = time.Since(began).Seconds()
 	return r.report, nil
 }
 

@@ -7,6 +7,8 @@ import (
 
 // Report is what a rehearsal found.
 type Report struct {
+	Verdict Outcome          `json:"verdict"`
+	Seconds float64          `json:"seconds"` // how long the rehearsal took
 	Backend string           `json:"backend"`
 	Dialect newqueue.Dialect `json:"dialect"`
 	Records int              `json:"records"` // of the source
@@ -26,17 +28,25 @@ type Report struct {
 }
 
 // OK reports whether everything was as foretold.
-func (r *Report) OK() bool { return r.Outcome() == "ok" }
+func (r *Report) OK() bool { return r.Verdict == OK }
 
-// Outcome is ok, differs, or blocked if the plan has problems.
-func (r *Report) Outcome() string {
-	switch {
+// Outcome is how a rehearsal ended.
+type Outcome string
+
+// How a rehearsal ends.
+const (
+	OK      Outcome = "ok"      // everything was as foretold
+	Differs Outcome = "differs" // something was not
+	Blocked Outcome = "blocked" // the plan has problems
+)
+
+func (r *Report) conclude() {
+	switch r.Verdict = OK; {
 	case len(r.Problems) > 0:
-		return "blocked"
+		r.Verdict = Blocked
 	case len(r.Differences) > 0:
-		return "differs"
+		r.Verdict = Differs
 	}
-	return "ok"
 }
 
 // Step is one step of the rehearsal, and how long it took here.

@@ -12,7 +12,6 @@ import (
 // Rehearsal is everything that a page about a rehearsal can show.
 type Rehearsal struct {
 	Made   time.Time
-	Took   time.Duration
 	Source string // without credentials
 	*rehearse.Report
 }
@@ -29,8 +28,8 @@ type rehearsalContent struct {
 // WriteRehearsal writes the page about a rehearsal: its verdict, and what the night will be. Text of
 // others is made harmless as by [Write].
 func WriteRehearsal(w io.Writer, r *Rehearsal) error {
-	tone, text := view.RehearsalVerdict(r.Report, r.Took)
-	word := map[string]string{"ok": "As foretold", "differs": "Not as foretold", "blocked": "Stopped"}[r.Outcome()]
+	tone, text := view.RehearsalVerdict(r.Report)
+	word := map[rehearse.Outcome]string{rehearse.OK: "As foretold", rehearse.Differs: "Not as foretold", rehearse.Blocked: "Stopped"}[r.Verdict]
 	f := newFrame("mrtq rehearse", "steps", r.Made, Verdict{Word: word, Tone: toneNames[tone], Sentence: text})
 	f.Title = word + ": rehearsal of " + r.Source
 	f.Facts = []fact{{"Source", r.Source}, {"Dialect", string(r.Dialect)}, {"Rehearsed on", r.Backend}}

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/harness/rehearse"
@@ -101,7 +100,7 @@ func NightScale(n *rehearse.Night) string {
 func seconds(n float64) string { return fmt.Sprintf("%.1f s", n) }
 
 // RehearsalVerdict is the last line of a rehearsal.
-func RehearsalVerdict(r *rehearse.Report, took time.Duration) (screen.Tone, string) {
+func RehearsalVerdict(r *rehearse.Report) (screen.Tone, string) {
 	switch {
 	case len(r.Problems) > 0:
 		_, text := PlanVerdict(r.Plan)
@@ -122,5 +121,5 @@ func RehearsalVerdict(r *rehearse.Report, took time.Duration) (screen.Tone, stri
 	if r.Cuts != nil {
 		text += fmt.Sprintf("; %d of %d cuts survived", r.Cuts.Survived, r.Cuts.Cut)
 	}
-	return screen.Good, fmt.Sprintf("%s; in %.0f s.", text, took.Seconds())
+	return screen.Good, fmt.Sprintf("%s; in %.0f s.", text, r.Seconds)
 }
