@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 
 	"mrtq/legacy"
@@ -28,10 +27,7 @@ func (r *rehearsal) back(ctx context.Context) error {
 		do   func(context.Context) error
 	}{
 		{"plan again", p.makePlan},
-		{"migrate again", func(ctx context.Context) error {
-			_, err := migrate.Migrate(ctx, p.src, p.new, p.migrateOptions())
-			return err
-		}},
+		{"migrate again", p.migrate},
 		{"release again", p.release},
 	} {
 		if err := r.step(ctx, step.name, step.do); err != nil || p.refused {
@@ -59,30 +55,14 @@ func (r *rehearsal) back(ctx context.Context) error {
 	return p.workRest(ctx, crew)
 }
 
-// done counts the records of which the workers have done the work.
-func done(c *crew) (n int) {
-	for _, e := range c.Executions() {
-		if e.Times() > 0 {
-			n++
-		}
-	}
-	return n
-}
-
 // workSome lets the new queue's workers do a part of the work.
 func (p *performance) workSome(ctx context.Context, crew *crew) error {
-	runs := 0
-	for i := range p.records {
-		if p.records[i].Runs {
-			runs++
-		}
-	}
-	part := int(workedBefore * float64(runs))
+	part := int(workedBefore * float64(p.run()))
 	show, finish := p.opt.Meter.Progress("the workers work on a part", "records")
 	defer finish()
-	before := done(crew)
-	err := crew.work(ctx, crew.Workers(), func() bool { return done(crew)-before >= part }, func(n int) { show(n, part) })
-	p.report.Back.Before = done(crew) - before
+	before := crew.done()
+	err := crew.work(ctx, crew.Workers(), func() bool { return crew.done()-before >= part }, func(n int) { show(n, part) })
+	p.report.Back.Before = crew.done() - before
 	return err
 }
 
@@ -112,7 +92,7 @@ func (p *performance) retire(ctx context.Context) error {
 func (p *performance) workRest(ctx context.Context, crew *crew) error {
 	crew.newQueue.forget()
 	crew.old.forget()
-	before := done(crew)
+	before := crew.done()
 	show, finish := p.opt.Meter.Progress("the legacy workers work on the rest", "records")
 	err := crew.rounds(ctx, crew.LegacyWorkers(), nil, func(n int) { show(n, len(p.records)) },
 		func(bool, int) error { return crew.sweep(p.copy.Queues.Roots()) })
@@ -120,9 +100,8 @@ func (p *performance) workRest(ctx context.Context, crew *crew) error {
 	if err != nil {
 		return err
 	}
-	p.report.Back.ByLegacy = done(crew) - before
-	_, err = migrate.Release(ctx, nil, p.new, migrate.ReleaseOptions{Unverified: true})
-	if err != nil {
+	p.report.Back.ByLegacy = crew.done() - before
+	if _, err = migrate.Release(ctx, nil, p.new, migrate.ReleaseOptions{Unverified: true}); err != nil {
 		return err
 	}
 	crew.newQueue.forget()
@@ -137,9 +116,11 @@ func (p *performance) workRest(ctx context.Context, crew *crew) error {
 	if err != nil {
 		return err
 	}
-	for key := range failedByLegacy(seen) {
-		seen.failed[key] = true
-		p.report.Back.Failed++
+	for key, e := range seen.executions {
+		if slices.Contains(e.States, legacy.Failed.String()) { // by a legacy worker: that is its own affair
+			seen.failed[key] = true
+			p.report.Back.Failed++
+		}
 	}
 	for i := range p.records {
 		if f := &p.records[i]; f.Status != legacy.Pending.String() {
@@ -151,15 +132,4 @@ func (p *performance) workRest(ctx context.Context, crew *crew) error {
 		p.differ(d)
 	}
 	return nil
-}
-
-// failedByLegacy are the records that a legacy worker could not do. That is its own affair.
-func failedByLegacy(s *seen) map[string]bool {
-	all := map[string]bool{}
-	for _, key := range slices.Sorted(maps.Keys(s.executions)) {
-		if slices.Contains(s.executions[key].States, legacy.Failed.String()) {
-			all[key] = true
-		}
-	}
-	return all
 }

@@ -7,7 +7,7 @@ import (
 
 // Report is what a rehearsal found.
 type Report struct {
-	Verdict Outcome          `json:"verdict"`
+	Verdict string           `json:"verdict"` // ok, differs, or blocked if the plan has problems
 	Seconds float64          `json:"seconds"` // how long the rehearsal took
 	Backend string           `json:"backend"`
 	Dialect newqueue.Dialect `json:"dialect"`
@@ -28,25 +28,16 @@ type Report struct {
 }
 
 // OK reports whether everything was as foretold.
-func (r *Report) OK() bool { return r.Verdict == OK }
+func (r *Report) OK() bool { return r.Verdict == "ok" }
 
-// Outcome is how a rehearsal ended.
-type Outcome string
-
-// How a rehearsal ends.
-const (
-	OK      Outcome = "ok"      // everything was as foretold
-	Differs Outcome = "differs" // something was not
-	Blocked Outcome = "blocked" // the plan has problems
-)
-
-func (r *Report) conclude() {
-	switch r.Verdict = OK; {
+func (r *Report) verdict() string {
+	switch {
 	case len(r.Problems) > 0:
-		r.Verdict = Blocked
+		return "blocked"
 	case len(r.Differences) > 0:
-		r.Verdict = Differs
+		return "differs"
 	}
+	return "ok"
 }
 
 // Step is one step of the rehearsal, and how long it took here.

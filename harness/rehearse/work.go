@@ -81,6 +81,16 @@ func (c *crew) fails(_, record string) bool {
 	return true
 }
 
+// done counts the records of which the workers have done the work.
+func (c *crew) done() (n int) {
+	for _, e := range c.Executions() {
+		if e.Times() > 0 {
+			n++
+		}
+	}
+	return n
+}
+
 // cleanEvery is after how many rounds the hourly cleanup comes.
 const cleanEvery = 8
 

@@ -29,7 +29,7 @@ type rehearsalContent struct {
 // others is made harmless as by [Write].
 func WriteRehearsal(w io.Writer, r *Rehearsal) error {
 	tone, text := view.RehearsalVerdict(r.Report)
-	word := map[rehearse.Outcome]string{rehearse.OK: "As foretold", rehearse.Differs: "Not as foretold", rehearse.Blocked: "Stopped"}[r.Verdict]
+	word := map[string]string{"ok": "As foretold", "differs": "Not as foretold", "blocked": "Stopped"}[r.Verdict]
 	f := newFrame("mrtq rehearse", "steps", r.Made, Verdict{Word: word, Tone: toneNames[tone], Sentence: text})
 	f.Title = word + ": rehearsal of " + r.Source
 	f.Facts = []fact{{"Source", r.Source}, {"Dialect", string(r.Dialect)}, {"Rehearsed on", r.Backend}}

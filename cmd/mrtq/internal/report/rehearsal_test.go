@@ -16,7 +16,7 @@ import (
 // rehearsed is a rehearsal of which everything was as foretold.
 func rehearsed() *Rehearsal {
 	return &Rehearsal{Made: sampleTime, Source: sampleSource, Report: &rehearse.Report{
-		Verdict: rehearse.OK, Seconds: 92,
+		Verdict: "ok", Seconds: 92,
 		Backend: "embedded", Dialect: newqueue.MrtZK, Records: 12_345, Jobs: 12_001, Problems: []migrate.Problem{}, Differences: []rehearse.Difference{},
 		Steps:   []rehearse.Step{{Name: "plan", Seconds: 0.34, Packets: 20}, {Name: "migrate", Seconds: 3.2, Packets: 420}, {Name: "work", Seconds: 31, Packets: 17}},
 		Workers: rehearse.Worked{Done: 9800, Mails: 300, Removed: 290, Trouble: rehearse.Disturbed{Failed: 9, Killed: 8, Lost: 7}, Checked: 5},
@@ -36,14 +36,14 @@ func asNotForetold() *Rehearsal {
 		r.Differences = append(r.Differences, rehearse.Difference{Kind: []rehearse.Kind{rehearse.Twice, rehearse.Order, rehearse.Layout}[i%3], Path: fmt.Sprintf("/ingest/mrtQ-0500000000%02d", i),
 			Message: "a worker began it before mrtQ-01, and a legacy worker would have begun it afterwards"})
 	}
-	r.Verdict, r.Cuts = rehearse.Differs, nil
+	r.Verdict, r.Cuts = "differs", nil
 	return r
 }
 
 // notRehearsed is a rehearsal of a plan that can't be carried out.
 func notRehearsed() *Rehearsal {
 	p := stopped().Plan
-	return &Rehearsal{Made: sampleTime, Source: sampleSource, Report: &rehearse.Report{Verdict: rehearse.Blocked, Seconds: 1, Backend: "embedded", Dialect: newqueue.MrtZK, Records: 20, Problems: p.Problems,
+	return &Rehearsal{Made: sampleTime, Source: sampleSource, Report: &rehearse.Report{Verdict: "blocked", Seconds: 1, Backend: "embedded", Dialect: newqueue.MrtZK, Records: 20, Problems: p.Problems,
 		Steps: []rehearse.Step{{Name: "plan", Seconds: 0.1, Packets: 3}}, Plan: p}}
 }
 
