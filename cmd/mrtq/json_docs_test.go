@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"mrtq/cmd/mrtq/internal/view"
+	"mrtq/harness/rehearse"
 	restored "mrtq/internal/restore"
 	"mrtq/migrate"
 	"mrtq/migrate/live"
@@ -27,7 +28,7 @@ var jsonOutputs = map[string]any{
 	"plan":     migrate.Plan{},
 	"migrate":  migrated{},
 	"verify":   verified{},
-	"rehearse": rehearsed{},
+	"rehearse": rehearse.Report{},
 	"rollback": rolledBack{},
 	"retire":   retired{},
 	"status":   statusOutput{},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -12,7 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"mrtq/cmd/mrtq/internal/exit"
+	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/help"
+	"mrtq/cmd/mrtq/internal/report"
 	"mrtq/cmd/mrtq/internal/settings"
 	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/harness"
@@ -22,11 +25,9 @@ import (
 
 type rehearseCmd struct {
 	planFlags
-	backend, on string
-	crash       string
-	rates       rehearse.Rates
-	seed        uint64
-	output      string
+	backend, on, crash, html, output string
+	rates                            rehearse.Rates
+	seed                             uint64
 }
 
 func (a *app) rehearseCmd() *cobra.Command {
@@ -69,20 +70,10 @@ differs, or if the plan has problems.`,
 	f.Float64Var(&c.rates.Kill, "kill", 0.001, "how often a worker is killed, as a `part` of what it takes")
 	f.Float64Var(&c.rates.Lose, "lose", 0.001, "how often a worker loses its session, as a `part` of what it takes")
 	f.Uint64Var(&c.seed, "seed", 1, "`number` that decides who is disturbed when; the same one disturbs the same")
+	f.StringVar(&c.html, "html", "", "also make a page, in this `file`: the verdict, and what the night will be")
 	outputFlag(f, &c.output, "json")
 	return cmd
 }
-
-// rehearsed is the -o json of rehearse.
-type rehearsed struct {
-	// Outcome is that of the report.
-	Outcome string `json:"verdict"`
-	*rehearse.Report
-	Seconds float64 `json:"seconds"`
-}
-
-// errRehearsal says that a rehearsal found something.
-var errRehearsal = errors.New("the rehearsal was not as foretold")
 
 func (c *rehearseCmd) run(ctx context.Context, a *app, source string) error {
 	p, err := parsePlace("SOURCE", source)
@@ -93,7 +84,12 @@ func (c *rehearseCmd) run(ctx context.Context, a *app, source string) error {
 	if err != nil {
 		return err
 	}
-	began := time.Now()
+	if files.IsGzip(c.html) {
+		return exit.Usagef("--html %s: a browser can't open a gzip file; leave out .gz", c.html)
+	}
+	if err := a.checkFiles([]files.Named{{By: "--html", Path: c.html}}, p.named()); err != nil {
+		return err
+	}
 	copied, err := c.copy(ctx, a, p, &opt)
 	if err != nil {
 		return err
@@ -106,16 +102,21 @@ func (c *rehearseCmd) run(ctx context.Context, a *app, source string) error {
 	case err != nil:
 		return err
 	}
-	out := rehearsed{r.Outcome(), r, time.Since(began).Seconds()}
 	if c.output == "json" {
-		a.JSON(out)
+		a.JSON(r)
 	} else {
 		view.Rehearsal(a.Screen, r)
 	}
-	tone, text := view.RehearsalVerdict(r, time.Since(began))
+	tone, text := view.RehearsalVerdict(r)
 	a.Conclude(tone, "%s", text)
+	if c.html != "" {
+		page := report.Rehearsal{Made: time.Now(), Source: p.Text, Report: r}
+		if err := files.Write(c.html, func(w io.Writer) error { return report.WriteRehearsal(w, &page) }); err != nil {
+			return err
+		}
+	}
 	if !r.OK() {
-		return exit.Check(errRehearsal)
+		return exit.Check(errors.New("the rehearsal was not as foretold"))
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package daemons
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"net/url"
@@ -88,7 +89,7 @@ func (t *Turn) consumeLegacy(node string, c legacyqueue.Consumer, work func(*Tur
 		if err != nil {
 			return
 		}
-		record := legacyKey(path, r.Payload)
+		record := cmp.Or(LegacyKey(r.Payload), path)
 		t.note(record, func(e *Execution) {
 			e.Batch, _ = r.Payload.Text("batchID")
 			e.Workers = append(e.Workers, t.actor.Name)
@@ -105,14 +106,15 @@ func (t *Turn) consumeLegacy(node string, c legacyqueue.Consumer, work func(*Tur
 	}
 }
 
-// legacyKey returns whose work a record is: see [World.Executions].
-func legacyKey(path string, p legacy.Payload) string {
+// LegacyKey returns whose work a record is: see [World.Executions]. It is "" if the payload has no
+// such key.
+func LegacyKey(p legacy.Payload) string {
 	for _, key := range []string{"jobID", "manifestURL", "token"} {
 		if id, ok := p.Text(key); ok && id != "" {
 			return id
 		}
 	}
-	return path
+	return ""
 }
 
 // setLegacy changes a record's status, with the time in milliseconds. It does nothing if

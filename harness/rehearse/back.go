@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 
 	"mrtq/legacy"
@@ -28,10 +27,7 @@ func (r *rehearsal) back(ctx context.Context) error {
 		do   func(context.Context) error
 	}{
 		{"plan again", p.makePlan},
-		{"migrate again", func(ctx context.Context) error {
-			_, err := migrate.Migrate(ctx, p.src, p.new, p.migrateOptions())
-			return err
-		}},
+		{"migrate again", p.migrate},
 		{"release again", p.release},
 	} {
 		if err := r.step(ctx, step.name, step.do); err != nil || p.refused {
@@ -73,13 +69,7 @@ func (p *performance) done(c *crew) (n int) {
 
 // workSome lets the new queue's workers do a part of the work.
 func (p *performance) workSome(ctx context.Context, crew *crew) error {
-	runs := 0
-	for i := range p.records {
-		if p.records[i].Runs {
-			runs++
-		}
-	}
-	part := int(workedBefore * float64(runs))
+	part := int(workedBefore * float64(p.run()))
 	show, finish := p.opt.Meter.Progress("the workers work on a part", "records")
 	defer finish()
 	before := p.done(crew)
@@ -123,8 +113,7 @@ func (p *performance) workRest(ctx context.Context, crew *crew) error {
 		return err
 	}
 	p.report.Back.ByLegacy = p.done(crew) - before
-	_, err = migrate.Release(ctx, nil, p.new, migrate.ReleaseOptions{Unverified: true})
-	if err != nil {
+	if _, err = migrate.Release(ctx, nil, p.new, migrate.ReleaseOptions{Unverified: true}); err != nil {
 		return err
 	}
 	crew.newQueue.forget()
@@ -139,9 +128,11 @@ func (p *performance) workRest(ctx context.Context, crew *crew) error {
 	if err != nil {
 		return err
 	}
-	for key := range failedByLegacy(seen) {
-		seen.failed[key] = true
-		p.report.Back.Failed++
+	for key, e := range seen.executions {
+		if slices.Contains(e.States, legacy.Failed.String()) { // by a legacy worker: that is its own affair
+			seen.failed[key] = true
+			p.report.Back.Failed++
+		}
 	}
 	for i := range p.records {
 		if f := &p.records[i]; f.Status != legacy.Pending.String() {
@@ -153,15 +144,4 @@ func (p *performance) workRest(ctx context.Context, crew *crew) error {
 		p.differ(d)
 	}
 	return nil
-}
-
-// failedByLegacy are the records that a legacy worker could not do. That is its own affair.
-func failedByLegacy(s *seen) map[string]bool {
-	all := map[string]bool{}
-	for _, key := range slices.Sorted(maps.Keys(s.executions)) {
-		if slices.Contains(s.executions[key].States, legacy.Failed.String()) {
-			all[key] = true
-		}
-	}
-	return all
 }

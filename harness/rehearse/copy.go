@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"mrtq/harness"
+	"mrtq/harness/daemons"
 	"mrtq/internal/sides"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
@@ -78,19 +79,12 @@ func ReadCopy(ctx context.Context, src *migrate.Source, opt legacy.Options) (*Co
 	return &Copy{tree, src.Queues, opt}, nil
 }
 
-// keys are whose work the records are, by path: see [daemons.World.Executions].
+// keys are whose work the records are, by path; "" for a record that does not say.
 func (c *Copy) keys() map[string]string {
 	keys := map[string]string{}
 	for n := range c.Tree.All("/") {
-		r, err := legacy.Decode(znode.Name(n.Path), n.Data, c.Legacy)
-		if err != nil {
-			continue
-		}
-		for _, key := range []string{"jobID", "manifestURL", "token"} {
-			if id, ok := r.Payload.Text(key); ok && id != "" {
-				keys[n.Path] = id
-				break
-			}
+		if r, err := legacy.Decode(znode.Name(n.Path), n.Data, c.Legacy); err == nil {
+			keys[n.Path] = daemons.LegacyKey(r.Payload)
 		}
 	}
 	return keys

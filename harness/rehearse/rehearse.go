@@ -71,6 +71,7 @@ func Run(ctx context.Context, c *Copy, opt Options) (report *Report, err error) 
 	if opt.Meter == nil {
 		opt.Meter = quiet{}
 	}
+	began := time.Now()
 	r := &rehearsal{opt: opt, copy: c, keys: c.keys(), report: &Report{Backend: string(opt.Backend), Problems: []migrate.Problem{}, Differences: []Difference{}}}
 	if r.stage, err = start(ctx, opt); err != nil {
 		return nil, err
@@ -85,9 +86,10 @@ func Run(ctx context.Context, c *Copy, opt Options) (report *Report, err error) 
 			return nil, err
 		}
 		if len(r.report.Problems) > 0 {
-			return r.report, nil
+			break
 		}
 	}
+	r.report.Verdict, r.report.Seconds = r.report.verdict(), time.Since(began).Seconds()
 	return r.report, nil
 }
 
@@ -161,11 +163,20 @@ func (p *performance) migrateOptions() migrate.MigrateOptions {
 	}}
 }
 
+// migrate carries the plan out.
+func (p *performance) migrate(ctx context.Context) error {
+	opt := p.migrateOptions()
+	opt.Plan = p.plan
+	res, err := migrate.Migrate(ctx, p.src, p.new, opt)
+	p.report.Jobs, p.transactions = res.Created.Records(), res.Steps
+	return err
+}
+
 func (p *performance) verifyOptions() migrate.VerifyOptions {
 	return migrate.VerifyOptions{Quarantined: p.kept}
 }
 
-// makePlan plans, and reports whether the plan can be carried out.
+// makePlan plans.
 func (p *performance) makePlan(ctx context.Context) (err error) {
 	p.plan, err = migrate.MakePlan(ctx, p.src, &p.new.Reader, p.options)
 	return err
@@ -178,6 +189,16 @@ func (p *performance) foretell(ctx context.Context) error {
 		p.records, p.batches = foretell(p.plan, p.keys, became)
 	}
 	return err
+}
+
+// run counts the records whose work a worker will do.
+func (p *performance) run() (n int) {
+	for i := range p.records {
+		if p.records[i].Runs {
+			n++
+		}
+	}
+	return n
 }
 
 // hire returns the workers of the copy. A legacy worker has done the work of the records that
@@ -230,17 +251,10 @@ func (r *rehearsal) first(ctx context.Context) error {
 		r.report.Problems = p.plan.Problems
 		return nil
 	}
-	err = r.step(ctx, "migrate", func(ctx context.Context) error {
-		opt := p.migrateOptions()
-		opt.Plan = p.plan
-		res, err := migrate.Migrate(ctx, p.src, p.new, opt)
-		r.report.Jobs, r.transactions = res.Created.Records(), res.Steps
+	if err := r.step(ctx, "migrate", p.migrate); err != nil {
 		return err
-	})
-	if err == nil {
-		err = r.step(ctx, "verify", p.verify)
 	}
-	if err != nil {
+	if err := r.step(ctx, "verify", p.verify); err != nil {
 		return err
 	}
 	if r.opt.Doors.Planned != nil {
@@ -291,12 +305,7 @@ func (p *performance) workOff(ctx context.Context, crew *crew) error {
 	}
 	show, finish := p.opt.Meter.Progress("the workers work", "records")
 	defer finish()
-	total := 0
-	for i := range p.records {
-		if p.records[i].Runs {
-			total++
-		}
-	}
+	total := p.run()
 	working := func(enough func() bool) error {
 		return p.step(ctx, "work", func(ctx context.Context) error {
 			return crew.work(ctx, crew.Workers(), enough, func(done int) { show(done, total) })
@@ -322,13 +331,7 @@ func (p *performance) workOff(ctx context.Context, crew *crew) error {
 	p.differ(compare(p.records, p.batches, seen)...)
 	left, err := crew.locksLeft()
 	p.differ(left...)
-	done := 0
-	for _, e := range seen.executions {
-		if e.Times() > 0 {
-			done++
-		}
-	}
-	p.report.Workers = Worked{Done: done, Mails: len(crew.Mails), Removed: len(crew.Removed), Trouble: crew.did, Checked: p.report.Workers.Checked}
+	p.report.Workers = Worked{Done: p.done(crew), Mails: len(crew.Mails), Removed: len(crew.Removed), Trouble: crew.did, Checked: p.report.Workers.Checked}
 	return err
 }
 

@@ -2,6 +2,7 @@ package rehearse_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -174,6 +175,15 @@ func TestFinds(t *testing.T) {
 				if err != nil {
 					return err
 				}
+				text, _, err := s.Get(root + "/jobs/" + jid + "/configuration")
+				if err != nil {
+					return err
+				}
+				var c struct{ JobID string }
+				if err := json.Unmarshal(text, &c); err != nil {
+					return err
+				}
+				put = strings.TrimPrefix(c.JobID, "jid-") // with which the record's name ends, too
 				if _, err := s.Create(root+"/jobs/states/pending/99-"+jid, []byte{}, 0, zk.WorldACL(zk.PermAll)); err != nil {
 					return err
 				}
@@ -194,8 +204,14 @@ func TestFinds(t *testing.T) {
 			}},
 			want: rehearse.State, says: "is failed in the end, expected completed"},
 		{name: "a service that ignores holds",
-			doors: rehearse.Doors{IgnoresHolds: func(worker string) bool { return strings.EqualFold(worker, "Initialize") || worker == "pending" }},
-			want:  rehearse.WhileHeld, says: "although its queue was held"},
+			doors: rehearse.Doors{IgnoresHolds: func(worker string) bool {
+				if worker != "Initialize" && worker != "pending" {
+					return false
+				}
+				put = worker
+				return true
+			}},
+			want: rehearse.WhileHeld, says: "although its queue was held"},
 	} {
 		for _, d := range newqueue.Dialects {
 			if c.only != "" && c.only != d {
@@ -214,6 +230,9 @@ func TestFinds(t *testing.T) {
 				}
 				r, err := rehearse.Run(t.Context(), copied(t), opt)
 				must(t, err)
+				if put == "" {
+					t.Fatal("nothing was put in")
+				}
 				found := slices.ContainsFunc(r.Differences, func(x rehearse.Difference) bool {
 					return x.Kind == c.want && strings.Contains(fmt.Sprint(x), put) && strings.Contains(fmt.Sprint(x), c.says)
 				})
@@ -221,6 +240,25 @@ func TestFinds(t *testing.T) {
 					t.Errorf("%s is not among %d differences, of which the first: %v; problems %v", put, len(r.Differences), r.Differences[:min(5, len(r.Differences))], r.Problems)
 				}
 			})
+		}
+	}
+}
+
+// In the queues of TestFinds nothing is found if nothing is put in.
+func TestFindsNoMore(t *testing.T) {
+	for _, records := range []int{60, 120} {
+		for _, d := range newqueue.Dialects {
+			opt := options(d)
+			opt.Rates = rehearse.Rates{}
+			r, err := rehearse.Run(t.Context(), queue(t, records, func(tree *znode.Tree) {
+				if records == 60 {
+					consume(t, tree)
+				}
+			}), opt)
+			must(t, err)
+			if !r.OK() {
+				t.Errorf("%d records, %s: %v, %v", records, d, r.Problems, r.Differences)
+			}
 		}
 	}
 }

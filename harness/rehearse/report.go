@@ -7,6 +7,8 @@ import (
 
 // Report is what a rehearsal found.
 type Report struct {
+	Verdict string           `json:"verdict"` // ok, differs, or blocked if the plan has problems
+	Seconds float64          `json:"seconds"` // how long the rehearsal took
 	Backend string           `json:"backend"`
 	Dialect newqueue.Dialect `json:"dialect"`
 	Records int              `json:"records"` // of the source
@@ -26,10 +28,9 @@ type Report struct {
 }
 
 // OK reports whether everything was as foretold.
-func (r *Report) OK() bool { return r.Outcome() == "ok" }
+func (r *Report) OK() bool { return r.Verdict == "ok" }
 
-// Outcome is ok, differs, or blocked if the plan has problems.
-func (r *Report) Outcome() string {
+func (r *Report) verdict() string {
 	switch {
 	case len(r.Problems) > 0:
 		return "blocked"

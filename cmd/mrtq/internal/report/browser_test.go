@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -71,15 +72,21 @@ type tab struct {
 	bad []string // console messages, exceptions, and requests for anything but the file
 }
 
-// open writes the page to a file and opens that in a window of the given size.
+// open opens the page about a migration.
 func open(t *testing.T, ctx context.Context, d *Data, width, height int64, before ...step) *tab {
+	t.Helper()
+	return openPage(t, ctx, func(w io.Writer) error { return Write(w, d) }, width, height, before...)
+}
+
+// openPage writes a page to a file and opens that in a window of the given size.
+func openPage(t *testing.T, ctx context.Context, write func(io.Writer) error, width, height int64, before ...step) *tab {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "report.html")
 	f, err := os.Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Write(f, d); err != nil {
+	if err := write(f); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Close(); err != nil {
@@ -217,6 +224,7 @@ func TestBrowser(t *testing.T) {
 			})
 		}
 	})
+	t.Run("rehearsal", func(t *testing.T) { rehearsalInBrowser(t, ctx) })
 	t.Run("first screen", func(t *testing.T) {
 		b := open(t, ctx, risky(), 1280, 900)
 		want(b, `['.tiles', '.facts', '#risks tbody tr', '#risks .path'].every(s => document.querySelector(s).getBoundingClientRect().bottom <= innerHeight)`, true)

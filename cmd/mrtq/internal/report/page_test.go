@@ -42,18 +42,24 @@ func listsOf(t testing.TB, html string) (lists []list) {
 // TestPage: everything that pages of small migrations show, and the lists that their scripts
 // draw. The style sheet and the script are left out.
 func TestPage(t *testing.T) {
-	aside := regexp.MustCompile(`(?s)(<style>).*?(</style>)|(<script>).*?(</script>)|sha256-.*?=`)
 	for name, d := range map[string]*Data{"verified": sample(20), "wrong": wronged(), "planned": risky(), "stopped": stopped(), "nothing": {Made: sampleTime, Target: sampleTarget, Status: &migrate.Status{}, Next: func(migrate.Step) string { return "" }}} {
 		d.Records = d.Records[:min(len(d.Records), 20)]
-		html := write(t, d)
-		lists, err := json.MarshalIndent(listsOf(t, html), "", " ")
-		if err != nil {
-			t.Fatal(err)
-		}
-		shown := aside.ReplaceAllString(inPage.ReplaceAllString(html, "$1$3"), "$1$2$3$4")
-		goldenfile.Compare(t, filepath.Join("testdata", name+".html"), shown, *update)
-		goldenfile.Compare(t, filepath.Join("testdata", name+".json"), string(lists)+"\n", *update)
+		comparePage(t, name, write(t, d))
 	}
+}
+
+var aside = regexp.MustCompile(`(?s)(<style>).*?(</style>)|(<script>).*?(</script>)|sha256-.*?=`)
+
+// comparePage compares a page, and its lists, with their golden files.
+func comparePage(t *testing.T, name, html string) {
+	t.Helper()
+	lists, err := json.MarshalIndent(listsOf(t, html), "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := aside.ReplaceAllString(inPage.ReplaceAllString(html, "$1$3"), "$1$2$3$4")
+	goldenfile.Compare(t, filepath.Join("testdata", name+".html"), shown, *update)
+	goldenfile.Compare(t, filepath.Join("testdata", name+".json"), string(lists)+"\n", *update)
 }
 
 // TestFigures: a page of 100,000 records takes less than 5 s to make, and its

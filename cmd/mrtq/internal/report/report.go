@@ -9,7 +9,8 @@
 //	risks.go    what an approver has to weigh: what could run never or twice, and why
 //	tally.go    records by queue and outcome, and why some were left out
 //	lists.go    long lists, as JSON in the page
-//	write.go    puts page.html, page.css and page.js together
+//	rehearsal.go  the page about a rehearsal
+//	write.go    puts frame.html, the sections of a page, page.css and page.js together
 //
 // A page is a pure function of its [Data]. Any text may be hostile. The page only shows it
 // (see [mrtq/internal/printable]): it never becomes markup or script.
@@ -17,7 +18,6 @@ package report
 
 import (
 	"fmt"
-	"html/template"
 	"slices"
 	"strings"
 	"time"
@@ -41,14 +41,7 @@ type Data struct {
 
 // content has the values that page.html shows: texts and counts, ready to print.
 type content struct {
-	CSS    template.CSS
-	JS     template.JS
-	Policy string // the content security policy
-
-	Verdict  Verdict
-	Title    string
-	Facts    []fact
-	Tiles    []tile
+	frame
 	Risks    []shownRisk
 	Unknown  bool   // the page can't know all risks
 	Wrong    []list // damage, differences and problems
@@ -62,7 +55,6 @@ type content struct {
 	Notes    []list
 	States   []state
 	Records  list
-	Made     string
 	decided  int // how many records were decided by themselves
 	*Data        // for the tables that show a part of it as it is
 }
@@ -90,9 +82,9 @@ type state struct {
 }
 
 func newContent(d *Data) *content {
-	v := &content{Verdict: d.verdict(), Cross: d.crossTable(), LeftOut: d.reasons(), Records: d.recordList(), Risks: d.shownRisks(), Made: moment(d.Made), Data: d}
+	v := &content{frame: newFrame("mrtq report", "records", d.Made, d.verdict()), Cross: d.crossTable(), LeftOut: d.reasons(), Records: d.recordList(), Risks: d.shownRisks(), Data: d}
 	v.Unknown = d.Plan == nil && d.Verdict == nil && d.newestState() != ""
-	v.Title = v.Verdict.Word + ": migration to " + d.Target
+	v.Title = v.frame.Verdict.Word + ": migration to " + d.Target
 	v.tiles()
 	v.facts()
 	v.wrong()

@@ -9,26 +9,57 @@ import (
 	"html/template"
 	"io"
 	"strings"
+	"time"
 
 	"mrtq/internal/printable"
 )
 
 var (
+	//go:embed frame.html
+	frameHTML string
 	//go:embed page.html
 	pageHTML string
+	//go:embed rehearsal.html
+	rehearsalHTML string
 	//go:embed page.css
 	pageCSS string
 	//go:embed page.js
 	pageJS string
 )
 
-var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"number": number,
-	"count":  count,
-	"moment": moment,
-	"rest":   func(paths []string) int { return len(paths) - 1 },
-	"some":   func(lists []list) bool { return len(lists) > 0 },
-}).Parse(pageHTML))
+var page, rehearsalPage = framed(pageHTML), framed(rehearsalHTML)
+
+// framed is the template of a page with these sections.
+func framed(sections string) *template.Template {
+	frame := template.Must(template.New("frame").Funcs(template.FuncMap{
+		"number": number,
+		"count":  count,
+		"moment": moment,
+		"rest":   func(paths []string) int { return len(paths) - 1 },
+		"some":   func(lists []list) bool { return len(lists) > 0 },
+	}).Parse(frameHTML))
+	return template.Must(frame.Parse(sections))
+}
+
+// frame has the values that frame.html shows: what all pages have.
+type frame struct {
+	CSS    template.CSS
+	JS     template.JS
+	Policy string // the content security policy
+
+	By      string // the command that made the page
+	Made    string
+	Title   string
+	Skip    string // the section for which a reader may skip the others
+	Verdict Verdict
+	Tiles   []tile
+	Facts   []fact
+	Of      any // what the sections show
+}
+
+func newFrame(by, skip string, made time.Time, v Verdict) frame {
+	return frame{CSS: template.CSS(pageCSS), JS: template.JS(pageJS), Policy: policy(), By: by, Made: moment(made), Skip: skip, Verdict: v}
+}
 
 // beforeLists begins the element with the lists.
 const beforeLists = `<script type="application/json" id="lists">`
@@ -37,12 +68,17 @@ const beforeLists = `<script type="application/json" id="lists">`
 // writing, are shown as escapes; html/template escapes markup.
 func Write(w io.Writer, d *Data) error {
 	v := newContent(d)
-	v.CSS, v.JS, v.Policy = template.CSS(pageCSS), template.JS(pageJS), policy()
+	return execute(w, page, v.frame, v, v.lists())
+}
+
+// execute writes a page: its frame, and in it the sections of its content.
+func execute(w io.Writer, page *template.Template, f frame, content any, shown []list) error {
+	f.Of = content
 	var b strings.Builder
-	if err := page.Execute(&b, v); err != nil {
+	if err := page.Execute(&b, f); err != nil {
 		return err
 	}
-	lists, err := json.Marshal(v.lists()) // < and > are escaped in it, too
+	lists, err := json.Marshal(shown) // < and > are escaped in it, too
 	if err != nil {
 		return err
 	}

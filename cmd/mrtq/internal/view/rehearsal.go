@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/harness/rehearse"
@@ -20,23 +19,7 @@ func Rehearsal(s *screen.Screen, r *rehearse.Report) {
 		Plan(s, r.Plan)
 		return
 	}
-	rows := []screen.Row{
-		{"records", fmt.Sprint(r.Records)},
-		{"jobs and access requests", fmt.Sprint(r.Jobs)},
-		{"records whose work was done", fmt.Sprint(r.Workers.Done)},
-		{"reports mailed", fmt.Sprint(r.Workers.Mails)},
-		{"batches removed by the cleanup", fmt.Sprint(r.Workers.Removed)},
-		{"on purpose: failed, killed, lost sessions", fmt.Sprintf("%d, %d, %d", r.Workers.Trouble.Failed, r.Workers.Trouble.Killed, r.Workers.Trouble.Lost)},
-	}
-	if b := r.Back; b != nil {
-		rows = append(rows, screen.Row{"second copy: done before the rollback", fmt.Sprint(b.Before)},
-			screen.Row{"second copy: removed by the rollback, kept", fmt.Sprintf("%d, %d", b.Removed, b.Kept)},
-			screen.Row{"second copy: done by legacy workers, failed", fmt.Sprintf("%d, %d", b.ByLegacy, b.Failed)})
-	}
-	if c := r.Cuts; c != nil {
-		rows = append(rows, screen.Row{"third copy: cuts survived", fmt.Sprintf("%d of %d, in %d transactions", c.Survived, c.Cut, c.Transactions)})
-	}
-	s.Table("What was rehearsed", []string{"WHAT", "NUMBER"}, rows)
+	s.Table("What was rehearsed", []string{"WHAT", "NUMBER"}, RehearsalRows(r))
 	shown, left := map[rehearse.Kind]int{}, 0
 	var differences []rehearse.Difference
 	for _, d := range r.Differences {
@@ -57,8 +40,40 @@ func Rehearsal(s *screen.Screen, r *rehearse.Report) {
 	}
 }
 
+// RehearsalRows are what was rehearsed, and how much of it.
+func RehearsalRows(r *rehearse.Report) []screen.Row {
+	rows := []screen.Row{
+		{"records", fmt.Sprint(r.Records)},
+		{"jobs and access requests", fmt.Sprint(r.Jobs)},
+		{"records whose work was done", fmt.Sprint(r.Workers.Done)},
+		{"reports mailed", fmt.Sprint(r.Workers.Mails)},
+		{"batches removed by the cleanup", fmt.Sprint(r.Workers.Removed)},
+		{"on purpose: failed, killed, lost sessions", fmt.Sprintf("%d, %d, %d", r.Workers.Trouble.Failed, r.Workers.Trouble.Killed, r.Workers.Trouble.Lost)},
+	}
+	if b := r.Back; b != nil {
+		rows = append(rows, screen.Row{"second copy: done before the rollback", fmt.Sprint(b.Before)},
+			screen.Row{"second copy: removed by the rollback, kept", fmt.Sprintf("%d, %d", b.Removed, b.Kept)},
+			screen.Row{"second copy: done by legacy workers, failed", fmt.Sprintf("%d, %d", b.ByLegacy, b.Failed)})
+	}
+	if c := r.Cuts; c != nil {
+		rows = append(rows, screen.Row{"third copy: cuts survived", fmt.Sprintf("%d of %d, in %d transactions", c.Survived, c.Cut, c.Transactions)})
+	}
+	return rows
+}
+
 // night shows what the night will be.
 func night(s *screen.Screen, n *rehearse.Night) {
+	s.Table("What the night will be", []string{"WHAT", "HOW MUCH"}, NightRows(n))
+	screen.List(s, "What the services can't finish", n.Fails, []string{"RECORDS", "FIRST", "WHY"}, func(f rehearse.Failing) screen.Row {
+		return screen.Row{fmt.Sprint(len(f.Records)), f.Records[0], f.Why}
+	})
+	if scale := NightScale(n); scale != "" {
+		s.Say("%s", scale)
+	}
+}
+
+// NightRows are what the night will be, and how much of it.
+func NightRows(n *rehearse.Night) []screen.Row {
 	var rows []screen.Row
 	for _, step := range n.Steps {
 		rows = append(rows, screen.Row{step.Name, seconds(step.Seconds)})
@@ -68,22 +83,24 @@ func night(s *screen.Screen, n *rehearse.Night) {
 	for _, state := range slices.Sorted(maps.Keys(n.Waits)) {
 		rows = append(rows, screen.Row{"jobs that no worker takes: " + state, fmt.Sprint(n.Waits[state])})
 	}
-	s.Table("What the night will be", []string{"WHAT", "HOW MUCH"}, rows)
-	screen.List(s, "What the services can't finish", n.Fails, []string{"RECORDS", "FIRST", "WHY"}, func(f rehearse.Failing) screen.Row {
-		return screen.Row{fmt.Sprint(len(f.Records)), f.Records[0], f.Why}
-	})
+	return rows
+}
+
+// NightScale says where the times of a night come from; "" if that needs no words.
+func NightScale(n *rehearse.Night) string {
 	switch {
 	case n.RoundTrip == 0:
-		s.Say("The times are those of this machine, because the source is no server")
+		return "The times are those of this machine, because the source is no server"
 	case n.RoundTrip > n.Here:
-		s.Say("The times are scaled: the source's server answers in %.2f ms, and the rehearsal's in %.2f ms", 1000*n.RoundTrip, 1000*n.Here)
+		return fmt.Sprintf("The times are scaled: the source's server answers in %.2f ms, and the rehearsal's in %.2f ms", 1000*n.RoundTrip, 1000*n.Here)
 	}
+	return ""
 }
 
 func seconds(n float64) string { return fmt.Sprintf("%.1f s", n) }
 
 // RehearsalVerdict is the last line of a rehearsal.
-func RehearsalVerdict(r *rehearse.Report, took time.Duration) (screen.Tone, string) {
+func RehearsalVerdict(r *rehearse.Report) (screen.Tone, string) {
 	switch {
 	case len(r.Problems) > 0:
 		_, text := PlanVerdict(r.Plan)
@@ -104,5 +121,5 @@ func RehearsalVerdict(r *rehearse.Report, took time.Duration) (screen.Tone, stri
 	if r.Cuts != nil {
 		text += fmt.Sprintf("; %d of %d cuts survived", r.Cuts.Survived, r.Cuts.Cut)
 	}
-	return screen.Good, fmt.Sprintf("%s; in %.0f s.", text, took.Seconds())
+	return screen.Good, fmt.Sprintf("%s; in %.0f s.", text, r.Seconds)
 }
