@@ -61,8 +61,8 @@ func (a *app) holdCmd() *cobra.Command {
 respect holds start no new work on what is held. They finish the work that they have
 started. A hold has a list of owners: who set it, when, and why. mrtq status shows
 them. If somebody else holds a queue already, hold adds you as one more owner, and
-the queue stays held until each owner has let go. hold does not check that a
-collection exists, so take care to spell its profile as its batches do.
+the queue stays held until each owner has let go. A collection's name is not
+checked: a misspelt one holds nothing.
 
 mrtq release lifts holds. mrtq status says with which flags.`,
 		Example: `  mrtq hold zk1:2181/new --why maintenance

@@ -186,18 +186,20 @@ func (c *releaseCmd) conclude(ctx context.Context, a *app, s pair, res *migrate.
 		c.aboutRun(a.currentRun(ctx, s.target), s, &at)
 	}
 	text += "."
+	begin := len(res.Lifted) > 0 && !slices.ContainsFunc(res.Left, func(h migrate.HoldStatus) bool { return h.Collection == "" })
 	if len(res.Left) > 0 {
 		text += " Still held: " + view.HoldsText(res.Left) + "."
 		if halfHeld(res) {
 			tone, text = screen.Attention, text+" But the large access worker takes small requests too, so this hold does not stop them."
 		}
-		text += " To lift the rest, when no longer needed: " + a.advice.Lift(at, res.Left)
 	}
-	// To lift the rest, release verifies; and a line has one command.
-	if c.unverified && len(res.Lifted) > 0 && len(res.Left) == 0 && at.Run != nil {
+	switch { // To lift the rest, release verifies; and a line has one command.
+	case c.unverified && begin && at.Run != nil:
 		text += " To verify the target now: " + a.advice.CommandOf(migrate.StepVerify, at)
-	} else if len(res.Left) == 0 {
-		text += " " + a.advice.AfterRelease(at, s.target.isServer() && len(res.Lifted) > 0)
+	case begin || len(res.Left) == 0:
+		text += " " + a.advice.AfterRelease(at, s.target.isServer() && begin)
+	default:
+		text += " To lift the rest, when no longer needed: " + a.advice.Lift(at, res.Left)
 	}
 	a.Conclude(tone, "%s", text)
 }

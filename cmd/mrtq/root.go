@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"io"
 	"log/slog"
 	"os/signal"
@@ -40,16 +39,8 @@ type app struct {
 
 // run runs mrtq with these arguments, and returns the exit code.
 func run(args []string, stdout, stderr io.Writer) int {
-	ctx := context.Background()
-	if !signal.Ignored(syscall.SIGHUP) { // as nohup sets it
-		closed, stop := signal.NotifyContext(ctx, syscall.SIGHUP) // also the second one, of the shell
-		defer stop()
-		ctx = closed
-	}
-	// The first Ctrl-C asks for a clean stop. The second one ends the process at once.
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := exit.OnSignal()
 	defer stop()
-	context.AfterFunc(ctx, stop)
 
 	a := &app{Screen: screen.New(stdout, stderr)}
 	a.Silence(a.conn.Pulse.Silence)

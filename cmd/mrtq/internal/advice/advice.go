@@ -81,7 +81,7 @@ var rows = map[migrate.Step]row{
 	migrate.StepKeep:          {"If that file is lost, run the same migration again. It adds what the file lacks, and nothing else:", Adviser.keep},
 	migrate.StepRollBack:      {"Next, roll back, and then migrate again:", Adviser.rollback},
 	migrate.StepRepair:        {"Repair what is damaged. If that is not possible, roll back what workers have not changed:", Adviser.rollback},
-	migrate.StepRepairOlder:   {"Repair what is damaged: it belongs to a run that is not rolled back. To see the runs:", Adviser.status},
+	migrate.StepRepairOlder:   {"Repair what is damaged: it belongs to an older run, or to a job that the rollback kept. To see the runs:", Adviser.status},
 }
 
 // Next says what to do in a step, in a sentence that ends with a command; "" for no step.

@@ -1,4 +1,5 @@
-// Package exit has the exit codes of mrtq (docs/commands.md, "Output"), and errors that carry one.
+// Package exit has the exit codes of mrtq (docs/commands.md, "Output"), errors that carry one, and
+// the signals that interrupt it.
 package exit
 
 import (
