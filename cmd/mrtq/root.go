@@ -88,6 +88,7 @@ codes: 0 done, 1 the check failed, 2 wrong usage, 3 the environment failed,
 	}
 	root.Version = version()
 	root.SetVersionTemplate("{{.Version}}\n")
+	root.Flags().Bool("version", false, "print the version")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return exit.Usagef("%w; see %s --help", err, cmd.CommandPath())
 	})
