@@ -58,7 +58,9 @@ var advice = []struct {
 		return s.isIn(ledger.Done) && s.legacyHas(func(l LegacyStatus) []string { return slices.Concat(l.Late, l.Missed) })
 	}, StepMigrateRest},
 	{func(s *Status) bool {
-		return s.isIn(ledger.RolledBack) && !retired(s.Current().Run) && slices.ContainsFunc(s.Runs, func(r RunStatus) bool { return r.Kept > 0 })
+		// With a source, its records show whether any of the kept jobs' is there.
+		there := s.Legacy == nil || slices.ContainsFunc(s.Legacy, func(l LegacyStatus) bool { return l.Migrated > 0 })
+		return s.isIn(ledger.RolledBack) && there && !retired(s.Current().Run) && slices.ContainsFunc(s.Runs, func(r RunStatus) bool { return r.Kept > 0 })
 	}, StepKept},
 	{func(s *Status) bool { return s.Current() == nil || s.isIn(ledger.RolledBack) }, StepPlan},
 	{func(s *Status) bool { return s.Restored && s.held(true) }, StepRestored},
@@ -95,7 +97,7 @@ func VerdictStep(v *Verdict) Step {
 		{v.Count(verify.Changed) > 0 && v.State == ledger.Done, StepHold},
 		{v.Count(verify.Changed) > 0, StepLookAtTwice},
 		{v.Count(verify.Restored) > 0, StepRestored},
-		{v.State == ledger.RolledBack && v.Current.Kept > 0 && !retired(v.Current), StepKept},
+		{v.State == ledger.RolledBack && v.Current.Kept > 0 && !retired(v.Current) && v.Records.Migrated > 0, StepKept},
 		{v.State == ledger.RolledBack, StepPlan},
 		{v.Count(verify.Missed)+len(v.Late) > 0, StepMigrateRest},
 		{v.Count(verify.ActedOn) > 0, StepAcceptActedOn},

@@ -161,7 +161,7 @@ func TestRollbackJobByJob(t *testing.T) {
 					t.Errorf("%+v", v.Records)
 				}
 				want := migrate.StepPlan
-				if len(c.keep) > 0 {
+				if len(c.keep) > 0 && name != "the only copy" { // that has no legacy record that could run again
 					want = migrate.StepKept
 				}
 				if status := s.status(); status.Step != want || status.Newest().Kept != len(c.keep) {

@@ -56,7 +56,7 @@ command changes the migration. Exit code 1 if migrated records stay.`,
 	a.conn.RateFlag(f)
 	c.nodeFlags(f)
 	c.time = "auto" // no time is read
-	f.BoolVar(&c.restored, "restored", false, "go on although TARGET was restored from a backup; it may not say which jobs were rolled back since")
+	f.BoolVar(&c.restored, "restored", false, "go on although TARGET was restored from a backup; the records of jobs that were rolled back since may be removed, too")
 	f.BoolVar(&c.dry, "dry-run", false, "only list what would be removed and what would stay")
 	f.BoolVarP(&c.yes, "yes", "y", false, "don't ask whether to go on")
 	f.StringVar(&c.removed, "removed", "", "`file` for a dump of the removed records, with gzip if its name ends in .gz (default mrtq-retired-TARGET.ndjson)")

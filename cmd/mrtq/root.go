@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"log/slog"
 	"os/signal"
@@ -50,6 +51,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 	cmd.SetErr(stderr)
 	ran, err := cmd.ExecuteContextC(ctx)
 	if err != nil && !a.began { // cobra's own errors are about the command line
+		if strings.HasPrefix(err.Error(), "unknown command") {
+			err = fmt.Errorf("%w; see mrtq --help", err)
+		}
 		err = exit.With(exit.Usage, err)
 	}
 	err = interruption(ctx, ran.Name(), exit.During(ran.Name(), withCode(err)))
@@ -85,8 +89,9 @@ codes: 0 done, 1 the check failed, 2 wrong usage, 3 the environment failed,
 	}
 	root.Version = version()
 	root.SetVersionTemplate("{{.Version}}\n")
+	root.Flags().Bool("version", false, "print the version")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return exit.Usagef("%w; see %s --help", err, cmd.CommandPath())
+		return exit.Usagef("%w; see %s --help", settings.Refusal(err), cmd.CommandPath())
 	})
 	f := root.PersistentFlags()
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "log what happens to stderr")

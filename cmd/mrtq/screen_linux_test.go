@@ -1,68 +1,119 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
+
+	"mrtq/legacy"
 )
 
-// The tables of these commands fit on a terminal of 80 columns. -update writes
-// the screens, testdata/screen/NAME, in which \e is the escape character.
+// TestScreens has what an operator sees on the night, command after command, on terminals of 80 and
+// of 120 columns. Nothing is wider than the terminal but the commands that can be pasted. -update
+// writes the screens, testdata/screen/COLUMNS, in which \e is the escape character.
 func TestScreens(t *testing.T) {
-	corpus, err := os.ReadFile("testdata/legacy.ndjson")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "legacy.ndjson"), corpus, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	quiet := terminalRun{columns: 80, dataOnly: true}
-	// The target that verify and status read.
-	if text, err := quiet.run(t, dir, "migrate", "file:legacy.ndjson", "file:new.ndjson", "--new-queue", "--dialect", "design", "--undecodable", "quarantine", "--consumed", "failed"); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	lines := strings.SplitAfter(string(corpus), "\n")
-	for i, line := range lines { // a source that isn't what it was
-		if strings.Contains(line, `"/ingest/mrtQ-05000000000001"`) {
-			lines = append(lines[:i], lines[i+1:]...)
-			break
-		}
-	}
-	if err := os.WriteFile(filepath.Join(dir, "later.ndjson"), []byte(strings.Join(lines, "")), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for name, args := range map[string]string{
-		"inspect": "inspect file:legacy.ndjson",
-		"plan":    "plan file:legacy.ndjson file:other.ndjson --new-queue --dialect mrt-zk",
-		"verify":  "verify file:later.ndjson file:new.ndjson",
-		"status":  "status file:new.ndjson",
-		"legacy":  "status file:new.ndjson file:later.ndjson",
-		"states":  "states",
-	} {
-		t.Run(name, func(t *testing.T) {
-			text, err := quiet.run(t, dir, strings.Fields(args)...)
-			if text == "" {
-				t.Fatalf("nothing on the screen: %v", err)
-			}
-			got := visible(text)
-			for line := range strings.Lines(escapes.ReplaceAllString(got, "")) {
-				if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 && tableLine.MatchString(line) {
-					t.Errorf("%d columns wide: %s", n, line)
+	t.Parallel()
+	for _, columns := range []int{80, 120} {
+		t.Run(strconv.Itoa(columns), func(t *testing.T) {
+			t.Parallel()
+			var all strings.Builder
+			dir := screenFiles(t)
+			for _, command := range screens {
+				if columns != 80 && (command == "mrtq states" || strings.HasPrefix(command, "mrtq rehearse")) {
+					continue // they take time or room, and show nothing that others don't
 				}
+				text, _ := terminalRun{columns: columns}.run(t, dir, words(command)...)
+				got := took.ReplaceAllString(visible(shownOn(strings.ReplaceAll(text, "\r\n", "\n"))), "T s.")
+				for line := range strings.Lines(escapes.ReplaceAllString(got, "")) {
+					line = strings.TrimSuffix(line, "\n")
+					if utf8.RuneCountInString(line) > columns && !strings.HasPrefix(line, "  mrtq ") {
+						t.Errorf("%s: wider than the terminal: %s", command, line)
+					}
+				}
+				all.WriteString("$ " + command + "\n" + got + "\n")
 			}
-			golden(t, "testdata/screen/"+name, got)
+			golden(t, "testdata/screen/"+strconv.Itoa(columns), all.String())
 		})
 	}
 }
 
-var (
-	escapes   = regexp.MustCompile(`\\e\[[0-9;]*m`)
-	tableLine = regexp.MustCompile(`^    \S`)
-)
+// screens are the commands of TestScreens, in this order. corpus.ndjson has every kind of record, good
+// and bad; queue.ndjson is a queue that the deployed services could work, and later.ndjson is the same
+// after a legacy worker has taken a record, and a client has submitted one.
+var screens = strings.Split(strings.TrimSpace(`
+mrtq inspect file:corpus.ndjson
+mrtq states
+mrtq plan file:corpus.ndjson file:none.ndjson --new-queue --dialect mrt-zk
+mrtq rehearse file:queue.ndjson --dialect mrt-zk --consumed held --failed held --crash 2
+mrtq plan file:queue.ndjson file:new.ndjson --new-queue --dialect mrt-zk --consumed held --failed held --out plan.json
+mrtq migrate --plan plan.json
+mrtq plan file:queue.ndjson file:new.ndjson --consumed held --failed held
+mrtq verify file:queue.ndjson file:new.ndjson
+mrtq check file:new.ndjson
+mrtq status file:new.ndjson file:queue.ndjson
+mrtq verify file:later.ndjson file:new.ndjson
+mrtq release file:new.ndjson file:later.ndjson
+mrtq hold file:new.ndjson --only ingest --by alice --why 'disk full'
+mrtq release file:new.ndjson file:queue.ndjson
+mrtq status file:new.ndjson file:later.ndjson
+mrtq verify file:queue.ndjson file:new.ndjson
+mrtq show file:queue.ndjson file:new.ndjson jid0000000002
+mrtq rollback file:new.ndjson file:later.ndjson --run run0000000000 --dry-run
+mrtq rollback file:new.ndjson file:later.ndjson --run run0000000000 --yes
+mrtq verify file:later.ndjson file:new.ndjson
+mrtq retire file:later.ndjson file:new.ndjson --dry-run
+mrtq retire file:later.ndjson file:new.ndjson --yes
+mrtq status file:new.ndjson file:later.ndjson
+mrtq status file:queue.ndjson
+mrtq migrate file:queue.ndjson file:mistyped.ndjson
+`), "\n")
+
+// words are the words of a command, without the program. A quoted one may hold spaces.
+func words(command string) (words []string) {
+	for _, m := range regexp.MustCompile(`'([^']*)'|(\S+)`).FindAllStringSubmatch(command, -1) {
+		words = append(words, m[1]+m[2])
+	}
+	return words[1:]
+}
+
+// screenFiles is a folder with the dumps of TestScreens.
+func screenFiles(t *testing.T) string {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func(path string) string {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	queue := read("../../features/testdata/deployed.ndjson")
+	taken := regexp.MustCompile(`(?m)^.*"/ingest/mrtQ-\d+".*\n`).FindString(queue)
+	write("corpus.ndjson", read("testdata/legacy.ndjson"))
+	write("queue.ndjson", queue)
+	late, err := json.Marshal(map[string]any{"path": "/ingest/mrtQ-05000000000099", "data": append(legacy.AppendHeader(nil,
+		legacy.NewHeader(legacy.Pending, time.Date(2024, 3, 1, 2, 0, 0, 0, time.UTC), legacy.Milliseconds)), `{"jobID":"jid-late","batchID":"bid-late"}`...)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("later.ndjson", strings.Replace(queue, taken, "", 1)+string(late)+"\n")
+	return dir
+}
+
+// took matches how long a rehearsal took.
+var took = regexp.MustCompile(`\b\d+ s\.`)
+
+var escapes = regexp.MustCompile(`\\e\[[0-9;]*m`)
 
 // visible is what a terminal got, with \e for the escape character.
 func visible(text string) string {
@@ -88,7 +139,7 @@ func TestVerdictOnTerminal(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"inspect file:" + corpus + " --status held", "\x1b[32mInspect: 1 record: 1 decoded, 0 not.\x1b[0m\r\n"},
 		{"inspect file:" + corpus, "\x1b[33mInspect: 21 records: 12 decoded, 9 not.\x1b[0m\r\n"},
-		{"plan file:" + corpus + " file:new.ndjson --new-queue --dialect design", "\x1b[31mPlan: 9 to create, 1 to skip, 11 to decide. Not ready: decide: 11 records. Next, once you have decided: mrtq plan file:" + corpus + " file:new.ndjson --new-queue --dialect design --consumed 'held|pending|failed' --undecodable quarantine\x1b[0m\r\n"},
+		{"plan file:" + corpus + " file:new.ndjson --new-queue --dialect design", "\x1b[31mPlan: 9 to create, 1 to skip, 11 to decide. Not ready: decide about 11 records.\r\nNext, once you have decided:\r\n  mrtq plan file:" + corpus + " file:new.ndjson --new-queue --dialect design --consumed 'held|pending|failed' --undecodable quarantine\x1b[0m\r\n"},
 		{"inspect file:nowhere.ndjson", "\x1b[31mmrtq: file:nowhere.ndjson: no such file or directory; check the path\x1b[0m\r\n"},
 		{"accept --tags @J9 -v", "\x1b[32mAccept: 3 scenarios in both dialects passed; 2 of 154 rows covered.\x1b[0m\r\n"},
 	} {

@@ -78,7 +78,7 @@ func agreesUnfinished(d *Demand, it *item) []fault {
 	if it.planned || n == 0 && !waits || it.state == "" || it.state == "Processing" || it.state == "Reporting" {
 		return nil
 	}
-	return one(it.path+"/"+d.Node, "the batch is %s and has %d unfinished jobs", it.state, n)
+	return one(it.path+"/"+d.Node, "the batch is %s, with unfinished jobs: %d", it.state, n)
 }
 
 func agreesFailed(d *Demand, it *item) []fault {

@@ -34,8 +34,13 @@ func AddRules(m *layout.Map) error {
 			continue
 		}
 		rule := &layout.Rule{ID: id, Severity: severityOf(d.Stops...), Path: patternOf[d.Of] + d.Node, Says: d.String(), Document: demandsPage + ", " + d.ID}
-		if d.ID == "R02" {
+		switch d.ID {
+		case "R01":
+			rule.Repair = "Create it, without data."
+		case "R02":
 			rule.Repair = "Wait until the worker is done. If no worker is, end its session or delete the lock."
+		default:
+			rule.Repair = "Repair it before a service works on it, or delete what it belongs to."
 		}
 		if err := m.AddRule(rule); err != nil {
 			return err

@@ -108,9 +108,10 @@ func (a Adviser) unblock(s Situation) string {
 	return words + a.Command("plan", []string{s.Source, s.Target}, flags...)
 }
 
-// Details says where the details of what a migration counts are. If it created anything, no new plan
-// has them: they are in the saved plan's page, or else in the page about the target.
+// Details says where the details of what a migration counts are: in a new plan, or if it created
+// something, in the saved plan's page, or else in the page about the target.
 func (a Adviser) Details(s Situation, created bool) string {
+	created = created && onlyBefore(s.Plan)
 	switch {
 	case created && s.PlanFile != "":
 		page := strings.TrimSuffix(s.PlanFile, ".json") + ".html"
@@ -124,6 +125,13 @@ func (a Adviser) Details(s Situation, created bool) string {
 	}
 	a.Given = later(a.Given) // what only the first migration needs
 	return "For details: " + a.Command("plan", []string{s.Source, s.Target}, flags...)
+}
+
+// onlyBefore reports whether some of what is notable about a plan is not in a plan that is made after
+// its migration. That has only the legacy locks, and the records that changed or vanished.
+func onlyBefore(p *migrate.Plan) bool {
+	risky := slices.ContainsFunc(p.Risks, func(r migrate.Risk) bool { return r.Chosen && len(r.Twice)+len(r.Never) > 0 })
+	return risky || len(p.Warnings)+len(p.About("inventory-records"))+len(p.About("unserviceable")) > 0
 }
 
 func later(flags []Flag) []Flag {

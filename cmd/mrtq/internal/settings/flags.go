@@ -1,7 +1,9 @@
 package settings
 
 import (
+	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -43,4 +45,25 @@ func Choices(f *pflag.Flag) []string {
 func Choice(f *pflag.FlagSet, p *string, name, short, usage string, choices ...string) {
 	*p = choices[0]
 	f.VarP(&choiceFlag{p, choices}, name, short, usage)
+}
+
+// goErrors are what Go's libraries say of values, and what people expect instead.
+var goErrors = []struct {
+	says     *regexp.Regexp
+	expected string
+}{
+	{regexp.MustCompile(`" flag: strconv\.ParseFloat: .*`), "expected a number, such as 0.01"},
+	{regexp.MustCompile(`" flag: strconv\.ParseBool: .*`), "expected true or false"},
+	{regexp.MustCompile(`" flag: strconv\.\w+: .*`), "expected a whole number"},
+	{regexp.MustCompile(`" flag: time: .*`), "expected a duration, such as 30s or 2m"},
+}
+
+// Refusal returns the error of a flag that does not take a value, in words without Go's functions.
+func Refusal(err error) error {
+	for _, e := range goErrors {
+		if e.says.MatchString(err.Error()) {
+			return errors.New(e.says.ReplaceAllString(err.Error(), `" flag: `+e.expected))
+		}
+	}
+	return err
 }

@@ -54,7 +54,7 @@ func Apply(cmd *cobra.Command, config string, say func(format string, args ...an
 				return
 			}
 			if err := cmd.Flags().Set(f.Name, value); err != nil {
-				bad = exit.Usagef("$%s: %w", name, err)
+				bad = exit.Usagef("$%s: %w", name, Refusal(err))
 				return
 			}
 			fromVariables = append(fromVariables, fmt.Sprintf("$%s: --%s %s", name, f.Name, publicValue(f.Name, value)))
@@ -113,7 +113,7 @@ func (s setting) apply(flags *pflag.FlagSet, f *pflag.Flag) error {
 	}
 	for _, value := range s.values {
 		if err := flags.Set(f.Name, value); err != nil {
-			return exit.Usagef("%s, %s: %w", s.where, s.flag, err)
+			return exit.Usagef("%s, %s: %w", s.where, s.flag, Refusal(err))
 		}
 	}
 	return nil

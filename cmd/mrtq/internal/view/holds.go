@@ -33,7 +33,7 @@ func ownerText(o migrate.HoldOwner) string {
 		text += " since " + o.At.Format(time.RFC3339)
 	}
 	if o.Why != "" {
-		text += ": " + o.Why
+		text += " (" + o.Why + ")"
 	}
 	return text
 }

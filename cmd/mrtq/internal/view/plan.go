@@ -18,9 +18,9 @@ import (
 // Plan prints a plan as tables: first what would be done, then everything that an
 // operator should know before.
 func Plan(s *screen.Screen, p *migrate.Plan) {
-	s.Printf("source    %s\n", screen.Cell(p.Source))
-	s.Printf("target    %s\n", screen.Cell(p.Target))
-	s.Printf("run       %s, dialect %s\n", screen.Cell(planRun(p)), p.Dialect)
+	s.Prose("source    ", p.Source)
+	s.Prose("target    ", p.Target)
+	s.Prose("run       ", fmt.Sprintf("%s, dialect %s", planRun(p), p.Dialect))
 	s.Prose("read by   ", p.Readers)
 	if p.Settings.Note != "" {
 		s.Prose("note      ", p.Settings.Note)
@@ -40,7 +40,8 @@ func Plan(s *screen.Screen, p *migrate.Plan) {
 				made++
 			}
 		}
-		s.Printf("Batches: %d to create, %d to add to. Znodes of the layout: %d to create.\n\n", made, n-made, len(p.Layout))
+		s.Prose("", fmt.Sprintf("Batches: %d to create, %d to add to. Znodes of the layout: %d to create.", made, n-made, len(p.Layout)))
+		s.Println()
 	}
 	printChoices(s, p)
 	printProblems(s, p)
@@ -86,7 +87,8 @@ func askDialect(s *screen.Screen, assumed newqueue.Dialect) {
 	for _, d := range newqueue.Dialects {
 		s.Prose(fmt.Sprintf("  --dialect %-10s", d), migrate.ReadBy(d))
 	}
-	s.Printf("Until you decide, this plan is shown in dialect %s, and can't be carried out.\n\n", assumed)
+	s.Prose("", fmt.Sprintf("Until you decide, this plan is shown in dialect %s, and can't be carried out.", assumed))
+	s.Println()
 }
 
 // toDo are the words for each action, in the table of a plan and in its verdict.

@@ -48,12 +48,16 @@ func RehearsalRows(r *rehearse.Report) []screen.Row {
 		{"records whose work was done", fmt.Sprint(r.Workers.Done)},
 		{"reports mailed", fmt.Sprint(r.Workers.Mails)},
 		{"batches removed by the cleanup", fmt.Sprint(r.Workers.Removed)},
-		{"on purpose: failed, killed, lost sessions", fmt.Sprintf("%d, %d, %d", r.Workers.Trouble.Failed, r.Workers.Trouble.Killed, r.Workers.Trouble.Lost)},
+		{"on purpose: records failed", fmt.Sprint(r.Workers.Trouble.Failed)},
+		{"on purpose: workers killed", fmt.Sprint(r.Workers.Trouble.Killed)},
+		{"on purpose: sessions lost", fmt.Sprint(r.Workers.Trouble.Lost)},
 	}
 	if b := r.Back; b != nil {
 		rows = append(rows, screen.Row{"second copy: done before the rollback", fmt.Sprint(b.Before)},
-			screen.Row{"second copy: removed by the rollback, kept", fmt.Sprintf("%d, %d", b.Removed, b.Kept)},
-			screen.Row{"second copy: done by legacy workers, failed", fmt.Sprintf("%d, %d", b.ByLegacy, b.Failed)})
+			screen.Row{"second copy: removed by the rollback", fmt.Sprint(b.Removed)},
+			screen.Row{"second copy: kept by the rollback", fmt.Sprint(b.Kept)},
+			screen.Row{"second copy: done by legacy workers", fmt.Sprint(b.ByLegacy)},
+			screen.Row{"second copy: failed by legacy workers", fmt.Sprint(b.Failed)})
 	}
 	if c := r.Cuts; c != nil {
 		rows = append(rows, screen.Row{"third copy: cuts survived", fmt.Sprintf("%d of %d, in %d transactions", c.Survived, c.Cut, c.Transactions)})
@@ -90,7 +94,7 @@ func NightRows(n *rehearse.Night) []screen.Row {
 func NightScale(n *rehearse.Night) string {
 	switch {
 	case n.RoundTrip == 0:
-		return "The times are those of this machine, because the source is no server"
+		return "The times are those of this machine, because the source is not a server"
 	case n.RoundTrip > n.Here:
 		return fmt.Sprintf("The times are scaled: the source's server answers in %.2f ms, and the rehearsal's in %.2f ms", 1000*n.RoundTrip, 1000*n.Here)
 	}
