@@ -28,7 +28,7 @@ type loaded struct {
 }
 
 // Load reads a dump or a data directory into a tree, for a server. It refuses a dump that is not
-// whole with a *[LackingError]. See [OpenSource] for the other errors.
+// whole with a *[LackingError]. See [Open] for the other errors.
 func Load(ctx context.Context, p Place, opt Options) (*ztree.Tree, error) {
 	opt.Whole = true
 	l, err := load(ctx, p, opt)

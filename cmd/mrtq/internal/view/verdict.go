@@ -45,7 +45,7 @@ func Verdict(s *screen.Screen, v *migrate.Verdict) {
 			return screen.Row{d.Path, string(d.Kind), d.Message}
 		})
 	}
-	item := func(i migrate.VerdictItem) screen.Row { return screen.Row{i.Record, i.Job, i.What} }
+	item := func(i migrate.Remark) screen.Row { return screen.Row{i.Record, i.Job, i.What} }
 	screen.List(s, "Late: added to the legacy queue since the migration", v.Late, []string{"LEGACY RECORD"}, func(path string) screen.Row { return screen.Row{path} })
 	screen.List(s, "Removed: finished and cleaned up, or deleted", v.Removed, []string{"LEGACY RECORD", "JOB", "WHAT"}, item)
 	screen.List(s, "For information: these records changed or vanished, and can't run twice", v.Notices, []string{"LEGACY RECORD", "JOB", "WHAT"}, item)
