@@ -205,7 +205,7 @@ var (
 	ErrNoQueues = source.ErrNoQueues
 	// ErrPlace says that the new queue can't be where the target is.
 	ErrPlace = target.ErrPlace
-	// ErrDamaged says that the migration's own records are not whole.
+	// ErrDamaged says that the migration's own records are not complete.
 	ErrDamaged = ledger.ErrDamaged
 	// ErrForm says that another version of mrtq has migrated to the target.
 	ErrForm = ledger.ErrForm

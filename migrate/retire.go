@@ -24,7 +24,7 @@ type Retired struct {
 	State RunState `json:"state"` // of the run, before
 	// Removes are the migrated records that are as they were then.
 	Removes []RetireItem `json:"removes"`
-	// Stays are the migrated records that are not. A legacy worker may be at them, and they
+	// Stays are the migrated records that are not. A legacy worker may be processing them, and they
 	// could run twice.
 	Stays []RetireItem `json:"stays"`
 	// Earlier counts the records that an earlier retire removed, Gone those that no longer

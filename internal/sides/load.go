@@ -12,7 +12,7 @@ import (
 	"mrtq/internal/ztree"
 )
 
-// LackingError says that a dump is not whole: a znode of it could not be read when it was made.
+// LackingError says that a dump is not complete: a znode of it could not be read when it was made.
 type LackingError struct{ Path string } // the first such znode
 
 func (e *LackingError) Error() string {

@@ -112,7 +112,7 @@ type WritableSide struct {
 // see [zkconn.Writer.MakeChroot].
 //
 // The errors are those of [Open] and [zkconn.OpenWriter], a *[LackingError] for a dump that is
-// not whole, [ErrNotRegular] and [ErrReadOnly].
+// not complete, [ErrNotRegular] and [ErrReadOnly].
 func OpenWritable(ctx context.Context, p Place, opt Options) (*WritableSide, error) {
 	if p.Data != nil {
 		return nil, ErrReadOnly
