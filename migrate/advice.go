@@ -147,7 +147,7 @@ func (s *Status) twice() bool {
 	return s.legacyHas(func(l LegacyStatus) []string { return l.Twice })
 }
 
-// allHeld reports whether all queues are held, by whomever.
+// allHeld reports whether all queues are held, by any owner.
 func (s *Status) allHeld() bool {
 	return !slices.ContainsFunc(newqueue.QueueHolds, func(q newqueue.QueueHold) bool {
 		return !slices.ContainsFunc(s.Holds, func(h HoldStatus) bool { return h.Queue == q })

@@ -140,22 +140,22 @@ func ReadBy(d newqueue.Dialect) string { return plan.ReadBy(d) }
 
 // Runs, and what came of them.
 type (
-	Run         = ledger.Run        // what a run records about itself
-	RunState    = ledger.RunState   // what happened to a run
-	Counts      = ledger.Counts     // of jobs, access requests and batches
-	HoldOwner   = ledger.Owner      // one owner of a hold
-	HoldStatus  = target.Hold       // a hold on a queue or a collection
-	Limits      = apply.Limits      // how large a transaction may be
-	Verdict     = verify.Verdict    // the outcome of a verification
-	VerdictItem = verify.Item       // a record of a verdict, and what it became
-	Difference  = verify.Difference // one way in which the target is not what it should be
-	Kind        = verify.Kind       // what sort of difference it is
-	Group       = verify.Group      // kinds of differences that call for the same
-	Outcome     = verify.Outcome    // what became of a legacy record
-	UndoItem    = rollback.Item     // a job or request of a rollback, and what becomes of it
-	RetireItem  = retire.Item       // a migrated record that is in the legacy queue, and what becomes of it
-	Retirement  = ledger.Retirement // what a run records about its last retire
-	NoQueue     = target.NoQueue    // what is at an address instead of a new queue
+	Run        = ledger.Run        // what a run records about itself
+	RunState   = ledger.RunState   // what happened to a run
+	Counts     = ledger.Counts     // of jobs, access requests and batches
+	HoldOwner  = ledger.Owner      // one owner of a hold
+	HoldStatus = target.Hold       // a hold on a queue or a collection
+	Limits     = apply.Limits      // how large a transaction may be
+	Verdict    = verify.Verdict    // the outcome of a verification
+	Remark     = verify.Remark     // what became of a record, in a verdict
+	Difference = verify.Difference // one way in which the target is not what it should be
+	Kind       = verify.Kind       // what sort of difference it is
+	Group      = verify.Group      // kinds of differences that call for the same
+	Outcome    = verify.Outcome    // what became of a legacy record
+	UndoItem   = rollback.Item     // a job or request of a rollback, and what becomes of it
+	RetireItem = retire.Item       // a migrated record that is in the legacy queue, and what becomes of it
+	Retirement = ledger.Retirement // what a run records about its last retire
+	NoQueue    = target.NoQueue    // what is at an address instead of a new queue
 )
 
 // The outcomes. WillBeCreated is that of a record for which a plan creates a job.
@@ -211,7 +211,7 @@ var (
 	ErrNoQueues = source.ErrNoQueues
 	// ErrPlace says that the new queue can't be where the target is.
 	ErrPlace = target.ErrPlace
-	// ErrDamaged says that the migration's own records are not whole.
+	// ErrDamaged says that the migration's own records are not complete.
 	ErrDamaged = ledger.ErrDamaged
 	// ErrForm says that another version of mrtq has migrated to the target.
 	ErrForm = ledger.ErrForm
@@ -232,9 +232,9 @@ var (
 
 	// ErrBlocked says that a plan has problems. Nothing was done.
 	ErrBlocked = errors.New("the plan can't be carried out as it is")
-	// ErrNoKeep says that records would be quarantined or retired, but nothing keeps their
+	// ErrNotSaved says that records would be quarantined or retired, but nothing saves their
 	// bytes. Nothing was written.
-	ErrNoKeep = errors.New("nothing keeps the bytes of records that are quarantined or removed")
+	ErrNotSaved = errors.New("nothing saves the bytes of records that are quarantined or removed")
 	// ErrStale says that the source or the target has changed since an approved plan was
 	// made.
 	ErrStale = errors.New("the plan is stale")

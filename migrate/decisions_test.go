@@ -100,7 +100,7 @@ func TestDecisionsThatDoNotFit(t *testing.T) {
 	hash := lines[1][strings.LastIndexByte(lines[1], ',')+1:]
 	for _, c := range []struct{ line, message, next string }{
 		{"/ingest/mrtQ-05000000000099,held,,,0011223344556677", "line 7 of the decisions: neither the source nor this migration has it", "check its path, or remove the line"},
-		{ingest(4) + ",held,,,0011223344556677", "line 7 of the decisions: the record has changed since the decisions were written", "look at it again: write the decisions anew"},
+		{ingest(4) + ",held,,,0011223344556677", "line 7 of the decisions: the record has changed since the decisions were written", "look at it again: write a new decisions file"},
 		{ingest(1) + ",maybe,,," + hash, `line 7 of the decisions: "maybe" is no choice for this record`, "choose held or pending or failed"},
 		{"/batch-uuids/bid-a,skip,,,", `line 7 of the decisions: "skip" is no choice for a batch`, "choose migrate"},
 	} {

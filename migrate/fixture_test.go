@@ -229,9 +229,9 @@ func (s *site) options() migrate.MigrateOptions {
 	c.Consumed, c.Undecodable, c.Deleted = "pending", "quarantine", "migrate"
 	c.InventoryRecords, c.Unserviceable = "migrate", "migrate"
 	return migrate.MigrateOptions{
-		Options: migrate.Options{Dialect: s.dialect, Choices: c, NewQueue: true},
-		Keep:    func([]migrate.Record) error { return nil },
-		Now:     moment,
+		Options:         migrate.Options{Dialect: s.dialect, Choices: c, NewQueue: true},
+		SaveQuarantined: func([]migrate.Record) error { return nil },
+		Now:             moment,
 	}
 }
 
@@ -322,8 +322,8 @@ func (s *site) retire(opt migrate.RetireOptions) (res *migrate.Retired, kept str
 	if opt.Now == nil {
 		opt.Now = moment
 	}
-	if opt.Keep == nil {
-		opt.Keep = func(dump func(io.Writer) error) error {
+	if opt.SaveRemoved == nil {
+		opt.SaveRemoved = func(dump func(io.Writer) error) error {
 			var b strings.Builder
 			err := dump(&b)
 			kept = b.String()

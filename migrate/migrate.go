@@ -27,9 +27,9 @@ type MigrateOptions struct {
 	// Approved, if not nil, is a saved plan that was approved. The migration does the same
 	// or nothing: see [ErrStale].
 	Approved *Plan
-	// Keep is called with the records that can't be decoded and are quarantined, before
-	// anything is written. It must keep their bytes. nil refuses such records.
-	Keep func([]Record) error
+	// SaveQuarantined is called with the records that can't be decoded and are quarantined, before
+	// anything is written. It must save their bytes. nil refuses such records.
+	SaveQuarantined func([]Record) error
 	// Limits say how large a transaction may be.
 	Limits Limits
 	// Say is called with what the operator should know while the migration runs; nil
@@ -56,7 +56,7 @@ type Result struct {
 //
 // The error wraps [ErrBlocked] if the plan has problems: then nothing was written.
 // [ErrStale], [ErrRolledBack] and [ErrFinished] say what happened while it waited. Others
-// wrap [ErrDamaged], [ErrPlace], [ErrNoKeep], [ErrInterrupted], [ErrTakenOver],
+// wrap [ErrDamaged], [ErrPlace], [ErrNotSaved], [ErrInterrupted], [ErrTakenOver],
 // [ErrContended], [ErrDropped] or [ErrLost]. The result is never nil.
 func Migrate(ctx context.Context, src *Source, w *Writer, opt MigrateOptions) (*Result, error) {
 	m := &migration{src: src, w: w, opt: opt, result: &Result{}, owner: apply.OwnerName(now(opt.Now))}
@@ -163,10 +163,10 @@ func (m *migration) check() error {
 	if len(p.Quarantined) == 0 {
 		return nil
 	}
-	if m.opt.Keep == nil {
-		return fmt.Errorf("%w: %d records can't be decoded, the first is %s", ErrNoKeep, len(p.Quarantined), p.Quarantined[0].Path)
+	if m.opt.SaveQuarantined == nil {
+		return fmt.Errorf("%w: %d records can't be decoded, the first is %s", ErrNotSaved, len(p.Quarantined), p.Quarantined[0].Path)
 	}
-	return m.opt.Keep(p.Quarantined)
+	return m.opt.SaveQuarantined(p.Quarantined)
 }
 
 // checkAfterWait plans again if another migrator ran since the plan was made.

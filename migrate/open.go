@@ -10,12 +10,12 @@ import (
 
 // Sides: what an operator names as SOURCE or TARGET.
 type (
-	Side         = sides.Source  // open for reading; close it
-	WritableSide = sides.Target  // open for writing as well; close it
-	SideOptions  = sides.Options // how to open a side
-	Config       = zkconn.Config // how to reach a server
-	Auth         = zkconn.Auth   // credentials
-	TLS          = zkconn.TLS    // certificates
+	Side         = sides.Side         // open for reading; close it
+	WritableSide = sides.WritableSide // open for writing as well; close it
+	SideOptions  = sides.Options      // how to open a side
+	Config       = zkconn.Config      // how to reach a server
+	Auth         = zkconn.Auth        // credentials
+	TLS          = zkconn.TLS         // certificates
 )
 
 // OpenSide opens a place for reading: a server (host:port,…/chroot), a dump
@@ -27,7 +27,7 @@ func OpenSide(ctx context.Context, place string, opt SideOptions) (*Side, error)
 	if err != nil {
 		return nil, err
 	}
-	return sides.OpenSource(ctx, p, opt)
+	return sides.Open(ctx, p, opt)
 }
 
 // OpenWritableSide opens a server or a dump for writing. A dump does not change before
@@ -38,5 +38,5 @@ func OpenWritableSide(ctx context.Context, place string, opt SideOptions) (*Writ
 		return nil, err
 	}
 	opt.Election = ledger.ElectionPath
-	return sides.OpenTarget(ctx, p, opt)
+	return sides.OpenWritable(ctx, p, opt)
 }

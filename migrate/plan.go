@@ -9,7 +9,7 @@ import (
 )
 
 // MakePlan says what a migration would do. It derives from the source what should exist,
-// and leaves out what the target's ledger says to be migrated already. The same source,
+// and leaves out what was migrated already, as the target's ledger says. The same source,
 // target and options give the same plan. What keeps it from being carried out is among its
 // problems. It writes nothing.
 //

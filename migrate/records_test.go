@@ -286,12 +286,12 @@ func TestQuarantineNeedsKeep(t *testing.T) {
 	s := serve(t, corpus(t), newqueue.Design)
 	before := s.tree()
 	opt := s.options()
-	opt.Keep = nil
-	if _, err := s.migrate(opt); !errors.Is(err, migrate.ErrNoKeep) {
+	opt.SaveQuarantined = nil
+	if _, err := s.migrate(opt); !errors.Is(err, migrate.ErrNotSaved) {
 		t.Errorf("%v", err)
 	}
 	full := errors.New("the disk is full")
-	opt.Keep = func([]migrate.Record) error { return full }
+	opt.SaveQuarantined = func([]migrate.Record) error { return full }
 	if _, err := s.migrate(opt); !errors.Is(err, full) {
 		t.Errorf("%v", err)
 	}
@@ -299,7 +299,7 @@ func TestQuarantineNeedsKeep(t *testing.T) {
 		t.Errorf("written: %v", d)
 	}
 	var kept []migrate.Record
-	opt.Keep = func(bad []migrate.Record) error { kept = bad; return nil }
+	opt.SaveQuarantined = func(bad []migrate.Record) error { kept = bad; return nil }
 	s.mustMigrate(opt)
 	for _, r := range kept {
 		if n := before.Get(r.Path); !bytes.Equal(n.Data, r.Data) || r.Err == nil || strings.TrimSpace(r.Err.Error()) == "" {

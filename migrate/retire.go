@@ -25,7 +25,7 @@ type Retired struct {
 	State RunState `json:"state"` // of the run, before
 	// Removes are the migrated records that are as they were then.
 	Removes []RetireItem `json:"removes"`
-	// Stays are the migrated records that are not. A legacy worker may be at them, and they
+	// Stays are the migrated records that are not. A legacy worker may be processing them, and they
 	// could run twice.
 	Stays []RetireItem `json:"stays"`
 	// Earlier counts the records that an earlier retire removed, Gone those that no longer
@@ -47,13 +47,13 @@ type RetireOptions struct {
 	// If it returns an error, nothing is written, and Retire returns the error. The operator
 	// should be asked.
 	Confirm func(*Retired) error
-	// Keep is called once, before anything is removed. dump writes a dump of the records: it
-	// reads them again, and only what it has written is removed. If Keep returns an error,
+	// SaveRemoved is called once, before anything is removed. dump writes a dump of the records: it
+	// reads them again, and only what it has written is removed. If SaveRemoved returns an error,
 	// nothing is removed, and Retire returns the error. nil refuses to remove anything.
-	Keep   func(dump func(io.Writer) error) error
-	Limits Limits
-	Say    func(string)
-	Now    func() time.Time // nil: time.Now
+	SaveRemoved func(dump func(io.Writer) error) error
+	Limits      Limits
+	Say         func(string)
+	Now         func() time.Time // nil: time.Now
 }
 
 // PreviewRetire says what a retire would do. It writes nothing. The error is as that of
@@ -73,7 +73,7 @@ func PreviewRetire(ctx context.Context, src *Source, at *Reader, opt RetireOptio
 // newest run is [Retiring], and only Retire can go on.
 //
 // The error wraps [ErrNoQueue], [ErrNoRun], [ErrUnfinished], [ErrNotReleased],
-// [ErrOtherSource], [ErrNoKeep], [ErrDamaged], [ErrRestored] if opt.Restored is not set, or one
+// [ErrOtherSource], [ErrNotSaved], [ErrDamaged], [ErrRestored] if opt.Restored is not set, or one
 // of the errors of [Migrate]. The Retired is what was done; it is nil if nothing was written.
 func Retire(ctx context.Context, src *Source, from, w *Writer, opt RetireOptions) (*Retired, error) {
 	r := retiring{src: src, from: from, at: &w.Reader, w: w, opt: opt, owner: apply.OwnerName(now(opt.Now))}
@@ -108,7 +108,7 @@ func Retire(ctx context.Context, src *Source, from, w *Writer, opt RetireOptions
 			return nil, err
 		}
 	}
-	deletes, err := r.keep(ctx, out)
+	deletes, err := r.save(ctx, out)
 	if err != nil {
 		return nil, cancelled(err)
 	}
@@ -210,17 +210,17 @@ func (r *retiring) migrated() iter.Seq[string] {
 	}
 }
 
-// keep has the caller keep the records that the preview would remove. It returns the deletes of
+// save has the caller save the records that the preview would remove. It returns the deletes of
 // those that were written, each with the version that it had then.
-func (r *retiring) keep(ctx context.Context, out *Retired) (deletes []znode.Op, err error) {
+func (r *retiring) save(ctx context.Context, out *Retired) (deletes []znode.Op, err error) {
 	if len(out.Removes) == 0 {
 		return nil, nil
 	}
-	if r.opt.Keep == nil {
-		return nil, fmt.Errorf("%w (number of records: %d)", ErrNoKeep, len(out.Removes))
+	if r.opt.SaveRemoved == nil {
+		return nil, fmt.Errorf("%w (number of records: %d)", ErrNotSaved, len(out.Removes))
 	}
 	kept := *out
-	err = r.opt.Keep(func(w io.Writer) error {
+	err = r.opt.SaveRemoved(func(w io.Writer) error {
 		kept.Removes, kept.Stays, deletes = nil, slices.Clone(out.Stays), nil
 		return r.dump(ctx, w, func(i RetireItem, version int32) {
 			if i.Why != "" {

@@ -128,7 +128,7 @@ func TestRetireOfAcquiredRecord(t *testing.T) {
 			opt.Confirm = func(*migrate.Retired) error { acquire(s); return nil }
 		},
 		"when its bytes are kept": func(s *site, opt *migrate.RetireOptions) {
-			opt.Keep = func(dump func(io.Writer) error) error {
+			opt.SaveRemoved = func(dump func(io.Writer) error) error {
 				err := dump(io.Discard)
 				acquire(s)
 				return err
@@ -222,7 +222,7 @@ func TestRetireInterrupted(t *testing.T) {
 func retireHalf(s *site) {
 	s.t.Helper()
 	_, err := migrate.Retire(until(s.t, migrate.Removing, 1), s.source(), s.w, s.w, migrate.RetireOptions{Limits: single,
-		Keep: func(dump func(io.Writer) error) error { return dump(io.Discard) }})
+		SaveRemoved: func(dump func(io.Writer) error) error { return dump(io.Discard) }})
 	if !errors.Is(err, migrate.ErrInterrupted) {
 		s.t.Fatalf("not interrupted: %v", err)
 	}
@@ -283,7 +283,7 @@ func TestRetireRefuses(t *testing.T) {
 			lifeStates["released"](s)
 			lifeEvents["a backup is restored znode by znode"](s)
 		}, migrate.RetireOptions{Restored: true}, nil},
-		"nothing keeps the bytes": {lifeStates["released"], migrate.RetireOptions{Keep: func(func(io.Writer) error) error { return io.ErrShortWrite }}, io.ErrShortWrite},
+		"nothing keeps the bytes": {lifeStates["released"], migrate.RetireOptions{SaveRemoved: func(func(io.Writer) error) error { return io.ErrShortWrite }}, io.ErrShortWrite},
 		"the operator says no":    {lifeStates["released"], migrate.RetireOptions{Confirm: func(*migrate.Retired) error { return io.ErrClosedPipe }}, io.ErrClosedPipe},
 		"another queue": {func(s *site) {
 			lifeStates["released"](s)
@@ -312,7 +312,7 @@ func TestRetireRefuses(t *testing.T) {
 	}
 	s := serve(t, small(t), newqueue.Design)
 	lifeStates["released"](s)
-	if _, err := migrate.Retire(t.Context(), s.source(), s.w, s.w, migrate.RetireOptions{}); !errors.Is(err, migrate.ErrNoKeep) {
+	if _, err := migrate.Retire(t.Context(), s.source(), s.w, s.w, migrate.RetireOptions{}); !errors.Is(err, migrate.ErrNotSaved) {
 		t.Error(err)
 	}
 	if _, err := migrate.PreviewRetire(t.Context(), s.source(), &s.w.Reader, migrate.RetireOptions{}); err != nil {
@@ -332,7 +332,7 @@ func TestRetireTakenOver(t *testing.T) {
 		}
 	})
 	_, err := migrate.Retire(t.Context(), s.source(), from, s.w, migrate.RetireOptions{Limits: single,
-		Keep: func(dump func(io.Writer) error) error { return dump(io.Discard) }})
+		SaveRemoved: func(dump func(io.Writer) error) error { return dump(io.Discard) }})
 	if !errors.Is(err, zkconn.ErrLost) {
 		t.Errorf("%v", err)
 	}

@@ -205,7 +205,7 @@ func (r *rolling) foretell(ctx context.Context, undo *Undo) error {
 		report(ctx, ReadingTarget, done, total)
 		done++
 		switch {
-		case item.Verdict != rollback.Remove:
+		case item.Action != rollback.Remove:
 			undo.Keeps = append(undo.Keeps, item)
 		case znode.Within(item.Job, newqueue.AccessPath):
 			undo.Removes.Access++
@@ -224,7 +224,7 @@ func (r *rolling) emptied(undo *Undo) (n int) {
 		keeps[e.Batch] = keeps[e.Batch] || int(e.Run) != r.index
 	}
 	for _, i := range undo.Keeps {
-		if e := r.target.Ledger.Find(i.Record); e != nil && i.Verdict != rollback.RemovedByOthers {
+		if e := r.target.Ledger.Find(i.Record); e != nil && i.Action != rollback.RemovedByOthers {
 			keeps[e.Batch] = true
 		}
 	}
@@ -333,7 +333,7 @@ func (r *rolling) findKept(ctx context.Context, undo *Undo) error {
 		if err != nil {
 			return err
 		}
-		if item.Verdict == rollback.Remove {
+		if item.Action == rollback.Remove {
 			return fmt.Errorf("%w: %s", apply.ErrChanged, item.Job) // it was acted on while it was removed, and is not now
 		}
 		undo.Keeps = append(undo.Keeps, item)

@@ -128,7 +128,7 @@ func TestRollbackJobByJob(t *testing.T) {
 				got := map[int]string{}
 				for _, item := range undo.Keeps {
 					n, _ := legacy.ParseKey(znode.Name(item.Record))
-					got[int(n.Sequence)] = string(item.Verdict)
+					got[int(n.Sequence)] = string(item.Action)
 					if item.Why == "" || item.Hash.String() == "" {
 						t.Errorf("it doesn't say why: %+v", item)
 					}

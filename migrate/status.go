@@ -15,7 +15,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// Status is where a migration stands. Every screen that says so shows this.
+// Status says where a migration stands. Every screen about that shows this.
 type Status struct {
 	Runs []RunStatus `json:"runs"` // oldest first
 	// Damage says what is wrong with the migration's own records; "" if nothing is.

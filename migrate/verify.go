@@ -17,7 +17,7 @@ type VerifyOptions struct {
 	AllACLs bool
 }
 
-// Verify compares a target with its source. It reads both sides, derives again what should
+// Verify compares a target with its source. It reads both sides, recomputes what should
 // exist, and never reads a plan. What it compares depends on the state of each run
 // (docs/life.md, "States"). It writes nothing. An error wraps [ErrDamaged] if it is not
 // known what was migrated, or comes from reading.

@@ -126,7 +126,7 @@ func (c *migrateCmd) carryOut(ctx context.Context, a *app, s pair) (res *migrate
 	if opt.Options, err = c.options(s); err != nil {
 		return nil, err
 	}
-	opt.Keep = func(bad []migrate.Record) error {
+	opt.SaveQuarantined = func(bad []migrate.Record) error {
 		if c.quarantine == "" { // the run that is finished has decided so
 			c.quarantine = quarantineFile(s.target)
 		}

@@ -101,8 +101,8 @@ func (c *retireCmd) retire(ctx context.Context, a *app, s pair) (res *migrate.Re
 		return nil, err
 	}
 	opt := migrate.RetireOptions{Restored: c.restored, Limits: migrate.Limits{Ops: a.conn.MaxRate}, Say: func(text string) { a.Say("%s", text) },
-		Confirm: func(r *migrate.Retired) error { return c.confirm(a, s, r) },
-		Keep:    func(dump func(io.Writer) error) error { return c.keep(ctx, a, dump) }}
+		Confirm:     func(r *migrate.Retired) error { return c.confirm(a, s, r) },
+		SaveRemoved: func(dump func(io.Writer) error) error { return c.keep(ctx, a, dump) }}
 	ctx, finish := a.Phases(ctx, "reading the source")
 	defer finish()
 	if c.dry {

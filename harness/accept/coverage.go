@@ -105,7 +105,7 @@ func (r *Row) count(s scenario) {
 }
 
 // shownBy reports whether the second connection observed what the row is about,
-// during a scenario. For a behaviour, the scenario itself is the proof.
+// during a scenario. For a behaviour, the passing scenario covers it.
 func (r *Row) shownBy(s scenario) bool {
 	steps, taken, released := false, false, false
 	for _, saw := range s.saw {

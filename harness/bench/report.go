@@ -15,7 +15,7 @@ type ratio struct {
 	what      string
 	yardstick []string
 	of        string
-	goal       float64 // what the project wants to reach, 0 for none
+	goal      float64 // what the project wants to reach, 0 for none
 	most      bool    // the ratio should be at most the goal
 }
 

@@ -68,7 +68,7 @@ type site struct {
 func migrated(t *testing.T, legacyQueue *znode.Tree) *site {
 	t.Helper()
 	s := serve(t, legacyQueue)
-	opt := migrate.MigrateOptions{Options: options(), Keep: func([]migrate.Record) error { return nil }}
+	opt := migrate.MigrateOptions{Options: options(), SaveQuarantined: func([]migrate.Record) error { return nil }}
 	value(migrate.Migrate(t.Context(), s.source(t), s.open(t), opt))(t)
 	return s
 }

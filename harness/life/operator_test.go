@@ -187,7 +187,7 @@ var refusals = []error{migrate.ErrRestored, migrate.ErrBlocked}
 
 func (m *migration) migrate(t trouble, a act) error {
 	m.freeze(a)
-	opt := migrate.MigrateOptions{Options: m.options(), Keep: m.keep, Limits: limits(a), Say: func(s string) { m.say("    %s", s) }}
+	opt := migrate.MigrateOptions{Options: m.options(), SaveQuarantined: m.keep, Limits: limits(a), Say: func(s string) { m.say("    %s", s) }}
 	opt.HoldAgain, opt.Restored = a.a%4 != 0, m.restored && a.a%8 != 1
 	what := "migrate"
 	if a.a%16 == 15 {
@@ -311,7 +311,7 @@ func (m *migration) noteKept(u *migrate.Undo) error {
 func (m *migration) retire(t trouble, a act) error {
 	opt := migrate.RetireOptions{Restored: m.restored && a.a%8 != 1, Limits: limits(a), Say: func(s string) { m.say("    %s", s) }}
 	kept, before := znode.NewTree(), m.tree(m.oldZK)
-	opt.Keep = func(dump func(io.Writer) error) error {
+	opt.SaveRemoved = func(dump func(io.Writer) error) error {
 		var file bytes.Buffer
 		err := dump(&file)
 		if err == nil {

@@ -89,7 +89,7 @@ func (p *performance) rollback(ctx context.Context) error {
 
 // retire removes the legacy records of the jobs that the rollback kept.
 func (p *performance) retire(ctx context.Context) error {
-	retired, err := migrate.Retire(ctx, p.src, p.old, p.new, migrate.RetireOptions{Keep: func(dump func(io.Writer) error) error { return dump(io.Discard) }})
+	retired, err := migrate.Retire(ctx, p.src, p.old, p.new, migrate.RetireOptions{SaveRemoved: func(dump func(io.Writer) error) error { return dump(io.Discard) }})
 	if err != nil {
 		return err
 	}

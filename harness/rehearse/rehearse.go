@@ -155,7 +155,7 @@ func (p *performance) close() {
 
 // migrateOptions are the options of the copy's migration. Quarantined records are kept in memory.
 func (p *performance) migrateOptions() migrate.MigrateOptions {
-	return migrate.MigrateOptions{Options: p.options, Keep: func(records []migrate.Record) error {
+	return migrate.MigrateOptions{Options: p.options, SaveQuarantined: func(records []migrate.Record) error {
 		for _, r := range records {
 			p.kept[r.Path] = append(p.kept[r.Path], r.Data)
 		}

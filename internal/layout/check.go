@@ -10,8 +10,8 @@ import (
 	"mrtq/internal/znode"
 )
 
-// Source is a tree to check: a server's, or one from a file.
-type Source interface {
+// TreeReader reads a tree to check: a server's, or one from a file.
+type TreeReader interface {
 	// Get returns one znode, without its children. The error wraps
 	// [znode.ErrNoNode] if it doesn't exist.
 	Get(ctx context.Context, path string) (znode.Node, error)
@@ -20,9 +20,9 @@ type Source interface {
 	Walk(ctx context.Context, root string) iter.Seq2[znode.Node, error]
 }
 
-// InMemory is a tree in memory as a [Source]. The tree must not change while it is
+// InMemory reads a tree in memory. The tree must not change while it is
 // checked.
-func InMemory(t *znode.Tree) Source { return inMemory{t} }
+func InMemory(t *znode.Tree) TreeReader { return inMemory{t} }
 
 type inMemory struct{ t *znode.Tree }
 
@@ -67,7 +67,7 @@ type Options struct {
 // Native is a set of rules that Go implements.
 type Native interface {
 	// Visit is called for every znode that the map describes, in the order of
-	// [Source.Walk].
+	// [TreeReader.Walk].
 	Visit(v Visit)
 	// Done is called after the last znode.
 	Done(now time.Time)
@@ -122,7 +122,7 @@ var ErrNoMatch = errors.New("there is no znode of this layout")
 
 // Check checks what is below the map's roots against the map. The error comes
 // from the source, or wraps [ErrNoMatch].
-func Check(ctx context.Context, s Source, m *Map, opt Options) (*Report, error) {
+func Check(ctx context.Context, s TreeReader, m *Map, opt Options) (*Report, error) {
 	report, err := look(ctx, s, m, opt, nil)
 	if err != nil {
 		return nil, err

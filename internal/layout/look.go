@@ -13,7 +13,7 @@ import (
 // checker is one look at a tree.
 type checker struct {
 	ctx      context.Context
-	source   Source
+	source   TreeReader
 	m        *Map
 	opt      Options
 	natives  []Native
@@ -45,7 +45,7 @@ func hashPath(path string) pathHash {
 }
 
 // look reads the tree once. If there was a look before, the findings are those that it had too.
-func look(ctx context.Context, s Source, m *Map, opt Options, before []Finding) (*Report, error) {
+func look(ctx context.Context, s TreeReader, m *Map, opt Options, before []Finding) (*Report, error) {
 	c := &checker{ctx: ctx, source: s, m: m, opt: opt, before: before, of: map[*Node][]*Relation{}, there: map[pathHash]bool{}, referenced: map[named]int{}, undecided: map[string]bool{}}
 	for _, r := range m.Relations {
 		c.of[r.Of] = append(c.of[r.Of], r)

@@ -13,7 +13,7 @@ import (
 
 // heavy is a tree of changes that makes their data only when it is read.
 type heavy struct {
-	layout.Source
+	layout.TreeReader
 	nodes, size int
 }
 
@@ -21,7 +21,7 @@ const heavyFolder = "/zuul/cache/connection/c/cache"
 
 func (h heavy) Walk(ctx context.Context, root string) iter.Seq2[znode.Node, error] {
 	return func(yield func(znode.Node, error) bool) {
-		for n, err := range h.Source.Walk(ctx, root) {
+		for n, err := range h.TreeReader.Walk(ctx, root) {
 			if !yield(n, err) {
 				return
 			}

@@ -128,7 +128,7 @@ type Relation struct {
 	Says     string
 	Line     int
 	Section  string
-	Repair   string
+	Repair   string `yaml:"mend"`
 	// Younger: a znode that is younger need not be referred to yet.
 	Younger time.Duration
 
@@ -159,7 +159,7 @@ type Rule struct {
 	Severity Severity
 	Path     string // the pattern of the znodes that it checks
 	Says     string
-	Repair   string // see [Finding]
+	Repair   string `yaml:"mend"` // see [Finding]
 	Document string `yaml:"-"`
 }
 

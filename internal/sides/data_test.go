@@ -20,7 +20,7 @@ func TestData(t *testing.T) {
 	for _, packing := range []string{"plain", "gz"} {
 		var said []string
 		p := place(t, "snapshot:"+golden(packing))
-		s, err := sides.OpenSource(t.Context(), p, sides.Options{Say: func(news string) { said = append(said, news) }})
+		s, err := sides.Open(t.Context(), p, sides.Options{Say: func(news string) { said = append(said, news) }})
 		must(t, err)
 		defer s.Close()
 		got, err := znode.ReadDump(strings.NewReader(dumped(t, t.Context(), s.Reader)))
@@ -56,7 +56,7 @@ func TestDataBelowAChroot(t *testing.T) {
 		t.Errorf("beside the chroot are %v, %v", names, err)
 	}
 	var bad *zkdata.Error
-	if _, err := sides.OpenSource(t.Context(), place(t, "snapshot:"+golden("plain")+"#/none"), sides.Options{}); !errors.As(err, &bad) || !errors.Is(err, zkdata.ErrNoChroot) {
+	if _, err := sides.Open(t.Context(), place(t, "snapshot:"+golden("plain")+"#/none"), sides.Options{}); !errors.As(err, &bad) || !errors.Is(err, zkdata.ErrNoChroot) {
 		t.Errorf("a chroot that is not there: %v", err)
 	}
 }

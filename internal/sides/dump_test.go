@@ -112,10 +112,10 @@ func TestUnreadable(t *testing.T) {
 	}
 
 	var lacking *sides.LackingError
-	if _, err := sides.OpenSource(t.Context(), place(t, "file:"+path), sides.Options{Whole: true}); !errors.As(err, &lacking) || lacking.Path != "/a/secret" {
+	if _, err := sides.Open(t.Context(), place(t, "file:"+path), sides.Options{Whole: true}); !errors.As(err, &lacking) || lacking.Path != "/a/secret" {
 		t.Errorf("a source that must be whole: %v", err)
 	}
-	if _, err := sides.OpenTarget(t.Context(), place(t, "file:"+path), sides.Options{}); !errors.As(err, &lacking) {
+	if _, err := sides.OpenWritable(t.Context(), place(t, "file:"+path), sides.Options{}); !errors.As(err, &lacking) {
 		t.Errorf("a target: %v", err)
 	}
 }
@@ -140,22 +140,22 @@ func TestBadDump(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var bad *znode.DumpError
-			_, err := sides.OpenSource(t.Context(), place(t, "file:"+file(t, "dump.ndjson", c.text)), sides.Options{})
+			_, err := sides.Open(t.Context(), place(t, "file:"+file(t, "dump.ndjson", c.text)), sides.Options{})
 			if !errors.As(err, &bad) || bad.Line != c.line {
 				t.Errorf("got %v", err)
 			}
 		})
 	}
 	packed := zipped(t, good)
-	if _, err := sides.OpenSource(t.Context(), place(t, "file:"+file(t, "cut.gz", packed[:len(packed)-6])), sides.Options{}); err == nil {
+	if _, err := sides.Open(t.Context(), place(t, "file:"+file(t, "cut.gz", packed[:len(packed)-6])), sides.Options{}); err == nil {
 		t.Error("a packed dump that was cut was read")
 	}
-	if _, err := sides.OpenSource(t.Context(), place(t, "file:"+t.TempDir()+"/none"), sides.Options{}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := sides.Open(t.Context(), place(t, "file:"+t.TempDir()+"/none"), sides.Options{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := sides.OpenSource(ctx, place(t, "file:"+file(t, "dump.ndjson", good)), sides.Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := sides.Open(ctx, place(t, "file:"+file(t, "dump.ndjson", good)), sides.Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
 	}
 }
@@ -191,7 +191,7 @@ func TestNodes(t *testing.T) {
 func TestServer(t *testing.T) {
 	s := server(t)
 	text := s.Address() + "/app"
-	w, err := sides.OpenTarget(t.Context(), place(t, text), sides.Options{Config: zkconn.Config{Auth: []zkconn.Auth{zkconn.DigestAuth(user, password)}}})
+	w, err := sides.OpenWritable(t.Context(), place(t, text), sides.Options{Config: zkconn.Config{Auth: []zkconn.Auth{zkconn.DigestAuth(user, password)}}})
 	must(t, err)
 	defer w.Close()
 	_, err = w.MakeChroot(t.Context())

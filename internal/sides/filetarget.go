@@ -30,7 +30,7 @@ type fileTarget struct {
 	local  *local
 }
 
-func openFileTarget(ctx context.Context, p Place, opt Options) (*Target, error) {
+func openFileTarget(ctx context.Context, p Place, opt Options) (*WritableSide, error) {
 	before, err := os.Stat(p.File) // before the file is read, so that commit notices every change
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -56,7 +56,7 @@ func openFileTarget(ctx context.Context, p Place, opt Options) (*Target, error) 
 		local.close()
 		return nil, err
 	}
-	t := &Target{w, &fileTarget{p.File, before, local}}
+	t := &WritableSide{w, &fileTarget{p.File, before, local}}
 	if opt.Election != "" {
 		if err := removeBelow(ctx, w, opt.Election); err != nil {
 			t.Close()

@@ -102,12 +102,12 @@ func TestNotCommitted(t *testing.T) {
 // TestOverwritten: a file that another process changed, made or removed meanwhile is not overwritten.
 func TestOverwritten(t *testing.T) {
 	const others = `{"path":"/others","data":"bW9yZQ=="}` + "\n"
-	open := func(path string) *sides.Target {
+	open := func(path string) *sides.WritableSide {
 		tree := target(t, path, sides.Options{})
 		must(t, tree.Multi(t.Context(), []znode.Op{znode.Create("/jobs", nil)}))
 		return tree
 	}
-	refused := func(tree *sides.Target) {
+	refused := func(tree *sides.WritableSide) {
 		t.Helper()
 		if err := tree.Commit(t.Context()); !errors.Is(err, sides.ErrOverwritten) {
 			t.Errorf("got %v", err)
@@ -180,12 +180,12 @@ func TestPacket(t *testing.T) {
 }
 
 func TestNoTarget(t *testing.T) {
-	if _, err := sides.OpenTarget(t.Context(), place(t, "snapshot:"+t.TempDir()), sides.Options{}); !errors.Is(err, sides.ErrReadOnly) {
+	if _, err := sides.OpenWritable(t.Context(), place(t, "snapshot:"+t.TempDir()), sides.Options{}); !errors.Is(err, sides.ErrReadOnly) {
 		t.Errorf("a data directory: %v", err)
 	}
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	must(t, syscall.Mkfifo(pipe, 0o600))
-	if _, err := sides.OpenTarget(t.Context(), place(t, "file:"+pipe), sides.Options{}); !errors.Is(err, sides.ErrNotRegular) {
+	if _, err := sides.OpenWritable(t.Context(), place(t, "file:"+pipe), sides.Options{}); !errors.Is(err, sides.ErrNotRegular) {
 		t.Errorf("a pipe: %v", err)
 	}
 }

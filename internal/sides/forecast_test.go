@@ -73,7 +73,7 @@ func TestForecastOfData(t *testing.T) {
 			must(t, os.Truncate(path, size))
 		}
 		// Zeros are no snapshot. But that is found out only when there is enough memory.
-		_, err := sides.OpenSource(t.Context(), place(t, at), sides.Options{Memory: 1 << 20})
+		_, err := sides.Open(t.Context(), place(t, at), sides.Options{Memory: 1 << 20})
 		if errors.As(err, new(*sides.MemoryError)) != tc.tooLarge {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -84,13 +84,13 @@ func TestForecastOfData(t *testing.T) {
 func TestTooLarge(t *testing.T) {
 	path := file(t, "queue.ndjson", strings.Repeat(`{"path":"/a","data":"eHh4eHh4eHh4"}`+"\n", 50_000)) // which would be refused, too
 	var bad *sides.MemoryError
-	_, err := sides.OpenSource(t.Context(), place(t, "file:"+path), sides.Options{Memory: 1 << 20})
+	_, err := sides.Open(t.Context(), place(t, "file:"+path), sides.Options{Memory: 1 << 20})
 	if !errors.As(err, &bad) || !strings.HasPrefix(err.Error(), "file:"+path+" would take about ") {
 		t.Errorf("a source: %v", err)
 	}
 	target(t, file(t, "small.ndjson", busy), sides.Options{Memory: 1 << 20})
 	for _, path := range []string{file(t, "small.ndjson", busy), filepath.Join(t.TempDir(), "new.ndjson")} {
-		_, err = sides.OpenTarget(t.Context(), place(t, "file:"+path), sides.Options{Memory: 1 << 20, Adds: sides.Memory(10_000_000, 1<<30)})
+		_, err = sides.OpenWritable(t.Context(), place(t, "file:"+path), sides.Options{Memory: 1 << 20, Adds: sides.Memory(10_000_000, 1<<30)})
 		if !errors.As(err, &bad) {
 			t.Errorf("%s, with what will be added: %v", filepath.Base(path), err)
 		}

@@ -12,7 +12,7 @@ import (
 	"mrtq/internal/ztree"
 )
 
-// LackingError says that a dump is not whole: a znode of it could not be read when it was made.
+// LackingError says that a dump is not complete: a znode of it could not be read when it was made.
 type LackingError struct{ Path string } // the first such znode
 
 func (e *LackingError) Error() string {
@@ -28,7 +28,7 @@ type loaded struct {
 }
 
 // Load reads a dump or a data directory into a tree, for a server. It refuses a dump that is not
-// whole with a *[LackingError]. See [OpenSource] for the other errors.
+// whole with a *[LackingError]. See [Open] for the other errors.
 func Load(ctx context.Context, p Place, opt Options) (*ztree.Tree, error) {
 	opt.Whole = true
 	l, err := load(ctx, p, opt)

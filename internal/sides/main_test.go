@@ -61,17 +61,17 @@ func place(t fataler, text string) sides.Place {
 	return p
 }
 
-func source(t *testing.T, text string) *sides.Source {
+func source(t *testing.T, text string) *sides.Side {
 	t.Helper()
-	s, err := sides.OpenSource(t.Context(), place(t, text), sides.Options{})
+	s, err := sides.Open(t.Context(), place(t, text), sides.Options{})
 	must(t, err)
 	t.Cleanup(s.Close)
 	return s
 }
 
-func target(t *testing.T, path string, opt sides.Options) *sides.Target {
+func target(t *testing.T, path string, opt sides.Options) *sides.WritableSide {
 	t.Helper()
-	s, err := sides.OpenTarget(t.Context(), place(t, "file:"+path), opt)
+	s, err := sides.OpenWritable(t.Context(), place(t, "file:"+path), opt)
 	must(t, err)
 	t.Cleanup(s.Close)
 	return s

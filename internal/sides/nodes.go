@@ -13,7 +13,7 @@ import (
 
 // Nodes loads a dump or a data directory, and yields all its znodes below the chroot in the order of
 // a dump, with their ACLs. It needs no server, and so has what a server would not show: a dump's
-// znodes of ZooKeeper itself. The errors are those of [OpenSource].
+// znodes of ZooKeeper itself. The errors are those of [Open].
 func Nodes(ctx context.Context, p Place, opt Options) (iter.Seq[znode.Node], error) {
 	l, err := load(ctx, p, opt)
 	if err != nil {

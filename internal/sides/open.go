@@ -44,20 +44,20 @@ func (o *Options) progress(znodes int) {
 	}
 }
 
-// Source is a place that is open for reading. Its paths are inside the chroot. It reads what was
+// Side is a place that is open for reading. Its paths are inside the chroot. It reads what was
 // there when it was opened, or later.
-type Source struct {
+type Side struct {
 	*zkconn.Reader
 	local *local // nil for a server
 }
 
-// OpenSource opens a place for reading. The caller must close it.
+// Open opens a place for reading. The caller must close it.
 //
 // The error of a server is that of [zkconn.OpenReader], or of its Sync. The error of a dump is a
 // *[znode.DumpError] for a bad line, or the file's own error, such as [fs.ErrNotExist] or
 // [openfile.ErrNobodyWrites]. The error of a data directory is a *[zkdata.Error], or the file's own.
 // A *[MemoryError] says that the machine lacks the memory.
-func OpenSource(ctx context.Context, p Place, opt Options) (*Source, error) {
+func Open(ctx context.Context, p Place, opt Options) (*Side, error) {
 	if len(p.Server.Servers) > 0 {
 		cfg := opt.Config
 		cfg.Address = p.Server
@@ -78,7 +78,7 @@ func OpenSource(ctx context.Context, p Place, opt Options) (*Source, error) {
 	return s, err
 }
 
-func openReader(ctx context.Context, cfg zkconn.Config, local *local) (*Source, error) {
+func openReader(ctx context.Context, cfg zkconn.Config, local *local) (*Side, error) {
 	r, err := zkconn.OpenReader(ctx, cfg)
 	if err != nil {
 		return nil, err
@@ -87,11 +87,11 @@ func openReader(ctx context.Context, cfg zkconn.Config, local *local) (*Source, 
 		r.Close()
 		return nil, err
 	}
-	return &Source{r, local}, nil
+	return &Side{r, local}, nil
 }
 
 // Close ends the session.
-func (s *Source) Close() {
+func (s *Side) Close() {
 	s.Reader.Close()
 	if s.local != nil {
 		s.local.close()
@@ -101,19 +101,19 @@ func (s *Source) Close() {
 // ErrReadOnly says that a place can't be a TARGET.
 var ErrReadOnly = errors.New("mrtq only reads a data directory, so it can only be a SOURCE; a TARGET is a server or a dump (file:…)")
 
-// Target is a place that is open for reading and writing.
-type Target struct {
+// WritableSide is a place that is open for reading and writing.
+type WritableSide struct {
 	*zkconn.Writer
 	file *fileTarget // nil for a server
 }
 
-// OpenTarget opens a place for writing. The caller must close it. A file may be missing: then the
-// tree is empty. It does not change before [Target.Commit]. A server's chroot may be missing, too:
+// OpenWritable opens a place for writing. The caller must close it. A file may be missing: then the
+// tree is empty. It does not change before [WritableSide.Commit]. A server's chroot may be missing, too:
 // see [zkconn.Writer.MakeChroot].
 //
-// The errors are those of [OpenSource] and [zkconn.OpenWriter], a *[LackingError] for a dump that is
-// not whole, [ErrNotRegular] and [ErrReadOnly].
-func OpenTarget(ctx context.Context, p Place, opt Options) (*Target, error) {
+// The errors are those of [Open] and [zkconn.OpenWriter], a *[LackingError] for a dump that is
+// not complete, [ErrNotRegular] and [ErrReadOnly].
+func OpenWritable(ctx context.Context, p Place, opt Options) (*WritableSide, error) {
 	if p.Data != nil {
 		return nil, ErrReadOnly
 	}
@@ -126,14 +126,14 @@ func OpenTarget(ctx context.Context, p Place, opt Options) (*Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Target{Writer: w}, nil
+	return &WritableSide{Writer: w}, nil
 }
 
 // Commit ends the session. Then it writes the tree to the file of a file target, as a dump of its
 // server: as a whole, or the file does not change. Nothing is to be committed on a server.
 //
 // The error is [ErrOverwritten], the cause of ctx's end, or why the file can't be written.
-func (t *Target) Commit(ctx context.Context) error {
+func (t *WritableSide) Commit(ctx context.Context) error {
 	t.Writer.Close()
 	if t.file == nil {
 		return nil
@@ -142,7 +142,7 @@ func (t *Target) Commit(ctx context.Context) error {
 }
 
 // Close ends the session, unless Commit did. A file that was not committed does not change.
-func (t *Target) Close() {
+func (t *WritableSide) Close() {
 	t.Writer.Close()
 	if t.file != nil {
 		t.file.local.close()

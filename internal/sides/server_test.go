@@ -98,7 +98,7 @@ func TestSameAsServer(t *testing.T) {
 		must(rt, os.WriteFile(path, []byte(dump), 0o600))
 		before := zxid(rt, dump)
 
-		tree, err := sides.OpenTarget(ctx, place(rt, "file:"+path), sides.Options{})
+		tree, err := sides.OpenWritable(ctx, place(rt, "file:"+path), sides.Options{})
 		must(rt, err)
 		defer tree.Close()
 		for range rapid.IntRange(0, 20).Draw(rt, "steps") {

@@ -23,7 +23,7 @@ type Change struct {
 
 func (c Change) String() string {
 	if c.Kind == Changed {
-		return fmt.Sprintf("%s: data is %s, wanted %s", c.Path, showData(c.Got.Data), showData(c.Want.Data))
+		return fmt.Sprintf("%s: data is %s, expected %s", c.Path, showData(c.Got.Data), showData(c.Want.Data))
 	}
 	return c.Path + ": " + string(c.Kind)
 }

@@ -101,7 +101,7 @@ func TestDiff(t *testing.T) {
 		}
 	}
 	expect := []string{
-		`/r/data: data is "\x1b[2J\x00", wanted "hi"`,
+		`/r/data: data is "\x1b[2J\x00", expected "hi"`,
 		`/r/extra: extra`,
 		`/r/long: data is "` + strings.Repeat(`\x00`, 120) + `"… (121 bytes), wanted ""`,
 		`/r/missing: missing`,

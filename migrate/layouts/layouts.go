@@ -86,7 +86,7 @@ func merritt(dialect string) (Layout, error) {
 // Check compares a tree with the layout, and returns a report of what differs. It
 // ignores opt.Natives. An error comes from reading the tree, or wraps
 // layout.ErrNoMatch if the tree has none of the map's roots.
-func (l Layout) Check(ctx context.Context, s layout.Source, opt layout.Options) (*layout.Report, error) {
+func (l Layout) Check(ctx context.Context, s layout.TreeReader, opt layout.Options) (*layout.Report, error) {
 	opt.Natives = l.Natives
 	return layout.Check(ctx, s, l.Map, opt)
 }

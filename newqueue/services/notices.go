@@ -128,7 +128,7 @@ func garbled(id string) bool {
 	})
 }
 
-// notice is one row: what an operator is told if what returns words.
+// notice is one row: what mrtq tells an operator if the function what returns words.
 type notice[F any] struct {
 	kind, then string
 	what       func(F) string

@@ -43,7 +43,7 @@ func EntryPath(run string, n int) (path, group string, first bool) {
 	return fmt.Sprintf("%s/%010d", group, n), group, n%groupSize == 0
 }
 
-// ErrDamaged says that the migration's own records are not whole, or can't be read. What
+// ErrDamaged says that the migration's own records are not complete, or can't be read. What
 // was migrated is not known, so nothing may be written. The error is a [*DamageError].
 var ErrDamaged = errors.New("the migration's own records are damaged")
 

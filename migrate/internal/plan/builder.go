@@ -195,7 +195,7 @@ func (b *Builder) Add(f source.Fetched) {
 	}
 	// The job that a migration with this record has made again is there: then all is done.
 	if again && entry == nil && !slices.Contains(b.in.Options.Again, All) {
-		b.problem(Problem{Kind: NotRemoved, Path: r.Path, Message: "it is to be migrated again, but it was not migrated before",
+		b.problem(Problem{Kind: NotRemoved, Path: r.Path, Message: "it is named to be migrated again, but it was not migrated before",
 			Next: "leave it out of the records to migrate again"})
 	}
 	b.plan.Records = append(b.plan.Records, line)
@@ -275,7 +275,7 @@ func (b *Builder) Finish(there map[string]target.Batch) *Plan {
 	p := b.plan
 	for record := range b.again {
 		if record != All {
-			b.problem(Problem{Kind: NoSuchRecord, Path: record, Message: "it is to be migrated again, and the source does not have it", Next: "check its path"})
+			b.problem(Problem{Kind: NoSuchRecord, Path: record, Message: "it is named to be migrated again, but the source does not have it", Next: "check its path"})
 		}
 	}
 	b.createLate(there)

@@ -168,7 +168,7 @@ func (b *Builder) checkDecision(r rules.Record, line *Record, done *ledger.Migra
 	case done == nil && !given && b.plan.Choices.Decided[r.Path].SHA256 != line.Hash.String():
 		delete(b.plan.Choices.Decided, r.Path)
 	case done == nil && given && d.Hash != line.Hash.String():
-		b.badDecision(d, "the record has changed since the decisions were written", "look at it again: write the decisions anew")
+		b.badDecision(d, "the record has changed since the decisions were written", "look at it again: write a new decisions file")
 	case done == nil && given && !slices.Contains(choices, d.Choice):
 		b.badDecision(d, fmt.Sprintf("%.40q is no choice for this record", d.Choice), "choose "+strings.Join(choices, " or "))
 	default:

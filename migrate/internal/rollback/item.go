@@ -9,28 +9,28 @@ import (
 	"mrtq/migrate/internal/rules"
 )
 
-// Verdict is what becomes of a job or request.
-type Verdict string
+// Action is what becomes of a job or request.
+type Action string
 
-// The verdicts.
+// The actions, and why.
 const (
-	Remove          Verdict = "remove"    // it is as the run left it
-	ActedOn         Verdict = "acted-on"  // it is not as the run left it: acted on, locked or damaged; it is kept
-	OnlyCopy        Verdict = "only-copy" // its record is not in the source any more; it is kept
-	RemovedByOthers Verdict = "removed"   // it was removed: finished and cleaned up, or deleted
+	Remove          Action = "remove"    // it is as the run left it
+	ActedOn         Action = "acted-on"  // it is not as the run left it: acted on, locked or damaged; it is kept
+	OnlyCopy        Action = "only-copy" // its record is not in the source any more; it is kept
+	RemovedByOthers Action = "removed"   // it was removed: finished and cleaned up, or deleted
 )
 
 // Item is a job or request of the run, and what becomes of it.
 type Item struct {
-	Record  string      `json:"record"`
-	Hash    ledger.Hash `json:"hash"` // of the record, as it was migrated
-	Job     string      `json:"job"`
-	Verdict Verdict     `json:"verdict"`
-	Why     string      `json:"why"`
+	Record string      `json:"record"`
+	Hash   ledger.Hash `json:"hash"` // of the record, as it was migrated
+	Job    string      `json:"job"`
+	Action Action      `json:"verdict"`
+	Why    string      `json:"why"`
 }
 
 // IsRemoved reports whether other clients removed the job.
-func (i Item) IsRemoved() bool { return i.Verdict == RemovedByOthers }
+func (i Item) IsRemoved() bool { return i.Action == RemovedByOthers }
 
 // look is a job or request as it was read.
 type look struct {
@@ -42,18 +42,18 @@ type look struct {
 
 // item decides about a job or request.
 func (r *Rollback) item(l look) Item {
-	i := Item{Record: l.entry.Record, Hash: l.entry.Hash, Job: l.entry.Job, Verdict: Remove}
+	i := Item{Record: l.entry.Record, Hash: l.entry.Hash, Job: l.entry.Job, Action: Remove}
 	why := ""
 	switch {
 	case len(l.nodes) == 0:
-		i.Verdict, why = RemovedByOthers, "it was removed: finished and cleaned up, or deleted"
+		i.Action, why = RemovedByOthers, "it was removed: finished and cleaned up, or deleted"
 	case r.isOnlyCopy(l.entry) && r.t.Released(r.run, rules.KindOf(l.entry.Job).Hold()):
-		i.Verdict, why = OnlyCopy, "its record is not in the source any more"
+		i.Action, why = OnlyCopy, "its record is not in the source any more"
 	case l.locked() != "":
-		i.Verdict, why = ActedOn, l.locked()
+		i.Action, why = ActedOn, l.locked()
 	case !r.opt.Force:
 		if why = l.actedOn(r.run.Restored || r.run.WasRestored()); why != "" {
-			i.Verdict = ActedOn
+			i.Action = ActedOn
 		}
 	}
 	i.Why = why

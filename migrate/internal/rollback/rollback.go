@@ -67,7 +67,7 @@ func (r *Rollback) Pieces(ctx context.Context) iter.Seq2[apply.Piece, error] {
 				yield(apply.Piece{}, err)
 				return
 			}
-			if r.item(l).Verdict == Remove && !yield(piece(l.entry, deletes(slices.Concat(l.nodes, l.entries))), nil) {
+			if r.item(l).Action == Remove && !yield(piece(l.entry, deletes(slices.Concat(l.nodes, l.entries))), nil) {
 				return
 			}
 		}

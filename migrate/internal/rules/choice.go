@@ -90,7 +90,7 @@ func (c Choices) Changes(now Choices) string {
 		}
 	}
 	if !maps.Equal(c.Decided, now.Decided) {
-		changes = append(changes, fmt.Sprintf("%d records were decided about and now %d are, or in another way", len(c.Decided), len(now.Decided)))
+		changes = append(changes, fmt.Sprintf("%d records were decided about, now it is %d, or with other choices", len(c.Decided), len(now.Decided)))
 	}
 	return strings.Join(changes, ", ")
 }

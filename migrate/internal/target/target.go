@@ -18,7 +18,7 @@ import (
 type Target struct {
 	Reader *zkconn.Reader
 	Ledger *ledger.Ledger
-	// Damage is not nil if the migration's own records are not whole. It is an
+	// Damage is not nil if the migration's own records are not complete. It is an
 	// [ledger.ErrDamaged]. Then Ledger has only what could be read, and nothing may be
 	// decided by it.
 	Damage error

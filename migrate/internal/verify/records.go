@@ -135,7 +135,7 @@ func (v *verifier) moved(it item, state string) {
 }
 
 func (v *verifier) notice(it item, what string) {
-	v.verdict.Notices = append(v.verdict.Notices, Item{it.entry.Record, it.entry.Job, what})
+	v.verdict.Notices = append(v.verdict.Notices, Remark{it.entry.Record, it.entry.Job, what})
 }
 
 // removed accounts for a job that was removed.
@@ -143,7 +143,7 @@ func (v *verifier) removed(it item) {
 	what := "it was removed: finished and cleaned up, or deleted"
 	if it.moved != Vanished {
 		v.verdict.Records.Removed++
-		v.verdict.Removed = append(v.verdict.Removed, Item{it.entry.Record, it.entry.Job, what})
+		v.verdict.Removed = append(v.verdict.Removed, Remark{it.entry.Record, it.entry.Job, what})
 	}
 	if it.moved == Changed {
 		v.notice(it, "it has changed since it was migrated, and its job was removed")

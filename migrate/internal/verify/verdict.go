@@ -109,8 +109,8 @@ type Verdict struct {
 	// records whose jobs were removed, and Notices other migrated records that changed or
 	// vanished, but can't run twice.
 	Late    []string `json:"late"`
-	Removed []Item   `json:"removed"`
-	Notices []Item   `json:"notices"`
+	Removed []Remark `json:"removed"`
+	Notices []Remark `json:"notices"`
 	// Run is the unfinished run, else the newest, and State its state; both are "" if there is
 	// no run. Released are the queues that count as released.
 	Run      string               `json:"run"`
@@ -122,8 +122,8 @@ type Verdict struct {
 	Current ledger.Run `json:"-"`
 }
 
-// Item is a record and what it became.
-type Item struct {
+// Remark says what became of a record.
+type Remark struct {
 	Record string `json:"record"`
 	Job    string `json:"job"`
 	What   string `json:"what"`

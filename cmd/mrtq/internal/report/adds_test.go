@@ -118,11 +118,11 @@ func (g *generated) live() {
 		}
 	})
 	keep := func([]migrate.Record) error { return nil }
-	_, err := migrate.Migrate(half, g.source(), g.new, migrate.MigrateOptions{Options: g.opt, Keep: keep, Limits: migrate.Limits{Ops: 60}})
+	_, err := migrate.Migrate(half, g.source(), g.new, migrate.MigrateOptions{Options: g.opt, SaveQuarantined: keep, Limits: migrate.Limits{Ops: 60}})
 	if err != nil {
 		g.target("interrupted")
 		g.plan("interrupted")
-		_, err = migrate.Migrate(ctx, g.source(), g.new, migrate.MigrateOptions{Options: g.opt, Keep: keep})
+		_, err = migrate.Migrate(ctx, g.source(), g.new, migrate.MigrateOptions{Options: g.opt, SaveQuarantined: keep})
 	}
 	g.must(err)
 	done := g.target("migrated")
@@ -154,7 +154,7 @@ func (g *generated) live() {
 	_, err = migrate.Rollback(ctx, g.new, "", migrate.RollbackOptions{Source: g.source()})
 	g.must(err)
 	g.target("rolled back")
-	_, err = migrate.Retire(ctx, g.source(), g.src, g.new, migrate.RetireOptions{Keep: func(dump func(io.Writer) error) error { return dump(io.Discard) }})
+	_, err = migrate.Retire(ctx, g.source(), g.src, g.new, migrate.RetireOptions{SaveRemoved: func(dump func(io.Writer) error) error { return dump(io.Discard) }})
 	g.must(err)
 	if p := g.target("retired").paths(twice); len(p) > 1 { // one has changed, and stays
 		g.t.Errorf("after retire, these records might run twice: %q, changed: %s", p, changed)

@@ -48,9 +48,9 @@ func Verdict(s *screen.Screen, v *migrate.Verdict) {
 	lacking := slices.DeleteFunc(slices.Clone(v.Differences), func(d migrate.Difference) bool { return d.Kind != notKept })
 	screen.List(s, "Not in the quarantine file: these can't be decoded, and nothing else has their bytes", lacking, []string{"LEGACY RECORD"}, func(d migrate.Difference) screen.Row { return screen.Row{d.Path} })
 	screen.List(s, "Late: added to the legacy queue since the migration", v.Late, []string{"LEGACY RECORD"}, func(path string) screen.Row { return screen.Row{path} })
-	screen.List(s, "Removed: finished and cleaned up, or deleted", v.Removed, []string{"LEGACY RECORD", "JOB OR REQUEST"}, func(i migrate.VerdictItem) screen.Row { return screen.Row{i.Record, i.Job} })
+	screen.List(s, "Removed: finished and cleaned up, or deleted", v.Removed, []string{"LEGACY RECORD", "JOB OR REQUEST"}, func(i migrate.Remark) screen.Row { return screen.Row{i.Record, i.Job} })
 	screen.List(s, "For information: these records changed or vanished, and can't run twice", v.Notices, []string{"LEGACY RECORD", "JOB OR REQUEST", "WHAT"},
-		func(i migrate.VerdictItem) screen.Row { return screen.Row{i.Record, i.Job, i.What} })
+		func(i migrate.Remark) screen.Row { return screen.Row{i.Record, i.Job, i.What} })
 	compared := screen.Count(v.Nodes, "znode", "znodes")
 	if v.ACLs > 0 {
 		compared += " and " + screen.Count(v.ACLs, "ACL", "ACLs")
