@@ -103,10 +103,10 @@ func TestDiff(t *testing.T) {
 	expect := []string{
 		`/r/data: data is "\x1b[2J\x00", expected "hi"`,
 		`/r/extra: extra`,
-		`/r/long: data is "` + strings.Repeat(`\x00`, 120) + `"… (121 bytes), wanted ""`,
+		`/r/long: data is "` + strings.Repeat(`\x00`, 120) + `"… (121 bytes), expected ""`,
 		`/r/missing: missing`,
 		`/r/missing/below: missing`,
-		`/r/null: data is "", wanted null`,
+		`/r/null: data is "", expected null`,
 	}
 	if !reflect.DeepEqual(lines, expect) {
 		t.Errorf("got  %q\nwant %q", lines, expect)
