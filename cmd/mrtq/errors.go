@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 
 	"mrtq/cmd/mrtq/internal/advice"
@@ -48,6 +49,13 @@ func withWayOut(a *app, err error, at advice.Situation) error {
 		return fmt.Errorf("%w. %s", err, next)
 	}
 	return err
+}
+
+// wasCutShort reports whether a command ended early through no fault of its own: by Ctrl-C, a lost
+// connection, or a file that can't be written.
+func wasCutShort(err error) bool {
+	var file *fs.PathError
+	return errors.Is(err, zkconn.ErrLost) || errors.Is(err, migrate.ErrInterrupted) || errors.As(err, &file)
 }
 
 // interrupted says what to do after Ctrl-C, SIGTERM or a closed terminal, by command that writes.

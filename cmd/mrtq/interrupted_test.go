@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -45,6 +46,25 @@ func TestInterruption(t *testing.T) {
 		}
 		if got != c.want || exit.Code(err) != c.code {
 			t.Errorf("%s: %q, code %d; want %q, code %d", c.name, got, exit.Code(err), c.want, c.code)
+		}
+	}
+}
+
+// A full disk ends a rollback or a retire before anything is removed, or in the middle.
+func TestFullDisk(t *testing.T) {
+	sides, err := parseSides([]string{"localhost:1/new", "localhost:1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := error(&fs.PathError{Op: "write", Path: "kept.ndjson", Err: syscall.ENOSPC})
+	for want, err := range map[string]error{
+		"target localhost:1/new: write kept.ndjson: no space left on device. nothing was removed": (&rollbackCmd{}).fail(t.Context(), nil, sides, nil, full),
+		"target localhost:1/new: write kept.ndjson: no space left on device. run0000000000 is not completely rolled back: this call removed 3 jobs, 0 access requests and 1 batch. Run the same command again to finish": (&rollbackCmd{}).fail(t.Context(), nil, sides,
+			&migrate.Undo{Run: "run0000000000", Steps: 2, Removes: migrate.Counts{Jobs: 3, Batches: 1}}, full),
+		"write kept.ndjson: no space left on device. nothing was removed": (&retireCmd{}).fail(t.Context(), nil, sides, nil, full),
+	} {
+		if err == nil || err.Error() != want || exit.Code(err) != exit.Environment {
+			t.Errorf("%v, code %d\nwant %s", err, exit.Code(err), want)
 		}
 	}
 }

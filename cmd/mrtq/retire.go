@@ -15,7 +15,6 @@ import (
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/view"
-	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/migrate"
 )
@@ -203,7 +202,7 @@ func (c *retireCmd) fail(ctx context.Context, a *app, s pair, r *migrate.Retired
 		return &partlyDone{err, fmt.Sprintf("%s is still retiring: this call removed %s, which %s has. Run the same command again to finish",
 			r.Run, screen.Count(len(r.Removes), "record", "records"), c.removed)}
 	}
-	if errors.Is(err, zkconn.ErrLost) || errors.Is(err, migrate.ErrInterrupted) {
+	if wasCutShort(err) {
 		return &partlyDone{err, errDeclined.Error()}
 	}
 	return withWayOut(a, err, at)

@@ -15,7 +15,6 @@ import (
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/view"
-	"mrtq/internal/zkconn"
 	"mrtq/migrate"
 )
 
@@ -164,7 +163,7 @@ func (c *rollbackCmd) fail(ctx context.Context, a *app, s pair, u *migrate.Undo,
 	if u != nil && u.Steps > 0 && s.target.isServer() {
 		done = fmt.Sprintf("%s is not completely rolled back: this call removed %s. Run the same command again to finish", u.Run, view.Counts(u.Removes))
 	}
-	if errors.Is(err, zkconn.ErrLost) || errors.Is(err, migrate.ErrInterrupted) {
+	if wasCutShort(err) {
 		return failed("target", s.target.Text, &partlyDone{err, done})
 	}
 	return withWayOut(a, failed("target", s.target.Text, err), at)
