@@ -65,14 +65,14 @@ func (quiet) Printf(string, ...any) {}
 // restart.
 func eventually(t *testing.T, do func() error) {
 	t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for {
 		err := do()
 		if err == nil {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("still after 30 s: %v", err)
+			t.Fatalf("still after 2 min: %v", err)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -72,6 +73,10 @@ func TestFullDisk(t *testing.T) {
 // Ctrl-C, SIGTERM and a closed terminal end each command that waits for a server.
 func TestInterruptedCommands(t *testing.T) {
 	t.Parallel()
+	// If the tests run with nohup, the commands would ignore SIGHUP, as they should.
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(hangups) })
 	corpus, err := filepath.Abs("testdata/legacy.ndjson")
 	if err != nil {
 		t.Fatal(err)
@@ -110,12 +115,12 @@ func TestInterruptedCommands(t *testing.T) {
 			killed := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
 			defer killed.Stop()
 			<-called
-			signal := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}[len(args)%3]
-			if err := cmd.Process.Signal(signal); err != nil {
+			sent := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}[len(args)%3]
+			if err := cmd.Process.Signal(sent); err != nil {
 				t.Fatal(err)
 			}
-			if signal == syscall.SIGHUP { // the kernel and the shell each send one
-				_ = cmd.Process.Signal(signal) // it may have ended
+			if sent == syscall.SIGHUP { // the kernel and the shell each send one
+				_ = cmd.Process.Signal(sent) // it may have ended
 			}
 			_ = cmd.Wait() // its exit code tells
 			if code := cmd.ProcessState.ExitCode(); code != exit.Interrupted || !strings.HasSuffix(stderr.String(), want) {
