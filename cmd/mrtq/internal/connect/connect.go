@@ -69,7 +69,7 @@ func (c *Connection) Prepare(f *pflag.FlagSet, log *slog.Logger, say func(news s
 
 // Files are the files that the flags name.
 func (c *Connection) Files() []files.Named {
-	return []files.Named{{By: "--auth-file", Path: c.authFile}, {By: "--tls-ca", Path: c.tls.CA}, {By: "--tls-cert", Path: c.tls.Cert}, {By: "--tls-key", Path: c.tls.Key}}
+	return []files.Named{{By: "--tls-ca", Path: c.tls.CA}, {By: "--tls-cert", Path: c.tls.Cert}, {By: "--tls-key", Path: c.tls.Key}, {By: "--auth-file", Path: c.authFile}}
 }
 
 // Config says how to reach a server. An error is about the flags, or about a file that they
@@ -87,9 +87,9 @@ func (c *Connection) Config(address zkconn.Address) (zkconn.Config, error) {
 	if c.patient {
 		cfg.Refused = c.Timeout
 	}
-	for flag, path := range map[string]string{"--tls-ca": c.tls.CA, "--tls-cert": c.tls.Cert, "--tls-key": c.tls.Key} {
-		if _, err := os.Stat(path); path != "" && err != nil {
-			return cfg, files.Unread(flag+" "+path, err)
+	for _, f := range c.Files() {
+		if _, err := os.Stat(f.Path); f.Path != "" && err != nil {
+			return cfg, files.Unread(f.By+" "+f.Path, err)
 		}
 	}
 	if c.useTLS || c.tls != (zkconn.TLS{}) {
@@ -112,17 +112,15 @@ func (c *Connection) Config(address zkconn.Address) (zkconn.Config, error) {
 // connects to the same server in the same way.
 func (c *Connection) SameServer() ([]string, error) {
 	var flags []string
-	for _, f := range []struct{ flag, file string }{
-		{"--tls-ca", c.tls.CA}, {"--tls-cert", c.tls.Cert}, {"--tls-key", c.tls.Key}, {"--auth-file", c.authFile},
-	} {
-		if f.file == "" {
+	for _, f := range c.Files() {
+		if f.Path == "" {
 			continue
 		}
-		path, err := filepath.Abs(f.file)
+		path, err := filepath.Abs(f.Path)
 		if err != nil {
 			return nil, err
 		}
-		flags = append(flags, f.flag, path)
+		flags = append(flags, f.By, path)
 	}
 	if c.useTLS {
 		flags = append(flags, "--tls")
