@@ -108,6 +108,9 @@ func (c *rehearseCmd) run(ctx context.Context, a *app, source string) error {
 		view.Rehearsal(a.Screen, r)
 	}
 	tone, text := view.RehearsalVerdict(r)
+	if len(r.Problems) > 0 {
+		text += " Next, once you have decided: " + a.advice.RehearseAgain(r.Plan)
+	}
 	a.Conclude(tone, "%s", text)
 	if c.html != "" {
 		page := report.Rehearsal{Made: time.Now(), Source: p.Text, Report: r}

@@ -59,6 +59,17 @@ func Solves(plan *migrate.Plan, p migrate.Problem) *Flag {
 	return &flag
 }
 
+// RehearseAgain is the command that runs, with the flags that solve a plan's problems.
+func (a Adviser) RehearseAgain(plan *migrate.Plan) string {
+	var flags []Flag
+	for _, p := range plan.Problems {
+		if f := Solves(plan, p); f != nil && !hasFlag(flags, f.Name) {
+			flags = append(flags, *f)
+		}
+	}
+	return a.Again(flags...)
+}
+
 // decidedInFile is an adviser that hands on the file that this command writes the undecided
 // records to as the one to decide with; the flag for it is nil if it writes none.
 func (a Adviser) decidedInFile() (Adviser, []Flag) {

@@ -108,7 +108,7 @@ func RehearsalVerdict(r *rehearse.Report) (screen.Tone, string) {
 	switch {
 	case len(r.Problems) > 0:
 		_, text := PlanVerdict(r.Plan)
-		return screen.Bad, "Rehearse: " + text + "; nothing was rehearsed. Decide, and rehearse again."
+		return screen.Bad, "Rehearse: " + text + "; nothing was rehearsed."
 	case !r.OK():
 		kinds := map[rehearse.Kind]int{}
 		for _, d := range r.Differences {
