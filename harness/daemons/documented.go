@@ -46,14 +46,14 @@ func (t *Turn) queueOver(s Session) *newqueue.Queue {
 	return newqueue.Open(s, newqueue.Design, opt...)
 }
 
-// one is a session that sees one item of a folder.
-type one struct {
+// oneItem is a session that sees one item of a folder.
+type oneItem struct {
 	Session
 	folder, name string
 }
 
 // Children is that of the session, without the folder's other items.
-func (o one) Children(path string) ([]string, *zk.Stat, error) {
+func (o oneItem) Children(path string) ([]string, *zk.Stat, error) {
 	if path == o.folder {
 		return []string{o.name}, &zk.Stat{}, nil
 	}
@@ -63,10 +63,10 @@ func (o one) Children(path string) ([]string, *zk.Stat, error) {
 // acquireFirst acquires the first item of a folder that a worker for a state can have, as acquire
 // would if it saw them all. It returns nil if the worker has none.
 func acquireFirst[T any](t *Turn, folder, state string, acquire func(*newqueue.Queue) (*T, error)) *T {
-	_, _ = t.queue()
+	t.opened = t.conn()
 	names, _ := t.children(folder)
 	for name := range t.search(folder, state, names) {
-		v, err := acquire(t.queueOver(one{t.opened, t.root + folder, name}))
+		v, err := acquire(t.queueOver(oneItem{t.opened, t.root + folder, name}))
 		if t.acquired(err) {
 			return v
 		}
