@@ -77,6 +77,11 @@ func runScripts(t *testing.T, dir, server string) {
 			}
 			// With the race detector, a process sleeps for a second before it ends.
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
+			deployed, err := filepath.Abs("../../features/testdata/deployed.ndjson")
+			if err != nil {
+				return err
+			}
+			env.Setenv("DEPLOYED", deployed)
 			env.Setenv("JAVA_HOME", os.Getenv("JAVA_HOME"))
 			env.Setenv("ZOOKEEPER_HOME", os.Getenv("ZOOKEEPER_HOME"))
 			if server == "" {

@@ -14,8 +14,11 @@ import (
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/help"
+	"mrtq/cmd/mrtq/internal/practice"
 	"mrtq/cmd/mrtq/internal/settings"
 	"mrtq/harness"
+	"mrtq/harness/rehearse"
+	"mrtq/internal/znode"
 )
 
 type zkCmd struct {
@@ -23,6 +26,7 @@ type zkCmd struct {
 	nodes   int
 	addr    string
 	load    string
+	workers string
 
 	minSessionTimeout, maxSessionTimeout time.Duration
 }
@@ -49,8 +53,14 @@ Clients get the session timeout that they ask for, within --min-session-timeout 
 With --load, the embedded server takes a dump, or a server's data directory:
 DIR[,LOGDIR][#/chroot]. It keeps the Stats, and leaves out ephemeral znodes, because
 their sessions have ended. Clients can connect when all is loaded. To load a dump
-into a server of Apache, use mrtq restore.`,
+into a server of Apache, use mrtq restore.
+
+With --workers, simulated workers do what you type: those of the legacy queue at the
+server's root, and the deployed services of a new queue at CHROOT. So people can
+practise a cutover on a copy: migrate it, let the services begin some jobs, roll it
+back, and let the legacy workers do the rest. They reach only this server.`,
 		Example: `  mrtq zk --addr localhost:2281 --load queue.ndjson.gz
+  mrtq zk --addr localhost:2281 --load queue.ndjson.gz --workers /new
   mrtq zk --load /var/lib/zookeeper -- sh -c 'mrtq inspect $MRTQ_ADDRESS'
   mrtq zk --backend docker --nodes 3 -- go test ./...`,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
@@ -62,6 +72,7 @@ into a server of Apache, use mrtq restore.`,
 	f.DurationVar(&c.minSessionTimeout, "min-session-timeout", usualMinSessionTimeout, "shortest session timeout that clients get")
 	f.DurationVar(&c.maxSessionTimeout, "max-session-timeout", usualMaxSessionTimeout, "longest session timeout that clients get")
 	f.StringVar(&c.load, "load", "", "dump `file`, or data directory, to load first (embedded)")
+	f.StringVar(&c.workers, "workers", "", "let simulated workers do what you type; their new queue is at this `chroot`, such as /new")
 	return cmd
 }
 
@@ -77,6 +88,9 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 	}
 	if harness.Backend(c.backend) != harness.Embedded && c.load != "" {
 		return exit.Usagef("--load %s: only the %s backend can load a tree; leave --load out, and use mrtq restore", c.load, harness.Embedded)
+	}
+	if err := c.checkWorkers(command); err != nil {
+		return err
 	}
 	if _, err := net.ResolveTCPAddr("tcp", c.addr); err != nil && c.addr != "" {
 		return exit.Usagef("--addr %s: %w", c.addr, err)
@@ -113,7 +127,28 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 	}
 	a.Println(server.Address())
 	a.Say("this is a disposable ZooKeeper (%s): Ctrl-C stops it and deletes its data", c.backend)
+	if c.workers != "" {
+		p, err := rehearse.NewPractice(ctx, server.Address(), c.workers)
+		if err != nil {
+			return err
+		}
+		return practice.Run(ctx, a.Screen, os.Stdin, p)
+	}
 	<-ctx.Done()
+	return nil
+}
+
+// checkWorkers checks --workers.
+func (c *zkCmd) checkWorkers(command []string) error {
+	if c.workers == "" {
+		return nil
+	}
+	if err := znode.ValidatePath(c.workers); err != nil || c.workers == "/" {
+		return exit.Usagef("--workers %s: expected the chroot of the new queue, such as /new", c.workers)
+	}
+	if len(command) > 0 {
+		return exit.Usagef("--workers reads what you type, so it can't be used with a COMMAND")
+	}
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"mrtq/harness/daemons"
 	"mrtq/internal/znode"
+	"mrtq/newqueue"
 )
 
 // mirror remembers what a queue's workers read and write, so that what has not changed is read
@@ -41,6 +42,13 @@ func newMirror() *mirror {
 func (m *mirror) forget() {
 	m.nodes, m.children = map[string]known{}, map[string][]string{}
 	m.unseen++
+}
+
+// forgetHolds forgets the holds, which a person may change at any time.
+func (m *mirror) forgetHolds() {
+	gone := func(path string) bool { return strings.Contains(path, newqueue.LocksPath) }
+	maps.DeleteFunc(m.nodes, func(path string, _ known) bool { return gone(path) })
+	maps.DeleteFunc(m.children, func(path string, _ []string) bool { return gone(path) })
 }
 
 // Changes is how often something below a path has changed, or may have.

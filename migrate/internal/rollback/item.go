@@ -1,6 +1,7 @@
 package rollback
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -84,8 +85,10 @@ func (l look) locked() string {
 // left it: every znode has version 0, it has as many children as were created in it, and
 // all its znodes come from one transaction. A restored target does not show that.
 func (l look) actedOn(restored bool) string {
-	root := l.nodes[0]
-	for _, n := range slices.Concat(l.nodes, l.entries) {
+	root, all := l.nodes[0], slices.Concat(l.nodes, l.entries)
+	// That its status was written says more than that something was created below it.
+	slices.SortStableFunc(all, func(a, b znode.Node) int { return cmp.Compare(b.Stat.Version, a.Stat.Version) })
+	for _, n := range all {
 		switch name := n.Path[strings.LastIndexByte(n.Path, '/')+1:]; {
 		case n.Unreadable != "":
 			return name + " can't be read: " + n.Unreadable
@@ -96,7 +99,7 @@ func (l look) actedOn(restored bool) string {
 		case n.Stat.Aversion != 0:
 			return name + " has another ACL"
 		case n.Stat.Cversion != n.Stat.NumChildren:
-			return name + " had other children"
+			return "a znode below " + name + " was created or deleted"
 		case n.Stat.Czxid != root.Stat.Czxid && !restored:
 			return name + " was created in another transaction"
 		}

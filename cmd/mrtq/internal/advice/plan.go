@@ -86,8 +86,7 @@ func (a Adviser) decidedInFile() (Adviser, []Flag) {
 func (a Adviser) unblock(s Situation) string {
 	a, file := a.decidedInFile()
 	flags := append(a.planFlags(s), file...)
-	const repaired = "Next, once that is repaired: "
-	words := repaired
+	var drained, decided bool
 	for _, p := range s.Plan.Problems {
 		if p.Kind == migrate.RollbackUnfinished {
 			return "Next, to finish the rollback: " + a.Command("rollback", []string{s.Target}, Set("run", p.Fits)...)
@@ -100,23 +99,29 @@ func (a Adviser) unblock(s Situation) string {
 			return "Next, to finish it with its own choices: " + a.withoutChoices().finish(s)
 		}
 		if p.Kind == migrate.InventoryWaiting && !s.Plan.Resumes { // no service can finish the jobs that the flag makes
-			if words == repaired {
-				words = "Next, once the legacy inventory service has finished its queue: "
-			}
+			drained = true
 			continue
 		}
 		if f := Solves(s.Plan, p); f != nil {
-			words = "Next, once you have decided: "
-			switch {
-			case file != nil && (isChoice(f.Name) || f.Name == toDecide.Name):
+			decided = true
+			if file != nil && (isChoice(f.Name) || f.Name == toDecide.Name) {
 				continue
-			case f.Name == toDecide.Name:
-				words = "Next, to decide: "
 			}
 			flags = append(slices.DeleteFunc(flags, func(g Flag) bool { return g.Name == f.Name }), *f)
 		}
 	}
-	return words + a.Command("plan", []string{s.Source, s.Target}, flags...)
+	words := "once that is repaired"
+	switch {
+	case drained && decided:
+		words = "once the legacy inventory service has finished its queue, and you have decided"
+	case drained:
+		words = "once the legacy inventory service has finished its queue"
+	case decided && hasFlag(flags, toDecide.Name):
+		words = "to decide"
+	case decided:
+		words = "once you have decided"
+	}
+	return "Next, " + words + ": " + a.Command("plan", []string{s.Source, s.Target}, flags...)
 }
 
 // Details says where the details of what a migration counts are: in a new plan, or if it created

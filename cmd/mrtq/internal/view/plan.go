@@ -341,7 +341,7 @@ func and(texts []string) string {
 // problems to solve.
 func notReady(p *migrate.Plan) string {
 	var decide, first []string
-	solve, blocked, unreadable := 0, 0, 0
+	solve, blocked, unreadable, waiting := 0, 0, 0, 0
 	for _, x := range p.Problems {
 		switch x.Kind {
 		case migrate.Consumed, migrate.Undecodable:
@@ -352,7 +352,11 @@ func notReady(p *migrate.Plan) string {
 			decide = append(decide, "whether a new queue is wanted at this target")
 		case migrate.NeedsDialect:
 			decide = append(decide, "the dialect")
-		case migrate.InventoryWaiting, migrate.Unserviceable: // counted below
+		case migrate.InventoryWaiting:
+			if !p.Resumes { // else they are migrated or left out with their run
+				waiting = countUndecided(p, p.About("inventory-records"))
+			}
+		case migrate.Unserviceable: // counted below
 		default:
 			solve++
 		}
@@ -361,10 +365,13 @@ func notReady(p *migrate.Plan) string {
 	if decided > 0 {
 		decide = append(decide, screen.Count(decided, "record", "records"))
 	}
-	if n := len(p.Undecided) - blocked; n > 0 && decided > 0 {
+	if n := len(p.Undecided) - blocked - waiting; n > 0 && decided > 0 {
 		decide = append(decide, screen.Count(n, "other that no service could work on", "others that no service could work on"))
 	} else if n > 0 {
 		decide = append(decide, screen.Count(n, "record that no service could work on", "records that no service could work on"))
+	}
+	if waiting > 0 {
+		first = append(first, "drain "+screen.Count(waiting, "inventory record", "inventory records"))
 	}
 	if len(decide) > 0 {
 		first = append(first, "decide about "+and(decide))
@@ -376,4 +383,18 @@ func notReady(p *migrate.Plan) string {
 		first = append(first, "solve "+screen.Count(solve, "problem", "problems"))
 	}
 	return strings.Join(first, "; ")
+}
+
+// countUndecided counts the records of a list that nobody has decided about.
+func countUndecided(p *migrate.Plan, paths []string) (n int) {
+	listed := map[string]bool{}
+	for _, path := range paths {
+		listed[path] = true
+	}
+	for _, u := range p.Undecided {
+		if listed[u.Path] {
+			n++
+		}
+	}
+	return n
 }

@@ -1,0 +1,96 @@
+package rehearse
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+
+	"mrtq/harness/daemons"
+	"mrtq/internal/zkconn"
+)
+
+// Practice has the simulated workers of a disposable server, for people who practise the cutover on
+// a copy: those of the legacy queue at the server's root, and the deployed services of a new queue.
+// They work only when they are told to, so between two times people can do what the runbook says.
+type Practice struct {
+	crew *crew
+}
+
+// Team is who works at a time.
+type Team string
+
+// The teams of a [Practice].
+const (
+	LegacyInventory Team = "inventory" // the legacy inventory service
+	LegacyWorkers   Team = "legacy"    // all workers of the legacy queue
+	Services        Team = "services"  // the deployed services, with the cleanup when they start
+)
+
+// Tally is what all teams have done so far.
+type Tally struct {
+	Begun                       int      // records that somebody worked on
+	Stored, Recorded, Assembled int      // objects, objects in the inventory, access requests
+	Removed                     int      // batches that the cleanup removed
+	Twice                       []string // the records whose work was done more than once: see [daemons.LegacyKey]
+	Troubles                    []string // what workers could not do, in order
+}
+
+// NewPractice hires the workers of a server for a new queue at a chroot. Nobody connects yet. The
+// error is that the address is none.
+func NewPractice(ctx context.Context, address, newQueue string) (*Practice, error) {
+	at, err := zkconn.ParseAddress(address)
+	if err != nil {
+		return nil, err
+	}
+	s := &stage{cfg: zkconn.Config{Address: at, SessionTimeout: sessionTimeout}}
+	c := &crew{random: rand.New(rand.NewPCG(1, 1)), newQueue: newMirror(), old: newMirror(), perRound: 1}
+	c.World = daemons.New(daemons.Options{New: s.site(ctx, newQueue, c.newQueue), Legacy: s.site(ctx, "", c.old)})
+	return &Practice{c}, nil
+}
+
+// Work lets a team work until it has begun so many records (0 means all), or finds nothing, or stop
+// reports true: then each worker ends, after what it is at. show is called with the number of records.
+// The error is that a session was lost, or that ctx has ended.
+func (p *Practice) Work(ctx context.Context, team Team, records int, stop func() bool, show func(records int)) error {
+	defer p.crew.Close()
+	p.crew.newQueue.forget() // others wrote meanwhile
+	p.crew.old.forget()
+	workers := p.crew.LegacyWorkers()
+	switch team {
+	case LegacyInventory:
+		workers = slices.DeleteFunc(slices.Clone(workers), func(a *daemons.Actor) bool { return a.Name != "legacy inventory" })
+	case Services:
+		workers = p.crew.Workers()
+		if err := p.crew.Start(); err != nil {
+			return err
+		}
+	case LegacyWorkers:
+	}
+	before := len(p.crew.Begun)
+	enough := func() bool {
+		p.crew.newQueue.forgetHolds()
+		return records > 0 && len(p.crew.Begun)-before >= records || stop()
+	}
+	return p.crew.rounds(ctx, workers, enough, func(n int) { show(n - before) }, func(bool, int) error { return nil })
+}
+
+// Tally returns what was done so far.
+func (p *Practice) Tally() Tally {
+	t := Tally{Begun: len(p.crew.Begun), Removed: len(p.crew.Removed)}
+	for key, e := range p.crew.Executions() {
+		t.Stored += e.Stored + e.StoredEmpty
+		t.Recorded += e.Recorded
+		t.Assembled += e.Assembled
+		if e.Times() > 1 {
+			t.Twice = append(t.Twice, key)
+		}
+	}
+	slices.Sort(t.Twice)
+	for _, trouble := range p.crew.Troubles {
+		t.Troubles = append(t.Troubles, trouble.String())
+	}
+	for _, d := range p.crew.stuck {
+		t.Troubles = append(t.Troubles, d.Path+": "+d.Message)
+	}
+	return t
+}
