@@ -97,7 +97,7 @@ func VerdictStep(v *Verdict) Step {
 		{v.Count(verify.Changed) > 0 && v.State == ledger.Done, StepHold},
 		{v.Count(verify.Changed) > 0, StepLookAtTwice},
 		{v.Count(verify.Restored) > 0, StepRestored},
-		{v.State == ledger.RolledBack && v.Current.Kept > 0 && !retired(v.Current) && v.Records.Migrated > 0, StepKept},
+		{v.State == ledger.RolledBack && v.Current.Kept > 0 && !retired(v.Current) && v.Records.Migrated+v.Records.Removed > 0, StepKept},
 		{v.State == ledger.RolledBack, StepPlan},
 		{v.Count(verify.Missed)+len(v.Late) > 0, StepMigrateRest},
 		{v.Count(verify.ActedOn) > 0, StepAcceptActedOn},

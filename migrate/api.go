@@ -283,6 +283,9 @@ var (
 	// ErrNotKept says that records are in quarantine, and no file that has their bytes was
 	// given.
 	ErrNotKept = errors.New("records are in quarantine, and no file that keeps their bytes was given")
+	// ErrNotRetired says that a rollback kept jobs whose legacy records are still in the source, so
+	// that legacy workers could do their work again.
+	ErrNotRetired = errors.New("the rollback kept jobs, and legacy workers could run their records again")
 	// ErrNoSource says that the holds cover a migration, and that it can't be verified
 	// without its source.
 	ErrNoSource = errors.New("the holds cover a migration, and without SOURCE it can't be verified")

@@ -216,7 +216,7 @@ func releaseOutcome(l *site) string {
 	switch {
 	case errors.Is(err, migrate.ErrActedOn), errors.Is(err, migrate.ErrRestored):
 		return "asks"
-	case errors.Is(err, migrate.ErrUnfinished), errors.Is(err, migrate.ErrNotVerified), errors.Is(err, migrate.ErrDamaged):
+	case errors.Is(err, migrate.ErrUnfinished), errors.Is(err, migrate.ErrNotVerified), errors.Is(err, migrate.ErrNotRetired), errors.Is(err, migrate.ErrDamaged):
 		return "no"
 	}
 	l.must(err)

@@ -46,8 +46,8 @@ type Released struct {
 // other owners stays, unless opt.Others is set. src may be nil if opt.Unverified is set, or
 // if no run was ever made.
 //
-// The error wraps [ErrUnfinished], [ErrNotVerified], [ErrNotKept], [ErrActedOn],
-// [ErrNoSource], [ErrRestored], [ErrDamaged], [ErrNoQueue] or [ErrHoldsChanged], or comes from reading; then nothing was released. The
+// The error wraps [ErrUnfinished], [ErrNotVerified], [ErrNotKept], [ErrNotRetired],
+// [ErrActedOn], [ErrNoSource], [ErrRestored], [ErrDamaged], [ErrNoQueue] or [ErrHoldsChanged], or comes from reading; then nothing was released. The
 // result is not nil if the target was verified, and has the verdict.
 func Release(ctx context.Context, src *Source, w *Writer, opt ReleaseOptions) (*Released, error) {
 	t, err := target.Read(ctx, &w.Reader)
@@ -119,6 +119,9 @@ func accept(v *Verdict, opt ReleaseOptions) error {
 	}
 	if v.Records.Quarantined > 0 && opt.Quarantined == nil {
 		return fmt.Errorf("%w (number of records: %d)", ErrNotKept, v.Records.Quarantined)
+	}
+	if VerdictStep(v) == StepKept {
+		return ErrNotRetired
 	}
 	if acted > opt.ActedOn {
 		return fmt.Errorf("%w: %d, and %d are accepted", ErrActedOn, acted, opt.ActedOn)

@@ -102,6 +102,10 @@ func TestRetireAfterRollback(t *testing.T) {
 		if step := migrate.VerdictStep(s.verify()); step != migrate.StepKept {
 			t.Errorf("next, after a verify: %s", step)
 		}
+		// Services and legacy workers could work on the same record.
+		if _, err := s.tryRelease(migrate.ReleaseOptions{}); !errors.Is(err, migrate.ErrNotRetired) {
+			t.Errorf("released before the retire: %v", err)
+		}
 		res, _, err := s.retire(migrate.RetireOptions{})
 		s.must(err)
 		if want := []string{pendingRecord}; !slices.Equal(of(res.Removes), want) || res.Others != len(all)-1 {
@@ -116,6 +120,7 @@ func TestRetireAfterRollback(t *testing.T) {
 		if step := migrate.VerdictStep(s.mustVerify()); step != migrate.StepPlan {
 			t.Errorf("next, after a verify: %s", step)
 		}
+		s.release()
 	})
 }
 

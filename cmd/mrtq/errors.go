@@ -31,7 +31,7 @@ var checks = []error{
 	migrate.ErrBlocked, migrate.ErrStale, migrate.ErrTakenOver, migrate.ErrContended, migrate.ErrRolledBack, migrate.ErrFinished,
 	migrate.ErrRetiring, migrate.ErrNotReleased, migrate.ErrOtherSource,
 	migrate.ErrDamaged, migrate.ErrRestored, migrate.ErrNoRun, migrate.ErrNotNewest, migrate.ErrNoQueue,
-	migrate.ErrUnfinished, migrate.ErrNotVerified, migrate.ErrNotKept, migrate.ErrActedOn, migrate.ErrHoldsChanged,
+	migrate.ErrUnfinished, migrate.ErrNotVerified, migrate.ErrNotKept, migrate.ErrNotRetired, migrate.ErrActedOn, migrate.ErrHoldsChanged,
 	sides.ErrOverwritten,
 }
 

@@ -132,7 +132,8 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 		if err != nil {
 			return err
 		}
-		return practice.Run(ctx, a.Screen, os.Stdin, p)
+		practice.Run(ctx, a.Screen, os.Stdin, p)
+		return nil
 	}
 	<-ctx.Done()
 	return nil

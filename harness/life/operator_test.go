@@ -269,7 +269,7 @@ func (m *migration) release(t trouble, a act) error {
 	_, err := m.run(what, t, func(ctx context.Context, w *migrate.Writer) (err error) {
 		res, err = migrate.Release(ctx, m.legacyQueue(), w, opt)
 		return err
-	}, migrate.ErrUnfinished, migrate.ErrNotVerified, migrate.ErrActedOn, migrate.ErrRestored, migrate.ErrNoQueue)
+	}, migrate.ErrUnfinished, migrate.ErrNotVerified, migrate.ErrActedOn, migrate.ErrNotRetired, migrate.ErrRestored, migrate.ErrNoQueue)
 	if res != nil && res.Verdict != nil {
 		m.toldByVerdict(res.Verdict)
 	}

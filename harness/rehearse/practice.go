@@ -2,11 +2,16 @@ package rehearse
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 
+	"github.com/go-zookeeper/zk"
+
 	"mrtq/harness/daemons"
 	"mrtq/internal/zkconn"
+	"mrtq/migrate"
 )
 
 // Practice has the simulated workers of a disposable server, for people who practise the cutover on
@@ -50,7 +55,8 @@ func NewPractice(ctx context.Context, address, newQueue string) (*Practice, erro
 
 // Work lets a team work until it has begun so many records (0 means all), or finds nothing, or stop
 // reports true: then each worker ends, after what it is at. show is called with the number of records.
-// The error is that a session was lost, or that ctx has ended.
+// The error is that there is no new queue ([migrate.ErrNoQueue]), that a session was lost, or that ctx
+// has ended.
 func (p *Practice) Work(ctx context.Context, team Team, records int, stop func() bool, show func(records int)) error {
 	defer p.crew.Close()
 	p.crew.newQueue.forget() // others wrote meanwhile
@@ -61,7 +67,9 @@ func (p *Practice) Work(ctx context.Context, team Team, records int, stop func()
 		workers = slices.DeleteFunc(slices.Clone(workers), func(a *daemons.Actor) bool { return a.Name != "legacy inventory" })
 	case Services:
 		workers = p.crew.Workers()
-		if err := p.crew.Start(); err != nil {
+		if err := p.crew.Start(); errors.Is(err, zk.ErrNoNode) {
+			return fmt.Errorf("%w: nothing is at %s; migrate first", migrate.ErrNoQueue, p.crew.New.Root)
+		} else if err != nil {
 			return err
 		}
 	case LegacyWorkers:

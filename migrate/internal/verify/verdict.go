@@ -106,8 +106,8 @@ type Verdict struct {
 	// Unrelated counts jobs, requests and batches that no run created.
 	Unrelated int `json:"unrelated"`
 	// Late lists records that were added since the last migration. Removed lists migrated
-	// records whose jobs were removed, and Notices other migrated records that changed or
-	// vanished, but can't run twice.
+	// records whose jobs were removed, and Notices other migrated records that changed, and
+	// whose jobs are over: they may have run twice.
 	Late    []string `json:"late"`
 	Removed []Remark `json:"removed"`
 	Notices []Remark `json:"notices"`

@@ -21,6 +21,7 @@ var refusals = []refusal{
 		s.Quarantined = true
 		return a.Again(s.quarantine()...)
 	}},
+	{migrate.ErrNotRetired, "Next, to remove these records from the legacy queue:", Adviser.retire},
 	{migrate.ErrHoldsChanged, "Next, to look again:", func(a Adviser, _ Situation) string { return a.Again() }},
 	{migrate.ErrContended, "The same command continues when there is less traffic.", nil},
 	{migrate.ErrTakenOver, "Next, to see what the other one does:", Adviser.status},

@@ -27,9 +27,8 @@ var usage = []string{
 // mostTroubles is how many troubles are listed.
 const mostTroubles = 10
 
-// Run does what the lines of in say until ctx ends. The error is that ctx has ended, or that a
-// session was lost.
-func Run(ctx context.Context, s *screen.Screen, in io.Reader, p *rehearse.Practice) error {
+// Run does what the lines of in say until ctx ends.
+func Run(ctx context.Context, s *screen.Screen, in io.Reader, p *rehearse.Practice) {
 	explain(s)
 	lines := make(chan string)
 	go func() { // it ends with the process, because nothing can interrupt a read of a terminal
@@ -39,16 +38,19 @@ func Run(ctx context.Context, s *screen.Screen, in io.Reader, p *rehearse.Practi
 	}()
 	stop := func() bool {
 		select {
-		case <-lines:
-			return true
+		case line := <-lines:
+			if strings.TrimSpace(line) == "" {
+				return true
+			}
+			s.Say("%q is ignored while others work; press Enter to stop them", line)
 		default:
-			return false
 		}
+		return false
 	}
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case line := <-lines:
 			if strings.TrimSpace(line) == "" {
 				continue
@@ -60,7 +62,7 @@ func Run(ctx context.Context, s *screen.Screen, in io.Reader, p *rehearse.Practi
 				continue
 			}
 			if err := work(ctx, s, p, team, n, stop); err != nil && ctx.Err() == nil {
-				return err
+				s.Say("%s: %v", team, err)
 			}
 		}
 	}

@@ -82,7 +82,7 @@ func NightRows(n *rehearse.Night) []screen.Row {
 	for _, step := range n.Steps {
 		rows = append(rows, screen.Row{step.Name, seconds(step.Seconds)})
 	}
-	rows = append(rows, screen.Row{"the queue is frozen, at least", seconds(n.Freeze)}, screen.Row{"mails when it is worked", fmt.Sprint(n.Mails)},
+	rows = append(rows, screen.Row{"the queue is frozen, at least", seconds(n.Freeze)}, screen.Row{"mails when it is worked, at most", fmt.Sprint(n.Mails)},
 		screen.Row{"batches that the cleanup removes within the hour", fmt.Sprint(len(n.Cleanup))})
 	for _, state := range slices.Sorted(maps.Keys(n.Waits)) {
 		rows = append(rows, screen.Row{"jobs that no worker takes: " + state, fmt.Sprint(n.Waits[state])})

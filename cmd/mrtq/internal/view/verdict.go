@@ -28,7 +28,7 @@ func Verdict(s *screen.Screen, v *migrate.Verdict) {
 	for _, more := range []struct {
 		what string
 		n    int
-	}{{"migrated, and the job removed", r.Removed}, {"not migrated yet", r.Waiting}, {"late", r.Late}, {"returned to the legacy queue", r.Returned}} {
+	}{{"migrated, and the job removed", r.Removed}, {"not migrated yet", r.Waiting}, {"late", r.Late}, {"without a job, since the rollback", r.Returned}} {
 		if more.n > 0 {
 			rows = append(rows, screen.Row{more.what, more.n})
 		}
@@ -49,7 +49,7 @@ func Verdict(s *screen.Screen, v *migrate.Verdict) {
 	screen.List(s, "Not in the quarantine file: these can't be decoded, and nothing else has their bytes", lacking, []string{"LEGACY RECORD"}, func(d migrate.Difference) screen.Row { return screen.Row{d.Path} })
 	screen.List(s, "Late: added to the legacy queue since the migration", v.Late, []string{"LEGACY RECORD"}, func(path string) screen.Row { return screen.Row{path} })
 	screen.List(s, "Removed: finished and cleaned up, or deleted", v.Removed, []string{"LEGACY RECORD", "JOB OR REQUEST"}, func(i migrate.Remark) screen.Row { return screen.Row{i.Record, i.Job} })
-	screen.List(s, "For information: these records changed or vanished, and can't run twice", v.Notices, []string{"LEGACY RECORD", "JOB OR REQUEST", "WHAT"},
+	screen.List(s, "Changed since the migration, and their jobs are over: they may have run twice", v.Notices, []string{"LEGACY RECORD", "JOB OR REQUEST", "WHAT"},
 		func(i migrate.Remark) screen.Row { return screen.Row{i.Record, i.Job, i.What} })
 	compared := screen.Count(v.Nodes, "znode", "znodes")
 	if v.ACLs > 0 {
