@@ -97,7 +97,7 @@ func VerdictStep(v *Verdict) Step {
 		{v.Count(verify.Changed) > 0 && v.State == ledger.Done, StepHold},
 		{v.Count(verify.Changed) > 0, StepLookAtTwice},
 		{v.Count(verify.Restored) > 0, StepRestored},
-		{v.State == ledger.RolledBack && v.Current.Kept > 0 && !retired(v.Current) && v.Records.Migrated+v.Records.Removed > 0, StepKept},
+		{v.State == ledger.RolledBack && v.Current.Kept > 0 && !retired(v.Current) && unchanged(v) > 0, StepKept},
 		{v.State == ledger.RolledBack, StepPlan},
 		{v.Count(verify.Missed)+len(v.Late) > 0, StepMigrateRest},
 		{v.Count(verify.ActedOn) > 0, StepAcceptActedOn},
@@ -108,6 +108,11 @@ func VerdictStep(v *Verdict) Step {
 		}
 	}
 	return ""
+}
+
+// unchanged counts the migrated records that are in the source as they were. Retire leaves the others.
+func unchanged(v *Verdict) int {
+	return v.Records.Migrated + v.Records.Removed - v.Count(verify.Changed) - len(v.Notices)
 }
 
 // PlanStep says what to do with a plan; "" if there is nothing to do.
