@@ -84,8 +84,11 @@ func (p *Practice) Work(ctx context.Context, team Team, records int, stop func()
 
 // Tally returns what was done so far.
 func (p *Practice) Tally() Tally {
-	t := Tally{Begun: len(p.crew.Begun), Removed: len(p.crew.Removed)}
+	t := Tally{Removed: len(p.crew.Removed)}
 	for key, e := range p.crew.Executions() {
+		if len(e.Workers) > 0 || e.Times() > 0 { // else it was done before, and a report lists it
+			t.Begun++
+		}
 		t.Stored += e.Stored + e.StoredEmpty
 		t.Recorded += e.Recorded
 		t.Assembled += e.Assembled
