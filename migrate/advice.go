@@ -57,11 +57,7 @@ var advice = []struct {
 	{func(s *Status) bool {
 		return s.isIn(ledger.Done) && s.legacyHas(func(l LegacyStatus) []string { return slices.Concat(l.Late, l.Missed) })
 	}, StepMigrateRest},
-	{func(s *Status) bool {
-		// With a source, its records show whether any of the kept jobs' is there.
-		there := s.Legacy == nil || slices.ContainsFunc(s.Legacy, func(l LegacyStatus) bool { return l.Migrated > 0 })
-		return s.isIn(ledger.RolledBack) && there && !retired(s.Current().Run) && slices.ContainsFunc(s.Runs, func(r RunStatus) bool { return r.Kept > 0 })
-	}, StepKept},
+	{(*Status).keptRecords, StepKept},
 	{func(s *Status) bool { return s.Current() == nil || s.isIn(ledger.RolledBack) }, StepPlan},
 	{func(s *Status) bool { return s.Restored && s.held(true) }, StepRestored},
 	{func(s *Status) bool { return s.held(true) }, StepRelease},
@@ -97,7 +93,7 @@ func VerdictStep(v *Verdict) Step {
 		{v.Count(verify.Changed) > 0 && v.State == ledger.Done, StepHold},
 		{v.Count(verify.Changed) > 0, StepLookAtTwice},
 		{v.Count(verify.Restored) > 0, StepRestored},
-		{v.State == ledger.RolledBack && v.Current.Kept > 0 && !retired(v.Current) && unchanged(v) > 0, StepKept},
+		{keptRecords(v), StepKept},
 		{v.State == ledger.RolledBack, StepPlan},
 		{v.Count(verify.Missed)+len(v.Late) > 0, StepMigrateRest},
 		{v.Count(verify.ActedOn) > 0, StepAcceptActedOn},
@@ -110,9 +106,19 @@ func VerdictStep(v *Verdict) Step {
 	return ""
 }
 
-// unchanged counts the migrated records that are in the source as they were. Retire leaves the others.
-func unchanged(v *Verdict) int {
-	return v.Records.Migrated + v.Records.Removed - v.Count(verify.Changed) - len(v.Notices)
+// keptRecords reports whether legacy workers may run records whose jobs are the new queue's: every run
+// was rolled back, and some records are in the source as they were migrated. Retire removes these.
+func keptRecords(v *Verdict) bool {
+	return v.AllBack && v.Records.Migrated+v.Records.Removed > v.Count(verify.Changed)+len(v.Notices)
+}
+
+// keptRecords is the same. Without a source, only the record of the run says that jobs were kept, and
+// not retired.
+func (s *Status) keptRecords() bool {
+	if s.Legacy == nil {
+		return s.isIn(ledger.RolledBack) && !retired(s.Current().Run) && slices.ContainsFunc(s.Runs, func(r RunStatus) bool { return r.Kept > 0 })
+	}
+	return s.allBack && slices.ContainsFunc(s.Legacy, func(l LegacyStatus) bool { return l.Migrated > len(l.Changed) })
 }
 
 // PlanStep says what to do with a plan; "" if there is nothing to do.

@@ -120,7 +120,7 @@ func accept(v *Verdict, opt ReleaseOptions) error {
 	if v.Records.Quarantined > 0 && opt.Quarantined == nil {
 		return fmt.Errorf("%w (number of records: %d)", ErrNotKept, v.Records.Quarantined)
 	}
-	if VerdictStep(v) == StepKept {
+	if keptRecords(v) {
 		return ErrNotRetired
 	}
 	if acted > opt.ActedOn {

@@ -124,24 +124,6 @@ func TestRetireAfterRollback(t *testing.T) {
 	})
 }
 
-// A kept job's record that somebody has changed since is not retire's to remove. It is named, and it
-// does not keep the queues from being released.
-func TestReleaseWithChangedRecordOfKeptJob(t *testing.T) {
-	each(t, func(t *testing.T, d newqueue.Dialect) {
-		s := serve(t, lifeQueue(t), d)
-		s.mustMigrate(s.options())
-		s.release()
-		s.set(s.jobOf(completedRecord)+"/space_needed", []byte("17"))
-		s.mustRollback(migrate.RollbackOptions{Source: s.source()})
-		s.set(completedRecord, record(t, legacy.Deleted, job("a", "9")))
-		v := s.mustVerify()
-		if want := []migrate.Remark{{Record: completedRecord, Job: s.jobOf(completedRecord), What: "it has changed since it was migrated; its job is completed"}}; !slices.Equal(v.Notices, want) {
-			t.Errorf("notices: %+v", v.Notices)
-		}
-		s.release()
-	})
-}
-
 // A record that a legacy worker acquires stays, and is named, whenever that happens.
 func TestRetireOfAcquiredRecord(t *testing.T) {
 	acquire := func(s *site) { s.set(pendingRecord, record(s.t, legacy.Consumed, job("a", "1"))) }

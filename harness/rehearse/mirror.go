@@ -22,6 +22,8 @@ type mirror struct {
 	children map[string][]string // sorted
 	changes  map[string]uint64   // how often something below a path has changed
 	unseen   uint64              // how often others may have changed anything
+	// heldByOthers says that people may set and lift holds while the mirror is used.
+	heldByOthers bool
 }
 
 // known is what the mirror knows of a znode.
@@ -44,11 +46,10 @@ func (m *mirror) forget() {
 	m.unseen++
 }
 
-// forgetHolds forgets the holds, which a person may change at any time.
-func (m *mirror) forgetHolds() {
-	gone := func(path string) bool { return strings.Contains(path, newqueue.LocksPath) }
-	maps.DeleteFunc(m.nodes, func(path string, _ known) bool { return gone(path) })
-	maps.DeleteFunc(m.children, func(path string, _ []string) bool { return gone(path) })
+// passes reports whether a path is always read from the server: that of a hold or lock, if people may
+// set holds meanwhile.
+func (m *mirror) passes(path string) bool {
+	return m.heldByOthers && strings.Contains(path, newqueue.LocksPath+"/")
 }
 
 // Changes is how often something below a path has changed, or may have.
@@ -86,6 +87,9 @@ func (s *mirrored) Close() {
 
 // Get is that of the session.
 func (s *mirrored) Get(path string) ([]byte, *zk.Stat, error) {
+	if s.passes(path) {
+		return s.Session.Get(path)
+	}
 	if k, ok := s.nodes[path]; ok && !k.there {
 		return nil, nil, zk.ErrNoNode
 	} else if ok && k.hasData && k.stat != nil {
@@ -101,6 +105,9 @@ func (s *mirrored) Get(path string) ([]byte, *zk.Stat, error) {
 
 // Exists is that of the session.
 func (s *mirrored) Exists(path string) (bool, *zk.Stat, error) {
+	if s.passes(path) {
+		return s.Session.Exists(path)
+	}
 	if k, ok := s.nodes[path]; ok && !k.there {
 		return false, &zk.Stat{}, nil
 	} else if ok && k.stat != nil {
@@ -121,6 +128,11 @@ func (s *mirrored) Exists(path string) (bool, *zk.Stat, error) {
 
 // Children is that of the session, and sorts the names. The Stat is empty.
 func (s *mirrored) Children(path string) ([]string, *zk.Stat, error) {
+	if s.passes(path) {
+		names, stat, err := s.Session.Children(path)
+		slices.Sort(names)
+		return names, stat, err
+	}
 	if names, ok := s.children[path]; ok {
 		return slices.Clone(names), &zk.Stat{}, nil
 	}

@@ -37,7 +37,8 @@ type Tally struct {
 	Stored, Recorded, Assembled int      // objects, objects in the inventory, access requests
 	Removed                     int      // batches that the cleanup removed
 	Twice                       []string // the records whose work was done more than once: see [daemons.LegacyKey]
-	Troubles                    []string // what workers could not do, in order
+	Troubles                    []string // what the services could not do, in order
+	Stuck                       []string // workers who could not do what the layout allows, in order
 }
 
 // NewPractice hires the workers of a server for a new queue at a chroot. Nobody connects yet. The
@@ -49,8 +50,22 @@ func NewPractice(ctx context.Context, address, newQueue string) (*Practice, erro
 	}
 	s := &stage{cfg: zkconn.Config{Address: at, SessionTimeout: sessionTimeout}}
 	c := &crew{random: rand.New(rand.NewPCG(1, 1)), newQueue: newMirror(), old: newMirror(), perRound: 1}
+	c.newQueue.heldByOthers = true
 	c.World = daemons.New(daemons.Options{New: s.site(ctx, newQueue, c.newQueue), Legacy: s.site(ctx, "", c.old)})
 	return &Practice{c}, nil
+}
+
+// legacyInventory is the name of the legacy inventory service.
+const legacyInventory = "legacy inventory"
+
+// count counts how often a name is in a list.
+func count(names []string, name string) (n int) {
+	for _, other := range names {
+		if other == name {
+			n++
+		}
+	}
+	return n
 }
 
 // Work lets a team work until it has begun so many records (0 means all), or finds nothing, or stop
@@ -64,7 +79,7 @@ func (p *Practice) Work(ctx context.Context, team Team, records int, stop func()
 	workers := p.crew.LegacyWorkers()
 	switch team {
 	case LegacyInventory:
-		workers = slices.DeleteFunc(slices.Clone(workers), func(a *daemons.Actor) bool { return a.Name != "legacy inventory" })
+		workers = slices.DeleteFunc(slices.Clone(workers), func(a *daemons.Actor) bool { return a.Name != legacyInventory })
 	case Services:
 		workers = p.crew.Workers()
 		if err := p.crew.Start(); errors.Is(err, zk.ErrNoNode) {
@@ -76,7 +91,6 @@ func (p *Practice) Work(ctx context.Context, team Team, records int, stop func()
 	}
 	before := len(p.crew.Begun)
 	enough := func() bool {
-		p.crew.newQueue.forgetHolds()
 		return records > 0 && len(p.crew.Begun)-before >= records || stop()
 	}
 	return p.crew.rounds(ctx, workers, enough, func(n int) { show(n - before) }, func(bool, int) error { return nil })
@@ -92,7 +106,8 @@ func (p *Practice) Tally() Tally {
 		t.Stored += e.Stored + e.StoredEmpty
 		t.Recorded += e.Recorded
 		t.Assembled += e.Assembled
-		if e.Times() > 1 {
+		// Several legacy records can name one manifest, and each is worked once.
+		if e.Times() > max(1, count(e.Workers, legacyInventory)) {
 			t.Twice = append(t.Twice, key)
 		}
 	}
@@ -101,7 +116,7 @@ func (p *Practice) Tally() Tally {
 		t.Troubles = append(t.Troubles, trouble.String())
 	}
 	for _, d := range p.crew.stuck {
-		t.Troubles = append(t.Troubles, d.Path+": "+d.Message)
+		t.Stuck = append(t.Stuck, d.Path+": "+d.Message)
 	}
 	return t
 }

@@ -3,6 +3,7 @@ package ledger
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"mrtq/internal/znode"
@@ -235,6 +236,11 @@ func (l *Ledger) Current() *Run {
 		}
 	}
 	return l.Newest()
+}
+
+// AllBack reports whether there are runs, and all of them were rolled back.
+func (l *Ledger) AllBack() bool {
+	return len(l.Runs) > 0 && !slices.ContainsFunc(l.Runs, func(r Run) bool { return r.Settled() != RolledBack })
 }
 
 // FindRun returns the index of a run, -1 if there is no such run.

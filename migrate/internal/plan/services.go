@@ -37,7 +37,7 @@ const inventoryFinding = "inventory"
 const (
 	inventoryWhat = "an inventory record holds only a manifest URL, and no profile, batchID or update"
 	inventoryThen = "Inventory would record it, Notify would then fail it, and its batch would stick in Reporting"
-	inventoryNext = "drain the inventory queue first: release or delete its held records, and let the legacy inventory service finish it; or migrate unfinished inventory records too, and fail or delete their jobs by hand"
+	inventoryNext = "drain the inventory queue first: release, requeue or delete its held, failed and consumed records, and let the legacy inventory service finish it; or migrate unfinished inventory records too, and fail or delete their jobs by hand"
 	serviceNext   = "repair or remove these records in the legacy queue; or migrate them too, and repair their jobs by hand"
 	batchIDThen   = "the services would not find its batch, and its report would be lost"
 )

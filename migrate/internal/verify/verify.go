@@ -80,7 +80,7 @@ func newVerifier(src *source.Source, t *target.Target, names *target.Names, opt 
 	if run := t.Ledger.Current(); run != nil {
 		v.dialect = run.Dialect
 		v.verdict.Run, v.verdict.State, v.verdict.Source, v.verdict.Choices = run.ID, run.State, run.Source, run.Choices
-		v.verdict.Current = *run
+		v.verdict.Current, v.verdict.AllBack = *run, v.t.Ledger.AllBack()
 	}
 	return v
 }

@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -102,9 +103,10 @@ func work(ctx context.Context, s *screen.Screen, p *rehearse.Practice, team rehe
 	}
 	now := p.Tally()
 	s.Say("%s: %s; they have stopped", team, counts(&now, &before))
-	for i, trouble := range now.Troubles[len(before.Troubles):] {
+	troubles := slices.Concat(now.Troubles[len(before.Troubles):], now.Stuck[len(before.Stuck):])
+	for i, trouble := range troubles {
 		if i == mostTroubles {
-			s.Say("  and %d more", len(now.Troubles)-len(before.Troubles)-i)
+			s.Say("  and %d more", len(troubles)-i)
 			break
 		}
 		s.Say("  %s", trouble)
