@@ -16,7 +16,10 @@ import (
 	"mrtq/internal/znode"
 )
 
-type dumpCmd struct{ out, unreadable string }
+type dumpCmd struct {
+	out, unreadable string
+	force           bool
+}
 
 // The values of --unreadable.
 const (
@@ -43,6 +46,7 @@ and the file of --out is not written, unless you give --unreadable accept.`,
 	}
 	a.conn.RateFlag(cmd.Flags())
 	cmd.Flags().StringVar(&c.out, "out", "", "`file` to write, with gzip if its name ends in .gz, instead of stdout")
+	cmd.Flags().BoolVar(&c.force, "force", false, "replace the file of --out if it exists")
 	settings.Choice(cmd.Flags(), &c.unreadable, "unreadable", "", "what to do if you have no permission to read a znode: fail, or accept a dump without its data", unreadableFail, unreadableAccept)
 	return cmd
 }
@@ -52,7 +56,7 @@ func (c *dumpCmd) run(ctx context.Context, a *app, source string) error {
 	if err != nil {
 		return err
 	}
-	if err := a.checkFiles([]files.Named{{By: "--out", Path: c.out}}, p.named()); err != nil {
+	if err := a.checkFiles([]files.Named{{By: "--out", Path: c.out, New: !c.force}}, p.named()); err != nil {
 		return err
 	}
 	all, done, err := a.znodes(ctx, p)

@@ -65,12 +65,7 @@ func (c *planCmd) run(ctx context.Context, a *app, args []string) error {
 	if err != nil {
 		return err
 	}
-	writes := []files.Named{{By: "--out", Path: c.out}, {By: "--decisions-out", Path: c.decisionsOut}}
-	for _, f := range writes {
-		if files.IsRegular(f.Path) && !c.force {
-			return exit.Usagef("%s %s: the file exists; give another name, or --force to replace it", f.By, f.Path)
-		}
-	}
+	writes := []files.Named{{By: "--out", Path: c.out, New: !c.force}, {By: "--decisions-out", Path: c.decisionsOut, New: !c.force}}
 	if err := a.checkFiles(writes, s.source.named(), s.target.named(), files.Named{By: "--decisions", Path: c.decisions}); err != nil {
 		return err
 	}

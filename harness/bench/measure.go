@@ -151,7 +151,7 @@ func (b *bench) round(ctx context.Context, round int) error {
 		{readTarget, func() (sample, error) { return bareRead(ctx, b.conn, paths(nodes), false) }},
 		{readACLs, func() (sample, error) { return bareRead(ctx, b.conn, paths(nodes), true) }},
 		{verify, func() (sample, error) { return b.run(ctx, "verify", source, target) }},
-		{dump, func() (sample, error) { return b.run(ctx, "dump", target, "--out", "target.ndjson") }},
+		{dump, func() (sample, error) { return b.run(ctx, "dump", target, "--out", "target.ndjson", "--force") }},
 		{rollback, func() (sample, error) { return b.run(ctx, "rollback", target, "--run", firstRun) }},
 		{load, func() (sample, error) { return bareLoad(b.address, nodes, made, copied) }},
 		{beside, func() (sample, error) {

@@ -1,6 +1,7 @@
 package advice
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -86,7 +87,7 @@ func (a Adviser) decidedInFile() (Adviser, []Flag) {
 func (a Adviser) unblock(s Situation) string {
 	a, file := a.decidedInFile()
 	flags := append(a.planFlags(s), file...)
-	var drained, decided bool
+	var drained, repaired, decided bool
 	for _, p := range s.Plan.Problems {
 		if p.Kind == migrate.RollbackUnfinished {
 			return "Next, to finish the rollback: " + a.Command("rollback", []string{s.Target}, Set("run", p.Fits)...)
@@ -98,8 +99,13 @@ func (a Adviser) unblock(s Situation) string {
 			s.Run = &s.Plan.Unfinished
 			return "Next, to finish it with its own choices: " + a.withoutChoices().finish(s)
 		}
-		if p.Kind == migrate.InventoryWaiting && !s.Plan.Resumes { // no service can finish the jobs that the flag makes
+		// No service can finish the jobs that the flags of these two would make.
+		if p.Kind == migrate.InventoryWaiting && !s.Plan.Resumes {
 			drained = true
+			continue
+		}
+		if p.Kind == migrate.Unserviceable && !s.Plan.Resumes && file == nil {
+			repaired = true
 			continue
 		}
 		if f := Solves(s.Plan, p); f != nil {
@@ -110,16 +116,22 @@ func (a Adviser) unblock(s Situation) string {
 			flags = append(slices.DeleteFunc(flags, func(g Flag) bool { return g.Name == f.Name }), *f)
 		}
 	}
-	words := "once that is repaired"
-	switch {
-	case drained && decided:
-		words = "once the legacy inventory service has finished its queue, and you have decided"
-	case drained:
-		words = "once the legacy inventory service has finished its queue"
-	case decided && hasFlag(flags, toDecide.Name):
+	var events []string
+	for _, e := range []struct {
+		awaited bool
+		words   string
+	}{
+		{drained, "the legacy inventory service has finished its queue"},
+		{repaired, "the records that no service could work on are repaired or removed"},
+		{decided, "you have decided"},
+	} {
+		if e.awaited {
+			events = append(events, e.words)
+		}
+	}
+	words := "once " + cmp.Or(strings.Join(events, ", and "), "that is repaired")
+	if hasFlag(flags, toDecide.Name) {
 		words = "to decide"
-	case decided:
-		words = "once you have decided"
 	}
 	return "Next, " + words + ": " + a.Command("plan", []string{s.Source, s.Target}, flags...)
 }

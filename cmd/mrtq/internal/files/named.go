@@ -17,13 +17,15 @@ type Named struct {
 	// Kept is true if a later run adds to the file or reads it, so that it must be
 	// a regular file.
 	Kept bool
+	// New is true if the file must not be there yet: somebody may need the one that is.
+	New bool
 	// Folders are those of a data directory, in which mrtq must not write.
 	Folders []string
 }
 
 // Check refuses to write to a file that the command also reads, and to write two
-// things to one file, because that would destroy one of them. It also refuses stdout
-// instead of a file. It runs before anything is read, and ignores empty paths.
+// things to one file, because that would destroy one of them. It also refuses to replace
+// a file that must be new, and stdout instead of a file. It runs before anything is read, and ignores empty paths.
 func Check(writes, reads []Named) error {
 	for i, w := range writes {
 		switch w.Path {
@@ -41,6 +43,9 @@ func Check(writes, reads []Named) error {
 			if other.Path != "" && Same(w.Path, other.Path) {
 				return exit.Usagef("%s %s is the same file as %s %s, which would be overwritten; give another file; nothing was read or written", w.By, w.Path, other.By, other.Path)
 			}
+		}
+		if w.New && IsRegular(w.Path) {
+			return exit.Usagef("%s %s: the file exists; give another name, or --force to replace it; nothing was read or written", w.By, w.Path)
 		}
 		if info, err := os.Stat(w.Path); w.Kept && err == nil && !info.Mode().IsRegular() {
 			return exit.Usagef("%s %s is not a regular file, so it can't keep anything; give another file; nothing was read or written", w.By, w.Path)
