@@ -33,9 +33,10 @@ type record struct {
 	free bool
 	hash string // of its bytes when a plan last made a job of it
 	// waits says that its job was to begin as held or failed, and no administrator has released
-	// or requeued it. done is how often the new queue's workers had done its work before.
-	waits bool
-	done  int
+	// or requeued it: released, which can happen before its migration ends. done is how often the
+	// new queue's workers had done its work before.
+	waits, released bool
+	done            int
 	// What the operator was told: that its work could be done twice, or never.
 	twice, never word
 	// afterwards says that a legacy worker took it after its queue was released. That can
@@ -164,7 +165,7 @@ func (o *oracle) forget() {
 		if len(jobs[r.path]) > 0 {
 			continue
 		}
-		r.waits = false
+		r.waits, r.released = false, false
 		if !r.twice.word {
 			r.twice = word{}
 		}
@@ -227,7 +228,7 @@ func (o *oracle) toldByPlan(p *migrate.Plan, carriedOut bool) {
 		}
 		if e.Action == "create" && carriedOut {
 			r.never, r.migrated = word{}, true
-			r.waits, r.done = e.State == "held" || e.State == "failed", o.timesNew(r)
+			r.waits, r.done = !r.released && (e.State == "held" || e.State == "failed"), o.timesNew(r)
 		}
 	}
 	for _, f := range p.Services {

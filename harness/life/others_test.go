@@ -272,9 +272,9 @@ func (o *others) decide(action daemons.Action, item string) {
 			case daemons.DeleteJob, daemons.DeleteRequest, daemons.DeleteBatch:
 				r.over = true
 			case daemons.ReleaseJob:
-				r.waits = false
+				r.waits, r.released = false, true
 			case daemons.RequeueJob, daemons.RequeueRequest:
-				r.waits = false
+				r.waits, r.released = false, true
 				if strings.Contains(string(tree.Get(job+"/status").Data), "was consumed") {
 					o.told(path, true, false, word{"the job's own message", true})
 				}
