@@ -112,11 +112,11 @@ func keptRecords(v *Verdict) bool {
 	return v.AllBack && v.Records.Migrated+v.Records.Removed > v.Count(verify.Changed)+len(v.Notices)
 }
 
-// keptRecords is the same. Without a source, only the record of the run says that jobs were kept, and
+// keptRecords is the same. Without a source, only the ledger says that jobs were kept, and their records
 // not retired.
 func (s *Status) keptRecords() bool {
 	if s.Legacy == nil {
-		return s.isIn(ledger.RolledBack) && !retired(s.Current().Run) && slices.ContainsFunc(s.Runs, func(r RunStatus) bool { return r.Kept > 0 })
+		return s.allBack && slices.ContainsFunc(s.Runs, func(r RunStatus) bool { return r.Tracked > r.Retired })
 	}
 	return s.allBack && slices.ContainsFunc(s.Legacy, func(l LegacyStatus) bool { return l.Migrated > len(l.Changed) })
 }
@@ -136,14 +136,11 @@ func PlanStep(p *Plan) Step {
 
 // UndoStep says what to do after a rollback.
 func UndoStep(u *Undo) Step {
-	if len(u.Keeps) > 0 {
+	if len(u.Keeps) > 0 || u.keptEarlier {
 		return StepKept
 	}
 	return StepPlan
 }
-
-// retired reports whether a retire has removed all that it may since this run.
-func retired(r Run) bool { return !r.Retire.At.IsZero() && r.Retire.Stay == 0 }
 
 // isIn reports whether the current run is in a state.
 func (s *Status) isIn(state RunState) bool { return s.Current() != nil && s.Current().State == state }

@@ -21,10 +21,11 @@ func (s *site) mustRetire() string {
 }
 
 // rollBack rolls a run back; "" is the newest.
-func (s *site) rollBack(run string) {
+func (s *site) rollBack(run string) *migrate.Undo {
 	s.t.Helper()
-	_, err := migrate.Rollback(s.t.Context(), s.w, run, migrate.RollbackOptions{Source: s.source(), Now: moment})
+	undo, err := migrate.Rollback(s.t.Context(), s.w, run, migrate.RollbackOptions{Source: s.source(), Now: moment})
 	s.must(err)
+	return undo
 }
 
 // secondRun migrates a late record in a run of its own.
@@ -99,6 +100,42 @@ func TestReleaseAfterKept(t *testing.T) {
 			}
 			if _, err := s.tryRelease(c.opt); c.want == nil && err != nil || !errors.Is(err, c.want) {
 				t.Errorf("release: %v, expected %v", err, c.want)
+			}
+		})
+	}
+}
+
+// Legacy workers are started after the last rollback. So that one, and a status that is given no source,
+// name the retire that is left, even if it was an older rollback that kept a job.
+func TestStepAfterLastRollback(t *testing.T) {
+	kept := lifeStates["rolled back, one job kept"]
+	for name, c := range map[string]struct {
+		happens func(*site) *migrate.Undo
+		want    migrate.Step
+	}{
+		"an older rollback kept a job":     {func(s *site) *migrate.Undo { kept(s); s.secondRun(); return s.rollBack("") }, migrate.StepKept},
+		"and its record was retired":       {func(s *site) *migrate.Undo { kept(s); s.mustRetire(); s.secondRun(); return s.rollBack("") }, migrate.StepPlan},
+		"nothing was kept":                 {func(s *site) *migrate.Undo { lifeStates["released"](s); return s.rollBack("") }, migrate.StepPlan},
+		"the older run is not rolled back": {func(s *site) *migrate.Undo { lifeStates["released"](s); s.secondRun(); return s.rollBack("") }, migrate.StepPlan},
+		"a newer rollback kept a job": {func(s *site) *migrate.Undo {
+			lifeStates["released"](s)
+			s.secondRun()
+			s.release()
+			s.touch(ingest(77))
+			s.rollBack("")
+			return s.rollBack("run0000000000")
+		}, migrate.StepKept},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, lifeQueue(t), newqueue.MrtZK)
+			if step := migrate.UndoStep(c.happens(s)); step != c.want {
+				t.Errorf("after the rollback: %s, expected %s", step, c.want)
+			}
+			status, err := migrate.ReadStatus(t.Context(), &s.w.Reader, nil)
+			s.must(err)
+			if status.Step != c.want {
+				t.Errorf("status without a source: %s, expected %s", status.Step, c.want)
 			}
 		})
 	}

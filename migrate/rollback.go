@@ -32,6 +32,9 @@ type Undo struct {
 	Ask string `json:"ask"`
 	// Record is the run's record, before.
 	Record *Run `json:"-"`
+	// keptEarlier says that the rollbacks of all other runs kept jobs, and that no retire has removed
+	// their records.
+	keptEarlier bool
 }
 
 // RollbackOptions are the options of a rollback.
@@ -183,7 +186,7 @@ func (r *rolling) ask(ctx context.Context, undo *Undo) (err error) {
 
 // undo is what is known of a rollback before the jobs are read.
 func (r *rolling) undo() *Undo {
-	undo := &Undo{Run: r.run().ID, State: r.run().State, Released: []newqueue.QueueHold{}, Keeps: []UndoItem{}, Record: r.run()}
+	undo := &Undo{Run: r.run().ID, State: r.run().State, Released: []newqueue.QueueHold{}, Keeps: []UndoItem{}, Record: r.run(), keptEarlier: r.keptEarlier()}
 	for _, q := range newqueue.QueueHolds {
 		if r.target.Released(r.run(), q) {
 			undo.Released = append(undo.Released, q)
@@ -193,6 +196,20 @@ func (r *rolling) undo() *Undo {
 		undo.Ask = "its queues were released, so workers may have worked on its jobs"
 	}
 	return undo
+}
+
+// keptEarlier reports whether legacy workers, once this run is rolled back, may run records whose jobs the
+// rollbacks of other runs kept.
+func (r *rolling) keptEarlier() (kept bool) {
+	for i, run := range r.target.Ledger.Runs {
+		if i != r.index && run.State != ledger.RolledBack {
+			return false
+		}
+	}
+	for e := range r.target.Ledger.All() {
+		kept = kept || int(e.Run) != r.index && !e.Retired
+	}
+	return kept
 }
 
 // foretell reads the jobs, and finds what the rollback would remove and keep.
@@ -213,12 +230,17 @@ func (r *rolling) foretell(ctx context.Context, undo *Undo) error {
 			undo.Removes.Jobs++
 		}
 	}
-	undo.Removes.Batches = r.emptied(undo)
+	names, err := r.target.ReadNames(ctx)
+	if err != nil {
+		return cancelled(err)
+	}
+	undo.Removes.Batches = r.emptied(undo, names)
 	return nil
 }
 
-// emptied counts the run's batches of which no migrated job is left.
-func (r *rolling) emptied(undo *Undo) (n int) {
+// emptied counts the run's batches that are there and of which no migrated job is left. If other clients
+// have put entries into one, it stays all the same.
+func (r *rolling) emptied(undo *Undo, names *target.Names) (n int) {
 	keeps := map[string]bool{} // batches with jobs that stay
 	for e := range r.target.Ledger.All() {
 		keeps[e.Batch] = keeps[e.Batch] || int(e.Run) != r.index
@@ -229,7 +251,7 @@ func (r *rolling) emptied(undo *Undo) (n int) {
 		}
 	}
 	for b := range r.target.Ledger.Batches() {
-		if int(b.Run) == r.index && !keeps[b.ID] {
+		if int(b.Run) == r.index && !keeps[b.ID] && names.Has(newqueue.BatchPath(b.ID)) {
 			n++
 		}
 	}

@@ -3,6 +3,7 @@ package migrate_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -499,4 +500,71 @@ func TestWorkedOnDuringARollback(t *testing.T) {
 			}
 		}
 	})
+}
+
+// What verify advises for damage before the release: repair it, or roll back with Force, migrate again, and
+// everything is as it should be. Without Force, rollback keeps a job that somebody changed, and its damage.
+func TestForcedRollbackEndsDamage(t *testing.T) {
+	for name, harm := range map[string]func(s *site, job string){
+		"a job's part was written":     func(s *site, job string) { s.set(job+"/priority", []byte("by hand")) },
+		"a job's part was deleted":     func(s *site, job string) { s.remove(job + "/bid") },
+		"a znode was put below a part": func(s *site, job string) { s.create(job+"/priority/by-hand", nil) },
+		"a job's metadata was written": func(s *site, job string) { s.set(job+"/metadata", []byte("by hand")) },
+		"the ACL of a part was set": func(s *site, job string) {
+			_, err := s.door().SetACL(job+"/metadata", zk.WorldACL(zk.PermRead), -1)
+			s.must(err)
+		},
+		"a job's entry was deleted": func(s *site, job string) {
+			s.remove("/jobs/states/pending/" + s.tree().Children("/jobs/states/pending")[0])
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, lifeQueue(t), newqueue.MrtZK)
+			s.mustMigrate(s.options())
+			harm(s, s.jobOf(pendingRecord))
+			if v := s.verify(); migrate.VerdictStep(v) != migrate.StepRollBack {
+				t.Fatalf("next: %s; %v", migrate.VerdictStep(v), v.Differences)
+			}
+			if undo := s.mustRollback(migrate.RollbackOptions{Force: true}); len(undo.Keeps) != 0 {
+				t.Errorf("kept: %+v", undo.Keeps)
+			}
+			s.mustMigrate(s.options())
+			s.mustVerify()
+		})
+	}
+}
+
+// What the operator is asked about is what happens then.
+func TestRollbackIsAsPreviewed(t *testing.T) {
+	events := maps.Clone(lifeEvents)
+	// An entry of a job that is not there keeps its batch. The preview does not read the entries.
+	delete(events, "the hourly cleanup is half way through a batch")
+	events["the hourly cleanup removed a batch"] = func(s *site) {
+		bid := string(s.data(s.jobOf(completedRecord) + "/bid"))
+		for _, record := range []string{completedRecord, "/ingest/mrtQ-07000000000005"} {
+			s.removeJob(record, newqueue.JobCompleted, 7)
+		}
+		s.must(removeAll(s.door(), newqueue.BatchPath(bid)))
+		s.must(s.door().Delete(newqueue.BatchUUIDsPath+"/bid-c", -1))
+	}
+	for _, state := range []string{"running", "released"} {
+		for name, event := range events {
+			t.Run(state+", "+name, func(t *testing.T) {
+				t.Parallel()
+				s := serve(t, lifeQueue(t), newqueue.MrtZK)
+				lifeStates[state](s)
+				event(s)
+				opt := migrate.RollbackOptions{Source: s.source(), Now: moment}
+				preview, foretold := migrate.PreviewRollback(t.Context(), &s.w.Reader, "", opt)
+				undo, err := migrate.Rollback(t.Context(), s.w, "", opt)
+				if (err == nil) != (foretold == nil) {
+					t.Fatalf("%v; the preview: %v", err, foretold)
+				}
+				if err == nil && (undo.Removes != preview.Removes || !slices.Equal(undo.Keeps, preview.Keeps)) {
+					t.Errorf("removed %v and kept %v; the preview: %v, %v", undo.Removes, undo.Keeps, preview.Removes, preview.Keeps)
+				}
+			})
+		}
+	}
 }

@@ -177,7 +177,7 @@ func (c *releaseCmd) conclude(ctx context.Context, a *app, s pair, res *migrate.
 	case len(res.Lifted) == 0 && len(res.Left) == 0:
 		text = "Release: nothing to do: nothing is held there"
 	case len(res.Lifted) == 0:
-		text, tone = "Release: nothing was lifted", screen.Attention
+		text, tone = "Release: no queue became free", screen.Attention
 	case c.unverified:
 		text, tone = text+"; nothing was verified", screen.Attention
 	}

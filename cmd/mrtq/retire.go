@@ -237,6 +237,7 @@ func (c *retireCmd) print(a *app, s pair, r *migrate.Retired) error {
 		return nil
 	}
 	text += fmt.Sprintf("; %s not as migrated", screen.Count(len(r.Stays), "migrated record stays, because it is", "migrated records stay, because they are"))
-	a.Conclude(screen.Attention, "%s. Stop the legacy workers, look at what is listed above, and run the same command again.", text)
+	at := advice.Situation{Source: s.source.Text, Target: s.target.Text, Twice: r.Stays[0].Record}
+	a.Conclude(screen.Attention, "%s. %s", text, a.advice.Next(migrate.StepLookAtTwice, at))
 	return exit.Check(errors.New(text))
 }

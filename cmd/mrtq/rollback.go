@@ -129,7 +129,11 @@ func (c *rollbackCmd) confirm(a *app, u *migrate.Undo) error {
 	if c.yes {
 		return nil
 	}
-	return a.askToGoOn(fmt.Sprintf("%s: %s. The rollback would remove %s, and keep %d.", u.Run, u.Ask, view.Counts(u.Removes), len(u.Keeps)))
+	question := fmt.Sprintf("%s: %s. The rollback would remove %s", u.Run, u.Ask, view.Counts(u.Removes))
+	if len(u.Keeps) > 0 {
+		question += "; " + view.KeptText(u)
+	}
+	return a.askToGoOn(question + ".")
 }
 
 // writeKept writes a line for each record that must not run again.

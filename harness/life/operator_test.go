@@ -293,7 +293,7 @@ func (m *migration) rollback(t trouble, a act) error {
 	_, err := m.run(what, t, func(ctx context.Context, w *migrate.Writer) error {
 		_, err := migrate.Rollback(ctx, w, "", opt)
 		return err
-	}, migrate.ErrRestored, migrate.ErrNoRun, migrate.ErrNoQueue, migrate.ErrRetiring)
+	}, migrate.ErrRestored, migrate.ErrNoRun, migrate.ErrNotNewest, migrate.ErrNoQueue, migrate.ErrRetiring)
 	m.forget()
 	return err
 }

@@ -79,9 +79,10 @@ var rows = map[migrate.Step]row{
 	migrate.StepMigrate:       {"Next:", Adviser.migrate},
 	migrate.StepVerify:        {"Next:", Adviser.verify},
 	migrate.StepKeep:          {"If that file is lost, run the same migration again. It adds what the file lacks, and nothing else:", Adviser.keep},
-	migrate.StepRollBack:      {"Next, roll back, and then migrate again:", Adviser.rollback},
-	migrate.StepRepair:        {"Repair what is damaged. If that is not possible, roll back what workers have not changed:", Adviser.rollback},
-	migrate.StepRepairOlder:   {"Repair what is damaged: it belongs to an older run, or to a job that the rollback kept. To see the runs:", Adviser.status},
+	migrate.StepRollBack: {"Repair what is damaged. If that is not possible, and no service has worked in the new queue, remove all that was migrated, and migrate again:",
+		func(a Adviser, s Situation) string { return a.undo(s, Switch("force")) }},
+	migrate.StepRepair:      {"Repair what is damaged. If that is not possible, roll back what workers have not changed:", Adviser.rollback},
+	migrate.StepRepairOlder: {"Repair what is damaged: it belongs to an older run, or to a job that the rollback kept. To see the runs:", Adviser.status},
 }
 
 // Next says what to do in a step, in a sentence that ends with a command; "" for no step.
@@ -118,7 +119,11 @@ func (a Adviser) atNewQueue(s Situation) string {
 	if isServer(s.Target) && len(s.NoQueue.Queues) == 1 {
 		args[0] = strings.TrimSuffix(s.Target, "/") + "/" + s.NoQueue.Queues[0]
 	}
-	if a.Name != "hold" {
+	switch a.Name {
+	case "hold":
+	case "retire":
+		args = []string{s.Target, args[0]}
+	default:
 		args = append(args, s.Target)
 	}
 	return commandLine(a.Name, args, slices.DeleteFunc(slices.Clone(a.Given), func(f Flag) bool { return f.Name == "output" }))
@@ -128,12 +133,14 @@ func (a Adviser) finish(s Situation) string {
 	return a.Command("migrate", []string{s.source(), s.Target}, choices(s.Run.Choices, s.Run.Time)...)
 }
 
-func (a Adviser) rollback(s Situation) string {
+func (a Adviser) rollback(s Situation) string { return a.undo(s) }
+
+func (a Adviser) undo(s Situation, more ...Flag) string {
 	args := []string{s.Target}
 	if len(s.Run.Releases) > 0 {
 		args = append(args, s.source())
 	}
-	return a.Command("rollback", args, Set("run", s.Run.ID)...)
+	return a.Command("rollback", args, append(Set("run", s.Run.ID), more...)...)
 }
 
 func (a Adviser) retire(s Situation) string {
