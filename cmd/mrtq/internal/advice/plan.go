@@ -129,7 +129,7 @@ func (a Adviser) unblock(s Situation) string {
 			continue
 		}
 		if f := Solves(s.Plan, p); f != nil {
-			decided = true
+			decided = decided || p.Kind != migrate.NoSuchQueue
 			if file != nil && (isChoice(f.Name) || f.Name == toDecide.Name) {
 				continue
 			}
