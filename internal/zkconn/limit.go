@@ -13,7 +13,7 @@ type Limit struct {
 	burst time.Duration // how much of that time operations may be ahead of the clock
 
 	mu   sync.Mutex
-	next time.Time // when the operations so far are paid for
+	next time.Time     // when the operations so far are paid for
 	kept time.Duration // see Kept
 }
 
