@@ -51,10 +51,10 @@ the rest: nothing twice, nothing never. A third copy's migration is cut at --cra
 evenly: its connection is lost, or its process is killed, before or after the server
 does the transaction. Each time, the same command goes on.
 
-The source is only read. The server runs in this process, unless --backend or --on
-says otherwise, and nothing of it is left afterwards, also after Ctrl-C. A worker is
-disturbed after it has taken something and before it begins. Exit code 1 if anything
-differs, or if the plan has problems.`,
+The source is only read, and --max-rate is for these reads alone. The server runs in
+this process, unless --backend or --on says otherwise, and nothing of it is left
+afterwards, also after Ctrl-C. A worker is disturbed after it has taken something and
+before it begins. Exit code 1 if anything differs, or if the plan has problems.`,
 		Example: `  mrtq rehearse zk1:2181 --dialect mrt-zk --consumed held
   mrtq rehearse file:queue.ndjson.gz --dialect mrt-zk --crash all
   mrtq rehearse zk1:2181 --dialect design --on staging:2181/rehearsal`,
@@ -63,6 +63,7 @@ differs, or if the plan has problems.`,
 	}
 	f := cmd.Flags()
 	c.decisionFlags(f)
+	a.conn.RateFlag(f) // for SOURCE alone: see options
 	settings.Choice(f, &c.backend, "backend", "", "server to rehearse on", help.Texts(harness.Backends())...)
 	f.StringVar(&c.on, "on", "", "rehearse at this `address` instead: an empty chroot on a staging ensemble; the connection flags are for it, too")
 	f.StringVar(&c.crash, "crash", "20", "how many transactions of the migration are cut: a `number`, or all; 0 leaves this out")

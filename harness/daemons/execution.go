@@ -27,9 +27,15 @@ func (e *Execution) stored(content bool) {
 }
 
 // DoneBefore notes that the work of a record was done before the world began, by a legacy
-// worker.
+// worker. It is called once for each record that has the same key.
 func (w *World) DoneBefore(record string) {
-	w.executions[record] = &Execution{Workers: []string{"a legacy worker, before"}, Stored: 1, Recorded: 1, Assembled: 1}
+	e := w.executions[record]
+	if e == nil {
+		e = &Execution{}
+		w.executions[record] = e
+	}
+	e.Workers = append(e.Workers, "a legacy worker, before")
+	e.Stored, e.Recorded, e.Assembled = e.Stored+1, e.Recorded+1, e.Assembled+1
 }
 
 // Executions returns what was done so far, by record: the jobID of an ingest record, the

@@ -64,20 +64,22 @@ func compare(records []foretold, batches map[string]*batch, s *seen) []Differenc
 }
 
 // compareTimes compares how often the work of each record was done. Records may have the same
-// key, for example a jobID; then they count together.
+// key, for example a jobID; then they count together. So one of them that ran twice makes up for
+// another that never ran: [compareStates] finds the job of the latter.
 func compareTimes(records []foretold, s *seen) (all []Difference) {
 	byKey := map[string][]*foretold{}
 	for i := range records {
 		byKey[records[i].Key] = append(byKey[records[i].Key], &records[i])
 	}
 	for _, key := range slices.Sorted(maps.Keys(byKey)) {
-		least, most, before, again := 0, 0, 0, ""
+		least, most, before := 0, 0, 0
+		var again *foretold // a legacy worker had taken it, and it runs
 		for _, f := range byKey[key] {
 			switch {
 			case f.Before:
 				before++
-				if f.Runs {
-					again = f.State
+				if f.Runs && again == nil {
+					again = f
 				}
 			case f.Runs:
 				most++
@@ -87,23 +89,37 @@ func compareTimes(records []foretold, s *seen) (all []Difference) {
 			}
 		}
 		first, e := byKey[key][0], s.executions[key]
-		add := func(k Kind, format string, args ...any) {
-			all = append(all, Difference{k, first.Path, fmt.Sprintf(format, args...) + s.why(first.Job)})
+		add := func(k Kind, f *foretold, format string, args ...any) {
+			all = append(all, Difference{k, f.Path, fmt.Sprintf(format, args...) + together(f, byKey[key]) + s.why(f.Job)})
 		}
 		switch times := e.Times(); {
-		case times > before+most && again != "":
-			add(Twice, "its work was done %d times, if the legacy worker that had taken it had done it: decide about it as held, not as %s", times, again)
+		case times > before+most && again != nil:
+			add(Twice, again, "its work was done %d times, if the legacy worker that had taken it had done it: decide about it as held, not as %s", times, again.State)
 		case times > before+most && before+most == 0:
-			add(Ran, "its work was done %d times, and its job should wait, because it is %s", times, first.State)
+			add(Ran, first, "its work was done %d times, and its job should wait, because it is %s", times, first.State)
 		case times > before+most:
-			add(Twice, "its work was done %d times, expected %d: by %s", times, before+most, strings.Join(e.Workers, ", "))
+			add(Twice, first, "its work was done %d times, expected %d: by %s", times, before+most, strings.Join(e.Workers, ", "))
 		case times < before+least:
-			add(Never, "its work was done %d times, expected %d: its job is %s, and it was %v", times, before+least, cmp.Or(s.states[first.Job], "not there"), e.States)
+			add(Never, first, "its work was done %d times, expected %d: its job is %s, and it was %v", times, before+least, cmp.Or(s.states[first.Job], "not there"), e.States)
 		case e.StoredEmpty > 0 && first.Told == "":
-			add(Empty, "its object was stored without its content")
+			add(Empty, first, "its object was stored without its content")
 		}
 	}
 	return all
+}
+
+// together names the other records that have the same key; "" if there is none.
+func together(f *foretold, all []*foretold) string {
+	var others []string
+	for _, other := range all {
+		if other != f {
+			others = append(others, other.Path)
+		}
+	}
+	if len(others) == 0 {
+		return ""
+	}
+	return "; counted together with " + strings.Join(others, ", ") + ", because they say that they are the same work"
 }
 
 // compareRecorded finds objects that were stored and not recorded in inventory once.

@@ -2,6 +2,7 @@ package rehearse
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -14,7 +15,7 @@ import (
 )
 
 // ErrNothing says that the source has no record, so that there is nothing to rehearse.
-var ErrNothing = fmt.Errorf("the source has no record, so there is nothing to rehearse")
+var ErrNothing = errors.New("the source has no record, so there is nothing to rehearse; check its address and chroot, and the flags that say where the queues are")
 
 // Copy is a copy of a source: its queues and locks, in memory.
 type Copy struct {
@@ -75,6 +76,13 @@ func ReadCopy(ctx context.Context, src *migrate.Source, opt legacy.Options) (*Co
 	tree, err := src.Reader().Tree(ctx, src.Queues.Roots()...)
 	if err != nil {
 		return nil, err
+	}
+	for _, top := range src.There { // if a queue node is missing, the plan says what there is instead
+		if tree.Get(top) == nil {
+			if err := tree.Put(znode.Node{Path: top, Data: []byte{}}); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return &Copy{tree, src.Queues, opt}, nil
 }

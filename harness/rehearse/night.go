@@ -1,6 +1,7 @@
 package rehearse
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -25,6 +26,8 @@ type Night struct {
 	Cleanup []string `json:"cleanup"`
 	// Waits counts jobs that begin in a state in which no worker takes them, by state.
 	Waits map[string]int `json:"waits"`
+	// Idle are the records of those jobs, and those that become none, by why.
+	Idle []Idle `json:"idle"`
 	// Fails are the records with which the services can't finish, and why.
 	Fails []Failing `json:"fails"`
 }
@@ -35,12 +38,64 @@ type Failing struct {
 	Records []string `json:"records"` // or batches, by their paths below /batch-uuids
 }
 
+// Idle is one reason why no worker takes the jobs of some records, or why they become none.
+type Idle struct {
+	State   string   `json:"state"` // in which their jobs begin, or skipped or quarantined
+	Why     string   `json:"why"`
+	Records []string `json:"records"`
+}
+
+// The states of records that become no job.
+const skipped, quarantined = "skipped", "quarantined"
+
+// idleRecords are the records of a plan that no worker takes, in the order of their states and whys.
+func idleRecords(p *migrate.Plan) []Idle {
+	all := []Idle{}
+	for i := range p.Records {
+		r := &p.Records[i]
+		state := r.State
+		switch {
+		case r.Action == migrate.ActSkip:
+			state = skipped
+		case r.Action == migrate.ActQuarantine:
+			state = quarantined
+		case r.Action != migrate.ActCreate || !slices.Contains(idle, r.State):
+			continue
+		}
+		why := whyIdle(p, r)
+		at := slices.IndexFunc(all, func(o Idle) bool { return o.State == state && o.Why == why })
+		if at < 0 {
+			at, all = len(all), append(all, Idle{State: state, Why: why})
+		}
+		all[at].Records = append(all[at].Records, r.Path)
+	}
+	slices.SortFunc(all, func(a, b Idle) int { return cmp.Or(cmp.Compare(a.State, b.State), cmp.Compare(a.Why, b.Why)) })
+	return all
+}
+
+// whyIdle says why no worker takes a record: its legacy status, and the choice about it, if there is one.
+func whyIdle(p *migrate.Plan, r *migrate.PlanRecord) string {
+	about, why := r.Status, "its legacy status is "+r.Status
+	if r.Status == "" {
+		about, why = "undecodable", "it can't be decoded"
+	}
+	if d, decided := p.Choices.Decided[r.Path]; decided && d.SHA256 == r.Hash.String() {
+		return why + ", and the decision about it is " + d.Choice
+	}
+	for _, c := range migrate.AllChoices {
+		if c.Name == about {
+			return why + ", and --" + c.Name + " is " + *c.Value(&p.Choices)
+		}
+	}
+	return why
+}
+
 // frozen are the steps for which the queue is frozen.
 var frozen = []string{"plan", "migrate", "verify", "release"}
 
 // forecast says what the night will be. here and real are the round trips.
 func forecast(p *migrate.Plan, records []foretold, batches map[string]*batch, steps []Step, here, real time.Duration) *Night {
-	n := &Night{RoundTrip: real.Seconds(), Here: here.Seconds(), Steps: []Step{}, Cleanup: []string{}, Waits: map[string]int{}, Fails: []Failing{}}
+	n := &Night{RoundTrip: real.Seconds(), Here: here.Seconds(), Steps: []Step{}, Cleanup: []string{}, Waits: map[string]int{}, Idle: idleRecords(p), Fails: []Failing{}}
 	for _, s := range steps {
 		if !slices.Contains(frozen, s.Name) {
 			continue
@@ -82,15 +137,16 @@ func forecast(p *migrate.Plan, records []foretold, batches map[string]*batch, st
 // asked is how often a round trip is measured.
 const asked = 25
 
-// RoundTrip measures how long a server takes to answer: half of the answers came sooner.
+// RoundTrip measures how long a server takes to answer: half of the answers came sooner. The time for
+// which the session's own limit keeps a question does not count. Nobody else uses the limit meanwhile.
 func RoundTrip(ctx context.Context, r *migrate.Reader) (time.Duration, error) {
 	var took []time.Duration
 	for range asked {
-		began := time.Now()
+		began, kept := time.Now(), r.Kept()
 		if _, _, err := r.Exists(ctx, "/"); err != nil {
 			return 0, err
 		}
-		took = append(took, time.Since(began))
+		took = append(took, time.Since(began)-(r.Kept()-kept))
 	}
 	slices.Sort(took)
 	return took[asked/2], nil

@@ -15,7 +15,7 @@ import (
 type Options struct {
 	Backend harness.Backend
 	Client  harness.Client  // for an address
-	Plan    migrate.Options // dialect, choices, decisions
+	Plan    migrate.Options // dialect, choices, decisions, and what to call the source
 	Rates   Rates
 	Seed    uint64
 	// Cuts is how many transactions of the migration are cut; AllCuts cuts all.
@@ -127,7 +127,7 @@ type performance struct {
 // perform puts a copy on the stage. The caller closes it.
 func (r *rehearsal) perform(ctx context.Context, folder string) (*performance, error) {
 	p := &performance{rehearsal: r, folder: folder, options: r.opt.Plan, kept: map[string][][]byte{}}
-	p.options.NewQueue, p.options.Source, p.options.Target = true, folder+oldFolder, folder+newFolder
+	p.options.NewQueue, p.options.Target = true, "a copy, on a disposable server"
 	var err error
 	if p.old, err = r.stage.open(ctx, folder+oldFolder); err != nil {
 		return nil, err
@@ -247,6 +247,7 @@ func (r *rehearsal) first(ctx context.Context) error {
 		return err
 	}
 	r.report.Plan, r.report.Dialect, r.report.Records = p.plan, p.plan.Dialect, len(p.plan.Records)
+	r.report.Skipped, r.report.Quarantined = p.plan.Count(migrate.ActSkip), p.plan.Count(migrate.ActQuarantine)
 	if p.plan.Blocked() {
 		r.report.Problems = p.plan.Problems
 		return nil

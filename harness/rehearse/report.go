@@ -11,8 +11,11 @@ type Report struct {
 	Seconds float64          `json:"seconds"` // how long the rehearsal took
 	Backend string           `json:"backend"`
 	Dialect newqueue.Dialect `json:"dialect"`
-	Records int              `json:"records"` // of the source
+	Records int              `json:"records"` // of the source; each is a job, skipped or quarantined
 	Jobs    int              `json:"jobs"`    // jobs and access requests that they became
+	// Skipped and Quarantined count the records that become none.
+	Skipped     int `json:"skipped"`
+	Quarantined int `json:"quarantined"`
 	// Problems keep the plan from being carried out. If there is any, nothing else was rehearsed.
 	Problems []migrate.Problem `json:"problems"`
 	Steps    []Step            `json:"steps"` // in order

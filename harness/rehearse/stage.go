@@ -38,11 +38,21 @@ type stage struct {
 // NotEmptyError says that a chroot that was given for a rehearsal has znodes.
 type NotEmptyError struct {
 	Address string
-	Names   []string // some of its children
+	Names   []string         // some of its children
+	Left    []harness.Chroot // those that a rehearsal or test run made which was killed, or is not finished
 }
 
 func (e *NotEmptyError) Error() string {
-	return fmt.Sprintf("%s is not empty: it has %q. A rehearsal wants an empty chroot on a staging ensemble: create one, and give it", e.Address, e.Names)
+	text := fmt.Sprintf("%s is not empty: it has %q. ", e.Address, e.Names)
+	if len(e.Left) == 0 {
+		return text + "A rehearsal wants an empty chroot on a staging ensemble: create one, and give it"
+	}
+	left := e.Left[0]
+	text += fmt.Sprintf("%s is the copy of a rehearsal, or of a test run, that was killed or is not finished", left.Path)
+	if host, process, made, ok := left.Maker(); ok {
+		text += fmt.Sprintf(" (process %d on %s, begun at %s)", process, host, made.Format(time.RFC3339))
+	}
+	return text + "; when it has ended, remove it: mrtq accept --backend " + e.Address + " --clean"
 }
 
 // start starts the server, or makes a chroot of its own at an address. Stop it with stop, which
@@ -84,18 +94,21 @@ func wantEmpty(ctx context.Context, opt Options) error {
 		return err
 	}
 	defer r.Close()
-	if _, there, err := r.Exists(ctx, "/"); err != nil || !there {
-		return err // the harness says that it is missing
+	if _, there, err := r.Exists(ctx, "/"); err != nil {
+		return err
+	} else if !there {
+		return fmt.Errorf("%s: the chroot %s does not exist there; create it as an empty znode (in zkCli: create %[2]s), or give another address", opt.Backend, address.Chroot)
 	}
 	names, err := r.Children(ctx, "/")
 	if err != nil {
 		return err
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return name == "zookeeper" })
-	if len(names) > 0 {
-		return &NotEmptyError{string(opt.Backend), names[:min(len(names), 5)]}
+	if len(names) == 0 {
+		return nil
 	}
-	return nil
+	left, _ := harness.Leftovers(ctx, opt.Backend, harness.Options{Client: opt.Client}) // only a hint
+	return &NotEmptyError{string(opt.Backend), names[:min(len(names), 5)], left}
 }
 
 // stop ends the server, or removes the chroot, also after Ctrl-C.

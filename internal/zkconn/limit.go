@@ -13,7 +13,8 @@ type Limit struct {
 	burst time.Duration // how much of that time operations may be ahead of the clock
 
 	mu   sync.Mutex
-	next time.Time // when the operations so far are paid for
+	next time.Time     // when the operations so far are paid for
+	kept time.Duration // see Kept
 }
 
 // NewLimit returns a cap on operations a second. At one moment it allows at most a tenth
@@ -37,7 +38,21 @@ func (l *Limit) wait(ctx context.Context, n int) error {
 	l.next = l.next.Add(time.Duration(n) * l.each)
 	delay := l.next.Sub(now) - l.burst
 	l.mu.Unlock()
-	return sleep(ctx, delay)
+	err := sleep(ctx, delay)
+	l.mu.Lock()
+	l.kept += time.Since(now)
+	l.mu.Unlock()
+	return err
+}
+
+// Kept is for how long operations were kept waiting so far, all together.
+func (l *Limit) Kept() time.Duration {
+	if l == nil {
+		return 0
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.kept
 }
 
 // sleep waits for d. If ctx ends first, it returns the cause.

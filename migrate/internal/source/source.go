@@ -84,17 +84,19 @@ func Open(ctx context.Context, r *zkconn.Reader, queues rules.Queues, opt legacy
 		}
 	}
 	if len(s.Missing) > 0 {
-		there, _ := r.Children(ctx, "/") // for messages alone
+		there, unlisted := r.Children(ctx, "/") // for messages alone
 		slices.Sort(there)
 		for _, name := range there {
 			s.There = append(s.There, "/"+name)
 		}
 		if len(s.Nodes) == 0 {
-			top := "nothing"
+			top := "there is nothing"
 			if len(s.There) > 0 {
-				top = strings.Join(s.There, ", ")
+				top = "there is " + strings.Join(s.There, ", ")
+			} else if errors.Is(unlisted, znode.ErrNoNode) {
+				top = "the chroot " + r.Address().Chroot + " does not exist; check the address"
 			}
-			return nil, fmt.Errorf("%w: looked for %s; there is %s", ErrNoQueues, strings.Join(s.Missing, ", "), top)
+			return nil, fmt.Errorf("%w: looked for %s; %s", ErrNoQueues, strings.Join(s.Missing, ", "), top)
 		}
 	}
 	for _, root := range queues.Locks {

@@ -17,13 +17,15 @@ import (
 func rehearsed() *Rehearsal {
 	return &Rehearsal{Made: sampleTime, Source: sampleSource, Report: &rehearse.Report{
 		Verdict: "ok", Seconds: 92,
-		Backend: "embedded", Dialect: newqueue.MrtZK, Records: 12_345, Jobs: 12_001, Problems: []migrate.Problem{}, Differences: []rehearse.Difference{},
+		Backend: "embedded", Dialect: newqueue.MrtZK, Records: 12_345, Jobs: 12_001, Skipped: 340, Quarantined: 4, Problems: []migrate.Problem{}, Differences: []rehearse.Difference{},
 		Steps:   []rehearse.Step{{Name: "plan", Seconds: 0.34, Packets: 20}, {Name: "migrate", Seconds: 3.2, Packets: 420}, {Name: "work", Seconds: 31, Packets: 17}},
 		Workers: rehearse.Worked{Done: 9800, Mails: 300, Removed: 290, Trouble: rehearse.Disturbed{Failed: 9, Killed: 8, Lost: 7}, Checked: 5},
 		Back:    &rehearse.Back{Before: 2940, Removed: 9000, Kept: 3001, ByLegacy: 6860, Failed: 12},
 		Cuts:    &rehearse.Cuts{Transactions: 410, Cut: 20, Survived: 20},
 		Night: &rehearse.Night{RoundTrip: 0.0021, Here: 0.0001, Steps: []rehearse.Step{{Name: "plan", Seconds: 0.4}, {Name: "migrate", Seconds: 4}}, Freeze: 4.4, Mails: 300,
 			Cleanup: []string{"bid-1", "bid-2"}, Waits: map[string]int{"held": 3, "failed": 40},
+			Idle: []rehearse.Idle{{State: "held", Why: "its legacy status is consumed, and --consumed is held", Records: []string{"/ingest/mrtQ-5", "/ingest/mrtQ-6", "/ingest/mrtQ-7"}},
+				{State: "quarantined", Why: "it can't be decoded, and --undecodable is quarantine", Records: []string{"/ingest/mrtQ-01", "/ingest/mrtQ-02", "/ingest/mrtQ-03", "/ingest/mrtQ-04"}}},
 			Fails: []rehearse.Failing{{Why: "batchID is null: Initialize would fail it", Records: []string{"/ingest/mrtQ-1", "/ingest/mrtQ-2", "/ingest/mrtQ-3", "/ingest/mrtQ-4"}}}},
 		Plan: samplePlan(20),
 	}}
@@ -52,7 +54,7 @@ func hostileRehearsal() *Rehearsal {
 	at := 0
 	next := func() string { at++; return nasty[at%len(nasty)] + nasty[(at*5+1)%len(nasty)] }
 	r := asNotForetold()
-	for _, v := range []any{&r.Source, &r.Backend, &r.Differences, &r.Night.Cleanup, &r.Night.Fails} {
+	for _, v := range []any{&r.Source, &r.Backend, &r.Differences, &r.Night.Cleanup, &r.Night.Fails, &r.Night.Idle} {
 		poison(reflect.ValueOf(v).Elem(), next)
 	}
 	return r

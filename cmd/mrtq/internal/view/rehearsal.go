@@ -45,6 +45,8 @@ func RehearsalRows(r *rehearse.Report) []screen.Row {
 	rows := []screen.Row{
 		{"records", fmt.Sprint(r.Records)},
 		{"jobs and access requests", fmt.Sprint(r.Jobs)},
+		{"records that are skipped", fmt.Sprint(r.Skipped)},
+		{"records that are quarantined", fmt.Sprint(r.Quarantined)},
 		{"records whose work was done", fmt.Sprint(r.Workers.Done)},
 		{"reports mailed", fmt.Sprint(r.Workers.Mails)},
 		{"batches removed by the cleanup", fmt.Sprint(r.Workers.Removed)},
@@ -70,6 +72,9 @@ func night(s *screen.Screen, n *rehearse.Night) {
 	s.Table("What the night will be", []string{"WHAT", "HOW MUCH"}, NightRows(n))
 	screen.List(s, "What the services can't finish", n.Fails, []string{"RECORDS", "FIRST", "WHY"}, func(f rehearse.Failing) screen.Row {
 		return screen.Row{fmt.Sprint(len(f.Records)), f.Records[0], f.Why}
+	})
+	screen.List(s, "What no worker takes", n.Idle, []string{"RECORDS", "FIRST", "STATE", "WHY"}, func(i rehearse.Idle) screen.Row {
+		return screen.Row{fmt.Sprint(len(i.Records)), i.Records[0], i.State, i.Why}
 	})
 	if scale := NightScale(n); scale != "" {
 		s.Say("%s", scale)
