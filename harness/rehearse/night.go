@@ -142,11 +142,11 @@ const asked = 25
 func RoundTrip(ctx context.Context, r *migrate.Reader) (time.Duration, error) {
 	var took []time.Duration
 	for range asked {
-		began, kept := time.Now(), r.Kept()
+		began, before := time.Now(), r.Delayed()
 		if _, _, err := r.Exists(ctx, "/"); err != nil {
 			return 0, err
 		}
-		took = append(took, time.Since(began)-(r.Kept()-kept))
+		took = append(took, time.Since(began)-(r.Delayed()-before))
 	}
 	slices.Sort(took)
 	return took[asked/2], nil

@@ -12,9 +12,9 @@ type Limit struct {
 	each  time.Duration // the time that one operation takes
 	burst time.Duration // how much of that time operations may be ahead of the clock
 
-	mu   sync.Mutex
-	next time.Time     // when the operations so far are paid for
-	kept time.Duration // see Kept
+	mu      sync.Mutex
+	next    time.Time     // when the operations so far are paid for
+	delayed time.Duration // see Delayed
 }
 
 // NewLimit returns a cap on operations a second. At one moment it allows at most a tenth
@@ -40,19 +40,19 @@ func (l *Limit) wait(ctx context.Context, n int) error {
 	l.mu.Unlock()
 	err := sleep(ctx, delay)
 	l.mu.Lock()
-	l.kept += time.Since(now)
+	l.delayed += time.Since(now)
 	l.mu.Unlock()
 	return err
 }
 
-// Kept is for how long operations were kept waiting so far, all together.
-func (l *Limit) Kept() time.Duration {
+// Delayed is for how long operations have waited so far, all together.
+func (l *Limit) Delayed() time.Duration {
 	if l == nil {
 		return 0
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.kept
+	return l.delayed
 }
 
 // sleep waits for d. If ctx ends first, it returns the cause.

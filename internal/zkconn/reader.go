@@ -76,9 +76,9 @@ func (r *Reader) Close() { r.s.close() }
 // Address is the session's address.
 func (r *Reader) Address() Address { return r.s.cfg.Address }
 
-// Kept is for how long the session's [Limit] has kept operations waiting so far, also those of other
+// Delayed is for how long the session's [Limit] has let operations wait so far, also those of other
 // sessions that share it.
-func (r *Reader) Kept() time.Duration { return r.s.cfg.Limit.Kept() }
+func (r *Reader) Delayed() time.Duration { return r.s.cfg.Limit.Delayed() }
 
 // Sync makes sure that later reads are no older than any answer that any client
 // got before the call.
