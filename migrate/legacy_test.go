@@ -74,6 +74,9 @@ func TestStatusNamesWhatLegacyWorkersTook(t *testing.T) {
 			if !slices.Equal(named, c.twice) {
 				t.Errorf("verify names %v: %+v, %+v", named, v.Differences, v.Vanished)
 			}
+			if next := migrate.VerdictStep(v); c.step == migrate.StepHold && next != c.step {
+				t.Errorf("verify's next step is %q, status' is %q", next, c.step)
+			}
 			alone, err := migrate.ReadLegacy(t.Context(), &s.w.Reader, s.source())
 			s.must(err)
 			if !slices.Equal(alone[0].Twice, c.twice) || len(alone) != len(status.Legacy) {
