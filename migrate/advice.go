@@ -90,7 +90,7 @@ func VerdictStep(v *Verdict) Step {
 		{v.CountGroup(verify.Damage) > 0 && v.State == ledger.RolledBack, StepRepairOlder},
 		{v.CountGroup(verify.Damage) > 0, StepRepair},
 		{v.Count(verify.Changed)+v.Count(verify.Vanished) > 0 && before, StepStopLegacy},
-		{v.Count(verify.Changed) > 0 && v.State == ledger.Done, StepHold},
+		{v.Count(verify.Changed)+len(v.Vanished) > 0 && v.State == ledger.Done, StepHold},
 		{v.Count(verify.Changed) > 0, StepLookAtTwice},
 		{v.Count(verify.Restored) > 0, StepRestored},
 		{keptRecords(v), StepKept},
@@ -118,7 +118,7 @@ func (s *Status) keptRecords() bool {
 	if s.Legacy == nil {
 		return s.allBack && slices.ContainsFunc(s.Runs, func(r RunStatus) bool { return r.Tracked > r.Retired })
 	}
-	return s.allBack && slices.ContainsFunc(s.Legacy, func(l LegacyStatus) bool { return l.Migrated > len(l.Changed) })
+	return slices.ContainsFunc(s.Legacy, func(l LegacyStatus) bool { return l.Kept > 0 })
 }
 
 // PlanStep says what to do with a plan; "" if there is nothing to do.

@@ -27,6 +27,24 @@ type LegacyStatus struct {
 	// Twice are those of Changed and Vanished that could run twice, because their job can still
 	// run. After a rollback, a record that vanished can't.
 	Twice []string `json:"could_run_twice"`
+	// Kept counts the records that are as they were migrated, if every run was rolled back: the new
+	// queue has their jobs. [Retire] removes them, so that no legacy worker runs them.
+	Kept int `json:"kept"`
+}
+
+// MayHaveRunTwice are the records of Changed that can't run again, because their jobs are over. A
+// legacy worker may have run what the new queue ran, too.
+func (l LegacyStatus) MayHaveRunTwice() (paths []string) {
+	twice := map[string]bool{}
+	for _, path := range l.Twice {
+		twice[path] = true
+	}
+	for _, path := range l.Changed {
+		if !twice[path] {
+			paths = append(paths, path)
+		}
+	}
+	return paths
 }
 
 // ReadLegacy says what became of the records of each legacy queue, as [ReadStatus] does. It
@@ -94,6 +112,8 @@ func (r *legacyReader) add(f source.Fetched) {
 		if !unreadable && ledger.HashOf(f.SHA256()) != e.Hash {
 			l.Changed = append(l.Changed, f.Path)
 			r.moved = append(r.moved, e)
+		} else if r.t.Ledger.AllBack() {
+			l.Kept++
 		}
 		return
 	}

@@ -10,7 +10,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// Status names the records that a legacy worker has taken since they were migrated, and what to
+// Status names the records that a legacy worker has taken since they were migrated, as verify does, and what to
 // do: before the release roll back, later hold the queues. A record whose job is over can't run
 // again, and after a rollback the records of kept jobs have to be removed.
 func TestStatusNamesWhatLegacyWorkersTook(t *testing.T) {
@@ -61,6 +61,21 @@ func TestStatusNamesWhatLegacyWorkersTook(t *testing.T) {
 			l := status.Legacy[0]
 			if !slices.Equal(l.Changed, c.changed) || !slices.Equal(l.Vanished, c.vanished) || !slices.Equal(l.Twice, c.twice) || status.Step != c.step {
 				t.Errorf("step %q, %+v", status.Step, l)
+			}
+			named, v := []string{}, s.verify()
+			for _, d := range v.Differences {
+				if d.Kind.Group() == migrate.MovedRecords {
+					named = append(named, d.Record)
+				}
+			}
+			for _, r := range v.Vanished {
+				named = append(named, r.Record)
+			}
+			if !slices.Equal(named, c.twice) {
+				t.Errorf("verify names %v: %+v, %+v", named, v.Differences, v.Vanished)
+			}
+			if next := migrate.VerdictStep(v); c.step == migrate.StepHold && next != c.step {
+				t.Errorf("verify's next step is %q, status' is %q", next, c.step)
 			}
 			alone, err := migrate.ReadLegacy(t.Context(), &s.w.Reader, s.source())
 			s.must(err)

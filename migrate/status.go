@@ -36,7 +36,6 @@ type Status struct {
 	Step Step `json:"step"`
 
 	released bool // a queue of the current run counts as released
-	allBack  bool // every run was rolled back
 }
 
 // RunStatus is one run.
@@ -157,7 +156,6 @@ func (r *statusReader) runs() {
 		s.Damage = r.t.Damage.Error()
 	}
 	s.Restored = r.t.Restored()
-	s.allBack = r.t.Ledger.AllBack()
 	if run := r.t.Ledger.Current(); run != nil {
 		s.released = slices.ContainsFunc(newqueue.QueueHolds, func(q newqueue.QueueHold) bool { return r.t.Released(run, q) })
 	}

@@ -57,11 +57,11 @@ func (q *Queue) createAccess(ctx context.Context, queue AccessQueue, token Token
 }
 
 // Access reads a request. The error is a *[NodeError]. It wraps [ErrNotFound]
-// if a znode is missing.
+// if a znode is missing, or is [ErrNoRoot] if the queue's root is.
 func (q *Queue) Access(ctx context.Context, queue AccessQueue, qid string) (*Access, error) {
 	a := q.newAccess(queue, qid)
 	if err := a.load(ctx); err != nil {
-		return nil, err
+		return nil, q.orNoRoot(ctx, err)
 	}
 	return a, nil
 }

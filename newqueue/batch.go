@@ -29,8 +29,8 @@ func (q *Queue) newBatch(bid string) *Batch {
 
 // CreateBatch creates a pending batch from a submission (B1), with its entry in
 // batch-uuids if the submission has a BatchID. It returns the batch's id.
-// Errors: [ErrExists] if a batch with that BatchID exists, [ErrValue],
-// [ErrTooLarge].
+// Errors: [ErrExists] if a batch with that BatchID exists, [ErrValue] if no field is
+// set or a value is not allowed, [ErrTooLarge].
 func (q *Queue) CreateBatch(ctx context.Context, s Submission) (string, error) {
 	bid, err := q.createBatch(ctx, s)
 	if err != nil {
@@ -74,11 +74,11 @@ func (q *Queue) createBatch(ctx context.Context, s Submission) (string, error) {
 }
 
 // Batch reads a batch. The error is a *[NodeError]. It wraps [ErrNotFound] if a
-// znode is missing. An unknown status is not an error: see [BatchState.Known].
+// znode is missing, or is [ErrNoRoot] if the queue's root is. An unknown status is not an error: see [BatchState.Known].
 func (q *Queue) Batch(ctx context.Context, bid string) (*Batch, error) {
 	b := q.newBatch(bid)
 	if err := b.load(ctx); err != nil {
-		return nil, err
+		return nil, q.orNoRoot(ctx, err)
 	}
 	return b, nil
 }

@@ -241,7 +241,7 @@ func (c Configuration) validate() error {
 // validate checks the values before they are written.
 func (s Submission) validate() error {
 	if s == (Submission{}) {
-		return fmt.Errorf("the submission is empty: %w: set at least ProfileName, Submitter and BatchID", ErrValue)
+		return fmt.Errorf("the submission is empty: %w: set at least one field (the deployed services need ProfileName, Submitter and BatchID)", ErrValue)
 	}
 	return cmp.Or(allowed("submission mode", s.SubmissionMode, submissionModes), allowed("type", s.Type, slices.Concat(manifestTypes, payloadTypes)))
 }

@@ -28,11 +28,11 @@ type Job struct {
 func (q *Queue) newJob(jid string) *Job { return &Job{ID: jid, item: item{q: q, path: JobPath(jid)}} }
 
 // Job reads a job. The error is a *[NodeError]. It wraps [ErrNotFound] if a
-// znode is missing. An unknown status is not an error: see [JobState.Known].
+// znode is missing, or is [ErrNoRoot] if the queue's root is. An unknown status is not an error: see [JobState.Known].
 func (q *Queue) Job(ctx context.Context, jid string) (*Job, error) {
 	j := q.newJob(jid)
 	if err := j.load(ctx); err != nil {
-		return nil, err
+		return nil, q.orNoRoot(ctx, err)
 	}
 	return j, nil
 }

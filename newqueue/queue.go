@@ -1,6 +1,7 @@
 package newqueue
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -94,7 +95,7 @@ type Option func(*Queue)
 // WithRoot opens a queue below a znode, like the chroot of a connect string. Paths
 // in errors are relative to it. Only [Queue.Init] creates the znode, so that a
 // mistyped path does not become a second, empty queue. Operations that look for
-// work, list or create fail with [ErrNoRoot] while it does not exist.
+// work, read, list, wait or create fail with [ErrNoRoot] while it does not exist.
 func WithRoot(path string) Option {
 	return func(q *Queue) {
 		if q.root = strings.Trim(path, "/"); q.root != "" {
@@ -190,6 +191,15 @@ func (q *Queue) checkRoot(ctx context.Context) error {
 	_, ok, err := q.stat(ctx, "")
 	if err == nil && !ok {
 		err = q.noRoot()
+	}
+	return err
+}
+
+// orNoRoot is an error about a missing znode as [Queue.checkRoot] puts it if the root is missing, too,
+// and any other error as it is.
+func (q *Queue) orNoRoot(ctx context.Context, err error) error {
+	if errors.Is(err, ErrNotFound) {
+		return cmp.Or(q.checkRoot(ctx), err)
 	}
 	return err
 }

@@ -27,9 +27,16 @@ var rooted = map[string]func(*newqueue.Queue) error{
 		_, err := q.NextJob(ctx, newqueue.JobPending)
 		return err
 	},
-	"list": func(q *newqueue.Queue) error { _, err := q.Batches(ctx); return err },
-	"hold": func(q *newqueue.Queue) error { return q.Lock(ctx, newqueue.QueueLock(newqueue.HoldIngest)) },
-	"lock": func(q *newqueue.Queue) error { return q.Lock(ctx, newqueue.InventoryLock("ark:/1")) },
+	"job":   func(q *newqueue.Queue) error { _, err := q.Job(ctx, "jid0000000001"); return err },
+	"batch": func(q *newqueue.Queue) error { _, err := q.Batch(ctx, "bid0000000001"); return err },
+	"request": func(q *newqueue.Queue) error {
+		_, err := q.Access(ctx, newqueue.AccessLarge, "qid0000000001")
+		return err
+	},
+	"when empty": func(q *newqueue.Queue) error { _, err := q.ReportWhenEmptied(ctx, "bid0000000001"); return err },
+	"list":       func(q *newqueue.Queue) error { _, err := q.Batches(ctx); return err },
+	"hold":       func(q *newqueue.Queue) error { return q.Lock(ctx, newqueue.QueueLock(newqueue.HoldIngest)) },
+	"lock":       func(q *newqueue.Queue) error { return q.Lock(ctx, newqueue.InventoryLock("ark:/1")) },
 	"watch": func(q *newqueue.Queue) error {
 		ctx, cancel := context.WithTimeout(ctx, time.Minute)
 		defer cancel()
@@ -81,7 +88,7 @@ func TestEmptySubmission(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		before := w.tree()
 		_, err := w.queue().CreateBatch(ctx, newqueue.Submission{})
-		if want := "create a batch in /batches: the submission is empty: not a value that the layout allows"; !errors.Is(err, newqueue.ErrValue) || !strings.HasPrefix(err.Error(), want) {
+		if want := "create a batch in /batches: the submission is empty: not a value that the layout allows: set at least one field (the deployed services need ProfileName, Submitter and BatchID)"; !errors.Is(err, newqueue.ErrValue) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
 		same(t, before, w.tree())

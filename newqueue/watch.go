@@ -27,7 +27,8 @@ func (q *Queue) ReportIfEmptied(ctx context.Context, bid string) error {
 //
 // It waits with watches and never polls. It notices if the batch was emptied
 // before the call or while the connection was lost. It also waits for a batch
-// that the client library is still creating, step by step.
+// that the client library is still creating, step by step. The error is [ErrNoRoot] if
+// the queue's root does not exist.
 func (q *Queue) ReportWhenEmptied(ctx context.Context, bid string) (fired bool, err error) {
 	w := batchWatch{q: q, bid: bid}
 	for {
@@ -136,7 +137,7 @@ func (w *batchWatch) lookFor(ctx context.Context, parent, child string) (seen, e
 	names, changed, err := w.q.watchChildren(ctx, parent)
 	switch {
 	case errors.Is(err, ErrNotFound):
-		return movedOn, nil
+		return movedOn, w.q.checkRoot(ctx)
 	case err != nil:
 		return waiting, err
 	}

@@ -74,7 +74,7 @@ mrtq release lifts holds. mrtq status says with which flags.`,
 	f := cmd.Flags()
 	c.flags(f)
 	f.StringVar(&c.by, "by", "", "`name` of the person who holds (default your user name and host)")
-	f.StringVar(&c.why, "why", "", "`reason` for the hold, for others to read")
+	f.StringVar(&c.why, "why", "", "`reason` for the hold, for other operators to read")
 	outputFlag(f, &c.output, "json")
 	return cmd
 }

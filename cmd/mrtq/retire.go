@@ -33,9 +33,9 @@ func (a *app) retireCmd() *cobra.Command {
 		Short: "remove the migrated records from the legacy queue",
 		Long: `Remove from the legacy queue the records whose jobs the new queue has, so that no
 legacy worker can run them. This is the only command that writes to SOURCE. After a
-rollback, these are the records of the jobs that it kept, or that others removed:
-retire them before you start the legacy workers. After the release, these are all
-migrated records: retire them when you will not go back.
+rollback, these are the records of the jobs that it kept, or that other clients
+removed: retire them before you start the legacy workers. After the release, these
+are all migrated records: retire them when you will not go back.
 
 retire removes a record only if it is as it was when it was migrated. If a legacy
 worker has acquired one, or acquires one meanwhile, the record stays and is named.

@@ -36,10 +36,9 @@ left them. The layout, the run's record and the rest of the target stay. The leg
 records stay, so legacy workers can take them again.
 
 rollback keeps what was acted on since, unless you give --force. It always keeps what
-a worker has locked. It writes the legacy
-records of the jobs that it kept, and of those that others removed, to a file: these
-records must not run again, so remove them with mrtq retire before legacy workers
-start. --kept names that file.
+a worker has locked. It writes the legacy records of the jobs that it kept, and of
+those that other clients removed, to a file: these records must not run again, so
+remove them with mrtq retire before legacy workers start. --kept names that file.
 
 If the queues were released, workers may have worked on the jobs. So rollback asks
 first, holds the queues again, and leaves them held. With SOURCE, it also keeps a job
@@ -59,7 +58,7 @@ rollback is interrupted, run it again. Exit code 1 if something was kept.`,
 	f.BoolVar(&c.restored, "restored", false, "go on although TARGET was restored from a backup; jobs that were worked on before the backup was made can't be told from others")
 	f.BoolVar(&c.dry, "dry-run", false, "only say what would be removed and kept")
 	f.BoolVarP(&c.yes, "yes", "y", false, "don't ask whether to go on")
-	f.StringVar(&c.kept, "kept", "", "`file` for the legacy records of jobs that were kept or removed by others (default mrtq-kept-TARGET-RUN.ndjson)")
+	f.StringVar(&c.kept, "kept", "", "`file` for the legacy records of jobs that were kept or removed by other clients (default mrtq-kept-TARGET-RUN.ndjson)")
 	outputFlag(f, &c.output, "json")
 	return cmd
 }

@@ -41,7 +41,7 @@ for locks on the first 20 jobs of each state, in the order in which workers acqu
 them. The oldest job of a state is the one that was created first. If you also give
 a SOURCE, watch counts the records of its legacy queues and the legacy locks, so
 that you can see when the queues are empty. At most once a minute, it also reads all
-legacy records, and names those that came late or could run twice.
+legacy records, and names those that came late, could run twice or may have.
 
 If the connection is lost, watch says so, shows what it saw last, and tries again. If
 there is no new queue at TARGET, it says what is there instead, and waits for one. In a

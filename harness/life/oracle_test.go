@@ -270,6 +270,9 @@ func (o *oracle) toldByVerdict(v *migrate.Verdict) {
 	for _, path := range v.Late {
 		o.told(path, false, true, by)
 	}
+	for _, r := range v.Vanished {
+		o.told(r.Record, true, false, by)
+	}
 	for _, n := range v.Notices {
 		o.told(n.Record, true, false, by)
 		o.at(n.Record).afterwards = false

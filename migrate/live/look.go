@@ -334,7 +334,7 @@ func runView(run string, n znode.Node) *RunView {
 		return &RunView{Run: run, Damage: err.Error()}
 	}
 	return &RunView{
-		Run: r.ID, State: r.State, Source: r.Source, Dialect: r.Dialect, Owner: r.Owner, Started: r.Started, Finished: r.Finished,
+		Run: r.ID, State: r.State, Source: r.Source, Dialect: r.Dialect, Owner: r.Owner, Started: r.Started, Finished: r.Finished, Released: r.ReleasedQueues(),
 		Records: r.Created.Records(), Total: r.Total, Transactions: r.Stat.Version,
 	}
 }

@@ -110,9 +110,11 @@ type OldestView struct {
 // RecordsView names legacy records that somebody has to look at.
 type RecordsView struct {
 	AsOf   time.Time `json:"as_of"`
-	Late   Named     `json:"late"`            // added since the migration
-	Missed Named     `json:"missed"`          // there at the migration, and not migrated
-	Twice  Named     `json:"could_run_twice"` // changed or removed since, and their job can run
+	Late   Named     `json:"late"`               // added since the migration
+	Missed Named     `json:"missed"`             // there at the migration, and not migrated
+	Twice  Named     `json:"could_run_twice"`    // changed or removed since, and their job can run
+	Over   Named     `json:"may_have_run_twice"` // changed since, and their job is over
+	Kept   int       `json:"kept"`               // to be retired, since every run was rolled back
 }
 
 // Named counts records, and names the first ones.
@@ -156,17 +158,18 @@ type LockView struct {
 
 // RunView is a run: what it is doing or has done.
 type RunView struct {
-	Run          string           `json:"run"`
-	State        ledger.RunState  `json:"state,omitempty"`
-	Damage       string           `json:"damage,omitempty"` // why the run's record can't be read; then only Run is known
-	Source       string           `json:"source,omitempty"`
-	Dialect      newqueue.Dialect `json:"dialect,omitempty"`
-	Owner        string           `json:"owner,omitempty"` // the process that wrote last
-	Started      time.Time        `json:"started,omitzero"`
-	Finished     time.Time        `json:"finished,omitzero"`
-	Records      int              `json:"records_done"`
-	Total        int              `json:"records_total,omitempty"` // 0 if it is not known
-	Transactions int32            `json:"transactions"`
+	Run          string               `json:"run"`
+	State        ledger.RunState      `json:"state,omitempty"`
+	Damage       string               `json:"damage,omitempty"` // why the run's record can't be read; then only Run is known
+	Source       string               `json:"source,omitempty"`
+	Dialect      newqueue.Dialect     `json:"dialect,omitempty"`
+	Owner        string               `json:"owner,omitempty"` // the process that wrote last
+	Started      time.Time            `json:"started,omitzero"`
+	Finished     time.Time            `json:"finished,omitzero"`
+	Released     []newqueue.QueueHold `json:"released,omitempty"` // the queues that release has lifted
+	Records      int                  `json:"records_done"`
+	Total        int                  `json:"records_total,omitempty"` // 0 if it is not known
+	Transactions int32                `json:"transactions"`
 	// The rates are over the last minute. They are nil until there are two views
 	// of the run in this state.
 	RecordRate      *float64 `json:"records_per_second,omitempty"`

@@ -210,6 +210,16 @@ func (r Run) Released(h newqueue.QueueHold) time.Time {
 	return time.Time{}
 }
 
+// ReleasedQueues are the queues that [Run.Released] has times of.
+func (r Run) ReleasedQueues() (queues []newqueue.QueueHold) {
+	for _, q := range newqueue.QueueHolds {
+		if !r.Released(q).IsZero() {
+			queues = append(queues, q)
+		}
+	}
+	return queues
+}
+
 // HadRecord reports whether a record was there when the run began, as its number
 // shows. ZooKeeper's counter wraps, so numbers are compared without sign.
 func (r Run) HadRecord(path string) bool {

@@ -120,18 +120,23 @@ func (v *verifier) vanished(ctx context.Context) error {
 // moved names a record that changed or vanished after it was migrated. state is the state
 // of its job. If the job can still run, the record could run twice: a legacy worker is at
 // it. After the release, a record that vanished is no difference, because then somebody may
-// clear the legacy queue. The status names those that retire did not remove.
+// clear the legacy queue. It is only named, if retire did not remove it. After a rollback, a
+// record that vanished can't run.
 func (v *verifier) moved(it item, state string) {
 	word := map[Kind]string{Changed: "it has changed", Vanished: "it is not in the source any more"}[it.moved]
 	over := state == string(newqueue.JobCompleted) || state == string(newqueue.JobDeleted)
-	if over || it.moved == Vanished && v.t.Released(it.run, it.queue) {
-		if it.moved == Changed {
-			v.notice(it, fmt.Sprintf("%s since it was migrated; its job is %s", word, state))
+	switch {
+	case over && it.moved == Changed:
+		v.notice(it, fmt.Sprintf("%s since it was migrated; its job is %s", word, state))
+	case over:
+	case it.moved == Vanished && v.t.Released(it.run, it.queue):
+		if !it.entry.Retired && v.verdict.Current.Settled() == ledger.Done {
+			v.verdict.Vanished = append(v.verdict.Vanished, Remark{it.entry.Record, it.entry.Job, "its job is " + state})
 		}
-		return
+	default:
+		v.differ(Difference{Kind: it.moved, Path: it.entry.Record, Record: it.entry.Record, Queue: it.queue,
+			Message: fmt.Sprintf("%s since it became %s, which is %s: a legacy worker works on it, and it could run twice", word, it.entry.Job, state)})
 	}
-	v.differ(Difference{Kind: it.moved, Path: it.entry.Record, Record: it.entry.Record, Queue: it.queue,
-		Message: fmt.Sprintf("%s since it became %s, which is %s: a legacy worker works on it, and it could run twice", word, it.entry.Job, state)})
 }
 
 func (v *verifier) notice(it item, what string) {

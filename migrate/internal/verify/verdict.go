@@ -107,10 +107,12 @@ type Verdict struct {
 	Unrelated int `json:"unrelated"`
 	// Late lists records that were added since the last migration. Removed lists migrated
 	// records whose jobs were removed, and Notices other migrated records that changed, and
-	// whose jobs are over: they may have run twice.
-	Late    []string `json:"late"`
-	Removed []Remark `json:"removed"`
-	Notices []Remark `json:"notices"`
+	// whose jobs are over: they may have run twice. Vanished lists those that vanished after the
+	// release, though no retire removed them, and whose jobs can still run: they could run twice.
+	Late     []string `json:"late"`
+	Removed  []Remark `json:"removed"`
+	Notices  []Remark `json:"notices"`
+	Vanished []Remark `json:"vanished"`
 	// Run is the unfinished run, else the newest, and State its state; both are "" if there is
 	// no run. Released are the queues that count as released.
 	Run      string               `json:"run"`

@@ -69,7 +69,7 @@ func Verify(ctx context.Context, src *source.Source, t *target.Target, names *ta
 func newVerifier(src *source.Source, t *target.Target, names *target.Names, opt Options) *verifier {
 	v := &verifier{
 		src: src, t: t, names: names, opt: opt, dialect: newqueue.Design,
-		verdict: &Verdict{Differences: []Difference{}, States: map[string]int{}, Late: []string{}, Removed: []Remark{}, Notices: []Remark{}, Released: []newqueue.QueueHold{}, Choices: rules.DefaultChoices()},
+		verdict: &Verdict{Differences: []Difference{}, States: map[string]int{}, Late: []string{}, Removed: []Remark{}, Notices: []Remark{}, Vanished: []Remark{}, Released: []newqueue.QueueHold{}, Choices: rules.DefaultChoices()},
 		sample:  sample{all: opt.AllACLs, seed: maphash.MakeSeed(), every: uint64(max(t.Ledger.Len()*nodesEachJob/aclSample, 1))},
 
 		expected: map[string]int{}, batches: map[string]*batch{}, lastJobs: map[string]string{},

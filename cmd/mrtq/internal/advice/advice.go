@@ -73,7 +73,7 @@ var rows = map[migrate.Step]row{
 	migrate.StepRelease:       {"Next, to verify and release:", Adviser.release},
 	migrate.StepAcceptActedOn: {"Next, if what was acted on is as it should be:", Adviser.acceptActedOn},
 	migrate.StepReleaseOthers: {"Next, once their owners agree:", Adviser.releaseOthers},
-	migrate.StepKept:          {"The legacy records of jobs that the rollback kept, or that others removed, must not run again. Next, before legacy workers start, remove these records from the legacy queue:", Adviser.retire},
+	migrate.StepKept:          {"The legacy records of jobs that the rollback kept, or that other clients removed, must not run again. Next, before legacy workers start, remove these records from the legacy queue:", Adviser.retire},
 	migrate.StepPlan:          {"Next:", Adviser.planAgain},
 	migrate.StepDecide:        {"", Adviser.unblock},
 	migrate.StepMigrate:       {"Next:", Adviser.migrate},

@@ -193,7 +193,7 @@ func (g *generated) plan(stage string) *shownPage {
 		paths  func(migrate.Risk) []string
 		more   []string
 	}{
-		{twice, func(r migrate.Risk) []string { return r.Twice }, slices.Concat(d.moved(migrate.ActChanged, ""), d.moved("", ""))},
+		{twice, func(r migrate.Risk) []string { return r.Twice }, slices.Concat(d.planned(migrate.ActChanged), d.vanished())},
 		{never, func(r migrate.Risk) []string { return r.Never }, nil},
 		{empty, func(r migrate.Risk) []string { return r.Empty }, nil},
 	} {
@@ -240,7 +240,17 @@ func (g *generated) target(stage string) *shownPage {
 	g.must(err)
 	d.Records, err = migrate.ReadRecords(ctx, &g.new.Reader, g.source(), nil)
 	g.must(err)
-	return g.page("target and source: "+stage, d)
+	d.Status, err = migrate.ReadStatus(ctx, &g.new.Reader, g.source())
+	g.must(err)
+	p := g.page("target and source: "+stage, d)
+	for _, l := range d.Status.Legacy {
+		for _, path := range slices.Concat(l.Twice, l.MayHaveRunTwice()) {
+			if !slices.Contains(p.paths(twice), path) {
+				g.t.Errorf("%s: status names %s, the page does not", stage, path)
+			}
+		}
+	}
+	return p
 }
 
 func noStep(migrate.Step) string { return "" }

@@ -47,9 +47,13 @@ var risks = []risk{
 	{twice, "failed: a legacy worker had begun it, and its job begins again", "find out what the worker did; under --failed held the job waits",
 		func(d *Data, r *migrate.RecordStatus) bool { return d.goesOn(r, legacy.Failed) }, nil},
 	{twice, "its legacy record has changed since it was migrated", "find out which legacy worker is at it, and stop it", nil,
-		func(d *Data) []string { return d.moved(migrate.ActChanged, "changed") }},
+		func(d *Data) []string { return d.planned(migrate.ActChanged) }},
 	{twice, "its legacy record is not there any more: a legacy worker may have finished it", "find out who removed it, before its job runs", nil,
-		func(d *Data) []string { return d.moved("", "vanished") }},
+		(*Data).vanished},
+	{twice, "its legacy record was changed or removed since it was migrated, and its job can run", "stop the legacy workers, and hold the new queues until you know what ran", nil,
+		func(d *Data) []string { return d.legacy(func(l migrate.LegacyStatus) []string { return l.Twice }) }},
+	{twice, "its legacy record has changed since it was migrated, and its job is over: it may have run twice", "find out what the legacy worker did", nil,
+		func(d *Data) []string { return d.legacy(migrate.LegacyStatus.MayHaveRunTwice) }},
 	{twice, "the rollback kept its job, or the job was removed before", "remove its legacy record before you start legacy workers (mrtq retire)",
 		func(d *Data, r *migrate.RecordStatus) bool {
 			isThere := d.Verdict == nil || r.Status != "" // its legacy record
@@ -110,25 +114,33 @@ func (d *Data) emptied(r *migrate.RecordStatus) bool {
 	return d.dialect() == newqueue.MrtZK && r.Queue == migrate.Ingest && (d.waits(r, legacy.Consumed, failed) || d.waits(r, legacy.Failed, failed))
 }
 
-// moved are the records that changed or vanished since they were migrated: by the plan's
-// action, or by the kind of the verdict's difference.
-func (d *Data) moved(action migrate.Action, kind migrate.Kind) (paths []string) {
-	switch {
-	case d.Plan != nil && action == "":
-		for _, v := range d.Plan.Vanished {
-			paths = append(paths, v.Record)
-		}
-	case d.Plan != nil:
+// planned are the records for which the plan has an action.
+func (d *Data) planned(action migrate.Action) (paths []string) {
+	if d.Plan != nil {
 		for _, r := range d.Plan.Records {
 			if r.Action == action {
 				paths = append(paths, r.Path)
 			}
 		}
-	case d.Verdict != nil:
-		for _, x := range d.Verdict.Differences {
-			if x.Kind == kind {
-				paths = append(paths, x.Path)
-			}
+	}
+	return paths
+}
+
+// vanished are the migrated records that the plan did not find.
+func (d *Data) vanished() (paths []string) {
+	if d.Plan != nil {
+		for _, v := range d.Plan.Vanished {
+			paths = append(paths, v.Record)
+		}
+	}
+	return paths
+}
+
+// legacy are some records of all legacy queues, as the status of the target names them.
+func (d *Data) legacy(some func(migrate.LegacyStatus) []string) (paths []string) {
+	if d.Status != nil {
+		for _, l := range d.Status.Legacy {
+			paths = append(paths, some(l)...)
 		}
 	}
 	return paths
@@ -154,6 +166,7 @@ type shownRisk struct {
 
 // shownRisks are the risks that concern any record.
 func (d *Data) shownRisks() (shown []shownRisk) {
+	named := map[[2]string]bool{} // by effect and path
 	for _, x := range risks {
 		var paths []string
 		if x.of != nil {
@@ -164,6 +177,12 @@ func (d *Data) shownRisks() (shown []shownRisk) {
 				paths = append(paths, d.Records[i].Path)
 			}
 		}
+		paths = slices.DeleteFunc(paths, func(path string) bool {
+			key := [2]string{x.Effect.ID, path}
+			was := named[key]
+			named[key] = true
+			return was
+		})
 		if len(paths) > 0 {
 			for i := range paths {
 				paths[i] = printable.Line(paths[i])

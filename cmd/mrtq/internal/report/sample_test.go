@@ -150,6 +150,8 @@ func wronged() *Data {
 		{Kind: "restored", Path: "/migration/runs/" + sampleRun, Message: "it was restored from a backup"},
 		{Kind: "acted-on", Path: "/jobs/jid0000000004", Message: "a worker has it"},
 	}
+	d.Status.Legacy = []migrate.LegacyStatus{{Path: "/ingest", Changed: []string{"/ingest/mrtQ-050000000002", "/ingest/mrtQ-050000000005"},
+		Vanished: []string{"/ingest/mrtQ-050000000006"}, Twice: []string{"/ingest/mrtQ-050000000002", "/ingest/mrtQ-050000000006"}}}
 	return d
 }
 

@@ -33,7 +33,7 @@ func Status(s *screen.Screen, st *migrate.Status) {
 		for _, c := range of.counts {
 			rows = append(rows, screen.Row{c.State, c.Migrated, c.Others})
 		}
-		s.Table("", []string{of.what, "MIGRATED", "OTHERS"}, rows)
+		s.Table("", []string{of.what, "MIGRATED", "OTHER CLIENTS"}, rows)
 	}
 	var holds []screen.Row
 	for _, h := range st.Holds {
@@ -62,7 +62,7 @@ func Status(s *screen.Screen, st *migrate.Status) {
 		{"Could run twice: changed or removed since the migration, and the job can run", func(l migrate.LegacyStatus) []string { return l.Twice }},
 		{"Late: added since the migration", func(l migrate.LegacyStatus) []string { return l.Late }},
 		{"Missed: there at the migration, and not migrated", func(l migrate.LegacyStatus) []string { return l.Missed }},
-		{"Changed since the migration, and its job is over: it may have run twice", changedAndOver},
+		{"Changed since the migration, and its job is over: it may have run twice", migrate.LegacyStatus.MayHaveRunTwice},
 	} {
 		var paths []string
 		for _, l := range st.Legacy {
@@ -72,20 +72,6 @@ func Status(s *screen.Screen, st *migrate.Status) {
 	}
 }
 
-// changedAndOver are the records that changed and can't run again, because their job is over.
-func changedAndOver(l migrate.LegacyStatus) (paths []string) {
-	twice := map[string]bool{}
-	for _, path := range l.Twice {
-		twice[path] = true
-	}
-	for _, path := range l.Changed {
-		if !twice[path] {
-			paths = append(paths, path)
-		}
-	}
-	return paths
-}
-
 func timeText(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -93,24 +79,23 @@ func timeText(t time.Time) string {
 	return t.Format(time.RFC3339)
 }
 
-// stateShown is a run's state. If a run was interrupted, its record says that it is running.
+// stateShown is a run's state.
 func stateShown(s *migrate.Status, r migrate.RunStatus) string {
+	return RunState(r.State, r.ReleasedQueues(), s.AtWork > 0)
+}
+
+// RunState is a run's state in words. released are the queues that release has lifted. If no
+// migration is running, a run whose record says that it is running was interrupted.
+func RunState(state migrate.RunState, released []newqueue.QueueHold, running bool) string {
 	switch {
-	case r.State == migrate.Running && s.AtWork == 0:
+	case state == migrate.Running && !running:
 		return "unfinished"
-	case r.State == migrate.Done && len(r.Releases) > 0:
-		var queues []newqueue.QueueHold
-		for _, q := range newqueue.QueueHolds {
-			if !r.Run.Released(q).IsZero() {
-				queues = append(queues, q)
-			}
-		}
-		if len(queues) == len(newqueue.QueueHolds) {
-			return "released"
-		}
-		return "done, released: " + QueueNames(queues)
+	case state != migrate.Done || len(released) == 0:
+		return stateWord(state)
+	case len(released) < len(newqueue.QueueHolds):
+		return "done, released: " + QueueNames(released)
 	}
-	return stateWord(r.State)
+	return "released"
 }
 
 // stateWord is a state in words: "rolled back" for rolled-back.
@@ -164,7 +149,7 @@ func stateText(s *migrate.Status, target string) string {
 	case run == nil:
 		return with("no run is recorded here")
 	case run.State == migrate.RolledBack && run.Kept > 0:
-		text = fmt.Sprintf("%s was rolled back; %s kept, or removed by others before", run.ID, screen.Count(run.Kept, "job or request was", "jobs and requests were"))
+		text = fmt.Sprintf("%s was rolled back; %s kept, or removed by other clients before", run.ID, screen.Count(run.Kept, "job or request was", "jobs and requests were"))
 	case run.State == migrate.RolledBack:
 		text = run.ID + " was rolled back"
 	default:

@@ -9,7 +9,7 @@ import (
 	"mrtq/migrate"
 )
 
-// KeptText counts what a rollback leaves, or found removed by others.
+// KeptText counts what a rollback leaves, or found removed by other clients.
 func KeptText(u *migrate.Undo) string {
 	removed := 0
 	for _, i := range u.Keeps {
@@ -22,12 +22,12 @@ func KeptText(u *migrate.Undo) string {
 		parts = append(parts, screen.Count(n, "job or request kept", "jobs and requests kept"))
 	}
 	if removed > 0 {
-		parts = append(parts, screen.Count(removed, "job or request was removed by others", "jobs and requests were removed by others"))
+		parts = append(parts, screen.Count(removed, "job or request was removed by other clients", "jobs and requests were removed by other clients"))
 	}
 	return strings.Join(parts, ", ")
 }
 
-// Undo prints the jobs and requests that a rollback leaves, or found removed by others.
+// Undo prints the jobs and requests that a rollback leaves, or found removed by other clients.
 func Undo(s *screen.Screen, u *migrate.Undo) {
 	row := func(i migrate.UndoItem) screen.Row { return screen.Row{i.Record, i.Job, i.Why} }
 	is := func(removed bool) []migrate.UndoItem {
@@ -35,7 +35,7 @@ func Undo(s *screen.Screen, u *migrate.Undo) {
 	}
 	header := []string{"LEGACY RECORD", "JOB OR REQUEST", "WHY"}
 	screen.List(s, fmt.Sprintf("Kept: %d", len(is(false))), is(false), header, row)
-	screen.List(s, fmt.Sprintf("Removed by others: %d", len(is(true))), is(true), header, row)
+	screen.List(s, fmt.Sprintf("Removed by other clients: %d", len(is(true))), is(true), header, row)
 }
 
 // Retired prints the migrated records that stay in the legacy queue. If the retire was only

@@ -49,6 +49,8 @@ func Verdict(s *screen.Screen, v *migrate.Verdict) {
 	screen.List(s, "Not in the quarantine file: these can't be decoded, and nothing else has their bytes", lacking, []string{"LEGACY RECORD"}, func(d migrate.Difference) screen.Row { return screen.Row{d.Path} })
 	screen.List(s, "Late: added to the legacy queue since the migration", v.Late, []string{"LEGACY RECORD"}, func(path string) screen.Row { return screen.Row{path} })
 	screen.List(s, "Removed: finished and cleaned up, or deleted", v.Removed, []string{"LEGACY RECORD", "JOB OR REQUEST"}, func(i migrate.Remark) screen.Row { return screen.Row{i.Record, i.Job} })
+	screen.List(s, "Vanished since the release, and their jobs can run: they could run twice", v.Vanished, []string{"LEGACY RECORD", "JOB OR REQUEST", "WHAT"},
+		func(i migrate.Remark) screen.Row { return screen.Row{i.Record, i.Job, i.What} })
 	screen.List(s, "Changed since the migration, and their jobs are over: they may have run twice", v.Notices, []string{"LEGACY RECORD", "JOB OR REQUEST", "WHAT"},
 		func(i migrate.Remark) screen.Row { return screen.Row{i.Record, i.Job, i.What} })
 	compared := screen.Count(v.Nodes, "znode", "znodes")
@@ -85,6 +87,9 @@ func VerdictText(v *migrate.Verdict, target string) (screen.Tone, string) {
 	also := ""
 	if n := len(v.Late); n > 0 {
 		also = fmt.Sprintf(". %s late", screen.Count(n, "record is", "records are"))
+	}
+	if n := len(v.Vanished); n > 0 {
+		also += ". " + screen.Count(n, "record has vanished and could run twice", "records have vanished and could run twice")
 	}
 	switch {
 	case !v.OK() && v.Count(notKept) == len(v.Differences):

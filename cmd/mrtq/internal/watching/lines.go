@@ -81,6 +81,7 @@ func watchLines(v live.View, width int) []line {
 			{r.Twice, alarm, "COULD RUN TWICE: %s changed or removed in the legacy queue since the migration: %s"},
 			{r.Missed, warning, "MISSED: %s not migrated, although there at the migration: %s"},
 			{r.Late, warning, "LATE: %s added to the legacy queue since the migration: %s"},
+			{r.Over, warning, "MAY HAVE RUN TWICE: %s changed in the legacy queue since the migration, and the job is over: %s"},
 		} {
 			if of.named.Count > 0 {
 				add(of.style, of.what, screen.Count(of.named.Count, "record", "records"), namedText(of.named))
@@ -137,7 +138,10 @@ func migrationLines(v live.View, width int) []line {
 	}
 	var texts []string
 	if r != nil {
-		texts = append(texts, screen.Cell(runText(*r)))
+		texts = append(texts, screen.Cell(runText(*r, v.Migrators > 0)))
+	}
+	if of := v.Records; r != nil && r.State == migrate.RolledBack && of != nil && of.Kept > 0 && of.Twice.Count == 0 {
+		texts = append(texts, screen.Count(of.Kept, "legacy record", "legacy records")+" must not run again: next, before legacy workers start, mrtq retire")
 	}
 	if r != nil && r.Damage == "" {
 		texts = append(texts, screen.Cell(fmt.Sprintf("of %s, in dialect %s, since %s", r.Source, r.Dialect, r.Started.Format(time.RFC3339))))
@@ -164,8 +168,8 @@ func labelled(label string, width int, texts ...string) []line {
 	return lines
 }
 
-// runText says in one line how far a run is.
-func runText(r live.RunView) string {
+// runText says in one line how far a run is. running says that a migration is running.
+func runText(r live.RunView, running bool) string {
 	if r.Damage != "" {
 		return r.Run + ": its record can't be used"
 	}
@@ -173,8 +177,11 @@ func runText(r live.RunView) string {
 	if r.Total > 0 {
 		done = fmt.Sprintf("%d of %s (%d%%)", r.Records, screen.Count(r.Total, "record", "records"), 100*r.Records/r.Total)
 	}
-	s := fmt.Sprintf("%s %s: ", r.Run, r.State)
+	word := r.Run + " " + view.RunState(r.State, r.Released, running)
+	s := word + ": "
 	switch {
+	case r.State == migrate.RolledBack:
+		return fmt.Sprintf("%s, ended %s", word, r.Finished.Format(time.RFC3339))
 	case r.State == migrate.RollingBack, r.State == migrate.Retiring:
 		s += screen.Count(int(r.Transactions), "transaction", "transactions")
 		if r.TransactionRate != nil {

@@ -166,18 +166,61 @@ func TestWatchLinesFit(t *testing.T) {
 func TestRunText(t *testing.T) {
 	ended := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for want, r := range map[string]live.RunView{
-		"run0000000000: its record can't be used":                               {Run: "run0000000000", Damage: "x"},
-		"run0000000000 running: 0 records":                                      {State: migrate.Running},
-		"run0000000000 running: 1 of 3 records (33%)":                           {State: migrate.Running, Records: 1, Total: 3},
-		"run0000000000 running: 1 of 3 records (33%), 0.5/s":                    {State: migrate.Running, Records: 1, Total: 3, RecordRate: number(0.5)},
-		"run0000000000 running: 1 of 3 records (33%), 0/s":                      {State: migrate.Running, Records: 1, Total: 3, RecordRate: number(0)},
-		"run0000000000 done: 3 of 3 records (100%), ended 2026-11-21T12:00:00Z": {State: migrate.Done, Records: 3, Total: 3, Finished: ended},
-		"run0000000000 done: 1 record, ended 2026-11-21T12:00:00Z":              {State: migrate.Done, Records: 1, Finished: ended, RecordRate: number(0)},
-		"run0000000000 rolling-back: 7 transactions, 2.0/s":                     {State: migrate.RollingBack, Records: 3, Transactions: 7, TransactionRate: number(2), Finished: ended},
+		"run0000000000: its record can't be used":                                   {Run: "run0000000000", Damage: "x"},
+		"run0000000000 running: 0 records":                                          {State: migrate.Running},
+		"run0000000000 running: 1 of 3 records (33%)":                               {State: migrate.Running, Records: 1, Total: 3},
+		"run0000000000 running: 1 of 3 records (33%), 0.5/s":                        {State: migrate.Running, Records: 1, Total: 3, RecordRate: number(0.5)},
+		"run0000000000 running: 1 of 3 records (33%), 0/s":                          {State: migrate.Running, Records: 1, Total: 3, RecordRate: number(0)},
+		"run0000000000 done: 3 of 3 records (100%), ended 2026-11-21T12:00:00Z":     {State: migrate.Done, Records: 3, Total: 3, Finished: ended},
+		"run0000000000 done: 1 record, ended 2026-11-21T12:00:00Z":                  {State: migrate.Done, Records: 1, Finished: ended, RecordRate: number(0)},
+		"run0000000000 unfinished: 2 of 3 records (66%)":                            {State: migrate.Running, Records: 2, Total: 3},
+		"run0000000000 done, released: ingest: 3 of 3 records (100%)":               {State: migrate.Done, Records: 3, Total: 3, Released: []newqueue.QueueHold{newqueue.HoldIngest}},
+		"run0000000000 released: 3 of 3 records (100%), ended 2026-11-21T12:00:00Z": {State: migrate.Done, Records: 3, Total: 3, Finished: ended, Released: newqueue.QueueHolds},
+		"run0000000000 rolled back, ended 2026-11-21T12:00:00Z":                     {State: migrate.RolledBack, Records: 3, Total: 3, Finished: ended},
+		"run0000000000 retiring: 7 transactions":                                    {State: migrate.Retiring, Records: 3, Transactions: 7},
+		"run0000000000 rolling back: 7 transactions, 2.0/s":                         {State: migrate.RollingBack, Records: 3, Transactions: 7, TransactionRate: number(2), Finished: ended},
 	} {
 		r.Run = "run0000000000"
-		if got := runText(r); got != want {
+		if got := runText(r, !strings.Contains(want, "unfinished")); got != want {
 			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// watch names the records that status names, and after a rollback that kept jobs the retire that
+// is left, unless a record could run twice: then status says to look at that first.
+func TestWatchNamesRecords(t *testing.T) {
+	ended := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	named := func(paths ...string) live.Named { return live.Named{Count: len(paths), First: paths} }
+	const (
+		over   = "MAY HAVE RUN TWICE: 2 records changed in the legacy queue since the migration, and the job is over: /ingest/a, /ingest/b\n"
+		note   = "NOTE: for what to do about the legacy records: mrtq status zk1/new zk1\n"
+		retire = "2 legacy records must not run again: next, before legacy workers start, mrtq retire"
+	)
+	for name, c := range map[string]struct {
+		state    migrate.RunState
+		records  live.RecordsView
+		has, not []string
+	}{
+		"nothing":            {migrate.Done, live.RecordsView{}, nil, []string{"TWICE", "NOTE", "retire"}},
+		"changed and over":   {migrate.Done, live.RecordsView{Over: named("/ingest/a", "/ingest/b")}, []string{over, note}, []string{"COULD RUN TWICE", "retire"}},
+		"rolled back":        {migrate.RolledBack, live.RecordsView{}, nil, []string{"NOTE", "retire"}},
+		"kept":               {migrate.RolledBack, live.RecordsView{Kept: 2}, []string{retire, note}, nil},
+		"kept, one is taken": {migrate.RolledBack, live.RecordsView{Kept: 2, Twice: named("/ingest/a")}, []string{"COULD RUN TWICE", note}, []string{"retire"}},
+	} {
+		w := &Watch{Target: "zk1/new", Source: "zk1"}
+		w.saw(live.View{AsOf: ended, Migration: &live.RunView{Run: "run0000000000", State: c.state, Finished: ended}})
+		w.checked.records = &c.records
+		got := viewText(w.view(ended), 120)
+		for _, text := range c.has {
+			if !strings.Contains(got, text) {
+				t.Errorf("%s: %q is missing:\n%s", name, text, got)
+			}
+		}
+		for _, text := range c.not {
+			if strings.Contains(got, text) {
+				t.Errorf("%s: %q is there:\n%s", name, text, got)
+			}
 		}
 	}
 }

@@ -2,7 +2,7 @@
 // one view below the other, to Prometheus as metrics.
 //
 //	loop.go     reads at each interval, and shows what it saw
-//	records.go  looks from time to time for legacy records that came late or could run twice
+//	records.go  looks from time to time for legacy records that came late, could run twice or may have
 //	lines.go    draws a view as lines; pure
 //	screen.go   one view over the last one, on a terminal
 //	metrics.go  a view as metrics; pure
@@ -79,7 +79,7 @@ func (w *Watch) view(now time.Time) live.View {
 	if w.checked.err != nil {
 		v.Notes = append(v.Notes, "the legacy records could not be checked: "+w.checked.err.Error())
 	}
-	if v.Records = w.checked.records; v.Records != nil && v.Records.Late.Count+v.Records.Missed.Count+v.Records.Twice.Count > 0 {
+	if v.Records = w.checked.records; v.Records != nil && v.Records.Late.Count+v.Records.Missed.Count+v.Records.Twice.Count+v.Records.Over.Count+v.Records.Kept > 0 {
 		v.Notes = append(v.Notes, "for what to do about the legacy records: mrtq status "+advice.Word(w.Target)+" "+advice.Word(w.Source))
 	}
 	return v

@@ -87,6 +87,8 @@ func (s *Reader) checkRecords(ctx context.Context) (*live.RecordsView, error) {
 		v.Late.Add(q.Late)
 		v.Missed.Add(q.Missed)
 		v.Twice.Add(q.Twice)
+		v.Over.Add(q.MayHaveRunTwice())
+		v.Kept += q.Kept
 	}
 	return v, nil
 }
