@@ -116,7 +116,8 @@ func keptRecords(v *Verdict) bool {
 // not retired.
 func (s *Status) keptRecords() bool {
 	if s.Legacy == nil {
-		return s.allBack && slices.ContainsFunc(s.Runs, func(r RunStatus) bool { return r.Tracked > r.Retired })
+		back := !slices.ContainsFunc(s.Runs, func(r RunStatus) bool { return r.Settled() != ledger.RolledBack })
+		return back && slices.ContainsFunc(s.Runs, func(r RunStatus) bool { return r.Tracked > r.Retired })
 	}
 	return slices.ContainsFunc(s.Legacy, func(l LegacyStatus) bool { return l.Kept > 0 })
 }
