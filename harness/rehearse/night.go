@@ -24,9 +24,8 @@ type Night struct {
 	Mails int `json:"mails"`
 	// Cleanup are the batches that the hourly cleanup removes within the hour, by batchID.
 	Cleanup []string `json:"cleanup"`
-	// Waits counts jobs that begin in a state in which no worker takes them, by state.
-	Waits map[string]int `json:"waits"`
-	// Idle are the records of those jobs, and those that become none, by why.
+	// Idle are the records whose jobs begin in a state in which no worker takes them, and those that
+	// become no job, by why.
 	Idle []Idle `json:"idle"`
 	// Fails are the records with which the services can't finish, and why.
 	Fails []Failing `json:"fails"`
@@ -94,8 +93,8 @@ func whyIdle(p *migrate.Plan, r *migrate.PlanRecord) string {
 var frozen = []string{"plan", "migrate", "verify", "release"}
 
 // forecast says what the night will be. here and real are the round trips.
-func forecast(p *migrate.Plan, records []foretold, batches map[string]*batch, steps []Step, here, real time.Duration) *Night {
-	n := &Night{RoundTrip: real.Seconds(), Here: here.Seconds(), Steps: []Step{}, Cleanup: []string{}, Waits: map[string]int{}, Idle: idleRecords(p), Fails: []Failing{}}
+func forecast(p *migrate.Plan, batches map[string]*batch, steps []Step, here, real time.Duration) *Night {
+	n := &Night{RoundTrip: real.Seconds(), Here: here.Seconds(), Steps: []Step{}, Cleanup: []string{}, Idle: idleRecords(p), Fails: []Failing{}}
 	for _, s := range steps {
 		if !slices.Contains(frozen, s.Name) {
 			continue
@@ -114,11 +113,6 @@ func forecast(p *migrate.Plan, records []foretold, batches map[string]*batch, st
 	for _, b := range p.Batches {
 		if b.State == string(newqueue.BatchCompleted) {
 			n.Cleanup = append(n.Cleanup, b.UUID)
-		}
-	}
-	for i := range records {
-		if f := &records[i]; !f.Runs {
-			n.Waits[f.State]++
 		}
 	}
 	for _, f := range p.Services {

@@ -280,7 +280,7 @@ func (r *rehearsal) first(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.report.Night = forecast(p.plan, p.records, p.batches, r.report.Steps, here, r.opt.RoundTrip)
+	r.report.Night = forecast(p.plan, p.batches, r.report.Steps, here, r.opt.RoundTrip)
 	return p.workOff(ctx, crew)
 }
 

@@ -105,7 +105,7 @@ func TestNothingToFind(t *testing.T) {
 			if c := r.Cuts; c.Cut != 4 || c.Survived != 4 {
 				t.Errorf("the third copy: %+v", c)
 			}
-			if n := r.Night; n.Mails < w.Mails || n.Waits["failed"] == 0 || len(n.Steps) != 4 || n.Freeze <= 0 {
+			if n := r.Night; n.Mails < w.Mails || !slices.ContainsFunc(n.Idle, func(i rehearse.Idle) bool { return i.State == "failed" }) || len(n.Steps) != 4 || n.Freeze <= 0 {
 				t.Errorf("the night: %+v", n)
 			}
 		})

@@ -23,7 +23,7 @@ func rehearsed() *Rehearsal {
 		Back:    &rehearse.Back{Before: 2940, Removed: 9000, Kept: 3001, ByLegacy: 6860, Failed: 12},
 		Cuts:    &rehearse.Cuts{Transactions: 410, Cut: 20, Survived: 20},
 		Night: &rehearse.Night{RoundTrip: 0.0021, Here: 0.0001, Steps: []rehearse.Step{{Name: "plan", Seconds: 0.4}, {Name: "migrate", Seconds: 4}}, Freeze: 4.4, Mails: 300,
-			Cleanup: []string{"bid-1", "bid-2"}, Waits: map[string]int{"held": 3, "failed": 40},
+			Cleanup: []string{"bid-1", "bid-2"},
 			Idle: []rehearse.Idle{{State: "held", Why: "its legacy status is consumed, and --consumed is held", Records: []string{"/ingest/mrtQ-5", "/ingest/mrtQ-6", "/ingest/mrtQ-7"}},
 				{State: "quarantined", Why: "it can't be decoded, and --undecodable is quarantine", Records: []string{"/ingest/mrtQ-01", "/ingest/mrtQ-02", "/ingest/mrtQ-03", "/ingest/mrtQ-04"}}},
 			Fails: []rehearse.Failing{{Why: "batchID is null: Initialize would fail it", Records: []string{"/ingest/mrtQ-1", "/ingest/mrtQ-2", "/ingest/mrtQ-3", "/ingest/mrtQ-4"}}}},

@@ -89,9 +89,6 @@ func NightRows(n *rehearse.Night) []screen.Row {
 	}
 	rows = append(rows, screen.Row{"the queue is frozen, at least", seconds(n.Freeze)}, screen.Row{"mails when it is worked, at most", fmt.Sprint(n.Mails)},
 		screen.Row{"batches that the cleanup removes within the hour", fmt.Sprint(len(n.Cleanup))})
-	for _, state := range slices.Sorted(maps.Keys(n.Waits)) {
-		rows = append(rows, screen.Row{"jobs that no worker takes: " + state, fmt.Sprint(n.Waits[state])})
-	}
 	return rows
 }
 
