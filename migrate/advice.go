@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"slices"
+	"time"
 
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/verify"
@@ -34,7 +35,7 @@ const (
 	StepMigrate        Step = "migrate"         // a plan is ready
 	StepVerify         Step = "verify"          // everything is migrated
 	StepKeep           Step = "keep"            // the quarantine file lacks the bytes of records
-	StepRollBack       Step = "roll-back"       // the target does not match the source, and was not released
+	StepRepairHeld     Step = "repair-held"     // the target does not match the source, and was not released
 	StepRepair         Step = "repair"          // the same, after a release
 	StepRepairOlder    Step = "repair-older"    // the same, and the newest run is rolled back
 )
@@ -86,12 +87,12 @@ func VerdictStep(v *Verdict) Step {
 		{v.State == ledger.RollingBack, StepFinishRollback},
 		{v.State == ledger.Retiring, StepFinishRetire},
 		{v.Count(verify.NotKept) > 0 && v.Count(verify.NotKept) == len(v.Differences), StepKeep},
-		{v.CountGroup(verify.Damage) > 0 && before, StepRollBack},
+		{v.CountGroup(verify.Damage) > 0 && before, StepRepairHeld},
 		{v.CountGroup(verify.Damage) > 0 && v.State == ledger.RolledBack, StepRepairOlder},
 		{v.CountGroup(verify.Damage) > 0, StepRepair},
 		{v.Count(verify.Changed)+v.Count(verify.Vanished) > 0 && before, StepStopLegacy},
-		{v.Count(verify.Changed)+len(v.Vanished) > 0 && v.State == ledger.Done, StepHold},
-		{v.Count(verify.Changed) > 0, StepLookAtTwice},
+		{v.Count(verify.Changed)+len(v.Vanished) > 0 && v.State == ledger.Done && !v.AllHeld, StepHold},
+		{v.Count(verify.Changed)+len(v.Vanished) > 0, StepLookAtTwice},
 		{v.Count(verify.Restored) > 0, StepRestored},
 		{keptRecords(v), StepKept},
 		{v.State == ledger.RolledBack, StepPlan},
@@ -117,7 +118,7 @@ func keptRecords(v *Verdict) bool {
 func (s *Status) keptRecords() bool {
 	if s.Legacy == nil {
 		back := !slices.ContainsFunc(s.Runs, func(r RunStatus) bool { return r.Settled() != ledger.RolledBack })
-		return back && slices.ContainsFunc(s.Runs, func(r RunStatus) bool { return r.Tracked > r.Retired })
+		return back && slices.ContainsFunc(s.Runs, func(r RunStatus) bool { return r.Tracked > r.Retired && !s.retiredSince(r.Finished) })
 	}
 	return slices.ContainsFunc(s.Legacy, func(l LegacyStatus) bool { return l.Kept > 0 })
 }
@@ -141,6 +142,11 @@ func UndoStep(u *Undo) Step {
 		return StepKept
 	}
 	return StepPlan
+}
+
+// retiredSince reports whether a retire has ended since, and nothing stayed that it should have removed.
+func (s *Status) retiredSince(since time.Time) bool {
+	return slices.ContainsFunc(s.Runs, func(r RunStatus) bool { return r.Retire.Stay == 0 && !r.Retire.At.IsZero() && !r.Retire.At.Before(since) })
 }
 
 // isIn reports whether the current run is in a state.

@@ -1,6 +1,7 @@
 package migrate_test
 
 import (
+	"cmp"
 	"errors"
 	"testing"
 
@@ -78,6 +79,18 @@ func TestReleaseAfterKept(t *testing.T) {
 			s.rollBack("")
 			s.set(completedRecord, record(t, legacy.Deleted, job("a", "9")))
 		}, next: migrate.StepPlan},
+		"a legacy worker would run the changed record again": {happens: func(s *site) {
+			lifeStates["released"](s)
+			s.touch(completedRecord)
+			s.rollBack("")
+			s.set(completedRecord, record(t, legacy.Pending, job("a", "9")))
+		}, want: migrate.ErrNotVerified, next: migrate.StepLookAtTwice},
+		"the same, and the cleanup has removed its job": {happens: func(s *site) {
+			lifeStates["released"](s)
+			lifeEvents["the hourly cleanup is half way through a batch"](s)
+			s.rollBack("")
+			s.set(completedRecord, record(t, legacy.Pending, job("a", "9")))
+		}, want: migrate.ErrNotVerified, next: migrate.StepLookAtTwice},
 		"an older run is not released": {happens: func(s *site) {
 			lifeStates["done"](s)
 			s.secondRun()
@@ -112,19 +125,37 @@ func TestStepAfterLastRollback(t *testing.T) {
 	for name, c := range map[string]struct {
 		happens func(*site) *migrate.Undo
 		want    migrate.Step
+		blind   migrate.Step // that status names without a source, if not the same
 	}{
-		"an older rollback kept a job":     {func(s *site) *migrate.Undo { kept(s); s.secondRun(); return s.rollBack("") }, migrate.StepKept},
-		"and its record was retired":       {func(s *site) *migrate.Undo { kept(s); s.mustRetire(); s.secondRun(); return s.rollBack("") }, migrate.StepPlan},
-		"nothing was kept":                 {func(s *site) *migrate.Undo { lifeStates["released"](s); return s.rollBack("") }, migrate.StepPlan},
-		"the older run is not rolled back": {func(s *site) *migrate.Undo { lifeStates["released"](s); s.secondRun(); return s.rollBack("") }, migrate.StepPlan},
-		"a newer rollback kept a job": {func(s *site) *migrate.Undo {
+		"an older rollback kept a job":     {happens: func(s *site) *migrate.Undo { kept(s); s.secondRun(); return s.rollBack("") }, want: migrate.StepKept},
+		"and its record was retired":       {happens: func(s *site) *migrate.Undo { kept(s); s.mustRetire(); s.secondRun(); return s.rollBack("") }, want: migrate.StepPlan},
+		"nothing was kept":                 {happens: func(s *site) *migrate.Undo { lifeStates["released"](s); return s.rollBack("") }, want: migrate.StepPlan},
+		"the older run is not rolled back": {happens: func(s *site) *migrate.Undo { lifeStates["released"](s); s.secondRun(); return s.rollBack("") }, want: migrate.StepPlan},
+		"a newer rollback kept a job": {happens: func(s *site) *migrate.Undo {
 			lifeStates["released"](s)
 			s.secondRun()
 			s.release()
 			s.touch(ingest(77))
 			s.rollBack("")
 			return s.rollBack("run0000000000")
-		}, migrate.StepKept},
+		}, want: migrate.StepKept},
+		"an older rollback kept an only copy": {happens: func(s *site) *migrate.Undo {
+			lifeStates["released"](s)
+			s.must(s.door().Delete(pendingRecord, -1))
+			s.rollBack("")
+			s.secondRun()
+			return s.rollBack("")
+		}, want: migrate.StepPlan, blind: migrate.StepKept}, // nobody but the source says that it is not there
+		"an older one kept two, of which one was retired and one deleted": {happens: func(s *site) *migrate.Undo {
+			lifeStates["released"](s)
+			s.touch(pendingRecord)
+			s.touch(heldRecord)
+			s.rollBack("")
+			s.must(s.door().Delete(heldRecord, -1))
+			s.mustRetire()
+			s.secondRun()
+			return s.rollBack("")
+		}, want: migrate.StepPlan},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -134,9 +165,27 @@ func TestStepAfterLastRollback(t *testing.T) {
 			}
 			status, err := migrate.ReadStatus(t.Context(), &s.w.Reader, nil)
 			s.must(err)
-			if status.Step != c.want {
-				t.Errorf("status without a source: %s, expected %s", status.Step, c.want)
+			if want := cmp.Or(c.blind, c.want); status.Step != want {
+				t.Errorf("status without a source: %s, expected %s", status.Step, want)
 			}
 		})
+	}
+}
+
+// The only copy that an older rollback kept is no record that could run twice.
+func TestOnlyCopyOfOlderRun(t *testing.T) {
+	s := serve(t, lifeQueue(t), newqueue.MrtZK)
+	lifeStates["released"](s)
+	s.must(s.door().Delete(pendingRecord, -1))
+	s.rollBack("")
+	opt := s.options()
+	opt.HoldAgain = true
+	s.mustMigrate(opt)
+	v := s.mustVerify()
+	if step := migrate.VerdictStep(v); len(v.Vanished) > 0 || step != migrate.StepRelease {
+		t.Errorf("verify: %v; next: %s", v.Vanished, step)
+	}
+	if status := s.status(); status.Step != migrate.StepRelease {
+		t.Errorf("status: next: %s; %+v", status.Step, status.Legacy)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"mrtq/internal/znode"
+	"mrtq/legacy"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
@@ -111,7 +112,11 @@ func (r *legacyReader) add(f source.Fetched) {
 		unreadable := f.Err != nil && f.Err.Kind == rules.Unreadable // nobody knows whether it has changed
 		if !unreadable && ledger.HashOf(f.SHA256()) != e.Hash {
 			l.Changed = append(l.Changed, f.Path)
-			r.moved = append(r.moved, e)
+			if r.t.Ledger.AllBack() && f.Err == nil && f.Legacy.Header.Status == legacy.Pending {
+				l.Twice = append(l.Twice, f.Path) // legacy workers will run it, whatever became of its job
+			} else {
+				r.moved = append(r.moved, e)
+			}
 		} else if r.t.Ledger.AllBack() {
 			l.Kept++
 		}
@@ -133,24 +138,24 @@ func (r *legacyReader) add(f source.Fetched) {
 // neither completed nor deleted.
 func (r *legacyReader) findTwice(ctx context.Context, src *Source) error {
 	var paths []string
-	records := map[string]string{} // by the paths
+	entries := map[string]*ledger.Migrated{} // by the paths
 	for _, e := range r.moved {
 		paths = append(paths, e.Job+"/status")
-		records[e.Job+"/status"] = e.Record
+		entries[e.Job+"/status"] = e
 	}
 	err := r.t.Reader.MarkUnreadable().GetEach(ctx, paths, func(n znode.Node) {
 		state := newqueue.JobState(stateIn(n.Data))
 		if state == newqueue.JobCompleted || state == newqueue.JobDeleted {
 			return
 		}
-		record := records[n.Path]
-		l := r.queue(znode.Parent(record))
-		vanished := !src.Has(record)
+		e := entries[n.Path]
+		l := r.queue(znode.Parent(e.Record))
+		vanished := !src.Has(e.Record)
 		if vanished {
-			l.Vanished = append(l.Vanished, record)
+			l.Vanished = append(l.Vanished, e.Record)
 		}
-		if !vanished || r.run.Settled() == ledger.Done {
-			l.Twice = append(l.Twice, record)
+		if !vanished || r.t.Ledger.Runs[e.Run].Settled() == ledger.Done {
+			l.Twice = append(l.Twice, e.Record)
 		}
 	})
 	if err != nil {

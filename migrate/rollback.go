@@ -26,7 +26,10 @@ type Undo struct {
 	// Keeps are the jobs and requests that stay, and those that other clients have removed. The
 	// legacy records of all of them must not run again.
 	Keeps []UndoItem `json:"keeps"`
-	Steps int        `json:"transactions"`
+	// Forced are the jobs and requests that Force removes although they were acted on: their records
+	// may run again. It is only known if the operator is asked, or in a preview.
+	Forced []UndoItem `json:"forced"`
+	Steps  int        `json:"transactions"`
 	// Ask says why the operator should be asked before anything is removed; "" if there is no
 	// reason.
 	Ask string `json:"ask"`
@@ -186,14 +189,17 @@ func (r *rolling) ask(ctx context.Context, undo *Undo) (err error) {
 
 // undo is what is known of a rollback before the jobs are read.
 func (r *rolling) undo() *Undo {
-	undo := &Undo{Run: r.run().ID, State: r.run().State, Released: []newqueue.QueueHold{}, Keeps: []UndoItem{}, Record: r.run(), keptEarlier: r.keptEarlier()}
+	undo := &Undo{Run: r.run().ID, State: r.run().State, Released: []newqueue.QueueHold{}, Keeps: []UndoItem{}, Forced: []UndoItem{}, Record: r.run(), keptEarlier: r.keptEarlier()}
 	for _, q := range newqueue.QueueHolds {
 		if r.target.Released(r.run(), q) {
 			undo.Released = append(undo.Released, q)
 		}
 	}
-	if len(undo.Released) > 0 {
+	switch {
+	case len(undo.Released) > 0:
 		undo.Ask = "its queues were released, so workers may have worked on its jobs"
+	case r.opt.Force:
+		undo.Ask = "with --force, jobs that were acted on are removed too, and their records would run again"
 	}
 	return undo
 }
@@ -207,7 +213,8 @@ func (r *rolling) keptEarlier() (kept bool) {
 		}
 	}
 	for e := range r.target.Ledger.All() {
-		kept = kept || int(e.Run) != r.index && !e.Retired
+		there := r.opt.Source == nil || r.opt.Source.Has(e.Record)
+		kept = kept || int(e.Run) != r.index && !e.Retired && there
 	}
 	return kept
 }
@@ -224,10 +231,14 @@ func (r *rolling) foretell(ctx context.Context, undo *Undo) error {
 		switch {
 		case item.Action != rollback.Remove:
 			undo.Keeps = append(undo.Keeps, item)
+			continue
 		case znode.Within(item.Job, newqueue.AccessPath):
 			undo.Removes.Access++
 		default:
 			undo.Removes.Jobs++
+		}
+		if item.Why != "" {
+			undo.Forced = append(undo.Forced, item)
 		}
 	}
 	names, err := r.target.ReadNames(ctx)

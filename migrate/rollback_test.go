@@ -502,8 +502,8 @@ func TestWorkedOnDuringARollback(t *testing.T) {
 	})
 }
 
-// What verify advises for damage before the release: repair it, or roll back with Force, migrate again, and
-// everything is as it should be. Without Force, rollback keeps a job that somebody changed, and its damage.
+// Verify advises to repair damage. Force, which asks first and names each job, ends damage, too. Without it,
+// rollback keeps a job that somebody changed, and its damage.
 func TestForcedRollbackEndsDamage(t *testing.T) {
 	for name, harm := range map[string]func(s *site, job string){
 		"a job's part was written":     func(s *site, job string) { s.set(job+"/priority", []byte("by hand")) },
@@ -523,11 +523,13 @@ func TestForcedRollbackEndsDamage(t *testing.T) {
 			s := serve(t, lifeQueue(t), newqueue.MrtZK)
 			s.mustMigrate(s.options())
 			harm(s, s.jobOf(pendingRecord))
-			if v := s.verify(); migrate.VerdictStep(v) != migrate.StepRollBack {
+			if v := s.verify(); migrate.VerdictStep(v) != migrate.StepRepairHeld {
 				t.Fatalf("next: %s; %v", migrate.VerdictStep(v), v.Differences)
 			}
-			if undo := s.mustRollback(migrate.RollbackOptions{Force: true}); len(undo.Keeps) != 0 {
-				t.Errorf("kept: %+v", undo.Keeps)
+			var asked *migrate.Undo
+			undo := s.mustRollback(migrate.RollbackOptions{Force: true, Confirm: func(u *migrate.Undo) error { asked = u; return nil }})
+			if len(undo.Keeps) != 0 || asked == nil || len(asked.Forced) != 1 {
+				t.Errorf("kept: %+v; asked about: %+v", undo.Keeps, asked)
 			}
 			s.mustMigrate(s.options())
 			s.mustVerify()

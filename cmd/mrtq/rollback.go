@@ -132,6 +132,9 @@ func (c *rollbackCmd) confirm(a *app, u *migrate.Undo) error {
 	if len(u.Keeps) > 0 {
 		question += "; " + view.KeptText(u)
 	}
+	if len(u.Forced) > 0 {
+		question += fmt.Sprintf("; %d of what it removes was acted on, which --dry-run lists", len(u.Forced))
+	}
 	return a.askToGoOn(question + ".")
 }
 

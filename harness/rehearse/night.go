@@ -78,13 +78,15 @@ func whyIdle(p *migrate.Plan, r *migrate.PlanRecord) string {
 	if r.Status == "" {
 		about, why = "undecodable", "it can't be decoded"
 	}
+	choice := ""
 	if d, decided := p.Choices.Decided[r.Path]; decided && d.SHA256 == r.Hash.String() {
-		return why + ", and the decision about it is " + d.Choice
+		choice, why = d.Choice, why+", and the decision about it is "+d.Choice
+	} else if i := slices.IndexFunc(migrate.AllChoices, func(c migrate.Choice) bool { return c.Name == about }); i >= 0 {
+		choice = *migrate.AllChoices[i].Value(&p.Choices)
+		why += ", and --" + about + " is " + choice
 	}
-	for _, c := range migrate.AllChoices {
-		if c.Name == about {
-			return why + ", and --" + c.Name + " is " + *c.Value(&p.Choices)
-		}
+	if choice == string(newqueue.JobHeld) && r.State != choice {
+		why += ", but only an ingest job can be held"
 	}
 	return why
 }

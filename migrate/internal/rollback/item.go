@@ -27,7 +27,7 @@ type Item struct {
 	Hash   ledger.Hash `json:"hash"` // of the record, as it was migrated
 	Job    string      `json:"job"`
 	Action Action      `json:"verdict"`
-	Why    string      `json:"why"`
+	Why    string      `json:"why"` // of what is removed: why only Force does that
 }
 
 // IsRemoved reports whether other clients removed the job.
@@ -52,8 +52,8 @@ func (r *Rollback) item(l look) Item {
 		i.Action, why = OnlyCopy, "its record is not in the source any more"
 	case l.locked() != "":
 		i.Action, why = ActedOn, l.locked()
-	case !r.opt.Force:
-		if why = l.actedOn(r.run.Restored || r.run.WasRestored()); why != "" {
+	default:
+		if why = l.actedOn(r.run.Restored || r.run.WasRestored()); why != "" && !r.opt.Force {
 			i.Action = ActedOn
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"mrtq/legacy"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
@@ -21,6 +22,9 @@ type item struct {
 	record *rules.Record // nil if it is not in the source, or has changed
 	state  rules.State   // in which its job began; zero if record is nil
 	moved  Kind          // [Changed] or [Vanished], "" if neither
+	// waits says that it has changed, and waits for the legacy workers, which have their queue back:
+	// they will run it, whatever became of its job.
+	waits bool
 }
 
 // records looks at every legacy record, and at the jobs that they became.
@@ -64,6 +68,7 @@ func (v *verifier) migrated(f source.Fetched, entry *ledger.Migrated) item {
 	d := rules.Decide(f.Record, it.run.Choices)
 	if f.Err != nil || d.Do != rules.Migrate || ledger.HashOf(f.Legacy.SHA256) != entry.Hash {
 		it.moved = Changed
+		it.waits = v.t.Ledger.AllBack() && f.Err == nil && f.Legacy.Header.Status == legacy.Pending
 		return it
 	}
 	r := f.Record
@@ -120,17 +125,17 @@ func (v *verifier) vanished(ctx context.Context) error {
 // moved names a record that changed or vanished after it was migrated. state is the state
 // of its job. If the job can still run, the record could run twice: a legacy worker is at
 // it. After the release, a record that vanished is no difference, because then somebody may
-// clear the legacy queue. It is only named, if retire did not remove it. After a rollback, a
-// record that vanished can't run.
+// clear the legacy queue. It is only named, if retire did not remove it. If its run was rolled
+// back, its job is kept as the only copy.
 func (v *verifier) moved(it item, state string) {
 	word := map[Kind]string{Changed: "it has changed", Vanished: "it is not in the source any more"}[it.moved]
-	over := state == string(newqueue.JobCompleted) || state == string(newqueue.JobDeleted)
+	over := !it.waits && (state == string(newqueue.JobCompleted) || state == string(newqueue.JobDeleted))
 	switch {
 	case over && it.moved == Changed:
 		v.notice(it, fmt.Sprintf("%s since it was migrated; its job is %s", word, state))
 	case over:
 	case it.moved == Vanished && v.t.Released(it.run, it.queue):
-		if !it.entry.Retired && v.verdict.Current.Settled() == ledger.Done {
+		if !it.entry.Retired && it.run.Settled() == ledger.Done {
 			v.verdict.Vanished = append(v.verdict.Vanished, Remark{it.entry.Record, it.entry.Job, "its job is " + state})
 		}
 	default:
@@ -150,7 +155,10 @@ func (v *verifier) removed(it item) {
 		v.verdict.Records.Removed++
 		v.verdict.Removed = append(v.verdict.Removed, Remark{it.entry.Record, it.entry.Job, what})
 	}
-	if it.moved == Changed {
+	switch {
+	case it.waits:
+		v.moved(it, "removed")
+	case it.moved == Changed:
 		v.notice(it, "it has changed since it was migrated, and its job was removed")
 	}
 	if v.isExact(it.run, it.queue) {

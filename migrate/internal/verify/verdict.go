@@ -124,6 +124,8 @@ type Verdict struct {
 	Current ledger.Run `json:"-"`
 	// AllBack says that every run was rolled back, so that the queue is the legacy workers' again.
 	AllBack bool `json:"-"`
+	// AllHeld says that all queues are held, by any owner.
+	AllHeld bool `json:"-"`
 }
 
 // Remark says what became of a record.

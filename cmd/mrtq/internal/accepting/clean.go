@@ -53,7 +53,7 @@ func (c *acceptCmd) removeLeftovers(ctx context.Context) error {
 	case len(found) == 0:
 		c.Conclude(screen.Good, "Accept: nothing to remove: no run left anything behind.")
 	case left > 0:
-		c.Conclude(screen.Attention, "Accept: %s removed, %d kept. If no mrtq accept is running there, add --force.", screen.Count(removed, "chroot", "chroots"), left)
+		c.Conclude(screen.Attention, "Accept: %s removed, %d kept. If no mrtq accept or rehearse is running there, add --force.", screen.Count(removed, "chroot", "chroots"), left)
 	default:
 		c.Conclude(screen.Good, "Accept: %s removed.", screen.Count(removed, "chroot", "chroots"))
 	}

@@ -65,7 +65,7 @@ var rows = map[migrate.Step]row{
 		func(a Adviser, s Situation) string {
 			return a.Command("hold", []string{s.Target}, Set("why", "legacy workers ran")...)
 		}},
-	migrate.StepLookAtTwice: {"Stop the legacy workers. If a record's work was done, delete its job. To look at a record and its job:",
+	migrate.StepLookAtTwice: {"Stop the legacy workers. If a record's job has done the work, delete the record; if a legacy worker has, delete the job. To look at both:",
 		func(a Adviser, s Situation) string {
 			return a.Command("show", []string{s.source(), s.Target, cmp.Or(s.Twice, "RECORD")})
 		}},
@@ -79,10 +79,9 @@ var rows = map[migrate.Step]row{
 	migrate.StepMigrate:       {"Next:", Adviser.migrate},
 	migrate.StepVerify:        {"Next:", Adviser.verify},
 	migrate.StepKeep:          {"If that file is lost, run the same migration again. It adds what the file lacks, and nothing else:", Adviser.keep},
-	migrate.StepRollBack: {"Repair what is damaged. If that is not possible, and no service has worked in the new queue, remove all that was migrated, and migrate again:",
-		func(a Adviser, s Situation) string { return a.undo(s, Switch("force")) }},
-	migrate.StepRepair:      {"Repair what is damaged. If that is not possible, roll back what workers have not changed:", Adviser.rollback},
-	migrate.StepRepairOlder: {"Repair what is damaged: it belongs to an older run, or to a job that the rollback kept. To see the runs:", Adviser.status},
+	migrate.StepRepairHeld:    {"Repair what is damaged, and verify again:", Adviser.verify},
+	migrate.StepRepair:        {"Repair what is damaged. If that is not possible, roll back what workers have not changed:", Adviser.rollback},
+	migrate.StepRepairOlder:   {"Repair what is damaged: it belongs to an older run, or to a job that the rollback kept. To see the runs:", Adviser.status},
 }
 
 // Next says what to do in a step, in a sentence that ends with a command; "" for no step.
@@ -133,14 +132,12 @@ func (a Adviser) finish(s Situation) string {
 	return a.Command("migrate", []string{s.source(), s.Target}, choices(s.Run.Choices, s.Run.Time)...)
 }
 
-func (a Adviser) rollback(s Situation) string { return a.undo(s) }
-
-func (a Adviser) undo(s Situation, more ...Flag) string {
+func (a Adviser) rollback(s Situation) string {
 	args := []string{s.Target}
 	if len(s.Run.Releases) > 0 {
 		args = append(args, s.source())
 	}
-	return a.Command("rollback", args, append(Set("run", s.Run.ID), more...)...)
+	return a.Command("rollback", args, Set("run", s.Run.ID)...)
 }
 
 func (a Adviser) retire(s Situation) string {

@@ -50,7 +50,7 @@ var risks = []risk{
 		func(d *Data) []string { return d.planned(migrate.ActChanged) }},
 	{twice, "its legacy record is not there any more: a legacy worker may have finished it", "find out who removed it, before its job runs", nil,
 		(*Data).vanished},
-	{twice, "its legacy record was changed or removed since it was migrated, and its job can run", "stop the legacy workers, and hold the new queues until you know what ran", nil,
+	{twice, "its legacy record was changed or removed since it was migrated, and its job can run", "stop the legacy workers, and do what mrtq status says", nil,
 		func(d *Data) []string { return d.legacy(func(l migrate.LegacyStatus) []string { return l.Twice }) }},
 	{twice, "its legacy record has changed since it was migrated, and its job is over: it may have run twice", "find out what the legacy worker did", nil,
 		func(d *Data) []string { return d.legacy(migrate.LegacyStatus.MayHaveRunTwice) }},

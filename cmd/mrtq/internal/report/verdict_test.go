@@ -29,7 +29,7 @@ func TestVerdict(t *testing.T) {
 		next                 string
 	}{
 		{"all is well", sample(100), "Verified", "good", "the target matches the source. 1 record is late.", "next: migrate-rest"},
-		{"everything is wrong", wronged(), "Differs", "bad", ": 1 damaged, 1 record moved, 1 restored from a backup, 1 acted on.", "next: roll-back"},
+		{"everything is wrong", wronged(), "Differs", "bad", ": 1 damaged, 1 record moved, 1 restored from a backup, 1 acted on.", "next: repair-held"},
 		{"a migrator is at work", night(func(d *Data) { d.Status.Step = migrate.StepWait; differing(d, "missing") }), "Unfinished", "bad", "is running now", "next: wait"},
 		{"the ledger is damaged", night(func(d *Data) {
 			d.Status.Damage, d.Status.Step, d.Verdict = "an entry is missing", migrate.StepRestoreLedger, nil
@@ -43,7 +43,7 @@ func TestVerdict(t *testing.T) {
 		{"rolled back, and an older run is damaged", night(func(d *Data) {
 			d.Status.Runs[0].State, d.Status.Step = migrate.RolledBack, migrate.StepPlan
 			differing(d, "missing", "acted-on")
-		}), "Differs", "bad", "1 damaged, 1 acted on", "next: roll-back"},
+		}), "Differs", "bad", "1 damaged, 1 acted on", "next: repair-held"},
 		{"rolled back, without source", night(func(d *Data) {
 			d.Status.Runs[0].State, d.Status.Step, d.Verdict = migrate.RolledBack, migrate.StepPlan, nil
 		}), "Rolled back", "warn", sampleRun + " was rolled back", "next: plan"},

@@ -36,6 +36,7 @@ func Undo(s *screen.Screen, u *migrate.Undo) {
 	header := []string{"LEGACY RECORD", "JOB OR REQUEST", "WHY"}
 	screen.List(s, fmt.Sprintf("Kept: %d", len(is(false))), is(false), header, row)
 	screen.List(s, fmt.Sprintf("Removed by other clients: %d", len(is(true))), is(true), header, row)
+	screen.List(s, fmt.Sprintf("Removed by --force, although acted on: %d", len(u.Forced)), u.Forced, header, row)
 }
 
 // Retired prints the migrated records that stay in the legacy queue. If the retire was only
