@@ -146,7 +146,9 @@ func UndoStep(u *Undo) Step {
 
 // retiredSince reports whether a retire has ended since, and nothing stayed that it should have removed.
 func (s *Status) retiredSince(since time.Time) bool {
-	return slices.ContainsFunc(s.Runs, func(r RunStatus) bool { return r.Retire.Stay == 0 && !r.Retire.At.IsZero() && !r.Retire.At.Before(since) })
+	return slices.ContainsFunc(s.Runs, func(r RunStatus) bool {
+		return r.Retire.Stay == 0 && !r.Retire.At.IsZero() && !r.Retire.At.Before(since)
+	})
 }
 
 // isIn reports whether the current run is in a state.
