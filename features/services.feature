@@ -99,9 +99,9 @@ Feature: The deployed services take the migrated queue
     And nothing at all was written
 
     Examples:
-      | record              | next                            |
-      | an object-manifest  | --unserviceable migrate         |
-      | an inventory record | drain the inventory queue first |
+      | record              | next                                               |
+      | an object-manifest  | repair or remove these records in the legacy queue |
+      | an inventory record | drain the inventory queue first                    |
 
   @D5
   Scenario: The holds stop the services, but not the cleanup

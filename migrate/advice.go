@@ -144,11 +144,9 @@ func UndoStep(u *Undo) Step {
 	return StepPlan
 }
 
-// retiredSince reports whether a retire has ended since, and nothing stayed that it should have removed.
+// retiredSince reports whether a retire has ended since. It has named the records that it does not remove.
 func (s *Status) retiredSince(since time.Time) bool {
-	return slices.ContainsFunc(s.Runs, func(r RunStatus) bool {
-		return r.Retire.Stay == 0 && !r.Retire.At.IsZero() && !r.Retire.At.Before(since)
-	})
+	return slices.ContainsFunc(s.Runs, func(r RunStatus) bool { return !r.Retire.At.IsZero() && !r.Retire.At.Before(since) })
 }
 
 // isIn reports whether the current run is in a state.

@@ -146,6 +146,25 @@ func TestStepAfterLastRollback(t *testing.T) {
 			s.secondRun()
 			return s.rollBack("")
 		}, want: migrate.StepPlan, blind: migrate.StepKept}, // nobody but the source says that it is not there
+		"an older rollback kept an only copy, and retire found nothing": {happens: func(s *site) *migrate.Undo {
+			lifeStates["released"](s)
+			s.must(s.door().Delete(pendingRecord, -1))
+			s.rollBack("")
+			s.mustRetire()
+			s.secondRun()
+			return s.rollBack("")
+		}, want: migrate.StepPlan},
+		"an older one kept two, of which one was changed": {happens: func(s *site) *migrate.Undo {
+			lifeStates["released"](s)
+			s.touch(pendingRecord)
+			s.touch(heldRecord)
+			s.rollBack("")
+			s.set(heldRecord, record(t, legacy.Completed, job("b", "3")))
+			s.mustRetire()
+			s.must(s.door().Delete(heldRecord, -1))
+			s.secondRun()
+			return s.rollBack("")
+		}, want: migrate.StepPlan},
 		"an older one kept two, of which one was retired and one deleted": {happens: func(s *site) *migrate.Undo {
 			lifeStates["released"](s)
 			s.touch(pendingRecord)

@@ -28,6 +28,9 @@ type LegacyStatus struct {
 	// Twice are those of Changed and Vanished that could run twice, because their job can still
 	// run. After a rollback, a record that vanished can't.
 	Twice []string `json:"could_run_twice"`
+	// Gone counts the migrated records that are not there any more, although no retire removed them: a legacy
+	// worker finished them, the legacy cleanup runs, or a person deleted them.
+	Gone int `json:"gone"`
 	// Kept counts the records that are as they were migrated, if every run was rolled back: the new
 	// queue has their jobs. [Retire] removes them, so that no legacy worker runs them.
 	Kept int `json:"kept"`
@@ -78,6 +81,7 @@ func readLegacy(ctx context.Context, t *target.Target, src *Source) ([]LegacySta
 	}
 	for e := range t.Ledger.All() {
 		if !src.Has(e.Record) && !e.Retired {
+			r.queue(znode.Parent(e.Record)).Gone++
 			r.moved = append(r.moved, e)
 		}
 	}

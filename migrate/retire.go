@@ -101,7 +101,10 @@ func Retire(ctx context.Context, src *Source, from, w *Writer, opt RetireOptions
 		return nil, err
 	}
 	if r.run().State != ledger.Retiring && len(out.Removes) == 0 {
-		return out, nil
+		if !r.target.Ledger.AllBack() {
+			return out, nil
+		}
+		return out, cancelled(r.carryOut(ctx, out, nil)) // the run's record says that nothing is left to retire
 	}
 	if opt.Confirm != nil {
 		if err := opt.Confirm(out); err != nil {

@@ -114,6 +114,7 @@ type RecordsView struct {
 	Missed Named     `json:"missed"`             // there at the migration, and not migrated
 	Twice  Named     `json:"could_run_twice"`    // changed or removed since, and their job can run
 	Over   Named     `json:"may_have_run_twice"` // changed since, and their job is over
+	Gone   int       `json:"gone"`               // that retire did not remove
 	Kept   int       `json:"kept"`               // to be retired, since every run was rolled back
 }
 

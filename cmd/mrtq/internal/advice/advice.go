@@ -65,7 +65,7 @@ var rows = map[migrate.Step]row{
 		func(a Adviser, s Situation) string {
 			return a.Command("hold", []string{s.Target}, Set("why", "legacy workers ran")...)
 		}},
-	migrate.StepLookAtTwice: {"Stop the legacy workers. If a record's job has done the work, delete the record; if a legacy worker has, delete the job. To look at both:",
+	migrate.StepLookAtTwice: {"Stop the legacy workers. If only one of a record and its job has done the work, delete the other. To look at both:",
 		func(a Adviser, s Situation) string {
 			return a.Command("show", []string{s.source(), s.Target, cmp.Or(s.Twice, "RECORD")})
 		}},

@@ -167,15 +167,17 @@ func stateText(s *migrate.Status, target string) string {
 
 // movedText counts the legacy records that somebody has to look at; "" if there are none.
 func movedText(legacy []migrate.LegacyStatus) (text string) {
-	var twice, late, missed int
+	var twice, over, gone, late, missed int
 	for _, l := range legacy {
-		twice, late, missed = twice+len(l.Twice), late+len(l.Late), missed+len(l.Missed)
+		twice, over, gone, late, missed = twice+len(l.Twice), over+len(l.MayHaveRunTwice()), gone+l.Gone, late+len(l.Late), missed+len(l.Missed)
 	}
 	for _, of := range []struct {
 		n         int
 		one, many string
 	}{
 		{twice, "migrated record has changed or vanished and could run twice", "migrated records have changed or vanished and could run twice"},
+		{over, "migrated record has changed and may have run twice", "migrated records have changed and may have run twice"},
+		{gone, "migrated record is gone that retire did not remove", "migrated records are gone that retire did not remove"},
 		{late, "record came late", "records came late"}, {missed, "record was missed", "records were missed"},
 	} {
 		if of.n > 0 {

@@ -91,6 +91,9 @@ func VerdictText(v *migrate.Verdict, target string) (screen.Tone, string) {
 	if n := len(v.Vanished); n > 0 {
 		also += ". " + screen.Count(n, "record has vanished and could run twice", "records have vanished and could run twice")
 	}
+	if n := len(v.Notices); n > 0 {
+		also += ". " + screen.Count(n, "record has changed and may have run twice", "records have changed and may have run twice")
+	}
 	switch {
 	case !v.OK() && v.Count(notKept) == len(v.Differences):
 		return screen.Bad, fmt.Sprintf("the target matches the source, but the quarantine file lacks the bytes of %s%s", screen.Count(len(v.Differences), "record", "records"), also)

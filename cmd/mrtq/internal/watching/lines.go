@@ -87,6 +87,9 @@ func watchLines(v live.View, width int) []line {
 				add(of.style, of.what, screen.Count(of.named.Count, "record", "records"), namedText(of.named))
 			}
 		}
+		if r.Gone > 0 {
+			add(warning, "GONE: %s not in the legacy queue any more, although retire did not remove them: legacy workers or the legacy cleanup run", screen.Count(r.Gone, "migrated record", "migrated records"))
+		}
 	}
 	for _, note := range v.Notes {
 		add(warning, "NOTE: %s", screen.Cell(note))

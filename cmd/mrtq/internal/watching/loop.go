@@ -79,7 +79,7 @@ func (w *Watch) view(now time.Time) live.View {
 	if w.checked.err != nil {
 		v.Notes = append(v.Notes, "the legacy records could not be checked: "+w.checked.err.Error())
 	}
-	if v.Records = w.checked.records; v.Records != nil && v.Records.Late.Count+v.Records.Missed.Count+v.Records.Twice.Count+v.Records.Over.Count+v.Records.Kept > 0 {
+	if v.Records = w.checked.records; v.Records != nil && v.Records.Late.Count+v.Records.Missed.Count+v.Records.Twice.Count+v.Records.Over.Count+v.Records.Kept+v.Records.Gone > 0 {
 		v.Notes = append(v.Notes, "for what to do about the legacy records: mrtq status "+advice.Word(w.Target)+" "+advice.Word(w.Source))
 	}
 	return v

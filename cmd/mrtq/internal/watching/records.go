@@ -88,7 +88,7 @@ func (s *Reader) checkRecords(ctx context.Context) (*live.RecordsView, error) {
 		v.Missed.Add(q.Missed)
 		v.Twice.Add(q.Twice)
 		v.Over.Add(q.MayHaveRunTwice())
-		v.Kept += q.Kept
+		v.Kept, v.Gone = v.Kept+q.Kept, v.Gone+q.Gone
 	}
 	return v, nil
 }
