@@ -53,7 +53,7 @@ var advice = []struct {
 	{func(s *Status) bool { return s.isIn(ledger.RollingBack) }, StepFinishRollback},
 	{func(s *Status) bool { return s.isIn(ledger.Retiring) }, StepFinishRetire},
 	{func(s *Status) bool { return s.twice() && s.isIn(ledger.Done) && !s.released }, StepStopLegacy},
-	{func(s *Status) bool { return s.twice() && !s.allHeld() }, StepHold},
+	{func(s *Status) bool { return s.twice() && !s.allHeld }, StepHold},
 	{(*Status).twice, StepLookAtTwice},
 	{func(s *Status) bool {
 		return s.isIn(ledger.Done) && s.legacyHas(func(l LegacyStatus) []string { return slices.Concat(l.Late, l.Missed) })
@@ -117,8 +117,7 @@ func keptRecords(v *Verdict) bool {
 // not retired.
 func (s *Status) keptRecords() bool {
 	if s.Legacy == nil {
-		back := !slices.ContainsFunc(s.Runs, func(r RunStatus) bool { return r.Settled() != ledger.RolledBack })
-		return back && slices.ContainsFunc(s.Runs, func(r RunStatus) bool { return r.Tracked > r.Retired && !s.retiredSince(r.Finished) })
+		return s.allBack && slices.ContainsFunc(s.Runs, func(r RunStatus) bool { return r.Tracked > r.Retired && !s.retiredSince(r.Finished) })
 	}
 	return slices.ContainsFunc(s.Legacy, func(l LegacyStatus) bool { return l.Kept > 0 })
 }
@@ -160,13 +159,6 @@ func (s *Status) legacyHas(some func(LegacyStatus) []string) bool {
 // twice reports whether records could run twice.
 func (s *Status) twice() bool {
 	return s.legacyHas(func(l LegacyStatus) []string { return l.Twice })
-}
-
-// allHeld reports whether all queues are held, by any owner.
-func (s *Status) allHeld() bool {
-	return !slices.ContainsFunc(newqueue.QueueHolds, func(q newqueue.QueueHold) bool {
-		return !slices.ContainsFunc(s.Holds, func(h HoldStatus) bool { return h.Queue == q })
-	})
 }
 
 // held reports whether there is a hold of a run, or one that no run owns.

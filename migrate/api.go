@@ -117,7 +117,6 @@ const (
 	NeedsRestored      = plan.Restored
 	OtherChoices       = plan.OtherChoices
 	OtherTimes         = plan.OtherTimes
-	NoSuchQueue        = plan.NoSuchQueue
 	RollbackUnfinished = plan.RollbackUnfinished
 	RetireUnfinished   = plan.RetireUnfinished
 )

@@ -29,6 +29,14 @@ func (s *site) rollBack(run string) *migrate.Undo {
 	return undo
 }
 
+// rollBackTwoKept releases, and rolls back when the jobs of two records were acted on.
+func (s *site) rollBackTwoKept() {
+	lifeStates["released"](s)
+	s.touch(pendingRecord)
+	s.touch(heldRecord)
+	s.rollBack("")
+}
+
 // secondRun migrates a late record in a run of its own.
 func (s *site) secondRun() {
 	s.late(77)
@@ -154,22 +162,16 @@ func TestStepAfterLastRollback(t *testing.T) {
 			s.secondRun()
 			return s.rollBack("")
 		}, want: migrate.StepPlan},
-		"an older one kept two, of which one was changed": {happens: func(s *site) *migrate.Undo {
-			lifeStates["released"](s)
-			s.touch(pendingRecord)
-			s.touch(heldRecord)
-			s.rollBack("")
+		"an older one kept two, of which one was changed, named by retire, and deleted": {happens: func(s *site) *migrate.Undo {
+			s.rollBackTwoKept()
 			s.set(heldRecord, record(t, legacy.Completed, job("b", "3")))
 			s.mustRetire()
 			s.must(s.door().Delete(heldRecord, -1))
 			s.secondRun()
 			return s.rollBack("")
 		}, want: migrate.StepPlan},
-		"an older one kept two, of which one was retired and one deleted": {happens: func(s *site) *migrate.Undo {
-			lifeStates["released"](s)
-			s.touch(pendingRecord)
-			s.touch(heldRecord)
-			s.rollBack("")
+		"an older one kept two, of which one was deleted, and one retired": {happens: func(s *site) *migrate.Undo {
+			s.rollBackTwoKept()
 			s.must(s.door().Delete(heldRecord, -1))
 			s.mustRetire()
 			s.secondRun()

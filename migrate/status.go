@@ -36,6 +36,8 @@ type Status struct {
 	Step Step `json:"step"`
 
 	released bool // a queue of the current run counts as released
+	allBack  bool // every run was rolled back
+	allHeld  bool // all queues are held, by any owner
 }
 
 // RunStatus is one run.
@@ -155,7 +157,7 @@ func (r *statusReader) runs() {
 	if r.t.Damage != nil {
 		s.Damage = r.t.Damage.Error()
 	}
-	s.Restored = r.t.Restored()
+	s.Restored, s.allBack, s.allHeld = r.t.Restored(), r.t.Ledger.AllBack(), r.t.AllHeld()
 	if run := r.t.Ledger.Current(); run != nil {
 		s.released = slices.ContainsFunc(newqueue.QueueHolds, func(q newqueue.QueueHold) bool { return r.t.Released(run, q) })
 	}

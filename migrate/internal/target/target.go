@@ -252,6 +252,11 @@ func (t *Target) Hold(q newqueue.QueueHold) *Hold {
 	return nil
 }
 
+// AllHeld reports whether all queues are held, by any owner.
+func (t *Target) AllHeld() bool {
+	return !slices.ContainsFunc(newqueue.QueueHolds, func(q newqueue.QueueHold) bool { return t.Hold(q) == nil })
+}
+
 // Released reports whether the workers of a queue may have worked on the jobs of a run:
 // the queue was released, or the run was rolled back, or the run is not among the owners of
 // the hold, because somebody lifted it without mrtq. Both access queues count as released

@@ -77,7 +77,7 @@ func newVerifier(src *source.Source, t *target.Target, names *target.Names, opt 
 	for b := range t.Ledger.Batches() {
 		v.batches[b.ID] = newBatch(b, &t.Ledger.Runs[b.Run])
 	}
-	v.verdict.AllHeld = !slices.ContainsFunc(newqueue.QueueHolds, func(q newqueue.QueueHold) bool { return t.Hold(q) == nil })
+	v.verdict.AllHeld = t.AllHeld()
 	if run := t.Ledger.Current(); run != nil {
 		v.dialect = run.Dialect
 		v.verdict.Run, v.verdict.State, v.verdict.Source, v.verdict.Choices = run.ID, run.State, run.Source, run.Choices

@@ -49,9 +49,6 @@ var toDecide = Flag{"decisions-out", []string{"FILE"}}
 
 // Solves returns the flag that solves a problem of a plan; nil if none does.
 func Solves(plan *migrate.Plan, p migrate.Problem) *Flag {
-	if p.Kind == migrate.NoSuchQueue {
-		return rightNodes(plan, p)
-	}
 	f, ok := solutions[p.Kind]
 	if !ok {
 		return nil
@@ -61,23 +58,6 @@ func Solves(plan *migrate.Plan, p migrate.Problem) *Flag {
 		flag = toDecide
 	}
 	return &flag
-}
-
-// rightNodes is the flag that named a queue node that is not there, with a word instead of each such node.
-func rightNodes(plan *migrate.Plan, p migrate.Problem) *Flag {
-	for _, q := range QueueFlags {
-		nodes := slices.Clone(plan.Settings.Queues.Nodes[q.Kind])
-		if !slices.Contains(nodes, p.Path) {
-			continue
-		}
-		for i, node := range nodes {
-			if slices.ContainsFunc(plan.Problems, func(x migrate.Problem) bool { return x.Kind == p.Kind && x.Path == node }) {
-				nodes[i] = "NODE"
-			}
-		}
-		return &Flag{q.Flag, []string{List(nodes...)}}
-	}
-	return nil
 }
 
 // RehearseAgain is the command that runs, with the flags that solve a plan's problems.
@@ -129,7 +109,7 @@ func (a Adviser) unblock(s Situation) string {
 			continue
 		}
 		if f := Solves(s.Plan, p); f != nil {
-			decided = decided || p.Kind != migrate.NoSuchQueue
+			decided = true
 			if file != nil && (isChoice(f.Name) || f.Name == toDecide.Name) {
 				continue
 			}
