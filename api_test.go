@@ -31,7 +31,6 @@ var nameless = map[string]string{
 	"mrtq/migrate/internal/source.Lock":      "read only: the locks of a Source",
 	"mrtq/migrate/internal/ledger.Hash":      "read and printed only: String gives it in hexadecimal",
 	"mrtq/migrate/internal/ledger.Release":   "read only: the items of Run.Releases",
-	"mrtq/migrate/internal/rollback.Action":  "compared only: the action of an UndoItem",
 	"mrtq/internal/zkconn.Address":           "OpenSide sets it",
 	"mrtq/internal/zkconn.Limit":             "migrate lacks a name for it",
 }

@@ -9,10 +9,9 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate/internal/apply"
+	"mrtq/migrate/internal/handover"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/plan"
-	"mrtq/migrate/internal/retire"
-	"mrtq/migrate/internal/rollback"
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/target"
@@ -74,19 +73,18 @@ func DefaultChoices() Choices { return rules.DefaultChoices() }
 
 // A plan, and what it says.
 type (
-	Options        = plan.Options     // what a plan depends on, beside the two sides
-	Plan           = plan.Plan        // what a migration would do
-	PlanRecord     = plan.Record      // one record's line in a plan
-	Action         = plan.Action      // what a plan does with a record
-	Problem        = plan.Problem     // one reason why a plan can't be carried out
-	ProblemKind    = plan.ProblemKind // what sort of problem it is
-	Finding        = plan.Finding     // one demand of the deployed services that records don't meet
-	Decision       = plan.Decision    // what somebody decided about one record
-	Tally          = plan.Tally       // how many records become what
-	Warning        = plan.Warning     // something to know, which stops nothing
-	Risk           = plan.Risk        // what could run twice, or never, under one choice
-	HeldLock       = plan.HeldLock    // an outstanding legacy lock
-	VanishedRecord = plan.Vanished    // a migrated record that is not in the source any more
+	Options     = plan.Options     // what a plan depends on, beside the two sides
+	Plan        = plan.Plan        // what a migration would do
+	PlanRecord  = plan.Record      // one record's line in a plan
+	Action      = plan.Action      // what a plan does with a record
+	Problem     = plan.Problem     // one reason why a plan can't be carried out
+	ProblemKind = plan.ProblemKind // what sort of problem it is
+	Finding     = plan.Finding     // one demand of the deployed services that records don't meet
+	Decision    = plan.Decision    // what somebody decided about one record
+	Tally       = plan.Tally       // how many records become what
+	Warning     = plan.Warning     // something to know, which stops nothing
+	Risk        = plan.Risk        // what could run twice, or never, under one choice
+	HeldLock    = plan.HeldLock    // an outstanding legacy lock
 )
 
 // The actions of a plan.
@@ -107,7 +105,6 @@ var Actions = plan.Actions
 const (
 	Undecodable        = plan.Undecodable
 	UnreadableRecord   = plan.Unreadable
-	Consumed           = plan.Consumed
 	Unserviceable      = plan.Unserviceable
 	InventoryWaiting   = plan.InventoryWaiting
 	NeedsNewQueue      = plan.NoQueue
@@ -118,7 +115,6 @@ const (
 	OtherChoices       = plan.OtherChoices
 	OtherTimes         = plan.OtherTimes
 	RollbackUnfinished = plan.RollbackUnfinished
-	RetireUnfinished   = plan.RetireUnfinished
 )
 
 // Unreadable is the kind of error of a [Record] that could not be read.
@@ -152,9 +148,11 @@ type (
 	Kind       = verify.Kind       // what sort of difference it is
 	Group      = verify.Group      // kinds of differences that call for the same
 	Outcome    = verify.Outcome    // what became of a legacy record
-	UndoItem   = rollback.Item     // a job or request of a rollback, and what becomes of it
-	RetireItem = retire.Item       // a migrated record that is in the legacy queue, and what becomes of it
-	Retirement = ledger.Retirement // what a run records about its last retire
+	Origin     = ledger.Origin     // where the legacy queue of a run is
+	AtWork     = handover.AtWork   // what shows that a legacy worker may be at work
+	Work       = handover.Work     // how it shows that
+	Question   = handover.Question // what somebody must decide about a record
+	Answer     = handover.Answer   // what somebody decided
 	NoQueue    = target.NoQueue    // what is at an address instead of a new queue
 )
 
@@ -162,13 +160,12 @@ type (
 const (
 	WasMigrated    = verify.WasMigrated
 	WasRemoved     = verify.WasRemoved
-	WasChanged     = verify.WasChanged
+	AtLegacy       = verify.AtLegacy
+	MustBeDecided  = verify.MustBeDecided
 	WillBeCreated  = verify.WillBeCreated
 	WasSkipped     = verify.WasSkipped
 	WasQuarantined = verify.WasQuarantined
 	IsBlocked      = verify.IsBlocked
-	CameLate       = verify.CameLate
-	WasMissed      = verify.WasMissed
 	NotMigrated    = verify.NotMigrated
 )
 
@@ -178,7 +175,7 @@ var Outcomes = verify.Outcomes
 // The groups of differences; see [Verdict].
 const (
 	Damage       = verify.Damage
-	MovedRecords = verify.MovedRecords
+	UndecidedIn  = verify.UndecidedIn
 	UnfinishedIn = verify.UnfinishedIn
 	RestoredIn   = verify.RestoredIn
 	ActedOnIn    = verify.ActedOnIn
@@ -193,8 +190,20 @@ const (
 	Done        = ledger.Done
 	RollingBack = ledger.RollingBack
 	RolledBack  = ledger.RolledBack
-	Retiring    = ledger.Retiring
 )
+
+// What somebody must decide about a record, and the answers (docs/life.md, "The release").
+const (
+	JobGone  = handover.JobGone
+	Both     = handover.Both
+	LastCopy = handover.LastCopy
+	Again    = handover.Again
+	IsNew    = handover.IsNew
+	IsLegacy = handover.IsLegacy
+)
+
+// ConsumedWork is a consumed record, of the ways in which legacy work shows.
+const ConsumedWork = handover.Consumed
 
 // DialectAt returns the dialect of the new queue in a tree: the newest run's, else what its
 // znodes show. It is "" if nothing shows it. An error comes from reading.
@@ -232,9 +241,9 @@ var (
 
 	// ErrBlocked says that a plan has problems. Nothing was done.
 	ErrBlocked = errors.New("the plan can't be carried out as it is")
-	// ErrNotSaved says that records would be quarantined or retired, but nothing saves their
-	// bytes. Nothing was written.
-	ErrNotSaved = errors.New("nothing saves the bytes of records that are quarantined or removed")
+	// ErrNotSaved says that records would be quarantined, or the last copies of something removed, but nothing saves their
+	// bytes.
+	ErrNotSaved = errors.New("nothing saves the bytes of what is quarantined or removed")
 	// ErrStale says that the source or the target has changed since an approved plan was
 	// made.
 	ErrStale = errors.New("the plan is stale")
@@ -248,14 +257,18 @@ var (
 	ErrNoRun = errors.New("no such run")
 	// ErrNotNewest says that a later run builds on the one that should be rolled back.
 	ErrNotNewest = errors.New("a later run builds on it")
-	// ErrRetiring says that legacy records are being removed, so nothing can be rolled back
-	// before [Retire] has finished.
-	ErrRetiring = errors.New("the legacy records are being removed")
-	// ErrNotReleased says that a queue of a run was not released, so the legacy records could
-	// still be needed. Nothing was removed.
-	ErrNotReleased = errors.New("a run was not released")
-	// ErrOtherSource says that the records of a run came from another legacy queue.
-	ErrOtherSource = errors.New("SOURCE is not the legacy queue that was migrated")
+	// ErrNotReleased says that records of a run were not handed over.
+	ErrNotReleased = errors.New("records were not handed over yet")
+	// ErrCompleted says that somebody said that there is no way back, with [Complete].
+	ErrCompleted = errors.New("the migration was completed, so it can't be rolled back")
+	// ErrOtherSource says that a queue node is not the one that was migrated.
+	ErrOtherSource = errors.New("the legacy queue is not the one that was migrated")
+	// ErrQueueGone says that a queue node does not exist any more, so that nothing can be given back to it.
+	ErrQueueGone = errors.New("a queue node does not exist any more")
+	// ErrTwoEnsembles says that the legacy queue is not in the target's ensemble, so no transaction can change both.
+	ErrTwoEnsembles = errors.New("the legacy queue is in another ensemble than the target")
+	// ErrNoRight says that the session may not change the legacy queue.
+	ErrNoRight = errors.New("the legacy queue can't be changed")
 	// ErrRestored says that the target was restored from a backup, znode by znode.
 	ErrRestored = errors.New("the target was restored from a backup")
 	// ErrNoQueue says that a target has no new queue.
@@ -272,23 +285,16 @@ var (
 	// ErrManyItems says that several records have the id that [Find] was given.
 	ErrManyItems = errors.New("several have this id; give the path of one")
 
+	// ErrUndecided says that somebody must decide about a record. [Release] does not lift its queue before, and
+	// [Rollback] does not end.
+	ErrUndecided = errors.New("somebody must decide about records")
+	// ErrAtWork says that workers may be at work in the queue that others are to take over.
+	ErrAtWork = errors.New("workers may still be at work")
 	// ErrUnfinished says that a run, or a rollback, is not finished: workers would see only
 	// half of the queue. Like all errors below, it is one of [Release]: nothing was released.
-	// [Retire] also returns it: nothing was removed.
 	ErrUnfinished = errors.New("a run is not finished")
 	// ErrNotVerified says that the target does not match the source.
 	ErrNotVerified = errors.New("the target does not match the source")
-	// ErrActedOn says that more jobs or batches were acted on than the operator accepts.
-	ErrActedOn = errors.New("jobs or batches were acted on since they were migrated")
-	// ErrNotKept says that records are in quarantine, and no file that has their bytes was
-	// given.
-	ErrNotKept = errors.New("records are in quarantine, and no file that keeps their bytes was given")
-	// ErrNotRetired says that a rollback kept jobs whose legacy records are still in the source, so
-	// that legacy workers could do their work again.
-	ErrNotRetired = errors.New("the rollback kept jobs, and legacy workers could run their records again")
-	// ErrNoSource says that the holds cover a migration, and that it can't be verified
-	// without its source.
-	ErrNoSource = errors.New("the holds cover a migration, and without SOURCE it can't be verified")
 	// ErrHoldsChanged says that holds or runs have changed since they were read.
 	ErrHoldsChanged = errors.New("the holds or the runs changed meanwhile")
 )

@@ -44,7 +44,7 @@ func TestConsumedAndFailedRecords(t *testing.T) {
 				s.mustMigrate(opt)
 				s.mustVerify()
 				for record, want := range map[string]string{ingest(1): c.ingest, inventoryRecord: c.inventory, accessRecord: c.access} {
-					found, err := migrate.Find(t.Context(), s.source(), &s.w.Reader, record)
+					found, err := migrate.Find(t.Context(), &s.w.Reader, record)
 					s.must(err)
 					if status := string(s.data(found.Job + "/status")); !strings.Contains(strings.ToLower(status), fmt.Sprintf(`"status":"%s"`, want)) {
 						t.Errorf("%s: %s: %s, expected %s", name, record, status, want)
@@ -78,7 +78,7 @@ func TestRisksOfConsumedAndFailedRecords(t *testing.T) {
 		}
 		one, two, three := "["+ingest(1)+"]", "["+ingest(2)+" "+inventoryRecord+"]", ingest(2)
 		want := []string{
-			"consumed block: twice [], never [], empty [], chosen false",
+			"consumed leave: twice [], never [], empty [], chosen false",
 			"consumed held: twice [], never " + one + ", empty [], chosen true",
 			"consumed pending: twice " + one + ", never [], empty [], chosen false",
 			"consumed failed: twice [], never " + one + ", empty " + empty(ingest(1)) + ", chosen false",

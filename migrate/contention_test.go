@@ -250,27 +250,27 @@ func TestCommandsReadTheNewest(t *testing.T) {
 	s := serve(t, corpus(t), newqueue.Design)
 	s.mustMigrate(s.options())
 	for name, command := range map[string]func(*migrate.Source) error{
+		"complete": func(*migrate.Source) error {
+			_, err := migrate.PreviewComplete(t.Context(), &s.w.Reader)
+			if errors.Is(err, migrate.ErrNotReleased) {
+				return nil
+			}
+			return err
+		},
 		"plan": func(src *migrate.Source) error {
 			_, err := migrate.MakePlan(t.Context(), src, &s.w.Reader, s.options().Options)
 			return err
 		},
-		"verify": func(src *migrate.Source) error {
-			_, err := migrate.Verify(t.Context(), src, &s.w.Reader, migrate.VerifyOptions{})
+		"verify": func(*migrate.Source) error {
+			_, err := migrate.Verify(t.Context(), nil, &s.w.Reader, migrate.VerifyOptions{})
 			return err
 		},
-		"status": func(src *migrate.Source) error {
-			_, err := migrate.ReadStatus(t.Context(), &s.w.Reader, src)
+		"status": func(*migrate.Source) error {
+			_, err := migrate.ReadStatus(t.Context(), &s.w.Reader)
 			return err
 		},
 		"migrate": func(*migrate.Source) error {
 			_, err := s.migrate(s.options())
-			return err
-		},
-		"retire": func(src *migrate.Source) error {
-			_, err := migrate.PreviewRetire(t.Context(), src, &s.w.Reader, migrate.RetireOptions{})
-			if errors.Is(err, migrate.ErrNotReleased) {
-				return nil
-			}
 			return err
 		},
 		"rollback": func(*migrate.Source) error {

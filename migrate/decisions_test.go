@@ -12,8 +12,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// undecidedQueue has a record of each kind that somebody must decide about, and one that
-// nobody must.
+// undecidedQueue has a record of each kind that somebody must decide about, some that somebody may decide about, and
+// one that nobody must.
 func undecidedQueue(t *testing.T, d newqueue.Dialect) *site {
 	t.Helper()
 	unserviceable := job("a", "3")
@@ -31,7 +31,7 @@ func undecidedQueue(t *testing.T, d newqueue.Dialect) *site {
 	}), d)
 }
 
-// defaults are the options of a first migration with which all that is risky blocks.
+// defaults are the options of a first migration without any choice.
 func (s *site) defaults() migrate.MigrateOptions {
 	opt := s.options()
 	opt.Choices = migrate.DefaultChoices()
@@ -55,7 +55,7 @@ func TestRecordByRecord(t *testing.T) {
 	each(t, func(t *testing.T, d newqueue.Dialect) {
 		s := undecidedQueue(t, d)
 		file := written(t, s.plan(s.defaults().Options))
-		wants := []string{ingest(1) + ",,consumed: a worker may be working on it,held or pending or failed,", ingest(2) + ",,", ingest(6) + ",,consumed"}
+		wants := []string{ingest(2) + ",,"} // consumed records are left to the legacy queue
 		if d == newqueue.MrtZK {
 			wants = append(wants, ingest(3)+",,it has no filename: expected a string that is not empty: Initialize would fail it,migrate,", ingest(7)+",,", "/batch-uuids/bid-b,,")
 		}
@@ -67,24 +67,24 @@ func TestRecordByRecord(t *testing.T) {
 		if got := strings.Count(file, "\n"); got != 1+len(wants) {
 			t.Errorf("%d lines\n%s", got, file)
 		}
-		for path, choice := range map[string]string{ingest(7): "migrate", "/batch-uuids/bid-b": "migrate", ingest(1): "held", ingest(2): "quarantine", ingest(3): "migrate", ingest(6): "failed"} {
+		for path, choice := range map[string]string{ingest(7): "migrate", "/batch-uuids/bid-b": "migrate", ingest(2): "quarantine", ingest(3): "migrate"} {
 			file = strings.Replace(file, path+",,", path+","+choice+",", 1)
 		}
 		decisions, err := migrate.ReadDecisions(strings.NewReader(file))
 		s.must(err)
 		opt := s.defaults()
-		opt.Decisions = decisions
+		opt.Decisions = append(decisions, s.decision(ingest(1), "held"), s.decision(ingest(6), "failed"))
 		opt.Limits = single
 		if _, err := migrate.Migrate(until(t, migrate.Sending, 2), s.source(), s.w, opt); !errors.Is(err, migrate.ErrInterrupted) {
 			t.Fatalf("not interrupted: %v", err)
 		}
 		s.begin()
 		s.mustMigrate(s.defaults())
-		if got, want := accounted(s.verify()), "total 7: migrated 6, removed 0, skipped 0, quarantined 1, late 0, missed 0, returned 0"; got != want {
+		if got, want := accounted(s.verify()), "total 7: migrated 6, quarantined 1"; got != want {
 			t.Errorf("%s\nexpected %s", got, want)
 		}
 		for path, want := range map[string]string{ingest(1): "held", ingest(3): "pending", ingest(4): "failed", ingest(5): "pending", ingest(6): "failed"} {
-			found, err := migrate.Find(t.Context(), s.source(), &s.w.Reader, path)
+			found, err := migrate.Find(t.Context(), &s.w.Reader, path)
 			s.must(err)
 			if status := strings.ToLower(string(s.data(found.Job + "/status"))); !strings.Contains(status, fmt.Sprintf(`"status":"%s"`, want)) {
 				t.Errorf("%s: %s, expected %s", path, status, want)
@@ -101,7 +101,7 @@ func TestDecisionsThatDoNotFit(t *testing.T) {
 	for _, c := range []struct{ line, message, next string }{
 		{"/ingest/mrtQ-05000000000099,held,,,0011223344556677", "line 7 of the decisions: neither the source nor this migration has it", "check its path, or remove the line"},
 		{ingest(4) + ",held,,,0011223344556677", "line 7 of the decisions: the record has changed since the decisions were written", "look at it again: write a new decisions file"},
-		{ingest(1) + ",maybe,,," + hash, `line 7 of the decisions: "maybe" is no choice for this record`, "choose held or pending or failed"},
+		{ingest(2) + ",maybe,,," + hash, `line 7 of the decisions: "maybe" is no choice for this record`, "choose quarantine"},
 		{"/batch-uuids/bid-a,skip,,,", `line 7 of the decisions: "skip" is no choice for a batch`, "choose migrate"},
 	} {
 		decisions, err := migrate.ReadDecisions(strings.NewReader(lines[0] + strings.Repeat("\n/ingest/x,,,,", 1) + "\n\n\n\n\n" + c.line))
@@ -144,7 +144,7 @@ func TestDecisionsFilesThatAreRefused(t *testing.T) {
 }
 
 // A decision is about the record as it was: if a legacy worker takes the record before the
-// migration is finished, nothing is decided about it.
+// migration is finished, the record is left to the worker.
 func TestDecidedRecordChanges(t *testing.T) {
 	s := serve(t, queueTree(t, map[string][]byte{
 		ingest(1): record(t, legacy.Pending, job("a", "1")),
@@ -163,9 +163,23 @@ func TestDecidedRecordChanges(t *testing.T) {
 	}
 	s.set(ingest(2), record(t, legacy.Consumed, job("a", "2")))
 	s.begin()
-	if _, err := s.migrate(s.defaults()); !errors.Is(err, migrate.ErrBlocked) {
-		t.Errorf("a record that a worker has taken: %v", err)
+	s.mustMigrate(s.defaults())
+	if got, want := accounted(s.mustVerify()), "total 2: migrated 1, skipped 1"; got != want {
+		t.Errorf("%s, expected %s", got, want)
 	}
+}
+
+// decision is one about a record as it is now.
+func (s *site) decision(record, choice string) migrate.Decision {
+	s.t.Helper()
+	opt := s.defaults().Options
+	for _, r := range s.plan(opt).Records {
+		if r.Path == record {
+			return migrate.Decision{Record: record, Choice: choice, Hash: r.Hash.String()}
+		}
+	}
+	s.t.Fatalf("the plan does not have %s", record)
+	return migrate.Decision{}
 }
 
 // fill fills in the decisions file that a plan writes: all choices that are not made yet.
@@ -186,21 +200,22 @@ func TestLateRecordIsDecided(t *testing.T) {
 		ingest(5): record(t, legacy.Deleted, job("a", "5")),
 	}), newqueue.MrtZK)
 	opt := s.defaults()
-	opt.Decisions = s.fill(s.plan(opt.Options), "held")
+	opt.Decisions = []migrate.Decision{s.decision(ingest(1), "held"), s.decision(ingest(2), "held")}
 	opt.Limits = single
 	if _, err := migrate.Migrate(until(t, migrate.Sending, 1), s.source(), s.w, opt); !errors.Is(err, migrate.ErrInterrupted) {
 		t.Fatalf("not interrupted: %v", err)
 	}
 	s.begin()
-	s.create(ingest(4), record(t, legacy.Consumed, job("b", "4")))
+	unserviceable := job("b", "4")
+	delete(unserviceable, "filename")
+	s.create(ingest(4), record(t, legacy.Pending, unserviceable))
+	s.create(ingest(6), record(t, legacy.Consumed, job("b", "6"))) // it is left, as the run has chosen
 	p := s.plan(s.defaults().Options)
-	const next = "let the legacy workers finish, or choose what becomes of consumed records: held, pending or failed; " +
-		"run0000000000 keeps the choices for all records, so decide record by record, or roll it back first"
-	if found := problem(p, migrate.Consumed); found == nil || found.Path != ingest(4) || found.Next != next {
+	if found := problem(p, migrate.Unserviceable); found == nil || found.Path != ingest(4) || !strings.Contains(found.Next, "so decide record by record, or roll it back first") {
 		t.Fatalf("%+v", p.Problems)
 	}
 	again := s.defaults()
-	again.Decisions = s.fill(p, "failed")
+	again.Decisions = s.fill(p, "migrate")
 
 	// What the run has done or will do is not decided in another way.
 	for _, d := range []migrate.Decision{{Record: ingest(1), Choice: "pending"}, {Record: ingest(2), Choice: "failed"}, {Record: ingest(5), Choice: "migrate"}} {
@@ -217,10 +232,10 @@ func TestLateRecordIsDecided(t *testing.T) {
 	}
 
 	s.mustMigrate(again)
-	if got, want := accounted(s.mustVerify()), "total 5: migrated 4, removed 0, skipped 1, quarantined 0, late 0, missed 0, returned 0"; got != want {
+	if got, want := accounted(s.mustVerify()), "total 6: migrated 4, skipped 2"; got != want {
 		t.Errorf("%s\nexpected %s", got, want)
 	}
-	for path, want := range map[string]string{ingest(1): "Held", ingest(2): "Held", ingest(4): "Failed"} {
+	for path, want := range map[string]string{ingest(1): "Held", ingest(2): "Held", ingest(4): "Pending"} {
 		if status := string(s.data(s.jobOf(path) + "/status")); !strings.Contains(status, fmt.Sprintf(`"status":"%s"`, want)) {
 			t.Errorf("%s: %s, expected %s", path, status, want)
 		}
@@ -231,7 +246,7 @@ func TestLateRecordIsDecided(t *testing.T) {
 func TestDecisionsWrittenAnew(t *testing.T) {
 	s := undecidedQueue(t, newqueue.MrtZK)
 	opt := s.defaults().Options
-	opt.Decisions = s.fill(s.plan(opt), "held")
+	opt.Decisions = append(s.fill(s.plan(opt), "migrate"), s.decision(ingest(1), "held"), s.decision(ingest(6), "held"))
 	s.set(ingest(1), record(t, legacy.Pending, job("a", "1")))
 	s.remove(ingest(6))
 	p := s.plan(opt)
@@ -269,13 +284,26 @@ func TestTooManyDecisions(t *testing.T) {
 	}
 }
 
-// Who decides about a consumed record is told what no service could do with it.
-func TestUndecidedSaysAll(t *testing.T) {
-	unserviceable := job("a", "1")
-	delete(unserviceable, "filename")
-	s := serve(t, queueTree(t, map[string][]byte{ingest(1): record(t, legacy.Consumed, unserviceable)}), newqueue.MrtZK)
-	want := []string{"consumed: a worker may be working on it", "it has no filename: expected a string that is not empty: Initialize would fail it"}
-	if u := s.plan(s.defaults().Options).Undecided; len(u) != 1 || !slices.Equal(u[0].Why, want) {
-		t.Errorf("%+v", u)
-	}
+// Consumed records are left to the legacy worker that has them, unless somebody chooses otherwise. They don't stop the
+// migration, and another run takes them if they are pending again.
+func TestConsumedRecordsAreLeft(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		s := serve(t, queueTree(t, map[string][]byte{
+			ingest(1): record(t, legacy.Consumed, job("a", "1")), ingest(2): record(t, legacy.Pending, job("a", "2")),
+		}), d)
+		if p := s.plan(s.defaults().Options); p.Blocked() || len(p.Undecided) > 0 || p.Records[0].Action != migrate.ActSkip || !strings.Contains(p.Records[0].Reason, "left") {
+			t.Errorf("%v %+v %+v", p.Problems, p.Undecided, p.Records)
+		}
+		s.mustMigrate(s.defaults())
+		if got, want := accounted(s.mustVerify()), "total 2: migrated 1, skipped 1"; got != want {
+			t.Errorf("%s, expected %s", got, want)
+		}
+		if l := s.status().Legacy[0]; l.Left != 1 || len(l.NotMigrated) > 0 || len(l.AtWork) != 1 {
+			t.Errorf("%+v", l)
+		}
+		s.set(ingest(1), record(t, legacy.Pending, job("a", "1"))) // requeued
+		if res := s.mustMigrate(s.defaults()); res.Created.Jobs != 1 {
+			t.Errorf("%+v", res.Created)
+		}
+	})
 }

@@ -2,12 +2,14 @@ package migrate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/target"
 	"mrtq/newqueue"
 	"mrtq/newqueue/services"
@@ -16,30 +18,38 @@ import (
 // Item is one legacy record and its job or access request.
 type Item struct {
 	Path   string  // of the record; "" for a job that no migration created
-	Record *Record // as the source has it; nil if it has none
+	Record *Record // as the legacy queue has it, or as it was handed over; nil if neither is there
 	// Run migrated the record; "" if no run did. Changed reports whether the record has
-	// changed since.
-	Run     string
-	Changed bool
-	Job     string       // path of the job or request; "" if there was none
-	Nodes   []znode.Node // of the job or request and its entries; none if it was removed
-	NoQueue *NoQueue     // what is at the target instead of a new queue; nil if there is one
-	State   string       // of the job or request
+	// changed since. HandedOver says that it left the legacy queue for its job.
+	Run                 string
+	Changed, HandedOver bool
+	Apart               bool         // the legacy queue is in another ensemble, so it was not read
+	Job                 string       // path of the job or request; "" if there was none
+	Nodes               []znode.Node // of the job or request and its entries; none if it was removed
+	NoQueue             *NoQueue     // what is at the target instead of a new queue; nil if there is one
+	State               string       // of the job or request
 	// Notices are what an operator should know about the job before a service works on it.
 	Notices []services.Notice
 }
 
 // Find finds a record by its path, its name or an id in it (jobID, batchID, objectID and
 // others), or a job or request by its path or id, by the id of its batch, or by an id in its data.
-// The error wraps [ErrNoItem],
+// Records of a legacy queue in another ensemble are found in the ledger alone. The error wraps [ErrNoItem],
 // [ErrManyItems] or [ErrDamaged], or comes from reading. With [ErrNoItem], the item has what
 // is at the target instead of a new queue.
-func Find(ctx context.Context, src *Source, at *Reader, name string) (*Item, error) {
+func Find(ctx context.Context, at *Reader, name string) (*Item, error) {
 	t, err := target.ReadWhole(ctx, at)
 	if err != nil {
 		return nil, err
 	}
-	f := finder{src: src, t: t, item: &Item{}}
+	src, err := originOf(ctx, t)
+	if err != nil && !errors.Is(err, ErrTwoEnsembles) {
+		return nil, err
+	}
+	if src == nil {
+		src = source.None(at)
+	}
+	f := finder{src: src, t: t, item: &Item{Apart: err != nil}}
 	if !t.HasQueue() {
 		if f.item.NoQueue, err = target.ReadNoQueue(ctx, at); err != nil {
 			return nil, err
@@ -75,14 +85,32 @@ func (f *finder) find(ctx context.Context, name string) (err error) {
 	if f.item.Path == "" || f.src.Kind(f.item.Path) == "" {
 		return nil
 	}
+	return f.readRecord(ctx)
+}
+
+// readRecord reads the record, where it is.
+func (f *finder) readRecord(ctx context.Context) error {
 	record, err := f.src.FetchOne(ctx, f.item.Path)
-	if err != nil || !record.There {
+	if err != nil {
 		return err
 	}
-	f.item.Record = &record.Record
-	if e := f.t.Ledger.Find(f.item.Path); e != nil {
-		f.item.Changed = ledger.HashOf(record.SHA256()) != e.Hash
+	e := f.t.Ledger.Find(f.item.Path)
+	if e != nil {
+		f.item.HandedOver = e.HandedOver
+		if !record.There && e.Kept {
+			at := f.t.Ledger.Runs[e.Run].KeptPath(e.Job)
+			for kept, err := range f.src.FetchKept(ctx, slices.Values([]string{at}), map[string]string{at: e.Record}) {
+				if record = kept; err != nil {
+					return err
+				}
+			}
+		}
 	}
+	if !record.There {
+		return nil
+	}
+	f.item.Record = &record.Record
+	f.item.Changed = e != nil && ledger.HashOf(record.SHA256()) != e.Hash
 	return nil
 }
 

@@ -28,7 +28,7 @@ func TestFindByID(t *testing.T) {
 		bid := string(s.data(s.jobOf(ingest(1)) + "/bid"))
 		both := string(s.data(s.jobOf(ingest(2)) + "/bid"))
 		find := func(id string) (*migrate.Item, error) {
-			return migrate.Find(t.Context(), s.source(), &s.w.Reader, id)
+			return migrate.Find(t.Context(), &s.w.Reader, id)
 		}
 		check := func(when string) {
 			t.Helper()

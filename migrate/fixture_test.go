@@ -7,7 +7,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -52,6 +51,10 @@ type site struct {
 	w       *migrate.Writer
 	session int64 // of w
 	second  *zk.Conn
+	lost    []znode.Node // what commands removed by somebody's decision
+
+	limits    migrate.Limits            // of releases and rollbacks in the tests of lives
+	undecided []migrate.UndecidedRecord // as the last release or rollback named them
 }
 
 // serve starts a server with a tree.
@@ -266,7 +269,7 @@ func (s *site) interrupted(after int) {
 
 func (s *site) verify() *migrate.Verdict {
 	s.t.Helper()
-	v, err := migrate.Verify(s.t.Context(), s.source(), &s.w.Reader, migrate.VerifyOptions{})
+	v, err := migrate.Verify(s.t.Context(), nil, &s.w.Reader, migrate.VerifyOptions{})
 	s.must(err)
 	return v
 }
@@ -287,17 +290,32 @@ func (s *site) release(queues ...newqueue.QueueHold) {
 	s.must(err)
 }
 
-// kept is a quarantine that has the bytes of every record.
-func (s *site) kept() map[string][][]byte {
+// tryRelease releases. Consumed records and locks of the legacy queue are nobody's.
+func (s *site) tryRelease(opt migrate.ReleaseOptions) (*migrate.Released, error) {
 	s.t.Helper()
-	kept := map[string][][]byte{}
-	src := s.source()
-	for node := range s.tree().All("/") {
-		if src.Kind(node.Path) != "" {
-			kept[node.Path] = [][]byte{node.Data}
-		}
+	opt.Now = moment
+	if opt.WorkersStopped == 0 {
+		opt.WorkersStopped = 100
 	}
-	return kept
+	if opt.Save == nil {
+		opt.Save = s.save
+	}
+	return migrate.Release(s.t.Context(), s.w, opt)
+}
+
+// answerAll answers the questions about all records alike.
+func answerAll(undecided []migrate.UndecidedRecord, answer migrate.Answer) migrate.Decisions {
+	d := migrate.Decisions{RecordIs: map[string]migrate.Answer{}}
+	for _, u := range undecided {
+		d.RecordIs[u.Record] = answer
+	}
+	return d
+}
+
+// save notes what a decision removes, as a file would.
+func (s *site) save(nodes []znode.Node) error {
+	s.lost = append(s.lost, nodes...)
+	return nil
 }
 
 // rollback rolls the newest run back.
@@ -305,6 +323,9 @@ func (s *site) rollback(opt migrate.RollbackOptions) (*migrate.Undo, error) {
 	s.t.Helper()
 	if opt.Now == nil {
 		opt.Now = moment
+	}
+	if opt.Save == nil {
+		opt.Save = s.save
 	}
 	return migrate.Rollback(s.t.Context(), s.w, "", opt)
 }
@@ -316,27 +337,9 @@ func (s *site) mustRollback(opt migrate.RollbackOptions) *migrate.Undo {
 	return undo
 }
 
-// retire removes the legacy records of what was migrated. It returns the dump of them, too.
-func (s *site) retire(opt migrate.RetireOptions) (res *migrate.Retired, kept string, err error) {
-	s.t.Helper()
-	if opt.Now == nil {
-		opt.Now = moment
-	}
-	if opt.SaveRemoved == nil {
-		opt.SaveRemoved = func(dump func(io.Writer) error) error {
-			var b strings.Builder
-			err := dump(&b)
-			kept = b.String()
-			return err
-		}
-	}
-	res, err = migrate.Retire(s.t.Context(), s.source(), s.w, s.w, opt)
-	return res, kept, err
-}
-
 func (s *site) status() *migrate.Status {
 	s.t.Helper()
-	status, err := migrate.ReadStatus(s.t.Context(), &s.w.Reader, s.source())
+	status, err := migrate.ReadStatus(s.t.Context(), &s.w.Reader)
 	s.must(err)
 	return status
 }
@@ -344,7 +347,7 @@ func (s *site) status() *migrate.Status {
 // jobOf is the path of the job or request that a record became; "" if it became none.
 func (s *site) jobOf(record string) string {
 	s.t.Helper()
-	item, err := migrate.Find(s.t.Context(), s.source(), &s.w.Reader, record)
+	item, err := migrate.Find(s.t.Context(), &s.w.Reader, record)
 	s.must(err)
 	return item.Job
 }
@@ -366,11 +369,12 @@ var single = migrate.Limits{Bytes: 1}
 // What goes wrong.
 
 // transactions returns a condition for faults: the operation is a transaction of the
-// session's that writes a run's record, or deletes legacy records.
+// session's that writes a run's record, but none that only tries whether the session has a right: that one also
+// checks the root.
 func (s *site) transactions(session int64) func(minizk.Op) bool {
 	return func(op minizk.Op) bool {
 		return op.Code == jute.OpMulti && op.Session == session && slices.ContainsFunc(op.Paths, func(path string) bool {
-			return strings.HasPrefix(path, "/migration/runs/") || slices.Contains(legacyRoots, znode.Parent(path))
+			return strings.HasPrefix(path, "/migration/runs/")
 		})
 	}
 }

@@ -21,8 +21,8 @@ const (
 )
 
 // If the migration's own records are damaged, everything that writes refuses, and names what
-// is missing or damaged. Holding queues is still possible, and so is a release that is not
-// verified, because nobody may want to wait for a dump.
+// is missing or damaged. Holding queues is still possible, and so is a release that hands
+// nothing over, because nobody may want to wait for a dump.
 func TestDamagedLedger(t *testing.T) {
 	bomb := func() []byte {
 		var b bytes.Buffer
@@ -83,15 +83,15 @@ func TestDamagedLedger(t *testing.T) {
 			damaged("plan", err)
 			_, err = s.migrate(s.options())
 			damaged("migrate", err)
-			_, err = migrate.Verify(ctx, src, &s.w.Reader, migrate.VerifyOptions{})
+			_, err = migrate.Verify(ctx, nil, &s.w.Reader, migrate.VerifyOptions{})
 			damaged("verify", err)
-			_, err = migrate.Release(ctx, src, s.w, migrate.ReleaseOptions{})
+			_, err = migrate.Release(ctx, s.w, migrate.ReleaseOptions{})
 			damaged("release", err)
 			_, err = s.rollback(migrate.RollbackOptions{Force: true})
 			damaged("rollback", err)
 			_, err = migrate.PreviewRollback(ctx, &s.w.Reader, "run0000000000", migrate.RollbackOptions{})
 			damaged("preview", err)
-			_, err = migrate.Find(ctx, src, &s.w.Reader, ingest(1))
+			_, err = migrate.Find(ctx, &s.w.Reader, ingest(1))
 			damaged("find", err)
 			if status := s.status(); !strings.Contains(status.Damage, c.names) || status.Step != migrate.StepRestoreLedger {
 				t.Errorf("status says %q, and %q", status.Damage, status.Step)
@@ -102,7 +102,7 @@ func TestDamagedLedger(t *testing.T) {
 			if _, err := migrate.Hold(ctx, s.w, migrate.HoldOptions{By: "ops"}); err != nil {
 				t.Errorf("hold: %v", err)
 			}
-			if res, err := migrate.Release(ctx, nil, s.w, migrate.ReleaseOptions{Unverified: true, Others: true}); err != nil || len(res.Lifted) != 3 {
+			if res, err := migrate.Release(ctx, s.w, migrate.ReleaseOptions{LedgerDamaged: true, Others: true}); err != nil || len(res.Lifted) != 3 {
 				t.Errorf("release without verifying: %+v, %v", res, err)
 			}
 		})
@@ -168,8 +168,7 @@ func TestRestoredTarget(t *testing.T) {
 			if got := kinds(s.verify()); got != "acted-on" {
 				t.Errorf("interrupted %t: %s", interrupted, got)
 			}
-			_, err := migrate.Release(t.Context(), s.source(), s.w, migrate.ReleaseOptions{ActedOn: 1})
-			s.must(err)
+			s.release()
 			// The newest run is not the one that was restored, if that was done.
 			for range len(s.status().Runs) {
 				if undo := s.mustRollback(migrate.RollbackOptions{}); len(undo.Keeps) > 1 {
@@ -209,7 +208,7 @@ func TestManyEntries(t *testing.T) {
 	if undo := s.mustRollback(migrate.RollbackOptions{}); undo.Removes.Access != n {
 		t.Errorf("%+v", undo.Removes)
 	}
-	if v := s.verify(); v.Records.Returned != n {
+	if v := s.verify(); v.Records.NotMigrated != n {
 		t.Errorf("%+v", v.Records)
 	}
 }
@@ -234,11 +233,11 @@ func TestRunOfAnotherVersion(t *testing.T) {
 	s := serve(t, queueTree(t, pendings(t, 4, 2)), newqueue.MrtZK)
 	s.mustMigrate(s.options())
 	s.set(firstRun, []byte(`{"run":"run0000000000","state":"done","steps":12}`))
-	const says = "another version of mrtq has migrated to this target: " + firstRun + " has form 0, and this version reads form 3; use that version"
+	const says = "another version of mrtq has migrated to this target: " + firstRun + " has form 0, and this version reads form 4; use that version"
 	_, planned := migrate.MakePlan(t.Context(), s.source(), &s.w.Reader, s.options().Options)
 	_, migrated := s.migrate(s.options())
-	_, verified := migrate.Verify(t.Context(), s.source(), &s.w.Reader, migrate.VerifyOptions{})
-	_, status := migrate.ReadStatus(t.Context(), &s.w.Reader, nil)
+	_, verified := migrate.Verify(t.Context(), nil, &s.w.Reader, migrate.VerifyOptions{})
+	_, status := migrate.ReadStatus(t.Context(), &s.w.Reader)
 	_, undone := s.rollback(migrate.RollbackOptions{})
 	for what, err := range map[string]error{"plan": planned, "migrate": migrated, "verify": verified, "status": status, "rollback": undone} {
 		if !errors.Is(err, migrate.ErrForm) || !strings.HasSuffix(err.Error(), says) {

@@ -1,7 +1,6 @@
 package migrate_test
 
 import (
-	"bytes"
 	"slices"
 	"testing"
 
@@ -10,44 +9,43 @@ import (
 	"mrtq/newqueue"
 )
 
-// Status names the records that a legacy worker has taken since they were migrated, as verify does, and what to
-// do: before the release roll back, later hold the queues. A record whose job is over can't run
-// again, and after a rollback the records of kept jobs have to be removed.
-func TestStatusNamesWhatLegacyWorkersTook(t *testing.T) {
+// Status says what is in each legacy queue, who is at work there, and what to do, before and after the release.
+func TestStatusOfTheLegacyQueue(t *testing.T) {
 	t.Parallel()
+	type does = func(*site)
 	release := func(s *site) { s.release() }
-	take := func(s *site) { s.set(ingest(1), record(t, legacy.Consumed, job("b0000", "1"))) }
-	complete := func(s *site) {
-		status := s.jobOf(ingest(1)) + "/status"
-		s.set(status, bytes.Replace(s.data(status), []byte(`"Pending"`), []byte(`"Completed"`), 1))
-	}
-	holdAll := func(s *site) {
-		_, err := migrate.Hold(t.Context(), s.w, migrate.HoldOptions{By: "alice"})
-		s.must(err)
-	}
+	take := func(s *site) { s.set(ingest(1), record(t, legacy.Consumed, job("0", "1"))) }
+	finish := func(s *site) { s.set(ingest(1), record(t, legacy.Completed, job("0", "1"))) }
 	vanish := func(s *site) { s.remove(ingest(1)) }
-	keep := func(s *site) {
-		s.set(s.jobOf(ingest(1))+"/priority", []byte("3"))
-		s.mustRollback(migrate.RollbackOptions{})
-	}
-	one, none := []string{ingest(1)}, []string{}
+	late := func(s *site) { s.late(900) }
+	lock := func(s *site) { s.create("/mrt.lock/ark", lockOf(s, "jid-1")) }
+	again := func(s *site) { s.create(ingest(1), []byte("x")) }
+	handOver := func(s *site) { _, _ = s.tryRelease(migrate.ReleaseOptions{WorkersStopped: -1}) }
+	keep := func(s *site) { s.fails(); s.mustRollback(migrate.RollbackOptions{}) }
+	one := []string{ingest(1)}
 	for _, c := range []struct {
-		name                     string
-		do                       []func(*site)
-		changed, vanished, twice []string
-		step                     migrate.Step
+		name     string
+		do       []does
+		migrated int
+		atLegacy []string
+		asks     migrate.Question // about record 1
+		rest     int              // not migrated
+		work     int
+		step     migrate.Step
 	}{
-		{"nothing happened", nil, none, none, none, migrate.StepRelease},
-		{"taken before the release", []func(*site){take}, one, none, one, migrate.StepStopLegacy},
-		{"removed before the release", []func(*site){vanish}, none, one, one, migrate.StepStopLegacy},
-		{"taken", []func(*site){release, take}, one, none, one, migrate.StepHold},
-		{"removed", []func(*site){release, vanish}, none, one, one, migrate.StepHold},
-		{"taken, and the queues are held", []func(*site){release, take, holdAll}, one, none, one, migrate.StepLookAtTwice},
-		{"taken, and the job is over", []func(*site){release, complete, take}, one, none, none, ""},
-		{"removed, and the job is over", []func(*site){release, complete, vanish}, none, none, none, ""},
-		{"a kept job's record is there", []func(*site){release, keep}, none, none, none, migrate.StepKept},
-		{"a kept job's record was removed", []func(*site){release, keep, vanish}, none, one, none, migrate.StepPlan}, // nothing is left to retire
-		{"a kept job's record was taken", []func(*site){release, keep, take}, one, none, one, migrate.StepLookAtTwice},
+		{name: "migrated", migrated: 4, step: migrate.StepRelease},
+		{name: "a worker has a record", do: []does{take}, migrated: 3, atLegacy: one, work: 1, step: migrate.StepRelease},
+		{name: "a worker has it, and the others were handed over", do: []does{take, handOver}, rest: 1, work: 1, step: migrate.StepMigrateRest},
+		{name: "a worker has finished it", do: []does{finish}, migrated: 3, atLegacy: one, step: migrate.StepRelease},
+		{name: "it vanished", do: []does{vanish}, migrated: 3, asks: migrate.LastCopy, step: migrate.StepDecideRecords},
+		{name: "a lock is left", do: []does{lock}, migrated: 4, work: 1, step: migrate.StepRelease},
+		{name: "a lock is left, and all were handed over", do: []does{lock, handOver}, work: 1, step: migrate.StepRelease},
+		{name: "one is late", do: []does{late}, migrated: 4, rest: 1, step: migrate.StepMigrateRest},
+		{name: "released", do: []does{release}, step: ""},
+		{name: "released, and one is late", do: []does{release, late}, rest: 1, step: migrate.StepMigrateRest},
+		{name: "released, and one is there again", do: []does{release, again}, asks: migrate.Again, step: migrate.StepDecideRecords},
+		{name: "rolled back", do: []does{release, func(s *site) { s.mustRollback(migrate.RollbackOptions{}) }}, rest: 4, step: migrate.StepPlan},
+		{name: "rolled back, and a job is kept", do: []does{release, keep}, rest: 3, step: migrate.StepPlan},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -56,32 +54,29 @@ func TestStatusNamesWhatLegacyWorkersTook(t *testing.T) {
 			for _, do := range c.do {
 				do(s)
 			}
-			status, err := migrate.ReadStatus(t.Context(), &s.w.Reader, s.source())
-			s.must(err)
+			status := s.status()
 			l := status.Legacy[0]
-			if !slices.Equal(l.Changed, c.changed) || !slices.Equal(l.Vanished, c.vanished) || !slices.Equal(l.Twice, c.twice) || status.Step != c.step {
-				t.Errorf("step %q, %+v", status.Step, l)
-			}
-			named, v := []string{}, s.verify()
-			for _, d := range v.Differences {
-				if d.Kind.Group() == migrate.MovedRecords {
-					named = append(named, d.Record)
+			var asks migrate.Question
+			for _, u := range l.Undecided {
+				if asks = u.Question; u.Record != ingest(1) {
+					t.Errorf("it asks about %s", u.Record)
 				}
 			}
-			for _, r := range v.Vanished {
-				named = append(named, r.Record)
-			}
-			if !slices.Equal(named, c.twice) {
-				t.Errorf("verify names %v: %+v, %+v", named, v.Differences, v.Vanished)
-			}
-			if next := migrate.VerdictStep(v); c.step == migrate.StepHold && next != c.step {
-				t.Errorf("verify's next step is %q, status' is %q", next, c.step)
+			if l.Migrated != c.migrated || !slices.Equal(l.AtLegacy, c.atLegacy) && len(c.atLegacy)+len(l.AtLegacy) > 0 || asks != c.asks || len(l.NotMigrated) != c.rest || len(l.AtWork) != c.work || status.Step != c.step {
+				t.Errorf("step %q, %+v", status.Step, l)
 			}
 			alone, err := migrate.ReadLegacy(t.Context(), &s.w.Reader, s.source())
-			s.must(err)
-			if !slices.Equal(alone[0].Twice, c.twice) || len(alone) != len(status.Legacy) {
-				t.Errorf("alone: %+v", alone)
+			if err != nil || alone[0].Migrated != l.Migrated || len(alone) != len(status.Legacy) {
+				t.Errorf("alone: %+v, %v", alone, err)
+			}
+			if next := migrate.VerdictStep(s.verify()); (c.asks != "") != (next == migrate.StepDecideRecords) {
+				t.Errorf("verify's next step is %q", next)
 			}
 		})
 	}
+}
+
+// lockOf is the data of a legacy lock that names a jobID: a time, as in the header of a record, and the jobID.
+func lockOf(s *site, jobID string) []byte {
+	return append(record(s.t, legacy.Pending, legacy.Payload{})[1:9], jobID...)
 }

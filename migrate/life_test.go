@@ -22,7 +22,6 @@ const (
 	otherRecord     = "/ingest/mrtQ-05000000000002"
 	heldRecord      = "/ingest/mrtQ-06000000000003"
 	completedRecord = "/ingest/mrtQ-07000000000004" // one of a batch of two
-	missedRecord    = "/ingest/mrtQ-05000000000008"
 	inventoryRecord = "/mrt.inventory.full/mrtQ-050000000001"
 	accessRecord    = "/accessSmall.1/mrtQ-000000000001"
 )
@@ -53,11 +52,9 @@ func (l *site) removeJob(record string, state newqueue.JobState, priority int) {
 
 // lifeStates bring a queue that was not migrated into each state of the page docs/life.md.
 var lifeStates = map[string]func(l *site){
-	"running": func(l *site) {
-		l.interrupted(9)
-	},
-	"done": func(l *site) { l.mustMigrate(l.options()) },
-	"partly released": func(l *site) {
+	"running": func(l *site) { l.interrupted(9) },
+	"done":    func(l *site) { l.mustMigrate(l.options()) },
+	"partly": func(l *site) {
 		l.mustMigrate(l.options())
 		l.release(newqueue.HoldIngest)
 	},
@@ -67,109 +64,118 @@ var lifeStates = map[string]func(l *site){
 	},
 	"rolling back": func(l *site) {
 		l.mustMigrate(l.options())
+		l.release()
 		_, err := migrate.Rollback(until(l.t, migrate.Removing, 1), l.w, "", migrate.RollbackOptions{Limits: single})
 		if !errors.Is(err, migrate.ErrInterrupted) {
 			l.t.Fatalf("not interrupted: %v", err)
 		}
 	},
-	"rolled back, one job kept": func(l *site) {
+	"one job kept": func(l *site) {
 		l.mustMigrate(l.options())
 		l.release()
-		l.set(l.jobOf(pendingRecord)+"/space_needed", []byte("17"))
-		_, err := migrate.Rollback(l.t.Context(), l.w, "", migrate.RollbackOptions{Source: l.source()})
+		l.fails()
+		l.mustRollback(migrate.RollbackOptions{})
+	},
+	"completed": func(l *site) {
+		l.mustMigrate(l.options())
+		l.release()
+		_, err := migrate.Complete(l.t.Context(), l.w, migrate.CompleteOptions{Now: moment})
 		l.must(err)
 	},
 }
 
-// retiredState has every migrated record removed.
-const retiredState = "retired"
-
-func init() {
-	lifeStates["retiring"] = func(l *site) {
-		lifeStates["released"](l)
-		retireHalf(l)
+// fails lets a worker that ignores holds fail the first job.
+func (l *site) fails() {
+	l.t.Helper()
+	q := l.queue(newqueue.IgnoreHolds())
+	job, err := q.AcquireJob(l.t.Context(), newqueue.JobPending)
+	if errors.Is(err, newqueue.ErrNone) {
+		return
 	}
-	lifeStates[retiredState] = func(l *site) {
-		lifeStates["released"](l)
-		_, _, err := l.retire(migrate.RetireOptions{})
-		l.must(err)
-	}
+	l.must(err)
+	l.must(job.Fail(l.t.Context(), "bad digest"))
 }
 
-// lifeEvents are what can happen. Each names a job that is there in every state.
-var lifeEvents = map[string]func(l *site){
-	"nothing": func(*site) {},
-	"a queue is unpaused without mrtq": func(l *site) {
-		if err := l.door().Delete(newqueue.QueueHoldPath(newqueue.HoldIngest), -1); !errors.Is(err, zk.ErrNoNode) {
-			l.must(err)
-		}
-	},
-	"the hourly cleanup is half way through a batch": func(l *site) {
-		if root := l.jobOf(completedRecord); root != "" {
-			l.removeJob(completedRecord, newqueue.JobCompleted, 7)
-		}
-	},
-	"inventory works on a job": func(l *site) {
-		root := l.jobOf(inventoryRecord)
-		if root == "" { // rolled back
-			root = l.jobOf(pendingRecord)
-		}
-		l.set(root+"/metadata", []byte(`{"erc_what":"by inventory"}`))
-	},
-	"a job gets another priority": func(l *site) {
-		l.must(l.queue().SetPriority(l.t.Context(), znode.Name(l.jobOf(pendingRecord)), 42))
-	},
-	"a configuration is rewritten": func(l *site) {
-		path := l.jobOf(pendingRecord) + "/configuration"
-		o, err := newqueue.ParseObject(l.data(path))
-		l.must(err)
-		o["objectID"] = "ark:/99999/minted"
-		data, err := o.Marshal()
-		l.must(err)
-		l.set(path, data)
-	},
-	"a worker fails a job": func(l *site) { // one that ignores holds
-		q := l.queue(newqueue.IgnoreHolds())
-		job, err := q.AcquireJob(l.t.Context(), newqueue.JobPending)
-		l.must(err)
-		l.must(job.Fail(l.t.Context(), "bad digest"))
-	},
-	"a job is deleted": func(l *site) {
-		root := l.jobOf(pendingRecord)
-		bid := string(l.data(root + "/bid"))
-		l.must(l.door().Delete(newqueue.BatchEntryPath(bid, newqueue.FolderProcessing, znode.Name(root)), -1))
-		l.removeJob(pendingRecord, newqueue.JobPending, 5)
-	},
-	"a batch is deleted with its jobs": func(l *site) {
-		bid := string(l.data(l.jobOf(pendingRecord) + "/bid"))
+// atLegacy does something with a pending record of the legacy queue. If none is there, all were handed over: then a
+// legacy client does nothing.
+func atLegacy(do func(l *site, record string)) func(l *site) {
+	return func(l *site) {
 		for _, record := range []string{pendingRecord, otherRecord} {
-			if item, err := migrate.Find(l.t.Context(), l.source(), &l.w.Reader, record); err == nil && len(item.Nodes) > 0 {
-				l.removeJob(record, newqueue.JobPending, 5)
+			if l.has(record) {
+				do(l, record)
+				return
 			}
 		}
-		l.must(removeAll(l.door(), newqueue.BatchPath(bid)))
-		l.must(l.door().Delete(newqueue.BatchUUIDPath("bid-a"), -1))
-	},
-	"a znode of a job is damaged": func(l *site) { l.must(l.door().Delete(l.jobOf(pendingRecord)+"/priority", -1)) },
-	"a late record": func(l *site) {
+	}
+}
+
+// sets gives a record another status.
+func sets(status legacy.Status) func(l *site, path string) {
+	return func(l *site, path string) { l.set(path, record(l.t, status, job("a", path[len(path)-1:]))) }
+}
+
+func (s *site) removes(path string) { s.remove(path) }
+
+// onJob does something with the job of a record, if it is there.
+func onJob(record string, do func(l *site, job string)) func(l *site) {
+	return func(l *site) {
+		if job := l.jobOf(record); job != "" && l.has(job) {
+			do(l, job)
+		}
+	}
+}
+
+// lifeEvents are what can happen.
+var lifeEvents = map[string]func(l *site){
+	"nothing":                            func(*site) {},
+	"a legacy worker takes a record":     atLegacy(sets(legacy.Consumed)),
+	"finishes one":                       atLegacy(sets(legacy.Completed)),
+	"fails one":                          atLegacy(sets(legacy.Failed)),
+	"an administrator holds one":         atLegacy(sets(legacy.Held)),
+	"finishes one, and it is cleaned up": atLegacy((*site).removes),
+	"an administrator deletes one":       atLegacy((*site).removes),
+	"requeues one": atLegacy(func(l *site, path string) { // under a new name
+		l.create("/ingest/mrtQ-05000000000010", l.data(path))
+		sets(legacy.Deleted)(l, path)
+	}),
+	"an administrator renames one": atLegacy(func(l *site, path string) {
+		l.create("/ingest/mrtQ-01000000000001", l.data(path))
+		l.remove(path)
+	}),
+	"an administrator wipes the queue": func(l *site) { l.remove("/ingest"); l.create("/ingest", nil) },
+	"a record comes late": func(l *site) {
 		l.create("/ingest/mrtQ-05000000000010", record(l.t, legacy.Pending, job("late", "10")))
 	},
-	"a missed record": func(l *site) { l.create(missedRecord, record(l.t, legacy.Pending, job("missed", "8"))) },
-	"a migrated record changes": func(l *site) {
-		l.ensure(pendingRecord) // somebody has restored it
-		l.set(pendingRecord, record(l.t, legacy.Consumed, job("a", "1")))
-	},
-	"a migrated record vanishes": func(l *site) { l.remove(pendingRecord) },
 	"a late record of an existing batch is migrated": func(l *site) {
 		l.create("/ingest/mrtQ-05000000000010", record(l.t, legacy.Pending, job("a", "10")))
 		opt := l.options()
 		opt.HoldAgain = true
 		l.mustMigrate(opt)
 	},
-	"a person holds a queue": func(l *site) {
-		_, err := migrate.Hold(l.t.Context(), l.w, migrate.HoldOptions{Queues: []newqueue.QueueHold{newqueue.HoldIngest}, By: "ops", Why: "checking"})
-		l.must(err)
+	"a record that was handed over is there again": func(l *site) {
+		if !l.has(pendingRecord) && l.jobOf(pendingRecord) != "" {
+			l.create(pendingRecord, record(l.t, legacy.Pending, job("a", "1")))
+		}
 	},
+	"a worker fails a job": (*site).fails,
+	"the hourly cleanup is half way through a batch": onJob(completedRecord, func(l *site, _ string) {
+		l.removeJob(completedRecord, newqueue.JobCompleted, 7)
+	}),
+	"inventory works on a job": onJob(inventoryRecord, func(l *site, job string) { l.set(job+"/metadata", []byte(`{"erc_what":"by inventory"}`)) }),
+	"an administrator gives a job another priority": onJob(otherRecord, func(l *site, job string) {
+		l.must(l.queue().SetPriority(l.t.Context(), znode.Name(job), 42))
+	}),
+	"an administrator deletes a job": onJob(otherRecord, func(l *site, job string) {
+		l.must(l.door().Delete(newqueue.BatchEntryPath(string(l.data(job+"/bid")), newqueue.FolderProcessing, znode.Name(job)), -1))
+		l.removeJob(otherRecord, newqueue.JobPending, 5)
+	}),
+	"a znode of a job is damaged": onJob(otherRecord, func(l *site, job string) { l.must(l.door().Delete(job+"/priority", -1)) }),
+	"a hold is lifted by hand": func(l *site) {
+		if err := l.door().Delete(newqueue.QueueHoldPath(newqueue.HoldIngest), -1); !errors.Is(err, zk.ErrNoNode) {
+			l.must(err)
+		}
+	},
+	"a person holds a queue": func(l *site) { l.hold("ops", newqueue.HoldIngest) },
 	"`/migration` is wiped": func(l *site) {
 		l.must(removeAll(l.door(), "/migration"))
 		l.create("/migration", []byte{})
@@ -188,59 +194,75 @@ var lifeEvents = map[string]func(l *site){
 	},
 }
 
-// The outcomes of the five commands, as the page has them.
+// wordFor is what the page calls an error of a release or a rollback.
+func wordFor(err error) string {
+	for _, w := range []struct {
+		err  error
+		word string
+	}{
+		{migrate.ErrUndecided, "asks"}, {migrate.ErrAtWork, "waits"}, {migrate.ErrRestored, "restored"}, {migrate.ErrOtherSource, "wiped"}, {migrate.ErrDamaged, "lost"},
+		{migrate.ErrUnfinished, "later"}, {migrate.ErrNotVerified, "repair"}, {migrate.ErrNoRun, "–"}, {migrate.ErrCompleted, "over"},
+		{migrate.ErrHoldsChanged, "once more"},
+	} {
+		if errors.Is(err, w.err) {
+			return w.word
+		}
+	}
+	return ""
+}
+
+// The outcomes of the four commands, as the page has them.
 
 func verifyOutcome(l *site) string {
-	v, err := migrate.Verify(l.t.Context(), l.source(), &l.w.Reader, migrate.VerifyOptions{})
+	v, err := migrate.Verify(l.t.Context(), nil, &l.w.Reader, migrate.VerifyOptions{})
 	if errors.Is(err, migrate.ErrDamaged) {
-		return "damage"
+		return "lost"
 	}
 	l.must(err)
-	switch {
-	case v.Count("unfinished") > 0:
-		return "open"
-	case v.Count("restored") > 0:
-		return "restored"
-	case v.CountGroup(migrate.Damage) > 0:
-		return "damage"
-	case v.Count("changed")+v.Count("vanished")+v.Count("missed") > 0:
-		return "moved"
-	case v.Count("acted-on") > 0:
-		return "acted"
+	for _, w := range []struct {
+		group migrate.Group
+		word  string
+	}{{migrate.UnfinishedIn, "open"}, {migrate.RestoredIn, "restored"}, {migrate.Damage, "damage"}, {migrate.UndecidedIn, "asks"}, {migrate.ActedOnIn, "acted"}} {
+		if v.CountGroup(w.group) > 0 {
+			return w.word
+		}
 	}
 	return "ok"
 }
 
-func releaseOutcome(l *site) string {
-	res, err := migrate.Release(l.t.Context(), l.source(), l.w, migrate.ReleaseOptions{})
-	switch {
-	case errors.Is(err, migrate.ErrActedOn), errors.Is(err, migrate.ErrRestored):
-		return "asks"
-	case errors.Is(err, migrate.ErrUnfinished), errors.Is(err, migrate.ErrNotVerified), errors.Is(err, migrate.ErrNotRetired), errors.Is(err, migrate.ErrDamaged):
-		return "no"
+func releaseOutcome(l *site, opt migrate.ReleaseOptions) (string, error) {
+	opt.Now, opt.Save, opt.Limits = moment, l.save, l.limits
+	res, err := migrate.Release(l.t.Context(), l.w, opt)
+	if res != nil {
+		l.undecided = res.Undecided
+	}
+	if word := wordFor(err); word != "" {
+		return word, err
 	}
 	l.must(err)
-	if len(res.Lifted) > 0 {
-		return "lifts"
+	if res.Withdrawn > 0 {
+		return "withdraws", nil
 	}
-	return "–"
+	if len(res.Lifted)+res.HandedOver+res.Absent > 0 {
+		return "lifts", nil
+	}
+	return "–", nil
 }
 
-func rollbackOutcome(l *site) string {
-	undo, err := migrate.Rollback(l.t.Context(), l.w, "", migrate.RollbackOptions{Source: l.source()})
-	switch {
-	case errors.Is(err, migrate.ErrNoRun):
-		return "–"
-	case errors.Is(err, migrate.ErrDamaged), errors.Is(err, migrate.ErrRetiring):
-		return "no"
-	case errors.Is(err, migrate.ErrRestored):
-		return "asks"
+func rollbackOutcome(l *site, opt migrate.RollbackOptions) (string, error) {
+	opt.Now, opt.Save, opt.Limits = moment, l.save, l.limits
+	undo, err := migrate.Rollback(l.t.Context(), l.w, "", opt)
+	if undo != nil {
+		l.undecided = undo.Undecided
+	}
+	if word := wordFor(err); word != "" {
+		return word, err
 	}
 	l.must(err)
 	if len(undo.Keeps) > 0 {
-		return "keeps"
+		return "keeps", nil
 	}
-	return "all"
+	return "all", nil
 }
 
 func migrateOutcome(l *site) string {
@@ -251,13 +273,12 @@ func migrateOutcome(l *site) string {
 	case errors.Is(err, migrate.ErrBlocked):
 		outcome := ""
 		for _, p := range res.Plan.Problems {
-			if word := map[migrate.ProblemKind]string{"released": "again", "restored": "asks"}[p.Kind]; outcome != "no" {
-				outcome = cmp.Or(word, "no")
-			}
+			word := map[migrate.ProblemKind]string{"released": "again", "restored": "restored", "rollback-unfinished": "later", "other-origin": "other"}[p.Kind]
+			outcome = cmp.Or(outcome, word, "blocked "+string(p.Kind))
 		}
 		return outcome
 	case errors.Is(err, migrate.ErrDamaged):
-		return "no"
+		return "lost"
 	}
 	l.must(err)
 	switch {
@@ -269,26 +290,122 @@ func migrateOutcome(l *site) string {
 	return "adds"
 }
 
-func retireOutcome(l *site) string {
-	res, _, err := l.retire(migrate.RetireOptions{})
-	switch {
-	case errors.Is(err, migrate.ErrRestored):
-		return "asks"
-	case errors.Is(err, migrate.ErrUnfinished), errors.Is(err, migrate.ErrNotReleased), errors.Is(err, migrate.ErrDamaged):
-		return "no"
-	}
-	l.must(err)
-	switch {
-	case len(res.Stays) > 0:
-		return "leaves"
-	case len(res.Removes) > 0:
-		return "clears"
-	}
-	return "–"
+// words are what an operator says to a command that did not end.
+type words struct {
+	migrate.Decisions
+	restored bool
+	stopped  int
 }
 
-// TestLife is the table of the page docs/life.md: in each state, each event, and what each
-// of the five commands then does. Commands that write work on copies of their own.
+// tries is how many steps may lead from a refusal to the end.
+const tries = 8
+
+// leadsOn gives a command again and again, and does or says what it asks for, until it ends. before is the tree before
+// anything happened. It returns the outcome of the first try, and whether a question was asked.
+func (l *site) leadsOn(before *znode.Tree, try func(words) (string, error), answer migrate.Answer) (first string, asked bool) {
+	l.t.Helper()
+	w := words{Decisions: migrate.Decisions{RecordIs: map[string]migrate.Answer{}, Save: l.save}}
+	var said []string
+	for range tries {
+		word, err := try(w)
+		switch said = append(said, word); word {
+		case "asks":
+			for _, u := range l.undecided {
+				w.RecordIs[u.Record], asked = answer, true
+			}
+		case "once more":
+		case "waits":
+			w.stopped = 100
+		case "restored":
+			w.restored = true
+		case "wiped":
+			w.Vanished, asked = answer, true
+		case "later":
+			l.finish(before, answer)
+		case "repair":
+			l.leadsOn(before, func(w words) (string, error) {
+				return rollbackOutcome(l, migrate.RollbackOptions{Decisions: w.Decisions, Restored: w.restored, Force: true})
+			}, answer)
+		case "lost": // from a dump that was made after the last run
+			l.remove("/migration")
+			for n := range before.All("/migration") {
+				if n.Stat.EphemeralOwner == 0 {
+					l.create(n.Path, n.Data)
+				}
+			}
+		default:
+			if err != nil && word != "–" && word != "over" {
+				l.t.Errorf("%s: %v", word, err)
+			}
+			return said[0], asked
+		}
+	}
+	l.t.Errorf("it does not end: %v", said)
+	return said[0], asked
+}
+
+// finish finishes the migration or rollback that was interrupted.
+func (l *site) finish(before *znode.Tree, answer migrate.Answer) {
+	l.t.Helper()
+	if l.status().Step == migrate.StepFinish {
+		opt := l.options()
+		opt.Restored = true
+		res, err := l.migrate(opt)
+		if p := problem(res.Plan, "other-origin"); p == nil || !strings.Contains(p.Next, "roll back what was migrated") {
+			l.must(err)
+			return
+		}
+	}
+	l.leadsOn(before, l.rollsBack, answer)
+}
+
+// releases is one try of a release. When it has ended, status may still ask about a record.
+func (l *site) releases(w words) (string, error) {
+	word, err := releaseOutcome(l, migrate.ReleaseOptions{Decisions: w.Decisions, Restored: w.restored, WorkersStopped: w.stopped})
+	if err != nil {
+		return word, err
+	}
+	if st := l.status(); st.Step == migrate.StepDecideRecords {
+		for _, of := range st.Legacy {
+			for _, u := range of.Undecided {
+				w.RecordIs[u.Record] = migrate.IsNew
+			}
+		}
+		_, err = releaseOutcome(l, migrate.ReleaseOptions{Decisions: w.Decisions})
+	}
+	return word, err
+}
+
+func (l *site) rollsBack(w words) (string, error) {
+	return rollbackOutcome(l, migrate.RollbackOptions{Decisions: w.Decisions, Restored: w.restored})
+}
+
+// inOneQueue demands that no work can be done in both queues, and that none was lost unless somebody removed it.
+func (l *site) inOneQueue(mayBeGone bool) {
+	l.t.Helper()
+	for n := range lifeQueue(l.t).All("/") {
+		if !strings.HasPrefix(znode.Name(n.Path), "mrtQ-") {
+			continue
+		}
+		item, err := migrate.Find(l.t.Context(), &l.w.Reader, n.Path)
+		if errors.Is(err, migrate.ErrNoItem) && mayBeGone {
+			continue
+		}
+		l.must(err)
+		queue := newqueue.HoldIngest
+		if n.Path == accessRecord {
+			queue = newqueue.HoldAccessSmall
+		}
+		job, legacyHas, held := len(item.Nodes) > 0, l.has(n.Path), l.has(newqueue.QueueHoldPath(queue))
+		if job && legacyHas && !held || !job && !legacyHas && !mayBeGone {
+			l.t.Errorf("%s is in the legacy queue: %t, and in the new queue: %t", n.Path, legacyHas, job)
+		}
+	}
+}
+
+// TestLife is the table of the page docs/life.md: in each state, each event, and what each of the four commands then does. Commands that
+// write work on copies of their own. Where a release or a rollback does not end, its answers lead on, whatever
+// somebody decides. Then all work is in one queue.
 func TestLife(t *testing.T) {
 	columns, rows := lifeTable(t)
 	each(t, func(t *testing.T, d newqueue.Dialect) {
@@ -296,46 +413,85 @@ func TestLife(t *testing.T) {
 			begin := serve(t, lifeQueue(t), d)
 			lifeStates[state](begin)
 			before := begin.tree()
-			for _, row := range rows {
-				want := strings.Fields(row.cells[i])
-				if len(want) != 5 || strings.HasPrefix(row.cells[i], "(") {
+			for j, row := range rows {
+				if !*torture && (i+j)%2 != slices.Index(newqueue.Dialects, d) {
+					continue // the other dialect has it
+				}
+				cell := row.cells[i]
+				if cell == "=" {
+					cell = rows[0].cells[i]
+				}
+				want := strings.Fields(cell)
+				if len(want) != 4 || strings.HasPrefix(cell, "(") {
 					continue
 				}
-				t.Run(state+"/"+row.event, func(t *testing.T) {
-					t.Parallel()
-					happened := serve(t, before, d)
-					lifeEvents[row.event](happened)
-					after := happened.tree()
-					got := []string{
-						verifyOutcome(happened), // it writes nothing
-						releaseOutcome(serve(t, after, d)),
-						rollbackOutcome(serve(t, after, d)),
-						migrateOutcome(happened),
-						retireOutcome(serve(t, after, d)),
-					}
-					if !slices.Equal(got, want) {
-						t.Errorf("verify, release, rollback, migrate, retire: %v, the page says %v", got, want)
-					}
-				})
+				for _, event := range row.events {
+					t.Run(state+"/"+event, func(t *testing.T) {
+						t.Parallel()
+						happened := serve(t, before, d)
+						lifeEvents[event](happened)
+						after := happened.tree()
+						got := []string{verifyOutcome(happened)} // it writes nothing
+						for _, command := range []func(*site, words) (string, error){(*site).releases, (*site).rollsBack} {
+							for _, answer := range []migrate.Answer{migrate.IsNew, migrate.IsLegacy} {
+								s := serve(t, after, d)
+								first, asked := s.leadsOn(before, func(w words) (string, error) { return command(s, w) }, answer)
+								if answer == migrate.IsNew {
+									got = append(got, first)
+								}
+								if first != "over" && !(first == "–" && len(got) == 3) { // else the release is the way on
+									s.inOneQueue(event != "nothing")
+								}
+								if !asked {
+									break
+								}
+							}
+						}
+						if got = append(got, migrateOutcome(happened)); !slices.Equal(got, want) {
+							t.Errorf("verify, release, rollback, migrate: %v, the page says %v", got, want)
+						}
+					})
+				}
 			}
 		}
 	})
 }
 
+// lifeRow is a row of the table: its events have the same outcomes. A cell "=" is that of the first row.
 type lifeRow struct {
-	event string
-	cells []string
+	events []string
+	cells  []string
 }
 
 // lifeTable reads the table of states and events from the page.
 func lifeTable(t *testing.T) (columns []string, rows []lifeRow) {
+	columns, lines := pageTable(t, "event")
+	n := 0
+	for _, c := range lines {
+		events := strings.Split(c[0], "; ")
+		for _, event := range events {
+			if n++; lifeEvents[event] == nil {
+				t.Fatalf("there is no event %q", event)
+			}
+		}
+		rows = append(rows, lifeRow{events, c[1:]})
+	}
+	if n != len(lifeEvents) || len(columns) != len(lifeStates) {
+		t.Fatalf("the page has %d events and %d states, the test %d and %d", n, len(columns), len(lifeEvents), len(lifeStates))
+	}
+	return columns, rows
+}
+
+// pageTable reads the table of docs/life.md whose first column has this head.
+func pageTable(t *testing.T, head string) (columns []string, rows [][]string) {
+	t.Helper()
 	page, err := os.ReadFile("../docs/life.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, ok := strings.Cut(string(page), "\n| event | ")
+	_, table, ok := strings.Cut(string(page), "\n| "+head+" | ")
 	if !ok {
-		t.Fatal("the page has no table of events")
+		t.Fatalf("the page has no table of %s", head)
 	}
 	lines := strings.Split(table, "\n")
 	columns = cells("| " + lines[0])
@@ -344,13 +500,10 @@ func lifeTable(t *testing.T) (columns []string, rows []lifeRow) {
 			break
 		}
 		c := cells(line)
-		if lifeEvents[c[0]] == nil || len(c) != len(columns)+1 {
-			t.Fatalf("the row %q has no event, or not %d cells", c[0], len(columns)+1)
+		if len(c) != len(columns)+1 {
+			t.Fatalf("the row %q has not %d cells", c[0], len(columns)+1)
 		}
-		rows = append(rows, lifeRow{c[0], c[1:]})
-	}
-	if len(rows) != len(lifeEvents) || len(columns) != len(lifeStates) {
-		t.Fatalf("the page has %d events and %d states, the test %d and %d", len(rows), len(columns), len(lifeEvents), len(lifeStates))
+		rows = append(rows, c)
 	}
 	return columns, rows
 }

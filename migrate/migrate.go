@@ -3,9 +3,11 @@ package migrate
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"mrtq/internal/znode"
@@ -48,6 +50,8 @@ type Result struct {
 	// CarriedOut says that the approved plan was carried out before. Then only the bytes of
 	// quarantined records were kept again.
 	CarriedOut bool `json:"carried_out"`
+	// Origin is where the legacy queue is; it is zero if nothing was to be done.
+	Origin Origin `json:"origin"`
 }
 
 // Migrate carries out a plan, or finishes an interrupted run. It waits until no other
@@ -56,7 +60,7 @@ type Result struct {
 //
 // The error wraps [ErrBlocked] if the plan has problems: then nothing was written.
 // [ErrStale], [ErrRolledBack] and [ErrFinished] say what happened while it waited. Others
-// wrap [ErrDamaged], [ErrPlace], [ErrNotSaved], [ErrInterrupted], [ErrTakenOver],
+// wrap [ErrDamaged], [ErrPlace], [ErrOtherSource], [ErrNoRight], [ErrNotSaved], [ErrInterrupted], [ErrTakenOver],
 // [ErrContended], [ErrDropped] or [ErrLost]. The result is never nil.
 func Migrate(ctx context.Context, src *Source, w *Writer, opt MigrateOptions) (*Result, error) {
 	m := &migration{src: src, w: w, opt: opt, result: &Result{}, owner: apply.OwnerName(now(opt.Now))}
@@ -75,14 +79,18 @@ func Migrate(ctx context.Context, src *Source, w *Writer, opt MigrateOptions) (*
 		m.opt.Say("created the chroot " + made[len(made)-1])
 	}
 	report(ctx, AwaitingTurn, 0, 0)
-	waited, resign, err := apply.Lead(ctx, w, m.owner, m.plan.Settings.ACL, m.opt.Say)
+	turn, err := apply.Lead(ctx, w, m.owner, m.plan.Settings.ACL, m.opt.Say)
 	if err != nil {
 		return m.result, cancelled(err)
 	}
-	defer resign()
-	if err := m.checkAfterWait(ctx, waited); err != nil {
+	defer turn.Resign()
+	if err := m.checkAfterWait(ctx, turn.Waited); err != nil || m.plan.Empty() {
 		return m.result, err
 	}
+	if m.origin, err = m.findOrigin(ctx, turn.Place); err != nil {
+		return m.result, err
+	}
+	m.result.Origin = m.origin
 	return m.result, m.carryOut(ctx)
 }
 
@@ -93,7 +101,34 @@ type migration struct {
 	opt    MigrateOptions
 	owner  string
 	plan   *Plan
+	origin ledger.Origin
 	result *Result
+}
+
+// findOrigin says where the legacy queue is. If both queues are in one ensemble, a release must be able to hand its records over,
+// so the session is refused now if it may not. place is the migrator's own znode in the target.
+func (m *migration) findOrigin(ctx context.Context, place string) (o ledger.Origin, err error) {
+	o = ledger.Origin{Chroot: cmp.Or(m.src.Reader().Address().Chroot, "/"), Queues: m.src.Queues, Czxids: m.src.Czxids()}
+	if o.OneEnsemble, err = sharesEnsemble(ctx, m.src, m.w, place); err != nil {
+		return o, cancelled(err)
+	}
+	for _, run := range plan.TargetOf(m.plan).Ledger.Runs {
+		if run.State != ledger.RolledBack && run.Origin.OneEnsemble != o.OneEnsemble {
+			return o, fmt.Errorf("%w: %s took its records from another ensemble than this source is in", ErrOtherSource, run.ID)
+		}
+	}
+	if !o.OneEnsemble {
+		return o, nil
+	}
+	o.Kept = m.plan.Run
+	_, there, err := m.w.At("/").Exists(ctx, o.KeptRunPath())
+	if err != nil {
+		return o, cancelled(err)
+	}
+	if there { // of a target that was there before
+		o.Kept += "-" + strings.ToLower(rand.Text()[:8])
+	}
+	return o, mayHandOver(ctx, m.w, m.src, o)
 }
 
 func now(clock func() time.Time) time.Time {
@@ -192,8 +227,8 @@ func sameRuns(a, b []ledger.Run) bool {
 func (m *migration) planAgain(ctx context.Context, t *target.Target) (err error) {
 	before := plan.TargetOf(m.plan).Ledger.Runs
 	for i, run := range t.Ledger.Runs {
-		undone := run.State == ledger.RollingBack || run.Settled() == ledger.RolledBack
-		if was := i < len(before) && before[i].Settled() == run.Settled(); undone && !was {
+		undone := run.State == ledger.RollingBack || run.State == ledger.RolledBack
+		if was := i < len(before) && before[i].State == run.State; undone && !was {
 			return fmt.Errorf("%w: %s", ErrRolledBack, run.ID)
 		}
 	}
@@ -286,8 +321,7 @@ func (m *migration) apply(ctx context.Context) (steps int, err error) {
 	chain.Progress = func(records int) { report(ctx, Sending, records, total) }
 	ops, guards := m.opening()
 	if err := chain.Do(ctx, ops, func(r *ledger.Run) {
-		r.Owner, r.Total = m.owner, r.Created.Records()+total
-		r.Restored = r.Restored || p.Resumes && p.Unfinished.WasRestored()
+		r.Owner, r.Origin, r.Total = m.owner, m.origin, r.Created.Records()+total
 	}); err != nil {
 		return chain.Steps(), err
 	}

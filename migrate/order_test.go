@@ -24,7 +24,7 @@ func TestAcquiredInOrder(t *testing.T) {
 	s.mustVerify()
 
 	record := map[string]string{} // by its job or request
-	all, err := migrate.ReadRecords(t.Context(), &s.w.Reader, s.source(), nil)
+	all, err := migrate.ReadRecords(t.Context(), &s.w.Reader, nil)
 	s.must(err)
 	for _, r := range all {
 		record[r.Job] = r.Path

@@ -19,6 +19,7 @@ const (
 	Sending       Phase = "sending"
 	Comparing     Phase = "comparing"
 	Removing      Phase = "removing"
+	HandingOver   Phase = "handing over"
 )
 
 type phaseKey struct{}

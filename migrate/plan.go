@@ -39,7 +39,8 @@ func makePlan(ctx context.Context, src *Source, t *target.Target, opt Options) (
 		return nil, &TargetError{err}
 	}
 	builder := plan.New(in)
-	err = readAll(ctx, src, src.InOrder(), ReadingSource, func(f source.Fetched) error {
+	// With the ACLs, because a rollback must be able to give a record back as it was.
+	err = readAll(ctx, src.WithACLs(), src.InOrder(), ReadingSource, func(f source.Fetched) error {
 		builder.Add(f)
 		return nil
 	})

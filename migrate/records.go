@@ -3,13 +3,14 @@ package migrate
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"time"
 
 	"mrtq/internal/znode"
 	"mrtq/legacy"
-	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/handover"
 	"mrtq/migrate/internal/plan"
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
@@ -19,7 +20,7 @@ import (
 
 // ofAction is the outcome of a record in a plan that was not carried out.
 var ofAction = map[plan.Action]Outcome{
-	plan.Create: WillBeCreated, plan.Unchanged: verify.WasMigrated, plan.Changed: verify.WasChanged, plan.Removed: verify.WasRemoved,
+	plan.Create: WillBeCreated, plan.Unchanged: verify.WasMigrated, plan.Changed: verify.AtLegacy, plan.Removed: verify.WasRemoved,
 	plan.Skip: verify.WasSkipped, plan.Quarantine: verify.WasQuarantined, plan.Block: verify.IsBlocked,
 }
 
@@ -49,16 +50,20 @@ func (r *RecordStatus) Priority() int {
 	return -1
 }
 
-// ReadRecords says what became of each legacy record that the source, the target or a saved
-// plan names, by path. Each of the three may be nil. What the target says counts most, then
-// a plan whose run has not begun, then the source. The error wraps [ErrDamaged], or
-// comes from reading.
-func ReadRecords(ctx context.Context, at *Reader, src *Source, saved *Plan) ([]RecordStatus, error) {
+// ReadRecords says what became of each legacy record that the target, its legacy queue or a saved
+// plan names, by path. at and saved may be nil. What the target says counts most, then
+// a plan whose run has not begun, then the legacy queue. A legacy queue in another ensemble is not read. The error
+// wraps [ErrDamaged], or comes from reading.
+func ReadRecords(ctx context.Context, at *Reader, saved *Plan) ([]RecordStatus, error) {
 	r := recordReader{byPath: map[string]*RecordStatus{}, choices: rules.DefaultChoices()}
+	var src *Source
 	if at != nil {
 		var err error
 		if r.t, err = target.ReadWhole(ctx, at); err != nil {
 			return nil, &TargetError{err}
+		}
+		if src, err = originOf(ctx, r.t); err != nil && !errors.Is(err, ErrTwoEnsembles) {
+			return nil, err
 		}
 	}
 	if saved != nil && (r.t == nil || r.t.Ledger.FindRun(saved.Run) < 0) { // else the target says what became of the plan's records
@@ -69,12 +74,17 @@ func ReadRecords(ctx context.Context, at *Reader, src *Source, saved *Plan) ([]R
 			r.choices = run.Choices
 		}
 		if src != nil {
-			if err := r.addSource(ctx, asPlanned(src, r.t)); err != nil {
+			if err := r.addSource(ctx, src); err != nil {
 				return nil, err
 			}
 		}
 		if err := r.addLedger(ctx); err != nil {
 			return nil, &TargetError{err}
+		}
+		if src != nil {
+			if err := r.addDecisions(ctx, src); err != nil {
+				return nil, err
+			}
 		}
 	}
 	all := make([]RecordStatus, 0, len(r.byPath))
@@ -82,6 +92,27 @@ func ReadRecords(ctx context.Context, at *Reader, src *Source, saved *Plan) ([]R
 		all = append(all, *r.byPath[path])
 	}
 	return all, nil
+}
+
+// addDecisions adds what a release would do with the records that were not handed over.
+func (r *recordReader) addDecisions(ctx context.Context, src *Source) error {
+	names, err := r.t.ReadNames(ctx)
+	if err != nil {
+		return &TargetError{err}
+	}
+	for c, err := range dueLooker(r.t, names, src).Cases(ctx, notHandedOver(r.t, src)) {
+		if err != nil {
+			return err
+		}
+		s := r.get(c.Entry.Record)
+		switch c.Act {
+		case handover.Withdraw:
+			s.Outcome, s.Reason = verify.AtLegacy, "the legacy queue has its work: a release withdraws its job"
+		case handover.Ask:
+			s.Outcome, s.Reason = verify.MustBeDecided, string(c.Asks)
+		}
+	}
+	return nil
 }
 
 type recordReader struct {
@@ -132,13 +163,10 @@ func (r *recordReader) addSource(ctx context.Context, src *Source) error {
 		}
 		if e != nil {
 			s.Outcome, s.Reason = verify.WasMigrated, ""
-			if ledger.HashOf(f.SHA256()) != e.Hash {
-				s.Outcome, s.Reason = verify.WasChanged, "it has changed since it was migrated"
-			}
 			return nil
 		}
 		d := rules.Decide(f.Record, r.choices)
-		if s.Outcome, s.Reason = verify.OutcomeOf(run, f.Path, d); d.Do != rules.Migrate {
+		if s.Outcome, s.Reason = verify.OutcomeOf(run, d); d.Do != rules.Migrate {
 			s.Outcome, s.Reason = ofDecision[d.Do], d.Reason
 		}
 		return nil
@@ -151,7 +179,7 @@ func (r *recordReader) addSource(ctx context.Context, src *Source) error {
 	return err
 }
 
-// notThere is why a record that was planned or migrated can't be read.
+// notThere is why a record that was planned can't be read.
 const notThere = "it is not in the source any more"
 
 // addLedger adds what the target's ledger says, and the states of the jobs.
@@ -177,12 +205,7 @@ func (r *recordReader) addLedger(ctx context.Context) error {
 	for i, s := range migrated {
 		switch {
 		case there[i]:
-			if s.Outcome != verify.WasChanged {
-				s.Outcome, s.Reason = verify.WasMigrated, ""
-			}
-			if r.there != nil && !r.there[s.Path] {
-				s.Reason = notThere
-			}
+			s.Outcome, s.Reason = verify.WasMigrated, ""
 		case s.Outcome != WillBeCreated: // again
 			s.Outcome, s.State, s.Reason = verify.WasRemoved, "", "its job was finished and cleaned up, or deleted"
 		}

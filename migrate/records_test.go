@@ -14,15 +14,34 @@ import (
 	"mrtq/newqueue"
 )
 
-// accounted are the numbers of a verdict, in the order of their fields.
+// accounted are the numbers of a verdict, without those that are 0.
 func accounted(v *migrate.Verdict) string {
 	r := v.Records
-	return fmt.Sprintf("total %d: migrated %d, removed %d, skipped %d, quarantined %d, late %d, missed %d, returned %d",
-		r.Total, r.Migrated, r.Removed, r.Skipped, r.Quarantined, r.Late, r.Missed, r.Returned)
+	var parts []string
+	for _, c := range []struct {
+		name string
+		n    int
+	}{{"migrated", r.Migrated}, {"removed", r.Removed}, {"at legacy", r.AtLegacy}, {"undecided", r.Undecided}, {"skipped", r.Skipped}, {"quarantined", r.Quarantined}, {"not migrated", r.NotMigrated}} {
+		if c.n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", c.name, c.n))
+		}
+	}
+	return fmt.Sprintf("total %d: %s", r.Total, strings.Join(parts, ", "))
 }
 
-// Every record counts once, whatever became of it. The differences name what could run twice
-// or never.
+// listed are the same numbers, of a list of records.
+func listed(records []migrate.RecordStatus) string {
+	n := map[migrate.Outcome]int{}
+	for _, r := range records {
+		n[r.Outcome]++
+	}
+	v := &migrate.Verdict{}
+	v.Records.Total, v.Records.Migrated, v.Records.Removed, v.Records.AtLegacy, v.Records.Undecided = len(records), n[migrate.WasMigrated], n[migrate.WasRemoved], n[migrate.AtLegacy], n[migrate.MustBeDecided]
+	v.Records.Skipped, v.Records.Quarantined, v.Records.NotMigrated = n[migrate.WasSkipped], n[migrate.WasQuarantined], n[migrate.NotMigrated]
+	return accounted(v)
+}
+
+// Every record counts once, whatever became of it. The differences name what somebody must look at.
 func TestEveryRecordCountsOnce(t *testing.T) {
 	t.Parallel()
 	records := map[string][]byte{
@@ -34,7 +53,14 @@ func TestEveryRecordCountsOnce(t *testing.T) {
 		jid := znode.Name(s.jobOf(ingest(n)))
 		s.remove(s.entryInBatch(jid), "/jobs/"+jid, "/jobs/states/pending/05-"+jid)
 	}
-	const before = "total 7: migrated 5, removed 0, skipped 1, quarantined 1, late 0, missed 0, returned 0"
+	keepOne := func(s *site) {
+		s.release()
+		s.set(s.jobOf(ingest(1))+"/space_needed", []byte("1"))
+		s.mustRollback(migrate.RollbackOptions{})
+	}
+	consumed := func(s *site) { s.set(ingest(1), record(t, legacy.Consumed, job("a", "1"))) }
+	create := func(n int, data []byte) func(*site) { return func(s *site) { s.create(ingest(n), data) } }
+	const all = "total 7: migrated 5, skipped 1, quarantined 1"
 	for _, c := range []struct {
 		name   string
 		change func(s *site)
@@ -42,50 +68,48 @@ func TestEveryRecordCountsOnce(t *testing.T) {
 		kinds  string
 		extra  func(v *migrate.Verdict) bool
 	}{
-		{"as migrated", func(*site) {}, before, "ok", nil},
-		{"changed", func(s *site) { s.set(ingest(1), record(t, legacy.Consumed, job("a", "1"))) }, before, "changed", nil},
-		{"changed, but its job is completed", func(s *site) { s.set(ingest(3), record(t, legacy.Pending, job("a", "3"))) }, before, "ok",
-			func(v *migrate.Verdict) bool { return len(v.Notices) == 1 }},
-		{"changed, and its job was removed", func(s *site) { removeJob(s, 1); s.set(ingest(1), []byte("x")) },
-			"total 7: migrated 4, removed 1, skipped 1, quarantined 1, late 0, missed 0, returned 0", "acted-on", func(v *migrate.Verdict) bool { return len(v.Notices) == 1 && len(v.Removed) == 1 }},
-		{"vanished", func(s *site) { s.remove(ingest(1)) }, "total 6: migrated 4, removed 0, skipped 1, quarantined 1, late 0, missed 0, returned 0", "vanished", nil},
-		{"vanished, but its job is completed", func(s *site) { s.remove(ingest(3)) }, "total 6: migrated 4, removed 0, skipped 1, quarantined 1, late 0, missed 0, returned 0", "ok", nil},
+		{"as migrated", func(*site) {}, all, "ok", func(v *migrate.Verdict) bool { return v.Due == 5 }},
+		{"released", func(s *site) { s.release() }, all, "ok", func(v *migrate.Verdict) bool { return v.Due == 0 && v.NotCompared == 0 }},
+		{"changed", consumed, "total 7: migrated 4, at legacy 1, skipped 1, quarantined 1", "ok", func(v *migrate.Verdict) bool { return v.Legacy[0].Record == ingest(1) }},
+		{"changed, and its job was removed by an administrator", func(s *site) { removeJob(s, 1); s.set(ingest(1), []byte("x")) },
+			"total 7: migrated 4, at legacy 1, skipped 1, quarantined 1", "ok", nil},
+		{"changed, and its job was begun", func(s *site) { consumed(s); s.fails() }, "total 7: migrated 4, undecided 1, skipped 1, quarantined 1", "both", nil},
+		{"vanished", func(s *site) { s.remove(ingest(1)) }, "total 7: migrated 4, undecided 1, skipped 1, quarantined 1", "vanished", nil},
+		{"vanished, but it was finished", func(s *site) { s.remove(ingest(3)) }, all, "ok", nil},
 		{"vanished, and its job was removed", func(s *site) { removeJob(s, 1); s.remove(ingest(1)) },
-			"total 6: migrated 4, removed 0, skipped 1, quarantined 1, late 0, missed 0, returned 0", "acted-on", func(v *migrate.Verdict) bool { return len(v.Removed) == 0 }},
-		{"vanished after the release", func(s *site) { s.release(); s.remove(ingest(1)) }, "total 6: migrated 4, removed 0, skipped 1, quarantined 1, late 0, missed 0, returned 0", "ok", nil},
-		{"changed after the release", func(s *site) { s.release(); s.set(ingest(1), []byte("x")) }, before, "changed", nil},
-		{"late", func(s *site) { s.late(900) }, "total 8: migrated 5, removed 0, skipped 1, quarantined 1, late 1, missed 0, returned 0", "ok",
-			func(v *migrate.Verdict) bool { return slices.Equal(v.Late, []string{ingest(900)}) }},
-		{"late in a queue that was empty", func(s *site) {
-			s.create("/accessSmall.1/mrtQ-000000000000", record(t, legacy.Pending, token("0")))
-		}, "total 8: migrated 5, removed 0, skipped 1, quarantined 1, late 1, missed 0, returned 0", "ok", nil},
-		{"missed", func(s *site) { s.late(0) }, "total 8: migrated 5, removed 0, skipped 1, quarantined 1, late 0, missed 1, returned 0", "missed", nil},
-		{"late and skipped", func(s *site) { s.create(ingest(900), record(t, legacy.Deleted, job("a", "900"))) }, "total 8: migrated 5, removed 0, skipped 2, quarantined 1, late 0, missed 0, returned 0", "ok", nil},
-		{"late and undecodable", func(s *site) { s.create(ingest(900), []byte("x")) }, "total 8: migrated 5, removed 0, skipped 1, quarantined 2, late 0, missed 0, returned 0", "ok", nil},
-		{"late, with a number that has wrapped", func(s *site) {
-			s.create("/ingest/mrtQ-0500-2147483648", record(t, legacy.Pending, job("a", "w")))
-		}, "total 8: migrated 5, removed 0, skipped 1, quarantined 1, late 1, missed 0, returned 0", "ok", nil},
-		{"repaired", func(s *site) { s.set(ingest(5), record(t, legacy.Pending, job("a", "5"))) }, "total 7: migrated 5, removed 0, skipped 1, quarantined 0, late 0, missed 1, returned 0", "missed", nil},
-		{"removed by hand", func(s *site) { removeJob(s, 1) }, "total 7: migrated 4, removed 1, skipped 1, quarantined 1, late 0, missed 0, returned 0", "acted-on",
+			"total 7: migrated 4, removed 1, skipped 1, quarantined 1", "acted-on", func(v *migrate.Verdict) bool { return len(v.Removed) == 1 }},
+		{"its job was removed", func(s *site) { removeJob(s, 1) }, "total 7: migrated 4, undecided 1, skipped 1, quarantined 1", "job-gone", nil},
+		{"its job was removed after the release", func(s *site) { s.release(); removeJob(s, 1) }, "total 7: migrated 4, removed 1, skipped 1, quarantined 1", "ok",
 			func(v *migrate.Verdict) bool { return len(v.Removed) == 1 && v.Removed[0].Record == ingest(1) }},
-		{"rolled back", func(s *site) { s.mustRollback(migrate.RollbackOptions{}) }, "total 7: migrated 0, removed 0, skipped 1, quarantined 1, late 0, missed 0, returned 5", "ok", nil},
-		{"rolled back, one is kept", func(s *site) {
+		{"there again after the release", func(s *site) { s.release(); s.create(ingest(1), []byte("x")) }, "total 7: migrated 4, undecided 1, skipped 1, quarantined 1", "again", nil},
+		{"its kept bytes are gone", func(s *site) {
 			s.release()
-			s.set(s.jobOf(ingest(1))+"/space_needed", []byte("1"))
-			s.mustRollback(migrate.RollbackOptions{})
-		}, "total 7: migrated 1, removed 0, skipped 1, quarantined 1, late 0, missed 0, returned 4", "ok", nil},
-		{"rolled back, and the record of a kept job changes", func(s *site) {
+			s.remove("/mrtq-handed-over/run0000000000/" + znode.Name(s.jobOf(ingest(1))))
+		}, all, "ok",
+			func(v *migrate.Verdict) bool { return len(v.Notices) == 1 && v.Notices[0].Record == ingest(1) }},
+		{"completed", func(s *site) {
 			s.release()
-			s.set(s.jobOf(ingest(1))+"/space_needed", []byte("1"))
-			s.mustRollback(migrate.RollbackOptions{})
-			s.set(ingest(1), record(t, legacy.Consumed, job("a", "1")))
-		}, "total 7: migrated 1, removed 0, skipped 1, quarantined 1, late 0, missed 0, returned 4", "changed", nil},
+			_, err := migrate.Complete(t.Context(), s.w, migrate.CompleteOptions{})
+			s.must(err)
+		}, all, "ok", func(v *migrate.Verdict) bool { return v.NotCompared == 5 }},
+		{"late", func(s *site) { s.late(900) }, "total 8: migrated 5, skipped 1, quarantined 1, not migrated 1", "ok",
+			func(v *migrate.Verdict) bool { return slices.Equal(v.NotMigrated, []string{ingest(900)}) }},
+		{"late, and a legacy worker has it", create(900, record(t, legacy.Consumed, job("a", "900"))), "total 8: migrated 5, skipped 1, quarantined 1, not migrated 1", "ok", nil},
+		{"late, and finished", create(900, record(t, legacy.Completed, job("a", "900"))), "total 8: migrated 5, skipped 2, quarantined 1", "ok", nil},
+		{"late, and left out by choice", create(900, record(t, legacy.Deleted, job("a", "900"))), "total 8: migrated 5, skipped 2, quarantined 1", "ok", nil},
+		{"late, and undecodable", create(900, []byte("x")), "total 8: migrated 5, skipped 1, quarantined 2", "ok", nil},
+		{"repaired", func(s *site) { s.set(ingest(5), record(t, legacy.Pending, job("a", "5"))) }, "total 7: migrated 5, skipped 1, not migrated 1", "ok", nil},
+		{"rolled back", func(s *site) { s.mustRollback(migrate.RollbackOptions{}) }, "total 7: skipped 2, quarantined 1, not migrated 4", "ok", nil},
+		{"rolled back, and one is kept", keepOne, "total 7: migrated 1, skipped 2, quarantined 1, not migrated 3", "ok", nil},
+		{"rolled back, and the record of the kept one is there again", func(s *site) { keepOne(s); s.create(ingest(1), []byte("x")) },
+			"total 7: undecided 1, skipped 2, quarantined 1, not migrated 3", "again", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := serve(t, queueTree(t, records), newqueue.MrtZK)
 			opt := s.options()
 			opt.Choices.Deleted = "skip"
+			plan := s.plan(opt.Options)
 			s.mustMigrate(opt)
 			c.change(s)
 			v := s.verify()
@@ -96,7 +120,14 @@ func TestEveryRecordCountsOnce(t *testing.T) {
 				t.Errorf("%v, expected %s", v.Differences, c.kinds)
 			}
 			if c.extra != nil && !c.extra(v) {
-				t.Errorf("late %v, gone %v, notices %v", v.Late, v.Removed, v.Notices)
+				t.Errorf("not migrated %v, legacy %v, removed %v, notices %v, %d due, %d not compared", v.NotMigrated, v.Legacy, v.Removed, v.Notices, v.Due, v.NotCompared)
+			}
+			for name, saved := range map[string]*migrate.Plan{"with its plan": plan, "without a plan": nil} {
+				all, err := migrate.ReadRecords(t.Context(), &s.w.Reader, saved)
+				s.must(err)
+				if got := listed(all); got != c.want {
+					t.Errorf("%s, the list of records has %s, expected %s", name, got, c.want)
+				}
 			}
 		})
 	}
@@ -123,9 +154,9 @@ func TestManyRecords(t *testing.T) {
 	for i := range damaged {
 		s.remove(jobNumber(2+i*n/damaged) + "/priority")
 	}
-	v, err := migrate.Verify(t.Context(), s.source(), &s.w.Reader, migrate.VerifyOptions{Quarantined: map[string][][]byte{}})
+	v, err := migrate.Verify(t.Context(), nil, &s.w.Reader, migrate.VerifyOptions{Quarantined: map[string][][]byte{}})
 	s.must(err)
-	if got, want := accounted(v), fmt.Sprintf("total %d: migrated %d, removed 0, skipped 0, quarantined %d, late 0, missed 0, returned 0", n+bad, n, bad); got != want {
+	if got, want := accounted(v), fmt.Sprintf("total %d: migrated %d, quarantined %d", n+bad, n, bad); got != want {
 		t.Errorf("%s\nexpected %s", got, want)
 	}
 	if v.Count("acted-on") != acted || v.Count("layout") != damaged || v.Count("not-kept") != bad {
@@ -158,7 +189,7 @@ func TestVerifyLooksIntoTheQuarantine(t *testing.T) {
 	s := serve(t, queueTree(t, map[string][]byte{ingest(1): []byte("no record"), ingest(2): record(t, legacy.Pending, job("a", "2"))}), newqueue.Design)
 	s.mustMigrate(s.options())
 	for kept, want := range map[string]string{"no record": "ok", "another": "not-kept"} {
-		v, err := migrate.Verify(t.Context(), s.source(), &s.w.Reader, migrate.VerifyOptions{Quarantined: map[string][][]byte{ingest(1): {[]byte(kept)}}})
+		v, err := migrate.Verify(t.Context(), nil, &s.w.Reader, migrate.VerifyOptions{Quarantined: map[string][][]byte{ingest(1): {[]byte(kept)}}})
 		if err != nil || kinds(v) != want {
 			t.Errorf("the file keeps %q: %v, %v", kept, v.Differences, err)
 		}
@@ -309,4 +340,33 @@ func TestQuarantineNeedsKeep(t *testing.T) {
 	if len(kept) == 0 {
 		t.Error("nothing was kept")
 	}
+}
+
+// A record that a plan would migrate is called so until the plan's run begins, also if an
+// earlier run was rolled back.
+func TestRecordsOfAPlan(t *testing.T) {
+	t.Parallel()
+	s := serve(t, queueTree(t, pendings(t, 5, 5)), newqueue.Design)
+	opt := s.options()
+	check := func(saved *migrate.Plan, want migrate.Outcome, state string) {
+		t.Helper()
+		all, err := migrate.ReadRecords(t.Context(), &s.w.Reader, saved)
+		s.must(err)
+		if len(all) != 5 {
+			t.Fatalf("%d records", len(all))
+		}
+		for _, r := range all {
+			if r.Outcome != want || r.State != state {
+				t.Errorf("%+v, want %s, in state %q", r, want, state)
+			}
+		}
+	}
+	first := s.plan(opt.Options)
+	check(first, migrate.WillBeCreated, "pending")
+	s.mustMigrate(opt)
+	check(first, "migrated", "pending")
+	s.mustRollback(migrate.RollbackOptions{})
+	check(first, "not migrated", "")
+	second := s.plan(opt.Options)
+	check(second, migrate.WillBeCreated, "pending")
 }

@@ -12,7 +12,10 @@ import (
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/apply"
+	"mrtq/migrate/internal/handover"
 	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/rules"
+	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/target"
 	"mrtq/migrate/internal/verify"
 	"mrtq/newqueue"
@@ -21,131 +24,332 @@ import (
 // ReleaseOptions are the options of a release.
 type ReleaseOptions struct {
 	VerifyOptions
+	Decisions
 	Queues      []newqueue.QueueHold // to release; none means all, unless there are Collections
 	Collections []string             // to release
 	// Others also lifts the holds of people and other clients.
 	Others bool
-	// ActedOn is how many jobs and batches may have been acted on.
-	ActedOn int
-	// Unverified releases without verifying.
-	Unverified bool
+	// WorkersStopped is how many consumed records and locks of the legacy queue nobody works on any more.
+	WorkersStopped int
+	// LedgerDamaged lifts holds although the migration's own records are damaged. No record is handed over then.
+	LedgerDamaged bool
 	// Restored says that the operator knows that the target was restored from a backup.
 	Restored bool
+	Limits   Limits
+	Say      func(string)
 	Now      func() time.Time // nil: time.Now
 }
 
 // Released is what a release did.
 type Released struct {
-	Lifted []string     `json:"lifted"` // the holds that were removed
-	Left   []HoldStatus `json:"left"`   // the holds that remain
+	// HandedOver counts the records that left the legacy queue, Absent those that were not there any more, and
+	// Withdrawn the jobs that were removed because the legacy queue has their work.
+	HandedOver int `json:"handed_over"`
+	Absent     int `json:"absent"`
+	Withdrawn  int `json:"withdrawn"`
+	// Undecided are the records that somebody must decide about, and AtWork shows who may be at work in the legacy
+	// queue. The holds of their queues stay.
+	Undecided []UndecidedRecord `json:"undecided"`
+	AtWork    []AtWork          `json:"at_work"`
+	Lifted    []string          `json:"lifted"` // the holds that were removed
+	Left      []HoldStatus      `json:"left"`   // the holds that remain
+	Steps     int               `json:"transactions"`
 	// Verdict is that of the verification; nil without one.
 	Verdict *Verdict `json:"verdict"`
 }
 
-// Release verifies the target, and lifts the holds that runs have set. A hold that has
-// other owners stays, unless opt.Others is set. src may be nil if opt.Unverified is set, or
-// if no run was ever made.
-//
-// The error wraps [ErrUnfinished], [ErrNotVerified], [ErrNotKept], [ErrNotRetired],
-// [ErrActedOn], [ErrNoSource], [ErrRestored], [ErrDamaged], [ErrNoQueue] or [ErrHoldsChanged], or comes from reading; then nothing was released. The
-// result is not nil if the target was verified, and has the verdict.
-func Release(ctx context.Context, src *Source, w *Writer, opt ReleaseOptions) (*Released, error) {
-	t, err := target.Read(ctx, &w.Reader)
-	if err != nil {
-		return nil, cancelled(&TargetError{err})
-	}
-	if !t.HasQueue() && len(t.Holds) == 0 {
-		return nil, fmt.Errorf("%w: nothing can be held", ErrNoQueue)
-	}
-	res := &Released{Lifted: []string{}, Left: []HoldStatus{}}
-	r := release{w: w, t: t, opt: opt, nonce: rand.Text()}
-	if !slices.ContainsFunc(t.Holds, r.lifts) {
-		res.Left = append(res.Left, t.Holds...)
-		return res, nil
-	}
-	// A hold of which no run is an owner keeps no worker from a migrated job.
-	covered := slices.ContainsFunc(t.Holds, func(h target.Hold) bool { return h.Queue != "" && r.lifts(h) && h.OfRun() })
-	if covered {
-		err = checkReleasable(t, opt)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if covered && !opt.Unverified && len(t.Ledger.Runs) > 0 {
-		if src == nil {
-			return nil, ErrNoSource
-		}
-		if res.Verdict, err = verifyTarget(ctx, src, t, opt.VerifyOptions); err != nil {
-			return nil, cancelled(err)
-		}
-		if err := accept(res.Verdict, opt); err != nil {
-			return res, err
-		}
-	}
-	if err := r.lift(ctx, res); err != nil {
-		return res, err
-	}
-	return res, nil
+// Add adds what an earlier call did.
+func (r *Released) Add(before Released) {
+	r.HandedOver, r.Absent, r.Withdrawn, r.Steps = r.HandedOver+before.HandedOver, r.Absent+before.Absent, r.Withdrawn+before.Withdrawn, r.Steps+before.Steps
+	r.Lifted = slices.Insert(r.Lifted, 0, before.Lifted...)
 }
 
-// checkReleasable refuses a release that no verification could allow.
-func checkReleasable(t *target.Target, opt ReleaseOptions) error {
-	if t.Damage != nil && !opt.Unverified {
-		return t.Damage
+// Release hands records over to their jobs, and then lifts the holds that runs have set. It verifies the target first,
+// and waits until no other migrator works on it. For each record there is one transaction: the record is
+// deleted, its bytes are kept beside the legacy queue, and the ledger says so. A job whose record a legacy
+// worker has taken since is withdrawn (docs/life.md, "The release"). A hold is lifted when no record of its queue is
+// undecided, and nothing shows that legacy workers are at work. A hold that has other owners stays, unless
+// opt.Others is set.
+//
+// The error wraps [ErrUndecided] or [ErrAtWork] if a queue was not lifted because of that: what could be handed over
+// was, and other queues were lifted. It wraps [ErrUnfinished], [ErrNotVerified], [ErrTwoEnsembles], [ErrOtherSource],
+// [ErrNoRight], [ErrRestored], [ErrDamaged] or [ErrNoQueue] if nothing was released; or [ErrNotSaved], [ErrHoldsChanged] or one
+// of the errors of [Migrate]. The result is nil if nothing was read.
+func Release(ctx context.Context, w *Writer, opt ReleaseOptions) (*Released, error) {
+	if opt.Say == nil {
+		opt.Say = func(string) {}
 	}
-	for _, run := range t.Ledger.Runs {
+	r := release{w: w, opt: opt, nonce: rand.Text(), res: &Released{Undecided: []UndecidedRecord{}, AtWork: []AtWork{}, Lifted: []string{}, Left: []HoldStatus{}}}
+	if err := r.read(ctx); err != nil {
+		return nil, err
+	}
+	if !r.t.HasQueue() && len(r.t.Holds) == 0 {
+		return nil, fmt.Errorf("%w: nothing can be held", ErrNoQueue)
+	}
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	if !r.concernsRuns() || r.t.Damage != nil || r.t.Ledger.Newest() == nil {
+		return r.res, r.lift(ctx)
+	}
+	if err := r.prepare(ctx); err != nil {
+		return r.res, err
+	}
+	report(ctx, AwaitingTurn, 0, 0)
+	turn, err := apply.Lead(ctx, r.w, apply.OwnerName(now(r.opt.Now)), r.t.Ledger.Newest().ACL, r.opt.Say)
+	if err != nil {
+		return r.res, cancelled(err)
+	}
+	defer turn.Resign()
+	// Another migrator may have worked before this one had its place.
+	if err := r.readAgain(ctx); err != nil {
+		return r.res, err
+	}
+	if r.res.Verdict, err = verifyTarget(ctx, r.src, r.t, r.opt.VerifyOptions); err != nil {
+		return r.res, cancelled(err)
+	}
+	if err := r.accept(); err != nil {
+		return r.res, err
+	}
+	if err := again(ctx, r.opt.Say, r.readAgain, r.pass); err != nil {
+		return r.res, err
+	}
+	return r.res, r.lift(ctx)
+}
+
+// release is one call of Release.
+type release struct {
+	w     *Writer
+	opt   ReleaseOptions
+	nonce string
+	res   *Released
+
+	t     *target.Target
+	src   *Source // the legacy queue; nil before prepare
+	work  []AtWork
+	waits []string // the records that legacy workers have
+}
+
+// read reads the target.
+func (r *release) read(ctx context.Context) (err error) {
+	if r.t, err = target.Read(ctx, &r.w.Reader); err != nil {
+		return cancelled(&TargetError{err})
+	}
+	return nil
+}
+
+// readAgain reads both sides again, and refuses what has become impossible.
+func (r *release) readAgain(ctx context.Context) error {
+	if err := r.read(ctx); err != nil {
+		return err
+	}
+	if r.t.Damage != nil {
+		return r.t.Damage
+	}
+	if err := r.check(); err != nil {
+		return err
+	}
+	return r.prepare(ctx)
+}
+
+// check refuses what no verification could allow.
+func (r *release) check() error {
+	switch {
+	case r.t.Damage != nil && !r.opt.LedgerDamaged:
+		return r.t.Damage
+	case r.t.Damage != nil || !r.concernsRuns():
+		return nil
+	}
+	for _, run := range r.t.Ledger.Runs {
 		if run.Unfinished() {
 			return fmt.Errorf("%w: %s", ErrUnfinished, run.ID)
 		}
 	}
-	if t.Restored() && !opt.Restored && !opt.Unverified {
+	if r.t.Restored() && !r.opt.Restored {
 		return fmt.Errorf("%w: a job that was finished after the backup was made would run again", ErrRestored)
 	}
-	return nil
+	return r.opt.Decisions.check(r.t)
 }
 
-// accept decides by a verdict whether the queues may be released.
-func accept(v *Verdict, opt ReleaseOptions) error {
-	acted := 0
-	for _, d := range v.Differences {
-		switch {
-		case d.Queue != "" && len(opt.Queues) > 0 && !slices.Contains(opt.Queues, d.Queue):
-		case d.Kind == verify.ActedOn:
-			acted++
-		case d.Kind == verify.Restored && opt.Restored:
-		default:
+// concernsRuns reports whether the release is about jobs that runs created: it hands their records over, or lifts holds
+// of runs.
+func (r *release) concernsRuns() bool {
+	return len(r.due()) > 0 || len(r.opt.RecordIs) > 0 || slices.ContainsFunc(r.t.Holds, func(h target.Hold) bool { return h.Queue != "" && h.OfRun() && r.lifts(h) })
+}
+
+// due are the migrated records of the queues to release that were not handed over, or are in the legacy queue again.
+func (r *release) due() (entries []*ledger.Migrated) {
+	for e := range r.t.Ledger.All() {
+		is := !e.HandedOver && r.t.Ledger.Runs[e.Run].State == ledger.Done || e.HandedOver && r.src != nil && r.src.Has(e.Record)
+		if is && r.isAbout(rules.KindOf(e.Job).Hold()) {
+			entries = append(entries, e)
+		}
+	}
+	return entries
+}
+
+// isAbout reports whether the release is about a queue, or about one that is released together with it.
+func (r *release) isAbout(q newqueue.QueueHold) bool {
+	if len(r.opt.Queues) == 0 {
+		return len(r.opt.Collections) == 0
+	}
+	return slices.ContainsFunc(target.Together(q), func(q newqueue.QueueHold) bool { return slices.Contains(r.opt.Queues, q) })
+}
+
+// prepare lists the legacy queue. It refuses one that is not that of the runs, or that the session can't change.
+func (r *release) prepare(ctx context.Context) (err error) {
+	r.src = nil
+	due := r.due()
+	if r.src, err = originOf(ctx, r.t); errors.Is(err, ErrTwoEnsembles) && len(due) == 0 { // only holds are left of runs that were rolled back
+		r.src, err = source.None(&r.w.Reader), nil
+	}
+	if err != nil {
+		return err
+	}
+	if len(due) == 0 {
+		return nil
+	}
+	if err := checkOrigin(r.src, r.t, due, r.opt.Decisions); err != nil {
+		return err
+	}
+	return mayHandOver(ctx, r.w, r.src, originRun(r.t).Origin)
+}
+
+// accept refuses if anything is damaged in a queue whose records this call hands over, or whose hold it lifts.
+func (r *release) accept() error {
+	concerned := map[newqueue.QueueHold]bool{"": true}
+	for _, e := range r.due() {
+		concerned[rules.KindOf(e.Job).Hold()] = true
+	}
+	for _, h := range r.t.Holds {
+		concerned[h.Queue] = concerned[h.Queue] || r.lifts(h)
+	}
+	for _, d := range r.res.Verdict.Differences {
+		if d.Kind.Group() == verify.Damage && d.Kind != verify.NotKept && concerned[d.Queue] {
 			return fmt.Errorf("%w: %s", ErrNotVerified, d)
 		}
 	}
-	if v.Records.Quarantined > 0 && opt.Quarantined == nil {
-		return fmt.Errorf("%w (number of records: %d)", ErrNotKept, v.Records.Quarantined)
-	}
-	if keptRecords(v) {
-		return ErrNotRetired
-	}
-	if acted > opt.ActedOn {
-		return fmt.Errorf("%w: %d, and %d are accepted", ErrActedOn, acted, opt.ActedOn)
-	}
 	return nil
 }
 
-// release is the transaction of one release.
-type release struct {
-	w     *Writer
-	t     *target.Target
-	opt   ReleaseOptions
-	nonce string
+// pass does for each record that is due what the table says, run by run. The newest comes first, because its jobs can be in
+// batches of older ones.
+func (r *release) pass(ctx context.Context) (steps int, err error) {
+	names, err := r.t.ReadNames(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if r.opt.WorkersStopped > 0 {
+		if r.work, err = handover.LegacyWork(ctx, r.src); err != nil {
+			return 0, err
+		}
+	}
+	due := r.due()
+	r.res.Undecided, r.waits = []UndecidedRecord{}, nil
+	done := 0
+	report(ctx, HandingOver, 0, len(due))
+	for run := range slices.Backward(r.t.Ledger.Runs) {
+		of := slices.DeleteFunc(slices.Clone(due), func(e *ledger.Migrated) bool { return int(e.Run) != run })
+		empty := r.empty(run)
+		if len(of)+len(empty) == 0 {
+			continue
+		}
+		slices.Reverse(of) // legacy workers take the first ones
+		p := passing{w: r.w, t: r.t, run: run, save: r.opt.Save, chain: apply.NewChain(r.w, r.t.Ledger.Runs[run], r.opt.Limits, nil),
+			look: &handover.Looker{T: r.t, Names: names, Src: r.src.WithACLs(), Decide: handover.DecideRelease, Answers: r.opt.RecordIs, Vanished: r.opt.Vanished, WorkersStopped: r.stopped(r.work)},
+			seen: func(c *handover.Case) {
+				switch c.Act {
+				case handover.Ask:
+					r.res.Undecided = append(r.res.Undecided, undecidedOf(c))
+				case handover.Wait:
+					r.waits = append(r.waits, c.Entry.Record)
+				}
+			},
+			done: func(c *handover.Case) {
+				r.count(c)
+				done++
+				report(ctx, HandingOver, done, len(due))
+			}}
+		p.chain.Guard(r.guards(run)...)
+		if err = p.send(ctx, of); err == nil {
+			err = p.sendEmpty(ctx, empty)
+		}
+		steps += p.chain.Steps()
+		r.res.Steps += p.chain.Steps()
+		if err != nil {
+			return steps, err
+		}
+		r.t.Ledger.Runs[run].Stat.Version = p.chain.Run().Stat.Version // for the guards of the next ones
+	}
+	return steps, nil
 }
 
-// lift lifts the holds in one transaction. It succeeds only if the runs and the holds are
-// as they were read, because the target was verified then.
-func (r *release) lift(ctx context.Context, res *Released) error {
+// guards are what each transaction of a run checks: that no other run's record has changed, and no hold.
+func (r *release) guards(but int) (checks []znode.Op) {
+	for i, run := range r.t.Ledger.Runs {
+		if i != but {
+			checks = append(checks, znode.Check(ledger.RunPath(run.ID), run.Stat.Version))
+		}
+	}
+	for _, h := range r.t.Holds {
+		if h.Queue != "" {
+			checks = append(checks, znode.Check(h.Path, h.Stat.Version))
+		}
+	}
+	return checks
+}
+
+// empty are the batches of a done run all of whose own jobs were withdrawn.
+func (r *release) empty(run int) (bids []string) {
+	if r.t.Ledger.Runs[run].State != ledger.Done {
+		return nil
+	}
+	for b := range r.t.Ledger.Batches() {
+		if int(b.Run) == run && b.Own == 0 {
+			bids = append(bids, b.ID)
+		}
+	}
+	slices.Sort(bids)
+	return bids
+}
+
+func (r *release) count(c *handover.Case) {
+	switch c.Act {
+	case handover.HandOver:
+		r.res.HandedOver++
+	case handover.Mark:
+		r.res.Absent++
+	case handover.Withdraw:
+		r.res.Withdrawn++
+	}
+}
+
+// stopped reports whether the operator has said that nobody works on what shows legacy work.
+func (r *release) stopped(work []AtWork) bool {
+	return r.opt.WorkersStopped > 0 && len(work) <= r.opt.WorkersStopped
+}
+
+// lift lifts the holds in one transaction. It succeeds only if the runs and the holds are as they were read. A hold stays
+// if somebody must decide about a record of its queue, or if legacy workers may be at work.
+func (r *release) lift(ctx context.Context) (err error) {
+	if r.src != nil {
+		if r.work, err = handover.LegacyWork(ctx, r.src); err != nil {
+			return cancelled(err)
+		}
+	}
 	var ops []znode.Op
 	var queues []newqueue.QueueHold
+	var stays error
+	lifted := []string{}
 	for _, h := range r.t.Holds {
 		left := r.left(h)
 		if !r.lifts(h) {
-			res.Left = append(res.Left, h)
+			r.res.Left = append(r.res.Left, h)
+			continue
+		}
+		if why := r.mustStay(h); why != nil {
+			stays = errors.Join(stays, why)
+			r.res.Left = append(r.res.Left, h)
 			continue
 		}
 		if h.Queue != "" {
@@ -154,20 +358,49 @@ func (r *release) lift(ctx context.Context, res *Released) error {
 		ops = append(ops, leave(h, left))
 		if len(left) > 0 {
 			h.Owners = left
-			res.Left = append(res.Left, h)
+			r.res.Left = append(r.res.Left, h)
 		} else {
-			res.Lifted = append(res.Lifted, h.Path)
+			lifted = append(lifted, h.Path)
 		}
 	}
+	switch { // of queues whose holds somebody else has lifted
+	case stays == nil && len(r.res.Undecided) > 0:
+		stays = fmt.Errorf("%w: %s", ErrUndecided, r.res.Undecided[0].Record)
+	case stays == nil && len(r.waits) > 0:
+		stays = fmt.Errorf("%w: %s", ErrAtWork, r.waits[0])
+		r.res.AtWork = r.work
+	}
 	if len(ops) == 0 {
+		return stays
+	}
+	if err := r.commit(ctx, append(ops, r.records(queues)...)); err != nil {
+		return err
+	}
+	r.res.Lifted = lifted
+	return stays
+}
+
+// mustStay says why a hold can't be lifted yet; nil if it can.
+func (r *release) mustStay(h target.Hold) error {
+	if h.Queue == "" || !h.OfRun() || r.src == nil {
 		return nil
 	}
-	ops = append(ops, r.records(queues, res.Verdict)...)
-	err := r.commit(ctx, ops)
-	if err != nil {
-		res.Lifted = []string{}
+	together := target.Together(h.Queue)
+	for _, u := range r.res.Undecided {
+		if slices.Contains(together, u.queue) {
+			return fmt.Errorf("%w: %s", ErrUndecided, u.Record)
+		}
 	}
-	return err
+	work := slices.DeleteFunc(slices.Clone(r.work), func(w AtWork) bool { return !slices.Contains(together, w.Queue) })
+	if len(work) == 0 || r.stopped(work) {
+		return nil
+	}
+	for _, w := range work {
+		if !slices.Contains(r.res.AtWork, w) {
+			r.res.AtWork = append(r.res.AtWork, w)
+		}
+	}
+	return fmt.Errorf("%w: %s", ErrAtWork, work[0].Path)
 }
 
 // leave is the operation that leaves a hold these owners. Without any, the hold goes.
@@ -201,14 +434,11 @@ func (r *release) wants(h target.Hold) bool {
 }
 
 // records are the operations that note the release in the runs' records.
-func (r *release) records(queues []newqueue.QueueHold, v *Verdict) (ops []znode.Op) {
+func (r *release) records(queues []newqueue.QueueHold) (ops []znode.Op) {
 	if r.t.Damage != nil || len(queues) == 0 {
 		return nil
 	}
-	by := ledger.Release{At: now(r.opt.Now), By: apply.OwnerName(now(r.opt.Now)), Queues: queues, Unverified: r.opt.Unverified, Nonce: r.nonce}
-	if v != nil {
-		by.ActedOn = v.Count(verify.ActedOn)
-	}
+	by := ledger.Release{At: now(r.opt.Now), By: apply.OwnerName(now(r.opt.Now)), Queues: queues, Nonce: r.nonce}
 	for _, run := range r.t.Ledger.Runs {
 		run.Restored = run.Restored || run.WasRestored()
 		run.Version = run.Stat.Version + 1

@@ -10,21 +10,10 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/internal/znode"
-	"mrtq/legacy"
 	"mrtq/migrate"
 	"mrtq/newqueue"
 	"mrtq/newqueue/lint"
 )
-
-// tryRelease releases, and returns what the error says.
-func (s *site) tryRelease(opt migrate.ReleaseOptions) (*migrate.Released, error) {
-	s.t.Helper()
-	opt.Now = moment
-	if opt.Quarantined == nil {
-		opt.Quarantined = s.kept()
-	}
-	return migrate.Release(s.t.Context(), s.source(), s.w, opt)
-}
 
 // holdsNow are the queue holds, each with its owners.
 func (s *site) holdsNow() string {
@@ -98,105 +87,90 @@ func TestReleaseLiftsOwners(t *testing.T) {
 	}
 }
 
-// The record of each run says when which of its queues were released, and on whose word.
+// The record of each run says when which of its queues were released.
 func TestReleaseIsRecorded(t *testing.T) {
 	s := serve(t, queueTree(t, pendings(t, 2, 2)), newqueue.MrtZK)
 	s.mustMigrate(s.options())
 	s.release(newqueue.HoldAccessLarge)
-	s.set(jobNumber(1)+"/space_needed", []byte("1"))
-	if _, err := s.tryRelease(migrate.ReleaseOptions{Queues: []newqueue.QueueHold{newqueue.HoldIngest}, ActedOn: 5}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.tryRelease(migrate.ReleaseOptions{Unverified: true}); err != nil {
-		t.Fatal(err)
-	}
+	s.release(newqueue.HoldIngest)
+	s.release()
 	var got []string
 	for _, r := range s.status().Newest().Releases {
-		got = append(got, fmt.Sprint(r.Queues, r.ActedOn, r.Unverified, r.At.Equal(moment()), r.By != "", r.Nonce != ""))
+		got = append(got, fmt.Sprint(r.Queues, r.At.Equal(moment()), r.By != "", r.Nonce != ""))
 	}
-	if want := []string{"[accessLarge] 0 false true true true", "[ingest] 1 false true true true", "[accessSmall] 0 true true true true"}; !slices.Equal(got, want) {
+	if want := []string{"[accessLarge] true true true", "[ingest] true true true", "[accessSmall] true true true"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, expected %q", got, want)
 	}
 }
 
-// What was not verified is not released: each kind of difference refuses, and nothing is
-// written. The explicit words lead out, but never for a run that is not finished.
+// A release refuses what is damaged, unfinished or restored, and writes nothing then. Each refusal has a way on: an
+// explicit word, or another command.
 func TestReleaseRefuses(t *testing.T) {
+	damaged := func(s *site) { // by a rollback that asks first, and the migration again
+		s.mustRollback(migrate.RollbackOptions{Force: true})
+		s.mustMigrate(s.options())
+	}
+	word := func(opt migrate.ReleaseOptions) func(s *site) {
+		return func(s *site) {
+			_, err := s.tryRelease(opt)
+			s.must(err)
+		}
+	}
+	interrupted := func(s *site, err error) {
+		if !errors.Is(err, migrate.ErrInterrupted) {
+			s.t.Fatal(err)
+		}
+	}
 	for _, c := range []struct {
 		name   string
 		change func(s *site)
 		want   error
-		helps  migrate.ReleaseOptions // the word that leads out; zero if none does
+		then   func(s *site) // leads on
 	}{
-		{"missing", func(s *site) { s.remove(jobNumber(1) + "/priority") }, migrate.ErrNotVerified, migrate.ReleaseOptions{Unverified: true}},
-		{"extra", func(s *site) { s.ensure("/jobs/states/failed"); s.create("/jobs/states/failed/05-jid0000000001", nil) }, migrate.ErrNotVerified, migrate.ReleaseOptions{Unverified: true}},
-		{"layout", func(s *site) { s.set(jobNumber(1)+"/status", []byte("by hand")) }, migrate.ErrNotVerified, migrate.ReleaseOptions{Unverified: true}},
+		{"missing", func(s *site) { s.remove(jobNumber(1) + "/priority") }, migrate.ErrNotVerified, damaged},
+		{"extra", func(s *site) { s.ensure("/jobs/states/failed"); s.create("/jobs/states/failed/05-jid0000000001", nil) }, migrate.ErrNotVerified,
+			func(s *site) { s.remove("/jobs/states/failed/05-jid0000000001") }},
+		{"layout", func(s *site) { s.set(jobNumber(1)+"/status", []byte("by hand")) }, migrate.ErrNotVerified, damaged},
 		{"other-acl", func(s *site) {
-			_, err := s.door().SetACL(jobNumber(1), zk.WorldACL(zk.PermRead), -1)
+			_, err := s.door().SetACL(jobNumber(1)+"/metadata", zk.WorldACL(zk.PermRead), -1)
 			s.must(err)
-		}, migrate.ErrNotVerified, migrate.ReleaseOptions{Unverified: true}},
-		{"acted-on", func(s *site) { s.set(jobNumber(1)+"/space_needed", []byte("1")) }, migrate.ErrActedOn, migrate.ReleaseOptions{ActedOn: 1}},
-		{"acted-on, twice", func(s *site) {
-			s.set(jobNumber(1)+"/space_needed", []byte("1"))
-			s.set(jobNumber(2)+"/space_needed", []byte("1"))
-		}, migrate.ErrActedOn, migrate.ReleaseOptions{ActedOn: 2}},
-		{"changed", func(s *site) { s.set(ingest(1), record(t, legacy.Consumed, job("a", "1"))) }, migrate.ErrNotVerified, migrate.ReleaseOptions{Unverified: true}},
-		{"vanished", func(s *site) { s.remove(ingest(1)) }, migrate.ErrNotVerified, migrate.ReleaseOptions{Unverified: true}},
-		{"missed", func(s *site) { s.late(0) }, migrate.ErrNotVerified, migrate.ReleaseOptions{Unverified: true}},
-		{"restored", func(s *site) { s.set(firstRun, s.data(firstRun)) }, migrate.ErrRestored, migrate.ReleaseOptions{Restored: true}},
-		{"restored, and not verified", func(s *site) { s.set(firstRun, s.data(firstRun)) }, migrate.ErrRestored, migrate.ReleaseOptions{Unverified: true}},
-		{"a damaged ledger", func(s *site) { s.remove(firstEntry) }, migrate.ErrDamaged, migrate.ReleaseOptions{Unverified: true}},
+		}, migrate.ErrNotVerified, damaged},
+		{"damaged, and its hold was lifted by hand", func(s *site) {
+			s.remove("/locks/queue/ingest", jobNumber(1)+"/priority")
+		}, migrate.ErrNotVerified, damaged},
+		{"restored", func(s *site) { s.set(firstRun, s.data(firstRun)) }, migrate.ErrRestored, word(migrate.ReleaseOptions{Restored: true})},
+		{"a damaged ledger", func(s *site) { s.remove(firstEntry) }, migrate.ErrDamaged, word(migrate.ReleaseOptions{LedgerDamaged: true})},
 		{"unfinished", func(s *site) {
 			s.late(900)
 			opt := s.options()
 			opt.Limits = single
-			if _, err := migrate.Migrate(until(t, migrate.Sending, 1), s.source(), s.w, opt); !errors.Is(err, migrate.ErrInterrupted) {
-				t.Fatal(err)
-			}
-			// Its last transaction is left.
-		}, migrate.ErrUnfinished, migrate.ReleaseOptions{}},
+			_, err := migrate.Migrate(until(t, migrate.Sending, 1), s.source(), s.w, opt)
+			interrupted(s, err)
+		}, migrate.ErrUnfinished, func(s *site) { s.mustMigrate(s.options()) }},
 		{"its rollback is unfinished", func(s *site) {
-			if _, err := migrate.Rollback(until(t, migrate.Removing, 1), s.w, "", migrate.RollbackOptions{Limits: single}); !errors.Is(err, migrate.ErrInterrupted) {
-				t.Fatal(err)
-			}
-		}, migrate.ErrUnfinished, migrate.ReleaseOptions{}},
-		{"not kept", func(s *site) { s.create(ingest(900), []byte("x")) }, migrate.ErrNotVerified, migrate.ReleaseOptions{Unverified: true}},
+			_, err := migrate.Rollback(until(t, migrate.Removing, 1), s.w, "", migrate.RollbackOptions{Limits: single})
+			interrupted(s, err)
+		}, migrate.ErrUnfinished, func(s *site) { s.mustRollback(migrate.RollbackOptions{}) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := serve(t, queueTree(t, pendings(t, 4, 2)), newqueue.MrtZK)
 			s.mustMigrate(s.options())
 			c.change(s)
-			before := dump(s.tree(), "/migration/runs", "/locks")
-			quarantine := map[string][][]byte{}
-			refused := []migrate.ReleaseOptions{{}, {ActedOn: c.helps.ActedOn - 1}}
-			if c.helps.ActedOn == 0 {
-				refused = append(refused, migrate.ReleaseOptions{ActedOn: 1000})
-			}
-			if !c.helps.Restored {
-				refused[0].Restored = c.want != migrate.ErrRestored
-			}
-			for _, opt := range refused {
-				opt.Quarantined = quarantine
+			roots := slices.Concat([]string{"/migration/runs", "/locks"}, legacyRoots)
+			before := dump(s.tree(), roots...)
+			everything := migrate.ReleaseOptions{Restored: c.want != migrate.ErrRestored, Others: true, LedgerDamaged: c.want != migrate.ErrDamaged}
+			for _, opt := range []migrate.ReleaseOptions{{}, everything} {
 				if _, err := s.tryRelease(opt); !errors.Is(err, c.want) {
 					t.Errorf("%+v: %v, expected %v", opt, err, c.want)
 				}
 			}
-			everything := migrate.ReleaseOptions{Unverified: true, Restored: true, Others: true, ActedOn: 1000}
-			if unfinished := c.want == migrate.ErrUnfinished; unfinished {
-				if _, err := s.tryRelease(everything); !errors.Is(err, c.want) {
-					t.Errorf("with all words: %v", err)
-				}
-			}
-			if after := dump(s.tree(), "/migration/runs", "/locks"); after != before {
+			if after := dump(s.tree(), roots...); after != before {
 				t.Errorf("it was refused, and wrote:\n%s", after)
 			}
-			if c.want == migrate.ErrUnfinished {
-				return
-			}
-			c.helps.Quarantined = quarantine
-			if res, err := s.tryRelease(c.helps); err != nil || len(res.Lifted) != 3 {
-				t.Errorf("with %+v: %v", c.helps, err)
+			c.then(s)
+			if _, err := s.tryRelease(migrate.ReleaseOptions{LedgerDamaged: true}); err != nil || s.holdsNow() != "" {
+				t.Errorf("then: %v; held: %s", err, s.holdsNow())
 			}
 		})
 	}
@@ -221,6 +195,11 @@ func TestReleaseOfOneQueue(t *testing.T) {
 	if v := s.verify(); v.Count("acted-on") != 0 {
 		t.Errorf("%v", v.Differences)
 	}
+	for _, record := range []string{accessRecord, pendingRecord} {
+		if handedOver := !s.has(record); handedOver != (record == accessRecord) {
+			t.Errorf("%s was handed over: %t", record, handedOver)
+		}
+	}
 }
 
 // A lost answer to a release: it looks whether its own release happened. A second release
@@ -229,11 +208,12 @@ func TestReleaseLosesItsAnswer(t *testing.T) {
 	for _, done := range []bool{false, true} {
 		s := serve(t, queueTree(t, pendings(t, 2, 2)), newqueue.Design)
 		s.mustMigrate(s.options())
+		s.release(newqueue.HoldIngest, newqueue.HoldAccessSmall) // the rest is one transaction
 		fault := s.cut(1, done)
-		if res, err := s.tryRelease(migrate.ReleaseOptions{}); err != nil || len(res.Lifted) != 3 || fault.Fired() != 1 {
+		if res, err := s.tryRelease(migrate.ReleaseOptions{}); err != nil || len(res.Lifted) != 1 || fault.Fired() != 1 {
 			t.Errorf("done %t: %v, %+v", done, err, res)
 		}
-		if n := len(s.status().Newest().Releases); n != 1 || s.holdsNow() != "" {
+		if n := len(s.status().Newest().Releases); n != 2 || s.holdsNow() != "" {
 			t.Errorf("done %t: %d releases, %q is held", done, n, s.holdsNow())
 		}
 	}

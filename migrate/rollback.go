@@ -2,16 +2,14 @@ package migrate
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"time"
 
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/apply"
+	"mrtq/migrate/internal/handover"
 	"mrtq/migrate/internal/ledger"
-	"mrtq/migrate/internal/rollback"
 	"mrtq/migrate/internal/target"
 	"mrtq/newqueue"
 )
@@ -22,44 +20,55 @@ type Undo struct {
 	State RunState `json:"state"` // of the run, before
 	// Released are the queues whose workers may have worked on the run's jobs.
 	Released []newqueue.QueueHold `json:"released"`
-	Removes  Counts               `json:"removes"`
-	// Keeps are the jobs and requests that stay, and those that other clients have removed. The
-	// legacy records of all of them must not run again.
+	// Removes counts what it removes, and GivesBack how many of the records come back to the legacy queue. The others never
+	// left it.
+	Removes   Counts `json:"removes"`
+	GivesBack int    `json:"gives_back"`
+	// Keeps are the jobs and requests that stay, each as the only copy: they were begun. Gone counts those that
+	// other clients have removed: they were finished and cleaned up, or deleted.
 	Keeps []UndoItem `json:"keeps"`
+	Gone  int        `json:"gone"`
 	// Forced are the jobs and requests that Force removes although they were acted on: their records
-	// may run again. It is only known if the operator is asked, or in a preview.
+	// run again. It is only known if the operator is asked, or in a preview.
 	Forced []UndoItem `json:"forced"`
-	Steps  int        `json:"transactions"`
+	// Undecided are the records that somebody must decide about before the rollback can end.
+	Undecided []UndecidedRecord `json:"undecided"`
+	// AtWork are the jobs that stay and that a session has locked. The rollback can't end before their
+	// workers have stopped.
+	AtWork []UndoItem `json:"at_work"`
+	// Held says that the queues stay held for the jobs that stay.
+	Held  bool `json:"held"`
+	Steps int  `json:"transactions"`
 	// Ask says why the operator should be asked before anything is removed; "" if there is no
 	// reason.
 	Ask string `json:"ask"`
 	// Record is the run's record, before.
 	Record *Run `json:"-"`
-	// keptEarlier says that the rollbacks of all other runs kept jobs, and that no retire has removed
-	// their records.
-	keptEarlier bool
+}
+
+// UndoItem is a job or request that a rollback looked at.
+type UndoItem struct {
+	Record string `json:"record"`
+	Job    string `json:"job"`
+	State  string `json:"job_state"`
+	Why    string `json:"why"`
 }
 
 // RollbackOptions are the options of a rollback.
 type RollbackOptions struct {
+	Decisions
 	// Force also removes jobs and requests that were acted on, unless a session has locked
-	// them.
+	// them. Those that an earlier rollback of the run kept, too.
 	Force bool
 	// Restored says that the operator knows that the target was restored from a backup.
 	Restored bool
-	// Source, if not nil, is the legacy queue. A job of a released queue is kept if its
-	// record is not there any more, because the job is the only copy.
-	Source *Source
 	// Confirm, if not nil, is called with what the rollback would do, before it writes, if there
 	// is a reason to ask the operator (Ask of [Undo]). If Confirm returns an error, nothing is
 	// written, and Rollback returns the error.
 	Confirm func(*Undo) error
-	// Kept, if not nil, is called with what was kept, before the run counts as rolled back. If
-	// it returns an error, Rollback returns that, and can be called again to finish.
-	Kept   func(*Undo) error
-	Limits Limits
-	Say    func(string)
-	Now    func() time.Time // nil: time.Now
+	Limits  Limits
+	Say     func(string)
+	Now     func() time.Time // nil: time.Now
 }
 
 // PreviewRollback says what a rollback would do. run is the id of a run; "" is the
@@ -70,21 +79,21 @@ func PreviewRollback(ctx context.Context, at *Reader, run string, opt RollbackOp
 		return nil, err
 	}
 	undo := r.undo()
-	if err := r.foretell(ctx, undo); err != nil {
-		return nil, err
-	}
-	return undo, nil
+	return undo, r.foretell(ctx, undo)
 }
 
-// Rollback removes the jobs and requests that a run created and nobody has changed since, and
-// the run's batches that have no job then. It waits until no other migrator works on the target. It never removes the layout, nor the run's record.
+// Rollback removes the jobs and requests that a run created and that nobody has begun, and the run's batches that
+// have no job then. Their records are in the legacy queue: those that a release had handed over are given back, each
+// in the transaction that removes its job. A job that was begun stays, and is the only copy. The layout and the run's record
+// stay. Rollback waits until no other migrator works on the target.
 //
-// If the run was released, Rollback first holds the queues again. It leaves them held if
-// the run was released, or if it kept anything.
+// Rollback first holds the queues. It can't end while a session has locked a job that stays. If any job stays, the
+// queues stay held, so that the workers of both queues do not work side by side; [Release] lifts the holds later.
 //
-// The error wraps [ErrNoRun], [ErrNotNewest], [ErrRetiring], [ErrDamaged], [ErrRestored] if opt.Restored is
-// not set, or one of the errors of [Migrate]. The Undo is what was done; it is nil if
-// nothing was written.
+// The error wraps [ErrUndecided] or [ErrAtWork] if the rollback could not end because of that: the same call ends
+// it. It wraps [ErrNoRun], [ErrNotNewest], [ErrCompleted], [ErrDamaged], [ErrOtherSource], [ErrNoRight], [ErrNotSaved], [ErrRestored] if
+// opt.Restored is not set, or is one of the errors of [Migrate]. The Undo is what was done; it is nil if nothing was
+// written.
 func Rollback(ctx context.Context, w *Writer, run string, opt RollbackOptions) (*Undo, error) {
 	r := rolling{at: &w.Reader, w: w, opt: opt}
 	if r.opt.Say == nil {
@@ -93,14 +102,19 @@ func Rollback(ctx context.Context, w *Writer, run string, opt RollbackOptions) (
 	if err := r.read(ctx, run); err != nil {
 		return nil, err
 	}
+	if r.src != nil {
+		if err := mayHandOver(ctx, w, r.src, r.run().Origin); err != nil {
+			return nil, err
+		}
+	}
 	before := r.run().State
 	report(ctx, AwaitingTurn, 0, 0)
 	r.owner = apply.OwnerName(now(opt.Now))
-	_, resign, err := apply.Lead(ctx, w, r.owner, r.run().ACL, r.opt.Say)
+	turn, err := apply.Lead(ctx, w, r.owner, r.run().ACL, r.opt.Say)
 	if err != nil {
 		return nil, cancelled(err)
 	}
-	defer resign()
+	defer turn.Resign()
 	// Another migrator may have begun and ended before this one had its place.
 	if err := r.read(ctx, r.run().ID); err != nil {
 		return nil, err
@@ -109,12 +123,25 @@ func Rollback(ctx context.Context, w *Writer, run string, opt RollbackOptions) (
 	if before == ledger.Running && undo.State == ledger.Done {
 		undo.Ask = "another migration finished the run meanwhile"
 	}
-	if undo.Ask != "" {
-		if err := r.ask(ctx, undo); err != nil {
+	if undo.Ask != "" && r.opt.Confirm != nil {
+		if err := r.foretell(ctx, undo); err != nil {
+			return nil, err
+		}
+		if err := r.opt.Confirm(undo); err != nil {
 			return nil, err
 		}
 	}
-	return r.carryOut(ctx, undo)
+	undo.Removes, undo.GivesBack = Counts{}, 0
+	reread := func(ctx context.Context) error { return r.read(ctx, r.run().ID) }
+	err = again(ctx, r.opt.Say, reread, func(ctx context.Context) (int, error) {
+		steps, err := r.step(ctx, undo)
+		undo.Steps += steps
+		return steps, err
+	})
+	if undo.Steps == 0 && err != nil && undo.State != ledger.RollingBack {
+		return nil, err
+	}
+	return undo, err
 }
 
 // rolling is one call of Rollback.
@@ -124,12 +151,13 @@ type rolling struct {
 	opt    RollbackOptions
 	owner  string
 	target *target.Target
-	index  int // of the run
+	src    *Source // the legacy queue; nil if it is in another ensemble
+	index  int     // of the run
 }
 
 func (r *rolling) run() *ledger.Run { return &r.target.Ledger.Runs[r.index] }
 
-// read reads the target, and finds the run.
+// read reads both sides, and finds the run.
 func (r *rolling) read(ctx context.Context, id string) error {
 	t, err := target.ReadWhole(ctx, r.at)
 	if err != nil {
@@ -139,25 +167,38 @@ func (r *rolling) read(ctx context.Context, id string) error {
 	if current := t.Ledger.Current(); id == "" && current != nil {
 		id = current.ID
 	}
-	r.index = t.Ledger.FindRun(id)
-	if r.index < 0 {
+	if r.index = t.Ledger.FindRun(id); r.index < 0 {
 		return r.noRun(id)
 	}
-	if newest := t.Ledger.Newest(); newest.State == ledger.Retiring {
-		return fmt.Errorf("%w: %s; finish mrtq retire first", ErrRetiring, newest.ID)
-	}
-	if r.run().State == ledger.RolledBack {
-		return fmt.Errorf("%w that can be rolled back: %s was rolled back already", ErrNoRun, r.run().ID)
+	run := r.run()
+	if run.State == ledger.RolledBack && (!r.opt.Force || run.Kept == 0) { // what it kept can be forced later
+		return fmt.Errorf("%w that can be rolled back: %s was rolled back already", ErrNoRun, run.ID)
 	}
 	for _, later := range t.Ledger.Runs[r.index+1:] {
 		if later.State != ledger.RolledBack {
 			return fmt.Errorf("%w: roll back %s first", ErrNotNewest, later.ID)
 		}
 	}
+	if !run.Completed.IsZero() {
+		return fmt.Errorf("%w: %s", ErrCompleted, run.ID)
+	}
 	if t.Restored() && !r.opt.Restored {
 		return fmt.Errorf("%w: nothing shows which jobs were worked on before the backup was made", ErrRestored)
 	}
-	return nil
+	if err := r.opt.Decisions.check(t); err != nil {
+		return err
+	}
+	r.src = nil
+	if !run.Origin.OneEnsemble {
+		return nil
+	}
+	if r.src, err = originOf(ctx, t); err != nil {
+		return err
+	}
+	if err := checkGivesBack(r.src, run, r.entries()); err != nil {
+		return err
+	}
+	return checkOrigin(r.src, t, r.entries(), r.opt.Decisions)
 }
 
 func (r *rolling) noRun(id string) error {
@@ -167,29 +208,10 @@ func (r *rolling) noRun(id string) error {
 	return fmt.Errorf("%w: %q", ErrNoRun, id)
 }
 
-func (r *rolling) rollback() *rollback.Rollback {
-	return rollback.New(r.target, r.index, rollback.Options{Force: r.opt.Force, Source: r.opt.Source})
-}
-
-// ask says what the rollback would do, and asks whether to go on.
-func (r *rolling) ask(ctx context.Context, undo *Undo) (err error) {
-	if r.opt.Confirm != nil {
-		if err := r.foretell(ctx, undo); err != nil {
-			return err
-		}
-		if err := r.opt.Confirm(undo); err != nil {
-			return err
-		}
-	}
-	if r.opt.Source != nil { // records may have been removed since it was listed
-		r.opt.Source, err = r.opt.Source.Again(ctx)
-	}
-	return cancelled(err)
-}
-
 // undo is what is known of a rollback before the jobs are read.
 func (r *rolling) undo() *Undo {
-	undo := &Undo{Run: r.run().ID, State: r.run().State, Released: []newqueue.QueueHold{}, Keeps: []UndoItem{}, Forced: []UndoItem{}, Record: r.run(), keptEarlier: r.keptEarlier()}
+	undo := &Undo{Run: r.run().ID, State: r.run().State, Released: []newqueue.QueueHold{}, Keeps: []UndoItem{}, Forced: []UndoItem{},
+		Undecided: []UndecidedRecord{}, AtWork: []UndoItem{}, Record: r.run()}
 	for _, q := range newqueue.QueueHolds {
 		if r.target.Released(r.run(), q) {
 			undo.Released = append(undo.Released, q)
@@ -204,138 +226,146 @@ func (r *rolling) undo() *Undo {
 	return undo
 }
 
-// keptEarlier reports whether legacy workers, once this run is rolled back, may run records whose jobs the
-// rollbacks of other runs kept.
-func (r *rolling) keptEarlier() (kept bool) {
-	for i, run := range r.target.Ledger.Runs {
-		if i != r.index && run.State != ledger.RolledBack {
-			return false
-		}
-	}
-	for e := range r.target.Ledger.All() {
-		there := r.opt.Source == nil || r.opt.Source.Has(e.Record)
-		kept = kept || int(e.Run) != r.index && !e.Retired && there
-	}
-	return kept
+// looker reads the run's records and jobs, and decides about them.
+func (r *rolling) looker() *handover.Looker {
+	return &handover.Looker{T: r.target, Src: r.src, ReadJobs: true, Everywhere: r.opt.Force, Answers: r.opt.RecordIs, Vanished: r.opt.Vanished,
+		Decide: func(f handover.Facts, a handover.Answer) handover.Decision {
+			return handover.DecideBack(f, a, r.opt.Force)
+		}}
 }
 
-// foretell reads the jobs, and finds what the rollback would remove and keep.
+// entries are the run's records and jobs, the newest first.
+func (r *rolling) entries() []*ledger.Migrated {
+	entries := slices.Collect(r.target.Ledger.OfRun(r.index))
+	slices.Reverse(entries)
+	return entries
+}
+
+// foretell reads the jobs, and finds what the rollback would do.
 func (r *rolling) foretell(ctx context.Context, undo *Undo) error {
 	done, total := 0, r.run().Created.Records()
-	for item, err := range r.rollback().Items(ctx) {
+	keeps := map[string]bool{} // batches with jobs that stay
+	for e := range r.target.Ledger.All() {
+		keeps[e.Batch] = keeps[e.Batch] || int(e.Run) != r.index
+	}
+	r.forget(undo)
+	for c, err := range r.looker().Cases(ctx, r.entries()) {
 		if err != nil {
 			return cancelled(err)
 		}
 		report(ctx, ReadingTarget, done, total)
 		done++
-		switch {
-		case item.Action != rollback.Remove:
-			undo.Keeps = append(undo.Keeps, item)
+		if c.Act == handover.Withdraw || c.Act == handover.GiveBack {
+			r.count(undo, &c)
+			if why := actedOn(&c); why != "" && r.opt.Force {
+				undo.Forced = append(undo.Forced, itemOf(&c, why))
+			}
 			continue
-		case znode.Within(item.Job, newqueue.AccessPath):
-			undo.Removes.Access++
-		default:
-			undo.Removes.Jobs++
 		}
-		if item.Why != "" {
-			undo.Forced = append(undo.Forced, item)
-		}
+		keeps[c.Entry.Batch] = keeps[c.Entry.Batch] || c.Job != handover.Gone
+		r.stays(undo, &c)
 	}
 	names, err := r.target.ReadNames(ctx)
 	if err != nil {
 		return cancelled(err)
 	}
-	undo.Removes.Batches = r.emptied(undo, names)
+	for b := range r.target.Ledger.Batches() {
+		if int(b.Run) == r.index && !keeps[b.ID] && names.Has(newqueue.BatchPath(b.ID)) {
+			undo.Removes.Batches++
+		}
+	}
 	return nil
 }
 
-// emptied counts the run's batches that are there and of which no migrated job is left. If other clients
-// have put entries into one, it stays all the same.
-func (r *rolling) emptied(undo *Undo, names *target.Names) (n int) {
-	keeps := map[string]bool{} // batches with jobs that stay
-	for e := range r.target.Ledger.All() {
-		keeps[e.Batch] = keeps[e.Batch] || int(e.Run) != r.index
-	}
-	for _, i := range undo.Keeps {
-		if e := r.target.Ledger.Find(i.Record); e != nil && i.Action != rollback.RemovedByOthers {
-			keeps[e.Batch] = true
-		}
-	}
-	for b := range r.target.Ledger.Batches() {
-		if int(b.Run) == r.index && !keeps[b.ID] && names.Has(newqueue.BatchPath(b.ID)) {
-			n++
-		}
-	}
-	return n
+// forget empties the lists of what stays, before the jobs are looked at again.
+func (r *rolling) forget(undo *Undo) {
+	undo.Keeps, undo.Undecided, undo.AtWork, undo.Gone = []UndoItem{}, []UndecidedRecord{}, []UndoItem{}, 0
 }
 
-// carryOut removes what the preview says. If the target changes meanwhile, it looks again.
-func (r *rolling) carryOut(ctx context.Context, undo *Undo) (*Undo, error) {
-	before := r.run().Removed
-	for idle := 0; ; {
-		chain := apply.NewChain(r.w, *r.run(), r.opt.Limits, nil)
-		err := r.apply(ctx, chain, undo)
-		undo.Steps += chain.Steps()
-		removed := chain.Run().Removed
-		undo.Removes = Counts{Jobs: removed.Jobs - before.Jobs, Access: removed.Access - before.Access, Batches: removed.Batches - before.Batches}
-		if !errors.Is(err, apply.ErrChanged) {
-			return undo, cancelled(err)
+// count counts a job that goes.
+func (r *rolling) count(undo *Undo, c *handover.Case) {
+	if znode.Within(c.Entry.Job, newqueue.AccessPath) {
+		undo.Removes.Access++
+	} else {
+		undo.Removes.Jobs++
+	}
+	if c.Act == handover.GiveBack {
+		undo.GivesBack++
+	}
+}
+
+// stays notes a job that does not go.
+func (r *rolling) stays(undo *Undo, c *handover.Case) {
+	switch {
+	case c.Act == handover.Ask:
+		undo.Undecided = append(undo.Undecided, undecidedOf(c))
+	case c.Job == handover.Gone:
+		undo.Gone++
+	default:
+		why := actedOn(c)
+		if why == "" {
+			why = "its record is not there any more"
 		}
-		if idle++; chain.Steps() > 1 {
-			idle = 0
-		}
-		if idle == maxIdle {
-			return undo, fmt.Errorf("%w: %w", ErrContended, err)
-		}
-		r.opt.Say(fmt.Sprintf("reading the target again: %v", err))
-		if err := r.read(ctx, r.run().ID); err != nil {
-			return undo, err
+		item := itemOf(c, why)
+		undo.Keeps = append(undo.Keeps, item)
+		if c.Locked {
+			undo.AtWork = append(undo.AtWork, item)
 		}
 	}
 }
 
-// apply carries out what is left of the rollback.
-func (r *rolling) apply(ctx context.Context, chain *apply.Chain, undo *Undo) error {
+func itemOf(c *handover.Case, why string) UndoItem {
+	state, _ := c.Seen.Status()
+	return UndoItem{Record: c.Entry.Record, Job: c.Entry.Job, State: state, Why: why}
+}
+
+// actedOn says what shows that a job was acted on; "" if nothing does.
+func actedOn(c *handover.Case) string {
+	if c.Job != handover.Begun && c.Job != handover.NotBegun || c.Seen.Gone() {
+		return ""
+	}
+	if locked := c.Seen.Locked(); locked != "" {
+		return locked
+	}
+	return c.Seen.ActedOn(c.Run.Restored || c.Run.WasRestored())
+}
+
+// step does the next part of the rollback: it holds the queues, passes records and jobs, or ends. steps is 0 after the
+// last part.
+func (r *rolling) step(ctx context.Context, undo *Undo) (steps int, err error) {
 	run := r.run()
-	total := run.Created.Records()
-	report(ctx, Removing, 0, total)
+	chain := apply.NewChain(r.w, *run, r.opt.Limits, nil)
+	if run.State != ledger.RollingBack || run.Owner != r.owner || !r.holds() {
+		err := r.hold(ctx, chain)
+		return chain.Steps(), err
+	}
+	if err := r.pass(ctx, chain, undo); err != nil || chain.Steps() > 0 {
+		return chain.Steps(), err
+	}
+	return 0, r.end(ctx, chain, undo)
+}
+
+// holds reports whether the run is an owner of the holds of all queues.
+func (r *rolling) holds() bool {
+	return !slices.ContainsFunc(newqueue.QueueHolds, func(q newqueue.QueueHold) bool {
+		h := r.target.Hold(q)
+		return h == nil || !h.Owners.Has(r.run().ID)
+	})
+}
+
+// hold holds the queues, and notes in the run's record that it is being rolled back.
+func (r *rolling) hold(ctx context.Context, chain *apply.Chain) error {
+	run := r.run()
 	var ops []znode.Op
 	for _, path := range []string{newqueue.LocksPath, newqueue.QueueLocksPath} {
 		if _, there := r.target.Layout[path]; !there {
 			ops = append(ops, znode.Op{Kind: znode.OpCreate, Path: path, Data: []byte{}, ACL: run.ACL})
 		}
 	}
-	holds, guards := holdAll(r.target, ledger.Owner{By: run.ID, At: now(r.opt.Now), Why: "rollback"}, run.ACL)
-	err := chain.Do(ctx, slices.Concat(ops, holds, accepted(r.target, run.ID)), func(next *ledger.Run) {
-		next.State, next.Owner, next.Retire = ledger.RollingBack, r.owner, ledger.Retirement{} // what it keeps may have been restored since
-		next.Restored = next.Restored || run.WasRestored()
+	holds, _ := holdAll(r.target, ledger.Owner{By: run.ID, At: now(r.opt.Now), Why: "rollback"}, run.ACL)
+	return chain.Do(ctx, slices.Concat(ops, holds, accepted(r.target, run.ID)), func(next *ledger.Run) {
+		next.State, next.Owner = ledger.RollingBack, r.owner
 		r.noteReleases(next)
-	})
-	if err != nil {
-		return err
-	}
-	chain.Guard(guards...)
-	chain.Progress = func(records int) { report(ctx, Removing, records, total) }
-	rb := r.rollback()
-	for _, pieces := range []iter.Seq2[apply.Piece, error]{rb.Pieces(ctx), rb.Folders(ctx), rb.Batches(ctx)} {
-		if err := chain.Send(ctx, pieces); err != nil {
-			return err
-		}
-	}
-	if err := r.findKept(ctx, undo); err != nil {
-		return err
-	}
-	if r.opt.Kept != nil {
-		if err := r.opt.Kept(undo); err != nil {
-			return err
-		}
-	}
-	ops = nil
-	if len(undo.Keeps) == 0 && len(chain.Run().Releases) == 0 {
-		ops = r.liftOwn()
-	}
-	return chain.End(ctx, ops, func(next *ledger.Run) {
-		next.State, next.Kept, next.Finished = ledger.RolledBack, len(undo.Keeps), now(r.opt.Now)
 	})
 }
 
@@ -356,30 +386,78 @@ func (r *rolling) noteReleases(next *ledger.Run) {
 	}
 }
 
-// findKept finds what the rollback has kept, after all is removed that could be.
-func (r *rolling) findKept(ctx context.Context, undo *Undo) error {
-	if err := r.read(ctx, r.run().ID); err != nil {
+// pass does for each record of the run what the table says.
+func (r *rolling) pass(ctx context.Context, chain *apply.Chain, undo *Undo) error {
+	r.forget(undo)
+	entries := r.entries()
+	done := 0
+	report(ctx, Removing, 0, len(entries))
+	_, guards := holdAll(r.target, ledger.Owner{By: r.run().ID}, nil)
+	chain.Guard(guards...)
+	before := r.run().Removed.Batches
+	defer func() { undo.Removes.Batches += chain.Run().Removed.Batches - before }()
+	p := passing{w: r.w, t: r.target, run: r.index, chain: chain, look: r.looker(), save: r.opt.Save,
+		seen: func(c *handover.Case) {
+			if c.Act == handover.Ask || c.Act == handover.Stay {
+				r.stays(undo, c)
+			}
+		},
+		done: func(c *handover.Case) {
+			if c.Act == handover.Withdraw || c.Act == handover.GiveBack {
+				r.count(undo, c)
+			}
+			done++
+			report(ctx, Removing, done, len(entries))
+		}}
+	if err := p.send(ctx, entries); err != nil {
 		return err
 	}
-	undo.Keeps = []UndoItem{}
-	for item, err := range r.rollback().Items(ctx) {
-		if err != nil {
-			return err
-		}
-		if item.Action == rollback.Remove {
-			return fmt.Errorf("%w: %s", apply.ErrChanged, item.Job) // it was acted on while it was removed, and is not now
-		}
-		undo.Keeps = append(undo.Keeps, item)
+	if err := chain.Send(ctx, handover.AddedFolders(ctx, r.target, r.index)); err != nil {
+		return err
 	}
-	return nil
+	var bids []string
+	for b := range r.target.Ledger.Batches() {
+		if int(b.Run) == r.index {
+			bids = append(bids, b.ID)
+		}
+	}
+	slices.Sort(bids)
+	slices.Reverse(bids)
+	return p.sendEmpty(ctx, bids)
 }
 
-// liftOwn are the operations that take the run from the owners of the holds.
-func (r *rolling) liftOwn() (ops []znode.Op) {
+// end ends the rollback, if nothing is undecided, and nobody is in the middle of a job that stays. Jobs that stay wait for
+// [Release], because legacy workers can start now.
+func (r *rolling) end(ctx context.Context, chain *apply.Chain, undo *Undo) error {
+	switch {
+	case len(undo.Undecided) > 0:
+		return fmt.Errorf("%w: %s", ErrUndecided, undo.Undecided[0].Record)
+	case len(undo.AtWork) > 0:
+		return fmt.Errorf("%w: %s", ErrAtWork, undo.AtWork[0].Job)
+	}
+	var ops []znode.Op
+	undo.Held = len(undo.Keeps) > 0
 	for _, h := range r.target.Holds {
-		if h.Queue != "" && h.Owners.Has(r.run().ID) {
+		if !undo.Held && h.Queue != "" && h.Owners.Has(r.run().ID) {
 			ops = append(ops, leave(h, h.Owners.Without(r.run().ID)))
 		}
 	}
-	return ops
+	err := chain.End(ctx, ops, func(next *ledger.Run) {
+		next.State, next.Kept, next.Finished = ledger.RolledBack, len(undo.Keeps), now(r.opt.Now)
+	})
+	if err != nil {
+		return err
+	}
+	undo.Steps++
+	removeKeptParents(ctx, r.w, r.run())
+	return nil
+}
+
+// removeKeptParents removes the parents of a run's kept bytes, if they are empty. If that fails, they do no harm.
+func removeKeptParents(ctx context.Context, w *Writer, run *ledger.Run) {
+	if parent := run.Origin.KeptRunPath(); run.Origin.OneEnsemble {
+		for _, path := range []string{parent, znode.Parent(parent)} {
+			_ = w.Multi(ctx, znode.Outside(znode.Delete(path, -1)))
+		}
+	}
 }

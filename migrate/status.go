@@ -3,6 +3,7 @@ package migrate
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -28,25 +29,23 @@ type Status struct {
 	Locks    []LockStatus `json:"locks"`
 	// AtWork counts the migrations that are running, or wait for their turn.
 	AtWork int `json:"migrators"`
-	// Legacy has each legacy queue, if a source was given.
-	Legacy []LegacyStatus `json:"legacy,omitempty"`
+	// Legacy has each legacy queue; none if it is in another ensemble.
+	Legacy []LegacyStatus `json:"legacy"`
 	// NoQueue says what is at the address instead of a new queue; nil if there is one.
 	NoQueue *NoQueue `json:"no_queue,omitempty"`
 	// Step is what to do now; "" if nothing is left undone.
 	Step Step `json:"step"`
 
-	released bool // a queue of the current run counts as released
-	allBack  bool // every run was rolled back
-	allHeld  bool // all queues are held, by any owner
+	due bool // a record of a done run was not handed over
 }
 
 // RunStatus is one run.
 type RunStatus struct {
 	Run
-	Tracked int `json:"tracked"` // records that its ledger says it migrated
-	Present int `json:"present"` // of these, those whose job is there
-	Removed int `json:"removed"` // the others: finished and cleaned up, or deleted
-	Retired int `json:"retired"` // records that retire has removed from the legacy queue
+	Tracked    int `json:"tracked"`     // records that its ledger says it migrated
+	Present    int `json:"present"`     // of these, those whose job is there
+	Removed    int `json:"removed"`     // the others: finished and cleaned up, or deleted
+	HandedOver int `json:"handed_over"` // records that left the legacy queue for their jobs
 }
 
 // StateCount is how many jobs, requests or batches are in a state.
@@ -81,11 +80,18 @@ func (s *Status) Current() *RunStatus {
 	return s.Newest()
 }
 
-// ReadStatus reads where a migration stands. With a source, it also says what became of
-// the legacy records. It writes nothing. An error comes from reading.
-func ReadStatus(ctx context.Context, at *Reader, src *Source) (*Status, error) {
+// Undecided are the records about which somebody must decide.
+func (s *Status) Undecided() (all []UndecidedRecord) {
+	for _, l := range s.Legacy {
+		all = append(all, l.Undecided...)
+	}
+	return all
+}
+
+// ReadStatus reads where a migration stands, on both sides. It writes nothing. An error comes from reading.
+func ReadStatus(ctx context.Context, at *Reader) (*Status, error) {
 	report(ctx, ReadingTarget, 0, 0)
-	s := &Status{Runs: []RunStatus{}, Holds: []HoldStatus{}, Locks: []LockStatus{}}
+	s := &Status{Runs: []RunStatus{}, Holds: []HoldStatus{}, Locks: []LockStatus{}, Legacy: []LegacyStatus{}}
 	t, err := target.Read(ctx, at)
 	if err != nil {
 		return nil, err
@@ -101,9 +107,15 @@ func ReadStatus(ctx context.Context, at *Reader, src *Source) (*Status, error) {
 		}
 	}
 	reading.runs()
-	if src != nil {
-		if s.Legacy, err = readLegacy(ctx, t, src); err != nil {
+	if t.Damage == nil {
+		src, err := originOf(ctx, t)
+		if err != nil && !errors.Is(err, ErrTwoEnsembles) {
 			return nil, err
+		}
+		if src != nil {
+			if s.Legacy, err = readLegacy(ctx, t, names, src); err != nil {
+				return nil, err
+			}
 		}
 	}
 	s.Step = advise(s)
@@ -145,8 +157,10 @@ func (r *statusReader) runs() {
 	for e := range r.t.Ledger.All() {
 		run := &s.Runs[e.Run]
 		run.Tracked++
-		if e.Retired {
-			run.Retired++
+		if e.HandedOver {
+			run.HandedOver++
+		} else if run.State == ledger.Done {
+			s.due = true
 		}
 		if r.names.Has(e.Job) {
 			run.Present++
@@ -157,10 +171,7 @@ func (r *statusReader) runs() {
 	if r.t.Damage != nil {
 		s.Damage = r.t.Damage.Error()
 	}
-	s.Restored, s.allBack, s.allHeld = r.t.Restored(), r.t.Ledger.AllBack(), r.t.AllHeld()
-	if run := r.t.Ledger.Current(); run != nil {
-		s.released = slices.ContainsFunc(newqueue.QueueHolds, func(q newqueue.QueueHold) bool { return r.t.Released(run, q) })
-	}
+	s.Restored = r.t.Restored()
 	s.Holds = append(s.Holds, r.t.Holds...)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"mrtq/legacy"
+	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/target"
 	"mrtq/migrate/internal/verify"
 )
@@ -17,9 +18,10 @@ type VerifyOptions struct {
 	AllACLs bool
 }
 
-// Verify compares a target with its source. It reads both sides, recomputes what should
+// Verify compares a target with its legacy queue. It reads both sides, recomputes what should
 // exist, and never reads a plan. What it compares depends on the state of each run
-// (docs/life.md, "States"). It writes nothing. An error wraps [ErrDamaged] if it is not
+// (docs/life.md, "States"). src is nil unless the legacy queue is in another ensemble: the run's record says where
+// it is. Verify writes nothing. The error wraps [ErrTwoEnsembles] if src is needed, [ErrDamaged] if it is not
 // known what was migrated, or comes from reading.
 func Verify(ctx context.Context, src *Source, at *Reader, opt VerifyOptions) (*Verdict, error) {
 	report(ctx, ReadingTarget, 0, 0)
@@ -27,10 +29,18 @@ func Verify(ctx context.Context, src *Source, at *Reader, opt VerifyOptions) (*V
 	if err != nil {
 		return nil, &TargetError{err}
 	}
+	if src == nil {
+		if src, err = originOf(ctx, t); err != nil {
+			return nil, err
+		}
+		if src == nil {
+			src = source.None(at)
+		}
+	}
 	return verifyTarget(ctx, src, t, opt)
 }
 
-// verifyTarget is Verify for a target that was read.
+// verifyTarget is Verify for sides that were read.
 func verifyTarget(ctx context.Context, src *Source, t *target.Target, opt VerifyOptions) (*Verdict, error) {
 	src = asPlanned(src, t)
 	names, err := t.ReadNames(ctx)

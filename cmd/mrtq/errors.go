@@ -29,9 +29,9 @@ func failed(doing, where string, err error) error {
 // not that the environment did.
 var checks = []error{
 	migrate.ErrBlocked, migrate.ErrStale, migrate.ErrTakenOver, migrate.ErrContended, migrate.ErrRolledBack, migrate.ErrFinished,
-	migrate.ErrRetiring, migrate.ErrNotReleased, migrate.ErrOtherSource,
+	migrate.ErrUndecided, migrate.ErrAtWork, migrate.ErrNotReleased, migrate.ErrCompleted, migrate.ErrOtherSource, migrate.ErrTwoEnsembles, migrate.ErrNoRight,
 	migrate.ErrDamaged, migrate.ErrRestored, migrate.ErrNoRun, migrate.ErrNotNewest, migrate.ErrNoQueue,
-	migrate.ErrUnfinished, migrate.ErrNotVerified, migrate.ErrNotKept, migrate.ErrNotRetired, migrate.ErrActedOn, migrate.ErrHoldsChanged,
+	migrate.ErrUnfinished, migrate.ErrNotVerified, migrate.ErrNoItem, migrate.ErrHoldsChanged,
 	sides.ErrOverwritten,
 }
 
@@ -51,6 +51,21 @@ func withWayOut(a *app, err error, at advice.Situation) error {
 	return err
 }
 
+// wayOut is withWayOut for an error about the runs of a target. It reads where they stand, if what to do depends on that.
+func (a *app) wayOut(ctx context.Context, p place, err error) error {
+	at := advice.Situation{Target: p.Text}
+	unfinished := errors.Is(err, migrate.ErrUnfinished)
+	if unfinished || errors.Is(err, migrate.ErrTwoEnsembles) {
+		if status := a.statusOf(ctx, p); status != nil && status.Current() != nil {
+			at.Run = &status.Current().Run
+			if unfinished {
+				return fmt.Errorf("%w. %s", err, a.advice.Next(status.Step, at))
+			}
+		}
+	}
+	return withWayOut(a, err, at)
+}
+
 // wasCutShort reports whether a command ended early through no fault of its own: by Ctrl-C, a lost
 // connection, or a file that can't be written.
 func wasCutShort(err error) bool {
@@ -60,8 +75,8 @@ func wasCutShort(err error) bool {
 
 // interrupted says what to do after Ctrl-C, SIGTERM or a closed terminal, by command that writes.
 var interrupted = map[string]string{
-	"migrate": runAgain, "rollback": runAgain, "retire": runAgain, "restore": runAgain,
-	"hold": seeHolds, "release": seeHolds,
+	"migrate": runAgain, "release": runAgain, "rollback": runAgain, "complete": runAgain, "restore": runAgain,
+	"hold": seeHolds,
 }
 
 const (

@@ -106,7 +106,7 @@ func TestCompletion(t *testing.T) {
 	want := map[string]string{
 		"hold --only": "ingest accessSmall accessLarge", "release --only": "ingest accessSmall accessLarge", "check --layout": "merritt merritt-legacy zuul",
 		"check --dialect": "design mrt-zk", "accept --backend": "embedded jvm docker", "inspect --status": "bad pending consumed deleted failed completed held",
-		"inspect --queue": "ingest inventory accessSmall accessLarge", "plan --consumed": "block held pending failed", "watch --output": "table ndjson",
+		"inspect --queue": "ingest inventory accessSmall accessLarge", "plan --consumed": "leave held pending failed", "release --vanished": "new legacy",
 	}
 	for _, c := range newRoot().Commands() {
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
@@ -159,7 +159,7 @@ func TestExamples(t *testing.T) {
 				continue // its arguments are a command, or a folder
 			}
 			if c.Name() == "show" {
-				args = args[:2] // the third is a record or a job
+				args = args[:1] // the second is a record or a job
 			}
 			for _, arg := range args {
 				if _, err := parsePlace("SOURCE", arg); err != nil {

@@ -104,17 +104,20 @@ func (c *holdCmd) run(ctx context.Context, a *app, target string) error {
 	return nil
 }
 
-// onPlace adds to an error about a target without a queue what is there, and what to do.
+// onPlace says what is at a target that has no queue, and what to do.
 func (a *app) onPlace(ctx context.Context, p place, err error) error {
 	if !errors.Is(err, migrate.ErrNoQueue) {
 		return failed("target", p.Text, err)
 	}
 	status := a.statusOf(ctx, p)
-	if status == nil || status.Step != migrate.StepLegacyQueue {
+	if status == nil || status.NoQueue == nil {
 		return failed("target", p.Text, fmt.Errorf("%w; check the address and its chroot", err))
 	}
-	return exit.Check(fmt.Errorf("%s. Nothing was done. %s", view.NoQueue(p.Text, status.NoQueue),
-		a.advice.Next(status.Step, advice.Situation{Target: p.Text, NoQueue: status.NoQueue})))
+	next := "Check the address and its chroot"
+	if status.Step == migrate.StepLegacyQueue {
+		next = a.advice.Next(status.Step, advice.Situation{Target: p.Text, NoQueue: status.NoQueue})
+	}
+	return exit.Check(fmt.Errorf("%s. Nothing was done. %s", view.NoQueue(p.Text, status.NoQueue), next))
 }
 
 // whoami is the user name and the host of the person who runs mrtq.

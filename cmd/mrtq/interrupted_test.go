@@ -51,18 +51,17 @@ func TestInterruption(t *testing.T) {
 	}
 }
 
-// A full disk ends a rollback or a retire before anything is removed, or in the middle.
+// A full disk ends a rollback before anything is removed, or in the middle.
 func TestFullDisk(t *testing.T) {
-	sides, err := parseSides([]string{"localhost:1/new", "localhost:1"})
+	sides, err := parseTarget([]string{"localhost:1/new"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	full := error(&fs.PathError{Op: "write", Path: "kept.ndjson", Err: syscall.ENOSPC})
+	full := error(&fs.PathError{Op: "write", Path: "removed.ndjson", Err: syscall.ENOSPC})
 	for want, err := range map[string]error{
-		"target localhost:1/new: write kept.ndjson: no space left on device. nothing was removed": (&rollbackCmd{}).fail(t.Context(), nil, sides, nil, full),
-		"target localhost:1/new: write kept.ndjson: no space left on device. run0000000000 is not completely rolled back: this call removed 3 jobs, 0 access requests and 1 batch. Run the same command again to finish": (&rollbackCmd{}).fail(t.Context(), nil, sides,
+		"target localhost:1/new: write removed.ndjson: no space left on device. nothing was removed": (&rollbackCmd{}).fail(t.Context(), nil, sides, nil, full),
+		"target localhost:1/new: write removed.ndjson: no space left on device. run0000000000 is not completely rolled back: this call removed 3 jobs, 0 access requests and 1 batch. Run the same command again to finish": (&rollbackCmd{}).fail(t.Context(), nil, sides,
 			&migrate.Undo{Run: "run0000000000", Steps: 2, Removes: migrate.Counts{Jobs: 3, Batches: 1}}, full),
-		"write kept.ndjson: no space left on device. nothing was removed": (&retireCmd{}).fail(t.Context(), nil, sides, nil, full),
 	} {
 		if err == nil || err.Error() != want || exit.Code(err) != exit.Environment {
 			t.Errorf("%v, code %d\nwant %s", err, exit.Code(err), want)
@@ -82,24 +81,26 @@ func TestInterruptedCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	for args, want := range map[string]string{
-		"plan SILENT file:new.ndjson":          "mrtq: plan: interrupted\n",
-		"verify SILENT file:" + corpus:         "mrtq: verify: interrupted\n",
-		"verify file:" + corpus + " SILENT":    "mrtq: verify: interrupted\n",
-		"status SILENT":                        "mrtq: status: interrupted\n",
-		"migrate SILENT file:new.ndjson":       "mrtq: migrate: interrupted; run the same command again to finish\n",
-		"migrate file:" + corpus + " SILENT":   "mrtq: migrate: interrupted; run the same command again to finish\n",
-		"rollback SILENT --run run0000000000":  "mrtq: rollback: interrupted; run the same command again to finish\n",
-		"retire file:" + corpus + " SILENT":    "mrtq: retire: interrupted; run the same command again to finish; " + corpus + " was not changed\n",
-		"show SILENT file:" + corpus + " jid1": "mrtq: show: interrupted\n",
-		"check SILENT":                         "mrtq: check: interrupted\n",
-		"report SILENT":                        "mrtq: report: interrupted\n",
-		"hold SILENT":                          "mrtq: hold: interrupted; mrtq status TARGET shows which holds are set\n",
-		"release SILENT --unverified":          "mrtq: release: interrupted; mrtq status TARGET shows which holds are set\n",
-		"restore SILENT --in " + corpus:        "mrtq: restore: interrupted; run the same command again to finish\n",
-		"dump SILENT --out dump.ndjson":        "mrtq: dump: interrupted\n",
-		"accept --backend SILENT --tags @J9":   "mrtq: accept: interrupted\n",
-		"accept --backend SILENT --clean":      "mrtq: accept: interrupted\n",
-		"inspect SILENT --status failed -v":    "mrtq: inspect: interrupted\n",
+		"plan SILENT file:new.ndjson":         "mrtq: plan: interrupted\n",
+		"verify SILENT":                       "mrtq: verify: interrupted\n",
+		"verify file:" + corpus + " SILENT":   "mrtq: verify: interrupted\n",
+		"status SILENT":                       "mrtq: status: interrupted\n",
+		"migrate SILENT file:new.ndjson":      "mrtq: migrate: interrupted; run the same command again to finish\n",
+		"migrate file:" + corpus + " SILENT":  "mrtq: migrate: interrupted; run the same command again to finish\n",
+		"rollback SILENT --run run0000000000": "mrtq: rollback: interrupted; run the same command again to finish\n",
+		"complete SILENT":                     "mrtq: complete: interrupted; run the same command again to finish\n",
+		"migrate SILENT":                      "mrtq: migrate: interrupted; run the same command again to finish\n",
+		"status SILENT --every 10s":           "mrtq: status: interrupted\n",
+		"show SILENT jid1":                    "mrtq: show: interrupted\n",
+		"check SILENT":                        "mrtq: check: interrupted\n",
+		"report SILENT":                       "mrtq: report: interrupted\n",
+		"hold SILENT":                         "mrtq: hold: interrupted; mrtq status TARGET shows which holds are set\n",
+		"release SILENT --wait":               "mrtq: release: interrupted; run the same command again to finish\n",
+		"restore SILENT --in " + corpus:       "mrtq: restore: interrupted; run the same command again to finish\n",
+		"dump SILENT --out dump.ndjson":       "mrtq: dump: interrupted\n",
+		"accept --backend SILENT --tags @J9":  "mrtq: accept: interrupted\n",
+		"accept --backend SILENT --clean":     "mrtq: accept: interrupted\n",
+		"inspect SILENT --status failed -v":   "mrtq: inspect: interrupted\n",
 	} {
 		t.Run(args, func(t *testing.T) {
 			t.Parallel()

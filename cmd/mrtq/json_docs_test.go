@@ -16,21 +16,19 @@ import (
 	"mrtq/harness/rehearse"
 	restored "mrtq/internal/restore"
 	"mrtq/migrate"
-	"mrtq/migrate/live"
 )
 
 // jsonOutputs has the type that each command prints with -o json.
 var jsonOutputs = map[string]any{
 	"inspect":  []view.Record{},
 	"check":    checked{},
-	"watch":    live.View{},
 	"restore":  restored.Result{},
 	"plan":     migrate.Plan{},
 	"migrate":  migrated{},
 	"verify":   verified{},
 	"rehearse": rehearse.Report{},
 	"rollback": rolledBack{},
-	"retire":   retired{},
+	"complete": migrate.Completed{},
 	"status":   statusOutput{},
 	"show":     shown{},
 	"hold":     migrate.Held{},

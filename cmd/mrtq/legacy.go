@@ -101,25 +101,6 @@ func (a *app) openSource(ctx context.Context, s pair, l *legacyFlags) (*migrate.
 // collecting garbage, and takes a quarter less memory.
 const largeQueue = 50_000
 
-// openBoth opens the source, if one was given, and the target, over sessions that can't
-// write. done closes both. src is nil without a source.
-func (a *app) openBoth(ctx context.Context, s pair, l *legacyFlags) (src *migrate.Source, target *migrate.Reader, done func(), err error) {
-	closeSource := func() {}
-	if s.source.Text != "" {
-		var side *migrate.Side
-		if src, side, err = a.openSource(ctx, s, l); err != nil {
-			return nil, nil, nil, err
-		}
-		closeSource = side.Close
-	}
-	side, err := a.open(ctx, s.target, true)
-	if err != nil {
-		closeSource()
-		return nil, nil, nil, failed("target", s.target.Text, err)
-	}
-	return src, side.Reader, func() { side.Close(); closeSource() }, nil
-}
-
 func validNodes(flag string, nodes []string) error {
 	for _, n := range nodes {
 		if err := znode.ValidatePath(n); err != nil {

@@ -1,5 +1,5 @@
 // Command mrtq migrates a production ZooKeeper queue from its legacy layout to the new
-// one: it decodes, plans, migrates, verifies and rolls back.
+// one: it decodes, plans, migrates, verifies, releases and rolls back.
 //
 // A command is a file: its flags, one call of a library, and what it prints. What commands
 // share is in
@@ -11,7 +11,7 @@
 //
 // and in packages below internal: connect reaches a server, screen prints, view shows plans and
 // verifications, settings sets flags, help explains the commands, advice says what to do next, files looks after the
-// operator's files, watching draws the screen of watch, accepting runs mrtq accept.
+// operator's files, practice listens to people who practise, accepting runs mrtq accept.
 package main
 
 import (

@@ -29,22 +29,27 @@ type migrateCmd struct {
 func (a *app) migrateCmd() *cobra.Command {
 	c := &migrateCmd{}
 	cmd := &cobra.Command{
-		Use:   "migrate {SOURCE TARGET | --plan FILE}",
+		Use:   "migrate {SOURCE TARGET | TARGET | --plan FILE}",
 		Short: "run or resume a migration",
 		Long: `Make a plan and carry it out. migrate refuses a plan with problems before it writes
-anything. It never changes the legacy records. It holds the new queues first, so
+anything. It never changes the legacy records: mrtq release does. It holds the new queues first, so
 that no worker that respects holds starts on half of a queue. The holds stay until
 you release them. migrate does not change what the target already holds.
 
 The first migration to a TARGET needs --new-queue and --dialect. Later ones need
-neither, and neither does a migration that was interrupted: by Ctrl-C, kill -9 or a
-lost server. Run it again to finish. If there is nothing to do, it writes nothing.`,
+neither. A migration that was interrupted, by Ctrl-C, kill -9 or a lost server, is
+finished by mrtq migrate TARGET: the run's record has the source and the choices. If
+there is nothing to do, it writes nothing.`,
 		Example: `  mrtq migrate zk1:2181 zk1:2181/new --new-queue --dialect mrt-zk --consumed held --undecodable quarantine
+  mrtq migrate zk1:2181/new
   mrtq migrate --plan plan.json
   mrtq migrate file:queue.ndjson.gz file:new.ndjson.gz --new-queue --dialect design`,
 		Args: func(cmd *cobra.Command, given []string) error {
 			if c.plan != "" {
 				return args()(cmd, given)
+			}
+			if len(given) == 1 { // TARGET
+				return nil
 			}
 			return args("SOURCE", "TARGET")(cmd, given)
 		},
@@ -87,11 +92,15 @@ func (c *migrateCmd) run(ctx context.Context, a *app, args []string) error {
 		c.quarantine = quarantineFile(s.target)
 	}
 	writes := []files.Named{s.target.written(), {By: "--quarantine", Path: c.quarantine, Kept: true}}
-	if err := a.checkFiles(writes, s.source.named(), files.Named{By: "--plan", Path: c.plan}, files.Named{By: "--decisions", Path: c.decisions}); err != nil {
+	source := s.source.named()
+	if s.inOneFile() {
+		source = files.Named{}
+	}
+	if err := a.checkFiles(writes, source, files.Named{By: "--plan", Path: c.plan}, files.Named{By: "--decisions", Path: c.decisions}); err != nil {
 		return err
 	}
 	started := time.Now()
-	res, err := c.carryOut(ctx, a, s)
+	res, err := c.carryOut(ctx, a, &s)
 	if res == nil {
 		return err
 	}
@@ -101,7 +110,10 @@ func (c *migrateCmd) run(ctx context.Context, a *app, args []string) error {
 // sides returns the sides that were given, or those of the saved plan. With a saved plan, it
 // also adopts the plan's settings.
 func (c *migrateCmd) sides(a *app, args []string) (pair, error) {
-	if c.plan == "" {
+	switch {
+	case c.plan == "" && len(args) == 1:
+		return parseTarget(args)
+	case c.plan == "":
 		return parsePair(args)
 	}
 	saved, err := readPlan(c.plan)
@@ -120,10 +132,10 @@ func (c *migrateCmd) sides(a *app, args []string) (pair, error) {
 	return s, c.adopt(saved, a.advice.Given)
 }
 
-// carryOut migrates. The result is nil if nothing was read.
-func (c *migrateCmd) carryOut(ctx context.Context, a *app, s pair) (res *migrate.Result, err error) {
+// carryOut migrates. If no source was given, s gets that of the run that it finishes. The result is nil if nothing was read.
+func (c *migrateCmd) carryOut(ctx context.Context, a *app, s *pair) (res *migrate.Result, err error) {
 	opt := migrate.MigrateOptions{Approved: c.saved, Limits: migrate.Limits{Ops: a.conn.MaxRate}, Say: func(text string) { a.Say("%s", text) }}
-	if opt.Options, err = c.options(s); err != nil {
+	if opt.Options, err = c.options(*s); err != nil {
 		return nil, err
 	}
 	opt.SaveQuarantined = func(bad []migrate.Record) error {
@@ -134,12 +146,38 @@ func (c *migrateCmd) carryOut(ctx context.Context, a *app, s pair) (res *migrate
 	}
 	ctx, finish := a.Phases(ctx, "reading both sides")
 	defer finish()
-	src, side, err := a.openSource(ctx, s, &c.legacyFlags)
-	if err != nil {
-		return nil, err
+	var src *migrate.Source // nil until the target is open
+	if s.source.Text != "" && !s.inOneFile() {
+		var side *migrate.Side
+		if src, side, err = a.openSource(ctx, *s, &c.legacyFlags); err != nil {
+			return nil, err
+		}
+		defer side.Close()
 	}
-	defer side.Close()
-	err = a.onTargetOrNew(ctx, s.target, c.packet, jobsOf(src), func(w *migrate.WritableSide) error {
+	adds := int64(0)
+	if src != nil {
+		adds = jobsOf(src)
+	}
+	var run *migrate.Run // that is finished, if no source was given
+	err = a.onTargetOrNew(ctx, s.target, c.packet, adds, func(w *migrate.WritableSide) error {
+		switch {
+		case s.source.Text == "":
+			if run, err = c.unfinished(ctx, w, s.target, &opt); err != nil {
+				return err
+			}
+			s.source.Text = run.Source
+			if src, err = migrate.OpenOrigin(ctx, &w.Reader); err != nil {
+				return err
+			}
+		case s.inOneFile():
+			queues, how, err := c.reads()
+			if err != nil {
+				return err
+			}
+			if src, err = migrate.OpenSource(ctx, &w.Reader, queues, how); err != nil {
+				return err
+			}
+		}
 		res, err = migrate.Migrate(ctx, src, w.Writer, opt)
 		if err == nil && res.Steps == 0 {
 			return errUnchanged
@@ -148,11 +186,33 @@ func (c *migrateCmd) carryOut(ctx context.Context, a *app, s pair) (res *migrate
 	})
 	switch {
 	case errors.Is(err, migrate.ErrPlace):
-		return nil, whichSide(s, err)
+		return nil, whichSide(*s, err)
 	case res == nil || res.Plan == nil:
-		return nil, withWayOut(a, whichSide(s, err), advice.Situation{Source: s.source.Text, Target: s.target.Text})
+		return nil, withWayOut(a, whichSide(*s, err), advice.Situation{Source: s.source.Text, Target: s.target.Text, Run: run})
 	}
 	return res, err
+}
+
+// unfinished is the run that was interrupted. Its choices count, but those that were given stay, and are refused if they differ.
+func (c *migrateCmd) unfinished(ctx context.Context, w *migrate.WritableSide, target place, opt *migrate.MigrateOptions) (*migrate.Run, error) {
+	status, err := migrate.ReadStatus(ctx, &w.Reader)
+	if err != nil {
+		return nil, err
+	}
+	run := status.Current()
+	if run == nil || run.State != migrate.Running {
+		return nil, exit.Usagef("SOURCE is missing: no migration to %s was interrupted, so there is none to finish; usage: mrtq migrate SOURCE TARGET", advice.Word(target.Text))
+	}
+	for _, choice := range migrate.AllChoices {
+		if !c.set.Changed(choice.Name) {
+			*choice.Value(&opt.Choices) = *choice.Value(&run.Choices)
+		}
+	}
+	if !c.set.Changed("acl") {
+		opt.ACL = nil // the run's
+	}
+	opt.Source = run.Source
+	return &run.Run, nil
 }
 
 // jobsOf forecasts the memory that the jobs of a source take in a dump as TARGET: each has a
@@ -173,6 +233,9 @@ func (c *migrateCmd) print(a *app, s pair, res *migrate.Result, err error, took 
 		Quarantined: out.Quarantine != "", Quarantine: out.Quarantine}
 	if err != nil {
 		return c.fail(a, out, at, err)
+	}
+	if res.Origin.Chroot != "" { // this call has seen where the source is
+		at.Run = &migrate.Run{Source: s.source.Text, Dialect: plan.Dialect, Choices: plan.Choices, Time: plan.Settings.Time, Origin: res.Origin}
 	}
 	if notes := append(view.PlanNotes(plan), view.ChangedSince(plan)...); len(notes) > 0 {
 		a.Say("%s. %s", strings.Join(notes, ", "), a.advice.Details(at, res.Steps > 0))

@@ -50,24 +50,27 @@ func TestPipeThatNobodyWritesTo(t *testing.T) {
 // ends its work, says on stderr what it did, and exits with 3.
 func TestNobodyReadsTheOutput(t *testing.T) {
 	t.Parallel()
-	corpus, err := filepath.Abs("testdata/legacy.ndjson")
+	corpus, err := os.ReadFile("testdata/legacy.ndjson")
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "new.ndjson"), corpus, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct{ args, did string }{
-		{"migrate CORPUS file:new.ndjson --new-queue --dialect design --consumed pending --undecodable quarantine --quarantine kept.ndjson",
+		{"migrate file:new.ndjson file:new.ndjson --new-queue --dialect design --consumed pending --undecodable quarantine --quarantine kept.ndjson",
 			"Migrate: done, and the new queues are held."},
 		{"hold file:new.ndjson --by alice -o json", "Hold: alice holds ingest, accessSmall, accessLarge."},
-		{"release file:new.ndjson CORPUS --quarantine kept.ndjson --others -o json", "Release: 3 holds lifted"},
-		{"rollback file:new.ndjson CORPUS --run run0000000000 --yes -o json", "Rollback of run0000000000 in file:new.ndjson: 9 jobs"},
+		{"release file:new.ndjson --workers-stopped 3 --others -o json", "Release: 11 records handed over; 3 holds lifted"},
+		{"rollback file:new.ndjson --run run0000000000 --yes -o json", "Rollback of run0000000000 in file:new.ndjson: 9 jobs"},
 	} {
 		r, w, err := os.Pipe()
 		if err != nil {
 			t.Fatal(err)
 		}
 		r.Close()
-		cmd := exec.Command("mrtq", strings.Fields(strings.ReplaceAll(c.args, "CORPUS", "file:"+corpus))...)
+		cmd := exec.Command("mrtq", strings.Fields(c.args)...)
 		cmd.Dir, cmd.Stdout = dir, w
 		var stderr strings.Builder
 		cmd.Stderr = &stderr

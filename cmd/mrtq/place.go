@@ -51,6 +51,12 @@ func parsePair(args []string) (p pair, err error) {
 	return p, err
 }
 
+// parseTarget parses the argument TARGET.
+func parseTarget(args []string) (pair, error) {
+	p, err := parsePlace("TARGET", args[0])
+	return pair{target: p}, err
+}
+
 // parseSides parses the arguments TARGET [SOURCE].
 func parseSides(args []string) (p pair, err error) {
 	if p.target, err = parsePlace("TARGET", args[0]); err == nil && len(args) > 1 {
@@ -58,6 +64,9 @@ func parseSides(args []string) (p pair, err error) {
 	}
 	return p, err
 }
+
+// inOneFile reports whether both queues are in one dump.
+func (p pair) inOneFile() bool { return p.source.File != "" && p.source.File == p.target.File }
 
 // isServer reports whether a place is a server.
 func (p place) isServer() bool { return p.File == "" && p.Data == nil }

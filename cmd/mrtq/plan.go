@@ -153,7 +153,7 @@ func whichSide(s pair, err error) error {
 	switch {
 	case errors.Is(err, migrate.ErrPlace):
 		return exit.Usagef("TARGET %s: %w", s.target.Text, err)
-	case errors.As(err, &target):
+	case errors.As(err, &target) || s.source.Text == "":
 		return failed("target", s.target.Text, err)
 	}
 	return failed("source", s.source.Text, err)

@@ -25,8 +25,7 @@ func fileOf(prefix string, target place) string {
 
 const (
 	quarantinePrefix = "mrtq-quarantine-"
-	keptPrefix       = "mrtq-kept-"
-	retiredPrefix    = "mrtq-retired-"
+	removedPrefix    = "mrtq-removed-"
 )
 
 // unfit are characters that a file's name should not have.

@@ -45,9 +45,9 @@ in the state that was told; and no lock is left. The whole queue is verified aga
 the layout after the migration, after the release, half way, and at the end. The
 legacy worker of a consumed record counts as done: nobody knows, and that is worst.
 
-A second copy is rolled back when 30 % of the work is done. It is retired, so that the
-legacy records of the jobs that it kept are removed, and simulated legacy workers do
-the rest: nothing twice, nothing never. A third copy's migration is cut at --crash transactions, spread
+A second copy is rolled back when 30 % of the work is done: the records of the jobs that
+nobody has begun go back, and simulated legacy workers do the rest: nothing twice,
+nothing never. A third copy's migration is cut at --crash transactions, spread
 evenly: its connection is lost, or its process is killed, before or after the server
 does the transaction. Each time, the same command goes on.
 

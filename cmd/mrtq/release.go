@@ -1,11 +1,11 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,128 +19,159 @@ import (
 
 type releaseCmd struct {
 	holdFlags
-	verifyFlags
-	others, unverified, restored bool
-	actedOn                      int
-	output                       string
+	decisionFlags
+	others, restored, ledgerDamaged, allACLs, wait bool
+	workersStopped                                 int
+	output                                         string
 }
 
 func (a *app) releaseCmd() *cobra.Command {
 	c := &releaseCmd{}
 	cmd := &cobra.Command{
-		Use:   "release TARGET [SOURCE]",
-		Short: "lift the holds, once the target is verified",
-		Long: `Lift the holds that migrations have set, all in one transaction, so that the services
-start. Give SOURCE: release verifies the target first, as mrtq verify does, and lifts
-nothing if the target does not match the source. If a migration or a rollback writes
-to the target meanwhile, release lifts nothing. If records are in quarantine, it
-needs --quarantine, because it must see the file that keeps their bytes.
+		Use:   "release TARGET",
+		Short: "hand the records over to their jobs, and lift the holds",
+		Long: `Verify the target. Then hand each migrated record over to its job, in one ZooKeeper
+transaction: the record leaves the legacy queue, and its bytes are kept beside it, in
+/mrtq-handed-over, for a rollback. So a record is in one queue or in the other.
+Legacy workers may work until then, and one that was forgotten runs dry. If a legacy
+worker has taken a record since, its job is withdrawn. Submission should have stopped.
 
-Three words lead out of a refusal, and each is kept in the run's record. --acted-on N
-accepts that N jobs or batches were acted on since the migration. --unverified
-releases without verifying, for example if the source does not exist any more.
---restored says that you know that the target was restored from a backup. While a run
-or its rollback is unfinished, nothing is released.
+Then release lifts the holds, and the services can start. It doesn't lift a queue
+while a record in it must be decided about, or while consumed records or locks show
+that legacy workers may be at work: run it again when they are done, or give --wait.
+A worker that died leaves these for ever. When no legacy worker runs any more,
+--workers-stopped N accepts N of them.
 
 A hold that has other owners stays. --others lifts the holds of people and other
-clients, too. To lift a hold on a collection, name it with --collection. Exit code 1
-if nothing was released because a check failed.`,
-		Example: `  mrtq release zk1:2181/new zk1:2181 --quarantine mrtq-quarantine-zk1-2181-new.ndjson
-  mrtq release zk1:2181/new zk1:2181 --only ingest
-  mrtq release zk1:2181/new --collection merritt_content`,
-		Args: args("TARGET", "[SOURCE]"),
+clients, too. To lift a hold on a collection, name it with --collection. If release is
+interrupted, run it again. Exit code 1 if a queue was not lifted.`,
+		Example: `  mrtq release zk1:2181/new
+  mrtq release zk1:2181/new --only ingest --wait
+  mrtq release zk1:2181/new --vanished legacy`,
+		Args: args("TARGET"),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
 	}
 	f := cmd.Flags()
 	a.conn.RateFlag(f)
 	c.holdFlags.flags(f)
-	c.verifyFlags.flags(f)
+	c.decisionFlags.flags(f)
+	f.IntVar(&c.workersStopped, "workers-stopped", 0, "lift the holds although the legacy queue has this `number` of consumed records and locks: no legacy worker runs any more")
+	f.BoolVar(&c.wait, "wait", false, "wait until no legacy worker is at work, and then lift the holds")
 	f.BoolVar(&c.others, "others", false, "lift also the holds of people and other clients")
-	f.IntVar(&c.actedOn, "acted-on", 0, "accept that this `number` of jobs and batches were acted on since they were migrated")
-	f.BoolVar(&c.unverified, "unverified", false, "release without verifying the target")
+	f.BoolVar(&c.allACLs, "all-acls", false, "compare the ACLs of all created znodes, not only of a sample; one more request for each znode")
 	f.BoolVar(&c.restored, "restored", false, "go on although TARGET was restored from a backup; jobs that were finished after the backup was made run again")
+	f.BoolVar(&c.ledgerDamaged, "ledger-damaged", false, "lift holds although the migration's own records are damaged; no record is handed over, so stop the legacy workers first")
 	outputFlag(f, &c.output, "json")
 	return cmd
 }
 
 func (c *releaseCmd) run(ctx context.Context, a *app, args []string) error {
-	s, err := parseSides(args)
+	s, err := parseTarget(args)
 	if err != nil {
 		return err
 	}
-	opt := migrate.ReleaseOptions{Collections: c.collections, Others: c.others, ActedOn: c.actedOn, Unverified: c.unverified, Restored: c.restored}
+	opt := migrate.ReleaseOptions{VerifyOptions: migrate.VerifyOptions{AllACLs: c.allACLs}, Collections: c.collections, Others: c.others, WorkersStopped: c.workersStopped,
+		LedgerDamaged: c.ledgerDamaged, Restored: c.restored, Limits: migrate.Limits{Ops: a.conn.MaxRate}, Say: func(text string) { a.Say("%s", text) }}
+	if c.workersStopped < 0 {
+		return exit.Usagef("--workers-stopped %d: expected 0 or more", c.workersStopped)
+	}
 	if opt.Queues, err = c.holdFlags.queues(); err != nil {
 		return err
 	}
-	if c.actedOn < 0 {
-		return exit.Usagef("--acted-on %d: expected 0 or more", c.actedOn)
-	}
-	if opt.VerifyOptions, err = c.options(s.target); err != nil {
+	if opt.Decisions, err = c.decisions(a, s.target); err != nil {
 		return err
 	}
 	res, err := c.release(ctx, a, s, opt)
-	if err != nil {
+	undone := errors.Is(err, migrate.ErrUndecided) || errors.Is(err, migrate.ErrAtWork)
+	if err != nil && !undone {
 		return c.refuse(ctx, a, s, res, err)
 	}
 	if c.output == "json" {
 		a.JSON(res)
+	} else {
+		view.Released(a.Screen, res)
 	}
-	c.conclude(ctx, a, s, res)
+	c.conclude(ctx, a, s, res, err)
+	if undone {
+		return exit.Check(err)
+	}
 	return nil
 }
 
+// betweenLooks is the time between two looks at the legacy queue, with --wait.
+const betweenLooks = 2 * time.Second
+
 func (c *releaseCmd) release(ctx context.Context, a *app, s pair, opt migrate.ReleaseOptions) (res *migrate.Released, err error) {
-	ctx, finish := a.Phases(ctx, "reading the target")
+	ctx, finish := a.Phases(ctx, "reading both queues")
 	defer finish()
-	var src *migrate.Source
-	if s.source.Text != "" && !opt.Unverified {
-		var side *migrate.Side
-		if src, side, err = a.openSource(ctx, s, &c.legacyFlags); err != nil {
-			return nil, err
-		}
-		defer side.Close()
-	}
+	var all migrate.Released
+	var left error // why a queue was not lifted
 	err = a.onTarget(ctx, s.target, func(w *migrate.WritableSide) error {
-		res, err = migrate.Release(ctx, src, w.Writer, opt)
-		if err == nil && len(res.Lifted) == 0 {
-			return errUnchanged
+		for said := ""; ; {
+			res, left = migrate.Release(ctx, w.Writer, opt)
+			if res != nil {
+				res.Add(all)
+				all = *res
+			}
+			if !c.wait || !errors.Is(left, migrate.ErrAtWork) {
+				break
+			}
+			if text := view.AtWorkText(res.AtWork); text != said {
+				a.Say("waiting for the legacy workers: %s", text)
+				said = text
+			}
+			select {
+			case <-time.After(betweenLooks):
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
 		}
-		return err
+		if res == nil || res.Steps == 0 && len(res.Lifted) == 0 {
+			return cmpError(left, errUnchanged)
+		}
+		if errors.Is(left, migrate.ErrUndecided) || errors.Is(left, migrate.ErrAtWork) {
+			return nil // what was done stays
+		}
+		return left
 	})
-	return res, err
+	return res, cmpError(err, left)
 }
 
-// refuse says why nothing was released, and what to do.
+// cmpError is the first error that is not nil.
+func cmpError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refuse says why the release failed, what it did before, and what to do.
 func (c *releaseCmd) refuse(ctx context.Context, a *app, s pair, res *migrate.Released, err error) error {
-	at := advice.Situation{Source: s.source.Text, Target: s.target.Text, Quarantine: c.quarantine}
 	switch {
 	case exit.Is(err, exit.Usage):
 		return err
 	case errors.Is(err, migrate.ErrNoQueue):
 		return a.onPlace(ctx, s.target, err)
-	case res != nil && res.Verdict != nil && !res.Verdict.OK():
+	case errors.Is(err, migrate.ErrNotVerified) && res != nil && res.Verdict != nil:
 		if c.output == "json" {
 			a.JSON(res)
 		} else {
 			view.Verdict(a.Screen, res.Verdict)
 		}
-		a.sayQuarantine(res.Verdict, c.quarantine, s.target)
-		a.concludeVerdict(res.Verdict, s, c.quarantine, "Nothing was released. ")
+		a.concludeVerdict(res.Verdict, s, "", "Nothing was released. ")
 		return exit.Check(err)
-	case errors.Is(err, migrate.ErrNotKept):
-		err = fmt.Errorf("%w. %s", err, wantQuarantine(s.target))
-		at.Quarantine = defaultQuarantine(s.target)
-	case errors.Is(err, migrate.ErrNoSource):
-		c.aboutRun(a.currentRun(ctx, s.target), s, &at)
-		err = fmt.Errorf("%w. To release without verifying, give --unverified. Next, to verify and release: %s", err, a.advice.CommandOf(migrate.StepRelease, at))
-		return exit.Usagef("nothing was released: %w", err)
-	case errors.Is(err, migrate.ErrUnfinished):
-		if status := a.statusOf(ctx, s.target); status != nil && status.Current() != nil {
-			at.Run = &status.Current().Run
-			err = fmt.Errorf("%w. %s", err, a.advice.Next(status.Step, at))
-		}
 	}
-	return fmt.Errorf("nothing was released: %w", withWayOut(a, failed("target", s.target.Text, err), at))
+	err = failed("target", s.target.Text, err)
+	if res != nil && res.Steps > 0 {
+		done := fmt.Sprintf("this call handed over %s, and no hold was lifted", screen.Count(res.HandedOver, "record", "records"))
+		if wasCutShort(err) {
+			return &partlyDone{err, done + "; run the same command again to finish"}
+		}
+		return a.wayOut(ctx, s.target, &partlyDone{err, done})
+	}
+	return fmt.Errorf("nothing was released: %w", a.wayOut(ctx, s.target, err))
 }
 
 // statusOf reads where a migration stands, for the text of an error; nil if that can't be
@@ -151,65 +182,50 @@ func (a *app) statusOf(ctx context.Context, p place) *migrate.Status {
 		return nil
 	}
 	defer side.Close()
-	status, err := migrate.ReadStatus(ctx, side.Reader, nil)
+	status, err := migrate.ReadStatus(ctx, side.Reader)
 	if err != nil {
 		return nil
 	}
 	return status
 }
 
-// currentRun is the unfinished run of a target, else the newest; nil if there is none, or if it
-// can't be read.
-func (a *app) currentRun(ctx context.Context, p place) *migrate.Run {
-	if status := a.statusOf(ctx, p); status != nil && status.Current() != nil {
-		return &status.Current().Run
-	}
-	return nil
-}
-
-// conclude says what was released and what is still held.
-func (c *releaseCmd) conclude(ctx context.Context, a *app, s pair, res *migrate.Released) {
-	text, tone := fmt.Sprintf("Release: %s lifted", screen.Count(len(res.Lifted), "hold", "holds")), screen.Good
-	if len(res.Lifted) > 0 {
-		text += ": " + view.HoldNames(res.Lifted)
+// conclude says what was released and what is still held. why is the reason for a queue that was not lifted.
+func (c *releaseCmd) conclude(ctx context.Context, a *app, s pair, res *migrate.Released, why error) {
+	at := advice.Situation{Target: s.target.Text, Undecided: res.Undecided, AtWork: len(res.AtWork)}
+	text, tone := "Release: ", screen.Good
+	if done := view.HandedOverText(res); done != "" {
+		text += done + "; "
 	}
 	switch {
-	case len(res.Lifted) == 0 && len(res.Left) == 0:
-		text = "Release: nothing to do: nothing is held there"
-	case len(res.Lifted) == 0:
-		text, tone = "Release: no queue became free", screen.Attention
-	case c.unverified:
-		text, tone = text+"; nothing was verified", screen.Attention
-	}
-	at := advice.Situation{Source: s.source.Text, Target: s.target.Text, Quarantine: c.quarantine}
-	if len(res.Left) > 0 || c.unverified {
-		c.aboutRun(a.currentRun(ctx, s.target), s, &at)
+	case len(res.Lifted) > 0:
+		text += screen.Count(len(res.Lifted), "hold", "holds") + " lifted: " + view.HoldNames(res.Lifted)
+	case why == nil && len(res.Left) == 0 && res.Steps == 0:
+		text += "nothing to do: nothing is held there"
+	default:
+		text += "no queue became free"
+		if len(res.Left) > 0 {
+			tone = screen.Attention
+		}
 	}
 	text += "."
-	begin := len(res.Lifted) > 0 && !slices.ContainsFunc(res.Left, func(h migrate.HoldStatus) bool { return h.Collection == "" })
 	if len(res.Left) > 0 {
 		text += " Still held: " + view.HoldsText(res.Left) + "."
 		if halfHeld(res) {
 			tone, text = screen.Attention, text+" But the large access worker takes small requests too, so this hold does not stop them."
 		}
 	}
-	switch { // To lift the rest, release verifies; and a line has one command.
-	case c.unverified && begin && at.Run != nil:
-		text += " To verify the target now: " + a.advice.CommandOf(migrate.StepVerify, at)
+	begin := len(res.Lifted) > 0 && !slices.ContainsFunc(res.Left, func(h migrate.HoldStatus) bool { return h.Collection == "" })
+	switch {
+	case errors.Is(why, migrate.ErrUndecided):
+		tone, text = screen.Bad, text+fmt.Sprintf(" Somebody must decide about %s. ", screen.Count(len(res.Undecided), "record", "records"))+a.advice.Next(migrate.StepDecideRecords, at)
+	case errors.Is(why, migrate.ErrAtWork):
+		tone, text = screen.Bad, text+" At work in the legacy queue: "+view.AtWorkText(res.AtWork)+". "+a.advice.Next(migrate.StepAwaitLegacy, at)
 	case begin || len(res.Left) == 0:
 		text += " " + a.advice.AfterRelease(at, s.target.isServer() && begin)
 	default:
 		text += " To lift the rest, when no longer needed: " + a.advice.Lift(at, res.Left)
 	}
 	a.Conclude(tone, "%s", text)
-}
-
-// aboutRun adds what is known of a run; nil if there is none.
-func (c *releaseCmd) aboutRun(run *migrate.Run, s pair, at *advice.Situation) {
-	if at.Run = run; run != nil {
-		at.Quarantined = run.Choices.Quarantines()
-		at.Quarantine = cmp.Or(c.quarantine, defaultQuarantine(s.target))
-	}
 }
 
 // halfHeld reports whether small access requests are still held, and large ones no longer

@@ -3,7 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"errors"
 	"io"
 	"time"
 
@@ -14,7 +14,6 @@ import (
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/report"
 	"mrtq/cmd/mrtq/internal/screen"
-	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/migrate"
 )
 
@@ -26,7 +25,7 @@ type reportCmd struct {
 func (a *app) reportCmd() *cobra.Command {
 	c := &reportCmd{}
 	cmd := &cobra.Command{
-		Use:   "report {TARGET [SOURCE] | --plan FILE}",
+		Use:   "report {TARGET | --plan FILE}",
 		Short: "make a page about a plan or a migration",
 		Long: `Make one HTML file about a migration, for the operator and for the people who must
 approve it. It begins with the verdict, the numbers, and what could happen: records that
@@ -36,17 +35,17 @@ legacy record and its job, the runs, and the number of jobs in each state. The f
 needs no network, and can be searched, sorted, printed and mailed.
 
 The page is about a plan that mrtq plan --out saved (--plan), or about a TARGET. It
-shows what the plan says, or what mrtq status says, and with SOURCE also what mrtq
-verify says. Only the file is written. Exit code 0 means that the page was made, and
+shows what the plan says, or what mrtq status and mrtq verify say. Only the file is
+written. Exit code 0 means that the page was made, and
 says nothing about the verdict. If there is no new queue at TARGET, no page is made,
 and the exit code is 1.`,
 		Example: `  mrtq report --plan plan.json --out plan.html
-  mrtq report zk1:2181/new zk1:2181 --quarantine mrtq-quarantine-zk1-2181-new.ndjson --out cutover.html`,
+  mrtq report zk1:2181/new --quarantine mrtq-quarantine-zk1-2181-new.ndjson --out cutover.html`,
 		Args: func(cmd *cobra.Command, given []string) error {
 			if c.plan != "" {
 				return args()(cmd, given)
 			}
-			return args("TARGET", "[SOURCE]")(cmd, given)
+			return args("TARGET")(cmd, given)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return c.main(cmd.Context(), a, args) },
 	}
@@ -60,22 +59,22 @@ and the exit code is 1.`,
 
 func (c *reportCmd) main(ctx context.Context, a *app, args []string) (err error) {
 	switch {
-	case len(args) < 2 && c.quarantine != "":
-		return exit.Usagef("--quarantine %s is compared with the source, and no SOURCE is given", c.quarantine)
+	case c.plan != "" && c.quarantine != "":
+		return exit.Usagef("--quarantine %s is compared with the legacy queue, and --plan reads none", c.quarantine)
 	case files.IsGzip(c.out):
 		return exit.Usagef("--out %s: a browser can't open a gzip file; leave out .gz", c.out)
 	}
 	var s pair
 	if c.plan == "" {
-		if s, err = parseSides(args); err != nil {
+		if s, err = parseTarget(args); err != nil {
 			return err
 		}
 	}
-	if err := a.checkFiles([]files.Named{{By: "--out", Path: c.out}}, s.target.named(), s.source.named(), files.Named{By: "--plan", Path: c.plan},
+	if err := a.checkFiles([]files.Named{{By: "--out", Path: c.out}}, s.target.named(), files.Named{By: "--plan", Path: c.plan},
 		files.Named{By: "--quarantine", Path: c.quarantine}); err != nil {
 		return err
 	}
-	d := &report.Data{Made: time.Now(), Source: s.source.Text, Target: s.target.Text, QuarantineChecked: c.quarantine != ""}
+	d := &report.Data{Made: time.Now(), Target: s.target.Text, QuarantineChecked: c.quarantine != ""}
 	if c.plan != "" {
 		err = c.readPlan(ctx, d)
 	} else {
@@ -101,7 +100,7 @@ func (c *reportCmd) readPlan(ctx context.Context, d *report.Data) (err error) {
 		return err
 	}
 	d.Source, d.Target = d.Plan.Source, d.Plan.Target
-	d.Records, err = migrate.ReadRecords(ctx, nil, nil, d.Plan)
+	d.Records, err = migrate.ReadRecords(ctx, nil, d.Plan)
 	return err
 }
 
@@ -113,29 +112,29 @@ func (c *reportCmd) readSides(ctx context.Context, a *app, s pair, d *report.Dat
 	}
 	ctx, finish := a.Phases(ctx, "reading")
 	defer finish()
-	src, at, done, err := a.openBoth(ctx, s, &c.legacyFlags)
+	side, err := a.open(ctx, s.target, true)
 	if err != nil {
-		return err
+		return failed("target", s.target.Text, err)
 	}
-	defer done()
-	if d.Status, err = migrate.ReadStatus(ctx, at, src); err != nil {
-		return whichSide(s, err)
+	defer side.Close()
+	if d.Status, err = migrate.ReadStatus(ctx, side.Reader); err != nil {
+		return failed("target", s.target.Text, err)
 	}
 	if d.Status.NoQueue != nil {
-		return exit.Check(fmt.Errorf("%s; no page was made. Check the address and its chroot", view.NoQueue(d.Target, d.Status.NoQueue)))
+		return a.onPlace(ctx, s.target, migrate.ErrNoQueue)
 	}
 	if d.Status.Damage != "" { // nothing else is known
 		return nil
 	}
-	if src != nil && d.Status.Newest() != nil {
-		if d.Verdict, err = migrate.Verify(ctx, src, at, opt); err != nil {
-			return whichSide(s, err)
+	if newest := d.Status.Newest(); newest != nil {
+		d.Source = newest.Source
+		d.Verdict, err = migrate.Verify(ctx, nil, side.Reader, opt)
+		if err != nil && !errors.Is(err, migrate.ErrTwoEnsembles) {
+			return failed("target", s.target.Text, err)
 		}
 	}
-	if d.Records, err = migrate.ReadRecords(ctx, at, src, nil); err != nil {
-		return whichSide(s, err)
-	}
-	return nil
+	d.Records, err = migrate.ReadRecords(ctx, side.Reader, nil)
+	return failed("target", s.target.Text, err)
 }
 
 // situation is what the page's advice can name.
@@ -144,12 +143,12 @@ func (c *reportCmd) situation(d *report.Data, s pair) advice.Situation {
 	if d.Status == nil {
 		return at
 	}
-	at.Holds = d.Status.Holds
+	at.Holds, at.Undecided = d.Status.Holds, d.Status.Undecided()
 	if newest := d.Status.Newest(); newest != nil {
 		at.Run = &newest.Run
 	}
 	if d.Verdict != nil {
-		at.ActedOn, at.Quarantined = d.Verdict.CountGroup(migrate.ActedOnIn), d.Verdict.Records.Quarantined > 0
+		at.Quarantined = d.Verdict.Records.Quarantined > 0
 		at.Quarantine = cmp.Or(c.quarantine, defaultQuarantine(s.target))
 	}
 	return at

@@ -99,8 +99,8 @@ codes: 0 done, 1 the check failed, 2 wrong usage, 3 the environment failed,
 	a.conn.Flags(f)
 	root.AddCommand(
 		a.inspectCmd(), a.checkCmd(), a.dumpCmd(), a.restoreCmd(),
-		a.planCmd(), a.rehearseCmd(), a.migrateCmd(), a.verifyCmd(), a.rollbackCmd(), a.retireCmd(), a.statusCmd(), a.showCmd(), a.watchCmd(),
-		a.holdCmd(), a.releaseCmd(),
+		a.planCmd(), a.rehearseCmd(), a.migrateCmd(), a.verifyCmd(), a.releaseCmd(), a.rollbackCmd(), a.completeCmd(), a.statusCmd(), a.showCmd(),
+		a.holdCmd(),
 		a.reportCmd(),
 		a.zkCmd(),
 		accepting.Command(accepting.Env{Screen: a.Screen, Conn: &a.conn, Verbose: &a.verbose, CheckFiles: a.checkFiles}), a.statesCmd(), a.manCmd(), a.layoutCmd(),

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -28,6 +29,14 @@ func TestScreens(t *testing.T) {
 				if columns != 80 && (command == "mrtq states" || strings.HasPrefix(command, "mrtq rehearse")) {
 					continue // they take time or room, and show nothing that others don't
 				}
+				if script, is := strings.CutPrefix(command, "sh "); is {
+					sh := exec.Command("sh", script)
+					if sh.Dir = dir; sh.Run() != nil {
+						t.Fatal(command)
+					}
+					all.WriteString("$ " + command + "\n\n")
+					continue
+				}
 				text, _ := terminalRun{columns: columns}.run(t, dir, words(command)...)
 				got := took.ReplaceAllString(visible(shownOn(strings.ReplaceAll(text, "\r\n", "\n"))), "T s.")
 				for line := range strings.Lines(escapes.ReplaceAllString(got, "")) {
@@ -44,34 +53,35 @@ func TestScreens(t *testing.T) {
 }
 
 // screens are the commands of TestScreens, in this order. corpus.ndjson has every kind of record, good
-// and bad; queue.ndjson is a queue that the deployed services could work, and later.ndjson is the same
-// after a legacy worker has taken a record, and a client has submitted one.
+// and bad; queue.ndjson is a queue that the deployed services could work, and gets the new queue, too. With workers.sh, a legacy
+// worker takes a record, another record is gone, and a client submits one.
 var screens = strings.Split(strings.TrimSpace(`
 mrtq inspect file:corpus.ndjson
 mrtq states
 mrtq plan file:corpus.ndjson file:none.ndjson --new-queue --dialect mrt-zk
 mrtq rehearse file:queue.ndjson --dialect mrt-zk --consumed held --failed held --crash 2
-mrtq plan file:queue.ndjson file:new.ndjson --new-queue --dialect mrt-zk --consumed held --failed held --out plan.json
+mrtq plan file:queue.ndjson file:queue.ndjson --new-queue --dialect mrt-zk --failed held --out plan.json
 mrtq migrate --plan plan.json
-mrtq plan file:queue.ndjson file:new.ndjson --consumed held --failed held
-mrtq verify file:queue.ndjson file:new.ndjson
-mrtq check file:new.ndjson
-mrtq status file:new.ndjson file:queue.ndjson
-mrtq verify file:later.ndjson file:new.ndjson
-mrtq release file:new.ndjson file:later.ndjson
-mrtq hold file:new.ndjson --only ingest --by alice --why 'disk full'
-mrtq release file:new.ndjson file:queue.ndjson
-mrtq status file:new.ndjson file:later.ndjson
-mrtq verify file:queue.ndjson file:new.ndjson
-mrtq show file:queue.ndjson file:new.ndjson jid0000000002
-mrtq rollback file:new.ndjson file:later.ndjson --run run0000000000 --dry-run
-mrtq rollback file:new.ndjson file:later.ndjson --run run0000000000 --yes
-mrtq verify file:later.ndjson file:new.ndjson
-mrtq retire file:later.ndjson file:new.ndjson --dry-run
-mrtq retire file:later.ndjson file:new.ndjson --yes
-mrtq status file:new.ndjson file:later.ndjson
+mrtq plan file:queue.ndjson file:queue.ndjson --failed held
+mrtq verify file:queue.ndjson
+mrtq check file:queue.ndjson
 mrtq status file:queue.ndjson
-mrtq migrate file:queue.ndjson file:mistyped.ndjson
+sh workers.sh
+mrtq status file:queue.ndjson
+mrtq verify file:queue.ndjson
+mrtq hold file:queue.ndjson --only ingest --by alice --why 'disk full'
+mrtq release file:queue.ndjson
+mrtq release file:queue.ndjson --vanished legacy --workers-stopped 1
+mrtq status file:queue.ndjson
+mrtq verify file:queue.ndjson
+mrtq show file:queue.ndjson jid0000000003
+mrtq rollback file:queue.ndjson --run run0000000000 --dry-run
+mrtq rollback file:queue.ndjson --run run0000000000 --yes
+mrtq verify file:queue.ndjson
+mrtq status file:queue.ndjson
+mrtq complete file:queue.ndjson
+mrtq status file:corpus.ndjson
+mrtq migrate file:corpus.ndjson file:mistyped.ndjson
 `), "\n")
 
 // words are the words of a command, without the program. A quoted one may hold spaces.
@@ -98,7 +108,6 @@ func screenFiles(t *testing.T) string {
 		return string(text)
 	}
 	queue := read("../../features/testdata/deployed.ndjson")
-	taken := regexp.MustCompile(`(?m)^.*"/ingest/mrtQ-\d+".*\n`).FindString(queue)
 	write("corpus.ndjson", read("testdata/legacy.ndjson"))
 	write("queue.ndjson", queue)
 	late, err := json.Marshal(map[string]any{"path": "/ingest/mrtQ-05000000000099", "data": append(legacy.AppendHeader(nil,
@@ -106,7 +115,8 @@ func screenFiles(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write("later.ndjson", strings.Replace(queue, taken, "", 1)+string(late)+"\n")
+	write("late.ndjson", string(late)+"\n")
+	write("workers.sh", `sed -i -e 's#\("/ingest/mrtQ-05000000000001","data":"\)AAAA#\1AQAA#' -e '/mrtQ-05000000000002"/d' queue.ndjson; cat late.ndjson >>queue.ndjson`)
 	return dir
 }
 
@@ -139,7 +149,7 @@ func TestVerdictOnTerminal(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"inspect file:" + corpus + " --status held", "\x1b[32mInspect: 1 record: 1 decoded, 0 not.\x1b[0m\r\n"},
 		{"inspect file:" + corpus, "\x1b[33mInspect: 21 records: 12 decoded, 9 not.\x1b[0m\r\n"},
-		{"plan file:" + corpus + " file:new.ndjson --new-queue --dialect design", "\x1b[31mPlan: 9 to create, 1 to skip, 11 to decide. Not ready: decide about 11 records.\r\nNext, once you have decided:\r\n  mrtq plan file:" + corpus + " file:new.ndjson --new-queue --dialect design --consumed 'held|pending|failed' --undecodable quarantine\x1b[0m\r\n"},
+		{"plan file:" + corpus + " file:new.ndjson --new-queue --dialect design", "\x1b[31mPlan: 9 to create, 3 to skip, 9 to decide. Not ready: decide about 9 records.\r\nNext, once you have decided:\r\n  mrtq plan file:" + corpus + " file:new.ndjson --new-queue --dialect design --undecodable quarantine\x1b[0m\r\n"},
 		{"inspect file:nowhere.ndjson", "\x1b[31mmrtq: file:nowhere.ndjson: no such file or directory; check the path\x1b[0m\r\n"},
 		{"accept --tags @J9 -v", "\x1b[32mAccept: 3 scenarios in both dialects passed; 2 of 154 rows covered.\x1b[0m\r\n"},
 	} {

@@ -110,9 +110,7 @@ var varying = []struct {
 }{
 	{regexp.MustCompile(`\d+\.\d s\b`), "T s"},
 	{regexp.MustCompile(`"seconds": [\d.e-]+`), `"seconds": "T"`},
-	{regexp.MustCompile(`mrtq-(quarantine|kept|retired)-[0-9.]+-\d+-\w+-new`), "mrtq-$1-CHROOT-new"},
-	{regexp.MustCompile(`(?m)( {5,}\d+s)+$`), "     AGE"}, // on the screen of watch
-	{regexp.MustCompile(`((?:ingest|accessLarge|accessSmall) for) \d+s\b`), "$1 AGE"},
+	{regexp.MustCompile(`mrtq-(quarantine|removed)-[0-9.]+-\d+-\w+-new`), "mrtq-$1-CHROOT-new"},
 	{regexp.MustCompile(`"owner": "[^"]*"`), `"owner": "OWNER"`},
 	// The times of the corpus are of other days.
 	{regexp.MustCompile(time.Now().UTC().Format(time.DateOnly) + `T[\d:.]+Z`), "TIME"},

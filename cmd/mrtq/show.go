@@ -19,7 +19,6 @@ import (
 )
 
 type showCmd struct {
-	legacyFlags
 	output     string
 	quarantine string
 }
@@ -27,21 +26,20 @@ type showCmd struct {
 func (a *app) showCmd() *cobra.Command {
 	c := &showCmd{}
 	cmd := &cobra.Command{
-		Use:   "show SOURCE TARGET ITEM",
+		Use:   "show TARGET ITEM",
 		Short: "show one record and its job, on both sides",
-		Long: `Show one legacy record, what the migration knows of it, and the job or access
-request that it became. ITEM is a record's path or name, a job's or request's path or
+		Long: `Show one legacy record, where it is now, what the migration knows of it, and the job or
+access request that it became. ITEM is a record's path or name, a job's or request's path or
 id (jid, qid), or an id in either: a batch's (bid, batchID), jobID, object id (ARK),
 local id or token. If a record can't be decoded, show says why, and which quarantine file keeps
 its bytes. Nothing is written. Exit code 1 if neither side has the item, if the
 quarantine file lacks its bytes, or if there is no new queue at TARGET.`,
-		Example: `  mrtq show zk1:2181 zk1:2181/new /ingest/mrtQ-05000000000001
-  mrtq show zk1:2181 zk1:2181/new jid0000000003
-  mrtq show zk1:2181 zk1:2181/new ark:/99999/fk4abc123`,
-		Args: args("SOURCE", "TARGET", "ITEM"),
+		Example: `  mrtq show zk1:2181/new /ingest/mrtQ-05000000000001
+  mrtq show zk1:2181/new jid0000000003
+  mrtq show zk1:2181/new ark:/99999/fk4abc123`,
+		Args: args("TARGET", "ITEM"),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
 	}
-	c.flags(cmd.Flags())
 	cmd.Flags().StringVar(&c.quarantine, "quarantine", "", "`file` that keeps the bytes of undecodable records (default mrtq-quarantine-TARGET.ndjson, if it is here)")
 	outputFlag(cmd.Flags(), &c.output, "json")
 	return cmd
@@ -58,8 +56,6 @@ type shown struct {
 	Notices []shownNotice `json:"notices"`
 	// Quarantine is set if the record was not migrated because it can't be decoded.
 	Quarantine *quarantined `json:"quarantine,omitempty"`
-	// NoQueue is what is at TARGET instead of a new queue; nil if there is one.
-	NoQueue *migrate.NoQueue `json:"no_queue,omitempty"`
 }
 
 // shownEntry is what the migration's ledger says.
@@ -67,6 +63,8 @@ type shownEntry struct {
 	Record  string `json:"record"`  // "" for a job that no migration made
 	Run     string `json:"run"`     // "" if no run has migrated the record
 	Changed bool   `json:"changed"` // the record has changed since
+	// HandedOver says that the record left the legacy queue for its job.
+	HandedOver bool `json:"handed_over"`
 }
 
 type shownJob struct {
@@ -96,14 +94,14 @@ type quarantined struct {
 }
 
 func (c *showCmd) run(ctx context.Context, a *app, args []string) error {
-	s, err := parsePair(args[:2])
+	s, err := parseTarget(args)
 	if err != nil {
 		return err
 	}
-	item, err := c.find(ctx, a, s, args[2])
+	item, err := c.find(ctx, a, s, args[1])
 	switch {
-	case errors.Is(err, migrate.ErrNoItem) && item != nil && item.NoQueue != nil:
-		return exit.Check(fmt.Errorf("%w, and %s. Check the address and its chroot", err, view.NoQueue(s.target.Text, item.NoQueue)))
+	case item != nil && item.NoQueue != nil:
+		return a.onPlace(ctx, s.target, migrate.ErrNoQueue)
 	case errors.Is(err, migrate.ErrNoItem):
 		return exit.Check(fmt.Errorf("%w; give the path of a record or job, or one of its ids", err))
 	case errors.Is(err, migrate.ErrManyItems):
@@ -111,10 +109,8 @@ func (c *showCmd) run(ctx context.Context, a *app, args []string) error {
 	case err != nil:
 		return err
 	}
-	out := shownOf(args[2], item)
-	if item.NoQueue != nil {
-		out.Verdict += fmt.Sprintf(", and %s. Check the address and its chroot", view.NoQueue(s.target.Text, item.NoQueue))
-	} else if item.Run == "" && item.Job == "" && item.Record != nil && item.Record.Err != nil {
+	out := shownOf(args[1], item)
+	if item.Run == "" && item.Job == "" && item.Record != nil && item.Record.Err != nil {
 		if out.Quarantine, err = lookIntoQuarantine(*item.Record, cmp.Or(c.quarantine, defaultQuarantine(s.target)), s.target); err != nil {
 			return err
 		}
@@ -128,9 +124,9 @@ func (c *showCmd) run(ctx context.Context, a *app, args []string) error {
 	tone := screen.Good
 	lacks := out.Quarantine != nil && out.Quarantine.File != "" && !out.Quarantine.Kept
 	switch {
-	case lacks || item.NoQueue != nil:
+	case lacks:
 		tone, err = screen.Bad, exit.Check(errors.New(out.Verdict))
-	case item.Record == nil, item.Changed, item.Job != "" && len(item.Nodes) == 0:
+	case item.Record == nil && !item.HandedOver, item.Changed, item.Job != "" && len(item.Nodes) == 0:
 		tone = screen.Attention
 	}
 	a.Conclude(tone, "Show: %s.", out.Verdict)
@@ -138,23 +134,23 @@ func (c *showCmd) run(ctx context.Context, a *app, args []string) error {
 }
 
 func (c *showCmd) find(ctx context.Context, a *app, s pair, name string) (*migrate.Item, error) {
-	ctx, finish := a.Phases(ctx, "reading both sides")
+	ctx, finish := a.Phases(ctx, "reading both queues")
 	defer finish()
-	src, target, done, err := a.openBoth(ctx, s, &c.legacyFlags)
+	side, err := a.open(ctx, s.target, true)
 	if err != nil {
-		return nil, err
+		return nil, failed("target", s.target.Text, err)
 	}
-	defer done()
-	item, err := migrate.Find(ctx, src, target, name)
+	defer side.Close()
+	item, err := migrate.Find(ctx, side.Reader, name)
 	if errors.Is(err, migrate.ErrDamaged) {
-		err = withWayOut(a, failed("target", s.target.Text, err), advice.Situation{Source: s.source.Text, Target: s.target.Text})
+		err = withWayOut(a, failed("target", s.target.Text, err), advice.Situation{Target: s.target.Text})
 	}
 	return item, err
 }
 
 func shownOf(name string, it *migrate.Item) shown {
-	out := shown{Item: name, Verdict: view.ItemVerdict(it), Ledger: shownEntry{it.Path, it.Run, it.Changed},
-		Job: shownJob{Path: it.Job, State: it.State, Znodes: []shownNode{}}, NoQueue: it.NoQueue}
+	out := shown{Item: name, Verdict: view.ItemVerdict(it), Ledger: shownEntry{it.Path, it.Run, it.Changed, it.HandedOver},
+		Job: shownJob{Path: it.Job, State: it.State, Znodes: []shownNode{}}}
 	if it.Record != nil {
 		r := view.RecordOf(*it.Record)
 		out.Record = &r

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,30 +18,33 @@ import (
 )
 
 type statusCmd struct {
-	legacyFlags
+	every  time.Duration
 	output string
 }
 
 func (a *app) statusCmd() *cobra.Command {
 	c := &statusCmd{}
 	cmd := &cobra.Command{
-		Use:   "status TARGET [SOURCE]",
-		Short: "say where a migration stands",
-		Long: `Read the target, and show the runs and what became of their records, the number of
-jobs, batches and access requests in each state, the holds with their owners, the
-locks, and what to do next. With SOURCE, status also names the legacy records that came
-late, were missed, or could run twice: a legacy worker took them since. It does not compare the
-target with the source: mrtq verify does. Nothing is written. Exit code 1 if a run is
-not finished, if the migration's own records are damaged, or if there is no new queue
-at TARGET. In that case status says what is there instead.`,
+		Use:   "status TARGET",
+		Short: "say where a migration stands, once or again and again",
+		Long: `Read the target and its legacy queue, and show the runs and what became of their
+records, the number of jobs, batches and access requests in each state, the holds with
+their owners, the locks, what is in the legacy queue and who may be at work there, and
+what to do next. It does not compare jobs with records: mrtq verify does. Nothing is
+written. Exit code 1 if a run is not finished, if somebody must decide about a record, if
+the migration's own records are damaged, or if there is no new queue at TARGET. In that
+case status says what is there instead.
+
+--every looks again and again, and shows by how much each number has changed since the
+look before. A terminal shows the last look; with -o json each look is a line. Ctrl-C
+ends it.`,
 		Example: `  mrtq status zk1:2181/new
-  mrtq status zk1:2181/new zk1:2181`,
-		Args: args("TARGET", "[SOURCE]"),
+  mrtq status zk1:2181/new --every 10s`,
+		Args: args("TARGET"),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
 	}
 	a.conn.RateFlag(cmd.Flags())
-	c.nodeFlags(cmd.Flags())
-	c.time = "auto" // times are read as the run did
+	cmd.Flags().DurationVar(&c.every, "every", 0, "look again and again, with this time between two looks (0: once)")
 	outputFlag(cmd.Flags(), &c.output, "json")
 	return cmd
 }
@@ -51,50 +56,82 @@ type statusOutput struct {
 }
 
 func (c *statusCmd) run(ctx context.Context, a *app, given []string) error {
-	s, err := parseSides(given)
+	s, err := parseTarget(given)
 	if err != nil {
 		return err
 	}
-	status, err := c.read(ctx, a, s)
-	if err != nil {
-		return err
+	if c.every < 0 || c.every > 0 && c.every < time.Second {
+		return exit.Usagef("--every %v: expected at least 1s, or 0 to look once", c.every)
 	}
-	at := advice.Situation{Source: s.source.Text, Target: s.target.Text, Holds: status.Holds, NoQueue: status.NoQueue}
+	side, err := a.open(ctx, s.target, true)
+	if err != nil {
+		return failed("target", s.target.Text, err)
+	}
+	defer side.Close()
+	var before *migrate.Status
+	for {
+		status, err := c.read(ctx, a, s, side)
+		switch {
+		case err != nil && before != nil && ctx.Err() != nil:
+			return nil // Ctrl-C is how it ends
+		case err != nil:
+			return err
+		}
+		tone, text := c.show(a, s, status, before)
+		switch {
+		case c.every == 0 && tone == screen.Bad:
+			return exit.Check(errors.New(text))
+		case c.every == 0:
+			return nil
+		}
+		before = status
+		select {
+		case <-time.After(c.every):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// show shows a look. before is the look before it; nil for the first.
+func (c *statusCmd) show(a *app, s pair, status, before *migrate.Status) (screen.Tone, string) {
+	at := advice.Situation{Target: s.target.Text, Holds: status.Holds, NoQueue: status.NoQueue, Undecided: status.Undecided()}
 	if run := status.Current(); run != nil {
 		at.Run = &run.Run
 		at.Quarantined = run.Choices.Quarantines() && defaultQuarantine(s.target) != ""
 		at.Quarantine = defaultQuarantine(s.target)
 	}
-	for _, l := range status.Legacy {
-		if len(l.Twice) > 0 {
-			at.Twice = l.Twice[0]
-		}
-	}
 	words, command := a.advice.Next(status.Step, at), ""
 	if status.Step == "" && at.Run != nil && at.Run.State == migrate.Done {
 		words, command = "To see what workers have done since:", a.advice.CommandOf(migrate.StepVerify, at)
 	}
-	if c.output == "json" {
-		a.JSON(statusOutput{status, cmp.Or(command, a.advice.CommandOf(status.Step, at))})
-	} else {
-		view.Status(a.Screen, status)
+	out := statusOutput{status, cmp.Or(command, a.advice.CommandOf(status.Step, at))}
+	switch {
+	case c.output == "json" && c.every > 0:
+		_ = screen.WriteJSONLine(a.Out, out)
+	case c.output == "json":
+		a.JSON(out)
+	default:
+		if c.every > 0 {
+			a.Redraw(time.Now())
+		}
+		view.Status(a.Screen, status, before)
 	}
 	tone, text := view.StatusVerdict(status, s.target.Text)
-	a.Conclude(tone, "Status: %s. %s", text, strings.TrimSpace(words+" "+command))
-	if tone == screen.Bad {
-		return exit.Check(errors.New(text))
+	line := fmt.Sprintf("Status: %s. %s", text, strings.TrimSpace(words+" "+command))
+	switch {
+	case c.every == 0:
+		a.Conclude(tone, "%s", line)
+	case c.output != "json":
+		a.Prose("", line)
+		a.Println()
 	}
-	return nil
+	return tone, text
 }
 
-func (c *statusCmd) read(ctx context.Context, a *app, s pair) (*migrate.Status, error) {
+func (c *statusCmd) read(ctx context.Context, a *app, s pair, side *migrate.Side) (*migrate.Status, error) {
 	ctx, finish := a.Phases(ctx, "reading the target")
 	defer finish()
-	src, target, done, err := a.openBoth(ctx, s, &c.legacyFlags)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	status, err := migrate.ReadStatus(ctx, target, src)
+	status, err := migrate.ReadStatus(ctx, side.Reader)
 	return status, failed("target", s.target.Text, err)
 }

@@ -38,8 +38,10 @@ func TestServerThatThrottles(t *testing.T) {
 	for _, step := range []struct{ args, verdict string }{
 		{"restore " + source + " --in " + path, "Restore: "},
 		{"migrate --new-queue --dialect design " + source + " " + target, "Migrate: done, "},
-		{"verify " + source + " " + target, "Verified: "},
-		{"rollback " + target + " --run run0000000000", "Rollback of run0000000000 in " + target + ": "},
+		{"verify " + target, "Verified: "},
+		{"release " + target, "Release: 280 records handed over; "},
+		{"verify " + target, "Verified: "},
+		{"rollback " + target + " --run run0000000000 --yes", "Rollback of run0000000000 in " + target + ": "},
 	} {
 		var said bytes.Buffer
 		if code := run(strings.Fields(step.args), &said, &said); code != 0 || !strings.Contains(said.String(), step.verdict) {

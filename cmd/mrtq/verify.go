@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -15,16 +16,13 @@ import (
 	"mrtq/migrate"
 )
 
-// verifyFlags are the flags of a verification. verify and release have them.
+// verifyFlags are the flags of a verification. verify and report have them.
 type verifyFlags struct {
-	legacyFlags
 	quarantine string
 	allACLs    bool
 }
 
 func (v *verifyFlags) flags(f *pflag.FlagSet) {
-	v.nodeFlags(f)
-	v.time = "auto" // a verification reads times as the run did
 	f.StringVar(&v.quarantine, "quarantine", "", "quarantine `file` that must hold the bytes of every undecodable record")
 	f.BoolVar(&v.allACLs, "all-acls", false, "compare the ACLs of all created znodes, not only of a sample; one more request for each znode")
 }
@@ -37,31 +35,37 @@ func (v *verifyFlags) options(target place) (opt migrate.VerifyOptions, err erro
 
 type verifyCmd struct {
 	verifyFlags
+	legacyFlags
 	output string
 }
 
 func (a *app) verifyCmd() *cobra.Command {
 	c := &verifyCmd{}
 	cmd := &cobra.Command{
-		Use:   "verify SOURCE TARGET",
-		Short: "recompute the expected tree from the source and compare",
-		Long: `Read both sides again, recompute from the source what the target should hold, and
-compare. verify takes only the choices of the migration from its record, and which
-record became which job. Nothing is written.
+		Use:   "verify TARGET [SOURCE]",
+		Short: "recompute the expected tree from the legacy records and compare",
+		Long: `Read both queues, recompute from the legacy records what the target should hold, and
+compare. A record that was handed over is read where its bytes are kept. verify takes
+from the target's own records only the choices of the migration, where the legacy queue
+is, and which record became which job. Nothing is written.
 
 Before the release, verify checks that every record is there exactly once, each
 znode's data, each property of a job, the order, the counts and the layout's rules.
 After the release, the jobs belong to the services: verify then checks that each is
 in a state that the layout allows, or was removed. It names jobs that were acted on
-apart from damage, and records that came late, changed, vanished or were missed.
+apart from damage, and the records about which somebody must decide.
 
-Exit code 1 unless the target matches the source.`,
-		Example: `  mrtq verify zk1:2181 zk1:2181/new --quarantine mrtq-quarantine-zk1-2181-new.ndjson`,
-		Args:    args("SOURCE", "TARGET"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
+Give SOURCE only if the legacy queue is in another ensemble, or in a dump. Exit code 1
+unless the target matches the legacy records.`,
+		Example: `  mrtq verify zk1:2181/new
+  mrtq verify zk1:2181/new --quarantine mrtq-quarantine-zk1-2181-new.ndjson`,
+		Args: args("TARGET", "[SOURCE]"),
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
 	}
 	a.conn.RateFlag(cmd.Flags())
-	c.flags(cmd.Flags())
+	c.verifyFlags.flags(cmd.Flags())
+	c.nodeFlags(cmd.Flags())
+	c.time = "auto" // a verification reads times as the run did
 	outputFlag(cmd.Flags(), &c.output, "json")
 	return cmd
 }
@@ -83,7 +87,7 @@ func outcome(v *migrate.Verdict) string {
 }
 
 func (c *verifyCmd) run(ctx context.Context, a *app, args []string) error {
-	s, err := parsePair(args)
+	s, err := parseSides(args)
 	if err != nil {
 		return err
 	}
@@ -93,7 +97,15 @@ func (c *verifyCmd) run(ctx context.Context, a *app, args []string) error {
 	}
 	v, err := c.verify(ctx, a, s, opt)
 	if err != nil {
-		return withWayOut(a, err, advice.Situation{Source: s.source.Text, Target: s.target.Text})
+		if errors.Is(err, migrate.ErrTwoEnsembles) { // SOURCE is missing
+			err = exit.With(exit.Usage, err)
+		}
+		return a.wayOut(ctx, s.target, err)
+	}
+	if v.Run == "" {
+		if status := a.statusOf(ctx, s.target); status != nil && status.Step == migrate.StepLegacyQueue {
+			return a.onPlace(ctx, s.target, migrate.ErrNoQueue)
+		}
 	}
 	if c.output == "json" {
 		a.JSON(verified{outcome(v), v})
@@ -125,12 +137,21 @@ func (a *app) sayQuarantine(v *migrate.Verdict, file string, target place) {
 func (c *verifyCmd) verify(ctx context.Context, a *app, s pair, opt migrate.VerifyOptions) (*migrate.Verdict, error) {
 	ctx, finish := a.Phases(ctx, "verifying")
 	defer finish()
-	src, target, done, err := a.openBoth(ctx, s, &c.legacyFlags)
-	if err != nil {
-		return nil, err
+	var src *migrate.Source // nil: the run's record says where it is
+	if s.source.Text != "" {
+		opened, side, err := a.openSource(ctx, s, &c.legacyFlags)
+		if err != nil {
+			return nil, err
+		}
+		defer side.Close()
+		src = opened
 	}
-	defer done()
-	v, err := migrate.Verify(ctx, src, target, opt)
+	target, err := a.open(ctx, s.target, true)
+	if err != nil {
+		return nil, failed("target", s.target.Text, err)
+	}
+	defer target.Close()
+	v, err := migrate.Verify(ctx, src, target.Reader, opt)
 	if err != nil {
 		return nil, whichSide(s, err)
 	}
@@ -146,10 +167,15 @@ func (a *app) concludeVerdict(v *migrate.Verdict, s pair, quarantine, before str
 	if v.Records.Quarantined == 0 {
 		quarantine = ""
 	}
-	at := advice.Situation{Source: s.source.Text, Target: s.target.Text, ActedOn: v.Count("acted-on"),
+	at := advice.Situation{Source: s.source.Text, Target: s.target.Text,
 		Quarantined: v.Records.Quarantined > 0, Quarantine: quarantine}
 	if v.Run != "" {
 		at.Run = &v.Current
+	}
+	for _, d := range v.Differences {
+		if q, asks := asked[d.Kind]; asks {
+			at.Undecided = append(at.Undecided, migrate.UndecidedRecord{Record: d.Record, Question: q})
+		}
 	}
 	tone, text := view.VerdictText(v, s.target.Text)
 	verify := "Verify"
@@ -158,3 +184,6 @@ func (a *app) concludeVerdict(v *migrate.Verdict, s pair, quarantine, before str
 	}
 	a.Conclude(tone, "%s%s: %s. %s", before, verify, text, a.advice.Next(migrate.VerdictStep(v), at))
 }
+
+// asked are the questions that differences ask.
+var asked = map[migrate.Kind]migrate.Question{"job-gone": migrate.JobGone, "both": migrate.Both, "vanished": migrate.LastCopy, "again": migrate.Again}

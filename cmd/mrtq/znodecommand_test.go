@@ -47,7 +47,9 @@ func openTestSession(server, chroot string) (*testSession, error) {
 //	znode set PATH DATA
 //	znode delete PATH          deletes it and everything below it
 //	znode protect PATH         permits only the operator to use it
+//	znode readonly PATH        permits everyone else only to read it
 //	znode open PATH            permits everyone again
+//	znode lock PATH            creates an ephemeral znode, as a worker does that locks a job
 //	znode next PATH            creates a sequential child and prints its name
 //	znode join PATH OWNER      joins an election with an ephemeral child
 //	znode leave PATH OWNER     leaves the election
@@ -76,6 +78,12 @@ func znodeCommand(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(d.each(path, true, func(p string) error { return d.conn.Delete(p, -1) }))
 	case "protect":
 		_, err := d.conn.SetACL(path, zk.DigestACL(zk.PermAll, "operator", password), -1)
+		ts.Check(err)
+	case "readonly":
+		_, err := d.conn.SetACL(path, append(zk.DigestACL(zk.PermAll, "operator", password), zk.WorldACL(zk.PermRead)...), -1)
+		ts.Check(err)
+	case "lock":
+		_, err := d.conn.Create(path, nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
 		ts.Check(err)
 	case "open":
 		_, err := d.conn.SetACL(path, zk.WorldACL(zk.PermAll), -1)

@@ -24,6 +24,9 @@ const (
 	verify     = "mrtq verify"
 	dump       = "mrtq dump of the target"
 	rollback   = "mrtq rollback"
+	release    = "mrtq release" // with its verification
+	released   = "mrtq verify after the release"
+	giveBack   = "mrtq rollback after the release"
 	load       = "bare load"
 	unload     = "bare delete of the target"
 	readSource = "bare read of the source"
@@ -35,7 +38,7 @@ const (
 )
 
 // order is the order of the table.
-var order = []string{inspect, plan, migrate, verify, dump, rollback, load, unload, readSource, readTarget, readACLs, byTheBook, beside, alone}
+var order = []string{inspect, plan, migrate, verify, dump, rollback, release, released, giveBack, load, unload, readSource, readTarget, readACLs, byTheBook, beside, alone}
 
 // result is what was measured on one server.
 type result struct {
@@ -150,7 +153,7 @@ func (b *bench) round(ctx context.Context, round int) error {
 		{readSource, func() (sample, error) { return bareRead(ctx, b.conn, b.source, false) }},
 		{readTarget, func() (sample, error) { return bareRead(ctx, b.conn, paths(nodes), false) }},
 		{readACLs, func() (sample, error) { return bareRead(ctx, b.conn, paths(nodes), true) }},
-		{verify, func() (sample, error) { return b.run(ctx, "verify", source, target) }},
+		{verify, func() (sample, error) { return b.run(ctx, "verify", target) }},
 		{dump, func() (sample, error) { return b.run(ctx, "dump", target, "--out", "target.ndjson", "--force") }},
 		{rollback, func() (sample, error) { return b.run(ctx, "rollback", target, "--run", firstRun) }},
 		{load, func() (sample, error) { return bareLoad(b.address, nodes, made, copied) }},
@@ -163,6 +166,9 @@ func (b *bench) round(ctx context.Context, round int) error {
 			})
 		}},
 		{alone, func() (sample, error) { return probeQuiet(b.address, max(took, leastProbe)) }},
+		{release, func() (sample, error) { return b.run(ctx, "release", b.address+probed) }},
+		{released, func() (sample, error) { return b.run(ctx, "verify", b.address+probed) }},
+		{giveBack, func() (sample, error) { return b.run(ctx, "rollback", b.address+probed, "--run", firstRun, "--yes") }},
 		{byTheBook, func() (sample, error) { return documented(ctx, b.conn, book, b.jobs) }},
 	}
 	for _, step := range steps {

@@ -53,8 +53,9 @@ func TestMemory(t *testing.T) {
 		{"migrate", append([]string{"migrate", source, target}, flags...)},
 		{"plan of a full target", append([]string{"plan", source, target}, flags...)},
 		{"status", []string{"status", target}},
-		{"verify", []string{"verify", source, target, "--quarantine", "mrtq-quarantine-" + strings.NewReplacer(":", "-", "/", "-").Replace(target) + ".ndjson"}},
-		{"rollback", []string{"rollback", target, "--run", firstRun}},
+		{"verify", []string{"verify", target, "--quarantine", "mrtq-quarantine-" + strings.NewReplacer(":", "-", "/", "-").Replace(target) + ".ndjson"}},
+		{"release", []string{"release", target}},
+		{"rollback", []string{"rollback", target, "--run", firstRun, "--yes"}},
 	} {
 		s, err := c.run(t.Context(), step.args...)
 		if err != nil {

@@ -25,6 +25,8 @@ var ratios = []ratio{
 	{what: "speed of verify ÷ speed of a bare read of both sides", yardstick: []string{readSource, readTarget}, of: verify, goal: 0.85},
 	{what: "speed of plan ÷ speed of migrate", yardstick: []string{migrate}, of: plan, goal: 2},
 	{what: "speed of rollback ÷ speed of migrate", yardstick: []string{migrate}, of: rollback, goal: 1},
+	{what: "speed of release, with hand-over and verification ÷ speed of migrate", yardstick: []string{migrate}, of: release, goal: 0.8},
+	{what: "speed of rollback after the release ÷ speed of migrate", yardstick: []string{migrate}, of: giveBack},
 	{what: "speed of dump ÷ speed of the bare read with ACLs", yardstick: []string{readACLs}, of: dump, goal: 0.80},
 	{what: "another client's p99 wait during migrate ÷ its p99 wait alone", yardstick: []string{beside}, of: alone, goal: 3, most: true},
 }

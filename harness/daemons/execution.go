@@ -38,6 +38,13 @@ func (w *World) DoneBefore(record string) {
 	e.Stored, e.Recorded, e.Assembled = e.Stored+1, e.Recorded+1, e.Assembled+1
 }
 
+// Remember notes what was done before the world began, as [World.Executions] of an earlier world says.
+func (w *World) Remember(executions map[string]Execution) {
+	for record, e := range executions {
+		w.executions[record] = &e
+	}
+}
+
 // Executions returns what was done so far, by record: the jobID of an ingest record, the
 // manifest's URL of an inventory record, the token of an access request. A migration
 // keeps these, so legacy and new workers count for the same record. A record without

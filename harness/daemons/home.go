@@ -2,6 +2,7 @@ package daemons
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -39,6 +40,9 @@ func NewHome() *Home { return &Home{folders: map[string]Payload{}, others: InFol
 
 // EmptyHome returns a home without folders.
 func EmptyHome() *Home { return &Home{folders: map[string]Payload{}} }
+
+// Clone returns a home with the same folders.
+func (h *Home) Clone() *Home { return &Home{maps.Clone(h.folders), h.others} }
 
 // Put says where the payload of a job is.
 func (h *Home) Put(batchID, jobID string, p Payload) {

@@ -71,8 +71,9 @@ func (w *World) nodes(usual string) []string {
 }
 
 // consumeLegacy is one turn of a legacy consumer: it takes the first pending record that
-// it may take, works, and sets it to completed or failed. A record that it can't read
-// stays consumed.
+// it may take, works, and sets it to completed or failed. If a record is gone by the time that
+// it is read or taken, the next one is tried. If it is gone in the end, the library throws, and
+// the consumer logs that. A record that it can't read stays consumed.
 func (t *Turn) consumeLegacy(node string, c legacyqueue.Consumer, work func(*Turn, string, legacy.Record) error) {
 	names, err := t.children(node)
 	if err != nil {
@@ -80,12 +81,12 @@ func (t *Turn) consumeLegacy(node string, c legacyqueue.Consumer, work func(*Tur
 	}
 	for _, name := range c.Candidates(names) {
 		path := node + "/" + name
-		if !t.setLegacy(path, legacy.Pending, legacy.Consumed) {
+		data := t.setLegacy(path, legacy.Pending, legacy.Consumed)
+		if data == nil {
 			continue
 		}
 		t.did = true
-		data, _ := t.get(path)
-		r, err := legacy.Decode(name, []byte(data), legacy.Options{})
+		r, err := legacy.Decode(name, data, legacy.Options{})
 		if err != nil {
 			return
 		}
@@ -99,7 +100,7 @@ func (t *Turn) consumeLegacy(node string, c legacyqueue.Consumer, work func(*Tur
 		if t.fails(record) || work(t, record, r) != nil {
 			end = legacy.Failed
 		}
-		if t.setLegacy(path, legacy.Consumed, end) {
+		if t.setLegacy(path, legacy.Consumed, end) != nil {
 			t.note(record, func(e *Execution) { e.States = append(e.States, end.String()) })
 		}
 		return
@@ -117,21 +118,22 @@ func LegacyKey(p legacy.Payload) string {
 	return ""
 }
 
-// setLegacy changes a record's status, with the time in milliseconds. It does nothing if
-// the record has another status, or if someone else was faster.
-func (t *Turn) setLegacy(path string, from, to legacy.Status) bool {
+// setLegacy changes a record's status, with the time in milliseconds, and returns the record's
+// new bytes. It does nothing and returns nil if the record is gone or has another status, or
+// if someone else was faster.
+func (t *Turn) setLegacy(path string, from, to legacy.Status) []byte {
 	data, stat, err := t.conn().Get(t.root + path)
 	if t.check("get", path, err) != nil || len(data) < 9 || legacy.Status(data[0]) != from {
-		return false
+		return nil
 	}
 	data[0] = byte(to)
 	binary.BigEndian.PutUint64(data[1:], uint64(time.Now().UnixMilli()))
 	t.before(fmt.Sprintf("set to %s", to), path)
 	_, err = t.conn().Set(t.root+path, data, stat.Version)
-	if err == zk.ErrBadVersion {
-		return false
+	if err == zk.ErrBadVersion || t.check("set", path, err) != nil {
+		return nil
 	}
-	return t.check("set", path, err) == nil
+	return data
 }
 
 // SetLegacy lets an administrator of the legacy queue hold, release, requeue or delete a
@@ -141,7 +143,7 @@ func (w *World) SetLegacy(path string, to legacy.Status) error {
 	_, err := w.legacyOwn.begin(func(t *Turn) {
 		t.did = true
 		data, err := t.get(path)
-		if err == nil && (data == "" || !legacy.Status(data[0]).CanBecome(to) || !t.setLegacy(path, legacy.Status(data[0]), to)) {
+		if err == nil && (data == "" || !legacy.Status(data[0]).CanBecome(to) || t.setLegacy(path, legacy.Status(data[0]), to) == nil) {
 			err = fmt.Errorf("%s can't be set to %s", path, to)
 		}
 		t.err = err

@@ -21,7 +21,7 @@ func (m *migration) decisions(opt migrate.Options, a act) []migrate.Decision {
 	more := a.who/16%2 == 1
 	for round := range 5 { // once its records are decided, the plan may ask for a batch
 		opt.Decisions = m.file
-		p := value(migrate.MakePlan(m.ctx, m.legacyQueue(), &m.open(m.newZK.Dial).Reader, opt))
+		p := value(migrate.MakePlan(m.ctx, value(m.legacyQueue(m.ctx, m.source)), &m.source.Reader, opt))
 		if !asks(p) && !more {
 			return m.file
 		}

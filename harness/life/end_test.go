@@ -6,14 +6,10 @@ import (
 	"strings"
 
 	"mrtq/harness/daemons"
+	"mrtq/legacy"
 	"mrtq/migrate"
 	"mrtq/newqueue"
 )
-
-// rounds is how often everybody tries to finish what is left. A batch must be cleaned up
-// before its late records can be migrated, and a run rolled back before its records can run
-// in the legacy queue.
-const rounds = 5
 
 // end lets everything run that can run: nobody is disturbed any more. Then it checks that
 // the work of each record was done.
@@ -34,39 +30,51 @@ func (m *migration) end() {
 
 // finish is what an operator does to bring a migration to its end, and then all workers.
 func (m *migration) finish() {
-	forward := act{a: 2, b: 2} // with --hold-again, --restored, --others and --acted-on
-	states := m.runs()
-	if len(states) > 0 && states[len(states)-1] == migrate.RollingBack {
-		_ = m.rollback(trouble{}, forward)
-	}
-	if len(states) > 0 && states[len(states)-1] == migrate.Retiring {
-		_ = m.retire(trouble{}, forward)
+	forward := act{a: 2, b: 2} // with --hold-again, --restored and --others
+	if states := m.runs(); len(states) > 0 && states[len(states)-1] == migrate.RollingBack {
+		for range 3 { // it may ask about records
+			if m.rollback(trouble{}, forward) == nil {
+				break
+			}
+		}
 	}
 	_ = m.migrate(trouble{}, forward)
-	if m.release(trouble{}, forward) != nil {
-		// What is wrong was named. The operator accepts it.
-		_ = m.release(trouble{}, act{a: 2, b: 3})
+	for range 3 {
+		if m.release(trouble{}, forward) == nil {
+			break
+		}
+		m.legacyDry()
+		m.stoppedWork = m.atWork // those who could finish have finished
 	}
 	m.workOff()
+}
+
+// legacyDry lets the legacy workers work until none finds anything.
+func (m *migration) legacyDry() {
+	for worked := true; worked; {
+		worked = false
+		for _, actor := range m.world.LegacyWorkers() {
+			did, err := actor.Step()
+			must(err)
+			worked = worked || did
+		}
+	}
+	m.observe()
 }
 
 // workOff lets the workers of both queues work until none finds anything.
 func (m *migration) workOff() {
 	m.say("the administrators resume everything, and the workers work until nothing is left")
-	if m.left != nil { // it takes all that it finds, one record a turn
-		for range m.records {
-			m.turn(m.left, 0)
-		}
-	}
 	for range 2 {
 		m.resume()
+		m.legacyDry()
 		must(m.world.Run())
 		must(m.world.Clean())
 	}
 	m.observe()
 }
 
-// resume lets an administrator release held jobs, and requeue failed ones.
+// resume lets administrators release what is held, and requeue what has failed, in both queues.
 func (m *migration) resume() {
 	do := func(states map[string]string, prefix string, what map[string]daemons.Action) {
 		for _, id := range slices.Sorted(maps.Keys(states)) {
@@ -76,7 +84,7 @@ func (m *migration) resume() {
 				m.say("an administrator: %s %s%s: %v", action, prefix, id, err)
 				if r := m.recordOf("/jobs/" + id); err != nil && r != nil {
 					// In dialect design a job of which no step has succeeded must be submitted again.
-					r.never = word{"the refused requeue", true}
+					r.never = "the refused requeue"
 				}
 			}
 		}
@@ -87,6 +95,14 @@ func (m *migration) resume() {
 			all[id] = strings.ToLower(state)
 		}
 		return all
+	}
+	for _, r := range m.records {
+		if data, _, err := m.conn.Get(r.path); err == nil && len(data) > 0 && !r.bad {
+			switch legacy.Status(data[0]) {
+			case legacy.Held, legacy.Failed:
+				_ = m.world.SetLegacy(r.path, legacy.Pending)
+			}
+		}
 	}
 	do(states("/jobs"), "", map[string]daemons.Action{"held": daemons.ReleaseJob, "failed": daemons.RequeueJob})
 	do(states("/batches"), "", map[string]daemons.Action{"failed": daemons.UpdateReport})

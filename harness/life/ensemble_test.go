@@ -33,7 +33,7 @@ func first[T any](all ...T) []T {
 	return all[:1]
 }
 
-// ensemble is a new queue on three servers of Apache's, and a legacy queue.
+// ensemble is a legacy queue on three servers of Apache's, and the new one.
 type ensemble struct {
 	*site
 	t       *testing.T
@@ -41,21 +41,25 @@ type ensemble struct {
 	records int
 }
 
-// newEnsemble starts the servers with a legacy queue of forty records.
 func newEnsemble(t *testing.T) *ensemble {
 	e := &ensemble{site: &site{ctx: t.Context(), dialect: newqueue.MrtZK, close: func() {}}, t: t, records: 40}
 	e.server = harness.ForTest(t, harness.JVM, harness.Options{Nodes: 3, TickTime: 500 * time.Millisecond})
-	e.oldZK = e.start()
-	e.oldConn, e.source = value(e.connect(e.oldZK)), e.open(e.oldZK.Dial)
-	t.Cleanup(func() { e.close() })
+	return e
+}
+
+// fill makes a legacy queue of forty records.
+func (e *ensemble) fill() {
+	conn, _, err := zk.Connect(strings.Split(e.server.Address(), ","), 10*time.Second, zk.WithLogger(silent{}))
+	must(err)
+	defer conn.Close()
+	e.conn = conn
 	for _, root := range migrate.DefaultQueues().Roots() {
-		e.create(e.oldConn, root, nil, 0)
+		e.create(root, nil, 0)
 	}
 	depositor := &others{oracle: &oracle{site: e.site, say: func(string, ...any) {}}}
 	for i := range e.records {
 		depositor.submit(act{who: i, b: i % 3})
 	}
-	return e
 }
 
 // operator opens a session with some of the servers; none means all.
@@ -116,13 +120,17 @@ func (e *ensemble) signal(i int, s syscall.Signal) {
 // The operators' commands.
 
 func (e *ensemble) migrate(ctx context.Context, w *migrate.Writer) error {
-	_, err := migrate.Migrate(ctx, e.legacyQueue(), w, migrate.MigrateOptions{
+	src, err := e.legacyQueue(ctx, w)
+	if err != nil {
+		return err
+	}
+	_, err = migrate.Migrate(ctx, src, w, migrate.MigrateOptions{
 		Options: migrate.Options{Dialect: e.dialect, Choices: permissive, NewQueue: true, HoldAgain: true}, Limits: migrate.Limits{Bytes: 1}})
 	return err
 }
 
 func (e *ensemble) rollback(ctx context.Context, w *migrate.Writer) error {
-	_, err := migrate.Rollback(ctx, w, "", migrate.RollbackOptions{Source: e.legacyQueue(), Limits: migrate.Limits{Bytes: 1}})
+	_, err := migrate.Rollback(ctx, w, "", migrate.RollbackOptions{Limits: migrate.Limits{Bytes: 1}})
 	if errors.Is(err, migrate.ErrNoRun) {
 		return nil // it was rolled back before the answer was lost
 	}
@@ -130,12 +138,12 @@ func (e *ensemble) rollback(ctx context.Context, w *migrate.Writer) error {
 }
 
 func (e *ensemble) release(ctx context.Context, w *migrate.Writer) error {
-	_, err := migrate.Release(ctx, e.legacyQueue(), w, migrate.ReleaseOptions{})
+	_, err := migrate.Release(ctx, w, migrate.ReleaseOptions{Limits: migrate.Limits{Ops: 12}})
 	return err
 }
 
 func (e *ensemble) verify(ctx context.Context, w *migrate.Writer) error {
-	v, err := migrate.Verify(ctx, e.legacyQueue(), &w.Reader, migrate.VerifyOptions{})
+	v, err := migrate.Verify(ctx, nil, &w.Reader, migrate.VerifyOptions{})
 	if err == nil && len(v.Differences) > 0 {
 		err = fmt.Errorf("%d differences, the first: %v", len(v.Differences), v.Differences[0])
 	}
@@ -151,17 +159,18 @@ func (e *ensemble) do(what string, command func(context.Context, *migrate.Writer
 	}
 }
 
-// clean removes the new queue.
+// clean removes everything, and makes the legacy queue again.
 func (e *ensemble) clean() {
 	e.t.Helper()
 	e.leader()
 	if err := e.server.Clean(e.ctx); err != nil {
 		e.t.Fatal(err)
 	}
+	e.fill()
 }
 
-// count checks at each server how many jobs each record has.
-func (e *ensemble) count(want int) {
+// count checks at each server how many jobs each record has, and how many are in the legacy queue.
+func (e *ensemble) count(want, legacy int) {
 	e.t.Helper()
 	for i := range e.server.Nodes() {
 		conn, _, err := zk.Connect([]string{e.server.NodeAddress(i)}, 10*time.Second, zk.WithLogger(silent{}))
@@ -180,7 +189,15 @@ func (e *ensemble) count(want int) {
 				}
 			}
 		}
+		left := 0
+		for _, root := range migrate.DefaultQueues().Roots() {
+			names, _, _ := conn.Children(root)
+			left += len(names)
+		}
 		conn.Close()
+		if left != legacy*e.records {
+			e.t.Errorf("server %d has %d legacy records, expected %d", i, left, legacy*e.records)
+		}
 		n := 0
 		for path, k := range jobs {
 			if n += k; k > 1 {
@@ -236,13 +253,14 @@ func TestServersFail(t *testing.T) {
 		ready   []func(context.Context, *migrate.Writer) error
 		command func(context.Context, *migrate.Writer) error
 		phase   migrate.Phase
-		jobs    int
+		jobs    int // of each record
+		legacy  int // how often it is in the legacy queue
 	}
 	for _, c := range first(
-		interrupted{"migrate", nil, e.migrate, migrate.Sending, 1},
-		interrupted{"rollback", []func(context.Context, *migrate.Writer) error{e.migrate}, e.rollback, migrate.Removing, 0},
-		interrupted{"rollback after the release", []func(context.Context, *migrate.Writer) error{e.migrate, e.release}, e.rollback, migrate.Removing, 0},
-		interrupted{"release", []func(context.Context, *migrate.Writer) error{e.migrate}, e.release, migrate.Comparing, 1},
+		interrupted{"migrate", nil, e.migrate, migrate.Sending, 1, 1},
+		interrupted{"rollback", []func(context.Context, *migrate.Writer) error{e.migrate}, e.rollback, migrate.Removing, 0, 1},
+		interrupted{"rollback after the release", []func(context.Context, *migrate.Writer) error{e.migrate, e.release}, e.rollback, migrate.Removing, 0, 1},
+		interrupted{"release", []func(context.Context, *migrate.Writer) error{e.migrate}, e.release, migrate.HandingOver, 1, 0},
 	) {
 		for _, f := range first(failures...) {
 			e.clean()
@@ -273,7 +291,7 @@ func TestServersFail(t *testing.T) {
 				t.Fatalf("%s never came to %s", c.name, c.phase)
 			}
 			<-over
-			e.count(c.jobs)
+			e.count(c.jobs, c.legacy)
 			if c.jobs > 0 {
 				e.do("verify", e.verify)
 			}
@@ -291,16 +309,16 @@ func TestLaggingMember(t *testing.T) {
 		name          string
 		before, other func(context.Context, *migrate.Writer) error
 		command       func(context.Context, *migrate.Writer) error
-		jobs          int
+		jobs, legacy  int
 	}
 	for _, c := range first(
-		pair{"verify after another one's migration", nil, e.migrate, e.verify, 1},
-		pair{"migrate after another one's migration", nil, e.migrate, e.migrate, 1},
-		pair{"rollback after another one's migration", nil, e.migrate, e.rollback, 0},
-		pair{"release after another one's migration", nil, e.migrate, e.release, 1},
-		pair{"migrate after another one's rollback", e.migrate, e.rollback, e.migrate, 1},
-		pair{"release after another one's rollback", e.migrate, e.rollback, e.release, 0},
-		pair{"rollback after another one's release", e.migrate, e.release, e.rollback, 0},
+		pair{"verify after another one's migration", nil, e.migrate, e.verify, 1, 1},
+		pair{"migrate after another one's migration", nil, e.migrate, e.migrate, 1, 1},
+		pair{"rollback after another one's migration", nil, e.migrate, e.rollback, 0, 1},
+		pair{"release after another one's migration", nil, e.migrate, e.release, 1, 0},
+		pair{"migrate after another one's rollback", e.migrate, e.rollback, e.migrate, 1, 1},
+		pair{"release after another one's rollback", e.migrate, e.rollback, e.release, 0, 1},
+		pair{"rollback after another one's release", e.migrate, e.release, e.rollback, 0, 1},
 	) {
 		for _, pause := range first(time.Second, 15*time.Second) { // the leader gives it up after 10 s
 			e.clean()
@@ -340,7 +358,7 @@ func TestLaggingMember(t *testing.T) {
 			} else if err != nil {
 				t.Errorf("%s: %v", c.name, err)
 			}
-			e.count(c.jobs)
+			e.count(c.jobs, c.legacy)
 		}
 	}
 	t.Logf("a reader that did not ask for the newest saw old data %d times", old)

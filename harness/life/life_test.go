@@ -25,19 +25,21 @@ type step struct {
 
 // steps are what an operator does, each as often as it should happen.
 var steps = map[string]func(*migration, step){
-	"migrate":         func(m *migration, s step) { _ = m.migrate(s.trouble, s.act) },
-	"migrate again":   func(m *migration, s step) { _ = m.migrate(s.trouble, s.act) },
-	"verify":          func(m *migration, s step) { m.verify(s.trouble) },
-	"release":         func(m *migration, s step) { _ = m.release(s.trouble, s.act) },
-	"release again":   func(m *migration, s step) { _ = m.release(s.trouble, s.act) },
-	"rollback":        func(m *migration, s step) { _ = m.rollback(s.trouble, s.act) },
-	"rollback again":  func(m *migration, s step) { _ = m.rollback(s.trouble, s.act) },
-	"retire":          func(m *migration, s step) { _ = m.retire(s.trouble, s.act) },
-	"retire again":    func(m *migration, s step) { _ = m.retire(s.trouble, s.act) },
-	"a backup":        func(m *migration, _ step) { m.takeBackup() },
-	"restore":         func(m *migration, _ step) { m.restore() },
-	"wipe":            func(m *migration, _ step) { m.wipe() },
-	"back to the old": func(m *migration, _ step) { m.goBack() },
+	"migrate":        func(m *migration, s step) { _ = m.migrate(s.trouble, s.act) },
+	"migrate again":  func(m *migration, s step) { _ = m.migrate(s.trouble, s.act) },
+	"verify":         func(m *migration, s step) { m.verify(s.trouble) },
+	"release":        func(m *migration, s step) { _ = m.release(s.trouble, s.act) },
+	"release again":  func(m *migration, s step) { _ = m.release(s.trouble, s.act) },
+	"rollback":       func(m *migration, s step) { _ = m.rollback(s.trouble, s.act) },
+	"rollback again": func(m *migration, s step) { _ = m.rollback(s.trouble, s.act) },
+	"complete": func(m *migration, s step) {
+		if s.a%4 == 0 { // afterwards there is no way back
+			m.complete(s.trouble, s.act)
+		}
+	},
+	"a backup": func(m *migration, _ step) { m.takeBackup() },
+	"restore":  func(m *migration, _ step) { m.restore() },
+	"wipe":     func(m *migration, _ step) { m.wipe() },
 }
 
 // counts are how many lives there were, and how many steps of each kind.
@@ -50,6 +52,10 @@ func (c counts) String() string {
 	}
 	return strings.Join(all, ", ")
 }
+
+// permissive are choices that block nothing.
+var permissive = migrate.Choices{Consumed: "leave", Failed: "failed", Undecodable: "quarantine", Completed: "migrate", Deleted: "skip",
+	InventoryRecords: "migrate", Unserviceable: "migrate"}
 
 // Random lives of a migration. `make torture` lives many.
 func TestLives(t *testing.T) {
@@ -72,10 +78,13 @@ func TestLives(t *testing.T) {
 				c["lives"]++
 				for _, r := range m.records {
 					c["records"]++
-					if r.free || r.afterwards {
+					switch {
+					case r.free:
 						c["records whose worker was disturbed"]++
-					} else if r.twice.by != "" || r.never.by != "" {
-						c["records that were named"]++
+					case r.twice != "" || r.never != "":
+						c["records that somebody decided about, or let run twice"]++
+					case r.allowed == 1 && m.times(r) == 1:
+						c["records that were done once"]++
 					}
 				}
 				for choice, n := range m.decided {
@@ -118,7 +127,7 @@ func drawLife(t *rapid.T, d newqueue.Dialect) life {
 		}
 		tr := trouble{kind: rapid.SampledFrom(troubles).Draw(t, "what"), nth: rapid.IntRange(1, 12).Draw(t, "nth")}
 		tr.phase = rapid.SampledFrom([]migrate.Phase{migrate.ReadingTarget, migrate.ReadingSource, migrate.Planning, migrate.AwaitingTurn,
-			migrate.Sending, migrate.Comparing, migrate.Removing}).Draw(t, "phase")
+			migrate.Sending, migrate.Comparing, migrate.HandingOver, migrate.Removing}).Draw(t, "phase")
 		if tr.kind == "others act" {
 			tr.acts = rapid.SliceOfN(drawAct, 1, 3).Draw(t, "acts")
 			tr.acts[0].everywhere = rapid.IntRange(0, 3).Draw(t, "everywhere") == 0
@@ -137,7 +146,7 @@ func drawLife(t *rapid.T, d newqueue.Dialect) life {
 	l := life{dialect: d, choices: permissive}
 	begins := []string{"pending", "held", "failed"}
 	l.choices.Failed = rapid.SampledFrom(begins).Draw(t, "failed records")
-	l.choices.Consumed = rapid.SampledFrom(append(begins, "block")).Draw(t, "consumed records")
+	l.choices.Consumed = rapid.SampledFrom(append(begins, "leave")).Draw(t, "consumed records")
 	if rapid.Bool().Draw(t, "the others are decided record by record") {
 		l.choices.Undecodable, l.choices.InventoryRecords, l.choices.Unserviceable = "block", "block", "block"
 	}
@@ -155,7 +164,7 @@ func drawLife(t *rapid.T, d newqueue.Dialect) life {
 func (l life) live(t *testing.T) (m *migration, failed string) {
 	synctest.Test(t, func(t *testing.T) {
 		m = &migration{others: &others{oracle: &oracle{}, turns: map[*daemons.Actor]*openTurn{}, fails: map[string]bool{}}, choices: l.choices,
-			decided: map[string]int{}, from: map[*migrate.Writer]*migrate.Writer{}, quarantined: map[string][][]byte{}}
+			decided: map[string]int{}, answers: map[string]migrate.Answer{}, quarantined: map[string][][]byte{}}
 		m.say = func(format string, args ...any) { m.story = append(m.story, fmt.Sprintf(format, args...)) }
 		defer func() {
 			switch r := recover().(type) {
@@ -166,7 +175,7 @@ func (l life) live(t *testing.T) (m *migration, failed string) {
 				panic(r)
 			}
 		}()
-		m.site = newSite(context.Background(), l.dialect, daemons.Options{Fails: m.failsNow})
+		m.site = newSite(context.Background(), l.dialect, nil, daemons.Options{Fails: m.failsNow})
 		defer func() { m.site.close() }()
 		for _, a := range l.records {
 			m.submit(a)

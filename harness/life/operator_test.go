@@ -1,11 +1,9 @@
 package life_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
@@ -23,8 +21,10 @@ type migration struct {
 	story   []string
 	cuts    int // how many changes of an operator were cut
 	backup  *backup
-	// from is the session with the legacy queue of each operator, by the other session.
-	from map[*migrate.Writer]*migrate.Writer
+	// answers are what the operator has decided for the next command, atWork how many signs of legacy work the last
+	// release has named, and stoppedWork on how many nobody works.
+	answers             map[string]migrate.Answer
+	atWork, stoppedWork int
 	// quarantined are the bytes of records that nobody can read, by path.
 	quarantined map[string][][]byte
 	// restored says that a backup was restored, so that commands may ask for the word. The
@@ -58,7 +58,7 @@ func (t trouble) String() string {
 
 // run runs a command of an operator. It returns its error, and whether the operator saw the
 // result. The error must be one of those that the command has a reason for.
-func (m *migration) run(what string, t trouble, command func(ctx context.Context, w *migrate.Writer) error, reasons ...error) (saw bool, err error) {
+func (m *migration) run(what string, t trouble, command func(ctx context.Context, o *operator) error, reasons ...error) (saw bool, err error) {
 	o := m.operator()
 	defer o.close()
 	m.say("operator: %s%s", what, t)
@@ -80,8 +80,7 @@ func (m *migration) run(what string, t trouble, command func(ctx context.Context
 			}
 		})
 	}
-	m.from[o.w] = o.from
-	err = command(ctx, o.w)
+	err = command(ctx, o)
 	if broken != nil {
 		panic(broken)
 	}
@@ -98,7 +97,7 @@ func (m *migration) run(what string, t trouble, command func(ctx context.Context
 	}
 	if t.kind == "others act" {
 		reasons = append(reasons, migrate.ErrFinished, migrate.ErrRolledBack, migrate.ErrTakenOver, migrate.ErrHoldsChanged, migrate.ErrUnfinished, migrate.ErrNoRun, migrate.ErrNoQueue,
-			migrate.ErrRetiring, migrate.ErrNotReleased)
+			migrate.ErrNotReleased)
 	}
 	if err != nil && !slices.ContainsFunc(reasons, func(reason error) bool { return errors.Is(err, reason) }) {
 		m.failf("a command failed without a reason", "%s: %v", what, err)
@@ -113,12 +112,12 @@ func (m *migration) meanwhile(o *operator, t trouble, cancel func()) {
 	case "cancelled":
 		cancel()
 	case "session expires":
-		m.newZK.ExpireSession(o.session)
+		m.endSessions(o)
 	case "others act":
 		for _, a := range t.acts {
 			if a.everywhere && m.leads(o) {
 				m.say("  the session of the operator's process ends; it was stopped")
-				m.newZK.ExpireSession(o.session)
+				m.endSessions(o)
 			}
 			if a.everywhere {
 				m.operators(a)
@@ -143,37 +142,7 @@ func (m *migration) operators(a act) {
 	case 3:
 		m.verify(trouble{})
 	case 4:
-		m.retire(trouble{}, a)
-	}
-}
-
-// freeze stops the legacy workers. Some are killed, or forgotten.
-func (m *migration) freeze(a act) {
-	if m.frozen {
-		return
-	}
-	m.frozen = true
-	for _, actor := range m.world.LegacyWorkers() {
-		if m.turns[actor] == nil {
-			continue
-		}
-		switch a.b % 3 {
-		case 0:
-			m.say("%s finishes and stops", actor.Name)
-			m.turn(actor, 0)
-		case 1:
-			m.say("%s is killed", actor.Name)
-			m.disturb(actor)
-			actor.Kill()
-			delete(m.turns, actor)
-		default:
-			m.say("%s is forgotten", actor.Name)
-			m.left = actor
-		}
-	}
-	if a.b%8 == 7 {
-		m.left = pick(m.world.LegacyWorkers(), a.who)
-		m.say("%s is forgotten", m.left.Name)
+		m.complete(trouble{}, a)
 	}
 }
 
@@ -186,7 +155,6 @@ func limits(a act) migrate.Limits {
 var refusals = []error{migrate.ErrRestored, migrate.ErrBlocked}
 
 func (m *migration) migrate(t trouble, a act) error {
-	m.freeze(a)
 	opt := migrate.MigrateOptions{Options: m.options(), SaveQuarantined: m.keep, Limits: limits(a), Say: func(s string) { m.say("    %s", s) }}
 	opt.HoldAgain, opt.Restored = a.a%4 != 0, m.restored && a.a%8 != 1
 	what := "migrate"
@@ -195,15 +163,19 @@ func (m *migration) migrate(t trouble, a act) error {
 	}
 	opt.Decisions = m.decisions(opt.Options, a)
 	var res *migrate.Result
-	_, err := m.run(what, t, func(ctx context.Context, w *migrate.Writer) (err error) {
-		res, err = migrate.Migrate(ctx, m.legacyQueue(), w, opt)
+	_, err := m.run(what, t, func(ctx context.Context, o *operator) error {
+		src, err := m.legacyQueue(ctx, o.from)
+		if err != nil {
+			return err
+		}
+		res, err = migrate.Migrate(ctx, src, o.w, opt)
 		return err
 	}, refusals...)
-	if res.Plan != nil {
+	if res != nil && res.Plan != nil {
 		m.checkDecided(res.Plan, opt.Decisions)
-		m.toldByPlan(res.Plan, err == nil)
+		m.planned(res.Plan, err == nil)
 		if opt.Again != nil {
-			m.toldByAgain(res.Plan)
+			m.again(res.Plan)
 		}
 	}
 	return err
@@ -220,20 +192,20 @@ func (m *migration) keep(records []migrate.Record) error {
 	return nil
 }
 
-// toldByAgain notes that the operator wants records to run again whose jobs are not there.
-func (m *migration) toldByAgain(p *migrate.Plan) {
+// again notes that the operator wants records to run again whose jobs are not there.
+func (m *migration) again(p *migrate.Plan) {
 	jobs := m.jobs()
 	for _, e := range p.Records {
 		if r := m.at(e.Path); len(jobs[e.Path]) == 0 || m.times(r) > 0 || r.over {
-			m.told(e.Path, true, false, word{"--again", true})
+			r.twice = "--again"
 		}
 	}
 }
 
 func (m *migration) verify(t trouble) *migrate.Verdict {
 	var v *migrate.Verdict
-	_, err := m.run("verify", t, func(ctx context.Context, w *migrate.Writer) (err error) {
-		v, err = migrate.Verify(ctx, m.legacyQueue(), &w.Reader, migrate.VerifyOptions{AllACLs: true, Quarantined: m.quarantined})
+	_, err := m.run("verify", t, func(ctx context.Context, o *operator) (err error) {
+		v, err = migrate.Verify(ctx, nil, &o.w.Reader, migrate.VerifyOptions{AllACLs: true, Quarantined: m.quarantined})
 		return err
 	})
 	if err != nil {
@@ -242,138 +214,107 @@ func (m *migration) verify(t trouble) *migrate.Verdict {
 	for _, d := range v.Differences {
 		m.say("    %.200v", d)
 	}
-	m.toldByVerdict(v)
 	return v
 }
 
 func (m *migration) release(t trouble, a act) error {
-	opt := migrate.ReleaseOptions{VerifyOptions: migrate.VerifyOptions{Quarantined: m.quarantined}, Others: a.a%2 == 0, Restored: m.restored && a.a%8 != 1}
+	opt := migrate.ReleaseOptions{VerifyOptions: migrate.VerifyOptions{Quarantined: m.quarantined}, Others: a.a%2 == 0, Restored: m.restored && a.a%8 != 1,
+		Limits: limits(a), Decisions: m.answered(), WorkersStopped: m.stoppedWork}
 	what := "release"
 	if a.a%4 == 3 {
 		opt.Queues = []newqueue.QueueHold{pick(newqueue.QueueHolds, a.who)}
 		what += fmt.Sprintf(" --only %s", opt.Queues)
 	}
-	switch a.b % 4 {
-	case 2:
-		opt.ActedOn = 1000
-		what += " --acted-on 1000"
-	case 3:
-		// Whoever releases without verifying could have known what verify says.
-		if v := m.verify(trouble{}); v == nil {
-			return nil
-		}
-		opt.Unverified = true
-		what += " --unverified"
-	}
 	var res *migrate.Released
-	_, err := m.run(what, t, func(ctx context.Context, w *migrate.Writer) (err error) {
-		res, err = migrate.Release(ctx, m.legacyQueue(), w, opt)
+	_, err := m.run(what, t, func(ctx context.Context, o *operator) (err error) {
+		res, err = migrate.Release(ctx, o.w, opt)
 		return err
-	}, migrate.ErrUnfinished, migrate.ErrNotVerified, migrate.ErrActedOn, migrate.ErrNotRetired, migrate.ErrRestored, migrate.ErrNoQueue)
-	if res != nil && res.Verdict != nil {
-		m.toldByVerdict(res.Verdict)
+	}, migrate.ErrUnfinished, migrate.ErrNotVerified, migrate.ErrUndecided, migrate.ErrAtWork, migrate.ErrRestored, migrate.ErrNoQueue)
+	m.answers, m.stoppedWork = map[string]migrate.Answer{}, 0
+	if res != nil {
+		m.decideAbout(res.Undecided)
+		m.atWork = len(res.AtWork)
 	}
 	return err
 }
 
+// answered is what the operator has decided about records.
+func (m *migration) answered() migrate.Decisions {
+	return migrate.Decisions{RecordIs: m.answers, Save: func(nodes []znode.Node) error {
+		m.say("    kept in a file: %s, and %d more", nodes[0].Path, len(nodes)-1)
+		return nil
+	}}
+}
+
+// decideAbout lets the operator decide about records for the next command, as somebody who has found out what was done.
+func (m *migration) decideAbout(undecided []migrate.UndecidedRecord) {
+	tree := m.tree()
+	for _, u := range undecided {
+		r := m.at(u.Record)
+		done := m.times(r) > 0
+		answer := migrate.IsNew
+		switch {
+		case u.Question == migrate.LastCopy && (done || r.over):
+			answer = migrate.IsLegacy
+		case u.Question == migrate.Both && !done && tree.Get(u.Record) != nil:
+			answer = migrate.IsLegacy
+		}
+		if u.Question == migrate.Both && m.timesNew(r) < m.times(r) {
+			r.twice = "both queues had begun it, and mrtq asked"
+		}
+		m.say("    %s: %s: the %s queue has it", u.Record, u.Question, answer)
+		m.answers[u.Record] = answer
+	}
+}
+
 func (m *migration) rollback(t trouble, a act) error {
-	opt := migrate.RollbackOptions{Source: m.legacyQueue(), Restored: m.restored && a.a%8 != 1, Limits: limits(a),
-		Say: func(s string) { m.say("    %s", s) }, Kept: m.noteKept}
+	opt := migrate.RollbackOptions{Restored: m.restored && a.a%8 != 1, Limits: limits(a), Decisions: m.answered(), Say: func(s string) { m.say("    %s", s) }}
 	what := "rollback"
 	if a.a%8 == 7 {
 		opt.Force = true
 		what += " --force"
-		m.toldByForce(opt)
+		m.forced(opt)
 	}
 	if opt.Restored && m.jobsToo {
 		for path := range m.jobs() {
-			m.told(path, true, true, word{"--restored", true})
+			m.at(path).twice, m.at(path).never = "--restored", "--restored"
 		}
 	}
-	_, err := m.run(what, t, func(ctx context.Context, w *migrate.Writer) error {
-		_, err := migrate.Rollback(ctx, w, "", opt)
+	var undo *migrate.Undo
+	_, err := m.run(what, t, func(ctx context.Context, o *operator) (err error) {
+		undo, err = migrate.Rollback(ctx, o.w, "", opt)
 		return err
-	}, migrate.ErrRestored, migrate.ErrNoRun, migrate.ErrNotNewest, migrate.ErrNoQueue, migrate.ErrRetiring)
+	}, migrate.ErrRestored, migrate.ErrNoRun, migrate.ErrNotNewest, migrate.ErrNoQueue, migrate.ErrUndecided, migrate.ErrAtWork, migrate.ErrCompleted)
+	m.answers = map[string]migrate.Answer{}
+	if undo != nil {
+		m.decideAbout(undo.Undecided)
+	}
 	m.forget()
 	return err
 }
 
-// noteKept is the file that the command writes.
-func (m *migration) noteKept(u *migrate.Undo) error {
-	for _, item := range u.Keeps {
-		m.say("    keeps %s (%s): %s", item.Record, item.Job, item.Why)
-	}
-	return nil
-}
-
-// retire removes the migrated records from the legacy queue. What is removed must have been kept
-// before.
-func (m *migration) retire(t trouble, a act) error {
-	opt := migrate.RetireOptions{Restored: m.restored && a.a%8 != 1, Limits: limits(a), Say: func(s string) { m.say("    %s", s) }}
-	kept, before := znode.NewTree(), m.tree(m.oldZK)
-	opt.SaveRemoved = func(dump func(io.Writer) error) error {
-		var file bytes.Buffer
-		err := dump(&file)
-		if err == nil {
-			kept, err = znode.ReadDump(&file)
-		}
-		return err
-	}
-	var res *migrate.Retired
-	_, err := m.run("retire", t, func(ctx context.Context, w *migrate.Writer) (err error) {
-		res, err = migrate.Retire(ctx, m.legacyQueue(), m.from[w], w, opt)
-		return err
-	}, migrate.ErrRestored, migrate.ErrNoRun, migrate.ErrNoQueue, migrate.ErrUnfinished, migrate.ErrNotReleased)
-	if res != nil {
-		m.say("    retired %d records, and %d stay", len(res.Removes), len(res.Stays))
-		for _, item := range res.Stays {
-			m.told(item.Record, true, false, word{by: "retire"})
-		}
-		for _, item := range res.Removes {
-			if n := kept.Get(item.Record); n == nil || !bytes.Equal(n.Data, before.Get(item.Record).Data) {
-				m.failf("a record was removed, and its bytes were not kept", "%s", item.Record)
-			}
-		}
-	}
-	return err
-}
-
-// toldByForce notes what a preview says of the jobs that --force would remove.
-func (m *migration) toldByForce(opt migrate.RollbackOptions) {
-	opt.Force = false
-	undo, err := migrate.PreviewRollback(m.ctx, &m.open(m.newZK.Dial).Reader, "", opt)
+// forced notes what a preview says of the jobs that --force would remove.
+func (m *migration) forced(opt migrate.RollbackOptions) {
+	undo, err := migrate.PreviewRollback(m.ctx, &m.source.Reader, "", opt)
 	if err != nil {
 		return
 	}
-	for _, item := range undo.Keeps {
-		m.told(item.Record, true, false, word{"--force", true})
+	for _, item := range undo.Forced {
+		m.at(item.Record).twice = "--force"
 	}
+}
+
+func (m *migration) complete(t trouble, a act) {
+	_, _ = m.run("complete", t, func(ctx context.Context, o *operator) error {
+		_, err := migrate.Complete(ctx, o.w, migrate.CompleteOptions{Limits: limits(a)})
+		return err
+	}, migrate.ErrNoRun, migrate.ErrUnfinished, migrate.ErrNotReleased, migrate.ErrNoQueue)
 }
 
 // runs are the states of all runs, oldest first.
 func (m *migration) runs() (states []migrate.RunState) {
-	status := value(migrate.ReadStatus(m.ctx, &m.open(m.newZK.Dial).Reader, nil))
-	for _, run := range status.Runs {
+	for _, run := range value(migrate.ReadStatus(m.ctx, &m.source.Reader)).Runs {
 		states = append(states, run.State)
 	}
 	return states
-}
-
-// goBack lets the legacy workers work again, if everything was rolled back. The operator
-// first removes the records that must not run there.
-func (m *migration) goBack() bool {
-	rolledBack := func(s migrate.RunState) bool { return s == migrate.RolledBack || s == migrate.Retiring }
-	states := m.runs()
-	if slices.ContainsFunc(states, func(s migrate.RunState) bool { return !rolledBack(s) }) {
-		return false
-	}
-	if len(states) > 0 && m.retire(trouble{}, act{a: 2, b: 2}) != nil {
-		return false
-	}
-	if slices.ContainsFunc(m.runs(), func(s migrate.RunState) bool { return s != migrate.RolledBack }) {
-		return false // a run that was released was being retired
-	}
-	m.say("the legacy workers run the rest")
-	m.frozen, m.left = false, nil
-	return true
 }

@@ -20,10 +20,7 @@ import (
 // others are all who are not operators: workers, services, administrators, depositors.
 type others struct {
 	*oracle
-	turns map[*daemons.Actor]*openTurn
-	// frozen says that the legacy workers were stopped, but left was forgotten.
-	frozen    bool
-	left      *daemons.Actor
+	turns     map[*daemons.Actor]*openTurn
 	submitted int             // how many records were submitted
 	fails     map[string]bool // the work on these records fails once
 }
@@ -86,7 +83,6 @@ func (o *others) turn(actor *daemons.Actor, writes int) {
 			o.say("%s stops before: %s", actor.Name, at.Write)
 		}
 	}
-	o.noteTaken(actor, t.before)
 }
 
 // taken is how often an actor has taken each record's work.
@@ -100,23 +96,6 @@ func (o *others) taken(actor *daemons.Actor) map[string]int {
 		}
 	}
 	return all
-}
-
-// noteTaken notes that a legacy worker, who was not stopped, took records whose queue was
-// released: it could be said only afterwards that their work could be done twice.
-func (o *others) noteTaken(actor *daemons.Actor, before map[string]int) {
-	if !o.frozen || !slices.Contains(o.world.LegacyWorkers(), actor) {
-		return
-	}
-	tree := o.tree(o.newZK)
-	for key, n := range o.taken(actor) {
-		for _, r := range o.of(key) {
-			released := tree.Get(newqueue.QueueHoldPath(holdOf(r.path))) == nil || o.times(r) > 1 // inventory ignores holds
-			if n > before[key] && r.migrated && released {
-				r.afterwards = true
-			}
-		}
-	}
 }
 
 // holdOf is the hold on the queue that a legacy record is migrated to.
@@ -195,24 +174,16 @@ func (o *others) failsNow(_, key string) bool {
 	return fails
 }
 
-// legacyWorker lets a legacy worker work, unless it was stopped.
 func (o *others) legacyWorker(a act) {
 	actor := pick(o.world.LegacyWorkers(), a.who)
-	if o.left != nil {
-		actor = o.left
-	}
-	if !o.frozen || actor == o.left {
-		o.say("%s", actor.Name)
-		o.turn(actor, a.a%6)
-	}
+	o.say("%s", actor.Name)
+	o.turn(actor, a.a%6)
 }
 
 func (o *others) legacyWorkers(act) {
-	if !o.frozen {
-		o.say("the legacy workers take a turn each")
-		for _, actor := range o.world.LegacyWorkers() {
-			o.turn(actor, 0)
-		}
+	o.say("the legacy workers take a turn each")
+	for _, actor := range o.world.LegacyWorkers() {
+		o.turn(actor, 0)
 	}
 }
 
@@ -249,14 +220,29 @@ func (o *others) administrator(a act) {
 		possible = append(possible, offer{daemons.PauseQueue, string(h)}, offer{daemons.UnpauseQueue, string(h)})
 	}
 	chosen := pick(possible, a.who)
+	if chosen.action == daemons.UnpauseQueue {
+		o.unpause(newqueue.QueueHold(chosen.item))
+	}
 	o.decide(chosen.action, chosen.item)
 	o.say("an administrator: %s %s", chosen.action, chosen.item)
 	_ = o.world.Do(chosen.action, chosen.item) // the tool may refuse it
 }
 
+// unpause notes that somebody lifts a hold by hand: records with jobs there can run in both queues.
+func (o *others) unpause(q newqueue.QueueHold) {
+	tree := o.tree()
+	for path := range o.jobs() {
+		// The large worker takes small requests too.
+		same := holdOf(path) == q || holdOf(path) != newqueue.HoldIngest && q != newqueue.HoldIngest
+		if same && tree.Get(path) != nil && tree.Get(newqueue.QueueHoldPath(q)) != nil {
+			o.at(path).twice = "a hold was lifted by hand"
+		}
+	}
+}
+
 // decide notes what an administrator decides about records.
 func (o *others) decide(action daemons.Action, item string) {
-	tree := o.tree(o.newZK)
+	tree := o.tree()
 	for path, jobs := range o.jobs() {
 		r := o.at(path)
 		for _, job := range jobs {
@@ -276,20 +262,20 @@ func (o *others) decide(action daemons.Action, item string) {
 			case daemons.RequeueJob, daemons.RequeueRequest:
 				r.waits, r.released = false, true
 				if strings.Contains(string(tree.Get(job+"/status").Data), "was consumed") {
-					o.told(path, true, false, word{"the job's own message", true})
+					r.twice = "the job's own message said so"
 				}
 			}
 		}
 	}
 }
 
-// legacyAdministrator sets a record to another status, while the legacy queue is in use.
+// legacyAdministrator sets a record to another status.
 func (o *others) legacyAdministrator(a act) {
-	if o.frozen || len(o.records) == 0 {
+	if len(o.records) == 0 {
 		return
 	}
 	r, to := pick(o.records, a.who), pick([]legacy.Status{legacy.Held, legacy.Pending, legacy.Deleted, legacy.Failed}, a.a)
-	data, _, err := o.oldConn.Get(r.path)
+	data, _, err := o.conn.Get(r.path)
 	if err != nil || len(data) == 0 || legacy.Status(data[0]) == legacy.Completed || o.world.SetLegacy(r.path, to) != nil {
 		return
 	}
@@ -326,13 +312,18 @@ func (o *others) submit(a act) {
 	if a.b%16 == 15 {
 		data = data[:len(data)-1]
 	}
-	o.say("a depositor adds %s, %s", o.create(o.oldConn, root, data, zk.FlagSequence), status)
+	path := o.create(root, data, zk.FlagSequence)
+	o.say("a depositor adds %s, %s", path, status)
+	if status == legacy.Consumed {
+		o.observe()
+		o.at(path).never = "its legacy worker died"
+	}
 }
 
 func (o *others) hold(a act) {
 	queue := pick(newqueue.QueueHolds, a.who)
 	o.say("a person holds %s", queue)
-	w := o.open(o.newZK.Dial)
+	w := o.open(o.zk.Dial)
 	_, _ = migrate.Hold(o.ctx, w, migrate.HoldOptions{Queues: []newqueue.QueueHold{queue}, By: "a person", Why: "to look"}) // there may be no queue
 	w.Close()
 }

@@ -2,8 +2,7 @@ package rehearse
 
 import (
 	"context"
-	"fmt"
-	"io"
+	"math"
 	"slices"
 
 	"mrtq/legacy"
@@ -14,8 +13,8 @@ import (
 const workedBefore = 0.3
 
 // back rehearses the way back, on a second copy: when a part of the queue was worked, the run is
-// rolled back, and the legacy workers do the rest. The jobs that the rollback kept stay in the new
-// queue, which is released again at the end, so that nothing is missing. Nobody is disturbed here.
+// rolled back, and the legacy workers do the rest. The jobs that were begun stay in the new
+// queue, as the only copies, and its workers end them. Nobody is disturbed here.
 func (r *rehearsal) back(ctx context.Context) error {
 	p, err := r.perform(ctx, "/second")
 	if err != nil {
@@ -49,9 +48,6 @@ func (r *rehearsal) back(ctx context.Context) error {
 	if err := r.step(ctx, "rollback", p.rollback); err != nil {
 		return err
 	}
-	if err := r.step(ctx, "retire", p.retire); err != nil {
-		return err
-	}
 	return p.workRest(ctx, crew)
 }
 
@@ -78,25 +74,16 @@ func (p *performance) workSome(ctx context.Context, crew *crew) error {
 	return err
 }
 
-// rollback rolls the run back.
+// nobodyWorks says that no worker is at work, whatever records, locks and jobs show: here they stand still.
+const nobodyWorks = math.MaxInt
+
+// rollback rolls the run back: the records of the jobs that nobody has begun come back to the legacy queue.
 func (p *performance) rollback(ctx context.Context) error {
-	undo, err := migrate.Rollback(ctx, p.new, "", migrate.RollbackOptions{Source: p.src})
+	undo, err := migrate.Rollback(ctx, p.new, "", migrate.RollbackOptions{})
 	if err == nil {
-		p.report.Back.Removed, p.report.Back.Kept = undo.Removes.Records(), len(undo.Keeps)
+		p.report.Back.GivenBack, p.report.Back.Kept = undo.GivesBack, len(undo.Keeps)+undo.Gone
 	}
 	return err
-}
-
-// retire removes the legacy records of the jobs that the rollback kept.
-func (p *performance) retire(ctx context.Context) error {
-	retired, err := migrate.Retire(ctx, p.src, p.old, p.new, migrate.RetireOptions{SaveRemoved: func(dump func(io.Writer) error) error { return dump(io.Discard) }})
-	if err != nil {
-		return err
-	}
-	for _, i := range retired.Stays {
-		p.differ(Difference{Twice, i.Record, fmt.Sprintf("retire leaves it, and the new queue keeps %s: %s", i.Job, i.Why)})
-	}
-	return nil
 }
 
 // workRest lets the legacy workers do the rest, and then the new queue's workers what was kept
@@ -113,7 +100,7 @@ func (p *performance) workRest(ctx context.Context, crew *crew) error {
 		return err
 	}
 	p.report.Back.ByLegacy = p.done(crew) - before
-	if _, err = migrate.Release(ctx, nil, p.new, migrate.ReleaseOptions{Unverified: true}); err != nil {
+	if _, err = migrate.Release(ctx, p.new, migrate.ReleaseOptions{WorkersStopped: nobodyWorks}); err != nil {
 		return err
 	}
 	crew.newQueue.forget()

@@ -16,8 +16,8 @@ type Night struct {
 	// RoundTrip is 0 if the source is no server; then nothing is scaled.
 	RoundTrip float64 `json:"round_trip"`
 	Here      float64 `json:"round_trip_here"`
-	// Steps are those between the stop of the legacy workers and the start of the new ones, and
-	// Freeze is their sum in seconds.
+	// Steps are those between the stop of submission and the start of the new services, and Freeze
+	// is their sum in seconds. Legacy workers may work until the last one, the release.
 	Steps  []Step  `json:"steps"`
 	Freeze float64 `json:"freeze"`
 	// Mails is how many reports the services send when the queue is worked.
@@ -91,7 +91,7 @@ func whyIdle(p *migrate.Plan, r *migrate.PlanRecord) string {
 	return why
 }
 
-// frozen are the steps for which the queue is frozen.
+// frozen are the steps in which nothing is submitted.
 var frozen = []string{"plan", "migrate", "verify", "release"}
 
 // forecast says what the night will be. here and real are the round trips.

@@ -3,6 +3,7 @@ package rehearse_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"reflect"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -70,6 +71,24 @@ func TestIdle(t *testing.T) {
 	} {
 		if got := whys[record]; !slices.Equal(got, []string{want}) {
 			t.Errorf("%s: %q, expected %q", record, got, want)
+		}
+	}
+}
+
+// A consumed record is left to the legacy queue, unless somebody decides otherwise. The rehearsal names it as left
+// out, and expects no work for it, on the way back neither.
+func TestConsumedIsLeft(t *testing.T) {
+	for _, d := range newqueue.Dialects {
+		var consumed string
+		copied := queue(t, 60, func(tree *znode.Tree) { consumed = consume(t, tree) })
+		opt := options(d)
+		opt.Plan.Choices.Consumed, opt.Rates = migrate.DefaultChoices().Consumed, rehearse.Rates{}
+		r, err := rehearse.Run(t.Context(), copied, opt)
+		must(t, err)
+		want := rehearse.Idle{State: "skipped", Why: "its legacy status is consumed, and --consumed is leave", Records: []string{consumed}}
+		i := slices.IndexFunc(r.Night.Idle, func(i rehearse.Idle) bool { return i.Why == want.Why })
+		if !r.OK() || r.Records != r.Jobs+r.Skipped || r.Back.Kept == 0 || i < 0 || !reflect.DeepEqual(r.Night.Idle[i], want) {
+			t.Errorf("%s: %+v", d, r)
 		}
 	}
 }

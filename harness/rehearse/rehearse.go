@@ -184,7 +184,7 @@ func (p *performance) makePlan(ctx context.Context) (err error) {
 
 // foretell says what becomes of each record, once it is migrated.
 func (p *performance) foretell(ctx context.Context) error {
-	became, err := migrate.ReadRecords(ctx, &p.new.Reader, nil, nil)
+	became, err := migrate.ReadRecords(ctx, &p.new.Reader, nil)
 	if err == nil {
 		p.records, p.batches = foretell(p.plan, p.keys, became)
 	}
@@ -215,7 +215,7 @@ func (p *performance) hire(ctx context.Context, rates Rates) *crew {
 
 // verify verifies the whole copy, and notes what is not as it should be.
 func (p *performance) verify(ctx context.Context) error {
-	v, err := migrate.Verify(ctx, p.src, &p.new.Reader, p.verifyOptions())
+	v, err := migrate.Verify(ctx, nil, &p.new.Reader, p.verifyOptions())
 	if err != nil {
 		return err
 	}
@@ -228,8 +228,8 @@ func (p *performance) verify(ctx context.Context) error {
 
 // release releases the copy. If it refuses, the target is not as it should be.
 func (p *performance) release(ctx context.Context) error {
-	_, err := migrate.Release(ctx, p.src, p.new, migrate.ReleaseOptions{VerifyOptions: p.verifyOptions()})
-	if errors.Is(err, migrate.ErrNotVerified) || errors.Is(err, migrate.ErrActedOn) {
+	_, err := migrate.Release(ctx, p.new, migrate.ReleaseOptions{VerifyOptions: p.verifyOptions(), WorkersStopped: nobodyWorks})
+	if errors.Is(err, migrate.ErrNotVerified) || errors.Is(err, migrate.ErrUndecided) {
 		p.differ(Difference{Layout, p.folder + newFolder, "release refuses: " + err.Error()})
 		p.refused, err = true, nil
 	}

@@ -62,10 +62,10 @@ type Worked struct {
 
 // Back is what was seen of the second copy.
 type Back struct {
-	Before   int `json:"before"` // records whose work the new queue's workers had done before the rollback
-	Removed  int `json:"removed"`
-	Kept     int `json:"kept"`
-	ByLegacy int `json:"by_legacy"` // records whose work the legacy workers did afterwards
+	Before    int `json:"before"`     // records whose work the new queue's workers had done before the rollback
+	GivenBack int `json:"given_back"` // records that the rollback gave back to the legacy queue
+	Kept      int `json:"kept"`       // jobs that were begun: they stay, as the only copies
+	ByLegacy  int `json:"by_legacy"`  // records whose work the legacy workers did afterwards
 	// Failed counts the records that legacy workers could not do.
 	Failed int `json:"failed"`
 }

@@ -16,8 +16,9 @@ import (
 // [legacy.Key].
 type Consumer struct {
 	// Worker is the worker's digit in the names of the records that it takes.
-	// "" takes any record: names in the inventory and access queues have no such
-	// digit.
+	// "" means "0", as in the library's consume() without arguments, which the
+	// consumers of the inventory and access queues call. Names there have no such
+	// digit: the second one of their number is in its place.
 	Worker string
 	// HighPriority takes only those that are flagged as high priority. Each
 	// ingest worker ran a second consumer that did this.
@@ -56,13 +57,10 @@ func (c Consumer) Candidates(names []string) []string {
 }
 
 func (c Consumer) takes(name string) bool {
-	if c.Worker == "" {
-		return true
-	}
 	if len(name) < flagAt+2 {
 		return false // the library's substring call throws, and it treats that as no match
 	}
-	return name[flagAt+1:flagAt+2] == c.Worker && (!c.HighPriority || name[flagAt] == '1')
+	return name[flagAt+1:flagAt+2] == cmp.Or(c.Worker, "0") && (!c.HighPriority || name[flagAt] == '1')
 }
 
 // walk is the order in which a consumer looks at a queue's children. It takes

@@ -48,6 +48,15 @@ func (r *Reader) with(f func(*Reader)) *Reader {
 // are the server's.
 func (r *Reader) Outside() *Reader { return r.with(func(r *Reader) { r.at = Address{} }) }
 
+// At returns a Reader that uses the same session, with paths below another chroot: a path on the server, "/"
+// for none.
+func (r *Reader) At(chroot string) *Reader {
+	if chroot == "/" {
+		chroot = ""
+	}
+	return r.with(func(r *Reader) { r.at = Address{Chroot: chroot} })
+}
+
 // MarkUnreadable returns a Reader on the same session. A znode that may not be read is no
 // error for its Get, GetAll, Subtrees, Walk and Tree. They return its Stat and mark it as
 // unreadable.
@@ -73,8 +82,10 @@ func AllACLs(string) bool { return true }
 // return.
 func (r *Reader) Close() { r.s.close() }
 
-// Address is the session's address.
-func (r *Reader) Address() Address { return r.s.cfg.Address }
+// Address is the session's address, with the chroot that paths are below.
+func (r *Reader) Address() Address {
+	return Address{Servers: r.s.cfg.Address.Servers, Chroot: r.at.Chroot}
+}
 
 // Delayed is for how long the session's [Limit] has let operations wait so far, also those of other
 // sessions that share it.

@@ -75,8 +75,12 @@ func (w *Writer) Multi(ctx context.Context, ops []znode.Op) error {
 
 // appendOp appends an operation of a multi.
 func (w *Writer) appendOp(b []byte, op znode.Op) []byte {
+	at := w.at
+	if op.Outside {
+		at = Address{}
+	}
 	begin := func(code jute.OpCode) []byte {
-		return w.at.appendAbs(jute.AppendMultiHeader(b, jute.MultiHeader{Op: code, Err: -1}), op.Path)
+		return at.appendAbs(jute.AppendMultiHeader(b, jute.MultiHeader{Op: code, Err: -1}), op.Path)
 	}
 	switch op.Kind {
 	case znode.OpCreate:

@@ -26,6 +26,16 @@ type Op struct {
 	// any.
 	Version int32
 	ACL     []ACL // OpCreate; nil is OpenACL
+	// Outside says that Path is the server's, whatever the session's chroot.
+	Outside bool
+}
+
+// Outside are the same operations, with paths that are the server's.
+func Outside(ops ...Op) []Op {
+	for i := range ops {
+		ops[i].Outside = true
+	}
+	return ops
 }
 
 // Create is the Op that creates a persistent node.
@@ -71,6 +81,9 @@ const (
 // Size is the number of bytes that the operation takes on the wire, for a
 // session with a chroot of that many bytes.
 func (o Op) Size(chroot int) int {
+	if o.Outside {
+		chroot = 0
+	}
 	n := opHeaderSize + 4 + chroot + len(o.Path)
 	if chroot > 0 && o.Path == "/" {
 		n-- // the path is the chroot itself, without a slash at its end

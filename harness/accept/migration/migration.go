@@ -1,6 +1,6 @@
 // Package migration runs the scenarios of the migration (migration.feature) against
-// a ZooKeeper, and those of the deployed services on the migrated queue
-// (services.feature).
+// a ZooKeeper, those of its release (handover.feature), and those of the deployed services on
+// the migrated queue (services.feature).
 //
 // It runs mrtq as a process, as operators do. A scenario has two chroots on the
 // server, one for each queue, and reads them through its own session.
@@ -28,7 +28,7 @@ import (
 
 // Features has the names of the feature files, in the order in which an operator meets
 // what they describe.
-var Features = []string{"migration.feature", "services.feature"}
+var Features = []string{"migration.feature", "handover.feature", "services.feature"}
 
 // Options says which scenarios to run, and where.
 type Options struct {
@@ -127,7 +127,7 @@ func (s *suite) run(ctx context.Context, name string) (passed bool, err error) {
 	})
 }
 
-// scenario creates the world of a scenario. Its steps are those of both features.
+// scenario creates the world of a scenario. Its steps are those of all features.
 func (s *suite) scenario(sc *godog.ScenarioContext, steps runner.Steps) {
 	w := &world{suite: s, dialect: "design"}
 	sc.Before(w.setUp)

@@ -44,7 +44,7 @@ func (w *world) register(s runner.Steps) {
 	s.Step(`the legacy queue is unchanged`, w.legacyUnchanged)
 	s.Step(`(\d+) jobs? (?:was|were) created`, w.made)
 	s.Step(`no job, request or batch is left`, w.rolledBack)
-	s.Step(`verification names (\S+) as changed, and the new record as late`, w.namesChanged)
+	s.Step(`verification names what the legacy service did and added`, w.namesLegacy)
 
 	// Other users of the new queue, and what goes wrong.
 	s.Step(`the other batch and job are unchanged`, w.unrelatedUnchanged)
@@ -60,6 +60,35 @@ func (w *world) register(s runner.Steps) {
 	s.Step(`the services finish what they can, report it and clean up`, w.workOff)
 	s.Step(`verification counts the records whose jobs were removed`, w.countsRemoved)
 	s.Step(`CDL's migration script removes the ledger and sets its marker, as after a cutover`, w.setMarker)
+
+	// Legacy workers, and in which queue a record is.
+	s.Step(`a legacy worker has taken a record`, w.take)
+	s.Step(`the legacy worker finishes`, w.finishes)
+	s.Step(`the legacy workers run`, w.runLegacy)
+	s.Step(`an administrator deletes (\S+) in the legacy queue`, w.deleteRecord)
+	s.Step(`an administrator lifts the holds`, func() error {
+		s, err := w.start()
+		if err != nil {
+			return err
+		}
+		return s.LiftHolds()
+	})
+	s.Step(`a service begins a job`, w.begin)
+	s.Step(`the release is killed with kill -9 halfway`, w.killRelease)
+	s.Step(`the operator decides that the (new|legacy) queue has that record`, func(queue string) error {
+		return w.run("release TARGET --record-is " + queue + "=" + w.record)
+	})
+	s.Step(`the operator decides that the (new|legacy) queue has what is gone`, func(queue string) error {
+		return w.run("release TARGET --vanished " + queue)
+	})
+	s.Step(`each record is in the new queue alone, and its bytes are kept`, w.inNew)
+	s.Step(`each record is in one queue or in the other`, w.inOne)
+	s.Step(`each other record is in the legacy queue again, as it was`, w.gaveBack)
+	s.Step(`that record is in (?:the )?(new|legacy|no) queue alone`, w.isIn)
+	s.Step(`no record is kept`, w.nothingKept)
+	s.Step(`(\S+) is held, and no other queue`, w.heldAlone)
+	s.Step(`no queue is held`, func() error { return w.heldAlone("") })
+	s.Step(`the work of each record that was pending was done once`, w.doneOnce)
 
 	// The deployed services.
 	s.Step(`the holds are released and the services run`, w.liftHolds)

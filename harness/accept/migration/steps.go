@@ -24,6 +24,7 @@ import (
 	"mrtq/features"
 	"mrtq/internal/legacyqueue"
 	"mrtq/internal/znode"
+	"mrtq/legacy"
 	"mrtq/newqueue"
 )
 
@@ -46,7 +47,8 @@ type plan struct {
 type verdict struct {
 	Differences []struct{ Kind, Path string }
 	Records     struct{ Removed int }
-	Late        []string
+	NotMigrated []string                  `json:"not_migrated"`
+	Legacy      []struct{ Record string } // the records of which the legacy queue has the work
 }
 
 // corpus writes the znodes of features.Corpus through the scenario's session.
@@ -86,7 +88,7 @@ func (w *world) generated(records int) error {
 		return err
 	}
 	w.root += "-generated"
-	w.large = true
+	w.large, w.legacy = true, tree
 	return all(w.makeRoot(), w.run("restore SOURCE --in "+path), w.wantCode(0))
 }
 
@@ -101,7 +103,7 @@ func (w *world) failRecord(path string) error {
 	if err != nil {
 		return err
 	}
-	data[0] = 3
+	data[0], w.record = byte(legacy.Failed), path
 	_, err = w.conn.Set(w.root+"/legacy"+path, data, stat.Version)
 	return err
 }
@@ -296,13 +298,14 @@ func (w *world) rolledBack() error {
 	return w.wantCode(0)
 }
 
-func (w *world) namesChanged(path string) error {
+// namesLegacy: verify names the record that a legacy service has worked on, and the one that it has added.
+func (w *world) namesLegacy() error {
 	var v verdict
-	if err := all(w.wantCode(1), w.json(&v)); err != nil {
+	if err := all(w.wantCode(0), w.json(&v)); err != nil {
 		return err
 	}
-	if len(v.Differences) != 1 || v.Differences[0].Kind != "changed" || v.Differences[0].Path != path || len(v.Late) != 1 {
-		return fmt.Errorf("differences %v, late %v", v.Differences, v.Late)
+	if len(v.Legacy) != 1 || v.Legacy[0].Record != w.record || len(v.NotMigrated) != 1 {
+		return fmt.Errorf("in the legacy queue: %v, not migrated: %v", v.Legacy, v.NotMigrated)
 	}
 	return nil
 }

@@ -24,7 +24,9 @@ func (w *world) load(tree *znode.Tree) error {
 			return err
 		}
 	}
-	return nil
+	var err error
+	w.legacy, err = w.tree("/legacy")
+	return err
 }
 
 func (w *world) deployed() error {

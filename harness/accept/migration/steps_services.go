@@ -30,29 +30,28 @@ func (w *world) start() (*daemons.World, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.items = map[string]string{}
-	for _, folder := range []string{newqueue.JobsPath, newqueue.AccessQueuePath(newqueue.AccessSmall), newqueue.AccessQueuePath(newqueue.AccessLarge)} {
-		for _, name := range tree.Children(folder) {
-			if record := recordOf(tree.Get(folder + "/" + name)); record != "" {
-				w.items[folder+"/"+name] = record
-			}
-		}
-	}
+	w.items = itemsOf(tree, "")
 	for _, uuid := range tree.Children(newqueue.BatchUUIDsPath) { // the plan names a batch by it
 		path := newqueue.BatchUUIDsPath + "/" + uuid
 		w.items[newqueue.BatchPath(string(tree.Get(path).Data))] = path
 	}
 	connect := func() (daemons.Session, error) { return session.Open(context.Background(), w.session) }
 	w.services = daemons.New(daemons.Options{
-		New: daemons.Site{Connect: connect, Root: w.root + "/new"}, Home: home, Dialect: newqueue.Dialect(w.dialect),
+		New: daemons.Site{Connect: connect, Root: w.root + "/new"}, Legacy: daemons.Site{Connect: connect, Root: w.root + "/legacy"},
+		Home: home, Dialect: newqueue.Dialect(w.dialect),
 	})
 	return w.services, w.services.Start()
 }
 
-// home returns the folders of the jobs. The legacy service had begun with the failed and
-// the consumed jobs, so it had moved their payload, unless the scenario says otherwise.
+// home returns the folders of the jobs, as they were before the first release, which empties the
+// legacy queue. The legacy service had begun with the failed and the consumed jobs, so it had moved
+// their payload, unless the scenario says otherwise.
 func (w *world) home() (*daemons.Home, error) {
+	if w.folders != nil {
+		return w.folders, nil
+	}
 	home := daemons.NewHome()
+	w.folders = home
 	names, _, err := w.conn.Children(w.root + "/legacy/ingest")
 	if errors.Is(err, zk.ErrNoNode) {
 		return home, nil
@@ -77,11 +76,11 @@ func (w *world) home() (*daemons.Home, error) {
 }
 
 func (w *world) liftHolds() error {
-	s, err := w.start()
-	if err != nil {
+	if _, err := w.start(); err != nil {
 		return err
 	}
-	return all(s.LiftHolds(), w.runServices())
+	// Nobody works on what the legacy workers left consumed or locked.
+	return all(w.run("release TARGET --workers-stopped 1000"), w.wantCode(0), w.runServices())
 }
 
 func (w *world) clean() error {
@@ -304,8 +303,8 @@ func (w *world) reportSent(times string) error {
 }
 
 func (w *world) tookNothing() error {
-	if len(w.services.Took)+len(w.services.Mails) > 0 {
-		return fmt.Errorf("they took %v and sent %v", w.services.Took, w.services.Mails)
+	if s := w.services; len(s.Took)+len(s.Begun)+len(s.Mails) > 0 {
+		return fmt.Errorf("they took %v and %v, and sent %v", s.Took, s.Begun, s.Mails)
 	}
 	return nil
 }

@@ -40,8 +40,10 @@ type world struct {
 	services *daemons.World
 	batches  map[string]string // the state of each when the services started
 	items    map[string]string // when the services started: the record of each migrated job and request, the name of each batch
-	record   string            // the only legacy record, in a scenario that has one
+	record   string            // the legacy record that the scenario is about
 	payload  daemons.Payload   // where the payload of failed records is; "" is in producer/
+	folders  *daemons.Home
+	working  *daemons.Turn // of a legacy worker that has taken the record
 }
 
 // outcome is the result of a command, for a Then to check.
@@ -60,14 +62,16 @@ var commands = map[string]string{
 	"migrates with the defaults":                       "migrate -o json FIRST QUARANTINE SOURCE TARGET",
 	"migrates, deciding every record":                  "migrate -o json FIRST DECIDED QUARANTINE SOURCE TARGET",
 	"migrates, holding what failed or was consumed":    "migrate -o json FIRST --undecodable quarantine --consumed held --failed held QUARANTINE SOURCE TARGET",
-	"migrates one of those records again":              "migrate -o json DECIDED QUARANTINE --hold-again --again REMOVED SOURCE TARGET",
 	"migrates, and knows that the ledger was restored": "migrate -o json DECIDED QUARANTINE --restored SOURCE TARGET",
 	"migrates with the saved plan":                     "migrate -o json QUARANTINE --plan PLAN",
+	"migrates the rest, holding the queues again":      "migrate -o json DECIDED QUARANTINE --hold-again SOURCE TARGET",
 	"migrates without naming a dialect":                "migrate -o json --new-queue DECIDED QUARANTINE SOURCE TARGET",
 	"migrates in the other dialect":                    "migrate -o json --dialect OTHER DECIDED QUARANTINE SOURCE TARGET",
-	"verifies":                                         "verify -o json QUARANTINE SOURCE TARGET",
-	"releases the queue":                               "release QUARANTINE TARGET SOURCE",
-	"rolls back the migration":                         "rollback --run run0000000000 TARGET",
+	"verifies":                                         "verify -o json QUARANTINE TARGET",
+	"releases the queue":                               "release TARGET",
+	"releases the queue, as no legacy worker runs":     "release TARGET --workers-stopped 2",
+	"completes the migration":                          "complete --yes TARGET",
+	"rolls back the migration":                         "rollback --run run0000000000 --yes TARGET",
 	"dumped the new queue":                             "dump TARGET --out DUMP",
 	"restores the ledger from the dump":                "restore TARGET --below /migration --in DUMP",
 }
@@ -82,7 +86,6 @@ func (w *world) arguments() map[string]string {
 		"DECIDED":    "--undecodable quarantine --consumed pending --inventory-records migrate --unserviceable migrate",
 		"QUARANTINE": quarantine,
 		"PLAN":       filepath.Join(w.dir, "plan.json"), "DUMP": filepath.Join(w.dir, "new.ndjson.gz"),
-		"REMOVED": strings.Join(w.removed[:min(1, len(w.removed))], ""),
 	}
 }
 
@@ -158,6 +161,11 @@ func (w *world) command(line string) *exec.Cmd {
 
 // run runs mrtq and keeps its outcome for the Thens. It checks nothing.
 func (w *world) run(line string) (err error) {
+	if strings.HasPrefix(line, "release ") {
+		if _, err := w.home(); err != nil {
+			return err
+		}
+	}
 	if !w.large {
 		if w.before, err = w.tree(""); err != nil {
 			return err

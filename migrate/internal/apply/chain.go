@@ -23,6 +23,11 @@ type Piece struct {
 	Build func(ids []string) ([]znode.Op, []ledger.Line)
 	// Created and Removed are what it creates and removes.
 	Created, Removed ledger.Counts
+	// Done, if not nil, is called when it was carried out.
+	Done func()
+	// Optional says that it is left out if the server refuses it, because another client has changed a znode, and that the
+	// others are sent all the same. Nothing that comes later may rely on it.
+	Optional bool
 }
 
 // Limits say how large a transaction may be.
@@ -35,6 +40,9 @@ type Limits struct {
 // are not faster (measured on a JVM server and on three, docs/figures.md), and they keep
 // other clients waiting for longer.
 const DefaultBytes = 64 << 10
+
+// maxPieces is how many pieces one transaction has at most, so that other clients don't wait for long.
+const maxPieces = 1000
 
 // Chain is a row of transactions of one run. Each sets the run's record, and succeeds only
 // if the record has the version that the transaction before it left. So the transactions
@@ -50,10 +58,11 @@ type Chain struct {
 	acl      []znode.ACL
 	failures failures
 	steps    int
+	leftOut  int
 
-	// Progress, if not nil, is called after each transaction with how many records it and
-	// the ones before it have created or removed.
-	Progress func(records int)
+	// Progress, if not nil, is called after each transaction with how many pieces it and
+	// the ones before it have carried out.
+	Progress func(pieces int)
 	records  int
 }
 
@@ -64,6 +73,9 @@ func NewChain(w *zkconn.Writer, run ledger.Run, limits Limits, counts map[string
 	if limits.Bytes == 0 {
 		limits.Bytes = DefaultBytes
 	}
+	if run.Stat.Version >= 0 { // the next version of its record would hide that it was restored
+		run.Restored = run.Restored || run.WasRestored()
+	}
 	return &Chain{w: w, run: run, limits: limits, counters: &counters{of: counts}, acl: run.ACL}
 }
 
@@ -72,6 +84,9 @@ func (c *Chain) Run() ledger.Run { return c.run }
 
 // Steps is how many transactions were done.
 func (c *Chain) Steps() int { return c.steps }
+
+// LeftOut is how many optional pieces were left out.
+func (c *Chain) LeftOut() int { return c.leftOut }
 
 // Guard adds checks to each transaction from now on.
 func (c *Chain) Guard(checks ...znode.Op) { c.guards = append(c.guards, checks...) }
@@ -135,6 +150,10 @@ func (c *Chain) Send(ctx context.Context, pieces iter.Seq2[Piece, error]) error 
 			limit.adapt(time.Since(began), c.limits)
 		case errors.Is(err, errSmaller):
 			limit.Bytes = max(min(limit.Bytes, t.bytes)/4, 1)
+		case c.refusedPiece(&t, waiting[:fits], err) >= 0:
+			i := c.refusedPiece(&t, waiting[:fits], err)
+			waiting = append(waiting[:i], waiting[i+1:]...)
+			c.leftOut++
 		default:
 			return err
 		}
@@ -183,7 +202,7 @@ func (t *transaction) add(ids *counters, p Piece) bool {
 	var b built
 	b.ops, b.lines = p.Build(names)
 	bytes := znode.MultiSize(b.ops, t.chroot)
-	if len(t.pieces) > 0 && (t.bytes+bytes > t.limits.Bytes || t.limits.Ops > 0 && t.ops+len(b.ops) > t.limits.Ops) {
+	if len(t.pieces) > 0 && (len(t.pieces) == maxPieces || t.bytes+bytes > t.limits.Bytes || t.limits.Ops > 0 && t.ops+len(b.ops) > t.limits.Ops) {
 		return false
 	}
 	for parent, n := range taken {
@@ -218,12 +237,31 @@ func (c *Chain) send(ctx context.Context, t *transaction, pieces []Piece) error 
 	}
 	c.counters.took(t.ids)
 	for _, p := range pieces {
-		c.records += p.Created.Records() + p.Removed.Records()
+		c.records++
+		if p.Done != nil {
+			p.Done()
+		}
 	}
 	if c.Progress != nil {
 		c.Progress(c.records)
 	}
 	return nil
+}
+
+// refusedPiece is the index of the optional piece that made the server refuse a transaction; -1 if none did.
+func (c *Chain) refusedPiece(t *transaction, pieces []Piece, err error) int {
+	var refused *znode.MultiError
+	if !errors.Is(err, ErrChanged) || !errors.As(err, &refused) {
+		return -1
+	}
+	at := refused.Index - 1 - len(c.guards) // the run's record and the guards come first
+	for i, b := range t.pieces {
+		if at >= 0 && at < len(b.ops) && pieces[i].Optional {
+			return i
+		}
+		at -= len(b.ops)
+	}
+	return -1
 }
 
 // entry are the operations that add an entry to the run's ledger.

@@ -22,40 +22,57 @@ func OwnerName(now time.Time) string {
 	return fmt.Sprintf("%s pid %d since %s", host, os.Getpid(), now.UTC().Format(time.RFC3339))
 }
 
+// Turn is a migrator's turn.
+type Turn struct {
+	Place  string // its znode in the election
+	Waited bool   // another migrator was ahead
+	// Resign lets the next one lead. Call it when the work is done or has failed.
+	Resign func()
+}
+
 // Lead waits until no other migrator works on the target. say is called with what it waits
-// for. waited reports whether another one was ahead. resign lets the next one lead; call
-// it when the work is done or has failed.
+// for.
 //
 // Lead creates the election and its parent, if they are missing, with this ACL.
-func Lead(ctx context.Context, w *zkconn.Writer, owner string, acl []znode.ACL, say func(string)) (waited bool, resign func(), err error) {
-	for _, path := range []string{ledger.MigrationPath, ledger.ElectionPath} {
-		if err := Ensure(ctx, w, path, acl); err != nil {
-			return false, nil, err
-		}
-	}
-	place, err := election.Join(ctx, w, ledger.ElectionPath, owner, acl)
+func Lead(ctx context.Context, w *zkconn.Writer, owner string, acl []znode.ACL, say func(string)) (*Turn, error) {
+	place, err := join(ctx, w, owner, acl)
 	if err != nil {
-		return false, nil, err
+		return nil, err
 	}
-	resign = func() {
+	turn := &Turn{Place: place.Path(), Resign: func() {
 		// If the server can't be reached, the end of the session removes the place.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
 		_ = place.Resign(ctx)
-	}
+	}}
 	err = place.Lead(ctx, func(a election.Ahead) {
 		if a.Stray {
 			say(fmt.Sprintf("%s: no session holds this place in the election; skipped", a.Path))
 			return
 		}
-		waited = true
+		turn.Waited = true
 		say(fmt.Sprintf("waiting: another migration is running (%s); if its process was killed, its session ends after %s", a.Owner, w.SessionTimeout()))
 	})
 	if err != nil {
-		resign()
-		return waited, nil, err
+		turn.Resign()
+		return nil, err
 	}
-	return waited, resign, nil
+	return turn, nil
+}
+
+// join takes a place in the election. If somebody removes the election meanwhile, join makes it again.
+func join(ctx context.Context, w *zkconn.Writer, owner string, acl []znode.ACL) (*election.Place, error) {
+	for {
+		for _, path := range []string{ledger.MigrationPath, ledger.ElectionPath} {
+			if err := Ensure(ctx, w, path, acl); err != nil {
+				return nil, err
+			}
+		}
+		place, err := election.Join(ctx, w, ledger.ElectionPath, owner, acl)
+		if !errors.Is(err, znode.ErrNoNode) || ctx.Err() != nil {
+			return place, err
+		}
+	}
 }
 
 // Ensure creates a znode that is missing, without data. The error comes from the server.

@@ -20,20 +20,20 @@ type Kind string
 const (
 	JobCreated   Kind = "+job" // or an access request
 	BatchCreated Kind = "+batch"
-	JobRemoved   Kind = "-job" // by a rollback
+	JobRemoved   Kind = "-job" // by a rollback, or withdrawn by a release
 	BatchRemoved Kind = "-batch"
-	// RecordRetired is written before retire removes the record from the legacy queue.
-	RecordRetired Kind = "-record"
+	// HandedOver takes the record out of the legacy queue: from then on its job alone has the work.
+	HandedOver Kind = "-record"
 )
 
 // Line is one line of an entry. An entry is text, compressed with gzip, and a line is its
 // kind and its fields, separated by tabs:
 //
-//	+job    record's path   path of the job or request   bid or ""   hash
+//	+job    record's path   path of the job or request   bid or ""   hash   czxid of the record
 //	+batch  bid             name below /batch-uuids      how many jobs it should get
 //	-job    record's path   path of the job or request
 //	-batch  bid
-//	-record record's path
+//	-record record's path   path of the job or request   "kept", or "" if there was no record
 type Line struct {
 	Kind   Kind
 	Record string // path of the legacy record
@@ -42,7 +42,13 @@ type Line struct {
 	UUID   string // the batch's name below /batch-uuids
 	Jobs   int    // how many jobs the batch should get from its run
 	Hash   Hash   // of the record
+	Czxid  int64  // of the record
+	// Kept says that the bytes of a record that was handed over are beside the legacy queue. There
+	// are none if the record was gone already.
+	Kept bool
 }
+
+const kept = "kept"
 
 // Hash is the beginning of the SHA-256 of a record's data.
 type Hash [8]byte
@@ -59,8 +65,7 @@ var fields = map[Kind]func(*Line) []*string{
 	BatchCreated: func(l *Line) []*string { return []*string{&l.Batch, &l.UUID} },
 	JobRemoved:   func(l *Line) []*string { return []*string{&l.Record, &l.Job} },
 	BatchRemoved: func(l *Line) []*string { return []*string{&l.Batch} },
-
-	RecordRetired: func(l *Line) []*string { return []*string{&l.Record} },
+	HandedOver:   func(l *Line) []*string { return []*string{&l.Record, &l.Job} },
 }
 
 // String is the line as it is written. No path of a znode has a tab or a line's end.
@@ -71,9 +76,15 @@ func (l Line) String() string {
 	}
 	switch l.Kind {
 	case JobCreated:
-		text = append(text, l.Hash.String())
+		text = append(text, l.Hash.String(), strconv.FormatInt(l.Czxid, 16))
 	case BatchCreated:
 		text = append(text, strconv.Itoa(l.Jobs))
+	case HandedOver:
+		word := ""
+		if l.Kept {
+			word = kept
+		}
+		text = append(text, word)
 	}
 	return strings.Join(text, "\t")
 }
@@ -86,40 +97,47 @@ func parseLine(text string) (Line, error) {
 		return l, fmt.Errorf("unknown kind %.40q", words[0])
 	}
 	words = words[1:]
-	if last := len(words) - 1; last >= 0 && (l.Kind == JobCreated || l.Kind == BatchCreated) {
-		var err error
-		if l.Kind == JobCreated {
-			err = l.Hash.UnmarshalText([]byte(words[last]))
-		} else {
-			l.Jobs, err = strconv.Atoi(words[last])
-		}
-		if err != nil {
-			return l, err
-		}
-		words = words[:last]
-	}
 	into := of(&l)
-	if len(into) != len(words) {
-		return l, fmt.Errorf("%d fields in %.200q, expected %d", len(words), text, len(into))
+	if expected := len(into) + more[l.Kind]; len(words) != expected {
+		return l, fmt.Errorf("%d fields in %.200q, expected %d", len(words), text, expected)
 	}
-	for i, word := range words {
-		*into[i] = word
+	for i := range into {
+		*into[i] = words[i]
+	}
+	if err := l.parseMore(words[len(into):]); err != nil {
+		return l, err
 	}
 	return l, l.validate()
+}
+
+// more is how many fields that are no names a line of each kind ends with.
+var more = map[Kind]int{JobCreated: 2, BatchCreated: 1, HandedOver: 1}
+
+// parseMore reads these fields.
+func (l *Line) parseMore(words []string) (err error) {
+	switch l.Kind {
+	case JobCreated:
+		if err = l.Hash.UnmarshalText([]byte(words[0])); err == nil {
+			l.Czxid, err = strconv.ParseInt(words[1], 16, 64)
+		}
+	case BatchCreated:
+		l.Jobs, err = strconv.Atoi(words[0])
+	case HandedOver:
+		if l.Kept = words[0] == kept; !l.Kept && words[0] != "" {
+			err = fmt.Errorf("%.40q, expected %q or nothing", words[0], kept)
+		}
+	}
+	return err
 }
 
 // validate refuses names of which no path can be made.
 func (l Line) validate() error {
 	switch l.Kind {
-	case JobCreated, JobRemoved:
+	case JobCreated, JobRemoved, HandedOver:
 		for _, path := range []string{l.Record, l.Job} {
 			if znode.ValidatePath(path) != nil {
 				return fmt.Errorf("bad path %.200q", path)
 			}
-		}
-	case RecordRetired:
-		if znode.ValidatePath(l.Record) != nil {
-			return fmt.Errorf("bad path %.200q", l.Record)
 		}
 	case BatchCreated:
 		if strings.Contains(l.UUID, "/") || znode.ValidatePath("/"+l.UUID) != nil || l.UUID == "" {

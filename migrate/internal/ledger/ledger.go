@@ -27,14 +27,15 @@ type Ledger struct {
 // Migrated says that a run migrated a record.
 type Migrated struct {
 	Record string // path of the legacy record
-	Job    string // path of the job or request; "" if a rollback removed it
+	Job    string // path of the job or request; "" if a rollback or a withdrawal removed it
 	Batch  string // bid; "" for an access request
 	Hash   Hash
+	Czxid  int64 // of the record: with the same name, another one has another
 	Run    int32 // index in [Ledger.Runs]
 	older  int32 // index of the record's entry before this one, -1 if there is none
-	// Retired says that mrtq retire has removed the record from the legacy queue, or was about
-	// to: if the record changed at that moment, it is still there.
-	Retired bool
+	// HandedOver says that the job alone has the work: the record is not in the legacy queue any
+	// more. Kept says that its bytes are at [Run.KeptPath].
+	HandedOver, Kept bool
 }
 
 // Batch is a batch that a run created.
@@ -81,7 +82,7 @@ func (l *Ledger) add(run int32, line Line) error {
 		job := strings.Clone(line.Job)
 		l.give(job)
 		l.newest[line.Record] = int32(len(l.entries))
-		l.entries = append(l.entries, Migrated{Record: line.Record, Job: job, Batch: line.Batch, Hash: line.Hash, Run: run, older: older})
+		l.entries = append(l.entries, Migrated{Record: line.Record, Job: job, Batch: line.Batch, Hash: line.Hash, Czxid: line.Czxid, Run: run, older: older})
 	case BatchCreated:
 		b := &Batch{ID: strings.Clone(line.Batch), UUID: strings.Clone(line.UUID), Run: run, Jobs: line.Jobs}
 		l.batches[b.ID], l.byUUID[b.UUID] = b, b
@@ -89,12 +90,12 @@ func (l *Ledger) add(run int32, line Line) error {
 		l.give(newqueue.BatchPath(b.ID))
 	case JobRemoved:
 		return l.remove(line)
-	case RecordRetired:
-		// Entries are added run by run. An older run may have taken the job back since, in an entry
-		// that was added before this one.
-		if i, there := l.newest[line.Record]; there {
-			l.entries[i].Retired = true
+	case HandedOver:
+		e, _ := l.entryOf(line)
+		if e == nil {
+			return fmt.Errorf("record %s was handed over to %s, and no entry created that from it", line.Record, line.Job)
 		}
+		e.HandedOver, e.Kept = true, line.Kept
 	case BatchRemoved:
 		b := l.batches[line.Batch]
 		if b == nil {
@@ -119,30 +120,37 @@ func (l *Ledger) give(path string) {
 // stopped while it worked on the one would go on with the other.
 func (l *Ledger) LastGiven(parent string) string { return l.given[parent] }
 
+// entryOf finds the entry of a line's record and job, nil if there is none, and the index of the record's
+// entry after it, -1 if there is none.
+func (l *Ledger) entryOf(line Line) (e *Migrated, younger int32) {
+	i, there := l.newest[line.Record]
+	for younger = -1; there && i >= 0; younger, i = i, l.entries[i].older {
+		if l.entries[i].Job == line.Job {
+			return &l.entries[i], younger
+		}
+	}
+	return nil, -1
+}
+
 // remove takes an entry back. If the record has an older one, that counts again.
 func (l *Ledger) remove(line Line) error {
-	i, there := l.newest[line.Record]
-	for younger := int32(-1); there && i >= 0; younger, i = i, l.entries[i].older {
-		e := &l.entries[i]
-		if e.Job != line.Job {
-			continue
-		}
-		switch {
-		case younger >= 0:
-			l.entries[younger].older = e.older
-		case e.older >= 0:
-			l.newest[line.Record] = e.older
-		default:
-			delete(l.newest, line.Record)
-		}
-		if b := l.batches[e.Batch]; b != nil && b.Run == e.Run {
-			b.Own--
-		}
-		l.left[e.Run].Add(countOf(e.Job, -1))
-		e.Job = ""
-		return nil
+	e, younger := l.entryOf(line)
+	switch {
+	case e == nil:
+		return fmt.Errorf("job %s was removed, and no entry created it from %s", line.Job, line.Record)
+	case younger >= 0:
+		l.entries[younger].older = e.older
+	case e.older >= 0:
+		l.newest[line.Record] = e.older
+	default:
+		delete(l.newest, line.Record)
 	}
-	return fmt.Errorf("job %s was removed, and no entry created it from %s", line.Job, line.Record)
+	if b := l.batches[e.Batch]; b != nil && b.Run == e.Run {
+		b.Own--
+	}
+	l.left[e.Run].Add(countOf(e.Job, -1))
+	e.Job = ""
+	return nil
 }
 
 // countOf counts a job or request n times.
@@ -175,6 +183,11 @@ func (l *Ledger) Find(record string) *Migrated {
 		return nil
 	}
 	return &l.entries[i]
+}
+
+// Knows reports whether any run migrated a record, even if its job was removed since.
+func (l *Ledger) Knows(record string) bool {
+	return l.Find(record) != nil || slices.ContainsFunc(l.entries, func(e Migrated) bool { return e.Record == record })
 }
 
 // All yields the newest entry of each record that was migrated, in the order in which they
@@ -240,7 +253,7 @@ func (l *Ledger) Current() *Run {
 
 // AllBack reports whether there are runs, and all of them were rolled back.
 func (l *Ledger) AllBack() bool {
-	return len(l.Runs) > 0 && !slices.ContainsFunc(l.Runs, func(r Run) bool { return r.Settled() != RolledBack })
+	return len(l.Runs) > 0 && !slices.ContainsFunc(l.Runs, func(r Run) bool { return r.State != RolledBack })
 }
 
 // FindRun returns the index of a run, -1 if there is no such run.

@@ -16,8 +16,11 @@ import (
 )
 
 func jobLine(record, job, batch string) ledger.Line {
-	return ledger.Line{Kind: ledger.JobCreated, Record: record, Job: job, Batch: batch, Hash: ledger.HashOf([32]byte{byte(len(record)), 2, 3, 4, 5, 6, 7, 8})}
+	return ledger.Line{Kind: ledger.JobCreated, Record: record, Job: job, Batch: batch, Hash: ledger.HashOf([32]byte{byte(len(record)), 2, 3, 4, 5, 6, 7, 8}), Czxid: czxid}
 }
+
+// czxid is that of each record: one that a long-lived ensemble gives.
+const czxid = 0x1700000abcd
 
 func batchLine(batch, uuid string) ledger.Line {
 	return ledger.Line{Kind: ledger.BatchCreated, Batch: batch, UUID: uuid}
@@ -25,6 +28,10 @@ func batchLine(batch, uuid string) ledger.Line {
 
 func removed(record, job string) ledger.Line {
 	return ledger.Line{Kind: ledger.JobRemoved, Record: record, Job: job}
+}
+
+func handedOver(record, job string, kept bool) ledger.Line {
+	return ledger.Line{Kind: ledger.HandedOver, Record: record, Job: job, Kept: kept}
 }
 
 func batchRemoved(batch string) ledger.Line {
@@ -72,9 +79,11 @@ func TestLedgerSays(t *testing.T) {
 			append(slices.Clone(first), removed(r3, "/access/small/q0"), removed(r2, "/jobs/j2"), removed(r1, "/jobs/j1"), batchRemoved("bid0000000000")),
 			{jobLine(r1, "/jobs/j9", "bid0000000000"), removed(r1, "/jobs/j9")},
 		}, "", ""},
-		{"retired", [][]ledger.Line{first, {{Kind: ledger.RecordRetired, Record: r1}}}, "1=j1! 2=j2 3=q0", "bid0000000000 of 0 with 2"},
-		{"retired, and the job was taken back", [][]ledger.Line{append(slices.Clone(first), removed(r1, "/jobs/j1")), {{Kind: ledger.RecordRetired, Record: r1}}}, "2=j2 3=q0", "bid0000000000 of 0 with 1"},
-		{"retired, and migrated again", [][]ledger.Line{append(slices.Clone(first), ledger.Line{Kind: ledger.RecordRetired, Record: r1}), {jobLine(r1, "/jobs/j9", "bid0000000000")}}, "2=j2 3=q0 1=j9", "bid0000000000 of 0 with 2"},
+		{"handed over", [][]ledger.Line{append(slices.Clone(first), handedOver(r1, "/jobs/j1", true), handedOver(r2, "/jobs/j2", false))}, "1=j1! 2=j2? 3=q0", "bid0000000000 of 0 with 2"},
+		{"handed over twice", [][]ledger.Line{append(slices.Clone(first), handedOver(r1, "/jobs/j1", false), handedOver(r1, "/jobs/j1", true))}, "1=j1! 2=j2 3=q0", "bid0000000000 of 0 with 2"},
+		{"given back", [][]ledger.Line{append(slices.Clone(first), handedOver(r1, "/jobs/j1", true), removed(r1, "/jobs/j1"))}, "2=j2 3=q0", "bid0000000000 of 0 with 1"},
+		{"given back, and migrated again", [][]ledger.Line{append(slices.Clone(first), handedOver(r1, "/jobs/j1", true), removed(r1, "/jobs/j1")), {jobLine(r1, "/jobs/j9", "bid0000000000")}}, "2=j2 3=q0 1=j9", "bid0000000000 of 0 with 1"},
+		{"the older entry is handed over", [][]ledger.Line{first, {jobLine(r1, "/jobs/j9", "bid0000000000"), handedOver(r1, "/jobs/j1", true)}}, "2=j2 3=q0 1=j9", "bid0000000000 of 0 with 2"},
 		{"a batch's name is used again", [][]ledger.Line{first, {batchLine("bid0000000007", "u0"), jobLine(r1, "/jobs/j9", "bid0000000007")}}, "2=j2 3=q0 1=j9", "bid0000000000 of 0 with 2, bid0000000007 of 1 with 1"},
 		{"and taken back", [][]ledger.Line{first, {batchLine("bid0000000007", "u0"), batchRemoved("bid0000000007")}}, "1=j1 2=j2 3=q0", "bid0000000000 of 0 with 2"},
 	} {
@@ -85,8 +94,12 @@ func TestLedgerSays(t *testing.T) {
 			}
 			var all, batches []string
 			for e := range l.All() {
-				all = append(all, fmt.Sprintf("%s=%s%s", e.Record[len(e.Record)-1:], znode.Name(e.Job), map[bool]string{true: "!"}[e.Retired]))
-				if found := l.Find(e.Record); found != e || e.Hash != jobLine(e.Record, "", "").Hash {
+				mark := ""
+				if e.HandedOver {
+					mark = map[bool]string{true: "!", false: "?"}[e.Kept]
+				}
+				all = append(all, fmt.Sprintf("%s=%s%s", e.Record[len(e.Record)-1:], znode.Name(e.Job), mark))
+				if found := l.Find(e.Record); found != e || e.Hash != jobLine(e.Record, "", "").Hash || e.Czxid != czxid {
 					t.Errorf("%s: found %+v, expected %+v", e.Record, found, e)
 				}
 			}
@@ -111,6 +124,16 @@ func TestLedgerSays(t *testing.T) {
 						t.Errorf("%+v is said to be of run %d", e, i)
 					}
 				}
+			}
+			for _, lines := range c.runs {
+				for _, line := range lines {
+					if line.Kind == ledger.JobCreated && !l.Knows(line.Record) {
+						t.Errorf("%s was never migrated", line.Record)
+					}
+				}
+			}
+			if l.Knows("/ingest/none") {
+				t.Error("a record was migrated that nobody knows")
 			}
 			if ofRuns < l.Len() {
 				t.Errorf("the runs have %d entries, and there are %d", ofRuns, l.Len())
@@ -148,15 +171,19 @@ func TestDamagedEntry(t *testing.T) {
 		"too many fields":     compressed("-batch\tbid0000000000\tu0\n"),
 		"no number":           compressed("+batch\tbid0000000000\tu0\tmany\n"),
 		"no hash":             compressed("+job\t/a\t/b\t\n"),
-		"bad hash":            compressed("+job\t/a\t/b\t\tXX\n"),
-		"a long hash":         compressed("+job\t/a\t/b\t\t00112233445566778899\n"),
-		"a relative retired":  compressed("-record\ta\n"),
-		"a relative record":   compressed("+job\ta\t/b\t\t0011223344556677\n"),
-		"a bad job":           compressed("+job\t/a\t/b/\t\t0011223344556677\n"),
+		"no czxid":            compressed("+job\t/a\t/b\t\t0011223344556677\n"),
+		"a bad czxid":         compressed("+job\t/a\t/b\t\t0011223344556677\tzz\n"),
+		"bad hash":            compressed("+job\t/a\t/b\t\tXX\t1f\n"),
+		"a long hash":         compressed("+job\t/a\t/b\t\t00112233445566778899\t1f\n"),
+		"handed over, no job": compressed("-record\t/a\t/b\tkept\n"),
+		"a relative handed":   compressed("+job\t/a\t/b\t\t0011223344556677\t1f\n-record\ta\t/b\tkept\n"),
+		"kept how":            compressed("+job\t/a\t/b\t\t0011223344556677\t1f\n-record\t/a\t/b\tperhaps\n"),
+		"a relative record":   compressed("+job\ta\t/b\t\t0011223344556677\t1f\n"),
+		"a bad job":           compressed("+job\t/a\t/b/\t\t0011223344556677\t1f\n"),
 		"removed, not there":  compressed("-job\t/a\t/b\n"),
-		"removed twice":       compressed("+job\t/a\t/b\t\t0011223344556677\n-job\t/a\t/b\n-job\t/a\t/b\n"),
-		"another job removed": compressed("+job\t/a\t/b\t\t0011223344556677\n-job\t/a\t/c\n"),
-		"no record":           compressed("+job\t\t/b\t\t0011223344556677\n"),
+		"removed twice":       compressed("+job\t/a\t/b\t\t0011223344556677\t1f\n-job\t/a\t/b\n-job\t/a\t/b\n"),
+		"another job removed": compressed("+job\t/a\t/b\t\t0011223344556677\t1f\n-job\t/a\t/c\n"),
+		"no record":           compressed("+job\t\t/b\t\t0011223344556677\t1f\n"),
 		"no batch":            compressed("+batch\t\tu0\t2\n"),
 		"a batch's bad name":  compressed("+batch\tbid0000000000\ta/b\t2\n"),
 		"a bad batch":         compressed("+batch\t../x\tu0\t2\n"),
@@ -173,8 +200,8 @@ func TestDamagedEntry(t *testing.T) {
 // For any text of an entry there is an error, or a ledger that agrees with itself. Nothing
 // that is no entry is taken for one.
 func FuzzLedger(f *testing.F) {
-	f.Add("+batch\tbid0000000000\tu0\t2\n+job\t/a\t/b\tbid0000000000\t0011223344556677\n-job\t/a\t/b\n-batch\tbid0000000000\n", false)
-	f.Add("+job\t/a\t/b\t\t0011223344556677\n+job\t/a\t/c\t\t0011223344556677\n-job\t/a\t/b\n", false)
+	f.Add("+batch\tbid0000000000\tu0\t2\n+job\t/a\t/b\tbid0000000000\t0011223344556677\t1f\n-job\t/a\t/b\n-batch\tbid0000000000\n", false)
+	f.Add("+job\t/a\t/b\t\t0011223344556677\t1f\n+job\t/a\t/c\t\t0011223344556677\t1f\n-job\t/a\t/b\n", false)
 	f.Add("\x1f\x8b\b\x00", true)
 	f.Fuzz(func(t *testing.T, text string, raw bool) {
 		data := []byte(text)
@@ -232,7 +259,7 @@ func TestGroups(t *testing.T) {
 // A run's record that this version can't read is refused in one sentence.
 func TestParseRun(t *testing.T) {
 	good := ledger.Run{ID: "run0000000000", State: ledger.Done, Dialect: newqueue.MrtZK}
-	good.Choices.Consumed, good.Choices.Failed, good.Choices.Completed, good.Choices.Deleted = "block", "failed", "skip", "skip"
+	good.Choices.Consumed, good.Choices.Failed, good.Choices.Completed, good.Choices.Deleted = "leave", "failed", "skip", "skip"
 	good.Choices.Undecodable, good.Choices.InventoryRecords, good.Choices.Unserviceable = "block", "block", "block"
 	data := string(good.Encode())
 	edit := func(old, new string) string {

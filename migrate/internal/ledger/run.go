@@ -36,21 +36,19 @@ const (
 	Done        RunState = "done"
 	RollingBack RunState = "rolling-back"
 	RolledBack  RunState = "rolled-back"
-	// Retiring is the newest run's state while the migrated records are removed from the
-	// legacy queue. Then the run is again in the state that it had before.
-	Retiring RunState = "retiring"
 )
 
 // format is the version of the form in which runs and entries are written.
-const format = 3
+const format = 4
 
 // Run is the record of one run, the data of /migration/runs/RUN.
 type Run struct {
 	Format int      `json:"format"`
 	ID     string   `json:"run"`
 	State  RunState `json:"state"`
-	// Source is the legacy queue, as the operator gave it.
+	// Source is the legacy queue, as the operator gave it, and Origin where it is.
 	Source   string           `json:"source"`
+	Origin   Origin           `json:"origin"`
 	Dialect  newqueue.Dialect `json:"dialect"`
 	Choices  rules.Choices    `json:"choices"`
 	Time     string           `json:"time"`           // the unit of the records' times: auto, s or ms
@@ -61,11 +59,12 @@ type Run struct {
 	Finished time.Time        `json:"finished,omitzero"`
 	Created  Counts           `json:"created"`              // so far
 	Total    int              `json:"total"`                // how many jobs and requests there will be in the end
-	Removed  Counts           `json:"rolled_back,omitzero"` // by its rollback, so far
+	Removed  Counts           `json:"rolled_back,omitzero"` // by its rollback so far, and what releases withdrew
 	Kept     int              `json:"kept,omitempty"`       // jobs and requests that its rollback kept, or found removed by other clients
 	Releases []Release        `json:"releases,omitempty"`
-	Before   RunState         `json:"before,omitempty"` // while it is retiring: the state that it had before
-	Retire   Retirement       `json:"retire,omitzero"`
+	// Completed is when somebody said that there is no way back any more. The bytes of the records
+	// that were handed over are removed then.
+	Completed time.Time `json:"completed,omitzero"`
 	// Next has, for each legacy queue node, the number that its next record would have got
 	// when the run began. A record with a lower number was there.
 	Next map[string]uint32 `json:"next"`
@@ -111,22 +110,9 @@ type Release struct {
 	At     time.Time            `json:"at"`
 	By     string               `json:"by"`
 	Queues []newqueue.QueueHold `json:"queues"`
-	// Unverified says that the operator released them without verifying. ActedOn is the
-	// number of jobs and batches that had been acted on, which the operator accepted.
-	Unverified bool `json:"unverified,omitempty"`
-	ActedOn    int  `json:"acted_on,omitempty"`
 	// Nonce distinguishes this release from other releases, so that a migrator that lost the
 	// answer sees whether its own release happened.
 	Nonce string `json:"nonce"`
-}
-
-// Retirement is the last retire of the records that this run and the ones before it migrated.
-type Retirement struct {
-	At time.Time `json:"at"` // when it ended; zero while it is not finished
-	By string    `json:"by"`
-	// Stay is how many migrated records it left in the legacy queue, because they were not as
-	// they were migrated.
-	Stay int `json:"stay"`
 }
 
 // Encode is the data of the run's znode.
@@ -164,10 +150,8 @@ func ParseRun(n znode.Node) (Run, error) {
 	switch {
 	case r.ID != znode.Name(n.Path):
 		return damaged("it is the record of %q", r.ID)
-	case !slices.Contains([]RunState{Running, Done, RollingBack, RolledBack, Retiring}, r.State):
+	case !slices.Contains([]RunState{Running, Done, RollingBack, RolledBack}, r.State):
 		return damaged("it has the unknown state %q", r.State)
-	case r.State == Retiring && r.Before != Done && r.Before != RolledBack:
-		return damaged("it is retiring, and was %q before", r.Before)
 	case !slices.Contains(newqueue.Dialects, r.Dialect):
 		return damaged("it has the unknown dialect %q", r.Dialect)
 	case r.Choices.Validate() != nil:
@@ -187,18 +171,8 @@ func (r Run) Number() int32 {
 	return n
 }
 
-// Unfinished reports whether the run, its rollback or a retire still has to be finished.
-func (r Run) Unfinished() bool {
-	return r.State == Running || r.State == RollingBack || r.State == Retiring
-}
-
-// Settled is the run's state, apart from a retire: that changes nothing in the new queue.
-func (r Run) Settled() RunState {
-	if r.State == Retiring {
-		return r.Before
-	}
-	return r.State
-}
+// Unfinished reports whether the run or its rollback still has to be finished.
+func (r Run) Unfinished() bool { return r.State == Running || r.State == RollingBack }
 
 // Released is when a queue of the run was released; zero if it was not.
 func (r Run) Released(h newqueue.QueueHold) time.Time {

@@ -1,10 +1,13 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
@@ -38,6 +41,14 @@ type Builder struct {
 	late      []late
 	content   content
 	found     findings
+	queues    map[string]int64 // the czxids of the source's queue nodes
+	waits     map[place]bool   // from where records were migrated and not handed over
+}
+
+// place is a queue node from which a run took its records.
+type place struct {
+	run   int32 // index
+	queue string
 }
 
 // New begins a plan.
@@ -58,8 +69,14 @@ func New(in Input) *Builder {
 	for _, record := range opt.Again {
 		b.again[record] = true
 	}
+	b.queues, b.waits = in.Source.Czxids(), map[place]bool{}
+	for e := range in.Target.Ledger.All() {
+		at := place{e.Run, znode.Parent(e.Record)}
+		b.waits[at] = b.waits[at] || !e.HandedOver
+	}
 	b.chooseDialect()
 	b.chooseRun()
+	b.checkOrigin()
 	b.checkQueues()
 	return b
 }
@@ -74,6 +91,37 @@ func (b *Builder) checkQueues() {
 				Next: "check the path, or leave this node out of the flag that names it"})
 		}
 	}
+}
+
+// checkOrigin refuses another legacy queue than that of the runs before: a record is known by its path.
+func (b *Builder) checkOrigin() {
+	for i, run := range b.in.Target.Ledger.Runs {
+		path, says := ledger.RunPath(run.ID), ""
+		if run.State == ledger.RolledBack {
+			continue
+		}
+		if chroot := cmp.Or(b.in.Source.Reader().Address().Chroot, "/"); run.Origin.OneEnsemble && chroot != run.Origin.Chroot {
+			says = fmt.Sprintf("%s took its records from below %s, this source is %s", run.ID, run.Origin.Chroot, chroot)
+		}
+		for _, queue := range slices.Sorted(maps.Keys(run.Origin.Czxids)) {
+			if b.isAnother(queue, &run) && b.waits[place{int32(i), queue}] {
+				says = fmt.Sprintf("%s is not the znode from which %s took its records", queue, run.ID)
+			}
+		}
+		if says != "" {
+			b.problem(Problem{Kind: OtherOrigin, Path: path, Message: says,
+				Next: "give the legacy queue that was migrated, or release or roll back what was migrated first; another queue needs a new queue of its own"})
+			return
+		}
+	}
+}
+
+// isAnother reports whether a queue node is not the one from which a run took its records. After a restore from
+// a backup, nothing shows that.
+func (b *Builder) isAnother(queue string, run *ledger.Run) bool {
+	is, there := b.queues[queue]
+	was, known := run.Origin.Czxids[queue]
+	return there && known && is != was && !run.Restored && !run.WasRestored()
 }
 
 func (b *Builder) problem(p Problem) { b.plan.Problems = append(b.plan.Problems, p) }
@@ -119,10 +167,6 @@ func (b *Builder) chooseRun() {
 		if run.State == ledger.RollingBack {
 			b.problem(Problem{Kind: RollbackUnfinished, Path: ledger.RunPath(run.ID), Message: run.ID + " is being rolled back",
 				Next: fmt.Sprintf("finish rolling back %s first", run.ID), Fits: run.ID})
-		}
-		if run.State == ledger.Retiring {
-			b.problem(Problem{Kind: RetireUnfinished, Path: ledger.RunPath(run.ID), Message: "the legacy records of " + run.ID + " are being removed",
-				Next: "finish mrtq retire first", Fits: run.ID})
 		}
 	}
 	switch last.State {
@@ -177,8 +221,8 @@ func (b *Builder) Add(f source.Fetched) {
 		line.Status = r.Legacy.Header.Status.String()
 	}
 	entry := b.in.Target.Ledger.Find(r.Path)
-	if entry == nil {
-		b.noteMissed(r)
+	if entry != nil && entry.HandedOver && entry.Hash != line.Hash && b.isAnother(znode.Parent(r.Path), &b.in.Target.Ledger.Runs[entry.Run]) {
+		entry = nil // the queue was created again, so its names began again: this is another record
 	}
 	again := b.in.Options.Again != nil && (b.again[r.Path] || slices.Contains(b.in.Options.Again, All))
 	delete(b.again, r.Path)
@@ -190,6 +234,7 @@ func (b *Builder) Add(f source.Fetched) {
 	b.checkDecision(r, &line, done)
 	if done == nil {
 		b.decide(r, &line)
+		b.checkHandOver(&line, f)
 	} else {
 		b.compare(r, &line, done)
 	}
@@ -243,6 +288,22 @@ func (b *Builder) create(r rules.Record, s rules.State, line *Record) {
 		b.content.profiles = true
 	}
 	b.content.size(b, r, s, line.Batch)
+}
+
+// checkHandOver refuses a record that no release could hand over as it is.
+func (b *Builder) checkHandOver(line *Record, f source.Fetched) {
+	path := line.Path
+	if line.Action == Skip || line.Action == Quarantine || line.Action == Block {
+		return
+	}
+	if len(f.Below) > 0 {
+		b.problem(Problem{Kind: HasChildren, Path: path, Message: fmt.Sprintf("there is a znode below it, %s, so it can't leave the legacy queue", f.Below[0]),
+			Next: "remove what is below it: a record has no children"})
+	}
+	if slices.ContainsFunc(f.ACL, func(a znode.ACL) bool { return a.Scheme == "digest" && strings.HasSuffix(a.ID, ":x") }) {
+		b.problem(Problem{Kind: HiddenACL, Path: path, Message: "its ACL can't be read whole, so a rollback could not give it back as it was",
+			Next: "give credentials with the permission ADMIN on it"})
+	}
 }
 
 // compare plans a record that was migrated before. It is never migrated again, and its job

@@ -31,8 +31,10 @@ func newContent() content {
 
 // record looks at one more record. migrated says that the plan leaves its job as it is.
 func (o *content) record(b *Builder, f source.Fetched, migrated bool) {
-	for _, path := range f.Below {
-		b.warn(path, "a znode below a record: it is not part of the record and is not migrated")
+	if migrated {
+		for _, path := range f.Below {
+			b.warn(path, "a znode below a record: it is not part of the record and is not migrated")
+		}
 	}
 	r := f.Record
 	if r.Err != nil {
@@ -99,6 +101,11 @@ func (o *content) size(b *Builder, r rules.Record, s rules.State, batch *Batch) 
 	nodes := job.Nodes(b.plan.Dialect)
 	if batch != nil && batch.New {
 		nodes = append(nodes, batch.All.Nodes(b.plan.Dialect)...)
+	}
+	if size := len(r.Data) + 2*(len(r.Path)+maxChroot); size > limit {
+		b.problem(Problem{Kind: TooLarge, Path: r.Path, Message: fmt.Sprintf("to hand it over takes %d bytes in one transaction, the server's limit leaves %d", size, limit),
+			Next: "raise jute.maxbuffer on the servers, and plan with the same number"})
+		return
 	}
 	size := 0
 	for _, n := range nodes {

@@ -1,12 +1,10 @@
 package plan
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"mrtq/internal/znode"
-	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
 	"mrtq/newqueue"
 )
@@ -17,8 +15,6 @@ type Notes struct {
 	Risks    []Risk     `json:"risks"`   // one for each choice about consumed and failed records
 	Locks    []HeldLock `json:"locks"`   // outstanding legacy locks; they are never migrated
 	Missing  []string   `json:"missing"` // legacy queue nodes that are not there
-	// Vanished are jobs whose records were migrated and are not in the source any more.
-	Vanished []Vanished `json:"vanished"`
 	// Services are the jobs that no deployed service could work on, and what else an
 	// operator should know of the services. There are none in dialect design.
 	Services []Finding `json:"services"`
@@ -52,12 +48,6 @@ type HeldLock struct {
 	Record string `json:"record,omitempty"`
 }
 
-// Vanished is a job whose record is no longer in the source.
-type Vanished struct {
-	Record string `json:"record"`
-	Job    string `json:"job"`
-}
-
 // readers say which services can read a dialect.
 var readers = map[newqueue.Dialect]string{
 	newqueue.Design: "services built on the published Merritt design, such as those that use mrtq's newqueue. None of the deployed services can read it: they need dialect mrt-zk",
@@ -74,7 +64,6 @@ func (b *Builder) addNotes() {
 	b.noteRisks()
 	b.noteLocks()
 	b.noteLists()
-	b.noteVanished()
 	for _, n := range b.in.Source.Nodes {
 		if !znode.IsOpenACL(n.ACL) {
 			var who []string
@@ -125,16 +114,6 @@ func (r *Risk) add(state string, records, emptied []string) {
 	}
 }
 
-// noteMissed warns of a new record that was there at the run before. It may have been
-// repaired since, but it may also be in a source that was restored.
-func (b *Builder) noteMissed(r rules.Record) {
-	before := b.plan.Previous
-	if r.Err != nil || before == nil || before.State != ledger.Done || !before.HadRecord(r.Path) || rules.Decide(r, before.Choices).Do != rules.Migrate {
-		return
-	}
-	b.warn(r.Path, fmt.Sprintf("it was not migrated by %s, although it was there: if the source was restored from a backup, its job may have run before", before.ID))
-}
-
 func (b *Builder) noteLocks() {
 	for _, l := range b.in.Source.Locks {
 		h := HeldLock{Path: l.Path}
@@ -157,12 +136,4 @@ func parentOf(kind rules.QueueKind) string {
 		return newqueue.AccessQueuePath(kind.AccessQueue())
 	}
 	return newqueue.JobsPath
-}
-
-func (b *Builder) noteVanished() {
-	for e := range b.in.Target.Ledger.All() {
-		if b.in.Target.Ledger.Runs[e.Run].State != ledger.RolledBack && !e.Retired && b.in.Names.Has(e.Job) && !b.in.Source.Has(e.Record) {
-			b.plan.Vanished = append(b.plan.Vanished, Vanished{e.Record, e.Job})
-		}
-	}
 }

@@ -88,25 +88,25 @@ func (m *maker) piece(f source.Fetched, line *Record) (apply.Piece, error) {
 	d := rules.Decide(f.Record, m.plan.Choices)
 	job := rules.Job{Record: f.Record, State: d.State, Run: m.plan.Run}
 	if line.Batch == nil {
-		return m.request(job), nil
+		return m.request(job, f.Stat.Czxid), nil
 	}
-	return m.job(job, line.Batch), nil
+	return m.job(job, line.Batch, f.Stat.Czxid), nil
 }
 
 // request makes the piece of an access request.
-func (m *maker) request(job rules.Job) apply.Piece {
+func (m *maker) request(job rules.Job, czxid int64) apply.Piece {
 	return apply.Piece{
 		Parents: []string{parentOf(job.Record.Queue)},
 		Created: ledger.Counts{Access: 1},
 		Build: func(ids []string) ([]znode.Op, []ledger.Line) {
 			job.ID = ids[0]
-			return m.creates(job.Nodes(m.plan.Dialect)), []ledger.Line{lineOf(job)}
+			return m.creates(job.Nodes(m.plan.Dialect)), []ledger.Line{lineOf(job, czxid)}
 		},
 	}
 }
 
 // job makes the piece of a job, with what its batch needs before and after it.
-func (m *maker) job(job rules.Job, b *Batch) apply.Piece {
+func (m *maker) job(job rules.Job, b *Batch, czxid int64) apply.Piece {
 	w := m.written[b]
 	if w == nil {
 		w = &written{folders: slices.Clone(b.Folders), failed: slices.Clone(b.Failed), completed: slices.Clone(b.Completed)}
@@ -147,7 +147,7 @@ func (m *maker) job(job rules.Job, b *Batch) apply.Piece {
 		if last {
 			nodes = append(nodes, m.closingNodes(b, w)...)
 		}
-		return append(ops, m.creates(nodes)...), append(lines, lineOf(job))
+		return append(ops, m.creates(nodes)...), append(lines, lineOf(job, czxid))
 	}
 	return piece
 }
@@ -184,8 +184,9 @@ func (m *maker) closingNodes(b *Batch, w *written) []rules.Node {
 	})
 }
 
-func lineOf(job rules.Job) ledger.Line {
-	return ledger.Line{Kind: ledger.JobCreated, Record: job.Record.Path, Job: job.Root(), Batch: job.Batch, Hash: ledger.HashOf(job.Record.SHA256())}
+// lineOf is the ledger's line of a job. czxid is that of its record.
+func lineOf(job rules.Job, czxid int64) ledger.Line {
+	return ledger.Line{Kind: ledger.JobCreated, Record: job.Record.Path, Job: job.Root(), Batch: job.Batch, Hash: ledger.HashOf(job.Record.SHA256()), Czxid: czxid}
 }
 
 // creates are the operations that create nodes.

@@ -14,8 +14,9 @@ type ProblemKind string
 const (
 	Undecodable ProblemKind = "undecodable"
 	Unreadable  ProblemKind = "unreadable"
-	Consumed    ProblemKind = "consumed"
-	TooLarge    ProblemKind = "too-large" // its job does not fit a transaction
+	TooLarge    ProblemKind = "too-large"    // its job does not fit a transaction, or the record itself
+	HasChildren ProblemKind = "has-children" // so it can't leave the legacy queue
+	HiddenACL   ProblemKind = "hidden-acl"   // the session can't read all of its ACL
 	// With what the deployed services demand:
 	Unserviceable    ProblemKind = "unserviceable"     // no deployed service could work on it
 	InventoryWaiting ProblemKind = "inventory-waiting" // it is an unfinished inventory record
@@ -46,7 +47,7 @@ const (
 	OtherChoices       ProblemKind = "other-choices"
 	OtherTimes         ProblemKind = "other-times" // it read the records' times in another unit
 	RollbackUnfinished ProblemKind = "rollback-unfinished"
-	RetireUnfinished   ProblemKind = "retire-unfinished"
+	OtherOrigin        ProblemKind = "other-origin" // it took its records from another legacy queue
 )
 
 // Problem is one reason why a plan can't be carried out as it is.
@@ -72,9 +73,6 @@ func (p Problem) String() string {
 // recordProblem is the problem of a record that the choices block.
 func recordProblem(r rules.Record, reason string) Problem {
 	switch {
-	case r.Err == nil:
-		return Problem{Kind: Consumed, Path: r.Path, Message: reason,
-			Next: "let the legacy workers finish, or choose what becomes of consumed records: held, pending or failed"}
 	case r.Err.Kind == rules.Unreadable:
 		return Problem{Kind: Unreadable, Path: r.Path, Record: r.Err.Kind, Message: reason,
 			Next: "give credentials that may read it, or have its ACL changed; if this is a dump, make it again with them"}

@@ -13,7 +13,7 @@ import (
 // Choices are the choices that only the operator can make
 // (docs/migration.md, "What only you can decide").
 type Choices struct {
-	Consumed    string `json:"consumed"`    // block, held, pending or failed
+	Consumed    string `json:"consumed"`    // leave, held, pending or failed
 	Failed      string `json:"failed"`      // failed, held or pending
 	Completed   string `json:"completed"`   // migrate or skip
 	Deleted     string `json:"deleted"`     // skip or migrate
@@ -38,6 +38,7 @@ const (
 	Quarantine = "quarantine" // keep the bytes in a file and go on
 	Migrate    = "migrate"
 	Skip       = "skip"
+	Leave      = "leave" // to the legacy workers
 	AsHeld     = "held"
 	AsPending  = "pending"
 	AsFailed   = "failed"
@@ -52,7 +53,7 @@ type Choice struct {
 
 // AllChoices are all choices. Callers must not change it.
 var AllChoices = []Choice{
-	{"consumed", func(c *Choices) *string { return &c.Consumed }, []string{Block, AsHeld, AsPending, AsFailed}},
+	{"consumed", func(c *Choices) *string { return &c.Consumed }, []string{Leave, AsHeld, AsPending, AsFailed}},
 	{"failed", func(c *Choices) *string { return &c.Failed }, []string{AsFailed, AsHeld, AsPending}},
 	{"completed", func(c *Choices) *string { return &c.Completed }, []string{Migrate, Skip}},
 	{"deleted", func(c *Choices) *string { return &c.Deleted }, []string{Skip, Migrate}},
@@ -166,8 +167,8 @@ func Decide(r Record, c Choices) Decision {
 		return Decision{Do: Skip, Reason: "completed"}
 	case status == legacy.Deleted && c.Deleted == Skip:
 		return Decision{Do: Skip, Reason: "deleted"}
-	case status == legacy.Consumed && c.Consumed == Block:
-		return Decision{Do: Block, Reason: "consumed: a worker may be working on it"}
+	case status == legacy.Consumed && c.Consumed == Leave:
+		return Decision{Do: Skip, Reason: "consumed: left to the legacy worker that has it"}
 	case status == legacy.Consumed:
 		s := chosen(r.Queue, c.Consumed)
 		if s.Job == newqueue.JobFailed || s.Access == newqueue.AccessFailed {

@@ -24,6 +24,11 @@ func (s State) Unfinished() bool {
 	return s.Job != "" && s.Job != newqueue.JobCompleted && s.Job != newqueue.JobDeleted
 }
 
+// Finished reports whether the record was finished or deleted in the legacy queue, so that no service has to work on it.
+func (s State) Finished() bool {
+	return s.Job == newqueue.JobCompleted || s.Job == newqueue.JobDeleted || s.Access == newqueue.AccessCompleted || s.Access == newqueue.AccessDeleted
+}
+
 // lastSuccessful is the last_successful_status: the step whose success leads to next. Before
 // recording, that is processing in dialect design and storing in mrt-zk. In mrt-zk a
 // failed ingest job has pending there, as CDL's migration script writes it, so that the

@@ -96,12 +96,18 @@ func (s *Source) decode(subs []zkconn.Subtree) []Fetched {
 }
 
 func (s *Source) decodeOne(sub zkconn.Subtree) Fetched {
-	f := Fetched{Record: rules.Record{Path: sub.Root, Queue: s.Kind(sub.Root)}}
+	record, kept := s.kept[sub.Root]
+	if !kept {
+		record = sub.Root
+	}
+	f := Fetched{Record: rules.Record{Path: record, Queue: s.Kind(record)}}
 	if sub.Missing() {
 		return f
 	}
-	f.There, f.Stat, f.ACL = true, sub.Nodes[0].Stat, sub.Nodes[0].ACL
-	f.Record = decodeRecord(f.Queue, sub.Nodes[0], s.Options)
+	node := sub.Nodes[0]
+	node.Path = record
+	f.There, f.Stat, f.ACL = true, node.Stat, node.ACL
+	f.Record = decodeRecord(f.Queue, node, s.Options)
 	for _, n := range sub.Nodes[1:] {
 		f.Below = append(f.Below, n.Path)
 	}
@@ -122,6 +128,14 @@ func decodeRecord(kind rules.QueueKind, n znode.Node, opt legacy.Options) rules.
 		r.Err = &legacy.Error{Kind: legacy.BadPayload, Offset: -1, Err: err}
 	}
 	return r
+}
+
+// FetchKept is [Source.Fetch] for records that were handed over: their bytes are read at these paths on the
+// server. kept has the record of each path.
+func (s *Source) FetchKept(ctx context.Context, paths iter.Seq[string], kept map[string]string) iter.Seq2[Fetched, error] {
+	other := *s
+	other.r, other.kept = s.r.At("/"), kept
+	return other.Fetch(ctx, paths)
 }
 
 // Records reads and decodes all records in byte order of their paths. A bad record has an

@@ -27,7 +27,8 @@ type Source struct {
 	Missing []string // queue nodes that are not there
 	There   []string // if any is missing: the znodes at the top
 
-	r *zkconn.Reader
+	r    *zkconn.Reader
+	kept map[string]string // see [Source.FetchKept]
 }
 
 // Node is one znode whose children are records.
@@ -60,6 +61,9 @@ type Lock struct {
 	Err    error
 }
 
+// None is a source without queues, for a target of which nobody knows the legacy queue.
+func None(r *zkconn.Reader) *Source { return &Source{r: r} }
+
 // ErrNoQueues says that none of the queue nodes is in the source. Usually the chroot is
 // wrong, or the nodes have other names.
 var ErrNoQueues = errors.New("none of the legacy queue nodes is there")
@@ -72,18 +76,8 @@ var ErrUnlisted = errors.New("it can't be listed, so what is in it is not known"
 // source is not needed any more. The error wraps [ErrNoQueues] or [ErrUnlisted], or comes
 // from reading.
 func Open(ctx context.Context, r *zkconn.Reader, queues rules.Queues, opt legacy.Options) (*Source, error) {
-	s := &Source{Queues: queues, Options: opt, r: r.MarkUnreadable()}
-	if err := r.Sync(ctx); err != nil { // the member of an ensemble may lag behind the others
-		return nil, err
-	}
-	for _, kind := range rules.QueueKinds {
-		for _, path := range queues.Nodes[kind] {
-			if err := s.list(ctx, kind, path); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if len(s.Missing) > 0 {
+	s, err := OpenKnown(ctx, r, queues, opt)
+	if err == nil && len(s.Missing) > 0 {
 		there, unlisted := r.Children(ctx, "/") // for messages alone
 		slices.Sort(there)
 		for _, name := range there {
@@ -97,6 +91,22 @@ func Open(ctx context.Context, r *zkconn.Reader, queues rules.Queues, opt legacy
 				top = "the chroot " + r.Address().Chroot + " does not exist; check the address"
 			}
 			return nil, fmt.Errorf("%w: looked for %s; %s", ErrNoQueues, strings.Join(s.Missing, ", "), top)
+		}
+	}
+	return s, err
+}
+
+// OpenKnown is [Open] for a legacy queue of which something was migrated: it may have been removed since.
+func OpenKnown(ctx context.Context, r *zkconn.Reader, queues rules.Queues, opt legacy.Options) (*Source, error) {
+	s := &Source{Queues: queues, Options: opt, r: r.MarkUnreadable()}
+	if err := r.Sync(ctx); err != nil { // the member of an ensemble may lag behind the others
+		return nil, err
+	}
+	for _, kind := range rules.QueueKinds {
+		for _, path := range queues.Nodes[kind] {
+			if err := s.list(ctx, kind, path); err != nil {
+				return nil, err
+			}
 		}
 	}
 	for _, root := range queues.Locks {
@@ -172,6 +182,15 @@ func (s *Source) WithACLs() *Source {
 	return &other
 }
 
+// Czxids are the czxids of the queue nodes that are there, by path.
+func (s *Source) Czxids() map[string]int64 {
+	czxids := map[string]int64{}
+	for _, n := range s.Nodes {
+		czxids[n.Path] = n.Stat.Czxid
+	}
+	return czxids
+}
+
 // Len is the number of records, as they were listed.
 func (s *Source) Len() int {
 	n := 0
@@ -193,9 +212,9 @@ func (s *Source) Next() map[string]uint32 {
 // Kind is the kind of the queue that a record is in; "" if its parent is no queue node.
 func (s *Source) Kind(record string) rules.QueueKind {
 	parent := znode.Parent(record)
-	for _, n := range s.Nodes {
-		if n.Path == parent {
-			return n.Kind
+	for kind, nodes := range s.Queues.Nodes {
+		if slices.Contains(nodes, parent) {
+			return kind
 		}
 	}
 	return ""
@@ -262,6 +281,11 @@ func (s *Source) InOrder() iter.Seq[string] {
 	}
 }
 
+// Compare orders two records of one kind as the old queue would have handed them out, by their paths.
+func Compare(a, b string) int {
+	return cmp.Or(cmp.Compare(rankOf(znode.Name(a)), rankOf(znode.Name(b))), compareTied(a, b))
+}
+
 // compareTied orders two records whose keys have the same rank. If two nodes of a kind have
 // the same key, the paths decide.
 func compareTied(a, b string) int {
@@ -280,9 +304,9 @@ func rankOf(name string) int64 {
 	return key.Rank()
 }
 
-// Again lists the same queues again, as they are now. The error is that of [Open].
+// Again lists the same queues again, as they are now. The error is that of [OpenKnown].
 func (s *Source) Again(ctx context.Context) (*Source, error) {
-	return Open(ctx, s.r, s.Queues, s.Options)
+	return OpenKnown(ctx, s.r, s.Queues, s.Options)
 }
 
 // Reader is the session that reads the source.

@@ -262,7 +262,7 @@ func (t *Target) AllHeld() bool {
 // the hold, because somebody lifted it without mrtq. Both access queues count as released
 // when one of them is, because the large worker takes small requests too.
 func (t *Target) Released(run *ledger.Run, q newqueue.QueueHold) bool {
-	if run.Settled() == ledger.RolledBack || t.released(run, q) {
+	if run.State == ledger.RolledBack || t.released(run, q) {
 		return true
 	}
 	return q != newqueue.HoldIngest && (t.released(run, newqueue.HoldAccessSmall) || t.released(run, newqueue.HoldAccessLarge))
@@ -273,7 +273,31 @@ func (t *Target) released(run *ledger.Run, q newqueue.QueueHold) bool {
 		return true
 	}
 	hold := t.Hold(q)
-	return run.Settled() == ledger.Done && (hold == nil || !hold.Owners.Has(run.ID))
+	return run.State == ledger.Done && (hold == nil || !hold.Owners.Has(run.ID))
+}
+
+// HeldSince reports whether a queue was held all the time since a run began: its hold is no younger than the
+// run's record. So no worker that respects holds can have begun the run's jobs. For access requests both
+// holds count, because the large worker takes small ones too.
+func (t *Target) HeldSince(run *ledger.Run, q newqueue.QueueHold) bool {
+	if run.Restored || run.WasRestored() {
+		return false // the znodes' transactions show nothing
+	}
+	for _, hold := range Together(q) {
+		if h := t.Hold(hold); h == nil || h.Stat.Czxid > run.Stat.Czxid {
+			return false
+		}
+	}
+	return true
+}
+
+// Together are the queues that are released together with a queue: both access queues, because the large
+// worker takes small requests too.
+func Together(q newqueue.QueueHold) []newqueue.QueueHold {
+	if q == newqueue.HoldIngest {
+		return []newqueue.QueueHold{q}
+	}
+	return []newqueue.QueueHold{newqueue.HoldAccessSmall, newqueue.HoldAccessLarge}
 }
 
 // Restored reports whether a run's record was restored from a backup, znode by znode, and

@@ -208,7 +208,7 @@ func (c *comparison) concludeJob(of suspect, s sight) {
 		about.Kind, about.Message = ActedOn, fmt.Sprintf("%s; it is %s now", of.differs, s.state)
 		v.differ(about)
 	case of.record == nil && v.isExact(of.run, of.queue) && !asMade(of.entry.Job, s.nodes):
-		about.Kind, about.Message = ActedOn, "it was changed, and its record too"
+		about.Kind, about.Message = ActedOn, "it was changed"
 		v.differ(about)
 	}
 }

@@ -3,11 +3,15 @@ package verify
 import (
 	"context"
 	"fmt"
+	"iter"
+	"slices"
 
-	"mrtq/legacy"
+	"mrtq/internal/znode"
+	"mrtq/migrate/internal/handover"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
+	"mrtq/migrate/internal/target"
 	"mrtq/newqueue"
 )
 
@@ -19,43 +23,88 @@ type item struct {
 	entry  *ledger.Migrated
 	run    *ledger.Run
 	queue  newqueue.QueueHold
-	record *rules.Record // nil if it is not in the source, or has changed
+	record *rules.Record // as it was migrated; nil if it is not there any more, or has changed
 	state  rules.State   // in which its job began; zero if record is nil
-	moved  Kind          // [Changed] or [Vanished], "" if neither
-	// waits says that it has changed, and waits for the legacy workers, which have their queue back:
-	// they will run it, whatever became of its job.
-	waits bool
 }
 
-// records looks at every legacy record, and at the jobs that they became.
+// records looks at every record that was migrated and at the job that it became, in the order of the ledger, and
+// then at the records that were not.
 func (v *verifier) records(ctx context.Context) error {
 	compare := v.newComparison(ctx)
 	defer compare.stop()
-	for f, err := range v.src.Fetch(ctx, v.src.InOrder()) {
+	var unsure []*ledger.Migrated // to which queue they belong
+	for part := range slices.Chunk(slices.Collect(v.t.Ledger.All()), recordsAtOnce) {
+		records, err := v.fetch(ctx, part)
 		if err != nil {
 			return err
 		}
-		if !f.There {
-			continue
-		}
-		if isUnreadable(f.Record) {
-			return fmt.Errorf("the legacy record %s can't be read: %s; verify needs credentials that can read it, or a dump that was made with them", f.Path, f.Err.Msg)
-		}
-		entry := v.t.Ledger.Find(f.Path)
-		compare.mu.Lock()
-		v.verdict.Records.Total++
-		if entry == nil {
-			v.notMigrated(f.Record)
-		}
-		compare.mu.Unlock()
-		if entry == nil {
-			continue
-		}
-		if err := compare.add(v.migrated(f, entry)); err != nil {
-			return err
+		for i, e := range part {
+			compare.mu.Lock()
+			it := v.migrated(records[i], e)
+			v.verdict.Records.Total++
+			again := e.HandedOver && v.src.Has(e.Record)
+			if !e.HandedOver && it.run.State == ledger.Done {
+				v.verdict.Due++
+			}
+			compare.mu.Unlock()
+			if again || !e.HandedOver && (it.record == nil || !v.names.Has(e.Job)) {
+				unsure = append(unsure, e)
+				continue
+			}
+			if err := compare.add(it); err != nil {
+				return err
+			}
 		}
 	}
-	return compare.finish()
+	if err := v.decide(ctx, compare, unsure); err != nil {
+		return err
+	}
+	if err := compare.finish(); err != nil {
+		return err
+	}
+	return v.others(ctx)
+}
+
+// recordsAtOnce is how many records are read together.
+const recordsAtOnce = 4 * partSize
+
+// fetch reads records: where they are kept, if they were handed over, else in the legacy queue. A record that is not there has only
+// its path.
+func (v *verifier) fetch(ctx context.Context, entries []*ledger.Migrated) ([]source.Fetched, error) {
+	records := make([]source.Fetched, len(entries))
+	var legacyPaths, keptPaths []string
+	var inLegacy, inKept []int
+	kept := map[string]string{}
+	for i, e := range entries {
+		run := &v.t.Ledger.Runs[e.Run]
+		switch {
+		case !e.HandedOver && v.src.Has(e.Record):
+			legacyPaths, inLegacy = append(legacyPaths, e.Record), append(inLegacy, i)
+		case e.Kept && run.Completed.IsZero():
+			path := run.KeptPath(e.Job)
+			keptPaths, inKept = append(keptPaths, path), append(inKept, i)
+			kept[path] = e.Record
+		}
+	}
+	read := func(fetched iter.Seq2[source.Fetched, error], at []int) error {
+		for f, err := range fetched {
+			if err != nil {
+				return err
+			}
+			if f.There && isUnreadable(f.Record) {
+				return fmt.Errorf("the legacy record %s can't be read: %s; verify needs credentials that can read it, or a dump that was made with them", f.Path, f.Err.Msg)
+			}
+			records[at[0]], at = f, at[1:]
+		}
+		return nil
+	}
+	if err := read(v.src.Fetch(ctx, slices.Values(legacyPaths)), inLegacy); err != nil {
+		return nil, err
+	}
+	if len(keptPaths) == 0 {
+		return records, nil
+	}
+	return records, read(v.src.FetchKept(ctx, slices.Values(keptPaths), kept), inKept)
 }
 
 // isUnreadable reports whether a record's data could not be read. Then it is not known
@@ -64,11 +113,20 @@ func isUnreadable(r rules.Record) bool { return r.Err != nil && r.Err.Kind == ru
 
 // migrated is the item of a record that is in the ledger.
 func (v *verifier) migrated(f source.Fetched, entry *ledger.Migrated) item {
-	it := item{entry: entry, run: &v.t.Ledger.Runs[entry.Run], queue: f.Queue.Hold()}
+	it := item{entry: entry, run: &v.t.Ledger.Runs[entry.Run], queue: rules.KindOf(entry.Job).Hold()}
+	same := f.There && f.Err == nil && ledger.HashOf(f.Legacy.SHA256) == entry.Hash
+	switch {
+	case entry.HandedOver && entry.Kept && it.run.Completed.IsZero() && !same:
+		v.notice(it, "its kept bytes are not there any more, so it can't be given back")
+		return it
+	case entry.HandedOver && !it.run.Completed.IsZero():
+		v.verdict.NotCompared++
+		return it
+	case !same || !entry.HandedOver && f.Stat.Czxid != entry.Czxid && czxidTells(it.run):
+		return it
+	}
 	d := rules.Decide(f.Record, it.run.Choices)
-	if f.Err != nil || d.Do != rules.Migrate || ledger.HashOf(f.Legacy.SHA256) != entry.Hash {
-		it.moved = Changed
-		it.waits = v.t.Ledger.AllBack() && f.Err == nil && f.Legacy.Header.Status == legacy.Pending
+	if d.Do != rules.Migrate {
 		return it
 	}
 	r := f.Record
@@ -79,11 +137,86 @@ func (v *verifier) migrated(f source.Fetched, entry *ledger.Migrated) item {
 	return it
 }
 
+// czxidTells reports whether the czxids of a run's records say something: those of a dump, and after a restore, don't.
+func czxidTells(run *ledger.Run) bool {
+	return run.Origin.OneEnsemble && !run.Restored && !run.WasRestored()
+}
+
+// decide looks at records of which it is not sure that their jobs have the work, as a release does.
+func (v *verifier) decide(ctx context.Context, compare *comparison, entries []*ledger.Migrated) error {
+	look := handover.Looker{T: v.t, Names: v.names, Src: v.src, Decide: handover.DecideRelease}
+	for c, err := range look.Cases(ctx, entries) {
+		if err != nil {
+			return err
+		}
+		it := item{entry: c.Entry, run: c.Run, queue: c.Queue()}
+		if c.Record == handover.AsMigrated && !c.HandedOver && c.As.Err == nil { // its job is gone
+			it.state = rules.Decide(c.As.Record, c.Run.Choices).State
+		}
+		compare.mu.Lock()
+		switch {
+		case c.Act == handover.Ask:
+			v.verdict.Records.Undecided++
+			v.differ(Difference{Kind: asked[c.Asks].kind, Path: c.Entry.Record, Record: c.Entry.Record, Queue: it.queue, Message: fmt.Sprintf(asked[c.Asks].says, c.Entry.Job)})
+		case c.Act == handover.Withdraw:
+			v.verdict.Records.AtLegacy++
+			v.verdict.Legacy = append(v.verdict.Legacy, Remark{c.Entry.Record, c.Entry.Job, "the legacy queue has its work: a release withdraws its job"})
+		default: // its job is judged as all others
+			compare.mu.Unlock()
+			if err := compare.add(it); err != nil {
+				return err
+			}
+			continue
+		}
+		if c.Job != handover.Gone { // its entries are where they should be
+			entries, _ := target.Entries(v.dialect, c.Entry.Job, c.Seen.Nodes, c.Entry.Batch)
+			for _, n := range c.Seen.Entries {
+				if slices.Contains(entries, n.Path) {
+					v.expected[znode.Parent(n.Path)]++
+				}
+			}
+		}
+		compare.mu.Unlock()
+	}
+	return nil
+}
+
+// asked has a kind of difference for each question, and what it says of a record. The job follows.
+var asked = map[handover.Question]struct {
+	kind Kind
+	says string
+}{
+	handover.JobGone:  {JobGone, "it is as it was migrated, and its job %s was removed: an administrator deleted it, or a worker finished it"},
+	handover.Both:     {BothBegun, "it has changed since it was migrated, and its job %s was begun: both queues have begun its work"},
+	handover.LastCopy: {Vanished, "it is not in the legacy queue any more, and nobody has begun its job %s: a legacy worker has done its work, or somebody deleted it"},
+	handover.Again:    {Again, "it was handed over to its job %s, and is in the legacy queue again"},
+}
+
+// others looks at the records that were not migrated.
+func (v *verifier) others(ctx context.Context) error {
+	paths := func(yield func(string) bool) {
+		for path := range v.src.Paths() {
+			if v.t.Ledger.Find(path) == nil && !yield(path) {
+				return
+			}
+		}
+	}
+	for f, err := range v.src.Fetch(ctx, paths) {
+		if err != nil {
+			return err
+		}
+		if f.There {
+			v.verdict.Records.Total++
+			v.notMigrated(f.Record)
+		}
+	}
+	return nil
+}
+
 // notMigrated accounts for a record that is in no ledger.
 func (v *verifier) notMigrated(r rules.Record) {
-	run := v.t.Ledger.Current()
 	count := &v.verdict.Records
-	switch outcome, _ := OutcomeOf(run, r.Path, rules.Decide(r, v.verdict.Choices)); outcome {
+	switch outcome, _ := OutcomeOf(v.t.Ledger.Current(), rules.Decide(r, v.verdict.Choices)); outcome {
 	case WasSkipped:
 		count.Skipped++
 	case WasQuarantined:
@@ -91,56 +224,9 @@ func (v *verifier) notMigrated(r rules.Record) {
 		if v.opt.Quarantined != nil && !v.opt.Quarantined(r) {
 			v.differ(Difference{Kind: NotKept, Path: r.Path, Record: r.Path, Queue: r.Queue.Hold(), Message: "it can't be decoded, and the quarantine file does not have its bytes"})
 		}
-	case CameLate:
-		count.Late++
-		v.verdict.Late = append(v.verdict.Late, r.Path)
-	case WasMissed:
-		count.Missed++
-		v.differ(Difference{Kind: Missed, Path: r.Path, Record: r.Path, Queue: r.Queue.Hold(), Message: "it was not migrated"})
 	default:
-		if run == nil || run.State == ledger.Running {
-			count.Waiting++
-		} else {
-			count.Returned++
-		}
-	}
-}
-
-// vanished looks at the jobs whose records are not in the source any more.
-func (v *verifier) vanished(ctx context.Context) error {
-	compare := v.newComparison(ctx)
-	defer compare.stop()
-	for e := range v.t.Ledger.All() {
-		if v.src.Has(e.Record) {
-			continue
-		}
-		it := item{entry: e, run: &v.t.Ledger.Runs[e.Run], queue: rules.KindOf(e.Job).Hold(), moved: Vanished}
-		if err := compare.add(it); err != nil {
-			return err
-		}
-	}
-	return compare.finish()
-}
-
-// moved names a record that changed or vanished after it was migrated. state is the state
-// of its job. If the job can still run, the record could run twice: a legacy worker is at
-// it. After the release, a record that vanished is no difference, because then somebody may
-// clear the legacy queue. It is only named, if retire did not remove it. If its run was rolled
-// back, its job is kept as the only copy.
-func (v *verifier) moved(it item, state string) {
-	word := map[Kind]string{Changed: "it has changed", Vanished: "it is not in the source any more"}[it.moved]
-	over := !it.waits && (state == string(newqueue.JobCompleted) || state == string(newqueue.JobDeleted))
-	switch {
-	case over && it.moved == Changed:
-		v.notice(it, fmt.Sprintf("%s since it was migrated; its job is %s", word, state))
-	case over:
-	case it.moved == Vanished && v.t.Released(it.run, it.queue):
-		if !it.entry.Retired && it.run.Settled() == ledger.Done {
-			v.verdict.Vanished = append(v.verdict.Vanished, Remark{it.entry.Record, it.entry.Job, "its job is " + state})
-		}
-	default:
-		v.differ(Difference{Kind: it.moved, Path: it.entry.Record, Record: it.entry.Record, Queue: it.queue,
-			Message: fmt.Sprintf("%s since it became %s, which is %s: a legacy worker works on it, and it could run twice", word, it.entry.Job, state)})
+		count.NotMigrated++
+		v.verdict.NotMigrated = append(v.verdict.NotMigrated, r.Path)
 	}
 }
 
@@ -151,16 +237,8 @@ func (v *verifier) notice(it item, what string) {
 // removed accounts for a job that was removed.
 func (v *verifier) removed(it item) {
 	what := "it was removed: finished and cleaned up, or deleted"
-	if it.moved != Vanished {
-		v.verdict.Records.Removed++
-		v.verdict.Removed = append(v.verdict.Removed, Remark{it.entry.Record, it.entry.Job, what})
-	}
-	switch {
-	case it.waits:
-		v.moved(it, "removed")
-	case it.moved == Changed:
-		v.notice(it, "it has changed since it was migrated, and its job was removed")
-	}
+	v.verdict.Records.Removed++
+	v.verdict.Removed = append(v.verdict.Removed, Remark{it.entry.Record, it.entry.Job, what})
 	if v.isExact(it.run, it.queue) {
 		v.differ(Difference{Kind: ActedOn, Path: it.entry.Job, Record: it.entry.Record, Queue: it.queue, Message: what})
 	}
@@ -169,23 +247,19 @@ func (v *verifier) removed(it item) {
 // there accounts for a job that is there.
 func (v *verifier) there(it item, state string) {
 	v.verdict.States[state]++
-	if it.moved != Vanished {
-		v.verdict.Records.Migrated++
-	}
-	if it.moved != "" {
-		v.moved(it, state)
-	}
+	v.verdict.Records.Migrated++
 }
 
 // checkOrder compares the order of two jobs of one group: those that the same legacy
 // consumer would have taken, with the same priority. The new queue hands jobs of one
-// priority out by their ids. Records come in the order of the old queue.
+// priority out by their ids, and items come in the order of the ledger.
 func (v *verifier) checkOrder(it item) {
 	key := it.record.Legacy.Key
 	group := fmt.Sprintf("%s %s %d %t %s", it.run.ID, it.record.Queue, key.Priority, key.HighPriority, key.Worker)
-	if last := v.lastJobs[group]; last >= it.entry.Job {
+	last := v.last[group]
+	if last != nil && (last.Job >= it.entry.Job || source.Compare(last.Record, it.entry.Record) > 0) {
 		v.differ(Difference{Kind: OutOfOrder, Path: it.entry.Job, Record: it.entry.Record, Queue: it.queue,
-			Message: fmt.Sprintf("it comes before %s, although its record comes later", last)})
+			Message: fmt.Sprintf("it comes after %s, although its record comes before %s", last.Job, last.Record)})
 	}
-	v.lastJobs[group] = it.entry.Job
+	v.last[group] = it.entry
 }

@@ -38,11 +38,12 @@ const (
 // but obeys the layout, or was removed.
 const ActedOn Kind = "acted-on"
 
-// Legacy records that moved since they were migrated.
+// Records of which somebody must decide whether the job or the legacy queue has the work.
 const (
-	Changed  Kind = "changed"  // its job can still run, and so could it
-	Vanished Kind = "vanished" // the same
-	Missed   Kind = "missed"   // it was not migrated, although later ones were
+	JobGone   Kind = "job-gone" // it is as it was migrated, and its job is not there
+	BothBegun Kind = "both"     // both queues have begun it
+	Vanished  Kind = "vanished" // it is not there any more, and nobody has begun its job
+	Again     Kind = "again"    // it was handed over, and is in the legacy queue again
 )
 
 // The run is not what is to be verified.
@@ -57,20 +58,20 @@ type Group string
 // The groups, the gravest first. A verification that finds none is OK.
 const (
 	Damage       Group = "damage"
-	MovedRecords Group = "moved-records"
+	UndecidedIn  Group = "undecided"
 	UnfinishedIn Group = "unfinished"
 	RestoredIn   Group = "restored"
 	ActedOnIn    Group = "acted-on"
 )
 
 // Groups are all groups, the gravest first.
-var Groups = []Group{Damage, MovedRecords, UnfinishedIn, RestoredIn, ActedOnIn}
+var Groups = []Group{Damage, UndecidedIn, UnfinishedIn, RestoredIn, ActedOnIn}
 
 // Group is the group of the kind.
 func (k Kind) Group() Group {
 	switch k {
-	case Changed, Vanished, Missed:
-		return MovedRecords
+	case JobGone, BothBegun, Vanished, Again:
+		return UndecidedIn
 	case Unfinished:
 		return UnfinishedIn
 	case Restored:
@@ -105,14 +106,17 @@ type Verdict struct {
 	ACLs   int            `json:"acls"`  // znodes whose ACL was compared too
 	// Unrelated counts jobs, requests and batches that no run created.
 	Unrelated int `json:"unrelated"`
-	// Late lists records that were added since the last migration. Removed lists migrated
-	// records whose jobs were removed, and Notices other migrated records that changed, and
-	// whose jobs are over: they may have run twice. Vanished lists those that vanished after the
-	// release, though no retire removed them, and whose jobs can still run: they could run twice.
-	Late     []string `json:"late"`
-	Removed  []Remark `json:"removed"`
-	Notices  []Remark `json:"notices"`
-	Vanished []Remark `json:"vanished"`
+	// Due counts the records of done runs that were not handed over.
+	Due int `json:"due"`
+	// NotCompared counts handed-over records whose bytes [Complete] removed.
+	NotCompared int `json:"not_compared"`
+	// NotMigrated are the records that are in the legacy queue alone, and that another run would migrate. Legacy are migrated records
+	// of which the legacy queue has the work: a release withdraws their jobs. Removed are those whose jobs were removed.
+	// Notices say what else is to be known of records.
+	NotMigrated []string `json:"not_migrated"`
+	Legacy      []Remark `json:"legacy"`
+	Removed     []Remark `json:"removed"`
+	Notices     []Remark `json:"notices"`
 	// Run is the unfinished run, else the newest, and State its state; both are "" if there is
 	// no run. Released are the queues that count as released.
 	Run      string               `json:"run"`
@@ -138,14 +142,13 @@ type Remark struct {
 // Accounted counts the records by what became of them.
 type Accounted struct {
 	Total       int `json:"total"`
-	Migrated    int `json:"migrated"` // and the job is there
-	Removed     int `json:"removed"`  // migrated, and the job was removed
+	Migrated    int `json:"migrated"`  // and the job is there
+	Removed     int `json:"removed"`   // migrated, and the job was removed
+	AtLegacy    int `json:"at_legacy"` // migrated, and the legacy queue has the work
+	Undecided   int `json:"undecided"` // migrated, and somebody must decide
 	Skipped     int `json:"skipped"`
 	Quarantined int `json:"quarantined"`
-	Waiting     int `json:"waiting"` // for a run, or for the rest of one
-	Late        int `json:"late"`
-	Missed      int `json:"missed"`
-	Returned    int `json:"returned"` // by a rollback to the legacy queue
+	NotMigrated int `json:"not_migrated"` // in the legacy queue alone
 }
 
 // OK reports whether the target is what it should be.

@@ -37,9 +37,9 @@ type verifier struct {
 	sample  sample
 	// expected counts the entries of the runs' jobs that are there, by their parent.
 	expected map[string]int
-	batches  map[string]*batch // of runs, by bid
-	lastJobs map[string]string // the last job of each group: see [verifier.checkOrder]
-	done     int               // jobs and requests that were looked at
+	batches  map[string]*batch           // of runs, by bid
+	last     map[string]*ledger.Migrated // the last job of each group: see [verifier.checkOrder]
+	done     int                         // jobs and requests that were looked at
 }
 
 // Verify compares a target with its source. t and names are the target as it was read. An
@@ -48,8 +48,7 @@ func Verify(ctx context.Context, src *source.Source, t *target.Target, names *ta
 	v := newVerifier(src, t, names, opt)
 	v.aboutRuns()
 	for _, step := range []func(context.Context) error{
-		v.records,  // every legacy record, and the job that it became
-		v.vanished, // jobs whose records are not in the source any more
+		v.records, // every legacy record, and the job that it became
 		v.checkBatches,
 		v.checkEntries, // after all jobs and batches are known
 		v.checkLists,
@@ -69,10 +68,10 @@ func Verify(ctx context.Context, src *source.Source, t *target.Target, names *ta
 func newVerifier(src *source.Source, t *target.Target, names *target.Names, opt Options) *verifier {
 	v := &verifier{
 		src: src, t: t, names: names, opt: opt, dialect: newqueue.Design,
-		verdict: &Verdict{Differences: []Difference{}, States: map[string]int{}, Late: []string{}, Removed: []Remark{}, Notices: []Remark{}, Vanished: []Remark{}, Released: []newqueue.QueueHold{}, Choices: rules.DefaultChoices()},
+		verdict: &Verdict{Differences: []Difference{}, States: map[string]int{}, NotMigrated: []string{}, Legacy: []Remark{}, Removed: []Remark{}, Notices: []Remark{}, Released: []newqueue.QueueHold{}, Choices: rules.DefaultChoices()},
 		sample:  sample{all: opt.AllACLs, seed: maphash.MakeSeed(), every: uint64(max(t.Ledger.Len()*nodesEachJob/aclSample, 1))},
 
-		expected: map[string]int{}, batches: map[string]*batch{}, lastJobs: map[string]string{},
+		expected: map[string]int{}, batches: map[string]*batch{}, last: map[string]*ledger.Migrated{},
 	}
 	for b := range t.Ledger.Batches() {
 		v.batches[b.ID] = newBatch(b, &t.Ledger.Runs[b.Run])
@@ -102,7 +101,7 @@ func (v *verifier) aboutRuns() {
 		if run.WasRestored() {
 			v.differ(Difference{Kind: Restored, Path: path, Message: "it was restored from a backup: a job that was finished after the backup was made would run again"})
 		}
-		if run.Settled() != ledger.Done {
+		if run.State != ledger.Done {
 			continue
 		}
 		for _, q := range newqueue.QueueHolds {
@@ -115,7 +114,7 @@ func (v *verifier) aboutRuns() {
 
 // isExact reports whether the jobs of a run in a queue are compared exactly.
 func (v *verifier) isExact(run *ledger.Run, q newqueue.QueueHold) bool {
-	return (run.Settled() == ledger.Done || run.State == ledger.Running) && !v.t.Released(run, q)
+	return (run.State == ledger.Done || run.State == ledger.Running) && !v.t.Released(run, q)
 }
 
 // aclSample is about how many ACLs a sample has. That is enough to notice that a whole

@@ -9,7 +9,6 @@
 package advice
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,8 +35,8 @@ type Situation struct {
 	PlanFile       string // in which the plan is saved
 	Holds          []migrate.HoldStatus
 	NoQueue        *migrate.NoQueue // what is at Target instead of a new queue
-	ActedOn        int              // how many jobs and batches were acted on
-	Twice          string           // a record that could run twice
+	Undecided      []migrate.UndecidedRecord
+	AtWork         int // how many records and locks, or jobs, show that workers may be at work
 	// Quarantined says that records are in quarantine. Quarantine is the file that keeps
 	// their bytes, "" if it is not known.
 	Quarantined bool
@@ -52,56 +51,59 @@ type row struct {
 }
 
 var rows = map[migrate.Step]row{
-	migrate.StepWait:           {"Next: wait until it ends, then look again. Its progress:", Adviser.watch},
+	migrate.StepWait:           {"Next: wait until it ends. Its progress:", Adviser.watch},
 	migrate.StepRestoreLedger:  {"Next:", Adviser.restoreLedger},
 	migrate.StepNoQueue:        {"Check the address and its chroot. If nothing was migrated yet, that is normal, and the next step is:", Adviser.firstPlan},
 	migrate.StepLegacyQueue:    {"Next, with the address of the new queue:", Adviser.atNewQueue},
-	migrate.StepFinish:         {"Next, to finish it, with the flags of its first call:", Adviser.finish},
+	migrate.StepFinish:         {"Next, to finish it:", Adviser.finish},
 	migrate.StepFinishRollback: {"Next, to finish it:", Adviser.rollback},
-	migrate.StepFinishRetire:   {"Next, to finish it:", Adviser.retire},
 	migrate.StepRestored:       {"Next, if that is acceptable:", Adviser.releaseRestored},
-	migrate.StepStopLegacy:     {"Stop the legacy workers. Then roll back, and migrate again:", Adviser.rollback},
-	migrate.StepHold: {"Stop the legacy workers. To hold the new queues until you know what ran:",
-		func(a Adviser, s Situation) string {
-			return a.Command("hold", []string{s.Target}, Set("why", "legacy workers ran")...)
-		}},
-	migrate.StepLookAtTwice: {"Stop the legacy workers. If only one of a record and its job has done the work, delete the other. To look at both:",
-		func(a Adviser, s Situation) string {
-			return a.Command("show", []string{s.source(), s.Target, cmp.Or(s.Twice, "RECORD")})
-		}},
-	migrate.StepMigrateRest:   {"Next, for the records that are not migrated:", Adviser.planRest},
-	migrate.StepRelease:       {"Next, to verify and release:", Adviser.release},
-	migrate.StepAcceptActedOn: {"Next, if what was acted on is as it should be:", Adviser.acceptActedOn},
-	migrate.StepReleaseOthers: {"Next, once their owners agree:", Adviser.releaseOthers},
-	migrate.StepKept:          {"The legacy records of jobs that the rollback kept, or that other clients removed, must not run again. Next, before legacy workers start, remove these records from the legacy queue:", Adviser.retire},
-	migrate.StepPlan:          {"Next:", Adviser.planAgain},
-	migrate.StepDecide:        {"", Adviser.unblock},
-	migrate.StepMigrate:       {"Next:", Adviser.migrate},
-	migrate.StepVerify:        {"Next:", Adviser.verify},
-	migrate.StepKeep:          {"If that file is lost, run the same migration again. It adds what the file lacks, and nothing else:", Adviser.keep},
-	migrate.StepRepairHeld:    {"Repair what is damaged, and verify again:", Adviser.verify},
-	migrate.StepRepair:        {"Repair what is damaged. If that is not possible, roll back what workers have not changed:", Adviser.rollback},
-	migrate.StepRepairOlder:   {"Repair what is damaged: it belongs to an older run, or to a job that the rollback kept. To see the runs:", Adviser.status},
+	migrate.StepDecideRecords:  {"", Adviser.decideRecords},
+	migrate.StepMigrateRest:    {"Next, for the records that are not migrated:", Adviser.planRest},
+	migrate.StepRelease:        {"Next, to verify and release:", Adviser.release},
+	migrate.StepLookFirst:      {"Next, if what was acted on is as it should be:", Adviser.release},
+	migrate.StepAwaitLegacy:    {"When they are done:", Adviser.awaitLegacy},
+	migrate.StepReleaseOthers:  {"Next, once their owners agree:", Adviser.releaseOthers},
+	migrate.StepPlan:           {"Next:", Adviser.planAgain},
+	migrate.StepDecide:         {"", Adviser.unblock},
+	migrate.StepMigrate:        {"Next:", Adviser.migrate},
+	migrate.StepVerify:         {"Next:", Adviser.verify},
+	migrate.StepKeep:           {"If that file is lost, run the same migration again. It adds what the file lacks, and nothing else:", Adviser.keep},
+	migrate.StepRepairHeld:     {"Repair what is damaged, and verify again:", Adviser.verify},
+	migrate.StepRepair:         {"Repair what is damaged. If that is not possible, roll back what workers have not begun:", Adviser.rollback},
+	migrate.StepRepairOlder:    {"Repair what is damaged: it belongs to an older run, or to a job that the rollback kept. To see the runs:", Adviser.status},
 }
 
 // Next says what to do in a step, in a sentence that ends with a command; "" for no step.
 func (a Adviser) Next(step migrate.Step, s Situation) string {
-	r, ok := rows[step]
+	r, ok := rowOf(step, s)
 	if !ok {
 		return ""
 	}
 	return strings.TrimSpace(r.words + " " + r.command(a, s))
 }
 
-// CommandOf is the command of a step alone; "" for no step.
+// rowOf is the row of a step. A release is refused if the queues are in two ensembles, so another step comes first.
+func rowOf(step migrate.Step, s Situation) (row, bool) {
+	releases := []migrate.Step{migrate.StepRelease, migrate.StepLookFirst, migrate.StepDecideRecords, migrate.StepRestored}
+	if slices.Contains(releases, step) && s.inTwoEnsembles() && s.Run.State != migrate.RolledBack {
+		return row{"", Adviser.bringTogether}, true
+	}
+	r, ok := rows[step]
+	return r, ok
+}
+
+// CommandOf is the command of a step alone; "" for no step, and if the row has more words or several commands.
 func (a Adviser) CommandOf(step migrate.Step, s Situation) string {
-	if r, ok := rows[step]; ok && step != migrate.StepDecide {
+	if r, ok := rowOf(step, s); ok && r.words != "" && step != migrate.StepAwaitLegacy {
 		return r.command(a, s)
 	}
 	return ""
 }
 
-func (a Adviser) watch(s Situation) string { return a.Command("watch", []string{s.Target}) }
+func (a Adviser) watch(s Situation) string {
+	return a.Command("status", []string{s.Target}, Set("every", "10s")...)
+}
 
 func (a Adviser) restoreLedger(s Situation) string {
 	return a.Command("restore", []string{s.Target}, append(Set("in", "FILE"), Set("below", "/migration")...)...)
@@ -118,44 +120,68 @@ func (a Adviser) atNewQueue(s Situation) string {
 	if isServer(s.Target) && len(s.NoQueue.Queues) == 1 {
 		args[0] = strings.TrimSuffix(s.Target, "/") + "/" + s.NoQueue.Queues[0]
 	}
-	switch a.Name {
-	case "hold":
-	case "retire":
-		args = []string{s.Target, args[0]}
-	default:
-		args = append(args, s.Target)
-	}
-	return commandLine(a.Name, args, slices.DeleteFunc(slices.Clone(a.Given), func(f Flag) bool { return f.Name == "output" }))
+	return commandLine(a.Name, append(args, a.Args[1:]...), slices.DeleteFunc(slices.Clone(a.Given), func(f Flag) bool { return f.Name == "output" }))
 }
 
+// finish ends a run. Its record has the source and the choices, unless the source is in another ensemble.
 func (a Adviser) finish(s Situation) string {
+	if !s.inTwoEnsembles() {
+		return a.Command("migrate", []string{s.Target})
+	}
 	return a.Command("migrate", []string{s.source(), s.Target}, choices(s.Run.Choices, s.Run.Time)...)
 }
 
 func (a Adviser) rollback(s Situation) string {
-	args := []string{s.Target}
-	if len(s.Run.Releases) > 0 {
-		args = append(args, s.source())
-	}
-	return a.Command("rollback", args, Set("run", s.Run.ID)...)
-}
-
-func (a Adviser) retire(s Situation) string {
-	return a.Command("retire", []string{s.source(), s.Target})
+	return a.Command("rollback", []string{s.Target}, Set("run", s.Run.ID)...)
 }
 
 func (a Adviser) releaseRestored(s Situation) string {
-	return a.Command("release", []string{s.Target, s.source()}, append(s.quarantine(), Switch("restored"))...)
+	return a.Command("release", []string{s.Target}, Switch("restored"))
 }
 
-func (a Adviser) release(s Situation) string {
-	return a.Command("release", []string{s.Target, s.source()}, s.quarantine()...)
+func (a Adviser) release(s Situation) string { return a.Command("release", []string{s.Target}) }
+
+// decideRecords has a command for each answer about the first record that is undecided.
+func (a Adviser) decideRecords(s Situation) string {
+	return a.decide(s, func(flags ...Flag) string { return a.Command("release", []string{s.Target}, flags...) })
 }
 
-func (a Adviser) acceptActedOn(s Situation) string {
-	flags := append(s.quarantine(), Set("acted-on", fmt.Sprint(s.ActedOn))...)
-	return a.Command("release", []string{s.Target, s.source()}, flags...) +
-		". Otherwise, roll back and migrate again: " + a.rollback(s)
+// DecideBack is the same for a rollback.
+func (a Adviser) DecideBack(s Situation) string {
+	return a.decide(s, func(flags ...Flag) string { return a.again("rollback", flags...) })
+}
+
+func (a Adviser) decide(s Situation, command func(flags ...Flag) string) string {
+	if len(s.Undecided) == 0 {
+		return a.status(s)
+	}
+	u := s.Undecided[0]
+	if u.Question == migrate.LastCopy {
+		return "If legacy workers have done their work: " + command(Set("vanished", "legacy")...) + ". If the jobs are to run: " + command(Set("vanished", "new")...)
+	}
+	isNew, isLegacy := "If the job has the work of "+u.Record, "If the legacy queue has it"
+	if u.Question == migrate.JobGone {
+		isNew, isLegacy = "If the work of "+u.Record+" was done in the new queue", "If legacy workers are to do it"
+	}
+	is := func(side migrate.Answer) string {
+		return ": " + command(Set("record-is", string(side)+"="+u.Record)...)
+	}
+	return isNew + is(migrate.IsNew) + ". " + isLegacy + is(migrate.IsLegacy)
+}
+
+// awaitLegacy goes on when no legacy worker is at work any more.
+func (a Adviser) awaitLegacy(s Situation) string {
+	a.Given = slices.DeleteFunc(slices.Clone(a.Given), func(f Flag) bool { return f.Name == "workers-stopped" })
+	return a.again("release") + ". If no legacy worker runs any more: " + a.again("release", Set("workers-stopped", fmt.Sprint(s.AtWork))...)
+}
+
+// again is the command that runs, or another one with its target, with more flags.
+func (a Adviser) again(name string, flags ...Flag) string {
+	if a.Name == name {
+		a.Given = slices.DeleteFunc(slices.Clone(a.Given), func(f Flag) bool { return f.Name == "output" || f.Name == "dry-run" })
+		return a.Again(flags...)
+	}
+	return a.Command(name, a.Args, flags...)
 }
 
 // releaseOthers names the holds of which no run is an owner.
@@ -169,11 +195,7 @@ func (a Adviser) AfterRelease(s Situation, freed bool) string {
 	if !freed {
 		return "Next, to see where the migration stands: " + a.status(s)
 	}
-	args := []string{s.Target}
-	if isServer(s.Source) {
-		args = append(args, s.Source) // records that come late show there
-	}
-	return "Next, start the new services, and watch their first jobs: " + a.Command("watch", args)
+	return "Next, start the new services, and watch their first jobs: " + a.watch(s)
 }
 
 // isServer reports whether an address is that of a server.
@@ -182,16 +204,16 @@ func isServer(address string) bool {
 	return err == nil && p.File == "" && p.Data == nil
 }
 
-// Lift is the command that lifts these holds. If a run has set one of them, it verifies first.
+// Lift is the command that lifts these holds.
 func (a Adviser) Lift(s Situation, holds []migrate.HoldStatus) string {
-	args, flags := []string{s.Target}, []Flag{Switch("others")}
+	flags := []Flag{Switch("others")}
 	if slices.ContainsFunc(holds, migrate.HoldStatus.OfRun) {
-		args, flags = append(args, s.source()), s.quarantine()
+		flags = nil
 	}
 	for _, h := range holds {
 		flags = append(flags, holdFlag(h))
 	}
-	return a.Command("release", args, flags...)
+	return a.Command("release", []string{s.Target}, flags...)
 }
 
 // holdFlag is the flag that chooses a hold.
@@ -218,11 +240,34 @@ func (a Adviser) planAgain(s Situation) string {
 }
 
 func (a Adviser) verify(s Situation) string {
-	return a.Command("verify", []string{s.source(), s.Target}, append(s.quarantine(), s.queues()...)...)
+	if s.inTwoEnsembles() {
+		return a.Command("verify", []string{s.Target, s.source()}, append(s.quarantine(), s.queues()...)...)
+	}
+	return a.Command("verify", []string{s.Target}, s.quarantine()...)
 }
 
 func (a Adviser) keep(s Situation) string {
 	return a.Command("migrate", []string{s.source(), s.Target}, slices.Concat(choices(s.Run.Choices, s.Run.Time), decisions(s.Run.Choices), s.quarantine())...)
+}
+
+// bringTogether copies the legacy queue, or the dump that has it, to the target's ensemble. In a dump, it is migrated where it is.
+func (a Adviser) bringTogether(s Situation) string {
+	source, _ := sides.Parse(s.source())
+	target, _ := sides.Parse(s.Target)
+	if source.File != "" && target.File != "" {
+		flags := append(choices(s.Run.Choices, s.Run.Time), Flag{"dialect", []string{string(s.Run.Dialect)}}, Switch("new-queue"))
+		return "A release needs both queues in one dump. To migrate in the dump of the legacy queue: " + a.Command("plan", []string{s.source(), s.source()}, flags...)
+	}
+	words := "A release needs both queues in one ensemble. Stop the legacy workers, copy their queue beside the new one, roll back, and migrate the copy. Next: "
+	if source.File != "" {
+		return words + a.Command("restore", []string{strings.TrimSuffix(s.Target, target.Server.Chroot)}, Set("in", source.File)...)
+	}
+	return words + a.Command("dump", []string{s.source()}, Set("out", "legacy.ndjson")...)
+}
+
+// inTwoEnsembles reports whether the run has taken its records from another ensemble, or from another file.
+func (s Situation) inTwoEnsembles() bool {
+	return s.Run != nil && s.Run.Origin.Chroot != "" && !s.Run.Origin.OneEnsemble
 }
 
 // source is the address of the legacy queue, as this command or the run names it. A run's

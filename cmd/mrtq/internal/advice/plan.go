@@ -23,7 +23,6 @@ var QueueFlags = []struct {
 // solutions are the flags that solve a kind of problem, with the values from which the
 // operator chooses. A problem without a row has to be repaired.
 var solutions = map[migrate.ProblemKind]func(migrate.Problem) Flag{
-	migrate.Consumed:         choose("consumed"),
 	migrate.Undecodable:      choose("undecodable"),
 	migrate.Unserviceable:    choose("unserviceable"),
 	migrate.InventoryWaiting: choose("inventory-records"),
@@ -92,9 +91,6 @@ func (a Adviser) unblock(s Situation) string {
 		if p.Kind == migrate.RollbackUnfinished {
 			return "Next, to finish the rollback: " + a.Command("rollback", []string{s.Target}, Set("run", p.Fits)...)
 		}
-		if p.Kind == migrate.RetireUnfinished {
-			return "Next, to finish the retire: " + a.retire(s)
-		}
 		if p.Kind == migrate.OtherChoices && s.Plan.Resumes {
 			s.Run = &s.Plan.Unfinished
 			return "Next, to finish it with its own choices: " + a.withoutChoices().finish(s)
@@ -145,7 +141,7 @@ func (a Adviser) Details(s Situation, created bool) string {
 		page := strings.TrimSuffix(s.PlanFile, ".json") + ".html"
 		return "For details: " + a.Command("report", nil, append(Set("plan", s.PlanFile), Set("out", page)...)...)
 	case created:
-		return "For each record and its job: " + a.Command("report", []string{s.Target, s.Source}, Set("out", "report.html")...)
+		return "For each record and its job: " + a.Command("report", []string{s.Target}, Set("out", "report.html")...)
 	}
 	var flags []Flag
 	if s.PlanFile != "" {

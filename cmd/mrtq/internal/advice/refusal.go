@@ -2,6 +2,7 @@ package advice
 
 import (
 	"errors"
+	"strings"
 
 	"mrtq/migrate"
 )
@@ -17,20 +18,18 @@ type refusal struct {
 var refusals = []refusal{
 	{migrate.ErrDamaged, "Next:", Adviser.restoreLedger},
 	{migrate.ErrRestored, "Next, if that is acceptable:", func(a Adviser, _ Situation) string { return a.Again(Switch("restored")) }},
-	{migrate.ErrNotKept, "Next:", func(a Adviser, s Situation) string {
-		s.Quarantined = true
-		return a.Again(s.quarantine()...)
-	}},
-	{migrate.ErrNotRetired, "Next, to remove these records from the legacy queue:", Adviser.retire},
+	{migrate.ErrTwoEnsembles, "", Adviser.twoEnsembles},
+	{migrate.ErrQueueGone, "Then:", func(a Adviser, _ Situation) string { return a.Again() }},
+	{migrate.ErrOtherSource, "", Adviser.otherSource},
+	{migrate.ErrNoRight, "Give credentials that may, with --auth-file, or change that ACL. Then run the same command again.", nil},
+	{migrate.ErrNotReleased, "Next:", Adviser.release},
+	{migrate.ErrCompleted, "The jobs stay.", nil},
 	{migrate.ErrHoldsChanged, "Next, to look again:", func(a Adviser, _ Situation) string { return a.Again() }},
 	{migrate.ErrContended, "The same command continues when there is less traffic.", nil},
 	{migrate.ErrTakenOver, "Next, to see what the other one does:", Adviser.status},
 	{migrate.ErrRolledBack, "Next, if you want to migrate again:", Adviser.PlanAgain},
 	{migrate.ErrFinished, "Next, if you want that, look at the plan:", Adviser.PlanAgain},
 	{migrate.ErrStale, "Next, for a new plan:", Adviser.PlanAgain},
-	{migrate.ErrRetiring, "Next, to finish that:", Adviser.retire},
-	{migrate.ErrNotReleased, "Next, to verify and release:", Adviser.release},
-	{migrate.ErrOtherSource, "Name all queues of the source, as migrate was given them, or give the right SOURCE.", nil},
 	{migrate.ErrNoRun, "Next, to see the runs:", Adviser.status},
 	{migrate.ErrNotNewest, "Next, to see the runs:", Adviser.status},
 }
@@ -44,10 +43,30 @@ func (a Adviser) WayOut(err error, s Situation) string {
 		case r.command == nil:
 			return r.words
 		default:
-			return r.words + " " + r.command(a, s)
+			return strings.TrimSpace(r.words + " " + r.command(a, s))
 		}
 	}
 	return ""
 }
 
 func (a Adviser) status(s Situation) string { return a.Command("status", []string{s.Target}) }
+
+// twoEnsembles is what to do if the queues are in two ensembles. verify and migrate only need the source.
+func (a Adviser) twoEnsembles(s Situation) string {
+	switch a.Name {
+	case "verify":
+		return "Next: " + a.verify(s)
+	case "migrate":
+		return a.Next(migrate.StepFinish, s)
+	}
+	return a.Next(migrate.StepRelease, s)
+}
+
+// otherSource is what to do if a queue node is not the one that was migrated, so that its records seem to have vanished.
+func (a Adviser) otherSource(Situation) string {
+	if a.Name == "migrate" {
+		return "Give the source of that run, or roll it back first."
+	}
+	is := func(side string) string { return a.again(a.Name, Set("vanished", side)...) }
+	return "If legacy workers have done the work of its records: " + is("legacy") + ". If the jobs have it: " + is("new")
+}

@@ -21,8 +21,8 @@ var groups = []struct {
 	title    string
 	commands []string
 }{
-	{"Cutover", []string{"rehearse", "plan", "migrate", "verify", "release", "rollback", "retire", "hold"}},
-	{"Looking", []string{"status", "watch", "show", "report", "inspect", "check"}},
+	{"Cutover", []string{"rehearse", "plan", "migrate", "verify", "release", "rollback", "complete", "hold"}},
+	{"Looking", []string{"status", "show", "report", "inspect", "check"}},
 	{"Servers and tests", []string{"dump", "restore", "zk", "accept", "states", "layout"}},
 }
 

@@ -309,9 +309,9 @@ func emulateScheme(scheme string) step {
 // pictures are the pictures of the README. -update takes them again.
 func pictures(t *testing.T, ctx context.Context) {
 	d := sample(4000)
-	d.Verdict.Late = nil
+	d.Verdict.NotMigrated = nil
 	d.Next = func(migrate.Step) string {
-		return "Next, to verify and release: mrtq release " + sampleTarget + " " + sampleSource
+		return "Next, to verify and release: mrtq release " + sampleTarget
 	}
 	for _, scheme := range []string{"light", "dark"} {
 		b := open(t, ctx, d, 1120, 1180, emulateScheme(scheme))

@@ -121,7 +121,7 @@ func (d *Data) recordList() list {
 
 // groupNames are what the differences of a group are called.
 var groupNames = map[migrate.Group][2]string{
-	migrate.Damage: {"fault", "faults"}, migrate.MovedRecords: {"record that moved", "records that moved"}, migrate.UnfinishedIn: {"unfinished run", "unfinished runs"},
+	migrate.Damage: {"fault", "faults"}, migrate.UndecidedIn: {"record to decide about", "records to decide about"}, migrate.UnfinishedIn: {"unfinished run", "unfinished runs"},
 	migrate.RestoredIn: {"restored run", "restored runs"}, migrate.ActedOnIn: {"job or batch that was acted on", "jobs and batches that were acted on"},
 }
 

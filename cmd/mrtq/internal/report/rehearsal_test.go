@@ -20,7 +20,7 @@ func rehearsed() *Rehearsal {
 		Backend: "embedded", Dialect: newqueue.MrtZK, Records: 12_345, Jobs: 12_001, Skipped: 340, Quarantined: 4, Problems: []migrate.Problem{}, Differences: []rehearse.Difference{},
 		Steps:   []rehearse.Step{{Name: "plan", Seconds: 0.34, Packets: 20}, {Name: "migrate", Seconds: 3.2, Packets: 420}, {Name: "work", Seconds: 31, Packets: 17}},
 		Workers: rehearse.Worked{Done: 9800, Mails: 300, Removed: 290, Trouble: rehearse.Disturbed{Failed: 9, Killed: 8, Lost: 7}, Checked: 5},
-		Back:    &rehearse.Back{Before: 2940, Removed: 9000, Kept: 3001, ByLegacy: 6860, Failed: 12},
+		Back:    &rehearse.Back{Before: 2940, GivenBack: 9000, Kept: 3001, ByLegacy: 6860, Failed: 12},
 		Cuts:    &rehearse.Cuts{Transactions: 410, Cut: 20, Survived: 20},
 		Night: &rehearse.Night{RoundTrip: 0.0021, Here: 0.0001, Steps: []rehearse.Step{{Name: "plan", Seconds: 0.4}, {Name: "migrate", Seconds: 4}}, Freeze: 4.4, Mails: 300,
 			Cleanup: []string{"bid-1", "bid-2"},

@@ -31,7 +31,7 @@ type Data struct {
 	Source, Target string           // without credentials
 	Plan           *migrate.Plan    // nil if the page is about a target
 	Status         *migrate.Status  // nil if the page is about a plan
-	Verdict        *migrate.Verdict // nil if no source was given
+	Verdict        *migrate.Verdict // nil if the legacy queue is in another ensemble
 	Records        []migrate.RecordStatus
 	// QuarantineChecked says that Verdict has compared a quarantine file.
 	QuarantineChecked bool
@@ -148,7 +148,7 @@ func (v *content) wrong() {
 		for _, g := range migrate.Groups {
 			add(&v.Wrong, differenceList(g, v.Data.Verdict.Differences))
 		}
-		add(&v.Notes, pathList("late", "late record", "late records", v.Data.Verdict.Late))
+		add(&v.Notes, pathList("rest", "record that is not migrated", "records that are not migrated", v.Data.Verdict.NotMigrated))
 	}
 	if p := v.Plan; p != nil {
 		add(&v.Wrong, problemList(p.Problems))

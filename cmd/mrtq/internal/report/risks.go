@@ -40,25 +40,21 @@ type risk struct {
 
 // risks are all risks, by their effects. What they say holds before and after the migration.
 var risks = []risk{
+	{undecided, "somebody must decide which queue has its work", "do what mrtq status says", nil,
+		func(d *Data) (paths []string) {
+			if d.Status != nil {
+				for _, u := range d.Status.Undecided() {
+					paths = append(paths, u.Record)
+				}
+			}
+			return paths
+		}},
 	{undecided, "the plan can't be carried out before it is decided what becomes of them", "choose, for all of them or one by one (--decisions)",
 		func(_ *Data, r *migrate.RecordStatus) bool { return r.Outcome == migrate.IsBlocked }, nil},
 	{twice, "consumed: a legacy worker had begun it, and its job begins again", "stop the legacy workers, and find out what they did; under --consumed held the job waits",
 		func(d *Data, r *migrate.RecordStatus) bool { return d.goesOn(r, legacy.Consumed) }, nil},
 	{twice, "failed: a legacy worker had begun it, and its job begins again", "find out what the worker did; under --failed held the job waits",
 		func(d *Data, r *migrate.RecordStatus) bool { return d.goesOn(r, legacy.Failed) }, nil},
-	{twice, "its legacy record has changed since it was migrated", "find out which legacy worker is at it, and stop it", nil,
-		func(d *Data) []string { return d.planned(migrate.ActChanged) }},
-	{twice, "its legacy record is not there any more: a legacy worker may have finished it", "find out who removed it, before its job runs", nil,
-		(*Data).vanished},
-	{twice, "its legacy record was changed or removed since it was migrated, and its job can run", "stop the legacy workers, and do what mrtq status says", nil,
-		func(d *Data) []string { return d.legacy(func(l migrate.LegacyStatus) []string { return l.Twice }) }},
-	{twice, "its legacy record has changed since it was migrated, and its job is over: it may have run twice", "find out what the legacy worker did", nil,
-		func(d *Data) []string { return d.legacy(migrate.LegacyStatus.MayHaveRunTwice) }},
-	{twice, "the rollback kept its job, or the job was removed before", "remove its legacy record before you start legacy workers (mrtq retire)",
-		func(d *Data, r *migrate.RecordStatus) bool {
-			isThere := d.Verdict == nil || r.Status != "" // its legacy record
-			return d.stateOf(r.Run) == migrate.RolledBack && isThere
-		}, nil},
 	{never, "consumed: its job waits until an administrator releases it", "find out what the legacy worker did, and then release the job or delete it",
 		func(d *Data, r *migrate.RecordStatus) bool { return d.waits(r, legacy.Consumed, held) }, nil},
 	{never, "failed: its job waits until an administrator releases it", "find out why it failed, and then release the job or delete it",
@@ -72,10 +68,14 @@ var risks = []risk{
 	{unfit, "it does not meet a demand of the deployed services", "repair or remove the record in the legacy queue; else repair its job by hand", nil, (*Data).unfit},
 	{outside, "it can't be decoded: only its bytes are kept, in the quarantine file", "have its depositor or requester submit it again",
 		func(_ *Data, r *migrate.RecordStatus) bool { return r.Outcome == migrate.WasQuarantined }, nil},
-	{outside, "it came after the newest run began", "plan and migrate again",
-		func(_ *Data, r *migrate.RecordStatus) bool { return r.Outcome == migrate.CameLate }, nil},
-	{outside, "it was there when the newest run began, and was not migrated", "find out why, and then plan and migrate again",
-		func(_ *Data, r *migrate.RecordStatus) bool { return r.Outcome == migrate.WasMissed }, nil},
+	{outside, "consumed: it is left to the legacy worker that has it", "let the worker finish; if none has it, requeue the record there, and migrate again",
+		func(d *Data, r *migrate.RecordStatus) bool {
+			return r.Status == legacy.Consumed.String() && r.Outcome == migrate.WasSkipped
+		}, nil},
+	{outside, "it is in the legacy queue alone: it came after the run began, or a legacy worker had it then", "plan and migrate again",
+		func(d *Data, r *migrate.RecordStatus) bool {
+			return d.Plan == nil && r.Outcome == migrate.NotMigrated && d.newestState() == migrate.Done
+		}, nil},
 	{outside, "the run is not finished", "finish it",
 		func(d *Data, r *migrate.RecordStatus) bool {
 			return d.Plan == nil && r.Outcome == migrate.NotMigrated && d.newestState() == migrate.Running
@@ -114,40 +114,8 @@ func (d *Data) emptied(r *migrate.RecordStatus) bool {
 	return d.dialect() == newqueue.MrtZK && r.Queue == migrate.Ingest && (d.waits(r, legacy.Consumed, failed) || d.waits(r, legacy.Failed, failed))
 }
 
-// planned are the records for which the plan has an action.
-func (d *Data) planned(action migrate.Action) (paths []string) {
-	if d.Plan != nil {
-		for _, r := range d.Plan.Records {
-			if r.Action == action {
-				paths = append(paths, r.Path)
-			}
-		}
-	}
-	return paths
-}
-
-// vanished are the migrated records that the plan did not find.
-func (d *Data) vanished() (paths []string) {
-	if d.Plan != nil {
-		for _, v := range d.Plan.Vanished {
-			paths = append(paths, v.Record)
-		}
-	}
-	return paths
-}
-
-// legacy are some records of all legacy queues, as the status of the target names them.
-func (d *Data) legacy(some func(migrate.LegacyStatus) []string) (paths []string) {
-	if d.Status != nil {
-		for _, l := range d.Status.Legacy {
-			paths = append(paths, some(l)...)
-		}
-	}
-	return paths
-}
-
 // withJob are the outcomes of records that became a job, or will.
-var withJob = map[migrate.Outcome]bool{migrate.WasMigrated: true, migrate.WasRemoved: true, migrate.WasChanged: true, migrate.WillBeCreated: true}
+var withJob = map[migrate.Outcome]bool{migrate.WasMigrated: true, migrate.WasRemoved: true, migrate.AtLegacy: true, migrate.MustBeDecided: true, migrate.WillBeCreated: true}
 
 // unfit are the records, and the batches, on which no deployed service could work. Only a plan
 // knows them.

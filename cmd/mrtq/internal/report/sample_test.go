@@ -93,7 +93,7 @@ func sample(n int) *Data {
 		},
 		Verdict: &migrate.Verdict{
 			Run: sampleRun, State: migrate.Done, Nodes: 9 * n, ACLs: 200,
-			Late: []string{"/ingest/mrtQ-059999999999"},
+			NotMigrated: []string{"/ingest/mrtQ-059999999999"},
 		},
 		QuarantineChecked: true,
 		Records:           sampleRecords(n),
@@ -135,7 +135,7 @@ func risky() *Data {
 		}
 	}
 	p.Risks = []migrate.Risk{
-		{About: "consumed", Choice: "block"}, {About: "consumed", Choice: "held", Never: consumed}, {About: "consumed", Choice: "pending", Twice: consumed, Chosen: true},
+		{About: "consumed", Choice: "leave"}, {About: "consumed", Choice: "held", Never: consumed}, {About: "consumed", Choice: "pending", Twice: consumed, Chosen: true},
 		{About: "consumed", Choice: "failed", Never: consumed, Empty: consumed}, chosen,
 	}
 	return d
@@ -146,12 +146,13 @@ func wronged() *Data {
 	d := sample(300)
 	d.Verdict.Differences = []migrate.Difference{
 		{Kind: "missing", Path: "/jobs/jid0000000001/priority", Record: "/ingest/mrtQ-050000000001", Message: "it is missing"},
-		{Kind: "changed", Path: "/ingest/mrtQ-050000000002", Message: "it has changed since it was migrated"},
+		{Kind: "both", Path: "/ingest/mrtQ-050000000002", Message: "both queues have begun it"},
 		{Kind: "restored", Path: "/migration/runs/" + sampleRun, Message: "it was restored from a backup"},
 		{Kind: "acted-on", Path: "/jobs/jid0000000004", Message: "a worker has it"},
 	}
-	d.Status.Legacy = []migrate.LegacyStatus{{Path: "/ingest", Changed: []string{"/ingest/mrtQ-050000000002", "/ingest/mrtQ-050000000005"},
-		Vanished: []string{"/ingest/mrtQ-050000000006"}, Twice: []string{"/ingest/mrtQ-050000000002", "/ingest/mrtQ-050000000006"}}}
+	d.Status.Legacy = []migrate.LegacyStatus{{Path: "/ingest", AtLegacy: []string{"/ingest/mrtQ-050000000005"}, Undecided: []migrate.UndecidedRecord{
+		{Record: "/ingest/mrtQ-050000000002", Job: "/jobs/jid0000000002", Question: migrate.Both},
+		{Record: "/ingest/mrtQ-050000000006", Job: "/jobs/jid0000000006", Question: migrate.LastCopy}}}}
 	return d
 }
 
@@ -160,6 +161,6 @@ func stopped() *Data {
 	d := planned()
 	d.Plan = samplePlan(20)
 	d.Plan.Records[2].Action = migrate.ActBlock
-	d.Plan.Problems = []migrate.Problem{{Kind: migrate.Consumed, Path: "/ingest/mrtQ-050000000002", Message: "consumed: a worker may be working on it", Next: "let the legacy workers finish"}}
+	d.Plan.Problems = []migrate.Problem{{Kind: migrate.Undecodable, Path: "/ingest/mrtQ-050000000002", Message: "can't be decoded", Next: "repair it"}}
 	return d
 }

@@ -39,7 +39,7 @@ func moment(t time.Time) string {
 // planWords are the words for outcomes in a page about a plan: it speaks of what will be. Of a
 // target, an outcome is the word.
 var planWords = map[migrate.Outcome]string{
-	migrate.WasMigrated: "migrated before", migrate.WasRemoved: "migrated before, job removed", migrate.WasChanged: "migrated before, changed since",
+	migrate.WasMigrated: "migrated before", migrate.WasRemoved: "migrated before, job removed", migrate.AtLegacy: "migrated before, changed since",
 	migrate.WasSkipped: "to skip", migrate.WasQuarantined: "to quarantine", migrate.IsBlocked: "to decide",
 }
 

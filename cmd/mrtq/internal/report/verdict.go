@@ -41,7 +41,7 @@ func (d *Data) verdict() Verdict {
 	case newest.State == migrate.RolledBack && (d.Verdict == nil || d.Verdict.OK()): // else an older run differs
 		return d.head("Rolled back", screen.Attention, text, d.Status.Step)
 	case d.Verdict == nil:
-		return d.head("Not compared", screen.Attention, text+". The target was not compared with the source: give SOURCE", d.Status.Step)
+		return d.head("Not compared", screen.Attention, text+". The target was not compared with the legacy queue, because that is in another ensemble", migrate.StepVerify)
 	}
 	tone, text = view.VerdictText(d.Verdict, d.Target)
 	word := "Differs"

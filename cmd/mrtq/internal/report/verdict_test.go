@@ -28,8 +28,8 @@ func TestVerdict(t *testing.T) {
 		word, tone, sentence string // sentence is a part of it
 		next                 string
 	}{
-		{"all is well", sample(100), "Verified", "good", "the target matches the source. 1 record is late.", "next: migrate-rest"},
-		{"everything is wrong", wronged(), "Differs", "bad", ": 1 damaged, 1 record moved, 1 restored from a backup, 1 acted on.", "next: repair-held"},
+		{"all is well", sample(100), "Verified", "good", "the target matches the source. 1 record is not migrated.", "next: migrate-rest"},
+		{"everything is wrong", wronged(), "Differs", "bad", ": 1 damaged, 1 record to decide about, 1 restored from a backup, 1 acted on.", "next: repair-held"},
 		{"a migrator is at work", night(func(d *Data) { d.Status.Step = migrate.StepWait; differing(d, "missing") }), "Unfinished", "bad", "is running now", "next: wait"},
 		{"the ledger is damaged", night(func(d *Data) {
 			d.Status.Damage, d.Status.Step, d.Verdict = "an entry is missing", migrate.StepRestoreLedger, nil
@@ -37,8 +37,8 @@ func TestVerdict(t *testing.T) {
 		{"interrupted", in(migrate.Running, migrate.StepFinish), "Unfinished", "bad", sampleRun, "next: finish"},
 		{"a rollback was interrupted", in(migrate.RollingBack, migrate.StepFinishRollback), "Unfinished", "bad", "the rollback of " + sampleRun, "next: finish-rollback"},
 		{"rolled back", in(migrate.RolledBack, migrate.StepPlan), "Rolled back", "warn", sampleRun + " was rolled back", "next: plan"},
-		{"records moved", night(func(d *Data) { differing(d, "vanished") }), "Differs", "bad", ": 1 record moved.", "next: stop-legacy"},
-		{"acted on", night(func(d *Data) { differing(d, "acted-on"); d.Verdict.Late = nil }), "Acted on", "bad", "1 acted on", "next: accept-acted-on"},
+		{"records vanished", night(func(d *Data) { differing(d, "vanished") }), "Differs", "bad", ": 1 record to decide about.", "next: decide-records"},
+		{"acted on", night(func(d *Data) { differing(d, "acted-on"); d.Verdict.NotMigrated = nil }), "Acted on", "bad", "1 acted on", "next: look-first"},
 		{"the quarantine file lacks bytes", night(func(d *Data) { differing(d, "not-kept", "not-kept") }), "Not kept", "bad", "lacks the bytes of 2 records", "next: keep"},
 		{"rolled back, and an older run is damaged", night(func(d *Data) {
 			d.Status.Runs[0].State, d.Status.Step = migrate.RolledBack, migrate.StepPlan
@@ -47,9 +47,9 @@ func TestVerdict(t *testing.T) {
 		{"rolled back, without source", night(func(d *Data) {
 			d.Status.Runs[0].State, d.Status.Step, d.Verdict = migrate.RolledBack, migrate.StepPlan, nil
 		}), "Rolled back", "warn", sampleRun + " was rolled back", "next: plan"},
-		{"released", night(func(d *Data) { d.Verdict.Released = newqueue.QueueHolds; d.Verdict.Late = nil }), "Verified", "good", "Released: ", "next: "},
-		{"without source", night(func(d *Data) { d.Verdict = nil }), "Not compared", "warn", "give SOURCE", "next: release"},
-		{"quarantine not checked", night(func(d *Data) { d.QuarantineChecked, d.Verdict.Late = false, nil }), "Verified", "warn", "the bytes of 1 record", "next: release"},
+		{"released", night(func(d *Data) { d.Verdict.Released = newqueue.QueueHolds; d.Verdict.NotMigrated = nil }), "Verified", "good", "Released: ", "next: "},
+		{"in two ensembles", night(func(d *Data) { d.Verdict = nil }), "Not compared", "warn", "another ensemble", "next: verify"},
+		{"quarantine not checked", night(func(d *Data) { d.QuarantineChecked, d.Verdict.NotMigrated = false, nil }), "Verified", "warn", "the bytes of 1 record", "next: release"},
 		{"nothing there", night(func(d *Data) { d.Status, d.Verdict = &migrate.Status{Step: migrate.StepPlan}, nil }), "Not started", "info", "no run", "next: plan"},
 		{"ready", planned(), "Ready", "good", "294 to create", "next: migrate"},
 		{"stopped", stopped(), "Stopped", "bad", "Not ready", "next: decide"},

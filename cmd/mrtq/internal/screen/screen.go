@@ -86,6 +86,15 @@ func (s *Screen) Println(args ...any) { fmt.Fprintln(s.Out, args...) }
 // Printf prints data. Texts of other clients need [Cell].
 func (s *Screen) Printf(format string, args ...any) { fmt.Fprintf(s.Out, format, args...) }
 
+// Redraw begins a look that replaces the one before: on a terminal at the top of the screen, else below a line with the time.
+func (s *Screen) Redraw(now time.Time) {
+	if _, ok := Terminal(s.Out.Writer); ok {
+		io.WriteString(s.Out, "\x1b[H\x1b[2J") // the cursor goes home, and the screen is cleared
+		return
+	}
+	s.Printf("%s\n\n", now.UTC().Format(time.RFC3339))
+}
+
 // Conclude sets the command's last line, in place of an earlier one: its result, and what
 // to do next. The last line goes to stderr after everything else, so that a pipe gets only
 // data. An error with exit code 1 is not printed then, because it says the same.
@@ -114,6 +123,7 @@ var unitOf = map[migrate.Phase]string{
 	migrate.Sending:       "records",
 	migrate.Comparing:     "jobs",
 	migrate.Removing:      "jobs",
+	migrate.HandingOver:   "records",
 }
 
 // Phases makes the meter follow a call of package migrate with this context, until finish is

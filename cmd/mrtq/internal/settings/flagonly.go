@@ -11,7 +11,6 @@ import (
 // variable that was set for an earlier command, must not decide that. So mrtq accepts
 // them only on the command line.
 var FlagOnly = []string{
-	"acted-on",          // releases although jobs were modified
 	"again",             // creates jobs again that were migrated before
 	"below",             // restores a part of a dump
 	"collection",        // what is held and released
@@ -23,15 +22,18 @@ var FlagOnly = []string{
 	"force",             // removes what others changed
 	"hold-again",        // stops queues whose workers are running
 	"inventory-records", // migrate: jobs that no service can finish
+	"ledger-damaged",    // releases although the migration's own records are damaged
 	"new-queue",         // creates a queue where none is
 	"only",              // what is held and released
 	"others",            // lifts the holds of others
+	"record-is",         // could run twice, or never
 	"restored",          // jobs that were finished after the backup run again
 	"run",               // what is rolled back
 	"undecodable",       // quarantine: not created
 	"unreadable",        // accept: missing in a dump
 	"unserviceable",     // migrate: jobs that a service can't work on
-	"unverified",        // releases without verifying
+	"vanished",          // could run twice, or never
+	"workers-stopped",   // releases although legacy workers may be at work
 	"yes",               // answers the question whether to go on
 }
 

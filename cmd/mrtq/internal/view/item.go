@@ -21,8 +21,12 @@ func ItemVerdict(it *migrate.Item) string {
 		text = fmt.Sprintf("%s became %s, which was removed: finished and cleaned up, or deleted", it.Path, it.Job)
 	}
 	switch {
+	case it.HandedOver:
+		text += "; the record was handed over to it"
+	case it.Apart:
+		text += "; the legacy queue is in another ensemble, so its record was not read"
 	case it.Record == nil:
-		text += "; the record is not in the source any more"
+		text += "; the record is not in the legacy queue any more"
 	case it.Changed:
 		text += "; the record has changed since"
 	}

@@ -54,7 +54,6 @@ func Plan(s *screen.Screen, p *migrate.Plan) {
 	})
 	printRisks(s, p)
 	printLocks(s, p)
-	screen.List(s, "Migrated before, and not in the source any more", p.Vanished, []string{"RECORD", "JOB"}, func(v migrate.VanishedRecord) screen.Row { return screen.Row{v.Record, v.Job} })
 	printMigratedBefore(s, p)
 	printWarnings(s, p.Warnings)
 	if len(p.Missing) > 0 {
@@ -300,7 +299,6 @@ func PlanNotes(p *migrate.Plan) []string {
 		{twice, "job might run twice", "jobs might run twice"},
 		{never, "job won't run until an administrator resumes it", "jobs won't run until an administrator resumes them"},
 		{len(p.About("inventory-records")) + len(p.About("unserviceable")), "job cannot be processed", "jobs cannot be processed"},
-		{len(p.Vanished), "migrated record is not in the source any more", "migrated records are not in the source any more"},
 	})
 }
 
@@ -344,7 +342,7 @@ func notReady(p *migrate.Plan) string {
 	solve, blocked, unreadable, waiting := 0, 0, 0, 0
 	for _, x := range p.Problems {
 		switch x.Kind {
-		case migrate.Consumed, migrate.Undecodable:
+		case migrate.Undecodable:
 			blocked++ // and counted below
 		case migrate.UnreadableRecord:
 			unreadable++

@@ -56,7 +56,7 @@ func RehearsalRows(r *rehearse.Report) []screen.Row {
 	}
 	if b := r.Back; b != nil {
 		rows = append(rows, screen.Row{"second copy: done before the rollback", fmt.Sprint(b.Before)},
-			screen.Row{"second copy: removed by the rollback", fmt.Sprint(b.Removed)},
+			screen.Row{"second copy: given back by the rollback", fmt.Sprint(b.GivenBack)},
 			screen.Row{"second copy: kept by the rollback", fmt.Sprint(b.Kept)},
 			screen.Row{"second copy: done by legacy workers", fmt.Sprint(b.ByLegacy)},
 			screen.Row{"second copy: failed by legacy workers", fmt.Sprint(b.Failed)})

@@ -11,27 +11,33 @@ import (
 	"mrtq/newqueue"
 )
 
-// Status prints where a migration stands.
-func Status(s *screen.Screen, st *migrate.Status) {
-	header := []string{"RUN", "STATE", "STARTED", "DIALECT", "TRACKED", "PRESENT", "REMOVED"}
-	noted := slices.ContainsFunc(st.Runs, func(r migrate.RunStatus) bool { return r.Note != "" })
-	if noted {
-		header = append(header, "NOTE")
+// Status prints where a migration stands. before is an earlier look, nil if there is none: numbers that have changed since show by
+// how much.
+func Status(s *screen.Screen, st, before *migrate.Status) {
+	var runs []screen.Row
+	for _, r := range st.Runs {
+		was := earlier(before, r.ID)
+		runs = append(runs, screen.Row{r.ID, stateShown(st, r), r.Started.Format(time.RFC3339), string(r.Dialect), since(before, r.Tracked, was.Tracked),
+			since(before, r.HandedOver, was.HandedOver), since(before, r.Removed, was.Removed), r.Note})
 	}
-	screen.List(s, "", st.Runs, header, func(r migrate.RunStatus) screen.Row {
-		row := screen.Row{r.ID, stateShown(st, r), r.Started.Format(time.RFC3339), string(r.Dialect), r.Tracked, r.Present, r.Removed}
-		if noted {
-			row = append(row, r.Note)
-		}
-		return row
-	})
+	tableOf(s, []string{"RUN", "STATE", "STARTED", "DIALECT", "MIGRATED", "HANDED OVER", "REMOVED", "NOTE"}, 5, runs)
 	for _, of := range []struct {
 		what   string
-		counts []migrate.StateCount
-	}{{"JOBS", st.Jobs}, {"ACCESS REQUESTS", st.Access}, {"BATCHES", st.Batches}} {
+		counts func(*migrate.Status) []migrate.StateCount
+	}{
+		{"JOBS", func(s *migrate.Status) []migrate.StateCount { return s.Jobs }},
+		{"ACCESS REQUESTS", func(s *migrate.Status) []migrate.StateCount { return s.Access }},
+		{"BATCHES", func(s *migrate.Status) []migrate.StateCount { return s.Batches }},
+	} {
+		was := map[string]migrate.StateCount{}
+		if before != nil {
+			for _, c := range of.counts(before) {
+				was[c.State] = c
+			}
+		}
 		var rows []screen.Row
-		for _, c := range of.counts {
-			rows = append(rows, screen.Row{c.State, c.Migrated, c.Others})
+		for _, c := range of.counts(st) {
+			rows = append(rows, screen.Row{c.State, since(before, c.Migrated, was[c.State].Migrated), since(before, c.Others, was[c.State].Others)})
 		}
 		s.Table("", []string{of.what, "MIGRATED", "OTHER CLIENTS"}, rows)
 	}
@@ -52,24 +58,76 @@ func Status(s *screen.Screen, st *migrate.Status) {
 		}
 		return screen.Row{l.Path, l.Session}
 	})
-	screen.List(s, "", st.Legacy, []string{"LEGACY QUEUE", "RECORDS", "MIGRATED", "WAITING", "LEFT OUT", "LATE", "MISSED", "CHANGED", "TWICE"}, func(l migrate.LegacyStatus) screen.Row {
-		return screen.Row{l.Path, l.Records, l.Migrated, l.Waiting, l.Left, len(l.Late), len(l.Missed), len(l.Changed), len(l.Twice)}
-	})
+	var legacy []screen.Row
+	for _, l := range st.Legacy {
+		var was migrate.LegacyStatus
+		if before != nil {
+			for _, b := range before.Legacy {
+				if b.Path == l.Path {
+					was = b
+				}
+			}
+		}
+		legacy = append(legacy, screen.Row{l.Path, since(before, l.Records, was.Records), since(before, l.Migrated, was.Migrated), since(before, len(l.NotMigrated), len(was.NotMigrated)), since(before, l.Left, was.Left),
+			since(before, len(l.AtLegacy), len(was.AtLegacy)), since(before, len(l.Undecided), len(was.Undecided)), since(before, len(l.AtWork), len(was.AtWork))})
+	}
+	tableOf(s, []string{"LEGACY QUEUE", "RECORDS", "TO HAND OVER", "NOT MIGRATED", "LEFT OUT", "TO WITHDRAW", "TO DECIDE", "AT WORK"}, 3, legacy)
+	undecided(s, st.Undecided())
+	var work []migrate.AtWork
+	for _, l := range st.Legacy {
+		work = append(work, l.AtWork...)
+	}
+	atWork(s, work)
 	for _, of := range []struct {
 		title string
 		paths func(migrate.LegacyStatus) []string
 	}{
-		{"Could run twice: changed or removed since the migration, and the job can run", func(l migrate.LegacyStatus) []string { return l.Twice }},
-		{"Late: added since the migration", func(l migrate.LegacyStatus) []string { return l.Late }},
-		{"Missed: there at the migration, and not migrated", func(l migrate.LegacyStatus) []string { return l.Missed }},
-		{"Changed since the migration, and its job is over: it may have run twice", migrate.LegacyStatus.MayHaveRunTwice},
+		{"Migrated, and taken by a legacy worker since: a release withdraws the job", func(l migrate.LegacyStatus) []string { return l.AtLegacy }},
+		{"Not migrated: in the legacy queue alone", func(l migrate.LegacyStatus) []string { return l.NotMigrated }},
 	} {
+		if run := st.Current(); run == nil || run.State != migrate.Done {
+			break // then that is where they should be
+		}
 		var paths []string
 		for _, l := range st.Legacy {
 			paths = append(paths, of.paths(l)...)
 		}
 		screen.List(s, of.title, paths, []string{"LEGACY RECORD"}, func(path string) screen.Row { return screen.Row{path} })
 	}
+}
+
+// tableOf prints a table without those columns after the first ones in which each cell is 0 or empty.
+func tableOf(s *screen.Screen, header []string, first int, rows []screen.Row) {
+	for i := len(header) - 1; i >= first; i-- {
+		if slices.ContainsFunc(rows, func(r screen.Row) bool { return r[i] != 0 && r[i] != "" }) {
+			continue
+		}
+		header = slices.Delete(header, i, i+1)
+		for j := range rows {
+			rows[j] = slices.Delete(rows[j], i, i+1)
+		}
+	}
+	s.Table("", header, rows)
+}
+
+// since is a number, and by how much it has changed since an earlier look.
+func since(before *migrate.Status, n, was int) any {
+	if before == nil || n == was {
+		return n
+	}
+	return fmt.Sprintf("%d (%+d)", n, n-was)
+}
+
+// earlier is a run as an earlier look showed it.
+func earlier(before *migrate.Status, id string) (r migrate.RunStatus) {
+	if before != nil {
+		for _, run := range before.Runs {
+			if run.ID == id {
+				return run
+			}
+		}
+	}
+	return r
 }
 
 func timeText(t time.Time) string {
@@ -103,19 +161,16 @@ func stateWord(state migrate.RunState) string { return strings.ReplaceAll(string
 
 // unsound are the steps that come before any other, because a run is not finished or its records are
 // damaged.
-var unsound = []migrate.Step{migrate.StepWait, migrate.StepRestoreLedger, migrate.StepNoQueue, migrate.StepLegacyQueue, migrate.StepFinish, migrate.StepFinishRollback, migrate.StepFinishRetire}
+var unsound = []migrate.Step{migrate.StepWait, migrate.StepRestoreLedger, migrate.StepNoQueue, migrate.StepLegacyQueue, migrate.StepFinish, migrate.StepFinishRollback, migrate.StepDecideRecords}
 
-// legacyRuns are the steps while legacy workers run on migrated records.
-var legacyRuns = []migrate.Step{migrate.StepStopLegacy, migrate.StepHold, migrate.StepLookAtTwice}
-
-// StatusVerdict says where a migration stands, in a clause. It is bad if a run is not finished, if the
-// migration's own records are damaged, or if there is no new queue.
+// StatusVerdict says where a migration stands, in a clause. It is bad if a run is not finished, if somebody must decide about a
+// record, if the migration's own records are damaged, or if there is no new queue.
 func StatusVerdict(s *migrate.Status, target string) (screen.Tone, string) {
 	text := stateText(s, target)
 	switch {
 	case slices.Contains(unsound, s.Step):
 		return screen.Bad, text
-	case s.Restored || slices.Contains(legacyRuns, s.Step) || s.Step == migrate.StepMigrateRest:
+	case s.Restored || s.Step == migrate.StepMigrateRest:
 		return screen.Attention, text
 	}
 	return screen.Good, text
@@ -141,15 +196,13 @@ func stateText(s *migrate.Status, target string) string {
 		return fmt.Sprintf("%s is not finished, and no migration is running: %d of %s", run.ID, run.Created.Records(), screen.Count(run.Total, "record is migrated", "records are migrated"))
 	case migrate.StepFinishRollback:
 		return fmt.Sprintf("the rollback of %s is not finished, and none is running", run.ID)
-	case migrate.StepFinishRetire:
-		return fmt.Sprintf("the retire of the records of %s is not finished, and none is running", run.ID)
 	}
 	text := ""
 	switch {
 	case run == nil:
 		return with("no run is recorded here")
 	case run.State == migrate.RolledBack && run.Kept > 0:
-		text = fmt.Sprintf("%s was rolled back; %s kept, or removed by other clients before", run.ID, screen.Count(run.Kept, "job or request was", "jobs and requests were"))
+		text = run.ID + " was rolled back; " + screen.Count(run.Kept, "job or request was kept, as the only copy", "jobs and requests were kept, as the only copies")
 	case run.State == migrate.RolledBack:
 		text = run.ID + " was rolled back"
 	default:
@@ -158,31 +211,25 @@ func stateText(s *migrate.Status, target string) string {
 	if held == "" {
 		text += ", and no queue is held"
 	}
-	text = with(text) + movedText(s.Legacy)
+	text = with(text) + legacyText(s.Legacy)
 	if s.Restored {
 		text += ". The target was restored from a backup: jobs that were finished after the backup was made would run again"
 	}
 	return text
 }
 
-// movedText counts the legacy records that somebody has to look at; "" if there are none.
-func movedText(legacy []migrate.LegacyStatus) (text string) {
-	var twice, over, gone, late, missed int
+// legacyText counts the legacy records that somebody has to know of; "" if there are none.
+func legacyText(legacy []migrate.LegacyStatus) (text string) {
+	var undecided, withdraw, rest int
 	for _, l := range legacy {
-		twice, over, gone, late, missed = twice+len(l.Twice), over+len(l.MayHaveRunTwice()), gone+l.Gone, late+len(l.Late), missed+len(l.Missed)
+		undecided, withdraw, rest = undecided+len(l.Undecided), withdraw+len(l.AtLegacy), rest+len(l.NotMigrated)
 	}
-	for _, of := range []struct {
-		n         int
-		one, many string
-	}{
-		{twice, "migrated record has changed or vanished and could run twice", "migrated records have changed or vanished and could run twice"},
-		{over, "migrated record has changed and may have run twice", "migrated records have changed and may have run twice"},
-		{gone, "migrated record is gone that retire did not remove", "migrated records are gone that retire did not remove"},
-		{late, "record came late", "records came late"}, {missed, "record was missed", "records were missed"},
-	} {
-		if of.n > 0 {
-			text += "; " + screen.Count(of.n, of.one, of.many)
-		}
+	for _, of := range counted([]note{
+		{undecided, "record must be decided about", "records must be decided about"},
+		{withdraw, "migrated record was taken by a legacy worker", "migrated records were taken by legacy workers"},
+		{rest, "record is in the legacy queue and not migrated", "records are in the legacy queue and not migrated"},
+	}) {
+		text += "; " + of
 	}
 	return text
 }

@@ -2,50 +2,91 @@ package view
 
 import (
 	"fmt"
-	"slices"
 	"strings"
+	"time"
 
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/migrate"
 )
 
-// KeptText counts what a rollback leaves, or found removed by other clients.
-func KeptText(u *migrate.Undo) string {
-	removed := 0
-	for _, i := range u.Keeps {
-		if i.IsRemoved() {
-			removed++
-		}
-	}
-	var parts []string
-	if n := len(u.Keeps) - removed; n > 0 {
-		parts = append(parts, screen.Count(n, "job or request kept", "jobs and requests kept"))
-	}
-	if removed > 0 {
-		parts = append(parts, screen.Count(removed, "job or request was removed by other clients", "jobs and requests were removed by other clients"))
-	}
-	return strings.Join(parts, ", ")
+// StaysText counts what a rollback leaves; "" for nothing.
+func StaysText(u *migrate.Undo) string {
+	return strings.Join(counted([]note{
+		{len(u.Keeps), "job or request that was begun stays, as the only copy", "jobs and requests that were begun stay, as the only copies"},
+		{u.Gone, "job or request was gone: finished and cleaned up, or deleted", "jobs and requests were gone: finished and cleaned up, or deleted"},
+		{len(u.Undecided), "record must be decided about", "records must be decided about"},
+		{len(u.AtWork), "of them is locked by a worker", "of them are locked by workers"},
+	}), ", ")
 }
 
-// Undo prints the jobs and requests that a rollback leaves, or found removed by other clients.
+// Undo prints the jobs and requests that a rollback leaves.
 func Undo(s *screen.Screen, u *migrate.Undo) {
-	row := func(i migrate.UndoItem) screen.Row { return screen.Row{i.Record, i.Job, i.Why} }
-	is := func(removed bool) []migrate.UndoItem {
-		return slices.DeleteFunc(slices.Clone(u.Keeps), func(i migrate.UndoItem) bool { return i.IsRemoved() != removed })
-	}
-	header := []string{"LEGACY RECORD", "JOB OR REQUEST", "WHY"}
-	screen.List(s, fmt.Sprintf("Kept: %d", len(is(false))), is(false), header, row)
-	screen.List(s, fmt.Sprintf("Removed by other clients: %d", len(is(true))), is(true), header, row)
+	row := func(i migrate.UndoItem) screen.Row { return screen.Row{i.Record, i.Job, i.State, i.Why} }
+	header := []string{"LEGACY RECORD", "JOB OR REQUEST", "STATE", "WHY"}
+	undecided(s, u.Undecided)
+	screen.List(s, fmt.Sprintf("Locked by a worker: %d", len(u.AtWork)), u.AtWork, header, row)
+	screen.List(s, fmt.Sprintf("Stay, because they were begun: %d", len(u.Keeps)), u.Keeps, header, row)
 	screen.List(s, fmt.Sprintf("Removed by --force, although acted on: %d", len(u.Forced)), u.Forced, header, row)
 }
 
-// Retired prints the migrated records that stay in the legacy queue. If the retire was only
-// previewed, it also prints those that would be removed.
-func Retired(s *screen.Screen, r *migrate.Retired, preview bool) {
-	row := func(i migrate.RetireItem) screen.Row { return screen.Row{i.Record, i.Job, i.Why} }
-	if preview {
-		screen.List(s, fmt.Sprintf("Would be removed: %d", len(r.Removes)), r.Removes, []string{"LEGACY RECORD", "JOB OR REQUEST"},
-			func(i migrate.RetireItem) screen.Row { return screen.Row{i.Record, i.Job} })
+// questions say what somebody must decide about a record.
+var questions = map[migrate.Question]string{
+	migrate.JobGone:  "its job is gone: an administrator deleted it, or a worker finished it",
+	migrate.Both:     "both queues have begun it",
+	migrate.LastCopy: "the record is gone, and nobody has begun the job: a legacy worker did its work, or somebody deleted it",
+	migrate.Again:    "it was handed over, and is in the legacy queue again",
+}
+
+// undecided prints the records about which somebody must decide.
+func undecided(s *screen.Screen, records []migrate.UndecidedRecord) {
+	screen.List(s, fmt.Sprintf("Somebody must decide which queue has the work: %d", len(records)), records, []string{"LEGACY RECORD", "JOB OR REQUEST", "WHY"}, func(u migrate.UndecidedRecord) screen.Row {
+		why := questions[u.Question]
+		if u.Why != "" {
+			why += "; what was decided can't be done yet: " + u.Why
+		}
+		return screen.Row{u.Record, u.Job, why}
+	})
+}
+
+// Released prints what stands in the way of a release.
+func Released(s *screen.Screen, r *migrate.Released) {
+	undecided(s, r.Undecided)
+	atWork(s, r.AtWork)
+}
+
+// atWork prints what shows that legacy workers may be at work.
+func atWork(s *screen.Screen, work []migrate.AtWork) {
+	screen.List(s, "At work in the legacy queue", work, []string{"RECORD OR LOCK", "WHAT", "SINCE"}, func(w migrate.AtWork) screen.Row {
+		return screen.Row{w.Path, string(w.What), timeText(w.Since)}
+	})
+}
+
+// HandedOverText counts what a release did with records; "" for nothing.
+func HandedOverText(r *migrate.Released) string {
+	return strings.Join(counted([]note{
+		{r.HandedOver, "record handed over", "records handed over"},
+		{r.Absent, "record was gone already", "records were gone already"},
+		{r.Withdrawn, "job withdrawn, because the legacy queue has its work", "jobs withdrawn, because the legacy queue has their work"},
+	}), ", ")
+}
+
+// AtWorkText counts who may be at work in the legacy queue, and says since when.
+func AtWorkText(work []migrate.AtWork) string {
+	consumed, locked := 0, 0
+	var since time.Time
+	for _, w := range work {
+		if w.What == migrate.ConsumedWork {
+			consumed++
+		} else {
+			locked++
+		}
+		if !w.Since.IsZero() && (since.IsZero() || w.Since.Before(since)) {
+			since = w.Since
+		}
 	}
-	screen.List(s, fmt.Sprintf("Stay, because they are not as migrated: %d", len(r.Stays)), r.Stays, []string{"LEGACY RECORD", "JOB OR REQUEST", "WHY"}, row)
+	text := strings.Join(counted([]note{{consumed, "consumed record", "consumed records"}, {locked, "lock", "locks"}}), ", ")
+	if !since.IsZero() {
+		text += ", the oldest since " + timeText(since)
+	}
+	return text
 }

@@ -15,7 +15,7 @@ import (
 // groupTitles are the titles of the lists of differences.
 var groupTitles = map[migrate.Group]string{
 	migrate.Damage:       "Damage: no worker, service or administrator who follows the documents causes this",
-	migrate.MovedRecords: "Legacy records that changed, vanished or were missed: they could run twice, or never",
+	migrate.UndecidedIn:  "Somebody must decide which queue has the work of these records",
 	migrate.UnfinishedIn: "Unfinished",
 	migrate.RestoredIn:   "Restored from a backup",
 	migrate.ActedOnIn:    "Acted on since they were migrated: a worker, a service or an administrator did this",
@@ -24,11 +24,11 @@ var groupTitles = map[migrate.Group]string{
 // Verdict prints a verification.
 func Verdict(s *screen.Screen, v *migrate.Verdict) {
 	r := v.Records
-	rows := []screen.Row{{"migrated", r.Migrated}, {"skipped by choice", r.Skipped}, {"in quarantine", r.Quarantined}, {"missed", r.Missed}}
+	rows := []screen.Row{{"migrated", r.Migrated}, {"left out by choice", r.Skipped}, {"in quarantine", r.Quarantined}}
 	for _, more := range []struct {
 		what string
 		n    int
-	}{{"migrated, and the job removed", r.Removed}, {"not migrated yet", r.Waiting}, {"late", r.Late}, {"without a job, since the rollback", r.Returned}} {
+	}{{"migrated, and the job removed", r.Removed}, {"taken by legacy workers since", r.AtLegacy}, {"to be decided", r.Undecided}, {"not migrated", r.NotMigrated}} {
 		if more.n > 0 {
 			rows = append(rows, screen.Row{more.what, more.n})
 		}
@@ -47,17 +47,29 @@ func Verdict(s *screen.Screen, v *migrate.Verdict) {
 	}
 	lacking := slices.DeleteFunc(slices.Clone(v.Differences), func(d migrate.Difference) bool { return d.Kind != notKept })
 	screen.List(s, "Not in the quarantine file: these can't be decoded, and nothing else has their bytes", lacking, []string{"LEGACY RECORD"}, func(d migrate.Difference) screen.Row { return screen.Row{d.Path} })
-	screen.List(s, "Late: added to the legacy queue since the migration", v.Late, []string{"LEGACY RECORD"}, func(path string) screen.Row { return screen.Row{path} })
+	rest := v.NotMigrated
+	if v.State != migrate.Done {
+		rest = nil // that is where they should be
+	}
+	screen.List(s, "Not migrated: in the legacy queue alone", rest, []string{"LEGACY RECORD"}, func(path string) screen.Row { return screen.Row{path} })
 	screen.List(s, "Removed: finished and cleaned up, or deleted", v.Removed, []string{"LEGACY RECORD", "JOB OR REQUEST"}, func(i migrate.Remark) screen.Row { return screen.Row{i.Record, i.Job} })
-	screen.List(s, "Vanished since the release, and their jobs can run: they could run twice", v.Vanished, []string{"LEGACY RECORD", "JOB OR REQUEST", "WHAT"},
-		func(i migrate.Remark) screen.Row { return screen.Row{i.Record, i.Job, i.What} })
-	screen.List(s, "Changed since the migration, and their jobs are over: they may have run twice", v.Notices, []string{"LEGACY RECORD", "JOB OR REQUEST", "WHAT"},
-		func(i migrate.Remark) screen.Row { return screen.Row{i.Record, i.Job, i.What} })
+	for _, of := range []struct {
+		title   string
+		remarks []migrate.Remark
+	}{
+		{"Migrated, and taken by a legacy worker since: a release withdraws the job", v.Legacy},
+		{"Also", v.Notices},
+	} {
+		screen.List(s, of.title, of.remarks, []string{"LEGACY RECORD", "JOB OR REQUEST", "WHAT"}, func(i migrate.Remark) screen.Row { return screen.Row{i.Record, i.Job, i.What} })
+	}
 	compared := screen.Count(v.Nodes, "znode", "znodes")
 	if v.ACLs > 0 {
 		compared += " and " + screen.Count(v.ACLs, "ACL", "ACLs")
 	}
 	s.Prose("", fmt.Sprintf("%s compared. The target also has %s that no run created.", compared, screen.Count(v.Unrelated, "job, request or batch", "jobs, requests and batches")))
+	if v.NotCompared > 0 {
+		s.Prose("", fmt.Sprintf("Not compared with their records, because the migration was completed: %s.", screen.Count(v.NotCompared, "job or request", "jobs and requests")))
+	}
 	if len(v.Released) > 0 && !v.OK() { // else the last line says so
 		s.Printf("Released: %s.\n", QueueNames(v.Released))
 	}
@@ -85,14 +97,11 @@ func VerdictText(v *migrate.Verdict, target string) (screen.Tone, string) {
 		}
 	}
 	also := ""
-	if n := len(v.Late); n > 0 {
-		also = fmt.Sprintf(". %s late", screen.Count(n, "record is", "records are"))
-	}
-	if n := len(v.Vanished); n > 0 {
-		also += ". " + screen.Count(n, "record has vanished and could run twice", "records have vanished and could run twice")
-	}
-	if n := len(v.Notices); n > 0 {
-		also += ". " + screen.Count(n, "record has changed and may have run twice", "records have changed and may have run twice")
+	for _, text := range counted([]note{
+		{len(v.NotMigrated), "record is not migrated", "records are not migrated"},
+		{len(v.Legacy), "record was taken by a legacy worker", "records were taken by legacy workers"},
+	}) {
+		also += ". " + text
 	}
 	switch {
 	case !v.OK() && v.Count(notKept) == len(v.Differences):
@@ -112,7 +121,7 @@ func VerdictText(v *migrate.Verdict, target string) (screen.Tone, string) {
 // groupWords are the words for one difference of a group, and for many.
 var groupWords = map[migrate.Group][2]string{
 	migrate.Damage:       {"damaged", "damaged"},
-	migrate.MovedRecords: {"record moved", "records moved"},
+	migrate.UndecidedIn:  {"record to decide about", "records to decide about"},
 	migrate.UnfinishedIn: {"unfinished", "unfinished"},
 	migrate.RestoredIn:   {"restored from a backup", "restored from a backup"},
 	migrate.ActedOnIn:    {"acted on", "acted on"},

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"mrtq/cmd/mrtq/internal/advice"
+	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/migrate"
+)
+
+type completeCmd struct {
+	yes    bool
+	output string
+}
+
+func (a *app) completeCmd() *cobra.Command {
+	c := &completeCmd{}
+	cmd := &cobra.Command{
+		Use:   "complete TARGET",
+		Short: "end a migration: remove the way back",
+		Long: `Remove the bytes of the records that were handed over, in /mrtq-handed-over beside the
+legacy queue. After that the migration can't be rolled back, and verify no longer
+compares jobs with their records. Every record must have been handed over. complete
+asks first. If it is interrupted, run it again.`,
+		Example: `  mrtq complete zk1:2181/new`,
+		Args:    args("TARGET"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
+	}
+	f := cmd.Flags()
+	a.conn.RateFlag(f)
+	f.BoolVarP(&c.yes, "yes", "y", false, "don't ask whether to go on")
+	outputFlag(f, &c.output, "json")
+	return cmd
+}
+
+func (c *completeCmd) run(ctx context.Context, a *app, args []string) error {
+	s, err := parseTarget(args)
+	if err != nil {
+		return err
+	}
+	opt := migrate.CompleteOptions{Limits: migrate.Limits{Ops: a.conn.MaxRate}, Say: func(text string) { a.Say("%s", text) }}
+	if !c.yes {
+		opt.Confirm = func(out *migrate.Completed) error {
+			return a.askToGoOn(fmt.Sprintf("The kept bytes of %s would be removed, and the migration could not be rolled back any more.", screen.Count(out.Removes, "record", "records")))
+		}
+	}
+	out, err := c.complete(ctx, a, s, opt)
+	switch {
+	case errors.Is(err, migrate.ErrNoQueue):
+		return a.onPlace(ctx, s.target, err)
+	case err != nil:
+		return a.wayOut(ctx, s.target, failed("target", s.target.Text, err))
+	}
+	if c.output == "json" {
+		a.JSON(out)
+	}
+	if len(out.Runs) == 0 {
+		a.Conclude(screen.Good, "Complete: nothing to do: nothing is kept for a rollback.")
+		return nil
+	}
+	a.Conclude(screen.Good, "Complete: the kept bytes of %s were removed, and there is no way back. %s", screen.Count(out.Removes, "record", "records"),
+		a.advice.AfterRelease(advice.Situation{Target: s.target.Text}, false))
+	return nil
+}
+
+func (c *completeCmd) complete(ctx context.Context, a *app, s pair, opt migrate.CompleteOptions) (out *migrate.Completed, err error) {
+	ctx, finish := a.Phases(ctx, "reading the target")
+	defer finish()
+	err = a.onTarget(ctx, s.target, func(w *migrate.WritableSide) error {
+		if out, err = migrate.Complete(ctx, w.Writer, opt); err == nil && out.Steps == 0 {
+			return errUnchanged
+		}
+		return err
+	})
+	return out, err
+}

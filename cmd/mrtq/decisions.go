@@ -1,0 +1,54 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"mrtq/cmd/mrtq/internal/advice"
+	"mrtq/cmd/mrtq/internal/exit"
+	"mrtq/cmd/mrtq/internal/files"
+	"mrtq/cmd/mrtq/internal/settings"
+	"mrtq/internal/znode"
+	"mrtq/migrate"
+)
+
+// decisionFlags are what somebody decides about records of which nothing shows which queue has their work. release and
+// rollback have them.
+type decisionFlags struct {
+	recordIs []string
+	vanished string
+	removed  string
+}
+
+func (d *decisionFlags) flags(f *pflag.FlagSet) {
+	f.StringArrayVar(&d.recordIs, "record-is", nil, "decide about one record: `new=RECORD` leaves its work to the job, legacy=RECORD to the legacy queue; can be repeated")
+	settings.Choice(f, &d.vanished, "vanished", "", "decide about all records that are gone and whose jobs nobody has begun: legacy workers did them (legacy), or the jobs are to run (new)", "new", "legacy")
+	f.Lookup("vanished").DefValue = "" // there is none: somebody must decide
+	d.vanished = ""
+	f.StringVar(&d.removed, "removed", "", "`file` for the znodes that a decision removes (default mrtq-removed-TARGET.ndjson)")
+}
+
+// decisions checks the flags, and returns them.
+func (d *decisionFlags) decisions(a *app, target place) (opt migrate.Decisions, err error) {
+	opt = migrate.Decisions{RecordIs: map[string]migrate.Answer{}, Vanished: migrate.Answer(d.vanished)}
+	for _, text := range d.recordIs {
+		side, record, _ := strings.Cut(text, "=")
+		if !slices.Contains([]migrate.Answer{migrate.IsNew, migrate.IsLegacy}, migrate.Answer(side)) || znode.ValidatePath(record) != nil {
+			return opt, exit.Usagef("--record-is %s: expected new=RECORD or legacy=RECORD, where RECORD is the path of a legacy record", advice.Word(text))
+		}
+		opt.RecordIs[record] = migrate.Answer(side)
+	}
+	if d.removed == "" {
+		d.removed = fileOf(removedPrefix, target)
+	}
+	if err := a.checkFiles([]files.Named{target.written(), {By: "--removed", Path: d.removed, Kept: true}}); err != nil {
+		return opt, err
+	}
+	opt.Save = func(nodes []znode.Node) error {
+		a.Say("what the decision removes is kept in %s", d.removed)
+		return migrate.AddToDump(d.removed, nodes, files.Write)
+	}
+	return opt, nil
+}

@@ -1,0 +1,326 @@
+package life_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"mrtq/harness/daemons"
+	"mrtq/harness/minizk"
+	"mrtq/internal/jute"
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/newqueue"
+)
+
+var torture = flag.Bool("torture", false, "explore everything, try all cuts, and the servers of an ensemble that fail")
+
+// night is a command, what came before it, and what the operator wants in the end.
+type night struct {
+	name    string
+	before  func(*explored)
+	command string
+	back    bool // the legacy queue again, and not the new one
+}
+
+// nights are all commands that write.
+var nights = []night{
+	{"migrate", func(*explored) {}, "migrate", false},
+	{"release while a legacy worker is at work", func(e *explored) { e.must("migrate") }, "release", false},
+	{"release", func(e *explored) { e.finishLegacy(); e.must("migrate") }, "release", false},
+	{"release --only ingest", func(e *explored) { e.finishLegacy(); e.must("migrate") }, "release ingest", false},
+	{"hold", func(e *explored) { e.finishLegacy(); e.must("migrate", "release") }, "hold", false},
+	{"migrate late records", func(e *explored) {
+		e.finishLegacy()
+		e.must("migrate", "release")
+		e.newWorkers(1)
+		e.submitted("10", "bid-1", legacy.Pending)
+		e.submitted("11", "bid-4", legacy.Pending)
+	}, "migrate", false},
+	{"rollback", func(e *explored) { e.must("migrate") }, "rollback", true},
+	{"rollback after the release", func(e *explored) {
+		e.finishLegacy()
+		e.must("migrate", "release")
+		e.newWorkers(2)
+	}, "rollback", true},
+	{"complete", func(e *explored) {
+		e.finishLegacy()
+		e.must("migrate", "release")
+		e.newWorkers(2)
+	}, "complete", false},
+	{"migrate, after a kill", func(e *explored) { e.killed("migrate", 4) }, "migrate", false},
+	{"release, after a kill", func(e *explored) { e.finishLegacy(); e.must("migrate"); e.killed("release", 8) }, "release", false},
+	{"rollback, after a kill", func(e *explored) {
+		e.finishLegacy()
+		e.must("migrate", "release")
+		e.newWorkers(2)
+		e.killed("rollback", 4)
+	}, "rollback", true},
+}
+
+// moment is everything at one moment, so that a world can begin there.
+type moment struct {
+	tree       *znode.Tree
+	truth      truth
+	home       *daemons.Home
+	executions map[string]daemons.Execution
+}
+
+// explored is the world of one combination: everybody, and what the oracle and the operator know.
+type explored struct {
+	*site
+	truth
+	t     *testing.T
+	night night
+	home  *daemons.Home
+	fails bool // the next work that a new worker can fail
+	alone bool // the next worker gets a session of its own
+	words words
+	// repeated says that the operator has repeated the command that was disturbed.
+	repeated bool
+	turn     *daemons.Turn // of a worker that has acquired something; nil if none has
+	busy     bool          // the legacy workers take a turn after each step of the operator
+	story    []string
+}
+
+func (e *explored) say(format string, args ...any) {
+	e.story = append(e.story, fmt.Sprintf(format, args...))
+}
+
+// failf ends the combination. class says in general what is wrong.
+func (e *explored) failf(class, format string, args ...any) {
+	e.say("%s: %s", strings.ToUpper(class), fmt.Sprintf(format, args...))
+	panic(failure(class))
+}
+
+// world lets do act in a world that begins at a moment; nil is the beginning, with a legacy queue. It returns what
+// happened, and why it failed; "" if it did not.
+func world(t *testing.T, d newqueue.Dialect, n night, at *moment, do func(*explored)) (story []string, failed string) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &explored{t: t, night: n, words: newWords()}
+		defer func() {
+			story = e.story
+			switch r := recover().(type) {
+			case nil:
+			case failure:
+				failed = string(r)
+			default:
+				failed = fmt.Sprintf("panic: %v", r)
+				e.say("%s", debug.Stack())
+				story = e.story
+			}
+			if e.site != nil {
+				e.site.close()
+			}
+		}()
+		opt := daemons.Options{Fails: e.failsNow, Home: daemons.NewHome()}
+		opt.New.Connect = e.session
+		opt.Legacy.Connect = e.session
+		var tree *znode.Tree
+		if at != nil {
+			e.truth, opt.Home, tree = at.truth.clone(), at.home.Clone(), at.tree
+		}
+		e.home = opt.Home
+		e.site = newSite(context.Background(), d, tree, opt)
+		if at != nil {
+			e.world.Remember(at.executions)
+		} else {
+			e.fill()
+		}
+		do(e)
+	})
+	return story, failed
+}
+
+// session gives all workers one session, because opening one takes longer than what they do with it. A worker that stops
+// in the middle of something has its own.
+func (e *explored) session() (daemons.Session, error) {
+	if e.alone {
+		return e.connect()
+	}
+	return shared{e.conn}, nil
+}
+
+// shared is a session that does not end.
+type shared struct{ daemons.Session }
+
+func (shared) Close() {}
+
+func (e *explored) moment() *moment {
+	return &moment{e.tree(), e.truth.clone(), e.home.Clone(), e.world.Executions()}
+}
+
+// combination is an act in a gap of a command, and what becomes of the command there.
+type combination struct {
+	deed *deed
+	mode mode
+	gap  int // the number of the request before which it is, from 1; 0 is after the command
+	busy bool
+}
+
+// mode is what becomes of the request behind a gap.
+type mode string
+
+const (
+	held        mode = "held"         // it waits while the act happens
+	killed      mode = "killed"       // the operator's process is killed before it
+	requestLost mode = "request lost" // the connection is lost before the server has it
+	answerLost  mode = "answer lost"  // and after the server has done it
+)
+
+// run lives one combination.
+func (r *recording) run(t *testing.T, c combination) ([]string, string) {
+	at := r.moments[0]
+	if c.mode == killed {
+		at = r.moments[r.requests[c.gap-1].step]
+	}
+	return world(t, r.dialect, r.night, at, func(e *explored) {
+		e.busy = c.busy
+		if c.deed.early != nil {
+			c.deed.early(e)
+		}
+		switch {
+		case c.mode == killed:
+			e.say("operator: %s is killed before request %d", r.night.command, c.gap)
+			e.act(c.deed, nil)
+		case c.gap == 0:
+			e.run(r.night.command)
+			e.act(c.deed, nil)
+		default:
+			e.disturbed(r, c)
+		}
+		e.end(r)
+	})
+}
+
+// disturbed lets the command run, and the act happen in its gap.
+func (e *explored) disturbed(r *recording, c combination) {
+	o := e.operator()
+	defer o.close()
+	gate := make(chan struct{})
+	nth := c.gap
+	if c.mode != held { // the next request after the lost connection waits
+		do := minizk.CutBefore()
+		if c.mode == answerLost {
+			do = minizk.CutAfter()
+		}
+		e.zk.Inject(minizk.Fault{On: o.sends, Nth: nth, Do: do})
+		nth++
+	}
+	hold := e.zk.Inject(minizk.Fault{On: o.sends, Nth: nth, Do: minizk.Hold(gate)})
+	e.say("operator: %s, %s at request %d (%v)", r.night.command, c.mode, c.gap, r.requests[c.gap-1].Op)
+	done := make(chan error, 1)
+	go func() { done <- e.command(o, r.night.command) }()
+	if !e.await(func() bool { return hold.Fired() > 0 || len(done) > 0 }) {
+		e.failf("a command hangs", "before its gap")
+	}
+	e.act(c.deed, o)
+	hold.Remove()
+	close(gate)
+	if !e.await(func() bool { return len(done) > 0 }) {
+		e.failf("a command hangs", "after its gap")
+	}
+	e.learn(r.night.command, <-done)
+}
+
+// await waits until something is so, for an hour of the bubble's time.
+func (e *explored) await(is func() bool) bool {
+	for range 36000 {
+		synctest.Wait()
+		if is() {
+			return true
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return false
+}
+
+// sends selects the requests of the operator's command.
+func (o *operator) sends(op minizk.Op) bool {
+	return o.ids[op.Session] && op.Code != jute.OpPing && op.Code != jute.OpCloseSession
+}
+
+var explorePart = flag.Int("explore", 16, "explore one of this many combinations")
+
+// TestExplorer lets every other actor act in every gap of every command that writes. Then an operator does what
+// mrtq says, and everybody works until nothing is left.
+func TestExplorer(t *testing.T) {
+	part := *explorePart
+	if *torture {
+		part = 1
+	}
+	for i, d := range newqueue.Dialects {
+		for j, n := range nights {
+			t.Run(string(d)+"/"+n.name, func(t *testing.T) {
+				t.Parallel()
+				r := recorded(t, d, n)
+				found := r.explore(t, part, 5*i+3*j)
+				t.Logf("%d requests, %d changes, %d acts, %d footprints: %d combinations, %d ends, %d pruned, %d violations", len(r.requests), len(r.changes), len(deeds), found.footprints, found.combinations, len(r.ended), found.pruned, found.violations)
+			})
+		}
+	}
+}
+
+type found struct{ footprints, combinations, pruned, violations int }
+
+// enough violations of one night say what is wrong.
+const enough = 5
+
+// explore lives one of part combinations. Which one depends on first.
+func (r *recording) explore(t *testing.T, part, first int) (f found) {
+	number := first
+	for step := range r.moments {
+		for i := range deeds {
+			if number++; number%part != 0 {
+				continue
+			}
+			fp := r.footprint(t, step, &deeds[i])
+			f.footprints++
+			if fp == nil {
+				continue
+			}
+			for _, c := range r.combinations(step, &deeds[i], fp, &f) {
+				f.combinations++
+				c.busy = (step+i)%2 == 0
+				story, failed := r.run(t, c)
+				if failed == "" {
+					continue
+				}
+				t.Errorf("%s, %s before request %d, busy %v: %s: %s\n    %s", r.night.name, c.mode, c.gap, c.busy, c.deed.name, failed, strings.Join(story, "\n    "))
+				if f.violations++; f.violations == enough {
+					return f
+				}
+			}
+		}
+	}
+	return f
+}
+
+// combinations are those of an act before a change, after the one before.
+func (r *recording) combinations(step int, d *deed, fp *footprint, f *found) (all []combination) {
+	if step == len(r.changes) {
+		all = append(all, combination{deed: d, mode: held})
+	}
+	for k, q := range r.requests {
+		if q.step != step {
+			continue
+		}
+		modes := []mode{held}
+		if changes := step < len(r.changes) && k == r.changeAt[step]; changes {
+			modes = append(modes, killed, requestLost, answerLost)
+		}
+		if !r.conflict(k, fp) {
+			f.pruned += len(modes)
+			continue
+		}
+		for _, m := range modes {
+			all = append(all, combination{deed: d, mode: m, gap: k + 1})
+		}
+	}
+	return all
+}

@@ -1,0 +1,168 @@
+package migrate
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"mrtq/internal/znode"
+	"mrtq/migrate/internal/apply"
+	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/target"
+)
+
+// Completed is what a completion does, or has done.
+type Completed struct {
+	Runs    []string `json:"runs"`    // that have no way back any more
+	Removes int      `json:"removes"` // kept records
+	Steps   int      `json:"transactions"`
+}
+
+// CompleteOptions are the options of a completion.
+type CompleteOptions struct {
+	// Confirm, if not nil, is called with what would be removed, before anything is written. If it returns an error,
+	// nothing is, and Complete returns the error. The operator should be asked.
+	Confirm func(*Completed) error
+	Limits  Limits
+	Say     func(string)
+	Now     func() time.Time // nil: time.Now
+}
+
+// PreviewComplete says what a completion would do. It writes nothing. The error is as that of [Complete].
+func PreviewComplete(ctx context.Context, at *Reader) (*Completed, error) {
+	c := completing{at: at}
+	if err := c.read(ctx); err != nil {
+		return nil, err
+	}
+	return c.out(), nil
+}
+
+// Complete ends a migration: it removes the kept bytes of the records that were handed over, so no rollback can give them back.
+// Every record must have been handed over. It waits until no other migrator works on the target. If it is interrupted,
+// the same call goes on.
+//
+// The error wraps [ErrNoRun], [ErrUnfinished], [ErrNotReleased], [ErrDamaged] or [ErrNoQueue], or is one of the errors of [Migrate]. The
+// Completed is what was done; it is nil if nothing was written.
+func Complete(ctx context.Context, w *Writer, opt CompleteOptions) (*Completed, error) {
+	if opt.Say == nil {
+		opt.Say = func(string) {}
+	}
+	c := completing{at: &w.Reader}
+	if err := c.read(ctx); err != nil {
+		return nil, err
+	}
+	out := c.out()
+	if len(out.Runs) == 0 {
+		for i := range c.t.Ledger.Runs { // a completion that was killed may have left them
+			removeKeptParents(ctx, w, &c.t.Ledger.Runs[i])
+		}
+		return out, nil
+	}
+	if opt.Confirm != nil {
+		if err := opt.Confirm(out); err != nil {
+			return nil, err
+		}
+	}
+	report(ctx, AwaitingTurn, 0, 0)
+	turn, err := apply.Lead(ctx, w, apply.OwnerName(now(opt.Now)), c.t.Ledger.Newest().ACL, opt.Say)
+	if err != nil {
+		return nil, cancelled(err)
+	}
+	defer turn.Resign()
+	if err := c.read(ctx); err != nil {
+		return nil, err
+	}
+	out.Removes = 0
+	err = again(ctx, opt.Say, c.read, func(ctx context.Context) (int, error) { return c.step(ctx, w, out, opt) })
+	return out, err
+}
+
+// completing is one call of Complete.
+type completing struct {
+	at   *Reader
+	t    *target.Target
+	kept map[string][]string // the paths of kept bytes, by run
+}
+
+// read reads the target, and what is kept. It refuses while something is unfinished.
+func (c *completing) read(ctx context.Context) (err error) {
+	if c.t, err = target.ReadWhole(ctx, c.at); err != nil {
+		return cancelled(&TargetError{err})
+	}
+	switch {
+	case !c.t.HasQueue():
+		return fmt.Errorf("%w: nothing was migrated to it", ErrNoQueue)
+	case len(c.t.Ledger.Runs) == 0:
+		return fmt.Errorf("%w: nothing was migrated", ErrNoRun)
+	}
+	for e := range c.t.Ledger.All() {
+		if run := c.t.Ledger.Runs[e.Run]; !e.HandedOver && run.State == ledger.Done {
+			return fmt.Errorf("%w: %s", ErrNotReleased, e.Record)
+		}
+	}
+	c.kept = map[string][]string{}
+	for _, run := range c.t.Ledger.Runs {
+		if run.Unfinished() {
+			return fmt.Errorf("%w: %s", ErrUnfinished, run.ID)
+		}
+		if !run.Origin.OneEnsemble {
+			continue
+		}
+		parent := run.Origin.KeptRunPath()
+		lists, err := c.at.At("/").ChildrenAll(ctx, []string{parent})
+		if err != nil {
+			return cancelled(err)
+		}
+		for _, name := range lists[0] {
+			c.kept[run.ID] = append(c.kept[run.ID], znode.Join(parent, name))
+		}
+	}
+	return nil
+}
+
+// out is what is left to do.
+func (c *completing) out() *Completed {
+	out := &Completed{Runs: []string{}}
+	for _, run := range c.t.Ledger.Runs {
+		if run.State == ledger.Done && run.Completed.IsZero() || len(c.kept[run.ID]) > 0 {
+			out.Runs = append(out.Runs, run.ID)
+			out.Removes += len(c.kept[run.ID])
+		}
+	}
+	return out
+}
+
+// step completes the runs. It says so in a run's record first, so that no rollback begins on half of the kept bytes.
+func (c *completing) step(ctx context.Context, w *Writer, out *Completed, opt CompleteOptions) (steps int, err error) {
+	defer func() { out.Steps += steps }()
+	for i := range c.t.Ledger.Runs {
+		run := &c.t.Ledger.Runs[i]
+		chain := apply.NewChain(w, *run, opt.Limits, nil)
+		err := c.complete(ctx, chain, run, out, opt)
+		if steps += chain.Steps(); err != nil {
+			return steps, err
+		}
+		removeKeptParents(ctx, w, run)
+	}
+	return steps, nil
+}
+
+func (c *completing) complete(ctx context.Context, chain *apply.Chain, run *ledger.Run, out *Completed, opt CompleteOptions) error {
+	if run.Completed.IsZero() && run.State == ledger.Done {
+		if err := chain.Do(ctx, nil, func(next *ledger.Run) { next.Completed = now(opt.Now) }); err != nil {
+			return err
+		}
+	}
+	total := len(c.kept[run.ID])
+	report(ctx, Removing, 0, total)
+	chain.Progress = func(pieces int) { report(ctx, Removing, pieces, total) }
+	return chain.Send(ctx, func(yield func(apply.Piece, error) bool) {
+		for _, path := range c.kept[run.ID] {
+			ops := znode.Outside(znode.Delete(path, -1))
+			piece := apply.Piece{Build: func([]string) ([]znode.Op, []ledger.Line) { return ops, nil }, Done: func() { out.Removes++ }}
+			if !yield(piece, nil) {
+				return
+			}
+		}
+	})
+}

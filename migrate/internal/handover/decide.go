@@ -1,0 +1,224 @@
+// Package handover passes records and jobs from one queue to the other, so that the work of a record is in one
+// of them alone: a release hands the record over to its job, or withdraws the job, and a rollback gives
+// the record back.
+//
+//	decide.go   the table: what becomes of a record and its job; it is pure
+//	look.go     reads both, and decides
+//	pieces.go   the transactions: hand over, withdraw, give back
+//	batches.go  batches and folders that are left empty
+//	atwork.go   who works in the legacy queue
+package handover
+
+import "slices"
+
+// RecordIs is what a migrated record is now.
+type RecordIs string
+
+// What a record can be.
+const (
+	AsMigrated RecordIs = "as-migrated" // the same bytes, and the same znode
+	Changed    RecordIs = "changed"     // and there: a legacy worker has it, or did it
+	Absent     RecordIs = "absent"      // not in the legacy queue
+)
+
+// JobIs is what the job of a migrated record is now.
+type JobIs string
+
+// What a job can be.
+const (
+	NotBegun JobIs = "not-begun" // as the run left it, or held all the time
+	Begun    JobIs = "begun"     // or finished
+	Gone     JobIs = "gone"      // finished and cleaned up, or deleted
+)
+
+// Facts are what is known of a record and its job.
+type Facts struct {
+	Record RecordIs
+	Job    JobIs
+	// Finished says that the record was completed or deleted when it was migrated, so that nobody has to work on it.
+	Finished bool
+	// Held says that the queue of the job was held all the time since it was created.
+	Held bool
+	// HandedOver says that the record was handed over. Kept says that its bytes are kept.
+	HandedOver, Kept bool
+	// Worked says that a legacy worker has the record: it is consumed, and was not when it was migrated, or a legacy
+	// lock names its jobID.
+	Worked bool
+	// Locked says that a session has a lock of the job.
+	Locked bool
+	// Restored says that the target was restored from a backup. Kept bytes show that the record was handed over since.
+	Restored bool
+}
+
+// Act is what is to be done.
+type Act string
+
+// The acts.
+const (
+	Nothing  Act = ""
+	HandOver Act = "hand-over" // the record leaves the legacy queue, and the job has the work
+	Mark     Act = "mark"      // the same, and there is no record any more
+	Withdraw Act = "withdraw"  // the job goes, and the record has the work
+	GiveBack Act = "give-back" // the job goes, and the record comes back
+	Stay     Act = "stay"      // the job stays, as the only copy
+	Wait     Act = "wait"      // until the legacy worker is done
+	Ask      Act = "ask"       // somebody must decide
+)
+
+// Question is what somebody must decide about a record.
+type Question string
+
+// The questions.
+const (
+	JobGone  Question = "job-gone"  // the record is as it was, and its job is not there
+	Both     Question = "both"      // both sides acted
+	LastCopy Question = "last-copy" // the record is not there, and nobody has begun its job
+	Again    Question = "again"     // the record was handed over, and is in the legacy queue again
+)
+
+// Answer is what somebody decided about a record.
+type Answer string
+
+// The answers.
+const (
+	Undecided Answer = ""
+	IsNew     Answer = "new"    // the job has the work
+	IsLegacy  Answer = "legacy" // the legacy queue has it, or has done it
+)
+
+// Answers are all answers, but [Undecided].
+var Answers = []Answer{IsNew, IsLegacy}
+
+// Decision is what becomes of a record and its job.
+type Decision struct {
+	Act Act
+	// Asks is set if somebody must decide, or has decided.
+	Asks Question
+	// Why says why an answer can't be carried out yet; "" if it can.
+	Why string
+}
+
+// cell is a place in a table.
+type cell struct {
+	record RecordIs
+	job    JobIs
+}
+
+// release says what a release does (docs/life.md, "The release"). If the record was finished, done counts instead,
+// if it is set.
+var release = map[cell]struct {
+	do   Act
+	asks Question
+	done Act
+}{
+	{AsMigrated, NotBegun}: {do: HandOver},
+	{AsMigrated, Begun}:    {do: HandOver},
+	{AsMigrated, Gone}:     {asks: JobGone, done: HandOver},
+	{Changed, NotBegun}:    {do: Withdraw},
+	{Changed, Begun}:       {asks: Both},
+	{Changed, Gone}:        {asks: Both},
+	{Absent, NotBegun}:     {asks: LastCopy, done: Mark},
+	{Absent, Begun}:        {do: Mark},
+	{Absent, Gone}:         {do: Mark},
+}
+
+// back says what a rollback does with a record that was not handed over (docs/life.md, "The way back").
+var back = map[cell]struct {
+	do   Act
+	asks Question
+	done Act
+}{
+	{AsMigrated, NotBegun}: {do: Withdraw},
+	{AsMigrated, Begun}:    {do: HandOver},
+	{AsMigrated, Gone}:     {asks: JobGone, done: Withdraw},
+	{Changed, NotBegun}:    {do: Withdraw},
+	{Changed, Begun}:       {asks: Both},
+	{Changed, Gone}:        {asks: Both},
+	{Absent, NotBegun}:     {asks: LastCopy, done: Withdraw},
+	{Absent, Begun}:        {do: Mark},
+	{Absent, Gone}:         {do: Withdraw},
+}
+
+// DecideRelease decides what a release does with a record and its job.
+func DecideRelease(f Facts, a Answer) Decision {
+	if f.HandedOver {
+		if f.Record == Absent {
+			return Decision{}
+		}
+		return decided(Again, f, a)
+	}
+	if f.Record == AsMigrated && f.Worked && f.Job != Gone {
+		return Decision{Act: Wait}
+	}
+	row := release[cell{f.Record, f.Job}]
+	switch {
+	case f.Finished && row.done != "":
+		return Decision{Act: row.done}
+	case f.Record == Changed && f.Job == Gone && f.Held: // an administrator deleted the job, which nobody had begun
+		return Decision{Act: Withdraw}
+	case row.asks == LastCopy && f.Restored && f.Kept: // it was handed over since the backup was made
+		return Decision{Act: Mark}
+	case row.asks != "":
+		return decided(row.asks, f, a)
+	}
+	return Decision{Act: row.do}
+}
+
+// DecideBack decides what a rollback does with a record and its job. If force is set, jobs that were begun go back too,
+// unless a session has locked them.
+func DecideBack(f Facts, a Answer, force bool) Decision {
+	if f.Job == Begun && force && !f.Locked && (f.Record == AsMigrated || f.Kept) {
+		f.Job = NotBegun
+	}
+	if f.HandedOver {
+		switch back := f.Job == NotBegun && f.Record != Changed; {
+		case back && f.Kept:
+			return Decision{Act: GiveBack}
+		case back && f.Record == AsMigrated: // somebody else has given it back
+			return Decision{Act: Withdraw}
+		case f.Record == Absent:
+			return Decision{Act: Stay}
+		}
+		return decided(Again, f, a)
+	}
+	if f.Record == AsMigrated && f.Worked && f.Job == Begun { // it was consumed when it was migrated, and its worker still has it
+		return decided(Both, f, a)
+	}
+	row := back[cell{f.Record, f.Job}]
+	switch {
+	case f.Finished && row.done != "":
+		return Decision{Act: row.done}
+	case f.Record == Changed && f.Job == Gone && f.Held:
+		return Decision{Act: Withdraw}
+	case row.asks == LastCopy && f.Restored && f.Kept:
+		return Decision{Act: Mark}
+	case row.asks != "":
+		return decided(row.asks, f, a)
+	}
+	return Decision{Act: row.do}
+}
+
+// decided is what an answer to a question does. The side that loses must not be at work.
+func decided(q Question, f Facts, a Answer) Decision {
+	d := Decision{Act: Ask, Asks: q}
+	switch a {
+	case IsNew:
+		if f.Worked && f.Record != Absent {
+			d.Why = "a legacy worker has the record"
+			return d
+		}
+		if d.Act = HandOver; f.Record == Absent {
+			d.Act = Mark
+		}
+	case IsLegacy:
+		if f.Locked {
+			d.Why = "a worker has locked the job"
+			return d
+		}
+		d.Act = Withdraw
+	}
+	return d
+}
+
+// Answered reports whether a word is an answer.
+func Answered(word string) bool { return slices.Contains(Answers, Answer(word)) }

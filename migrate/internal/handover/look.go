@@ -1,0 +1,279 @@
+package handover
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"sync"
+
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/rules"
+	"mrtq/migrate/internal/source"
+	"mrtq/migrate/internal/target"
+	"mrtq/newqueue"
+)
+
+// Case is a migrated record, its job, and what becomes of them.
+type Case struct {
+	Entry *ledger.Migrated
+	Run   *ledger.Run
+	Facts
+	Decision
+	// As is the record as it was read; As.There is false if it is not in the legacy queue.
+	As source.Fetched
+	// Seen is the job as it was read. It has no znodes if the record alone decides.
+	Seen target.Job
+	// KeptAs has the record's bytes, if they were read; its Path is "" otherwise.
+	KeptAs znode.Node
+}
+
+// Looker reads records and jobs, and decides about them.
+type Looker struct {
+	T     *target.Target
+	Names *target.Names // of what the target holds, as it was read after T
+	// Src is nil if the legacy queue is in another ensemble. Then no record was handed over, and each counts as it was migrated.
+	Src *source.Source
+	// Decide is [DecideRelease] or [DecideBack].
+	Decide func(Facts, Answer) Decision
+	// Answers are about single records, by path. Vanished is about all records that are not there.
+	Answers  map[string]Answer
+	Vanished Answer
+	// WorkersStopped says that no legacy worker is at work, whatever the records show.
+	WorkersStopped bool
+	// ReadJobs also reads jobs whose records alone decide.
+	ReadJobs bool
+	// Everywhere looks for the entries of damaged jobs everywhere.
+	Everywhere bool
+
+	locked map[string]bool  // the jobIDs that legacy locks name
+	queues map[string]int64 // the czxids of the legacy queue's nodes
+}
+
+// partSize is how many records are read together.
+const partSize = 1000
+
+// Cases yields what becomes of records and their jobs, in the order of entries.
+func (l *Looker) Cases(ctx context.Context, entries []*ledger.Migrated) iter.Seq2[Case, error] {
+	l.locked = map[string]bool{}
+	if l.Src == nil {
+		return l.cases(ctx, entries)
+	}
+	l.queues = l.Src.Czxids()
+	for _, lock := range l.Src.Locks {
+		if lock.Err == nil {
+			l.locked[string(lock.Legacy.Data)] = true
+		}
+	}
+	return l.cases(ctx, entries)
+}
+
+// cases reads one part ahead, so that the caller's writes and the next reads overlap.
+func (l *Looker) cases(ctx context.Context, entries []*ledger.Migrated) iter.Seq2[Case, error] {
+	return func(yield func(Case, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		var reading sync.WaitGroup
+		defer reading.Wait()
+		defer cancel()
+		type read struct {
+			cases []Case
+			err   error
+		}
+		parts := make(chan read)
+		reading.Go(func() {
+			defer close(parts)
+			for part := range slices.Chunk(entries, partSize) {
+				cases, err := l.part(ctx, part)
+				select {
+				case parts <- read{cases, err}:
+				case <-ctx.Done():
+					return
+				}
+				if err != nil {
+					return
+				}
+			}
+		})
+		for p := range parts {
+			if p.err != nil {
+				yield(Case{}, p.err)
+				return
+			}
+			for _, c := range p.cases {
+				if !yield(c, nil) {
+					return
+				}
+			}
+		}
+		if err := context.Cause(ctx); err != nil {
+			yield(Case{}, err)
+		}
+	}
+}
+
+// part decides about some records.
+func (l *Looker) part(ctx context.Context, entries []*ledger.Migrated) ([]Case, error) {
+	cases := make([]Case, len(entries))
+	for i, e := range entries {
+		cases[i] = Case{Entry: e, Run: &l.T.Ledger.Runs[e.Run], Seen: target.Job{Of: e}}
+	}
+	if err := l.readRecords(ctx, cases); err != nil {
+		return nil, err
+	}
+	for i := range cases {
+		l.aboutRecord(&cases[i])
+	}
+	if err := l.readKept(ctx, cases); err != nil {
+		return nil, err
+	}
+	if err := l.readJobs(ctx, cases); err != nil {
+		return nil, err
+	}
+	for i := range cases {
+		c := &cases[i]
+		answer := l.Answers[c.Entry.Record]
+		if answer == Undecided && c.Record == Absent {
+			answer = l.Vanished
+		}
+		c.Decision = l.Decide(c.Facts, answer)
+		if l.Src == nil && c.Act != Withdraw {
+			c.Decision = Decision{Act: Stay}
+		}
+	}
+	return cases, nil
+}
+
+// readRecords reads the records that are in the legacy queue.
+func (l *Looker) readRecords(ctx context.Context, cases []Case) error {
+	if l.Src == nil {
+		return nil
+	}
+	var there []*Case
+	var paths []string
+	for i := range cases {
+		if c := &cases[i]; l.Src.Has(c.Entry.Record) {
+			there, paths = append(there, c), append(paths, c.Entry.Record)
+		}
+	}
+	for f, err := range l.Src.Fetch(ctx, slices.Values(paths)) {
+		if err != nil {
+			return err
+		}
+		there[0].As, there = f, there[1:]
+	}
+	return nil
+}
+
+// readKept reads the kept bytes of records that could come back, or that a backup doesn't know of.
+func (l *Looker) readKept(ctx context.Context, cases []Case) error {
+	var kept []*Case
+	var paths []string
+	for i := range cases {
+		c := &cases[i]
+		if c.Kept && (l.ReadJobs || c.Record != Absent) || c.Restored && c.Record == Absent {
+			kept, paths = append(kept, c), append(paths, c.Run.KeptPath(c.Entry.Job))
+		}
+	}
+	nodes, err := l.T.Reader.At("/").MarkUnreadable().GetAll(ctx, paths, zkconn.AllACLs)
+	if err != nil {
+		return err
+	}
+	for i, c := range kept {
+		if len(nodes) > 0 && nodes[0].Path == paths[i] {
+			c.KeptAs, nodes = nodes[0], nodes[1:]
+		}
+		c.Kept = c.KeptAs.Path != "" && c.KeptAs.Unreadable == ""
+	}
+	return nil
+}
+
+// readJobs reads the jobs that must be known to decide.
+func (l *Looker) readJobs(ctx context.Context, cases []Case) error {
+	var unsure []*Case
+	var entries []*ledger.Migrated
+	for i := range cases {
+		c := &cases[i]
+		if l.ReadJobs || c.HandedOver && c.Record != Absent || !c.HandedOver && c.Record != AsMigrated {
+			unsure, entries = append(unsure, c), append(entries, c.Entry)
+		} else if c.Job = Begun; !l.Names.Has(c.Entry.Job) {
+			c.Job = Gone
+		}
+	}
+	jobs, err := l.T.Jobs(ctx, entries, l.Everywhere)
+	if err != nil {
+		return err
+	}
+	for i, j := range jobs {
+		l.aboutJob(unsure[i], j)
+	}
+	return nil
+}
+
+// aboutRecord finds what the record shows.
+func (l *Looker) aboutRecord(c *Case) {
+	c.HandedOver, c.Kept = c.Entry.HandedOver, c.Entry.Kept
+	c.Restored = c.Run.Restored || c.Run.WasRestored()
+	c.Held = l.T.HeldSince(c.Run, rules.KindOf(c.Entry.Job).Hold())
+	if c.Record = AsMigrated; l.Src == nil {
+		return
+	}
+	if c.Record = Absent; !c.As.There {
+		return
+	}
+	unreadable := c.As.Err != nil && c.As.Err.Kind == rules.Unreadable
+	same := !unreadable && ledger.HashOf(c.As.SHA256()) == c.Entry.Hash
+	tells := c.Run.Origin.OneEnsemble && !c.Restored // a czxid does
+	queue := znode.Parent(c.Entry.Record)
+	if began, known := c.Run.Origin.Czxids[queue]; known && tells && l.queues[queue] != began && !same {
+		c.As = source.Fetched{}
+		return // the queue was created again, so its names began again: this is another record
+	}
+	// Who puts a record back that was handed over gives it another czxid.
+	if c.Record = Changed; same && (c.As.Stat.Czxid == c.Entry.Czxid || !tells || c.HandedOver) {
+		c.Record = AsMigrated
+	}
+	if c.As.Err != nil {
+		return
+	}
+	status := c.As.Legacy.Header.Status
+	c.Finished = c.Record == AsMigrated && (status == legacy.Completed || status == legacy.Deleted)
+	id, _ := c.As.Legacy.Payload.Text("jobID")
+	c.Worked = status == legacy.Consumed && !l.WorkersStopped && (c.Record == Changed || l.locked[id])
+}
+
+// aboutJob finds what the job shows.
+func (l *Looker) aboutJob(c *Case, j target.Job) {
+	c.Seen = j
+	if j.Gone() {
+		c.Job = Gone
+		return
+	}
+	state, written := j.Status()
+	c.Locked = j.Locked() != ""
+	c.Job = Begun
+	untouched := j.ActedOn(c.Restored) == ""
+	waiting := !written || state == string(newqueue.JobPending) || state == string(newqueue.JobHeld)
+	if untouched || c.Held && !c.Locked && waiting { // an administrator touches it, and begins nothing
+		c.Job = NotBegun
+	}
+	if c.Record == Absent && !written && (state == string(newqueue.JobCompleted) || state == string(newqueue.JobDeleted)) {
+		c.Finished = true
+	}
+}
+
+// Queue is the queue of the case's job.
+func (c *Case) Queue() newqueue.QueueHold { return rules.KindOf(c.Entry.Job).Hold() }
+
+// Lost are the znodes that a decision removes and that nothing else keeps: those of a job that was the last copy, or
+// was begun, or a record that nobody keeps.
+func (c *Case) Lost() (nodes []znode.Node) {
+	switch {
+	case (c.Act == Withdraw || c.Act == GiveBack) && (c.Asks != "" || c.Job == Begun):
+		return c.Seen.All()
+	case c.Act == HandOver && c.Asks == Again:
+		return []znode.Node{{Path: c.Entry.Record, Data: c.As.Data, Stat: c.As.Stat, ACL: c.As.ACL}}
+	}
+	return nil
+}

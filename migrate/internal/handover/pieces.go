@@ -1,0 +1,55 @@
+package handover
+
+import (
+	"mrtq/internal/znode"
+	"mrtq/migrate/internal/apply"
+	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/target"
+	"mrtq/newqueue"
+)
+
+// Piece is what carries out the decision about a case, in one transaction with its line in the ledger. ok is false if
+// nothing is to be done.
+func (c *Case) Piece() (p apply.Piece, ok bool) {
+	kept := c.KeptAs
+	e, line := c.Entry, ledger.Line{Record: c.Entry.Record, Job: c.Entry.Job}
+	record := c.Run.Origin.Path(e.Record)
+	var ops []znode.Op
+	switch c.Act {
+	case HandOver:
+		line.Kind, line.Kept = ledger.HandedOver, true
+		ops = append(ops, znode.Delete(record, c.As.Stat.Version))
+		if kept.Path == "" {
+			ops = append(ops, znode.Op{Kind: znode.OpCreate, Path: c.Run.KeptPath(e.Job), Data: c.As.Data, ACL: c.As.ACL})
+		}
+		ops = znode.Outside(ops...)
+		if c.Job != Gone {
+			ops = append(ops, znode.Check(e.Job, -1)) // it is there, so the work is not lost
+		}
+	case Mark:
+		line.Kind, line.Kept = ledger.HandedOver, kept.Path != ""
+		if c.Job != Gone {
+			ops = append(ops, znode.Check(e.Job, -1))
+		}
+	case Withdraw, GiveBack:
+		line.Kind = ledger.JobRemoved
+		ops = target.Deletes(c.Seen.All())
+		p.Removed = ledger.Counts{Jobs: 1}
+		if znode.Within(e.Job, newqueue.AccessPath) {
+			p.Removed = ledger.Counts{Access: 1}
+		}
+		if kept.Path != "" {
+			ops = append(ops, znode.Outside(znode.Delete(kept.Path, kept.Stat.Version))...)
+		}
+		switch {
+		case c.Act == GiveBack && c.Record == Absent:
+			ops = append(ops, znode.Outside(znode.Op{Kind: znode.OpCreate, Path: record, Data: kept.Data, ACL: kept.ACL})...)
+		case c.As.There: // the work stays with the record
+			ops = append(ops, znode.Outside(znode.Check(record, c.As.Stat.Version))...)
+		}
+	default:
+		return p, false
+	}
+	p.Build = func([]string) ([]znode.Op, []ledger.Line) { return ops, []ledger.Line{line} }
+	return p, true
+}

@@ -1,0 +1,201 @@
+package migrate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/migrate/internal/handover"
+	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/source"
+	"mrtq/migrate/internal/target"
+)
+
+// OpenOrigin lists the legacy queue that was migrated to a target, as the records of its runs name it, in
+// the target's own session. Queue nodes that do not exist any more are among its Missing. The source is nil
+// if nothing was migrated.
+//
+// The error wraps [ErrTwoEnsembles] if the legacy queue is not in the target's ensemble, [ErrDamaged], or comes
+// from reading.
+func OpenOrigin(ctx context.Context, at *Reader) (*Source, error) {
+	t, err := target.ReadWhole(ctx, at)
+	if err != nil {
+		return nil, &TargetError{err}
+	}
+	return originOf(ctx, t)
+}
+
+// originOf is OpenOrigin for a target that was read.
+func originOf(ctx context.Context, t *target.Target) (*Source, error) {
+	run := originRun(t)
+	if run == nil {
+		return nil, nil
+	}
+	if !run.Origin.OneEnsemble {
+		return nil, fmt.Errorf("%w: %s took its records from %s", ErrTwoEnsembles, run.ID, run.Source)
+	}
+	unit, err := legacy.ParseTimeChoice(run.Time)
+	if err != nil {
+		return nil, err
+	}
+	src, err := source.OpenKnown(ctx, t.Reader.At(run.Origin.Chroot), allQueues(t, run.Origin.Chroot), legacy.Options{Time: unit})
+	return src, cancelled(err)
+}
+
+// originRun is the run that says where the legacy queue is: the newest one that was not rolled back, or else the newest; nil
+// if there is none.
+func originRun(t *target.Target) *ledger.Run {
+	for i := range slices.Backward(t.Ledger.Runs) {
+		if run := &t.Ledger.Runs[i]; run.State != ledger.RolledBack {
+			return run
+		}
+	}
+	return t.Ledger.Newest()
+}
+
+// allQueues are the queues of all runs that took their records from below a chroot.
+func allQueues(t *target.Target, chroot string) Queues {
+	all := Queues{Nodes: map[QueueKind][]string{}}
+	add := func(to []string, paths []string) []string {
+		for _, path := range paths {
+			if !slices.Contains(to, path) {
+				to = append(to, path)
+			}
+		}
+		return to
+	}
+	for _, run := range t.Ledger.Runs {
+		if !run.Origin.OneEnsemble || run.Origin.Chroot != chroot {
+			continue
+		}
+		for kind, paths := range run.Origin.Queues.Nodes {
+			all.Nodes[kind] = add(all.Nodes[kind], paths)
+		}
+		all.Locks = add(all.Locks, run.Origin.Queues.Locks)
+	}
+	return all
+}
+
+// checkOrigin refuses records of a queue node that was removed since their run, or removed and created
+// again. They would seem to have vanished, and their jobs are the only copies. Those that somebody decided about pass.
+func checkOrigin(src *Source, t *target.Target, entries []*ledger.Migrated, d Decisions) error {
+	if d.Vanished != handover.Undecided {
+		return nil
+	}
+	now, checked := src.Czxids(), map[string]bool{}
+	for _, e := range entries {
+		run, path := &t.Ledger.Runs[e.Run], znode.Parent(e.Record)
+		if e.HandedOver || checked[run.ID+path] || d.RecordIs[e.Record] != handover.Undecided {
+			continue
+		}
+		checked[run.ID+path] = true
+		switch is, there := now[path]; {
+		case !there:
+			return fmt.Errorf("%w: %s does not exist any more", ErrOtherSource, run.Origin.Path(path))
+		case is != run.Origin.Czxids[path] && !run.Restored && !run.WasRestored():
+			return fmt.Errorf("%w: %s was removed and created again since %s", ErrOtherSource, run.Origin.Path(path), run.ID)
+		}
+	}
+	return nil
+}
+
+// checkGivesBack refuses to give records back to a queue node that is not there.
+func checkGivesBack(src *Source, run *ledger.Run, entries []*ledger.Migrated) error {
+	now := src.Czxids()
+	for _, e := range entries {
+		path := znode.Parent(e.Record)
+		if _, there := now[path]; e.HandedOver && !there {
+			return fmt.Errorf("%w: %w: %s. Create it, so that records can be given back", ErrOtherSource, ErrQueueGone, run.Origin.Path(path))
+		}
+	}
+	return nil
+}
+
+// sharesEnsemble reports whether a source and a target are in one ensemble: it looks through the source for the
+// place that this session has just taken in the target's election. Two ensembles that were restored from one
+// snapshot differ in that, too.
+func sharesEnsemble(ctx context.Context, src *Source, w *Writer, place string) (bool, error) {
+	here, there, err := w.Exists(ctx, place)
+	if err != nil || !there {
+		return false, cmp.Or(err, errNoPlace)
+	}
+	other := src.Reader().At("/")
+	if err := other.Sync(ctx); err != nil {
+		return false, err
+	}
+	seen, there, err := other.Exists(ctx, chrooted(w.Address().Chroot, place))
+	switch {
+	case errors.Is(err, zkconn.ErrNoAuth):
+		return false, nil
+	case err != nil:
+		return false, err
+	case there && seen.Czxid == here.Czxid && seen.Ctime == here.Ctime && seen.EphemeralOwner == here.EphemeralOwner:
+		return true, nil
+	}
+	// It must still be there, or its absence shows nothing.
+	if _, there, err = w.Exists(ctx, place); err == nil && !there {
+		err = errNoPlace
+	}
+	return false, err
+}
+
+var errNoPlace = fmt.Errorf("%w: this session's place in the election was removed", ErrLost)
+
+func chrooted(chroot, path string) string { return strings.TrimSuffix(chroot, "/") + path }
+
+// mayHandOver tries whether the session may do what a release and a rollback do with legacy records: delete
+// and create them, and create znodes beside them. Each try ends with a check that no server passes, so nothing is
+// written. The error wraps [ErrNoRight] and names the znode and its ACL.
+func mayHandOver(ctx context.Context, w *Writer, src *Source, origin ledger.Origin) error {
+	fails := znode.Outside(znode.Check("/", math.MaxInt32))[0]
+	try := func(op znode.Op) (bool, error) {
+		err := w.Multi(ctx, []znode.Op{znode.Outside(op)[0], fails})
+		var refused *znode.MultiError
+		switch {
+		case errors.As(err, &refused):
+			return refused.Index > 0 || !errors.Is(refused.Err, zkconn.ErrNoAuth), nil
+		case errors.Is(err, zkconn.ErrUnknownOutcome) && ctx.Err() == nil, errors.Is(err, zkconn.ErrThrottled):
+			return true, nil // it can't have been done; the next write finds out
+		}
+		return true, err
+	}
+	refuse := func(do, path string, acl []ACL) error {
+		return fmt.Errorf("%w: the session may not %s %s, whose ACL is %s", ErrNoRight, do, path, aclText(acl))
+	}
+	for _, n := range src.Nodes {
+		path := origin.Path(n.Path)
+		may, err := try(znode.Create(znode.Join(path, "mrtq-try"), []byte{}))
+		if err == nil && !may {
+			return refuse("create records in", path, n.ACL)
+		}
+		if err == nil && len(n.Names) > 0 {
+			if may, err = try(znode.Delete(znode.Join(path, n.Names[0]), -1)); err == nil && !may {
+				return refuse("delete records in", path, n.ACL)
+			}
+		}
+		if err != nil {
+			return cancelled(err)
+		}
+	}
+	may, err := try(znode.Create(origin.Path("/"+ledger.KeptRoot), []byte{}))
+	if err == nil && !may {
+		acl, _ := w.At("/").ACL(ctx, origin.Chroot)
+		return refuse("create "+ledger.KeptRoot+" in", origin.Chroot, acl)
+	}
+	return cancelled(err)
+}
+
+func aclText(acl []ACL) string {
+	var who []string
+	for _, a := range acl {
+		who = append(who, a.Public())
+	}
+	return strings.Join(who, ", ")
+}

@@ -1,0 +1,190 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"mrtq/internal/znode"
+	"mrtq/migrate/internal/apply"
+	"mrtq/migrate/internal/handover"
+	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/target"
+	"mrtq/newqueue"
+)
+
+// passing passes the records and jobs of one run from one queue to the other, in the chain of the run's record.
+type passing struct {
+	w     *Writer
+	t     *target.Target
+	run   int // index
+	chain *apply.Chain
+	look  *handover.Looker
+	save  func([]znode.Node) error
+	// seen is called with each case, and done with each that was passed.
+	seen, done func(*handover.Case)
+}
+
+// send carries out what is decided about records. The error wraps [apply.ErrChanged] if nothing was carried out, because
+// other clients have changed all of it.
+func (p *passing) send(ctx context.Context, entries []*ledger.Migrated) error {
+	pieces, err := p.pieces(ctx, entries)
+	if err != nil {
+		return err
+	}
+	if err = p.chain.Send(ctx, pieces); err == nil && p.chain.Steps() == 0 && p.chain.LeftOut() > 0 {
+		err = fmt.Errorf("%w: %d records or jobs", apply.ErrChanged, p.chain.LeftOut())
+	}
+	return err
+}
+
+// pieces yields what carries out what is decided about records.
+func (p *passing) pieces(ctx context.Context, entries []*ledger.Migrated) (iter.Seq2[apply.Piece, error], error) {
+	makeKept, err := p.keptParents(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return func(yield func(apply.Piece, error) bool) {
+		for c, err := range p.look.Cases(ctx, entries) {
+			if err != nil {
+				yield(apply.Piece{}, err)
+				return
+			}
+			p.seen(&c)
+			piece, ok := c.Piece()
+			if !ok {
+				continue
+			}
+			if lost := c.Lost(); len(lost) > 0 {
+				if err := p.saveLost(lost); err != nil {
+					yield(apply.Piece{}, err)
+					return
+				}
+			}
+			if c.Act == handover.HandOver && len(makeKept) > 0 {
+				ops := makeKept
+				makeKept = nil
+				if !yield(apply.Piece{Build: func([]string) ([]znode.Op, []ledger.Line) { return ops, nil }}, nil) {
+					return
+				}
+			}
+			// A worker may take the record, or the job, at this moment. The next look says what then becomes of it.
+			piece.Optional, piece.Done = true, func() { p.done(&c) }
+			if !yield(piece, nil) {
+				return
+			}
+		}
+	}, nil
+}
+
+func (p *passing) saveLost(nodes []znode.Node) error {
+	if p.save == nil {
+		return fmt.Errorf("%w: the first is %s", ErrNotSaved, nodes[0].Path)
+	}
+	return p.save(nodes)
+}
+
+// keptParents are the operations that create the parents of the kept bytes, as far as they are missing.
+func (p *passing) keptParents(ctx context.Context) (ops []znode.Op, err error) {
+	run := &p.t.Ledger.Runs[p.run]
+	if !run.Origin.OneEnsemble {
+		return nil, nil // nothing can be handed over
+	}
+	parent := run.Origin.KeptRunPath()
+	for _, path := range []string{znode.Parent(parent), parent} {
+		_, there, err := p.w.At("/").Exists(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		if !there {
+			ops = append(ops, znode.Op{Kind: znode.OpCreate, Path: path, Data: []byte{}, ACL: run.ACL, Outside: true})
+		}
+	}
+	return ops, nil
+}
+
+// sendEmpty removes batches of the run that have no job.
+func (p *passing) sendEmpty(ctx context.Context, bids []string) error {
+	for part := range slices.Chunk(bids, maxRead) {
+		pieces, err := handover.EmptyBatches(ctx, p.t, part)
+		if err != nil {
+			return err
+		}
+		err = p.chain.Send(ctx, func(yield func(apply.Piece, error) bool) {
+			for _, piece := range pieces {
+				if !yield(piece, nil) {
+					return
+				}
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxRead is how many batches are read together.
+const maxRead = 1000
+
+// Decisions are what somebody decided about records of which nothing shows whether the job or the legacy queue has
+// the work.
+type Decisions struct {
+	// RecordIs has the queue that single records belong to, by their paths.
+	RecordIs map[string]Answer
+	// Vanished is about all records that are not there any more and whose jobs nobody has begun.
+	Vanished Answer
+	// Save is called with znodes that a decision removes and that nothing else keeps, before they are removed. If
+	// it returns an error, they are not. nil refuses to remove any.
+	Save func([]znode.Node) error
+}
+
+// check refuses decisions about records that were never migrated. Those whose jobs were withdrawn are decided.
+func (d Decisions) check(t *target.Target) error {
+	for record := range d.RecordIs {
+		if !t.Ledger.Knows(record) {
+			return fmt.Errorf("%s: %w", record, ErrNoItem)
+		}
+	}
+	return nil
+}
+
+// UndecidedRecord is a record that somebody must decide about, or that a legacy worker has.
+type UndecidedRecord struct {
+	Record   string   `json:"record"`
+	Job      string   `json:"job"`
+	Question Question `json:"question"`
+	Why      string   `json:"why,omitempty"` // what was decided can't be done yet
+	queue    newqueue.QueueHold
+}
+
+func undecidedOf(c *handover.Case) UndecidedRecord {
+	return UndecidedRecord{Record: c.Entry.Record, Job: c.Entry.Job, Question: c.Asks, Why: c.Why, queue: c.Queue()}
+}
+
+// again calls try until it has nothing left to do, or fails. If the znodes have changed meanwhile, it reads them again.
+func again(ctx context.Context, say func(string), read func(context.Context) error, try func(context.Context) (steps int, err error)) error {
+	for idle := 0; ; {
+		steps, err := try(ctx)
+		switch {
+		case err == nil && steps == 0:
+			return nil
+		case err != nil && !errors.Is(err, apply.ErrChanged):
+			return cancelled(err)
+		}
+		if idle++; steps > 0 {
+			idle = 0
+		}
+		if idle == maxIdle {
+			return fmt.Errorf("%w: %w", ErrContended, err)
+		}
+		if err != nil {
+			say(fmt.Sprintf("reading both queues again: %v", err))
+		}
+		if err := read(ctx); err != nil {
+			return err
+		}
+	}
+}
