@@ -86,7 +86,7 @@ func checkCell(t *testing.T, table, cell string, f handover.Facts, decide func(h
 	set := map[string]func(*handover.Facts){
 		"finished": func(f *handover.Facts) { f.Finished = true },
 		"held":     func(f *handover.Facts) { f.Held = true },
-		"restored": func(f *handover.Facts) { f.Restored = true },
+		"restored": func(f *handover.Facts) { f.Restored, f.Kept = true, true }, // without kept bytes it was not handed over
 		"not kept": func(f *handover.Facts) { f.Kept = false },
 	}
 	f.Kept = f.HandedOver
