@@ -66,11 +66,10 @@ func (q *Queue) Access(ctx context.Context, queue AccessQueue, qid string) (*Acc
 	return a, nil
 }
 
-func (a *Access) load(ctx context.Context) (err error) {
-	if err := a.loadStatus(ctx); err != nil {
-		return err
-	}
-	_, err = parsed(ctx, a.q, a.path+"/token", &a.Token, orNoObject(a.q.dialect, ParseToken))
+func (a *Access) load(ctx context.Context) error { return together(ctx, a.loadStatus, a.loadToken) }
+
+func (a *Access) loadToken(ctx context.Context) error {
+	_, err := parsed(ctx, a.q, a.path+"/token", &a.Token, orNoObject(a.q.dialect, ParseToken))
 	return err
 }
 

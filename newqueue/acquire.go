@@ -24,7 +24,9 @@ func (busyError) Unwrap() error { return errSkip }
 
 // acquire locks an item in the state that was read from its status, in one
 // transaction. So it never returns the item in another state. Then it calls load.
-// fits returns errSkip for a status that the worker does not want.
+// fits returns errSkip for a status that the worker does not want. If there is a
+// lock already, acquire sends no transaction: many workers may look at many locked
+// items again and again, and a write costs the servers far more than a read.
 //
 // The same transaction writes the status again, unchanged. So the status has a
 // new version after every acquisition, and that version proves who holds the
@@ -43,8 +45,9 @@ func (i *item) acquire(ctx context.Context, hold QueueHold, fits func(status []b
 		acquired, err := i.tryAcquire(ctx, hold, fits)
 		switch {
 		case err == nil:
-			err = load(ctx)
-			if i.version = acquired; err != nil {
+			i.lock = lock{path: i.path + "/lock", session: i.q.conn.SessionID()}
+			err = together(ctx, i.readLock, load)
+			if i.version = acquired; err != nil && !errors.Is(err, errSkip) {
 				i.drop(ctx)
 			}
 			return err
@@ -66,8 +69,16 @@ func (i *item) acquire(ctx context.Context, hold QueueHold, fits func(status []b
 // that the lock comes with.
 func (i *item) tryAcquire(ctx context.Context, hold QueueHold, fits func(status []byte) error) (int32, error) {
 	q, at, status := i.q, i.path+"/lock", i.path+"/status"
-	n, err := q.get(ctx, status)
-	if errors.Is(err, ErrNotFound) {
+	var n node
+	var locked bool
+	err := together(ctx, func(ctx context.Context) (err error) {
+		_, locked, err = q.stat(ctx, at)
+		return err
+	}, func(ctx context.Context) (err error) {
+		n, err = q.get(ctx, status)
+		return err
+	})
+	if locked || errors.Is(err, ErrNotFound) {
 		return 0, errSkip
 	}
 	if err == nil {
@@ -77,7 +88,6 @@ func (i *item) tryAcquire(ctx context.Context, hold QueueHold, fits func(status 
 		return 0, err
 	}
 	acquired := n.version + 1
-	drop := func() { q.dropLock(ctx, lock{path: at, session: q.conn.SessionID()}, i.path, acquired) }
 	err = q.commit(ctx, write{
 		lock:   at,
 		absent: q.guard(hold),
@@ -94,19 +104,21 @@ func (i *item) tryAcquire(ctx context.Context, hold QueueHold, fits func(status 
 			}
 			return err == nil, err
 		},
-		late: drop,
+		late: func() { q.dropLock(ctx, lock{path: at, session: q.conn.SessionID()}, i.path, acquired) },
 	})
 	if err != nil && !isRace(err) {
 		err = &opError{"lock", i.path, err}
 	}
-	if err != nil {
-		return 0, err
-	}
-	i.lock, err = q.taken(ctx, at)
-	if err != nil && !errors.Is(err, errSkip) {
-		drop()
-	}
 	return acquired, err
+}
+
+// readLock reads the lock that was just acquired.
+func (i *item) readLock(ctx context.Context) error {
+	l, err := i.q.taken(ctx, i.lock.path)
+	if err == nil {
+		i.lock = l
+	}
+	return err
 }
 
 // fits skips an item that has moved since it was listed. err is that of its status.
@@ -120,7 +132,8 @@ func fits(path string, inState bool, err error) error {
 	return nil
 }
 
-// taken reads a lock that was just acquired. The session may be a newer one than
+// taken reads a lock that was just acquired. It returns errSkip if this session
+// does not hold it. The session may be a newer one than
 // when the request was made, because the client keeps a request that it could
 // not send for its next session.
 func (q *Queue) taken(ctx context.Context, path string) (lock, error) {

@@ -84,9 +84,10 @@ func (q *Queue) Batch(ctx context.Context, bid string) (*Batch, error) {
 }
 
 func (b *Batch) load(ctx context.Context) error {
-	if err := b.loadStatus(ctx); err != nil {
-		return err
-	}
+	return together(ctx, b.loadStatus, b.loadSubmission)
+}
+
+func (b *Batch) loadSubmission(ctx context.Context) error {
 	_, err := parsed(ctx, b.q, b.path+"/submission", &b.Submitted, orNoObject(b.q.dialect, func(data []byte) (o Object, err error) {
 		if o, err = ParseObject(data); err == nil {
 			b.Submission, err = ParseSubmission(b.q.dialect, data)

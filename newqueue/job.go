@@ -38,44 +38,45 @@ func (q *Queue) Job(ctx context.Context, jid string) (*Job, error) {
 }
 
 // loadStatus reads the status and the batch's id.
-func (j *Job) loadStatus(ctx context.Context) (err error) {
-	if j.version, err = parsed(ctx, j.q, j.path+"/status", &j.Status, by(j.q.dialect, ParseJobStatus)); err != nil {
-		return err
-	}
+func (j *Job) loadStatus(ctx context.Context) error {
+	return together(ctx, j.readStatus, j.readBatchID)
+}
+
+func (j *Job) readStatus(ctx context.Context) (err error) {
+	j.version, err = parsed(ctx, j.q, j.path+"/status", &j.Status, by(j.q.dialect, ParseJobStatus))
+	return err
+}
+
+func (j *Job) readBatchID(ctx context.Context) error {
 	n, err := j.q.get(ctx, j.path+"/bid")
 	j.BatchID = string(n.data)
 	return err
 }
 
 func (j *Job) load(ctx context.Context) error {
-	if err := j.loadStatus(ctx); err != nil {
-		return err
-	}
 	d := j.q.dialect
-	if _, err := parsed(ctx, j.q, j.path+"/configuration", &j.Configuration, orNoObject(d, by(d, ParseConfiguration))); err != nil {
-		return err
-	}
-	if _, err := parsed(ctx, j.q, j.path+"/priority", &j.Priority, ParsePriority); err != nil {
-		return err
-	}
-	for _, read := range []func(context.Context) error{
-		optional(j, "space_needed", &j.SpaceNeeded, ParseNumber),
-		optional(j, "identifiers", &j.Identifiers, orNoObject(d, ParseIdentifiers)),
-		optional(j, "metadata", &j.Metadata, orNoObject(d, ParseMetadata)),
-		optional(j, "inventory", &j.Inventory, orNoObject(d, ParseInventory)),
-		optional(j, "store", &j.Store, orNoObject(d, ParseStore)),
-	} {
-		if err := read(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
+	return together(ctx, j.readStatus, j.readBatchID,
+		reading(j, "configuration", &j.Configuration, orNoObject(d, by(d, ParseConfiguration))),
+		reading(j, "priority", &j.Priority, ParsePriority),
+		optional(reading(j, "space_needed", &j.SpaceNeeded, ParseNumber)),
+		optional(reading(j, "identifiers", &j.Identifiers, orNoObject(d, ParseIdentifiers))),
+		optional(reading(j, "metadata", &j.Metadata, orNoObject(d, ParseMetadata))),
+		optional(reading(j, "inventory", &j.Inventory, orNoObject(d, ParseInventory))),
+		optional(reading(j, "store", &j.Store, orNoObject(d, ParseStore))))
 }
 
-// optional reads a property that a job may lack.
-func optional[T any](j *Job, name string, field *T, parse func([]byte) (T, error)) func(context.Context) error {
+// reading reads a znode below the job into a field.
+func reading[T any](j *Job, name string, field *T, parse func([]byte) (T, error)) func(context.Context) error {
 	return func(ctx context.Context) error {
 		_, err := parsed(ctx, j.q, j.path+"/"+name, field, parse)
+		return err
+	}
+}
+
+// optional is a read of a property that a job may lack.
+func optional(read func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		err := read(ctx)
 		if errors.Is(err, ErrNotFound) {
 			return nil
 		}

@@ -124,6 +124,7 @@ func TestLostAnswerInOneSession(t *testing.T) {
 		if second, err := q.AcquireJob(ctx, newqueue.JobPending); err == nil {
 			t.Errorf("%s was acquired twice", second.ID)
 		}
+		faulty.lose = false
 		must(t, j.Succeed(ctx))
 
 		lock := newqueue.InventoryLock("ark:/1")

@@ -247,6 +247,19 @@ func call[T any](ctx context.Context, f func() (T, error), late func(T, error)) 
 	}
 }
 
+// together runs reads at the same time, so that they take one round trip: the client
+// sends a request without waiting for the answers to those before it. The error is
+// that of the first read in the arguments that failed.
+func together(ctx context.Context, reads ...func(context.Context) error) error {
+	errs := make([]error, len(reads))
+	var running sync.WaitGroup
+	for i, read := range reads {
+		running.Go(func() { errs[i] = read(ctx) })
+	}
+	running.Wait()
+	return cmp.Or(errs...)
+}
+
 // read runs a request that may be repeated.
 func read[T any](ctx context.Context, path string, f func() (T, error)) (T, error) {
 	for attempt := 1; ; attempt++ {
