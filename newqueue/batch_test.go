@@ -47,28 +47,6 @@ func same(t *testing.T, before, after *znode.Tree) {
 	}
 }
 
-// TestLargeBatch creates and deletes a batch that doesn't fit one transaction.
-func TestLargeBatch(t *testing.T) {
-	w := newWorld(t, newqueue.Design)
-	q := w.queue()
-	bid := value(q.CreateBatch(ctx, newqueue.Submission{BatchID: "large"}))(t)
-	jobs := make([]newqueue.NewJob, 600)
-	for i := range jobs {
-		jobs[i].Configuration.PayloadURL = strings.Repeat("x", 3000)
-	}
-	ids := value(value(q.AcquireBatch(ctx, newqueue.BatchPending))(t).Process(ctx, jobs...))(t)
-	if got := value(q.BatchJobs(ctx, bid))(t)[newqueue.FolderProcessing]; !slices.Equal(got, ids) || len(got) != 600 {
-		t.Errorf("%d jobs", len(got))
-	}
-	w.check()
-	w.put("/batches/"+bid+"/status", `{"status":"failed","last_modified":""}`)
-	value(q.DeleteBatch(ctx, bid))(t)
-	if n := len(w.tree().Children("/jobs")); n != 1 {
-		t.Errorf("%d nodes are left", n)
-	}
-	w.check()
-}
-
 func TestTooLarge(t *testing.T) {
 	w := newWorld(t, newqueue.Design)
 	q := w.queue()

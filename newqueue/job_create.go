@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -33,7 +34,7 @@ type NewJob struct {
 type jobOps struct{ nodes, places []znode.Op }
 
 // decideNewJob turns J1 into operations.
-func (q *Queue) decideNewJob(jid, bid string, n NewJob) (ops jobOps, err error) {
+func (q *Queue) decideNewJob(jid, bid string, n NewJob, now time.Time) (ops jobOps, err error) {
 	t := q.creation(EntityJob)
 	n.Configuration.BatchID = bid
 	if err := cmp.Or(n.Configuration.validate(), checkPriority(n.Priority)); err != nil {
@@ -42,7 +43,7 @@ func (q *Queue) decideNewJob(jid, bid string, n NewJob) (ops jobOps, err error) 
 	if n.SpaceNeeded < 0 {
 		return ops, fmt.Errorf("space_needed %d: %w", n.SpaceNeeded, ErrValue)
 	}
-	status := nextJobStatus(q.machines[EntityJob], t, JobStatus{}, "", q.clock())
+	status := nextJobStatus(q.machines[EntityJob], t, JobStatus{}, "", now)
 	path := JobPath(jid)
 	ops.nodes = []znode.Op{
 		znode.Create(path, empty),
@@ -94,7 +95,7 @@ func (q *Queue) CreateJob(ctx context.Context, bid string, n NewJob) (string, er
 		if b.Status.State != BatchProcessing {
 			return fmt.Errorf("batch %s is %s: %w", bid, b.Status.State, ErrNotProcessing)
 		}
-		ops, err := q.decideNewJob(jid, bid, n)
+		ops, err := q.decideNewJob(jid, bid, n, q.clock())
 		if err != nil {
 			return err
 		}
