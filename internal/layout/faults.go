@@ -52,32 +52,14 @@ func (c *checker) kind(n *Node, path string, stat znode.Stat) {
 	if stat.Czxid == 0 {
 		return
 	}
-	got := kindOf(stat.EphemeralOwner)
+	found, got := "it is persistent, so it stays when its creator's session ends", Persistent
+	if stat.EphemeralOwner != 0 {
+		found, got = fmt.Sprintf("it is ephemeral, and ends with session %#x", stat.EphemeralOwner), Ephemeral
+	}
 	if n.Kind == AnyKind || got == n.Kind {
 		return
 	}
-	found := "it is " + string(got)
-	if got == Ephemeral {
-		found += fmt.Sprintf(", and ends with session %#x", stat.EphemeralOwner)
-	}
-	if n.Kind == Ephemeral {
-		found += ", so it stays when its creator's session ends"
-	}
 	c.fault(n, "not-"+string(n.Kind), path, "a znode that is "+string(n.Kind), found, "")
-}
-
-// kindOf is the kind of a znode with this ephemeral owner. The server uses the
-// same field to mark containers and TTL znodes (EphemeralType).
-func kindOf(owner int64) Kind {
-	switch {
-	case owner == 0:
-		return Persistent
-	case owner == -1<<63:
-		return Container
-	case uint64(owner)>>56 == 0xff:
-		return TTL
-	}
-	return Ephemeral
 }
 
 // read checks the znode's data.

@@ -38,7 +38,8 @@ func TestMistakes(t *testing.T) {
 		{"below a blob", "- {id: a, path: /x/y, codec: lock, says: s}\n- {id: b, path: /x/y/z, says: s}", "own.yaml:12: /x/y/z is below /x/y, whose codec lock reads the children itself"},
 		{"a schema of no JSON", "- {id: a, path: /x/y, codec: free, schema: {type: object}, says: s}", "own.yaml:11: a has a schema, but no codec that reads JSON"},
 		{"a bad schema", "- {id: a, path: /x/y, codec: json, schema: {type: thing}, says: s}", "own.yaml:11: a: the schema:"},
-		{"an unknown kind", "- {id: a, path: /x/y, kind: eternal, says: s}", "own.yaml:11: nodes.0.kind: value must be one of 'persistent', 'ephemeral', 'container', 'ttl', 'any'"},
+		{"an unknown kind", "- {id: a, path: /x/y, kind: eternal, says: s}", "own.yaml:11: nodes.0.kind: value must be one of 'persistent', 'ephemeral', 'any'"},
+		{"a kind that no client can see", "- {id: a, path: /x/y, kind: container, says: s}", "own.yaml:11: nodes.0.kind: value must be one of 'persistent', 'ephemeral', 'any'"},
 		{"an unknown key", "- {id: a, path: /x/y, colour: red, says: s}", "own.yaml:11: nodes.0: additional properties 'colour' not allowed"},
 		{"a severity of nothing", "- {id: a, path: /x/y, says: s, severity: {not-json: warning}}", "own.yaml:11: a has a severity for not-json, which it never reports; it reports not-persistent, unknown-path, unreadable"},
 		{"an age", "- {id: a, path: /x/y, oldest: old, says: s}", "own.yaml:11: nodes.0.oldest: 'old' does not match pattern"},
@@ -81,14 +82,14 @@ func TestMistakes(t *testing.T) {
 
 // A check compares each znode's kind with the map's, if the tree shows it.
 func TestKinds(t *testing.T) {
-	const session, container, ttl = 7, -1 << 63, int64(-1<<56) | 5
+	const session = 7
 	for _, c := range []struct {
 		kind  string
 		owner int64
 		want  string
 	}{
-		{"persistent", 0, ""}, {"persistent", session, "a/not-persistent"}, {"ephemeral", session, ""}, {"ephemeral", container, "a/not-ephemeral"},
-		{"container", container, ""}, {"container", 0, "a/not-container"}, {"ttl", ttl, ""}, {"ttl", session, "a/not-ttl"}, {"any", session, ""},
+		{"persistent", 0, ""}, {"persistent", session, "a/not-persistent"}, {"ephemeral", session, ""}, {"ephemeral", 0, "a/not-ephemeral"},
+		{"any", 0, ""}, {"any", session, ""},
 	} {
 		m, err := layout.Load("own.yaml", []byte(aMap+"- {id: a, path: /x, kind: "+c.kind+", says: s}"), "")
 		if err != nil {

@@ -67,15 +67,14 @@ type Type struct {
 // any reports whether every name belongs to the type.
 func (t *Type) any() bool { return t.Match == "[^/]+" }
 
-// Kind says how long ZooKeeper keeps a znode.
+// Kind says how long ZooKeeper keeps a znode. Its containers and TTL znodes are
+// persistent here, because no client can tell them apart.
 type Kind string
 
 // The kinds.
 const (
 	Persistent Kind = "persistent"
 	Ephemeral  Kind = "ephemeral"
-	Container  Kind = "container"
-	TTL        Kind = "ttl"
 	AnyKind    Kind = "any"
 )
 
@@ -196,8 +195,7 @@ func (n *Node) kinds() []string {
 			add(p.typ.Rule)
 		}
 	}
-	switch n.Kind {
-	case Persistent, Ephemeral, Container, TTL:
+	if n.Kind != AnyKind {
 		add("not-" + string(n.Kind))
 	}
 	if n.Required {
