@@ -18,6 +18,11 @@ type Deletion struct {
 // does. Errors: *[StateError] if the table has no such transition,
 // [ErrNotLocked] if only a worker may make it, [ErrLocked] while a worker holds
 // the job, [ErrConflict] if another client changed it first.
+//
+// In dialect design, completed to deleted is the row J20 of the published design:
+// only the job's queue entry goes. The job keeps its nodes and its status, completed,
+// because the batch's report needs them. They go with the batch: see
+// [Queue.CleanupBatches].
 func (q *Queue) MoveJob(ctx context.Context, jid string, to JobState) error {
 	return q.move(ctx, "move to "+string(to), q.snapJob(jid), want{to: string(to)})
 }

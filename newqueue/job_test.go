@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"mrtq/internal/znode"
 	"mrtq/newqueue"
 )
 
@@ -156,6 +157,29 @@ func TestTheFirstErrorIsNamed(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
+}
+
+// TestMoveCompletedToDeleted: in dialect design this is row J20, which leaves all but the queue entry.
+// Dialect mrt-zk has no such row, because its J20 removes the job.
+func TestMoveCompletedToDeleted(t *testing.T) {
+	eachDialect(t, func(t *testing.T, w *world) {
+		q := w.queue()
+		_, ids := batchOf(t, q, 1)
+		drive(t, q, ids[0], newqueue.JobCompleted)
+		want := znode.NewTree()
+		for n := range w.tree().All("/") {
+			if w.d == newqueue.MrtZK || n.Path != newqueue.JobEntryPath(newqueue.JobCompleted, 5, ids[0]) {
+				must(t, want.Put(*n))
+			}
+		}
+		err := q.MoveJob(ctx, ids[0], newqueue.JobDeleted)
+		var illegal *newqueue.StateError
+		if refused := errors.As(err, &illegal); refused != (w.d == newqueue.MrtZK) || !refused && err != nil {
+			t.Errorf("%v", err)
+		}
+		same(t, want, w.tree())
+		w.check()
+	})
 }
 
 // TestNothingToAcquire: if nothing was skipped, the error is ErrNone itself.

@@ -124,8 +124,12 @@ func WithTable(e Entity, t states.Table) Option {
 }
 
 // Open returns the queue of a session. It writes nothing: see [Queue.Init]. The
-// caller closes the session.
+// caller closes the session. Open panics if d is none of [Dialects], because that is
+// a mistake in the program. [ParseDialect] checks a name that comes from outside.
 func Open(conn Conn, d Dialect, opts ...Option) *Queue {
+	if _, err := ParseDialect(string(d)); err != nil {
+		panic("newqueue.Open: " + err.Error())
+	}
 	q := &Queue{
 		conn: conn, dialect: d, now: time.Now, log: slog.New(slog.DiscardHandler),
 		machines: tables(d), acl: zk.WorldACL(zk.PermAll),

@@ -114,3 +114,20 @@ func TestZeroLock(t *testing.T) {
 		same(t, before, w.tree())
 	})
 }
+
+// TestOpenRefusesAnUnknownDialect: a queue in it would have no tables, and write jobs without a state.
+func TestOpenRefusesAnUnknownDialect(t *testing.T) {
+	for d, want := range map[newqueue.Dialect]string{
+		"":       `newqueue.Open: unknown dialect "": expected design or mrt-zk`,
+		"Design": `newqueue.Open: unknown dialect "Design": expected design or mrt-zk`,
+	} {
+		func() {
+			defer func() {
+				if got := recover(); got != want {
+					t.Errorf("got %v, want %s", got, want)
+				}
+			}()
+			newqueue.Open(nil, d)
+		}()
+	}
+}
