@@ -79,7 +79,7 @@ const mostLines = 4000
 
 // larger has the folders that may have more lines, and how many.
 var larger = map[string]int{
-	"newqueue": 5300, // one client library: its users see one package
+	"newqueue": 5400, // one client library: its users see one package
 }
 
 const architecturePage = "docs/architecture.md"
