@@ -103,11 +103,12 @@ func recoverProperties(configuration legacy.Payload) legacy.Payload {
 		case "local_id":
 			setDefault(p, "localID", value)
 		default:
-			// Not a property: a default for the services, or a key whose own value has the
-			// prefix.
+			own := strings.TrimPrefix(key, "legacy.")
+			// Not a property: a default for the services, or the services' form of a property
+			// that is there under its own name with the prefix.
 			_, kept := configuration["legacy."+key]
-			if !kept && !slices.Contains(added, any(key)) {
-				p[strings.TrimPrefix(key, "legacy.")] = value
+			if own != key || !kept && !slices.Contains(added, any(key)) {
+				p[own] = value
 			}
 		}
 	}
