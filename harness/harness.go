@@ -89,8 +89,10 @@ func startOnce(ctx context.Context, backend Backend, opt Options) (_ *Server, er
 			err = errors.Join(err, s.Stop(hurry))
 		}
 	}()
-	if s.dir, err = os.MkdirTemp("", "mrtq-zk-"); err != nil {
-		return nil, fmt.Errorf("harness: %w", err)
+	if opt.TLS || backend == JVM { // a killed process leaves it behind, so nobody makes one in vain
+		if s.dir, err = os.MkdirTemp("", "mrtq-zk-"); err != nil {
+			return nil, fmt.Errorf("harness: %w", err)
+		}
 	}
 	if opt.TLS {
 		if s.certs, err = makeCertificates(s.dir, time.Now()); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -302,4 +303,18 @@ func TestStartCancelled(t *testing.T) {
 			t.Fatalf("start within a nanosecond: %v", err)
 		}
 	})
+}
+
+// A server that writes no file makes no folder: if the process is killed, nothing of it is left.
+func TestNoFolderInVain(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	s, err := harness.Start(t.Context(), harness.Embedded, harness.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Stop(t.Context())
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Errorf("while it runs, there is %v (%v)", left, err)
+	}
 }

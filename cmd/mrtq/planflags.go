@@ -43,7 +43,8 @@ var choiceUsage = map[string]string{
 	"undecodable": "what to do with records that can't be decoded",
 
 	"inventory-records": "in dialect mrt-zk, what to do with unfinished inventory records, which no deployed service can finish",
-	"unserviceable":     "in dialect mrt-zk, what to do with other records that no deployed service could work on",
+	"max-priority":      "the highest priority number of a job; in dialect mrt-zk, Estimate may add 10 twice, and loses a job above 99",
+	"unserviceable":     "what to do with other records that no service could work on",
 }
 
 // openToAll is the ACL of znodes that everybody may use.

@@ -97,7 +97,7 @@ func lines(text string) []string {
 // the lower priority. A priority of three digits is in the name of an entry that no
 // daemon can read: it cuts the id at the wrong place.
 func TestEstimateWithoutALength(t *testing.T) {
-	q := newQueue(t, daemons.Options{Unsized: true})
+	q := newQueue(t, daemons.Options{Unsized: func(int64) bool { return true }})
 	jid := q.add("Pending", newqueue.Object{"type": "manifest"})
 	must(t, q.Run())
 	if got := q.get("/jobs/" + jid + "/priority"); got != "15" || q.status(jid) != "Completed" {

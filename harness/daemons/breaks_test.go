@@ -163,6 +163,7 @@ var broken = []struct {
 	{"R07", "a second name of a batch", func(b *breaker) { b.create("/batch-uuids/bid-another", znode.Name(b.finished)) }},
 	{"R08", "a batch's update is a number", func(b *breaker) { b.key(b.batch+"/submission", "update", 1) }},
 	{"R09", "a batch without profile", func(b *breaker) { b.key(b.batch+"/submission", "profile", "") }},
+	{"R09", "a batch's profile is a path", func(b *breaker) { b.key(b.batch+"/submission", "profile", "..") }},
 	{"R10", "a batch without date", func(b *breaker) { b.key(b.batch+"/submission", "submissionDate", absent) }},
 	{"R10", "a batch's submitter is null", func(b *breaker) { b.key(b.batch+"/submission", "submitter", nil) }},
 	{"R11", "a batch's DCtitle is a number", func(b *breaker) { b.key(b.batch+"/submission", "DCtitle", 5) }},
@@ -204,9 +205,21 @@ var broken = []struct {
 	{"R18", "no configuration in Provisioning", func(b *breaker) { b.at(b.pending, "Provisioning"); b.remove(b.pending + "/configuration") }},
 	{"R19", "no jobID", func(b *breaker) { b.key(b.pending+"/configuration", "jobID", absent) }},
 	{"R19", "a jobID with a slash", func(b *breaker) { b.key(b.pending+"/configuration", "jobID", "a/b") }},
+	{"R19", "the jobID of another manifest", func(b *breaker) {
+		all := jobs(b.tree, "Pending")
+		i := slices.IndexFunc(all, func(job string) bool { return job != b.pending && batchOf(b.tree, job) == b.batch })
+		for _, job := range []string{b.pending, all[i]} {
+			o := b.object(job + "/configuration")
+			o["type"], o["jobID"] = "manifest", "jid-the-same"
+			delete(o, "digestValue")
+			b.set(job+"/configuration", string(value(o.Marshal())(b.t)))
+		}
+	}},
 	{"R20", "another batchID", func(b *breaker) { b.key(b.pending+"/configuration", "batchID", "bid-another") }},
 	{"R20", "no batchID", func(b *breaker) { b.key(b.pending+"/configuration", "batchID", absent) }},
 	{"R21", "no profile", func(b *breaker) { b.key(b.pending+"/configuration", "profile", "") }},
+	{"R21", "a profile with a slash", func(b *breaker) { b.key(b.pending+"/configuration", "profile", "a/b") }},
+	{"R21", "a profile with an emoji", func(b *breaker) { b.key(b.pending+"/configuration", "profile", "😀") }},
 	{"R22", "a type that is none of theirs", func(b *breaker) { b.key(b.pending+"/configuration", "type", "object-manifest") }},
 	{"R22", "the type of a batch from the start", func(b *breaker) { b.key(b.pending+"/configuration", "type", "batchManifestFile") }},
 	{"R22", "the type of a batch", func(b *breaker) {
@@ -214,6 +227,11 @@ var broken = []struct {
 		b.key(b.pending+"/configuration", "type", "batchManifest")
 	}},
 	{"R23", "an empty filename", func(b *breaker) { b.key(b.pending+"/configuration", "filename", "") }},
+	{"R23", "a manifest with a digest and a slash", func(b *breaker) {
+		o := b.object(b.pending + "/configuration")
+		o["type"], o["filename"], o["digestType"], o["digestValue"] = "manifest", "http://example.org/m.checkm", "MD5", "abc"
+		b.set(b.pending+"/configuration", string(value(o.Marshal())(b.t)))
+	}},
 	{"R24", "update is null", func(b *breaker) { b.key(b.pending+"/configuration", "update", nil) }},
 	{"R25", "DCdate is a number", func(b *breaker) { b.key(b.pending+"/configuration", "DCdate", 2024) }},
 	{"R25", "a digest of no known type", func(b *breaker) { b.key(b.pending+"/configuration", "digestType", "md-5") }},

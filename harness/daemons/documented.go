@@ -1,6 +1,7 @@
 package daemons
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -106,15 +107,16 @@ func (t *Turn) acquired(err error) bool {
 	return err == nil
 }
 
-// jobID returns whose work a job is: see [World.Executions].
-func jobID(j *newqueue.Job) string {
-	if id, _ := value(j.Configuration.Other, "jobID"); id != "" {
-		return id
+// jobID returns whose work a job is: see [World.Executions]. A job without jobID that gets a
+// manifest on its way stays the same work.
+func (w *World) jobID(j *newqueue.Job) string {
+	id, known := w.works[j.Path()]
+	if !known {
+		own, _ := value(j.Configuration.Other, "jobID")
+		id = cmp.Or(own, j.Inventory.ManifestURL, j.Path())
+		w.works[j.Path()] = id
 	}
-	if j.Inventory.ManifestURL != "" {
-		return j.Inventory.ManifestURL
-	}
-	return j.Path()
+	return id
 }
 
 func (t *Turn) jobIDs(q *newqueue.Queue, jids []string) []string {
@@ -122,7 +124,7 @@ func (t *Turn) jobIDs(q *newqueue.Queue, jids []string) []string {
 	for _, jid := range jids {
 		j, err := q.Job(context.Background(), jid)
 		t.must(err)
-		all = append(all, jobID(j))
+		all = append(all, t.world.jobID(j))
 	}
 	return all
 }
@@ -135,7 +137,7 @@ func (t *Turn) workOn(s newqueue.JobState) {
 		return
 	}
 	t.did = true
-	record := jobID(j)
+	record := t.world.jobID(j)
 	t.note(record, func(e *Execution) {
 		e.Batch, _ = value(j.Configuration.Other, "batchID")
 		e.Workers = append(e.Workers, t.actor.Name)

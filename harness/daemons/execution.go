@@ -1,5 +1,10 @@
 package daemons
 
+import (
+	"cmp"
+	"slices"
+)
+
 // Execution is what became of the work of one record, whoever did it: legacy workers,
 // the deployed services, or workers of dialect design.
 type Execution struct {
@@ -23,6 +28,14 @@ func (e *Execution) stored(content bool) {
 		e.Stored++
 	} else {
 		e.StoredEmpty++
+	}
+}
+
+// And is what was done altogether, of work that had two keys.
+func (e Execution) And(other Execution) Execution {
+	return Execution{
+		Batch: cmp.Or(e.Batch, other.Batch), Workers: slices.Concat(e.Workers, other.Workers), States: slices.Concat(e.States, other.States),
+		Stored: e.Stored + other.Stored, StoredEmpty: e.StoredEmpty + other.StoredEmpty, Recorded: e.Recorded + other.Recorded, Assembled: e.Assembled + other.Assembled, Mailed: e.Mailed + other.Mailed,
 	}
 }
 

@@ -200,7 +200,7 @@ func (i *ingestion) estimate() error {
 		size = "0"
 	case i.packageType == "manifest" && p != InProducer:
 		return fmt.Errorf("manifest integrity check fails: %s", i.filename)
-	case i.packageType == "manifest" && i.world.Unsized:
+	case i.packageType == "manifest" && i.world.Unsized != nil && i.world.Unsized(i.job.priority):
 		size = "-1"
 	}
 	if err := i.set(i.job.path+"/space_needed", size); err != nil || size != "-1" {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"mrtq/internal/znode"
 	"mrtq/newqueue"
 )
 
@@ -94,6 +95,10 @@ func (r *request) openProfile() error {
 	}
 	if !r.hasProfile {
 		return fmt.Errorf("profile: %w", errNull)
+	}
+	// Its file in S3 has the profile's name, and so has its copy on disk.
+	if strings.Contains(r.profile, "/") || znode.ValidatePath("/"+r.profile) != nil {
+		return fmt.Errorf("there is no profile %q", r.profile)
 	}
 	return nil
 }

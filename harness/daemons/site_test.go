@@ -55,7 +55,7 @@ func must(t *testing.T, err error) {
 // options are those of a first migration that migrates every record, even one that no
 // service could work on.
 func options() migrate.Options {
-	return migrate.Options{Dialect: newqueue.MrtZK, NewQueue: true, Choices: migrate.Choices{Consumed: "pending", Failed: "failed", Completed: "migrate",
+	return migrate.Options{Dialect: newqueue.MrtZK, NewQueue: true, Choices: migrate.Choices{MaxPriority: "99", Consumed: "pending", Failed: "failed", Completed: "migrate",
 		Deleted: "migrate", Undecodable: "quarantine", InventoryRecords: "migrate", Unserviceable: "migrate"}}
 }
 

@@ -1,6 +1,7 @@
 package daemons
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"mrtq/newqueue"
+	"mrtq/newqueue/services"
 )
 
 // store is the work of StoreConsumer.
@@ -38,6 +40,9 @@ func (t *Turn) store(j *job) error {
 	r := requestOf(j.data)
 	content := r.hasContent(t)
 	t.work("store", j.record(), func(e *Execution) { e.stored(content) })
+	if !content {
+		t.trouble(services.StoresEmpty, j.path, errors.New("its folder has only system files"))
+	}
 	return nil
 }
 

@@ -52,8 +52,9 @@ type Options struct {
 	Dialect newqueue.Dialect
 	// Home has the jobs' folders. By default every job has one, with its payload.
 	Home *Home
-	// Unsized means that Estimate can't find out the length of any manifest.
-	Unsized bool
+	// Unsized says of which manifests Estimate can't find out the length, by their jobs' priority.
+	// Nil means of none.
+	Unsized func(priority int64) bool
 	// Fails makes the work of a worker on a record fail. Nil means that no work fails.
 	// For the deployed daemons this is the file HOME/queue/<daemon>_FAIL
 	// (docs/deployed-services.md, "The payload").
@@ -101,6 +102,7 @@ type World struct {
 
 	library    // for reading: it has no actor
 	executions map[string]*Execution
+	works      map[string]string // whose work a job of dialect design is, by its path
 	arks       map[string]string // the identifier service: the object of a local id
 	minted     int
 	jobs       []string            // below /jobs, when they were read
@@ -124,7 +126,7 @@ func New(opt Options) *World {
 		opt.Home = NewHome()
 	}
 	w := &World{
-		Options: opt, Took: map[string][]services.Daemon{}, executions: map[string]*Execution{}, arks: map[string]string{},
+		Options: opt, Took: map[string][]services.Daemon{}, executions: map[string]*Execution{}, works: map[string]string{}, arks: map[string]string{},
 		random: rand.New(rand.NewPCG(opt.Seed, 0)),
 	}
 	w.own = w.actor("administrator", services.Admin, nil)

@@ -54,7 +54,7 @@ func (c counts) String() string {
 }
 
 // permissive are choices that block nothing.
-var permissive = migrate.Choices{Consumed: "leave", Failed: "failed", Undecodable: "quarantine", Completed: "migrate", Deleted: "skip",
+var permissive = migrate.Choices{MaxPriority: "99", Consumed: "leave", Failed: "failed", Undecodable: "quarantine", Completed: "migrate", Deleted: "skip",
 	InventoryRecords: "migrate", Unserviceable: "migrate"}
 
 // Random lives of a migration. `make torture` lives many.

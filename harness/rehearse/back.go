@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
 )
@@ -122,8 +123,16 @@ func (p *performance) workRest(ctx context.Context, crew *crew) error {
 		}
 	}
 	for i := range p.records {
-		if f := &p.records[i]; f.Status != legacy.Pending.String() {
+		f := &p.records[i]
+		key, _ := legacy.ParseKey(znode.Name(f.Path)) // the plan could read it
+		switch {
+		case f.Status != legacy.Pending.String():
 			f.Told = "no legacy worker takes it, because it is " + f.Status
+		case key.Skipped():
+			f.Told = "no legacy worker takes it, because its sequence number has wrapped"
+		}
+		if f.Key == f.Job { // it has no key: legacy workers know it by its own path
+			seen.executions[f.Key] = seen.executions[f.Key].And(seen.executions[f.Path])
 		}
 	}
 	for _, d := range compareTimes(p.records, seen) {

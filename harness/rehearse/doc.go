@@ -3,7 +3,8 @@
 // ([mrtq/harness/daemons]) work the queue to its end, while some fail, are killed or lose their
 // sessions. What they did is compared with what the plan had foretold: the work of each record
 // is done once, or fails as told; in the old queue's order; each batch is reported once; and
-// nothing is left.
+// nothing is left. Where the plan says that the services may lose a job because they can't find out a
+// length, they can't.
 //
 //	copy.go      the copy of the source, and the room that it needs
 //	stage.go     the disposable server, and sessions with it

@@ -20,6 +20,8 @@ type foretold struct {
 	Runs          bool   // a worker will do its work; else it stays as it is
 	// Told is why the plan says that the services can't do its work properly; "" if they can.
 	Told string
+	// Lost says that the services can lose its job, and that the plan says so: then its znodes are not checked.
+	Lost bool
 	// Before says that a legacy worker had taken the record, so that its work may have been done.
 	Before bool
 }
@@ -31,17 +33,25 @@ type batch struct {
 	Told    bool // the plan says that something is wrong with it, so nothing is expected of its report
 }
 
+// ifUnsized is the plan's finding on manifests that Estimate loses if it can't find out their length.
+// In a rehearsal it can't.
+const ifUnsized = "lost-if-unsized"
+
+// fails reports whether the services can't finish what a finding of the plan is about.
+func fails(f *migrate.Finding) bool { return f.Blocking || f.Requirement == ifUnsized }
+
 // idle are the states of jobs and requests that no worker takes.
 var idle = []string{string(newqueue.JobHeld), string(newqueue.JobFailed), string(newqueue.JobCompleted), string(newqueue.JobDeleted)}
 
 // foretell says what becomes of each record and batch of a plan. keys has whose work the records
 // are, and became what they became.
 func foretell(p *migrate.Plan, keys map[string]string, became []migrate.RecordStatus) ([]foretold, map[string]*batch) {
+	lost := map[string]bool{}
 	told := map[string]string{} // by the path of a record, or of a batch below /batch-uuids
 	for _, f := range p.Services {
 		for _, i := range f.Items {
-			if f.Blocking {
-				told[i.Path] = i.What + ": " + f.Then
+			if fails(&f) {
+				told[i.Path], lost[i.Path] = i.What+": "+f.Then, lost[i.Path] || f.Requirement == ifUnsized
 			}
 		}
 	}
@@ -58,7 +68,7 @@ func foretell(p *migrate.Plan, keys map[string]string, became []migrate.RecordSt
 		if r.Action != migrate.ActCreate || is == nil {
 			continue
 		}
-		f := foretold{Path: r.Path, Key: keys[r.Path], Queue: r.Queue, Status: r.Status, State: r.State, Job: is.Job, Batch: is.Batch, Told: told[r.Path],
+		f := foretold{Path: r.Path, Key: keys[r.Path], Queue: r.Queue, Status: r.Status, State: r.State, Job: is.Job, Batch: is.Batch, Told: told[r.Path], Lost: lost[r.Path],
 			Runs: !slices.Contains(idle, r.State), Before: r.Status == legacy.Consumed.String()}
 		if f.Key == "" {
 			f.Key = f.Job

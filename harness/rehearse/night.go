@@ -118,7 +118,7 @@ func forecast(p *migrate.Plan, batches map[string]*batch, steps []Step, here, re
 		}
 	}
 	for _, f := range p.Services {
-		if !f.Blocking {
+		if !fails(&f) {
 			continue
 		}
 		one := Failing{Why: f.What + ": " + f.Then}

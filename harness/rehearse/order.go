@@ -11,8 +11,13 @@ import (
 )
 
 // compareOrder compares the order in which workers began records with the one in which each
-// legacy consumer would have taken them. begun are the records' keys.
+// legacy consumer would have taken them. begun are the records' keys. Of records that share one, nobody
+// knows which was begun when.
 func compareOrder(records []foretold, begun []string) (all []Difference) {
+	sharing := map[string]int{} // how many records have a key
+	for i := range records {
+		sharing[records[i].Key]++
+	}
 	at := map[string]int{} // when a record was begun, by its key
 	for i, key := range begun {
 		at[key] = i
@@ -21,7 +26,7 @@ func compareOrder(records []foretold, begun []string) (all []Difference) {
 	byPath := map[string]*foretold{}
 	for i := range records {
 		f := &records[i]
-		if _, taken := at[f.Key]; !taken || f.State != string(newqueue.JobPending) {
+		if _, taken := at[f.Key]; !taken || sharing[f.Key] > 1 || f.State != string(newqueue.JobPending) {
 			continue
 		}
 		byPath[f.Path] = f

@@ -55,11 +55,15 @@ func newCrew(ctx context.Context, s *stage, opt Options, dialect newqueue.Dialec
 	c := &crew{rates: rates, random: rand.New(rand.NewPCG(opt.Seed, 1)), failed: map[string]bool{}, newQueue: newMirror(), old: newMirror()}
 	c.perRound = min(1+items/rounds, mostPerRound)
 	c.World = daemons.New(daemons.Options{
-		Dialect: dialect, Seed: opt.Seed, New: s.site(ctx, folder+newFolder, c.newQueue), Legacy: s.site(ctx, folder+oldFolder, c.old),
+		Dialect: dialect, Seed: opt.Seed, Unsized: unsized, New: s.site(ctx, folder+newFolder, c.newQueue), Legacy: s.site(ctx, folder+oldFolder, c.old),
 		LegacyNodes: legacyNodes(queues), Fails: c.fails, IgnoresHolds: opt.Doors.IgnoresHolds,
 	})
 	return c
 }
+
+// unsized lets Estimate not find the length of a manifest where that does harm: the priority becomes
+// one of three digits.
+func unsized(priority int64) bool { return priority+10 > newqueue.MaxPriority }
 
 // legacyNodes are the nodes of the legacy queues, by the usual place of each kind.
 func legacyNodes(queues migrate.Queues) map[string][]string {

@@ -123,10 +123,6 @@ func merrittBreaks(dialect string) map[string]func(f forest) {
 			f.change(path, strings.Replace(`{"batch_id":"bid0000000009",`+string(f[path].Data[1:]), ",}", "}", 1))
 		},
 		"job-configuration/same-job": func(f forest) {
-			config := jobPath + "/configuration"
-			if dialect == "design" {
-				f.change(config, `{"jobID":"j"}`)
-			}
 			for path, n := range f.clone() {
 				if other, ok := strings.CutPrefix(path, jobPath); ok && !znode.Within(path, jobPath+"/lock") {
 					n.Path = "/jobs/jid0000000001" + other
@@ -176,6 +172,9 @@ func merrittBreaks(dialect string) map[string]func(f forest) {
 		b[id+"-status/bad-time"] = func(f forest) { setKey(f, path+"/status", key, "yesterday") }
 		b[id+"-status/bad-state"] = set(path+"/status", strings.NewReplacer(state("pending"), "odd", state("processing"), "odd").Replace(status))
 		b[id+"-status/bad-value"] = func(f forest) { setKey(f, path+"/status", "message", 5) }
+	}
+	if dialect == "design" { // its workers have no folders
+		delete(b, "job-configuration/same-job")
 	}
 	b["batch-report/bad-value"] = set(batchPath+"/status-report", `{"failed_jobs":5}`)
 	for node, key := range map[string]string{"configuration": "submitter", "identifiers": "primary_id", "metadata": "erc_what", "inventory": "manifest_url", "store": "mode"} {

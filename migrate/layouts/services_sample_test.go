@@ -45,23 +45,29 @@ func servicesSample(s *sample) {
 		"R13/status.message":                func(f forest) { inState(f, "Failed"); dropKey(f, jobPath+"/status", "message") },
 		"R18/configuration":                 func(f forest) { f.change(jobPath+"/configuration", "") },
 		"R20/configuration":                 func(f forest) { setKey(f, jobPath+"/configuration", "batchID", "bid-2") },
-		"R25/configuration":                 func(f forest) { setKey(f, jobPath+"/configuration", "digestValue", "d41d8") },
-		"R27/identifiers":                   func(f forest) { f.remove(jobPath + "/identifiers") },
-		"R28/metadata":                      func(f forest) { setKey(f, jobPath+"/metadata", "other", 5) },
-		"R28/inventory":                     func(f forest) { f.change(jobPath+"/inventory", "") },
-		"R28/store":                         func(f forest) { f.change(jobPath+"/store", "") },
-		"R29/store":                         func(f forest) { inState(f, "Storing"); f.remove(jobPath + "/store") },
-		"R29/store.manifest_url":            func(f forest) { inState(f, "Storing"); dropKey(f, jobPath+"/store", "manifest_url") },
-		"R29/store.mode":                    func(f forest) { inState(f, "Storing"); dropKey(f, jobPath+"/store", "mode") },
-		"R29/store.delete":                  func(f forest) { inState(f, "Storing"); dropKey(f, jobPath+"/store", "delete") },
-		"R29/inventory":                     func(f forest) { inState(f, "Recording"); f.remove(jobPath + "/inventory") },
-		"R29/inventory.manifest_url":        func(f forest) { inState(f, "Recording"); setKey(f, jobPath+"/inventory", "manifest_url", "nowhere") },
-		"R30/configuration":                 withoutProfile,
-		"R30/submission.submissionDate":     func(f forest) { setKey(f, batchPath+"/submission", "submissionDate", "yesterday") },
-		"R30/configuration.submissionDate":  func(f forest) { setKey(f, jobPath+"/configuration", "submissionDate", "yesterday") },
-		"R30/status.last_modified":          func(f forest) { setKey(f, requestPath+"/status", "last_modified", "yesterday") },
-		"R31/status.status":                 func(f forest) { setKey(f, requestPath+"/status", "status", "Processing") },
-		"R32/token":                         func(f forest) { f.change(requestPath+"/token", "") },
+		"R23/configuration": func(f forest) {
+			setKey(f, jobPath+"/configuration", "filename", "a/b")
+			for key, value := range map[string]string{"type": "manifest", "digestType": "MD5", "digestValue": "d41d8"} {
+				setKey(f, jobPath+"/configuration", key, value)
+			}
+		},
+		"R25/configuration":                func(f forest) { setKey(f, jobPath+"/configuration", "digestValue", "d41d8") },
+		"R27/identifiers":                  func(f forest) { f.remove(jobPath + "/identifiers") },
+		"R28/metadata":                     func(f forest) { setKey(f, jobPath+"/metadata", "other", 5) },
+		"R28/inventory":                    func(f forest) { f.change(jobPath+"/inventory", "") },
+		"R28/store":                        func(f forest) { f.change(jobPath+"/store", "") },
+		"R29/store":                        func(f forest) { inState(f, "Storing"); f.remove(jobPath + "/store") },
+		"R29/store.manifest_url":           func(f forest) { inState(f, "Storing"); dropKey(f, jobPath+"/store", "manifest_url") },
+		"R29/store.mode":                   func(f forest) { inState(f, "Storing"); dropKey(f, jobPath+"/store", "mode") },
+		"R29/store.delete":                 func(f forest) { inState(f, "Storing"); dropKey(f, jobPath+"/store", "delete") },
+		"R29/inventory":                    func(f forest) { inState(f, "Recording"); f.remove(jobPath + "/inventory") },
+		"R29/inventory.manifest_url":       func(f forest) { inState(f, "Recording"); setKey(f, jobPath+"/inventory", "manifest_url", "nowhere") },
+		"R30/configuration":                withoutProfile,
+		"R30/submission.submissionDate":    func(f forest) { setKey(f, batchPath+"/submission", "submissionDate", "yesterday") },
+		"R30/configuration.submissionDate": func(f forest) { setKey(f, jobPath+"/configuration", "submissionDate", "yesterday") },
+		"R30/status.last_modified":         func(f forest) { setKey(f, requestPath+"/status", "last_modified", "yesterday") },
+		"R31/status.status":                func(f forest) { setKey(f, requestPath+"/status", "status", "Processing") },
+		"R32/token":                        func(f forest) { f.change(requestPath+"/token", "") },
 	} {
 		s.breaks[rule] = do
 	}

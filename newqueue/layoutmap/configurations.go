@@ -17,7 +17,7 @@ func (j *jobPlace) configuration(v layout.Visit) {
 }
 
 // configurations compares each job's configuration with its batch, and with those of the
-// batch's other jobs. Two unfinished jobs with one jobID work in one folder
+// batch's other jobs. In dialect mrt-zk, two unfinished jobs with one jobID work in one folder
 // (docs/deployed-services.md, "The payload").
 func (p *places) configurations() {
 	first := map[[2]string]string{}
@@ -27,7 +27,7 @@ func (p *places) configurations() {
 		if j.hasBID && j.batchID != "" && j.batchID != j.bid {
 			p.found("job-configuration/other-batch", job, path, "", "batch_id "+j.bid+", as the job's bid", fmt.Sprintf("batch_id %.40q", j.batchID))
 		}
-		if j.jobID == "" || j.state == newqueue.JobCompleted || j.state == newqueue.JobDeleted {
+		if p.d != newqueue.MrtZK || j.jobID == "" || j.state == newqueue.JobCompleted || j.state == newqueue.JobDeleted {
 			continue
 		}
 		key := [2]string{j.bid, j.jobID}

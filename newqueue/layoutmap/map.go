@@ -49,7 +49,7 @@ func codecsOf(d newqueue.Dialect) []*layout.Codec {
 	jsonKinds := []string{layout.NotJSON, badValue}
 	codec := func(name, says string, kinds []string, read func(r *layout.Reading) any) *layout.Codec {
 		if slices.Contains(kinds, layout.NotJSON) {
-			read = eachKeyOnce(read)
+			read = strictly(read)
 		}
 		return &layout.Codec{Name: name, Says: says, Kinds: kinds, Read: func(r *layout.Reading) (any, bool) {
 			v := read(r)

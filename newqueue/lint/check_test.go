@@ -130,6 +130,13 @@ func TestCheck(t *testing.T) {
 		{name: "a key twice", d: newqueue.Design, path: "/jobs/jid0000000001/configuration", data: `{"title":"a","more":[{"title":"b"},{"x":{"x":1}}],"title":"c"}`, want: []string{
 			`/jobs/jid0000000001/configuration: key "title" is there twice; expected a JSON object; the keys that the client library reads are strings (job-configuration/not-json)`,
 		}},
+		{name: "more levels than org.json reads", d: newqueue.MrtZK, path: "/jobs/jid0000000001/metadata", data: `{"a":` + strings.Repeat("[", 512) + strings.Repeat("]", 512) + "}", want: []string{
+			"/jobs/jid0000000001/metadata: objects and arrays are in each other more than 512 levels deep; expected a JSON object of strings (job-metadata/not-json)",
+		}},
+		{name: "as many levels as org.json reads", d: newqueue.Design, path: "/jobs/jid0000000001/configuration", data: `{"a":` + strings.Repeat("[", 511) + strings.Repeat("]", 511) + "}"},
+		{name: "bytes that are no text", d: newqueue.MrtZK, path: "/jobs/jid0000000001/metadata", data: "{\"a\":\"\xff\"}", want: []string{
+			"/jobs/jid0000000001/metadata: byte 0xff at offset 6 is not UTF-8; expected a JSON object of strings (job-metadata/not-json)",
+		}},
 		{name: "one key in several objects", d: newqueue.Design, path: "/jobs/jid0000000001/configuration", data: `{"title":"title","more":[{"title":"b"},{"title":{"title":1}}]}`},
 		{name: "local ids in another dialect's place", d: newqueue.MrtZK, path: "/locks/queue/localid/x", want: []string{
 			`/locks/queue/localid: "localid"; expected a hold on a queue: ingest, accessSmall or accessLarge (queue-hold/bad-name)`,

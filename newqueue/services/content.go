@@ -133,6 +133,19 @@ func digestType(d *Demand, it *item) []fault {
 	return one(it.path+"/"+d.Node, "digestType is %s, and there is a digestValue: expected one of %s", show(it.value(d.Node, "digestType")), strings.Join(digests, ", "))
 }
 
+// plainFilename: Download looks for a manifest with a digest by its whole filename. Initialize
+// looks for the part behind the last slash, which is what the depositor's side sent.
+func plainFilename(d *Demand, it *item) []fault {
+	text := func(key string) string {
+		s, _ := it.value(d.Node, key).(string)
+		return s
+	}
+	if text("type") != "manifest" || text("digestType") == "" || text("digestValue") == "" || !strings.Contains(text("filename"), "/") {
+		return nil
+	}
+	return one(it.path+"/"+d.Node, "filename is %s, with a slash, and it is a manifest with a digest", show(text("filename")))
+}
+
 func profiles(d *Demand, it *item) []fault {
 	profile := it.value(d.Node, "profile")
 	if it.object(d.Node) == nil || !it.profiles || isText(profile) {

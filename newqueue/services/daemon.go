@@ -102,6 +102,7 @@ const (
 	EndsThread     Effect = "ends-thread"     // the service's thread ends
 	StopsReports   Effect = "stops-reports"   // no later batch is reported
 	Resubmits      Effect = "resubmits"       // its jobs are created a second time
+	StoresEmpty    Effect = "stores-empty"    // its object is stored without its content, and reported as done
 	ReportsEarly   Effect = "reports-early"   // its batch is reported before the job is done
 	Stuck          Effect = "stuck"           // locked and left until the daemon is restarted
 	StuckReporting Effect = "stuck-reporting" // the batch stays in Reporting
@@ -122,6 +123,7 @@ var effectWords = map[Effect]string{
 	EndsThread:     "%s would stop working until the service is restarted",
 	StopsReports:   "no batch behind it would be reported",
 	Resubmits:      "%s would take the batch for a new submission and create its jobs a second time",
+	StoresEmpty:    "%s would store it without its content",
 	ReportsEarly:   "%s would report the batch before this job is done",
 	Stuck:          "%s would lock it and leave it until the daemon is restarted",
 	StuckReporting: "its batch would stick in Reporting",

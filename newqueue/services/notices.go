@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"mrtq/newqueue"
 )
 
 // Notice is something about one batch or job that violates no demand, but that an
@@ -54,16 +56,17 @@ var jobNotices = []notice[JobFacts]{
 	{"skips-initialize", "unless its payload is in producer/ already, its object would be stored without its content, and reported as done; a held job is safer", func(j JobFacts) string {
 		return when(j.State == "Failed" && (j.Last == nil || j.Last == "" || j.Last == "Pending"), "it is Failed: if it is requeued, it goes on with Estimating and skips Initialize")
 	}},
-	{"lost-if-unsized", "it could be lost in Estimating", func(j JobFacts) string {
-		return when(j.early() && j.isManifest() && j.Priority+estimateAdds > 99,
+	{"lost-if-unsized", "it could be lost in Estimating, for good: --max-priority 89 or 79 prevents that", func(j JobFacts) string {
+		return when(j.early() && j.isManifest() && j.Priority+estimateAdds > newqueue.MaxPriority,
 			"its priority is %d: if the length of its manifest is not known, Estimate adds %d, and no daemon finds a priority of three digits", j.Priority, estimateAdds)
+	}},
+	{"lost-if-requeued", "it could be lost in Estimating, for good, when it is there for the second time: --max-priority 79 prevents that", func(j JobFacts) string {
+		once, twice := j.Priority+estimateAdds, j.Priority+2*estimateAdds
+		return when(j.early() && j.isManifest() && once <= newqueue.MaxPriority && twice > newqueue.MaxPriority,
+			"its priority is %d: if the length of its manifest is not known, Estimate adds %d each time, also after a requeue, and no daemon finds a priority of three digits", j.Priority, estimateAdds)
 	}},
 	{"repeats-download", "Download fails if it has begun before: have its producer/ emptied before it runs; a held job waits for that", func(j JobFacts) string {
 		return when(j.Consumed && j.early() && j.isManifest(), "a legacy worker had begun this manifest, perhaps to download it")
-	}},
-	{"loses-manifest", "Initialize finds the manifest, and Download does not: it fails there; have the depositor submit it again under a plain name", func(j JobFacts) string {
-		return when(j.early() && j.isManifest() && j.text("digestValue") != "" && strings.Contains(j.text("filename"), "/"),
-			"a manifest with a digest, and its filename %.80q has a slash", j.text("filename"))
 	}},
 	{"garbles-local-id", "the services write the escapes of JSON into it, and hand it on so; correct it with the local id service afterwards", func(j JobFacts) string {
 		id, found := j.localID(garbled)

@@ -64,5 +64,5 @@ func worst(stops []Stop) Stop {
 	})
 }
 
-var effectsByHarm = []Effect{StopsQueue, EndsThread, StopsReports, Resubmits, ReportsEarly, Stuck, StuckReporting, Waits,
+var effectsByHarm = []Effect{StopsQueue, EndsThread, StopsReports, Resubmits, StoresEmpty, ReportsEarly, Stuck, StuckReporting, Waits,
 	NotFound, Fails, NeverReported, ReportLost, NeverCleaned, ReportsWrong, BreaksPage, Harmless}

@@ -17,7 +17,7 @@ func TestTypesAreOrgJSONs(t *testing.T) {
 		taken, refused  []string // as JSON
 	}{
 		{"/batches/bid0000000001", "submission", "update", []string{`true`, `false`, `"true"`, `"FALSE"`}, []string{`null`, `1`, `"yes"`, `""`}},
-		{"/batches/bid0000000001", "submission", "profile", []string{`"p"`}, []string{`""`, `null`, `5`}},
+		{"/batches/bid0000000001", "submission", "profile", []string{`"p"`, `"demo content"`}, []string{`""`, `null`, `5`, `"a/b"`, `"."`, `".."`, `"a\u0000"`, `"😀"`}},
 		{"/batches/bid0000000001", "submission", "submitter", []string{`""`, `"me"`}, []string{`null`, `5`, `true`}},
 		{"/batches/bid0000000001", "submission", "DCtitle", []string{`null`, `""`, `"t"`}, []string{`5`, `true`, `[]`}},
 		{"/batches/bid0000000001", "submission", "batchID", []string{`"bid-1"`, `"x bid-"`}, []string{`"1"`, `"bid-/"`, `null`, `5`}},
@@ -81,7 +81,6 @@ func TestJobNotices(t *testing.T) {
 	ids := func(primary string, local ...any) newqueue.Object {
 		return newqueue.Object{"primary_id": primary, "local_id": local}
 	}
-	manifest := newqueue.Object{"type": "manifest", "filename": "a/b.checkm", "digestValue": "abc"}
 	for what, c := range map[string]struct {
 		job  services.JobFacts
 		want string
@@ -93,11 +92,12 @@ func TestJobNotices(t *testing.T) {
 		"such a job, completed":               {services.JobFacts{State: "Completed", Identifiers: ids("", `a"b`)}, ""},
 		"a demo profile":                      {services.JobFacts{State: "Pending", Configuration: newqueue.Object{"profile": "demo_x"}, Identifiers: ids("ark:/1/2")}, "mints-id"},
 		"a demo profile without primary id":   {services.JobFacts{State: "Pending", Configuration: newqueue.Object{"profile": "demo_x"}, Identifiers: ids("")}, ""},
-		"a manifest with digest and slash":    {services.JobFacts{State: "Pending", Configuration: manifest}, "loses-manifest"},
-		"a manifest past Download":            {services.JobFacts{State: "Recording", Configuration: manifest}, ""},
 		"a manifest that was begun":           {services.JobFacts{State: "Held", Consumed: true, Configuration: newqueue.Object{"type": "manifest"}}, "repeats-download"},
 		"a file that was begun":               {services.JobFacts{State: "Held", Consumed: true, Configuration: newqueue.Object{"type": "file"}}, ""},
 		"a manifest of priority 95":           {services.JobFacts{State: "Pending", Priority: 95, Configuration: newqueue.Object{"type": "manifest"}}, "lost-if-unsized"},
+		"a manifest of priority 89":           {services.JobFacts{State: "Failed", Last: "Storing", Priority: 89, Configuration: newqueue.Object{"type": "manifest"}}, "lost-if-requeued"},
+		"a manifest of priority 79":           {services.JobFacts{State: "Held", Priority: 79, Configuration: newqueue.Object{"type": "manifest"}}, ""},
+		"a file of priority 99":               {services.JobFacts{State: "Pending", Priority: 99, Configuration: newqueue.Object{"type": "file"}}, ""},
 	} {
 		if got := noticed(c.job); got != c.want {
 			t.Errorf("%s: %q, expected %q", what, got, c.want)
@@ -118,6 +118,33 @@ func TestLocalIDsThatCannotBeLocked(t *testing.T) {
 		}
 		if (found != "") != want {
 			t.Errorf("%q: %s", id, found)
+		}
+	}
+}
+
+// Download finds a manifest with a digest only under a plain name. A job that has left Download behind
+// does not need it any more.
+func TestManifestWithASlash(t *testing.T) {
+	for _, c := range []struct {
+		what, state   string
+		configuration newqueue.Object
+		want          services.Effect // "" for no finding
+	}{
+		{"with a digest", "Pending", newqueue.Object{"type": "manifest", "filename": "http://x/a.checkm", "digestType": "MD5", "digestValue": "abc"}, services.Fails},
+		{"past Download", "Storing", newqueue.Object{"type": "manifest", "filename": "a/b.checkm", "digestType": "MD5", "digestValue": "abc"}, services.Harmless},
+		{"with a plain name", "Pending", newqueue.Object{"type": "manifest", "filename": "b.checkm", "digestType": "MD5", "digestValue": "abc"}, ""},
+		{"without a digest", "Pending", newqueue.Object{"type": "manifest", "filename": "a/b.checkm"}, ""},
+		{"a container", "Pending", newqueue.Object{"type": "container", "filename": "a/b.zip", "digestType": "MD5", "digestValue": "abc"}, ""},
+	} {
+		var got services.Effect
+		for _, v := range services.CheckContent(services.Item{Path: "/jobs/jid0000000001", Objects: []services.NodeObject{
+			{Node: "status", Object: newqueue.Object{"status": c.state}}, {Node: "configuration", Object: c.configuration}}}) {
+			if v.Demand.ID == "R23" && v.Demand.Key == "" {
+				got = v.Stop.Effect
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, expected %q", c.what, got, c.want)
 		}
 	}
 }

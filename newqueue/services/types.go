@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"mrtq/internal/znode"
 	"mrtq/newqueue"
 )
 
@@ -28,6 +29,12 @@ var (
 	text = Type{Words: "a string", ok: isText}
 
 	filled = Type{Words: "a string that is not empty", ok: func(v any) bool { s, ok := v.(string); return ok && s != "" }}
+
+	// profile names a collection, whose hold and whose file have the name.
+	profile = Type{Words: "a string that can be the name of a znode", ok: func(v any) bool {
+		s, ok := v.(string)
+		return ok && s != "" && !strings.Contains(s, "/") && znode.ValidatePath("/"+s) == nil
+	}}
 
 	// textOrNull is a key that is skipped when isNull says so.
 	textOrNull = Type{Words: "a string, or null", ok: func(v any) bool { return v == nil || isText(v) }}

@@ -261,6 +261,7 @@ func TestParseRun(t *testing.T) {
 	good := ledger.Run{ID: "run0000000000", State: ledger.Done, Dialect: newqueue.MrtZK}
 	good.Choices.Consumed, good.Choices.Failed, good.Choices.Completed, good.Choices.Deleted = "leave", "failed", "skip", "skip"
 	good.Choices.Undecodable, good.Choices.InventoryRecords, good.Choices.Unserviceable = "block", "block", "block"
+	good.Choices.MaxPriority = "99"
 	data := string(good.Encode())
 	edit := func(old, new string) string {
 		if !strings.Contains(data, old) {

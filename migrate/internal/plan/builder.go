@@ -37,12 +37,14 @@ type Builder struct {
 	undecided undecided
 	records   map[string]*Record // of the plan, by path: see [Builder.record]
 	batches   map[rules.BatchKey]*Batch
-	named     map[string]rules.BatchKey // the batches, by their paths below /batch-uuids
-	late      []late
-	content   content
-	found     findings
-	queues    map[string]int64 // the czxids of the source's queue nodes
-	waits     map[place]bool   // from where records were migrated and not handed over
+	// unfinished are the paths of records whose jobs are unfinished in dialect mrt-zk.
+	unfinished map[jobKey][]string
+	named      map[string]rules.BatchKey // the batches, by their paths below /batch-uuids
+	late       []late
+	content    content
+	found      findings
+	queues     map[string]int64 // the czxids of the source's queue nodes
+	waits      map[place]bool   // from where records were migrated and not handed over
 }
 
 // place is a queue node from which a run took its records.
@@ -54,7 +56,7 @@ type place struct {
 // New begins a plan.
 func New(in Input) *Builder {
 	opt := in.Options
-	b := &Builder{in: in, batches: map[rules.BatchKey]*Batch{}, named: map[string]rules.BatchKey{}, again: map[string]bool{}, content: newContent()}
+	b := &Builder{in: in, batches: map[rules.BatchKey]*Batch{}, named: map[string]rules.BatchKey{}, unfinished: map[jobKey][]string{}, again: map[string]bool{}, content: newContent()}
 	b.plan = &Plan{
 		Source: opt.Source, Target: opt.Target, Choices: opt.Choices,
 		Dialect: opt.Dialect,
@@ -324,7 +326,10 @@ func (b *Builder) compare(r rules.Record, line *Record, entry *ledger.Migrated) 
 	// What the run that is being finished has already made of it counts for its batch.
 	if d := rules.Decide(r, b.plan.Choices); d.Do == rules.Migrate && b.in.Target.Ledger.Runs[entry.Run].ID == b.plan.Run &&
 		entry.Batch != "" && b.in.Names.Has(newqueue.BatchPath(entry.Batch)) {
-		b.addToBatch(r, d.State, false, jobID(entry.Job))
+		batch := b.addToBatch(r, d.State, false, jobID(entry.Job))
+		if key := (jobKey{batch.UUID, property(r, "jobID")}); d.State.Unfinished() {
+			b.unfinished[key] = append(b.unfinished[key], r.Path)
+		}
 	}
 }
 

@@ -26,7 +26,7 @@ func (p *Plan) About(choice string) (paths []string) {
 	}
 	var found []string
 	for _, f := range p.Services {
-		if f.Blocking && f.Choice == choice {
+		if f.Choice == choice {
 			for _, i := range f.Items {
 				found = append(found, i.Path)
 			}

@@ -97,7 +97,7 @@ func (o *content) size(b *Builder, r rules.Record, s rules.State, batch *Batch) 
 	if len(r.Data)*escapeGrowth+smallJob < limit {
 		return
 	}
-	job := rules.Job{Record: r, State: s, Run: b.plan.Run, ID: newqueue.SequenceID(newqueue.JobPrefix, 0), Batch: newqueue.SequenceID(newqueue.BatchPrefix, 0)}
+	job := rules.Job{Record: r, State: s, Priority: b.plan.Choices.Priority(r), Run: b.plan.Run, ID: newqueue.SequenceID(newqueue.JobPrefix, 0), Batch: newqueue.SequenceID(newqueue.BatchPrefix, 0)}
 	nodes := job.Nodes(b.plan.Dialect)
 	if batch != nil && batch.New {
 		nodes = append(nodes, batch.All.Nodes(b.plan.Dialect)...)

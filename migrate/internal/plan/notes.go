@@ -16,7 +16,7 @@ type Notes struct {
 	Locks    []HeldLock `json:"locks"`   // outstanding legacy locks; they are never migrated
 	Missing  []string   `json:"missing"` // legacy queue nodes that are not there
 	// Services are the jobs that no deployed service could work on, and what else an
-	// operator should know of the services. There are none in dialect design.
+	// operator should know of the services. In dialect design there are only requests that no worker can read.
 	Services []Finding `json:"services"`
 	Readers  string    `json:"readers"` // which services can read the dialect
 }

@@ -86,7 +86,7 @@ func (m *maker) piece(f source.Fetched, line *Record) (apply.Piece, error) {
 		return apply.Piece{}, fmt.Errorf("%w: %s", ErrSourceChanged, line.Path)
 	}
 	d := rules.Decide(f.Record, m.plan.Choices)
-	job := rules.Job{Record: f.Record, State: d.State, Run: m.plan.Run}
+	job := rules.Job{Record: f.Record, State: d.State, Priority: m.plan.Choices.Priority(f.Record), Run: m.plan.Run}
 	if line.Batch == nil {
 		return m.request(job, f.Stat.Czxid), nil
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate/internal/rules"
 	"mrtq/newqueue"
@@ -13,7 +14,7 @@ import (
 
 // Finding is one demand of the deployed services, and the records that don't meet it.
 type Finding struct {
-	Requirement string `json:"requirement"` // R01 to R32, or "inventory" or a notice's kind
+	Requirement string `json:"requirement"` // R01 to R32, or "inventory", "token" or a notice's kind
 	What        string `json:"what"`        // what is wrong with the first item
 	Then        string `json:"then"`        // what would happen after the release
 	// Blocking says that the plan can't be carried out because of it, unless the choice
@@ -39,6 +40,8 @@ const (
 	inventoryThen = "Inventory would record it, Notify would then fail it, and its batch would stick in Reporting"
 	inventoryNext = "drain the inventory queue first: release, requeue or delete its held, failed and consumed records, and let the legacy inventory service finish it; or migrate unfinished inventory records too, and fail or delete their jobs by hand"
 	serviceNext   = "repair or remove these records in the legacy queue; or migrate them too, and repair their jobs by hand"
+	jobIDThen     = "both would work in one folder, and one of them would be stored without its content"
+	tokenThen     = "no worker could read the request, and nobody would assemble it"
 	batchIDThen   = "the services would not find its batch, and its report would be lost"
 )
 
@@ -70,8 +73,11 @@ func (f *findings) violation(v services.Violation, path string) {
 	f.add(fmt.Sprint(v.Demand.ID, v.Demand.Node, v.Demand.Key, v.Stop), one, Item{Path: path, What: v.What})
 }
 
+// prevents are the choices that prevent what a notice says.
+var prevents = map[string]string{"lost-if-unsized": "max-priority", "lost-if-requeued": "max-priority"}
+
 func (f *findings) notice(n services.Notice, path string) {
-	f.add(n.Kind, Finding{Requirement: n.Kind, Then: n.Then}, Item{Path: path, What: n.What})
+	f.add(n.Kind, Finding{Requirement: n.Kind, Then: n.Then, Choice: prevents[n.Kind]}, Item{Path: path, What: n.What})
 }
 
 // checkServices looks at what a record becomes, and finds what keeps the deployed services
@@ -81,9 +87,10 @@ func (f *findings) notice(n services.Notice, path string) {
 func (b *Builder) checkServices(r rules.Record, s rules.State, batch *Batch) {
 	if b.plan.Dialect != newqueue.MrtZK {
 		b.warnOfBatchID(r, batch)
+		b.checkToken(r, s)
 		return
 	}
-	job := rules.Job{Record: r, State: s, ID: newqueue.SequenceID(newqueue.JobPrefix, 0), Batch: newqueue.SequenceID(newqueue.BatchPrefix, 0)}
+	job := rules.Job{Record: r, State: s, Priority: b.plan.Choices.Priority(r), ID: newqueue.SequenceID(newqueue.JobPrefix, 0), Batch: newqueue.SequenceID(newqueue.BatchPrefix, 0)}
 	item := services.Item{Path: job.Root(), Objects: objects(job.Objects(b.plan.Dialect)), Profiles: true}
 	if batch == nil {
 		for _, v := range services.CheckContent(item) {
@@ -103,15 +110,39 @@ func (b *Builder) checkServices(r rules.Record, s rules.State, batch *Batch) {
 	for _, v := range services.CheckContent(item) {
 		b.found.violation(v, r.Path)
 	}
+	if s.Unfinished() {
+		b.checkJobID(r, batch)
+	}
 	status := item.Objects[3].Object
 	state, _ := status.Value("status")
 	name, _ := state.(string)
 	last, _ := status.Value("last_successful_status")
 	facts := services.JobFacts{State: name, Last: last, Configuration: item.Objects[0].Object, Identifiers: item.Objects[1].Object,
-		Priority: r.Legacy.Key.Priority, Consumed: r.Legacy.Header.Status == legacy.Consumed}
+		Priority: job.Priority, Consumed: r.Legacy.Header.Status == legacy.Consumed}
 	for _, n := range services.JobNotices(facts) {
 		b.found.notice(n, r.Path)
 	}
+}
+
+// jobKey is what the services find a job's folder by.
+type jobKey struct{ batchID, jobID string }
+
+// checkJobID names unfinished jobs of one batch that have one jobID.
+func (b *Builder) checkJobID(r rules.Record, batch *Batch) {
+	key := jobKey{batch.UUID, property(r, "jobID")}
+	others := b.unfinished[key]
+	b.unfinished[key] = append(others, r.Path)
+	if key.jobID == "" || len(others) == 0 {
+		return
+	}
+	add := func(path, other string) {
+		b.found.add("jobID", Finding{Requirement: "R19", Then: jobIDThen, Blocking: true, Choice: "unserviceable"},
+			Item{Path: path, What: fmt.Sprintf("its jobID %.80q is that of %s, too", key.jobID, other)})
+	}
+	if len(others) == 1 {
+		add(others[0], r.Path)
+	}
+	add(r.Path, others[0])
 }
 
 // checkInventory looks at the job of an unfinished inventory record. One finding says all.
@@ -119,6 +150,18 @@ func (b *Builder) checkInventory(item services.Item, r rules.Record) {
 	if len(services.CheckContent(item)) > 0 {
 		b.found.add(inventoryFinding, Finding{Requirement: inventoryFinding, Then: inventoryThen, Blocking: true, Choice: "inventory-records"},
 			Item{Path: r.Path, What: inventoryWhat})
+	}
+}
+
+// checkToken looks at the token of a request in dialect design, which package newqueue must be able to read.
+func (b *Builder) checkToken(r rules.Record, s rules.State) {
+	if !r.Queue.IsAccess() || s.Finished() {
+		return
+	}
+	for _, n := range (rules.Job{Record: r, State: s}).Nodes(b.plan.Dialect) {
+		if _, err := newqueue.ParseToken(n.Data); err != nil && znode.Name(n.Path) == "token" {
+			b.found.add("token", Finding{Requirement: "token", Then: tokenThen, Blocking: true, Choice: "unserviceable"}, Item{Path: r.Path, What: "its token: " + err.Error()})
+		}
 	}
 }
 
@@ -141,11 +184,10 @@ func objects(list []rules.Object) []services.NodeObject {
 // finishServices looks at the batches, and blocks the plan because of findings that no
 // choice allows.
 func (b *Builder) finishServices() {
-	if b.plan.Dialect != newqueue.MrtZK {
-		return
-	}
-	for _, batch := range b.plan.Batches {
-		b.checkBatch(batch)
+	if b.plan.Dialect == newqueue.MrtZK {
+		for _, batch := range b.plan.Batches {
+			b.checkBatch(batch)
+		}
 	}
 	for _, blocking := range []bool{true, false} {
 		for _, kind := range b.found.order {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mrtq/legacy"
@@ -18,9 +19,10 @@ type Choices struct {
 	Completed   string `json:"completed"`   // migrate or skip
 	Deleted     string `json:"deleted"`     // skip or migrate
 	Undecodable string `json:"undecodable"` // block or quarantine
-	// These matter only in dialect mrt-zk, which the deployed services read:
+	// These are for the services' sake, most of them in dialect mrt-zk, which the deployed ones read:
 	InventoryRecords string `json:"inventory_records"` // block or migrate
 	Unserviceable    string `json:"unserviceable"`     // block or migrate
+	MaxPriority      string `json:"max_priority"`      // 99, 89 or 79: see [Choices.Priority]
 	// Decided are the choices about single records and batches, by their paths. They count more
 	// than the others, and a record that is decided is migrated even if no service could work on it.
 	Decided map[string]Decided `json:"decided,omitempty"`
@@ -60,6 +62,7 @@ var AllChoices = []Choice{
 	{"undecodable", func(c *Choices) *string { return &c.Undecodable }, []string{Block, Quarantine}},
 	{"inventory-records", func(c *Choices) *string { return &c.InventoryRecords }, []string{Block, Migrate}},
 	{"unserviceable", func(c *Choices) *string { return &c.Unserviceable }, []string{Block, Migrate}},
+	{"max-priority", func(c *Choices) *string { return &c.MaxPriority }, []string{"99", "89", "79"}},
 }
 
 // DefaultChoices are the defaults, which are the safe ones.
@@ -80,6 +83,13 @@ func (c Choices) Validate() error {
 		}
 	}
 	return nil
+}
+
+// Priority is the priority of a record's job: that in the record's name, or the highest number that
+// the choices allow. The deployed services add to it, and lose a job whose priority has three digits.
+func (c Choices) Priority(r Record) int {
+	most, _ := strconv.Atoi(c.MaxPriority) // see [AllChoices]
+	return min(r.Legacy.Key.Priority, most)
 }
 
 // Changes says which choices are different in now, and how; "" if none is.

@@ -18,10 +18,12 @@ var None = []byte{}
 // Job is a record with the ids that its job or access request has in the new queue.
 type Job struct {
 	Record Record
-	State  State  // in which it begins
-	Run    string // that creates it
-	ID     string // its jid, or the qid of an access request
-	Batch  string // its bid; "" for an access request
+	State  State // in which it begins
+	// Priority is that of [Choices.Priority]. An access request has none.
+	Priority int
+	Run      string // that creates it
+	ID       string // its jid, or the qid of an access request
+	Batch    string // its bid; "" for an access request
 }
 
 // Root is the job's or the request's own znode.
@@ -33,15 +35,14 @@ func (j Job) Root() string {
 }
 
 // Nodes are all znodes of the job or request, parents first: first what is at and below
-// its own znode, then its entries (see [Job.Entries]). The job's priority is that of the
-// record's name, unchanged.
+// its own znode, then its entries (see [Job.Entries]).
 func (j Job) Nodes(d newqueue.Dialect) []Node {
 	root := j.Root()
 	nodes := []Node{{root, j.provenance().encode()}}
 	if !j.Record.Queue.IsAccess() {
 		nodes = append(nodes,
 			Node{root + "/bid", []byte(j.Batch)},
-			Node{root + "/priority", newqueue.Number(int64(j.Record.Legacy.Key.Priority))},
+			Node{root + "/priority", newqueue.Number(int64(j.Priority))},
 			Node{root + "/space_needed", newqueue.Number(0)})
 	}
 	for _, o := range j.Objects(d) {
@@ -61,7 +62,7 @@ func (j Job) Entries(d newqueue.Dialect) []string {
 	}
 	entries := []string{newqueue.BatchEntryPath(j.Batch, j.State.Job.Folder(), j.ID)}
 	if j.State.Job != newqueue.JobDeleted || d.KeepsDeleted() {
-		entries = append(entries, newqueue.JobEntryPath(j.State.Job, j.Record.Legacy.Key.Priority, j.ID))
+		entries = append(entries, newqueue.JobEntryPath(j.State.Job, j.Priority, j.ID))
 	}
 	return entries
 }

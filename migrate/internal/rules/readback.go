@@ -17,9 +17,10 @@ import (
 // rules of its own: if the mapping is wrong, it is wrong in the same way when it migrates
 // and when it verifies. ReadBack still finds what was lost.
 //
+// choices are those of the run, which may have given the job another priority than the record's.
 // nodes has the data of the znodes by their names below the job's own znode, and that
 // znode's data under "".
-func ReadBack(r Record, nodes map[string][]byte) (lost []string) {
+func ReadBack(r Record, choices Choices, nodes map[string][]byte) (lost []string) {
 	report := func(what string, got, want any) {
 		lost = append(lost, fmt.Sprintf("%s of %s reads back as %q, expected %q", what, r.Path, fmt.Sprint(got), fmt.Sprint(want)))
 	}
@@ -28,8 +29,8 @@ func ReadBack(r Record, nodes map[string][]byte) (lost []string) {
 	if r.Queue.IsAccess() {
 		got = decodeObject(nodes["token"])
 	} else {
-		if n := string(nodes["priority"]); n != fmt.Sprint(r.Legacy.Key.Priority) {
-			report("the priority", n, r.Legacy.Key.Priority)
+		if n, want := string(nodes["priority"]), choices.Priority(r); n != fmt.Sprint(want) {
+			report("the priority", n, want)
 		}
 		got = recoverProperties(decodeObject(nodes["configuration"]))
 	}

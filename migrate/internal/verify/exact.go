@@ -134,7 +134,7 @@ func (c *comparison) exact(items []item) (differing []suspect, err error) {
 				acls = append(acls, aclOf{&got[j], it})
 			}
 		}
-		if lost := rules.ReadBack(*it.record, dataByName(it.entry.Job, got)); len(lost) > 0 {
+		if lost := rules.ReadBack(*it.record, it.run.Choices, dataByName(it.entry.Job, got)); len(lost) > 0 {
 			c.differ(Difference{Kind: NotLossless, Path: it.entry.Job, Record: it.entry.Record, Queue: it.queue, Message: strings.Join(lost, "; ")})
 		}
 	}
@@ -167,7 +167,7 @@ func (c *comparison) differ(d Difference) {
 
 // job is the job or request that the ledger says the record became.
 func (it item) job() rules.Job {
-	return rules.Job{Record: *it.record, State: it.state, Run: it.run.ID, ID: znode.Name(it.entry.Job), Batch: it.entry.Batch}
+	return rules.Job{Record: *it.record, State: it.state, Priority: it.run.Choices.Priority(*it.record), Run: it.run.ID, ID: znode.Name(it.entry.Job), Batch: it.entry.Batch}
 }
 
 // compareNodes compares the znodes of a job with those that its record should have become.

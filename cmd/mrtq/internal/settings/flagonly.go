@@ -23,6 +23,7 @@ var FlagOnly = []string{
 	"hold-again",        // stops queues whose workers are running
 	"inventory-records", // migrate: jobs that no service can finish
 	"ledger-damaged",    // releases although the migration's own records are damaged
+	"max-priority",      // the services may lose a job
 	"new-queue",         // creates a queue where none is
 	"only",              // what is held and released
 	"others",            // lifts the holds of others
