@@ -257,7 +257,7 @@ func (t *Turn) assembleDocumented(queue newqueue.AccessQueue) {
 		if a == nil {
 			continue
 		}
-		token := a.Token.Token
+		token := cmp.Or(a.Token.Token, a.Path())
 		t.note(token, func(e *Execution) { e.Workers = append(e.Workers, t.actor.Name) })
 		end := "processing"
 		switch {

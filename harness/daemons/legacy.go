@@ -108,14 +108,12 @@ func (t *Turn) consumeLegacy(node string, c legacyqueue.Consumer, work func(*Tur
 }
 
 // LegacyKey returns whose work a record is: see [World.Executions]. It is "" if the payload has no
-// such key.
+// such key. The services take only a text for a jobID or token. A migration makes a manifest's URL one.
 func LegacyKey(p legacy.Payload) string {
-	for _, key := range []string{"jobID", "manifestURL", "token"} {
-		if id, ok := p.Text(key); ok && id != "" {
-			return id
-		}
-	}
-	return ""
+	jobID, _ := p["jobID"].(string)
+	manifest, _ := p.Text("manifestURL")
+	token, _ := p["token"].(string)
+	return cmp.Or(jobID, manifest, token)
 }
 
 // setLegacy changes a record's status, with the time in milliseconds, and returns the record's

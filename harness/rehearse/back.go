@@ -46,6 +46,10 @@ func (r *rehearsal) back(ctx context.Context) error {
 	if err := p.workSome(ctx, crew); err != nil {
 		return err
 	}
+	for _, a := range crew.Workers() { // they are stopped before a rollback, and a job with which one is stuck is free
+		a.Kill()
+		a.Expire()
+	}
 	if err := r.step(ctx, "rollback", p.rollback); err != nil {
 		return err
 	}
@@ -136,6 +140,9 @@ func (p *performance) workRest(ctx context.Context, crew *crew) error {
 		}
 	}
 	for _, d := range compareTimes(p.records, seen) {
+		if d.Kind == Empty { // what a legacy worker finds in a folder is its own affair, and the first copy shows the rest
+			continue
+		}
 		d.Message += "; on the second copy, which was rolled back"
 		p.differ(d)
 	}

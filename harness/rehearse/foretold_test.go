@@ -25,16 +25,16 @@ var properties = map[string][]string{
 	"/ingest": strings.Fields("batchID jobID profile type filename update submitter responseForm digestType digestValue localID objectID title creator date note " +
 		"notification notificationFormat retainTargetURL DCtitle DCdate queuePriority batch_id legacy.batch_id profile_name legacy.profile_name payload_url payload_type " +
 		"response_type local_id legacy.local_id submission_mode submissionDate legacy.absent legacy.update size unknown"),
-	"/mrt.inventory.full": {"manifestURL", "jobID", "profile", "unknown"},
+	"/mrt.inventory.full": {"manifestURL", "unknown"},
 	"/accessSmall.1":      {"token", "cloud-content-byte", "delivery-node", "status", "unknown"},
 	"/accessLarge.1":      {"token", "cloud-content-byte", "delivery-node", "status", "unknown"},
 }
 
 // values are what a property may be changed to.
 var values = []any{
-	"", " ", "x", "a/b", ".", "..", "a\x00b", "\U0001f600", "O\u2019Neil", `a"b\c;</d>`, "\xed\xa0\xbd", "http://example.org/x.checkm", "bid-x", "bid-a/b", "run0000000000-unbatched",
+	"", " ", "x", "a/b", ".", "..", "a\x00b", "\U0001f600", "O\u2019Neil", `a"b\c;</d>`, "http://example.org/x.checkm", "bid-x", "bid-a/b", "run0000000000-unbatched",
 	"manifest", "container", "file", "batchManifestFile", "MD5", "SHA-256", "md-5", "true", "FALSE", "5", "ark:/99999/fk4x", "demo_x", "a;b;a", strings.Repeat("long ", 2000),
-	true, false, nil, json.Number("5"), json.Number("-1"), json.Number("1e400"), []any{"a", nil}, map[string]any{"a": "b"},
+	true, false, nil, json.Number("5"), json.Number("-1"), []any{"a", nil}, map[string]any{"a": "b"},
 }
 
 // varied is a legacy queue whose records' properties, statuses and names were changed.
@@ -61,6 +61,9 @@ func varied(t *testing.T, made *znode.Tree, random *rand.Rand) *znode.Tree {
 					}
 				default:
 					p[property] = values[pick(len(values))]
+					if s, is := p[property].(string); is && (property == "manifestURL" || property == "token") { // records of two queues are never the same work
+						p[property] = property + " " + s
+					}
 				}
 			}
 			others = append(others, p)
