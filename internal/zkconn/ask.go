@@ -15,7 +15,7 @@ import (
 // answer many reads of data and children in one packet, a multiRead.
 //
 // Some servers don't know multiRead. One kind answers the first multiRead with an error, one
-// closes the connection, and one doesn't answer for as long as a session lasts. From then on
+// closes the connection, and one doesn't answer. From then on
 // such a server gets one read in each packet.
 
 const (
@@ -85,18 +85,18 @@ func (m *multiReads) untried() bool {
 	return !m.known && !m.alone
 }
 
-// refused notes that the server answered a multiRead with an error, or not at all.
+// refused notes that the server answered a multiRead with an error.
 func (m *multiReads) refused() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.alone = true
 }
 
-// cut notes that a connection broke before a multiRead was answered.
-func (m *multiReads) cut() {
+// cut notes that a connection broke before a multiRead was answered, perhaps because the server was silent.
+func (m *multiReads) cut(silent bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.cuts++; m.cuts >= mostCuts {
+	if m.cuts++; m.cuts >= mostCuts || silent && !m.known {
 		m.alone = true
 	}
 }
@@ -204,7 +204,10 @@ func (s *session) sendRead(ctx context.Context, c *call) error {
 		return err
 	}
 	c.share = s.many.share(c.reads)
-	if err := s.window.Acquire(ctx, c.share); err != nil {
+	end := s.begin()
+	err := s.window.Acquire(ctx, c.share)
+	end(err != nil) // otherwise an answer is waited for next
+	if err != nil {
 		return context.Cause(ctx)
 	}
 	if err := s.send(ctx, c); err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -43,7 +44,6 @@ type call struct {
 	fired  chan struct{}
 
 	xid  int32
-	sent time.Time
 	done chan struct{} // closed when it has an answer, or can't get one any more
 	code jute.Code
 	body []byte // the answer, without its header
@@ -66,7 +66,8 @@ const readAhead = 64 << 10
 
 // newConn serves a connection after its handshake.
 func newConn(s *session, nc *patient, in *bufio.Reader, timeout time.Duration) *conn {
-	nc.limit = timeout * 2 / 3
+	nc.limit = min(timeout*2/3, s.cfg.GiveUp/2) // so there is time for another attempt
+	nc.await()
 	c := &conn{
 		s: s, net: nc, in: in, timeout: timeout, watches: map[string]chan struct{}{},
 		wake: make(chan struct{}, 1), broken: make(chan struct{}),
@@ -100,8 +101,11 @@ func (c *conn) send(r *call) bool {
 	if c.xid++; c.xid < 0 { // negative ones have a meaning of their own
 		c.xid = 1
 	}
-	r.xid, r.sent = c.xid, time.Now()
+	r.xid = c.xid
 	binary.BigEndian.PutUint32(r.packet[jute.LenPrefix:], uint32(r.xid))
+	if len(c.under) == 0 {
+		c.net.await()
+	}
 	c.under = append(c.under, r)
 	c.queue(r.packet)
 	return true
@@ -121,7 +125,7 @@ func (c *conn) queue(packet []byte) {
 func (c *conn) writeRequests() {
 	ping := jute.AppendRequestHeader(make([]byte, jute.LenPrefix), jute.RequestHeader{Xid: jute.XidPing, Op: jute.OpPing})
 	jute.SealFrame(ping)
-	tick := time.NewTicker(c.timeout / 3)
+	tick := time.NewTicker(c.net.limit / 2)
 	defer tick.Stop()
 	var written []byte // a buffer for the next requests
 	for {
@@ -130,11 +134,6 @@ func (c *conn) writeRequests() {
 			return
 		case <-c.wake:
 		case <-tick.C:
-			if c.ignored() {
-				c.s.many.refused()
-				c.fail(errAnswer)
-				return
-			}
 			c.mu.Lock()
 			c.queue(ping)
 			c.mu.Unlock()
@@ -151,13 +150,11 @@ func (c *conn) writeRequests() {
 	}
 }
 
-// ignored reports whether the server has not answered the oldest request for as long as a
-// session lasts, although it answers pings, and that request is a multiRead, which the
-// server may not know.
-func (c *conn) ignored() bool {
+// asked reports whether requests are under way.
+func (c *conn) asked() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.under) > 0 && c.under[0].reads > 1 && time.Since(c.under[0].sent) >= c.timeout && c.s.many.untried()
+	return len(c.under) > 0
 }
 
 // readAnswer reads one packet: an answer, an event, or the answer to a ping.
@@ -175,6 +172,12 @@ func (c *conn) readAnswer() error {
 	}
 	h := jute.NewDecoder(head[jute.LenPrefix:]).ReplyHeader()
 	c.in.Discard(len(head))
+	// A server that answers pings may have lost a request. So while one is under way, only answers count.
+	if h.Xid != jute.XidPing || !c.asked() {
+		c.net.heard()
+		c.net.answering = true
+		defer func() { c.net.answering = false }()
+	}
 	switch h.Xid {
 	case jute.XidPing:
 		_, err = io.CopyN(io.Discard, c.in, size)
@@ -255,7 +258,7 @@ func (c *conn) fail(err error) {
 	close(c.broken)
 	c.net.Close()
 	if slices.ContainsFunc(c.under, func(r *call) bool { return r.reads > 1 }) {
-		c.s.many.cut()
+		c.s.many.cut(errors.Is(err, os.ErrDeadlineExceeded))
 	}
 	for _, r := range c.under {
 		r.err = c.err
@@ -283,22 +286,28 @@ func (c *conn) finish(cause error) {
 // farewell is how long finish waits for the server.
 const farewell = time.Second
 
-// patient is a network connection on which each wait for bytes has a limit, if that is not
-// 0. A connection on which nothing comes for so long, not even the answers to pings, is
-// dead. But a long answer may take its time.
+// patient is a network connection on which each wait for an answer has a limit. Without requests
+// under way, the answers to pings count. A long answer may take its time.
 type patient struct {
 	net.Conn
-	limit time.Duration
-	pulse *Pulse
+	limit     time.Duration
+	answering bool   // what is read now belongs to an answer
+	beat      func() // called with each part of an answer
 }
 
 func (p *patient) Read(b []byte) (int, error) {
-	if p.limit > 0 {
-		p.SetReadDeadline(time.Now().Add(p.limit))
-	}
 	n, err := p.Conn.Read(b)
-	if n > 0 {
-		p.pulse.beat()
+	if n > 0 && p.answering {
+		p.heard()
 	}
 	return n, err
 }
+
+// heard notes that a part of an answer came, and awaits the next one.
+func (p *patient) heard() {
+	p.await()
+	p.beat()
+}
+
+// await gives the next answer its time.
+func (p *patient) await() { p.SetReadDeadline(time.Now().Add(p.limit)) }

@@ -163,7 +163,7 @@ const minConnectResponse, maxConnectResponse = 36, 64
 // handshake opens the session or resumes it, and then sends the credentials. It names the
 // newest transaction that the session has seen. A server whose data are older refuses.
 func (s *session) handshake(dialed net.Conn) (*conn, error) {
-	nc := &patient{Conn: dialed, pulse: s.cfg.Pulse}
+	nc := &patient{Conn: dialed, beat: s.beat}
 	nc.SetDeadline(time.Now().Add(s.patience()))
 	in := bufio.NewReaderSize(nc, readAhead)
 	request := jute.AppendConnectRequest(make([]byte, jute.LenPrefix), jute.ConnectRequest{

@@ -11,6 +11,7 @@ type Pulse struct {
 	mu      sync.Mutex
 	waiting int       // callers that wait for an answer, or for a connection to ask on
 	since   time.Time // when the silence began; zero if the last answer that was waited for came
+	idle    time.Time // when the last caller ceased to wait
 }
 
 // Silence is for how long callers have waited and nothing came, over all attempts to connect
@@ -35,19 +36,27 @@ func (p *Pulse) begin() (end func(answered bool)) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.waiting++; p.since.IsZero() {
-		p.since = time.Now()
+	switch now := time.Now(); {
+	case p.since.IsZero():
+		p.since = now
+	case p.waiting == 0:
+		p.since = p.since.Add(now.Sub(p.idle)) // meanwhile nobody waited
 	}
+	p.waiting++
 	return func(answered bool) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if p.waiting--; p.waiting == 0 && answered {
+		if p.waiting--; p.waiting > 0 {
+			return
+		}
+		p.idle = time.Now()
+		if answered {
 			p.since = time.Time{}
 		}
 	}
 }
 
-// beat notes that bytes came from a server.
+// beat notes that a part of an answer came.
 func (p *Pulse) beat() {
 	if p == nil {
 		return

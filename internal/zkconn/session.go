@@ -40,6 +40,7 @@ type session struct {
 	running sync.WaitGroup      // the goroutine that keeps it open
 	window  *semaphore.Weighted // how many znodes may be read at once
 	many    multiReads          // how many of them one request may name
+	pulse   Pulse               // for how long callers of this session have waited in vain
 
 	// Only the goroutine that connects uses these. seen also belongs to the connection's
 	// goroutine that reads.
@@ -53,6 +54,8 @@ type session struct {
 	mu   sync.Mutex
 	conn *conn         // the last one; it may be broken
 	next chan struct{} // closed when there is another connection
+	// firstLost and lastLost are when writes were sent whose answers were lost, since one was answered.
+	firstLost, lastLost time.Time
 }
 
 // open connects and waits until the session is open.
@@ -95,21 +98,49 @@ func (s *session) use(c *conn) {
 	s.next = make(chan struct{})
 }
 
+// left is how much longer callers wait if no answer comes.
+func (s *session) left() time.Duration { return s.cfg.GiveUp - s.pulse.Silence() }
+
+// begin and beat tell the pulses of this session and of all sessions. See [Pulse].
+func (s *session) begin() (end func(answered bool)) {
+	own, all := s.pulse.begin(), s.cfg.Pulse.begin()
+	return func(answered bool) {
+		own(answered)
+		all(answered)
+	}
+}
+
+func (s *session) beat() {
+	s.pulse.beat()
+	s.cfg.Pulse.beat()
+}
+
 // keepOpen opens the next connection whenever the last one breaks, until the session is
-// over.
+// over. It ends the session if callers wait and no answer comes for as long as Config.GiveUp, over
+// all connections.
 func (s *session) keepOpen(c *conn) {
 	for {
 		select {
 		case <-c.broken:
 		case <-s.over.Done():
 			c.finish(context.Cause(s.over))
+		case <-time.After(s.left()):
+			if s.left() <= 0 {
+				s.end(s.noAnswer())
+			}
+			continue
 		}
 		c.running.Wait()
 		if s.over.Err() != nil {
 			return
 		}
 		s.cfg.Log.Debug("zookeeper connection lost", "server", c.net.RemoteAddr(), "because", c.err)
-		ctx, cancel := context.WithTimeout(s.over, s.cfg.GiveUp)
+		left := s.left()
+		if left <= 0 {
+			s.end(s.noAnswer())
+			return
+		}
+		ctx, cancel := context.WithTimeout(s.over, left)
 		next, err := s.connectAny(ctx, func(causes) bool { return true })
 		cancel()
 		switch {
@@ -130,6 +161,10 @@ func (s *session) keepOpen(c *conn) {
 	}
 }
 
+func (s *session) noAnswer() error {
+	return lostError("no answer from "+s.cfg.Address.String(), s.cfg.GiveUp, nil)
+}
+
 // connection returns a connection that is not broken, as far as is known. It waits for
 // one. The error is ctx's cause, or why the session is over.
 func (s *session) connection(ctx context.Context) (*conn, error) {
@@ -143,7 +178,7 @@ func (s *session) connection(ctx context.Context) (*conn, error) {
 		if !c.isBroken() {
 			return c, nil
 		}
-		end := s.cfg.Pulse.begin()
+		end := s.begin()
 		select {
 		case <-next:
 		case <-ctx.Done():
@@ -178,7 +213,7 @@ func (s *session) send(ctx context.Context, r *call) error {
 // wait returns when a request has its answer. The error is a [brokenError] if none can
 // come any more, a [ResponseTooLargeError], ctx's cause, or why the session is over.
 func (s *session) wait(ctx context.Context, r *call) (err error) {
-	end := s.cfg.Pulse.begin()
+	end := s.begin()
 	defer func() { end(!temporary(err)) }()
 	select {
 	case <-r.done:
@@ -207,6 +242,9 @@ func (s *session) untilAnswered(ctx context.Context, try func() error) error {
 		switch now := time.Now(); {
 		case since.IsZero():
 			since = now
+			if errors.As(err, new(*brokenError)) { // so were other requests: with a pause for each, many would take long
+				continue
+			}
 		case now.Sub(since) > s.cfg.GiveUp && errors.Is(err, ErrThrottled):
 			return err
 		case now.Sub(since) > s.cfg.GiveUp:

@@ -116,13 +116,33 @@ func (s *session) write(ctx context.Context, packet []byte, operations int) ([]b
 	if err := s.send(ctx, c); err != nil {
 		return nil, fmt.Errorf("nothing was sent: %w", err)
 	}
-	if err := s.wait(ctx, c); err != nil {
+	sent := time.Now()
+	err := s.wait(ctx, c)
+	s.lost(sent, temporary(err))
+	if err != nil {
 		return nil, fmt.Errorf("%w (%w)", ErrUnknownOutcome, err)
 	}
 	if c.code != jute.OK && !refusal(c.code) {
 		return nil, fmt.Errorf("%w (%w)", ErrUnknownOutcome, c.code)
 	}
 	return c.body, codeError(c.code)
+}
+
+// lost notes whether the answer to a write was lost. A caller may look and repeat a write for as long as its
+// answers are lost. So the session ends if that lasts for as long as Config.GiveUp.
+func (s *session) lost(sent time.Time, lost bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !lost {
+		s.firstLost = time.Time{}
+		return
+	}
+	if s.firstLost.IsZero() || sent.Sub(s.lastLost) > s.cfg.GiveUp {
+		s.firstLost = sent
+	}
+	if s.lastLost = sent; time.Since(s.firstLost) >= s.cfg.GiveUp {
+		s.end(lostError("no write was answered", s.cfg.GiveUp, nil))
+	}
 }
 
 // one sends a request that does one operation. It repeats the request only if the server
@@ -202,9 +222,10 @@ func (w *Writer) WaitRemoved(ctx context.Context, path string) error {
 		if err != nil || !there {
 			return err
 		}
-		// It was deleted or changed: check again. Or the connection broke.
+		// It was deleted or changed: check again. Or the connection broke, or the event was lost.
 		select {
 		case <-fired:
+		case <-time.After(w.SessionTimeout()):
 		case <-ctx.Done():
 			return &pathError{op: "exists", path: path, err: context.Cause(ctx)}
 		}
@@ -236,6 +257,9 @@ func (w *Writer) MakeChroot(ctx context.Context) ([]string, error) {
 	}
 	for _, p := range slices.Backward(missing) {
 		_, err := w.create(ctx, p, []byte{}, jute.ModePersistent, nil)
+		for errors.Is(err, ErrUnknownOutcome) && ctx.Err() == nil {
+			_, err = w.create(ctx, p, []byte{}, jute.ModePersistent, nil) // the server knows whether it was done
+		}
 		switch {
 		case err == nil:
 			made = append(made, p)

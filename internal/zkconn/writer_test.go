@@ -318,8 +318,10 @@ func TestEphemerals(t *testing.T) {
 	eventually(t, func() bool { return slices.ContainsFunc(p.requests(), isWatch) })
 	multi(t, w, znode.Set(first, []byte("changed"), -1)) // wakes it too early
 	p.cut()                                              // so does this
-	if _, err := other.Get(t.Context(), first); err != nil {
-		t.Fatal(err)
+	for _, s := range []*zkconn.Writer{w, other} { // both are connected again
+		if _, err := s.Get(t.Context(), first); err != nil {
+			t.Fatal(err)
+		}
 	}
 	select {
 	case err := <-gone:

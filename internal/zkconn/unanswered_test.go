@@ -1,0 +1,189 @@
+package zkconn_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"mrtq/internal/jute"
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+)
+
+// request is a call that sends one kind of request.
+type request struct {
+	name string
+	op   jute.OpCode
+	call func(context.Context, *zkconn.Writer) error
+}
+
+var reads = []request{
+	{"Get", jute.OpGetData, func(ctx context.Context, w *zkconn.Writer) error { return second(w.Get(ctx, "/x")) }},
+	{"GetAll", jute.OpMultiRead, func(ctx context.Context, w *zkconn.Writer) error {
+		return second(w.GetAll(ctx, []string{"/x", "/"}, nil))
+	}},
+	{"Children", jute.OpGetChildren, func(ctx context.Context, w *zkconn.Writer) error { return second(w.Children(ctx, "/")) }},
+	{"ACL", jute.OpGetACL, func(ctx context.Context, w *zkconn.Writer) error { return second(w.ACL(ctx, "/x")) }},
+	{"Exists", jute.OpExists, func(ctx context.Context, w *zkconn.Writer) error { _, _, err := w.Exists(ctx, "/x"); return err }},
+	{"Sync", jute.OpSync, func(ctx context.Context, w *zkconn.Writer) error { return w.Sync(ctx) }},
+	{"WaitRemoved", jute.OpExists, func(ctx context.Context, w *zkconn.Writer) error { return w.WaitRemoved(ctx, "/none") }},
+}
+
+var writes = []request{
+	{"Multi", jute.OpMulti, func(ctx context.Context, w *zkconn.Writer) error {
+		return w.Multi(ctx, []znode.Op{znode.Set("/x", nil, -1)})
+	}},
+	{"SetACL", jute.OpSetACL, func(ctx context.Context, w *zkconn.Writer) error { return w.SetACL(ctx, "/x", nil) }},
+}
+
+// looking are writes that look what became of them.
+var looking = []request{
+	{"CreateEphemeral", jute.OpCreate, func(ctx context.Context, w *zkconn.Writer) error {
+		return second(w.CreateEphemeral(ctx, "/e-", nil, nil))
+	}},
+	{"MakeChroot", jute.OpCreate, func(ctx context.Context, w *zkconn.Writer) error { return second(w.MakeChroot(ctx)) }},
+}
+
+// never swallows the requests of a kind.
+func never(op jute.OpCode) func(packet) action {
+	return func(p packet) action {
+		if p.opcode() == int(op) {
+			return swallow
+		}
+		return pass
+	}
+}
+
+// unanswered opens a session whose pings are always answered. Its server's session lasts much longer than it tries.
+func unanswered(t *testing.T) (*zkconn.Writer, *proxy) {
+	w, p := setup(t, zkconn.Config{GiveUp: impatient, SessionTimeout: 20 * time.Second})
+	multi(t, w, znode.Create("/x", []byte("1")))
+	return w, p
+}
+
+// TestOneAnswerIsLost: the answer to the session's last request is lost, and the server goes on answering pings. A read
+// is repeated, and a write says that its outcome is unknown, or looks.
+func TestOneAnswerIsLost(t *testing.T) {
+	for unknown, requests := range map[bool][]request{false: append(reads, looking...), true: writes} {
+		for _, r := range requests {
+			t.Run(r.name, func(t *testing.T) {
+				w, p := unanswered(t)
+				if r.name == "MakeChroot" {
+					at := w.Address()
+					at.Chroot += "/below"
+					w = openWriter(t, zkconn.Config{Address: at, GiveUp: impatient, SessionTimeout: 20 * time.Second})
+				}
+				p.decide(once(swallow, answerTo(func(p packet) bool { return p.opcode() == int(r.op) })))
+				within(t, 2*impatient, r.name, func() {
+					if err := r.call(t.Context(), w); errors.Is(err, zkconn.ErrUnknownOutcome) != unknown || err != nil && !unknown {
+						t.Errorf("%v", err)
+					}
+				})
+				if _, _, err := w.Exists(t.Context(), "/"); err != nil {
+					t.Errorf("the next read: %v", err)
+				}
+			})
+		}
+	}
+}
+
+// TestNoAnswerComes: a server that answers pings, but no request of a kind, ends the session after GiveUp, also if
+// other requests are answered meanwhile, with which the caller looks.
+func TestNoAnswerComes(t *testing.T) {
+	for _, r := range append(append(append([]request(nil), reads...), looking...), writes...) {
+		t.Run(r.name, func(t *testing.T) {
+			w, p := unanswered(t)
+			if r.name == "MakeChroot" {
+				at := w.Address()
+				at.Chroot += "/below"
+				w = openWriter(t, zkconn.Config{Address: at, GiveUp: impatient, SessionTimeout: 20 * time.Second})
+			}
+			p.decide(never(r.op))
+			within(t, 3*impatient, r.name, func() {
+				err := r.call(t.Context(), w)
+				for errors.Is(err, zkconn.ErrUnknownOutcome) {
+					err = r.call(t.Context(), w)
+				}
+				if apart := r.op == jute.OpMultiRead; !apart && !errors.Is(err, zkconn.ErrLost) || apart && err != nil { // it is asked for one by one
+					t.Errorf("%v", err)
+				}
+			})
+		})
+	}
+}
+
+// TestServerStalls: nothing comes from a server any more. The session ends after GiveUp, however long its timeout is.
+func TestServerStalls(t *testing.T) {
+	w, p := unanswered(t)
+	p.stall(true)
+	within(t, impatient+impatient/2, "the end", func() {
+		if err := w.Sync(t.Context()); !errors.Is(err, zkconn.ErrLost) {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+// TestManyReadsStall: more reads wait than are sent at once, and no answer comes.
+func TestManyReadsStall(t *testing.T) {
+	w, p := unanswered(t)
+	p.decide(never(jute.OpGetACL))
+	paths := make([]string, 2000)
+	for i := range paths {
+		paths[i] = "/x"
+	}
+	within(t, impatient+impatient/2, "the end", func() {
+		if _, err := w.GetAll(t.Context(), paths, zkconn.AllACLs); !errors.Is(err, zkconn.ErrLost) {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+// TestLostEvent: nobody hears that a znode was removed. WaitRemoved looks again.
+func TestLostEvent(t *testing.T) {
+	w, p := setup(t, zkconn.Config{SessionTimeout: 4 * time.Second})
+	multi(t, w, znode.Create("/x", nil))
+	watched := make(chan struct{})
+	p.decide(func(p packet) action {
+		switch {
+		case p.opcode() == int(jute.OpExists) && p.body[len(p.body)-1] == 1:
+			select {
+			case <-watched:
+			default:
+				close(watched)
+			}
+		case p.answer && p.xid() == jute.XidNotification:
+			return swallow
+		}
+		return pass
+	})
+	gone := make(chan error, 1)
+	go func() { gone <- w.WaitRemoved(t.Context(), "/x") }()
+	<-watched
+	multi(t, w, znode.Delete("/x", -1))
+	within(t, 20*time.Second, "WaitRemoved", func() {
+		if err := <-gone; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestCutsDontSlowReadsDown: a broken connection costs the reads that were under way no pause each.
+func TestCutsDontSlowReadsDown(t *testing.T) {
+	w, p := unanswered(t)
+	p.decide(func(p packet) action {
+		if p.answer && p.xid() > 0 && p.xid()%50 == 0 {
+			return cutBefore
+		}
+		return pass
+	})
+	paths := make([]string, 1000)
+	for i := range paths {
+		paths[i] = "/x"
+	}
+	within(t, 15*time.Second, "1000 ACLs", func() {
+		if nodes, err := w.GetAll(t.Context(), paths, zkconn.AllACLs); err != nil || len(nodes) != len(paths) {
+			t.Errorf("%d, %v", len(nodes), err)
+		}
+	})
+}
