@@ -71,6 +71,22 @@ func TestCutSendsEarlierReplies(t *testing.T) {
 	}
 }
 
+// TestSwallow: an operation is done and never answered, and the connection stays: it answers later operations.
+func TestSwallow(t *testing.T) {
+	s := run(t, minizk.Options{})
+	c := raw(t, s)
+	s.Inject(minizk.Fault{On: minizk.OnPath("/1"), Do: minizk.Swallow()})
+	for i := 1; i <= 2; i++ {
+		queue(t, c, newNode(fmt.Sprint("/", i), "", 0))
+	}
+	if p, err := c.ReadPacket(); err != nil || p.Err != jute.OK || p.Xid != 2 {
+		t.Errorf("the first reply: %+v, %v", p, err)
+	}
+	if nodeAt(t, s, "/1") == nil || nodeAt(t, s, "/2") == nil {
+		t.Error("an operation was not done")
+	}
+}
+
 func TestRefuse(t *testing.T) {
 	s := run(t, minizk.Options{})
 	c := raw(t, s)

@@ -56,6 +56,10 @@ func CutBefore() Action { return zkserver.CutBefore() }
 // operation was done.
 func CutAfter() Action { return zkserver.CutAfter() }
 
+// Swallow returns an action that does the operation and never answers it, as if the answer were lost on its way. The
+// connection stays: later requests are answered, pings too.
+func Swallow() Action { return zkserver.Swallow() }
+
 // Refuse returns an action that answers with code instead of doing the operation. It uses up no
 // zxid.
 func Refuse(code Code) Action { return zkserver.Refuse(code) }

@@ -78,7 +78,7 @@ func (r *rehearsal) cut(ctx context.Context) error {
 // The sessions that are cut end soon, because the next process waits for that.
 const (
 	cutSession = time.Second
-	cutGiveUp  = 500 * time.Millisecond
+	cutGiveUp  = cutSession
 )
 
 // migrateThrough is one process that migrates, over connections that the cutter makes.

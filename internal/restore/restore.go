@@ -62,17 +62,19 @@ const (
 // Restore creates the znodes of a tree that are missing, below the session's chroot, which
 // must exist. The error wraps [ErrOtherData], or comes from the server.
 func Restore(ctx context.Context, w *zkconn.Writer, tree *znode.Tree, opt Options) (*Result, error) {
-	created := 0 // by all tries
+	before := &Result{} // what the tries before have done
 	for failed := 0; ; {
-		r := &restoring{w: w, tree: tree, opt: opt, res: &Result{Ephemerals: []string{}, Warnings: []Warning{}}}
+		r := &restoring{w: w, tree: tree, opt: opt, res: &Result{
+			Created: before.Created, Counters: before.Counters, There: -before.Created, // these will be found
+			Ephemerals: []string{}, Warnings: []Warning{},
+		}}
 		steps, err := r.try(ctx)
-		created += r.res.Created
-		r.res.Created = created
+		before = r.res
 		var refused *znode.MultiError
 		switch {
 		case err == nil, ctx.Err() != nil:
 			return r.res, err
-		case errors.Is(err, zkconn.ErrUnknownOutcome), errors.Is(err, zkconn.ErrThrottled), errors.As(err, &refused) && isConflict(refused.Err):
+		case errors.Is(err, zkconn.ErrThrottled), errors.As(err, &refused) && isConflict(refused.Err):
 		default:
 			return r.res, err
 		}
@@ -91,8 +93,7 @@ func Restore(ctx context.Context, w *zkconn.Writer, tree *znode.Tree, opt Option
 	}
 }
 
-// isConflict reports whether an operation was refused because of what another client did,
-// or because it had been done before the answer was lost.
+// isConflict reports whether an operation was refused because of what another client did.
 func isConflict(err error) bool {
 	return errors.Is(err, znode.ErrNodeExists) || errors.Is(err, znode.ErrNoNode) || errors.Is(err, znode.ErrBadVersion)
 }
@@ -136,50 +137,102 @@ func (r *restoring) try(ctx context.Context) (steps int, err error) {
 	for _, a := range advances {
 		total += int(a.by)
 	}
-	var ops []znode.Op
-	size := 0
+	var t transaction
 	send := func() error {
-		if len(ops) == 0 {
+		if len(t.ops) == 0 {
 			return nil
 		}
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
-		if err := r.w.Multi(context.WithoutCancel(ctx), ops); err != nil {
+		if err := r.commit(context.WithoutCancel(ctx), t); err != nil {
 			return err
 		}
-		steps, ops, size = steps+1, nil, 0
+		steps, done = steps+1, done+t.creates+t.advances
+		r.res.Created, r.res.Counters = r.res.Created+t.creates, r.res.Counters+int64(t.advances)
+		t = transaction{}
 		r.opt.Progress(done, total)
 		return nil
 	}
-	add := func(more ...znode.Op) error {
-		room := znode.MultiSize(more, len(r.w.Address().Chroot))
-		if size > 0 && (size+room > 64<<10 || r.opt.Ops > 0 && len(ops)+len(more) > r.opt.Ops) {
+	room := func(ops ...znode.Op) error {
+		size := znode.MultiSize(ops, len(r.w.Address().Chroot))
+		if t.size > 0 && (t.size+size > 64<<10 || r.opt.Ops > 0 && len(t.ops)+len(ops) > r.opt.Ops) {
 			if err := send(); err != nil {
 				return err
 			}
 		}
-		ops, size, done = append(ops, more...), size+room, done+1
+		t.ops, t.size = append(t.ops, ops...), t.size+size
 		return nil
 	}
 	for _, n := range missing {
-		if err := add(create(r.tree, n)); err != nil {
+		if err := room(create(r.tree, n)); err != nil {
 			return steps, err
 		}
-		r.res.Created++
+		t.creates, t.changes = t.creates+1, append(t.changes, change{path: n.Path})
 	}
 	for _, a := range advances {
 		path := znode.Join(a.parent, "mrtq-counter")
-		for range a.by {
-			if err := add(znode.Create(path, []byte{}), znode.Delete(path, 0)); err != nil {
+		for next := a.to - a.by + 1; next <= a.to; next++ {
+			if err := room(znode.Create(path, []byte{}), znode.Delete(path, 0)); err != nil {
 				return steps, err
 			}
+			t.advances, t.changes = t.advances+1, append(t.changes, change{a.parent, next})
 		}
 	}
 	if err := send(); err != nil {
 		return steps, err
 	}
 	return steps, r.setParentACLs(ctx)
+}
+
+// transaction is what is sent together.
+type transaction struct {
+	ops               []znode.Op
+	size              int // bytes
+	creates, advances int
+	changes           []change
+}
+
+// change is what a transaction does to a znode of the dump: it creates it, or advances the counter of its children.
+type change struct {
+	path string
+	next int64 // the next child's number is no lower then
+}
+
+// commit carries out a transaction. If its answer is lost, commit looks at the znodes that it concerns.
+func (r *restoring) commit(ctx context.Context, t transaction) error {
+	return r.surely(ctx, func() error { return r.w.Multi(ctx, t.ops) }, func() (bool, error) {
+		paths := make([]string, len(t.changes))
+		for i, c := range t.changes {
+			paths[i] = c.path
+		}
+		nodes, err := r.w.GetAll(ctx, paths, nil)
+		if err != nil || len(nodes) < len(paths) {
+			return false, err
+		}
+		for i, n := range nodes {
+			if next, _ := n.Stat.NextSequence(); int64(next) < t.changes[i].next || !znode.SameData(n.Data, r.tree.Get(n.Path).Data) {
+				return false, nil
+			}
+		}
+		return true, nil
+	})
+}
+
+// surely writes. If the answer is lost, it looks whether the write was done, and otherwise writes again, a few times.
+func (r *restoring) surely(ctx context.Context, write func() error, done func() (bool, error)) (err error) {
+	for range most {
+		if err = write(); !errors.Is(err, zkconn.ErrUnknownOutcome) {
+			return err
+		}
+		if err := r.w.Sync(ctx); err != nil {
+			return err
+		}
+		if is, err := done(); err != nil || is {
+			return err
+		}
+	}
+	return fmt.Errorf("%d times in a row: %w", most, err)
 }
 
 // compare finds what is missing, parents first.
@@ -223,10 +276,10 @@ func sameACL(a, b []znode.ACL) bool {
 	return znode.IsOpenACL(a) && znode.IsOpenACL(b) || slices.Equal(a, b)
 }
 
-// advance says how far the counter of a parent's sequential children is to be advanced.
+// advance says how far the counter of a parent's sequential children is to be advanced, and to which next number.
 type advance struct {
 	parent string
-	by     int64
+	by, to int64
 }
 
 // farthest limits how far a counter is advanced. It takes some minutes.
@@ -263,8 +316,7 @@ func (r *restoring) counters(creates map[string]int64) (advances []advance) {
 		case behind > farthest:
 			r.res.Warnings = append(r.res.Warnings, Warning{n.Path, fmt.Sprintf("its sequence counter stays %d behind what it was: new sequential children will sort before those restored", behind)})
 		default:
-			r.res.Counters += behind
-			advances = append(advances, advance{n.Path, behind})
+			advances = append(advances, advance{n.Path, behind, was})
 		}
 	}
 	return advances
@@ -281,7 +333,11 @@ func (r *restoring) setParentACLs(ctx context.Context) error {
 		if got := r.there.Get(path); got != nil && sameACL(n.ACL, got.ACL) {
 			continue
 		}
-		if err := r.w.SetACL(ctx, path, n.ACL); err != nil {
+		err := r.surely(ctx, func() error { return r.w.SetACL(ctx, path, n.ACL) }, func() (bool, error) {
+			acl, err := r.w.ACL(ctx, path)
+			return err == nil && sameACL(n.ACL, acl), err
+		})
+		if err != nil {
 			return err
 		}
 	}

@@ -232,7 +232,7 @@ func (s *session) wait(ctx context.Context, r *call) (err error) {
 // Config.GiveUp. So a try that returns one must have changed nothing on the server.
 func (s *session) untilAnswered(ctx context.Context, try func() error) error {
 	var since time.Time
-	for {
+	for pause := firstRepeat; ; pause = min(2*pause, repeatPause) {
 		err := try()
 		if !temporary(err) {
 			return err
@@ -242,21 +242,22 @@ func (s *session) untilAnswered(ctx context.Context, try func() error) error {
 		switch now := time.Now(); {
 		case since.IsZero():
 			since = now
-			if errors.As(err, new(*brokenError)) { // so were other requests: with a pause for each, many would take long
-				continue
-			}
 		case now.Sub(since) > s.cfg.GiveUp && errors.Is(err, ErrThrottled):
 			return err
 		case now.Sub(since) > s.cfg.GiveUp:
 			return lostError("the connection broke at each attempt", s.cfg.GiveUp, err)
 		}
+		if errors.Is(err, ErrThrottled) {
+			pause = repeatPause
+		}
 		select {
-		case <-time.After(repeatPause):
+		case <-time.After(pause):
 		case <-ctx.Done():
 		case <-s.over.Done():
 		}
 	}
 }
 
-// repeatPause is how long a repeated request waits, so that it doesn't spin.
-const repeatPause = 50 * time.Millisecond
+// repeatPause is how long a repeated request waits, so that it doesn't spin. The first time it hardly
+// waits, because a broken connection interrupts many requests, and each of them would wait.
+const firstRepeat, repeatPause = 100 * time.Microsecond, 50 * time.Millisecond

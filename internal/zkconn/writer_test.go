@@ -318,7 +318,7 @@ func TestEphemerals(t *testing.T) {
 	eventually(t, func() bool { return slices.ContainsFunc(p.requests(), isWatch) })
 	multi(t, w, znode.Set(first, []byte("changed"), -1)) // wakes it too early
 	p.cut()                                              // so does this
-	for _, s := range []*zkconn.Writer{w, other} { // both are connected again
+	for _, s := range []*zkconn.Writer{w, other} {       // both are connected again
 		if _, err := s.Get(t.Context(), first); err != nil {
 			t.Fatal(err)
 		}

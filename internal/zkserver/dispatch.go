@@ -112,6 +112,9 @@ func (c *conn) handle() bool {
 	case action.kind == cutAfter:
 		s.log.add(r.entry("cut after", code))
 		return false
+	case action.kind == swallow:
+		s.log.add(r.entry("unanswered", code))
+		r.noReply = true
 	case r.Op != jute.OpPing && r.Op != jute.OpCloseSession:
 		s.log.add(r.entry("", code))
 	}

@@ -44,6 +44,7 @@ const (
 	nothing actionKind = iota
 	cutBefore
 	cutAfter
+	swallow
 	refuse
 	delay
 	hold
@@ -56,6 +57,9 @@ func CutBefore() Action { return Action{kind: cutBefore} }
 
 // CutAfter does the operation and then ends the connection, without a reply.
 func CutAfter() Action { return Action{kind: cutAfter} }
+
+// Swallow does the operation and never answers it. The connection stays.
+func Swallow() Action { return Action{kind: swallow} }
 
 // Refuse answers with code instead of doing the operation.
 func Refuse(code jute.Code) Action { return Action{kind: refuse, code: code} }

@@ -1,0 +1,96 @@
+package restore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"mrtq/harness/minizk"
+	"mrtq/internal/restore"
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+)
+
+// largeTree has 3,120 znodes below the root: parents with an ACL of their own, leaves, and sequence counters that are ahead
+// of the children.
+func largeTree(t *testing.T) *znode.Tree {
+	t.Helper()
+	tree := znode.NewTree()
+	closed := []znode.ACL{{Perms: 31, Scheme: "world", ID: "anyone"}, {Perms: 1, Scheme: "ip", ID: "10.0.0.0/8"}}
+	put := func(n znode.Node) {
+		if err := tree.Put(n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 120 {
+		parent := fmt.Sprintf("/p%03d", i)
+		put(znode.Node{Path: parent, Data: []byte(parent), ACL: closed})
+		for k := range 25 {
+			path := fmt.Sprintf("%s/n%010d", parent, k+i%3)
+			put(znode.Node{Path: path, Data: make([]byte, 150)})
+		}
+	}
+	return tree
+}
+
+// TestRestoreThroughCuts: the connection breaks at a part of all requests, before they are done or after. The restore ends
+// all the same, and counts what it has created, once.
+func TestRestoreThroughCuts(t *testing.T) {
+	tree := largeTree(t)
+	for _, percent := range []int{3, 10} {
+		for _, ops := range []int{0, 20} {
+			t.Run(fmt.Sprintf("%d %% cut, %d operations in a transaction", percent, ops), func(t *testing.T) {
+				s, w := server(t)
+				random := rand.New(rand.NewPCG(1, uint64(percent)))
+				var faults []*minizk.Injected
+				for _, action := range []minizk.Action{minizk.CutAfter(), minizk.CutBefore()} {
+					faults = append(faults, s.Inject(minizk.Fault{On: func(op minizk.Op) bool {
+						return op.Code != minizk.OpPing && random.IntN(200) < percent
+					}, Do: action}))
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), 45*time.Second)
+				defer cancel()
+				began := time.Now()
+				res, err := restore.Restore(ctx, w, tree, restore.Options{Below: "/", Ops: ops, Say: func(news string) { t.Log(news) }, Progress: func(int, int) {}})
+				t.Logf("%+v after %s", res, time.Since(began))
+				if err != nil || res.Created != tree.Len()-1 || res.There != 0 || res.Counters != 120 {
+					t.Fatalf("%v; want %d znodes and 120 steps of counters", err, tree.Len()-1)
+				}
+				for _, fault := range faults {
+					fault.Remove()
+				}
+				if res, err = restore.Restore(t.Context(), w, tree, restore.Options{Below: "/", Say: func(string) {}, Progress: func(int, int) {}}); err != nil || res.There != tree.Len()-1 || res.Created != 0 || res.Counters != 0 {
+					t.Errorf("once more: %+v, %v", res, err)
+				}
+			})
+		}
+	}
+}
+
+// TestRestoreThatIsAlwaysCut: if no transaction is answered, the restore ends and says why.
+func TestRestoreThatIsAlwaysCut(t *testing.T) {
+	s, w := server(t)
+	s.Inject(minizk.Fault{On: minizk.OnOp(minizk.OpMulti), Do: minizk.CutBefore()})
+	res, err := restore.Restore(t.Context(), w, largeTree(t), restore.Options{Below: "/", Say: func(string) {}, Progress: func(int, int) {}})
+	if !errors.Is(err, zkconn.ErrUnknownOutcome) || res.Created != 0 {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
+
+func server(t *testing.T) (*minizk.Server, *zkconn.Writer) {
+	t.Helper()
+	s, err := minizk.Start(minizk.Options{RealTime: true, Private: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	w, err := zkconn.OpenWriter(t.Context(), zkconn.Config{Address: zkconn.Address{Servers: []string{"memory:0"}}, Dial: s.Dial})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Close)
+	return s, w
+}
