@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -91,15 +89,8 @@ func (a *app) openSource(ctx context.Context, s pair, l *legacyFlags) (*migrate.
 		}
 		return nil, nil, failed("source", s.source.Text, err)
 	}
-	if src.Len() > largeQueue && os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(50)
-	}
 	return src, side, nil
 }
-
-// largeQueue is from how many records on a command spends a tenth more processor time on
-// collecting garbage, and takes a quarter less memory.
-const largeQueue = 50_000
 
 func validNodes(flag string, nodes []string) error {
 	for _, n := range nodes {

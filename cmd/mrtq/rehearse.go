@@ -135,7 +135,7 @@ func (c *rehearseCmd) options(a *app, source place) (opt rehearse.Options, err e
 			return opt, exit.Usagef("--%s %v: expected a part from 0 to 0.5, such as 0.01", name, rate)
 		}
 	}
-	opt.Rates, opt.Seed, opt.Meter = c.rates, c.seed, a.Screen
+	opt.Rates, opt.Seed, opt.Meter = c.rates, c.seed, a
 	if opt.Cuts, err = strconv.Atoi(c.crash); c.crash == "all" {
 		opt.Cuts = rehearse.AllCuts
 	} else if err != nil || opt.Cuts < 0 {

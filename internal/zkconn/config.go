@@ -13,8 +13,9 @@ type Config struct {
 	// SessionTimeout is the timeout to ask the server for. The server may change it.
 	// 0 means 10 s.
 	SessionTimeout time.Duration
-	// GiveUp is how long to try if no server can be reached, at the start or later.
-	// After that the session is lost. 0 means 30 s.
+	// GiveUp is how long to try if no server can be reached, at the start or later, and how long
+	// to wait for an answer if none comes, over all connections. After that the session is lost. 0
+	// means 30 s.
 	GiveUp time.Duration
 	// Refused is how long to try at the start if every server refuses the connection,
 	// because a starting server refuses for a moment. It counts from the first refusal.

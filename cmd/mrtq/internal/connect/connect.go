@@ -19,7 +19,7 @@ import (
 
 // Connection holds the flags that say how to reach a server.
 type Connection struct {
-	// Timeout is how long to try to reach a server.
+	// Timeout is how long to try to reach a server, and to wait for its next answer.
 	Timeout        time.Duration
 	sessionTimeout time.Duration
 	useTLS         bool
@@ -38,7 +38,7 @@ type Connection struct {
 
 // Flags adds the flags of all commands.
 func (c *Connection) Flags(f *pflag.FlagSet) {
-	f.DurationVar(&c.Timeout, "timeout", 30*time.Second, "how long to try to reach a server; without this flag, only 5s if all servers refuse the connection")
+	f.DurationVar(&c.Timeout, "timeout", 30*time.Second, "how long to try to reach a server, and to wait for its next answer; without this flag, only 5s if all servers refuse the connection")
 	f.DurationVar(&c.sessionTimeout, "session-timeout", 10*time.Second, "ZooKeeper session timeout to request")
 	f.BoolVar(&c.useTLS, "tls", false, "use TLS, trusting the system's authorities unless --tls-ca is given")
 	f.StringVar(&c.tls.CA, "tls-ca", "", "PEM `file` of the authorities to trust; implies --tls")

@@ -11,7 +11,6 @@
 package screen
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -126,13 +125,13 @@ var unitOf = map[migrate.Phase]string{
 	migrate.HandingOver:   "records",
 }
 
-// Phases makes the meter follow a call of package migrate with this context, until finish is
-// called.
-func (s *Screen) Phases(ctx context.Context, what string) (_ context.Context, finish func()) {
+// Follow returns what makes the meter follow a call of package migrate, until finish is called.
+// See [migrate.WithPhases].
+func (s *Screen) Follow(what string) (follow func(p migrate.Phase, done, total int), finish func()) {
 	step := s.meter.begin(what, "")
-	return migrate.WithPhases(ctx, func(p migrate.Phase, done, total int) {
+	return func(p migrate.Phase, done, total int) {
 		s.meter.follow(step, string(p), unitOf[p], done, total)
-	}), func() { s.meter.end(step) }
+	}, func() { s.meter.end(step) }
 }
 
 // Progress shows how far a step is. Call the function that it returns with the number done
