@@ -14,7 +14,7 @@ type Job struct {
 	ID, BatchID   string
 	Status        JobStatus
 	Priority      int
-	SpaceNeeded   int64         // bytes; 0 is unknown
+	SpaceNeeded   int64         // bytes; 0 is unknown, and -1 is unknown to the deployed Estimate
 	Configuration Configuration // never changes
 	// Zero if the job has none yet.
 	Identifiers Identifiers
@@ -58,7 +58,7 @@ func (j *Job) load(ctx context.Context) error {
 	return together(ctx, j.readStatus, j.readBatchID,
 		reading(j, "configuration", &j.Configuration, orNoObject(d, by(d, ParseConfiguration))),
 		reading(j, "priority", &j.Priority, ParsePriority),
-		optional(reading(j, "space_needed", &j.SpaceNeeded, ParseNumber)),
+		optional(reading(j, "space_needed", &j.SpaceNeeded, by(d, ParseSpaceNeeded))),
 		optional(reading(j, "identifiers", &j.Identifiers, orNoObject(d, ParseIdentifiers))),
 		optional(reading(j, "metadata", &j.Metadata, orNoObject(d, ParseMetadata))),
 		optional(reading(j, "inventory", &j.Inventory, orNoObject(d, ParseInventory))),

@@ -22,7 +22,7 @@ func TestBrokenNodes(t *testing.T) {
 			{"/status", `[1]`, job + "/status: not a JSON object: json: cannot unmarshal array into Go value of type newqueue.Object"},
 			{"/priority", "100", job + "/priority: 100: a priority is a number from 0 to 99"},
 			{"/priority", "five", job + `/priority: "five" is not a decimal number`},
-			{"/space_needed", "-1", job + `/space_needed: "-1" is not a decimal number`},
+			{"/space_needed", "-2", job + `/space_needed: "-2" is not a decimal number`},
 			{"/configuration", "null", job + "/configuration: not a JSON object: it is null"},
 			{"/bid", "", job + "/bid: it does not exist"},
 		} {
@@ -101,6 +101,25 @@ func TestRefusedValues(t *testing.T) {
 	if _, err := q.AcquireJob(ctx, newqueue.JobHeld); !errors.Is(err, newqueue.ErrValue) {
 		t.Errorf("a worker acquired a held job: %v", err)
 	}
+}
+
+// TestSizeThatEstimateDidNotFind: the deployed Estimate writes -1 then. The published design has no such number.
+func TestSizeThatEstimateDidNotFind(t *testing.T) {
+	for d, want := range map[newqueue.Dialect]int64{newqueue.MrtZK: -1, newqueue.Design: 0} {
+		n, err := newqueue.ParseSpaceNeeded(d, []byte("-1"))
+		if n != want || (err == nil) != (d == newqueue.MrtZK) {
+			t.Errorf("%s: %d, %v", d, n, err)
+		}
+	}
+	eachDialect(t, func(t *testing.T, w *world) {
+		q := w.queue()
+		_, ids := batchOf(t, q, 1)
+		w.put("/jobs/"+ids[0]+"/space_needed", "-1")
+		j, err := q.Job(ctx, ids[0])
+		if (err == nil) != (w.d == newqueue.MrtZK) || err == nil && j.SpaceNeeded != -1 {
+			t.Errorf("%+v, %v", j, err)
+		}
+	})
 }
 
 // TestTheLastOptionCounts: of an option that is given more than once, the last one counts, and

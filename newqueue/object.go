@@ -158,6 +158,15 @@ func ParseNumber(data []byte) (int64, error) {
 	return n, nil
 }
 
+// ParseSpaceNeeded parses the data of /jobs/JID/space_needed: a number of bytes. In dialect mrt-zk it can be
+// -1, which the deployed Estimate writes if it does not find the size.
+func ParseSpaceNeeded(d Dialect, data []byte) (int64, error) {
+	if d == MrtZK && string(data) == "-1" {
+		return -1, nil
+	}
+	return ParseNumber(data)
+}
+
 // MaxPriority is the largest priority that the two digits of a queue entry hold.
 const MaxPriority = 99
 

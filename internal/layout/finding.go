@@ -29,6 +29,9 @@ type Finding struct {
 	// Repair says what an operator can do about it. It is "" if there is no
 	// suggestion.
 	Repair string `json:"mend,omitempty"`
+	// LockedBy is the session that works on it at the moment, and may be between two writes. It is "" if nobody is known to work
+	// on it.
+	LockedBy string `json:"locked_by,omitempty"`
 	// Item is what the finding is about, if that is another znode: the job whose
 	// entry is missing, say.
 	Item string `json:"-"`

@@ -12,7 +12,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"mrtq/internal/layout"
 	"mrtq/legacy"
@@ -86,7 +88,40 @@ func merritt(dialect string) (Layout, error) {
 // Check compares a tree with the layout, and returns a report of what differs. It
 // ignores opt.Natives. An error comes from reading the tree, or wraps
 // layout.ErrNoMatch if the tree has none of the map's roots.
+//
+// What a session that has locked a batch, job or request may leave between two writes is information. If the tree
+// is a server's, Check first gives the session time to go on.
 func (l Layout) Check(ctx context.Context, s layout.TreeReader, opt layout.Options) (*layout.Report, error) {
-	opt.Natives = l.Natives
-	return layout.Check(ctx, s, l.Map, opt)
+	report, working, err := l.check(ctx, s, opt)
+	if err != nil || !slices.ContainsFunc(report.Findings, func(f layout.Finding) bool { return working.Of(f) != 0 }) {
+		return report, err
+	}
+	if opt.Looks > 1 {
+		select {
+		case <-time.After(layoutmap.Patience):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		if report, working, err = l.check(ctx, s, opt); err != nil {
+			return nil, err
+		}
+	}
+	for i := range report.Findings {
+		f := &report.Findings[i]
+		if session := working.Of(*f); session != 0 {
+			f.Severity, f.Repair, f.LockedBy = layout.Info, "", fmt.Sprintf("%#x", session)
+		}
+	}
+	return report, nil
+}
+
+// check also returns the locks of sessions, as the last look saw them.
+func (l Layout) check(ctx context.Context, s layout.TreeReader, opt layout.Options) (*layout.Report, *layoutmap.Locks, error) {
+	var working *layoutmap.Locks
+	opt.Natives = append(slices.Clone(l.Natives), func(func(layout.Found)) layout.Native {
+		working = layoutmap.NewLocks()
+		return working
+	})
+	report, err := layout.Check(ctx, s, l.Map, opt)
+	return report, working, err
 }

@@ -58,6 +58,7 @@ func TestMovedMeanwhile(t *testing.T) {
 		{"it moves and is broken, two looks", true, true, 2, 1},
 	} {
 		f := merrittSample("design").sound(t, l.Map)
+		f.remove(jobPath + "/lock")
 		if c.broken {
 			f.put("/batch-uuids/bid-9", "bid0000000009")
 		}

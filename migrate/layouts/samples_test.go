@@ -102,6 +102,7 @@ func merrittBreaks(dialect string) map[string]func(f forest) {
 		"queue-entry/wrong-priority": func(f forest) {
 			f.put("/jobs/states/pending/07-jid0000000000", "")
 		},
+		"queue-entry/three-digits": func(f forest) { f.put("/jobs/states/pending/105-jid0000000000", "") },
 		"queue-entry/no-entry":     func(f forest) { f.remove(entryPath) },
 		"batch-entry/orphan":       func(f forest) { f.put(batchPath+"/states/batch-processing/jid0000000009", "") },
 		"batch-entry/wrong-folder": func(f forest) { f.put(batchPath+"/states/batch-failed/jid0000000000", "") },
@@ -157,7 +158,7 @@ func merrittBreaks(dialect string) map[string]func(f forest) {
 			f.remove(entryPath)
 		},
 		"job-priority/bad-value":     set(jobPath+"/priority", "100"),
-		"job-space/bad-value":        set(jobPath+"/space_needed", "-1"),
+		"job-space/bad-value":        set(jobPath+"/space_needed", "-2"),
 		"job-state/bad-state":        func(f forest) { f.put("/jobs/states/odd", "") },
 		"batch-folder/bad-state":     func(f forest) { f.put(batchPath+"/states/processing", "") },
 		"queue-entry/bad-name":       func(f forest) { f.put("/jobs/states/pending/5-jid0000000000", "") },

@@ -2,6 +2,7 @@ package layoutmap
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -66,13 +67,25 @@ func codecsOf(d newqueue.Dialect) []*layout.Codec {
 		codec("access-status", "a JSON object with an access request's state and a time", statusKinds, accessStatus(d)),
 		codec("configuration", "a JSON object; the keys that the client library reads are strings", jsonKinds, object(d, content(parseConfiguration))),
 		codec("job-status", "a JSON object with a job's state, its last successful one, a number of retries and a time", statusKinds, jobStatus(d)),
-		codec("priority", "a decimal number from 0 to 99", []string{badValue}, content(newqueue.ParsePriority)),
-		codec("number", "a decimal number", []string{badValue}, content(newqueue.ParseNumber)),
+		codec("priority", "a decimal number from 0 to 99", []string{badValue}, content(priority)),
+		codec("space-needed", spaceNeeded[d], []string{badValue}, content(func(data []byte) (int64, error) { return newqueue.ParseSpaceNeeded(d, data) })),
 		codec("identifiers", "a JSON object with a string primary_id and a list local_id", jsonKinds, object(d, content(newqueue.ParseIdentifiers))),
 		codec("metadata", "a JSON object of strings", jsonKinds, object(d, content(newqueue.ParseMetadata))),
 		codec("inventory", "a JSON object with strings manifest_url and mode", jsonKinds, object(d, content(newqueue.ParseInventory))),
 		codec("store", "a JSON object with strings manifest_url, mode and delete", jsonKinds, object(d, content(newqueue.ParseStore))),
 	}
+}
+
+// spaceNeeded says what space_needed holds.
+var spaceNeeded = map[newqueue.Dialect]string{newqueue.Design: "a decimal number", newqueue.MrtZK: "a decimal number, or -1 if Estimate did not find the size"}
+
+// priority parses a priority, and says how one of three digits comes about.
+func priority(data []byte) (int, error) {
+	n, err := newqueue.ParsePriority(data)
+	if errors.Is(err, newqueue.ErrPriority) {
+		err = fmt.Errorf("%w: Estimate adds 10 if it does not find the size of a job", err)
+	}
+	return n, err
 }
 
 // content checks data with a parse function, and returns the result.

@@ -176,8 +176,13 @@ func (p *places) batchStates(bid string, b *batchPlace) {
 		p.found("batch-states/no-states", batch, path, "", "states, because "+because, "no states: it looks pending to a worker")
 	case b.hasStates && waiting:
 		p.found("batch-states/too-early", batch, path, "", "no states, because the batch is "+string(b.state), "states: the client library will never take the batch")
+	case b.hasStates && !b.processing && b.state == newqueue.BatchFailed && !b.jobs: // the services reject a bad submission so
 	case b.hasStates && !b.processing && b.state != "":
-		p.found("batch-states/no-processing", batch, newqueue.BatchFolderPath(bid, newqueue.FolderProcessing), "", "the folder, even empty", "it is not there: the batch is never reported")
+		found := "it is not there: the batch is never reported"
+		if b.state == newqueue.BatchDeleted {
+			found = "it is not there: the hourly cleanup never removes the batch"
+		}
+		p.found("batch-states/no-processing", batch, newqueue.BatchFolderPath(bid, newqueue.FolderProcessing), "", "the folder, even empty", found)
 	}
 }
 
@@ -196,13 +201,15 @@ func (p *places) batchUUIDs() {
 		}
 	}
 	for bid, b := range p.batches {
+		// A deployed cleanup removes the name first. If it is killed then, the next one removes the batch.
+		cleaned := p.d == newqueue.MrtZK && (b.state == newqueue.BatchCompleted || b.state == newqueue.BatchDeleted)
 		if !b.hasUUID {
 			continue
 		}
 		path := newqueue.BatchUUIDPath(b.uuid)
 		found := "no entry: the batch can't be found by its batchID"
 		switch other, ok := there[path]; {
-		case other == bid:
+		case other == bid, !ok && cleaned:
 			continue
 		case ok:
 			found = fmt.Sprintf("an entry for %.40q: batch %s can't be found by its batchID", other, bid)
@@ -227,6 +234,10 @@ func (p *places) queueEntry(q queuePlace) {
 	job, j := newqueue.JobPath(q.jid), p.jobs[q.jid]
 	if j == nil {
 		p.found("queue-entry/orphan", "", q.path, job, "an entry of a job that exists", "job "+q.jid+" doesn't exist: a worker that takes it fails")
+		return
+	}
+	if _, _, err := newqueue.ParseJobEntry(znode.Name(q.path)); err != nil {
+		p.found("queue-entry/three-digits", job, q.path, "", "an entry whose priority has two digits", "a priority of three digits: no daemon finds the job")
 		return
 	}
 	if !j.read() {

@@ -141,6 +141,13 @@ func TestCheck(t *testing.T) {
 		{name: "local ids in another dialect's place", d: newqueue.MrtZK, path: "/locks/queue/localid/x", want: []string{
 			`/locks/queue/localid: "localid"; expected a hold on a queue: ingest, accessSmall or accessLarge (queue-hold/bad-name)`,
 		}},
+		{name: "Estimate did not find the size", d: newqueue.MrtZK, path: "/jobs/jid0000000001/space_needed", data: "-1"},
+		{name: "the published design has no size of -1", d: newqueue.Design, path: "/jobs/jid0000000001/space_needed", data: "-1", want: []string{
+			`/jobs/jid0000000001/space_needed: "-1" is not a decimal number; expected a decimal number (job-space/bad-value)`,
+		}},
+		{name: "no service writes another negative size", d: newqueue.MrtZK, path: "/jobs/jid0000000001/space_needed", data: "-2", want: []string{
+			`/jobs/jid0000000001/space_needed: "-2" is not a decimal number; expected a decimal number, or -1 if Estimate did not find the size (job-space/bad-value)`,
+		}},
 		{name: "a lock that stays", d: newqueue.Design, path: "/locks/storage/s", stat: znode.Stat{Czxid: 1}, want: []string{
 			`/locks/storage/s: it is persistent, so it stays when its creator's session ends; expected a znode that is ephemeral (storage-lock/not-ephemeral)`,
 		}},
@@ -152,6 +159,67 @@ func TestCheck(t *testing.T) {
 			}
 			var got []string
 			for _, p := range Check(tree, c.d) {
+				got = append(got, p.String())
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+			}
+		})
+	}
+}
+
+// What the deployed services leave in the ordinary way breaks no rule, and what they leave for ever is named with
+// who leaves it.
+func TestWhatServicesLeave(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		set  string // znodes that are added or written; those with a minus are removed
+		want []string
+	}{
+		{"a batch that failed before it had a job", `
+/batch-uuids/uuid-2 bid0000000002
+/batches/bid0000000002/submission {"batchID":"uuid-2"}
+/batches/bid0000000002/status {"status":"Failed","last_modified":"2024-03-01 12:00:00 -0800","message":"no manifest"}
+/batches/bid0000000002/states`, nil},
+		{"the same, and an administrator deleted it", `
+/batch-uuids/uuid-2 bid0000000002
+/batches/bid0000000002/submission {"batchID":"uuid-2"}
+/batches/bid0000000002/status {"status":"Deleted","last_modified":"2024-03-01 12:00:00 -0800","message":""}
+/batches/bid0000000002/states`, []string{
+			"/batches/bid0000000002/states/batch-processing: it is not there: the hourly cleanup never removes the batch; expected the folder, even empty (batch-states/no-processing)",
+		}},
+		{"a cleanup that was killed after it removed a batch's name", `
+/batches/bid0000000002/submission {"batchID":"uuid-2"}
+/batches/bid0000000002/status {"status":"Completed","last_modified":"2024-03-01 12:00:00 -0800","message":""}
+/batches/bid0000000002/states/batch-processing`, nil},
+		{"a batch that is at work has lost its name", `
+-/batch-uuids/uuid-1`, []string{
+			"/batch-uuids/uuid-1: no entry: the batch can't be found by its batchID; expected an entry for batch bid0000000000 (batch-uuid/no-entry)",
+		}},
+		{"Estimate added 10 to priority 95", `
+/jobs/jid0000000001/space_needed -1
+/jobs/jid0000000001/priority 105
+-/jobs/states/pending/05-jid0000000001
+/jobs/states/pending/105-jid0000000001`, []string{
+			"/jobs/jid0000000001/priority: 105: a priority is a number from 0 to 99: Estimate adds 10 if it does not find the size of a job; expected a decimal number from 0 to 99 (job-priority/bad-value)",
+			"/jobs/states/pending/105-jid0000000001: a priority of three digits: no daemon finds the job; expected an entry whose priority has two digits (queue-entry/three-digits)",
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var keep []string
+			removed := map[string]bool{}
+			for _, line := range strings.Split(strings.TrimSpace(c.set), "\n") {
+				if path, is := strings.CutPrefix(line, "-"); is {
+					removed[path] = true
+				}
+			}
+			for _, line := range strings.Split(good[newqueue.MrtZK]+strings.TrimSpace(c.set), "\n") {
+				if path, _, _ := strings.Cut(line, " "); !removed[path] && !strings.HasPrefix(line, "-") {
+					keep = append(keep, line)
+				}
+			}
+			var got []string
+			for _, p := range Check(parseTree(t, strings.Join(keep, "\n")), newqueue.MrtZK) {
 				got = append(got, p.String())
 			}
 			if !slices.Equal(got, c.want) {

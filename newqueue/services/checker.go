@@ -1,9 +1,11 @@
 package services
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"mrtq/internal/layout"
@@ -17,16 +19,22 @@ type checker struct {
 	report   func(layout.Found)
 	it       *item // the item whose znodes pass
 	roots    map[string]bool
-	batchIDs map[string]string // of submissions, by BID
-	profiles bool              // some job has a profile
-	without  map[string]string // jobs without one, and what they have instead
+	batchIDs map[string]string  // of submissions, by BID
+	profiles bool               // some job has a profile
+	without  map[string]string  // jobs without one, and what they have instead
+	failed   map[string]*failed // Failed batches with unfinished jobs, by BID
+	storing  map[string]string  // jobs on which Store is at work, by the lock on their object
 }
+
+// failed are the unfinished jobs of a Failed batch. Only those that were requeued are reported, by an administrator's
+// Update Reporting.
+type failed struct{ jobs, requeued int }
 
 // Rules returns the code that checks the demands of [AddRules], one znode after the
 // other. It passes each violation to report. In memory it keeps the batchID of every
 // batch and the paths of the jobs without a profile.
 func Rules(report func(layout.Found)) layout.Native {
-	return &checker{report: report, roots: map[string]bool{}, batchIDs: map[string]string{}, without: map[string]string{}}
+	return &checker{report: report, roots: map[string]bool{}, batchIDs: map[string]string{}, without: map[string]string{}, failed: map[string]*failed{}, storing: map[string]string{}}
 }
 
 // Visit implements [layout.Native].
@@ -53,7 +61,12 @@ func (c *checker) Visit(v layout.Visit) {
 	case "batch-entry":
 		c.it.entries[newqueue.BatchFolder(v.Params.Get("folder"))]++
 	case "batch-lock", "job-lock", "request-lock", "storage-lock", "inventory-lock", "localid-lock":
-		c.report(heldLock(v))
+		if strings.HasSuffix(n.Path, "/lock") {
+			c.it.locked = n.Stat.EphemeralOwner != 0
+		} else {
+			c.finish() // the last job
+		}
+		c.report(c.heldLock(v))
 	}
 }
 
@@ -77,17 +90,37 @@ func (c *checker) finish() {
 		if id, ok := it.value("submission", "batchID").(string); ok {
 			c.batchIDs[it.id] = id
 		}
+		if it.state == "Failed" && it.entries[newqueue.FolderProcessing] > 0 {
+			c.failed[it.id] = &failed{}
+		}
 	case it.isJob():
 		if id, ok := c.batchIDs[it.bid]; ok {
 			it.batchID = id
 		}
 		c.profile(it)
+		c.requeued(it)
+		if ark, _ := it.value("identifiers", "primary_id").(string); it.state == "Storing" && it.locked {
+			c.storing[newqueue.StorageLock(ark).Path(newqueue.MrtZK)] = it.path
+		}
 	}
 	for _, v := range it.violations() {
 		c.violated(v)
 	}
 	for d := range it.demands() {
 		c.textNumber(d)
+	}
+	c.it = nil
+}
+
+// requeued counts an unfinished job of a Failed batch.
+func (c *checker) requeued(it *item) {
+	b := c.failed[it.bid]
+	if b == nil || it.isDone() || it.state == "Failed" {
+		return
+	}
+	b.jobs++
+	if n, is := it.value("status", "retry_count").(json.Number); is && n != "0" {
+		b.requeued++
 	}
 }
 
@@ -119,12 +152,27 @@ func (c *checker) profile(it *item) {
 func (c *checker) Done(time.Time) {
 	c.finish()
 	c.missingRoots()
+	c.failedBatches()
 	if !c.profiles {
 		return
 	}
 	d := demandOf("R30", OfJob)
 	for _, path := range slices.Sorted(maps.Keys(c.without)) {
 		c.violated(Violation{Demand: d, Path: path + "/" + d.Node, What: "profile is " + c.without[path] + ", and other jobs have one", Stop: d.Stops[0]})
+	}
+}
+
+// failedBatches checks the Failed batches with unfinished jobs.
+func (c *checker) failedBatches() {
+	d := &Demands[slices.IndexFunc(Demands, func(d Demand) bool { return d.ID == "R05" && d.Node == "status" })]
+	for _, bid := range slices.Sorted(maps.Keys(c.failed)) {
+		b, path := c.failed[bid], newqueue.BatchPath(bid)+"/status"
+		if b.jobs > b.requeued {
+			c.violated(Violation{Demand: d, Path: path, What: fmt.Sprintf("the batch is Failed, with unfinished jobs that were never requeued: %d", b.jobs-b.requeued), Stop: d.Stops[0]})
+		} else if b.jobs > 0 {
+			c.report(layout.Found{Rule: ownRule(d), Severity: layout.Info, Path: path, Expected: d.wanted(),
+				Found: fmt.Sprintf("the batch is Failed, and jobs of it were requeued: %d. Update Reporting reports them when they are done", b.jobs)})
+		}
 	}
 }
 
@@ -162,10 +210,13 @@ func demandOf(id string, of Scope) *Demand {
 
 // heldLock is the finding for a lock. An ephemeral one is only information, because a
 // worker holds it while it works.
-func heldLock(v layout.Visit) layout.Found {
+func (c *checker) heldLock(v layout.Visit) layout.Found {
 	f := layout.Found{Rule: "R02/lock", Severity: layout.Warning, Path: v.Znode.Path, Expected: "a lock only while a service is running", Found: "a lock that outlives its session"}
 	if slices.Contains([]string{"storage-lock", "inventory-lock", "localid-lock"}, v.Node.ID) { // on an object, not an item
 		f.Rule = "R02"
+	}
+	if job := c.storing[v.Znode.Path]; job != "" {
+		f.Severity, f.Found = layout.Info, "Store is at work on "+job
 	}
 	if owner := v.Znode.Stat.EphemeralOwner; owner != 0 {
 		f.Severity, f.Found = layout.Info, fmt.Sprintf("a lock of session %#x", owner)

@@ -45,8 +45,11 @@ func objectIfThere(d *Demand, it *item) []fault {
 
 // lockable: Process locks each local id by a znode whose name it is in. ZooKeeper refuses some
 // characters, such as emoji, and Process tries again for ever. Others are escaped before:
-// see [garbled].
+// see [garbled]. It locks none if the object has its primary id.
 func lockable(d *Demand, it *item) (faults []fault) {
+	if filled.ok(it.value(d.Node, "primary_id")) {
+		return nil
+	}
 	for _, id := range stringsIn(it.value(d.Node, "local_id")) {
 		name := strings.Map(func(r rune) rune {
 			if r == '/' || r < ' ' || r >= 0x80 && r < 0xa0 {
@@ -72,10 +75,11 @@ func stringValues(d *Demand, it *item) []fault {
 	return faults
 }
 
+// agreesUnfinished leaves out Failed batches, of which [checker.failed] also looks at the jobs.
 func agreesUnfinished(d *Demand, it *item) []fault {
 	n := it.entries[newqueue.FolderProcessing]
 	waits := (it.state == "Pending" || it.state == "Held") && it.hasStates
-	if it.planned || n == 0 && !waits || it.state == "" || it.state == "Processing" || it.state == "Reporting" {
+	if it.planned || n == 0 && !waits || slices.Contains([]string{"", "Processing", "Reporting", "Failed"}, it.state) {
 		return nil
 	}
 	return one(it.path+"/"+d.Node, "the batch is %s, with unfinished jobs: %d", it.state, n)

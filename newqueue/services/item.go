@@ -53,6 +53,7 @@ type item struct {
 	profiles bool      // some job has a profile
 	planned  bool      // it is not in a tree yet, and only its objects are known
 
+	locked    bool                         // a session has locked it
 	hasStates bool                         // of a batch
 	entries   map[newqueue.BatchFolder]int // of a batch, how many
 }

@@ -107,9 +107,11 @@ func TestJobNotices(t *testing.T) {
 
 // Process locks a job's local ids by name. It would wait for ever if ZooKeeper refuses the name.
 func TestLocalIDsThatCannotBeLocked(t *testing.T) {
-	for id, want := range map[string]bool{"a/b:c": false, "O’Neil\n\u0085": false, "😀": true, "\u007f": true, "\ue000": true} {
+	// With a primary id, Process makes no lock.
+	type ids struct{ primary, local string }
+	for id, want := range map[ids]bool{{"", "a/b:c"}: false, {"", "O’Neil\n\u0085"}: false, {"", "😀"}: true, {"", "\u007f"}: true, {"", "\ue000"}: true, {"ark:/1/2", "😀"}: false} {
 		item := services.Item{Path: "/jobs/jid0000000001", Objects: []services.NodeObject{
-			{Node: "status", Object: newqueue.Object{"status": "Pending"}}, {Node: "identifiers", Object: newqueue.Object{"primary_id": "", "local_id": []any{"sound", id}}}}}
+			{Node: "status", Object: newqueue.Object{"status": "Pending"}}, {Node: "identifiers", Object: newqueue.Object{"primary_id": id.primary, "local_id": []any{"sound", id.local}}}}}
 		var found string
 		for _, v := range services.CheckContent(item) {
 			if v.Stop.Effect == services.Waits {

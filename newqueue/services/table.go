@@ -75,7 +75,7 @@ var batchDemands = slices.Concat([]Demand{
 	{ID: "R04", Of: OfBatch, Node: "status", Key: "status", Rules: batchStatus, Type: batchState, Stops: batchLoad},
 	{ID: "R05", Of: OfBatch, Node: "states", Says: "it exists", Rules: []string{"batch-states/no-states"}, Stops: []Stop{{Batch, Resubmits}}},
 	{ID: "R05", Of: OfBatch, Node: "states/batch-processing", Says: "it exists, empty or not", Rules: []string{"batch-states/no-processing"}, Stops: []Stop{{BatchReport, NeverReported}}},
-	{ID: "R05", Of: OfBatch, Node: "status", Says: "it is Processing or Reporting if a job is unfinished", faults: agreesUnfinished, Stops: []Stop{{BatchReport, NeverReported}}},
+	{ID: "R05", Of: OfBatch, Node: "status", Says: "it is Processing or Reporting if a job is unfinished, or Failed if that job was requeued", faults: agreesUnfinished, Stops: []Stop{{BatchReport, NeverReported}}},
 	{ID: "R05", Of: OfBatch, Node: "status", Says: "it is not Completed or Deleted if a job failed", faults: agreesFailed, Stops: []Stop{{Cleanup, NeverCleaned}}},
 	{ID: "R05", Of: OfBatch, Node: "submission", Says: "it holds a JSON object", Rules: []string{"batch-submission/missing", "batch-submission/not-json"}, faults: filledIfThere, Stops: slices.Concat(reporting, []Stop{{Cleanup, NeverCleaned}}, adminPage)},
 	{ID: "R06", Of: OfBatch, Node: "submission", Key: "batchID", Type: batchFolder, Stops: reporting},
@@ -99,7 +99,7 @@ var jobDemands = []Demand{
 	{ID: "R13", Of: OfFailedJob, Node: "status", Key: "message", Type: text, Default: "an empty string", Stops: mailing},
 	{ID: "R14", Of: OfJob, Node: "bid", Says: "it is only a BID, of a batch that exists", Rules: []string{"job-bid/missing", "job-bid/orphan"}, Stops: loadedBy(StopsQueue)},
 	{ID: "R15", Of: OfJob, Node: "priority", Says: "it is decimal text from 0 to 99", Rules: []string{"job-priority/missing", "job-priority/bad-value"}, Stops: slices.Concat(loadedBy(StopsQueue), each(NotFound, workers()))},
-	{ID: "R15", Of: OfJob, Node: "space_needed", Says: "it is decimal text", Rules: []string{"job-space/missing", "job-space/bad-value"}, Stops: loadedBy(StopsQueue)},
+	{ID: "R15", Of: OfJob, Node: "space_needed", Says: "it is decimal text, -1 if Estimate did not find the size", Rules: []string{"job-space/missing", "job-space/bad-value"}, Stops: loadedBy(StopsQueue)},
 	{ID: "R16", Of: OfJob, Says: "it has one entry below /jobs/states, as its status and priority say", Rules: []string{"queue-entry/no-entry", "queue-entry/wrong-queue", "queue-entry/wrong-priority"}, Stops: slices.Concat(each(NotFound, workers()), each(StopsQueue, workers()))},
 	{ID: "R17", Of: OfJob, Says: "it has one entry below its batch, in the folder of its status", Rules: []string{"batch-entry/no-entry", "batch-entry/wrong-folder", "batch-entry/other-batch"}, Stops: []Stop{{BatchReport, ReportsEarly}, {BatchReport, NeverReported}, {BatchReport, ReportsWrong}}},
 }
@@ -131,7 +131,7 @@ var jobNodeDemands = slices.Concat([]Demand{
 	{ID: "R27", Of: OfJob, Node: "identifiers", Says: "it holds a JSON object", Rules: []string{"job-identifiers/not-json"}, faults: objectIfThere, Stops: loadedBy(StopsQueue)},
 	{ID: "R27", Of: OfOpenJob, Node: "identifiers", Key: "primary_id", Type: text, Stops: failedBy(ingest...)},
 	{ID: "R27", Of: OfOpenJob, Node: "identifiers", Key: "local_id", Type: texts, Stops: failedBy(ingest...)},
-	{ID: "R27", Of: OfOpenJob, Node: "identifiers", Says: "its local ids can be part of the name of a lock", faults: lockable, Stops: each(Waits, []Daemon{Process})},
+	{ID: "R27", Of: OfOpenJob, Node: "identifiers", Says: "its local ids can be part of the name of a lock, unless there is a primary id", faults: lockable, Stops: each(Waits, []Daemon{Process})},
 	{ID: "R27", Of: OfDoneJob, Node: "identifiers", Key: "local_id", Type: texts, Optional: true, Stops: mailing},
 }, forEach([]string{"metadata", "inventory", "store"}, func(node string) Demand {
 	return Demand{ID: "R28", Of: OfJob, Node: node, Says: "it is absent or holds a JSON object", Rules: []string{"job-" + node + "/not-json"}, faults: objectIfThere, Stops: loadedBy(StopsQueue)}

@@ -9,8 +9,8 @@ import (
 	"mrtq/internal/layout"
 )
 
-// Findings prints the errors and the warnings of a check. A rule that thousands of znodes break
-// has a hundred rows.
+// Findings prints the errors and the warnings of a check, and what sessions are working on. A rule that thousands of
+// znodes break has a hundred rows.
 func Findings(out *screen.Screen, findings []layout.Finding) {
 	for _, s := range layout.Severities {
 		if s == layout.Info { // counted, and in -o json
@@ -31,6 +31,9 @@ func Findings(out *screen.Screen, findings []layout.Finding) {
 		}
 		out.Table(title, []string{"ZNODE", "RULE", "FOUND", "EXPECTED", "WHAT TO DO", "DOCUMENT"}, rows)
 	}
+	working := slices.DeleteFunc(slices.Clone(findings), func(f layout.Finding) bool { return f.LockedBy == "" })
+	screen.List(out, "Being worked on: a session has locked the job, batch or request, and may be between two writes", working, []string{"ZNODE", "RULE", "FOUND", "SESSION"},
+		func(f layout.Finding) screen.Row { return screen.Row{f.Path, f.Rule, f.Found, f.LockedBy} })
 }
 
 var severityTitles = map[layout.Severity]string{layout.Error: "Errors", layout.Warning: "Warnings", layout.Info: "For information"}
