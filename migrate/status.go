@@ -27,6 +27,8 @@ type Status struct {
 	Batches  []StateCount `json:"batches"`
 	Holds    []HoldStatus `json:"holds"`
 	Locks    []LockStatus `json:"locks"`
+	// Abandoned are access requests in Processing that nobody has locked: in dialect mrt-zk no worker takes them again.
+	Abandoned []string `json:"abandoned"`
 	// AtWork counts the migrations that are running, or wait for their turn.
 	AtWork int `json:"migrators"`
 	// Legacy has each legacy queue; none if it is in another ensemble.
@@ -91,7 +93,7 @@ func (s *Status) Undecided() (all []UndecidedRecord) {
 // ReadStatus reads where a migration stands, on both sides. It writes nothing. An error comes from reading.
 func ReadStatus(ctx context.Context, at *Reader) (*Status, error) {
 	report(ctx, ReadingTarget, 0, 0)
-	s := &Status{Runs: []RunStatus{}, Holds: []HoldStatus{}, Locks: []LockStatus{}, Legacy: []LegacyStatus{}}
+	s := &Status{Runs: []RunStatus{}, Abandoned: []string{}, Holds: []HoldStatus{}, Locks: []LockStatus{}, Legacy: []LegacyStatus{}}
 	t, err := target.Read(ctx, at)
 	if err != nil {
 		return nil, err
@@ -197,17 +199,26 @@ func (r *statusReader) states(ctx context.Context) error {
 	if err := r.jobs(ctx); err != nil {
 		return err
 	}
+	dialect, _, err := r.t.Dialect(ctx)
+	if err != nil {
+		return err
+	}
 	access := counts{}
 	for _, q := range newqueue.AccessQueues {
 		parent := newqueue.AccessQueuePath(q)
-		err := r.statuses(ctx, parent, newqueue.AccessPrefix, func(path, state string) { access.add(state, r.isOurs(path)) })
+		err := r.statuses(ctx, parent, newqueue.AccessPrefix, func(path, state string) {
+			access.add(state, r.isOurs(path))
+			if dialect == newqueue.MrtZK && state == string(newqueue.AccessProcessing) {
+				s.Abandoned = append(s.Abandoned, path) // unless there is a lock
+			}
+		})
 		if err != nil {
 			return err
 		}
 	}
 	s.Access = access.list()
 	batches := counts{}
-	err := r.statuses(ctx, newqueue.BatchesPath, newqueue.BatchPrefix, func(path, state string) {
+	err = r.statuses(ctx, newqueue.BatchesPath, newqueue.BatchPrefix, func(path, state string) {
 		batches.add(state, r.t.Ledger.Batch(znode.Name(path)) != nil)
 	})
 	s.Batches = batches.list()
@@ -314,6 +325,9 @@ func (r *statusReader) locks(ctx context.Context) error {
 			l.Session = fmt.Sprintf("%#x", n.Stat.EphemeralOwner)
 		}
 		r.status.Locks = append(r.status.Locks, l)
+	})
+	r.status.Abandoned = slices.DeleteFunc(r.status.Abandoned, func(request string) bool {
+		return slices.ContainsFunc(r.status.Locks, func(l LockStatus) bool { return l.Path == request+"/lock" })
 	})
 	slices.SortFunc(r.status.Locks, func(a, b LockStatus) int { return cmp.Compare(a.Path, b.Path) })
 	return err

@@ -11,6 +11,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/target"
 	"mrtq/newqueue"
+	"mrtq/newqueue/layoutmap"
 	"mrtq/newqueue/lint"
 )
 
@@ -23,11 +24,11 @@ const (
 )
 
 // account looks at jobs that workers may have worked on. Each must be in a state that the
-// layout allows, or removed.
+// layout allows, or removed. One that a session has locked has some more time.
 func (c *comparison) account(suspects []suspect) error {
 	for look := 1; len(suspects) > 0; look++ {
 		if look > 1 {
-			if err := wait(c.ctx); err != nil {
+			if err := waitBefore(c.ctx, look); err != nil {
 				return err
 			}
 		}
@@ -37,7 +38,7 @@ func (c *comparison) account(suspects []suspect) error {
 		}
 		var again []suspect
 		for i, s := range suspects {
-			if seen[i].problem != "" && look < looks {
+			if seen[i].problem != "" && (look < looks || look == looks && seen[i].isWorkedOn()) {
 				again = append(again, s)
 			} else {
 				c.concludeJob(s, seen[i])
@@ -48,10 +49,20 @@ func (c *comparison) account(suspects []suspect) error {
 	return nil
 }
 
+// waitBefore waits before a look that is not the first one.
+func waitBefore(ctx context.Context, look int) error {
+	if look > looks {
+		return sleep(ctx, layoutmap.Patience)
+	}
+	return wait(ctx)
+}
+
 // wait is the pause between two looks.
-func wait(ctx context.Context) error {
+func wait(ctx context.Context) error { return sleep(ctx, pause) }
+
+func sleep(ctx context.Context, d time.Duration) error {
 	select {
-	case <-time.After(pause):
+	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -67,6 +78,19 @@ type sight struct {
 	problem string       // the first rule of the layout that it violates; "" for none
 	at      string       // the znode that does
 	kind    Kind
+	rule    string // that it violates, if lint found it
+	lock    *znode.Node
+}
+
+// isWorkedOn reports whether a session has locked the job, and can have caused the problem between two of its writes.
+func (s *sight) isWorkedOn() bool { return s.session() != 0 && layoutmap.BetweenWrites(s.rule) }
+
+// session is the session that has locked the job; 0 if none has.
+func (s *sight) session() int64 {
+	if s.lock == nil {
+		return 0
+	}
+	return s.lock.Stat.EphemeralOwner
 }
 
 // look looks at jobs as they are now.
@@ -110,7 +134,9 @@ func (c *comparison) look(suspects []suspect) ([]sight, error) {
 	}
 	problems := map[string]lint.Problem{}
 	for _, p := range lint.Check(tree, c.v.dialect) {
-		if job := jobOf(p.Path); problems[job].Path == "" {
+		// What a worker can't have caused counts first.
+		job := jobOf(p.Path)
+		if first := problems[job]; first.Path == "" || layoutmap.BetweenWrites(first.Rule) && !layoutmap.BetweenWrites(p.Rule) {
 			problems[job] = p
 		}
 	}
@@ -168,10 +194,14 @@ func jobOf(path string) string {
 // conclude says what is wrong with a job.
 func (s *sight) conclude(of suspect, p lint.Problem) {
 	if p.Path != "" {
-		s.problem, s.at, s.kind = p.Message, p.Path, Layout
+		s.problem, s.at, s.kind, s.rule = p.Message, p.Path, Layout, p.Rule
 	}
 	for _, n := range s.nodes {
 		lock := n.Path == of.entry.Job+"/lock"
+		if lock {
+			s.lock = &n
+		}
+		was := s.problem
 		switch {
 		case n.Stat.EphemeralOwner != 0 && !lock:
 			s.problem, s.at, s.kind = "it is ephemeral", n.Path, Layout
@@ -181,6 +211,9 @@ func (s *sight) conclude(of suspect, p lint.Problem) {
 			s.problem, s.at, s.kind = "another client has set its ACL", n.Path, OtherACL
 		case n.Stat.NumChildren != 0 && slices.Contains(s.entries, n.Path):
 			s.problem, s.at, s.kind = "it has children, and no reader looks for any", n.Path, Extra
+		}
+		if s.problem != was {
+			s.rule = ""
 		}
 	}
 }
@@ -200,9 +233,20 @@ func (c *comparison) concludeJob(of suspect, s sight) {
 	}
 	v.there(of.item, s.state)
 	about := Difference{Path: of.entry.Job, Record: of.entry.Record, Queue: of.queue}
+	if s.isWorkedOn() {
+		v.noticeWork(of.item, s)
+		s.problem = ""
+	}
+	if s.state == string(newqueue.AccessProcessing) && s.lock == nil && of.queue != newqueue.HoldIngest && v.dialect == newqueue.MrtZK {
+		v.notice(of.item, "it is in Processing, and nobody has locked it: no worker takes it again")
+	}
 	switch {
 	case s.problem != "":
 		about.Kind, about.Path, about.Message = s.kind, s.at, s.problem
+		about.By = canCause[s.rule]
+		if s.rule == orphanJob && newqueue.JobState(s.state).Folder() != newqueue.FolderProcessing {
+			about.Remove = append([]string{of.entry.Job}, s.entries...)
+		}
 		v.differ(about)
 	case of.differs != "":
 		about.Kind, about.Message = ActedOn, fmt.Sprintf("%s; it is %s now", of.differs, s.state)
@@ -211,6 +255,11 @@ func (c *comparison) concludeJob(of suspect, s sight) {
 		about.Kind, about.Message = ActedOn, "it was changed"
 		v.differ(about)
 	}
+}
+
+// noticeWork says what a session works on.
+func (v *verifier) noticeWork(it item, s sight) {
+	v.notice(it, fmt.Sprintf("session %#x has locked it, and works on it: %s is not as it will be", s.session(), s.at))
 }
 
 // asMade reports whether nobody has written to the znodes of a job since they were created.

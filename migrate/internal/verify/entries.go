@@ -9,6 +9,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/newqueue"
+	"mrtq/newqueue/layoutmap"
 )
 
 // checkEntries looks for entries of the runs' jobs that are in the wrong place, and for
@@ -90,32 +91,75 @@ func (v *verifier) checkFolder(ctx context.Context, folder string, where map[str
 // idIn is the id that the name of an entry has: in the queue of a state, it follows the priority.
 func idIn(entry string) string { return entry[strings.IndexByte(entry, '-')+1:] }
 
-// checkPlaces looks whether jobs should have an entry: suspect.differs is its path.
+// checkPlaces looks whether jobs should have an entry: suspect.differs is its path. A job that a session has locked is looked at
+// again.
 func (v *verifier) checkPlaces(ctx context.Context, ours []suspect) error {
 	c := v.newComparison(ctx)
 	for some := range slices.Chunk(ours, partSize) {
-		seen, err := c.look(some)
-		if err != nil {
+		var locked []suspect
+		if err := c.judgePlaces(some, func(s suspect, seen sight) {
+			if seen.session() != 0 {
+				locked = append(locked, s)
+			} else {
+				v.misplaced(s, seen)
+			}
+		}); err != nil {
 			return err
 		}
-		for i, s := range some {
-			if slices.Contains(seen[i].entries, s.differs) {
-				continue
+		if len(locked) == 0 {
+			continue
+		}
+		if err := sleep(ctx, layoutmap.Patience); err != nil {
+			return err
+		}
+		if err := c.judgePlaces(locked, func(s suspect, seen sight) {
+			if seen.session() != 0 {
+				seen.at = s.differs
+				v.noticeWork(s.item, seen)
+			} else {
+				v.misplaced(s, seen)
 			}
-			if !seen[i].there && v.isBeingCleaned(ctx, s.differs) {
-				continue
-			}
-			if _, there, err := v.t.Reader.Exists(ctx, s.differs); err != nil || !there {
-				if err != nil {
-					return err
-				}
-				continue
-			}
-			v.differ(Difference{Kind: Extra, Path: s.differs, Record: s.entry.Record, Queue: s.queue,
-				Message: fmt.Sprintf("an entry of %s, which is %s", znode.Name(s.entry.Job), seen[i].stateText())})
+		}); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// judgePlaces calls found with each job that should not have the entry, and has it.
+func (c *comparison) judgePlaces(some []suspect, found func(suspect, sight)) error {
+	seen, err := c.look(some)
+	if err != nil {
+		return err
+	}
+	for i, s := range some {
+		if slices.Contains(seen[i].entries, s.differs) || !seen[i].there && c.v.isBeingCleaned(c.ctx, s.differs) {
+			continue
+		}
+		_, there, err := c.v.t.Reader.Exists(c.ctx, s.differs)
+		if err != nil {
+			return err
+		}
+		if there {
+			found(s, seen[i])
+		}
+	}
+	return nil
+}
+
+// misplaced is the difference of an entry that its job should not have.
+func (v *verifier) misplaced(s suspect, seen sight) {
+	d := Difference{Kind: Extra, Path: s.differs, Record: s.entry.Record, Queue: s.queue, By: killedDaemon,
+		Message: fmt.Sprintf("an entry of %s, which is %s", znode.Name(s.entry.Job), seen.stateText())}
+	_, _, err := newqueue.ParseJobEntry(znode.Name(s.differs))
+	switch {
+	case !seen.there:
+		d.By = deletedNode
+	case err != nil && znode.Within(s.differs, newqueue.JobStatesPath):
+		d.Kind, d.By = Layout, estimate
+		d.Message = "no daemon finds a priority that has not two digits. While no worker has the job, write a priority of at most 99, create the entry that has it, and delete this one"
+	}
+	v.differ(d)
 }
 
 func (s sight) stateText() string {

@@ -24,7 +24,7 @@ import (
 // Kind is how a target differs from what it should be.
 type Kind string
 
-// Damage. A worker, a service or an administrator who follows the published design causes none.
+// Damage. A worker, a service or an administrator who follows the published design causes none, unless [Difference.By] says so.
 const (
 	Extra       Kind = "extra"        // there is a znode that nobody needs
 	Layout      Kind = "layout"       // it violates a rule of the layout
@@ -88,6 +88,10 @@ type Difference struct {
 	Path    string `json:"path"`
 	Record  string `json:"record,omitempty"` // of the job, if it is a job's
 	Message string `json:"message"`
+	// By says who can have caused it; "" if nobody does who follows the documents.
+	By string `json:"by,omitempty"`
+	// Remove are the znodes that are left of a job that an administrator has deleted. Without them, with all below them, nothing differs.
+	Remove []string `json:"remove,omitempty"`
 	// Queue is the hold that covers it; "" if it is about no queue.
 	Queue newqueue.QueueHold `json:"queue,omitempty"`
 }

@@ -58,6 +58,7 @@ func Status(s *screen.Screen, st, before *migrate.Status) {
 		}
 		return screen.Row{l.Path, l.Session}
 	})
+	screen.List(s, "In Processing, and nobody has locked them: no worker takes these again", st.Abandoned, []string{"ACCESS REQUEST"}, func(path string) screen.Row { return screen.Row{path} })
 	var legacy []screen.Row
 	for _, l := range st.Legacy {
 		var was migrate.LegacyStatus
@@ -170,7 +171,7 @@ func StatusVerdict(s *migrate.Status, target string) (screen.Tone, string) {
 	switch {
 	case slices.Contains(unsound, s.Step):
 		return screen.Bad, text
-	case s.Restored || s.Step == migrate.StepMigrateRest:
+	case s.Restored || s.Step == migrate.StepMigrateRest || len(s.Abandoned) > 0:
 		return screen.Attention, text
 	}
 	return screen.Good, text
@@ -212,6 +213,9 @@ func stateText(s *migrate.Status, target string) string {
 		text += ", and no queue is held"
 	}
 	text = with(text) + legacyText(s.Legacy)
+	for _, of := range counted([]note{{len(s.Abandoned), "access request is in Processing, and nobody works on it", "access requests are in Processing, and nobody works on them"}}) {
+		text += "; " + of
+	}
 	if s.Restored {
 		text += ". The target was restored from a backup: jobs that were finished after the backup was made would run again"
 	}

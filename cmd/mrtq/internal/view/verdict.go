@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,7 +15,7 @@ import (
 
 // groupTitles are the titles of the lists of differences.
 var groupTitles = map[migrate.Group]string{
-	migrate.Damage:       "Damage: no worker, service or administrator who follows the documents causes this",
+	migrate.Damage:       "Damage",
 	migrate.UndecidedIn:  "Somebody must decide which queue has the work of these records",
 	migrate.UnfinishedIn: "Unfinished",
 	migrate.RestoredIn:   "Restored from a backup",
@@ -41,6 +42,10 @@ func Verdict(s *screen.Screen, v *migrate.Verdict) {
 	s.Table("", []string{"STATE OF JOBS AND REQUESTS", "COUNT"}, states)
 	for _, g := range migrate.Groups {
 		differences := slices.DeleteFunc(slices.Clone(v.Differences), func(d migrate.Difference) bool { return d.Kind.Group() != g || d.Kind == notKept })
+		if g == migrate.Damage {
+			damage(s, differences)
+			continue
+		}
 		screen.List(s, groupTitles[g], differences, []string{"RECORD OR ZNODE", "DIFFERENCE", "WHAT"}, func(d migrate.Difference) screen.Row {
 			return screen.Row{d.Path, string(d.Kind), d.Message}
 		})
@@ -73,6 +78,20 @@ func Verdict(s *screen.Screen, v *migrate.Verdict) {
 	if len(v.Released) > 0 && !v.OK() { // else the last line says so
 		s.Printf("Released: %s.\n", QueueNames(v.Released))
 	}
+}
+
+// damage prints what is damaged, with who can have caused it, and how to end what is left of deleted jobs.
+func damage(s *screen.Screen, differences []migrate.Difference) {
+	screen.List(s, groupTitles[migrate.Damage], differences, []string{"RECORD OR ZNODE", "DIFFERENCE", "WHAT", "WHO CAN CAUSE IT"}, func(d migrate.Difference) screen.Row {
+		return screen.Row{d.Path, string(d.Kind), d.Message, cmp.Or(d.By, "nobody who follows the documents")}
+	})
+	var lines []string
+	for _, d := range differences {
+		for _, path := range d.Remove {
+			lines = append(lines, "deleteall "+path)
+		}
+	}
+	screen.List(s, "Left of jobs whose batch was deleted. If nobody needs them, these lines end that, in zkCli.sh at the same address and chroot", lines, []string{"LINE"}, func(line string) screen.Row { return screen.Row{line} })
 }
 
 // notKept is the kind of a difference that is not in the target: the quarantine file lacks the bytes
