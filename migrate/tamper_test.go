@@ -49,16 +49,18 @@ var zones = map[string]map[string]string{
 	"batch part":  {"data": named, "null": named, "touched": acted, "deleted": named, "recreated": nothing, "child": damage, "ephemeral": damage, "acl": damage},
 	"folder":      {"data": nothing, "null": nothing, "touched": nothing, "deleted": damage, "recreated": acted, "child": damage, "ephemeral": "", "acl": damage},
 	"empty":       {"data": nothing, "null": nothing, "touched": nothing, "deleted": damage, "recreated": nothing, "child": damage, "ephemeral": damage, "acl": damage},
-	"layout":      {"data": nothing, "null": nothing, "touched": nothing, "deleted": named, "recreated": acted, "child": damage, "ephemeral": "", "acl": nothing},
-	"names":       {"data": nothing, "null": nothing, "touched": nothing, "deleted": named, "recreated": nothing, "child": damage, "ephemeral": "", "acl": nothing},
-	"locks":       {"data": nothing, "null": nothing, "touched": nothing, "deleted": released, "recreated": nothing, "child": damage, "ephemeral": "", "acl": nothing},
+	"layout":      {"data": nothing, "null": nothing, "touched": nothing, "deleted": named, "recreated": acted, "child": damage, "ephemeral": "", "acl": damage},
+	"jobs":        {"data": damage, "null": damage, "touched": nothing, "deleted": named, "recreated": acted, "child": damage, "ephemeral": "", "acl": damage},
+	"names":       {"data": nothing, "null": nothing, "touched": nothing, "deleted": named, "recreated": nothing, "child": damage, "ephemeral": "", "acl": damage},
+	"locks":       {"data": nothing, "null": nothing, "touched": nothing, "deleted": released, "recreated": nothing, "child": damage, "ephemeral": "", "acl": damage},
 	"spare":       {"data": nothing, "null": nothing, "touched": nothing, "deleted": nothing, "recreated": nothing, "child": nothing, "ephemeral": "", "acl": nothing},
-	"state":       {"data": nothing, "null": nothing, "touched": nothing, "deleted": nothing, "recreated": nothing, "child": damage, "ephemeral": "", "acl": nothing},
-	"hold":        {"data": released, "null": released, "touched": nothing, "deleted": released, "recreated": nothing, "child": nothing, "ephemeral": "", "acl": nothing},
+	"state":       {"data": nothing, "null": nothing, "touched": nothing, "deleted": nothing, "recreated": nothing, "child": damage, "ephemeral": "", "acl": damage},
+	"hold":        {"data": released, "null": released, "touched": nothing, "deleted": released, "recreated": nothing, "child": nothing, "ephemeral": "", "acl": damage},
 	"run":         {"data": broken, "null": broken, "touched": restored, "deleted": broken, "recreated": restored, "child": nothing, "ephemeral": broken, "acl": damage},
 	"ledger":      {"data": broken, "null": broken, "touched": nothing, "deleted": broken, "recreated": nothing, "child": nothing, "ephemeral": broken, "acl": nothing},
-	"ledger path": {"data": nothing, "null": nothing, "touched": nothing, "deleted": broken, "recreated": nothing, "child": nothing, "ephemeral": "", "acl": nothing},
-	"runs":        {"data": nothing, "null": nothing, "touched": nothing, "deleted": broken, "recreated": restored, "child": nothing, "ephemeral": "", "acl": nothing},
+	"ledger path": {"data": nothing, "null": nothing, "touched": nothing, "deleted": broken, "recreated": nothing, "child": nothing, "ephemeral": "", "acl": damage},
+	"ledger part": {"data": nothing, "null": nothing, "touched": nothing, "deleted": broken, "recreated": nothing, "child": nothing, "ephemeral": "", "acl": nothing},
+	"runs":        {"data": nothing, "null": nothing, "touched": nothing, "deleted": broken, "recreated": restored, "child": nothing, "ephemeral": "", "acl": damage},
 }
 
 // zone is the zone of a znode of a tree.
@@ -74,6 +76,8 @@ func zone(tree *znode.Tree, path string) string {
 		return "run"
 	case part[0] == "migration" && leaf:
 		return "ledger"
+	case part[0] == "migration" && len(part) > 3:
+		return "ledger part"
 	case part[0] == "migration":
 		return "ledger path"
 	case top == "locks" && len(part) == 3 && part[1] == "queue" && part[2] != "localid":
@@ -98,6 +102,8 @@ func zone(tree *znode.Tree, path string) string {
 		return "job"
 	case top == "jobs" && len(part) == 3 && part[1] != "states" || top == "access" && len(part) == 4:
 		return "job part"
+	case path == "/jobs":
+		return "jobs"
 	case path == "/batch-uuids":
 		return "names"
 	case path == "/access/large" || path == "/access/small" || top == "jobs" && len(part) == 3:
@@ -139,11 +145,21 @@ func changes(tree *znode.Tree, path string) []tampering {
 	of := zone(tree, path)
 	for i := range all {
 		all[i].path, all[i].want = path, zones[of][all[i].kind]
+		if all[i].kind == "acl" && slices.Contains([]string{"layout", "jobs", "names", "locks", "state", "hold"}, of) && !madeByRun(tree, path) {
+			all[i].want = nothing // services made it, with an ACL of theirs
+		}
 		if all[i].kind == "deleted" && strings.HasPrefix(path, "/jobs/states/completed/") {
 			all[i].want = named // in dialect design, the cleanup removes this entry first
 		}
 	}
 	return slices.DeleteFunc(all, func(c tampering) bool { return c.want == "" })
+}
+
+// madeByRun reports whether a run has made a znode, in its first transaction.
+func madeByRun(tree *znode.Tree, path string) bool {
+	return slices.ContainsFunc(tree.Children("/migration/runs"), func(run string) bool {
+		return tree.Get("/migration/runs/"+run).Stat.Czxid == tree.Get(path).Stat.Czxid
+	})
 }
 
 // moves are changes of an entry's place, and znodes in places where none belongs.
@@ -348,4 +364,60 @@ func related(a, b string) bool {
 		return all
 	}
 	return slices.ContainsFunc(ids(a), func(id string) bool { return slices.Contains(ids(b), id) }) || strings.HasPrefix(a, "/batch-uuids") || zoneOf(a) == zoneOf(b) && len(ids(a)) == 0
+}
+
+// An ACL that somebody sets, and sets back, is no difference: not that of a job, nor of its entries, its batch or the layout.
+func TestACLSetBack(t *testing.T) {
+	t.Parallel()
+	s := serve(t, queueTree(t, pendings(t, 2, 2)), newqueue.MrtZK)
+	s.mustMigrate(s.options())
+	job := s.jobOf(ingest(1))
+	bid := string(s.data(job + "/bid"))
+	paths := []string{job, job + "/status", "/jobs/states/pending/05-" + znode.Name(job), "/batches/" + bid, "/batches/" + bid + "/states/batch-processing/" + znode.Name(job),
+		"/batches/" + bid + "/submission", "/batch-uuids/bid-0", "/jobs", "/jobs/states/pending", "/locks/queue/ingest", "/migration", "/migration/runs", "/migration/ledger"}
+	for _, perms := range []int32{zk.PermRead | zk.PermAdmin, zk.PermAll} {
+		for _, path := range paths {
+			_, err := s.door().SetACL(path, zk.WorldACL(perms), -1)
+			s.must(err)
+		}
+		said := map[string]bool{}
+		for _, d := range s.verify().Differences {
+			said[d.Path] = d.Kind == "other-acl" && strings.Contains(d.Message, "its ACL is")
+		}
+		if perms == zk.PermAll {
+			s.mustVerify()
+			continue
+		}
+		for _, path := range append([]string{paths[2], paths[3]}, paths[7:]...) { // one of a job, and one of a batch
+			if !said[path] {
+				t.Errorf("%s is not named: %v", path, said)
+			}
+		}
+	}
+}
+
+// A child that a job should not have is named.
+func TestUnexpectedChildIsNamed(t *testing.T) {
+	t.Parallel()
+	s := serve(t, queueTree(t, pendings(t, 1, 1)), newqueue.MrtZK)
+	s.mustMigrate(s.options())
+	s.create(s.jobOf(ingest(1))+"/store", []byte(`{}`))
+	if v := s.verify(); len(v.Differences) != 1 || !strings.Contains(v.Differences[0].Message, "/store, which the run did not make") {
+		t.Errorf("verify says %v", v.Differences)
+	}
+}
+
+// /jobs names the newest run. Anything else there is named, until it is written again.
+func TestJobsNamesTheNewestRun(t *testing.T) {
+	t.Parallel()
+	s := serve(t, queueTree(t, pendings(t, 1, 1)), newqueue.MrtZK)
+	run := s.mustMigrate(s.options()).Run
+	for _, data := range []string{"", "by hand", "run1"} {
+		s.set("/jobs", []byte(data))
+		if v := s.verify(); len(v.Differences) != 1 || v.Differences[0].Path != "/jobs" || !strings.Contains(v.Differences[0].Message, run) {
+			t.Errorf("%q: verify says %v", data, v.Differences)
+		}
+	}
+	s.set("/jobs", []byte(run))
+	s.mustVerify()
 }

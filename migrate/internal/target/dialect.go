@@ -52,10 +52,10 @@ func (t *Target) Dialect(ctx context.Context) (d newqueue.Dialect, shownBy strin
 // the rest of [Read]. Records of runs that can't be read don't count.
 func DialectAt(ctx context.Context, r *zkconn.Reader) (newqueue.Dialect, error) {
 	t := &Target{Reader: r, Ledger: ledger.New(nil), Layout: map[string]znode.Stat{}}
-	if _, err := t.readLayout(ctx); err != nil {
+	if err := t.readRuns(ctx); err != nil && !errors.Is(err, ledger.ErrForm) {
 		return "", err
 	}
-	if err := t.readRuns(ctx, ""); err != nil && !errors.Is(err, ledger.ErrForm) {
+	if err := t.readLayout(ctx); err != nil {
 		return "", err
 	}
 	d, _, err := t.Dialect(ctx)

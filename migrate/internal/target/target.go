@@ -26,8 +26,10 @@ type Target struct {
 	// Layout has the Stats of the layout's own znodes that are there, by path: parents of
 	// batches, jobs and so on, but none of these themselves.
 	Layout map[string]znode.Stat
-	// JobsVersion is the version of /jobs; -1 if it is not there.
+	// JobsVersion is the version of /jobs; -1 if it is not there. Named is the run that it names as the newest one; "" if it
+	// names none.
 	JobsVersion int32
+	Named       string
 }
 
 // Hold is a hold on a queue or on a collection.
@@ -51,12 +53,12 @@ func Read(ctx context.Context, r *zkconn.Reader) (*Target, error) {
 		return nil, err
 	}
 	// /jobs before the runs, because a run's first transaction sets both.
-	newest, err := t.readLayout(ctx)
+	err := t.readLayout(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, read := range []func(context.Context) error{
-		func(ctx context.Context) error { return t.readRuns(ctx, newest) },
+		t.readRuns,
 		t.readEntries,
 		t.readHolds,
 	} {
@@ -77,17 +79,16 @@ func ReadWhole(ctx context.Context, r *zkconn.Reader) (*Target, error) {
 	return t, err
 }
 
-// readLayout notes which of the layout's own znodes are there. It returns the newest run,
-// as /jobs names it.
-func (t *Target) readLayout(ctx context.Context) (newest string, err error) {
+// readLayout notes which of the layout's own znodes are there, and the newest run, as /jobs names it.
+func (t *Target) readLayout(ctx context.Context) error {
 	nodes, err := t.Reader.GetAll(ctx, layoutPaths(), nil)
 	for _, n := range nodes {
 		t.Layout[n.Path] = n.Stat
 		if n.Path == newqueue.JobsPath {
-			newest, t.JobsVersion = ledger.ParseNewest(n.Data), n.Stat.Version
+			t.Named, t.JobsVersion = ledger.ParseNewest(n.Data), n.Stat.Version
 		}
 	}
-	return newest, err
+	return err
 }
 
 // layoutPaths are the layout's own znodes in either dialect.
@@ -122,7 +123,7 @@ func (t *Target) damaged(err error) {
 	}
 }
 
-func (t *Target) readRuns(ctx context.Context, newest string) error {
+func (t *Target) readRuns(ctx context.Context) error {
 	names, err := t.Reader.Children(ctx, ledger.RunsPath)
 	if err != nil && !errors.Is(err, znode.ErrNoNode) {
 		return err
@@ -155,8 +156,8 @@ func (t *Target) readRuns(ctx context.Context, newest string) error {
 		}
 		runs = append(runs, run)
 	}
-	if newest != "" && (len(runs) == 0 || runs[len(runs)-1].ID < newest) {
-		t.damaged(damage(ledger.RunPath(newest), newqueue.JobsPath+" says that it is the newest run, and it is not there"))
+	if t.Named != "" && (len(runs) == 0 || runs[len(runs)-1].ID < t.Named) {
+		t.damaged(damage(ledger.RunPath(t.Named), newqueue.JobsPath+" says that it is the newest run, and it is not there"))
 	}
 	t.Ledger = ledger.New(runs)
 	return nil

@@ -148,6 +148,9 @@ func (c *comparison) look(suspects []suspect) ([]sight, error) {
 			}
 			return !ok
 		})
+		if err := c.v.pardon(c.ctx, seen[i].nodes, s.run); err != nil {
+			return nil, err
+		}
 		seen[i].conclude(s, problems[znode.Name(s.entry.Job)])
 	}
 	return seen, nil
@@ -208,7 +211,7 @@ func (s *sight) conclude(of suspect, p lint.Problem) {
 		case n.Unreadable != "":
 			s.problem, s.at, s.kind = "it can't be read: "+n.Unreadable, n.Path, Layout
 		case n.Stat.Aversion != 0:
-			s.problem, s.at, s.kind = "another client has set its ACL", n.Path, OtherACL
+			s.problem, s.at, s.kind = "its ACL is not the one that its run gives", n.Path, OtherACL
 		case n.Stat.NumChildren != 0 && slices.Contains(s.entries, n.Path):
 			s.problem, s.at, s.kind = "it has children, and no reader looks for any", n.Path, Extra
 		}

@@ -137,6 +137,21 @@ func (v *verifier) lookAtBatches(ctx context.Context, ids []string) (map[string]
 			s.nodes = append(s.nodes, n)
 		}
 	}
+	for bid, s := range sights {
+		run := v.batches[bid].run
+		for _, nodes := range [][]znode.Node{s.nodes, s.folders} {
+			if err := v.pardon(ctx, nodes, run); err != nil {
+				return nil, err
+			}
+		}
+		if s.uuid != nil {
+			name := []znode.Node{*s.uuid}
+			if err := v.pardon(ctx, name, run); err != nil {
+				return nil, err
+			}
+			s.uuid = &name[0]
+		}
+	}
 	for _, p := range lint.Check(tree, v.dialect) {
 		if s := sights[v.batchAt(p.Path)]; s != nil && s.problem.Path == "" {
 			s.problem = p
@@ -182,7 +197,7 @@ func (v *verifier) batchDamage(b *batch, s *batchSight) *Difference {
 		case n.Stat.EphemeralOwner != 0 && n.Path != root+"/lock":
 			return found(Layout, n.Path, "it is ephemeral")
 		case n.Stat.Aversion != 0:
-			return found(OtherACL, n.Path, "another client has set its ACL")
+			return found(OtherACL, n.Path, "its ACL is not the one that its run gives")
 		case n.Stat.NumChildren != 0 && !inside:
 			return found(Extra, n.Path, "it has children, and no reader looks for any")
 		}
