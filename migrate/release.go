@@ -54,7 +54,7 @@ type Released struct {
 	Lifted    []string          `json:"lifted"` // the holds that were removed
 	Left      []HoldStatus      `json:"left"`   // the holds that remain
 	Steps     int               `json:"transactions"`
-	// Verdict is that of the verification; nil without one.
+	// Verdict is that of the verification, without what the options accept; nil without one.
 	Verdict *Verdict `json:"verdict"`
 }
 
@@ -108,8 +108,11 @@ func Release(ctx context.Context, w *Writer, opt ReleaseOptions) (*Released, err
 	if r.res.Verdict, err = verifyTarget(ctx, r.src, r.t, r.opt.VerifyOptions); err != nil {
 		return r.res, cancelled(err)
 	}
+	if r.opt.Restored { // the operator knows
+		r.res.Verdict.Differences = slices.DeleteFunc(r.res.Verdict.Differences, func(d Difference) bool { return d.Kind == verify.Restored })
+	}
 	if err := r.accept(); err != nil {
-		return r.res, err
+		return r.res, errors.Join(err, r.whoWorks(ctx))
 	}
 	if err := again(ctx, r.opt.Say, r.readAgain, r.pass); err != nil {
 		return r.res, err
@@ -165,9 +168,6 @@ func (r *release) check() error {
 			return fmt.Errorf("%w: %s", ErrUnfinished, run.ID)
 		}
 	}
-	if r.t.Restored() && !r.opt.Restored {
-		return fmt.Errorf("%w: a job that was finished after the backup was made would run again", ErrRestored)
-	}
 	return r.opt.Decisions.check(r.t)
 }
 
@@ -215,8 +215,25 @@ func (r *release) prepare(ctx context.Context) (err error) {
 	return mayHandOver(ctx, r.w, r.src, originRun(r.t).Origin)
 }
 
-// accept refuses if anything is damaged in a queue whose records this call hands over, or whose hold it lifts.
+// whoWorks notes who is at work in the legacy queue, so that a refusal names that too.
+func (r *release) whoWorks(ctx context.Context) error {
+	if r.src == nil {
+		return nil
+	}
+	work, err := handover.LegacyWork(ctx, r.src)
+	if err == nil && !r.stopped(work) {
+		r.res.AtWork = append(r.res.AtWork, work...)
+	}
+	return cancelled(err)
+}
+
+// accept refuses if the target was restored from a backup, or if anything is damaged in a queue whose records this call hands
+// over, or whose hold it lifts.
 func (r *release) accept() error {
+	var why error
+	if r.t.Restored() && !r.opt.Restored {
+		why = fmt.Errorf("%w: a job that was finished after the backup was made would run again", ErrRestored)
+	}
 	concerned := map[newqueue.QueueHold]bool{"": true}
 	for _, e := range r.due() {
 		concerned[rules.KindOf(e.Job).Hold()] = true
@@ -226,10 +243,10 @@ func (r *release) accept() error {
 	}
 	for _, d := range r.res.Verdict.Differences {
 		if d.Kind.Group() == verify.Damage && d.Kind != verify.NotKept && concerned[d.Queue] {
-			return fmt.Errorf("%w: %s", ErrNotVerified, d)
+			return errors.Join(fmt.Errorf("%w: %s", ErrNotVerified, d), why)
 		}
 	}
-	return nil
+	return why
 }
 
 // pass does for each record that is due what the table says, run by run. The newest comes first, because its jobs can be in
@@ -380,27 +397,28 @@ func (r *release) lift(ctx context.Context) (err error) {
 	return stays
 }
 
-// mustStay says why a hold can't be lifted yet; nil if it can.
-func (r *release) mustStay(h target.Hold) error {
+// mustStay says why a hold can't be lifted yet, with each reason; nil if it can.
+func (r *release) mustStay(h target.Hold) (why error) {
 	if h.Queue == "" || !h.OfRun() || r.src == nil {
 		return nil
 	}
 	together := target.Together(h.Queue)
 	for _, u := range r.res.Undecided {
 		if slices.Contains(together, u.queue) {
-			return fmt.Errorf("%w: %s", ErrUndecided, u.Record)
+			why = fmt.Errorf("%w: %s", ErrUndecided, u.Record)
+			break
 		}
 	}
 	work := slices.DeleteFunc(slices.Clone(r.work), func(w AtWork) bool { return !slices.Contains(together, w.Queue) })
 	if len(work) == 0 || r.stopped(work) {
-		return nil
+		return why
 	}
 	for _, w := range work {
 		if !slices.Contains(r.res.AtWork, w) {
 			r.res.AtWork = append(r.res.AtWork, w)
 		}
 	}
-	return fmt.Errorf("%w: %s", ErrAtWork, work[0].Path)
+	return errors.Join(why, fmt.Errorf("%w: %s", ErrAtWork, work[0].Path))
 }
 
 // leave is the operation that leaves a hold these owners. Without any, the hold goes.

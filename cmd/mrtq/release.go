@@ -113,7 +113,7 @@ func (c *releaseCmd) release(ctx context.Context, a *app, s pair, opt migrate.Re
 				res.Add(all)
 				all = *res
 			}
-			if !c.wait || !errors.Is(left, migrate.ErrAtWork) {
+			if !c.wait || !errors.Is(left, migrate.ErrAtWork) || errors.Is(left, migrate.ErrUndecided) {
 				break
 			}
 			if text := view.AtWorkText(res.AtWork); text != said {
@@ -154,13 +154,17 @@ func (c *releaseCmd) refuse(ctx context.Context, a *app, s pair, res *migrate.Re
 		return err
 	case errors.Is(err, migrate.ErrNoQueue):
 		return a.onPlace(ctx, s.target, err)
-	case errors.Is(err, migrate.ErrNotVerified) && res != nil && res.Verdict != nil:
+	case (errors.Is(err, migrate.ErrNotVerified) || errors.Is(err, migrate.ErrRestored)) && res != nil && res.Verdict != nil:
 		if c.output == "json" {
 			a.JSON(res)
 		} else {
 			view.Verdict(a.Screen, res.Verdict)
 		}
-		a.concludeVerdict(res.Verdict, s, "", "Nothing was released. ")
+		var work []string
+		if len(res.AtWork) > 0 {
+			work = []string{c.workText(a, advice.Situation{Target: s.target.Text, AtWork: len(res.AtWork)}, res)}
+		}
+		a.concludeVerdict(res.Verdict, s, "", "Nothing was released. ", work...)
 		return exit.Check(err)
 	}
 	err = failed("target", s.target.Text, err)
@@ -214,18 +218,31 @@ func (c *releaseCmd) conclude(ctx context.Context, a *app, s pair, res *migrate.
 			tone, text = screen.Attention, text+" But the large access worker takes small requests too, so this hold does not stop them."
 		}
 	}
+	undecided, work := errors.Is(why, migrate.ErrUndecided), errors.Is(why, migrate.ErrAtWork)
 	begin := len(res.Lifted) > 0 && !slices.ContainsFunc(res.Left, func(h migrate.HoldStatus) bool { return h.Collection == "" })
 	switch {
-	case errors.Is(why, migrate.ErrUndecided):
-		tone, text = screen.Bad, text+fmt.Sprintf(" Somebody must decide about %s. ", screen.Count(len(res.Undecided), "record", "records"))+a.advice.Next(migrate.StepDecideRecords, at)
-	case errors.Is(why, migrate.ErrAtWork):
-		tone, text = screen.Bad, text+" At work in the legacy queue: "+view.AtWorkText(res.AtWork)+". "+a.advice.Next(migrate.StepAwaitLegacy, at)
+	case undecided || work:
+		tone = screen.Bad
+		if undecided {
+			text += fmt.Sprintf(" Somebody must decide about %s. ", screen.Count(len(res.Undecided), "record", "records")) + a.advice.Next(migrate.StepDecideRecords, at)
+		}
+		if undecided && work {
+			text += "."
+		}
+		if work {
+			text += " " + c.workText(a, at, res)
+		}
 	case begin || len(res.Left) == 0:
 		text += " " + a.advice.AfterRelease(at, s.target.isServer() && begin)
 	default:
 		text += " To lift the rest, when no longer needed: " + a.advice.Lift(at, res.Left)
 	}
 	a.Conclude(tone, "%s", text)
+}
+
+// workText says who is at work in the legacy queue, and what to do then.
+func (c *releaseCmd) workText(a *app, at advice.Situation, res *migrate.Released) string {
+	return "At work in the legacy queue: " + view.AtWorkText(res.AtWork) + ". " + a.advice.Next(migrate.StepAwaitLegacy, at)
 }
 
 // halfHeld reports whether small access requests are still held, and large ones no longer

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -159,8 +160,8 @@ func (c *verifyCmd) verify(ctx context.Context, a *app, s pair, opt migrate.Veri
 }
 
 // concludeVerdict sums up a verification in one line, with what to do next. before comes
-// first.
-func (a *app) concludeVerdict(v *migrate.Verdict, s pair, quarantine, before string) {
+// first, and after comes last.
+func (a *app) concludeVerdict(v *migrate.Verdict, s pair, quarantine, before string, after ...string) {
 	if quarantine == "" {
 		quarantine = defaultQuarantine(s.target)
 	}
@@ -182,7 +183,11 @@ func (a *app) concludeVerdict(v *migrate.Verdict, s pair, quarantine, before str
 	if tone == screen.Good {
 		verify = "Verified"
 	}
-	a.Conclude(tone, "%s%s: %s. %s", before, verify, text, a.advice.Next(migrate.VerdictStep(v), at))
+	var next []string
+	for _, step := range migrate.VerdictSteps(v) {
+		next = append(next, strings.TrimSuffix(a.advice.Next(step, at), "."))
+	}
+	a.Conclude(tone, "%s%s: %s. %s", before, verify, text, strings.Join(append(next, after...), ". "))
 }
 
 // asked are the questions that differences ask.
