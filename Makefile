@@ -58,7 +58,7 @@ test-jvm:
 torture:
 	go test $(race) -timeout 90m ./...
 	go test ./features ./harness ./harness/accept -everywhere -count 1 -timeout 60m
-	go test ./harness/minizk ./harness/daemons ./internal/zkdata -torture -count 1 -timeout 60m
+	go test ./harness/minizk ./harness/daemons -torture -count 1 -timeout 60m
 	go test ./internal/sides -run TestSameAsServer -rapid.checks 1000 -rapid.nofailfile -count 1 -timeout 60m
 	go test ./migrate -run TestTamperMatrix -torture -count 1 -v -timeout 60m
 	go test ./harness/rehearse -run TestPlanForetellsEverything -torture -count 1 -v -timeout 60m
@@ -106,8 +106,5 @@ fuzz:
 	go test ./internal/layout -run '^$$' -fuzz FuzzData -fuzztime 30s
 	go test ./internal/layout -run '^$$' -fuzz FuzzMap -fuzztime 30s
 	go test ./migrate/layouts -run '^$$' -fuzz FuzzTrees -fuzztime 30s
-	for f in FuzzSnapshot FuzzSealed FuzzLog FuzzTransaction; do \
-	  go test ./internal/zkdata -run '^$$' -fuzz "^$$f$$" -fuzztime 30s -fuzzminimizetime 10x || exit; \
-	done
 	go test ./harness/minizk -run '^$$' -fuzz FuzzServer -fuzztime 30s
 	go test ./internal/jute -run '^$$' -fuzz FuzzDecode -fuzztime 30s

@@ -53,7 +53,6 @@ var components = []string{
 	"internal/sides",
 	"internal/election",
 	"internal/zkserver",
-	"internal/zkdata",
 	"internal/ztree",
 	"internal/zkconn",
 	"internal/jute",

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"mrtq/internal/jute"
 	"mrtq/internal/sides"
 	"mrtq/internal/zkserver"
 	"mrtq/internal/ztree"
@@ -58,21 +57,15 @@ func (e *LoadError) Error() string { return fmt.Sprintf("harness: Options.Load %
 
 func (e *LoadError) Unwrap() error { return e.Err }
 
-// load returns the tree of a dump or a data directory, without ephemeral znodes.
+// load returns the tree of a dump, without ephemeral znodes.
 func load(ctx context.Context, what string) (*ztree.Tree, error) {
-	p, err := sides.ParseLocal(what)
-	if err != nil {
-		return nil, err
-	}
-	tree, err := sides.Load(ctx, p, sides.Options{})
+	tree, err := sides.Load(ctx, sides.Place{Text: what, File: what}, sides.Options{})
 	if err != nil {
 		return nil, err
 	}
 	for _, session := range slices.Sorted(slices.Values(tree.Owners())) {
 		tx := ztree.Tx{Zxid: tree.Zxid() + 1, Time: time.Now().UnixMilli()}
-		if err := tree.Replay(tx, session, &ztree.Change{Op: jute.OpCloseSession}); err != nil {
-			return nil, err
-		}
+		tree.CloseSession(tx, session)
 	}
 	return tree, nil
 }

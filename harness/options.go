@@ -33,9 +33,8 @@ type Options struct {
 	// the constant MaxSessionTimeout. 0 is that of a real server with its usual tick
 	// of 2 s: 20 ticks, which is 40 s, or MinSessionTimeout if that is longer.
 	MaxSessionTimeout time.Duration
-	// Load is what the server holds at first (embedded only): the path of a dump, or
-	// DIR[,LOGDIR][#/chroot] for a server's data directory. Ephemeral znodes are left
-	// out, because their sessions have ended. Clients are accepted when all is loaded.
+	// Load is what the server holds at first (embedded only): the path of a dump.
+	// Ephemeral znodes are left out, because their sessions have ended. Clients are accepted when all is loaded.
 	Load string
 	// TLS adds a port for TLS, see Server.SecureAddress. Its clients need a
 	// certificate, see Server.TLSFiles.

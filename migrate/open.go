@@ -18,9 +18,8 @@ type (
 	TLS          = zkconn.TLS         // certificates
 )
 
-// OpenSide opens a place for reading: a server (host:port,…/chroot), a dump
-// (file:tree.ndjson) or a server's data directory (snapshot:DIR). The session of a side
-// has no method that writes. The error says what is wrong with place, or why it can't be
+// OpenSide opens a place for reading: a server (host:port,…/chroot) or a dump
+// (file:tree.ndjson). The session of a side has no method that writes. The error says what is wrong with place, or why it can't be
 // opened.
 func OpenSide(ctx context.Context, place string, opt SideOptions) (*Side, error) {
 	p, err := sides.Parse(place)

@@ -36,11 +36,11 @@ func (a *app) checkCmd() *cobra.Command {
 		Use:   "check TARGET",
 		Short: "compare a tree with the map of its layout",
 		Long: `Read a tree, and report each znode that differs from the map of its layout: what was
-found, what was expected, and what to do. TARGET can also be a data directory. A
+found, what was expected, and what to do. A
 server's tree may change while check reads it. So check reads it again, and reports
 only what is still wrong. Exit code 1 if there are errors. check never writes.`,
 		Example: `  mrtq check zk1:2181/new
-  mrtq check snapshot:/var/lib/zookeeper --layout zuul -o json`,
+  mrtq check zk1:2181/zuul --layout zuul -o json`,
 		Args: args("TARGET"),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args[0]) },
 	}
@@ -54,7 +54,7 @@ only what is still wrong. Exit code 1 if there are errors. check never writes.`,
 }
 
 func (c *checkCmd) run(ctx context.Context, a *app, target string) error {
-	p, err := parseReadable("TARGET", target)
+	p, err := parsePlace("TARGET", target)
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func (a *app) inspectCmd() *cobra.Command {
 that can't be read or decoded, inspect prints the reason and continues. Nothing is
 written.`,
 		Example: `  mrtq inspect zk1:2181 --status failed
-  mrtq inspect snapshot:/var/lib/zookeeper --status held
+  mrtq inspect file:queue.ndjson.gz --status held
   mrtq inspect file:queue.ndjson.gz --queue inventory -o ndjson`,
 		Args: args("SOURCE"),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args[0]) },

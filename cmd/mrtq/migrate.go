@@ -14,7 +14,6 @@ import (
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/view"
-	"mrtq/internal/sides"
 	"mrtq/internal/zkconn"
 	"mrtq/migrate"
 )
@@ -154,12 +153,8 @@ func (c *migrateCmd) carryOut(ctx context.Context, a *app, s *pair) (res *migrat
 		}
 		defer side.Close()
 	}
-	adds := int64(0)
-	if src != nil {
-		adds = jobsOf(src)
-	}
 	var run *migrate.Run // that is finished, if no source was given
-	err = a.onTargetOrNew(ctx, s.target, c.packet, adds, func(w *migrate.WritableSide) error {
+	err = a.onTargetOrNew(ctx, s.target, c.packet, func(w *migrate.WritableSide) error {
 		switch {
 		case s.source.Text == "":
 			if run, err = c.unfinished(ctx, w, s.target, &opt); err != nil {
@@ -213,13 +208,6 @@ func (c *migrateCmd) unfinished(ctx context.Context, w *migrate.WritableSide, ta
 	}
 	opt.Source = run.Source
 	return &run.Run, nil
-}
-
-// jobsOf forecasts the memory that the jobs of a source take in a dump as TARGET: each has a
-// dozen znodes.
-func jobsOf(src *migrate.Source) int64 {
-	const znodes, bytes = 14, 2000
-	return sides.Memory(int64(src.Len()*znodes), int64(src.Len()*bytes))
 }
 
 // print prints what was done, even if the migration failed.

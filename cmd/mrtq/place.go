@@ -22,18 +22,8 @@ type place struct {
 	sides.Place
 }
 
-// parsePlace parses an argument. A TARGET can't be a data directory.
+// parsePlace parses an argument.
 func parsePlace(what, text string) (place, error) {
-	p, err := parseReadable(what, text)
-	if err == nil && p.Data != nil && what != "SOURCE" {
-		return p, exit.Usagef("%s %q: %w", what, text, sides.ErrReadOnly)
-	}
-	return p, err
-}
-
-// parseReadable parses an argument that the command only reads. So it can be a data
-// directory.
-func parseReadable(what, text string) (place, error) {
 	p, err := sides.Parse(text)
 	if err != nil {
 		return place{}, exit.Usagef("%s %q: %w", what, text, err)
@@ -69,16 +59,10 @@ func parseSides(args []string) (p pair, err error) {
 func (p pair) inOneFile() bool { return p.source.File != "" && p.source.File == p.target.File }
 
 // isServer reports whether a place is a server.
-func (p place) isServer() bool { return p.File == "" && p.Data == nil }
+func (p place) isServer() bool { return p.File == "" }
 
-// named is the file or the folders of a place. Path is "" if it is no file.
-func (p place) named() files.Named {
-	n := files.Named{By: p.what, Path: p.File}
-	if p.Data != nil {
-		n.Folders = p.Data.Dirs()
-	}
-	return n
-}
+// named is the file of a place. Path is "" if it is no file.
+func (p place) named() files.Named { return files.Named{By: p.what, Path: p.File} }
 
 // written is the file that a TARGET is kept in, if it is one.
 func (p place) written() files.Named { return files.Named{By: p.what, Path: p.File, Kept: true} }
@@ -86,22 +70,12 @@ func (p place) written() files.Named { return files.Named{By: p.what, Path: p.Fi
 // options say how to open a place. finish ends the meter's step.
 func (a *app) options(p place) (opt migrate.SideOptions, finish func(), err error) {
 	what, unit := "connecting to "+p.Text, ""
-	switch {
-	case p.Data != nil:
-		what, unit = "reading the data directory", "znodes"
-	case p.File != "":
-		what, unit = "reading the dump", "znodes"
-	}
 	if p.isServer() {
 		opt.Config, err = a.conn.Config(p.Server)
+	} else {
+		what, unit = "reading the dump", "znodes"
 	}
 	opt.Config.Log = a.log
-	opt.Say = func(news string) {
-		if news != a.asOf { // a command may read it twice
-			a.asOf = news
-			a.Say("%s", news)
-		}
-	}
 	show, finish := a.Progress(what, unit)
 	opt.Progress = func(n int) { show(n, 0) }
 	return opt, finish, err
@@ -152,20 +126,19 @@ func (a *app) znodes(ctx context.Context, p place) (all iter.Seq2[znode.Node, er
 	return side.MarkUnreadable().WithACLs(zkconn.AllACLs).Walk(ctx, "/"), side.Close, nil
 }
 
-// openWritable opens a place for writing. adds is how many bytes of memory what the caller is going to create
-// takes.
-func (a *app) openWritable(ctx context.Context, p place, packet int, adds int64) (*migrate.WritableSide, error) {
+// openWritable opens a place for writing.
+func (a *app) openWritable(ctx context.Context, p place, packet int) (*migrate.WritableSide, error) {
 	opt, finish, err := a.options(p)
 	defer finish()
 	if err != nil {
 		return nil, err
 	}
-	opt.Packet, opt.Adds = packet, adds
+	opt.Packet = packet
 	side, err := migrate.OpenWritableSide(ctx, p.Text, opt)
 	return side, p.openError(err)
 }
 
-// openError makes it a usage error if the file or folder of a place is missing.
+// openError makes it a usage error if the file of a place is missing.
 func (p place) openError(err error) error {
 	if err == nil || p.isServer() {
 		return err
@@ -184,17 +157,16 @@ func (a *app) onTarget(ctx context.Context, p place, do func(*migrate.WritableSi
 			return p.openError(err)
 		}
 	}
-	return a.onTargetOrNew(ctx, p, 0, 0, do)
+	return a.onTargetOrNew(ctx, p, 0, do)
 }
 
 // errUnchanged says that nothing was written to a target. Then a file is not written either,
 // not even with the same content.
 var errUnchanged = errors.New("nothing was written")
 
-// onTargetOrNew is onTarget for a target that need not be there. adds is what is going to be
-// created. If do returns errUnchanged, that is no error.
-func (a *app) onTargetOrNew(ctx context.Context, p place, packet int, adds int64, do func(*migrate.WritableSide) error) error {
-	w, err := a.openWritable(ctx, p, packet, adds)
+// onTargetOrNew is onTarget for a target that need not be there. If do returns errUnchanged, that is no error.
+func (a *app) onTargetOrNew(ctx context.Context, p place, packet int, do func(*migrate.WritableSide) error) error {
+	w, err := a.openWritable(ctx, p, packet)
 	if err != nil {
 		return err
 	}

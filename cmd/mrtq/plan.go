@@ -134,7 +134,7 @@ func (c *planCmd) make(ctx context.Context, a *app, s pair) (*migrate.Plan, erro
 // empty one.
 func (a *app) openTargetOrEmpty(ctx context.Context, p place) (at *migrate.Reader, done func(), err error) {
 	if p.File != "" {
-		w, err := a.openWritable(ctx, p, 0, 0)
+		w, err := a.openWritable(ctx, p, 0)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -164,7 +164,7 @@ func (c *rehearseCmd) options(a *app, source place) (opt rehearse.Options, err e
 	return opt, err
 }
 
-// copy reads the source, and says beforehand if there is no room for the rehearsal.
+// copy reads the source.
 func (c *rehearseCmd) copy(ctx context.Context, a *app, p place, opt *rehearse.Options) (*rehearse.Copy, error) {
 	ctx, finish := a.Phases(ctx, "reading the source")
 	defer finish()
@@ -173,9 +173,6 @@ func (c *rehearseCmd) copy(ctx context.Context, a *app, p place, opt *rehearse.O
 		return nil, err
 	}
 	defer side.Close()
-	if err := rehearse.CheckRoom(p.Text, src.Len(), opt.Backend); err != nil {
-		return nil, err
-	}
 	if p.isServer() {
 		if opt.RoundTrip, err = rehearse.RoundTrip(ctx, side.Reader); err != nil {
 			return nil, failed("source", p.Text, err)

@@ -32,8 +32,6 @@ type app struct {
 	// config is the settings file that was named, and settingsFile the one that was read;
 	// "" if there is none.
 	config, settingsFile string
-	// asOf is what was said last of a data directory.
-	asOf string
 	// began is set when the command line was understood.
 	began bool
 }
@@ -72,10 +70,7 @@ func (a *app) root() *cobra.Command {
 batch and job layout, verifies the result, and can roll it back.
 
 A SOURCE or TARGET is host:port[,host:port…][/chroot], ZooKeeper's own connect
-string, or file:tree.ndjson[.gz], a dump. A SOURCE can also be
-snapshot:DIR[,LOGDIR][#/chroot], a server's data directory (its dataDir, and its
-dataLogDir if it has one), which mrtq reads without the server. A setting comes from
-its flag, else from a variable (--max-response is MRTQ_MAX_RESPONSE), else from
+string, or file:tree.ndjson[.gz], a dump. A setting comes from its flag, else from a variable (--max-response is MRTQ_MAX_RESPONSE), else from
 mrtq.yaml. Each command prints the settings that it takes from variables and the file. A
 setting that could lose a job or run it twice (--consumed, --undecodable, --force and
 the like) can only be a flag. Data goes to stdout, everything else to stderr. Exit

@@ -46,8 +46,7 @@ func TestServerScripts(t *testing.T) {
 }
 
 // runScripts runs the scripts of a folder. Each finds the corpus in legacy.ndjson and
-// legacy.expected.ndjson, and data directories of a real server that held the corpus in
-// zkdata. If there is a server, $ZK is its connect string with the script's own chroot,
+// legacy.expected.ndjson. If there is a server, $ZK is its connect string with the script's own chroot,
 // and $SERVER that without a chroot.
 func runScripts(t *testing.T, dir, server string) {
 	testscript.Run(t, testscript.Params{
@@ -71,9 +70,6 @@ func runScripts(t *testing.T, dir, server string) {
 				if err := os.WriteFile(filepath.Join(env.WorkDir, name), data, 0o600); err != nil {
 					return err
 				}
-			}
-			if err := os.CopyFS(filepath.Join(env.WorkDir, "zkdata"), os.DirFS("../../internal/zkdata/testdata")); err != nil {
-				return err
 			}
 			// With the race detector, a process sleeps for a second before it ends.
 			env.Setenv("GORACE", "atexit_sleep_ms=0")

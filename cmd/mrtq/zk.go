@@ -50,9 +50,8 @@ installed and starts in milliseconds; jvm and docker are Apache's own.
 Clients get the session timeout that they ask for, within --min-session-timeout and
 --max-session-timeout. The defaults are those of a real server.
 
-With --load, the embedded server takes a dump, or a server's data directory:
-DIR[,LOGDIR][#/chroot]. It keeps the Stats, and leaves out ephemeral znodes, because
-their sessions have ended. Clients can connect when all is loaded. To load a dump
+With --load, the embedded server takes a dump. It keeps the Stats, and leaves out
+ephemeral znodes, because their sessions have ended. Clients can connect when all is loaded. To load a dump
 into a server of Apache, use mrtq restore.
 
 With --workers, simulated workers do what you type: those of the legacy queue at the
@@ -61,7 +60,7 @@ practise a cutover on a copy: migrate it, let the services begin some jobs, roll
 back, and let the legacy workers do the rest. They reach only this server.`,
 		Example: `  mrtq zk --addr localhost:2281 --load queue.ndjson.gz
   mrtq zk --addr localhost:2281 --load queue.ndjson.gz --workers /new
-  mrtq zk --load /var/lib/zookeeper -- sh -c 'mrtq inspect $MRTQ_ADDRESS'
+  mrtq zk --load queue.ndjson.gz -- sh -c 'mrtq inspect $MRTQ_ADDRESS'
   mrtq zk --backend docker --nodes 3 -- go test ./...`,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
 	}
@@ -71,7 +70,7 @@ back, and let the legacy workers do the rest. They reach only this server.`,
 	f.StringVar(&c.addr, "addr", "", "`host:port` to serve at, instead of a free port (embedded)")
 	f.DurationVar(&c.minSessionTimeout, "min-session-timeout", usualMinSessionTimeout, "shortest session timeout that clients get")
 	f.DurationVar(&c.maxSessionTimeout, "max-session-timeout", usualMaxSessionTimeout, "longest session timeout that clients get")
-	f.StringVar(&c.load, "load", "", "dump `file`, or data directory, to load first (embedded)")
+	f.StringVar(&c.load, "load", "", "dump `file` to load first (embedded)")
 	f.StringVar(&c.workers, "workers", "", "let simulated workers do what you type; their new queue is at this `chroot`, such as /new")
 	return cmd
 }

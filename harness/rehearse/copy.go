@@ -3,12 +3,8 @@ package rehearse
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
 
-	"mrtq/harness"
 	"mrtq/harness/daemons"
-	"mrtq/internal/sides"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
@@ -22,49 +18,6 @@ type Copy struct {
 	Tree   *znode.Tree
 	Queues migrate.Queues
 	Legacy legacy.Options
-}
-
-// What a record takes, at most: its job has a dozen znodes, and there are three copies.
-const copies, znodesOfJob, bytesOfRecord = 3, 15, 4000
-
-// RoomError says that there is no room on disk for the data of a rehearsal's server.
-type RoomError struct {
-	Folder      string
-	Needs, Free int64 // bytes
-}
-
-func (e *RoomError) Error() string {
-	return fmt.Sprintf("the rehearsal's server would write about %d MiB below %s, and %d MiB are free there; free some, set TMPDIR to another folder, or rehearse on the embedded server",
-		e.Needs>>20, e.Folder, e.Free>>20)
-}
-
-// CheckRoom refuses a rehearsal for which this machine lacks the room. records are those of the
-// source. The error is a *[sides.MemoryError] or a *[RoomError].
-func CheckRoom(source string, records int, on harness.Backend) error {
-	one := sides.Memory(int64(records*znodesOfJob), int64(records*bytesOfRecord))
-	needs := one // what the source is in memory, and what the workers remember of a copy
-	if on == harness.Embedded {
-		needs += copies * one
-	}
-	if err := sides.CheckRoom("a rehearsal of "+source, needs); err != nil {
-		return err
-	}
-	if on != harness.JVM && on != harness.Docker {
-		return nil
-	}
-	folder := os.TempDir()
-	return checkDisk(folder, freeDisk(folder), records)
-}
-
-// checkDisk says if a server has no room for a rehearsal in a folder. free is how many bytes may be
-// written there, 0 if that is not known.
-func checkDisk(folder string, free int64, records int) error {
-	// The server writes each change of a znode to its log, and everything to snapshots.
-	const changes = 10
-	if written := int64(copies * changes * records * bytesOfRecord); free > 0 && free < written {
-		return &RoomError{folder, written, free}
-	}
-	return nil
 }
 
 // ReadCopy reads a source. It writes nothing. The error wraps [ErrNothing], or comes from

@@ -6,7 +6,7 @@
 // nothing is left. Where the plan says that the services may lose a job because they can't find out a
 // length, they can't.
 //
-//	copy.go      the copy of the source, and the room that it needs
+//	copy.go      the copy of the source
 //	stage.go     the disposable server, and sessions with it
 //	plain.go     a small client for the server in this process
 //	mirror.go    what the workers need not read twice

@@ -16,7 +16,6 @@ import (
 	"mrtq/harness/minizk"
 	"mrtq/harness/rehearse"
 	"mrtq/internal/legacyqueue"
-	"mrtq/internal/sides"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
@@ -300,19 +299,6 @@ func TestQueuesElsewhere(t *testing.T) {
 	must(t, err)
 	if !r.OK() || r.Back.ByLegacy < 15 {
 		t.Errorf("%v, %v, %+v", r.Problems, r.Differences, r.Back)
-	}
-}
-
-// No room for a rehearsal is said beforehand.
-func TestNoRoom(t *testing.T) {
-	var memory *sides.MemoryError
-	if err := rehearse.CheckRoom("zk1", 1<<30, harness.Embedded); !errors.As(err, &memory) || !strings.Contains(err.Error(), "a rehearsal of zk1 would take") {
-		t.Errorf("memory: %v", err)
-	}
-	for _, on := range []harness.Backend{harness.Embedded, harness.JVM, "zk1:2181/x"} {
-		if err := rehearse.CheckRoom("zk1", 1000, on); err != nil {
-			t.Errorf("%s: %v", on, err)
-		}
 	}
 }
 

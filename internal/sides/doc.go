@@ -2,10 +2,9 @@
 // the result is a session with a ZooKeeper, so everything behind it reads and writes in one way:
 //
 //   - host:port,…/chroot is a session with that server;
-//   - file:tree.ndjson is a dump, also packed with gzip (file:tree.ndjson.gz);
-//   - snapshot:DIR[,LOGDIR][#/chroot] is a server's data directory. It can only be read.
+//   - file:tree.ndjson is a dump, also packed with gzip (file:tree.ndjson.gz).
 //
-// A dump or a data directory is loaded into a server in this process (package zkserver), which only
+// A dump is loaded into a server in this process (package zkserver), which only
 // this process can reach. That server
 //
 //   - lets its one client read and write everything, whatever the ACLs say. But a znode that could
@@ -14,7 +13,7 @@
 //     the locks of the legacy workers. What the client creates has the time at which it was opened;
 //   - keeps the znodes' Stats, null data, containers and TTLs. A dump without Stats gets those of a
 //     tree that was just created ([znode.DefaultStat]);
-//   - holds the whole tree in memory: see [MemoryError].
+//   - holds the whole tree in memory.
 //
 // ZooKeeper's own znodes (/zookeeper) are the server's. If a dump has any, they are kept aside and
 // written back with the dump.

@@ -160,30 +160,21 @@ func TestBadDump(t *testing.T) {
 	}
 }
 
-// TestNodes: a dump of a dump is the same dump, and that of a data directory is its tree.
+// TestNodes: a dump of a dump is the same dump.
 func TestNodes(t *testing.T) {
 	all := kinds + `{"path":"/zookeeper/quota/x","data":"eg=="}` + "\n" +
 		`{"path":"/zz","data":null,"stat":{"czxid":3,"mzxid":3,"ctime":1,"mtime":1,"version":0,"cversion":2,"aversion":1,"ephemeralOwner":0,"dataLength":9,"numChildren":2,"pzxid":5},"unreadable":"not authorized"}` + "\n"
 	all = strings.Replace(all, `"cversion":1,"aversion":0,"ephemeralOwner":0,"dataLength":4,"numChildren":5,`, `"cversion":0,"aversion":0,"ephemeralOwner":0,"dataLength":4,"numChildren":6,`, 1)
-	written := func(text string) string {
-		nodes, err := sides.Nodes(t.Context(), place(t, text), sides.Options{})
-		must(t, err)
-		var b bytes.Buffer
-		d := znode.NewDumpWriter(&b)
-		for n := range nodes {
-			must(t, d.Write(&n))
-		}
-		must(t, d.Close())
-		return b.String()
+	nodes, err := sides.Nodes(t.Context(), place(t, "file:"+file(t, "dump.ndjson", all)), sides.Options{})
+	must(t, err)
+	var b bytes.Buffer
+	d := znode.NewDumpWriter(&b)
+	for n := range nodes {
+		must(t, d.Write(&n))
 	}
-	if got := written("file:" + file(t, "dump.ndjson", all)); got != all {
+	must(t, d.Close())
+	if got := b.String(); got != all {
 		t.Errorf("got\n%s\nwant\n%s", got, all)
-	}
-	for _, chroot := range []string{"", "#/other"} {
-		text := "snapshot:" + golden("gz") + chroot
-		if got, want := written(text), dumped(t, t.Context(), source(t, text).Reader); got != want {
-			t.Errorf("%s:\n%s\nwant\n%s", text, got, want)
-		}
 	}
 }
 
@@ -212,11 +203,10 @@ func TestParse(t *testing.T) {
 	path := file(t, "x", "")
 	for text, want := range map[string]string{
 		"file:":         "it names no file",
-		"snapshot:":     "an empty folder name; expected DIR[,LOGDIR][#/chroot]",
 		path:            "this is a file: write file:" + path,
-		dir:             "this is a folder: if it is a server's data directory, write snapshot:" + dir,
+		dir:             "this is a folder: to read a server's data directory, start a server on a copy of it (docs/commands.md, \"A data directory\")",
 		"none.ndjson":   "this is not a server's address, and there is no such file; write a dump as file:none.ndjson",
-		"embedded":      "mrtq reads servers, dumps (file:…) and data directories (snapshot:…) only",
+		"embedded":      "mrtq reads servers and dumps (file:…) only",
 		"host:2181/a//": `address "host:2181/a//": chroot: invalid znode path "/a/": it has an empty element`,
 	} {
 		if p, err := sides.Parse(text); err == nil || err.Error() != want {
@@ -225,11 +215,6 @@ func TestParse(t *testing.T) {
 	}
 	if p := place(t, "a,b:2182/c"); p.Server.String() != "a:2181,b:2182/c" {
 		t.Errorf("%+v", p)
-	}
-	for text, want := range map[string]string{path: path, dir: "", dir + "/none": dir + "/none"} {
-		if p, err := sides.ParseLocal(text); err != nil || p.File != want || (p.Data != nil) != (want == "") {
-			t.Errorf("%s: %+v, %v", text, p, err)
-		}
 	}
 }
 

@@ -44,8 +44,6 @@ func openFileTarget(ctx context.Context, p Place, opt Options) (*WritableSide, e
 		if l, err = load(ctx, p, opt); err != nil {
 			return nil, err
 		}
-	} else if err := opt.room(p); err != nil {
-		return nil, err
 	}
 	local, err := serve(l, opt)
 	if err != nil {

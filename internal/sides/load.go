@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"time"
 
 	"mrtq/internal/openfile"
-	"mrtq/internal/zkdata"
 	"mrtq/internal/znode"
 	"mrtq/internal/ztree"
 )
@@ -19,15 +17,14 @@ func (e *LackingError) Error() string {
 	return fmt.Sprintf("the dump lacks the data of %s, which could not be read when it was made: make another one with credentials that may read everything", e.Path)
 }
 
-// loaded is a dump or a data directory in memory.
+// loaded is a dump in memory.
 type loaded struct {
 	tree   *ztree.Tree
-	chroot string                // the path below which to read, "" if that is all
 	system map[string]znode.Node // a dump's znodes of ZooKeeper itself, which the tree doesn't have
 	lacks  string                // the first znode that is marked as unreadable
 }
 
-// Load reads a dump or a data directory into a tree, for a server. It refuses a dump that is not
+// Load reads a dump into a tree, for a server. It refuses a dump that is not
 // whole with a *[LackingError]. See [Open] for the other errors.
 func Load(ctx context.Context, p Place, opt Options) (*ztree.Tree, error) {
 	opt.Whole = true
@@ -39,12 +36,6 @@ func Load(ctx context.Context, p Place, opt Options) (*ztree.Tree, error) {
 }
 
 func load(ctx context.Context, p Place, opt Options) (*loaded, error) {
-	if err := opt.room(p); err != nil {
-		return nil, err
-	}
-	if p.Data != nil {
-		return loadData(ctx, p, opt)
-	}
 	l, err := loadDump(ctx, p.File, opt)
 	if err == nil && opt.Whole && l.lacks != "" {
 		err = &LackingError{l.lacks}
@@ -97,18 +88,4 @@ func (u *until) Read(b []byte) (int, error) {
 		return 0, context.Cause(u.ctx)
 	}
 	return u.r.Read(b)
-}
-
-// loadData reads a data directory, and says which transaction is the last one in it.
-func loadData(ctx context.Context, p Place, opt Options) (*loaded, error) {
-	d, err := zkdata.Read(ctx, *p.Data, zkdata.Options{Say: opt.Say, Progress: opt.Progress})
-	if err != nil {
-		return nil, err
-	}
-	made := ""
-	if !d.Time.IsZero() {
-		made = ", made at " + d.Time.Format(time.RFC3339)
-	}
-	opt.say(fmt.Sprintf("the last transaction in %s is 0x%x%s", p.Text, d.Zxid, made))
-	return &loaded{tree: d.Tree, chroot: d.Chroot}, nil
 }

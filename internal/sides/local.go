@@ -26,7 +26,7 @@ func serve(l *loaded, opt Options) (*local, error) {
 // config says how to open a session with the server.
 func (l *local) config(opt Options) zkconn.Config {
 	return zkconn.Config{
-		Address:     zkconn.Address{Servers: []string{"memory:0"}, Chroot: l.chroot},
+		Address:     zkconn.Address{Servers: []string{"memory:0"}},
 		Dial:        l.server.Dial,
 		MaxResponse: math.MaxInt32, // it is ours
 		Log:         opt.Config.Log,

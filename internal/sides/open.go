@@ -2,7 +2,6 @@ package sides
 
 import (
 	"context"
-	"errors"
 
 	"mrtq/internal/zkconn"
 )
@@ -21,21 +20,8 @@ type Options struct {
 	// Election is the path of an election in the file of a TARGET. What is below it is removed:
 	// the sessions of these migrators have ended. "" is none.
 	Election string
-	// Adds is how many bytes of memory else will be taken, by the znodes that the caller is going to
-	// create. See [Memory].
-	Adds int64
-	// Memory is how many bytes of memory may be taken. 0 is what is free.
-	Memory int64
-	// Say is called with what an operator should know about a data directory.
-	Say func(news string)
 	// Progress is called with the number of znodes that were loaded, now and then.
 	Progress func(znodes int)
-}
-
-func (o *Options) say(news string) {
-	if o.Say != nil {
-		o.Say(news)
-	}
 }
 
 func (o *Options) progress(znodes int) {
@@ -55,8 +41,7 @@ type Side struct {
 //
 // The error of a server is that of [zkconn.OpenReader], or of its Sync. The error of a dump is a
 // *[znode.DumpError] for a bad line, or the file's own error, such as [fs.ErrNotExist] or
-// [openfile.ErrNobodyWrites]. The error of a data directory is a *[zkdata.Error], or the file's own.
-// A *[MemoryError] says that the machine lacks the memory.
+// [openfile.ErrNobodyWrites].
 func Open(ctx context.Context, p Place, opt Options) (*Side, error) {
 	if len(p.Server.Servers) > 0 {
 		cfg := opt.Config
@@ -98,9 +83,6 @@ func (s *Side) Close() {
 	}
 }
 
-// ErrReadOnly says that a place can't be a TARGET.
-var ErrReadOnly = errors.New("mrtq only reads a data directory, so it can only be a SOURCE; a TARGET is a server or a dump (file:…)")
-
 // WritableSide is a place that is open for reading and writing.
 type WritableSide struct {
 	*zkconn.Writer
@@ -112,11 +94,8 @@ type WritableSide struct {
 // see [zkconn.Writer.MakeChroot].
 //
 // The errors are those of [Open] and [zkconn.OpenWriter], a *[LackingError] for a dump that is
-// not complete, [ErrNotRegular] and [ErrReadOnly].
+// not complete, and [ErrNotRegular].
 func OpenWritable(ctx context.Context, p Place, opt Options) (*WritableSide, error) {
-	if p.Data != nil {
-		return nil, ErrReadOnly
-	}
 	if p.File != "" {
 		return openFileTarget(ctx, p, opt)
 	}

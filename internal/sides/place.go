@@ -7,14 +7,12 @@ import (
 	"strings"
 
 	"mrtq/internal/zkconn"
-	"mrtq/internal/zkdata"
 )
 
-// Place is what an operator named. Exactly one of File, Data and Server is set.
+// Place is what an operator named. Exactly one of File and Server is set.
 type Place struct {
 	Text   string         // as it was given
 	File   string         // the path of file:…
-	Data   *zkdata.Place  // of snapshot:…
 	Server zkconn.Address // of a server; it has no Servers otherwise
 }
 
@@ -29,11 +27,6 @@ func Parse(text string) (Place, error) {
 		p.File = path
 		return p, nil
 	}
-	if dirs, ok := strings.CutPrefix(text, "snapshot:"); ok {
-		place, err := zkdata.ParsePlace(dirs)
-		p.Data = &place
-		return p, err
-	}
 	if err := mistaken(text); err != nil {
 		return p, err
 	}
@@ -45,34 +38,18 @@ func Parse(text string) (Place, error) {
 // mistaken returns an error for what is surely not meant as a server's address.
 func mistaken(text string) error {
 	if scheme, _, _ := strings.Cut(text, ":"); scheme == "embedded" {
-		return errors.New("mrtq reads servers, dumps (file:…) and data directories (snapshot:…) only")
+		return errors.New("mrtq reads servers and dumps (file:…) only")
 	}
 	switch info, err := os.Stat(text); {
 	case err == nil && info.Mode().IsRegular():
 		return fmt.Errorf("this is a file: write file:%s", text)
 	case err == nil && info.IsDir():
-		return fmt.Errorf("this is a folder: if it is a server's data directory, write snapshot:%s", text)
+		return errors.New("this is a folder: to read a server's data directory, start a server on a copy of it (docs/commands.md, \"A data directory\")")
 	}
 	if strings.HasSuffix(text, ".ndjson") || isGzip(text) {
 		return fmt.Errorf("this is not a server's address, and there is no such file; write a dump as file:%s", text)
 	}
 	return nil
-}
-
-// ParseLocal reads the name of something to load, without a scheme: the path of a dump, or a data
-// directory as DIR[,LOGDIR][#/chroot].
-func ParseLocal(text string) (Place, error) {
-	if info, err := os.Stat(text); err == nil && !info.IsDir() {
-		return Place{Text: text, File: text}, nil
-	}
-	place, err := zkdata.ParsePlace(text)
-	if err != nil {
-		return Place{Text: text}, err
-	}
-	if info, err := os.Stat(place.Dir); err == nil && info.IsDir() {
-		return Place{Text: text, Data: &place}, nil
-	}
-	return Place{Text: text, File: text}, nil // which does not exist; opening it says so
 }
 
 // isGzip reports whether a file is packed, by its name.

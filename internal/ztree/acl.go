@@ -29,7 +29,7 @@ const mostLists = 4096
 // memory. Nearly always it is the parent's.
 func (t *Tree) share(acls []jute.ACL, parent *accessList) *accessList {
 	for _, known := range []*accessList{parent, openUnsafe, readUnsafe} {
-		if known.lost == nil && known != unlisted && slices.Equal(acls, known.acls) {
+		if known.lost == nil && slices.Equal(acls, known.acls) {
 			return known
 		}
 	}

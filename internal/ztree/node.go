@@ -130,8 +130,3 @@ func (t *Tree) lookup(path string) *node {
 	}
 	return n
 }
-
-// NodeSize is how many bytes of memory a node takes, besides its name and its data, on average in a
-// queue: the node itself, its places in its parent's list and map, and what the allocator rounds up.
-// TestMemoryOfAZnode of harness/minizk measures it.
-const NodeSize = 200

@@ -3,10 +3,8 @@
 // no sockets, session timeouts or clocks: the caller gives each change its zxid and its time. It is
 // not safe for concurrent use. The server holds one lock around it.
 //
-// A tree begins empty ([New]), with the znodes of a dump ([Loader]), or with those of a server's
-// snapshot ([Tree.Restore], [Tree.Replay]). It changes by requests of clients (Create, SetData,
-// Multi, …), which it checks as a server does, or by transactions from a server's log, which that
-// server has checked already ([Tree.Replay]).
+// A tree begins empty ([New]), or with the znodes of a dump ([Loader]). It changes by requests of
+// clients (Create, SetData, Multi, …), which it checks as a server does.
 //
 // The rules are those of Apache ZooKeeper 3.8 (PrepRequestProcessor, FinalRequestProcessor,
 // DataTree, WatchManager), found by experiments with a running server. The conformance
@@ -45,7 +43,6 @@ type Tree struct {
 
 	lists  map[string]*accessList // by their bytes, to share them
 	newest int64                  // see Zxid
-	digest *digest                // nil unless it is kept current
 
 	data, child watchTable
 
@@ -62,8 +59,13 @@ type Tree struct {
 
 // New returns the tree of a server that has never been used.
 func New() *Tree {
-	t := Empty()
-	t.root = newSystemNode("")
+	t := &Tree{
+		root:  newSystemNode(""),
+		owned: map[int64]map[string]*node{},
+		lists: map[string]*accessList{},
+		data:  newWatchTable(),
+		child: newWatchTable(),
+	}
 	zk := newSystemNode("zookeeper")
 	config := newSystemNode("config")
 	config.acl = readUnsafe
@@ -77,16 +79,6 @@ func New() *Tree {
 	return t
 }
 
-// Empty returns a tree without even a root, for Restore.
-func Empty() *Tree {
-	return &Tree{
-		owned: map[int64]map[string]*node{},
-		lists: map[string]*accessList{},
-		data:  newWatchTable(),
-		child: newWatchTable(),
-	}
-}
-
 // SystemRoot is where the server's own nodes are.
 const SystemRoot = "/zookeeper"
 
@@ -94,8 +86,8 @@ const SystemRoot = "/zookeeper"
 // extendedTypesEnabled does.
 func (t *Tree) RefuseTTL() { t.noTTL = true }
 
-// Zxid returns the newest transaction of a tree that was loaded, restored or replayed: the newest
-// that any node shows, or that was replayed. Later requests of clients do not change it.
+// Zxid returns the newest transaction of a tree that was loaded: the newest that any node shows.
+// Later requests of clients do not change it.
 func (t *Tree) Zxid() int64 { return t.newest }
 
 // newSystemNode returns one of the server's own nodes. No transaction has created it, so its

@@ -201,7 +201,7 @@ func (a Adviser) AfterRelease(s Situation, freed bool) string {
 // isServer reports whether an address is that of a server.
 func isServer(address string) bool {
 	p, err := sides.Parse(address)
-	return err == nil && p.File == "" && p.Data == nil
+	return err == nil && p.File == ""
 }
 
 // Lift is the command that lifts these holds.

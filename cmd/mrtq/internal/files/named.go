@@ -19,8 +19,6 @@ type Named struct {
 	Kept bool
 	// New is true if the file must not be there yet: somebody may need the one that is.
 	New bool
-	// Folders are those of a data directory, in which mrtq must not write.
-	Folders []string
 }
 
 // Check refuses to write to a file that the command also reads, and to write two
@@ -35,11 +33,6 @@ func Check(writes, reads []Named) error {
 			return exit.Usagef("%s -: give the name of a file, or ./- for a file with the name -; nothing was read or written", w.By)
 		}
 		for _, other := range append(writes[:i:i], reads...) {
-			for _, folder := range other.Folders {
-				if within(w.Path, folder) {
-					return exit.Usagef("%s %s would be written into the data directory %s of %s; give a file elsewhere; nothing was read or written", w.By, w.Path, folder, other.By)
-				}
-			}
 			if other.Path != "" && Same(w.Path, other.Path) {
 				return exit.Usagef("%s %s is the same file as %s %s, which would be overwritten; give another file; nothing was read or written", w.By, w.Path, other.By, other.Path)
 			}
@@ -72,21 +65,6 @@ func Same(a, b string) bool {
 	ai, aerr = os.Stat(filepath.Dir(a))
 	bi, berr = os.Stat(filepath.Dir(b))
 	return aerr == nil && berr == nil && os.SameFile(ai, bi)
-}
-
-// within reports whether a file is, or would be, in a data directory or the
-// version-2 inside it.
-func within(path, folder string) bool {
-	at, err := os.Stat(filepath.Dir(resolveLink(path)))
-	if err != nil {
-		return false
-	}
-	for _, f := range []string{folder, filepath.Join(folder, "version-2")} {
-		if info, err := os.Stat(f); err == nil && os.SameFile(at, info) {
-			return true
-		}
-	}
-	return false
 }
 
 // resolveLink follows a path that may be a symbolic link to a file that does not exist

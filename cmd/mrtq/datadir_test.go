@@ -1,0 +1,77 @@
+package main
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"mrtq/harness"
+)
+
+// TestCopyOfADataDirectory does what docs/commands.md says of a data directory, with that of a server that runs.
+func TestCopyOfADataDirectory(t *testing.T) {
+	const script = "/usr/share/zookeeper/bin/zkServer.sh"
+	if _, err := os.Stat(script); err != nil {
+		t.Skip("it needs Debian's package zookeeper: ", err)
+	}
+	page, err := os.ReadFile("../../docs/commands.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "\n## A data directory\n")
+	_, rest, _ = strings.Cut(rest, "\n```sh\n")
+	commands, _, ok := strings.Cut(rest, "\n```\n")
+	if !ok {
+		t.Fatal("the page has no commands")
+	}
+	dir := t.TempDir()
+	server := harness.ForTest(t, harness.JVM, harness.Options{DataDir: filepath.Join(dir, "data")})
+	host, chroot, _ := strings.Cut(server.Address(), "/")
+	if chroot != "" {
+		t.Fatalf("a server in %s", chroot)
+	}
+	run := func(args ...string) string {
+		t.Helper()
+		cmd := exec.Command("mrtq", args...)
+		cmd.Dir = dir
+		var said strings.Builder
+		cmd.Stderr = &said
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("mrtq %s: %v: %s", strings.Join(args, " "), err, said.String())
+		}
+		return string(out)
+	}
+	in, err := filepath.Abs("testdata/legacy.ndjson")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run("restore", host, "--in", in)
+	want := run("dump", host)
+
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(free.Addr().String())
+	free.Close()
+	commands = strings.NewReplacer("/var/lib/zookeeper", filepath.Join(dir, "data", "server.1"), "2282", port).Replace(commands)
+	shell := exec.Command("sh", "-ec", commands)
+	shell.Dir = dir
+	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := shell.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = syscall.Kill(-shell.Process.Pid, syscall.SIGKILL)
+		_ = shell.Wait()
+	}()
+	if got := run("dump", "localhost:"+port, "--timeout", (30 * time.Second).String()); got != want {
+		t.Errorf("the copy has\n%s\nexpected\n%s", got, want)
+	}
+}
