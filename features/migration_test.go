@@ -64,7 +64,7 @@ func TestMigration(t *testing.T) {
 			}
 			r, err := migration.Run(t.Context(), migration.Options{
 				Address: server.Address(), Command: mrtq, Restart: restart,
-				Tags: cmp.Or(os.Getenv("MRTQ_TAGS"), tags), Format: accept.Pretty, Out: t.Output(),
+				Tags: cmp.Or(os.Getenv("MRTQ_TAGS"), tags), Format: accept.Progress, Out: t.Output(),
 			})
 			if err != nil {
 				t.Fatal(err)

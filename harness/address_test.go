@@ -119,24 +119,6 @@ func TestAddressRefusals(t *testing.T) {
 	}
 }
 
-// If a run was killed, its chroot can be listed, and removed.
-func TestLeftovers(t *testing.T) {
-	s, owner := startAddress(t)
-	create(t, owner, "/base/mrtq-by-hand", "made by hand")
-	create(t, owner, chroot(t, s)+"/deep", "")
-	base := harness.Backend(strings.TrimSuffix(s.Address(), chroot(t, s)) + "/base")
-	found, err := harness.Leftovers(t.Context(), base, harness.Options{})
-	if err != nil || len(found) != 1 || found[0].Path != chroot(t, s) || !strings.HasPrefix(found[0].Note, "made by mrtq's test harness on ") || found[0].Ended() {
-		t.Fatalf("%v, %v", found, err)
-	}
-	for range 2 { // the second finds nothing to remove
-		if err := harness.RemoveLeftover(t.Context(), base, harness.Options{}, found[0]); err != nil {
-			t.Error(err)
-		}
-	}
-	wantChildren(t, owner, "/base", "mrtq-by-hand", "precious")
-}
-
 // With credentials, the harness creates a chroot that no other client can read.
 func TestAddressWithCredentials(t *testing.T) {
 	real := harness.ForTest(t, harness.TestBackend(), harness.Options{})

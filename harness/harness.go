@@ -23,9 +23,8 @@
 // Start returns, the server is ready: the harness has opened a session with it
 // and read /zookeeper.
 //
-// A killed process leaves its chroot and its containers behind. [Leftovers] finds
-// such chroots, and [RemoveLeftover] removes one. Containers have the label
-// [ContainerLabel]. On Linux a jvm server ends with the process that started it.
+// A killed process leaves its chroot and its containers behind. The chroot's data says
+// which process made it. Containers have the label [ContainerLabel]. On Linux a jvm server ends with the process that started it.
 package harness
 
 import (

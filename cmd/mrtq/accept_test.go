@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -91,74 +90,6 @@ Accept: 3 scenarios in both dialects passed; 2 of 154 rows covered.
 		}
 	}
 	alone()
-}
-
-// --clean lists and removes the chroots of killed runs. Without --force it keeps that of a
-// run that may be at work, and it always keeps other znodes.
-func TestAcceptClean(t *testing.T) {
-	server := harness.ForTest(t, harness.TestBackend(), harness.Options{})
-	conn, _, err := zk.Connect([]string{server.Address()}, 10*time.Second, zk.WithLogInfo(false))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	clean := func(args ...string) string {
-		t.Helper()
-		cmd := exec.Command("mrtq", append([]string{"accept", "--clean", "--backend", server.Address()}, args...)...)
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		return string(out)
-	}
-	if got, want := clean(), "Accept: nothing to remove: no run left anything behind.\n"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	_, _, created, err := conn.ChildrenW("/")
-	if err != nil {
-		t.Fatal(err)
-	}
-	killed := exec.Command("mrtq", "accept", "--backend", server.Address())
-	if err := killed.Start(); err != nil {
-		t.Fatal(err)
-	}
-	<-created
-	for _, other := range []string{"/mrtq-mine", "/mrtq-elsewhere"} {
-		note := "somebody's"
-		if other == "/mrtq-elsewhere" {
-			note = "made by mrtq's test harness on another.example.org, process 1, 2026-01-02T03:04:05Z; can be removed when that process has ended"
-		}
-		if _, err := conn.Create(other, []byte(note), 0, zk.WorldACL(zk.PermAll)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got := clean(); !strings.Contains(got, "Accept: 0 chroots removed, 2 kept.") {
-		t.Errorf("one is at work, the other may be: %s", got)
-	}
-	if err := killed.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = killed.Wait() // it was killed
-	if got := clean(); !strings.Contains(got, "removed\n") || !strings.Contains(got, "Accept: 1 chroot removed, 1 kept.") {
-		t.Errorf("after the kill: %s", got)
-	}
-	if got := clean("--force"); !strings.Contains(got, "/mrtq-elsewhere process 1 on another.example.org 2026-01-02T03:04:05Z removed") {
-		t.Errorf("forced: %s", got)
-	}
-	names, _, err := conn.Children("/")
-	slices.Sort(names)
-	if want := []string{"mrtq-mine", "zookeeper"}; err != nil || !slices.Equal(names, want) {
-		t.Errorf("left: %v %v, want %v", names, err, want)
-	}
-	for args, want := range map[string]string{
-		"--clean": "mrtq: --clean works only at an address: add --backend ADDRESS with the address of the killed run\n",
-		"--force": "mrtq: --force can only be used with --clean\n",
-	} {
-		out, _ := exec.Command("mrtq", "accept", args).CombinedOutput()
-		if string(out) != want {
-			t.Errorf("%s: got %q, want %q", args, out, want)
-		}
-	}
 }
 
 // The scenarios of the migration run this executable, on any server, and leave nothing at an

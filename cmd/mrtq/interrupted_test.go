@@ -99,7 +99,6 @@ func TestInterruptedCommands(t *testing.T) {
 		"restore SILENT --in " + corpus:       "mrtq: restore: interrupted; run the same command again to finish\n",
 		"dump SILENT --out dump.ndjson":       "mrtq: dump: interrupted\n",
 		"accept --backend SILENT --tags @J9":  "mrtq: accept: interrupted\n",
-		"accept --backend SILENT --clean":     "mrtq: accept: interrupted\n",
 		"inspect SILENT --status failed -v":   "mrtq: inspect: interrupted\n",
 	} {
 		t.Run(args, func(t *testing.T) {

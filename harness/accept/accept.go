@@ -24,9 +24,9 @@ type Format = runner.Format
 
 // The formats.
 const (
-	Brief  = runner.Brief  // for people: a line for each feature, and the steps of what failed
-	Pretty = runner.Pretty // for people: every step
-	JUnit  = runner.JUnit  // JUnit's XML
+	Progress = runner.Progress // for people: a character for each step, and what failed
+	Pretty   = runner.Pretty   // for people: every step
+	JUnit    = runner.JUnit    // JUnit's XML
 )
 
 // Options says which scenarios to run, and where.
@@ -44,19 +44,21 @@ type Options struct {
 	// scenarios with either tag, "@J9 && ~@illegal" those with @J9 and without
 	// @illegal. "" selects all. With tags, a run need not cover all rows to pass.
 	Tags string
-	// Format is the format of Out. "" means Brief.
+	// Format is the format of Out. "" means Progress.
 	Format Format
 	// Out gets the output. Nil means that there is none.
 	Out io.Writer
 	// Color allows colours in the formats for people.
 	Color bool
-	// Parallel is how many scenarios run at the same time. 0 means one, or in the
-	// formats for people one of each dialect. With more, Pretty prints scenarios in
-	// the order in which they end. Brief never runs more.
+	// Parallel is how many scenarios run at the same time. 0 means one. With more,
+	// Pretty prints scenarios in the order in which they end.
 	Parallel int
+	// Features run in place of mrtq's own, in every dialect. Then a run need not
+	// cover all rows to pass. Nil means mrtq's own.
+	Features []godog.Feature
 
-	features []godog.Feature // in place of the embedded ones, in every dialect
-	extra    func(*world, steps)
+	judged []godog.Feature // like Features, but the run must cover all rows
+	extra  func(*world, steps)
 	// conn and queue break the code under test, in tests of the tests.
 	conn  func(newqueue.Conn) newqueue.Conn
 	queue []newqueue.Option
@@ -68,7 +70,7 @@ type Report struct {
 	// Coverage has every row of every dialect in Options, in the order of the
 	// published design.
 	Coverage []Row
-	// Subset is true if tags left out scenarios.
+	// Subset is true if tags left out scenarios, or others than mrtq's own ran.
 	Subset bool
 	// Problems has all reasons why the run does not pass, a line for each. It is
 	// empty if the run passes.
@@ -92,16 +94,16 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 		opt.Dialects = newqueue.Dialects
 	}
 	s := &suite{opt: opt, used: runner.NewUsage()}
-	var chapters [][]godog.Feature // one for each dialect
+	var all []godog.Feature
 	for _, d := range opt.Dialects {
-		texts := opt.features
+		texts := slices.Concat(opt.Features, opt.judged)
 		if texts == nil {
 			var err error
 			if texts, err = featuresOf(d); err != nil {
 				return nil, err
 			}
 		}
-		chapters = append(chapters, contents(texts, d))
+		all = append(all, contents(texts, d)...)
 		s.rows = append(s.rows, coverage(d)...)
 	}
 	address, err := zkconn.ParseAddress(opt.Address)
@@ -120,7 +122,7 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 	s.observer = observer{conn, session.ACL(opt.Session)}
 	ctx, s.stop = context.WithCancelCause(ctx)
 	defer s.stop(nil)
-	return s.run(ctx, chapters)
+	return s.run(ctx, all)
 }
 
 // suite is one run.
@@ -138,9 +140,9 @@ type suite struct {
 	rows []*Row
 }
 
-func (s *suite) run(ctx context.Context, chapters [][]godog.Feature) (*Report, error) {
+func (s *suite) run(ctx context.Context, features []godog.Feature) (*Report, error) {
 	passed, err := runner.Run(ctx, runner.Options{
-		Chapters: chapters, Tags: filter(s.opt.Tags), Scenario: s.scenario,
+		Features: features, Tags: filter(s.opt.Tags), Scenario: s.scenario,
 		Format: s.opt.Format, Out: s.opt.Out, Color: s.opt.Color, Parallel: s.opt.Parallel,
 	})
 	switch {
@@ -201,7 +203,7 @@ func (s *suite) report(passed bool) *Report {
 	slices.SortStableFunc(s.ran, func(a, b scenario) int {
 		return slices.Index(s.opt.Dialects, a.dialect) - slices.Index(s.opt.Dialects, b.dialect)
 	})
-	r := &Report{Scenarios: len(s.ran), Subset: s.opt.Tags != ""}
+	r := &Report{Scenarios: len(s.ran), Subset: s.opt.Tags != "" || s.opt.Features != nil}
 	for _, sc := range s.ran {
 		if sc.failed != nil {
 			r.Failed++

@@ -49,8 +49,8 @@ func TestEveryIllegalPairCounts(t *testing.T) {
 				}
 				r, err := Run(t.Context(), Options{
 					Address: address(t), Tags: "@illegal", Dialects: []newqueue.Dialect{d}, Parallel: 4,
-					features: []godog.Feature{{Name: "illegal.feature", Contents: []byte(illegal(e, d))}},
-					queue:    []newqueue.Option{newqueue.WithTable(e, table)},
+					judged: []godog.Feature{{Name: "illegal.feature", Contents: []byte(illegal(e, d))}},
+					queue:  []newqueue.Option{newqueue.WithTable(e, table)},
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -143,7 +143,7 @@ func TestEveryColumnCounts(t *testing.T) {
 					tags = append(tags, "@"+table[i].ID)
 				}
 				r, err := Run(t.Context(), Options{
-					Address: address(t), Tags: strings.Join(tags, ","), Dialects: []newqueue.Dialect{d}, features: tagged(t, d, tags...), Parallel: 4,
+					Address: address(t), Tags: strings.Join(tags, ","), Dialects: []newqueue.Dialect{d}, judged: tagged(t, d, tags...), Parallel: 4,
 					queue: []newqueue.Option{newqueue.WithTable(newqueue.EntityJob, table)},
 				})
 				if err != nil {
@@ -177,7 +177,7 @@ func tagged(t *testing.T, d newqueue.Dialect, tags ...string) []godog.Feature {
 func mustFail(t *testing.T, id, says string, opt Options) {
 	t.Helper()
 	opt.Address, opt.Tags = address(t), "@"+id
-	opt.features, opt.Parallel = tagged(t, opt.Dialects[0], opt.Tags), 4
+	opt.judged, opt.Parallel = tagged(t, opt.Dialects[0], opt.Tags), 4
 	r, err := Run(t.Context(), opt)
 	if err != nil {
 		t.Fatal(err)

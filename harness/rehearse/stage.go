@@ -38,21 +38,11 @@ type stage struct {
 // NotEmptyError says that a chroot that was given for a rehearsal has znodes.
 type NotEmptyError struct {
 	Address string
-	Names   []string         // some of its children
-	Left    []harness.Chroot // those that a rehearsal or test run made which was killed, or is not finished
+	Names   []string // some of its children
 }
 
 func (e *NotEmptyError) Error() string {
-	text := fmt.Sprintf("%s is not empty: it has %q. ", e.Address, e.Names)
-	if len(e.Left) == 0 {
-		return text + "A rehearsal wants an empty chroot on a staging ensemble: create one, and give it"
-	}
-	left := e.Left[0]
-	text += fmt.Sprintf("%s is the copy of a rehearsal, or of a test run, that was killed or is not finished", left.Path)
-	if host, process, made, ok := left.Maker(); ok {
-		text += fmt.Sprintf(" (process %d on %s, begun at %s)", process, host, made.Format(time.RFC3339))
-	}
-	return text + "; when it has ended, remove it: mrtq accept --backend " + e.Address + " --clean"
+	return fmt.Sprintf("%s is not empty: it has %q. A rehearsal wants an empty chroot on a staging ensemble: create one, and give it. The data of a znode mrtq-… says whose copy it is; when that process has ended, zkCli's deleteall removes it", e.Address, e.Names)
 }
 
 // start starts the server, or makes a chroot of its own at an address. Stop it with stop, which
@@ -107,8 +97,7 @@ func wantEmpty(ctx context.Context, opt Options) error {
 	if len(names) == 0 {
 		return nil
 	}
-	left, _ := harness.Leftovers(ctx, opt.Backend, harness.Options{Client: opt.Client}) // only a hint
-	return &NotEmptyError{string(opt.Backend), names[:min(len(names), 5)], left}
+	return &NotEmptyError{string(opt.Backend), names[:min(len(names), 5)]}
 }
 
 // stop ends the server, or removes the chroot, also after Ctrl-C.

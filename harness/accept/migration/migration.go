@@ -55,7 +55,7 @@ type Options struct {
 	Color  bool
 }
 
-// Run runs the scenarios, several at a time unless the format is brief. The report has no coverage. If a scenario fails, the report says so. The
+// Run runs the scenarios, several at a time. The report has no coverage. If a scenario fails, the report says so. The
 // error is only for scenarios that could not be run: the cause of ctx if ctx has ended,
 // [accept.ErrNothing], an *[accept.TagsError], or an error of the server.
 func Run(ctx context.Context, opt Options) (*accept.Report, error) {
@@ -121,7 +121,7 @@ func (s *suite) run(ctx context.Context, name string) (passed bool, err error) {
 		tags = strings.TrimPrefix(tags+" && ~@restart", " && ")
 	}
 	return runner.Run(ctx, runner.Options{
-		Chapters: [][]godog.Feature{{{Name: name, Contents: text}}}, Tags: tags,
+		Features: []godog.Feature{{Name: name, Contents: text}}, Tags: tags,
 		Scenario: func(sc *godog.ScenarioContext) { s.scenario(sc, s.used.Watch(sc)) },
 		Format:   s.opt.Format, Out: s.opt.Out, Color: s.opt.Color, Parallel: parallelScenarios,
 	})

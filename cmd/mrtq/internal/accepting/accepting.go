@@ -4,17 +4,19 @@
 //	accepting.go  the flags, and the scenarios of the new queue
 //	coverage.go   which documented transitions were covered
 //	migration.go  the scenarios of the migration and of the services
-//	clean.go      what killed runs left behind
 package accepting
 
 import (
 	"context"
 	"errors"
 	"io"
-	"slices"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/cucumber/godog"
 	"github.com/spf13/cobra"
 
 	"mrtq/cmd/mrtq/internal/connect"
@@ -41,7 +43,7 @@ type acceptCmd struct {
 	Env
 	backend, tags, dialect, format, coverage, scenariosOf string
 
-	clean, force bool
+	own []godog.Feature // those of FOLDER; nil means mrtq's own
 }
 
 var errNotAccepted = errors.New("not everything passed")
@@ -57,7 +59,7 @@ func Command(env Env) *cobra.Command {
 		backends = append(backends, string(b))
 	}
 	cmd := &cobra.Command{
-		Use:   "accept [flags]",
+		Use:   "accept [FOLDER]",
 		Short: "test every documented transition on a ZooKeeper",
 		Long: `Run the scenarios of the new queue: every documented transition, acquisition,
 lock and behaviour, and every step that must be refused. A second connection reads
@@ -67,31 +69,36 @@ The backend is ` + strings.Join(backends, ", ") + `, or the address host:port[,â
 server. There, accept works in a new chroot, and removes it afterwards, also after
 Ctrl-C. It takes the same flags for TLS and credentials as all other commands. With
 credentials, only their owner can read or write the test data. Without, anyone can.
-If a run was killed, the next one lists what it left behind, and --clean removes it.
+If a run was killed, its chroot mrtq-â€¦ stays: its data says which process made it.
+
+With FOLDER, its feature files run instead of mrtq's own, with the same steps
+(docs/testing.md lists them).
 
 --scenarios migration runs the scenarios of the migration: plan, migrate, verify and
 rollback, also if they are killed or interrupted. --scenarios services runs the
 scenarios of the deployed services on a migrated queue. Scenarios that kill the
 server don't run at an address.
 
-accept prints a line for each feature, and the steps of each scenario that failed.
-With -v it prints every step, and the table of all transitions. Exit code 1 if
-anything failed, or, without --tags, if a transition was not covered.`,
+accept prints a character for each step, and each scenario that failed with its file
+and line. With -v it prints every step, and the table of all transitions. Exit code 1
+if anything failed, or, without --tags and FOLDER, if a transition was not covered.`,
 		Example: `  mrtq accept
   mrtq accept --backend staging:2181/scratch --dialect mrt-zk
   mrtq accept --backend staging:2281 --tls-ca ca.pem --auth-file credentials
-  mrtq accept --backend staging:2181/scratch --clean
+  mrtq accept our-features
   mrtq accept --scenarios migration --backend jvm
   mrtq accept --tags '@J9,@J11' --format junit`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if c.clean {
-				return c.removeLeftovers(cmd.Context())
-			}
-			if c.force {
-				return exit.Usagef("--force can only be used with --clean")
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if len(args) > 0 {
+				if c.own, err = featuresIn(args[0]); err != nil {
+					return err
+				}
 			}
 			if c.scenariosOf != ofQueue {
+				if c.own != nil {
+					return exit.Usagef("FOLDER can only be given with --scenarios %s", ofQueue)
+				}
 				for _, flag := range []string{"coverage", "dialect"} {
 					if cmd.Flags().Changed(flag) {
 						return exit.Usagef("--%s can only be used with --scenarios %s", flag, ofQueue)
@@ -102,13 +109,11 @@ anything failed, or, without --tags, if a transition was not covered.`,
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&c.clean, "clean", false, "run nothing: remove what killed runs left at the address")
-	f.BoolVar(&c.force, "force", false, "with --clean, remove also the chroots of runs that may still be running")
 	f.StringVar(&c.backend, "backend", backends[0], "server to run on: "+strings.Join(backends, ", ")+" or an `address`")
 	f.StringVar(&c.tags, "tags", "", "run only scenarios with these `tags`: , is or, && is and, ~ is not")
 	settings.Choice(f, &c.scenariosOf, "scenarios", "", "which scenarios to run", ofQueue, "migration", "services")
 	settings.Choice(f, &c.dialect, "dialect", "", "dialect of the layout", bothDialects, string(newqueue.Design), string(newqueue.MrtZK))
-	settings.Choice(f, &c.format, "format", "", "output format", string(accept.Brief), string(accept.JUnit))
+	settings.Choice(f, &c.format, "format", "", "output format", string(accept.Progress), string(accept.JUnit))
 	f.StringVar(&c.coverage, "coverage", "", "`file` to write the coverage to, as JSON")
 	return cmd
 }
@@ -140,9 +145,6 @@ func (c *acceptCmd) run(ctx context.Context) (err error) {
 			err = errors.Join(err, serr)
 		}
 	}()
-	for _, other := range c.others(ctx, backend, opt, server) {
-		c.Say("another run is using %s, or was killed and left it: %s. mrtq accept --backend %s --clean removes what killed runs left", other.Path, other.Note, backend)
-	}
 	if c.scenariosOf != ofQueue {
 		return c.wrongTags(c.migrationScenarios(ctx, server, session))
 	}
@@ -157,15 +159,6 @@ func (c *acceptCmd) run(ctx context.Context) (err error) {
 	}
 	c.showCoverage(found)
 	return c.conclude(found, c.dialects(), "; "+covered(found))
-}
-
-// others returns the chroots of other runs at an address, if it can list them.
-func (c *acceptCmd) others(ctx context.Context, backend harness.Backend, opt harness.Options, server *harness.Server) []harness.Chroot {
-	if !backend.IsAddress() {
-		return nil
-	}
-	all, _ := harness.Leftovers(ctx, backend, opt) // only a hint
-	return slices.DeleteFunc(all, func(left harness.Chroot) bool { return strings.HasSuffix(server.Address(), left.Path) })
 }
 
 // wrongTags turns an error that --tags caused into a usage error.
@@ -193,20 +186,18 @@ func (c *acceptCmd) reach(backend harness.Backend) (harness.Options, zkconn.Conf
 
 // scenarios runs the scenarios, and prints them.
 func (c *acceptCmd) scenarios(ctx context.Context, opt accept.Options) (*accept.Report, error) {
-	opt.Tags, opt.Format = c.tags, c.form()
+	opt.Tags, opt.Format, opt.Features = c.tags, c.form(), c.own
 	if c.dialect != bothDialects {
 		opt.Dialects = []newqueue.Dialect{newqueue.Dialect(c.dialect)}
 	}
-	if opt.Format == accept.JUnit {
-		opt.Parallel = parallelScenarios // printed as one document at the end
-	}
+	opt.Parallel = parallelScenarios
 	opt.Out, opt.Color = c.Out, screen.Colourful(c.Out.Writer)
 	return accept.Run(ctx, opt)
 }
 
 // form is the format of the output. With -v, it has every step.
 func (c *acceptCmd) form() accept.Format {
-	if form := accept.Format(c.format); form != accept.Brief || !*c.Verbose {
+	if form := accept.Format(c.format); form != accept.Progress || !*c.Verbose {
 		return form
 	}
 	return accept.Pretty
@@ -222,7 +213,7 @@ func (c *acceptCmd) showCoverage(r *accept.Report) {
 	if c.form() == accept.JUnit {
 		people = c.ToErr()
 	}
-	printCoverage(people, r, c.form() == accept.Brief)
+	printCoverage(people, r, c.form() == accept.Progress)
 }
 
 // conclude prints the problems, and the last line: which scenarios passed, and how many rows they
@@ -245,4 +236,23 @@ func (c *acceptCmd) dialects() string {
 		return "in both dialects"
 	}
 	return "in dialect " + c.dialect
+}
+
+// featuresIn reads the feature files of a folder and of those below it.
+func featuresIn(folder string) (all []godog.Feature, err error) {
+	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(path) != ".feature" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		all = append(all, godog.Feature{Name: path, Contents: text})
+		return err
+	})
+	if err == nil && all == nil {
+		err = errors.New("no file there has a name that ends in .feature")
+	}
+	if err != nil {
+		return nil, exit.Usagef("FOLDER %s: %w", folder, err)
+	}
+	return all, nil
 }
