@@ -18,160 +18,152 @@ import (
 	"mrtq/newqueue"
 )
 
+// What everybody but the operator does. Each act differs from the others in what it leaves: a record that changed, is
+// gone or came back; a job that was begun, changed, finished or removed; a hold that was lifted or replaced; a run
+// that went on.
+
 // deed is something that somebody else does. It does nothing if what it is about is not there.
 type deed struct {
 	name string
 	do   func(*explored)
 	// operator says that a second operator does it, who has to wait while the first one leads.
 	operator bool
-	// early is what comes before the command, in the middle of a turn.
-	early func(*explored)
 }
+
+// The records of which the acts take one, by their places in paths.
+const (
+	ofBatch   = 0 // the first of a batch
+	beside    = 1 // another one of the batch
+	heldOne   = 2
+	failedOne = 3
+	doneOne   = 4
+	atWork    = 5 // a legacy worker has it
+	inventory = 6
+	smallOne  = 7
+	largeOne  = 8
+)
 
 // fill creates the legacy queue, and something that nobody may touch.
 func (e *explored) fill() {
-	e.truth = truth{fates: map[string]fate{}, dead: map[string]bool{}, loose: map[string]bool{}}
+	e.truth = truth{bytes: map[string][]byte{}, fates: map[string]fate{}, dead: map[string]bool{}, loose: map[string]bool{}}
 	for i, r := range []struct {
 		batch  string
 		status legacy.Status
 	}{{"bid-1", legacy.Pending}, {"bid-1", legacy.Pending}, {"bid-1", legacy.Held}, {"bid-2", legacy.Failed}, {"bid-2", legacy.Completed}, {"bid-3", legacy.Consumed}} {
-		e.paths = append(e.paths, e.submitted(fmt.Sprint(i+1), r.batch, r.status))
+		e.paths = append(e.paths, e.deposited(fmt.Sprint(i+1), r.batch, r.status))
 	}
-	for _, root := range []string{"/mrt.inventory.full", "/accessSmall.1", "/accessLarge.1"} {
-		e.paths = append(e.paths, e.submitted(root, "", legacy.Pending))
-	}
-	e.bytes = map[string][]byte{}
+	manifest := "http://store.example.org/manifest/1/ark%3A%2F99999%2F1"
+	e.paths = append(e.paths, e.submitted("/mrt.inventory.full/mrtQ-00", manifest, legacy.Pending, legacy.Payload{"manifestURL": manifest}))
+	e.paths = append(e.paths, e.requested("/accessSmall.1", "token-1"), e.requested("/accessLarge.1", "token-2"))
 	for _, path := range e.paths {
 		e.bytes[path], _, _ = e.conn.Get(path)
 	}
 	e.create("/foreign", []byte("of somebody else"), 0)
-	e.create("/mrt.lock/ark_1", nil, 0)
-	e.removeAll("/mrt.lock/ark_1")
 }
 
-// submitted submits a record. Its batch is "" if it is not for ingest.
-func (e *explored) submitted(id, batch string, status legacy.Status) string {
-	root, key := "/ingest/mrtQ-0000", "jid-"+id
-	payload := legacy.Payload{"batchID": batch, "jobID": key, "profile": "merritt_content", "type": "file", "filename": id + ".zip",
-		"update": false, "submitter": "Library", "objectID": "ark:/99999/" + id, "localID": "local-" + id, "title": "Title of " + id, "creator": "Someone"}
-	switch {
-	case batch == "" && strings.HasPrefix(id, "/mrt.inventory"):
-		root, key = "/mrt.inventory.full/mrtQ-00", "http://store.example.org/manifest/1/ark%3A%2F99999%2F"+strings.ReplaceAll(id, "/", "")
-		payload = legacy.Payload{"manifestURL": key}
-	case batch == "":
-		root, key = id[:strings.LastIndex(id, ".1")+2]+"/mrtQ-00", "token-"+id
-		payload = legacy.Payload{"token": key, "cloud-content-byte": json.Number("5"), "delivery-node": json.Number("7"), "status": json.Number("201")}
-	}
+// deposited submits a record for ingest, and requested one for access.
+func (e *explored) deposited(id, batch string, status legacy.Status) string {
+	return e.submitted("/ingest/mrtQ-0000", "jid-"+id, status, legacy.Payload{"batchID": batch, "jobID": "jid-" + id, "profile": "merritt_content", "type": "file",
+		"filename": id + ".zip", "update": false, "submitter": "Library", "objectID": "ark:/99999/" + id, "localID": "local-" + id, "title": "Title of " + id, "creator": "Someone"})
+}
+
+func (e *explored) requested(root, token string) string {
+	return e.submitted(root+"/mrtQ-00", token, legacy.Pending, legacy.Payload{"token": token, "cloud-content-byte": json.Number("5"), "delivery-node": json.Number("7"), "status": json.Number("201")})
+}
+
+func (e *explored) submitted(name, key string, status legacy.Status, payload legacy.Payload) string {
 	e.fates[key] = fate{1, 1}
-	if status == legacy.Completed || status == legacy.Deleted {
+	if status == legacy.Completed {
 		e.fates[key] = fate{0, 0}
 	}
 	data := value(legacy.Encode(legacy.NewHeader(status, time.Now(), legacy.Milliseconds), legacy.JSON, payload))
-	return e.create(root, data, zk.FlagSequence)
+	return e.create(name, data, zk.FlagSequence)
 }
 
 // deeds are all acts.
 var deeds = []deed{
 	// Legacy workers.
-	{name: "a legacy worker takes a record", do: func(e *explored) { e.take(e.paths[0]) }},
-	{name: "a legacy worker does a record", do: func(e *explored) { e.take(e.paths[0]); e.finish(e.paths[0]) }},
-	{name: "a legacy worker does a record, and cleans up", do: func(e *explored) { e.take(e.paths[0]); e.finish(e.paths[0]); e.clean() }},
-	{name: "a legacy worker fails a record", do: func(e *explored) { e.take(e.paths[0]); e.status(e.paths[0], legacy.Consumed, legacy.Failed) }},
-	{name: "a legacy worker takes a record and requeues it", do: func(e *explored) { e.take(e.paths[0]); e.requeue(e.paths[0]) }},
+	{name: "a legacy worker takes a record", do: func(e *explored) { e.take(ofBatch) }},
+	{name: "a legacy worker does a record", do: func(e *explored) { e.take(ofBatch); e.finish(e.paths[ofBatch]) }},
+	{name: "a legacy worker does a record, and cleans up", do: func(e *explored) { e.take(ofBatch); e.finish(e.paths[ofBatch]); e.clean() }},
+	{name: "a legacy worker fails a record", do: func(e *explored) { e.take(ofBatch); e.set(ofBatch, legacy.Consumed, legacy.Failed) }},
+	{name: "a legacy worker takes a record and requeues it", do: func(e *explored) { e.take(ofBatch); e.requeue(ofBatch) }},
 	{name: "a legacy worker takes a record and dies", do: func(e *explored) {
-		if e.take(e.paths[1]) {
-			e.dead[e.paths[1]] = true
-			e.allow(e.paths[1], 0, 1)
+		if e.take(beside) {
+			e.dead[e.paths[beside]] = true
+			e.allow(e.paths[beside], 0, 1)
 		}
 	}},
-	{name: "a legacy worker finishes", do: func(e *explored) { e.finish(e.paths[5]) }},
-	{name: "a legacy worker finishes, and cleans up", do: func(e *explored) { e.finish(e.paths[5]); e.clean() }},
-	{name: "a legacy worker fails", do: func(e *explored) { e.status(e.paths[5], legacy.Consumed, legacy.Failed) }},
-	{name: "a legacy worker requeues", do: func(e *explored) { e.requeue(e.paths[5]) }},
-	{name: "legacy inventory takes its record", do: func(e *explored) { e.take(e.paths[6]) }},
-	{name: "legacy inventory does its record", do: func(e *explored) { e.take(e.paths[6]); e.finish(e.paths[6]) }},
-	{name: "a legacy access worker takes a request", do: func(e *explored) { e.take(e.paths[7]) }},
-	{name: "a legacy access worker does a small request", do: func(e *explored) { e.take(e.paths[7]); e.finish(e.paths[7]) }},
-	{name: "a legacy access worker does a large request", do: func(e *explored) { e.take(e.paths[8]); e.finish(e.paths[8]) }},
-	{name: "each legacy worker takes a turn", do: (*explored).legacyTurns},
+	{name: "a legacy worker finishes, and cleans up", do: func(e *explored) { e.finish(e.paths[atWork]); e.clean() }},
+	{name: "legacy inventory does its record", do: func(e *explored) { e.take(inventory); e.finish(e.paths[inventory]) }},
+	{name: "a legacy access worker takes a request", do: func(e *explored) { e.take(smallOne) }},
+	{name: "a legacy access worker does a large request", do: func(e *explored) { e.take(largeOne); e.finish(e.paths[largeOne]) }},
 	{name: "the legacy workers do everything", do: (*explored).legacyDry},
-	{name: "the legacy cleanup", do: (*explored).clean},
+	{name: "a legacy worker locks an object", do: (*explored).lock},
 	// Submitters.
-	{name: "a record is submitted", do: func(e *explored) { e.submitted("20", "bid-1", legacy.Pending) }},
-	{name: "a record of a new batch is submitted", do: func(e *explored) { e.submitted("21", "bid-9", legacy.Pending) }},
-	{name: "a request is submitted", do: func(e *explored) { e.submitted("/accessSmall.1/22", "", legacy.Pending) }},
-	{name: "an inventory record is submitted", do: func(e *explored) { e.submitted("/mrt.inventory.full/23", "", legacy.Pending) }},
+	{name: "a record is submitted", do: func(e *explored) { e.deposited("20", "bid-1", legacy.Pending) }},
+	{name: "a record of a new batch is submitted", do: func(e *explored) { e.deposited("21", "bid-9", legacy.Pending) }},
+	{name: "a request is submitted", do: func(e *explored) {
+		if there, _, _ := e.conn.Exists("/accessSmall.1"); there {
+			e.requested("/accessSmall.1", "token-3")
+		}
+	}},
 	// Administrators of the legacy queue.
-	{name: "a legacy administrator holds a record", do: func(e *explored) { e.status(e.paths[0], legacy.Pending, legacy.Held) }},
-	{name: "a legacy administrator releases a held record", do: func(e *explored) { e.status(e.paths[2], legacy.Held, legacy.Pending) }},
-	{name: "a legacy administrator requeues a failed record", do: func(e *explored) { e.status(e.paths[3], legacy.Failed, legacy.Pending) }},
+	{name: "a legacy administrator releases a held record", do: func(e *explored) { e.set(heldOne, legacy.Held, legacy.Pending) }},
+	{name: "a legacy administrator requeues a failed record", do: func(e *explored) { e.set(failedOne, legacy.Failed, legacy.Pending) }},
 	{name: "a legacy administrator marks a record as deleted", do: func(e *explored) {
-		if e.status(e.paths[0], legacy.Pending, legacy.Deleted) {
-			e.allow(e.paths[0], 0, 1)
+		if e.set(ofBatch, legacy.Pending, legacy.Deleted) {
+			e.allow(e.paths[ofBatch], 0, 1)
 		}
 	}},
-	{name: "a legacy administrator deletes a record", do: func(e *explored) { e.lose(e.paths[0]) }},
-	{name: "a legacy administrator deletes a failed record", do: func(e *explored) { e.lose(e.paths[3]) }},
-	{name: "a legacy administrator deletes a completed record", do: func(e *explored) { e.lose(e.paths[4]) }},
-	{name: "a legacy administrator renames a record", do: func(e *explored) { e.rename(e.paths[0]) }},
-	{name: "a legacy administrator writes a record as it is", do: func(e *explored) { e.rewrite(e.paths[0], func(b []byte) []byte { return b }) }},
-	{name: "a legacy administrator changes a record", do: func(e *explored) {
-		e.rewrite(e.paths[0], func(b []byte) []byte { return bytes.Replace(b, []byte("Someone"), []byte("Another"), 1) })
+	{name: "a legacy administrator deletes a record", do: func(e *explored) { e.lose(e.paths[ofBatch]) }},
+	{name: "a legacy administrator deletes a completed record", do: func(e *explored) { e.lose(e.paths[doneOne]) }},
+	{name: "a legacy administrator renames a record", do: func(e *explored) { e.rename(ofBatch) }},
+	{name: "a legacy administrator writes a record as it is", do: func(e *explored) { e.rewrite(ofBatch, "Someone", "Someone") }},
+	{name: "a legacy administrator changes a record", do: func(e *explored) { e.rewrite(ofBatch, "Someone", "Another") }},
+	{name: "a legacy administrator clears a queue", do: func(e *explored) { e.clear("/accessSmall.1") }},
+	{name: "a legacy administrator clears a queue, and makes it again", do: func(e *explored) {
+		if e.clear("/ingest") {
+			e.create("/ingest", nil, 0)
+		}
 	}},
-	{name: "a legacy administrator clears a queue", do: func(e *explored) { e.clear("/accessSmall.1", false) }},
-	{name: "a legacy administrator clears a queue, and makes it again", do: func(e *explored) { e.clear("/ingest", true) }},
 	{name: "a legacy administrator restores a record", do: func(e *explored) {
-		if there, _, _ := e.conn.Exists(e.paths[0]); !there && e.bytes[e.paths[0]] != nil {
-			if _, err := e.conn.Create(e.paths[0], e.bytes[e.paths[0]], 0, zk.WorldACL(zk.PermAll)); err == nil {
-				e.allow(e.paths[0], 1, 2)
-			}
+		if _, err := e.conn.Create(e.paths[ofBatch], e.bytes[e.paths[ofBatch]], 0, zk.WorldACL(zk.PermAll)); err == nil {
+			e.allow(e.paths[ofBatch], 1, 2)
 		}
 	}},
-	{name: "a legacy worker locks an object", do: func(e *explored) { e.lock("jid-6") }},
-	{name: "a legacy worker unlocks an object", do: func(e *explored) { _ = e.conn.Delete("/mrt.lock/ark_6", -1) }},
 	{name: "somebody deletes kept bytes", do: func(e *explored) { e.removeAll("/mrtq-handed-over") }},
-	// The new queue.
+	// Workers and services of the new queue.
 	{name: "a worker acquires a job", do: func(e *explored) { e.acquire() }},
 	{name: "a worker acquires a job, and its session ends", do: func(e *explored) {
-		if a := e.acquire(); a != nil {
-			a.Kill()
-			a.Expire()
-			e.turn = nil
+		if e.acquire() {
+			e.stopWorkers()
 		}
 	}},
-	{name: "a worker does one step", do: func(e *explored) { e.newWorkers(1) }},
+	{name: "a worker does one step", do: func(e *explored) { e.steps(1) }},
 	{name: "a worker fails a job", do: func(e *explored) {
-		e.newTurns() // in dialect design a job of which no step has succeeded can't be requeued
+		turn(e.world.Workers()) // in dialect design a job of which no step has succeeded can't be requeued
 		e.fails = true
-		e.newTurns()
+		turn(e.world.Workers())
 		e.fails = false
 	}},
-	{name: "each worker takes a turn", do: (*explored).newTurns},
 	{name: "the workers do everything", do: func(e *explored) { must(e.world.Run()) }},
 	{name: "the workers do everything, and the cleanup", do: func(e *explored) { must(e.world.Run()); must(e.world.Clean()) }},
-	{name: "the reporter", do: func(e *explored) { e.turnOf("report", "BatchReport", "watcher") }},
 	{name: "the cleanup", do: func(e *explored) { must(e.world.Clean()) }},
-	{name: "inventory", do: func(e *explored) { e.turnOf("recording", "Inventory", "Record") }},
-	{name: "an access worker that has looked for holds before does a request", early: (*explored).look, do: func(e *explored) {
-		if e.turn != nil {
-			_, _ = e.turn.Finish()
-			e.turn = nil
-		}
-	}},
-	{name: "an access worker", do: func(e *explored) { e.turnOf("access large", "Access") }},
+	{name: "the reporter", do: func(e *explored) { turn(e.world.Workers(), "report", "BatchReport", "watcher") }},
+	{name: "inventory", do: func(e *explored) { turn(e.world.Workers(), "recording", "Inventory", "Record") }},
+	{name: "an access worker", do: func(e *explored) { turn(e.world.Workers(), "access large", "Access") }},
 	// Administrators of the new queue.
 	{name: "an administrator holds a job", do: func(e *explored) { e.administer(daemons.HoldJob, "pending") }},
 	{name: "an administrator releases a job", do: func(e *explored) { e.administer(daemons.ReleaseJob, "held") }},
 	{name: "an administrator requeues a job", do: func(e *explored) { e.administer(daemons.RequeueJob, "failed") }},
 	{name: "an administrator deletes a held job", do: func(e *explored) { e.administer(daemons.DeleteJob, "held") }},
-	{name: "an administrator deletes a failed job", do: func(e *explored) { e.administer(daemons.DeleteJob, "failed") }},
 	{name: "an administrator deletes a failed job, and the cleanup", do: func(e *explored) { e.administer(daemons.DeleteJob, "failed"); must(e.world.Clean()) }},
 	{name: "an administrator sets a priority", do: func(e *explored) { e.administer(daemons.SetPriority, "pending") }},
 	{name: "an administrator removes a pending job by hand", do: (*explored).removeJob},
 	{name: "an administrator holds a queue", do: func(e *explored) { _ = e.world.Do(daemons.PauseQueue, string(newqueue.HoldIngest)) }},
-	{name: "an administrator lifts a hold", do: func(e *explored) { e.lift(newqueue.HoldIngest) }},
 	{name: "an administrator lifts the holds on access", do: func(e *explored) { e.lift(newqueue.HoldAccessSmall); e.lift(newqueue.HoldAccessLarge) }},
-	{name: "an administrator lifts a hold, and the workers take a turn", do: func(e *explored) { e.lift(newqueue.HoldIngest); e.newTurns() }},
+	{name: "an administrator lifts a hold, and the workers take a turn", do: func(e *explored) { e.lift(newqueue.HoldIngest); turn(e.world.Workers()) }},
 	{name: "an administrator replaces a hold", do: func(e *explored) {
 		e.lift(newqueue.HoldIngest)
 		_ = e.world.Do(daemons.PauseQueue, string(newqueue.HoldIngest))
@@ -179,11 +171,9 @@ var deeds = []deed{
 	// Second operators.
 	{name: "a second operator migrates", operator: true, do: func(e *explored) { e.second("migrate") }},
 	{name: "a second operator releases", operator: true, do: func(e *explored) { e.second("release") }},
-	{name: "a second operator releases access", operator: true, do: func(e *explored) { e.second("release access") }},
 	{name: "a second operator rolls back", operator: true, do: func(e *explored) { e.second("rollback") }},
 	{name: "a second operator completes", operator: true, do: func(e *explored) { e.second("complete") }},
 	{name: "a second operator holds", do: func(e *explored) { e.second("hold") }},
-	{name: "the election is removed", do: (*explored).noElection},
 	{name: "the election is removed, and a second operator migrates", do: func(e *explored) { e.noElection(); e.second("migrate") }},
 	{name: "the election is removed, and a second operator releases", do: func(e *explored) { e.noElection(); e.second("release") }},
 	{name: "the election is removed, and a second operator rolls back", do: func(e *explored) { e.noElection(); e.second("rollback") }},
@@ -197,18 +187,17 @@ func (e *explored) act(d *deed, stopped *operator) {
 		e.say("  after the session of the first operator, whose process was stopped, has ended")
 		e.endSessions(stopped)
 	}
-	inventory := e.key(e.paths[6])
-	before := e.world.Executions()[inventory].Times()
+	key := e.key(e.paths[inventory])
+	before := e.world.Executions()[key].Times()
 	d.do(e)
-	if inventory != "" && e.key(e.paths[6]) != "" && e.world.Executions()[inventory].Times() > before {
-		e.allow(e.paths[6], 1, 2) // the deployed inventory service ignores holds; mrtq asks about it
+	if begun := e.turn != nil || e.world.Executions()[key].Times() > before; begun && key != "" && e.key(e.paths[inventory]) != "" {
+		e.allow(e.paths[inventory], 1, 2) // the deployed inventory service ignores holds; mrtq asks about it
 	}
 	e.oneQueue()
 }
 
-// What legacy workers and administrators do, as the legacy library does it.
+// What legacy workers and administrators do, as the legacy library does it: with the version that they read.
 
-// status sets a record to another status, with its version, as a legacy worker does.
 func (e *explored) status(path string, from, to legacy.Status) bool {
 	data, stat, err := e.conn.Get(path)
 	if err != nil || len(data) < 9 || legacy.Status(data[0]) != from {
@@ -220,7 +209,11 @@ func (e *explored) status(path string, from, to legacy.Status) bool {
 	return err == nil
 }
 
-func (e *explored) take(path string) bool { return e.status(path, legacy.Pending, legacy.Consumed) }
+func (e *explored) set(record int, from, to legacy.Status) bool {
+	return e.status(e.paths[record], from, to)
+}
+
+func (e *explored) take(record int) bool { return e.set(record, legacy.Pending, legacy.Consumed) }
 
 // finish does the work of a consumed record.
 func (e *explored) finish(path string) {
@@ -230,103 +223,94 @@ func (e *explored) finish(path string) {
 	}
 }
 
-// requeue is that of the legacy library: it creates the record again before it marks the old one.
-func (e *explored) requeue(path string) {
-	data, _, err := e.conn.Get(path)
-	if err != nil || legacy.Status(data[0]) != legacy.Consumed {
-		return
+// requeue creates the record again before it marks the old one, as the legacy library does.
+func (e *explored) requeue(record int) {
+	data, _, err := e.conn.Get(e.paths[record])
+	if err == nil && legacy.Status(data[0]) == legacy.Consumed {
+		data[0] = byte(legacy.Pending)
+		e.create("/ingest/mrtQ-0000", data, zk.FlagSequence)
+		e.set(record, legacy.Consumed, legacy.Deleted)
 	}
-	data[0] = byte(legacy.Pending)
-	e.create(path[:len(path)-10], data, zk.FlagSequence)
-	e.status(path, legacy.Consumed, legacy.Deleted)
 }
 
-func (e *explored) clean() {
-	for _, a := range e.world.LegacyWorkers() {
-		if a.Name == "legacy cleanup" {
-			_, err := a.Step()
-			must(err)
-		}
-	}
-}
+func (e *explored) clean() { turn(e.world.LegacyWorkers(), "legacy cleanup") }
 
 // lose deletes a record: nobody needs its work any more.
 func (e *explored) lose(path string) {
-	key := e.key(path)
-	if key != "" && e.conn.Delete(path, -1) == nil {
-		f := e.fates[key]
-		e.fates[key] = fate{0, f.most}
+	if key := e.key(path); key != "" && e.conn.Delete(path, -1) == nil {
+		e.fates[key] = fate{0, e.fates[key].most}
 	}
 }
 
-func (e *explored) rename(path string) {
-	data, _, err := e.conn.Get(path)
+func (e *explored) rename(record int) {
+	data, _, err := e.conn.Get(e.paths[record])
 	if err == nil && legacy.Status(data[0]) == legacy.Pending {
-		e.create(path[:len(path)-10], data, zk.FlagSequence)
-		must(e.conn.Delete(path, -1))
+		e.create("/ingest/mrtQ-0000", data, zk.FlagSequence)
+		must(e.conn.Delete(e.paths[record], -1))
 	}
 }
 
-func (e *explored) rewrite(path string, change func([]byte) []byte) {
-	data, stat, err := e.conn.Get(path)
+func (e *explored) rewrite(record int, from, to string) {
+	data, stat, err := e.conn.Get(e.paths[record])
 	if err == nil && legacy.Status(data[0]) == legacy.Pending {
-		_, err = e.conn.Set(path, change(data), stat.Version)
-		must(err)
+		value(e.conn.Set(e.paths[record], bytes.Replace(data, []byte(from), []byte(to), 1), stat.Version))
 	}
 }
 
-func (e *explored) clear(root string, again bool) {
+func (e *explored) clear(root string) bool {
 	names, _, err := e.conn.Children(root)
 	if err != nil {
-		return
+		return false
 	}
 	for _, name := range names {
 		e.lose(znode.Join(root, name))
 	}
 	must(e.conn.Delete(root, -1))
-	if again {
-		e.create(root, nil, 0)
-	}
+	return true
 }
 
-func (e *explored) lock(jid string) {
+// lock locks the object of the consumed record.
+func (e *explored) lock() {
 	data := binary.BigEndian.AppendUint64(nil, uint64(time.Now().UnixMilli()))
-	if there, _, _ := e.conn.Exists("/mrt.lock"); there {
-		_, _ = e.conn.Create("/mrt.lock/ark_6", append(data, jid...), 0, zk.WorldACL(zk.PermAll))
-	}
+	_, _ = e.conn.Create("/mrt.lock/ark_6", append(data, "jid-6"...), 0, zk.WorldACL(zk.PermAll))
 }
 
-func (e *explored) legacyTurns() {
-	for _, a := range e.world.LegacyWorkers() {
-		_, err := a.Step()
-		must(err)
+// records are the paths of all legacy records.
+func (e *explored) records() (paths []string) {
+	for _, root := range migrate.DefaultQueues().Roots() {
+		names, _, _ := e.conn.Children(root)
+		for _, name := range names {
+			paths = append(paths, znode.Join(root, name))
+		}
+	}
+	return paths
+}
+
+// finishLegacy lets each legacy worker finish what it has.
+func (e *explored) finishLegacy() {
+	_ = e.conn.Delete("/mrt.lock/ark_6", -1)
+	for _, path := range e.records() {
+		if !e.dead[path] {
+			e.finish(path)
+		}
 	}
 }
 
 // legacyDry lets the legacy workers work until nothing is left for them.
 func (e *explored) legacyDry() {
 	e.finishLegacy()
-	for worked := true; worked; {
-		worked = false
-		for _, a := range e.world.LegacyWorkers() {
-			did, err := a.Step()
-			must(err)
-			worked = worked || did
-		}
+	for turn(e.world.LegacyWorkers()) {
 	}
 }
 
-// finishLegacy lets each legacy worker finish what it has.
-func (e *explored) finishLegacy() {
-	_ = e.conn.Delete("/mrt.lock/ark_6", -1)
-	for _, root := range migrate.DefaultQueues().Roots() {
-		names, _, _ := e.conn.Children(root)
-		for _, name := range names {
-			if path := znode.Join(root, name); !e.dead[path] {
-				e.finish(path)
-			}
+// turn lets workers take a turn, those with these names or all. It reports whether anybody found work.
+func turn(workers []*daemons.Actor, names ...string) (worked bool) {
+	for _, a := range workers {
+		if len(names) == 0 || slices.Contains(names, a.Name) {
+			worked = value(a.Step()) || worked
 		}
 	}
+	return worked
 }
 
 // What the new queue's workers and administrators do.
@@ -335,104 +319,72 @@ func (e *explored) failsNow(worker, _ string) bool {
 	return e.fails && !strings.HasPrefix(worker, "legacy")
 }
 
-// newWorkers lets the workers do so many steps.
-func (e *explored) newWorkers(steps int) {
+// steps lets the workers do so many steps.
+func (e *explored) steps(n int) {
 	for _, a := range e.world.Workers() {
-		for steps > 0 {
-			if did, err := a.Step(); err != nil || !did {
-				break
-			}
-			steps--
+		for n > 0 && value(a.Step()) {
+			n--
 		}
 	}
 }
 
-func (e *explored) newTurns() {
-	for _, a := range e.world.Workers() {
-		_, _ = a.Step()
-	}
-}
-
-func (e *explored) turnOf(names ...string) {
-	for _, a := range e.world.Workers() {
-		if slices.Contains(names, a.Name) {
-			_, _ = a.Step()
-		}
-	}
-}
-
-// newDry lets the workers work until nothing is left for them.
-func (e *explored) newDry() {
-	if e.turn != nil {
-		_, _ = e.turn.Finish()
-		e.turn = nil
-	}
-	must(e.world.Run())
-}
-
-// look lets an access worker of the deployed services look for holds, and find a request.
-func (e *explored) look() {
+// acquire lets a worker acquire a job, and stops it there. It reports whether any worker found one.
+func (e *explored) acquire() bool {
 	e.alone = true
 	defer func() { e.alone = false }()
 	for _, a := range e.world.Workers() {
-		if a.Name == "Access (small)" {
-			e.turn = a.Begin()
-			if _, more := e.turn.Next(); !more {
-				e.turn = nil
-			}
-		}
-	}
-}
-
-// acquire lets a worker acquire a job, and not go on; nil if none finds any.
-func (e *explored) acquire() *daemons.Actor {
-	e.alone = true
-	defer func() { e.alone = false }()
-	for _, a := range e.world.Workers() {
-		turn := a.Begin()
-		for {
-			at, more := turn.Next()
-			if !more {
-				break
-			}
+		t := a.Begin()
+		for at, more := t.Next(); more; at, more = t.Next() {
 			if !strings.HasPrefix(at.Write, "create ") { // folders and locks come before
-				e.turn = turn
-				return a
+				e.turn = t
+				return true
 			}
 		}
 	}
-	return nil
+	return false
+}
+
+// stopWorkers ends the sessions of workers who are in the middle of something.
+func (e *explored) stopWorkers() {
+	for _, a := range e.world.Workers() {
+		a.Kill()
+		a.Expire()
+	}
+	e.turn = nil
 }
 
 // administer does something with the first job in a state.
 func (e *explored) administer(a daemons.Action, state string) {
 	states := value(e.world.States("/jobs"))
-	var jids []string
+	first := ""
 	for jid, s := range states {
-		if strings.ToLower(s) == state {
-			jids = append(jids, jid)
+		if strings.ToLower(s) == state && (first == "" || jid < first) {
+			first = jid
 		}
 	}
-	if len(jids) == 0 {
+	if first == "" {
 		return
 	}
-	key := e.keyOf("/jobs/" + slices.Min(jids))
-	if err := e.world.Do(a, slices.Min(jids)); err == nil && a == daemons.DeleteJob {
+	key := e.jobs()["/jobs/"+first].key
+	if err := e.world.Do(a, first); err == nil && a == daemons.DeleteJob {
 		e.fates[key] = fate{0, e.fates[key].most}
 	}
 }
 
-// removeJob removes a pending job with its entries, as with zkCli.
+// removeJob removes a pending job with its entries, as with zkCli. Its work is lost only if the job had it, and not a record.
 func (e *explored) removeJob() {
 	for job, j := range e.jobs() {
-		if j.path == e.paths[0] && j.state == "pending" {
-			jid := znode.Name(job)
-			for n := range e.tree().All("/") {
-				if name := znode.Name(n.Path); (name == jid || strings.HasSuffix(name, "-"+jid)) && n.Path != job {
-					_ = e.conn.Delete(n.Path, -1)
-				}
+		if j.path != e.paths[ofBatch] || j.state != "pending" {
+			continue
+		}
+		jid := znode.Name(job)
+		for n := range e.tree().All("/") {
+			if name := znode.Name(n.Path); (name == jid || strings.HasSuffix(name, "-"+jid)) && n.Path != job {
+				_ = e.conn.Delete(n.Path, -1)
 			}
-			e.removeAll(job)
+		}
+		e.removeAll(job)
+		if e.key(j.path) == "" {
 			e.fates[j.key] = fate{0, e.fates[j.key].most}
 		}
 	}
@@ -456,7 +408,7 @@ func (e *explored) lift(q newqueue.QueueHold) {
 func (e *explored) second(what string) {
 	o := e.operator()
 	defer o.close()
-	e.say("  a second operator: %s: %v", what, e.command(o, what))
+	e.say("  a second operator: %s: %v", what, e.command(o, what).error)
 }
 
 // noElection removes the places of those who wait for their turn or have it.

@@ -65,7 +65,7 @@ func recorded(t *testing.T, d newqueue.Dialect, n night) *recording {
 		}})
 		gate := make(chan struct{})
 		hold := e.zk.Inject(minizk.Fault{On: o.sends, Do: minizk.Hold(gate)})
-		done := make(chan error, 1)
+		done := make(chan outcome, 1)
 		go func() { done <- e.command(o, n.command) }()
 		before := e.moment()
 		for over := false; !over; {
@@ -92,8 +92,8 @@ func recorded(t *testing.T, d newqueue.Dialect, n night) *recording {
 			close(gate)
 			gate = next
 		}
-		if err := <-done; err != nil && !known(err) {
-			e.failf("a command failed", "%v", err)
+		if out := <-done; out.error != nil && !known(out.error) {
+			e.failf("a command failed", "%v", out.error)
 		}
 		r.moments = append(r.moments, before)
 	})
@@ -156,14 +156,7 @@ type footprint struct{ reads, writes touched }
 // footprint lets an act happen before a change of the recording; nil if it changes nothing.
 func (r *recording) footprint(t *testing.T, step int, d *deed) *footprint {
 	fp := &footprint{reads: touched{}}
-	at := r.moments[step]
-	if d.early != nil {
-		at = r.moments[0]
-	}
-	story, failed := world(t, r.dialect, r.night, at, func(e *explored) {
-		if d.early != nil {
-			d.early(e)
-		}
+	story, failed := world(t, r.dialect, r.night, r.moments[step], func(e *explored) {
 		watch := e.zk.Inject(minizk.Fault{On: func(op minizk.Op) bool {
 			maps.Copy(fp.reads, reads(op, false))
 			return false

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -16,6 +15,10 @@ import (
 	"mrtq/migrate"
 	"mrtq/newqueue"
 )
+
+// After the disturbed command, an operator does what mrtq's status says, answers what it asks as somebody does who has
+// found out what happened, and everybody works until nothing is left. At each moment no record may be able to run
+// in both queues, and in the end each record's work must have been done once.
 
 // truth is what the oracle knows. It shares no rule with the package.
 type truth struct {
@@ -98,8 +101,6 @@ func (e *explored) jobs() map[string]seenJob {
 	return all
 }
 
-func (e *explored) keyOf(job string) string { return e.jobs()[job].key }
-
 // oneQueue fails if the work of a record can run in both queues.
 func (e *explored) oneQueue() {
 	for job, j := range e.jobs() {
@@ -120,48 +121,47 @@ type words struct {
 	others  bool
 }
 
-func newWords() words { return words{answers: map[string]migrate.Answer{}} }
+// outcome is how a command ended, and what the operator is asked then.
+type outcome struct {
+	error
+	undecided []migrate.UndecidedRecord
+	work      int // how much shows that legacy workers are at work
+}
 
-// command runs a command of an operator.
-func (e *explored) command(o *operator, what string) error {
+// command runs a command of an operator, with small transactions: each has two or three records.
+func (e *explored) command(o *operator, what string) (out outcome) {
 	ctx, cancel := context.WithTimeout(e.ctx, time.Hour)
 	defer cancel()
-	what, only, _ := strings.Cut(what, " ")
 	decisions := migrate.Decisions{RecordIs: e.words.answers, Save: func([]znode.Node) error { return nil }}
-	limits := migrate.Limits{Ops: map[string]int{"migrate": 40, "rollback": 40}[what]} // two or three records in a transaction
-	if limits.Ops == 0 {
-		limits.Ops = 12
-	}
+	jobs, records := migrate.Limits{Ops: 40}, migrate.Limits{Ops: 12}
+	ingest := []newqueue.QueueHold{newqueue.HoldIngest}
 	switch what {
 	case "migrate":
 		src, err := e.legacyQueue(ctx, o.from)
-		if err != nil {
-			return err
+		if out.error = err; err == nil {
+			_, out.error = migrate.Migrate(ctx, src, o.w, migrate.MigrateOptions{Limits: jobs,
+				Options: migrate.Options{Dialect: e.dialect, Choices: willing, NewQueue: true, HoldAgain: true}})
 		}
-		_, err = migrate.Migrate(ctx, src, o.w, migrate.MigrateOptions{Limits: limits,
-			Options: migrate.Options{Dialect: e.dialect, Choices: willing, NewQueue: true, HoldAgain: true}})
-		return err
-	case "release":
-		opt := migrate.ReleaseOptions{Decisions: decisions, Limits: limits, Others: e.words.others, WorkersStopped: e.words.stopped}
-		switch only {
-		case "ingest":
-			opt.Queues = []newqueue.QueueHold{newqueue.HoldIngest}
-		case "access":
-			opt.Queues = []newqueue.QueueHold{newqueue.HoldAccessSmall, newqueue.HoldAccessLarge}
+	case "release", "release ingest":
+		opt := migrate.ReleaseOptions{Decisions: decisions, Limits: records, Others: e.words.others, WorkersStopped: e.words.stopped}
+		if what == "release ingest" {
+			opt.Queues = ingest
 		}
-		res, err := migrate.Release(ctx, o.w, opt)
-		return e.asked(res != nil, err, func() ([]migrate.UndecidedRecord, int) { return res.Undecided, len(res.AtWork) })
+		var res *migrate.Released
+		if res, out.error = migrate.Release(ctx, o.w, opt); res != nil {
+			out.undecided, out.work = res.Undecided, len(res.AtWork)
+		}
 	case "rollback":
-		undo, err := migrate.Rollback(ctx, o.w, "", migrate.RollbackOptions{Decisions: decisions, Limits: limits})
-		return e.asked(undo != nil, err, func() ([]migrate.UndecidedRecord, int) { return undo.Undecided, len(undo.AtWork) })
+		var undo *migrate.Undo
+		if undo, out.error = migrate.Rollback(ctx, o.w, "", migrate.RollbackOptions{Decisions: decisions, Limits: jobs}); undo != nil {
+			out.undecided = undo.Undecided
+		}
 	case "complete":
-		_, err := migrate.Complete(ctx, o.w, migrate.CompleteOptions{Limits: limits})
-		return err
+		_, out.error = migrate.Complete(ctx, o.w, migrate.CompleteOptions{Limits: records})
 	case "hold":
-		_, err := migrate.Hold(ctx, o.w, migrate.HoldOptions{Queues: []newqueue.QueueHold{newqueue.HoldIngest}, By: "a person", Why: "to look"})
-		return err
+		_, out.error = migrate.Hold(ctx, o.w, migrate.HoldOptions{Queues: ingest, By: "a person", Why: "to look"})
 	}
-	panic("no command " + what)
+	return out
 }
 
 // willing are choices that block nothing, and leave consumed records to their workers.
@@ -172,30 +172,12 @@ var willing = func() migrate.Choices {
 	return c
 }()
 
-// ask is an error with what the operator is asked.
-type ask struct {
-	error
-	undecided []migrate.UndecidedRecord
-	work      int
-}
-
-func (a *ask) Unwrap() error { return a.error }
-
-func (e *explored) asked(is bool, err error, what func() ([]migrate.UndecidedRecord, int)) error {
-	if !is || err == nil {
-		return err
-	}
-	a := &ask{error: err}
-	a.undecided, a.work = what()
-	return a
-}
-
 // must carries out commands that nobody disturbs.
 func (e *explored) must(commands ...string) {
 	for _, what := range commands {
 		o := e.operator()
-		if err := e.command(o, what); err != nil {
-			e.failf("a command failed that nobody disturbed", "%s: %v", what, err)
+		if out := e.command(o, what); out.error != nil {
+			e.failf("a command failed that nobody disturbed", "%s: %v", what, out.error)
 		}
 		o.close()
 	}
@@ -205,9 +187,9 @@ func (e *explored) must(commands ...string) {
 func (e *explored) killed(what string, change int) {
 	o := e.operator()
 	cut := e.cut(o, change, false, true)
-	err := e.command(o, what)
+	out := e.command(o, what)
 	if cut.fired() == 0 {
-		e.failf("nothing was killed", "%s: %v", what, err)
+		e.failf("nothing was killed", "%s: %v", what, out.error)
 	}
 	cut.remove()
 	o.close()
@@ -228,36 +210,46 @@ func (e *explored) run(what string) {
 	o := e.operator()
 	defer o.close()
 	e.say("operator: %s %+v", what, e.words)
-	err := e.command(o, what)
+	waits := e.words.stopped == 0 && e.held(newqueue.HoldIngest) && slices.ContainsFunc(e.records(), func(path string) bool {
+		data, _, _ := e.conn.Get(path)
+		return strings.HasPrefix(path, "/ingest/") && legacy.Status(data[0]) == legacy.Consumed
+	})
+	out := e.command(o, what)
+	if waits && what == "release" && !e.held(newqueue.HoldIngest) {
+		e.failf("lifted", "while a legacy worker is at work")
+	}
 	e.oneQueue()
-	e.learn(what, err)
+	e.learn(what, out)
 }
 
-// learn lets the operator do what a command's error says.
-func (e *explored) learn(what string, err error) {
-	e.words = newWords() // they were said
-	if err == nil {
+func (e *explored) held(q newqueue.QueueHold) bool {
+	there, _, err := e.conn.Exists(newqueue.QueueHoldPath(q))
+	must(err)
+	return there
+}
+
+// learn lets the operator do what the outcome of a command says.
+func (e *explored) learn(what string, out outcome) {
+	e.words = words{} // they were said
+	if out.error == nil {
 		return
 	}
-	e.say("    %.300v", err)
-	if !known(err) {
-		e.failf("a command failed without a reason", "%s: %v", what, err)
+	e.say("    %.300v", out.error)
+	if !known(out.error) {
+		e.failf("a command failed without a reason", "%s: %v", what, out.error)
 	}
-	var a *ask
-	if errors.As(err, &a) {
-		for _, u := range a.undecided {
-			e.answer(u)
-		}
+	for _, u := range out.undecided {
+		e.answer(u)
 	}
 	switch {
-	case errors.Is(err, migrate.ErrAtWork) && what == "rollback":
-		e.letNewFinish()
-	case errors.Is(err, migrate.ErrAtWork):
+	case errors.Is(out.error, migrate.ErrAtWork) && what == "rollback":
+		e.stopWorkers()
+	case errors.Is(out.error, migrate.ErrAtWork):
 		e.legacyDry()
 		if len(e.dead) > 0 {
-			e.words.stopped = a.work
+			e.words.stopped = out.work
 		}
-	case errors.Is(err, migrate.ErrOtherSource):
+	case errors.Is(out.error, migrate.ErrOtherSource):
 		for _, root := range migrate.DefaultQueues().Roots() {
 			if there, _, _ := e.conn.Exists(root); !there {
 				e.create(root, nil, 0)
@@ -269,15 +261,6 @@ func (e *explored) learn(what string, err error) {
 			}
 		}
 	}
-}
-
-// letNewFinish ends the sessions of the new queue's workers who are in the middle of something.
-func (e *explored) letNewFinish() {
-	for _, a := range e.world.Workers() {
-		a.Kill()
-		a.Expire()
-	}
-	e.turn = nil
 }
 
 // answer decides about a record as somebody does who has found out what happened.
@@ -293,29 +276,23 @@ func (e *explored) answer(u migrate.UndecidedRecord) {
 	switch {
 	case u.Question == migrate.LastCopy && (times > 0 || e.elsewhere(key)):
 		a = migrate.IsLegacy
-	case u.Question == migrate.Both && e.key(u.Record) != "" && times == 0:
+	case (u.Question == migrate.Both || u.Question == migrate.JobGone) && e.key(u.Record) != "" && times == 0:
 		a = migrate.IsLegacy
 	}
 	if u.Why != "" {
 		e.legacyDry()
-		e.letNewFinish()
+		e.stopWorkers()
 	}
 	e.say("    %s (%s, done %d times)? %s: the %s queue %s", u.Record, key, times, u.Question, a, u.Why)
-	e.words.answers = maps.Clone(e.words.answers)
+	if e.words.answers == nil {
+		e.words.answers = map[string]migrate.Answer{}
+	}
 	e.words.answers[u.Record] = a
 }
 
 // elsewhere reports whether the legacy queue has the same work in another record.
 func (e *explored) elsewhere(key string) bool {
-	for _, root := range migrate.DefaultQueues().Roots() {
-		names, _, _ := e.conn.Children(root)
-		for _, name := range names {
-			if e.key(znode.Join(root, name)) == key {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.records(), func(path string) bool { return e.key(path) == key })
 }
 
 // most is how many steps an operator takes at most who does what mrtq says.
@@ -332,21 +309,17 @@ func (e *explored) obey() {
 		switch back := e.night.back && slices.ContainsFunc(s.Runs, func(r migrate.RunStatus) bool { return r.State != migrate.RolledBack }); {
 		case s.Step == migrate.StepWait:
 			time.Sleep(time.Minute)
-		case back && !e.completed(s):
+		case back && !slices.ContainsFunc(s.Runs, func(r migrate.RunStatus) bool { return r.State != migrate.RolledBack && !r.Completed.IsZero() }):
 			e.run("rollback")
 		case s.Step == migrate.StepFinish, s.Step == migrate.StepMigrateRest, s.Step == migrate.StepNoQueue, s.Step == migrate.StepLegacyQueue, s.Step == migrate.StepPlan && !e.night.back:
 			e.run("migrate")
 		case s.Step == migrate.StepFinishRollback:
 			e.run("rollback")
-		case s.Step == migrate.StepDecideRecords:
+		case s.Step == migrate.StepDecideRecords, s.Step == migrate.StepRelease, s.Step == migrate.StepReleaseOthers:
 			for _, u := range s.Undecided() {
 				e.answer(u)
 			}
-			e.run("release")
-		case s.Step == migrate.StepRelease:
-			e.run("release")
-		case s.Step == migrate.StepReleaseOthers:
-			e.words.others = true
+			e.words.others = s.Step == migrate.StepReleaseOthers
 			e.run("release")
 		case s.Step == "" || s.Step == migrate.StepPlan:
 			if e.repeated || e.night.back || s.Step != "" {
@@ -358,16 +331,11 @@ func (e *explored) obey() {
 			e.failf("an advice that leads nowhere", "%s", s.Step)
 		}
 		if e.busy {
-			e.legacyTurns()
+			turn(e.world.LegacyWorkers())
+			e.oneQueue()
 		}
-		e.oneQueue()
 	}
 	e.failf("the advice never ends", "after %d steps", most)
-}
-
-// completed reports whether there is no way back.
-func (e *explored) completed(s *migrate.Status) bool {
-	return slices.ContainsFunc(s.Runs, func(r migrate.RunStatus) bool { return r.State != migrate.RolledBack && !r.Completed.IsZero() })
 }
 
 // verified fails if verify wants something else than status.
@@ -401,7 +369,11 @@ func (e *explored) end(r *recording) {
 		}
 		before := e.tree()
 		e.legacyDry()
-		e.newDry()
+		if e.turn != nil {
+			_, _ = e.turn.Finish()
+			e.turn = nil
+		}
+		must(e.world.Run())
 		e.resume()
 		e.oneQueue()
 		if round == rounds || len(differ(before, e.tree())) == 0 { // some jobs fail whenever they are resumed
@@ -429,13 +401,9 @@ func (e *explored) resume() {
 			_ = e.world.Do(daemons.RequeueRequest, job)
 		}
 	}
-	for _, root := range migrate.DefaultQueues().Roots() {
-		names, _, _ := e.conn.Children(root)
-		for _, name := range names {
-			for _, from := range []legacy.Status{legacy.Held, legacy.Failed} {
-				e.status(znode.Join(root, name), from, legacy.Pending)
-			}
-		}
+	for _, path := range e.records() {
+		e.status(path, legacy.Held, legacy.Pending)
+		e.status(path, legacy.Failed, legacy.Pending)
 	}
 }
 
@@ -452,7 +420,7 @@ func (e *explored) count() {
 	for _, key := range slices.Sorted(maps.Keys(e.fates)) {
 		f, n := e.fates[key], executions[key].Times()
 		if n < f.least {
-			e.failf("never done", "%s: %s", key, e.where(key))
+			e.failf("never done", "%s", key)
 		}
 		if n > f.most {
 			e.failf("done twice", "%s: %d times, %+v", key, n, executions[key])
@@ -461,20 +429,4 @@ func (e *explored) count() {
 	if data, _, err := e.conn.Get("/foreign"); err != nil || string(data) != "of somebody else" {
 		e.failf("something foreign is gone", "%v", err)
 	}
-}
-
-// where says where the work of a record is.
-func (e *explored) where(key string) string {
-	var all []string
-	for job, j := range e.jobs() {
-		if j.key == key {
-			all = append(all, fmt.Sprintf("%s is %s", job, j.state))
-		}
-	}
-	for n := range e.tree().All("/") {
-		if strings.Contains(string(n.Data), key) && !strings.HasPrefix(n.Path, "/migration") {
-			all = append(all, n.Path)
-		}
-	}
-	return strings.Join(all, ", ")
 }

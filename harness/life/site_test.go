@@ -96,7 +96,8 @@ func (s *site) later(end func()) {
 // connect opens a session of go-zookeeper, a client library other than mrtq's own.
 func (s *site) connect() (*zk.Conn, error) {
 	dial := func(string, string, time.Duration) (net.Conn, error) { return s.zk.Dial(s.ctx) }
-	conn, _, err := zk.Connect([]string{"127.0.0.1:2181"}, 10*time.Second, zk.WithLogger(silent{}), zk.WithDialer(dial))
+	small := zk.WithMaxBufferSize(128 << 10) // the usual buffer is 1.5 MB, and most worlds live for milliseconds
+	conn, _, err := zk.Connect([]string{"127.0.0.1:2181"}, 10*time.Second, zk.WithLogger(silent{}), zk.WithDialer(dial), small)
 	if err == nil {
 		s.later(conn.Close)
 		_, _, err = conn.Exists("/") // the session is there, so it is not taken for one that is opened later
