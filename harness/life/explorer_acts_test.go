@@ -186,6 +186,7 @@ func (e *explored) act(d *deed, stopped *operator) {
 	if d.operator && stopped != nil && e.leads(stopped) {
 		e.say("  after the session of the first operator, whose process was stopped, has ended")
 		e.endSessions(stopped)
+		e.deposed = true
 	}
 	key := e.key(e.paths[inventory])
 	before := e.world.Executions()[key].Times()
@@ -412,4 +413,7 @@ func (e *explored) second(what string) {
 }
 
 // noElection removes the places of those who wait for their turn or have it.
-func (e *explored) noElection() { e.removeAll("/migration/election") }
+func (e *explored) noElection() {
+	e.removeAll("/migration/election")
+	e.deposed = true
+}

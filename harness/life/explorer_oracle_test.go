@@ -210,22 +210,22 @@ func (e *explored) run(what string) {
 	o := e.operator()
 	defer o.close()
 	e.say("operator: %s %+v", what, e.words)
-	waits := e.words.stopped == 0 && e.held(newqueue.HoldIngest) && slices.ContainsFunc(e.records(), func(path string) bool {
+	waits := e.words.stopped == 0 && e.heldByRun() && slices.ContainsFunc(e.records(), func(path string) bool {
 		data, _, _ := e.conn.Get(path)
 		return strings.HasPrefix(path, "/ingest/") && legacy.Status(data[0]) == legacy.Consumed
 	})
 	out := e.command(o, what)
-	if waits && what == "release" && !e.held(newqueue.HoldIngest) {
+	if waits && what == "release" && !e.heldByRun() {
 		e.failf("lifted", "while a legacy worker is at work")
 	}
 	e.oneQueue()
 	e.learn(what, out)
 }
 
-func (e *explored) held(q newqueue.QueueHold) bool {
-	there, _, err := e.conn.Exists(newqueue.QueueHoldPath(q))
-	must(err)
-	return there
+// heldByRun reports whether a run holds the ingest queue: mrtq promises nothing for a hold that somebody has replaced.
+func (e *explored) heldByRun() bool {
+	data, _, err := e.conn.Get(newqueue.QueueHoldPath(newqueue.HoldIngest))
+	return err == nil && strings.Contains(string(data), "run0")
 }
 
 // learn lets the operator do what the outcome of a command says.
@@ -237,6 +237,9 @@ func (e *explored) learn(what string, out outcome) {
 	e.say("    %.300v", out.error)
 	if !known(out.error) {
 		e.failf("a command failed without a reason", "%s: %v", what, out.error)
+	}
+	if errors.Is(out.error, migrate.ErrTakenOver) && !e.deposed {
+		e.failf("taken over", "%s, although it waited for its turn", what)
 	}
 	for _, u := range out.undecided {
 		e.answer(u)
@@ -357,6 +360,7 @@ const rounds = 4
 // end lets the operator obey and everybody work until nothing is left, and then counts. It stops early in a world that was
 // lived to the end before.
 func (e *explored) end(r *recording) {
+	e.oneQueue()
 	lived := [][32]byte{e.fingerprint()}
 	if r.ended[lived[0]] {
 		return

@@ -87,6 +87,7 @@ type explored struct {
 	words words
 	// repeated says that the operator has repeated the command that was disturbed.
 	repeated bool
+	deposed  bool          // the first operator's place in the election is gone
 	turn     *daemons.Turn // of a worker that has acquired something; nil if none has
 	busy     bool          // the legacy workers take a turn after each step of the operator
 	story    []string
