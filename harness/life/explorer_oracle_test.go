@@ -218,6 +218,13 @@ func (e *explored) run(what string) {
 	if waits && what == "release" && !e.heldByRun() {
 		e.failf("lifted", "while a legacy worker is at work")
 	}
+	if what == "rollback" && out.error == nil {
+		for job, j := range e.jobs() {
+			if over := slices.Contains([]string{"completed", "deleted", "failed"}, j.state); !over && !j.held {
+				e.failf("not held", "%s is %s after the rollback", job, j.state)
+			}
+		}
+	}
 	e.oneQueue()
 	e.learn(what, out)
 }
@@ -334,6 +341,11 @@ func (e *explored) obey() {
 			e.failf("an advice that leads nowhere", "%s", s.Step)
 		}
 		if e.busy {
+			for _, a := range e.world.Workers() {
+				if a.Name != "Inventory" { // it ignores holds
+					value(a.Step())
+				}
+			}
 			turn(e.world.LegacyWorkers())
 			e.oneQueue()
 		}
