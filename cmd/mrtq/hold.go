@@ -32,7 +32,7 @@ func (h *holdFlags) flags(f *pflag.FlagSet) {
 
 // queues are the queues that the flags name. None means all, unless there are collections.
 func (h *holdFlags) queues() (queues []newqueue.QueueHold, err error) {
-	for _, name := range nonEmpty(h.only) {
+	for _, name := range h.only {
 		q := newqueue.QueueHold(name)
 		if !slices.Contains(newqueue.QueueHolds, q) {
 			return nil, exit.Usagef("--only %s: expected ingest, accessSmall or accessLarge", advice.Word(name))

@@ -47,8 +47,8 @@ there is nothing to do, it writes nothing.`,
 			if c.plan != "" {
 				return args()(cmd, given)
 			}
-			if len(given) == 1 { // TARGET
-				return nil
+			if len(given) == 1 {
+				return args("TARGET")(cmd, given)
 			}
 			return args("SOURCE", "TARGET")(cmd, given)
 		},

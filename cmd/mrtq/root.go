@@ -100,6 +100,7 @@ codes: 0 done, 1 the check failed, 2 wrong usage, 3 the environment failed,
 		a.zkCmd(),
 		accepting.Command(accepting.Env{Screen: a.Screen, Conn: &a.conn, Verbose: &a.verbose, CheckFiles: a.checkFiles}), a.statesCmd(), a.manCmd(), a.layoutCmd(),
 	)
+	settings.RefuseEmpty(root)
 	root.SetHelpFunc(help.Print)
 	help.CompleteFlags(root)
 	return root
@@ -161,6 +162,9 @@ func args(names ...string) cobra.PositionalArgs {
 			return exit.Usagef("%s is missing; usage: mrtq %s", names[len(given)], cmd.Use)
 		case len(given) > len(names):
 			return exit.Usagef("%q is one argument too many; usage: mrtq %s", given[len(names)], cmd.Use)
+		}
+		if i := slices.Index(given, ""); i >= 0 {
+			return exit.Usagef("%s: %w; usage: mrtq %s", strings.Trim(names[i], "[]"), settings.ErrEmpty, cmd.Use)
 		}
 		return nil
 	}

@@ -62,6 +62,9 @@ back, and let the legacy workers do the rest. They reach only this server.`,
   mrtq zk --addr localhost:2281 --load queue.ndjson.gz --workers /new
   mrtq zk --load queue.ndjson.gz -- sh -c 'mrtq inspect $MRTQ_ADDRESS'
   mrtq zk --backend docker --nodes 3 -- go test ./...`,
+		Args: func(cmd *cobra.Command, command []string) error {
+			return args("[COMMAND]")(cmd, command[:min(1, len(command))]) // the rest is the command's own
+		},
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
 	}
 	f := cmd.Flags()

@@ -1,0 +1,69 @@
+package settings
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// ErrEmpty is the error of a value that is empty. A command that took it could do to everything what was meant for one
+// queue.
+var ErrEmpty = errors.New("it is empty, perhaps because a shell variable is not set")
+
+// meansNone is in the help of a flag that takes an empty value.
+const meansNone = `"" means none`
+
+// RefuseEmpty makes every flag of a command, and of those below it, refuse an empty value, unless its help says what
+// that means. Flags of other types than text refuse it anyway.
+func RefuseEmpty(cmd *cobra.Command) {
+	for _, flags := range []*pflag.FlagSet{cmd.PersistentFlags(), cmd.Flags()} {
+		flags.VisitAll(func(f *pflag.Flag) {
+			list, isList := f.Value.(pflag.SliceValue)
+			switch {
+			case strings.Contains(f.Usage, meansNone):
+			case isList:
+				f.Value = filledList{f.Value, list}
+				if f.DefValue == "[]" { // pflag knows only of its own lists that this is no default to show
+					f.DefValue = ""
+				}
+			case f.Value.Type() == "string":
+				f.Value = filled{f.Value}
+			}
+		})
+	}
+	for _, c := range cmd.Commands() {
+		RefuseEmpty(c)
+	}
+}
+
+// filled is a flag's value that may not be empty.
+type filled struct{ pflag.Value }
+
+func (f filled) Set(s string) error {
+	if s == "" {
+		return ErrEmpty
+	}
+	return f.Value.Set(s)
+}
+
+// filledList is a flag's list, none of whose values may be empty.
+type filledList struct {
+	pflag.Value
+	pflag.SliceValue
+}
+
+func (f filledList) Set(s string) error {
+	if s == "" {
+		return ErrEmpty
+	}
+	if err := f.Value.Set(s); err != nil {
+		return err
+	}
+	if slices.Contains(f.GetSlice(), "") { // as in "ingest,"
+		return ErrEmpty
+	}
+	return nil
+}
