@@ -107,30 +107,11 @@ func Rollback(ctx context.Context, w *Writer, run string, opt RollbackOptions) (
 			return nil, err
 		}
 	}
-	before := r.run().State
-	report(ctx, AwaitingTurn, 0, 0)
-	r.owner = apply.OwnerName(now(opt.Now))
-	turn, err := apply.Lead(ctx, w, r.owner, r.run().ACL, r.opt.Say)
+	undo, turn, err := r.agree(ctx)
 	if err != nil {
-		return nil, cancelled(err)
-	}
-	defer turn.Resign()
-	// Another migrator may have begun and ended before this one had its place.
-	if err := r.read(ctx, r.run().ID); err != nil {
 		return nil, err
 	}
-	undo := r.undo()
-	if before == ledger.Running && undo.State == ledger.Done {
-		undo.Ask = "another migration finished the run meanwhile"
-	}
-	if undo.Ask != "" && r.opt.Confirm != nil {
-		if err := r.foretell(ctx, undo); err != nil {
-			return nil, err
-		}
-		if err := r.opt.Confirm(undo); err != nil {
-			return nil, err
-		}
-	}
+	defer turn.Resign()
 	undo.Removes, undo.GivesBack = Counts{}, 0
 	reread := func(ctx context.Context) error { return r.read(ctx, r.run().ID) }
 	err = again(ctx, r.opt.Say, reread, func(ctx context.Context) (int, error) {
@@ -142,6 +123,44 @@ func Rollback(ctx context.Context, w *Writer, run string, opt RollbackOptions) (
 		return nil, err
 	}
 	return undo, err
+}
+
+// agree asks the operator, if there is a reason, and then waits for its turn. Nobody waits for a person that way. If
+// there is another reason when it leads, it gives its turn back, and asks again.
+func (r *rolling) agree(ctx context.Context) (*Undo, *apply.Turn, error) {
+	before, agreed := r.run().State, ""
+	for undo := r.undo(); ; {
+		if undo.Ask != agreed && r.opt.Confirm != nil {
+			if err := r.foretell(ctx, undo); err != nil {
+				return nil, nil, err
+			}
+			if err := r.opt.Confirm(undo); err != nil {
+				return nil, nil, err
+			}
+			agreed = undo.Ask
+		}
+		report(ctx, AwaitingTurn, 0, 0)
+		r.owner = apply.OwnerName(now(r.opt.Now))
+		turn, err := apply.Lead(ctx, r.w, r.owner, r.run().ACL, r.opt.Say)
+		if err != nil {
+			return nil, nil, cancelled(err)
+		}
+		// Another migrator may have begun and ended before this one had its place.
+		if err := r.read(ctx, r.run().ID); err != nil {
+			turn.Resign()
+			return nil, nil, err
+		}
+		after := r.undo()
+		if before == ledger.Running && after.State == ledger.Done {
+			after.Ask = "another migration finished the run meanwhile"
+		}
+		if after.Ask == "" || after.Ask == agreed || r.opt.Confirm == nil {
+			after.Forced = undo.Forced
+			return after, turn, nil
+		}
+		turn.Resign()
+		undo = after
+	}
 }
 
 // rolling is one call of Rollback.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -16,15 +17,26 @@ import (
 var errDeclined = errors.New("nothing was removed")
 
 // askToGoOn asks the operator at a terminal. Without one it refuses, and says that --yes is the
-// answer. The error says that nothing was removed.
-func (a *app) askToGoOn(question string) error {
+// answer. The error says that nothing was removed. Ctrl-C ends it at once.
+func (a *app) askToGoOn(ctx context.Context, question string) error {
 	if _, ok := screen.Terminal(os.Stdin); !ok {
 		return exit.Check(fmt.Errorf("%w: %s To go on, give --yes: %s", errDeclined, question, a.advice.Again(advice.Switch("yes"))))
 	}
-	a.Ask("%s Type yes to go on: ", question)
-	answer, _ := bufio.NewReader(os.Stdin).ReadString('\n')
-	if strings.TrimSpace(answer) != "yes" {
-		return exit.Check(errDeclined)
+	a.Say("%s", question)
+	a.Ask("Type yes to go on, or anything else to stop: ")
+	answered := make(chan string, 1)
+	go func() {
+		answer, _ := bufio.NewReader(os.Stdin).ReadString('\n')
+		answered <- answer
+	}()
+	select {
+	case <-ctx.Done():
+		a.Ask("\n") // the terminal has shown ^C after the question
+		return &partlyDone{ctx.Err(), errDeclined.Error()}
+	case answer := <-answered:
+		if answer = strings.TrimSpace(answer); answer != "yes" {
+			return exit.Check(fmt.Errorf("%w: the answer was %q, and only yes goes on", errDeclined, answer))
+		}
+		return nil
 	}
-	return nil
 }

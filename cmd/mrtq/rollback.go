@@ -88,7 +88,7 @@ func (c *rollbackCmd) main(ctx context.Context, a *app, given []string) error {
 // rollBack rolls back, or with --dry-run says what that would do.
 func (c *rollbackCmd) rollBack(ctx context.Context, a *app, s pair) (undo *migrate.Undo, err error) {
 	opt := migrate.RollbackOptions{Force: c.force, Restored: c.restored, Limits: migrate.Limits{Ops: a.conn.MaxRate},
-		Say: func(text string) { a.Say("%s", text) }, Confirm: func(u *migrate.Undo) error { return c.confirm(a, u) }}
+		Say: func(text string) { a.Say("%s", text) }, Confirm: func(u *migrate.Undo) error { return c.confirm(ctx, a, u) }}
 	if opt.Decisions, err = c.decisions(a, s.target); err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (c *rollbackCmd) rollBack(ctx context.Context, a *app, s pair) (undo *migra
 }
 
 // confirm asks the operator.
-func (c *rollbackCmd) confirm(a *app, u *migrate.Undo) error {
+func (c *rollbackCmd) confirm(ctx context.Context, a *app, u *migrate.Undo) error {
 	if c.yes {
 		return nil
 	}
@@ -127,7 +127,7 @@ func (c *rollbackCmd) confirm(a *app, u *migrate.Undo) error {
 	if len(u.Forced) > 0 {
 		question += fmt.Sprintf("; %d of what it removes was acted on, which --dry-run lists", len(u.Forced))
 	}
-	return a.askToGoOn(question + ".")
+	return a.askToGoOn(ctx, question+".")
 }
 
 // fail says what was removed before a rollback failed, and what to do.
