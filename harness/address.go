@@ -30,11 +30,11 @@ const noteBegins = "made by mrtq's test harness on "
 
 // launchAddress creates a chroot below the given address.
 func launchAddress(ctx context.Context, s *Server) (cluster, error) {
-	hosts, base, err := splitAddress(string(s.backend))
+	a, err := zkconn.ParseAddress(string(s.backend))
 	if err != nil {
 		return nil, fmt.Errorf("harness: %w", err)
 	}
-	c := &borrowed{servers: hosts, base: base, root: base + "/" + chrootPrefix + strings.ToLower(rand.Text()), client: s.opt.Client}
+	c := &borrowed{servers: a.Servers, base: a.Chroot, root: a.Chroot + "/" + chrootPrefix + strings.ToLower(rand.Text()), client: s.opt.Client}
 	ctx, cancel := context.WithTimeoutCause(ctx, s.opt.StartTimeout, fmt.Errorf("no session after %v", s.opt.StartTimeout))
 	defer cancel()
 	host, _ := os.Hostname()
@@ -49,10 +49,10 @@ func launchAddress(ctx context.Context, s *Server) (cluster, error) {
 		tried = true
 		err := w.Multi(ctx, []znode.Op{{Kind: znode.OpCreate, Path: c.root, Data: []byte(note), ACL: acl}})
 		if errors.Is(err, znode.ErrNoNode) {
-			return fmt.Errorf("the chroot %s does not exist there; create it first", base)
+			return fmt.Errorf("the chroot %s does not exist there; create it first", a.Chroot)
 		}
 		if errors.Is(err, zkconn.ErrNoAuth) {
-			return fmt.Errorf("no permission to create a znode in %q there; give credentials, or an address with a chroot that is open to all", base+"/")
+			return fmt.Errorf("no permission to create a znode in %q there; give credentials, or an address with a chroot that is open to all", a.Chroot+"/")
 		}
 		return err
 	})

@@ -10,6 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/harness"
+	"mrtq/internal/zkconn"
 )
 
 // startAddress starts the address backend on a server where another client has
@@ -158,34 +159,31 @@ func TestAddressWithoutServer(t *testing.T) {
 	}
 }
 
+// The harness reads a connect string as every other part of mrtq does. What it refuses, TestParseAddressErrors of zkconn has.
 func TestParseBackend(t *testing.T) {
-	for _, s := range []string{"jvm", "docker", "h:2181", "a:1,b:65535", "a:1/x", "a:1,b:2/x/y", "[::1]:2181/x"} {
+	for s, isAddress := range map[string]bool{
+		"jvm": false, "docker": false, "h:2181": true, "a:1,b:65535": true, "a:1/x": true, "a:1,b:2/x/y": true, "[::1]:2181/x": true,
+		"localhost": true, "a, b:2/x/": true,
+	} {
 		b, err := harness.ParseBackend(s)
-		if err != nil || string(b) != s {
-			t.Errorf("%q: %q, %v", s, b, err)
-		}
-		if b.IsAddress() != strings.Contains(s, ":") {
-			t.Errorf("%q: IsAddress %v", s, b.IsAddress())
+		if err != nil || string(b) != s || b.IsAddress() != isAddress {
+			t.Errorf("%q: %q, %v, IsAddress %v", s, b, err, b.IsAddress())
 		}
 	}
-	for s, why := range map[string]string{
-		"jvn":     `address "jvn": expected host:port`,
-		"":        `address "": expected host:port`,
-		"h":       `address "h": expected host:port`,
-		":2181":   `address ":2181": expected a host and a port from 1 to 65535`,
-		"h:0":     `address "h:0": expected a host and a port from 1 to 65535`,
-		"h:65536": `address "h:65536": expected a host and a port from 1 to 65535`,
-		"h:x":     `address "h:x": expected a host and a port from 1 to 65535`,
-		"h:1,":    `address "": expected host:port`,
-		"h:1/":    `chroot "/" is not a path of a znode`,
-		"h:1//a":  `chroot "//a" is not a path of a znode`,
-		"h:1/a/":  `chroot "/a/" is not a path of a znode`,
-		"h:1/..":  `chroot "/.." is not a path of a znode`,
-	} {
+	for _, s := range []string{"", ":2181", "h:0", "h:x", "h:1,", "h:1//a", "h:1/.."} {
+		_, why := zkconn.ParseAddress(s)
 		_, err := harness.ParseBackend(s)
-		want := `unknown backend "` + s + `": expected embedded, jvm, docker or an address host:port[,host:port…][/chroot] (` + why + ")"
-		if err == nil || err.Error() != want {
+		if want := fmt.Sprintf("unknown backend %q: expected embedded, jvm, docker or an address: %v", s, why); err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
+	}
+}
+
+// A blank after a comma is no part of a host, and a missing port is 2181.
+func TestAddressWithBlanks(t *testing.T) {
+	real := harness.ForTest(t, harness.TestBackend(), harness.Options{})
+	s := harness.ForTest(t, harness.Backend(real.Address()+", "+real.Address()), harness.Options{})
+	if servers, _, _ := strings.Cut(s.Address(), "/"); servers != real.Address()+","+real.Address() {
+		t.Errorf("the servers are %q", servers)
 	}
 }

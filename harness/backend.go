@@ -2,9 +2,9 @@ package harness
 
 import (
 	"fmt"
-	"net"
-	"strconv"
 	"strings"
+
+	"mrtq/internal/zkconn"
 )
 
 // A Backend says where a server comes from: [Embedded], [JVM], [Docker], or the address of
@@ -48,8 +48,8 @@ func ParseBackend(s string) (Backend, error) {
 			return o.backend, nil
 		}
 	}
-	if _, _, err := splitAddress(s); err != nil {
-		return "", fmt.Errorf("unknown backend %q: expected %s or an address host:port[,host:port…][/chroot] (%w)", s, names(Backends()), err)
+	if _, err := zkconn.ParseAddress(s); err != nil {
+		return "", fmt.Errorf("unknown backend %q: expected %s or an address: %w", s, names(Backends()), err)
 	}
 	return Backend(s), nil
 }
@@ -80,29 +80,4 @@ func names(backends []Backend) string {
 		all = append(all, string(b))
 	}
 	return strings.Join(all, ", ")
-}
-
-// splitAddress splits a ZooKeeper connect string. The chroot is "" or an
-// absolute path without a trailing slash.
-func splitAddress(s string) (hosts []string, chroot string, err error) {
-	list, path, rooted := strings.Cut(s, "/")
-	if rooted {
-		for _, name := range strings.Split(path, "/") {
-			if name == "" || name == "." || name == ".." {
-				return nil, "", fmt.Errorf("chroot %q is not a path of a znode", "/"+path)
-			}
-		}
-		chroot = "/" + path
-	}
-	for _, hp := range strings.Split(list, ",") {
-		host, port, err := net.SplitHostPort(hp)
-		if err != nil {
-			return nil, "", fmt.Errorf("address %q: expected host:port", hp)
-		}
-		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 || host == "" {
-			return nil, "", fmt.Errorf("address %q: expected a host and a port from 1 to 65535", hp)
-		}
-		hosts = append(hosts, hp)
-	}
-	return hosts, chroot, nil
 }

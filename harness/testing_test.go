@@ -89,7 +89,7 @@ func TestRefusedOptions(t *testing.T) {
 		{JVM, Options{Load: "x"}, "harness: Options.Load with backend jvm: unsupported operation: use embedded"},
 		{JVM, Options{Listen: ":1"}, "harness: Options.Listen with backend jvm: unsupported operation: use embedded"},
 		{Docker, Options{DataDir: "x"}, "harness: Options.DataDir with backend docker: unsupported operation: use jvm"},
-		{"jvn", Options{}, `harness: unknown backend "jvn": expected embedded, jvm, docker or an address host:port[,host:port…][/chroot] (address "jvn": expected host:port)`},
+		{"jvm:", Options{}, `harness: unknown backend "jvm:": expected embedded, jvm, docker or an address: address "jvm:": bad port in "jvm:": expected 1 to 65535; expected host:port[,host:port…][/chroot]`},
 	} {
 		_, err := Start(t.Context(), tc.backend, tc.opt)
 		if err == nil || err.Error() != tc.want {

@@ -28,6 +28,7 @@ type rehearseCmd struct {
 	backend, on, crash, html, output string
 	rates                            rehearse.Rates
 	seed                             uint64
+	force                            bool
 }
 
 func (a *app) rehearseCmd() *cobra.Command {
@@ -71,7 +72,8 @@ before it begins. Exit code 1 if anything differs, or if the plan has problems.`
 	f.Float64Var(&c.rates.Kill, "kill", 0.001, "how often a worker is killed, as a `part` of what it takes")
 	f.Float64Var(&c.rates.Lose, "lose", 0.001, "how often a worker loses its session, as a `part` of what it takes")
 	f.Uint64Var(&c.seed, "seed", 1, "`number` that decides who is disturbed when; the same one disturbs the same")
-	f.StringVar(&c.html, "html", "", "also make a page, in this `file`: the verdict, and what the night will be")
+	f.StringVar(&c.html, "html", "", "also make a page, in this `file`: the verdict, and what the night will be; an earlier page is replaced")
+	f.BoolVar(&c.force, "force", false, "replace the file of --html even if it is no page of mrtq")
 	outputFlag(f, &c.output, "json")
 	return cmd
 }
@@ -88,7 +90,7 @@ func (c *rehearseCmd) run(ctx context.Context, a *app, source string) error {
 	if files.IsGzip(c.html) {
 		return exit.Usagef("--html %s: a browser can't open a gzip file; leave out .gz", c.html)
 	}
-	if err := a.checkFiles([]files.Named{{By: "--html", Path: c.html}}, p.named()); err != nil {
+	if err := a.checkFiles([]files.Named{{By: "--html", Path: c.html, New: !c.force && !report.IsPage(c.html)}}, p.named()); err != nil {
 		return err
 	}
 	copied, err := c.copy(ctx, a, p, &opt)

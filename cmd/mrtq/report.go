@@ -20,6 +20,7 @@ import (
 type reportCmd struct {
 	verifyFlags
 	plan, out string
+	force     bool
 }
 
 func (a *app) reportCmd() *cobra.Command {
@@ -53,7 +54,8 @@ and the exit code is 1.`,
 	a.conn.RateFlag(f)
 	c.flags(f)
 	f.StringVar(&c.plan, "plan", "", "`file` with a plan, as mrtq plan --out saved it")
-	f.StringVar(&c.out, "out", "", "`file` to write the page to, instead of stdout")
+	f.StringVar(&c.out, "out", "", "`file` to write the page to, instead of stdout; an earlier page is replaced")
+	f.BoolVar(&c.force, "force", false, "replace the file of --out even if it is no page of mrtq")
 	return cmd
 }
 
@@ -70,7 +72,7 @@ func (c *reportCmd) main(ctx context.Context, a *app, args []string) (err error)
 			return err
 		}
 	}
-	if err := a.checkFiles([]files.Named{{By: "--out", Path: c.out}}, s.target.named(), files.Named{By: "--plan", Path: c.plan},
+	if err := a.checkFiles([]files.Named{{By: "--out", Path: c.out, New: !c.force && !report.IsPage(c.out)}}, s.target.named(), files.Named{By: "--plan", Path: c.plan},
 		files.Named{By: "--quarantine", Path: c.quarantine}); err != nil {
 		return err
 	}

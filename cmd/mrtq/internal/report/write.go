@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"mrtq/internal/openfile"
 	"mrtq/internal/printable"
 )
 
@@ -69,6 +71,12 @@ const beforeLists = `<script type="application/json" id="lists">`
 func Write(w io.Writer, d *Data) error {
 	v := newContent(d)
 	return execute(w, page, v.frame, v, v.lists())
+}
+
+// IsPage reports whether a file is a page that this package made.
+func IsPage(path string) bool {
+	page, err := openfile.ReadAll(path)
+	return err == nil && bytes.HasPrefix(page, []byte("<!DOCTYPE html>")) && bytes.Contains(page, []byte(beforeLists))
 }
 
 // execute writes a page: its frame, and in it the sections of its content.
