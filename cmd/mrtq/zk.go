@@ -48,7 +48,8 @@ command finds the address in $` + settings.AddressVariable + `. The embedded ser
 installed and starts in milliseconds; jvm and docker are Apache's own.
 
 Clients get the session timeout that they ask for, within --min-session-timeout and
---max-session-timeout. The defaults are those of a real server.
+--max-session-timeout. The defaults are those of a real server. The server has no port
+for TLS.
 
 With --load, the embedded server takes a dump. It keeps the Stats, and leaves out
 ephemeral znodes, because their sessions have ended. Clients can connect when all is loaded. To load a dump

@@ -74,6 +74,7 @@ func hint(err error, useTLS bool) string {
 		record    tls.RecordHeaderError
 		authority x509.UnknownAuthorityError
 		host      x509.HostnameError
+		cert      *tls.CertificateVerificationError
 		protocol  protocolError
 		shaking   *tlsError
 		handshake *handshakeError
@@ -86,9 +87,11 @@ func hint(err error, useTLS bool) string {
 	case errors.As(err, &record):
 		return "this port does not speak TLS: use the secure port, or leave out --tls"
 	case errors.As(err, &authority):
-		return "the server's certificate is signed by none of the authorities in --tls-ca"
+		return "no trusted authority has signed the server's certificate: name the file of the one that has with --tls-ca"
 	case errors.As(err, &host):
 		return "give the name that the certificate holds with --tls-server-name"
+	case errors.As(err, &cert):
+		return "the server needs a certificate that is valid now. If it has one, check this machine's clock"
 	case tlsRefused(err):
 		return "the server refused the TLS handshake: it may require a client certificate (--tls-cert, --tls-key)"
 	case errors.As(err, &shaking):

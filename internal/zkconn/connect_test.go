@@ -39,6 +39,8 @@ func TestConnectErrors(t *testing.T) {
 			"connected, but got no session: the server closed the connection; check that this is a ZooKeeper client port (with --tls if it is the secure one) and that the server has a quorum"},
 		{"silence", tcp(func(c net.Conn) { read(c, 1<<20) }),
 			"connected, but got no session: no answer to the handshake; check that this is a ZooKeeper client port (with --tls if it is the secure one) and that the server has a quorum"},
+		{"a session that expired before it began", tcp(func(c net.Conn) { c.Write([]byte(expiredAnswer)); read(c, 1<<20) }),
+			"connected, but got no session: the session expired before it began; check that this is a ZooKeeper client port (with --tls if it is the secure one) and that the server has a quorum"},
 		{"half an answer", tcp(func(c net.Conn) { c.Write([]byte("\x00\x00\x00\x25half")); read(c, 1<<20) }),
 			"connected, but got no session: no answer to the handshake; check that this is a ZooKeeper client port (with --tls if it is the secure one) and that the server has a quorum"},
 	} {
@@ -171,7 +173,7 @@ func TestTLS(t *testing.T) {
 		{"TLS to a plain port", s.Address(), &good,
 			"TLS handshake: the server closed the connection; check that this is a ZooKeeper secure client port; if it is its plain port, leave out --tls"},
 		{"unknown authority", s.SecureAddress(), &zkconn.TLS{CA: files.Cert, Cert: files.Cert, Key: files.Key},
-			"TLS handshake: the server's certificate is refused: certificate signed by unknown authority; the server's certificate is signed by none of the authorities in --tls-ca"},
+			"TLS handshake: the server's certificate is refused: certificate signed by unknown authority; no trusted authority has signed the server's certificate: name the file of the one that has with --tls-ca"},
 		{"wrong name", s.SecureAddress(), &zkconn.TLS{CA: files.CA, Cert: files.Cert, Key: files.Key, ServerName: "zk.example.org"},
 			"TLS handshake: the server's certificate is refused: certificate is valid for localhost, not zk.example.org; give the name that the certificate holds with --tls-server-name"},
 		{"no client certificate", s.SecureAddress(), &zkconn.TLS{CA: files.CA},

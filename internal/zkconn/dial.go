@@ -194,7 +194,9 @@ func (s *session) handshake(dialed net.Conn) (*conn, error) {
 		return nil, errExpired
 	case granted.ReadOnly:
 		return nil, &handshakeError{errors.New("the server is read-only, because it has lost its quorum")}
-	case granted.TimeoutMillis <= 0 || granted.SessionID == 0 || len(granted.Password) != len(s.password):
+	case granted.TimeoutMillis <= 0:
+		return nil, &handshakeError{errors.New("the session expired before it began")}
+	case granted.SessionID == 0 || len(granted.Password) != len(s.password):
 		return nil, &handshakeError{errAnswer}
 	}
 	for _, a := range s.cfg.Auth {
