@@ -530,3 +530,13 @@ func TestLocksOfWorkers(t *testing.T) {
 		}
 	})
 }
+
+// A folder beside the jobs, such as /jobs/states, is no job, so what is below it is no lock of a job.
+func TestFolderIsNoJob(t *testing.T) {
+	s := serve(t, lifeQueue(t), newqueue.MrtZK)
+	s.mustMigrate(s.options())
+	s.create("/jobs/states/lock", nil)
+	if locks := s.status().Locks; len(locks) != 0 {
+		t.Errorf("locks: %+v", locks)
+	}
+}

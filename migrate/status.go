@@ -314,9 +314,11 @@ func (r *statusReader) locks(ctx context.Context) error {
 			paths = append(paths, znode.Join(parent, name))
 		}
 	}
-	for parent := range target.Numbered {
+	for parent, prefix := range target.Numbered {
 		for _, name := range r.names.In(parent) {
-			paths = append(paths, znode.Join(parent, name)+"/lock")
+			if _, numbered := newqueue.ParseSequenceID(prefix, name); numbered { // /jobs/states is no job
+				paths = append(paths, znode.Join(parent, name)+"/lock")
+			}
 		}
 	}
 	err = r.t.Reader.MarkUnreadable().GetEach(ctx, paths, func(n znode.Node) {
