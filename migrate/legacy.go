@@ -110,7 +110,7 @@ func readLegacy(ctx context.Context, t *target.Target, names *target.Names, src 
 	if err != nil {
 		return nil, err
 	}
-	work, err := handover.LegacyWork(ctx, src)
+	work, err := handover.LegacyWork(ctx, src, false)
 	for _, w := range work {
 		at := znode.Parent(w.Path)
 		if w.What == handover.Locked && len(r.queues) > 0 { // a lock is no queue's, so the first one shows it

@@ -258,7 +258,7 @@ func (r *release) pass(ctx context.Context) (steps int, err error) {
 		return 0, err
 	}
 	if r.opt.WorkersStopped > 0 {
-		if r.work, err = handover.LegacyWork(ctx, r.src); err != nil {
+		if r.work, err = r.legacyWork(ctx); err != nil {
 			return 0, err
 		}
 	}
@@ -342,6 +342,13 @@ func (r *release) count(c *handover.Case) {
 	}
 }
 
+// legacyWork is what shows that legacy workers may be at work. If every run was rolled back, the records that wait are
+// theirs, and the jobs that stayed can wait until these are done.
+func (r *release) legacyWork(ctx context.Context) ([]AtWork, error) {
+	forward := slices.ContainsFunc(r.t.Ledger.Runs, func(run ledger.Run) bool { return run.State != ledger.RolledBack })
+	return handover.LegacyWork(ctx, r.src, !forward)
+}
+
 // stopped reports whether the operator has said that nobody works on what shows legacy work.
 func (r *release) stopped(work []AtWork) bool {
 	return r.opt.WorkersStopped > 0 && len(work) <= r.opt.WorkersStopped
@@ -351,7 +358,7 @@ func (r *release) stopped(work []AtWork) bool {
 // if somebody must decide about a record of its queue, or if legacy workers may be at work.
 func (r *release) lift(ctx context.Context) (err error) {
 	if r.src != nil {
-		if r.work, err = handover.LegacyWork(ctx, r.src); err != nil {
+		if r.work, err = r.legacyWork(ctx); err != nil {
 			return cancelled(err)
 		}
 	}

@@ -11,7 +11,8 @@ import (
 )
 
 // AtWork is what shows that a legacy worker may be at work: a consumed record, or a lock. A worker that died leaves
-// these for ever, and nothing in ZooKeeper tells it from one that works for an hour.
+// these for ever, and nothing in ZooKeeper tells it from one that works for an hour. After a rollback it is also a record
+// that waits, because the legacy workers have the work again.
 type AtWork struct {
 	Path  string             `json:"path"`
 	What  Work               `json:"what"`
@@ -26,21 +27,30 @@ type Work string
 const (
 	Consumed Work = "consumed" // a record is
 	Locked   Work = "locked"   // an object is
+	Waiting  Work = "waiting"  // a pending record does
 )
 
-// LegacyWork finds what shows that legacy workers may be at work, in byte order of the paths, the locks last.
-func LegacyWork(ctx context.Context, src *source.Source) (work []AtWork, err error) {
+// shows is what a record's status shows.
+var shows = map[legacy.Status]Work{legacy.Consumed: Consumed, legacy.Pending: Waiting}
+
+// LegacyWork finds what shows that legacy workers may be at work, in byte order of the paths, the locks last. If waiting is
+// set, so does a record that waits.
+func LegacyWork(ctx context.Context, src *source.Source, waiting bool) (work []AtWork, err error) {
 	for f, err := range src.Fetch(ctx, src.Paths()) {
 		if err != nil {
 			return nil, err
 		}
-		if f.There && f.Err == nil && f.Legacy.Header.Status == legacy.Consumed {
-			w := AtWork{Path: f.Path, What: Consumed, Queue: f.Queue.Hold()}
-			if f.Stat.Mtime != 0 { // a dump may lack it
-				w.Since = time.UnixMilli(f.Stat.Mtime).UTC()
-			}
-			work = append(work, w)
+		if !f.There || f.Err != nil {
+			continue
 		}
+		w := AtWork{Path: f.Path, What: shows[f.Legacy.Header.Status], Queue: f.Queue.Hold()}
+		if w.What == "" || w.What == Waiting && !waiting {
+			continue
+		}
+		if f.Stat.Mtime != 0 { // a dump may lack it
+			w.Since = time.UnixMilli(f.Stat.Mtime).UTC()
+		}
+		work = append(work, w)
 	}
 	for _, l := range src.Locks {
 		w := AtWork{Path: l.Path, What: Locked, Queue: rules.Ingest.Hold()}
