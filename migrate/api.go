@@ -202,8 +202,12 @@ const (
 	IsLegacy = handover.IsLegacy
 )
 
-// ConsumedWork is a consumed record, of the ways in which legacy work shows.
-const ConsumedWork = handover.Consumed
+// The ways in which legacy work shows: see [AtWork].
+const (
+	ConsumedWork = handover.Consumed
+	LockedWork   = handover.Locked
+	WaitingWork  = handover.Waiting
+)
 
 // DialectAt returns the dialect of the new queue in a tree: the newest run's, else what its
 // znodes show. It is "" if nothing shows it. An error comes from reading.

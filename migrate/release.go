@@ -220,7 +220,7 @@ func (r *release) whoWorks(ctx context.Context) error {
 	if r.src == nil {
 		return nil
 	}
-	work, err := handover.LegacyWork(ctx, r.src)
+	work, err := r.legacyWork(ctx)
 	work = slices.DeleteFunc(work, func(w AtWork) bool { return !r.isAbout(w.Queue) })
 	if err == nil && !r.stopped(work) {
 		r.res.AtWork = append(r.res.AtWork, work...)

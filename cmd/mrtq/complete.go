@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/migrate"
 )
@@ -62,8 +61,7 @@ func (c *completeCmd) run(ctx context.Context, a *app, args []string) error {
 		a.Conclude(screen.Good, "Complete: nothing to do: nothing is kept for a rollback.")
 		return nil
 	}
-	a.Conclude(screen.Good, "Complete: the kept bytes of %s were removed, and there is no way back. %s", screen.Count(out.Removes, "record", "records"),
-		a.advice.AfterRelease(advice.Situation{Target: s.target.Text}, false))
+	a.Conclude(screen.Good, "Complete: the kept bytes of %s were removed, and there is no way back. The migration is finished.", screen.Count(out.Removes, "record", "records"))
 	return nil
 }
 

@@ -39,8 +39,8 @@ worker has taken a record since, its job is withdrawn. Submission should have st
 Then release lifts the holds, and the services can start. It doesn't lift a queue
 while a record in it must be decided about, or while consumed records or locks show
 that legacy workers may be at work: run it again when they are done, or give --wait.
-A worker that died leaves these for ever. When no legacy worker runs any more,
---workers-stopped N accepts N of them.
+A worker that died leaves these for ever. After a rollback, a pending record shows
+it, too. When no legacy worker runs any more, --workers-stopped N accepts N of them.
 
 A hold that has other owners stays. --others lifts the holds of people and other
 clients, too. To lift a hold on a collection, name it with --collection. If release is

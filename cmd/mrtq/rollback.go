@@ -172,7 +172,8 @@ func (c *rollbackCmd) conclude(a *app, s pair, u *migrate.Undo, why error) {
 	case errors.Is(why, migrate.ErrAtWork):
 		tone, text = screen.Bad, text+". It is not finished. Stop the services that have these locks. Then: "+a.advice.Really()
 	case u.Held:
-		text += ". The queues stay held for them. The legacy workers can start. When these are done, to let the services end the jobs that stay: " + a.advice.CommandOf(migrate.StepRelease, advice.Situation{Target: at.Target})
+		text += ". The queues stay held for them. The legacy workers can start. To migrate again: " + a.advice.CommandOf(migrate.StepPlan, at) +
+			". To let the services end the jobs that stay, when the legacy queue is empty: " + a.advice.CommandOf(migrate.StepRelease, advice.Situation{Target: at.Target})
 	default:
 		text += ". The legacy workers can start. " + a.advice.Next(migrate.StepPlan, at)
 	}

@@ -31,7 +31,7 @@ var batchNotices = []notice[BatchFacts]{
 		return when(b.Working == 0 && (b.State == "Completed" || b.State == "Deleted"), "it is %s: the hourly cleanup removes it and its jobs, although the queue is held", b.State)
 	}},
 	{"mails-old-jobs", "when all are done, the depositor gets one mail about it, which lists all of its jobs", func(b BatchFacts) string {
-		return when(b.Working > 0 && b.Done > 0, "jobs of it that were done before the migration: %d; still to do: %d", b.Done, b.Working)
+		return when(b.Working > 0 && b.Done > 0, "%d of its jobs were done before the migration, and %d are still to do", b.Done, b.Working)
 	}},
 }
 

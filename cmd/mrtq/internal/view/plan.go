@@ -175,7 +175,7 @@ func printLocks(s *screen.Screen, p *migrate.Plan) {
 	screen.List(s, "Outstanding legacy locks: they are never migrated, and none should be left before a cutover", p.Locks, []string{"LOCK", "SINCE", "DATA", "CONSUMED RECORD"},
 		func(l migrate.HeldLock) screen.Row { return screen.Row{l.Path, l.Time, l.Data, l.Record} })
 	if len(p.Locks) > 0 {
-		s.Prose("locks: ", "stop the legacy workers, and plan again. A lock that stays was left by a worker that died: decide about its consumed record, if it names one, with --consumed. Then remove the lock if legacy workers may be started again, or leave it: nothing in the new queue reads it")
+		s.Prose("locks: ", "stop the legacy workers, and plan again. A lock that stays was left by a worker that died: decide about its consumed record, if it names one, with --consumed. Then remove the lock: the release waits for it")
 		s.Println()
 	}
 }

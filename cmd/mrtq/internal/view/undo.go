@@ -11,8 +11,15 @@ import (
 
 // StaysText counts what a rollback leaves; "" for nothing.
 func StaysText(u *migrate.Undo) string {
+	completed := 0
+	for _, i := range u.Keeps {
+		if strings.EqualFold(i.State, "completed") {
+			completed++
+		}
+	}
 	return strings.Join(counted([]note{
-		{len(u.Keeps), "job or request that was begun stays, as the only copy", "jobs and requests that were begun stay, as the only copies"},
+		{completed, "completed job or request stays", "completed jobs and requests stay"},
+		{len(u.Keeps) - completed, "unfinished job or request that was begun stays, as the only copy", "unfinished jobs and requests that were begun stay, as the only copies"},
 		{u.Gone, "job or request was gone: finished and cleaned up, or deleted", "jobs and requests were gone: finished and cleaned up, or deleted"},
 		{len(u.Undecided), "record must be decided about", "records must be decided about"},
 		{len(u.AtWork), "of them is locked by a worker", "of them are locked by workers"},
@@ -72,19 +79,16 @@ func HandedOverText(r *migrate.Released) string {
 
 // AtWorkText counts who may be at work in the legacy queue, and says since when.
 func AtWorkText(work []migrate.AtWork) string {
-	consumed, locked := 0, 0
+	count := map[migrate.Work]int{}
 	var since time.Time
 	for _, w := range work {
-		if w.What == migrate.ConsumedWork {
-			consumed++
-		} else {
-			locked++
-		}
-		if !w.Since.IsZero() && (since.IsZero() || w.Since.Before(since)) {
+		count[w.What]++
+		if w.What != migrate.WaitingWork && !w.Since.IsZero() && (since.IsZero() || w.Since.Before(since)) {
 			since = w.Since
 		}
 	}
-	text := strings.Join(counted([]note{{consumed, "consumed record", "consumed records"}, {locked, "lock", "locks"}}), ", ")
+	text := strings.Join(counted([]note{{count[migrate.ConsumedWork], "consumed record", "consumed records"}, {count[migrate.LockedWork], "lock", "locks"},
+		{count[migrate.WaitingWork], "record that waits for a legacy worker", "records that wait for legacy workers"}}), ", ")
 	if !since.IsZero() {
 		text += ", the oldest since " + timeText(since)
 	}
