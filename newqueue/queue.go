@@ -16,7 +16,7 @@ import (
 )
 
 // Conn has the methods of a ZooKeeper session that a queue needs. A *[zk.Conn]
-// has them.
+// has them. Several reads are sent at the same time.
 type Conn interface {
 	Get(path string) ([]byte, *zk.Stat, error)
 	GetW(path string) ([]byte, *zk.Stat, <-chan zk.Event, error)

@@ -40,7 +40,7 @@ If you have no permission to read a znode, dump names it, and marks it in the du
 unreadable, so that nobody takes the dump for a complete one. Then the exit code is 3
 and the file of --out is not written, unless you give --unreadable accept.`,
 		Example: `  mrtq dump zk1:2181,zk2:2181 --out queue.ndjson.gz
-  mrtq dump zk1:2181/app >app.ndjson`,
+  mrtq dump zk1:2181/app --out app.ndjson`,
 		Args: args("SOURCE"),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args[0]) },
 	}

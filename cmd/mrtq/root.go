@@ -98,7 +98,7 @@ codes: 0 done, 1 the check failed, 2 wrong usage, 3 the environment failed,
 		a.holdCmd(),
 		a.reportCmd(),
 		a.zkCmd(),
-		accepting.Command(accepting.Env{Screen: a.Screen, Conn: &a.conn, Verbose: &a.verbose, CheckFiles: a.checkFiles}), a.statesCmd(), a.manCmd(), a.layoutCmd(),
+		accepting.Command(accepting.Env{Screen: a.Screen, Conn: &a.conn, Verbose: &a.verbose, CheckFiles: a.checkFiles, Args: args("[FOLDER]")}), a.statesCmd(), a.manCmd(), a.layoutCmd(),
 	)
 	settings.RefuseEmpty(root)
 	root.SetHelpFunc(help.Print)

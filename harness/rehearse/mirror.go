@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/go-zookeeper/zk"
 
@@ -18,6 +19,7 @@ import (
 // would take hours. All who change the queue while the mirror is used must do so through it.
 // What a Stat says of a znode's children may be old: no worker of a migrated queue looks at that.
 type mirror struct {
+	mu       sync.Mutex // of the requests: a worker sends several at once
 	nodes    map[string]known
 	children map[string][]string // sorted
 	changes  map[string]uint64   // how often something below a path has changed
@@ -87,6 +89,8 @@ func (s *mirrored) Close() {
 
 // Get is that of the session.
 func (s *mirrored) Get(path string) ([]byte, *zk.Stat, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.passes(path) {
 		return s.Session.Get(path)
 	}
@@ -105,6 +109,8 @@ func (s *mirrored) Get(path string) ([]byte, *zk.Stat, error) {
 
 // Exists is that of the session.
 func (s *mirrored) Exists(path string) (bool, *zk.Stat, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.passes(path) {
 		return s.Session.Exists(path)
 	}
@@ -128,6 +134,8 @@ func (s *mirrored) Exists(path string) (bool, *zk.Stat, error) {
 
 // Children is that of the session, and sorts the names. The Stat is empty.
 func (s *mirrored) Children(path string) ([]string, *zk.Stat, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.passes(path) {
 		names, stat, err := s.Session.Children(path)
 		slices.Sort(names)
@@ -146,6 +154,8 @@ func (s *mirrored) Children(path string) ([]string, *zk.Stat, error) {
 
 // Create is that of the session.
 func (s *mirrored) Create(path string, data []byte, flags int32, acl []zk.ACL) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	made, err := s.Session.Create(path, data, flags, acl)
 	s.done(err, path)
 	if err == nil {
@@ -156,6 +166,8 @@ func (s *mirrored) Create(path string, data []byte, flags int32, acl []zk.ACL) (
 
 // Set is that of the session.
 func (s *mirrored) Set(path string, data []byte, version int32) (*zk.Stat, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	stat, err := s.Session.Set(path, data, version)
 	s.done(err, path)
 	if err == nil {
@@ -167,6 +179,8 @@ func (s *mirrored) Set(path string, data []byte, version int32) (*zk.Stat, error
 
 // Delete is that of the session.
 func (s *mirrored) Delete(path string, version int32) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	err := s.Session.Delete(path, version)
 	s.done(err, path)
 	if err == nil {
@@ -177,6 +191,8 @@ func (s *mirrored) Delete(path string, version int32) error {
 
 // Multi is that of the session.
 func (s *mirrored) Multi(ops ...any) ([]zk.MultiResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	answers, err := s.Session.Multi(ops...)
 	for i, op := range ops {
 		switch op := op.(type) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -14,10 +15,11 @@ import (
 	"mrtq/internal/jute"
 )
 
-// plain is a session with a server in this process, one request at a time. The library that
+// plain is a session with a server in this process, one request at a time: others wait. The library that
 // services use hands each request through four goroutines, and a rehearsal sends a million. It
 // sends no pings: the server of a rehearsal grants a timeout that is longer than the rehearsal.
 type plain struct {
+	mu  sync.Mutex
 	nc  net.Conn
 	r   *bufio.Reader
 	id  int64
@@ -76,6 +78,8 @@ func asZK(code jute.Code) error {
 
 // do sends one request, and returns the body of its answer.
 func (s *plain) do(r jute.Request) (*jute.Decoder, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.xid++
 	s.out = jute.AppendRequestHeader(append(s.out[:0], 0, 0, 0, 0), jute.RequestHeader{Xid: s.xid, Op: r.Op})
 	s.out = jute.AppendRequest(s.out, &r)

@@ -37,6 +37,7 @@ type Env struct {
 	Verbose *bool
 	// CheckFiles refuses to write to these files, or to read them.
 	CheckFiles func(writes []files.Named, reads ...files.Named) error
+	Args       cobra.PositionalArgs // the folder, or none
 }
 
 type acceptCmd struct {
@@ -88,7 +89,7 @@ if anything failed, or, without --tags and FOLDER, if a transition was not cover
   mrtq accept our-features
   mrtq accept --scenarios migration --backend jvm
   mrtq accept --tags '@J9,@J11' --format junit`,
-		Args: cobra.MaximumNArgs(1),
+		Args: env.Args,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if len(args) > 0 {
 				if c.own, err = featuresIn(args[0]); err != nil {
