@@ -202,6 +202,12 @@ func TestRollbackBesideAWorker(t *testing.T) {
 			t.Errorf("%v; held: %s", err, s.holdsNow())
 		}
 		s.set(ingest(2), record(t, legacy.Completed, job2()))
+		if res, err := migrate.Release(t.Context(), s.w, migrate.ReleaseOptions{}); !errors.Is(err, migrate.ErrAtWork) || len(res.AtWork) != 2 || res.AtWork[0].What != migrate.WaitingWork {
+			t.Errorf("two records wait for legacy workers: %v, %+v", err, res)
+		}
+		for n := 3; n <= 4; n++ {
+			s.set(ingest(n), record(t, legacy.Completed, job2()))
+		}
 		if res, err := migrate.Release(t.Context(), s.w, migrate.ReleaseOptions{}); err != nil || s.holdsNow() != "" || len(s.tree().Children("/ingest")) != 3 {
 			t.Errorf("%v, %+v", err, res)
 		}

@@ -117,7 +117,7 @@ func TestNoAnswerComes(t *testing.T) {
 func TestServerStalls(t *testing.T) {
 	w, p := unanswered(t)
 	p.stall(true)
-	within(t, impatient+impatient/2, "the end", func() {
+	within(t, 5*impatient, "the end", func() {
 		if err := w.Sync(t.Context()); !errors.Is(err, zkconn.ErrLost) {
 			t.Errorf("%v", err)
 		}
@@ -132,7 +132,7 @@ func TestManyReadsStall(t *testing.T) {
 	for i := range paths {
 		paths[i] = "/x"
 	}
-	within(t, impatient+impatient/2, "the end", func() {
+	within(t, 5*impatient, "the end", func() {
 		if _, err := w.GetAll(t.Context(), paths, zkconn.AllACLs); !errors.Is(err, zkconn.ErrLost) {
 			t.Errorf("%v", err)
 		}
