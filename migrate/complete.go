@@ -3,6 +3,7 @@ package migrate
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"mrtq/internal/znode"
@@ -58,40 +59,21 @@ func Complete(ctx context.Context, w *Writer, opt CompleteOptions) (*Completed, 
 		}
 		return out, nil
 	}
-	out, turn, err := c.agree(ctx, w, opt)
+	q := apply.Question{Reason: func() string { return strconv.Itoa(c.out().Removes) }, Read: c.read}
+	if opt.Confirm != nil {
+		q.Ask = func() error { return opt.Confirm(c.out()) }
+	}
+	turn, err := q.Lead(ctx, func() (*apply.Turn, error) {
+		report(ctx, AwaitingTurn, 0, 0)
+		return apply.Lead(ctx, w, apply.OwnerName(now(opt.Now)), c.t.Ledger.Newest().ACL, opt.Say)
+	})
 	if err != nil {
-		return nil, err
+		return nil, cancelled(err)
 	}
 	defer turn.Resign()
 	out.Removes = 0
 	err = again(ctx, opt.Say, c.read, func(ctx context.Context) (int, error) { return c.step(ctx, w, out, opt) })
 	return out, err
-}
-
-// agree asks the operator, and then waits for its turn. Nobody waits for a person that way. If there is more to remove when
-// it leads, it gives its turn back, and asks again.
-func (c *completing) agree(ctx context.Context, w *Writer, opt CompleteOptions) (*Completed, *apply.Turn, error) {
-	for {
-		out := c.out()
-		if opt.Confirm != nil {
-			if err := opt.Confirm(out); err != nil {
-				return nil, nil, err
-			}
-		}
-		report(ctx, AwaitingTurn, 0, 0)
-		turn, err := apply.Lead(ctx, w, apply.OwnerName(now(opt.Now)), c.t.Ledger.Newest().ACL, opt.Say)
-		if err != nil {
-			return nil, nil, cancelled(err)
-		}
-		if err := c.read(ctx); err != nil {
-			turn.Resign()
-			return nil, nil, err
-		}
-		if c.out().Removes <= out.Removes || opt.Confirm == nil {
-			return out, turn, nil
-		}
-		turn.Resign()
-	}
 }
 
 // completing is one call of Complete.

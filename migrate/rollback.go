@@ -107,13 +107,29 @@ func Rollback(ctx context.Context, w *Writer, run string, opt RollbackOptions) (
 			return nil, err
 		}
 	}
-	undo, turn, err := r.agree(ctx)
+	r.was, r.owner = r.run().State, apply.OwnerName(now(opt.Now))
+	reread := func(ctx context.Context) error { return r.read(ctx, r.run().ID) }
+	asked := r.undo()
+	q := apply.Question{Reason: func() string { return r.undo().Ask }, Read: reread}
+	if opt.Confirm != nil {
+		q.Ask = func() error {
+			asked = r.undo()
+			if err := r.foretell(ctx, asked); err != nil {
+				return err
+			}
+			return opt.Confirm(asked)
+		}
+	}
+	turn, err := q.Lead(ctx, func() (*apply.Turn, error) {
+		report(ctx, AwaitingTurn, 0, 0)
+		return apply.Lead(ctx, w, r.owner, r.run().ACL, r.opt.Say)
+	})
 	if err != nil {
-		return nil, err
+		return nil, cancelled(err)
 	}
 	defer turn.Resign()
-	undo.Removes, undo.GivesBack = Counts{}, 0
-	reread := func(ctx context.Context) error { return r.read(ctx, r.run().ID) }
+	undo := r.undo()
+	undo.Forced = asked.Forced
 	err = again(ctx, r.opt.Say, reread, func(ctx context.Context) (int, error) {
 		steps, err := r.step(ctx, undo)
 		undo.Steps += steps
@@ -125,44 +141,6 @@ func Rollback(ctx context.Context, w *Writer, run string, opt RollbackOptions) (
 	return undo, err
 }
 
-// agree asks the operator, if there is a reason, and then waits for its turn. Nobody waits for a person that way. If
-// there is another reason when it leads, it gives its turn back, and asks again.
-func (r *rolling) agree(ctx context.Context) (*Undo, *apply.Turn, error) {
-	before, agreed := r.run().State, ""
-	for undo := r.undo(); ; {
-		if undo.Ask != agreed && r.opt.Confirm != nil {
-			if err := r.foretell(ctx, undo); err != nil {
-				return nil, nil, err
-			}
-			if err := r.opt.Confirm(undo); err != nil {
-				return nil, nil, err
-			}
-			agreed = undo.Ask
-		}
-		report(ctx, AwaitingTurn, 0, 0)
-		r.owner = apply.OwnerName(now(r.opt.Now))
-		turn, err := apply.Lead(ctx, r.w, r.owner, r.run().ACL, r.opt.Say)
-		if err != nil {
-			return nil, nil, cancelled(err)
-		}
-		// Another migrator may have begun and ended before this one had its place.
-		if err := r.read(ctx, r.run().ID); err != nil {
-			turn.Resign()
-			return nil, nil, err
-		}
-		after := r.undo()
-		if before == ledger.Running && after.State == ledger.Done {
-			after.Ask = "another migration finished the run meanwhile"
-		}
-		if after.Ask == "" || after.Ask == agreed || r.opt.Confirm == nil {
-			after.Forced = undo.Forced
-			return after, turn, nil
-		}
-		turn.Resign()
-		undo = after
-	}
-}
-
 // rolling is one call of Rollback.
 type rolling struct {
 	at     *Reader
@@ -172,6 +150,7 @@ type rolling struct {
 	target *target.Target
 	src    *Source // the legacy queue; nil if it is in another ensemble
 	index  int     // of the run
+	was    RunState
 }
 
 func (r *rolling) run() *ledger.Run { return &r.target.Ledger.Runs[r.index] }
@@ -237,6 +216,8 @@ func (r *rolling) undo() *Undo {
 		}
 	}
 	switch {
+	case r.was == ledger.Running && undo.State == ledger.Done:
+		undo.Ask = "another migration finished the run meanwhile"
 	case len(undo.Released) > 0:
 		undo.Ask = "its queues were released, so workers may have worked on its jobs"
 	case r.opt.Force:
