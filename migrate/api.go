@@ -23,7 +23,6 @@ import (
 type (
 	Reader = zkconn.Reader // a session that has no method that writes
 	Writer = zkconn.Writer // a session that also writes
-	Pulse  = zkconn.Pulse  // for how long servers have kept silent
 	ACL    = znode.ACL     // who may do what with a znode
 )
 
