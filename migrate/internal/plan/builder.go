@@ -37,8 +37,10 @@ type Builder struct {
 	undecided undecided
 	records   map[string]*Record // of the plan, by path: see [Builder.record]
 	batches   map[rules.BatchKey]*Batch
-	// unfinished are the paths of records whose jobs are unfinished in dialect mrt-zk.
-	unfinished map[jobKey][]string
+	// unfinished is the first record with a jobID whose job is unfinished, in dialect mrt-zk; doubled are
+	// those that have another with the same.
+	unfinished map[jobKey]string
+	doubled    map[jobKey]bool
 	named      map[string]rules.BatchKey // the batches, by their paths below /batch-uuids
 	late       []late
 	content    content
@@ -56,7 +58,7 @@ type place struct {
 // New begins a plan.
 func New(in Input) *Builder {
 	opt := in.Options
-	b := &Builder{in: in, batches: map[rules.BatchKey]*Batch{}, named: map[string]rules.BatchKey{}, unfinished: map[jobKey][]string{}, again: map[string]bool{}, content: newContent()}
+	b := &Builder{in: in, batches: map[rules.BatchKey]*Batch{}, named: map[string]rules.BatchKey{}, unfinished: map[jobKey]string{}, doubled: map[jobKey]bool{}, again: map[string]bool{}, content: newContent()}
 	b.plan = &Plan{
 		Source: opt.Source, Target: opt.Target, Choices: opt.Choices,
 		Dialect: opt.Dialect,
@@ -327,8 +329,8 @@ func (b *Builder) compare(r rules.Record, line *Record, entry *ledger.Migrated) 
 	if d := rules.Decide(r, b.plan.Choices); d.Do == rules.Migrate && b.in.Target.Ledger.Runs[entry.Run].ID == b.plan.Run &&
 		entry.Batch != "" && b.in.Names.Has(newqueue.BatchPath(entry.Batch)) {
 		batch := b.addToBatch(r, d.State, false, jobID(entry.Job))
-		if key := (jobKey{batch.UUID, property(r, "jobID")}); d.State.Unfinished() {
-			b.unfinished[key] = append(b.unfinished[key], r.Path)
+		if d.State.Unfinished() {
+			b.unfinished[keyOf(r, batch)] = r.Path
 		}
 	}
 }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"fmt"
 	"slices"
 
@@ -124,25 +125,35 @@ func (b *Builder) checkServices(r rules.Record, s rules.State, batch *Batch) {
 	}
 }
 
-// jobKey is what the services find a job's folder by.
-type jobKey struct{ batchID, jobID string }
+// jobKey stands for what the services find a job's folder by, its batchID and jobID. It is a digest, because a plan of a
+// million records keeps a million.
+type jobKey [16]byte
+
+func keyOf(r rules.Record, batch *Batch) jobKey {
+	sum := sha256.Sum256([]byte(batch.UUID + "\x00" + property(r, "jobID")))
+	return jobKey(sum[:16])
+}
 
 // checkJobID names unfinished jobs of one batch that have one jobID.
 func (b *Builder) checkJobID(r rules.Record, batch *Batch) {
-	key := jobKey{batch.UUID, property(r, "jobID")}
-	others := b.unfinished[key]
-	b.unfinished[key] = append(others, r.Path)
-	if key.jobID == "" || len(others) == 0 {
+	id, key := property(r, "jobID"), keyOf(r, batch)
+	other, there := b.unfinished[key]
+	if id == "" {
+		return
+	}
+	if !there {
+		b.unfinished[key] = r.Path
 		return
 	}
 	add := func(path, other string) {
 		b.found.add("jobID", Finding{Requirement: "R19", Then: jobIDThen, Blocking: true, Choice: "unserviceable"},
-			Item{Path: path, What: fmt.Sprintf("its jobID %.80q is that of %s, too", key.jobID, other)})
+			Item{Path: path, What: fmt.Sprintf("its jobID %.80q is that of %s, too", id, other)})
 	}
-	if len(others) == 1 {
-		add(others[0], r.Path)
+	if !b.doubled[key] {
+		b.doubled[key] = true
+		add(other, r.Path)
 	}
-	add(r.Path, others[0])
+	add(r.Path, other)
 }
 
 // checkInventory looks at the job of an unfinished inventory record. One finding says all.
