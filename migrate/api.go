@@ -24,6 +24,7 @@ type (
 	Reader = zkconn.Reader // a session that has no method that writes
 	Writer = zkconn.Writer // a session that also writes
 	ACL    = znode.ACL     // who may do what with a znode
+	Pulse  = zkconn.Pulse  // for how long servers have kept silent
 )
 
 // The source: a legacy queue and its records.
@@ -202,11 +203,7 @@ const (
 )
 
 // The ways in which legacy work shows: see [AtWork].
-const (
-	ConsumedWork = handover.Consumed
-	LockedWork   = handover.Locked
-	WaitingWork  = handover.Waiting
-)
+const ConsumedWork, LockedWork, WaitingWork = handover.Consumed, handover.Locked, handover.Waiting
 
 // DialectAt returns the dialect of the new queue in a tree: the newest run's, else what its
 // znodes show. It is "" if nothing shows it. An error comes from reading.
