@@ -26,13 +26,13 @@ func (q Question) Lead(ctx context.Context, lead func() (*Turn, error)) (*Turn, 
 		if err != nil {
 			return nil, err
 		}
-		err = q.Read(ctx)
-		if why := q.Reason(); err == nil && (q.Ask == nil || why == "" || why == agreed) {
+		if err = q.Read(ctx); err != nil {
+			turn.Resign()
+			return nil, err
+		}
+		if why := q.Reason(); q.Ask == nil || why == "" || why == agreed {
 			return turn, nil
 		}
 		turn.Resign()
-		if err != nil {
-			return nil, err
-		}
 	}
 }
