@@ -208,6 +208,9 @@ func stateText(s *migrate.Status, target string) string {
 		text = run.ID + " was rolled back"
 	default:
 		text = run.ID + " is " + stateShown(s, *run)
+		if !run.Completed.IsZero() {
+			text += " and completed"
+		}
 	}
 	if held == "" {
 		text += ", and no queue is held"
