@@ -255,7 +255,9 @@ func (l *Looker) aboutJob(c *Case, j target.Job) {
 	c.Job = Begun
 	untouched := j.ActedOn(c.Restored) == ""
 	waiting := !written || state == string(newqueue.JobPending) || state == string(newqueue.JobHeld)
-	if untouched || c.Held && !c.Locked && waiting { // an administrator touches it, and begins nothing
+	// An administrator touches it, and begins nothing. Of a restored queue only the run's record shows that it was held.
+	held := c.Held || c.Restored && c.Run.Released(c.Queue()).IsZero()
+	if untouched || held && !c.Locked && waiting {
 		c.Job = NotBegun
 	}
 	if c.Record == Absent && !written && (state == string(newqueue.JobCompleted) || state == string(newqueue.JobDeleted)) {
