@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"net"
 	"os"
 	"os/exec"
@@ -15,9 +16,12 @@ import (
 
 // TestCopyOfADataDirectory does what docs/commands.md says of a data directory, with that of a server that runs.
 func TestCopyOfADataDirectory(t *testing.T) {
-	const script = "/usr/share/zookeeper/bin/zkServer.sh"
-	if _, err := os.Stat(script); err != nil {
-		t.Skip("it needs Debian's package zookeeper: ", err)
+	dir := t.TempDir()
+	server := harness.ForTest(t, harness.JVM, harness.Options{DataDir: filepath.Join(dir, "data")})
+	const installed = "/usr/share/zookeeper"
+	home := cmp.Or(os.Getenv("ZOOKEEPER_HOME"), installed)
+	if _, err := os.Stat(filepath.Join(home, "bin", "zkServer.sh")); err != nil {
+		t.Fatal("the server's jars are here, but not its script; install Debian's package zookeeper: ", err)
 	}
 	page, err := os.ReadFile("../../docs/commands.md")
 	if err != nil {
@@ -29,8 +33,6 @@ func TestCopyOfADataDirectory(t *testing.T) {
 	if !ok {
 		t.Fatal("the page has no commands")
 	}
-	dir := t.TempDir()
-	server := harness.ForTest(t, harness.JVM, harness.Options{DataDir: filepath.Join(dir, "data")})
 	host, chroot, _ := strings.Cut(server.Address(), "/")
 	if chroot != "" {
 		t.Fatalf("a server in %s", chroot)
@@ -60,7 +62,7 @@ func TestCopyOfADataDirectory(t *testing.T) {
 	}
 	_, port, _ := net.SplitHostPort(free.Addr().String())
 	free.Close()
-	commands = strings.NewReplacer("/var/lib/zookeeper", filepath.Join(dir, "data", "server.1"), "2282", port).Replace(commands)
+	commands = strings.NewReplacer("/var/lib/zookeeper", filepath.Join(dir, "data", "server.1"), installed, home, "2282", port).Replace(commands)
 	shell := exec.Command("sh", "-ec", commands)
 	shell.Dir = dir
 	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
