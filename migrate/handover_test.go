@@ -569,6 +569,22 @@ func TestTargetRestoredAlone(t *testing.T) {
 	})
 }
 
+// A backup was restored, and nothing was released before. An administrator who changes a job has not begun
+// it: if a legacy worker did the work of its record and cleaned up, mrtq asks.
+func TestRestoredBeforeTheRelease(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		s := serve(t, queueTree(t, pendings(t, 2, 2)), d)
+		s.mustMigrate(s.options())
+		lifeEvents["a backup is restored znode by znode"](s)
+		s.set(s.jobOf(ingest(1))+"/space_needed", []byte("7"))
+		s.remove(ingest(1))
+		res, err := s.tryRelease(migrate.ReleaseOptions{Restored: true})
+		if !errors.Is(err, migrate.ErrUndecided) || len(res.Undecided) != 1 || res.Undecided[0].Question != migrate.LastCopy || s.holdsNow() == "" {
+			t.Errorf("%v, %+v", err, res)
+		}
+	})
+}
+
 // Complete removes the kept bytes when everything was handed over. Then there is no way back.
 func TestComplete(t *testing.T) {
 	each(t, func(t *testing.T, d newqueue.Dialect) {
