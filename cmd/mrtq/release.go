@@ -242,7 +242,11 @@ func (c *releaseCmd) conclude(ctx context.Context, a *app, s pair, res *migrate.
 
 // workText says who is at work in the legacy queue, and what to do then.
 func (c *releaseCmd) workText(a *app, at advice.Situation, res *migrate.Released) string {
-	return "At work in the legacy queue: " + view.AtWorkText(res.AtWork) + ". " + a.advice.Next(migrate.StepAwaitLegacy, at)
+	text := "At work in the legacy queue: " + view.AtWorkText(res.AtWork) + ". "
+	if slices.ContainsFunc(res.AtWork, func(w migrate.AtWork) bool { return w.What == migrate.WaitingWork }) {
+		text += "After the rollback the legacy workers have the records: start them, or migrate again, as " + a.advice.Command("status", []string{at.Target}) + " says. "
+	}
+	return text + a.advice.Next(migrate.StepAwaitLegacy, at)
 }
 
 // halfHeld reports whether small access requests are still held, and large ones no longer
