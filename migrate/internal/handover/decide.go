@@ -9,8 +9,6 @@
 //	atwork.go   who works in the legacy queue
 package handover
 
-import "slices"
-
 // RecordIs is what a migrated record is now.
 type RecordIs string
 
@@ -219,6 +217,3 @@ func decided(q Question, f Facts, a Answer) Decision {
 	}
 	return d
 }
-
-// Answered reports whether a word is an answer.
-func Answered(word string) bool { return slices.Contains(Answers, Answer(word)) }
