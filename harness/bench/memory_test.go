@@ -14,17 +14,14 @@ import (
 	"mrtq/internal/znode"
 )
 
-var (
-	memoryRecords = flag.Int("memory-records", 5_000, "records that TestMemory migrates")
-	memoryLimit   = flag.String("memory-limit", "256MiB", "GOMEMLIMIT of the commands of TestMemory; off for none")
-)
+var memoryRecords = flag.Int("memory-records", 5_000, "records that TestMemory migrates")
 
 // A command may have aCommand bytes of memory, and aRecord bytes for each record. Most of
-// aCommand is garbage that is not collected yet. A tree of the target would need some five
+// aCommand is garbage that is not collected yet. A tree of the target would need some six
 // times aRecord for each record.
 const (
-	aCommand = 160 << 20
-	aRecord  = 700
+	aCommand = 140 << 20
+	aRecord  = 600
 )
 
 // TestMemory: the memory of each step of a migration hardly grows with the queue, with an
@@ -41,7 +38,6 @@ func TestMemory(t *testing.T) {
 	c := command{mrtq: mrtq, dir: dir}
 	writeQueue(t, filepath.Join(dir, "queue.ndjson"), *memoryRecords)
 	address := serveQueue(t, c)
-	t.Setenv("GOMEMLIMIT", *memoryLimit)
 	source, target := address, address+"/new"
 	flags := []string{"--new-queue", "--dialect", "mrt-zk", "--undecodable", "quarantine", "--consumed", "failed", "--inventory-records", "migrate", "--unserviceable", "migrate"}
 	for _, step := range []struct {

@@ -49,7 +49,11 @@ type Batch struct {
 
 // New returns a ledger of these runs, oldest first, without entries.
 func New(runs []Run) *Ledger {
-	return &Ledger{Runs: runs, left: make([]Counts, len(runs)), newest: map[string]int32{}, batches: map[string]*Batch{}, byUUID: map[string]*Batch{}, given: map[string]string{}}
+	records := 0
+	for _, r := range runs {
+		records += max(r.Created.Records(), 0)
+	}
+	return &Ledger{Runs: runs, entries: make([]Migrated, 0, min(records, 1<<20)), left: make([]Counts, len(runs)), newest: map[string]int32{}, batches: map[string]*Batch{}, byUUID: map[string]*Batch{}, given: map[string]string{}}
 }
 
 // Add adds the next entry of a run. path is its znode. The error is a [*DamageError].

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,17 +20,20 @@ var ErrFile = errors.New("this is not a plan as mrtq saved it")
 // savedFormat is the version of the form of a saved plan.
 const savedFormat = 3
 
-// header is a plan without its records.
+// header is a plan without its long lists, which follow line by line.
 type header struct {
 	Format int `json:"format"`
 	*alias
-	Records *struct{} `json:"records,omitempty"` // in place of the plan's, which follow line by line
-	Count   int       `json:"count"`             // of records
+	Batches  *struct{} `json:"batches,omitempty"`
+	Warnings *struct{} `json:"warnings,omitempty"`
+	Services *struct{} `json:"services,omitempty"`
+	Records  *struct{} `json:"records,omitempty"`
+	Count    int       `json:"count"` // of records
 }
 
 type alias Plan
 
-// Write writes the plan as JSON: one object, with a line for each record. Empty lists are
+// Write writes the plan as JSON: one object, with a line for each element of a long list. Empty lists are
 // [], so that readers need not test for null.
 func (p *Plan) Write(w io.Writer) error {
 	shown := *p
@@ -38,23 +42,38 @@ func (p *Plan) Write(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	head = head[:len(head)-len("\n}")]
-	if _, err := fmt.Fprintf(w, "%s,\n  \"records\": [", head); err != nil {
+	out := bufio.NewWriter(w)
+	out.Write(head[:len(head)-len("\n}")])
+	err = errors.Join(
+		writeList(out, "batches", p.Batches),
+		writeList(out, "warnings", p.Warnings),
+		writeList(out, "services", p.Services),
+		writeList(out, "records", p.Records))
+	if err != nil {
 		return err
 	}
-	separator := "\n    "
-	for i := range p.Records {
-		line, err := json.Marshal(&p.Records[i])
+	out.WriteString("\n}\n")
+	return out.Flush() // of the first error, too
+}
+
+func writeList[T any](w *bufio.Writer, name string, list []T) error {
+	fmt.Fprintf(w, ",\n  %q: [", name)
+	for i := range list {
+		line, err := json.Marshal(&list[i])
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(w, "%s%s", separator, line); err != nil {
-			return err
+		if i > 0 {
+			w.WriteByte(',')
 		}
-		separator = ",\n    "
+		w.WriteString("\n    ")
+		w.Write(line)
 	}
-	_, err = io.WriteString(w, "\n  ]\n}\n")
-	return err
+	if len(list) > 0 {
+		w.WriteString("\n  ")
+	}
+	w.WriteByte(']')
+	return nil
 }
 
 // emptyLists makes nil lists empty.

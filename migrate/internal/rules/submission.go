@@ -81,7 +81,7 @@ type sharedFlag struct {
 func (s *submission) add(key BatchKey, r Record, first bool, d newqueue.Dialect) {
 	p := r.Legacy.Payload
 	if first {
-		s.mode = submissionMode(p)
+		s.mode, s.shared = submissionMode(p), make([]sharedValue, 0, min(len(p), len(sharedFields[d])))
 	}
 	s.date = earlier(s.date, r.Legacy.Header.Time)
 	for _, f := range sharedFields[d] {
