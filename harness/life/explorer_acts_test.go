@@ -400,13 +400,15 @@ func (e *explored) removeJob() {
 	}
 }
 
-// lift lifts a hold by hand. If records are in both queues then, both can run.
+// lift lifts a hold by hand. If records are in both queues then, both can run; and so can a job whose record was done.
 func (e *explored) lift(q newqueue.QueueHold) {
 	if there, _, _ := e.conn.Exists(newqueue.QueueHoldPath(q)); !there {
 		return
 	}
 	for _, j := range e.jobs() {
-		if there, _, _ := e.conn.Exists(j.path); there && j.hold == q {
+		there, _, _ := e.conn.Exists(j.path)
+		done := j.state == "pending" && e.world.Executions()[j.key].Times() > 0
+		if (there || done) && j.hold == q {
 			e.allow(j.path, e.fates[j.key].least, 2)
 			e.loose[j.path] = true
 		}

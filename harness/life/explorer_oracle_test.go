@@ -218,7 +218,7 @@ func (e *explored) run(what string) {
 	if waits && what == "release" && !e.heldByRun() {
 		e.failf("lifted", "while a legacy worker is at work")
 	}
-	if what == "rollback" && out.error == nil {
+	if what == "rollback" && out.error == nil && e.allBack() {
 		for job, j := range e.jobs() {
 			if over := slices.Contains([]string{"completed", "deleted", "failed"}, j.state); !over && !j.held {
 				e.failf("not held", "%s is %s after the rollback", job, j.state)
@@ -227,6 +227,13 @@ func (e *explored) run(what string) {
 	}
 	e.oneQueue()
 	e.learn(what, out)
+}
+
+// allBack reports whether all runs were rolled back, so that the legacy workers have the records.
+func (e *explored) allBack() bool {
+	s, err := migrate.ReadStatus(e.ctx, &e.source.Reader)
+	must(err)
+	return !slices.ContainsFunc(s.Runs, func(r migrate.RunStatus) bool { return r.State != migrate.RolledBack })
 }
 
 // heldByRun reports whether a run holds the ingest queue: mrtq promises nothing for a hold that somebody has replaced.
@@ -311,6 +318,15 @@ const most = 10
 // obey does what mrtq says, until nothing is left to do.
 func (e *explored) obey() {
 	for range most + 1 {
+		if e.busy { // nobody waits for the operator
+			for _, a := range e.world.Workers() {
+				if a.Name != "Inventory" { // it ignores holds
+					value(a.Step())
+				}
+			}
+			turn(e.world.LegacyWorkers())
+			e.oneQueue()
+		}
 		s, err := migrate.ReadStatus(e.ctx, &e.source.Reader)
 		if err != nil {
 			e.failf("status failed", "%v", err)
@@ -339,15 +355,6 @@ func (e *explored) obey() {
 			e.run(e.night.command)
 		default:
 			e.failf("an advice that leads nowhere", "%s", s.Step)
-		}
-		if e.busy {
-			for _, a := range e.world.Workers() {
-				if a.Name != "Inventory" { // it ignores holds
-					value(a.Step())
-				}
-			}
-			turn(e.world.LegacyWorkers())
-			e.oneQueue()
 		}
 	}
 	e.failf("the advice never ends", "after %d steps", most)

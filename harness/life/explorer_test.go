@@ -89,7 +89,7 @@ type explored struct {
 	repeated bool
 	deposed  bool          // the first operator's place in the election is gone
 	turn     *daemons.Turn // of a worker that has acquired something; nil if none has
-	busy     bool          // the legacy workers take a turn after each step of the operator
+	busy     bool          // the workers of both queues take a turn before each step of the operator
 	story    []string
 }
 
