@@ -12,6 +12,7 @@ import (
 	"mrtq/migrate/internal/handover"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/plan"
+	"mrtq/migrate/internal/reasons"
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/target"
@@ -152,6 +153,7 @@ type (
 	AtWork     = handover.AtWork   // what shows that a legacy worker may be at work
 	Work       = handover.Work     // how it shows that
 	Question   = handover.Question // what somebody must decide about a record
+	Reasons    = reasons.All       // why something is refused, if there are several reasons
 	Answer     = handover.Answer   // what somebody decided
 	NoQueue    = target.NoQueue    // what is at an address instead of a new queue
 )

@@ -9,6 +9,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/apply"
 	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/reasons"
 	"mrtq/migrate/internal/target"
 )
 
@@ -85,6 +86,7 @@ type completing struct {
 
 // read reads the target, and what is kept. It refuses while something is unfinished.
 func (c *completing) read(ctx context.Context) (err error) {
+	c.t, c.kept = nil, map[string][]string{} // two ledgers of a large queue need much memory
 	if c.t, err = target.ReadWhole(ctx, c.at); err != nil {
 		return cancelled(&TargetError{err})
 	}
@@ -94,16 +96,20 @@ func (c *completing) read(ctx context.Context) (err error) {
 	case len(c.t.Ledger.Runs) == 0:
 		return fmt.Errorf("%w: nothing was migrated", ErrNoRun)
 	}
+	var why error
+	if run := c.t.Ledger.Current(); run.Unfinished() {
+		why = fmt.Errorf("%w: %s", ErrUnfinished, run.ID)
+	}
 	for e := range c.t.Ledger.All() {
 		if run := c.t.Ledger.Runs[e.Run]; !e.HandedOver && run.State == ledger.Done {
-			return fmt.Errorf("%w: %s", ErrNotReleased, e.Record)
+			why = reasons.Join(why, fmt.Errorf("%w: %s", ErrNotReleased, e.Record))
+			break
 		}
 	}
-	c.kept = map[string][]string{}
+	if why != nil {
+		return why
+	}
 	for _, run := range c.t.Ledger.Runs {
-		if run.Unfinished() {
-			return fmt.Errorf("%w: %s", ErrUnfinished, run.ID)
-		}
 		if !run.Origin.OneEnsemble {
 			continue
 		}

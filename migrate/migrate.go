@@ -14,6 +14,7 @@ import (
 	"mrtq/migrate/internal/apply"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/plan"
+	"mrtq/migrate/internal/reasons"
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/target"
@@ -114,21 +115,21 @@ func (m *migration) findOrigin(ctx context.Context, place string) (o ledger.Orig
 	}
 	for _, run := range plan.TargetOf(m.plan).Ledger.Runs {
 		if run.State != ledger.RolledBack && run.Origin.OneEnsemble != o.OneEnsemble {
-			return o, fmt.Errorf("%w: %s took its records from another ensemble than this source is in", ErrOtherSource, run.ID)
+			err = fmt.Errorf("%w: %s took its records from another ensemble than this source is in", ErrOtherSource, run.ID)
 		}
 	}
 	if !o.OneEnsemble {
-		return o, nil
+		return o, err
 	}
 	o.Kept = m.plan.Run
-	_, there, err := m.w.At("/").Exists(ctx, o.KeptRunPath())
-	if err != nil {
-		return o, cancelled(err)
+	_, there, failed := m.w.At("/").Exists(ctx, o.KeptRunPath())
+	if failed != nil {
+		return o, cancelled(failed)
 	}
 	if there { // of a target that was there before
 		o.Kept += "-" + strings.ToLower(rand.Text()[:8])
 	}
-	return o, mayHandOver(ctx, m.w, m.src, o)
+	return o, reasons.Join(err, mayHandOver(ctx, m.w, m.src, o))
 }
 
 func now(clock func() time.Time) time.Time {

@@ -14,6 +14,7 @@ import (
 	"mrtq/legacy"
 	"mrtq/migrate/internal/handover"
 	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/reasons"
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/target"
 )
@@ -166,18 +167,19 @@ func mayHandOver(ctx context.Context, w *Writer, src *Source, origin ledger.Orig
 		}
 		return true, err
 	}
-	refuse := func(do, path string, acl []ACL) error {
-		return fmt.Errorf("%w: the session may not %s %s, whose ACL is %s", ErrNoRight, do, path, aclText(acl))
+	var why error
+	refuse := func(do, path string, acl []ACL) {
+		why = reasons.Join(why, fmt.Errorf("%w: the session may not %s %s, whose ACL is %s", ErrNoRight, do, path, aclText(acl)))
 	}
 	for _, n := range src.Nodes {
 		path := origin.Path(n.Path)
 		may, err := try(znode.Create(znode.Join(path, "mrtq-try"), []byte{}))
 		if err == nil && !may {
-			return refuse("create records in", path, n.ACL)
+			refuse("create records in", path, n.ACL)
 		}
 		if err == nil && len(n.Names) > 0 {
 			if may, err = try(znode.Delete(znode.Join(path, n.Names[0]), -1)); err == nil && !may {
-				return refuse("delete records in", path, n.ACL)
+				refuse("delete records in", path, n.ACL)
 			}
 		}
 		if err != nil {
@@ -187,9 +189,9 @@ func mayHandOver(ctx context.Context, w *Writer, src *Source, origin ledger.Orig
 	may, err := try(znode.Create(origin.Path("/"+ledger.KeptRoot), []byte{}))
 	if err == nil && !may {
 		acl, _ := w.At("/").ACL(ctx, origin.Chroot)
-		return refuse("create "+ledger.KeptRoot+" in", origin.Chroot, acl)
+		refuse("create "+ledger.KeptRoot+" in", origin.Chroot, acl)
 	}
-	return cancelled(err)
+	return cmp.Or(cancelled(err), why)
 }
 
 func aclText(acl []ACL) string {

@@ -1,96 +1,187 @@
 package migrate_test
 
 import (
+	"errors"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"testing"
+
+	"github.com/go-zookeeper/zk"
 
 	"mrtq/legacy"
 	"mrtq/migrate"
 	"mrtq/newqueue"
 )
 
-// reasons are what a release can refuse because of, with what ends each: what an operator repairs, or the word that the printed
-// command has.
-var reasons = map[string]struct {
-	bring, repair func(s *site)
-	word          func(o *migrate.ReleaseOptions)
-	steps         []migrate.Step
-}{
-	"damage": {
-		bring:  func(s *site) { s.remove(s.jobOf(ingest(1)) + "/priority") },
-		repair: func(s *site) { s.create(s.jobOf(ingest(1))+"/priority", []byte("5")) },
-		steps:  []migrate.Step{migrate.StepRepairHeld},
-	},
-	"undecided": {
-		bring: func(s *site) { s.remove(ingest(2)) },
-		word:  func(o *migrate.ReleaseOptions) { o.Vanished = migrate.IsLegacy },
-		steps: []migrate.Step{migrate.StepDecideRecords},
-	},
-	"restored": {
-		bring: func(s *site) { s.set(firstRun, s.data(firstRun)) },
-		word:  func(o *migrate.ReleaseOptions) { o.Restored = true },
-		steps: []migrate.Step{migrate.StepRestored},
-	},
-	"at work": {
-		bring: func(s *site) { s.create(ingest(9), record(s.t, legacy.Consumed, job("late", "9"))) },
-		word:  func(o *migrate.ReleaseOptions) { o.WorkersStopped = 1 },
-		steps: []migrate.Step{migrate.StepAwaitLegacy},
+// refusing is a command that refuses, with the words that its operator has learned.
+type refusing struct {
+	*site
+	release  migrate.ReleaseOptions
+	rollback migrate.RollbackOptions
+}
+
+// reason is why a command refuses, and what ends it: a repair, or the word of the printed command.
+type reason struct {
+	name       string
+	is         error
+	step       migrate.Step // of a verification that shows it, instead of is
+	after      bool         // it is known only when the command has verified, or done what it could
+	bring, end func(r *refusing)
+	ends       []string // other reasons that end with it
+}
+
+var unknownRecord = reason{
+	name: "a decision about no record", is: migrate.ErrNoItem,
+	bring: func(r *refusing) { r.decide("/ingest/none", migrate.IsNew) },
+	end: func(r *refusing) {
+		delete(r.release.RecordIs, "/ingest/none")
+		delete(r.rollback.RecordIs, "/ingest/none")
 	},
 }
 
-// refused are the reasons that a release has named.
-func refused(res *migrate.Released) string {
-	var named []string
-	steps := []migrate.Step{}
-	if res.Verdict != nil {
-		steps = migrate.VerdictSteps(res.Verdict)
-	}
-	if len(res.AtWork) > 0 {
-		steps = append(steps, migrate.StepAwaitLegacy)
-	}
-	for name, r := range reasons {
-		if slices.Contains(steps, r.steps[0]) {
-			named = append(named, name)
+var noRight = reason{
+	name: "no right", is: migrate.ErrNoRight,
+	bring: func(r *refusing) { r.may("/accessLarge.1", zk.PermRead|zk.PermAdmin) },
+	end:   func(r *refusing) { r.may("/accessLarge.1", zk.PermAll) },
+}
+
+var wasRestored = reason{
+	name: "restored", is: migrate.ErrRestored, step: migrate.StepRestored,
+	bring: func(r *refusing) { r.set(firstRun, r.data(firstRun)) },
+	end:   func(r *refusing) { r.release.Restored, r.rollback.Restored = true, true },
+}
+
+// reasons are why each command refuses, in the order in which they can be brought. They are ended in the other order.
+var reasons = map[string][]reason{
+	"release": {
+		{name: "unfinished", is: migrate.ErrUnfinished,
+			bring: func(r *refusing) { r.late(7); r.late(8); r.interrupted(1) },
+			end:   func(r *refusing) { opt := r.options(); opt.Restored = true; r.mustMigrate(opt) },
+			ends:  []string{"restored", "at work"}},
+		{name: "a queue is gone", is: migrate.ErrOtherSource,
+			bring: func(r *refusing) { r.remove("/accessSmall.1") },
+			end:   func(r *refusing) { r.decide(accessRecord, migrate.IsNew) }},
+		noRight,
+		unknownRecord,
+		{name: "damage", is: migrate.ErrNotVerified, step: migrate.StepRepairHeld, after: true,
+			bring: func(r *refusing) { r.remove(r.jobOf(ingest(1)) + "/priority") },
+			end:   func(r *refusing) { r.create(r.jobOf(ingest(1))+"/priority", []byte("5")) }},
+		{name: "undecided", is: migrate.ErrUndecided, step: migrate.StepDecideRecords, after: true,
+			bring: func(r *refusing) { r.remove(ingest(2)) },
+			end:   func(r *refusing) { r.decide(ingest(2), migrate.IsLegacy) }},
+		{name: "at work", is: migrate.ErrAtWork, after: true,
+			bring: func(r *refusing) { r.create(ingest(9), record(r.t, legacy.Consumed, job("late", "9"))) },
+			end:   func(r *refusing) { r.release.WorkersStopped = 1 }},
+		func() reason { r := wasRestored; r.after = true; return r }(),
+	},
+	"rollback": {
+		{name: "a later run", is: migrate.ErrNotNewest,
+			bring: func(r *refusing) { r.late(7); opt := r.options(); opt.HoldAgain = true; r.mustMigrate(opt) },
+			end: func(r *refusing) {
+				opt := r.rollback
+				opt.Restored, opt.RecordIs = true, nil
+				_, err := migrate.Rollback(r.t.Context(), r.w, "run0000000001", opt)
+				r.must(err)
+			}},
+		noRight,
+		unknownRecord,
+		{name: "a queue is gone", is: migrate.ErrQueueGone,
+			bring: func(r *refusing) { r.remove("/accessSmall.1") },
+			end:   func(r *refusing) { r.create("/accessSmall.1", nil) }},
+		{name: "undecided", is: migrate.ErrUndecided, after: true,
+			bring: func(r *refusing) { r.create(ingest(2), record(r.t, legacy.Pending, job("other", "2"))) },
+			end:   func(r *refusing) { r.decide(ingest(2), migrate.IsNew) }},
+		{name: "at work", is: migrate.ErrAtWork, after: true,
+			bring: func(r *refusing) {
+				_, err := r.door().Create(r.jobOf(ingest(1))+"/lock", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
+				r.must(err)
+			},
+			end: func(r *refusing) { r.remove(r.jobOf(ingest(1)) + "/lock") }},
+		wasRestored,
+	},
+	"complete": {
+		{name: "not released", is: migrate.ErrNotReleased,
+			bring: func(r *refusing) { r.late(6); opt := r.options(); opt.HoldAgain = true; r.mustMigrate(opt) },
+			end:   func(r *refusing) { r.site.release() }},
+		{name: "unfinished", is: migrate.ErrUnfinished,
+			bring: func(r *refusing) { r.late(7); r.late(8); r.interrupted(1) },
+			end:   func(r *refusing) { opt := r.options(); opt.HoldAgain = true; r.mustMigrate(opt) }},
+	},
+}
+
+func (r *refusing) decide(record string, a migrate.Answer) {
+	for _, d := range []*migrate.Decisions{&r.release.Decisions, &r.rollback.Decisions} {
+		if d.RecordIs == nil {
+			d.RecordIs = map[string]migrate.Answer{}
 		}
+		d.RecordIs[record] = a
 	}
-	slices.Sort(named)
-	return strings.Join(named, ", ")
 }
 
-// A release that refuses because of two reasons names both, and what ends both leads on. With one of them ended, it names the other.
+func (r *refusing) may(path string, perms int32) {
+	_, err := r.door().SetACL(path, zk.WorldACL(perms), -1)
+	r.must(err)
+}
+
+// run runs the command, and says which of the reasons it names.
+func (r *refusing) run(command string) (named func(reason) bool, err error) {
+	var steps []migrate.Step
+	atWork := false
+	switch command {
+	case "release":
+		var res *migrate.Released
+		res, err = migrate.Release(r.t.Context(), r.w, r.release)
+		if atWork = res != nil && len(res.AtWork) > 0; res != nil && res.Verdict != nil && (errors.Is(err, migrate.ErrNotVerified) || errors.Is(err, migrate.ErrRestored)) {
+			steps = migrate.VerdictSteps(res.Verdict)
+		}
+	case "rollback":
+		_, err = migrate.Rollback(r.t.Context(), r.w, "run0000000000", r.rollback)
+	case "complete":
+		_, err = migrate.Complete(r.t.Context(), r.w, migrate.CompleteOptions{Now: moment})
+	}
+	return func(why reason) bool {
+		return errors.Is(err, why.is) || why.step != "" && slices.Contains(steps, why.step) || why.is == migrate.ErrAtWork && atWork
+	}, err
+}
+
+// A command that refuses because of two reasons names both, unless one of them is known only later, and what ends one
+// leads on: to the other, or to the end.
 func TestEveryReasonIsNamed(t *testing.T) {
-	names := slices.Sorted(maps.Keys(reasons))
-	for i, a := range names {
-		for _, b := range names[i+1:] {
-			t.Run(fmt.Sprintf("%s and %s", a, b), func(t *testing.T) {
-				t.Parallel()
-				s := serve(t, queueTree(t, pendings(t, 3, 3)), newqueue.MrtZK)
-				s.mustMigrate(s.options())
-				reasons[a].bring(s)
-				reasons[b].bring(s)
-				opt := migrate.ReleaseOptions{Now: moment, Decisions: migrate.Decisions{Save: s.save}}
-				for n, want := range []string{a + ", " + b, b} {
-					res, err := migrate.Release(t.Context(), s.w, opt)
-					if err == nil || res == nil {
-						t.Fatalf("step %d: not refused: %+v", n, res)
+	for command, all := range reasons {
+		for i, a := range all {
+			for _, b := range all[i+1:] {
+				t.Run(fmt.Sprintf("%s: %s and %s", command, a.name, b.name), func(t *testing.T) {
+					t.Parallel()
+					records := pendings(t, 3, 3)
+					records[accessRecord] = record(t, legacy.Pending, token("t"))
+					s := serve(t, queueTree(t, records), newqueue.MrtZK)
+					r := &refusing{s, migrate.ReleaseOptions{Now: moment, Decisions: migrate.Decisions{Save: s.save}}, migrate.RollbackOptions{Now: moment, Decisions: migrate.Decisions{Save: s.save}}}
+					r.mustMigrate(r.options())
+					if command != "release" {
+						r.site.release()
 					}
-					if got := refused(res); got != want {
-						t.Errorf("step %d: names %q, expected %q: %v", n, got, want, err)
+					a.bring(r)
+					b.bring(r)
+					for left := []reason{a, b}; ; {
+						named, err := r.run(command)
+						if err == nil && len(left) == 0 {
+							return
+						}
+						var says []reason
+						for _, why := range left {
+							if named(why) {
+								says = append(says, why)
+							}
+						}
+						if len(says) == 0 || len(says) < len(left) && a.after == b.after {
+							t.Fatalf("left are %d reasons, and it names %d: %v", len(left), len(says), err)
+						}
+						last := says[len(says)-1]
+						last.end(r)
+						left = slices.DeleteFunc(left, func(why reason) bool { return why.name == last.name || slices.Contains(last.ends, why.name) })
 					}
-					r := reasons[names[slices.Index(names, []string{a, b}[n])]]
-					if r.repair != nil {
-						r.repair(s)
-					} else {
-						r.word(&opt)
-					}
-				}
-				if _, err := migrate.Release(t.Context(), s.w, opt); err != nil {
-					t.Errorf("both are ended: %v", err)
-				}
-			})
+				})
+			}
 		}
 	}
 }

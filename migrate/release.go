@@ -14,6 +14,7 @@ import (
 	"mrtq/migrate/internal/apply"
 	"mrtq/migrate/internal/handover"
 	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/reasons"
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/target"
@@ -86,13 +87,14 @@ func Release(ctx context.Context, w *Writer, opt ReleaseOptions) (*Released, err
 	if !r.t.HasQueue() && len(r.t.Holds) == 0 {
 		return nil, fmt.Errorf("%w: nothing can be held", ErrNoQueue)
 	}
-	if err := r.check(); err != nil {
+	err := r.check()
+	switch {
+	case r.t.Damage != nil && err != nil:
 		return nil, err
-	}
-	if !r.concernsRuns() || r.t.Damage != nil || r.t.Ledger.Newest() == nil {
+	case r.t.Damage != nil || !r.concernsRuns() || r.t.Ledger.Newest() == nil:
 		return r.res, r.lift(ctx)
 	}
-	if err := r.prepare(ctx); err != nil {
+	if err = reasons.Join(err, r.prepare(ctx)); err != nil {
 		return r.res, err
 	}
 	report(ctx, AwaitingTurn, 0, 0)
@@ -135,6 +137,7 @@ type release struct {
 
 // read reads the target.
 func (r *release) read(ctx context.Context) (err error) {
+	r.t, r.src = nil, nil // two ledgers of a large queue need much memory
 	if r.t, err = target.Read(ctx, &r.w.Reader); err != nil {
 		return cancelled(&TargetError{err})
 	}
@@ -149,10 +152,7 @@ func (r *release) readAgain(ctx context.Context) error {
 	if r.t.Damage != nil {
 		return r.t.Damage
 	}
-	if err := r.check(); err != nil {
-		return err
-	}
-	return r.prepare(ctx)
+	return reasons.Join(r.check(), r.prepare(ctx))
 }
 
 // check refuses what no verification could allow.
@@ -163,12 +163,11 @@ func (r *release) check() error {
 	case r.t.Damage != nil || !r.concernsRuns():
 		return nil
 	}
-	for _, run := range r.t.Ledger.Runs {
-		if run.Unfinished() {
-			return fmt.Errorf("%w: %s", ErrUnfinished, run.ID)
-		}
+	why := r.opt.Decisions.check(r.t)
+	if run := r.t.Ledger.Current(); run != nil && run.Unfinished() {
+		why = reasons.Join(fmt.Errorf("%w: %s", ErrUnfinished, run.ID), why)
 	}
-	return r.opt.Decisions.check(r.t)
+	return why
 }
 
 // concernsRuns reports whether the release is about jobs that runs created: it hands their records over, or lifts holds
@@ -209,10 +208,7 @@ func (r *release) prepare(ctx context.Context) (err error) {
 	if len(due) == 0 {
 		return nil
 	}
-	if err := checkOrigin(r.src, r.t, due, r.opt.Decisions); err != nil {
-		return err
-	}
-	return mayHandOver(ctx, r.w, r.src, originRun(r.t).Origin)
+	return reasons.Join(checkOrigin(r.src, r.t, due, r.opt.Decisions), mayHandOver(ctx, r.w, r.src, originRun(r.t).Origin))
 }
 
 // whoWorks notes who is at work in the legacy queue, so that a refusal names that too.

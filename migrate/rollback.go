@@ -10,6 +10,7 @@ import (
 	"mrtq/migrate/internal/apply"
 	"mrtq/migrate/internal/handover"
 	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/reasons"
 	"mrtq/migrate/internal/target"
 	"mrtq/newqueue"
 )
@@ -99,13 +100,12 @@ func Rollback(ctx context.Context, w *Writer, run string, opt RollbackOptions) (
 	if r.opt.Say == nil {
 		r.opt.Say = func(string) {}
 	}
-	if err := r.read(ctx, run); err != nil {
-		return nil, err
-	}
+	err := r.read(ctx, run)
 	if r.src != nil {
-		if err := mayHandOver(ctx, w, r.src, r.run().Origin); err != nil {
-			return nil, err
-		}
+		err = reasons.Join(err, mayHandOver(ctx, w, r.src, r.run().Origin))
+	}
+	if err != nil {
+		return nil, err
 	}
 	r.was, r.owner = r.run().State, apply.OwnerName(now(opt.Now))
 	reread := func(ctx context.Context) error { return r.read(ctx, r.run().ID) }
@@ -157,6 +157,7 @@ func (r *rolling) run() *ledger.Run { return &r.target.Ledger.Runs[r.index] }
 
 // read reads both sides, and finds the run.
 func (r *rolling) read(ctx context.Context, id string) error {
+	r.target, r.src = nil, nil // two ledgers of a large queue need much memory
 	t, err := target.ReadWhole(ctx, r.at)
 	if err != nil {
 		return cancelled(err)
@@ -172,31 +173,28 @@ func (r *rolling) read(ctx context.Context, id string) error {
 	if run.State == ledger.RolledBack && (!r.opt.Force || run.Kept == 0) { // what it kept can be forced later
 		return fmt.Errorf("%w that can be rolled back: %s was rolled back already", ErrNoRun, run.ID)
 	}
-	for _, later := range t.Ledger.Runs[r.index+1:] {
-		if later.State != ledger.RolledBack {
-			return fmt.Errorf("%w: roll back %s first", ErrNotNewest, later.ID)
-		}
-	}
 	if !run.Completed.IsZero() {
 		return fmt.Errorf("%w: %s", ErrCompleted, run.ID)
 	}
+	why := r.opt.Decisions.check(t)
+	for _, later := range slices.Backward(t.Ledger.Runs[r.index+1:]) {
+		if later.State != ledger.RolledBack {
+			why = reasons.Join(why, fmt.Errorf("%w: roll back %s first", ErrNotNewest, later.ID))
+		}
+	}
 	if t.Restored() && !r.opt.Restored {
-		return fmt.Errorf("%w: nothing shows which jobs were worked on before the backup was made", ErrRestored)
+		why = reasons.Join(why, fmt.Errorf("%w: nothing shows which jobs were worked on before the backup was made", ErrRestored))
 	}
-	if err := r.opt.Decisions.check(t); err != nil {
-		return err
-	}
-	r.src = nil
 	if !run.Origin.OneEnsemble {
-		return nil
+		return why
 	}
 	if r.src, err = originOf(ctx, t); err != nil {
-		return err
+		return reasons.Join(why, err)
 	}
-	if err := checkGivesBack(r.src, run, r.entries()); err != nil {
-		return err
+	if gone := checkGivesBack(r.src, run, r.entries()); gone != nil {
+		return reasons.Join(why, gone)
 	}
-	return checkOrigin(r.src, t, r.entries(), r.opt.Decisions)
+	return reasons.Join(why, checkOrigin(r.src, t, r.entries(), r.opt.Decisions))
 }
 
 func (r *rolling) noRun(id string) error {
@@ -429,11 +427,15 @@ func (r *rolling) pass(ctx context.Context, chain *apply.Chain, undo *Undo) erro
 // end ends the rollback, if nothing is undecided, and nobody is in the middle of a job that stays. Jobs that stay wait for
 // [Release], because legacy workers can start now.
 func (r *rolling) end(ctx context.Context, chain *apply.Chain, undo *Undo) error {
-	switch {
-	case len(undo.Undecided) > 0:
-		return fmt.Errorf("%w: %s", ErrUndecided, undo.Undecided[0].Record)
-	case len(undo.AtWork) > 0:
-		return fmt.Errorf("%w: %s", ErrAtWork, undo.AtWork[0].Job)
+	var why error
+	if len(undo.Undecided) > 0 {
+		why = fmt.Errorf("%w: %s", ErrUndecided, undo.Undecided[0].Record)
+	}
+	if len(undo.AtWork) > 0 {
+		why = reasons.Join(why, fmt.Errorf("%w: %s", ErrAtWork, undo.AtWork[0].Job))
+	}
+	if why != nil {
+		return why
 	}
 	var ops []znode.Op
 	undo.Held = len(undo.Keeps) > 0

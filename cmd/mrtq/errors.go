@@ -54,16 +54,19 @@ func withWayOut(a *app, err error, at advice.Situation) error {
 // wayOut is withWayOut for an error about the runs of a target. It reads where they stand, if what to do depends on that.
 func (a *app) wayOut(ctx context.Context, p place, err error) error {
 	at := advice.Situation{Target: p.Text}
-	unfinished := errors.Is(err, migrate.ErrUnfinished)
+	unfinished, says := errors.Is(err, migrate.ErrUnfinished), err
 	if unfinished || errors.Is(err, migrate.ErrTwoEnsembles) {
 		if status := a.statusOf(ctx, p); status != nil && status.Current() != nil {
 			at.Run = &status.Current().Run
 			if unfinished {
-				return fmt.Errorf("%w. %s", err, a.advice.Next(status.Step, at))
+				says = fmt.Errorf("%w. %s", err, a.advice.Next(status.Step, at))
 			}
 		}
 	}
-	return withWayOut(a, err, at)
+	if next := a.advice.WayOut(err, at); next != "" {
+		return fmt.Errorf("%w. %s", says, next)
+	}
+	return says
 }
 
 // wasCutShort reports whether a command ended early through no fault of its own: by Ctrl-C, a lost

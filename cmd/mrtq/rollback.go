@@ -167,10 +167,16 @@ func (c *rollbackCmd) conclude(a *app, s pair, u *migrate.Undo, why error) {
 	switch {
 	case c.dry:
 		text += ". To do this: " + a.advice.Really()
-	case errors.Is(why, migrate.ErrUndecided):
-		tone, text = screen.Bad, text+". It is not finished. "+a.advice.DecideBack(at)
-	case errors.Is(why, migrate.ErrAtWork):
-		tone, text = screen.Bad, text+". It is not finished. Stop the services that have these locks. Then: "+a.advice.Really()
+	case why != nil:
+		tone, text = screen.Bad, text+". It is not finished. "
+		if len(u.AtWork) > 0 {
+			text += "Stop the services that have these locks. "
+		}
+		if len(u.Undecided) > 0 {
+			text += a.advice.DecideBack(at)
+		} else {
+			text += "Then: " + a.advice.Really()
+		}
 	case u.Held:
 		text += ". The queues stay held for them. The legacy workers can start. To migrate again: " + a.advice.CommandOf(migrate.StepPlan, at) +
 			". To let the services end the jobs that stay, when the legacy queue is empty: " + a.advice.CommandOf(migrate.StepRelease, advice.Situation{Target: at.Target})

@@ -2,6 +2,7 @@ package advice
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"mrtq/migrate"
@@ -14,7 +15,7 @@ type refusal struct {
 	command func(Adviser, Situation) string // nil if words are enough
 }
 
-// refusals has the way out of each refusal. The first row that applies counts.
+// refusals has the way out of each refusal. The first row that applies to a reason counts.
 var refusals = []refusal{
 	{migrate.ErrDamaged, "Next:", Adviser.restoreLedger},
 	{migrate.ErrRestored, "Next, if that is acceptable:", func(a Adviser, _ Situation) string { return a.Again(Switch("restored")) }},
@@ -34,12 +35,24 @@ var refusals = []refusal{
 	{migrate.ErrNotNewest, "Next, to see the runs:", Adviser.status},
 }
 
-// WayOut says what to do about an error of package migrate; "" if the error says so
+// WayOut says what to do about an error of package migrate, for each of its reasons; "" if the error says so
 // itself.
 func (a Adviser) WayOut(err error, s Situation) string {
+	why := migrate.Reasons{err}
+	errors.As(err, &why)
+	var ways []string
+	for _, reason := range why {
+		if way := a.wayOut(reason, s); way != "" && !slices.Contains(ways, way) {
+			ways = append(ways, way)
+		}
+	}
+	return strings.Join(ways, " ")
+}
+
+func (a Adviser) wayOut(reason error, s Situation) string {
 	for _, r := range refusals {
 		switch {
-		case !errors.Is(err, r.is):
+		case !errors.Is(reason, r.is):
 		case r.command == nil:
 			return r.words
 		default:
