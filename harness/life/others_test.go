@@ -228,14 +228,16 @@ func (o *others) administrator(a act) {
 	_ = o.world.Do(chosen.action, chosen.item) // the tool may refuse it
 }
 
-// unpause notes that somebody lifts a hold by hand: records with jobs there can run in both queues.
+// unpause notes that somebody lifts a hold by hand: records with jobs there can run in both queues, and so can jobs whose
+// records legacy workers have done.
 func (o *others) unpause(q newqueue.QueueHold) {
 	tree := o.tree()
 	for path := range o.jobs() {
 		// The large worker takes small requests too.
 		same := holdOf(path) == q || holdOf(path) != newqueue.HoldIngest && q != newqueue.HoldIngest
-		if same && tree.Get(path) != nil && tree.Get(newqueue.QueueHoldPath(q)) != nil {
-			o.at(path).twice = "a hold was lifted by hand"
+		r := o.at(path)
+		if same && (tree.Get(path) != nil || o.times(r) > o.timesNew(r)) && tree.Get(newqueue.QueueHoldPath(q)) != nil {
+			r.twice = "a hold was lifted by hand"
 		}
 	}
 }
