@@ -43,6 +43,7 @@ type Env struct {
 type acceptCmd struct {
 	Env
 	backend, tags, dialect, format, coverage, scenariosOf string
+	force                                                 bool
 
 	own []godog.Feature // those of FOLDER; nil means mrtq's own
 }
@@ -116,6 +117,7 @@ if anything failed, or, without --tags and FOLDER, if a transition was not cover
 	settings.Choice(f, &c.dialect, "dialect", "", "dialect of the layout", bothDialects, string(newqueue.Design), string(newqueue.MrtZK))
 	settings.Choice(f, &c.format, "format", "", "output format", string(accept.Progress), string(accept.JUnit))
 	f.StringVar(&c.coverage, "coverage", "", "`file` to write the coverage to, as JSON")
+	f.BoolVar(&c.force, "force", false, "replace the file of --coverage even if it is no coverage of mrtq")
 	return cmd
 }
 
@@ -124,7 +126,7 @@ func (c *acceptCmd) run(ctx context.Context) (err error) {
 	if err != nil {
 		return exit.Usagef("--backend: %w", err)
 	}
-	if err := c.CheckFiles([]files.Named{{By: "--coverage", Path: c.coverage}}); err != nil {
+	if err := c.CheckFiles([]files.Named{{By: "--coverage", Path: c.coverage, New: !c.force && !isCoverage(c.coverage)}}); err != nil {
 		return err
 	}
 	opt, session, err := c.reach(backend)

@@ -1,10 +1,13 @@
 package accepting
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/harness/accept"
+	"mrtq/internal/openfile"
 )
 
 // coverage is the content of --coverage.
@@ -27,6 +30,18 @@ func coverageOf(r *accept.Report) coverage {
 		c.Rows = append(c.Rows, coverageRow{row.ID, row.What, string(row.Dialect), string(row.Result), row.Why})
 	}
 	return c
+}
+
+// isCoverage reports whether a file is an earlier content of --coverage, which the next run replaces.
+func isCoverage(path string) bool {
+	text, err := openfile.ReadAll(path)
+	if err != nil {
+		return false
+	}
+	var c coverage
+	read := json.NewDecoder(bytes.NewReader(text))
+	read.DisallowUnknownFields()
+	return read.Decode(&c) == nil && c.Rows != nil
 }
 
 func covered(r *accept.Report) string {
