@@ -3,8 +3,11 @@ package migrate_test
 import (
 	"encoding/json"
 	"errors"
+	"maps"
+	"net/url"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -58,21 +61,31 @@ func writesRows(t *testing.T) (rows []writesRow) {
 	return rows
 }
 
-// released is a released queue, and the names that the table has for what is in it.
+// submission is what HandlerSubmit writes of a new submission.
+const submission = `{"batchID":"bid-new","profile":"merritt_content","type":"file","filename":"new.zip","update":false,"submitter":"me","notificationFormat":"xml","submissionDate":"Fri Mar 01 20:00:00 UTC 2024"}`
+
+// releasedQueue is a released queue, and the names that the table has for what is in it.
 func releasedQueue(t *testing.T) (*site, *strings.Replacer) {
 	t.Helper()
 	s := serve(t, queueTree(t, map[string][]byte{
 		ingest(1): record(t, legacy.Pending, job("work", "1")), ingest(2): record(t, legacy.Failed, job("bad", "2")), ingest(3): record(t, legacy.Completed, job("done", "3")),
-		"/accessSmall.1/mrtQ-000000000001": record(t, legacy.Pending, token("t")),
+		ingest(4): record(t, legacy.Completed, job("work", "4")), "/accessSmall.1/mrtQ-000000000001": record(t, legacy.Pending, token("t")),
 	}), newqueue.MrtZK)
 	s.mustMigrate(s.options())
-	names := []string{"{A}", s.jobOf("/accessSmall.1/mrtQ-000000000001")}
-	for i, name := range []string{"J", "F", "C"} {
-		job := s.jobOf(ingest(i + 1))
-		bid := string(s.data(job + "/bid"))
-		batch := strings.TrimPrefix(name+"B", "J")
-		names = append(names, "{"+name+"}", job, "{"+strings.ToLower(name)+"}", znode.Name(job), "{"+batch+"}", newqueue.BatchPath(bid), "{"+strings.ToLower(batch)+"}", bid)
+	names := []string{"{A}", s.jobOf("/accessSmall.1/mrtQ-000000000001"), "{S}", submission, "{long}", strings.Repeat("\"16 characters\"\n", 1250) + "😀"}
+	name := func(name, path string) {
+		names = append(names, "{"+name+"}", path, "{"+strings.ToLower(name)+"}", znode.Name(path))
 	}
+	for i, letter := range []string{"J", "F", "C", "D"} {
+		job := s.jobOf(ingest(i + 1))
+		name(letter, job)
+		if batch := strings.TrimPrefix(letter+"B", "J"); letter != "D" {
+			name(batch, newqueue.BatchPath(string(s.data(job+"/bid"))))
+		}
+	}
+	name("N", newqueue.BatchPath("bid0000000900"))
+	name("K", newqueue.JobPath("jid0000000900"))
+	name("L", newqueue.JobPath("jid0000000901"))
 	s.release()
 	return s, strings.NewReplacer(names...)
 }
@@ -84,35 +97,120 @@ func (s *site) write(op, path, data string) {
 	case "set":
 		s.ensure(path)
 		s.set(path, []byte(data))
+	case "add":
+		o := jsonOf(s.t, s.data(path))
+		maps.Copy(o, jsonOf(s.t, []byte(data)))
+		s.set(path, s.json(o))
 	case "delete":
 		s.remove(path)
 	case "lock":
 		_, err := s.door().Create(path, nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
 		s.must(err)
-	case "status", "move", "requeue":
-		o := jsonOf(s.t, s.data(path+"/status"))
-		old := o["status"].(string)
-		o["status"], o["last_modified"] = data, "2026-11-21 12:00:00 -0800"
-		if op == "requeue" {
-			o["retry_count"] = 1
-		}
-		text, err := json.Marshal(o)
-		s.must(err)
-		if op != "status" {
-			jid, bid, pp := znode.Name(path), string(s.data(path+"/bid")), string(s.data(path+"/priority"))
-			if len(pp) == 1 {
-				pp = "0" + pp
-			}
-			s.remove("/jobs/states/"+strings.ToLower(old)+"/"+pp+"-"+jid, newqueue.BatchEntryPath(bid, newqueue.JobState(strings.ToLower(old)).Folder(), jid))
-			folder := newqueue.BatchFolderPath(bid, newqueue.JobState(strings.ToLower(data)).Folder())
-			s.ensure(folder)
-			s.create(folder+"/"+jid, nil)
-			s.create("/jobs/states/"+strings.ToLower(data)+"/"+pp+"-"+jid, nil)
-		}
-		s.set(path+"/status", text)
+	case "submit":
+		s.submit(path, data)
+	case "job":
+		s.makeJob(path, data)
+	case "work":
+		s.work(path, data)
+	case "status":
+		s.setStatus(op, path, data)
+	case "move", "requeue":
+		s.remove(s.placesOf(path)...)
+		s.setStatus(op, path, data)
+		s.place(path)
 	default:
 		s.t.Fatalf("%q is no write", op)
 	}
+}
+
+func (s *site) json(o map[string]any) []byte {
+	s.t.Helper()
+	text, err := json.Marshal(o)
+	s.must(err)
+	return text
+}
+
+// setStatus writes the status of a job, batch or request. says is the state and perhaps a message.
+func (s *site) setStatus(op, path, says string) {
+	s.t.Helper()
+	o := jsonOf(s.t, s.data(path+"/status"))
+	state, message, _ := strings.Cut(says, " ")
+	if isJob := znode.Within(path, newqueue.JobsPath); isJob && op != "requeue" && state != "Failed" && state != "Deleted" {
+		o["last_successful_status"] = o["status"]
+	}
+	if op == "requeue" {
+		o["retry_count"] = o["retry_count"].(float64) + 1
+	}
+	o["status"], o["last_modified"], o["message"] = state, "2026-11-21 12:00:00 -0800", message
+	s.set(path+"/status", s.json(o))
+}
+
+// placesOf are the two entries of a job, as its status and priority say.
+func (s *site) placesOf(job string) []string {
+	s.t.Helper()
+	state := newqueue.JobState(strings.ToLower(jsonOf(s.t, s.data(job+"/status"))["status"].(string)))
+	priority, err := strconv.Atoi(string(s.data(job + "/priority")))
+	s.must(err)
+	return []string{newqueue.JobEntryPath(state, priority, znode.Name(job)), newqueue.BatchEntryPath(string(s.data(job+"/bid")), state.Folder(), znode.Name(job))}
+}
+
+func (s *site) place(job string) {
+	s.t.Helper()
+	for _, entry := range s.placesOf(job) {
+		s.ensure(znode.Parent(entry), entry)
+	}
+}
+
+// work brings a job to a state, as the daemons do.
+func (s *site) work(job, state string) {
+	s.t.Helper()
+	states := strings.Fields("Pending Estimating Provisioning Downloading Processing Storing Recording Notify Completed")
+	from := slices.Index(states, jsonOf(s.t, s.data(job+"/status"))["status"].(string))
+	for _, next := range states[from+1 : slices.Index(states, state)+1] {
+		message := " Success"
+		switch next {
+		case "Estimating", "Notify": // Initialize and inventory write none
+			message = ""
+		case "Storing": // Process
+			ark := jsonOf(s.t, s.data(job+"/identifiers"))["primary_id"].(string)
+			if ark == "" {
+				ark = "ark:/99999/" + znode.Name(job)
+				s.write("add", job+"/identifiers", `{"primary_id":"`+ark+`"}`)
+				s.write("add", job+"/configuration", `{"objectID":"`+ark+`"}`)
+			}
+			ark = url.QueryEscape(ark)
+			s.write("set", job+"/inventory", `{"manifest_url":"http://store:35121/manifest/9502/`+ark+`","mode":""}`)
+			s.write("set", job+"/store", `{"manifest_url":"http://ingest:33121/ingestqueue/bid/jid/system/mrt-manifest.txt","mode":"add/9502/`+ark+`","delete":""}`)
+		}
+		s.write("move", job, next+message)
+	}
+}
+
+// submit creates the batch of a new submission.
+func (s *site) submit(batch, text string) {
+	s.t.Helper()
+	s.create(batch, nil)
+	if id, ok := jsonOf(s.t, []byte(text))["batchID"].(string); ok {
+		s.create(newqueue.BatchUUIDPath(id), []byte(znode.Name(batch)))
+	}
+	s.create(batch+"/submission", []byte(text))
+	s.create(batch+"/status", []byte(`{"status":"Pending","last_modified":"2024-03-01 12:00:00 -0800","message":""}`))
+}
+
+// makeJob creates a job of a new batch.
+func (s *site) makeJob(job, bid string) {
+	s.t.Helper()
+	jid := znode.Name(job)
+	o := jsonOf(s.t, s.data(newqueue.BatchPath(bid)+"/submission"))
+	o["jobID"] = "jid-" + jid
+	s.create(job, nil)
+	s.create(job+"/bid", []byte(bid))
+	s.create(job+"/priority", []byte("5"))
+	s.create(job+"/space_needed", []byte("0"))
+	s.create(job+"/configuration", s.json(o))
+	s.create(job+"/identifiers", []byte(`{"primary_id":"","local_id":["local-`+jid+`"]}`))
+	s.create(job+"/status", []byte(`{"status":"Pending","last_modified":"2024-03-01 12:00:00 -0800","last_successful_status":null,"retry_count":0,"message":""}`))
+	s.place(job)
 }
 
 // TestServicesWrites: what the services' own code writes, finished and half done, is judged as the table says.
