@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -138,7 +139,7 @@ func readPlan(path string) (*migrate.Plan, error) {
 	}
 	plan, err := migrate.ReadPlan(bytes.NewReader(data))
 	if err != nil {
-		return nil, exit.Usagef("--plan %s: %w; make a new one with mrtq plan --out", path, err)
+		return nil, fmt.Errorf("--plan %s: %w; make a new one with mrtq plan --out", path, err)
 	}
 	return plan, nil
 }

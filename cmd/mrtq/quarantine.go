@@ -42,8 +42,7 @@ func defaultQuarantine(target place) string {
 	return ""
 }
 
-// keptBytes reads a quarantine file. It is nil if no file is given. A missing file counts as
-// empty, because migrate creates it only for the first record.
+// keptBytes reads a quarantine file. It is nil if no file is given.
 func keptBytes(path string, target place) (map[string][][]byte, error) {
 	if path == "" {
 		return nil, nil
@@ -51,7 +50,7 @@ func keptBytes(path string, target place) (map[string][][]byte, error) {
 	kept, err := migrate.ReadQuarantine(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return map[string][][]byte{}, nil
+		return nil, exit.Usagef("--quarantine %s: there is no such file. %s", path, wantQuarantine(target))
 	case errors.Is(err, migrate.ErrQuarantineFile):
 		return nil, exit.Usagef("--quarantine %s: it is not a regular file. %s", path, wantQuarantine(target))
 	}

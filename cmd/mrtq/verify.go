@@ -11,7 +11,6 @@ import (
 
 	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/exit"
-	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/migrate"
@@ -125,11 +124,7 @@ func (c *verifyCmd) run(ctx context.Context, a *app, args []string) error {
 func (a *app) sayQuarantine(v *migrate.Verdict, file string, target place) {
 	switch n := v.Count("not-kept"); {
 	case n > 0:
-		lacks := fmt.Sprintf("--quarantine %s doesn't hold the bytes of %s", file, screen.Count(n, "undecodable record", "undecodable records"))
-		if !files.IsRegular(file) {
-			lacks += ", because it is not there"
-		}
-		a.Say("%s. %s", lacks, wantQuarantine(target))
+		a.Say("--quarantine %s doesn't hold the bytes of %s. %s", file, screen.Count(n, "undecodable record", "undecodable records"), wantQuarantine(target))
 	case v.Records.Quarantined > 0 && file == "":
 		a.Say("%s in quarantine; their bytes were not checked: add --quarantine FILE", screen.Count(v.Records.Quarantined, "record is", "records are"))
 	}

@@ -266,6 +266,9 @@ func (o *others) decide(action daemons.Action, item string) {
 				if strings.Contains(string(tree.Get(job+"/status").Data), "was consumed") {
 					r.twice = "the job's own message said so"
 				}
+				if n := tree.Get(path); n != nil && len(n.Data) > 0 && legacy.Status(n.Data[0]) != legacy.Failed {
+					r.twice = "the record was requeued, too, or runs"
+				}
 			}
 		}
 	}

@@ -82,6 +82,8 @@ func (c *Connection) Config(address zkconn.Address) (zkconn.Config, error) {
 		return zkconn.Config{}, exit.Usagef("--session-timeout %v: expected more than 0", c.sessionTimeout)
 	case c.maxResponse <= 0:
 		return zkconn.Config{}, exit.Usagef("--max-response %d: expected more than 0", c.maxResponse)
+	case (c.tls.Cert == "") != (c.tls.Key == ""):
+		return zkconn.Config{}, exit.Usagef("--tls-cert, --tls-key: give both, the certificate and its key")
 	}
 	cfg := zkconn.Config{Address: address, SessionTimeout: c.sessionTimeout, GiveUp: c.Timeout, MaxResponse: c.maxResponse, Log: c.log, Limit: c.limit, Pulse: &c.Pulse, Say: c.say}
 	if c.patient {

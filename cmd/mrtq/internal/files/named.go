@@ -43,7 +43,11 @@ func Check(writes, reads []Named) error {
 		if info, err := os.Stat(w.Path); w.Kept && err == nil && !info.Mode().IsRegular() {
 			return exit.Usagef("%s %s is not a regular file, so it can't keep anything; give another file; nothing was read or written", w.By, w.Path)
 		}
-		if err := checkWritable(w.Path); err != nil {
+		err := checkWritable(w.Path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return exit.Usagef("%s %s can't be written: %w; check the path; nothing was read or written", w.By, w.Path, err)
+		}
+		if err != nil {
 			return fmt.Errorf("%s %s can't be written: %w; nothing was read or written", w.By, w.Path, err)
 		}
 	}
