@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -173,17 +174,22 @@ func mayHandOver(ctx context.Context, w *Writer, src *Source, origin ledger.Orig
 	}
 	for _, n := range src.Nodes {
 		path := origin.Path(n.Path)
-		may, err := try(znode.Create(znode.Join(path, "mrtq-try"), []byte{}))
-		if err == nil && !may {
-			refuse("create records in", path, n.ACL)
+		tries := map[string]znode.Op{"create": znode.Create(znode.Join(path, "mrtq-try"), []byte{})}
+		if len(n.Names) > 0 {
+			tries["delete"] = znode.Delete(znode.Join(path, n.Names[0]), -1)
 		}
-		if err == nil && len(n.Names) > 0 {
-			if may, err = try(znode.Delete(znode.Join(path, n.Names[0]), -1)); err == nil && !may {
-				refuse("delete records in", path, n.ACL)
+		var not []string
+		for _, do := range slices.Sorted(maps.Keys(tries)) {
+			may, err := try(tries[do])
+			if err != nil {
+				return cancelled(err)
+			}
+			if !may {
+				not = append(not, do)
 			}
 		}
-		if err != nil {
-			return cancelled(err)
+		if len(not) > 0 {
+			refuse(strings.Join(not, " and ")+" records in", path, n.ACL)
 		}
 	}
 	may, err := try(znode.Create(origin.Path("/"+ledger.KeptRoot), []byte{}))

@@ -272,7 +272,7 @@ func (c *migrateCmd) fail(a *app, out migrated, at advice.Situation, err error) 
 		a.Conclude(screen.Bad, "Migrate: %s; %s. %s", text, wrote, a.advice.Next(migrate.StepDecide, at))
 		return exit.Check(err)
 	}
-	done := "Nothing was written."
+	done := "Nothing was migrated."
 	if out.Transactions > 0 {
 		done = c.wrote(out) + "."
 	}
@@ -280,7 +280,7 @@ func (c *migrateCmd) fail(a *app, out migrated, at advice.Situation, err error) 
 		done += " When a server can be reached, run the same command again to finish."
 	}
 	if errors.Is(err, migrate.ErrInterrupted) {
-		done = "nothing was written; run the same command again"
+		done = "nothing was migrated; run the same command again"
 		if out.Transactions > 0 {
 			done = c.wrote(out) + "; run the same command again to finish"
 		}

@@ -50,7 +50,7 @@ func keptBytes(path string, target place) (map[string][][]byte, error) {
 	kept, err := migrate.ReadQuarantine(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, exit.Usagef("--quarantine %s: there is no such file. %s", path, wantQuarantine(target))
+		return nil, exit.Usagef("--quarantine %s: there is no such file. If no record is in quarantine, leave the flag out; else: %s", path, wantQuarantine(target))
 	case errors.Is(err, migrate.ErrQuarantineFile):
 		return nil, exit.Usagef("--quarantine %s: it is not a regular file. %s", path, wantQuarantine(target))
 	}

@@ -63,34 +63,32 @@ func (c *statusCmd) run(ctx context.Context, a *app, given []string) error {
 	if c.every < 0 || c.every > 0 && c.every < time.Second {
 		return exit.Usagef("--every %v: expected at least 1s, or 0 to look once", c.every)
 	}
-	side, err := a.open(ctx, s.target, true)
-	if err != nil {
-		return failed("target", s.target.Text, err)
-	}
-	defer side.Close()
 	var before *migrate.Status
-	for {
-		status, err := c.read(ctx, a, s, side)
-		switch {
-		case err != nil && before != nil && ctx.Err() != nil:
-			return nil // Ctrl-C is how it ends
-		case err != nil:
+	for a.Out.Err == nil { // or nobody reads it any more
+		switch status, err := c.read(ctx, a, s); {
+		case err != nil && before == nil:
 			return err
+		case ctx.Err() != nil:
+			return nil // Ctrl-C is how it ends
+		case err != nil: // the servers may restart in the night
+			a.Say("%v; the next look is in %s", err, c.every)
+		default:
+			tone, text := c.show(a, s, status, before)
+			if c.every == 0 {
+				if tone == screen.Bad {
+					return exit.Check(errors.New(text))
+				}
+				return nil
+			}
+			before = status
 		}
-		tone, text := c.show(a, s, status, before)
-		switch {
-		case c.every == 0 && tone == screen.Bad:
-			return exit.Check(errors.New(text))
-		case c.every == 0:
-			return nil
-		}
-		before = status
 		select {
 		case <-time.After(c.every):
 		case <-ctx.Done():
 			return nil
 		}
 	}
+	return nil
 }
 
 // show shows a look. before is the look before it; nil for the first.
@@ -129,9 +127,15 @@ func (c *statusCmd) show(a *app, s pair, status, before *migrate.Status) (screen
 	return tone, text
 }
 
-func (c *statusCmd) read(ctx context.Context, a *app, s pair, side *migrate.Side) (*migrate.Status, error) {
+// read takes a look, in a session of its own.
+func (c *statusCmd) read(ctx context.Context, a *app, s pair) (*migrate.Status, error) {
 	ctx, finish := a.Phases(ctx, "reading the target")
 	defer finish()
+	side, err := a.open(ctx, s.target, true)
+	if err != nil {
+		return nil, failed("target", s.target.Text, err)
+	}
+	defer side.Close()
 	status, err := migrate.ReadStatus(ctx, side.Reader)
 	return status, failed("target", s.target.Text, err)
 }
