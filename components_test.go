@@ -41,6 +41,7 @@ var components = []string{
 	"migrate/internal/source",
 	"migrate/internal/ledger",
 	"migrate/internal/rules",
+	"migrate/internal/reasons",
 	"newqueue/services",
 	"newqueue/lint",
 	"newqueue/layoutmap",

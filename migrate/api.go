@@ -270,7 +270,7 @@ var (
 	// ErrTwoEnsembles says that the legacy queue is not in the target's ensemble, so no transaction can change both.
 	ErrTwoEnsembles = errors.New("the legacy queue is in another ensemble than the target")
 	// ErrNoRight says that the session may not change the legacy queue.
-	ErrNoRight = errors.New("the legacy queue can't be changed")
+	ErrNoRight = handover.ErrNoRight
 	// ErrRestored says that the target was restored from a backup, znode by znode.
 	ErrRestored = errors.New("the target was restored from a backup")
 	// ErrNoQueue says that a target has no new queue.

@@ -12,6 +12,7 @@ import (
 
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/apply"
+	"mrtq/migrate/internal/handover"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/plan"
 	"mrtq/migrate/internal/reasons"
@@ -129,7 +130,7 @@ func (m *migration) findOrigin(ctx context.Context, place string) (o ledger.Orig
 	if there { // of a target that was there before
 		o.Kept += "-" + strings.ToLower(rand.Text()[:8])
 	}
-	return o, reasons.Join(err, mayHandOver(ctx, m.w, m.src, o))
+	return o, reasons.Join(err, cancelled(handover.MayHandOver(ctx, m.w, m.src, o)))
 }
 
 func now(clock func() time.Time) time.Time {

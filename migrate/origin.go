@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -15,7 +13,6 @@ import (
 	"mrtq/legacy"
 	"mrtq/migrate/internal/handover"
 	"mrtq/migrate/internal/ledger"
-	"mrtq/migrate/internal/reasons"
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/target"
 )
@@ -151,59 +148,3 @@ func sharesEnsemble(ctx context.Context, src *Source, w *Writer, place string) (
 var errNoPlace = fmt.Errorf("%w: this session's place in the election was removed", ErrLost)
 
 func chrooted(chroot, path string) string { return strings.TrimSuffix(chroot, "/") + path }
-
-// mayHandOver tries whether the session may do what a release and a rollback do with legacy records: delete
-// and create them, and create znodes beside them. Each try ends with a check that no server passes, so nothing is
-// written. The error wraps [ErrNoRight] and names the znode and its ACL.
-func mayHandOver(ctx context.Context, w *Writer, src *Source, origin ledger.Origin) error {
-	fails := znode.Outside(znode.Check("/", math.MaxInt32))[0]
-	try := func(op znode.Op) (bool, error) {
-		err := w.Multi(ctx, []znode.Op{znode.Outside(op)[0], fails})
-		var refused *znode.MultiError
-		switch {
-		case errors.As(err, &refused):
-			return refused.Index > 0 || !errors.Is(refused.Err, zkconn.ErrNoAuth), nil
-		case errors.Is(err, zkconn.ErrUnknownOutcome) && ctx.Err() == nil, errors.Is(err, zkconn.ErrThrottled):
-			return true, nil // it can't have been done; the next write finds out
-		}
-		return true, err
-	}
-	var why error
-	refuse := func(do, path string, acl []ACL) {
-		why = reasons.Join(why, fmt.Errorf("%w: the session may not %s %s, whose ACL is %s", ErrNoRight, do, path, aclText(acl)))
-	}
-	for _, n := range src.Nodes {
-		path := origin.Path(n.Path)
-		tries := map[string]znode.Op{"create": znode.Create(znode.Join(path, "mrtq-try"), []byte{})}
-		if len(n.Names) > 0 {
-			tries["delete"] = znode.Delete(znode.Join(path, n.Names[0]), -1)
-		}
-		var not []string
-		for _, do := range slices.Sorted(maps.Keys(tries)) {
-			may, err := try(tries[do])
-			if err != nil {
-				return cancelled(err)
-			}
-			if !may {
-				not = append(not, do)
-			}
-		}
-		if len(not) > 0 {
-			refuse(strings.Join(not, " and ")+" records in", path, n.ACL)
-		}
-	}
-	may, err := try(znode.Create(origin.Path("/"+ledger.KeptRoot), []byte{}))
-	if err == nil && !may {
-		acl, _ := w.At("/").ACL(ctx, origin.Chroot)
-		refuse("create "+ledger.KeptRoot+" in", origin.Chroot, acl)
-	}
-	return cmp.Or(cancelled(err), why)
-}
-
-func aclText(acl []ACL) string {
-	var who []string
-	for _, a := range acl {
-		who = append(who, a.Public())
-	}
-	return strings.Join(who, ", ")
-}

@@ -208,7 +208,7 @@ func (r *release) prepare(ctx context.Context) (err error) {
 	if len(due) == 0 {
 		return nil
 	}
-	return reasons.Join(checkOrigin(r.src, r.t, due, r.opt.Decisions), mayHandOver(ctx, r.w, r.src, originRun(r.t).Origin))
+	return reasons.Join(checkOrigin(r.src, r.t, due, r.opt.Decisions), cancelled(handover.MayHandOver(ctx, r.w, r.src, originRun(r.t).Origin)))
 }
 
 // whoWorks notes who is at work in the legacy queue, so that a refusal names that too.

@@ -102,7 +102,7 @@ func Rollback(ctx context.Context, w *Writer, run string, opt RollbackOptions) (
 	}
 	err := r.read(ctx, run)
 	if r.src != nil {
-		err = reasons.Join(err, mayHandOver(ctx, w, r.src, r.run().Origin))
+		err = reasons.Join(err, cancelled(handover.MayHandOver(ctx, w, r.src, r.run().Origin)))
 	}
 	if err != nil {
 		return nil, err

@@ -162,8 +162,8 @@ func (s *Server) accept(l net.Listener, conf *tls.Config) {
 		s.open[c] = struct{}{}
 		s.conns.Add(2)
 		s.mu.Unlock()
+		go func() { defer s.conns.Done(); c.out.pushLoop() }() // first: a client that has an answer knows that both are there
 		go func() { defer s.conns.Done(); c.serve() }()
-		go func() { defer s.conns.Done(); c.out.pushLoop() }()
 	}
 }
 

@@ -211,7 +211,6 @@ func (g *generated) plan(stage string) *shownPage {
 		effect effect
 		words  *regexp.Regexp
 	}{
-		{never, regexp.MustCompile(`(\d+) jobs? won't run until`)},
 		{unfit, regexp.MustCompile(`(\d+) jobs? cannot be processed`)},
 	} {
 		n := said.words.FindStringSubmatch(d.verdict().Sentence)

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,7 +52,10 @@ func TestVerdict(t *testing.T) {
 		{"in two ensembles", night(func(d *Data) { d.Verdict = nil }), "Not compared", "warn", "another ensemble", "next: verify"},
 		{"quarantine not checked", night(func(d *Data) { d.QuarantineChecked, d.Verdict.NotMigrated = false, nil }), "Verified", "warn", "the bytes of 1 record", "next: release"},
 		{"nothing there", night(func(d *Data) { d.Status, d.Verdict = &migrate.Status{Step: migrate.StepPlan}, nil }), "Not started", "info", "no run", "next: plan"},
-		{"ready", planned(), "Ready", "good", "294 to create", "next: migrate"},
+		{"ready", plan(func(d *Data) {
+			d.Plan.Records = slices.DeleteFunc(d.Plan.Records, func(r migrate.PlanRecord) bool { return r.State == "held" || r.State == "failed" })
+		}), "Ready", "good", "220 to create", "next: migrate"},
+		{"ready, and jobs wait", planned(), "Ready, with care", "warn", "74 jobs won't run", "next: migrate"},
 		{"stopped", stopped(), "Stopped", "bad", "Not ready", "next: decide"},
 		{"nothing to do", plan(func(d *Data) { d.Plan.Records = nil }), "Nothing to do", "good", "nothing to do", "next: "},
 		{"risky", risky(), "Ready, with care", "warn", "1 job might run twice", "next: migrate"},

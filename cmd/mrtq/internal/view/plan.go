@@ -287,17 +287,22 @@ func PlanVerdict(p *migrate.Plan) (screen.Tone, string) {
 
 // PlanNotes counts what an operator should look at before a plan is carried out.
 func PlanNotes(p *migrate.Plan) []string {
-	twice, never := 0, 0
+	twice, waits := 0, 0
 	for _, r := range p.Risks {
 		if r.Chosen {
-			twice, never = twice+len(r.Twice), never+len(r.Never)
+			twice += len(r.Twice)
+		}
+	}
+	for i := range p.Records {
+		if r := &p.Records[i]; r.Action == migrate.ActCreate && (r.State == string(newqueue.JobHeld) || r.State == string(newqueue.JobFailed)) {
+			waits++
 		}
 	}
 	return counted([]note{
 		{len(p.Locks), "legacy lock is still held", "legacy locks are still held"},
 		{len(p.Warnings), "warning", "warnings"},
 		{twice, "job might run twice", "jobs might run twice"},
-		{never, "job won't run until an administrator resumes it", "jobs won't run until an administrator resumes them"},
+		{waits, "job won't run until an administrator resumes it", "jobs won't run until an administrator resumes them"},
 		{len(p.About("inventory-records")) + len(p.About("unserviceable")), "job cannot be processed", "jobs cannot be processed"},
 	})
 }
