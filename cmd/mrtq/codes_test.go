@@ -43,7 +43,6 @@ func TestCodesMeanTheSame(t *testing.T) {
 		"no time":                        {"localhost:1", "timeout", "0s", 2, nil},
 		"no saved plan":                  {"", "plan", none, 2, nil},
 		"a damaged plan":                 {"", "plan", damaged, 3, nil},
-		"no quarantine file":             {legacyDump, "quarantine", none, 2, []string{"migrate", "show"}},
 		"a damaged quarantine file":      {legacyDump, "quarantine", damaged, 3, []string{"migrate", "show", "report"}},
 		"no decisions":                   {legacyDump, "decisions", none, 2, nil},
 		"no dump to restore":             {"localhost:1", "in", none, 2, nil},

@@ -42,7 +42,8 @@ func defaultQuarantine(target place) string {
 	return ""
 }
 
-// keptBytes reads a quarantine file. It is nil if no file is given.
+// keptBytes reads a quarantine file. It is nil if no file is given. A missing file counts as
+// empty, because migrate creates it only for the first record.
 func keptBytes(path string, target place) (map[string][][]byte, error) {
 	if path == "" {
 		return nil, nil
@@ -50,7 +51,7 @@ func keptBytes(path string, target place) (map[string][][]byte, error) {
 	kept, err := migrate.ReadQuarantine(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, exit.Usagef("--quarantine %s: there is no such file. If no record is in quarantine, leave the flag out; else: %s", path, wantQuarantine(target))
+		return map[string][][]byte{}, nil
 	case errors.Is(err, migrate.ErrQuarantineFile):
 		return nil, exit.Usagef("--quarantine %s: it is not a regular file. %s", path, wantQuarantine(target))
 	}

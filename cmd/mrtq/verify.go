@@ -11,6 +11,7 @@ import (
 
 	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/exit"
+	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/migrate"
@@ -124,7 +125,11 @@ func (c *verifyCmd) run(ctx context.Context, a *app, args []string) error {
 func (a *app) sayQuarantine(v *migrate.Verdict, file string, target place) {
 	switch n := v.Count("not-kept"); {
 	case n > 0:
-		a.Say("--quarantine %s doesn't hold the bytes of %s. %s", file, screen.Count(n, "undecodable record", "undecodable records"), wantQuarantine(target))
+		lacks := fmt.Sprintf("--quarantine %s doesn't hold the bytes of %s", file, screen.Count(n, "undecodable record", "undecodable records"))
+		if !files.IsRegular(file) {
+			lacks += ", because it is not there"
+		}
+		a.Say("%s. %s", lacks, wantQuarantine(target))
 	case v.Records.Quarantined > 0 && file == "":
 		a.Say("%s in quarantine; their bytes were not checked: add --quarantine FILE", screen.Count(v.Records.Quarantined, "record is", "records are"))
 	}
