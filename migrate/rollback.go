@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -191,10 +192,8 @@ func (r *rolling) read(ctx context.Context, id string) error {
 	if r.src, err = originOf(ctx, t); err != nil {
 		return reasons.Join(why, err)
 	}
-	if gone := checkGivesBack(r.src, run, r.entries()); gone != nil {
-		return reasons.Join(why, gone)
-	}
-	return reasons.Join(why, checkOrigin(r.src, t, r.entries(), r.opt.Decisions))
+	entries := r.entries()
+	return reasons.Join(why, cmp.Or(checkGivesBack(r.src, run, entries), checkOrigin(r.src, t, entries, r.opt.Decisions)))
 }
 
 func (r *rolling) noRun(id string) error {

@@ -63,10 +63,7 @@ func (a *app) wayOut(ctx context.Context, p place, err error) error {
 			}
 		}
 	}
-	if next := a.advice.WayOut(err, at); next != "" {
-		return fmt.Errorf("%w. %s", says, next)
-	}
-	return says
+	return withWayOut(a, says, at)
 }
 
 // wasCutShort reports whether a command ended early through no fault of its own: by Ctrl-C, a lost

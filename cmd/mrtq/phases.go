@@ -26,8 +26,8 @@ const largeQueue = 50_000
 
 var spare sync.Once
 
-// spareMemory makes the command collect garbage more often before it takes more than some 600 bytes a record. A million
-// records then fit into 750 MB, for a tenth more processor time.
+// spareMemory makes the command collect garbage more often rather than take much more than 600 bytes a record. So a million
+// records fit into 750 MB.
 func spareMemory(records int) {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(aCommand + int64(records)*aRecord)

@@ -243,8 +243,9 @@ func (c *releaseCmd) conclude(ctx context.Context, a *app, s pair, res *migrate.
 // workText says who is at work in the legacy queue, and what to do then.
 func (c *releaseCmd) workText(a *app, at advice.Situation, res *migrate.Released) string {
 	text := "At work in the legacy queue: " + view.AtWorkText(res.AtWork) + ". "
+	// With --workers-stopped, the records that wait would stay there.
 	if slices.ContainsFunc(res.AtWork, func(w migrate.AtWork) bool { return w.What == migrate.WaitingWork }) {
-		text += "After the rollback the legacy workers have the records: start them, or migrate again, as " + a.advice.Command("status", []string{at.Target}) + " says. "
+		return text + "After the rollback the legacy workers have the records: start them, or migrate again, as " + a.advice.Command("status", []string{at.Target}) + " says. When they are done: " + a.advice.Again()
 	}
 	return text + a.advice.Next(migrate.StepAwaitLegacy, at)
 }

@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"strings"
 
 	"mrtq/internal/zkconn"
@@ -42,18 +40,18 @@ func MayHandOver(ctx context.Context, w *zkconn.Writer, src *source.Source, orig
 	}
 	for _, n := range src.Nodes {
 		path := origin.Path(n.Path)
-		tries := map[string]znode.Op{"create": znode.Create(znode.Join(path, "mrtq-try"), []byte{})}
+		ops := []znode.Op{znode.Create(znode.Join(path, "mrtq-try"), []byte{})}
 		if len(n.Names) > 0 {
-			tries["delete"] = znode.Delete(znode.Join(path, n.Names[0]), -1)
+			ops = append(ops, znode.Delete(znode.Join(path, n.Names[0]), -1))
 		}
 		var not []string
-		for _, do := range slices.Sorted(maps.Keys(tries)) {
-			may, err := try(tries[do])
+		for i, op := range ops {
+			may, err := try(op)
 			if err != nil {
 				return err
 			}
 			if !may {
-				not = append(not, do)
+				not = append(not, []string{"create", "delete"}[i])
 			}
 		}
 		if len(not) > 0 {

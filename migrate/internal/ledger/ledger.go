@@ -49,7 +49,7 @@ type Batch struct {
 
 // New returns a ledger of these runs, oldest first, without entries.
 func New(runs []Run) *Ledger {
-	records := 0
+	records := 0 // to make room for at once, but not for what a damaged record of a run says
 	for _, r := range runs {
 		records += max(r.Created.Records(), 0)
 	}

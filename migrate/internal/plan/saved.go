@@ -53,7 +53,7 @@ func (p *Plan) Write(w io.Writer) error {
 		return err
 	}
 	out.WriteString("\n}\n")
-	return out.Flush() // of the first error, too
+	return out.Flush() // returns the first error of any write
 }
 
 func writeList[T any](w *bufio.Writer, name string, list []T) error {

@@ -80,7 +80,7 @@ type sharedFlag struct {
 
 func (s *submission) add(key BatchKey, r Record, first bool, d newqueue.Dialect) {
 	p := r.Legacy.Payload
-	if first {
+	if first { // the records of a batch have much the same properties, and a large queue has many batches
 		s.mode, s.shared = submissionMode(p), make([]sharedValue, 0, min(len(p), len(sharedFields[d])))
 	}
 	s.date = earlier(s.date, r.Legacy.Header.Time)

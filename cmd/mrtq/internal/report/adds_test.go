@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -41,6 +42,7 @@ type generated struct {
 	src, new *migrate.Writer
 	door     *zk.Conn
 	opt      migrate.Options
+	waits    int // how many jobs wait, as the last plan's page says
 }
 
 func newGenerated(t *testing.T, seed uint64) *generated {
@@ -111,6 +113,7 @@ func (g *generated) live() {
 		}
 	}
 	foretold := g.plan("decided")
+	waiting := g.waits
 	half, cancel := context.WithCancel(ctx)
 	half = migrate.WithPhases(half, func(p migrate.Phase, done, total int) {
 		if p == migrate.Sending && done > 0 && done < total {
@@ -126,6 +129,16 @@ func (g *generated) live() {
 	}
 	g.must(err)
 	done := g.target("migrated")
+	status, err := migrate.ReadStatus(ctx, &g.new.Reader)
+	g.must(err)
+	for _, c := range slices.Concat(status.Jobs, status.Access) {
+		if c.State == "held" || c.State == "failed" {
+			waiting -= c.Migrated
+		}
+	}
+	if waiting != 0 {
+		g.t.Errorf("the plan says that %d more jobs wait than status does", waiting)
+	}
 	for _, e := range []effect{twice, never, empty} {
 		if foretold.tiles[e.Label] != done.tiles[e.Label] {
 			g.t.Errorf("%s: the plan's page says %d, the target's %d", e.Label, foretold.tiles[e.Label], done.tiles[e.Label])
@@ -207,22 +220,23 @@ func (g *generated) plan(stage string) *shownPage {
 			g.t.Errorf("plan: %s: %s: the page has %q, the plan %q", stage, of.effect.Label, got, want)
 		}
 	}
-	for _, said := range []struct {
-		effect effect
-		words  *regexp.Regexp
-	}{
-		{unfit, regexp.MustCompile(`(\d+) jobs? cannot be processed`)},
-	} {
-		n := said.words.FindStringSubmatch(d.verdict().Sentence)
-		if n == nil { // it does not count them
-			continue
-		}
-		if n[1] != fmt.Sprint(page.tiles[said.effect.Label]) {
-			g.t.Errorf("plan: %s: the tile says %d, the page begins with: %s", stage, page.tiles[said.effect.Label], d.verdict().Sentence)
-		}
+	said := d.verdict().Sentence
+	if n := cannot.FindStringSubmatch(said); n != nil && n[1] != fmt.Sprint(page.tiles[unfit.Label]) {
+		g.t.Errorf("plan: %s: the tile says %d, the page begins with: %s", stage, page.tiles[unfit.Label], said)
+	}
+	g.waits = 0
+	if n := waits.FindStringSubmatch(said); n != nil {
+		g.waits, err = strconv.Atoi(n[1])
+		g.must(err)
 	}
 	return page
 }
+
+// What the first sentence of a page counts.
+var (
+	cannot = regexp.MustCompile(`(\d+) jobs? cannot be processed`)
+	waits  = regexp.MustCompile(`(\d+) jobs? won't run until`)
+)
 
 // target makes a page about the target, and looks at it.
 func (g *generated) target(stage string) *shownPage {
