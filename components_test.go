@@ -43,7 +43,6 @@ var components = []string{
 	"migrate/internal/rules",
 	"migrate/internal/reasons",
 	"newqueue/services",
-	"newqueue/lint",
 	"newqueue/layoutmap",
 	"newqueue",
 	"newqueue/states",

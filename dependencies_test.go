@@ -18,12 +18,6 @@ var brings = map[string]map[string]string{
 		"github.com/go-zookeeper/zk": "its users open the sessions",
 	},
 	"mrtq/newqueue/states": {},
-	"mrtq/newqueue/lint": {
-		"github.com/santhosh-tekuri/jsonschema/v6": "what a map, and the JSON in znodes, may look like",
-		"go.yaml.in/yaml/v3":                       "maps of layouts",
-		"golang.org/x/text":                        "the messages of jsonschema",
-		"github.com/go-zookeeper/zk":               "the ZooKeeper client",
-	},
 	"mrtq/migrate": {
 		"github.com/santhosh-tekuri/jsonschema/v6": "the map of the new layout: what a map, and the JSON in znodes, may look like",
 		"go.yaml.in/yaml/v3":                       "the map of the new layout: maps of layouts",

@@ -11,11 +11,12 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"mrtq/internal/layout"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
 	"mrtq/newqueue"
-	"mrtq/newqueue/lint"
+	"mrtq/newqueue/layoutmap"
 	"mrtq/newqueue/states"
 )
 
@@ -458,8 +459,8 @@ func keptIsListed(t *testing.T, s *site, before *znode.Tree, undo *migrate.Undo)
 		}
 	}
 	// The batches of kept jobs stay, so the layout is obeyed.
-	for _, p := range lint.Check(after, s.dialect) {
-		if !slices.ContainsFunc(lint.Check(before, s.dialect), func(q lint.Problem) bool { return q.Path == p.Path }) {
+	for _, p := range layoutmap.Problems(after, s.dialect) {
+		if !slices.ContainsFunc(layoutmap.Problems(before, s.dialect), func(q layout.Finding) bool { return q.Path == p.Path }) {
 			t.Errorf("after the rollback: %s", p)
 		}
 	}

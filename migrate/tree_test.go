@@ -10,7 +10,7 @@ import (
 	"mrtq/legacy"
 	"mrtq/migrate"
 	"mrtq/newqueue"
-	"mrtq/newqueue/lint"
+	"mrtq/newqueue/layoutmap"
 )
 
 // The golden files have the whole tree that the corpus becomes, in both dialects. A person
@@ -26,7 +26,7 @@ func TestMigratedTree(t *testing.T) {
 		if v := s.mustVerify(); v.Records.Migrated != 12 || v.ACLs < v.Nodes/2 {
 			t.Errorf("verify looked at %+v, and at %d ACLs of %d znodes", v.Records, v.ACLs, v.Nodes)
 		}
-		if problems := lint.Check(s.tree(), d); len(problems) > 0 {
+		if problems := layoutmap.Problems(s.tree(), d); len(problems) > 0 {
 			t.Errorf("layout: %v", problems)
 		}
 	})

@@ -23,7 +23,7 @@ import (
 // 5,000 jobs fit. Process writes nothing unless all of it fits.
 //
 // If the worker dies, or loses its lock or its connection in between, the batch is
-// still pending, and the nodes that were written belong to no batch: package lint
+// still pending, and the nodes that were written belong to no batch: mrtq check
 // finds them. Errors as for [Job.Succeed], and [ErrPriority], [ErrValue],
 // [ErrTooLarge].
 func (b *Batch) Process(ctx context.Context, jobs ...NewJob) (made []string, err error) {

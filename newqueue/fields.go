@@ -103,7 +103,7 @@ func texts(key string, v *[]string) field {
 }
 
 // date reads a time. It is tolerant: no operation depends on a time, so a bad one must
-// not stop a job, and becomes the zero time. Package lint reports it.
+// not stop a job, and becomes the zero time. mrtq check reports it.
 func (d Dialect) date(key string, v *time.Time) field {
 	return field{key,
 		func(o Object) error {

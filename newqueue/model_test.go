@@ -12,7 +12,7 @@ import (
 
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
-	"mrtq/newqueue/lint"
+	"mrtq/newqueue/layoutmap"
 	"mrtq/newqueue/states"
 )
 
@@ -226,7 +226,7 @@ func walk(t *testing.T, rt *rapid.T, d newqueue.Dialect) {
 		},
 		"": func(rt *rapid.T) {
 			tree := w.tree()
-			for _, p := range lint.Check(tree, d) {
+			for _, p := range layoutmap.Problems(tree, d) {
 				rt.Errorf("layout: %v", p)
 			}
 			for id, j := range jobs {

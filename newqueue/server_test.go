@@ -19,7 +19,7 @@ import (
 	"mrtq/harness/shared"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
-	"mrtq/newqueue/lint"
+	"mrtq/newqueue/layoutmap"
 )
 
 func TestMain(m *testing.M) { shared.Main(m) }
@@ -131,7 +131,7 @@ func readTree(raw *zk.Conn, root string) (*znode.Tree, error) {
 // check fails the test if the layout is broken.
 func (w *world) check() {
 	w.t.Helper()
-	for _, p := range lint.Check(w.tree(), w.d) {
+	for _, p := range layoutmap.Problems(w.tree(), w.d) {
 		w.t.Errorf("layout: %v", p)
 	}
 }

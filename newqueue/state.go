@@ -80,7 +80,7 @@ func (s JobState) Folder() BatchFolder {
 	return FolderProcessing
 }
 
-// The names of all states of both dialects, for parsing. Package lint reports a
+// The names of all states of both dialects, for parsing. mrtq check reports a
 // state in the wrong dialect.
 var (
 	jobNames    = states.All(states.Job)

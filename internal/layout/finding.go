@@ -43,6 +43,9 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s: expected %s, found %s (%s)", f.Severity, f.Path, f.Expected, f.Found, f.Rule)
 }
 
+// Message says what is there and what should be, without the path.
+func (f Finding) Message() string { return f.Found + "; expected " + f.Expected }
+
 func compareFindings(a, b Finding) int {
 	return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Rule, b.Rule), strings.Compare(a.Found, b.Found), strings.Compare(a.Expected, b.Expected))
 }

@@ -5,7 +5,7 @@
 // [Named] returns a [Layout], and [Layout.Check] compares a tree with it.
 //
 // The package is for mrtq itself, because its functions have types of internal
-// packages. Other modules can check a tree of the new queue with package lint.
+// packages.
 package layouts
 
 import (

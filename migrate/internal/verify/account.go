@@ -7,12 +7,12 @@ import (
 	"strings"
 	"time"
 
+	"mrtq/internal/layout"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/target"
 	"mrtq/newqueue"
 	"mrtq/newqueue/layoutmap"
-	"mrtq/newqueue/lint"
 )
 
 // looks is how often a job that violates the layout is looked at, and pause is the time
@@ -78,7 +78,7 @@ type sight struct {
 	problem string       // the first rule of the layout that it violates; "" for none
 	at      string       // the znode that does
 	kind    Kind
-	rule    string // that it violates, if lint found it
+	rule    string // that it violates, if a rule of the map found it
 	lock    *znode.Node
 }
 
@@ -132,8 +132,8 @@ func (c *comparison) look(suspects []suspect) ([]sight, error) {
 			return nil, err
 		}
 	}
-	problems := map[string]lint.Problem{}
-	for _, p := range lint.Check(tree, c.v.dialect) {
+	problems := map[string]layout.Finding{}
+	for _, p := range layoutmap.Problems(tree, c.v.dialect) {
 		// What a worker can't have caused counts first.
 		job := jobOf(p.Path)
 		if first := problems[job]; first.Path == "" || layoutmap.BetweenWrites(first.Rule) && !layoutmap.BetweenWrites(p.Rule) {
@@ -195,9 +195,9 @@ func jobOf(path string) string {
 }
 
 // conclude says what is wrong with a job.
-func (s *sight) conclude(of suspect, p lint.Problem) {
+func (s *sight) conclude(of suspect, p layout.Finding) {
 	if p.Path != "" {
-		s.problem, s.at, s.kind, s.rule = p.Message, p.Path, Layout, p.Rule
+		s.problem, s.at, s.kind, s.rule = p.Message(), p.Path, Layout, p.Rule
 	}
 	for _, n := range s.nodes {
 		lock := n.Path == of.entry.Job+"/lock"

@@ -6,11 +6,12 @@ import (
 	"maps"
 	"slices"
 
+	"mrtq/internal/layout"
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
 	"mrtq/newqueue"
-	"mrtq/newqueue/lint"
+	"mrtq/newqueue/layoutmap"
 )
 
 // batch is a batch that a run created, as the records of that run say that it should be.
@@ -62,7 +63,7 @@ type batchSight struct {
 	nodes   []znode.Node
 	folders []znode.Node
 	uuid    *znode.Node
-	problem lint.Problem // the first rule of the layout that it breaks
+	problem layout.Finding // the first rule of the layout that it breaks
 }
 
 // all are all znodes of the batch.
@@ -152,7 +153,7 @@ func (v *verifier) lookAtBatches(ctx context.Context, ids []string) (map[string]
 			s.uuid = &name[0]
 		}
 	}
-	for _, p := range lint.Check(tree, v.dialect) {
+	for _, p := range layoutmap.Problems(tree, v.dialect) {
 		if s := sights[v.batchAt(p.Path)]; s != nil && s.problem.Path == "" {
 			s.problem = p
 		}
@@ -203,7 +204,7 @@ func (v *verifier) batchDamage(b *batch, s *batchSight) *Difference {
 		}
 	}
 	if s.problem.Path != "" {
-		return found(Layout, s.problem.Path, s.problem.Message)
+		return found(Layout, s.problem.Path, s.problem.Message())
 	}
 	return nil
 }

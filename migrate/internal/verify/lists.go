@@ -8,7 +8,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/target"
 	"mrtq/newqueue"
-	"mrtq/newqueue/lint"
+	"mrtq/newqueue/layoutmap"
 )
 
 // checkLists looks for znodes in the layout's own lists that no reader knows, whoever made
@@ -42,8 +42,8 @@ func (v *verifier) checkLists(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, p := range lint.Check(unknown, v.dialect) {
-		v.differ(Difference{Kind: Layout, Path: p.Path, Message: p.Message})
+	for _, p := range layoutmap.Problems(unknown, v.dialect) {
+		v.differ(Difference{Kind: Layout, Path: p.Path, Message: p.Message()})
 	}
 	return v.checkBatchNames(ctx)
 }

@@ -1,6 +1,7 @@
-package lint
+package layoutmap
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -86,11 +87,11 @@ func parseTree(t *testing.T, text string) *znode.Tree {
 
 func TestCheckLayoutIsContent(t *testing.T) {
 	for _, d := range newqueue.Dialects {
-		for _, p := range Check(parseTree(t, good[d]), d) {
+		for _, p := range Problems(parseTree(t, good[d]), d) {
 			t.Errorf("%s: %v", d, p)
 		}
 	}
-	if p := Check(znode.NewTree(), newqueue.Design); p != nil {
+	if p := Problems(znode.NewTree(), newqueue.Design); p != nil {
 		t.Errorf("an empty tree: %v", p)
 	}
 	// A completed job may have lost its queue entry (J20), in dialect design only.
@@ -101,7 +102,7 @@ func TestCheckLayoutIsContent(t *testing.T) {
 			`"failed","last`, done+`,"last`, `"Failed","last`, done+`,"last`,
 			"/jobs/states/failed/99-jid0000000002\n", "",
 		).Replace(good[d])
-		if got := Check(parseTree(t, text), d); len(got) != want {
+		if got := Problems(parseTree(t, text), d); len(got) != want {
 			t.Errorf("%s: %v", d, got)
 		}
 	}
@@ -158,8 +159,8 @@ func TestCheck(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got []string
-			for _, p := range Check(tree, c.d) {
-				got = append(got, p.String())
+			for _, p := range Problems(tree, c.d) {
+				got = append(got, fmt.Sprintf("%s: %s (%s)", p.Path, p.Message(), p.Rule))
 			}
 			if !slices.Equal(got, c.want) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
@@ -219,8 +220,8 @@ func TestWhatServicesLeave(t *testing.T) {
 				}
 			}
 			var got []string
-			for _, p := range Check(parseTree(t, strings.Join(keep, "\n")), newqueue.MrtZK) {
-				got = append(got, p.String())
+			for _, p := range Problems(parseTree(t, strings.Join(keep, "\n")), newqueue.MrtZK) {
+				got = append(got, fmt.Sprintf("%s: %s (%s)", p.Path, p.Message(), p.Rule))
 			}
 			if !slices.Equal(got, c.want) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
