@@ -3,9 +3,7 @@ package layout
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"mrtq/internal/znode"
 )
@@ -41,8 +39,6 @@ func (r *Reading) Fault(kind, expected, found string) { r.fault(kind, r.Path, ex
 // The kinds of findings of the codecs.
 const (
 	NotEmpty      = "not-empty"
-	NotText       = "not-text"
-	NotInteger    = "not-integer"
 	NotJSON       = "not-json"
 	CorruptBlob   = "corrupt-blob"
 	BlobTooLarge  = "blob-too-large"
@@ -68,8 +64,6 @@ var (
 var codecs = []*Codec{
 	{Name: "free", Says: "anything: no reader looks at it", Read: readNothing},
 	{Name: "none", Says: "nothing: its data is empty", Kinds: []string{NotEmpty}, Read: readNone},
-	{Name: "string", Says: "UTF-8 text", Kinds: []string{NotText}, Values: true, Read: readString},
-	{Name: "integer", Says: "a decimal number", Kinds: []string{NotInteger}, Values: true, Read: readInteger},
 	{Name: "json", Says: "JSON", Kinds: jsonKinds, Values: true, Read: readJSON},
 	{Name: "zlib-json", Says: "JSON, compressed with zlib or plain", Kinds: zlibKinds, Values: true, Read: readZlibJSON},
 	{Name: "sharded-json", Says: "JSON, compressed with zlib, in shards of at most 1,000,000 bytes", Kinds: slices.Concat(blobKinds, jsonKinds), Composite: true, Values: true, Read: readShardedJSON},
@@ -85,23 +79,6 @@ func readNone(r *Reading) (any, bool) {
 		r.Fault(NotEmpty, "no data", show(r.Data))
 	}
 	return nil, false
-}
-
-func readString(r *Reading) (any, bool) {
-	if !utf8.Valid(r.Data) {
-		r.Fault(NotText, "UTF-8 text", show(r.Data))
-		return nil, false
-	}
-	return string(r.Data), true
-}
-
-func readInteger(r *Reading) (any, bool) {
-	n, err := strconv.ParseInt(string(r.Data), 10, 64)
-	if err != nil {
-		r.Fault(NotInteger, "a decimal number", show(r.Data))
-		return nil, false
-	}
-	return n, true
 }
 
 // readLock checks a lock and its contenders. A bad contender is a fault of the

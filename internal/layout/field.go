@@ -56,8 +56,6 @@ func text(v any) string {
 		return v
 	case json.Number:
 		return v.String()
-	case int64:
-		return strconv.FormatInt(v, 10)
 	case bool:
 		return strconv.FormatBool(v)
 	}

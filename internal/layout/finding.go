@@ -59,8 +59,6 @@ var repairs = map[string]string{
 	TooOld:           "Find out whether its owner is still running. If not, delete it.",
 	BadShape:         "Find out which version wrote it. Restore it, or delete what it belongs to.",
 	NotEmpty:         "Find out who wrote it. Empty it if nobody reads it.",
-	NotText:          restore,
-	NotInteger:       restore,
 	NotJSON:          restore,
 	CorruptBlob:      restore,
 	BlobTooLarge:     restore,

@@ -13,8 +13,6 @@ import (
 // everyCodec is a map with a znode for each codec.
 const everyCodec = aMap + `- {id: free, path: /x/free, codec: free, says: s}
 - {id: none, path: /x/none, codec: none, says: s}
-- {id: string, path: /x/string, codec: string, says: s}
-- {id: integer, path: /x/integer, codec: integer, says: s}
 - {id: json, path: /x/json, codec: json, schema: {type: object}, says: s}
 - {id: zlib, path: /x/zlib, codec: zlib-json, schema: {type: array}, says: s}
 - {id: sharded, path: /x/sharded, codec: sharded-json, says: s}

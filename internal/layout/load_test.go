@@ -26,7 +26,7 @@ nodes:
 // Load refuses each mistake, and the error says the line and the reason.
 func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ name, rows, want string }{
-		{"unknown codec", "- {id: a, path: /x, codec: jsno, says: s}", `own.yaml:11: a: unknown codec "jsno"; there are free, none, string, integer, json, zlib-json, sharded-json, sharded-bytes, lock`},
+		{"unknown codec", "- {id: a, path: /x, codec: jsno, says: s}", `own.yaml:11: a: unknown codec "jsno"; there are free, none, json, zlib-json, sharded-json, sharded-bytes, lock`},
 		{"one pattern twice", "- {id: a, path: /x/y, says: s}\n- {id: b, path: /x/y, says: s}", "own.yaml:12: b overlaps a of line 11: both are /x/y"},
 		{"a name of two patterns", "- {id: a, path: '/x/{a:digits}', says: s}\n- {id: b, path: '/x/{b:name}', says: s}", "own.yaml:12: /x/{b:name} overlaps /x/{a:digits} of line 11: one name can belong to both"},
 		{"a literal that is also a parameter", "- {id: a, path: '/x/{a:letters}', says: s}\n- {id: b, path: /x/lock, says: s}", `own.yaml:12: /x/lock overlaps /x/{a:letters} of line 11: the name "lock" belongs to both`},

@@ -2,7 +2,6 @@ package layout
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,7 +25,7 @@ type checker struct {
 	open       []*visit // the znodes below which the walk may still find znodes
 	of         map[*Node][]*Relation
 	refers     bool              // some relation refers to znodes
-	there      map[pathHash]bool // then, all znodes that the map describes
+	there      map[string]bool // then, all znodes that the map describes
 	pending    []reference       // references to look up at the end
 	referenced map[named]int     // how often a relation refers to a znode, if another one asks
 	undecided  map[string]bool   // relations of znodes whose values could not be read
@@ -35,18 +34,9 @@ type checker struct {
 	hidden     []string          // znodes that can't be read: what is below them is not known
 }
 
-// pathHash is the hash of a path. A million hashes take less memory than a
-// million paths.
-type pathHash [16]byte
-
-func hashPath(path string) pathHash {
-	sum := sha256.Sum256([]byte(path))
-	return pathHash(sum[:16])
-}
-
 // look reads the tree once. If there was a look before, the findings are those that it had too.
 func look(ctx context.Context, s TreeReader, m *Map, opt Options, before []Finding) (*Report, error) {
-	c := &checker{ctx: ctx, source: s, m: m, opt: opt, before: before, of: map[*Node][]*Relation{}, there: map[pathHash]bool{}, referenced: map[named]int{}, undecided: map[string]bool{}}
+	c := &checker{ctx: ctx, source: s, m: m, opt: opt, before: before, of: map[*Node][]*Relation{}, there: map[string]bool{}, referenced: map[named]int{}, undecided: map[string]bool{}}
 	for _, r := range m.Relations {
 		c.of[r.Of] = append(c.of[r.Of], r)
 		c.refers = c.refers || r.refers != ""
@@ -181,7 +171,7 @@ func (c *checker) check(v *visit, n *znode.Node, s *small) {
 		native.Visit(Visit{Node: node, Params: v.params, Znode: *n, Value: value})
 	}
 	if c.refers && len(v.parts) > 1 {
-		c.there[hashPath(n.Path+"/*")] = true
+		c.there[n.Path+"/*"] = true
 	}
 	c.relate(node, n.Path, v.params, n, value, ok)
 }

@@ -19,7 +19,7 @@ type reference struct {
 // named is a znode to which a relation refers.
 type named struct {
 	rule string
-	path pathHash
+	path string
 }
 
 // waiting is a znode that some znode should refer to.
@@ -40,7 +40,7 @@ type aged struct {
 // only this znode. settle decides the others at the end.
 func (c *checker) relate(n *Node, path string, params Params, zn *znode.Node, value any, read bool) {
 	if c.refers {
-		c.there[hashPath(path)] = true
+		c.there[path] = true
 	}
 	for _, r := range c.of[n] {
 		if r.by != nil {
@@ -108,7 +108,7 @@ func (c *checker) apply(r *Relation, path string, params Params, value string) {
 		return
 	}
 	if r.counted {
-		c.referenced[named{r.ID, hashPath(to)}]++
+		c.referenced[named{r.ID, to}]++
 	}
 	c.pending = append(c.pending, reference{r, path, to})
 }
@@ -128,7 +128,7 @@ func (c *checker) broken(r *Relation, path, expected, found string) {
 // settle decides the relations that need the whole tree.
 func (c *checker) settle() error {
 	for _, ref := range c.pending {
-		if c.there[hashPath(ref.to)] || c.isHidden(ref.to) {
+		if c.there[ref.to] || c.isHidden(ref.to) {
 			continue
 		}
 		// The walk may have missed the znode: it can be outside of the map's
@@ -150,7 +150,7 @@ func (c *checker) settle() error {
 		times, decided := 0, len(c.hidden) == 0
 		for _, id := range w.r.by {
 			decided = decided && !c.undecided[id]
-			times += c.referenced[named{id, hashPath(w.path)}]
+			times += c.referenced[named{id, w.path}]
 		}
 		age := now.Sub(time.UnixMilli(w.since))
 		switch {
