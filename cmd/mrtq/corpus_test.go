@@ -13,7 +13,6 @@ import (
 
 // inspect decodes the 21 records that JVM encoders wrote as legacy.expected.ndjson says.
 func TestInspectCorpus(t *testing.T) {
-	t.Setenv("MRTQ_CONFIG", os.DevNull)
 	var stdout, stderr bytes.Buffer
 	if code := run([]string{"inspect", "file:testdata/legacy.ndjson", "-o", "ndjson"}, &stdout, &stderr); code != 0 {
 		t.Fatalf("exit code %d: %s", code, &stderr)

@@ -28,10 +28,7 @@ func TestHelp(t *testing.T) {
 	if len(root.Commands()) < 8 {
 		t.Fatalf("%d commands", len(root.Commands()))
 	}
-	known := map[string]bool{"help": true, "version": true} // cobra's own
-	for _, c := range append(root.Commands(), root) {
-		c.LocalFlags().VisitAll(func(f *pflag.Flag) { known[f.Name] = true })
-	}
+	known := knownFlags(root)
 	for _, c := range root.Commands() {
 		if c.Short == "" || c.Long == "" || c.Example == "" {
 			t.Errorf("%s: Short %q, Long %q, Example %q: none may be empty", c.Name(), c.Short, c.Long, c.Example)
@@ -57,6 +54,15 @@ func TestHelp(t *testing.T) {
 			t.Errorf("the help names --%s, which no command has", name)
 		}
 	}
+}
+
+// knownFlags are the names of all flags.
+func knownFlags(root *cobra.Command) map[string]bool {
+	known := map[string]bool{"help": true, "version": true} // cobra's own
+	for _, c := range append(root.Commands(), root) {
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) { known[f.Name] = true })
+	}
+	return known
 }
 
 var flagPattern = regexp.MustCompile(`(?:^|[^\w-])--([a-z][a-z-]*)`)

@@ -16,15 +16,10 @@ import (
 // says so, and does not wait.
 func TestPipeThatNobodyWritesTo(t *testing.T) {
 	t.Parallel()
-	corpus, err := filepath.Abs("testdata/legacy.ndjson")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, args := range map[string]string{
 		"inspect": "inspect file:pipe",
 		"zk":      "zk --load pipe",
 		"plan":    "migrate --plan pipe",
-		"config":  "inspect file:" + corpus + " --config pipe",
 		"auth":    "inspect localhost:1 --auth-file pipe",
 		"CA":      "inspect localhost:1 --tls-ca pipe",
 	} {

@@ -29,11 +29,7 @@ type app struct {
 	conn    connect.Connection
 	log     *slog.Logger
 	verbose bool
-	// config is the settings file that was named, and settingsFile the one that was read;
-	// "" if there is none.
-	config, settingsFile string
-	// began is set when the command line was understood.
-	began bool
+	began   bool // the command line was understood
 }
 
 // run runs mrtq with these arguments, and returns the exit code.
@@ -70,12 +66,11 @@ func (a *app) root() *cobra.Command {
 batch and job layout, verifies the result, and can roll it back.
 
 A SOURCE or TARGET is host:port[,host:port…][/chroot], ZooKeeper's own connect
-string, or file:tree.ndjson[.gz], a dump. A setting comes from its flag, else from a variable (--max-response is MRTQ_MAX_RESPONSE), else from
-mrtq.yaml. Each command prints the settings that it takes from variables and the file. A
-setting that could lose a job or run it twice (--consumed, --undecodable, --force and
-the like) can only be a flag. Data goes to stdout, everything else to stderr. Exit
-codes: 0 done, 1 the check failed, 2 wrong usage, 3 the environment failed,
-130 interrupted.`,
+string, or file:tree.ndjson[.gz], a dump. Variables can say how to reach the servers and
+where the legacy queues are (--max-response is MRTQ_MAX_RESPONSE). Each command prints
+the settings that it takes from variables. Every other setting must be a flag. Data
+goes to stdout, everything else to stderr. Exit codes: 0 done, 1 the check failed,
+2 wrong usage, 3 the environment failed, 130 interrupted.`,
 		SilenceErrors:      true,
 		SilenceUsage:       true,
 		DisableSuggestions: true,
@@ -90,7 +85,6 @@ codes: 0 done, 1 the check failed, 2 wrong usage, 3 the environment failed,
 	})
 	f := root.PersistentFlags()
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "log what happens to stderr")
-	f.StringVar(&a.config, "config", "", "settings `file` (default $"+settings.Variable("config")+", or "+settings.DefaultFile+" if there is one)")
 	a.conn.Flags(f)
 	root.AddCommand(
 		a.inspectCmd(), a.checkCmd(), a.dumpCmd(), a.restoreCmd(),
@@ -106,8 +100,8 @@ codes: 0 done, 1 the check failed, 2 wrong usage, 3 the environment failed,
 	return root
 }
 
-// prepare reads the settings, before any command runs.
-func (a *app) prepare(cmd *cobra.Command, args []string) (err error) {
+// prepare reads the variables, before any command runs.
+func (a *app) prepare(cmd *cobra.Command, args []string) error {
 	a.began = true
 	if _, writes := interrupted[cmd.Name()]; writes { // it ends its work although nobody reads its output
 		signal.Ignore(syscall.SIGPIPE)
@@ -117,7 +111,7 @@ func (a *app) prepare(cmd *cobra.Command, args []string) (err error) {
 		next, _, err := root.Find(strings.Fields(command))
 		return err == nil && next.Flag(flag) != nil
 	}}
-	if a.settingsFile, err = settings.Apply(cmd, a.config, a.Say); err != nil {
+	if err := settings.Apply(cmd, a.Say); err != nil {
 		return err
 	}
 	level := slog.LevelWarn
@@ -129,7 +123,7 @@ func (a *app) prepare(cmd *cobra.Command, args []string) (err error) {
 }
 
 // typedFlags are the flags that were given on the command line. The others come from
-// the settings file or from variables, where the next command finds them, too.
+// variables, where the next command finds them, too.
 func typedFlags(cmd *cobra.Command) (flags []advice.Flag) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		list, isList := f.Value.(pflag.SliceValue)
@@ -151,7 +145,7 @@ func typedFlags(cmd *cobra.Command) (flags []advice.Flag) {
 
 // checkFiles does what [files.Check] does. It also knows the files that all commands read.
 func (a *app) checkFiles(writes []files.Named, reads ...files.Named) error {
-	return files.Check(writes, slices.Concat(reads, []files.Named{{By: "--config", Path: a.settingsFile}}, a.conn.Files()))
+	return files.Check(writes, slices.Concat(reads, a.conn.Files()))
 }
 
 // args requires positional arguments with these names. A name in brackets may be missing.
