@@ -29,12 +29,13 @@ const chrootPrefix = "mrtq-"
 const noteBegins = "made by mrtq's test harness on "
 
 // launchAddress creates a chroot below the given address.
-func launchAddress(ctx context.Context, s *Server) (cluster, error) {
+func launchAddress(ctx context.Context, s *Server) (*cluster, error) {
 	a, err := zkconn.ParseAddress(string(s.backend))
 	if err != nil {
 		return nil, fmt.Errorf("harness: %w", err)
 	}
-	c := &borrowed{servers: a.Servers, base: a.Chroot, root: a.Chroot + "/" + chrootPrefix + strings.ToLower(rand.Text()), client: s.opt.Client}
+	c := &cluster{hosts: a.Servers, chroot: a.Chroot + "/" + chrootPrefix + strings.ToLower(rand.Text())}
+	c.remove = func(ctx context.Context) error { return removeChroot(ctx, c, s.opt.Client) }
 	ctx, cancel := context.WithTimeoutCause(ctx, s.opt.StartTimeout, fmt.Errorf("no session after %v", s.opt.StartTimeout))
 	defer cancel()
 	host, _ := os.Hostname()
@@ -45,9 +46,9 @@ func launchAddress(ctx context.Context, s *Server) (cluster, error) {
 		acl = []znode.ACL{{Perms: zk.PermAll, Scheme: "auth"}} // for who has the same credentials
 	}
 	tried := false
-	err = c.session(ctx, func(w *zkconn.Writer) error {
+	err = withSession(ctx, a.Servers, s.opt.Client, func(w *zkconn.Writer) error {
 		tried = true
-		err := w.Multi(ctx, []znode.Op{{Kind: znode.OpCreate, Path: c.root, Data: []byte(note), ACL: acl}})
+		err := w.Multi(ctx, []znode.Op{{Kind: znode.OpCreate, Path: c.chroot, Data: []byte(note), ACL: acl}})
 		if errors.Is(err, znode.ErrNoNode) {
 			return fmt.Errorf("the chroot %s does not exist there; create it first", a.Chroot)
 		}
@@ -68,39 +69,13 @@ func launchAddress(ctx context.Context, s *Server) (cluster, error) {
 	return c, nil
 }
 
-// borrowed is a running server that the harness did not start. Only root and
-// everything below it is ours.
-type borrowed struct {
-	servers    []string
-	base, root string
-	client     Client
-}
-
-func (c *borrowed) hosts() []string       { return c.servers }
-func (c *borrowed) chroot() string        { return c.root }
-func (c *borrowed) secureHosts() []string { return nil }
-func (c *borrowed) nodes() []node         { return nil }
-
-// session calls do with an open session.
-func (c *borrowed) session(ctx context.Context, do func(*zkconn.Writer) error) error {
-	return withSession(ctx, c.servers, c.client, do)
-}
-
-// clean deletes what is below root.
-func (c *borrowed) clean(ctx context.Context) error {
-	err := c.session(ctx, func(w *zkconn.Writer) error { return wipe(ctx, w, c.root) })
-	if err != nil {
-		return fmt.Errorf("harness: clean %s: %w", c.root, err)
-	}
-	return nil
-}
-
-func (c *borrowed) remove(ctx context.Context) error {
+// removeChroot removes the chroot that Start created, with everything below it.
+func removeChroot(ctx context.Context, c *cluster, client Client) error {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), removeTimeout, fmt.Errorf("not done after %v", removeTimeout))
 	defer cancel()
-	err := c.session(ctx, func(w *zkconn.Writer) error { return removeTree(ctx, w, c.root) })
+	err := withSession(ctx, c.hosts, client, func(w *zkconn.Writer) error { return removeTree(ctx, w, c.chroot) })
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("harness: %s could not be removed from %s; remove it with zkCli.sh's deleteall: %w", c.root, strings.Join(c.servers, ","), err)
+	return fmt.Errorf("harness: %s could not be removed from %s; remove it with zkCli.sh's deleteall: %w", c.chroot, strings.Join(c.hosts, ","), err)
 }

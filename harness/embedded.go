@@ -17,7 +17,7 @@ import (
 )
 
 // launchEmbedded starts a server inside this process.
-func launchEmbedded(ctx context.Context, s *Server) (cluster, error) {
+func launchEmbedded(ctx context.Context, s *Server) (*cluster, error) {
 	opt := zkserver.Options{
 		Addr:        s.opt.Listen,
 		RealTime:    true, // a client that has only an address can't advance the clock
@@ -44,7 +44,14 @@ func launchEmbedded(ctx context.Context, s *Server) (cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("harness: %w", err)
 	}
-	return &embedded{zk}, nil
+	c := &cluster{
+		hosts: []string{zk.Addr()}, nodes: []node{&embedded{zk}},
+		remove: func(context.Context) error { return zk.Close() },
+	}
+	if s.opt.TLS {
+		c.secureHosts = []string{zk.SecureAddr()}
+	}
+	return c, nil
 }
 
 // LoadError is what is wrong with [Options].Load.
@@ -92,21 +99,8 @@ func (c *certificates) server() (*tls.Config, error) {
 	}, nil
 }
 
-// embedded is a cluster of one node, and that node.
+// embedded is a server in this process.
 type embedded struct{ zk *zkserver.Server }
-
-func (e *embedded) hosts() []string { return []string{e.zk.Addr()} }
-func (e *embedded) chroot() string  { return "" }
-func (e *embedded) nodes() []node   { return []node{e} }
-
-func (e *embedded) secureHosts() []string {
-	if e.zk.SecureAddr() == "" {
-		return nil
-	}
-	return []string{e.zk.SecureAddr()}
-}
-
-func (e *embedded) remove(context.Context) error { return e.zk.Close() }
 
 func (e *embedded) start(context.Context) error { return e.zk.Restart() }
 func (e *embedded) stop(context.Context) error  { return e.zk.Stop() }

@@ -36,14 +36,10 @@ func TestEmbeddedOptions(t *testing.T) {
 	for range events {
 	}
 
-	for name, opt := range map[string]harness.Options{
-		"Nodes": {Nodes: 3}, "Properties": {Properties: map[string]string{"snapCount": "5"}},
-	} {
-		_, err := harness.Start(t.Context(), harness.Embedded, opt)
-		want := "harness: Options." + name + " with backend embedded: unsupported operation: use jvm, docker"
-		if !errors.Is(err, errors.ErrUnsupported) || err.Error() != want {
-			t.Errorf("got  %v\nwant %s", err, want)
-		}
+	_, err = harness.Start(t.Context(), harness.Embedded, harness.Options{Properties: map[string]string{"snapCount": "5"}})
+	want := "harness: Options.Properties with backend embedded: unsupported operation: use jvm, docker"
+	if !errors.Is(err, errors.ErrUnsupported) || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
 	}
 }
 

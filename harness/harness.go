@@ -17,8 +17,8 @@
 //	docker              Apache ZooKeeper's own server in a container; import mrtq/harness/docker, too
 //	host:port[,…][/p]   a running server that the harness did not start
 //
-// The harness can kill and restart the first three. jvm and docker can also be
-// ensembles. At an address, Start creates a chroot, Stop removes it, and the
+// The harness can kill and restart the first three. jvm can also be an
+// ensemble. At an address, Start creates a chroot, Stop removes it, and the
 // harness changes nothing else. Clients reach all four over the network. When
 // Start returns, the server is ready: the harness has opened a session with it
 // and read /zookeeper.
@@ -110,22 +110,19 @@ func startOnce(ctx context.Context, backend Backend, opt Options) (_ *Server, er
 // A launcher starts the servers of one backend without waiting for them to be
 // ready. On an error it may return what it has started so far, for Stop to
 // remove.
-type launcher func(ctx context.Context, s *Server) (cluster, error)
+type launcher func(ctx context.Context, s *Server) (*cluster, error)
 
 // A cluster is what a backend has started: the servers behind one address.
-type cluster interface {
-	// hosts are the host:port of each server, chroot its prefix of every path
-	// ("" or "/a/b").
-	hosts() []string
-	chroot() string
-	// secureHosts are the TLS addresses, nil without TLS.
-	secureHosts() []string
+type cluster struct {
+	hosts       []string // the host:port of each server
+	secureHosts []string // the TLS addresses, nil without TLS
+	chroot      string   // the prefix of every path, "" or "/a/b"
 	// nodes are the servers that the harness may kill and start: none if it did
 	// not start them.
-	nodes() []node
+	nodes []node
 	// remove ends the servers and removes everything that was created for them,
 	// even if ctx is cancelled.
-	remove(ctx context.Context) error
+	remove func(ctx context.Context) error
 }
 
 // A node is one server of a cluster. Its methods are not called concurrently.

@@ -3,7 +3,6 @@ package harness_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"slices"
@@ -18,8 +17,6 @@ import (
 	_ "mrtq/harness/docker" // the docker backend
 )
 
-var everywhere = flag.Bool("everywhere", false, "run the long tests in containers, too")
-
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
@@ -30,7 +27,7 @@ func onEach(t *testing.T, test func(t *testing.T, b harness.Backend)) {
 	on(t, harness.Backends(), test)
 }
 
-// apache lists the backends that run Apache's own server. They can be ensembles.
+// apache lists the backends that run Apache's own server.
 var apache = []harness.Backend{harness.JVM, harness.Docker}
 
 // on runs the subtests one by one, because on a small machine containers and
@@ -137,12 +134,10 @@ func TestServerLife(t *testing.T) {
 			t.Errorf("address changed from %s to %s", address, s.Address())
 		}
 		wantData(t, conn, "/kept", "over a kill")
-		if b != harness.Docker || *everywhere {
-			if err := s.Restart(t.Context()); err != nil {
-				t.Fatalf("restart of a running server: %v", err)
-			}
-			wantData(t, conn, "/kept", "over a kill")
+		if err := s.Restart(t.Context()); err != nil {
+			t.Fatalf("restart of a running server: %v", err)
 		}
+		wantData(t, conn, "/kept", "over a kill")
 
 		if err := s.Stop(t.Context()); err != nil {
 			t.Fatal(err)
@@ -192,68 +187,62 @@ func testClean(t *testing.T, s *harness.Server, conn *zk.Conn) {
 // If one server of an ensemble is killed, the ensemble and a client's session still
 // work. The server can join again.
 func TestEnsemble(t *testing.T) {
-	backends := apache
-	if !*everywhere {
-		backends = []harness.Backend{harness.JVM}
+	s := harness.ForTest(t, harness.JVM, harness.Options{Nodes: 3})
+	if s.Nodes() != 3 {
+		t.Fatalf("%d nodes", s.Nodes())
 	}
-	on(t, backends, func(t *testing.T, b harness.Backend) {
-		s := harness.ForTest(t, b, harness.Options{Nodes: 3})
-		if s.Nodes() != 3 {
-			t.Fatalf("%d nodes", s.Nodes())
+	hosts := []string{s.NodeAddress(0), s.NodeAddress(1), s.NodeAddress(2)}
+	conn, events, err := zk.Connect(hosts, 20*time.Second, zk.WithLogInfo(false), zk.WithLogger(quiet{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		conn.Close()
+		for range events {
 		}
-		hosts := []string{s.NodeAddress(0), s.NodeAddress(1), s.NodeAddress(2)}
-		conn, events, err := zk.Connect(hosts, 20*time.Second, zk.WithLogInfo(false), zk.WithLogger(quiet{}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() {
-			conn.Close()
-			for range events {
-			}
-		}()
-		if _, err := conn.Create("/mine", []byte("x"), zk.FlagEphemeral, zk.WorldACL(zk.PermAll)); err != nil {
-			t.Fatal(err)
-		}
-		session := conn.SessionID()
-		// Killing the leader is the hardest case: the others must elect a new
-		// one.
-		victim := slices.IndexFunc(hosts, func(host string) bool {
-			return strings.Contains(fourLetters(t, host, "srvr"), "Mode: leader")
-		})
-		if victim < 0 {
-			t.Fatal("no leader")
-		}
-		if err := s.KillNode(victim); err != nil {
-			t.Fatal(err)
-		}
-		wantNothingAt(t, hosts[victim])
-		wantData(t, conn, "/mine", "x")
-		if conn.SessionID() != session {
-			t.Errorf("the session did not survive: %#x, then %#x", session, conn.SessionID())
-		}
-		if conn.Server() == hosts[victim] {
-			t.Errorf("still on the killed server %s", conn.Server())
-		}
-		eventually(t, func() error {
-			_, err := conn.Create("/without-one", nil, 0, zk.WorldACL(zk.PermAll))
-			if errors.Is(err, zk.ErrNodeExists) { // the answer to the first try was lost
-				return nil
-			}
-			return err
-		})
-
-		if err := s.RestartNode(t.Context(), victim); err != nil {
-			t.Fatal(err)
-		}
-		back := connect(t, hosts[victim])
-		if _, err := back.Sync("/"); err != nil {
-			t.Fatal(err)
-		}
-		wantChildren(t, back, "/", "mine", "without-one", "zookeeper")
-		if err := s.KillNode(3); err == nil || err.Error() != "harness: no server 3 among 3" {
-			t.Errorf("kill of a server that doesn't exist: %v", err)
-		}
+	}()
+	if _, err := conn.Create("/mine", []byte("x"), zk.FlagEphemeral, zk.WorldACL(zk.PermAll)); err != nil {
+		t.Fatal(err)
+	}
+	session := conn.SessionID()
+	// Killing the leader is the hardest case: the others must elect a new
+	// one.
+	victim := slices.IndexFunc(hosts, func(host string) bool {
+		return strings.Contains(fourLetters(t, host, "srvr"), "Mode: leader")
 	})
+	if victim < 0 {
+		t.Fatal("no leader")
+	}
+	if err := s.KillNode(victim); err != nil {
+		t.Fatal(err)
+	}
+	wantNothingAt(t, hosts[victim])
+	wantData(t, conn, "/mine", "x")
+	if conn.SessionID() != session {
+		t.Errorf("the session did not survive: %#x, then %#x", session, conn.SessionID())
+	}
+	if conn.Server() == hosts[victim] {
+		t.Errorf("still on the killed server %s", conn.Server())
+	}
+	eventually(t, func() error {
+		_, err := conn.Create("/without-one", nil, 0, zk.WorldACL(zk.PermAll))
+		if errors.Is(err, zk.ErrNodeExists) { // the answer to the first try was lost
+			return nil
+		}
+		return err
+	})
+
+	if err := s.RestartNode(t.Context(), victim); err != nil {
+		t.Fatal(err)
+	}
+	back := connect(t, hosts[victim])
+	if _, err := back.Sync("/"); err != nil {
+		t.Fatal(err)
+	}
+	wantChildren(t, back, "/", "mine", "without-one", "zookeeper")
+	if err := s.KillNode(3); err == nil || err.Error() != "harness: no server 3 among 3" {
+		t.Errorf("kill of a server that doesn't exist: %v", err)
+	}
 }
 
 func TestOptionsReachTheServer(t *testing.T) {

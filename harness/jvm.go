@@ -69,67 +69,40 @@ func findJVM(getenv func(string) string, debian string) (toolchain, error) {
 
 // launchJVM starts Options.Nodes servers as child processes on the loopback
 // interface.
-func launchJVM(ctx context.Context, s *Server) (cluster, error) {
+func launchJVM(ctx context.Context, s *Server) (*cluster, error) {
 	tools, err := findJVM(os.Getenv, debianJars)
 	if err != nil {
 		return nil, err
 	}
-	c := &jvmCluster{}
 	// Each server has a client port, a secure port, and two for the ensemble.
-	if c.ports, err = takePorts(4 * s.opt.Nodes); err != nil {
+	ports, err := takePorts(4 * s.opt.Nodes)
+	if err != nil {
 		return nil, err
 	}
+	c := &cluster{}
+	c.remove = func(ctx context.Context) error { // the server removes the processes' folder
+		var err error
+		for _, n := range c.nodes {
+			err = errors.Join(err, n.stop(ctx))
+		}
+		releasePorts(ports)
+		return err
+	}
 	for i := range s.opt.Nodes {
-		n, err := newJVMNode(s, tools, i, c.ports)
+		n, err := newJVMNode(s, tools, i, ports)
 		if err != nil {
 			return c, err
 		}
-		c.servers = append(c.servers, n)
+		c.nodes = append(c.nodes, n)
+		c.hosts = append(c.hosts, loopback(n.ports.client))
+		if s.opt.TLS {
+			c.secureHosts = append(c.secureHosts, loopback(n.ports.secure))
+		}
 		if err := n.start(ctx); err != nil {
 			return c, err
 		}
 	}
 	return c, nil
-}
-
-type jvmCluster struct {
-	ports   []int
-	servers []*jvmNode
-}
-
-func (c *jvmCluster) chroot() string { return "" }
-
-func (c *jvmCluster) hosts() (all []string) {
-	for _, n := range c.servers {
-		all = append(all, loopback(n.ports.client))
-	}
-	return all
-}
-
-func (c *jvmCluster) secureHosts() (all []string) {
-	for _, n := range c.servers {
-		if n.tls {
-			all = append(all, loopback(n.ports.secure))
-		}
-	}
-	return all
-}
-
-func (c *jvmCluster) nodes() (all []node) {
-	for _, n := range c.servers {
-		all = append(all, n)
-	}
-	return all
-}
-
-// remove ends the processes. The server removes their folder.
-func (c *jvmCluster) remove(ctx context.Context) error {
-	var err error
-	for _, n := range c.servers {
-		err = errors.Join(err, n.stop(ctx))
-	}
-	releasePorts(c.ports)
-	return err
 }
 
 // jvmPorts are the ports of one server. The last two are for the other servers.
@@ -142,7 +115,7 @@ func portsOf(ports []int, i int) jvmPorts {
 
 // newJVMNode writes the configuration of server i.
 func newJVMNode(s *Server, tools toolchain, i int, ports []int) (*jvmNode, error) {
-	n := &jvmNode{s: s, index: i, ports: portsOf(ports, i), tls: s.opt.TLS}
+	n := &jvmNode{s: s, index: i, ports: portsOf(ports, i)}
 	root := s.opt.DataDir
 	if root == "" {
 		root = s.dir
@@ -197,7 +170,6 @@ type jvmNode struct {
 	s     *Server
 	index int
 	ports jvmPorts
-	tls   bool
 	data  string // its dataDir, absolute
 	argv  []string
 	proc  *process // the current or last run

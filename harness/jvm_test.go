@@ -94,7 +94,7 @@ func skipWithoutJVM(t *testing.T) {
 }
 
 // pid returns the process of node i.
-func (s *Server) pid(i int) int { return s.cluster.nodes()[i].(*jvmNode).proc.cmd.Process.Pid }
+func (s *Server) pid(i int) int { return s.cluster.nodes[i].(*jvmNode).proc.cmd.Process.Pid }
 
 func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
 

@@ -14,7 +14,7 @@ import (
 // other options, because only the server's owner can apply them.
 type Options struct {
 	// Nodes is the number of servers: 0 or 1 for a standalone server, or 3, 5 or 7
-	// for an ensemble (jvm and docker only).
+	// for an ensemble (jvm only).
 	Nodes int
 	// Listen is the host:port to serve at (embedded only). "" is a free port of
 	// the loopback interface.
@@ -90,7 +90,7 @@ func (o Options) validate(b Backend) error {
 		set  bool
 		on   []Backend // that have the option
 	}{
-		{"Nodes", o.Nodes != 1, []Backend{JVM, Docker}},
+		{"Nodes", o.Nodes != 1, []Backend{JVM}},
 		{"Listen", o.Listen != "", []Backend{Embedded}},
 		{"JuteMaxBuffer", o.JuteMaxBuffer != 0, Backends()},
 		{"TickTime", o.TickTime != 0, Backends()},

@@ -22,7 +22,7 @@ type Server struct {
 	certs   *certificates // nil without TLS
 
 	mu      sync.Mutex
-	cluster cluster // nil after Stop
+	cluster *cluster // nil after Stop
 }
 
 // Backend returns the backend that the server was started on.
@@ -37,7 +37,7 @@ func (s *Server) Address() string {
 	if s.cluster == nil {
 		return ""
 	}
-	return strings.Join(s.cluster.hosts(), ",") + s.cluster.chroot()
+	return strings.Join(s.cluster.hosts, ",") + s.cluster.chroot
 }
 
 // SecureAddress returns the connect string of the TLS ports, or "" without
@@ -48,7 +48,7 @@ func (s *Server) SecureAddress() string {
 	if s.cluster == nil {
 		return ""
 	}
-	return strings.Join(s.cluster.secureHosts(), ",")
+	return strings.Join(s.cluster.secureHosts, ",")
 }
 
 // TLSFiles returns the paths of the files that a client needs for
@@ -68,7 +68,7 @@ func (s *Server) Nodes() int {
 	if s.cluster == nil {
 		return 0
 	}
-	return len(s.cluster.nodes())
+	return len(s.cluster.nodes)
 }
 
 // NodeAddress returns the host:port of server i, counted from 0. It panics if
@@ -76,7 +76,7 @@ func (s *Server) Nodes() int {
 func (s *Server) NodeAddress(i int) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.cluster.hosts()[i]
+	return s.cluster.hosts[i]
 }
 
 // Kill ends all servers at once, without an orderly shutdown (SIGKILL, docker
@@ -125,12 +125,13 @@ func (s *Server) Clean(ctx context.Context) error {
 	if s.cluster == nil {
 		return errStopped
 	}
-	if b, ok := s.cluster.(*borrowed); ok {
-		return b.clean(ctx)
+	root, client := "/", s.super()
+	if s.backend.IsAddress() {
+		root, client = s.cluster.chroot, s.opt.Client
 	}
-	err := withSession(ctx, s.cluster.hosts(), s.super(), func(w *zkconn.Writer) error { return wipe(ctx, w, "/") })
+	err := withSession(ctx, s.cluster.hosts, client, func(w *zkconn.Writer) error { return wipe(ctx, w, root) })
 	if err != nil {
-		return fmt.Errorf("harness: clean /: %w", err)
+		return fmt.Errorf("harness: clean %s: %w", root, err)
 	}
 	return nil
 }
@@ -183,7 +184,7 @@ func (s *Server) controlled() ([]node, error) {
 	if s.cluster == nil {
 		return nil, errStopped
 	}
-	nodes := s.cluster.nodes()
+	nodes := s.cluster.nodes
 	if len(nodes) == 0 {
 		return nil, fmt.Errorf("harness: %s: %w", s.backend, ErrNotControlled)
 	}
@@ -193,7 +194,7 @@ func (s *Server) controlled() ([]node, error) {
 // awaitAll waits for every server. In an ensemble each one must serve, because
 // a test may kill one and rely on the others.
 func (s *Server) awaitAll(ctx context.Context) error {
-	for i := range s.cluster.hosts() {
+	for i := range s.cluster.hosts {
 		if err := s.await(ctx, i); err != nil {
 			return err
 		}
@@ -205,14 +206,14 @@ func (s *Server) await(ctx context.Context, i int) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.opt.StartTimeout,
 		fmt.Errorf("not ready after %v", s.opt.StartTimeout.Round(time.Millisecond)))
 	defer cancel()
-	host, nodes := s.cluster.hosts()[i], s.cluster.nodes()
+	host, nodes := s.cluster.hosts[i], s.cluster.nodes
 	if len(nodes) == 0 {
 		return nil // an address: the session that created our chroot has shown that it is ready
 	}
 	if err := awaitReady(ctx, host, Client{}, nodes[i]); err != nil {
 		return err
 	}
-	if secure := s.cluster.secureHosts(); secure != nil {
+	if secure := s.cluster.secureHosts; secure != nil {
 		return awaitReady(ctx, secure[i], Client{TLS: &s.certs.files}, nodes[i])
 	}
 	return nil

@@ -63,9 +63,9 @@ func TestForTestFailsOnAWrongOption(t *testing.T) {
 // In a program that does not import harness/docker the docker backend is not
 // available, and the error says what to import.
 func TestDockerIsImported(t *testing.T) {
-	find := containers.Find
-	t.Cleanup(func() { containers.Find = find })
-	containers.Find = nil
+	run := containers.Run
+	t.Cleanup(func() { containers.Run = run })
+	containers.Run = nil
 	_, err := Start(t.Context(), Docker, Options{})
 	const want = `harness: backend docker is not available: this program has no Docker client in it; import _ "mrtq/harness/docker"`
 	if !errors.Is(err, ErrUnavailable) || err.Error() != want {
@@ -86,8 +86,10 @@ func TestRefusedOptions(t *testing.T) {
 		{Embedded, Options{MinSessionTimeout: time.Hour}, "harness: Options.MinSessionTimeout is 1h0m0s: expected 1ms to 10m0s"},
 		{JVM, Options{MaxSessionTimeout: time.Second, MinSessionTimeout: 2 * time.Second}, "harness: Options.MaxSessionTimeout is 1s: expected 2000ms (the shortest) to 10m0s"},
 		{Embedded, Options{MaxSessionTimeout: time.Hour}, "harness: Options.MaxSessionTimeout is 1h0m0s: expected 400ms (the shortest) to 10m0s"},
+		{Embedded, Options{Nodes: 3}, "harness: Options.Nodes with backend embedded: unsupported operation: use jvm"},
 		{JVM, Options{Load: "x"}, "harness: Options.Load with backend jvm: unsupported operation: use embedded"},
 		{JVM, Options{Listen: ":1"}, "harness: Options.Listen with backend jvm: unsupported operation: use embedded"},
+		{Docker, Options{Nodes: 3}, "harness: Options.Nodes with backend docker: unsupported operation: use jvm"},
 		{Docker, Options{DataDir: "x"}, "harness: Options.DataDir with backend docker: unsupported operation: use jvm"},
 		{"jvm:", Options{}, `harness: unknown backend "jvm:": expected embedded, jvm, docker or an address: address "jvm:": bad port in "jvm:": expected 1 to 65535; expected host:port[,host:port…][/chroot]`},
 	} {

@@ -62,7 +62,7 @@ back, and let the legacy workers do the rest. They reach only this server.`,
 		Example: `  mrtq zk --addr localhost:2281 --load queue.ndjson.gz
   mrtq zk --addr localhost:2281 --load queue.ndjson.gz --workers /new
   mrtq zk --load queue.ndjson.gz -- sh -c 'mrtq inspect $MRTQ_ADDRESS'
-  mrtq zk --backend docker --nodes 3 -- go test ./...`,
+  mrtq zk --backend jvm --nodes 3 -- go test ./...`,
 		Args: func(cmd *cobra.Command, command []string) error {
 			return args("[COMMAND]")(cmd, command[:min(1, len(command))]) // the rest is the command's own
 		},
@@ -70,7 +70,7 @@ back, and let the legacy workers do the rest. They reach only this server.`,
 	}
 	f := cmd.Flags()
 	settings.Choice(f, &c.backend, "backend", "", "server to start", help.Texts(harness.Backends())...)
-	f.IntVar(&c.nodes, "nodes", 1, "`number` of servers: 1, or an ensemble of 3 (jvm, docker)")
+	f.IntVar(&c.nodes, "nodes", 1, "`number` of servers: 1, or an ensemble of 3 (jvm)")
 	f.StringVar(&c.addr, "addr", "", "`host:port` to serve at, instead of a free port (embedded)")
 	f.DurationVar(&c.minSessionTimeout, "min-session-timeout", usualMinSessionTimeout, "shortest session timeout that clients get")
 	f.DurationVar(&c.maxSessionTimeout, "max-session-timeout", usualMaxSessionTimeout, "longest session timeout that clients get")
@@ -83,8 +83,8 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 	if c.nodes != 1 && c.nodes != 3 {
 		return exit.Usagef("--nodes %d: expected 1 or 3", c.nodes)
 	}
-	if harness.Backend(c.backend) == harness.Embedded && c.nodes != 1 {
-		return exit.Usagef("--nodes %d: an embedded ZooKeeper is one server; add --backend %s or %s", c.nodes, harness.JVM, harness.Docker)
+	if harness.Backend(c.backend) != harness.JVM && c.nodes != 1 {
+		return exit.Usagef("--nodes %d: the %s backend is one server; use --backend %s, or docker-compose.yml", c.nodes, c.backend, harness.JVM)
 	}
 	if harness.Backend(c.backend) != harness.Embedded && c.addr != "" {
 		return exit.Usagef("--addr %s: only the %s backend can serve at a given address; leave --addr out, and mrtq zk prints the address", c.addr, harness.Embedded)
