@@ -71,7 +71,7 @@ func (c *checkCmd) run(ctx context.Context, a *app, target string) error {
 		return failed("target", target, fmt.Errorf("the chroot %s is not there; check the address", p.Server.Chroot))
 	}
 	tree := side.MarkUnreadable()
-	if l.Map.Dialect != "" && c.dialect == "" && !isMapFile(c.layout) {
+	if l.Dialect != "" && c.dialect == "" && !isMapFile(c.layout) {
 		if l, err = c.recognised(ctx, tree, l, target); err != nil {
 			return failed("target", target, err)
 		}
@@ -90,17 +90,17 @@ func (c *checkCmd) run(ctx context.Context, a *app, target string) error {
 	return nil
 }
 
-func (c *checkCmd) named() (layouts.Layout, error) {
+func (c *checkCmd) named() (*layout.Map, error) {
 	queues, opt, err := c.reads()
 	if err != nil {
-		return layouts.Layout{}, err
+		return nil, err
 	}
 	return namedLayout(c.layout, layouts.Options{Dialect: c.dialect, Queues: queues, Legacy: opt})
 }
 
 // recognised is the layout l in the dialect of the queue that the tree holds. If the tree
 // has no root of the layout, it is l.
-func (c *checkCmd) recognised(ctx context.Context, tree *migrate.Reader, l layouts.Layout, target string) (layouts.Layout, error) {
+func (c *checkCmd) recognised(ctx context.Context, tree *migrate.Reader, l *layout.Map, target string) (*layout.Map, error) {
 	d, err := migrate.DialectAt(ctx, tree)
 	if err != nil {
 		return l, err
@@ -109,17 +109,17 @@ func (c *checkCmd) recognised(ctx context.Context, tree *migrate.Reader, l layou
 		c.dialect = string(d)
 		return c.named()
 	}
-	for _, root := range l.Map.Roots {
+	for _, root := range l.Roots {
 		if _, there, err := tree.Exists(ctx, root); err != nil {
 			return l, err
 		} else if there {
-			return l, exit.Usagef("nothing at %s shows the dialect of its queue; give --dialect %s", target, strings.Join(l.Map.Dialects, " or --dialect "))
+			return l, exit.Usagef("nothing at %s shows the dialect of its queue; give --dialect %s", target, strings.Join(l.Dialects, " or --dialect "))
 		}
 	}
 	return l, nil
 }
 
-func (c *checkCmd) check(ctx context.Context, a *app, l layouts.Layout, tree *migrate.Reader, p place) (*layout.Report, error) {
+func (c *checkCmd) check(ctx context.Context, a *app, l *layout.Map, tree *migrate.Reader, p place) (*layout.Report, error) {
 	show, finish := a.Progress("checking", "znodes")
 	defer finish()
 	opt := layout.Options{Progress: func(n int) { show(n, 0) }}

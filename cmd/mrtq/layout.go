@@ -38,13 +38,13 @@ func (c *layoutCmd) run(a *app, name string) error {
 	if err != nil {
 		return err
 	}
-	return l.Map.WriteMarkdown(a.Out)
+	return l.WriteMarkdown(a.Out)
 }
 
 // namedLayout is the map with this name, or the map in the file with this name.
-func namedLayout(name string, opt layouts.Options) (layouts.Layout, error) {
+func namedLayout(name string, opt layouts.Options) (*layout.Map, error) {
 	if opt.Dialect != "" && name != "merritt" && !isMapFile(name) {
-		return layouts.Layout{}, exit.Usagef("--dialect %s: the layout %s has no dialects", opt.Dialect, name)
+		return nil, exit.Usagef("--dialect %s: the layout %s has no dialects", opt.Dialect, name)
 	}
 	if !isMapFile(name) {
 		l, err := layouts.Named(name, opt)
@@ -58,13 +58,13 @@ func namedLayout(name string, opt layouts.Options) (layouts.Layout, error) {
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {
-		return layouts.Layout{}, files.Unread("map "+name, err)
+		return nil, files.Unread("map "+name, err)
 	}
 	m, err := layout.Load(name, text, opt.Dialect)
 	if err != nil {
-		return layouts.Layout{}, exit.Usagef("%w; correct the map, or give one of %s", err, strings.Join(layouts.Names, ", "))
+		return nil, exit.Usagef("%w; correct the map, or give one of %s", err, strings.Join(layouts.Names, ", "))
 	}
-	return layouts.Layout{Map: m}, nil
+	return m, nil
 }
 
 // isMapFile reports whether a name is that of a file, and not of a built-in map.

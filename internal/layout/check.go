@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"mrtq/internal/znode"
@@ -52,20 +53,21 @@ type Options struct {
 	// Now is when the tree was read, for rules about ages. If it is zero, the
 	// check takes the time of the newest change in the tree.
 	Now time.Time
-	// Natives make the rules that Go implements. Each look at the tree makes
-	// its own.
-	Natives []NewNative
 	// Looks is how often the tree is read at most; 0 is once. A tree may change
 	// while it is read. So if a look finds something, the check looks again, and
 	// reports only what every look finds. It stops when nothing has changed
-	// between two looks.
+	// between two looks. A session that is working on something is given the time of
+	// [Patience] to go on.
 	Looks int
 	// Progress is called now and then with the number of znodes checked.
 	Progress func(nodes int)
 }
 
-// Native is a set of rules that Go implements.
-type Native interface {
+// Patience is how long a session that has locked an item is given to go on, before what it left is named.
+const Patience = 5 * time.Second
+
+// GoRules are rules of a map that Go implements.
+type GoRules interface {
 	// Visit is called for every znode that the map describes, in the order of
 	// [TreeReader.Walk].
 	Visit(v Visit)
@@ -73,10 +75,16 @@ type Native interface {
 	Done(now time.Time)
 }
 
-// NewNative makes rules that report what they find.
-type NewNative func(report func(Found)) Native
+// NewGoRules makes Go rules for one look at a tree. They report what they find.
+type NewGoRules func(report func(Found)) GoRules
 
-// Found is a finding of a native rule.
+// Working are Go rules that know which sessions work on the tree.
+type Working interface {
+	// Session is the session that may be between two writes, if a finding is about that; 0 if none is.
+	Session(f Finding) int64
+}
+
+// Found is a finding of a Go rule.
 type Found struct {
 	Rule     string // the rule's id in the map
 	Severity Severity
@@ -89,7 +97,7 @@ type Found struct {
 	Absent string
 }
 
-// Visit is one znode, as a native rule sees it.
+// Visit is one znode, as a Go rule sees it.
 type Visit struct {
 	Node   *Node // of the map
 	Params Params
@@ -120,25 +128,42 @@ func (r *Report) Count(s Severity) int {
 // ErrNoMatch says that a tree has no znode of the layout.
 var ErrNoMatch = errors.New("there is no znode of this layout")
 
-// Check checks what is below the map's roots against the map. The error comes
+// Check compares what is below the map's roots with the map. The error comes
 // from the source, or wraps [ErrNoMatch].
-func Check(ctx context.Context, s TreeReader, m *Map, opt Options) (*Report, error) {
-	report, err := look(ctx, s, m, opt, nil)
+//
+// What a session that has locked something may leave there between two writes is
+// information.
+func (m *Map) Check(ctx context.Context, s TreeReader, opt Options) (*Report, error) {
+	report, err := m.looks(ctx, s, opt)
+	if err == nil && opt.Looks > 1 && slices.ContainsFunc(report.Findings, Finding.isWork) {
+		select {
+		case <-time.After(Patience):
+			report, err = m.looks(ctx, s, opt)
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
-	// A finding that comes from a change during one look is not found again.
-	// Real damage is found by every look.
-	for again := 1; again < opt.Looks && len(report.Findings) > 0; again++ {
-		next, err := look(ctx, s, m, opt, report.Findings)
-		if err != nil {
-			return nil, err
-		}
-		still := next.zxid == report.zxid && next.zxid != 0
-		report = next
-		if still {
-			break // nothing changed between the two looks
+	for i := range report.Findings {
+		if f := &report.Findings[i]; f.isWork() {
+			f.Severity, f.Repair = Info, ""
 		}
 	}
 	return report, nil
+}
+
+// looks looks at the tree as often as opt says. A finding that comes from a change during one
+// look is not found again. Real damage is found by every look.
+func (m *Map) looks(ctx context.Context, s TreeReader, opt Options) (*Report, error) {
+	report, err := look(ctx, s, m, opt, nil)
+	for again := 1; err == nil && again < opt.Looks && len(report.Findings) > 0; again++ {
+		before := report
+		report, err = look(ctx, s, m, opt, before.Findings)
+		if err == nil && report.zxid == before.zxid && report.zxid != 0 {
+			break // nothing changed between the two looks
+		}
+	}
+	return report, err
 }

@@ -8,5 +8,5 @@
 // references, never data.
 //
 // Some rules can't be expressed as data, so a map can name Go code: a [Codec]
-// reads the bytes of one znode, and [Native] rules see every znode of the tree.
+// reads the bytes of one znode, and [GoRules] see every znode of the tree.
 package layout

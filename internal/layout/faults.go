@@ -95,7 +95,22 @@ func (c *checker) fault(n *Node, kind, path, expected, found, repair string) {
 	c.find(Finding{Path: path, Rule: id, Severity: rule.Severity, Expected: expected, Found: found, Repair: repair, Document: rule.Document})
 }
 
-// found records a finding of a native rule.
+// nameSessions names the sessions that may be about to mend a finding.
+func (c *checker) nameSessions() {
+	for _, rules := range c.goRules {
+		working, ok := rules.(Working)
+		for i := range c.findings {
+			if f := &c.findings[i]; ok && f.Severity != Info {
+				f.LockedBy = ""
+				if session := working.Session(*f); session != 0 {
+					f.LockedBy = fmt.Sprintf("%#x", session)
+				}
+			}
+		}
+	}
+}
+
+// found records a finding of a Go rule.
 func (c *checker) found(f Found) {
 	if c.isHidden(f.Path) || f.Absent != "" && c.isHidden(f.Absent) {
 		return

@@ -43,6 +43,9 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s: expected %s, found %s (%s)", f.Severity, f.Path, f.Expected, f.Found, f.Rule)
 }
 
+// isWork reports whether a session may be about to mend it.
+func (f Finding) isWork() bool { return f.LockedBy != "" }
+
 // Message says what is there and what should be, without the path.
 func (f Finding) Message() string { return f.Found + "; expected " + f.Expected }
 

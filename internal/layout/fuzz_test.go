@@ -42,7 +42,7 @@ func FuzzData(f *testing.F) {
 			_ = tree.Put(znode.Node{Path: n.Path, Data: data})
 			_ = tree.Put(znode.Node{Path: n.Path + "/" + name, Data: second}) // if that is a path
 		}
-		r, err := layout.Check(t.Context(), layout.InMemory(tree), m, layout.Options{})
+		r, err := m.Check(t.Context(), layout.InMemory(tree), layout.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -138,19 +138,9 @@ func (l *loader) rule(y yamlRule, line int, _ groupPlace) error {
 		y.Severity = Error
 	}
 	y.Document = l.m.place(y.Line, y.Section)
-	if err := l.m.AddRule(&y.Rule); err != nil {
+	if err := l.m.state(&y.Rule); err != nil {
 		return l.bad(line, "%v", err)
 	}
-	return nil
-}
-
-// AddRule adds a rule that Go implements and that the map's file does not have.
-func (m *Map) AddRule(r *Rule) error {
-	if m.rules[r.ID] != nil {
-		return fmt.Errorf("rule %s is defined twice", r.ID)
-	}
-	m.rules[r.ID] = r
-	m.Natives = append(m.Natives, r)
 	return nil
 }
 

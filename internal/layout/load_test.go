@@ -157,7 +157,7 @@ func TestSiblingsInPathOrder(t *testing.T) {
 
 // Check refuses a tree that has no znode of the map.
 func TestNoMatch(t *testing.T) {
-	if _, err := layout.Check(t.Context(), layout.InMemory(znode.NewTree()), zuul(t), layout.Options{}); !errors.Is(err, layout.ErrNoMatch) {
+	if _, err := zuul(t).Check(t.Context(), layout.InMemory(znode.NewTree()), layout.Options{}); !errors.Is(err, layout.ErrNoMatch) {
 		t.Errorf("an empty tree: %v", err)
 	}
 }

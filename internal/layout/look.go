@@ -15,7 +15,7 @@ type checker struct {
 	source   TreeReader
 	m        *Map
 	opt      Options
-	natives  []Native
+	goRules  []GoRules
 	findings []Finding
 	before   []Finding // those of the look before, in order; nil in the first look
 	nodes    int
@@ -24,14 +24,14 @@ type checker struct {
 
 	open       []*visit // the znodes below which the walk may still find znodes
 	of         map[*Node][]*Relation
-	refers     bool              // some relation refers to znodes
+	refers     bool            // some relation refers to znodes
 	there      map[string]bool // then, all znodes that the map describes
-	pending    []reference       // references to look up at the end
-	referenced map[named]int     // how often a relation refers to a znode, if another one asks
-	undecided  map[string]bool   // relations of znodes whose values could not be read
-	awaiting   []waiting         // znodes that some znode should refer to
-	aged       []aged            // znodes that must not be too old
-	hidden     []string          // znodes that can't be read: what is below them is not known
+	pending    []reference     // references to look up at the end
+	referenced map[named]int   // how often a relation refers to a znode, if another one asks
+	undecided  map[string]bool // relations of znodes whose values could not be read
+	awaiting   []waiting       // znodes that some znode should refer to
+	aged       []aged          // znodes that must not be too old
+	hidden     []string        // znodes that can't be read: what is below them is not known
 }
 
 // look reads the tree once. If there was a look before, the findings are those that it had too.
@@ -41,8 +41,8 @@ func look(ctx context.Context, s TreeReader, m *Map, opt Options, before []Findi
 		c.of[r.Of] = append(c.of[r.Of], r)
 		c.refers = c.refers || r.refers != ""
 	}
-	for _, make := range opt.Natives {
-		c.natives = append(c.natives, make(c.found))
+	for _, make := range m.goRules {
+		c.goRules = append(c.goRules, make(c.found))
 	}
 	matched := false
 	for _, root := range m.Roots {
@@ -62,6 +62,7 @@ func look(ctx context.Context, s TreeReader, m *Map, opt Options, before []Findi
 		return nil, err
 	}
 	slices.SortFunc(c.findings, compareFindings)
+	c.nameSessions()
 	return &Report{Map: m, Nodes: c.nodes, Findings: c.findings, zxid: c.zxid}, nil
 }
 
@@ -167,8 +168,8 @@ func (c *checker) check(v *visit, n *znode.Node, s *small) {
 		c.aged = append(c.aged, aged{node, n.Path, n.Stat.Ctime})
 	}
 	value, ok := c.read(node, n, s)
-	for _, native := range c.natives {
-		native.Visit(Visit{Node: node, Params: v.params, Znode: *n, Value: value})
+	for _, rules := range c.goRules {
+		rules.Visit(Visit{Node: node, Params: v.params, Znode: *n, Value: value})
 	}
 	if c.refers && len(v.parts) > 1 {
 		c.there[n.Path+"/*"] = true

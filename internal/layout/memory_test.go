@@ -45,7 +45,7 @@ func TestMemoryGrowsWithNames(t *testing.T) {
 	}
 	h := heavy{layout.InMemory(tree), nodes, size}
 	peak, calls := uint64(0), 0
-	_, err := layout.Check(t.Context(), h, zuul(t), layout.Options{Progress: func(int) {
+	_, err := zuul(t).Check(t.Context(), h, layout.Options{Progress: func(int) {
 		var m runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&m)

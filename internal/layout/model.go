@@ -27,14 +27,14 @@ type Map struct {
 	Types     []*Type
 	Nodes     []*Node
 	Relations []*Relation
-	// Natives are the rules that Go implements, as the map states them.
-	Natives []*Rule
 	// File is the map's name in errors.
 	File string
 
-	python bool // JSON as Python writes it
-	tops   map[string]*place
-	rules  map[string]*Rule
+	python  bool         // JSON as Python writes it
+	stated  []*Rule      // those that Go implements
+	goRules []NewGoRules // which do
+	tops    map[string]*place
+	rules   map[string]*Rule
 }
 
 // Document is a text that states rules.
@@ -173,7 +173,29 @@ func (m *Map) Rules() []*Rule {
 	for _, r := range m.Relations {
 		all = append(all, m.rules[r.ID])
 	}
-	return append(all, m.Natives...)
+	return append(all, m.stated...)
+}
+
+// AddGoRules adds Go code that checks rules: those of the file's own rows, and others, which
+// the file does not have. The error says which of them the map has already.
+func (m *Map) AddGoRules(check NewGoRules, others ...*Rule) error {
+	m.goRules = append(m.goRules, check)
+	for _, r := range others {
+		if err := m.state(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// state adds a rule that Go implements.
+func (m *Map) state(r *Rule) error {
+	if m.rules[r.ID] != nil {
+		return fmt.Errorf("rule %s is defined twice", r.ID)
+	}
+	m.rules[r.ID] = r
+	m.stated = append(m.stated, r)
+	return nil
 }
 
 // Rule finds a rule by its id. It is nil if there is none.

@@ -50,7 +50,7 @@ func (m *Map) ties() []*Rule {
 	for _, r := range m.Relations {
 		ties = append(ties, m.rules[r.ID])
 	}
-	return append(ties, m.Natives...)
+	return append(ties, m.stated...)
 }
 
 // rest describes the other rules, which have no rows on the page.

@@ -165,8 +165,8 @@ func (c *checker) settle() error {
 			c.fault(a.n, TooOld, a.path, fmt.Sprintf("a znode that is not older than %s", a.n.Oldest), fmt.Sprintf("it is %s old", age), "")
 		}
 	}
-	for _, native := range c.natives {
-		native.Done(now)
+	for _, rules := range c.goRules {
+		rules.Done(now)
 	}
 	return c.ctx.Err()
 }

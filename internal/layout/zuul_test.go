@@ -43,7 +43,7 @@ func readDump(t testing.TB, name string) *znode.Tree {
 
 func check(t testing.TB, m *layout.Map, tree *znode.Tree) []layout.Finding {
 	t.Helper()
-	r, err := layout.Check(t.Context(), layout.InMemory(tree), m, layout.Options{})
+	r, err := m.Check(t.Context(), layout.InMemory(tree), layout.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

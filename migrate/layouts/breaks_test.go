@@ -12,7 +12,6 @@ import (
 
 	"mrtq/internal/layout"
 	"mrtq/internal/znode"
-	"mrtq/migrate/layouts"
 )
 
 // migrated returns a tree that a migration created, in a dialect.
@@ -165,10 +164,12 @@ func (s seeing) Visit(v layout.Visit) { s[v.Znode.Path] = v.Node }
 func (s seeing) Done(time.Time) {}
 
 // nodesOf returns the pattern of each znode of a tree.
-func nodesOf(t *testing.T, l layouts.Layout, f forest) seeing {
+func nodesOf(t *testing.T, l *layout.Map, f forest) seeing {
 	t.Helper()
 	s := seeing{}
-	l.Natives = append(slices.Clone(l.Natives), func(func(layout.Found)) layout.Native { return s })
+	if err := l.AddGoRules(func(func(layout.Found)) layout.GoRules { return s }); err != nil {
+		t.Fatal(err)
+	}
 	findings(t, l, f)
 	return s
 }

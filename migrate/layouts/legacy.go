@@ -121,7 +121,7 @@ type duplicates struct {
 	seen   map[[16]byte]bool
 }
 
-func newDuplicates(report func(layout.Found)) layout.Native {
+func newDuplicates(report func(layout.Found)) layout.GoRules {
 	return &duplicates{report, map[[16]byte]bool{}}
 }
 

@@ -57,7 +57,7 @@ func TestMovedMeanwhile(t *testing.T) {
 		{"it is broken, three looks", false, true, 3, 1},
 		{"it moves and is broken, two looks", true, true, 2, 1},
 	} {
-		f := merrittSample("design").sound(t, l.Map)
+		f := merrittSample("design").sound(t, l)
 		f.remove(jobPath + "/lock")
 		if c.broken {
 			f.put("/batch-uuids/bid-9", "bid0000000009")

@@ -25,7 +25,7 @@ func TestDocuments(t *testing.T) {
 	for _, p := range pages {
 		path := "../../docs/" + p.file
 		var page bytes.Buffer
-		if err := named(t, p.name, p.dialect).Map.WriteMarkdown(&page); err != nil {
+		if err := named(t, p.name, p.dialect).WriteMarkdown(&page); err != nil {
 			t.Fatal(err)
 		}
 		if *update {
@@ -51,7 +51,7 @@ func TestRulesCiteDocuments(t *testing.T) {
 		if p.name == "zuul" {
 			continue // internal/layout compares it with Zuul's own document
 		}
-		for _, rule := range named(t, p.name, p.dialect).Map.Rules() {
+		for _, rule := range named(t, p.name, p.dialect).Rules() {
 			for cited := range strings.SplitSeq(rule.Document, "; ") {
 				page, part, _ := strings.Cut(cited, ", ")
 				text, err := os.ReadFile("../../" + page)

@@ -11,7 +11,6 @@ import (
 
 	"mrtq/internal/layout"
 	"mrtq/internal/znode"
-	"mrtq/migrate/layouts"
 )
 
 // zuulTree is a tree of Zuul in the layout checker's testdata.
@@ -50,15 +49,15 @@ func (f forest) branch(path string) forest {
 }
 
 // survives checks a tree with a map. Any finding is right, a panic is not.
-func survives(t testing.TB, l layouts.Layout, f forest, what string) {
+func survives(t testing.TB, l *layout.Map, f forest, what string) {
 	t.Helper()
 	defer func() {
 		if r := recover(); r != nil {
-			t.Fatalf("%s, %s: %v\n%s", l.Map.Name, what, r, debug.Stack())
+			t.Fatalf("%s, %s: %v\n%s", l.Name, what, r, debug.Stack())
 		}
 	}()
 	if _, err := l.Check(t.Context(), layout.InMemory(f.tree(t)), layout.Options{}); err != nil && !errors.Is(err, layout.ErrNoMatch) {
-		t.Fatalf("%s, %s: %v", l.Map.Name, what, err)
+		t.Fatalf("%s, %s: %v", l.Name, what, err)
 	}
 }
 
@@ -67,11 +66,11 @@ func survives(t testing.TB, l layouts.Layout, f forest, what string) {
 func FuzzTrees(f *testing.F) {
 	trees := map[string]forest{"merritt design": migrated(f, "design"), "merritt mrt-zk": migrated(f, "mrt-zk"),
 		"zuul": zuulTree(f, "zuul-tree.ndjson.gz"), "broken zuul": zuulTree(f, "zuul-tree-broken.ndjson.gz")}
-	var all []layouts.Layout
+	var all []*layout.Map
 	for _, s := range samples {
 		l := named(f, s.name, s.dialect)
 		all = append(all, l)
-		trees["example of "+s.name+" "+s.dialect] = s.sound(f, l.Map)
+		trees["example of "+s.name+" "+s.dialect] = s.sound(f, l)
 	}
 	ways := slices.Sorted(maps.Keys(nodeBreaks))
 	names := slices.Sorted(maps.Keys(trees))

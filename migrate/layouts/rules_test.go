@@ -12,7 +12,7 @@ import (
 	"mrtq/migrate/layouts"
 )
 
-func named(t testing.TB, name, dialect string) layouts.Layout {
+func named(t testing.TB, name, dialect string) *layout.Map {
 	t.Helper()
 	l, err := layouts.Named(name, layouts.Options{Dialect: dialect})
 	if err != nil {
@@ -21,7 +21,7 @@ func named(t testing.TB, name, dialect string) layouts.Layout {
 	return l
 }
 
-func findings(t testing.TB, l layouts.Layout, f forest) []layout.Finding {
+func findings(t testing.TB, l *layout.Map, f forest) []layout.Finding {
 	t.Helper()
 	r, err := l.Check(t.Context(), layout.InMemory(f.tree(t)), layout.Options{Now: time.UnixMilli(exampleTime).Add(time.Hour)})
 	if err != nil {
@@ -46,20 +46,20 @@ func TestEveryRule(t *testing.T) {
 	for _, s := range samples {
 		t.Run(s.name+s.dialect, func(t *testing.T) {
 			l := named(t, s.name, s.dialect)
-			sound := s.sound(t, l.Map)
+			sound := s.sound(t, l)
 			for _, f := range findings(t, l, sound) {
 				if !slices.Contains(s.also["*"], f.Rule) {
 					t.Errorf("the sound example: %v", f)
 				}
 			}
-			for _, rule := range l.Map.Rules() {
+			for _, rule := range l.Rules() {
 				if slices.Contains(s.also["*"], rule.ID) {
 					continue // it is in the sound example
 				}
 				broken := sound.clone()
 				if do := s.breaks[rule.ID]; do != nil {
 					do(broken)
-				} else if !breakGenerically(l.Map, rule, broken) {
+				} else if !breakGenerically(l, rule, broken) {
 					t.Errorf("%s: the test does not know how to break this rule", rule.ID)
 					continue
 				}
@@ -80,7 +80,7 @@ func TestEveryRule(t *testing.T) {
 				}
 			}
 			for id := range s.breaks {
-				if l.Map.Rule(id) == nil {
+				if l.Rule(id) == nil {
 					t.Errorf("there is a break for %s, which is no rule", id)
 				}
 			}
@@ -191,7 +191,7 @@ func breakGenerically(m *layout.Map, rule *layout.Rule, f forest) bool {
 // Each requirement of the deployed services is a rule of the map, or a rule of the map
 // cites it.
 func TestEveryRequirement(t *testing.T) {
-	rules := named(t, "merritt", "mrt-zk").Map.Rules()
+	rules := named(t, "merritt", "mrt-zk").Rules()
 	for i := 1; i <= 32; i++ {
 		id := fmt.Sprintf("R%02d", i)
 		if !slices.ContainsFunc(rules, func(r *layout.Rule) bool { return strings.HasPrefix(r.ID, id) || strings.Contains(r.Document, id) }) {

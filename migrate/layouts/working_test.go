@@ -13,7 +13,7 @@ import (
 
 // unlocked is the example without locks, in dialect mrt-zk.
 func unlocked(t testing.TB) forest {
-	f := merrittSample("mrt-zk").sound(t, named(t, "merritt", "mrt-zk").Map)
+	f := merrittSample("mrt-zk").sound(t, named(t, "merritt", "mrt-zk"))
 	for path := range f.clone() {
 		if strings.HasSuffix(path, "/lock") || strings.HasPrefix(path, "/locks/storage/") || strings.HasPrefix(path, "/locks/inventory/") || strings.HasPrefix(path, "/locks/localid/") {
 			f.remove(path)

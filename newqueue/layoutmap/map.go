@@ -30,9 +30,13 @@ func init() {
 }
 
 // Load returns a new copy of the map of the layout in a dialect, to which the
-// caller may add rules. The rules of [Places] belong to it.
+// caller may add rules.
 func Load(d newqueue.Dialect) (*layout.Map, error) {
-	return layout.Load("merritt.yaml", merrittText, string(d), codecsOf(d)...)
+	m, err := layout.Load("merritt.yaml", merrittText, string(d), codecsOf(d)...)
+	if err != nil {
+		return nil, err
+	}
+	return m, m.AddGoRules(newPlaces(d))
 }
 
 // Map returns the map of the layout in a dialect. The caller must not change it.

@@ -12,11 +12,11 @@ import (
 	"mrtq/newqueue"
 )
 
-// Places returns the code that checks the rules of [Map] which compare jobs,
+// newPlaces returns the code that checks the rules of [Map] which compare jobs,
 // batches and their entries with each other. Of a job it keeps in memory only what
 // the job's entries depend on.
-func Places(d newqueue.Dialect) layout.NewNative {
-	return func(report func(layout.Found)) layout.Native {
+func newPlaces(d newqueue.Dialect) layout.NewGoRules {
+	return func(report func(layout.Found)) layout.GoRules {
 		return &places{d: d, report: report, jobs: map[string]*jobPlace{}, batches: map[string]*batchPlace{}}
 	}
 }

@@ -16,7 +16,7 @@ import (
 // whether locks are ephemeral if the tree has Stats. No client may write while the tree is
 // read, because the client library changes one znode after the other.
 func Problems(tree *znode.Tree, d newqueue.Dialect) []layout.Finding {
-	report, err := layout.Check(context.Background(), layout.InMemory(tree), Map(d), layout.Options{Natives: []layout.NewNative{Places(d)}})
+	report, err := Map(d).Check(context.Background(), layout.InMemory(tree), layout.Options{})
 	switch {
 	case errors.Is(err, layout.ErrNoMatch):
 		return nil

@@ -19,16 +19,13 @@ var betweenWrites = []string{
 	"R31/status.status",
 }
 
-// Patience is how long a session that has locked an item is given to go on, before what it left is named.
-const Patience = 5 * time.Second
-
 // BetweenWrites reports whether a worker that has an item locked breaks a rule of the map between two of its writes, or
 // while it works.
 func BetweenWrites(rule string) bool { return slices.Contains(betweenWrites, rule) }
 
-// ItemAt is the path of the batch, job or access request that a znode belongs to. An entry belongs to its job. It is "" for
+// itemAt is the path of the batch, job or access request that a znode belongs to. An entry belongs to its job. It is "" for
 // other znodes.
-func ItemAt(path string) string {
+func itemAt(path string) string {
 	part := strings.Split(path, "/")
 	_, jid, isEntry := strings.Cut(znode.Name(path), "-")
 	switch {
@@ -47,30 +44,31 @@ func ItemAt(path string) string {
 	return ""
 }
 
-// Locks notes which sessions have locked items of a tree, while it is checked. It reports nothing.
-type Locks struct{ sessions map[string]int64 }
+// locks notes which sessions have locked items of a tree, while it is checked. It reports nothing.
+type locks struct{ sessions map[string]int64 }
 
-// NewLocks returns a Locks that has seen none.
-func NewLocks() *Locks { return &Locks{map[string]int64{}} }
+// Sessions are the Go rules that note which sessions have locked items of a tree. A finding
+// about such an item can be what its session leaves between two writes.
+func Sessions(func(layout.Found)) layout.GoRules { return &locks{map[string]int64{}} }
 
 // Visit notes a lock. One that is not ephemeral belongs to nobody.
-func (l *Locks) Visit(v layout.Visit) {
+func (l *locks) Visit(v layout.Visit) {
 	if slices.Contains([]string{"batch-lock", "job-lock", "request-lock"}, v.Node.ID) && v.Znode.Stat.EphemeralOwner != 0 {
 		l.sessions[znode.Parent(v.Znode.Path)] = v.Znode.Stat.EphemeralOwner
 	}
 }
 
 // Done does nothing.
-func (l *Locks) Done(time.Time) {}
+func (l *locks) Done(time.Time) {}
 
-// Of is the session that may be between two writes, if a finding is about that; 0 if none is.
-func (l *Locks) Of(f layout.Finding) int64 {
-	if !BetweenWrites(f.Rule) || f.Severity == layout.Info {
+// Session implements [layout.Working].
+func (l *locks) Session(f layout.Finding) int64 {
+	if !BetweenWrites(f.Rule) {
 		return 0
 	}
 	item := f.Item
 	if item == "" {
-		item = ItemAt(f.Path)
+		item = itemAt(f.Path)
 	}
 	return l.sessions[item]
 }

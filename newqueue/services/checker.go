@@ -30,14 +30,14 @@ type checker struct {
 // Update Reporting.
 type failed struct{ jobs, requeued int }
 
-// Rules returns the code that checks the demands of [AddRules], one znode after the
+// newChecker returns the code that checks the demands, one znode after the
 // other. It passes each violation to report. In memory it keeps the batchID of every
 // batch and the paths of the jobs without a profile.
-func Rules(report func(layout.Found)) layout.Native {
+func newChecker(report func(layout.Found)) layout.GoRules {
 	return &checker{report: report, roots: map[string]bool{}, batchIDs: map[string]string{}, without: map[string]string{}, failed: map[string]*failed{}, storing: map[string]string{}}
 }
 
-// Visit implements [layout.Native].
+// Visit implements [layout.GoRules].
 func (c *checker) Visit(v layout.Visit) {
 	n := v.Znode
 	if isRoot[n.Path] {

@@ -25,14 +25,18 @@ func ownRule(d *Demand) string {
 	return id
 }
 
-// AddRules adds to the map of the layout the demands for which it has no rule.
-func AddRules(m *layout.Map) error {
+// AddTo adds the demands to the map of the layout, with the code that checks them. The map's
+// own rules state some of them already.
+func AddTo(m *layout.Map) error {
+	var rules []*layout.Rule
+	added := map[string]bool{}
 	for i := range Demands {
 		d := &Demands[i]
 		id := ownRule(d)
-		if id == "" || m.Rule(id) != nil {
+		if id == "" || added[id] {
 			continue
 		}
+		added[id] = true
 		rule := &layout.Rule{ID: id, Severity: severityOf(d.Stops...), Path: patternOf[d.Of] + d.Node, Says: d.String(), Document: demandsPage + ", " + d.ID}
 		switch d.ID {
 		case "R01":
@@ -42,11 +46,9 @@ func AddRules(m *layout.Map) error {
 		default:
 			rule.Repair = "Repair it before a service works on it, or delete what it belongs to."
 		}
-		if err := m.AddRule(rule); err != nil {
-			return err
-		}
+		rules = append(rules, rule)
 	}
-	return nil
+	return m.AddGoRules(newChecker, rules...)
 }
 
 // severityOf is an error if one of the effects blocks a migration.

@@ -52,7 +52,7 @@ func (c *comparison) account(suspects []suspect) error {
 // waitBefore waits before a look that is not the first one.
 func waitBefore(ctx context.Context, look int) error {
 	if look > looks {
-		return sleep(ctx, layoutmap.Patience)
+		return sleep(ctx, layout.Patience)
 	}
 	return wait(ctx)
 }

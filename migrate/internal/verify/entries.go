@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"mrtq/internal/layout"
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/newqueue"
-	"mrtq/newqueue/layoutmap"
 )
 
 // checkEntries looks for entries of the runs' jobs that are in the wrong place, and for
@@ -109,7 +109,7 @@ func (v *verifier) checkPlaces(ctx context.Context, ours []suspect) error {
 		if len(locked) == 0 {
 			continue
 		}
-		if err := sleep(ctx, layoutmap.Patience); err != nil {
+		if err := sleep(ctx, layout.Patience); err != nil {
 			return err
 		}
 		if err := c.judgePlaces(locked, func(s suspect, seen sight) {
