@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"mrtq/internal/goldenfile"
 )
 
 var update = flag.Bool("update", false, "draw the picture of the components again")
@@ -124,20 +126,7 @@ func TestComponents(t *testing.T) {
 			t.Errorf("%s: the table of the components has no row for %s", architecturePage, component)
 		}
 	}
-	const start, end = "<!-- generated: components -->\n", "<!-- end of components -->\n"
-	head, rest, ok := strings.Cut(string(page), start)
-	old, tail, closed := strings.Cut(rest, end)
-	if !ok || !closed {
-		t.Fatalf("%s: want the lines %q and %q", architecturePage, start, end)
-	}
-	drawn := picture(arrows)
-	if *update {
-		if err := os.WriteFile(architecturePage, []byte(head+start+drawn+end+tail), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	} else if old != drawn {
-		t.Errorf("%s does not show today's components: if the change is right, run go test . -run TestComponents -update", architecturePage)
-	}
+	goldenfile.Section(t, architecturePage, "<!-- generated: components -->", "<!-- end of components -->", picture(arrows), *update)
 }
 
 // picture draws the components and the imports between them. It leaves out an arrow if

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"mrtq/cmd/mrtq/internal/exit"
+	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/internal/layout"
@@ -90,12 +92,44 @@ func (c *checkCmd) run(ctx context.Context, a *app, target string) error {
 	return nil
 }
 
+// named is the layout that --layout names.
 func (c *checkCmd) named() (*layout.Map, error) {
-	queues, opt, err := c.reads()
+	queues, records, err := c.reads()
 	if err != nil {
 		return nil, err
 	}
-	return namedLayout(c.layout, layouts.Options{Dialect: c.dialect, Queues: queues, Legacy: opt})
+	if isMapFile(c.layout) {
+		return ownLayout(c.layout, c.dialect)
+	}
+	if c.dialect != "" && c.layout != "merritt" {
+		return nil, exit.Usagef("--dialect %s: the layout %s has no dialects", c.dialect, c.layout)
+	}
+	l, err := layouts.Named(c.layout, layouts.Options{Dialect: c.dialect, Queues: queues, Legacy: records})
+	if errors.Is(err, layouts.ErrUnknown) {
+		return l, exit.Usagef("%w, and files with your own map, whose names have a dot or a slash", err)
+	}
+	if err != nil {
+		return l, exit.Usagef("%w", err)
+	}
+	return l, nil
+}
+
+// isMapFile reports whether a name is that of a file, and not of a built-in map.
+func isMapFile(name string) bool {
+	return strings.ContainsAny(name, "/.")
+}
+
+// ownLayout is the map in a file.
+func ownLayout(path, dialect string) (*layout.Map, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, files.Unread("map "+path, err)
+	}
+	m, err := layout.Load(path, text, dialect)
+	if err != nil {
+		return nil, exit.Usagef("%w; correct the map, or give one of %s", err, strings.Join(layouts.Names, ", "))
+	}
+	return m, nil
 }
 
 // recognised is the layout l in the dialect of the queue that the tree holds. If the tree

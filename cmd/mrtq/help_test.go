@@ -87,7 +87,7 @@ func TestHelpFits(t *testing.T) {
 	_, rest, _ := strings.Cut(help.Text(root), "\nThis program:\n")
 	rest, _, _ = strings.Cut(rest, "\n\n")
 	for line := range strings.Lines(rest) {
-		if name := strings.Fields(line)[0]; !slices.Contains([]string{"man", "help", "completion"}, name) {
+		if name := strings.Fields(line)[0]; !slices.Contains([]string{"help", "completion"}, name) {
 			t.Errorf("%s is in none of the groups", name)
 		}
 	}
@@ -161,8 +161,8 @@ func TestExamples(t *testing.T) {
 			if err := found.ValidateArgs(args); err != nil {
 				t.Errorf("%q: %v", line, err)
 			}
-			if c.Name() == "zk" || c.Name() == "man" {
-				continue // its arguments are a command, or a folder
+			if c.Name() == "zk" {
+				continue // its arguments are a command
 			}
 			if c.Name() == "show" {
 				args = args[:1] // the second is a record or a job

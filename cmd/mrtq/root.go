@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"log/slog"
@@ -46,7 +47,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	ran, err := cmd.ExecuteContextC(ctx)
 	if err != nil && !a.began { // cobra's own errors are about the command line
 		if strings.HasPrefix(err.Error(), "unknown command") {
-			err = fmt.Errorf("%w; see mrtq --help", err)
+			err = fmt.Errorf("%w; see %s", err, cmp.Or(pages[args[0]], "mrtq --help"))
 		}
 		err = exit.With(exit.Usage, err)
 	}
@@ -56,6 +57,13 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	a.End(err)
 	return exit.Code(err)
+}
+
+// pages have what commands of earlier builds printed.
+var pages = map[string]string{
+	"states": "the page docs/transitions.md",
+	"layout": "the pages docs/layout-merritt.md, docs/layout-merritt-mrt-zk.md, docs/layout-merritt-legacy.md and docs/layout-zuul.md",
+	"man":    "mrtq COMMAND --help, which says the same as the man pages, or docs/commands.md",
 }
 
 func (a *app) root() *cobra.Command {
@@ -92,7 +100,7 @@ goes to stdout, everything else to stderr. Exit codes: 0 done, 1 the check faile
 		a.holdCmd(),
 		a.reportCmd(),
 		a.zkCmd(),
-		accepting.Command(accepting.Env{Screen: a.Screen, Conn: &a.conn, Verbose: &a.verbose, CheckFiles: a.checkFiles, Args: args("[FOLDER]")}), a.statesCmd(), a.manCmd(), a.layoutCmd(),
+		accepting.Command(accepting.Env{Screen: a.Screen, Conn: &a.conn, Verbose: &a.verbose, CheckFiles: a.checkFiles, Args: args("[FOLDER]")}),
 	)
 	settings.RefuseEmpty(root)
 	root.SetHelpFunc(help.Print)

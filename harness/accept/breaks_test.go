@@ -63,7 +63,7 @@ func TestEveryIllegalPairCounts(t *testing.T) {
 	}
 }
 
-// TestDocuments: the tables that people see (mrtq states) have the steps and the
+// TestDocuments: the tables that people see (docs/transitions.md) have the steps and the
 // actors of the published design. The scenarios cover what the steps do to the tree, but
 // they can't show who makes a step that needs no lock.
 func TestDocuments(t *testing.T) {

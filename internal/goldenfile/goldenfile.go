@@ -28,6 +28,22 @@ func Compare(t testing.TB, path, got string, update bool) {
 	}
 }
 
+// Section compares text with what a page has between the lines start and end. If update is
+// set, it writes the page instead.
+func Section(t testing.TB, path, start, end, got string, update bool) {
+	t.Helper()
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, ok := strings.Cut(string(page), start+"\n")
+	_, tail, closed := strings.Cut(rest, end+"\n")
+	if !ok || !closed {
+		t.Fatalf("%s lacks the lines %q and %q", path, start, end)
+	}
+	Compare(t, path, head+start+"\n"+got+end+"\n"+tail, update)
+}
+
 // FirstDifference shows the first line in which two texts differ. It is "" if
 // they are the same.
 func FirstDifference(want, got string) string {

@@ -3,10 +3,11 @@ package services
 import (
 	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"mrtq/internal/goldenfile"
 )
 
 var update = flag.Bool("update", false, "write the table of docs/deployed-services.md")
@@ -14,24 +15,7 @@ var update = flag.Bool("update", false, "write the table of docs/deployed-servic
 // TestDemandsPage holds the table of docs/deployed-services.md to [Demands].
 // -update writes it.
 func TestDemandsPage(t *testing.T) {
-	const path, start, end = "../../docs/deployed-services.md", "<!-- generated: demands -->\n", "<!-- end of demands -->\n"
-	page, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	head, rest, ok := strings.Cut(string(page), start)
-	_, tail, closed := strings.Cut(rest, end)
-	if !ok || !closed {
-		t.Fatalf("%s: want the lines %q and %q", path, start, end)
-	}
-	got := head + start + "\n" + demandsTable() + "\n" + end + tail
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	} else if got != string(page) {
-		t.Errorf("%s does not show today's demands: look at the change, then run go test ./newqueue/services -run TestDemandsPage -update", path)
-	}
+	goldenfile.Section(t, "../../docs/deployed-services.md", "<!-- generated: demands -->", "<!-- end of demands -->", "\n"+demandsTable()+"\n", *update)
 }
 
 // demandsTable has one row for each demand, in the order of their ids. The keys

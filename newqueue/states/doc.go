@@ -8,7 +8,6 @@
 //		fmt.Println(t.ID, t.To, t.Who)
 //	}
 //
-// Package newqueue makes the transitions, and the command mrtq states prints
-// them. This package does not depend on ZooKeeper. A state is a name, as dialect
+// Package newqueue makes the transitions. This package does not depend on ZooKeeper. A state is a name, as dialect
 // design writes it.
 package states

@@ -23,7 +23,7 @@ var groups = []struct {
 }{
 	{"Cutover", []string{"rehearse", "plan", "migrate", "verify", "release", "rollback", "complete", "hold"}},
 	{"Looking", []string{"status", "show", "report", "inspect", "check"}},
-	{"Servers and tests", []string{"dump", "restore", "zk", "accept", "states", "layout"}},
+	{"Servers and tests", []string{"dump", "restore", "zk", "accept"}},
 }
 
 // Print prints a command's help.
