@@ -23,8 +23,6 @@ var nameless = map[string]string{
 	"mrtq/migrate/internal/plan.Batch":       "read only: the batches of a Plan",
 	"mrtq/migrate/internal/plan.Notes":       "read only: the notes of a Plan",
 	"mrtq/migrate/internal/ledger.Owners":    "read only: the owners of a HoldStatus",
-	"mrtq/migrate/internal/plan.Undecided":   "read only: what is undecided in a Plan",
-	"mrtq/migrate/internal/rules.Decided":    "read only: what a Run's choices decided; Options.Decisions decides",
 	"mrtq/migrate/internal/verify.Accounted": "read only: the records of a Verdict",
 	"mrtq/migrate/internal/plan.Settings":    "read only: the settings of a Plan",
 	"mrtq/migrate/internal/source.Node":      "read only: the legacy queue nodes of a Source",

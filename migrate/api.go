@@ -81,7 +81,6 @@ type (
 	Problem     = plan.Problem     // one reason why a plan can't be carried out
 	ProblemKind = plan.ProblemKind // what sort of problem it is
 	Finding     = plan.Finding     // one demand of the deployed services that records don't meet
-	Decision    = plan.Decision    // what somebody decided about one record
 	Tally       = plan.Tally       // how many records become what
 	Warning     = plan.Warning     // something to know, which stops nothing
 	Risk        = plan.Risk        // what could run twice, or never, under one choice
@@ -127,10 +126,6 @@ const MaxNote = ledger.MaxNote
 // ReadPlan reads a saved plan: see [Plan.Write]. The error says why it is none, or comes
 // from r.
 func ReadPlan(r io.Reader) (*Plan, error) { return plan.Read(r) }
-
-// ReadDecisions reads a decisions file: see [Plan.WriteDecisions]. The error wraps
-// [ErrDecisions], or comes from r.
-func ReadDecisions(r io.Reader) ([]Decision, error) { return plan.ReadDecisions(r) }
 
 // ReadBy says which services can read a queue of a dialect.
 func ReadBy(d newqueue.Dialect) string { return plan.ReadBy(d) }
@@ -226,8 +221,6 @@ var (
 	ErrDamaged = ledger.ErrDamaged
 	// ErrForm says that another version of mrtq has migrated to the target.
 	ErrForm = ledger.ErrForm
-	// ErrDecisions says that a file is not a decisions file, or which line of it is wrong.
-	ErrDecisions = plan.ErrDecisions
 
 	// ErrInterrupted says that the caller's context ended between two transactions. The same
 	// call finishes the work.

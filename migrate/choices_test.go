@@ -1,6 +1,7 @@
 package migrate_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -92,6 +93,72 @@ func TestRisksOfConsumedAndFailedRecords(t *testing.T) {
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("got\n%s\nexpected\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	})
+}
+
+// defaults are the options of a first migration without any choice.
+func (s *site) defaults() migrate.MigrateOptions {
+	opt := s.options()
+	opt.Choices = migrate.DefaultChoices()
+	return opt
+}
+
+// A record that blocks the plan may come while a run is unfinished. The choice about it is made then; the
+// choices about what the run has migrated are not made anew.
+func TestBlockedRecordsAreChosenLater(t *testing.T) {
+	s := serve(t, queueTree(t, map[string][]byte{
+		ingest(1): record(t, legacy.Failed, job("a", "1")),
+		ingest(3): record(t, legacy.Pending, job("a", "3")),
+	}), newqueue.MrtZK)
+	opt := s.defaults()
+	opt.Limits = single
+	if _, err := migrate.Migrate(until(t, migrate.Sending, 1), s.source(), s.w, opt); !errors.Is(err, migrate.ErrInterrupted) {
+		t.Fatalf("not interrupted: %v", err)
+	}
+	s.begin()
+	unserviceable := job("b", "4")
+	delete(unserviceable, "filename")
+	s.create(ingest(4), record(t, legacy.Pending, unserviceable))
+	s.create(ingest(5), []byte("x"))
+	p := s.plan(s.defaults().Options)
+	for kind, path := range map[migrate.ProblemKind]string{migrate.Unserviceable: ingest(4), migrate.Undecodable: ingest(5)} {
+		if found := problem(p, kind); found == nil || found.Path != path {
+			t.Errorf("%s: %+v", kind, p.Problems)
+		}
+	}
+	opt.Choices.Unserviceable, opt.Choices.Undecodable = "migrate", "quarantine"
+	other := opt
+	other.Choices.Failed = "held"
+	if p := s.plan(other.Options); len(p.Problems) != 1 || p.Problems[0].Kind != migrate.OtherChoices || p.Problems[0].Message != "run0000000000 was begun with other choices: failed was failed and is now held" {
+		t.Errorf("%+v", p.Problems)
+	}
+	s.mustMigrate(opt)
+	if got, want := accounted(s.mustVerify()), "total 4: migrated 3, quarantined 1"; got != want {
+		t.Errorf("%s\nexpected %s", got, want)
+	}
+}
+
+// Consumed records are left to the legacy worker that has them, unless somebody chooses otherwise. They don't stop the
+// migration, and another run takes them if they are pending again.
+func TestConsumedRecordsAreLeft(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		s := serve(t, queueTree(t, map[string][]byte{
+			ingest(1): record(t, legacy.Consumed, job("a", "1")), ingest(2): record(t, legacy.Pending, job("a", "2")),
+		}), d)
+		if p := s.plan(s.defaults().Options); p.Blocked() || p.Records[0].Action != migrate.ActSkip || !strings.Contains(p.Records[0].Reason, "left") {
+			t.Errorf("%v %+v", p.Problems, p.Records)
+		}
+		s.mustMigrate(s.defaults())
+		if got, want := accounted(s.mustVerify()), "total 2: migrated 1, skipped 1"; got != want {
+			t.Errorf("%s, expected %s", got, want)
+		}
+		if l := s.status().Legacy[0]; l.Left != 1 || len(l.NotMigrated) > 0 || len(l.AtWork) != 1 {
+			t.Errorf("%+v", l)
+		}
+		s.set(ingest(1), record(t, legacy.Pending, job("a", "1"))) // requeued
+		if res := s.mustMigrate(s.defaults()); res.Created.Jobs != 1 {
+			t.Errorf("%+v", res.Created)
 		}
 	})
 }

@@ -87,7 +87,7 @@ func (c *migrateCmd) run(ctx context.Context, a *app, args []string) error {
 	if files.IsGzip(c.quarantine) {
 		return exit.Usagef("--quarantine %s: mrtq adds to this file, so it can't be a gzip file; leave out .gz", c.quarantine)
 	}
-	if c.quarantine == "" && (c.choices.Quarantines() || c.decisions != "") {
+	if c.quarantine == "" && c.choices.Undecodable == "quarantine" {
 		c.quarantine = quarantineFile(s.target)
 	}
 	writes := []files.Named{s.target.written(), {By: "--quarantine", Path: c.quarantine, Kept: true}}
@@ -95,7 +95,7 @@ func (c *migrateCmd) run(ctx context.Context, a *app, args []string) error {
 	if s.inOneFile() {
 		source = files.Named{}
 	}
-	if err := a.checkFiles(writes, source, files.Named{By: "--plan", Path: c.plan}, files.Named{By: "--decisions", Path: c.decisions}); err != nil {
+	if err := a.checkFiles(writes, source, files.Named{By: "--plan", Path: c.plan}); err != nil {
 		return err
 	}
 	started := time.Now()

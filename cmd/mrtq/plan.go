@@ -19,9 +19,7 @@ type planCmd struct {
 	planFlags
 	output string
 	out    string
-	// decisionsOut is the file for the records that nobody has decided about, "" for none.
-	decisionsOut string
-	force        bool
+	force  bool
 }
 
 func (a *app) planCmd() *cobra.Command {
@@ -42,9 +40,8 @@ says that a new queue is wanted there, and --dialect says which services read it
 --out saves the plan, with both sides and all settings. mrtq migrate --plan carries
 it out. It refuses the plan if either side has changed since.
 
-The choices below are about all records of a kind. To decide record by record, have the
-undecided ones written with --decisions-out, fill in the file, and give it to plan or
-migrate with --decisions.`,
+The choices below are about all records of a kind. To decide about one of them otherwise,
+change the record in the legacy queue before the migration, or its job after it.`,
 		Example: `  mrtq plan zk1:2181 zk1:2181/new --new-queue --dialect mrt-zk
   mrtq plan zk1:2181 zk1:2181/new --new-queue --dialect mrt-zk --undecodable quarantine --out plan.json`,
 		Args: args("SOURCE", "TARGET"),
@@ -55,8 +52,7 @@ migrate with --decisions.`,
 	a.conn.RateFlag(f)
 	outputFlag(f, &c.output, "json")
 	f.StringVar(&c.out, "out", "", "`file` to save the plan to, as JSON")
-	f.StringVar(&c.decisionsOut, "decisions-out", "", "`file` to write the records to that somebody has to decide about, as CSV: fill in its column choice, and give it with --decisions")
-	f.BoolVar(&c.force, "force", false, "replace the files of --out and --decisions-out if they exist")
+	f.BoolVar(&c.force, "force", false, "replace the file of --out if it exists")
 	return cmd
 }
 
@@ -65,8 +61,7 @@ func (c *planCmd) run(ctx context.Context, a *app, args []string) error {
 	if err != nil {
 		return err
 	}
-	writes := []files.Named{{By: "--out", Path: c.out, New: !c.force}, {By: "--decisions-out", Path: c.decisionsOut, New: !c.force}}
-	if err := a.checkFiles(writes, s.source.named(), s.target.named(), files.Named{By: "--decisions", Path: c.decisions}); err != nil {
+	if err := a.checkFiles([]files.Named{{By: "--out", Path: c.out, New: !c.force}}, s.source.named(), s.target.named()); err != nil {
 		return err
 	}
 	plan, err := c.make(ctx, a, s)
@@ -77,13 +72,6 @@ func (c *planCmd) run(ctx context.Context, a *app, args []string) error {
 	if c.out != "" {
 		if unsaved = files.Write(c.out, plan.Write); unsaved == nil {
 			a.Say("the plan is saved in %s", c.out)
-		}
-	}
-	if c.decisionsOut != "" {
-		if err := files.Write(c.decisionsOut, plan.WriteDecisions); err != nil {
-			unsaved = errors.Join(unsaved, err)
-		} else {
-			a.Say("%s in %s: fill in the column choice, and give the file with --decisions", screen.Count(len(plan.Undecided), "undecided record is", "undecided records are"), c.decisionsOut)
 		}
 	}
 	if c.output == "json" {

@@ -29,7 +29,6 @@ type planFlags struct {
 	dialect, acl, note            string
 	packet                        int
 	again                         []string
-	decisions                     string // file, "" for none
 	newQueue, holdAgain, restored bool
 	set                           *pflag.FlagSet
 	saved                         *migrate.Plan // nil without --plan
@@ -71,7 +70,6 @@ func (p *planFlags) decisionFlags(f *pflag.FlagSet) {
 		settings.Choice(f, c.Value(&p.choices), c.Name, "", choiceUsage[c.Name], c.Values...)
 	}
 	f.IntVar(&p.packet, "packet", migrate.DefaultPacket, "the servers' jute.maxbuffer in `bytes`")
-	f.StringVar(&p.decisions, "decisions", "", "`file` of choices about single records, as plan --decisions-out writes it")
 }
 
 // options checks the flags, and returns them as a plan's options.
@@ -99,11 +97,7 @@ func (p *planFlags) options(s pair) (migrate.Options, error) {
 	if p.set.Changed("dialect") {
 		dialect = newqueue.Dialect(p.dialect)
 	}
-	decisions, err := readDecisions(p.decisions)
-	if err != nil {
-		return migrate.Options{}, err
-	}
-	return migrate.Options{Dialect: dialect, Choices: p.choices, Decisions: decisions, ACL: acl, Packet: p.packet, Again: p.again, Note: p.note,
+	return migrate.Options{Dialect: dialect, Choices: p.choices, ACL: acl, Packet: p.packet, Again: p.again, Note: p.note,
 		NewQueue: p.newQueue, HoldAgain: p.holdAgain, Restored: p.restored, Source: s.source.Text, Target: s.target.Text}, nil
 }
 
@@ -113,22 +107,6 @@ func checkPacket(packet int) error {
 		return exit.Usagef("--packet %d: expected at least %d", packet, least)
 	}
 	return nil
-}
-
-// readDecisions reads the decisions file that --decisions names; "" names none.
-func readDecisions(path string) ([]migrate.Decision, error) {
-	if path == "" {
-		return nil, nil
-	}
-	data, err := openfile.ReadAll(path)
-	if err != nil {
-		return nil, files.Unread("--decisions "+path, err)
-	}
-	decisions, err := migrate.ReadDecisions(bytes.NewReader(data))
-	if err != nil {
-		return nil, exit.Usagef("--decisions %s: %w; nothing was read or written on either side", path, err)
-	}
-	return decisions, nil
 }
 
 // readPlan reads the saved plan that --plan names.

@@ -96,7 +96,7 @@ func (c *statusCmd) show(a *app, s pair, status, before *migrate.Status) (screen
 	at := advice.Situation{Target: s.target.Text, Holds: status.Holds, NoQueue: status.NoQueue, Undecided: status.Undecided()}
 	if run := status.Current(); run != nil {
 		at.Run = &run.Run
-		at.Quarantined = run.Choices.Quarantines() && defaultQuarantine(s.target) != ""
+		at.Quarantined = run.Choices.Undecodable == "quarantine" && defaultQuarantine(s.target) != ""
 		at.Quarantine = defaultQuarantine(s.target)
 	}
 	words, command := a.advice.Next(status.Step, at), ""

@@ -87,9 +87,6 @@ func TestLives(t *testing.T) {
 						c["records that were done once"]++
 					}
 				}
-				for choice, n := range m.decided {
-					c["decided: "+choice] += n
-				}
 				for _, s := range l.steps {
 					c[s.kind]++
 					if s.trouble.kind != "" {
@@ -147,7 +144,7 @@ func drawLife(t *rapid.T, d newqueue.Dialect) life {
 	begins := []string{"pending", "held", "failed"}
 	l.choices.Failed = rapid.SampledFrom(begins).Draw(t, "failed records")
 	l.choices.Consumed = rapid.SampledFrom(append(begins, "leave")).Draw(t, "consumed records")
-	if rapid.Bool().Draw(t, "the others are decided record by record") {
+	if rapid.Bool().Draw(t, "the others are chosen later") {
 		l.choices.Undecodable, l.choices.InventoryRecords, l.choices.Unserviceable = "block", "block", "block"
 	}
 	if rapid.Bool().Draw(t, "completed records are skipped") {
@@ -164,7 +161,7 @@ func drawLife(t *rapid.T, d newqueue.Dialect) life {
 func (l life) live(t *testing.T) (m *migration, failed string) {
 	synctest.Test(t, func(t *testing.T) {
 		m = &migration{others: &others{oracle: &oracle{}, turns: map[*daemons.Actor]*openTurn{}, fails: map[string]bool{}}, choices: l.choices,
-			decided: map[string]int{}, answers: map[string]migrate.Answer{}, quarantined: map[string][][]byte{}}
+			answers: map[string]migrate.Answer{}, quarantined: map[string][][]byte{}}
 		m.say = func(format string, args ...any) { m.story = append(m.story, fmt.Sprintf(format, args...)) }
 		defer func() {
 			switch r := recover().(type) {

@@ -79,9 +79,7 @@ func whyIdle(p *migrate.Plan, r *migrate.PlanRecord) string {
 		about, why = "undecodable", "it can't be decoded"
 	}
 	choice := ""
-	if d, decided := p.Choices.Decided[r.Path]; decided && d.SHA256 == r.Hash.String() {
-		choice, why = d.Choice, why+", and the decision about it is "+d.Choice
-	} else if i := slices.IndexFunc(migrate.AllChoices, func(c migrate.Choice) bool { return c.Name == about }); i >= 0 {
+	if i := slices.IndexFunc(migrate.AllChoices, func(c migrate.Choice) bool { return c.Name == about }); i >= 0 {
 		choice = *migrate.AllChoices[i].Value(&p.Choices)
 		why += ", and --" + about + " is " + choice
 	}

@@ -1,8 +1,6 @@
 package rehearse_test
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"reflect"
 	"slices"
 	"testing"
@@ -38,17 +36,15 @@ func TestRoundTripWithoutTheLimit(t *testing.T) {
 
 // Each record is a job, skipped or quarantined; and each that no worker takes is named once, with why.
 func TestIdle(t *testing.T) {
-	var bad, decided, consumed string
+	var bad, failed, consumed string
 	copied := queue(t, 200, func(tree *znode.Tree) {
 		consumed = consume(t, tree)
-		decided = again(t, tree, consumed, legacy.Failed)
+		failed = again(t, tree, consumed, legacy.Failed)
 		bad = "/ingest/mrtQ-01000000009998"
 		must(t, tree.Put(znode.Node{Path: bad, Data: []byte("?")}))
 	})
 	opt := options(newqueue.Design)
-	opt.Plan.Choices.Undecodable, opt.Plan.Choices.Completed = "quarantine", "skip"
-	sum := sha256.Sum256(copied.Tree.Get(decided).Data)
-	opt.Plan.Decisions = []migrate.Decision{{Line: 2, Record: decided, Choice: "held", Hash: hex.EncodeToString(sum[:8])}}
+	opt.Plan.Choices.Undecodable, opt.Plan.Choices.Completed, opt.Plan.Choices.Failed = "quarantine", "skip", "held"
 	r, err := rehearse.Run(t.Context(), copied, opt)
 	must(t, err)
 	if len(r.Problems) > 0 || r.Skipped == 0 || r.Quarantined != 1 || r.Records != r.Jobs+r.Skipped+r.Quarantined {
@@ -66,7 +62,7 @@ func TestIdle(t *testing.T) {
 	}
 	for record, want := range map[string]string{
 		consumed: "held: its legacy status is consumed, and --consumed is held",
-		decided:  "held: its legacy status is failed, and the decision about it is held",
+		failed:   "held: its legacy status is failed, and --failed is held",
 		bad:      "quarantined: it can't be decoded, and --undecodable is quarantine",
 	} {
 		if got := whys[record]; !slices.Equal(got, []string{want}) {

@@ -29,14 +29,10 @@ type Input struct {
 
 // Builder makes a plan.
 type Builder struct {
-	in    Input
-	plan  *Plan
-	again map[string]bool // records of Options.Again that were not met yet
-	// decisions are those of Options.Decisions that were not met yet.
-	decisions map[string]Decision
-	undecided undecided
-	records   map[string]*Record // of the plan, by path: see [Builder.record]
-	batches   map[rules.BatchKey]*Batch
+	in      Input
+	plan    *Plan
+	again   map[string]bool // records of Options.Again that were not met yet
+	batches map[rules.BatchKey]*Batch
 	// unfinished is the first record with a jobID whose job is unfinished, in dialect mrt-zk; doubled are
 	// those that have another with the same.
 	unfinished map[jobKey]string
@@ -158,9 +154,6 @@ func (b *Builder) chooseDialect() {
 func (b *Builder) chooseRun() {
 	p, last := b.plan, b.in.Target.Ledger.Newest()
 	p.Run = ledger.RunID(0)
-	if last == nil || last.State != ledger.Running {
-		b.takeDecisions()
-	}
 	if last == nil {
 		return
 	}
@@ -176,7 +169,6 @@ func (b *Builder) chooseRun() {
 	switch last.State {
 	case ledger.Running:
 		p.Run, p.Resumes, p.Unfinished = last.ID, true, *last
-		b.takeDecisions()
 		b.compareSettings(last, path)
 	case ledger.Done:
 		b.compareTimes(last, path)
@@ -184,16 +176,14 @@ func (b *Builder) chooseRun() {
 }
 
 // compareSettings refuses to finish a run with other settings than those that it was begun
-// with.
+// with. What blocked records then is not among them: the run has none of these, so it may be chosen now.
 func (b *Builder) compareSettings(last *ledger.Run, path string) {
 	p := b.plan
 	refuse := func(fits, message string, args ...any) {
 		b.problem(Problem{Kind: OtherChoices, Path: path, Message: fmt.Sprintf(message, args...),
 			Next: fmt.Sprintf("finish it with those, or roll back %s first", last.ID), Fits: fits})
 	}
-	now := p.Choices
-	now.Decided = last.Choices.Decided // see [Builder.checkOther]
-	if changes := last.Choices.Changes(now); changes != "" {
+	if changes := last.Choices.Unblocked(p.Choices).Changes(p.Choices); changes != "" {
 		refuse(last.ID, "%s was begun with other choices: %s", last.ID, changes)
 	}
 	b.compareTimes(last, path)
@@ -235,7 +225,6 @@ func (b *Builder) Add(f source.Fetched) {
 		done = nil
 	}
 	b.content.record(b, f, done != nil)
-	b.checkDecision(r, &line, done)
 	if done == nil {
 		b.decide(r, &line)
 		b.checkHandOver(&line, f)
@@ -257,15 +246,7 @@ func (b *Builder) decide(r rules.Record, line *Record) {
 	switch d.Do {
 	case rules.Block:
 		line.Action = Block
-		b.block(recordProblem(r, d.Reason))
-		if r.Err == nil || r.Err.Kind != rules.Unreadable {
-			b.undecided.add(r.Path, d.Reason, line.Hash.String(), rules.Decidable(line.Status))
-		}
-		if r.Err == nil { // who decides about it must know what the services would do with it
-			as := b.plan.Choices
-			as.Consumed = rules.AsHeld
-			b.checkServices(r, rules.Decide(r, as).State, nil)
-		}
+		b.problem(recordProblem(r, d.Reason))
 	case rules.Quarantine:
 		line.Action = Quarantine
 		b.plan.Quarantined = append(b.plan.Quarantined, r)
@@ -360,8 +341,6 @@ func (b *Builder) Finish(there map[string]target.Batch) *Plan {
 	b.planHolds()
 	b.planRestored()
 	b.finishServices()
-	b.refuseUnknown()
-	p.Undecided = b.undecided.list
 	b.addNotes()
 	slices.SortStableFunc(p.Problems, func(x, y Problem) int { return strings.Compare(x.Path, y.Path) })
 	return p

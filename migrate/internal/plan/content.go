@@ -15,15 +15,11 @@ import (
 type content struct {
 	// unsettled are the paths of records that were not migrated before, by the choice about
 	// them: consumed or failed. emptied are those of them whose job, when it has failed and is
-	// requeued, may be stored without its content. Those that somebody decided about are
-	// below decidedTo and the choice.
+	// requeued, may be stored without its content.
 	unsettled, emptied map[string][]string
 	byJobID            map[string]string // consumed records, by their jobID
 	profiles           bool              // whether any job has a profile
 }
-
-// decidedTo begins the keys of content for records that somebody decided about.
-const decidedTo = "decided "
 
 func newContent() content {
 	return content{byJobID: map[string]string{}, unsettled: map[string][]string{"consumed": nil, "failed": nil}, emptied: map[string][]string{}}
@@ -49,9 +45,6 @@ func (o *content) record(b *Builder, f source.Fetched, migrated bool) {
 	status := r.Legacy.Header.Status
 	if _, unsettled := o.unsettled[status.String()]; unsettled && !migrated {
 		about := status.String()
-		if d, decided := b.plan.Choices.Decided[r.Path]; decided && d.SHA256 == r.Digest() {
-			about = decidedTo + d.Choice
-		}
 		o.unsettled[about] = append(o.unsettled[about], r.Path)
 		if b.plan.Dialect == newqueue.MrtZK && r.Queue == rules.Ingest {
 			o.emptied[about] = append(o.emptied[about], r.Path)
@@ -88,12 +81,9 @@ const (
 	maxChroot    = 256
 )
 
-// reserve is what a transaction of the plan has beside a job. The run's record has the decisions.
-func (p *Plan) reserve() int { return reserve + p.decided }
-
 // size refuses a record whose job does not fit into one transaction.
 func (o *content) size(b *Builder, r rules.Record, s rules.State, batch *Batch) {
-	limit := b.plan.Settings.Packet - b.plan.reserve()
+	limit := b.plan.Settings.Packet - reserve
 	if len(r.Data)*escapeGrowth+smallJob < limit {
 		return
 	}

@@ -29,10 +29,10 @@ type Warning struct {
 
 // Risk says what may happen to consumed or failed records under one choice about them.
 type Risk struct {
-	About  string   `json:"about"`  // consumed, failed, or decisions for what was decided record by record
-	Choice string   `json:"choice"` // "" for decisions
-	Twice  []string `json:"twice"`  // paths of records that might run twice
-	Never  []string `json:"never"`  // that run only if an administrator releases or requeues them
+	About  string   `json:"about"` // consumed or failed
+	Choice string   `json:"choice"`
+	Twice  []string `json:"twice"` // paths of records that might run twice
+	Never  []string `json:"never"` // that run only if an administrator releases or requeues them
 	// Empty are those that, when an administrator requeues them, might be stored without
 	// their content (docs/deployed-services.md, "Failed jobs").
 	Empty  []string `json:"empty"`
@@ -80,7 +80,6 @@ func (b *Builder) addNotes() {
 // working on a consumed record, or may have died; the record doesn't say which. What a
 // worker did of a failed record before it failed is done again.
 func (b *Builder) noteRisks() {
-	decided := Risk{About: "decisions", Twice: []string{}, Never: []string{}, Empty: []string{}, Chosen: true}
 	for _, choice := range rules.AllChoices {
 		records, risky := b.content.unsettled[choice.Name]
 		if !risky {
@@ -91,12 +90,6 @@ func (b *Builder) noteRisks() {
 			risk.add(value, records, b.content.emptied[choice.Name])
 			b.plan.Risks = append(b.plan.Risks, risk)
 		}
-	}
-	for _, value := range []string{rules.AsHeld, rules.AsPending, rules.AsFailed} {
-		decided.add(value, b.content.unsettled[decidedTo+value], b.content.emptied[decidedTo+value])
-	}
-	if len(decided.Twice)+len(decided.Never) > 0 {
-		b.plan.Risks = append(b.plan.Risks, decided)
 	}
 }
 

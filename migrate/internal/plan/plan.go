@@ -21,9 +21,6 @@ type Options struct {
 	// that the target holds. If it holds none, the plan has the problem [NoDialect].
 	Dialect newqueue.Dialect
 	Choices rules.Choices
-	// Decisions are choices about single records. A plan that finishes a run adds them to those
-	// of the run.
-	Decisions []Decision
 	// ACL is the ACL of every znode that a migration creates. nil is that of the run that
 	// the plan finishes; if it finishes none, it is open to all.
 	ACL []znode.ACL
@@ -115,8 +112,6 @@ type Plan struct {
 	Batches  []*Batch         `json:"batches"` // in the order in which the records name them
 	Layout   []string         `json:"layout"`  // znodes of the layout that it creates
 	Problems []Problem        `json:"problems"`
-	// Undecided are the records and batches that somebody has to decide about.
-	Undecided []Undecided `json:"undecided"`
 	Notes
 
 	// Unfinished is the run that it finishes, if Resumes.
@@ -126,8 +121,7 @@ type Plan struct {
 	// Previous is the newest run before this plan's; nil if there is none.
 	Previous *ledger.Run `json:"-"`
 
-	target  *target.Target
-	decided int // how many bytes the decisions take in the run's record
+	target *target.Target
 }
 
 // TargetOf is the target as it was when the plan was made; nil for a saved plan. The

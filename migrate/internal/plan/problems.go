@@ -23,7 +23,6 @@ const (
 	// NoSuchRecord is a record of Again in [Options] that the source does not have.
 	NoSuchRecord ProblemKind = "no-such-record"
 	NotRemoved   ProblemKind = "not-removed" // it is in Again, and was not migrated before
-	BadDecision  ProblemKind = "bad-decision"
 )
 
 // Kinds of problems with a batch.
@@ -72,8 +71,7 @@ func (p Problem) String() string {
 
 // recordProblem is the problem of a record that the choices block.
 func recordProblem(r rules.Record, reason string) Problem {
-	switch {
-	case r.Err.Kind == rules.Unreadable:
+	if r.Err.Kind == rules.Unreadable {
 		return Problem{Kind: Unreadable, Path: r.Path, Record: r.Err.Kind, Message: reason,
 			Next: "give credentials that may read it, or have its ACL changed; if this is a dump, make it again with them"}
 	}

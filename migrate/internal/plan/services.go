@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"fmt"
-	"slices"
 
 	"mrtq/internal/znode"
 	"mrtq/legacy"
@@ -221,7 +220,6 @@ func (b *Builder) checkBatch(batch *Batch) {
 		return // the findings on its records are enough
 	}
 	path := newqueue.BatchUUIDPath(batch.UUID)
-	b.checkBatchDecision(path)
 	item := services.Item{Path: newqueue.BatchPath(newqueue.SequenceID(newqueue.BatchPrefix, 0)), Objects: objects(batch.All.Objects(b.plan.Dialect))}
 	for _, v := range services.CheckContent(item) {
 		b.found.violation(v, path)
@@ -241,21 +239,13 @@ func (b *Builder) blockService(f Finding) {
 	if !f.Blocking || chosen == rules.Migrate {
 		return
 	}
-	items := slices.DeleteFunc(slices.Clone(f.Items), func(i Item) bool { return b.isDecided(i.Path) })
-	if len(items) == 0 {
-		return
-	}
-	then := cmp.Or(f.Then, "no service could work on it")
-	for _, i := range items {
-		r := b.record(i.Path)
-		b.undecided.add(i.Path, i.What+": "+then, r.Hash.String(), rules.Decidable(r.Status))
-	}
-	problem := Problem{Kind: Unserviceable, Path: items[0].Path, Message: fmt.Sprintf("%s: %s", items[0].What, then), Next: serviceNext}
-	if n := len(items) - 1; n > 0 {
+	first := f.Items[0]
+	problem := Problem{Kind: Unserviceable, Path: first.Path, Message: fmt.Sprintf("%s: %s", first.What, cmp.Or(f.Then, "no service could work on it")), Next: serviceNext}
+	if n := len(f.Items) - 1; n > 0 {
 		problem.Message += fmt.Sprintf(" (and %d more like it)", n)
 	}
 	if f.Requirement == inventoryFinding {
 		problem.Kind, problem.Next = InventoryWaiting, inventoryNext
 	}
-	b.block(problem)
+	b.problem(problem)
 }

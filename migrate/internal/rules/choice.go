@@ -2,7 +2,6 @@ package rules
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,15 +22,6 @@ type Choices struct {
 	InventoryRecords string `json:"inventory_records"` // block or migrate
 	Unserviceable    string `json:"unserviceable"`     // block or migrate
 	MaxPriority      string `json:"max_priority"`      // 99, 89 or 79: see [Choices.Priority]
-	// Decided are the choices about single records and batches, by their paths. They count more
-	// than the others, and a record that is decided is migrated even if no service could work on it.
-	Decided map[string]Decided `json:"decided,omitempty"`
-}
-
-// Decided is a choice about one record, as it was when somebody decided.
-type Decided struct {
-	Choice string `json:"choice"`
-	SHA256 string `json:"sha256,omitempty"` // the beginning of the record's, in hexadecimal; "" for a batch
 }
 
 // The values of [Choices].
@@ -100,55 +90,17 @@ func (c Choices) Changes(now Choices) string {
 			changes = append(changes, fmt.Sprintf("%s was %s and is now %s", choice.Name, from, to))
 		}
 	}
-	if !maps.Equal(c.Decided, now.Decided) {
-		changes = append(changes, fmt.Sprintf("%d records were decided about, now it is %d, or with other choices", len(c.Decided), len(now.Decided)))
-	}
 	return strings.Join(changes, ", ")
 }
 
-// Quarantines reports whether records that can't be decoded are left out, and their bytes kept.
-func (c Choices) Quarantines() bool {
-	for _, d := range c.Decided {
-		if d.Choice == Quarantine {
-			return true
+// Unblocked are the choices with those of now in place of each [Block].
+func (c Choices) Unblocked(now Choices) Choices {
+	for _, choice := range AllChoices {
+		if v := choice.Value(&c); *v == Block {
+			*v = *choice.Value(&now)
 		}
 	}
-	return c.Undecodable == Quarantine
-}
-
-// Equal reports whether the choices are the same.
-func (c Choices) Equal(other Choices) bool { return c.Changes(other) == "" }
-
-// about are the choices as they are for one record. A decision about a record that has changed
-// since does not count.
-func (c Choices) about(r Record) Choices {
-	d, decided := c.Decided[r.Path]
-	if !decided || d.SHA256 != r.Digest() {
-		return c
-	}
-	switch choice := d.Choice; choice {
-	case Quarantine:
-		c.Undecodable = choice
-	case AsHeld, AsPending, AsFailed:
-		c.Consumed, c.Failed = choice, choice
-	default:
-		c.Completed, c.Deleted = choice, choice
-	}
 	return c
-}
-
-// Decidable are the choices that a decision about one record can make, by its legacy status;
-// "" is the status of a record that can't be decoded.
-func Decidable(status string) []string {
-	switch status {
-	case "":
-		return []string{Quarantine}
-	case legacy.Consumed.String(), legacy.Failed.String():
-		return []string{AsHeld, AsPending, AsFailed}
-	case legacy.Completed.String(), legacy.Deleted.String():
-		return []string{Migrate, Skip}
-	}
-	return []string{Migrate}
 }
 
 // Decision is what the choices decide about one record.
@@ -163,7 +115,6 @@ const consumedMessage = "was consumed in the legacy queue when it was migrated"
 
 // Decide says what a migration does with one record.
 func Decide(r Record, c Choices) Decision {
-	c = c.about(r)
 	if r.Err != nil {
 		// A record that can't be read has no bytes to keep.
 		if c.Undecodable == Quarantine && r.Err.Kind != Unreadable {

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 
@@ -122,13 +121,6 @@ const Unreadable legacy.Kind = "unreadable"
 func text(p legacy.Payload, property string) string {
 	s, _ := p.Text(property)
 	return s
-}
-
-// Digest is the beginning of the SHA-256 of the record's bytes, in hexadecimal: what a decision
-// names, and the ledger keeps.
-func (r Record) Digest() string {
-	sum := r.SHA256()
-	return hex.EncodeToString(sum[:8])
 }
 
 // SHA256 is the digest of the record's bytes.

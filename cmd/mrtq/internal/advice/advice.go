@@ -225,7 +225,7 @@ func holdFlag(h migrate.HoldStatus) Flag {
 }
 
 func (a Adviser) planRest(s Situation) string {
-	flags := append(choices(s.Run.Choices, s.Run.Time), decisions(s.Run.Choices)...)
+	flags := choices(s.Run.Choices, s.Run.Time)
 	if len(s.Run.Releases) > 0 {
 		flags = append(flags, Switch("hold-again"))
 	}
@@ -236,7 +236,7 @@ func (a Adviser) planAgain(s Situation) string {
 	if s.Run == nil {
 		return a.firstPlan(s)
 	}
-	return a.Command("plan", []string{s.source(), s.Target}, slices.Concat(choices(s.Run.Choices, s.Run.Time), decisions(s.Run.Choices), acl(s.Run.ACL))...)
+	return a.Command("plan", []string{s.source(), s.Target}, append(choices(s.Run.Choices, s.Run.Time), acl(s.Run.ACL)...)...)
 }
 
 func (a Adviser) verify(s Situation) string {
@@ -247,7 +247,7 @@ func (a Adviser) verify(s Situation) string {
 }
 
 func (a Adviser) keep(s Situation) string {
-	return a.Command("migrate", []string{s.source(), s.Target}, slices.Concat(choices(s.Run.Choices, s.Run.Time), decisions(s.Run.Choices), s.quarantine())...)
+	return a.Command("migrate", []string{s.source(), s.Target}, append(choices(s.Run.Choices, s.Run.Time), s.quarantine()...)...)
 }
 
 // bringTogether copies the legacy queue, or the dump that has it, to the target's ensemble. In a dump, it is migrated where it is.
@@ -304,14 +304,6 @@ func choices(c migrate.Choices, time string) (flags []Flag) {
 		flags = append(flags, Set("time", time)...)
 	}
 	return flags
-}
-
-// decisions is the flag for choices about single records, if a run had any: their file.
-func decisions(c migrate.Choices) []Flag {
-	if len(c.Decided) == 0 {
-		return nil
-	}
-	return Set("decisions", "FILE")
 }
 
 // acl is the flag of an ACL that is not open to all. It does not show the ACL, because that

@@ -42,20 +42,13 @@ func choose(name string) func(migrate.Problem) Flag {
 	}
 }
 
-// toDecide has the undecided records of a plan written to a file. A run that is finished keeps
-// its choices for all records, so a flag for all can't solve its problems.
-var toDecide = Flag{"decisions-out", []string{"FILE"}}
-
-// Solves returns the flag that solves a problem of a plan; nil if none does.
-func Solves(plan *migrate.Plan, p migrate.Problem) *Flag {
+// Solves returns the flag that solves a problem; nil if none does.
+func Solves(p migrate.Problem) *Flag {
 	f, ok := solutions[p.Kind]
 	if !ok {
 		return nil
 	}
 	flag := f(p)
-	if plan.Resumes && isChoice(flag.Name) && flag.Name != "time" {
-		flag = toDecide
-	}
 	return &flag
 }
 
@@ -63,29 +56,16 @@ func Solves(plan *migrate.Plan, p migrate.Problem) *Flag {
 func (a Adviser) RehearseAgain(plan *migrate.Plan) string {
 	var flags []Flag
 	for _, p := range plan.Problems {
-		if f := Solves(plan, p); f != nil && !hasFlag(flags, f.Name) {
+		if f := Solves(p); f != nil && !hasFlag(flags, f.Name) {
 			flags = append(flags, *f)
 		}
 	}
 	return a.Again(flags...)
 }
 
-// decidedInFile is an adviser that hands on the file that this command writes the undecided
-// records to as the one to decide with; the flag for it is nil if it writes none.
-func (a Adviser) decidedInFile() (Adviser, []Flag) {
-	i := slices.IndexFunc(a.Given, func(f Flag) bool { return f.Name == "decisions-out" })
-	if i < 0 {
-		return a, nil
-	}
-	file := Set("decisions", a.Given[i].Values...)
-	a.Given = slices.DeleteFunc(slices.Clone(a.Given), func(f Flag) bool { return f.Name == "decisions-out" || f.Name == "decisions" })
-	return a, file
-}
-
 // unblock is one command with the flags that a plan with problems needs.
 func (a Adviser) unblock(s Situation) string {
-	a, file := a.decidedInFile()
-	flags := append(a.planFlags(s), file...)
+	flags := a.planFlags(s)
 	var drained, repaired, decided bool
 	for _, p := range s.Plan.Problems {
 		if p.Kind == migrate.RollbackUnfinished {
@@ -96,19 +76,16 @@ func (a Adviser) unblock(s Situation) string {
 			return "Next, to finish it with its own choices: " + a.withoutChoices().finish(s)
 		}
 		// No service can finish the jobs that the flags of these two would make.
-		if p.Kind == migrate.InventoryWaiting && !s.Plan.Resumes {
+		if p.Kind == migrate.InventoryWaiting {
 			drained = true
 			continue
 		}
-		if p.Kind == migrate.Unserviceable && !s.Plan.Resumes && file == nil {
+		if p.Kind == migrate.Unserviceable {
 			repaired = true
 			continue
 		}
-		if f := Solves(s.Plan, p); f != nil {
+		if f := Solves(p); f != nil {
 			decided = true
-			if file != nil && (isChoice(f.Name) || f.Name == toDecide.Name) {
-				continue
-			}
 			flags = append(slices.DeleteFunc(flags, func(g Flag) bool { return g.Name == f.Name }), *f)
 		}
 	}
@@ -125,11 +102,7 @@ func (a Adviser) unblock(s Situation) string {
 			events = append(events, e.words)
 		}
 	}
-	words := "once " + cmp.Or(strings.Join(events, ", and "), "that is repaired")
-	if hasFlag(flags, toDecide.Name) {
-		words = "to decide"
-	}
-	return "Next, " + words + ": " + a.Command("plan", []string{s.Source, s.Target}, flags...)
+	return "Next, once " + cmp.Or(strings.Join(events, ", and "), "that is repaired") + ": " + a.Command("plan", []string{s.Source, s.Target}, flags...)
 }
 
 // Details says where the details of what a migration counts are: in a new plan, or if it created
@@ -165,7 +138,7 @@ func later(flags []Flag) []Flag {
 // withoutChoices is an adviser that hands no choice of this command to the next one.
 func (a Adviser) withoutChoices() Adviser {
 	a.Given = slices.DeleteFunc(slices.Clone(a.Given), func(f Flag) bool {
-		return isChoice(f.Name) || f.Name == "decisions" || slices.Contains(first, f.Name) || f.Name == "acl"
+		return isChoice(f.Name) || slices.Contains(first, f.Name) || f.Name == "acl"
 	})
 	return a
 }
@@ -204,7 +177,6 @@ func (a Adviser) migrate(s Situation) string {
 func planSettings(p *migrate.Plan) []Flag {
 	s := Situation{Plan: p}
 	flags := append(choices(p.Choices, p.Settings.Time), s.queues()...)
-	flags = append(flags, decisions(p.Choices)...)
 	flags = append(flags, acl(p.Settings.ACL)...)
 	flags = append(flags, Set("again", p.Settings.Again...)...)
 	if p.Settings.Note != "" {

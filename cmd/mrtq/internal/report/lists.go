@@ -2,8 +2,6 @@ package report
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	"mrtq/internal/printable"
 	"mrtq/migrate"
@@ -152,12 +150,4 @@ func warningList(warnings []migrate.Warning) list {
 
 func pathList(id, one, many string, paths []string) list {
 	return newList(id, one, many, []column{{Name: "path", Label: "Legacy record", Shown: true}}, paths, func(p *string) []any { return []any{*p} })
-}
-
-// decidedList is what somebody decided about single records.
-func decidedList(c migrate.Choices) list {
-	columns := []column{{Name: "path", Label: "Record or batch", Shown: true}, {Name: "choice", Label: "Decided", Shown: true, Facet: true}}
-	return newList("decided", "record that was decided by itself", "records that were decided by themselves", columns, slices.Sorted(maps.Keys(c.Decided)), func(p *string) []any {
-		return []any{*p, c.Decided[*p].Choice}
-	})
 }

@@ -55,8 +55,7 @@ type content struct {
 	Notes    []list
 	States   []state
 	Records  list
-	decided  int // how many records were decided by themselves
-	*Data        // for the tables that show a part of it as it is
+	*Data    // for the tables that show a part of it as it is
 }
 
 // fact is one line of the page's head.
@@ -153,7 +152,6 @@ func (v *content) wrong() {
 	if p := v.Plan; p != nil {
 		add(&v.Wrong, problemList(p.Problems))
 		add(&v.Notes, warningList(p.Warnings))
-		add(&v.Notes, decidedList(p.Choices))
 	}
 }
 
@@ -168,7 +166,6 @@ func (v *content) decisions() {
 	default:
 		return
 	}
-	v.decided = len(chosen.Decided)
 	for _, c := range migrate.AllChoices {
 		row := choice{c, *c.Value(chosen), -1}
 		if v.Plan != nil {
@@ -212,9 +209,6 @@ func (v *content) chosen() {
 		if c.Chosen != c.Values[0] {
 			flags = append(flags, "--"+c.Name+" "+c.Chosen)
 		}
-	}
-	if v.decided > 0 {
-		flags = append(flags, count(v.decided, "record by itself", "records by themselves"))
 	}
 	switch {
 	case len(flags) > 0:

@@ -130,16 +130,13 @@ func printProblems(s *screen.Screen, p *migrate.Plan) {
 	said := map[string]bool{}
 	for _, x := range p.Problems {
 		next := x.Next
-		if f := advice.Solves(p, x); f != nil {
+		if f := advice.Solves(x); f != nil {
 			next += " (--" + strings.Join(append([]string{f.Name}, f.Values...), " ") + ")"
 		}
 		if line := string(x.Kind) + ": " + next; !said[line] && len(said) < screen.MostRows {
 			said[line] = true
 			s.Prose(string(x.Kind)+": ", next)
 		}
-	}
-	if len(p.Undecided) > 1 || p.Resumes && len(p.Undecided) > 0 {
-		s.Prose("decisions: ", "to decide record by record, have the "+screen.Count(len(p.Undecided), "undecided one", "undecided ones")+" written with --decisions-out FILE, fill in the file, and plan with --decisions FILE")
 	}
 	if len(said) > 0 {
 		s.Println()
@@ -344,11 +341,11 @@ func and(texts []string) string {
 // problems to solve.
 func notReady(p *migrate.Plan) string {
 	var decide, first []string
-	solve, blocked, unreadable, waiting := 0, 0, 0, 0
+	var waiting, unfit []string
+	solve, unreadable := 0, 0
 	for _, x := range p.Problems {
 		switch x.Kind {
-		case migrate.Undecodable:
-			blocked++ // and counted below
+		case migrate.Undecodable: // counted below
 		case migrate.UnreadableRecord:
 			unreadable++
 		case migrate.NeedsNewQueue:
@@ -356,25 +353,25 @@ func notReady(p *migrate.Plan) string {
 		case migrate.NeedsDialect:
 			decide = append(decide, "the dialect")
 		case migrate.InventoryWaiting:
-			if !p.Resumes { // else they are migrated or left out with their run
-				waiting = countUndecided(p, p.About("inventory-records"))
-			}
-		case migrate.Unserviceable: // counted below
+			waiting = p.About("inventory-records")
+		case migrate.Unserviceable:
+			unfit = p.About("unserviceable")
 		default:
 			solve++
 		}
 	}
-	decided := p.Count(migrate.ActBlock) - unreadable
-	if decided > 0 {
-		decide = append(decide, screen.Count(decided, "record", "records"))
+	unfit = slices.DeleteFunc(unfit, func(path string) bool { return slices.Contains(waiting, path) })
+	blocked := p.Count(migrate.ActBlock) - unreadable
+	if blocked > 0 {
+		decide = append(decide, screen.Count(blocked, "record", "records"))
 	}
-	if n := len(p.Undecided) - blocked - waiting; n > 0 && decided > 0 {
+	if n := len(unfit); n > 0 && blocked > 0 {
 		decide = append(decide, screen.Count(n, "other that no service could work on", "others that no service could work on"))
 	} else if n > 0 {
 		decide = append(decide, screen.Count(n, "record that no service could work on", "records that no service could work on"))
 	}
-	if waiting > 0 {
-		first = append(first, "drain "+screen.Count(waiting, "inventory record", "inventory records"))
+	if n := len(waiting); n > 0 {
+		first = append(first, "drain "+screen.Count(n, "inventory record", "inventory records"))
 	}
 	if len(decide) > 0 {
 		first = append(first, "decide about "+and(decide))
@@ -386,18 +383,4 @@ func notReady(p *migrate.Plan) string {
 		first = append(first, "solve "+screen.Count(solve, "problem", "problems"))
 	}
 	return strings.Join(first, "; ")
-}
-
-// countUndecided counts the records of a list that nobody has decided about.
-func countUndecided(p *migrate.Plan, paths []string) (n int) {
-	listed := map[string]bool{}
-	for _, path := range paths {
-		listed[path] = true
-	}
-	for _, u := range p.Undecided {
-		if listed[u.Path] {
-			n++
-		}
-	}
-	return n
 }
