@@ -73,7 +73,7 @@ func launchAddress(ctx context.Context, s *Server) (*cluster, error) {
 func removeChroot(ctx context.Context, c *cluster, client Client) error {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), removeTimeout, fmt.Errorf("not done after %v", removeTimeout))
 	defer cancel()
-	err := withSession(ctx, c.hosts, client, func(w *zkconn.Writer) error { return removeTree(ctx, w, c.chroot) })
+	err := withSession(ctx, c.hosts, client, func(w *zkconn.Writer) error { return w.RemoveTree(ctx, c.chroot) })
 	if err == nil {
 		return nil
 	}

@@ -129,7 +129,7 @@ func (s *Server) Clean(ctx context.Context) error {
 	if s.backend.IsAddress() {
 		root, client = s.cluster.chroot, s.opt.Client
 	}
-	err := withSession(ctx, s.cluster.hosts, client, func(w *zkconn.Writer) error { return wipe(ctx, w, root) })
+	err := withSession(ctx, s.cluster.hosts, client, func(w *zkconn.Writer) error { return w.RemoveBelow(ctx, root) })
 	if err != nil {
 		return fmt.Errorf("harness: clean %s: %w", root, err)
 	}

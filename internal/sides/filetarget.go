@@ -56,30 +56,12 @@ func openFileTarget(ctx context.Context, p Place, opt Options) (*WritableSide, e
 	}
 	t := &WritableSide{w, &fileTarget{p.File, before, local}}
 	if opt.Election != "" {
-		if err := removeBelow(ctx, w, opt.Election); err != nil {
+		if err := w.RemoveBelow(ctx, opt.Election); err != nil {
 			t.Close()
 			return nil, err
 		}
 	}
 	return t, nil
-}
-
-// removeBelow removes everything below a path.
-func removeBelow(ctx context.Context, w *zkconn.Writer, path string) error {
-	tree, err := w.Tree(ctx, path)
-	if err != nil {
-		return err
-	}
-	var ops []znode.Op
-	for _, p := range slices.Backward(tree.Paths(path)) {
-		if p != path {
-			ops = append(ops, znode.Delete(p, -1))
-		}
-	}
-	if ops == nil {
-		return nil
-	}
-	return w.Multi(ctx, ops)
 }
 
 // commit writes the tree to the file. The session has ended before.
