@@ -155,7 +155,9 @@ var works = []work{
 		}
 		return failed
 	}),
-	batchWork("report a batch that is emptied", func(w *worker, bid string) error { return w.q.ReportIfEmptied(w.ctx, bid) }),
+	batchWork("report a batch that is emptied", func(w *worker, bid string) error {
+		return w.q.MoveBatch(w.ctx, bid, newqueue.BatchProcessing, newqueue.BatchReporting)
+	}),
 	batchWork("delete a batch", func(w *worker, bid string) error { _, err := w.q.DeleteBatch(w.ctx, bid); return err }),
 	{"a new batch", func(w *worker) error {
 		_, err := w.q.CreateBatch(w.ctx, newqueue.Submission{BatchID: fmt.Sprint("bid-new-", w.rand.Int()), ProfileName: "p"})
@@ -174,7 +176,7 @@ var works = []work{
 		if err != nil {
 			return err
 		}
-		if err := w.q.MoveBatch(w.ctx, bid, newqueue.BatchUpdateReporting); err != nil {
+		if err := w.q.MoveBatch(w.ctx, bid, newqueue.BatchFailed, newqueue.BatchUpdateReporting); err != nil {
 			return err
 		}
 		for _, jid := range jobs[newqueue.FolderFailed] {
@@ -227,7 +229,7 @@ func (w *worker) transition(e states.Entity, t states.Transition) error {
 				if err != nil {
 					return err
 				}
-				return w.q.MoveJob(w.ctx, j.ID, newqueue.JobState(t.To))
+				return w.q.MoveJob(w.ctx, j.ID, "", newqueue.JobState(t.To))
 			}
 			return newqueue.ErrNotFound
 		}
@@ -241,7 +243,7 @@ func (w *worker) transition(e states.Entity, t states.Transition) error {
 		if !t.Who.HoldsLock() {
 			now := w.statesNow()
 			for _, path := range slices.Sorted(maps.Keys(now)) {
-				if znode.Within(path, "/batches") && now[path] == t.From && w.q.MoveBatch(w.ctx, znode.Name(path), newqueue.BatchState(t.To)) == nil {
+				if znode.Within(path, "/batches") && now[path] == t.From && w.q.MoveBatch(w.ctx, znode.Name(path), "", newqueue.BatchState(t.To)) == nil {
 					return nil
 				}
 			}
@@ -264,7 +266,7 @@ func (w *worker) transition(e states.Entity, t states.Transition) error {
 		if err != nil {
 			return err
 		}
-		return w.q.MoveAccess(w.ctx, queue, qid, newqueue.AccessState(t.To))
+		return w.q.MoveAccess(w.ctx, queue, qid, "", newqueue.AccessState(t.To))
 	}
 	a, err := w.q.AcquireAccess(w.ctx, queue, newqueue.AccessState(t.From))
 	if err != nil {

@@ -103,15 +103,10 @@ func (a *Access) MoveTo(ctx context.Context, to AccessState, message string) err
 }
 
 // MoveAccess moves a request without a lock, as an administrator or a cleaning
-// pass does. Errors as for [Queue.MoveJob].
-func (q *Queue) MoveAccess(ctx context.Context, queue AccessQueue, qid string, to AccessState) error {
-	return q.move(ctx, "move to "+string(to), q.snapAccess(queue, qid), want{to: string(to)})
-}
-
-// RetryAccess returns a failed request to processing (A5). Errors as for
+// pass does: a failed one to processing (A5). from and the errors are as for
 // [Queue.MoveJob].
-func (q *Queue) RetryAccess(ctx context.Context, queue AccessQueue, qid string) error {
-	return q.move(ctx, "retry", q.snapAccess(queue, qid), want{from: states.Failed, to: states.Processing})
+func (q *Queue) MoveAccess(ctx context.Context, queue AccessQueue, qid string, from, to AccessState) error {
+	return q.move(ctx, "move to "+string(to), q.snapAccess(queue, qid), want{from: string(from), to: string(to)})
 }
 
 // DeleteAccess deletes a failed request (A6), or one that the cleaning pass

@@ -151,15 +151,15 @@ func (s *batchSnap) deleteAhead(ctx context.Context, t states.Transition) error 
 }
 
 // DeleteBatch deletes a failed or held batch with all its jobs (B11, B12), and
-// leaves nothing of them. Errors: *[StateError], [ErrLocked] while a worker holds
-// the batch or one of its jobs.
-func (q *Queue) DeleteBatch(ctx context.Context, bid string) (d Deletion, err error) {
+// leaves nothing of them. It returns warnings for the administrator. Errors:
+// *[StateError], [ErrLocked] while a worker holds the batch or one of its jobs.
+func (q *Queue) DeleteBatch(ctx context.Context, bid string) (warnings []string, err error) {
 	s := q.snapBatch(bid)
 	if err := q.move(ctx, "delete", s, want{to: states.Deleted, who: states.Admin}); err != nil {
-		return d, err
+		return nil, err
 	}
 	if s.from == states.Held {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("the depositor of batch %s will not be told of its deletion", bid))
+		warnings = append(warnings, fmt.Sprintf("the depositor of batch %s will not be told of its deletion", bid))
 	}
-	return d, nil
+	return warnings, nil
 }

@@ -36,10 +36,11 @@ func (b *Batch) move(ctx context.Context, what string, s *batchSnap, w want) err
 
 // MoveBatch moves a batch without a lock, as an administrator or a watcher does:
 // a held one to pending (B4), a failed one to update-reporting (B8) after its
-// failed jobs were resumed or deleted. Errors as for [Queue.MoveJob], and
+// failed jobs were resumed or deleted, a processing one to reporting (B5) if it has
+// no unfinished job. from and the errors are as for [Queue.MoveJob]. The error is
 // [ErrStillProcessing] if a batch with unfinished jobs is to be reported.
-func (q *Queue) MoveBatch(ctx context.Context, bid string, to BatchState) error {
-	return q.move(ctx, "move to "+string(to), q.snapBatch(bid), want{to: string(to)})
+func (q *Queue) MoveBatch(ctx context.Context, bid string, from, to BatchState) error {
+	return q.move(ctx, "move to "+string(to), q.snapBatch(bid), want{from: string(from), to: string(to)})
 }
 
 // FailBatch moves a processing batch to failed before all its jobs are done

@@ -89,7 +89,7 @@ func TestRetriedElsewhere(t *testing.T) {
 	_, ids := batchOf(t, q, 1)
 	drive(t, q, ids[0], newqueue.JobNotify)
 	must(t, value(q.AcquireJob(ctx, newqueue.JobNotify))(t).Fail(ctx, "503"))
-	must(t, q.RetryJob(ctx, ids[0], newqueue.JobDownloading))
+	must(t, q.MoveJob(ctx, ids[0], newqueue.JobFailed, newqueue.JobDownloading))
 	must(t, library{w}.setStatus("/jobs/"+ids[0], "Failed", false))
 	if at := value(q.ResumeJob(ctx, ids[0]))(t); at != newqueue.JobDownloading {
 		t.Errorf("resumed at %s: the steps between were not done again", at)
@@ -101,7 +101,7 @@ func TestRetriedElsewhere(t *testing.T) {
 	q = w.queue()
 	_, ids = batchOf(t, q, 1)
 	must(t, value(q.AcquireJob(ctx, newqueue.JobPending))(t).Hold(ctx))
-	must(t, q.ReleaseJob(ctx, ids[0]))
+	must(t, q.MoveJob(ctx, ids[0], newqueue.JobHeld, newqueue.JobPending))
 	must(t, value(q.AcquireJob(ctx, newqueue.JobPending))(t).Fail(ctx, "bad digest"))
 	if last := value(q.Job(ctx, ids[0]))(t).Status.LastSuccessful; last != "" {
 		t.Errorf("its last_successful_status is %s", last)
@@ -117,7 +117,7 @@ func TestLibraryMarkedDeleted(t *testing.T) {
 	uuid := value(q.Batch(ctx, bid))(t).Submission.BatchID
 	drive(t, q, ids[0], newqueue.JobFailed)
 	must(t, value(q.AcquireJob(ctx, newqueue.JobPending))(t).Fail(ctx, "bad digest"))
-	must(t, q.ReportIfEmptied(ctx, bid))
+	must(t, q.MoveBatch(ctx, bid, newqueue.BatchProcessing, newqueue.BatchReporting))
 	report(t, q, newqueue.BatchReporting)
 	must(t, l.setStatus("/batches/"+bid, "Deleted", false))
 	w.check()
@@ -127,7 +127,7 @@ func TestLibraryMarkedDeleted(t *testing.T) {
 	if gone := value(q.CleanupBatches(ctx))(t); len(gone) > 0 {
 		t.Errorf("cleaned up %v under a job that is at work", gone)
 	}
-	if err := q.MoveBatch(ctx, bid, states.Removed); !errors.Is(err, newqueue.ErrStillProcessing) {
+	if err := q.MoveBatch(ctx, bid, "", states.Removed); !errors.Is(err, newqueue.ErrStillProcessing) {
 		t.Errorf("%v", err)
 	}
 	must(t, l.setStatus("/jobs/"+ids[1], "Failed", true))
@@ -162,7 +162,7 @@ func TestResumedWhileItsBatchIsCleaned(t *testing.T) {
 	l, other := library{w}, w.queue()
 	bid, ids := batchOf(t, other, 1)
 	drive(t, other, ids[0], newqueue.JobFailed)
-	must(t, other.ReportIfEmptied(ctx, bid))
+	must(t, other.MoveBatch(ctx, bid, newqueue.BatchProcessing, newqueue.BatchReporting))
 	report(t, other, newqueue.BatchReporting)
 	must(t, l.setStatus("/batches/"+bid, "Deleted", false))
 	c, q := w.meddled()

@@ -191,7 +191,7 @@ func TestWorkers(t *testing.T) {
 		if got := value(q.BatchJobs(ctx, bid))(t)[newqueue.FolderCompleted]; len(got) != len(ids) {
 			t.Errorf("%d of %d jobs completed", len(got), len(ids))
 		}
-		must(t, q.ReportIfEmptied(ctx, bid))
+		must(t, q.MoveBatch(ctx, bid, newqueue.BatchProcessing, newqueue.BatchReporting))
 		w.check()
 	})
 }
@@ -234,7 +234,7 @@ func TestRacers(t *testing.T) {
 				t.Errorf("%s: %d won", name, won)
 			}
 		}
-		race("release", func(q *newqueue.Queue) error { return q.ReleaseJob(ctx, ids[0]) }, newqueue.ErrConflict, newqueue.ErrLocked)
+		race("release", func(q *newqueue.Queue) error { return q.MoveJob(ctx, ids[0], newqueue.JobHeld, newqueue.JobPending) }, newqueue.ErrConflict, newqueue.ErrLocked)
 		race("acquire", func(q *newqueue.Queue) error { _, err := q.AcquireJob(ctx, newqueue.JobPending); return err }, newqueue.ErrNone)
 		race("lock", func(q *newqueue.Queue) error { return q.Lock(ctx, newqueue.StorageLock("ark:/1")) }, newqueue.ErrLocked)
 		race("uuid", func(q *newqueue.Queue) error {

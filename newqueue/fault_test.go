@@ -95,7 +95,7 @@ func TestLostAnswers(t *testing.T) {
 			}},
 		{"priority", nil, func(w *lossy, _ any) error { return w.q2.SetPriority(ctx, w.jid, 1) }},
 		{"release", func(t *testing.T, w *lossy) any { drive(t, w.q, w.jid, newqueue.JobHeld); return nil },
-			func(w *lossy, _ any) error { return w.q2.ReleaseJob(ctx, w.jid) }},
+			func(w *lossy, _ any) error { return w.q2.MoveJob(ctx, w.jid, newqueue.JobHeld, newqueue.JobPending) }},
 		{"delete job", func(t *testing.T, w *lossy) any { drive(t, w.q, w.jid, newqueue.JobFailed); return nil },
 			func(w *lossy, _ any) error { _, err := w.q2.DeleteJob(ctx, w.jid); return err }},
 		{"clean job", func(t *testing.T, w *lossy) any { drive(t, w.q, w.jid, newqueue.JobCompleted); return nil },
@@ -104,7 +104,9 @@ func TestLostAnswers(t *testing.T) {
 				return err
 			}},
 		{"report batch", func(t *testing.T, w *lossy) any { drive(t, w.q, w.jid, newqueue.JobCompleted); return nil },
-			func(w *lossy, _ any) error { return w.q2.ReportIfEmptied(ctx, w.bid) }},
+			func(w *lossy, _ any) error {
+				return w.q2.MoveBatch(ctx, w.bid, newqueue.BatchProcessing, newqueue.BatchReporting)
+			}},
 		{"ephemeral lock", nil, func(w *lossy, _ any) error { return w.q2.Lock(ctx, newqueue.InventoryLock("ark:/1")) }},
 		{"create access", nil, func(w *lossy, _ any) error {
 			_, err := w.q2.CreateAccess(ctx, newqueue.AccessLarge, newqueue.Token{Token: "x"})
@@ -166,12 +168,12 @@ func TestUnknownOutcome(t *testing.T) {
 	drive(t, w.queue(), ids[0], newqueue.JobHeld)
 	faulty := &losing{Conn: conn, before: true, also: func() {
 		q := w.queue()
-		must(t, q.ReleaseJob(ctx, ids[0]))
+		must(t, q.MoveJob(ctx, ids[0], newqueue.JobHeld, newqueue.JobPending))
 		must(t, value(q.AcquireJob(ctx, newqueue.JobPending))(t).Hold(ctx))
 	}}
 	q := newqueue.Open(faulty, w.d, newqueue.WithRoot(w.root))
 	faulty.lose = true
-	if err := q.ReleaseJob(ctx, ids[0]); !errors.Is(err, newqueue.ErrUnknownOutcome) {
+	if err := q.MoveJob(ctx, ids[0], newqueue.JobHeld, newqueue.JobPending); !errors.Is(err, newqueue.ErrUnknownOutcome) {
 		t.Errorf("%v", err)
 	}
 }

@@ -39,7 +39,7 @@ var acquirings = map[string]struct {
 	"reporting batch": {newqueue.HoldIngest, func(t *testing.T, q *newqueue.Queue) {
 		bid, ids := batchOf(t, q, 1)
 		drive(t, q, ids[0], newqueue.JobFailed)
-		must(t, q.ReportIfEmptied(ctx, bid))
+		must(t, q.MoveBatch(ctx, bid, newqueue.BatchProcessing, newqueue.BatchReporting))
 	}, func(q *newqueue.Queue) (interface{ Locked() bool }, error) {
 		return q.AcquireBatch(ctx, newqueue.BatchReporting)
 	}},

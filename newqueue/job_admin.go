@@ -8,29 +8,19 @@ import (
 	"mrtq/newqueue/states"
 )
 
-// Deletion is the result of a deletion.
-type Deletion struct {
-	// Warnings are for the administrator. Most deletions have none.
-	Warnings []string
-}
-
 // MoveJob moves a job without a lock, as an administrator or a cleaning pass
-// does. Errors: *[StateError] if the table has no such transition,
-// [ErrNotLocked] if only a worker may make it, [ErrLocked] while a worker holds
-// the job, [ErrConflict] if another client changed it first.
+// does. from is the state in which the caller saw the job: an administrator acts
+// on what they saw, so a job that has moved since stays where it is. "" means any
+// state. Errors: *[StateError] if the job is in another state or the table has no
+// such transition, [ErrNotLocked] if only a worker may make it, [ErrLocked] while
+// a worker holds the job, [ErrConflict] if another client changed it first.
 //
 // In dialect design, completed to deleted is the row J20 of the published design:
 // only the job's queue entry goes. The job keeps its nodes and its status, completed,
 // because the batch's report needs them. They go with the batch: see
 // [Queue.CleanupBatches].
-func (q *Queue) MoveJob(ctx context.Context, jid string, to JobState) error {
-	return q.move(ctx, "move to "+string(to), q.snapJob(jid), want{to: string(to)})
-}
-
-// ReleaseJob moves a held job to pending (J5). Errors: *[StateError] if it
-// isn't held, [ErrLocked] while a worker holds it.
-func (q *Queue) ReleaseJob(ctx context.Context, jid string) error {
-	return q.move(ctx, "move to pending", q.snapJob(jid), want{from: states.Held, to: states.Pending})
+func (q *Queue) MoveJob(ctx context.Context, jid string, from, to JobState) error {
+	return q.move(ctx, "move to "+string(to), q.snapJob(jid), want{from: string(from), to: string(to)})
 }
 
 // ResumeJob resumes a failed job at the step after its last successful one (J16
@@ -63,28 +53,23 @@ func resumeAt(table states.Table, last JobState) (string, error) {
 	if last == "" {
 		return "", fmt.Errorf("%w: no step of it has succeeded yet; submit it again", ErrNotResumable)
 	}
-	return "", fmt.Errorf("%w: last_successful_status is %s, which names no step to resume at; choose a step with RetryJob", ErrNotResumable, last)
-}
-
-// RetryJob resumes a failed job at a step of the caller's choice. Errors as for
-// [Queue.ResumeJob].
-func (q *Queue) RetryJob(ctx context.Context, jid string, at JobState) error {
-	return q.move(ctx, "move to "+string(at), q.snapJob(jid), want{from: states.Failed, to: string(at)})
+	return "", fmt.Errorf("%w: last_successful_status is %s, which names no step to resume at; choose a step with MoveJob", ErrNotResumable, last)
 }
 
 // DeleteJob deletes a failed or held job (J21, J22). In dialect design it removes
 // the job's nodes. In dialect mrt-zk it marks the job as deleted, and
-// [Queue.CleanupJobs] removes it later. Errors: *[StateError], [ErrLocked] while
-// a worker holds the job.
-func (q *Queue) DeleteJob(ctx context.Context, jid string) (d Deletion, err error) {
+// [Queue.CleanupJobs] removes it later. It returns warnings for the
+// administrator; most deletions have none. Errors: *[StateError], [ErrLocked]
+// while a worker holds the job.
+func (q *Queue) DeleteJob(ctx context.Context, jid string) (warnings []string, err error) {
 	s := q.snapJob(jid)
 	if err := q.move(ctx, "delete", s, want{to: states.Deleted, who: states.Admin}); err != nil {
-		return d, err
+		return nil, err
 	}
 	if s.batch != BatchCompleted {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("the depositor of batch %s will not be told of job %s", s.job.BatchID, jid))
+		warnings = append(warnings, fmt.Sprintf("the depositor of batch %s will not be told of job %s", s.job.BatchID, jid))
 	}
-	return d, nil
+	return warnings, nil
 }
 
 // SetPriority changes a job's priority, 0 to [MaxPriority], and with it the job's

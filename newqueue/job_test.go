@@ -56,7 +56,7 @@ func TestBrokenNodes(t *testing.T) {
 			t.Errorf("%+v", j.Status)
 		}
 		before := w.tree()
-		err := q.MoveJob(ctx, ids[0], newqueue.JobPending)
+		err := q.MoveJob(ctx, ids[0], "", newqueue.JobPending)
 		if want := "move to pending " + job + ": " + job + "/status: not a value that the layout allows: dialect " + string(w.d) + " has no state Paused"; err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
@@ -191,7 +191,7 @@ func TestMoveCompletedToDeleted(t *testing.T) {
 				must(t, want.Put(*n))
 			}
 		}
-		err := q.MoveJob(ctx, ids[0], newqueue.JobDeleted)
+		err := q.MoveJob(ctx, ids[0], "", newqueue.JobDeleted)
 		var illegal *newqueue.StateError
 		if refused := errors.As(err, &illegal); refused != (w.d == newqueue.MrtZK) || !refused && err != nil {
 			t.Errorf("%v", err)

@@ -147,7 +147,7 @@ func walk(t *testing.T, rt *rapid.T, d newqueue.Dialect) {
 			row, ok := states.Of(newqueue.EntityJob, string(d)).Find(jobs[id].state, to)
 			before := w.tree()
 			lss := value(q.Job(ctx, id))(t).Status.LastSuccessful
-			err := q.MoveJob(ctx, id, newqueue.JobState(to))
+			err := q.MoveJob(ctx, id, "", newqueue.JobState(to))
 			batch := value(q.Batch(ctx, jobBatch[id]))(t).Status.State
 			var want error
 			switch {
@@ -200,7 +200,7 @@ func walk(t *testing.T, rt *rapid.T, d newqueue.Dialect) {
 						j := jobs[id]
 						empty = empty && (b != bid || j.gone || newqueue.JobState(j.state).Folder() != newqueue.FolderProcessing)
 					}
-					err := q.ReportIfEmptied(ctx, bid)
+					err := q.MoveBatch(ctx, bid, newqueue.BatchProcessing, newqueue.BatchReporting)
 					if empty == (err != nil) || err != nil && !errors.Is(err, newqueue.ErrStillProcessing) {
 						rt.Fatalf("%s, empty %t: %v", bid, empty, err)
 					}
@@ -208,7 +208,7 @@ func walk(t *testing.T, rt *rapid.T, d newqueue.Dialect) {
 						batches[bid] = newqueue.BatchReporting
 					}
 				case newqueue.BatchFailed:
-					fatal(q.MoveBatch(ctx, bid, newqueue.BatchUpdateReporting))
+					fatal(q.MoveBatch(ctx, bid, "", newqueue.BatchUpdateReporting))
 					batches[bid] = newqueue.BatchUpdateReporting
 				case newqueue.BatchReporting, newqueue.BatchUpdateReporting:
 					b, err := worker.AcquireBatch(ctx, s)

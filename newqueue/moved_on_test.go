@@ -59,7 +59,7 @@ func TestLostAnswerWhileOthersGoOn(t *testing.T) {
 			b := value(q.AcquireBatch(ctx, newqueue.BatchPending))(t)
 			return func() error { _, err := b.Process(ctx); return err }
 		}, func(t *testing.T, q *newqueue.Queue) {
-			must(t, q.ReportIfEmptied(ctx, "bid0000000000"))
+			must(t, q.MoveBatch(ctx, "bid0000000000", newqueue.BatchProcessing, newqueue.BatchReporting))
 			b := value(q.AcquireBatch(ctx, newqueue.BatchReporting))(t)
 			must(t, b.Finish(ctx, value(b.Report(ctx))(t)))
 		}},

@@ -57,7 +57,7 @@ func TestLibraryReadsUs(t *testing.T) {
 	reads("B1")
 	must(t, value(q.AcquireBatch(ctx, newqueue.BatchPending))(t).Hold(ctx, "collection hold"))
 	reads("B2")
-	must(t, q.MoveBatch(ctx, bid, newqueue.BatchPending))
+	must(t, q.MoveBatch(ctx, bid, "", newqueue.BatchPending))
 	reads("B4")
 	b := value(q.AcquireBatch(ctx, newqueue.BatchPending))(t)
 	if w.tree().Get("/batches/"+bid+"/states") != nil {
@@ -83,7 +83,7 @@ func TestLibraryReadsUs(t *testing.T) {
 				j := value(q.AcquireJob(ctx, s))(t)
 				must(t, j.Fail(ctx, "why"))
 				reads("a failure in " + string(s))
-				must(t, q.RetryJob(ctx, jid, s))
+				must(t, q.MoveJob(ctx, jid, newqueue.JobFailed, s))
 				reads("a retry in " + string(s))
 			}
 			j := value(q.AcquireJob(ctx, s))(t)
@@ -97,7 +97,7 @@ func TestLibraryReadsUs(t *testing.T) {
 			reads("a priority in " + string(s))
 		}
 	}
-	must(t, q.ReportIfEmptied(ctx, bid))
+	must(t, q.MoveBatch(ctx, bid, newqueue.BatchProcessing, newqueue.BatchReporting))
 	reads("B5")
 	b = value(q.AcquireBatch(ctx, newqueue.BatchReporting))(t)
 	must(t, b.Finish(ctx, value(b.Report(ctx))(t)))
@@ -116,11 +116,11 @@ func TestLibraryReadsUs(t *testing.T) {
 	must(t, value(q.AcquireJob(ctx, newqueue.JobPending))(t).Fail(ctx, "bad digest"))
 	value(q.DeleteJob(ctx, ids[0]))(t)
 	reads("J21")
-	must(t, q.ReportIfEmptied(ctx, bid))
+	must(t, q.MoveBatch(ctx, bid, newqueue.BatchProcessing, newqueue.BatchReporting))
 	b = value(q.AcquireBatch(ctx, newqueue.BatchReporting))(t)
 	must(t, b.Finish(ctx, value(b.Report(ctx))(t)))
 	reads("B7")
-	must(t, q.MoveBatch(ctx, bid, newqueue.BatchUpdateReporting))
+	must(t, q.MoveBatch(ctx, bid, "", newqueue.BatchUpdateReporting))
 	reads("B8")
 	b = value(q.AcquireBatch(ctx, newqueue.BatchUpdateReporting))(t)
 	must(t, b.Finish(ctx, value(b.Report(ctx))(t)))
@@ -135,7 +135,7 @@ func TestLibraryReadsUs(t *testing.T) {
 		reads("A2")
 		must(t, value(q.AcquireAccess(ctx, queue, newqueue.AccessProcessing))(t).Fail(ctx, "no room"))
 		reads("A4")
-		must(t, q.RetryAccess(ctx, queue, qid))
+		must(t, q.MoveAccess(ctx, queue, qid, newqueue.AccessFailed, newqueue.AccessProcessing))
 		reads("A5")
 		must(t, value(q.AcquireAccess(ctx, queue, newqueue.AccessProcessing))(t).Succeed(ctx))
 		reads("A3")
@@ -239,7 +239,7 @@ func TestWeReadTheLibrary(t *testing.T) {
 			}
 			must(t, j.Succeed(ctx))
 			complete(t, q, newqueue.JobEstimating)
-			must(t, q.ReportIfEmptied(ctx, "bid0000000000"))
+			must(t, q.MoveBatch(ctx, "bid0000000000", newqueue.BatchProcessing, newqueue.BatchReporting))
 		}},
 		{"Ruby's Job.create_job of nothing", [][]node{createBatch, acquireBatch, createJob, {
 			{job + "/configuration", "nil"}, {job + "/identifiers", "nil"},

@@ -128,7 +128,7 @@ func TestNextWaits(t *testing.T) {
 		"a job comes back": {nextJob, func(t *testing.T, w *world) func() {
 			_, ids := batchOf(t, w.queue(), 1)
 			drive(t, w.queue(), ids[0], newqueue.JobHeld)
-			return func() { must(t, w.queue().ReleaseJob(ctx, ids[0])) }
+			return func() { must(t, w.queue().MoveJob(ctx, ids[0], newqueue.JobHeld, newqueue.JobPending)) }
 		}, "/jobs/states/pending", firstJob},
 		"a worker unlocks": {nextJob, func(t *testing.T, w *world) func() {
 			j, _ := taken(t, w)
@@ -168,13 +168,13 @@ func TestNextWaits(t *testing.T) {
 			bid, ids := batchOf(t, w.queue(), 1)
 			return func() {
 				drive(t, w.queue(), ids[0], newqueue.JobFailed)
-				must(t, w.queue().ReportIfEmptied(ctx, bid))
+				must(t, w.queue().MoveBatch(ctx, bid, newqueue.BatchProcessing, newqueue.BatchReporting))
 			}
 		}, firstBatch + "/status", firstBatch},
 		"a batch is released": {nextBatch(newqueue.BatchPending), func(t *testing.T, w *world) func() {
 			submit(t, w.queue())
 			must(t, value(w.queue().AcquireBatch(ctx, newqueue.BatchPending))(t).Hold(ctx, ""))
-			return func() { must(t, w.queue().MoveBatch(ctx, "bid0000000000", newqueue.BatchPending)) }
+			return func() { must(t, w.queue().MoveBatch(ctx, "bid0000000000", "", newqueue.BatchPending)) }
 		}, firstBatch + "/status", firstBatch},
 		"a request": {nextAccess(newqueue.AccessPending), func(t *testing.T, w *world) func() {
 			return func() { request(t, w.queue()) }
@@ -184,7 +184,9 @@ func TestNextWaits(t *testing.T) {
 			request(t, q)
 			must(t, value(q.AcquireAccess(ctx, newqueue.AccessLarge, newqueue.AccessPending))(t).Succeed(ctx))
 			must(t, value(q.AcquireAccess(ctx, newqueue.AccessLarge, newqueue.AccessProcessing))(t).Fail(ctx, ""))
-			return func() { must(t, w.queue().RetryAccess(ctx, newqueue.AccessLarge, "qid0000000000")) }
+			return func() {
+				must(t, w.queue().MoveAccess(ctx, newqueue.AccessLarge, "qid0000000000", newqueue.AccessFailed, newqueue.AccessProcessing))
+			}
 		}, firstRequest + "/status", firstRequest},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -527,7 +529,7 @@ func TestNextSkipsWhatCantBeRead(t *testing.T) {
 				t.Fatalf("%d transactions: they wake each other", before)
 			}
 		}
-		must(t, w.queue().ReleaseJob(ctx, ids[1]))
+		must(t, w.queue().MoveJob(ctx, ids[1], newqueue.JobHeld, newqueue.JobPending))
 		if at := <-got; at != "/jobs/"+ids[1] {
 			t.Errorf("got %s", at)
 		}

@@ -46,16 +46,13 @@ var _ Conn = (*zk.Conn)(nil)
 //	                                  AcquireJobs
 //	                                  CreateJob
 //	administrator  MoveBatch          MoveJob      MoveAccess
-//	               FailBatch          ReleaseJob   RetryAccess
-//	               DeleteBatch        ResumeJob    DeleteAccess
-//	                                  RetryJob
-//	                                  DeleteJob
+//	               FailBatch          ResumeJob
+//	               DeleteBatch        DeleteJob    DeleteAccess
 //	                                  SetPriority
 //	cleaning pass  CleanupBatches     CleanupJobs  CleanupAccess
 //	               RepairBatches
 //	watcher        WatchBatches
 //	               ReportWhenEmptied
-//	               ReportIfEmptied
 //	reader         Batches            Jobs         Access
 //	               Batch              Job
 //	               BatchJobs

@@ -55,7 +55,7 @@ func TestAnotherClientIsFirst(t *testing.T) {
 		}
 		w.delete("/jobs/" + ids[0] + "/lock")
 		c.meddle = func() { must(t, other.SetPriority(ctx, ids[1], 9)) }
-		must(t, q.ReleaseJob(ctx, ids[1]))
+		must(t, q.MoveJob(ctx, ids[1], newqueue.JobHeld, newqueue.JobPending))
 		if j := value(q.Job(ctx, ids[1]))(t); j.Priority != 9 || j.Status.State != newqueue.JobPending {
 			t.Errorf("a released job has priority %d and is %s", j.Priority, j.Status.State)
 		}
@@ -73,10 +73,10 @@ func TestCompletedBeforeItsDeletion(t *testing.T) {
 	drive(t, other, ids[0], newqueue.JobNotify)
 	must(t, value(other.AcquireJob(ctx, newqueue.JobNotify))(t).Fail(ctx, "no mail"))
 	c.meddle = func() {
-		must(t, other.RetryJob(ctx, ids[0], newqueue.JobNotify))
+		must(t, other.MoveJob(ctx, ids[0], newqueue.JobFailed, newqueue.JobNotify))
 		must(t, value(other.AcquireJob(ctx, newqueue.JobNotify))(t).Succeed(ctx))
 	}
-	must(t, q.MoveJob(ctx, ids[0], newqueue.JobDeleted))
+	must(t, q.MoveJob(ctx, ids[0], "", newqueue.JobDeleted))
 	if j := value(other.Job(ctx, ids[0]))(t); j.Status.State != newqueue.JobCompleted {
 		t.Errorf("%+v", j.Status)
 	}
@@ -96,11 +96,11 @@ func TestABatchChangesMeanwhile(t *testing.T) {
 		drive(t, other, ids[0], newqueue.JobFailed)
 		var added string
 		c.meddle = func() { added = value(other.CreateJob(ctx, bid, newqueue.NewJob{Priority: 5}))(t) }
-		if err := q.ReportIfEmptied(ctx, bid); !errors.Is(err, newqueue.ErrStillProcessing) {
+		if err := q.MoveBatch(ctx, bid, newqueue.BatchProcessing, newqueue.BatchReporting); !errors.Is(err, newqueue.ErrStillProcessing) {
 			t.Errorf("it has a new job: %v", err)
 		}
 		drive(t, other, added, newqueue.JobFailed)
-		must(t, q.ReportIfEmptied(ctx, bid))
+		must(t, q.MoveBatch(ctx, bid, newqueue.BatchProcessing, newqueue.BatchReporting))
 		b := value(q.AcquireBatch(ctx, newqueue.BatchReporting))(t)
 		r := value(b.Report(ctx))(t)
 		c.meddle = func() { value(other.ResumeJob(ctx, ids[0]))(t) }

@@ -8,17 +8,7 @@ import (
 	"sync"
 
 	"github.com/go-zookeeper/zk"
-
-	"mrtq/newqueue/states"
 )
-
-// ReportIfEmptied moves a processing batch to reporting (B5) if it has no
-// unfinished job. Errors: [ErrStillProcessing] if it has one, *[StateError] if
-// the batch isn't processing, for example because another watcher moved it
-// first, [ErrLocked] while a worker holds the batch.
-func (q *Queue) ReportIfEmptied(ctx context.Context, bid string) error {
-	return q.move(ctx, "report", q.snapBatch(bid), want{from: states.Processing, to: states.Reporting})
-}
 
 // ReportWhenEmptied waits until the last job of a batch leaves batch-processing,
 // and then moves the batch to reporting (B5). If many callers wait for the same
@@ -38,7 +28,7 @@ func (q *Queue) ReportWhenEmptied(ctx context.Context, bid string) (fired bool, 
 		}
 		switch seen {
 		case emptied:
-			err := q.ReportIfEmptied(ctx, bid)
+			err := q.MoveBatch(ctx, bid, BatchProcessing, BatchReporting)
 			var moved *StateError
 			switch {
 			case err == nil:

@@ -109,8 +109,8 @@ func TestNotMadeYet(t *testing.T) {
 	w.put(batch+"/status", `{"status":"Processing","last_modified":"2024-03-01 12:00:00 -0800","message":""}`)
 	w.put(batch+"/states", "")
 	before := w.tree()
-	err := w.queue().ReportIfEmptied(ctx, "bid0000000000")
-	if want := "report " + batch + ": " + batch + "/states/batch-processing: it does not exist"; err == nil || err.Error() != want {
+	err := w.queue().MoveBatch(ctx, "bid0000000000", newqueue.BatchProcessing, newqueue.BatchReporting)
+	if want := "move to reporting " + batch + ": " + batch + "/states/batch-processing: it does not exist"; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 	same(t, before, w.tree())

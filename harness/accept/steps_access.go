@@ -41,7 +41,7 @@ func (w *world) adminActsOnRequest(action string) error {
 		if action == "deletes the request" {
 			return a.q.DeleteAccess(ctx, queue, qid)
 		}
-		return a.q.RetryAccess(ctx, queue, qid)
+		return a.q.MoveAccess(ctx, queue, qid, newqueue.AccessFailed, newqueue.AccessProcessing)
 	})
 }
 

@@ -175,12 +175,12 @@ func (w *world) adminMoves(what, to string) error {
 	return w.act("administrator", func(ctx context.Context, a *actor, _ *outcome) error {
 		switch what {
 		case "job":
-			return a.q.MoveJob(ctx, path.Base(at), newqueue.JobState(to))
+			return a.q.MoveJob(ctx, path.Base(at), "", newqueue.JobState(to))
 		case "batch":
-			return a.q.MoveBatch(ctx, path.Base(at), newqueue.BatchState(to))
+			return a.q.MoveBatch(ctx, path.Base(at), "", newqueue.BatchState(to))
 		}
 		queue, qid := queueOf(at)
-		return a.q.MoveAccess(ctx, queue, qid, newqueue.AccessState(to))
+		return a.q.MoveAccess(ctx, queue, qid, "", newqueue.AccessState(to))
 	})
 }
 

@@ -118,15 +118,14 @@ func (w *world) workerMakesNoJob() error {
 
 func (w *world) adminActsOnBatch(action string) error {
 	bid := path.Base(w.names["batch"])
-	return w.act("administrator", func(ctx context.Context, a *actor, answer *outcome) error {
+	return w.act("administrator", func(ctx context.Context, a *actor, answer *outcome) (err error) {
 		switch {
 		case strings.HasPrefix(action, "releases"):
-			return a.q.MoveBatch(ctx, bid, newqueue.BatchPending)
+			return a.q.MoveBatch(ctx, bid, newqueue.BatchHeld, newqueue.BatchPending)
 		case strings.HasPrefix(action, "requests"):
-			return a.q.MoveBatch(ctx, bid, newqueue.BatchUpdateReporting)
+			return a.q.MoveBatch(ctx, bid, newqueue.BatchFailed, newqueue.BatchUpdateReporting)
 		}
-		d, err := a.q.DeleteBatch(ctx, bid)
-		answer.warnings = d.Warnings
+		answer.warnings, err = a.q.DeleteBatch(ctx, bid)
 		return err
 	})
 }
@@ -139,7 +138,7 @@ func (w *world) adminGivesUp(why string) error {
 
 func (w *world) eventComes() error {
 	return w.act("watcher", func(ctx context.Context, a *actor, _ *outcome) error {
-		return a.q.ReportIfEmptied(ctx, path.Base(w.names["batch"]))
+		return a.q.MoveBatch(ctx, path.Base(w.names["batch"]), newqueue.BatchProcessing, newqueue.BatchReporting)
 	})
 }
 

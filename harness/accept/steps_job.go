@@ -124,20 +124,19 @@ func (w *world) adminActsOnJob(action, name string) error {
 	return w.act("administrator", func(ctx context.Context, a *actor, answer *outcome) (err error) {
 		switch action {
 		case "releases":
-			return a.q.ReleaseJob(ctx, jid)
+			return a.q.MoveJob(ctx, jid, newqueue.JobHeld, newqueue.JobPending)
 		case "resumes":
 			_, err = a.q.ResumeJob(ctx, jid)
 			return err
 		}
-		d, err := a.q.DeleteJob(ctx, jid)
-		answer.warnings = d.Warnings
+		answer.warnings, err = a.q.DeleteJob(ctx, jid)
 		return err
 	})
 }
 
 func (w *world) adminRetriesJob(at string) error {
 	return w.act("administrator", func(ctx context.Context, a *actor, _ *outcome) error {
-		return a.q.RetryJob(ctx, path.Base(w.names["job"]), newqueue.JobState(at))
+		return a.q.MoveJob(ctx, path.Base(w.names["job"]), newqueue.JobFailed, newqueue.JobState(at))
 	})
 }
 

@@ -267,7 +267,7 @@ func (t *Turn) documented(a Action, item string) error {
 	var err error
 	switch a {
 	case ReleaseJob:
-		err = q.ReleaseJob(ctx, item)
+		err = q.MoveJob(ctx, item, newqueue.JobHeld, newqueue.JobPending)
 	case RequeueJob:
 		_, err = q.ResumeJob(ctx, item)
 	case DeleteJob:
@@ -275,13 +275,13 @@ func (t *Turn) documented(a Action, item string) error {
 	case SetPriority:
 		err = q.SetPriority(ctx, item, t.world.draw(newqueue.MaxPriority+1))
 	case UpdateReport:
-		err = q.MoveBatch(ctx, item, newqueue.BatchUpdateReporting)
+		err = q.MoveBatch(ctx, item, newqueue.BatchFailed, newqueue.BatchUpdateReporting)
 	case DeleteBatch:
 		_, err = q.DeleteBatch(ctx, item)
 	case RequeueRequest, DeleteRequest:
 		queue, qid, _ := strings.Cut(strings.TrimPrefix(item, "/access/"), "/")
 		if a == RequeueRequest {
-			return q.RetryAccess(ctx, newqueue.AccessQueue(queue), qid)
+			return q.MoveAccess(ctx, newqueue.AccessQueue(queue), qid, newqueue.AccessFailed, newqueue.AccessProcessing)
 		}
 		return q.DeleteAccess(ctx, newqueue.AccessQueue(queue), qid)
 	case PauseQueue:

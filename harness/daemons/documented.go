@@ -216,7 +216,7 @@ func (t *Turn) watchBatches() {
 		if err != nil || b.Status.State != newqueue.BatchProcessing {
 			continue // also if it can't be read
 		}
-		err = q.ReportIfEmptied(ctx, b.ID)
+		err = q.MoveBatch(ctx, b.ID, newqueue.BatchProcessing, newqueue.BatchReporting)
 		if err == nil {
 			t.took(b.Path())
 			return
