@@ -106,9 +106,6 @@ var works = []work{
 	}),
 	jobWork("set priority", func(w *worker, j *newqueue.Job) error { return w.q.SetPriority(w.ctx, j.ID, w.rand.IntN(100)) }),
 	lockedWork("set space needed", func(w *worker, j *newqueue.Job) error { return j.Set(w.ctx, newqueue.WithSpaceNeeded(1<<40)) }),
-	lockedWork("inventory sets metadata", func(w *worker, j *newqueue.Job) error {
-		return j.Set(w.ctx, newqueue.WithMetadata(newqueue.Metadata{ErcWhat: "by inventory"}))
-	}),
 	lockedWork("the identifiers are minted", func(w *worker, j *newqueue.Job) error {
 		return j.Set(w.ctx, newqueue.WithIdentifiers(newqueue.Identifiers{PrimaryID: "ark:/99999/minted"}))
 	}),
@@ -172,14 +169,11 @@ var works = []work{
 		return finish(w, b)
 	}},
 	batchWork("send an update report after the failed jobs were deleted", func(w *worker, bid string) error {
-		jobs, err := w.q.BatchJobs(w.ctx, bid)
-		if err != nil {
-			return err
-		}
+		failed := w.tree().Children(newqueue.BatchFolderPath(bid, newqueue.FolderFailed))
 		if err := w.q.MoveBatch(w.ctx, bid, newqueue.BatchFailed, newqueue.BatchUpdateReporting); err != nil {
 			return err
 		}
-		for _, jid := range jobs[newqueue.FolderFailed] {
+		for _, jid := range failed {
 			if _, err := w.q.DeleteJob(w.ctx, jid); err != nil {
 				return err
 			}

@@ -1,7 +1,6 @@
 package newqueue
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,13 +13,6 @@ import (
 
 // errSkip says that an item can't be acquired now; the caller tries the next.
 var errSkip = errors.New("skip")
-
-// busyError says that another goroutine of this queue is just acquiring an item.
-type busyError struct{ until <-chan struct{} }
-
-func (busyError) Error() string { return "another goroutine is acquiring it" }
-
-func (busyError) Unwrap() error { return errSkip }
 
 // acquire locks an item in the state that was read from its status, in one
 // transaction. So it never returns the item in another state. Then it calls load.
@@ -37,10 +29,10 @@ func (busyError) Unwrap() error { return errSkip }
 //
 // Unless the queue ignores holds, the same transaction also fails if hold is set.
 func (i *item) acquire(ctx context.Context, hold QueueHold, fits func(status []byte) error, load func(context.Context) error) error {
-	if other := i.q.reserve(i.path); other != nil {
-		return busyError{other}
+	if !i.q.reserve(i.path) {
+		return errSkip
 	}
-	defer i.q.unreserve(i.path)
+	defer i.q.reserved.Delete(i.path)
 	for range attempts {
 		acquired, err := i.tryAcquire(ctx, hold, fits)
 		switch {
@@ -149,19 +141,10 @@ func (q *Queue) taken(ctx context.Context, path string) (lock, error) {
 
 // reserve keeps the other goroutines of this queue from acquiring a lock while
 // one of them does. They share a session, so after a lost answer the lock itself
-// does not show which of them acquired it. If another goroutine has it, reserve
-// returns a channel that is closed when that goroutine is done.
-func (q *Queue) reserve(path string) (other <-chan struct{}) {
-	if c, taken := q.reserved.LoadOrStore(path, make(chan struct{})); taken {
-		return c.(chan struct{})
-	}
-	return nil
-}
-
-func (q *Queue) unreserve(path string) {
-	if c, ok := q.reserved.LoadAndDelete(path); ok {
-		close(c.(chan struct{}))
-	}
+// does not show which of them acquired it. It reports false if another goroutine has it.
+func (q *Queue) reserve(path string) bool {
+	_, taken := q.reserved.LoadOrStore(path, true)
+	return !taken
 }
 
 // line is where workers look for work: the jobs, batches or requests in a state.
@@ -174,8 +157,7 @@ type line[T acquirable] struct {
 	list    func(context.Context) ([]entry, error)
 	path    func(id string) string
 	acquire func(ctx context.Context, id string) (T, error)
-	err     error              // why there is no such line
-	busy    *[]<-chan struct{} // gets what ends when an item that was skipped is free again; or nil
+	err     error // why there is no such line
 }
 
 // acquirable is a *[Job], *[Batch] or *[Access].
@@ -184,12 +166,25 @@ type acquirable interface {
 	held() *item
 }
 
+// check refuses a line in which a worker has nothing to do.
+func (l line[T]) check() error {
+	if l.err != nil {
+		return l.err
+	}
+	for _, t := range l.q.machines[l.entity].From(l.state) {
+		if t.Who.HoldsLock() {
+			return nil
+		}
+	}
+	return fmt.Errorf("acquire a %s in state %s: %w: a worker has nothing to do in that state", l.entity, l.state, ErrValue)
+}
+
 // pass visits the items once, and yields those that acquire could lock. See
 // [Queue.AcquireJobs].
 func (l line[T]) pass(ctx context.Context) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
-		err := cmp.Or(l.err, l.q.workersState(l.entity, l.state))
+		err := l.check()
 		if err == nil {
 			err = l.q.checkHold(ctx, l.hold)
 		}
@@ -207,9 +202,6 @@ func (l line[T]) pass(ctx context.Context) iter.Seq2[T, error] {
 				v, err = l.acquire(ctx, at.id)
 			}
 			if errors.Is(err, errSkip) {
-				if e := (busyError{}); l.busy != nil && errors.As(err, &e) {
-					*l.busy = append(*l.busy, e.until)
-				}
 				continue
 			}
 			if errors.Is(err, ErrHeld) { // since the pass began
@@ -217,7 +209,6 @@ func (l line[T]) pass(ctx context.Context) iter.Seq2[T, error] {
 				return
 			}
 			if err != nil {
-				l.q.log.WarnContext(ctx, "skipped", "entity", l.entity, "state", l.state, "error", err)
 				v = none
 			}
 			if !yield(v, err) {
@@ -241,41 +232,21 @@ func (i *item) held() *item { return i }
 // first returns the first item of a pass. The error is [ErrNone], joined with a
 // *[NodeError] for each item that could not be read.
 func first[T any](items iter.Seq2[T, error]) (T, error) {
-	v, unreadable, err := find(items)
-	if errors.Is(err, ErrNone) && len(unreadable) > 0 {
-		bad := []error{err}
-		for _, e := range unreadable {
-			bad = append(bad, e)
-		}
-		err = errors.Join(bad...)
-	}
-	return v, err
-}
-
-// find returns the first item of a pass, and those before it that can't be read. The
-// error is [ErrNone] if there is none.
-func find[T any](items iter.Seq2[T, error]) (none T, unreadable []*NodeError, err error) {
+	var none T
+	unreadable := []error{ErrNone}
 	for v, err := range items {
 		if err == nil {
-			return v, unreadable, nil
+			return v, nil
 		}
-		var bad *NodeError
-		if !errors.As(err, &bad) {
-			return none, unreadable, err
+		if !errors.As(err, new(*NodeError)) {
+			return none, err
 		}
-		unreadable = append(unreadable, bad)
+		unreadable = append(unreadable, err)
 	}
-	return none, unreadable, ErrNone
-}
-
-// workersState refuses a state in which a worker has nothing to do.
-func (q *Queue) workersState(e Entity, s string) error {
-	for _, t := range q.machines[e].From(s) {
-		if t.Who.HoldsLock() {
-			return nil
-		}
+	if len(unreadable) == 1 {
+		return none, ErrNone
 	}
-	return fmt.Errorf("acquire a %s in state %s: %w: a worker has nothing to do in that state", e, s, ErrValue)
+	return none, errors.Join(unreadable...)
 }
 
 func (q *Queue) jobLine(s JobState) line[*Job] {

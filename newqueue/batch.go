@@ -102,22 +102,6 @@ func (b *Batch) loadStatus(ctx context.Context) (err error) {
 	return err
 }
 
-// FindBatch reads the batch of a UUID. The error wraps [ErrNotFound] if there
-// is none.
-func (q *Queue) FindBatch(ctx context.Context, uuid string) (*Batch, error) {
-	path := BatchUUIDPath(uuid)
-	n, err := q.get(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	b, err := q.Batch(ctx, string(n.data))
-	if err == nil && b.Submission.BatchID != uuid && BatchUUIDPath(b.Submission.BatchID) == path {
-		// Two UUIDs share this name: "a/b" is escaped to "a%2Fb".
-		return nil, &NodeError{path, ErrNotFound}
-	}
-	return b, err
-}
-
 // Batches reads all batches in the order of their ids. It returns the batches
 // that it could read. The error joins one *[NodeError] for each of the others.
 func (q *Queue) Batches(ctx context.Context) ([]*Batch, error) {
@@ -128,16 +112,8 @@ func (q *Queue) Batches(ctx context.Context) ([]*Batch, error) {
 	return readAll(ctx, q, entries, BatchPath, q.Batch)
 }
 
-// BatchJobs lists the ids of a batch's jobs by folder, sorted. It has an entry
-// for each folder that exists, even if the folder is empty. If the batch does not
-// exist, the error is [ErrNotFound].
-func (q *Queue) BatchJobs(ctx context.Context, bid string) (map[BatchFolder][]string, error) {
-	if _, err := q.get(ctx, BatchPath(bid)); err != nil {
-		return nil, err
-	}
-	return q.folders(ctx, bid)
-}
-
+// folders lists the ids of a batch's jobs by folder, sorted. It has an entry
+// for each folder that exists, even if the folder is empty.
 func (q *Queue) folders(ctx context.Context, bid string) (map[BatchFolder][]string, error) {
 	names, err := q.children(ctx, BatchStatesPath(bid))
 	if err != nil {

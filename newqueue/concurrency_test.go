@@ -141,10 +141,7 @@ func TestWorkers(t *testing.T) {
 			q := newqueue.Open(mortal{conn, rng, expire}, w.d, newqueue.WithRoot(w.root))
 			running.Go(func() {
 				for {
-					if all, err := q.BatchJobs(ctx, bid); err != nil {
-						t.Errorf("worker %d: %v", n, err)
-						return
-					} else if len(all[newqueue.FolderCompleted]) == jobs {
+					if len(w.jobsIn(bid, newqueue.FolderCompleted)) == jobs {
 						return
 					}
 					if time.Since(start) > 30*time.Second {
@@ -188,7 +185,7 @@ func TestWorkers(t *testing.T) {
 		if lost.Load() == 0 || len(history) < jobs*len(states)*2 {
 			t.Errorf("%d operations with %d lost sessions prove nothing", len(history), lost.Load())
 		}
-		if got := value(q.BatchJobs(ctx, bid))(t)[newqueue.FolderCompleted]; len(got) != len(ids) {
+		if got := w.jobsIn(bid, newqueue.FolderCompleted); len(got) != len(ids) {
 			t.Errorf("%d of %d jobs completed", len(got), len(ids))
 		}
 		must(t, q.MoveBatch(ctx, bid, newqueue.BatchProcessing, newqueue.BatchReporting))

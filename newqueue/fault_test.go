@@ -250,7 +250,7 @@ func TestFencing(t *testing.T) {
 		if err := j.Succeed(ctx); !errors.Is(err, newqueue.ErrConflict) {
 			t.Errorf("%v", err)
 		}
-		if err := j.Set(ctx, newqueue.WithMetadata(newqueue.Metadata{ErcWhat: "x"})); !errors.Is(err, newqueue.ErrConflict) {
+		if err := j.Set(ctx, newqueue.WithIdentifiers(newqueue.Identifiers{PrimaryID: "x"})); !errors.Is(err, newqueue.ErrConflict) {
 			t.Errorf("%v", err)
 		}
 		if err := j.Unlock(ctx); !errors.Is(err, newqueue.ErrNotLocked) {

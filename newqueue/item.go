@@ -94,9 +94,7 @@ func (q *Queue) unlock(ctx context.Context, l lock, entity string, version int32
 func (q *Queue) dropLock(ctx context.Context, l lock, entity string, version int32) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropTime)
 	defer cancel()
-	if err := q.unlock(ctx, l, entity, version); err != nil {
-		q.log.WarnContext(ctx, "lock not released: it stays until the session ends", "error", err)
-	}
+	_ = q.unlock(ctx, l, entity, version) // otherwise it stays until the session ends
 }
 
 // dropTime is how long it may take to release a lock that no caller keeps.

@@ -132,7 +132,6 @@ func TestTheLastOptionCounts(t *testing.T) {
 			newqueue.WithPriority(100), newqueue.WithPriority(2),
 			newqueue.WithSpaceNeeded(-1), newqueue.WithSpaceNeeded(1), newqueue.WithSpaceNeeded(2),
 			newqueue.WithIdentifiers(newqueue.Identifiers{PrimaryID: "1"}), newqueue.WithIdentifiers(newqueue.Identifiers{PrimaryID: "2"}),
-			newqueue.WithMetadata(newqueue.Metadata{ErcWho: "1"}), newqueue.WithMetadata(newqueue.Metadata{ErcWho: "2"}),
 			newqueue.WithInventory(newqueue.Inventory{Mode: "1"}), newqueue.WithInventory(newqueue.Inventory{Mode: "2"}),
 		}
 		if w.d == newqueue.MrtZK {
@@ -140,7 +139,7 @@ func TestTheLastOptionCounts(t *testing.T) {
 		}
 		seen := func(what string, j *newqueue.Job) {
 			t.Helper()
-			if j.SpaceNeeded != 2 || j.Identifiers.PrimaryID != "2" || j.Metadata.ErcWho != "2" || j.Inventory.Mode != "2" || (j.Store.Mode == "2") != (w.d == newqueue.MrtZK) {
+			if j.SpaceNeeded != 2 || j.Identifiers.PrimaryID != "2" || j.Inventory.Mode != "2" || (j.Store.Mode == "2") != (w.d == newqueue.MrtZK) {
 				t.Errorf("%s: %+v", what, j)
 			}
 		}

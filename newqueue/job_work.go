@@ -62,11 +62,6 @@ func WithIdentifiers(i Identifiers) JobOption {
 	return withObject("identifiers", i.Object(), func(j *Job) { j.Identifiers = i })
 }
 
-// WithMetadata writes the metadata.
-func WithMetadata(m Metadata) JobOption {
-	return withObject("metadata", m.Object(), func(j *Job) { j.Metadata = m })
-}
-
 // WithInventory writes what the inventory service has to record.
 func WithInventory(i Inventory) JobOption {
 	return withObject("inventory", i.Object(), func(j *Job) { j.Inventory = i })

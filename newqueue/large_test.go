@@ -28,7 +28,7 @@ func TestLargeBatch(t *testing.T) {
 	q := w.queue()
 	b, jobs := large(t, q)
 	ids := value(b.Process(ctx, jobs...))(t)
-	if got := value(q.BatchJobs(ctx, b.ID))(t)[newqueue.FolderProcessing]; !slices.Equal(got, ids) || len(got) != 600 {
+	if got := w.jobsIn(b.ID, newqueue.FolderProcessing); !slices.Equal(got, ids) || len(got) != 600 {
 		t.Errorf("%d jobs", len(got))
 	}
 	w.check()
@@ -77,7 +77,7 @@ func TestLargeBatchBesideOthers(t *testing.T) {
 	if others < 3 {
 		t.Fatalf("the other client created %d jobs", others-1)
 	}
-	if got := value(q.BatchJobs(ctx, b.ID))(t)[newqueue.FolderProcessing]; !slices.Equal(got, ids) || len(got) != len(jobs) {
+	if got := w.jobsIn(b.ID, newqueue.FolderProcessing); !slices.Equal(got, ids) || len(got) != len(jobs) {
 		t.Errorf("%d jobs", len(got))
 	}
 	for i, jid := range ids {

@@ -111,10 +111,10 @@ func (q *Queue) takeLock(ctx context.Context, l Lock) error {
 		return err
 	}
 	path := l.Path(q.dialect)
-	if q.reserve(path) != nil {
+	if !q.reserve(path) {
 		return ErrLocked
 	}
-	defer q.unreserve(path)
+	defer q.reserved.Delete(path)
 	w := write{done: func(ctx context.Context) (bool, error) {
 		stat, ok, err := q.stat(ctx, path)
 		if ok && !l.Ephemeral(q.dialect) {
@@ -132,9 +132,7 @@ func (q *Queue) takeLock(ctx context.Context, l Lock) error {
 		w.late = func() {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropTime)
 			defer cancel()
-			if err := q.liftLock(ctx, l); err != nil {
-				q.log.WarnContext(ctx, "lock not released: it stays until the session ends", "error", err)
-			}
+			_ = q.liftLock(ctx, l) // otherwise it stays until the session ends
 		}
 	} else {
 		w.ops = []znode.Op{znode.Create(path, empty)}

@@ -89,7 +89,7 @@ func TestLibraryReadsUs(t *testing.T) {
 			j := value(q.AcquireJob(ctx, s))(t)
 			reads("acquisition in " + string(s))
 			must(t, j.Set(ctx, newqueue.WithIdentifiers(newqueue.Identifiers{PrimaryID: "ark:/2"})))
-			must(t, j.Set(ctx, newqueue.WithMetadata(newqueue.Metadata{})))
+			must(t, j.Set(ctx, newqueue.WithIdentifiers(newqueue.Identifiers{})))
 			reads("identifiers in " + string(s))
 			must(t, j.Succeed(ctx, newqueue.WithPriority(7), newqueue.WithSpaceNeeded(1<<50), newqueue.WithInventory(newqueue.Inventory{ManifestURL: "u"}), newqueue.WithStore(newqueue.Store{})))
 			reads("success in " + string(s))
@@ -220,7 +220,7 @@ func TestWeReadTheLibrary(t *testing.T) {
 		then  func(*testing.T, *world, *newqueue.Queue)
 	}{
 		{"Batch.createBatch", [][]node{createBatch}, func(t *testing.T, w *world, q *newqueue.Queue) {
-			b := value(q.FindBatch(ctx, "7f7dd8b6"))(t)
+			b := value(q.Batch(ctx, "bid0000000000"))(t)
 			if b.ID != "bid0000000000" || b.Submission.Submitter != "me/you" || b.Submitted["profile"] != "p" {
 				t.Errorf("%+v", b)
 			}

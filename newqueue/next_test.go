@@ -3,8 +3,6 @@ package newqueue_test
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -15,10 +13,12 @@ import (
 	"mrtq/newqueue"
 )
 
+// soon is how often a test's queue looks for a lock or a hold that was released.
+const soon = 50 * time.Millisecond
+
 // waiter is a worker in a Next method, on a connection that counts its watches.
 type waiter struct {
 	*watchCounter
-	q       *newqueue.Queue
 	session *session
 	cancel  context.CancelCauseFunc
 	got     chan string // the path of what it got
@@ -26,17 +26,16 @@ type waiter struct {
 }
 
 // waiting starts a worker, and returns when it has set a watch on the path.
-func (w *world) waiting(next func(context.Context, *newqueue.Queue) (string, error), path string) *waiter {
+func (w *world) waiting(next func(context.Context, *newqueue.Queue) (string, error), path string, recheck time.Duration) *waiter {
 	w.t.Helper()
-	conn, s := connect(w.t, address(w.t))
-	v := &waiter{watchCounter: &watchCounter{Conn: conn, on: map[string]int{}, looked: make(chan string, 1000)}, session: s,
-		got: make(chan string, 1), failed: make(chan error, 1)}
-	v.q = newqueue.Open(v.watchCounter, w.d, newqueue.WithRoot(w.root))
+	counter, s := w.watching()
+	v := &waiter{watchCounter: counter, session: s, got: make(chan string, 1), failed: make(chan error, 1)}
+	q := newqueue.Open(counter, w.d, newqueue.WithRoot(w.root), newqueue.WithRecheck(recheck))
 	inner, cancel := context.WithCancelCause(ctx)
 	v.cancel = cancel
 	w.t.Cleanup(func() { cancel(nil) })
 	go func() {
-		at, err := next(inner, v.q)
+		at, err := next(inner, q)
 		if err != nil {
 			v.failed <- err
 			return
@@ -69,6 +68,55 @@ func (v *waiter) gets(t *testing.T, w *world, want string) {
 	}
 }
 
+// watchCounter counts the watches that a queue leaves with its client.
+type watchCounter struct {
+	newqueue.Conn
+	mu     sync.Mutex
+	on     map[string]int
+	looked chan string // gets the path of each
+}
+
+func (w *world) watching() (*watchCounter, *session) {
+	conn, s := connect(w.t, address(w.t))
+	return &watchCounter{Conn: conn, on: map[string]int{}, looked: make(chan string, 1000)}, s
+}
+
+func (c *watchCounter) set(path string) {
+	c.mu.Lock()
+	c.on[path]++
+	c.mu.Unlock()
+	c.looked <- path
+}
+
+func (c *watchCounter) ChildrenW(path string) ([]string, *zk.Stat, <-chan zk.Event, error) {
+	names, stat, changed, err := c.Conn.ChildrenW(path)
+	if err == nil {
+		c.set(path)
+	}
+	return names, stat, changed, err
+}
+
+func (c *watchCounter) ExistsW(path string) (bool, *zk.Stat, <-chan zk.Event, error) {
+	ok, stat, changed, err := c.Conn.ExistsW(path)
+	if err == nil {
+		c.set(path)
+	}
+	return ok, stat, changed, err
+}
+
+// countingMulti counts transactions.
+type countingMulti struct {
+	newqueue.Conn
+	n atomic.Int32
+}
+
+func (c *countingMulti) Multi(ops ...any) ([]zk.MultiResponse, error) {
+	c.n.Add(1)
+	return c.Conn.Multi(ops...)
+}
+
+func errorOf[T any](_ T, err error) error { return err }
+
 // pathOf is the path of what a Next method returned.
 func pathOf[T interface{ Path() string }](item T, err error) (string, error) {
 	if err != nil {
@@ -81,31 +129,25 @@ func nextJob(ctx context.Context, q *newqueue.Queue) (string, error) {
 	return pathOf(q.NextJob(ctx, newqueue.JobPending))
 }
 
-func nextBatch(s newqueue.BatchState) func(context.Context, *newqueue.Queue) (string, error) {
-	return func(ctx context.Context, q *newqueue.Queue) (string, error) { return pathOf(q.NextBatch(ctx, s)) }
+func nextBatch(ctx context.Context, q *newqueue.Queue) (string, error) {
+	return pathOf(q.NextBatch(ctx, newqueue.BatchPending))
 }
 
-func nextAccess(s newqueue.AccessState) func(context.Context, *newqueue.Queue) (string, error) {
-	return func(ctx context.Context, q *newqueue.Queue) (string, error) {
-		return pathOf(q.NextAccess(ctx, newqueue.AccessLarge, s))
-	}
+func nextAccess(ctx context.Context, q *newqueue.Queue) (string, error) {
+	return pathOf(q.NextAccess(ctx, newqueue.AccessLarge, newqueue.AccessPending))
 }
 
 const (
 	firstJob     = "/jobs/jid0000000000"
 	firstBatch   = "/batches/bid0000000000"
 	firstRequest = "/access/large/qid0000000000"
+	pending      = "/jobs/states/pending"
 )
 
-// TestNextWaits: a worker waits until whatever keeps it from acquiring has changed.
+// TestNextWaits: a watch wakes a worker when something comes, and it looks again for what a
+// watch does not tell.
 func TestNextWaits(t *testing.T) {
 	ingest := newqueue.QueueLock(newqueue.HoldIngest)
-	request := func(t *testing.T, q *newqueue.Queue) {
-		value(q.CreateAccess(ctx, newqueue.AccessLarge, newqueue.Token{Token: "x"}))(t)
-	}
-	submit := func(t *testing.T, q *newqueue.Queue) {
-		value(q.CreateBatch(ctx, newqueue.Submission{ProfileName: "p"}))(t)
-	}
 	// taken acquires the pending job, with the session of another worker.
 	taken := func(t *testing.T, w *world) (*newqueue.Job, *session) {
 		q, s := w.open()
@@ -114,110 +156,61 @@ func TestNextWaits(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		next    func(context.Context, *newqueue.Queue) (string, error)
+		recheck time.Duration
 		prepare func(*testing.T, *world) (then func())
 		watch   string // on which it waits
 		want    string
 	}{
-		"no queue yet": {nextJob, func(t *testing.T, w *world) func() {
+		"no queue yet": {nextJob, time.Hour, func(t *testing.T, w *world) func() {
 			return func() { batchOf(t, w.queue(), 1) }
-		}, "/jobs/states/pending", firstJob},
-		"a new job": {nextJob, func(t *testing.T, w *world) func() {
-			w.put("/jobs/states/pending", "")
-			return func() { batchOf(t, w.queue(), 1) }
-		}, "/jobs/states/pending", "/jobs/jid0000000001"},
-		"a job comes back": {nextJob, func(t *testing.T, w *world) func() {
+		}, pending, firstJob},
+		"a job comes back": {nextJob, time.Hour, func(t *testing.T, w *world) func() {
 			_, ids := batchOf(t, w.queue(), 1)
 			drive(t, w.queue(), ids[0], newqueue.JobHeld)
 			return func() { must(t, w.queue().MoveJob(ctx, ids[0], newqueue.JobHeld, newqueue.JobPending)) }
-		}, "/jobs/states/pending", firstJob},
-		"a worker unlocks": {nextJob, func(t *testing.T, w *world) func() {
+		}, pending, firstJob},
+		"a submission": {nextBatch, time.Hour, func(t *testing.T, w *world) func() {
+			return func() { value(w.queue().CreateBatch(ctx, newqueue.Submission{ProfileName: "p"}))(t) }
+		}, "/batches", firstBatch},
+		"a request": {nextAccess, time.Hour, func(t *testing.T, w *world) func() {
+			return func() {
+				value(w.queue().CreateAccess(ctx, newqueue.AccessLarge, newqueue.Token{Token: "x"}))(t)
+			}
+		}, "/access/large", firstRequest},
+		"a worker unlocks": {nextJob, soon, func(t *testing.T, w *world) func() {
 			j, _ := taken(t, w)
 			return func() { must(t, j.Unlock(ctx)) }
-		}, firstJob + "/lock", firstJob},
-		"a worker dies": {nextJob, func(t *testing.T, w *world) func() {
+		}, pending, firstJob},
+		"a worker dies": {nextJob, soon, func(t *testing.T, w *world) func() {
 			_, s := taken(t, w)
 			return func() { must(t, s.expire()) }
-		}, firstJob + "/lock", firstJob},
-		"held": {nextJob, func(t *testing.T, w *world) func() {
+		}, pending, firstJob},
+		"held": {nextJob, soon, func(t *testing.T, w *world) func() {
 			batchOf(t, w.queue(), 1)
 			must(t, w.queue().Lock(ctx, ingest))
-			return func() {
-				w.put("/locks/queue/ingest", `{"owners":[{"by":"alice"}]}`) // another owner changes nothing
-				must(t, w.queue().Unlock(ctx, ingest))
-			}
-		}, "/locks/queue/ingest", firstJob},
-		"held and empty": {nextJob, func(t *testing.T, w *world) func() {
-			must(t, w.queue().Lock(ctx, ingest))
-			return func() {
-				batchOf(t, w.queue(newqueue.IgnoreHolds()), 1)
-				must(t, w.queue().Unlock(ctx, ingest))
-			}
-		}, "/locks/queue/ingest", firstJob},
-		"held while it waits": {nextJob, func(t *testing.T, w *world) func() {
-			w.put("/jobs/states/pending", "")
-			return func() {
-				must(t, w.queue().Lock(ctx, ingest))
-				batchOf(t, w.queue(newqueue.IgnoreHolds()), 1)
-				must(t, w.queue().Unlock(ctx, ingest))
-			}
-		}, "/jobs/states/pending", "/jobs/jid0000000001"},
-		"a submission": {nextBatch(newqueue.BatchPending), func(t *testing.T, w *world) func() {
-			return func() { submit(t, w.queue()) }
-		}, "/batches", firstBatch},
-		"a batch is done": {nextBatch(newqueue.BatchReporting), func(t *testing.T, w *world) func() {
-			bid, ids := batchOf(t, w.queue(), 1)
-			return func() {
-				drive(t, w.queue(), ids[0], newqueue.JobFailed)
-				must(t, w.queue().MoveBatch(ctx, bid, newqueue.BatchProcessing, newqueue.BatchReporting))
-			}
-		}, firstBatch + "/status", firstBatch},
-		"a batch is released": {nextBatch(newqueue.BatchPending), func(t *testing.T, w *world) func() {
-			submit(t, w.queue())
-			must(t, value(w.queue().AcquireBatch(ctx, newqueue.BatchPending))(t).Hold(ctx, ""))
-			return func() { must(t, w.queue().MoveBatch(ctx, "bid0000000000", "", newqueue.BatchPending)) }
-		}, firstBatch + "/status", firstBatch},
-		"a request": {nextAccess(newqueue.AccessPending), func(t *testing.T, w *world) func() {
-			return func() { request(t, w.queue()) }
-		}, "/access/large", firstRequest},
-		"a request is retried": {nextAccess(newqueue.AccessProcessing), func(t *testing.T, w *world) func() {
-			q := w.queue()
-			request(t, q)
-			must(t, value(q.AcquireAccess(ctx, newqueue.AccessLarge, newqueue.AccessPending))(t).Succeed(ctx))
-			must(t, value(q.AcquireAccess(ctx, newqueue.AccessLarge, newqueue.AccessProcessing))(t).Fail(ctx, ""))
-			return func() {
-				must(t, w.queue().MoveAccess(ctx, newqueue.AccessLarge, "qid0000000000", newqueue.AccessFailed, newqueue.AccessProcessing))
-			}
-		}, firstRequest + "/status", firstRequest},
+			return func() { must(t, w.queue().Unlock(ctx, ingest)) }
+		}, pending, firstJob},
+		"a job that can't be read": {nextJob, soon, func(t *testing.T, w *world) func() {
+			_, ids := batchOf(t, w.queue(), 2)
+			w.put("/jobs/"+ids[0]+"/configuration", "no JSON")
+			drive(t, w.queue(), ids[1], newqueue.JobHeld)
+			return func() { must(t, w.queue().MoveJob(ctx, ids[1], newqueue.JobHeld, newqueue.JobPending)) }
+		}, pending, "/jobs/jid0000000001"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachDialect(t, func(t *testing.T, w *world) {
 				then := c.prepare(t, w)
-				v := w.waiting(c.next, c.watch)
+				v := w.waiting(c.next, c.watch, c.recheck)
 				select {
 				case at := <-v.got:
 					t.Fatalf("it did not wait, and got %s", at)
-				default:
+				case <-time.After(2 * soon):
 				}
 				then()
 				v.gets(t, w, c.want)
-				w.check()
 			})
 		})
 	}
-}
-
-// TestNextGetsWhatIsThere, in the order of AcquireJob.
-func TestNextGetsWhatIsThere(t *testing.T) {
-	eachDialect(t, func(t *testing.T, w *world) {
-		q := w.queue()
-		_, ids := batchOf(t, q, 3)
-		must(t, q.SetPriority(ctx, ids[2], 1))
-		for _, want := range []string{ids[2], ids[0], ids[1]} {
-			if j := value(q.NextJob(ctx, newqueue.JobPending))(t); j.ID != want || !j.Locked() {
-				t.Errorf("got %s, locked %t, want %s", j.ID, j.Locked(), want)
-			}
-		}
-	})
 }
 
 // TestNextOverALostConnection: a job comes while the client has no connection, and while
@@ -229,7 +222,7 @@ func TestNextOverALostConnection(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachDialect(t, func(t *testing.T, w *world) {
-				v := w.waiting(nextJob, "/jobs/states/pending")
+				v := w.waiting(nextJob, pending, time.Hour)
 				id := v.SessionID()
 				back, err := lose(v.session)
 				must(t, err)
@@ -249,23 +242,13 @@ func TestNextOverALostConnection(t *testing.T) {
 type gone struct {
 	newqueue.Conn
 	failures atomic.Int32 // how many more requests fail
-	err      error
 }
-
-func (c *gone) fails() bool { return c.failures.Add(-1) >= 0 }
 
 func (c *gone) Get(path string) ([]byte, *zk.Stat, error) {
-	if c.fails() {
-		return nil, nil, c.err
+	if c.failures.Add(-1) >= 0 {
+		return nil, nil, zk.ErrNoServer
 	}
 	return c.Conn.Get(path)
-}
-
-func (c *gone) Multi(ops ...any) ([]zk.MultiResponse, error) {
-	if c.fails() {
-		return nil, c.err
-	}
-	return c.Conn.Multi(ops...)
 }
 
 // TestNextOutlastsAnOutage: other methods give up after a while without a server. A worker
@@ -274,8 +257,8 @@ func TestNextOutlastsAnOutage(t *testing.T) {
 	w := newWorld(t, newqueue.Design)
 	batchOf(t, w.queue(), 1)
 	conn, _ := connect(t, address(t))
-	out := &gone{Conn: conn, err: zk.ErrNoServer}
-	q := newqueue.Open(out, w.d, newqueue.WithRoot(w.root))
+	out := &gone{Conn: conn}
+	q := newqueue.Open(out, w.d, newqueue.WithRoot(w.root), newqueue.WithRecheck(soon))
 	out.failures.Store(25) // of 20 attempts
 	if _, err := q.AcquireJob(ctx, newqueue.JobPending); !errors.Is(err, zk.ErrNoServer) {
 		t.Fatalf("%v", err)
@@ -286,46 +269,33 @@ func TestNextOutlastsAnOutage(t *testing.T) {
 	}
 }
 
-// TestNextEnds: it ends with its context, whatever it waits for, and if the caller closes
-// the session. It leaves no lock.
+// TestNextEnds: it ends with its context, and if the caller closes the session. It leaves no lock.
 func TestNextEnds(t *testing.T) {
 	why := errors.New("the service stops")
 	for name, c := range map[string]struct {
-		prepare func(*world)
-		watch   string
-		end     func(*waiter)
-		want    error
+		end  func(*waiter)
+		want error
 	}{
-		"cancelled":            {func(*world) {}, "/jobs/states/pending", func(v *waiter) { v.cancel(why) }, why},
-		"cancelled while held": {func(w *world) { must(w.t, w.queue().Lock(ctx, newqueue.QueueLock(newqueue.HoldIngest))) }, "/locks/queue/ingest", func(v *waiter) { v.cancel(why) }, why},
-		"closed":               {func(*world) {}, "/jobs/states/pending", func(v *waiter) { v.session.conn.Close() }, zk.ErrConnectionClosed},
+		"cancelled": {func(v *waiter) { v.cancel(why) }, why},
+		"closed":    {func(v *waiter) { v.session.conn.Close() }, zk.ErrConnectionClosed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, newqueue.Design)
-			c.prepare(w)
-			v := w.waiting(nextJob, c.watch)
+			v := w.waiting(nextJob, pending, soon)
 			c.end(v)
 			if err := <-v.failed; !errors.Is(err, c.want) {
 				t.Errorf("got %v, want %v", err, c.want)
 			}
-			if locks := left(w.tree(), "/lock"); len(locks) > 0 && name != "cancelled while held" {
+			if locks := left(w.tree(), "/lock"); len(locks) > 0 {
 				t.Errorf("left: %v", locks)
 			}
 		})
-	}
-	ended, cancel := context.WithCancel(ctx)
-	cancel()
-	w := newWorld(t, newqueue.Design)
-	batchOf(t, w.queue(), 1)
-	if _, err := w.queue().NextJob(ended, newqueue.JobPending); !errors.Is(err, context.Canceled) {
-		t.Errorf("a context that has ended: %v", err)
 	}
 }
 
 // TestNextRefuses what it would wait for in vain.
 func TestNextRefuses(t *testing.T) {
-	w := newWorld(t, newqueue.Design)
-	q := w.queue()
+	q := newWorld(t, newqueue.Design).queue()
 	for what, err := range map[string]error{
 		"a final state": errorOf(q.NextJob(ctx, newqueue.JobCompleted)),
 		"no state":      errorOf(q.NextJob(ctx, "no-such-state")),
@@ -338,207 +308,135 @@ func TestNextRefuses(t *testing.T) {
 }
 
 // TestNextSharesOut: workers wait, some on one session, and the jobs come one after the
-// other while an administrator holds the queue now and then. Each job is got once.
+// other. Each job is got once.
 func TestNextSharesOut(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		const sessions, each, batches, jobs = 3, 3, 4, 6
 		stop, cancel := context.WithCancel(ctx)
 		defer cancel()
-		var mu sync.Mutex
-		times := map[string]int{}
-		done := make(chan string, batches*jobs)
+		got := make(chan string, batches*jobs)
 		var workers sync.WaitGroup
 		for range sessions {
-			q := w.queue()
+			q := w.queue(newqueue.WithRecheck(soon))
 			for range each {
 				workers.Go(func() {
 					for {
 						j, err := q.NextJob(stop, newqueue.JobPending)
-						if err != nil {
-							if !errors.Is(err, context.Canceled) {
-								t.Error(err)
-							}
+						if errors.Is(err, context.Canceled) {
 							return
 						}
-						mu.Lock()
-						times[j.ID]++
-						mu.Unlock()
-						if err := j.Succeed(ctx); err != nil {
-							t.Error(err)
+						if err == nil {
+							err = j.Succeed(ctx)
 						}
-						done <- j.ID
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						got <- j.ID
 					}
 				})
 			}
 		}
-		admin := w.queue(newqueue.IgnoreHolds())
-		var want []string
-		for i := range batches {
-			hold := newqueue.QueueLock(newqueue.HoldIngest)
-			if i%2 == 1 {
-				must(t, admin.Lock(ctx, hold))
-			}
-			_, ids := batchOf(t, admin, jobs)
-			want = append(want, ids...)
-			if i%2 == 1 {
-				must(t, admin.Unlock(ctx, hold))
-			}
+		for range batches {
+			batchOf(t, w.queue(), jobs)
 		}
-		for range want {
+		times := map[string]int{}
+		for range batches * jobs {
 			select {
-			case <-done:
+			case jid := <-got:
+				if times[jid]++; times[jid] > 1 {
+					t.Errorf("%s was acquired %d times", jid, times[jid])
+				}
 			case <-time.After(time.Minute):
-				t.Fatalf("%d of %d jobs are worked", len(times), len(want))
+				t.Fatalf("%d of %d jobs are worked", len(times), batches*jobs)
 			}
 		}
 		cancel()
 		workers.Wait()
-		for _, jid := range want {
-			if times[jid] != 1 {
-				t.Errorf("%s was acquired %d times", jid, times[jid])
-			}
-		}
 		w.check()
 	})
 }
 
-// TestNextAfterAnotherGoroutineFailed: another goroutine of the same session was just
-// acquiring the only job, and its connection was lost. Nothing in the tree shows that.
-func TestNextAfterAnotherGoroutineFailed(t *testing.T) {
+// TestWaitsLeaveOneWatch: waiting again for the same sets no second watch.
+func TestWaitsLeaveOneWatch(t *testing.T) {
 	w := newWorld(t, newqueue.Design)
-	batchOf(t, w.queue(), 1)
-	conn, _ := connect(t, address(t))
-	counter := &watchCounter{Conn: conn, on: map[string]int{}, looked: make(chan string, 1000)}
-	faulty := &losing{Conn: counter, before: true, lose: true}
-	q := newqueue.Open(faulty, w.d, newqueue.WithRoot(w.root))
-	got := make(chan string)
-	faulty.also = func() {
-		go func() {
-			at, err := nextJob(ctx, q)
-			if err != nil {
-				t.Error(err)
-			}
-			got <- at
-		}()
-		for range 3 { // the list, the job's lock and its status
-			<-counter.looked
+	bid, _ := batchOf(t, w.queue(), 1)
+	busy := w.queue()
+	value(busy.AcquireJob(ctx, newqueue.JobPending))(t)
+	counter, _ := w.watching()
+	q := newqueue.Open(counter, w.d, newqueue.WithRoot(w.root), newqueue.WithRecheck(soon/10))
+	for range 3 {
+		stop, cancel := context.WithTimeout(ctx, soon)
+		defer cancel()
+		if _, err := q.NextJob(stop, newqueue.JobPending); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v", err)
 		}
-	}
-	if _, err := q.AcquireJob(ctx, newqueue.JobPending); !errors.Is(err, newqueue.ErrNotDone) {
-		t.Fatalf("%v", err)
-	}
-	select {
-	case at := <-got:
-		if at != firstJob {
-			t.Errorf("got %s", at)
-		}
-	case <-time.After(30 * time.Second):
-		t.Error("it waits on")
-	}
-}
-
-// TestNextLeavesFewWatches: waiting again for the same sets no second watch.
-func TestNextLeavesFewWatches(t *testing.T) {
-	w := newWorld(t, newqueue.Design)
-	batchOf(t, w.queue(), 2)
-	other := w.queue()
-	busy := value(other.AcquireJob(ctx, newqueue.JobPending))(t)
-	conn, _ := connect(t, address(t))
-	listed := &countingLists{Conn: conn}
-	counter := &watchCounter{Conn: listed, on: map[string]int{}, looked: make(chan string, 1000)}
-	q := newqueue.Open(counter, w.d, newqueue.WithRoot(w.root))
-	mine := value(q.NextJob(ctx, newqueue.JobPending))(t)
-	if len(counter.on) > 0 {
-		t.Errorf("it did not have to wait, and set watches: %v", counter.on)
-	}
-	for _, lists := range []int32{4, 2, 2, 2} {
-		stop, cancel := context.WithCancel(ctx)
-		ended, before := make(chan error, 1), listed.n.Load()
-		go func() { ended <- errorOf(q.NextJob(stop, newqueue.JobPending)) }()
-		// It lists the jobs to acquire one, and to set watches, and both again when it has set some.
-		for listed.n.Load() < before+lists {
-			time.Sleep(time.Millisecond)
-		}
-		cancel()
-		if err := <-ended; !errors.Is(err, context.Canceled) {
+		stop, cancel = context.WithTimeout(ctx, soon)
+		defer cancel()
+		if _, err := q.ReportWhenEmptied(stop, bid); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v", err)
 		}
 	}
-	for _, path := range []string{"/jobs/states/pending", busy.Path() + "/lock", mine.Path() + "/lock"} {
-		if n := counter.on[w.root+path]; n != 1 {
+	for path, n := range counter.on {
+		if n != 1 {
 			t.Errorf("%d watches on %s", n, path)
 		}
 	}
+	if len(counter.on) != 2 {
+		t.Errorf("watches: %v", counter.on)
+	}
 }
 
-// countingLists counts how often children are listed.
-type countingLists struct {
-	newqueue.Conn
-	n atomic.Int32
-}
-
-func (c *countingLists) Children(path string) ([]string, *zk.Stat, error) {
-	names, stat, err := c.Conn.Children(path)
-	c.n.Add(1)
-	return names, stat, err
-}
-
-// countingMulti counts transactions.
-type countingMulti struct {
-	newqueue.Conn
-	n atomic.Int32
-}
-
-func (c *countingMulti) Multi(ops ...any) ([]zk.MultiResponse, error) {
-	c.n.Add(1)
-	return c.Conn.Multi(ops...)
-}
-
-// TestNextSkipsWhatCantBeRead: two workers wait beside a job whose content can't be read.
-// Neither wakes the other by trying it again and again. When a good job comes, one gets it.
-func TestNextSkipsWhatCantBeRead(t *testing.T) {
-	eachDialect(t, func(t *testing.T, w *world) {
-		_, ids := batchOf(t, w.queue(), 2)
-		w.put("/jobs/"+ids[0]+"/configuration", "no JSON")
-		drive(t, w.queue(), ids[1], newqueue.JobHeld)
-		var counters []*countingMulti
-		got := make(chan string, 2)
-		stop, cancel := context.WithCancel(ctx)
-		defer cancel()
-		var workers sync.WaitGroup
-		for range 2 {
-			conn, _ := connect(t, address(t))
-			c := &countingMulti{Conn: conn}
-			counters = append(counters, c)
-			q := newqueue.Open(c, w.d, newqueue.WithRoot(w.root))
-			workers.Go(func() {
-				if at, err := nextJob(stop, q); err == nil {
-					got <- at
-				}
-			})
+// TestReportWhileItIsMade: the client library creates a batch step by step, and
+// its jobs one by one. A watcher waits until the last step.
+func TestReportWhileItIsMade(t *testing.T) {
+	w := newWorld(t, newqueue.MrtZK)
+	const status = `,"last_modified":"2024-03-01 12:00:00 -0800","message":""}`
+	w.put(firstBatch, "")
+	fired := make(chan bool)
+	go func() {
+		ok, err := w.queue(newqueue.WithRecheck(soon)).ReportWhenEmptied(ctx, "bid0000000000")
+		if err != nil {
+			t.Error(err)
 		}
-		quiet := func() (n int32) {
-			for _, c := range counters {
-				n += c.n.Load()
-			}
-			return n
+		fired <- ok
+	}()
+	for _, step := range [][2]string{
+		// Batch.createBatch
+		{"/submission", `{"batchID":""}`}, {"/status", `{"status":"Pending"` + status},
+		// Batch.acquirePendingBatch
+		{"/lock", ""}, {"/states", ""}, {"/status", `{"status":"Processing"` + status},
+		// Job.createJob, whose last step is the batch's entry.
+		{"/states/batch-processing", ""}, {"/states/batch-processing/jid0000000000", ""},
+	} {
+		at := w.root + firstBatch + step[0]
+		if _, err := w.raw.Create(at, []byte(step[1]), 0, zk.WorldACL(zk.PermAll)); err == zk.ErrNodeExists {
+			_, err = w.raw.Set(at, []byte(step[1]), -1)
+			must(t, err)
 		}
-		// Wait until they have stopped trying.
-		for before := int32(-1); before != quiet() || before == 0; time.Sleep(300 * time.Millisecond) {
-			if before = quiet(); before > 40 {
-				t.Fatalf("%d transactions: they wake each other", before)
-			}
+		select {
+		case <-fired:
+			t.Fatalf("fired after %s", step[0])
+		case <-time.After(2 * soon):
 		}
-		must(t, w.queue().MoveJob(ctx, ids[1], newqueue.JobHeld, newqueue.JobPending))
-		if at := <-got; at != "/jobs/"+ids[1] {
-			t.Errorf("got %s", at)
-		}
-		cancel()
-		workers.Wait()
-		if len(got) > 0 {
-			t.Error("both got it: " + fmt.Sprint(slices.Collect(func(yield func(string) bool) { yield(<-got) })))
-		}
-	})
+	}
+	w.delete(firstBatch + "/lock")
+	w.delete(firstBatch + "/states/batch-processing/jid0000000000")
+	if !<-fired {
+		t.Error("not fired")
+	}
 }
 
-func errorOf[T any](_ T, err error) error { return err }
+// TestNotMadeYet: a batch whose jobs are not created yet is not done.
+func TestNotMadeYet(t *testing.T) {
+	w := newWorld(t, newqueue.MrtZK)
+	w.put(firstBatch+"/submission", `{}`)
+	w.put(firstBatch+"/status", `{"status":"Processing","last_modified":"2024-03-01 12:00:00 -0800","message":""}`)
+	w.put(firstBatch+"/states", "")
+	before := w.tree()
+	err := w.queue().MoveBatch(ctx, "bid0000000000", newqueue.BatchProcessing, newqueue.BatchReporting)
+	if want := "move to reporting " + firstBatch + ": " + firstBatch + "/states/batch-processing: it does not exist"; err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+	same(t, before, w.tree())
+}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"log/slog"
 	"strings"
 	"sync"
 	"time"
@@ -19,7 +18,6 @@ import (
 // has them. Several reads are sent at the same time.
 type Conn interface {
 	Get(path string) ([]byte, *zk.Stat, error)
-	GetW(path string) ([]byte, *zk.Stat, <-chan zk.Event, error)
 	Exists(path string) (bool, *zk.Stat, error)
 	ExistsW(path string) (bool, *zk.Stat, <-chan zk.Event, error)
 	Children(path string) ([]string, *zk.Stat, error)
@@ -40,7 +38,6 @@ var _ Conn = (*zk.Conn)(nil)
 //
 //	WHO            BATCHES            JOBS         ACCESS REQUESTS
 //	submitter      CreateBatch                     CreateAccess
-//	               FindBatch
 //	worker         NextBatch          NextJob      NextAccess
 //	               AcquireBatch       AcquireJob   AcquireAccess
 //	                                  AcquireJobs
@@ -51,11 +48,9 @@ var _ Conn = (*zk.Conn)(nil)
 //	                                  SetPriority
 //	cleaning pass  CleanupBatches     CleanupJobs  CleanupAccess
 //	               RepairBatches
-//	watcher        WatchBatches
-//	               ReportWhenEmptied
+//	watcher        ReportWhenEmptied
 //	reader         Batches            Jobs         Access
 //	               Batch              Job
-//	               BatchJobs
 //
 // A worker continues with the methods of the [Batch], [Job] or [Access] that it
 // acquired. The transition that it makes there also releases its lock. While an
@@ -72,15 +67,15 @@ type Queue struct {
 	dialect  Dialect
 	root     string // chroot: "" or "/a/b"
 	now      func() time.Time
-	log      *slog.Logger
 	machines map[Entity]states.Table // the dialect's tables
 	acl      []zk.ACL
 	// ignoreHolds: see [IgnoreHolds].
 	ignoreHolds bool
-	// reserved has the paths of the locks that a goroutine is just acquiring. Each
-	// has a channel that is closed when that goroutine is done.
+	// reserved has the paths of the locks that a goroutine is just acquiring.
 	reserved sync.Map
-	watches  watches // of those who wait for work
+	watching sync.Mutex
+	watches  map[string]<-chan zk.Event // by folder: those that await has set and that haven't fired
+	recheck  time.Duration              // see await
 	// missing has, for a hold, the folder that did not exist when it was last looked
 	// for. So the next acquisition need not find that out again.
 	missing sync.Map
@@ -105,10 +100,6 @@ func WithRoot(path string) Option {
 // [time.Now].
 func WithClock(now func() time.Time) Option { return func(q *Queue) { q.now = now } }
 
-// WithLogger sets the logger. The queue logs what it skips, such as a queue entry
-// that can't be read. The default logs nothing.
-func WithLogger(l *slog.Logger) Option { return func(q *Queue) { q.log = l } }
-
 // WithACL sets the access control list of every znode that the queue creates. By
 // default anyone may do anything, as in the client library.
 func WithACL(acl []zk.ACL) Option { return func(q *Queue) { q.acl = acl } }
@@ -128,8 +119,9 @@ func Open(conn Conn, d Dialect, opts ...Option) *Queue {
 		panic("newqueue.Open: " + err.Error())
 	}
 	q := &Queue{
-		conn: conn, dialect: d, now: time.Now, log: slog.New(slog.DiscardHandler),
+		conn: conn, dialect: d, now: time.Now,
 		machines: tables(d), acl: zk.WorldACL(zk.PermAll),
+		watches: map[string]<-chan zk.Event{}, recheck: recheck,
 	}
 	for _, o := range opts {
 		o(q)

@@ -37,11 +37,6 @@ var rooted = map[string]func(*newqueue.Queue) error{
 	"list":       func(q *newqueue.Queue) error { _, err := q.Batches(ctx); return err },
 	"hold":       func(q *newqueue.Queue) error { return q.Lock(ctx, newqueue.QueueLock(newqueue.HoldIngest)) },
 	"lock":       func(q *newqueue.Queue) error { return q.Lock(ctx, newqueue.InventoryLock("ark:/1")) },
-	"watch": func(q *newqueue.Queue) error {
-		ctx, cancel := context.WithTimeout(ctx, time.Minute)
-		defer cancel()
-		return q.WatchBatches(ctx, nil)
-	},
 }
 
 // TestNoRoot: if the root is mistyped, the error names it and says what to do, and

@@ -128,6 +128,12 @@ func readTree(raw *zk.Conn, root string) (*znode.Tree, error) {
 	return tree, walk(root)
 }
 
+// jobsIn are the ids of a batch's jobs in a folder of it.
+func (w *world) jobsIn(bid string, f newqueue.BatchFolder) []string {
+	w.t.Helper()
+	return w.tree().Children(newqueue.BatchFolderPath(bid, f))
+}
+
 // check fails the test if the layout is broken.
 func (w *world) check() {
 	w.t.Helper()
