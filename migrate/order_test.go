@@ -35,7 +35,7 @@ func TestAcquiredInOrder(t *testing.T) {
 		ingest = append(ingest, record[j.Path()])
 	}
 	for {
-		a, err := s.queue(newqueue.IgnoreHolds()).AcquireAccess(t.Context(), newqueue.AccessSmall, newqueue.AccessPending)
+		a, err := s.queue(newqueue.IgnoreHolds()).AcquireRequest(t.Context(), newqueue.AccessSmall, newqueue.AccessPending)
 		if errors.Is(err, newqueue.ErrNone) {
 			break
 		}

@@ -188,7 +188,7 @@ var works = []work{
 	{"the hourly cleanup of jobs", func(w *worker) error { _, err := w.q.CleanupJobs(w.ctx); return err }},
 	{"repair batches", func(w *worker) error { _, err := w.q.RepairBatches(w.ctx); return err }},
 	{"the hourly cleanup of requests", func(w *worker) error {
-		_, err := w.q.CleanupAccess(w.ctx, newqueue.AccessQueues[w.rand.IntN(2)])
+		_, err := w.q.CleanupRequests(w.ctx, newqueue.AccessQueues[w.rand.IntN(2)])
 		return err
 	}},
 	{"lock an object", func(w *worker) error { return w.q.Lock(w.ctx, newqueue.StorageLock("ark:/99999/1")) }},
@@ -260,9 +260,9 @@ func (w *worker) transition(e states.Entity, t states.Transition) error {
 		if err != nil {
 			return err
 		}
-		return w.q.MoveAccess(w.ctx, queue, qid, "", newqueue.AccessState(t.To))
+		return w.q.MoveRequest(w.ctx, queue, qid, "", newqueue.AccessState(t.To))
 	}
-	a, err := w.q.AcquireAccess(w.ctx, queue, newqueue.AccessState(t.From))
+	a, err := w.q.AcquireRequest(w.ctx, queue, newqueue.AccessState(t.From))
 	if err != nil {
 		return err
 	}

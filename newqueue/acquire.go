@@ -160,7 +160,7 @@ type line[T acquirable] struct {
 	err     error // why there is no such line
 }
 
-// acquirable is a *[Job], *[Batch] or *[Access].
+// acquirable is a *[Job], *[Batch] or *[Request].
 type acquirable interface {
 	Unlock(context.Context) error
 	held() *item
@@ -277,14 +277,14 @@ func (q *Queue) batchLine(s BatchState) line[*Batch] {
 		}}
 }
 
-func (q *Queue) accessLine(queue AccessQueue, s AccessState) line[*Access] {
+func (q *Queue) accessLine(queue AccessQueue, s AccessState) line[*Request] {
 	folder := AccessQueuePath(queue)
 	hold := map[AccessQueue]QueueHold{AccessSmall: HoldAccessSmall, AccessLarge: HoldAccessLarge}[queue]
-	return line[*Access]{q: q, entity: EntityAccess, state: string(s), hold: hold, folder: folder, err: queue.validate(),
+	return line[*Request]{q: q, entity: EntityAccess, state: string(s), hold: hold, folder: folder, err: queue.validate(),
 		list: func(ctx context.Context) ([]entry, error) { return q.list(ctx, folder) },
 		path: func(qid string) string { return AccessRequestPath(queue, qid) },
-		acquire: func(ctx context.Context, qid string) (*Access, error) {
-			a := q.newAccess(queue, qid)
+		acquire: func(ctx context.Context, qid string) (*Request, error) {
+			a := q.newRequest(queue, qid)
 			return a, a.acquire(ctx, hold, func(data []byte) error {
 				st, err := ParseAccessStatus(q.dialect, data)
 				return fits(a.path, st.State == s, err)
@@ -324,11 +324,11 @@ func (q *Queue) AcquireBatch(ctx context.Context, s BatchState) (*Batch, error) 
 	return first(q.batchLine(s).pass(ctx))
 }
 
-// AcquireAccess locks the oldest unlocked request of a queue in a state. The
+// AcquireRequest locks the oldest unlocked request of a queue in a state. The
 // state is pending, to start a request, or processing, to work on one that was
 // just started, that an administrator retried, or whose worker died. The lock
 // ends with the request's transition, with its Unlock, or with the session.
 // Errors as for [Queue.AcquireJob]; the hold is that of this access queue.
-func (q *Queue) AcquireAccess(ctx context.Context, queue AccessQueue, s AccessState) (*Access, error) {
+func (q *Queue) AcquireRequest(ctx context.Context, queue AccessQueue, s AccessState) (*Request, error) {
 	return first(q.accessLine(queue, s).pass(ctx))
 }

@@ -141,11 +141,11 @@ func TestLibraryMarkedDeleted(t *testing.T) {
 	}
 
 	for _, queue := range newqueue.AccessQueues {
-		qid := value(q.CreateAccess(ctx, queue, newqueue.Token{Token: "t"}))(t)
-		must(t, value(q.AcquireAccess(ctx, queue, newqueue.AccessPending))(t).Succeed(ctx))
-		must(t, value(q.AcquireAccess(ctx, queue, newqueue.AccessProcessing))(t).Fail(ctx, "no room"))
+		qid := value(q.CreateRequest(ctx, queue, newqueue.Token{Token: "t"}))(t)
+		must(t, value(q.AcquireRequest(ctx, queue, newqueue.AccessPending))(t).Succeed(ctx))
+		must(t, value(q.AcquireRequest(ctx, queue, newqueue.AccessProcessing))(t).Fail(ctx, "no room"))
 		must(t, l.setStatus(newqueue.AccessRequestPath(queue, qid), "Deleted", false))
-		if gone := value(q.CleanupAccess(ctx, queue))(t); !slices.Equal(gone, []string{qid}) {
+		if gone := value(q.CleanupRequests(ctx, queue))(t); !slices.Equal(gone, []string{qid}) {
 			t.Errorf("cleaned up %v", gone)
 		}
 		if nodes := w.tree().Children(newqueue.AccessQueuePath(queue)); len(nodes) > 0 {

@@ -65,7 +65,7 @@ func TestCancelledAcquisition(t *testing.T) {
 		return err
 	}
 	access := func(ctx context.Context, q *newqueue.Queue) error {
-		_, err := q.AcquireAccess(ctx, newqueue.AccessSmall, newqueue.AccessPending)
+		_, err := q.AcquireRequest(ctx, newqueue.AccessSmall, newqueue.AccessPending)
 		return err
 	}
 	pass := func(ctx context.Context, q *newqueue.Queue) error {
@@ -104,7 +104,7 @@ func TestCancelledAcquisition(t *testing.T) {
 			w := newWorld(t, newqueue.Design)
 			batchOf(t, w.queue(), 1)
 			value(w.queue().CreateBatch(ctx, newqueue.Submission{ProfileName: "p"}))(t)
-			value(w.queue().CreateAccess(ctx, newqueue.AccessSmall, newqueue.Token{}))(t)
+			value(w.queue().CreateRequest(ctx, newqueue.AccessSmall, newqueue.Token{}))(t)
 			w.put("/locks/inventory", "")
 			w.put("/locks/queue", "") // else the first transaction finds that it is missing
 			conn, _ := connect(t, address(t))

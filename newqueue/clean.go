@@ -80,10 +80,10 @@ func (q *Queue) CleanupBatches(ctx context.Context) ([]string, error) {
 	return c.result()
 }
 
-// CleanupAccess is the cleaning pass over the requests of a queue. It removes
+// CleanupRequests is the cleaning pass over the requests of a queue. It removes
 // completed requests (A7) and requests that the admin tool marked as deleted
 // (A8), and returns their ids. Errors as for [Queue.CleanupJobs].
-func (q *Queue) CleanupAccess(ctx context.Context, queue AccessQueue) ([]string, error) {
+func (q *Queue) CleanupRequests(ctx context.Context, queue AccessQueue) ([]string, error) {
 	entries, err := q.list(ctx, AccessQueuePath(queue))
 	if err != nil {
 		return nil, err

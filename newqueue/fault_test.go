@@ -109,7 +109,7 @@ func TestLostAnswers(t *testing.T) {
 			}},
 		{"ephemeral lock", nil, func(w *lossy, _ any) error { return w.q2.Lock(ctx, newqueue.InventoryLock("ark:/1")) }},
 		{"create access", nil, func(w *lossy, _ any) error {
-			_, err := w.q2.CreateAccess(ctx, newqueue.AccessLarge, newqueue.Token{Token: "x"})
+			_, err := w.q2.CreateRequest(ctx, newqueue.AccessLarge, newqueue.Token{Token: "x"})
 			return err
 		}},
 	} {
@@ -124,7 +124,7 @@ func TestLostAnswers(t *testing.T) {
 					bid, ids := batchOf(t, w.q, 1)
 					w.bid, w.jid = bid, ids[0]
 					must(t, w.q.Lock(ctx, newqueue.InventoryLock("other"))) // its folder is there
-					value(w.q.CreateAccess(ctx, newqueue.AccessLarge, newqueue.Token{}))(t)
+					value(w.q.CreateRequest(ctx, newqueue.AccessLarge, newqueue.Token{}))(t)
 					must(t, w.q.Init(ctx))
 					w.put("/locks/queue", "")
 					for _, s := range states.States(newqueue.EntityJob, string(d)) {

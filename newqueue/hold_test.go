@@ -44,14 +44,14 @@ var acquirings = map[string]struct {
 		return q.AcquireBatch(ctx, newqueue.BatchReporting)
 	}},
 	"large request": {newqueue.HoldAccessLarge, func(t *testing.T, q *newqueue.Queue) {
-		value(q.CreateAccess(ctx, newqueue.AccessLarge, newqueue.Token{Token: "x"}))(t)
+		value(q.CreateRequest(ctx, newqueue.AccessLarge, newqueue.Token{Token: "x"}))(t)
 	}, func(q *newqueue.Queue) (interface{ Locked() bool }, error) {
-		return q.AcquireAccess(ctx, newqueue.AccessLarge, newqueue.AccessPending)
+		return q.AcquireRequest(ctx, newqueue.AccessLarge, newqueue.AccessPending)
 	}},
 	"small request": {newqueue.HoldAccessSmall, func(t *testing.T, q *newqueue.Queue) {
-		value(q.CreateAccess(ctx, newqueue.AccessSmall, newqueue.Token{Token: "x"}))(t)
+		value(q.CreateRequest(ctx, newqueue.AccessSmall, newqueue.Token{Token: "x"}))(t)
 	}, func(q *newqueue.Queue) (interface{ Locked() bool }, error) {
-		return q.AcquireAccess(ctx, newqueue.AccessSmall, newqueue.AccessPending)
+		return q.AcquireRequest(ctx, newqueue.AccessSmall, newqueue.AccessPending)
 	}},
 }
 

@@ -20,8 +20,8 @@ const DefaultPriority = 5
 
 // NewJob says what job to create.
 type NewJob struct {
-	// Priority is 0 to [MaxPriority]. Workers acquire the lowest number first, so
-	// the zero value is the most urgent. See [DefaultPriority].
+	// Priority is 1 to [MaxPriority]. Workers acquire the lowest number first. 0 means
+	// [DefaultPriority]; only [Queue.SetPriority] gives a job the priority 0.
 	Priority      int
 	Configuration Configuration // its BatchID is filled in
 	Identifiers   Identifiers   // written unless both are empty
@@ -37,6 +37,7 @@ type jobOps struct{ nodes, places []znode.Op }
 func (q *Queue) decideNewJob(jid, bid string, n NewJob, now time.Time) (ops jobOps, err error) {
 	t := q.creation(EntityJob)
 	n.Configuration.BatchID = bid
+	n.Priority = cmp.Or(n.Priority, DefaultPriority)
 	if err := cmp.Or(n.Configuration.validate(), checkPriority(n.Priority)); err != nil {
 		return ops, err
 	}

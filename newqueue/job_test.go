@@ -206,7 +206,7 @@ func TestNothingToAcquire(t *testing.T) {
 		q := w.queue()
 		_, job := q.AcquireJob(ctx, newqueue.JobPending)
 		_, batch := q.AcquireBatch(ctx, newqueue.BatchPending)
-		_, access := q.AcquireAccess(ctx, newqueue.AccessSmall, newqueue.AccessPending)
+		_, access := q.AcquireRequest(ctx, newqueue.AccessSmall, newqueue.AccessPending)
 		for _, err := range []error{job, batch, access} {
 			if err != newqueue.ErrNone {
 				t.Errorf("%#v", err)
@@ -236,5 +236,22 @@ func TestCleaningUpNamesUnknownStates(t *testing.T) {
 		if cleaned, err := q.CleanupJobs(ctx); len(cleaned) > 0 || err != nil {
 			t.Errorf("a job that has just moved: %v %v", cleaned, err)
 		}
+	})
+}
+
+// TestNoPriority: a job that is created without a priority is not more urgent than others.
+func TestNoPriority(t *testing.T) {
+	eachDialect(t, func(t *testing.T, w *world) {
+		q := w.queue()
+		value(q.CreateBatch(ctx, newqueue.Submission{ProfileName: "p"}))(t)
+		ids := value(value(q.AcquireBatch(ctx, newqueue.BatchPending))(t).Process(ctx, newqueue.NewJob{}, newqueue.NewJob{Priority: 1}))(t)
+		if j := value(q.Job(ctx, ids[0]))(t); j.Priority != newqueue.DefaultPriority {
+			t.Errorf("priority %d", j.Priority)
+		}
+		if j := value(q.AcquireJob(ctx, newqueue.JobPending))(t); j.ID != ids[1] {
+			t.Errorf("got %s first", j.ID)
+		}
+		must(t, q.SetPriority(ctx, ids[0], 0))
+		w.check()
 	})
 }

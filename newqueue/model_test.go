@@ -86,7 +86,7 @@ func walk(t *testing.T, rt *rapid.T, d newqueue.Dialect) {
 			fatal(err)
 			specs := make([]newqueue.NewJob, rapid.IntRange(0, 3).Draw(rt, "jobs"))
 			for i := range specs {
-				specs[i].Priority = rapid.IntRange(0, 99).Draw(rt, "priority")
+				specs[i].Priority = rapid.IntRange(1, 99).Draw(rt, "priority")
 			}
 			ids, err := b.Process(ctx, specs...)
 			fatal(err)
@@ -125,7 +125,7 @@ func walk(t *testing.T, rt *rapid.T, d newqueue.Dialect) {
 			row := rapid.SampledFrom(rows).Draw(rt, "row")
 			var opts []newqueue.JobOption
 			if rapid.Bool().Draw(rt, "changes priority") {
-				jobs[j.ID].priority = rapid.IntRange(0, 99).Draw(rt, "priority")
+				jobs[j.ID].priority = rapid.IntRange(1, 99).Draw(rt, "priority")
 				opts = append(opts, newqueue.WithPriority(jobs[j.ID].priority))
 			}
 			fatal(j.MoveTo(ctx, newqueue.JobState(row.To), opts...))
@@ -183,7 +183,7 @@ func walk(t *testing.T, rt *rapid.T, d newqueue.Dialect) {
 		},
 		"reprioritise": func(rt *rapid.T) {
 			id := pick(alive())
-			p := rapid.IntRange(0, 99).Draw(rt, "priority")
+			p := rapid.IntRange(1, 99).Draw(rt, "priority")
 			err := q.SetPriority(ctx, id, p)
 			if jobs[id].state == "completed" && errors.Is(err, newqueue.ErrNotFound) {
 				return // its entry is gone (J20)

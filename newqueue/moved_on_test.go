@@ -40,11 +40,11 @@ func TestLostAnswerWhileOthersGoOn(t *testing.T) {
 		}},
 		{"create access", func(_ *testing.T, _ *world, q *newqueue.Queue) func() error {
 			return func() error {
-				_, err := q.CreateAccess(ctx, newqueue.AccessSmall, newqueue.Token{Token: "x"})
+				_, err := q.CreateRequest(ctx, newqueue.AccessSmall, newqueue.Token{Token: "x"})
 				return err
 			}
 		}, func(t *testing.T, q *newqueue.Queue) {
-			must(t, value(q.AcquireAccess(ctx, newqueue.AccessSmall, newqueue.AccessPending))(t).Succeed(ctx))
+			must(t, value(q.AcquireRequest(ctx, newqueue.AccessSmall, newqueue.AccessPending))(t).Succeed(ctx))
 		}},
 		{"succeed", func(t *testing.T, w *world, q *newqueue.Queue) func() error {
 			batchOf(t, w.queue(), 1)
@@ -64,11 +64,11 @@ func TestLostAnswerWhileOthersGoOn(t *testing.T) {
 			must(t, b.Finish(ctx, value(b.Report(ctx))(t)))
 		}},
 		{"access", func(t *testing.T, w *world, q *newqueue.Queue) func() error {
-			value(w.queue().CreateAccess(ctx, newqueue.AccessSmall, newqueue.Token{}))(t)
-			a := value(q.AcquireAccess(ctx, newqueue.AccessSmall, newqueue.AccessPending))(t)
+			value(w.queue().CreateRequest(ctx, newqueue.AccessSmall, newqueue.Token{}))(t)
+			a := value(q.AcquireRequest(ctx, newqueue.AccessSmall, newqueue.AccessPending))(t)
 			return func() error { return a.Succeed(ctx) }
 		}, func(t *testing.T, q *newqueue.Queue) {
-			must(t, value(q.AcquireAccess(ctx, newqueue.AccessSmall, newqueue.AccessProcessing))(t).Fail(ctx, ""))
+			must(t, value(q.AcquireRequest(ctx, newqueue.AccessSmall, newqueue.AccessProcessing))(t).Fail(ctx, ""))
 		}},
 	} {
 		for _, d := range newqueue.Dialects {
@@ -166,10 +166,10 @@ func TestUnlockCanBeRepeated(t *testing.T) {
 	faulty, q := w.losing(true)
 	batchOf(t, w.queue(), 1)
 	value(w.queue().CreateBatch(ctx, newqueue.Submission{ProfileName: "p"}))(t)
-	value(w.queue().CreateAccess(ctx, newqueue.AccessSmall, newqueue.Token{}))(t)
+	value(w.queue().CreateRequest(ctx, newqueue.AccessSmall, newqueue.Token{}))(t)
 	j := value(q.AcquireJob(ctx, newqueue.JobPending))(t)
 	b := value(q.AcquireBatch(ctx, newqueue.BatchPending))(t)
-	a := value(q.AcquireAccess(ctx, newqueue.AccessSmall, newqueue.AccessPending))(t)
+	a := value(q.AcquireRequest(ctx, newqueue.AccessSmall, newqueue.AccessPending))(t)
 	for name, held := range map[string]interface {
 		Unlock(context.Context) error
 		Locked() bool

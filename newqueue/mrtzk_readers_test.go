@@ -68,9 +68,9 @@ func TestLibraryReadsUs(t *testing.T) {
 		newqueue.NewJob{Priority: 5, SpaceNeeded: 1 << 40, Configuration: newqueue.Configuration{ProfileName: "p", PayloadURL: "http://x", PayloadType: "file", ResponseType: "xml", SubmissionMode: "add"},
 			Identifiers: newqueue.Identifiers{LocalIDs: []string{"a", "b"}}, Metadata: newqueue.Metadata{ErcWho: "who"}},
 		newqueue.NewJob{Priority: 99, Identifiers: newqueue.Identifiers{PrimaryID: "ark:/1"}},
-		newqueue.NewJob{}))(t)
+		newqueue.NewJob{Priority: 1}))(t)
 	reads("B3, J1")
-	last := ids[2] // priority 0 goes first
+	last := ids[2] // its priority puts it first
 	must(t, value(q.AcquireJob(ctx, newqueue.JobPending))(t).Hold(ctx))
 	reads("J3")
 	value(q.DeleteJob(ctx, last))(t)
@@ -129,15 +129,15 @@ func TestLibraryReadsUs(t *testing.T) {
 	reads("B11")
 
 	for _, queue := range newqueue.AccessQueues {
-		qid := value(q.CreateAccess(ctx, queue, newqueue.Token{Token: "t", DeliveryNode: 9, CloudContentBytes: 1 << 40, Status: "200"}))(t)
+		qid := value(q.CreateRequest(ctx, queue, newqueue.Token{Token: "t", DeliveryNode: 9, CloudContentBytes: 1 << 40, Status: "200"}))(t)
 		reads("A1")
-		must(t, value(q.AcquireAccess(ctx, queue, newqueue.AccessPending))(t).Succeed(ctx))
+		must(t, value(q.AcquireRequest(ctx, queue, newqueue.AccessPending))(t).Succeed(ctx))
 		reads("A2")
-		must(t, value(q.AcquireAccess(ctx, queue, newqueue.AccessProcessing))(t).Fail(ctx, "no room"))
+		must(t, value(q.AcquireRequest(ctx, queue, newqueue.AccessProcessing))(t).Fail(ctx, "no room"))
 		reads("A4")
-		must(t, q.MoveAccess(ctx, queue, qid, newqueue.AccessFailed, newqueue.AccessProcessing))
+		must(t, q.MoveRequest(ctx, queue, qid, newqueue.AccessFailed, newqueue.AccessProcessing))
 		reads("A5")
-		must(t, value(q.AcquireAccess(ctx, queue, newqueue.AccessProcessing))(t).Succeed(ctx))
+		must(t, value(q.AcquireRequest(ctx, queue, newqueue.AccessProcessing))(t).Succeed(ctx))
 		reads("A3")
 	}
 	w.check()
@@ -288,7 +288,7 @@ func TestWeReadTheLibrary(t *testing.T) {
 			{request + "/token", `{"token":"t","delivery-node":9,"cloud-content-byte":1099511627776,"status":202,"url":"http:\/\/u","anticipated-availability-time":"2024-03-01T12:00:00-08:00"}`},
 			{request + "/status", `{"message":"","status":"Pending",` + now + `}`},
 		}}, func(t *testing.T, w *world, q *newqueue.Queue) {
-			a := value(q.AcquireAccess(ctx, newqueue.AccessSmall, newqueue.AccessPending))(t)
+			a := value(q.AcquireRequest(ctx, newqueue.AccessSmall, newqueue.AccessPending))(t)
 			if a.Token.Status != "202" || a.Token.CloudContentBytes != 1<<40 {
 				t.Errorf("%+v", a.Token)
 			}
@@ -297,7 +297,7 @@ func TestWeReadTheLibrary(t *testing.T) {
 		{"Ruby's Access.create_assembly of nothing", [][]node{{
 			{request, "nil"}, {request + "/token", "nil"}, {request + "/status", `{` + now + `,"status":"Pending","message":""}`},
 		}}, func(t *testing.T, w *world, q *newqueue.Queue) {
-			must(t, value(q.AcquireAccess(ctx, newqueue.AccessSmall, newqueue.AccessPending))(t).Succeed(ctx))
+			must(t, value(q.AcquireRequest(ctx, newqueue.AccessSmall, newqueue.AccessPending))(t).Succeed(ctx))
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

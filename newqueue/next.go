@@ -33,9 +33,9 @@ func (q *Queue) NextBatch(ctx context.Context, s BatchState) (*Batch, error) {
 	return q.batchLine(s).next(ctx)
 }
 
-// NextAccess waits until it can lock a request of a queue in a state, and returns
-// that request, as [Queue.AcquireAccess] does. Otherwise it is like [Queue.NextBatch].
-func (q *Queue) NextAccess(ctx context.Context, queue AccessQueue, s AccessState) (*Access, error) {
+// NextRequest waits until it can lock a request of a queue in a state, and returns
+// that request, as [Queue.AcquireRequest] does. Otherwise it is like [Queue.NextBatch].
+func (q *Queue) NextRequest(ctx context.Context, queue AccessQueue, s AccessState) (*Request, error) {
 	return q.accessLine(queue, s).next(ctx)
 }
 

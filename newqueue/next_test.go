@@ -134,7 +134,7 @@ func nextBatch(ctx context.Context, q *newqueue.Queue) (string, error) {
 }
 
 func nextAccess(ctx context.Context, q *newqueue.Queue) (string, error) {
-	return pathOf(q.NextAccess(ctx, newqueue.AccessLarge, newqueue.AccessPending))
+	return pathOf(q.NextRequest(ctx, newqueue.AccessLarge, newqueue.AccessPending))
 }
 
 const (
@@ -174,7 +174,7 @@ func TestNextWaits(t *testing.T) {
 		}, "/batches", firstBatch},
 		"a request": {nextAccess, time.Hour, func(t *testing.T, w *world) func() {
 			return func() {
-				value(w.queue().CreateAccess(ctx, newqueue.AccessLarge, newqueue.Token{Token: "x"}))(t)
+				value(w.queue().CreateRequest(ctx, newqueue.AccessLarge, newqueue.Token{Token: "x"}))(t)
 			}
 		}, "/access/large", firstRequest},
 		"a worker unlocks": {nextJob, soon, func(t *testing.T, w *world) func() {
@@ -299,7 +299,7 @@ func TestNextRefuses(t *testing.T) {
 	for what, err := range map[string]error{
 		"a final state": errorOf(q.NextJob(ctx, newqueue.JobCompleted)),
 		"no state":      errorOf(q.NextJob(ctx, "no-such-state")),
-		"no queue":      errorOf(q.NextAccess(ctx, "medium", newqueue.AccessPending)),
+		"no queue":      errorOf(q.NextRequest(ctx, "medium", newqueue.AccessPending)),
 	} {
 		if !errors.Is(err, newqueue.ErrValue) {
 			t.Errorf("%s: %v", what, err)

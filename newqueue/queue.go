@@ -37,22 +37,22 @@ var _ Conn = (*zk.Conn)(nil)
 // The methods, by who calls them:
 //
 //	WHO            BATCHES            JOBS         ACCESS REQUESTS
-//	submitter      CreateBatch                     CreateAccess
-//	worker         NextBatch          NextJob      NextAccess
-//	               AcquireBatch       AcquireJob   AcquireAccess
+//	submitter      CreateBatch                     CreateRequest
+//	worker         NextBatch          NextJob      NextRequest
+//	               AcquireBatch       AcquireJob   AcquireRequest
 //	                                  AcquireJobs
 //	                                  CreateJob
-//	administrator  MoveBatch          MoveJob      MoveAccess
+//	administrator  MoveBatch          MoveJob      MoveRequest
 //	               FailBatch          ResumeJob
-//	               DeleteBatch        DeleteJob    DeleteAccess
+//	               DeleteBatch        DeleteJob    DeleteRequest
 //	                                  SetPriority
-//	cleaning pass  CleanupBatches     CleanupJobs  CleanupAccess
+//	cleaning pass  CleanupBatches     CleanupJobs  CleanupRequests
 //	               RepairBatches
 //	watcher        ReportWhenEmptied
-//	reader         Batches            Jobs         Access
+//	reader         Batches            Jobs         Request
 //	               Batch              Job
 //
-// A worker continues with the methods of the [Batch], [Job] or [Access] that it
+// A worker continues with the methods of the [Batch], [Job] or [Request] that it
 // acquired. The transition that it makes there also releases its lock. While an
 // administrator holds a queue, a worker acquires nothing of it ([ErrHeld]), and
 // everything else goes on. All other callers need no lock, and get [ErrLocked] while a worker holds it; only

@@ -111,9 +111,9 @@ func TestAcquireRoundTrips(t *testing.T) {
 				func(q *newqueue.Queue) error { return errorOf(q.AcquireJob(ctx, newqueue.JobPending)) }},
 			"batch": {submit, func(q *newqueue.Queue) error { return errorOf(q.AcquireBatch(ctx, newqueue.BatchPending)) }},
 			"request": {func(t *testing.T, q *newqueue.Queue) {
-				value(q.CreateAccess(ctx, newqueue.AccessLarge, newqueue.Token{Token: "x"}))(t)
+				value(q.CreateRequest(ctx, newqueue.AccessLarge, newqueue.Token{Token: "x"}))(t)
 			}, func(q *newqueue.Queue) error {
-				return errorOf(q.AcquireAccess(ctx, newqueue.AccessLarge, newqueue.AccessPending))
+				return errorOf(q.AcquireRequest(ctx, newqueue.AccessLarge, newqueue.AccessPending))
 			}},
 		} {
 			t.Run(fmt.Sprintf("%s/%s", what, d), func(t *testing.T) {

@@ -17,7 +17,7 @@ var rooted = map[string]func(*newqueue.Queue) error{
 		return err
 	},
 	"create a request": func(q *newqueue.Queue) error {
-		_, err := q.CreateAccess(ctx, newqueue.AccessLarge, newqueue.Token{Token: "x"})
+		_, err := q.CreateRequest(ctx, newqueue.AccessLarge, newqueue.Token{Token: "x"})
 		return err
 	},
 	"acquire": func(q *newqueue.Queue) error { _, err := q.AcquireJob(ctx, newqueue.JobPending); return err },
@@ -30,7 +30,7 @@ var rooted = map[string]func(*newqueue.Queue) error{
 	"job":   func(q *newqueue.Queue) error { _, err := q.Job(ctx, "jid0000000001"); return err },
 	"batch": func(q *newqueue.Queue) error { _, err := q.Batch(ctx, "bid0000000001"); return err },
 	"request": func(q *newqueue.Queue) error {
-		_, err := q.Access(ctx, newqueue.AccessLarge, "qid0000000001")
+		_, err := q.Request(ctx, newqueue.AccessLarge, "qid0000000001")
 		return err
 	},
 	"when empty": func(q *newqueue.Queue) error { _, err := q.ReportWhenEmptied(ctx, "bid0000000001"); return err },

@@ -19,14 +19,14 @@ func (w *world) aRequest(state, acquired string) error {
 // acquireAccess acquires the next request of a queue in a state.
 func acquireAccess(queue, state string) func(context.Context, *actor, *outcome) error {
 	return func(ctx context.Context, a *actor, _ *outcome) (err error) {
-		a.access, err = a.q.AcquireAccess(ctx, newqueue.AccessQueue(queue), newqueue.AccessState(state))
+		a.access, err = a.q.AcquireRequest(ctx, newqueue.AccessQueue(queue), newqueue.AccessState(state))
 		return err
 	}
 }
 
 func (w *world) requestComesIn(size, token string) error {
 	return w.act("API", func(ctx context.Context, a *actor, answer *outcome) error {
-		qid, err := a.q.CreateAccess(ctx, newqueue.AccessQueue(size), newqueue.Token{
+		qid, err := a.q.CreateRequest(ctx, newqueue.AccessQueue(size), newqueue.Token{
 			Token: token, DeliveryNode: 7777, CloudContentBytes: 123456, Status: "202",
 			URL: "http://example.org/presigned", AnticipatedAvailabilityTime: "2024-03-01T13:00:00-08:00",
 		})
@@ -39,9 +39,9 @@ func (w *world) adminActsOnRequest(action string) error {
 	queue, qid := queueOf(w.names["request"])
 	return w.act("administrator", func(ctx context.Context, a *actor, _ *outcome) error {
 		if action == "deletes the request" {
-			return a.q.DeleteAccess(ctx, queue, qid)
+			return a.q.DeleteRequest(ctx, queue, qid)
 		}
-		return a.q.MoveAccess(ctx, queue, qid, newqueue.AccessFailed, newqueue.AccessProcessing)
+		return a.q.MoveRequest(ctx, queue, qid, newqueue.AccessFailed, newqueue.AccessProcessing)
 	})
 }
 

@@ -180,7 +180,7 @@ func (w *world) adminMoves(what, to string) error {
 			return a.q.MoveBatch(ctx, path.Base(at), "", newqueue.BatchState(to))
 		}
 		queue, qid := queueOf(at)
-		return a.q.MoveAccess(ctx, queue, qid, "", newqueue.AccessState(to))
+		return a.q.MoveRequest(ctx, queue, qid, "", newqueue.AccessState(to))
 	})
 }
 

@@ -149,8 +149,8 @@ func (w *world) cleaningPass(what string) error {
 		case "batches":
 			answer.ids, err = a.q.CleanupBatches(ctx)
 		default:
-			_, small := a.q.CleanupAccess(ctx, newqueue.AccessSmall)
-			_, large := a.q.CleanupAccess(ctx, newqueue.AccessLarge)
+			_, small := a.q.CleanupRequests(ctx, newqueue.AccessSmall)
+			_, large := a.q.CleanupRequests(ctx, newqueue.AccessLarge)
 			err = errors.Join(small, large)
 		}
 		return err

@@ -62,7 +62,7 @@ type actor struct {
 	q      *newqueue.Queue
 	job    *newqueue.Job
 	batch  *newqueue.Batch
-	access *newqueue.Access
+	access *newqueue.Request
 }
 
 // start is the time at which every scenario begins. The times that its Givens write are

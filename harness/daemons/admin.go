@@ -281,9 +281,9 @@ func (t *Turn) documented(a Action, item string) error {
 	case RequeueRequest, DeleteRequest:
 		queue, qid, _ := strings.Cut(strings.TrimPrefix(item, "/access/"), "/")
 		if a == RequeueRequest {
-			return q.MoveAccess(ctx, newqueue.AccessQueue(queue), qid, newqueue.AccessFailed, newqueue.AccessProcessing)
+			return q.MoveRequest(ctx, newqueue.AccessQueue(queue), qid, newqueue.AccessFailed, newqueue.AccessProcessing)
 		}
-		return q.DeleteAccess(ctx, newqueue.AccessQueue(queue), qid)
+		return q.DeleteRequest(ctx, newqueue.AccessQueue(queue), qid)
 	case PauseQueue:
 		if err = q.Lock(ctx, newqueue.QueueLock(newqueue.QueueHold(item))); errors.Is(err, newqueue.ErrLocked) {
 			err = nil

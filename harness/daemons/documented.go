@@ -253,7 +253,7 @@ func (t *Turn) reportDocumented(s newqueue.BatchState) {
 func (t *Turn) assembleDocumented(queue newqueue.AccessQueue) {
 	for _, s := range []newqueue.AccessState{newqueue.AccessProcessing, newqueue.AccessPending} {
 		ctx := context.Background()
-		a := acquireFirst(t, newqueue.AccessQueuePath(queue), string(s), func(q *newqueue.Queue) (*newqueue.Access, error) { return q.AcquireAccess(ctx, queue, s) })
+		a := acquireFirst(t, newqueue.AccessQueuePath(queue), string(s), func(q *newqueue.Queue) (*newqueue.Request, error) { return q.AcquireRequest(ctx, queue, s) })
 		if a == nil {
 			continue
 		}
@@ -293,7 +293,7 @@ func (t *Turn) cleanDocumented() {
 	}
 	for _, queue := range newqueue.AccessQueues {
 		t.transition("clean", newqueue.AccessQueuePath(queue))
-		_, err := q.CleanupAccess(ctx, queue)
+		_, err := q.CleanupRequests(ctx, queue)
 		t.must(err)
 	}
 }

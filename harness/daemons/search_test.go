@@ -88,7 +88,7 @@ func readsOf(t *testing.T, d newqueue.Dialect, items int) int {
 			acquired := value(nq.AcquireBatch(t.Context(), newqueue.BatchPending))(t)
 			value(acquired.Process(t.Context(), newqueue.NewJob{Priority: 5, Configuration: newqueue.Configuration{Other: newqueue.Object{"jobID": fmt.Sprint("jid-", i)}}}))(t)
 		}
-		value(nq.CreateAccess(t.Context(), newqueue.AccessSmall, newqueue.Token{Token: fmt.Sprint("token-", i)}))(t)
+		value(nq.CreateRequest(t.Context(), newqueue.AccessSmall, newqueue.Token{Token: fmt.Sprint("token-", i)}))(t)
 	}
 	c := changes{below: map[string]uint64{}}
 	place := daemons.Site{Connect: func() (daemons.Session, error) { return &counting{q.dial(t), &c}, nil }}

@@ -270,8 +270,8 @@ func documentedQueue(t *testing.T, opt daemons.Options, jobs int) *queue {
 			value(b.Process(t.Context(), all...))(t)
 		}
 	}
-	value(nq.CreateAccess(t.Context(), newqueue.AccessSmall, newqueue.Token{Token: "small"}))(t)
-	value(nq.CreateAccess(t.Context(), newqueue.AccessLarge, newqueue.Token{Token: "large"}))(t)
+	value(nq.CreateRequest(t.Context(), newqueue.AccessSmall, newqueue.Token{Token: "small"}))(t)
+	value(nq.CreateRequest(t.Context(), newqueue.AccessLarge, newqueue.Token{Token: "large"}))(t)
 	return q
 }
 

@@ -7,9 +7,9 @@ import (
 	"mrtq/newqueue/states"
 )
 
-// Access is a request to assemble an object, as it was when it was read. An
+// Request is a request to assemble an object, as it was when it was read. An
 // acquired one also holds the worker's lock. Use it from one goroutine at a time.
-type Access struct {
+type Request struct {
 	Queue  AccessQueue
 	ID     string
 	Status AccessStatus
@@ -18,20 +18,20 @@ type Access struct {
 	item
 }
 
-func (q *Queue) newAccess(queue AccessQueue, qid string) *Access {
-	return &Access{Queue: queue, ID: qid, item: item{q: q, path: AccessRequestPath(queue, qid)}}
+func (q *Queue) newRequest(queue AccessQueue, qid string) *Request {
+	return &Request{Queue: queue, ID: qid, item: item{q: q, path: AccessRequestPath(queue, qid)}}
 }
 
-// CreateAccess creates a pending request (A1) and returns its id.
-func (q *Queue) CreateAccess(ctx context.Context, queue AccessQueue, token Token) (string, error) {
-	qid, err := q.createAccess(ctx, queue, token)
+// CreateRequest creates a pending request (A1) and returns its id.
+func (q *Queue) CreateRequest(ctx context.Context, queue AccessQueue, token Token) (string, error) {
+	qid, err := q.createRequest(ctx, queue, token)
 	if err != nil {
 		return "", &opError{"create a request in", AccessQueuePath(queue), err}
 	}
 	return qid, nil
 }
 
-func (q *Queue) createAccess(ctx context.Context, queue AccessQueue, token Token) (qid string, err error) {
+func (q *Queue) createRequest(ctx context.Context, queue AccessQueue, token Token) (qid string, err error) {
 	if err := queue.validate(); err != nil {
 		return "", err
 	}
@@ -56,24 +56,24 @@ func (q *Queue) createAccess(ctx context.Context, queue AccessQueue, token Token
 	return qid, err
 }
 
-// Access reads a request. The error is a *[NodeError]. It wraps [ErrNotFound]
+// Request reads a request. The error is a *[NodeError]. It wraps [ErrNotFound]
 // if a znode is missing, or is [ErrNoRoot] if the queue's root is.
-func (q *Queue) Access(ctx context.Context, queue AccessQueue, qid string) (*Access, error) {
-	a := q.newAccess(queue, qid)
+func (q *Queue) Request(ctx context.Context, queue AccessQueue, qid string) (*Request, error) {
+	a := q.newRequest(queue, qid)
 	if err := a.load(ctx); err != nil {
 		return nil, q.orNoRoot(ctx, err)
 	}
 	return a, nil
 }
 
-func (a *Access) load(ctx context.Context) error { return together(ctx, a.loadStatus, a.loadToken) }
+func (a *Request) load(ctx context.Context) error { return together(ctx, a.loadStatus, a.loadToken) }
 
-func (a *Access) loadToken(ctx context.Context) error {
+func (a *Request) loadToken(ctx context.Context) error {
 	_, err := parsed(ctx, a.q, a.path+"/token", &a.Token, orNoObject(a.q.dialect, ParseToken))
 	return err
 }
 
-func (a *Access) loadStatus(ctx context.Context) (err error) {
+func (a *Request) loadStatus(ctx context.Context) (err error) {
 	a.version, err = parsed(ctx, a.q, a.path+"/status", &a.Status, by(a.q.dialect, ParseAccessStatus))
 	return err
 }
@@ -81,19 +81,19 @@ func (a *Access) loadStatus(ctx context.Context) (err error) {
 // Succeed moves an acquired request from pending to processing (A2), or from
 // processing to completed (A3), and releases the lock. Errors as for
 // [Job.Succeed].
-func (a *Access) Succeed(ctx context.Context) error {
+func (a *Request) Succeed(ctx context.Context) error {
 	return a.MoveTo(ctx, AccessState(a.q.machines[EntityAccess].Success(string(a.Status.State))), "")
 }
 
 // Fail moves an acquired processing request to failed (A4), with a message that
 // says why, and releases the lock. Errors as for [Job.Succeed].
-func (a *Access) Fail(ctx context.Context, message string) error {
+func (a *Request) Fail(ctx context.Context, message string) error {
 	return a.MoveTo(ctx, AccessFailed, message)
 }
 
 // MoveTo moves an acquired request to any state that a worker may move it to,
 // and releases the lock. Errors as for [Job.Succeed].
-func (a *Access) MoveTo(ctx context.Context, to AccessState, message string) error {
+func (a *Request) MoveTo(ctx context.Context, to AccessState, message string) error {
 	s := &accessSnap{snap: snap{item: &a.item, entity: EntityAccess, worker: true}, access: a, message: message}
 	err := a.q.move(ctx, "move to "+string(to), s, want{to: string(to)})
 	if err == nil {
@@ -102,16 +102,16 @@ func (a *Access) MoveTo(ctx context.Context, to AccessState, message string) err
 	return err
 }
 
-// MoveAccess moves a request without a lock, as an administrator or a cleaning
+// MoveRequest moves a request without a lock, as an administrator or a cleaning
 // pass does: a failed one to processing (A5). from and the errors are as for
 // [Queue.MoveJob].
-func (q *Queue) MoveAccess(ctx context.Context, queue AccessQueue, qid string, from, to AccessState) error {
+func (q *Queue) MoveRequest(ctx context.Context, queue AccessQueue, qid string, from, to AccessState) error {
 	return q.move(ctx, "move to "+string(to), q.snapAccess(queue, qid), want{from: string(from), to: string(to)})
 }
 
-// DeleteAccess deletes a failed request (A6), or one that the cleaning pass
+// DeleteRequest deletes a failed request (A6), or one that the cleaning pass
 // would remove (A7, A8). Errors as for [Queue.MoveJob].
-func (q *Queue) DeleteAccess(ctx context.Context, queue AccessQueue, qid string) error {
+func (q *Queue) DeleteRequest(ctx context.Context, queue AccessQueue, qid string) error {
 	s := q.snapAccess(queue, qid)
 	return q.move(ctx, "delete", s, want{choose: func() (string, error) {
 		if t, ok := q.machines[EntityAccess].Automatic(s.from); ok {
@@ -125,13 +125,13 @@ func (q *Queue) DeleteAccess(ctx context.Context, queue AccessQueue, qid string)
 // caller changes with the transition.
 type accessSnap struct {
 	snap
-	access  *Access
+	access  *Request
 	status  AccessStatus // once decided, the new one
 	message string
 }
 
 func (q *Queue) snapAccess(queue AccessQueue, qid string) *accessSnap {
-	a := q.newAccess(queue, qid)
+	a := q.newRequest(queue, qid)
 	return &accessSnap{snap: snap{item: &a.item, entity: EntityAccess}, access: a}
 }
 
