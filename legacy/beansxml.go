@@ -24,24 +24,20 @@ var tagClasses = map[string]string{
 	"float": "java.lang.Float", "double": "java.lang.Double", "class": "java.lang.Class",
 }
 
-// decodeBeans reads a document of java.beans.XMLEncoder. Such a document is a
-// program: it can construct any object and call any method. decodeBeans accepts
-// only a program that puts strings, booleans and integers into a Properties. It
-// reads this program and does not run it.
-func decodeBeans(data []byte) (Payload, *Error) {
-	d, err := parseXML(data)
-	if err != nil {
+// beans reads a document of java.beans.XMLEncoder. Such a document is a program:
+// it can construct any object and call any method. beans accepts only a program
+// that puts strings, booleans and integers into a Properties. It reads this
+// program and does not run it.
+func (d *document) beans(root *etree.Element) (Payload, *Error) {
+	if err := d.checkAttributes(root, "version", "class", "id"); err != nil {
 		return nil, err
 	}
-	if _, err := d.attributes(d.Root(), "version", "class", "id"); err != nil {
-		return nil, err
-	}
-	objects, err := d.elements(d.Root())
+	objects, err := d.elements(root)
 	if err != nil {
 		return nil, err
 	}
 	if len(objects) == 0 {
-		return nil, badPayload(d.at(d.Root()), "XML: element java is empty: expected an object of class %s", propertiesClass)
+		return nil, badPayload(d.at(root), "XML: element java is empty: expected an object of class %s", propertiesClass)
 	}
 	if err := d.checkObject(objects[0]); err != nil {
 		return nil, err
@@ -67,17 +63,16 @@ func decodeBeans(data []byte) (Payload, *Error) {
 // checkObject refuses all but <object class="java.util.Properties">. XMLEncoder
 // adds an id if an object is used twice.
 func (d *document) checkObject(e *etree.Element) *Error {
-	class := e.SelectAttrValue("class", "")
+	class := attribute(e, "class")
 	if e.FullTag() != "object" || class != propertiesClass {
 		return d.refuse(e, "object class=\""+propertiesClass+"\"")
 	}
 	for _, a := range e.Attr {
-		if name := a.FullKey(); name != "class" && name != "id" {
-			return unsupportedClass(d.at(e), class+"."+a.Value, "XML: object with %.40s=%.60q isn't supported: expected only a class", name, a.Value)
+		if name, value := a.FullKey(), attributeValue(a); name != "class" && name != "id" {
+			return unsupportedClass(d.at(e), class+"."+value, "XML: object with %.40s=%.60q isn't supported: expected only a class", name, value)
 		}
 	}
-	_, err := d.attributes(e, "class", "id")
-	return err
+	return d.checkAttributes(e, "class", "id")
 }
 
 // put reads <void method="put"> and its two arguments.
@@ -86,9 +81,9 @@ func (d *document) put(call *etree.Element) (key string, value any, err *Error) 
 		return "", nil, d.refuse(call, "void method=\"put\"")
 	}
 	for _, a := range call.Attr {
-		if a.FullKey() != "method" || a.Value != putMethod {
-			return "", nil, unsupportedClass(d.at(call), propertiesClass+"."+a.Value,
-				"XML: void with %.40s=%.60q isn't supported: expected method=\"put\"", a.FullKey(), a.Value)
+		if value := attributeValue(a); a.FullKey() != "method" || value != putMethod {
+			return "", nil, unsupportedClass(d.at(call), propertiesClass+"."+value,
+				"XML: void with %.40s=%.60q isn't supported: expected method=\"put\"", a.FullKey(), value)
 		}
 	}
 	if len(call.Attr) != 1 {
@@ -98,23 +93,20 @@ func (d *document) put(call *etree.Element) (key string, value any, err *Error) 
 	if err != nil {
 		return "", nil, err
 	}
-	for _, a := range arguments { // a refused class matters more than a wrong number of arguments
-		if _, err := d.argument(a); err != nil {
+	values := make([]any, len(arguments))
+	for i, a := range arguments { // a refused class matters more than a wrong number of arguments
+		if values[i], err = d.argument(a); err != nil {
 			return "", nil, err
 		}
 	}
 	if len(arguments) != 2 {
 		return "", nil, badPayload(d.at(call), "XML: put with %d arguments: expected a key and a value", len(arguments))
 	}
-	if arguments[0].Tag != "string" {
+	key, ok := values[0].(string)
+	if !ok {
 		return "", nil, badPayload(d.at(arguments[0]), "XML: a key that is a %s: expected a string", arguments[0].Tag)
 	}
-	name, err := d.argument(arguments[0])
-	if err != nil {
-		return "", nil, err
-	}
-	value, err = d.argument(arguments[1])
-	return name.(string), value, err
+	return key, values[1], nil
 }
 
 func (d *document) argument(e *etree.Element) (any, *Error) {
@@ -152,13 +144,13 @@ func (d *document) char(e *etree.Element) (string, *Error) {
 	if e.FullTag() != "char" {
 		return "", d.refuse(e, "char")
 	}
-	attributes, err := d.attributes(e, "code")
-	if err != nil {
+	if err := d.checkAttributes(e, "code"); err != nil {
 		return "", err
 	}
-	text, ok := fromCharCode(attributes["code"])
+	code := attribute(e, "code")
+	text, ok := fromCharCode(code)
 	if !ok || len(e.Child) > 0 {
-		return "", badPayload(d.at(e), "XML: char with code %.40q: expected the empty element char with the number of a character, such as #7", attributes["code"])
+		return "", badPayload(d.at(e), "XML: char with code %.40q: expected the empty element char with the number of a character, such as #7", code)
 	}
 	return text, nil
 }
@@ -186,7 +178,7 @@ func fromCharCode(code string) (text string, ok bool) {
 
 // refuse is the error for an element that stands for another class.
 func (d *document) refuse(e *etree.Element, want string) *Error {
-	class := e.SelectAttrValue("class", "")
+	class := attribute(e, "class")
 	if class == "" {
 		class = tagClasses[e.FullTag()]
 	}

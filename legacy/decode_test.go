@@ -161,21 +161,42 @@ func TestRecordIsACopy(t *testing.T) {
 	}
 }
 
-func TestDetectFormat(t *testing.T) {
+// TestFormatIsDetected: how a payload begins decides its format. Of a payload that is
+// refused, the error says which format it was taken for.
+func TestFormatIsDetected(t *testing.T) {
+	const stream, bean, xml, json, text = "object stream: ", `<object class="java.util.Properties"/>`, "XML", "JSON", "properties text"
 	tests := []struct {
 		payload string
 		want    Format
+		refused string
 	}{
-		{"\xac\xed\x00\x05", JavaSerialized}, {"\xac\xed", JavaSerialized}, {"\xac", Properties},
-		{"{", JSON}, {" \r\n\t{}", JSON}, {"[]", JSON}, {"\ufeff{}", JSON},
-		{"<java/>", BeansXML}, {" <java>", BeansXML}, {"\ufeff<?xml version='1.0'?><!-- x --><java a='b'>", BeansXML},
-		{"<?xml version='1.0' encoding='ISO-8859-1'?><properties>", PropertiesXML}, {"<!DOCTYPE properties SYSTEM 'x'>\n<properties/>", PropertiesXML},
-		{"<html>", ""}, {"<", ""}, {"<x:java/>", ""}, {"\xff\xfe<\x00", ""},
-		{"a=b", Properties}, {"#<java/>", Properties}, {"", Properties}, {" ", Properties}, {"\f{}", Properties},
+		{"\xac\xed\x00\x05", "", stream}, {"\xac\xed", "", stream}, {"\xac=", Properties, ""},
+		{"{", "", json}, {" \r\n\t{}", JSON, ""}, {"[]", "", json}, {"\ufeff{}", "", json},
+		{"<java>" + bean + "</java>", BeansXML, ""}, {" <java>" + bean + "</java>", BeansXML, ""},
+		{"\ufeff<?xml version='1.0'?><!-- " + strings.Repeat("x", 1000) + " --><java id='b'>" + bean + "</java>", BeansXML, ""},
+		{"<?xml version='1.0' encoding='ISO-8859-1'?><properties/>", PropertiesXML, ""}, {"<!DOCTYPE properties SYSTEM 'x'>\n<properties/>", PropertiesXML, ""},
+		{"<html/>", "", xml}, {"<", "", xml}, {"<x:java/>", "", xml}, {"\xff\xfe<\x00", "", xml},
+		{"a=b", Properties, ""}, {"#<java/>", Properties, ""}, {" ", Properties, ""}, {"\f{}", Properties, ""}, {"a\\u", "", text},
 	}
 	for _, test := range tests {
-		if got := DetectFormat([]byte(test.payload)); got != test.want {
-			t.Errorf("%q: got %q, want %q", test.payload, got, test.want)
+		got, _, err := DecodePayload([]byte(test.payload))
+		if e, _ := err.(*Error); got != test.want || (e != nil) != (test.refused != "") || e != nil && !strings.HasPrefix(e.Msg, test.refused) {
+			t.Errorf("%q: got %q, %v, want %q or %q", test.payload, got, err, test.want, test.refused)
+		}
+	}
+}
+
+// TestReferencesOfXML: a reference to what XML forbids is read wherever it is a
+// reference, and white space in an attribute's value only from a reference.
+func TestReferencesOfXML(t *testing.T) {
+	const ref = "&#xd83d;&#xde00;"
+	for payload, want := range map[string]Payload{
+		"<!DOCTYPE properties SYSTEM '<? <![CDATA[ <!-- \">'><properties><entry key='a'>" + ref + "</entry></properties>": {"a": "😀"},
+		"<properties><entry key='a'><![CDATA[" + ref + "]]><!-- " + ref + " -->" + ref + "</entry></properties>":          {"a": ref + "😀"},
+		"<properties>&#10;<entry key='a\tb\r\nc\nd&#9;e&#13;&#10;'/></properties>&#10;":                                   {"a b c d\te\r\n": ""},
+	} {
+		if _, p, err := DecodePayload([]byte(payload)); err != nil || !reflect.DeepEqual(p, want) {
+			t.Errorf("%q\n got %q, %v\nwant %q", payload, p, err, want)
 		}
 	}
 }

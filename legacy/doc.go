@@ -25,9 +25,8 @@
 // and the record's size bounds its memory and time. For a record that can't be
 // decoded, an [*Error] says where and why.
 //
-// The two XML formats have two readers each. Nearly every record is plain: it is
-// spelled as the services' own encoders spell it, and is read in one pass. All
-// other records are read with a library that knows all of XML.
+// XML is read by beevik/etree: no DTD is read, and no entity beyond XML's five is
+// known.
 //
 // These come back byte for byte when they are encoded again: the header, the
 // key, and JSON that was canonical (see [AppendJSON]). The other formats keep

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -66,6 +67,9 @@ func syntaxOffset(err *json.SyntaxError, data []byte) int {
 
 // invalidUTF8 returns the offset of the first byte that isn't UTF-8, or -1.
 func invalidUTF8(b []byte) int {
+	if utf8.Valid(b) {
+		return -1
+	}
 	for i := 0; i < len(b); {
 		r, n := utf8.DecodeRune(b[i:])
 		if r == utf8.RuneError && n == 1 {
@@ -74,6 +78,35 @@ func invalidUTF8(b []byte) int {
 		i += n
 	}
 	return -1
+}
+
+// scanner walks through JSON.
+type scanner struct {
+	text string
+	pos  int
+}
+
+func (s *scanner) atEnd() bool { return s.pos == len(s.text) }
+
+// take skips next if the text continues with it.
+func (s *scanner) take(next string) bool {
+	if !strings.HasPrefix(s.text[s.pos:], next) {
+		return false
+	}
+	s.pos += len(next)
+	return true
+}
+
+// blank skips white space.
+func (s *scanner) blank() {
+	for s.pos < len(s.text) {
+		switch s.text[s.pos] {
+		case ' ', '\t', '\r', '\n':
+			s.pos++
+		default:
+			return
+		}
+	}
 }
 
 // jsonValue reads a value. depth is how many arrays and objects are around it.
@@ -223,11 +256,12 @@ func (s *scanner) jsonEscaped(head string) (string, bool) {
 		case c != '\\':
 			out = append(out, c)
 		case s.take("u"):
-			unit, ok := s.hex()
-			if !ok {
+			unit, err := hexUnit(s.text[s.pos:])
+			if err != nil {
 				return "", false
 			}
 			out = appendUnit(out, unit)
+			s.pos += 4
 		default:
 			if s.atEnd() || jsonEscapes[s.text[s.pos]] == 0 {
 				return "", false

@@ -9,15 +9,12 @@ import (
 	"github.com/beevik/etree"
 )
 
-func decodePropertiesXML(data []byte) (Payload, *Error) {
-	d, err := parseXML(data)
-	if err != nil {
+// properties reads a document of Properties.storeToXML.
+func (d *document) properties(root *etree.Element) (Payload, *Error) {
+	if err := d.checkAttributes(root, "version"); err != nil {
 		return nil, err
 	}
-	if _, err := d.attributes(d.Root(), "version"); err != nil {
-		return nil, err
-	}
-	elements, err := d.elements(d.Root())
+	elements, err := d.elements(root)
 	if err != nil {
 		return nil, err
 	}
@@ -32,15 +29,13 @@ func decodePropertiesXML(data []byte) (Payload, *Error) {
 				return nil, err
 			}
 		case "entry":
-			attributes, err := d.attributes(e, "key")
-			if err != nil {
+			if err := d.checkAttributes(e, "key"); err != nil {
 				return nil, err
 			}
-			key, ok := attributes["key"]
-			if !ok {
+			if len(e.Attr) == 0 {
 				return nil, badPayload(d.at(e), "XML: entry without a key")
 			}
-			if p[key], err = d.content(e, noElement); err != nil {
+			if p[attribute(e, "key")], err = d.content(e, noElement); err != nil {
 				return nil, err
 			}
 		default:

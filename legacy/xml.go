@@ -30,6 +30,24 @@ type document struct {
 // encodingDecl finds the encoding that an XML declaration names.
 var encodingDecl = regexp.MustCompile(`^<\?xml[^>]*?\sencoding\s*=\s*["']([^"'>]*)["']`)
 
+// decodeXML decodes XML. The root element decides the format.
+func decodeXML(data []byte) (Format, Payload, *Error) {
+	d, err := parseXML(data)
+	if err != nil {
+		return "", nil, err
+	}
+	switch root := d.Root(); root.FullTag() {
+	case "java":
+		p, err := d.beans(root)
+		return BeansXML, p, err
+	case "properties":
+		p, err := d.properties(root)
+		return PropertiesXML, p, err
+	default:
+		return "", nil, badPayload(d.at(root), "XML root element %.60q: expected java (XMLEncoder) or properties (storeToXML)", root.FullTag())
+	}
+}
+
 func parseXML(data []byte) (*document, *Error) {
 	if utf16BOM(data) {
 		return nil, badPayload(0, "XML in UTF-16: expected UTF-8, US-ASCII or ISO-8859-1")
@@ -135,7 +153,7 @@ func (d *document) checkProlog() *Error {
 				return badPayload(d.at(child), "XML: element %.60q after the root element", child.FullTag())
 			}
 		case *etree.CharData:
-			if !child.IsWhitespace() {
+			if !isBlankXML(child.Data) {
 				return badPayload(noOffset, "XML: text %.40q outside the root element", unguard(child.Data))
 			}
 		case *etree.Directive:
@@ -223,21 +241,38 @@ func before(root, e *etree.Element, count *int) bool {
 	return false
 }
 
-// attributes returns e's attributes, which must be among the known ones.
-func (d *document) attributes(e *etree.Element, known ...string) (map[string]string, *Error) {
-	attributes := make(map[string]string, len(e.Attr))
-	for _, a := range e.Attr {
+// checkAttributes refuses an attribute of e that isn't known or comes twice.
+func (d *document) checkAttributes(e *etree.Element, known ...string) *Error {
+	for i, a := range e.Attr {
 		name := a.FullKey()
-		if _, twice := attributes[name]; twice {
-			return nil, badPayload(d.at(e), "XML: element %.60q has attribute %.40q twice", e.FullTag(), name)
+		same := func(b etree.Attr) bool { return b.FullKey() == name }
+		if slices.ContainsFunc(e.Attr[:i], same) {
+			return badPayload(d.at(e), "XML: element %.60q has attribute %.40q twice", e.FullTag(), name)
 		}
 		if !slices.Contains(known, name) {
-			return nil, badPayload(d.at(e), "XML: element %.60q has attribute %.40q: expected only %s", e.FullTag(), name, strings.Join(known, ", "))
+			return badPayload(d.at(e), "XML: element %.60q has attribute %.40q: expected only %s", e.FullTag(), name, strings.Join(known, ", "))
 		}
-		attributes[name] = unguard(a.Value)
 	}
-	return attributes, nil
+	return nil
 }
+
+// attribute returns the value of e's attribute, "" if it has none.
+func attribute(e *etree.Element, name string) string {
+	if a := e.SelectAttr(name); a != nil {
+		return attributeValue(*a)
+	}
+	return ""
+}
+
+// attributeValue returns an attribute's value. XML demands that line ends and
+// tabs in it become blanks, and the library doesn't do this. Those that a
+// reference wrote are still guarded then, and stay.
+func attributeValue(a etree.Attr) string { return unguard(blanks.Replace(a.Value)) }
+
+var blanks = strings.NewReplacer("\t", " ", "\n", " ")
+
+// isBlankXML reports whether guarded text is white space only.
+func isBlankXML(text string) bool { return strings.Trim(unguard(text), " \t\r\n") == "" }
 
 // elements returns e's child elements. Between them there may be only white
 // space and comments.
@@ -248,7 +283,7 @@ func (d *document) elements(e *etree.Element) ([]*etree.Element, *Error) {
 		case *etree.Element:
 			elements = append(elements, child)
 		case *etree.CharData:
-			if !child.IsWhitespace() {
+			if !isBlankXML(child.Data) {
 				return nil, badPayload(d.at(e), "XML: text %.40q directly in element %.60q", unguard(child.Data), e.FullTag())
 			}
 		case *etree.Directive:
@@ -277,13 +312,4 @@ func (d *document) content(e *etree.Element, element func(*etree.Element) (strin
 		}
 	}
 	return joinSurrogates(b.String()), nil
-}
-
-// unknownXML is the error for XML without a known root element.
-func unknownXML(data []byte) *Error {
-	d, err := parseXML(data)
-	if err != nil {
-		return err
-	}
-	return badPayload(d.at(d.Root()), "XML root element %.60q: expected java (XMLEncoder) or properties (storeToXML)", d.Root().FullTag())
 }

@@ -11,54 +11,28 @@ import (
 
 // guardXML guards the character references that XML 1.0 forbids and Java writes
 // and reads: the two halves of a pair, unpaired ones, control characters. It
-// also turns line ends and tabs in attribute values into blanks. XML demands
-// this and the library doesn't do it. Later nothing would distinguish them from
-// those that a reference wrote.
+// guards references to line ends and tabs too: in an attribute's value XML makes
+// blanks of these unless a reference wrote them (see [attribute]).
 func guardXML(text []byte) guarded {
+	if !bytes.Contains(text, []byte("&#")) && !bytes.ContainsRune(text, guard) {
+		return guarded{text: text}
+	}
 	g := guarded{text: make([]byte, 0, len(text))}
-	tag, quote := false, byte(0) // within <…>, within a quoted value of it
 	for i := 0; i < len(text); {
-		if n := verbatim(text[i:]); n > 0 && quote == 0 {
-			g.copy(text[:i+n], i)
-			i += n
-			continue
-		}
-		r, n := utf8.DecodeRune(text[i:])
-		switch b := text[i]; {
-		case r == guard:
+		ref, n := charReference(text[i:])
+		switch {
+		case n > 0 && ref == guard:
 			g.literal(i + n)
-		case b == '&':
-			if ref, width := charReference(text[i:]); width > 0 && (ref == guard || !isXMLChar(ref)) {
-				n = width
-				if ref == guard {
-					g.literal(i + n)
-				} else {
-					g.unit(uint16(ref), i+n)
-				}
-				break
-			}
-			g.text = append(g.text, b)
-		case quote != 0 && (b == '\t' || b == '\n' || b == '\r'):
-			if bytes.HasPrefix(text[i:], []byte("\r\n")) {
-				n = 2
-			}
-			g.text = append(g.text, ' ')
-			g.moved(i + n)
+		case n > 0 && (ref < ' ' || !isXMLChar(ref)):
+			g.unit(uint16(ref), i+n)
 		default:
-			switch {
-			case b == '<':
-				tag = true
-			case b == '>' && quote == 0:
-				tag = false
-			case tag && (b == '"' || b == '\''):
-				switch quote {
-				case 0:
-					quote = b
-				case b:
-					quote = 0
-				}
+			n = max(n, verbatim(text[i:]), 1)
+			if next := bytes.IndexAny(text[i+n:], "&<"); next >= 0 {
+				n += next
+			} else {
+				n = len(text) - i
 			}
-			g.text = append(g.text, text[i:i+n]...)
+			g.copy(text[:i+n], i)
 		}
 		i += n
 	}
@@ -67,23 +41,22 @@ func guardXML(text []byte) guarded {
 
 // copy appends text from i on, and guards only the guard itself.
 func (g *guarded) copy(text []byte, i int) {
-	for i < len(text) {
-		r, n := utf8.DecodeRune(text[i:])
-		if r == guard {
-			g.literal(i + n)
-		} else {
-			g.text = append(g.text, text[i:i+n]...)
+	for {
+		n := bytes.IndexRune(text[i:], guard)
+		if n < 0 {
+			g.text = append(g.text, text[i:]...)
+			return
 		}
-		i += n
+		g.text = append(g.text, text[i:i+n]...)
+		i += n + len(string(guard))
+		g.literal(i)
 	}
 }
 
-// verbatim returns the length of the CDATA section, comment or processing
-// instruction that text begins with, 0 for none. A reference in one is text.
+// verbatim returns the length of the CDATA section, comment, processing
+// instruction or declaration that text begins with, 0 for none. A reference in
+// one is text.
 func verbatim(text []byte) int {
-	if text[0] != '<' {
-		return 0
-	}
 	for _, s := range [...]struct{ begin, end string }{{"<![CDATA[", "]]>"}, {"<!--", "-->"}, {"<?", "?>"}} {
 		if bytes.HasPrefix(text, []byte(s.begin)) {
 			if n := bytes.Index(text[len(s.begin):], []byte(s.end)); n >= 0 {
@@ -92,7 +65,21 @@ func verbatim(text []byte) int {
 			return len(text)
 		}
 	}
-	return 0
+	if !bytes.HasPrefix(text, []byte("<!")) {
+		return 0
+	}
+	quote := byte(0)
+	for i, b := range text {
+		switch {
+		case quote == 0 && b == '>':
+			return i + 1
+		case quote == 0 && (b == '"' || b == '\''):
+			quote = b
+		case b == quote:
+			quote = 0
+		}
+	}
+	return len(text)
 }
 
 // charReference reads &#…; at the beginning of text. Its width is 0 if there
