@@ -26,7 +26,7 @@ BENCH ?= bin/bench.json
 
 # The packages whose goroutines share memory most, and the tests of migrate that read and
 # compare in parallel. make torture runs all packages with the race detector.
-concurrent := ./harness/minizk ./internal/election ./internal/sides ./internal/zkconn ./internal/zkserver ./internal/ztree ./newqueue
+concurrent := ./harness/minizk ./internal/election ./internal/sides ./internal/zkconn ./internal/ztree ./newqueue
 # A client of package zk that connects again with watches races with itself (go-zookeeper/zk, pull request 35). So this
 # test runs without the detector.
 reconnects := '^TestNextOverALostConnection$$'

@@ -11,14 +11,14 @@ import (
 	"strings"
 	"time"
 
+	"mrtq/harness/minizk"
 	"mrtq/internal/sides"
-	"mrtq/internal/zkserver"
 	"mrtq/internal/ztree"
 )
 
 // launchEmbedded starts a server inside this process.
 func launchEmbedded(ctx context.Context, s *Server) (*cluster, error) {
-	opt := zkserver.Options{
+	opt := minizk.Options{
 		Addr:        s.opt.Listen,
 		RealTime:    true, // a client that has only an address can't advance the clock
 		MinTimeout:  time.Duration(s.opt.minSessionTimeout()) * time.Millisecond,
@@ -40,7 +40,7 @@ func launchEmbedded(ctx context.Context, s *Server) (*cluster, error) {
 			return nil, &LoadError{s.opt.Load, err}
 		}
 	}
-	zk, err := zkserver.StartWith(opt, tree)
+	zk, err := minizk.StartWith(opt, tree)
 	if err != nil {
 		return nil, fmt.Errorf("harness: %w", err)
 	}
@@ -100,7 +100,7 @@ func (c *certificates) server() (*tls.Config, error) {
 }
 
 // embedded is a server in this process.
-type embedded struct{ zk *zkserver.Server }
+type embedded struct{ zk *minizk.Server }
 
 func (e *embedded) start(context.Context) error { return e.zk.Restart() }
 func (e *embedded) stop(context.Context) error  { return e.zk.Stop() }

@@ -25,6 +25,9 @@
 // It is one server, and it behaves like Apache ZooKeeper 3.8. README.md lists the known
 // differences. It is not for production, because it writes nothing to disk.
 //
-// The server itself is package internal/zkserver, because mrtq also serves dumps and data
-// directories with it. This package has its names for other modules.
+// Package jute encodes and decodes the protocol. Package ztree has the tree and its rules. This
+// package connects the two: it has the connections, the sessions, the table of operations
+// (dispatch.go), the clock, and the methods by which a test controls the server. One lock guards
+// everything but the sockets. A connection decodes its request before it takes the lock, and writes
+// the reply after it has released the lock. mrtq also serves dumps with it (package sides).
 package minizk

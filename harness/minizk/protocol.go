@@ -2,6 +2,12 @@ package minizk
 
 import "mrtq/internal/jute"
 
+// An OpCode is the number of an operation in the protocol, such as [OpGetData].
+type OpCode = jute.OpCode
+
+// A Code is an error number of the protocol, such as [NoNode]. It is a Go error, too.
+type Code = jute.Code
+
 // The operations of ZooKeeper 3.8. OpCreateSession is in a server's log when a session was opened,
 // resumed or refused. OpError only occurs inside the reply to a multi.
 const (

@@ -1,90 +1,263 @@
 package minizk
 
 import (
+	"crypto/rand"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
 	"time"
 
 	"mrtq/internal/jute"
-	"mrtq/internal/zkserver"
+	"mrtq/internal/ztree"
 )
 
-// A Server is one ZooKeeper. Its methods may be called from any goroutine.
-type Server = zkserver.Server
+// ErrClosed is the error of Dial while the server is stopped or closed, and of Restart after
+// Close.
+var ErrClosed = errors.New("minizk: server closed")
 
-// Options says how a server behaves. The zero value is right for most tests.
-type Options = zkserver.Options
+// Server is one ZooKeeper. Its methods may be called from any goroutine.
+type Server struct {
+	opt    Options
+	addr   string
+	secure string   // the address for TLS
+	secret [16]byte // session passwords are made from it
 
-// A Session is what [Server.Sessions] says about one session.
-type Session = zkserver.Session
+	conns sync.WaitGroup // the goroutines of connections
+	loops sync.WaitGroup // the loops that accept connections, and the real clock
+	quit  chan struct{}  // closed by Close
 
-// Counts says how many requests clients have sent; see [Server.Counts].
-type Counts = zkserver.Counts
-
-// An Entry is one entry of a server's log; see [Server.Log].
-type Entry = zkserver.Entry
-
-// Version is what the server reports as its version. The number is the release that it behaves
-// like.
-const Version = zkserver.Version
-
-// ErrClosed is the error of [Server.Dial] while the server is stopped or closed, and of
-// [Server.Restart] after Close.
-var ErrClosed = zkserver.ErrClosed
+	stopping  sync.Mutex // Stop and Restart hold it so that only one of them runs; taken before mu
+	mu        sync.Mutex // guards everything below, and the fields of conn and session that say so
+	listeners []net.Listener
+	closed    bool
+	open      map[*conn]struct{}
+	current   *conn // the connection whose request is being done
+	tree      *ztree.Tree
+	zxid      int64 // the last transaction's
+	sessions  sessionTable
+	clock     clock
+	faults    faultList
+	counts    Counts
+	log       opLog
+	started   time.Time
+	nextReap  time.Time // when to look next for container and TTL nodes to remove
+}
 
 // Start returns a running server. The caller must Close it. The error is that opt makes no sense,
 // or that the server cannot listen on the address.
-func Start(opt Options) (*Server, error) { return zkserver.Start(opt) }
+func Start(opt Options) (*Server, error) { return StartWith(opt, ztree.New()) }
 
-// A Fault says which operation goes wrong, and how; see [Server.Inject].
-type Fault = zkserver.Fault
+// StartWith is Start with a tree. Clients are accepted only now that the tree is whole. If the tree
+// has ephemeral nodes, their sessions are open, as after [Server.Load]. The tree belongs to the
+// server until that is closed.
+func StartWith(opt Options, tree *ztree.Tree) (*Server, error) {
+	opt, err := opt.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		opt:     opt,
+		quit:    make(chan struct{}),
+		open:    map[*conn]struct{}{},
+		log:     opLog{size: opt.LogSize},
+		clock:   newClock(opt),
+		started: time.Now(),
+	}
+	s.sessions.init(startTime(opt))
+	s.nextReap = s.clock.now().Add(opt.ContainerInterval)
+	if _, err := rand.Read(s.secret[:]); err != nil {
+		return nil, fmt.Errorf("minizk: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.adopt(tree)
+	if err := s.bind(opt.Addr, net.JoinHostPort(opt.host(), "0")); err != nil {
+		return nil, err
+	}
+	s.addr = s.listeners[0].Addr().String()
+	if opt.TLS != nil {
+		s.secure = s.listeners[1].Addr().String()
+	}
+	if opt.RealTime {
+		s.loops.Go(s.passTime)
+	}
+	return s, nil
+}
 
-// An Op is what the condition of a [Fault] can see of an operation.
-type Op = zkserver.Op
+// Addr returns the address to connect to, such as "127.0.0.1:34567". With Options.Private there is
+// none, and Addr returns "private".
+func (s *Server) Addr() string { return s.addr }
 
-// An Action is what happens to an operation. With the zero value the operation is done as usual:
-// use it to count operations with [Injected.Met].
-type Action = zkserver.Action
+// SecureAddr returns the address for clients with TLS, or "" without Options.TLS.
+func (s *Server) SecureAddr() string { return s.secure }
 
-// An Injected is a fault that a server has: what [Server.Inject] returns.
-type Injected = zkserver.Injected
+// bind opens the ports. The caller holds mu.
+func (s *Server) bind(addr, secure string) error {
+	l, err := s.listen(addr, nil)
+	if err != nil || s.opt.TLS == nil {
+		return err
+	}
+	if _, err := s.listen(secure, s.opt.TLS); err != nil {
+		s.listeners = nil
+		return errors.Join(err, l.Close())
+	}
+	return nil
+}
 
-// CutBefore returns an action that ends the connection instead of doing the operation. The server
-// first sends the replies to earlier operations.
-func CutBefore() Action { return zkserver.CutBefore() }
+// listen opens a port, for TLS unless conf is nil. The caller holds mu.
+func (s *Server) listen(addr string, conf *tls.Config) (net.Listener, error) {
+	var l net.Listener = newPipeListener()
+	if !s.opt.Private {
+		var err error
+		if l, err = net.Listen("tcp", addr); err != nil {
+			return nil, fmt.Errorf("minizk: %w", err)
+		}
+	}
+	s.listeners = append(s.listeners, l)
+	s.loops.Go(func() { s.accept(l, conf) })
+	return l, nil
+}
 
-// CutAfter returns an action that does the operation and then ends the connection. This client
-// gets no reply, and no notification that the operation caused, so it cannot know whether the
-// operation was done.
-func CutAfter() Action { return zkserver.CutAfter() }
+// secureConn is a TLS connection that closes at once. The close message of TLS could wait
+// for a client that does not read.
+type secureConn struct {
+	*tls.Conn
+	raw net.Conn
+}
 
-// Swallow returns an action that does the operation and never answers it, as if the answer were lost on its way. The
-// connection stays: later requests are answered, pings too.
-func Swallow() Action { return zkserver.Swallow() }
+func (c secureConn) Close() error { return c.raw.Close() }
 
-// Refuse returns an action that answers with code instead of doing the operation. It uses up no
-// zxid.
-func Refuse(code Code) Action { return zkserver.Refuse(code) }
+// acceptRetry is the wait after a failed Accept, so that a process without free file descriptors
+// does not spin.
+const acceptRetry = 5 * time.Millisecond
 
-// Delay returns an action that does the operation when d has passed on the server's clock. Only
-// Advance moves a manual clock. Later requests of the connection wait behind it, pings too.
-func Delay(d time.Duration) Action { return zkserver.Delay(d) }
+func (s *Server) accept(l net.Listener, conf *tls.Config) {
+	for {
+		nc, err := l.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil {
+			select {
+			case <-s.quit:
+				return
+			case <-time.After(acceptRetry):
+				continue
+			}
+		}
+		if conf != nil {
+			nc = secureConn{tls.Server(nc, conf), nc}
+		}
+		s.mu.Lock()
+		if !slices.Contains(s.listeners, l) {
+			s.mu.Unlock()
+			nc.Close()
+			continue
+		}
+		c := newConn(s, nc)
+		c.since = s.clock.now()
+		s.open[c] = struct{}{}
+		s.conns.Add(2)
+		s.mu.Unlock()
+		go func() { defer s.conns.Done(); c.out.pushLoop() }() // first: a client that has an answer knows that both are there
+		go func() { defer s.conns.Done(); c.serve() }()
+	}
+}
 
-// Hold returns an action that does the operation when gate is closed. Later requests of the
-// connection wait behind it, pings too.
-func Hold(gate <-chan struct{}) Action { return zkserver.Hold(gate) }
+// Stop cuts all connections and closes the ports. The server keeps its tree, its sessions and its
+// addresses for Restart. Stopping a stopped server does nothing.
+func (s *Server) Stop() error {
+	s.stopping.Lock()
+	defer s.stopping.Unlock()
+	s.mu.Lock()
+	listeners := s.listeners
+	s.listeners = nil
+	s.dropAll()
+	s.mu.Unlock()
+	s.conns.Wait()
+	for _, l := range listeners {
+		if err := l.Close(); err != nil {
+			return fmt.Errorf("minizk: %w", err)
+		}
+	}
+	return nil
+}
 
-// Changing is a condition for Fault.On. It selects the operations that could change the tree.
-// Opening and closing a session is not one.
-func Changing(o Op) bool { return zkserver.Changing(o) }
+// Restart cuts all connections and serves again at the same addresses, with the same tree and
+// sessions. All session timeouts start again, as they do when a real server restarts with its
+// data. After Stop, Restart also opens the ports again, and fails if another program has taken
+// one. After Close the error is ErrClosed.
+func (s *Server) Restart() error {
+	s.stopping.Lock()
+	defer s.stopping.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return ErrClosed
+	}
+	s.dropAll()
+	s.sessions.touchAll(s.clock.now())
+	s.nextReap = s.clock.now().Add(s.opt.ContainerInterval)
+	if s.listeners != nil {
+		return nil
+	}
+	return s.bind(s.addr, s.secure)
+}
 
-// OnOp returns a condition for Fault.On that selects operations of the given kinds.
-func OnOp(codes ...OpCode) func(Op) bool { return zkserver.OnOp(codes...) }
+// Close ends the server, and waits until all its goroutines have ended. Closing a closed server
+// does nothing.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	first := !s.closed
+	s.closed = true
+	if first {
+		close(s.quit)
+	}
+	s.mu.Unlock()
+	err := s.Stop()
+	s.loops.Wait()
+	return err
+}
 
-// OnPath returns a condition for Fault.On that selects operations on exactly this path, alone or
-// in a multi.
-func OnPath(path string) func(Op) bool { return zkserver.OnPath(path) }
+// dropAll cuts every connection. The caller holds mu.
+func (s *Server) dropAll() {
+	for c := range s.open {
+		c.out.abort()
+	}
+}
 
-// An OpCode is the number of an operation in the protocol, such as [OpGetData].
-type OpCode = jute.OpCode
+// nextTx takes the next zxid. The caller holds mu.
+func (s *Server) nextTx() ztree.Tx {
+	s.zxid++
+	return ztree.Tx{Zxid: s.zxid, Time: s.clock.now().UnixMilli()}
+}
 
-// A Code is an error number of the protocol, such as [NoNode]. It is a Go error, too.
-type Code = jute.Code
+// Zxid returns the zxid of the last transaction.
+func (s *Server) Zxid() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.zxid
+}
+
+// disconnected forgets a connection after its last read. The session stays until it times out.
+func (s *Server) disconnected(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, c)
+	s.tree.Forget(c)
+	if c.session != nil && c.session.conn == c {
+		c.session.conn = nil
+	}
+}
+
+// identitiesOf returns the identities that a connection always has: its client's address.
+func identitiesOf(nc net.Conn) []jute.ID {
+	host, _, err := net.SplitHostPort(nc.RemoteAddr().String())
+	if err != nil {
+		return nil // not an IP socket
+	}
+	return []jute.ID{{Scheme: "ip", Name: host}}
+}

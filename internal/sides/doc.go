@@ -4,7 +4,7 @@
 //   - host:port,…/chroot is a session with that server;
 //   - file:tree.ndjson is a dump, also packed with gzip (file:tree.ndjson.gz).
 //
-// A dump is loaded into a server in this process (package zkserver), which only
+// A dump is loaded into a server in this process (package minizk), which only
 // this process can reach. That server
 //
 //   - lets its one client read and write everything, whatever the ACLs say. But a znode that could

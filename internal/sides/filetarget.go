@@ -9,9 +9,9 @@ import (
 	"os"
 	"slices"
 
+	"mrtq/harness/minizk"
 	"mrtq/internal/openfile"
 	"mrtq/internal/zkconn"
-	"mrtq/internal/zkserver"
 	"mrtq/internal/znode"
 	"mrtq/internal/ztree"
 )
@@ -100,7 +100,7 @@ func (f *fileTarget) overwritten() bool {
 // ephemeral znodes.
 func (l *local) endSessions() {
 	for _, s := range l.server.Sessions() {
-		if !slices.ContainsFunc(l.others, func(o zkserver.Session) bool { return o.ID == s.ID }) {
+		if !slices.ContainsFunc(l.others, func(o minizk.Session) bool { return o.ID == s.ID }) {
 			l.server.ExpireSession(s.ID)
 		}
 	}

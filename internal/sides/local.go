@@ -3,20 +3,20 @@ package sides
 import (
 	"math"
 
+	"mrtq/harness/minizk"
 	"mrtq/internal/zkconn"
-	"mrtq/internal/zkserver"
 )
 
 // local is a server in this process that holds what was loaded.
 type local struct {
 	*loaded
-	server *zkserver.Server
-	others []zkserver.Session // those that own ephemeral znodes of what was loaded
+	server *minizk.Server
+	others []minizk.Session // those that own ephemeral znodes of what was loaded
 }
 
 // serve starts a server. Only this process can reach it.
 func serve(l *loaded, opt Options) (*local, error) {
-	server, err := zkserver.StartWith(zkserver.Options{Private: true, Super: true, MaxBuffer: opt.Packet, LogSize: 1}, l.tree)
+	server, err := minizk.StartWith(minizk.Options{Private: true, Super: true, MaxBuffer: opt.Packet, LogSize: 1}, l.tree)
 	if err != nil {
 		return nil, err
 	}
