@@ -16,9 +16,13 @@ import (
 
 // findings are the errors and warnings of mrtq check.
 func findings(t *testing.T, tree *znode.Tree) []layout.Finding {
-	l := value(layouts.Named("merritt", layouts.Options{Dialect: string(newqueue.MrtZK)}))(t)
-	all := value(l.Check(t.Context(), layout.InMemory(tree), layout.Options{}))(t).Findings
+	all := value(deployedMap(t).Check(t.Context(), layout.InMemory(tree), layout.Options{}))(t).Findings
 	return slices.DeleteFunc(all, func(f layout.Finding) bool { return f.Severity == layout.Info })
+}
+
+// deployedMap is the map of the layout, with what the deployed services demand.
+func deployedMap(t *testing.T) *layout.Map {
+	return value(layouts.Named("merritt", layouts.Options{Dialect: string(newqueue.MrtZK)}))(t)
 }
 
 // says reports whether a finding names an effect.

@@ -156,10 +156,15 @@ func (l *loader) finish() error {
 				return l.bad(n.fileLine, "%s has a severity for %s, which it never reports; it reports %s", n.ID, kind, strings.Join(kinds, ", "))
 			}
 		}
+		for kind := range n.then {
+			if !slices.Contains(kinds, kind) {
+				return l.bad(n.fileLine, "%s says what happens after %s, which it never reports; it reports %s", n.ID, kind, strings.Join(kinds, ", "))
+			}
+		}
 		for _, kind := range kinds {
 			id := n.ID + "/" + kind
 			severity := cmp.Or(n.severity[kind], defaultSeverities[kind], Error)
-			l.m.rules[id] = &Rule{ID: id, Severity: severity, Path: n.Path, Says: n.says(kind), Document: l.m.place(n.Line, n.Section)}
+			l.m.rules[id] = &Rule{ID: id, Severity: severity, Path: n.Path, Says: n.says(kind), Then: n.then[kind], Document: l.m.place(n.Line, n.Section)}
 		}
 	}
 	for _, r := range l.m.Relations {

@@ -13,7 +13,7 @@ func (l *loader) node(y yamlNode, line int, g groupPlace) error {
 		return nil
 	}
 	n := &y.Node
-	n.severity, n.fileLine = y.Severity, line
+	n.severity, n.then, n.fileLine = y.Severity, y.Then, line
 	if g.ID != "" {
 		if n.Path == "/" { // the group's own place
 			n.ID, n.Says = g.ID, cmp.Or(g.Says, n.Says)

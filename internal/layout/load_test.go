@@ -42,6 +42,7 @@ func TestMistakes(t *testing.T) {
 		{"a kind that no client can see", "- {id: a, path: /x/y, kind: container, says: s}", "own.yaml:11: nodes.0.kind: value must be one of 'persistent', 'ephemeral', 'any'"},
 		{"an unknown key", "- {id: a, path: /x/y, colour: red, says: s}", "own.yaml:11: nodes.0: additional properties 'colour' not allowed"},
 		{"a severity of nothing", "- {id: a, path: /x/y, says: s, severity: {not-json: warning}}", "own.yaml:11: a has a severity for not-json, which it never reports; it reports not-persistent, unknown-path, unreadable"},
+		{"an outcome of nothing", "- {id: a, path: /x/y, says: s, then: {not-json: it ends}}", "own.yaml:11: a says what happens after not-json, which it never reports; it reports not-persistent, unknown-path, unreadable"},
 		{"an age", "- {id: a, path: /x/y, oldest: old, says: s}", "own.yaml:11: nodes.0.oldest: 'old' does not match pattern"},
 		{"relation of no node", "- {id: a, path: /x/y, says: s}\nrelations:\n- {of: b, rule: r, refers: /x, says: s}", `own.yaml:13: relation r is of "b", which is not a node of the map`},
 		{"relation to nowhere", "- {id: a, path: /x/y, codec: json, says: s}\nrelations:\n- {of: a, rule: r, field: f, refers: '/x/z/{value}', says: s}", "own.yaml:13: relation a/r leads to /x/z/{value}, which matches no pattern of the map"},

@@ -105,10 +105,11 @@ type Node struct {
 
 	schemaText string // as it is printed
 	severity   map[string]Severity
-	params     []param // of the whole pattern
-	own        []param // of its last element
-	open       bool    // no name below it is an unknown path: it is a bad name, or any name is right
-	implied    bool    // a folder that no row of the map describes
+	then       map[string]string // see [Rule], by kind of finding
+	params     []param           // of the whole pattern
+	own        []param           // of its last element
+	open       bool              // no name below it is an unknown path: it is a bad name, or any name is right
+	implied    bool              // a folder that no row of the map describes
 	fileLine   int
 	order      int
 }
@@ -159,6 +160,9 @@ type Rule struct {
 	Path     string // the pattern of the znodes that it checks
 	Says     string
 	Repair   string `yaml:"mend"` // see [Finding]
+	// Then says what happens if it is broken, in the words of the map's own reader; "" if
+	// the map does not say.
+	Then     string
 	Document string `yaml:"-"`
 }
 

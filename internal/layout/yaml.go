@@ -77,6 +77,7 @@ type (
 		Codec    string
 		Schema   any
 		Severity map[string]Severity
+		Then     map[string]string
 		Dialects []string
 	}
 	yamlRelation struct {

@@ -125,13 +125,13 @@ func (c *checker) requeued(it *item) {
 }
 
 func (c *checker) violated(v Violation) {
-	c.report(layout.Found{Rule: ownRule(v.Demand), Path: v.Path, Expected: v.Demand.wanted(), Found: v.What + ": " + v.Then(), Severity: severityOf(v.Stop)})
+	c.report(layout.Found{Rule: v.Demand.rule(), Path: v.Path, Expected: v.Demand.wanted(), Found: v.What + ": " + v.Then(), Severity: severityOf(v.Stop.Effect)})
 }
 
 // textNumber mentions a string that getLong of org.json takes for a number.
 func (c *checker) textNumber(d *Demand) {
 	if s, is := c.it.value(d.Node, d.Key).(string); is && d.Type.number && d.Type.ok(s) {
-		c.report(layout.Found{Rule: ownRule(d), Severity: layout.Info, Path: c.it.path + "/" + d.Node, Expected: d.wanted(),
+		c.report(layout.Found{Rule: d.rule(), Severity: layout.Info, Path: c.it.path + "/" + d.Node, Expected: d.wanted(),
 			Found: fmt.Sprintf("%s is %q, a string: the services take it, other readers may not", d.Key, s)})
 	}
 }
@@ -158,7 +158,7 @@ func (c *checker) Done(time.Time) {
 	}
 	d := demandOf("R30", OfJob)
 	for _, path := range slices.Sorted(maps.Keys(c.without)) {
-		c.violated(Violation{Demand: d, Path: path + "/" + d.Node, What: "profile is " + c.without[path] + ", and other jobs have one", Stop: d.Stops[0]})
+		c.violated(Violation{Demand: d, Path: path + "/" + d.Node, What: "profile is " + c.without[path] + ", and other jobs have one", Stop: d.stop()})
 	}
 }
 
@@ -168,9 +168,9 @@ func (c *checker) failedBatches() {
 	for _, bid := range slices.Sorted(maps.Keys(c.failed)) {
 		b, path := c.failed[bid], newqueue.BatchPath(bid)+"/status"
 		if b.jobs > b.requeued {
-			c.violated(Violation{Demand: d, Path: path, What: fmt.Sprintf("the batch is Failed, with unfinished jobs that were never requeued: %d", b.jobs-b.requeued), Stop: d.Stops[0]})
+			c.violated(Violation{Demand: d, Path: path, What: fmt.Sprintf("the batch is Failed, with unfinished jobs that were never requeued: %d", b.jobs-b.requeued), Stop: d.stop()})
 		} else if b.jobs > 0 {
-			c.report(layout.Found{Rule: ownRule(d), Severity: layout.Info, Path: path, Expected: d.wanted(),
+			c.report(layout.Found{Rule: d.rule(), Severity: layout.Info, Path: path, Expected: d.wanted(),
 				Found: fmt.Sprintf("the batch is Failed, and jobs of it were requeued: %d. Update Reporting reports them when they are done", b.jobs)})
 		}
 	}

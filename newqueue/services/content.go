@@ -34,6 +34,34 @@ func filledIfThere(d *Demand, it *item) []fault {
 	return nil
 }
 
+// submitted: the report reads the submission of an open batch, and the cleanup that of any.
+func submitted(d *Demand, it *item) []fault {
+	faults := filledIfThere(d, it)
+	for i := range faults {
+		if it.isDone() {
+			faults[i] = faults[i].by(Cleanup, NeverCleaned)
+		}
+	}
+	return faults
+}
+
+// configured: from Provision on, the daemons catch what Initialize and Estimate don't.
+func configured(d *Demand, it *item) []fault {
+	faults := filledIfThere(d, it)
+	if it.stop(d).Effect != Harmless {
+		return faults
+	}
+	for i := range faults {
+		faults[i] = faults[i].by(Admin, BreaksPage)
+		for _, next := range slices.Backward(onTheWay(it.worker)) {
+			if slices.Contains(ingest, next) {
+				faults[i] = faults[i].by(next, Fails)
+			}
+		}
+	}
+	return faults
+}
+
 // objectIfThere: the Java library reads an empty node as an empty object. The
 // Ruby library fails on it. The layout states that any other holds an object.
 func objectIfThere(d *Demand, it *item) []fault {

@@ -3,6 +3,7 @@ package services
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Scope says to which items a demand applies.
@@ -35,20 +36,39 @@ type Demand struct {
 	Optional bool
 	// Says is the rule in words, for demands without a key.
 	Says string
-	// Stops are the daemons that read it, in the order in which they read the item,
-	// and what each does if the demand is not met.
-	Stops []Stop
+	// Then is what happens if the demand is not met, and By are the daemons that do it, in
+	// the order in which they read the item.
+	Then Effect
+	By   []Daemon
 	// Default is what a migration writes if a legacy record has none. "" means
 	// that there is no safe default.
 	Default string
-	// Rules are the rules of the layout that state it, in every tree of this layout.
-	Rules []string
-	// faults checks a rule that is not about one key, or what Rules leave open.
+	// faults checks a rule that is not about one key.
 	faults func(d *Demand, it *item) []fault
 }
 
-// stated reports whether the layout's rules state all of it.
-func (d *Demand) stated() bool { return d.Rules != nil && d.faults == nil }
+// rule is its id as a rule of the map.
+func (d *Demand) rule() string {
+	id := d.ID
+	if d.Node != "" {
+		id += "/" + d.Node
+	}
+	if d.Key != "" {
+		id += "." + d.Key
+	}
+	return id
+}
+
+// wanted is the demand in words, without the item.
+func (d *Demand) wanted() string {
+	if d.Key != "" {
+		return d.Key + " that is " + d.Type.Words
+	}
+	return d.Says
+}
+
+// stop is what happens first if it is not met.
+func (d *Demand) stop() Stop { return Stop{d.By[0], d.Then} }
 
 // String is the rule in one line.
 func (d Demand) String() string {
@@ -61,6 +81,18 @@ func (d Demand) String() string {
 		what = d.Node + "." + d.Key + must + d.Type.Words
 	}
 	return fmt.Sprintf("%s, %s: %s", d.ID, d.Of, what)
+}
+
+// ReadThen reads what a rule of merritt.yaml says under "then": the requirement that it states,
+// and what the services do if it is broken, the worst first. For a rule without it, both are zero.
+func ReadThen(then string) (requirement string, stops []Stop) {
+	requirement, list, _ := strings.Cut(then, ": ")
+	for _, one := range strings.Split(list, "; ") {
+		if effect, daemon, ok := strings.Cut(one, " "); ok {
+			stops = append(stops, Stop{Daemon(daemon), Effect(effect)})
+		}
+	}
+	return requirement, stops
 }
 
 // Violation is one place at which a tree does not meet a demand.

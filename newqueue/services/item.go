@@ -144,12 +144,12 @@ var demandsOf = func() map[Scope][]*Demand {
 	return of
 }()
 
-// demands yields the demands on the item that the layout's rules don't state.
+// demands yields the demands on the item.
 func (it *item) demands() iter.Seq[*Demand] {
 	return func(yield func(*Demand) bool) {
 		for _, scope := range it.scopes {
 			for _, d := range demandsOf[scope] {
-				if !d.stated() && !yield(d) {
+				if !yield(d) {
 					return
 				}
 			}
@@ -169,7 +169,7 @@ func (it *item) violations() []Violation {
 			faults = it.keyFaults(d)
 		}
 		for _, f := range faults {
-			v := Violation{Demand: d, Path: f.path, What: f.what, Stop: it.first(d.Stops)}
+			v := Violation{Demand: d, Path: f.path, What: f.what, Stop: it.stop(d)}
 			if f.stop != nil {
 				v.Stop = *f.stop
 			}
@@ -199,22 +199,16 @@ func (it *item) isBatch() bool { return strings.HasPrefix(it.path, newqueue.Batc
 func (it *item) isJob() bool   { return strings.HasPrefix(it.path, newqueue.JobsPath+"/") }
 func (it *item) isDone() bool  { return it.state == "Completed" || it.state == "Deleted" }
 
-// first chooses what happens to the item first: at the daemons that still work on
-// it, then at those that read its batch, then in the admin tool.
-func (it *item) first(stops []Stop) Stop {
-	for _, d := range onTheWay(it.worker) {
-		for _, s := range stops {
-			if s.Daemon == d {
-				return s
-			}
-		}
-	}
-	for _, s := range stops {
-		behind := s.Daemon.State() != "" // a daemon that is done with the job
-		reported := it.isBatch() && it.isDone() && slices.Contains([]Daemon{BatchReport, UpdateBatchReport}, s.Daemon)
+// stop is what happens to the item first: at a daemon that still works on it, or in its
+// batch's report, or in the admin tool.
+func (it *item) stop(d *Demand) Stop {
+	ahead := onTheWay(it.worker)
+	for _, by := range d.By {
+		behind := by.State() != "" && !slices.Contains(ahead, by)
+		reported := by == BatchReport && it.isBatch() && it.isDone()
 		if !behind && !reported {
-			return s
+			return Stop{by, d.Then}
 		}
 	}
-	return Stop{stops[0].Daemon, Harmless}
+	return Stop{d.By[0], Harmless}
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"mrtq/internal/goldenfile"
+	"mrtq/newqueue"
+	"mrtq/newqueue/layoutmap"
 )
 
 var update = flag.Bool("update", false, "write the table of docs/deployed-services.md")
@@ -18,14 +20,16 @@ func TestDemandsPage(t *testing.T) {
 	goldenfile.Section(t, "../../docs/deployed-services.md", "<!-- generated: demands -->", "<!-- end of demands -->", "\n"+demandsTable()+"\n", *update)
 }
 
-// demandsTable has one row for each demand, in the order of their ids. The keys
-// of Dublin Core share a row.
+// demandsTable has one row for each rule of the map that says what the services do, and for each
+// demand, in the order of the requirements. The keys of Dublin Core share a row.
 func demandsTable() string {
-	rows := slices.Clone(Demands)
-	slices.SortStableFunc(rows, func(a, b Demand) int { return strings.Compare(a.ID, b.ID) })
-	var b strings.Builder
-	b.WriteString("| id | of | demand | if not, the worst that happens | safe default |\n| - | - | - | - | - |\n")
-	for _, d := range rows {
+	var rows []string
+	for _, r := range layoutmap.Map(newqueue.MrtZK).Rules() {
+		if id, stops := ReadThen(r.Then); id != "" {
+			rows = append(rows, fmt.Sprintf("| %s | `%s` | %s | %s | |\n", id, r.ID, r.Says, stops[0]))
+		}
+	}
+	for _, d := range Demands {
 		if strings.HasPrefix(d.Key, "DC") {
 			if d.Key != dublinCore[0] {
 				continue
@@ -36,17 +40,8 @@ func demandsTable() string {
 		if d.Key == "" && d.Node != "" {
 			what = d.Node + ": " + what
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", d.ID, d.Of, what, worst(d.Stops), d.Default)
+		rows = append(rows, fmt.Sprintf("| %s | %s | %s | %s | %s |\n", d.ID, d.Of, what, d.stop(), d.Default))
 	}
-	return b.String()
+	slices.SortStableFunc(rows, func(a, b string) int { return strings.Compare(a[:len("| R01")], b[:len("| R01")]) })
+	return "| id | of | demand | if not, the worst that happens | safe default |\n| - | - | - | - | - |\n" + strings.Join(rows, "")
 }
-
-// worst is the effect that comes first in the order of the effects.
-func worst(stops []Stop) Stop {
-	return slices.MinFunc(stops, func(a, b Stop) int {
-		return slices.Index(effectsByHarm, a.Effect) - slices.Index(effectsByHarm, b.Effect)
-	})
-}
-
-var effectsByHarm = []Effect{StopsQueue, EndsThread, StopsReports, Resubmits, StoresEmpty, ReportsEarly, Stuck, StuckReporting, Waits,
-	NotFound, Fails, NeverReported, ReportLost, NeverCleaned, ReportsWrong, BreaksPage, Harmless}

@@ -1,43 +1,21 @@
 package services
 
-import (
-	"slices"
-
-	"mrtq/internal/layout"
-)
+import "mrtq/internal/layout"
 
 // demandsPage has the table of all demands.
 const demandsPage = "docs/deployed-services.md"
 
-// ownRule is the id that a demand has as a rule of the map. It is "" if the map's own
-// rules state all of it.
-func ownRule(d *Demand) string {
-	if d.stated() {
-		return ""
-	}
-	id := d.ID
-	if d.Node != "" {
-		id += "/" + d.Node
-	}
-	if d.Key != "" {
-		id += "." + d.Key
-	}
-	return id
-}
-
-// AddTo adds the demands to the map of the layout, with the code that checks them. The map's
-// own rules state some of them already.
+// AddTo adds the demands to the map of the layout, with the code that checks them.
 func AddTo(m *layout.Map) error {
 	var rules []*layout.Rule
 	added := map[string]bool{}
 	for i := range Demands {
 		d := &Demands[i]
-		id := ownRule(d)
-		if id == "" || added[id] {
+		if added[d.rule()] {
 			continue
 		}
-		added[id] = true
-		rule := &layout.Rule{ID: id, Severity: severityOf(d.Stops...), Path: patternOf[d.Of] + d.Node, Says: d.String(), Document: demandsPage + ", " + d.ID}
+		added[d.rule()] = true
+		rule := &layout.Rule{ID: d.rule(), Severity: severityOf(d.Then), Path: patternOf[d.Of] + d.Node, Says: d.String(), Document: demandsPage + ", " + d.ID}
 		switch d.ID {
 		case "R01":
 			rule.Repair = "Create it, without data."
@@ -51,9 +29,9 @@ func AddTo(m *layout.Map) error {
 	return m.AddGoRules(newChecker, rules...)
 }
 
-// severityOf is an error if one of the effects blocks a migration.
-func severityOf(stops ...Stop) layout.Severity {
-	if slices.ContainsFunc(stops, func(s Stop) bool { return s.Effect.Blocking() }) {
+// severityOf is an error if the effect blocks a migration.
+func severityOf(e Effect) layout.Severity {
+	if e.Blocking() {
 		return layout.Error
 	}
 	return layout.Warning
@@ -62,12 +40,4 @@ func severityOf(stops ...Stop) layout.Severity {
 var patternOf = map[Scope]string{
 	OfTree: "/", OfBatch: "/batches/{bid}/", OfOpenBatch: "/batches/{bid}/", OfJob: "/jobs/{jid}/", OfDoneJob: "/jobs/{jid}/", OfOpenJob: "/jobs/{jid}/",
 	OfFailedJob: "/jobs/{jid}/", OfStoringJob: "/jobs/{jid}/", OfRecordingJob: "/jobs/{jid}/", OfAccess: "/access/{queue}/{qid}/", OfWaitingAccess: "/access/{queue}/{qid}/",
-}
-
-// wanted is the demand in words, without the item.
-func (d *Demand) wanted() string {
-	if d.Key != "" {
-		return d.Key + " that is " + d.Type.Words
-	}
-	return d.Says
 }

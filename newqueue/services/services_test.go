@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"mrtq/newqueue"
+	"mrtq/newqueue/layoutmap"
 	"mrtq/newqueue/services"
 )
 
@@ -18,22 +19,37 @@ func TestDemandsAreComplete(t *testing.T) {
 		if (d.Key == "") != (d.Says != "") || (d.Key == "") != (d.Type.Words == "") {
 			t.Errorf("%s: want a key with a type, or a rule in words", d)
 		}
-		if len(d.Stops) == 0 {
+		if len(d.By) == 0 {
 			t.Errorf("%s: nobody reads it", d)
 		}
-		for _, s := range d.Stops {
-			if !slices.Contains(services.Daemons, s.Daemon) || s.String() == "" || strings.Contains(s.String(), "%!") {
-				t.Errorf("%s: %q %q says %q", d, s.Daemon, s.Effect, s)
-			}
+		for _, by := range d.By {
+			saysSomething(t, d.String(), services.Stop{Daemon: by, Effect: d.Then})
 		}
 		if d.Optional && d.Default != "" {
 			t.Errorf("%s: what may be absent needs no default", d)
+		}
+	}
+	for _, r := range layoutmap.Map(newqueue.MrtZK).Rules() {
+		id, stops := services.ReadThen(r.Then)
+		ids[id] = true
+		if r.Then != "" && len(stops) == 0 {
+			t.Errorf("%s: nothing happens", r.ID)
+		}
+		for _, s := range stops {
+			saysSomething(t, r.ID, s)
 		}
 	}
 	for n := 1; n <= 32; n++ {
 		if id := fmt.Sprintf("R%02d", n); !ids[id] {
 			t.Errorf("no row has %s", id)
 		}
+	}
+}
+
+func saysSomething(t *testing.T, what string, s services.Stop) {
+	t.Helper()
+	if !slices.Contains(services.Daemons, s.Daemon) || s.String() == "" || strings.Contains(s.String(), "%!") {
+		t.Errorf("%s: %q %q says %q", what, s.Daemon, s.Effect, s)
 	}
 }
 

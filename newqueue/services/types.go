@@ -20,7 +20,7 @@ type Type struct {
 	Words string
 	// number is true if a string of digits is ok, too.
 	number bool
-	ok     func(v any) bool // nil if only the layout's rules check such a value
+	ok     func(v any) bool
 }
 
 // The types.
@@ -66,20 +66,15 @@ var (
 		return ok && slices.Contains([]string{"file", "container", "manifest"}, s)
 	}}
 
-	// integer is getInt, long is getLong: any number, which is cut to a whole
-	// one, or a string of digits.
-	integer = Type{Words: "a number"}
-	long    = Type{Words: "a number", number: true, ok: isNumber}
+	// long is getLong: any number, which is cut to a whole one, or a string of digits.
+	long = Type{Words: "a number", number: true, ok: isNumber}
 
 	texts = Type{Words: "an array of strings", ok: func(v any) bool {
 		all, ok := v.([]any)
 		return ok && !slices.ContainsFunc(all, func(v any) bool { return !isText(v) })
 	}}
 
-	jobState    = Type{Words: "the exact name of a job's state"}
-	jobOrNull   = Type{Words: "the exact name of a job's state, or null", ok: func(v any) bool { return v == nil || stateOf(v) != "" }}
-	batchState  = Type{Words: "the exact name of a batch's state"}
-	accessState = Type{Words: "the exact name of a request's state"}
+	jobOrNull = Type{Words: "the exact name of a job's state, or null", ok: func(v any) bool { return v == nil || stateOf(v) != "" }}
 
 	// accessWaits is a request's state, except Processing, which no worker acquires.
 	accessWaits = Type{Words: "a state other than Processing, because no worker acquires that again", ok: func(v any) bool { return v != "Processing" }}
