@@ -4,7 +4,7 @@
 # make demo      a legacy queue migrated, verified, released and rolled back, on a ZooKeeper
 #                that is started for it and thrown away
 # make torture   the random and exhaustive tests at a large size, with their counts
-# make bench     the README's figures; and mrtq's commands beside the bare server,
+# make bench     the figures of docs/figures.md: mrtq's commands beside the bare server,
 #                small: RECORDS=20000 JOBS=500 ROUNDS=3 gives what can be quoted
 # make build     bin/mrtq
 # make release   dist: stripped, reproducible binaries for Linux and macOS, and their checksums;
@@ -15,14 +15,12 @@
 # The race detector needs a C compiler; go says 0 where there is none.
 race := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 
-# How many children minizk gets, what make bench migrates, and where it leaves the
-# measurements.
-CHILDREN ?= 1000000
+# What make bench migrates, how often, and with how many records it measures the memory.
 RECORDS ?= 200
 JOBS ?= 40
 ROUNDS ?= 1
 RUNS ?= 1
-BENCH ?= bin/bench.json
+MEMORY ?= 200000
 
 # The packages whose goroutines share memory most, and the tests of migrate that read and
 # compare in parallel. make torture runs all packages with the race detector.
@@ -74,13 +72,12 @@ demo: build
 	@harness/demo
 
 bench: build # for accept; harness/bench builds its own
-	go test ./harness/minizk -run TestFigures -figures -figure-children $(CHILDREN) -count 1 -v -timeout 30m
 	go test ./cmd/mrtq/internal/report -run TestFigures -count 1 -v
 	@for on in embedded jvm; do for run in $(RUNS); do \
 	  bash -c "TIMEFORMAT='mrtq accept, all of it, on $$on: %R s'; time bin/mrtq accept --backend $$on >/dev/null 2>&1" || exit; \
 	done; done
-	go test ./harness/bench -run TestMemory -memory-records 200000 -count 1 -v -timeout 30m
-	go run ./harness/bench --records $(RECORDS) --jobs $(JOBS) --rounds $(ROUNDS) --out $(BENCH)
+	go test ./harness/bench -run TestMemory -memory-records $(MEMORY) -count 1 -v -timeout 30m
+	go run ./harness/bench --records $(RECORDS) --jobs $(JOBS) --rounds $(ROUNDS)
 
 build:
 	go build -o bin/mrtq ./cmd/mrtq

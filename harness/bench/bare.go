@@ -4,14 +4,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync/atomic"
+	"strings"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 	"golang.org/x/sync/errgroup"
 
-	"mrtq/harness/internal/rawzk"
-	"mrtq/internal/jute"
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
 )
 
 const (
@@ -20,99 +20,17 @@ const (
 	// made a JVM slower: of 1, 4, 16 and 64, 16 was the fastest.
 	readsUnderWay  = 64
 	multisUnderWay = 16
-	// operations is how many creates or deletes one multi has.
+	// operations is how many creates one multi has.
 	operations = 500
 
 	sessionTimeout = 30 * time.Second
 	// maxReply, in bytes, is several times the longest list of children in a large
 	// queue.
 	maxReply = 256 << 20
+	// probePause is how long the probe pauses after an answer: short enough to have
+	// enough samples of a short migration, and long enough to be no load.
+	probePause = 4 * time.Millisecond
 )
-
-// node is a znode, with its data.
-type node struct {
-	path string
-	data []byte
-}
-
-func paths(nodes []node) []string {
-	all := make([]string, len(nodes))
-	for i, n := range nodes {
-		all[i] = n.path
-	}
-	return all
-}
-
-// bareLoad creates the znodes of one chroot in another, in multis, and does nothing else.
-func bareLoad(address string, nodes []node, from, to string) (sample, error) {
-	acl := []jute.ACL{{Perms: zk.PermAll, ID: jute.ID{Scheme: "world", Name: "anyone"}}}
-	var bodies [][]byte
-	for some := range slices.Chunk(nodes, operations) {
-		multi := jute.Request{Op: jute.OpMulti}
-		for _, n := range some {
-			multi.Ops = append(multi.Ops, jute.Request{Op: jute.OpCreate, Path: to + n.path[len(from):], Data: n.data, ACL: acl})
-		}
-		bodies = append(bodies, jute.AppendRequest(nil, &multi))
-	}
-	return stream(address, bodies)
-}
-
-// bareDelete deletes znodes in multis and does nothing else.
-func bareDelete(address string, paths []string) (sample, error) {
-	deepest := slices.Sorted(slices.Values(paths))
-	slices.Reverse(deepest) // children come before their parent
-	var bodies [][]byte
-	for some := range slices.Chunk(deepest, operations) {
-		multi := jute.Request{Op: jute.OpMulti}
-		for _, path := range some {
-			multi.Ops = append(multi.Ops, jute.Request{Op: jute.OpDelete, Path: path, Version: -1})
-		}
-		bodies = append(bodies, jute.AppendRequest(nil, &multi))
-	}
-	return stream(address, bodies)
-}
-
-// stream measures how long multis take over one connection. It does not count the time to
-// open the connection.
-func stream(address string, multis [][]byte) (sample, error) {
-	c, err := rawzk.Open(address, sessionTimeout)
-	if err != nil {
-		return sample{}, err
-	}
-	defer c.Close()
-	began := time.Now()
-	err = c.Stream(len(multis), multisUnderWay, func(i int) (jute.OpCode, []byte) { return jute.OpMulti, multis[i] })
-	s := since(began)
-	if err == nil {
-		_, _, err = c.Do(jute.OpCloseSession, nil)
-	}
-	return s, err
-}
-
-// bareRead reads each znode once with the client library, and does nothing else.
-func bareRead(ctx context.Context, conn *zk.Conn, paths []string, acls bool) (sample, error) {
-	g, ctx := errgroup.WithContext(ctx)
-	var next atomic.Int64
-	began := time.Now()
-	for range readsUnderWay {
-		g.Go(func() error {
-			for i := next.Add(1) - 1; i < int64(len(paths)) && ctx.Err() == nil; i = next.Add(1) - 1 {
-				if _, _, err := conn.Get(paths[i]); err != nil {
-					return fmt.Errorf("%s: %w", paths[i], err)
-				}
-				if !acls {
-					continue
-				}
-				if _, _, err := conn.GetACL(paths[i]); err != nil {
-					return fmt.Errorf("%s: %w", paths[i], err)
-				}
-			}
-			return nil
-		})
-	}
-	err := g.Wait()
-	return since(began), err
-}
 
 // connect opens a session of the client library.
 func connect(ctx context.Context, address string) (*zk.Conn, error) {
@@ -133,23 +51,127 @@ func connect(ctx context.Context, address string) (*zk.Conn, error) {
 	}
 }
 
-// below returns a znode and all znodes below it. Parents come before their children.
-func below(conn *zk.Conn, path string) ([]node, error) {
-	nodes := []node{{path: path}}
-	for i := 0; i < len(nodes); i++ {
-		at := nodes[i].path
-		data, _, err := conn.Get(at)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", at, err)
+// atOnce calls do for each of all, with so many calls under way, and measures it.
+func atOnce[T any](ctx context.Context, underWay int, all []T, do func(T) error) (sample, error) {
+	began := time.Now()
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(underWay)
+	for _, one := range all {
+		if ctx.Err() != nil {
+			break
 		}
-		nodes[i].data = data
-		children, _, err := conn.Children(at)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", at, err)
+		g.Go(func() error { return do(one) })
+	}
+	err := g.Wait()
+	return sample{seconds: time.Since(began).Seconds()}, err
+}
+
+// bareRead reads each znode once, and does nothing else.
+func bareRead(ctx context.Context, conn *zk.Conn, paths []string, acls bool) (sample, error) {
+	return atOnce(ctx, readsUnderWay, paths, func(path string) error {
+		_, _, err := conn.Get(path)
+		if err == nil && acls {
+			_, _, err = conn.GetACL(path)
 		}
-		for _, name := range children {
-			nodes = append(nodes, node{path: at + "/" + name})
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		return nil
+	})
+}
+
+// bareLoad creates the znodes of one chroot in another, in multis, and does nothing else. It
+// creates all znodes of one depth before the deeper ones, because those need their parents.
+func bareLoad(ctx context.Context, conn *zk.Conn, tree *znode.Tree, from, to string) (sample, error) {
+	depths := map[int][]any{}
+	for _, path := range tree.Paths(from) {
+		depth := strings.Count(path, "/")
+		depths[depth] = append(depths[depth], &zk.CreateRequest{Path: to + path[len(from):], Data: tree.Get(path).Data, Acl: zk.WorldACL(zk.PermAll)})
+	}
+	sum := sample{}
+	for depth := 1; len(depths[depth]) > 0; depth++ {
+		multis := slices.Collect(slices.Chunk(depths[depth], operations))
+		s, err := atOnce(ctx, multisUnderWay, multis, func(ops []any) error {
+			_, err := conn.Multi(ops...)
+			return err
+		})
+		if err != nil {
+			return sum, err
+		}
+		sum.seconds += s.seconds
+	}
+	return sum, nil
+}
+
+// probe measures how long another client of the server waits for an answer while do runs. It
+// reads and writes a small znode of its own in turn, one request after the other. 99 of 100
+// waits were no longer than the sample.
+func probe(conn *zk.Conn, do func() error) (sample, error) {
+	const path = "/probe"
+	if _, err := conn.Create(path, make([]byte, 100), zk.FlagEphemeral, zk.WorldACL(zk.PermAll)); err != nil {
+		return sample{}, err
+	}
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	var waits []time.Duration
+	for {
+		asked := time.Now()
+		_, _, err := conn.Get(path)
+		if len(waits)%2 == 1 {
+			asked = time.Now()
+			_, err = conn.Set(path, make([]byte, 100), -1)
+		}
+		if err != nil {
+			return sample{}, err
+		}
+		waits = append(waits, time.Since(asked))
+		select {
+		case err := <-done:
+			slices.Sort(waits)
+			if err == nil {
+				err = conn.Delete(path, -1)
+			}
+			return sample{seconds: waits[(len(waits)-1)*99/100].Seconds()}, err
+		case <-time.After(probePause):
 		}
 	}
-	return nodes, nil
+}
+
+// documentedWay creates jobs as the published design describes it, and as CDL's migration
+// script does (docs/field-script.md): one after the other, waiting for each answer before
+// the next step.
+func documentedWay(ctx context.Context, conn *zk.Conn, chroot string, jobs int) (sample, error) {
+	if _, err := conn.Create(chroot, []byte{}, 0, zk.WorldACL(zk.PermAll)); err != nil {
+		return sample{}, fmt.Errorf("%s: %w", chroot, err)
+	}
+	q := newqueue.Open(conn, newqueue.Design, newqueue.WithRoot(chroot))
+	if err := q.Init(ctx); err != nil {
+		return sample{}, err
+	}
+	began := time.Now()
+	bid, err := q.CreateBatch(ctx, newqueue.Submission{ProfileName: "demo_merritt_content", Submitter: "demo/Demo Depositor", Type: "object-manifest"})
+	if err != nil {
+		return sample{}, err
+	}
+	batch, err := q.AcquireBatch(ctx, newqueue.BatchPending)
+	if err != nil {
+		return sample{}, err
+	}
+	if _, err := batch.Process(ctx); err != nil {
+		return sample{}, err
+	}
+	for i := range jobs {
+		job := newqueue.NewJob{
+			Priority: newqueue.DefaultPriority,
+			Configuration: newqueue.Configuration{
+				ProfileName: "demo_merritt_content", Submitter: "demo/Demo Depositor", PayloadType: "Manifest", ResponseType: "xml",
+				PayloadURL: fmt.Sprintf("http://example.org/manifests/jid-%07d.checkm", i), LocalID: fmt.Sprintf("loc%06d", i),
+			},
+			Metadata: newqueue.Metadata{ErcWhat: "First title", ErcWho: "A. Creator", ErcWhen: "2024"},
+		}
+		if _, err := q.CreateJob(ctx, bid, job); err != nil {
+			return sample{}, fmt.Errorf("job %d: %w", i, err)
+		}
+	}
+	return sample{seconds: time.Since(began).Seconds()}, nil
 }

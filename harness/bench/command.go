@@ -9,20 +9,17 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
 
 // sample is one measurement.
 type sample struct {
-	Seconds float64 `json:"seconds"`
-	CPU     float64 `json:"cpu,omitempty"`  // the command's own processor time, in seconds; 0 if no command ran
-	Half    float64 `json:"half,omitempty"` // only for a probe: half its waits were no longer than this, and 99 of 100 no longer than Seconds
-	Peak    int64   `json:"peak,omitempty"` // the most memory that the command had, in bytes; 0 if that isn't known
+	seconds float64
+	cpu     float64 // the command's own processor time, in seconds; 0 if no command ran
+	peak    int64   // the most memory that the command had, in bytes; 0 if that isn't known
 }
-
-// since returns a measurement that ends now.
-func since(began time.Time) sample { return sample{Seconds: time.Since(began).Seconds()} }
 
 // command runs mrtq in a folder of its own, without the user's settings.
 type command struct {
@@ -30,13 +27,13 @@ type command struct {
 	dir  string
 }
 
-// build builds mrtq from this source into a folder.
-func build(ctx context.Context, dir string) (mrtq string, err error) {
-	mrtq = filepath.Join(dir, "mrtq")
-	if said, err := exec.CommandContext(ctx, "go", "build", "-o", mrtq, "mrtq/cmd/mrtq").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build mrtq: %w: %s", err, bytes.TrimSpace(said))
+// build builds mrtq from this source into a folder, where it runs.
+func build(ctx context.Context, dir string) (command, error) {
+	c := command{mrtq: filepath.Join(dir, "mrtq"), dir: dir}
+	if said, err := exec.CommandContext(ctx, "go", "build", "-o", c.mrtq, "mrtq/cmd/mrtq").CombinedOutput(); err != nil {
+		return c, fmt.Errorf("build mrtq: %w: %s", err, bytes.TrimSpace(said))
 	}
-	return mrtq, nil
+	return c, nil
 }
 
 // run runs mrtq and measures it. If mrtq fails, the error has what it printed.
@@ -52,11 +49,53 @@ func (c command) run(ctx context.Context, args ...string) (sample, error) {
 	}
 	ended := watchPeak(cmd.Process.Pid)
 	err := cmd.Wait()
-	s := since(began)
-	s.Peak = ended()
+	s := sample{seconds: time.Since(began).Seconds(), peak: ended()}
 	if err != nil {
 		return s, fmt.Errorf("mrtq %s: %w: %s", strings.Join(args, " "), err, bytes.TrimSpace(said.Bytes()))
 	}
-	s.CPU = (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
+	s.cpu = (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
 	return s, nil
+}
+
+// watchPeak watches the memory of a process. Call ended when the process has ended: it
+// returns the most memory that the process had, in bytes. watchPeak looks every
+// hundredth of a second, so it may miss what came after its last look. The kernel's own
+// figure for an ended process (ru_maxrss) is of no use, because it includes the memory
+// of the process that started it.
+func watchPeak(pid int) (ended func() int64) {
+	stop, peak := make(chan struct{}), make(chan int64)
+	go func() {
+		most := int64(0)
+		tick := time.NewTicker(10 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				most = max(most, highWater(pid))
+			case <-stop:
+				peak <- most
+				return
+			}
+		}
+	}()
+	return func() int64 {
+		close(stop)
+		return <-peak
+	}
+}
+
+// highWater returns the largest resident set that a process has had, in bytes. It returns
+// 0 if the process has ended. Only Linux knows it.
+func highWater(pid int) int64 {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := bytes.Cut(status, []byte("VmHWM:"))
+	field, _, _ := bytes.Cut(rest, []byte("kB"))
+	kb, err := strconv.ParseInt(string(bytes.TrimSpace(field)), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return kb << 10
 }

@@ -5,23 +5,31 @@
 //
 // For the comparison it creates and reads the same znodes and does nothing else, and it
 // creates jobs in the documented way, with a round trip for each step. It measures
-// everything in one run against one server, in several rounds, and prints times and
-// ratios. It builds mrtq first, and runs each command as a process.
+// everything in one run against one server, in several rounds, and prints the tables of
+// docs/figures.md. It builds mrtq first, and runs each command as a process.
 package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
+	"time"
+
+	"github.com/go-zookeeper/zk"
 
 	"mrtq/harness"
 	_ "mrtq/harness/docker" // the docker backend
+	"mrtq/internal/legacyqueue"
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
 )
 
 func main() {
@@ -35,73 +43,306 @@ func main() {
 
 // options are the flags.
 type options struct {
-	backends string
-	records  int
-	jobs     int
-	rounds   int
-	out      string
+	backends              []harness.Backend
+	records, jobs, rounds int
 }
 
-func run(ctx context.Context, args []string, stdout io.Writer) error {
-	var o options
+func parse(args []string) (o options, err error) {
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
-	f.StringVar(&o.backends, "backends", "embedded,jvm", "backends to measure on, separated by commas; one that isn't installed is skipped")
+	backends := f.String("backends", "embedded,jvm", "backends to measure on, separated by commas; one that isn't installed is skipped")
 	f.IntVar(&o.records, "records", 500, "how many records the legacy queue has")
 	f.IntVar(&o.jobs, "jobs", 100, "how many jobs to create in the documented way")
 	f.IntVar(&o.rounds, "rounds", 3, "how often to measure everything; the figures are medians")
-	f.StringVar(&o.out, "out", "", "file to write all measurements to, as JSON")
 	if err := f.Parse(args); err != nil {
-		return err
+		return o, err
 	}
 	if o.records < 1 || o.jobs < 1 || o.rounds < 1 {
-		return errors.New("--records, --jobs and --rounds must be at least 1")
+		return o, errors.New("--records, --jobs and --rounds must be at least 1")
 	}
-	results, err := measureAll(ctx, o)
-	if err != nil {
-		return err
-	}
-	for _, r := range results {
-		if err := r.print(stdout); err != nil {
-			return err
+	for _, name := range strings.Split(*backends, ",") {
+		backend, err := harness.ParseBackend(name)
+		if err != nil {
+			return o, err
 		}
+		o.backends = append(o.backends, backend)
 	}
-	if o.out == "" {
-		return nil
-	}
-	text, err := json.MarshalIndent(results, "", " ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(o.out, append(text, '\n'), 0o666)
+	return o, nil
 }
 
-// measureAll builds mrtq, and measures it on each backend.
-func measureAll(ctx context.Context, o options) ([]result, error) {
+// run builds mrtq, measures it on each backend, and prints the tables.
+func run(ctx context.Context, args []string, stdout io.Writer) error {
+	o, err := parse(args)
+	if err != nil {
+		return err
+	}
 	dir, err := os.MkdirTemp("", "mrtq-bench-")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer os.RemoveAll(dir)
-	mrtq, err := build(ctx, dir)
+	c, err := build(ctx, dir)
 	if err != nil {
-		return nil, fmt.Errorf("%w; run bench in mrtq's source folder", err)
+		return fmt.Errorf("%w; run bench in mrtq's source folder", err)
 	}
 	// The harness's settings start a server quickly. With this one it also runs as
 	// fast as a production server.
 	if err := os.Setenv("_JAVA_OPTIONS", "-XX:TieredStopAtLevel=4"); err != nil {
-		return nil, err
+		return err
 	}
-	var results []result
-	for _, backend := range strings.Split(o.backends, ",") {
-		r, err := measure(ctx, harness.Backend(backend), mrtq, o)
-		if errors.Is(err, harness.ErrUnavailable) && !harness.Required(backend) {
+	for _, backend := range o.backends {
+		r, err := measure(ctx, backend, c, o)
+		if errors.Is(err, harness.ErrUnavailable) && !harness.Required(string(backend)) {
 			fmt.Fprintf(os.Stderr, "%s is skipped: %v\n", backend, err)
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", backend, err)
+			return fmt.Errorf("%s: %w", backend, err)
 		}
-		results = append(results, r)
+		fmt.Fprintf(stdout, "%s: %d records became %d znodes; medians of %d rounds on %d cores, server and clients together\n\n",
+			backend, r.records, r.znodes, o.rounds, runtime.NumCPU())
+		r.print(stdout)
 	}
-	return results, nil
+	return nil
+}
+
+// sourceRoot is the chroot of the legacy queue, and firstRun is the id of the first run in
+// a target.
+const (
+	sourceRoot = "/source"
+	firstRun   = "run0000000000"
+)
+
+// bench is one server while it is measured.
+type bench struct {
+	command
+	address string
+	conn    *zk.Conn
+	source  []string // the paths of the legacy queue
+	result  result
+}
+
+// measure measures everything on one server.
+func measure(ctx context.Context, backend harness.Backend, c command, o options) (_ result, err error) {
+	server, err := harness.Start(ctx, backend, harness.Options{})
+	if err != nil {
+		return result{}, err
+	}
+	defer func() { err = errors.Join(err, server.Stop(context.WithoutCancel(ctx))) }()
+	conn, err := connect(ctx, server.Address())
+	if err != nil {
+		return result{}, err
+	}
+	defer conn.Close()
+	b := &bench{command: c, address: server.Address(), conn: conn, result: result{records: o.records, jobs: o.jobs, samples: map[string][]sample{}}}
+	tree, err := writeQueue(filepath.Join(c.dir, "source.ndjson"), legacyqueue.Options{Records: o.records, Seed: 1})
+	if err != nil {
+		return result{}, err
+	}
+	for _, path := range tree.Paths("/")[1:] {
+		b.source = append(b.source, sourceRoot+path)
+	}
+	if _, err := b.run(ctx, "restore", b.address+sourceRoot, "--in", "source.ndjson"); err != nil {
+		return result{}, err
+	}
+	for range o.rounds {
+		if err := b.round(ctx); err != nil {
+			return result{}, err
+		}
+	}
+	return b.result, nil
+}
+
+// writeQueue writes a generated legacy queue to a dump.
+func writeQueue(path string, opt legacyqueue.Options) (*znode.Tree, error) {
+	tree, err := legacyqueue.Make(opt)
+	if err != nil {
+		return nil, err
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	return tree, errors.Join(znode.WriteDump(file, tree), file.Close())
+}
+
+// round measures everything once, and removes what it made.
+func (b *bench) round(ctx context.Context) error {
+	a, err := zkconn.ParseAddress(b.address)
+	if err != nil {
+		return err
+	}
+	w, err := zkconn.OpenWriter(ctx, zkconn.Config{Address: a, SessionTimeout: sessionTimeout})
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	const made, copied, second, documented = "/made", "/copy", "/second", "/documented"
+	source, target, other := b.address+sourceRoot, b.address+made, b.address+second
+	var tree *znode.Tree // what migrate made, and its paths
+	var paths []string
+	var took time.Duration
+	steps := []struct {
+		what string
+		do   func() (sample, error)
+	}{
+		{inspect, func() (sample, error) { return b.run(ctx, "inspect", source, "-o", "ndjson") }},
+		{plan, func() (sample, error) { return b.into(ctx, "plan", target) }},
+		{migrate, func() (s sample, err error) {
+			if s, err = b.into(ctx, "migrate", target); err == nil {
+				tree, err = w.Tree(ctx, made)
+			}
+			if err == nil {
+				paths = tree.Paths(made)
+				b.result.znodes = len(paths)
+			}
+			return s, err
+		}},
+		{readSource, func() (sample, error) { return bareRead(ctx, b.conn, b.source, false) }},
+		{readTarget, func() (sample, error) { return bareRead(ctx, b.conn, paths, false) }},
+		{readACLs, func() (sample, error) { return bareRead(ctx, b.conn, paths, true) }},
+		{verify, func() (sample, error) { return b.run(ctx, "verify", target) }},
+		{dump, func() (sample, error) { return b.run(ctx, "dump", target, "--out", "target.ndjson", "--force") }},
+		{rollback, func() (sample, error) { return b.run(ctx, "rollback", target, "--run", firstRun) }},
+		{load, func() (sample, error) { return bareLoad(ctx, b.conn, tree, made, copied) }},
+		{beside, func() (sample, error) {
+			return probe(b.conn, func() error {
+				began := time.Now()
+				_, err := b.into(ctx, "migrate", other)
+				took = time.Since(began)
+				return err
+			})
+		}},
+		{alone, func() (sample, error) { return probe(b.conn, func() error { time.Sleep(took); return nil }) }},
+		{release, func() (sample, error) { return b.run(ctx, "release", other) }},
+		{released, func() (sample, error) { return b.run(ctx, "verify", other) }},
+		{giveBack, func() (sample, error) { return b.run(ctx, "rollback", other, "--run", firstRun, "--yes") }},
+		{byTheBook, func() (sample, error) { return documentedWay(ctx, b.conn, documented, b.result.jobs) }},
+	}
+	for _, step := range steps {
+		s, err := step.do()
+		if err != nil {
+			return fmt.Errorf("%s: %w", step.what, err)
+		}
+		if b.result.samples[step.what] == nil {
+			b.result.order = append(b.result.order, step.what)
+		}
+		b.result.samples[step.what] = append(b.result.samples[step.what], s)
+	}
+	for _, left := range []string{made, copied, second, documented} {
+		if err := w.RemoveTree(ctx, left); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// into runs plan or migrate from the source. One server gets many new queues of it, each
+// in a chroot of its own.
+func (b *bench) into(ctx context.Context, command, target string) (sample, error) {
+	return b.run(ctx, command, "--dialect", "design", "--new-queue", b.address+sourceRoot, target)
+}
+
+// These are the names of what is measured.
+const (
+	inspect    = "mrtq inspect"
+	plan       = "mrtq plan"
+	migrate    = "mrtq migrate"
+	verify     = "mrtq verify"
+	dump       = "mrtq dump of the target"
+	rollback   = "mrtq rollback"
+	release    = "mrtq release" // with its verification
+	released   = "mrtq verify after the release"
+	giveBack   = "mrtq rollback after the release"
+	load       = "bare load"
+	readSource = "bare read of the source"
+	readTarget = "bare read of the target"
+	readACLs   = "bare read of the target with ACLs"
+	byTheBook  = "the documented way"
+	beside     = "another client's p99 wait during migrate" // see [probe]
+	alone      = "another client's p99 wait, alone"
+)
+
+// result is what was measured on one server.
+type result struct {
+	records, znodes int
+	jobs            int                 // how many jobs were created in the documented way
+	order           []string            // what was measured
+	samples         map[string][]sample // by name; one for each round
+}
+
+// ratio says how fast something is in comparison with a yardstick: the sum of the
+// yardstick's times, divided by its own time.
+type ratio struct {
+	what      string
+	yardstick []string
+	of        string
+	goal      string // what the project wants to reach
+}
+
+var ratios = []ratio{
+	{"speed of migrate ÷ speed of a bare read of the source and then a bare load", []string{readSource, load}, migrate, "0.75"},
+	{"records a second of migrate ÷ jobs a second of the documented way", []string{byTheBook}, migrate, "100"},
+	{"speed of verify ÷ speed of a bare read of both sides", []string{readSource, readTarget}, verify, "0.85"},
+	{"speed of plan ÷ speed of migrate", []string{migrate}, plan, "2"},
+	{"speed of rollback ÷ speed of migrate", []string{migrate}, rollback, "1"},
+	{"speed of release, with hand-over and verification ÷ speed of migrate", []string{migrate}, release, "0.80"},
+	{"speed of rollback after the release ÷ speed of migrate", []string{migrate}, giveBack, ""},
+	{"speed of dump ÷ speed of the bare read with ACLs", []string{readACLs}, dump, "0.80"},
+	{"another client's p99 wait during migrate ÷ its p99 wait alone", []string{beside}, alone, "at most 3"},
+}
+
+// median returns the median of f's values in all rounds. If there are two in the middle, it
+// returns the larger.
+func (r result) median(f func(round int) float64) float64 {
+	values := make([]float64, len(r.samples[migrate]))
+	for round := range values {
+		values[round] = f(round)
+	}
+	slices.Sort(values)
+	return values[len(values)/2]
+}
+
+// each returns how long something took for one record, or one job, in a round, in seconds.
+func (r result) each(what string, round int) float64 {
+	count := r.records
+	if what == byTheBook {
+		count = r.jobs
+	}
+	return r.samples[what][round].seconds / float64(count)
+}
+
+// value returns the median of the rounds' ratios. It does not divide medians, because what
+// disturbs one side in a round is likely to disturb the other side in the same round.
+func (r result) value(of ratio) float64 {
+	return r.median(func(round int) float64 {
+		sum := 0.0
+		for _, what := range of.yardstick {
+			sum += r.each(what, round)
+		}
+		return sum / r.each(of.of, round)
+	})
+}
+
+// print writes two tables of Markdown: how long each thing took, and the ratios.
+func (r result) print(w io.Writer) {
+	fmt.Fprintln(w, "| what | seconds | records/s | own processor time, ms a record | peak memory, MB |\n|---|---|---|---|---|")
+	for _, what := range r.order {
+		samples := r.samples[what]
+		rate, cpu, peak := "", "", ""
+		if what != alone && what != beside {
+			rate = fmt.Sprintf("%.0f", 1/r.median(func(i int) float64 { return r.each(what, i) }))
+		}
+		if s := r.median(func(i int) float64 { return samples[i].cpu }); s > 0 {
+			cpu = fmt.Sprintf("%.3f", 1000*s/float64(r.records))
+		}
+		if b := r.median(func(i int) float64 { return float64(samples[i].peak) }); b > 0 {
+			peak = fmt.Sprintf("%.0f", b/1e6)
+		}
+		fmt.Fprintf(w, "| %s | %.4g | %s | %s | %s |\n", what, r.median(func(i int) float64 { return samples[i].seconds }), rate, cpu, peak)
+	}
+	fmt.Fprintln(w, "\n| ratio | is | goal |\n|---|---|---|")
+	for _, of := range ratios {
+		fmt.Fprintf(w, "| %s | %.2f | %s |\n", of.what, r.value(of), of.goal)
+	}
+	fmt.Fprintln(w)
 }

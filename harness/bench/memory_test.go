@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"mrtq/internal/legacyqueue"
-	"mrtq/internal/znode"
 )
 
 var memoryRecords = flag.Int("memory-records", 5_000, "records that TestMemory migrates")
@@ -30,13 +29,10 @@ func TestMemory(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux says how much memory a process had at most")
 	}
-	dir := t.TempDir()
-	mrtq, err := build(t.Context(), dir)
-	if err != nil {
+	c := built(t)
+	if _, err := writeQueue(filepath.Join(c.dir, "queue.ndjson"), legacyqueue.Options{Records: *memoryRecords, Seed: 1, Consumed: true}); err != nil {
 		t.Fatal(err)
 	}
-	c := command{mrtq: mrtq, dir: dir}
-	writeQueue(t, filepath.Join(dir, "queue.ndjson"), *memoryRecords)
 	address := serveQueue(t, c)
 	source, target := address, address+"/new"
 	flags := []string{"--new-queue", "--dialect", "mrt-zk", "--undecodable", "quarantine", "--consumed", "failed", "--inventory-records", "migrate", "--unserviceable", "migrate"}
@@ -58,26 +54,10 @@ func TestMemory(t *testing.T) {
 			t.Fatalf("%s: %v", step.name, err)
 		}
 		most := int64(aCommand + *memoryRecords*aRecord)
-		t.Logf("%-22s %4d MiB in %.1f s, %.1f s of a processor", step.name, s.Peak>>20, s.Seconds, s.CPU)
-		if s.Peak > most || s.Peak == 0 {
-			t.Errorf("%s took %d MiB, want %d at most", step.name, s.Peak>>20, most>>20)
+		t.Logf("%-22s %4d MiB in %.1f s, %.1f s of a processor", step.name, s.peak>>20, s.seconds, s.cpu)
+		if s.peak > most || s.peak == 0 {
+			t.Errorf("%s took %d MiB, want %d at most", step.name, s.peak>>20, most>>20)
 		}
-	}
-}
-
-func writeQueue(t *testing.T, path string, records int) {
-	t.Helper()
-	tree, err := legacyqueue.Make(legacyqueue.Options{Records: records, Seed: 1, Consumed: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if err := znode.WriteDump(f, tree); err != nil {
-		t.Fatal(err)
 	}
 }
 

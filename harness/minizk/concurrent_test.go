@@ -5,7 +5,6 @@ import (
 	"sync"
 	"testing"
 
-	"mrtq/harness/internal/rawzk"
 	"mrtq/harness/minizk"
 	"mrtq/internal/jute"
 )
@@ -21,7 +20,7 @@ func TestConcurrentClients(t *testing.T) {
 	errs := make(chan error, clients)
 	for range clients {
 		wg.Go(func() {
-			c, err := rawzk.Open(s.Addr(), sessionTimeout)
+			c, err := openRaw(s.Addr(), sessionTimeout)
 			if err != nil {
 				errs <- err
 				return

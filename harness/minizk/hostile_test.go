@@ -16,16 +16,15 @@ import (
 	"testing"
 	"time"
 
-	"mrtq/harness/internal/rawzk"
 	"mrtq/harness/minizk"
 	"mrtq/internal/jute"
 )
 
 // well checks that a server still serves both an old client and a new one.
-func well(t testing.TB, s *minizk.Server, old *rawzk.Conn) {
+func well(t testing.TB, s *minizk.Server, old *rawConn) {
 	t.Helper()
 	want(t, "the old client", do(t, old, opRead(jute.OpExists, "/")), jute.OK)
-	c, err := rawzk.Open(s.Addr(), sessionTimeout)
+	c, err := openRaw(s.Addr(), sessionTimeout)
 	if err != nil {
 		t.Fatalf("a new client: %v", err)
 	}

@@ -3,16 +3,15 @@ package minizk_test
 import (
 	"testing"
 
-	"mrtq/harness/internal/rawzk"
 	"mrtq/harness/minizk"
 	"mrtq/internal/jute"
 	"mrtq/internal/znode"
 )
 
 // raw opens a session that is closed when the test ends.
-func raw(t testing.TB, s *minizk.Server) *rawzk.Conn {
+func raw(t testing.TB, s *minizk.Server) *rawConn {
 	t.Helper()
-	c, err := rawzk.Open(s.Addr(), sessionTimeout)
+	c, err := openRaw(s.Addr(), sessionTimeout)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,9 +20,9 @@ func raw(t testing.TB, s *minizk.Server) *rawzk.Conn {
 }
 
 // resumed opens a new connection for an old session.
-func resumed(t testing.TB, s *minizk.Server, old *rawzk.Conn) *rawzk.Conn {
+func resumed(t testing.TB, s *minizk.Server, old *rawConn) *rawConn {
 	t.Helper()
-	c, err := rawzk.Dial(s.Addr())
+	c, err := dialRaw(s.Addr())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +43,7 @@ func packet(r jute.Request) (jute.OpCode, []byte) { return r.Op, jute.AppendRequ
 
 // do sends a request and returns its code. For a cut connection it returns
 // ConnectionLoss.
-func do(t testing.TB, c *rawzk.Conn, r jute.Request) jute.Code {
+func do(t testing.TB, c *rawConn, r jute.Request) jute.Code {
 	t.Helper()
 	p, _, err := c.Do(packet(r))
 	if err != nil {
@@ -54,7 +53,7 @@ func do(t testing.TB, c *rawzk.Conn, r jute.Request) jute.Code {
 }
 
 // queue buffers requests, and sends them at once.
-func queue(t testing.TB, c *rawzk.Conn, requests ...jute.Request) {
+func queue(t testing.TB, c *rawConn, requests ...jute.Request) {
 	t.Helper()
 	for _, r := range requests {
 		if _, err := c.Queue(packet(r)); err != nil {

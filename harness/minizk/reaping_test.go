@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"mrtq/harness/internal/rawzk"
 	"mrtq/harness/minizk"
 	"mrtq/internal/jute"
 )
@@ -14,7 +13,7 @@ import (
 // nested containers, of which the innermost has had a child.
 func nested(t *testing.T, s *minizk.Server) {
 	t.Helper()
-	a, err := rawzk.Open(s.Addr(), time.Hour)
+	a, err := openRaw(s.Addr(), time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}

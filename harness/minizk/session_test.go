@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"mrtq/harness/internal/rawzk"
 	"mrtq/harness/minizk"
 	"mrtq/internal/jute"
 )
@@ -46,7 +45,7 @@ func TestSessionOfAnEarlierServer(t *testing.T) {
 	}
 	next := run(t, minizk.Options{RealTime: true, Addr: first.Addr()})
 	stranger := raw(t, next)
-	c, err := rawzk.Dial(next.Addr())
+	c, err := dialRaw(next.Addr())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +107,7 @@ func TestManualClock(t *testing.T) {
 
 func TestRealClockExpires(t *testing.T) {
 	s := run(t, minizk.Options{RealTime: true, MinTimeout: 50 * time.Millisecond})
-	c, err := rawzk.Open(s.Addr(), 50*time.Millisecond)
+	c, err := openRaw(s.Addr(), 50*time.Millisecond)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +133,7 @@ func TestRestartKeepsTreeAndSessions(t *testing.T) {
 			if err := s.Stop(); err != nil {
 				t.Fatal(err)
 			}
-			if c, err := rawzk.Dial(addr); err == nil {
+			if c, err := dialRaw(addr); err == nil {
 				c.Close()
 				t.Fatal("a stopped server has accepted a connection")
 			}

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"mrtq/harness/internal/rawzk"
 	"mrtq/harness/minizk"
 	"mrtq/internal/jute"
 )
@@ -33,7 +32,7 @@ func TestTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := rawzk.New(nc)
+	c := newRaw(nc)
 	defer c.Close()
 	if _, err := c.Connect(jute.ConnectRequest{TimeoutMillis: 20000, HasReadOnly: true}); err != nil {
 		t.Fatal(err)

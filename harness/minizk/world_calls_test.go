@@ -3,22 +3,21 @@ package minizk_test
 import (
 	"fmt"
 
-	"mrtq/harness/internal/rawzk"
 	"mrtq/internal/jute"
 )
 
 // send does a request, and writes it as what into the transcript.
-func (c *client) send(what string, r jute.Request) rawzk.Packet {
+func (c *client) send(what string, r jute.Request) rawPacket {
 	c.w.t.Helper()
 	return c.do(what, r.Op, jute.AppendRequest(nil, &r))
 }
 
-func (c *client) create(path, data string, flags int32) rawzk.Packet {
+func (c *client) create(path, data string, flags int32) rawPacket {
 	c.w.t.Helper()
 	return c.createWith(jute.OpCreate, newNode(path, data, flags))
 }
 
-func (c *client) createWith(op jute.OpCode, r jute.Request) rawzk.Packet {
+func (c *client) createWith(op jute.OpCode, r jute.Request) rawPacket {
 	c.w.t.Helper()
 	r.Op = op
 	what := fmt.Sprintf("%s %q flags %d", r.Op, r.Path, r.Flags)
@@ -28,12 +27,12 @@ func (c *client) createWith(op jute.OpCode, r jute.Request) rawzk.Packet {
 	return c.send(what, r)
 }
 
-func (c *client) delete(path string, version int32) rawzk.Packet {
+func (c *client) delete(path string, version int32) rawPacket {
 	c.w.t.Helper()
 	return c.send(fmt.Sprintf("delete %q v %d", path, version), opDelete(path, version))
 }
 
-func (c *client) set(path string, b []byte, version int32) rawzk.Packet {
+func (c *client) set(path string, b []byte, version int32) rawPacket {
 	c.w.t.Helper()
 	return c.send(fmt.Sprintf("setData %q %s v %d", path, data(b), version), jute.Request{Op: jute.OpSetData, Path: path, Data: b, Version: version})
 }
@@ -44,7 +43,7 @@ func (c *client) setACL(path string, acl []jute.ACL, version int32) {
 }
 
 // read does exists, getData, getChildren or getChildren2.
-func (c *client) read(op jute.OpCode, path string, watch bool) rawzk.Packet {
+func (c *client) read(op jute.OpCode, path string, watch bool) rawPacket {
 	c.w.t.Helper()
 	what := fmt.Sprintf("%s %q", op, path)
 	if watch {

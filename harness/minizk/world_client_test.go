@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"mrtq/harness/internal/rawzk"
 	"mrtq/internal/jute"
 )
 
@@ -15,7 +14,7 @@ import (
 type client struct {
 	w    *world
 	name string
-	c    *rawzk.Conn
+	c    *rawConn
 	dead bool // disconnected
 	// closed says that the session has ended, too. A dead client that is not closed can resume
 	// its session.
@@ -69,7 +68,7 @@ func (c *client) cut(err error) {
 func (c *client) resume() {
 	c.w.t.Helper()
 	old := c.c
-	fresh, err := rawzk.Dial(c.w.addr)
+	fresh, err := dialRaw(c.w.addr)
 	if err != nil {
 		c.w.t.Fatal(err)
 	}
@@ -96,7 +95,7 @@ func (c *client) hangUp() {
 	session := c.c.Session
 	if c.dead && session.TimeoutMillis != 0 {
 		c.c.Close()
-		fresh, err := rawzk.Dial(c.w.addr)
+		fresh, err := dialRaw(c.w.addr)
 		if err != nil {
 			return // the server is dead: known difference create-ttl-without-mode
 		}
@@ -112,7 +111,7 @@ func (c *client) hangUp() {
 
 // must sends a request of the test itself, which is not recorded and must
 // succeed.
-func (c *client) must(r jute.Request) rawzk.Packet {
+func (c *client) must(r jute.Request) rawPacket {
 	c.w.t.Helper()
 	xid := int32(1000)
 	if r.Op == jute.OpPing {
@@ -147,17 +146,17 @@ func (c *client) wipe(path string) {
 }
 
 // do sends a request and records its reply and the events before it.
-func (c *client) do(what string, op jute.OpCode, body []byte) rawzk.Packet {
+func (c *client) do(what string, op jute.OpCode, body []byte) rawPacket {
 	return c.doXid(what, 0, op, body)
 }
 
-func (c *client) doXid(what string, xid int32, op jute.OpCode, body []byte) rawzk.Packet {
+func (c *client) doXid(what string, xid int32, op jute.OpCode, body []byte) rawPacket {
 	c.w.t.Helper()
 	if c.dead {
 		c.w.t.Fatalf("%s is disconnected and cannot %s", c.name, what)
 	}
-	var p rawzk.Packet
-	var before []rawzk.Packet
+	var p rawPacket
+	var before []rawPacket
 	var err error
 	if xid == 0 {
 		p, before, err = c.c.Do(op, body)

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"mrtq/harness/internal/rawzk"
 	"mrtq/internal/jute"
 )
 
@@ -48,7 +47,7 @@ func (w *world) stat(s jute.Stat) string {
 		s.Version, s.Cversion, s.Aversion, w.owner(s.EphemeralOwner), s.DataLength, s.NumChildren)
 }
 
-func (w *world) event(p rawzk.Packet) string {
+func (w *world) event(p rawPacket) string {
 	d := jute.NewDecoder(p.Body)
 	e := d.WatcherEvent()
 	if err := d.End(); err != nil {
@@ -59,7 +58,7 @@ func (w *world) event(p rawzk.Packet) string {
 }
 
 // reply writes a reply's header and record. It shows a record that can't be decoded as bytes.
-func (w *world) reply(op jute.OpCode, p rawzk.Packet) string {
+func (w *world) reply(op jute.OpCode, p rawPacket) string {
 	head := fmt.Sprintf("zxid %s %s", w.zxid(p.Zxid), p.Err)
 	d := jute.NewDecoder(p.Body)
 	body := ""

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"mrtq/harness/internal/rawzk"
 	"mrtq/harness/minizk"
 	"mrtq/internal/jute"
 )
@@ -92,7 +91,7 @@ func (w *world) note(format string, args ...any) {
 // dial connects without a session.
 func (w *world) dial(name string) *client {
 	w.t.Helper()
-	c, err := rawzk.Dial(w.addr)
+	c, err := dialRaw(w.addr)
 	if err != nil {
 		w.t.Fatal(err)
 	}

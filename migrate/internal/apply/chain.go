@@ -37,7 +37,7 @@ type Limits struct {
 }
 
 // DefaultBytes is what a transaction has at most, unless one piece is larger. Larger ones
-// are not faster (measured on a JVM server and on three, docs/figures.md), and they keep
+// were not faster on one JVM server and on three, and they keep
 // other clients waiting for longer.
 const DefaultBytes = 64 << 10
 

@@ -1,7 +1,4 @@
-// Package rawzk is a bare ZooKeeper client. It sends the packets that it is given, and returns the
-// packets that come back, in order. Tests use it for what ordinary clients hide: exact reply bytes,
-// the order of notifications and replies, malformed packets, pipelining.
-package rawzk
+package minizk_test
 
 import (
 	"bufio"
@@ -19,9 +16,11 @@ const ioTimeout = 20 * time.Second
 // maxReply is the longest reply accepted, in bytes: a million children fit.
 const maxReply = 1 << 27
 
-// Conn is one connection. It is not safe for concurrent use, except that one goroutine may send
-// while another reads.
-type Conn struct {
+// rawConn is a bare ZooKeeper client. It sends the packets that it is given, and returns the
+// packets that come back, in order. So a test sees what ordinary clients hide: exact reply bytes,
+// the order of notifications and replies, malformed packets, pipelining. It is not safe for
+// concurrent use, except that one goroutine may send while another reads.
+type rawConn struct {
 	net.Conn
 	r   *bufio.Reader
 	w   *bufio.Writer
@@ -31,29 +30,29 @@ type Conn struct {
 	Session jute.ConnectResponse
 }
 
-// Packet is a reply or a notification.
-type Packet struct {
+// rawPacket is a reply or a notification.
+type rawPacket struct {
 	jute.ReplyHeader
 	Body []byte
 }
 
-// Dial opens a connection to addr without a session.
-func Dial(addr string) (*Conn, error) {
+// dialRaw opens a connection to addr without a session.
+func dialRaw(addr string) (*rawConn, error) {
 	c, err := net.DialTimeout("tcp", addr, ioTimeout)
 	if err != nil {
 		return nil, err
 	}
-	return New(c), nil
+	return newRaw(c), nil
 }
 
-// New returns a client on an existing connection.
-func New(c net.Conn) *Conn {
-	return &Conn{Conn: c, r: bufio.NewReaderSize(c, 64<<10), w: bufio.NewWriterSize(c, 64<<10)}
+// newRaw returns a client on an existing connection.
+func newRaw(c net.Conn) *rawConn {
+	return &rawConn{Conn: c, r: bufio.NewReaderSize(c, 64<<10), w: bufio.NewWriterSize(c, 64<<10)}
 }
 
-// Open dials and opens a new session with the given timeout.
-func Open(addr string, timeout time.Duration) (*Conn, error) {
-	c, err := Dial(addr)
+// openRaw dials and opens a new session with the given timeout.
+func openRaw(addr string, timeout time.Duration) (*rawConn, error) {
+	c, err := dialRaw(addr)
 	if err != nil {
 		return nil, err
 	}
@@ -64,14 +63,14 @@ func Open(addr string, timeout time.Duration) (*Conn, error) {
 	}
 	if c.Session.TimeoutMillis == 0 {
 		c.Close()
-		return nil, fmt.Errorf("rawzk: session refused by %s", addr)
+		return nil, fmt.Errorf("session refused by %s", addr)
 	}
 	return c, nil
 }
 
 // Connect sends the first packet, which opens or resumes a session, and returns the answer. If the
 // server refuses the session, the answer's TimeoutMillis is 0.
-func (c *Conn) Connect(req jute.ConnectRequest) (jute.ConnectResponse, error) {
+func (c *rawConn) Connect(req jute.ConnectRequest) (jute.ConnectResponse, error) {
 	if err := c.WriteFrame(jute.AppendConnectRequest(nil, req)); err != nil {
 		return jute.ConnectResponse{}, err
 	}
@@ -89,13 +88,13 @@ func (c *Conn) Connect(req jute.ConnectRequest) (jute.ConnectResponse, error) {
 }
 
 // Queue buffers a request for Flush and returns its xid.
-func (c *Conn) Queue(op jute.OpCode, body []byte) (int32, error) {
+func (c *rawConn) Queue(op jute.OpCode, body []byte) (int32, error) {
 	c.xid++
 	return c.xid, c.QueueXid(c.xid, op, body)
 }
 
 // QueueXid buffers a request for Flush with the given xid.
-func (c *Conn) QueueXid(xid int32, op jute.OpCode, body []byte) error {
+func (c *rawConn) QueueXid(xid int32, op jute.OpCode, body []byte) error {
 	var head [12]byte
 	b := jute.AppendInt(head[:0], int32(8+len(body)))
 	b = jute.AppendRequestHeader(b, jute.RequestHeader{Xid: xid, Op: op})
@@ -107,7 +106,7 @@ func (c *Conn) QueueXid(xid int32, op jute.OpCode, body []byte) error {
 }
 
 // Flush sends the buffered requests.
-func (c *Conn) Flush() error {
+func (c *rawConn) Flush() error {
 	if err := c.SetWriteDeadline(time.Now().Add(ioTimeout)); err != nil {
 		return err
 	}
@@ -115,7 +114,7 @@ func (c *Conn) Flush() error {
 }
 
 // WriteFrame sends payload with its length before it.
-func (c *Conn) WriteFrame(payload []byte) error {
+func (c *rawConn) WriteFrame(payload []byte) error {
 	if _, err := c.w.Write(jute.AppendInt(nil, int32(len(payload)))); err != nil {
 		return err
 	}
@@ -126,7 +125,7 @@ func (c *Conn) WriteFrame(payload []byte) error {
 }
 
 // ReadFrame reads one payload.
-func (c *Conn) ReadFrame() ([]byte, error) {
+func (c *rawConn) ReadFrame() ([]byte, error) {
 	if err := c.SetReadDeadline(time.Now().Add(ioTimeout)); err != nil {
 		return nil, err
 	}
@@ -134,52 +133,52 @@ func (c *Conn) ReadFrame() ([]byte, error) {
 }
 
 // ReadPacket reads the next reply or notification.
-func (c *Conn) ReadPacket() (Packet, error) {
+func (c *rawConn) ReadPacket() (rawPacket, error) {
 	b, err := c.ReadFrame()
 	if err != nil {
-		return Packet{}, err
+		return rawPacket{}, err
 	}
 	d := jute.NewDecoder(b)
 	h := d.ReplyHeader()
 	if d.Err() != nil {
-		return Packet{}, d.Err()
+		return rawPacket{}, d.Err()
 	}
-	return Packet{ReplyHeader: h, Body: b[jute.ReplyHeaderLen:]}, nil
+	return rawPacket{ReplyHeader: h, Body: b[jute.ReplyHeaderLen:]}, nil
 }
 
 // Do sends one request and reads up to its reply. It also returns the notifications that came before
 // the reply, in their order.
-func (c *Conn) Do(op jute.OpCode, body []byte) (reply Packet, before []Packet, err error) {
+func (c *rawConn) Do(op jute.OpCode, body []byte) (reply rawPacket, before []rawPacket, err error) {
 	xid, err := c.Queue(op, body)
 	if err != nil {
-		return Packet{}, nil, err
+		return rawPacket{}, nil, err
 	}
 	return c.await(xid)
 }
 
 // DoXid does the same as Do, with the given xid.
-func (c *Conn) DoXid(xid int32, op jute.OpCode, body []byte) (reply Packet, before []Packet, err error) {
+func (c *rawConn) DoXid(xid int32, op jute.OpCode, body []byte) (reply rawPacket, before []rawPacket, err error) {
 	if err := c.QueueXid(xid, op, body); err != nil {
-		return Packet{}, nil, err
+		return rawPacket{}, nil, err
 	}
 	return c.await(xid)
 }
 
-func (c *Conn) await(xid int32) (reply Packet, before []Packet, err error) {
+func (c *rawConn) await(xid int32) (reply rawPacket, before []rawPacket, err error) {
 	if err := c.Flush(); err != nil {
-		return Packet{}, nil, err
+		return rawPacket{}, nil, err
 	}
 	for {
 		p, err := c.ReadPacket()
 		if err != nil {
-			return Packet{}, before, err
+			return rawPacket{}, before, err
 		}
 		if p.Xid == jute.XidNotification && xid != jute.XidNotification {
 			before = append(before, p)
 			continue
 		}
 		if p.Xid != xid {
-			return p, before, fmt.Errorf("rawzk: reply to xid %d, want %d", p.Xid, xid)
+			return p, before, fmt.Errorf("reply to xid %d, want %d", p.Xid, xid)
 		}
 		return p, before, nil
 	}
