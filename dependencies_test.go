@@ -12,7 +12,8 @@ import (
 // reason for each module. It leaves out modules that only another module imports.
 var brings = map[string]map[string]string{
 	"mrtq/legacy": {
-		"github.com/beevik/etree": "XML payloads",
+		"github.com/beevik/etree":          "XML payloads",
+		"github.com/magiconair/properties": "properties payloads",
 	},
 	"mrtq/newqueue": {
 		"github.com/go-zookeeper/zk": "its users open the sessions",
@@ -23,6 +24,7 @@ var brings = map[string]map[string]string{
 		"go.yaml.in/yaml/v3":                       "the map of the new layout: maps of layouts",
 		"golang.org/x/text":                        "the map of the new layout: the messages of jsonschema",
 		"github.com/beevik/etree":                  "XML payloads",
+		"github.com/magiconair/properties":         "properties payloads",
 		"github.com/go-zookeeper/zk":               "the ZooKeeper client",
 		"golang.org/x/sync":                        "how many reads are under way",
 	},

@@ -11,6 +11,7 @@ require (
 	github.com/cucumber/godog v0.15.1
 	github.com/go-zookeeper/zk v1.0.4
 	github.com/jedib0t/go-pretty/v6 v6.8.3
+	github.com/magiconair/properties v1.18.12
 	github.com/moby/moby/api v1.56.1
 	github.com/moby/moby/client v0.6.1
 	github.com/rogpeppe/go-internal v1.16.0
@@ -57,7 +58,6 @@ require (
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/klauspost/compress v1.18.6 // indirect
 	github.com/lufia/plan9stats v0.0.0-20260330125221-c963978e514e // indirect
-	github.com/magiconair/properties v1.18.12 // indirect
 	github.com/mattn/go-runewidth v0.0.16 // indirect
 	github.com/moby/docker-image-spec v1.3.1 // indirect
 	github.com/moby/go-archive v0.2.0 // indirect

@@ -4,35 +4,35 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/magiconair/properties"
 )
 
-// decodeProperties reads what java.util.Properties.load reads.
+// decodeProperties reads what java.util.Properties.load reads. The library reads
+// the text once it is plain. Nothing in it is expanded, and no file or URL is
+// loaded.
 func decodeProperties(data []byte) (Payload, *Error) {
 	if err := checkText(data); err != nil {
 		return nil, err
 	}
-	lines := logicalLines(data)
-	rest := string(lines.text)
-	p := make(Payload, strings.Count(rest, "\n"))
-	for rest != "" {
-		at := len(lines.text) - len(rest)
-		var line string
-		line, rest, _ = strings.Cut(rest, "\n")
-		end, value := splitProperty(line)
-		var text [2]string // key, value
-		for i, raw := range [...]string{line[:end], line[value:]} {
-			var bad int
-			var err error
-			if text[i], bad, err = unescapeProperty(raw); err != nil {
-				return nil, badPayload(lines.source(at+i*value+bad), "properties text: %s", err)
-			}
-		}
-		p[text[0]] = text[1]
+	text, err := plainProperties(logicalLines(data))
+	if err != nil {
+		return nil, err
+	}
+	library := properties.Loader{Encoding: properties.UTF8, DisableExpansion: true}
+	read, loadErr := library.LoadBytes(text)
+	if loadErr != nil {
+		return nil, &Error{Kind: BadPayload, Offset: noOffset, Msg: "properties text", Err: loadErr}
+	}
+	p := make(Payload, read.Len())
+	for key, value := range read.Map() {
+		p[unguard(strings.TrimPrefix(key, keyMark))] = unguard(value)
 	}
 	return p, nil
 }
@@ -57,77 +57,52 @@ func checkText(data []byte) *Error {
 	return nil
 }
 
-// splitProperty returns where the key of a logical line ends, and where its value
-// begins. The first =, colon or blank without a backslash ends the key. It can be
-// empty. Blanks around the separator don't count.
-func splitProperty(line string) (end, value int) {
-	for end < len(line) && strings.IndexByte("=: \t\f", line[end]) < 0 {
-		if line[end] == '\\' {
-			end++
-		}
-		end++
-	}
-	end = min(end, len(line))
-	skip := func(i int) int {
-		for i < len(line) && isBlank(line[i]) {
-			i++
-		}
-		return i
-	}
-	value = skip(end)
-	if value < len(line) && (line[value] == '=' || line[value] == ':') {
-		value = skip(value + 1)
-	}
-	return end, value
-}
-
 // isBlank reports whether Properties.load skips b around a key.
 func isBlank(b byte) bool { return b == ' ' || b == '\t' || b == '\f' }
 
-// unescapeProperty returns what ISO-8859-1 text with escapes stands for. On an error
-// bad is the offset of the escape.
-func unescapeProperty(raw string) (text string, bad int, err error) {
-	if isPlainASCII(raw) {
-		return raw, 0, nil
-	}
-	out := make([]byte, 0, len(raw))
-	for i := 0; i < len(raw); i++ {
-		if raw[i] != '\\' {
-			out = utf8.AppendRune(out, rune(raw[i]))
-			continue
-		}
-		i++ // logicalLines leaves no backslash at a line's end
-		switch b := raw[i]; b {
-		case 't':
-			out = append(out, '\t')
-		case 'n':
-			out = append(out, '\n')
-		case 'r':
-			out = append(out, '\r')
-		case 'f':
-			out = append(out, '\f')
-		case 'u':
-			unit, err := hexUnit(raw[i+1:])
-			if err != nil {
-				return "", i - 1, err
-			}
-			out = appendUnit(out, unit)
-			i += 4
-		default:
-			out = utf8.AppendRune(out, rune(b))
-		}
-	}
-	return joinSurrogates(string(out)), 0, nil
-}
+// keyMark begins every key of a plain text, because the library takes no empty key.
+const keyMark = "k"
 
-// isPlainASCII reports whether raw stands for itself.
-func isPlainASCII(raw string) bool {
-	for i := range len(raw) {
-		if b := raw[i]; b >= 0x80 || b == '\\' {
-			return false
+// keyText matches what comes before the end of a key.
+var keyText = regexp.MustCompile(`^(?:\\.?|[^=: \t\f\\])*`)
+
+// plainProperties returns logical lines as a text that the library reads as Java
+// reads the lines. It is UTF-8, and surrogates in it are guarded, because the
+// library would replace them by U+FFFD.
+func plainProperties(lines guarded) ([]byte, *Error) {
+	g := guarded{text: make([]byte, 0, 2*len(lines.text))}
+	begin := 0
+	for line := range bytes.Lines(lines.text) {
+		g.text = append(g.text, keyMark...)
+		inKey := true
+		for i := 0; i < len(line); i++ {
+			switch b := line[i]; {
+			case b != '\\':
+				inKey = inKey && b != '=' && b != ':' && !isBlank(b)
+				g.text = utf8.AppendRune(g.text, rune(b))
+			case line[i+1] != 'u': // a line doesn't end in a backslash
+				g.text = utf8.AppendRune(append(g.text, b), rune(line[i+1]))
+				i++
+			default:
+				digits := line[i+2 : min(i+6, len(line)-1)]
+				if inKey {
+					digits = keyText.Find(digits)
+				}
+				unit, err := hexUnit(string(digits))
+				if err != nil {
+					return nil, badPayload(lines.source(begin+i), "properties text: %s", err)
+				}
+				if utf16.IsSurrogate(rune(unit)) {
+					g.unit(unit, 0)
+				} else {
+					g.text = append(g.text, line[i:i+6]...)
+				}
+				i += 5
+			}
 		}
+		begin += len(line)
 	}
-	return true
+	return g.text, nil
 }
 
 // hexUnit reads the four digits after \u.
