@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 
+	"mrtq/internal/layout/merritt/services"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
@@ -34,6 +35,7 @@ type (
 	Queues    = rules.Queues    // where the legacy queues are
 	QueueKind = rules.QueueKind // of a legacy queue: ingest, inventory or access
 	Record    = rules.Record    // one legacy record, as it was read and decoded
+	Notice    = services.Notice // what the services will do with a job that nobody would expect
 )
 
 // The kinds of legacy queues.

@@ -12,7 +12,6 @@ import (
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/target"
 	"mrtq/newqueue"
-	"mrtq/newqueue/services"
 )
 
 // Item is one legacy record and its job or access request.
@@ -29,7 +28,7 @@ type Item struct {
 	NoQueue             *NoQueue     // what is at the target instead of a new queue; nil if there is one
 	State               string       // of the job or request
 	// Notices are what an operator should know about the job before a service works on it.
-	Notices []services.Notice
+	Notices []Notice
 }
 
 // Find finds a record by its path, its name or an id in it (jobID, batchID, objectID and

@@ -4,9 +4,9 @@ import (
 	"strconv"
 	"strings"
 
+	"mrtq/internal/layout/merritt/services"
 	"mrtq/legacy"
 	"mrtq/newqueue"
-	"mrtq/newqueue/services"
 )
 
 // noticesAbout are what an operator should know about the job of an item before a service

@@ -9,10 +9,10 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"mrtq/internal/layout/merritt"
 	"mrtq/internal/znode"
 	"mrtq/migrate"
 	"mrtq/newqueue"
-	"mrtq/newqueue/layoutmap"
 )
 
 // holdsNow are the queue holds, each with its owners.
@@ -80,7 +80,7 @@ func TestReleaseLiftsOwners(t *testing.T) {
 				t.Errorf("again: %+v, %v", again, err)
 			}
 			s.mustVerify()
-			for _, p := range layoutmap.Problems(s.tree(), s.dialect) {
+			for _, p := range merritt.Problems(s.tree(), s.dialect) {
 				t.Errorf("layout: %s", p)
 			}
 		})

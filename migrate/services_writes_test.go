@@ -15,10 +15,10 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/internal/layout"
+	"mrtq/internal/layout/merritt"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
-	"mrtq/migrate/layouts"
 	"mrtq/newqueue"
 )
 
@@ -244,7 +244,7 @@ func TestServicesWrites(t *testing.T) {
 // checkSays are the rules of a check's errors and warnings, each once.
 func (s *site) checkSays() string {
 	s.t.Helper()
-	l, err := layouts.Named("merritt", layouts.Options{Dialect: string(s.dialect)})
+	l, err := merritt.Named("merritt", merritt.Options{Dialect: string(s.dialect)})
 	s.must(err)
 	r, err := l.Check(s.t.Context(), s.w.MarkUnreadable(), layout.Options{Looks: 8, Now: time.Now()})
 	s.must(err)

@@ -12,11 +12,11 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/internal/layout"
+	"mrtq/internal/layout/merritt"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
 	"mrtq/newqueue"
-	"mrtq/newqueue/layoutmap"
 	"mrtq/newqueue/states"
 )
 
@@ -455,8 +455,8 @@ func keptIsListed(t *testing.T, s *site, before *znode.Tree, undo *migrate.Undo)
 		}
 	}
 	// The batches of kept jobs stay, so the layout is obeyed.
-	for _, p := range layoutmap.Problems(after, s.dialect) {
-		if !slices.ContainsFunc(layoutmap.Problems(before, s.dialect), func(q layout.Finding) bool { return q.Path == p.Path }) {
+	for _, p := range merritt.Problems(after, s.dialect) {
+		if !slices.ContainsFunc(merritt.Problems(before, s.dialect), func(q layout.Finding) bool { return q.Path == p.Path }) {
 			t.Errorf("after the rollback: %s", p)
 		}
 	}

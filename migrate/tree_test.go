@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"mrtq/internal/goldenfile"
+	"mrtq/internal/layout/merritt"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
 	"mrtq/newqueue"
-	"mrtq/newqueue/layoutmap"
 )
 
 // The golden files have the whole tree that the corpus becomes, in both dialects. A person
@@ -26,7 +26,7 @@ func TestMigratedTree(t *testing.T) {
 		if v := s.mustVerify(); v.Records.Migrated != 12 || v.ACLs < v.Nodes/2 {
 			t.Errorf("verify looked at %+v, and at %d ACLs of %d znodes", v.Records, v.ACLs, v.Nodes)
 		}
-		if problems := layoutmap.Problems(s.tree(), d); len(problems) > 0 {
+		if problems := merritt.Problems(s.tree(), d); len(problems) > 0 {
 			t.Errorf("layout: %v", problems)
 		}
 	})

@@ -10,9 +10,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"mrtq/internal/layout/merritt"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
-	"mrtq/newqueue/layoutmap"
 	"mrtq/newqueue/states"
 )
 
@@ -226,7 +226,7 @@ func walk(t *testing.T, rt *rapid.T, d newqueue.Dialect) {
 		},
 		"": func(rt *rapid.T) {
 			tree := w.tree()
-			for _, p := range layoutmap.Problems(tree, d) {
+			for _, p := range merritt.Problems(tree, d) {
 				rt.Errorf("layout: %v", p)
 			}
 			for id, j := range jobs {

@@ -17,9 +17,9 @@ import (
 
 	_ "mrtq/harness/docker" // the docker backend
 	"mrtq/harness/shared"
+	"mrtq/internal/layout/merritt"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
-	"mrtq/newqueue/layoutmap"
 )
 
 func TestMain(m *testing.M) { shared.Main(m) }
@@ -137,7 +137,7 @@ func (w *world) jobsIn(bid string, f newqueue.BatchFolder) []string {
 // check fails the test if the layout is broken.
 func (w *world) check() {
 	w.t.Helper()
-	for _, p := range layoutmap.Problems(w.tree(), w.d) {
+	for _, p := range merritt.Problems(w.tree(), w.d) {
 		w.t.Errorf("layout: %v", p)
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/internal/layout"
+	"mrtq/internal/layout/merritt"
 	"mrtq/migrate"
-	"mrtq/migrate/layouts"
 )
 
 type checkCmd struct {
@@ -104,8 +104,12 @@ func (c *checkCmd) named() (*layout.Map, error) {
 	if c.dialect != "" && c.layout != "merritt" {
 		return nil, exit.Usagef("--dialect %s: the layout %s has no dialects", c.dialect, c.layout)
 	}
-	l, err := layouts.Named(c.layout, layouts.Options{Dialect: c.dialect, Queues: queues, Legacy: records})
-	if errors.Is(err, layouts.ErrUnknown) {
+	nodes := map[string][]string{}
+	for kind, of := range queues.Nodes {
+		nodes[string(kind)] = of
+	}
+	l, err := merritt.Named(c.layout, merritt.Options{Dialect: c.dialect, Queues: nodes, Locks: queues.Locks, Legacy: records})
+	if errors.Is(err, merritt.ErrUnknown) {
 		return l, exit.Usagef("%w, and files with your own map, whose names have a dot or a slash", err)
 	}
 	if err != nil {
@@ -127,7 +131,7 @@ func ownLayout(path, dialect string) (*layout.Map, error) {
 	}
 	m, err := layout.Load(path, text, dialect)
 	if err != nil {
-		return nil, exit.Usagef("%w; correct the map, or give one of %s", err, strings.Join(layouts.Names, ", "))
+		return nil, exit.Usagef("%w; correct the map, or give one of %s", err, strings.Join(merritt.Names, ", "))
 	}
 	return m, nil
 }

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"sync"
 
+	"mrtq/internal/layout/merritt"
 	"mrtq/newqueue"
-	"mrtq/newqueue/layoutmap"
 )
 
 func (w *world) adminGivesPriority(name string, priority int) error {
@@ -204,7 +204,7 @@ func (w *world) note(err error) {
 func (w *world) asDocumented() error {
 	wrong := w.onTheWay
 	w.onTheWay = nil
-	for _, p := range layoutmap.Problems(w.seen, w.dialect) {
+	for _, p := range merritt.Problems(w.seen, w.dialect) {
 		if !strings.Contains(p.Path, "of_another_client") { // written by hand, not as a worker would
 			wrong = append(wrong, errors.New(p.String()))
 		}

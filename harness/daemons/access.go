@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"errors"
 
+	"mrtq/internal/layout/merritt/services"
 	"mrtq/newqueue"
-	"mrtq/newqueue/services"
 )
 
 // access is org.cdlib.mrt.zk.Access.

@@ -6,7 +6,7 @@ import (
 	"iter"
 	"slices"
 
-	"mrtq/newqueue/services"
+	"mrtq/internal/layout/merritt/services"
 )
 
 // Actor is one worker of a world: a daemon of the services, a legacy worker, a worker

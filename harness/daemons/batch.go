@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"mrtq/internal/layout/merritt/services"
 	"mrtq/newqueue"
-	"mrtq/newqueue/services"
 )
 
 // batch is org.cdlib.mrt.zk.Batch.

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"mrtq/harness/daemons"
+	"mrtq/internal/layout/merritt/services"
 	"mrtq/newqueue"
-	"mrtq/newqueue/services"
 )
 
 // Each daemon writes what its original does, in the same order. No two writes are one

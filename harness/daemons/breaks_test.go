@@ -11,10 +11,10 @@ import (
 
 	"mrtq/harness/daemons"
 	"mrtq/internal/layout"
+	"mrtq/internal/layout/merritt/services"
 	"mrtq/internal/znode"
 	"mrtq/migrate"
 	"mrtq/newqueue"
-	"mrtq/newqueue/services"
 )
 
 // breaker damages a migrated tree through a session of its own.

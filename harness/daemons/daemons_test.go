@@ -8,10 +8,10 @@ import (
 
 	"mrtq/harness/daemons"
 	"mrtq/internal/layout"
+	"mrtq/internal/layout/merritt"
+	"mrtq/internal/layout/merritt/services"
 	"mrtq/internal/znode"
-	"mrtq/migrate/layouts"
 	"mrtq/newqueue"
-	"mrtq/newqueue/services"
 )
 
 // findings are the errors and warnings of mrtq check.
@@ -22,7 +22,7 @@ func findings(t *testing.T, tree *znode.Tree) []layout.Finding {
 
 // deployedMap is the map of the layout, with what the deployed services demand.
 func deployedMap(t *testing.T) *layout.Map {
-	return value(layouts.Named("merritt", layouts.Options{Dialect: string(newqueue.MrtZK)}))(t)
+	return value(merritt.Named("merritt", merritt.Options{Dialect: string(newqueue.MrtZK)}))(t)
 }
 
 // says reports whether a finding names an effect.

@@ -3,7 +3,7 @@ package daemons
 import (
 	"slices"
 
-	"mrtq/newqueue/services"
+	"mrtq/internal/layout/merritt/services"
 )
 
 // turns has what a daemon that is no consumer of jobs does in a turn.

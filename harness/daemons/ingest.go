@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"mrtq/internal/layout/merritt/services"
 	"mrtq/newqueue"
-	"mrtq/newqueue/services"
 )
 
 // daemon is a consumer of jobs: the six of mrt-ingest, and those of the storage and the

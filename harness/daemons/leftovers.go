@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"mrtq/internal/layout/merritt/services"
 	"mrtq/newqueue"
-	"mrtq/newqueue/services"
 )
 
 // Leftovers adds to the troubles what the daemons have left undone after a run: jobs

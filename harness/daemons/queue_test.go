@@ -9,9 +9,9 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/harness/daemons"
+	"mrtq/internal/layout/merritt/services"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
-	"mrtq/newqueue/services"
 )
 
 // queue is a small new queue in dialect mrt-zk, with its services, and a second

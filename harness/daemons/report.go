@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"mrtq/internal/layout/merritt/services"
 	"mrtq/newqueue"
-	"mrtq/newqueue/services"
 )
 
 // reportBatch is one turn of BatchReportConsumer. It loads a batch before it locks it.

@@ -12,13 +12,13 @@ import (
 
 	"mrtq/harness/daemons"
 	"mrtq/harness/minizk"
+	"mrtq/internal/layout/merritt/services"
 	"mrtq/internal/legacyqueue"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
 	"mrtq/newqueue"
-	"mrtq/newqueue/services"
 )
 
 // corpora are the legacy queues for these tests.

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"mrtq/internal/layout/merritt/services"
 	"mrtq/newqueue"
-	"mrtq/newqueue/services"
 )
 
 // store is the work of StoreConsumer.

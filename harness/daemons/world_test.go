@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"mrtq/harness/daemons"
+	"mrtq/internal/layout/merritt/services"
 	"mrtq/legacy"
 	"mrtq/newqueue"
-	"mrtq/newqueue/services"
 )
 
 // A daemon is killed before each of its writes in turn. When its session has expired, the

@@ -10,11 +10,11 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/harness/daemons"
+	"mrtq/internal/layout/merritt/services"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
 	"mrtq/newqueue"
-	"mrtq/newqueue/services"
 )
 
 // Rates say how often something goes wrong, from 0 to 1.

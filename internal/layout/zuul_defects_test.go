@@ -151,7 +151,7 @@ func all(changes ...change) change {
 }
 
 // zuulDefects are changes to the sound tree, by class, and the rule that each breaks. Several
-// break one rule in different ways. Package migrate/layouts breaks every rule in one way.
+// break one rule in different ways. Package merritt breaks every rule in one way.
 var zuulDefects = []struct {
 	class, rule string
 	do          change

@@ -14,10 +14,10 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/harness/daemons"
+	"mrtq/internal/layout/merritt/services"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/newqueue"
-	"mrtq/newqueue/services"
 )
 
 // kept is where the bytes of records are that the first run handed over.

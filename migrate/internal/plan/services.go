@@ -5,11 +5,11 @@ import (
 	"crypto/sha256"
 	"fmt"
 
+	"mrtq/internal/layout/merritt/services"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate/internal/rules"
 	"mrtq/newqueue"
-	"mrtq/newqueue/services"
 )
 
 // Finding is one demand of the deployed services, and the records that don't meet it.

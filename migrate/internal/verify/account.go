@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"mrtq/internal/layout"
+	"mrtq/internal/layout/merritt"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/target"
 	"mrtq/newqueue"
-	"mrtq/newqueue/layoutmap"
 )
 
 // looks is how often a job that violates the layout is looked at, and pause is the time
@@ -83,7 +83,7 @@ type sight struct {
 }
 
 // isWorkedOn reports whether a session has locked the job, and can have caused the problem between two of its writes.
-func (s *sight) isWorkedOn() bool { return s.session() != 0 && layoutmap.BetweenWrites(s.rule) }
+func (s *sight) isWorkedOn() bool { return s.session() != 0 && merritt.BetweenWrites(s.rule) }
 
 // session is the session that has locked the job; 0 if none has.
 func (s *sight) session() int64 {
@@ -133,10 +133,10 @@ func (c *comparison) look(suspects []suspect) ([]sight, error) {
 		}
 	}
 	problems := map[string]layout.Finding{}
-	for _, p := range layoutmap.Problems(tree, c.v.dialect) {
+	for _, p := range merritt.Problems(tree, c.v.dialect) {
 		// What a worker can't have caused counts first.
 		job := jobOf(p.Path)
-		if first := problems[job]; first.Path == "" || layoutmap.BetweenWrites(first.Rule) && !layoutmap.BetweenWrites(p.Rule) {
+		if first := problems[job]; first.Path == "" || merritt.BetweenWrites(first.Rule) && !merritt.BetweenWrites(p.Rule) {
 			problems[job] = p
 		}
 	}

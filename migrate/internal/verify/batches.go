@@ -7,11 +7,11 @@ import (
 	"slices"
 
 	"mrtq/internal/layout"
+	"mrtq/internal/layout/merritt"
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
 	"mrtq/newqueue"
-	"mrtq/newqueue/layoutmap"
 )
 
 // batch is a batch that a run created, as the records of that run say that it should be.
@@ -153,7 +153,7 @@ func (v *verifier) lookAtBatches(ctx context.Context, ids []string) (map[string]
 			s.uuid = &name[0]
 		}
 	}
-	for _, p := range layoutmap.Problems(tree, v.dialect) {
+	for _, p := range merritt.Problems(tree, v.dialect) {
 		if s := sights[v.batchAt(p.Path)]; s != nil && s.problem.Path == "" {
 			s.problem = p
 		}

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 
+	"mrtq/internal/layout/merritt"
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/target"
 	"mrtq/newqueue"
-	"mrtq/newqueue/layoutmap"
 )
 
 // checkLists looks for znodes in the layout's own lists that no reader knows, whoever made
@@ -42,7 +42,7 @@ func (v *verifier) checkLists(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, p := range layoutmap.Problems(unknown, v.dialect) {
+	for _, p := range merritt.Problems(unknown, v.dialect) {
 		v.differ(Difference{Kind: Layout, Path: p.Path, Message: p.Message()})
 	}
 	return v.checkBatchNames(ctx)

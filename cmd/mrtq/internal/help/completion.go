@@ -5,9 +5,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"mrtq/cmd/mrtq/internal/settings"
+	"mrtq/internal/layout/merritt"
 	"mrtq/legacy"
 	"mrtq/migrate"
-	"mrtq/migrate/layouts"
 	"mrtq/newqueue"
 )
 
@@ -20,7 +20,7 @@ func CompleteFlags(root *cobra.Command) {
 	}
 	named := map[string][]string{ // that take other values, too, or several
 		"only": Texts(newqueue.QueueHolds), "queue": Texts(migrate.QueueKinds), "status": statuses,
-		"layout": layouts.Names, "dialect": Texts(newqueue.Dialects), "backend": {"embedded", "jvm", "docker"}, "again": {"all"},
+		"layout": merritt.Names, "dialect": Texts(newqueue.Dialects), "backend": {"embedded", "jvm", "docker"}, "again": {"all"},
 	}
 	for _, cmd := range root.Commands() {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {

@@ -1,4 +1,4 @@
-package layouts_test
+package merritt_test
 
 import (
 	"fmt"
@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"mrtq/internal/layout"
+	"mrtq/internal/layout/merritt"
 	"mrtq/internal/znode"
-	"mrtq/migrate/layouts"
 )
 
 func named(t testing.TB, name, dialect string) *layout.Map {
 	t.Helper()
-	l, err := layouts.Named(name, layouts.Options{Dialect: dialect})
+	l, err := merritt.Named(name, merritt.Options{Dialect: dialect})
 	if err != nil {
 		t.Fatal(err)
 	}

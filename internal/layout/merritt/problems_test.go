@@ -1,4 +1,4 @@
-package layoutmap
+package merritt
 
 import (
 	"fmt"
@@ -108,8 +108,8 @@ func TestCheckLayoutIsContent(t *testing.T) {
 	}
 }
 
-// TestCheck: what is found in the good trees when they are broken, and how it reads. Package
-// migrate/layouts breaks every rule of the layout, and every znode.
+// TestCheck: what is found in the good trees when they are broken, and how it reads. TestEveryRule
+// breaks every rule of the layout, and TestEveryBreak every znode.
 func TestCheck(t *testing.T) {
 	for _, c := range []struct {
 		name, path, data string

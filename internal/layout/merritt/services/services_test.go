@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"mrtq/internal/layout/merritt"
+	"mrtq/internal/layout/merritt/services"
 	"mrtq/newqueue"
-	"mrtq/newqueue/layoutmap"
-	"mrtq/newqueue/services"
 )
 
 // Every requirement has its rows, and every row has all fields that others use.
@@ -29,7 +29,7 @@ func TestDemandsAreComplete(t *testing.T) {
 			t.Errorf("%s: what may be absent needs no default", d)
 		}
 	}
-	for _, r := range layoutmap.Map(newqueue.MrtZK).Rules() {
+	for _, r := range merritt.Map(newqueue.MrtZK).Rules() {
 		id, stops := services.ReadThen(r.Then)
 		ids[id] = true
 		if r.Then != "" && len(stops) == 0 {

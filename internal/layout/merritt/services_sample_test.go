@@ -1,11 +1,11 @@
-package layouts_test
+package merritt_test
 
 import (
 	"encoding/json"
 	"strings"
 
+	"mrtq/internal/layout/merritt/services"
 	"mrtq/newqueue"
-	"mrtq/newqueue/services"
 )
 
 func newStart(dialect string) []string { return newqueue.Dialect(dialect).StartNodes() }

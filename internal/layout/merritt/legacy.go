@@ -1,11 +1,10 @@
-package layouts
+package merritt
 
 import (
 	"crypto/sha256"
 	_ "embed"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,7 +12,6 @@ import (
 
 	"mrtq/internal/layout"
 	"mrtq/legacy"
-	"mrtq/migrate/internal/rules"
 )
 
 //go:embed merritt-legacy.yaml
@@ -67,38 +65,43 @@ func legacyFault(r *layout.Reading, err error) {
 	r.Fault(kind, r.Node.Codec.Says, err.Error())
 }
 
-// legacyMap returns the map of the legacy queue, with the queues at these places.
-func legacyMap(q rules.Queues, opt legacy.Options) (*layout.Map, error) {
+// legacyKinds are the kinds of legacy queues, and the ids of their rows.
+var legacyKinds = []struct{ kind, id string }{{"ingest", "ingest"}, {"inventory", "inventory"}, {"accessSmall", "access-small"}, {"accessLarge", "access-large"}}
+
+// legacyMap returns the map of the legacy queue, with the queues where opt has them.
+func legacyMap(opt Options) (*layout.Map, error) {
 	text := legacyText
-	if !slices.Equal(q.Roots(), rules.DefaultQueues().Roots()) {
+	if opt.Queues != nil {
 		var err error
-		if text, err = legacyAt(q); err != nil {
+		if text, err = legacyAt(opt); err != nil {
 			return nil, err
 		}
 	}
-	return layout.Load("merritt-legacy.yaml", text, "", legacyCodecs(opt)...)
+	return layout.Load("merritt-legacy.yaml", text, "", legacyCodecs(opt.Legacy)...)
 }
 
 // legacyAt returns the map's text with the queues at other places.
-func legacyAt(q rules.Queues) ([]byte, error) {
+func legacyAt(opt Options) ([]byte, error) {
 	var m map[string]any
 	if err := yaml.Unmarshal(legacyText, &m); err != nil {
 		return nil, err
 	}
-	m["roots"] = q.Roots()
+	var roots []string
 	var at []any
-	for _, kind := range rules.QueueKinds {
-		for i, node := range q.Nodes[kind] {
-			id := strings.ToLower(strings.NewReplacer("Small", "-small", "Large", "-large").Replace(string(kind)))
+	for _, k := range legacyKinds {
+		for i, node := range opt.Queues[k.kind] {
+			id := k.id
 			if i > 0 {
 				id += fmt.Sprint("-", i+1)
 			}
-			at = append(at, map[string]any{"id": id, "path": node, "line": 1, "says": "Records of " + string(kind) + "."})
+			roots = append(roots, node)
+			at = append(at, map[string]any{"id": id, "path": node, "line": 1, "says": "Records of " + k.kind + "."})
 		}
 	}
+	m["roots"] = append(roots, opt.Locks...)
 	m["groups"].([]any)[0].(map[string]any)["at"] = at
 	nodes := []any{}
-	for i, root := range q.Locks {
+	for i, root := range opt.Locks {
 		for _, n := range m["nodes"].([]any) {
 			row := map[string]any{}
 			for k, v := range n.(map[string]any) {

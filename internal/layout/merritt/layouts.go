@@ -1,12 +1,12 @@
-// Package layouts has the maps of layouts that mrtq knows by name: of the new queue
-// (merritt), of the legacy queue (merritt-legacy) and of Zuul's tree (zuul). With a
-// map come the rules that a map can't express, which are Go code.
+// Package merritt has the maps of layouts that mrtq knows by name: of the new queue
+// (merritt.yaml), of the legacy queue (merritt-legacy.yaml) and of Zuul's tree. With a map come
+// the rules that a map can't express, which are Go code: those that compare jobs, batches and
+// their entries with each other (places.go), and what the deployed services demand (package
+// services).
 //
-// [Named] returns a map, and its Check compares a tree with it.
-//
-// The package is for mrtq itself, because its functions have types of internal
-// packages.
-package layouts
+// [Named] returns a map, and its Check compares a tree with it. [Problems] compares a tree in
+// memory with the rules of the new layout alone.
+package merritt
 
 import (
 	"errors"
@@ -14,11 +14,9 @@ import (
 	"strings"
 
 	"mrtq/internal/layout"
+	"mrtq/internal/layout/merritt/services"
 	"mrtq/legacy"
-	"mrtq/migrate/internal/rules"
 	"mrtq/newqueue"
-	"mrtq/newqueue/layoutmap"
-	"mrtq/newqueue/services"
 )
 
 // Names are the names of the maps. Callers must not change it.
@@ -26,9 +24,12 @@ var Names = []string{"merritt", "merritt-legacy", "zuul"}
 
 // Options choose a variant of a map.
 type Options struct {
-	Dialect string         // of merritt: "design" or "mrt-zk", "" for design
-	Queues  rules.Queues   // of merritt-legacy: where the queues are; without Nodes, at the default places
-	Legacy  legacy.Options // of merritt-legacy: how to decode its records
+	Dialect string // of merritt: "design" or "mrt-zk", "" for design
+	// Queues are the queue nodes of merritt-legacy, by kind (ingest, inventory, accessSmall,
+	// accessLarge), and Locks are the nodes of its locks. Without Queues, all are at the default places.
+	Queues map[string][]string
+	Locks  []string
+	Legacy legacy.Options // how to decode the records of merritt-legacy
 }
 
 // ErrUnknown says that there is no map with a name.
@@ -42,10 +43,7 @@ func Named(name string, opt Options) (*layout.Map, error) {
 	case "merritt":
 		return merritt(opt.Dialect)
 	case "merritt-legacy":
-		if opt.Queues.Nodes == nil {
-			opt.Queues = rules.DefaultQueues()
-		}
-		m, err := legacyMap(opt.Queues, opt.Legacy)
+		m, err := legacyMap(opt)
 		if err != nil {
 			return nil, err
 		}
@@ -64,11 +62,11 @@ func merritt(dialect string) (*layout.Map, error) {
 			return nil, err
 		}
 	}
-	m, err := layoutmap.Load(d)
+	m, err := Load(d)
 	if err != nil {
 		return nil, err
 	}
-	if err := m.AddGoRules(layoutmap.Sessions); err != nil || d != newqueue.MrtZK {
+	if err := m.AddGoRules(Sessions); err != nil || d != newqueue.MrtZK {
 		return m, err
 	}
 	return m, services.AddTo(m)

@@ -1,4 +1,4 @@
-package layoutmap
+package merritt
 
 import (
 	"slices"

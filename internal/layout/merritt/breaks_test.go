@@ -1,4 +1,4 @@
-package layouts_test
+package merritt_test
 
 import (
 	"bufio"
@@ -17,7 +17,7 @@ import (
 // migrated returns a tree that a migration created, in a dialect.
 func migrated(t testing.TB, dialect string) forest {
 	t.Helper()
-	file, err := os.Open("../testdata/tree-" + dialect + ".txt")
+	file, err := os.Open("../../../migrate/testdata/tree-" + dialect + ".txt")
 	if err != nil {
 		t.Fatal(err)
 	}

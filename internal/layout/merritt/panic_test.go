@@ -1,4 +1,4 @@
-package layouts_test
+package merritt_test
 
 import (
 	"compress/gzip"
@@ -16,7 +16,7 @@ import (
 // zuulTree is a tree of Zuul in the layout checker's testdata.
 func zuulTree(t testing.TB, name string) forest {
 	t.Helper()
-	file, err := os.Open("../../internal/layout/testdata/" + name)
+	file, err := os.Open("../testdata/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}

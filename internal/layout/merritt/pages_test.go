@@ -1,4 +1,4 @@
-package layouts_test
+package merritt_test
 
 import (
 	"bytes"
@@ -23,7 +23,7 @@ var pages = []struct{ name, dialect, file string }{
 // them again.
 func TestDocuments(t *testing.T) {
 	for _, p := range pages {
-		path := "../../docs/" + p.file
+		path := "../../../docs/" + p.file
 		var page bytes.Buffer
 		if err := named(t, p.name, p.dialect).WriteMarkdown(&page); err != nil {
 			t.Fatal(err)
@@ -38,7 +38,7 @@ func TestDocuments(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(written, page.Bytes()) {
-			t.Errorf("%s is not what the map says: run go test ./migrate/layouts -run TestDocuments -update", path)
+			t.Errorf("%s is not what the map says: run go test ./internal/layout/merritt -run TestDocuments -update", path)
 		}
 	}
 }
@@ -54,7 +54,7 @@ func TestRulesCiteDocuments(t *testing.T) {
 		for _, rule := range named(t, p.name, p.dialect).Rules() {
 			for cited := range strings.SplitSeq(rule.Document, "; ") {
 				page, part, _ := strings.Cut(cited, ", ")
-				text, err := os.ReadFile("../../" + page)
+				text, err := os.ReadFile("../../../" + page)
 				if err != nil {
 					t.Errorf("%s cites %q: %v", rule.ID, cited, err)
 					continue

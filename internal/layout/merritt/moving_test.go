@@ -1,4 +1,4 @@
-package layouts_test
+package merritt_test
 
 import (
 	"context"

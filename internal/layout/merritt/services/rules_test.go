@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"mrtq/internal/layout/merritt/services"
 	"mrtq/newqueue"
-	"mrtq/newqueue/services"
 )
 
 // The types are exactly as strict as the getters of org.json.

@@ -1,37 +1,35 @@
-package services
+package merritt_test
 
 import (
-	"flag"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"mrtq/internal/goldenfile"
+	"mrtq/internal/layout/merritt"
+	"mrtq/internal/layout/merritt/services"
 	"mrtq/newqueue"
-	"mrtq/newqueue/layoutmap"
 )
 
-var update = flag.Bool("update", false, "write the table of docs/deployed-services.md")
-
-// TestDemandsPage holds the table of docs/deployed-services.md to [Demands].
+// TestDemandsPage holds the table of docs/deployed-services.md to [services.Demands].
 // -update writes it.
 func TestDemandsPage(t *testing.T) {
-	goldenfile.Section(t, "../../docs/deployed-services.md", "<!-- generated: demands -->", "<!-- end of demands -->", "\n"+demandsTable()+"\n", *update)
+	goldenfile.Section(t, "../../../docs/deployed-services.md", "<!-- generated: demands -->", "<!-- end of demands -->", "\n"+demandsTable()+"\n", *update)
 }
 
 // demandsTable has one row for each rule of the map that says what the services do, and for each
 // demand, in the order of the requirements. The keys of Dublin Core share a row.
 func demandsTable() string {
 	var rows []string
-	for _, r := range layoutmap.Map(newqueue.MrtZK).Rules() {
-		if id, stops := ReadThen(r.Then); id != "" {
+	for _, r := range merritt.Map(newqueue.MrtZK).Rules() {
+		if id, stops := services.ReadThen(r.Then); id != "" {
 			rows = append(rows, fmt.Sprintf("| %s | `%s` | %s | %s | |\n", id, r.ID, r.Says, stops[0]))
 		}
 	}
-	for _, d := range Demands {
+	for _, d := range services.Demands {
 		if strings.HasPrefix(d.Key, "DC") {
-			if d.Key != dublinCore[0] {
+			if d.Key != "DCcontributor" {
 				continue
 			}
 			d.Key = "DC…"
@@ -40,7 +38,7 @@ func demandsTable() string {
 		if d.Key == "" && d.Node != "" {
 			what = d.Node + ": " + what
 		}
-		rows = append(rows, fmt.Sprintf("| %s | %s | %s | %s | %s |\n", d.ID, d.Of, what, d.stop(), d.Default))
+		rows = append(rows, fmt.Sprintf("| %s | %s | %s | %s | %s |\n", d.ID, d.Of, what, services.Stop{Daemon: d.By[0], Effect: d.Then}, d.Default))
 	}
 	slices.SortStableFunc(rows, func(a, b string) int { return strings.Compare(a[:len("| R01")], b[:len("| R01")]) })
 	return "| id | of | demand | if not, the worst that happens | safe default |\n| - | - | - | - | - |\n" + strings.Join(rows, "")
