@@ -37,17 +37,23 @@ const sessionTimeout = 20 * time.Second
 // session. When it returns, nothing of the session is left. It tries to connect
 // until ctx ends.
 func withSession(ctx context.Context, hosts []string, client Client, do func(*zkconn.Writer) error) error {
-	cfg := zkconn.Config{
-		Address: zkconn.Address{Servers: hosts}, SessionTimeout: sessionTimeout, TLS: client.TLS, Auth: client.Credentials,
-	}
-	if deadline, ok := ctx.Deadline(); ok {
-		cfg.GiveUp = max(time.Until(deadline), 0) + time.Second // only ctx ends the attempt, and says why
-		cfg.Refused = cfg.GiveUp
-	}
-	w, err := zkconn.OpenWriter(ctx, cfg)
+	w, err := zkconn.OpenWriter(ctx, config(ctx, hosts, client))
 	if err != nil {
 		return err
 	}
 	defer w.Close()
 	return do(w)
+}
+
+// config returns the configuration of a session. Only ctx ends the attempt to connect, and
+// says why: a server may take longer to bind its port than zkconn tries by default.
+func config(ctx context.Context, hosts []string, client Client) zkconn.Config {
+	cfg := zkconn.Config{
+		Address: zkconn.Address{Servers: hosts}, SessionTimeout: sessionTimeout, TLS: client.TLS, Auth: client.Credentials,
+	}
+	if deadline, ok := ctx.Deadline(); ok {
+		cfg.GiveUp = max(time.Until(deadline), 0) + time.Second
+		cfg.Refused = cfg.GiveUp
+	}
+	return cfg
 }

@@ -32,7 +32,7 @@ func built(t *testing.T) command { return command{mrtq: mrtq.mrtq, dir: t.TempDi
 
 // One run measures everything. The tables have all of it.
 func TestMeasure(t *testing.T) {
-	r, err := measure(t.Context(), harness.TestBackend(), built(t), options{records: 40, jobs: 21, rounds: 1})
+	r, err := measure(t.Context(), harness.Embedded, built(t), options{records: 40, jobs: 21, rounds: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

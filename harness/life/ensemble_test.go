@@ -244,10 +244,19 @@ func (e *ensemble) stop(i int) {
 	e.signal(i, syscall.SIGCONT)
 }
 
+func TestThreeServers(t *testing.T) {
+	e := newEnsemble(t)
+	for name, test := range map[string]func(*testing.T, *ensemble){"fail": serversFail, "lag": laggingMember} {
+		t.Run(name, func(t *testing.T) {
+			e.t = t
+			test(t, e)
+		})
+	}
+}
+
 // Servers fail in the middle of a command. The same command, repeated if it had to give up,
 // finishes it: each record has one job, or after a rollback none.
-func TestServersFail(t *testing.T) {
-	e := newEnsemble(t)
+func serversFail(t *testing.T, e *ensemble) {
 	type interrupted struct {
 		name    string
 		ready   []func(context.Context, *migrate.Writer) error
@@ -302,8 +311,7 @@ func TestServersFail(t *testing.T) {
 
 // A member of the ensemble lags: it is stopped while another operator acts through the
 // leader. Then it answers the first one's command, which must not decide from old data.
-func TestLaggingMember(t *testing.T) {
-	e := newEnsemble(t)
+func laggingMember(t *testing.T, e *ensemble) {
 	old := 0
 	type pair struct {
 		name          string

@@ -81,6 +81,7 @@ func options(d newqueue.Dialect) rehearse.Options {
 func TestNothingToFind(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		t.Run(string(d), func(t *testing.T) {
+			t.Parallel() // it waits for cut sessions more than it computes
 			opt := options(d)
 			opt.Cuts = 4
 			r, err := rehearse.Run(t.Context(), queue(t, 300, nil), opt)
