@@ -7,6 +7,8 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,7 +16,7 @@ import (
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/help"
-	"mrtq/cmd/mrtq/internal/practice"
+	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/settings"
 	"mrtq/harness"
 	"mrtq/harness/rehearse"
@@ -27,6 +29,8 @@ type zkCmd struct {
 	addr    string
 	load    string
 	workers string
+	// stopAfter is how many records the services begin; 0 means all.
+	stopAfter int
 
 	minSessionTimeout, maxSessionTimeout time.Duration
 }
@@ -55,12 +59,13 @@ With --load, the embedded server takes a dump. It keeps the Stats, and leaves ou
 ephemeral znodes, because their sessions have ended. Clients can connect when all is loaded. To load a dump
 into a server of Apache, use mrtq restore.
 
-With --workers, simulated workers do what you type: those of the legacy queue at the
-server's root, and the deployed services of a new queue at CHROOT. So people can
-practise a cutover on a copy: migrate it, let the services begin some jobs, roll it
-back, and let the legacy workers do the rest. They reach only this server.`,
+With --workers, people can practise a cutover on a copy. First, the legacy inventory
+service finishes its queue. The deployed services of a new queue at CHROOT work from the
+release on. With --stop-after N they stop when they have begun N
+records. Then you can roll back: the legacy workers work what the rollback gives back,
+and the services start again. All of them are simulated, and reach only this server.`,
 		Example: `  mrtq zk --addr localhost:2281 --load queue.ndjson.gz
-  mrtq zk --addr localhost:2281 --load queue.ndjson.gz --workers /new
+  mrtq zk --addr localhost:2281 --load queue.ndjson.gz --workers /new --stop-after 90
   mrtq zk --load queue.ndjson.gz -- sh -c 'mrtq inspect $MRTQ_ADDRESS'
   mrtq zk --backend jvm --nodes 3 -- go test ./...`,
 		Args: func(cmd *cobra.Command, command []string) error {
@@ -75,7 +80,8 @@ back, and let the legacy workers do the rest. They reach only this server.`,
 	f.DurationVar(&c.minSessionTimeout, "min-session-timeout", usualMinSessionTimeout, "shortest session timeout that clients get")
 	f.DurationVar(&c.maxSessionTimeout, "max-session-timeout", usualMaxSessionTimeout, "longest session timeout that clients get")
 	f.StringVar(&c.load, "load", "", "dump `file` to load first (embedded)")
-	f.StringVar(&c.workers, "workers", "", "let simulated workers do what you type; their new queue is at this `chroot`, such as /new")
+	f.StringVar(&c.workers, "workers", "", "let simulated workers process the legacy queue, and a new queue at this `chroot`, such as /new")
+	f.IntVar(&c.stopAfter, "stop-after", 0, "how many `records` the services begin before they stop (0: all); only with --workers")
 	return cmd
 }
 
@@ -92,8 +98,11 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 	if harness.Backend(c.backend) != harness.Embedded && c.load != "" {
 		return exit.Usagef("--load %s: only the %s backend can load a tree; leave --load out, and use mrtq restore", c.load, harness.Embedded)
 	}
-	if err := c.checkWorkers(command); err != nil {
-		return err
+	if err := znode.ValidatePath(c.workers); c.workers != "" && (err != nil || c.workers == "/") {
+		return exit.Usagef("--workers %s: expected the chroot of the new queue, such as /new", c.workers)
+	}
+	if c.stopAfter < 0 || c.stopAfter > 0 && c.workers == "" {
+		return exit.Usagef("--stop-after %d: expected a number of records from 1, or 0 for all, and --workers", c.stopAfter)
 	}
 	if _, err := net.ResolveTCPAddr("tcp", c.addr); err != nil && c.addr != "" {
 		return exit.Usagef("--addr %s: %w", c.addr, err)
@@ -125,35 +134,62 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 			err = serr
 		}
 	}()
+	if c.workers != "" {
+		stop, err := c.practise(ctx, a, server.Address())
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
 	if len(command) > 0 {
 		return runCommand(ctx, a, server.Address(), command)
 	}
 	a.Println(server.Address())
 	a.Say("this is a disposable ZooKeeper (%s): Ctrl-C stops it and deletes its data", c.backend)
-	if c.workers != "" {
-		p, err := rehearse.NewPractice(ctx, server.Address(), c.workers)
-		if err != nil {
-			return err
-		}
-		practice.Run(ctx, a.Screen, os.Stdin, p)
-		return nil
-	}
 	<-ctx.Done()
 	return nil
 }
 
-// checkWorkers checks --workers.
-func (c *zkCmd) checkWorkers(command []string) error {
-	if c.workers == "" {
-		return nil
+// practise lets simulated workers work beside what follows, until stop is called. It says what they did.
+func (c *zkCmd) practise(ctx context.Context, a *app, address string) (stop func(), err error) {
+	p, err := rehearse.NewPractice(ctx, address, c.workers)
+	if err != nil {
+		return nil, err
 	}
-	if err := znode.ValidatePath(c.workers); err != nil || c.workers == "/" {
-		return exit.Usagef("--workers %s: expected the chroot of the new queue, such as /new", c.workers)
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		var told []string
+		err := p.Run(ctx, c.stopAfter, func(team rehearse.Team, stopped bool) {
+			all := p.Tally()
+			what := "at work"
+			if stopped {
+				what = "stopped"
+			}
+			a.Say("%s: %s. So far: %s", team, what, workDone(&all))
+			for _, trouble := range all.Troubles {
+				if !slices.Contains(told, trouble) {
+					a.Say("  %s", trouble)
+				}
+			}
+			told = all.Troubles
+		})
+		if ctx.Err() == nil {
+			a.Say("the simulated workers have ended: %v", err)
+		}
+	}()
+	return func() { cancel(); <-ended }, nil
+}
+
+// workDone is what all simulated workers have done.
+func workDone(t *rehearse.Tally) string {
+	text := fmt.Sprintf("%s begun, %s stored, %d recorded in the inventory, %s assembled, %s removed by the cleanup", screen.Count(t.Begun, "record", "records"),
+		screen.Count(t.Stored, "object", "objects"), t.Recorded, screen.Count(t.Assembled, "access request", "access requests"), screen.Count(t.Removed, "batch", "batches"))
+	if len(t.Twice) > 0 {
+		return text + "; done twice: " + strings.Join(t.Twice, ", ")
 	}
-	if len(command) > 0 {
-		return exit.Usagef("--workers reads what you type, so it can't be used with a COMMAND")
-	}
-	return nil
+	return text + "; nothing was done twice"
 }
 
 // runCommand runs COMMAND on the same terminal while the server runs.

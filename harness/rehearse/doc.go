@@ -19,5 +19,5 @@
 //	crash.go     the third copy, whose migration is cut again and again
 //	night.go     what the night will be (pure)
 //	report.go    what a rehearsal found
-//	practice.go  workers who do what a person says
+//	practice.go  workers for people who practise
 package rehearse

@@ -3,20 +3,19 @@ package rehearse
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/harness/daemons"
 	"mrtq/internal/zkconn"
-	"mrtq/migrate"
+	"mrtq/newqueue"
 )
 
 // Practice has the simulated workers of a disposable server, for people who practise the cutover on
 // a copy: those of the legacy queue at the server's root, and the deployed services of a new queue.
-// They work only when they are told to, so between two times people can do what the runbook says.
 type Practice struct {
 	crew *crew
 }
@@ -26,9 +25,9 @@ type Team string
 
 // The teams of a [Practice].
 const (
-	LegacyInventory Team = "inventory" // the legacy inventory service
-	LegacyWorkers   Team = "legacy"    // all workers of the legacy queue
-	Services        Team = "services"  // the deployed services, with the cleanup when they start
+	LegacyInventory Team = "legacy inventory" // the legacy inventory service
+	LegacyWorkers   Team = "legacy workers"   // all workers of the legacy queue
+	Services        Team = "services"         // the deployed services, with the cleanup when they start
 )
 
 // Tally is what all teams have done so far.
@@ -37,8 +36,7 @@ type Tally struct {
 	Stored, Recorded, Assembled int      // objects, objects in the inventory, access requests
 	Removed                     int      // batches that the cleanup removed
 	Twice                       []string // the records whose work was done more than once: see [daemons.LegacyKey]
-	Troubles                    []string // what the services could not do, in order
-	Stuck                       []string // workers who could not do what the layout allows, in order
+	Troubles                    []string // what somebody could not do
 }
 
 // NewPractice hires the workers of a server for a new queue at a chroot. Nobody connects yet. The
@@ -55,8 +53,108 @@ func NewPractice(ctx context.Context, address, newQueue string) (*Practice, erro
 	return &Practice{c}, nil
 }
 
-// legacyInventory is the name of the legacy inventory service.
-const legacyInventory = "legacy inventory"
+// shift is a team, and when it stops.
+type shift struct {
+	team Team
+	ends func(begun int, found bool) bool // after it has begun so many records, and found something or not
+}
+
+// Run lets the legacy inventory service finish its queue, and then the services work from the release on.
+// If stopAfter isn't 0, they stop when they have begun so many records. Then the legacy workers wait for
+// the records that a rollback gives back, and work them, and the services start again. did is called when
+// a team has worked, and when it stops. Run ends with ctx, or with the error that a session was lost.
+func (p *Practice) Run(ctx context.Context, stopAfter int, did func(team Team, stopped bool)) error {
+	for _, s := range []shift{
+		{LegacyInventory, func(_ int, found bool) bool { return !found }},
+		{Services, func(begun int, _ bool) bool { return stopAfter > 0 && begun >= stopAfter }},
+		{LegacyWorkers, func(begun int, found bool) bool { return begun > 0 && !found }},
+		{Services, func(int, bool) bool { return false }},
+	} {
+		if err := p.work(ctx, s, did); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lookAgain is how long a team waits if it has found nothing.
+const lookAgain = time.Second
+
+// work lets a team work until its shift ends.
+func (p *Practice) work(ctx context.Context, s shift, did func(team Team, stopped bool)) error {
+	defer p.crew.Close()
+	workers := p.crew.LegacyWorkers()
+	switch s.team {
+	case LegacyInventory:
+		workers = slices.DeleteFunc(slices.Clone(workers), func(a *daemons.Actor) bool { return a.Name != string(LegacyInventory) })
+	case Services:
+		workers = p.crew.Workers()
+		if err := p.start(ctx); err != nil {
+			return err
+		}
+	case LegacyWorkers:
+	}
+	before := len(p.crew.Begun)
+	ends := func(found bool) bool { return s.ends(len(p.crew.Begun)-before, found) }
+	for {
+		p.crew.newQueue.forget() // others wrote meanwhile
+		p.crew.old.forget()
+		found, stuck := false, len(p.crew.stuck)
+		err := p.crew.rounds(ctx, workers, func() bool { return ends(true) }, func(int) {}, func(worked bool, _ int) error {
+			found = found || worked
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		p.crew.stuck = slices.Compact(p.crew.stuck) // each look finds the same obstacle again
+		stopped := ends(found)
+		if stopped {
+			p.crew.Close() // before anybody is told
+		}
+		if found || stopped || len(p.crew.stuck) > stuck {
+			did(s.team, stopped)
+		}
+		if stopped {
+			return nil
+		}
+		if err := sleep(ctx, lookAgain); err != nil {
+			return err
+		}
+	}
+}
+
+// start starts the services when a new queue is there and is not held any more.
+func (p *Practice) start(ctx context.Context) error {
+	for {
+		p.crew.newQueue.forget()
+		s, err := p.crew.New.Connect()
+		if err != nil {
+			return err
+		}
+		holds, _, err := s.Children(p.crew.New.Root + newqueue.QueueLocksPath)
+		s.Close()
+		switch {
+		case err == nil && len(holds) == 0:
+			return p.crew.Start()
+		case err != nil && !errors.Is(err, zk.ErrNoNode):
+			return err
+		}
+		if err := sleep(ctx, lookAgain); err != nil {
+			return err
+		}
+	}
+}
+
+// sleep waits, unless ctx ends.
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(d):
+		return nil
+	}
+}
 
 // count counts how often a name is in a list.
 func count(names []string, name string) (n int) {
@@ -66,34 +164,6 @@ func count(names []string, name string) (n int) {
 		}
 	}
 	return n
-}
-
-// Work lets a team work until it has begun so many records (0 means all), or finds nothing, or stop
-// reports true: then each worker ends, after what it is at. show is called with the number of records.
-// The error is that there is no new queue ([migrate.ErrNoQueue]), that a session was lost, or that ctx
-// has ended.
-func (p *Practice) Work(ctx context.Context, team Team, records int, stop func() bool, show func(records int)) error {
-	defer p.crew.Close()
-	p.crew.newQueue.forget() // others wrote meanwhile
-	p.crew.old.forget()
-	workers := p.crew.LegacyWorkers()
-	switch team {
-	case LegacyInventory:
-		workers = slices.DeleteFunc(slices.Clone(workers), func(a *daemons.Actor) bool { return a.Name != legacyInventory })
-	case Services:
-		workers = p.crew.Workers()
-		if err := p.crew.Start(); errors.Is(err, zk.ErrNoNode) {
-			return fmt.Errorf("%w: nothing is at %s; migrate first", migrate.ErrNoQueue, p.crew.New.Root)
-		} else if err != nil {
-			return err
-		}
-	case LegacyWorkers:
-	}
-	before := len(p.crew.Begun)
-	enough := func() bool {
-		return records > 0 && len(p.crew.Begun)-before >= records || stop()
-	}
-	return p.crew.rounds(ctx, workers, enough, func(n int) { show(n - before) }, func(bool, int) error { return nil })
 }
 
 // Tally returns what was done so far.
@@ -107,7 +177,7 @@ func (p *Practice) Tally() Tally {
 		t.Recorded += e.Recorded
 		t.Assembled += e.Assembled
 		// Several legacy records can name one manifest, and each is worked once.
-		if e.Times() > max(1, count(e.Workers, legacyInventory)) {
+		if e.Times() > max(1, count(e.Workers, string(LegacyInventory))) {
 			t.Twice = append(t.Twice, key)
 		}
 	}
@@ -116,7 +186,7 @@ func (p *Practice) Tally() Tally {
 		t.Troubles = append(t.Troubles, trouble.String())
 	}
 	for _, d := range p.crew.stuck {
-		t.Stuck = append(t.Stuck, d.Path+": "+d.Message)
+		t.Troubles = append(t.Troubles, d.Path+": "+d.Message)
 	}
 	return t
 }
