@@ -3,9 +3,9 @@
 // restore before anything is written. So an interrupted restore is finished by calling it
 // again.
 //
-// Ephemeral znodes are left out, because their sessions have ended. Sequence counters are
-// advanced to where they were, so that the next sequential child sorts after those restored.
-// A parent gets its ACL last, because that may forbid to write below it.
+// Ephemeral znodes are left out, because their sessions have ended. Nobody can set the counter of a
+// parent's sequential children, so a restore reports those that are behind. A parent gets its ACL last,
+// because that may forbid to write below it.
 package restore
 
 import (
@@ -29,7 +29,7 @@ type Options struct {
 	Below string
 	Ops   int // most operations in a transaction; 0 means no limit
 	Say   func(string)
-	// Progress is called with how many znodes and counters are done.
+	// Progress is called with how many znodes are created.
 	Progress func(done, total int)
 }
 
@@ -38,8 +38,16 @@ type Result struct {
 	Created    int       `json:"created"`
 	There      int       `json:"there"`      // already there, with the same data
 	Ephemerals []string  `json:"ephemerals"` // left out, because their sessions are over
-	Counters   int64     `json:"counters"`   // by how much sequence counters were advanced
+	Counters   []Counter `json:"counters"`   // the sequence counters that are behind the dump's
 	Warnings   []Warning `json:"warnings"`
+}
+
+// Counter is the counter of a parent's sequential children, if it is behind that of the dump.
+type Counter struct {
+	Path    string `json:"path"`
+	Found   int64  `json:"found"`   // the number of the next child
+	Wanted  int64  `json:"wanted"`  // what it was when the dump was made
+	Message string `json:"message"` // what follows from it
 }
 
 // Warning is what an operator should know about one znode.
@@ -62,14 +70,13 @@ const (
 // Restore creates the znodes of a tree that are missing, below the session's chroot, which
 // must exist. The error wraps [ErrOtherData], or comes from the server.
 func Restore(ctx context.Context, w *zkconn.Writer, tree *znode.Tree, opt Options) (*Result, error) {
-	before := &Result{} // what the tries before have done
+	created := 0 // by the tries before
 	for failed := 0; ; {
 		r := &restoring{w: w, tree: tree, opt: opt, res: &Result{
-			Created: before.Created, Counters: before.Counters, There: -before.Created, // these will be found
-			Ephemerals: []string{}, Warnings: []Warning{},
+			Created: created, There: -created, // these will be found
+			Ephemerals: []string{}, Counters: []Counter{}, Warnings: []Warning{},
 		}}
-		steps, err := r.try(ctx)
-		before = r.res
+		err := r.try(ctx)
 		var refused *znode.MultiError
 		switch {
 		case err == nil, ctx.Err() != nil:
@@ -78,8 +85,8 @@ func Restore(ctx context.Context, w *zkconn.Writer, tree *znode.Tree, opt Option
 		default:
 			return r.res, err
 		}
-		if failed++; steps > 0 {
-			failed = 1
+		if failed++; r.res.Created > created {
+			failed, created = 1, r.res.Created
 		}
 		if failed == most {
 			return r.res, fmt.Errorf("%d times in a row: %w", most, err)
@@ -98,6 +105,71 @@ func isConflict(err error) bool {
 	return errors.Is(err, znode.ErrNodeExists) || errors.Is(err, znode.ErrNoNode) || errors.Is(err, znode.ErrBadVersion)
 }
 
+// restoring is one try.
+type restoring struct {
+	w           *zkconn.Writer
+	tree, there *znode.Tree
+	opt         Options
+	res         *Result
+}
+
+// try does what is missing.
+func (r *restoring) try(ctx context.Context) (err error) {
+	var roots []string
+	for _, name := range r.tree.Children("/") {
+		roots = append(roots, "/"+name)
+	}
+	if r.there, err = r.w.WithACLs(zkconn.AllACLs).Tree(ctx, roots...); err != nil {
+		return err
+	}
+	missing, err := r.compare()
+	if err != nil {
+		return err
+	}
+	r.compareCounters(missing)
+	done := 0
+	for _, t := range transactions(r.tree, missing, r.opt.Ops, len(r.w.Address().Chroot)) {
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		if err := r.commit(context.WithoutCancel(ctx), t); err != nil {
+			return err
+		}
+		done += len(t.paths)
+		r.res.Created += len(t.paths)
+		r.opt.Progress(done, len(missing))
+	}
+	return r.setParentACLs(ctx)
+}
+
+// transaction creates znodes together.
+type transaction struct {
+	paths []string
+	ops   []znode.Op
+}
+
+// mostBytes is how large a transaction becomes, unless a single znode is larger.
+const mostBytes = 64 << 10
+
+// transactions create znodes in this order, with at most so many operations each; 0 means no limit. chroot is the
+// length of the session's chroot.
+func transactions(tree *znode.Tree, nodes []*znode.Node, ops, chroot int) (all []transaction) {
+	var t transaction
+	size := 0
+	for _, n := range nodes {
+		op := create(tree, n)
+		more := znode.MultiSize([]znode.Op{op}, chroot)
+		if size > 0 && (size+more > mostBytes || ops > 0 && len(t.ops) == ops) {
+			all, t, size = append(all, t), transaction{}, 0
+		}
+		t.paths, t.ops, size = append(t.paths, n.Path), append(t.ops, op), size+more
+	}
+	if size > 0 {
+		all = append(all, t)
+	}
+	return all
+}
+
 // create is the operation that creates a znode. A parent gets its ACL last.
 func create(tree *znode.Tree, n *znode.Node) znode.Op {
 	op := znode.Op{Kind: znode.OpCreate, Path: n.Path, Data: n.Data}
@@ -107,111 +179,15 @@ func create(tree *znode.Tree, n *znode.Node) znode.Op {
 	return op
 }
 
-// restoring is one try.
-type restoring struct {
-	w           *zkconn.Writer
-	tree, there *znode.Tree
-	opt         Options
-	res         *Result
-}
-
-// try does what is missing. steps is the number of its transactions.
-func (r *restoring) try(ctx context.Context) (steps int, err error) {
-	var roots []string
-	for _, name := range r.tree.Children("/") {
-		roots = append(roots, "/"+name)
-	}
-	if r.there, err = r.w.WithACLs(zkconn.AllACLs).Tree(ctx, roots...); err != nil {
-		return 0, err
-	}
-	missing, err := r.compare()
-	if err != nil {
-		return 0, err
-	}
-	creates := map[string]int64{} // by parent
-	for _, n := range missing {
-		creates[znode.Parent(n.Path)]++
-	}
-	advances := r.counters(creates)
-	done, total := 0, len(missing)
-	for _, a := range advances {
-		total += int(a.by)
-	}
-	var t transaction
-	send := func() error {
-		if len(t.ops) == 0 {
-			return nil
-		}
-		if err := ctx.Err(); err != nil {
-			return context.Cause(ctx)
-		}
-		if err := r.commit(context.WithoutCancel(ctx), t); err != nil {
-			return err
-		}
-		steps, done = steps+1, done+t.creates+t.advances
-		r.res.Created, r.res.Counters = r.res.Created+t.creates, r.res.Counters+int64(t.advances)
-		t = transaction{}
-		r.opt.Progress(done, total)
-		return nil
-	}
-	room := func(ops ...znode.Op) error {
-		size := znode.MultiSize(ops, len(r.w.Address().Chroot))
-		if t.size > 0 && (t.size+size > 64<<10 || r.opt.Ops > 0 && len(t.ops)+len(ops) > r.opt.Ops) {
-			if err := send(); err != nil {
-				return err
-			}
-		}
-		t.ops, t.size = append(t.ops, ops...), t.size+size
-		return nil
-	}
-	for _, n := range missing {
-		if err := room(create(r.tree, n)); err != nil {
-			return steps, err
-		}
-		t.creates, t.changes = t.creates+1, append(t.changes, change{path: n.Path})
-	}
-	for _, a := range advances {
-		path := znode.Join(a.parent, "mrtq-counter")
-		for next := a.to - a.by + 1; next <= a.to; next++ {
-			if err := room(znode.Create(path, []byte{}), znode.Delete(path, 0)); err != nil {
-				return steps, err
-			}
-			t.advances, t.changes = t.advances+1, append(t.changes, change{a.parent, next})
-		}
-	}
-	if err := send(); err != nil {
-		return steps, err
-	}
-	return steps, r.setParentACLs(ctx)
-}
-
-// transaction is what is sent together.
-type transaction struct {
-	ops               []znode.Op
-	size              int // bytes
-	creates, advances int
-	changes           []change
-}
-
-// change is what a transaction does to a znode of the dump: it creates it, or advances the counter of its children.
-type change struct {
-	path string
-	next int64 // the next child's number is no lower then
-}
-
-// commit carries out a transaction. If its answer is lost, commit looks at the znodes that it concerns.
+// commit carries out a transaction. If its answer is lost, commit looks at the znodes.
 func (r *restoring) commit(ctx context.Context, t transaction) error {
 	return r.surely(ctx, func() error { return r.w.Multi(ctx, t.ops) }, func() (bool, error) {
-		paths := make([]string, len(t.changes))
-		for i, c := range t.changes {
-			paths[i] = c.path
-		}
-		nodes, err := r.w.GetAll(ctx, paths, nil)
-		if err != nil || len(nodes) < len(paths) {
+		nodes, err := r.w.GetAll(ctx, t.paths, nil)
+		if err != nil || len(nodes) < len(t.paths) {
 			return false, err
 		}
-		for i, n := range nodes {
-			if next, _ := n.Stat.NextSequence(); int64(next) < t.changes[i].next || !znode.SameData(n.Data, r.tree.Get(n.Path).Data) {
+		for _, n := range nodes {
+			if !znode.SameData(n.Data, r.tree.Get(n.Path).Data) {
 				return false, nil
 			}
 		}
@@ -276,50 +252,45 @@ func sameACL(a, b []znode.ACL) bool {
 	return znode.IsOpenACL(a) && znode.IsOpenACL(b) || slices.Equal(a, b)
 }
 
-// advance says how far the counter of a parent's sequential children is to be advanced, and to which next number.
-type advance struct {
-	parent string
-	by, to int64
-}
-
-// farthest limits how far a counter is advanced. It takes some minutes.
-const farthest = 1_000_000
-
 // sequential matches the number at the end of a sequential child's name: ten digits, and a
 // sign if the counter has wrapped.
 var sequential = regexp.MustCompile(`(-?\d{10})$`)
 
-// counters says how far each parent's counter must be advanced after the creates. The dump's
-// Stats or names show where it was.
-func (r *restoring) counters(creates map[string]int64) (advances []advance) {
+// compareCounters finds the sequence counters that will be behind when what is missing is created. The dump's
+// Stats or names show where they were.
+func (r *restoring) compareCounters(missing []*znode.Node) {
+	creates := map[string]int64{} // by parent
+	for _, n := range missing {
+		creates[znode.Parent(n.Path)]++
+	}
 	for n := range r.tree.All("/") {
 		if n.Stat.EphemeralOwner != 0 || n.Path == "/" || !znode.Within(n.Path, r.opt.Below) {
 			continue
 		}
-		was := int64(0)
-		if n.Stat.Czxid != 0 {
-			next, _ := n.Stat.NextSequence()
-			was = int64(next)
-		}
-		for _, name := range r.tree.Children(n.Path) {
-			if seq, err := strconv.ParseInt(sequential.FindString(name), 10, 64); err == nil && seq >= 0 && seq < math.MaxInt32 {
-				was = max(was, seq+1)
-			}
-		}
-		is := creates[n.Path]
+		c := Counter{Path: n.Path, Found: creates[n.Path]}
 		if got := r.there.Get(n.Path); got != nil {
 			next, _ := got.Stat.NextSequence()
-			is += int64(next)
+			c.Found += int64(next)
 		}
-		switch behind := was - is; {
-		case behind <= 0:
-		case behind > farthest:
-			r.res.Warnings = append(r.res.Warnings, Warning{n.Path, fmt.Sprintf("its sequence counter stays %d behind what it was: new sequential children will sort before those restored", behind)})
-		default:
-			advances = append(advances, advance{n.Path, behind, was})
+		if n.Stat.Czxid != 0 {
+			next, _ := n.Stat.NextSequence()
+			c.Wanted = int64(next)
 		}
+		free := int64(0) // no child of the dump has this number or a higher one
+		for _, name := range r.tree.Children(n.Path) {
+			if seq, err := strconv.ParseInt(sequential.FindString(name), 10, 64); err == nil && seq >= 0 && seq < math.MaxInt32 {
+				free = max(free, seq+1)
+			}
+		}
+		if c.Wanted = max(c.Wanted, free); c.Found >= c.Wanted {
+			continue
+		}
+		c.Message = "new sequential children get names that deleted ones had"
+		if c.Found < free {
+			c.Message = "new sequential children sort before the restored ones, and can't be created while their names are taken"
+		}
+		r.res.Counters = append(r.res.Counters, c)
 	}
-	return advances
 }
 
 // setParentACLs gives parents their ACLs, from the bottom up, after everything below them was
