@@ -8,6 +8,7 @@ import (
 
 	"mrtq/harness/minizk"
 	"mrtq/internal/jute"
+	"mrtq/internal/znode"
 )
 
 // known is a known difference between minizk and the real server. Its probe runs on
@@ -46,10 +47,10 @@ var differences = []known{
 			a := w.session("A")
 			a.ask(jute.OpSync, "/\U0001F600")
 			a.ask(jute.OpSync, "/a\xff")
-			a.createWith(jute.OpCreate, jute.Request{Path: dir + "/x", ACL: []jute.ACL{acl(31, "digest", "\U0001F600:x"), acl(31, "digest", "\xff:x"), acl(31, "world", "anyone")}})
+			a.createWith(jute.OpCreate, jute.Request{Path: dir + "/x", ACL: []znode.ACL{acl(31, "digest", "\U0001F600:x"), acl(31, "digest", "\xff:x"), acl(31, "world", "anyone")}})
 			p := a.must(jute.Request{Op: jute.OpGetACL, Path: dir + "/x"})
 			for _, e := range jute.NewDecoder(p.Body).ACLs() {
-				w.note("A getACL: %q", e.ID.Name)
+				w.note("A getACL: %q", e.ID)
 			}
 			a.must(jute.Request{Op: jute.OpDelete, Path: dir + "/x", Version: -1})
 		}},
@@ -60,7 +61,7 @@ var differences = []known{
 			a.auth("digest", "b:b")
 			a.auth("digest", ownerSecret)
 			a.auth("digest", "b2:b")
-			a.createWith(jute.OpCreate, jute.Request{Path: dir + "/x", ACL: []jute.ACL{acl(31, "auth", "")}})
+			a.createWith(jute.OpCreate, jute.Request{Path: dir + "/x", ACL: []znode.ACL{acl(31, "auth", "")}})
 			a.ask(jute.OpGetACL, dir+"/x")
 		}},
 	{name: "order-of-children",

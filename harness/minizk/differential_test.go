@@ -11,6 +11,7 @@ import (
 
 	"mrtq/harness/minizk"
 	"mrtq/internal/jute"
+	"mrtq/internal/znode"
 )
 
 // step is one random operation. Every step has all fields, even if its operation does not use them,
@@ -23,14 +24,14 @@ type step struct {
 	Flag   int32
 	Ver    int32
 	Watch  bool
-	ACL    []jute.ACL
+	ACL    []znode.ACL
 	Multi  []step
 }
 
 // The paths collide often, and some are wrong.
 var somePaths = []string{"", "/a", "/a/b", "/a/b/c", "/b", "/b/a", "/c", "/a/", "/a//b", "/a/.", "bad"}
 
-var someACLs = [][]jute.ACL{
+var someACLs = [][]znode.ACL{
 	open, open, open, open, nil,
 	{acl(31, "auth", "")},
 	{acl(31, "auth", "x"), acl(1, "world", "anyone")},

@@ -9,7 +9,7 @@ import (
 )
 
 // Snapshot returns a copy of the tree, without /zookeeper, where the server's own nodes are. The
-// copy shares the nodes' data with the server, so do not change the bytes.
+// copy shares the nodes' data and ACLs with the server, so do not change these.
 func (s *Server) Snapshot() (*znode.Tree, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

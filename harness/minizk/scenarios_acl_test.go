@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"mrtq/internal/jute"
+	"mrtq/internal/znode"
 	"mrtq/internal/ztree"
 )
 
@@ -14,8 +15,8 @@ func init() {
 	scenarios["superuser"] = superuser
 }
 
-func acl(perms int32, scheme, name string) jute.ACL {
-	return jute.ACL{Perms: perms, ID: jute.ID{Scheme: scheme, Name: name}}
+func acl(perms int32, scheme, name string) znode.ACL {
+	return znode.ACL{Perms: perms, Scheme: scheme, ID: name}
 }
 
 func digest(secret string) string { return ztree.DigestID([]byte(secret)).Name }
@@ -25,7 +26,7 @@ func aclLists(w *world) {
 	a, b := w.session("A"), w.session("B")
 	b.auth("digest", "b:b")
 	anybody := acl(31, "world", "anyone")
-	for i, list := range [][]jute.ACL{
+	for i, list := range [][]znode.ACL{
 		nil, {}, {anybody}, {anybody, anybody}, {acl(1, "world", "anyone"), acl(2, "world", "anyone")}, {acl(0, "world", "anyone")}, {acl(99, "world", "anyone")}, {acl(-1, "world", "anyone")},
 		{acl(31, "world", "x")}, {acl(31, "world", "")}, {acl(31, "", "")}, {acl(31, "auth", "")}, {acl(3, "auth", "ignored"), anybody}, {anybody, acl(31, "auth", "")},
 		{acl(31, "digest", "a")}, {acl(31, "digest", "a:b")}, {acl(31, "digest", "a:b:c")}, {acl(31, "digest", "a:")}, {acl(31, "digest", ":b")}, {acl(31, "digest", "a:b:")}, {acl(31, "digest", "")}, {acl(31, "digest", ":")},
@@ -59,7 +60,7 @@ func aclEnforced(w *world) {
 		node := fmt.Sprintf("%s/acl/%d", dir, perms)
 		owner.createWith(jute.OpCreate, jute.Request{Path: node, Data: []byte("d"), ACL: open})
 		owner.createWith(jute.OpCreate, jute.Request{Path: node + "/kid", ACL: open})
-		owner.setACL(node, []jute.ACL{acl(31, "digest", digest(ownerSecret)), acl(perms, "digest", digest("x:x")), acl(perms, "ip", "127.0.0.0/8")}, -1)
+		owner.setACL(node, []znode.ACL{acl(31, "digest", digest(ownerSecret)), acl(perms, "digest", digest("x:x")), acl(perms, "ip", "127.0.0.0/8")}, -1)
 		c := other
 		c.read(jute.OpExists, node, false)
 		c.read(jute.OpGetData, node, true)
@@ -82,7 +83,7 @@ func aclEnforced(w *world) {
 		c.settle()
 	}
 	owner.create(dir+"/acl/none", "", 0)
-	owner.setACL(dir+"/acl/none", []jute.ACL{acl(31, "auth", "")}, -1)
+	owner.setACL(dir+"/acl/none", []znode.ACL{acl(31, "auth", "")}, -1)
 	other.read(jute.OpGetData, dir+"/acl/none", false)
 	other.auth("digest", "o:wrong")
 	other.read(jute.OpGetData, dir+"/acl/none", false)
@@ -100,7 +101,7 @@ func aclEnforced(w *world) {
 func aclEvents(w *world) {
 	owner, other := w.session("owner"), w.session("other")
 	owner.auth("digest", ownerSecret)
-	private := []jute.ACL{acl(31, "auth", "")}
+	private := []znode.ACL{acl(31, "auth", "")}
 	owner.create(dir+"/p", "", 0)
 	watch := func() {
 		other.read(jute.OpExists, dir+"/p", true)
@@ -136,7 +137,7 @@ const superSecret = "super:secret"
 func superuser(w *world) {
 	owner, boss := w.session("owner"), w.session("boss")
 	owner.auth("digest", ownerSecret)
-	locked := []jute.ACL{acl(31, "auth", "")}
+	locked := []znode.ACL{acl(31, "auth", "")}
 	owner.createWith(jute.OpCreate, jute.Request{Path: dir + "/p", Data: []byte("x"), ACL: locked})
 	boss.auth("digest", "super:wrong")
 	boss.read(jute.OpGetData, dir+"/p", false)
@@ -148,9 +149,9 @@ func superuser(w *world) {
 	owner.set(dir+"/p", []byte("y"), -1)
 	boss.settle()
 	boss.set(dir+"/p", []byte("z"), -1)
-	boss.createWith(jute.OpCreate2, jute.Request{Path: dir + "/p/kid", ACL: []jute.ACL{acl(1, "auth", "")}})
-	boss.createWith(jute.OpCreate, jute.Request{Path: dir + "/p/super", ACL: []jute.ACL{acl(31, "super", "")}})
-	boss.setACL(dir+"/p/kid", []jute.ACL{acl(0, "world", "anyone")}, -1)
+	boss.createWith(jute.OpCreate2, jute.Request{Path: dir + "/p/kid", ACL: []znode.ACL{acl(1, "auth", "")}})
+	boss.createWith(jute.OpCreate, jute.Request{Path: dir + "/p/super", ACL: []znode.ACL{acl(31, "super", "")}})
+	boss.setACL(dir+"/p/kid", []znode.ACL{acl(0, "world", "anyone")}, -1)
 	boss.read(jute.OpGetData, dir+"/p/kid", false)
 	boss.multi(jute.OpMulti, opCheck(dir+"/p/kid", 0), opSet(dir+"/p/kid", "m", 0), opDelete(dir+"/p/kid", 1))
 	boss.delete(dir+"/p", -1)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"mrtq/internal/jute"
+	"mrtq/internal/znode"
 )
 
 // send does a request, and writes it as what into the transcript.
@@ -37,7 +38,7 @@ func (c *client) set(path string, b []byte, version int32) rawPacket {
 	return c.send(fmt.Sprintf("setData %q %s v %d", path, data(b), version), jute.Request{Op: jute.OpSetData, Path: path, Data: b, Version: version})
 }
 
-func (c *client) setACL(path string, acl []jute.ACL, version int32) {
+func (c *client) setACL(path string, acl []znode.ACL, version int32) {
 	c.w.t.Helper()
 	c.send(fmt.Sprintf("setACL %q %v v %d", path, acl, version), jute.Request{Op: jute.OpSetACL, Path: path, ACL: acl, Version: version})
 }

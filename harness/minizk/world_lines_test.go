@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mrtq/internal/jute"
+	"mrtq/internal/znode"
 )
 
 // zxid writes a transaction id relative to the scenario's beginning.
@@ -37,7 +38,7 @@ func set(ms int64) string {
 	return fmt.Sprint(ms)
 }
 
-func (w *world) stat(s jute.Stat) string {
+func (w *world) stat(s znode.Stat) string {
 	mtime := set(s.Mtime)
 	if s.Czxid == s.Mzxid && s.Ctime != s.Mtime {
 		mtime = "differs"

@@ -8,6 +8,7 @@ import (
 
 	"mrtq/harness/minizk"
 	"mrtq/internal/jute"
+	"mrtq/internal/znode"
 )
 
 // world is one server that runs a scenario. What clients see is recorded in lines that do not
@@ -49,7 +50,7 @@ type tb interface {
 // afterwards.
 const dir = "/s"
 
-var open = []jute.ACL{{Perms: jute.PermAll, ID: jute.ID{Scheme: "world", Name: "anyone"}}}
+var open = []znode.ACL{{Perms: jute.PermAll, Scheme: "world", ID: "anyone"}}
 
 // ownerSecret is the password that scenarios protect nodes with, so that the janitor can
 // delete them.

@@ -13,6 +13,7 @@ import (
 
 	"mrtq/harness/daemons"
 	"mrtq/internal/jute"
+	"mrtq/internal/znode"
 )
 
 // plain is a session with a server in this process, one request at a time: others wait. The library that
@@ -212,14 +213,14 @@ func (s *plain) ChildrenW(string) ([]string, *zk.Stat, <-chan zk.Event, error) {
 
 func statOf(d *jute.Decoder) *zk.Stat { return zkStat(d.Stat()) }
 
-func zkStat(s jute.Stat) *zk.Stat {
+func zkStat(s znode.Stat) *zk.Stat {
 	return &zk.Stat{Czxid: s.Czxid, Mzxid: s.Mzxid, Ctime: s.Ctime, Mtime: s.Mtime, Version: s.Version, Cversion: s.Cversion, Aversion: s.Aversion,
 		EphemeralOwner: s.EphemeralOwner, DataLength: s.DataLength, NumChildren: s.NumChildren, Pzxid: s.Pzxid}
 }
 
-func aclOf(acl []zk.ACL) (all []jute.ACL) {
+func aclOf(acl []zk.ACL) (all []znode.ACL) {
 	for _, a := range acl {
-		all = append(all, jute.ACL{Perms: a.Perms, ID: jute.ID{Scheme: a.Scheme, Name: a.ID}})
+		all = append(all, znode.ACL{Perms: a.Perms, Scheme: a.Scheme, ID: a.ID})
 	}
 	return all
 }

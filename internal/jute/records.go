@@ -1,5 +1,7 @@
 package jute
 
+import "mrtq/internal/znode"
+
 // PasswordLen is the length of a session's password, in bytes.
 const PasswordLen = 16
 
@@ -102,19 +104,9 @@ func AppendReplyHeader(b []byte, h ReplyHeader) []byte {
 	return AppendInt(AppendLong(AppendInt(b, h.Xid), h.Zxid), int32(h.Err))
 }
 
-// Stat is a znode's metadata as a client sees it.
-type Stat struct {
-	Czxid, Mzxid                int64 // transactions that created and last set the node
-	Ctime, Mtime                int64 // their times, in milliseconds since 1970
-	Version, Cversion, Aversion int32
-	EphemeralOwner              int64 // the session that owns an ephemeral node, or 0
-	DataLength, NumChildren     int32
-	Pzxid                       int64 // last transaction that created or deleted a child
-}
-
 // Stat reads one.
-func (d *Decoder) Stat() Stat {
-	return Stat{
+func (d *Decoder) Stat() znode.Stat {
+	return znode.Stat{
 		Czxid: d.Long("czxid"), Mzxid: d.Long("mzxid"),
 		Ctime: d.Long("ctime"), Mtime: d.Long("mtime"),
 		Version: d.Int("version"), Cversion: d.Int("cversion"), Aversion: d.Int("aversion"),
@@ -125,7 +117,7 @@ func (d *Decoder) Stat() Stat {
 }
 
 // AppendStat appends s.
-func AppendStat(b []byte, s *Stat) []byte {
+func AppendStat(b []byte, s *znode.Stat) []byte {
 	b = AppendLong(b, s.Czxid)
 	b = AppendLong(b, s.Mzxid)
 	b = AppendLong(b, s.Ctime)
@@ -144,25 +136,19 @@ type ID struct {
 	Scheme, Name string
 }
 
-// ACL grants permission bits to an ID.
-type ACL struct {
-	Perms int32
-	ID    ID
-}
-
 // aclMinLen is how many bytes the shortest ACL has: its permissions and the lengths of two strings.
 const aclMinLen = 12
 
 // ACLs reads a vector of ACLs. It returns nil for a null vector. A null string becomes "", because
 // kazoo writes the empty id of scheme "auth" as null.
-func (d *Decoder) ACLs() []ACL {
+func (d *Decoder) ACLs() []znode.ACL {
 	n := d.Count("acl count", aclMinLen)
 	if n < 0 || d.err != nil {
 		return nil
 	}
-	out := make([]ACL, 0, n)
+	out := make([]znode.ACL, 0, n)
 	for range n {
-		out = append(out, ACL{Perms: d.Int("perms"), ID: ID{Scheme: string(d.Buffer("scheme")), Name: string(d.Buffer("id"))}})
+		out = append(out, znode.ACL{Perms: d.Int("perms"), Scheme: string(d.Buffer("scheme")), ID: string(d.Buffer("id"))})
 	}
 	if d.err != nil {
 		return nil
@@ -171,13 +157,13 @@ func (d *Decoder) ACLs() []ACL {
 }
 
 // AppendACLs appends a vector of ACLs. A nil v is a null vector.
-func AppendACLs(b []byte, v []ACL) []byte {
+func AppendACLs(b []byte, v []znode.ACL) []byte {
 	if v == nil {
 		return AppendInt(b, -1)
 	}
 	b = AppendInt(b, int32(len(v)))
 	for _, a := range v {
-		b = AppendString(AppendString(AppendInt(b, a.Perms), a.ID.Scheme), a.ID.Name)
+		b = AppendString(AppendString(AppendInt(b, a.Perms), a.Scheme), a.ID)
 	}
 	return b
 }

@@ -1,21 +1,23 @@
 package jute
 
+import "mrtq/internal/znode"
+
 // Request is the record of a request, or one operation of a multi. Op decides which of the other
 // fields the record has; the comments say of which operations they are.
 type Request struct {
 	Op      OpCode
 	Path    string
-	Data    []byte     // of creates and setData; of auth the secret; of sasl the token. Nil is null.
-	ACL     []ACL      // of creates and setACL. Nil is a null vector.
-	Flags   int32      // of creates, a mode such as ModeEphemeral
-	TTL     int64      // of createTTL, in milliseconds
-	Version int32      // of delete, check and setData; of setACL the aversion. -1 means any.
-	Watch   bool       // of exists, getData, getChildren and getChildren2
-	Kind    int32      // of addWatch, such as WatchPersistent; of checkWatches and removeWatches, such as WatcherAny
-	Scheme  string     // of auth
-	Since   int64      // of setWatches, the newest zxid that the client has seen
-	Watches [][]string // of setWatches, the paths with data, exist and child watches; of setWatches2 also persistent and recursive ones
-	Ops     []Request  // of multi and multiRead
+	Data    []byte      // of creates and setData; of auth the secret; of sasl the token. Nil is null.
+	ACL     []znode.ACL // of creates and setACL. Nil is a null vector.
+	Flags   int32       // of creates, a mode such as ModeEphemeral
+	TTL     int64       // of createTTL, in milliseconds
+	Version int32       // of delete, check and setData; of setACL the aversion. -1 means any.
+	Watch   bool        // of exists, getData, getChildren and getChildren2
+	Kind    int32       // of addWatch, such as WatchPersistent; of checkWatches and removeWatches, such as WatcherAny
+	Scheme  string      // of auth
+	Since   int64       // of setWatches, the newest zxid that the client has seen
+	Watches [][]string  // of setWatches, the paths with data, exist and child watches; of setWatches2 also persistent and recursive ones
+	Ops     []Request   // of multi and multiRead
 }
 
 // field is a part of a record.
@@ -195,9 +197,9 @@ func (d *Decoder) operations() []Request {
 type Result struct {
 	Op   OpCode
 	Err  Code
-	Path string // of creates
-	Data []byte // of getData
-	Stat Stat   // of all but create, delete and check
+	Path string     // of creates
+	Data []byte     // of getData
+	Stat znode.Stat // of all but create, delete and check
 }
 
 // AppendResult appends the record of r, without a header.

@@ -4,19 +4,20 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"mrtq/internal/znode"
 	"reflect"
 	"strings"
 	"testing"
 )
 
 var (
-	acls = []ACL{{Perms: PermAll, ID: ID{Scheme: "world", Name: "anyone"}}, {Perms: PermRead, ID: ID{Scheme: "digest", Name: "u:h"}}}
-	stat = Stat{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}
+	acls = []znode.ACL{{Perms: PermAll, Scheme: "world", ID: "anyone"}, {Perms: PermRead, Scheme: "digest", ID: "u:h"}}
+	stat = znode.Stat{Czxid: 1, Mzxid: 2, Ctime: 3, Mtime: 4, Version: 5, Cversion: 6, Aversion: 7, EphemeralOwner: 8, DataLength: 9, NumChildren: 10, Pzxid: 11}
 )
 
 // requests have each operation, with its optional values once present and once null.
 var requests = []Request{
-	{Op: OpCreate, Path: "/a", Data: []byte("x"), ACL: acls, Flags: 2}, {Op: OpCreate2}, {Op: OpCreateContainer, Path: "/a", ACL: []ACL{}},
+	{Op: OpCreate, Path: "/a", Data: []byte("x"), ACL: acls, Flags: 2}, {Op: OpCreate2}, {Op: OpCreateContainer, Path: "/a", ACL: []znode.ACL{}},
 	{Op: OpCreateTTL, Path: "/a", ACL: acls, Flags: 5, TTL: 9},
 	{Op: OpDelete, Path: "/a", Version: -1}, {Op: OpCheck, Path: "/a", Version: 1}, {Op: OpSetData, Path: "/a", Data: []byte{}, Version: 3}, {Op: OpSetData},
 	{Op: OpSetACL, Path: "/a", ACL: acls, Version: 2}, {Op: OpExists, Path: "/a", Watch: true}, {Op: OpGetData, Path: "/a"},
@@ -54,7 +55,7 @@ var records = func() []record {
 		of("connect response", true, ConnectResponse{1, 2, 3, []byte("password"), true, false}, AppendConnectResponse, (*Decoder).ConnectResponse),
 		of("request header", false, RequestHeader{-2, OpPing}, AppendRequestHeader, (*Decoder).RequestHeader),
 		of("reply header", false, ReplyHeader{1, 1 << 40, NoNode}, AppendReplyHeader, (*Decoder).ReplyHeader),
-		of("stat", false, stat, func(b []byte, s Stat) []byte { return AppendStat(b, &s) }, (*Decoder).Stat),
+		of("stat", false, stat, func(b []byte, s znode.Stat) []byte { return AppendStat(b, &s) }, (*Decoder).Stat),
 		of("acls", true, acls, AppendACLs, (*Decoder).ACLs),
 		of("null acls", true, nil, AppendACLs, (*Decoder).ACLs),
 		of("event", false, WatcherEvent{1, 3, "/a"}, AppendWatcherEvent, (*Decoder).WatcherEvent),

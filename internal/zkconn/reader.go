@@ -115,7 +115,7 @@ func (r *Reader) exists(ctx context.Context, path string, watch bool) (stat znod
 		return znode.Stat{}, false, nil, err
 	}
 	d := jute.NewDecoder(a.body)
-	return znode.Stat(d.Stat()), true, a.fired, d.Err()
+	return d.Stat(), true, a.fired, d.Err()
 }
 
 // Get reads a node. The error wraps [znode.ErrNoNode] if the node doesn't exist.
@@ -160,7 +160,7 @@ func (r *Reader) getAll(ctx context.Context, paths []string, acls func(path stri
 			nodes[i], err = r.unanswered(ctx, paths[i], err)
 			return err
 		}
-		nodes[i] = znode.Node{Path: paths[i], Data: d.Buffer("data"), Stat: znode.Stat(d.Stat())}
+		nodes[i] = znode.Node{Path: paths[i], Data: d.Buffer("data"), Stat: d.Stat()}
 		return nil
 	}})
 	if err != nil {
@@ -179,7 +179,7 @@ func (r *Reader) getAll(ctx context.Context, paths []string, acls func(path stri
 			*n, err = r.unanswered(ctx, n.Path, err)
 			return err
 		}
-		n.ACL = readACL(d)
+		n.ACL = d.ACLs()
 		return nil
 	}})
 }
@@ -231,17 +231,10 @@ func (r *Reader) ChildrenAll(ctx context.Context, paths []string) ([][]string, e
 // doesn't exist.
 func (r *Reader) ACL(ctx context.Context, path string) (acl []znode.ACL, err error) {
 	err = r.ask(ctx, question{jute.OpGetACL, []string{path}, func(_ int, d *jute.Decoder, err error) error {
-		acl = readACL(d)
+		acl = d.ACLs()
 		return err
 	}})
 	return acl, err
-}
-
-func readACL(d *jute.Decoder) (acl []znode.ACL) {
-	for _, a := range d.ACLs() {
-		acl = append(acl, znode.ACL{Perms: a.Perms, Scheme: a.ID.Scheme, ID: a.ID.Name})
-	}
-	return acl
 }
 
 // named are the names of path's children in order, without ZooKeeper's own.

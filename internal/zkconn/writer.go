@@ -99,11 +99,7 @@ func appendACL(b []byte, acl []znode.ACL) []byte {
 	if acl == nil {
 		acl = znode.OpenACL()
 	}
-	b = jute.AppendInt(b, int32(len(acl)))
-	for _, a := range acl {
-		b = jute.AppendString(jute.AppendString(jute.AppendInt(b, a.Perms), a.Scheme), a.ID)
-	}
-	return b
+	return jute.AppendACLs(b, acl)
 }
 
 // write sends a request that does this many operations, once, and returns the answer. The

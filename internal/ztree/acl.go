@@ -8,26 +8,28 @@ import (
 	"strings"
 
 	"mrtq/internal/jute"
+	"mrtq/internal/znode"
 )
 
 // accessList is an access list that never changes, so nodes can share one.
 type accessList struct {
-	acls []jute.ACL
+	acls []znode.ACL
 	lost *lost // not nil for a node that could not be read when a dump was made
 }
 
 var (
-	anyone     = jute.ID{Scheme: "world", Name: "anyone"}
-	openUnsafe = &accessList{acls: []jute.ACL{{Perms: jute.PermAll, ID: anyone}}}
-	readUnsafe = &accessList{acls: []jute.ACL{{Perms: jute.PermRead, ID: anyone}}}
+	openUnsafe = &accessList{acls: []znode.ACL{{Perms: jute.PermAll, Scheme: "world", ID: "anyone"}}}
+	readUnsafe = &accessList{acls: []znode.ACL{{Perms: jute.PermRead, Scheme: "world", ID: "anyone"}}}
 )
+
+func isAnyone(a znode.ACL) bool { return a.Scheme == "world" && a.ID == "anyone" }
 
 // mostLists is how many different lists a tree remembers to share them.
 const mostLists = 4096
 
 // share returns a list equal to acls, the same one for all nodes that have it if possible, to save
 // memory. Nearly always it is the parent's.
-func (t *Tree) share(acls []jute.ACL, parent *accessList) *accessList {
+func (t *Tree) share(acls []znode.ACL, parent *accessList) *accessList {
 	for _, known := range []*accessList{parent, openUnsafe, readUnsafe} {
 		if known.lost == nil && slices.Equal(acls, known.acls) {
 			return known
@@ -103,15 +105,15 @@ func (l *accessList) allow(perms int32, ids []jute.ID) error {
 		if a.Perms&perms == 0 {
 			continue
 		}
-		if a.ID == anyone {
+		if isAnyone(a) {
 			return nil
 		}
-		p, ok := providers[a.ID.Scheme]
+		p, ok := providers[a.Scheme]
 		if !ok {
 			continue
 		}
 		for _, id := range ids {
-			if id.Scheme == a.ID.Scheme && p.matches(id.Name, a.ID.Name) {
+			if id.Scheme == a.Scheme && p.matches(id.Name, a.ID) {
 				return nil
 			}
 		}
@@ -121,21 +123,21 @@ func (l *accessList) allow(perms int32, ids []jute.ID) error {
 
 // fixACL checks the list of a create or setACL, removes duplicates, and replaces an entry with scheme
 // "auth" by the caller's own identities. The error is InvalidACL.
-func fixACL(acls []jute.ACL, ids []jute.ID) ([]jute.ACL, error) {
-	var out []jute.ACL
-	seen := map[jute.ACL]bool{} // a packet has room for 80,000 entries, so don't compare each with each
+func fixACL(acls []znode.ACL, ids []jute.ID) ([]znode.ACL, error) {
+	var out []znode.ACL
+	seen := map[znode.ACL]bool{} // a packet has room for 80,000 entries, so don't compare each with each
 	for _, a := range acls {
-		p, known := providers[a.ID.Scheme]
+		p, known := providers[a.Scheme]
 		before := len(out)
 		switch {
 		case seen[a]:
 			continue
-		case a.ID == anyone, known && p.valid(a.ID.Name):
+		case isAnyone(a), known && p.valid(a.ID):
 			out = append(out, a)
-		case a.ID.Scheme == "auth":
+		case a.Scheme == "auth":
 			for _, id := range ids {
 				if providers[id.Scheme].authenticated {
-					out = append(out, jute.ACL{Perms: a.Perms, ID: id})
+					out = append(out, znode.ACL{Perms: a.Perms, Scheme: id.Scheme, ID: id.Name})
 				}
 			}
 		}
@@ -151,11 +153,11 @@ func fixACL(acls []jute.ACL, ids []jute.ID) ([]jute.ACL, error) {
 }
 
 // redact hides the hashes of digest identities from those who may not change the list.
-func redact(acls []jute.ACL) []jute.ACL {
+func redact(acls []znode.ACL) []znode.ACL {
 	out := slices.Clone(acls)
 	for i, a := range out {
-		if user, _, ok := strings.Cut(a.ID.Name, ":"); ok && a.ID.Scheme == "digest" {
-			out[i].ID.Name = user + ":x"
+		if user, _, ok := strings.Cut(a.ID, ":"); ok && a.Scheme == "digest" {
+			out[i].ID = user + ":x"
 		}
 	}
 	return out

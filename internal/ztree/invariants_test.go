@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mrtq/internal/jute"
+	"mrtq/internal/znode"
 )
 
 // broken says how a tree's tables contradict its nodes, or returns "".
@@ -120,7 +121,7 @@ func dumped(t *Tree) string {
 // TestManyChildren: with few children and with many, each is found by its name, and only those that
 // exist.
 func TestManyChildren(t *testing.T) {
-	all := []jute.ACL{{Perms: jute.PermAll, ID: anyone}}
+	all := []znode.ACL{{Perms: jute.PermAll, Scheme: "world", ID: "anyone"}}
 	tree, zxid := New(), int64(0)
 	path := func(i int) string { return fmt.Sprintf("/c%d", i) }
 	check := func(from, to int) {
@@ -163,7 +164,7 @@ func (e *counter) Identities() []jute.ID    { return nil }
 // notified.
 func TestInvariants(t *testing.T) {
 	paths := []string{"/a", "/a/b", "/a/b/c", "/b", "/b/a", "/c", "/zookeeper/quota/x"}
-	all := []jute.ACL{{Perms: jute.PermAll, ID: anyone}}
+	all := []znode.ACL{{Perms: jute.PermAll, Scheme: "world", ID: "anyone"}}
 	rapid.Check(t, func(t *rapid.T) {
 		tree := New()
 		watchers := []*counter{{}, {}}
@@ -256,9 +257,9 @@ func TestInvariants(t *testing.T) {
 // TestManyACLs: a list as long as a packet allows is checked quickly, because its entries are not
 // compared each with each.
 func TestManyACLs(t *testing.T) {
-	list := make([]jute.ACL, 80_000)
+	list := make([]znode.ACL, 80_000)
 	for i := range list {
-		list[i] = jute.ACL{Perms: int32(i), ID: anyone}
+		list[i] = znode.ACL{Perms: int32(i), Scheme: "world", ID: "anyone"}
 	}
 	out, err := fixACL(append(list, list...), nil)
 	if err != nil || !slices.Equal(out, list) {

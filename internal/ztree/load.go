@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"mrtq/internal/jute"
 	"mrtq/internal/znode"
 )
 
@@ -110,7 +109,7 @@ func (l *Loader) fill(at *node, n znode.Node) error {
 	case n.Unreadable != "":
 		at.acl = &accessList{lost: &lost{n.Unreadable, s.DataLength, s.NumChildren}}
 	case !znode.IsOpenACL(n.ACL):
-		at.acl = t.share(fromACL(n.ACL), openUnsafe)
+		at.acl = t.share(n.ACL, openUnsafe)
 	}
 	if n.Path == "/" {
 		return nil
@@ -136,22 +135,6 @@ func (l *Loader) Tree() *Tree {
 
 // System returns ZooKeeper's own znodes that were given to Add, by their paths.
 func (l *Loader) System() map[string]znode.Node { return l.system }
-
-func fromACL(list []znode.ACL) []jute.ACL {
-	acls := make([]jute.ACL, len(list))
-	for i, a := range list {
-		acls[i] = jute.ACL{Perms: a.Perms, ID: jute.ID{Scheme: a.Scheme, Name: a.ID}}
-	}
-	return acls
-}
-
-func toACL(acls []jute.ACL) []znode.ACL {
-	list := make([]znode.ACL, len(acls))
-	for i, a := range acls {
-		list[i] = znode.ACL{Perms: a.Perms, Scheme: a.ID.Scheme, ID: a.ID.Name}
-	}
-	return list
-}
 
 // Owners returns the sessions that own ephemeral nodes.
 func (t *Tree) Owners() []int64 {

@@ -3,7 +3,7 @@ package ztree
 import (
 	"strings"
 
-	"mrtq/internal/jute"
+	"mrtq/internal/znode"
 )
 
 // node is one znode. There may be ten million, so it is small: 128 bytes, besides its name and its
@@ -92,9 +92,9 @@ func (n *node) removeChild(c *node) {
 }
 
 // stat returns the node's Stat as a client sees it (DataNode.copyStat).
-func (t *Tree) stat(n *node) jute.Stat {
+func (t *Tree) stat(n *node) znode.Stat {
 	kids := int32(n.numChildren())
-	s := jute.Stat{
+	s := znode.Stat{
 		Czxid: n.czxid, Mzxid: n.mzxid, Pzxid: n.pzxid, Ctime: n.ctime, Mtime: n.mtime,
 		Version: n.version, Cversion: 2*n.cversion - kids, Aversion: n.aversion,
 		DataLength: int32(len(n.data)), NumChildren: kids,

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mrtq/internal/jute"
+	"mrtq/internal/znode"
 )
 
 // permitted finds a node for which the caller has one of some permissions.
@@ -18,25 +19,25 @@ func (t *Tree) permitted(who Caller, path string, perms int32) (*node, error) {
 
 // Exists returns a node's Stat. It needs no permission, and sets a watch whether or not the
 // node exists.
-func (t *Tree) Exists(path string, w Watcher) (jute.Stat, error) {
+func (t *Tree) Exists(path string, w Watcher) (znode.Stat, error) {
 	if strings.IndexByte(path, 0) >= 0 {
-		return jute.Stat{}, jute.BadArguments
+		return znode.Stat{}, jute.BadArguments
 	}
 	if w != nil {
 		t.data.add(path, w, watchOnce)
 	}
 	n := t.lookup(path)
 	if n == nil {
-		return jute.Stat{}, jute.NoNode
+		return znode.Stat{}, jute.NoNode
 	}
 	return t.stat(n), nil
 }
 
 // GetData returns a node's data, which must not be changed, and Stat. A nil watcher sets no watch.
-func (t *Tree) GetData(who Caller, path string, w Watcher) ([]byte, jute.Stat, error) {
+func (t *Tree) GetData(who Caller, path string, w Watcher) ([]byte, znode.Stat, error) {
 	n, err := t.permitted(who, path, jute.PermRead)
 	if err != nil {
-		return nil, jute.Stat{}, err
+		return nil, znode.Stat{}, err
 	}
 	if w != nil {
 		t.data.add(path, w, watchOnce)
@@ -48,10 +49,10 @@ func (t *Tree) GetData(who Caller, path string, w Watcher) ([]byte, jute.Stat, e
 // The same operations always lead to the same order, so that a failing test fails again. The order is
 // not sorted: the real server has the order of a hash table, and code that relies on an order must not
 // pass by luck.
-func (t *Tree) AppendChildren(b []byte, who Caller, path string, w Watcher) ([]byte, jute.Stat, error) {
+func (t *Tree) AppendChildren(b []byte, who Caller, path string, w Watcher) ([]byte, znode.Stat, error) {
 	n, err := t.permitted(who, path, jute.PermRead)
 	if err != nil {
-		return b, jute.Stat{}, err
+		return b, znode.Stat{}, err
 	}
 	if w != nil {
 		t.child.add(path, w, watchOnce)
@@ -88,10 +89,10 @@ func (t *Tree) Descendants(who Caller, path string) (int, error) {
 
 // GetACL returns a node's access list, which must not be changed, and Stat. The caller needs READ
 // or ADMIN. Without ADMIN, GetACL hides the hashes of digest identities.
-func (t *Tree) GetACL(who Caller, path string) ([]jute.ACL, jute.Stat, error) {
+func (t *Tree) GetACL(who Caller, path string) ([]znode.ACL, znode.Stat, error) {
 	n, err := t.permitted(who, path, jute.PermRead|jute.PermAdmin)
 	if err != nil {
-		return nil, jute.Stat{}, err
+		return nil, znode.Stat{}, err
 	}
 	acls := n.acl.acls
 	if n.acl.allow(jute.PermAdmin, who.IDs) != nil {

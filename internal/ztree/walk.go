@@ -18,14 +18,13 @@ func (t *Tree) Nodes(path string) iter.Seq[znode.Node] {
 		if top == nil {
 			return
 		}
-		lists := map[*accessList][]znode.ACL{}
 		stack := []visit{{place{path, top}, true}, {place{path, top}, false}}
 		for len(stack) > 0 {
 			at := stack[len(stack)-1]
 			stack = stack[:len(stack)-1]
 			if at.below {
 				stack = at.n.appendVisits(stack, strings.TrimSuffix(at.path, "/"))
-			} else if !yield(t.node(at.path, at.n, lists)) {
+			} else if !yield(t.node(at.path, at.n)) {
 				return
 			}
 		}
@@ -86,18 +85,13 @@ func (n *node) appendVisits(stack []visit, path string) []visit {
 	return stack
 }
 
-// node returns a node as Nodes yields it. lists has the ACLs that were converted before.
-func (t *Tree) node(path string, n *node, lists map[*accessList][]znode.ACL) znode.Node {
-	z := znode.Node{Path: path, Data: n.data, Stat: znode.Stat(t.stat(n))}
+// node returns a node as Nodes yields it.
+func (t *Tree) node(path string, n *node) znode.Node {
+	z := znode.Node{Path: path, Data: n.data, Stat: t.stat(n)}
 	if n.acl.lost != nil {
 		z.Unreadable = n.acl.lost.why
 		return z
 	}
-	acl, known := lists[n.acl]
-	if !known {
-		acl = toACL(n.acl.acls)
-		lists[n.acl] = acl
-	}
-	z.ACL = acl
+	z.ACL = n.acl.acls
 	return z
 }
