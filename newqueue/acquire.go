@@ -11,14 +11,13 @@ import (
 	"mrtq/internal/znode"
 )
 
-// errSkip says that an item can't be acquired now; the caller tries the next.
+// errSkip says that a member can't be acquired now; the caller tries the next.
 var errSkip = errors.New("skip")
 
-// acquire locks an item in the state that was read from its status, in one
-// transaction. So it never returns the item in another state. Then it calls load.
-// fits returns errSkip for a status that the worker does not want. If there is a
+// acquire locks a member if it is in a state, in one transaction, and reads it. So it
+// never returns the member in another state. If there is a
 // lock already, acquire sends no transaction: many workers may look at many locked
-// items again and again, and a write costs the servers far more than a read.
+// jobs again and again, and a write costs the servers far more than a read.
 //
 // The same transaction writes the status again, unchanged. So the status has a
 // new version after every acquisition, and that version proves who holds the
@@ -27,27 +26,29 @@ var errSkip = errors.New("skip")
 // are refused, even if the same lock exists again because another worker
 // acquired it.
 //
-// Unless the queue ignores holds, the same transaction also fails if hold is set.
-func (i *item) acquire(ctx context.Context, hold QueueHold, fits func(status []byte) error, load func(context.Context) error) error {
-	if !i.q.reserve(i.path) {
+// Unless the queue ignores holds, the same transaction also fails if hold is set. absent
+// is what checkHold has found.
+func (q *Queue) acquire(ctx context.Context, m member, state string, hold QueueHold, absent string) error {
+	e := m.base()
+	if !q.reserve(e.path) {
 		return errSkip
 	}
-	defer i.q.reserved.Delete(i.path)
+	defer q.reserved.Delete(e.path)
 	for range attempts {
-		acquired, err := i.tryAcquire(ctx, hold, fits)
+		acquired, err := q.tryAcquire(ctx, m, state, absent)
 		switch {
 		case err == nil:
-			i.lock = lock{path: i.path + "/lock", session: i.q.conn.SessionID()}
-			err = together(ctx, i.readLock, load)
-			if i.version = acquired; err != nil && !errors.Is(err, errSkip) {
-				i.drop(ctx)
+			e.lock = lock{path: e.path + "/lock", session: q.conn.SessionID()}
+			err = together(ctx, e.readLock, func(ctx context.Context) error { return e.load(ctx, m.properties()) })
+			if e.version = acquired; err != nil && !errors.Is(err, errSkip) {
+				e.drop(ctx)
 			}
 			return err
 		case errors.Is(err, zk.ErrBadVersion): // it moved meanwhile: read it again
-		case errors.Is(err, zk.ErrNodeExists) && refusedAt(err, QueueHoldPath(hold)):
-			if err := i.q.checkHold(ctx, hold); err != nil {
+		case errors.Is(err, zk.ErrNodeExists) && refusedAt(err, absent):
+			if absent, err = q.checkHold(ctx, hold); err != nil {
 				return err
-			} // released meanwhile
+			} // released meanwhile, or only the folder was created
 		case errors.Is(err, zk.ErrNodeExists), errors.Is(err, zk.ErrNoNode):
 			return errSkip
 		default:
@@ -57,36 +58,36 @@ func (i *item) acquire(ctx context.Context, hold QueueHold, fits func(status []b
 	return errSkip
 }
 
-// tryAcquire is one attempt to lock the item. It returns the version of the status
+// tryAcquire is one attempt to lock a member. It returns the version of the status
 // that the lock comes with.
-func (i *item) tryAcquire(ctx context.Context, hold QueueHold, fits func(status []byte) error) (int32, error) {
-	q, at, status := i.q, i.path+"/lock", i.path+"/status"
-	var n node
-	var locked bool
-	err := together(ctx, func(ctx context.Context) (err error) {
-		_, locked, err = q.stat(ctx, at)
-		return err
-	}, func(ctx context.Context) (err error) {
-		n, err = q.get(ctx, status)
-		return err
-	})
-	if locked || errors.Is(err, ErrNotFound) {
-		return 0, errSkip
-	}
-	if err == nil {
-		err = fits(n.data)
-	}
+func (q *Queue) tryAcquire(ctx context.Context, m member, state, absent string) (int32, error) {
+	e := m.base()
+	now, err := e.nodes(ctx, "lock", "status")
 	if err != nil {
 		return 0, err
 	}
-	acquired := n.version + 1
+	status := now["status"]
+	if now["lock"] != nil || status == nil {
+		return 0, errSkip
+	}
+	if err := e.parse(statusOf(m)[0], *status); err != nil {
+		return 0, err
+	}
+	if m.state() != state {
+		return 0, errSkip // it has moved since it was listed
+	}
+	if e.kind == EntityBatch && state == string(BatchPending) {
+		if _, err := q.leftStates(ctx, e.path); err != nil {
+			return 0, err
+		}
+	}
+	at, acquired := e.path+"/lock", status.version+1
 	err = q.commit(ctx, write{
-		lock:   at,
-		absent: q.guard(hold),
-		ops:    []znode.Op{znode.Set(status, n.data, n.version)},
-		done: func(ctx context.Context) (bool, error) {
+		ops:  append(stillAbsent(absent), znode.Create(at, empty), znode.Set(e.path+"/status", status.data, status.version)),
+		lock: at,
+		happened: func(ctx context.Context) (bool, error) {
 			// The lock alone could belong to another goroutine of this session.
-			n, ok, err := q.maybe(ctx, status)
+			n, ok, err := q.maybe(ctx, e.path+"/status")
 			if err != nil || !ok || n.version != acquired {
 				return false, err
 			}
@@ -96,32 +97,21 @@ func (i *item) tryAcquire(ctx context.Context, hold QueueHold, fits func(status 
 			}
 			return err == nil, err
 		},
-		late: func() { q.dropLock(ctx, lock{path: at, session: q.conn.SessionID()}, i.path, acquired) },
+		late: func() { q.dropLock(ctx, lock{path: at, session: q.conn.SessionID()}, e.path, acquired) },
 	})
 	if err != nil && !isRace(err) {
-		err = &opError{"lock", i.path, err}
+		err = &opError{"lock", e.path, err}
 	}
 	return acquired, err
 }
 
 // readLock reads the lock that was just acquired.
-func (i *item) readLock(ctx context.Context) error {
-	l, err := i.q.taken(ctx, i.lock.path)
+func (e *entity) readLock(ctx context.Context) error {
+	l, err := e.q.taken(ctx, e.lock.path)
 	if err == nil {
-		i.lock = l
+		e.lock = l
 	}
 	return err
-}
-
-// fits skips an item that has moved since it was listed. err is that of its status.
-func fits(path string, inState bool, err error) error {
-	switch {
-	case err != nil:
-		return &NodeError{path + "/status", err}
-	case !inState:
-		return errSkip
-	}
-	return nil
 }
 
 // taken reads a lock that was just acquired. It returns errSkip if this session
@@ -148,22 +138,14 @@ func (q *Queue) reserve(path string) bool {
 }
 
 // line is where workers look for work: the jobs, batches or requests in a state.
-type line[T acquirable] struct {
-	q       *Queue
-	entity  Entity
-	state   string
-	hold    QueueHold // stops these workers
-	folder  string    // holds the items, or their queue entries
-	list    func(context.Context) ([]entry, error)
-	path    func(id string) string
-	acquire func(ctx context.Context, id string) (T, error)
-	err     error // why there is no such line
-}
-
-// acquirable is a *[Job], *[Batch] or *[Request].
-type acquirable interface {
-	Unlock(context.Context) error
-	held() *item
+type line[T member] struct {
+	q      *Queue
+	kind   Entity
+	state  string
+	hold   QueueHold // stops these workers
+	folder string    // its children are the members, or the queue entries of jobs
+	at     func(id string) T
+	err    error // why there is no such line
 }
 
 // check refuses a line in which a worker has nothing to do.
@@ -171,63 +153,92 @@ func (l line[T]) check() error {
 	if l.err != nil {
 		return l.err
 	}
-	for _, t := range l.q.machines[l.entity].From(l.state) {
+	for _, t := range l.q.machines[l.kind].From(l.state) {
 		if t.Who.HoldsLock() {
 			return nil
 		}
 	}
-	return fmt.Errorf("acquire a %s in state %s: %w: a worker has nothing to do in that state", l.entity, l.state, ErrValue)
+	return fmt.Errorf("acquire a %s in state %s: %w: a worker has nothing to do in that state", l.kind, l.state, ErrValue)
 }
 
-// pass visits the items once, and yields those that acquire could lock. See
+// list are the members to visit.
+func (l line[T]) list(ctx context.Context) ([]entry, error) {
+	if l.kind == EntityJob {
+		return l.q.queue(ctx, JobState(l.state))
+	}
+	entries, err := l.q.list(ctx, l.folder)
+	if err != nil {
+		return nil, err
+	}
+	// The folder has batches or requests in all states.
+	elsewhere := make([]bool, len(entries))
+	_ = each(ctx, len(entries), func(ctx context.Context, i int) error {
+		m := l.at(entries[i].id)
+		err := m.base().load(ctx, statusOf(m))
+		elsewhere[i] = err == nil && m.state() != l.state
+		return nil
+	})
+	some := entries[:0]
+	for i, e := range entries {
+		if !elsewhere[i] {
+			some = append(some, e)
+		}
+	}
+	return some, nil
+}
+
+// pass visits the members once, and yields those that it could lock. See
 // [Queue.AcquireJobs].
 func (l line[T]) pass(ctx context.Context) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
+		var absent string
+		var entries []entry
 		err := l.check()
 		if err == nil {
-			err = l.q.checkHold(ctx, l.hold)
-		}
-		var entries []entry
-		if err == nil {
-			entries, err = l.list(ctx)
+			err = together(ctx, func(ctx context.Context) (err error) {
+				absent, err = l.q.checkHold(ctx, l.hold)
+				return err
+			}, func(ctx context.Context) (err error) {
+				entries, err = l.list(ctx)
+				return err
+			})
 		}
 		if err != nil {
 			yield(none, err)
 			return
 		}
 		for _, at := range entries {
-			v, err := none, at.err
+			err := at.err
+			m := l.at(at.id)
 			if err == nil {
-				v, err = l.acquire(ctx, at.id)
+				err = l.q.acquire(ctx, m, l.state, l.hold, absent)
 			}
 			if errors.Is(err, errSkip) {
 				continue
 			}
-			if errors.Is(err, ErrHeld) { // since the pass began
-				yield(none, err)
-				return
-			}
 			if err != nil {
-				v = none
+				// A hold that was set since the pass began ends it.
+				if !yield(none, err) || errors.Is(err, ErrHeld) {
+					return
+				}
+				continue
 			}
-			if !yield(v, err) {
+			if !yield(m, nil) {
 				return
 			}
-			if err != nil || !v.held().Locked() {
+			e := m.base()
+			if !e.Locked() {
 				continue
 			}
 			if ctx.Err() != nil {
-				v.held().drop(ctx)
-			} else if err := v.Unlock(ctx); err != nil && !yield(none, err) {
+				e.drop(ctx)
+			} else if err := e.Unlock(ctx); err != nil && !yield(none, err) {
 				return
 			}
 		}
 	}
 }
-
-// held is the item itself.
-func (i *item) held() *item { return i }
 
 // first returns the first item of a pass. The error is [ErrNone], joined with a
 // *[NodeError] for each item that could not be read.
@@ -250,46 +261,17 @@ func first[T any](items iter.Seq2[T, error]) (T, error) {
 }
 
 func (q *Queue) jobLine(s JobState) line[*Job] {
-	list := func(ctx context.Context) ([]entry, error) { return q.queue(ctx, s) }
-	return line[*Job]{q: q, entity: EntityJob, state: string(s), hold: HoldIngest, folder: JobStatePath(s), list: list, path: JobPath,
-		acquire: func(ctx context.Context, jid string) (*Job, error) {
-			j := q.newJob(jid)
-			return j, j.acquire(ctx, HoldIngest, func(data []byte) error {
-				st, err := ParseJobStatus(q.dialect, data)
-				return fits(j.path, st.State == s, err)
-			}, j.load)
-		}}
+	return line[*Job]{q: q, kind: EntityJob, state: string(s), hold: HoldIngest, folder: JobStatePath(s), at: q.newJob}
 }
 
 func (q *Queue) batchLine(s BatchState) line[*Batch] {
-	list := func(ctx context.Context) ([]entry, error) { return q.list(ctx, BatchesPath) }
-	return line[*Batch]{q: q, entity: EntityBatch, state: string(s), hold: HoldIngest, folder: BatchesPath, list: list, path: BatchPath,
-		acquire: func(ctx context.Context, bid string) (*Batch, error) {
-			b := q.newBatch(bid)
-			return b, b.acquire(ctx, HoldIngest, func(data []byte) error {
-				st, err := ParseBatchStatus(q.dialect, data)
-				err = fits(b.path, st.State == s, err)
-				if err == nil && s == BatchPending {
-					_, err = q.leftStates(ctx, bid)
-				}
-				return err
-			}, b.load)
-		}}
+	return line[*Batch]{q: q, kind: EntityBatch, state: string(s), hold: HoldIngest, folder: BatchesPath, at: q.newBatch}
 }
 
-func (q *Queue) accessLine(queue AccessQueue, s AccessState) line[*Request] {
-	folder := AccessQueuePath(queue)
+func (q *Queue) requestLine(queue AccessQueue, s AccessState) line[*Request] {
 	hold := map[AccessQueue]QueueHold{AccessSmall: HoldAccessSmall, AccessLarge: HoldAccessLarge}[queue]
-	return line[*Request]{q: q, entity: EntityAccess, state: string(s), hold: hold, folder: folder, err: queue.validate(),
-		list: func(ctx context.Context) ([]entry, error) { return q.list(ctx, folder) },
-		path: func(qid string) string { return AccessRequestPath(queue, qid) },
-		acquire: func(ctx context.Context, qid string) (*Request, error) {
-			a := q.newRequest(queue, qid)
-			return a, a.acquire(ctx, hold, func(data []byte) error {
-				st, err := ParseAccessStatus(q.dialect, data)
-				return fits(a.path, st.State == s, err)
-			}, a.load)
-		}}
+	return line[*Request]{q: q, kind: EntityAccess, state: string(s), hold: hold, folder: AccessQueuePath(queue), err: queue.validate(),
+		at: func(qid string) *Request { return q.newRequest(queue, qid) }}
 }
 
 // AcquireJob locks the first unlocked job in a state: the lowest priority number
@@ -330,5 +312,5 @@ func (q *Queue) AcquireBatch(ctx context.Context, s BatchState) (*Batch, error) 
 // ends with the request's transition, with its Unlock, or with the session.
 // Errors as for [Queue.AcquireJob]; the hold is that of this access queue.
 func (q *Queue) AcquireRequest(ctx context.Context, queue AccessQueue, s AccessState) (*Request, error) {
-	return first(q.accessLine(queue, s).pass(ctx))
+	return first(q.requestLine(queue, s).pass(ctx))
 }

@@ -3,7 +3,6 @@ package newqueue
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/go-zookeeper/zk"
 
@@ -20,11 +19,25 @@ type Batch struct {
 	// know.
 	Submitted Object
 
-	item
+	entity
 }
 
 func (q *Queue) newBatch(bid string) *Batch {
-	return &Batch{ID: bid, item: item{q: q, path: BatchPath(bid)}}
+	return &Batch{ID: bid, entity: entity{q: q, kind: EntityBatch, path: BatchPath(bid)}}
+}
+
+func (b *Batch) state() string { return string(b.Status.State) }
+
+func (b *Batch) properties() []property {
+	return []property{
+		{name: "status", parse: intoIn(b.q.dialect, &b.Status, ParseBatchStatus)},
+		{name: "submission", object: true, parse: func(data []byte) (err error) {
+			if b.Submitted, err = ParseObject(data); err == nil {
+				b.Submission, err = ParseSubmission(b.q.dialect, data)
+			}
+			return err
+		}},
+	}
 }
 
 // CreateBatch creates a pending batch from a submission (B1), with its entry in
@@ -63,7 +76,7 @@ func (q *Queue) createBatch(ctx context.Context, s Submission) (string, error) {
 		if s.BatchID != "" {
 			ops = append(ops, znode.Create(BatchUUIDPath(s.BatchID), []byte(bid)))
 		}
-		err := q.commit(ctx, write{ops: ops, done: q.created(ops)})
+		err := q.commit(ctx, write{ops: ops, happened: q.created(ops)})
 		var r *znode.MultiError
 		if errors.As(err, &r) && errors.Is(err, zk.ErrNodeExists) && znode.Parent(r.Op.Path) == BatchUUIDsPath {
 			return &NodeError{r.Op.Path, ErrExists}
@@ -76,30 +89,7 @@ func (q *Queue) createBatch(ctx context.Context, s Submission) (string, error) {
 // Batch reads a batch. The error is a *[NodeError]. It wraps [ErrNotFound] if a
 // znode is missing, or is [ErrNoRoot] if the queue's root is. An unknown status is not an error: see [BatchState.Known].
 func (q *Queue) Batch(ctx context.Context, bid string) (*Batch, error) {
-	b := q.newBatch(bid)
-	if err := b.load(ctx); err != nil {
-		return nil, q.orNoRoot(ctx, err)
-	}
-	return b, nil
-}
-
-func (b *Batch) load(ctx context.Context) error {
-	return together(ctx, b.loadStatus, b.loadSubmission)
-}
-
-func (b *Batch) loadSubmission(ctx context.Context) error {
-	_, err := parsed(ctx, b.q, b.path+"/submission", &b.Submitted, orNoObject(b.q.dialect, func(data []byte) (o Object, err error) {
-		if o, err = ParseObject(data); err == nil {
-			b.Submission, err = ParseSubmission(b.q.dialect, data)
-		}
-		return o, err
-	}))
-	return err
-}
-
-func (b *Batch) loadStatus(ctx context.Context) (err error) {
-	b.version, err = parsed(ctx, b.q, b.path+"/status", &b.Status, by(b.q.dialect, ParseBatchStatus))
-	return err
+	return one(ctx, q.newBatch(bid))
 }
 
 // Batches reads all batches in the order of their ids. It returns the batches
@@ -109,7 +99,7 @@ func (q *Queue) Batches(ctx context.Context) ([]*Batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readAll(ctx, q, entries, BatchPath, q.Batch)
+	return all(ctx, entries, q.newBatch)
 }
 
 // folders lists the ids of a batch's jobs by folder, sorted. It has an entry
@@ -119,15 +109,14 @@ func (q *Queue) folders(ctx context.Context, bid string) (map[BatchFolder][]stri
 	if err != nil {
 		return nil, err
 	}
+	lists := make([][]string, len(names))
+	err = each(ctx, len(names), func(ctx context.Context, i int) (err error) {
+		lists[i], err = q.children(ctx, BatchFolderPath(bid, BatchFolder(names[i])))
+		return err
+	})
 	jobs := map[BatchFolder][]string{}
-	for _, name := range names {
-		f := BatchFolder(name)
-		jids, err := q.children(ctx, BatchFolderPath(bid, f))
-		if err != nil {
-			return nil, err
-		}
-		slices.Sort(jids)
-		jobs[f] = jids
+	for i, name := range names {
+		jobs[BatchFolder(name)] = lists[i]
 	}
-	return jobs, nil
+	return jobs, err
 }

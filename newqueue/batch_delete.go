@@ -3,162 +3,157 @@ package newqueue
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
-	"strings"
 
 	"mrtq/internal/znode"
 	"mrtq/newqueue/states"
 )
 
-// jobRemains are the operations that remove everything of a job.
-type jobRemains struct {
-	id  string
-	ops []znode.Op
-}
-
-// prepareDeletion reads everything that is deleted with a batch: the nodes and
-// entries of its jobs, and its UUID. If a worker holds one of the jobs, the error
-// is [ErrLocked]. It deletes the jobs that don't fit into the batch's transaction.
-func (s *batchSnap) prepareDeletion(ctx context.Context, t states.Transition) error {
-	if err := s.readUUID(ctx); err != nil {
-		return err
+// remove are the operations that delete a batch: its nodes, its UUID, and the nodes and
+// entries of its jobs. If a worker holds one of the jobs, the error is [ErrLocked]. It
+// deletes jobs that don't fit into the batch's transaction.
+func (b *Batch) remove(ctx context.Context, t states.Transition) ([]znode.Op, error) {
+	nodes, err := b.q.subtree(ctx, b.path)
+	if err != nil {
+		return nil, err
 	}
 	entries := map[string][]string{} // JID → its entries in the batch
 	unfinished := false
-	s.subtree = slices.DeleteFunc(s.subtree, func(path string) bool {
-		folder, jid := znode.Parent(path), znode.Name(path)
-		if znode.Parent(folder) != BatchStatesPath(s.batch.ID) {
-			return false
+	nodes = slices.DeleteFunc(nodes, func(path string) bool {
+		folder := znode.Parent(path)
+		if znode.Parent(folder) != BatchStatesPath(b.ID) {
+			return path == b.path+"/lock"
 		}
-		entries[jid] = append(entries[jid], path)
-		unfinished = unfinished || folder == BatchFolderPath(s.batch.ID, FolderProcessing)
+		entries[znode.Name(path)] = append(entries[znode.Name(path)], path)
+		unfinished = unfinished || folder == BatchFolderPath(b.ID, FolderProcessing)
 		return true
 	})
-	if s.jobs = nil; len(entries) > 0 {
-		if err := s.readJobs(ctx, entries); err != nil {
-			return err
-		}
+	jobs, err := b.removeJobs(ctx, entries)
+	if err != nil {
+		return nil, err
 	}
 	if t.Guard == states.OnceFinished && unfinished {
-		return ErrStillProcessing
+		return nil, ErrStillProcessing
 	}
-	return s.deleteAhead(ctx, t)
+	uuid, err := b.uuidPath(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if uuid != "" {
+		nodes = append(nodes, uuid)
+	}
+	return b.removeAhead(ctx, t, jobs, deleteAll(nodes))
 }
 
-// readUUID finds the batch's entry in batch-uuids. A batch whose submission can't be
-// read has none.
-func (s *batchSnap) readUUID(ctx context.Context) error {
-	s.uuid = ""
-	b, err := s.q.Batch(ctx, s.batch.ID)
-	if err != nil && !s.q.there(ctx, s.path) {
-		return err
+// uuidPath is the batch's entry in batch-uuids. It is "" if the batch has none, or its
+// submission can't be read.
+func (b *Batch) uuidPath(ctx context.Context) (string, error) {
+	err := b.load(ctx, b.properties()[1:])
+	if err != nil && !b.q.there(ctx, b.path) {
+		return "", err
 	}
 	if err != nil || b.Submission.BatchID == "" {
-		return nil
+		return "", nil
 	}
 	path := BatchUUIDPath(b.Submission.BatchID)
-	n, ok, err := s.q.maybe(ctx, path)
-	if ok && string(n.data) == s.batch.ID {
-		s.uuid = path
+	n, ok, err := b.q.maybe(ctx, path)
+	if ok && string(n.data) == b.ID {
+		return path, err
 	}
-	return err
+	return "", err
 }
 
-// readJobs reads what is deleted with each job of a batch.
-func (s *batchSnap) readJobs(ctx context.Context, entries map[string][]string) error {
-	queued, err := s.q.queued(ctx)
-	if err != nil {
-		return err
+// removeJobs are the operations that delete each job of a batch, sorted by the jobs' ids.
+func (b *Batch) removeJobs(ctx context.Context, entries map[string][]string) ([][]znode.Op, error) {
+	if len(entries) == 0 {
+		return nil, nil
 	}
-	for jid, paths := range entries {
-		bid, known, err := s.q.maybe(ctx, JobPath(jid)+"/bid")
+	queued, err := b.q.queued(ctx)
+	if err != nil {
+		return nil, err
+	}
+	jids := slices.Sorted(maps.Keys(entries))
+	jobs := make([][]znode.Op, len(jids))
+	err = each(ctx, len(jids), func(ctx context.Context, i int) error {
+		jid := jids[i]
+		bid, known, err := b.q.maybe(ctx, JobPath(jid)+"/bid")
 		if err != nil {
 			return err
 		}
-		if known && string(bid.data) != s.batch.ID {
+		if known && string(bid.data) != b.ID {
 			// The job belongs to another batch, so only its entry is removed.
-			s.jobs = append(s.jobs, jobRemains{jid, deleteAll(paths)})
-			continue
+			jobs[i] = deleteAll(entries[jid])
+			return nil
 		}
-		nodes, err := s.q.subtree(ctx, JobPath(jid))
-		if err != nil {
-			return err
-		}
+		nodes, err := b.q.subtree(ctx, JobPath(jid))
 		if slices.Contains(nodes, JobPath(jid)+"/lock") {
 			return &NodeError{JobPath(jid), ErrLocked}
 		}
 		// The entries first: if a job moves meanwhile, the whole deletion
 		// fails.
-		s.jobs = append(s.jobs, jobRemains{jid, append(deleteAll(append(paths, queued[jid]...)), deleteAll(nodes)...)})
-	}
-	slices.SortFunc(s.jobs, func(a, b jobRemains) int { return strings.Compare(a.id, b.id) })
-	return nil
+		jobs[i] = append(deleteAll(append(entries[jid], queued[jid]...)), deleteAll(nodes)...)
+		return err
+	})
+	return jobs, err
 }
 
 // queued lists the queue entries of all jobs.
 func (q *Queue) queued(ctx context.Context) (map[string][]string, error) {
+	all := q.dialect.JobStates()
+	lists := make([][]string, len(all))
+	err := each(ctx, len(all), func(ctx context.Context, i int) (err error) {
+		lists[i], err = q.children(ctx, JobStatePath(all[i]))
+		return err
+	})
 	found := map[string][]string{}
-	for _, s := range q.dialect.JobStates() {
-		names, err := q.children(ctx, JobStatePath(s))
-		if err != nil {
-			return nil, err
-		}
+	for i, names := range lists {
 		for _, name := range names {
 			if _, jid, err := ParseJobEntry(name); err == nil {
-				found[jid] = append(found[jid], znode.Join(JobStatePath(s), name))
+				found[jid] = append(found[jid], znode.Join(JobStatePath(all[i]), name))
 			}
 		}
 	}
-	return found, nil
+	return found, err
 }
 
-// deletion are the operations that remove the batch and its jobs.
-func (s *batchSnap) deletion() (ops []znode.Op) {
-	for _, j := range s.jobs {
-		ops = append(ops, j.ops...)
+// removeAhead deletes jobs of a batch that is too large for one transaction,
+// some at a time, until the rest fits, and returns the operations for the rest. Each
+// transaction deletes whole jobs, and checks that the batch is still in the state that
+// was read. If it is interrupted, the batch has fewer jobs and can be deleted again.
+func (b *Batch) removeAhead(ctx context.Context, t states.Transition, jobs [][]znode.Op, own []znode.Op) ([]znode.Op, error) {
+	proof := b.proof(t.Who)
+	size := func(ops []znode.Op) int { return znode.MultiSize(ops, len(b.q.root)) }
+	left := size(proof) + size(own)
+	for _, ops := range jobs {
+		left += size(ops)
 	}
-	if s.uuid != "" {
-		ops = append(ops, znode.Delete(s.uuid, -1))
-	}
-	return append(ops, deleteAll(s.subtree)...)
-}
-
-// deleteAhead deletes jobs of a batch that is too large for one transaction,
-// some at a time, until the rest fits. Each transaction deletes whole jobs, and
-// checks that the batch is still in the state that was read. If it is
-// interrupted, the batch has fewer jobs and can be deleted again.
-func (s *batchSnap) deleteAhead(ctx context.Context, t states.Transition) error {
-	guard, err := s.ops(t, nil)
-	if err != nil {
-		return err
-	}
-	for len(s.jobs) > 0 && s.q.fits(slices.Concat(guard, s.deletion())) != nil {
-		some := slices.Clone(guard)
-		n := 0
-		for n < len(s.jobs) && s.q.fits(slices.Concat(some, s.jobs[n].ops)) == nil {
-			some = append(some, s.jobs[n].ops...)
-			n++
+	for len(jobs) > 0 && left > MaxTransaction {
+		some := slices.Clone(proof)
+		for n := size(some); len(jobs) > 0 && n+size(jobs[0]) <= MaxTransaction; jobs = jobs[1:] {
+			n += size(jobs[0])
+			left -= size(jobs[0])
+			some = append(some, jobs[0]...)
 		}
-		if n == 0 {
-			return s.q.fits(slices.Concat(some, s.jobs[0].ops))
+		if len(some) == len(proof) {
+			return nil, b.q.fits(append(some, jobs[0]...))
 		}
-		if err := s.q.commit(ctx, write{ops: some, done: s.q.removed(JobPath(s.jobs[0].id))}); err != nil {
-			return err
+		if err := b.q.commit(ctx, write{ops: some, happened: b.q.removed(some[len(some)-1].Path)}); err != nil {
+			return nil, err
 		}
-		s.jobs = s.jobs[n:]
 	}
-	return nil
+	return append(slices.Concat(jobs...), own...), nil
 }
 
 // DeleteBatch deletes a failed or held batch with all its jobs (B11, B12), and
 // leaves nothing of them. It returns warnings for the administrator. Errors:
 // *[StateError], [ErrLocked] while a worker holds the batch or one of its jobs.
 func (q *Queue) DeleteBatch(ctx context.Context, bid string) (warnings []string, err error) {
-	s := q.snapBatch(bid)
-	if err := q.move(ctx, "delete", s, want{to: states.Deleted, who: states.Admin}); err != nil {
+	b := q.newBatch(bid)
+	if err := q.move(ctx, b, act{name: "delete", to: states.Deleted, who: states.Admin}); err != nil {
 		return nil, err
 	}
-	if s.from == states.Held {
+	if b.Status.State == BatchHeld {
 		warnings = append(warnings, fmt.Sprintf("the depositor of batch %s will not be told of its deletion", bid))
 	}
 	return warnings, nil

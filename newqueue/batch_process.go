@@ -45,7 +45,7 @@ func (b *Batch) process(ctx context.Context, jobs []NewJob, now time.Time) (made
 			if err != nil {
 				return err
 			}
-			return b.start(ctx, slices.Concat(ops.nodes, ops.places))
+			return b.start(ctx, slices.Concat(ops.nodes, ops.entries))
 		})
 		return made, err
 	}
@@ -60,7 +60,7 @@ func (b *Batch) process(ctx context.Context, jobs []NewJob, now time.Time) (made
 	if err != nil {
 		return nil, err
 	}
-	return made, b.start(ctx, ops.places)
+	return made, b.start(ctx, ops.entries)
 }
 
 // parts splits jobs that don't fit into one transaction with the batch's transition,
@@ -70,8 +70,8 @@ func (b *Batch) parts(jobs []NewJob, now time.Time) (parts [][]NewJob, err error
 	// The other operations of a transaction are the lock, the batch's status, and
 	// folders. They are small.
 	const most = MaxTransaction - 4096
-	nodes, places := 0, 0 // bytes
-	first, part := 0, 0   // of the part that is being filled: its first job, and its bytes
+	nodes, entries := 0, 0 // bytes
+	first, part := 0, 0    // of the part that is being filled: its first job, and its bytes
 	for i, n := range jobs {
 		// Every id is as long as this one.
 		ops, err := b.q.decideNewJob(SequenceID(JobPrefix, 0), b.ID, n, now)
@@ -87,12 +87,12 @@ func (b *Batch) parts(jobs []NewJob, now time.Time) (parts [][]NewJob, err error
 		}
 		part += size
 		nodes += size
-		places += znode.MultiSize(ops.places, len(b.q.root))
+		entries += znode.MultiSize(ops.entries, len(b.q.root))
 	}
 	switch {
-	case places > most:
-		return nil, fmt.Errorf("%w: the entries of %d jobs take %d bytes in one transaction, %d are allowed; split the batch", ErrTooLarge, len(jobs), places, most)
-	case nodes+places <= most:
+	case entries > most:
+		return nil, fmt.Errorf("%w: the entries of %d jobs take %d bytes in one transaction, %d are allowed; split the batch", ErrTooLarge, len(jobs), entries, most)
+	case nodes+entries <= most:
 		return nil, nil
 	}
 	return append(parts, jobs[first:]), nil
@@ -105,7 +105,7 @@ func (b *Batch) decideJobs(ids []string, jobs []NewJob, now time.Time) (all jobO
 		if err != nil {
 			return all, err
 		}
-		all.nodes, all.places = append(all.nodes, ops.nodes...), append(all.places, ops.places...)
+		all.nodes, all.entries = append(all.nodes, ops.nodes...), append(all.entries, ops.entries...)
 	}
 	return all, nil
 }
@@ -113,15 +113,10 @@ func (b *Batch) decideJobs(ids []string, jobs []NewJob, now time.Time) (all jobO
 // start makes transition B3, which also creates the jobs. If another client used
 // one of their ids, the error is the server's, and the caller chooses others.
 func (b *Batch) start(ctx context.Context, jobs []znode.Op) error {
-	s := b.snap("")
-	s.create = jobs
-	err := b.q.tryMove(ctx, s, want{to: states.Processing})
+	err := b.q.tryMove(ctx, b, act{worker: true, to: states.Processing, jobs: jobs})
 	var r *znode.MultiError
 	if errors.As(err, &r) && znode.Parent(r.Op.Path) != JobsPath {
-		_, err = s.refused(err, attempts)
-	}
-	if err == nil {
-		b.Status = s.status
+		_, err = b.refused(true, err, attempts)
 	}
 	return err
 }
@@ -129,7 +124,6 @@ func (b *Batch) start(ctx context.Context, jobs []znode.Op) error {
 // writeAhead writes the nodes of some jobs under the batch's lock, and returns
 // the jobs' ids.
 func (b *Batch) writeAhead(ctx context.Context, jobs []NewJob, now time.Time) (made []string, err error) {
-	guard := []znode.Op{znode.Check(b.lock.path, -1), znode.Check(b.path+"/status", b.version)}
 	err = b.q.withIDs(ctx, JobsPath, JobPrefix, len(jobs), func(ids []string) error {
 		made = ids
 		ops, err := b.decideJobs(ids, jobs, now)
@@ -137,10 +131,10 @@ func (b *Batch) writeAhead(ctx context.Context, jobs []NewJob, now time.Time) (m
 			err = b.q.owns(ctx, b.lock)
 		}
 		if err == nil {
-			err = b.q.commit(ctx, write{ops: slices.Concat(guard, ops.nodes), done: b.q.created(ops.nodes)})
+			err = b.q.commit(ctx, write{ops: append(b.stillMine(), ops.nodes...), happened: b.q.created(ops.nodes)})
 		}
 		if !errors.Is(err, zk.ErrNodeExists) { // otherwise withIDs tries others
-			_, err = b.snap("").refused(err, attempts)
+			_, err = b.refused(true, err, attempts)
 		}
 		return err
 	})

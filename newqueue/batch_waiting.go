@@ -14,11 +14,11 @@ import (
 // in between, the child stays, and the library skips the batch from then on. The
 // same happens if the worker tries a held batch, which it may not acquire.
 
-// leftStates lists the states child that a waiting batch should not have, and
+// leftStates lists the states child of a batch's path that a waiting batch should not have, and
 // everything below it. The list is nil if there is no child. If there are entries
 // of jobs in it, the error is a *[NodeError] that wraps [ErrHasJobs].
-func (q *Queue) leftStates(ctx context.Context, bid string) ([]string, error) {
-	root := BatchStatesPath(bid)
+func (q *Queue) leftStates(ctx context.Context, batch string) ([]string, error) {
+	root := batch + "/states"
 	paths, err := q.subtree(ctx, root)
 	if err != nil {
 		return nil, err
@@ -60,12 +60,11 @@ func (q *Queue) repairBatch(ctx context.Context, b *Batch) (repaired bool, err e
 	if b.Status.State != BatchPending && b.Status.State != BatchHeld {
 		return false, nil
 	}
-	left, err := q.leftStates(ctx, b.ID)
+	left, err := q.leftStates(ctx, b.path)
 	if err != nil || left == nil {
 		return false, err
 	}
-	ops := append(lockOps(states.Automatic, b.path), znode.Check(b.path+"/status", b.version))
-	err = q.commit(ctx, write{ops: append(ops, deleteAll(left)...), done: q.removed(BatchStatesPath(b.ID))})
+	err = q.commit(ctx, write{ops: append(b.proof(states.Automatic), deleteAll(left)...), happened: q.removed(BatchStatesPath(b.ID))})
 	if isRace(err) {
 		return false, nil // a worker holds it, or it has moved
 	}

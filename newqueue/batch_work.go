@@ -6,15 +6,10 @@ import (
 	"mrtq/newqueue/states"
 )
 
-// snap is what a worker's transition starts from.
-func (b *Batch) snap(message string) *batchSnap {
-	return &batchSnap{snap: snap{item: &b.item, entity: EntityBatch, worker: true}, batch: b, message: message}
-}
-
 // Hold moves an acquired pending batch to held because its collection is held
 // (B2), and releases the lock. Errors as for [Job.Succeed].
 func (b *Batch) Hold(ctx context.Context, message string) error {
-	return b.move(ctx, "hold", b.snap(message), want{to: states.Held})
+	return b.q.move(ctx, b, act{name: "hold", worker: true, to: states.Held, message: message})
 }
 
 // MoveTo moves an acquired batch to any state that a worker may move it to, and
@@ -23,15 +18,7 @@ func (b *Batch) Hold(ctx context.Context, message string) error {
 // status-report from the batch's jobs: see [Batch.Finish]. Errors as for
 // [Job.Succeed].
 func (b *Batch) MoveTo(ctx context.Context, to BatchState) error {
-	return b.move(ctx, "move to "+string(to), b.snap(""), want{to: string(to)})
-}
-
-func (b *Batch) move(ctx context.Context, what string, s *batchSnap, w want) error {
-	err := b.q.move(ctx, what, s, w)
-	if err == nil {
-		b.Status = s.status
-	}
-	return err
+	return b.q.move(ctx, b, act{name: "move to " + string(to), worker: true, to: string(to)})
 }
 
 // MoveBatch moves a batch without a lock, as an administrator or a watcher does:
@@ -40,13 +27,11 @@ func (b *Batch) move(ctx context.Context, what string, s *batchSnap, w want) err
 // no unfinished job. from and the errors are as for [Queue.MoveJob]. The error is
 // [ErrStillProcessing] if a batch with unfinished jobs is to be reported.
 func (q *Queue) MoveBatch(ctx context.Context, bid string, from, to BatchState) error {
-	return q.move(ctx, "move to "+string(to), q.snapBatch(bid), want{from: string(from), to: string(to)})
+	return q.move(ctx, q.newBatch(bid), act{name: "move to " + string(to), from: string(from), to: string(to)})
 }
 
 // FailBatch moves a processing batch to failed before all its jobs are done
 // (B5f, dialect mrt-zk). Errors as for [Queue.MoveBatch].
 func (q *Queue) FailBatch(ctx context.Context, bid, message string) error {
-	s := q.snapBatch(bid)
-	s.message = message
-	return q.move(ctx, "fail", s, want{from: states.Processing, to: states.Failed})
+	return q.move(ctx, q.newBatch(bid), act{name: "fail", from: states.Processing, to: states.Failed, message: message})
 }

@@ -9,8 +9,8 @@ import (
 
 // clean makes the transition of a cleaning pass. Without one, the error is a *[StateError],
 // or a *[NodeError] for a state that the dialect does not have.
-func (q *Queue) clean(ctx context.Context, s subject) error {
-	return q.move(ctx, "clean up", s, want{who: states.Automatic})
+func (q *Queue) clean(ctx context.Context, m member) error {
+	return q.move(ctx, m, act{name: "clean up", who: states.Automatic})
 }
 
 // cleaning is a cleaning pass: the ids that it cleaned up, and the errors that did not
@@ -21,15 +21,15 @@ type cleaning struct {
 	errs []error
 }
 
-// add notes what became of an item. It leaves one for the next pass that a worker
+// add cleans up a member. It leaves one for the next pass that a worker
 // holds, that something still needs, that has moved meanwhile, or that was removed.
-func (c *cleaning) add(ctx context.Context, id, path string, err error) {
-	var moved *StateError
+func (c *cleaning) add(ctx context.Context, id string, m member) {
+	err := c.q.clean(ctx, m)
 	switch {
 	case err == nil:
 		c.ids = append(c.ids, id)
-	case errors.Is(err, ErrLocked), errors.Is(err, ErrNotReported), errors.Is(err, ErrStillProcessing), errors.As(err, &moved):
-	case errors.Is(err, ErrNotFound) && !c.q.there(ctx, path):
+	case errors.Is(err, ErrLocked), errors.Is(err, ErrNotReported), errors.Is(err, ErrStillProcessing), errors.As(err, new(*StateError)):
+	case errors.Is(err, ErrNotFound) && !c.q.there(ctx, m.base().path):
 	default:
 		c.errs = append(c.errs, err)
 	}
@@ -58,7 +58,7 @@ func (q *Queue) CleanupJobs(ctx context.Context) ([]string, error) {
 				c.errs = append(c.errs, e.err)
 				continue
 			}
-			c.add(ctx, e.id, JobPath(e.id), q.clean(ctx, q.snapJob(e.id)))
+			c.add(ctx, e.id, q.newJob(e.id))
 		}
 	}
 	return c.result()
@@ -74,7 +74,7 @@ func (q *Queue) CleanupBatches(ctx context.Context) ([]string, error) {
 	c := cleaning{q: q, errs: []error{err}}
 	for _, b := range batches {
 		if _, ok := q.machines[EntityBatch].Automatic(string(b.Status.State)); ok {
-			c.add(ctx, b.ID, b.path, q.clean(ctx, q.snapBatch(b.ID)))
+			c.add(ctx, b.ID, q.newBatch(b.ID))
 		}
 	}
 	return c.result()
@@ -90,7 +90,7 @@ func (q *Queue) CleanupRequests(ctx context.Context, queue AccessQueue) ([]strin
 	}
 	c := cleaning{q: q}
 	for _, e := range entries {
-		c.add(ctx, e.id, AccessRequestPath(queue, e.id), q.clean(ctx, q.snapAccess(queue, e.id)))
+		c.add(ctx, e.id, q.newRequest(queue, e.id))
 	}
 	return c.result()
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/go-zookeeper/zk"
 
@@ -20,52 +19,35 @@ const MaxTransaction = 1_000_000
 
 // write is one transaction: all of it happens, or nothing.
 type write struct {
-	// lock, unless it is "", is an ephemeral node that the transaction creates
-	// before its ops.
-	lock string
-	ops  []znode.Op
-	// absent, unless it is "", is a znode that must not exist: see hold.go.
-	absent string
-	done   outcome
+	ops []znode.Op
+	// lock, unless it is "", is the path that one of ops creates as an ephemeral node.
+	lock     string
+	happened evidence
 	// late, if not nil, is called if the write was done after the caller had
 	// already got [ErrUnknownOutcome] because its context had ended.
 	late func()
 }
 
 // commit sends one transaction, which also creates the folders that are missing.
-// The error is a *[znode.MultiError] if the server refused an operation (Index
-// counts more operations than w.ops). It wraps [ErrTooLarge] or [ErrNotDone] if
-// nothing was written, and [ErrUnknownOutcome] if the outcome is not known.
+// The error is a *[znode.MultiError] if the server refused an operation. It wraps
+// [ErrTooLarge] or [ErrNotDone] if nothing was written, and [ErrUnknownOutcome] if
+// the outcome is not known.
 func (q *Queue) commit(ctx context.Context, w write) error {
-	var folders []znode.Op
-	absent := w.absent
-	if folder, ok := q.missing.Load(absent); ok {
-		absent = folder.(string)
-	}
+	var folders []znode.Op // parents first
 	for {
-		err := q.send(ctx, w, folders, absent)
+		err := q.send(ctx, w, slices.Concat(folders, w.ops))
 		var refused *znode.MultiError
 		if !errors.As(err, &refused) {
 			return err
 		}
 		parent := znode.Parent(refused.Op.Path)
-		switch {
-		case refused.Op.Path == absent && errors.Is(err, zk.ErrNoNode) && parent != "/":
-			absent = parent // while its folder does not exist, it doesn't either
-			q.missing.Store(w.absent, absent)
-		case refused.Op.Path == absent && absent != w.absent && errors.Is(err, zk.ErrNodeExists):
-			absent = w.absent // another client created the folder meanwhile
-			q.missing.Delete(absent)
-		case refused.Op.Kind != znode.OpCreate:
-			return err
-		case errors.Is(err, zk.ErrNoNode) && parent == "/":
+		switch missing := refused.Op.Kind == znode.OpCreate && errors.Is(err, zk.ErrNoNode); {
+		case refused.Index < len(folders) && errors.Is(err, zk.ErrNodeExists): // another client created it meanwhile
+			folders = slices.Delete(folders, refused.Index, refused.Index+1)
+		case missing && parent == "/":
 			return q.noRoot()
-		case errors.Is(err, zk.ErrNoNode) && isFolder(parent) && !creates(folders, parent):
-			folders = append(folders, znode.Create(parent, empty))
-			slices.SortFunc(folders, func(a, b znode.Op) int { return strings.Compare(a.Path, b.Path) }) // parents first
-		case errors.Is(err, zk.ErrNodeExists) && creates(folders, refused.Op.Path) && !creates(w.ops, refused.Op.Path):
-			// Another client created it meanwhile.
-			folders = slices.DeleteFunc(folders, func(op znode.Op) bool { return op.Path == refused.Op.Path })
+		case missing && isFolder(parent):
+			folders = slices.Insert(folders, 0, znode.Create(parent, empty))
 		default:
 			return err
 		}
@@ -86,29 +68,17 @@ func isFolder(path string) bool {
 // startNodes are all folders of both dialects but one.
 var startNodes = MrtZK.StartNodes()
 
-func creates(ops []znode.Op, path string) bool {
-	return slices.ContainsFunc(ops, func(op znode.Op) bool { return op.Kind == znode.OpCreate && op.Path == path })
-}
-
 // send makes one attempt.
-func (q *Queue) send(ctx context.Context, w write, folders []znode.Op, absent string) error {
+func (q *Queue) send(ctx context.Context, w write, ops []znode.Op) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
-	ops := slices.Clone(folders)
-	if absent != "" {
-		ops = append(ops, znode.Create(absent, empty), znode.Delete(absent, -1))
-	}
-	if w.lock != "" {
-		ops = append(ops, znode.Create(w.lock, empty))
-	}
-	ops = append(ops, w.ops...)
 	if err := q.fits(ops); err != nil {
 		return err
 	}
 	requests := make([]any, len(ops))
 	for i, op := range ops {
-		requests[i] = q.request(op, w.lock)
+		requests[i] = q.operation(op, w.lock)
 	}
 	type answer struct {
 		results []zk.MultiResponse
@@ -138,21 +108,21 @@ func (q *Queue) send(ctx context.Context, w write, folders []znode.Op, absent st
 	case errors.Is(a.err, zk.ErrNoServer): // it was never sent
 		return fmt.Errorf("%w (%w)", ErrNotDone, a.err)
 	case unanswered(a.err):
-		return q.look(ctx, w, a.err)
+		return q.afterLostAnswer(ctx, w, a.err)
 	}
 	return a.err
 }
 
-// look finds out whether a write happened after its answer was lost.
+// afterLostAnswer finds out whether a write happened after its answer was lost.
 //
 // It calls Sync first. When Sync returns, the session has moved to this server,
 // or has ended. So nothing from the old connection can be carried out any more,
 // and later reads show everything that was.
-func (q *Queue) look(ctx context.Context, w write, cause error) error {
+func (q *Queue) afterLostAnswer(ctx context.Context, w write, cause error) error {
 	if _, err := read(ctx, "/", func() (string, error) { return q.conn.Sync(cmp.Or(q.root, "/")) }); err != nil {
 		return fmt.Errorf("%w (%w)", ErrUnknownOutcome, err)
 	}
-	happened, err := w.done(ctx)
+	happened, err := w.happened(ctx)
 	switch {
 	case errors.Is(err, ErrUnknownOutcome):
 		return fmt.Errorf("%w (%w)", ErrUnknownOutcome, cause)
@@ -164,7 +134,8 @@ func (q *Queue) look(ctx context.Context, w write, cause error) error {
 	return nil
 }
 
-func (q *Queue) request(op znode.Op, lock string) any {
+// operation is an operation as the client library takes it.
+func (q *Queue) operation(op znode.Op, lock string) any {
 	path := q.path(op.Path)
 	switch op.Kind {
 	case znode.OpCreate:

@@ -15,7 +15,7 @@ import (
 
 // The services look for a hold, and then acquire. If an administrator sets the hold in
 // between, they still acquire. This package does better: the transaction that acquires an
-// item also creates the hold's znode and deletes it again. The server refuses that
+// job also creates the hold's znode and deletes it again. The server refuses that
 // transaction if the hold is there. (A transaction can check a znode's version, but not
 // that there is no znode.) So nothing is acquired once a hold is set. What a worker has
 // acquired before, it finishes.
@@ -47,19 +47,41 @@ func (e *HeldError) Error() string {
 func (e *HeldError) Unwrap() error { return ErrHeld }
 
 // checkHold returns a *[HeldError] if there is a hold that this queue respects.
-func (q *Queue) checkHold(ctx context.Context, h QueueHold) error {
+// Otherwise it returns the path that the hold's creation begins with: that of the hold,
+// or of a folder above it that does not exist either. It is "" for a queue that ignores
+// holds.
+func (q *Queue) checkHold(ctx context.Context, h QueueHold) (absent string, err error) {
 	if q.ignoreHolds {
-		return nil
+		return "", nil
 	}
 	path := QueueHoldPath(h)
-	n, there, err := q.maybe(ctx, path)
-	if errors.Is(err, zk.ErrNoAuth) { // it is there, and this session may not read it
-		there, err = true, nil
-	}
-	if err != nil || !there {
+	above := []string{LocksPath, QueueLocksPath}
+	there := make([]bool, len(above))
+	var n node
+	var held bool
+	err = each(ctx, len(above)+1, func(ctx context.Context, i int) (err error) {
+		if i < len(above) {
+			_, there[i], err = q.stat(ctx, above[i])
+			return err
+		}
+		n, held, err = q.maybe(ctx, path)
+		if errors.Is(err, zk.ErrNoAuth) { // it is there, and this session may not read it
+			held, err = true, nil
+		}
 		return err
+	})
+	switch {
+	case err != nil:
+		return "", err
+	case held:
+		return "", &HeldError{h, holdOwners(n.data)}
 	}
-	return &HeldError{h, holdOwners(n.data)}
+	for i, folder := range above {
+		if !there[i] {
+			return folder, nil
+		}
+	}
+	return path, nil
 }
 
 // holdOwners reads the owners' names from a hold that mrtq has set. The names are
@@ -75,12 +97,12 @@ func holdOwners(data []byte) (names []string) {
 	return names
 }
 
-// guard is the znode that must not exist when an item is acquired, or "".
-func (q *Queue) guard(h QueueHold) string {
-	if q.ignoreHolds {
-		return ""
+// stillAbsent are operations that the server refuses if a path exists. "" may exist.
+func stillAbsent(path string) []znode.Op {
+	if path == "" {
+		return nil
 	}
-	return QueueHoldPath(h)
+	return []znode.Op{znode.Create(path, empty), znode.Delete(path, -1)}
 }
 
 // refusedAt reports whether the server refused a transaction because of a path.

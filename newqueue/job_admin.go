@@ -20,7 +20,7 @@ import (
 // because the batch's report needs them. They go with the batch: see
 // [Queue.CleanupBatches].
 func (q *Queue) MoveJob(ctx context.Context, jid string, from, to JobState) error {
-	return q.move(ctx, "move to "+string(to), q.snapJob(jid), want{from: string(from), to: string(to)})
+	return q.move(ctx, q.newJob(jid), act{name: "move to " + string(to), from: string(from), to: string(to)})
 }
 
 // ResumeJob resumes a failed job at the step after its last successful one (J16
@@ -28,14 +28,14 @@ func (q *Queue) MoveJob(ctx context.Context, jid string, from, to JobState) erro
 // [ErrNotResumable] if there is no such step, [ErrLocked] while a worker holds
 // the job.
 func (q *Queue) ResumeJob(ctx context.Context, jid string) (JobState, error) {
-	s := q.snapJob(jid)
-	err := q.move(ctx, "resume", s, want{from: states.Failed, to: "the step after its last successful one", choose: func() (string, error) {
-		return resumeAt(q.machines[EntityJob], s.status.LastSuccessful)
+	j := q.newJob(jid)
+	err := q.move(ctx, j, act{name: "resume", from: states.Failed, to: "the step after its last successful one", choose: func() (string, error) {
+		return resumeAt(q.machines[EntityJob], j.Status.LastSuccessful)
 	}})
 	if err != nil {
 		return "", err
 	}
-	return s.status.State, nil
+	return j.Status.State, nil
 }
 
 // resumeAt is the step at which a failed job resumes: the one after
@@ -62,12 +62,12 @@ func resumeAt(table states.Table, last JobState) (string, error) {
 // administrator; most deletions have none. Errors: *[StateError], [ErrLocked]
 // while a worker holds the job.
 func (q *Queue) DeleteJob(ctx context.Context, jid string) (warnings []string, err error) {
-	s := q.snapJob(jid)
-	if err := q.move(ctx, "delete", s, want{to: states.Deleted, who: states.Admin}); err != nil {
+	j := q.newJob(jid)
+	if err := q.move(ctx, j, act{name: "delete", to: states.Deleted, who: states.Admin}); err != nil {
 		return nil, err
 	}
-	if s.batch != BatchCompleted {
-		warnings = append(warnings, fmt.Sprintf("the depositor of batch %s will not be told of job %s", s.job.BatchID, jid))
+	if j.batch != BatchCompleted {
+		warnings = append(warnings, fmt.Sprintf("the depositor of batch %s will not be told of job %s", j.BatchID, jid))
 	}
 	return warnings, nil
 }
@@ -76,24 +76,37 @@ func (q *Queue) DeleteJob(ctx context.Context, jid string) (warnings []string, e
 // place in the queue. It needs no lock, and works even while a worker holds the
 // job. Errors: [ErrPriority], [ErrNotFound].
 func (q *Queue) SetPriority(ctx context.Context, jid string, priority int) error {
-	s := q.snapJob(jid)
+	j := q.newJob(jid)
 	err := checkPriority(priority)
 	if err == nil {
-		err = s.retry(func() error {
-			if _, err := s.read(ctx); err != nil || s.priority == priority {
-				return err
-			}
-			ops := []znode.Op{
-				znode.Check(s.path+"/status", s.version),
-				znode.Set(s.path+"/priority", Number(int64(priority)), s.priorityV),
-				znode.Delete(JobEntryPath(s.status.State, s.priority, jid), -1),
-				znode.Create(JobEntryPath(s.status.State, priority, jid), empty),
-			}
-			return q.commit(ctx, write{ops: ops, done: q.written(s.path+"/priority", s.priorityV, ops)})
-		})
+		err = j.retry(false, func() error { return j.setPriority(ctx, priority) })
 	}
 	if err != nil {
-		return &opError{"set the priority of", s.path, err}
+		return &opError{"set the priority of", j.path, err}
 	}
 	return nil
+}
+
+func (j *Job) setPriority(ctx context.Context, priority int) error {
+	if err := j.load(ctx, statusOf(j)); err != nil {
+		return err
+	}
+	path, data := j.path+"/priority", Number(int64(priority))
+	n, err := j.q.get(ctx, path)
+	if err != nil {
+		return err
+	}
+	now, err := ParsePriority(n.data)
+	if err != nil {
+		return &NodeError{path, err}
+	}
+	if now == priority {
+		return nil
+	}
+	return j.q.commit(ctx, write{ops: []znode.Op{
+		znode.Check(j.path+"/status", j.version),
+		znode.Set(path, data, n.version),
+		znode.Delete(JobEntryPath(j.Status.State, now, j.ID), -1),
+		znode.Create(JobEntryPath(j.Status.State, priority, j.ID), empty),
+	}, happened: j.q.written(path, n.version, data)})
 }

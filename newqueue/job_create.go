@@ -31,7 +31,7 @@ type NewJob struct {
 
 // jobOps are the operations that create one job: first its own nodes, then the
 // entries that refer to it.
-type jobOps struct{ nodes, places []znode.Op }
+type jobOps struct{ nodes, entries []znode.Op }
 
 // decideNewJob turns J1 into operations.
 func (q *Queue) decideNewJob(jid, bid string, n NewJob, now time.Time) (ops jobOps, err error) {
@@ -71,7 +71,7 @@ func (q *Queue) decideNewJob(jid, bid string, n NewJob, now time.Time) (ops jobO
 		}
 	}
 	to := JobState(t.To)
-	ops.places = append(place(t.QueueEntry, "", JobEntryPath(to, n.Priority, jid)), place(t.BatchEntry, "", BatchEntryPath(bid, to.Folder(), jid))...)
+	ops.entries = append(entryOps(t.QueueEntry, "", JobEntryPath(to, n.Priority, jid)), entryOps(t.BatchEntry, "", BatchEntryPath(bid, to.Folder(), jid))...)
 	return ops, nil
 }
 
@@ -101,8 +101,8 @@ func (q *Queue) CreateJob(ctx context.Context, bid string, n NewJob) (string, er
 			return err
 		}
 		return q.commit(ctx, write{
-			ops:  slices.Concat([]znode.Op{znode.Check(b.path+"/status", b.version)}, ops.nodes, ops.places),
-			done: q.created(ops.nodes),
+			ops:      slices.Concat([]znode.Op{znode.Check(b.path+"/status", b.version)}, ops.nodes, ops.entries),
+			happened: q.created(ops.nodes),
 		})
 	})
 	if err != nil {
@@ -111,11 +111,11 @@ func (q *Queue) CreateJob(ctx context.Context, bid string, n NewJob) (string, er
 	return jid, nil
 }
 
-// created finds out whether this write created an entity's nodes. It did if they
+// created is evidence of a write that created an entity's nodes. It did if they
 // exist and hold what it wrote. Nodes that workers have changed since show
 // nothing, but an entity also has nodes that never change. (The answer is wrong
 // only if another client created an entity with the same number and content.)
-func (q *Queue) created(ops []znode.Op) outcome {
+func (q *Queue) created(ops []znode.Op) evidence {
 	return func(ctx context.Context) (bool, error) {
 		for _, op := range ops {
 			n, ok, err := q.maybe(ctx, op.Path)
@@ -160,7 +160,7 @@ func (q *Queue) neverMade(ctx context.Context, path string) error {
 // one transaction").
 func (q *Queue) withIDs(ctx context.Context, parent, prefix string, n int, try func(ids []string) error) error {
 	var next int32
-	s := snap{item: &item{path: parent}}
+	var none entity
 	for races := 1; ; {
 		stat, ok, err := q.stat(ctx, parent)
 		if err != nil {
@@ -189,7 +189,7 @@ func (q *Queue) withIDs(ctx context.Context, parent, prefix string, n int, try f
 			}
 			continue
 		}
-		again, err := s.refused(err, races)
+		again, err := none.refused(false, err, races)
 		if !again {
 			return err
 		}

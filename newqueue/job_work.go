@@ -5,56 +5,54 @@ import (
 	"context"
 	"fmt"
 	"slices"
-
-	"mrtq/internal/znode"
 )
 
 // JobOption is a change that a worker makes to its job, together with a transition
 // or with [Job.Set]. If an option is given twice, the last one counts.
-type JobOption func(*change)
+type JobOption func(*act)
 
-// change is what a worker writes.
+// change is a property of a job that a worker creates or replaces.
 type change struct {
-	message    string
-	priority   *int
-	properties []property
-}
-
-// property is a znode below /jobs/JID that a worker creates or replaces.
-type property struct {
-	name string
+	name string // of the znode
 	data []byte
 	err  error      // why the value can't be written
 	keep func(*Job) // changes the field of the job that the worker has
 }
 
+func names(changes []change) (names []string) {
+	for _, c := range changes {
+		names = append(names, c.name)
+	}
+	return names
+}
+
 // with writes a property, instead of what an earlier option would write there.
-func with(p property) JobOption {
-	return func(c *change) {
-		c.properties = append(slices.DeleteFunc(c.properties, func(earlier property) bool { return earlier.name == p.name }), p)
+func with(c change) JobOption {
+	return func(a *act) {
+		a.changes = append(slices.DeleteFunc(a.changes, func(earlier change) bool { return earlier.name == c.name }), c)
 	}
 }
 
 func withObject(name string, o Object, keep func(*Job)) JobOption {
 	data, err := o.Marshal()
-	return with(property{name, data, err, keep})
+	return with(change{name, data, err, keep})
 }
 
 // WithMessage puts a message into the status.
-func WithMessage(text string) JobOption { return func(c *change) { c.message = text } }
+func WithMessage(text string) JobOption { return func(a *act) { a.message = text } }
 
 // WithPriority changes the priority, 0 to [MaxPriority]. The new queue entry has
 // it in its name.
-func WithPriority(p int) JobOption { return func(c *change) { c.priority = &p } }
+func WithPriority(p int) JobOption { return func(a *act) { a.priority = &p } }
 
 // WithSpaceNeeded sets how many bytes of working storage the job needs. 0 means
 // unknown.
 func WithSpaceNeeded(bytes int64) JobOption {
-	p := property{name: "space_needed", data: Number(bytes), keep: func(j *Job) { j.SpaceNeeded = bytes }}
+	c := change{name: "space_needed", data: Number(bytes), keep: func(j *Job) { j.SpaceNeeded = bytes }}
 	if bytes < 0 {
-		p.err = fmt.Errorf("%d: %w", bytes, ErrValue)
+		c.err = fmt.Errorf("%d: %w", bytes, ErrValue)
 	}
-	return with(p)
+	return with(c)
 }
 
 // WithIdentifiers writes the identifiers.
@@ -73,22 +71,13 @@ func WithStore(s Store) JobOption {
 	return withObject("store", s.Object(), func(j *Job) { j.Store = s })
 }
 
-// snap is what a worker's transition or change starts from.
-func (j *Job) snap(opts []JobOption) *jobSnap {
-	s := &jobSnap{snap: snap{item: &j.item, entity: EntityJob, worker: true}, job: j}
-	for _, o := range opts {
-		o(&s.change)
-	}
-	return s
-}
-
 // keep changes the job's fields as it was changed in the tree.
-func (j *Job) keep(c change) {
-	for _, p := range c.properties {
-		p.keep(j)
+func (j *Job) keep(a act) {
+	for _, c := range a.changes {
+		c.keep(j)
 	}
-	if c.priority != nil {
-		j.Priority = *c.priority
+	if a.priority != nil {
+		j.Priority = *a.priority
 	}
 }
 
@@ -118,14 +107,12 @@ func (j *Job) MoveTo(ctx context.Context, to JobState, opts ...JobOption) error 
 	return j.move(ctx, "move to "+string(to), to, opts)
 }
 
-func (j *Job) move(ctx context.Context, what string, to JobState, opts []JobOption) error {
-	s := j.snap(opts)
-	err := j.q.move(ctx, what, s, want{to: string(to)})
-	if err == nil {
-		j.Status = s.status
-		j.keep(s.change)
+func (j *Job) move(ctx context.Context, name string, to JobState, opts []JobOption) error {
+	a := act{name: name, worker: true, to: string(to)}
+	for _, o := range opts {
+		o(&a)
 	}
-	return err
+	return j.q.move(ctx, j, a)
 }
 
 // Set writes properties of an acquired job immediately, without a transition. So
@@ -133,30 +120,33 @@ func (j *Job) move(ctx context.Context, what string, to JobState, opts []JobOpti
 // Errors as for [Job.Succeed], and [ErrValue] for a message or a priority: see
 // [Queue.SetPriority].
 func (j *Job) Set(ctx context.Context, opts ...JobOption) error {
-	s := j.snap(opts)
-	if err := s.retry(func() error { return j.set(ctx, s) }); err != nil {
+	var a act
+	for _, o := range opts {
+		o(&a)
+	}
+	if err := j.retry(true, func() error { return j.set(ctx, a) }); err != nil {
 		return &opError{"write to", j.path, err}
 	}
-	j.keep(s.change)
+	j.keep(a)
 	return nil
 }
 
-func (j *Job) set(ctx context.Context, s *jobSnap) error {
-	if s.message != "" || s.change.priority != nil {
+func (j *Job) set(ctx context.Context, a act) error {
+	if a.message != "" || a.priority != nil {
 		return fmt.Errorf("message or priority: %w without a transition", ErrValue)
 	}
 	if err := j.q.owns(ctx, j.lock); err != nil {
 		return err
 	}
-	if err := s.readProperties(ctx); err != nil {
-		return err
-	}
-	ops, err := s.propertyOps()
+	now, err := j.nodes(ctx, names(a.changes)...)
 	if err != nil {
 		return err
 	}
-	guard := []znode.Op{znode.Check(j.lock.path, -1), znode.Check(j.path+"/status", j.version)}
-	return j.q.commit(ctx, write{ops: append(guard, ops...), done: func(ctx context.Context) (bool, error) {
+	ops, err := j.changeOps(a.changes, now)
+	if err != nil {
+		return err
+	}
+	return j.q.commit(ctx, write{ops: append(j.stillMine(), ops...), happened: func(ctx context.Context) (bool, error) {
 		for _, op := range ops {
 			n, ok, err := j.q.maybe(ctx, op.Path)
 			if err != nil || !ok || !bytes.Equal(n.data, op.Data) {

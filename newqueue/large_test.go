@@ -64,7 +64,7 @@ func TestLargeBatchBesideOthers(t *testing.T) {
 	q := newqueue.Open(c, w.d, newqueue.WithRoot(w.root))
 	b, jobs := large(t, q)
 	for i := range jobs {
-		jobs[i].Priority = i % 100
+		jobs[i].Priority = 1 + i%99
 	}
 	other, others := w.queue(), 1
 	c.do = func() {

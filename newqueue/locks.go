@@ -115,7 +115,7 @@ func (q *Queue) takeLock(ctx context.Context, l Lock) error {
 		return ErrLocked
 	}
 	defer q.reserved.Delete(path)
-	w := write{done: func(ctx context.Context) (bool, error) {
+	w := write{ops: []znode.Op{znode.Create(path, empty)}, happened: func(ctx context.Context) (bool, error) {
 		stat, ok, err := q.stat(ctx, path)
 		if ok && !l.Ephemeral(q.dialect) {
 			return false, ErrUnknownOutcome // the znode does not show who created it
@@ -134,8 +134,6 @@ func (q *Queue) takeLock(ctx context.Context, l Lock) error {
 			defer cancel()
 			_ = q.liftLock(ctx, l) // otherwise it stays until the session ends
 		}
-	} else {
-		w.ops = []znode.Op{znode.Create(path, empty)}
 	}
 	err := q.commit(ctx, w)
 	if errors.Is(err, zk.ErrNodeExists) {
@@ -166,8 +164,8 @@ func (q *Queue) liftLock(ctx context.Context, l Lock) error {
 		return ErrNotLocked
 	}
 	err = q.commit(ctx, write{
-		ops:  []znode.Op{znode.Delete(path, stat.Version)},
-		done: q.removed(path),
+		ops:      []znode.Op{znode.Delete(path, stat.Version)},
+		happened: q.removed(path),
 	})
 	if isRace(err) {
 		return ErrNotLocked

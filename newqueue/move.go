@@ -17,98 +17,89 @@ import (
 // this limit.
 const attempts = 50
 
-// snap holds what was read about an item before a decision. A *jobSnap, *batchSnap
-// and *accessSnap has more.
-type snap struct {
-	*item   // of a worker: what it acquired
-	entity  Entity
-	worker  bool     // whether a worker makes the transition, who holds the lock
-	from    string   // the state that was read
-	subtree []string // path and all below it but the lock, for a deletion
+// act is what a caller wants to do to a job, a batch or a request.
+type act struct {
+	name     string                        // in an error
+	worker   bool                          // whether the caller is a worker, who holds the lock
+	from, to string                        // an empty from allows every state
+	who      states.Actor                  // whose transition it must be; Automatic finds it without to
+	choose   func() (to string, err error) // instead of to; called when the status is read
+	message  string
+
+	changes  []change   // of a job's properties
+	priority *int       // of a job; nil leaves it
+	jobs     []znode.Op // create the jobs of a batch
+	report   *Report    // the jobs of a batch must be those of this report
 }
 
-// subject is what a transition changes.
-type subject interface {
-	base() *snap
-	// read reads the item, and returns its state. A worker's decision depends on
-	// the status that it acquired, every other caller's on the current one.
-	read(ctx context.Context) (state string, err error)
-	// prepare reads what else the decision on this transition needs.
-	prepare(ctx context.Context, t states.Transition) error
-	// decide turns the transition into the operations of one transaction. It does
-	// no I/O.
-	decide(t states.Transition) ([]znode.Op, error)
+// plan is what a transition writes.
+type plan struct {
+	status Object
+	ops    []znode.Op // besides the lock and the status
+	keep   func()     // notes in the entity what was written
 }
 
-func (s *snap) base() *snap { return s }
-
-// want is the transition that a caller wants.
-type want struct {
-	from, to string       // an empty from allows every state
-	who      states.Actor // whose transition it must be; Automatic finds it without to
-	choose   func() (to string, err error)
-}
-
-// move makes a transition of an item. what names the operation in an error.
-func (q *Queue) move(ctx context.Context, what string, s subject, w want) error {
-	if err := s.base().retry(func() error { return q.tryMove(ctx, s, w) }); err != nil {
-		return &opError{what, s.base().path, err}
+// move makes a transition.
+func (q *Queue) move(ctx context.Context, m member, a act) error {
+	e := m.base()
+	if err := e.retry(a.worker, func() error { return q.tryMove(ctx, m, a) }); err != nil {
+		return &opError{a.name, e.path, err}
 	}
 	return nil
 }
 
-func (q *Queue) tryMove(ctx context.Context, sub subject, w want) error {
-	s := sub.base()
-	s.subtree = nil // an earlier attempt may have found another transition
-	state, err := sub.read(ctx)
-	if err != nil {
-		return err
-	}
-	s.from = state
-	t, err := q.allowed(s, w)
-	if err != nil {
-		return err
-	}
-	if s.worker {
-		if err := q.owns(ctx, s.lock); err != nil {
+func (q *Queue) tryMove(ctx context.Context, m member, a act) error {
+	e := m.base()
+	if !a.worker { // a worker's decision depends on the status that it acquired
+		if err := e.load(ctx, statusOf(m)); err != nil {
 			return err
 		}
 	}
-	if t.Nodes == states.NodesGo {
-		nodes, err := q.subtree(ctx, s.path)
+	t, err := q.allowed(m, a)
+	if err != nil {
+		return err
+	}
+	if a.worker {
+		if err := q.owns(ctx, e.lock); err != nil {
+			return err
+		}
+	}
+	p, err := m.decide(ctx, t, a)
+	if err != nil {
+		return err
+	}
+	ops := e.proof(t.Who)
+	var happened evidence
+	if t.Nodes == states.NodesStay {
+		data, err := p.status.Marshal()
 		if err != nil {
 			return err
 		}
-		s.subtree = slices.DeleteFunc(nodes, func(p string) bool { return p == s.path+"/lock" })
+		ops[len(ops)-1] = znode.Set(e.path+"/status", data, e.version)
+		happened = q.written(e.path+"/status", e.version, data)
+	} else {
+		happened = q.removed(p.ops[len(p.ops)-1].Path)
 	}
-	if err := sub.prepare(ctx, t); err != nil {
+	if a.worker {
+		happened = q.lockReleased(e.lock, happened)
+	}
+	if err := q.commit(ctx, write{ops: append(ops, p.ops...), happened: happened}); err != nil {
 		return err
 	}
-	ops, err := sub.decide(t)
-	if err != nil {
-		return err
+	if a.worker {
+		e.lock = lock{}
+		e.version++
 	}
-	done := q.removed(ops[len(ops)-1].Path)
-	if t.Nodes == states.NodesStay {
-		done = q.written(s.path+"/status", s.version, ops)
-	}
-	if s.worker {
-		done = q.lockReleased(s.lock, done)
-	}
-	if err := q.commit(ctx, write{ops: ops, done: done}); err != nil {
-		return err
-	}
-	if s.worker {
-		s.lock = lock{}
-		s.version++
+	if p.keep != nil {
+		p.keep()
 	}
 	return nil
 }
 
 // retry tries until an attempt gives a result.
-func (s *snap) retry(try func() error) error {
+func (e *entity) retry(worker bool, try func() error) error {
 	for attempt := 1; ; attempt++ {
-		again, err := s.refused(try(), attempt)
+		again, err := e.refused(worker, try(), attempt)
 		if again {
 			continue
 		}
@@ -120,26 +111,26 @@ func (s *snap) retry(try func() error) error {
 }
 
 // allowed finds the transition, or says why this caller has none.
-func (q *Queue) allowed(s *snap, w want) (t states.Transition, err error) {
-	table, state := q.machines[s.entity], s.from
-	if w.from != "" && state != w.from {
-		return t, q.illegal(s, w.to, true)
+func (q *Queue) allowed(m member, a act) (t states.Transition, err error) {
+	table, state := q.machines[m.base().kind], m.state()
+	if a.from != "" && state != a.from {
+		return t, q.illegal(m, a.to, true)
 	}
-	if w.choose != nil {
-		if w.to, err = w.choose(); err != nil {
+	if a.choose != nil {
+		if a.to, err = a.choose(); err != nil {
 			return t, err
 		}
 	}
-	t, ok := table.Find(state, w.to)
-	if w.who == states.Automatic {
+	t, ok := table.Find(state, a.to)
+	if a.who == states.Automatic {
 		t, ok = table.Automatic(state)
 	}
 	switch {
 	case !ok:
-		return t, q.illegal(s, w.to, false)
-	case w.who != "" && w.who != t.Who:
-		return t, q.illegal(s, w.to, true)
-	case t.Who.HoldsLock() && !s.worker:
+		return t, q.illegal(m, a.to, false)
+	case a.who != "" && a.who != t.Who:
+		return t, q.illegal(m, a.to, true)
+	case t.Who.HoldsLock() && !a.worker:
 		return t, ErrNotLocked
 	}
 	return t, nil
@@ -147,33 +138,33 @@ func (q *Queue) allowed(s *snap, w want) (t states.Transition, err error) {
 
 // illegal is the error for a transition that the table does not have, or not for
 // this caller: then it lists only the other states.
-func (q *Queue) illegal(s *snap, to string, others bool) error {
-	from := s.from
-	if !slices.Contains(states.States(s.entity, string(q.dialect)), from) {
-		return &NodeError{s.path + "/status", fmt.Errorf("%w: dialect %s has no state %s", ErrValue, q.dialect, from)}
+func (q *Queue) illegal(m member, to string, others bool) error {
+	e, from := m.base(), m.state()
+	if !slices.Contains(states.States(e.kind, string(q.dialect)), from) {
+		return &NodeError{e.path + "/status", fmt.Errorf("%w: dialect %s has no state %s", ErrValue, q.dialect, from)}
 	}
-	e := &StateError{Entity: s.entity, Path: s.path, From: from, To: to}
-	for _, t := range q.machines[s.entity].From(from) {
+	bad := &StateError{Entity: e.kind, Path: e.path, From: from, To: to}
+	for _, t := range q.machines[e.kind].From(from) {
 		if !others || t.To != to {
-			e.Allowed = append(e.Allowed, t.To)
+			bad.Allowed = append(bad.Allowed, t.To)
 		}
 	}
-	return e
+	return bad
 }
 
 // refused turns the server's refusal into an error of this package. again is true
 // if the caller must read and decide again.
-func (s *snap) refused(err error, attempt int) (again bool, result error) {
+func (e *entity) refused(worker bool, err error, attempt int) (again bool, result error) {
 	var r *znode.MultiError
 	if !errors.As(err, &r) {
 		return false, err
 	}
 	switch {
-	case r.Op.Path == s.path+"/lock" && errors.Is(err, zk.ErrNodeExists):
+	case r.Op.Path == e.path+"/lock" && errors.Is(err, zk.ErrNodeExists):
 		return false, ErrLocked
-	case s.worker && r.Op.Path == s.path+"/lock" && errors.Is(err, zk.ErrNoNode):
+	case worker && r.Op.Path == e.path+"/lock" && errors.Is(err, zk.ErrNoNode):
 		return false, ErrNotLocked
-	case s.worker && r.Op.Path == s.path+"/status":
+	case worker && r.Op.Path == e.path+"/status":
 		return false, fmt.Errorf("%w: the session lost the lock", ErrConflict)
 	case attempt < attempts && isRace(err):
 		return true, nil
@@ -192,25 +183,27 @@ func isRace(err error) bool {
 		func(race error) bool { return errors.Is(err, race) })
 }
 
-// ops are the operations of every transition: the lock, and the next status unless
-// the item is removed. They release a worker's lock. For every other caller they
-// prove that no worker holds it: creating a lock that exists fails, and so does
-// the whole transaction.
-func (s *snap) ops(t states.Transition, status Object) ([]znode.Op, error) {
-	ops := lockOps(t.Who, s.path)
-	if t.Nodes != states.NodesStay {
-		return append(ops, znode.Check(s.path+"/status", s.version)), nil
+// proof are the operations that every transition begins with: the lock, and a check
+// that the status is still the one that was read. They release a worker's lock. For
+// every other caller they prove that no worker holds it: creating a lock that exists
+// fails, and so does the whole transaction.
+func (e *entity) proof(who states.Actor) []znode.Op {
+	lock, status := e.path+"/lock", znode.Check(e.path+"/status", e.version)
+	if who.HoldsLock() {
+		return []znode.Op{znode.Delete(lock, -1), status}
 	}
-	data, err := status.Marshal()
-	return append(ops, znode.Set(s.path+"/status", data, s.version)), err
+	return []znode.Op{znode.Create(lock, empty), znode.Delete(lock, -1), status}
 }
 
-func lockOps(who states.Actor, entity string) []znode.Op {
-	lock := entity + "/lock"
-	if who.HoldsLock() {
-		return []znode.Op{znode.Delete(lock, -1)}
-	}
-	return []znode.Op{znode.Create(lock, empty), znode.Delete(lock, -1)}
+// stillMine are checks that the worker still holds the lock that it acquired.
+func (e *entity) stillMine() []znode.Op {
+	return []znode.Op{znode.Check(e.lock.path, -1), znode.Check(e.path+"/status", e.version)}
+}
+
+// remove are the operations that delete the entity and everything below it but its lock.
+func (e *entity) remove(ctx context.Context) ([]znode.Op, error) {
+	nodes, err := e.q.subtree(ctx, e.path)
+	return deleteAll(slices.DeleteFunc(nodes, func(p string) bool { return p == e.path+"/lock" })), err
 }
 
 // deleteAll deletes a subtree, children first. paths lists parents first.
@@ -222,30 +215,24 @@ func deleteAll(paths []string) []znode.Op {
 	return ops
 }
 
-// outcome finds out whether a write happened, after its answer was lost. It may
+// evidence finds out whether a write happened, after its answer was lost. It may
 // return [ErrUnknownOutcome].
-type outcome func(context.Context) (bool, error)
+type evidence func(context.Context) (bool, error)
 
-// removed finds out whether a write happened that removed a node.
-func (q *Queue) removed(path string) outcome {
+// removed is evidence of a write that removed a node.
+func (q *Queue) removed(path string) evidence {
 	return func(ctx context.Context) (bool, error) {
 		_, ok, err := q.stat(ctx, path)
 		return !ok, err
 	}
 }
 
-// written finds out whether a transaction happened that set a node.
+// written is evidence of a transaction that wrote data to a node.
 // An acquisition writes the status again, unchanged. So a status with a newer
 // version and the same bytes is still the one that was written: no two statuses
 // have the same time to the nanosecond. In dialect mrt-zk two can, because its
 // times have only seconds.
-func (q *Queue) written(path string, version int32, ops []znode.Op) outcome {
-	var wrote []byte
-	for _, op := range ops {
-		if op.Kind == znode.OpSet && op.Path == path {
-			wrote = op.Data
-		}
-	}
+func (q *Queue) written(path string, version int32, data []byte) evidence {
 	return func(ctx context.Context) (bool, error) {
 		n, ok, err := q.maybe(ctx, path)
 		switch {
@@ -256,7 +243,7 @@ func (q *Queue) written(path string, version int32, ops []znode.Op) outcome {
 		case n.version == version:
 			return false, nil
 		}
-		same := string(n.data) == string(wrote)
+		same := string(n.data) == string(data)
 		switch {
 		case n.version == version+1:
 			return same, nil // if not the same, another client wrote it

@@ -36,7 +36,7 @@ func (q *Queue) NextBatch(ctx context.Context, s BatchState) (*Batch, error) {
 // NextRequest waits until it can lock a request of a queue in a state, and returns
 // that request, as [Queue.AcquireRequest] does. Otherwise it is like [Queue.NextBatch].
 func (q *Queue) NextRequest(ctx context.Context, queue AccessQueue, s AccessState) (*Request, error) {
-	return q.accessLine(queue, s).next(ctx)
+	return q.requestLine(queue, s).next(ctx)
 }
 
 func (l line[T]) next(ctx context.Context) (found T, err error) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -76,9 +77,6 @@ type Queue struct {
 	watching sync.Mutex
 	watches  map[string]<-chan zk.Event // by folder: those that await has set and that haven't fired
 	recheck  time.Duration              // see await
-	// missing has, for a hold, the folder that did not exist when it was last looked
-	// for. So the next acquisition need not find that out again.
-	missing sync.Map
 }
 
 // Option changes how a queue is opened.
@@ -164,7 +162,7 @@ func (q *Queue) Init(ctx context.Context) error {
 func (q *Queue) create(ctx context.Context, path string) error {
 	_, ok, err := q.stat(ctx, path)
 	if err == nil && !ok {
-		err = q.commit(ctx, write{ops: []znode.Op{znode.Create(path, empty)}, done: func(ctx context.Context) (bool, error) {
+		err = q.commit(ctx, write{ops: []znode.Op{znode.Create(path, empty)}, happened: func(ctx context.Context) (bool, error) {
 			_, ok, err := q.stat(ctx, path)
 			return ok, err
 		}})
@@ -240,17 +238,30 @@ func call[T any](ctx context.Context, f func() (T, error), late func(T, error)) 
 	}
 }
 
-// together runs reads at the same time, so that they take one round trip: the client
-// sends a request without waiting for the answers to those before it. The error is
-// that of the first read in the arguments that failed.
-func together(ctx context.Context, reads ...func(context.Context) error) error {
-	errs := make([]error, len(reads))
+// atOnce is how many requests are on their way at the same time at most.
+const atOnce = 100
+
+// each calls do for 0 to n-1 at the same time, so that their requests take one round
+// trip: the client sends a request without waiting for the answers to those before it.
+// The error is the first in the order of the numbers.
+func each(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
+	errs := make([]error, n)
+	slots := make(chan struct{}, atOnce)
 	var running sync.WaitGroup
-	for i, read := range reads {
-		running.Go(func() { errs[i] = read(ctx) })
+	for i := range n {
+		slots <- struct{}{}
+		running.Go(func() {
+			defer func() { <-slots }()
+			errs[i] = do(ctx, i)
+		})
 	}
 	running.Wait()
 	return cmp.Or(errs...)
+}
+
+// together runs reads at the same time.
+func together(ctx context.Context, reads ...func(context.Context) error) error {
+	return each(ctx, len(reads), func(ctx context.Context, i int) error { return reads[i](ctx) })
 }
 
 // read runs a request that may be repeated.
@@ -309,24 +320,6 @@ func (q *Queue) get(ctx context.Context, path string) (node, error) {
 	})
 }
 
-// parsed reads a znode into v, and returns its version. The error is a *[NodeError]
-// if the data can't be parsed.
-func parsed[T any](ctx context.Context, q *Queue, path string, v *T, parse func([]byte) (T, error)) (version int32, err error) {
-	n, err := q.get(ctx, path)
-	if err != nil {
-		return 0, err
-	}
-	if *v, err = parse(n.data); err != nil {
-		return 0, &NodeError{path, err}
-	}
-	return n.version, nil
-}
-
-// by is a parse function for a dialect.
-func by[T any](d Dialect, parse func(Dialect, []byte) (T, error)) func([]byte) (T, error) {
-	return func(data []byte) (T, error) { return parse(d, data) }
-}
-
 // maybe reads a znode that may not exist. ok is false if it does not.
 func (q *Queue) maybe(ctx context.Context, path string) (n node, ok bool, err error) {
 	n, err = q.get(ctx, path)
@@ -349,16 +342,23 @@ func (q *Queue) stat(ctx context.Context, path string) (*zk.Stat, bool, error) {
 	return f.stat, f.ok, err
 }
 
-// children lists a folder. A missing folder is empty.
-func (q *Queue) children(ctx context.Context, path string) ([]string, error) {
-	list, err := read(ctx, path, func() ([]string, error) {
-		list, _, err := q.conn.Children(q.path(path))
-		return list, err
+// ls lists a folder, sorted. The error wraps [ErrNotFound] if it does not exist.
+func (q *Queue) ls(ctx context.Context, path string) ([]string, error) {
+	names, err := read(ctx, path, func() ([]string, error) {
+		names, _, err := q.conn.Children(q.path(path))
+		return names, err
 	})
+	slices.Sort(names)
+	return names, err
+}
+
+// children lists a folder, sorted. A missing folder is empty.
+func (q *Queue) children(ctx context.Context, path string) ([]string, error) {
+	names, err := q.ls(ctx, path)
 	if errors.Is(err, ErrNotFound) {
 		return nil, q.checkRoot(ctx)
 	}
-	return list, err
+	return names, err
 }
 
 // subtree lists every node at or below path, each after its parent. It is nil
@@ -369,14 +369,20 @@ func (q *Queue) subtree(ctx context.Context, path string) ([]string, error) {
 		return nil, err
 	}
 	all := []string{path}
-	for i := 0; i < len(all); i++ {
-		names, err := q.children(ctx, all[i])
+	for level := all; len(level) > 0; {
+		below := make([][]string, len(level))
+		err := each(ctx, len(level), func(ctx context.Context, i int) error {
+			names, err := q.children(ctx, level[i])
+			for _, name := range names {
+				below[i] = append(below[i], znode.Join(level[i], name))
+			}
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}
-		for _, name := range names {
-			all = append(all, znode.Join(all[i], name))
-		}
+		level = slices.Concat(below...)
+		all = append(all, level...)
 	}
 	return all, nil
 }

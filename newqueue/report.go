@@ -2,8 +2,6 @@ package newqueue
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 )
 
@@ -44,26 +42,25 @@ func (b *Batch) Report(ctx context.Context) (Report, error) {
 }
 
 func (b *Batch) report(ctx context.Context) (r Report, err error) {
-	s := b.snap("")
-	if s.from = string(b.Status.State); b.Status.State != BatchReporting && b.Status.State != BatchUpdateReporting {
-		return r, b.q.illegal(&s.snap, "a report", true)
+	if b.Status.State != BatchReporting && b.Status.State != BatchUpdateReporting {
+		return r, b.q.illegal(b, "a report", true)
 	}
 	if err := b.q.owns(ctx, b.lock); err != nil {
 		return r, err
 	}
-	if _, err := s.read(ctx); err != nil {
+	jobs, err := b.q.folders(ctx, b.ID)
+	if err != nil {
 		return r, err
 	}
 	r = Report{
 		BatchID: b.ID, Update: b.Status.State == BatchUpdateReporting,
-		Completed: s.folders[FolderCompleted], Failed: s.folders[FolderFailed], Unfinished: s.folders[FolderProcessing],
+		Completed: jobs[FolderCompleted], Failed: jobs[FolderFailed], Unfinished: jobs[FolderProcessing],
 	}
-	if r.State, err = s.outcome(); err != nil {
+	if r.State, err = reported(jobs); err != nil {
 		return Report{}, err
 	}
 	var last StatusReport // none in a first report
-	_, err = parsed(ctx, b.q, b.path+"/status-report", &last, by(b.q.dialect, ParseStatusReport))
-	if err != nil && !errors.Is(err, ErrNotFound) {
+	if err := b.load(ctx, []property{{name: "status-report", parse: intoIn(b.q.dialect, &last, ParseStatusReport), optional: true}}); err != nil {
 		return Report{}, err
 	}
 	r.NewlyCompleted = missing(r.Completed, last.Successful)
@@ -82,12 +79,11 @@ func missing(all, known []string) []string {
 // Errors as for [Job.Succeed]. [ErrConflict] also means that the report is out of
 // date because a job has moved since: make another report.
 func (b *Batch) Finish(ctx context.Context, r Report) error {
-	s := b.snap("")
-	return b.move(ctx, "finish", s, want{choose: func() (string, error) {
-		if !slices.Equal(r.Completed, s.folders[FolderCompleted]) || !slices.Equal(r.Failed, s.folders[FolderFailed]) ||
-			!slices.Equal(r.Unfinished, s.folders[FolderProcessing]) {
-			return "", fmt.Errorf("%w: the batch's jobs are no longer those of the report", ErrConflict)
-		}
-		return string(r.State), nil
-	}})
+	return b.q.move(ctx, b, act{name: "finish", worker: true, to: string(r.State), report: &r})
+}
+
+// lists reports whether a batch's jobs are those of the report.
+func (r Report) lists(jobs map[BatchFolder][]string) bool {
+	return slices.Equal(r.Completed, jobs[FolderCompleted]) && slices.Equal(r.Failed, jobs[FolderFailed]) &&
+		slices.Equal(r.Unfinished, jobs[FolderProcessing])
 }

@@ -15,11 +15,30 @@ type Request struct {
 	Status AccessStatus
 	Token  Token // never changes
 
-	item
+	entity
 }
 
 func (q *Queue) newRequest(queue AccessQueue, qid string) *Request {
-	return &Request{Queue: queue, ID: qid, item: item{q: q, path: AccessRequestPath(queue, qid)}}
+	return &Request{Queue: queue, ID: qid, entity: entity{q: q, kind: EntityAccess, path: AccessRequestPath(queue, qid)}}
+}
+
+func (r *Request) state() string { return string(r.Status.State) }
+
+func (r *Request) properties() []property {
+	return []property{
+		{name: "status", parse: intoIn(r.q.dialect, &r.Status, ParseAccessStatus)},
+		{name: "token", parse: into(&r.Token, ParseToken), object: true},
+	}
+}
+
+func (r *Request) decide(ctx context.Context, t states.Transition, a act) (p plan, err error) {
+	status := r.Status
+	status.State, status.LastModified, status.Message = AccessState(t.To), r.q.clock(), a.message
+	p.status, p.keep = status.Object(r.q.dialect), func() { r.Status = status }
+	if t.Nodes == states.NodesGo {
+		p.ops, err = r.remove(ctx)
+	}
+	return p, err
 }
 
 // CreateRequest creates a pending request (A1) and returns its id.
@@ -51,7 +70,7 @@ func (q *Queue) createRequest(ctx context.Context, queue AccessQueue, token Toke
 			znode.Create(path+"/token", data),
 			znode.Create(path+"/status", status),
 		}
-		return q.commit(ctx, write{ops: ops, done: q.created(ops)})
+		return q.commit(ctx, write{ops: ops, happened: q.created(ops)})
 	})
 	return qid, err
 }
@@ -59,94 +78,43 @@ func (q *Queue) createRequest(ctx context.Context, queue AccessQueue, token Toke
 // Request reads a request. The error is a *[NodeError]. It wraps [ErrNotFound]
 // if a znode is missing, or is [ErrNoRoot] if the queue's root is.
 func (q *Queue) Request(ctx context.Context, queue AccessQueue, qid string) (*Request, error) {
-	a := q.newRequest(queue, qid)
-	if err := a.load(ctx); err != nil {
-		return nil, q.orNoRoot(ctx, err)
-	}
-	return a, nil
-}
-
-func (a *Request) load(ctx context.Context) error { return together(ctx, a.loadStatus, a.loadToken) }
-
-func (a *Request) loadToken(ctx context.Context) error {
-	_, err := parsed(ctx, a.q, a.path+"/token", &a.Token, orNoObject(a.q.dialect, ParseToken))
-	return err
-}
-
-func (a *Request) loadStatus(ctx context.Context) (err error) {
-	a.version, err = parsed(ctx, a.q, a.path+"/status", &a.Status, by(a.q.dialect, ParseAccessStatus))
-	return err
+	return one(ctx, q.newRequest(queue, qid))
 }
 
 // Succeed moves an acquired request from pending to processing (A2), or from
 // processing to completed (A3), and releases the lock. Errors as for
 // [Job.Succeed].
-func (a *Request) Succeed(ctx context.Context) error {
-	return a.MoveTo(ctx, AccessState(a.q.machines[EntityAccess].Success(string(a.Status.State))), "")
+func (r *Request) Succeed(ctx context.Context) error {
+	return r.MoveTo(ctx, AccessState(r.q.machines[EntityAccess].Success(string(r.Status.State))), "")
 }
 
 // Fail moves an acquired processing request to failed (A4), with a message that
 // says why, and releases the lock. Errors as for [Job.Succeed].
-func (a *Request) Fail(ctx context.Context, message string) error {
-	return a.MoveTo(ctx, AccessFailed, message)
+func (r *Request) Fail(ctx context.Context, message string) error {
+	return r.MoveTo(ctx, AccessFailed, message)
 }
 
 // MoveTo moves an acquired request to any state that a worker may move it to,
 // and releases the lock. Errors as for [Job.Succeed].
-func (a *Request) MoveTo(ctx context.Context, to AccessState, message string) error {
-	s := &accessSnap{snap: snap{item: &a.item, entity: EntityAccess, worker: true}, access: a, message: message}
-	err := a.q.move(ctx, "move to "+string(to), s, want{to: string(to)})
-	if err == nil {
-		a.Status = s.status
-	}
-	return err
+func (r *Request) MoveTo(ctx context.Context, to AccessState, message string) error {
+	return r.q.move(ctx, r, act{name: "move to " + string(to), worker: true, to: string(to), message: message})
 }
 
 // MoveRequest moves a request without a lock, as an administrator or a cleaning
 // pass does: a failed one to processing (A5). from and the errors are as for
 // [Queue.MoveJob].
 func (q *Queue) MoveRequest(ctx context.Context, queue AccessQueue, qid string, from, to AccessState) error {
-	return q.move(ctx, "move to "+string(to), q.snapAccess(queue, qid), want{from: string(from), to: string(to)})
+	return q.move(ctx, q.newRequest(queue, qid), act{name: "move to " + string(to), from: string(from), to: string(to)})
 }
 
 // DeleteRequest deletes a failed request (A6), or one that the cleaning pass
 // would remove (A7, A8). Errors as for [Queue.MoveJob].
 func (q *Queue) DeleteRequest(ctx context.Context, queue AccessQueue, qid string) error {
-	s := q.snapAccess(queue, qid)
-	return q.move(ctx, "delete", s, want{choose: func() (string, error) {
-		if t, ok := q.machines[EntityAccess].Automatic(s.from); ok {
+	r := q.newRequest(queue, qid)
+	return q.move(ctx, r, act{name: "delete", choose: func() (string, error) {
+		if t, ok := q.machines[EntityAccess].Automatic(r.state()); ok {
 			return t.To, nil
 		}
 		return states.Deleted, nil
 	}})
-}
-
-// accessSnap holds what was read about a request before a decision, and what the
-// caller changes with the transition.
-type accessSnap struct {
-	snap
-	access  *Request
-	status  AccessStatus // once decided, the new one
-	message string
-}
-
-func (q *Queue) snapAccess(queue AccessQueue, qid string) *accessSnap {
-	a := q.newRequest(queue, qid)
-	return &accessSnap{snap: snap{item: &a.item, entity: EntityAccess}, access: a}
-}
-
-func (s *accessSnap) read(ctx context.Context) (state string, err error) {
-	if !s.worker {
-		err = s.access.loadStatus(ctx)
-	}
-	s.status = s.access.Status
-	return string(s.status.State), err
-}
-
-func (s *accessSnap) prepare(context.Context, states.Transition) error { return nil }
-
-func (s *accessSnap) decide(t states.Transition) ([]znode.Op, error) {
-	s.status.State, s.status.LastModified, s.status.Message = AccessState(t.To), s.q.clock(), s.message
-	ops, err := s.ops(t, s.status.Object(s.q.dialect))
-	return append(ops, deleteAll(s.subtree)...), err
 }
