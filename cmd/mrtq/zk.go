@@ -24,22 +24,17 @@ import (
 )
 
 type zkCmd struct {
-	backend string
-	nodes   int
-	addr    string
-	load    string
-	workers string
-	// stopAfter is how many records the services begin; 0 means all.
-	stopAfter int
-
-	minSessionTimeout, maxSessionTimeout time.Duration
+	backend   string
+	nodes     int
+	addr      string
+	load      string
+	workers   string
+	stopAfter int // how many records the services begin; 0 means all
 }
 
-// The session timeouts that a real server grants: 2 to 20 of its usual ticks.
-const (
-	usualMinSessionTimeout = 4 * time.Second
-	usualMaxSessionTimeout = 40 * time.Second
-)
+// shortestSession is the shortest session timeout that a real server grants with its usual settings. The
+// harness has shorter ones, for tests.
+const shortestSession = 4 * time.Second
 
 func (a *app) zkCmd() *cobra.Command {
 	c := &zkCmd{}
@@ -51,9 +46,8 @@ With a COMMAND, the server stops when it exits, and mrtq exits with its code. Th
 command finds the address in $` + settings.AddressVariable + `. The embedded server needs nothing
 installed and starts in milliseconds; jvm and docker are Apache's own.
 
-Clients get the session timeout that they ask for, within --min-session-timeout and
---max-session-timeout. The defaults are those of a real server. The server has no port
-for TLS.
+Clients get the session timeout that they ask for, within 4 and 40 s, as from a real
+server. The server has no port for TLS.
 
 With --load, the embedded server takes a dump. It keeps the Stats, and leaves out
 ephemeral znodes, because their sessions have ended. Clients can connect when all is loaded. To load a dump
@@ -77,8 +71,6 @@ and the services start again. All of them are simulated, and reach only this ser
 	settings.Choice(f, &c.backend, "backend", "", "server to start", help.Texts(harness.Backends())...)
 	f.IntVar(&c.nodes, "nodes", 1, "`number` of servers: 1, or an ensemble of 3 (jvm)")
 	f.StringVar(&c.addr, "addr", "", "`host:port` to serve at, instead of a free port (embedded)")
-	f.DurationVar(&c.minSessionTimeout, "min-session-timeout", usualMinSessionTimeout, "shortest session timeout that clients get")
-	f.DurationVar(&c.maxSessionTimeout, "max-session-timeout", usualMaxSessionTimeout, "longest session timeout that clients get")
 	f.StringVar(&c.load, "load", "", "dump `file` to load first (embedded)")
 	f.StringVar(&c.workers, "workers", "", "let simulated workers process the legacy queue, and a new queue at this `chroot`, such as /new")
 	f.IntVar(&c.stopAfter, "stop-after", 0, "how many `records` the services begin before they stop (0: all); only with --workers")
@@ -107,18 +99,12 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 	if _, err := net.ResolveTCPAddr("tcp", c.addr); err != nil && c.addr != "" {
 		return exit.Usagef("--addr %s: %w", c.addr, err)
 	}
-	if c.minSessionTimeout < time.Millisecond || c.minSessionTimeout > harness.MaxSessionTimeout {
-		return exit.Usagef("--min-session-timeout %v: expected 1ms to %v", c.minSessionTimeout, harness.MaxSessionTimeout)
-	}
-	if c.maxSessionTimeout < c.minSessionTimeout || c.maxSessionTimeout > harness.MaxSessionTimeout {
-		return exit.Usagef("--max-session-timeout %v: expected %v (--min-session-timeout) to %v", c.maxSessionTimeout, c.minSessionTimeout, harness.MaxSessionTimeout)
-	}
 	if len(command) > 0 {
 		if _, err := exec.LookPath(command[0]); err != nil {
 			return err
 		}
 	}
-	opt := harness.Options{Nodes: c.nodes, Listen: c.addr, Load: c.load, MinSessionTimeout: c.minSessionTimeout, MaxSessionTimeout: c.maxSessionTimeout}
+	opt := harness.Options{Nodes: c.nodes, Listen: c.addr, Load: c.load, MinSessionTimeout: shortestSession}
 	server, err := harness.Start(ctx, harness.Backend(c.backend), opt)
 	if bad := (*harness.LoadError)(nil); errors.As(err, &bad) {
 		return files.Unread("--load "+c.load, bad.Err)
