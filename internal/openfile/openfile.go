@@ -1,7 +1,5 @@
-// Package openfile opens a file that the user named, without waiting for ever.
-// If the file is a named pipe, the system's own open waits without limit until
-// another process opens the other end, and a signal that the program handles
-// does not interrupt it.
+// Package openfile opens, replaces and unpacks files that the user named. Its errors
+// name the file and the reason, and no system call.
 package openfile
 
 import (
@@ -10,63 +8,25 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
-	"time"
-)
-
-var (
-	// ErrNobodyWrites says that a pipe was empty for some seconds, and that no
-	// process has it open for writing.
-	ErrNobodyWrites = errors.New("this pipe is empty, and no process writes to it")
-
-	// ErrNobodyReads says that no process has a pipe open for reading.
-	ErrNobodyReads = errors.New("no process reads from this pipe")
 )
 
 // File is a file that is open for reading.
-type File struct {
-	*os.File
-	// writerBy is when to stop waiting for a pipe's writer. It is zero if the
-	// file is not a pipe, or after the first data has come.
-	writerBy time.Time
-}
+type File struct{ *os.File }
 
-// patience is how long a pipe's reader waits for its writer.
-const patience = 5 * time.Second
-
-// Read opens a file for reading. If it is a pipe and no process opens it for
-// writing within a few seconds, the first Read fails with [ErrNobodyWrites].
+// Read opens a file for reading. If it is a pipe, Read waits until a process opens it
+// for writing.
 func Read(path string) (*File, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, plain(err)
 	}
-	info, err := f.Stat()
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	file := &File{File: f}
-	if info.Mode()&fs.ModeNamedPipe != 0 {
-		file.writerBy = time.Now().Add(patience)
-	}
-	return file, nil
+	return &File{f}, nil
 }
 
 // Read implements [io.Reader].
 func (f *File) Read(b []byte) (int, error) {
-	for {
-		n, err := f.File.Read(b)
-		if n == 0 && err == io.EOF && !f.writerBy.IsZero() {
-			// Reading a pipe without a writer returns EOF.
-			if time.Now().After(f.writerBy) {
-				return 0, plain(&fs.PathError{Op: "read", Path: f.Name(), Err: ErrNobodyWrites})
-			}
-			time.Sleep(20 * time.Millisecond)
-			continue
-		}
-		f.writerBy = time.Time{}
-		return n, plain(err)
-	}
+	n, err := f.File.Read(b)
+	return n, plain(err)
 }
 
 // ReadAll returns the content of a file.
@@ -78,6 +38,9 @@ func ReadAll(path string) ([]byte, error) {
 	defer f.Close()
 	return io.ReadAll(f)
 }
+
+// ErrNobodyReads says that no process has a pipe open for reading.
+var ErrNobodyReads = errors.New("no process reads from this pipe")
 
 // Write opens an existing device or pipe for writing. If it is a pipe that no
 // process reads, the error wraps [ErrNobodyReads].

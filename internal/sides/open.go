@@ -40,8 +40,7 @@ type Side struct {
 // Open opens a place for reading. The caller must close it.
 //
 // The error of a server is that of [zkconn.OpenReader], or of its Sync. The error of a dump is a
-// *[znode.DumpError] for a bad line, or the file's own error, such as [fs.ErrNotExist] or
-// [openfile.ErrNobodyWrites].
+// *[znode.DumpError] for a bad line, or the file's own error, such as [fs.ErrNotExist].
 func Open(ctx context.Context, p Place, opt Options) (*Side, error) {
 	if len(p.Server.Servers) > 0 {
 		cfg := opt.Config
