@@ -136,63 +136,6 @@ func sameRun(t *testing.T, want, got *znode.Tree) {
 	}
 }
 
-// A context that ends between two transactions interrupts each command. The same command
-// then finishes the work.
-func TestInterruptedAtEveryStep(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		phase migrate.Phase
-		do    func(ctx context.Context, s *site) error
-	}{
-		{"migrate", migrate.Sending, func(ctx context.Context, s *site) error {
-			opt := s.options()
-			opt.Limits = single
-			_, err := migrate.Migrate(ctx, s.source(), s.w, opt)
-			return err
-		}},
-		{"release", migrate.HandingOver, func(ctx context.Context, s *site) error {
-			_, err := migrate.Release(ctx, s.w, migrate.ReleaseOptions{Limits: single, Now: moment, WorkersStopped: 100})
-			return err
-		}},
-		{"rollback", migrate.Removing, func(ctx context.Context, s *site) error {
-			_, err := migrate.Rollback(ctx, s.w, "", migrate.RollbackOptions{Limits: single, Now: moment})
-			return err
-		}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			ready := serve(t, corpus(t), newqueue.Design)
-			if c.name != "migrate" {
-				ready.mustMigrate(ready.options())
-			}
-			for after := 1; after <= 12; after++ {
-				s := serve(t, ready.tree(), newqueue.Design)
-				// The same session goes on, because the process was only asked to stop.
-				for try := 0; ; try++ {
-					ctx := until(t, c.phase, after)
-					if try > 0 {
-						ctx = t.Context()
-					}
-					err := c.do(ctx, s)
-					if err == nil || try > 0 {
-						s.must(err)
-						break
-					}
-					if !errors.Is(err, migrate.ErrInterrupted) || !errors.Is(err, context.Canceled) {
-						t.Fatalf("after %d: %v", after, err)
-					}
-					if status := s.status(); status.Step != map[string]migrate.Step{"migrate": migrate.StepFinish, "release": migrate.StepRelease, "rollback": migrate.StepFinishRollback}[c.name] {
-						t.Errorf("after %d: what to do next is %q", after, status.Step)
-					}
-				}
-				if s.mustVerify(); c.name == "rollback" {
-					rolledBack(t, corpus(t), s.tree())
-				}
-			}
-		})
-	}
-}
-
 // A cancelled wait, or a cancelled reading, is an interruption too. Nothing is written then.
 func TestInterruptedWhileReading(t *testing.T) {
 	for _, c := range commands {

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"mrtq/harness/minizk"
-	"mrtq/internal/zkconn"
 	"mrtq/legacy"
 	"mrtq/migrate"
 	"mrtq/newqueue"
@@ -380,25 +379,6 @@ func TestElectionHasTheRunsACL(t *testing.T) {
 	if _, err := migrate.Rollback(migrate.WithPhases(t.Context(), look), s.w, "", migrate.RollbackOptions{}); err != nil || looks == 0 {
 		t.Fatalf("%d looks, %v", looks, err)
 	}
-}
-
-// A session that expires in the middle ends the command, whose message says so. Another
-// process goes on at once, because the place in the election is gone with the session.
-func TestSessionExpires(t *testing.T) {
-	s := serve(t, corpus(t), newqueue.Design)
-	opt := s.options()
-	opt.Limits = single
-	ctx := migrate.WithPhases(t.Context(), func(p migrate.Phase, done, _ int) {
-		if p == migrate.Sending && done == 5 {
-			s.server.ExpireSession(s.session)
-		}
-	})
-	if _, err := migrate.Migrate(ctx, s.source(), s.w, opt); !errors.Is(err, zkconn.ErrLost) || !errors.Is(err, migrate.ErrLost) {
-		t.Fatalf("%v", err)
-	}
-	o := s.operator()
-	o.mustMigrate(o.options())
-	o.mustVerify()
 }
 
 // A migration that begins and ends after a rollback has looked, and before it has its place

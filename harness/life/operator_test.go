@@ -222,6 +222,9 @@ func (m *migration) verify(t trouble) *migrate.Verdict {
 	}
 	for _, d := range v.Differences {
 		m.say("    %.200v", d)
+		if d.Kind.Group() == migrate.Damage && d.Kind != "not-kept" && !m.restored {
+			m.failf("a sound queue differs", "%v", d)
+		}
 	}
 	return v
 }

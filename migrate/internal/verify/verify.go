@@ -45,7 +45,12 @@ type verifier struct {
 // Verify compares a target with its source. t and names are the target as it was read. An
 // error comes from reading.
 func Verify(ctx context.Context, src *source.Source, t *target.Target, names *target.Names, opt Options) (*Verdict, error) {
+	d, _, err := t.Dialect(ctx)
+	if err != nil {
+		return nil, err
+	}
 	v := newVerifier(src, t, names, opt)
+	v.dialect = cmp.Or(d, newqueue.Design)
 	v.aboutRuns()
 	for _, step := range []func(context.Context) error{
 		v.records, // every legacy record, and the job that it became
@@ -67,7 +72,7 @@ func Verify(ctx context.Context, src *source.Source, t *target.Target, names *ta
 
 func newVerifier(src *source.Source, t *target.Target, names *target.Names, opt Options) *verifier {
 	v := &verifier{
-		src: src, t: t, names: names, opt: opt, dialect: newqueue.Design,
+		src: src, t: t, names: names, opt: opt,
 		verdict: &Verdict{Differences: []Difference{}, States: map[string]int{}, NotMigrated: []string{}, Legacy: []Remark{}, Removed: []Remark{}, Notices: []Remark{}, Released: []newqueue.QueueHold{}, Choices: rules.DefaultChoices()},
 		sample:  sample{all: opt.AllACLs, seed: maphash.MakeSeed(), every: uint64(max(t.Ledger.Len()*nodesEachJob/aclSample, 1))},
 
@@ -78,7 +83,6 @@ func newVerifier(src *source.Source, t *target.Target, names *target.Names, opt 
 	}
 	v.verdict.AllHeld = t.AllHeld()
 	if run := t.Ledger.Current(); run != nil {
-		v.dialect = run.Dialect
 		v.verdict.Run, v.verdict.State, v.verdict.Source, v.verdict.Choices = run.ID, run.State, run.Source, run.Choices
 		v.verdict.Current, v.verdict.AllBack = *run, v.t.Ledger.AllBack()
 	}

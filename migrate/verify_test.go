@@ -1,0 +1,73 @@
+package migrate_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/newqueue"
+)
+
+// workQueue is a legacy queue with enough of everything for long work.
+func workQueue(t testing.TB) *znode.Tree {
+	records := map[string][]byte{}
+	for i := range 24 {
+		status := []legacy.Status{legacy.Pending, legacy.Pending, legacy.Failed, legacy.Held, legacy.Completed, legacy.Pending}[i%6]
+		records[ingest(i)] = record(t, status, job(fmt.Sprint(i/4), fmt.Sprint(i)))
+	}
+	for i := range 6 {
+		records[ingest(100+i)] = record(t, []legacy.Status{legacy.Failed, legacy.Completed}[i%2], job(fmt.Sprint("ended", i/2), fmt.Sprint(100+i)))
+	}
+	for i := range 4 {
+		records[fmt.Sprintf("/mrt.inventory.full/mrtQ-05%010d", i)] = record(t, legacy.Pending, legacy.Payload{"manifestURL": "http://store/m/ark"})
+		records[fmt.Sprintf("/accessSmall.1/mrtQ-00%010d", i)] = record(t, legacy.Pending, token("t"))
+		records[fmt.Sprintf("/accessLarge.1/mrtQ-00%010d", i)] = record(t, []legacy.Status{legacy.Failed, legacy.Pending}[i%2], token("t"))
+	}
+	return queueTree(t, records)
+}
+
+// A queue that no run has made is read in its own dialect.
+func TestVerifyBeforeAnyRun(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		s := serve(t, znode.NewTree(), d)
+		s.must(s.queue().Init(t.Context()))
+		if v := s.verify(); len(v.Differences) != 1 || v.Differences[0].Message != "nothing was migrated to this target" {
+			t.Errorf("%v", v.Differences)
+		}
+	})
+}
+
+// A worker that dies without a trace but its lock, and one that leaves a request in
+// Processing, as the deployed access workers do: no damage. A persistent lock that no
+// reader would ever remove is named.
+func TestLocksOfWorkers(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		for _, flags := range []int32{zk.FlagEphemeral, 0} {
+			s := serve(t, workQueue(t), d)
+			s.mustMigrate(s.options())
+			s.release()
+			lock := s.jobOf(ingest(0)) + "/lock"
+			_, err := s.door().Create(lock, nil, flags, zk.WorldACL(zk.PermAll))
+			s.must(err)
+			if v := s.verify(); v.OK() != (flags == zk.FlagEphemeral) {
+				t.Errorf("flags %d: %v", flags, v.Differences)
+			}
+			if locks := s.status().Locks; len(locks) != 1 || locks[0].Path != lock || (locks[0].Session == "") != (flags == 0) {
+				t.Errorf("status says %+v", locks)
+			}
+		}
+	})
+}
+
+// A folder beside the jobs, such as /jobs/states, is no job, so what is below it is no lock of a job.
+func TestFolderIsNoJob(t *testing.T) {
+	s := serve(t, lifeQueue(t), newqueue.MrtZK)
+	s.mustMigrate(s.options())
+	s.create("/jobs/states/lock", nil)
+	if locks := s.status().Locks; len(locks) != 0 {
+		t.Errorf("locks: %+v", locks)
+	}
+}
