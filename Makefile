@@ -72,6 +72,7 @@ torture:
 	go test $(race) -timeout 90m ./...
 	go test ./features ./harness/accept -everywhere -count 1 -timeout 60m
 	go test ./harness/minizk ./harness/daemons -torture -count 1 -timeout 60m
+	go test ./internal/layout/merritt -run TestEveryBreak -torture -count 1 -timeout 60m
 	go test ./internal/sides -run TestSameAsServer -rapid.checks 1000 -rapid.nofailfile -count 1 -timeout 60m
 	go test ./migrate -run TestTamperMatrix -torture -count 1 -v -timeout 60m
 	go test ./harness/rehearse -run TestPlanForetellsEverything -torture -count 1 -v -timeout 60m

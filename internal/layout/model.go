@@ -27,11 +27,12 @@ type Map struct {
 	Types     []*Type
 	Nodes     []*Node
 	Relations []*Relation
+	// Stated are the rules that Go implements.
+	Stated []*Rule
 	// File is the map's name in errors.
 	File string
 
 	python  bool         // JSON as Python writes it
-	stated  []*Rule      // those that Go implements
 	goRules []NewGoRules // which do
 	tops    map[string]*place
 	rules   map[string]*Rule
@@ -102,6 +103,7 @@ type Node struct {
 	Missing      string // what its absence means, and what to do then
 	Line         int    // in the document
 	Section      string // of the document
+	Folder       bool   `yaml:"-"` // no row of the map describes it; it leads to others
 
 	schemaText string // as it is printed
 	severity   map[string]Severity
@@ -109,7 +111,6 @@ type Node struct {
 	params     []param           // of the whole pattern
 	own        []param           // of its last element
 	open       bool              // no name below it is an unknown path: it is a bad name, or any name is right
-	implied    bool              // a folder that no row of the map describes
 	fileLine   int
 	order      int
 }
@@ -177,7 +178,7 @@ func (m *Map) Rules() []*Rule {
 	for _, r := range m.Relations {
 		all = append(all, m.rules[r.ID])
 	}
-	return append(all, m.stated...)
+	return append(all, m.Stated...)
 }
 
 // AddGoRules adds Go code that checks rules: those of the file's own rows, and others, which
@@ -198,7 +199,7 @@ func (m *Map) state(r *Rule) error {
 		return fmt.Errorf("rule %s is defined twice", r.ID)
 	}
 	m.rules[r.ID] = r
-	m.stated = append(m.stated, r)
+	m.Stated = append(m.Stated, r)
 	return nil
 }
 

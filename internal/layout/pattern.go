@@ -11,6 +11,7 @@ import (
 // place is a position in the tree of a map's patterns.
 type place struct {
 	node    *Node
+	segment string // of the pattern
 	literal map[string]*place
 	params  []*place
 	// match splits a name into parameters, for a place that has some.

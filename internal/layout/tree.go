@@ -48,15 +48,14 @@ func (l *loader) tree() error {
 		}
 	}
 	for root, pl := range l.m.tops {
-		if pl.node == nil {
-			pl.node = l.folder(root, nil, l.m.Nodes[0])
-		}
+		l.addFolders(pl, root)
 		if pl.node.Undocumented {
 			return l.bad(pl.node.fileLine, "%s: the root %s is undocumented, so nothing would be checked", pl.node.ID, root)
 		}
-		if err := l.settle(pl, root); err != nil {
+		if err := l.checkOverlaps(pl); err != nil {
 			return err
 		}
+		pl.markOpen()
 	}
 	slices.SortStableFunc(l.m.Nodes, func(a, b *Node) int { return strings.Compare(a.Path, b.Path) })
 	return nil
@@ -87,10 +86,10 @@ func (l *loader) plant(n *Node) error {
 			n.params = append(n.params, params...)
 			pl = pl.at(segment, params, match)
 		}
-		if pl.node != nil && !pl.node.implied {
+		if pl.node != nil {
 			return l.bad(n.fileLine, "%s overlaps %s of line %d: both are %s", n.ID, pl.node.ID, pl.node.fileLine, n.Path)
 		}
-		pl.node = n
+		pl.node, n.own = n, pl.segs // the nodes above check the earlier parameters
 		return nil
 	}
 	return l.bad(n.fileLine, "%s: %s is below none of the map's roots: %s", n.ID, n.Path, strings.Join(l.m.Roots, ", "))
@@ -101,7 +100,7 @@ func (l *loader) plant(n *Node) error {
 func (p *place) at(segment string, params []param, match *regexp.Regexp) *place {
 	if match == nil {
 		if p.literal[segment] == nil {
-			p.literal[segment] = &place{literal: map[string]*place{}}
+			p.literal[segment] = &place{segment: segment, literal: map[string]*place{}}
 		}
 		return p.literal[segment]
 	}
@@ -110,55 +109,65 @@ func (p *place) at(segment string, params []param, match *regexp.Regexp) *place 
 			return c
 		}
 	}
-	c := &place{literal: map[string]*place{}, match: match, segs: params}
+	c := &place{segment: segment, literal: map[string]*place{}, match: match, segs: params}
 	p.params = append(p.params, c)
 	return c
 }
 
-// folder is the row of a folder that the map's file does not describe.
-func (l *loader) folder(path string, params []param, first *Node) *Node {
-	id := strings.Trim(strings.NewReplacer("/", ".", "{", "", "}", "", ":", "-").Replace(path), ".")
-	n := &Node{ID: id, Path: path, Kind: Persistent, Says: "a folder", Line: first.Line, Section: first.Section, own: params, implied: true, fileLine: first.fileLine}
-	l.nodes[id] = n
-	l.m.Nodes = append(l.m.Nodes, n)
-	return n
+// children are the places below p: literal names in order, then parameters in the map's order.
+func (p *place) children() []*place {
+	var all []*place
+	for _, name := range slices.Sorted(maps.Keys(p.literal)) {
+		all = append(all, p.literal[name])
+	}
+	return append(all, p.params...)
 }
 
-// settle adds the folders below a place, and refuses two patterns that match one
-// name.
-func (l *loader) settle(p *place, path string) error {
-	names := slices.Sorted(maps.Keys(p.literal))
-	for _, name := range names {
-		c := p.literal[name]
-		for _, q := range p.params {
-			if q.match.MatchString(name) {
-				return l.bad(first(c).fileLine, "%s overlaps %s of line %d: the name %q belongs to both", first(c).Path, first(q).Path, first(q).fileLine, name)
-			}
+// addFolders adds a row for each folder that the map's file does not describe, at a place and
+// below it.
+func (l *loader) addFolders(p *place, path string) {
+	if p.node == nil {
+		below := first(p)
+		if below == nil { // a root of which the map describes nothing
+			below = l.m.Nodes[0]
 		}
+		id := strings.Trim(strings.NewReplacer("/", ".", "{", "", "}", "", ":", "-").Replace(path), ".")
+		p.node = &Node{ID: id, Path: path, Kind: Persistent, Says: "a folder", Line: below.Line, Section: below.Section, own: p.segs, Folder: true, fileLine: below.fileLine}
+		l.nodes[id] = p.node
+		l.m.Nodes = append(l.m.Nodes, p.node)
 	}
-	children := []*place{}
-	for _, name := range names {
-		children = append(children, p.literal[name])
+	for _, c := range p.children() {
+		l.addFolders(c, path+"/"+c.segment)
 	}
+}
+
+// checkOverlaps refuses two patterns that match one name, and a pattern below a znode whose
+// codec reads the children itself.
+func (l *loader) checkOverlaps(p *place) error {
+	children := p.children()
 	for i, c := range p.params {
-		for _, d := range p.params[:i] {
-			if c.match.MatchString(sample(lastSegment(first(d), path), d.segs)) || d.match.MatchString(sample(lastSegment(first(c), path), c.segs)) {
-				return l.bad(first(c).fileLine, "%s overlaps %s of line %d: one name can belong to both", first(c).Path, first(d).Path, first(d).fileLine)
+		for _, d := range children[:len(p.literal)+i] {
+			switch {
+			case d.match == nil && c.match.MatchString(d.segment):
+				return l.bad(d.node.fileLine, "%s overlaps %s of line %d: the name %q belongs to both", d.node.Path, c.node.Path, c.node.fileLine, d.segment)
+			case d.match != nil && (c.match.MatchString(sample(d.segment, d.segs)) || d.match.MatchString(sample(c.segment, c.segs))):
+				return l.bad(c.node.fileLine, "%s overlaps %s of line %d: one name can belong to both", c.node.Path, d.node.Path, d.node.fileLine)
 			}
 		}
 	}
-	children = append(children, p.params...)
 	for _, c := range children {
-		f := first(c)
-		at := path + "/" + lastSegment(f, path)
-		if c.node == nil {
-			c.node = l.folder(at, c.segs, f)
+		if p.composite() {
+			return l.bad(c.node.fileLine, "%s is below %s, whose codec %s reads the children itself", c.node.Path, p.node.Path, p.node.Codec.Name)
 		}
-		c.node.own = c.segs // the nodes above check the earlier parameters
-		if err := l.settle(c, at); err != nil {
+		if err := l.checkOverlaps(c); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// markOpen finds out, at a place and below it, what a name is that no pattern matches.
+func (p *place) markOpen() {
 	for _, c := range p.params {
 		if p.near == nil && !c.node.Undocumented && !c.last().any() {
 			p.near = c
@@ -166,35 +175,18 @@ func (l *loader) settle(p *place, path string) error {
 		p.node.open = p.node.open || c.match.String() == "^([^/]+)$"
 	}
 	p.node.open = p.node.open || p.near != nil
-	if p.node.Codec != nil && p.node.Codec.Composite && len(children) > 0 {
-		return l.bad(first(children[0]).fileLine, "%s is below %s, whose codec %s reads the children itself", first(children[0]).Path, p.node.Path, p.node.Codec.Name)
+	for _, c := range p.children() {
+		c.markOpen()
 	}
-	return nil
 }
 
-// first is the node at a place, or else the first one below it in the file.
+// first is the node at a place, or else the first one below it in the file; nil if there is none.
 func first(p *place) *Node {
-	if p.node != nil {
-		return p.node
-	}
-	var found *Node
-	consider := func(c *place) {
-		if n := first(c); n != nil && (found == nil || n.order < found.order) {
+	found := p.node
+	for _, c := range p.children() {
+		if n := first(c); n != nil && p.node == nil && (found == nil || n.order < found.order) {
 			found = n
 		}
 	}
-	for _, c := range p.literal {
-		consider(c)
-	}
-	for _, c := range p.params {
-		consider(c)
-	}
 	return found
-}
-
-// lastSegment is the segment of a node's pattern that comes after a path.
-func lastSegment(n *Node, path string) string {
-	rest := strings.TrimPrefix(n.Path[min(len(path), len(n.Path)):], "/")
-	segment, _, _ := strings.Cut(rest, "/")
-	return segment
 }
