@@ -17,35 +17,39 @@ import (
 // the job's entries depend on.
 func newPlaces(d newqueue.Dialect) layout.NewGoRules {
 	return func(report func(layout.Found)) layout.GoRules {
-		return &places{d: d, report: report, jobs: map[string]*jobPlace{}, batches: map[string]*batchPlace{}}
+		return &places{d: d, report: report, jobs: map[string]*jobPlace{}, batches: map[string]*batchPlace{}, first: map[jobKey]string{}}
 	}
 }
 
 type places struct {
 	d       newqueue.Dialect
 	report  func(layout.Found)
-	jobs    map[string]*jobPlace
+	jobs    map[string]*jobPlace // also those that only a batch entry names
 	batches map[string]*batchPlace
 	uuids   []uuidPlace
-	queued  []queuePlace
-	inBatch []folderPlace
+	more    []folderPlace // batch entries of jobs that have one already
+	reading jobReading    // the job whose znodes pass
+	first   map[jobKey]string
 }
 
 // jobPlace has the properties of a job that its entries depend on. A property
 // that can't be read is reported as content, and must not be reported a second
-// time as a wrong entry.
+// time as a wrong entry. There can be millions, and the batch entries come first.
 type jobPlace struct {
-	bid                           string
+	there                         bool
 	hasBID, hasState, hasPriority bool
+	inQueue, inBatch              bool // where it should be
+	priority                      uint8
+	bid                           string
 	state                         newqueue.JobState
-	priority                      int
-	inQueue, inBatch              bool   // where it should be
-	batchID, jobID                string // batch_id and jobID of its configuration, "" for none
+	entryOf                       *batchPlace // the batch that has an entry of it, nil for none
+	folder                        newqueue.BatchFolder
 }
 
 func (j *jobPlace) read() bool { return j.hasState && j.hasPriority }
 
 type batchPlace struct {
+	bid        string
 	uuid       string
 	hasUUID    bool
 	state      newqueue.BatchState
@@ -56,12 +60,31 @@ type batchPlace struct {
 
 type uuidPlace struct{ name, bid string }
 
-type queuePlace struct{ path, jid string }
-
 type folderPlace struct {
 	bid    string
 	folder newqueue.BatchFolder
 	jid    string
+}
+
+// job is what is known of a job.
+func (p *places) job(jid string) *jobPlace {
+	j := p.jobs[jid]
+	if j == nil {
+		j = &jobPlace{}
+		p.jobs[strings.Clone(jid)] = j // jid can be a part of a long path
+	}
+	return j
+}
+
+// entry remembers a batch entry of a job.
+func (p *places) entry(bid, folder, jid string) {
+	j, of := p.job(jid), p.batches[bid]
+	i := slices.Index(newqueue.BatchFolders, newqueue.BatchFolder(folder))
+	if j.entryOf == nil {
+		j.entryOf, j.folder = of, newqueue.BatchFolders[i]
+		return
+	}
+	p.more = append(p.more, folderPlace{of.bid, newqueue.BatchFolders[i], jid})
 }
 
 // Visit remembers what the entries depend on.
@@ -71,7 +94,8 @@ func (p *places) Visit(v layout.Visit) {
 	case "batch-uuid":
 		p.uuids = append(p.uuids, uuidPlace{v.Params.Get("uuid"), string(n.Data)})
 	case "batch":
-		p.batches[v.Params.Get("bid")] = &batchPlace{}
+		bid := v.Params.Get("bid")
+		p.batches[bid] = &batchPlace{bid: bid}
 	case "batch-submission":
 		p.submission(v)
 	case "batch-status":
@@ -86,17 +110,20 @@ func (p *places) Visit(v layout.Visit) {
 			p.batches[v.Params.Get("bid")].processing = true
 		}
 	case "batch-entry":
-		p.inBatch = append(p.inBatch, folderPlace{v.Params.Get("bid"), newqueue.BatchFolder(v.Params.Get("folder")), v.Params.Get("jid")})
+		p.entry(v.Params.Get("bid"), v.Params.Get("folder"), v.Params.Get("jid"))
 	case "job":
-		p.jobs[v.Params.Get("jid")] = &jobPlace{}
+		p.configured()
+		jid := v.Params.Get("jid")
+		p.job(jid).there = true
+		p.reading = jobReading{jid: jid}
 	case "job-bid":
 		j := p.jobs[v.Params.Get("jid")]
 		j.bid, j.hasBID = string(n.Data), true
 		if b := p.batches[j.bid]; b != nil {
-			b.jobs = true
+			j.bid, b.jobs = b.bid, true
 		}
 	case "job-configuration":
-		p.jobs[v.Params.Get("jid")].configuration(v)
+		p.reading.configuration(v)
 	case "job-status":
 		o, _ := v.Value.(newqueue.Object)
 		s, err := o.JobStatus(p.d)
@@ -107,10 +134,11 @@ func (p *places) Visit(v layout.Visit) {
 	case "job-priority":
 		if number, err := newqueue.ParsePriority(n.Data); err == nil {
 			j := p.jobs[v.Params.Get("jid")]
-			j.priority, j.hasPriority = number, true
+			j.priority, j.hasPriority = uint8(number), true
 		}
 	case "queue-entry":
-		p.queued = append(p.queued, queuePlace{n.Path, v.Params.Get("jid")})
+		p.configured()
+		p.queueEntry(n.Path, v.Params.Get("jid")) // all jobs come before all queues
 	}
 }
 
@@ -135,15 +163,17 @@ func (p *places) Done(time.Time) {
 	}
 	p.batchUUIDs()
 	for jid, j := range p.jobs {
-		if j.hasBID && p.batches[j.bid] == nil {
+		if j.there && j.hasBID && p.batches[j.bid] == nil {
 			p.found("job-bid/orphan", newqueue.JobPath(jid), newqueue.JobPath(jid)+"/bid", newqueue.BatchPath(j.bid), "a batch that exists", fmt.Sprintf("batch %.40q, which doesn't exist", j.bid))
 		}
 	}
-	p.configurations()
-	for _, q := range p.queued {
-		p.queueEntry(q)
+	p.configured()
+	for jid, j := range p.jobs {
+		if j.entryOf != nil {
+			p.batchEntry(folderPlace{j.entryOf.bid, j.folder, jid})
+		}
 	}
-	for _, e := range p.inBatch {
+	for _, e := range p.more {
 		p.batchEntry(e)
 	}
 	for jid, j := range p.jobs {
@@ -227,41 +257,41 @@ func (p *places) wants(jid string, j *jobPlace) (entry string, optional bool) {
 	case j.state == newqueue.JobCompleted && !p.d.KeepsDeleted():
 		optional = true // J20 removes only the queue entry of a completed job
 	}
-	return newqueue.JobEntryPath(j.state, j.priority, jid), optional
+	return newqueue.JobEntryPath(j.state, int(j.priority), jid), optional
 }
 
-func (p *places) queueEntry(q queuePlace) {
-	job, j := newqueue.JobPath(q.jid), p.jobs[q.jid]
-	if j == nil {
-		p.found("queue-entry/orphan", "", q.path, job, "an entry of a job that exists", "job "+q.jid+" doesn't exist: a worker that takes it fails")
+func (p *places) queueEntry(path, jid string) {
+	job, j := newqueue.JobPath(jid), p.jobs[jid]
+	if j == nil || !j.there {
+		p.found("queue-entry/orphan", "", path, job, "an entry of a job that exists", "job "+jid+" doesn't exist: a worker that takes it fails")
 		return
 	}
-	if _, _, err := newqueue.ParseJobEntry(znode.Name(q.path)); err != nil {
-		p.found("queue-entry/three-digits", job, q.path, "", "an entry whose priority has two digits", "a priority of three digits: no daemon finds the job")
+	if _, _, err := newqueue.ParseJobEntry(znode.Name(path)); err != nil {
+		p.found("queue-entry/three-digits", job, path, "", "an entry whose priority has two digits", "a priority of three digits: no daemon finds the job")
 		return
 	}
 	if !j.read() {
 		return
 	}
-	want, _ := p.wants(q.jid, j)
-	if q.path == want {
+	want, _ := p.wants(jid, j)
+	if path == want {
 		j.inQueue = true
 		return
 	}
 	rule, right := "queue-entry/wrong-queue", "no entry in any queue"
 	if want != "" {
 		right = "its entry at " + want
-		if znode.Parent(q.path) == znode.Parent(want) {
+		if znode.Parent(path) == znode.Parent(want) {
 			rule = "queue-entry/wrong-priority"
 		}
 	}
-	p.found(rule, job, q.path, "", right, fmt.Sprintf("an entry of job %s, which is %s with priority %d", q.jid, j.state, j.priority))
+	p.found(rule, job, path, "", right, fmt.Sprintf("an entry of job %s, which is %s with priority %d", jid, j.state, j.priority))
 }
 
 func (p *places) batchEntry(e folderPlace) {
 	path, job, j := newqueue.BatchEntryPath(e.bid, e.folder, e.jid), newqueue.JobPath(e.jid), p.jobs[e.jid]
 	switch {
-	case j == nil:
+	case !j.there:
 		p.found("batch-entry/orphan", "", path, job, "an entry of a job that exists", "job "+e.jid+" doesn't exist")
 	case !j.read() && j.bid != e.bid, j.read() && p.batches[j.bid] != nil && j.bid != e.bid:
 		p.found("batch-entry/other-batch", job, path, "", "an entry of a job of this batch", fmt.Sprintf("job %s belongs to batch %.40q", e.jid, j.bid))
