@@ -24,7 +24,7 @@ MEMORY ?= 200000
 
 # The packages whose goroutines share memory most, and the tests of migrate that read and
 # compare in parallel. make torture runs all packages with the race detector.
-concurrent := ./harness/minizk ./internal/election ./internal/sides ./internal/zkconn ./internal/ztree ./newqueue
+concurrent := ./harness/minizk ./internal/election ./internal/sides ./internal/zkconn ./internal/ztree ./newqueue/client
 # A client of package zk that connects again with watches races with itself (go-zookeeper/zk, pull request 35). So this
 # test runs without the detector.
 reconnects := '^TestNextOverALostConnection$$'
@@ -40,7 +40,7 @@ test: lint
 	test="go test -vet=off -timeout 30m"; \
 	echo "$$test $(race) # the packages that share memory, and beside it $$test # the other packages"; \
 	{ $$test $(race) -skip $(reconnects) $(concurrent); code=$$?; \
-	  $$test ./newqueue -run $(reconnects) || code=1; \
+	  $$test ./newqueue/client -run $(reconnects) || code=1; \
 	  $$test $(race) ./migrate -run $(parallel) || code=1; \
 	  $$test ./migrate -skip $(parallel) || code=1; \
 	  exit $$code; } & racing=$$!; \
@@ -60,7 +60,7 @@ skipped: build
 # The packages whose tests ask for the backend to test on, besides cmd/mrtq and harness: on
 # Apache's server. They wait for it more than they compute, so two commands run at once.
 # TestBackendPackages checks the list.
-on_backend := ./internal/election ./internal/sides ./internal/zkconn ./internal/znode ./newqueue
+on_backend := ./internal/election ./internal/sides ./internal/zkconn ./internal/znode ./newqueue/client
 
 test-jvm:
 	MRTQ_TEST_BACKEND=jvm go test ./cmd/mrtq -run 'TestServerScripts|TestAccept|TestRunbook$$' & scripts=$$!; \

@@ -15,7 +15,7 @@ import (
 )
 
 // public are the packages that programs outside of this module may import.
-var public = []string{"mrtq/legacy", "mrtq/newqueue", "mrtq/newqueue/states", "mrtq/migrate", "mrtq/harness", "mrtq/harness/minizk"}
+var public = []string{"mrtq/legacy", "mrtq/newqueue", "mrtq/newqueue/client", "mrtq/newqueue/states", "mrtq/migrate", "mrtq/harness", "mrtq/harness/minizk"}
 
 // nameless are types of internal packages that programs outside can use and not name.
 var nameless = map[string]string{

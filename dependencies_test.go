@@ -15,7 +15,8 @@ var brings = map[string]map[string]string{
 		"github.com/beevik/etree":          "XML payloads",
 		"github.com/magiconair/properties": "properties payloads",
 	},
-	"mrtq/newqueue": {
+	"mrtq/newqueue": {},
+	"mrtq/newqueue/client": {
 		"github.com/go-zookeeper/zk": "its users open the sessions",
 	},
 	"mrtq/newqueue/states": {},
@@ -25,7 +26,6 @@ var brings = map[string]map[string]string{
 		"golang.org/x/text":                        "the map of the new layout: the messages of jsonschema",
 		"github.com/beevik/etree":                  "XML payloads",
 		"github.com/magiconair/properties":         "properties payloads",
-		"github.com/go-zookeeper/zk":               "the ZooKeeper client",
 		"golang.org/x/sync":                        "how many reads are under way",
 	},
 	"mrtq/harness/minizk": {},
@@ -57,6 +57,7 @@ var heavy = map[string][]string{
 var light = map[string][]string{
 	"mrtq/legacy":          nil,
 	"mrtq/newqueue":        nil,
+	"mrtq/newqueue/client": nil,
 	"mrtq/newqueue/states": nil,
 	"mrtq/migrate":         nil,
 	"mrtq/harness":         {"os/exec"}, // servers of the jvm backend are processes

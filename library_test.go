@@ -20,6 +20,7 @@ import (
 
 	"mrtq/harness/minizk"
 	"mrtq/newqueue"
+	"mrtq/newqueue/client"
 )
 
 // TestWorkerOfTheLibraryPage builds the worker of docs/library.md in a module of its own,
@@ -92,7 +93,7 @@ func tryDownloader(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	q := newqueue.Open(conn, newqueue.Design, newqueue.WithRoot("/queue"))
+	q := client.Open(conn, newqueue.Design, client.WithRoot("/queue"))
 	ids := downloads(t, q, payloads.URL+"/good", payloads.URL+"/missing", payloads.URL+"/slow")
 
 	worker := exec.CommandContext(ctx, "./downloader", server.Addr(), "/queue")
@@ -127,7 +128,7 @@ func tryDownloader(t *testing.T, dir string) {
 }
 
 // downloads creates a queue with a batch of jobs that wait for a download.
-func downloads(t *testing.T, q *newqueue.Queue, urls ...string) []string {
+func downloads(t *testing.T, q *client.Queue, urls ...string) []string {
 	ctx := t.Context()
 	check := func(err error) {
 		t.Helper()
@@ -140,9 +141,9 @@ func downloads(t *testing.T, q *newqueue.Queue, urls ...string) []string {
 	check(err)
 	batch, err := q.NextBatch(ctx, newqueue.BatchPending)
 	check(err)
-	var jobs []newqueue.NewJob
+	var jobs []client.NewJob
 	for _, url := range urls {
-		jobs = append(jobs, newqueue.NewJob{Configuration: newqueue.Configuration{PayloadURL: url}})
+		jobs = append(jobs, client.NewJob{Configuration: newqueue.Configuration{PayloadURL: url}})
 	}
 	ids, err := batch.Process(ctx, jobs...)
 	check(err)

@@ -23,6 +23,7 @@ import (
 	"mrtq/legacy"
 	"mrtq/migrate"
 	"mrtq/newqueue"
+	"mrtq/newqueue/client"
 )
 
 var (
@@ -207,8 +208,8 @@ func removeAll(c *zk.Conn, path string) error {
 }
 
 // queue is the new queue, as a worker, a service or an administrator opens it.
-func (s *site) queue(opts ...newqueue.Option) *newqueue.Queue {
-	return newqueue.Open(s.door(), s.dialect, opts...)
+func (s *site) queue(opts ...client.Option) *client.Queue {
+	return client.Open(s.door(), s.dialect, opts...)
 }
 
 // What the operator does.

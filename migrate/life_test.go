@@ -14,6 +14,7 @@ import (
 	"mrtq/legacy"
 	"mrtq/migrate"
 	"mrtq/newqueue"
+	"mrtq/newqueue/client"
 )
 
 // The records of the life's legacy queue, by what the events need.
@@ -87,9 +88,9 @@ var lifeStates = map[string]func(l *site){
 // fails lets a worker that ignores holds fail the first job.
 func (l *site) fails() {
 	l.t.Helper()
-	q := l.queue(newqueue.IgnoreHolds())
+	q := l.queue(client.IgnoreHolds())
 	job, err := q.AcquireJob(l.t.Context(), newqueue.JobPending)
-	if errors.Is(err, newqueue.ErrNone) {
+	if errors.Is(err, client.ErrNone) {
 		return
 	}
 	l.must(err)

@@ -13,6 +13,7 @@ import (
 	"mrtq/legacy"
 	"mrtq/migrate"
 	"mrtq/newqueue"
+	"mrtq/newqueue/client"
 )
 
 // Workers acquire the jobs and requests of each legacy consumer in the order in which that
@@ -30,13 +31,13 @@ func TestAcquiredInOrder(t *testing.T) {
 		record[r.Job] = r.Path
 	}
 	var ingest, access []string
-	for j, err := range s.queue(newqueue.IgnoreHolds()).AcquireJobs(t.Context(), newqueue.JobPending) {
+	for j, err := range s.queue(client.IgnoreHolds()).AcquireJobs(t.Context(), newqueue.JobPending) {
 		s.must(err)
 		ingest = append(ingest, record[j.Path()])
 	}
 	for {
-		a, err := s.queue(newqueue.IgnoreHolds()).AcquireRequest(t.Context(), newqueue.AccessSmall, newqueue.AccessPending)
-		if errors.Is(err, newqueue.ErrNone) {
+		a, err := s.queue(client.IgnoreHolds()).AcquireRequest(t.Context(), newqueue.AccessSmall, newqueue.AccessPending)
+		if errors.Is(err, client.ErrNone) {
 			break
 		}
 		s.must(err)

@@ -13,6 +13,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/migrate"
 	"mrtq/newqueue"
+	"mrtq/newqueue/client"
 )
 
 // holdsNow are the queue holds, each with its owners.
@@ -249,7 +250,7 @@ func TestHold(t *testing.T) {
 	if held, err := s.queue().IsLocked(t.Context(), newqueue.QueueLock(newqueue.HoldIngest)); err != nil || !held {
 		t.Errorf("a worker sees no hold: %v", err)
 	}
-	var stopped *newqueue.HeldError
+	var stopped *client.HeldError
 	if _, err := s.queue().AcquireJob(t.Context(), newqueue.JobPending); !errors.As(err, &stopped) || !slices.Equal(stopped.By, []string{"ops", "alice"}) {
 		t.Errorf("a worker is not stopped, or does not learn by whom: %v", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"mrtq/legacy"
 	"mrtq/migrate"
 	"mrtq/newqueue"
+	"mrtq/newqueue/client"
 )
 
 // The golden files have the whole tree that the corpus becomes, in both dialects. A person
@@ -60,12 +61,12 @@ func liveQueue(t *testing.T, d newqueue.Dialect) *site {
 }
 
 // process gives a new batch one job, as the service does that reads the batch's manifest.
-func process(t *testing.T, q *newqueue.Queue, bid, name string) error {
+func process(t *testing.T, q *client.Queue, bid, name string) error {
 	b, err := q.AcquireBatch(t.Context(), newqueue.BatchPending)
 	if err != nil {
 		return err
 	}
-	_, err = b.Process(t.Context(), newqueue.NewJob{Configuration: newqueue.Configuration{BatchID: bid, ProfileName: "p", PayloadURL: name}, Priority: 5})
+	_, err = b.Process(t.Context(), client.NewJob{Configuration: newqueue.Configuration{BatchID: bid, ProfileName: "p", PayloadURL: name}, Priority: 5})
 	return err
 }
 

@@ -2,6 +2,7 @@ package newqueue
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -222,6 +223,9 @@ var (
 	submissionModes = []string{"Add", "Update", "Reset"}
 )
 
+// ErrValue says that the layout does not allow a value.
+var ErrValue = errors.New("not a value that the layout allows")
+
 // allowed returns an error that wraps [ErrValue] if a value is none of values. It may
 // be empty.
 func allowed(what, value string, values []string) error {
@@ -232,14 +236,14 @@ func allowed(what, value string, values []string) error {
 	return fmt.Errorf("%s %.60q: %w: expected one of %v", what, value, ErrValue, values)
 }
 
-// validate checks the values before they are written.
-func (c Configuration) validate() error {
+// Validate returns an error that wraps [ErrValue] if the layout does not allow a value.
+func (c Configuration) Validate() error {
 	return cmp.Or(allowed("payload type", c.PayloadType, payloadTypes), allowed("response type", c.ResponseType, responseTypes),
 		allowed("submission mode", c.SubmissionMode, submissionModes))
 }
 
-// validate checks the values before they are written.
-func (s Submission) validate() error {
+// Validate returns an error that wraps [ErrValue] if the layout does not allow a value.
+func (s Submission) Validate() error {
 	if s == (Submission{}) {
 		return fmt.Errorf("the submission is empty: %w: set at least one field (the deployed services need ProfileName, Submitter and BatchID)", ErrValue)
 	}

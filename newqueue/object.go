@@ -167,6 +167,9 @@ func ParseSpaceNeeded(d Dialect, data []byte) (int64, error) {
 	return ParseNumber(data)
 }
 
+// ErrPriority says that a priority does not fit the two digits of a queue entry.
+var ErrPriority = errors.New("a priority is a number from 0 to 99")
+
 // MaxPriority is the largest priority that the two digits of a queue entry hold.
 const MaxPriority = 99
 

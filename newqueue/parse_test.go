@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"testing"
 	"time"
-
-	"mrtq/newqueue/states"
 )
 
 // What the client library writes is read, and written again unchanged. The
@@ -82,32 +80,20 @@ func FuzzJobStatus(f *testing.F) {
 func TestValues(t *testing.T) {
 	for _, c := range []Configuration{{PayloadType: "file"}, {PayloadType: "Container"}, {PayloadType: "object_manifest"}, {PayloadType: "single-file-batch-manifest"},
 		{ResponseType: "xml"}, {SubmissionMode: "add"}, {}} {
-		if err := c.validate(); err != nil {
+		if err := c.Validate(); err != nil {
 			t.Error(err)
 		}
 	}
 	for _, s := range []string{"file", "SingleFile", "batch-manifest", "ManifestOfContainers", ""} {
-		if err := (Submission{ProfileName: "p", Type: s}).validate(); err != nil {
+		if err := (Submission{ProfileName: "p", Type: s}).Validate(); err != nil {
 			t.Error(err)
 		}
 	}
-	err := Configuration{SubmissionMode: "replace"}.validate()
+	err := Configuration{SubmissionMode: "replace"}.Validate()
 	if want := `submission mode "replace": not a value that the layout allows: expected one of [Add Update Reset]`; err == nil || err.Error() != want {
 		t.Error(err)
 	}
 	if tok, err := ParseToken([]byte(`{"token":"t","delivery-node":"7","cloud-content-byte":12,"status":200,"extra":1}`)); err != nil || tok.DeliveryNode != 7 || tok.CloudContentBytes != 12 || tok.Status != "200" || tok.Other["extra"] == nil {
 		t.Errorf("%+v %v", tok, err)
-	}
-}
-
-func TestErrorMessages(t *testing.T) {
-	for want, err := range map[string]error{
-		"job /jobs/jid0000000001 can't move from pending to completed: from pending it can only move to failed, held": &StateError{EntityJob, "/jobs/jid0000000001", states.Pending, states.Completed, []string{states.Failed, states.Held}},
-		"batch /batches/b can't move from deleted to held: deleted is final":                                          &StateError{EntityBatch, "/batches/b", states.Deleted, states.Held, nil},
-		"/jobs/j/status: it does not exist":                                                                           &NodeError{"/jobs/j/status", ErrNotFound},
-	} {
-		if err.Error() != want {
-			t.Errorf("got  %s\nwant %s", err, want)
-		}
 	}
 }

@@ -132,8 +132,8 @@ const (
 // AccessQueues are all access queues.
 var AccessQueues = []AccessQueue{AccessSmall, AccessLarge}
 
-// validate returns an error that wraps [ErrValue] if there is no such queue.
-func (q AccessQueue) validate() error {
+// Validate returns an error that wraps [ErrValue] if there is no such queue.
+func (q AccessQueue) Validate() error {
 	if !slices.Contains(AccessQueues, q) {
 		return fmt.Errorf("queue %q: %w: expected one of %v", string(q), ErrValue, AccessQueues)
 	}

@@ -108,15 +108,6 @@ const (
 	EntityAccess = states.Access
 )
 
-// tables are the transitions of each entity in a dialect.
-func tables(d Dialect) map[Entity]states.Table {
-	all := map[Entity]states.Table{}
-	for _, e := range states.Entities {
-		all[e] = states.Of(e, string(d))
-	}
-	return all
-}
-
 // Success is the state that a job gets when a worker succeeds in state s. It is
 // "" if a worker has nothing to do in that state.
 func Success(s JobState, d Dialect) JobState {

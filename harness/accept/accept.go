@@ -17,6 +17,7 @@ import (
 	"mrtq/harness/internal/session"
 	"mrtq/internal/zkconn"
 	"mrtq/newqueue"
+	"mrtq/newqueue/client"
 )
 
 // Format is the format of a run's output.
@@ -60,8 +61,8 @@ type Options struct {
 	judged []godog.Feature // like Features, but the run must cover all rows
 	extra  func(*world, steps)
 	// conn and queue break the code under test, in tests of the tests.
-	conn  func(newqueue.Conn) newqueue.Conn
-	queue []newqueue.Option
+	conn  func(client.Conn) client.Conn
+	queue []client.Option
 }
 
 // Report is the result of a run.
@@ -176,13 +177,13 @@ func (s *suite) scenario(sc *godog.ScenarioContext) {
 }
 
 // open opens the queue of the code under test on a session.
-func (s *suite) open(conn *zk.Conn, w *world, opts ...newqueue.Option) *newqueue.Queue {
-	var c newqueue.Conn = unsorted{conn}
+func (s *suite) open(conn *zk.Conn, w *world, opts ...client.Option) *client.Queue {
+	var c client.Conn = unsorted{conn}
 	if s.opt.conn != nil {
 		c = s.opt.conn(c)
 	}
-	opts = append(opts, newqueue.WithACL(s.observer.acl))
-	return newqueue.Open(c, w.dialect, append(opts, s.opt.queue...)...)
+	opts = append(opts, client.WithACL(s.observer.acl))
+	return client.Open(c, w.dialect, append(opts, s.opt.queue...)...)
 }
 
 // finished records the result of a scenario.

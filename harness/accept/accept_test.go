@@ -27,6 +27,7 @@ import (
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
+	"mrtq/newqueue/client"
 )
 
 func TestMain(m *testing.M) {
@@ -233,7 +234,7 @@ func TestStepsArePublished(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	var output bytes.Buffer
-	opt := Options{Address: address(t), Out: &output, conn: func(c newqueue.Conn) newqueue.Conn {
+	opt := Options{Address: address(t), Out: &output, conn: func(c client.Conn) client.Conn {
 		cancel(errors.New("Ctrl-C"))
 		return c
 	}}
@@ -280,7 +281,7 @@ func TestCredentials(t *testing.T) {
 	var shut atomic.Int64
 	opt := Options{
 		Address: at, Session: cfg, Tags: "@J1,@J10,@K1,@K4,@A1,@B11", Parallel: 4,
-		conn: func(c newqueue.Conn) newqueue.Conn {
+		conn: func(c client.Conn) client.Conn {
 			return saboteur{c, func(op any) any {
 				create, ok := op.(*zk.CreateRequest)
 				if !ok {
@@ -312,7 +313,7 @@ func TestCredentials(t *testing.T) {
 func TestServerGone(t *testing.T) {
 	server := harness.ForTest(t, harness.Embedded, harness.Options{})
 	var once sync.Once
-	opt := Options{Address: server.Address(), Parallel: 4, conn: func(c newqueue.Conn) newqueue.Conn {
+	opt := Options{Address: server.Address(), Parallel: 4, conn: func(c client.Conn) client.Conn {
 		once.Do(func() {
 			if err := server.Kill(); err != nil {
 				t.Error(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/newqueue"
+	"mrtq/newqueue/client"
 	"mrtq/newqueue/states"
 )
 
@@ -24,7 +25,7 @@ func TestEveryRowCounts(t *testing.T) {
 					t.Parallel()
 					table := slices.Delete(states.Of(e, string(d)), i, i+1)
 					mustFail(t, row.ID, "", Options{
-						Dialects: []newqueue.Dialect{d}, queue: []newqueue.Option{newqueue.WithTable(e, table)},
+						Dialects: []newqueue.Dialect{d}, queue: []client.Option{client.WithTable(e, table)},
 					})
 				})
 			}
@@ -50,7 +51,7 @@ func TestEveryIllegalPairCounts(t *testing.T) {
 				r, err := Run(t.Context(), Options{
 					Address: address(t), Tags: "@illegal", Dialects: []newqueue.Dialect{d}, Parallel: 4,
 					judged: []godog.Feature{{Name: "illegal.feature", Contents: []byte(illegal(e, d))}},
-					queue:  []newqueue.Option{newqueue.WithTable(e, table)},
+					queue:  []client.Option{client.WithTable(e, table)},
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -144,7 +145,7 @@ func TestEveryColumnCounts(t *testing.T) {
 				}
 				r, err := Run(t.Context(), Options{
 					Address: address(t), Tags: strings.Join(tags, ","), Dialects: []newqueue.Dialect{d}, judged: tagged(t, d, tags...), Parallel: 4,
-					queue: []newqueue.Option{newqueue.WithTable(newqueue.EntityJob, table)},
+					queue: []client.Option{client.WithTable(newqueue.EntityJob, table)},
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -194,7 +195,7 @@ func mustFail(t *testing.T, id, says string, opt Options) {
 
 // saboteur is a connection that alters what the code under test writes.
 type saboteur struct {
-	newqueue.Conn
+	client.Conn
 	alter func(op any) any // nil drops the operation
 }
 
@@ -344,7 +345,7 @@ func TestEveryEffectCounts(t *testing.T) {
 			t.Parallel()
 			mustFail(t, b.id, b.says, Options{
 				Dialects: []newqueue.Dialect{newqueue.Design},
-				conn:     func(c newqueue.Conn) newqueue.Conn { return saboteur{c, b.alter} },
+				conn:     func(c client.Conn) client.Conn { return saboteur{c, b.alter} },
 			})
 		})
 	}

@@ -9,7 +9,7 @@ import (
 
 	"mrtq/harness/internal/session"
 	"mrtq/internal/zkconn"
-	"mrtq/newqueue"
+	"mrtq/newqueue/client"
 )
 
 // sessions keeps the open sessions that no scenario uses at the moment. Later
@@ -53,7 +53,7 @@ func (p *sessions) close() {
 
 // unsorted lists children in reverse order. ZooKeeper does not promise an order, and
 // this detects code that relies on one.
-type unsorted struct{ newqueue.Conn }
+type unsorted struct{ client.Conn }
 
 func (u unsorted) Children(path string) ([]string, *zk.Stat, error) {
 	names, stat, err := u.Conn.Children(path)

@@ -11,22 +11,23 @@ import (
 
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
+	"mrtq/newqueue/client"
 )
 
 // refusals has the error for each reason that a Then can give.
 var refusals = map[string]error{
-	"the lock is already held":                        newqueue.ErrLocked,
-	"only the worker that holds the lock may do this": newqueue.ErrNotLocked,
-	"the caller does not hold that lock":              newqueue.ErrNotLocked,
-	"no step of it has succeeded yet":                 newqueue.ErrNotResumable,
-	"it has unfinished jobs":                          newqueue.ErrStillProcessing,
-	"it already has jobs":                             newqueue.ErrHasJobs,
-	"there already is a batch with that UUID":         newqueue.ErrExists,
-	"only a batch that is processing takes jobs":      newqueue.ErrNotProcessing,
+	"the lock is already held":                        client.ErrLocked,
+	"only the worker that holds the lock may do this": client.ErrNotLocked,
+	"the caller does not hold that lock":              client.ErrNotLocked,
+	"no step of it has succeeded yet":                 client.ErrNotResumable,
+	"it has unfinished jobs":                          client.ErrStillProcessing,
+	"it already has jobs":                             client.ErrHasJobs,
+	"there already is a batch with that UUID":         client.ErrExists,
+	"only a batch that is processing takes jobs":      client.ErrNotProcessing,
 	"a priority has two digits":                       newqueue.ErrPriority,
 	"the layout does not allow the value":             newqueue.ErrValue,
-	"another client changed it first":                 newqueue.ErrConflict,
-	"the queue is held":                               newqueue.ErrHeld,
+	"another client changed it first":                 client.ErrConflict,
+	"the queue is held":                               client.ErrHeld,
 	"it is in another state":                          errState,
 	"an administrator may not do that":                errState,
 }
@@ -43,7 +44,7 @@ func (w *world) isRefused(why string) error {
 	if !known {
 		return fmt.Errorf("the test knows no error for %q", why)
 	}
-	var state *newqueue.StateError
+	var state *client.StateError
 	if !errors.Is(w.last.err, want) && (want != errState || !errors.As(w.last.err, &state)) {
 		return fmt.Errorf("it was refused for another reason: %w", w.last.err)
 	}
@@ -55,7 +56,7 @@ func (w *world) acquiresNothing() error {
 	if w.last.err == nil {
 		return errors.New("it acquired something")
 	}
-	if !errors.Is(w.last.err, newqueue.ErrNone) {
+	if !errors.Is(w.last.err, client.ErrNone) {
 		return fmt.Errorf("it acquired nothing, but for another reason: %w", w.last.err)
 	}
 	return nil
@@ -86,11 +87,11 @@ func (w *world) something(what, state, acquired string) error {
 // target state.
 func (w *world) isIllegal(from, what, allowed string) error {
 	w.last.judged = true
-	var e *newqueue.StateError
+	var e *client.StateError
 	if !errors.As(w.last.err, &e) {
 		return fmt.Errorf("it was not refused as an illegal step: %w", orDone(w.last.err))
 	}
-	want := newqueue.StateError{Entity: entityOf[what], Path: w.names[what], From: from, To: w.target}
+	want := client.StateError{Entity: entityOf[what], Path: w.names[what], From: from, To: w.target}
 	if allowed != "no state" {
 		want.Allowed = strings.Fields(allowed)
 	}

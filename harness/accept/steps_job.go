@@ -13,6 +13,7 @@ import (
 
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
+	"mrtq/newqueue/client"
 )
 
 func (w *world) aJob(state, acquired string) error {
@@ -82,22 +83,22 @@ func (w *world) workerSucceeds(other string) error {
 
 func (w *world) workerSucceedsKnowing(space int64, priority int) error {
 	return w.worker(func(ctx context.Context, a *actor) error {
-		return a.job.Succeed(ctx, newqueue.WithSpaceNeeded(space), newqueue.WithPriority(priority))
+		return a.job.Succeed(ctx, client.WithSpaceNeeded(space), client.WithPriority(priority))
 	})
 }
 
 // workerSucceedsFor lets a worker say where the next service finds the object.
 func (w *world) workerSucceedsFor(url, service string) error {
-	found := newqueue.WithInventory(newqueue.Inventory{ManifestURL: url, Mode: "full"})
+	found := client.WithInventory(newqueue.Inventory{ManifestURL: url, Mode: "full"})
 	if service == "storage" {
-		found = newqueue.WithStore(newqueue.Store{ManifestURL: url, Mode: "add", Delete: "none"})
+		found = client.WithStore(newqueue.Store{ManifestURL: url, Mode: "add", Delete: "none"})
 	}
 	return w.worker(func(ctx context.Context, a *actor) error { return a.job.Succeed(ctx, found) })
 }
 
 func (w *world) workerMints(ark string) error {
 	return w.worker(func(ctx context.Context, a *actor) error {
-		return a.job.Set(ctx, newqueue.WithIdentifiers(newqueue.Identifiers{PrimaryID: ark, LocalIDs: []string{"loc-1"}}))
+		return a.job.Set(ctx, client.WithIdentifiers(newqueue.Identifiers{PrimaryID: ark, LocalIDs: []string{"loc-1"}}))
 	})
 }
 
@@ -115,7 +116,7 @@ func (w *world) workerHolds(why string) error {
 		if a.batch != nil {
 			return a.batch.Hold(ctx, why)
 		}
-		return a.job.Hold(ctx, newqueue.WithMessage(why))
+		return a.job.Hold(ctx, client.WithMessage(why))
 	})
 }
 
@@ -195,8 +196,8 @@ func jobsOf(t *godog.Table) (jobs []wanted, err error) {
 }
 
 // newJob returns the job that the code under test must create.
-func (j wanted) newJob() newqueue.NewJob {
-	return newqueue.NewJob{
+func (j wanted) newJob() client.NewJob {
+	return client.NewJob{
 		Priority: j.priority,
 		Configuration: newqueue.Configuration{
 			ProfileName: "merritt_demo_content", Submitter: "Dee Positor", SubmissionDate: longAgo,
@@ -213,7 +214,7 @@ func (w *world) workerMakesJobs(t *godog.Table) (err error) {
 		return err
 	}
 	return w.act("worker", func(ctx context.Context, a *actor, answer *outcome) (err error) {
-		var jobs []newqueue.NewJob
+		var jobs []client.NewJob
 		for _, j := range w.jobs {
 			jobs = append(jobs, j.newJob())
 		}

@@ -12,6 +12,7 @@ import (
 
 	"mrtq/internal/layout/merritt"
 	"mrtq/newqueue"
+	"mrtq/newqueue/client"
 )
 
 func (w *world) adminGivesPriority(name string, priority int) error {
@@ -145,7 +146,7 @@ func (w *world) workersTakeOn(name, to string) error {
 		if i < 0 || i+1 == len(chain) {
 			return fmt.Errorf("job %s can't get to %s", name, to)
 		}
-		if err := w.workOn(at, chain[i], func(ctx context.Context, j *newqueue.Job) error { return j.Succeed(ctx) }); err != nil {
+		if err := w.workOn(at, chain[i], func(ctx context.Context, j *client.Job) error { return j.Succeed(ctx) }); err != nil {
 			return err
 		}
 		w.note(w.succeeded(at, chain[i], chain[i+1]))
@@ -155,7 +156,7 @@ func (w *world) workersTakeOn(name, to string) error {
 
 // workOn lets a worker acquire the next job in a state and do something with it. It must
 // be the job at the given path.
-func (w *world) workOn(at, state string, do func(context.Context, *newqueue.Job) error) error {
+func (w *world) workOn(at, state string, do func(context.Context, *client.Job) error) error {
 	return w.worker(func(ctx context.Context, a *actor) error {
 		j, err := a.q.AcquireJob(ctx, newqueue.JobState(state))
 		if err == nil && j.Path() != at {
@@ -184,7 +185,7 @@ func (w *world) succeeded(at, from, to string) error {
 
 func (w *world) jobFailsThere(name, why string) error {
 	at := w.names["job "+name]
-	err := w.workOn(at, w.stateOf(w.seen, at), func(ctx context.Context, j *newqueue.Job) error { return j.Fail(ctx, why) })
+	err := w.workOn(at, w.stateOf(w.seen, at), func(ctx context.Context, j *client.Job) error { return j.Fail(ctx, why) })
 	if err != nil {
 		return err
 	}

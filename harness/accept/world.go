@@ -12,7 +12,7 @@ import (
 	"mrtq/harness/internal/session"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
-	"mrtq/newqueue"
+	"mrtq/newqueue/client"
 )
 
 // world belongs to one scenario. It has a chroot of its own, the scenario's actors, and
@@ -38,7 +38,7 @@ type world struct {
 	unsettled bool
 	uuid      string // of the scenario's submission
 	highest   string // the highest id that a batch has had
-	report    newqueue.Report
+	report    client.Report
 	target    string   // the target state of the last illegal step
 	jobs      []wanted // of the scenario's table
 	onTheWay  []error  // what was wrong during a When with several steps
@@ -51,7 +51,7 @@ type outcome struct {
 	// These are the answers of the operations that have one.
 	warnings []string
 	ids      []string
-	report   newqueue.Report
+	report   client.Report
 	fired    int
 	looked   []string
 }
@@ -59,10 +59,10 @@ type outcome struct {
 // actor is a worker or an administrator, with a session and what it has acquired.
 type actor struct {
 	conn   *zk.Conn
-	q      *newqueue.Queue
-	job    *newqueue.Job
-	batch  *newqueue.Batch
-	access *newqueue.Request
+	q      *client.Queue
+	job    *client.Job
+	batch  *client.Batch
+	access *client.Request
 }
 
 // start is the time at which every scenario begins. The times that its Givens write are
@@ -111,7 +111,7 @@ func (w *world) actor(name string) (*actor, error) {
 		return nil, w.stopIfLost(err)
 	}
 	a := &actor{conn: conn, q: w.suite.open(conn, w,
-		newqueue.WithRoot(w.root), newqueue.WithClock(func() time.Time { return w.now }))}
+		client.WithRoot(w.root), client.WithClock(func() time.Time { return w.now }))}
 	w.actors[name] = a
 	return a, nil
 }
@@ -227,7 +227,7 @@ func (w *world) stopIfLost(err error) error {
 // under test returns.
 var connectionLost = []error{
 	zk.ErrNoServer, zk.ErrConnectionClosed, zk.ErrSessionExpired, zk.ErrSessionMoved, zk.ErrClosing,
-	newqueue.ErrUnknownOutcome, newqueue.ErrNotDone,
+	client.ErrUnknownOutcome, client.ErrNotDone,
 }
 
 // furnish creates the scenario's chroot, and the znodes that exist before any

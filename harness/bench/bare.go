@@ -12,6 +12,7 @@ import (
 
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
+	"mrtq/newqueue/client"
 )
 
 const (
@@ -144,7 +145,7 @@ func documentedWay(ctx context.Context, conn *zk.Conn, chroot string, jobs int) 
 	if _, err := conn.Create(chroot, []byte{}, 0, zk.WorldACL(zk.PermAll)); err != nil {
 		return sample{}, fmt.Errorf("%s: %w", chroot, err)
 	}
-	q := newqueue.Open(conn, newqueue.Design, newqueue.WithRoot(chroot))
+	q := client.Open(conn, newqueue.Design, client.WithRoot(chroot))
 	if err := q.Init(ctx); err != nil {
 		return sample{}, err
 	}
@@ -161,8 +162,8 @@ func documentedWay(ctx context.Context, conn *zk.Conn, chroot string, jobs int) 
 		return sample{}, err
 	}
 	for i := range jobs {
-		job := newqueue.NewJob{
-			Priority: newqueue.DefaultPriority,
+		job := client.NewJob{
+			Priority: client.DefaultPriority,
 			Configuration: newqueue.Configuration{
 				ProfileName: "demo_merritt_content", Submitter: "demo/Demo Depositor", PayloadType: "Manifest", ResponseType: "xml",
 				PayloadURL: fmt.Sprintf("http://example.org/manifests/jid-%07d.checkm", i), LocalID: fmt.Sprintf("loc%06d", i),

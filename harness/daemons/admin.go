@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mrtq/newqueue"
+	"mrtq/newqueue/client"
 )
 
 // Action is something that an administrator does, with the admin tool or by hand.
@@ -285,7 +286,7 @@ func (t *Turn) documented(a Action, item string) error {
 		}
 		return q.DeleteRequest(ctx, newqueue.AccessQueue(queue), qid)
 	case PauseQueue:
-		if err = q.Lock(ctx, newqueue.QueueLock(newqueue.QueueHold(item))); errors.Is(err, newqueue.ErrLocked) {
+		if err = q.Lock(ctx, newqueue.QueueLock(newqueue.QueueHold(item))); errors.Is(err, client.ErrLocked) {
 			err = nil
 		}
 	case UnpauseQueue:

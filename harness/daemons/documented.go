@@ -10,6 +10,7 @@ import (
 
 	"mrtq/internal/layout/merritt/services"
 	"mrtq/newqueue"
+	"mrtq/newqueue/client"
 )
 
 // These are workers of dialect design. They make the documented transitions, through
@@ -34,17 +35,17 @@ func (w *World) documented() []*Actor {
 
 // queue is the queue as the turn's session sees it. A worker acquires an item at once:
 // stopping before that would be the same as not to begin the turn.
-func (t *Turn) queue() (context.Context, *newqueue.Queue) {
+func (t *Turn) queue() (context.Context, *client.Queue) {
 	t.opened = t.conn()
 	return context.Background(), t.queueOver(t.opened)
 }
 
-func (t *Turn) queueOver(s Session) *newqueue.Queue {
-	opt := []newqueue.Option{newqueue.WithRoot(t.root)}
+func (t *Turn) queueOver(s Session) *client.Queue {
+	opt := []client.Option{client.WithRoot(t.root)}
 	if t.ignoresHolds() {
-		opt = append(opt, newqueue.IgnoreHolds())
+		opt = append(opt, client.IgnoreHolds())
 	}
-	return newqueue.Open(s, newqueue.Design, opt...)
+	return client.Open(s, newqueue.Design, opt...)
 }
 
 // oneItem is a session that sees one item of a folder.
@@ -63,7 +64,7 @@ func (o oneItem) Children(path string) ([]string, *zk.Stat, error) {
 
 // acquireFirst acquires the first item of a folder that a worker for a state can have, as acquire
 // would if it saw them all. It returns nil if the worker has none.
-func acquireFirst[T any](t *Turn, folder, state string, acquire func(*newqueue.Queue) (*T, error)) *T {
+func acquireFirst[T any](t *Turn, folder, state string, acquire func(*client.Queue) (*T, error)) *T {
 	t.opened = t.conn()
 	names, _ := t.children(folder)
 	for name := range t.search(folder, state, names) {
@@ -71,7 +72,7 @@ func acquireFirst[T any](t *Turn, folder, state string, acquire func(*newqueue.Q
 		if t.acquired(err) {
 			return v
 		}
-		if errors.Is(err, newqueue.ErrHeld) {
+		if errors.Is(err, client.ErrHeld) {
 			return nil
 		}
 	}
@@ -98,10 +99,10 @@ func (t *Turn) must(err error) {
 // acquired reports whether a worker has an item. It has none while the queue is held.
 // Items that can't be read are troubles.
 func (t *Turn) acquired(err error) bool {
-	var bad *newqueue.NodeError
+	var bad *client.NodeError
 	if errors.As(err, &bad) {
 		t.trouble(services.NotFound, bad.Path, err)
-	} else if err != nil && !errors.Is(err, newqueue.ErrNone) && !errors.Is(err, newqueue.ErrHeld) {
+	} else if err != nil && !errors.Is(err, client.ErrNone) && !errors.Is(err, client.ErrHeld) {
 		t.must(err)
 	}
 	return err == nil
@@ -109,7 +110,7 @@ func (t *Turn) acquired(err error) bool {
 
 // jobID returns whose work a job is: see [World.Executions]. A job without jobID that gets a
 // manifest on its way stays the same work.
-func (w *World) jobID(j *newqueue.Job) string {
+func (w *World) jobID(j *client.Job) string {
 	id, known := w.works[j.Path()]
 	if !known {
 		own, _ := value(j.Configuration.Other, "jobID")
@@ -119,7 +120,7 @@ func (w *World) jobID(j *newqueue.Job) string {
 	return id
 }
 
-func (t *Turn) jobIDs(q *newqueue.Queue, jids []string) []string {
+func (t *Turn) jobIDs(q *client.Queue, jids []string) []string {
 	var all []string
 	for _, jid := range jids {
 		j, err := q.Job(context.Background(), jid)
@@ -168,27 +169,27 @@ func (t *Turn) workOn(s newqueue.JobState) {
 
 // workDocumented does a state's work, and returns what the worker changes with its
 // transition.
-func (t *Turn) workDocumented(ctx context.Context, s newqueue.JobState, j *newqueue.Job, record string) []newqueue.JobOption {
+func (t *Turn) workDocumented(ctx context.Context, s newqueue.JobState, j *client.Job, record string) []client.JobOption {
 	switch s {
 	case newqueue.JobEstimating:
-		return []newqueue.JobOption{newqueue.WithSpaceNeeded(1 << 20)}
+		return []client.JobOption{client.WithSpaceNeeded(1 << 20)}
 	case newqueue.JobProcessing:
 		ids := j.Identifiers
 		if ids.PrimaryID == "" {
 			ids.PrimaryID = t.world.object("", "")
 			t.transition("set the identifiers of", j.Path())
-			t.must(j.Set(ctx, newqueue.WithIdentifiers(ids)))
+			t.must(j.Set(ctx, client.WithIdentifiers(ids)))
 		}
 		t.work("store", record, func(e *Execution) { e.Stored++ })
-		return []newqueue.JobOption{newqueue.WithInventory(newqueue.Inventory{ManifestURL: "http://store.example.org/manifest/9501/" + ids.PrimaryID})}
+		return []client.JobOption{client.WithInventory(newqueue.Inventory{ManifestURL: "http://store.example.org/manifest/9501/" + ids.PrimaryID})}
 	case newqueue.JobRecording:
 		t.work("record", record, func(e *Execution) { e.Recorded++ })
 	}
 	return nil
 }
 
-func (t *Turn) acquireBatch(s newqueue.BatchState) *newqueue.Batch {
-	return acquireFirst(t, newqueue.BatchesPath, string(s), func(q *newqueue.Queue) (*newqueue.Batch, error) { return q.AcquireBatch(context.Background(), s) })
+func (t *Turn) acquireBatch(s newqueue.BatchState) *client.Batch {
+	return acquireFirst(t, newqueue.BatchesPath, string(s), func(q *client.Queue) (*client.Batch, error) { return q.AcquireBatch(context.Background(), s) })
 }
 
 // processBatch is one turn of the batch worker, for a submission of one object.
@@ -199,7 +200,7 @@ func (t *Turn) processBatch() {
 		return
 	}
 	t.transition("process", b.Path())
-	_, err := b.Process(ctx, newqueue.NewJob{Priority: newqueue.DefaultPriority, Configuration: newqueue.Configuration{
+	_, err := b.Process(ctx, client.NewJob{Priority: client.DefaultPriority, Configuration: newqueue.Configuration{
 		ProfileName: b.Submission.ProfileName, Submitter: b.Submission.Submitter, Other: newqueue.Object{"jobID": "jid-of-" + b.ID},
 	}})
 	t.must(err)
@@ -221,7 +222,7 @@ func (t *Turn) watchBatches() {
 			t.took(b.Path())
 			return
 		}
-		if !errors.Is(err, newqueue.ErrStillProcessing) && !errors.Is(err, newqueue.ErrLocked) && !errors.As(err, new(*newqueue.StateError)) {
+		if !errors.Is(err, client.ErrStillProcessing) && !errors.Is(err, client.ErrLocked) && !errors.As(err, new(*client.StateError)) {
 			t.must(err)
 		}
 	}
@@ -235,7 +236,7 @@ func (t *Turn) reportDocumented(s newqueue.BatchState) {
 	}
 	ctx, q := t.queue()
 	r, err := b.Report(ctx)
-	if errors.Is(err, newqueue.ErrStillProcessing) {
+	if errors.Is(err, client.ErrStillProcessing) {
 		t.must(b.Unlock(ctx))
 		return
 	}
@@ -253,7 +254,7 @@ func (t *Turn) reportDocumented(s newqueue.BatchState) {
 func (t *Turn) assembleDocumented(queue newqueue.AccessQueue) {
 	for _, s := range []newqueue.AccessState{newqueue.AccessProcessing, newqueue.AccessPending} {
 		ctx := context.Background()
-		a := acquireFirst(t, newqueue.AccessQueuePath(queue), string(s), func(q *newqueue.Queue) (*newqueue.Request, error) { return q.AcquireRequest(ctx, queue, s) })
+		a := acquireFirst(t, newqueue.AccessQueuePath(queue), string(s), func(q *client.Queue) (*client.Request, error) { return q.AcquireRequest(ctx, queue, s) })
 		if a == nil {
 			continue
 		}

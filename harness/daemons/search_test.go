@@ -10,6 +10,7 @@ import (
 	"mrtq/harness/daemons"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
+	"mrtq/newqueue/client"
 )
 
 // changes counts the reads and the changes of all sessions.
@@ -78,7 +79,7 @@ func readsOf(t *testing.T, d newqueue.Dialect, items int) int {
 	} else {
 		q = documentedQueue(t, daemons.Options{}, 0)
 	}
-	nq := newqueue.Open(q.conn, d)
+	nq := client.Open(q.conn, d)
 	for i := range items {
 		if d == newqueue.MrtZK {
 			q.add("Pending", nil)
@@ -86,7 +87,7 @@ func readsOf(t *testing.T, d newqueue.Dialect, items int) int {
 			b := newqueue.Submission{ProfileName: "p", Submitter: "s", BatchID: fmt.Sprint("bid-", i)}
 			value(nq.CreateBatch(t.Context(), b))(t)
 			acquired := value(nq.AcquireBatch(t.Context(), newqueue.BatchPending))(t)
-			value(acquired.Process(t.Context(), newqueue.NewJob{Priority: 5, Configuration: newqueue.Configuration{Other: newqueue.Object{"jobID": fmt.Sprint("jid-", i)}}}))(t)
+			value(acquired.Process(t.Context(), client.NewJob{Priority: 5, Configuration: newqueue.Configuration{Other: newqueue.Object{"jobID": fmt.Sprint("jid-", i)}}}))(t)
 		}
 		value(nq.CreateRequest(t.Context(), newqueue.AccessSmall, newqueue.Token{Token: fmt.Sprint("token-", i)}))(t)
 	}

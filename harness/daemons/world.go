@@ -10,6 +10,7 @@ import (
 
 	"mrtq/internal/layout/merritt/services"
 	"mrtq/newqueue"
+	"mrtq/newqueue/client"
 )
 
 // Site is a queue in a ZooKeeper.
@@ -22,7 +23,7 @@ type Site struct {
 
 // Session has the methods of a ZooKeeper session that the actors need. A *[zk.Conn] has them.
 type Session interface {
-	newqueue.Conn
+	client.Conn
 	Create(path string, data []byte, flags int32, acl []zk.ACL) (string, error)
 	Set(path string, data []byte, version int32) (*zk.Stat, error)
 	Delete(path string, version int32) error

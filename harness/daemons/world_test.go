@@ -12,6 +12,7 @@ import (
 	"mrtq/internal/layout/merritt/services"
 	"mrtq/legacy"
 	"mrtq/newqueue"
+	"mrtq/newqueue/client"
 )
 
 // A daemon is killed before each of its writes in turn. When its session has expired, the
@@ -258,14 +259,14 @@ func documentedQueue(t *testing.T, opt daemons.Options, jobs int) *queue {
 	t.Helper()
 	opt.Dialect = newqueue.Design
 	q := newQueue(t, opt)
-	nq := newqueue.Open(q.conn, newqueue.Design)
+	nq := client.Open(q.conn, newqueue.Design)
 	for i := range jobs {
 		if i%3 == 0 {
 			value(nq.CreateBatch(t.Context(), newqueue.Submission{ProfileName: "p", Submitter: "s"}))(t)
 			b := value(nq.AcquireBatch(t.Context(), newqueue.BatchPending))(t)
-			var all []newqueue.NewJob
+			var all []client.NewJob
 			for j := i; j < min(i+3, jobs); j++ {
-				all = append(all, newqueue.NewJob{Priority: 5, Configuration: newqueue.Configuration{Other: newqueue.Object{"jobID": fmt.Sprintf("jid-%d", j)}}})
+				all = append(all, client.NewJob{Priority: 5, Configuration: newqueue.Configuration{Other: newqueue.Object{"jobID": fmt.Sprintf("jid-%d", j)}}})
 			}
 			value(b.Process(t.Context(), all...))(t)
 		}

@@ -21,6 +21,7 @@ import (
 	"mrtq/legacy"
 	"mrtq/migrate"
 	"mrtq/newqueue"
+	"mrtq/newqueue/client"
 )
 
 // TestAddsUp: the numbers of pages about generated migrations add up, at each stage of a
@@ -177,7 +178,7 @@ func (g *generated) live() {
 
 // work lets a worker take a job, and fail it.
 func (g *generated) work() {
-	at := newqueue.Open(g.door, g.opt.Dialect, newqueue.WithRoot("/new"))
+	at := client.Open(g.door, g.opt.Dialect, client.WithRoot("/new"))
 	jobs, err := at.Jobs(g.t.Context(), newqueue.JobPending)
 	g.must(err)
 	if len(jobs) == 0 {

@@ -1,0 +1,121 @@
+package client
+
+import (
+	"context"
+	"fmt"
+
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+	"mrtq/newqueue/states"
+)
+
+func (b *Batch) decide(ctx context.Context, t states.Transition, a act) (p plan, err error) {
+	if t.Nodes == states.NodesGo {
+		p.ops, err = b.remove(ctx, t)
+		return p, err
+	}
+	status := b.Status
+	status.State, status.LastModified, status.Message = newqueue.BatchState(t.To), b.q.clock(), a.message
+	p.status, p.keep = status.Object(b.q.dialect), func() { b.Status = status }
+	switch t.Guard {
+	case states.WithoutJobs: // B2, B3, B4
+		left, err := b.q.leftStates(ctx, b.path)
+		if err != nil {
+			return p, err
+		}
+		p.ops = deleteAll(left)
+		if t.To == states.Processing {
+			p.ops = append(p.ops, znode.Create(newqueue.BatchStatesPath(b.ID), empty), znode.Create(newqueue.BatchFolderPath(b.ID, newqueue.FolderProcessing), empty))
+		}
+	case states.OnceEmptied: // B5
+		// The client library creates the folder with the batch's first job. So a batch
+		// without the folder is not finished: it has not started.
+		jobs, err := b.q.ls(ctx, newqueue.BatchFolderPath(b.ID, newqueue.FolderProcessing))
+		if err != nil {
+			return p, err
+		}
+		if len(jobs) > 0 {
+			return p, ErrStillProcessing
+		}
+		p.ops = b.stillEmpty(newqueue.FolderProcessing, true)
+	case states.NoneFailed, states.SomeFailed: // B6, B7, B9, B10
+		if p.ops, err = b.reportOps(ctx, status, a.report); err != nil {
+			return p, err
+		}
+	}
+	p.ops = append(p.ops, a.jobs...)
+	return p, nil
+}
+
+// stillEmpty are operations that make the transaction fail unless a folder is
+// empty. They delete and create it: the delete fails if it has entries. If it did
+// not exist, they create and delete it: the create fails if it exists now.
+func (b *Batch) stillEmpty(f newqueue.BatchFolder, there bool) []znode.Op {
+	path := newqueue.BatchFolderPath(b.ID, f)
+	if there {
+		return []znode.Op{znode.Delete(path, -1), znode.Create(path, empty)}
+	}
+	return []znode.Op{znode.Create(path, empty), znode.Delete(path, -1)}
+}
+
+// reported is a batch's state after a report: failed if at least one job failed,
+// otherwise completed (B6 and B7, B9 and B10).
+func reported(jobs map[newqueue.BatchFolder][]string) (newqueue.BatchState, error) {
+	switch {
+	case len(jobs[newqueue.FolderFailed]) > 0:
+		return newqueue.BatchFailed, nil
+	case len(jobs[newqueue.FolderProcessing]) > 0:
+		return "", ErrStillProcessing
+	}
+	return newqueue.BatchCompleted, nil
+}
+
+// reportOps are the operations that write the status-report, and make the
+// transaction fail if the report is no longer true. status is the batch's next one.
+func (b *Batch) reportOps(ctx context.Context, status newqueue.BatchStatus, sent *Report) ([]znode.Op, error) {
+	jobs, err := b.q.folders(ctx, b.ID)
+	if err != nil {
+		return nil, err
+	}
+	failed := jobs[newqueue.FolderFailed]
+	statuses := make([]node, len(failed))
+	err = each(ctx, len(failed), func(ctx context.Context, i int) (err error) {
+		statuses[i], err = b.q.get(ctx, newqueue.JobPath(failed[i])+"/status")
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	path := b.path + "/status-report"
+	last, there, err := b.q.stat(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	if sent != nil && !sent.lists(jobs) {
+		return nil, fmt.Errorf("%w: the batch's jobs are no longer those of the report", ErrConflict)
+	}
+	switch to, err := reported(jobs); {
+	case err != nil:
+		return nil, err
+	case to != status.State:
+		return nil, fmt.Errorf("%w: the batch's jobs say %s", ErrConflict, to)
+	}
+	var ops []znode.Op
+	if status.State == newqueue.BatchCompleted {
+		_, hasFailed := jobs[newqueue.FolderFailed]
+		_, hasUnfinished := jobs[newqueue.FolderProcessing]
+		ops = append(b.stillEmpty(newqueue.FolderFailed, hasFailed), b.stillEmpty(newqueue.FolderProcessing, hasUnfinished)...)
+	}
+	for i, jid := range failed {
+		ops = append(ops, znode.Check(newqueue.JobPath(jid)+"/status", statuses[i].version))
+	}
+	report := newqueue.StatusReport{LastModified: status.LastModified, FailedJobs: failed, Successful: jobs[newqueue.FolderCompleted]}
+	data, err := report.Object(b.q.dialect).Marshal()
+	if err != nil {
+		return nil, err
+	}
+	if there {
+		return append(ops, znode.Set(path, data, last.Version)), nil
+	}
+	return append(ops, znode.Create(path, data)), nil
+}

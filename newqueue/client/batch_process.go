@@ -1,0 +1,143 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+	"mrtq/newqueue/states"
+)
+
+// Process creates the jobs of an acquired pending batch (J1), moves the batch
+// to processing (B3), and releases the lock. It returns the jobs' ids in the
+// order of the arguments.
+//
+// All of it is one transaction. If that would be too large, Process first writes
+// the jobs' own nodes under the batch's lock. Without entries, no worker finds
+// them. Then one transaction creates all entries and moves the batch. About
+// 5,000 jobs fit. Process writes nothing unless all of it fits.
+//
+// If the worker dies, or loses its lock or its connection in between, the batch is
+// still pending, and the nodes that were written belong to no batch: mrtq check
+// finds them. Errors as for [Job.Succeed], and [newqueue.ErrPriority], [newqueue.ErrValue],
+// [ErrTooLarge].
+func (b *Batch) Process(ctx context.Context, jobs ...NewJob) (made []string, err error) {
+	if made, err = b.process(ctx, jobs, b.q.clock()); err != nil {
+		return nil, &opError{"process", b.path, err}
+	}
+	return made, nil
+}
+
+func (b *Batch) process(ctx context.Context, jobs []NewJob, now time.Time) (made []string, err error) {
+	parts, err := b.parts(jobs, now)
+	if err != nil {
+		return nil, err
+	}
+	if len(parts) == 0 { // one transaction is enough
+		err = b.q.withIDs(ctx, newqueue.JobsPath, newqueue.JobPrefix, len(jobs), func(ids []string) error {
+			made = ids
+			ops, err := b.decideJobs(ids, jobs, now)
+			if err != nil {
+				return err
+			}
+			return b.start(ctx, slices.Concat(ops.nodes, ops.entries))
+		})
+		return made, err
+	}
+	for _, part := range parts {
+		ids, err := b.writeAhead(ctx, part, now)
+		if err != nil {
+			return nil, err
+		}
+		made = append(made, ids...)
+	}
+	ops, err := b.decideJobs(made, jobs, now)
+	if err != nil {
+		return nil, err
+	}
+	return made, b.start(ctx, ops.entries)
+}
+
+// parts splits jobs that don't fit into one transaction with the batch's transition,
+// so that the nodes of each part do. There are no parts if all jobs fit. The error is
+// [ErrTooLarge] if the nodes of one job, or the entries of all, don't fit.
+func (b *Batch) parts(jobs []NewJob, now time.Time) (parts [][]NewJob, err error) {
+	// The other operations of a transaction are the lock, the batch's status, and
+	// folders. They are small.
+	const most = MaxTransaction - 4096
+	nodes, entries := 0, 0 // bytes
+	first, part := 0, 0    // of the part that is being filled: its first job, and its bytes
+	for i, n := range jobs {
+		// Every id is as long as this one.
+		ops, err := b.q.decideNewJob(newqueue.SequenceID(newqueue.JobPrefix, 0), b.ID, n, now)
+		if err != nil {
+			return nil, err
+		}
+		size := znode.MultiSize(ops.nodes, len(b.q.root))
+		if size > most {
+			return nil, fmt.Errorf("%w: job %d of %d takes %d bytes, %d are allowed", ErrTooLarge, i+1, len(jobs), size, most)
+		}
+		if part+size > most {
+			parts, first, part = append(parts, jobs[first:i]), i, 0
+		}
+		part += size
+		nodes += size
+		entries += znode.MultiSize(ops.entries, len(b.q.root))
+	}
+	switch {
+	case entries > most:
+		return nil, fmt.Errorf("%w: the entries of %d jobs take %d bytes in one transaction, %d are allowed; split the batch", ErrTooLarge, len(jobs), entries, most)
+	case nodes+entries <= most:
+		return nil, nil
+	}
+	return append(parts, jobs[first:]), nil
+}
+
+// decideJobs are the operations that create jobs with these ids.
+func (b *Batch) decideJobs(ids []string, jobs []NewJob, now time.Time) (all jobOps, err error) {
+	for i, n := range jobs {
+		ops, err := b.q.decideNewJob(ids[i], b.ID, n, now)
+		if err != nil {
+			return all, err
+		}
+		all.nodes, all.entries = append(all.nodes, ops.nodes...), append(all.entries, ops.entries...)
+	}
+	return all, nil
+}
+
+// start makes transition B3, which also creates the jobs. If another client used
+// one of their ids, the error is the server's, and the caller chooses others.
+func (b *Batch) start(ctx context.Context, jobs []znode.Op) error {
+	err := b.q.tryMove(ctx, b, act{worker: true, to: states.Processing, jobs: jobs})
+	var r *znode.MultiError
+	if errors.As(err, &r) && znode.Parent(r.Op.Path) != newqueue.JobsPath {
+		_, err = b.refused(true, err, attempts)
+	}
+	return err
+}
+
+// writeAhead writes the nodes of some jobs under the batch's lock, and returns
+// the jobs' ids.
+func (b *Batch) writeAhead(ctx context.Context, jobs []NewJob, now time.Time) (made []string, err error) {
+	err = b.q.withIDs(ctx, newqueue.JobsPath, newqueue.JobPrefix, len(jobs), func(ids []string) error {
+		made = ids
+		ops, err := b.decideJobs(ids, jobs, now)
+		if err == nil {
+			err = b.q.owns(ctx, b.lock)
+		}
+		if err == nil {
+			err = b.q.commit(ctx, write{ops: append(b.stillMine(), ops.nodes...), happened: b.q.created(ops.nodes)})
+		}
+		if !errors.Is(err, zk.ErrNodeExists) { // otherwise withIDs tries others
+			_, err = b.refused(true, err, attempts)
+		}
+		return err
+	})
+	return made, err
+}

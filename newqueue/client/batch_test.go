@@ -1,0 +1,111 @@
+package client_test
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+	"mrtq/newqueue/client"
+)
+
+// finish moves the first pending job to completed.
+func finish(t *testing.T, q *client.Queue, ok bool) string {
+	t.Helper()
+	if ok {
+		for s := newqueue.JobPending; s != newqueue.JobCompleted; s = newqueue.Success(s, q.Dialect()) {
+			j := value(q.AcquireJob(ctx, s))(t)
+			must(t, j.Succeed(ctx))
+			if newqueue.Success(s, q.Dialect()) == newqueue.JobCompleted {
+				return j.ID
+			}
+		}
+	}
+	j := value(q.AcquireJob(ctx, newqueue.JobPending))(t)
+	must(t, j.Fail(ctx, "bad digest"))
+	return j.ID
+}
+
+// report reports the batch that waits for a report, and returns the report.
+func report(t *testing.T, q *client.Queue, s newqueue.BatchState) client.Report {
+	t.Helper()
+	b := value(q.AcquireBatch(ctx, s))(t)
+	r := value(b.Report(ctx))(t)
+	must(t, b.Finish(ctx, r))
+	if b.Status.State != r.State || b.Locked() {
+		t.Errorf("after the report: %v, locked %t", b.Status, b.Locked())
+	}
+	return r
+}
+
+func same(t *testing.T, before, after *znode.Tree) {
+	t.Helper()
+	for _, c := range znode.Diff(before, after, "/") {
+		t.Errorf("changed: %v", c)
+	}
+}
+
+func TestTooLarge(t *testing.T) {
+	w := newWorld(t, newqueue.Design)
+	q := w.queue()
+	_, err := q.CreateBatch(ctx, newqueue.Submission{ErcWhat: strings.Repeat("x", 1_000_000)})
+	want := regexp.MustCompile(`^create a batch in /batches: too large for ZooKeeper: 3 operations take 10005\d\d bytes, 1000000 are allowed; the largest is /batches/bid0000000000/submission with 1000176 bytes$`)
+	if !errors.Is(err, client.ErrTooLarge) || !want.MatchString(err.Error()) {
+		t.Errorf("got %v", err)
+	}
+	bid := value(q.CreateBatch(ctx, newqueue.Submission{BatchID: "a"}))(t)
+	if _, err := q.CreateBatch(ctx, newqueue.Submission{BatchID: "a"}); !errors.Is(err, client.ErrExists) {
+		t.Errorf("a second batch of one UUID: %v", err)
+	}
+	if got := w.tree().Children("/batches"); !slices.Equal(got, []string{bid}) {
+		t.Errorf("batches %v", got)
+	}
+	if _, err := q.CreateJob(ctx, bid, client.NewJob{}); !errors.Is(err, client.ErrNotProcessing) {
+		t.Errorf("a job in a pending batch: %v", err)
+	}
+	b := value(q.AcquireBatch(ctx, newqueue.BatchPending))(t)
+	before := w.tree()
+	for _, bad := range []client.NewJob{
+		{Priority: 100}, {Priority: -1}, {SpaceNeeded: -1},
+		{Configuration: newqueue.Configuration{PayloadType: "tape"}},
+		{Configuration: newqueue.Configuration{ResponseType: "fax"}},
+		{Configuration: newqueue.Configuration{SubmissionMode: "replace"}},
+	} {
+		if _, err := b.Process(ctx, bad); !errors.Is(err, newqueue.ErrPriority) && !errors.Is(err, newqueue.ErrValue) {
+			t.Errorf("%+v: %v", bad, err)
+		}
+	}
+	same(t, before, w.tree())
+	value(b.Process(ctx))(t)
+	jid := value(q.CreateJob(ctx, bid, client.NewJob{Priority: 3}))(t)
+	if j := value(q.Job(ctx, jid))(t); j.BatchID != bid || j.Priority != 3 || j.Configuration.BatchID != bid {
+		t.Errorf("%+v", j)
+	}
+	w.check()
+}
+
+// TestWatchOutlivesItsSession: a watcher still notices an emptied batch if its
+// session ended meanwhile.
+func TestWatchOutlivesItsSession(t *testing.T) {
+	eachDialect(t, func(t *testing.T, w *world) {
+		q := w.queue()
+		bid, _ := batchOf(t, q, 1)
+		watcher, session := w.open()
+		fired := make(chan bool)
+		go func() {
+			ok, err := watcher.ReportWhenEmptied(ctx, bid)
+			if err != nil {
+				t.Error(err)
+			}
+			fired <- ok
+		}()
+		must(t, session.expire())
+		finish(t, q, true)
+		if !<-fired {
+			t.Error("not fired")
+		}
+	})
+}

@@ -1,0 +1,38 @@
+// Package client is the new queue as a library: batches, jobs, access requests
+// and locks in ZooKeeper, for a Go service that creates them or works on them.
+//
+// A batch holds jobs. A job has three places in the tree, and a worker finds it
+// by the third:
+//
+//	/jobs/JID                                 the job: its properties and its status
+//	/batches/BID/states/batch-processing/JID  its batch entry: the batch waits for it
+//	/jobs/states/pending/PP-JID               its queue entry: priority and id
+//
+// [Open] returns a [Queue] for a session. A worker waits for the next [Job] in a
+// state, and gets it locked. It does the work of that state, and then says whether
+// the work succeeded:
+//
+//	job, err := q.NextJob(ctx, newqueue.JobDownloading)
+//	if err != nil {
+//		return err
+//	}
+//	if err := download(ctx, job); err != nil {
+//		return job.Fail(ctx, err.Error())
+//	}
+//	return job.Succeed(ctx)
+//
+// docs/library.md has a whole service. [Queue.AcquireJob] does not wait.
+// [Queue.AcquireJobs] visits all jobs of a state, to choose among them.
+//
+// A worker acquires, processes and reports a [Batch] in the same way.
+//
+// # How a transition is made
+//
+// The tables of package states say which transitions there are, and all that
+// each of them changes. move.go makes the transitions of all three: it finds the
+// row, and sends the operations that decide returns as one transaction, which
+// the server refuses if anything that the decision depends on has changed. So a
+// transition happens completely or not at all. If two callers race, one succeeds
+// and the other gets an error. If a connection breaks before the answer arrives,
+// commit.go reads whether the transition happened before it returns.
+package client

@@ -1,0 +1,290 @@
+package client_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+	"mrtq/newqueue/client"
+)
+
+// acquirings are the ways to acquire, each with the hold that stops it. prepare makes
+// something to acquire.
+var acquirings = map[string]struct {
+	hold    newqueue.QueueHold
+	prepare func(*testing.T, *client.Queue)
+	acquire func(*client.Queue) (interface{ Locked() bool }, error)
+}{
+	"job": {newqueue.HoldIngest, func(t *testing.T, q *client.Queue) { batchOf(t, q, 1) },
+		func(q *client.Queue) (interface{ Locked() bool }, error) {
+			return q.AcquireJob(ctx, newqueue.JobPending)
+		}},
+	"jobs": {newqueue.HoldIngest, func(t *testing.T, q *client.Queue) { batchOf(t, q, 2) },
+		func(q *client.Queue) (interface{ Locked() bool }, error) {
+			for j, err := range q.AcquireJobs(ctx, newqueue.JobPending) {
+				return j, err
+			}
+			return nil, client.ErrNone
+		}},
+	"pending batch": {newqueue.HoldIngest, func(t *testing.T, q *client.Queue) {
+		value(q.CreateBatch(ctx, newqueue.Submission{ProfileName: "p"}))(t)
+	}, func(q *client.Queue) (interface{ Locked() bool }, error) {
+		return q.AcquireBatch(ctx, newqueue.BatchPending)
+	}},
+	"reporting batch": {newqueue.HoldIngest, func(t *testing.T, q *client.Queue) {
+		bid, ids := batchOf(t, q, 1)
+		drive(t, q, ids[0], newqueue.JobFailed)
+		must(t, q.MoveBatch(ctx, bid, newqueue.BatchProcessing, newqueue.BatchReporting))
+	}, func(q *client.Queue) (interface{ Locked() bool }, error) {
+		return q.AcquireBatch(ctx, newqueue.BatchReporting)
+	}},
+	"large request": {newqueue.HoldAccessLarge, func(t *testing.T, q *client.Queue) {
+		value(q.CreateRequest(ctx, newqueue.AccessLarge, newqueue.Token{Token: "x"}))(t)
+	}, func(q *client.Queue) (interface{ Locked() bool }, error) {
+		return q.AcquireRequest(ctx, newqueue.AccessLarge, newqueue.AccessPending)
+	}},
+	"small request": {newqueue.HoldAccessSmall, func(t *testing.T, q *client.Queue) {
+		value(q.CreateRequest(ctx, newqueue.AccessSmall, newqueue.Token{Token: "x"}))(t)
+	}, func(q *client.Queue) (interface{ Locked() bool }, error) {
+		return q.AcquireRequest(ctx, newqueue.AccessSmall, newqueue.AccessPending)
+	}},
+}
+
+// TestHoldStopsAcquiring: while a queue is held, nothing of it can be acquired, and the
+// tree does not change. The other queues' holds stop nothing. With IgnoreHolds, a
+// queue acquires.
+func TestHoldStopsAcquiring(t *testing.T) {
+	eachDialect(t, func(t *testing.T, w *world) {
+		for name, c := range acquirings {
+			w := newWorld(t, w.d)
+			q := w.queue()
+			c.prepare(t, q)
+			for _, h := range newqueue.QueueHolds {
+				if h != c.hold {
+					must(t, q.Lock(ctx, newqueue.QueueLock(h)))
+				}
+			}
+			must(t, q.Lock(ctx, newqueue.QueueLock(c.hold)))
+			before := w.tree()
+			_, err := c.acquire(q)
+			var held *client.HeldError
+			if !errors.Is(err, client.ErrHeld) || !errors.As(err, &held) || held.Queue != c.hold || len(held.By) > 0 || errors.Is(err, client.ErrNone) {
+				t.Errorf("%s: %v", name, err)
+			}
+			same(t, before, w.tree())
+			if v, err := c.acquire(w.queue(client.IgnoreHolds())); err != nil || !v.Locked() {
+				t.Errorf("%s: a queue that ignores holds: %v", name, err)
+			}
+			w = newWorld(t, w.d)
+			q = w.queue()
+			c.prepare(t, q)
+			for _, h := range newqueue.QueueHolds {
+				if h != c.hold {
+					must(t, q.Lock(ctx, newqueue.QueueLock(h)))
+				}
+			}
+			if v, err := c.acquire(q); err != nil || !v.Locked() {
+				t.Errorf("%s: the holds of other queues stop it: %v", name, err)
+			}
+		}
+	})
+}
+
+// TestHeldBy: the error says who holds the queue, as far as the hold's znode says it.
+func TestHeldBy(t *testing.T) {
+	for data, want := range map[string]string{
+		"":                       "the queue ingest is held",
+		"null":                   "the queue ingest is held",
+		"[]":                     "the queue ingest is held",
+		"held by the admin tool": "the queue ingest is held",
+		`{"owners":[]}`:          "the queue ingest is held",
+		`{"owners":[{"by":"run-0001","why":"migration"},{"by":"alice"}]}`: "the queue ingest is held by run-0001, alice",
+		`{"owners":[{"by":"\u001b[2Jeve\nx"}]}`:                           `the queue ingest is held by \u001b[2Jeve\nx`,
+	} {
+		w := newWorld(t, newqueue.Design)
+		w.put("/locks/queue/ingest", data)
+		_, err := w.queue().AcquireJob(ctx, newqueue.JobPending)
+		if err == nil || err.Error() != want {
+			t.Errorf("%q: got %v, want %s", data, err, want)
+		}
+	}
+}
+
+// TestHeldBySecret: the worker may not read who holds the queue.
+func TestHeldBySecret(t *testing.T) {
+	w := newWorld(t, newqueue.Design)
+	w.put("/locks/queue/ingest", `{"owners":[{"by":"alice"}]}`)
+	_, err := w.raw.SetACL(w.root+"/locks/queue/ingest", zk.WorldACL(zk.PermDelete|zk.PermAdmin), -1)
+	must(t, err)
+	var held *client.HeldError
+	if _, err := w.queue().AcquireJob(ctx, newqueue.JobPending); !errors.As(err, &held) || len(held.By) > 0 {
+		t.Errorf("%v", err)
+	}
+	_, err = w.raw.SetACL(w.root+"/locks/queue/ingest", zk.WorldACL(zk.PermAll), -1)
+	must(t, err)
+}
+
+// late is a connection on which an administrator sets a hold just before the next
+// transaction.
+type late struct {
+	client.Conn
+	once sync.Once
+	hold func()
+}
+
+func (c *late) Multi(ops ...any) ([]zk.MultiResponse, error) {
+	c.once.Do(c.hold)
+	return c.Conn.Multi(ops...)
+}
+
+// TestHoldWhileAcquiring: a hold that is set after the worker has looked for one, and
+// before it acquires, stops it too. So it does if the folder of the holds did not exist.
+func TestHoldWhileAcquiring(t *testing.T) {
+	eachDialect(t, func(t *testing.T, w *world) {
+		for name, c := range acquirings {
+			for _, folder := range []bool{false, true} {
+				w := newWorld(t, w.d)
+				c.prepare(t, w.queue())
+				if folder {
+					w.put("/locks/queue", "")
+				}
+				conn, _ := connect(t, address(t))
+				var before *znode.Tree
+				q := client.Open(&late{Conn: conn, hold: func() {
+					w.put(newqueue.QueueHoldPath(c.hold), `{"owners":[{"by":"bob"}]}`)
+					before = w.tree()
+				}}, w.d, client.WithRoot(w.root))
+				_, err := c.acquire(q)
+				var held *client.HeldError
+				if !errors.As(err, &held) || held.Queue != c.hold || !slices.Equal(held.By, []string{"bob"}) {
+					t.Errorf("%s, folder %t: %v", name, folder, err)
+				}
+				same(t, before, w.tree())
+			}
+		}
+	})
+}
+
+// TestHoldInAPass: a pass over the jobs ends when the queue is held meanwhile. The worker
+// keeps none, and finishes what it has.
+func TestHoldInAPass(t *testing.T) {
+	eachDialect(t, func(t *testing.T, w *world) {
+		q := w.queue()
+		_, ids := batchOf(t, q, 3)
+		var got []string
+		var errs []error
+		for j, err := range q.AcquireJobs(ctx, newqueue.JobPending) {
+			if err != nil {
+				errs = append(errs, err)
+				continue
+			}
+			got = append(got, j.ID)
+			must(t, w.queue().Lock(ctx, newqueue.QueueLock(newqueue.HoldIngest)))
+			must(t, j.Succeed(ctx))
+		}
+		if !slices.Equal(got, ids[:1]) || len(errs) != 1 || !errors.Is(errs[0], client.ErrHeld) {
+			t.Errorf("got %v, %v", got, errs)
+		}
+		w.check()
+	})
+}
+
+// TestHoldsAndWorkersRace: an administrator holds and releases the queue again and
+// again while workers acquire. A job's lock is never created while the hold is there:
+// the server's own count of its transactions (zxid) shows it.
+func TestHoldsAndWorkersRace(t *testing.T) {
+	w := newWorld(t, newqueue.Design)
+	const jobs = 15
+	batchOf(t, w.queue(), jobs)
+	hold := newqueue.QueueLock(newqueue.HoldIngest)
+	admin := w.queue()
+	type span struct{ from, to int64 } // zxids: held from one to the other
+	var held []span
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			must(t, admin.Lock(ctx, hold))
+			_, s, err := w.raw.Exists(w.root + "/locks/queue/ingest")
+			must(t, err)
+			still, err := w.raw.Set(w.root+"/locks/queue", nil, -1)
+			must(t, err)
+			must(t, admin.Unlock(ctx, hold))
+			held = append(held, span{s.Czxid, still.Mzxid})
+			select {
+			case <-stop:
+				return
+			default:
+			}
+		}
+	}()
+	var mu sync.Mutex
+	var acquired []int64
+	var refused int
+	var workers sync.WaitGroup
+	for range 3 {
+		q := w.queue()
+		workers.Go(func() {
+			for {
+				j, err := q.AcquireJob(ctx, newqueue.JobPending)
+				switch {
+				case err == nil:
+					_, s, err := w.raw.Exists(w.root + j.Path() + "/lock")
+					must(t, err)
+					mu.Lock()
+					acquired = append(acquired, s.Czxid)
+					mu.Unlock()
+					must(t, j.Succeed(ctx))
+				case errors.Is(err, client.ErrHeld):
+					mu.Lock()
+					refused++
+					mu.Unlock()
+				case errors.Is(err, client.ErrNone):
+					return
+				default:
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	workers.Wait()
+	close(stop)
+	<-stopped
+	for _, a := range acquired {
+		for _, s := range held {
+			if s.from < a && a < s.to {
+				t.Errorf("a job was acquired at %#x; the queue was held from %#x to %#x", a, s.from, s.to)
+			}
+		}
+	}
+	if len(acquired) != jobs {
+		t.Errorf("acquired %d of %d jobs", len(acquired), jobs)
+	}
+	t.Logf("refused %d times, held %d times", refused, len(held))
+	w.check()
+}
+
+// TestNoPermissionToLookForHolds: a worker that may not create the hold's znode gets an
+// error that names it, and acquires nothing.
+func TestNoPermissionToLookForHolds(t *testing.T) {
+	w := newWorld(t, newqueue.Design)
+	q := w.queue()
+	batchOf(t, q, 1)
+	w.put("/locks/queue", "")
+	_, err := w.raw.SetACL(w.root+"/locks/queue", zk.WorldACL(zk.PermRead|zk.PermAdmin), -1)
+	must(t, err)
+	before := w.tree()
+	_, err = q.AcquireJob(ctx, newqueue.JobPending)
+	if !errors.Is(err, zk.ErrNoAuth) || !strings.Contains(err.Error(), "/locks/queue/ingest") {
+		t.Errorf("%v", err)
+	}
+	same(t, before, w.tree())
+	must(t, value(w.queue(client.IgnoreHolds()).AcquireJob(ctx, newqueue.JobPending))(t).Succeed(ctx))
+}

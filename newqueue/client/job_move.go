@@ -1,0 +1,149 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+	"mrtq/newqueue/states"
+)
+
+// asksBatch reports whether a job's transition depends on its batch's state.
+func asksBatch(t states.Transition) bool { return t.To == states.Deleted || t.From == states.Completed }
+
+func (j *Job) decide(ctx context.Context, t states.Transition, a act) (p plan, err error) {
+	now, err := j.nodes(ctx, append(names(a.changes), "bid", "priority")...)
+	if err != nil {
+		return p, err
+	}
+	if now["priority"] == nil {
+		return p, &NodeError{j.path + "/priority", ErrNotFound}
+	}
+	var priority int // not that of the worker's job: an administrator may have changed it
+	if err := j.parse(property{name: "priority", parse: into(&priority, newqueue.ParsePriority)}, *now["priority"]); err != nil {
+		return p, err
+	}
+	if now["bid"] == nil {
+		return p, &NodeError{j.path + "/bid", ErrNotFound}
+	}
+	j.BatchID = string(now["bid"].data)
+	batch := j.q.newBatch(j.BatchID)
+	if t.BatchEntry != states.PlaceStays || asksBatch(t) {
+		if err := batch.load(ctx, statusOf(batch)); err != nil && !errors.Is(err, ErrNotFound) {
+			return p, err
+		}
+	}
+	j.batch = batch.Status.State
+
+	switch {
+	case t.Guard == states.OnceStepped && j.Status.LastSuccessful == "":
+		return p, fmt.Errorf("%w: no step of it has succeeded yet; submit it again", ErrNotResumable)
+	case t.Guard == states.OnceReported && j.batch != newqueue.BatchCompleted && j.batch != "":
+		return p, ErrNotReported
+	}
+	if j.batch != "" && asksBatch(t) && t.Nodes != states.NodesAlone {
+		// The batch's state decides whether the answer has a warning, and
+		// whether a report still needs the job.
+		p.ops = append(p.ops, znode.Check(batch.path+"/status", batch.version))
+	}
+	next := priority
+	if a.priority == nil {
+		p.ops = append(p.ops, znode.Check(j.path+"/priority", now["priority"].version))
+	} else {
+		next = *a.priority
+		if err := checkPriority(next); err != nil {
+			return p, err
+		}
+		p.ops = append(p.ops, znode.Set(j.path+"/priority", newqueue.Number(int64(next)), now["priority"].version))
+	}
+	changes, err := j.changeOps(a.changes, now)
+	if err != nil {
+		return p, err
+	}
+	p.ops = append(p.ops, changes...)
+
+	// The name of the queue entry contains the priority.
+	from, to := newqueue.JobState(t.From), newqueue.JobState(t.To)
+	p.ops = append(p.ops, entryOps(t.QueueEntry, newqueue.JobEntryPath(from, priority, j.ID), newqueue.JobEntryPath(to, next, j.ID))...)
+	if j.batch != "" { // otherwise its entry does not exist either
+		p.ops = append(p.ops, entryOps(t.BatchEntry, newqueue.BatchEntryPath(j.BatchID, from.Folder(), j.ID), newqueue.BatchEntryPath(j.BatchID, to.Folder(), j.ID))...)
+	}
+	if t.Nodes == states.NodesGo {
+		gone, err := j.remove(ctx)
+		if err != nil {
+			return p, err
+		}
+		p.ops = append(p.ops, gone...)
+	}
+	status := nextJobStatus(j.q.machines[newqueue.EntityJob], t, j.Status, a.message, j.q.clock())
+	p.status = status.Object(j.q.dialect)
+	p.keep = func() {
+		j.Status = status
+		j.keep(a)
+	}
+	return p, nil
+}
+
+func nextJobStatus(table states.Table, t states.Transition, s newqueue.JobStatus, message string, now time.Time) newqueue.JobStatus {
+	s.State, s.LastModified, s.Message = newqueue.JobState(t.To), now, message
+	switch t.LastSuccess {
+	case states.LSSNull:
+		s.LastSuccessful = ""
+	case states.LSSLeft:
+		s.LastSuccessful = newqueue.JobState(t.From)
+	case states.LSSBefore:
+		at := t.To
+		if at == states.Failed {
+			at = t.From
+		}
+		s.LastSuccessful = newqueue.JobState(table.Before(at))
+	}
+	switch t.Retry {
+	case states.RetryZero:
+		s.RetryCount = 0
+	case states.RetryNext:
+		s.RetryCount++
+	}
+	return s
+}
+
+// changeOps create or replace the properties that the worker changes. now are those
+// that exist.
+func (j *Job) changeOps(changes []change, now map[string]*node) (ops []znode.Op, err error) {
+	for _, c := range changes {
+		path := j.path + "/" + c.name
+		if c.name == "store" && j.q.dialect != newqueue.MrtZK {
+			return nil, fmt.Errorf("store: %w in dialect %s", newqueue.ErrValue, j.q.dialect)
+		}
+		if c.err != nil {
+			return nil, fmt.Errorf("%s: %w", c.name, c.err)
+		}
+		if n := now[c.name]; n != nil {
+			ops = append(ops, znode.Set(path, c.data, n.version))
+		} else {
+			ops = append(ops, znode.Create(path, c.data))
+		}
+	}
+	return ops, nil
+}
+
+func checkPriority(n int) error {
+	if n < 0 || n > newqueue.MaxPriority {
+		return fmt.Errorf("%d: %w", n, newqueue.ErrPriority)
+	}
+	return nil
+}
+
+// entryOps make, move or remove one of a job's entries.
+func entryOps(what states.Place, from, to string) (ops []znode.Op) {
+	if what == states.PlaceMoves || what == states.PlaceGoes {
+		ops = append(ops, znode.Delete(from, -1))
+	}
+	if what == states.PlaceMoves || what == states.PlaceNew {
+		ops = append(ops, znode.Create(to, empty))
+	}
+	return ops
+}

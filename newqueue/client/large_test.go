@@ -1,0 +1,119 @@
+package client_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/newqueue"
+	"mrtq/newqueue/client"
+)
+
+// large is a batch that is acquired, and jobs for it that don't fit into one transaction.
+func large(t *testing.T, q *client.Queue) (*client.Batch, []client.NewJob) {
+	t.Helper()
+	value(q.CreateBatch(ctx, newqueue.Submission{BatchID: "large"}))(t)
+	jobs := make([]client.NewJob, 600)
+	for i := range jobs {
+		jobs[i].Configuration.PayloadURL = strings.Repeat("x", 3000)
+	}
+	return value(q.AcquireBatch(ctx, newqueue.BatchPending))(t), jobs
+}
+
+// TestLargeBatch creates and deletes a batch that doesn't fit into one transaction.
+func TestLargeBatch(t *testing.T) {
+	w := newWorld(t, newqueue.Design)
+	q := w.queue()
+	b, jobs := large(t, q)
+	ids := value(b.Process(ctx, jobs...))(t)
+	if got := w.jobsIn(b.ID, newqueue.FolderProcessing); !slices.Equal(got, ids) || len(got) != 600 {
+		t.Errorf("%d jobs", len(got))
+	}
+	w.check()
+	w.put("/batches/"+b.ID+"/status", `{"status":"failed","last_modified":""}`)
+	value(q.DeleteBatch(ctx, b.ID))(t)
+	if n := len(w.tree().Children("/jobs")); n != 1 {
+		t.Errorf("%d nodes are left", n)
+	}
+	w.check()
+}
+
+// beside is a connection. After each of its transactions, another client does something.
+type beside struct {
+	client.Conn
+	do func()
+}
+
+func (c *beside) Multi(ops ...any) ([]zk.MultiResponse, error) {
+	results, err := c.Conn.Multi(ops...)
+	if c.do != nil {
+		c.do()
+	}
+	return results, err
+}
+
+// TestLargeBatchBesideOthers: while a large batch is written, another client creates jobs. Each job of
+// the large one is written once, and its order stays.
+func TestLargeBatchBesideOthers(t *testing.T) {
+	w := newWorld(t, newqueue.Design)
+	bid, _ := batchOf(t, w.queue(), 1)
+	conn, _ := connect(t, address(t))
+	c := &beside{Conn: conn}
+	q := client.Open(c, w.d, client.WithRoot(w.root))
+	b, jobs := large(t, q)
+	for i := range jobs {
+		jobs[i].Priority = 1 + i%99
+	}
+	other, others := w.queue(), 1
+	c.do = func() {
+		if others < 3 {
+			value(other.CreateJob(ctx, bid, client.NewJob{}))(t)
+			others++
+		}
+	}
+	ids := value(b.Process(ctx, jobs...))(t)
+	if others < 3 {
+		t.Fatalf("the other client created %d jobs", others-1)
+	}
+	if got := w.jobsIn(b.ID, newqueue.FolderProcessing); !slices.Equal(got, ids) || len(got) != len(jobs) {
+		t.Errorf("%d jobs", len(got))
+	}
+	for i, jid := range ids {
+		if j := value(q.Job(ctx, jid))(t); j.Priority != jobs[i].Priority {
+			t.Fatalf("job %d has the priority %d, want %d", i, j.Priority, jobs[i].Priority)
+		}
+	}
+	if n := len(w.tree().Children("/jobs")); n != len(jobs)+others+1 {
+		t.Errorf("%d nodes below /jobs, want %d jobs and states", n, len(jobs)+others)
+	}
+	w.check()
+}
+
+// TestTooLargeWritesNothing: nothing is written of a batch before it is known that all of it fits.
+func TestTooLargeWritesNothing(t *testing.T) {
+	w := newWorld(t, newqueue.Design)
+	q := w.queue()
+	b, jobs := large(t, q)
+	for _, c := range []struct {
+		name string
+		jobs []client.NewJob
+		want string
+	}{
+		{"one job", append(slices.Clone(jobs), client.NewJob{Configuration: newqueue.Configuration{PayloadURL: strings.Repeat("x", 1_000_000)}}),
+			"process /batches/bid0000000000: too large for ZooKeeper: job 601 of 601 takes 1000"},
+		{"all entries", make([]client.NewJob, 12_000), "process /batches/bid0000000000: too large for ZooKeeper: the entries of 12000 jobs take "},
+	} {
+		_, err := b.Process(ctx, c.jobs...)
+		if !errors.Is(err, client.ErrTooLarge) || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if names, _, err := w.raw.Children(w.root + "/jobs"); !errors.Is(err, zk.ErrNoNode) {
+			t.Errorf("%s: %d nodes below /jobs, %v", c.name, len(names), err)
+		}
+	}
+	value(b.Process(ctx, jobs...))(t)
+	w.check()
+}

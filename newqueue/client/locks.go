@@ -1,0 +1,103 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+)
+
+// Lock acquires a lock. The error wraps [ErrLocked] if this session or another
+// already holds it, and [newqueue.ErrValue] if no znode can have its name.
+func (q *Queue) Lock(ctx context.Context, l newqueue.Lock) error {
+	if err := q.takeLock(ctx, l); err != nil {
+		return &opError{"acquire", l.String(), err}
+	}
+	return nil
+}
+
+func (q *Queue) takeLock(ctx context.Context, l newqueue.Lock) error {
+	if err := l.Validate(q.dialect); err != nil {
+		return err
+	}
+	path := l.Path(q.dialect)
+	if !q.reserve(path) {
+		return ErrLocked
+	}
+	defer q.reserved.Delete(path)
+	w := write{ops: []znode.Op{znode.Create(path, empty)}, happened: func(ctx context.Context) (bool, error) {
+		stat, ok, err := q.stat(ctx, path)
+		if ok && !l.Ephemeral(q.dialect) {
+			return false, ErrUnknownOutcome // the znode does not show who created it
+		}
+		return ok && stat.EphemeralOwner == q.conn.SessionID(), err
+	}}
+	if l.Ephemeral(q.dialect) {
+		// Another goroutine of this session may hold it. After a lost answer,
+		// that would look as if this call had taken it.
+		if _, taken, err := q.stat(ctx, path); err != nil || taken {
+			return cmp.Or(err, ErrLocked)
+		}
+		w.lock = path
+		w.late = func() {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropTime)
+			defer cancel()
+			_ = q.liftLock(ctx, l) // otherwise it stays until the session ends
+		}
+	}
+	err := q.commit(ctx, w)
+	if errors.Is(err, zk.ErrNodeExists) {
+		return ErrLocked
+	}
+	return err
+}
+
+// Unlock releases a lock. The error wraps [ErrNotLocked] if it isn't held, or if
+// it is ephemeral and another session holds it.
+func (q *Queue) Unlock(ctx context.Context, l newqueue.Lock) error {
+	if err := q.liftLock(ctx, l); err != nil {
+		return &opError{"release", l.String(), err}
+	}
+	return nil
+}
+
+func (q *Queue) liftLock(ctx context.Context, l newqueue.Lock) error {
+	if err := l.Validate(q.dialect); err != nil {
+		return err
+	}
+	path := l.Path(q.dialect)
+	stat, ok, err := q.stat(ctx, path)
+	if err != nil {
+		return err
+	}
+	if !ok || l.Ephemeral(q.dialect) && stat.EphemeralOwner != q.conn.SessionID() {
+		return ErrNotLocked
+	}
+	err = q.commit(ctx, write{
+		ops:      []znode.Op{znode.Delete(path, stat.Version)},
+		happened: q.removed(path),
+	})
+	if isRace(err) {
+		return ErrNotLocked
+	}
+	return err
+}
+
+// IsLocked reports whether any session holds a lock. Nobody can hold a collection whose name no
+// znode can have: a job's profile may be such a name, and its worker goes on.
+func (q *Queue) IsLocked(ctx context.Context, l newqueue.Lock) (bool, error) {
+	err := l.Validate(q.dialect)
+	if err != nil && strings.HasPrefix(l.Path(q.dialect), newqueue.CollectionLocksPath+"/") {
+		return false, nil
+	}
+	if err != nil {
+		return false, &opError{"look at", l.String(), err}
+	}
+	_, ok, err := q.stat(ctx, l.Path(q.dialect))
+	return ok, err
+}

@@ -1,0 +1,256 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+	"mrtq/newqueue/states"
+)
+
+// attempts is how often a decision is made because another client changed what it
+// depends on. Each time, that client has succeeded, so only a broken tree reaches
+// this limit.
+const attempts = 50
+
+// act is what a caller wants to do to a job, a batch or a request.
+type act struct {
+	name     string                        // in an error
+	worker   bool                          // whether the caller is a worker, who holds the lock
+	from, to string                        // an empty from allows every state
+	who      states.Actor                  // whose transition it must be; Automatic finds it without to
+	choose   func() (to string, err error) // instead of to; called when the status is read
+	message  string
+
+	changes  []change   // of a job's properties
+	priority *int       // of a job; nil leaves it
+	jobs     []znode.Op // create the jobs of a batch
+	report   *Report    // the jobs of a batch must be those of this report
+}
+
+// plan is what a transition writes.
+type plan struct {
+	status newqueue.Object
+	ops    []znode.Op // besides the lock and the status
+	keep   func()     // notes in the entity what was written
+}
+
+// move makes a transition.
+func (q *Queue) move(ctx context.Context, m member, a act) error {
+	e := m.base()
+	if err := e.retry(a.worker, func() error { return q.tryMove(ctx, m, a) }); err != nil {
+		return &opError{a.name, e.path, err}
+	}
+	return nil
+}
+
+func (q *Queue) tryMove(ctx context.Context, m member, a act) error {
+	e := m.base()
+	if !a.worker { // a worker's decision depends on the status that it acquired
+		if err := e.load(ctx, statusOf(m)); err != nil {
+			return err
+		}
+	}
+	t, err := q.allowed(m, a)
+	if err != nil {
+		return err
+	}
+	if a.worker {
+		if err := q.owns(ctx, e.lock); err != nil {
+			return err
+		}
+	}
+	p, err := m.decide(ctx, t, a)
+	if err != nil {
+		return err
+	}
+	ops := e.proof(t.Who)
+	var happened evidence
+	if t.Nodes == states.NodesStay {
+		data, err := p.status.Marshal()
+		if err != nil {
+			return err
+		}
+		ops[len(ops)-1] = znode.Set(e.path+"/status", data, e.version)
+		happened = q.written(e.path+"/status", e.version, data)
+	} else {
+		happened = q.removed(p.ops[len(p.ops)-1].Path)
+	}
+	if a.worker {
+		happened = q.lockReleased(e.lock, happened)
+	}
+	if err := q.commit(ctx, write{ops: append(ops, p.ops...), happened: happened}); err != nil {
+		return err
+	}
+	if a.worker {
+		e.lock = lock{}
+		e.version++
+	}
+	if p.keep != nil {
+		p.keep()
+	}
+	return nil
+}
+
+// retry tries until an attempt gives a result.
+func (e *entity) retry(worker bool, try func() error) error {
+	for attempt := 1; ; attempt++ {
+		again, err := e.refused(worker, try(), attempt)
+		if again {
+			continue
+		}
+		if err != nil && attempt > 1 && attempt < attempts && !errors.Is(err, ErrUnknownOutcome) && !errors.Is(err, ErrNotDone) {
+			err = fmt.Errorf("%w: %w", ErrConflict, err) // without the other client it would have succeeded
+		}
+		return err
+	}
+}
+
+// allowed finds the transition, or says why this caller has none.
+func (q *Queue) allowed(m member, a act) (t states.Transition, err error) {
+	table, state := q.machines[m.base().kind], m.state()
+	if a.from != "" && state != a.from {
+		return t, q.illegal(m, a.to, true)
+	}
+	if a.choose != nil {
+		if a.to, err = a.choose(); err != nil {
+			return t, err
+		}
+	}
+	t, ok := table.Find(state, a.to)
+	if a.who == states.Automatic {
+		t, ok = table.Automatic(state)
+	}
+	switch {
+	case !ok:
+		return t, q.illegal(m, a.to, false)
+	case a.who != "" && a.who != t.Who:
+		return t, q.illegal(m, a.to, true)
+	case t.Who.HoldsLock() && !a.worker:
+		return t, ErrNotLocked
+	}
+	return t, nil
+}
+
+// illegal is the error for a transition that the table does not have, or not for
+// this caller: then it lists only the other states.
+func (q *Queue) illegal(m member, to string, others bool) error {
+	e, from := m.base(), m.state()
+	if !slices.Contains(states.States(e.kind, string(q.dialect)), from) {
+		return &NodeError{e.path + "/status", fmt.Errorf("%w: dialect %s has no state %s", newqueue.ErrValue, q.dialect, from)}
+	}
+	bad := &StateError{Entity: e.kind, Path: e.path, From: from, To: to}
+	for _, t := range q.machines[e.kind].From(from) {
+		if !others || t.To != to {
+			bad.Allowed = append(bad.Allowed, t.To)
+		}
+	}
+	return bad
+}
+
+// refused turns the server's refusal into an error of this package. again is true
+// if the caller must read and decide again.
+func (e *entity) refused(worker bool, err error, attempt int) (again bool, result error) {
+	var r *znode.MultiError
+	if !errors.As(err, &r) {
+		return false, err
+	}
+	switch {
+	case r.Op.Path == e.path+"/lock" && errors.Is(err, zk.ErrNodeExists):
+		return false, ErrLocked
+	case worker && r.Op.Path == e.path+"/lock" && errors.Is(err, zk.ErrNoNode):
+		return false, ErrNotLocked
+	case worker && r.Op.Path == e.path+"/status":
+		return false, fmt.Errorf("%w: the session lost the lock", ErrConflict)
+	case attempt < attempts && isRace(err):
+		return true, nil
+	case errors.Is(err, zk.ErrNoNode):
+		return false, &NodeError{r.Op.Path, ErrNotFound}
+	case errors.Is(err, zk.ErrNodeExists):
+		return false, &NodeError{r.Op.Path, ErrExists}
+	}
+	return false, &NodeError{r.Op.Path, r.Err}
+}
+
+// isRace reports whether another client's write can be the cause of a refusal.
+func isRace(err error) bool {
+	var r *znode.MultiError
+	return errors.As(err, &r) && slices.ContainsFunc([]error{zk.ErrNoNode, zk.ErrNodeExists, zk.ErrNotEmpty, zk.ErrBadVersion},
+		func(race error) bool { return errors.Is(err, race) })
+}
+
+// proof are the operations that every transition begins with: the lock, and a check
+// that the status is still the one that was read. They release a worker's lock. For
+// every other caller they prove that no worker holds it: creating a lock that exists
+// fails, and so does the whole transaction.
+func (e *entity) proof(who states.Actor) []znode.Op {
+	lock, status := e.path+"/lock", znode.Check(e.path+"/status", e.version)
+	if who.HoldsLock() {
+		return []znode.Op{znode.Delete(lock, -1), status}
+	}
+	return []znode.Op{znode.Create(lock, empty), znode.Delete(lock, -1), status}
+}
+
+// stillMine are checks that the worker still holds the lock that it acquired.
+func (e *entity) stillMine() []znode.Op {
+	return []znode.Op{znode.Check(e.lock.path, -1), znode.Check(e.path+"/status", e.version)}
+}
+
+// remove are the operations that delete the entity and everything below it but its lock.
+func (e *entity) remove(ctx context.Context) ([]znode.Op, error) {
+	nodes, err := e.q.subtree(ctx, e.path)
+	return deleteAll(slices.DeleteFunc(nodes, func(p string) bool { return p == e.path+"/lock" })), err
+}
+
+// deleteAll deletes a subtree, children first. paths lists parents first.
+func deleteAll(paths []string) []znode.Op {
+	ops := make([]znode.Op, 0, len(paths))
+	for _, p := range slices.Backward(paths) {
+		ops = append(ops, znode.Delete(p, -1))
+	}
+	return ops
+}
+
+// evidence finds out whether a write happened, after its answer was lost. It may
+// return [ErrUnknownOutcome].
+type evidence func(context.Context) (bool, error)
+
+// removed is evidence of a write that removed a node.
+func (q *Queue) removed(path string) evidence {
+	return func(ctx context.Context) (bool, error) {
+		_, ok, err := q.stat(ctx, path)
+		return !ok, err
+	}
+}
+
+// written is evidence of a transaction that wrote data to a node.
+// An acquisition writes the status again, unchanged. So a status with a newer
+// version and the same bytes is still the one that was written: no two statuses
+// have the same time to the nanosecond. In dialect mrt-zk two can, because its
+// times have only seconds.
+func (q *Queue) written(path string, version int32, data []byte) evidence {
+	return func(ctx context.Context) (bool, error) {
+		n, ok, err := q.maybe(ctx, path)
+		switch {
+		case err != nil:
+			return false, err
+		case !ok:
+			return false, ErrUnknownOutcome // the whole entity was removed since
+		case n.version == version:
+			return false, nil
+		}
+		same := string(n.data) == string(data)
+		switch {
+		case n.version == version+1:
+			return same, nil // if not the same, another client wrote it
+		case same && q.dialect != newqueue.MrtZK:
+			return true, nil
+		}
+		return false, ErrUnknownOutcome
+	}
+}

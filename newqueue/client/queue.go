@@ -1,0 +1,398 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+	"mrtq/newqueue/states"
+)
+
+// Conn has the methods of a ZooKeeper session that a queue needs. A *[zk.Conn]
+// has them. Several reads are sent at the same time.
+type Conn interface {
+	Get(path string) ([]byte, *zk.Stat, error)
+	Exists(path string) (bool, *zk.Stat, error)
+	ExistsW(path string) (bool, *zk.Stat, <-chan zk.Event, error)
+	Children(path string) ([]string, *zk.Stat, error)
+	ChildrenW(path string) ([]string, *zk.Stat, <-chan zk.Event, error)
+	Multi(ops ...any) ([]zk.MultiResponse, error)
+	Sync(path string) (string, error)
+	SessionID() int64
+}
+
+var _ Conn = (*zk.Conn)(nil)
+
+// Queue is the queue as one session sees it. All state is in ZooKeeper, so any
+// number of queues may be open on one tree. A Queue is safe for concurrent use.
+// Open only one for each session, because queues tell their locks apart by
+// their sessions.
+//
+// The methods, by who calls them:
+//
+//	WHO            BATCHES            JOBS         ACCESS REQUESTS
+//	submitter      CreateBatch                     CreateRequest
+//	worker         NextBatch          NextJob      NextRequest
+//	               AcquireBatch       AcquireJob   AcquireRequest
+//	                                  AcquireJobs
+//	                                  CreateJob
+//	administrator  MoveBatch          MoveJob      MoveRequest
+//	               FailBatch          ResumeJob
+//	               DeleteBatch        DeleteJob    DeleteRequest
+//	                                  SetPriority
+//	cleaning pass  CleanupBatches     CleanupJobs  CleanupRequests
+//	               RepairBatches
+//	watcher        ReportWhenEmptied
+//	reader         Batches            Jobs         Request
+//	               Batch              Job
+//
+// A worker continues with the methods of the [Batch], [Job] or [Request] that it
+// acquired. The transition that it makes there also releases its lock. While an
+// administrator holds a queue, a worker acquires nothing of it ([ErrHeld]), and
+// everything else goes on. All other callers need no lock, and get [ErrLocked] while a worker holds it; only
+// SetPriority works then, too. Anyone may call Lock, Unlock and IsLocked, for the
+// locks and holds under /locks, and Init and Dialect.
+//
+// Every operation takes a context. If the context ends during a write, the write
+// continues without the caller, and the error is [ErrUnknownOutcome]. If such a
+// write takes a lock, the lock is released.
+type Queue struct {
+	conn     Conn
+	dialect  newqueue.Dialect
+	root     string // chroot: "" or "/a/b"
+	now      func() time.Time
+	machines map[newqueue.Entity]states.Table // the dialect's tables
+	acl      []zk.ACL
+	// ignoreHolds: see [IgnoreHolds].
+	ignoreHolds bool
+	// reserved has the paths of the locks that a goroutine is just acquiring.
+	reserved sync.Map
+	watching sync.Mutex
+	watches  map[string]<-chan zk.Event // by folder: those that await has set and that haven't fired
+	recheck  time.Duration              // see await
+}
+
+// Option changes how a queue is opened.
+type Option func(*Queue)
+
+// WithRoot opens a queue below a znode, like the chroot of a connect string. Paths
+// in errors are relative to it. Only [Queue.Init] creates the znode, so that a
+// mistyped path does not become a second, empty queue. Operations that look for
+// work, read, list, wait or create fail with [ErrNoRoot] while it does not exist.
+func WithRoot(path string) Option {
+	return func(q *Queue) {
+		if q.root = strings.Trim(path, "/"); q.root != "" {
+			q.root = "/" + q.root
+		}
+	}
+}
+
+// WithClock sets the clock for the times in statuses. The default is
+// [time.Now].
+func WithClock(now func() time.Time) Option { return func(q *Queue) { q.now = now } }
+
+// WithACL sets the access control list of every znode that the queue creates. By
+// default anyone may do anything, as in the client library.
+func WithACL(acl []zk.ACL) Option { return func(q *Queue) { q.acl = acl } }
+
+// WithTable replaces the transitions of an entity, for tests that must notice a
+// queue which does not obey the published design. A queue with another table than its
+// dialect's ([states.Of]) breaks the layout for all others.
+func WithTable(e newqueue.Entity, t states.Table) Option {
+	return func(q *Queue) { q.machines[e] = t }
+}
+
+// Open returns the queue of a session. It writes nothing: see [Queue.Init]. The
+// caller closes the session. Open panics if d is none of [newqueue.Dialects], because that is
+// a mistake in the program. [newqueue.ParseDialect] checks a name that comes from outside.
+func Open(conn Conn, d newqueue.Dialect, opts ...Option) *Queue {
+	if _, err := newqueue.ParseDialect(string(d)); err != nil {
+		panic("client.Open: " + err.Error())
+	}
+	q := &Queue{
+		conn: conn, dialect: d, now: time.Now,
+		machines: tables(d), acl: zk.WorldACL(zk.PermAll),
+		watches: map[string]<-chan zk.Event{}, recheck: recheck,
+	}
+	for _, o := range opts {
+		o(q)
+	}
+	return q
+}
+
+// tables are the transitions of each entity in a dialect.
+func tables(d newqueue.Dialect) map[newqueue.Entity]states.Table {
+	all := map[newqueue.Entity]states.Table{}
+	for _, e := range states.Entities {
+		all[e] = states.Of(e, string(d))
+	}
+	return all
+}
+
+// clock is the time for a status.
+func (q *Queue) clock() time.Time { return q.now().Round(0) }
+
+// Dialect is the dialect that the queue reads and writes.
+func (q *Queue) Dialect() newqueue.Dialect { return q.dialect }
+
+// Init creates the [newqueue.Dialect.StartNodes] that are missing, and the znode given to
+// [WithRoot] with its parents. This package needs only the latter, because it
+// creates folders when it needs them. The client library does not.
+func (q *Queue) Init(ctx context.Context) error {
+	outside := Open(q.conn, q.dialect, WithACL(q.acl))
+	for i := range q.root {
+		if i > 0 && q.root[i] == '/' {
+			if err := outside.create(ctx, q.root[:i]); err != nil {
+				return err
+			}
+		}
+	}
+	if q.root != "" {
+		if err := outside.create(ctx, q.root); err != nil {
+			return err
+		}
+	}
+	for _, path := range q.dialect.StartNodes() {
+		if err := q.create(ctx, path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// create creates a folder if it is missing.
+func (q *Queue) create(ctx context.Context, path string) error {
+	_, ok, err := q.stat(ctx, path)
+	if err == nil && !ok {
+		err = q.commit(ctx, write{ops: []znode.Op{znode.Create(path, empty)}, happened: func(ctx context.Context) (bool, error) {
+			_, ok, err := q.stat(ctx, path)
+			return ok, err
+		}})
+	}
+	if err != nil && !errors.Is(err, zk.ErrNodeExists) { // another client created it first
+		return &opError{"create", path, err}
+	}
+	return nil
+}
+
+// checkRoot returns an error that wraps [ErrNoRoot] if the queue's root does not
+// exist.
+func (q *Queue) checkRoot(ctx context.Context) error {
+	if q.root == "" {
+		return nil
+	}
+	_, ok, err := q.stat(ctx, "")
+	if err == nil && !ok {
+		err = q.noRoot()
+	}
+	return err
+}
+
+// orNoRoot is an error about a missing znode as [Queue.checkRoot] puts it if the root is missing, too,
+// and any other error as it is.
+func (q *Queue) orNoRoot(ctx context.Context, err error) error {
+	if errors.Is(err, ErrNotFound) {
+		return cmp.Or(q.checkRoot(ctx), err)
+	}
+	return err
+}
+
+func (q *Queue) noRoot() error { return &opError{"find the root", q.root, ErrNoRoot} }
+
+// empty is the data of entries, folders and locks. It is not null because some
+// tools of the client library can't read null.
+var empty = []byte{}
+
+// path is the path of a znode of the queue as the session sees it.
+func (q *Queue) path(p string) string { return q.root + p }
+
+// After a lost connection, a read is tried readAttempts times with readPause in
+// between. That is long enough for a client to find another server.
+const (
+	readAttempts = 20
+	readPause    = 100 * time.Millisecond
+)
+
+// call runs one request of the client, whose methods take no context. If ctx
+// ends first, the request continues, and late, if not nil, gets its answer.
+func call[T any](ctx context.Context, f func() (T, error), late func(T, error)) (T, error) {
+	type answer struct {
+		v   T
+		err error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		v, err := f()
+		done <- answer{v, err}
+	}()
+	select {
+	case a := <-done:
+		return a.v, a.err
+	case <-ctx.Done():
+		if late != nil {
+			go func() {
+				a := <-done
+				late(a.v, a.err)
+			}()
+		}
+		var none T
+		return none, context.Cause(ctx)
+	}
+}
+
+// atOnce is how many requests are on their way at the same time at most.
+const atOnce = 100
+
+// each calls do for 0 to n-1 at the same time, so that their requests take one round
+// trip: the client sends a request without waiting for the answers to those before it.
+// The error is the first in the order of the numbers.
+func each(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
+	errs := make([]error, n)
+	slots := make(chan struct{}, atOnce)
+	var running sync.WaitGroup
+	for i := range n {
+		slots <- struct{}{}
+		running.Go(func() {
+			defer func() { <-slots }()
+			errs[i] = do(ctx, i)
+		})
+	}
+	running.Wait()
+	return cmp.Or(errs...)
+}
+
+// together runs reads at the same time.
+func together(ctx context.Context, reads ...func(context.Context) error) error {
+	return each(ctx, len(reads), func(ctx context.Context, i int) error { return reads[i](ctx) })
+}
+
+// read runs a request that may be repeated.
+func read[T any](ctx context.Context, path string, f func() (T, error)) (T, error) {
+	for attempt := 1; ; attempt++ {
+		v, err := call(ctx, f, nil)
+		switch {
+		case err == nil:
+			return v, nil
+		case errors.Is(err, zk.ErrNoNode):
+			return v, &NodeError{path, ErrNotFound}
+		case ctx.Err() != nil, attempt == readAttempts, !unanswered(err), errors.Is(err, zk.ErrClosing):
+			return v, &opError{"read", path, err}
+		}
+		select {
+		case <-time.After(readPause):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// unanswered reports whether err leaves open if the server carried out the
+// request. Every error does that is not in answers, because the client also
+// passes on the operating system's errors of the connection.
+func unanswered(err error) bool {
+	for _, e := range answers {
+		if errors.Is(err, e) {
+			return false
+		}
+	}
+	return true
+}
+
+// answers are the errors after which the request was certainly not carried out:
+// the server refused it, or the client refused to send it.
+var answers = []error{
+	zk.ErrAPIError, zk.ErrNoNode, zk.ErrNoAuth, zk.ErrBadVersion, zk.ErrNoChildrenForEphemerals,
+	zk.ErrNodeExists, zk.ErrNotEmpty, zk.ErrInvalidACL, zk.ErrAuthFailed, zk.ErrNothing,
+	zk.ErrBadArguments, zk.ErrInvalidPath, zk.ErrShortBuffer,
+}
+
+// node is the data of a znode and its version.
+type node struct {
+	data    []byte
+	version int32
+}
+
+// get reads a znode. The error wraps [ErrNotFound] if it does not exist.
+func (q *Queue) get(ctx context.Context, path string) (node, error) {
+	return read(ctx, path, func() (node, error) {
+		data, stat, err := q.conn.Get(q.path(path))
+		if err != nil {
+			return node{}, err
+		}
+		return node{data, stat.Version}, nil
+	})
+}
+
+// maybe reads a znode that may not exist. ok is false if it does not.
+func (q *Queue) maybe(ctx context.Context, path string) (n node, ok bool, err error) {
+	n, err = q.get(ctx, path)
+	if errors.Is(err, ErrNotFound) {
+		return node{}, false, nil
+	}
+	return n, err == nil, err
+}
+
+// stat reads a znode's Stat. ok is false if it does not exist.
+func (q *Queue) stat(ctx context.Context, path string) (*zk.Stat, bool, error) {
+	type found struct {
+		stat *zk.Stat
+		ok   bool
+	}
+	f, err := read(ctx, path, func() (found, error) {
+		ok, stat, err := q.conn.Exists(q.path(path))
+		return found{stat, ok}, err
+	})
+	return f.stat, f.ok, err
+}
+
+// ls lists a folder, sorted. The error wraps [ErrNotFound] if it does not exist.
+func (q *Queue) ls(ctx context.Context, path string) ([]string, error) {
+	names, err := read(ctx, path, func() ([]string, error) {
+		names, _, err := q.conn.Children(q.path(path))
+		return names, err
+	})
+	slices.Sort(names)
+	return names, err
+}
+
+// children lists a folder, sorted. A missing folder is empty.
+func (q *Queue) children(ctx context.Context, path string) ([]string, error) {
+	names, err := q.ls(ctx, path)
+	if errors.Is(err, ErrNotFound) {
+		return nil, q.checkRoot(ctx)
+	}
+	return names, err
+}
+
+// subtree lists every node at or below path, each after its parent. It is nil
+// if path does not exist.
+func (q *Queue) subtree(ctx context.Context, path string) ([]string, error) {
+	_, ok, err := q.stat(ctx, path)
+	if err != nil || !ok {
+		return nil, err
+	}
+	all := []string{path}
+	for level := all; len(level) > 0; {
+		below := make([][]string, len(level))
+		err := each(ctx, len(level), func(ctx context.Context, i int) error {
+			names, err := q.children(ctx, level[i])
+			for _, name := range names {
+				below[i] = append(below[i], znode.Join(level[i], name))
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		level = slices.Concat(below...)
+		all = append(all, level...)
+	}
+	return all, nil
+}

@@ -1,0 +1,113 @@
+package client_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"mrtq/newqueue"
+	"mrtq/newqueue/client"
+)
+
+// TestAnotherClientIsFirst: another client changes the tree between the read and the write of
+// a step. The step is decided again, or refused. It is never made from old data.
+func TestAnotherClientIsFirst(t *testing.T) {
+	moved := func(err error) bool { // deleted by another client: gone, or in mrt-zk marked as deleted
+		return errors.Is(err, client.ErrNotFound) || errors.As(err, new(*client.StateError))
+	}
+	is := func(want error) func(error) bool { return func(err error) bool { return errors.Is(err, want) } }
+	resume := func(q *client.Queue, jid string) error { _, err := q.ResumeJob(ctx, jid); return err }
+	remove := func(q *client.Queue, jid string) error { _, err := q.DeleteJob(ctx, jid); return err }
+	eachDialect(t, func(t *testing.T, w *world) {
+		other := w.queue()
+		lock := func(_ *client.Queue, jid string) error { w.put("/jobs/"+jid+"/lock", ""); return nil }
+		c, q := w.meddled()
+		for name, race := range map[string]struct {
+			first, then func(*client.Queue, string) error
+			refused     func(error) bool
+		}{
+			"resume a deleted job": {remove, resume, moved},
+			"delete a deleted job": {remove, remove, moved},
+			"resume a locked job":  {lock, resume, is(client.ErrLocked)},
+			"delete a locked job":  {lock, remove, is(client.ErrLocked)},
+			"resume a resumed job": {resume, resume, moved},
+			"delete a resumed job": {resume, remove, moved},
+		} {
+			_, ids := batchOf(t, other, 1)
+			drive(t, other, ids[0], newqueue.JobFailed)
+			c.meddle = func() { must(t, race.first(other, ids[0])) }
+			if err := race.then(q, ids[0]); !race.refused(err) {
+				t.Errorf("%s: %v", name, err)
+			}
+			switch {
+			case strings.HasSuffix(name, "locked job"):
+				w.delete("/jobs/" + ids[0] + "/lock")
+			case strings.HasSuffix(name, "resumed job"): // the next case's worker must not find it
+				must(t, value(other.AcquireJob(ctx, newqueue.JobDownloading))(t).Fail(ctx, "again"))
+			}
+		}
+
+		_, ids := batchOf(t, other, 2)
+		c.meddle = func() { must(t, lock(nil, ids[0])) }
+		if j := value(q.AcquireJob(ctx, newqueue.JobPending))(t); j.ID != ids[1] {
+			t.Errorf("acquired %s, which another worker has acquired", j.ID)
+		} else {
+			must(t, j.Hold(ctx))
+		}
+		w.delete("/jobs/" + ids[0] + "/lock")
+		c.meddle = func() { must(t, other.SetPriority(ctx, ids[1], 9)) }
+		must(t, q.MoveJob(ctx, ids[1], newqueue.JobHeld, newqueue.JobPending))
+		if j := value(q.Job(ctx, ids[1]))(t); j.Priority != 9 || j.Status.State != newqueue.JobPending {
+			t.Errorf("a released job has priority %d and is %s", j.Priority, j.Status.State)
+		}
+		w.check()
+	})
+}
+
+// TestCompletedBeforeItsDeletion: a job is to be deleted with all its nodes because it failed,
+// but it completes meanwhile. Then only its queue entry is removed: the report needs the rest.
+func TestCompletedBeforeItsDeletion(t *testing.T) {
+	w := newWorld(t, newqueue.Design)
+	other := w.queue()
+	c, q := w.meddled()
+	_, ids := batchOf(t, other, 1)
+	drive(t, other, ids[0], newqueue.JobNotify)
+	must(t, value(other.AcquireJob(ctx, newqueue.JobNotify))(t).Fail(ctx, "no mail"))
+	c.meddle = func() {
+		must(t, other.MoveJob(ctx, ids[0], newqueue.JobFailed, newqueue.JobNotify))
+		must(t, value(other.AcquireJob(ctx, newqueue.JobNotify))(t).Succeed(ctx))
+	}
+	must(t, q.MoveJob(ctx, ids[0], "", newqueue.JobDeleted))
+	if j := value(other.Job(ctx, ids[0]))(t); j.Status.State != newqueue.JobCompleted {
+		t.Errorf("%+v", j.Status)
+	}
+	if left := w.tree().Children("/jobs/states/completed"); len(left) > 0 {
+		t.Errorf("queue entries %q", left)
+	}
+	w.check()
+}
+
+// TestABatchChangesMeanwhile: a batch gets another job, or one of its jobs is resumed, between
+// the read and the write of its report.
+func TestABatchChangesMeanwhile(t *testing.T) {
+	eachDialect(t, func(t *testing.T, w *world) {
+		other := w.queue()
+		c, q := w.meddled()
+		bid, ids := batchOf(t, other, 1)
+		drive(t, other, ids[0], newqueue.JobFailed)
+		var added string
+		c.meddle = func() { added = value(other.CreateJob(ctx, bid, client.NewJob{Priority: 5}))(t) }
+		if err := q.MoveBatch(ctx, bid, newqueue.BatchProcessing, newqueue.BatchReporting); !errors.Is(err, client.ErrStillProcessing) {
+			t.Errorf("it has a new job: %v", err)
+		}
+		drive(t, other, added, newqueue.JobFailed)
+		must(t, q.MoveBatch(ctx, bid, newqueue.BatchProcessing, newqueue.BatchReporting))
+		b := value(q.AcquireBatch(ctx, newqueue.BatchReporting))(t)
+		r := value(b.Report(ctx))(t)
+		c.meddle = func() { value(other.ResumeJob(ctx, ids[0]))(t) }
+		if err := b.Finish(ctx, r); !errors.Is(err, client.ErrConflict) {
+			t.Errorf("one of its jobs was resumed: %v", err)
+		}
+		w.check()
+	})
+}

@@ -1,0 +1,53 @@
+package client_test
+
+import (
+	"errors"
+	"testing"
+
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+	"mrtq/newqueue/client"
+)
+
+// TestStrayEntry: an entry in a batch's folder names another batch's job. It is
+// removed with the batch, and the job stays.
+func TestStrayEntry(t *testing.T) {
+	eachDialect(t, func(t *testing.T, w *world) {
+		q := w.queue()
+		_, ids := batchOf(t, q, 1)
+		held := value(q.CreateBatch(ctx, newqueue.Submission{ProfileName: "p"}))(t)
+		must(t, value(q.AcquireBatch(ctx, newqueue.BatchPending))(t).Hold(ctx, ""))
+		before := w.tree()
+		w.put("/batches/"+held+"/states/batch-processing/"+ids[0], "")
+		value(q.DeleteBatch(ctx, held))(t)
+		after := w.tree()
+		if after.Get("/batches/"+held) != nil {
+			t.Error("the batch is still there")
+		}
+		for _, c := range znode.Diff(before, after, "/jobs") {
+			t.Errorf("changed: %v", c)
+		}
+		w.check()
+	})
+}
+
+// TestInTheWay: a znode that no operation created is in the way of a transition.
+// The error names it. "Another client changed it first" would not help.
+func TestInTheWay(t *testing.T) {
+	eachDialect(t, func(t *testing.T, w *world) {
+		q := w.queue()
+		_, ids := batchOf(t, q, 1)
+		stray := "/jobs/states/estimating/05-" + ids[0]
+		w.put(stray, "")
+		j := value(q.AcquireJob(ctx, newqueue.JobPending))(t)
+		before := w.tree()
+		err := j.Succeed(ctx)
+		var bad *client.NodeError
+		if !errors.As(err, &bad) || bad.Path != stray || !errors.Is(err, client.ErrExists) || errors.Is(err, client.ErrConflict) {
+			t.Errorf("%v", err)
+		}
+		same(t, before, w.tree())
+		w.delete(stray)
+		must(t, j.Succeed(ctx))
+	})
+}

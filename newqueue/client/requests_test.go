@@ -1,0 +1,149 @@
+package client_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/harness/minizk"
+	"mrtq/newqueue"
+	"mrtq/newqueue/client"
+)
+
+// counting returns a queue on a connection that counts transactions.
+func (w *world) counting(opts ...client.Option) (*countingMulti, *client.Queue) {
+	w.t.Helper()
+	conn, _ := connect(w.t, address(w.t))
+	c := &countingMulti{Conn: conn}
+	return c, client.Open(c, w.d, append(opts, client.WithRoot(w.root))...)
+}
+
+// TestAcquireLooksFirst: a worker that takes one job after the other sends one transaction for each,
+// however many jobs before it are locked.
+func TestAcquireLooksFirst(t *testing.T) {
+	const jobs = 60
+	eachDialect(t, func(t *testing.T, w *world) {
+		batchOf(t, w.queue(), jobs)
+		counter, q := w.counting()
+		for range jobs {
+			value(q.AcquireJob(ctx, newqueue.JobPending))(t)
+		}
+		// A queue finds out once which folder of the holds is missing.
+		if n := counter.n.Load(); n > jobs+3 {
+			t.Errorf("%d transactions for %d jobs", n, jobs)
+		}
+		if j, err := q.AcquireJob(ctx, newqueue.JobPending); err == nil {
+			t.Errorf("acquired %s a second time", j.ID)
+		}
+		w.check()
+	})
+}
+
+// TestWaitersDoNotWrite: one of many locked jobs moves. Every waiting worker looks at all others again
+// and again, and none sends a transaction.
+func TestWaitersDoNotWrite(t *testing.T) {
+	const jobs, waiters = 10, 5
+	w := newWorld(t, newqueue.Design)
+	_, ids := batchOf(t, w.queue(), jobs)
+	var held []*client.Job
+	for range ids {
+		held = append(held, value(w.queue().AcquireJob(ctx, newqueue.JobPending))(t))
+	}
+	stop, cancel := context.WithCancel(ctx)
+	var counters []*countingMulti
+	ended := make(chan error, waiters)
+	for range waiters {
+		counter, q := w.counting(client.WithRecheck(soon))
+		counters = append(counters, counter)
+		go func() { ended <- errorOf(q.NextJob(stop, newqueue.JobPending)) }()
+	}
+	must(t, held[0].Succeed(ctx))
+	time.Sleep(5 * soon)
+	cancel()
+	for i, counter := range counters {
+		<-ended
+		if n := counter.n.Load(); n > 0 {
+			t.Errorf("waiter %d sent %d transactions, and there is nothing to acquire", i, n)
+		}
+	}
+}
+
+// slow is a connection to a server that is a second away. It needs a bubble of package synctest, in
+// which a second takes no time.
+type slow struct{ client.Conn }
+
+func (c slow) Get(path string) ([]byte, *zk.Stat, error) {
+	time.Sleep(time.Second)
+	return c.Conn.Get(path)
+}
+
+func (c slow) Exists(path string) (bool, *zk.Stat, error) {
+	time.Sleep(time.Second)
+	return c.Conn.Exists(path)
+}
+
+func (c slow) Children(path string) ([]string, *zk.Stat, error) {
+	time.Sleep(time.Second)
+	return c.Conn.Children(path)
+}
+
+func (c slow) Multi(ops ...any) ([]zk.MultiResponse, error) {
+	time.Sleep(time.Second)
+	return c.Conn.Multi(ops...)
+}
+
+// TestAcquireRoundTrips: an acquisition takes at most six round trips, because it asks at once for
+// what does not depend on an earlier answer.
+func TestAcquireRoundTrips(t *testing.T) {
+	submit := func(t *testing.T, q *client.Queue) {
+		value(q.CreateBatch(ctx, newqueue.Submission{ProfileName: "p"}))(t)
+	}
+	for _, d := range newqueue.Dialects {
+		for what, c := range map[string]struct {
+			prepare func(*testing.T, *client.Queue)
+			acquire func(*client.Queue) error
+		}{
+			"job": {func(t *testing.T, q *client.Queue) { batchOf(t, q, 1) },
+				func(q *client.Queue) error { return errorOf(q.AcquireJob(ctx, newqueue.JobPending)) }},
+			"batch": {submit, func(q *client.Queue) error { return errorOf(q.AcquireBatch(ctx, newqueue.BatchPending)) }},
+			"request": {func(t *testing.T, q *client.Queue) {
+				value(q.CreateRequest(ctx, newqueue.AccessLarge, newqueue.Token{Token: "x"}))(t)
+			}, func(q *client.Queue) error {
+				return errorOf(q.AcquireRequest(ctx, newqueue.AccessLarge, newqueue.AccessPending))
+			}},
+		} {
+			t.Run(fmt.Sprintf("%s/%s", what, d), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					conn := bubbled(t)
+					near := client.Open(conn, d)
+					must(t, near.Lock(ctx, newqueue.QueueLock(newqueue.HoldIngest))) // the folder of the holds is there
+					must(t, near.Unlock(ctx, newqueue.QueueLock(newqueue.HoldIngest)))
+					c.prepare(t, near)
+					far := client.Open(slow{conn}, d)
+					began := time.Now()
+					must(t, c.acquire(far))
+					if trips := time.Since(began) / time.Second; trips > 6 {
+						t.Errorf("%d round trips", trips)
+					}
+				})
+			})
+		}
+	}
+}
+
+// bubbled connects to a server inside the test's bubble.
+func bubbled(t *testing.T) *zk.Conn {
+	t.Helper()
+	server := value(minizk.Start(minizk.Options{Private: true, RealTime: true, LogSize: 1}))(t)
+	t.Cleanup(func() { _ = server.Close() })
+	dial := func(string, string, time.Duration) (net.Conn, error) { return server.Dial(ctx) }
+	conn, _, err := zk.Connect([]string{"127.0.0.1:2181"}, 10*time.Second, zk.WithLogger(silent{}), zk.WithDialer(dial))
+	must(t, err)
+	t.Cleanup(conn.Close)
+	return conn
+}

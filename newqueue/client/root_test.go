@@ -1,0 +1,129 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"mrtq/newqueue"
+	"mrtq/newqueue/client"
+)
+
+// rooted are operations on a queue whose root does not exist.
+var rooted = map[string]func(*client.Queue) error{
+	"create a batch": func(q *client.Queue) error {
+		_, err := q.CreateBatch(ctx, newqueue.Submission{ProfileName: "p", BatchID: "u"})
+		return err
+	},
+	"create a request": func(q *client.Queue) error {
+		_, err := q.CreateRequest(ctx, newqueue.AccessLarge, newqueue.Token{Token: "x"})
+		return err
+	},
+	"acquire": func(q *client.Queue) error { _, err := q.AcquireJob(ctx, newqueue.JobPending); return err },
+	"wait": func(q *client.Queue) error {
+		ctx, cancel := context.WithTimeout(ctx, time.Minute) // it would wait for ever
+		defer cancel()
+		_, err := q.NextJob(ctx, newqueue.JobPending)
+		return err
+	},
+	"job":   func(q *client.Queue) error { _, err := q.Job(ctx, "jid0000000001"); return err },
+	"batch": func(q *client.Queue) error { _, err := q.Batch(ctx, "bid0000000001"); return err },
+	"request": func(q *client.Queue) error {
+		_, err := q.Request(ctx, newqueue.AccessLarge, "qid0000000001")
+		return err
+	},
+	"when empty": func(q *client.Queue) error { _, err := q.ReportWhenEmptied(ctx, "bid0000000001"); return err },
+	"list":       func(q *client.Queue) error { _, err := q.Batches(ctx); return err },
+	"hold":       func(q *client.Queue) error { return q.Lock(ctx, newqueue.QueueLock(newqueue.HoldIngest)) },
+	"lock":       func(q *client.Queue) error { return q.Lock(ctx, newqueue.InventoryLock("ark:/1")) },
+}
+
+// TestNoRoot: if the root is mistyped, the error names it and says what to do, and
+// nothing is created. Init creates it.
+func TestNoRoot(t *testing.T) {
+	eachDialect(t, func(t *testing.T, w *world) {
+		root := w.root + "/typed/wrong"
+		q := w.queue(client.WithRoot(root))
+		for name, do := range rooted {
+			before := w.tree()
+			err := do(q)
+			if !errors.Is(err, client.ErrNoRoot) || !strings.Contains(err.Error(), root) || !strings.Contains(err.Error(), "Init") || errors.Is(err, client.ErrNone) {
+				t.Errorf("%s: %v", name, err)
+			}
+			same(t, before, w.tree())
+		}
+		must(t, q.Init(ctx))
+		batchOf(t, q, 1)
+		if j := value(q.AcquireJob(ctx, newqueue.JobPending))(t); !j.Locked() {
+			t.Error("the job is not locked")
+		}
+		if left(w.tree(), "/typed/wrong/jobs/jid") == nil {
+			t.Error("the queue is somewhere else")
+		}
+	})
+}
+
+// TestRootInOtherWords: slashes at the ends of a root don't matter.
+func TestRootInOtherWords(t *testing.T) {
+	w := newWorld(t, newqueue.Design)
+	batchOf(t, w.queue(), 1)
+	for _, root := range []string{w.root[1:], w.root + "/"} {
+		if all := value(w.queue(client.WithRoot(root)).Batches(ctx))(t); len(all) != 1 {
+			t.Errorf("%s: %d batches", root, len(all))
+		}
+	}
+	for _, root := range []string{"", "/"} {
+		must(t, w.queue(client.WithRoot(root)).Init(ctx))
+	}
+}
+
+// TestEmptySubmission: a batch of nothing is refused, and nothing is created.
+func TestEmptySubmission(t *testing.T) {
+	eachDialect(t, func(t *testing.T, w *world) {
+		before := w.tree()
+		_, err := w.queue().CreateBatch(ctx, newqueue.Submission{})
+		if want := "create a batch in /batches: the submission is empty: not a value that the layout allows: set at least one field (the deployed services need ProfileName, Submitter and BatchID)"; !errors.Is(err, newqueue.ErrValue) || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+		same(t, before, w.tree())
+	})
+}
+
+// TestZeroLock: a Lock that was not made by one of this package's functions locks
+// nothing, and nothing panics.
+func TestZeroLock(t *testing.T) {
+	eachDialect(t, func(t *testing.T, w *world) {
+		var zero newqueue.Lock
+		q := w.queue()
+		before := w.tree()
+		_, err := q.IsLocked(ctx, zero)
+		for name, err := range map[string]error{"lock": q.Lock(ctx, zero), "unlock": q.Unlock(ctx, zero), "look": err} {
+			if !errors.Is(err, newqueue.ErrValue) || !strings.Contains(err.Error(), "QueueLock") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if zero.String() == "" || zero.Path(w.d) != "" || zero.Ephemeral(w.d) {
+			t.Errorf("%q, %q, %t", zero, zero.Path(w.d), zero.Ephemeral(w.d))
+		}
+		same(t, before, w.tree())
+	})
+}
+
+// TestOpenRefusesAnUnknownDialect: a queue in it would have no tables, and write jobs without a state.
+func TestOpenRefusesAnUnknownDialect(t *testing.T) {
+	for d, want := range map[newqueue.Dialect]string{
+		"":       `client.Open: unknown dialect "": expected design or mrt-zk`,
+		"Design": `client.Open: unknown dialect "Design": expected design or mrt-zk`,
+	} {
+		func() {
+			defer func() {
+				if got := recover(); got != want {
+					t.Errorf("got %v, want %s", got, want)
+				}
+			}()
+			client.Open(nil, d)
+		}()
+	}
+}

@@ -1,0 +1,103 @@
+package client_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"mrtq/newqueue"
+	"mrtq/newqueue/client"
+)
+
+var ctx = context.Background()
+
+// noon is the time on the clock in the tests that compare whole trees.
+var noon = time.Date(2024, 3, 1, 12, 0, 0, 0, time.FixedZone("", -8*3600))
+
+func clock() client.Option { return client.WithClock(func() time.Time { return noon }) }
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func value[T any](v T, err error) func(*testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		must(t, err)
+		return v
+	}
+}
+
+// batchOf creates a batch that is processing, with n pending jobs.
+func batchOf(t *testing.T, q *client.Queue, n int) (string, []string) {
+	t.Helper()
+	bid := value(q.CreateBatch(ctx, newqueue.Submission{ProfileName: "p", BatchID: fmt.Sprint("uuid-", roots.Add(1))}))(t)
+	b := value(q.AcquireBatch(ctx, newqueue.BatchPending))(t)
+	if b.ID != bid {
+		t.Fatalf("acquired %s, made %s", b.ID, bid)
+	}
+	jobs := make([]client.NewJob, n)
+	for i := range jobs {
+		jobs[i] = client.NewJob{Priority: 5, Configuration: newqueue.Configuration{PayloadURL: fmt.Sprint("http://example.org/", i)}}
+	}
+	return bid, value(b.Process(ctx, jobs...))(t)
+}
+
+// drive moves a job from pending to a state.
+func drive(t *testing.T, q *client.Queue, jid string, to newqueue.JobState) {
+	t.Helper()
+	step := func(s newqueue.JobState, do func(*client.Job) error) {
+		t.Helper()
+		must(t, do(value(q.AcquireJob(ctx, s))(t)))
+	}
+	succeed := func(j *client.Job) error { return j.Succeed(ctx) }
+	switch to {
+	case newqueue.JobHeld:
+		step(newqueue.JobPending, func(j *client.Job) error { return j.Hold(ctx) })
+		return
+	case newqueue.JobFailed:
+		drive(t, q, jid, newqueue.JobDownloading)
+		step(newqueue.JobDownloading, func(j *client.Job) error { return j.Fail(ctx, "404") })
+		return
+	case newqueue.JobDeleted: // mrt-zk only
+		drive(t, q, jid, newqueue.JobFailed)
+		value(q.DeleteJob(ctx, jid))(t)
+		return
+	}
+	for s := newqueue.JobPending; s != to; s = newqueue.Success(s, q.Dialect()) {
+		step(s, succeed)
+	}
+}
+
+// TestCreate compares a new batch and its jobs with a golden dump.
+func TestCreate(t *testing.T) {
+	eachDialect(t, func(t *testing.T, w *world) {
+		q := w.queue(clock())
+		must(t, q.Init(ctx))
+		value(q.CreateBatch(ctx, newqueue.Submission{
+			ProfileName: "profile", Submitter: "me", PayloadFilename: "f.checkm", SubmissionDate: noon, ErcWhat: "what", ErcWho: "who",
+			ErcWhen: "when", ErcWhere: "where", Type: "batch-manifest", SubmissionMode: "add", BatchID: "u/1",
+		}))(t)
+		b := value(q.AcquireBatch(ctx, newqueue.BatchPending))(t)
+		value(b.Process(ctx,
+			client.NewJob{
+				Priority: 5, SpaceNeeded: 1 << 40,
+				Configuration: newqueue.Configuration{ProfileName: "profile", Submitter: "me", SubmissionDate: noon, PayloadURL: "http://x/1?a=1&b=<2>",
+					PayloadType: "object-manifest", ResponseType: "xml", LocalID: "loc001", SubmissionMode: "add", Other: newqueue.Object{"working_dir": "/zfs"}},
+				Identifiers: newqueue.Identifiers{LocalIDs: []string{"loc001"}},
+				Metadata:    newqueue.Metadata{ErcWhat: "what"},
+			},
+			client.NewJob{Priority: 99}))(t)
+		w.check()
+		var b2 bytes.Buffer
+		for n := range w.tree().All("/") {
+			fmt.Fprintf(&b2, "%s %s\n", n.Path, n.Data)
+		}
+		goldenFile(t, "created."+string(w.d), b2.Bytes())
+	})
+}
