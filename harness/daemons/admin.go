@@ -262,7 +262,7 @@ func (t *Turn) reprioritize(jid string) error {
 	return j.place(false)
 }
 
-// documented acts through package newqueue.
+// documented acts through package client.
 func (t *Turn) documented(a Action, item string) error {
 	ctx, q := t.queue()
 	var err error

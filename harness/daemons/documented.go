@@ -14,7 +14,7 @@ import (
 )
 
 // These are workers of dialect design. They make the documented transitions, through
-// package newqueue. Each transition is one transaction, and the worker pauses before it.
+// package client. Each transition is one transaction, and the worker pauses before it.
 
 // documented returns one worker for each state that has one.
 func (w *World) documented() []*Actor {
