@@ -30,15 +30,6 @@ type CompleteOptions struct {
 	Now     func() time.Time // nil: time.Now
 }
 
-// PreviewComplete says what a completion would do. It writes nothing. The error is as that of [Complete].
-func PreviewComplete(ctx context.Context, at *Reader) (*Completed, error) {
-	c := completing{at: at}
-	if err := c.read(ctx); err != nil {
-		return nil, err
-	}
-	return c.out(), nil
-}
-
 // Complete ends a migration: it removes the kept bytes of the records that were handed over, so no rollback can give them back.
 // Every record must have been handed over. It waits until no other migrator works on the target. If it is interrupted,
 // the same call goes on.

@@ -251,7 +251,7 @@ func TestCommandsReadTheNewest(t *testing.T) {
 	s.mustMigrate(s.options())
 	for name, command := range map[string]func(*migrate.Source) error{
 		"complete": func(*migrate.Source) error {
-			_, err := migrate.PreviewComplete(t.Context(), &s.w.Reader)
+			_, err := migrate.Complete(t.Context(), s.w, migrate.CompleteOptions{})
 			if errors.Is(err, migrate.ErrNotReleased) {
 				return nil
 			}

@@ -31,20 +31,6 @@ type LegacyStatus struct {
 	AtWork []AtWork `json:"at_work"`
 }
 
-// ReadLegacy says what is in each legacy queue, as [ReadStatus] does. It
-// writes nothing. The error wraps [ErrDamaged], or comes from reading.
-func ReadLegacy(ctx context.Context, at *Reader, src *Source) ([]LegacyStatus, error) {
-	t, err := target.ReadWhole(ctx, at)
-	if err != nil {
-		return nil, &TargetError{err}
-	}
-	names, err := t.ReadNames(ctx)
-	if err != nil {
-		return nil, &TargetError{err}
-	}
-	return readLegacy(ctx, t, names, src)
-}
-
 // dueLooker looks at records as a release does, without ACLs.
 func dueLooker(t *target.Target, names *target.Names, src *Source) *handover.Looker {
 	return &handover.Looker{T: t, Names: names, Src: src, Decide: handover.DecideRelease}
@@ -60,7 +46,7 @@ func notHandedOver(t *target.Target, src *Source) (entries []*ledger.Migrated) {
 	return entries
 }
 
-// readLegacy is ReadLegacy for sides that were read.
+// readLegacy says what is in each legacy queue.
 func readLegacy(ctx context.Context, t *target.Target, names *target.Names, src *Source) ([]LegacyStatus, error) {
 	r := legacyReader{}
 	for _, n := range src.Nodes {
