@@ -26,7 +26,6 @@ type (
 	Reader = zkconn.Reader // a session that has no method that writes
 	Writer = zkconn.Writer // a session that also writes
 	ACL    = znode.ACL     // who may do what with a znode
-	Pulse  = zkconn.Pulse  // for how long servers have kept silent
 )
 
 // The source: a legacy queue and its records.
@@ -46,9 +45,6 @@ const (
 	AccessLarge = rules.AccessLarge
 )
 
-// QueueKinds are all kinds, in the order in which their records are migrated.
-var QueueKinds = rules.QueueKinds
-
 // DefaultQueues are the usual places of the legacy queues. The caller owns them.
 func DefaultQueues() Queues { return rules.DefaultQueues() }
 
@@ -65,11 +61,20 @@ type (
 	Choice  = rules.Choice  // one of them, with its values
 )
 
-// DefaultPacket is ZooKeeper's default jute.maxbuffer, in bytes.
-const DefaultPacket = plan.DefaultPacket
+// DefaultPacket is ZooKeeper's default jute.maxbuffer, in bytes. MaxNote is how many characters a run's note has at most.
+const (
+	DefaultPacket = plan.DefaultPacket
+	MaxNote       = ledger.MaxNote
+)
 
-// AllChoices are all choices, each with its values, the default first.
-var AllChoices = rules.AllChoices
+// All of a kind.
+var (
+	QueueKinds = rules.QueueKinds // in the order in which their records are migrated
+	AllChoices = rules.AllChoices // each with its values, the default first
+	Actions    = plan.Actions     // in the order in which tables show them
+	Outcomes   = verify.Outcomes  // in the order in which tables show them
+	Groups     = verify.Groups    // the gravest first
+)
 
 // DefaultChoices are the defaults, which are the safe ones.
 func DefaultChoices() Choices { return rules.DefaultChoices() }
@@ -100,11 +105,10 @@ const (
 	ActBlock      = plan.Block
 )
 
-// Actions are what a plan can do with a record, in the order in which tables show them.
-var Actions = plan.Actions
-
-// The kinds of problems that a flag solves. A [Problem] of another kind has to be repaired.
+// The kinds of problems that a flag solves. A [Problem] of another kind has to be repaired. Unreadable is the kind of error of
+// a [Record] that could not be read.
 const (
+	Unreadable         = rules.Unreadable
 	Undecodable        = plan.Undecodable
 	UnreadableRecord   = plan.Unreadable
 	Unserviceable      = plan.Unserviceable
@@ -119,18 +123,9 @@ const (
 	RollbackUnfinished = plan.RollbackUnfinished
 )
 
-// Unreadable is the kind of error of a [Record] that could not be read.
-const Unreadable = rules.Unreadable
-
-// MaxNote is how many characters a run's note has at most.
-const MaxNote = ledger.MaxNote
-
 // ReadPlan reads a saved plan: see [Plan.Write]. The error says why it is none, or comes
 // from r.
 func ReadPlan(r io.Reader) (*Plan, error) { return plan.Read(r) }
-
-// ReadBy says which services can read a queue of a dialect.
-func ReadBy(d newqueue.Dialect) string { return plan.ReadBy(d) }
 
 // Runs, and what came of them.
 type (
@@ -168,9 +163,6 @@ const (
 	NotMigrated    = verify.NotMigrated
 )
 
-// Outcomes are all outcomes, in the order in which tables show them.
-var Outcomes = verify.Outcomes
-
 // The groups of differences; see [Verdict].
 const (
 	Damage       = verify.Damage
@@ -180,9 +172,6 @@ const (
 	ActedOnIn    = verify.ActedOnIn
 )
 
-// Groups are all groups, the gravest first.
-var Groups = verify.Groups
-
 // The states of a run.
 const (
 	Running     = ledger.Running
@@ -191,7 +180,8 @@ const (
 	RolledBack  = ledger.RolledBack
 )
 
-// What somebody must decide about a record, and the answers (docs/life.md, "The release").
+// What somebody must decide about a record, the answers, and what shows that a legacy worker may be at work
+// (docs/life.md, "The release").
 const (
 	JobGone  = handover.JobGone
 	Both     = handover.Both
@@ -199,10 +189,11 @@ const (
 	Again    = handover.Again
 	IsNew    = handover.IsNew
 	IsLegacy = handover.IsLegacy
-)
 
-// The ways in which legacy work shows: see [AtWork].
-const ConsumedWork, LockedWork, WaitingWork = handover.Consumed, handover.Locked, handover.Waiting
+	ConsumedWork = handover.Consumed
+	LockedWork   = handover.Locked
+	WaitingWork  = handover.Waiting
+)
 
 // DialectAt returns the dialect of the new queue in a tree: the newest run's, else what its
 // znodes show. It is "" if nothing shows it. An error comes from reading.

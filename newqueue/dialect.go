@@ -159,3 +159,14 @@ func (d Dialect) StartNodes() []string {
 	}
 	return append(nodes, LocksPath, QueueLocksPath, d.LocalIDLocksPath(), StorageLocksPath, InventoryLocksPath, CollectionLocksPath)
 }
+
+// Readers says which services can read a queue of the dialect; "" for an unknown one.
+func (d Dialect) Readers() string {
+	switch d {
+	case Design:
+		return "services built on the published Merritt design, such as those that use mrtq's newqueue. None of the deployed services can read it: they need dialect mrt-zk"
+	case MrtZK:
+		return "the deployed services: mrt-ingest, mrt-store, mrt-inventory and the Ruby admin tool"
+	}
+	return ""
+}

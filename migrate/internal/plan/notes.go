@@ -48,19 +48,10 @@ type HeldLock struct {
 	Record string `json:"record,omitempty"`
 }
 
-// readers say which services can read a dialect.
-var readers = map[newqueue.Dialect]string{
-	newqueue.Design: "services built on the published Merritt design, such as those that use mrtq's newqueue. None of the deployed services can read it: they need dialect mrt-zk",
-	newqueue.MrtZK:  "the deployed services: mrt-ingest, mrt-store, mrt-inventory and the Ruby admin tool",
-}
-
-// ReadBy says which services can read a queue of a dialect.
-func ReadBy(d newqueue.Dialect) string { return readers[d] }
-
 // addNotes adds what is known only when all records were added.
 func (b *Builder) addNotes() {
 	p := b.plan
-	p.Missing, p.Readers = b.in.Source.Missing, readers[p.Dialect]
+	p.Missing, p.Readers = b.in.Source.Missing, p.Dialect.Readers()
 	b.noteRisks()
 	b.noteLocks()
 	b.noteLists()

@@ -122,7 +122,7 @@ func planned() *Data {
 func risky() *Data {
 	d := planned()
 	p := d.Plan
-	p.Dialect, p.Readers, p.Choices.Consumed = newqueue.MrtZK, migrate.ReadBy(newqueue.MrtZK), "pending"
+	p.Dialect, p.Readers, p.Choices.Consumed = newqueue.MrtZK, newqueue.MrtZK.Readers(), "pending"
 	d.Records[2].Status, p.Records[2].Status = "consumed", "consumed"
 	consumed := []string{d.Records[2].Path}
 	chosen := migrate.Risk{About: "failed", Choice: "failed", Chosen: true}

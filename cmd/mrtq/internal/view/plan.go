@@ -84,7 +84,7 @@ func needs(p *migrate.Plan, kind migrate.ProblemKind) bool {
 func askDialect(s *screen.Screen, assumed newqueue.Dialect) {
 	s.Println("Which services will read the new queue? Choose with --dialect:")
 	for _, d := range newqueue.Dialects {
-		s.Prose(fmt.Sprintf("  --dialect %-10s", d), migrate.ReadBy(d))
+		s.Prose(fmt.Sprintf("  --dialect %-10s", d), d.Readers())
 	}
 	s.Prose("", fmt.Sprintf("Until you decide, this plan is shown in dialect %s, and can't be carried out.", assumed))
 	s.Println()
