@@ -263,35 +263,6 @@ func TestEveryTransactionIsDropped(t *testing.T) {
 	}
 }
 
-// A connection that is silently dead ends with the session. The next process finishes the
-// work.
-func TestSilentlyDead(t *testing.T) {
-	t.Parallel()
-	s := serve(t, corpus(t), newqueue.Design)
-	session, transaction, seen := s.session, s.transactions(s.session), 0
-	reached := make(chan bool, 1)
-	s.server.Inject(minizk.Fault{On: func(op minizk.Op) bool {
-		if transaction(op) {
-			if seen++; seen == 6 {
-				reached <- true
-			}
-		}
-		return seen >= 6 && op.Session == session
-	}, Do: minizk.Hold(nil)})
-	go func() {
-		<-reached
-		s.server.ExpireSession(session) // it would wait for the session's timeout, and so would the test
-	}()
-	opt := s.options()
-	opt.Limits = single
-	if _, err := s.migrate(opt); !errors.Is(err, zkconn.ErrLost) {
-		t.Fatalf("%v", err)
-	}
-	s.begin()
-	s.mustMigrate(s.options())
-	s.mustVerify()
-}
-
 // A batch that is half created never looks done. The client library takes a batch whose
 // folder batch-processing is there and empty for done, and reports it. (While a batch is
 // rolled back, the hold keeps BatchReport away: docs/night.md, "What the holds stop, and what they don't".)

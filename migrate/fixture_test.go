@@ -54,7 +54,6 @@ type site struct {
 	second  *zk.Conn
 	lost    []znode.Node // what commands removed by somebody's decision
 
-	limits    migrate.Limits            // of releases and rollbacks in the tests of lives
 	undecided []migrate.UndecidedRecord // as the last release or rollback named them
 }
 

@@ -232,7 +232,7 @@ func verifyOutcome(l *site) string {
 }
 
 func releaseOutcome(l *site, opt migrate.ReleaseOptions) (string, error) {
-	opt.Now, opt.Save, opt.Limits = moment, l.save, l.limits
+	opt.Now, opt.Save = moment, l.save
 	res, err := migrate.Release(l.t.Context(), l.w, opt)
 	if res != nil {
 		l.undecided = res.Undecided
@@ -251,7 +251,7 @@ func releaseOutcome(l *site, opt migrate.ReleaseOptions) (string, error) {
 }
 
 func rollbackOutcome(l *site, opt migrate.RollbackOptions) (string, error) {
-	opt.Now, opt.Save, opt.Limits = moment, l.save, l.limits
+	opt.Now, opt.Save = moment, l.save
 	undo, err := migrate.Rollback(l.t.Context(), l.w, "", opt)
 	if undo != nil {
 		l.undecided = undo.Undecided
