@@ -219,7 +219,7 @@ func (t *Turn) requeue(jid string) error {
 		return fmt.Errorf("%s is locked", j.path)
 	}
 	last, _ := value(o, "last_successful_status")
-	to := success[last]
+	to := success(last)
 	if last == "" || last == "Pending" {
 		to = "Estimating"
 	}

@@ -23,8 +23,7 @@ func (w *World) documented() []*Actor {
 		w.actor("report", services.BatchReport, func(t *Turn) { t.reportDocumented(newqueue.BatchReporting) }),
 		w.actor("batch", services.Batch, (*Turn).processBatch),
 	}
-	for _, s := range []newqueue.JobState{newqueue.JobPending, newqueue.JobEstimating, newqueue.JobProvisioning, newqueue.JobDownloading,
-		newqueue.JobProcessing, newqueue.JobRecording, newqueue.JobNotify} {
+	for s := newqueue.JobPending; s != newqueue.JobCompleted; s = newqueue.Success(s, newqueue.Design) {
 		all = append(all, w.actor(string(s), services.Worker(s, ""), func(t *Turn) { t.workOn(s) }))
 	}
 	all = append(all, w.actor("update report", services.UpdateBatchReport, func(t *Turn) { t.reportDocumented(newqueue.BatchUpdateReporting) }))

@@ -80,7 +80,7 @@ func (d daemon) next(j *job) string {
 	if d.state == "Pending" {
 		return "Estimating"
 	}
-	return success[j.status]
+	return success(j.status)
 }
 
 // acquire locks and reads a job. It returns nil if the turn ends without one.

@@ -3,9 +3,11 @@ package daemons
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"mrtq/newqueue"
+	"mrtq/newqueue/states"
 )
 
 // item is org.cdlib.mrt.zk.QueueItem: a job, a batch or an access request.
@@ -16,45 +18,44 @@ type item struct {
 	steps    map[string][]string // the states that the library knows, and those that may follow
 }
 
-// The steps have the same content as nextStates of JobState, BatchState and AccessState.
+// The steps are those of nextStates of JobState, BatchState and AccessState.
 var (
-	jobSteps = map[string][]string{
-		"Pending":      {"Held", "Estimating", "Failed"},
-		"Held":         {"Pending", "Deleted"},
-		"Estimating":   {"Provisioning", "Failed"},
-		"Provisioning": {"Failed", "Downloading"},
-		"Downloading":  {"Failed", "Processing"},
-		"Processing":   {"Failed", "Storing"},
-		"Storing":      {"Failed", "Recording"},
-		"Recording":    {"Failed", "Notify"},
-		"Notify":       {"Failed", "Completed"},
-		"Failed":       {"Pending", "Estimating", "Provisioning", "Deleted", "Downloading", "Processing", "Storing", "Recording", "Notify"},
-		"Completed":    {},
-		"Deleted":      {},
-	}
-	batchSteps = map[string][]string{
-		"Pending":         {"Held", "Processing"},
-		"Held":            {"Pending", "Deleted"},
-		"Processing":      {"Reporting", "Failed"},
-		"Reporting":       {"Failed", "Completed"},
-		"Failed":          {"UpdateReporting", "Deleted"},
-		"UpdateReporting": {"Failed", "Completed"},
-		"Completed":       {},
-		"Deleted":         {},
-	}
-	accessSteps = map[string][]string{
-		"Pending":    {"Processing"},
-		"Processing": {"Completed", "Failed"},
-		"Failed":     {"Processing", "Deleted"},
-		"Completed":  {},
-		"Deleted":    {},
-	}
+	jobSteps    = steps(states.Job)
+	batchSteps  = steps(states.Batch)
+	accessSteps = steps(states.Access)
 )
 
-// success has the same content as JobState.success. In the library Pending has none.
-var success = map[string]string{
-	"Estimating": "Provisioning", "Provisioning": "Downloading", "Downloading": "Processing", "Processing": "Storing",
-	"Storing": "Recording", "Recording": "Notify", "Notify": "Completed",
+// steps returns the states of an entity in dialect mrt-zk, and those that may follow.
+func steps(e states.Entity) map[string][]string {
+	all := map[string][]string{}
+	table := states.Of(e, string(newqueue.MrtZK))
+	for _, from := range states.All(e) {
+		all[javaName(from)] = nil
+		for _, t := range table.From(from) {
+			if t.To != states.Removed {
+				all[javaName(from)] = append(all[javaName(from)], javaName(t.To))
+			}
+		}
+	}
+	return all
+}
+
+// javaName is a state as the library's enumerations name it.
+func javaName(state string) string {
+	var name strings.Builder
+	for word := range strings.SplitSeq(state, "-") {
+		name.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return name.String()
+}
+
+// success is JobState.success: the state after a success, or "". In the library Pending has none.
+func success(status string) string {
+	next := newqueue.Success(newqueue.JobState(strings.ToLower(status)), newqueue.MrtZK)
+	if _, known := jobSteps[status]; !known || status == "Pending" || next == "" {
+		return ""
+	}
+	return javaName(string(next))
 }
 
 // loadStatus is the part of QueueItem.load that all items share. It returns the status.

@@ -1,7 +1,6 @@
 package daemons
 
 import (
-	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -79,8 +78,8 @@ func (j *job) place(again bool) error {
 	if err := j.move(&j.statePath, folder, fmt.Sprintf("%02d-%s", j.priority, j.id), again); err != nil {
 		return err
 	}
-	sub := map[string]string{"Failed": "batch-failed", "Completed": "batch-completed", "Deleted": "batch-deleted"}[j.status]
-	return j.move(&j.batchPath, "/batches/"+j.bid+"/states/"+cmp.Or(sub, "batch-processing"), j.id, again)
+	sub := newqueue.JobState(strings.ToLower(j.status)).Folder()
+	return j.move(&j.batchPath, "/batches/"+j.bid+"/states/"+string(sub), j.id, again)
 }
 
 func (l *library) move(path *string, folder, name string, again bool) error {

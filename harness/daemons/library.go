@@ -3,13 +3,13 @@ package daemons
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/newqueue"
+	"mrtq/newqueue/states"
 )
 
 // library accesses ZooKeeper as the client library does (QueueItemHelper). One turn of
@@ -206,8 +206,8 @@ var (
 )
 
 func stateFolders() (all []string) {
-	for _, state := range slices.Sorted(maps.Keys(jobSteps)) {
-		all = append(all, "/jobs/states/"+strings.ToLower(state))
+	for _, state := range slices.Sorted(slices.Values(states.All(states.Job))) {
+		all = append(all, "/jobs/states/"+state)
 	}
 	return all
 }
