@@ -1,9 +1,9 @@
 package daemons
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"mrtq/newqueue"
@@ -31,23 +31,54 @@ const (
 	CleanUp        Action = "clean up"
 )
 
-// offers says for which states of an item the admin tool offers an action.
-var offers = []struct {
-	action Action
-	of     string // jobs, batches or requests; "" is anything else
-	states []string
-}{
-	{HoldJob, "jobs", []string{"pending"}},
-	{ReleaseJob, "jobs", []string{"held"}},
-	{RequeueJob, "jobs", []string{"failed"}},
-	{FailJob, "jobs", []string{"estimating", "provisioning", "downloading", "processing", "storing", "recording", "notify"}},
-	{DeleteJob, "jobs", []string{"held", "failed"}},
-	{SetPriority, "jobs", []string{"pending", "held", "estimating", "provisioning", "downloading", "processing", "failed"}},
-	{UpdateReport, "batches", []string{"failed"}},
-	{DeleteBatch, "batches", []string{"held", "failed"}},
-	{RequeueRequest, "requests", []string{"failed"}},
-	{DeleteRequest, "requests", []string{"failed"}},
-	{action: PauseQueue}, {action: UnpauseQueue}, {action: CleanUp},
+// act is how an administrator does an action: as the Ruby library does it, and with package
+// client. Without one of the two, that tool has no such action.
+type act struct {
+	ruby   func(t *Turn, item string) error
+	design func(t *Turn, q *client.Queue, item string) error
+}
+
+// The Ruby library takes no lock but for a requeue, does not look at a worker's, and checks no
+// step (docs/deployed-services.md, "The admin tool").
+var acts = map[Action]act{
+	HoldJob: {ruby: jobTo("Held")},
+	ReleaseJob: {jobTo("Pending"), func(_ *Turn, q *client.Queue, jid string) error {
+		return q.MoveJob(context.Background(), jid, newqueue.JobHeld, newqueue.JobPending)
+	}},
+	RequeueJob: {(*Turn).requeue, func(_ *Turn, q *client.Queue, jid string) error {
+		return failure(q.ResumeJob(context.Background(), jid))
+	}},
+	FailJob: {ruby: (*Turn).failJob},
+	DeleteJob: {jobTo("Deleted"), func(_ *Turn, q *client.Queue, jid string) error {
+		return failure(q.DeleteJob(context.Background(), jid))
+	}},
+	SetPriority: {(*Turn).reprioritize, func(t *Turn, q *client.Queue, jid string) error {
+		return q.SetPriority(context.Background(), jid, t.world.draw(newqueue.MaxPriority+1))
+	}},
+	UpdateReport: {statusTo("/batches/", "UpdateReporting"), func(_ *Turn, q *client.Queue, bid string) error {
+		return q.MoveBatch(context.Background(), bid, newqueue.BatchFailed, newqueue.BatchUpdateReporting)
+	}},
+	DeleteBatch: {statusTo("/batches/", "Deleted"), func(_ *Turn, q *client.Queue, bid string) error {
+		return failure(q.DeleteBatch(context.Background(), bid))
+	}},
+	RequeueRequest: {statusTo("", "Pending"), func(_ *Turn, q *client.Queue, path string) error {
+		queue, qid := requestAt(path)
+		return q.MoveRequest(context.Background(), queue, qid, newqueue.AccessFailed, newqueue.AccessProcessing)
+	}},
+	DeleteRequest: {statusTo("", "Deleted"), func(_ *Turn, q *client.Queue, path string) error {
+		queue, qid := requestAt(path)
+		return q.DeleteRequest(context.Background(), queue, qid)
+	}},
+	PauseQueue: {(*Turn).pauseQueue, func(_ *Turn, q *client.Queue, hold string) error {
+		err := q.Lock(context.Background(), newqueue.QueueLock(newqueue.QueueHold(hold)))
+		if errors.Is(err, client.ErrLocked) {
+			return nil
+		}
+		return err
+	}},
+	UnpauseQueue: {(*Turn).unpauseQueue, func(t *Turn, _ *client.Queue, hold string) error { return t.unpauseQueue(hold) }},
+	CleanUp: {func(t *Turn, _ string) error { t.clean(true); return nil },
+		func(t *Turn, _ *client.Queue, _ string) error { t.cleanDocumented(); return nil }},
 }
 
 // Do lets an administrator do something. The error is that it could not be done, or that
@@ -63,10 +94,17 @@ func (w *World) Begin(a Action, item string) *Turn {
 }
 
 func (t *Turn) do(a Action, item string) error {
-	if t.world.Dialect == newqueue.MrtZK {
-		return t.ruby(a, item)
+	does := acts[a]
+	switch design := t.world.Dialect == newqueue.Design; {
+	case design && does.design == nil:
+		return fmt.Errorf("dialect design has no way to %s", a)
+	case design:
+		_, q := t.queue()
+		return does.design(t, q, item)
+	case does.ruby == nil:
+		return fmt.Errorf("the admin tool can't %s", a)
 	}
-	return t.documented(a, item)
+	return does.ruby(t, item)
 }
 
 // LiftHolds releases the holds on the queues.
@@ -77,77 +115,6 @@ func (w *World) LiftHolds() error {
 		}
 	}
 	return nil
-}
-
-// administer is one turn of an administrator who does something at random that the
-// admin tool offers.
-func (t *Turn) administer() {
-	items := map[string]map[string]string{"jobs": t.states("/jobs"), "batches": t.states("/batches"), "requests": {}}
-	for _, q := range newqueue.AccessQueues {
-		for qid, state := range t.states(newqueue.AccessQueuePath(q)) {
-			items["requests"][newqueue.AccessRequestPath(q, qid)] = state
-		}
-	}
-	first := t.world.draw(len(offers))
-	for _, o := range slices.Concat(offers[first:], offers[:first]) {
-		var possible []string
-		for item, state := range items[o.of] {
-			if slices.Contains(o.states, strings.ToLower(state)) {
-				possible = append(possible, item)
-			}
-		}
-		switch o.action {
-		case PauseQueue, UnpauseQueue:
-			for _, h := range newqueue.QueueHolds {
-				possible = append(possible, string(h))
-			}
-		case CleanUp:
-			possible = []string{""}
-		}
-		if len(possible) > 0 {
-			slices.Sort(possible)
-			t.did = true
-			_ = t.do(o.action, possible[t.world.draw(len(possible))]) // a refusal is a page with a message
-			return
-		}
-	}
-}
-
-// ruby acts as the Ruby library does. It takes no lock but for a requeue, does not look
-// at a worker's, and checks no step (docs/deployed-services.md, "The admin tool").
-func (t *Turn) ruby(a Action, item string) error {
-	switch a {
-	case HoldJob:
-		return t.moveJob(item, "Held")
-	case ReleaseJob:
-		return t.moveJob(item, "Pending")
-	case DeleteJob:
-		return t.moveJob(item, "Deleted")
-	case RequeueJob:
-		return t.requeue(item)
-	case FailJob:
-		return t.failJob(item)
-	case SetPriority:
-		return t.reprioritize(item)
-	case UpdateReport:
-		return t.moveStatus("/batches/"+item, "UpdateReporting", nil)
-	case DeleteBatch:
-		return t.moveStatus("/batches/"+item, "Deleted", nil)
-	case RequeueRequest:
-		return t.moveStatus(item, "Pending", nil)
-	case DeleteRequest:
-		return t.moveStatus(item, "Deleted", nil)
-	case PauseQueue:
-		_ = t.create(newqueue.QueueHoldPath(newqueue.QueueHold(item)), "") // it ignores errors
-		return nil
-	case UnpauseQueue:
-		t.delete(newqueue.QueueHoldPath(newqueue.QueueHold(item)))
-		return nil
-	case CleanUp:
-		t.clean(true)
-		return nil
-	}
-	return fmt.Errorf("the admin tool can't %s", a)
 }
 
 // moveStatus does what set_status of the Ruby library does. It keeps last_modified.
@@ -175,12 +142,39 @@ func (t *Turn) loadJob(jid string) (*job, error) {
 	return j, j.load(true)
 }
 
-func (t *Turn) moveJob(jid, status string) error {
-	j, err := t.loadJob(jid)
-	if err != nil {
-		return err
+// failure is what a function returns as its error.
+func failure[T any](_ T, err error) error { return err }
+
+// jobTo moves a job as set_status does.
+func jobTo(status string) func(*Turn, string) error {
+	return func(t *Turn, jid string) error {
+		j, err := t.loadJob(jid)
+		if err != nil {
+			return err
+		}
+		return t.rubyMove(j, status)
 	}
-	return t.rubyMove(j, status)
+}
+
+// statusTo moves what is at folder and item as set_status does.
+func statusTo(folder, status string) func(*Turn, string) error {
+	return func(t *Turn, item string) error { return t.moveStatus(folder+item, status, nil) }
+}
+
+// requestAt returns the queue and the id of the request at a path.
+func requestAt(path string) (newqueue.AccessQueue, string) {
+	queue, qid, _ := strings.Cut(strings.TrimPrefix(path, "/access/"), "/")
+	return newqueue.AccessQueue(queue), qid
+}
+
+func (t *Turn) pauseQueue(hold string) error {
+	_ = t.create(newqueue.QueueHoldPath(newqueue.QueueHold(hold)), "") // it ignores errors
+	return nil
+}
+
+func (t *Turn) unpauseQueue(hold string) error {
+	t.delete(newqueue.QueueHoldPath(newqueue.QueueHold(hold)))
+	return nil
 }
 
 // rubyMove does what set_status does with a job.
@@ -235,7 +229,7 @@ func (t *Turn) requeue(jid string) error {
 
 // failJob makes an active job Failed, and removes the locks that its worker holds.
 func (t *Turn) failJob(jid string) error {
-	if err := t.moveJob(jid, "Failed"); err != nil {
+	if err := jobTo("Failed")(t, jid); err != nil {
 		return err
 	}
 	ids, err := t.jsonProperty("/jobs/" + jid + "/identifiers")
@@ -260,41 +254,4 @@ func (t *Turn) reprioritize(jid string) error {
 		return err
 	}
 	return j.place(false)
-}
-
-// documented acts through package client.
-func (t *Turn) documented(a Action, item string) error {
-	ctx, q := t.queue()
-	var err error
-	switch a {
-	case ReleaseJob:
-		err = q.MoveJob(ctx, item, newqueue.JobHeld, newqueue.JobPending)
-	case RequeueJob:
-		_, err = q.ResumeJob(ctx, item)
-	case DeleteJob:
-		_, err = q.DeleteJob(ctx, item)
-	case SetPriority:
-		err = q.SetPriority(ctx, item, t.world.draw(newqueue.MaxPriority+1))
-	case UpdateReport:
-		err = q.MoveBatch(ctx, item, newqueue.BatchFailed, newqueue.BatchUpdateReporting)
-	case DeleteBatch:
-		_, err = q.DeleteBatch(ctx, item)
-	case RequeueRequest, DeleteRequest:
-		queue, qid, _ := strings.Cut(strings.TrimPrefix(item, "/access/"), "/")
-		if a == RequeueRequest {
-			return q.MoveRequest(ctx, newqueue.AccessQueue(queue), qid, newqueue.AccessFailed, newqueue.AccessProcessing)
-		}
-		return q.DeleteRequest(ctx, newqueue.AccessQueue(queue), qid)
-	case PauseQueue:
-		if err = q.Lock(ctx, newqueue.QueueLock(newqueue.QueueHold(item))); errors.Is(err, client.ErrLocked) {
-			err = nil
-		}
-	case UnpauseQueue:
-		t.delete(newqueue.QueueHoldPath(newqueue.QueueHold(item)))
-	case CleanUp:
-		t.cleanDocumented()
-	default:
-		err = fmt.Errorf("dialect design has no way to %s", a)
-	}
-	return err
 }

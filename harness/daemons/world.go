@@ -63,7 +63,7 @@ type Options struct {
 	// IgnoresHolds makes a worker work although its queue is held. Nil means that no worker
 	// does, but those whose original does. It is for tests of who must notice that.
 	IgnoresHolds func(worker string) bool
-	// Seed decides what the [World.Administrator] does.
+	// Seed decides the priority that [SetPriority] gives a job.
 	Seed uint64
 }
 
@@ -114,7 +114,6 @@ type World struct {
 	workers    []*Actor
 	legacy     []*Actor
 	cleanup    *Actor
-	chance     *Actor // the administrator who acts at random
 	own        *Actor // an administrator who does what a test says
 	legacyOwn  *Actor // the same of the legacy queue
 }
@@ -131,7 +130,6 @@ func New(opt Options) *World {
 		random: rand.New(rand.NewPCG(opt.Seed, 0)),
 	}
 	w.own = w.actor("administrator", services.Admin, nil)
-	w.chance = w.actor("administrator at random", services.Admin, (*Turn).administer)
 	w.library = library{conn: w.own.session, root: opt.New.Root}
 	if opt.Dialect == newqueue.MrtZK {
 		w.workers = w.deployed()
@@ -171,10 +169,6 @@ func (w *World) LegacyWorkers() []*Actor { return w.legacy }
 
 // Cleanup returns the hourly cleanup of the new queue. One turn is one pass.
 func (w *World) Cleanup() *Actor { return w.cleanup }
-
-// Administrator returns an administrator, who does something at random in each turn.
-// The seed decides what.
-func (w *World) Administrator() *Actor { return w.chance }
 
 // draw returns a random number below n.
 func (w *World) draw(n int) int {

@@ -420,10 +420,16 @@ func TestSameSeedSameWorld(t *testing.T) {
 					}
 				}
 				rnd := rand.New(rand.NewPCG(seed, 1))
-				everyone := append(slices.Clone(q.Workers()), q.Administrator(), q.Administrator(), q.Administrator(), q.Cleanup())
+				everyone := append(slices.Clone(q.Workers()), q.Cleanup())
+				jids, _, err := q.conn.Children("/jobs")
+				must(t, err)
+				jid := slices.Min(jids)
 				var all []string
 				for range 150 {
-					turn := everyone[rnd.IntN(len(everyone))].Begin()
+					turn := q.Begin(daemons.SetPriority, jid)
+					if n := rnd.IntN(len(everyone) + 1); n < len(everyone) {
+						turn = everyone[n].Begin()
+					}
 					for {
 						p, more := turn.Next()
 						if !more || p.Waits != "" {
