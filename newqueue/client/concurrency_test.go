@@ -81,11 +81,14 @@ func jobModel(d newqueue.Dialect) porcupine.Model {
 // request: before it is sent, or once it is done.
 type mortal struct {
 	client.Conn
-	rng    *rand.Rand // of the one worker
+	dies   *sync.Mutex // the queue reads in several goroutines
+	rng    *rand.Rand  // of the one worker
 	expire func()
 }
 
 func (c mortal) perhaps(oneIn int) {
+	c.dies.Lock()
+	defer c.dies.Unlock()
 	if c.rng.IntN(oneIn) == 0 {
 		c.expire()
 	}
@@ -139,7 +142,7 @@ func TestWorkers(t *testing.T) {
 					record(input{"lose", n, jid, ""}, call, yes)
 				}
 			}
-			q := client.Open(mortal{conn, rng, expire}, w.d, client.WithRoot(w.root))
+			q := client.Open(mortal{conn, new(sync.Mutex), rng, expire}, w.d, client.WithRoot(w.root))
 			running.Go(func() {
 				for {
 					if len(w.jobsIn(bid, newqueue.FolderCompleted)) == jobs {
