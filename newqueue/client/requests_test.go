@@ -67,7 +67,8 @@ func TestWaitersDoNotWrite(t *testing.T) {
 	cancel()
 	for i, counter := range counters {
 		<-ended
-		if n := counter.n.Load(); n > 0 {
+		// The job that succeeded may leave between a waiter's look at the list and its look at the lock: one attempt is refused.
+		if n := counter.n.Load(); n > 1 {
 			t.Errorf("waiter %d sent %d transactions, and there is nothing to acquire", i, n)
 		}
 	}
