@@ -11,7 +11,6 @@
 //	oracle_test.go    the records of random lives, and what was done for them
 //	others_test.go    what workers, services, administrators and depositors do
 //	operator_test.go  what an operator does
-//	decisions_test.go what an operator decides record by record
 //	backup_test.go    what is restored from a backup, or wiped
 //	end_test.go       how a life ends: everything that can run runs
 //	life_test.go      random lives

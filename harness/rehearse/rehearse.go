@@ -18,7 +18,7 @@ import (
 type Options struct {
 	Backend harness.Backend
 	Client  harness.Client  // for an address
-	Plan    migrate.Options // dialect, choices, decisions, and what to call the source
+	Plan    migrate.Options // dialect, choices, and what to call the source
 	Rates   Rates
 	Seed    uint64
 	// Cuts is how many transactions of the migration are cut; AllCuts cuts all.
