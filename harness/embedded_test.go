@@ -21,18 +21,18 @@ func TestEmbeddedOptions(t *testing.T) {
 		TLS:           true,
 	})
 	testTLS(t, s)
-	quick, events, err := zk.Connect([]string{s.Address()}, time.Millisecond,
+	big, events, err := zk.Connect([]string{s.Address()}, 10*time.Second,
 		zk.WithLogInfo(false), zk.WithLogger(quiet{}), zk.WithMaxConnBufferSize(8<<20))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := quick.Create("/big", make([]byte, 3<<20), 0, zk.WorldACL(zk.PermAll)); err != nil {
+	if _, err := big.Create("/big", make([]byte, 3<<20), 0, zk.WorldACL(zk.PermAll)); err != nil {
 		t.Errorf("3 MiB with jute.maxbuffer at 4 MiB: %v", err)
 	}
 	if got := fourLetters(t, s.Address(), "ruok"); got != "imok" {
 		t.Errorf("ruok: %q", got)
 	}
-	quick.Close()
+	big.Close()
 	for range events {
 	}
 
