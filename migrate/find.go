@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -31,8 +33,7 @@ type Item struct {
 	Notices []Notice
 }
 
-// Find finds a record by its path, its name or an id in it (jobID, batchID, objectID and
-// others), or a job or request by its path or id, by the id of its batch, or by an id in its data.
+// Find finds a record by its path, its name, its jobID or its token, or a job or request by its path or id.
 // Records of a legacy queue in another ensemble are found in the ledger alone. The error wraps [ErrNoItem],
 // [ErrManyItems] or [ErrDamaged], or comes from reading. With [ErrNoItem], the item has what
 // is at the target instead of a new queue.
@@ -135,11 +136,45 @@ func (f *finder) locate(ctx context.Context, name string) (record, job string, e
 			return path, "", nil
 		}
 	}
-	if _, ok := newqueue.ParseSequenceID(newqueue.BatchPrefix, name); ok {
-		job, err = f.searchTarget(ctx, name, []string{"bid"}, func(data []byte) bool { return string(data) == name })
-		return "", job, err
+	for e := range f.t.Ledger.All() {
+		if znode.Name(e.Record) == name {
+			return e.Record, "", nil
+		}
 	}
-	return f.search(ctx, name)
+	record, err = f.byPayload(ctx, name)
+	return record, "", err
+}
+
+// byPayload finds the record whose payload has a jobID or token, in the legacy queue or among the bytes of those that
+// were handed over. The error wraps [ErrNoItem] or [ErrManyItems].
+func (f *finder) byPayload(ctx context.Context, id string) (string, error) {
+	kept := map[string]string{}
+	for e := range f.t.Ledger.All() {
+		if run := f.t.Ledger.Runs[e.Run]; e.Kept && run.Completed.IsZero() {
+			kept[run.KeptPath(e.Job)] = e.Record
+		}
+	}
+	found := map[string]bool{}
+	for _, records := range []iter.Seq2[source.Fetched, error]{f.src.Fetch(ctx, f.src.Paths()), f.src.FetchKept(ctx, maps.Keys(kept), kept)} {
+		for r, err := range records {
+			if err != nil {
+				return "", err
+			}
+			if r.There && r.Err == nil && (r.Legacy.Payload["jobID"] == id || r.Legacy.Payload["token"] == id) {
+				found[r.Path] = true
+			}
+		}
+	}
+	paths := slices.Sorted(maps.Keys(found))
+	switch n := len(paths); n {
+	case 0:
+		return "", fmt.Errorf("%s: %w", id, ErrNoItem)
+	case 1:
+		return paths[0], nil
+	default:
+		const most = 10
+		return "", fmt.Errorf("%s: %w: %s", id, ErrManyItems, strings.Join(paths[:min(n, most)], ", "))
+	}
 }
 
 // itemAt is the job or request that a znode belongs to.

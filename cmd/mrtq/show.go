@@ -29,14 +29,12 @@ func (a *app) showCmd() *cobra.Command {
 		Use:   "show TARGET ITEM",
 		Short: "show one record and its job, on both sides",
 		Long: `Show one legacy record, where it is now, what the migration knows of it, and the job or
-access request that it became. ITEM is a record's path or name, a job's or request's path or
-id (jid, qid), or an id in either: a batch's (bid, batchID), jobID, object id (ARK),
-local id or token. If a record can't be decoded, show says why, and which quarantine file keeps
+access request that it became. ITEM is a record's path, name, jobID or token, or a job's or
+request's path or id (jid, qid). If a record can't be decoded, show says why, and which quarantine file keeps
 its bytes. Nothing is written. Exit code 1 if neither side has the item, if the
 quarantine file lacks its bytes, or if there is no new queue at TARGET.`,
 		Example: `  mrtq show zk1:2181/new /ingest/mrtQ-05000000000001
-  mrtq show zk1:2181/new jid0000000003
-  mrtq show zk1:2181/new ark:/99999/fk4abc123`,
+  mrtq show zk1:2181/new jid0000000003`,
 		Args: args("TARGET", "ITEM"),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
 	}
@@ -103,7 +101,7 @@ func (c *showCmd) run(ctx context.Context, a *app, args []string) error {
 	case item != nil && item.NoQueue != nil:
 		return a.onPlace(ctx, s.target, migrate.ErrNoQueue)
 	case errors.Is(err, migrate.ErrNoItem):
-		return exit.Check(fmt.Errorf("%w; give the path of a record or job, or one of its ids", err))
+		return exit.Check(fmt.Errorf("%w; give the path or id of a record or job", err))
 	case errors.Is(err, migrate.ErrManyItems):
 		return exit.Usagef("%w", err)
 	case err != nil:
