@@ -254,7 +254,7 @@ func inStatus(change func(object)) func(any) any {
 		if s, ok := op.(*zk.SetDataRequest); ok && path.Base(s.Path) == "status" {
 			o := parse(s.Data)
 			change(o)
-			return &zk.SetDataRequest{Path: s.Path, Data: o.bytes(), Version: s.Version}
+			return &zk.SetDataRequest{Path: s.Path, Data: encode(o), Version: s.Version}
 		}
 		return op
 	}

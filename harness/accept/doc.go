@@ -19,8 +19,11 @@
 //
 // This package states the published design a second time, and takes
 // nothing from newqueue: which steps there are (documents.go), how each dialect
-// writes the layout (spelling.go), what a step changes (seed.go, expect.go and
-// the steps). If the two agree, both agree with the published design.
+// writes the layout (spelling.go), what a step changes (steps_given.go, steps_then.go,
+// expect.go). If the two agree, both agree with the published design.
+//
+// An act is data: a [request] names a verb, an item and states. One function sends all
+// of them to newqueue (act.go), and no other file calls it.
 //
 // The scenarios make it hard for the code under test: lists of children have an
 // inconvenient order (sessions.go).

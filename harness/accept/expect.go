@@ -34,7 +34,7 @@ func (w *world) wantField(at, key string, value any) error {
 		return fmt.Errorf("%s holds %q, which is not an object", at, n.Data)
 	}
 	o[key] = value
-	return errors.Join(w.put(at, o.bytes()), w.seenField(at, key, value))
+	return errors.Join(w.put(at, encode(o)), w.seenField(at, key, value))
 }
 
 // seenField compares a field with what was seen.
@@ -57,7 +57,7 @@ func (w *world) wantMessage(at, text string) error {
 	}
 	o := parse(n.Data)
 	w.message(o, text)
-	err := w.put(at, o.bytes())
+	err := w.put(at, encode(o))
 	if got, ok := parse(w.data(at))["message"]; ok != (o["message"] != nil) || ok && got != text {
 		err = fmt.Errorf("%s: message is %s, expected %s", at, show(got, ok), show(o["message"], o["message"] != nil))
 	}
@@ -65,7 +65,8 @@ func (w *world) wantMessage(at, text string) error {
 }
 
 // wantNode expects a znode with its data, and the folders above it.
-func (w *world) wantNode(at string, data []byte) error {
+func (w *world) wantNode(at string, holds any) error {
+	data := encode(holds)
 	if err := w.put(at, data); err != nil {
 		return err
 	}
@@ -79,6 +80,15 @@ func (w *world) wantNode(at string, data []byte) error {
 		return fmt.Errorf("%s holds %q, expected %q", at, n.Data, data)
 	}
 	return nil
+}
+
+// wantNodes expects several znodes.
+func (w *world) wantNodes(all nodes) error {
+	var wrong []error
+	for _, at := range all.paths() {
+		wrong = append(wrong, w.wantNode(at, all[at]))
+	}
+	return errors.Join(wrong...)
 }
 
 // wantGone expects that a znode and everything below it do not exist.

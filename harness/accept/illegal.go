@@ -14,7 +14,7 @@ type pair struct{ from, to string }
 // illegal returns the feature with every pair of an entity's states between which no
 // step is documented. A state and itself are a pair, too.
 func illegal(e newqueue.Entity, d newqueue.Dialect) string {
-	noun, table := nouns[e], documented(e, d)
+	noun, table := nounOf(e), documented(e, d)
 	var b strings.Builder
 	fmt.Fprintf(&b, `Feature: What a %s can't do
   If there is no transition between two states, the step is refused. The error says
@@ -35,11 +35,6 @@ func illegal(e newqueue.Entity, d newqueue.Dialect) string {
 		fmt.Sprintf("a %s that is <from>, acquired by a worker", noun), "the worker tries to move it to <to>",
 		slices.DeleteFunc(slices.Clone(pairs), func(p pair) bool { return !workersState(table, p.from) }))
 	return b.String()
-}
-
-// nouns has the words for the entities in scenarios.
-var nouns = map[newqueue.Entity]string{
-	newqueue.EntityJob: "job", newqueue.EntityBatch: "batch", newqueue.EntityAccess: "request",
 }
 
 // notJoined returns the pairs of states between which a table has no step.

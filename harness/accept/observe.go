@@ -27,8 +27,8 @@ type sighting struct {
 // observe compares two states of a tree.
 func (s spelling) observe(before, after *znode.Tree) sighting {
 	var saw sighting
-	for _, e := range entities {
-		old, now := s.states(e, before), s.states(e, after)
+	for _, k := range kinds {
+		e, old, now := k.entity, s.states(k.folders, before), s.states(k.folders, after)
 		for at, from := range old {
 			to, there := now[at]
 			switch {
@@ -70,23 +70,14 @@ func goneWithBatch(at string, before, after *znode.Tree) bool {
 	return before.Get(batch) != nil && after.Get(batch) == nil
 }
 
-// states returns the states of all batches, jobs or requests, by path.
-func (s spelling) states(e newqueue.Entity, t *znode.Tree) map[string]string {
+// states returns the states of all items in some folders, by path.
+func (s spelling) states(folders []string, t *znode.Tree) map[string]string {
 	found := map[string]string{}
-	folders := []string{"/jobs"}
-	switch e {
-	case newqueue.EntityBatch:
-		folders = []string{"/batches"}
-	case newqueue.EntityAccess:
-		folders = []string{"/access/small", "/access/large"}
-	}
 	for _, folder := range folders {
 		for _, name := range t.Children(folder) {
-			at := folder + "/" + name
-			if at == "/jobs/states" {
-				continue
+			if at := folder + "/" + name; at != "/jobs/states" {
+				found[at] = s.stateOf(t, at)
 			}
-			found[at] = s.stateOf(t, at)
 		}
 	}
 	return found

@@ -25,9 +25,12 @@ func parse(data []byte) object {
 	return o
 }
 
-// bytes returns the object as JSON.
-func (o object) bytes() []byte {
-	b, err := json.Marshal(o)
+// encode returns what a znode holds: a text as it is, an object or a number as JSON.
+func encode(v any) []byte {
+	if text, ok := v.(string); ok {
+		return []byte(text)
+	}
+	b, err := json.Marshal(v)
 	if err != nil {
 		panic(err) // strings, numbers and lists of strings can always be written
 	}

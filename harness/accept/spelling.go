@@ -1,7 +1,6 @@
 package accept
 
 import (
-	"strings"
 	"time"
 
 	"mrtq/newqueue"
@@ -10,22 +9,26 @@ import (
 // spelling says how a dialect writes the layout (docs/new-layout.md, "Two
 // dialects").
 type spelling struct {
-	dialect newqueue.Dialect
-	// jobTime is the name of the field with the time in a job's status. Batches and
-	// access requests have last_modified in both dialects.
-	jobTime    string
+	dialect    newqueue.Dialect
+	jobTime    string // the field with the time in a job's status
 	timeFormat string
 	localIDs   string // the folder of local id locks
-	folders    []string
 }
 
 // spell returns the spelling of a dialect.
 func spell(d newqueue.Dialect) spelling {
 	if d == newqueue.MrtZK {
-		return spelling{d, "last_modified", "2006-01-02 15:04:05 -0700", "/locks/localid",
-			strings.Fields("pending held estimating provisioning downloading processing storing recording notify failed completed deleted")}
+		return spelling{d, "last_modified", "2006-01-02 15:04:05 -0700", "/locks/localid"}
 	}
-	return spelling{d, "last_modification_date", time.RFC3339, "/locks/queue/localid", nil}
+	return spelling{d, "last_modification_date", time.RFC3339, "/locks/queue/localid"}
+}
+
+// timeKey is the field with the time in a status.
+func (s spelling) timeKey(kind string) string {
+	if kind == "job" {
+		return s.jobTime
+	}
+	return "last_modified"
 }
 
 // deployed has the deployed library's names of the states.

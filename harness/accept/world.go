@@ -12,6 +12,7 @@ import (
 	"mrtq/harness/internal/session"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
+	"mrtq/newqueue"
 	"mrtq/newqueue/client"
 )
 
@@ -36,33 +37,11 @@ type world struct {
 	saw    []sighting
 	// unsettled is true if no Then has compared the whole tree since the last act.
 	unsettled bool
-	uuid      string // of the scenario's submission
-	highest   string // the highest id that a batch has had
-	report    client.Report
+	uuid      string   // of the scenario's submission
+	earlier   []string // the ids of batches before the last submission
 	target    string   // the target state of the last illegal step
-	jobs      []wanted // of the scenario's table
+	jobs      []nodes  // of the scenario's table
 	onTheWay  []error  // what was wrong during a When with several steps
-}
-
-// outcome is the answer of the code under test, for a Then to check.
-type outcome struct {
-	err    error
-	judged bool // a Then has checked the error
-	// These are the answers of the operations that have one.
-	warnings []string
-	ids      []string
-	report   client.Report
-	fired    int
-	looked   []string
-}
-
-// actor is a worker or an administrator, with a session and what it has acquired.
-type actor struct {
-	conn   *zk.Conn
-	q      *client.Queue
-	job    *client.Job
-	batch  *client.Batch
-	access *client.Request
 }
 
 // start is the time at which every scenario begins. The times that its Givens write are
@@ -116,9 +95,21 @@ func (w *world) actor(name string) (*actor, error) {
 	return a, nil
 }
 
-// act lets an actor call the code under test, and reads the tree before and after.
+// act lets an actor send requests, until one is refused.
+func (w *world) act(name string, requests ...request) error {
+	return w.during(name, func(ctx context.Context, a *actor) error {
+		for _, r := range requests {
+			if err := a.do(ctx, r, &w.last); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// during lets an actor call the code under test, and reads the tree before and after.
 // It stores the answer and does not check it.
-func (w *world) act(name string, do func(ctx context.Context, a *actor, answer *outcome) error) error {
+func (w *world) during(name string, do func(context.Context, *actor) error) error {
 	if w.unsettled {
 		return errors.New("no Then has compared the whole tree after the act before this one")
 	}
@@ -136,15 +127,15 @@ func (w *world) act(name string, do func(ctx context.Context, a *actor, answer *
 	w.last = outcome{}
 	ctx, cancel := context.WithTimeout(w.ctx, actTimeout)
 	defer cancel()
-	w.last.err = w.stopIfLost(do(ctx, a, &w.last))
+	w.last.err = w.stopIfLost(do(ctx, a))
 	w.unsettled = true
 	w.want = w.before.Clone()
 	return w.look()
 }
 
 // arrange is an act that only prepares the scenario, so it must succeed.
-func (w *world) arrange(name string, do func(ctx context.Context, a *actor, answer *outcome) error) error {
-	if err := w.act(name, do); err != nil {
+func (w *world) arrange(name string, r request) error {
+	if err := w.act(name, r); err != nil {
 		return err
 	}
 	w.unsettled = false
@@ -171,7 +162,7 @@ func (w *world) look() error {
 // write creates znodes by hand, and the missing folders above them, or sets their data. They
 // are sent in one transaction, at the latest before the next act. observe does not take
 // them for steps.
-func (w *world) write(nodes ...znode.Node) error {
+func (w *world) write(all nodes) error {
 	put := func(at string, data []byte) error {
 		if w.seen.Get(at) != nil {
 			w.byHand = append(w.byHand, &zk.SetDataRequest{Path: w.root + at, Data: data, Version: -1})
@@ -180,15 +171,15 @@ func (w *world) write(nodes ...znode.Node) error {
 		}
 		return w.seen.Put(znode.Node{Path: at, Data: data})
 	}
-	for _, n := range nodes {
-		for i, c := range n.Path {
-			if folder := n.Path[:i]; c == '/' && i > 0 && w.seen.Get(folder) == nil {
+	for _, at := range all.paths() {
+		for i, c := range at {
+			if folder := at[:i]; c == '/' && i > 0 && w.seen.Get(folder) == nil {
 				if err := put(folder, []byte{}); err != nil {
 					return err
 				}
 			}
 		}
-		if err := put(n.Path, n.Data); err != nil {
+		if err := put(at, encode(all[at])); err != nil {
 			return err
 		}
 	}
@@ -237,14 +228,13 @@ func (w *world) furnish() (err error) {
 		return w.stopIfLost(fmt.Errorf("create the scenario's chroot: %w", err))
 	}
 	w.seen = znode.NewTree()
-	var nodes []znode.Node
-	for _, state := range w.folders {
-		nodes = append(nodes, znode.Node{Path: "/jobs/states/" + state, Data: []byte{}})
+	all := nodes{}
+	if w.mrtZK() {
+		for _, state := range statesOf(documented(newqueue.EntityJob, w.dialect)) {
+			all["/jobs/states/"+state] = ""
+		}
 	}
-	if len(nodes) == 0 {
-		return nil
-	}
-	return w.write(nodes...)
+	return w.write(all)
 }
 
 // path returns the path of an item by its name in the scenario.

@@ -1,0 +1,420 @@
+package accept
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cucumber/godog"
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/internal/znode"
+)
+
+// The Givens write what docs/new-layout.md, "Paths", describes.
+
+// retries is the retry_count of every job that a Given writes. It is neither 0 nor 1, so that a
+// scenario notices a step that sets it to one of them.
+const retries = 2
+
+// usualPriority is the priority of every job that a Given writes, unless the scenario says
+// otherwise.
+const usualPriority = 5
+
+// usualSpace is the space_needed of every job that a Given writes. It is not 0, so that a
+// scenario notices a step that sets it to 0.
+const usualSpace = 1234
+
+// usualMessages are the messages in statuses that a Given writes. With them a scenario
+// notices a step that should remove the message and does not.
+var usualMessages = map[string]string{"failed": "what went wrong", "held": "why it was held"}
+
+// usualLSS returns the last_successful_status of a job that reached a state without a
+// failure. A failed job has that of a job whose download failed.
+func (s spelling) usualLSS(state string) string {
+	chain := s.chain()
+	switch state {
+	case "failed", "deleted":
+		state = "downloading"
+	case "held": // from pending, as the next state
+		state = "estimating"
+	}
+	i := slices.Index(chain, state)
+	if i < 1 || i == 1 && !s.mrtZK() {
+		return none
+	}
+	return chain[i-1]
+}
+
+// chain returns a job's states in order, if every step succeeds.
+func (s spelling) chain() []string {
+	chain := strings.Fields("pending estimating provisioning downloading processing storing recording notify completed")
+	return slices.DeleteFunc(chain, func(state string) bool { return state == "storing" && !s.mrtZK() })
+}
+
+// status returns the status of an item that got into its state at some time, without the fields that only
+// jobs have.
+func (s spelling) status(kind, state, message string, at time.Time) object {
+	status := object{"status": s.state(state), s.timeKey(kind): s.time(at)}
+	s.message(status, message)
+	return status
+}
+
+// seeded is status for an item that a Given writes.
+func (s spelling) seeded(kind, state string) object {
+	return s.status(kind, state, usualMessages[state], longAgo)
+}
+
+// next returns the path of the next item in a folder, such as "/jobs/jid0000000003".
+func (w *world) next(folder, prefix string) string {
+	n := len(w.seen.Children(folder))
+	if w.seen.Get("/jobs/states") != nil && folder == "/jobs" {
+		n--
+	}
+	return fmt.Sprintf("%s/%s%010d", folder, prefix, n)
+}
+
+// newBatch writes a batch in a state.
+func (w *world) newBatch(name, state string) error {
+	at := w.next("/batches", "bid")
+	uuid := "uuid-of-" + path.Base(at)
+	w.names[name] = at
+	all := nodes{
+		at: "", at + "/submission": w.submission(uuid), at + "/status": w.seeded("batch", state),
+		"/batch-uuids/" + uuid: path.Base(at),
+	}
+	if state != "pending" && state != "held" {
+		all[at+"/states/batch-processing"] = ""
+	}
+	return w.write(all)
+}
+
+// submission is what a depositor sends.
+func (s spelling) submission(uuid string) object {
+	return object{
+		"profile_name": "merritt_demo_content", "submitter": "Dee Positor", "payload_filename": "three.checkm",
+		"submissionDate": s.time(longAgo), "erc_what": "three objects", "erc_who": "", "erc_when": "", "erc_where": "",
+		"type": "object-manifest", "submission_mode": "add", "batchID": uuid,
+	}
+}
+
+// seed is a job that a Given writes. What is not set is as usual.
+type seed struct {
+	state    string
+	priority int
+	lss      string
+	space    int
+}
+
+// newJob writes a job of a batch.
+func (w *world) newJob(name, batch string, s seed) error {
+	at := w.next("/jobs", "jid")
+	w.names[name] = at
+	status := w.seeded("job", s.state)
+	if s.lss == "" {
+		s.lss = w.usualLSS(s.state)
+	}
+	status["last_successful_status"], status["retry_count"] = w.state(s.lss), retries
+	if s.priority == 0 {
+		s.priority = usualPriority
+	}
+	if s.space == 0 {
+		s.space = usualSpace
+	}
+	return w.write(w.jobNodes(at, w.names[batch], s.state, nodes{
+		"configuration": w.configuration(path.Base(w.names[batch]), "http://example.org/"+path.Base(at), ""),
+		"status":        status, "priority": s.priority, "space_needed": s.space,
+	}))
+}
+
+// jobNodes returns the znodes of a job with these documents, in its three places. In dialect design a
+// deleted job has no entries.
+func (w *world) jobNodes(at, batch, state string, docs nodes) nodes {
+	all := below(at, docs)
+	all[at+"/bid"] = path.Base(batch)
+	if state != "deleted" || w.mrtZK() {
+		all[entry(state, docs["priority"].(int), at)] = ""
+		all[batchEntry(batch, state, at)] = ""
+	}
+	return all
+}
+
+// configuration is a job's.
+func (s spelling) configuration(bid, url, localID string) object {
+	return object{
+		"batch_id": bid, "profile_name": "merritt_demo_content", "submitter": "Dee Positor",
+		"submissionDate": s.time(longAgo), "payload_url": url, "payload_type": "Manifest",
+		"response_type": "JSON", "local_id": localID, "submission_mode": "Add",
+	}
+}
+
+// entry returns the path of a job's entry in the queue of a state.
+func entry(state string, priority int, job string) string {
+	return fmt.Sprintf("/jobs/states/%s/%02d-%s", state, priority, path.Base(job))
+}
+
+// batchEntry returns the path of a job's entry in its batch, if the job is in a state.
+func batchEntry(batch, state, job string) string {
+	return batch + "/states/" + folderOf(state) + "/" + path.Base(job)
+}
+
+// newRequest writes an access request.
+func (w *world) newRequest(name, size, state string) error {
+	at := w.next("/access/"+size, "qid")
+	w.names[name] = at
+	return w.write(nodes{at: "", at + "/token": token(path.Base(at)), at + "/status": w.seeded("request", state)})
+}
+
+// token returns a request's token. Its status is a number, as the storage service
+// writes it.
+func token(text string) object {
+	return object{
+		"token": text, "delivery-node": 7777, "cloud-content-byte": 123456, "status": 202,
+		"url": "http://example.org/presigned", "anticipated-availability-time": "2024-03-01T13:00:00-08:00",
+	}
+}
+
+// othersWork writes items that are not part of the scenario. No step may acquire,
+// report or clean up any of them.
+func (w *world) othersWork() error {
+	return first(
+		w.newBatch("unrelated batch", "processing"),
+		w.newJob("unrelated held job", "unrelated batch", seed{state: "held", priority: 1}),
+		w.newJob("unrelated failed job", "unrelated batch", seed{state: "failed", priority: 1}),
+		w.newRequest("unrelated request", "small", "failed"),
+		w.newRequest("unrelated request", "large", "failed"),
+		w.write(nodes{"/locks/collections/of_another_client": "", "/locks/inventory/of_another_client": ""}))
+}
+
+// anItem writes an item of any kind in any state.
+func (w *world) anItem(state, kind, acquired string) (err error) {
+	switch kind {
+	case "job":
+		err = w.theJob(seed{state: state})
+	case "batch":
+		err = w.newBatch("batch", state)
+	default:
+		err = w.newRequest("request", "small", state)
+	}
+	if err != nil || acquired == "" {
+		return err
+	}
+	return w.arrange("worker", request{verb: "acquire", what: kind, name: "small", from: state})
+}
+
+// theJob writes the only job of a scenario, in a batch that is processing.
+func (w *world) theJob(s seed) error {
+	if _, ok := w.names["batch"]; !ok {
+		if err := w.newBatch("batch", "processing"); err != nil {
+			return err
+		}
+	}
+	return w.newJob("job", "batch", s)
+}
+
+func (w *world) aFailedJob(last string) error { return w.theJob(seed{state: "failed", lss: last}) }
+
+// aJobResumedByJava writes a job with the last_successful_status failed. The Java
+// library writes the state that the job leaves, even if that is failed
+// (Job.statusObject).
+func (w *world) aJobResumedByJava(state string) error {
+	if err := w.theJob(seed{state: state, lss: "failed"}); err != nil {
+		return err
+	}
+	return w.arrange("worker", request{verb: "acquire", what: "job", from: state})
+}
+
+func (w *world) aJobOfACompletedBatch(state string) error {
+	if err := w.newBatch("batch", "completed"); err != nil {
+		return err
+	}
+	return w.theJob(seed{state: state})
+}
+
+func (w *world) aBatchWithJobs(state, jobs string) error {
+	return w.batchOf("batch", state, jobs, "completed")
+}
+
+func (w *world) aSecondBatch(jobs string) error {
+	return w.batchOf("second batch", "processing", jobs, "pending")
+}
+
+// batchOf writes a batch with jobs in one state.
+func (w *world) batchOf(name, state, jobs, theirs string) error {
+	err := w.newBatch(name, state)
+	for _, job := range strings.Fields(jobs) {
+		err = first(err, w.newJob("job "+job, name, seed{state: theirs}))
+	}
+	return err
+}
+
+func (w *world) aJobOfIt(name, state string) error {
+	return w.newJob("job "+name, "batch", seed{state: state})
+}
+
+func (w *world) workerHasAcquiredTheBatch() error {
+	return w.arrange("worker", request{verb: "acquire", what: "batch", from: w.stateOf(w.seen, w.names["batch"])})
+}
+
+// eachAcquired gives each of the jobs A, B and C a worker.
+func (w *world) eachAcquired() (err error) {
+	for _, name := range []string{"A", "B", "C"} {
+		err = first(err, w.arrange("worker of "+name, request{verb: "acquire", what: "job", from: "notify"}))
+	}
+	return err
+}
+
+// theseItems writes the items of a table.
+func (w *world) theseItems(kind, state, size string, t *godog.Table) error {
+	rows, err := rowsOf(t, kind, "priority", "bytes")
+	if err != nil {
+		return err
+	}
+	if kind == "job" {
+		err = w.newBatch("batch", "processing")
+	}
+	for _, row := range rows {
+		name := kind + " " + row.text[kind]
+		switch kind {
+		case "job":
+			err = first(err, w.newJob(name, "batch", seed{state: state, priority: row.number["priority"], space: row.number["bytes"]}))
+		case "batch":
+			err = first(err, w.newBatch(name, state))
+		default:
+			err = first(err, w.newRequest(name, size, state))
+		}
+	}
+	return err
+}
+
+// row is a row of a scenario's table, by its columns.
+type row struct {
+	text   map[string]string
+	number map[string]int // of the columns priority and bytes
+}
+
+// rowsOf reads a scenario's table, which may have the known columns.
+func rowsOf(t *godog.Table, known ...string) ([]row, error) {
+	var rows []row
+	for _, r := range t.Rows[1:] {
+		read := row{map[string]string{}, map[string]int{"priority": 0, "bytes": 0}}
+		for i, c := range r.Cells {
+			column := t.Rows[0].Cells[i].Value
+			if !slices.Contains(known, column) {
+				return nil, fmt.Errorf("the table has an unknown column %q", column)
+			}
+			read.text[column] = c.Value
+			if _, ok := read.number[column]; ok {
+				n, err := strconv.Atoi(c.Value)
+				if err != nil {
+					return nil, err
+				}
+				read.number[column] = n
+			}
+		}
+		rows = append(rows, read)
+	}
+	return rows, nil
+}
+
+// manifest reads a scenario's table: what the manifest says about each job, by the names of the znodes.
+// The code under test fills in the batch.
+func (w *world) manifest(t *godog.Table) (jobs []nodes, err error) {
+	rows, err := rowsOf(t, "payload", "local id", "primary id", "title", "priority", "bytes")
+	for _, row := range rows {
+		docs := nodes{
+			"configuration": w.configuration("", row.text["payload"], row.text["local id"]),
+			"identifiers":   object{"primary_id": row.text["primary id"], "local_id": []string{row.text["local id"]}},
+			"priority":      row.number["priority"], "space_needed": row.number["bytes"],
+		}
+		if title := row.text["title"]; title != "" {
+			docs["metadata"] = object{"erc_what": title, "erc_who": "", "erc_when": "", "erc_where": ""}
+		}
+		jobs = append(jobs, docs)
+	}
+	return jobs, err
+}
+
+// staleEntry writes what the deployed library leaves if one of its steps is
+// interrupted, because it writes a job's entries one by one.
+func (w *world) staleEntry(name, state string, priority int) error {
+	return w.write(nodes{entry(state, priority, w.names["job "+name]): ""})
+}
+
+// batchWasHalfAcquired writes what a worker of the deployed library leaves if it
+// dies while it acquires a batch, or may not acquire it: it creates states first
+// (Batch.acquirePendingBatch).
+func (w *world) batchWasHalfAcquired() error {
+	return w.write(nodes{w.names["batch"] + "/states": ""})
+}
+
+func (w *world) batchHasAJob(name string) error {
+	return w.write(nodes{w.names[name] + "/states/batch-processing/jid0000000099": ""})
+}
+
+func (w *world) itsLastReport(completed, failed string) error {
+	return w.write(nodes{w.names["batch"] + "/status-report": w.statusReport(completed, failed, w.time(longAgo))})
+}
+
+// statusReport is a batch's, with jobs by their names in the scenario.
+func (w *world) statusReport(completed, failed, at string) object {
+	return object{"last_modified": at, "successful_jobs": w.ids(completed), "failed_jobs": w.ids(failed)}
+}
+
+// ids returns the ids of jobs, sorted, for their names in the scenario: "A B", or none.
+func (w *world) ids(names string) []string {
+	ids := []string{}
+	for _, name := range strings.Fields(strings.TrimPrefix(names, none)) {
+		ids = append(ids, path.Base(w.names["job "+name]))
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// emptyZooKeeper removes the znodes with which every other scenario starts.
+func (w *world) emptyZooKeeper() {
+	w.seen, w.byHand = znode.NewTree(), nil
+}
+
+// lockByHand creates a lock as a worker with the client library would.
+func (w *world) lockByHand(what string) error {
+	a, err := w.actor("another client")
+	if err := first(err, w.flush()); err != nil {
+		return err
+	}
+	at := w.names[what] + "/lock"
+	if _, err := a.conn.Create(w.root+at, []byte{}, zk.FlagEphemeral, w.suite.observer.acl); err != nil {
+		return fmt.Errorf("lock the %s: %w", what, err)
+	}
+	w.before, w.seen = nil, w.seen.Clone()
+	return w.seen.Put(znode.Node{Path: at, Data: []byte{}})
+}
+
+// nodes is what znodes hold, by their paths: an object, a number or a text.
+type nodes map[string]any
+
+// below returns a znode and the documents below it, by their paths.
+func below(at string, docs nodes) nodes {
+	all := nodes{at: ""}
+	for name, doc := range docs {
+		all[at+"/"+name] = doc
+	}
+	return all
+}
+
+// paths returns the paths, each after those above it.
+func (n nodes) paths() []string { return slices.Sorted(maps.Keys(n)) }
+
+// first returns the first error.
+func first(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

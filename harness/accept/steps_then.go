@@ -1,0 +1,463 @@
+package accept
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mrtq/internal/layout/merritt"
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+	"mrtq/newqueue/client"
+)
+
+// itemIs expects an item in another state.
+func (w *world) itemIs(name, state, priority, message string) error {
+	at, err := w.path(name)
+	if err != nil {
+		return err
+	}
+	w.names[kindOf(at)] = at // "its" in the next Thens means this item
+	return errors.Join(w.done(), w.becomes(at, state, priority, message))
+}
+
+// becomes expects that an item is in another state: in its status, and if it is a job in that
+// state's queue instead of the old one. Priority "" means the same as before.
+func (w *world) becomes(at, state, priority, message string) error {
+	kind, from := kindOf(at), w.stateOf(w.want, at)
+	wrong := []error{
+		w.wantField(at+"/status", "status", w.state(state)),
+		w.wantField(at+"/status", w.timeKey(kind), w.time(w.now)),
+		w.wantMessage(at+"/status", message),
+	}
+	switch {
+	case kind == "batch" && state == "processing":
+		wrong = append(wrong, w.thereIsAFolder())
+	case kind == "job":
+		before := priorityIn(w.before, at)
+		now := before
+		if priority != "" {
+			now, _ = strconv.Atoi(priority)
+			wrong = append(wrong, w.wantNode(at+"/priority", now))
+		}
+		wrong = append(wrong, w.wantGone(entry(from, before, at)), w.wantNode(entry(state, now, at), ""))
+	}
+	return errors.Join(wrong...)
+}
+
+// priorityIn returns a job's priority in a tree.
+func priorityIn(t *znode.Tree, at string) int {
+	n := t.Get(at + "/priority")
+	if n == nil {
+		return -1
+	}
+	p, _ := strconv.Atoi(string(n.Data))
+	return p
+}
+
+func (w *world) jobsAreCompleted(names string) error {
+	var wrong []error
+	for _, name := range strings.Fields(names) {
+		wrong = append(wrong, w.itemIs("job "+name, "completed", "", ""), w.lastSuccessIs("notify", ""),
+			w.batchEntryMoves("processing", "completed"), w.wantGone(w.names["job"]+"/lock"))
+	}
+	return errors.Join(wrong...)
+}
+
+func (w *world) jobNeeds(space int) error { return w.wantNode(w.names["job"]+"/space_needed", space) }
+
+func (w *world) lastSuccessIs(last, deployed string) error {
+	if w.mrtZK() && deployed != "" {
+		last = deployed
+	}
+	return w.wantField(w.names["job"]+"/status", "last_successful_status", w.state(last))
+}
+
+func (w *world) retriedOnceMore() error {
+	at := w.names["job"] + "/status"
+	before, _ := parse(w.before.Get(at).Data)["retry_count"].(float64)
+	return w.wantField(at, "retry_count", int(before)+1)
+}
+
+func (w *world) identifierIs(ark string) error {
+	return w.wantNode(w.names["job"]+"/identifiers", identifiers(ark))
+}
+
+func (w *world) hasToTake(service, url string) error {
+	name, doc := found(service, url)
+	return w.wantNode(w.names["job"]+"/"+name, doc)
+}
+
+func (w *world) batchEntryMoves(from, to string) error {
+	states, jid := w.names["batch"]+"/states/batch-", path.Base(w.names["job"])
+	return errors.Join(w.wantGone(states+from+"/"+jid), w.wantNode(states+to+"/"+jid, ""))
+}
+
+func (w *world) jobLeftQueue(name, state string) error {
+	return errors.Join(w.done(), w.wantGone(entry(state, usualPriority, w.names[name])))
+}
+
+func (w *world) jobIsQueued(name, state string, priority int) error {
+	at := w.names["job "+name]
+	return errors.Join(w.done(), w.wantNode(at+"/priority", priority),
+		w.wantGone(entry(state, priorityIn(w.before, at), at)), w.wantNode(entry(state, priority, at), ""))
+}
+
+// created expects the items that the last request created, which are the only new ones in their folder.
+func (w *world) created(folder string, items ...nodes) error {
+	old, made := w.before.Children(folder), w.seen.Children(folder)
+	made = slices.DeleteFunc(made, func(name string) bool { return name == "states" || slices.Contains(old, name) })
+	if err := w.done(); err != nil {
+		return err
+	}
+	if len(made) != len(items) || !slices.Equal(made, w.last.ids) {
+		return fmt.Errorf("the new items are %v, the answer is %v, expected %d", made, w.last.ids, len(items))
+	}
+	var wrong []error
+	for i, docs := range items {
+		at := folder + "/" + made[i]
+		status := w.status(kindOf(at), "pending", "", w.now)
+		docs["status"] = status
+		all := below(at, docs)
+		if kindOf(at) == "job" {
+			status["last_successful_status"], status["retry_count"] = nil, 0
+			docs["configuration"].(object)["batch_id"] = path.Base(w.names["batch"])
+			all = w.jobNodes(at, w.names["batch"], "pending", docs)
+		}
+		wrong = append(wrong, w.wantNodes(all))
+	}
+	return errors.Join(wrong...)
+}
+
+func (w *world) batchIsCreated() error {
+	w.earlier = append(w.before.Children("/batches"), path.Base(w.names["batch"]))
+	w.names["batch"] = "/batches/" + strings.Join(w.last.ids, "")
+	return w.created("/batches", nodes{"submission": w.submission(w.uuid)})
+}
+
+func (w *world) batchIsFound() error {
+	return w.wantNode("/batch-uuids/"+w.uuid, path.Base(w.names["batch"]))
+}
+
+// numberIsNew compares with the numbers of all earlier batches, including the one that was removed.
+func (w *world) numberIsNew() error {
+	if bid := path.Base(w.names["batch"]); bid <= slices.Max(w.earlier) {
+		return fmt.Errorf("the batch is %s, but there were %v before", bid, w.earlier)
+	}
+	return nil
+}
+
+func (w *world) requestIsCreated(size, text string) error {
+	return w.created("/access/"+size, nodes{"token": token(text)})
+}
+
+// jobsAreCreated expects the jobs of the scenario's table, in its order.
+func (w *world) jobsAreCreated() error { return w.created("/jobs", w.jobs...) }
+
+func (w *world) jobsAreFresh() error {
+	var wrong []error
+	for _, jid := range w.last.ids {
+		wrong = append(wrong,
+			w.seenField("/jobs/"+jid+"/status", "last_successful_status", nil),
+			w.seenField("/jobs/"+jid+"/status", "retry_count", 0))
+	}
+	return errors.Join(wrong...)
+}
+
+func (w *world) thereIsAFolder() error {
+	return w.wantNode(w.names["batch"]+"/states/batch-processing", "")
+}
+
+func (w *world) batchHasNoStates() error {
+	return errors.Join(w.done(), w.wantGone(w.names["batch"]+"/states"))
+}
+
+// isGone expects that an item is removed from all its places, with some jobs.
+func (w *world) isGone(name, jobs string) error {
+	wrong := []error{w.done(), w.itemGone(w.names[name])}
+	for _, job := range strings.Fields(jobs) {
+		wrong = append(wrong, w.itemGone(w.names["job "+job]))
+	}
+	return errors.Join(wrong...)
+}
+
+// allAreGone expects that requests, or batches without jobs, do not exist any more.
+func (w *world) allAreGone(kind, names string) error {
+	wrong := []error{w.done()}
+	for _, name := range strings.Fields(names) {
+		wrong = append(wrong, w.itemGone(w.names[kind+" "+name]))
+	}
+	return errors.Join(wrong...)
+}
+
+func (w *world) itemGone(at string) error {
+	wrong := []error{w.wantGone(at)}
+	switch kindOf(at) {
+	case "batch":
+		wrong = append(wrong, w.wantGone("/batch-uuids/uuid-of-"+path.Base(at)))
+	case "job":
+		state := w.stateOf(w.before, at)
+		wrong = append(wrong, w.wantGone(entry(state, usualPriority, at)), w.wantGone(batchEntry(w.names["batch"], state, at)))
+	}
+	return errors.Join(wrong...)
+}
+
+// jobIsDeleted expects that the job's znodes are removed, or in mrt-zk that the job is
+// marked as deleted (J21, J22).
+func (w *world) jobIsDeleted(folder string) error {
+	if !w.mrtZK() {
+		return w.isGone("job", "")
+	}
+	return errors.Join(w.itemIs("job", "deleted", "", ""), w.batchEntryMoves(folder, "deleted"))
+}
+
+// answerWarns expects a warning that names the scenario's job or batch.
+func (w *world) answerWarns() error {
+	for _, text := range w.last.warnings {
+		if strings.Contains(text, "depositor") && strings.Contains(text, path.Base(w.subject())) {
+			return nil
+		}
+	}
+	return fmt.Errorf("the answer is %q", w.last.warnings)
+}
+
+func (w *world) answerWarnsOfNothing() error {
+	if len(w.last.warnings) > 0 {
+		return fmt.Errorf("the answer is %q", w.last.warnings)
+	}
+	return w.done()
+}
+
+// subject returns the path of the scenario's job, batch or request.
+func (w *world) subject() string {
+	for _, k := range kinds {
+		if at, ok := w.names[k.noun]; ok {
+			return at
+		}
+	}
+	return ""
+}
+
+func (w *world) reportLists(completed, failed string) error {
+	return w.wantNode(w.names["batch"]+"/status-report", w.statusReport(completed, failed, w.time(w.now)))
+}
+
+// reported compares two lists of the report. Its words end the Then.
+func (w *world) reported(one, word, other, otherWord string) error {
+	r := w.last.report
+	lists := map[string][]string{"newly completed": r.NewlyCompleted, "newly failed": r.NewlyFailed, "still failed": r.Unresolved, "resumed": r.Unfinished}
+	if !slices.Equal(lists[word], w.ids(one)) || !slices.Equal(lists[otherWord], w.ids(other)) {
+		return fmt.Errorf("the report lists %v", lists)
+	}
+	return nil
+}
+
+func (w *world) thereIsToSend(what string) error {
+	if got := w.last.report.Changed(); got != (what == "something") {
+		return fmt.Errorf("the report has Changed %t", got)
+	}
+	return nil
+}
+
+// workerHas expects the lock, and checks that the worker has acquired what it locks.
+func (w *world) workerHas(which, name string) error {
+	at, a := w.names[name], w.actors[workerNamed(which)]
+	if err := first(w.done(), w.wantNode(at+"/lock", "")); err != nil {
+		return err
+	}
+	if owner := w.seen.Get(at + "/lock").Stat.EphemeralOwner; owner != a.conn.SessionID() {
+		return fmt.Errorf("%s/lock belongs to session %#x, expected %#x", at, owner, a.conn.SessionID())
+	}
+	if a.has.Path() != at {
+		return fmt.Errorf("the worker acquired %s, expected %s", a.has.Path(), at)
+	}
+	return nil
+}
+
+func (w *world) hasLookedAt(names string) error {
+	if want := w.ids(names); !slices.Equal(w.last.looked, want) {
+		return fmt.Errorf("the worker looked at %v, expected %v", w.last.looked, want)
+	}
+	return nil
+}
+
+func (w *world) findsIdentifier(ark string) error {
+	if got := w.last.identifier; got != ark {
+		return fmt.Errorf("the worker found %q", got)
+	}
+	return nil
+}
+
+func (w *world) lockIsThere(at, howLong string) error {
+	if err := first(w.done(), w.wantNode(at, "")); err != nil {
+		return err
+	}
+	ephemeral := w.seen.Get(at).Stat.EphemeralOwner != 0
+	if want := howLong == "ends with the session"; ephemeral != want {
+		return fmt.Errorf("%s is ephemeral: %t, expected %t", at, ephemeral, want)
+	}
+	return nil
+}
+
+func (w *world) lockIs(at, how string) error {
+	if how == "removed" {
+		return w.wantGone(at)
+	}
+	return w.wantNode(at, "")
+}
+
+func (w *world) lockIsReleased() error {
+	for _, k := range kinds {
+		if at, ok := w.names[k.noun]; ok && w.before.Get(at+"/lock") != nil {
+			return w.wantGone(at + "/lock")
+		}
+	}
+	return errors.New("no lock was held before")
+}
+
+// asDocumented expects that all steps of the last act were right, and that the tree obeys the layout.
+func (w *world) asDocumented() error {
+	wrong := w.onTheWay
+	w.onTheWay = nil
+	for _, p := range merritt.Problems(w.seen, w.dialect) {
+		if !strings.Contains(p.Path, "of_another_client") { // written by hand, not as a worker would
+			wrong = append(wrong, errors.New(p.String()))
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+func (w *world) writtenOnce() error {
+	var wrong []string
+	for n := range w.seen.All("/") {
+		switch path.Base(n.Path) {
+		case "submission", "configuration", "bid":
+		default:
+			if path.Dir(n.Path) != "/batch-uuids" {
+				continue
+			}
+		}
+		if n.Stat.Version != 0 || n.Stat.Czxid != n.Stat.Mzxid {
+			wrong = append(wrong, fmt.Sprintf("%s has version %d", n.Path, n.Stat.Version))
+		}
+	}
+	return failure("static znodes were written again", wrong)
+}
+
+func (w *world) batchAndJobsAre(state, jobs, states string) error {
+	wrong := []error{w.asDocumented()}
+	if got := w.stateOf(w.seen, w.names["batch"]); got != state {
+		wrong = append(wrong, fmt.Errorf("the batch is %s", got))
+	}
+	want := strings.Fields(states)
+	for i, name := range strings.Fields(jobs) {
+		if got := w.stateOf(w.seen, w.names["job "+name]); i >= len(want) || got != want[i] {
+			wrong = append(wrong, fmt.Errorf("the job %s is %s", name, got))
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+func (w *world) watchFired(how string) error {
+	if want := map[string]int{"fired once": 1, "not fired": 0}[how]; w.last.fired != want {
+		return errors.Join(w.done(), fmt.Errorf("it fired %d times", w.last.fired))
+	}
+	return w.done()
+}
+
+// folders are what a Then calls them.
+var folders = map[string][]string{
+	"batches, their UUIDs, and jobs and their states": {"/batches", "/batch-uuids", "/jobs", "/jobs/states"},
+	"access requests and for every kind of lock": {
+		"/access/small", "/access/large", "/locks/queue", "/locks/storage", "/locks/inventory", "/locks/collections"},
+}
+
+func (w *world) foldersAreThere(which string) error {
+	all := nodes{}
+	for _, at := range folders[which] {
+		all[at] = ""
+	}
+	if all["/locks/queue"] != nil {
+		all[w.localIDs] = ""
+	}
+	return errors.Join(w.done(), w.wantNodes(all))
+}
+
+func (w *world) stateFoldersAreThere(states string) error {
+	all := nodes{}
+	for _, state := range strings.Fields(states) {
+		all["/jobs/states/"+state] = ""
+	}
+	return w.wantNodes(all)
+}
+
+// refusals has the error for each reason that a Then can give.
+var refusals = map[string]error{
+	"the lock is already held":                        client.ErrLocked,
+	"only the worker that holds the lock may do this": client.ErrNotLocked,
+	"the caller does not hold that lock":              client.ErrNotLocked,
+	"no step of it has succeeded yet":                 client.ErrNotResumable,
+	"it has unfinished jobs":                          client.ErrStillProcessing,
+	"it already has jobs":                             client.ErrHasJobs,
+	"there already is a batch with that UUID":         client.ErrExists,
+	"only a batch that is processing takes jobs":      client.ErrNotProcessing,
+	"a priority has two digits":                       newqueue.ErrPriority,
+	"the layout does not allow the value":             newqueue.ErrValue,
+	"another client changed it first":                 client.ErrConflict,
+	"the queue is held":                               client.ErrHeld,
+	"it is in another state":                          errState,
+	"an administrator may not do that":                errState,
+	nothingToAcquire:                                  client.ErrNone,
+}
+
+// errState stands for every *newqueue.StateError.
+var errState = errors.New("a state error")
+
+// nothingToAcquire is the reason of the Then that says so in a sentence of its own.
+const nothingToAcquire = "there is nothing to acquire"
+
+func (w *world) isRefused(why string) error {
+	w.last.judged = true
+	if w.last.err == nil {
+		return errors.New("it was not refused")
+	}
+	want, known := refusals[why]
+	if !known {
+		return fmt.Errorf("the test knows no error for %q", why)
+	}
+	var state *client.StateError
+	if !errors.Is(w.last.err, want) && (want != errState || !errors.As(w.last.err, &state)) {
+		return fmt.Errorf("it was refused for another reason: %w", w.last.err)
+	}
+	return nil
+}
+
+// isIllegal expects the typed error with all its fields. The When before has set the
+// target state.
+func (w *world) isIllegal(from, kind, allowed string) error {
+	w.last.judged = true
+	var e *client.StateError
+	if !errors.As(w.last.err, &e) {
+		return fmt.Errorf("it was not refused as an illegal step: %w", orDone(w.last.err))
+	}
+	want := client.StateError{Entity: entityOf(kind), Path: w.names[kind], From: from, To: w.target}
+	if allowed != "no state" {
+		want.Allowed = strings.Fields(allowed)
+	}
+	if !reflect.DeepEqual(*e, want) {
+		return fmt.Errorf("the error says %+v, expected %+v", *e, want)
+	}
+	return nil
+}
+
+// orDone returns err, or an error that says that there was none.
+func orDone(err error) error {
+	if err == nil {
+		return errors.New("it succeeded")
+	}
+	return err
+}

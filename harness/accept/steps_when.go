@@ -1,0 +1,268 @@
+package accept
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/cucumber/godog"
+)
+
+// workerNamed returns the name of the actor that a step calls "the worker" or "another
+// worker".
+func workerNamed(which string) string {
+	if which == "the" || which == "" {
+		return "worker"
+	}
+	return "other worker"
+}
+
+func (w *world) workerAcquires(which, kind, state string) error {
+	r := request{verb: "acquire", what: kind, from: state}
+	if kind == "request" {
+		r.name, r.from = state, "pending"
+	}
+	return w.act(workerNamed(which), r)
+}
+
+// workersVerbs are what a worker does with what it has acquired, by the words of a scenario.
+var workersVerbs = map[string]string{
+	"succeeds": "succeed", "fails it": "fail", "holds it": "hold", "unlocks it": "unlock",
+	"makes its report": "report", "records the report as sent": "finish",
+}
+
+func (w *world) workerDoes(which, action, message string) error {
+	return w.act(workerNamed(which), request{verb: workersVerbs[action], message: message})
+}
+
+func (w *world) workerReports() error {
+	return w.act("worker", request{verb: "report"}, request{verb: "finish"})
+}
+
+func (w *world) workerAcquiresAndReports(state string) error {
+	return w.act("worker", request{verb: "acquire", what: "batch", from: state}, request{verb: "report"}, request{verb: "finish"})
+}
+
+func (w *world) workerSucceedsKnowing(space, priority int) error {
+	return w.act("worker", request{verb: "succeed", docs: nodes{"space_needed": space, "priority": priority}})
+}
+
+// workerSucceedsFor lets a worker say where the next service finds the object.
+func (w *world) workerSucceedsFor(url, service string) error {
+	name, doc := found(service, url)
+	return w.act("worker", request{verb: "succeed", docs: nodes{name: doc}})
+}
+
+// found returns what a worker writes for the inventory or the storage service, and the znode's name.
+func found(service, url string) (name string, doc object) {
+	if service == "storage" {
+		return "store", object{"manifest_url": url, "mode": "add", "delete": "none"}
+	}
+	return "inventory", object{"manifest_url": url, "mode": "full"}
+}
+
+func (w *world) workerMints(ark string) error {
+	return w.act("worker", request{verb: "set", docs: nodes{"identifiers": identifiers(ark)}})
+}
+
+func identifiers(ark string) object { return object{"primary_id": ark, "local_id": []string{"loc-1"}} }
+
+func (w *world) workerMakesJobs(t *godog.Table) (err error) {
+	if w.jobs, err = w.manifest(t); err != nil {
+		return err
+	}
+	return w.act("worker", request{verb: "process", jobs: w.jobs})
+}
+
+func (w *world) workerMakesNoJob() error { return w.act("worker", request{verb: "process"}) }
+
+func (w *world) workerMakesOneJobMore(t *godog.Table) (err error) {
+	if w.jobs, err = w.manifest(t); err != nil {
+		return err
+	}
+	return w.act("worker", request{verb: "create", what: "job", item: w.names["batch"], jobs: w.jobs})
+}
+
+func (w *world) submissionComesIn(uuid string) error {
+	w.uuid = uuid
+	return w.act("API", request{verb: "create", what: "batch", docs: nodes{"submission": w.submission(uuid)}})
+}
+
+func (w *world) submissionComesInAgain() error {
+	return w.submissionComesIn("uuid-of-" + path.Base(w.names["batch"]))
+}
+
+func (w *world) requestComesIn(size, text string) error {
+	return w.act("API", request{verb: "create", what: "request", name: size, docs: nodes{"token": token(text)}})
+}
+
+// adminsVerbs are what an administrator does to an item, by the words of a scenario.
+var adminsVerbs = map[string]request{
+	"releases":                     {verb: "admin-move", from: "held", to: "pending"},
+	"retries":                      {verb: "admin-move", from: "failed", to: "processing"},
+	"requests an update report of": {verb: "admin-move", from: "failed", to: "update-reporting"},
+	"resumes":                      {verb: "resume"},
+	"deletes":                      {verb: "delete"},
+	"gives up":                     {verb: "give-up"},
+}
+
+func (w *world) adminDoes(action, name, at, message string) error {
+	r := adminsVerbs[action]
+	r.item, r.to, r.message = w.names[name], cmp.Or(at, r.to), message
+	return w.act("administrator", r)
+}
+
+func (w *world) adminGivesPriority(name string, priority int) error {
+	return w.act("administrator", request{verb: "set-priority", item: w.names["job "+name], docs: nodes{"priority": priority}})
+}
+
+func (w *world) adminMoves(what, to string) error {
+	w.target = to
+	return w.act("administrator", request{verb: "admin-move", item: w.names[what], to: to})
+}
+
+func (w *world) workerMoves(to string) error {
+	w.target = to
+	return w.act("worker", request{verb: "move", to: to})
+}
+
+func (w *world) adminSetsUp() error {
+	return w.act("administrator", request{verb: "init", what: "queue"})
+}
+
+// pass runs the cleaning or the repairing pass over all jobs, batches or requests.
+func (w *world) pass(which, what string) error {
+	return w.act(which+" pass", request{verb: strings.TrimSuffix(which, "ing"), what: what})
+}
+
+func (w *world) eventComes() error {
+	return w.act("watcher", request{verb: "admin-move", item: w.names["batch"], from: "processing", to: "reporting"})
+}
+
+// watcherWaits is only for a watch that does not fire, so that nobody waits long.
+func (w *world) watcherWaits() error {
+	return w.act("watcher", request{verb: "await-emptied", item: w.names["batch"]})
+}
+
+// actorNamed returns the name of the actor that a step calls "the worker" or "another
+// administrator".
+func actorNamed(which, who string) string {
+	if which == "another" {
+		return "other " + who
+	}
+	return who
+}
+
+func (w *world) takesOrReleases(which, who, action, kind, name, owner string) error {
+	verb := strings.TrimSuffix(action, "s") + "-lock"
+	return w.act(actorNamed(which, who), request{verb: verb, what: kind, name: name, owner: owner})
+}
+
+// sessionEnds ends a session as if its client had died.
+func (w *world) sessionEnds(which, who string) error {
+	name := actorNamed(which, who)
+	err := w.act(name, request{verb: "end", what: "session"})
+	delete(w.actors, name)
+	return err
+}
+
+// workerRespectsHolds lets a worker acquire a pending batch or job. The worker holds it
+// if its collection is held.
+func (w *world) workerRespectsHolds(what string) error {
+	return w.during("worker", func(ctx context.Context, a *actor) error {
+		for _, r := range []request{{verb: "acquire", what: what, from: "pending"}, {verb: "lock-taken", what: "collection hold"}} {
+			r.name = w.last.profile
+			if err := a.do(ctx, r, &w.last); err != nil {
+				return err
+			}
+		}
+		verb := map[string]string{"batch": "unlock", "job": "succeed"}[what]
+		if w.last.yes {
+			verb = "hold"
+		}
+		return a.do(ctx, request{verb: verb}, &w.last)
+	})
+}
+
+// workerPassesOver lets a worker look at every job in provisioning and move those for
+// which it has room.
+func (w *world) workerPassesOver(room int64) error {
+	return w.act("worker", request{verb: "pass", what: "jobs", from: "provisioning", room: room})
+}
+
+// workersTakeOn lets workers move a job step by step. Each step is an act, and it
+// compares the whole tree after each. The next Then reports what was wrong.
+func (w *world) workersTakeOn(name, to string) error {
+	at, chain := w.names["job "+name], w.chain()
+	from, end := slices.Index(chain, w.stateOf(w.seen, at)), slices.Index(chain, to)
+	if from < 0 || end < from {
+		return fmt.Errorf("job %s can't get to %s", name, to)
+	}
+	for i := from; i < end; i++ {
+		if err := w.workOn(at, request{verb: "succeed"}); err != nil {
+			return err
+		}
+		wrong := []error{w.becomes(at, chain[i+1], "", "")}
+		if i > 0 || w.mrtZK() {
+			wrong = append(wrong, w.lastSuccessIs(chain[i], ""))
+		}
+		if chain[i+1] == "completed" {
+			wrong = append(wrong, w.batchEntryMoves("processing", "completed"))
+		}
+		w.note(append(wrong, w.settle())...)
+	}
+	return nil
+}
+
+// workOn lets a worker acquire a job, which must be the next one in its state, and do something with it.
+func (w *world) workOn(at string, do request) error {
+	w.names["job"] = at
+	return w.act("worker", request{verb: "acquire", what: "job", item: at, from: w.stateOf(w.seen, at)}, do)
+}
+
+func (w *world) jobFailsThere(name, why string) error {
+	at := w.names["job "+name]
+	if err := w.workOn(at, request{verb: "fail", message: why}); err != nil {
+		return err
+	}
+	w.note(w.becomes(at, "failed", "", why), w.batchEntryMoves("processing", "failed"), w.settle())
+	return nil
+}
+
+// note keeps the errors of an act that has several steps. A Then reports them.
+func (w *world) note(wrong ...error) { w.onTheWay = append(w.onTheWay, wrong...) }
+
+// allSucceedAtOnce starts the watchers first, so that they wait for the jobs.
+func (w *world) allSucceedAtOnce() error {
+	var watchers, workers []*actor
+	for _, name := range []string{"A", "B", "C"} {
+		a, err := w.actor("watcher " + name)
+		if err != nil {
+			return err
+		}
+		watchers, workers = append(watchers, a), append(workers, w.actors["worker of "+name])
+	}
+	return w.during("watcher A", func(ctx context.Context, _ *actor) error {
+		var running sync.WaitGroup
+		answers := make([]outcome, len(watchers)+len(workers))
+		for i, a := range slices.Concat(watchers, workers) {
+			r := request{verb: "succeed"}
+			if i < len(watchers) {
+				r = request{verb: "await-emptied", item: w.names["batch"]}
+			}
+			running.Go(func() { answers[i].err = a.do(ctx, r, &answers[i]) })
+		}
+		running.Wait()
+		var wrong []error
+		for _, answer := range answers {
+			w.last.fired += answer.fired
+			wrong = append(wrong, answer.err)
+		}
+		return errors.Join(wrong...)
+	})
+}
