@@ -65,7 +65,7 @@ func (o Object) String(key string) (string, error) {
 	case string:
 		return v, nil
 	default:
-		return "", fmt.Errorf("%s is %s: expected a string", key, jsonText(v))
+		return "", fmt.Errorf("%s is %s: expected a string", key, JSONText(v))
 	}
 }
 
@@ -78,13 +78,13 @@ func (o Object) strings(key string) ([]string, error) {
 	case []any:
 		array = v
 	default:
-		return nil, fmt.Errorf("%s is %s: expected an array of strings", key, jsonText(v))
+		return nil, fmt.Errorf("%s is %s: expected an array of strings", key, JSONText(v))
 	}
 	out := make([]string, len(array))
 	for i, v := range array {
 		s, ok := v.(string)
 		if !ok {
-			return nil, fmt.Errorf("%s[%d] is %s: expected a string", key, i, jsonText(v))
+			return nil, fmt.Errorf("%s[%d] is %s: expected a string", key, i, JSONText(v))
 		}
 		out[i] = s
 	}
@@ -102,7 +102,7 @@ func (o Object) count(key string) (int, error) {
 			return int(n), nil
 		}
 	}
-	return 0, fmt.Errorf("%s is %s: expected a whole number from 0", key, jsonText(o[key]))
+	return 0, fmt.Errorf("%s is %s: expected a whole number from 0", key, JSONText(o[key]))
 }
 
 // scalar returns the string under a key, or a number there as it is written.
@@ -127,8 +127,8 @@ func (o Object) number(key string) (int64, error) {
 	return n, nil
 }
 
-// jsonText shows a value in a message, shortened if it is long.
-func jsonText(v any) string {
+// JSONText shows a value of an object in a message, shortened if it is long.
+func JSONText(v any) string {
 	const most = 80
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -298,24 +298,24 @@ func falsely(m *layout.Map, tree *znode.Tree, id string, found []layout.Finding,
 			return f.Path + ": " + f.Found
 		}
 	}
-	var stops []services.Stop
+	var stops []string // as merritt.yaml names them
 	for _, f := range found {
-		if of, then := services.ReadThen(m.Rule(f.Rule).Then); of == id {
-			stops = append(stops, then...)
+		if of, then, _ := strings.Cut(m.Rule(f.Rule).Then, ": "); of == id {
+			stops = append(stops, strings.Split(then, "; ")...)
 		}
 	}
 	for _, d := range services.Demands {
 		for _, by := range d.By {
 			if id == "R02" && d.ID == id { // a lock's finding does not name its effect
-				stops = append(stops, services.Stop{Daemon: by, Effect: d.Then})
+				stops = append(stops, fmt.Sprint(d.Then, " ", by))
 			}
 		}
 	}
-	simulated := slices.DeleteFunc(slices.Clone(stops), func(s services.Stop) bool { return s.Daemon == services.Admin })
-	switch {
+	happened := func(t daemons.Trouble) bool { return slices.Contains(stops, fmt.Sprint(t.Effect, " ", t.Daemon)) }
+	switch simulated := slices.ContainsFunc(stops, func(s string) bool { return !strings.HasSuffix(s, " Admin") }); {
 	case len(stops) == 0 && !named:
 		return fmt.Sprintf("no finding is about %s: %v", id, found)
-	case !named && len(simulated) > 0 && !slices.ContainsFunc(simulated, func(s services.Stop) bool { return has(troubles, s.Daemon, s.Effect) }):
+	case !named && simulated && !slices.ContainsFunc(troubles, happened):
 		return fmt.Sprintf("%v: %v", found, stops)
 	}
 	return ""

@@ -23,8 +23,10 @@ func TestDemandsPage(t *testing.T) {
 func demandsTable() string {
 	var rows []string
 	for _, r := range merritt.Map(newqueue.MrtZK).Rules() {
-		if id, stops := services.ReadThen(r.Then); id != "" {
-			rows = append(rows, fmt.Sprintf("| %s | `%s` | %s | %s | |\n", id, r.ID, r.Says, stops[0]))
+		if id, stops, ok := strings.Cut(r.Then, ": "); ok {
+			worst, _, _ := strings.Cut(stops, "; ")
+			effect, daemon, _ := strings.Cut(worst, " ")
+			rows = append(rows, fmt.Sprintf("| %s | `%s` | %s | %s | |\n", id, r.ID, r.Says, services.Stop{Daemon: services.Daemon(daemon), Effect: services.Effect(effect)}))
 		}
 	}
 	for _, d := range services.Demands {

@@ -83,9 +83,9 @@ func keyBreak(s *sample, d *services.Demand) {
 	}
 	path := jobPath
 	switch {
-	case strings.Contains(string(d.Of), "batch"):
+	case strings.Contains(d.Of.String(), "batch"):
 		path = batchPath
-	case strings.Contains(string(d.Of), "access"):
+	case strings.Contains(d.Of.String(), "access"):
 		path = requestPath
 	}
 	switch {

@@ -66,7 +66,7 @@ func (f *findings) add(kind string, one Finding, item Item) {
 
 // violation adds a violation by a new item. path is the record that it is made from.
 func (f *findings) violation(v services.Violation, path string) {
-	one := Finding{Requirement: v.Demand.ID, Then: v.Then(), Blocking: v.Stop.Effect.Blocking()}
+	one := Finding{Requirement: v.Demand.ID, Then: v.Stop.String(), Blocking: v.Stop.Effect.Blocking()}
 	if one.Blocking {
 		one.Choice = "unserviceable"
 	}

@@ -1,11 +1,10 @@
 package services
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"mrtq/internal/layout"
@@ -17,11 +16,11 @@ import (
 // after the other.
 type checker struct {
 	report   func(layout.Found)
-	it       *item // the item whose znodes pass
-	roots    map[string]bool
+	it       *Item              // the item whose znodes pass
+	roots    map[string]bool    // the nodes that the services create when they start: whether they are there
 	batchIDs map[string]string  // of submissions, by BID
 	profiles bool               // some job has a profile
-	without  map[string]string  // jobs without one, and what they have instead
+	without  []Violation        // jobs without one, which counts only if another has one
 	failed   map[string]*failed // Failed batches with unfinished jobs, by BID
 	storing  map[string]string  // jobs on which Store is at work, by the lock on their object
 }
@@ -34,49 +33,43 @@ type failed struct{ jobs, requeued int }
 // other. It passes each violation to report. In memory it keeps the batchID of every
 // batch and the paths of the jobs without a profile.
 func newChecker(report func(layout.Found)) layout.GoRules {
-	return &checker{report: report, roots: map[string]bool{}, batchIDs: map[string]string{}, without: map[string]string{}, failed: map[string]*failed{}, storing: map[string]string{}}
+	c := &checker{report: report, roots: map[string]bool{}, batchIDs: map[string]string{}, failed: map[string]*failed{}, storing: map[string]string{}}
+	for _, path := range newqueue.MrtZK.StartNodes() {
+		c.roots[path] = false
+	}
+	return c
 }
 
 // Visit implements [layout.GoRules].
 func (c *checker) Visit(v layout.Visit) {
 	n := v.Znode
-	if isRoot[n.Path] {
+	if _, is := c.roots[n.Path]; is {
 		c.roots[n.Path] = true
 	}
-	name := znode.Name(n.Path)
 	switch v.Node.ID {
 	case "batch", "job", "request":
 		c.finish()
-		c.it = &item{path: n.Path, id: name, entries: map[newqueue.BatchFolder]int{}}
+		c.it = &Item{Path: n.Path, entries: map[newqueue.BatchFolder]int{}}
 	case "batch-submission", "batch-status", "job-status", "job-configuration", "job-identifiers", "job-metadata", "job-inventory", "job-store", "request-token", "request-status":
-		if o, ok := v.Value.(newqueue.Object); ok { // as the map's codec read it
-			c.it.nodes = append(c.it.nodes, content{node: name, object: o})
-			break
+		o, ok := v.Value.(newqueue.Object) // as the map's codec read it
+		if !ok {
+			o, _ = newqueue.ParseObject(n.Data)
 		}
-		c.it.nodes = append(c.it.nodes, readContent(name, n.Data))
+		c.it.put(znode.Name(n.Path), o, len(n.Data) == 0)
 	case "job-bid":
 		c.it.bid = string(n.Data)
 	case "batch-states":
 		c.it.hasStates = true
 	case "batch-entry":
 		c.it.entries[newqueue.BatchFolder(v.Params.Get("folder"))]++
-	case "batch-lock", "job-lock", "request-lock", "storage-lock", "inventory-lock", "localid-lock":
-		if strings.HasSuffix(n.Path, "/lock") {
-			c.it.locked = n.Stat.EphemeralOwner != 0
-		} else {
-			c.finish() // the last job
-		}
-		c.report(c.heldLock(v))
+	case "batch-lock", "job-lock", "request-lock":
+		c.it.locked = n.Stat.EphemeralOwner != 0
+		c.heldLock("R02/lock", n)
+	case "storage-lock", "inventory-lock", "localid-lock": // on an object, not an item
+		c.finish() // the last job
+		c.heldLock("R02", n)
 	}
 }
-
-var isRoot = func() map[string]bool {
-	of := map[string]bool{}
-	for _, path := range newqueue.MrtZK.StartNodes() {
-		of[path] = true
-	}
-	return of
-}()
 
 // finish checks the demands on an item after all its znodes have passed.
 func (c *checker) finish() {
@@ -88,32 +81,39 @@ func (c *checker) finish() {
 	switch {
 	case it.isBatch():
 		if id, ok := it.value("submission", "batchID").(string); ok {
-			c.batchIDs[it.id] = id
+			c.batchIDs[znode.Name(it.Path)] = id
 		}
 		if it.state == "Failed" && it.entries[newqueue.FolderProcessing] > 0 {
-			c.failed[it.id] = &failed{}
+			c.failed[znode.Name(it.Path)] = &failed{}
 		}
 	case it.isJob():
 		if id, ok := c.batchIDs[it.bid]; ok {
-			it.batchID = id
+			it.BatchID = id
 		}
-		c.profile(it)
+		it.Profiles, c.profiles = true, c.profiles || isText(it.value("configuration", "profile"))
 		c.requeued(it)
-		if ark, _ := it.value("identifiers", "primary_id").(string); it.state == "Storing" && it.locked {
-			c.storing[newqueue.StorageLock(ark).Path(newqueue.MrtZK)] = it.path
+		if it.state == "Storing" && it.locked {
+			c.storing[newqueue.StorageLock(it.text("identifiers", "primary_id")).Path(newqueue.MrtZK)] = it.Path
 		}
 	}
 	for _, v := range it.violations() {
+		if v.Demand.rule() == "R30/configuration" {
+			c.without = append(c.without, v)
+			continue
+		}
 		c.violated(v)
 	}
 	for d := range it.demands() {
-		c.textNumber(d)
+		// getLong of org.json takes a string for a number.
+		if s, is := it.value(d.Node, d.Key).(string); is && d.Type.number && d.Type.ok(s) {
+			c.mention(d, it.Path+"/"+d.Node, "%s is %q, a string: the services take it, other readers may not", d.Key, s)
+		}
 	}
 	c.it = nil
 }
 
 // requeued counts an unfinished job of a Failed batch.
-func (c *checker) requeued(it *item) {
+func (c *checker) requeued(it *Item) {
 	b := c.failed[it.bid]
 	if b == nil || it.isDone() || it.state == "Failed" {
 		return
@@ -125,53 +125,31 @@ func (c *checker) requeued(it *item) {
 }
 
 func (c *checker) violated(v Violation) {
-	c.report(layout.Found{Rule: v.Demand.rule(), Path: v.Path, Expected: v.Demand.wanted(), Found: v.What + ": " + v.Then(), Severity: severityOf(v.Stop.Effect)})
+	c.report(layout.Found{Rule: v.Demand.rule(), Path: v.Path, Expected: v.Demand.wanted(), Found: v.What + ": " + v.Stop.String(), Severity: severityOf(v.Stop.Effect)})
 }
 
-// textNumber mentions a string that getLong of org.json takes for a number.
-func (c *checker) textNumber(d *Demand) {
-	if s, is := c.it.value(d.Node, d.Key).(string); is && d.Type.number && d.Type.ok(s) {
-		c.report(layout.Found{Rule: d.rule(), Severity: layout.Info, Path: c.it.path + "/" + d.Node, Expected: d.wanted(),
-			Found: fmt.Sprintf("%s is %q, a string: the services take it, other readers may not", d.Key, s)})
-	}
-}
-
-// profile remembers a job without a profile. It breaks a page of the admin tool if
-// another job has one.
-func (c *checker) profile(it *item) {
-	profile := it.value("configuration", "profile")
-	switch {
-	case isText(profile):
-		c.profiles = true
-	case it.object("configuration") != nil:
-		c.without[it.path] = show(profile)
-	}
+// mention reports something that violates no demand, but is worth knowing.
+func (c *checker) mention(d *Demand, path, format string, args ...any) {
+	c.report(layout.Found{Rule: d.rule(), Severity: layout.Info, Path: path, Expected: d.wanted(), Found: fmt.Sprintf(format, args...)})
 }
 
 // Done checks the demands that depend on the whole tree.
 func (c *checker) Done(time.Time) {
 	c.finish()
 	c.missingRoots()
-	c.failedBatches()
-	if !c.profiles {
-		return
-	}
-	d := demandOf("R30", OfJob)
-	for _, path := range slices.Sorted(maps.Keys(c.without)) {
-		c.violated(Violation{Demand: d, Path: path + "/" + d.Node, What: "profile is " + c.without[path] + ", and other jobs have one", Stop: d.stop()})
-	}
-}
-
-// failedBatches checks the Failed batches with unfinished jobs.
-func (c *checker) failedBatches() {
-	d := &Demands[slices.IndexFunc(Demands, func(d Demand) bool { return d.ID == "R05" && d.Node == "status" })]
-	for _, bid := range slices.Sorted(maps.Keys(c.failed)) {
-		b, path := c.failed[bid], newqueue.BatchPath(bid)+"/status"
+	d := demandOf("R05/status")
+	for bid, b := range c.failed {
+		path := newqueue.BatchPath(bid) + "/status"
 		if b.jobs > b.requeued {
-			c.violated(Violation{Demand: d, Path: path, What: fmt.Sprintf("the batch is Failed, with unfinished jobs that were never requeued: %d", b.jobs-b.requeued), Stop: d.stop()})
+			what := fmt.Sprintf("the batch is Failed, with unfinished jobs that were never requeued: %d", b.jobs-b.requeued)
+			c.violated(Violation{Demand: d, Path: path, What: what, Stop: Stop{d.By[0], d.Then}})
 		} else if b.jobs > 0 {
-			c.report(layout.Found{Rule: d.rule(), Severity: layout.Info, Path: path, Expected: d.wanted(),
-				Found: fmt.Sprintf("the batch is Failed, and jobs of it were requeued: %d. Update Reporting reports them when they are done", b.jobs)})
+			c.mention(d, path, "the batch is Failed, and jobs of it were requeued: %d. Update Reporting reports them when they are done", b.jobs)
+		}
+	}
+	for _, v := range c.without {
+		if c.profiles {
+			c.violated(v)
 		}
 	}
 }
@@ -181,18 +159,15 @@ func (c *checker) failedBatches() {
 // folder of a lock is missing, the lock methods report that another client holds
 // the lock.
 func (c *checker) missingRoots() {
-	for _, path := range newqueue.MrtZK.StartNodes() {
-		if c.roots[path] {
+	for path, there := range c.roots {
+		if there {
 			continue
 		}
 		s, ok := withoutRoot[path]
 		if !ok { // a state's queue
-			s = Stop{Worker(newqueue.JobState(znode.Name(path)), ""), NotFound}
+			s = Stop{cmp.Or(Worker(newqueue.JobState(znode.Name(path)), ""), Initialize), NotFound}
 		}
-		if s.Daemon == "" {
-			s = Stop{Initialize, NotFound}
-		}
-		c.violated(Violation{Demand: demandOf("R01", OfTree), Path: path, What: "it isn't there", Stop: s})
+		c.violated(Violation{Demand: demandOf("R01"), Path: path, What: "it isn't there", Stop: s})
 	}
 }
 
@@ -203,23 +178,20 @@ var withoutRoot = map[string]Stop{
 	newqueue.InventoryLocksPath: {Inventory, Fails}, newqueue.QueueLocksPath: {Admin, BreaksPage}, newqueue.CollectionLocksPath: {Admin, BreaksPage},
 }
 
-// demandOf returns the demand of a requirement in a scope that is about no key.
-func demandOf(id string, of Scope) *Demand {
-	return &Demands[slices.IndexFunc(Demands, func(d Demand) bool { return d.ID == id && d.Of == of && d.Key == "" })]
+// demandOf returns the first demand of a rule of the map.
+func demandOf(rule string) *Demand {
+	return &Demands[slices.IndexFunc(Demands, func(d Demand) bool { return d.rule() == rule })]
 }
 
-// heldLock is the finding for a lock. An ephemeral one is only information, because a
-// worker holds it while it works.
-func (c *checker) heldLock(v layout.Visit) layout.Found {
-	f := layout.Found{Rule: "R02/lock", Severity: layout.Warning, Path: v.Znode.Path, Expected: "a lock only while a service is running", Found: "a lock that outlives its session"}
-	if slices.Contains([]string{"storage-lock", "inventory-lock", "localid-lock"}, v.Node.ID) { // on an object, not an item
-		f.Rule = "R02"
-	}
-	if job := c.storing[v.Znode.Path]; job != "" {
+// heldLock reports a lock. An ephemeral one is only information, because a worker holds it
+// while it works.
+func (c *checker) heldLock(rule string, n znode.Node) {
+	f := layout.Found{Rule: rule, Severity: layout.Warning, Path: n.Path, Expected: "a lock only while a service is running", Found: "a lock that outlives its session"}
+	if job := c.storing[n.Path]; job != "" {
 		f.Severity, f.Found = layout.Info, "Store is at work on "+job
 	}
-	if owner := v.Znode.Stat.EphemeralOwner; owner != 0 {
+	if owner := n.Stat.EphemeralOwner; owner != 0 {
 		f.Severity, f.Found = layout.Info, fmt.Sprintf("a lock of session %#x", owner)
 	}
-	return f
+	c.report(f)
 }

@@ -2,6 +2,7 @@ package services
 
 import (
 	"slices"
+	"strings"
 
 	"mrtq/newqueue"
 )
@@ -68,29 +69,14 @@ func Worker(state, last newqueue.JobState) Daemon {
 	return ""
 }
 
-// State is the state whose jobs a daemon acquires, "" if it acquires none.
-func (d Daemon) State() newqueue.JobState {
-	for _, c := range chain {
-		if c.daemon == d {
-			return c.state
-		}
-	}
-	return ""
-}
-
-// onTheWay returns the daemons that still have to work on a job: first and those
-// after it.
-func onTheWay(first Daemon) []Daemon {
+// turn is a daemon's place in the chain, -1 if it acquires no jobs.
+func (d Daemon) turn() int {
 	for i, c := range chain {
-		if c.daemon == first {
-			var rest []Daemon
-			for _, c := range chain[i:] {
-				rest = append(rest, c.daemon)
-			}
-			return rest
+		if c.daemon == d {
+			return i
 		}
 	}
-	return nil
+	return -1
 }
 
 // Effect is what happens to an item that does not meet a demand.
@@ -148,4 +134,9 @@ func (e Effect) Blocking() bool {
 type Stop struct {
 	Daemon Daemon
 	Effect Effect
+}
+
+// String says what would happen, in words for an operator.
+func (s Stop) String() string {
+	return strings.ReplaceAll(effectWords[s.Effect], "%s", string(s.Daemon))
 }

@@ -4,25 +4,49 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"mrtq/internal/layout"
 )
 
 // Scope says to which items a demand applies.
-type Scope string
+type Scope struct {
+	words   string
+	pattern string   // of the items' paths
+	in, not []string // states, by their exact names; without in, all
+}
+
+// The patterns of the items' paths.
+const (
+	batches  = "/batches/{bid}/"
+	jobs     = "/jobs/{jid}/"
+	requests = "/access/{queue}/{qid}/"
+)
+
+var done = []string{"Completed", "Deleted"}
 
 // The scopes.
-const (
-	OfTree          Scope = "the tree"
-	OfBatch         Scope = "every batch"
-	OfOpenBatch     Scope = "every batch that is not Completed or Deleted"
-	OfJob           Scope = "every job"
-	OfDoneJob       Scope = "every job that is Completed or Deleted"
-	OfOpenJob       Scope = "every job that is not Completed or Deleted"
-	OfFailedJob     Scope = "every Failed job"
-	OfStoringJob    Scope = "every job in Storing"
-	OfRecordingJob  Scope = "every job in Recording"
-	OfAccess        Scope = "every access request"
-	OfWaitingAccess Scope = "every access request that is Pending or Failed"
+var (
+	OfTree          = Scope{"the tree", "/", nil, nil}
+	OfBatch         = Scope{"every batch", batches, nil, nil}
+	OfOpenBatch     = Scope{"every batch that is not Completed or Deleted", batches, nil, done}
+	OfDoneBatch     = Scope{"every batch that is Completed or Deleted", batches, done, nil}
+	OfJob           = Scope{"every job", jobs, nil, nil}
+	OfDoneJob       = Scope{"every job that is Completed or Deleted", jobs, done, nil}
+	OfOpenJob       = Scope{"every job that is not Completed or Deleted", jobs, nil, done}
+	OfFailedJob     = Scope{"every Failed job", jobs, []string{"Failed"}, nil}
+	OfStoringJob    = Scope{"every job in Storing", jobs, []string{"Storing"}, nil}
+	OfRecordingJob  = Scope{"every job in Recording", jobs, []string{"Recording"}, nil}
+	OfAccess        = Scope{"every access request", requests, nil, nil}
+	OfWaitingAccess = Scope{"every access request that is Pending or Failed", requests, []string{"Pending", "Failed"}, nil}
 )
+
+func (s Scope) String() string { return s.words }
+
+// has reports whether an item is one of the scope.
+func (s Scope) has(it *Item) bool {
+	root, _, _ := strings.Cut(s.pattern, "{")
+	return strings.HasPrefix(it.Path, root) && (s.in == nil || slices.Contains(s.in, it.state)) && !slices.Contains(s.not, it.state)
+}
 
 // Demand is one row: what a znode or key must be, who reads it, and what happens
 // if it is not.
@@ -44,7 +68,7 @@ type Demand struct {
 	// that there is no safe default.
 	Default string
 	// faults checks a rule that is not about one key.
-	faults func(d *Demand, it *item) []fault
+	faults func(d *Demand, it *Item) []fault
 }
 
 // rule is its id as a rule of the map.
@@ -67,9 +91,6 @@ func (d *Demand) wanted() string {
 	return d.Says
 }
 
-// stop is what happens first if it is not met.
-func (d *Demand) stop() Stop { return Stop{d.By[0], d.Then} }
-
 // String is the rule in one line.
 func (d Demand) String() string {
 	what := d.Says
@@ -83,18 +104,6 @@ func (d Demand) String() string {
 	return fmt.Sprintf("%s, %s: %s", d.ID, d.Of, what)
 }
 
-// ReadThen reads what a rule of merritt.yaml says under "then": the requirement that it states,
-// and what the services do if it is broken, the worst first. For a rule without it, both are zero.
-func ReadThen(then string) (requirement string, stops []Stop) {
-	requirement, list, _ := strings.Cut(then, ": ")
-	for _, one := range strings.Split(list, "; ") {
-		if effect, daemon, ok := strings.Cut(one, " "); ok {
-			stops = append(stops, Stop{Daemon(daemon), Effect(effect)})
-		}
-	}
-	return requirement, stops
-}
-
 // Violation is one place at which a tree does not meet a demand.
 type Violation struct {
 	Demand *Demand
@@ -103,27 +112,43 @@ type Violation struct {
 	Stop   Stop   // the first daemon that meets it, and what that does
 }
 
-// Then says what the services would do, in words for an operator.
-func (v Violation) Then() string { return v.Stop.String() }
-
-// String returns the requirement, the path, what is wrong and what would happen, on
-// one line.
-func (v Violation) String() string {
-	return fmt.Sprintf("%s: %s: %s: %s", v.Demand.ID, v.Path, v.What, v.Then())
-}
-
-// String says what would happen, in words for an operator.
-func (s Stop) String() string {
-	words := effectWords[s.Effect]
-	if slices.Contains([]Effect{StopsReports, StuckReporting, NeverReported, ReportLost, ReportsWrong, BreaksPage, Harmless}, s.Effect) {
-		return words
-	}
-	return fmt.Sprintf(words, s.Daemon)
-}
-
-// fault is what a check found at a path.
+// fault is what a check found.
 type fault struct {
-	path, what string
-	// stop is the effect, if it is not the row's.
-	stop *Stop
+	what string
+	stop *Stop // the effect, if it is not the row's
+}
+
+// demandsPage has the table of all demands.
+const demandsPage = "docs/deployed-services.md"
+
+// AddTo adds the demands to the map of the layout, with the code that checks them.
+func AddTo(m *layout.Map) error {
+	var rules []*layout.Rule
+	added := map[string]bool{}
+	for i := range Demands {
+		d := &Demands[i]
+		if added[d.rule()] {
+			continue
+		}
+		added[d.rule()] = true
+		rule := &layout.Rule{ID: d.rule(), Severity: severityOf(d.Then), Path: d.Of.pattern + d.Node, Says: d.String(), Document: demandsPage + ", " + d.ID}
+		switch d.ID {
+		case "R01":
+			rule.Repair = "Create it, without data."
+		case "R02":
+			rule.Repair = "Wait until the worker is done. If no worker is, end its session or delete the lock."
+		default:
+			rule.Repair = "Repair it before a service works on it, or delete what it belongs to."
+		}
+		rules = append(rules, rule)
+	}
+	return m.AddGoRules(newChecker, rules...)
+}
+
+// severityOf is an error if the effect blocks a migration.
+func severityOf(e Effect) layout.Severity {
+	if e.Blocking() {
+		return layout.Error
+	}
+	return layout.Warning
 }

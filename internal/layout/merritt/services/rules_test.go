@@ -115,7 +115,7 @@ func TestLocalIDsThatCannotBeLocked(t *testing.T) {
 		var found string
 		for _, v := range services.CheckContent(item) {
 			if v.Stop.Effect == services.Waits {
-				found = v.String()
+				found = v.What
 			}
 		}
 		if (found != "") != want {

@@ -26,7 +26,8 @@ var batchDemands = slices.Concat([]Demand{
 	{ID: "R02", Of: OfBatch, Node: "lock", Says: "it does not exist, because no worker left one", Then: NeverReported, By: []Daemon{BatchReport}},
 	{ID: "R05", Of: OfBatch, Node: "status", Says: "it is Processing or Reporting if a job is unfinished, or Failed if that job was requeued", faults: agreesUnfinished, Then: NeverReported, By: []Daemon{BatchReport}},
 	{ID: "R05", Of: OfBatch, Node: "status", Says: "it is not Completed or Deleted if a job failed", faults: agreesFailed, Then: NeverCleaned, By: []Daemon{Cleanup}},
-	{ID: "R05", Of: OfBatch, Node: "submission", Says: "it holds a JSON object", faults: submitted, Then: StuckReporting, By: []Daemon{BatchReport}},
+	{ID: "R05", Of: OfOpenBatch, Node: "submission", Says: "it holds a JSON object", faults: filledIfThere, Then: StuckReporting, By: []Daemon{BatchReport}},
+	{ID: "R05", Of: OfDoneBatch, Node: "submission", Says: "it holds a JSON object", faults: filledIfThere, Then: NeverCleaned, By: []Daemon{Cleanup}},
 	{ID: "R06", Of: OfBatch, Node: "submission", Key: "batchID", Type: batchFolder, Then: StuckReporting, By: []Daemon{BatchReport}},
 	{ID: "R07", Of: OfBatch, Node: "submission", Says: "its batchID can be the name of a znode", faults: nameable, Then: ReportLost, By: []Daemon{BatchReport}},
 	{ID: "R08", Of: OfOpenBatch, Node: "submission", Key: "update", Type: boolean, Default: "false", Then: StuckReporting, By: []Daemon{BatchReport}},
@@ -65,13 +66,13 @@ var configurationDemands = slices.Concat([]Demand{
 
 var jobNodeDemands = slices.Concat([]Demand{
 	{ID: "R27", Of: OfOpenJob, Node: "identifiers", Says: "it exists and is not empty", faults: present, Default: `{"primary_id":"","local_id":[]}`, Then: Fails, By: ingest},
-	{ID: "R27", Of: OfJob, Node: "identifiers", Says: "it holds a JSON object", faults: objectIfThere, Then: StopsQueue, By: []Daemon{Initialize}},
+	{ID: "R27", Of: OfJob, Node: "identifiers", Says: "it is not empty, if it is there", faults: filledIfThere, Then: BreaksPage, By: []Daemon{Admin}},
 	{ID: "R27", Of: OfOpenJob, Node: "identifiers", Key: "primary_id", Type: text, Then: Fails, By: ingest},
 	{ID: "R27", Of: OfOpenJob, Node: "identifiers", Key: "local_id", Type: texts, Then: Fails, By: ingest},
 	{ID: "R27", Of: OfOpenJob, Node: "identifiers", Says: "its local ids can be part of the name of a lock, unless there is a primary id", faults: lockable, Then: Waits, By: []Daemon{Process}},
 	{ID: "R27", Of: OfDoneJob, Node: "identifiers", Key: "local_id", Type: texts, Optional: true, Then: ReportLost, By: []Daemon{BatchReport}},
 }, forEach([]string{"metadata", "inventory", "store"}, func(node string) Demand {
-	return Demand{ID: "R28", Of: OfJob, Node: node, Says: "it is absent or holds a JSON object", faults: objectIfThere, Then: StopsQueue, By: []Daemon{Initialize}}
+	return Demand{ID: "R28", Of: OfJob, Node: node, Says: "it is not empty, if it is there", faults: filledIfThere, Then: BreaksPage, By: []Daemon{Admin}}
 }), []Demand{
 	{ID: "R28", Of: OfJob, Node: "metadata", Says: "its values are strings", faults: stringValues, Then: Harmless, By: []Daemon{Admin}},
 	{ID: "R28", Of: OfOpenJob, Node: "inventory", Key: "manifest_url", Type: text, Optional: true, Then: Fails, By: []Daemon{Process, Inventory}},
@@ -91,8 +92,8 @@ var accessDemands = []Demand{
 	{ID: "R02", Of: OfAccess, Node: "lock", Says: "it does not exist, because no worker left one", Then: NotFound, By: []Daemon{Access}},
 	{ID: "R31", Of: OfAccess, Node: "status", Key: "status", Type: accessWaits, Then: NotFound, By: []Daemon{Access}},
 	{ID: "R30", Of: OfAccess, Node: "status", Key: "last_modified", Type: dateText, Optional: true, Then: BreaksPage, By: []Daemon{Admin}},
-	{ID: "R32", Of: OfAccess, Node: "token", Says: "it is absent or holds a JSON object", faults: objectIfThere, Then: StopsQueue, By: []Daemon{Access}},
 	{ID: "R32", Of: OfWaitingAccess, Node: "token", Says: "it exists and is not empty", faults: filledIfThere, Then: Stuck, By: []Daemon{Access}},
+	{ID: "R32", Of: OfAccess, Node: "token", Says: "it is not empty, if it is there", faults: filledIfThere, Then: BreaksPage, By: []Daemon{Admin}},
 	{ID: "R32", Of: OfWaitingAccess, Node: "token", Key: "token", Type: text, Then: Stuck, By: []Daemon{Access}},
 	{ID: "R32", Of: OfWaitingAccess, Node: "token", Key: "cloud-content-byte", Type: long, Then: Fails, By: []Daemon{Access}},
 	{ID: "R32", Of: OfWaitingAccess, Node: "token", Key: "delivery-node", Type: long, Then: Fails, By: []Daemon{Access}},

@@ -26,62 +26,36 @@ type Type struct {
 // The types.
 var (
 	// text is getString: a JSON string, and neither null nor a number.
-	text = Type{Words: "a string", ok: isText}
-
-	filled = Type{Words: "a string that is not empty", ok: func(v any) bool { s, ok := v.(string); return ok && s != "" }}
-
+	text   = Type{Words: "a string", ok: isText}
+	filled = textThat("a string that is not empty", func(s string) bool { return s != "" })
 	// profile names a collection, whose hold and whose file have the name.
-	profile = Type{Words: "a string that can be the name of a znode", ok: func(v any) bool {
-		s, ok := v.(string)
-		return ok && s != "" && !strings.Contains(s, "/") && znode.ValidatePath("/"+s) == nil
-	}}
-
+	profile = textThat("a string that can be the name of a znode", func(s string) bool {
+		return s != "" && !strings.Contains(s, "/") && znode.ValidatePath("/"+s) == nil
+	})
 	// textOrNull is a key that is skipped when isNull says so.
 	textOrNull = Type{Words: "a string, or null", ok: func(v any) bool { return v == nil || isText(v) }}
-
 	// folder names a directory.
-	folder = Type{Words: "a string that is not empty and has no slash", ok: func(v any) bool {
-		s, ok := v.(string)
-		return ok && s != "" && !strings.Contains(s, "/")
-	}}
-
+	folder = textThat("a string that is not empty and has no slash", func(s string) bool { return s != "" && !strings.Contains(s, "/") })
 	// batchFolder is a folder that the services find in a path by "bid-".
-	batchFolder = Type{Words: `a string with "bid-" and without a slash`, ok: func(v any) bool {
-		s, ok := v.(string)
-		return ok && strings.Contains(s, "bid-") && !strings.Contains(s, "/")
-	}}
-
+	batchFolder = textThat(`a string with "bid-" and without a slash`, func(s string) bool { return strings.Contains(s, "bid-") && !strings.Contains(s, "/") })
 	// boolean is getBoolean.
 	boolean = Type{Words: `true or false, or the string "true" or "false"`, ok: func(v any) bool {
-		if s, ok := v.(string); ok {
-			return strings.EqualFold(s, "true") || strings.EqualFold(s, "false")
-		}
-		_, ok := v.(bool)
-		return ok
+		s := fmt.Sprint(v)
+		return strings.EqualFold(s, "true") || strings.EqualFold(s, "false")
 	}}
-
 	// packageType are the three types that estimating and downloading accept.
-	packageType = Type{Words: "file, container or manifest", ok: func(v any) bool {
-		s, ok := v.(string)
-		return ok && slices.Contains([]string{"file", "container", "manifest"}, s)
-	}}
-
+	packageType = textThat("file, container or manifest", func(s string) bool { return slices.Contains([]string{"file", "container", "manifest"}, s) })
 	// long is getLong: any number, which is cut to a whole one, or a string of digits.
-	long = Type{Words: "a number", number: true, ok: isNumber}
-
+	long  = Type{Words: "a number", number: true, ok: isNumber}
 	texts = Type{Words: "an array of strings", ok: func(v any) bool {
 		all, ok := v.([]any)
-		return ok && !slices.ContainsFunc(all, func(v any) bool { return !isText(v) })
+		return ok && len(stringsIn(all)) == len(all)
 	}}
-
 	jobOrNull = Type{Words: "the exact name of a job's state, or null", ok: func(v any) bool { return v == nil || stateOf(v) != "" }}
-
 	// accessWaits is a request's state, except Processing, which no worker acquires.
 	accessWaits = Type{Words: "a state other than Processing, because no worker acquires that again", ok: func(v any) bool { return v != "Processing" }}
-
 	// storeMode is mode/NODE/url-encoded ARK.
-	storeMode = Type{Words: "add or update, a node's number and an encoded ARK, separated by slashes", ok: func(v any) bool {
-		s, _ := v.(string)
+	storeMode = textThat("add or update, a node's number and an encoded ARK, separated by slashes", func(s string) bool {
 		part := strings.Split(s, "/")
 		if len(part) < 3 || part[0] != "add" && part[0] != "update" {
 			return false
@@ -89,15 +63,12 @@ var (
 		_, err := strconv.ParseInt(part[1], 10, 32)
 		ark, decode := url.QueryUnescape(part[2])
 		return err == nil && decode == nil && ark != ""
-	}}
-
+	})
 	// address is what java.net.URL accepts: a known scheme.
-	address = Type{Words: "a URL", ok: func(v any) bool {
-		s, _ := v.(string)
+	address = textThat("a URL", func(s string) bool {
 		u, err := url.Parse(s)
 		return err == nil && slices.Contains([]string{"http", "https", "file", "ftp", "jar"}, strings.ToLower(u.Scheme))
-	}}
-
+	})
 	// dateText has those formats of Ruby's DateTime.parse that occur. An empty
 	// string is shown as nothing.
 	dateText = Type{Words: "a date, or an empty string", ok: func(v any) bool {
@@ -105,6 +76,14 @@ var (
 		return v == nil || ok && (s == "" || isDate(s))
 	}}
 )
+
+// textThat is a string of which something is so.
+func textThat(words string, is func(s string) bool) Type {
+	return Type{Words: words, ok: func(v any) bool {
+		s, ok := v.(string)
+		return ok && is(s)
+	}}
+}
 
 // jobStates are the exact names of a job's states (states.yml of the client library).
 var jobStates = strings.Fields("Pending Held Estimating Provisioning Downloading Processing Storing Recording Notify Completed Deleted Failed")
@@ -138,19 +117,6 @@ func isDate(s string) bool {
 		_, err := time.Parse(layout, s)
 		return err == nil
 	})
-}
-
-// show formats a value for a message.
-func show(v any) string {
-	const most = 60
-	b, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Sprintf("%T", v)
-	}
-	if len(b) > most {
-		return string(b[:most]) + "…"
-	}
-	return string(b)
 }
 
 // stateOf is the state that a name in a status means, "" for an unknown one.
