@@ -66,36 +66,22 @@ type Options struct {
 // Patience is how long a session that has locked an item is given to go on, before what it left is named.
 const Patience = 5 * time.Second
 
-// GoRules are rules of a map that Go implements.
-type GoRules interface {
+// GoRules are rules of a map that Go implements, for one look at a tree. They have what they
+// need of the three.
+type GoRules struct {
 	// Visit is called for every znode that the map describes, in the order of
 	// [TreeReader.Walk].
-	Visit(v Visit)
+	Visit func(v Visit)
 	// Done is called after the last znode.
-	Done(now time.Time)
-}
-
-// NewGoRules makes Go rules for one look at a tree. They report what they find.
-type NewGoRules func(report func(Found)) GoRules
-
-// Working are Go rules that know which sessions work on the tree.
-type Working interface {
+	Done func()
 	// Session is the session that may be between two writes, if a finding is about that; 0 if none is.
-	Session(f Finding) int64
+	Session func(f Finding) int64
 }
 
-// Found is a finding of a Go rule.
-type Found struct {
-	Rule     string // the rule's id in the map
-	Severity Severity
-	Path     string
-	Expected string
-	Found    string
-	Item     string // see [Finding]
-	// Absent is the missing znode, if a znode is missing and it is not the one
-	// at Path.
-	Absent string
-}
+// NewGoRules makes Go rules for one look at a tree. They report what they find. What they leave
+// out of a finding is as the rule of the map says. absent is the missing znode, if a znode is
+// missing and it is not the one at the finding's path.
+type NewGoRules func(report func(f Finding, absent string)) GoRules
 
 // Visit is one znode, as a Go rule sees it.
 type Visit struct {

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -98,11 +99,10 @@ func (c *checker) fault(n *Node, kind, path, expected, found, repair string) {
 // nameSessions names the sessions that may be about to mend a finding.
 func (c *checker) nameSessions() {
 	for _, rules := range c.goRules {
-		working, ok := rules.(Working)
 		for i := range c.findings {
-			if f := &c.findings[i]; ok && f.Severity != Info {
+			if f := &c.findings[i]; rules.Session != nil && f.Severity != Info {
 				f.LockedBy = ""
-				if session := working.Session(*f); session != 0 {
+				if session := rules.Session(*f); session != 0 {
 					f.LockedBy = fmt.Sprintf("%#x", session)
 				}
 			}
@@ -111,18 +111,14 @@ func (c *checker) nameSessions() {
 }
 
 // found records a finding of a Go rule.
-func (c *checker) found(f Found) {
-	if c.isHidden(f.Path) || f.Absent != "" && c.isHidden(f.Absent) {
+func (c *checker) found(f Finding, absent string) {
+	if c.isHidden(f.Path) || absent != "" && c.isHidden(absent) {
 		return
 	}
-	out := Finding{Path: f.Path, Rule: f.Rule, Severity: f.Severity, Expected: f.Expected, Found: f.Found, Item: f.Item}
 	if rule := c.m.rules[f.Rule]; rule != nil {
-		out.Document, out.Repair = rule.Document, rule.Repair
-		if out.Severity == "" {
-			out.Severity = rule.Severity
-		}
+		f.Document, f.Repair, f.Severity = rule.Document, rule.Repair, cmp.Or(f.Severity, rule.Severity)
 	}
-	c.find(out)
+	c.find(f)
 }
 
 // find adds a finding. There can be hundreds of thousands, and many say the same, so each text

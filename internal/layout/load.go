@@ -74,10 +74,10 @@ func (l *loader) load(text []byte, dialect string) error {
 			}
 		}
 	}
-	if err := rows(y.Rules, groupPlace{}, l.rule); err != nil {
+	if err := l.rules(); err != nil {
 		return err
 	}
-	return l.finish()
+	return rows(y.Rules, groupPlace{}, l.rule)
 }
 
 // rows reads rows in turn, at one place of their group.
@@ -105,14 +105,11 @@ func (l *loader) other(dialects []string) bool {
 	return len(dialects) > 0 && !slices.Contains(dialects, l.m.Dialect)
 }
 
-func (l *loader) typ(y yamlType, line int, _ groupPlace) error {
-	if l.other(y.Dialects) {
+func (l *loader) typ(t Type, line int, _ groupPlace) error {
+	if l.other(t.Dialects) {
 		return nil
 	}
-	t := &y.Type
-	if t.Rule == "" {
-		t.Rule = "bad-name"
-	}
+	t.Rule = cmp.Or(t.Rule, "bad-name")
 	if l.types[t.Name] != nil {
 		return l.bad(line, "type %s is defined twice", t.Name)
 	}
@@ -125,20 +122,17 @@ func (l *loader) typ(y yamlType, line int, _ groupPlace) error {
 	if !t.matches(t.Example) {
 		return l.bad(line, "type %s does not match its own example %q", t.Name, t.Example)
 	}
-	l.types[t.Name] = t
-	l.m.Types = append(l.m.Types, t)
+	l.types[t.Name] = &t
+	l.m.Types = append(l.m.Types, &t)
 	return nil
 }
 
-func (l *loader) rule(y yamlRule, line int, _ groupPlace) error {
-	if l.other(y.Dialects) {
+func (l *loader) rule(r Rule, line int, _ groupPlace) error {
+	if l.other(r.Dialects) {
 		return nil
 	}
-	if y.Severity == "" {
-		y.Severity = Error
-	}
-	y.Document = l.m.place(y.Line, y.Section)
-	if err := l.m.state(&y.Rule); err != nil {
+	r.Severity, r.Document = cmp.Or(r.Severity, Error), l.m.place(r.Line, r.Section)
+	if err := l.m.state(&r); err != nil {
 		return l.bad(line, "%v", err)
 	}
 	return nil
@@ -147,34 +141,36 @@ func (l *loader) rule(y yamlRule, line int, _ groupPlace) error {
 // defaultSeverities are the severities of the kinds that are not errors.
 var defaultSeverities = map[string]Severity{Undocumented: Info, TooOld: Warning, EmptyBlob: Info}
 
-// finish adds a rule for every kind of finding of a znode, and for every relation.
-func (l *loader) finish() error {
+// rules adds a rule for every kind of finding of a znode, and for every relation.
+func (l *loader) rules() error {
 	for _, n := range l.m.Nodes {
-		kinds := n.kinds()
-		for kind := range n.severity {
+		var kinds []string
+		for _, r := range n.rules() {
+			kind := strings.TrimPrefix(r.ID, n.ID+"/")
+			kinds = append(kinds, kind)
+			r.Severity, r.Then, r.Document = cmp.Or(n.Severity[kind], defaultSeverities[kind], Error), n.Then[kind], l.m.place(n.Line, n.Section)
+			l.m.rules[r.ID] = r
+			l.m.nodeRules = append(l.m.nodeRules, r)
+		}
+		for kind := range n.Severity {
 			if !slices.Contains(kinds, kind) {
 				return l.bad(n.fileLine, "%s has a severity for %s, which it never reports; it reports %s", n.ID, kind, strings.Join(kinds, ", "))
 			}
 		}
-		for kind := range n.then {
+		for kind := range n.Then {
 			if !slices.Contains(kinds, kind) {
 				return l.bad(n.fileLine, "%s says what happens after %s, which it never reports; it reports %s", n.ID, kind, strings.Join(kinds, ", "))
 			}
 		}
-		for _, kind := range kinds {
-			id := n.ID + "/" + kind
-			severity := cmp.Or(n.severity[kind], defaultSeverities[kind], Error)
-			l.m.rules[id] = &Rule{ID: id, Severity: severity, Path: n.Path, Says: n.says(kind), Then: n.then[kind], Document: l.m.place(n.Line, n.Section)}
+	}
+	for _, r := range l.m.Relations {
+		rule := Rule{ID: r.ID, Severity: r.Severity, Path: r.Of.Path, Says: r.Says, Line: r.Line, Section: r.Section}
+		if err := l.rule(rule, r.fileLine, groupPlace{}); err != nil {
+			return err
 		}
 	}
 	for _, r := range l.m.Relations {
-		if l.m.rules[r.ID] != nil {
-			return l.bad(r.fileLine, "rule %s is defined twice", r.ID)
-		}
-		l.m.rules[r.ID] = &Rule{ID: r.ID, Severity: cmp.Or(r.Severity, Error), Path: r.Of.Path, Says: r.Says, Document: l.m.place(r.Line, r.Section)}
-	}
-	for _, r := range l.m.Relations {
-		for _, id := range r.by {
+		for _, id := range r.ReferencedBy {
 			if l.m.rules[id] == nil {
 				return l.bad(r.fileLine, "relation %s waits for %s, which is not a rule of the map", r.ID, id)
 			}

@@ -8,12 +8,11 @@ import (
 )
 
 // node adds the node of a row, at one place of its group.
-func (l *loader) node(y yamlNode, line int, g groupPlace) error {
-	if l.other(y.Dialects) {
+func (l *loader) node(n Node, line int, g groupPlace) error {
+	if l.other(n.Dialects) {
 		return nil
 	}
-	n := &y.Node
-	n.severity, n.then, n.fileLine = y.Severity, y.Then, line
+	n.fileLine = line
 	if g.ID != "" {
 		if n.Path == "/" { // the group's own place
 			n.ID, n.Says = g.ID, cmp.Or(g.Says, n.Says)
@@ -22,27 +21,25 @@ func (l *loader) node(y yamlNode, line int, g groupPlace) error {
 		}
 		n.Path, n.Line = g.Path+strings.TrimSuffix(n.Path, "/"), cmp.Or(n.Line, g.Line)
 	}
-	if n.Kind == "" {
-		n.Kind = Persistent
-	}
+	n.Kind = cmp.Or(n.Kind, Persistent)
 	if l.nodes[n.ID] != nil {
 		return l.bad(line, "id %s is used twice, here and in line %d", n.ID, l.nodes[n.ID].fileLine)
 	}
-	if n.Undocumented && (n.Required || y.Codec != "" || y.Schema != nil || n.Most.Rule != "" || n.Oldest > 0) {
+	if n.Undocumented && (n.Required || n.CodecName != "" || n.SchemaOf != nil || n.Most.Rule != "" || n.Oldest > 0) {
 		return l.bad(line, "%s is undocumented, so it is not checked: leave out required, codec, schema, most and oldest", n.ID)
 	}
-	if y.Codec != "" {
-		i := slices.IndexFunc(l.codecs, func(c *Codec) bool { return c.Name == y.Codec })
+	if n.CodecName != "" {
+		i := slices.IndexFunc(l.codecs, func(c *Codec) bool { return c.Name == n.CodecName })
 		if i < 0 {
-			return l.bad(line, "%s: unknown codec %q; there are %s", n.ID, y.Codec, l.codecNames())
+			return l.bad(line, "%s: unknown codec %q; there are %s", n.ID, n.CodecName, l.codecNames())
 		}
 		n.Codec = l.codecs[i]
 	}
-	if y.Schema != nil {
+	if n.SchemaOf != nil {
 		if n.Codec == nil || !n.Codec.Values {
 			return l.bad(line, "%s has a schema, but no codec that reads JSON", n.ID)
 		}
-		text, err := json.Marshal(y.Schema)
+		text, err := json.Marshal(n.SchemaOf)
 		if err == nil {
 			n.Schema, err = compileSchema(n.ID+".json", text)
 		}
@@ -52,8 +49,8 @@ func (l *loader) node(y yamlNode, line int, g groupPlace) error {
 		n.schemaText = string(text)
 	}
 	n.order = len(l.m.Nodes)
-	l.nodes[n.ID] = n
-	l.m.Nodes = append(l.m.Nodes, n)
+	l.nodes[n.ID] = &n
+	l.m.Nodes = append(l.m.Nodes, &n)
 	return nil
 }
 
@@ -66,44 +63,44 @@ func (l *loader) codecNames() string {
 }
 
 // relation adds the relation of a row, at one place of its group.
-func (l *loader) relation(y yamlRelation, line int, g groupPlace) error {
-	if l.other(y.Dialects) {
+func (l *loader) relation(r Relation, line int, g groupPlace) error {
+	if l.other(r.Dialects) {
 		return nil
 	}
-	of := g.id(y.Of)
-	r := &y.Relation
-	r.ID, r.Of, r.fileLine = of+"/"+y.Rule, l.nodes[of], line
-	r.refers, r.same, r.field, r.when = template(strings.ReplaceAll(y.Refers, "{at}", g.Path)), template(strings.ReplaceAll(y.Same, "{at}", g.Path)), parseField(y.Field), y.When
+	of := g.id(r.OfID)
+	at := func(t template) template { return template(strings.ReplaceAll(string(t), "{at}", g.Path)) }
+	r.ID, r.Of, r.fileLine = of+"/"+r.Rule, l.nodes[of], line
+	r.Refers, r.Same, r.Like, r.field = at(r.Refers), at(r.Same), at(r.Like), parseField(r.Field)
 	if r.Of == nil {
-		return l.bad(line, "relation %s is of %q, which is not a node of the map", y.Rule, of)
+		return l.bad(line, "relation %s is of %q, which is not a node of the map", r.Rule, of)
 	}
 	if r.Line == 0 && r.Section == "" {
 		r.Line, r.Section = r.Of.Line, r.Of.Section
 	}
-	if (y.Field != "" || r.usesField() || r.when != nil) && (r.Of.Codec == nil || !r.Of.Codec.Values) {
+	if (r.Field != "" || r.usesField() || r.When != nil) && (r.Of.Codec == nil || !r.Of.Codec.Values) {
 		return l.bad(line, "relation %s is about a value, but %s has no codec that reads one", r.ID, of)
 	}
-	for _, name := range append(r.refers.names(), r.same.names()...) {
+	for _, name := range append(r.Refers.names(), r.Same.names()...) {
 		if name != "value" && !slices.ContainsFunc(r.Of.params, func(p param) bool { return p.name == name }) {
 			return l.bad(line, "relation %s uses {%s}, which is not a parameter of %s", r.ID, name, r.Of.Path)
 		}
 	}
-	if y.Like != "" {
+	if r.Like != "" {
 		var err error
-		if r.like, err = like(strings.ReplaceAll(y.Like, "{at}", g.Path), r.Of.params, l.types); err != nil {
+		if r.like, err = like(string(r.Like), r.Of.params, l.types); err != nil {
 			return l.bad(line, "relation %s: %v", r.ID, err)
 		}
 	}
-	if r.refers != "" && r.refers != "{value}" && !l.described(string(r.refers)) {
-		return l.bad(line, "relation %s leads to %s, which matches no pattern of the map", r.ID, r.refers)
+	if r.Refers != "" && r.Refers != "{value}" && !l.described(string(r.Refers)) {
+		return l.bad(line, "relation %s leads to %s, which matches no pattern of the map", r.ID, r.Refers)
 	}
-	for _, id := range y.ReferencedBy {
+	r.ReferencedBy = slices.Clone(r.ReferencedBy) // each place of the group has its own
+	for i, id := range r.ReferencedBy {
 		if !strings.Contains(id, ".") {
-			id = g.id(id)
+			r.ReferencedBy[i] = g.id(id)
 		}
-		r.by = append(r.by, id)
 	}
-	l.m.Relations = append(l.m.Relations, r)
+	l.m.Relations = append(l.m.Relations, &r)
 	return nil
 }
 

@@ -39,7 +39,7 @@ func look(ctx context.Context, s TreeReader, m *Map, opt Options, before []Findi
 	c := &checker{ctx: ctx, source: s, m: m, opt: opt, before: before, of: map[*Node][]*Relation{}, there: map[string]bool{}, referenced: map[named]int{}, undecided: map[string]bool{}}
 	for _, r := range m.Relations {
 		c.of[r.Of] = append(c.of[r.Of], r)
-		c.refers = c.refers || r.refers != ""
+		c.refers = c.refers || r.Refers != ""
 	}
 	for _, make := range m.goRules {
 		c.goRules = append(c.goRules, make(c.found))

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -27,15 +26,16 @@ type Map struct {
 	Types     []*Type
 	Nodes     []*Node
 	Relations []*Relation
-	// Stated are the rules that Go implements.
-	Stated []*Rule
+	// Others are the rules that are not about one znode alone.
+	Others []*Rule
 	// File is the map's name in errors.
 	File string
 
-	python  bool         // JSON as Python writes it
-	goRules []NewGoRules // which do
-	tops    map[string]*place
-	rules   map[string]*Rule
+	python    bool         // JSON as Python writes it
+	goRules   []NewGoRules // which do
+	tops      map[string]*place
+	rules     map[string]*Rule
+	nodeRules []*Rule
 }
 
 // Document is a text that states rules.
@@ -60,7 +60,8 @@ type Type struct {
 	Example string
 	Says    string
 	// Rule is the kind of finding for a name that is not of the type.
-	Rule string
+	Rule     string
+	Dialects []string
 
 	whole *regexp.Regexp
 }
@@ -81,12 +82,14 @@ const (
 
 // Node describes every znode that matches one path pattern.
 type Node struct {
-	ID       string
-	Path     string // the pattern
-	Kind     Kind
-	Sequence bool               // ZooKeeper numbers its name
-	Codec    *Codec             `yaml:"-"`
-	Schema   *jsonschema.Schema `yaml:"-"`
+	ID        string
+	Path      string // the pattern
+	Kind      Kind
+	Sequence  bool               // ZooKeeper numbers its name
+	CodecName string             `yaml:"codec"`
+	Codec     *Codec             `yaml:"-"`
+	SchemaOf  any                `yaml:"schema"`
+	Schema    *jsonschema.Schema `yaml:"-"`
 	// MayBeEmpty: the znode may have no data instead of what the codec reads.
 	MayBeEmpty bool `yaml:"may-be-empty"`
 	// Required: it must exist whenever its parent exists.
@@ -105,12 +108,14 @@ type Node struct {
 	Section      string // of the document
 	Folder       bool   `yaml:"-"` // no row of the map describes it; it leads to others
 
-	schemaText string // as it is printed
-	severity   map[string]Severity
-	then       map[string]string // see [Rule], by kind of finding
-	params     []param           // of the whole pattern
-	own        []param           // of its last element
-	open       bool              // no name below it is an unknown path: it is a bad name, or any name is right
+	Severity map[string]Severity // see [Rule], by kind of finding, like the next
+	Then     map[string]string
+	Dialects []string
+
+	schemaText string  // as it is printed
+	params     []param // of the whole pattern
+	own        []param // of its last element
+	open       bool    // no name below it is an unknown path: it is a bad name, or any name is right
 	fileLine   int
 	order      int
 }
@@ -133,22 +138,29 @@ type Relation struct {
 	// Younger: a znode that is younger need not be referred to yet.
 	Younger time.Duration
 
+	// OfID is the id of Of, and Rule is what ID has after it.
+	OfID string `yaml:"of"`
+	Rule string
+	// Field is where in the value the relation looks.
+	Field string
 	// Refers: the znode at each of these paths must exist.
-	refers template
+	Refers template
 	// Same: the value of the field must be this text.
-	same template
+	Same template
 	// Like: the value of the field must match this pattern. A parameter of the
 	// znode's own path has the value that it has there.
-	like *likeness
+	Like template
 	// When: the relation holds only for a znode whose value has one of these texts
 	// in each of these fields.
-	when map[string][]string
+	When map[string][]string
 	// ReferencedBy: a relation with one of these ids must refer to this znode.
-	by    []string
-	field fieldPath
+	ReferencedBy []string `yaml:"referenced-by"`
 	// AtMost: instead, they may refer to it this often. 0 is without limit.
-	AtMost int `yaml:"at-most"`
+	AtMost   int `yaml:"at-most"`
+	Dialects []string
 
+	field   fieldPath
+	like    *likeness
 	counted bool // some other relation counts what this one refers to
 
 	fileLine int
@@ -164,22 +176,14 @@ type Rule struct {
 	// Then says what happens if it is broken, in the words of the map's own reader; "" if
 	// the map does not say.
 	Then     string
-	Document string `yaml:"-"`
+	Document string `yaml:"-"` // made of the next two
+	Line     int
+	Section  string
+	Dialects []string
 }
 
 // Rules are all rules of the map, in the order of its file.
-func (m *Map) Rules() []*Rule {
-	var all []*Rule
-	for _, n := range m.Nodes {
-		for _, kind := range n.kinds() {
-			all = append(all, m.rules[n.ID+"/"+kind])
-		}
-	}
-	for _, r := range m.Relations {
-		all = append(all, m.rules[r.ID])
-	}
-	return append(all, m.Stated...)
-}
+func (m *Map) Rules() []*Rule { return slices.Concat(m.nodeRules, m.Others) }
 
 // AddGoRules adds Go code that checks rules: those of the file's own rows, and others, which
 // the file does not have. The error says which of them the map has already.
@@ -193,62 +197,65 @@ func (m *Map) AddGoRules(check NewGoRules, others ...*Rule) error {
 	return nil
 }
 
-// state adds a rule that Go implements.
+// state adds a rule that is not about one znode alone.
 func (m *Map) state(r *Rule) error {
 	if m.rules[r.ID] != nil {
 		return fmt.Errorf("rule %s is defined twice", r.ID)
 	}
 	m.rules[r.ID] = r
-	m.Stated = append(m.Stated, r)
+	m.Others = append(m.Others, r)
 	return nil
 }
 
 // Rule finds a rule by its id. It is nil if there is none.
 func (m *Map) Rule(id string) *Rule { return m.rules[id] }
 
-// kinds are the kinds of findings that a znode of this pattern can cause.
-func (n *Node) kinds() []string {
-	var kinds []string
-	add := func(kind string) {
-		if !slices.Contains(kinds, kind) {
-			kinds = append(kinds, kind)
+// rules are the rules about a znode of this pattern: each kind of finding that it can cause,
+// and what the rule says.
+func (n *Node) rules() []*Rule {
+	var all []*Rule
+	add := func(kind, says string) {
+		id := n.ID + "/" + kind
+		if !slices.ContainsFunc(all, func(r *Rule) bool { return r.ID == id }) {
+			all = append(all, &Rule{ID: id, Path: n.Path, Says: says})
 		}
 	}
 	if n.Undocumented {
-		return []string{Undocumented}
+		add(Undocumented, "services use the znode, but the document does not describe it")
+		return all
 	}
 	for _, p := range n.own {
 		if !p.typ.any() {
-			add(p.typ.Rule)
+			add(p.typ.Rule, fmt.Sprintf("%s is %s", p.name, p.typ.Says))
 		}
 	}
 	if n.Kind != AnyKind {
-		add("not-" + string(n.Kind))
+		add("not-"+string(n.Kind), "it is "+string(n.Kind))
 	}
 	if n.Required {
-		add(Missing)
+		add(Missing, "it exists whenever its parent exists")
 	}
 	if n.Codec != nil {
 		for _, k := range n.Codec.Kinds {
 			if k != EmptyBlob || !n.MayBeEmpty {
-				add(k)
+				add(k, n.Codec.Says)
 			}
 		}
 	}
 	if n.Schema != nil {
-		add(BadShape)
+		add(BadShape, "its JSON is as the schema says")
 	}
 	if n.Most.Rule != "" {
-		add(n.Most.Rule)
+		add(n.Most.Rule, fmt.Sprintf("it has at most %d children", n.Most.Children))
 	}
 	if n.Oldest > 0 {
-		add(TooOld)
+		add(TooOld, fmt.Sprintf("it is not older than %s", n.Oldest))
 	}
 	if !n.open && (n.Codec == nil || !n.Codec.Composite) {
-		add(UnknownPath)
+		add(UnknownPath, "nothing else is below it")
 	}
-	add(Unreadable)
-	return kinds
+	add(Unreadable, "it can be read")
+	return all
 }
 
 // The kinds of findings of every map. A map's types, codecs and relations add
@@ -261,35 +268,6 @@ const (
 	Unreadable   = "unreadable"
 	TooOld       = "too-old"
 )
-
-// says describes a znode's rule in words.
-func (n *Node) says(kind string) string {
-	for _, p := range n.own {
-		if p.typ.Rule == kind {
-			return fmt.Sprintf("%s is %s", p.name, p.typ.Says)
-		}
-	}
-	switch kind {
-	case UnknownPath:
-		return "nothing else is below it"
-	case Undocumented:
-		return "services use the znode, but the document does not describe it"
-	case Missing:
-		return "it exists whenever its parent exists"
-	case BadShape:
-		return "its JSON is as the schema says"
-	case TooOld:
-		return fmt.Sprintf("it is not older than %s", n.Oldest)
-	case Unreadable:
-		return "it can be read"
-	case n.Most.Rule:
-		return fmt.Sprintf("it has at most %d children", n.Most.Children)
-	}
-	if rest, ok := strings.CutPrefix(kind, "not-"); ok && rest == string(n.Kind) {
-		return "it is " + rest
-	}
-	return n.Codec.Says
-}
 
 // place names a line or section of the document.
 func (m *Map) place(line int, section string) string {

@@ -43,14 +43,14 @@ func (c *checker) relate(n *Node, path string, params Params, zn *znode.Node, va
 		c.there[path] = true
 	}
 	for _, r := range c.of[n] {
-		if r.by != nil {
+		if len(r.ReferencedBy) > 0 {
 			c.awaiting = append(c.awaiting, waiting{r, path, zn.Stat.Ctime})
 			continue
 		}
 		if r.counted && !read {
 			c.undecided[r.ID] = true
 		}
-		if r.when != nil && !(read && r.holds(value)) {
+		if r.When != nil && !(read && r.holds(value)) {
 			continue
 		}
 		if r.field == nil && !r.usesField() {
@@ -68,7 +68,7 @@ func (c *checker) relate(n *Node, path string, params Params, zn *znode.Node, va
 
 // holds reports whether the relation is about a znode with this value.
 func (r *Relation) holds(value any) bool {
-	for field, texts := range r.when {
+	for field, texts := range r.When {
 		if !slices.ContainsFunc(parseField(field).values(value), func(v any) bool { return slices.Contains(texts, text(v)) }) {
 			return false
 		}
@@ -78,7 +78,7 @@ func (r *Relation) holds(value any) bool {
 
 // usesField reports whether the relation is about the znode's own value.
 func (r *Relation) usesField() bool {
-	return strings.Contains(string(r.refers), "{value}") || r.same != ""
+	return strings.Contains(string(r.Refers), "{value}") || r.Same != ""
 }
 
 func (c *checker) apply(r *Relation, path string, params Params, value string) {
@@ -88,8 +88,8 @@ func (c *checker) apply(r *Relation, path string, params Params, value string) {
 		}
 		return params.Get(name)
 	}
-	if r.same != "" {
-		want := r.same.fill(fill)
+	if r.Same != "" {
+		want := r.Same.fill(fill)
 		if want != value {
 			c.broken(r, path, r.fieldName()+" "+show([]byte(want)), show([]byte(value)))
 		}
@@ -99,10 +99,10 @@ func (c *checker) apply(r *Relation, path string, params Params, value string) {
 		c.broken(r, path, r.fieldName()+" "+r.like.words(params), show([]byte(value)))
 		return
 	}
-	if r.refers == "" {
+	if r.Refers == "" {
 		return
 	}
-	to := r.refers.fill(fill)
+	to := r.Refers.fill(fill)
 	if znode.ValidatePath(to) != nil {
 		c.broken(r, path, "a path of a znode", show([]byte(to)))
 		return
@@ -148,7 +148,7 @@ func (c *checker) settle() error {
 	}
 	for _, w := range c.awaiting {
 		times, decided := 0, len(c.hidden) == 0
-		for _, id := range w.r.by {
+		for _, id := range w.r.ReferencedBy {
 			decided = decided && !c.undecided[id]
 			times += c.referenced[named{id, w.path}]
 		}
@@ -166,7 +166,9 @@ func (c *checker) settle() error {
 		}
 	}
 	for _, rules := range c.goRules {
-		rules.Done(now)
+		if rules.Done != nil {
+			rules.Done()
+		}
 	}
 	return c.ctx.Err()
 }

@@ -55,54 +55,28 @@ func shapeError(err error) (at []string, says string) {
 	return at, says
 }
 
-// The contents of a map's YAML. A row is what the map keeps of it, and what only
-// loading needs.
+// The contents of a map's YAML.
 type (
 	yamlMap struct {
 		Map, Title, Says, JSON string
 		Document               Document
 		Dialects, Roots        []string
-		Types                  []row[yamlType]
-		Nodes                  []row[yamlNode]
-		Relations              []row[yamlRelation]
-		Rules                  []row[yamlRule]
+		Types                  []row[Type]
+		Nodes                  []row[Node]
+		Relations              []row[Relation]
+		Rules                  []row[Rule]
 		Groups                 []yamlGroup
-	}
-	yamlType struct {
-		Type     `yaml:",inline"`
-		Dialects []string
-	}
-	yamlNode struct {
-		Node     `yaml:",inline"`
-		Codec    string
-		Schema   any
-		Severity map[string]Severity
-		Then     map[string]string
-		Dialects []string
-	}
-	yamlRelation struct {
-		Relation                            `yaml:",inline"`
-		Of, Rule, Field, Refers, Same, Like string
-		When                                map[string][]string
-		ReferencedBy                        []string `yaml:"referenced-by"`
-		Dialects                            []string
 	}
 	yamlGroup struct {
 		At        []groupPlace
-		Nodes     []row[yamlNode]
-		Relations []row[yamlRelation]
+		Nodes     []row[Node]
+		Relations []row[Relation]
 	}
 	// groupPlace is one place at which a group's rows are. It is zero for rows in no
 	// group.
 	groupPlace struct {
 		ID, Path, Says string
 		Line           int
-	}
-	yamlRule struct {
-		Rule     `yaml:",inline"`
-		Section  string
-		Line     int
-		Dialects []string
 	}
 )
 

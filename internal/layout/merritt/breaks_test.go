@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"mrtq/internal/layout"
 	"mrtq/internal/znode"
@@ -159,21 +158,14 @@ func isNew(after, before []layout.Finding) bool {
 	return false
 }
 
-// seeing notes which pattern each znode belongs to.
-type seeing map[string]*layout.Node
-
-func (s seeing) Visit(v layout.Visit) { s[v.Znode.Path] = v.Node }
-
-// Done has nothing to decide.
-func (s seeing) Done(time.Time) {}
-
 // nodesOf returns the pattern of each znode of a tree.
-func nodesOf(t *testing.T, l *layout.Map, f forest) seeing {
+func nodesOf(t *testing.T, l *layout.Map, f forest) map[string]*layout.Node {
 	t.Helper()
-	s := seeing{}
-	if err := l.AddGoRules(func(func(layout.Found)) layout.GoRules { return s }); err != nil {
+	seen := map[string]*layout.Node{}
+	note := layout.GoRules{Visit: func(v layout.Visit) { seen[v.Znode.Path] = v.Node }}
+	if err := l.AddGoRules(func(func(layout.Finding, string)) layout.GoRules { return note }); err != nil {
 		t.Fatal(err)
 	}
 	findings(t, l, f)
-	return s
+	return seen
 }

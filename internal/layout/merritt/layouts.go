@@ -47,7 +47,7 @@ func Named(name string, opt Options) (*layout.Map, error) {
 		if err != nil {
 			return nil, err
 		}
-		return m, m.AddGoRules(newDuplicates)
+		return m, m.AddGoRules(duplicates)
 	case "zuul":
 		return layout.Zuul()
 	}
@@ -66,7 +66,7 @@ func merritt(dialect string) (*layout.Map, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := m.AddGoRules(Sessions); err != nil || d != newqueue.MrtZK {
+	if err := m.AddGoRules(sessions); err != nil || d != newqueue.MrtZK {
 		return m, err
 	}
 	return m, services.AddTo(m)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -119,32 +118,22 @@ func legacyAt(opt Options) ([]byte, error) {
 }
 
 // duplicates finds records that have the same jobID.
-type duplicates struct {
-	report func(layout.Found)
-	seen   map[[16]byte]bool
+func duplicates(report func(layout.Finding, string)) layout.GoRules {
+	seen := map[[16]byte]bool{} // digests
+	return layout.GoRules{Visit: func(v layout.Visit) {
+		p, ok := v.Value.(legacy.Payload)
+		if !ok {
+			return
+		}
+		id, ok := p.Text("jobID")
+		if !ok || id == "" {
+			return
+		}
+		sum := sha256.Sum256([]byte(id))
+		key := [16]byte(sum[:16])
+		if seen[key] {
+			report(layout.Finding{Rule: "record/duplicate-job", Path: v.Znode.Path, Expected: "a jobID that no other record has", Found: fmt.Sprintf("jobID %.60q, which an earlier record has too", id)}, "")
+		}
+		seen[key] = true
+	}}
 }
-
-func newDuplicates(report func(layout.Found)) layout.GoRules {
-	return &duplicates{report, map[[16]byte]bool{}}
-}
-
-// Visit reports a record with a jobID that an earlier record had.
-func (d *duplicates) Visit(v layout.Visit) {
-	p, ok := v.Value.(legacy.Payload)
-	if !ok {
-		return
-	}
-	id, ok := p.Text("jobID")
-	if !ok || id == "" {
-		return
-	}
-	sum := sha256.Sum256([]byte(id))
-	key := [16]byte(sum[:16])
-	if d.seen[key] {
-		d.report(layout.Found{Rule: "record/duplicate-job", Path: v.Znode.Path, Expected: "a jobID that no other record has", Found: fmt.Sprintf("jobID %.60q, which an earlier record has too", id)})
-	}
-	d.seen[key] = true
-}
-
-// Done does nothing, because Visit has reported everything.
-func (d *duplicates) Done(time.Time) {}

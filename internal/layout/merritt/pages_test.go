@@ -50,11 +50,7 @@ func page(m *layout.Map) string {
 		fmt.Fprintf(b, "| `%s` | %s | `%s` |\n", t.Name, mark(t.Says), t.Example)
 	}
 	fmt.Fprintln(b, "\n## Rules about several znodes\n\n| rule | znode | what it says | severity | document |\n|---|---|---|---|---|")
-	rules := m.Stated
-	for _, r := range slices.Backward(m.Relations) {
-		rules = append([]*layout.Rule{m.Rule(r.ID)}, rules...)
-	}
-	for _, r := range rules {
+	for _, r := range m.Others {
 		fmt.Fprintf(b, "| `%s` | `%s` | %s | %s | %s |\n", r.ID, r.Path, mark(r.Says), r.Severity, mark(r.Document))
 	}
 	fmt.Fprintf(b, "\n`mrtq check` also checks the kind, the name and the data of every znode, and what is missing or unknown below it. With these, there are %d rules. A rule's name is the znode's id and the kind of finding.\n", len(m.Rules()))

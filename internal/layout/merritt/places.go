@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"mrtq/internal/layout"
@@ -16,14 +15,15 @@ import (
 // batches and their entries with each other. Of a job it keeps in memory only what
 // the job's entries depend on.
 func newPlaces(d newqueue.Dialect) layout.NewGoRules {
-	return func(report func(layout.Found)) layout.GoRules {
-		return &places{d: d, report: report, jobs: map[string]*jobPlace{}, batches: map[string]*batchPlace{}, first: map[jobKey]string{}}
+	return func(report func(layout.Finding, string)) layout.GoRules {
+		p := &places{d: d, report: report, jobs: map[string]*jobPlace{}, batches: map[string]*batchPlace{}, first: map[jobKey]string{}}
+		return layout.GoRules{Visit: p.visit, Done: p.done}
 	}
 }
 
 type places struct {
 	d       newqueue.Dialect
-	report  func(layout.Found)
+	report  func(f layout.Finding, absent string)
 	jobs    map[string]*jobPlace // also those that only a batch entry names
 	batches map[string]*batchPlace
 	uuids   []uuidPlace
@@ -87,8 +87,8 @@ func (p *places) entry(bid, folder, jid string) {
 	p.more = append(p.more, folderPlace{of.bid, newqueue.BatchFolders[i], jid})
 }
 
-// Visit remembers what the entries depend on.
-func (p *places) Visit(v layout.Visit) {
+// visit remembers what the entries depend on.
+func (p *places) visit(v layout.Visit) {
 	n := v.Znode
 	switch v.Node.ID {
 	case "batch-uuid":
@@ -156,8 +156,8 @@ func (p *places) submission(v layout.Visit) {
 	}
 }
 
-// Done compares jobs, batches and entries, after all znodes were visited.
-func (p *places) Done(time.Time) {
+// done compares jobs, batches and entries, after all znodes were visited.
+func (p *places) done() {
 	for bid, b := range p.batches {
 		p.batchStates(bid, b)
 	}
@@ -186,7 +186,7 @@ func (p *places) Done(time.Time) {
 // found reports a finding at path about an item, "" for none. absent is the znode that
 // is missing, if that is not the one at path.
 func (p *places) found(rule, item, path, absent, expected, found string) {
-	p.report(layout.Found{Rule: rule, Item: item, Path: path, Absent: absent, Expected: expected, Found: found})
+	p.report(layout.Finding{Rule: rule, Item: item, Path: path, Expected: expected, Found: found}, absent)
 }
 
 // batchStates checks /batches/BID/states. A batch has none exactly while it is

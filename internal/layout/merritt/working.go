@@ -1,9 +1,9 @@
 package merritt
 
 import (
+	"cmp"
 	"slices"
 	"strings"
-	"time"
 
 	"mrtq/internal/layout"
 	"mrtq/internal/znode"
@@ -44,31 +44,21 @@ func itemAt(path string) string {
 	return ""
 }
 
-// locks notes which sessions have locked items of a tree, while it is checked. It reports nothing.
-type locks struct{ sessions map[string]int64 }
-
-// Sessions are the Go rules that note which sessions have locked items of a tree. A finding
-// about such an item can be what its session leaves between two writes.
-func Sessions(func(layout.Found)) layout.GoRules { return &locks{map[string]int64{}} }
-
-// Visit notes a lock. One that is not ephemeral belongs to nobody.
-func (l *locks) Visit(v layout.Visit) {
-	if slices.Contains([]string{"batch-lock", "job-lock", "request-lock"}, v.Node.ID) && v.Znode.Stat.EphemeralOwner != 0 {
-		l.sessions[znode.Parent(v.Znode.Path)] = v.Znode.Stat.EphemeralOwner
+// sessions notes which sessions have locked items of a tree, while it is checked. A finding about such
+// an item can be what its session leaves between two writes. It reports nothing.
+func sessions(func(layout.Finding, string)) layout.GoRules {
+	of := map[string]int64{}
+	return layout.GoRules{
+		Visit: func(v layout.Visit) { // a lock that is not ephemeral belongs to nobody
+			if slices.Contains([]string{"batch-lock", "job-lock", "request-lock"}, v.Node.ID) && v.Znode.Stat.EphemeralOwner != 0 {
+				of[znode.Parent(v.Znode.Path)] = v.Znode.Stat.EphemeralOwner
+			}
+		},
+		Session: func(f layout.Finding) int64 {
+			if !BetweenWrites(f.Rule) {
+				return 0
+			}
+			return of[cmp.Or(f.Item, itemAt(f.Path))]
+		},
 	}
-}
-
-// Done does nothing.
-func (l *locks) Done(time.Time) {}
-
-// Session implements [layout.Working].
-func (l *locks) Session(f layout.Finding) int64 {
-	if !BetweenWrites(f.Rule) {
-		return 0
-	}
-	item := f.Item
-	if item == "" {
-		item = itemAt(f.Path)
-	}
-	return l.sessions[item]
 }

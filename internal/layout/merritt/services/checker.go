@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"time"
 
 	"mrtq/internal/layout"
 	"mrtq/internal/znode"
@@ -15,7 +14,7 @@ import (
 // checker checks the demands on a tree's items while their znodes pass, one item
 // after the other.
 type checker struct {
-	report   func(layout.Found)
+	report   func(layout.Finding, string)
 	it       *Item              // the item whose znodes pass
 	roots    map[string]bool    // the nodes that the services create when they start: whether they are there
 	batchIDs map[string]string  // of submissions, by BID
@@ -32,16 +31,16 @@ type failed struct{ jobs, requeued int }
 // newChecker returns the code that checks the demands, one znode after the
 // other. It passes each violation to report. In memory it keeps the batchID of every
 // batch and the paths of the jobs without a profile.
-func newChecker(report func(layout.Found)) layout.GoRules {
+func newChecker(report func(layout.Finding, string)) layout.GoRules {
 	c := &checker{report: report, roots: map[string]bool{}, batchIDs: map[string]string{}, failed: map[string]*failed{}, storing: map[string]string{}}
 	for _, path := range newqueue.MrtZK.StartNodes() {
 		c.roots[path] = false
 	}
-	return c
+	return layout.GoRules{Visit: c.visit, Done: c.done}
 }
 
-// Visit implements [layout.GoRules].
-func (c *checker) Visit(v layout.Visit) {
+// visit takes the next znode.
+func (c *checker) visit(v layout.Visit) {
 	n := v.Znode
 	if _, is := c.roots[n.Path]; is {
 		c.roots[n.Path] = true
@@ -125,16 +124,16 @@ func (c *checker) requeued(it *Item) {
 }
 
 func (c *checker) violated(v Violation) {
-	c.report(layout.Found{Rule: v.Demand.rule(), Path: v.Path, Expected: v.Demand.wanted(), Found: v.What + ": " + v.Stop.String(), Severity: severityOf(v.Stop.Effect)})
+	c.report(layout.Finding{Rule: v.Demand.rule(), Path: v.Path, Expected: v.Demand.wanted(), Found: v.What + ": " + v.Stop.String(), Severity: severityOf(v.Stop.Effect)}, "")
 }
 
 // mention reports something that violates no demand, but is worth knowing.
 func (c *checker) mention(d *Demand, path, format string, args ...any) {
-	c.report(layout.Found{Rule: d.rule(), Severity: layout.Info, Path: path, Expected: d.wanted(), Found: fmt.Sprintf(format, args...)})
+	c.report(layout.Finding{Rule: d.rule(), Severity: layout.Info, Path: path, Expected: d.wanted(), Found: fmt.Sprintf(format, args...)}, "")
 }
 
-// Done checks the demands that depend on the whole tree.
-func (c *checker) Done(time.Time) {
+// done checks the demands that depend on the whole tree.
+func (c *checker) done() {
 	c.finish()
 	c.missingRoots()
 	d := demandOf("R05/status")
@@ -186,12 +185,12 @@ func demandOf(rule string) *Demand {
 // heldLock reports a lock. An ephemeral one is only information, because a worker holds it
 // while it works.
 func (c *checker) heldLock(rule string, n znode.Node) {
-	f := layout.Found{Rule: rule, Severity: layout.Warning, Path: n.Path, Expected: "a lock only while a service is running", Found: "a lock that outlives its session"}
+	f := layout.Finding{Rule: rule, Severity: layout.Warning, Path: n.Path, Expected: "a lock only while a service is running", Found: "a lock that outlives its session"}
 	if job := c.storing[n.Path]; job != "" {
 		f.Severity, f.Found = layout.Info, "Store is at work on "+job
 	}
 	if owner := n.Stat.EphemeralOwner; owner != 0 {
 		f.Severity, f.Found = layout.Info, fmt.Sprintf("a lock of session %#x", owner)
 	}
-	c.report(f)
+	c.report(f, "")
 }
