@@ -104,6 +104,34 @@ func (s *site) defaults() migrate.MigrateOptions {
 	return opt
 }
 
+// What the newest run was begun with holds for the next one, unless somebody chooses otherwise.
+func TestNewestRunHasTheChoices(t *testing.T) {
+	s := serve(t, queueTree(t, map[string][]byte{
+		ingest(1): record(t, legacy.Failed, job("a", "1")),
+		ingest(2): record(t, legacy.Consumed, job("a", "2")),
+	}), newqueue.Design)
+	first, acl := s.options(), []migrate.ACL{{Perms: 31, Scheme: "world", ID: "anyone"}, {Perms: 1, Scheme: "digest", ID: "reader:hash"}}
+	first.Choices.Failed, first.ACL = "held", acl
+	src, err := migrate.OpenSource(t.Context(), &s.w.Reader, migrate.DefaultQueues(), legacy.Options{Time: legacy.TimeMillis})
+	s.must(err)
+	if _, err := migrate.Migrate(t.Context(), src, s.w, first); err != nil {
+		t.Fatal(err)
+	}
+	check := func(opt migrate.Options, want migrate.Choices) {
+		t.Helper()
+		p := s.plan(opt)
+		if p.Blocked() || p.Choices != want || !slices.Equal(p.Settings.ACL, acl) || p.Settings.Time != "ms" {
+			t.Errorf("%v %+v %+v", p.Problems, p.Choices, p.Settings)
+		}
+	}
+	check(migrate.Options{}, first.Choices)
+	want := first.Choices
+	want.Consumed = "held"
+	check(migrate.Options{Choices: migrate.Choices{Consumed: "held"}}, want)
+	s.mustRollback(migrate.RollbackOptions{})
+	check(migrate.Options{}, first.Choices)
+}
+
 // A record that blocks the plan may come while a run is unfinished. The choice about it is made then; the
 // choices about what the run has migrated are not made anew.
 func TestBlockedRecordsAreChosenLater(t *testing.T) {

@@ -162,6 +162,7 @@ func (m *migration) prepare(ctx context.Context) error {
 			return cancelled(err)
 		}
 	}
+	m.src = withTimes(m.src, plan.TargetOf(m.plan))
 	m.result.Plan, m.result.Run = m.plan, m.plan.Run
 	err := m.check()
 	if errors.Is(err, ErrBlocked) {

@@ -3,13 +3,15 @@ package migrate
 import (
 	"context"
 
+	"mrtq/legacy"
 	"mrtq/migrate/internal/plan"
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/target"
 )
 
 // MakePlan says what a migration would do. It derives from the source what should exist,
-// and leaves out what was migrated already, as the target's ledger says. The same source,
+// and leaves out what was migrated already, as the target's ledger says. A source whose times are read by their
+// magnitude is read as the newest run has read it. The same source,
 // target and options give the same plan. What keeps it from being carried out is among its
 // problems. It writes nothing.
 //
@@ -30,6 +32,7 @@ func MakePlan(ctx context.Context, src *Source, at *Reader, opt Options) (*Plan,
 
 // makePlan is MakePlan for a target that was read.
 func makePlan(ctx context.Context, src *Source, t *target.Target, opt Options) (*Plan, error) {
+	src = withTimes(src, t)
 	in := plan.Input{Options: opt, Source: src, Target: t}
 	var err error
 	if in.Names, err = t.ReadNames(ctx); err != nil {
@@ -53,6 +56,14 @@ func makePlan(ctx context.Context, src *Source, t *target.Target, opt Options) (
 		return nil, &TargetError{err}
 	}
 	return builder.Finish(there), nil
+}
+
+// withTimes is the source with times read as the newest run has read them, unless the operator has chosen a unit.
+func withTimes(src *Source, t *target.Target) *Source {
+	if src.Options.Time != legacy.TimeAuto {
+		return src
+	}
+	return asPlanned(src, t)
 }
 
 // TargetError is an error of reading the target.

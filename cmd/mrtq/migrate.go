@@ -36,7 +36,7 @@ that no worker that respects holds starts on half of a queue. The holds stay unt
 you release them. migrate does not change what the target already holds.
 
 The first migration to a TARGET needs --new-queue and --dialect. Later ones need
-neither. A migration that was interrupted, by Ctrl-C, kill -9 or a lost server, is
+neither, and a choice that is not given is that of the newest run. A migration that was interrupted, by Ctrl-C, kill -9 or a lost server, is
 finished by mrtq migrate TARGET: the run's record has the source and the choices. If
 there is nothing to do, it writes nothing.`,
 		Example: `  mrtq migrate zk1:2181 zk1:2181/new --new-queue --dialect mrt-zk --consumed held --undecodable quarantine
@@ -157,10 +157,10 @@ func (c *migrateCmd) carryOut(ctx context.Context, a *app, s *pair) (res *migrat
 	err = a.onTargetOrNew(ctx, s.target, c.packet, func(w *migrate.WritableSide) error {
 		switch {
 		case s.source.Text == "":
-			if run, err = c.unfinished(ctx, w, s.target, &opt); err != nil {
+			if run, err = unfinished(ctx, w, s.target); err != nil {
 				return err
 			}
-			s.source.Text = run.Source
+			s.source.Text, opt.Source = run.Source, run.Source
 			if src, err = migrate.OpenOrigin(ctx, &w.Reader); err != nil {
 				return err
 			}
@@ -188,8 +188,8 @@ func (c *migrateCmd) carryOut(ctx context.Context, a *app, s *pair) (res *migrat
 	return res, err
 }
 
-// unfinished is the run that was interrupted. Its choices count, but those that were given stay, and are refused if they differ.
-func (c *migrateCmd) unfinished(ctx context.Context, w *migrate.WritableSide, target place, opt *migrate.MigrateOptions) (*migrate.Run, error) {
+// unfinished is the run that was interrupted.
+func unfinished(ctx context.Context, w *migrate.WritableSide, target place) (*migrate.Run, error) {
 	status, err := migrate.ReadStatus(ctx, &w.Reader)
 	if err != nil {
 		return nil, err
@@ -198,15 +198,6 @@ func (c *migrateCmd) unfinished(ctx context.Context, w *migrate.WritableSide, ta
 	if run == nil || run.State != migrate.Running {
 		return nil, exit.Usagef("SOURCE is missing: no migration to %s was interrupted, so there is none to finish; usage: mrtq migrate SOURCE TARGET", advice.Word(target.Text))
 	}
-	for _, choice := range migrate.AllChoices {
-		if !c.set.Changed(choice.Name) {
-			*choice.Value(&opt.Choices) = *choice.Value(&run.Choices)
-		}
-	}
-	if !c.set.Changed("acl") {
-		opt.ACL = nil // the run's
-	}
-	opt.Source = run.Source
 	return &run.Run, nil
 }
 

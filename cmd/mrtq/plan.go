@@ -40,7 +40,8 @@ says that a new queue is wanted there, and --dialect says which services read it
 --out saves the plan, with both sides and all settings. mrtq migrate --plan carries
 it out. It refuses the plan if either side has changed since.
 
-The choices below are about all records of a kind. To decide about one of them otherwise,
+The choices below are about all records of a kind. One that is not given is that of the
+newest run at TARGET, and so are --acl and --time; before the first run it is the default. To decide about one of them otherwise,
 change the record in the legacy queue before the migration, or its job after it.`,
 		Example: `  mrtq plan zk1:2181 zk1:2181/new --new-queue --dialect mrt-zk
   mrtq plan zk1:2181 zk1:2181/new --new-queue --dialect mrt-zk --undecodable quarantine --out plan.json`,

@@ -97,7 +97,13 @@ func (p *planFlags) options(s pair) (migrate.Options, error) {
 	if p.set.Changed("dialect") {
 		dialect = newqueue.Dialect(p.dialect)
 	}
-	return migrate.Options{Dialect: dialect, Choices: p.choices, ACL: acl, Packet: p.packet, Again: p.again, Note: p.note,
+	given := p.choices // the others are those of the newest run
+	for _, c := range migrate.AllChoices {
+		if !p.set.Changed(c.Name) {
+			*c.Value(&given) = ""
+		}
+	}
+	return migrate.Options{Dialect: dialect, Choices: given, ACL: acl, Packet: p.packet, Again: p.again, Note: p.note,
 		NewQueue: p.newQueue, HoldAgain: p.holdAgain, Restored: p.restored, Source: s.source.Text, Target: s.target.Text}, nil
 }
 

@@ -155,9 +155,13 @@ func (b *Builder) chooseRun() {
 	p, last := b.plan, b.in.Target.Ledger.Newest()
 	p.Run = ledger.RunID(0)
 	if last == nil {
+		p.Choices = p.Choices.Or(rules.DefaultChoices())
 		return
 	}
-	p.Previous = last
+	p.Previous, p.Choices = last, p.Choices.Or(last.Choices)
+	if p.Settings.ACL == nil {
+		p.Settings.ACL = last.ACL
+	}
 	p.Run = ledger.RunID(last.Number() + 1)
 	path := ledger.RunPath(last.ID)
 	for _, run := range b.in.Target.Ledger.Runs {
@@ -187,10 +191,7 @@ func (b *Builder) compareSettings(last *ledger.Run, path string) {
 		refuse(last.ID, "%s was begun with other choices: %s", last.ID, changes)
 	}
 	b.compareTimes(last, path)
-	switch {
-	case p.Settings.ACL == nil:
-		p.Settings.ACL = last.ACL
-	case !slices.Equal(last.ACL, p.Settings.ACL):
+	if !slices.Equal(last.ACL, p.Settings.ACL) {
 		refuse(last.ID, "%s was begun with another ACL for its znodes", last.ID)
 	}
 }

@@ -20,9 +20,10 @@ type Options struct {
 	// Dialect is the dialect of the new queue. If it is "", a plan takes that of the queue
 	// that the target holds. If it holds none, the plan has the problem [NoDialect].
 	Dialect newqueue.Dialect
+	// Choices that are "" are those of the newest run; if there is none, they are the defaults.
 	Choices rules.Choices
-	// ACL is the ACL of every znode that a migration creates. nil is that of the run that
-	// the plan finishes; if it finishes none, it is open to all.
+	// ACL is the ACL of every znode that a migration creates. nil is that of the newest run; if there is none, it
+	// is open to all.
 	ACL []znode.ACL
 	// Packet is the server's jute.maxbuffer in bytes; 0 means its default.
 	Packet int

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -80,6 +81,15 @@ func (c Choices) Validate() error {
 func (c Choices) Priority(r Record) int {
 	most, _ := strconv.Atoi(c.MaxPriority) // see [AllChoices]
 	return min(r.Legacy.Key.Priority, most)
+}
+
+// Or are the choices with those of other in place of each that is "".
+func (c Choices) Or(other Choices) Choices {
+	for _, choice := range AllChoices {
+		v := choice.Value(&c)
+		*v = cmp.Or(*v, *choice.Value(&other))
+	}
+	return c
 }
 
 // Changes says which choices are different in now, and how; "" if none is.

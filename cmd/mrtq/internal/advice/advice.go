@@ -128,7 +128,7 @@ func (a Adviser) finish(s Situation) string {
 	if !s.inTwoEnsembles() {
 		return a.Command("migrate", []string{s.Target})
 	}
-	return a.Command("migrate", []string{s.source(), s.Target}, choices(s.Run.Choices, s.Run.Time)...)
+	return a.Command("migrate", []string{s.source(), s.Target})
 }
 
 func (a Adviser) rollback(s Situation) string {
@@ -225,18 +225,18 @@ func holdFlag(h migrate.HoldStatus) Flag {
 }
 
 func (a Adviser) planRest(s Situation) string {
-	flags := choices(s.Run.Choices, s.Run.Time)
+	var flags []Flag
 	if len(s.Run.Releases) > 0 {
 		flags = append(flags, Switch("hold-again"))
 	}
-	return a.Command("plan", []string{s.source(), s.Target}, append(flags, acl(s.Run.ACL)...)...)
+	return a.Command("plan", []string{s.source(), s.Target}, flags...)
 }
 
 func (a Adviser) planAgain(s Situation) string {
 	if s.Run == nil {
 		return a.firstPlan(s)
 	}
-	return a.Command("plan", []string{s.source(), s.Target}, append(choices(s.Run.Choices, s.Run.Time), acl(s.Run.ACL)...)...)
+	return a.Command("plan", []string{s.source(), s.Target})
 }
 
 func (a Adviser) verify(s Situation) string {
@@ -247,7 +247,7 @@ func (a Adviser) verify(s Situation) string {
 }
 
 func (a Adviser) keep(s Situation) string {
-	return a.Command("migrate", []string{s.source(), s.Target}, append(choices(s.Run.Choices, s.Run.Time), s.quarantine()...)...)
+	return a.Command("migrate", []string{s.source(), s.Target}, s.quarantine()...)
 }
 
 // bringTogether copies the legacy queue, or the dump that has it, to the target's ensemble. In a dump, it is migrated where it is.
