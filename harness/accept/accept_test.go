@@ -257,7 +257,8 @@ func TestObserveGoneWithBatch(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	saw := spell(newqueue.Design).observe(before, after)
+	var saw sighting
+	saw.observe(spell(newqueue.Design), before, after)
 	want := []Step{{newqueue.EntityJob, "held", "deleted"}, {newqueue.EntityBatch, "failed", "deleted"}}
 	if !slices.Equal(saw.steps, want) {
 		t.Errorf("got %v, want %v", saw.steps, want)

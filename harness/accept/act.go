@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/go-zookeeper/zk"
 
@@ -19,7 +20,8 @@ type request struct {
 	verb string // "acquire", "succeed", "move": see do
 	// what is a kind of item, or of lock. "" means that of item.
 	what string
-	// item is the path of a job, a batch or a request. "" means the one that the worker has acquired.
+	// item is the path of a job, a batch or a request, and in steps its name in the scenario. ""
+	// means the one that the worker has acquired.
 	item     string
 	from, to string // states; "" means any
 	message  string
@@ -291,16 +293,11 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// kinds has the kinds of items, in the order of the published design.
+// kinds has the kinds of items, as scenarios call them, and the folders of each.
 var kinds = []struct {
-	noun    string // in scenarios
-	entity  newqueue.Entity
+	noun    string
 	folders []string
-}{
-	{"job", newqueue.EntityJob, []string{"/jobs"}},
-	{"batch", newqueue.EntityBatch, []string{"/batches"}},
-	{"request", newqueue.EntityAccess, []string{"/access/small", "/access/large"}},
-}
+}{{"job", []string{"/jobs"}}, {"batch", []string{"/batches"}}, {"request", []string{"/access/small", "/access/large"}}}
 
 // kindOf returns the kind of item that has a path, "" for none.
 func kindOf(at string) string {
@@ -312,21 +309,11 @@ func kindOf(at string) string {
 	return ""
 }
 
-// entityOf returns the entity that scenarios call by a noun, and nounOf the noun.
+// entityOf returns the entity that scenarios call by a noun, and nounOf that noun.
 func entityOf(noun string) newqueue.Entity {
-	for _, k := range kinds {
-		if k.noun == noun {
-			return k.entity
-		}
-	}
-	return ""
+	return newqueue.Entity(strings.Replace(noun, "request", string(newqueue.EntityAccess), 1))
 }
 
 func nounOf(e newqueue.Entity) string {
-	for _, k := range kinds {
-		if k.entity == e {
-			return k.noun
-		}
-	}
-	return ""
+	return strings.Replace(string(e), string(newqueue.EntityAccess), "request", 1)
 }

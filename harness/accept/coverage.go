@@ -85,7 +85,7 @@ type scenario struct {
 	dialect newqueue.Dialect
 	tags    []string
 	failed  error
-	saw     []sighting
+	saw     sighting
 }
 
 func (s scenario) String() string { return fmt.Sprintf("%q (%s)", s.name, s.dialect) }
@@ -107,23 +107,15 @@ func (r *Row) count(s scenario) {
 // shownBy reports whether the second connection observed what the row is about,
 // during a scenario. For a behaviour, the passing scenario covers it.
 func (r *Row) shownBy(s scenario) bool {
-	steps, taken, released := false, false, false
-	for _, saw := range s.saw {
-		for _, step := range saw.steps {
-			steps = steps || step.String() == r.What
-		}
-		taken = taken || slices.Contains(saw.taken, r.ID)
-		released = released || slices.Contains(saw.released, r.ID)
-	}
 	switch r.ID[0] {
 	case 'Q':
-		return taken
+		return slices.Contains(s.saw.taken, r.ID)
 	case 'K':
-		return taken && released
+		return slices.Contains(s.saw.taken, r.ID) && slices.Contains(s.saw.released, r.ID)
 	case 'S':
 		return true
 	}
-	return steps
+	return slices.ContainsFunc(s.saw.steps, func(step Step) bool { return step.String() == r.What })
 }
 
 // judge sets the row's result after all scenarios have run.
@@ -146,11 +138,9 @@ func (r *Row) judge() {
 // dialect.
 func undocumented(s scenario, rows []*Row) []string {
 	var found []string
-	for _, saw := range s.saw {
-		for _, step := range saw.steps {
-			if !slices.ContainsFunc(rows, func(r *Row) bool { return r.Dialect == s.dialect && r.transition && r.What == step.String() }) {
-				found = append(found, fmt.Sprintf("undocumented: %s, seen in the scenario %v", step, s))
-			}
+	for _, step := range s.saw.steps {
+		if !slices.ContainsFunc(rows, func(r *Row) bool { return r.Dialect == s.dialect && r.transition && r.What == step.String() }) {
+			found = append(found, fmt.Sprintf("undocumented: %s, seen in the scenario %v", step, s))
 		}
 	}
 	return found

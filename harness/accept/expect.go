@@ -23,7 +23,7 @@ func (w *world) done() error {
 	return nil
 }
 
-// wantField expects a value in a field of a znode that holds an object.
+// wantField expects a value in a field of a znode that holds an object, or none if it is absent.
 func (w *world) wantField(at, key string, value any) error {
 	n := w.want.Get(at)
 	if n == nil {
@@ -33,7 +33,7 @@ func (w *world) wantField(at, key string, value any) error {
 	if o == nil {
 		return fmt.Errorf("%s holds %q, which is not an object", at, n.Data)
 	}
-	o[key] = value
+	o.set(key, value)
 	return errors.Join(w.put(at, encode(o)), w.seenField(at, key, value))
 }
 
@@ -43,25 +43,10 @@ func (w *world) seenField(at, key string, value any) error {
 	if n == nil {
 		return fmt.Errorf("%s is not there", at)
 	}
-	if got, ok := parse(n.Data)[key]; !ok || !same(got, value) {
-		return fmt.Errorf("%s: %s is %s, expected %s", at, key, show(got, ok), show(value, true))
+	if got := parse(n.Data).get(key); !same(got, value) {
+		return fmt.Errorf("%s: %s is %s, expected %s", at, key, show(got), show(value))
 	}
 	return nil
-}
-
-// wantMessage expects a message in a status. If text is "", it expects none.
-func (w *world) wantMessage(at, text string) error {
-	n := w.want.Get(at)
-	if n == nil {
-		return fmt.Errorf("%s is not there", at)
-	}
-	o := parse(n.Data)
-	w.message(o, text)
-	err := w.put(at, encode(o))
-	if got, ok := parse(w.data(at))["message"]; ok != (o["message"] != nil) || ok && got != text {
-		err = fmt.Errorf("%s: message is %s, expected %s", at, show(got, ok), show(o["message"], o["message"] != nil))
-	}
-	return err
 }
 
 // wantNode expects a znode with its data, and the folders above it.
@@ -114,14 +99,6 @@ func (w *world) put(at string, data []byte) error {
 		n.Stat = old.Stat
 	}
 	return w.want.Put(n)
-}
-
-// data returns the data that was seen in a znode, or nil if it does not exist.
-func (w *world) data(at string) []byte {
-	if n := w.seen.Get(at); n != nil {
-		return n.Data
-	}
-	return nil
 }
 
 // settle compares the whole tree: exactly the changes that the Thens name must have
@@ -214,14 +191,14 @@ func fields(c znode.Change) []string {
 		return []string{c.String()}
 	}
 	var wrong []string
-	for key, value := range want {
-		if is, ok := got[key]; !ok || !same(is, value) {
-			wrong = append(wrong, fmt.Sprintf("%s: %s is %s, expected %s", c.Path, key, show(is, ok), show(value, true)))
+	for key := range got {
+		if _, ok := want[key]; !ok {
+			want[key] = absent{}
 		}
 	}
-	for key, is := range got {
-		if _, ok := want[key]; !ok {
-			wrong = append(wrong, fmt.Sprintf("%s: %s is %s, expected none", c.Path, key, show(is, true)))
+	for key, value := range want {
+		if is := got.get(key); !same(is, value) {
+			wrong = append(wrong, fmt.Sprintf("%s: %s is %s, expected %s", c.Path, key, show(is), show(value)))
 		}
 	}
 	return wrong
@@ -237,14 +214,11 @@ func sameContent(a, b []byte) bool {
 }
 
 // same compares a field that was read with one that a Then named.
-func same(got, want any) bool {
-	a, _ := json.Marshal(got)
-	b, _ := json.Marshal(want)
-	return string(a) == string(b)
-}
+func same(got, want any) bool { return show(got) == show(want) }
 
-func show(value any, there bool) string {
-	if !there {
+// show returns a field as JSON.
+func show(value any) string {
+	if value == any(absent{}) {
 		return "not there"
 	}
 	b, _ := json.Marshal(value)

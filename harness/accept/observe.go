@@ -17,18 +17,17 @@ type Step struct {
 // String returns text such as "job notify → completed".
 func (s Step) String() string { return string(s.Entity) + " " + s.From + " → " + s.To }
 
-// sighting is what was observed during one act: steps, and locks that were
+// sighting is what was observed during a scenario: steps, and locks that were
 // acquired or released.
 type sighting struct {
 	steps           []Step
 	taken, released []string // "Q4", "K1": see lockID
 }
 
-// observe compares two states of a tree.
-func (s spelling) observe(before, after *znode.Tree) sighting {
-	var saw sighting
+// observe adds what has happened between two states of a tree.
+func (saw *sighting) observe(s spelling, before, after *znode.Tree) {
 	for _, k := range kinds {
-		e, old, now := k.entity, s.states(k.folders, before), s.states(k.folders, after)
+		e, old, now := entityOf(k.noun), s.states(k.folders, before), s.states(k.folders, after)
 		for at, from := range old {
 			to, there := now[at]
 			switch {
@@ -44,9 +43,8 @@ func (s spelling) observe(before, after *znode.Tree) sighting {
 			}
 		}
 	}
-	saw.taken = s.locks(after, before)
-	saw.released = s.locks(before, after)
-	return saw
+	saw.taken = append(saw.taken, s.locks(after, before)...)
+	saw.released = append(saw.released, s.locks(before, after)...)
 }
 
 // after returns the state that an item has after its znodes were removed. It is deleted, or removed

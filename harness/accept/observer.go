@@ -25,6 +25,23 @@ func parse(data []byte) object {
 	return o
 }
 
+// absent is in place of the value of a field that is not there.
+type absent struct{}
+
+func (o object) get(key string) any {
+	if value, ok := o[key]; ok {
+		return value
+	}
+	return absent{}
+}
+
+func (o object) set(key string, value any) {
+	o[key] = value
+	if value == any(absent{}) {
+		delete(o, key)
+	}
+}
+
 // encode returns what a znode holds: a text as it is, an object or a number as JSON.
 func encode(v any) []byte {
 	if text, ok := v.(string); ok {

@@ -71,13 +71,12 @@ func (s spelling) stateFromJSON(spelled any) string {
 // time returns the text for a time in JSON.
 func (s spelling) time(t time.Time) string { return t.Format(s.timeFormat) }
 
-// message puts a message into a status, if there is one or the dialect always
-// has one.
-func (s spelling) message(status object, text string) {
-	delete(status, "message")
-	if text != "" || s.mrtZK() {
-		status["message"] = text
+// message returns the message in a status. Without one, only one dialect has the field.
+func (s spelling) message(text string) any {
+	if text == "" && !s.mrtZK() {
+		return absent{}
 	}
+	return text
 }
 
 // folderOf returns the name of the folder of its batch in which a job in a state has its

@@ -1,6 +1,8 @@
 package accept
 
 import (
+	"path"
+
 	"github.com/cucumber/godog"
 
 	"mrtq/harness/accept/internal/runner"
@@ -15,12 +17,14 @@ func (w *world) register(s steps) {
 	s.Step(`a queue with other people's work in it`, w.othersWork)
 	s.Step(`an? (\S+) (job|batch|request)( that a worker has acquired)?`, w.anItem)
 	s.Step(`a (job|batch|request) that is (\S+?)(, acquired by a worker)?`, func(kind, state, acquired string) error { return w.anItem(state, kind, acquired) })
-	s.Step(`a failed job whose last successful status is (\S+)`, w.aFailedJob)
+	s.Step(`a failed job whose last successful status is (\S+)`, func(last string) error { return w.newJob("job", "batch", seed{state: "failed", lss: last}) })
 	s.Step(`an? (\S+) job that Java's library has resumed and a worker has acquired`, w.aJobResumedByJava)
-	s.Step(`an? (\S+) job of a completed batch`, w.aJobOfACompletedBatch)
-	s.Step(`a batch in (\S+)(?: with the completed jobs ([A-Z ]+))?`, w.aBatchWithJobs)
-	s.Step(`a second batch of its collection with the pending jobs ([A-Z ]+)`, w.aSecondBatch)
-	s.Step(`a job ([A-Z]) in it that is (\S+)`, w.aJobOfIt)
+	s.Step(`an? (\S+) job of a completed batch`, func(state string) error {
+		return first(w.newBatch("batch", "completed"), w.newJob("job", "batch", seed{state: state}))
+	})
+	s.Step(`a batch in (\S+)(?: with the completed jobs ([A-Z ]+))?`, func(state, jobs string) error { return w.batchOf("batch", state, jobs, "completed") })
+	s.Step(`a second batch of its collection with the pending jobs ([A-Z ]+)`, func(jobs string) error { return w.batchOf("second batch", "processing", jobs, "pending") })
+	s.Step(`a job ([A-Z]) in it that is (\S+)`, func(name, state string) error { return w.newJob("job "+name, "batch", seed{state: state}) })
 	s.Step(`these (job|batch)(?:s|es) in (\S+)`, func(kind, state string, t *godog.Table) error { return w.theseItems(kind, state, "", t) })
 	s.Step(`these (\S+) requests for (small|large) objects`, func(state, size string, t *godog.Table) error { return w.theseItems("request", state, size, t) })
 	s.Step(`the job ([A-Z]) is also in the queue of (\S+), with priority (\d+)`, w.staleEntry)
@@ -28,67 +32,91 @@ func (w *world) register(s steps) {
 	s.Step(`each of them has been acquired by a worker of its own`, w.eachAcquired)
 	s.Step(`another client has locked the (job(?: [A-Z])?|batch|request)`, w.lockByHand)
 	s.Step(`a worker of the client library died while it acquired the batch`, w.batchWasHalfAcquired)
-	s.Step(`the (batch(?: [A-Z])?) already has a job`, w.batchHasAJob)
-	s.Step(`its last report listed ([A-Z ]+|none) as completed and ([A-Z ]+|none) as failed`, w.itsLastReport)
+	s.Step(`the (batch(?: [A-Z])?) already has a job`, func(name string) error {
+		return w.write(nodes{w.names[name] + "/states/batch-processing/jid0000000099": ""})
+	})
+	s.Step(`its last report listed ([A-Z ]+|none) as completed and ([A-Z ]+|none) as failed`, func(completed, failed string) error {
+		return w.write(nodes{w.names["batch"] + "/status-report": w.statusReport(completed, failed, longAgo)})
+	})
 	s.Step(`an empty ZooKeeper`, w.emptyZooKeeper)
 
 	// What comes in.
-	s.Step(`an administrator sets the queue up`, w.adminSetsUp)
+	s.Step(`an administrator sets the queue up`, func() error { return w.act("administrator", request{verb: "init", what: "queue"}) })
 	s.Step(`a submission comes in with the UUID (\S+)`, w.submissionComesIn)
-	s.Step(`a submission comes in with the batch's UUID`, w.submissionComesInAgain)
-	s.Step(`a request for a (small|large) object comes in with the token (\S+)`, w.requestComesIn)
+	s.Step(`a submission comes in with the batch's UUID`, func() error { return w.submissionComesIn("uuid-of-" + path.Base(w.names["batch"])) })
+	s.Step(`a request for a (small|large) object comes in with the token (\S+)`, func(size, text string) error {
+		return w.act("API", request{verb: "create", what: "request", name: size, docs: nodes{"token": token(text)}})
+	})
 	s.Step(`the worker creates these jobs in it`, w.workerMakesJobs)
-	s.Step(`the worker creates no job in it`, w.workerMakesNoJob)
+	s.Step(`the worker creates no job in it`, func() error { return w.act("worker", request{verb: "process"}) })
 	s.Step(`a batch worker adds one job to it`, w.workerMakesOneJobMore)
 
 	// What a worker does.
 	s.Step(`(the|another) worker acquires the next (job|batch|request) (?:in|for a) (\S+)(?: object)?`, w.workerAcquires)
 	s.Step(`the (other )?worker (succeeds|fails it|holds it|unlocks it|makes its report|records the report as sent)(?: with the message "(.*)")?`, w.workerDoes)
-	s.Step(`the worker succeeds: it needs (\d+) bytes and gets priority (\d+)`, w.workerSucceedsKnowing)
+	s.Step(`the worker succeeds: it needs (\d+) bytes and gets priority (\d+)`, func(space, priority int) error {
+		return w.act("worker", request{verb: "succeed", docs: nodes{"space_needed": space, "priority": priority}})
+	})
 	s.Step(`the worker succeeds, with (\S+) for the (inventory|storage)`, w.workerSucceedsFor)
-	s.Step(`the worker mints the identifier (\S+) for it`, w.workerMints)
-	s.Step(`the worker reports it`, w.workerReports)
-	s.Step(`the worker acquires and reports the next batch in (\S+)`, w.workerAcquiresAndReports)
+	s.Step(`the worker mints the identifier (\S+) for it`, func(ark string) error {
+		return w.act("worker", request{verb: "set", docs: nodes{"identifiers": identifiers(ark)}})
+	})
+	s.Step(`the worker reports it`, func() error { return w.act("worker", request{verb: "report"}, request{verb: "finish"}) })
+	s.Step(`the worker acquires and reports the next batch in (\S+)`, func(state string) error {
+		return w.act("worker", request{verb: "acquire", what: "batch", from: state}, request{verb: "report"}, request{verb: "finish"})
+	})
 	s.Step(`the worker tries to move it to (\S+)`, w.workerMoves)
 	s.Step(`a worker that respects holds acquires the next pending (batch|job)`, w.workerRespectsHolds)
-	s.Step(`a worker with room for (\d+) bytes looks at all jobs in provisioning`, w.workerPassesOver)
+	s.Step(`a worker with room for (\d+) bytes looks at all jobs in provisioning`, func(room int64) error {
+		return w.act("worker", request{verb: "pass", what: "jobs", from: "provisioning", room: room})
+	})
 	s.Step(`workers move the job ([A-Z]) to (\S+)`, w.workersTakeOn)
 	s.Step(`the job ([A-Z]) fails there with the message "(.*)"`, w.jobFailsThere)
 	s.Step(`all of them succeed at the same moment, while three watchers wait`, w.allSucceedAtOnce)
 
 	// What others do.
 	s.Step(`an administrator (releases|resumes|retries|deletes|gives up|requests an update report of) the (job(?: [A-Z])?|batch|request)(?: at (\S+))?(?: with the message "(.*)")?`, w.adminDoes)
-	s.Step(`an administrator gives the job ([A-Z]) priority (\d+)`, w.adminGivesPriority)
+	s.Step(`an administrator gives the job ([A-Z]) priority (\d+)`, func(name string, priority int) error {
+		return w.act("administrator", request{verb: "set-priority", item: "job " + name, docs: nodes{"priority": priority}})
+	})
 	s.Step(`an administrator tries to move the (job|batch|request) to (\S+)`, w.adminMoves)
 	s.Step(`the (cleaning|repair) pass over (jobs|batches|requests) runs`, w.pass)
-	s.Step(`the watch fires because its batch-processing is empty`, w.eventComes)
-	s.Step(`a watcher waits for the last of its jobs`, w.watcherWaits)
+	s.Step(`the watch fires because its batch-processing is empty`, func() error {
+		return w.act("watcher", request{verb: "admin-move", item: "batch", from: "processing", to: "reporting"})
+	})
+	s.Step(`a watcher waits for the last of its jobs`, func() error { return w.act("watcher", request{verb: "await-emptied", item: "batch"}) })
 	s.Step(`(the|another|an) (worker|administrator) (takes|releases) the (queue hold|collection hold|storage lock|inventory lock|local id lock) (\S+)(?: of (\S+))?`, w.takesOrReleases)
 	s.Step(`(the|another|an) (worker|administrator)'s session ends`, w.sessionEnds)
 
 	// What is there.
 	s.Step(`the (job(?: [A-Z])?|batch|request) is ([a-z-]+)(?:, with priority (\d+))?(?: with the message "(.*)")?`, w.itemIs)
 	s.Step(`the jobs ([A-Z ]+) are completed, and no worker holds them`, w.jobsAreCompleted)
-	s.Step(`it needs (\d+) bytes`, w.jobNeeds)
+	s.Step(`it needs (\d+) bytes`, func(space int) error { return w.wantNode(w.names["job"]+"/space_needed", space) })
 	s.Step(`its last successful status is(?: still)? (\S+)(?: \(mrt-zk: (\S+)\))?`, w.lastSuccessIs)
 	s.Step(`its retry count is one more`, w.retriedOnceMore)
-	s.Step(`its primary identifier is (\S+) at once`, w.identifierIs)
+	s.Step(`its primary identifier is (\S+) at once`, func(ark string) error { return w.wantNode(w.names["job"]+"/identifiers", identifiers(ark)) })
 	s.Step(`the (inventory|storage) service has to (?:record|store) (\S+)`, w.hasToTake)
 	s.Step(`in its batch it moves from (\S+) to (\S+)`, w.batchEntryMoves)
-	s.Step(`the (job(?: [A-Z])?) has left the queue of (\S+)`, w.jobLeftQueue)
+	s.Step(`the (job(?: [A-Z])?) has left the queue of (\S+)`, func(name, state string) error {
+		return first(w.done(), w.wantGone(entry(state, usualPriority, w.names[name])))
+	})
 	s.Step(`the job ([A-Z]) is in the queue of (\S+) with priority (\d+)`, w.jobIsQueued)
-	s.Step(`each of these is a pending job, with an entry in its batch and in the queue`, w.jobsAreCreated)
+	s.Step(`each of these is a pending job, with an entry in its batch and in the queue`, func() error { return w.created("/jobs", w.jobs...) })
 	s.Step(`none of them has succeeded in a step, and none was retried`, w.jobsAreFresh)
 	s.Step(`there is a new pending batch that holds the submission`, w.batchIsCreated)
-	s.Step(`it is found by its UUID`, w.batchIsFound)
+	s.Step(`it is found by its UUID`, func() error { return w.wantNode("/batch-uuids/"+w.uuid, path.Base(w.names["batch"])) })
 	s.Step(`its number is higher than any before`, w.numberIsNew)
-	s.Step(`there is a new pending request for a (small|large) object with the token (\S+)`, w.requestIsCreated)
+	s.Step(`there is a new pending request for a (small|large) object with the token (\S+)`, func(size, text string) error {
+		return w.created("/access/"+size, nodes{"token": token(text)})
+	})
 	s.Step(`there is a folder for the jobs that it waits for`, w.thereIsAFolder)
 	s.Step(`the batch has no states`, w.batchHasNoStates)
 	s.Step(`nothing is left of the (job|batch|request)(?: and its jobs ([A-Z ]+))?`, w.isGone)
 	s.Step(`nothing is left of the (batch|request)(?:e?s) ([A-Z ]+)`, w.allAreGone)
 	s.Step(`nothing is left of the job \(mrt-zk: it is deleted, and in its batch it moves from (\S+) to deleted\)`, w.jobIsDeleted)
-	s.Step(`its status report lists ([A-Z ]+|none) as completed and ([A-Z ]+|none) as failed`, w.reportLists)
+	s.Step(`its status report lists ([A-Z ]+|none) as completed and ([A-Z ]+|none) as failed`, func(completed, failed string) error {
+		return w.wantNode(w.names["batch"]+"/status-report", w.statusReport(completed, failed, w.now))
+	})
 	s.Step(`(/locks/\S+) is there, and (stays until it is released|ends with the session)`, w.lockIsThere)
 	s.Step(`(/locks/\S+) is (still there|removed)`, w.lockIs)
 	s.Step(`the lock is released`, w.lockIsReleased)
@@ -108,7 +136,7 @@ func (w *world) register(s steps) {
 	s.Step(`the answer warns that its depositor will get no report(?: about it)?`, w.answerWarns)
 	s.Step(`the answer has no warning`, w.answerWarnsOfNothing)
 	s.Step(`it is refused because (.*)`, w.isRefused)
-	s.Step(nothingToAcquire, func() error { return w.isRefused(nothingToAcquire) })
+	s.Step(`(there is nothing to acquire)`, w.isRefused)
 	s.Step(`it is refused: from (\S+) the (job|batch|request) can move to (.*)`, w.isIllegal)
 
 	// How every scenario ends.

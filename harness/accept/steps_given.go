@@ -1,6 +1,7 @@
 package accept
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -60,7 +61,7 @@ func (s spelling) chain() []string {
 // jobs have.
 func (s spelling) status(kind, state, message string, at time.Time) object {
 	status := object{"status": s.state(state), s.timeKey(kind): s.time(at)}
-	s.message(status, message)
+	status.set("message", s.message(message))
 	return status
 }
 
@@ -102,32 +103,29 @@ func (s spelling) submission(uuid string) object {
 	}
 }
 
-// seed is a job that a Given writes. What is not set is as usual.
+// seed is an item that a Given writes. What is not set is as usual.
 type seed struct {
 	state    string
-	priority int
+	size     string // of the object that a request asks for
+	priority int    // this and what follows: of a job
 	lss      string
 	space    int
 }
 
-// newJob writes a job of a batch.
+// newJob writes a job of a batch, and the batch if the scenario has none.
 func (w *world) newJob(name, batch string, s seed) error {
+	if _, ok := w.names[batch]; !ok {
+		if err := w.newBatch(batch, "processing"); err != nil {
+			return err
+		}
+	}
 	at := w.next("/jobs", "jid")
 	w.names[name] = at
 	status := w.seeded("job", s.state)
-	if s.lss == "" {
-		s.lss = w.usualLSS(s.state)
-	}
-	status["last_successful_status"], status["retry_count"] = w.state(s.lss), retries
-	if s.priority == 0 {
-		s.priority = usualPriority
-	}
-	if s.space == 0 {
-		s.space = usualSpace
-	}
+	status["last_successful_status"], status["retry_count"] = w.state(cmp.Or(s.lss, w.usualLSS(s.state))), retries
 	return w.write(w.jobNodes(at, w.names[batch], s.state, nodes{
-		"configuration": w.configuration(path.Base(w.names[batch]), "http://example.org/"+path.Base(at), ""),
-		"status":        status, "priority": s.priority, "space_needed": s.space,
+		"configuration": w.configuration(path.Base(w.names[batch]), "http://example.org/"+path.Base(at), ""), "status": status,
+		"priority": cmp.Or(s.priority, usualPriority), "space_needed": cmp.Or(s.space, usualSpace),
 	}))
 }
 
@@ -190,57 +188,44 @@ func (w *world) othersWork() error {
 		w.write(nodes{"/locks/collections/of_another_client": "", "/locks/inventory/of_another_client": ""}))
 }
 
-// anItem writes an item of any kind in any state.
-func (w *world) anItem(state, kind, acquired string) (err error) {
+// newItem writes an item of any kind.
+func (w *world) newItem(kind, name string, s seed) error {
 	switch kind {
 	case "job":
-		err = w.theJob(seed{state: state})
+		return w.newJob(name, "batch", s)
 	case "batch":
-		err = w.newBatch("batch", state)
-	default:
-		err = w.newRequest("request", "small", state)
+		return w.newBatch(name, s.state)
 	}
-	if err != nil || acquired == "" {
+	return w.newRequest(name, cmp.Or(s.size, "small"), s.state)
+}
+
+// anItem writes an item that a worker may have acquired.
+func (w *world) anItem(state, kind, acquired string) error {
+	if err := w.newItem(kind, kind, seed{state: state}); err != nil || acquired == "" {
 		return err
 	}
+	return w.acquired(kind, state)
+}
+
+func (w *world) acquired(kind, state string) error {
 	return w.arrange("worker", request{verb: "acquire", what: kind, name: "small", from: state})
 }
 
-// theJob writes the only job of a scenario, in a batch that is processing.
-func (w *world) theJob(s seed) error {
-	if _, ok := w.names["batch"]; !ok {
-		if err := w.newBatch("batch", "processing"); err != nil {
-			return err
-		}
+// theseItems writes the items of a table.
+func (w *world) theseItems(kind, state, size string, t *godog.Table) error {
+	rows, err := rowsOf(t, kind, "priority", "bytes")
+	for _, row := range rows {
+		s := seed{state: state, size: size, priority: row.number["priority"], space: row.number["bytes"]}
+		err = first(err, w.newItem(kind, kind+" "+row.text[kind], s))
 	}
-	return w.newJob("job", "batch", s)
+	return err
 }
-
-func (w *world) aFailedJob(last string) error { return w.theJob(seed{state: "failed", lss: last}) }
 
 // aJobResumedByJava writes a job with the last_successful_status failed. The Java
 // library writes the state that the job leaves, even if that is failed
 // (Job.statusObject).
 func (w *world) aJobResumedByJava(state string) error {
-	if err := w.theJob(seed{state: state, lss: "failed"}); err != nil {
-		return err
-	}
-	return w.arrange("worker", request{verb: "acquire", what: "job", from: state})
-}
-
-func (w *world) aJobOfACompletedBatch(state string) error {
-	if err := w.newBatch("batch", "completed"); err != nil {
-		return err
-	}
-	return w.theJob(seed{state: state})
-}
-
-func (w *world) aBatchWithJobs(state, jobs string) error {
-	return w.batchOf("batch", state, jobs, "completed")
-}
-
-func (w *world) aSecondBatch(jobs string) error {
-	return w.batchOf("second batch", "processing", jobs, "pending")
+	return first(w.newJob("job", "batch", seed{state: state, lss: "failed"}), w.acquired("job", state))
 }
 
 // batchOf writes a batch with jobs in one state.
@@ -252,41 +237,14 @@ func (w *world) batchOf(name, state, jobs, theirs string) error {
 	return err
 }
 
-func (w *world) aJobOfIt(name, state string) error {
-	return w.newJob("job "+name, "batch", seed{state: state})
-}
-
 func (w *world) workerHasAcquiredTheBatch() error {
-	return w.arrange("worker", request{verb: "acquire", what: "batch", from: w.stateOf(w.seen, w.names["batch"])})
+	return w.acquired("batch", w.stateOf(w.seen, w.names["batch"]))
 }
 
 // eachAcquired gives each of the jobs A, B and C a worker.
 func (w *world) eachAcquired() (err error) {
 	for _, name := range []string{"A", "B", "C"} {
 		err = first(err, w.arrange("worker of "+name, request{verb: "acquire", what: "job", from: "notify"}))
-	}
-	return err
-}
-
-// theseItems writes the items of a table.
-func (w *world) theseItems(kind, state, size string, t *godog.Table) error {
-	rows, err := rowsOf(t, kind, "priority", "bytes")
-	if err != nil {
-		return err
-	}
-	if kind == "job" {
-		err = w.newBatch("batch", "processing")
-	}
-	for _, row := range rows {
-		name := kind + " " + row.text[kind]
-		switch kind {
-		case "job":
-			err = first(err, w.newJob(name, "batch", seed{state: state, priority: row.number["priority"], space: row.number["bytes"]}))
-		case "batch":
-			err = first(err, w.newBatch(name, state))
-		default:
-			err = first(err, w.newRequest(name, size, state))
-		}
 	}
 	return err
 }
@@ -352,17 +310,9 @@ func (w *world) batchWasHalfAcquired() error {
 	return w.write(nodes{w.names["batch"] + "/states": ""})
 }
 
-func (w *world) batchHasAJob(name string) error {
-	return w.write(nodes{w.names[name] + "/states/batch-processing/jid0000000099": ""})
-}
-
-func (w *world) itsLastReport(completed, failed string) error {
-	return w.write(nodes{w.names["batch"] + "/status-report": w.statusReport(completed, failed, w.time(longAgo))})
-}
-
 // statusReport is a batch's, with jobs by their names in the scenario.
-func (w *world) statusReport(completed, failed, at string) object {
-	return object{"last_modified": at, "successful_jobs": w.ids(completed), "failed_jobs": w.ids(failed)}
+func (w *world) statusReport(completed, failed string, at time.Time) object {
+	return object{"last_modified": w.time(at), "successful_jobs": w.ids(completed), "failed_jobs": w.ids(failed)}
 }
 
 // ids returns the ids of jobs, sorted, for their names in the scenario: "A B", or none.

@@ -15,24 +15,20 @@ import (
 	"mrtq/newqueue/client"
 )
 
-// itemIs expects an item in another state.
+// itemIs expects that an item is in another state: in its status, and if it is a job in that
+// state's queue instead of the old one. Priority "" means the same as before.
 func (w *world) itemIs(name, state, priority, message string) error {
 	at, err := w.path(name)
 	if err != nil {
 		return err
 	}
-	w.names[kindOf(at)] = at // "its" in the next Thens means this item
-	return errors.Join(w.done(), w.becomes(at, state, priority, message))
-}
-
-// becomes expects that an item is in another state: in its status, and if it is a job in that
-// state's queue instead of the old one. Priority "" means the same as before.
-func (w *world) becomes(at, state, priority, message string) error {
 	kind, from := kindOf(at), w.stateOf(w.want, at)
+	w.names[kind] = at // "its" in the next Thens means this item
 	wrong := []error{
+		w.done(),
 		w.wantField(at+"/status", "status", w.state(state)),
 		w.wantField(at+"/status", w.timeKey(kind), w.time(w.now)),
-		w.wantMessage(at+"/status", message),
+		w.wantField(at+"/status", "message", w.message(message)),
 	}
 	switch {
 	case kind == "batch" && state == "processing":
@@ -68,8 +64,6 @@ func (w *world) jobsAreCompleted(names string) error {
 	return errors.Join(wrong...)
 }
 
-func (w *world) jobNeeds(space int) error { return w.wantNode(w.names["job"]+"/space_needed", space) }
-
 func (w *world) lastSuccessIs(last, deployed string) error {
 	if w.mrtZK() && deployed != "" {
 		last = deployed
@@ -83,10 +77,6 @@ func (w *world) retriedOnceMore() error {
 	return w.wantField(at, "retry_count", int(before)+1)
 }
 
-func (w *world) identifierIs(ark string) error {
-	return w.wantNode(w.names["job"]+"/identifiers", identifiers(ark))
-}
-
 func (w *world) hasToTake(service, url string) error {
 	name, doc := found(service, url)
 	return w.wantNode(w.names["job"]+"/"+name, doc)
@@ -95,10 +85,6 @@ func (w *world) hasToTake(service, url string) error {
 func (w *world) batchEntryMoves(from, to string) error {
 	states, jid := w.names["batch"]+"/states/batch-", path.Base(w.names["job"])
 	return errors.Join(w.wantGone(states+from+"/"+jid), w.wantNode(states+to+"/"+jid, ""))
-}
-
-func (w *world) jobLeftQueue(name, state string) error {
-	return errors.Join(w.done(), w.wantGone(entry(state, usualPriority, w.names[name])))
 }
 
 func (w *world) jobIsQueued(name, state string, priority int) error {
@@ -139,10 +125,6 @@ func (w *world) batchIsCreated() error {
 	return w.created("/batches", nodes{"submission": w.submission(w.uuid)})
 }
 
-func (w *world) batchIsFound() error {
-	return w.wantNode("/batch-uuids/"+w.uuid, path.Base(w.names["batch"]))
-}
-
 // numberIsNew compares with the numbers of all earlier batches, including the one that was removed.
 func (w *world) numberIsNew() error {
 	if bid := path.Base(w.names["batch"]); bid <= slices.Max(w.earlier) {
@@ -150,13 +132,6 @@ func (w *world) numberIsNew() error {
 	}
 	return nil
 }
-
-func (w *world) requestIsCreated(size, text string) error {
-	return w.created("/access/"+size, nodes{"token": token(text)})
-}
-
-// jobsAreCreated expects the jobs of the scenario's table, in its order.
-func (w *world) jobsAreCreated() error { return w.created("/jobs", w.jobs...) }
 
 func (w *world) jobsAreFresh() error {
 	var wrong []error
@@ -240,10 +215,6 @@ func (w *world) subject() string {
 		}
 	}
 	return ""
-}
-
-func (w *world) reportLists(completed, failed string) error {
-	return w.wantNode(w.names["batch"]+"/status-report", w.statusReport(completed, failed, w.time(w.now)))
 }
 
 // reported compares two lists of the report. Its words end the Then.
@@ -411,14 +382,11 @@ var refusals = map[string]error{
 	"the queue is held":                               client.ErrHeld,
 	"it is in another state":                          errState,
 	"an administrator may not do that":                errState,
-	nothingToAcquire:                                  client.ErrNone,
+	"there is nothing to acquire":                     client.ErrNone,
 }
 
 // errState stands for every *newqueue.StateError.
 var errState = errors.New("a state error")
-
-// nothingToAcquire is the reason of the Then that says so in a sentence of its own.
-const nothingToAcquire = "there is nothing to acquire"
 
 func (w *world) isRefused(why string) error {
 	w.last.judged = true

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -40,18 +39,6 @@ func (w *world) workerDoes(which, action, message string) error {
 	return w.act(workerNamed(which), request{verb: workersVerbs[action], message: message})
 }
 
-func (w *world) workerReports() error {
-	return w.act("worker", request{verb: "report"}, request{verb: "finish"})
-}
-
-func (w *world) workerAcquiresAndReports(state string) error {
-	return w.act("worker", request{verb: "acquire", what: "batch", from: state}, request{verb: "report"}, request{verb: "finish"})
-}
-
-func (w *world) workerSucceedsKnowing(space, priority int) error {
-	return w.act("worker", request{verb: "succeed", docs: nodes{"space_needed": space, "priority": priority}})
-}
-
 // workerSucceedsFor lets a worker say where the next service finds the object.
 func (w *world) workerSucceedsFor(url, service string) error {
 	name, doc := found(service, url)
@@ -66,10 +53,7 @@ func found(service, url string) (name string, doc object) {
 	return "inventory", object{"manifest_url": url, "mode": "full"}
 }
 
-func (w *world) workerMints(ark string) error {
-	return w.act("worker", request{verb: "set", docs: nodes{"identifiers": identifiers(ark)}})
-}
-
+// identifiers are what a worker writes when it mints one.
 func identifiers(ark string) object { return object{"primary_id": ark, "local_id": []string{"loc-1"}} }
 
 func (w *world) workerMakesJobs(t *godog.Table) (err error) {
@@ -79,26 +63,16 @@ func (w *world) workerMakesJobs(t *godog.Table) (err error) {
 	return w.act("worker", request{verb: "process", jobs: w.jobs})
 }
 
-func (w *world) workerMakesNoJob() error { return w.act("worker", request{verb: "process"}) }
-
 func (w *world) workerMakesOneJobMore(t *godog.Table) (err error) {
 	if w.jobs, err = w.manifest(t); err != nil {
 		return err
 	}
-	return w.act("worker", request{verb: "create", what: "job", item: w.names["batch"], jobs: w.jobs})
+	return w.act("worker", request{verb: "create", what: "job", item: "batch", jobs: w.jobs})
 }
 
 func (w *world) submissionComesIn(uuid string) error {
 	w.uuid = uuid
 	return w.act("API", request{verb: "create", what: "batch", docs: nodes{"submission": w.submission(uuid)}})
-}
-
-func (w *world) submissionComesInAgain() error {
-	return w.submissionComesIn("uuid-of-" + path.Base(w.names["batch"]))
-}
-
-func (w *world) requestComesIn(size, text string) error {
-	return w.act("API", request{verb: "create", what: "request", name: size, docs: nodes{"token": token(text)}})
 }
 
 // adminsVerbs are what an administrator does to an item, by the words of a scenario.
@@ -113,17 +87,13 @@ var adminsVerbs = map[string]request{
 
 func (w *world) adminDoes(action, name, at, message string) error {
 	r := adminsVerbs[action]
-	r.item, r.to, r.message = w.names[name], cmp.Or(at, r.to), message
+	r.item, r.to, r.message = name, cmp.Or(at, r.to), message
 	return w.act("administrator", r)
-}
-
-func (w *world) adminGivesPriority(name string, priority int) error {
-	return w.act("administrator", request{verb: "set-priority", item: w.names["job "+name], docs: nodes{"priority": priority}})
 }
 
 func (w *world) adminMoves(what, to string) error {
 	w.target = to
-	return w.act("administrator", request{verb: "admin-move", item: w.names[what], to: to})
+	return w.act("administrator", request{verb: "admin-move", item: what, to: to})
 }
 
 func (w *world) workerMoves(to string) error {
@@ -131,22 +101,9 @@ func (w *world) workerMoves(to string) error {
 	return w.act("worker", request{verb: "move", to: to})
 }
 
-func (w *world) adminSetsUp() error {
-	return w.act("administrator", request{verb: "init", what: "queue"})
-}
-
 // pass runs the cleaning or the repairing pass over all jobs, batches or requests.
 func (w *world) pass(which, what string) error {
 	return w.act(which+" pass", request{verb: strings.TrimSuffix(which, "ing"), what: what})
-}
-
-func (w *world) eventComes() error {
-	return w.act("watcher", request{verb: "admin-move", item: w.names["batch"], from: "processing", to: "reporting"})
-}
-
-// watcherWaits is only for a watch that does not fire, so that nobody waits long.
-func (w *world) watcherWaits() error {
-	return w.act("watcher", request{verb: "await-emptied", item: w.names["batch"]})
 }
 
 // actorNamed returns the name of the actor that a step calls "the worker" or "another
@@ -189,12 +146,6 @@ func (w *world) workerRespectsHolds(what string) error {
 	})
 }
 
-// workerPassesOver lets a worker look at every job in provisioning and move those for
-// which it has room.
-func (w *world) workerPassesOver(room int64) error {
-	return w.act("worker", request{verb: "pass", what: "jobs", from: "provisioning", room: room})
-}
-
 // workersTakeOn lets workers move a job step by step. Each step is an act, and it
 // compares the whole tree after each. The next Then reports what was wrong.
 func (w *world) workersTakeOn(name, to string) error {
@@ -204,33 +155,31 @@ func (w *world) workersTakeOn(name, to string) error {
 		return fmt.Errorf("job %s can't get to %s", name, to)
 	}
 	for i := from; i < end; i++ {
-		if err := w.workOn(at, request{verb: "succeed"}); err != nil {
+		if err := w.workOn("job "+name, request{verb: "succeed"}); err != nil {
 			return err
 		}
-		wrong := []error{w.becomes(at, chain[i+1], "", "")}
 		if i > 0 || w.mrtZK() {
-			wrong = append(wrong, w.lastSuccessIs(chain[i], ""))
+			w.note(w.lastSuccessIs(chain[i], ""))
 		}
 		if chain[i+1] == "completed" {
-			wrong = append(wrong, w.batchEntryMoves("processing", "completed"))
+			w.note(w.batchEntryMoves("processing", "completed"))
 		}
-		w.note(append(wrong, w.settle())...)
+		w.note(w.itemIs("job", chain[i+1], "", ""), w.settle())
 	}
 	return nil
 }
 
 // workOn lets a worker acquire a job, which must be the next one in its state, and do something with it.
-func (w *world) workOn(at string, do request) error {
-	w.names["job"] = at
-	return w.act("worker", request{verb: "acquire", what: "job", item: at, from: w.stateOf(w.seen, at)}, do)
+func (w *world) workOn(name string, do request) error {
+	w.names["job"] = w.names[name] // "its" in the next Thens means this job
+	return w.act("worker", request{verb: "acquire", what: "job", item: name, from: w.stateOf(w.seen, w.names[name])}, do)
 }
 
 func (w *world) jobFailsThere(name, why string) error {
-	at := w.names["job "+name]
-	if err := w.workOn(at, request{verb: "fail", message: why}); err != nil {
+	if err := w.workOn("job "+name, request{verb: "fail", message: why}); err != nil {
 		return err
 	}
-	w.note(w.becomes(at, "failed", "", why), w.batchEntryMoves("processing", "failed"), w.settle())
+	w.note(w.itemIs("job", "failed", "", why), w.batchEntryMoves("processing", "failed"), w.settle())
 	return nil
 }
 

@@ -34,7 +34,7 @@ type world struct {
 	seen   *znode.Tree // the tree after the last act, with byHand
 	byHand []any       // the operations of what Givens have written since, not yet sent
 	last   outcome
-	saw    []sighting
+	saw    sighting
 	// unsettled is true if no Then has compared the whole tree since the last act.
 	unsettled bool
 	uuid      string   // of the scenario's submission
@@ -95,10 +95,11 @@ func (w *world) actor(name string) (*actor, error) {
 	return a, nil
 }
 
-// act lets an actor send requests, until one is refused.
+// act lets an actor send requests, until one is refused. They have the names of items, in place of their paths.
 func (w *world) act(name string, requests ...request) error {
 	return w.during(name, func(ctx context.Context, a *actor) error {
 		for _, r := range requests {
+			r.item = w.names[r.item]
 			if err := a.do(ctx, r, &w.last); err != nil {
 				return err
 			}
@@ -154,7 +155,7 @@ func (w *world) look() error {
 	if err != nil {
 		return w.stopIfLost(err)
 	}
-	w.saw = append(w.saw, w.observe(w.seen, seen))
+	w.saw.observe(w.spelling, w.seen, seen)
 	w.seen = seen
 	return nil
 }
