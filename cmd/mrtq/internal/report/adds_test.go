@@ -190,7 +190,7 @@ func (g *generated) work() {
 }
 
 // plan makes a page about a plan, and looks at it.
-func (g *generated) plan(stage string) *shownPage {
+func (g *generated) plan(stage string) *pageOf {
 	g.t.Helper()
 	p, err := migrate.MakePlan(g.t.Context(), g.source(), &g.new.Reader, g.opt)
 	g.must(err)
@@ -202,23 +202,15 @@ func (g *generated) plan(stage string) *shownPage {
 	d.Records, err = migrate.ReadRecords(g.t.Context(), nil, p)
 	g.must(err)
 	page := g.page("plan: "+stage, d)
-	for _, of := range []struct {
-		effect effect
-		paths  func(migrate.Risk) []string
-		more   []string
-	}{
-		{twice, func(r migrate.Risk) []string { return r.Twice }, nil},
-		{never, func(r migrate.Risk) []string { return r.Never }, nil},
-		{empty, func(r migrate.Risk) []string { return r.Empty }, nil},
-	} {
-		want := slices.Clone(of.more)
-		for _, r := range p.Risks {
-			if r.Chosen {
-				want = append(want, of.paths(r)...)
-			}
+	want := map[effect][]string{}
+	for _, r := range p.Risks {
+		if r.Chosen {
+			want[twice], want[never], want[empty] = append(want[twice], r.Twice...), append(want[never], r.Never...), append(want[empty], r.Empty...)
 		}
-		if got := page.paths(of.effect); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
-			g.t.Errorf("plan: %s: %s: the page has %q, the plan %q", stage, of.effect.Label, got, want)
+	}
+	for _, e := range []effect{twice, never, empty} {
+		if got := page.paths(e); !slices.Equal(got, slices.Sorted(slices.Values(want[e]))) {
+			g.t.Errorf("plan: %s: %s: the page has %q, the plan %q", stage, e.Label, got, want[e])
 		}
 	}
 	said := d.verdict().Sentence
@@ -240,7 +232,7 @@ var (
 )
 
 // target makes a page about the target, and looks at it.
-func (g *generated) target(stage string) *shownPage {
+func (g *generated) target(stage string) *pageOf {
 	g.t.Helper()
 	ctx := g.t.Context()
 	var err error
@@ -262,113 +254,83 @@ func (g *generated) target(stage string) *shownPage {
 
 func noStep(migrate.Step) string { return "" }
 
-// page adds up a page.
-func (g *generated) page(stage string, d *Data) *shownPage {
+// page adds up the numbers of a page, with each other and with the records.
+func (g *generated) page(stage string, d *Data) *pageOf {
 	g.t.Helper()
-	p := read(g.t, write(g.t, d))
+	write(g.t, d)
+	v := newContent(d)
+	p := &pageOf{v, map[string]int{}}
+	for _, tile := range v.Tiles {
+		p.tiles[tile.Label] = tile.N
+	}
 	equal := func(what string, got, want int) {
+		g.t.Helper()
 		if got != want {
 			g.t.Errorf("%s: %s: %d, want %d", stage, what, got, want)
 		}
 	}
-	all := p.tiles["records"]
-	equal("records", all, len(d.Records))
-	withJob := 0
-	if table := p.tables["Records by legacy queue and outcome"]; table != nil {
-		for i, label := range table.head[1 : len(table.head)-1] {
-			if n, there := p.tiles[label]; there {
-				equal("the tile "+label, n, table.foot[0][i+1].number(g.t))
-				if label != undecided.Label {
-					withJob += n
-				}
+	equal("records", p.tiles["records"], len(d.Records))
+	columns, withJob, leftOut, becomes, tracked := make([]int, len(v.Cross.Outcomes)), 0, 0, 0, 0
+	for _, row := range v.Cross.Rows {
+		equal("the row "+row.Queue, row.All, sum(row.N))
+		for i, n := range row.N {
+			columns[i] += n
+		}
+	}
+	equal("the table by queue and outcome", v.Cross.Total.All, len(d.Records))
+	for i, label := range v.Cross.Outcomes {
+		equal("the column "+label, v.Cross.Total.N[i], columns[i])
+		if n, there := p.tiles[label]; there {
+			equal("the tile "+label, n, columns[i])
+			if label != undecided.Label {
+				withJob += n
 			}
 		}
 	}
-	equal("the tiles of all records", withJob+p.tiles["left out"], all)
-	equal("records left out", p.sum(g.t, "Left out, and why", 2), p.tiles["left out"])
-	equal("what the records become", p.sum(g.t, "What the records will become", 3), p.tiles["to create"])
-	p.addUpQueues(g.t, stage, all)
-	known := map[string]bool{}
+	equal("the tiles of all records", withJob+p.tiles["left out"], len(d.Records))
+	for _, r := range v.LeftOut {
+		leftOut += r.N
+	}
+	equal("records left out", leftOut, p.tiles["left out"])
+	for _, t := range v.Becomes {
+		becomes += t.Count
+	}
+	equal("what the records become", becomes, p.tiles["to create"])
 	for _, e := range effects {
-		known[e.Label] = true
 		paths := p.paths(e)
 		equal("the tile of "+e.Label, p.tiles[e.Label], len(paths))
 		equal("different records: "+e.Label, len(slices.Compact(paths)), len(paths))
 	}
-	for label, row := range p.riskRows() {
-		if !known[label] {
-			g.t.Errorf("%s: %q is no effect", stage, label)
-		}
-		for _, r := range row {
-			equal("records in a row of "+label, r[1].number(g.t), len(r[4].paths))
-		}
+	for _, r := range v.Runs {
+		equal("present and removed", r.Present+r.Removed, r.Tracked)
+		tracked += r.Tracked
 	}
-	if runs := p.tables["Runs"]; runs != nil {
-		tracked := 0
-		for _, r := range runs.body {
-			equal("present and removed", r[7].number(g.t)+r[8].number(g.t), r[5].number(g.t))
-			tracked += r[5].number(g.t)
-		}
+	if len(v.Runs) > 0 {
 		equal("records of all runs", tracked, withJob)
 	}
 	return p
 }
 
-// addUpQueues adds up the table by queue and outcome.
-func (p *shownPage) addUpQueues(t testing.TB, stage string, all int) {
-	t.Helper()
-	table := p.tables["Records by legacy queue and outcome"]
-	if table == nil {
-		return
-	}
-	columns := make([]int, len(table.head))
-	for _, row := range table.body {
-		n := 0
-		for i, c := range row[1:] {
-			columns[i+1] += c.number(t)
-			n += c.number(t)
-		}
-		if total := row[len(row)-1].number(t); n != 2*total {
-			t.Errorf("%s: the row %v does not add up", stage, row)
-		}
-	}
-	for i, c := range table.foot[0][1:] {
-		if c.number(t) != columns[i+1] {
-			t.Errorf("%s: the column %s does not add up", stage, table.head[i+1])
-		}
-	}
-	if columns[len(columns)-1] != all {
-		t.Errorf("%s: the table has %d records, want %d", stage, columns[len(columns)-1], all)
-	}
-}
-
-// sum is the sum of a column of a table; 0 if there is no such table.
-func (p *shownPage) sum(t testing.TB, table string, column int) (n int) {
-	t.Helper()
-	if p.tables[table] != nil {
-		for _, row := range p.tables[table].body {
-			n += row[column].number(t)
-		}
-	}
-	return n
-}
-
-// riskRows are the rows of the table of risks, by their effects.
-func (p *shownPage) riskRows() map[string][][]shownCell {
-	rows := map[string][][]shownCell{}
-	if table := p.tables["What could happen, and why"]; table != nil {
-		for _, row := range table.body {
-			rows[row[0].text] = append(rows[row[0].text], row)
-		}
-	}
-	return rows
+// pageOf is what a page shows, with its tiles by their labels.
+type pageOf struct {
+	*content
+	tiles map[string]int
 }
 
 // paths are the records under an effect, sorted.
-func (p *shownPage) paths(e effect) (paths []string) {
-	for _, row := range p.riskRows()[e.Label] {
-		paths = append(paths, row[4].paths...)
+func (p *pageOf) paths(e effect) (paths []string) {
+	for _, r := range p.Risks {
+		if r.Effect == e {
+			paths = append(paths, r.Paths...)
+		}
 	}
 	slices.Sort(paths)
 	return paths
+}
+
+func sum(numbers []int) (n int) {
+	for _, x := range numbers {
+		n += x
+	}
+	return n
 }
