@@ -12,23 +12,6 @@ import (
 	"mrtq/newqueue/client"
 )
 
-// finish moves the first pending job to completed.
-func finish(t *testing.T, q *client.Queue, ok bool) string {
-	t.Helper()
-	if ok {
-		for s := newqueue.JobPending; s != newqueue.JobCompleted; s = newqueue.Success(s, q.Dialect()) {
-			j := value(q.AcquireJob(ctx, s))(t)
-			must(t, j.Succeed(ctx))
-			if newqueue.Success(s, q.Dialect()) == newqueue.JobCompleted {
-				return j.ID
-			}
-		}
-	}
-	j := value(q.AcquireJob(ctx, newqueue.JobPending))(t)
-	must(t, j.Fail(ctx, "bad digest"))
-	return j.ID
-}
-
 // report reports the batch that waits for a report, and returns the report.
 func report(t *testing.T, q *client.Queue, s newqueue.BatchState) client.Report {
 	t.Helper()
@@ -85,27 +68,4 @@ func TestTooLarge(t *testing.T) {
 		t.Errorf("%+v", j)
 	}
 	w.check()
-}
-
-// TestWatchOutlivesItsSession: a watcher still notices an emptied batch if its
-// session ended meanwhile.
-func TestWatchOutlivesItsSession(t *testing.T) {
-	eachDialect(t, func(t *testing.T, w *world) {
-		q := w.queue()
-		bid, _ := batchOf(t, q, 1)
-		watcher, session := w.open()
-		fired := make(chan bool)
-		go func() {
-			ok, err := watcher.ReportWhenEmptied(ctx, bid)
-			if err != nil {
-				t.Error(err)
-			}
-			fired <- ok
-		}()
-		must(t, session.expire())
-		finish(t, q, true)
-		if !<-fired {
-			t.Error("not fired")
-		}
-	})
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -77,34 +78,6 @@ func jobModel(d newqueue.Dialect) porcupine.Model {
 	return model.ToModel()
 }
 
-// mortal is a connection whose session ends at random in the middle of a
-// request: before it is sent, or once it is done.
-type mortal struct {
-	client.Conn
-	dies   *sync.Mutex // the queue reads in several goroutines
-	rng    *rand.Rand  // of the one worker
-	expire func()
-}
-
-func (c mortal) perhaps(oneIn int) {
-	c.dies.Lock()
-	defer c.dies.Unlock()
-	if c.rng.IntN(oneIn) == 0 {
-		c.expire()
-	}
-}
-
-func (c mortal) Multi(ops ...any) ([]zk.MultiResponse, error) {
-	c.perhaps(20)
-	defer c.perhaps(20)
-	return c.Conn.Multi(ops...)
-}
-
-func (c mortal) Exists(path string) (bool, *zk.Stat, error) {
-	c.perhaps(40)
-	return c.Conn.Exists(path)
-}
-
 // TestWorkers lets 16 workers drain a queue while they lose their sessions at
 // random, between and during operations. Only one worker at a time holds a job,
 // and no job is lost.
@@ -130,11 +103,11 @@ func TestWorkers(t *testing.T) {
 			states = append(states, s)
 		}
 		for n := 1; n <= workers; n++ {
-			conn, session := connect(t, address(t))
 			rng := rand.New(rand.NewPCG(uint64(n), 1))
+			mortal, q := w.hooked()
 			expire := func() {
 				call := int64(time.Since(start))
-				if err := session.expire(); err != nil {
+				if err := mortal.session.expire(); err != nil {
 					t.Error(err)
 				}
 				lost.Add(1)
@@ -142,7 +115,26 @@ func TestWorkers(t *testing.T) {
 					record(input{"lose", n, jid, ""}, call, yes)
 				}
 			}
-			q := client.Open(mortal{conn, new(sync.Mutex), rng, expire}, w.d, client.WithRoot(w.root))
+			// Its session ends in the middle of a request, too: before it is sent, or once it is done.
+			var dies sync.Mutex // the queue reads in several goroutines
+			perhaps := func(oneIn int) {
+				dies.Lock()
+				defer dies.Unlock()
+				if rng.IntN(oneIn) == 0 {
+					expire()
+				}
+			}
+			mortal.multi = func(send send) ([]zk.MultiResponse, error) {
+				perhaps(20)
+				defer perhaps(20)
+				return send()
+			}
+			mortal.read = func(path string) error {
+				if strings.HasSuffix(path, "/lock") {
+					perhaps(40)
+				}
+				return nil
+			}
 			running.Go(func() {
 				for {
 					if len(w.jobsIn(bid, newqueue.FolderCompleted)) == jobs {
@@ -193,73 +185,6 @@ func TestWorkers(t *testing.T) {
 			t.Errorf("%d of %d jobs completed", len(got), len(ids))
 		}
 		must(t, q.MoveBatch(ctx, bid, newqueue.BatchProcessing, newqueue.BatchReporting))
-		w.check()
-	})
-}
-
-// TestRacers: many callers try the same at the same moment. One succeeds, and the
-// others get an error.
-func TestRacers(t *testing.T) {
-	eachDialect(t, func(t *testing.T, w *world) {
-		const racers = 8
-		q := w.queue()
-		queues := make([]*client.Queue, racers)
-		for i := range queues {
-			queues[i] = w.queue()
-		}
-		_, ids := batchOf(t, q, 1)
-		drive(t, q, ids[0], newqueue.JobHeld)
-		race := func(name string, do func(*client.Queue) error, loses ...error) {
-			t.Helper()
-			errs := make(chan error, racers)
-			begin := make(chan struct{})
-			for _, q := range queues {
-				go func() { <-begin; errs <- do(q) }()
-			}
-			close(begin)
-			won := 0
-			for range racers {
-				err := <-errs
-				lost := false
-				for _, want := range loses {
-					lost = lost || errors.Is(err, want)
-				}
-				switch {
-				case err == nil:
-					won++
-				case !lost && !errors.As(err, new(*client.StateError)):
-					t.Errorf("%s: %v", name, err)
-				}
-			}
-			if won != 1 {
-				t.Errorf("%s: %d won", name, won)
-			}
-		}
-		race("release", func(q *client.Queue) error { return q.MoveJob(ctx, ids[0], newqueue.JobHeld, newqueue.JobPending) }, client.ErrConflict, client.ErrLocked)
-		race("acquire", func(q *client.Queue) error { _, err := q.AcquireJob(ctx, newqueue.JobPending); return err }, client.ErrNone)
-		race("lock", func(q *client.Queue) error { return q.Lock(ctx, newqueue.StorageLock("ark:/1")) }, client.ErrLocked)
-		race("uuid", func(q *client.Queue) error {
-			_, err := q.CreateBatch(ctx, newqueue.Submission{BatchID: "one"})
-			return err
-		}, client.ErrExists)
-		// Here all may win, each with an id of its own.
-		made := make(chan string, racers)
-		for _, q := range queues {
-			go func() {
-				bid, err := q.CreateBatch(ctx, newqueue.Submission{ProfileName: "p"})
-				if err != nil {
-					t.Error(err)
-				}
-				made <- bid
-			}()
-		}
-		seen := map[string]bool{}
-		for range racers {
-			seen[<-made] = true
-		}
-		if len(seen) != racers {
-			t.Errorf("%d batches of %d", len(seen), racers)
-		}
 		w.check()
 	})
 }

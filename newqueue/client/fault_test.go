@@ -1,9 +1,9 @@
 package client_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
@@ -14,210 +14,238 @@ import (
 	"mrtq/newqueue/states"
 )
 
-// losing is a connection that loses the answer of one write: before the write
-// is sent, or after the server has done it.
-type losing struct {
-	client.Conn
-	mu     sync.Mutex
-	lose   bool
-	before bool
-	also   func() // what others do meanwhile
+// lossy is a world with a batch of one pending job. Its queue q can lose an answer.
+type lossy struct {
+	*world
+	faulty   *hooked
+	q, other *client.Queue
+	bid, jid string
 }
 
-func (c *losing) Multi(ops ...any) ([]zk.MultiResponse, error) {
-	c.mu.Lock()
-	lose := c.lose
-	c.lose = false
-	c.mu.Unlock()
-	if !lose {
-		return c.Conn.Multi(ops...)
+func newLossy(t *testing.T, d newqueue.Dialect) *lossy {
+	t.Helper()
+	w := &lossy{world: newWorld(t, d)}
+	w.faulty, w.q = w.hooked()
+	w.other = w.queue()
+	bid, ids := batchOf(t, w.other, 1)
+	w.bid, w.jid = bid, ids[0]
+	must(t, w.other.Init(ctx))
+	// All folders are there, so that each write is one attempt.
+	folders := []string{"/locks/queue", "/locks/inventory", "/access/small"}
+	for _, s := range states.States(newqueue.EntityJob, string(d)) {
+		folders = append(folders, "/jobs/states/"+s)
 	}
-	if !c.before {
-		if _, err := c.Conn.Multi(ops...); err != nil {
-			return nil, err
-		}
+	for _, f := range newqueue.BatchFolders {
+		folders = append(folders, newqueue.BatchFolderPath(bid, f))
 	}
-	if c.also != nil {
-		c.also()
+	for _, f := range folders {
+		w.put(f, "")
 	}
-	return nil, zk.ErrConnectionClosed
-}
-
-// losing returns such a connection, and a queue on it.
-func (w *world) losing(before bool) (*losing, *client.Queue) {
-	conn, _ := connect(w.t, address(w.t))
-	c := &losing{Conn: conn, before: before}
-	return c, client.Open(c, w.d, client.WithRoot(w.root))
+	return w
 }
 
 // TestLostAnswers loses the answer of every kind of write, once before and once
-// after the server did the write. The caller learns if the write was done.
+// after the server did the write. The caller learns if the write was done, also if other
+// clients overwrite what was written before the caller reads it.
 func TestLostAnswers(t *testing.T) {
-	type lossy struct {
-		*world
-		q   *client.Queue // reliable
-		q2  *client.Queue // loses an answer when told
-		bid string
-		jid string
+	type write = func(*testing.T, *lossy) func() error
+	do := func(write func(*lossy) error) write {
+		return func(_ *testing.T, w *lossy) func() error { return func() error { return write(w) } }
 	}
-	for _, c := range []struct {
-		name    string
-		prepare func(*testing.T, *lossy) any
-		do      func(*lossy, any) error
+	in := func(s newqueue.JobState, write func(*lossy) error) write {
+		return func(t *testing.T, w *lossy) func() error {
+			drive(t, w.other, w.jid, s)
+			return func() error { return write(w) }
+		}
+	}
+	acquired := func(write func(*client.Job) error) write {
+		return func(t *testing.T, w *lossy) func() error {
+			j := value(w.q.AcquireJob(ctx, newqueue.JobPending))(t)
+			return func() error { return write(j) }
+		}
+	}
+	process := func(jobs ...client.NewJob) write {
+		return func(t *testing.T, w *lossy) func() error {
+			w.bid = value(w.other.CreateBatch(ctx, newqueue.Submission{ProfileName: "p"}))(t)
+			b := value(w.q.AcquireBatch(ctx, newqueue.BatchPending))(t)
+			return func() error { return errorOf(b.Process(ctx, jobs...)) }
+		}
+	}
+	for name, c := range map[string]struct {
+		prepare write // returns the write whose answer is lost
+		others  func(*testing.T, *lossy)
 	}{
-		{"create batch", nil, func(w *lossy, _ any) error {
-			_, err := w.q2.CreateBatch(ctx, newqueue.Submission{BatchID: "lost"})
-			return err
+		"create batch": {do(func(w *lossy) error {
+			return errorOf(w.q.CreateBatch(ctx, newqueue.Submission{BatchID: "lost"}))
+		}), func(t *testing.T, w *lossy) {
+			must(t, value(w.other.AcquireBatch(ctx, newqueue.BatchPending))(t).Hold(ctx, "collection hold"))
 		}},
-		{"create job", nil, func(w *lossy, _ any) error {
-			_, err := w.q2.CreateJob(ctx, w.bid, client.NewJob{})
-			return err
+		"create job": {do(func(w *lossy) error {
+			return errorOf(w.q.CreateJob(ctx, w.bid, client.NewJob{Priority: 3, SpaceNeeded: 1, Identifiers: newqueue.Identifiers{LocalIDs: []string{"a"}}}))
+		}), func(t *testing.T, w *lossy) {
+			j := value(w.other.AcquireJob(ctx, newqueue.JobPending))(t)
+			must(t, j.Set(ctx, client.WithIdentifiers(newqueue.Identifiers{PrimaryID: "ark:/1"})))
+			must(t, j.Succeed(ctx, client.WithPriority(7), client.WithSpaceNeeded(9)))
 		}},
-		{"process batch", func(t *testing.T, w *lossy) any {
-			value(w.q.CreateBatch(ctx, newqueue.Submission{ProfileName: "p"}))(t)
-			return value(w.q2.AcquireBatch(ctx, newqueue.BatchPending))(t)
-		}, func(w *lossy, b any) error {
-			_, err := b.(*client.Batch).Process(ctx, client.NewJob{}, client.NewJob{})
-			return err
+		"create access": {do(func(w *lossy) error {
+			return errorOf(w.q.CreateRequest(ctx, newqueue.AccessSmall, newqueue.Token{Token: "x"}))
+		}), func(t *testing.T, w *lossy) {
+			must(t, value(w.other.AcquireRequest(ctx, newqueue.AccessSmall, newqueue.AccessPending))(t).Succeed(ctx))
 		}},
-		{"acquire", nil, func(w *lossy, _ any) error {
-			_, err := w.q2.AcquireJob(ctx, newqueue.JobPending)
-			return err
+		"succeed": {acquired(func(j *client.Job) error { return j.Succeed(ctx) }), func(t *testing.T, w *lossy) {
+			must(t, value(w.other.AcquireJob(ctx, newqueue.JobEstimating))(t).Succeed(ctx))
+			must(t, value(w.other.AcquireJob(ctx, newqueue.JobProvisioning))(t).Succeed(ctx))
 		}},
-		{"unlock", func(t *testing.T, w *lossy) any { return value(w.q2.AcquireJob(ctx, newqueue.JobPending))(t) },
-			func(w *lossy, j any) error { return j.(*client.Job).Unlock(ctx) }},
-		{"succeed", func(t *testing.T, w *lossy) any { return value(w.q2.AcquireJob(ctx, newqueue.JobPending))(t) },
-			func(w *lossy, j any) error { return j.(*client.Job).Succeed(ctx) }},
-		{"fail", func(t *testing.T, w *lossy) any { return value(w.q2.AcquireJob(ctx, newqueue.JobPending))(t) },
-			func(w *lossy, j any) error { return j.(*client.Job).Fail(ctx, "why") }},
-		{"identifiers", func(t *testing.T, w *lossy) any { return value(w.q2.AcquireJob(ctx, newqueue.JobPending))(t) },
-			func(w *lossy, j any) error {
-				return j.(*client.Job).Set(ctx, client.WithIdentifiers(newqueue.Identifiers{PrimaryID: "ark:/1"}))
-			}},
-		{"priority", nil, func(w *lossy, _ any) error { return w.q2.SetPriority(ctx, w.jid, 1) }},
-		{"release", func(t *testing.T, w *lossy) any { drive(t, w.q, w.jid, newqueue.JobHeld); return nil },
-			func(w *lossy, _ any) error { return w.q2.MoveJob(ctx, w.jid, newqueue.JobHeld, newqueue.JobPending) }},
-		{"delete job", func(t *testing.T, w *lossy) any { drive(t, w.q, w.jid, newqueue.JobFailed); return nil },
-			func(w *lossy, _ any) error { _, err := w.q2.DeleteJob(ctx, w.jid); return err }},
-		{"clean job", func(t *testing.T, w *lossy) any { drive(t, w.q, w.jid, newqueue.JobCompleted); return nil },
-			func(w *lossy, _ any) error {
-				_, err := w.q2.CleanupJobs(ctx) // mrt-zk: a report needs it, and nothing is written
-				return err
-			}},
-		{"report batch", func(t *testing.T, w *lossy) any { drive(t, w.q, w.jid, newqueue.JobCompleted); return nil },
-			func(w *lossy, _ any) error {
-				return w.q2.MoveBatch(ctx, w.bid, newqueue.BatchProcessing, newqueue.BatchReporting)
-			}},
-		{"ephemeral lock", nil, func(w *lossy, _ any) error { return w.q2.Lock(ctx, newqueue.InventoryLock("ark:/1")) }},
-		{"create access", nil, func(w *lossy, _ any) error {
-			_, err := w.q2.CreateRequest(ctx, newqueue.AccessLarge, newqueue.Token{Token: "x"})
-			return err
+		"process": {process(), func(t *testing.T, w *lossy) {
+			must(t, w.other.MoveBatch(ctx, w.bid, newqueue.BatchProcessing, newqueue.BatchReporting))
+			report(t, w.other, newqueue.BatchReporting)
+		}},
+		"access": {func(t *testing.T, w *lossy) func() error {
+			value(w.other.CreateRequest(ctx, newqueue.AccessSmall, newqueue.Token{}))(t)
+			a := value(w.q.AcquireRequest(ctx, newqueue.AccessSmall, newqueue.AccessPending))(t)
+			return func() error { return a.Succeed(ctx) }
+		}, func(t *testing.T, w *lossy) {
+			must(t, value(w.other.AcquireRequest(ctx, newqueue.AccessSmall, newqueue.AccessProcessing))(t).Fail(ctx, ""))
+		}},
+		"process with jobs": {process(client.NewJob{}, client.NewJob{}), nil},
+		"acquire":           {do(func(w *lossy) error { return errorOf(w.q.AcquireJob(ctx, newqueue.JobPending)) }), nil},
+		"unlock":            {acquired(func(j *client.Job) error { return j.Unlock(ctx) }), nil},
+		"fail":              {acquired(func(j *client.Job) error { return j.Fail(ctx, "why") }), nil},
+		"identifiers": {acquired(func(j *client.Job) error {
+			return j.Set(ctx, client.WithIdentifiers(newqueue.Identifiers{PrimaryID: "ark:/1"}))
+		}), nil},
+		"priority": {do(func(w *lossy) error { return w.q.SetPriority(ctx, w.jid, 1) }), nil},
+		"release": {in(newqueue.JobHeld, func(w *lossy) error {
+			return w.q.MoveJob(ctx, w.jid, newqueue.JobHeld, newqueue.JobPending)
+		}), nil},
+		"delete job": {in(newqueue.JobFailed, func(w *lossy) error { return errorOf(w.q.DeleteJob(ctx, w.jid)) }), nil},
+		// mrt-zk: a report needs it, and nothing is written.
+		"clean job": {in(newqueue.JobCompleted, func(w *lossy) error { return errorOf(w.q.CleanupJobs(ctx)) }), nil},
+		"report batch": {in(newqueue.JobCompleted, func(w *lossy) error {
+			return w.q.MoveBatch(ctx, w.bid, newqueue.BatchProcessing, newqueue.BatchReporting)
+		}), nil},
+		"ephemeral lock": {do(func(w *lossy) error { return w.q.Lock(ctx, newqueue.InventoryLock("ark:/1")) }), nil},
+	} {
+		run := func(d newqueue.Dialect, before bool, others func(*testing.T, *lossy)) {
+			t.Run(fmt.Sprintf("%s/%s/before=%t,others=%t", name, d, before, others != nil), func(t *testing.T) {
+				t.Parallel()
+				w := newLossy(t, d)
+				write := c.prepare(t, w)
+				old := w.tree()
+				w.faulty.lose(before, func() {
+					if others != nil {
+						others(t, w)
+					}
+				})
+				err := write()
+				switch changes := znode.Diff(old, w.tree(), "/"); {
+				case before && err == nil && d == newqueue.MrtZK && name == "clean job":
+				case before && !errors.Is(err, client.ErrNotDone):
+					t.Errorf("the write was never sent, and the caller got: %v", err)
+				case before && len(changes) > 0:
+					t.Errorf("changed: %v", changes)
+				case !before && err != nil:
+					t.Errorf("the write was done, and the caller got: %v", err)
+				}
+				w.check()
+			})
+		}
+		for _, d := range newqueue.Dialects {
+			run(d, true, nil)
+			run(d, false, nil)
+			if c.others != nil {
+				run(d, false, c.others)
+			}
+		}
+	}
+}
+
+// TestUnknownOutcome: what would show the outcome is gone, or looks the same whoever did it.
+func TestUnknownOutcome(t *testing.T) {
+	for name, c := range map[string]struct {
+		d      newqueue.Dialect
+		before bool
+		write  func(*testing.T, *lossy) func() error
+		others func(*testing.T, *lossy)
+	}{
+		"another client has overwritten the data": {newqueue.Design, true, func(t *testing.T, w *lossy) func() error {
+			drive(t, w.other, w.jid, newqueue.JobHeld)
+			return func() error { return w.q.MoveJob(ctx, w.jid, newqueue.JobHeld, newqueue.JobPending) }
+		}, func(t *testing.T, w *lossy) {
+			must(t, w.other.MoveJob(ctx, w.jid, newqueue.JobHeld, newqueue.JobPending))
+			must(t, value(w.other.AcquireJob(ctx, newqueue.JobPending))(t).Hold(ctx))
+		}},
+		// That looks the same as if another client had used the id.
+		"the batch is deleted before its creator can read it": {newqueue.Design, false, func(_ *testing.T, w *lossy) func() error {
+			return func() error { return errorOf(w.q.CreateBatch(ctx, newqueue.Submission{BatchID: "u"})) }
+		}, func(t *testing.T, w *lossy) {
+			b := value(w.other.AcquireBatch(ctx, newqueue.BatchPending))(t)
+			must(t, b.Hold(ctx, ""))
+			value(w.other.DeleteBatch(ctx, b.ID))(t)
+		}},
+		// The request was lost together with the session. The client library's times have only seconds, so
+		// the worker must not take the other's step for its own.
+		"another worker makes the same step in the same second": {newqueue.MrtZK, true, func(t *testing.T, w *lossy) func() error {
+			w.faulty, w.q = w.hooked(clock())
+			j := value(w.q.AcquireJob(ctx, newqueue.JobPending))(t)
+			return func() error { return j.Succeed(ctx) }
+		}, func(t *testing.T, w *lossy) {
+			must(t, w.faulty.session.expire())
+			must(t, value(w.queue(clock()).AcquireJob(ctx, newqueue.JobPending))(t).Succeed(ctx))
 		}},
 	} {
-		for _, d := range newqueue.Dialects {
-			for _, before := range []bool{true, false} {
-				t.Run(fmt.Sprintf("%s/%s/before=%t", c.name, d, before), func(t *testing.T) {
-					t.Parallel()
-					w := &lossy{world: newWorld(t, d)}
-					w.q = w.queue()
-					faulty, q2 := w.losing(before)
-					w.q2 = q2
-					bid, ids := batchOf(t, w.q, 1)
-					w.bid, w.jid = bid, ids[0]
-					must(t, w.q.Lock(ctx, newqueue.InventoryLock("other"))) // its folder is there
-					value(w.q.CreateRequest(ctx, newqueue.AccessLarge, newqueue.Token{}))(t)
-					must(t, w.q.Init(ctx))
-					w.put("/locks/queue", "")
-					for _, s := range states.States(newqueue.EntityJob, string(d)) {
-						w.put("/jobs/states/"+s, "") // so that the write is one attempt
-					}
-					for _, f := range newqueue.BatchFolders {
-						w.put("/batches/"+bid+"/states/"+string(f), "")
-					}
-					var arg any
-					if c.prepare != nil {
-						arg = c.prepare(t, w)
-					}
-					old := w.tree()
-					faulty.mu.Lock()
-					faulty.lose = true
-					faulty.mu.Unlock()
-					err := c.do(w, arg)
-					changes := znode.Diff(old, w.tree(), "/")
-					switch {
-					case before && err == nil && d == newqueue.MrtZK && c.name == "clean job":
-					case before && !errors.Is(err, client.ErrNotDone):
-						t.Errorf("the write was never sent, and the caller got: %v", err)
-					case before && len(changes) > 0:
-						t.Errorf("changed: %v", changes)
-					case !before && err != nil:
-						t.Errorf("the write was done, and the caller got: %v", err)
-					}
-					w.check()
-				})
+		t.Run(name, func(t *testing.T) {
+			w := newLossy(t, c.d)
+			write := c.write(t, w)
+			w.faulty.lose(c.before, func() { c.others(t, w) })
+			if err := write(); !errors.Is(err, client.ErrUnknownOutcome) {
+				t.Errorf("%v", err)
 			}
-		}
+		})
 	}
 }
 
-// TestUnknownOutcome: another client has overwritten the data that would show the
-// outcome.
-func TestUnknownOutcome(t *testing.T) {
-	w := newWorld(t, newqueue.Design)
-	conn, _ := connect(t, address(t))
-	_, ids := batchOf(t, w.queue(), 1)
-	drive(t, w.queue(), ids[0], newqueue.JobHeld)
-	faulty := &losing{Conn: conn, before: true, also: func() {
-		q := w.queue()
-		must(t, q.MoveJob(ctx, ids[0], newqueue.JobHeld, newqueue.JobPending))
-		must(t, value(q.AcquireJob(ctx, newqueue.JobPending))(t).Hold(ctx))
-	}}
-	q := client.Open(faulty, w.d, client.WithRoot(w.root))
-	faulty.lose = true
-	if err := q.MoveJob(ctx, ids[0], newqueue.JobHeld, newqueue.JobPending); !errors.Is(err, client.ErrUnknownOutcome) {
-		t.Errorf("%v", err)
+// TestLostAnswerInOneSession: two goroutines of one queue want the same lock,
+// which shows only the id of their session. If the answer to one of them was
+// lost, it must not take the other's lock for its own.
+func TestLostAnswerInOneSession(t *testing.T) {
+	for _, d := range newqueue.Dialects {
+		w := newLossy(t, d)
+		j := value(w.q.AcquireJob(ctx, newqueue.JobPending))(t)
+		w.faulty.lose(true)
+		if second, err := w.q.AcquireJob(ctx, newqueue.JobPending); err == nil {
+			t.Errorf("%s was acquired twice", second.ID)
+		}
+		w.faulty.next(nil)
+		must(t, j.Succeed(ctx))
+
+		lock := newqueue.InventoryLock("ark:/1")
+		must(t, w.q.Lock(ctx, lock))
+		w.faulty.lose(true)
+		if err := w.q.Lock(ctx, lock); !errors.Is(err, client.ErrLocked) {
+			t.Errorf("taken twice: %v", err)
+		}
+		w.faulty.next(nil)
+		must(t, w.q.Unlock(ctx, lock))
 	}
 }
 
-// TestLostSession: a worker whose session has ended can't change its job any
-// more, even if its client has a new session, and even if another worker has
-// acquired the job since (S8).
-func TestLostSession(t *testing.T) {
-	eachDialect(t, func(t *testing.T, w *world) {
-		q, s := w.open()
-		other := w.queue()
-		_, ids := batchOf(t, q, 1)
-		steps := map[string]func(*client.Job) error{
-			"succeed": func(j *client.Job) error { return j.Succeed(ctx) },
-			"fail":    func(j *client.Job) error { return j.Fail(ctx, "") },
-			"unlock":  func(j *client.Job) error { return j.Unlock(ctx) },
-			"identifiers": func(j *client.Job) error {
-				return j.Set(ctx, client.WithIdentifiers(newqueue.Identifiers{PrimaryID: "x"}))
-			},
+// TestUnlockCanBeRepeated: if a release fails, the caller still holds the lock
+// and can release it.
+func TestUnlockCanBeRepeated(t *testing.T) {
+	for name, c := range acquirings {
+		w := newWorld(t, newqueue.Design)
+		c.prepare(t, w.queue())
+		faulty, q := w.hooked()
+		held := value(c.acquire(ctx, q))(t)
+		faulty.lose(true)
+		if err := held.Unlock(ctx); !errors.Is(err, client.ErrNotDone) || !held.Locked() {
+			t.Errorf("%s: %v, still locked: %t", name, err, held.Locked())
 		}
-		for name, step := range steps {
-			for _, taken := range []bool{false, true} {
-				j := value(q.AcquireJob(ctx, newqueue.JobPending))(t)
-				must(t, s.expire())
-				var second *client.Job
-				if taken {
-					second = value(other.AcquireJob(ctx, newqueue.JobPending))(t)
-				}
-				before := w.tree()
-				if err := step(j); !errors.Is(err, client.ErrNotLocked) {
-					t.Errorf("%s: %v", name, err)
-				}
-				same(t, before, w.tree())
-				if second != nil {
-					must(t, second.Unlock(ctx))
-				}
-			}
+		if err := held.Unlock(ctx); err != nil || held.Locked() {
+			t.Errorf("%s: %v, still locked: %t", name, err, held.Locked())
 		}
-		if j := value(q.Job(ctx, ids[0]))(t); j.Status.State != newqueue.JobPending {
-			t.Errorf("the job is %s", j.Status.State)
-		}
-		w.check()
-	})
+	}
 }
 
 // sameSession is a client that silently got a new session and takes it for the
@@ -237,27 +265,43 @@ func (c sameSession) Exists(path string) (bool, *zk.Stat, error) {
 	return ok, s, err
 }
 
-// TestFencing: the server refuses the writes of a worker that lost its session,
-// because the next acquisition has changed the version of the status.
-func TestFencing(t *testing.T) {
+// TestLostSession: a worker whose session has ended can't change its job any more, even if its client has a new
+// session, and even if another worker has acquired the job since (S8). If its client takes the new session for the old
+// one, the server refuses the write, because the next acquisition has changed the version of the status.
+func TestLostSession(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
-		conn, s := connect(t, address(t))
-		fenced := client.Open(sameSession{conn, conn.SessionID()}, w.d, client.WithRoot(w.root))
 		batchOf(t, w.queue(), 1)
-		j := value(fenced.AcquireJob(ctx, newqueue.JobPending))(t)
-		must(t, s.expire())
-		second := value(w.queue().AcquireJob(ctx, newqueue.JobPending))(t)
-		before := w.tree()
-		if err := j.Succeed(ctx); !errors.Is(err, client.ErrConflict) {
-			t.Errorf("%v", err)
+		for name, step := range map[string]func(*client.Job) error{
+			"succeed": func(j *client.Job) error { return j.Succeed(ctx) },
+			"fail":    func(j *client.Job) error { return j.Fail(ctx, "") },
+			"unlock":  func(j *client.Job) error { return j.Unlock(ctx) },
+			"identifiers": func(j *client.Job) error {
+				return j.Set(ctx, client.WithIdentifiers(newqueue.Identifiers{PrimaryID: "x"}))
+			},
+		} {
+			for _, c := range []struct {
+				taken, unaware bool
+				want           error
+			}{{false, false, client.ErrNotLocked}, {true, false, client.ErrNotLocked}, {true, true, client.ErrConflict}} {
+				conn, s := connect(t, address(t))
+				worker := client.Open(conn, w.d, client.WithRoot(w.root))
+				if c.unaware {
+					worker = client.Open(sameSession{conn, conn.SessionID()}, w.d, client.WithRoot(w.root))
+				}
+				j := value(worker.AcquireJob(ctx, newqueue.JobPending))(t)
+				must(t, s.expire())
+				unlock := func(context.Context) error { return nil }
+				if c.taken {
+					unlock = value(w.queue().AcquireJob(ctx, newqueue.JobPending))(t).Unlock
+				}
+				before := w.tree()
+				if err := step(j); !errors.Is(err, c.want) && !(name == "unlock" && errors.Is(err, client.ErrNotLocked)) {
+					t.Errorf("%s, %+v: %v", name, c, err)
+				}
+				same(t, before, w.tree())
+				must(t, unlock(ctx))
+			}
 		}
-		if err := j.Set(ctx, client.WithIdentifiers(newqueue.Identifiers{PrimaryID: "x"})); !errors.Is(err, client.ErrConflict) {
-			t.Errorf("%v", err)
-		}
-		if err := j.Unlock(ctx); !errors.Is(err, client.ErrNotLocked) {
-			t.Errorf("%v", err)
-		}
-		same(t, before, w.tree())
-		must(t, second.Succeed(ctx))
+		w.check()
 	})
 }

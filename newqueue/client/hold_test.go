@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -14,19 +15,28 @@ import (
 	"mrtq/newqueue/client"
 )
 
+// lockable is a job, a batch or a request.
+type lockable interface {
+	Path() string
+	Locked() bool
+	Unlock(context.Context) error
+}
+
+func errorOf[T any](_ T, err error) error { return err }
+
 // acquirings are the ways to acquire, each with the hold that stops it. prepare makes
 // something to acquire.
 var acquirings = map[string]struct {
 	hold    newqueue.QueueHold
 	prepare func(*testing.T, *client.Queue)
-	acquire func(*client.Queue) (interface{ Locked() bool }, error)
+	acquire func(context.Context, *client.Queue) (lockable, error)
 }{
 	"job": {newqueue.HoldIngest, func(t *testing.T, q *client.Queue) { batchOf(t, q, 1) },
-		func(q *client.Queue) (interface{ Locked() bool }, error) {
+		func(ctx context.Context, q *client.Queue) (lockable, error) {
 			return q.AcquireJob(ctx, newqueue.JobPending)
 		}},
 	"jobs": {newqueue.HoldIngest, func(t *testing.T, q *client.Queue) { batchOf(t, q, 2) },
-		func(q *client.Queue) (interface{ Locked() bool }, error) {
+		func(ctx context.Context, q *client.Queue) (lockable, error) {
 			for j, err := range q.AcquireJobs(ctx, newqueue.JobPending) {
 				return j, err
 			}
@@ -34,63 +44,59 @@ var acquirings = map[string]struct {
 		}},
 	"pending batch": {newqueue.HoldIngest, func(t *testing.T, q *client.Queue) {
 		value(q.CreateBatch(ctx, newqueue.Submission{ProfileName: "p"}))(t)
-	}, func(q *client.Queue) (interface{ Locked() bool }, error) {
+	}, func(ctx context.Context, q *client.Queue) (lockable, error) {
 		return q.AcquireBatch(ctx, newqueue.BatchPending)
 	}},
 	"reporting batch": {newqueue.HoldIngest, func(t *testing.T, q *client.Queue) {
 		bid, ids := batchOf(t, q, 1)
 		drive(t, q, ids[0], newqueue.JobFailed)
 		must(t, q.MoveBatch(ctx, bid, newqueue.BatchProcessing, newqueue.BatchReporting))
-	}, func(q *client.Queue) (interface{ Locked() bool }, error) {
+	}, func(ctx context.Context, q *client.Queue) (lockable, error) {
 		return q.AcquireBatch(ctx, newqueue.BatchReporting)
 	}},
 	"large request": {newqueue.HoldAccessLarge, func(t *testing.T, q *client.Queue) {
 		value(q.CreateRequest(ctx, newqueue.AccessLarge, newqueue.Token{Token: "x"}))(t)
-	}, func(q *client.Queue) (interface{ Locked() bool }, error) {
+	}, func(ctx context.Context, q *client.Queue) (lockable, error) {
 		return q.AcquireRequest(ctx, newqueue.AccessLarge, newqueue.AccessPending)
 	}},
 	"small request": {newqueue.HoldAccessSmall, func(t *testing.T, q *client.Queue) {
 		value(q.CreateRequest(ctx, newqueue.AccessSmall, newqueue.Token{Token: "x"}))(t)
-	}, func(q *client.Queue) (interface{ Locked() bool }, error) {
+	}, func(ctx context.Context, q *client.Queue) (lockable, error) {
 		return q.AcquireRequest(ctx, newqueue.AccessSmall, newqueue.AccessPending)
 	}},
 }
 
 // TestHoldStopsAcquiring: while a queue is held, nothing of it can be acquired, and the
 // tree does not change. The other queues' holds stop nothing. With IgnoreHolds, a
-// queue acquires.
+// queue acquires. If there is nothing to acquire and nothing was skipped, the error is ErrNone itself.
 func TestHoldStopsAcquiring(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		for name, c := range acquirings {
-			w := newWorld(t, w.d)
-			q := w.queue()
-			c.prepare(t, q)
-			for _, h := range newqueue.QueueHolds {
-				if h != c.hold {
-					must(t, q.Lock(ctx, newqueue.QueueLock(h)))
+			for _, held := range []bool{true, false} {
+				w := newWorld(t, w.d)
+				q := w.queue()
+				if _, err := c.acquire(ctx, q); err != client.ErrNone {
+					t.Errorf("%s, nothing there: %#v", name, err)
 				}
-			}
-			must(t, q.Lock(ctx, newqueue.QueueLock(c.hold)))
-			before := w.tree()
-			_, err := c.acquire(q)
-			var held *client.HeldError
-			if !errors.Is(err, client.ErrHeld) || !errors.As(err, &held) || held.Queue != c.hold || len(held.By) > 0 || errors.Is(err, client.ErrNone) {
-				t.Errorf("%s: %v", name, err)
-			}
-			same(t, before, w.tree())
-			if v, err := c.acquire(w.queue(client.IgnoreHolds())); err != nil || !v.Locked() {
-				t.Errorf("%s: a queue that ignores holds: %v", name, err)
-			}
-			w = newWorld(t, w.d)
-			q = w.queue()
-			c.prepare(t, q)
-			for _, h := range newqueue.QueueHolds {
-				if h != c.hold {
-					must(t, q.Lock(ctx, newqueue.QueueLock(h)))
+				c.prepare(t, q)
+				for _, h := range newqueue.QueueHolds {
+					if held || h != c.hold {
+						must(t, q.Lock(ctx, newqueue.QueueLock(h)))
+					}
 				}
-			}
-			if v, err := c.acquire(q); err != nil || !v.Locked() {
-				t.Errorf("%s: the holds of other queues stop it: %v", name, err)
+				if held {
+					before := w.tree()
+					_, err := c.acquire(ctx, q)
+					var held *client.HeldError
+					if !errors.Is(err, client.ErrHeld) || !errors.As(err, &held) || held.Queue != c.hold || len(held.By) > 0 || errors.Is(err, client.ErrNone) {
+						t.Errorf("%s: %v", name, err)
+					}
+					same(t, before, w.tree())
+					q = w.queue(client.IgnoreHolds())
+				}
+				if v, err := c.acquire(ctx, q); err != nil || !v.Locked() {
+					t.Errorf("%s, the queue held and ignored: %t: %v", name, held, err)
+				}
 			}
 		}
 	})
@@ -130,19 +136,6 @@ func TestHeldBySecret(t *testing.T) {
 	must(t, err)
 }
 
-// late is a connection on which an administrator sets a hold just before the next
-// transaction.
-type late struct {
-	client.Conn
-	once sync.Once
-	hold func()
-}
-
-func (c *late) Multi(ops ...any) ([]zk.MultiResponse, error) {
-	c.once.Do(c.hold)
-	return c.Conn.Multi(ops...)
-}
-
 // TestHoldWhileAcquiring: a hold that is set after the worker has looked for one, and
 // before it acquires, stops it too. So it does if the folder of the holds did not exist.
 func TestHoldWhileAcquiring(t *testing.T) {
@@ -154,13 +147,13 @@ func TestHoldWhileAcquiring(t *testing.T) {
 				if folder {
 					w.put("/locks/queue", "")
 				}
-				conn, _ := connect(t, address(t))
 				var before *znode.Tree
-				q := client.Open(&late{Conn: conn, hold: func() {
+				late, q := w.hooked()
+				late.meddle(func() {
 					w.put(newqueue.QueueHoldPath(c.hold), `{"owners":[{"by":"bob"}]}`)
 					before = w.tree()
-				}}, w.d, client.WithRoot(w.root))
-				_, err := c.acquire(q)
+				})
+				_, err := c.acquire(ctx, q)
 				var held *client.HeldError
 				if !errors.As(err, &held) || held.Queue != c.hold || !slices.Equal(held.By, []string{"bob"}) {
 					t.Errorf("%s, folder %t: %v", name, folder, err)

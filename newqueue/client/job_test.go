@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"mrtq/internal/znode"
 	"mrtq/newqueue"
 	"mrtq/newqueue/client"
 	"mrtq/newqueue/states"
@@ -84,8 +83,8 @@ func TestUnknownKeysAreKept(t *testing.T) {
 	}
 }
 
-// TestRefusedValues: a name that can't be a lock's, a priority of three digits, and a state in
-// which no worker acquires a job.
+// TestRefusedValues: a name that can't be a lock's, a priority of three digits, and a state or a queue in
+// which no worker acquires anything.
 func TestRefusedValues(t *testing.T) {
 	w := newWorld(t, newqueue.Design)
 	q := w.queue()
@@ -100,8 +99,16 @@ func TestRefusedValues(t *testing.T) {
 			t.Errorf("priority %d: %v", p, err)
 		}
 	}
-	if _, err := q.AcquireJob(ctx, newqueue.JobHeld); !errors.Is(err, newqueue.ErrValue) {
-		t.Errorf("a worker acquired a held job: %v", err)
+	// A worker would wait for it in vain.
+	for what, err := range map[string]error{
+		"a held job":    errorOf(q.AcquireJob(ctx, newqueue.JobHeld)),
+		"a final state": errorOf(q.NextJob(ctx, newqueue.JobCompleted)),
+		"no state":      errorOf(q.NextJob(ctx, "no-such-state")),
+		"no queue":      errorOf(q.NextRequest(ctx, "medium", newqueue.AccessPending)),
+	} {
+		if !errors.Is(err, newqueue.ErrValue) {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 }
 
@@ -177,44 +184,6 @@ func TestTheFirstErrorIsNamed(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
-}
-
-// TestMoveCompletedToDeleted: in dialect design this is row J20, which leaves all but the queue entry.
-// Dialect mrt-zk has no such row, because its J20 removes the job.
-func TestMoveCompletedToDeleted(t *testing.T) {
-	eachDialect(t, func(t *testing.T, w *world) {
-		q := w.queue()
-		_, ids := batchOf(t, q, 1)
-		drive(t, q, ids[0], newqueue.JobCompleted)
-		want := znode.NewTree()
-		for n := range w.tree().All("/") {
-			if w.d == newqueue.MrtZK || n.Path != newqueue.JobEntryPath(newqueue.JobCompleted, 5, ids[0]) {
-				must(t, want.Put(*n))
-			}
-		}
-		err := q.MoveJob(ctx, ids[0], "", newqueue.JobDeleted)
-		var illegal *client.StateError
-		if refused := errors.As(err, &illegal); refused != (w.d == newqueue.MrtZK) || !refused && err != nil {
-			t.Errorf("%v", err)
-		}
-		same(t, want, w.tree())
-		w.check()
-	})
-}
-
-// TestNothingToAcquire: if nothing was skipped, the error is ErrNone itself.
-func TestNothingToAcquire(t *testing.T) {
-	eachDialect(t, func(t *testing.T, w *world) {
-		q := w.queue()
-		_, job := q.AcquireJob(ctx, newqueue.JobPending)
-		_, batch := q.AcquireBatch(ctx, newqueue.BatchPending)
-		_, access := q.AcquireRequest(ctx, newqueue.AccessSmall, newqueue.AccessPending)
-		for _, err := range []error{job, batch, access} {
-			if err != client.ErrNone {
-				t.Errorf("%#v", err)
-			}
-		}
-	})
 }
 
 // TestCleaningUpNamesUnknownStates: a cleaning pass can't decide on a state that the dialect

@@ -23,56 +23,25 @@ func large(t *testing.T, q *client.Queue) (*client.Batch, []client.NewJob) {
 	return value(q.AcquireBatch(ctx, newqueue.BatchPending))(t), jobs
 }
 
-// TestLargeBatch creates and deletes a batch that doesn't fit into one transaction.
-func TestLargeBatch(t *testing.T) {
-	w := newWorld(t, newqueue.Design)
-	q := w.queue()
-	b, jobs := large(t, q)
-	ids := value(b.Process(ctx, jobs...))(t)
-	if got := w.jobsIn(b.ID, newqueue.FolderProcessing); !slices.Equal(got, ids) || len(got) != 600 {
-		t.Errorf("%d jobs", len(got))
-	}
-	w.check()
-	w.put("/batches/"+b.ID+"/status", `{"status":"failed","last_modified":""}`)
-	value(q.DeleteBatch(ctx, b.ID))(t)
-	if n := len(w.tree().Children("/jobs")); n != 1 {
-		t.Errorf("%d nodes are left", n)
-	}
-	w.check()
-}
-
-// beside is a connection. After each of its transactions, another client does something.
-type beside struct {
-	client.Conn
-	do func()
-}
-
-func (c *beside) Multi(ops ...any) ([]zk.MultiResponse, error) {
-	results, err := c.Conn.Multi(ops...)
-	if c.do != nil {
-		c.do()
-	}
-	return results, err
-}
-
 // TestLargeBatchBesideOthers: while a large batch is written, another client creates jobs. Each job of
-// the large one is written once, and its order stays.
+// the large one is written once, and its order stays. It is deleted as a whole, although that doesn't fit into one
+// transaction either.
 func TestLargeBatchBesideOthers(t *testing.T) {
 	w := newWorld(t, newqueue.Design)
 	bid, _ := batchOf(t, w.queue(), 1)
-	conn, _ := connect(t, address(t))
-	c := &beside{Conn: conn}
-	q := client.Open(c, w.d, client.WithRoot(w.root))
+	c, q := w.hooked()
 	b, jobs := large(t, q)
 	for i := range jobs {
 		jobs[i].Priority = 1 + i%99
 	}
 	other, others := w.queue(), 1
-	c.do = func() {
+	c.multi = func(send send) ([]zk.MultiResponse, error) {
+		results, err := send()
 		if others < 3 {
 			value(other.CreateJob(ctx, bid, client.NewJob{}))(t)
 			others++
 		}
+		return results, err
 	}
 	ids := value(b.Process(ctx, jobs...))(t)
 	if others < 3 {
@@ -88,6 +57,12 @@ func TestLargeBatchBesideOthers(t *testing.T) {
 	}
 	if n := len(w.tree().Children("/jobs")); n != len(jobs)+others+1 {
 		t.Errorf("%d nodes below /jobs, want %d jobs and states", n, len(jobs)+others)
+	}
+	w.check()
+	w.put("/batches/"+b.ID+"/status", `{"status":"failed","last_modified":""}`)
+	value(q.DeleteBatch(ctx, b.ID))(t)
+	if n := len(w.tree().Children("/jobs")); n != others+1 {
+		t.Errorf("%d nodes are left", n)
 	}
 	w.check()
 }

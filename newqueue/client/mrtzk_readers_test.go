@@ -39,107 +39,81 @@ func complaints(t *testing.T, tree *znode.Tree) (all []string) {
 }
 
 // TestLibraryReadsUs moves batches, jobs and access requests through all their
-// states, and lets the library read the tree after every step.
+// states, and lets the library read the tree after every transaction.
 func TestLibraryReadsUs(t *testing.T) {
 	w := newWorld(t, newqueue.MrtZK)
-	q := w.queue(clock())
-	reads := func(step string) {
-		t.Helper()
-		tree := w.tree()
-		for _, c := range complaints(t, tree) {
-			t.Errorf("after %s: %s", step, c)
+	c, q := w.hooked(clock())
+	must(t, q.Init(ctx))
+	last := "Init" // what a transaction wrote
+	reads := func() {
+		for _, c := range complaints(t, w.tree()) {
+			t.Errorf("after %s: %s", last, c)
 		}
 	}
-	must(t, q.Init(ctx))
-	reads("init")
+	reads()
+	c.multi = func(send send) ([]zk.MultiResponse, error) {
+		results, err := send()
+		last = fmt.Sprint(results)
+		reads()
+		return results, err
+	}
 
-	// A batch that is held, released, fails, is resumed and completes.
+	// A batch that is held, released, reported and cleaned up. Each of its jobs fails and is retried in each
+	// state, and completes at last.
 	bid := value(q.CreateBatch(ctx, newqueue.Submission{ProfileName: "p", Submitter: "me", SubmissionDate: noon, BatchID: "uuid"}))(t)
-	reads("B1")
 	must(t, value(q.AcquireBatch(ctx, newqueue.BatchPending))(t).Hold(ctx, "collection hold"))
-	reads("B2")
 	must(t, q.MoveBatch(ctx, bid, "", newqueue.BatchPending))
-	reads("B4")
 	b := value(q.AcquireBatch(ctx, newqueue.BatchPending))(t)
 	if w.tree().Get("/batches/"+bid+"/states") != nil {
 		t.Error("Batch.acquirePendingBatch passes over what has states")
 	}
-	reads("Q1")
 	ids := value(b.Process(ctx,
 		client.NewJob{Priority: 5, SpaceNeeded: 1 << 40, Configuration: newqueue.Configuration{ProfileName: "p", PayloadURL: "http://x", PayloadType: "file", ResponseType: "xml", SubmissionMode: "add"},
 			Identifiers: newqueue.Identifiers{LocalIDs: []string{"a", "b"}}, Metadata: newqueue.Metadata{ErcWho: "who"}},
 		client.NewJob{Priority: 99, Identifiers: newqueue.Identifiers{PrimaryID: "ark:/1"}},
 		client.NewJob{Priority: 1}))(t)
-	reads("B3, J1")
-	last := ids[2] // its priority puts it first
-	must(t, value(q.AcquireJob(ctx, newqueue.JobPending))(t).Hold(ctx))
-	reads("J3")
-	value(q.DeleteJob(ctx, last))(t)
-	reads("J22")
+	must(t, value(q.AcquireJob(ctx, newqueue.JobPending))(t).Hold(ctx)) // its priority puts the last one first
+	value(q.DeleteJob(ctx, ids[2]))(t)
 	value(q.CleanupJobs(ctx))(t)
-	reads("J23")
 	for _, jid := range ids[:2] {
 		for s := newqueue.JobPending; s != newqueue.JobCompleted; s = newqueue.Success(s, w.d) {
 			if s != newqueue.JobPending {
-				j := value(q.AcquireJob(ctx, s))(t)
-				must(t, j.Fail(ctx, "why"))
-				reads("a failure in " + string(s))
+				must(t, value(q.AcquireJob(ctx, s))(t).Fail(ctx, "why"))
 				must(t, q.MoveJob(ctx, jid, newqueue.JobFailed, s))
-				reads("a retry in " + string(s))
 			}
 			j := value(q.AcquireJob(ctx, s))(t)
-			reads("acquisition in " + string(s))
 			must(t, j.Set(ctx, client.WithIdentifiers(newqueue.Identifiers{PrimaryID: "ark:/2"})))
 			must(t, j.Set(ctx, client.WithIdentifiers(newqueue.Identifiers{})))
-			reads("identifiers in " + string(s))
 			must(t, j.Succeed(ctx, client.WithPriority(7), client.WithSpaceNeeded(1<<50), client.WithInventory(newqueue.Inventory{ManifestURL: "u"}), client.WithStore(newqueue.Store{})))
-			reads("success in " + string(s))
 			must(t, q.SetPriority(ctx, jid, 42))
-			reads("a priority in " + string(s))
 		}
 	}
 	must(t, q.MoveBatch(ctx, bid, newqueue.BatchProcessing, newqueue.BatchReporting))
-	reads("B5")
-	b = value(q.AcquireBatch(ctx, newqueue.BatchReporting))(t)
-	must(t, b.Finish(ctx, value(b.Report(ctx))(t)))
-	reads("B6")
+	report(t, q, newqueue.BatchReporting)
 	if w.tree().Get("/batches/"+bid+"/states/batch-processing") == nil {
 		t.Error("Batch.deleteCompletedBatches passes over what has no batch-processing")
 	}
 	value(q.CleanupJobs(ctx))(t)
-	reads("J20")
 	value(q.CleanupBatches(ctx))(t)
-	reads("B13")
 
 	// One that fails, is reported again, and is deleted.
 	bid, ids = batchOf(t, q, 2)
-	must(t, value(q.AcquireJob(ctx, newqueue.JobPending))(t).Fail(ctx, "bad digest"))
-	must(t, value(q.AcquireJob(ctx, newqueue.JobPending))(t).Fail(ctx, "bad digest"))
+	for range ids {
+		must(t, value(q.AcquireJob(ctx, newqueue.JobPending))(t).Fail(ctx, "bad digest"))
+	}
 	value(q.DeleteJob(ctx, ids[0]))(t)
-	reads("J21")
 	must(t, q.MoveBatch(ctx, bid, newqueue.BatchProcessing, newqueue.BatchReporting))
-	b = value(q.AcquireBatch(ctx, newqueue.BatchReporting))(t)
-	must(t, b.Finish(ctx, value(b.Report(ctx))(t)))
-	reads("B7")
+	report(t, q, newqueue.BatchReporting)
 	must(t, q.MoveBatch(ctx, bid, "", newqueue.BatchUpdateReporting))
-	reads("B8")
-	b = value(q.AcquireBatch(ctx, newqueue.BatchUpdateReporting))(t)
-	must(t, b.Finish(ctx, value(b.Report(ctx))(t)))
-	reads("B10")
+	report(t, q, newqueue.BatchUpdateReporting)
 	value(q.DeleteBatch(ctx, bid))(t)
-	reads("B11")
 
 	for _, queue := range newqueue.AccessQueues {
 		qid := value(q.CreateRequest(ctx, queue, newqueue.Token{Token: "t", DeliveryNode: 9, CloudContentBytes: 1 << 40, Status: "200"}))(t)
-		reads("A1")
 		must(t, value(q.AcquireRequest(ctx, queue, newqueue.AccessPending))(t).Succeed(ctx))
-		reads("A2")
 		must(t, value(q.AcquireRequest(ctx, queue, newqueue.AccessProcessing))(t).Fail(ctx, "no room"))
-		reads("A4")
 		must(t, q.MoveRequest(ctx, queue, qid, newqueue.AccessFailed, newqueue.AccessProcessing))
-		reads("A5")
 		must(t, value(q.AcquireRequest(ctx, queue, newqueue.AccessProcessing))(t).Succeed(ctx))
-		reads("A3")
 	}
 	w.check()
 }

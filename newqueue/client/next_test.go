@@ -3,7 +3,10 @@ package client_test
 import (
 	"context"
 	"errors"
-	"sync"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -17,50 +20,49 @@ import (
 // soon is how often a test's queue looks for a lock or a hold that was released.
 const soon = 50 * time.Millisecond
 
-// waiter is a worker in a Next method, on a connection that counts its watches.
+// nexts is a Next method with its arguments.
+type nexts func(context.Context, *client.Queue) (lockable, error)
+
+// waiter is a worker in a Next method.
 type waiter struct {
-	*watchCounter
-	session *session
-	cancel  context.CancelCauseFunc
-	got     chan string // the path of what it got
-	failed  chan error
+	*hooked
+	cancel context.CancelCauseFunc
+	got    chan lockable
+	failed chan error
 }
 
 // waiting starts a worker, and returns when it has set a watch on the path.
-func (w *world) waiting(next func(context.Context, *client.Queue) (string, error), path string, recheck time.Duration) *waiter {
+func (w *world) waiting(next nexts, path string, recheck time.Duration) *waiter {
 	w.t.Helper()
-	counter, s := w.watching()
-	v := &waiter{watchCounter: counter, session: s, got: make(chan string, 1), failed: make(chan error, 1)}
-	q := client.Open(counter, w.d, client.WithRoot(w.root), client.WithRecheck(recheck))
+	conn, q := w.hooked(client.WithRecheck(recheck))
+	v := &waiter{hooked: conn, got: make(chan lockable, 1), failed: make(chan error, 1)}
+	looked := make(chan string, 1000)
+	conn.watched = func(path string) { looked <- path }
 	inner, cancel := context.WithCancelCause(ctx)
 	v.cancel = cancel
 	w.t.Cleanup(func() { cancel(nil) })
 	go func() {
-		at, err := next(inner, q)
-		if err != nil {
+		if item, err := next(inner, q); err != nil {
 			v.failed <- err
-			return
+		} else {
+			v.got <- item
 		}
-		v.got <- at
 	}()
-	for at := range v.looked {
-		if at == w.root+path {
-			return v
-		}
+	for <-looked != w.root+path {
 	}
-	return nil
+	return v
 }
 
 // gets expects what the worker got, and that it is locked.
 func (v *waiter) gets(t *testing.T, w *world, want string) {
 	t.Helper()
 	select {
-	case at := <-v.got:
-		if at != want {
-			t.Errorf("got %s, want %s", at, want)
+	case got := <-v.got:
+		if got.Path() != want {
+			t.Errorf("got %s, want %s", got.Path(), want)
 		}
-		if _, s, err := w.raw.Exists(w.root + at + "/lock"); err != nil || s.EphemeralOwner != v.SessionID() {
-			t.Errorf("%s is not locked by the worker: %v %v", at, s, err)
+		if _, s, err := w.raw.Exists(w.root + want + "/lock"); err != nil || s.EphemeralOwner != v.SessionID() {
+			t.Errorf("%s is not locked by the worker: %v %v", want, s, err)
 		}
 	case err := <-v.failed:
 		t.Errorf("it failed: %v", err)
@@ -69,73 +71,16 @@ func (v *waiter) gets(t *testing.T, w *world, want string) {
 	}
 }
 
-// watchCounter counts the watches that a queue leaves with its client.
-type watchCounter struct {
-	client.Conn
-	mu     sync.Mutex
-	on     map[string]int
-	looked chan string // gets the path of each
+func nextJob(ctx context.Context, q *client.Queue) (lockable, error) {
+	return q.NextJob(ctx, newqueue.JobPending)
 }
 
-func (w *world) watching() (*watchCounter, *session) {
-	conn, s := connect(w.t, address(w.t))
-	return &watchCounter{Conn: conn, on: map[string]int{}, looked: make(chan string, 1000)}, s
+func nextBatch(ctx context.Context, q *client.Queue) (lockable, error) {
+	return q.NextBatch(ctx, newqueue.BatchPending)
 }
 
-func (c *watchCounter) set(path string) {
-	c.mu.Lock()
-	c.on[path]++
-	c.mu.Unlock()
-	c.looked <- path
-}
-
-func (c *watchCounter) ChildrenW(path string) ([]string, *zk.Stat, <-chan zk.Event, error) {
-	names, stat, changed, err := c.Conn.ChildrenW(path)
-	if err == nil {
-		c.set(path)
-	}
-	return names, stat, changed, err
-}
-
-func (c *watchCounter) ExistsW(path string) (bool, *zk.Stat, <-chan zk.Event, error) {
-	ok, stat, changed, err := c.Conn.ExistsW(path)
-	if err == nil {
-		c.set(path)
-	}
-	return ok, stat, changed, err
-}
-
-// countingMulti counts transactions.
-type countingMulti struct {
-	client.Conn
-	n atomic.Int32
-}
-
-func (c *countingMulti) Multi(ops ...any) ([]zk.MultiResponse, error) {
-	c.n.Add(1)
-	return c.Conn.Multi(ops...)
-}
-
-func errorOf[T any](_ T, err error) error { return err }
-
-// pathOf is the path of what a Next method returned.
-func pathOf[T interface{ Path() string }](item T, err error) (string, error) {
-	if err != nil {
-		return "", err
-	}
-	return item.Path(), nil
-}
-
-func nextJob(ctx context.Context, q *client.Queue) (string, error) {
-	return pathOf(q.NextJob(ctx, newqueue.JobPending))
-}
-
-func nextBatch(ctx context.Context, q *client.Queue) (string, error) {
-	return pathOf(q.NextBatch(ctx, newqueue.BatchPending))
-}
-
-func nextAccess(ctx context.Context, q *client.Queue) (string, error) {
-	return pathOf(q.NextRequest(ctx, newqueue.AccessLarge, newqueue.AccessPending))
+func nextAccess(ctx context.Context, q *client.Queue) (lockable, error) {
+	return q.NextRequest(ctx, newqueue.AccessLarge, newqueue.AccessPending)
 }
 
 const (
@@ -156,7 +101,7 @@ func TestNextWaits(t *testing.T) {
 		return value(q.AcquireJob(ctx, newqueue.JobPending))(t), s
 	}
 	for name, c := range map[string]struct {
-		next    func(context.Context, *client.Queue) (string, error)
+		next    nexts
 		recheck time.Duration
 		prepare func(*testing.T, *world) (then func())
 		watch   string // on which it waits
@@ -203,8 +148,8 @@ func TestNextWaits(t *testing.T) {
 				then := c.prepare(t, w)
 				v := w.waiting(c.next, c.watch, c.recheck)
 				select {
-				case at := <-v.got:
-					t.Fatalf("it did not wait, and got %s", at)
+				case got := <-v.got:
+					t.Fatalf("it did not wait, and got %s", got.Path())
 				case <-time.After(2 * soon):
 				}
 				then()
@@ -214,42 +159,40 @@ func TestNextWaits(t *testing.T) {
 	}
 }
 
-// TestNextOverALostConnection: a job comes while the client has no connection, and while
-// its session ends. The worker gets it.
-func TestNextOverALostConnection(t *testing.T) {
+// TestWaitsOverALostConnection: a job comes, or the last job of a batch leaves, while the client has no
+// connection, and while its session ends. Who waits for it notices.
+func TestWaitsOverALostConnection(t *testing.T) {
+	emptied := func(ctx context.Context, q *client.Queue) (lockable, error) {
+		if fired, err := q.ReportWhenEmptied(ctx, "bid0000000000"); err != nil || !fired {
+			return nil, fmt.Errorf("fired: %t, %w", fired, err)
+		}
+		return q.AcquireBatch(ctx, newqueue.BatchReporting)
+	}
 	for name, lose := range map[string]func(*session) (back func(), err error){
 		"connection": func(s *session) (func(), error) { return s.cut(), nil },
 		"session":    func(s *session) (func(), error) { return func() {}, s.expire() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachDialect(t, func(t *testing.T, w *world) {
-				v := w.waiting(nextJob, pending, time.Hour)
-				id := v.SessionID()
-				back, err := lose(v.session)
-				must(t, err)
-				batchOf(t, w.queue(), 1)
-				back()
-				v.gets(t, w, firstJob)
-				if same := v.SessionID() == id; same != (name == "connection") {
-					t.Errorf("the same session: %t", same)
+				wait := func(next nexts, path string, meanwhile func(), want string) {
+					v := w.waiting(next, path, time.Hour)
+					id := v.SessionID()
+					back, err := lose(v.session)
+					must(t, err)
+					meanwhile()
+					back()
+					v.gets(t, w, want)
+					if same := v.SessionID() == id; same != (name == "connection") {
+						t.Errorf("the same session: %t", same)
+					}
+					must(t, v.session.expire())
 				}
+				wait(nextJob, pending, func() { batchOf(t, w.queue(), 1) }, firstJob)
+				wait(emptied, firstBatch+"/states/batch-processing", func() { drive(t, w.queue(), "", newqueue.JobCompleted) }, firstBatch)
 				w.check()
 			})
 		})
 	}
-}
-
-// gone is a connection without a server, until it is back.
-type gone struct {
-	client.Conn
-	failures atomic.Int32 // how many more requests fail
-}
-
-func (c *gone) Get(path string) ([]byte, *zk.Stat, error) {
-	if c.failures.Add(-1) >= 0 {
-		return nil, nil, zk.ErrNoServer
-	}
-	return c.Conn.Get(path)
 }
 
 // TestNextOutlastsAnOutage: other methods give up after a while without a server. A worker
@@ -257,14 +200,19 @@ func (c *gone) Get(path string) ([]byte, *zk.Stat, error) {
 func TestNextOutlastsAnOutage(t *testing.T) {
 	w := newWorld(t, newqueue.Design)
 	batchOf(t, w.queue(), 1)
-	conn, _ := connect(t, address(t))
-	out := &gone{Conn: conn}
-	q := client.Open(out, w.d, client.WithRoot(w.root), client.WithRecheck(soon))
-	out.failures.Store(25) // of 20 attempts
+	var failures atomic.Int32 // how many more requests fail
+	out, q := w.hooked(client.WithRecheck(soon))
+	out.read = func(path string) error {
+		if strings.HasSuffix(path, "/status") && failures.Add(-1) >= 0 {
+			return zk.ErrNoServer
+		}
+		return nil
+	}
+	failures.Store(25) // of 20 attempts
 	if _, err := q.AcquireJob(ctx, newqueue.JobPending); !errors.Is(err, zk.ErrNoServer) {
 		t.Fatalf("%v", err)
 	}
-	out.failures.Store(25)
+	failures.Store(25)
 	if j := value(q.NextJob(ctx, newqueue.JobPending))(t); !j.Locked() {
 		t.Error("the job is not locked")
 	}
@@ -294,66 +242,28 @@ func TestNextEnds(t *testing.T) {
 	}
 }
 
-// TestNextRefuses what it would wait for in vain.
-func TestNextRefuses(t *testing.T) {
-	q := newWorld(t, newqueue.Design).queue()
-	for what, err := range map[string]error{
-		"a final state": errorOf(q.NextJob(ctx, newqueue.JobCompleted)),
-		"no state":      errorOf(q.NextJob(ctx, "no-such-state")),
-		"no queue":      errorOf(q.NextRequest(ctx, "medium", newqueue.AccessPending)),
-	} {
-		if !errors.Is(err, newqueue.ErrValue) {
-			t.Errorf("%s: %v", what, err)
-		}
-	}
-}
-
-// TestNextSharesOut: workers wait, some on one session, and the jobs come one after the
-// other. Each job is got once.
+// TestNextSharesOut: several workers of one session wait, and each gets one of the jobs that come.
 func TestNextSharesOut(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
-		const sessions, each, batches, jobs = 3, 3, 4, 6
-		stop, cancel := context.WithCancel(ctx)
-		defer cancel()
-		got := make(chan string, batches*jobs)
-		var workers sync.WaitGroup
-		for range sessions {
-			q := w.queue(client.WithRecheck(soon))
-			for range each {
-				workers.Go(func() {
-					for {
-						j, err := q.NextJob(stop, newqueue.JobPending)
-						if errors.Is(err, context.Canceled) {
-							return
-						}
-						if err == nil {
-							err = j.Succeed(ctx)
-						}
-						if err != nil {
-							t.Error(err)
-							return
-						}
-						got <- j.ID
-					}
-				})
-			}
+		const workers = 5
+		q := w.queue(client.WithRecheck(time.Hour))
+		got := make(chan string)
+		for range workers {
+			go func() { got <- value(q.NextJob(ctx, newqueue.JobPending))(t).ID }()
 		}
-		for range batches {
-			batchOf(t, w.queue(), jobs)
+		var jobs []string
+		for range workers {
+			_, ids := batchOf(t, w.queue(), 1)
+			jobs = append(jobs, ids...)
 		}
-		times := map[string]int{}
-		for range batches * jobs {
-			select {
-			case jid := <-got:
-				if times[jid]++; times[jid] > 1 {
-					t.Errorf("%s was acquired %d times", jid, times[jid])
-				}
-			case <-time.After(time.Minute):
-				t.Fatalf("%d of %d jobs are worked", len(times), batches*jobs)
-			}
+		var all []string
+		for range workers {
+			all = append(all, <-got)
 		}
-		cancel()
-		workers.Wait()
+		slices.Sort(all)
+		if !slices.Equal(all, jobs) {
+			t.Errorf("acquired %q of %q", all, jobs)
+		}
 		w.check()
 	})
 }
@@ -364,27 +274,23 @@ func TestWaitsLeaveOneWatch(t *testing.T) {
 	bid, _ := batchOf(t, w.queue(), 1)
 	busy := w.queue()
 	value(busy.AcquireJob(ctx, newqueue.JobPending))(t)
-	counter, _ := w.watching()
-	q := client.Open(counter, w.d, client.WithRoot(w.root), client.WithRecheck(soon/10))
+	on := map[string]int{}
+	counter, q := w.hooked(client.WithRecheck(soon / 10))
+	counter.watched = func(path string) { on[path]++ }
 	for range 3 {
-		stop, cancel := context.WithTimeout(ctx, soon)
-		defer cancel()
-		if _, err := q.NextJob(stop, newqueue.JobPending); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%v", err)
-		}
-		stop, cancel = context.WithTimeout(ctx, soon)
-		defer cancel()
-		if _, err := q.ReportWhenEmptied(stop, bid); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%v", err)
-		}
-	}
-	for path, n := range counter.on {
-		if n != 1 {
-			t.Errorf("%d watches on %s", n, path)
+		for _, wait := range []func(context.Context) error{
+			func(ctx context.Context) error { return errorOf(q.NextJob(ctx, newqueue.JobPending)) },
+			func(ctx context.Context) error { return errorOf(q.ReportWhenEmptied(ctx, bid)) },
+		} {
+			stop, cancel := context.WithTimeout(ctx, soon)
+			defer cancel()
+			if err := wait(stop); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%v", err)
+			}
 		}
 	}
-	if len(counter.on) != 2 {
-		t.Errorf("watches: %v", counter.on)
+	if want := map[string]int{w.root + pending: 1, w.root + newqueue.BatchFolderPath(bid, newqueue.FolderProcessing): 1}; !maps.Equal(on, want) {
+		t.Errorf("watches: %v, want %v", on, want)
 	}
 }
 

@@ -21,7 +21,7 @@ func TestAnotherClientIsFirst(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		other := w.queue()
 		lock := func(_ *client.Queue, jid string) error { w.put("/jobs/"+jid+"/lock", ""); return nil }
-		c, q := w.meddled()
+		c, q := w.hooked()
 		for name, race := range map[string]struct {
 			first, then func(*client.Queue, string) error
 			refused     func(error) bool
@@ -35,7 +35,7 @@ func TestAnotherClientIsFirst(t *testing.T) {
 		} {
 			_, ids := batchOf(t, other, 1)
 			drive(t, other, ids[0], newqueue.JobFailed)
-			c.meddle = func() { must(t, race.first(other, ids[0])) }
+			c.meddle(func() { must(t, race.first(other, ids[0])) })
 			if err := race.then(q, ids[0]); !race.refused(err) {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -48,17 +48,39 @@ func TestAnotherClientIsFirst(t *testing.T) {
 		}
 
 		_, ids := batchOf(t, other, 2)
-		c.meddle = func() { must(t, lock(nil, ids[0])) }
+		c.meddle(func() { must(t, lock(nil, ids[0])) })
 		if j := value(q.AcquireJob(ctx, newqueue.JobPending))(t); j.ID != ids[1] {
 			t.Errorf("acquired %s, which another worker has acquired", j.ID)
 		} else {
 			must(t, j.Hold(ctx))
 		}
 		w.delete("/jobs/" + ids[0] + "/lock")
-		c.meddle = func() { must(t, other.SetPriority(ctx, ids[1], 9)) }
+		c.meddle(func() { must(t, other.SetPriority(ctx, ids[1], 9)) })
 		must(t, q.MoveJob(ctx, ids[1], newqueue.JobHeld, newqueue.JobPending))
 		if j := value(q.Job(ctx, ids[1]))(t); j.Priority != 9 || j.Status.State != newqueue.JobPending {
 			t.Errorf("a released job has priority %d and is %s", j.Priority, j.Status.State)
+		}
+
+		// Two ask for the same, and the other one gets it.
+		held := value(other.AcquireJob(ctx, newqueue.JobPending))(t)
+		must(t, held.Hold(ctx))
+		release := func(q *client.Queue) error { return q.MoveJob(ctx, held.ID, newqueue.JobHeld, newqueue.JobPending) }
+		create := func(s newqueue.Submission) func(*client.Queue) error {
+			return func(q *client.Queue) error { return errorOf(q.CreateBatch(ctx, s)) }
+		}
+		for what, race := range map[string]struct {
+			do      func(*client.Queue) error
+			refused func(error) bool
+		}{
+			"to release a job": {release, moved},
+			"a lock":           {func(q *client.Queue) error { return q.Lock(ctx, newqueue.StorageLock("ark:/1")) }, is(client.ErrLocked)},
+			"a batch's id":     {create(newqueue.Submission{BatchID: "one"}), is(client.ErrExists)},
+			"the next number":  {create(newqueue.Submission{ProfileName: "p"}), is(nil)}, // it gets the one after it
+		} {
+			c.meddle(func() { must(t, race.do(other)) })
+			if err := race.do(q); !race.refused(err) {
+				t.Errorf("%s: %v", what, err)
+			}
 		}
 		w.check()
 	})
@@ -69,14 +91,14 @@ func TestAnotherClientIsFirst(t *testing.T) {
 func TestCompletedBeforeItsDeletion(t *testing.T) {
 	w := newWorld(t, newqueue.Design)
 	other := w.queue()
-	c, q := w.meddled()
+	c, q := w.hooked()
 	_, ids := batchOf(t, other, 1)
 	drive(t, other, ids[0], newqueue.JobNotify)
 	must(t, value(other.AcquireJob(ctx, newqueue.JobNotify))(t).Fail(ctx, "no mail"))
-	c.meddle = func() {
+	c.meddle(func() {
 		must(t, other.MoveJob(ctx, ids[0], newqueue.JobFailed, newqueue.JobNotify))
 		must(t, value(other.AcquireJob(ctx, newqueue.JobNotify))(t).Succeed(ctx))
-	}
+	})
 	must(t, q.MoveJob(ctx, ids[0], "", newqueue.JobDeleted))
 	if j := value(other.Job(ctx, ids[0]))(t); j.Status.State != newqueue.JobCompleted {
 		t.Errorf("%+v", j.Status)
@@ -92,11 +114,11 @@ func TestCompletedBeforeItsDeletion(t *testing.T) {
 func TestABatchChangesMeanwhile(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		other := w.queue()
-		c, q := w.meddled()
+		c, q := w.hooked()
 		bid, ids := batchOf(t, other, 1)
 		drive(t, other, ids[0], newqueue.JobFailed)
 		var added string
-		c.meddle = func() { added = value(other.CreateJob(ctx, bid, client.NewJob{Priority: 5}))(t) }
+		c.meddle(func() { added = value(other.CreateJob(ctx, bid, client.NewJob{Priority: 5}))(t) })
 		if err := q.MoveBatch(ctx, bid, newqueue.BatchProcessing, newqueue.BatchReporting); !errors.Is(err, client.ErrStillProcessing) {
 			t.Errorf("it has a new job: %v", err)
 		}
@@ -104,7 +126,7 @@ func TestABatchChangesMeanwhile(t *testing.T) {
 		must(t, q.MoveBatch(ctx, bid, newqueue.BatchProcessing, newqueue.BatchReporting))
 		b := value(q.AcquireBatch(ctx, newqueue.BatchReporting))(t)
 		r := value(b.Report(ctx))(t)
-		c.meddle = func() { value(other.ResumeJob(ctx, ids[0]))(t) }
+		c.meddle(func() { value(other.ResumeJob(ctx, ids[0]))(t) })
 		if err := b.Finish(ctx, r); !errors.Is(err, client.ErrConflict) {
 			t.Errorf("one of its jobs was resumed: %v", err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,12 +16,13 @@ import (
 	"mrtq/newqueue/client"
 )
 
-// counting returns a queue on a connection that counts transactions.
-func (w *world) counting(opts ...client.Option) (*countingMulti, *client.Queue) {
+// counting returns a queue and counts its transactions.
+func (w *world) counting(opts ...client.Option) (*atomic.Int32, *client.Queue) {
 	w.t.Helper()
-	conn, _ := connect(w.t, address(w.t))
-	c := &countingMulti{Conn: conn}
-	return c, client.Open(c, w.d, append(opts, client.WithRoot(w.root))...)
+	c, q := w.hooked(opts...)
+	n := new(atomic.Int32)
+	c.multi = func(send send) ([]zk.MultiResponse, error) { n.Add(1); return send() }
+	return n, q
 }
 
 // TestAcquireLooksFirst: a worker that takes one job after the other sends one transaction for each,
@@ -34,7 +36,7 @@ func TestAcquireLooksFirst(t *testing.T) {
 			value(q.AcquireJob(ctx, newqueue.JobPending))(t)
 		}
 		// A queue finds out once which folder of the holds is missing.
-		if n := counter.n.Load(); n > jobs+3 {
+		if n := counter.Load(); n > jobs+3 {
 			t.Errorf("%d transactions for %d jobs", n, jobs)
 		}
 		if j, err := q.AcquireJob(ctx, newqueue.JobPending); err == nil {
@@ -55,7 +57,7 @@ func TestWaitersDoNotWrite(t *testing.T) {
 		held = append(held, value(w.queue().AcquireJob(ctx, newqueue.JobPending))(t))
 	}
 	stop, cancel := context.WithCancel(ctx)
-	var counters []*countingMulti
+	var counters []*atomic.Int32
 	ended := make(chan error, waiters)
 	for range waiters {
 		counter, q := w.counting(client.WithRecheck(soon))
@@ -68,56 +70,17 @@ func TestWaitersDoNotWrite(t *testing.T) {
 	for i, counter := range counters {
 		<-ended
 		// The job that succeeded may leave between a waiter's look at the list and its look at the lock: one attempt is refused.
-		if n := counter.n.Load(); n > 1 {
+		if n := counter.Load(); n > 1 {
 			t.Errorf("waiter %d sent %d transactions, and there is nothing to acquire", i, n)
 		}
 	}
 }
 
-// slow is a connection to a server that is a second away. It needs a bubble of package synctest, in
-// which a second takes no time.
-type slow struct{ client.Conn }
-
-func (c slow) Get(path string) ([]byte, *zk.Stat, error) {
-	time.Sleep(time.Second)
-	return c.Conn.Get(path)
-}
-
-func (c slow) Exists(path string) (bool, *zk.Stat, error) {
-	time.Sleep(time.Second)
-	return c.Conn.Exists(path)
-}
-
-func (c slow) Children(path string) ([]string, *zk.Stat, error) {
-	time.Sleep(time.Second)
-	return c.Conn.Children(path)
-}
-
-func (c slow) Multi(ops ...any) ([]zk.MultiResponse, error) {
-	time.Sleep(time.Second)
-	return c.Conn.Multi(ops...)
-}
-
 // TestAcquireRoundTrips: an acquisition takes at most six round trips, because it asks at once for
-// what does not depend on an earlier answer.
+// what does not depend on an earlier answer. In the bubble of package synctest a second takes no time.
 func TestAcquireRoundTrips(t *testing.T) {
-	submit := func(t *testing.T, q *client.Queue) {
-		value(q.CreateBatch(ctx, newqueue.Submission{ProfileName: "p"}))(t)
-	}
 	for _, d := range newqueue.Dialects {
-		for what, c := range map[string]struct {
-			prepare func(*testing.T, *client.Queue)
-			acquire func(*client.Queue) error
-		}{
-			"job": {func(t *testing.T, q *client.Queue) { batchOf(t, q, 1) },
-				func(q *client.Queue) error { return errorOf(q.AcquireJob(ctx, newqueue.JobPending)) }},
-			"batch": {submit, func(q *client.Queue) error { return errorOf(q.AcquireBatch(ctx, newqueue.BatchPending)) }},
-			"request": {func(t *testing.T, q *client.Queue) {
-				value(q.CreateRequest(ctx, newqueue.AccessLarge, newqueue.Token{Token: "x"}))(t)
-			}, func(q *client.Queue) error {
-				return errorOf(q.AcquireRequest(ctx, newqueue.AccessLarge, newqueue.AccessPending))
-			}},
-		} {
+		for what, c := range acquirings {
 			t.Run(fmt.Sprintf("%s/%s", what, d), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					conn := bubbled(t)
@@ -125,9 +88,13 @@ func TestAcquireRoundTrips(t *testing.T) {
 					must(t, near.Lock(ctx, newqueue.QueueLock(newqueue.HoldIngest))) // the folder of the holds is there
 					must(t, near.Unlock(ctx, newqueue.QueueLock(newqueue.HoldIngest)))
 					c.prepare(t, near)
-					far := client.Open(slow{conn}, d)
+					slow := &hooked{
+						Conn:  conn,
+						read:  func(string) error { time.Sleep(time.Second); return nil },
+						multi: func(send send) ([]zk.MultiResponse, error) { time.Sleep(time.Second); return send() },
+					}
 					began := time.Now()
-					must(t, c.acquire(far))
+					value(c.acquire(ctx, client.Open(slow, d)))(t)
 					if trips := time.Since(began) / time.Second; trips > 6 {
 						t.Errorf("%d round trips", trips)
 					}

@@ -1,10 +1,8 @@
 package client_test
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"slices"
 	"strings"
@@ -18,6 +16,7 @@ import (
 	_ "mrtq/harness/docker" // the docker backend
 	"mrtq/harness/shared"
 	"mrtq/internal/layout/merritt"
+	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
 	"mrtq/newqueue/client"
@@ -41,6 +40,8 @@ type world struct {
 	root string
 	raw  *zk.Conn // the second connection
 	d    newqueue.Dialect
+
+	reader *zkconn.Reader
 }
 
 var roots atomic.Int64
@@ -52,6 +53,9 @@ func newWorld(t *testing.T, d newqueue.Dialect) *world {
 	if _, err := w.raw.Create(w.root, nil, 0, zk.WorldACL(zk.PermAll)); err != nil {
 		t.Fatal(err)
 	}
+	at := value(zkconn.ParseAddress(address(t) + w.root))(t)
+	w.reader = value(zkconn.OpenReader(ctx, zkconn.Config{Address: at}))(t)
+	t.Cleanup(w.reader.Close)
 	return w
 }
 
@@ -78,55 +82,11 @@ func (w *world) queue(opts ...client.Option) *client.Queue {
 	return q
 }
 
-// tree reads everything through the second connection.
+// tree reads everything through a third connection.
 func (w *world) tree() *znode.Tree {
 	w.t.Helper()
-	tree, err := readTree(w.raw, w.root)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return tree
-}
-
-func readTree(raw *zk.Conn, root string) (*znode.Tree, error) {
-	if _, err := raw.Sync(root); err != nil {
-		return nil, err
-	}
-	tree := znode.NewTree()
-	var walk func(path string) error
-	walk = func(path string) error {
-		data, s, err := raw.Get(path)
-		if err == zk.ErrNoNode {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if p := strings.TrimPrefix(path, root); p != "" {
-			if data == nil {
-				data = []byte{}
-			}
-			if err := tree.Put(znode.Node{Path: p, Data: data, Stat: znode.Stat{
-				Czxid: s.Czxid, Mzxid: s.Mzxid, Version: s.Version, EphemeralOwner: s.EphemeralOwner,
-			}}); err != nil {
-				return err
-			}
-		}
-		if s.NumChildren == 0 {
-			return nil
-		}
-		names, _, err := raw.Children(path)
-		if err == zk.ErrNoNode {
-			return nil
-		}
-		for _, n := range names {
-			if err := walk(path + "/" + n); err != nil {
-				return err
-			}
-		}
-		return err
-	}
-	return tree, walk(root)
+	must(w.t, w.reader.Sync(ctx))
+	return value(w.reader.Tree(ctx))(w.t)
 }
 
 // jobsIn are the ids of a batch's jobs in a folder of it.
@@ -176,45 +136,58 @@ func (w *world) delete(path string) {
 // session is a connection whose ZooKeeper session a test can end.
 type session struct {
 	conn *zk.Conn
-	addr string
+	gate sync.RWMutex // held while the client must not connect again
 
-	gate     sync.RWMutex // held while the session is being ended, so that the client can't win it back
-	mu       sync.Mutex
-	id       []byte // of the newest session, as in the server's answer
-	password []byte
-	tcp      net.Conn // the newest
+	mu  sync.Mutex
+	tcp *tcp // the newest
+}
+
+// tcp is one of the client's TCP connections.
+type tcp struct {
+	net.Conn
+	open         sync.Once
+	ready, ended chan struct{} // closed at the server's first answer, and when the client is about to connect again
+}
+
+func (c *tcp) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	c.open.Do(func() { close(c.ready) })
+	return n, err
+}
+
+// newest keeps the client from connecting again until goOn is called.
+func (s *session) newest() (c *tcp, goOn func()) {
+	s.gate.Lock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tcp, s.gate.Unlock
 }
 
 // cut breaks the connection, and keeps the client from connecting again until back is
 // called. The session lives on.
 func (s *session) cut() (back func()) {
-	s.gate.Lock()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.tcp.Close()
-	return s.gate.Unlock
+	c, back := s.newest()
+	c.Close()
+	return back
 }
 
-// recorder reads the server's first answer: the session's id and password.
-type recorder struct {
-	net.Conn
-	s     *session
-	first []byte
-}
-
-func (r *recorder) Read(b []byte) (int, error) {
-	n, err := r.Conn.Read(b)
-	if len(r.first) < 40 {
-		r.first = append(r.first, b[:n]...)
-		// Length, protocol, timeout, session id, password (length 16). An
-		// expired session is answered with id 0.
-		if len(r.first) >= 40 && binary.BigEndian.Uint64(r.first[12:]) != 0 {
-			r.s.mu.Lock()
-			defer r.s.mu.Unlock()
-			r.s.id, r.s.password = slices.Clone(r.first[12:20]), slices.Clone(r.first[24:40])
-		}
+// expire ends the session at once, as the server does after the timeout: it slips a request to
+// close the session into the client's connection, and waits until the server hangs up.
+func (s *session) expire() error {
+	c, goOn := s.newest()
+	defer goOn()
+	select {
+	case <-c.ready:
+	case <-c.ended:
 	}
-	return n, err
+	// Length, xid and closeSession. If this can't be sent, the session has ended.
+	_, _ = c.Write([]byte{0, 0, 0, 8, 0x7f, 0, 0, 0, 0xff, 0xff, 0xff, 0xf5})
+	select {
+	case <-c.ended:
+		return nil
+	case <-time.After(time.Minute):
+		return errors.New("the server doesn't hang up")
+	}
 }
 
 type silent struct{}
@@ -223,25 +196,23 @@ func (silent) Printf(string, ...any) {}
 
 func connect(t *testing.T, addr string) (*zk.Conn, *session) {
 	t.Helper()
-	s := &session{addr: addr}
+	s := &session{}
 	// The client waits for a second after it has tried its whole list in vain,
 	// and needs two connections to notice an expired session.
 	conn, events, err := zk.Connect([]string{addr, addr, addr, addr}, 10*time.Second, zk.WithLogger(silent{}), zk.WithDialer(
 		func(network, address string, timeout time.Duration) (net.Conn, error) {
+			if s.tcp != nil {
+				close(s.tcp.ended)
+			}
 			s.gate.RLock()
 			defer s.gate.RUnlock()
 			c, err := net.DialTimeout(network, address, timeout)
-			if err != nil {
-				return nil, err
-			}
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			s.tcp = c
-			return &recorder{Conn: c, s: s}, nil
+			s.tcp = &tcp{Conn: c, ready: make(chan struct{}), ended: make(chan struct{})}
+			return s.tcp, err
 		}))
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
+	must(t, err)
 	s.conn = conn
 	t.Cleanup(conn.Close)
 	for e := range events {
@@ -250,54 +221,4 @@ func connect(t *testing.T, addr string) (*zk.Conn, *session) {
 		}
 	}
 	return conn, s
-}
-
-// expire ends the session at once, as the server does after the timeout:
-// another connection closes it with its id and password.
-func (s *session) expire() error {
-	s.gate.Lock()
-	defer s.gate.Unlock()
-	s.mu.Lock()
-	id, password := s.id, s.password
-	s.mu.Unlock()
-	// A server that is just moving or ending the session may close the
-	// connection without an answer.
-	for range 10 {
-		if answer, err := s.end(id, password); err != nil || len(answer) > 0 {
-			return err
-		}
-	}
-	return errors.New("the server doesn't answer")
-}
-
-func (s *session) end(id, password []byte) (answer []byte, err error) {
-	c, err := net.Dial("tcp", s.addr)
-	if err != nil {
-		return nil, err
-	}
-	defer c.Close()
-	c.SetDeadline(time.Now().Add(time.Minute))
-	request := binary.BigEndian.AppendUint32(nil, 0)        // protocol
-	request = binary.BigEndian.AppendUint64(request, 0)     // last zxid seen
-	request = binary.BigEndian.AppendUint32(request, 10000) // timeout
-	request = append(request, id...)
-	request = binary.BigEndian.AppendUint32(request, 16)
-	request = append(request, password...)
-	closing := binary.BigEndian.AppendUint32(nil, 1)             // xid
-	closing = binary.BigEndian.AppendUint32(closing, 0xfffffff5) // closeSession
-	packets := append(packet(request), packet(closing)...)
-	if _, err := c.Write(packets); err != nil {
-		return nil, err
-	}
-	answer, err = io.ReadAll(c)
-	// The session was closed just now (two answers), or had ended before (id
-	// 0).
-	if err == nil && len(answer) > 0 && len(answer) < 4+36+4+16 && (len(answer) < 20 || binary.BigEndian.Uint64(answer[12:]) != 0) {
-		err = fmt.Errorf("the session was not closed: %x", answer)
-	}
-	return answer, err
-}
-
-func packet(b []byte) []byte {
-	return append(binary.BigEndian.AppendUint32(nil, uint32(len(b))), b...)
 }
