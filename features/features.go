@@ -11,12 +11,7 @@ import "embed"
 //go:embed *.feature
 var Files embed.FS
 
-// Corpus is a dump of a legacy queue as the JVM services wrote it. Expected says
-// what each of its records means: a line with a JSON object for each, which has the
-// fields that mrtq inspect -o ndjson must print.
-var (
-	//go:embed testdata/legacy.ndjson
-	Corpus string
-	//go:embed testdata/legacy.expected.ndjson
-	Expected string
-)
+// Corpus is a dump of a legacy queue as the JVM services wrote it.
+//
+//go:embed testdata/legacy.ndjson
+var Corpus string

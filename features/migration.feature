@@ -9,7 +9,7 @@ Feature: A legacy queue becomes a new queue
   @M1
   Scenario: The records of all services are read
     When the operator inspects the legacy queue
-    Then all 21 records are reported as their writers meant them
+    Then all 21 records are reported, and 9 of them as undecodable
     And nothing at all was written
 
   @M2
@@ -125,10 +125,9 @@ Feature: A legacy queue becomes a new queue
   @M10 @large
   Scenario: Three thousand records, and kill -9 in the middle
     Given a legacy queue of 3000 records of all formats
-    When the operator migrates, deciding every record
-    And the same migration to another target is killed with kill -9 halfway, and then run again
-    Then both new queues are the same
-    When the operator verifies
+    When the migration is killed with kill -9 halfway
+    And the operator migrates, deciding every record
+    And the operator verifies
     Then nothing differs
 
   @M11
@@ -153,7 +152,11 @@ Feature: A legacy queue becomes a new queue
     Given the dialect <dialect>
     And the queue was migrated
     When the operator releases the queue, as no legacy worker runs
-    And the services finish what they can, report it and clean up
+    And the services run
+    And an administrator deletes the held jobs and the failed ones
+    And an administrator requests update reports of the failed batches
+    And the services run
+    And the hourly cleanup runs
     And the operator migrates, deciding every record
     Then nothing at all was written
     When the operator verifies

@@ -26,25 +26,6 @@ Feature: The deployed services take the migrated queue
     When the hourly cleanup runs
     Then no batch and no job is left
 
-  @D2
-  Scenario Outline: The services finish everything in <queue> that the plan did not name
-    Given <queue>
-    When the operator plans the migration, deciding every record
-    And the operator migrates, deciding every record
-    And the operator verifies
-    Then nothing differs
-    When the holds are released and the services run
-    And an administrator releases the held jobs and requeues the failed ones
-    And the services run
-    Then every job that the plan did not name is completed, except the deleted ones
-    And the plan named everything that troubled the services
-
-    Examples:
-      | queue                                            |
-      | the legacy queue that the JVM services wrote     |
-      | a legacy queue of 100 records of all formats     |
-      | a legacy queue as the deployed services wrote it |
-
   @D3
   Scenario Outline: What the services do with <record>
     Given a legacy queue with <record>

@@ -8,7 +8,6 @@ package migration
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -69,19 +68,28 @@ func Run(ctx context.Context, opt Options) (*accept.Report, error) {
 	cfg := opt.Session
 	cfg.Address = address
 	s := &suite{opt: opt, session: cfg, acl: session.ACL(cfg), used: runner.NewUsage(), report: &accept.Report{Subset: opt.Tags != ""}}
+	var all []godog.Feature
 	names := opt.Features
 	if names == nil {
 		names = Features
 	}
-	passed := true
 	for _, name := range names {
-		ok, err := s.run(ctx, name)
+		text, err := features.Files.ReadFile(name)
 		if err != nil {
 			return nil, fmt.Errorf("migration: %w", err)
 		}
-		passed = passed && ok
+		all = append(all, godog.Feature{Name: name, Contents: text})
 	}
+	tags := opt.Tags
+	if opt.Restart == nil {
+		tags = strings.TrimPrefix(tags+" && ~@restart", " && ")
+	}
+	passed, err := runner.Run(ctx, runner.Options{
+		Features: all, Tags: tags, Scenario: s.scenario, Format: opt.Format, Out: opt.Out, Color: opt.Color, Parallel: parallelScenarios,
+	})
 	switch {
+	case err != nil:
+		return nil, fmt.Errorf("migration: %w", err)
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("migration: stopped after %d scenarios: %w", s.report.Scenarios, context.Cause(ctx))
 	case s.report.Scenarios == 0 && passed:
@@ -110,29 +118,12 @@ type suite struct {
 	report *accept.Report
 }
 
-// run runs a feature.
-func (s *suite) run(ctx context.Context, name string) (passed bool, err error) {
-	text, err := features.Files.ReadFile(name)
-	if err != nil {
-		return false, err
-	}
-	tags := s.opt.Tags
-	if s.opt.Restart == nil {
-		tags = strings.TrimPrefix(tags+" && ~@restart", " && ")
-	}
-	return runner.Run(ctx, runner.Options{
-		Features: []godog.Feature{{Name: name, Contents: text}}, Tags: tags,
-		Scenario: func(sc *godog.ScenarioContext) { s.scenario(sc, s.used.Watch(sc)) },
-		Format:   s.opt.Format, Out: s.opt.Out, Color: s.opt.Color, Parallel: parallelScenarios,
-	})
-}
-
 // scenario creates the world of a scenario. Its steps are those of all features.
-func (s *suite) scenario(sc *godog.ScenarioContext, steps runner.Steps) {
+func (s *suite) scenario(sc *godog.ScenarioContext) {
 	w := &world{suite: s, dialect: "design"}
 	sc.Before(w.setUp)
 	sc.After(w.tearDown)
-	w.register(steps)
+	w.register(s.used.Watch(sc))
 }
 
 // oneLine matches the line breaks of an error, which become "; ".
@@ -154,5 +145,3 @@ const parallelScenarios = 3
 
 // worlds counts the chroots that this process has created.
 var worlds atomic.Int64
-
-var errNoRestart = errors.New("this server can't be restarted")

@@ -1,10 +1,17 @@
 package migration
 
 import (
+	"errors"
+	"fmt"
+	"os"
 	"regexp"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
 
 	"mrtq/harness/accept/internal/runner"
 	"mrtq/harness/daemons"
+	"mrtq/newqueue"
 )
 
 // register registers every step of both features. A pattern must match the whole step.
@@ -16,7 +23,7 @@ func (w *world) register(s runner.Steps) {
 		s.Step(fine, func() error { return w.wantCode(0) })
 	}
 	s.Step(`the (?:plan|migration) is refused`, func() error { return w.wantCode(1) })
-	s.Step(`it is refused because "([^"]+)"`, func(why string) error { return all(w.wantFailure(), w.says(why)) })
+	s.Step(`it is refused because "([^"]+)"`, w.refused)
 	s.Step(`it says "([^"]+)"`, w.says)
 	s.Step(`nothing at all was written`, w.nothingWritten)
 
@@ -35,46 +42,49 @@ func (w *world) register(s runner.Steps) {
 	s.Step(`a legacy service fails the job of (\S+)`, w.failRecord)
 
 	// What is read, planned and migrated.
-	s.Step(`all 21 records are reported as their writers meant them`, w.reportedAsExpected)
+	s.Step(`all (\d+) records are reported, and (\d+) of them as undecodable`, w.reported)
 	s.Step(`it names these records`, w.planNames)
 	s.Step(`each choice risks`, w.risks)
 	s.Step(`the new queue holds`, w.newQueueHolds)
-	s.Step(`its queues are held`, w.queuesHeld)
+	s.Step(`its queues are held`, func() error { return w.heldAre("ingest accessSmall accessLarge") })
 	s.Step(`the 9 records that cannot be read are kept byte for byte`, w.quarantined)
 	s.Step(`the legacy queue is unchanged`, w.legacyUnchanged)
 	s.Step(`(\d+) jobs? (?:was|were) created`, w.made)
-	s.Step(`no job, request or batch is left`, w.rolledBack)
+	s.Step(`no job, request or batch is left`, func() error {
+		return w.nothingBelow(newqueue.JobsPath, newqueue.BatchesPath, newqueue.BatchUUIDsPath, newqueue.AccessPath+"/small", newqueue.AccessPath+"/large")
+	})
 	s.Step(`verification names what the legacy service did and added`, w.namesLegacy)
 
 	// Other users of the new queue, and what goes wrong.
 	s.Step(`the other batch and job are unchanged`, w.unrelatedUnchanged)
 	s.Step(`the ids of migrated jobs come after theirs`, w.idsGoOn)
-	s.Step(`the next job that is submitted gets an id of its own`, w.nextSubmission)
+	s.Step(`the next job that is submitted gets an id of its own`, func() error {
+		path, err := w.conn.Create(w.root+"/new/jobs/jid", []byte{}, zk.FlagSequence, w.acl)
+		return all(err, w.conn.Delete(path, -1))
+	})
 	s.Step(`two operators migrate at the same moment, deciding every record`, w.migrateTwice)
 	s.Step(`both succeed, and every record was migrated once`, func() error { return all(w.run(commands["verifies"]), w.wantCode(0)) })
-	s.Step(`the same migration to another target is killed with kill -9 halfway, and then run again`, w.migrateKilled)
-	s.Step(`both new queues are the same`, w.bothSame)
-	s.Step(`the operator presses Ctrl-C in the middle of the migration`, w.interrupt)
+	s.Step(`the migration is killed with kill -9 halfway`, func() error {
+		return all(w.stop("migrates, deciding every record", 20, os.Kill), w.wantCode(exitKilled))
+	})
+	s.Step(`the release is killed with kill -9 halfway`, func() error {
+		return all(w.stop("releases the queue", 2, os.Kill), w.wantCode(exitKilled))
+	})
+	s.Step(`the operator presses Ctrl-C in the middle of the migration`, func() error {
+		return w.stop("migrates, deciding every record", 5, os.Interrupt)
+	})
 	s.Step(`it stops, says how to continue, and no job is half created`, w.stoppedCleanly)
 	s.Step(`the server is killed and restarted in the middle of the migration`, w.serverLost)
-	s.Step(`the services finish what they can, report it and clean up`, w.workOff)
 	s.Step(`verification counts the records whose jobs were removed`, w.countsRemoved)
 	s.Step(`CDL's migration script removes the ledger and sets its marker, as after a cutover`, w.setMarker)
 
 	// Legacy workers, and in which queue a record is.
-	s.Step(`a legacy worker has taken a record`, w.take)
+	s.Step(`a legacy worker has taken a record`, w.do(w.take))
 	s.Step(`the legacy worker finishes`, w.finishes)
-	s.Step(`the legacy workers run`, w.runLegacy)
+	s.Step(`the legacy workers run`, w.do(runLegacy))
 	s.Step(`an administrator deletes (\S+) in the legacy queue`, w.deleteRecord)
-	s.Step(`an administrator lifts the holds`, func() error {
-		s, err := w.start()
-		if err != nil {
-			return err
-		}
-		return s.LiftHolds()
-	})
-	s.Step(`a service begins a job`, w.begin)
-	s.Step(`the release is killed with kill -9 halfway`, w.killRelease)
+	s.Step(`an administrator lifts the holds`, w.do((*daemons.World).LiftHolds))
+	s.Step(`a service begins a job`, w.do(w.begin))
 	s.Step(`the operator decides that the (new|legacy) queue has that record`, func(queue string) error {
 		return w.run("release TARGET --record-is " + queue + "=" + w.record)
 	})
@@ -86,27 +96,44 @@ func (w *world) register(s runner.Steps) {
 	s.Step(`each other record is in the legacy queue again, as it was`, w.gaveBack)
 	s.Step(`that record is in (?:the )?(new|legacy|no) queue alone`, w.isIn)
 	s.Step(`no record is kept`, w.nothingKept)
-	s.Step(`(\S+) is held, and no other queue`, w.heldAlone)
-	s.Step(`no queue is held`, func() error { return w.heldAlone("") })
+	s.Step(`(\S+) is held, and no other queue`, w.heldAre)
+	s.Step(`no queue is held`, func() error { return w.heldAre("") })
 	s.Step(`the work of each record that was pending was done once`, w.doneOnce)
 
 	// The deployed services.
 	s.Step(`the holds are released and the services run`, w.liftHolds)
-	s.Step(`the services run`, w.runServices)
-	s.Step(`an administrator releases the held jobs and requeues the failed ones`, w.administer)
-	s.Step(`an administrator requests update reports of the failed batches`, w.reportFailed)
-	s.Step(`the hourly cleanup runs`, w.clean)
-	s.Step(`it says that the deployed services can read the new queue`, w.saysReaders)
+	s.Step(`the services run`, w.do(w.runServices))
+	s.Step(`an administrator releases the held jobs and requeues the failed ones`, func() error {
+		return w.doTo(newqueue.JobsPath, map[string]daemons.Action{"held": daemons.ReleaseJob, "failed": daemons.RequeueJob})
+	})
+	s.Step(`an administrator deletes the held jobs and the failed ones`, func() error {
+		return w.doTo(newqueue.JobsPath, map[string]daemons.Action{"held": daemons.DeleteJob, "failed": daemons.DeleteJob})
+	})
+	s.Step(`an administrator requests update reports of the failed batches`, func() error {
+		return w.doTo(newqueue.BatchesPath, map[string]daemons.Action{"failed": daemons.UpdateReport})
+	})
+	s.Step(`the hourly cleanup runs`, w.do((*daemons.World).Clean))
+	s.Step(`it says that the deployed services can read the new queue`, func() error {
+		if !strings.Contains(w.planned.Readers, "the deployed services") {
+			return fmt.Errorf("it says %q", w.planned.Readers)
+		}
+		return nil
+	})
 	s.Step(`the plan says (.+)`, w.planSays)
-	s.Step(`every job is completed, except the deleted ones`, func() error { return w.jobsCompleted(nil) })
-	s.Step(`every job that the plan did not name is completed, except the deleted ones`, func() error { return w.jobsCompleted(w.named()) })
+	s.Step(`every job is completed, except the deleted ones`, w.jobsCompleted)
 	s.Step(`every batch that was not completed before was reported once`, w.reportedOnce)
-	s.Step(`nothing troubled the services`, func() error { return w.troubles(nil) })
-	s.Step(`the plan named everything that troubled the services`, func() error { return w.troubles(w.named()) })
-	s.Step(`no batch and no job is left`, w.nothingLeft)
+	s.Step(`nothing troubled the services`, func() error {
+		if t := w.services.Troubles; len(t) > 0 {
+			return errors.New(t[0].String())
+		}
+		return nil
+	})
+	s.Step(`no batch and no job is left`, func() error { return w.nothingBelow(newqueue.JobsPath, newqueue.BatchesPath) })
 	s.Step(`it is taken by (.+)`, w.takenBy)
 	s.Step(`it ends (\S+)`, w.ends)
-	s.Step(`its batch's report is sent (once|never)`, w.reportSent)
+	s.Step(`its batch's report is sent (once|never)`, func(times string) error {
+		return equal("mails were sent", len(w.services.Mails), map[string]int{"once": 1, "never": 0}[times])
+	})
 	s.Step(`they took nothing and sent no mail`, w.tookNothing)
 	s.Step(`it was stored (.+)`, w.stored)
 	s.Step(`it removes the batches that the plan said it would`, w.removedAsSaid)

@@ -4,11 +4,9 @@ package migration
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"os"
-	"slices"
 	"strings"
 
 	"github.com/go-zookeeper/zk"
@@ -22,11 +20,6 @@ import (
 
 // kept is where the bytes of records are that the first run handed over.
 const kept = "/mrtq-handed-over/run0000000000"
-
-// keptAs is where the bytes of a job's record are. Both access queues can have the same ids.
-func keptAs(job string) string {
-	return kept + "/" + strings.NewReplacer("/jobs/", "", "/access/", "", "/qid", "-qid").Replace(job)
-}
 
 // sides are both queues, as the scenario's own session reads them.
 type sides struct {
@@ -56,54 +49,57 @@ func itemsOf(tree *znode.Tree, at string) map[string]string {
 	items := map[string]string{}
 	for _, folder := range []string{newqueue.JobsPath, newqueue.AccessQueuePath(newqueue.AccessSmall), newqueue.AccessQueuePath(newqueue.AccessLarge)} {
 		for _, name := range tree.Children(at + folder) {
-			if record := recordOf(tree.Get(at + folder + "/" + name)); record != "" {
-				items[folder+"/"+name] = record
+			var from struct{ Path string } // a migrated one holds where it is from
+			if json.Unmarshal(tree.Get(at+folder+"/"+name).Data, &from) == nil && from.Path != "" {
+				items[folder+"/"+name] = from.Path
 			}
 		}
 	}
 	return items
 }
 
-// inNew: the legacy queue has no migrated record, and the bytes of each are kept by the name of its job.
-func (w *world) inNew() error {
-	s, err := w.sides()
-	if err != nil {
-		return err
-	}
-	if len(s.jobs) == 0 || len(s.jobs) != len(s.legacy.Children(kept)) {
-		return fmt.Errorf("%d jobs, and %d records are kept", len(s.jobs), len(s.legacy.Children(kept)))
-	}
-	for record, job := range s.jobs {
-		copied, was := s.legacy.Get(keptAs(job)), w.legacy.Get(record)
-		if s.legacy.Get(record) != nil || copied == nil || !bytes.Equal(copied.Data, was.Data) {
-			return fmt.Errorf("%s is in the legacy queue: %t; kept for %s: %v", record, s.legacy.Get(record) != nil, job, copied)
-		}
-	}
-	return w.wantCode(0)
+// keptOf returns the bytes that are kept of a record, which have the name of its job. Both access queues can
+// have the same ids.
+func (s sides) keptOf(record string) *znode.Node {
+	return s.legacy.Get(kept + "/" + strings.NewReplacer("/jobs/", "", "/access/", "", "/qid", "-qid").Replace(s.jobs[record]))
 }
 
-// inOne: each migrated record is in the legacy queue, or its bytes are kept, and some are here and some there.
-func (w *world) inOne() error {
+// handedOver expects that each migrated record is in the legacy queue or its bytes are kept, and counts both.
+func (w *world) handedOver() (here, there int, err error) {
 	s, err := w.sides()
 	if err != nil {
-		return err
+		return 0, 0, err
 	}
-	here, there := 0, 0
-	for record, job := range s.jobs {
-		old, handedOver := s.legacy.Get(record) != nil, s.legacy.Get(keptAs(job)) != nil
+	for record := range s.jobs {
+		old, copied := s.legacy.Get(record), s.keptOf(record)
 		switch {
-		case old == handedOver:
-			return fmt.Errorf("%s is in the legacy queue: %t, and was handed over: %t", record, old, handedOver)
-		case old:
+		case (old == nil) == (copied == nil) || copied != nil && !bytes.Equal(copied.Data, w.legacy.Get(record).Data):
+			return 0, 0, fmt.Errorf("%s in the legacy queue: %v, and kept: %v", record, old, copied)
+		case old != nil:
 			here++
 		default:
 			there++
 		}
 	}
-	if here == 0 || there == 0 {
-		return fmt.Errorf("%d records are in the legacy queue, and %d in the new one, so the release was not killed halfway", here, there)
+	return here, there, equal("records are kept", len(s.legacy.Children(kept)), there)
+}
+
+// inNew: the legacy queue has no migrated record.
+func (w *world) inNew() error {
+	here, there, err := w.handedOver()
+	if err == nil && (here > 0 || there == 0) {
+		err = fmt.Errorf("%d records are in the legacy queue, and %d in the new one", here, there)
 	}
-	return nil
+	return all(err, w.wantCode(0))
+}
+
+// inOne: some records are here and some there.
+func (w *world) inOne() error {
+	here, there, err := w.handedOver()
+	if err == nil && (here == 0 || there == 0) {
+		err = fmt.Errorf("%d records are in the legacy queue, and %d in the new one, so the release was not killed halfway", here, there)
+	}
+	return err
 }
 
 // isIn checks in which queue the scenario's record is: "new", "legacy" or "no".
@@ -119,67 +115,55 @@ func (w *world) isIn(queue string) error {
 	return nil
 }
 
-// killRelease kills a release after its first transactions.
-func (w *world) killRelease() error {
-	_, stat, err := w.conn.Exists(w.root + "/new/migration/runs/run0000000000")
+// gaveBack: the records of the other jobs that were there before the last command are in the legacy queue as they
+// were written, and these jobs are gone.
+func (w *world) gaveBack() error {
+	s, err := w.sides()
 	if err != nil {
 		return err
 	}
-	kill, err := w.midway(commands["releases the queue"], "/new", stat.Version+2)
-	if err != nil {
-		return err
+	before := itemsOf(w.before, "/new")
+	if len(before) < 10 {
+		return fmt.Errorf("there were %d jobs before", len(before))
 	}
-	killed, err := kill(os.Kill)
-	if err == nil && killed.code != -1 {
-		err = fmt.Errorf("it was not killed: exit code %d", killed.code)
+	for _, record := range before {
+		was, is := w.legacy.Get(record), s.legacy.Get(record)
+		if record != w.record && (is == nil || !bytes.Equal(was.Data, is.Data) || s.jobs[record] != "") {
+			return fmt.Errorf("%s is %v, and was %v; its job: %q", record, is, was, s.jobs[record])
+		}
 	}
-	return err
+	return w.wantCode(0)
 }
 
-func (w *world) heldAlone(queue string) error {
-	var held []string
-	for _, q := range newqueue.QueueHolds {
-		there, _, err := w.conn.Exists(w.root + "/new" + newqueue.QueueHoldPath(q))
-		if err != nil {
-			return err
-		}
-		if there {
-			held = append(held, string(q))
-		}
+func (w *world) nothingKept() error {
+	there, _, err := w.conn.Exists(w.root + "/legacy" + znode.Parent(kept))
+	if err == nil && there {
+		err = errors.New("the folder of kept records is there")
 	}
-	if got := strings.Join(held, ", "); got != queue {
-		return fmt.Errorf("held: %q", got)
-	}
-	return nil
+	return all(err, w.wantCode(0))
 }
 
 // runLegacy lets the legacy workers work until none finds anything.
-func (w *world) runLegacy() error {
-	s, err := w.start()
-	for did := true; did && err == nil; {
+func runLegacy(s *daemons.World) error {
+	for did := true; did; {
 		did = false
 		for _, a := range s.LegacyWorkers() {
-			one := false
-			if one, err = a.Step(); err != nil {
+			one, err := a.Step()
+			if err != nil {
 				return err
 			}
 			did = did || one
 		}
 	}
-	return err
+	return nil
 }
 
 // take lets a legacy worker take a record, and stops it there.
-func (w *world) take() error {
-	s, err := w.start()
-	if err != nil {
-		return err
-	}
-	const taking = "set to consumed "
+func (w *world) take(s *daemons.World) error {
 	for _, a := range s.LegacyWorkers() {
 		w.working = a.Begin()
 		for at, more := w.working.Next(); more; at, more = w.working.Next() {
-			if path, takes := strings.CutPrefix(at.Write, taking); takes {
+			if path, takes := strings.CutPrefix(at.Write, "set to consumed "); takes {
 				w.record = path
 				w.working.Next()
 				return nil
@@ -195,42 +179,18 @@ func (w *world) finishes() error {
 }
 
 // begin lets Initialize take a job. It is in a later state then, and nobody works on it.
-func (w *world) begin() error {
-	s, err := w.start()
-	if err != nil {
-		return err
-	}
-	i := slices.IndexFunc(s.Workers(), func(a *daemons.Actor) bool { return a.Name == string(services.Initialize) })
-	if did, err := s.Workers()[i].Step(); err != nil || !did {
-		return fmt.Errorf("it took nothing: %w", err)
+func (w *world) begin(s *daemons.World) error {
+	for _, a := range s.Workers() {
+		if a.Name == string(services.Initialize) {
+			if did, err := a.Step(); err != nil || !did {
+				return fmt.Errorf("it took nothing: %w", err)
+			}
+		}
 	}
 	for job := range s.Took {
 		w.record = w.items[job]
 	}
 	return nil
-}
-
-// gaveBack: the records of the other jobs that were there before the last command are in the legacy queue as they
-// were written, and these jobs are gone.
-func (w *world) gaveBack() error {
-	s, err := w.sides()
-	if err != nil {
-		return err
-	}
-	before := itemsOf(w.before, "/new")
-	if len(before) < 10 {
-		return fmt.Errorf("there were %d jobs before", len(before))
-	}
-	for _, record := range slices.Sorted(maps.Values(before)) {
-		if record == w.record {
-			continue
-		}
-		was, is := w.legacy.Get(record), s.legacy.Get(record)
-		if is == nil || !bytes.Equal(was.Data, is.Data) || s.jobs[record] != "" {
-			return fmt.Errorf("%s is %v, and was %v; its job: %q", record, is, was, s.jobs[record])
-		}
-	}
-	return w.wantCode(0)
 }
 
 // doneOnce: whoever did it.
@@ -246,17 +206,4 @@ func (w *world) doneOnce() error {
 		}
 	}
 	return nil
-}
-
-func (w *world) nothingKept() error {
-	there, _, err := w.conn.Exists(w.root + "/legacy" + znode.Parent(kept))
-	if err == nil && there {
-		err = errors.New("the folder of kept records is there")
-	}
-	return all(err, w.wantCode(0))
-}
-
-func (w *world) deleteRecord(path string) error {
-	w.record = path
-	return w.conn.Delete(w.root+"/legacy"+path, -1)
 }

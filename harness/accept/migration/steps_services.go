@@ -1,15 +1,14 @@
 package migration
 
+// The steps with the deployed services.
+
 import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/go-zookeeper/zk"
 
 	"mrtq/harness/daemons"
 	"mrtq/harness/internal/session"
@@ -21,10 +20,6 @@ import (
 func (w *world) start() (*daemons.World, error) {
 	if w.services != nil {
 		return w.services, nil
-	}
-	home, err := w.home()
-	if err != nil {
-		return nil, err
 	}
 	tree, err := w.tree("/new")
 	if err != nil {
@@ -38,41 +33,35 @@ func (w *world) start() (*daemons.World, error) {
 	connect := func() (daemons.Session, error) { return session.Open(context.Background(), w.session) }
 	w.services = daemons.New(daemons.Options{
 		New: daemons.Site{Connect: connect, Root: w.root + "/new"}, Legacy: daemons.Site{Connect: connect, Root: w.root + "/legacy"},
-		Home: home, Dialect: newqueue.Dialect(w.dialect),
+		Home: w.home(), Dialect: newqueue.Dialect(w.dialect),
 	})
 	return w.services, w.services.Start()
 }
 
-// home returns the folders of the jobs, as they were before the first release, which empties the
-// legacy queue. The legacy service had begun with the failed and the consumed jobs, so it had moved
-// their payload, unless the scenario says otherwise.
-func (w *world) home() (*daemons.Home, error) {
-	if w.folders != nil {
-		return w.folders, nil
-	}
+// home returns the folders of the jobs. The legacy service had begun with the failed and the consumed
+// jobs, so it had moved their payload, unless the scenario says otherwise.
+func (w *world) home() *daemons.Home {
 	home := daemons.NewHome()
-	w.folders = home
-	names, _, err := w.conn.Children(w.root + "/legacy/ingest")
-	if errors.Is(err, zk.ErrNoNode) {
-		return home, nil
+	for _, name := range w.legacy.Children("/ingest") {
+		r, err := legacy.Decode(name, w.legacy.Get("/ingest/"+name).Data, legacy.Options{})
+		if err == nil && (r.Header.Status == legacy.Failed || r.Header.Status == legacy.Consumed) {
+			batch, _ := r.Payload.Text("batchID")
+			job, _ := r.Payload.Text("jobID")
+			home.Put(batch, job, cmp.Or(w.payload, daemons.InProducer))
+		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range names {
-		data, _, err := w.conn.Get(w.root + "/legacy/ingest/" + name)
+	return home
+}
+
+// do returns a step that needs the services, or the legacy workers beside them.
+func (w *world) do(act func(*daemons.World) error) func() error {
+	return func() error {
+		s, err := w.start()
 		if err != nil {
-			return nil, err
+			return err
 		}
-		r, err := legacy.Decode(name, data, legacy.Options{})
-		if err != nil || r.Header.Status != legacy.Failed && r.Header.Status != legacy.Consumed {
-			continue
-		}
-		batch, _ := r.Payload.Text("batchID")
-		job, _ := r.Payload.Text("jobID")
-		home.Put(batch, job, cmp.Or(w.payload, daemons.InProducer))
+		return act(s)
 	}
-	return home, nil
 }
 
 func (w *world) liftHolds() error {
@@ -80,52 +69,25 @@ func (w *world) liftHolds() error {
 		return err
 	}
 	// Nobody works on what the legacy workers left consumed or locked.
-	return all(w.run("release TARGET --workers-stopped 1000"), w.wantCode(0), w.runServices())
+	return all(w.run("release TARGET --workers-stopped 1000"), w.wantCode(0), w.runServices(w.services))
 }
 
-func (w *world) clean() error {
-	s, err := w.start()
-	if err != nil {
-		return err
-	}
-	return s.Clean()
-}
-
-func (w *world) runServices() error {
-	s, err := w.start()
-	if err != nil {
-		return err
-	}
+func (w *world) runServices(s *daemons.World) (err error) {
 	if w.batches == nil {
-		if w.batches, err = s.States(newqueue.BatchesPath); err != nil {
-			return err
+		w.batches, err = s.States(newqueue.BatchesPath)
+	}
+	return all(err, s.Run(), s.Leftovers())
+}
+
+// doTo lets an administrator do something to every job or batch that is in a state.
+func (w *world) doTo(folder string, actions map[string]daemons.Action) error {
+	items, err := w.services.States(folder)
+	for id, state := range items {
+		if do, ok := actions[strings.ToLower(state)]; ok {
+			err = all(err, w.services.Do(do, id))
 		}
 	}
-	return all(s.Run(), s.Leftovers())
-}
-
-func (w *world) administer() error {
-	return w.doTo(newqueue.JobsPath, map[string]daemons.Action{"held": daemons.ReleaseJob, "failed": daemons.RequeueJob})
-}
-
-// reportFailed asks for an update report of each batch that had failed before the services
-// started.
-func (w *world) reportFailed() error {
-	for bid, state := range w.batches {
-		if state == "Failed" {
-			if err := w.services.Do(daemons.UpdateReport, bid); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (w *world) saysReaders() error {
-	if !strings.Contains(w.planned.Readers, "the deployed services") {
-		return fmt.Errorf("it says %q", w.planned.Readers)
-	}
-	return nil
+	return err
 }
 
 // planSays compares the effects that the plan names. The Then lists them in alphabetical
@@ -133,64 +95,23 @@ func (w *world) saysReaders() error {
 func (w *world) planSays(want string) error {
 	var then []string
 	for _, f := range w.planned.Services {
-		if !slices.Contains(then, f.Then) {
-			then = append(then, f.Then)
-		}
+		then = append(then, f.Then)
 	}
 	slices.Sort(then)
-	got := strings.Join(then, ", ")
-	if got == "" {
-		got = "nothing"
-	}
-	if got != want {
+	if got := cmp.Or(strings.Join(slices.Compact(then), ", "), "nothing"); got != want {
 		return fmt.Errorf("the plan says %q", got)
 	}
 	return nil
 }
 
-// named returns the paths that the plan names: records, the jobs or requests that they
-// became, and batches. The job of an inventory record is in a batch that the run creates.
-func (w *world) named() map[string]bool {
-	named := map[string]bool{}
-	for _, f := range w.planned.Services {
-		for _, i := range f.Items {
-			if f.Blocking {
-				named[i.Path] = true
-			}
-		}
-	}
-	for path, record := range w.items {
-		if !named[record] {
-			continue
-		}
-		named[path] = true
-		if bid, _, err := w.conn.Get(w.root + "/new" + path + "/bid"); err == nil {
-			named["/batches/"+string(bid)] = named["/batches/"+string(bid)] || strings.HasPrefix(record, "/mrt.inventory")
-		}
-	}
-	return named
-}
-
-func (w *world) jobsCompleted(but map[string]bool) error {
+func (w *world) jobsCompleted() error {
 	jobs, err := w.services.States(newqueue.JobsPath)
-	if err != nil {
-		return err
-	}
-	if len(jobs) == 0 {
-		return fmt.Errorf("there are no jobs")
+	if err != nil || len(jobs) == 0 {
+		return fmt.Errorf("there are no jobs: %w", err)
 	}
 	for jid, state := range jobs {
-		if state != "Completed" && state != "Deleted" && !but["/jobs/"+jid] {
+		if state != "Completed" && state != "Deleted" {
 			return fmt.Errorf("%s is %s: %v", jid, state, w.services.Of("/jobs/"+jid))
-		}
-	}
-	return nil
-}
-
-func (w *world) troubles(but map[string]bool) error {
-	for _, t := range w.services.Troubles {
-		if !but[t.Item] {
-			return fmt.Errorf("%s", t)
 		}
 	}
 	return nil
@@ -202,25 +123,9 @@ func (w *world) reportedOnce() error {
 		mails[m.Batch]++
 	}
 	for bid, state := range w.batches {
-		want := 1
-		if state == "Completed" {
-			want = 0
-		}
-		if mails[bid] != want {
+		if mails[bid] != 1 && state != "Completed" || mails[bid] != 0 && state == "Completed" {
 			return fmt.Errorf("batch %s, %s before, was reported %d times", bid, state, mails[bid])
 		}
-	}
-	return nil
-}
-
-func (w *world) nothingLeft() error {
-	jobs, err := w.services.States(newqueue.JobsPath)
-	batches, batchErr := w.services.States(newqueue.BatchesPath)
-	if err := all(err, batchErr); err != nil {
-		return err
-	}
-	if len(jobs)+len(batches) > 0 {
-		return fmt.Errorf("left: %v %v", batches, jobs)
 	}
 	return nil
 }
@@ -240,18 +145,12 @@ func (w *world) takenBy(who string) error {
 	if err != nil {
 		return err
 	}
-	want := strings.Fields(who)
-	switch who {
-	case "all":
-		want = strings.Fields("Initialize Estimate Provision Download Process Store Inventory Notify")
-	case "no one":
-		want = nil
-	}
-	var got []string
+	got := []string{}
 	for _, d := range w.services.Took[item] {
 		got = append(got, string(d))
 	}
-	if !slices.Equal(got, want) {
+	all := "Initialize Estimate Provision Download Process Store Inventory Notify"
+	if want := strings.NewReplacer("all", all, "no one", "").Replace(who); strings.Join(got, " ") != want {
 		return fmt.Errorf("%s was taken by %v: %v", item, got, w.services.Troubles)
 	}
 	return nil
@@ -262,16 +161,16 @@ func (w *world) ends(want string) error {
 	if err != nil {
 		return err
 	}
-	data, _, err := w.conn.Get(w.root + "/new" + item + "/status")
-	if errors.Is(err, zk.ErrNoNode) && want == "removed" {
-		return nil
-	}
+	tree, err := w.tree("/new")
 	if err != nil {
 		return err
 	}
-	var status struct{ Status string }
-	if err := json.Unmarshal(data, &status); err != nil || status.Status != want {
-		return fmt.Errorf("%s ends %s: %v", item, data, w.services.Of(item))
+	status := struct{ Status string }{"removed"}
+	if n := tree.Get(item + "/status"); n != nil {
+		err = json.Unmarshal(n.Data, &status)
+	}
+	if err != nil || status.Status != want {
+		return fmt.Errorf("%s ends %s (%w): %v", item, status.Status, err, w.services.Of(item))
 	}
 	return nil
 }
@@ -295,13 +194,6 @@ func (w *world) stored(want string) error {
 	return nil
 }
 
-func (w *world) reportSent(times string) error {
-	if n := len(w.services.Mails); n != map[string]int{"once": 1, "never": 0}[times] {
-		return fmt.Errorf("%d mails were sent: %v", n, w.services.Mails)
-	}
-	return nil
-}
-
 func (w *world) tookNothing() error {
 	if s := w.services; len(s.Took)+len(s.Begun)+len(s.Mails) > 0 {
 		return fmt.Errorf("they took %v and %v, and sent %v", s.Took, s.Begun, s.Mails)
@@ -310,7 +202,7 @@ func (w *world) tookNothing() error {
 }
 
 func (w *world) removedAsSaid() error {
-	var said []string
+	var said, removed []string
 	for _, f := range w.planned.Services {
 		for _, i := range f.Items {
 			if f.Requirement == "removed-soon" {
@@ -318,7 +210,6 @@ func (w *world) removedAsSaid() error {
 			}
 		}
 	}
-	var removed []string
 	for _, bid := range w.services.Removed {
 		removed = append(removed, w.items[newqueue.BatchPath(bid)])
 	}

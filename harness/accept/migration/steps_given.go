@@ -1,41 +1,64 @@
 package migration
 
-// The steps that write the legacy queues of the services' scenarios.
+// The steps that write legacy queues, and those of other users of the new queue.
 
 import (
+	"context"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/features"
 	"mrtq/internal/legacyqueue"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
+	"mrtq/newqueue"
+	"mrtq/newqueue/client"
 )
 
-// load writes a legacy queue through the scenario's session.
-func (w *world) load(tree *znode.Tree) error {
-	for n := range tree.All("/") {
-		if n.Path == "/" {
-			continue
-		}
-		if err := w.create("/legacy"+n.Path, n.Data); err != nil {
+// load writes a legacy queue through the scenario's session. If the scenario has one already, it begins
+// in another chroot.
+func (w *world) load(tree *znode.Tree, err error) error {
+	if err != nil {
+		return err
+	}
+	if w.legacy != nil {
+		w.root += "-again"
+		if err := w.makeRoot(); err != nil {
 			return err
 		}
 	}
-	var err error
+	var ops []any
+	for n := range tree.All("/") {
+		if n.Path != "/" {
+			ops = append(ops, &zk.CreateRequest{Path: w.root + "/legacy" + n.Path, Data: append([]byte{}, n.Data...), Acl: w.acl})
+		}
+	}
+	for some := range slices.Chunk(ops, 200) {
+		if _, err := w.conn.Multi(some...); err != nil {
+			return fmt.Errorf("write the legacy queue: %w", err)
+		}
+	}
 	w.legacy, err = w.tree("/legacy")
 	return err
 }
 
-func (w *world) deployed() error {
-	tree, err := legacyqueue.Deployed()
-	if err != nil {
-		return err
-	}
-	return w.load(tree)
+// corpus writes the records that JVM services wrote.
+func (w *world) corpus() error { return w.load(znode.ReadDump(strings.NewReader(features.Corpus))) }
+
+// generated writes a queue that is large enough to interrupt its migration.
+func (w *world) generated(records int) error {
+	w.large = records > 1000
+	return w.load(legacyqueue.Make(legacyqueue.Options{Records: records, Seed: 1, Consumed: true}))
 }
+
+func (w *world) deployed() error { return w.load(legacyqueue.Deployed()) }
 
 // without is a value that removes its key.
 const without = "(none)"
@@ -85,12 +108,14 @@ func optional() legacy.Payload {
 	return p
 }
 
+// oneRecord writes a legacy queue with one record.
 func (w *world) oneRecord(kind string) error {
 	r, known := records[kind]
 	if !known {
 		return fmt.Errorf("no record is defined as %q", kind)
 	}
-	p := legacy.Payload{"batchID": "bid-7f7dd8b6-8ac6-4c41-8b1c-5a4b0b7a3d62", "jobID": "jid-1", "profile": "merritt_demo_content", "type": "file", "queuePriority": "05", "filename": "a.txt", "update": false}
+	p := legacy.Payload{"batchID": "bid-7f7dd8b6-8ac6-4c41-8b1c-5a4b0b7a3d62", "jobID": "jid-1", "profile": "merritt_demo_content",
+		"type": "file", "queuePriority": "05", "filename": "a.txt", "update": false}
 	w.record = "/ingest/mrtQ-05000000000001"
 	if r.queue != "" {
 		w.record = r.queue
@@ -101,17 +126,69 @@ func (w *world) oneRecord(kind string) error {
 	}
 	maps.Copy(p, r.changed)
 	maps.DeleteFunc(p, func(_ string, v any) bool { return v == without })
-	format := r.format
-	if format == "" {
-		format = legacy.JSON
+	if r.format == "" {
+		r.format = legacy.JSON
 	}
-	data, err := legacy.Encode(legacy.NewHeader(r.status, time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC), legacy.Milliseconds), format, p)
+	data, err := legacy.Encode(legacy.NewHeader(r.status, time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC), legacy.Milliseconds), r.format, p)
+	tree := znode.NewTree()
+	return w.load(tree, all(err, tree.Put(znode.Node{Path: w.record, Data: data})))
+}
+
+// addRecord adds a record, as a legacy service does.
+func (w *world) addRecord() error {
+	data := binary.BigEndian.AppendUint64([]byte{0}, uint64(time.Date(2024, 3, 1, 0, 0, 0, 0, time.UTC).UnixMilli()))
+	data = append(data, `{"batchID":"bid-4f0c1f6e-2f3b-4d8e-9a57-0d6c0a5d1a10","jobID":"jid-new"}`...)
+	return w.create("/legacy/ingest/mrtQ-05000000000099", data)
+}
+
+func (w *world) failRecord(path string) error {
+	data, stat, err := w.conn.Get(w.root + "/legacy" + path)
 	if err != nil {
 		return err
 	}
-	tree := znode.NewTree()
-	if err := tree.Put(znode.Node{Path: w.record, Data: data}); err != nil {
+	data[0], w.record = byte(legacy.Failed), path
+	_, err = w.conn.Set(w.root+"/legacy"+path, data, stat.Version)
+	return err
+}
+
+func (w *world) deleteRecord(path string) error {
+	w.record = path
+	return w.conn.Delete(w.root+"/legacy"+path, -1)
+}
+
+// liveQueue writes a new queue that is in use.
+func (w *world) liveQueue() error {
+	ctx := context.Background()
+	q := client.Open(w.conn, newqueue.Dialect(w.dialect), client.WithRoot(w.root+"/new"), client.WithACL(w.acl))
+	_, err := q.CreateBatch(ctx, newqueue.Submission{BatchID: "other", ProfileName: "p"})
+	if err != nil {
 		return err
 	}
-	return w.load(tree)
+	b, err := q.AcquireBatch(ctx, newqueue.BatchPending)
+	if err != nil {
+		return err
+	}
+	if _, err = b.Process(ctx, client.NewJob{}); err != nil {
+		return err
+	}
+	if err := q.Lock(ctx, newqueue.QueueLock(newqueue.HoldIngest)); err != nil {
+		return err
+	}
+	w.unrelated, err = w.tree("/new")
+	return err
+}
+
+// setMarker removes everything below /migration and creates that script's
+// marker (docs/field-script.md, "Migration levels").
+func (w *world) setMarker() error {
+	tree, err := w.tree("/new")
+	if err != nil {
+		return err
+	}
+	for _, path := range slices.Backward(tree.Paths("/migration")[1:]) {
+		if err := w.conn.Delete(w.root+"/new"+path, -1); err != nil {
+			return err
+		}
+	}
+	return w.create("/new/migration/m1", nil)
 }
