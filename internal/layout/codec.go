@@ -1,7 +1,12 @@
 package layout
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -29,7 +34,7 @@ type Reading struct {
 	Path string
 	Data []byte
 
-	parts *small // of a composite: it and what is below it
+	parts *znode.Tree // of a composite: it and what is below it
 	fault func(kind, path, expected, found string)
 }
 
@@ -87,8 +92,8 @@ func readLock(r *Reading) (any, bool) {
 	readNone(r)
 	contender := r.Map.typeNamed("contender")
 	numbers := map[string]string{}
-	for _, name := range r.parts.kids[r.Path] {
-		n := r.parts.nodes[znode.Join(r.Path, name)]
+	for _, name := range r.parts.Children(r.Path) {
+		n := r.parts.Get(znode.Join(r.Path, name))
 		switch {
 		case contender != nil && !contender.matches(name):
 			r.Fault(BadContender, "contenders that are "+contender.Says, "contender "+show([]byte(name)))
@@ -106,7 +111,7 @@ func readLock(r *Reading) (any, bool) {
 
 // readWriteLock checks a lock that only writers take.
 func readWriteLock(r *Reading) (any, bool) {
-	for _, name := range r.parts.kids[r.Path] {
+	for _, name := range r.parts.Children(r.Path) {
 		if strings.Contains(name, "__rlock__") {
 			r.Fault(ReadLock, "contenders that want to write", "contender "+show([]byte(name))+" reads")
 		}
@@ -132,4 +137,50 @@ func show(data []byte) string {
 		return fmt.Sprintf("%q… (%d bytes)", data[:most], len(data))
 	}
 	return fmt.Sprintf("%q", data)
+}
+
+func readJSON(r *Reading) (any, bool) { return r.parse(r.Data) }
+
+// parse reads the JSON of a znode, and reports what is wrong with it.
+func (r *Reading) parse(data []byte) (any, bool) {
+	v, err := parseJSON(data)
+	if err != nil && r.Map.python {
+		v, err = parseJSON(plainNumbers(data))
+	}
+	if err != nil {
+		r.Fault(NotJSON, "JSON", fmt.Sprintf("%s: %v", show(data), err))
+		return nil, false
+	}
+	return v, true
+}
+
+// parseJSON reads one JSON value and nothing after it. Numbers keep their digits.
+func parseJSON(data []byte) (any, error) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil, errors.New("it is empty")
+		}
+		return nil, err
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, fmt.Errorf("there is more data at byte %d", dec.InputOffset())
+	}
+	return v, nil
+}
+
+// stringOrNumber matches a JSON string, or one of the three numbers that Python writes
+// and JSON does not have.
+var stringOrNumber = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?Infinity|NaN`)
+
+// plainNumbers replaces Python's Infinity, -Infinity and NaN with 0.
+func plainNumbers(data []byte) []byte {
+	return stringOrNumber.ReplaceAllFunc(data, func(found []byte) []byte {
+		if found[0] == '"' {
+			return found
+		}
+		return []byte("0")
+	})
 }

@@ -138,11 +138,11 @@ func (r *Reading) full(sizes []int, want int) {
 // missing.
 func (r *Reading) shards() (shards [][]byte, whole bool) {
 	whole = true
-	for _, name := range r.parts.kids[r.Path] {
+	for _, name := range r.parts.Children(r.Path) {
 		path := znode.Join(r.Path, name)
-		n := r.parts.nodes[path]
+		n := r.parts.Get(path)
 		number, err := strconv.Atoi(name)
-		if err != nil || len(name) != 10 || len(r.parts.kids[path]) > 0 {
+		if err != nil || len(name) != 10 || len(r.parts.Children(path)) > 0 {
 			r.fault(BadShard, path, "a shard: ten digits, with nothing below it", show([]byte(name)))
 			continue
 		}

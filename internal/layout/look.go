@@ -68,12 +68,11 @@ func look(ctx context.Context, s TreeReader, m *Map, opt Options, before []Findi
 
 // visit is a znode below which the walk may still find znodes.
 type visit struct {
-	path   string
-	pl     *place // nil if nothing below it is checked
-	params Params
-	// A composite's own znode and those below it, in the walk's order.
-	parts    []znode.Node
-	children []string // the names of those that are required; all names if their number is limited
+	path     string
+	pl       *place // nil if nothing below it is checked
+	params   Params
+	parts    *znode.Tree // a composite's own znode and those below it; nil for other znodes
+	children []string    // the names of those that are required; all names if their number is limited
 }
 
 // next takes the next znode of a walk.
@@ -88,7 +87,7 @@ func (c *checker) next(n znode.Node) {
 	switch {
 	case at == nil || at.pl == nil:
 	case at.pl.composite():
-		at.parts = append(at.parts, n)
+		_ = at.parts.Put(n) // its path is valid
 	case at.path != znode.Parent(n.Path): // its parent has been deleted meanwhile
 	default:
 		child := at.pl.child(name)
@@ -132,9 +131,10 @@ func (c *checker) enter(pl *place, params Params, n znode.Node) {
 		c.hidden = append(c.hidden, n.Path)
 		v.pl = nil
 	case pl.composite():
-		v.parts = []znode.Node{n}
+		v.parts = znode.NewTree()
+		_ = v.parts.Put(n)
 	default:
-		c.check(v, &n, nil)
+		c.check(v, &n)
 	}
 	c.open = append(c.open, v)
 }
@@ -152,26 +152,25 @@ func (c *checker) leave(path string) {
 			continue
 		}
 		if v.pl.composite() {
-			s := indexed(v.parts)
-			v.children = s.kids[v.path]
-			c.check(v, &v.parts[0], s)
+			v.children = v.parts.Children(v.path)
+			c.check(v, v.parts.Get(v.path))
 		}
 		c.children(v)
 	}
 }
 
-// check checks one znode against its pattern. s is what is below a composite.
-func (c *checker) check(v *visit, n *znode.Node, s *small) {
+// check checks one znode against its pattern.
+func (c *checker) check(v *visit, n *znode.Node) {
 	node := v.pl.node
 	c.kind(node, n.Path, n.Stat)
 	if node.Oldest > 0 && n.Stat.Ctime > 0 {
 		c.aged = append(c.aged, aged{node, n.Path, n.Stat.Ctime})
 	}
-	value, ok := c.read(node, n, s)
+	value, ok := c.read(node, n, v.parts)
 	for _, rules := range c.goRules {
 		rules.Visit(Visit{Node: node, Params: v.params, Znode: *n, Value: value})
 	}
-	if c.refers && len(v.parts) > 1 {
+	if c.refers && v.parts != nil && len(v.children) > 0 {
 		c.there[n.Path+"/*"] = true
 	}
 	c.relate(node, n.Path, v.params, n, value, ok)
@@ -191,28 +190,6 @@ func (c *checker) children(v *visit) {
 			c.fault(child.node, Missing, znode.Join(v.path, name), "this znode", "it is not there", child.node.Missing)
 		}
 	}
-}
-
-// small is a composite and what is below it.
-type small struct {
-	nodes map[string]*znode.Node
-	kids  map[string][]string
-}
-
-func indexed(parts []znode.Node) *small {
-	s := &small{nodes: make(map[string]*znode.Node, len(parts)), kids: make(map[string][]string)}
-	for i := range parts {
-		n := &parts[i]
-		s.nodes[n.Path] = n
-		if i > 0 {
-			parent := znode.Parent(n.Path)
-			s.kids[parent] = append(s.kids[parent], znode.Name(n.Path))
-		}
-	}
-	for _, names := range s.kids {
-		slices.Sort(names)
-	}
-	return s
 }
 
 // composite reports whether the children of a znode are part of what its codec reads.
