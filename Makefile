@@ -71,8 +71,7 @@ test-jvm:
 torture:
 	go test $(race) -timeout 90m ./...
 	go test ./features ./harness/accept -everywhere -count 1 -timeout 60m
-	go test ./harness/minizk ./harness/daemons -torture -count 1 -timeout 60m
-	go test ./internal/layout/merritt -run TestEveryBreak -torture -count 1 -timeout 60m
+	go test ./harness/minizk -torture -count 1 -timeout 60m
 	go test ./internal/sides -run TestSameAsServer -rapid.checks 1000 -rapid.nofailfile -count 1 -timeout 60m
 	go test ./migrate -run TestTamperMatrix -torture -count 1 -v -timeout 60m
 	go test ./harness/rehearse -run TestPlanForetellsEverything -torture -count 1 -v -timeout 60m
@@ -116,7 +115,6 @@ fuzz:
 	go test ./legacy -run '^$$' -fuzz FuzzDecode -fuzztime 30s
 	go test ./legacy -run '^$$' -fuzz FuzzPlain -fuzztime 30s
 	go test ./internal/znode -run '^$$' -fuzz Fuzz -fuzztime 30s
-	go test ./internal/layout -run '^$$' -fuzz FuzzData -fuzztime 30s
 	go test ./internal/layout -run '^$$' -fuzz FuzzMap -fuzztime 30s
 	go test ./internal/layout/merritt -run '^$$' -fuzz FuzzTrees -fuzztime 30s
 	go test ./harness/minizk -run '^$$' -fuzz FuzzServer -fuzztime 30s

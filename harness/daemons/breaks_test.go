@@ -1,10 +1,10 @@
 package daemons_test
 
 import (
-	"flag"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
@@ -70,13 +70,14 @@ func (b *breaker) set(path, data string) {
 	must(b.t, err)
 }
 
-// key sets a key of the JSON object at path. With the value absent it removes the key.
-func (b *breaker) key(path, key string, v any) {
+// key sets keys of the JSON object at path. With the value absent it removes a key.
+func (b *breaker) key(path string, keysAndValues ...any) {
 	o := b.object(path)
-	if v == absent {
-		delete(o, key)
-	} else {
-		o[key] = v
+	for i := 0; i < len(keysAndValues); i += 2 {
+		key, v := keysAndValues[i].(string), keysAndValues[i+1]
+		if o[key] = v; v == absent {
+			delete(o, key)
+		}
 	}
 	b.set(path, string(value(o.Marshal())(b.t)))
 }
@@ -120,11 +121,14 @@ const (
 	goodInventory = `{"manifest_url":"http://store.example.org/manifest/9501/ark%3A%2F99999%2Ffk4x","mode":""}`
 )
 
-// broken has ways to damage a migrated tree, and the demand that each breaks.
-var broken = []struct {
+// breakage is a way to damage a migrated tree.
+type breakage struct {
 	id, what string
 	do       func(b *breaker)
-}{
+}
+
+// broken has ways to damage a migrated tree, and the demand that each breaks.
+var broken = []breakage{
 	{"R01", "no folder for storage locks", func(b *breaker) { b.remove("/locks/storage") }},
 	{"R01", "no folder for inventory locks", func(b *breaker) { b.remove("/locks/inventory") }},
 	{"R01", "no folder for locks on local ids", func(b *breaker) { b.remove("/locks/localid") }},
@@ -156,11 +160,13 @@ var broken = []struct {
 	{"R05", "a held batch at work", func(b *breaker) { b.key(b.batch+"/status", "status", "Held") }},
 	{"R05", "a completed batch with a failed job", func(b *breaker) { b.key(b.lost+"/status", "status", "Completed") }},
 	{"R05", "a batch without submission", func(b *breaker) { b.remove(b.batch + "/submission") }},
+	{"R05", "a batch whose submission is empty", func(b *breaker) { b.set(b.batch+"/submission", "") }},
 	{"R06", "a batchID without bid-", func(b *breaker) { b.key(b.batch+"/submission", "batchID", "another") }},
 	{"R07", "a batch that its batchID does not lead to", func(b *breaker) {
 		b.set("/batch-uuids/"+fmt.Sprint(b.object(b.batch + "/submission")["batchID"]), "bid0000009999")
 	}},
 	{"R07", "a second name of a batch", func(b *breaker) { b.create("/batch-uuids/bid-another", znode.Name(b.finished)) }},
+	{"R07", "a batchID that no znode can have", func(b *breaker) { b.key(b.batch+"/submission", "batchID", "bid-\a") }},
 	{"R08", "a batch's update is a number", func(b *breaker) { b.key(b.batch+"/submission", "update", 1) }},
 	{"R09", "a batch without profile", func(b *breaker) { b.key(b.batch+"/submission", "profile", "") }},
 	{"R09", "a batch's profile is a path", func(b *breaker) { b.key(b.batch+"/submission", "profile", "..") }},
@@ -173,10 +179,7 @@ var broken = []struct {
 	{"R12", "no retry_count", func(b *breaker) { b.key(b.pending+"/status", "retry_count", absent) }},
 	{"R12", "no retry_count in Recording", func(b *breaker) {
 		b.at(b.alone, "Recording")
-		o := b.object(b.alone + "/status")
-		o["status"] = "Recording"
-		delete(o, "retry_count")
-		b.set(b.alone+"/status", string(value(o.Marshal())(b.t)))
+		b.key(b.alone+"/status", "status", "Recording", "retry_count", absent)
 	}},
 	{"R12", "a job left no state last", func(b *breaker) { b.key(b.failed+"/status", "last_successful_status", "Begun") }},
 	{"R13", "a failed job without message", func(b *breaker) { b.key(b.failed+"/status", "message", absent) }},
@@ -202,6 +205,7 @@ var broken = []struct {
 	{"R17", "a job of a completed batch that isn't there", func(b *breaker) { b.create(b.finished+"/states/batch-completed/jid9999999999", "") }},
 	{"R18", "a configuration that is no JSON", func(b *breaker) { b.set(b.pending+"/configuration", "x") }},
 	{"R18", "no configuration", func(b *breaker) { b.remove(b.pending + "/configuration") }},
+	{"R18", "an empty configuration", func(b *breaker) { b.set(b.pending+"/configuration", "") }},
 	{"R18", "no configuration in Provisioning", func(b *breaker) { b.at(b.pending, "Provisioning"); b.remove(b.pending + "/configuration") }},
 	{"R19", "no jobID", func(b *breaker) { b.key(b.pending+"/configuration", "jobID", absent) }},
 	{"R19", "a jobID with a slash", func(b *breaker) { b.key(b.pending+"/configuration", "jobID", "a/b") }},
@@ -209,10 +213,7 @@ var broken = []struct {
 		all := jobs(b.tree, "Pending")
 		i := slices.IndexFunc(all, func(job string) bool { return job != b.pending && batchOf(b.tree, job) == b.batch })
 		for _, job := range []string{b.pending, all[i]} {
-			o := b.object(job + "/configuration")
-			o["type"], o["jobID"] = "manifest", "jid-the-same"
-			delete(o, "digestValue")
-			b.set(job+"/configuration", string(value(o.Marshal())(b.t)))
+			b.key(job+"/configuration", "type", "manifest", "jobID", "jid-the-same", "digestValue", absent)
 		}
 	}},
 	{"R20", "another batchID", func(b *breaker) { b.key(b.pending+"/configuration", "batchID", "bid-another") }},
@@ -228,9 +229,7 @@ var broken = []struct {
 	}},
 	{"R23", "an empty filename", func(b *breaker) { b.key(b.pending+"/configuration", "filename", "") }},
 	{"R23", "a manifest with a digest and a slash", func(b *breaker) {
-		o := b.object(b.pending + "/configuration")
-		o["type"], o["filename"], o["digestType"], o["digestValue"] = "manifest", "http://example.org/m.checkm", "MD5", "abc"
-		b.set(b.pending+"/configuration", string(value(o.Marshal())(b.t)))
+		b.key(b.pending+"/configuration", "type", "manifest", "filename", "http://example.org/m.checkm", "digestType", "MD5", "digestValue", "abc")
 	}},
 	{"R24", "update is null", func(b *breaker) { b.key(b.pending+"/configuration", "update", nil) }},
 	{"R25", "DCdate is a number", func(b *breaker) { b.key(b.pending+"/configuration", "DCdate", 2024) }},
@@ -244,6 +243,7 @@ var broken = []struct {
 	{"R27", "local_id of a completed job is a text", func(b *breaker) { b.key(b.done+"/identifiers", "local_id", "a;b") }},
 	{"R28", "inventory is no JSON", func(b *breaker) { b.create(b.pending+"/inventory", "x") }},
 	{"R28", "metadata is empty", func(b *breaker) { b.set(b.pending+"/metadata", "") }},
+	{"R28", "inventory and store are empty", func(b *breaker) { b.create(b.pending+"/inventory", ""); b.create(b.pending+"/store", "") }},
 	{"R28", "a manifest's URL is a number", func(b *breaker) { b.create(b.pending+"/inventory", `{"manifest_url":5}`) }},
 	{"R29", "a store without delete", func(b *breaker) {
 		b.at(b.pending, "Storing")
@@ -263,6 +263,7 @@ var broken = []struct {
 	{"R31", "a request in no state", func(b *breaker) { b.key(b.access+"/status", "status", "pending") }},
 	{"R31", "a request that is at work", func(b *breaker) { b.key(b.access+"/status", "status", "Processing") }},
 	{"R32", "a token that is no JSON", func(b *breaker) { b.set(b.access+"/token", "x") }},
+	{"R32", "an empty token", func(b *breaker) { b.set(b.access+"/token", "") }},
 	{"R32", "no token", func(b *breaker) { b.key(b.access+"/token", "token", absent) }},
 	{"R32", "no size", func(b *breaker) { b.key(b.access+"/token", "cloud-content-byte", absent) }},
 }
@@ -277,8 +278,6 @@ var outside = map[string]bool{
 	"a job of another name": true, "a batch of another name": true, "a second name of a batch": true, "an entry of no job": true,
 	"a failed job of a batch that isn't there": true, "an unfinished job of a batch that isn't there": true, "a job of a completed batch that isn't there": true,
 }
-
-var torture = flag.Bool("torture", false, "break each demand in every way, not only in the first")
 
 // adminPage is an effect that is not simulated.
 var adminPage = services.Stop{Daemon: services.Admin, Effect: services.BreaksPage}
@@ -329,12 +328,21 @@ func TestEveryBrokenRequirementIsFoundAndStopsItsDaemon(t *testing.T) {
 	if all := findings(t, clean); len(all) > 0 {
 		t.Fatalf("before anything is broken: %v", all)
 	}
-	tried := map[string]bool{}
-	for _, damage := range broken {
-		if tried[damage.id] && !*torture {
-			continue
+	var mu sync.Mutex
+	named := map[string]bool{} // the rules that a check found
+	t.Cleanup(func() {
+		for _, d := range services.Demands {
+			if rule := strings.TrimSuffix(d.ID+"/"+d.Node, "/"); d.Key == "" && !named[rule] {
+				t.Errorf("nothing breaks %s", rule)
+			}
 		}
-		tried[damage.id] = true
+		for i := 1; i <= 32; i++ {
+			if id := fmt.Sprintf("R%02d", i); !slices.ContainsFunc(broken, func(b breakage) bool { return b.id == id }) {
+				t.Errorf("nothing breaks %s", id)
+			}
+		}
+	})
+	for _, damage := range broken {
 		t.Run(damage.id+" "+damage.what, func(t *testing.T) {
 			t.Parallel()
 			s := serve(t, clean)
@@ -344,6 +352,11 @@ func TestEveryBrokenRequirementIsFoundAndStopsItsDaemon(t *testing.T) {
 			tree := s.tree(t)
 
 			found := findings(t, tree)
+			mu.Lock()
+			for _, f := range found {
+				named[f.Rule] = true
+			}
+			mu.Unlock()
 			verdict := value(migrate.Verify(t.Context(), s.source(t), &s.open(t).Reader, migrate.VerifyOptions{}))(t)
 			if verdict.CountGroup("damage")+verdict.Count("acted-on") == 0 && !outside[damage.what] {
 				t.Error("verify finds nothing")
@@ -363,11 +376,6 @@ func TestEveryBrokenRequirementIsFoundAndStopsItsDaemon(t *testing.T) {
 				t.Errorf("%s\nbut the services did %v", wrong, w.Troubles)
 			}
 		})
-	}
-	for i := 1; i <= 32; i++ {
-		if id := fmt.Sprintf("R%02d", i); !tried[id] {
-			t.Errorf("nothing breaks %s", id)
-		}
 	}
 }
 

@@ -23,6 +23,25 @@ types:
 nodes:
 `
 
+// load is the map with rows.
+func load(t *testing.T, rows string) *layout.Map {
+	t.Helper()
+	m, err := layout.Load("own.yaml", []byte(aMap+rows), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func check(t *testing.T, m *layout.Map, tree *znode.Tree) []layout.Finding {
+	t.Helper()
+	r, err := m.Check(t.Context(), layout.InMemory(tree), layout.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Findings
+}
+
 // Load refuses each mistake, and the error says the line and the reason.
 func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ name, rows, want string }{
@@ -92,10 +111,7 @@ func TestKinds(t *testing.T) {
 		{"persistent", 0, ""}, {"persistent", session, "a/not-persistent"}, {"ephemeral", session, ""}, {"ephemeral", 0, "a/not-ephemeral"},
 		{"any", 0, ""}, {"any", session, ""},
 	} {
-		m, err := layout.Load("own.yaml", []byte(aMap+"- {id: a, path: /x, kind: "+c.kind+", says: s}"), "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := load(t, "- {id: a, path: /x, kind: "+c.kind+", says: s}")
 		tree := znode.NewTree()
 		if err := tree.Put(znode.Node{Path: "/x", Stat: znode.Stat{Czxid: 1, EphemeralOwner: c.owner}}); err != nil {
 			t.Fatal(err)
@@ -119,10 +135,7 @@ func TestUnknownNames(t *testing.T) {
 		{"- {id: a, path: '/x/{a:digits}', says: s}", "a/bad-name"},
 		{"- {id: a, path: /x/y, says: s}", "x/unknown-path"},
 	} {
-		m, err := layout.Load("own.yaml", []byte(aMap+c.row), "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := load(t, c.row)
 		tree := znode.NewTree()
 		if err := tree.Put(znode.Node{Path: "/x/-/below"}); err != nil {
 			t.Fatal(err)
@@ -136,11 +149,8 @@ func TestUnknownNames(t *testing.T) {
 // A subtree is one subtree although a sibling's path comes between its znodes:
 // "-" is before the slash.
 func TestSiblingsInPathOrder(t *testing.T) {
-	m, err := layout.Load("own.yaml", []byte(aMap+"- {id: a, path: '/x/{a:name}', says: s}\n- {id: b, path: '/x/{a:name}/b', required: true, codec: none, says: s}\n"+
-		"- {id: c, path: '/x/{a:name}/c', codec: lock, says: s}"), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := load(t, "- {id: a, path: '/x/{a:name}', says: s}\n- {id: b, path: '/x/{a:name}/b', required: true, codec: none, says: s}\n"+
+		"- {id: c, path: '/x/{a:name}/c', codec: lock, says: s}")
 	tree := znode.NewTree()
 	for _, path := range []string{"/x/y/b", "/x/y/c/d", "/x/y-z/b", "/x/y-z/c/d", "/x/y-", "/x/y-/c-/e"} {
 		if err := tree.Put(znode.Node{Path: path}); err != nil {
@@ -158,42 +168,7 @@ func TestSiblingsInPathOrder(t *testing.T) {
 
 // Check refuses a tree that has no znode of the map.
 func TestNoMatch(t *testing.T) {
-	if _, err := zuul(t).Check(t.Context(), layout.InMemory(znode.NewTree()), layout.Options{}); !errors.Is(err, layout.ErrNoMatch) {
+	if _, err := load(t, "- {id: a, path: /x, says: s}").Check(t.Context(), layout.InMemory(znode.NewTree()), layout.Options{}); !errors.Is(err, layout.ErrNoMatch) {
 		t.Errorf("an empty tree: %v", err)
 	}
-}
-
-// The map has a pattern for every heading of Zuul's document, with the
-// heading's line.
-func TestZuulMapIsComplete(t *testing.T) {
-	m := zuul(t)
-	patterns := map[string]bool{}
-	for _, n := range m.Nodes {
-		patterns[plainPattern(n.Path)] = true
-	}
-	headings := 0
-	for i, line := range documentLines(t) {
-		if !strings.HasPrefix(line, "zuul/") || strings.Contains(line, ".rst") {
-			continue
-		}
-		headings++
-		if !patterns[plainPattern("/"+line)] {
-			t.Errorf("line %d: %s is not a pattern of the map", i+1, line)
-		}
-	}
-	if headings < 49 {
-		t.Errorf("only %d headings were found", headings)
-	}
-}
-
-// plainPattern replaces every parameter of a pattern with *, in every notation.
-func plainPattern(path string) string {
-	var words []string
-	for _, word := range strings.Split(path, "/") {
-		if strings.HasPrefix(word, "{") || strings.HasPrefix(word, "<") {
-			word = "*"
-		}
-		words = append(words, word)
-	}
-	return strings.Join(words, "/")
 }

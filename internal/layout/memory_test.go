@@ -45,7 +45,11 @@ func TestMemoryGrowsWithNames(t *testing.T) {
 	}
 	h := heavy{layout.InMemory(tree), nodes, size}
 	peak, calls := uint64(0), 0
-	_, err := zuul(t).Check(t.Context(), h, layout.Options{Progress: func(int) {
+	m, err := layout.Zuul()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = m.Check(t.Context(), h, layout.Options{Progress: func(int) {
 		var m runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&m)

@@ -38,6 +38,17 @@ func (f forest) remove(root string) {
 	}
 }
 
+// move gives a znode and what is below it another path.
+func (f forest) move(from, to string) {
+	for at, n := range f.clone() {
+		if znode.Within(at, from) {
+			delete(f, at)
+			n.Path = to + at[len(from):]
+			f[n.Path] = n
+		}
+	}
+}
+
 // change gives a znode other data, or none if data is "".
 func (f forest) change(path, data string) {
 	n, ok := f[path]

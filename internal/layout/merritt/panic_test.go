@@ -48,7 +48,21 @@ func (f forest) branch(path string) forest {
 	return b
 }
 
-// survives checks a tree with a map. Any finding is right, a panic is not.
+// nodeBreaks are the ways in which any znode can be broken.
+var nodeBreaks = map[string]func(f forest, path string){
+	"deleted":      func(f forest, path string) { f.remove(path) },
+	"garbage":      func(f forest, path string) { f.change(path, "\x00{no sense") },
+	"emptied":      func(f forest, path string) { f.change(path, "") },
+	"ephemeral":    func(f forest, path string) { x := f[path]; x.Stat.EphemeralOwner = 9; f[path] = x },
+	"with a child": func(f forest, path string) { f.put(path+"/!", "") },
+	"renamed":      func(f forest, path string) { f.move(path, path+"!") },
+	"unreadable": func(f forest, path string) {
+		f.remove(path)
+		f[path] = znode.Node{Path: path, Unreadable: "no permission"}
+	},
+}
+
+// survives checks a tree with a map. Any finding is right that names its rule and says what is there. A panic is not.
 func survives(t testing.TB, l *layout.Map, f forest, what string) {
 	t.Helper()
 	defer func() {
@@ -56,13 +70,19 @@ func survives(t testing.TB, l *layout.Map, f forest, what string) {
 			t.Fatalf("%s, %s: %v\n%s", l.Name, what, r, debug.Stack())
 		}
 	}()
-	if _, err := l.Check(t.Context(), layout.InMemory(f.tree(t)), layout.Options{}); err != nil && !errors.Is(err, layout.ErrNoMatch) {
+	r, err := l.Check(t.Context(), layout.InMemory(f.tree(t)), layout.Options{})
+	if err != nil && !errors.Is(err, layout.ErrNoMatch) {
 		t.Fatalf("%s, %s: %v", l.Name, what, err)
+	}
+	for i := 0; err == nil && i < len(r.Findings); i++ {
+		if f := r.Findings[i]; l.Rule(f.Rule) == nil || f.Expected == "" || f.Found == "" {
+			t.Errorf("%s, %s: %+v", l.Name, what, f)
+		}
 	}
 }
 
 // FuzzTrees: no tree can panic the checker. The seeds break every znode of Zuul's trees and of the
-// samples in every way (nodeBreaks), and check the branch with every map. TestEveryBreak has migrated trees.
+// samples in every way (nodeBreaks), and check the branch with every map.
 func FuzzTrees(f *testing.F) {
 	trees := map[string]forest{"zuul": zuulTree(f, "zuul-tree.ndjson.gz"), "broken zuul": zuulTree(f, "zuul-tree-broken.ndjson.gz")}
 	var all []*layout.Map

@@ -41,7 +41,7 @@ func secondBatch(f forest, status string) {
 }
 
 // TestProblems: what is found when the sample is broken, and how it reads. TestEveryRule
-// breaks every rule of the layout, and TestEveryBreak every znode.
+// breaks every rule of the layout.
 func TestProblems(t *testing.T) {
 	set := func(path, data string) func(forest) { return func(f forest) { f.put(path, data) } }
 	for _, c := range []struct {

@@ -2,6 +2,7 @@ package merritt_test
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -40,8 +41,12 @@ type sample struct {
 	also map[string][]string
 }
 
+// demandOnZnode are the demands of the services that are not about one key.
+var demandOnZnode = regexp.MustCompile(`^R\d\d[^.]*$`)
+
 // TestEveryRule breaks a sound example of every map once for every rule. The check
-// finds that rule and no other.
+// finds that rule and no other. What the services demand of a znode or of several is broken by
+// TestEveryBrokenRequirementIsFoundAndStopsItsDaemon of harness/daemons.
 func TestEveryRule(t *testing.T) {
 	for _, s := range samples {
 		t.Run(s.name+s.dialect, func(t *testing.T) {
@@ -53,8 +58,8 @@ func TestEveryRule(t *testing.T) {
 				}
 			}
 			for _, rule := range l.Rules() {
-				if slices.Contains(s.also["*"], rule.ID) {
-					continue // it is in the sound example
+				if slices.Contains(s.also["*"], rule.ID) || demandOnZnode.MatchString(rule.ID) {
+					continue // it is in the sound example, or harness/daemons breaks it
 				}
 				broken := sound.clone()
 				if do := s.breaks[rule.ID]; do != nil {
@@ -186,16 +191,4 @@ func breakGenerically(m *layout.Map, rule *layout.Rule, f forest) bool {
 		return false
 	}
 	return true
-}
-
-// Each requirement of the deployed services is a rule of the map, or a rule of the map
-// cites it.
-func TestEveryRequirement(t *testing.T) {
-	rules := named(t, "merritt", "mrt-zk").Rules()
-	for i := 1; i <= 32; i++ {
-		id := fmt.Sprintf("R%02d", i)
-		if !slices.ContainsFunc(rules, func(r *layout.Rule) bool { return strings.HasPrefix(r.ID, id) || strings.Contains(r.Document, id) }) {
-			t.Errorf("no rule is about %s", id)
-		}
-	}
 }

@@ -144,8 +144,11 @@ func zuulBreaks() map[string]func(f forest) {
 	return b
 }
 
-// setValue sets a key of a znode's JSON, compressed or not.
+// setValue sets a key of a znode's JSON, or of that of its first shard, compressed or not. No value removes it.
 func setValue(f forest, path, key, value string) {
+	if f[path+"/0000000000"].Path != "" {
+		path += "/0000000000"
+	}
 	data, pack := string(f[path].Data), func(s string) string { return s }
 	if strings.HasPrefix(data, "x") {
 		data, pack = inflated([]byte(data)), compressed
@@ -155,7 +158,9 @@ func setValue(f forest, path, key, value string) {
 	if err := json.Unmarshal([]byte(data), &fields); err != nil {
 		panic(err)
 	}
-	fields[key] = json.RawMessage(value)
+	if fields[key] = json.RawMessage(value); value == "" {
+		delete(fields, key)
+	}
 	text, err := json.Marshal(fields)
 	if err != nil {
 		panic(err)

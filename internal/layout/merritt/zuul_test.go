@@ -1,0 +1,226 @@
+package merritt_test
+
+import (
+	"encoding/json"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"mrtq/internal/layout"
+	"mrtq/internal/znode"
+)
+
+// Znodes of the tree that Zuul's own code wrote.
+const (
+	gate      = "/zuul/tenant/acme/pipeline/gate"
+	gateQueue = gate + "/queue/8371ca45eada4b279c830234530101cb"
+	gateItem  = gate + "/item/3ab0d4da173e44d5ac950a88bbee6e7a"
+	lastItem  = gate + "/item/7dc8ae65471e46abb684744cc3041106"
+	gateSet   = gateItem + "/buildset/65b80cc493fc41a7866a1b3166b93c70"
+	gateJob   = gateSet + "/job/656b70aba2e24e9895dbf929935f7d25"
+	running   = "d91b65e90af941fd9f707b08983fc6c5"
+	merging   = "12c2e4fca11b45769466cc9568a0303b"
+	bigFile   = "/zuul/config/cache/git.example.org%2Facme%2Fwidgets/main/files/zuul.d%2Flarge.yaml"
+	oldRepo   = "/zuul/config/cache/git.example.org%2Facme%2Fold"
+)
+
+// lightTree is that tree without two large blobs, so that it is quickly checked.
+func lightTree(t *testing.T) forest {
+	f := zuulTree(t, "zuul-tree.ndjson.gz")
+	f.remove(bigFile)
+	f.remove("/zuul/executor/zones/eu-west/params/2f4230ebecc44160b9ac94a64eaee6a8")
+	return f
+}
+
+// document are the lines of Zuul's document.
+func document(t *testing.T) []string {
+	t.Helper()
+	text, err := os.ReadFile("../testdata/zookeeper-map.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(string(text), "\n")
+}
+
+// expected reads what a tree's check should find.
+func expected[T any](t *testing.T, name string) (all T) {
+	t.Helper()
+	text, err := os.ReadFile("../testdata/" + name)
+	if err == nil {
+		err = json.Unmarshal(text, &all)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// sameLines compares what was found with what should be, in any order.
+func sameLines(t *testing.T, got, want []string) {
+	t.Helper()
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// The map has a pattern for every heading of Zuul's document.
+func TestZuulMapIsComplete(t *testing.T) {
+	parameters := regexp.MustCompile(`/[{<][^/]*`) // in every notation
+	patterns := map[string]bool{}
+	for _, n := range named(t, "zuul", "").Nodes {
+		patterns[parameters.ReplaceAllString(n.Path, "/*")] = true
+	}
+	headings := 0
+	for i, line := range document(t) {
+		if !strings.HasPrefix(line, "zuul/") || strings.Contains(line, ".rst") {
+			continue
+		}
+		headings++
+		if !patterns[parameters.ReplaceAllString("/"+line, "/*")] {
+			t.Errorf("line %d: %s is not a pattern of the map", i+1, line)
+		}
+	}
+	if headings < 49 {
+		t.Errorf("only %d headings were found", headings)
+	}
+}
+
+// A tree that Zuul's own code wrote matches Zuul's document. What the document
+// lacks is reported as information, each kind once.
+func TestZuulTreeIsSound(t *testing.T) {
+	want := expected[struct{ Undocumented []string }](t, "zuul-tree.coverage.json").Undocumented
+	var got []string
+	for _, f := range findings(t, named(t, "zuul", ""), zuulTree(t, "zuul-tree.ndjson.gz")) {
+		if f.Severity != layout.Info {
+			t.Errorf("%v", f)
+		}
+		got = append(got, f.Path)
+	}
+	sameLines(t, got, slices.DeleteFunc(want, func(path string) bool { return !znode.Within(path, "/zuul") }))
+}
+
+// The check finds each defect at its znode, and finds nothing else. It names the line of the document.
+func TestZuulTreeIsBroken(t *testing.T) {
+	var want, got []string
+	for _, d := range expected[[]struct{ Path, Kind string }](t, "zuul-tree-broken.expected.json") {
+		want = append(want, d.Path+" "+d.Kind)
+	}
+	lines := document(t)
+	for _, f := range findings(t, named(t, "zuul", ""), zuulTree(t, "zuul-tree-broken.ndjson.gz")) {
+		if f.Severity == layout.Info {
+			continue
+		}
+		got = append(got, f.Path+" "+f.Rule[strings.LastIndex(f.Rule, "/")+1:])
+		_, number, found := strings.Cut(f.Document, "line ")
+		if n, err := strconv.Atoi(number); !found || err != nil || n > len(lines) || lines[n-1] == "" {
+			t.Errorf("%v: %q names no line of the document", f, f.Document)
+		}
+	}
+	sameLines(t, got, want)
+}
+
+// TestZuulDefects has defects that are less plain than those of TestEveryRule: references to znodes of the wrong
+// kind, values deep inside, shards, and names that are escaped in another way.
+func TestZuulDefects(t *testing.T) {
+	value := func(path, key, value string) func(forest) { return func(f forest) { setValue(f, path, key, value) } }
+	put := func(path, data string) func(forest) { return func(f forest) { f.put(path, data) } }
+	gone := func(path string) func(forest) { return func(f forest) { f.remove(path) } }
+	moved := func(from, to string) func(forest) { return func(f forest) { f.move(from, to) } }
+	m, sound, light := named(t, "zuul", ""), zuulTree(t, "zuul-tree.ndjson.gz"), lightTree(t)
+	before := findings(t, m, sound)
+	for rule, ways := range map[string][]func(forest){
+		"build/bad-shape":       {value(gateJob+"/build/b18b8f3965024f1db4795571493c021f", "build_request_ref", `"/zuul/merger"`)},
+		"queue/bad-shape":       {value(gateQueue, "window", `"20"`), value(gateQueue, "queue", "")},
+		"semaphore/bad-shape":   {put("/zuul/semaphores/acme/implied", `["x"]`)},
+		"system-conf/bad-shape": {value("/zuul/system/conf", "unparsed_abide", `{"tenants":{}}`)},
+		"merger.result/result-without-data": {
+			value("/zuul/merger/results/"+merging, "result_data_path", `"/zuul/merger/params/`+merging+`"`),
+			value("/zuul/merger/results/"+merging, "result_data_path", `"/zuul/merger/result-data/8a5b7c980b9b45f1985060435466f40f"`)},
+		"merger.request/other-result":               {value("/zuul/merger/requests/"+merging, "result_path", `"/zuul/merger/results/8a5b7c980b9b45f1985060435466f40f"`)},
+		"pipeline/dangling-reference":               {value(gate, "queues", `["`+gateQueue+`","`+gateItem+`"]`)},
+		"queue/dangling-reference":                  {value("/zuul/tenant/legacy/pipeline/check/queue/0cda00d1944e4a4f8c4c96f1aa0a5b91", "queue", `["`+gateItem+`"]`)},
+		"item/dangling-reference":                   {value(lastItem, "current_build_set", `"`+gateSet+`"`)},
+		"connection-queue.entry/dangling-reference": {value("/zuul/events/connection/github/events/queue/q0000000003", "event_data_path", `"/zuul/ltime"`)},
+		"semaphore/dangling-reference":              {put("/zuul/semaphores/acme/implied", `[{"buildset_path":"`+gateItem+`","job_name":"build"}]`)},
+		"unzoned.request/running-without-lock": {
+			gone("/zuul/executor/unzoned/locks/" + running), gone("/zuul/executor/unzoned/locks/" + running + "/7f86486c0ad44f1b99d9ddb74b7dd2d3__lock__0000000000")},
+		"config-file/short-shard": {put(oldRepo+"/master/files/large.yaml/0000000001", compressed("short")), func(f forest) {
+			first, second := f[bigFile+"/0000000000"].Data, f[bigFile+"/0000000001"].Data
+			f.put(bigFile+"/0000000001", string(first[len(first)-10:])+string(second))
+			f.put(bigFile+"/0000000000", string(first[:len(first)-10]))
+		}},
+		"semaphore/bad-name":     {moved("/zuul/semaphores/acme/gpu%2Fbig", "/zuul/semaphores/acme/gpu%2")},
+		"config-repo/bad-name":   {moved(oldRepo, "/zuul/config/cache/git.example.org%2facme%2fold")},
+		"config-lock/bad-name":   {put("/zuul/config/lock/a b", "")},
+		"pipeline-lock/bad-name": {put("/zuul/locks/pipeline/acme/%FF", "")},
+	} {
+		for i, do := range ways {
+			t.Run(rule, func(t *testing.T) {
+				t.Parallel()
+				broken := light.clone()
+				if rule == "config-file/short-shard" {
+					broken = sound.clone()
+				}
+				do(broken)
+				found := slices.DeleteFunc(findings(t, m, broken), func(f layout.Finding) bool { return slices.Contains(before, f) })
+				if !slices.ContainsFunc(found, func(f layout.Finding) bool { return f.Rule == rule }) {
+					t.Errorf("way %d: only %v", i, found)
+				}
+			})
+		}
+	}
+}
+
+// Variants that the document allows, and paths that only later versions write, are
+// neither errors nor warnings.
+func TestZuulVariants(t *testing.T) {
+	const quota, projects = "/zuul/endpoint/aws-us-west-2", "/zuul/cache/connection/gerrit/project"
+	m, sound := named(t, "zuul", ""), lightTree(t)
+	move := func(from, to string) func(forest) { return func(f forest) { f.move(from, to) } }
+	for name, c := range map[string]struct {
+		put  map[string]string
+		also func(f forest)
+	}{
+		"later paths": {put: map[string]string{"/zuul/locks/connection/database/migration/" + otherUUID + "__lock__0000000000": "", "/zuul/nodeset/requests/" + otherUUID: "{}", "/zuul/nodes/nodes/" + otherUUID: "{}",
+			"/zuul/images/artifacts/x": "{}", "/zuul/image-uploads/uploads/x": "{}", "/zuul/validate/" + otherUUID + "/cache": "", "/zuul/provider": "", "/zuul/launcher/stats-election": "",
+			"/zuul/tenant/acme/provider/x/config": "{}", "/zuul/events/tenant/acme/state": "{}", gateSet + "/config_errors": "", gateJob + "/artifact_data": "",
+			quota + "/quota/resource": "", quota + "/quota/limits": `{"quota": {"cores": 10}}`, projects + "/data/org%2Fproject": "x", projects + "/lock/org%2Fproject/" + otherUUID + "__lock__0000000000": ""}},
+		"an entry of 2021":          {also: move("/zuul/events/connection/gerrit/events/queue/q0000000000", "/zuul/events/connection/gerrit/events/queue/0000000000")},
+		"a job of 2021":             {put: map[string]string{gateSet + "/job/build+all%2Fslow": `{"name":"build all/slow"}`}},
+		"a new tenant":              {put: map[string]string{"/zuul/tenant/new/pipeline/check": `{"queues":[],"old_queues":[]}`, "/zuul/locks/tenant/new": "", "/zuul/events/tenant/new/trigger/queue": "", "/zuul/semaphores/new": ""}},
+		"a semaphore of nobody":     {put: map[string]string{"/zuul/semaphores/acme/free": ""}},
+		"quoted names":              {put: map[string]string{"/zuul/locks/pipeline/a+b%2Fc/%C3%A9t%C3%A9": "", "/zuul/config/lock/git.example.org%2F%7Eacme": ""}},
+		"a tenant that is unquoted": {put: map[string]string{"/zuul/layout/50% more": `{"tenant_name":"50% more","uuid":"` + otherUUID + `"}`, "/zuul/events/tenant/50% more/management": ""}},
+		"an empty file of 2021":     {also: func(f forest) { f.remove(oldRepo + "/master/files/zuul.yaml/0000000000") }},
+		"a reset": {also: func(f forest) {
+			for _, path := range []string{"/zuul/tenant", "/zuul/semaphores", "/zuul/executor", "/zuul/merger"} {
+				f.remove(path)
+			}
+		}},
+		"data being written": {put: map[string]string{"/zuul/merger/result-data/" + otherUUID: ""}},
+		"a readers' lock": {also: func(f forest) {
+			f.contend("/zuul/config/lock/git.example.org%2Facme%2Fgadgets", otherUUID+"__rlock__0000000007")
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := sound.clone()
+			for path, data := range c.put {
+				f.put(path, data)
+			}
+			if c.also != nil {
+				c.also(f)
+			}
+			for _, found := range findings(t, m, f) {
+				if found.Severity != layout.Info {
+					t.Errorf("%v", found)
+				}
+			}
+		})
+	}
+}
