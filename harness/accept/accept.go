@@ -211,9 +211,16 @@ func (s *suite) report(passed bool) *Report {
 			why := oneLine.Replace(sc.failed.Error())
 			r.Problems = append(r.Problems, fmt.Sprintf("failed: the scenario %v %s: %s", sc, strings.Join(idsOf(sc.tags), " "), why))
 		}
-		r.Problems = append(r.Problems, undocumented(sc, s.rows)...)
+		has := func(is func(*Row) bool) bool {
+			return slices.ContainsFunc(s.rows, func(row *Row) bool { return row.Dialect == sc.dialect && is(row) })
+		}
+		for _, step := range sc.saw.steps {
+			if !has(func(row *Row) bool { return row.transition && row.What == step.String() }) {
+				r.Problems = append(r.Problems, fmt.Sprintf("undocumented: %s, seen in the scenario %v", step, sc))
+			}
+		}
 		for _, id := range idsOf(sc.tags) {
-			if !slices.ContainsFunc(s.rows, func(row *Row) bool { return "@"+row.ID == id && row.Dialect == sc.dialect }) {
+			if !has(func(row *Row) bool { return "@"+row.ID == id }) {
 				r.Problems = append(r.Problems, fmt.Sprintf("unknown: the scenario %v is tagged %s, and no row has that id", sc, id))
 			}
 		}

@@ -133,15 +133,3 @@ func (r *Row) judge() {
 		r.Why = []string{"no scenario with the tag @" + r.ID + " has run"}
 	}
 }
-
-// undocumented lists the observed steps of a scenario that are in no row of its
-// dialect.
-func undocumented(s scenario, rows []*Row) []string {
-	var found []string
-	for _, step := range s.saw.steps {
-		if !slices.ContainsFunc(rows, func(r *Row) bool { return r.Dialect == s.dialect && r.transition && r.What == step.String() }) {
-			found = append(found, fmt.Sprintf("undocumented: %s, seen in the scenario %v", step, s))
-		}
-	}
-	return found
-}

@@ -111,8 +111,7 @@ func (w *world) register(s steps) {
 	})
 	s.Step(`there is a folder for the jobs that it waits for`, w.thereIsAFolder)
 	s.Step(`the batch has no states`, w.batchHasNoStates)
-	s.Step(`nothing is left of the (job|batch|request)(?: and its jobs ([A-Z ]+))?`, w.isGone)
-	s.Step(`nothing is left of the (batch|request)(?:e?s) ([A-Z ]+)`, w.allAreGone)
+	s.Step(`nothing is left of the (job|batch|request)(?:e?s ([A-Z ]+))?(?: and its jobs ([A-Z ]+))?`, w.areGone)
 	s.Step(`nothing is left of the job \(mrt-zk: it is deleted, and in its batch it moves from (\S+) to deleted\)`, w.jobIsDeleted)
 	s.Step(`its status report lists ([A-Z ]+|none) as completed and ([A-Z ]+|none) as failed`, func(completed, failed string) error {
 		return w.wantNode(w.names["batch"]+"/status-report", w.statusReport(completed, failed, w.now))
@@ -120,8 +119,13 @@ func (w *world) register(s steps) {
 	s.Step(`(/locks/\S+) is there, and (stays until it is released|ends with the session)`, w.lockIsThere)
 	s.Step(`(/locks/\S+) is (still there|removed)`, w.lockIs)
 	s.Step(`the lock is released`, w.lockIsReleased)
-	s.Step(`there are folders for (batches, their UUIDs, and jobs and their states|access requests and for every kind of lock)`, w.foldersAreThere)
-	s.Step(`there is a folder for jobs in each of ([a-z ]+)`, w.stateFoldersAreThere)
+	s.Step(`there are folders for batches, their UUIDs, and jobs and their states`, func() error {
+		return w.foldersAreThere("/", "batches batch-uuids jobs jobs/states")
+	})
+	s.Step(`there is a folder for jobs in each of ([a-z ]+)`, func(states string) error { return w.foldersAreThere("/jobs/states/", states) })
+	s.Step(`there are folders for access requests and for every kind of lock`, func() error {
+		return w.foldersAreThere("/", "access/small access/large locks/queue locks/storage locks/inventory locks/collections "+w.localIDs[1:])
+	})
 	s.Step(`the state of the batch is (\S+), and those of its jobs ([A-Z ]+) are ([a-z ]+)`, w.batchAndJobsAre)
 	s.Step(`every step was as documented`, w.asDocumented)
 	s.Step(`submission, configuration, bid and batch-uuids were written only once`, w.writtenOnce)

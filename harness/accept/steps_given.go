@@ -213,10 +213,10 @@ func (w *world) acquired(kind, state string) error {
 
 // theseItems writes the items of a table.
 func (w *world) theseItems(kind, state, size string, t *godog.Table) error {
-	rows, err := rowsOf(t, kind, "priority", "bytes")
+	rows, err := rowsOf(t, kind)
 	for _, row := range rows {
-		s := seed{state: state, size: size, priority: row.number["priority"], space: row.number["bytes"]}
-		err = first(err, w.newItem(kind, kind+" "+row.text[kind], s))
+		s := seed{state: state, size: size, priority: row["priority"].(int), space: row["bytes"].(int)}
+		err = first(err, w.newItem(kind, kind+" "+row[kind].(string), s))
 	}
 	return err
 }
@@ -249,32 +249,28 @@ func (w *world) eachAcquired() (err error) {
 	return err
 }
 
-// row is a row of a scenario's table, by its columns.
-type row struct {
-	text   map[string]string
-	number map[string]int // of the columns priority and bytes
-}
-
-// rowsOf reads a scenario's table, which may have the known columns.
-func rowsOf(t *godog.Table, known ...string) ([]row, error) {
-	var rows []row
+// rowsOf reads a scenario's table, which may have the known columns. Without one, its value is 0 or "".
+func rowsOf(t *godog.Table, known ...string) (rows []map[string]any, err error) {
 	for _, r := range t.Rows[1:] {
-		read := row{map[string]string{}, map[string]int{"priority": 0, "bytes": 0}}
+		row := map[string]any{}
+		for _, column := range known {
+			row[column] = ""
+		}
+		row["priority"], row["bytes"] = 0, 0
 		for i, c := range r.Cells {
 			column := t.Rows[0].Cells[i].Value
-			if !slices.Contains(known, column) {
-				return nil, fmt.Errorf("the table has an unknown column %q", column)
-			}
-			read.text[column] = c.Value
-			if _, ok := read.number[column]; ok {
-				n, err := strconv.Atoi(c.Value)
-				if err != nil {
+			switch row[column].(type) {
+			case string:
+				row[column] = c.Value
+			case int:
+				if row[column], err = strconv.Atoi(c.Value); err != nil {
 					return nil, err
 				}
-				read.number[column] = n
+			default:
+				return nil, fmt.Errorf("the table has an unknown column %q", column)
 			}
 		}
-		rows = append(rows, read)
+		rows = append(rows, row)
 	}
 	return rows, nil
 }
@@ -282,15 +278,16 @@ func rowsOf(t *godog.Table, known ...string) ([]row, error) {
 // manifest reads a scenario's table: what the manifest says about each job, by the names of the znodes.
 // The code under test fills in the batch.
 func (w *world) manifest(t *godog.Table) (jobs []nodes, err error) {
-	rows, err := rowsOf(t, "payload", "local id", "primary id", "title", "priority", "bytes")
+	rows, err := rowsOf(t, "payload", "local id", "primary id", "title")
 	for _, row := range rows {
+		localID := row["local id"].(string)
 		docs := nodes{
-			"configuration": w.configuration("", row.text["payload"], row.text["local id"]),
-			"identifiers":   object{"primary_id": row.text["primary id"], "local_id": []string{row.text["local id"]}},
-			"priority":      row.number["priority"], "space_needed": row.number["bytes"],
+			"configuration": w.configuration("", row["payload"].(string), localID),
+			"identifiers":   object{"primary_id": row["primary id"], "local_id": []string{localID}},
+			"priority":      row["priority"], "space_needed": row["bytes"],
 		}
-		if title := row.text["title"]; title != "" {
-			docs["metadata"] = object{"erc_what": title, "erc_who": "", "erc_when": "", "erc_where": ""}
+		if row["title"] != "" {
+			docs["metadata"] = object{"erc_what": row["title"], "erc_who": "", "erc_when": "", "erc_where": ""}
 		}
 		jobs = append(jobs, docs)
 	}

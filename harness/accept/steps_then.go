@@ -151,32 +151,28 @@ func (w *world) batchHasNoStates() error {
 	return errors.Join(w.done(), w.wantGone(w.names["batch"]+"/states"))
 }
 
-// isGone expects that an item is removed from all its places, with some jobs.
-func (w *world) isGone(name, jobs string) error {
-	wrong := []error{w.done(), w.itemGone(w.names[name])}
-	for _, job := range strings.Fields(jobs) {
-		wrong = append(wrong, w.itemGone(w.names["job "+job]))
+// areGone expects that items are removed from all their places, with some jobs.
+func (w *world) areGone(kind, names, jobs string) error {
+	items := []string{w.names[kind]}
+	if names != "" {
+		items = nil
 	}
-	return errors.Join(wrong...)
-}
-
-// allAreGone expects that requests, or batches without jobs, do not exist any more.
-func (w *world) allAreGone(kind, names string) error {
-	wrong := []error{w.done()}
 	for _, name := range strings.Fields(names) {
-		wrong = append(wrong, w.itemGone(w.names[kind+" "+name]))
+		items = append(items, w.names[kind+" "+name])
 	}
-	return errors.Join(wrong...)
-}
-
-func (w *world) itemGone(at string) error {
-	wrong := []error{w.wantGone(at)}
-	switch kindOf(at) {
-	case "batch":
-		wrong = append(wrong, w.wantGone("/batch-uuids/uuid-of-"+path.Base(at)))
-	case "job":
-		state := w.stateOf(w.before, at)
-		wrong = append(wrong, w.wantGone(entry(state, usualPriority, at)), w.wantGone(batchEntry(w.names["batch"], state, at)))
+	for _, job := range strings.Fields(jobs) {
+		items = append(items, w.names["job "+job])
+	}
+	wrong := []error{w.done()}
+	for _, at := range items {
+		wrong = append(wrong, w.wantGone(at))
+		switch kindOf(at) {
+		case "batch":
+			wrong = append(wrong, w.wantGone("/batch-uuids/uuid-of-"+path.Base(at)))
+		case "job":
+			state := w.stateOf(w.before, at)
+			wrong = append(wrong, w.wantGone(entry(state, usualPriority, at)), w.wantGone(batchEntry(w.names["batch"], state, at)))
+		}
 	}
 	return errors.Join(wrong...)
 }
@@ -185,7 +181,7 @@ func (w *world) itemGone(at string) error {
 // marked as deleted (J21, J22).
 func (w *world) jobIsDeleted(folder string) error {
 	if !w.mrtZK() {
-		return w.isGone("job", "")
+		return w.areGone("job", "", "")
 	}
 	return errors.Join(w.itemIs("job", "deleted", "", ""), w.batchEntryMoves(folder, "deleted"))
 }
@@ -236,7 +232,7 @@ func (w *world) thereIsToSend(what string) error {
 
 // workerHas expects the lock, and checks that the worker has acquired what it locks.
 func (w *world) workerHas(which, name string) error {
-	at, a := w.names[name], w.actors[workerNamed(which)]
+	at, a := w.names[name], w.actors[actorNamed(which, "worker")]
 	if err := first(w.done(), w.wantNode(at+"/lock", "")); err != nil {
 		return err
 	}
@@ -340,30 +336,13 @@ func (w *world) watchFired(how string) error {
 	return w.done()
 }
 
-// folders are what a Then calls them.
-var folders = map[string][]string{
-	"batches, their UUIDs, and jobs and their states": {"/batches", "/batch-uuids", "/jobs", "/jobs/states"},
-	"access requests and for every kind of lock": {
-		"/access/small", "/access/large", "/locks/queue", "/locks/storage", "/locks/inventory", "/locks/collections"},
-}
-
-func (w *world) foldersAreThere(which string) error {
+// foldersAreThere expects folders with these names below another.
+func (w *world) foldersAreThere(below, names string) error {
 	all := nodes{}
-	for _, at := range folders[which] {
-		all[at] = ""
-	}
-	if all["/locks/queue"] != nil {
-		all[w.localIDs] = ""
+	for _, name := range strings.Fields(names) {
+		all[below+name] = ""
 	}
 	return errors.Join(w.done(), w.wantNodes(all))
-}
-
-func (w *world) stateFoldersAreThere(states string) error {
-	all := nodes{}
-	for _, state := range strings.Fields(states) {
-		all["/jobs/states/"+state] = ""
-	}
-	return w.wantNodes(all)
 }
 
 // refusals has the error for each reason that a Then can give.

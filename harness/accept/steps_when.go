@@ -12,13 +12,13 @@ import (
 	"github.com/cucumber/godog"
 )
 
-// workerNamed returns the name of the actor that a step calls "the worker" or "another
-// worker".
-func workerNamed(which string) string {
-	if which == "the" || which == "" {
-		return "worker"
+// actorNamed returns the name of the actor that a step calls "the worker", "another worker" or "the
+// other worker".
+func actorNamed(which, who string) string {
+	if strings.Contains(which, "other") {
+		return "other " + who
 	}
-	return "other worker"
+	return who
 }
 
 func (w *world) workerAcquires(which, kind, state string) error {
@@ -26,7 +26,7 @@ func (w *world) workerAcquires(which, kind, state string) error {
 	if kind == "request" {
 		r.name, r.from = state, "pending"
 	}
-	return w.act(workerNamed(which), r)
+	return w.act(actorNamed(which, "worker"), r)
 }
 
 // workersVerbs are what a worker does with what it has acquired, by the words of a scenario.
@@ -36,7 +36,7 @@ var workersVerbs = map[string]string{
 }
 
 func (w *world) workerDoes(which, action, message string) error {
-	return w.act(workerNamed(which), request{verb: workersVerbs[action], message: message})
+	return w.act(actorNamed(which, "worker"), request{verb: workersVerbs[action], message: message})
 }
 
 // workerSucceedsFor lets a worker say where the next service finds the object.
@@ -104,15 +104,6 @@ func (w *world) workerMoves(to string) error {
 // pass runs the cleaning or the repairing pass over all jobs, batches or requests.
 func (w *world) pass(which, what string) error {
 	return w.act(which+" pass", request{verb: strings.TrimSuffix(which, "ing"), what: what})
-}
-
-// actorNamed returns the name of the actor that a step calls "the worker" or "another
-// administrator".
-func actorNamed(which, who string) string {
-	if which == "another" {
-		return "other " + who
-	}
-	return who
 }
 
 func (w *world) takesOrReleases(which, who, action, kind, name, owner string) error {

@@ -61,7 +61,17 @@ func (w *world) setUp(ctx context.Context, sc *godog.Scenario) (context.Context,
 	if err := context.Cause(ctx); err != nil {
 		return ctx, err
 	}
-	return ctx, w.furnish()
+	if _, err := w.suite.observer.conn.Create(w.root, []byte{}, 0, w.suite.observer.acl); err != nil {
+		return ctx, w.stopIfLost(fmt.Errorf("create the scenario's chroot: %w", err))
+	}
+	w.seen = znode.NewTree()
+	all := nodes{}
+	if w.mrtZK() {
+		for _, state := range statesOf(documented(newqueue.EntityJob, w.dialect)) {
+			all["/jobs/states/"+state] = ""
+		}
+	}
+	return ctx, w.write(all)
 }
 
 // tearDown puts the sessions back. The scenario fails if no Then has compared the whole tree after its last act.
@@ -220,22 +230,6 @@ func (w *world) stopIfLost(err error) error {
 var connectionLost = []error{
 	zk.ErrNoServer, zk.ErrConnectionClosed, zk.ErrSessionExpired, zk.ErrSessionMoved, zk.ErrClosing,
 	client.ErrUnknownOutcome, client.ErrNotDone,
-}
-
-// furnish creates the scenario's chroot, and the znodes that exist before any
-// batch or job.
-func (w *world) furnish() (err error) {
-	if _, err := w.suite.observer.conn.Create(w.root, []byte{}, 0, w.suite.observer.acl); err != nil {
-		return w.stopIfLost(fmt.Errorf("create the scenario's chroot: %w", err))
-	}
-	w.seen = znode.NewTree()
-	all := nodes{}
-	if w.mrtZK() {
-		for _, state := range statesOf(documented(newqueue.EntityJob, w.dialect)) {
-			all["/jobs/states/"+state] = ""
-		}
-	}
-	return w.write(all)
 }
 
 // path returns the path of an item by its name in the scenario.
