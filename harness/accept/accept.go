@@ -11,9 +11,10 @@ import (
 	"sync"
 
 	"github.com/cucumber/godog"
-	"github.com/go-zookeeper/zk"
 
+	"mrtq/harness/accept/goqueue"
 	"mrtq/harness/accept/internal/runner"
+	"mrtq/harness/accept/library"
 	"mrtq/harness/internal/session"
 	"mrtq/internal/zkconn"
 	"mrtq/newqueue"
@@ -58,6 +59,12 @@ type Options struct {
 	// cover all rows to pass. Nil means mrtq's own.
 	Features []godog.Feature
 
+	// Libraries are the implementations that are judged, by the roles that they play. A role that has none is
+	// mrtq's own, newqueue/client. With any, a run need not cover all rows to pass.
+	Libraries map[library.Role]library.Library
+	// Known are the scenarios that are expected to fail: see [ParseKnown]. A run passes if exactly these fail.
+	Known []Known
+
 	judged []godog.Feature // like Features, but the run must cover all rows
 	extra  func(*world, steps)
 	// conn and queue break the code under test, in tests of the tests.
@@ -68,10 +75,13 @@ type Options struct {
 // Report is the result of a run.
 type Report struct {
 	Scenarios, Failed int
+	// NotOffered counts the scenarios that need what the code under test has nothing for. They neither passed nor
+	// failed. Known counts the failed ones that are expected to.
+	NotOffered, Known int
 	// Coverage has every row of every dialect in Options, in the order of the
 	// published design.
 	Coverage []Row
-	// Subset is true if tags left out scenarios, or others than mrtq's own ran.
+	// Subset is true if tags left out scenarios, others than mrtq's own ran, or another implementation was judged.
 	Subset bool
 	// Problems has all reasons why the run does not pass, a line for each. It is
 	// empty if the run passes.
@@ -112,14 +122,21 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 		return nil, fmt.Errorf("accept: %w", err)
 	}
 	s.root = address.Chroot
-	s.idle.cfg = opt.Session
-	s.idle.cfg.Address = address
-	conn, err := session.Open(ctx, s.idle.cfg)
+	s.session = opt.Session
+	s.session.Address = address
+	conn, err := session.Open(ctx, s.session)
 	if err != nil {
 		return nil, fmt.Errorf("accept: %w", err)
 	}
 	defer conn.Close()
-	defer s.idle.close()
+	own := goqueue.New(goqueue.Options{Session: s.session, Conn: opt.conn, Queue: opt.queue})
+	defer own.Close()
+	s.libraries = map[library.Role]library.Library{}
+	for _, role := range library.Roles {
+		if s.libraries[role] = own; opt.Libraries[role] != nil {
+			s.libraries[role] = opt.Libraries[role]
+		}
+	}
 	s.observer = observer{conn, session.ACL(opt.Session)}
 	ctx, s.stop = context.WithCancelCause(ctx)
 	defer s.stop(nil)
@@ -131,14 +148,18 @@ type suite struct {
 	opt      Options
 	root     string // chroot of the address
 	observer observer
-	idle     sessions
-	used     *runner.Usage
-	stop     context.CancelCauseFunc // ends the run for a reason that is not a scenario's fault
+	session  zkconn.Config // with the address
+	// libraries has the code under test for each role.
+	libraries map[library.Role]library.Library
+	used      *runner.Usage
+	stop      context.CancelCauseFunc // ends the run for a reason that is not a scenario's fault
 
 	mu   sync.Mutex
 	n    int // how many scenarios have begun
 	ran  []scenario
 	rows []*Row
+
+	lacking int // scenarios that are not offered
 }
 
 func (s *suite) run(ctx context.Context, features []godog.Feature) (*Report, error) {
@@ -151,7 +172,7 @@ func (s *suite) run(ctx context.Context, features []godog.Feature) (*Report, err
 		return nil, fmt.Errorf("accept: %w", err)
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("accept: stopped after %d scenarios: %w", len(s.ran), context.Cause(ctx))
-	case len(s.ran) == 0 && passed:
+	case len(s.ran)+s.lacking == 0 && passed:
 		return nil, ErrNothing
 	}
 	return s.report(passed), nil
@@ -176,21 +197,18 @@ func (s *suite) scenario(sc *godog.ScenarioContext) {
 	}
 }
 
-// open opens the queue of the code under test on a session.
-func (s *suite) open(conn *zk.Conn, w *world, opts ...client.Option) *client.Queue {
-	var c client.Conn = unsorted{conn}
-	if s.opt.conn != nil {
-		c = s.opt.conn(c)
-	}
-	opts = append(opts, client.WithACL(s.observer.acl))
-	return client.Open(c, w.dialect, append(opts, s.opt.queue...)...)
-}
-
 // finished records the result of a scenario.
 func (s *suite) finished(sc *godog.Scenario, w *world, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ran = append(s.ran, scenario{sc.Name, w.dialect, tagsOf(sc), err, w.saw})
+}
+
+// notOffered records that a scenario needs what the code under test has nothing for.
+func (s *suite) notOffered(*godog.Scenario, *world) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lacking++
 }
 
 // rowID matches a tag that is the id of a row.
@@ -204,9 +222,13 @@ func (s *suite) report(passed bool) *Report {
 	slices.SortStableFunc(s.ran, func(a, b scenario) int {
 		return slices.Index(s.opt.Dialects, a.dialect) - slices.Index(s.opt.Dialects, b.dialect)
 	})
-	r := &Report{Scenarios: len(s.ran), Subset: s.opt.Tags != "" || s.opt.Features != nil}
+	r := &Report{Scenarios: len(s.ran), NotOffered: s.lacking, Subset: s.opt.Tags != "" || s.opt.Features != nil || s.opt.Libraries != nil}
 	for _, sc := range s.ran {
-		if sc.failed != nil {
+		switch {
+		case sc.failed != nil && isKnown(s.opt.Known, sc):
+			r.Failed++
+			r.Known++
+		case sc.failed != nil:
 			r.Failed++
 			why := oneLine.Replace(sc.failed.Error())
 			r.Problems = append(r.Problems, fmt.Sprintf("failed: the scenario %v %s: %s", sc, strings.Join(idsOf(sc.tags), " "), why))
@@ -215,7 +237,7 @@ func (s *suite) report(passed bool) *Report {
 			return slices.ContainsFunc(s.rows, func(row *Row) bool { return row.Dialect == sc.dialect && is(row) })
 		}
 		for _, step := range sc.saw.steps {
-			if !has(func(row *Row) bool { return row.transition && row.What == step.String() }) {
+			if !isKnown(s.opt.Known, sc) && !has(func(row *Row) bool { return row.transition && row.What == step.String() }) {
 				r.Problems = append(r.Problems, fmt.Sprintf("undocumented: %s, seen in the scenario %v", step, sc))
 			}
 		}
@@ -228,7 +250,8 @@ func (s *suite) report(passed bool) *Report {
 			row.count(sc)
 		}
 	}
-	if !passed && len(r.Problems) == 0 {
+	r.Problems = append(r.Problems, judge(s.opt.Known, s.ran, s.opt.Tags == "")...)
+	if !passed && len(r.Problems) == 0 && r.Failed == 0 && r.NotOffered == 0 {
 		r.Problems = append(r.Problems, "something could not be run: a feature that can't be read, or a scenario without steps; stderr may say more")
 	}
 	for _, row := range s.rows {

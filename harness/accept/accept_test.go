@@ -158,12 +158,12 @@ func broken(w *world, s steps) {
 	s.Step(`this may be (one|two)`, func(string) error { return nil })
 	s.Step(`this (may|can) be one`, func(string) error { return nil })
 	behind := func(name string, change func(object)) error {
-		return w.during("an actor", func(_ context.Context, a *actor) error {
+		return w.during("worker", func(context.Context, *actor) error {
 			w.last.judged = true
 			at := w.names["job"] + "/" + name
 			o := parse(w.before.Get(at).Data)
 			change(o)
-			_, err := a.conn.Set(w.root+at, encode(o), -1)
+			_, err := w.suite.observer.conn.Set(w.root+at, encode(o), -1)
 			return err
 		})
 	}

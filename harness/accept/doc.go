@@ -5,7 +5,7 @@
 // Each scenario has its own world: a chroot on the server, and workers and
 // administrators, each with a session and with what it has acquired. Its Givens
 // write znodes by hand, as the published design describes them, so a scenario depends on no
-// transition but its own. Its Whens call the code under test, mrtq/newqueue, and
+// transition but its own. Its Whens call the code under test, and
 // check nothing. Its Thens check what a second connection reads. They compare three
 // trees:
 //
@@ -23,10 +23,8 @@
 // expect.go). If the two agree, both agree with the published design.
 //
 // An act is data: a [request] names a verb, an item and states. One function sends all
-// of them to newqueue (act.go), and no other file calls it.
-//
-// The scenarios make it hard for the code under test: lists of children have an
-// inconvenient order (sessions.go).
+// of them to the code under test, which is a library.Library: newqueue/client (package goqueue), or a program
+// in any language (package library).
 //
 // Coverage is what the second connection has observed. After every act it compares
 // the states of all batches, jobs and requests with those before (observe.go). A

@@ -70,7 +70,7 @@ func (w *world) wantNode(at string, holds any) error {
 // wantNodes expects several znodes.
 func (w *world) wantNodes(all nodes) error {
 	var wrong []error
-	for _, at := range all.paths() {
+	for _, at := range paths(all) {
 		wrong = append(wrong, w.wantNode(at, all[at]))
 	}
 	return errors.Join(wrong...)

@@ -2,6 +2,7 @@ package accept
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"mrtq/internal/znode"
@@ -147,4 +148,29 @@ var acquisitions = map[string]string{
 	"jobs pending": "Q4", "jobs estimating": "Q5", "jobs provisioning": "Q6", "jobs downloading": "Q7",
 	"jobs processing": "Q8", "jobs storing": "Q8", "jobs recording": "Q9", "jobs notify": "Q10",
 	"access pending": "Q11", "access processing": "Q11",
+}
+
+// kinds has the kinds of items, as scenarios call them, and the folders of each.
+var kinds = []struct {
+	noun    string
+	folders []string
+}{{"job", []string{"/jobs"}}, {"batch", []string{"/batches"}}, {"request", []string{"/access/small", "/access/large"}}}
+
+// kindOf returns the kind of item that has a path, "" for none.
+func kindOf(at string) string {
+	for _, k := range kinds {
+		if slices.Contains(k.folders, path.Dir(at)) {
+			return k.noun
+		}
+	}
+	return ""
+}
+
+// entityOf returns the entity that scenarios call by a noun, and nounOf that noun.
+func entityOf(noun string) newqueue.Entity {
+	return newqueue.Entity(strings.Replace(noun, "request", string(newqueue.EntityAccess), 1))
+}
+
+func nounOf(e newqueue.Entity) string {
+	return strings.Replace(string(e), string(newqueue.EntityAccess), "request", 1)
 }

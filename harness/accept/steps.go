@@ -41,34 +41,34 @@ func (w *world) register(s steps) {
 	s.Step(`an empty ZooKeeper`, w.emptyZooKeeper)
 
 	// What comes in.
-	s.Step(`an administrator sets the queue up`, func() error { return w.act("administrator", request{verb: "init", what: "queue"}) })
+	s.Step(`an administrator sets the queue up`, func() error { return w.act("administrator", request{Verb: "init", What: "queue"}) })
 	s.Step(`a submission comes in with the UUID (\S+)`, w.submissionComesIn)
 	s.Step(`a submission comes in with the batch's UUID`, func() error { return w.submissionComesIn("uuid-of-" + path.Base(w.names["batch"])) })
 	s.Step(`a request for a (small|large) object comes in with the token (\S+)`, func(size, text string) error {
-		return w.act("API", request{verb: "create", what: "request", name: size, docs: nodes{"token": token(text)}})
+		return w.act("API", request{Verb: "create", What: "request", Name: size, Docs: nodes{"token": token(text)}})
 	})
 	s.Step(`the worker creates these jobs in it`, w.workerMakesJobs)
-	s.Step(`the worker creates no job in it`, func() error { return w.act("worker", request{verb: "process"}) })
+	s.Step(`the worker creates no job in it`, func() error { return w.act("worker", request{Verb: "process"}) })
 	s.Step(`a batch worker adds one job to it`, w.workerMakesOneJobMore)
 
 	// What a worker does.
 	s.Step(`(the|another) worker acquires the next (job|batch|request) (?:in|for a) (\S+)(?: object)?`, w.workerAcquires)
 	s.Step(`the (other )?worker (succeeds|fails it|holds it|unlocks it|makes its report|records the report as sent)(?: with the message "(.*)")?`, w.workerDoes)
 	s.Step(`the worker succeeds: it needs (\d+) bytes and gets priority (\d+)`, func(space, priority int) error {
-		return w.act("worker", request{verb: "succeed", docs: nodes{"space_needed": space, "priority": priority}})
+		return w.act("worker", request{Verb: "succeed", Docs: nodes{"space_needed": space, "priority": priority}})
 	})
 	s.Step(`the worker succeeds, with (\S+) for the (inventory|storage)`, w.workerSucceedsFor)
 	s.Step(`the worker mints the identifier (\S+) for it`, func(ark string) error {
-		return w.act("worker", request{verb: "set", docs: nodes{"identifiers": identifiers(ark)}})
+		return w.act("worker", request{Verb: "set", Docs: nodes{"identifiers": identifiers(ark)}})
 	})
-	s.Step(`the worker reports it`, func() error { return w.act("worker", request{verb: "report"}, request{verb: "finish"}) })
+	s.Step(`the worker reports it`, func() error { return w.act("worker", request{Verb: "report"}, request{Verb: "finish"}) })
 	s.Step(`the worker acquires and reports the next batch in (\S+)`, func(state string) error {
-		return w.act("worker", request{verb: "acquire", what: "batch", from: state}, request{verb: "report"}, request{verb: "finish"})
+		return w.act("worker", request{Verb: "acquire", What: "batch", From: state}, request{Verb: "report"}, request{Verb: "finish"})
 	})
 	s.Step(`the worker tries to move it to (\S+)`, w.workerMoves)
 	s.Step(`a worker that respects holds acquires the next pending (batch|job)`, w.workerRespectsHolds)
 	s.Step(`a worker with room for (\d+) bytes looks at all jobs in provisioning`, func(room int64) error {
-		return w.act("worker", request{verb: "pass", what: "jobs", from: "provisioning", room: room})
+		return w.act("worker", request{Verb: "pass", What: "jobs", From: "provisioning", Room: room})
 	})
 	s.Step(`workers move the job ([A-Z]) to (\S+)`, w.workersTakeOn)
 	s.Step(`the job ([A-Z]) fails there with the message "(.*)"`, w.jobFailsThere)
@@ -77,14 +77,14 @@ func (w *world) register(s steps) {
 	// What others do.
 	s.Step(`an administrator (releases|resumes|retries|deletes|gives up|requests an update report of) the (job(?: [A-Z])?|batch|request)(?: at (\S+))?(?: with the message "(.*)")?`, w.adminDoes)
 	s.Step(`an administrator gives the job ([A-Z]) priority (\d+)`, func(name string, priority int) error {
-		return w.act("administrator", request{verb: "set-priority", item: "job " + name, docs: nodes{"priority": priority}})
+		return w.act("administrator", request{Verb: "set-priority", Item: "job " + name, Docs: nodes{"priority": priority}})
 	})
 	s.Step(`an administrator tries to move the (job|batch|request) to (\S+)`, w.adminMoves)
 	s.Step(`the (cleaning|repair) pass over (jobs|batches|requests) runs`, w.pass)
 	s.Step(`the watch fires because its batch-processing is empty`, func() error {
-		return w.act("watcher", request{verb: "admin-move", item: "batch", from: "processing", to: "reporting"})
+		return w.act("watcher", request{Verb: "admin-move", Item: "batch", From: "processing", To: "reporting"})
 	})
-	s.Step(`a watcher waits for the last of its jobs`, func() error { return w.act("watcher", request{verb: "await-emptied", item: "batch"}) })
+	s.Step(`a watcher waits for the last of its jobs`, func() error { return w.act("watcher", request{Verb: "await-emptied", Item: "batch"}) })
 	s.Step(`(the|another|an) (worker|administrator) (takes|releases) the (queue hold|collection hold|storage lock|inventory lock|local id lock) (\S+)(?: of (\S+))?`, w.takesOrReleases)
 	s.Step(`(the|another|an) (worker|administrator)'s session ends`, w.sessionEnds)
 

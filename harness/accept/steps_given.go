@@ -13,6 +13,8 @@ import (
 	"github.com/cucumber/godog"
 	"github.com/go-zookeeper/zk"
 
+	"mrtq/harness/accept/library"
+	"mrtq/harness/internal/session"
 	"mrtq/internal/znode"
 )
 
@@ -208,7 +210,11 @@ func (w *world) anItem(state, kind, acquired string) error {
 }
 
 func (w *world) acquired(kind, state string) error {
-	return w.arrange("worker", request{verb: "acquire", what: kind, name: "small", from: state})
+	r := request{Verb: "acquire", What: kind, From: state}
+	if kind == "request" {
+		r.Name = "small"
+	}
+	return w.arrange("worker", r)
 }
 
 // theseItems writes the items of a table.
@@ -244,7 +250,7 @@ func (w *world) workerHasAcquiredTheBatch() error {
 // eachAcquired gives each of the jobs A, B and C a worker.
 func (w *world) eachAcquired() (err error) {
 	for _, name := range []string{"A", "B", "C"} {
-		err = first(err, w.arrange("worker of "+name, request{verb: "acquire", what: "job", from: "notify"}))
+		err = first(err, w.arrange("worker of "+name, request{Verb: "acquire", What: "job", From: "notify"}))
 	}
 	return err
 }
@@ -329,12 +335,13 @@ func (w *world) emptyZooKeeper() {
 
 // lockByHand creates a lock as a worker with the client library would.
 func (w *world) lockByHand(what string) error {
-	a, err := w.actor("another client")
+	conn, err := session.Open(w.ctx, w.suite.session)
 	if err := first(err, w.flush()); err != nil {
-		return err
+		return w.stopIfLost(err)
 	}
+	w.others = append(w.others, conn)
 	at := w.names[what] + "/lock"
-	if _, err := a.conn.Create(w.root+at, []byte{}, zk.FlagEphemeral, w.suite.observer.acl); err != nil {
+	if _, err := conn.Create(w.root+at, []byte{}, zk.FlagEphemeral, w.suite.observer.acl); err != nil {
 		return fmt.Errorf("lock the %s: %w", what, err)
 	}
 	w.before, w.seen = nil, w.seen.Clone()
@@ -342,7 +349,7 @@ func (w *world) lockByHand(what string) error {
 }
 
 // nodes is what znodes hold, by their paths: an object, a number or a text.
-type nodes map[string]any
+type nodes = library.Docs
 
 // below returns a znode and the documents below it, by their paths.
 func below(at string, docs nodes) nodes {
@@ -353,8 +360,8 @@ func below(at string, docs nodes) nodes {
 	return all
 }
 
-// paths returns the paths, each after those above it.
-func (n nodes) paths() []string { return slices.Sorted(maps.Keys(n)) }
+// paths returns the paths of nodes, each after those above it.
+func paths(n nodes) []string { return slices.Sorted(maps.Keys(n)) }
 
 // first returns the first error.
 func first(errs ...error) error {

@@ -4,15 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
+	"mrtq/harness/accept/library"
 	"mrtq/internal/layout/merritt"
 	"mrtq/internal/znode"
-	"mrtq/newqueue"
-	"mrtq/newqueue/client"
 )
 
 // itemIs expects that an item is in another state: in its status, and if it is a job in that
@@ -100,8 +98,8 @@ func (w *world) created(folder string, items ...nodes) error {
 	if err := w.done(); err != nil {
 		return err
 	}
-	if len(made) != len(items) || !slices.Equal(made, w.last.ids) {
-		return fmt.Errorf("the new items are %v, the answer is %v, expected %d", made, w.last.ids, len(items))
+	if len(made) != len(items) || !slices.Equal(made, w.last.IDs) {
+		return fmt.Errorf("the new items are %v, the answer is %v, expected %d", made, w.last.IDs, len(items))
 	}
 	var wrong []error
 	for i, docs := range items {
@@ -121,7 +119,7 @@ func (w *world) created(folder string, items ...nodes) error {
 
 func (w *world) batchIsCreated() error {
 	w.earlier = append(w.before.Children("/batches"), path.Base(w.names["batch"]))
-	w.names["batch"] = "/batches/" + strings.Join(w.last.ids, "")
+	w.names["batch"] = "/batches/" + strings.Join(w.last.IDs, "")
 	return w.created("/batches", nodes{"submission": w.submission(w.uuid)})
 }
 
@@ -135,7 +133,7 @@ func (w *world) numberIsNew() error {
 
 func (w *world) jobsAreFresh() error {
 	var wrong []error
-	for _, jid := range w.last.ids {
+	for _, jid := range w.last.IDs {
 		wrong = append(wrong,
 			w.seenField("/jobs/"+jid+"/status", "last_successful_status", nil),
 			w.seenField("/jobs/"+jid+"/status", "retry_count", 0))
@@ -188,17 +186,17 @@ func (w *world) jobIsDeleted(folder string) error {
 
 // answerWarns expects a warning that names the scenario's job or batch.
 func (w *world) answerWarns() error {
-	for _, text := range w.last.warnings {
+	for _, text := range w.last.Warnings {
 		if strings.Contains(text, "depositor") && strings.Contains(text, path.Base(w.subject())) {
 			return nil
 		}
 	}
-	return fmt.Errorf("the answer is %q", w.last.warnings)
+	return fmt.Errorf("the answer is %q", w.last.Warnings)
 }
 
 func (w *world) answerWarnsOfNothing() error {
-	if len(w.last.warnings) > 0 {
-		return fmt.Errorf("the answer is %q", w.last.warnings)
+	if len(w.last.Warnings) > 0 {
+		return fmt.Errorf("the answer is %q", w.last.Warnings)
 	}
 	return w.done()
 }
@@ -215,8 +213,11 @@ func (w *world) subject() string {
 
 // reported compares two lists of the report. Its words end the Then.
 func (w *world) reported(one, word, other, otherWord string) error {
-	r := w.last.report
-	lists := map[string][]string{"newly completed": r.NewlyCompleted, "newly failed": r.NewlyFailed, "still failed": r.Unresolved, "resumed": r.Unfinished}
+	r := w.last.Report
+	if r == nil {
+		return errors.New("the answer has no report")
+	}
+	lists := map[string][]string{"newly completed": r.NewlyCompleted, "newly failed": r.NewlyFailed, "still failed": r.StillFailed, "resumed": r.Resumed}
 	if !slices.Equal(lists[word], w.ids(one)) || !slices.Equal(lists[otherWord], w.ids(other)) {
 		return fmt.Errorf("the report lists %v", lists)
 	}
@@ -224,7 +225,10 @@ func (w *world) reported(one, word, other, otherWord string) error {
 }
 
 func (w *world) thereIsToSend(what string) error {
-	if got := w.last.report.Changed(); got != (what == "something") {
+	if w.last.Report == nil {
+		return errors.New("the answer has no report")
+	}
+	if got := w.last.Report.Changed; got != (what == "something") {
 		return fmt.Errorf("the report has Changed %t", got)
 	}
 	return nil
@@ -236,24 +240,24 @@ func (w *world) workerHas(which, name string) error {
 	if err := first(w.done(), w.wantNode(at+"/lock", "")); err != nil {
 		return err
 	}
-	if owner := w.seen.Get(at + "/lock").Stat.EphemeralOwner; owner != a.conn.SessionID() {
-		return fmt.Errorf("%s/lock belongs to session %#x, expected %#x", at, owner, a.conn.SessionID())
+	if owner := w.seen.Get(at + "/lock").Stat.EphemeralOwner; owner != a.ID() {
+		return fmt.Errorf("%s/lock belongs to session %#x, expected %#x", at, owner, a.ID())
 	}
-	if a.has.Path() != at {
-		return fmt.Errorf("the worker acquired %s, expected %s", a.has.Path(), at)
+	if a.has != at {
+		return fmt.Errorf("the worker acquired %s, expected %s", a.has, at)
 	}
 	return nil
 }
 
 func (w *world) hasLookedAt(names string) error {
-	if want := w.ids(names); !slices.Equal(w.last.looked, want) {
-		return fmt.Errorf("the worker looked at %v, expected %v", w.last.looked, want)
+	if want := w.ids(names); !slices.Equal(w.last.Looked, want) {
+		return fmt.Errorf("the worker looked at %v, expected %v", w.last.Looked, want)
 	}
 	return nil
 }
 
 func (w *world) findsIdentifier(ark string) error {
-	if got := w.last.identifier; got != ark {
+	if got := w.last.Identifier; got != ark {
 		return fmt.Errorf("the worker found %q", got)
 	}
 	return nil
@@ -345,58 +349,61 @@ func (w *world) foldersAreThere(below, names string) error {
 	return errors.Join(w.done(), w.wantNodes(all))
 }
 
-// refusals has the error for each reason that a Then can give.
-var refusals = map[string]error{
-	"the lock is already held":                        client.ErrLocked,
-	"only the worker that holds the lock may do this": client.ErrNotLocked,
-	"the caller does not hold that lock":              client.ErrNotLocked,
-	"no step of it has succeeded yet":                 client.ErrNotResumable,
-	"it has unfinished jobs":                          client.ErrStillProcessing,
-	"it already has jobs":                             client.ErrHasJobs,
-	"there already is a batch with that UUID":         client.ErrExists,
-	"only a batch that is processing takes jobs":      client.ErrNotProcessing,
-	"a priority has two digits":                       newqueue.ErrPriority,
-	"the layout does not allow the value":             newqueue.ErrValue,
-	"another client changed it first":                 client.ErrConflict,
-	"the queue is held":                               client.ErrHeld,
-	"it is in another state":                          errState,
-	"an administrator may not do that":                errState,
-	"there is nothing to acquire":                     client.ErrNone,
+// refusals has the kind of refusal for each reason that a Then can give.
+var refusals = map[string]library.Kind{
+	"the lock is already held":                        library.Locked,
+	"only the worker that holds the lock may do this": library.NotLocked,
+	"the caller does not hold that lock":              library.NotLocked,
+	"no step of it has succeeded yet":                 library.NotResumable,
+	"it has unfinished jobs":                          library.Processing,
+	"it already has jobs":                             library.HasJobs,
+	"there already is a batch with that UUID":         library.Exists,
+	"only a batch that is processing takes jobs":      library.NotProcessing,
+	"a priority has two digits":                       library.Priority,
+	"the layout does not allow the value":             library.Value,
+	"another client changed it first":                 library.Conflict,
+	"the queue is held":                               library.Held,
+	"it is in another state":                          library.State,
+	"an administrator may not do that":                library.State,
+	"there is nothing to acquire":                     library.None,
 }
-
-// errState stands for every *newqueue.StateError.
-var errState = errors.New("a state error")
 
 func (w *world) isRefused(why string) error {
-	w.last.judged = true
-	if w.last.err == nil {
-		return errors.New("it was not refused")
-	}
 	want, known := refusals[why]
 	if !known {
-		return fmt.Errorf("the test knows no error for %q", why)
+		return fmt.Errorf("the test knows no kind of refusal for %q", why)
 	}
-	var state *client.StateError
-	if !errors.Is(w.last.err, want) && (want != errState || !errors.As(w.last.err, &state)) {
-		return fmt.Errorf("it was refused for another reason: %w", w.last.err)
-	}
-	return nil
+	_, err := w.refusedAs(want)
+	return err
 }
 
-// isIllegal expects the typed error with all its fields. The When before has set the
-// target state.
-func (w *world) isIllegal(from, kind, allowed string) error {
+// refusedAs is the refusal of the last act, which must be of a kind. Of an implementation that gives no reasons, any
+// kind counts.
+func (w *world) refusedAs(want library.Kind) (*library.Refusal, error) {
 	w.last.judged = true
-	var e *client.StateError
-	if !errors.As(w.last.err, &e) {
-		return fmt.Errorf("it was not refused as an illegal step: %w", orDone(w.last.err))
+	var refused *library.Refusal
+	switch {
+	case !errors.As(w.last.err, &refused):
+		return nil, fmt.Errorf("it was not refused: %w", orDone(w.last.err))
+	case refused.Kind != want && (w.last.reasons || refused.Kind == library.Other):
+		return nil, fmt.Errorf("it was refused for another reason, as %s: %w", refused.Kind, refused)
 	}
-	want := client.StateError{Entity: entityOf(kind), Path: w.names[kind], From: from, To: w.target}
+	return refused, nil
+}
+
+// isIllegal expects a refusal that says what is possible instead. The When before has set the target state.
+func (w *world) isIllegal(from, kind, allowed string) error {
+	refused, err := w.refusedAs(library.State)
+	if err != nil || !w.last.reasons {
+		return err
+	}
+	var want []string
 	if allowed != "no state" {
-		want.Allowed = strings.Fields(allowed)
+		want = strings.Fields(allowed)
 	}
-	if !reflect.DeepEqual(*e, want) {
-		return fmt.Errorf("the error says %+v, expected %+v", *e, want)
+	slices.Sort(want)
+	if slices.Sort(refused.Allowed); refused.From != from || refused.To != w.target || !slices.Equal(refused.Allowed, want) {
+		return fmt.Errorf("the refusal names %s, %s and %q, expected %s, %s and %q", refused.From, refused.To, refused.Allowed, from, w.target, want)
 	}
 	return nil
 }

@@ -22,9 +22,9 @@ func actorNamed(which, who string) string {
 }
 
 func (w *world) workerAcquires(which, kind, state string) error {
-	r := request{verb: "acquire", what: kind, from: state}
+	r := request{Verb: "acquire", What: kind, From: state}
 	if kind == "request" {
-		r.name, r.from = state, "pending"
+		r.Name, r.From = state, "pending"
 	}
 	return w.act(actorNamed(which, "worker"), r)
 }
@@ -36,13 +36,13 @@ var workersVerbs = map[string]string{
 }
 
 func (w *world) workerDoes(which, action, message string) error {
-	return w.act(actorNamed(which, "worker"), request{verb: workersVerbs[action], message: message})
+	return w.act(actorNamed(which, "worker"), request{Verb: workersVerbs[action], Message: message})
 }
 
 // workerSucceedsFor lets a worker say where the next service finds the object.
 func (w *world) workerSucceedsFor(url, service string) error {
 	name, doc := found(service, url)
-	return w.act("worker", request{verb: "succeed", docs: nodes{name: doc}})
+	return w.act("worker", request{Verb: "succeed", Docs: nodes{name: doc}})
 }
 
 // found returns what a worker writes for the inventory or the storage service, and the znode's name.
@@ -60,61 +60,61 @@ func (w *world) workerMakesJobs(t *godog.Table) (err error) {
 	if w.jobs, err = w.manifest(t); err != nil {
 		return err
 	}
-	return w.act("worker", request{verb: "process", jobs: w.jobs})
+	return w.act("worker", request{Verb: "process", Jobs: w.jobs})
 }
 
 func (w *world) workerMakesOneJobMore(t *godog.Table) (err error) {
 	if w.jobs, err = w.manifest(t); err != nil {
 		return err
 	}
-	return w.act("worker", request{verb: "create", what: "job", item: "batch", jobs: w.jobs})
+	return w.act("worker", request{Verb: "create", What: "job", Item: "batch", Jobs: w.jobs})
 }
 
 func (w *world) submissionComesIn(uuid string) error {
 	w.uuid = uuid
-	return w.act("API", request{verb: "create", what: "batch", docs: nodes{"submission": w.submission(uuid)}})
+	return w.act("API", request{Verb: "create", What: "batch", Docs: nodes{"submission": w.submission(uuid)}})
 }
 
 // adminsVerbs are what an administrator does to an item, by the words of a scenario.
 var adminsVerbs = map[string]request{
-	"releases":                     {verb: "admin-move", from: "held", to: "pending"},
-	"retries":                      {verb: "admin-move", from: "failed", to: "processing"},
-	"requests an update report of": {verb: "admin-move", from: "failed", to: "update-reporting"},
-	"resumes":                      {verb: "resume"},
-	"deletes":                      {verb: "delete"},
-	"gives up":                     {verb: "give-up"},
+	"releases":                     {Verb: "admin-move", From: "held", To: "pending"},
+	"retries":                      {Verb: "admin-move", From: "failed", To: "processing"},
+	"requests an update report of": {Verb: "admin-move", From: "failed", To: "update-reporting"},
+	"resumes":                      {Verb: "resume"},
+	"deletes":                      {Verb: "delete"},
+	"gives up":                     {Verb: "give-up"},
 }
 
 func (w *world) adminDoes(action, name, at, message string) error {
 	r := adminsVerbs[action]
-	r.item, r.to, r.message = name, cmp.Or(at, r.to), message
+	r.Item, r.To, r.Message = name, cmp.Or(at, r.To), message
 	return w.act("administrator", r)
 }
 
 func (w *world) adminMoves(what, to string) error {
 	w.target = to
-	return w.act("administrator", request{verb: "admin-move", item: what, to: to})
+	return w.act("administrator", request{Verb: "admin-move", Item: what, To: to})
 }
 
 func (w *world) workerMoves(to string) error {
 	w.target = to
-	return w.act("worker", request{verb: "move", to: to})
+	return w.act("worker", request{Verb: "move", To: to})
 }
 
 // pass runs the cleaning or the repairing pass over all jobs, batches or requests.
 func (w *world) pass(which, what string) error {
-	return w.act(which+" pass", request{verb: strings.TrimSuffix(which, "ing"), what: what})
+	return w.act(which+" pass", request{Verb: strings.TrimSuffix(which, "ing"), What: what})
 }
 
 func (w *world) takesOrReleases(which, who, action, kind, name, owner string) error {
 	verb := strings.TrimSuffix(action, "s") + "-lock"
-	return w.act(actorNamed(which, who), request{verb: verb, what: kind, name: name, owner: owner})
+	return w.act(actorNamed(which, who), request{Verb: verb, What: kind, Name: name, Owner: owner})
 }
 
 // sessionEnds ends a session as if its client had died.
 func (w *world) sessionEnds(which, who string) error {
 	name := actorNamed(which, who)
-	err := w.act(name, request{verb: "end", what: "session"})
+	err := w.during(name, func(_ context.Context, a *actor) error { return a.End() })
 	delete(w.actors, name)
 	return err
 }
@@ -123,17 +123,17 @@ func (w *world) sessionEnds(which, who string) error {
 // if its collection is held.
 func (w *world) workerRespectsHolds(what string) error {
 	return w.during("worker", func(ctx context.Context, a *actor) error {
-		for _, r := range []request{{verb: "acquire", what: what, from: "pending"}, {verb: "lock-taken", what: "collection hold"}} {
-			r.name = w.last.profile
-			if err := a.do(ctx, r, &w.last); err != nil {
+		for _, r := range []request{{Verb: "acquire", What: what, From: "pending"}, {Verb: "lock-taken", What: "collection hold"}} {
+			r.Name = w.last.Profile
+			if err := w.do(ctx, a, r, &w.last); err != nil {
 				return err
 			}
 		}
 		verb := map[string]string{"batch": "unlock", "job": "succeed"}[what]
-		if w.last.yes {
+		if w.last.Yes {
 			verb = "hold"
 		}
-		return a.do(ctx, request{verb: verb}, &w.last)
+		return w.do(ctx, a, request{Verb: verb}, &w.last)
 	})
 }
 
@@ -146,7 +146,7 @@ func (w *world) workersTakeOn(name, to string) error {
 		return fmt.Errorf("job %s can't get to %s", name, to)
 	}
 	for i := from; i < end; i++ {
-		if err := w.workOn("job "+name, request{verb: "succeed"}); err != nil {
+		if err := w.workOn("job "+name, request{Verb: "succeed"}); err != nil {
 			return err
 		}
 		if i > 0 || w.mrtZK() {
@@ -163,11 +163,11 @@ func (w *world) workersTakeOn(name, to string) error {
 // workOn lets a worker acquire a job, which must be the next one in its state, and do something with it.
 func (w *world) workOn(name string, do request) error {
 	w.names["job"] = w.names[name] // "its" in the next Thens means this job
-	return w.act("worker", request{verb: "acquire", what: "job", item: name, from: w.stateOf(w.seen, w.names[name])}, do)
+	return w.act("worker", request{Verb: "acquire", What: "job", Item: name, From: w.stateOf(w.seen, w.names[name])}, do)
 }
 
 func (w *world) jobFailsThere(name, why string) error {
-	if err := w.workOn("job "+name, request{verb: "fail", message: why}); err != nil {
+	if err := w.workOn("job "+name, request{Verb: "fail", Message: why}); err != nil {
 		return err
 	}
 	w.note(w.itemIs("job", "failed", "", why), w.batchEntryMoves("processing", "failed"), w.settle())
@@ -191,11 +191,11 @@ func (w *world) allSucceedAtOnce() error {
 		var running sync.WaitGroup
 		answers := make([]outcome, len(watchers)+len(workers))
 		for i, a := range slices.Concat(watchers, workers) {
-			r := request{verb: "succeed"}
+			r := request{Verb: "succeed"}
 			if i < len(watchers) {
-				r = request{verb: "await-emptied", item: w.names["batch"]}
+				r = request{Verb: "await-emptied", Item: w.names["batch"]}
 			}
-			running.Go(func() { answers[i].err = a.do(ctx, r, &answers[i]) })
+			running.Go(func() { answers[i].err = w.do(ctx, a, r, &answers[i]) })
 		}
 		running.Wait()
 		var wrong []error

@@ -4,17 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cucumber/godog"
 	"github.com/go-zookeeper/zk"
 
+	"mrtq/harness/accept/library"
 	"mrtq/harness/internal/session"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
-	"mrtq/newqueue/client"
 )
+
+// request is what an actor asks of the code under test.
+type request = library.Request
 
 // world belongs to one scenario. It has a chroot of its own, the scenario's actors, and
 // what the second connection observed before and after the last act.
@@ -24,8 +28,9 @@ type world struct {
 	ctx   context.Context // the scenario's, because steps get no other
 	root  string
 	now   time.Time // the time on the clock of the code under test
-	// actors has the actors by their names in scenarios.
+	// actors has the actors by their names in scenarios, and others the sessions of clients that are none.
 	actors map[string]*actor
+	others []*zk.Conn
 	// names has the paths of items by their names in the scenario, such as "job A".
 	names map[string]string
 
@@ -51,8 +56,25 @@ var start = time.Date(2024, 3, 1, 12, 0, 0, 0, time.FixedZone("", -8*3600))
 // longAgo is the time that the Givens write.
 var longAgo = start.Add(-240 * time.Hour)
 
-// actTimeout is the limit of one act. Nothing in a scenario waits for long.
-const actTimeout = 30 * time.Second
+// actTimeout is the limit of one act. Nothing in a scenario waits for long. A driver that does not answer is
+// killed before.
+const actTimeout = 35 * time.Second
+
+// actor is a worker, an administrator or another client of the code under test.
+type actor struct {
+	library.Session
+	able library.Able
+	has  string // the path of what it acquired last
+}
+
+// outcome is what the code under test has answered, for a Then to check.
+type outcome struct {
+	library.Answer
+	err     error
+	judged  bool // a Then has checked the error
+	reasons bool // its refusals say why
+	fired   int  // how often the watch did
+}
 
 // setUp creates the scenario's chroot and the znodes that every scenario starts
 // with.
@@ -77,10 +99,17 @@ func (w *world) setUp(ctx context.Context, sc *godog.Scenario) (context.Context,
 // tearDown puts the sessions back. The scenario fails if no Then has compared the whole tree after its last act.
 func (w *world) tearDown(ctx context.Context, sc *godog.Scenario, err error) (context.Context, error) {
 	for _, a := range w.actors {
-		w.suite.idle.put(a.conn)
+		a.Release()
+	}
+	for _, conn := range w.others {
+		conn.Close()
 	}
 	if ctx.Err() != nil {
 		return ctx, nil // the run was stopped, so this scenario does not count
+	}
+	if errors.Is(err, errNotOffered) {
+		w.suite.notOffered(sc, w)
+		return ctx, nil
 	}
 	var own error
 	if err == nil && w.unsettled {
@@ -95,12 +124,12 @@ func (w *world) actor(name string) (*actor, error) {
 	if a, ok := w.actors[name]; ok {
 		return a, nil
 	}
-	conn, err := w.suite.idle.take(w.ctx)
+	l := w.suite.libraries[library.RoleOf(name)]
+	s, err := l.Open(w.ctx, w.root, w.dialect)
 	if err != nil {
 		return nil, w.stopIfLost(err)
 	}
-	a := &actor{conn: conn, q: w.suite.open(conn, w,
-		client.WithRoot(w.root), client.WithClock(func() time.Time { return w.now }))}
+	a := &actor{Session: s, able: l.Able()}
 	w.actors[name] = a
 	return a, nil
 }
@@ -109,14 +138,51 @@ func (w *world) actor(name string) (*actor, error) {
 func (w *world) act(name string, requests ...request) error {
 	return w.during(name, func(ctx context.Context, a *actor) error {
 		for _, r := range requests {
-			r.item = w.names[r.item]
-			if err := a.do(ctx, r, &w.last); err != nil {
+			r.Item = w.names[r.Item]
+			if err := w.do(ctx, a, r, &w.last); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 }
+
+// do sends a request to the code under test. It is the only place that does. A request without an item is about
+// what the actor has acquired.
+func (w *world) do(ctx context.Context, a *actor, r request, answer *outcome) (err error) {
+	wants := r.Item
+	switch {
+	case r.Verb == "acquire":
+		r.Item = ""
+	case r.Item == "" && r.What == "":
+		r.Item = a.has
+	}
+	if r.What == "" {
+		r.What = kindOf(r.Item)
+	}
+	r.Now = w.now
+	got, err := a.Do(ctx, r)
+	if got.Report == nil { // it is finished after it was made
+		got.Report = answer.Report
+	}
+	answer.Answer, answer.reasons = got, a.able.Reasons()
+	if got.Yes {
+		answer.fired++
+	}
+	switch refused := (*library.Refusal)(nil); {
+	case errors.As(err, &refused) && refused.Kind == library.Unsupported:
+		return fmt.Errorf("%w: %w", errNotOffered, err)
+	case err != nil || r.Verb != "acquire":
+		return err
+	}
+	if a.has = answer.Item; wants != "" && wants != a.has {
+		return fmt.Errorf("the next %s in %s is %s, expected %s", r.What, r.From, a.has, wants)
+	}
+	return nil
+}
+
+// errNotOffered says that the code under test has nothing that does what a scenario needs.
+var errNotOffered = errors.New("not offered")
 
 // during lets an actor call the code under test, and reads the tree before and after.
 // It stores the answer and does not check it.
@@ -138,7 +204,9 @@ func (w *world) during(name string, do func(context.Context, *actor) error) erro
 	w.last = outcome{}
 	ctx, cancel := context.WithTimeout(w.ctx, actTimeout)
 	defer cancel()
-	w.last.err = w.stopIfLost(do(ctx, a))
+	if w.last.err = w.stopIfLost(do(ctx, a)); errors.Is(w.last.err, errNotOffered) || errors.As(w.last.err, new(*library.DriverError)) {
+		return w.last.err
+	}
 	w.unsettled = true
 	w.want = w.before.Clone()
 	return w.look()
@@ -182,7 +250,7 @@ func (w *world) write(all nodes) error {
 		}
 		return w.seen.Put(znode.Node{Path: at, Data: data})
 	}
-	for _, at := range all.paths() {
+	for _, at := range paths(all) {
 		for i, c := range at {
 			if folder := at[:i]; c == '/' && i > 0 && w.seen.Get(folder) == nil {
 				if err := put(folder, []byte{}); err != nil {
@@ -213,24 +281,18 @@ func (w *world) flush() error {
 // stopIfLost ends the whole run if err says that a connection broke. After that, the
 // tree proves nothing about this scenario or the next.
 func (w *world) stopIfLost(err error) error {
-	for _, lost := range connectionLost {
-		if errors.Is(err, lost) {
-			w.suite.stop(fmt.Errorf("the connection was lost: %w", err))
-			return err
-		}
-	}
-	if connecting := (*zkconn.ConnectError)(nil); errors.As(err, &connecting) {
+	driver, connecting := (*library.DriverError)(nil), (*zkconn.ConnectError)(nil)
+	switch {
+	case errors.Is(err, library.ErrLost), errors.As(err, &driver) && driver.Ends, errors.As(err, &connecting):
 		w.suite.stop(err)
+	case slices.ContainsFunc(connectionLost, func(lost error) bool { return errors.Is(err, lost) }):
+		w.suite.stop(fmt.Errorf("%w: %w", library.ErrLost, err))
 	}
 	return err
 }
 
-// connectionLost has the errors of a broken connection, including those that the code
-// under test returns.
-var connectionLost = []error{
-	zk.ErrNoServer, zk.ErrConnectionClosed, zk.ErrSessionExpired, zk.ErrSessionMoved, zk.ErrClosing,
-	client.ErrUnknownOutcome, client.ErrNotDone,
-}
+// connectionLost has the errors of a broken connection.
+var connectionLost = []error{zk.ErrNoServer, zk.ErrConnectionClosed, zk.ErrSessionExpired, zk.ErrSessionMoved, zk.ErrClosing}
 
 // path returns the path of an item by its name in the scenario.
 func (w *world) path(name string) (string, error) {

@@ -1,0 +1,148 @@
+// Package goqueue is mrtq's own implementation of the new queue, newqueue/client, as the acceptance suite
+// calls it.
+//
+//	goqueue.go   the library, and its sessions
+//	do.go        what each request calls
+//	sessions.go  sessions that are used again, and an inconvenient order of children
+package goqueue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/harness/accept/library"
+	"mrtq/harness/internal/session"
+	"mrtq/internal/zkconn"
+	"mrtq/newqueue"
+	"mrtq/newqueue/client"
+)
+
+// Options say how the library connects, and what breaks it in tests of the tests.
+type Options struct {
+	Session zkconn.Config
+	Conn    func(client.Conn) client.Conn // nil leaves connections as they are
+	Queue   []client.Option
+}
+
+// Library is newqueue/client as a [library.Library]. Close it.
+type Library struct {
+	opt  Options
+	idle sessions
+}
+
+// New returns the library for a server.
+func New(opt Options) *Library {
+	return &Library{opt: opt, idle: sessions{cfg: opt.Session}}
+}
+
+// Able is what the library can: everything.
+func (l *Library) Able() library.Able {
+	return library.Able{Name: "mrtq/newqueue/client", Dialects: newqueue.Dialects, Clock: true}
+}
+
+// Open opens a session.
+func (l *Library) Open(ctx context.Context, root string, d newqueue.Dialect) (library.Session, error) {
+	conn, err := l.idle.take(ctx)
+	if err != nil {
+		return nil, lost(err)
+	}
+	s := &actor{l: l, conn: conn, items: map[string]item{}, reports: map[string]client.Report{}}
+	var c client.Conn = unsorted{conn}
+	if l.opt.Conn != nil {
+		c = l.opt.Conn(c)
+	}
+	opts := []client.Option{client.WithRoot(root), client.WithClock(func() time.Time { return s.now }), client.WithACL(session.ACL(l.opt.Session))}
+	s.q = client.Open(c, d, append(opts, l.opt.Queue...)...)
+	return s, nil
+}
+
+// Close closes the sessions that were released.
+func (l *Library) Close() { l.idle.close() }
+
+// actor is one session, with what it has acquired.
+type actor struct {
+	l       *Library
+	conn    *zk.Conn
+	q       *client.Queue
+	now     time.Time
+	items   map[string]item          // by path
+	reports map[string]client.Report // the last of each batch, by path
+	ended   bool
+}
+
+// ID is ZooKeeper's id of the session.
+func (a *actor) ID() int64 { return a.conn.SessionID() }
+
+// End closes the session. The server would do this after the timeout.
+func (a *actor) End() error {
+	a.ended = true
+	a.conn.Close()
+	return nil
+}
+
+// Release keeps the session for a later actor.
+func (a *actor) Release() {
+	if !a.ended {
+		a.l.idle.put(a.conn)
+	}
+}
+
+// Do does a request.
+func (a *actor) Do(ctx context.Context, r library.Request) (library.Answer, error) {
+	a.now = r.Now
+	var answer library.Answer
+	if err := a.do(ctx, r, &answer); err != nil {
+		return library.Answer{}, lost(err)
+	}
+	return answer, nil
+}
+
+// kinds has the kind of refusal of each error.
+var kinds = []struct {
+	err  error
+	kind library.Kind
+}{
+	{client.ErrLocked, library.Locked},
+	{client.ErrNotLocked, library.NotLocked},
+	{client.ErrHeld, library.Held},
+	{client.ErrNone, library.None},
+	{client.ErrNotResumable, library.NotResumable},
+	{client.ErrStillProcessing, library.Processing},
+	{client.ErrHasJobs, library.HasJobs},
+	{client.ErrExists, library.Exists},
+	{client.ErrNotProcessing, library.NotProcessing},
+	{newqueue.ErrPriority, library.Priority},
+	{newqueue.ErrValue, library.Value},
+	{client.ErrConflict, library.Conflict},
+}
+
+// connectionLost are the errors of a broken connection.
+var connectionLost = []error{
+	zk.ErrNoServer, zk.ErrConnectionClosed, zk.ErrSessionExpired, zk.ErrSessionMoved, zk.ErrClosing,
+	client.ErrUnknownOutcome, client.ErrNotDone,
+}
+
+// lost turns an error of the client into a refusal, or into one that wraps [library.ErrLost].
+func lost(err error) error {
+	for _, is := range connectionLost {
+		if errors.Is(err, is) {
+			return fmt.Errorf("%w: %w", library.ErrLost, err)
+		}
+	}
+	if connecting := (*zkconn.ConnectError)(nil); errors.As(err, &connecting) {
+		return fmt.Errorf("%w: %w", library.ErrLost, err)
+	}
+	if state := (*client.StateError)(nil); errors.As(err, &state) {
+		return &library.Refusal{Kind: library.State, From: state.From, To: state.To, Allowed: state.Allowed, Text: err.Error()}
+	}
+	for _, k := range kinds {
+		if errors.Is(err, k.err) {
+			return &library.Refusal{Kind: k.kind, Text: err.Error()}
+		}
+	}
+	return &library.Refusal{Kind: library.Other, Text: err.Error()}
+}

@@ -1,0 +1,58 @@
+package accept
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// Known is a scenario that is expected to fail, as a line of a list of known deviations has it.
+type Known struct {
+	Row, Scenario, Reason string
+	line                  int
+}
+
+// ParseKnown reads a list of known deviations: a line for each scenario that is expected to fail, with the id of its
+// row, its name and the reason, separated by " | ". It skips empty lines and those that begin with #.
+func ParseKnown(r io.Reader) (all []Known, err error) {
+	lines := bufio.NewScanner(r)
+	for n := 1; lines.Scan(); n++ {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		parts := strings.SplitN(line, " | ", 3)
+		if len(parts) < 3 || parts[1] == "" || parts[2] == "" {
+			return nil, fmt.Errorf("line %d: found %.80q, expected a row, a scenario and a reason: J16 | An administrator resumes a failed job | writes Failed", n, line)
+		}
+		all = append(all, Known{parts[0], parts[1], parts[2], n})
+	}
+	return all, lines.Err()
+}
+
+// judge says of each known deviation whether it is one no more. A run that was not of all scenarios may
+// have left it out.
+func judge(known []Known, ran []scenario, all bool) (problems []string) {
+	for _, k := range known {
+		var has, failed bool
+		for _, sc := range ran {
+			if sc.name == k.Scenario {
+				has, failed = true, failed || sc.failed != nil
+			}
+		}
+		switch {
+		case has && !failed:
+			problems = append(problems, fmt.Sprintf("known deviation, line %d: the scenario %q passes: take it off the list", k.line, k.Scenario))
+		case !has && all:
+			problems = append(problems, fmt.Sprintf("known deviation, line %d: no scenario %q has run", k.line, k.Scenario))
+		}
+	}
+	return problems
+}
+
+// isKnown reports whether a scenario is in a list of known deviations.
+func isKnown(known []Known, sc scenario) bool {
+	return slices.ContainsFunc(known, func(k Known) bool { return k.Scenario == sc.name })
+}

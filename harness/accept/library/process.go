@@ -1,0 +1,423 @@
+package library
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"mrtq/newqueue"
+)
+
+// Protocol is the version of the protocol.
+const Protocol = 1
+
+const (
+	// helloTime is how long a driver has for its first answer, actTime for each other one, and
+	// stopTime to end when its input has ended.
+	helloTime, actTime, stopTime = 10 * time.Second, 30 * time.Second, 5 * time.Second
+	// mostDeaths is how often a driver may die in a run. After the last one the run ends.
+	mostDeaths = 3
+	// longestLine is the longest answer, in bytes.
+	longestLine = 8 << 20
+)
+
+// DriverError says what is wrong with a driver, and what to do.
+type DriverError struct {
+	Driver  string // its command
+	Request string // that it had, as JSON; "" for none
+	What    string
+	Next    string
+	// Ends says that the run can't go on. Otherwise the scenario fails, and the next one
+	// has a new process.
+	Ends bool
+	Err  error // the cause; may be nil
+}
+
+// Error names the driver, the request and what to do.
+func (e *DriverError) Error() string {
+	text := fmt.Sprintf("the driver %q %s", e.Driver, e.What)
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	if e.Request != "" {
+		text += "; it was asked " + e.Request
+	}
+	return text + "; " + e.Next
+}
+
+// Unwrap returns the cause.
+func (e *DriverError) Unwrap() error { return e.Err }
+
+// Driver is a program that answers requests. It is a [Library].
+type Driver struct {
+	opt  Options
+	able Able
+
+	mu       sync.Mutex
+	now      *process // the newest
+	deaths   int
+	sessions int // that were opened
+}
+
+// Options say how to start a driver.
+type Options struct {
+	Command string // for sh
+	Servers string // of ZooKeeper: host:port, with commas
+	// Auth are credentials, as scheme:user:password. The driver gets them in its first request.
+	Auth []string
+	Log  io.Writer // gets what the driver prints on stderr; nil drops it
+}
+
+// message is a line in either direction: a request, or an answer to it.
+type message struct {
+	N       int    `json:"n"`
+	Session string `json:"session,omitempty"`
+	*Request
+	// Of hello and open.
+	Protocol int              `json:"protocol,omitempty"`
+	Servers  string           `json:"servers,omitempty"`
+	Auth     []string         `json:"auth,omitempty"`
+	Dialect  newqueue.Dialect `json:"dialect,omitempty"`
+	Root     string           `json:"root,omitempty"`
+}
+
+// reply is the answer to a request.
+type reply struct {
+	N int `json:"n"`
+	*Answer
+	Refused *Refusal `json:"refused,omitempty"`
+	// Of hello and open.
+	Implementation string             `json:"implementation,omitempty"`
+	Protocol       int                `json:"protocol,omitempty"`
+	Dialects       []newqueue.Dialect `json:"dialects,omitempty"`
+	Clock          bool               `json:"clock,omitempty"`
+	Without        []string           `json:"without,omitempty"`
+	ZKSession      string             `json:"zk_session,omitempty"` // hexadecimal, with 0x
+}
+
+// Start starts a driver, and says hello. The error is a *[DriverError]. Stop it.
+func Start(ctx context.Context, opt Options) (*Driver, error) {
+	d := &Driver{opt: opt}
+	p, err := d.start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d.now = p
+	return d, nil
+}
+
+// start starts a process, and takes what it says of itself.
+func (d *Driver) start(ctx context.Context) (*process, error) {
+	p, err := d.newProcess()
+	if err != nil {
+		return nil, d.wrong("does not start", "", "check the command", err)
+	}
+	r, err := p.ask(ctx, message{Request: &Request{Verb: "hello"}, Protocol: Protocol, Servers: d.opt.Servers, Auth: d.opt.Auth}, helloTime)
+	const next = "it must answer hello as docs/drivers.md says, with a line of JSON on stdout"
+	switch {
+	case err == nil && r.Refused != nil:
+		err = d.wrong("refuses", "", "see what it says", r.Refused)
+	case err == nil && r.Protocol != Protocol:
+		err = d.wrong(fmt.Sprintf("needs protocol %d, and this version of mrtq speaks %d", r.Protocol, Protocol), "", "take the driver of this version, or the mrtq of that protocol", nil)
+	case err == nil && r.Implementation == "":
+		err = d.wrong("does not name its implementation", "", next, nil)
+	case err != nil && ctx.Err() == nil:
+		var why *DriverError
+		if errors.As(err, &why) {
+			why.Request, why.Next = "hello", next // which has the credentials
+		}
+	}
+	if err != nil {
+		p.kill(err)
+		return nil, err
+	}
+	d.able = Able{Name: r.Implementation, Dialects: r.Dialects, Clock: r.Clock, Without: r.Without}
+	return p, nil
+}
+
+func (d *Driver) wrong(what, request, next string, err error) *DriverError {
+	return &DriverError{Driver: d.opt.Command, Request: request, What: what, Next: next, Ends: true, Err: err}
+}
+
+// Able is what the driver has said of itself.
+func (d *Driver) Able() Able { return d.able }
+
+// Stop ends the driver and what it has started.
+func (d *Driver) Stop() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.now.stop()
+}
+
+// Open opens a session. If the driver has died, it is started again, as often as a run allows.
+func (d *Driver) Open(ctx context.Context, root string, dialect newqueue.Dialect) (Session, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if why := d.now.why(); why != nil {
+		if d.deaths++; d.deaths >= mostDeaths {
+			return nil, d.wrong(fmt.Sprintf("has died %d times", d.deaths), "", "mend it, or select other scenarios with --tags; its log is on stderr", why)
+		}
+		p, err := d.start(ctx)
+		if err != nil {
+			return nil, err
+		}
+		d.now = p
+	}
+	d.sessions++
+	s := &driverSession{d: d, p: d.now, name: fmt.Sprintf("s%d", d.sessions)}
+	r, err := s.p.ask(ctx, message{Session: s.name, Request: &Request{Verb: "open"}, Root: root, Dialect: dialect}, actTime)
+	switch {
+	case err != nil:
+		return nil, err
+	case r.Refused != nil:
+		return nil, r.Refused
+	}
+	if s.id, err = strconv.ParseInt(r.ZKSession, 0, 64); err != nil {
+		if id, unsigned := strconv.ParseUint(r.ZKSession, 0, 64); unsigned == nil {
+			s.id, err = int64(id), nil
+		}
+	}
+	if err != nil {
+		return nil, d.wrong(fmt.Sprintf("has answered open with zk_session %q", r.ZKSession), "", "it must be ZooKeeper's id of the session, such as 0x1a20c2d32c10001", nil)
+	}
+	return s, nil
+}
+
+// driverSession is a session of a driver.
+type driverSession struct {
+	d      *Driver
+	p      *process
+	name   string
+	id     int64
+	closed bool
+}
+
+// ID is ZooKeeper's id of the session.
+func (s *driverSession) ID() int64 { return s.id }
+
+// Do sends a request.
+func (s *driverSession) Do(ctx context.Context, r Request) (Answer, error) {
+	if able := s.d.able; able.lacks(r.Verb) || able.lacks(r.Verb+" "+r.What) {
+		return Answer{}, &Refusal{Kind: Unsupported, Text: able.Name + " does not offer " + r.Verb}
+	}
+	if !s.d.able.Clock {
+		r.Now = time.Time{}
+	}
+	got, err := s.p.ask(ctx, message{Session: s.name, Request: &r}, actTime)
+	switch {
+	case err != nil:
+		return Answer{}, err
+	case got.Refused != nil && !got.Refused.Kind.known():
+		return Answer{}, s.d.wrong(fmt.Sprintf("has refused with the unknown kind %q", got.Refused.Kind), asJSON(r), "the kinds are in docs/drivers.md", nil)
+	case got.Refused != nil:
+		return Answer{}, got.Refused
+	}
+	return *got.Answer, nil
+}
+
+func (k Kind) known() bool {
+	for _, one := range Kinds {
+		if one.Kind == k {
+			return true
+		}
+	}
+	return false
+}
+
+// End closes the session.
+func (s *driverSession) End() error {
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	_, err := s.p.ask(context.Background(), message{Session: s.name, Request: &Request{Verb: "close"}}, actTime)
+	return err
+}
+
+// Release closes the session.
+func (s *driverSession) Release() { _ = s.End() } // the scenario is over
+
+// process is one process of a driver.
+type process struct {
+	d    *Driver
+	cmd  *exec.Cmd
+	in   *os.File
+	dead chan struct{} // closed when err is set, and nothing is left of the process
+	end  sync.Once
+
+	mu      sync.Mutex
+	err     error
+	n       int
+	waiting map[int]chan reply
+}
+
+func (d *Driver) newProcess() (*process, error) {
+	in, out, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	cmd := exec.Command("sh", "-c", d.opt.Command)
+	cmd.Stdin, cmd.Stderr, cmd.SysProcAttr = in, d.opt.Log, &syscall.SysProcAttr{Setpgid: true}
+	cmd.WaitDelay = time.Second // what it has started may keep its stderr open
+	stdout, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		out.Close()
+		return nil, err
+	}
+	p := &process{d: d, cmd: cmd, in: out, dead: make(chan struct{}), waiting: map[int]chan reply{}}
+	go p.read(stdout)
+	return p, nil
+}
+
+// read gives each answer to the request that waits for it, until the process ends.
+func (p *process) read(stdout io.Reader) {
+	lines := bufio.NewScanner(stdout)
+	lines.Buffer(nil, longestLine)
+	for lines.Scan() {
+		if err := p.take(lines.Bytes()); err != nil {
+			p.kill(err)
+			return
+		}
+	}
+	p.kill(&DriverError{Driver: p.d.opt.Command, What: "has ended", Next: "its log is on stderr", Err: lines.Err()})
+}
+
+// take takes a line of the driver.
+func (p *process) take(line []byte) error {
+	const next = "a driver prints nothing on stdout but answers, one for each request; its log goes to stderr"
+	r := reply{Answer: &Answer{}}
+	if err := json.Unmarshal(line, &r); err != nil {
+		return p.d.wrong(fmt.Sprintf("has printed %.80q", line), "", next, nil)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	waits := p.waiting[r.N]
+	if waits == nil {
+		return p.d.wrong(fmt.Sprintf("has answered number %d, which does not wait for an answer: %.80q", r.N, line), "", next, nil)
+	}
+	delete(p.waiting, r.N)
+	waits <- r
+	return nil
+}
+
+// ask sends a request and waits for its answer. If none comes in time, the process is killed.
+func (p *process) ask(ctx context.Context, m message, limit time.Duration) (reply, error) {
+	p.mu.Lock()
+	if p.err != nil {
+		defer p.mu.Unlock()
+		return reply{}, p.err
+	}
+	p.n++
+	m.N = p.n
+	answer := make(chan reply, 1)
+	p.waiting[m.N] = answer
+	p.in.SetWriteDeadline(time.Now().Add(limit))
+	line := asJSON(m)
+	_, err := io.WriteString(p.in, line+"\n")
+	p.mu.Unlock()
+	if err != nil {
+		p.kill(&DriverError{Driver: p.d.opt.Command, What: "does not read its requests", Next: "its log is on stderr", Err: err})
+	}
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case r := <-answer:
+		return r, nil
+	case <-p.dead:
+	case <-ctx.Done():
+		return reply{}, context.Cause(ctx)
+	case <-timer.C:
+		p.kill(&DriverError{Driver: p.d.opt.Command, What: fmt.Sprintf("has not answered within %v, and was killed", limit), Next: "its log is on stderr"})
+	}
+	select {
+	case r := <-answer: // its last words
+		return r, nil
+	default:
+	}
+	err = p.why()
+	var why *DriverError
+	if errors.As(err, &why) && why.Request == "" {
+		with := *why
+		with.Request = line
+		return reply{}, &with
+	}
+	return reply{}, err
+}
+
+func asJSON(v any) string {
+	line, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // texts, numbers, and objects of these can always be written
+	}
+	return string(line)
+}
+
+// why says why the process is dead; nil if it is not.
+func (p *process) why() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.err
+}
+
+// kill ends the process and its group. Only the first call counts.
+func (p *process) kill(why error) {
+	p.mu.Lock()
+	if p.err == nil {
+		p.err = why
+	}
+	p.mu.Unlock()
+	p.end.Do(func() {
+		syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
+		p.in.Close()
+		_ = p.cmd.Wait() // it was killed
+		close(p.dead)
+	})
+	<-p.dead
+}
+
+// stop lets the process end by itself, and kills what is left.
+func (p *process) stop() {
+	p.in.Close()
+	select {
+	case <-p.dead:
+	case <-time.After(stopTime):
+	}
+	p.kill(errors.New("it was stopped"))
+}
+
+// lacks reports whether an implementation has said that it lacks something.
+func (a Able) lacks(what string) bool { return slices.Contains(a.Without, what) }
+
+// Reasons reports whether its refusals say why. Otherwise any refusal counts.
+func (a Able) Reasons() bool { return !a.lacks("reasons") }
+
+// Warnings reports whether a deletion warns. Otherwise a warning is not offered.
+func (a Able) Warnings() bool { return !a.lacks("warnings") }
+
+// Can reports whether it can a dialect.
+func (a Able) Can(d newqueue.Dialect) bool {
+	return a.Dialects == nil || slices.Contains(a.Dialects, d)
+}
+
+// String returns the name, with what it lacks.
+func (a Able) String() string {
+	if len(a.Without) == 0 {
+		return a.Name
+	}
+	return a.Name + ", without " + strings.Join(a.Without, ", ")
+}
