@@ -51,8 +51,9 @@ func start(ctx context.Context, opt Options) (*stage, error) {
 	s := &stage{cfg: zkconn.Config{SessionTimeout: sessionTimeout}}
 	if opt.Backend == harness.Embedded {
 		var err error
-		s.inside, err = minizk.Start(minizk.Options{Private: true, RealTime: true, LogSize: 1, MinTimeout: stageTick, MaxTimeout: longSession})
-		s.cfg.Address.Servers = []string{"memory:0"}
+		if s.inside, err = minizk.Start(minizk.Options{Private: true, RealTime: true, LogSize: 1, MinTimeout: stageTick}); err == nil {
+			s.cfg.Address.Servers, s.cfg.Dial = []string{"127.0.0.1:0"}, s.inside.Dial // no name, because a session would look it up
+		}
 		return s, err
 	}
 	on := harness.Options{Client: opt.Client}
@@ -122,8 +123,8 @@ func (s *stage) config(folder string, dial func(context.Context) (net.Conn, erro
 
 // connect connects to a server of the stage, which one decides turn.
 func (s *stage) connect(ctx context.Context, turn int) (net.Conn, error) {
-	if s.inside != nil {
-		return s.inside.Dial(ctx)
+	if s.cfg.Dial != nil {
+		return s.cfg.Dial(ctx)
 	}
 	server := s.cfg.Address.Servers[turn%len(s.cfg.Address.Servers)]
 	nc, err := (&net.Dialer{}).DialContext(ctx, "tcp", server)
@@ -166,17 +167,10 @@ func (s *stage) open(ctx context.Context, folder string) (*migrate.Writer, error
 	return zkconn.OpenWriter(ctx, s.config(folder, nil))
 }
 
-// site is a queue on the stage, for its workers, who read through a mirror. At another server than
-// the one in this process, the client is the one that services use.
+// site is a queue on the stage, for its workers. Their client is the one that services use, and reads
+// through a mirror.
 func (s *stage) site(ctx context.Context, folder string, m *mirror) daemons.Site {
 	return daemons.Site{Root: s.root + folder, Connect: func() (daemons.Session, error) {
-		if s.inside != nil {
-			conn, err := openPlain(ctx, s.inside.Dial)
-			if err != nil {
-				return nil, err
-			}
-			return m.over(conn), nil
-		}
 		conn, err := session.Open(ctx, s.cfg)
 		if err != nil {
 			return nil, err

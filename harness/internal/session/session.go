@@ -37,6 +37,9 @@ func Open(ctx context.Context, cfg zkconn.Config) (*zk.Conn, error) {
 			return tls.DialWithDialer(&net.Dialer{Timeout: timeout}, network, address, config)
 		}
 	}
+	if cfg.Dial != nil {
+		dial = func(string, string, time.Duration) (net.Conn, error) { return cfg.Dial(context.Background()) }
+	}
 	conn, events, err := zk.Connect(cfg.Address.Servers, timeout, zk.WithLogInfo(false), zk.WithLogger(quiet{}), zk.WithDialer(dial))
 	if err != nil {
 		return nil, err
