@@ -20,7 +20,7 @@ import (
 // What a Stat says of a znode's children may be old: no worker of a migrated queue looks at that.
 type mirror struct {
 	mu       sync.Mutex // of the requests: a worker sends several at once
-	nodes    map[string]known
+	nodes    map[string]*known   // nil for one that is not there
 	children map[string][]string // sorted
 	changes  map[string]uint64   // how often something below a path has changed
 	unseen   uint64              // how often others may have changed anything
@@ -28,12 +28,10 @@ type mirror struct {
 	heldByOthers bool
 }
 
-// known is what the mirror knows of a znode.
+// known is a znode that the mirror knows.
 type known struct {
-	there   bool
-	stat    *zk.Stat // nil if it is not known
-	data    []byte
-	hasData bool
+	data []byte
+	stat zk.Stat
 }
 
 func newMirror() *mirror {
@@ -44,7 +42,7 @@ func newMirror() *mirror {
 
 // forget forgets everything, because others may have changed the queue.
 func (m *mirror) forget() {
-	m.nodes, m.children = map[string]known{}, map[string][]string{}
+	m.nodes, m.children = map[string]*known{}, map[string][]string{}
 	m.unseen++
 }
 
@@ -91,65 +89,47 @@ func (s *mirrored) Close() {
 func (s *mirrored) Get(path string) ([]byte, *zk.Stat, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.passes(path) {
-		return s.Session.Get(path)
+	n, ok := s.nodes[path]
+	if !ok || s.passes(path) {
+		data, stat, err := s.Session.Get(path)
+		switch {
+		case err == nil:
+			n = &known{data, *stat}
+		case !errors.Is(err, zk.ErrNoNode):
+			return nil, nil, err
+		}
+		s.nodes[path] = n
 	}
-	if k, ok := s.nodes[path]; ok && !k.there {
+	if n == nil {
 		return nil, nil, zk.ErrNoNode
-	} else if ok && k.hasData && k.stat != nil {
-		stat := *k.stat
-		return slices.Clone(k.data), &stat, nil
 	}
-	data, stat, err := s.Session.Get(path)
-	if err == nil {
-		s.nodes[path] = known{true, stat, slices.Clone(data), true}
-	}
-	return data, stat, err
+	stat := n.stat
+	return slices.Clone(n.data), &stat, nil
 }
 
-// Exists is that of the session.
+// Exists reads the data, too: most workers want it next.
 func (s *mirrored) Exists(path string) (bool, *zk.Stat, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.passes(path) {
-		return s.Session.Exists(path)
-	}
-	if k, ok := s.nodes[path]; ok && !k.there {
+	_, stat, err := s.Get(path)
+	if errors.Is(err, zk.ErrNoNode) {
 		return false, &zk.Stat{}, nil
-	} else if ok && k.stat != nil {
-		stat := *k.stat
-		return true, &stat, nil
 	}
-	if names, listed := s.children[znode.Parent(path)]; listed {
-		if _, there := slices.BinarySearch(names, znode.Name(path)); !there {
-			return false, &zk.Stat{}, nil
-		}
-	}
-	there, stat, err := s.Session.Exists(path)
-	if err == nil {
-		s.nodes[path] = known{there: there, stat: stat}
-	}
-	return there, stat, err
+	return err == nil, stat, err
 }
 
 // Children is that of the session, and sorts the names. The Stat is empty.
 func (s *mirrored) Children(path string) ([]string, *zk.Stat, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.passes(path) {
-		names, stat, err := s.Session.Children(path)
+	names, ok := s.children[path]
+	if !ok || s.passes(path) {
+		var err error
+		if names, _, err = s.Session.Children(path); err != nil {
+			return nil, nil, err
+		}
 		slices.Sort(names)
-		return names, stat, err
+		s.children[path] = names
 	}
-	if names, ok := s.children[path]; ok {
-		return slices.Clone(names), &zk.Stat{}, nil
-	}
-	names, stat, err := s.Session.Children(path)
-	if err == nil {
-		slices.Sort(names)
-		s.children[path] = slices.Clone(names)
-	}
-	return names, stat, err
+	return slices.Clone(names), &zk.Stat{}, nil
 }
 
 // Create is that of the session.
@@ -172,7 +152,7 @@ func (s *mirrored) Set(path string, data []byte, version int32) (*zk.Stat, error
 	s.done(err, path)
 	if err == nil {
 		s.changed(path)
-		s.nodes[path] = known{true, stat, slices.Clone(data), true}
+		s.nodes[path] = &known{slices.Clone(data), *stat}
 	}
 	return stat, err
 }
@@ -246,7 +226,7 @@ func (s *mirrored) created(path string, flags int32) {
 
 func (m *mirror) removed(path string) {
 	m.changed(path)
-	m.nodes[path] = known{}
+	m.nodes[path] = nil
 	delete(m.children, path)
 	parent, name := znode.Parent(path), znode.Name(path)
 	if names, listed := m.children[parent]; listed {
