@@ -396,17 +396,6 @@ func TestACLSetBack(t *testing.T) {
 	}
 }
 
-// A child that a job should not have is named.
-func TestUnexpectedChildIsNamed(t *testing.T) {
-	t.Parallel()
-	s := serve(t, queueTree(t, pendings(t, 1, 1)), newqueue.MrtZK)
-	s.mustMigrate(s.options())
-	s.create(s.jobOf(ingest(1))+"/store", []byte(`{}`))
-	if v := s.verify(); len(v.Differences) != 1 || !strings.Contains(v.Differences[0].Message, "/store, which the run did not make") {
-		t.Errorf("verify says %v", v.Differences)
-	}
-}
-
 // /jobs names the newest run. Anything else there is named, until it is written again.
 func TestJobsNamesTheNewestRun(t *testing.T) {
 	t.Parallel()

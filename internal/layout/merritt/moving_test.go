@@ -7,36 +7,26 @@ import (
 
 	"mrtq/internal/layout"
 	"mrtq/internal/znode"
-	"mrtq/newqueue"
 )
 
-// moves is a tree that changes when a walk gets to the queue of pending jobs.
-type moves struct {
-	tree *znode.Tree
-	then func()
-}
+// moves is a tree that changes when a walk gets to the queues of the jobs.
+type moves struct{ before, after *znode.Tree }
 
 func (m *moves) Get(ctx context.Context, path string) (znode.Node, error) {
-	return layout.InMemory(m.tree).Get(ctx, path)
+	return layout.InMemory(m.after).Get(ctx, path)
 }
 
-func (m *moves) Walk(ctx context.Context, root string) iter.Seq2[znode.Node, error] {
+func (m *moves) Walk(_ context.Context, root string) iter.Seq2[znode.Node, error] {
 	return func(yield func(znode.Node, error) bool) {
-		last := ""
-		for n, err := range layout.InMemory(m.tree).Walk(ctx, root) {
-			if n.Path == "/jobs/states/pending" {
-				m.then()
-				break
+		for i, tree := range []*znode.Tree{m.before, m.after} {
+			for n := range tree.All(root) {
+				if (n.Path < "/jobs/states") == (i == 0) && !yield(*n, nil) {
+					return
+				}
 			}
-			if !yield(n, err) {
-				return
-			}
-			last = n.Path
 		}
-		for n, err := range layout.InMemory(m.tree).Walk(ctx, root) {
-			if n.Path > last && !yield(n, err) {
-				return
-			}
+		if root == "/jobs" {
+			m.before = m.after
 		}
 	}
 }
@@ -62,20 +52,13 @@ func TestMovedMeanwhile(t *testing.T) {
 		if c.broken {
 			f.put("/batch-uuids/bid-9", "bid0000000009")
 		}
-		tree := f.tree(t)
-		state := newqueue.JobPending
-		s := &moves{tree, func() {
-			if !c.moving || state == newqueue.JobHeld {
-				return
-			}
-			// The job's status has been read. Now its entry is removed.
-			state = newqueue.JobHeld
-			g := f.clone()
-			g.remove(entryPath)
-			g.put("/jobs/states/held/05-jid0000000000", "")
-			g.change(jobPath+"/status", `{"status":"held","retry_count":0}`)
-			*tree = *g.tree(t)
-		}}
+		s := &moves{f.tree(t), f.tree(t)}
+		if c.moving {
+			f.remove(entryPath)
+			f.put("/jobs/states/held/05-jid0000000000", "")
+			f.change(jobPath+"/status", `{"status":"held","retry_count":0}`)
+			s.after = f.tree(t)
+		}
 		r, err := l.Check(t.Context(), s, layout.Options{Looks: c.looks})
 		if err != nil {
 			t.Fatal(err)

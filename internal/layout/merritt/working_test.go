@@ -9,18 +9,8 @@ import (
 	"time"
 
 	"mrtq/internal/layout"
+	"mrtq/newqueue"
 )
-
-// unlocked is the example without locks, in dialect mrt-zk.
-func unlocked(t testing.TB) forest {
-	f := merrittSample("mrt-zk").sound(t, named(t, "merritt", "mrt-zk"))
-	for path := range f.clone() {
-		if strings.HasSuffix(path, "/lock") || strings.HasPrefix(path, "/locks/storage/") || strings.HasPrefix(path, "/locks/inventory/") || strings.HasPrefix(path, "/locks/localid/") {
-			f.remove(path)
-		}
-	}
-	return f
-}
 
 func (f forest) lock(path string) {
 	f.put(path, "")
@@ -81,7 +71,7 @@ func TestWhatALiveWorkerIsDoing(t *testing.T) {
 		{"a job of a Failed batch was never begun", func(f forest) { setKey(f, batchPath+"/status", "status", "Failed") }, "e:R05/status"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f := unlocked(t)
+			f := unlockedSample(t, newqueue.MrtZK)
 			c.do(f)
 			synctest.Test(t, func(t *testing.T) {
 				r, err := named(t, "merritt", "mrt-zk").Check(t.Context(), layout.InMemory(f.tree(t)), layout.Options{Looks: 3, Now: time.UnixMilli(exampleTime).Add(time.Hour)})
@@ -117,7 +107,7 @@ func TestAWorkerIsGivenTime(t *testing.T) {
 		{locked: true, want: "info", takes: 5 * time.Second},
 		{want: "error"},
 	} {
-		f := unlocked(t)
+		f := unlockedSample(t, newqueue.MrtZK)
 		between(f)
 		if c.locked {
 			f.lock(jobPath + "/lock")
@@ -125,7 +115,7 @@ func TestAWorkerIsGivenTime(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			tree := f.tree(t)
 			if c.ends {
-				time.AfterFunc(time.Second, func() { *tree = *unlocked(t).tree(t) })
+				time.AfterFunc(time.Second, func() { *tree = *unlockedSample(t, newqueue.MrtZK).tree(t) })
 			}
 			began := time.Now()
 			r, err := named(t, "merritt", "mrt-zk").Check(t.Context(), layout.InMemory(tree), layout.Options{Looks: 3, Now: time.UnixMilli(exampleTime).Add(time.Hour)})
