@@ -6,8 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
+
+	"mrtq/internal/znode"
 )
 
 // MapError says what is wrong in a map.
@@ -118,7 +121,15 @@ func (l *loader) typ(t Type, line int, _ groupPlace) error {
 	if strings.Contains(t.Match, "(") && !strings.Contains(t.Match, "(?:") {
 		return l.bad(line, "type %s: write (?:…) for a group", t.Name)
 	}
-	if err := t.compile(); err != nil {
+	if t.Values != nil {
+		var quoted []string
+		for _, v := range t.Values {
+			quoted = append(quoted, regexp.QuoteMeta(v))
+		}
+		t.Match = strings.Join(quoted, "|")
+	}
+	var err error
+	if t.whole, err = regexp.Compile("^(?:" + t.Match + ")$"); err != nil {
 		return l.bad(line, "type %s: %v", t.Name, err)
 	}
 	if !t.matches(t.Example) {
@@ -292,21 +303,19 @@ func (g groupPlace) id(id string) string {
 // described reports whether the map has a pattern for a template's paths.
 func (l *loader) described(path string) bool {
 	for root, pl := range l.m.tops {
-		rest, within := strings.CutPrefix(path, root)
-		if !within || rest != "" && rest[0] != '/' {
+		if !znode.Within(path, root) {
 			continue
 		}
-		for segment := range strings.SplitSeq(strings.Trim(rest, "/"), "/") {
+		for segment := range segments(path, root) {
 			switch {
-			case segment == "":
-			case segment == "*" && pl.composite():
-				return true // a contender or a shard
+			case pl.composite():
+				return segment == "*" // a contender or a shard
 			case !strings.Contains(segment, "{"):
 				pl = pl.literal[segment]
 			case len(pl.params) > 0:
 				pl = pl.params[0]
 			default:
-				pl = nil
+				return false
 			}
 			if pl == nil {
 				return false

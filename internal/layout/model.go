@@ -55,8 +55,8 @@ func (d Document) String() string {
 // Type is a type of names, or of parts of names.
 type Type struct {
 	Name    string
-	Match   string   // a regular expression
-	Values  []string // or a list
+	Match   string   // a regular expression without groups of its own
+	Values  []string // or a list, of which Match is made
 	Example string
 	Says    string
 	// Rule is the kind of finding for a name that is not of the type.

@@ -97,24 +97,12 @@ func splitSegment(text string, types map[string]*Type) (params []param, match *r
 			return nil, nil, fmt.Errorf("parameter {%s}: no type %q; the map has %s", name, typeName, typeNames(types))
 		}
 		params = append(params, param{name, t})
-		expr.WriteString("(" + t.expr() + ")")
+		expr.WriteString("(" + t.Match + ")")
 		at = f[1]
 	}
 	expr.WriteString(regexp.QuoteMeta(text[at:]) + "$")
 	match, err = regexp.Compile(expr.String())
 	return params, match, err
-}
-
-// expr is the type as a regular expression without groups of its own.
-func (t *Type) expr() string {
-	if t.Values == nil {
-		return t.Match
-	}
-	quoted := make([]string, len(t.Values))
-	for i, v := range t.Values {
-		quoted[i] = regexp.QuoteMeta(v)
-	}
-	return strings.Join(quoted, "|")
 }
 
 // sample is a name that matches the segment's pattern.

@@ -1,16 +1,14 @@
 package layout
 
 import (
+	"iter"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
-)
 
-func (t *Type) compile() (err error) {
-	t.whole, err = regexp.Compile("^(?:" + t.expr() + ")$")
-	return err
-}
+	"mrtq/internal/znode"
+)
 
 // matches reports whether a text belongs to the type.
 func (t *Type) matches(text string) bool { return t.whole.MatchString(text) }
@@ -36,7 +34,7 @@ func (l *loader) tree() error {
 	}
 	for _, root := range l.m.Roots {
 		for other := range l.m.tops {
-			if root == other || strings.HasPrefix(root, other+"/") || strings.HasPrefix(other, root+"/") {
+			if znode.Within(root, other) || znode.Within(other, root) {
 				return l.bad(1, "the roots %s and %s overlap", other, root)
 			}
 		}
@@ -64,16 +62,10 @@ func (l *loader) tree() error {
 // plant puts a node at its place.
 func (l *loader) plant(n *Node) error {
 	for root, pl := range l.m.tops {
-		rest, within := strings.CutPrefix(n.Path, root)
-		if !within || rest != "" && rest[0] != '/' {
+		if !znode.Within(n.Path, root) {
 			continue
 		}
-		path := root
-		for _, segment := range strings.Split(strings.TrimPrefix(rest, "/"), "/") {
-			if segment == "" {
-				continue
-			}
-			path += "/" + segment
+		for segment := range segments(n.Path, root) {
 			params, match, err := splitSegment(segment, l.types)
 			if err != nil {
 				return l.bad(n.fileLine, "%s: %v", n.ID, err)
@@ -93,6 +85,11 @@ func (l *loader) plant(n *Node) error {
 		return nil
 	}
 	return l.bad(n.fileLine, "%s: %s is below none of the map's roots: %s", n.ID, n.Path, strings.Join(l.m.Roots, ", "))
+}
+
+// segments are the elements of a path below a root.
+func segments(path, root string) iter.Seq[string] {
+	return strings.FieldsFuncSeq(strings.TrimPrefix(path, root), func(r rune) bool { return r == '/' })
 }
 
 // at returns the place of a pattern's segment below p. It creates the place if

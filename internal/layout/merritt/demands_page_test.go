@@ -7,22 +7,20 @@ import (
 	"testing"
 
 	"mrtq/internal/goldenfile"
-	"mrtq/internal/layout/merritt"
 	"mrtq/internal/layout/merritt/services"
-	"mrtq/newqueue"
 )
 
 // TestDemandsPage holds the table of docs/deployed-services.md to [services.Demands].
 // -update writes it.
 func TestDemandsPage(t *testing.T) {
-	goldenfile.Section(t, "../../../docs/deployed-services.md", "<!-- generated: demands -->", "<!-- end of demands -->", "\n"+demandsTable()+"\n", *update)
+	goldenfile.Section(t, "../../../docs/deployed-services.md", "<!-- generated: demands -->", "<!-- end of demands -->", "\n"+demandsTable(t)+"\n", *update)
 }
 
 // demandsTable has one row for each rule of the map that says what the services do, and for each
 // demand, in the order of the requirements. The keys of Dublin Core share a row.
-func demandsTable() string {
+func demandsTable(t *testing.T) string {
 	var rows []string
-	for _, r := range merritt.Map(newqueue.MrtZK).Rules() {
+	for _, r := range named(t, "merritt", "mrt-zk").Rules() {
 		if id, stops, ok := strings.Cut(r.Then, ": "); ok {
 			worst, _, _ := strings.Cut(stops, "; ")
 			effect, daemon, _ := strings.Cut(worst, " ")

@@ -64,7 +64,7 @@ func merritt(dialect string) (*layout.Map, error) {
 			return nil, err
 		}
 	}
-	m, err := Load(d)
+	m, err := load(d)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func merritt(dialect string) (*layout.Map, error) {
 // whether locks are ephemeral if the tree has Stats. No client may write while the tree is
 // read, because the client library changes one znode after the other.
 func Problems(tree *znode.Tree, d newqueue.Dialect) []layout.Finding {
-	report, err := Map(d).Check(context.Background(), layout.InMemory(tree), layout.Options{})
+	report, err := plain[d]().Check(context.Background(), layout.InMemory(tree), layout.Options{})
 	switch {
 	case errors.Is(err, layout.ErrNoMatch):
 		return nil

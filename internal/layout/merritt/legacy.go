@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -102,10 +103,7 @@ func legacyAt(opt Options) ([]byte, error) {
 	nodes := []any{}
 	for i, root := range opt.Locks {
 		for _, n := range m["nodes"].([]any) {
-			row := map[string]any{}
-			for k, v := range n.(map[string]any) {
-				row[k] = v
-			}
+			row := maps.Clone(n.(map[string]any))
 			row["path"] = root + strings.TrimPrefix(row["path"].(string), "/mrt.lock")
 			if i > 0 {
 				row["id"] = fmt.Sprint(row["id"], "-", i+1)

@@ -18,32 +18,27 @@ import (
 //go:embed merritt.yaml
 var merrittText []byte
 
-var merrittMaps = map[newqueue.Dialect]func() *layout.Map{}
+// plain are the maps of the layout by dialect, without what only the deployed services demand.
+var plain = map[newqueue.Dialect]func() *layout.Map{newqueue.Design: once(newqueue.Design), newqueue.MrtZK: once(newqueue.MrtZK)}
 
-func init() {
-	for _, d := range newqueue.Dialects {
-		merrittMaps[d] = sync.OnceValue(func() *layout.Map {
-			m, err := Load(d)
-			if err != nil {
-				panic(err) // it is embedded
-			}
-			return m
-		})
-	}
+func once(d newqueue.Dialect) func() *layout.Map {
+	return sync.OnceValue(func() *layout.Map {
+		m, err := load(d)
+		if err != nil {
+			panic(err) // it is embedded
+		}
+		return m
+	})
 }
 
-// Load returns a new copy of the map of the layout in a dialect, to which the
-// caller may add rules.
-func Load(d newqueue.Dialect) (*layout.Map, error) {
+// load returns a new copy of the map of the layout in a dialect.
+func load(d newqueue.Dialect) (*layout.Map, error) {
 	m, err := layout.Load("merritt.yaml", merrittText, string(d), codecsOf(d)...)
 	if err != nil {
 		return nil, err
 	}
 	return m, m.AddGoRules(newPlaces(d))
 }
-
-// Map returns the map of the layout in a dialect. The caller must not change it.
-func Map(d newqueue.Dialect) *layout.Map { return merrittMaps[d]() }
 
 // The kinds of findings of the layout's own codecs.
 const (
@@ -118,16 +113,12 @@ func contentFault(r *layout.Reading, err error) {
 // object calls read, except for an empty object that is written as no data.
 func object(d newqueue.Dialect, read func(*layout.Reading) any) func(*layout.Reading) any {
 	return func(r *layout.Reading) any {
-		if noObject(d, r.Data) {
+		if d.NoObject(r.Data) {
 			return nil
 		}
 		return read(r)
 	}
 }
-
-// noObject reports whether data is empty, which is how the client library writes
-// an empty object (QueueItem.serialize and optJsonProperty).
-func noObject(d newqueue.Dialect, data []byte) bool { return d == newqueue.MrtZK && len(data) == 0 }
 
 // jobTimeKeys are the keys of the time in a job's status.
 var jobTimeKeys = map[newqueue.Dialect]string{newqueue.Design: "last_modification_date", newqueue.MrtZK: "last_modified"}
@@ -173,12 +164,9 @@ func jobStatus(d newqueue.Dialect) func(*layout.Reading) any {
 		if err != nil {
 			return err
 		}
-		if !slices.Contains(d.JobStates(), s.State) {
-			stateFault(r, "status", string(s.State), "a job's state in dialect "+string(d))
-		}
-		if s.LastSuccessful != "" && !slices.Contains(d.JobStates(), s.LastSuccessful) {
-			stateFault(r, "last_successful_status", string(s.LastSuccessful), "a job's state in dialect "+string(d))
-		}
+		known := func(s newqueue.JobState) bool { return slices.Contains(d.JobStates(), s) }
+		checkState(r, "status", "a job's", string(s.State), known(s.State))
+		checkState(r, "last_successful_status", "a job's", string(s.LastSuccessful), s.LastSuccessful == "" || known(s.LastSuccessful))
 		if o["retry_count"] == nil {
 			r.Fault(badValue, r.Node.Codec.Says, "retry_count is missing")
 		}
@@ -189,9 +177,7 @@ func jobStatus(d newqueue.Dialect) func(*layout.Reading) any {
 func batchStatus(d newqueue.Dialect) func(*layout.Reading) any {
 	return statusCodec(d, "last_modified", func(o newqueue.Object, r *layout.Reading) error {
 		s, err := o.BatchStatus(d)
-		if err == nil && !s.State.Known() {
-			stateFault(r, "status", string(s.State), "a batch's state in dialect "+string(d))
-		}
+		checkState(r, "status", "a batch's", string(s.State), err != nil || s.State.Known())
 		return err
 	})
 }
@@ -199,15 +185,16 @@ func batchStatus(d newqueue.Dialect) func(*layout.Reading) any {
 func accessStatus(d newqueue.Dialect) func(*layout.Reading) any {
 	return statusCodec(d, "last_modified", func(o newqueue.Object, r *layout.Reading) error {
 		s, err := o.AccessStatus(d)
-		if err == nil && !s.State.Known() {
-			stateFault(r, "status", string(s.State), "an access request's state in dialect "+string(d))
-		}
+		checkState(r, "status", "an access request's", string(s.State), err != nil || s.State.Known())
 		return err
 	})
 }
 
-func stateFault(r *layout.Reading, key, state, want string) {
-	r.Fault(badState, want, key+" "+state)
+// checkState reports a state that the map's dialect does not know.
+func checkState(r *layout.Reading, key, whose, state string, known bool) {
+	if !known {
+		r.Fault(badState, whose+" state in dialect "+r.Map.Dialect, key+" "+state)
+	}
 }
 
 // mostLevels is how deep org.json reads objects and arrays into each other.

@@ -12,7 +12,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// newPlaces returns the code that checks the rules of [Map] which compare jobs,
+// newPlaces returns the code that checks the rules of the map which compare jobs,
 // batches and their entries with each other. Of a job it keeps in memory only what
 // the job's entries depend on.
 func newPlaces(d newqueue.Dialect) layout.NewGoRules {
@@ -147,7 +147,7 @@ func (p *places) submission(v layout.Visit) {
 	b := p.batches[v.Params.Get("bid")]
 	s, err := newqueue.ParseSubmission(p.d, v.Znode.Data)
 	switch {
-	case err != nil && !noObject(p.d, v.Znode.Data):
+	case err != nil && !p.d.NoObject(v.Znode.Data):
 	case s.BatchID == "":
 		p.found("batch-submission/no-batchid", "", v.Znode.Path, "", "a batchID", "no batchID: its depositor can't find the batch")
 	// encoding/json reads every Java string that is cut inside a character as

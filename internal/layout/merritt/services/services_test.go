@@ -23,7 +23,11 @@ func TestDemandsAreComplete(t *testing.T) {
 			saysSomething(t, d.String(), services.Stop{Daemon: by, Effect: d.Then})
 		}
 	}
-	for _, r := range merritt.Map(newqueue.MrtZK).Rules() {
+	m, err := merritt.Named("merritt", merritt.Options{Dialect: "mrt-zk"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range m.Rules() {
 		id, stops, stated := strings.Cut(r.Then, ": ")
 		ids[id] = true
 		for stop := range strings.SplitSeq(stops, "; ") {

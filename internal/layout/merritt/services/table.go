@@ -1,28 +1,21 @@
 package services
 
-import "slices"
+import "strings"
 
 // dublinCore are the keys that the services read as Dublin Core.
-var dublinCore = []string{
-	"DCcontributor", "DCcoverage", "DCcreator", "DCdate", "DCdescription", "DCformat", "DCidentifier", "DClanguage",
-	"DCpublisher", "DCrelation", "DCrights", "DCsource", "DCsubject", "DCtitle", "DCtype",
-}
+const dublinCore = "DCcontributor DCcoverage DCcreator DCdate DCdescription DCformat DCidentifier DClanguage " +
+	"DCpublisher DCrelation DCrights DCsource DCsubject DCtitle DCtype"
 
 // ingest are the daemons of mrt-ingest that fill an ingest request from a job
 // (populateIngestRequest).
 var ingest = []Daemon{Initialize, Estimate, Provision, Download, Process, Notify}
 
-// Demands are the demands that Go checks, in the order of their ids. The rules of merritt.yaml
-// state the others. Callers must not change them.
-var Demands = slices.Concat(treeDemands, batchDemands, jobDemands, configurationDemands, jobNodeDemands, accessDemands)
-
-var treeDemands = []Demand{
+// Demands are the demands that Go checks: on the tree, on batches, on jobs and on access requests. The
+// rules of merritt.yaml state the others. Callers must not change them.
+var Demands = forEach([]Demand{
 	{ID: "R01", Of: OfTree, Says: "the root nodes of the layout exist", Then: StopsQueue, By: []Daemon{Access}},
 	{ID: "R02", Of: OfTree, Says: "no worker left a lock on a local id or an object", Then: Waits, By: []Daemon{Process, Store}},
 	{ID: "R02", Of: OfTree, Says: "no worker left a lock on an object in inventory", Then: Fails, By: []Daemon{Inventory}},
-}
-
-var batchDemands = slices.Concat([]Demand{
 	{ID: "R02", Of: OfBatch, Node: "lock", Says: "it does not exist, because no worker left one", Then: NeverReported, By: []Daemon{BatchReport}},
 	{ID: "R05", Of: OfBatch, Node: "status", Says: "it is Processing or Reporting if a job is unfinished, or Failed if that job was requeued", faults: agreesUnfinished, Then: NeverReported, By: []Daemon{BatchReport}},
 	{ID: "R05", Of: OfBatch, Node: "status", Says: "it is not Completed or Deleted if a job failed", faults: agreesFailed, Then: NeverCleaned, By: []Daemon{Cleanup}},
@@ -35,17 +28,10 @@ var batchDemands = slices.Concat([]Demand{
 	{ID: "R10", Of: OfOpenBatch, Node: "submission", Key: "submissionDate", Type: text, Default: "the earliest time of its records", Then: ReportLost, By: []Daemon{BatchReport}},
 	{ID: "R10", Of: OfOpenBatch, Node: "submission", Key: "submitter", Type: text, Default: "an empty string", Then: ReportLost, By: []Daemon{BatchReport}},
 	{ID: "R30", Of: OfBatch, Node: "submission", Key: "submissionDate", Type: dateText, Optional: true, Then: BreaksPage, By: []Daemon{Admin}},
-}, forEach(dublinCore, func(key string) Demand {
-	return Demand{ID: "R11", Of: OfOpenBatch, Node: "submission", Key: key, Type: textOrNull, Optional: true, Then: StuckReporting, By: []Daemon{BatchReport}}
-}))
-
-var jobDemands = []Demand{
+	{ID: "R11", Of: OfOpenBatch, Node: "submission", Key: dublinCore, Type: textOrNull, Optional: true, Then: StuckReporting, By: []Daemon{BatchReport}},
 	{ID: "R02", Of: OfJob, Node: "lock", Says: "it does not exist, because no worker left one", Then: NotFound, By: []Daemon{Initialize}},
 	{ID: "R12", Of: OfJob, Node: "status", Key: "last_successful_status", Type: jobOrNull, Optional: true, Then: BreaksPage, By: []Daemon{Admin}},
 	{ID: "R13", Of: OfFailedJob, Node: "status", Key: "message", Type: text, Default: "an empty string", Then: ReportLost, By: []Daemon{BatchReport}},
-}
-
-var configurationDemands = slices.Concat([]Demand{
 	{ID: "R18", Of: OfJob, Node: "configuration", Says: "it exists and is not empty", faults: configured, Then: Stuck, By: []Daemon{Initialize, Estimate}},
 	{ID: "R19", Of: OfOpenJob, Node: "configuration", Key: "jobID", Type: folder, Then: Fails, By: ingest},
 	{ID: "R20", Of: OfOpenJob, Node: "configuration", Says: "its batchID is the batchID of its batch", faults: batchID, Then: Fails, By: ingest},
@@ -55,54 +41,47 @@ var configurationDemands = slices.Concat([]Demand{
 	{ID: "R23", Of: OfOpenJob, Node: "configuration", Says: "its filename has no slash if it is a manifest with a digest", faults: plainFilename, Then: Fails, By: []Daemon{Download}},
 	{ID: "R24", Of: OfOpenJob, Node: "configuration", Key: "update", Type: boolean, Default: "false", Then: Fails, By: ingest},
 	{ID: "R25", Of: OfOpenJob, Node: "configuration", Says: "its digestType is known if there is a digestValue", faults: digestType, Then: Fails, By: []Daemon{Initialize}},
-}, forEach(dublinCore, func(key string) Demand {
-	return Demand{ID: "R25", Of: OfOpenJob, Node: "configuration", Key: key, Type: textOrNull, Optional: true, Then: Fails, By: ingest}
-}), forEach([]string{"submitter", "profile_name", "payload_url", "payload_type", "response_type"}, func(key string) Demand {
-	return Demand{ID: "R26", Of: OfOpenJob, Node: "configuration", Key: key, Type: text, Optional: true, Then: Fails, By: []Daemon{Inventory}}
-}), []Demand{
+	{ID: "R25", Of: OfOpenJob, Node: "configuration", Key: dublinCore, Type: textOrNull, Optional: true, Then: Fails, By: ingest},
+	{ID: "R26", Of: OfOpenJob, Node: "configuration", Key: "submitter profile_name payload_url payload_type response_type", Type: text, Optional: true, Then: Fails, By: []Daemon{Inventory}},
 	{ID: "R30", Of: OfJob, Node: "configuration", Says: "its profile is a string, if any job has one", faults: profiles, Then: BreaksPage, By: []Daemon{Admin}},
 	{ID: "R30", Of: OfJob, Node: "configuration", Key: "submissionDate", Type: dateText, Optional: true, Then: BreaksPage, By: []Daemon{Admin}},
-})
-
-var jobNodeDemands = slices.Concat([]Demand{
 	{ID: "R27", Of: OfOpenJob, Node: "identifiers", Says: "it exists and is not empty", faults: present, Default: `{"primary_id":"","local_id":[]}`, Then: Fails, By: ingest},
 	{ID: "R27", Of: OfJob, Node: "identifiers", Says: "it is not empty, if it is there", faults: filledIfThere, Then: BreaksPage, By: []Daemon{Admin}},
 	{ID: "R27", Of: OfOpenJob, Node: "identifiers", Key: "primary_id", Type: text, Then: Fails, By: ingest},
 	{ID: "R27", Of: OfOpenJob, Node: "identifiers", Key: "local_id", Type: texts, Then: Fails, By: ingest},
 	{ID: "R27", Of: OfOpenJob, Node: "identifiers", Says: "its local ids can be part of the name of a lock, unless there is a primary id", faults: lockable, Then: Waits, By: []Daemon{Process}},
 	{ID: "R27", Of: OfDoneJob, Node: "identifiers", Key: "local_id", Type: texts, Optional: true, Then: ReportLost, By: []Daemon{BatchReport}},
-}, forEach([]string{"metadata", "inventory", "store"}, func(node string) Demand {
-	return Demand{ID: "R28", Of: OfJob, Node: node, Says: "it is not empty, if it is there", faults: filledIfThere, Then: BreaksPage, By: []Daemon{Admin}}
-}), []Demand{
+	{ID: "R28", Of: OfJob, Node: "metadata inventory store", Says: "it is not empty, if it is there", faults: filledIfThere, Then: BreaksPage, By: []Daemon{Admin}},
 	{ID: "R28", Of: OfJob, Node: "metadata", Says: "its values are strings", faults: stringValues, Then: Harmless, By: []Daemon{Admin}},
 	{ID: "R28", Of: OfOpenJob, Node: "inventory", Key: "manifest_url", Type: text, Optional: true, Then: Fails, By: []Daemon{Process, Inventory}},
 	{ID: "R28", Of: OfOpenJob, Node: "inventory", Key: "mode", Type: text, Optional: true, Then: Fails, By: []Daemon{Inventory}},
 	{ID: "R28", Of: OfOpenJob, Node: "store", Key: "manifest_url", Type: text, Optional: true, Then: Fails, By: []Daemon{Process, Store}},
-	{ID: "R28", Of: OfOpenJob, Node: "store", Key: "mode", Type: text, Optional: true, Then: Fails, By: []Daemon{Store}},
-	{ID: "R28", Of: OfOpenJob, Node: "store", Key: "delete", Type: text, Optional: true, Then: Fails, By: []Daemon{Store}},
+	{ID: "R28", Of: OfOpenJob, Node: "store", Key: "mode delete", Type: text, Optional: true, Then: Fails, By: []Daemon{Store}},
 	{ID: "R29", Of: OfStoringJob, Node: "store", Says: "it exists and is not empty", faults: present, Then: Fails, By: []Daemon{Store}},
 	{ID: "R29", Of: OfStoringJob, Node: "store", Key: "manifest_url", Type: text, Then: Fails, By: []Daemon{Store}},
 	{ID: "R29", Of: OfStoringJob, Node: "store", Key: "mode", Type: storeMode, Then: Fails, By: []Daemon{Store}},
 	{ID: "R29", Of: OfStoringJob, Node: "store", Key: "delete", Type: text, Then: Fails, By: []Daemon{Store}},
 	{ID: "R29", Of: OfRecordingJob, Node: "inventory", Says: "it exists and is not empty", faults: present, Then: Fails, By: []Daemon{Inventory}},
 	{ID: "R29", Of: OfRecordingJob, Node: "inventory", Key: "manifest_url", Type: address, Then: Fails, By: []Daemon{Inventory}},
-})
-
-var accessDemands = []Demand{
 	{ID: "R02", Of: OfAccess, Node: "lock", Says: "it does not exist, because no worker left one", Then: NotFound, By: []Daemon{Access}},
 	{ID: "R31", Of: OfAccess, Node: "status", Key: "status", Type: accessWaits, Then: NotFound, By: []Daemon{Access}},
 	{ID: "R30", Of: OfAccess, Node: "status", Key: "last_modified", Type: dateText, Optional: true, Then: BreaksPage, By: []Daemon{Admin}},
 	{ID: "R32", Of: OfWaitingAccess, Node: "token", Says: "it exists and is not empty", faults: filledIfThere, Then: Stuck, By: []Daemon{Access}},
 	{ID: "R32", Of: OfAccess, Node: "token", Says: "it is not empty, if it is there", faults: filledIfThere, Then: BreaksPage, By: []Daemon{Admin}},
 	{ID: "R32", Of: OfWaitingAccess, Node: "token", Key: "token", Type: text, Then: Stuck, By: []Daemon{Access}},
-	{ID: "R32", Of: OfWaitingAccess, Node: "token", Key: "cloud-content-byte", Type: long, Then: Fails, By: []Daemon{Access}},
-	{ID: "R32", Of: OfWaitingAccess, Node: "token", Key: "delivery-node", Type: long, Then: Fails, By: []Daemon{Access}},
-}
+	{ID: "R32", Of: OfWaitingAccess, Node: "token", Key: "cloud-content-byte delivery-node", Type: long, Then: Fails, By: []Daemon{Access}},
+})
 
-func forEach(keys []string, row func(key string) Demand) []Demand {
-	var rows []Demand
-	for _, k := range keys {
-		rows = append(rows, row(k))
+// forEach makes a row for each node and each key of a row that names several.
+func forEach(rows []Demand) (all []Demand) {
+	for _, d := range rows {
+		for node := range strings.SplitSeq(d.Node, " ") {
+			for key := range strings.SplitSeq(d.Key, " ") {
+				one := d
+				one.Node, one.Key = node, key
+				all = append(all, one)
+			}
+		}
 	}
-	return rows
+	return all
 }
