@@ -167,19 +167,3 @@ Feature: A legacy queue becomes a new queue
       | dialect |
       | design  |
       | mrt-zk  |
-
-  @M14
-  Scenario: CDL's migration script removes the ledger, and the operator restores it
-    Given the queue was migrated
-    And the operator dumped the new queue
-    When CDL's migration script removes the ledger and sets its marker, as after a cutover
-    And the operator migrates, deciding every record
-    Then it is refused because "restore /migration from a dump"
-    And nothing at all was written
-    When the operator restores the ledger from the dump
-    And a legacy service adds a record
-    And the operator migrates, deciding every record
-    Then it is refused because "--restored"
-    And nothing at all was written
-    When the operator migrates, and knows that the ledger was restored
-    Then 1 job was created

@@ -76,7 +76,6 @@ func (w *world) register(s runner.Steps) {
 	s.Step(`it stops, says how to continue, and no job is half created`, w.stoppedCleanly)
 	s.Step(`the server is killed and restarted in the middle of the migration`, w.serverLost)
 	s.Step(`verification counts the records whose jobs were removed`, w.countsRemoved)
-	s.Step(`CDL's migration script removes the ledger and sets its marker, as after a cutover`, w.setMarker)
 
 	// Legacy workers, and in which queue a record is.
 	s.Step(`a legacy worker has taken a record`, w.do(w.take))

@@ -171,7 +171,7 @@ func equal(what string, got, want int) error {
 
 func (w *world) made(jobs int) error {
 	var m struct{ Created struct{ Jobs int } }
-	if err := all(w.wantCode(0), w.json(&m)); err != nil {
+	if err := all(w.wantCode(0), w.last.json(&m)); err != nil {
 		return err
 	}
 	return equal("jobs were created", m.Created.Jobs, jobs)
@@ -199,7 +199,7 @@ func (w *world) nothingBelow(folders ...string) error {
 // namesLegacy: verify names the record that a legacy service has worked on, and the one that it has added.
 func (w *world) namesLegacy() error {
 	var v verdict
-	if err := all(w.wantCode(0), w.json(&v)); err != nil {
+	if err := all(w.wantCode(0), w.last.json(&v)); err != nil {
 		return err
 	}
 	if len(v.Legacy) != 1 || v.Legacy[0].Record != w.record || len(v.NotMigrated) != 1 {
@@ -221,7 +221,7 @@ func (w *world) countsRemoved() error {
 		}
 	}
 	var v verdict
-	if err := w.json(&v); err != nil || removed == 0 {
+	if err := w.last.json(&v); err != nil || removed == 0 {
 		return all(err, errors.New("nothing was cleaned up"))
 	}
 	return equal("records were removed", v.Records.Removed, removed)

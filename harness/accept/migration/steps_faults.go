@@ -3,7 +3,6 @@ package migration
 // The steps with commands that run at the same time, are killed or lose their server.
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -16,68 +15,60 @@ import (
 	"mrtq/newqueue"
 )
 
-// migrateTwice runs two migrations. The outcome is that of the last to end.
+// migrateTwice runs two migrations.
 func (w *world) migrateTwice() error {
-	errs, jobs := make(chan error), make(chan int)
+	var ends []func() outcome
 	for range 2 {
-		go func() {
-			var m struct{ Created struct{ Jobs int } }
-			o, err := outcomeOf(w.command(commands["migrates, deciding every record"]))
-			one := &world{last: o}
-			errs <- all(err, one.wantCode(0), one.json(&m))
-			jobs <- m.Created.Jobs
-		}()
+		_, end, err := w.launch(commands["migrates, deciding every record"])
+		if err != nil {
+			return err
+		}
+		ends = append(ends, end)
 	}
-	if err := all(<-errs, <-errs); err != nil {
-		return err
+	jobs := 0
+	for _, end := range ends {
+		var m struct{ Created struct{ Jobs int } }
+		w.last = end()
+		if err := all(w.wantCode(0), w.last.json(&m)); err != nil {
+			return err
+		}
+		jobs += m.Created.Jobs
 	}
-	return equal("jobs were created", <-jobs+<-jobs, 9)
+	return equal("jobs were created", jobs, 9)
 }
 
 // midway starts a command, and returns when at least the given number of transactions are
-// done. The version of the run's znode counts them. end sends the command a signal, unless that
-// is nil, and keeps its outcome.
-func (w *world) midway(line string, transactions int32) (end func(os.Signal), err error) {
+// done. The version of the run's znode counts them.
+func (w *world) midway(command string, transactions int32) (process *os.Process, end func() outcome, err error) {
 	run := w.root + "/new/migration/runs/run0000000000"
 	if there, stat, err := w.conn.Exists(run); err == nil && there {
 		transactions += stat.Version
 	}
-	cmd := w.command(line)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Start(); err != nil {
-		return nil, err
+	if process, end, err = w.launch(commands[command]); err != nil {
+		return nil, nil, err
 	}
 	deadline := time.After(2 * time.Minute)
 	for {
 		there, stat, changed, err := w.conn.ExistsW(run)
-		if err != nil {
-			return nil, err
-		}
-		if there && stat.Version >= transactions {
-			break
+		if err != nil || there && stat.Version >= transactions {
+			return process, end, err
 		}
 		select {
 		case <-changed:
 		case <-deadline:
-			return nil, fmt.Errorf("the command did not get to transaction %d", transactions)
+			return nil, nil, fmt.Errorf("the command did not get to transaction %d", transactions)
 		}
 	}
-	return func(sig os.Signal) {
-		if sig != nil {
-			_ = cmd.Process.Signal(sig) // its exit code tells
-		}
-		_ = cmd.Wait()
-		w.last = outcome{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
-	}, nil
 }
 
 // stop sends a migration or a release a signal after some transactions.
 func (w *world) stop(command string, transactions int32, sig os.Signal) error {
-	end, err := w.midway(commands[command], transactions)
-	if err == nil {
-		end(sig)
+	process, end, err := w.midway(command, transactions)
+	if err != nil {
+		return err
 	}
+	err = process.Signal(sig)
+	w.last = end()
 	return err
 }
 
@@ -105,7 +96,7 @@ func (w *world) serverLost() error {
 	if w.opt.Restart == nil {
 		return errors.New("this server can't be restarted")
 	}
-	end, err := w.midway(commands["migrates, deciding every record"], 20)
+	_, end, err := w.midway("migrates, deciding every record", 20)
 	if err != nil {
 		return err
 	}
@@ -118,7 +109,7 @@ func (w *world) serverLost() error {
 	if w.conn, err = session.Open(ctx, w.session); err != nil {
 		return err
 	}
-	end(nil)
+	w.last = end()
 	if w.last.code != exitLost {
 		return w.wantCode(0)
 	}

@@ -177,18 +177,3 @@ func (w *world) liveQueue() error {
 	w.unrelated, err = w.tree("/new")
 	return err
 }
-
-// setMarker removes everything below /migration and creates that script's
-// marker (docs/field-script.md, "Migration levels").
-func (w *world) setMarker() error {
-	tree, err := w.tree("/new")
-	if err != nil {
-		return err
-	}
-	for _, path := range slices.Backward(tree.Paths("/migration")[1:]) {
-		if err := w.conn.Delete(w.root+"/new"+path, -1); err != nil {
-			return err
-		}
-	}
-	return w.create("/new/migration/m1", nil)
-}

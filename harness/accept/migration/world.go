@@ -2,6 +2,7 @@ package migration
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -53,37 +54,33 @@ type outcome struct {
 // commands are the commands of mrtq that an operator gives, by the words of a scenario.
 // The words in capitals stand for what arguments has.
 var commands = map[string]string{
-	"inspects the legacy queue":                        "inspect -o ndjson SOURCE",
-	"plans the migration":                              "plan -o json FIRST SOURCE TARGET",
-	"plans the migration, deciding every record":       "plan -o json FIRST DECIDED SOURCE TARGET",
-	"saved a plan, deciding every record":              "plan -o json FIRST DECIDED --out PLAN SOURCE TARGET",
-	"migrates with the defaults":                       "migrate -o json FIRST QUARANTINE SOURCE TARGET",
-	"migrates, deciding every record":                  "migrate -o json FIRST DECIDED QUARANTINE SOURCE TARGET",
-	"migrates, holding what failed or was consumed":    "migrate -o json FIRST --undecodable quarantine --consumed held --failed held QUARANTINE SOURCE TARGET",
-	"migrates, and knows that the ledger was restored": "migrate -o json DECIDED QUARANTINE --restored SOURCE TARGET",
-	"migrates with the saved plan":                     "migrate -o json QUARANTINE --plan PLAN",
-	"migrates the rest, holding the queues again":      "migrate -o json DECIDED QUARANTINE --hold-again SOURCE TARGET",
-	"migrates without naming a dialect":                "migrate -o json --new-queue DECIDED QUARANTINE SOURCE TARGET",
-	"migrates in the other dialect":                    "migrate -o json --dialect OTHER DECIDED QUARANTINE SOURCE TARGET",
-	"verifies":                                         "verify -o json QUARANTINE TARGET",
-	"releases the queue":                               "release TARGET",
-	"releases the queue, as no legacy worker runs":     "release TARGET --workers-stopped 2",
-	"completes the migration":                          "complete --yes TARGET",
-	"rolls back the migration":                         "rollback --run run0000000000 --yes TARGET",
-	"dumped the new queue":                             "dump TARGET --out DUMP",
-	"restores the ledger from the dump":                "restore TARGET --below /migration --in DUMP",
+	"inspects the legacy queue":                     "inspect -o ndjson SOURCE",
+	"plans the migration":                           "plan -o json FIRST SOURCE TARGET",
+	"plans the migration, deciding every record":    "plan -o json FIRST DECIDED SOURCE TARGET",
+	"saved a plan, deciding every record":           "plan -o json FIRST DECIDED --out PLAN SOURCE TARGET",
+	"migrates with the defaults":                    "migrate -o json FIRST QUARANTINE SOURCE TARGET",
+	"migrates, deciding every record":               "migrate -o json FIRST DECIDED QUARANTINE SOURCE TARGET",
+	"migrates, holding what failed or was consumed": "migrate -o json FIRST --undecodable quarantine --consumed held --failed held QUARANTINE SOURCE TARGET",
+	"migrates with the saved plan":                  "migrate -o json QUARANTINE --plan PLAN",
+	"migrates the rest, holding the queues again":   "migrate -o json DECIDED QUARANTINE --hold-again SOURCE TARGET",
+	"migrates without naming a dialect":             "migrate -o json --new-queue DECIDED QUARANTINE SOURCE TARGET",
+	"migrates in the other dialect":                 "migrate -o json --dialect OTHER DECIDED QUARANTINE SOURCE TARGET",
+	"verifies":                                      "verify -o json QUARANTINE TARGET",
+	"releases the queue":                            "release TARGET",
+	"releases the queue, as no legacy worker runs":  "release TARGET --workers-stopped 2",
+	"completes the migration":                       "complete --yes TARGET",
+	"rolls back the migration":                      "rollback --run run0000000000 --yes TARGET",
 }
 
 // arguments are what the words in commands stand for.
 func (w *world) arguments() map[string]string {
-	quarantine := "--quarantine " + filepath.Join(w.dir, "quarantine.ndjson")
 	return map[string]string{
 		"SOURCE": w.at("/legacy"), "TARGET": w.at("/new"),
 		"FIRST": "--new-queue --dialect " + w.dialect, "OTHER": map[string]string{"design": "mrt-zk", "mrt-zk": "design"}[w.dialect],
 		// DECIDED migrates every record that can be decoded.
 		"DECIDED":    "--undecodable quarantine --consumed pending --inventory-records migrate --unserviceable migrate",
-		"QUARANTINE": quarantine,
-		"PLAN":       filepath.Join(w.dir, "plan.json"), "DUMP": filepath.Join(w.dir, "new.ndjson.gz"),
+		"QUARANTINE": "--quarantine " + filepath.Join(w.dir, "quarantine.ndjson"),
+		"PLAN":       filepath.Join(w.dir, "plan.json"),
 	}
 }
 
@@ -116,7 +113,7 @@ func (w *world) enter(sc *godog.Scenario) (leave func()) {
 
 // makeRoot creates the chroots of both queues.
 func (w *world) makeRoot() error {
-	return all(w.create("", nil), w.create("/legacy", nil), w.create("/new", nil))
+	return all(w.create("", []byte{}), w.create("/legacy", []byte{}), w.create("/new", []byte{}))
 }
 
 func (w *world) tearDown(ctx context.Context, sc *godog.Scenario, err error) (context.Context, error) {
@@ -138,17 +135,13 @@ func (w *world) at(chroot string) string {
 	return strings.Join(w.session.Address.Servers, ",") + w.root + chroot
 }
 
-// command returns mrtq with a line of arguments, in the scenario's folder and with an
-// environment of its own.
-func (w *world) command(line string) *exec.Cmd {
+// launch starts mrtq with a line of arguments, in the scenario's folder and with an
+// environment of its own. end waits until it has ended.
+func (w *world) launch(line string) (process *os.Process, end func() outcome, err error) {
 	var args []string
 	words := w.arguments()
 	for _, word := range strings.Fields(line) {
-		if of, ok := words[word]; ok {
-			args = append(args, strings.Fields(of)...)
-		} else {
-			args = append(args, word)
-		}
+		args = append(args, strings.Fields(cmp.Or(words[word], word))...)
 	}
 	cmd := exec.Command(w.opt.Command, append(args, w.opt.Flags...)...)
 	cmd.Args[0] = "mrtq"
@@ -156,7 +149,13 @@ func (w *world) command(line string) *exec.Cmd {
 	// No PATH: package godog runs "go env" when a program starts that has it, and go's telemetry then still writes
 	// to HOME when the scenario has ended.
 	cmd.Env = []string{"HOME=" + w.dir, "MRTQ_ZK_AUTH=" + os.Getenv("MRTQ_ZK_AUTH")}
-	return cmd
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err = cmd.Start()
+	return cmd.Process, func() outcome {
+		_ = cmd.Wait() // its exit code tells
+		return outcome{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+	}, err
 }
 
 // run runs mrtq and keeps its outcome for the Thens. It checks nothing.
@@ -166,22 +165,16 @@ func (w *world) run(line string) (err error) {
 			return err
 		}
 	}
-	if w.last, err = outcomeOf(w.command(line)); err == nil && strings.HasPrefix(line, "plan ") {
+	_, end, err := w.launch(line)
+	if err != nil {
+		return err
+	}
+	w.last = end()
+	if strings.HasPrefix(line, "plan ") {
 		w.planned = plan{}
-		err = w.json(&w.planned)
+		err = w.last.json(&w.planned)
 	}
 	return err
-}
-
-func outcomeOf(cmd *exec.Cmd) (outcome, error) {
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		return outcome{}, err
-	}
-	return outcome{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}, nil
 }
 
 // wantCode checks the exit code of the last command.
@@ -192,18 +185,16 @@ func (w *world) wantCode(code int) error {
 	return nil
 }
 
-func (w *world) json(v any) error {
-	if err := json.Unmarshal([]byte(w.last.stdout), v); err != nil {
-		return fmt.Errorf("stdout is no JSON: %w\n%.500s\nstderr: %.500s", err, w.last.stdout, w.last.stderr)
+// json reads what a command that has succeeded printed.
+func (o outcome) json(v any) error {
+	if err := json.Unmarshal([]byte(o.stdout), v); err != nil {
+		return fmt.Errorf("stdout is no JSON: %w\n%.500s\nstderr: %.500s", err, o.stdout, o.stderr)
 	}
 	return nil
 }
 
 // create creates a znode below the scenario's chroot.
 func (w *world) create(path string, data []byte) error {
-	if data == nil {
-		data = []byte{}
-	}
 	if _, err := w.conn.Create(w.root+path, data, 0, w.acl); err != nil {
 		return fmt.Errorf("create %s: %w", path, err)
 	}
