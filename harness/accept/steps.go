@@ -116,8 +116,7 @@ func (w *world) register(s steps) {
 	s.Step(`its status report lists ([A-Z ]+|none) as completed and ([A-Z ]+|none) as failed`, func(completed, failed string) error {
 		return w.wantNode(w.names["batch"]+"/status-report", w.statusReport(completed, failed, w.now))
 	})
-	s.Step(`(/locks/\S+) is there, and (stays until it is released|ends with the session)`, w.lockIsThere)
-	s.Step(`(/locks/\S+) is (still there|removed)`, w.lockIs)
+	s.Step(`(/locks/\S+) is (there, and stays until it is released|there, and ends with the session|still there|removed)`, w.lockIs)
 	s.Step(`the lock is released`, w.lockIsReleased)
 	s.Step(`there are folders for batches, their UUIDs, and jobs and their states`, func() error {
 		return w.foldersAreThere("/", "batches batch-uuids jobs jobs/states")
@@ -132,13 +131,14 @@ func (w *world) register(s steps) {
 
 	// What was answered.
 	s.Step(`the (other )?worker holds the ((?:job|batch|request)(?: [A-Z])?), with a lock that ends with the session`, w.workerHas)
-	s.Step(`it has looked at the jobs ([A-Z ]+)`, w.hasLookedAt)
-	s.Step(`it finds the identifier (\S+)`, w.findsIdentifier)
+	s.Step(`it has looked at the jobs ([A-Z ]+)`, func(names string) error { return equal("the worker looked at", w.last.Looked, w.ids(names)) })
+	s.Step(`it finds the identifier (\S+)`, func(ark string) error { return equal("the worker found", w.last.Identifier, ark) })
 	s.Step(`the report lists ([A-Z ]+|none) as (newly completed|still failed) and ([A-Z ]+|none) as (newly failed|resumed)`, w.reported)
 	s.Step(`there is (something|nothing) to send`, w.thereIsToSend)
-	s.Step(`the watch has (fired once|not fired)`, w.watchFired)
-	s.Step(`the answer warns that its depositor will get no report(?: about it)?`, w.answerWarns)
-	s.Step(`the answer has no warning`, w.answerWarnsOfNothing)
+	s.Step(`the watch has (fired once|not fired)`, func(how string) error {
+		return first(w.done(), equal("the watch fired", w.last.fired, map[string]int{"fired once": 1, "not fired": 0}[how]))
+	})
+	s.Step(`the answer (has no warning|warns that its depositor will get no report)(?: about it)?`, w.answerWarns)
 	s.Step(`it is refused because (.*)`, w.isRefused)
 	s.Step(`(there is nothing to acquire)`, w.isRefused)
 	s.Step(`it is refused: from (\S+) the (job|batch|request) can move to (.*)`, w.isIllegal)

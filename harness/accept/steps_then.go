@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -184,21 +185,17 @@ func (w *world) jobIsDeleted(folder string) error {
 	return errors.Join(w.itemIs("job", "deleted", "", ""), w.batchEntryMoves(folder, "deleted"))
 }
 
-// answerWarns expects a warning that names the scenario's job or batch.
-func (w *world) answerWarns() error {
+// answerWarns expects no warning, or one that names the scenario's job or batch.
+func (w *world) answerWarns(how string) error {
+	if how == "has no warning" {
+		return first(w.done(), equal("the warnings", len(w.last.Warnings), 0))
+	}
 	for _, text := range w.last.Warnings {
 		if strings.Contains(text, "depositor") && strings.Contains(text, path.Base(w.subject())) {
 			return nil
 		}
 	}
 	return fmt.Errorf("the answer is %q", w.last.Warnings)
-}
-
-func (w *world) answerWarnsOfNothing() error {
-	if len(w.last.Warnings) > 0 {
-		return fmt.Errorf("the answer is %q", w.last.Warnings)
-	}
-	return w.done()
 }
 
 // subject returns the path of the scenario's job, batch or request.
@@ -228,10 +225,7 @@ func (w *world) thereIsToSend(what string) error {
 	if w.last.Report == nil {
 		return errors.New("the answer has no report")
 	}
-	if got := w.last.Report.Changed; got != (what == "something") {
-		return fmt.Errorf("the report has Changed %t", got)
-	}
-	return nil
+	return equal("the report has something new", w.last.Report.Changed, what == "something")
 }
 
 // workerHas expects the lock, and checks that the worker has acquired what it locks.
@@ -243,42 +237,22 @@ func (w *world) workerHas(which, name string) error {
 	if owner := w.seen.Get(at + "/lock").Stat.EphemeralOwner; owner != a.ID() {
 		return fmt.Errorf("%s/lock belongs to session %#x, expected %#x", at, owner, a.ID())
 	}
-	if a.has != at {
-		return fmt.Errorf("the worker acquired %s, expected %s", a.has, at)
-	}
-	return nil
+	return equal("the worker acquired", a.has, at)
 }
 
-func (w *world) hasLookedAt(names string) error {
-	if want := w.ids(names); !slices.Equal(w.last.Looked, want) {
-		return fmt.Errorf("the worker looked at %v, expected %v", w.last.Looked, want)
-	}
-	return nil
-}
-
-func (w *world) findsIdentifier(ark string) error {
-	if got := w.last.Identifier; got != ark {
-		return fmt.Errorf("the worker found %q", got)
-	}
-	return nil
-}
-
-func (w *world) lockIsThere(at, howLong string) error {
-	if err := first(w.done(), w.wantNode(at, "")); err != nil {
-		return err
-	}
-	ephemeral := w.seen.Get(at).Stat.EphemeralOwner != 0
-	if want := howLong == "ends with the session"; ephemeral != want {
-		return fmt.Errorf("%s is ephemeral: %t, expected %t", at, ephemeral, want)
-	}
-	return nil
-}
-
+// lockIs expects a lock below /locks, of some kind, or none.
 func (w *world) lockIs(at, how string) error {
 	if how == "removed" {
 		return w.wantGone(at)
 	}
-	return w.wantNode(at, "")
+	if err := first(w.done(), w.wantNode(at, "")); err != nil || how == "still there" {
+		return err
+	}
+	ephemeral := w.seen.Get(at).Stat.EphemeralOwner != 0
+	if want := how == "there, and ends with the session"; ephemeral != want {
+		return fmt.Errorf("%s is ephemeral: %t, expected %t", at, ephemeral, want)
+	}
+	return nil
 }
 
 func (w *world) lockIsReleased() error {
@@ -320,24 +294,20 @@ func (w *world) writtenOnce() error {
 }
 
 func (w *world) batchAndJobsAre(state, jobs, states string) error {
-	wrong := []error{w.asDocumented()}
-	if got := w.stateOf(w.seen, w.names["batch"]); got != state {
-		wrong = append(wrong, fmt.Errorf("the batch is %s", got))
+	var are []string
+	for _, name := range strings.Fields(jobs) {
+		are = append(are, w.stateOf(w.seen, w.names["job "+name]))
 	}
-	want := strings.Fields(states)
-	for i, name := range strings.Fields(jobs) {
-		if got := w.stateOf(w.seen, w.names["job "+name]); i >= len(want) || got != want[i] {
-			wrong = append(wrong, fmt.Errorf("the job %s is %s", name, got))
-		}
-	}
-	return errors.Join(wrong...)
+	return errors.Join(w.asDocumented(), equal("the state of the batch", w.stateOf(w.seen, w.names["batch"]), state),
+		equal("the states of the jobs", strings.Join(are, " "), states))
 }
 
-func (w *world) watchFired(how string) error {
-	if want := map[string]int{"fired once": 1, "not fired": 0}[how]; w.last.fired != want {
-		return errors.Join(w.done(), fmt.Errorf("it fired %d times", w.last.fired))
+// equal compares what a step has found with what it expects.
+func equal(what string, got, want any) error {
+	if !reflect.DeepEqual(got, want) {
+		return fmt.Errorf("%s: %v, expected %v", what, got, want)
 	}
-	return w.done()
+	return nil
 }
 
 // foldersAreThere expects folders with these names below another.

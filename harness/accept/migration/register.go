@@ -9,8 +9,11 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"mrtq/features"
 	"mrtq/harness/accept/internal/runner"
 	"mrtq/harness/daemons"
+	"mrtq/internal/legacyqueue"
+	"mrtq/internal/znode"
 	"mrtq/newqueue"
 )
 
@@ -25,13 +28,13 @@ func (w *world) register(s runner.Steps) {
 	s.Step(`the (?:plan|migration) is refused`, func() error { return w.wantCode(1) })
 	s.Step(`it is refused because "([^"]+)"`, w.refused)
 	s.Step(`it says "([^"]+)"`, w.says)
-	s.Step(`nothing at all was written`, w.nothingWritten)
+	s.Step(`nothing at all was written`, func() error { return w.unwritten("", w.before) })
 
 	// What exists.
 	s.Step(`the dialect (design|mrt-zk)`, func(d string) { w.dialect = d })
-	s.Step(`the legacy queue that the JVM services wrote`, w.corpus)
+	s.Step(`the legacy queue that the JVM services wrote`, func() error { return w.load(znode.ReadDump(strings.NewReader(features.Corpus))) })
 	s.Step(`a legacy queue of (\d+) records of all formats`, w.generated)
-	s.Step(`a legacy queue as the deployed services wrote it`, w.deployed)
+	s.Step(`a legacy queue as the deployed services wrote it`, func() error { return w.load(legacyqueue.Deployed()) })
 	s.Step(`a legacy queue with (.+)`, w.oneRecord)
 	s.Step(`its payload is (.+)`, func(where string) { w.payload = daemons.Payload(where) })
 	s.Step(`the queue was migrated`, func() error {
@@ -48,7 +51,7 @@ func (w *world) register(s runner.Steps) {
 	s.Step(`the new queue holds`, w.newQueueHolds)
 	s.Step(`its queues are held`, func() error { return w.heldAre("ingest accessSmall accessLarge") })
 	s.Step(`the 9 records that cannot be read are kept byte for byte`, w.quarantined)
-	s.Step(`the legacy queue is unchanged`, w.legacyUnchanged)
+	s.Step(`the legacy queue is unchanged`, func() error { return w.unwritten("/legacy", w.legacy) })
 	s.Step(`(\d+) jobs? (?:was|were) created`, w.made)
 	s.Step(`no job, request or batch is left`, func() error {
 		return w.nothingBelow(newqueue.JobsPath, newqueue.BatchesPath, newqueue.BatchUUIDsPath, newqueue.AccessPath+"/small", newqueue.AccessPath+"/large")
@@ -90,8 +93,14 @@ func (w *world) register(s runner.Steps) {
 	s.Step(`the operator decides that the (new|legacy) queue has what is gone`, func(queue string) error {
 		return w.run("release TARGET --vanished " + queue)
 	})
-	s.Step(`each record is in the new queue alone, and its bytes are kept`, w.inNew)
-	s.Step(`each record is in one queue or in the other`, w.inOne)
+	s.Step(`each record is in the new queue alone, and its bytes are kept`, func() error {
+		here, there, err := w.handedOver()
+		return all(err, w.wantCode(0), equal("records are in the legacy queue", here, 0), more(there, "records are in the new queue"))
+	})
+	s.Step(`each record is in one queue or in the other`, func() error { // some here and some there, or the release was not killed halfway
+		here, there, err := w.handedOver()
+		return all(err, more(here, "records are in the legacy queue"), more(there, "records are in the new queue"))
+	})
 	s.Step(`each other record is in the legacy queue again, as it was`, w.gaveBack)
 	s.Step(`that record is in (?:the )?(new|legacy|no) queue alone`, w.isIn)
 	s.Step(`no record is kept`, w.nothingKept)

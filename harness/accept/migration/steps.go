@@ -54,22 +54,21 @@ func (w *world) refused(why string) error {
 	return w.says(why)
 }
 
-// nothingWritten compares everything that a write would change with the state before the
-// last command.
-func (w *world) nothingWritten() error {
-	now, err := w.tree("")
+// unwritten compares everything that a write would change, below a part of the scenario's chroot.
+func (w *world) unwritten(sub string, before *znode.Tree) error {
+	now, err := w.tree(sub)
 	if err != nil {
 		return err
 	}
-	return unwritten(w.before, now)
-}
-
-func (w *world) legacyUnchanged() error {
-	now, err := w.tree("/legacy")
-	if err != nil {
-		return err
+	for _, c := range znode.Diff(before, now, "/") {
+		return errors.New("the trees differ: " + c.String())
 	}
-	return unwritten(w.legacy, now)
+	for n := range before.All("/") {
+		if now.Get(n.Path).Stat != n.Stat {
+			return errors.New(n.Path + ": it was written")
+		}
+	}
+	return nil
 }
 
 func (w *world) reported(records, bad int) error {
@@ -165,6 +164,14 @@ func (w *world) quarantined() error {
 func equal(what string, got, want int) error {
 	if got != want {
 		return fmt.Errorf("%d %s, expected %d", got, what, want)
+	}
+	return nil
+}
+
+// more expects more than none.
+func more(n int, what string) error {
+	if n == 0 {
+		return errors.New("no " + what)
 	}
 	return nil
 }

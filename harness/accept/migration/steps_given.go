@@ -14,7 +14,6 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"mrtq/features"
 	"mrtq/internal/legacyqueue"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
@@ -49,16 +48,11 @@ func (w *world) load(tree *znode.Tree, err error) error {
 	return err
 }
 
-// corpus writes the records that JVM services wrote.
-func (w *world) corpus() error { return w.load(znode.ReadDump(strings.NewReader(features.Corpus))) }
-
 // generated writes a queue that is large enough to interrupt its migration.
 func (w *world) generated(records int) error {
 	w.large = records > 1000
 	return w.load(legacyqueue.Make(legacyqueue.Options{Records: records, Seed: 1, Consumed: true}))
 }
-
-func (w *world) deployed() error { return w.load(legacyqueue.Deployed()) }
 
 // without is a value that removes its key.
 const without = "(none)"

@@ -84,24 +84,6 @@ func (w *world) handedOver() (here, there int, err error) {
 	return here, there, equal("records are kept", len(s.legacy.Children(kept)), there)
 }
 
-// inNew: the legacy queue has no migrated record.
-func (w *world) inNew() error {
-	here, there, err := w.handedOver()
-	if err == nil && (here > 0 || there == 0) {
-		err = fmt.Errorf("%d records are in the legacy queue, and %d in the new one", here, there)
-	}
-	return all(err, w.wantCode(0))
-}
-
-// inOne: some records are here and some there.
-func (w *world) inOne() error {
-	here, there, err := w.handedOver()
-	if err == nil && (here == 0 || there == 0) {
-		err = fmt.Errorf("%d records are in the legacy queue, and %d in the new one, so the release was not killed halfway", here, there)
-	}
-	return err
-}
-
 // isIn checks in which queue the scenario's record is: "new", "legacy" or "no".
 func (w *world) isIn(queue string) error {
 	s, err := w.sides()

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -203,19 +202,6 @@ func (w *world) create(path string, data []byte) error {
 
 // tree reads everything below sub in the scenario's chroot. Paths are relative to sub.
 func (w *world) tree(sub string) (*znode.Tree, error) { return session.Tree(w.conn, w.root+sub) }
-
-// unwritten compares everything that a write would change.
-func unwritten(before, now *znode.Tree) error {
-	for _, c := range znode.Diff(before, now, "/") {
-		return errors.New("the trees differ: " + c.String())
-	}
-	for n := range before.All("/") {
-		if now.Get(n.Path).Stat != n.Stat {
-			return errors.New(n.Path + ": it was written")
-		}
-	}
-	return nil
-}
 
 // all returns the first error.
 func all(errs ...error) error {
