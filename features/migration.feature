@@ -76,8 +76,6 @@ Feature: A legacy queue becomes a new queue
     Given a new queue with a batch and a job of its own, and an administrator's hold on ingest
     When the operator migrates, deciding every record
     Then the other batch and job are unchanged
-    And the ids of migrated jobs come after theirs
-    And the next job that is submitted gets an id of its own
     When the operator rolls back the migration
     Then the other batch and job are unchanged
 
@@ -113,7 +111,8 @@ Feature: A legacy queue becomes a new queue
     And a legacy service adds a record
     And a legacy service fails the job of /ingest/mrtQ-05000000000001
     When the operator verifies
-    Then verification names what the legacy service did and added
+    Then it says "/ingest/mrtQ-05000000000001"
+    And it says "/ingest/mrtQ-05000000000099"
     When the operator releases the queue, as no legacy worker runs
     Then that record is in the legacy queue alone
     And no queue is held
@@ -134,7 +133,7 @@ Feature: A legacy queue becomes a new queue
   Scenario: Ctrl-C stops between two transactions
     Given a legacy queue of 3000 records of all formats
     When the operator presses Ctrl-C in the middle of the migration
-    Then it stops, says how to continue, and no job is half created
+    Then it stops, and says how to continue
     When the operator migrates, deciding every record
     And the operator verifies
     Then nothing differs
@@ -157,11 +156,11 @@ Feature: A legacy queue becomes a new queue
     And an administrator requests update reports of the failed batches
     And the services run
     And the hourly cleanup runs
-    And the operator migrates, deciding every record
+    Then it has removed batches
+    When the operator migrates, deciding every record
     Then nothing at all was written
     When the operator verifies
     Then nothing differs
-    And verification counts the records whose jobs were removed
 
     Examples:
       | dialect |

@@ -32,13 +32,6 @@ type plan struct {
 	}
 }
 
-// verdict is what mrtq verify -o json says.
-type verdict struct {
-	Records     struct{ Removed int }
-	NotMigrated []string                  `json:"not_migrated"`
-	Legacy      []struct{ Record string } // the records of which the legacy queue has the work
-}
-
 // says checks that the last command printed a text, however its lines were broken.
 func (w *world) says(text string) error {
 	if said := strings.Join(strings.Fields(w.last.stdout+" "+w.last.stderr), " "); !strings.Contains(said, text) {
@@ -203,37 +196,6 @@ func (w *world) nothingBelow(folders ...string) error {
 	return w.wantCode(0)
 }
 
-// namesLegacy: verify names the record that a legacy service has worked on, and the one that it has added.
-func (w *world) namesLegacy() error {
-	var v verdict
-	if err := all(w.wantCode(0), w.last.json(&v)); err != nil {
-		return err
-	}
-	if len(v.Legacy) != 1 || v.Legacy[0].Record != w.record || len(v.NotMigrated) != 1 {
-		return fmt.Errorf("in the legacy queue: %v, not migrated: %v", v.Legacy, v.NotMigrated)
-	}
-	return nil
-}
-
-// countsRemoved: verify counts as removed the records whose jobs were cleaned up.
-func (w *world) countsRemoved() error {
-	s, err := w.sides()
-	if err != nil {
-		return err
-	}
-	removed := 0
-	for item, record := range w.items {
-		if kept := s.jobs[record] != ""; !kept && !strings.HasPrefix(item, newqueue.BatchesPath) {
-			removed++
-		}
-	}
-	var v verdict
-	if err := w.last.json(&v); err != nil || removed == 0 {
-		return all(err, errors.New("nothing was cleaned up"))
-	}
-	return equal("records were removed", v.Records.Removed, removed)
-}
-
 // unrelatedUnchanged: the migration only writes the newest run's id to /jobs, and becomes an owner of the hold.
 func (w *world) unrelatedUnchanged() error {
 	now, err := w.tree("/new")
@@ -248,19 +210,4 @@ func (w *world) unrelatedUnchanged() error {
 		}
 	}
 	return w.wantCode(0)
-}
-
-// idsGoOn: the 9 migrated jobs have the ids after the one that was there.
-func (w *world) idsGoOn() error {
-	s, err := w.sides()
-	if err != nil {
-		return err
-	}
-	later := 0
-	for _, job := range s.jobs {
-		if strings.HasPrefix(job, newqueue.JobsPath) && znode.Name(job) > w.unrelated.Children(newqueue.JobsPath)[0] {
-			later++
-		}
-	}
-	return equal("jobs have later ids", later, 9)
 }

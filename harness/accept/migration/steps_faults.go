@@ -10,9 +10,6 @@ import (
 	"time"
 
 	"mrtq/harness/internal/session"
-	"mrtq/internal/layout/merritt"
-	"mrtq/internal/znode"
-	"mrtq/newqueue"
 )
 
 // migrateTwice runs two migrations.
@@ -70,23 +67,6 @@ func (w *world) stop(command string, transactions int32, sig os.Signal) error {
 	err = process.Signal(sig)
 	w.last = end()
 	return err
-}
-
-// stoppedCleanly: it was interrupted in the middle, and no job is half created.
-func (w *world) stoppedCleanly() error {
-	tree, err := w.tree("/new")
-	if err := all(err, w.wantCode(exitInterrupted), w.says("run the same command again to finish")); err != nil {
-		return err
-	}
-	for _, p := range merritt.Problems(tree, newqueue.Dialect(w.dialect)) {
-		if znode.Within(p.Path, newqueue.JobsPath) { // the run closes its batches at its end
-			return errors.New(p.String())
-		}
-	}
-	if jobs := len(tree.Children(newqueue.JobsPath)); jobs > 2700 {
-		return fmt.Errorf("%d jobs exist, so it was not stopped in the middle", jobs)
-	}
-	return nil
 }
 
 // serverLost kills the server during the migration, and restarts it. If the migration's
