@@ -17,10 +17,10 @@ import (
 func (c *checker) unknown(pl *place, path string) {
 	found := show([]byte(znode.Name(path)))
 	if pl.near != nil {
-		c.fault(pl.near.node, pl.near.last().Rule, path, pl.near.names(), found, "")
+		c.fault(pl.near.node, pl.near.last().Rule, path, pl.near.names(), found)
 		return
 	}
-	c.fault(pl.node, UnknownPath, path, pl.known(), found, "")
+	c.fault(pl.node, UnknownPath, path, pl.known(), found)
 }
 
 // names says which names are valid at a place with parameters.
@@ -60,7 +60,7 @@ func (c *checker) kind(n *Node, path string, stat znode.Stat) {
 	if n.Kind == AnyKind || got == n.Kind {
 		return
 	}
-	c.fault(n, "not-"+string(n.Kind), path, "a znode that is "+string(n.Kind), found, "")
+	c.fault(n, "not-"+string(n.Kind), path, "a znode that is "+string(n.Kind), found)
 }
 
 // read checks the znode's data.
@@ -69,7 +69,7 @@ func (c *checker) read(n *Node, zn *znode.Node, parts *znode.Tree) (any, bool) {
 		return nil, false
 	}
 	r := &Reading{Map: c.m, Node: n, Path: zn.Path, Data: zn.Data, parts: parts,
-		fault: func(kind, path, expected, found string) { c.fault(n, kind, path, expected, found, "") },
+		fault: func(kind, path, expected, found string) { c.fault(n, kind, path, expected, found) },
 	}
 	value, ok := n.Codec.Read(r)
 	if !ok || n.Schema == nil {
@@ -77,23 +77,23 @@ func (c *checker) read(n *Node, zn *znode.Node, parts *znode.Tree) (any, bool) {
 	}
 	if err := n.Schema.Validate(value); err != nil {
 		_, found := shapeError(err)
-		c.fault(n, BadShape, zn.Path, "JSON as the map's schema says: "+cutText(n.schemaText, 160), found, "")
+		c.fault(n, BadShape, zn.Path, "JSON as the map's schema says: "+cutText(n.schemaText, 160), found)
 		return nil, false
 	}
 	return value, ok
 }
 
 // fault reports that a znode does not match its pattern.
-func (c *checker) fault(n *Node, kind, path, expected, found, repair string) {
-	id := n.ID + "/" + kind
-	rule := c.m.rules[id]
-	if rule == nil {
+func (c *checker) fault(n *Node, kind, path, expected, found string) {
+	c.broken(n.ID+"/"+kind, path, expected, found)
+}
+
+// broken reports a rule of the map that is broken.
+func (c *checker) broken(id, path, expected, found string) {
+	if c.m.rules[id] == nil {
 		panic("layout: no rule " + id) // the codec does not name all of its kinds
 	}
-	if repair == "" {
-		repair = repairs[kind]
-	}
-	c.find(Finding{Path: path, Rule: id, Severity: rule.Severity, Expected: expected, Found: found, Repair: repair, Document: rule.Document})
+	c.find(Finding{Rule: id, Path: path, Expected: expected, Found: found})
 }
 
 // nameSessions names the sessions that may be about to mend a finding.
@@ -112,18 +112,17 @@ func (c *checker) nameSessions() {
 
 // found records a finding of a Go rule.
 func (c *checker) found(f Finding, absent string) {
-	if c.isHidden(f.Path) || absent != "" && c.isHidden(absent) {
-		return
+	if !c.isHidden(f.Path) && (absent == "" || !c.isHidden(absent)) {
+		c.find(f)
 	}
+}
+
+// find adds a finding, with what its rule says. There can be hundreds of thousands, and many say the
+// same, so each text is kept once.
+func (c *checker) find(f Finding) {
 	if rule := c.m.rules[f.Rule]; rule != nil {
 		f.Document, f.Repair, f.Severity = rule.Document, rule.Repair, cmp.Or(f.Severity, rule.Severity)
 	}
-	c.find(f)
-}
-
-// find adds a finding. There can be hundreds of thousands, and many say the same, so each text
-// is kept once.
-func (c *checker) find(f Finding) {
 	if c.before != nil {
 		if i, again := slices.BinarySearchFunc(c.before, f, compareFindings); again {
 			c.findings = append(c.findings, c.before[i])

@@ -162,6 +162,9 @@ func (l *loader) rules() error {
 			kind := strings.TrimPrefix(r.ID, n.ID+"/")
 			kinds = append(kinds, kind)
 			r.Severity, r.Then, r.Document = cmp.Or(n.Severity[kind], defaultSeverities[kind], Error), n.Then[kind], l.m.place(n.Line, n.Section)
+			if r.Repair = repairs[kind]; kind == Missing {
+				r.Repair = cmp.Or(n.Missing, r.Repair)
+			}
 			l.m.rules[r.ID] = r
 			l.m.nodeRules = append(l.m.nodeRules, r)
 		}
@@ -177,7 +180,7 @@ func (l *loader) rules() error {
 		}
 	}
 	for _, r := range l.m.Relations {
-		rule := Rule{ID: r.ID, Severity: r.Severity, Path: r.Of.Path, Says: r.Says, Line: r.Line, Section: r.Section}
+		rule := Rule{ID: r.ID, Severity: r.Severity, Path: r.Of.Path, Says: r.Says, Repair: r.Repair, Line: r.Line, Section: r.Section}
 		if err := l.rule(rule, r.fileLine, groupPlace{}); err != nil {
 			return err
 		}

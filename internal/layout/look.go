@@ -98,7 +98,7 @@ func (c *checker) next(n znode.Node) {
 		case child == nil:
 			c.unknown(at.pl, n.Path)
 		case child.node.Undocumented:
-			c.fault(child.node, Undocumented, n.Path, "a znode that the document describes", "one that services use, and that is not documented: "+child.node.Says, "")
+			c.fault(child.node, Undocumented, n.Path, "a znode that the document describes", "one that services use, and that is not documented: "+child.node.Says)
 		default:
 			c.enter(child, at.params.with(child, name), n)
 			return
@@ -127,7 +127,7 @@ func (c *checker) enter(pl *place, params Params, n znode.Node) {
 	c.zxid = max(c.zxid, n.Stat.Mzxid, n.Stat.Pzxid)
 	switch {
 	case n.Unreadable != "":
-		c.fault(pl.node, Unreadable, n.Path, "a znode that can be read", n.Unreadable, "")
+		c.fault(pl.node, Unreadable, n.Path, "a znode that can be read", n.Unreadable)
 		c.hidden = append(c.hidden, n.Path)
 		v.pl = nil
 	case pl.composite():
@@ -180,14 +180,14 @@ func (c *checker) check(v *visit, n *znode.Node) {
 func (c *checker) children(v *visit) {
 	n := v.pl.node
 	if n.Most.Rule != "" && len(v.children) > n.Most.Children {
-		c.fault(n, n.Most.Rule, v.path, fmt.Sprintf("at most %d children", n.Most.Children), fmt.Sprintf("%d: %s", len(v.children), strings.Join(v.children, ", ")), "")
+		c.fault(n, n.Most.Rule, v.path, fmt.Sprintf("at most %d children", n.Most.Children), fmt.Sprintf("%d: %s", len(v.children), strings.Join(v.children, ", ")))
 	}
 	if v.pl.composite() {
 		return
 	}
 	for name, child := range v.pl.literal {
 		if child.node.Required && !slices.Contains(v.children, name) {
-			c.fault(child.node, Missing, znode.Join(v.path, name), "this znode", "it is not there", child.node.Missing)
+			c.fault(child.node, Missing, znode.Join(v.path, name), "this znode", "it is not there")
 		}
 	}
 }

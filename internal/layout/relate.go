@@ -93,12 +93,12 @@ func (c *checker) apply(r *Relation, path string, params Params, value string) {
 	if r.Same != "" {
 		want := r.Same.fill(fill)
 		if want != value {
-			c.broken(r, path, r.fieldName()+" "+show([]byte(want)), show([]byte(value)))
+			c.broken(r.ID, path, r.fieldName()+" "+show([]byte(want)), show([]byte(value)))
 		}
 		return
 	}
 	if r.like != nil && !r.like.matches(value, params) {
-		c.broken(r, path, r.fieldName()+" "+r.like.words(params), show([]byte(value)))
+		c.broken(r.ID, path, r.fieldName()+" "+r.like.words(params), show([]byte(value)))
 		return
 	}
 	if r.Refers == "" {
@@ -106,7 +106,7 @@ func (c *checker) apply(r *Relation, path string, params Params, value string) {
 	}
 	to := r.Refers.fill(fill)
 	if znode.ValidatePath(to) != nil {
-		c.broken(r, path, "a path of a znode", show([]byte(to)))
+		c.broken(r.ID, path, "a path of a znode", show([]byte(to)))
 		return
 	}
 	if r.counted {
@@ -120,11 +120,6 @@ func (r *Relation) fieldName() string {
 		return "the value"
 	}
 	return strings.ReplaceAll(strings.Join(r.field, "."), ".[]", "[]")
-}
-
-func (c *checker) broken(r *Relation, path, expected, found string) {
-	rule := c.m.rules[r.ID]
-	c.find(Finding{Path: path, Rule: r.ID, Severity: rule.Severity, Expected: expected, Found: found, Repair: r.Repair, Document: rule.Document})
 }
 
 // settle decides the relations that need the whole tree.
@@ -142,7 +137,7 @@ func (c *checker) settle() error {
 		case !errors.Is(err, znode.ErrNoNode):
 			return err
 		}
-		c.broken(ref.r, ref.from, ref.to+" is there", "it is not there")
+		c.broken(ref.r.ID, ref.from, ref.to+" is there", "it is not there")
 	}
 	now := c.opt.Now
 	if now.IsZero() {
@@ -157,14 +152,14 @@ func (c *checker) settle() error {
 		age := now.Sub(time.UnixMilli(w.since))
 		switch {
 		case w.r.AtMost > 0 && times > w.r.AtMost:
-			c.broken(w.r, w.path, fmt.Sprintf("a znode that is named at most %d times", w.r.AtMost), fmt.Sprintf("it is named %d times", times))
+			c.broken(w.r.ID, w.path, fmt.Sprintf("a znode that is named at most %d times", w.r.AtMost), fmt.Sprintf("it is named %d times", times))
 		case w.r.AtMost == 0 && times == 0 && decided && age >= w.r.Younger:
-			c.broken(w.r, w.path, "a znode that names it", fmt.Sprintf("none does, and it is %s old", age))
+			c.broken(w.r.ID, w.path, "a znode that names it", fmt.Sprintf("none does, and it is %s old", age))
 		}
 	}
 	for _, a := range c.aged {
 		if age := now.Sub(time.UnixMilli(a.since)).Truncate(time.Second); age > a.n.Oldest {
-			c.fault(a.n, TooOld, a.path, fmt.Sprintf("a znode that is not older than %s", a.n.Oldest), fmt.Sprintf("it is %s old", age), "")
+			c.fault(a.n, TooOld, a.path, fmt.Sprintf("a znode that is not older than %s", a.n.Oldest), fmt.Sprintf("it is %s old", age))
 		}
 	}
 	for _, rules := range c.goRules {
