@@ -100,32 +100,6 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// A check compares each znode's kind with the map's, if the tree shows it.
-func TestKinds(t *testing.T) {
-	const session = 7
-	for _, c := range []struct {
-		kind  string
-		owner int64
-		want  string
-	}{
-		{"persistent", 0, ""}, {"persistent", session, "a/not-persistent"}, {"ephemeral", session, ""}, {"ephemeral", 0, "a/not-ephemeral"},
-		{"any", 0, ""}, {"any", session, ""},
-	} {
-		m := load(t, "- {id: a, path: /x, kind: "+c.kind+", says: s}")
-		tree := znode.NewTree()
-		if err := tree.Put(znode.Node{Path: "/x", Stat: znode.Stat{Czxid: 1, EphemeralOwner: c.owner}}); err != nil {
-			t.Fatal(err)
-		}
-		got := ""
-		for _, f := range check(t, m, tree) {
-			got += f.Rule
-		}
-		if got != c.want {
-			t.Errorf("%s with owner %#x: %q, want %q", c.kind, c.owner, got, c.want)
-		}
-	}
-}
-
 // A name that matches no pattern is a bad name, or an unknown path if the patterns
 // there are undocumented or match any name after a fixed part.
 func TestUnknownNames(t *testing.T) {

@@ -24,7 +24,8 @@ func demandsTable(t *testing.T) string {
 		if id, stops, ok := strings.Cut(r.Then, ": "); ok {
 			worst, _, _ := strings.Cut(stops, "; ")
 			effect, daemon, _ := strings.Cut(worst, " ")
-			rows = append(rows, fmt.Sprintf("| %s | `%s` | %s | %s | |\n", id, r.ID, r.Says, services.Stop{Daemon: services.Daemon(daemon), Effect: services.Effect(effect)}))
+			i := slices.IndexFunc(services.Effects, func(e services.Effect) bool { return e.String() == effect })
+			rows = append(rows, fmt.Sprintf("| %s | `%s` | %s | %s | |\n", id, r.ID, r.Says, services.Stop{Daemon: services.Daemon(daemon), Effect: services.Effects[i]}))
 		}
 	}
 	for _, d := range services.Demands {

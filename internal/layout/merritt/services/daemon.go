@@ -80,49 +80,38 @@ func (d Daemon) turn() int {
 }
 
 // Effect is what happens to an item that does not meet a demand.
-type Effect string
+type Effect struct {
+	name  string
+	words string // for an operator; %s is the daemon
+}
 
 // The effects, the worst first.
-const (
-	StopsQueue     Effect = "stops-queue"     // every item behind it waits forever
-	EndsThread     Effect = "ends-thread"     // the service's thread ends
-	StopsReports   Effect = "stops-reports"   // no later batch is reported
-	Resubmits      Effect = "resubmits"       // its jobs are created a second time
-	StoresEmpty    Effect = "stores-empty"    // its object is stored without its content, and reported as done
-	ReportsEarly   Effect = "reports-early"   // its batch is reported before the job is done
-	Stuck          Effect = "stuck"           // locked and left until the daemon is restarted
-	StuckReporting Effect = "stuck-reporting" // the batch stays in Reporting
-	Waits          Effect = "waits"           // the daemon waits forever for a lock
-	NotFound       Effect = "not-found"       // no daemon ever takes it
-	Fails          Effect = "fails"           // the job or request becomes Failed
-	NeverReported  Effect = "never-reported"  // the batch gets no report
-	ReportLost     Effect = "report-lost"     // the batch ends, and its mail is never sent
-	NeverCleaned   Effect = "never-cleaned"   // the batch stays forever
-	ReportsWrong   Effect = "reports-wrong"   // the batch's report leaves it out
-	BreaksPage     Effect = "breaks-page"     // a page or check of the admin tool fails
-	Harmless       Effect = "harmless"        // no daemon reads it any more
+var (
+	StopsQueue     = Effect{"stops-queue", "%s would stop at it, and everything behind it would wait"}
+	EndsThread     = Effect{"ends-thread", "%s would stop working until the service is restarted"}
+	StopsReports   = Effect{"stops-reports", "no batch behind it would be reported"}
+	Resubmits      = Effect{"resubmits", "%s would take the batch for a new submission and create its jobs a second time"}
+	StoresEmpty    = Effect{"stores-empty", "%s would store it without its content"}
+	ReportsEarly   = Effect{"reports-early", "%s would report the batch before this job is done"}
+	Stuck          = Effect{"stuck", "%s would lock it and leave it until the daemon is restarted"}
+	StuckReporting = Effect{"stuck-reporting", "its batch would stick in Reporting"}
+	Waits          = Effect{"waits", "%s would wait forever for its lock"}
+	NotFound       = Effect{"not-found", "%s would never find it"}
+	Fails          = Effect{"fails", "%s would fail it"}
+	NeverReported  = Effect{"never-reported", "its batch would never be reported"}
+	ReportLost     = Effect{"report-lost", "its report mail would be lost"}
+	NeverCleaned   = Effect{"never-cleaned", "%s would never remove it"}
+	ReportsWrong   = Effect{"reports-wrong", "the report of its batch would leave it out"}
+	BreaksPage     = Effect{"breaks-page", "a page of the admin tool would break"}
+	Harmless       = Effect{"harmless", "nothing would happen, because no daemon reads it any more"}
 )
 
-// effectWords describe the effects for an operator. %s is the daemon.
-var effectWords = map[Effect]string{
-	StopsQueue:     "%s would stop at it, and everything behind it would wait",
-	EndsThread:     "%s would stop working until the service is restarted",
-	StopsReports:   "no batch behind it would be reported",
-	Resubmits:      "%s would take the batch for a new submission and create its jobs a second time",
-	StoresEmpty:    "%s would store it without its content",
-	ReportsEarly:   "%s would report the batch before this job is done",
-	Stuck:          "%s would lock it and leave it until the daemon is restarted",
-	StuckReporting: "its batch would stick in Reporting",
-	Waits:          "%s would wait forever for its lock",
-	NotFound:       "%s would never find it",
-	Fails:          "%s would fail it",
-	NeverReported:  "its batch would never be reported",
-	ReportLost:     "its report mail would be lost",
-	NeverCleaned:   "%s would never remove it",
-	ReportsWrong:   "the report of its batch would leave it out",
-	BreaksPage:     "a page of the admin tool would break",
-	Harmless:       "nothing would happen, because no daemon reads it any more",
-}
+// Effects are all effects. Callers must not change it.
+var Effects = []Effect{StopsQueue, EndsThread, StopsReports, Resubmits, StoresEmpty, ReportsEarly, Stuck, StuckReporting, Waits,
+	NotFound, Fails, NeverReported, ReportLost, NeverCleaned, ReportsWrong, BreaksPage, Harmless}
+
+// String is the name of the effect in merritt.yaml.
+func (e Effect) String() string { return e.name }
 
 // Blocking reports whether a migration refuses to start because of an item with
 // this effect. The other effects are only warnings.
@@ -138,5 +127,5 @@ type Stop struct {
 
 // String says what would happen, in words for an operator.
 func (s Stop) String() string {
-	return strings.ReplaceAll(effectWords[s.Effect], "%s", string(s.Daemon))
+	return strings.ReplaceAll(s.Effect.words, "%s", string(s.Daemon))
 }

@@ -3,7 +3,6 @@ package services
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"mrtq/internal/layout"
 )
@@ -44,8 +43,7 @@ func (s Scope) String() string { return s.words }
 
 // has reports whether an item is one of the scope.
 func (s Scope) has(it *Item) bool {
-	root, _, _ := strings.Cut(s.pattern, "{")
-	return strings.HasPrefix(it.Path, root) && (s.in == nil || slices.Contains(s.in, it.state)) && !slices.Contains(s.not, it.state)
+	return s.pattern == it.pattern && (s.in == nil || slices.Contains(s.in, it.state)) && !slices.Contains(s.not, it.state)
 }
 
 // Demand is one row: what a znode or key must be, who reads it, and what happens

@@ -19,6 +19,7 @@ type Item struct {
 	// Profiles reports whether any job of the queue has a profile.
 	Profiles bool
 
+	pattern   string                       // of its path
 	state     string                       // the status's exact name, "" if unreadable
 	worker    Daemon                       // of a job, the daemon that acquires it next
 	planned   bool                         // it is not in a tree yet, and only its objects are known
@@ -99,6 +100,11 @@ func (it *Item) text(node, key string) string {
 
 // classify finds out, from the status, what the item is and who works on it next.
 func (it *Item) classify() {
+	for _, pattern := range []string{batches, jobs, requests} {
+		if root, _, _ := strings.Cut(pattern, "{"); strings.HasPrefix(it.Path, root) {
+			it.pattern = pattern
+		}
+	}
 	it.state = it.text("status", "status")
 	if it.isJob() {
 		it.worker = Worker(stateOf(it.state), stateOf(it.value("status", "last_successful_status")))
@@ -154,6 +160,6 @@ func (it *Item) awaits(d Daemon) bool {
 	return next >= 0 && d.turn() >= next
 }
 
-func (it *Item) isBatch() bool { return strings.HasPrefix(it.Path, newqueue.BatchesPath+"/") }
-func (it *Item) isJob() bool   { return strings.HasPrefix(it.Path, newqueue.JobsPath+"/") }
+func (it *Item) isBatch() bool { return it.pattern == batches }
+func (it *Item) isJob() bool   { return it.pattern == jobs }
 func (it *Item) isDone() bool  { return it.state == "Completed" || it.state == "Deleted" }

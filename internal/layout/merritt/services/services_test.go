@@ -19,9 +19,6 @@ func TestDemandsAreComplete(t *testing.T) {
 		if (d.Key == "") != (d.Says != "") || (d.Key == "") != (d.Type.Words == "") || len(d.By) == 0 || d.Optional && d.Default != "" {
 			t.Errorf("%s: want a key with a type, or a rule in words; somebody who reads it; no default of what may be absent", d)
 		}
-		for _, by := range d.By {
-			saysSomething(t, d.String(), services.Stop{Daemon: by, Effect: d.Then})
-		}
 	}
 	m, err := merritt.Named("merritt", merritt.Options{Dialect: "mrt-zk"})
 	if err != nil {
@@ -31,8 +28,10 @@ func TestDemandsAreComplete(t *testing.T) {
 		id, stops, stated := strings.Cut(r.Then, ": ")
 		ids[id] = true
 		for stop := range strings.SplitSeq(stops, "; ") {
-			if effect, daemon, _ := strings.Cut(stop, " "); stated {
-				saysSomething(t, r.ID, services.Stop{Daemon: services.Daemon(daemon), Effect: services.Effect(effect)})
+			effect, daemon, _ := strings.Cut(stop, " ")
+			isEffect := func(e services.Effect) bool { return e.String() == effect }
+			if stated && (!slices.ContainsFunc(services.Effects, isEffect) || !slices.Contains(services.Daemons, services.Daemon(daemon))) {
+				t.Errorf("%s: there is no %q", r.ID, stop)
 			}
 		}
 	}
@@ -43,33 +42,16 @@ func TestDemandsAreComplete(t *testing.T) {
 	}
 }
 
-func saysSomething(t *testing.T, what string, s services.Stop) {
-	t.Helper()
-	if !slices.Contains(services.Daemons, s.Daemon) || s.String() == "" {
-		t.Errorf("%s: %q %q says %q", what, s.Daemon, s.Effect, s)
-	}
-}
-
 // A held job continues at Initialize when it is released, and a failed one
 // where the admin tool requeues it.
 func TestWorker(t *testing.T) {
-	for _, c := range []struct {
-		state, last newqueue.JobState
-		want        services.Daemon
-	}{
-		{newqueue.JobPending, "", services.Initialize},
-		{newqueue.JobHeld, "", services.Initialize},
-		{newqueue.JobStoring, newqueue.JobProcessing, services.Store},
-		{newqueue.JobFailed, "", services.Estimate},
-		{newqueue.JobFailed, newqueue.JobPending, services.Estimate},
-		{newqueue.JobFailed, newqueue.JobStoring, services.Inventory},
-		{newqueue.JobFailed, newqueue.JobNotify, ""},
-		{newqueue.JobCompleted, newqueue.JobNotify, ""},
-		{newqueue.JobDeleted, "", ""},
-		{"", "", ""},
+	for c, want := range map[[2]newqueue.JobState]services.Daemon{
+		{newqueue.JobPending, ""}: services.Initialize, {newqueue.JobHeld, ""}: services.Initialize, {newqueue.JobStoring, newqueue.JobProcessing}: services.Store,
+		{newqueue.JobFailed, ""}: services.Estimate, {newqueue.JobFailed, newqueue.JobPending}: services.Estimate, {newqueue.JobFailed, newqueue.JobStoring}: services.Inventory,
+		{newqueue.JobFailed, newqueue.JobNotify}: "", {newqueue.JobCompleted, newqueue.JobNotify}: "", {newqueue.JobDeleted, ""}: "", {"", ""}: "",
 	} {
-		if got := services.Worker(c.state, c.last); got != c.want {
-			t.Errorf("%s, last %s: %s, want %s", c.state, c.last, got, c.want)
+		if got := services.Worker(c[0], c[1]); got != want {
+			t.Errorf("%s, last %s: %s, want %s", c[0], c[1], got, want)
 		}
 	}
 }
