@@ -56,7 +56,8 @@ func TestAddress(t *testing.T) {
 	for name, err := range map[string]error{
 		"Kill": s.Kill(), "KillNode": s.KillNode(0), "Restart": s.Restart(t.Context()), "RestartNode": s.RestartNode(t.Context(), 0),
 	} {
-		want := "harness: " + string(s.Backend()) + ": mrtq did not start that server and can't control it; use the jvm or the docker backend"
+		backend := strings.TrimSuffix(s.Address(), strings.TrimPrefix(root, "/base"))
+		want := "harness: " + backend + ": mrtq did not start that server and can't control it; use the jvm or the docker backend"
 		if !errors.Is(err, harness.ErrNotControlled) || err.Error() != want {
 			t.Errorf("%s: %v, want %s", name, err, want)
 		}
@@ -108,9 +109,8 @@ func TestAddressRefusals(t *testing.T) {
 
 	b := harness.Backend(real.Address())
 	for name, opt := range map[string]harness.Options{
-		"Nodes": {Nodes: 3}, "JuteMaxBuffer": {JuteMaxBuffer: 1}, "TLS": {TLS: true},
-		"Properties": {Properties: map[string]string{"a": "b"}}, "DataDir": {DataDir: "x"}, "TickTime": {TickTime: 1e9}, "MinSessionTimeout": {MinSessionTimeout: 1e9},
-		"MaxSessionTimeout": {MaxSessionTimeout: 1e9}, "Load": {Load: "x"},
+		"Nodes": {Nodes: 3}, "TLS": {TLS: true},
+		"Properties": {Properties: map[string]string{"a": "b"}}, "DataDir": {DataDir: "x"}, "TickTime": {TickTime: 1e9}, "MinSessionTimeout": {MinSessionTimeout: 1e9}, "Load": {Load: "x"},
 	} {
 		_, err := harness.Start(t.Context(), b, opt)
 		want := "harness: Options." + name + " with the address " + string(b) + ": mrtq did not start that server and can't control it; use the jvm or the docker backend"

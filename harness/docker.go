@@ -79,7 +79,7 @@ func (s *Server) container(ports []int) containers.Spec {
 		withTLS(p, containerSecure, s.certs, containerTLS)
 		spec.Ports[containerSecure] = ports[1]
 		spec.Files = map[string]string{}
-		for _, name := range []string{s.certs.caName, s.certs.serverName} {
+		for _, name := range []string{s.certs.clientName, s.certs.serverName} {
 			spec.Files[containerTLS+"/"+name] = s.certs.folder + "/" + name
 		}
 	}

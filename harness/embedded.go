@@ -2,11 +2,7 @@ package harness
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -22,8 +18,6 @@ func launchEmbedded(ctx context.Context, s *Server) (*cluster, error) {
 		Addr:        s.opt.Listen,
 		RealTime:    true, // a client that has only an address can't advance the clock
 		MinTimeout:  time.Duration(s.opt.minSessionTimeout()) * time.Millisecond,
-		MaxTimeout:  time.Duration(s.opt.maxSessionTimeout()) * time.Millisecond,
-		MaxBuffer:   s.opt.JuteMaxBuffer,
 		SuperDigest: s.superDigest(),
 	}
 	if s.opt.TLS {
@@ -75,28 +69,6 @@ func load(ctx context.Context, what string) (*ztree.Tree, error) {
 		tree.CloseSession(tx, session)
 	}
 	return tree, nil
-}
-
-// server returns the TLS configuration of a server in this process. The server
-// accepts only clients with a certificate of our authority.
-func (c *certificates) server() (*tls.Config, error) {
-	file := filepath.Join(c.folder, c.serverName)
-	own, err := tls.LoadX509KeyPair(file, file)
-	if err != nil {
-		return nil, fmt.Errorf("harness: %w", err)
-	}
-	ca, err := os.ReadFile(c.files.CA)
-	if err != nil {
-		return nil, fmt.Errorf("harness: %w", err)
-	}
-	clients := x509.NewCertPool()
-	clients.AppendCertsFromPEM(ca)
-	return &tls.Config{
-		Certificates: []tls.Certificate{own},
-		ClientCAs:    clients,
-		ClientAuth:   tls.RequireAndVerifyClientCert,
-		MinVersion:   tls.VersionTLS12,
-	}, nil
 }
 
 // embedded is a server in this process.

@@ -12,37 +12,6 @@ import (
 	"mrtq/harness"
 )
 
-// The options that a server in this process has take effect. Start refuses the
-// others.
-func TestEmbeddedOptions(t *testing.T) {
-	s := harness.ForTest(t, harness.Embedded, harness.Options{
-		JuteMaxBuffer: 4 << 20,
-		TickTime:      300 * time.Millisecond,
-		TLS:           true,
-	})
-	testTLS(t, s)
-	big, events, err := zk.Connect([]string{s.Address()}, 10*time.Second,
-		zk.WithLogInfo(false), zk.WithLogger(quiet{}), zk.WithMaxConnBufferSize(8<<20))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := big.Create("/big", make([]byte, 3<<20), 0, zk.WorldACL(zk.PermAll)); err != nil {
-		t.Errorf("3 MiB with jute.maxbuffer at 4 MiB: %v", err)
-	}
-	if got := fourLetters(t, s.Address(), "ruok"); got != "imok" {
-		t.Errorf("ruok: %q", got)
-	}
-	big.Close()
-	for range events {
-	}
-
-	_, err = harness.Start(t.Context(), harness.Embedded, harness.Options{Properties: map[string]string{"snapCount": "5"}})
-	want := "harness: Options.Properties with backend embedded: unsupported operation: use jvm, docker"
-	if !errors.Is(err, errors.ErrUnsupported) || err.Error() != want {
-		t.Errorf("got  %v\nwant %s", err, want)
-	}
-}
-
 // Ticks limit session timeouts. A silent session ends, with its ephemeral znodes,
 // because the server uses the machine's clock.
 func TestEmbeddedSessionsExpire(t *testing.T) {

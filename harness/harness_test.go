@@ -21,15 +21,6 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// onEach runs a subtest per backend.
-func onEach(t *testing.T, test func(t *testing.T, b harness.Backend)) {
-	t.Helper()
-	on(t, harness.Backends(), test)
-}
-
-// apache lists the backends that run Apache's own server.
-var apache = []harness.Backend{harness.JVM, harness.Docker}
-
 // on runs the subtests one by one, because on a small machine containers and
 // JVMs would only wait for each other.
 func on(t *testing.T, backends []harness.Backend, test func(t *testing.T, b harness.Backend)) {
@@ -107,11 +98,11 @@ func wantChildren(t *testing.T, conn *zk.Conn, path string, want ...string) {
 // kill, is empty after Clean, and is gone after Stop. Like a real server with its usual
 // tick it grants sessions of at most 40 s.
 func TestServerLife(t *testing.T) {
-	onEach(t, func(t *testing.T, b harness.Backend) {
+	on(t, harness.Backends(), func(t *testing.T, b harness.Backend) {
 		s := harness.ForTest(t, b, harness.Options{})
 		address := s.Address()
-		if s.Backend() != b || s.Nodes() != 1 || s.NodeAddress(0) != address || s.SecureAddress() != "" {
-			t.Errorf("server says %s, %d nodes, %s, %q", s.Backend(), s.Nodes(), s.NodeAddress(0), s.SecureAddress())
+		if s.Nodes() != 1 || s.NodeAddress(0) != address || s.SecureAddress() != "" {
+			t.Errorf("server says %d nodes, %s, %q", s.Nodes(), s.NodeAddress(0), s.SecureAddress())
 		}
 		if b != harness.Embedded {
 			wantLine(t, fourLetters(t, address, "conf"), "maxSessionTimeout=40000")
@@ -245,34 +236,22 @@ func TestEnsemble(t *testing.T) {
 	}
 }
 
+// The options reach the server. One in this process has no properties.
 func TestOptionsReachTheServer(t *testing.T) {
-	on(t, apache, func(t *testing.T, b harness.Backend) {
-		s := harness.ForTest(t, b, harness.Options{
-			JuteMaxBuffer: 4 << 20, TickTime: 300 * time.Millisecond,
-			MinSessionTimeout: 700 * time.Millisecond, MaxSessionTimeout: time.Minute,
-			Properties: map[string]string{"globalOutstandingLimit": "54321", "maxClientCnxns": "70"}, TLS: true,
-		})
+	on(t, harness.Backends(), func(t *testing.T, b harness.Backend) {
+		opt := harness.Options{TickTime: 300 * time.Millisecond, MinSessionTimeout: 700 * time.Millisecond, TLS: true}
+		if b != harness.Embedded {
+			opt.Properties = map[string]string{"globalOutstandingLimit": "54321", "maxClientCnxns": "70"}
+		}
+		s := harness.ForTest(t, b, opt)
 		testTLS(t, s)
+		if b == harness.Embedded {
+			return
+		}
 		conf := fourLetters(t, s.Address(), "conf")
-		for _, line := range []string{"tickTime=300", "minSessionTimeout=700", "maxSessionTimeout=60000", "maxClientCnxns=70"} {
+		for _, line := range []string{"tickTime=300", "minSessionTimeout=700", "maxClientCnxns=70"} {
 			wantLine(t, conf, line)
 		}
-		conn := connect(t, s.Address())
-		// A write above ZooKeeper's own limit of 1 MiB also needs a client that can send it.
-		big, events, err := zk.Connect([]string{s.Address()}, 10*time.Second,
-			zk.WithLogInfo(false), zk.WithLogger(quiet{}), zk.WithMaxConnBufferSize(8<<20))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() {
-			big.Close()
-			for range events {
-			}
-		}()
-		if _, err := big.Create("/big", make([]byte, 3<<20), 0, zk.WorldACL(zk.PermAll)); err != nil {
-			t.Errorf("3 MiB with jute.maxbuffer at 4 MiB: %v", err)
-		}
-		wantChildren(t, conn, "/", "big", "secret", "zookeeper")
 	})
 }
 

@@ -19,20 +19,12 @@ type Options struct {
 	// Listen is the host:port to serve at (embedded only). "" is a free port of
 	// the loopback interface.
 	Listen string
-	// JuteMaxBuffer is the largest packet that the server accepts, in bytes. It
-	// limits data, transactions and lists of children. 0 is ZooKeeper's own
-	// limit of 1,048,575.
-	JuteMaxBuffer int
 	// TickTime is the tick of the server's clock, by which sessions expire. 0
 	// means 200 ms, so that tests of expiry are quick.
 	TickTime time.Duration
-	// MinSessionTimeout is the shortest session timeout that a client can get. 0
-	// is two ticks.
+	// MinSessionTimeout is the shortest session timeout that a client can get, at most
+	// the longest, which is 40 s. 0 is two ticks.
 	MinSessionTimeout time.Duration
-	// MaxSessionTimeout is the longest session timeout that a client can get, at most
-	// the constant MaxSessionTimeout. 0 is that of a real server with its usual tick
-	// of 2 s: 20 ticks, which is 40 s, or MinSessionTimeout if that is longer.
-	MaxSessionTimeout time.Duration
 	// Load is what the server holds at first (embedded only): the path of a dump.
 	// Ephemeral znodes are left out, because their sessions have ended. Clients are accepted when all is loaded.
 	Load string
@@ -73,14 +65,12 @@ func (o Options) validate(b Backend) error {
 	switch {
 	case o.Nodes < 0 || o.Nodes > maxNodes || o.Nodes%2 == 0:
 		return fmt.Errorf("harness: Options.Nodes is %d: expected 1 or an odd number up to %d", o.Nodes, maxNodes)
-	case o.JuteMaxBuffer < 0 || o.TickTime < 0 || o.StartTimeout < 0:
-		return fmt.Errorf("harness: Options has a negative size or time: %+v", o)
+	case o.TickTime < 0 || o.StartTimeout < 0:
+		return fmt.Errorf("harness: Options has a negative time: %+v", o)
 	case o.TickTime != 0 && o.TickTime < time.Millisecond:
 		return fmt.Errorf("harness: Options.TickTime is %v: expected at least 1ms", o.TickTime)
-	case o.MinSessionTimeout != 0 && (o.MinSessionTimeout < time.Millisecond || o.MinSessionTimeout > MaxSessionTimeout):
-		return fmt.Errorf("harness: Options.MinSessionTimeout is %v: expected 1ms to %v", o.MinSessionTimeout, MaxSessionTimeout)
-	case o.MaxSessionTimeout != 0 && (o.maxSessionTimeout() < o.minSessionTimeout() || o.MaxSessionTimeout > MaxSessionTimeout):
-		return fmt.Errorf("harness: Options.MaxSessionTimeout is %v: expected %dms (the shortest) to %v", o.MaxSessionTimeout, o.minSessionTimeout(), MaxSessionTimeout)
+	case o.MinSessionTimeout != 0 && (o.MinSessionTimeout < time.Millisecond || o.MinSessionTimeout > maxSessionTimeout):
+		return fmt.Errorf("harness: Options.MinSessionTimeout is %v: expected 1ms to %v", o.MinSessionTimeout, maxSessionTimeout)
 	}
 	if _, err := ParseBackend(string(b)); err != nil {
 		return fmt.Errorf("harness: %w", err)
@@ -92,10 +82,8 @@ func (o Options) validate(b Backend) error {
 	}{
 		{"Nodes", o.Nodes != 1, []Backend{JVM}},
 		{"Listen", o.Listen != "", []Backend{Embedded}},
-		{"JuteMaxBuffer", o.JuteMaxBuffer != 0, Backends()},
 		{"TickTime", o.TickTime != 0, Backends()},
 		{"MinSessionTimeout", o.MinSessionTimeout != 0, Backends()},
-		{"MaxSessionTimeout", o.MaxSessionTimeout != 0, Backends()},
 		{"Load", o.Load != "", []Backend{Embedded}},
 		{"TLS", o.TLS, Backends()},
 		{"Properties", len(o.Properties) > 0, []Backend{JVM, Docker}},
@@ -128,14 +116,6 @@ func (o Options) minSessionTimeout() int64 {
 	return o.MinSessionTimeout.Milliseconds()
 }
 
-// usualMaxTimeout is the longest session timeout that a real server grants by
-// default: 20 of its usual ticks.
-const usualMaxTimeout = 40 * time.Second
-
-// maxSessionTimeout returns the longest session timeout in whole milliseconds.
-func (o Options) maxSessionTimeout() int64 {
-	if o.MaxSessionTimeout == 0 {
-		return max(usualMaxTimeout.Milliseconds(), o.minSessionTimeout())
-	}
-	return o.MaxSessionTimeout.Milliseconds()
-}
+// maxSessionTimeout is the longest session timeout that a client can get, as from a
+// real server with its usual tick of 2 s: 20 ticks.
+const maxSessionTimeout = 40 * time.Second

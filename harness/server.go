@@ -25,9 +25,6 @@ type Server struct {
 	cluster *cluster // nil after Stop
 }
 
-// Backend returns the backend that the server was started on.
-func (s *Server) Backend() Backend { return s.backend }
-
 // Address returns the connect string: host:port of every server, comma-separated,
 // and at an address the chroot that Start created. Kill and Restart don't change
 // it. After Stop it is "".

@@ -8,9 +8,6 @@ import (
 	"time"
 )
 
-// MaxSessionTimeout is the longest session timeout that [Options] can allow.
-const MaxSessionTimeout = 10 * time.Minute
-
 // Time limits of an ensemble. zoo.cfg wants them in ticks.
 const (
 	joinTime = 20 * time.Second // how long a server may take to connect to a leader and copy its data
@@ -25,7 +22,7 @@ func (o Options) properties() map[string]string {
 		"initLimit":              fmt.Sprint(max(2, joinTime.Milliseconds()/tick)),
 		"syncLimit":              fmt.Sprint(max(2, syncTime.Milliseconds()/tick)),
 		"minSessionTimeout":      fmt.Sprint(o.minSessionTimeout()),
-		"maxSessionTimeout":      fmt.Sprint(o.maxSessionTimeout()),
+		"maxSessionTimeout":      fmt.Sprint(max(maxSessionTimeout.Milliseconds(), o.minSessionTimeout())),
 		"maxClientCnxns":         "0", // all of a test's sessions come from one address
 		"admin.enableServer":     "false",
 		"4lw.commands.whitelist": "*",
@@ -48,7 +45,7 @@ func withTLS(p map[string]string, port int, c *certificates, folder string) {
 		"serverCnxnFactory":       "org.apache.zookeeper.server.NettyServerCnxnFactory",
 		"ssl.keyStore.location":   folder + "/" + c.serverName,
 		"ssl.keyStore.type":       "PEM",
-		"ssl.trustStore.location": folder + "/" + c.caName,
+		"ssl.trustStore.location": folder + "/" + c.clientName,
 		"ssl.trustStore.type":     "PEM",
 		"ssl.clientAuth":          "need",
 	} {
@@ -60,7 +57,7 @@ func withTLS(p map[string]string, port int, c *certificates, folder string) {
 
 // javaFlags returns the JVM's arguments that are the same on jvm and docker.
 func (s *Server) javaFlags() []string {
-	flags := []string{
+	return []string{
 		"-Xmx2048m", // enough for two million small znodes
 		// These settings start a small JVM quickly: one compiler tier, the
 		// shared class archive, a collector without threads, no statistics
@@ -70,10 +67,6 @@ func (s *Server) javaFlags() []string {
 		"-Djava.net.preferIPv4Stack=true",
 		"-Dzookeeper.DigestAuthenticationProvider.superDigest=" + s.superDigest(),
 	}
-	if s.opt.JuteMaxBuffer > 0 {
-		flags = append(flags, fmt.Sprintf("-Djute.maxbuffer=%d", s.opt.JuteMaxBuffer))
-	}
-	return flags
 }
 
 // cfgText renders properties as zoo.cfg, sorted.

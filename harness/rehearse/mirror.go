@@ -19,7 +19,7 @@ import (
 // would take hours. All who change the queue while the mirror is used must do so through it.
 // What a Stat says of a znode's children may be old: no worker of a migrated queue looks at that.
 type mirror struct {
-	mu       sync.Mutex // of the requests: a worker sends several at once
+	mu       sync.Mutex          // of the requests: a worker sends several at once
 	nodes    map[string]*known   // nil for one that is not there
 	children map[string][]string // sorted
 	changes  map[string]uint64   // how often something below a path has changed
