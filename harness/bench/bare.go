@@ -23,38 +23,13 @@ const (
 	multisUnderWay = 16
 	// operations is how many creates one multi has.
 	operations = 500
-
-	sessionTimeout = 30 * time.Second
-	// maxReply, in bytes, is several times the longest list of children in a large
-	// queue.
-	maxReply = 256 << 20
 	// probePause is how long the probe pauses after an answer: short enough to have
 	// enough samples of a short migration, and long enough to be no load.
 	probePause = 4 * time.Millisecond
 )
 
-// connect opens a session of the client library.
-func connect(ctx context.Context, address string) (*zk.Conn, error) {
-	conn, events, err := zk.Connect([]string{address}, sessionTimeout, zk.WithLogInfo(false), zk.WithMaxBufferSize(maxReply))
-	if err != nil {
-		return nil, err
-	}
-	for {
-		select {
-		case e := <-events:
-			if e.State == zk.StateHasSession {
-				return conn, nil
-			}
-		case <-ctx.Done():
-			conn.Close()
-			return nil, context.Cause(ctx)
-		}
-	}
-}
-
-// atOnce calls do for each of all, with so many calls under way, and measures it.
-func atOnce[T any](ctx context.Context, underWay int, all []T, do func(T) error) (sample, error) {
-	began := time.Now()
+// atOnce calls do for each of all, with so many calls under way.
+func atOnce[T any](ctx context.Context, underWay int, all []T, do func(T) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(underWay)
 	for _, one := range all {
@@ -63,54 +38,45 @@ func atOnce[T any](ctx context.Context, underWay int, all []T, do func(T) error)
 		}
 		g.Go(func() error { return do(one) })
 	}
-	err := g.Wait()
-	return sample{seconds: time.Since(began).Seconds()}, err
+	return g.Wait()
 }
 
 // bareRead reads each znode once, and does nothing else.
-func bareRead(ctx context.Context, conn *zk.Conn, paths []string, acls bool) (sample, error) {
+func bareRead(ctx context.Context, conn *zk.Conn, paths []string, acls bool) error {
 	return atOnce(ctx, readsUnderWay, paths, func(path string) error {
 		_, _, err := conn.Get(path)
 		if err == nil && acls {
 			_, _, err = conn.GetACL(path)
 		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-		return nil
+		return err
 	})
 }
 
 // bareLoad creates the znodes of one chroot in another, in multis, and does nothing else. It
 // creates all znodes of one depth before the deeper ones, because those need their parents.
-func bareLoad(ctx context.Context, conn *zk.Conn, tree *znode.Tree, from, to string) (sample, error) {
+func bareLoad(ctx context.Context, conn *zk.Conn, tree *znode.Tree, from, to string) error {
 	depths := map[int][]any{}
 	for _, path := range tree.Paths(from) {
 		depth := strings.Count(path, "/")
 		depths[depth] = append(depths[depth], &zk.CreateRequest{Path: to + path[len(from):], Data: tree.Get(path).Data, Acl: zk.WorldACL(zk.PermAll)})
 	}
-	sum := sample{}
-	for depth := 1; len(depths[depth]) > 0; depth++ {
-		multis := slices.Collect(slices.Chunk(depths[depth], operations))
-		s, err := atOnce(ctx, multisUnderWay, multis, func(ops []any) error {
+	var err error
+	for depth := 1; err == nil && len(depths[depth]) > 0; depth++ {
+		err = atOnce(ctx, multisUnderWay, slices.Collect(slices.Chunk(depths[depth], operations)), func(ops []any) error {
 			_, err := conn.Multi(ops...)
 			return err
 		})
-		if err != nil {
-			return sum, err
-		}
-		sum.seconds += s.seconds
 	}
-	return sum, nil
+	return err
 }
 
 // probe measures how long another client of the server waits for an answer while do runs. It
 // reads and writes a small znode of its own in turn, one request after the other. 99 of 100
-// waits were no longer than the sample.
-func probe(conn *zk.Conn, do func() error) (sample, error) {
+// waits were no longer than the one that it returns.
+func probe(conn *zk.Conn, do func() error) (time.Duration, error) {
 	const path = "/probe"
 	if _, err := conn.Create(path, make([]byte, 100), zk.FlagEphemeral, zk.WorldACL(zk.PermAll)); err != nil {
-		return sample{}, err
+		return 0, err
 	}
 	done := make(chan error, 1)
 	go func() { done <- do() }()
@@ -123,7 +89,7 @@ func probe(conn *zk.Conn, do func() error) (sample, error) {
 			_, err = conn.Set(path, make([]byte, 100), -1)
 		}
 		if err != nil {
-			return sample{}, err
+			return 0, err
 		}
 		waits = append(waits, time.Since(asked))
 		select {
@@ -132,7 +98,7 @@ func probe(conn *zk.Conn, do func() error) (sample, error) {
 			if err == nil {
 				err = conn.Delete(path, -1)
 			}
-			return sample{seconds: waits[(len(waits)-1)*99/100].Seconds()}, err
+			return waits[(len(waits)-1)*99/100], err
 		case <-time.After(probePause):
 		}
 	}
@@ -141,38 +107,30 @@ func probe(conn *zk.Conn, do func() error) (sample, error) {
 // documentedWay creates jobs as the published design describes it, and as CDL's migration
 // script does (docs/field-script.md): one after the other, waiting for each answer before
 // the next step.
-func documentedWay(ctx context.Context, conn *zk.Conn, chroot string, jobs int) (sample, error) {
-	if _, err := conn.Create(chroot, []byte{}, 0, zk.WorldACL(zk.PermAll)); err != nil {
-		return sample{}, fmt.Errorf("%s: %w", chroot, err)
-	}
-	q := client.Open(conn, newqueue.Design, client.WithRoot(chroot))
-	if err := q.Init(ctx); err != nil {
-		return sample{}, err
-	}
-	began := time.Now()
+func documentedWay(ctx context.Context, q *client.Queue, jobs int) error {
 	bid, err := q.CreateBatch(ctx, newqueue.Submission{ProfileName: "demo_merritt_content", Submitter: "demo/Demo Depositor", Type: "object-manifest"})
 	if err != nil {
-		return sample{}, err
+		return err
 	}
 	batch, err := q.AcquireBatch(ctx, newqueue.BatchPending)
 	if err != nil {
-		return sample{}, err
+		return err
 	}
 	if _, err := batch.Process(ctx); err != nil {
-		return sample{}, err
+		return err
 	}
 	for i := range jobs {
-		job := client.NewJob{
+		_, err := q.CreateJob(ctx, bid, client.NewJob{
 			Priority: client.DefaultPriority,
 			Configuration: newqueue.Configuration{
 				ProfileName: "demo_merritt_content", Submitter: "demo/Demo Depositor", PayloadType: "Manifest", ResponseType: "xml",
 				PayloadURL: fmt.Sprintf("http://example.org/manifests/jid-%07d.checkm", i), LocalID: fmt.Sprintf("loc%06d", i),
 			},
 			Metadata: newqueue.Metadata{ErcWhat: "First title", ErcWho: "A. Creator", ErcWhen: "2024"},
-		}
-		if _, err := q.CreateJob(ctx, bid, job); err != nil {
-			return sample{}, fmt.Errorf("job %d: %w", i, err)
+		})
+		if err != nil {
+			return err
 		}
 	}
-	return sample{seconds: time.Since(began).Seconds()}, nil
+	return nil
 }

@@ -85,13 +85,3 @@ func TestRatios(t *testing.T) {
 		}
 	}
 }
-
-func TestRefusals(t *testing.T) {
-	for _, args := range [][]string{
-		{"--records", "0"}, {"--jobs", "0"}, {"--rounds", "0"}, {"--backends", "nothing:"},
-	} {
-		if _, err := parse(args); err == nil {
-			t.Errorf("%q: no error", args)
-		}
-	}
-}

@@ -47,41 +47,29 @@ func (c command) run(ctx context.Context, args ...string) (sample, error) {
 	if err := cmd.Start(); err != nil {
 		return sample{}, err
 	}
-	ended := watchPeak(cmd.Process.Pid)
-	err := cmd.Wait()
-	s := sample{seconds: time.Since(began).Seconds(), peak: ended()}
-	if err != nil {
-		return s, fmt.Errorf("mrtq %s: %w: %s", strings.Join(args, " "), err, bytes.TrimSpace(said.Bytes()))
-	}
-	s.cpu = (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
-	return s, nil
-}
-
-// watchPeak watches the memory of a process. Call ended when the process has ended: it
-// returns the most memory that the process had, in bytes. watchPeak looks every
-// hundredth of a second, so it may miss what came after its last look. The kernel's own
-// figure for an ended process (ru_maxrss) is of no use, because it includes the memory
-// of the process that started it.
-func watchPeak(pid int) (ended func() int64) {
-	stop, peak := make(chan struct{}), make(chan int64)
+	// The kernel's own figure for an ended process (ru_maxrss) is of no use, because it includes
+	// the memory of the process that started it. What came after the last look may be missed.
+	ended, peak := make(chan struct{}), make(chan int64)
 	go func() {
 		most := int64(0)
-		tick := time.NewTicker(10 * time.Millisecond)
-		defer tick.Stop()
 		for {
 			select {
-			case <-tick.C:
-				most = max(most, highWater(pid))
-			case <-stop:
+			case <-time.After(10 * time.Millisecond):
+				most = max(most, highWater(cmd.Process.Pid))
+			case <-ended:
 				peak <- most
 				return
 			}
 		}
 	}()
-	return func() int64 {
-		close(stop)
-		return <-peak
+	err := cmd.Wait()
+	close(ended)
+	s := sample{seconds: time.Since(began).Seconds(), peak: <-peak}
+	if err != nil {
+		return s, fmt.Errorf("mrtq %s: %w: %s", strings.Join(args, " "), err, bytes.TrimSpace(said.Bytes()))
 	}
+	s.cpu = (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
+	return s, nil
 }
 
 // highWater returns the largest resident set that a process has had, in bytes. It returns

@@ -27,9 +27,12 @@ import (
 
 	"mrtq/harness"
 	_ "mrtq/harness/docker" // the docker backend
+	"mrtq/harness/internal/session"
 	"mrtq/internal/legacyqueue"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
+	"mrtq/newqueue"
+	"mrtq/newqueue/client"
 )
 
 func main() {
@@ -43,37 +46,23 @@ func main() {
 
 // options are the flags.
 type options struct {
-	backends              []harness.Backend
+	backends              string
 	records, jobs, rounds int
-}
-
-func parse(args []string) (o options, err error) {
-	f := flag.NewFlagSet("bench", flag.ContinueOnError)
-	backends := f.String("backends", "embedded,jvm", "backends to measure on, separated by commas; one that isn't installed is skipped")
-	f.IntVar(&o.records, "records", 500, "how many records the legacy queue has")
-	f.IntVar(&o.jobs, "jobs", 100, "how many jobs to create in the documented way")
-	f.IntVar(&o.rounds, "rounds", 3, "how often to measure everything; the figures are medians")
-	if err := f.Parse(args); err != nil {
-		return o, err
-	}
-	if o.records < 1 || o.jobs < 1 || o.rounds < 1 {
-		return o, errors.New("--records, --jobs and --rounds must be at least 1")
-	}
-	for _, name := range strings.Split(*backends, ",") {
-		backend, err := harness.ParseBackend(name)
-		if err != nil {
-			return o, err
-		}
-		o.backends = append(o.backends, backend)
-	}
-	return o, nil
 }
 
 // run builds mrtq, measures it on each backend, and prints the tables.
 func run(ctx context.Context, args []string, stdout io.Writer) error {
-	o, err := parse(args)
-	if err != nil {
+	var o options
+	f := flag.NewFlagSet("bench", flag.ContinueOnError)
+	f.StringVar(&o.backends, "backends", "embedded,jvm", "backends to measure on, separated by commas; one that isn't installed is skipped")
+	f.IntVar(&o.records, "records", 500, "how many records the legacy queue has")
+	f.IntVar(&o.jobs, "jobs", 100, "how many jobs to create in the documented way")
+	f.IntVar(&o.rounds, "rounds", 3, "how often to measure everything; the figures are medians")
+	if err := f.Parse(args); err != nil {
 		return err
+	}
+	if o.records < 1 || o.jobs < 1 || o.rounds < 1 {
+		return errors.New("--records, --jobs and --rounds must be at least 1")
 	}
 	dir, err := os.MkdirTemp("", "mrtq-bench-")
 	if err != nil {
@@ -89,9 +78,9 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	if err := os.Setenv("_JAVA_OPTIONS", "-XX:TieredStopAtLevel=4"); err != nil {
 		return err
 	}
-	for _, backend := range o.backends {
-		r, err := measure(ctx, backend, c, o)
-		if errors.Is(err, harness.ErrUnavailable) && !harness.Required(string(backend)) {
+	for _, backend := range strings.Split(o.backends, ",") {
+		r, err := measure(ctx, harness.Backend(backend), c, o)
+		if errors.Is(err, harness.ErrUnavailable) && !harness.Required(backend) {
 			fmt.Fprintf(os.Stderr, "%s is skipped: %v\n", backend, err)
 			continue
 		}
@@ -116,8 +105,9 @@ const (
 type bench struct {
 	command
 	address string
-	conn    *zk.Conn
-	source  []string // the paths of the legacy queue
+	conn    *zk.Conn       // of the client library
+	w       *zkconn.Writer // of mrtq's own client, to look and to clean up
+	source  []string       // the paths of the legacy queue
 	result  result
 }
 
@@ -128,12 +118,20 @@ func measure(ctx context.Context, backend harness.Backend, c command, o options)
 		return result{}, err
 	}
 	defer func() { err = errors.Join(err, server.Stop(context.WithoutCancel(ctx))) }()
-	conn, err := connect(ctx, server.Address())
+	b := &bench{command: c, address: server.Address(), result: result{records: o.records, jobs: o.jobs, samples: map[string][]sample{}}}
+	at, err := zkconn.ParseAddress(b.address)
 	if err != nil {
 		return result{}, err
 	}
-	defer conn.Close()
-	b := &bench{command: c, address: server.Address(), conn: conn, result: result{records: o.records, jobs: o.jobs, samples: map[string][]sample{}}}
+	cfg := zkconn.Config{Address: at, SessionTimeout: 30 * time.Second}
+	if b.w, err = zkconn.OpenWriter(ctx, cfg); err != nil {
+		return result{}, err
+	}
+	defer b.w.Close()
+	if b.conn, err = session.Open(ctx, cfg); err != nil {
+		return result{}, err
+	}
+	defer b.conn.Close()
 	tree, err := writeQueue(filepath.Join(c.dir, "source.ndjson"), legacyqueue.Options{Records: o.records, Seed: 1})
 	if err != nil {
 		return result{}, err
@@ -141,15 +139,11 @@ func measure(ctx context.Context, backend harness.Backend, c command, o options)
 	for _, path := range tree.Paths("/")[1:] {
 		b.source = append(b.source, sourceRoot+path)
 	}
-	if _, err := b.run(ctx, "restore", b.address+sourceRoot, "--in", "source.ndjson"); err != nil {
-		return result{}, err
+	_, err = b.run(ctx, "restore", b.address+sourceRoot, "--in", "source.ndjson")
+	for round := 0; err == nil && round < o.rounds; round++ {
+		err = b.round(ctx)
 	}
-	for range o.rounds {
-		if err := b.round(ctx); err != nil {
-			return result{}, err
-		}
-	}
-	return b.result, nil
+	return b.result, err
 }
 
 // writeQueue writes a generated legacy queue to a dump.
@@ -165,61 +159,68 @@ func writeQueue(path string, opt legacyqueue.Options) (*znode.Tree, error) {
 	return tree, errors.Join(znode.WriteDump(file, tree), file.Close())
 }
 
-// round measures everything once, and removes what it made.
+// round measures everything once, and removes what it made. One server gets many new queues of the
+// source, each in a chroot of its own.
 func (b *bench) round(ctx context.Context) error {
-	a, err := zkconn.ParseAddress(b.address)
-	if err != nil {
-		return err
-	}
-	w, err := zkconn.OpenWriter(ctx, zkconn.Config{Address: a, SessionTimeout: sessionTimeout})
-	if err != nil {
-		return err
-	}
-	defer w.Close()
 	const made, copied, second, documented = "/made", "/copy", "/second", "/documented"
 	source, target, other := b.address+sourceRoot, b.address+made, b.address+second
+	if err := b.w.Multi(ctx, []znode.Op{znode.Create(documented, nil)}); err != nil {
+		return err
+	}
+	queue := client.Open(b.conn, newqueue.Design, client.WithRoot(documented))
+	if err := queue.Init(ctx); err != nil {
+		return err
+	}
+	mrtq := func(args ...string) func() (sample, error) {
+		return func() (sample, error) { return b.run(ctx, args...) }
+	}
+	bare := func(do func() error) func() (sample, error) {
+		return func() (sample, error) {
+			began := time.Now()
+			err := do()
+			return sample{seconds: time.Since(began).Seconds()}, err
+		}
+	}
+	wait := func(do func() error) func() (sample, error) {
+		return func() (sample, error) {
+			longest, err := probe(b.conn, do)
+			return sample{seconds: longest.Seconds()}, err
+		}
+	}
 	var tree *znode.Tree // what migrate made, and its paths
 	var paths []string
-	var took time.Duration
-	steps := []struct {
+	var took sample // of migrate beside another client
+	for _, step := range []struct {
 		what string
 		do   func() (sample, error)
 	}{
-		{inspect, func() (sample, error) { return b.run(ctx, "inspect", source, "-o", "ndjson") }},
-		{plan, func() (sample, error) { return b.into(ctx, "plan", target) }},
-		{migrate, func() (s sample, err error) {
-			if s, err = b.into(ctx, "migrate", target); err == nil {
-				tree, err = w.Tree(ctx, made)
-			}
-			if err == nil {
+		{inspect, mrtq("inspect", source, "-o", "ndjson")},
+		{plan, mrtq("plan", "--dialect", "design", "--new-queue", source, target)},
+		{migrate, mrtq("migrate", "--dialect", "design", "--new-queue", source, target)},
+		{readSource, bare(func() error { return bareRead(ctx, b.conn, b.source, false) })},
+		{readTarget, bare(func() error { return bareRead(ctx, b.conn, paths, false) })},
+		{readACLs, bare(func() error { return bareRead(ctx, b.conn, paths, true) })},
+		{verify, mrtq("verify", target)},
+		{dump, mrtq("dump", target, "--out", "target.ndjson", "--force")},
+		{rollback, mrtq("rollback", target, "--run", firstRun)},
+		{load, bare(func() error { return bareLoad(ctx, b.conn, tree, made, copied) })},
+		{beside, wait(func() (err error) {
+			took, err = b.run(ctx, "migrate", "--dialect", "design", "--new-queue", source, other)
+			return err
+		})},
+		{alone, wait(func() error { time.Sleep(time.Duration(took.seconds * float64(time.Second))); return nil })},
+		{release, mrtq("release", other)},
+		{released, mrtq("verify", other)},
+		{giveBack, mrtq("rollback", other, "--run", firstRun, "--yes")},
+		{byTheBook, bare(func() error { return documentedWay(ctx, queue, b.result.jobs) })},
+	} {
+		s, err := step.do()
+		if err == nil && step.what == migrate {
+			if tree, err = b.w.Tree(ctx, made); err == nil {
 				paths = tree.Paths(made)
 				b.result.znodes = len(paths)
 			}
-			return s, err
-		}},
-		{readSource, func() (sample, error) { return bareRead(ctx, b.conn, b.source, false) }},
-		{readTarget, func() (sample, error) { return bareRead(ctx, b.conn, paths, false) }},
-		{readACLs, func() (sample, error) { return bareRead(ctx, b.conn, paths, true) }},
-		{verify, func() (sample, error) { return b.run(ctx, "verify", target) }},
-		{dump, func() (sample, error) { return b.run(ctx, "dump", target, "--out", "target.ndjson", "--force") }},
-		{rollback, func() (sample, error) { return b.run(ctx, "rollback", target, "--run", firstRun) }},
-		{load, func() (sample, error) { return bareLoad(ctx, b.conn, tree, made, copied) }},
-		{beside, func() (sample, error) {
-			return probe(b.conn, func() error {
-				began := time.Now()
-				_, err := b.into(ctx, "migrate", other)
-				took = time.Since(began)
-				return err
-			})
-		}},
-		{alone, func() (sample, error) { return probe(b.conn, func() error { time.Sleep(took); return nil }) }},
-		{release, func() (sample, error) { return b.run(ctx, "release", other) }},
-		{released, func() (sample, error) { return b.run(ctx, "verify", other) }},
-		{giveBack, func() (sample, error) { return b.run(ctx, "rollback", other, "--run", firstRun, "--yes") }},
-		{byTheBook, func() (sample, error) { return documentedWay(ctx, b.conn, documented, b.result.jobs) }},
-	}
-	for _, step := range steps {
-		s, err := step.do()
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", step.what, err)
 		}
@@ -229,17 +230,11 @@ func (b *bench) round(ctx context.Context) error {
 		b.result.samples[step.what] = append(b.result.samples[step.what], s)
 	}
 	for _, left := range []string{made, copied, second, documented} {
-		if err := w.RemoveTree(ctx, left); err != nil {
+		if err := b.w.RemoveTree(ctx, left); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// into runs plan or migrate from the source. One server gets many new queues of it, each
-// in a chroot of its own.
-func (b *bench) into(ctx context.Context, command, target string) (sample, error) {
-	return b.run(ctx, command, "--dialect", "design", "--new-queue", b.address+sourceRoot, target)
 }
 
 // These are the names of what is measured.
