@@ -24,10 +24,8 @@ type plan struct {
 		About, Choice       string
 		Twice, Never, Empty []string
 	}
-	Readers  string
 	Services []struct {
 		Requirement, Then string
-		Blocking          bool
 		Items             []struct{ Path string }
 	}
 }
@@ -129,10 +127,7 @@ func (w *world) heldAre(queues string) error {
 			held = append(held, string(q))
 		}
 	}
-	if got := strings.Join(held, " "); got != queues {
-		return fmt.Errorf("held: %q", got)
-	}
-	return nil
+	return equal("is held", strings.Join(held, " "), queues)
 }
 
 // quarantined compares the quarantine file, which is a dump, with the legacy queue.
@@ -153,10 +148,10 @@ func (w *world) quarantined() error {
 	return all(err, equal("records are kept", records, 9))
 }
 
-// equal compares two numbers.
-func equal(what string, got, want int) error {
+// equal compares what was found with what a step expects.
+func equal[T comparable](what string, got, want T) error {
 	if got != want {
-		return fmt.Errorf("%d %s, expected %d", got, what, want)
+		return fmt.Errorf("%v %s, expected %v", got, what, want)
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ package migration
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -73,9 +72,6 @@ func (w *world) stop(command string, transactions int32, sig os.Signal) error {
 // session survives, the migration continues. Otherwise the migration must say that its
 // session is lost.
 func (w *world) serverLost() error {
-	if w.opt.Restart == nil {
-		return errors.New("this server can't be restarted")
-	}
 	_, end, err := w.midway("migrates, deciding every record", 20)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -80,10 +81,10 @@ func (w *world) runServices(s *daemons.World) (err error) {
 }
 
 // doTo lets an administrator do something to every job or batch that is in a state.
-func (w *world) doTo(folder string, actions map[string]daemons.Action) error {
+func (w *world) doTo(folder, state string, do daemons.Action) error {
 	items, err := w.services.States(folder)
-	for id, state := range items {
-		if do, ok := actions[strings.ToLower(state)]; ok {
+	for id, is := range items {
+		if strings.EqualFold(is, state) {
 			err = all(err, w.services.Do(do, id))
 		}
 	}
@@ -98,16 +99,13 @@ func (w *world) planSays(want string) error {
 		then = append(then, f.Then)
 	}
 	slices.Sort(then)
-	if got := cmp.Or(strings.Join(slices.Compact(then), ", "), "nothing"); got != want {
-		return fmt.Errorf("the plan says %q", got)
-	}
-	return nil
+	return equal("says the plan", cmp.Or(strings.Join(slices.Compact(then), ", "), "nothing"), want)
 }
 
 func (w *world) jobsCompleted() error {
 	jobs, err := w.services.States(newqueue.JobsPath)
 	if err != nil || len(jobs) == 0 {
-		return fmt.Errorf("there are no jobs: %w", err)
+		return all(err, errors.New("there are no jobs"))
 	}
 	for jid, state := range jobs {
 		if state != "Completed" && state != "Deleted" {
@@ -170,7 +168,7 @@ func (w *world) ends(want string) error {
 		err = json.Unmarshal(n.Data, &status)
 	}
 	if err != nil || status.Status != want {
-		return fmt.Errorf("%s ends %s (%w): %v", item, status.Status, err, w.services.Of(item))
+		return fmt.Errorf("%s ends %s (%v): %v", item, status.Status, err, w.services.Of(item))
 	}
 	return nil
 }
@@ -188,10 +186,7 @@ func (w *world) stored(want string) error {
 			got = "without its content"
 		}
 	}
-	if got != want {
-		return fmt.Errorf("it was stored %s", got)
-	}
-	return nil
+	return equal("was it stored", got, want)
 }
 
 func (w *world) tookNothing() error {
