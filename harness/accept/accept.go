@@ -135,6 +135,7 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 	for _, role := range library.Roles {
 		if s.libraries[role] = own; opt.Libraries[role] != nil {
 			s.libraries[role] = opt.Libraries[role]
+			s.ownClocks = s.ownClocks || !opt.Libraries[role].Able().Clock
 		}
 	}
 	s.observer = observer{conn, session.ACL(opt.Session)}
@@ -151,6 +152,7 @@ type suite struct {
 	session  zkconn.Config // with the address
 	// libraries has the code under test for each role.
 	libraries map[library.Role]library.Library
+	ownClocks bool // one of them takes the time from the machine
 	used      *runner.Usage
 	stop      context.CancelCauseFunc // ends the run for a reason that is not a scenario's fault
 
@@ -205,7 +207,7 @@ func (s *suite) finished(sc *godog.Scenario, w *world, err error) {
 }
 
 // notOffered records that a scenario needs what the code under test has nothing for.
-func (s *suite) notOffered(*godog.Scenario, *world) {
+func (s *suite) notOffered() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lacking++

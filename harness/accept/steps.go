@@ -36,7 +36,7 @@ func (w *world) register(s steps) {
 		return w.write(nodes{w.names[name] + "/states/batch-processing/jid0000000099": ""})
 	})
 	s.Step(`its last report listed ([A-Z ]+|none) as completed and ([A-Z ]+|none) as failed`, func(completed, failed string) error {
-		return w.write(nodes{w.names["batch"] + "/status-report": w.statusReport(completed, failed, longAgo)})
+		return w.write(nodes{w.names["batch"] + "/status-report": w.statusReport(completed, failed, w.time(longAgo))})
 	})
 	s.Step(`an empty ZooKeeper`, w.emptyZooKeeper)
 
@@ -114,7 +114,8 @@ func (w *world) register(s steps) {
 	s.Step(`nothing is left of the (job|batch|request)(?:e?s ([A-Z ]+))?(?: and its jobs ([A-Z ]+))?`, w.areGone)
 	s.Step(`nothing is left of the job \(mrt-zk: it is deleted, and in its batch it moves from (\S+) to deleted\)`, w.jobIsDeleted)
 	s.Step(`its status report lists ([A-Z ]+|none) as completed and ([A-Z ]+|none) as failed`, func(completed, failed string) error {
-		return w.wantNode(w.names["batch"]+"/status-report", w.statusReport(completed, failed, w.now))
+		at := w.names["batch"] + "/status-report"
+		return w.wantNode(at, w.statusReport(completed, failed, w.timeIn(at, "last_modified")))
 	})
 	s.Step(`(/locks/\S+) is (there, and stays until it is released|there, and ends with the session|still there|removed)`, w.lockIs)
 	s.Step(`the lock is released`, w.lockIsReleased)

@@ -314,8 +314,8 @@ func (w *world) batchWasHalfAcquired() error {
 }
 
 // statusReport is a batch's, with jobs by their names in the scenario.
-func (w *world) statusReport(completed, failed string, at time.Time) object {
-	return object{"last_modified": w.time(at), "successful_jobs": w.ids(completed), "failed_jobs": w.ids(failed)}
+func (w *world) statusReport(completed, failed, at string) object {
+	return object{"last_modified": at, "successful_jobs": w.ids(completed), "failed_jobs": w.ids(failed)}
 }
 
 // ids returns the ids of jobs, sorted, for their names in the scenario: "A B", or none.

@@ -26,7 +26,7 @@ func (w *world) itemIs(name, state, priority, message string) error {
 	wrong := []error{
 		w.done(),
 		w.wantField(at+"/status", "status", w.state(state)),
-		w.wantField(at+"/status", w.timeKey(kind), w.time(w.now)),
+		w.wantField(at+"/status", w.timeKey(kind), w.timeIn(at+"/status", w.timeKey(kind))),
 		w.wantField(at+"/status", "message", w.message(message)),
 	}
 	switch {
@@ -106,6 +106,7 @@ func (w *world) created(folder string, items ...nodes) error {
 	for i, docs := range items {
 		at := folder + "/" + made[i]
 		status := w.status(kindOf(at), "pending", "", w.now)
+		status[w.timeKey(kindOf(at))] = w.timeIn(at+"/status", w.timeKey(kindOf(at)))
 		docs["status"] = status
 		all := below(at, docs)
 		if kindOf(at) == "job" {
@@ -189,6 +190,10 @@ func (w *world) jobIsDeleted(folder string) error {
 func (w *world) answerWarns(how string) error {
 	if how == "has no warning" {
 		return first(w.done(), equal("the warnings", len(w.last.Warnings), 0))
+	}
+	if !w.last.able.Warnings() {
+		w.lacks = true
+		return errNotOffered
 	}
 	for _, text := range w.last.Warnings {
 		if strings.Contains(text, "depositor") && strings.Contains(text, path.Base(w.subject())) {
@@ -355,7 +360,7 @@ func (w *world) refusedAs(want library.Kind) (*library.Refusal, error) {
 	switch {
 	case !errors.As(w.last.err, &refused):
 		return nil, fmt.Errorf("it was not refused: %w", orDone(w.last.err))
-	case refused.Kind != want && (w.last.reasons || refused.Kind == library.Other):
+	case refused.Kind != want && (w.last.able.Reasons() || refused.Kind == library.Other):
 		return nil, fmt.Errorf("it was refused for another reason, as %s: %w", refused.Kind, refused)
 	}
 	return refused, nil
@@ -364,7 +369,7 @@ func (w *world) refusedAs(want library.Kind) (*library.Refusal, error) {
 // isIllegal expects a refusal that says what is possible instead. The When before has set the target state.
 func (w *world) isIllegal(from, kind, allowed string) error {
 	refused, err := w.refusedAs(library.State)
-	if err != nil || !w.last.reasons {
+	if err != nil || !w.last.able.Reasons() {
 		return err
 	}
 	var want []string

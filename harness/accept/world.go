@@ -28,6 +28,7 @@ type world struct {
 	ctx   context.Context // the scenario's, because steps get no other
 	root  string
 	now   time.Time // the time on the clock of the code under test
+	began time.Time // the last act, on the machine's clock
 	// actors has the actors by their names in scenarios, and others the sessions of clients that are none.
 	actors map[string]*actor
 	others []*zk.Conn
@@ -40,6 +41,7 @@ type world struct {
 	byHand []any       // the operations of what Givens have written since, not yet sent
 	last   outcome
 	saw    sighting
+	lacks bool // the scenario is not offered
 	// unsettled is true if no Then has compared the whole tree since the last act.
 	unsettled bool
 	uuid      string   // of the scenario's submission
@@ -70,10 +72,10 @@ type actor struct {
 // outcome is what the code under test has answered, for a Then to check.
 type outcome struct {
 	library.Answer
-	err     error
-	judged  bool // a Then has checked the error
-	reasons bool // its refusals say why
-	fired   int  // how often the watch did
+	able   library.Able // who has answered
+	err    error
+	judged bool // a Then has checked the error
+	fired  int  // how often the watch did
 }
 
 // setUp creates the scenario's chroot and the znodes that every scenario starts
@@ -107,8 +109,8 @@ func (w *world) tearDown(ctx context.Context, sc *godog.Scenario, err error) (co
 	if ctx.Err() != nil {
 		return ctx, nil // the run was stopped, so this scenario does not count
 	}
-	if errors.Is(err, errNotOffered) {
-		w.suite.notOffered(sc, w)
+	if w.lacks {
+		w.suite.notOffered()
 		return ctx, nil
 	}
 	var own error
@@ -165,12 +167,13 @@ func (w *world) do(ctx context.Context, a *actor, r request, answer *outcome) (e
 	if got.Report == nil { // it is finished after it was made
 		got.Report = answer.Report
 	}
-	answer.Answer, answer.reasons = got, a.able.Reasons()
+	answer.Answer, answer.able = got, a.able
 	if got.Yes {
 		answer.fired++
 	}
 	switch refused := (*library.Refusal)(nil); {
 	case errors.As(err, &refused) && refused.Kind == library.Unsupported:
+		w.lacks = true
 		return fmt.Errorf("%w: %w", errNotOffered, err)
 	case err != nil || r.Verb != "acquire":
 		return err
@@ -181,8 +184,8 @@ func (w *world) do(ctx context.Context, a *actor, r request, answer *outcome) (e
 	return nil
 }
 
-// errNotOffered says that the code under test has nothing that does what a scenario needs.
-var errNotOffered = errors.New("not offered")
+// errNotOffered says that the code under test has nothing that does what a scenario needs. godog skips the rest.
+var errNotOffered = fmt.Errorf("not offered: %w", godog.ErrSkip)
 
 // during lets an actor call the code under test, and reads the tree before and after.
 // It stores the answer and does not check it.
@@ -201,7 +204,7 @@ func (w *world) during(name string, do func(context.Context, *actor) error) erro
 	}
 	w.before = w.seen
 	w.now = w.now.Add(time.Minute)
-	w.last = outcome{}
+	w.last, w.began = outcome{}, time.Now()
 	ctx, cancel := context.WithTimeout(w.ctx, actTimeout)
 	defer cancel()
 	if w.last.err = w.stopIfLost(do(ctx, a)); errors.Is(w.last.err, errNotOffered) || errors.As(w.last.err, new(*library.DriverError)) {
@@ -293,6 +296,19 @@ func (w *world) stopIfLost(err error) error {
 
 // connectionLost has the errors of a broken connection.
 var connectionLost = []error{zk.ErrNoServer, zk.ErrConnectionClosed, zk.ErrSessionExpired, zk.ErrSessionMoved, zk.ErrClosing}
+
+// timeIn is the time that the last act has to write in a field: what its clock said. An implementation without a clock
+// of ours may write any time since the act began.
+func (w *world) timeIn(at, key string) string {
+	want := w.time(w.now)
+	if n := w.seen.Get(at); n != nil && w.suite.ownClocks {
+		text, _ := parse(n.Data).get(key).(string)
+		if t, err := time.Parse(w.timeFormat, text); err == nil && !t.Before(w.began.Truncate(time.Second)) && !t.After(time.Now()) {
+			return text
+		}
+	}
+	return want
+}
 
 // path returns the path of an item by its name in the scenario.
 func (w *world) path(name string) (string, error) {

@@ -2,6 +2,7 @@ package library
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,9 +24,8 @@ import (
 const Protocol = 1
 
 const (
-	// helloTime is how long a driver has for its first answer, actTime for each other one, and
-	// stopTime to end when its input has ended.
-	helloTime, actTime, stopTime = 10 * time.Second, 30 * time.Second, 5 * time.Second
+	// helloTime is how long a driver has for its first answer, and stopTime to end when its input has ended.
+	helloTime, stopTime = 10 * time.Second, 5 * time.Second
 	// mostDeaths is how often a driver may die in a run. After the last one the run ends.
 	mostDeaths = 3
 	// longestLine is the longest answer, in bytes.
@@ -77,6 +77,8 @@ type Options struct {
 	// Auth are credentials, as scheme:user:password. The driver gets them in its first request.
 	Auth []string
 	Log  io.Writer // gets what the driver prints on stderr; nil drops it
+	// Act is how long the driver has for an answer, but for the first one. 0 means 30 s.
+	Act time.Duration
 }
 
 // message is a line in either direction: a request, or an answer to it.
@@ -108,6 +110,7 @@ type reply struct {
 
 // Start starts a driver, and says hello. The error is a *[DriverError]. Stop it.
 func Start(ctx context.Context, opt Options) (*Driver, error) {
+	opt.Act = cmp.Or(opt.Act, 30*time.Second)
 	d := &Driver{opt: opt}
 	p, err := d.start(ctx)
 	if err != nil {
@@ -176,7 +179,7 @@ func (d *Driver) Open(ctx context.Context, root string, dialect newqueue.Dialect
 	}
 	d.sessions++
 	s := &driverSession{d: d, p: d.now, name: fmt.Sprintf("s%d", d.sessions)}
-	r, err := s.p.ask(ctx, message{Session: s.name, Request: &Request{Verb: "open"}, Root: root, Dialect: dialect}, actTime)
+	r, err := s.p.ask(ctx, message{Session: s.name, Request: &Request{Verb: "open"}, Root: root, Dialect: dialect}, d.opt.Act)
 	switch {
 	case err != nil:
 		return nil, err
@@ -214,7 +217,7 @@ func (s *driverSession) Do(ctx context.Context, r Request) (Answer, error) {
 	if !s.d.able.Clock {
 		r.Now = time.Time{}
 	}
-	got, err := s.p.ask(ctx, message{Session: s.name, Request: &r}, actTime)
+	got, err := s.p.ask(ctx, message{Session: s.name, Request: &r}, s.d.opt.Act)
 	switch {
 	case err != nil:
 		return Answer{}, err
@@ -241,7 +244,7 @@ func (s *driverSession) End() error {
 		return nil
 	}
 	s.closed = true
-	_, err := s.p.ask(context.Background(), message{Session: s.name, Request: &Request{Verb: "close"}}, actTime)
+	_, err := s.p.ask(context.Background(), message{Session: s.name, Request: &Request{Verb: "close"}}, s.d.opt.Act)
 	return err
 }
 
@@ -250,11 +253,12 @@ func (s *driverSession) Release() { _ = s.End() } // the scenario is over
 
 // process is one process of a driver.
 type process struct {
-	d    *Driver
-	cmd  *exec.Cmd
-	in   *os.File
-	dead chan struct{} // closed when err is set, and nothing is left of the process
-	end  sync.Once
+	d     *Driver
+	group int // of the process, and of what it has started
+	in    *os.File
+	ended chan struct{} // closed when the process has ended
+	dead  chan struct{} // closed when err is set, and nothing is left of the group
+	end   sync.Once
 
 	mu      sync.Mutex
 	err     error
@@ -263,29 +267,38 @@ type process struct {
 }
 
 func (d *Driver) newProcess() (*process, error) {
-	in, out, err := os.Pipe()
+	stdin, requests, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	defer in.Close()
+	defer stdin.Close()
+	answers, stdout, err := os.Pipe()
+	if err != nil {
+		requests.Close()
+		return nil, err
+	}
+	defer stdout.Close()
 	cmd := exec.Command("sh", "-c", d.opt.Command)
-	cmd.Stdin, cmd.Stderr, cmd.SysProcAttr = in, d.opt.Log, &syscall.SysProcAttr{Setpgid: true}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = stdin, stdout, d.opt.Log, &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = time.Second // what it has started may keep its stderr open
-	stdout, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		out.Close()
+	if err := cmd.Start(); err != nil {
+		requests.Close()
+		answers.Close()
 		return nil, err
 	}
-	p := &process{d: d, cmd: cmd, in: out, dead: make(chan struct{}), waiting: map[int]chan reply{}}
-	go p.read(stdout)
+	p := &process{d: d, group: cmd.Process.Pid, in: requests, ended: make(chan struct{}), dead: make(chan struct{}), waiting: map[int]chan reply{}}
+	go func() {
+		_ = cmd.Wait() // how it ended does not matter
+		syscall.Kill(-p.group, syscall.SIGKILL)
+		close(p.ended)
+	}()
+	go p.read(answers)
 	return p, nil
 }
 
 // read gives each answer to the request that waits for it, until the process ends.
-func (p *process) read(stdout io.Reader) {
+func (p *process) read(stdout io.ReadCloser) {
+	defer stdout.Close()
 	lines := bufio.NewScanner(stdout)
 	lines.Buffer(nil, longestLine)
 	for lines.Scan() {
@@ -328,11 +341,8 @@ func (p *process) ask(ctx context.Context, m message, limit time.Duration) (repl
 	p.waiting[m.N] = answer
 	p.in.SetWriteDeadline(time.Now().Add(limit))
 	line := asJSON(m)
-	_, err := io.WriteString(p.in, line+"\n")
+	_, _ = io.WriteString(p.in, line+"\n") // without it, no answer comes
 	p.mu.Unlock()
-	if err != nil {
-		p.kill(&DriverError{Driver: p.d.opt.Command, What: "does not read its requests", Next: "its log is on stderr", Err: err})
-	}
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {
@@ -349,7 +359,7 @@ func (p *process) ask(ctx context.Context, m message, limit time.Duration) (repl
 		return r, nil
 	default:
 	}
-	err = p.why()
+	err := p.why()
 	var why *DriverError
 	if errors.As(err, &why) && why.Request == "" {
 		with := *why
@@ -382,9 +392,9 @@ func (p *process) kill(why error) {
 	}
 	p.mu.Unlock()
 	p.end.Do(func() {
-		syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
+		syscall.Kill(-p.group, syscall.SIGKILL)
 		p.in.Close()
-		_ = p.cmd.Wait() // it was killed
+		<-p.ended
 		close(p.dead)
 	})
 	<-p.dead

@@ -9,6 +9,7 @@ package accepting
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -44,6 +45,8 @@ type acceptCmd struct {
 	Env
 	backend, tags, dialect, format, coverage, scenariosOf string
 	force                                                 bool
+	implementations                                       []string
+	knownFile                                             string
 
 	own []godog.Feature // those of FOLDER; nil means mrtq's own
 }
@@ -69,9 +72,13 @@ what happened, and the whole tree is compared each time.
 
 The backend is ` + strings.Join(backends, ", ") + `, or the address host:port[,…][/chroot] of a running
 server. There, accept works in a new chroot, and removes it afterwards, also after
-Ctrl-C. It takes the same flags for TLS and credentials as all other commands. With
+Ctrl-C. It creates the chroot of the address if that is not there. It takes the same flags for TLS and credentials as all other commands. With
 credentials, only their owner can read or write the test data. Without, anyone can.
 If a run was killed, its chroot mrtq-… stays: its data says which process made it.
+
+--implementation runs the scenarios on another implementation, in any language: COMMAND
+is a driver, a program that answers requests on stdin (docs/drivers.md). --known lists
+the scenarios that are expected to fail: then the run passes if exactly these fail.
 
 With FOLDER, its feature files run instead of mrtq's own, with the same steps
 (docs/testing.md lists them).
@@ -88,6 +95,7 @@ if anything failed, or, without --tags and FOLDER, if a transition was not cover
   mrtq accept --backend staging:2181/scratch --dialect mrt-zk
   mrtq accept --backend staging:2281 --tls-ca ca.pem --auth-file credentials
   mrtq accept our-features
+  mrtq accept --implementation 'python3 worker.py' --dialect mrt-zk --known worker.known
   mrtq accept --scenarios migration --backend jvm
   mrtq accept --tags '@J9,@J11' --format junit`,
 		Args: env.Args,
@@ -101,7 +109,7 @@ if anything failed, or, without --tags and FOLDER, if a transition was not cover
 				if c.own != nil {
 					return exit.Usagef("FOLDER can only be given with --scenarios %s", ofQueue)
 				}
-				for _, flag := range []string{"coverage", "dialect"} {
+				for _, flag := range []string{"coverage", "dialect", "implementation", "known"} {
 					if cmd.Flags().Changed(flag) {
 						return exit.Usagef("--%s can only be used with --scenarios %s", flag, ofQueue)
 					}
@@ -116,6 +124,8 @@ if anything failed, or, without --tags and FOLDER, if a transition was not cover
 	settings.Choice(f, &c.scenariosOf, "scenarios", "", "which scenarios to run", ofQueue, "migration", "services")
 	settings.Choice(f, &c.dialect, "dialect", "", "dialect of the layout", bothDialects, string(newqueue.Design), string(newqueue.MrtZK))
 	settings.Choice(f, &c.format, "format", "", "output format", string(accept.Progress), string(accept.JUnit))
+	f.StringArrayVar(&c.implementations, "implementation", nil, "judge the driver that this `command` starts; ROLE=COMMAND judges one kind of actor: worker, administrator, API, watcher or pass; can be repeated")
+	f.StringVar(&c.knownFile, "known", "", "`file` with the scenarios that are expected to fail: ROW | SCENARIO | REASON")
 	f.StringVar(&c.coverage, "coverage", "", "`file` to write the coverage to, as JSON")
 	f.BoolVar(&c.force, "force", false, "replace the file of --coverage even if it is no coverage of mrtq")
 	return cmd
@@ -131,6 +141,9 @@ func (c *acceptCmd) run(ctx context.Context) (err error) {
 	}
 	opt, session, err := c.reach(backend)
 	if err != nil {
+		return err
+	}
+	if err := c.makeChroot(ctx, session); err != nil {
 		return err
 	}
 	server, err := harness.Start(ctx, backend, opt)
@@ -151,7 +164,16 @@ func (c *acceptCmd) run(ctx context.Context) (err error) {
 	if c.scenariosOf != ofQueue {
 		return c.wrongTags(c.migrationScenarios(ctx, server, session))
 	}
-	found, err := c.scenarios(ctx, accept.Options{Address: server.Address(), Session: session})
+	known, err := c.known()
+	if err != nil {
+		return err
+	}
+	libraries, stop, err := c.drivers(ctx, server, session)
+	defer stop()
+	if err != nil {
+		return err
+	}
+	found, err := c.scenarios(ctx, accept.Options{Address: server.Address(), Session: session, Libraries: libraries, Known: known})
 	if err != nil {
 		return c.wrongTags(err)
 	}
@@ -187,12 +209,27 @@ func (c *acceptCmd) reach(backend harness.Backend) (harness.Options, zkconn.Conf
 	return harness.Options{Client: harness.Client{TLS: cfg.TLS, Credentials: cfg.Auth}, StartTimeout: c.Conn.Timeout}, cfg, err
 }
 
+// makeChroot creates the chroot of an address, so that a scratch place need not be there.
+func (c *acceptCmd) makeChroot(ctx context.Context, session zkconn.Config) error {
+	if session.Address.Chroot == "" {
+		return nil
+	}
+	w, err := zkconn.OpenWriter(ctx, session)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	made, err := w.MakeChroot(ctx)
+	if len(made) > 0 {
+		c.Say("created the chroot %s, which stays", made[len(made)-1])
+	}
+	return err
+}
+
 // scenarios runs the scenarios, and prints them.
 func (c *acceptCmd) scenarios(ctx context.Context, opt accept.Options) (*accept.Report, error) {
 	opt.Tags, opt.Format, opt.Features = c.tags, c.form(), c.own
-	if c.dialect != bothDialects {
-		opt.Dialects = []newqueue.Dialect{newqueue.Dialect(c.dialect)}
-	}
+	opt.Dialects = c.inDialects()
 	opt.Parallel = parallelScenarios
 	opt.Out, opt.Color = c.Out, screen.Colourful(c.Out.Writer)
 	return accept.Run(ctx, opt)
@@ -222,15 +259,22 @@ func (c *acceptCmd) showCoverage(r *accept.Report) {
 // conclude prints the problems, and the last line: which scenarios passed, and how many rows they
 // covered.
 func (c *acceptCmd) conclude(r *accept.Report, which, rows string) error {
+	also := ""
+	if r.Known > 0 {
+		also = fmt.Sprintf(", %d failed as expected", r.Known)
+	}
+	if r.NotOffered > 0 {
+		also += fmt.Sprintf(", %d not offered", r.NotOffered)
+	}
 	if r.OK() {
-		c.Conclude(screen.Good, "Accept: %s %s passed%s.", screen.Count(r.Scenarios, "scenario", "scenarios"), which, rows)
+		c.Conclude(screen.Good, "Accept: %s %s passed%s%s.", screen.Count(r.Scenarios-r.Failed, "scenario", "scenarios"), which, also, rows)
 		return nil
 	}
 	for _, p := range r.Problems {
 		c.Say("%s", p)
 	}
-	c.Conclude(screen.Bad, "Accept: %s of %d failed%s; %s.",
-		screen.Count(r.Failed, "scenario", "scenarios"), r.Scenarios, rows, screen.Count(len(r.Problems), "problem", "problems"))
+	c.Conclude(screen.Bad, "Accept: %s of %d failed%s%s; %s.",
+		screen.Count(r.Failed, "scenario", "scenarios"), r.Scenarios, also, rows, screen.Count(len(r.Problems), "problem", "problems"))
 	return exit.Check(errNotAccepted)
 }
 

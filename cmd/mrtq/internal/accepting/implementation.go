@@ -1,0 +1,144 @@
+package accepting
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mrtq/cmd/mrtq/internal/exit"
+	"mrtq/harness"
+	"mrtq/harness/accept"
+	"mrtq/harness/accept/goqueue"
+	"mrtq/harness/accept/library"
+	"mrtq/internal/zkconn"
+	"mrtq/newqueue"
+)
+
+// drivers starts the driver of each --implementation. stop ends them.
+func (c *acceptCmd) drivers(ctx context.Context, server *harness.Server, session zkconn.Config) (all map[library.Role]library.Library, stop func(), err error) {
+	started := map[string]*library.Driver{}
+	stop = func() {
+		for _, d := range started {
+			d.Stop()
+		}
+	}
+	for _, given := range c.implementations {
+		if all == nil {
+			all = map[library.Role]library.Library{}
+		}
+		roles, command := rolesOf(given)
+		if session.TLS != nil {
+			return nil, stop, exit.Usagef("--implementation: a driver can't connect over TLS; give the address of the plain port, without --tls")
+		}
+		d := started[command]
+		if d == nil {
+			opt := library.Options{Command: command, Log: os.Stderr}
+			if opt.Servers, opt.Auth, err = reached(server, session); err != nil {
+				return nil, stop, err
+			}
+			if d, err = library.Start(ctx, opt); err != nil {
+				return nil, stop, exit.Usagef("--implementation: %w", err)
+			}
+			started[command] = d
+			c.Say("judging %v: %s", d.Able(), strings.Join(texts(roles), ", "))
+		}
+		for _, dialect := range c.inDialects() {
+			if !d.Able().Can(dialect) {
+				return nil, stop, exit.Usagef("--implementation %q can dialect %s, not %s: give --dialect", command, strings.Join(texts(d.Able().Dialects), ", "), dialect)
+			}
+		}
+		for _, role := range roles {
+			all[role] = d
+		}
+	}
+	return all, stop, nil
+}
+
+// rolesOf splits the value of --implementation: ROLE=COMMAND, or a command for all roles.
+func rolesOf(given string) ([]library.Role, string) {
+	if role, command, ok := strings.Cut(given, "="); ok && slices.Contains(library.Roles, library.Role(role)) {
+		return []library.Role{library.Role(role)}, command
+	}
+	return library.Roles, given
+}
+
+// reached is how a driver reaches the server.
+func reached(server *harness.Server, session zkconn.Config) (servers string, auth []string, err error) {
+	address, err := zkconn.ParseAddress(server.Address())
+	for _, a := range session.Auth {
+		user, password := a.UserPassword()
+		auth = append(auth, fmt.Sprintf("%s:%s:%s", a.Scheme, user, password))
+	}
+	return strings.Join(address.Servers, ","), auth, err
+}
+
+func texts[T ~string](list []T) (all []string) {
+	for _, one := range list {
+		all = append(all, string(one))
+	}
+	return all
+}
+
+// known reads the list of --known.
+func (c *acceptCmd) known() ([]accept.Known, error) {
+	if c.knownFile == "" {
+		return nil, nil
+	}
+	f, err := os.Open(c.knownFile)
+	if err != nil {
+		return nil, exit.Usagef("--known: %w", err)
+	}
+	defer f.Close()
+	known, err := accept.ParseKnown(f)
+	if err != nil {
+		return nil, exit.Usagef("--known %s: %w", c.knownFile, err)
+	}
+	return known, nil
+}
+
+// Driver is the hidden command mrtq driver: newqueue/client as a driver, as docs/drivers.md describes one.
+func Driver(env Env) *cobra.Command {
+	return &cobra.Command{
+		Use:    "driver",
+		Hidden: true,
+		Short:  "answer what mrtq accept --implementation asks, with mrtq's own library",
+		Long: `Answer the requests of mrtq accept --implementation on stdin, with mrtq's own library.
+Authors of drivers can compare (docs/drivers.md).`,
+		Example: "  mrtq accept --implementation 'mrtq driver'",
+		Args: env.Args,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return library.Serve(cmd.Context(), os.Stdin, env.Out, openOwn)
+		},
+	}
+}
+
+// openOwn opens newqueue/client at servers.
+func openOwn(_ context.Context, servers string, auth []string) (library.Library, error) {
+	address, err := zkconn.ParseAddress(servers)
+	if err != nil {
+		return nil, err
+	}
+	cfg := zkconn.Config{Address: address}
+	for _, a := range auth {
+		scheme, credential, ok := strings.Cut(a, ":")
+		user, password, both := strings.Cut(credential, ":")
+		if scheme != "digest" || !ok || !both {
+			return nil, errors.New("credentials: expected digest:user:password")
+		}
+		cfg.Auth = append(cfg.Auth, zkconn.DigestAuth(user, password))
+	}
+	return goqueue.New(goqueue.Options{Session: cfg}), nil
+}
+
+// inDialects are the dialects of --dialect.
+func (c *acceptCmd) inDialects() []newqueue.Dialect {
+	if c.dialect == bothDialects {
+		return newqueue.Dialects
+	}
+	return []newqueue.Dialect{newqueue.Dialect(c.dialect)}
+}

@@ -1,0 +1,48 @@
+package accept
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"mrtq/harness"
+	"mrtq/harness/accept/library"
+	"mrtq/internal/zkconn"
+	"mrtq/newqueue"
+)
+
+// TestKazooDriver: a driver in Python passes every scenario that it offers, so the protocol needs nothing of Go.
+func TestKazooDriver(t *testing.T) {
+	// Debian's package is for Debian's Python, which need not be the first in PATH.
+	python := ""
+	for _, candidate := range []string{"python3", "/usr/bin/python3"} {
+		if python == "" && exec.Command(candidate, "-c", "import kazoo").Run() == nil {
+			python = candidate
+		}
+	}
+	if python == "" {
+		const missing = "no driver in Python: install python3-kazoo"
+		if harness.Required("python3-kazoo") || harness.Required(string(harness.JVM)) { // a machine that has all
+			t.Fatal(missing)
+		}
+		t.Skip(missing)
+	}
+	server := address(t)
+	parsed, err := zkconn.ParseAddress(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	driver, err := library.Start(t.Context(), library.Options{Command: python + " ../drivers/kazoo_jobs.py", Servers: strings.Join(parsed.Servers, ","), Log: t.Output()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer driver.Stop()
+	opt := Options{Address: server, Dialects: []newqueue.Dialect{newqueue.Design}, Parallel: 4, Libraries: map[library.Role]library.Library{}}
+	for _, role := range library.Roles {
+		opt.Libraries[role] = driver
+	}
+	r, err := Run(t.Context(), opt)
+	if err != nil || !r.OK() || r.Scenarios < 200 || r.NotOffered < 100 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
