@@ -220,7 +220,7 @@ func (s saboteur) Multi(ops ...any) ([]zk.MultiResponse, error) {
 	return all, err
 }
 
-// dropDelete and dropCreate leave out the operations on paths that contain part.
+// dropDelete leaves out the operations that delete a path which contains part.
 func dropDelete(part string) func(any) any {
 	return func(op any) any {
 		if d, ok := op.(*zk.DeleteRequest); ok && strings.Contains(d.Path, part) {
@@ -230,13 +230,40 @@ func dropDelete(part string) func(any) any {
 	}
 }
 
-func dropCreate(part string) func(any) any {
+// creates alters the operations that create a path which contains part.
+func creates(part string, alter func(*zk.CreateRequest) any) func(any) any {
 	return func(op any) any {
 		if c, ok := op.(*zk.CreateRequest); ok && strings.Contains(c.Path, part) {
-			return nil
+			changed := *c
+			return alter(&changed)
 		}
 		return op
 	}
+}
+
+func dropCreate(part string) func(any) any {
+	return creates(part, func(*zk.CreateRequest) any { return nil })
+}
+
+// ephemeral makes znodes end with the session, and persistent makes all stay.
+func ephemeral(part string) func(any) any {
+	return creates(part, func(c *zk.CreateRequest) any {
+		c.Flags = zk.FlagEphemeral
+		return c
+	})
+}
+
+var persistent = creates("", func(c *zk.CreateRequest) any {
+	c.Flags = 0
+	return c
+})
+
+// moved creates znodes in another place.
+func moved(from, to string) func(any) any {
+	return creates(from, func(c *zk.CreateRequest) any {
+		c.Path = strings.Replace(c.Path, from, to, 1)
+		return c
+	})
 }
 
 func dropSet(name string) func(any) any {
@@ -255,16 +282,6 @@ func inStatus(change func(object)) func(any) any {
 			o := parse(s.Data)
 			change(o)
 			return &zk.SetDataRequest{Path: s.Path, Data: encode(o), Version: s.Version}
-		}
-		return op
-	}
-}
-
-// moved creates entries in another place.
-func moved(from, to string) func(any) any {
-	return func(op any) any {
-		if c, ok := op.(*zk.CreateRequest); ok {
-			return &zk.CreateRequest{Path: strings.Replace(c.Path, from, to, 1), Data: c.Data, Acl: c.Acl, Flags: c.Flags}
 		}
 		return op
 	}
@@ -313,21 +330,19 @@ func TestEveryEffectCounts(t *testing.T) {
 		{"a deleted batch leaves its jobs' queue entries", "B11", `/jobs/states/completed/05-jid0000000002 is still there`, dropDelete("/jobs/states/")},
 		{"a deleted job leaves its queue entry", "J21", `/jobs/states/failed/05-jid0000000002 is still there`, dropDelete("/jobs/states/")},
 		{"a new request has no token", "A1", `/token is not there`, dropCreate("/token")},
-		{"something else is written as well", "J5", `holds "x", expected ""`, func(op any) any {
-			if c, ok := op.(*zk.CreateRequest); ok && strings.Contains(c.Path, "/jobs/states/pending/") {
-				return &zk.CreateRequest{Path: c.Path, Data: []byte("x"), Acl: c.Acl}
-			}
-			return op
-		}},
+		{"something else is written as well", "J5", `holds "x", expected ""`, creates("/jobs/states/pending/", func(c *zk.CreateRequest) any {
+			c.Data = []byte("x")
+			return c
+		})},
 		{"a queue entry ends with the worker's session", "J12", `/jobs/states/notify/05-jid0000000002: it ends with its creator's session`, ephemeral("/jobs/states/notify/")},
 		{"a batch entry ends with the worker's session", "J14", `/states/batch-completed/jid0000000002: it ends with its creator's session`, ephemeral("/batch-completed/")},
 		{"a report ends with the worker's session", "B6", `/status-report: it ends with its creator's session`, ephemeral("/status-report")},
-		{"what should hold nothing holds a null", "J12", `/jobs/states/notify/05-jid0000000002 holds null data`, func(op any) any {
-			if c, ok := op.(*zk.CreateRequest); ok && len(c.Data) == 0 {
-				return &zk.CreateRequest{Path: c.Path, Acl: c.Acl, Flags: c.Flags}
+		{"what should hold nothing holds a null", "J12", `/jobs/states/notify/05-jid0000000002 holds null data`, creates("", func(c *zk.CreateRequest) any {
+			if len(c.Data) == 0 {
+				c.Data = nil
 			}
-			return op
-		}},
+			return c
+		})},
 		{"another job's static node is written again, unchanged", "J5", `/jobs/jid0000000000/bid: it was written, and its data is the same as before`, func(op any) any {
 			if d, ok := op.(*zk.DeleteRequest); ok && strings.HasSuffix(d.Path, "/lock") {
 				return &zk.SetDataRequest{Path: strings.Replace(strings.TrimSuffix(d.Path, "/lock"), "jid0000000002", "jid0000000000", 1) + "/bid", Data: []byte("bid0000000000"), Version: -1}
@@ -348,22 +363,5 @@ func TestEveryEffectCounts(t *testing.T) {
 				conn:     func(c client.Conn) client.Conn { return saboteur{c, b.alter} },
 			})
 		})
-	}
-}
-
-func persistent(op any) any {
-	if c, ok := op.(*zk.CreateRequest); ok {
-		return &zk.CreateRequest{Path: c.Path, Data: c.Data, Acl: c.Acl}
-	}
-	return op
-}
-
-// ephemeral makes the znodes ephemeral whose path contains part.
-func ephemeral(part string) func(any) any {
-	return func(op any) any {
-		if c, ok := op.(*zk.CreateRequest); ok && strings.Contains(c.Path, part) {
-			return &zk.CreateRequest{Path: c.Path, Data: c.Data, Acl: c.Acl, Flags: zk.FlagEphemeral}
-		}
-		return op
 	}
 }

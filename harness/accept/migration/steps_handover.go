@@ -23,8 +23,8 @@ const kept = "/mrtq-handed-over/run0000000000"
 
 // sides are both queues, as the scenario's own session reads them.
 type sides struct {
-	legacy, new *znode.Tree
-	jobs        map[string]string // by the records that were migrated; those of jobs that are there
+	legacy *znode.Tree
+	jobs   map[string]string // of the migrated records whose jobs are there
 }
 
 func (w *world) sides() (s sides, err error) {
@@ -32,13 +32,14 @@ func (w *world) sides() (s sides, err error) {
 	if s.legacy, err = w.tree("/legacy"); err != nil {
 		return s, err
 	}
-	if s.new, err = w.tree("/new"); errors.Is(err, zk.ErrNoNode) { // the place of a killed release has just expired
-		s.new, err = w.tree("/new")
+	tree, err := w.tree("/new")
+	if errors.Is(err, zk.ErrNoNode) { // the place of a killed release has just expired
+		tree, err = w.tree("/new")
 	}
 	if err != nil {
 		return s, err
 	}
-	for job, record := range itemsOf(s.new, "") {
+	for job, record := range itemsOf(tree, "") {
 		s.jobs[record] = job
 	}
 	return s, nil

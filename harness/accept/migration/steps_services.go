@@ -5,7 +5,6 @@ package migration
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,6 +12,7 @@ import (
 
 	"mrtq/harness/daemons"
 	"mrtq/harness/internal/session"
+	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/newqueue"
 )
@@ -148,10 +148,8 @@ func (w *world) takenBy(who string) error {
 		got = append(got, string(d))
 	}
 	all := "Initialize Estimate Provision Download Process Store Inventory Notify"
-	if want := strings.NewReplacer("all", all, "no one", "").Replace(who); strings.Join(got, " ") != want {
-		return fmt.Errorf("%s was taken by %v: %v", item, got, w.services.Troubles)
-	}
-	return nil
+	want := strings.NewReplacer("all", all, "no one", "").Replace(who)
+	return equal(fmt.Sprintf("took %s (%v)", item, w.services.Troubles), strings.Join(got, " "), want)
 }
 
 func (w *world) ends(want string) error {
@@ -159,18 +157,9 @@ func (w *world) ends(want string) error {
 	if err != nil {
 		return err
 	}
-	tree, err := w.tree("/new")
-	if err != nil {
-		return err
-	}
-	status := struct{ Status string }{"removed"}
-	if n := tree.Get(item + "/status"); n != nil {
-		err = json.Unmarshal(n.Data, &status)
-	}
-	if err != nil || status.Status != want {
-		return fmt.Errorf("%s ends %s (%v): %v", item, status.Status, err, w.services.Of(item))
-	}
-	return nil
+	states, err := w.services.States(znode.Parent(item))
+	state := cmp.Or(states[znode.Name(item)], "removed")
+	return all(err, equal(fmt.Sprintf("is how %s ends (%v)", item, w.services.Of(item)), state, want))
 }
 
 // stored says how the object of the scenario's only record was stored.
