@@ -1,11 +1,10 @@
 package merritt_test
 
 import (
-	"strings"
 	"testing"
 
 	"mrtq/internal/layout"
-	"mrtq/internal/znode"
+	"mrtq/newqueue"
 )
 
 var samples = []sample{zuulSample, legacySample, merrittSample("design"), merrittSample("mrt-zk")}
@@ -58,7 +57,7 @@ func merrittSample(dialect string) sample {
 		data := merrittData[dialect]
 		f := example(t, m, data)
 		f.put(batchPath+"/states/batch-failed", "")
-		for _, path := range newStart(dialect) {
+		for _, path := range newqueue.Dialect(dialect).StartNodes() {
 			if f[path].Path == "" {
 				f.put(path, "")
 			}
@@ -89,98 +88,16 @@ var merrittData = map[string]map[string]string{
 }
 
 func merrittBreaks(dialect string) map[string]func(f forest) {
-	set := func(path, data string) func(forest) { return func(f forest) { f.change(path, data) } }
-	state := func(s string) string {
-		if dialect == "mrt-zk" {
-			return strings.ToUpper(s[:1]) + s[1:]
-		}
-		return s
+	names := []string{"{batch}", batchPath, "{job}", jobPath, "{request}", requestPath, "{entry}", entryPath, "{inbatch}", inBatch, "{held}", "Held", "{modified}", "last_modified"}
+	if dialect == "design" {
+		names = append([]string{"{held}", "held", "{job}/status {modified}", jobPath + "/status last_modification_date"}, names...)
 	}
-	b := map[string]func(f forest){
-		"queue-entry/orphan":      func(f forest) { f.put("/jobs/states/pending/05-jid0000000009", "") },
-		"queue-entry/wrong-queue": func(f forest) { f.put("/jobs/states/held/05-jid0000000000", ""); f.put("/jobs/states/held", "") },
-		"queue-entry/wrong-priority": func(f forest) {
-			f.put("/jobs/states/pending/07-jid0000000000", "")
-		},
-		"queue-entry/three-digits": func(f forest) { f.put("/jobs/states/pending/105-jid0000000000", "") },
-		"queue-entry/no-entry":     func(f forest) { f.remove(entryPath) },
-		"batch-entry/orphan":       func(f forest) { f.put(batchPath+"/states/batch-processing/jid0000000009", "") },
-		"batch-entry/wrong-folder": func(f forest) { f.put(batchPath+"/states/batch-failed/jid0000000000", "") },
-		"batch-entry/other-batch": func(f forest) {
-			for path, n := range f.clone() {
-				if other, ok := strings.CutPrefix(path, batchPath); ok && !znode.Within(path, batchPath+"/lock") {
-					n.Path = "/batches/bid0000000001" + other
-					f[n.Path] = n
-				}
+	b := firstWays(changesOf("merritt-breaks.txt", names...))
+	if dialect == "design" { // its workers have no folders, and nobody demands anything else
+		for rule := range b {
+			if rule[0] == 'R' || rule == "job-configuration/same-job" || rule == "job-store/bad-value" {
+				delete(b, rule)
 			}
-			sub := "/batches/bid0000000001/submission"
-			f.change(sub, strings.ReplaceAll(string(f[sub].Data), "bid-1", "bid-2"))
-			f.put("/batch-uuids/bid-2", "bid0000000001")
-		},
-		"batch-entry/no-entry": func(f forest) { f.remove(inBatch) },
-		"job-bid/orphan":       func(f forest) { f.remove(inBatch); f.change(jobPath+"/bid", "bid0000000009") },
-		"job-configuration/other-batch": func(f forest) {
-			path := jobPath + "/configuration"
-			f.change(path, strings.Replace(`{"batch_id":"bid0000000009",`+string(f[path].Data[1:]), ",}", "}", 1))
-		},
-		"job-configuration/same-job": func(f forest) {
-			for path, n := range f.clone() {
-				if other, ok := strings.CutPrefix(path, jobPath); ok && !znode.Within(path, jobPath+"/lock") {
-					n.Path = "/jobs/jid0000000001" + other
-					f[n.Path] = n
-				}
-			}
-			f.put("/jobs/states/pending/05-jid0000000001", "")
-			f.put(batchPath+"/states/batch-processing/jid0000000001", "")
-		},
-		"batch-uuid/orphan":      func(f forest) { f.put("/batch-uuids/bid-9", "bid0000000009") },
-		"batch-uuid/other-batch": func(f forest) { f.put("/batch-uuids/bid-9", "bid0000000000") },
-		"batch-uuid/no-entry":    func(f forest) { f.remove("/batch-uuids/bid-1") },
-		"batch-submission/no-batchid": func(f forest) {
-			f.remove("/batch-uuids/bid-1")
-			path := batchPath + "/submission"
-			f.change(path, strings.Replace(string(f[path].Data), `"batchID":"bid-1"`, `"x":1`, 1))
-		},
-		"batch-states/no-states": func(f forest) {
-			f.remove(batchPath + "/states")
-			f.remove(jobPath)
-			f.remove(entryPath)
-		},
-		"batch-states/too-early": func(f forest) {
-			f.remove(inBatch)
-			f.remove(jobPath)
-			f.remove(entryPath)
-			f.change(batchPath+"/status", `{"status":"`+state("held")+`","message":""}`)
-		},
-		"batch-states/no-processing": func(f forest) {
-			f.remove(batchPath + "/states/batch-processing")
-			f.remove(jobPath)
-			f.remove(entryPath)
-		},
-		"job-priority/bad-value":     set(jobPath+"/priority", "100"),
-		"job-space/bad-value":        set(jobPath+"/space_needed", "-2"),
-		"job-state/bad-state":        func(f forest) { f.put("/jobs/states/odd", "") },
-		"batch-folder/bad-state":     func(f forest) { f.put(batchPath+"/states/processing", "") },
-		"queue-entry/bad-name":       func(f forest) { f.put("/jobs/states/pending/5-jid0000000000", "") },
-		"batch-submission/bad-value": set(batchPath+"/submission", strings.Replace(merrittData[dialect]["batch-submission"], `{`, `{"type":5,`, 1)),
-	}
-	for id, path := range map[string]string{"batch": batchPath, "request": "/access/small/qid0000000000", "job": jobPath} {
-		status := merrittData[dialect][id+"-status"]
-		key := "last_modified"
-		if id == "job" && dialect == "design" {
-			key = "last_modification_date"
-		}
-		b[id+"-status/bad-time"] = func(f forest) { setKey(f, path+"/status", key, "yesterday") }
-		b[id+"-status/bad-state"] = set(path+"/status", strings.NewReplacer(state("pending"), "odd", state("processing"), "odd").Replace(status))
-		b[id+"-status/bad-value"] = func(f forest) { setKey(f, path+"/status", "message", 5) }
-	}
-	if dialect == "design" { // its workers have no folders
-		delete(b, "job-configuration/same-job")
-	}
-	b["batch-report/bad-value"] = set(batchPath+"/status-report", `{"failed_jobs":5}`)
-	for node, key := range map[string]string{"configuration": "submitter", "identifiers": "primary_id", "metadata": "erc_what", "inventory": "manifest_url", "store": "mode"} {
-		if dialect == "mrt-zk" || node != "store" {
-			b["job-"+node+"/bad-value"] = func(f forest) { setKey(f, jobPath+"/"+node, key, 5) }
 		}
 	}
 	return b

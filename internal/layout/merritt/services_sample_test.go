@@ -1,15 +1,10 @@
 package merritt_test
 
 import (
-	"encoding/json"
-	"maps"
 	"strings"
 
 	"mrtq/internal/layout/merritt/services"
-	"mrtq/newqueue"
 )
-
-func newStart(dialect string) []string { return newqueue.Dialect(dialect).StartNodes() }
 
 const requestPath = "/access/small/qid0000000000"
 
@@ -28,19 +23,10 @@ func servicesSample(s *sample) {
 		s.also[rule] = []string{other}
 	}
 	for i, d := range services.Demands {
-		if d.Key != "" {
+		if d.Key != "" && s.breaks[d.ID+"/"+d.Node+"."+d.Key] == nil {
 			keyBreak(s, &services.Demands[i])
 		}
 	}
-	date := func(path, key string) func(forest) { return func(f forest) { setKey(f, path, key, "yesterday") } }
-	maps.Copy(s.breaks, map[string]func(f forest){
-		"R06/submission.batchID":            s.breaks["batch-submission/no-batchid"],
-		"R12/status.last_successful_status": func(f forest) { setKey(f, jobPath+"/status", "last_successful_status", "") },
-		"R30/submission.submissionDate":     date(batchPath+"/submission", "submissionDate"),
-		"R30/configuration.submissionDate":  date(jobPath+"/configuration", "submissionDate"),
-		"R30/status.last_modified":          date(requestPath+"/status", "last_modified"),
-		"R31/status.status":                 func(f forest) { setKey(f, requestPath+"/status", "status", "Processing") },
-	})
 }
 
 // keyBreak breaks a demand on a key. It removes the key. If the key may be absent, it
@@ -62,7 +48,7 @@ func keyBreak(s *sample, d *services.Demand) {
 		}
 		switch {
 		case !d.Optional:
-			dropKey(f, path, key)
+			setValue(f, path, key, "")
 		case strings.Contains(d.Type.Words, "null"):
 			setKey(f, path, key, 5)
 		default:
@@ -80,26 +66,4 @@ func inState(f forest, state string) {
 		f.remove(inBatch)
 		f.put(batchPath+"/states/batch-failed/jid0000000000", "")
 	}
-}
-
-// setKey gives a key of a JSON object another value.
-func setKey(f forest, path, key string, value any) {
-	changeObject(f, path, func(o map[string]any) { o[key] = value })
-}
-
-func dropKey(f forest, path, key string) {
-	changeObject(f, path, func(o map[string]any) { delete(o, key) })
-}
-
-func changeObject(f forest, path string, do func(o map[string]any)) {
-	var o map[string]any
-	if err := json.Unmarshal(f[path].Data, &o); err != nil {
-		panic(path + ": " + err.Error())
-	}
-	do(o)
-	data, err := json.Marshal(o)
-	if err != nil {
-		panic(err)
-	}
-	f.change(path, string(data))
 }
