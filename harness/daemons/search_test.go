@@ -8,65 +8,19 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/harness/daemons"
-	"mrtq/internal/znode"
 	"mrtq/newqueue"
 	"mrtq/newqueue/client"
 )
 
-// changes counts the reads and the changes of all sessions.
-type changes struct {
-	reads int
-	below map[string]uint64 // changes, by the paths above them
-}
-
-// counting is a session that counts.
+// counting is a session through a mirror that counts what workers read.
 type counting struct {
-	daemons.Session
-	*changes
+	daemons.Counting
+	reads *int
 }
 
-func (c *changes) Changes(path string) uint64 { return c.below[path] }
-
-func (c *changes) changed(path string) {
-	for path != "/" {
-		path = znode.Parent(path)
-		c.below[path]++
-	}
-}
-
-func (c *counting) Get(path string) ([]byte, *zk.Stat, error) {
-	c.reads++
-	return c.Session.Get(path)
-}
-
-func (c *counting) Create(path string, data []byte, flags int32, acl []zk.ACL) (string, error) {
-	made, err := c.Session.Create(path, data, flags, acl)
-	c.changed(path)
-	return made, err
-}
-
-func (c *counting) Set(path string, data []byte, version int32) (*zk.Stat, error) {
-	c.changed(path)
-	return c.Session.Set(path, data, version)
-}
-
-func (c *counting) Delete(path string, version int32) error {
-	c.changed(path)
-	return c.Session.Delete(path, version)
-}
-
-func (c *counting) Multi(ops ...any) ([]zk.MultiResponse, error) {
-	for _, op := range ops {
-		switch op := op.(type) {
-		case *zk.CreateRequest:
-			c.changed(op.Path)
-		case *zk.SetDataRequest:
-			c.changed(op.Path)
-		case *zk.DeleteRequest:
-			c.changed(op.Path)
-		}
-	}
-	return c.Session.Multi(ops...)
+func (c counting) Get(path string) ([]byte, *zk.Stat, error) {
+	*c.reads++
+	return c.Counting.Get(path)
 }
 
 // readsOf has the workers fail every job and request, each job in a batch of its own, so that
@@ -91,8 +45,8 @@ func readsOf(t *testing.T, d newqueue.Dialect, items int) int {
 		}
 		value(nq.CreateRequest(t.Context(), newqueue.AccessSmall, newqueue.Token{Token: fmt.Sprint("token-", i)}))(t)
 	}
-	c := changes{below: map[string]uint64{}}
-	place := daemons.Site{Connect: func() (daemons.Session, error) { return &counting{q.dial(t), &c}, nil }}
+	mirror, reads := daemons.NewMirror(), 0
+	place := daemons.Site{Connect: func() (daemons.Session, error) { return counting{mirror.Over(q.dial(t)), &reads}, nil }}
 	w := daemons.New(daemons.Options{New: place, Dialect: d, Fails: fails})
 	defer w.Close()
 	must(t, w.Run())
@@ -106,7 +60,7 @@ func readsOf(t *testing.T, d newqueue.Dialect, items int) int {
 	if failed < 2*items || len(w.Mails) != items || len(w.Removed) > 0 {
 		t.Fatalf("%s: %d of %d items failed, %d mails, %d batches removed", d, failed, 2*items, len(w.Mails), len(w.Removed))
 	}
-	return c.reads
+	return reads
 }
 
 // Workers who look for work do not read again what they passed over. So four times as many failed

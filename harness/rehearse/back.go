@@ -94,8 +94,8 @@ func (p *performance) rollback(ctx context.Context) error {
 // workRest lets the legacy workers do the rest, and then the new queue's workers what was kept
 // there. Then the work of each record was done once.
 func (p *performance) workRest(ctx context.Context, crew *crew) error {
-	crew.newQueue.forget()
-	crew.old.forget()
+	crew.newQueue.Forget()
+	crew.old.Forget()
 	before := p.done(crew)
 	show, finish := p.opt.Meter.Progress("the legacy workers work on the rest", "records")
 	err := crew.rounds(ctx, crew.LegacyWorkers(), nil, func(n int) { show(n, len(p.records)) },
@@ -108,7 +108,7 @@ func (p *performance) workRest(ctx context.Context, crew *crew) error {
 	if _, err = migrate.Release(ctx, p.new, migrate.ReleaseOptions{WorkersStopped: nobodyWorks}); err != nil {
 		return err
 	}
-	crew.newQueue.forget()
+	crew.newQueue.Forget()
 	show, finish = p.opt.Meter.Progress("the workers work on what was kept", "records")
 	err = crew.work(ctx, crew.Workers(), nil, func(n int) { show(n, len(p.records)) })
 	finish()

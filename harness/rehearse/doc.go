@@ -8,7 +8,6 @@
 //
 //	copy.go      the copy of the source
 //	stage.go     the disposable server, and sessions with it
-//	mirror.go    what the workers need not read twice
 //	work.go      the workers, and what disturbs them
 //	foretell.go  what the plan says of each record and batch (pure)
 //	compare.go   what was foretold against what was seen (pure)

@@ -47,8 +47,8 @@ func NewPractice(ctx context.Context, address, newQueue string) (*Practice, erro
 		return nil, err
 	}
 	s := &stage{cfg: zkconn.Config{Address: at, SessionTimeout: sessionTimeout}}
-	c := &crew{random: rand.New(rand.NewPCG(1, 1)), newQueue: newMirror(), old: newMirror(), perRound: 1}
-	c.newQueue.heldByOthers = true
+	c := &crew{random: rand.New(rand.NewPCG(1, 1)), newQueue: daemons.NewMirror(), old: daemons.NewMirror(), perRound: 1}
+	c.newQueue.HeldByOthers = true
 	c.World = daemons.New(daemons.Options{New: s.site(ctx, newQueue, c.newQueue), Legacy: s.site(ctx, "", c.old)})
 	return &Practice{c}, nil
 }
@@ -97,8 +97,8 @@ func (p *Practice) work(ctx context.Context, s shift, did func(team Team, stoppe
 	before := len(p.crew.Begun)
 	ends := func(found bool) bool { return s.ends(len(p.crew.Begun)-before, found) }
 	for {
-		p.crew.newQueue.forget() // others wrote meanwhile
-		p.crew.old.forget()
+		p.crew.newQueue.Forget() // others wrote meanwhile
+		p.crew.old.Forget()
 		found, stuck := false, len(p.crew.stuck)
 		err := p.crew.rounds(ctx, workers, func() bool { return ends(true) }, func(int) {}, func(worked bool, _ int) error {
 			found = found || worked
@@ -127,7 +127,7 @@ func (p *Practice) work(ctx context.Context, s shift, did func(team Team, stoppe
 // start starts the services when a new queue is there and is not held any more.
 func (p *Practice) start(ctx context.Context) error {
 	for {
-		p.crew.newQueue.forget()
+		p.crew.newQueue.Forget()
 		s, err := p.crew.New.Connect()
 		if err != nil {
 			return err

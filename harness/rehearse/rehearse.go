@@ -292,7 +292,7 @@ func (r *rehearsal) first(ctx context.Context) error {
 
 // workOff lets the workers work the released queue to its end, and compares.
 func (p *performance) workOff(ctx context.Context, crew *crew) error {
-	crew.newQueue.forget()
+	crew.newQueue.Forget()
 	if door := p.opt.Doors.Released; door != nil {
 		site := p.stage.site(ctx, p.folder+newFolder, crew.newQueue)
 		s, err := site.Connect()

@@ -169,12 +169,12 @@ func (s *stage) open(ctx context.Context, folder string) (*migrate.Writer, error
 
 // site is a queue on the stage, for its workers. Their client is the one that services use, and reads
 // through a mirror.
-func (s *stage) site(ctx context.Context, folder string, m *mirror) daemons.Site {
+func (s *stage) site(ctx context.Context, folder string, m *daemons.Mirror) daemons.Site {
 	return daemons.Site{Root: s.root + folder, Connect: func() (daemons.Session, error) {
 		conn, err := session.Open(ctx, s.cfg)
 		if err != nil {
 			return nil, err
 		}
-		return m.over(conn), nil
+		return m.Over(conn), nil
 	}}
 }

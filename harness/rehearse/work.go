@@ -40,8 +40,8 @@ type crew struct {
 	random   *rand.Rand
 	did      Disturbed
 	failed   map[string]bool // the records that were made to fail, by key
-	newQueue *mirror
-	old      *mirror
+	newQueue *daemons.Mirror
+	old      *daemons.Mirror
 	perRound int
 	stuck    []Difference // workers who could not do what the layout allows
 }
@@ -52,7 +52,7 @@ const rounds, mostPerRound = 20, 250
 
 // newCrew hires the workers of a copy, of the new queue and of the legacy one.
 func newCrew(ctx context.Context, s *stage, opt Options, dialect newqueue.Dialect, queues migrate.Queues, folder string, items int, rates Rates) *crew {
-	c := &crew{rates: rates, random: rand.New(rand.NewPCG(opt.Seed, 1)), failed: map[string]bool{}, newQueue: newMirror(), old: newMirror()}
+	c := &crew{rates: rates, random: rand.New(rand.NewPCG(opt.Seed, 1)), failed: map[string]bool{}, newQueue: daemons.NewMirror(), old: daemons.NewMirror()}
 	c.perRound = min(1+items/rounds, mostPerRound)
 	c.World = daemons.New(daemons.Options{
 		Dialect: dialect, Seed: opt.Seed, Unsized: unsized, New: s.site(ctx, folder+newFolder, c.newQueue), Legacy: s.site(ctx, folder+oldFolder, c.old),

@@ -1,4 +1,4 @@
-package rehearse
+package daemons
 
 import (
 	"errors"
@@ -9,23 +9,22 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"mrtq/harness/daemons"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
 )
 
-// mirror remembers what a queue's workers read and write, so that what has not changed is read
+// Mirror remembers what a queue's workers read and write, so that what has not changed is read
 // from the server once. Without it, workers that list a folder of 20,000 jobs before each step
 // would take hours. All who change the queue while the mirror is used must do so through it.
 // What a Stat says of a znode's children may be old: no worker of a migrated queue looks at that.
-type mirror struct {
+type Mirror struct {
 	mu       sync.Mutex          // of the requests: a worker sends several at once
 	nodes    map[string]*known   // nil for one that is not there
 	children map[string][]string // sorted
 	changes  map[string]uint64   // how often something below a path has changed
 	unseen   uint64              // how often others may have changed anything
-	// heldByOthers says that people may set and lift holds while the mirror is used.
-	heldByOthers bool
+	// HeldByOthers says that people may set and lift holds while the mirror is used.
+	HeldByOthers bool
 }
 
 // known is a znode that the mirror knows.
@@ -34,29 +33,30 @@ type known struct {
 	stat zk.Stat
 }
 
-func newMirror() *mirror {
-	m := &mirror{changes: map[string]uint64{}}
-	m.forget()
+// NewMirror returns a mirror that knows nothing yet.
+func NewMirror() *Mirror {
+	m := &Mirror{changes: map[string]uint64{}}
+	m.Forget()
 	return m
 }
 
-// forget forgets everything, because others may have changed the queue.
-func (m *mirror) forget() {
+// Forget forgets everything, because others may have changed the queue.
+func (m *Mirror) Forget() {
 	m.nodes, m.children = map[string]*known{}, map[string][]string{}
 	m.unseen++
 }
 
 // passes reports whether a path is always read from the server: that of a hold or lock, if people may
 // set holds meanwhile.
-func (m *mirror) passes(path string) bool {
-	return m.heldByOthers && strings.Contains(path, newqueue.LocksPath+"/")
+func (m *Mirror) passes(path string) bool {
+	return m.HeldByOthers && strings.Contains(path, newqueue.LocksPath+"/")
 }
 
 // Changes is how often something below a path has changed, or may have.
-func (m *mirror) Changes(path string) uint64 { return m.unseen + m.changes[path] }
+func (m *Mirror) Changes(path string) uint64 { return m.unseen + m.changes[path] }
 
 // changed counts a change.
-func (m *mirror) changed(path string) {
+func (m *Mirror) changed(path string) {
 	for path != "/" {
 		path = znode.Parent(path)
 		m.changes[path]++
@@ -65,16 +65,14 @@ func (m *mirror) changed(path string) {
 
 // mirrored is a session with the server that reads through a mirror.
 type mirrored struct {
-	daemons.Session
-	*mirror
+	Session
+	*Mirror
 	ephemerals map[string]bool // that the session has made, and that end with it
 }
 
-var _ daemons.Counting = (*mirrored)(nil)
-
-// over returns a session that reads through the mirror.
-func (m *mirror) over(s daemons.Session) daemons.Session {
-	return &mirrored{Session: s, mirror: m, ephemerals: map[string]bool{}}
+// Over returns a session that reads through the mirror.
+func (m *Mirror) Over(s Session) Counting {
+	return &mirrored{Session: s, Mirror: m, ephemerals: map[string]bool{}}
 }
 
 // Close ends the session, and its ephemeral znodes with it.
@@ -199,13 +197,13 @@ func (s *mirrored) Multi(ops ...any) ([]zk.MultiResponse, error) {
 
 // done forgets a znode that was changed, or that is not what the mirror knows. A lost session
 // may have changed anything.
-func (m *mirror) done(err error, path string) {
+func (m *Mirror) done(err error, path string) {
 	if err != nil {
 		delete(m.children, znode.Parent(path))
 	}
 	delete(m.nodes, path)
 	if err != nil && !slices.ContainsFunc([]error{zk.ErrNoNode, zk.ErrNodeExists, zk.ErrNotEmpty, zk.ErrBadVersion}, func(e error) bool { return errors.Is(err, e) }) {
-		m.forget()
+		m.Forget()
 	}
 }
 
@@ -224,7 +222,7 @@ func (s *mirrored) created(path string, flags int32) {
 	}
 }
 
-func (m *mirror) removed(path string) {
+func (m *Mirror) removed(path string) {
 	m.changed(path)
 	m.nodes[path] = nil
 	delete(m.children, path)
