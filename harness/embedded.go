@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"mrtq/harness/internal/node"
 	"mrtq/harness/minizk"
 	"mrtq/internal/sides"
 	"mrtq/internal/ztree"
@@ -39,7 +40,7 @@ func launchEmbedded(ctx context.Context, s *Server) (*cluster, error) {
 		return nil, fmt.Errorf("harness: %w", err)
 	}
 	c := &cluster{
-		hosts: []string{zk.Addr()}, nodes: []node{&embedded{zk}},
+		hosts: []string{zk.Addr()}, nodes: []node.Node{&embedded{zk}},
 		remove: func(context.Context) error { return zk.Close() },
 	}
 	if s.opt.TLS {
@@ -74,19 +75,21 @@ func load(ctx context.Context, what string) (*ztree.Tree, error) {
 // embedded is a server in this process.
 type embedded struct{ zk *minizk.Server }
 
-func (e *embedded) start(context.Context) error { return e.zk.Restart() }
-func (e *embedded) stop(context.Context) error  { return e.zk.Stop() }
+// Start serves again at the same ports, with the same tree.
+func (e *embedded) Start(context.Context) error { return e.zk.Restart() }
 
-// kill does the same as stop, because there is no process to kill, and no file
+// Stop closes the ports.
+func (e *embedded) Stop(context.Context) error { return e.zk.Stop() }
+
+// Kill does the same as Stop, because there is no process to kill, and no file
 // that could be half written.
-func (e *embedded) kill() error { return e.zk.Stop() }
+func (e *embedded) Kill() error { return e.zk.Stop() }
 
-// ended and portTaken find nothing: the server runs as long as this process, and
-// it has chosen its port itself.
-func (e *embedded) ended(context.Context) error     { return nil }
-func (e *embedded) portTaken(context.Context) error { return nil }
+// Ended finds nothing: the server runs as long as this process.
+func (e *embedded) Ended(context.Context) string { return "" }
 
-func (e *embedded) lastWords(context.Context) string {
+// LastWords is the server's log.
+func (e *embedded) LastWords(context.Context) string {
 	var b strings.Builder
 	_ = e.zk.WriteLog(&b) // a Builder does not fail
 	return b.String()

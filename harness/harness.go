@@ -33,6 +33,8 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"mrtq/harness/internal/node"
 )
 
 // startAttempts is how often Start chooses ports before it gives up. There are
@@ -119,26 +121,8 @@ type cluster struct {
 	chroot      string   // the prefix of every path, "" or "/a/b"
 	// nodes are the servers that the harness may kill and start: none if it did
 	// not start them.
-	nodes []node
+	nodes []node.Node
 	// remove ends the servers and removes everything that was created for them,
 	// even if ctx is cancelled.
 	remove func(ctx context.Context) error
-}
-
-// A node is one server of a cluster. Its methods are not called concurrently.
-type node interface {
-	// start runs the server on the data and ports it had before. It does not
-	// wait for readiness.
-	start(ctx context.Context) error
-	// stop shuts down the server in order. kill ends it at once. Both do
-	// nothing if the server has ended.
-	stop(ctx context.Context) error
-	kill() error
-	// ended returns nil while the server runs and an *ExitError once it doesn't.
-	ended(ctx context.Context) error
-	// portTaken returns an error if another process has taken the node's port and
-	// answers at its address.
-	portTaken(ctx context.Context) error
-	// lastWords returns the end of the server's log.
-	lastWords(ctx context.Context) string
 }

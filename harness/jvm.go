@@ -83,7 +83,7 @@ func launchJVM(ctx context.Context, s *Server) (*cluster, error) {
 	c.remove = func(ctx context.Context) error { // the server removes the processes' folder
 		var err error
 		for _, n := range c.nodes {
-			err = errors.Join(err, n.stop(ctx))
+			err = errors.Join(err, n.Stop(ctx))
 		}
 		releasePorts(ports)
 		return err
@@ -98,7 +98,7 @@ func launchJVM(ctx context.Context, s *Server) (*cluster, error) {
 		if s.opt.TLS {
 			c.secureHosts = append(c.secureHosts, loopback(n.ports.secure))
 		}
-		if err := n.start(ctx); err != nil {
+		if err := n.Start(ctx); err != nil {
 			return c, err
 		}
 	}
@@ -115,7 +115,7 @@ func portsOf(ports []int, i int) jvmPorts {
 
 // newJVMNode writes the configuration of server i.
 func newJVMNode(s *Server, tools toolchain, i int, ports []int) (*jvmNode, error) {
-	n := &jvmNode{s: s, index: i, ports: portsOf(ports, i)}
+	n := &jvmNode{folder: s.dir, ports: portsOf(ports, i)}
 	root := s.opt.DataDir
 	if root == "" {
 		root = s.dir
@@ -167,41 +167,37 @@ const logbackConfig = `<configuration>
 
 // jvmNode is one server as a child process.
 type jvmNode struct {
-	s     *Server
-	index int
-	ports jvmPorts
-	data  string // its dataDir, absolute
-	argv  []string
-	proc  *process // the current or last run
+	ports  jvmPorts
+	data   string // its dataDir, absolute
+	folder string // where it runs
+	argv   []string
+	proc   *process // the current or last run; nil before the first
 }
 
-func (n *jvmNode) start(context.Context) error {
-	p, err := startProcess(n.argv, n.s.dir)
-	if err != nil {
-		return err
-	}
-	n.proc = p
-	return nil
+// Start runs the server's process.
+func (n *jvmNode) Start(context.Context) (err error) {
+	n.proc, err = startProcess(n.argv, n.folder)
+	return err
 }
 
-func (n *jvmNode) stop(ctx context.Context) error {
+// Stop ends the process, if it was started.
+func (n *jvmNode) Stop(ctx context.Context) error {
 	if n.proc == nil {
 		return nil
 	}
 	return n.proc.stop(ctx)
 }
 
-func (n *jvmNode) kill() error { return n.proc.kill() }
+// Kill kills the process.
+func (n *jvmNode) Kill() error { return n.proc.kill() }
 
-func (n *jvmNode) ended(context.Context) error {
+// Ended is the process's exit status.
+func (n *jvmNode) Ended(context.Context) string {
 	if n.proc.running() {
-		return nil
+		return ""
 	}
-	return &ExitError{Backend: JVM, Node: n.index, State: n.proc.cmd.ProcessState.String(), LastWords: n.proc.log.String()}
+	return n.proc.cmd.ProcessState.String()
 }
 
-func (n *jvmNode) portTaken(ctx context.Context) error {
-	return checkDataDir(ctx, loopback(n.ports.client), n.data)
-}
-
-func (n *jvmNode) lastWords(context.Context) string { return n.proc.log.String() }
+// LastWords is the end of what the process has printed.
+func (n *jvmNode) LastWords(context.Context) string { return n.proc.log.String() }

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"mrtq/harness/internal/node"
 )
 
 func TestFindJVM(t *testing.T) {
@@ -175,11 +177,12 @@ func TestRestartOnATakenPort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := n.start(t.Context()); err != nil {
+	if err := n.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	defer n.kill()
-	if err := awaitReady(t.Context(), s.Address(), Client{}, nil); err != nil {
+	defer n.Kill()
+	other.cluster = &cluster{nodes: []node.Node{n}}
+	if err := other.awaitReady(t.Context(), 0, s.Address(), Client{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Restart(t.Context()); !errors.Is(err, errPortTaken) {

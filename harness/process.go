@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"syscall"
 	"time"
+
+	"mrtq/harness/internal/node"
 )
 
 // stopTimeout is how long a server may take to shut down before it is killed.
@@ -16,13 +18,13 @@ const stopTimeout = 10 * time.Second
 // A process is a child process, with the end of its output.
 type process struct {
 	cmd  *exec.Cmd
-	log  *tail
+	log  *node.Tail
 	done chan struct{} // closed when the child has ended and been waited for
 }
 
 // startProcess starts argv in the given folder.
 func startProcess(argv []string, dir string) (*process, error) {
-	p := &process{cmd: exec.Command(argv[0], argv[1:]...), log: &tail{}, done: make(chan struct{})}
+	p := &process{cmd: exec.Command(argv[0], argv[1:]...), log: &node.Tail{}, done: make(chan struct{})}
 	p.cmd.Dir = dir
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
 	p.cmd.SysProcAttr = childAttributes()

@@ -16,27 +16,33 @@ import (
 // ended.
 const probeInterval = 50 * time.Millisecond
 
-// awaitReady returns when it has opened a session with the server at host and
+// awaitReady returns when it has opened a session with server i at host and
 // read /zookeeper. An open port is not enough, because a container's proxy
-// accepts connections before the server does. If n is not nil and ends
-// meanwhile, awaitReady returns its *ExitError.
-func awaitReady(ctx context.Context, host string, client Client, n node) error {
+// accepts connections before the server does. If the server ends
+// meanwhile, awaitReady returns an *ExitError.
+func (s *Server) awaitReady(ctx context.Context, i int, host string, client Client) error {
+	n := s.cluster.nodes[i]
 	ctx, cancel := context.WithCancelCause(ctx)
 	watched := make(chan struct{})
 	defer func() { cancel(nil); <-watched }()
 	go func() {
 		defer close(watched)
-		if n != nil {
-			watch(ctx, cancel, n)
+		for state := ""; state == ""; state = n.Ended(ctx) {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(probeInterval):
+			}
 		}
+		cancel(&ExitError{s.backend, i, n.Ended(ctx), n.LastWords(ctx)})
 	}()
 
 	err := withSession(ctx, []string{host}, client, func(w *zkconn.Writer) error {
 		_, err := w.Get(ctx, "/zookeeper")
 		return err
 	})
-	if err == nil && n != nil {
-		err = n.portTaken(ctx)
+	if jvm, is := n.(*jvmNode); is && err == nil {
+		err = checkDataDir(ctx, loopback(jvm.ports.client), jvm.data)
 	}
 	if err == nil {
 		return nil
@@ -45,31 +51,12 @@ func awaitReady(ctx context.Context, host string, client Client, n node) error {
 		return exit
 	}
 	err = fmt.Errorf("harness: server at %s: %w", host, err)
-	if n != nil && !errors.Is(err, errPortTaken) {
-		if words := n.lastWords(context.WithoutCancel(ctx)); words != "" {
+	if !errors.Is(err, errPortTaken) {
+		if words := n.LastWords(context.WithoutCancel(ctx)); words != "" {
 			err = fmt.Errorf("%w; the end of its log:\n%s", err, indent(words))
 		}
 	}
 	return err
-}
-
-// watch cancels the context if the node ends. The cause is the node's *ExitError.
-func watch(ctx context.Context, cancel context.CancelCauseFunc, n node) {
-	tick := time.NewTicker(probeInterval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			if err := n.ended(ctx); err != nil {
-				if ctx.Err() == nil {
-					cancel(err)
-				}
-				return
-			}
-		}
-	}
 }
 
 // fourLetters sends a four-letter word and returns the answer.

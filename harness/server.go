@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"mrtq/harness/internal/node"
 	"mrtq/internal/zkconn"
 )
 
@@ -80,12 +81,12 @@ func (s *Server) NodeAddress(i int) string {
 // kill). Their data and ports stay for Restart. At an address the error is
 // [ErrNotControlled].
 func (s *Server) Kill() error {
-	return s.eachNode(func(n node) error { return n.kill() })
+	return s.eachNode(func(n node.Node) error { return n.Kill() })
 }
 
 // KillNode kills server i, counted from 0, as Kill does.
 func (s *Server) KillNode(i int) error {
-	return s.oneNode(i, func(n node) error { return n.kill() })
+	return s.oneNode(i, func(n node.Node) error { return n.Kill() })
 }
 
 // Restart shuts down the servers that still run, and starts all servers again with
@@ -93,7 +94,7 @@ func (s *Server) KillNode(i int) error {
 // is [ErrNotControlled]. If a server ends before it is ready, it is an
 // [*ExitError].
 func (s *Server) Restart(ctx context.Context) error {
-	if err := s.eachNode(func(n node) error { return errors.Join(n.stop(ctx), n.start(ctx)) }); err != nil {
+	if err := s.eachNode(func(n node.Node) error { return errors.Join(n.Stop(ctx), n.Start(ctx)) }); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -104,8 +105,8 @@ func (s *Server) Restart(ctx context.Context) error {
 // RestartNode restarts server i, counted from 0, as Restart does. A server of an
 // ensemble serves only if a majority runs, so RestartNode waits for that.
 func (s *Server) RestartNode(ctx context.Context, i int) error {
-	return s.oneNode(i, func(n node) error {
-		if err := errors.Join(n.stop(ctx), n.start(ctx)); err != nil {
+	return s.oneNode(i, func(n node.Node) error {
+		if err := errors.Join(n.Stop(ctx), n.Start(ctx)); err != nil {
 			return err
 		}
 		return s.await(ctx, i)
@@ -154,7 +155,7 @@ func (s *Server) Stop(ctx context.Context) error {
 
 var errStopped = errors.New("harness: the server is stopped")
 
-func (s *Server) eachNode(do func(node) error) error {
+func (s *Server) eachNode(do func(node.Node) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	nodes, err := s.controlled()
@@ -164,7 +165,7 @@ func (s *Server) eachNode(do func(node) error) error {
 	return err
 }
 
-func (s *Server) oneNode(i int, do func(node) error) error {
+func (s *Server) oneNode(i int, do func(node.Node) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	nodes, err := s.controlled()
@@ -177,7 +178,7 @@ func (s *Server) oneNode(i int, do func(node) error) error {
 	return do(nodes[i])
 }
 
-func (s *Server) controlled() ([]node, error) {
+func (s *Server) controlled() ([]node.Node, error) {
 	if s.cluster == nil {
 		return nil, errStopped
 	}
@@ -203,15 +204,14 @@ func (s *Server) await(ctx context.Context, i int) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.opt.StartTimeout,
 		fmt.Errorf("not ready after %v", s.opt.StartTimeout.Round(time.Millisecond)))
 	defer cancel()
-	host, nodes := s.cluster.hosts[i], s.cluster.nodes
-	if len(nodes) == 0 {
+	if len(s.cluster.nodes) == 0 {
 		return nil // an address: the session that created our chroot has shown that it is ready
 	}
-	if err := awaitReady(ctx, host, Client{}, nodes[i]); err != nil {
+	if err := s.awaitReady(ctx, i, s.cluster.hosts[i], Client{}); err != nil {
 		return err
 	}
 	if secure := s.cluster.secureHosts; secure != nil {
-		return awaitReady(ctx, secure[i], Client{TLS: &s.certs.files}, nodes[i])
+		return s.awaitReady(ctx, i, secure[i], Client{TLS: &s.certs.files})
 	}
 	return nil
 }

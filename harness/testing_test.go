@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"mrtq/harness/internal/containers"
+	"mrtq/harness/internal/node"
 )
 
 // recorder is a T that records how a test would have ended.
@@ -63,9 +63,9 @@ func TestForTestFailsOnAWrongOption(t *testing.T) {
 // In a program that does not import harness/docker the docker backend is not
 // available, and the error says what to import.
 func TestDockerIsImported(t *testing.T) {
-	run := containers.Run
-	t.Cleanup(func() { containers.Run = run })
-	containers.Run = nil
+	run := node.Run
+	t.Cleanup(func() { node.Run = run })
+	node.Run = nil
 	_, err := Start(t.Context(), Docker, Options{})
 	const want = `harness: backend docker is not available: this program has no Docker client in it; import _ "mrtq/harness/docker"`
 	if !errors.Is(err, ErrUnavailable) || err.Error() != want {
@@ -113,16 +113,5 @@ func TestTakePorts(t *testing.T) {
 	all := slices.Sorted(slices.Values(append(a, b...)))
 	if len(slices.Compact(all)) != 24 || all[0] < firstPort || all[23] > lastPort {
 		t.Errorf("ports %v", all)
-	}
-}
-
-func TestTail(t *testing.T) {
-	log := &tail{}
-	for i := range 1000 {
-		fmt.Fprintf(log, "line %04d\n", i)
-	}
-	got := log.String()
-	if !strings.HasPrefix(got, "line ") || !strings.HasSuffix(got, "line 0999\n") || len(got) > tailSize || len(got) < tailSize-10 {
-		t.Errorf("%d bytes: %.20q … %q", len(got), got, got[len(got)-20:])
 	}
 }

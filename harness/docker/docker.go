@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -25,11 +26,14 @@ import (
 	"github.com/testcontainers/testcontainers-go/log"
 
 	"mrtq/harness"
-	"mrtq/harness/internal/containers"
+	"mrtq/harness/internal/node"
 )
 
-// pingTimeout is how long a Docker engine may take to answer.
-const pingTimeout = 10 * time.Second
+const (
+	pingTimeout   = 10 * time.Second // how long a Docker engine may take to answer
+	stopTimeout   = 10 * time.Second // how long a server may take to shut down before it is killed
+	engineTimeout = 30 * time.Second // for killing and for removing a container
+)
 
 const (
 	engineRemedy = "install Docker (Debian's docker.io) and start dockerd, or set DOCKER_HOST to a running engine"
@@ -37,14 +41,13 @@ const (
 	imageRemedy  = "let the engine pull it, or set " + harness.ImageVariable + " to an image that the engine has; harness/image/make makes one from Debian packages"
 )
 
-func init() { containers.Run = run }
+func init() { node.Run = run }
 
 // run pulls the image if it is missing, and creates and starts a container. The
 // error is a *harness.UnavailableError if there is no engine or no image.
-func run(ctx context.Context, spec containers.Spec) (containers.Container, error) {
-	host, err := ready(ctx, spec.Image)
-	if err != nil {
-		return nil, err
+func run(ctx context.Context, spec node.Spec) (n node.Node, host string, remove func(context.Context) error, err error) {
+	if host, err = ready(ctx, spec.Image); err != nil {
+		return nil, "", nil, err
 	}
 	var exposed []string
 	bindings := network.PortMap{} // Docker would choose other ports after a restart
@@ -70,9 +73,10 @@ func run(ctx context.Context, spec containers.Spec) (containers.Container, error
 		err = fmt.Errorf("harness: docker: start a container of %s: %w", spec.Image, err)
 	}
 	if c == nil {
-		return nil, err
+		return nil, "", nil, err
 	}
-	return &running{c, host}, err
+	r := &running{c}
+	return r, host, r.remove, err
 }
 
 // publishAt returns the address at which clients reach a container's ports. If the
@@ -154,34 +158,73 @@ func ensureImage(ctx context.Context, c client.APIClient, image string) error {
 }
 
 // running is a container that run created.
-type running struct {
-	testcontainers.Container
-	host string
+type running struct{ testcontainers.Container }
+
+// Start starts the container again.
+func (r *running) Start(ctx context.Context) error {
+	return failed("restart a container", r.Container.Start(ctx))
 }
 
-func (r *running) PublishedAt() string { return r.host }
-
-func (r *running) Kill(ctx context.Context) error {
-	c, err := testcontainers.NewDockerClientWithOpts(ctx)
-	if err != nil {
-		return err
+// Stop gives the server some time to shut down.
+func (r *running) Stop(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return r.Kill()
 	}
-	defer c.Close()
-	_, err = c.ContainerKill(ctx, r.GetContainerID(), client.ContainerKillOptions{Signal: "KILL"})
+	patience := stopTimeout
+	return failed("stop a container", r.Container.Stop(ctx, &patience))
+}
+
+// Kill kills the container, if it runs.
+func (r *running) Kill() error {
+	ctx, cancel := context.WithTimeout(context.Background(), engineTimeout)
+	defer cancel()
+	c, err := testcontainers.NewDockerClientWithOpts(ctx)
+	if err == nil {
+		defer c.Close()
+		_, err = c.ContainerKill(ctx, r.GetContainerID(), client.ContainerKillOptions{Signal: "KILL"})
+	}
 	if errdefs.IsConflict(err) { // it isn't running
 		return nil
 	}
-	return err
+	return failed("kill container "+r.GetContainerID(), err)
 }
 
+// Ended returns what the engine says. If that doesn't answer, the container counts as running.
 func (r *running) Ended(ctx context.Context) string {
 	state, err := r.State(ctx)
 	if err != nil || state.Running {
-		return "" // if the engine doesn't answer, the container counts as running
+		return ""
 	}
 	return strings.TrimSpace(fmt.Sprintf("exit status %d %s", state.ExitCode, state.Error))
 }
 
-func (r *running) Remove(ctx context.Context, patience time.Duration) error {
-	return r.Terminate(ctx, testcontainers.StopTimeout(patience))
+// LastWords is the end of what the container has printed.
+func (r *running) LastWords(ctx context.Context) string {
+	logs, err := r.Logs(ctx)
+	if err != nil {
+		return "its log cannot be read: " + err.Error()
+	}
+	defer logs.Close()
+	words := &node.Tail{}
+	_, _ = io.Copy(words, logs) // what could be read
+	return words.String()
+}
+
+// remove ends the container and removes it with its data, even if ctx is cancelled.
+func (r *running) remove(ctx context.Context) error {
+	patience := stopTimeout
+	if ctx.Err() != nil {
+		patience = 0
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), engineTimeout)
+	defer cancel()
+	return failed("remove container "+r.GetContainerID(), r.Terminate(ctx, testcontainers.StopTimeout(patience)))
+}
+
+// failed says what was tried, if err is not nil.
+func failed(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("harness: docker: %s: %w", doing, err)
 }

@@ -1,4 +1,4 @@
-package harness
+package node
 
 import (
 	"bytes"
@@ -9,14 +9,15 @@ import (
 // bytes: enough for a Java stack trace or two.
 const tailSize = 4 << 10
 
-// tail is a writer that keeps the end of what was written.
-type tail struct {
+// Tail is a writer that keeps the end of what was written.
+type Tail struct {
 	mu  sync.Mutex
 	buf []byte
 	cut bool
 }
 
-func (t *tail) Write(p []byte) (int, error) {
+// Write keeps the end of p.
+func (t *Tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.buf = append(t.buf, p...)
@@ -28,7 +29,7 @@ func (t *tail) Write(p []byte) (int, error) {
 }
 
 // String returns the last lines, without a line whose beginning was dropped.
-func (t *tail) String() string {
+func (t *Tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	b := t.buf
