@@ -46,6 +46,8 @@ func change(op, path, rest string) func(f forest) {
 				data = compressed(data)
 			}
 			f.put(path, data)
+		case "lock":
+			f.contend(znode.Parent(path), znode.Name(path))
 		case "remove":
 			f.remove(path)
 		case "move":

@@ -1,6 +1,7 @@
 package merritt_test
 
 import (
+	"slices"
 	"testing"
 
 	"mrtq/internal/layout"
@@ -87,8 +88,11 @@ var merrittData = map[string]map[string]string{
 	},
 }
 
+// merrittNames stand for znodes of the example in tables of changes.
+var merrittNames = []string{"{batch}", batchPath, "{job}", jobPath, "{request}", requestPath, "{entry}", entryPath, "{inbatch}", inBatch}
+
 func merrittBreaks(dialect string) map[string]func(f forest) {
-	names := []string{"{batch}", batchPath, "{job}", jobPath, "{request}", requestPath, "{entry}", entryPath, "{inbatch}", inBatch, "{held}", "Held", "{modified}", "last_modified"}
+	names := append(slices.Clone(merrittNames), "{held}", "Held", "{modified}", "last_modified")
 	if dialect == "design" {
 		names = append([]string{"{held}", "held", "{job}/status {modified}", jobPath + "/status last_modification_date"}, names...)
 	}
