@@ -41,7 +41,7 @@ type world struct {
 	byHand []any       // the operations of what Givens have written since, not yet sent
 	last   outcome
 	saw    sighting
-	lacks bool // the scenario is not offered
+	lacks  bool // the scenario is not offered
 	// unsettled is true if no Then has compared the whole tree since the last act.
 	unsettled bool
 	uuid      string   // of the scenario's submission
