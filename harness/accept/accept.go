@@ -135,7 +135,8 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 	for _, role := range library.Roles {
 		if s.libraries[role] = own; opt.Libraries[role] != nil {
 			s.libraries[role] = opt.Libraries[role]
-			s.ownClocks = s.ownClocks || !opt.Libraries[role].Able().Clock
+			able := s.libraries[role].Able()
+			s.ownClocks, s.lenient = s.ownClocks || !able.Clock, s.lenient || !able.Strict
 		}
 	}
 	s.observer = observer{conn, session.ACL(opt.Session)}
@@ -153,6 +154,7 @@ type suite struct {
 	// libraries has the code under test for each role.
 	libraries map[library.Role]library.Library
 	ownClocks bool // one of them takes the time from the machine
+	lenient   bool // one of them keeps only what the documents promise
 	used      *runner.Usage
 	stop      context.CancelCauseFunc // ends the run for a reason that is not a scenario's fault
 
@@ -166,7 +168,7 @@ type suite struct {
 
 func (s *suite) run(ctx context.Context, features []godog.Feature) (*Report, error) {
 	passed, err := runner.Run(ctx, runner.Options{
-		Features: features, Tags: filter(s.opt.Tags), Scenario: s.scenario,
+		Features: features, Tags: filter(s.opt.Tags, s.lenient), Scenario: s.scenario,
 		Format: s.opt.Format, Out: s.opt.Out, Color: s.opt.Color, Parallel: s.opt.Parallel,
 	})
 	switch {

@@ -90,13 +90,20 @@ func (w *world) setUp(ctx context.Context, sc *godog.Scenario) (context.Context,
 	}
 	w.seen = znode.NewTree()
 	all := nodes{}
-	if w.mrtZK() {
+	if w.mrtZK() { // the deployed library expects them
+		for _, at := range append([]string{w.localIDs}, startFolders...) {
+			all[at] = ""
+		}
 		for _, state := range statesOf(documented(newqueue.EntityJob, w.dialect)) {
 			all["/jobs/states/"+state] = ""
 		}
 	}
 	return ctx, w.write(all)
 }
+
+// startFolders are the folders of a queue that was just set up, beside those of states and of local ids.
+var startFolders = []string{"/batches", "/batch-uuids", "/jobs/states", "/access/small", "/access/large",
+	"/locks/queue", "/locks/storage", "/locks/inventory", "/locks/collections"}
 
 // tearDown puts the sessions back. The scenario fails if no Then has compared the whole tree after its last act.
 func (w *world) tearDown(ctx context.Context, sc *godog.Scenario, err error) (context.Context, error) {

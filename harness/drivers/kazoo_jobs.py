@@ -239,7 +239,7 @@ for line in sys.stdin:
     r = json.loads(line)
     if r["verb"] == "hello":
         hello = r
-        answer(r["n"], implementation="kazoo jobs 1", protocol=1, dialects=["design"], clock=True)
+        answer(r["n"], implementation="kazoo jobs 1", protocol=1, dialects=["design"], clock=True, strict=True)
         continue
     if r["session"] not in sessions:
         sessions[r["session"]] = queue.Queue()

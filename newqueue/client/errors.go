@@ -75,7 +75,7 @@ type StateError struct {
 	Entity   newqueue.Entity
 	Path     string   // of the entity: /jobs/JID
 	From, To string   // as dialect design writes them
-	Allowed  []string // the states that can follow From, in the table's order
+	Allowed  []string // the states that can follow From, in the table's order; none if it is only removed then
 }
 
 // Error names the entity and the two states, and lists the allowed states.

@@ -146,7 +146,7 @@ func (q *Queue) illegal(m member, to string, others bool) error {
 	}
 	bad := &StateError{Entity: e.kind, Path: e.path, From: from, To: to}
 	for _, t := range q.machines[e.kind].From(from) {
-		if !others || t.To != to {
+		if t.To != states.Removed && (!others || t.To != to) {
 			bad.Allowed = append(bad.Allowed, t.To)
 		}
 	}

@@ -41,7 +41,7 @@ func New(opt Options) *Library {
 
 // Able is what the library can: everything.
 func (l *Library) Able() library.Able {
-	return library.Able{Name: "mrtq/newqueue/client", Dialects: newqueue.Dialects, Clock: true}
+	return library.Able{Name: "mrtq/newqueue/client", Dialects: newqueue.Dialects, Clock: true, Strict: true}
 }
 
 // Open opens a session.

@@ -35,6 +35,9 @@ type Able struct {
 	Dialects []newqueue.Dialect
 	// Clock says that it takes the time from [Request.Now]. Otherwise it uses the machine's clock.
 	Clock bool
+	// Strict says that it keeps the promises of newqueue that no document makes. Otherwise the scenarios about these
+	// (@newqueue) are left out.
+	Strict bool
 	// Without are the verbs that it has nothing for, "reasons" if its refusals do not say why, and
 	// "warnings" if its deletions warn of nothing.
 	Without []string

@@ -104,6 +104,7 @@ type reply struct {
 	Protocol       int                `json:"protocol,omitempty"`
 	Dialects       []newqueue.Dialect `json:"dialects,omitempty"`
 	Clock          bool               `json:"clock,omitempty"`
+	Strict         bool               `json:"strict,omitempty"`
 	Without        []string           `json:"without,omitempty"`
 	ZKSession      string             `json:"zk_session,omitempty"` // hexadecimal, with 0x
 }
@@ -145,7 +146,7 @@ func (d *Driver) start(ctx context.Context) (*process, error) {
 		p.kill(err)
 		return nil, err
 	}
-	d.able = Able{Name: r.Implementation, Dialects: r.Dialects, Clock: r.Clock, Without: r.Without}
+	d.able = Able{Name: r.Implementation, Dialects: r.Dialects, Clock: r.Clock, Strict: r.Strict, Without: r.Without}
 	return p, nil
 }
 

@@ -52,7 +52,7 @@ func (s *server) take(m message) (err error) {
 			return nil
 		}
 		able := s.library.Able()
-		s.answer(reply{N: m.N, Implementation: able.Name, Protocol: Protocol, Dialects: able.Dialects, Clock: able.Clock, Without: able.Without})
+		s.answer(reply{N: m.N, Implementation: able.Name, Protocol: Protocol, Dialects: able.Dialects, Clock: able.Clock, Strict: able.Strict, Without: able.Without})
 		return nil
 	case s.library == nil:
 		return errors.New("the first request must be hello")
