@@ -1,6 +1,7 @@
 package accept
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -28,7 +29,6 @@ type Format = runner.Format
 const (
 	Progress = runner.Progress // for people: a character for each step, and what failed
 	Pretty   = runner.Pretty   // for people: every step
-	JUnit    = runner.JUnit    // JUnit's XML
 )
 
 // Options says which scenarios to run, and where.
@@ -50,6 +50,8 @@ type Options struct {
 	Format Format
 	// Out gets the output. Nil means that there is none.
 	Out io.Writer
+	// JUnit gets the results as JUnit's XML, also if the run ends early: then what has run, and the error. Nil means none.
+	JUnit io.Writer
 	// Color allows colours in the formats for people.
 	Color bool
 	// Parallel is how many scenarios run at the same time. 0 means one. With more,
@@ -163,20 +165,27 @@ type suite struct {
 	ran  []scenario
 	rows []*Row
 
-	lacking int // scenarios that are not offered
+	lacking []scenario // that are not offered
 }
 
 func (s *suite) run(ctx context.Context, features []godog.Feature) (*Report, error) {
+	var xml *bytes.Buffer
+	if s.opt.JUnit != nil {
+		xml = &bytes.Buffer{}
+	}
 	passed, err := runner.Run(ctx, runner.Options{
-		Features: features, Tags: filter(s.opt.Tags, s.lenient), Scenario: s.scenario,
+		JUnit: xml, Features: features, Tags: filter(s.opt.Tags, s.lenient), Scenario: s.scenario,
 		Format: s.opt.Format, Out: s.opt.Out, Color: s.opt.Color, Parallel: s.opt.Parallel,
 	})
+	if err == nil && xml != nil {
+		err = s.decorate(xml.Bytes(), features, context.Cause(ctx), s.opt.JUnit)
+	}
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("accept: %w", err)
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("accept: stopped after %d scenarios: %w", len(s.ran), context.Cause(ctx))
-	case len(s.ran)+s.lacking == 0 && passed:
+	case len(s.ran)+len(s.lacking) == 0 && passed:
 		return nil, ErrNothing
 	}
 	return s.report(passed), nil
@@ -209,10 +218,10 @@ func (s *suite) finished(sc *godog.Scenario, w *world, err error) {
 }
 
 // notOffered records that a scenario needs what the code under test has nothing for.
-func (s *suite) notOffered() {
+func (s *suite) notOffered(sc *godog.Scenario, w *world) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lacking++
+	s.lacking = append(s.lacking, scenario{name: sc.Name, dialect: w.dialect})
 }
 
 // rowID matches a tag that is the id of a row.
@@ -226,7 +235,7 @@ func (s *suite) report(passed bool) *Report {
 	slices.SortStableFunc(s.ran, func(a, b scenario) int {
 		return slices.Index(s.opt.Dialects, a.dialect) - slices.Index(s.opt.Dialects, b.dialect)
 	})
-	r := &Report{Scenarios: len(s.ran), NotOffered: s.lacking, Subset: s.opt.Tags != "" || s.opt.Features != nil || s.opt.Libraries != nil}
+	r := &Report{Scenarios: len(s.ran), NotOffered: len(s.lacking), Subset: s.opt.Tags != "" || s.opt.Features != nil || s.opt.Libraries != nil}
 	for _, sc := range s.ran {
 		switch {
 		case sc.failed != nil && isKnown(s.opt.Known, sc):

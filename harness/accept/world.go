@@ -117,7 +117,7 @@ func (w *world) tearDown(ctx context.Context, sc *godog.Scenario, err error) (co
 		return ctx, nil // the run was stopped, so this scenario does not count
 	}
 	if w.lacks {
-		w.suite.notOffered()
+		w.suite.notOffered(sc, w)
 		return ctx, nil
 	}
 	var own error

@@ -7,6 +7,7 @@
 package migration
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -50,6 +51,7 @@ type Options struct {
 	Tags string
 	// Format, Out and Color have the same meaning as in [accept.Options].
 	Format accept.Format
+	JUnit  *bytes.Buffer // gets JUnit's XML; nil means none
 	Out    io.Writer
 	Color  bool
 }
@@ -85,7 +87,7 @@ func Run(ctx context.Context, opt Options) (*accept.Report, error) {
 		tags = strings.TrimPrefix(tags+" && ~@restart", " && ")
 	}
 	passed, err := runner.Run(ctx, runner.Options{
-		Features: all, Tags: tags, Scenario: s.scenario, Format: opt.Format, Out: opt.Out, Color: opt.Color, Parallel: parallelScenarios,
+		JUnit: opt.JUnit, Features: all, Tags: tags, Scenario: s.scenario, Format: opt.Format, Out: opt.Out, Color: opt.Color, Parallel: parallelScenarios,
 	})
 	switch {
 	case err != nil:

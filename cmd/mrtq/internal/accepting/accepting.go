@@ -7,6 +7,7 @@
 package accepting
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -43,10 +44,10 @@ type Env struct {
 
 type acceptCmd struct {
 	Env
-	backend, tags, dialect, format, coverage, scenariosOf string
-	force                                                 bool
-	implementations                                       []string
-	knownFile                                             string
+	backend, tags, dialect, coverage, scenariosOf, out, knownFile string
+	force                                                         bool
+	implementations                                               []string
+	junit                                                         bytes.Buffer // for out
 
 	own []godog.Feature // those of FOLDER; nil means mrtq's own
 }
@@ -89,7 +90,7 @@ scenarios of the deployed services on a migrated queue. Scenarios that kill the
 server don't run at an address.
 
 accept prints a character for each step, and each scenario that failed with its file
-and line. With -v it prints every step, and the table of all transitions. Exit code 1
+and line. --out writes the results as JUnit's XML, too, also if the server dies midway. With -v it prints every step, and the table of all transitions. Exit code 1
 if anything failed, or, without --tags and FOLDER, if a transition was not covered.`,
 		Example: `  mrtq accept
   mrtq accept --backend staging:2181/scratch --dialect mrt-zk
@@ -97,7 +98,7 @@ if anything failed, or, without --tags and FOLDER, if a transition was not cover
   mrtq accept our-features
   mrtq accept --implementation 'python3 worker.py' --dialect mrt-zk --known worker.known
   mrtq accept --scenarios migration --backend jvm
-  mrtq accept --tags '@J9,@J11' --format junit`,
+  mrtq accept --tags '@J9,@J11' --out accept.xml`,
 		Args: env.Args,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if len(args) > 0 {
@@ -123,11 +124,11 @@ if anything failed, or, without --tags and FOLDER, if a transition was not cover
 	f.StringVar(&c.tags, "tags", "", "run only scenarios with these `tags`: , is or, && is and, ~ is not")
 	settings.Choice(f, &c.scenariosOf, "scenarios", "", "which scenarios to run", ofQueue, "migration", "services")
 	settings.Choice(f, &c.dialect, "dialect", "", "dialect of the layout", bothDialects, string(newqueue.Design), string(newqueue.MrtZK))
-	settings.Choice(f, &c.format, "format", "", "output format", string(accept.Progress), string(accept.JUnit))
+	f.StringVar(&c.out, "out", "", "`file` to write the results to, too, as JUnit's XML; an earlier one is replaced")
 	f.StringArrayVar(&c.implementations, "implementation", nil, "judge the driver that this `command` starts; ROLE=COMMAND judges one kind of actor: worker, administrator, API, watcher or pass; can be repeated")
 	f.StringVar(&c.knownFile, "known", "", "`file` with the scenarios that are expected to fail: ROW | SCENARIO | REASON")
 	f.StringVar(&c.coverage, "coverage", "", "`file` to write the coverage to, as JSON")
-	f.BoolVar(&c.force, "force", false, "replace the file of --coverage even if it is no coverage of mrtq")
+	f.BoolVar(&c.force, "force", false, "replace the files of --coverage and --out even if they are not mrtq's")
 	return cmd
 }
 
@@ -136,7 +137,8 @@ func (c *acceptCmd) run(ctx context.Context) (err error) {
 	if err != nil {
 		return exit.Usagef("--backend: %w", err)
 	}
-	if err := c.CheckFiles([]files.Named{{By: "--coverage", Path: c.coverage, New: !c.force && !isCoverage(c.coverage)}}); err != nil {
+	if err := c.CheckFiles([]files.Named{{By: "--coverage", Path: c.coverage, New: !c.force && !isCoverage(c.coverage)},
+		{By: "--out", Path: c.out, New: !c.force && !isJUnit(c.out)}}); err != nil {
 		return err
 	}
 	opt, session, err := c.reach(backend)
@@ -161,6 +163,14 @@ func (c *acceptCmd) run(ctx context.Context) (err error) {
 			err = errors.Join(err, serr)
 		}
 	}()
+	defer func() { // also if the server died midway
+		if c.out != "" && c.junit.Len() > 0 {
+			err = errors.Join(err, files.Write(c.out, func(w io.Writer) error {
+				_, err := w.Write(c.junit.Bytes())
+				return err
+			}))
+		}
+	}()
 	if c.scenariosOf != ofQueue {
 		return c.wrongTags(c.migrationScenarios(ctx, server, session))
 	}
@@ -182,7 +192,7 @@ func (c *acceptCmd) run(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	c.showCoverage(found)
+	printCoverage(c.Screen, found, c.form() == accept.Progress)
 	return c.conclude(found, c.dialects(), "; "+covered(found))
 }
 
@@ -232,29 +242,23 @@ func (c *acceptCmd) scenarios(ctx context.Context, opt accept.Options) (*accept.
 	opt.Dialects = c.inDialects()
 	opt.Parallel = parallelScenarios
 	opt.Out, opt.Color = c.Out, screen.Colourful(c.Out.Writer)
+	if c.out != "" {
+		opt.JUnit = &c.junit
+	}
 	return accept.Run(ctx, opt)
 }
 
 // form is the format of the output. With -v, it has every step.
 func (c *acceptCmd) form() accept.Format {
-	if form := accept.Format(c.format); form != accept.Progress || !*c.Verbose {
-		return form
+	if *c.Verbose {
+		return accept.Pretty
 	}
-	return accept.Pretty
+	return accept.Progress
 }
 
 // parallelScenarios is more than one so that a scenario runs while another waits
 // for the server.
 const parallelScenarios = 4
-
-// showCoverage prints the coverage to stderr if stdout is for a program.
-func (c *acceptCmd) showCoverage(r *accept.Report) {
-	people := c.Screen
-	if c.form() == accept.JUnit {
-		people = c.ToErr()
-	}
-	printCoverage(people, r, c.form() == accept.Progress)
-}
 
 // conclude prints the problems, and the last line: which scenarios passed, and how many rows they
 // covered.

@@ -66,3 +66,9 @@ func printCoverage(s *screen.Screen, r *accept.Report, brief bool) {
 	}
 	s.Table("Coverage", []string{"ID", "WHAT", "DIALECT", "RESULT"}, rows)
 }
+
+// isJUnit reports whether a file is an earlier content of --out, which the next run replaces.
+func isJUnit(path string) bool {
+	text, err := openfile.ReadAll(path)
+	return err == nil && bytes.Contains(text, []byte(`<testsuites name="mrtq accept"`))
+}

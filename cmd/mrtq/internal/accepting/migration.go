@@ -37,6 +37,9 @@ func (c *acceptCmd) migrationScenarios(ctx context.Context, server *harness.Serv
 			return server.Restart(ctx)
 		}
 	}
+	if c.out != "" {
+		opt.JUnit = &c.junit
+	}
 	opt.Out, opt.Color = c.Out, screen.Colourful(c.Out.Writer)
 	found, err := migration.Run(ctx, opt)
 	if err != nil {

@@ -2,8 +2,11 @@
 package runner
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"io"
+	"os"
 
 	"github.com/cucumber/godog"
 )
@@ -13,9 +16,8 @@ type Format string
 
 // The formats.
 const (
-	Progress Format = "progress" // for people: a character for each step, and what failed
-	Pretty   Format = "pretty"   // for people: every step
-	JUnit    Format = "junit"    // JUnit's XML
+	Progress Format = "progress" // a character for each step, and what failed
+	Pretty   Format = "pretty"   // every step
 )
 
 // Options says what to run, and what to print.
@@ -26,10 +28,11 @@ type Options struct {
 	// Scenario is called for each scenario, to register its steps.
 	Scenario func(*godog.ScenarioContext)
 
-	Format   Format    // "" means Progress
-	Out      io.Writer // nil means no output
-	Color    bool      // whether the formats for people may have colours
-	Parallel int       // how many scenarios run at the same time; 0 means one
+	Format   Format        // "" means Progress
+	Out      io.Writer     // nil means no output
+	JUnit    *bytes.Buffer // gets JUnit's XML, too; nil means none
+	Color    bool          // whether the formats for people may have colours
+	Parallel int           // how many scenarios run at the same time; 0 means one
 }
 
 // Run runs the scenarios, and reports whether all of them passed. The error is that
@@ -42,8 +45,23 @@ func Run(ctx context.Context, opt Options) (passed bool, err error) {
 		opt.Out = io.Discard
 	}
 	out := &output{ctx: ctx, w: opt.Out}
+	format := string(opt.Format)
+	if opt.JUnit != nil { // godog writes it to a file
+		file, err := os.CreateTemp("", "mrtq-junit-*.xml")
+		if err != nil {
+			return false, err
+		}
+		file.Close()
+		defer os.Remove(file.Name())
+		defer func() {
+			xml, readErr := os.ReadFile(file.Name())
+			opt.JUnit.Write(xml)
+			err = errors.Join(err, readErr)
+		}()
+		format += ",junit:" + file.Name()
+	}
 	suite := godog.TestSuite{Name: "mrtq accept", ScenarioInitializer: opt.Scenario, Options: &godog.Options{
-		Format: string(opt.Format), NoColors: !opt.Color, Strict: true, Tags: opt.Tags, DefaultContext: ctx,
+		Format: format, NoColors: !opt.Color, Strict: true, Tags: opt.Tags, DefaultContext: ctx,
 		Concurrency: max(1, opt.Parallel), FeatureContents: opt.Features, Output: out,
 	}}
 	return suite.Run() == 0, out.err
