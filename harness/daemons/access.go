@@ -14,13 +14,9 @@ type access struct {
 	token newqueue.Object
 }
 
-func (a *access) load() error {
-	_, err := a.loadStatus()
-	if err != nil {
-		return err
-	}
-	a.token, err = a.optJSONProperty(a.path + "/token")
-	return err
+func (a *access) load() {
+	a.loadStatus()
+	a.token = a.optJSONProperty(a.path + "/token")
 }
 
 // assembleLarge is one turn of the worker for large requests. It takes small ones, too.
@@ -50,7 +46,7 @@ func (t *Turn) assemble(q newqueue.AccessQueue) bool {
 	}
 	for name := range t.search(queue, "Pending", names) {
 		a := &access{item: item{library: &t.library, id: name, path: queue + "/" + name, steps: accessSteps}}
-		if err := a.load(); err != nil {
+		if err := try(a.load); err != nil {
 			t.trouble(services.StopsQueue, a.path, err)
 			return false
 		}
@@ -58,15 +54,12 @@ func (t *Turn) assemble(q newqueue.AccessQueue) bool {
 			continue
 		}
 		// It loads it again, but does not look at its state again.
-		err := a.load()
-		token := ""
-		if err == nil {
-			token, err = getString(a.token, "token")
-		}
-		if err == nil {
+		err := try(func() {
+			a.load()
+			token := getString(a.token, "token")
 			t.note(token, func(e *Execution) { e.Workers = append(e.Workers, t.actor.Name) })
-			err = t.tokenRun(a, token)
-		}
+			t.tokenRun(a, token)
+		})
 		if err != nil {
 			// A pending request cannot become Failed, so it stays Pending and locked.
 			t.stuck(a.path, err)
@@ -76,15 +69,13 @@ func (t *Turn) assemble(q newqueue.AccessQueue) bool {
 	return false
 }
 
-// tokenRun assembles the object and unlocks the request. The error is that it could do
-// neither.
-func (t *Turn) tokenRun(a *access, token string) error {
-	_, bytesErr := getNumber(a.token, "cloud-content-byte", 64)
-	_, nodeErr := getNumber(a.token, "delivery-node", 64)
-	if err := a.setStatus("Processing", "", nil); err != nil {
-		return err
-	}
-	bad := cmp.Or(bytesErr, nodeErr)
+// tokenRun assembles the object and unlocks the request. It throws if it could do neither.
+func (t *Turn) tokenRun(a *access, token string) {
+	a.setStatus("Processing", "", nil)
+	bad := try(func() {
+		getNumber(a.token, "cloud-content-byte", 64)
+		getNumber(a.token, "delivery-node", 64)
+	})
 	if t.fails(token) {
 		bad = cmp.Or(bad, errors.New("the object can't be assembled"))
 	}
@@ -93,9 +84,7 @@ func (t *Turn) tokenRun(a *access, token string) error {
 		end = "Completed"
 		t.work("assemble", token, func(e *Execution) { e.Assembled++ })
 	}
-	if err := a.setStatus(end, "", nil); err != nil {
-		return err
-	}
+	a.setStatus(end, "", nil)
 	t.note(token, func(e *Execution) { e.States = append(e.States, end) })
 	t.unlock(a.path)
 	if bad != nil {
@@ -103,5 +92,4 @@ func (t *Turn) tokenRun(a *access, token string) error {
 	} else {
 		t.took(a.path)
 	}
-	return nil
 }

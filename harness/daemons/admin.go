@@ -34,7 +34,7 @@ const (
 // act is how an administrator does an action: as the Ruby library does it, and with package
 // client. Without one of the two, that tool has no such action.
 type act struct {
-	ruby   func(t *Turn, item string) error
+	ruby   func(t *Turn, item string)
 	design func(t *Turn, q *client.Queue, item string) error
 }
 
@@ -76,8 +76,8 @@ var acts = map[Action]act{
 		}
 		return err
 	}},
-	UnpauseQueue: {(*Turn).unpauseQueue, func(t *Turn, _ *client.Queue, hold string) error { return t.unpauseQueue(hold) }},
-	CleanUp: {func(t *Turn, _ string) error { t.clean(true); return nil },
+	UnpauseQueue: {(*Turn).unpauseQueue, func(t *Turn, _ *client.Queue, hold string) error { t.unpauseQueue(hold); return nil }},
+	CleanUp: {func(t *Turn, _ string) { t.clean(true) },
 		func(t *Turn, _ *client.Queue, _ string) error { t.cleanDocumented(); return nil }},
 }
 
@@ -104,7 +104,7 @@ func (t *Turn) do(a Action, item string) error {
 	case does.ruby == nil:
 		return fmt.Errorf("the admin tool can't %s", a)
 	}
-	return does.ruby(t, item)
+	return try(func() { does.ruby(t, item) })
 }
 
 // LiftHolds releases the holds on the queues.
@@ -118,47 +118,37 @@ func (w *World) LiftHolds() error {
 }
 
 // moveStatus does what set_status of the Ruby library does. It keeps last_modified.
-func (t *Turn) moveStatus(item, status string, more func(newqueue.Object)) error {
-	o, err := t.jsonProperty(item + "/status")
-	if err != nil {
-		return err
-	}
+func (t *Turn) moveStatus(item, status string, more func(newqueue.Object)) {
+	o := t.jsonProperty(item + "/status")
 	if o["status"] == status {
-		return nil
+		return
 	}
 	if more != nil {
 		more(o)
 	}
 	o["status"], o["message"] = status, ""
-	return t.set(item+"/status", javaJSON(o))
+	t.set(item+"/status", javaJSON(o))
 }
 
 // loadJob does what load of the Ruby library does, which demands a configuration.
-func (t *Turn) loadJob(jid string) (*job, error) {
+func (t *Turn) loadJob(jid string) *job {
 	j := t.job(jid)
-	if _, err := t.jsonProperty(j.path + "/configuration"); err != nil {
-		return nil, err
-	}
-	return j, j.load(true)
+	t.jsonProperty(j.path + "/configuration")
+	j.load(true)
+	return j
 }
 
 // failure is what a function returns as its error.
 func failure[T any](_ T, err error) error { return err }
 
 // jobTo moves a job as set_status does.
-func jobTo(status string) func(*Turn, string) error {
-	return func(t *Turn, jid string) error {
-		j, err := t.loadJob(jid)
-		if err != nil {
-			return err
-		}
-		return t.rubyMove(j, status)
-	}
+func jobTo(status string) func(*Turn, string) {
+	return func(t *Turn, jid string) { t.rubyMove(t.loadJob(jid), status) }
 }
 
 // statusTo moves what is at folder and item as set_status does.
-func statusTo(folder, status string) func(*Turn, string) error {
-	return func(t *Turn, item string) error { return t.moveStatus(folder+item, status, nil) }
+func statusTo(folder, status string) func(*Turn, string) {
+	return func(t *Turn, item string) { t.moveStatus(folder+item, status, nil) }
 }
 
 // requestAt returns the queue and the id of the request at a path.
@@ -167,20 +157,18 @@ func requestAt(path string) (newqueue.AccessQueue, string) {
 	return newqueue.AccessQueue(queue), qid
 }
 
-func (t *Turn) pauseQueue(hold string) error {
-	_ = t.create(newqueue.QueueHoldPath(newqueue.QueueHold(hold)), "") // it ignores errors
-	return nil
+func (t *Turn) pauseQueue(hold string) {
+	_ = try(func() { t.create(newqueue.QueueHoldPath(newqueue.QueueHold(hold)), "") }) // it ignores errors
 }
 
-func (t *Turn) unpauseQueue(hold string) error {
+func (t *Turn) unpauseQueue(hold string) {
 	t.delete(newqueue.QueueHoldPath(newqueue.QueueHold(hold)))
-	return nil
 }
 
 // rubyMove does what set_status does with a job.
-func (t *Turn) rubyMove(j *job, status string) error {
+func (t *Turn) rubyMove(j *job, status string) {
 	aside := func(s string) bool { return s == "Failed" || s == "Deleted" }
-	err := t.moveStatus(j.path, status, func(o newqueue.Object) {
+	t.moveStatus(j.path, status, func(o newqueue.Object) {
 		if _, there := o["last_successful_status"]; !there {
 			o["last_successful_status"] = nil
 		}
@@ -189,69 +177,48 @@ func (t *Turn) rubyMove(j *job, status string) error {
 		}
 		o["retry_count"] = j.retry
 	})
-	if err != nil {
-		return err
-	}
 	j.status = status
-	return j.place(false)
+	j.place(false)
 }
 
 // requeue moves a failed job to the state after its last successful one. For null and
 // Pending that is Estimating: Initialize is skipped, which would have moved the payload
 // to producer/. A job whose payload is not there is then stored without it, and
 // reported as done (docs/deployed-services.md, "The payload").
-func (t *Turn) requeue(jid string) error {
-	j, err := t.loadJob(jid)
-	if err != nil {
-		return err
-	}
-	o, err := t.jsonProperty(j.path + "/status")
-	if err != nil {
-		return err
-	}
+func (t *Turn) requeue(jid string) {
+	j := t.loadJob(jid)
+	last, _ := value(t.jsonProperty(j.path+"/status"), "last_successful_status")
 	if !t.ephemeral(j.path + "/lock") {
-		return fmt.Errorf("%s is locked", j.path)
+		throwf("%s is locked", j.path)
 	}
-	last, _ := value(o, "last_successful_status")
 	to := success(last)
 	if last == "" || last == "Pending" {
 		to = "Estimating"
 	}
-	if to == "" || to == "Completed" {
-		err = fmt.Errorf("the tool knows no state after %s", last)
-	} else {
+	err := try(func() {
+		if to == "" || to == "Completed" {
+			throwf("the tool knows no state after %s", last)
+		}
 		j.retry++
-		err = t.rubyMove(j, to)
-	}
+		t.rubyMove(j, to)
+	})
 	t.unlock(j.path)
-	return err
+	throw(err)
 }
 
 // failJob makes an active job Failed, and removes the locks that its worker holds.
-func (t *Turn) failJob(jid string) error {
-	if err := jobTo("Failed")(t, jid); err != nil {
-		return err
-	}
-	ids, err := t.jsonProperty("/jobs/" + jid + "/identifiers")
-	if err != nil {
-		return err
-	}
-	if ark, there := value(ids, "primary_id"); there && ark != "" {
+func (t *Turn) failJob(jid string) {
+	t.rubyMove(t.loadJob(jid), "Failed")
+	if ark, _ := value(t.jsonProperty("/jobs/"+jid+"/identifiers"), "primary_id"); ark != "" {
 		t.delete("/locks/storage/" + lockName(ark))
 		t.delete("/locks/inventory/" + lockName(ark))
 	}
 	t.unlock("/jobs/" + jid)
-	return nil
 }
 
 // reprioritize does what set_status_with_priority does, with a job's own status.
-func (t *Turn) reprioritize(jid string) error {
-	j, err := t.loadJob(jid)
-	if err != nil {
-		return err
-	}
-	if err := j.setPriority(int64(t.world.draw(newqueue.MaxPriority + 1))); err != nil {
-		return err
-	}
-	return j.place(false)
+func (t *Turn) reprioritize(jid string) {
+	j := t.loadJob(jid)
+	j.setPriority(int64(t.world.draw(newqueue.MaxPriority + 1)))
+	j.place(false)
 }

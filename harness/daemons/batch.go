@@ -19,17 +19,11 @@ func (l *library) batch(id string) *batch {
 	return &batch{item: item{library: l, id: id, path: "/batches/" + id, steps: batchSteps}}
 }
 
-func (b *batch) load() error {
-	_, err := b.loadStatus()
-	if err != nil {
-		return err
-	}
-	if b.data, err = b.optJSONProperty(b.path + "/submission"); err != nil {
-		return err
-	}
+func (b *batch) load() {
+	b.loadStatus()
+	b.data = b.optJSONProperty(b.path + "/submission")
 	failed, _ := b.children(b.path + "/states/batch-failed")
 	b.hasFailure = len(failed) > 0
-	return nil
 }
 
 // emptied reports whether a batch's batch-processing exists and is empty.
@@ -63,46 +57,27 @@ func (t *Turn) submitBatch() {
 		if t.exists(b.path+"/states") || !t.lock(b.path) {
 			continue
 		}
-		if err := t.submit(b); err != nil {
+		if err := try(func() { t.submit(b) }); err != nil {
 			t.stuck(b.path, err)
 		}
 		return
 	}
 }
 
-func (t *Turn) submit(b *batch) error {
-	if err := b.load(); err != nil {
-		return err
-	}
-	if err := t.create(b.path+"/states", ""); err != nil {
-		return err
-	}
-	if err := b.setStatus("Processing", "", nil); err != nil {
-		return err
-	}
-	jp, err := t.jsonProperty(b.path + "/submission")
-	if err != nil {
-		return err
-	}
-	r, err := populate(jp, submittedIdentifiers(jp))
-	if err != nil {
-		return err
-	}
-	if err := r.openProfile(); err != nil {
-		return err
-	}
+func (t *Turn) submit(b *batch) {
+	b.load()
+	t.create(b.path+"/states", "")
+	b.setStatus("Processing", "", nil)
+	jp := t.jsonProperty(b.path + "/submission")
+	r := populate(jp, submittedIdentifiers(jp))
+	r.openProfile()
 	if again := t.world.jobsOf(&t.library, b.id); len(again) > 0 {
 		t.trouble(services.Resubmits, b.path, fmt.Errorf("it has %d jobs already", len(again)))
 	}
-	if err := t.createJob(b, jp); err != nil {
-		return err
-	}
-	if err := b.setStatus("Reporting", "", nil); err != nil {
-		return err
-	}
+	t.createJob(b, jp)
+	b.setStatus("Reporting", "", nil)
 	t.unlock(b.path)
 	t.took(b.path)
-	return nil
 }
 
 // submittedIdentifiers returns the ids that a submission names.
@@ -113,15 +88,11 @@ func submittedIdentifiers(jp newqueue.Object) newqueue.Object {
 }
 
 // createJob does what Job.createJob does, for a submission of one object.
-func (t *Turn) createJob(b *batch, jp newqueue.Object) error {
-	id, err := t.sequential("/jobs/jid", "")
-	if err != nil {
-		return err
-	}
-	j := t.job(id)
+func (t *Turn) createJob(b *batch, jp newqueue.Object) {
+	j := t.job(t.sequential("/jobs/jid", ""))
 	j.bid, j.status, j.priority = b.id, "Pending", 5
 	if !t.lock(j.path) {
-		return invalid("%s is locked", j.path)
+		throw(invalid("%s is locked", j.path))
 	}
 	configuration := newqueue.Object{"jobID": "jid-of-" + b.id}
 	for k, v := range jp {
@@ -132,15 +103,10 @@ func (t *Turn) createJob(b *batch, jp newqueue.Object) error {
 		{"bid", b.id}, {"priority", "5"}, {"space_needed", "0"}, {"configuration", javaJSON(configuration)},
 		{"identifiers", javaJSON(submittedIdentifiers(jp))}, {"status", javaJSON(status)},
 	} {
-		if err := t.create(j.path+"/"+node[0], node[1]); err != nil {
-			return err
-		}
+		t.create(j.path+"/"+node[0], node[1])
 	}
-	if err := j.place(true); err != nil {
-		return err
-	}
+	j.place(true)
 	t.unlock(j.path)
-	return nil
 }
 
 // jobsOf returns the jobs that name the given batch in their bid. A job's bid never changes, so
@@ -153,7 +119,7 @@ func (w *World) jobsOf(l *library, bid string) []string {
 		for _, name := range names {
 			b, read := was[name]
 			if !read {
-				b, _ = l.get("/jobs/" + name + "/bid")
+				b = l.peek("/jobs/" + name + "/bid")
 			}
 			w.bids[name] = b
 			w.byBatch[b] = append(w.byBatch[b], name)
@@ -176,7 +142,7 @@ func (t *Turn) clean(ruby bool) {
 		if done, err := t.emptied(name); err != nil || !done && !(ruby && !t.exists(b.path+"/states/batch-processing")) {
 			continue
 		}
-		if err := b.load(); err != nil {
+		if err := try(b.load); err != nil {
 			// The original throws before it looks at the batch's status, so it
 			// cleans no later batch.
 			t.trouble(services.NeverCleaned, b.path, err)
@@ -185,7 +151,7 @@ func (t *Turn) clean(ruby bool) {
 		if b.status != "Completed" && b.status != "Deleted" {
 			continue
 		}
-		if err := b.remove(ruby); err != nil {
+		if err := try(func() { b.remove(ruby) }); err != nil {
 			t.trouble(services.NeverCleaned, b.path, err)
 			continue
 		}
@@ -200,27 +166,22 @@ func (t *Turn) removed(bid string) {
 
 // remove does what Batch.delete does: it removes the jobs, then the entry of batch-uuids,
 // then the batch.
-func (b *batch) remove(forgiving bool) error {
+func (b *batch) remove(forgiving bool) {
 	for _, f := range newqueue.BatchFolders {
 		names, _ := b.children(b.path + "/states/" + string(f))
 		for _, name := range names {
-			j := b.job(name)
-			err := j.load(true)
-			if err == nil {
-				err = j.remove()
-			}
-			if err != nil && !forgiving {
-				return err
+			err := try(func() {
+				j := b.job(name)
+				j.load(true)
+				j.remove()
+			})
+			if !forgiving {
+				throw(err)
 			}
 		}
 	}
-	uuid, err := stringOr(b.data, "batchID", "")
-	if err != nil {
-		return err
-	}
-	if uuid != "" {
+	if uuid := stringOr(b.data, "batchID", ""); uuid != "" {
 		b.delete("/batch-uuids/" + uuid)
 	}
 	b.deleteAll(b.path)
-	return nil
 }

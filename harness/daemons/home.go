@@ -1,8 +1,8 @@
 package daemons
 
 import (
-	"fmt"
 	"maps"
+	"path"
 	"slices"
 )
 
@@ -67,58 +67,53 @@ func (r *request) payload(t *Turn) Payload { return t.world.Home.Payload(r.batch
 
 // accept does what HandlerAccept does: it moves what is in the folder to producer/. If
 // there is nothing, it does nothing.
-func (r *request) accept(t *Turn) error {
+func (r *request) accept(t *Turn) {
 	if r.payload(t) == InFolder {
 		r.moveTo(t, InProducer)
 	}
-	return nil
 }
 
 // verify checks what HandlerVerify checks. It looks for the file by its base name.
-func (r *request) verify(t *Turn) error {
+func (r *request) verify(t *Turn) {
 	switch {
 	case r.filename == "":
-		return fmt.Errorf("package name not supplied")
+		throwf("package name not supplied")
 	case r.digestValue == "":
-		return nil
 	case !slices.Contains(digestTypes, r.digestType):
-		return fmt.Errorf("digest type %q is not known", r.digestType)
+		throwf("digest type %q is not known", r.digestType)
 	case r.payload(t) != InProducer:
-		return fmt.Errorf("producer/%s: no such file", r.filename)
+		throwf("producer/%s: no such file", r.filename)
 	}
-	return nil
 }
 
 // unpack does what HandlerDisaggregate does: it unpacks a container, and removes it.
-func (r *request) unpack(t *Turn) error {
+func (r *request) unpack(t *Turn) {
 	if r.packageType == "container" && r.payload(t) == InProducer {
 		r.moveTo(t, Opened)
 	}
-	return nil
 }
 
 // retrieve does what HandlerRetrieve does: it downloads what every manifest in producer/
 // lists, and then moves the manifest away. Each file there counts as a manifest.
 // So an empty producer/ is no error, and what an earlier try has left is one.
-func (r *request) retrieve(t *Turn) error {
+func (r *request) retrieve(t *Turn) {
 	if r.packageType != "manifest" {
-		return nil
+		return
 	}
 	p := r.payload(t)
 	// It looks for the manifest by its whole name, not by its base name as HandlerVerify.
-	if r.digestType != "" && r.digestValue != "" && (p != InProducer || r.filename != base(r.filename)) {
-		return fmt.Errorf("producer/%s: no such file", r.filename)
+	if r.digestType != "" && r.digestValue != "" && (p != InProducer || r.filename != path.Base(r.filename)) {
+		throwf("producer/%s: no such file", r.filename)
 	}
 	switch p {
 	case InProducer:
 		r.moveTo(t, HalfOpened)
 		r.moveTo(t, Opened)
 	case HalfOpened:
-		return fmt.Errorf("manifest error (Duplicate filename: %s)", r.filename)
+		throwf("manifest error (Duplicate filename: %s)", r.filename)
 	case Opened:
-		return fmt.Errorf("manifest error: the payload is no manifest")
+		throwf("manifest error: the payload is no manifest")
 	}
-	return nil
 }
 
 // hasContent reports whether storage finds more than system files.
@@ -128,7 +123,4 @@ func (r *request) hasContent(t *Turn) bool {
 }
 
 // cleanUp does what HandlerCleanup does.
-func (r *request) cleanUp(t *Turn) error {
-	r.moveTo(t, CleanedUp)
-	return nil
-}
+func (r *request) cleanUp(t *Turn) { r.moveTo(t, CleanedUp) }

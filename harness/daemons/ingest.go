@@ -20,7 +20,7 @@ type daemon struct {
 	// early: it reads the configuration in its main loop, to look for a hold on the
 	// collection. If that throws, the job does not become Failed, but stays locked.
 	early bool
-	work  func(t *Turn, j *job) error
+	work  func(t *Turn, j *job)
 	// message is what it writes to the status of a job that succeeded.
 	message string
 }
@@ -47,8 +47,8 @@ func (d daemon) consume(t *Turn) {
 		return
 	}
 	if d.early {
-		jp, err := t.jsonProperty(j.path + "/configuration")
-		if err != nil {
+		var jp newqueue.Object
+		if err := try(func() { jp = t.jsonProperty(j.path + "/configuration") }); err != nil {
 			t.stuck(j.path, err) // the main loop catches the exception
 			return
 		}
@@ -62,7 +62,7 @@ func (d daemon) consume(t *Turn) {
 		e.Batch, _ = value(j.data, "batchID")
 		e.Workers = append(e.Workers, t.actor.Name)
 	})
-	if err := d.work(t, j); err != nil {
+	if err := try(func() { d.work(t, j) }); err != nil {
 		t.fail(j, err)
 	} else {
 		t.done(j, d.next(j), d.message)
@@ -115,7 +115,7 @@ func (t *Turn) stuck(item string, err error) {
 // fail does what every run() does in the end if there was an exception: the job becomes
 // Failed and is unlocked.
 func (t *Turn) fail(j *job, cause error) {
-	err := j.moveTo("Failed", cause.Error())
+	err := try(func() { j.moveTo("Failed", cause.Error()) })
 	t.unlock(j.path)
 	if err != nil {
 		t.trouble(services.Stuck, j.path, err)
@@ -129,7 +129,7 @@ func (t *Turn) fail(j *job, cause error) {
 // replaces the entry below /jobs/states, then that below the batch, and then unlocks:
 // no two of these are one transaction.
 func (t *Turn) done(j *job, status, message string) {
-	switch err := j.moveTo(status, message); {
+	switch err := try(func() { j.moveTo(status, message) }); {
 	case err == nil:
 		t.unlock(j.path)
 		t.note(j.record(), func(e *Execution) { e.States = append(e.States, status) })
@@ -150,66 +150,47 @@ type ingestion struct {
 }
 
 // handlers returns the work of a daemon that writes nothing but the status.
-func handlers(all ...func(*request, *Turn) error) func(*Turn, *job) error {
-	return ingest(func(i *ingestion) error {
+func handlers(all ...func(*request, *Turn)) func(*Turn, *job) {
+	return ingest(func(i *ingestion) {
 		for _, h := range all {
-			if err := h(&i.request, i.Turn); err != nil {
-				return err
-			}
+			h(&i.request, i.Turn)
 		}
-		return nil
 	})
 }
 
 // ingest returns the work of a daemon of mrt-ingest: what run() of all of them does, and
 // then its own.
-func ingest(work func(*ingestion) error) func(*Turn, *job) error {
-	return func(t *Turn, j *job) error {
-		jp, err := t.jsonProperty(j.path + "/configuration")
-		if err != nil {
-			return err
-		}
-		ji, err := t.jsonProperty(j.path + "/identifiers")
-		if err != nil {
-			return err
-		}
-		r, err := populate(jp, ji)
-		if err != nil {
-			return err
-		}
-		if err := r.openJob(t); err != nil {
-			return err
-		}
+func ingest(work func(*ingestion)) func(*Turn, *job) {
+	return func(t *Turn, j *job) {
+		jp, ji := t.jsonProperty(j.path+"/configuration"), t.jsonProperty(j.path+"/identifiers")
+		r := populate(jp, ji)
+		r.openJob(t)
 		if t.fails(j.record()) {
-			return fmt.Errorf("FAIL file exists: HOME/queue/%s_FAIL - Forcing a failure", t.actor.daemon)
+			throwf("FAIL file exists: HOME/queue/%s_FAIL - Forcing a failure", t.actor.daemon)
 		}
-		return work(&ingestion{request: r, Turn: t, job: j, jp: jp})
+		work(&ingestion{request: r, Turn: t, job: j, jp: jp})
 	}
 }
 
 // estimate writes how much space the job needs, which is nothing if producer/ is empty.
 // If it can't find out the length of what the manifest lists, it writes -1, and gives the
 // job a lower priority.
-func (i *ingestion) estimate() error {
-	if err := i.recognised(i.Turn); err != nil {
-		return err
-	}
+func (i *ingestion) estimate() {
+	i.recognised(i.Turn)
 	size := "1048576"
 	switch p := i.payload(i.Turn); {
 	case p == InFolder || p == CleanedUp:
 		size = "0"
 	case i.packageType == "manifest" && p != InProducer:
-		return fmt.Errorf("manifest integrity check fails: %s", i.filename)
+		throwf("manifest integrity check fails: %s", i.filename)
 	case i.packageType == "manifest" && i.world.Unsized != nil && i.world.Unsized(i.job.priority):
 		size = "-1"
 	}
-	if err := i.set(i.job.path+"/space_needed", size); err != nil || size != "-1" {
-		return err
+	i.set(i.job.path+"/space_needed", size)
+	if size == "-1" {
+		i.job.setPriority(i.job.priority + 10)
+		i.job.place(true)
 	}
-	if err := i.job.setPriority(i.job.priority + 10); err != nil {
-		return err
-	}
-	return i.job.place(true)
 }
 
 // owner is the owner of all profiles.
@@ -270,33 +251,22 @@ var metadata = map[string]string{"creator": "Creator in the payload", "title": "
 // process writes where storage and inventory find the object, its ids, and the
 // configuration, in this order. It rewrites the configuration of every job, even if it
 // adds nothing (docs/deployed-services.md, "What the daemons write").
-func (i *ingestion) process() error {
+func (i *ingestion) process() {
 	j, content := i.job, i.hasContent(i.Turn)
 	i.identify()
 	escaped := url.QueryEscape(i.primaryID)
-	manifest, err := stringOr(j.inventory, "manifest_url", "")
-	if err != nil {
-		return err
-	}
-	if manifest == "" {
+	if stringOr(j.inventory, "manifest_url", "") == "" {
 		j.inventory["manifest_url"], j.inventory["mode"] = "http://store.example.org/manifest/9501/"+escaped, ""
-		if err := i.putObject(j.path+"/inventory", j.inventory); err != nil {
-			return err
-		}
+		i.putObject(j.path+"/inventory", j.inventory)
 	}
-	if manifest, err = stringOr(j.storeData, "manifest_url", ""); err != nil {
-		return err
-	}
-	if manifest == "" {
+	if stringOr(j.storeData, "manifest_url", "") == "" {
 		mode := "add"
 		if i.update {
 			mode = "update"
 		}
 		j.storeData["manifest_url"] = fmt.Sprintf("http://ingest.example.org/ingestqueue/%s/%s/system/mrt-manifest.txt", i.batchID, i.jobID)
 		j.storeData["mode"], j.storeData["delete"] = mode+"/9501/"+escaped, ""
-		if err := i.putObject(j.path+"/store", j.storeData); err != nil {
-			return err
-		}
+		i.putObject(j.path+"/store", j.storeData)
 	}
 	for key, found := range metadata {
 		if _, there := value(i.jp, key); !there && content {
@@ -311,11 +281,9 @@ func (i *ingestion) process() error {
 	}
 	ids := jobIdentifiers(i.primaryID, i.localID)
 	if javaJSON(ids) != javaJSON(j.identifiers) { // Job.setIdentifiers writes only what is not similar
-		if err := i.putObject(j.path+"/identifiers", ids); err != nil {
-			return err
-		}
+		i.putObject(j.path+"/identifiers", ids)
 	}
-	return i.set(j.path+"/configuration", javaJSON(i.jp))
+	i.set(j.path+"/configuration", javaJSON(i.jp))
 }
 
 // jobIdentifiers does what Job.createJobIdentifiers does.

@@ -59,21 +59,16 @@ func success(status string) string {
 }
 
 // loadStatus is the part of QueueItem.load that all items share. It returns the status.
-func (i *item) loadStatus() (newqueue.Object, error) {
+func (i *item) loadStatus() newqueue.Object {
 	if !i.exists(i.path) {
-		return nil, invalid("missing node %s", i.path)
+		throw(invalid("missing node %s", i.path))
 	}
-	o, err := i.jsonProperty(i.path + "/status")
-	if err != nil {
-		return nil, err
-	}
-	if i.status, err = getString(o, "status"); err != nil {
-		return nil, err
-	}
+	o := i.jsonProperty(i.path + "/status")
+	i.status = getString(o, "status")
 	if _, known := i.steps[i.status]; !known {
-		return nil, fmt.Errorf("no enum constant %s", i.status)
+		throwf("no enum constant %s", i.status)
 	}
-	return o, nil
+	return o
 }
 
 // stepError stands for a MerrittStateError.
@@ -86,23 +81,20 @@ func (e stepError) Error() string {
 // setStatus does what QueueItem.setStatus does. It checks the step from the status that
 // it loaded, not from the one that is in the znode now. more, if it is not nil, sets
 // other keys.
-func (i *item) setStatus(status, message string, more func(newqueue.Object)) error {
+func (i *item) setStatus(status, message string, more func(newqueue.Object)) {
 	if status == i.status {
-		return nil
+		return
 	}
 	if !slices.Contains(i.steps[i.status], status) {
-		return stepError{i.status, status}
+		throw(stepError{i.status, status})
 	}
-	o, err := i.jsonProperty(i.path + "/status")
-	if err != nil {
-		return err
-	}
+	o := i.jsonProperty(i.path + "/status")
 	if more != nil {
 		more(o)
 	}
 	o["status"], o["message"], o["last_modified"] = status, message, now()
 	i.status = status
-	return i.putObject(i.path+"/status", o)
+	i.putObject(i.path+"/status", o)
 }
 
 func now() string { return time.Now().Format("2006-01-02 15:04:05 -0700") }

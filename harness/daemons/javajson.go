@@ -12,50 +12,51 @@ import (
 )
 
 // These are the getters of org.json. They are exactly as strict as the originals.
-// Their errors stand for JSONException, which is unchecked.
+// What they throw stands for JSONException, which is unchecked.
 
-func getString(o newqueue.Object, key string) (string, error) {
+func getString(o newqueue.Object, key string) string {
 	s, ok := o[key].(string)
 	if !ok {
-		return "", fmt.Errorf("JSONObject[%q] is not a string", key)
+		throwf("JSONObject[%q] is not a string", key)
 	}
-	return s, nil
+	return s
 }
 
-func getBoolean(o newqueue.Object, key string) (bool, error) {
+func getBoolean(o newqueue.Object, key string) bool {
 	switch v := o[key].(type) {
 	case bool:
-		return v, nil
+		return v
 	case string:
 		if strings.EqualFold(v, "true") || strings.EqualFold(v, "false") {
-			return strings.EqualFold(v, "true"), nil
+			return strings.EqualFold(v, "true")
 		}
 	}
-	return false, fmt.Errorf("JSONObject[%q] is not a Boolean", key)
+	throwf("JSONObject[%q] is not a Boolean", key)
+	return false
 }
 
-func getNumber(o newqueue.Object, key string, bits int) (int64, error) {
+func getNumber(o newqueue.Object, key string, bits int) int64 {
 	text := ""
 	switch v := o[key].(type) {
 	case json.Number:
 		if f, err := v.Float64(); err == nil { // Number.intValue, Number.longValue
-			return int64(f), nil
+			return int64(f)
 		}
 	case string:
 		text = v
 	}
 	n, err := strconv.ParseInt(text, 10, bits)
 	if err != nil {
-		return 0, fmt.Errorf("JSONObject[%q] is not a number", key)
+		throwf("JSONObject[%q] is not a number", key)
 	}
-	return n, nil
+	return n
 }
 
 // stringOr does what the library's jsonStringProperty does: it returns a default if
-// the key is missing, and an error if the value is not a string.
-func stringOr(o newqueue.Object, key, otherwise string) (string, error) {
+// the key is missing, and throws if the value is not a string.
+func stringOr(o newqueue.Object, key, otherwise string) string {
 	if _, there := o[key]; !there {
-		return otherwise, nil
+		return otherwise
 	}
 	return getString(o, key)
 }

@@ -43,7 +43,7 @@ func (w *World) Leftovers() (err error) {
 	}
 	uuids, _ := w.children("/batch-uuids")
 	for _, uuid := range uuids {
-		if bid, _ := w.get("/batch-uuids/" + uuid); slices.Contains(w.Removed, bid) {
+		if bid := w.peek("/batch-uuids/" + uuid); slices.Contains(w.Removed, bid) {
 			left(services.Cleanup, services.NeverCleaned, "/batch-uuids/"+uuid, fmt.Errorf("its batch %s was removed", bid))
 		}
 	}

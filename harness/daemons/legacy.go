@@ -33,7 +33,7 @@ const (
 // one for high priority; one for inventory and for each access queue; and the cleanup.
 func (w *World) consumers() []*Actor {
 	var all []*Actor
-	add := func(name, node string, c legacyqueue.Consumer, work func(*Turn, string, legacy.Record) error) {
+	add := func(name, node string, c legacyqueue.Consumer, work func(*Turn, string, legacy.Record)) {
 		a := w.actor("legacy "+name, "", func(t *Turn) { t.consumeLegacy(node, c, work) })
 		a.site = &w.Legacy
 		all = append(all, a)
@@ -45,15 +45,13 @@ func (w *World) consumers() []*Actor {
 		}
 	}
 	for _, node := range w.nodes(legacyInventory) {
-		add("inventory", node, legacyqueue.Consumer{}, func(t *Turn, record string, _ legacy.Record) error {
+		add("inventory", node, legacyqueue.Consumer{}, func(t *Turn, record string, _ legacy.Record) {
 			t.work("record", record, func(e *Execution) { e.Recorded++ })
-			return nil
 		})
 	}
 	for _, node := range slices.Concat(w.nodes(legacySmall), w.nodes(legacyLarge)) {
-		add("access "+node, node, legacyqueue.Consumer{}, func(t *Turn, record string, _ legacy.Record) error {
+		add("access "+node, node, legacyqueue.Consumer{}, func(t *Turn, record string, _ legacy.Record) {
 			t.work("assemble", record, func(e *Execution) { e.Assembled++ })
-			return nil
 		})
 	}
 	cleanup := w.actor("legacy cleanup", "", (*Turn).cleanLegacy)
@@ -74,7 +72,7 @@ func (w *World) nodes(usual string) []string {
 // it may take, works, and sets it to completed or failed. If a record is gone by the time that
 // it is read or taken, the next one is tried. If it is gone in the end, the library throws, and
 // the consumer logs that. A record that it can't read stays consumed.
-func (t *Turn) consumeLegacy(node string, c legacyqueue.Consumer, work func(*Turn, string, legacy.Record) error) {
+func (t *Turn) consumeLegacy(node string, c legacyqueue.Consumer, work func(*Turn, string, legacy.Record)) {
 	names, err := t.children(node)
 	if err != nil {
 		return // there is no queue
@@ -97,7 +95,7 @@ func (t *Turn) consumeLegacy(node string, c legacyqueue.Consumer, work func(*Tur
 			e.States = append(e.States, legacy.Consumed.String())
 		})
 		end := legacy.Completed
-		if t.fails(record) || work(t, record, r) != nil {
+		if t.fails(record) || try(func() { work(t, record, r) }) != nil {
 			end = legacy.Failed
 		}
 		if t.setLegacy(path, legacy.Consumed, end) != nil {
@@ -140,11 +138,10 @@ func (t *Turn) setLegacy(path string, from, to legacy.Status) []byte {
 func (w *World) SetLegacy(path string, to legacy.Status) error {
 	_, err := w.legacyOwn.begin(func(t *Turn) {
 		t.did = true
-		data, err := t.get(path)
-		if err == nil && (data == "" || !legacy.Status(data[0]).CanBecome(to) || t.setLegacy(path, legacy.Status(data[0]), to) == nil) {
-			err = fmt.Errorf("%s can't be set to %s", path, to)
+		data := t.peek(path)
+		if data == "" || !legacy.Status(data[0]).CanBecome(to) || t.setLegacy(path, legacy.Status(data[0]), to) == nil {
+			t.err = fmt.Errorf("%s can't be set to %s", path, to)
 		}
-		t.err = err
 	}).Finish()
 	return err
 }
@@ -152,19 +149,17 @@ func (w *World) SetLegacy(path string, to legacy.Status) error {
 // ingestLegacy is the work of an ingest consumer: the handlers from HandlerAccept to
 // HandlerCleanup, in the same folders as those of the deployed service. It ends with a
 // record for inventory.
-func (t *Turn) ingestLegacy(record string, legacyRecord legacy.Record) error {
+func (t *Turn) ingestLegacy(record string, legacyRecord legacy.Record) {
 	jp := newqueue.Object(legacyRecord.Payload)
 	r := requestOf(jp)
 	r.filename, _ = value(jp, "filename")
 	r.digestType, _ = value(jp, "digestType")
 	r.digestValue, _ = value(jp, "digestValue")
 	if r.payload(t) == Missing {
-		return fmt.Errorf("no folder")
+		throwf("no folder")
 	}
-	for _, handler := range []func(*Turn) error{r.accept, r.verify, r.unpack, r.recognised, r.retrieve} {
-		if err := handler(t); err != nil {
-			return err
-		}
+	for _, handler := range []func(*Turn){r.accept, r.verify, r.unpack, r.recognised, r.retrieve} {
+		handler(t)
 	}
 	primary, _ := value(jp, "objectID")
 	local, _ := value(jp, "localID")
@@ -174,15 +169,11 @@ func (t *Turn) ingestLegacy(record string, legacyRecord legacy.Record) error {
 	manifest := "http://store.example.org/manifest/9501/" + url.QueryEscape(ark)
 	header := legacy.NewHeader(legacy.Pending, time.Now(), legacy.Milliseconds)
 	data, err := legacy.Encode(header, legacy.BeansXML, legacy.Payload{"manifestURL": manifest})
-	if err != nil {
-		return err
-	}
+	throw(err)
 	if nodes := t.world.nodes(legacyInventory); len(nodes) > 0 {
-		if _, err := t.sequential(nodes[0]+"/mrtQ-00", string(data)); err != nil {
-			return err
-		}
+		t.sequential(nodes[0]+"/mrtQ-00", string(data))
 	}
-	return r.cleanUp(t)
+	r.cleanUp(t)
 }
 
 // cleanLegacy is one pass of the hourly cleanup, which removes completed and deleted
@@ -191,14 +182,13 @@ func (t *Turn) cleanLegacy() {
 	for _, node := range t.world.nodes(legacyIngest) {
 		names, _ := t.children(node) // none if there is no queue
 		for _, name := range names {
-			path := node + "/" + name
-			data, err := t.get(path)
-			if err != nil || data == "" {
+			data := t.peek(node + "/" + name)
+			if data == "" {
 				continue
 			}
 			if s := legacy.Status(data[0]); s == legacy.Completed || s == legacy.Deleted {
 				t.did = true
-				t.delete(path)
+				t.delete(node + "/" + name)
 			}
 		}
 	}

@@ -20,9 +20,37 @@ type library struct {
 	pause func(Pause)    // is called before each write, and may end the turn
 }
 
+// thrown is an exception of an original. It is a panic, so that a simulated daemon reads as its
+// original does, and ends where the original catches it: see try.
+type thrown struct{ error }
+
+// throw throws err, if it is not nil.
+func throw(err error) {
+	if err != nil {
+		panic(thrown{err})
+	}
+}
+
+func throwf(format string, args ...any) { throw(fmt.Errorf(format, args...)) }
+
+// try does something, and returns what it has thrown.
+func try(do func()) (err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case thrown:
+			err = r.error
+		default:
+			panic(r)
+		}
+	}()
+	do()
+	return nil
+}
+
 // checkedError stands for the exceptions that the Java library declares and its
-// callers catch (MerrittZKNodeInvalid, KeeperException). Every other error of
-// this package stands for an unchecked exception.
+// callers catch (MerrittZKNodeInvalid, KeeperException). Every other error that is thrown
+// stands for an unchecked exception.
 type checkedError struct{ error }
 
 func (e checkedError) Unwrap() error { return e.error }
@@ -47,6 +75,8 @@ func lost(err *error) {
 	switch r := recover().(type) {
 	case nil:
 	case lostError:
+		*err = r
+	case thrown: // nothing has caught it
 		*err = r
 	default:
 		panic(r)
@@ -82,9 +112,16 @@ func (l *library) exists(path string) bool {
 	return there
 }
 
-func (l *library) get(path string) (string, error) {
+func (l *library) get(path string) string {
 	data, _, err := l.conn().Get(l.root + path)
-	return string(data), l.check("get", path, err)
+	throw(l.check("get", path, err))
+	return string(data)
+}
+
+// peek is get for who doesn't mind if it fails: then it returns "".
+func (l *library) peek(path string) (data string) {
+	_ = try(func() { data = l.get(path) })
+	return data
 }
 
 // children returns the names of the children, sorted, as the library sorts them.
@@ -94,37 +131,30 @@ func (l *library) children(path string) ([]string, error) {
 	return names, l.check("children", path, err)
 }
 
-func (l *library) create(path, data string) error {
+func (l *library) create(path, data string) {
 	l.before("create", path)
 	_, err := l.conn().Create(l.root+path, []byte(data), 0, zk.WorldACL(zk.PermAll))
-	return l.check("create", path, err)
+	throw(l.check("create", path, err))
 }
 
-func (l *library) createIfNeeded(path string) error {
-	if l.exists(path) {
-		return nil
+func (l *library) createIfNeeded(path string) {
+	if !l.exists(path) {
+		l.create(path, "")
 	}
-	return l.create(path, "")
 }
 
-func (l *library) sequential(prefix, data string) (string, error) {
+func (l *library) sequential(prefix, data string) string {
 	l.before("create", prefix)
 	path, err := l.conn().Create(l.root+prefix, []byte(data), zk.FlagSequence, zk.WorldACL(zk.PermAll))
-	return path[strings.LastIndexByte(path, '/')+1:], l.check("create", prefix, err)
+	throw(l.check("create", prefix, err))
+	return path[strings.LastIndexByte(path, '/')+1:]
 }
 
 // set writes data whatever the znode's version is, as the library does.
-func (l *library) set(path, data string) error {
+func (l *library) set(path, data string) {
 	l.before("set", path)
 	_, err := l.conn().Set(l.root+path, []byte(data), -1)
-	return l.check("set", path, err)
-}
-
-func (l *library) createOrSet(path, data string) error {
-	if l.exists(path) {
-		return l.set(path, data)
-	}
-	return l.create(path, data)
+	throw(l.check("set", path, err))
 }
 
 // delete removes a znode if there is one. If that fails the library tries again, and
@@ -164,38 +194,42 @@ func lockName(id string) string {
 	return strings.NewReplacer(":/", "_", "/", "_").Replace(id)
 }
 
-// jsonProperty reads a JSON object. If the data is anything else, it returns an error.
-func (l *library) jsonProperty(path string) (newqueue.Object, error) {
-	text, err := l.get(path)
-	if err != nil {
-		return nil, err
-	}
-	return parse(path, text)
+// jsonProperty reads a JSON object. If the data is anything else, it throws.
+func (l *library) jsonProperty(path string) newqueue.Object { return parse(path, l.get(path)) }
+
+// peekJSON is jsonProperty for who doesn't mind if it fails: then it returns nil.
+func (l *library) peekJSON(path string) (o newqueue.Object) {
+	_ = try(func() { o = l.jsonProperty(path) })
+	return o
 }
 
 // optJSONProperty reads a JSON object. If there is no znode, or it has no data, it
 // returns an empty object.
-func (l *library) optJSONProperty(path string) (newqueue.Object, error) {
+func (l *library) optJSONProperty(path string) newqueue.Object {
 	if !l.exists(path) {
-		return newqueue.Object{}, nil
+		return newqueue.Object{}
 	}
-	text, err := l.get(path)
-	if err != nil || text == "" {
-		return newqueue.Object{}, err
+	if text := l.get(path); text != "" {
+		return parse(path, text)
 	}
-	return parse(path, text)
+	return newqueue.Object{}
 }
 
-func parse(path, text string) (newqueue.Object, error) {
+func parse(path, text string) newqueue.Object {
 	o, err := newqueue.ParseObject([]byte(text))
 	if err != nil {
-		return nil, invalid("%s: %w", path, err)
+		throw(invalid("%s: %w", path, err))
 	}
-	return o, nil
+	return o
 }
 
-func (l *library) putObject(path string, o newqueue.Object) error {
-	return l.createOrSet(path, javaJSON(o))
+// putObject creates or writes an object's znode.
+func (l *library) putObject(path string, o newqueue.Object) {
+	if l.exists(path) {
+		l.set(path, javaJSON(o))
+	} else {
+		l.create(path, javaJSON(o))
+	}
 }
 
 // The folders that the services make when they start (docs/deployed-services.md, "Folders").
@@ -214,10 +248,9 @@ func stateFolders() (all []string) {
 
 // makeFolders creates the folders that are missing, and stops at the first error.
 func (l *library) makeFolders(folders []string) error {
-	for _, path := range folders {
-		if err := l.createIfNeeded(path); err != nil {
-			return err
+	return try(func() {
+		for _, path := range folders {
+			l.createIfNeeded(path)
 		}
-	}
-	return nil
+	})
 }

@@ -38,7 +38,7 @@ func (t *Turn) report(due func(*batch) bool) {
 		if done, err := t.emptied(name); err != nil || !done {
 			continue
 		}
-		if err := b.load(); err != nil {
+		if err := try(b.load); err != nil {
 			// This is before it locks the batch, so the next time it begins with
 			// the same batch again.
 			t.trouble(services.StopsReports, b.path, err)
@@ -48,7 +48,7 @@ func (t *Turn) report(due func(*batch) bool) {
 			continue
 		}
 		if t.actor.daemon == services.BatchReport {
-			if err := b.setStatus("Reporting", "", nil); err != nil {
+			if err := try(func() { b.setStatus("Reporting", "", nil) }); err != nil {
 				t.trouble(services.NeverReported, b.path, err)
 				t.did = true // it stays locked, so it is skipped from the next time on
 				return
@@ -64,26 +64,26 @@ func (t *Turn) report(due func(*batch) bool) {
 // mail handler.
 func (t *Turn) sendReport(b *batch) {
 	t.did = true
-	jp, err := t.jsonProperty(b.path + "/submission")
+	var jp newqueue.Object
 	var r request
+	err := try(func() {
+		jp = t.jsonProperty(b.path + "/submission")
+		r = populate(jp, submittedIdentifiers(jp))
+		r.openProfile()
+	})
 	if err == nil {
-		r, err = populate(jp, submittedIdentifiers(jp))
-	}
-	if err == nil {
-		err = r.openProfile()
+		if lost := try(func() { t.mail(b, jp, r) }); lost != nil {
+			t.trouble(services.ReportLost, b.path, lost)
+		}
+		err = try(func() {
+			if b.hasFailure {
+				b.setStatus("Failed", "Batch failure", nil)
+			} else {
+				b.setStatus("Completed", "", nil)
+			}
+		})
 	}
 	if err != nil {
-		t.trouble(services.StuckReporting, b.path, err)
-		return
-	}
-	if err := t.mail(b, jp, r); err != nil {
-		t.trouble(services.ReportLost, b.path, err)
-	}
-	end, message := "Completed", ""
-	if b.hasFailure {
-		end, message = "Failed", "Batch failure"
-	}
-	if err := b.setStatus(end, message, nil); err != nil {
 		t.trouble(services.StuckReporting, b.path, err)
 		return
 	}
@@ -92,80 +92,59 @@ func (t *Turn) sendReport(b *batch) {
 }
 
 // mail does what HandlerNotification of batchReport does.
-func (t *Turn) mail(b *batch, jp newqueue.Object, r request) error {
-	bid, err := t.get("/batch-uuids/" + r.batchID)
-	if err != nil {
-		return err
-	}
+func (t *Turn) mail(b *batch, jp newqueue.Object, r request) {
+	bid := t.get("/batch-uuids/" + r.batchID)
 	found := t.batch(bid)
-	if err := found.load(); err != nil {
-		return err
-	}
+	found.load()
 	if left, _ := t.children(found.path + "/states/batch-processing"); len(left) > 0 {
-		return fmt.Errorf("its batchID leads to %s, which is not complete", bid)
+		throwf("its batchID leads to %s, which is not complete", bid)
 	}
 	if bid != b.id {
-		return fmt.Errorf("its batchID leads to %s", bid)
+		throwf("its batchID leads to %s", bid)
 	}
-	m := Mail{Batch: b.id, OK: true}
+	m := Mail{Batch: b.id, Completed: t.listed(found, "batch-completed", false), Failed: t.listed(found, "batch-failed", true)}
 	m.To, _ = value(jp, "notification")
-	if m.Completed, err = t.listed(found, "batch-completed", false); err != nil {
-		return err
-	}
-	if m.Failed, err = t.listed(found, "batch-failed", true); err != nil {
-		return err
-	}
 	m.OK = len(m.Failed) == 0
-	for _, key := range []string{"submissionDate", "submitter"} {
-		if _, err := getString(found.data, key); err != nil {
-			return err
-		}
-	}
-	known := map[string]bool{}
-	for _, id := range slices.Concat(m.Completed, m.Failed) {
-		known[id] = true
-	}
-	for _, jid := range t.world.jobsOf(&t.library, b.id) {
-		o, _ := t.jsonProperty("/jobs/" + jid + "/status")
-		c, _ := t.jsonProperty("/jobs/" + jid + "/configuration")
-		id, _ := value(c, "jobID")
-		switch status, _ := value(o, "status"); {
-		case known[id] || status == "Deleted":
-		case status == "Completed" || status == "Failed":
-			t.trouble(services.ReportsWrong, "/jobs/"+jid, fmt.Errorf("the report of %s leaves it out", b.id))
-		default:
-			t.trouble(services.ReportsEarly, "/jobs/"+jid, fmt.Errorf("%s was reported while it is %s", b.id, status))
-		}
-	}
+	getString(found.data, "submissionDate")
+	getString(found.data, "submitter")
+	t.judge(m)
 	t.send(m)
-	return nil
+}
+
+// judge notes what is wrong with a report.
+func (t *Turn) judge(m Mail) {
+	listed := map[string]bool{}
+	for _, id := range slices.Concat(m.Completed, m.Failed) {
+		listed[id] = true
+	}
+	for _, jid := range t.world.jobsOf(&t.library, m.Batch) {
+		id, _ := value(t.peekJSON("/jobs/"+jid+"/configuration"), "jobID")
+		switch status, _ := value(t.peekJSON("/jobs/"+jid+"/status"), "status"); {
+		case listed[id] || status == "Deleted":
+		case status == "Completed" || status == "Failed":
+			t.trouble(services.ReportsWrong, "/jobs/"+jid, fmt.Errorf("the report of %s leaves it out", m.Batch))
+		default:
+			t.trouble(services.ReportsEarly, "/jobs/"+jid, fmt.Errorf("%s was reported while it is %s", m.Batch, status))
+		}
+	}
 }
 
 // listed returns the jobs in a folder, as the mail's attachment lists them.
-func (t *Turn) listed(b *batch, folder string, failed bool) ([]string, error) {
+func (t *Turn) listed(b *batch, folder string, failed bool) (ids []string) {
 	names, _ := t.children(b.path + "/states/" + folder)
-	var ids []string
 	for _, name := range names {
 		j := t.job(name)
-		if err := j.load(false); err != nil {
-			return nil, err
-		}
+		j.load(false)
 		if failed {
-			o, err := t.jsonProperty(j.path + "/status")
-			if err != nil {
-				return nil, err
-			}
-			if _, err := getString(o, "message"); err != nil {
-				return nil, err
-			}
+			getString(t.jsonProperty(j.path+"/status"), "message")
 		}
-		if _, err := j.localID(); err != nil {
-			return nil, err
+		if local, there := j.identifiers["local_id"]; there {
+			stringArray(local)
 		}
 		id, _ := value(j.data, "jobID")
 		ids = append(ids, id)
 	}
-	return ids, nil
+	return ids
 }
 
 // send sends a report.

@@ -2,7 +2,6 @@ package daemons
 
 import (
 	"errors"
-	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
@@ -13,28 +12,21 @@ import (
 )
 
 // store is the work of StoreConsumer.
-func (t *Turn) store(j *job) error {
-	js, err := t.jsonProperty(j.path + "/store")
-	if err != nil {
-		return err
-	}
-	action, ark, err := storeRequest(js)
-	if err != nil {
-		return err
-	}
+func (t *Turn) store(j *job) {
+	action, ark := storeRequest(t.jsonProperty(j.path + "/store"))
 	// The lock is persistent, and the daemon waits for it for ever: also if another
 	// process was killed while it had it, and if there is no /locks/storage
 	// (docs/deployed-services.md, "Locks").
 	lock := "/locks/storage/" + lockName(ark)
-	for t.create(lock, "") != nil {
+	for try(func() { t.create(lock, "") }) != nil {
 		t.waits(j.path, lock)
 	}
 	t.objectLocks = append(t.objectLocks, lock)
 	if action != "add" && action != "update" {
-		return fmt.Errorf("action %q not supported", action)
+		throwf("action %q not supported", action)
 	}
 	if t.fails(j.record()) {
-		return fmt.Errorf("store action failed")
+		throwf("store action failed")
 	}
 	// It reads the manifest and the content from the job's folder.
 	r := requestOf(j.data)
@@ -43,7 +35,6 @@ func (t *Turn) store(j *job) error {
 	if !content {
 		t.trouble(services.StoresEmpty, j.path, errors.New("its folder has only system files"))
 	}
-	return nil
 }
 
 // requestOf returns what a configuration says of the job's folder.
@@ -56,62 +47,47 @@ func requestOf(jp newqueue.Object) *request {
 }
 
 // storeRequest reads what StoreConsumer demands of the znode store.
-func storeRequest(js newqueue.Object) (action, ark string, err error) {
-	bad := fmt.Errorf("store job data could not be processed")
-	if _, err := getString(js, "manifest_url"); err != nil {
-		return "", "", bad
-	}
-	mode, err := getString(js, "mode")
+func storeRequest(js newqueue.Object) (action, ark string) {
+	err := try(func() {
+		getString(js, "manifest_url")
+		part := strings.Split(getString(js, "mode"), "/")
+		if len(part) < 3 {
+			throwf("index out of bounds")
+		}
+		_, err := strconv.ParseInt(part[1], 10, 32)
+		throw(err)
+		action = part[0]
+		ark, err = url.QueryUnescape(part[2])
+		throw(err)
+		getString(js, "delete")
+	})
 	if err != nil {
-		return "", "", bad
+		throwf("store job data could not be processed")
 	}
-	part := strings.Split(mode, "/")
-	if len(part) < 3 {
-		return "", "", bad
-	}
-	if _, err := strconv.ParseInt(part[1], 10, 32); err != nil {
-		return "", "", bad
-	}
-	if ark, err = url.QueryUnescape(part[2]); err != nil {
-		return "", "", bad
-	}
-	if _, err := getString(js, "delete"); err != nil {
-		return "", "", bad
-	}
-	return part[0], ark, nil
+	return action, ark
 }
 
 // record is the work of the inventory service.
-func (t *Turn) record(j *job) error {
+func (t *Turn) record(j *job) {
 	// AddZoo.jp builds a trace line from these, even if it does not print the line.
 	for _, key := range []string{"profile_name", "submitter", "payload_url", "payload_type", "response_type"} {
-		if _, err := stringOr(j.data, key, ""); err != nil {
-			return err
-		}
+		stringOr(j.data, key, "")
 	}
-	manifest, err := stringOr(j.inventory, "manifest_url", "")
-	if err != nil {
-		return err
-	}
-	if _, err := stringOr(j.inventory, "mode", ""); err != nil {
-		return err
-	}
+	manifest := stringOr(j.inventory, "manifest_url", "")
+	stringOr(j.inventory, "mode", "")
 	u, err := url.Parse(manifest)
 	if err != nil || !slices.Contains([]string{"http", "https", "file", "ftp", "jar"}, strings.ToLower(u.Scheme)) {
-		return fmt.Errorf("malformed URL %q", manifest)
+		throwf("malformed URL %q", manifest)
 	}
 	ark, err := url.QueryUnescape(u.EscapedPath()[strings.LastIndexByte(u.EscapedPath(), '/')+1:])
-	if err != nil {
-		return err
-	}
+	throw(err)
 	lock := "/locks/inventory/" + lockName(ark)
 	if !t.ephemeral(lock) {
-		return fmt.Errorf("lock %s not released after 900 seconds", lock)
+		throwf("lock %s not released after 900 seconds", lock)
 	}
 	t.objectLocks = append(t.objectLocks, lock)
 	if t.fails(j.record()) {
-		return fmt.Errorf("the database does not answer")
+		throwf("the database does not answer")
 	}
 	t.work("record", j.record(), func(e *Execution) { e.Recorded++ })
-	return nil
 }

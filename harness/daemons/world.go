@@ -275,8 +275,7 @@ func (l *library) states(parent string) map[string]string {
 		if name == "states" {
 			continue
 		}
-		o, _ := l.jsonProperty(parent + "/" + name + "/status")
-		s, _ := value(o, "status")
+		s, _ := value(l.peekJSON(parent+"/"+name+"/status"), "status")
 		states[name] = cmp.Or(s, "?")
 	}
 	return states
