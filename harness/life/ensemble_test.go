@@ -20,6 +20,7 @@ import (
 
 	"mrtq/harness"
 	"mrtq/internal/zkconn"
+	"mrtq/legacy"
 	"mrtq/migrate"
 	"mrtq/newqueue"
 )
@@ -56,9 +57,16 @@ func (e *ensemble) fill() {
 	for _, root := range migrate.DefaultQueues().Roots() {
 		e.create(root, nil, 0)
 	}
-	depositor := &others{oracle: &oracle{site: e.site, say: func(string, ...any) {}}}
 	for i := range e.records {
-		depositor.submit(act{who: i, b: i % 3})
+		id := fmt.Sprint(i)
+		switch i % 8 {
+		case 6:
+			e.manifest(id, legacy.Pending)
+		case 7:
+			e.request("/accessSmall.1", "token-"+id)
+		default:
+			e.deposit(id, fmt.Sprint("bid-", i%3), legacy.Pending)
+		}
 	}
 }
 
@@ -125,7 +133,7 @@ func (e *ensemble) migrate(ctx context.Context, w *migrate.Writer) error {
 		return err
 	}
 	_, err = migrate.Migrate(ctx, src, w, migrate.MigrateOptions{
-		Options: migrate.Options{Dialect: e.dialect, Choices: permissive, NewQueue: true, HoldAgain: true}, Limits: migrate.Limits{Bytes: 1}})
+		Options: migrate.Options{Dialect: e.dialect, Choices: willing, NewQueue: true, HoldAgain: true}, Limits: migrate.Limits{Bytes: 1}})
 	return err
 }
 

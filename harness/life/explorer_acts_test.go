@@ -3,7 +3,6 @@ package life_test
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -52,9 +51,9 @@ func (e *explored) fill() {
 	}{{"bid-1", legacy.Pending}, {"bid-1", legacy.Pending}, {"bid-1", legacy.Held}, {"bid-2", legacy.Failed}, {"bid-2", legacy.Completed}, {"bid-3", legacy.Consumed}} {
 		e.paths = append(e.paths, e.deposited(fmt.Sprint(i+1), r.batch, r.status))
 	}
-	manifest := "http://store.example.org/manifest/1/ark%3A%2F99999%2F1"
-	e.paths = append(e.paths, e.submitted("/mrt.inventory.full/mrtQ-00", manifest, legacy.Pending, legacy.Payload{"manifestURL": manifest}))
-	e.paths = append(e.paths, e.requested("/accessSmall.1", "token-1"), e.requested("/accessLarge.1", "token-2"))
+	key, path := e.manifest("1", legacy.Pending)
+	e.fates[key] = fate{1, 1}
+	e.paths = append(e.paths, path, e.requested("/accessSmall.1", "token-1"), e.requested("/accessLarge.1", "token-2"))
 	for _, path := range e.paths {
 		e.bytes[path], _, _ = e.conn.Get(path)
 	}
@@ -63,21 +62,22 @@ func (e *explored) fill() {
 
 // deposited submits a record for ingest, and requested one for access.
 func (e *explored) deposited(id, batch string, status legacy.Status) string {
-	return e.submitted("/ingest/mrtQ-0000", "jid-"+id, status, legacy.Payload{"batchID": batch, "jobID": "jid-" + id, "profile": "merritt_content", "type": "file",
-		"filename": id + ".zip", "update": false, "submitter": "Library", "objectID": "ark:/99999/" + id, "localID": "local-" + id, "title": "Title of " + id, "creator": "Someone"})
+	e.fates["jid-"+id] = fate{1, 1}
+	if status == legacy.Completed {
+		e.fates["jid-"+id] = fate{0, 0}
+	}
+	return e.deposit(id, batch, status)
+}
+
+// newID is for a record that is submitted later.
+func (e *explored) newID() string {
+	e.submissions++
+	return fmt.Sprint(19 + e.submissions)
 }
 
 func (e *explored) requested(root, token string) string {
-	return e.submitted(root+"/mrtQ-00", token, legacy.Pending, legacy.Payload{"token": token, "cloud-content-byte": json.Number("5"), "delivery-node": json.Number("7"), "status": json.Number("201")})
-}
-
-func (e *explored) submitted(name, key string, status legacy.Status, payload legacy.Payload) string {
-	e.fates[key] = fate{1, 1}
-	if status == legacy.Completed {
-		e.fates[key] = fate{0, 0}
-	}
-	data := value(legacy.Encode(legacy.NewHeader(status, time.Now(), legacy.Milliseconds), legacy.JSON, payload))
-	return e.create(name, data, zk.FlagSequence)
+	e.fates[token] = fate{1, 1}
+	return e.request(root, token)
 }
 
 // deeds are all acts.
@@ -91,7 +91,7 @@ var deeds = []deed{
 	{name: "a legacy worker takes a record and dies", do: func(e *explored) {
 		if e.take(beside) {
 			e.dead[e.paths[beside]] = true
-			e.allow(e.paths[beside], 0, 1)
+			e.mayBeLost(e.key(e.paths[beside]))
 		}
 	}},
 	{name: "a legacy worker finishes, and cleans up", do: func(e *explored) { e.finish(e.paths[atWork]); e.clean() }},
@@ -101,11 +101,11 @@ var deeds = []deed{
 	{name: "the legacy workers do everything", do: (*explored).legacyDry},
 	{name: "a legacy worker locks an object", do: (*explored).lock},
 	// Submitters.
-	{name: "a record is submitted", do: func(e *explored) { e.deposited("20", "bid-1", legacy.Pending) }},
-	{name: "a record of a new batch is submitted", do: func(e *explored) { e.deposited("21", "bid-9", legacy.Pending) }},
+	{name: "a record is submitted", do: func(e *explored) { e.deposited(e.newID(), "bid-1", legacy.Pending) }},
+	{name: "a record of a new batch is submitted", do: func(e *explored) { e.deposited(e.newID(), "bid-9", legacy.Pending) }},
 	{name: "a request is submitted", do: func(e *explored) {
 		if there, _, _ := e.conn.Exists("/accessSmall.1"); there {
-			e.requested("/accessSmall.1", "token-3")
+			e.requested("/accessSmall.1", "token-"+e.newID())
 		}
 	}},
 	// Administrators of the legacy queue.
@@ -113,7 +113,7 @@ var deeds = []deed{
 	{name: "a legacy administrator requeues a failed record", do: func(e *explored) { e.set(failedOne, legacy.Failed, legacy.Pending) }},
 	{name: "a legacy administrator marks a record as deleted", do: func(e *explored) {
 		if e.set(ofBatch, legacy.Pending, legacy.Deleted) {
-			e.allow(e.paths[ofBatch], 0, 1)
+			e.mayBeLost(e.key(e.paths[ofBatch]))
 		}
 	}},
 	{name: "a legacy administrator deletes a record", do: func(e *explored) { e.lose(e.paths[ofBatch]) }},
@@ -124,12 +124,12 @@ var deeds = []deed{
 	{name: "a legacy administrator clears a queue", do: func(e *explored) { e.clear("/accessSmall.1") }},
 	{name: "a legacy administrator clears a queue, and makes it again", do: func(e *explored) {
 		if e.clear("/ingest") {
-			e.create("/ingest", nil, 0)
+			e.createQueue("/ingest")
 		}
 	}},
 	{name: "a legacy administrator restores a record", do: func(e *explored) {
 		if _, err := e.conn.Create(e.paths[ofBatch], e.bytes[e.paths[ofBatch]], 0, zk.WorldACL(zk.PermAll)); err == nil {
-			e.allow(e.paths[ofBatch], 1, 2)
+			e.mayRepeat(e.paths[ofBatch], e.key(e.paths[ofBatch]))
 		}
 	}},
 	{name: "somebody deletes kept bytes", do: func(e *explored) { e.removeAll("/mrtq-handed-over") }},
@@ -192,7 +192,7 @@ func (e *explored) act(d *deed, stopped *operator) {
 	before := e.world.Executions()[key].Times()
 	d.do(e)
 	if begun := e.turn != nil || e.world.Executions()[key].Times() > before; begun && key != "" && e.key(e.paths[inventory]) != "" {
-		e.allow(e.paths[inventory], 1, 2) // the deployed inventory service ignores holds; mrtq asks about it
+		e.mayRepeat(e.paths[inventory], key) // the deployed inventory service ignores holds; mrtq asks about it
 	}
 	e.oneQueue()
 }
@@ -239,7 +239,7 @@ func (e *explored) clean() { turn(e.world.LegacyWorkers(), "legacy cleanup") }
 // lose deletes a record: nobody needs its work any more.
 func (e *explored) lose(path string) {
 	if key := e.key(path); key != "" && e.conn.Delete(path, -1) == nil {
-		e.fates[key] = fate{0, e.fates[key].most}
+		e.mayBeLost(key)
 	}
 }
 
@@ -268,6 +268,14 @@ func (e *explored) clear(root string) bool {
 	}
 	must(e.conn.Delete(root, -1))
 	return true
+}
+
+// createQueue makes a queue again that was removed. Its next record gets a name that no record had before.
+func (e *explored) createQueue(root string) {
+	e.create(root, nil, 0)
+	for range 20 {
+		must(e.conn.Delete(e.create(root+"/mrtQ-", nil, zk.FlagSequence), -1))
+	}
 }
 
 // lock locks the object of the consumed record.
@@ -316,13 +324,14 @@ func turn(workers []*daemons.Actor, names ...string) (worked bool) {
 
 // What the new queue's workers and administrators do.
 
-// failsNow spares the first step in dialect design: nobody can resume a job that has failed in it.
+// failsNow spares the first step in dialect design, and in the other one after a job was held: nobody can resume a job that has
+// failed there.
 func (e *explored) failsNow(worker, record string) bool {
 	if !e.fails || strings.HasPrefix(worker, "legacy") {
 		return false
 	}
 	for _, j := range e.jobs() {
-		if j.key == record && j.state == "pending" && e.dialect == newqueue.Design {
+		if j.key == record && j.state == "pending" && (e.dialect == newqueue.Design || j.last == "held") {
 			return false
 		}
 	}
@@ -340,9 +349,11 @@ func (e *explored) steps(n int) {
 
 // acquire lets a worker acquire a job, and stops it there. It reports whether any worker found one.
 func (e *explored) acquire() bool {
+	e.finishTurn()
 	e.alone = true
 	defer func() { e.alone = false }()
 	for _, a := range e.world.Workers() {
+		a.Kill() // a new process, with a session of its own
 		t := a.Begin()
 		for at, more := t.Next(); more; at, more = t.Next() {
 			if !strings.HasPrefix(at.Write, "create ") { // folders and locks come before
@@ -352,6 +363,14 @@ func (e *explored) acquire() bool {
 		}
 	}
 	return false
+}
+
+// finishTurn lets the worker finish who has acquired something.
+func (e *explored) finishTurn() {
+	if e.turn != nil {
+		_, _ = e.turn.Finish()
+		e.turn = nil
+	}
 }
 
 // stopWorkers ends the sessions of workers who are in the middle of something.
@@ -377,7 +396,7 @@ func (e *explored) administer(a daemons.Action, state string) {
 	}
 	key := e.jobs()["/jobs/"+first].key
 	if err := e.world.Do(a, first); err == nil && a == daemons.DeleteJob {
-		e.fates[key] = fate{0, e.fates[key].most}
+		e.mayBeLost(key)
 	}
 }
 
@@ -394,8 +413,9 @@ func (e *explored) removeJob() {
 			}
 		}
 		e.removeAll(job)
+		e.damaged = true
 		if e.key(j.path) == "" {
-			e.fates[j.key] = fate{0, e.fates[j.key].most}
+			e.mayBeLost(j.key)
 		}
 	}
 }
@@ -409,8 +429,7 @@ func (e *explored) lift(q newqueue.QueueHold) {
 		there, _, _ := e.conn.Exists(j.path)
 		done := j.state == "pending" && e.world.Executions()[j.key].Times() > 0
 		if (there || done) && j.hold == q {
-			e.allow(j.path, e.fates[j.key].least, 2)
-			e.loose[j.path] = true
+			e.mayRepeat(j.path, j.key)
 		}
 	}
 	must(e.world.Do(daemons.UnpauseQueue, string(q)))
@@ -420,7 +439,7 @@ func (e *explored) lift(q newqueue.QueueHold) {
 func (e *explored) second(what string) {
 	o := e.operator()
 	defer o.close()
-	e.say("  a second operator: %s: %v", what, e.command(o, what).error)
+	e.say("  a second operator: %s: %v", what, e.command(e.ctx, o, what).error)
 }
 
 // noElection removes the places of those who wait for their turn or have it.

@@ -66,7 +66,7 @@ func recorded(t *testing.T, d newqueue.Dialect, n night) *recording {
 		gate := make(chan struct{})
 		hold := e.zk.Inject(minizk.Fault{On: o.sends, Do: minizk.Hold(gate)})
 		done := make(chan outcome, 1)
-		go func() { done <- e.command(o, n.command) }()
+		go func() { done <- e.command(e.ctx, o, n.command) }()
 		before := e.moment()
 		for over := false; !over; {
 			met := hold.Met()

@@ -1,6 +1,7 @@
 package life_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,21 +28,32 @@ type truth struct {
 	fates map[string]fate   // by whose work it is
 	dead  map[string]bool   // records whose legacy worker died
 	loose map[string]bool   // records that somebody let run in both queues
+
+	submissions int
+	damaged     bool // somebody has removed by hand what no service removes
 }
 
 // fate is how often the work of a record may be done in the end.
 type fate struct{ least, most int }
 
 func (t truth) clone() truth {
-	return truth{t.paths, t.bytes, maps.Clone(t.fates), maps.Clone(t.dead), maps.Clone(t.loose)}
+	t.fates, t.dead, t.loose = maps.Clone(t.fates), maps.Clone(t.dead), maps.Clone(t.loose)
+	return t
 }
 
-// allow says how often the work of a record may be done.
-func (e *explored) allow(path string, least, most int) {
-	if key := e.key(path); key != "" && e.fates[key].most > 0 {
-		e.fates[key] = fate{least, most}
+// mayBeLost says that nobody needs to do the work of a record any more.
+func (e *explored) mayBeLost(key string) {
+	if f, ours := e.fates[key]; ours {
+		e.fates[key] = fate{0, f.most}
 	}
-	e.loose[path] = e.loose[path] || most > 1
+}
+
+// mayRepeat says that the work of a record may be done once more, and in both queues.
+func (e *explored) mayRepeat(path, key string) {
+	if f := e.fates[key]; f.most > 0 {
+		e.fates[key] = fate{f.least, f.most + 1}
+	}
+	e.loose[path] = true
 }
 
 // key is whose work a legacy record is; "" if it is not there.
@@ -66,6 +78,7 @@ func (e *explored) key(path string) string {
 type seenJob struct {
 	path, key string // of its record
 	state     string
+	last      string // its last successful status
 	hold      newqueue.QueueHold
 	held      bool
 }
@@ -90,7 +103,7 @@ func (e *explored) jobs() map[string]seenJob {
 				}
 				return text
 			}
-			j.state = strings.ToLower(field("status", "status"))
+			j.state, j.last = strings.ToLower(field("status", "status")), strings.ToLower(field("status", "last_successful_status"))
 			j.key = field("configuration", "jobID") + field("token", "token")
 			if j.key == "" {
 				j.key = field("inventory", "manifest_url")
@@ -116,9 +129,10 @@ func (e *explored) oneQueue() {
 
 // words are what the operator adds to a command, because mrtq asked for it.
 type words struct {
-	answers map[string]migrate.Answer
-	stopped int
-	others  bool
+	answers  map[string]migrate.Answer
+	vanished migrate.Answer
+	stopped  int
+	others   bool
 }
 
 // outcome is how a command ended, and what the operator is asked then.
@@ -129,18 +143,29 @@ type outcome struct {
 }
 
 // command runs a command of an operator, with small transactions: each has two or three records.
-func (e *explored) command(o *operator, what string) (out outcome) {
-	ctx, cancel := context.WithTimeout(e.ctx, time.Hour)
+func (e *explored) command(ctx context.Context, o *operator, what string) (out outcome) {
+	ctx, cancel := context.WithTimeout(ctx, time.Hour)
 	defer cancel()
-	decisions := migrate.Decisions{RecordIs: e.words.answers, Save: func([]znode.Node) error { return nil }}
+	decisions := migrate.Decisions{RecordIs: e.words.answers, Vanished: e.words.vanished, Save: func([]znode.Node) error { return nil }}
 	jobs, records := migrate.Limits{Ops: 40}, migrate.Limits{Ops: 12}
 	ingest := []newqueue.QueueHold{newqueue.HoldIngest}
 	switch what {
-	case "migrate":
+	case "migrate", "migrate --again all":
+		opt := migrate.MigrateOptions{Limits: jobs, Options: migrate.Options{Dialect: e.dialect, Choices: e.choices, NewQueue: true, HoldAgain: true}}
+		if what != "migrate" {
+			opt.Again = []string{"all"}
+			for _, path := range e.records() {
+				e.mayRepeat(path, e.key(path))
+			}
+		}
 		src, err := e.legacyQueue(ctx, o.from)
 		if out.error = err; err == nil {
-			_, out.error = migrate.Migrate(ctx, src, o.w, migrate.MigrateOptions{Limits: jobs,
-				Options: migrate.Options{Dialect: e.dialect, Choices: willing, NewQueue: true, HoldAgain: true}})
+			_, out.error = migrate.Migrate(ctx, src, o.w, opt)
+		}
+	case "verify":
+		var v *migrate.Verdict
+		if v, out.error = migrate.Verify(ctx, nil, &o.w.Reader, migrate.VerifyOptions{AllACLs: true}); out.error == nil {
+			e.sound(v)
 		}
 	case "release", "release ingest":
 		opt := migrate.ReleaseOptions{Decisions: decisions, Limits: records, Others: e.words.others, WorkersStopped: e.words.stopped}
@@ -151,9 +176,15 @@ func (e *explored) command(o *operator, what string) (out outcome) {
 		if res, out.error = migrate.Release(ctx, o.w, opt); res != nil {
 			out.undecided, out.work = res.Undecided, len(res.AtWork)
 		}
-	case "rollback":
+	case "rollback", "rollback --force":
 		var undo *migrate.Undo
-		if undo, out.error = migrate.Rollback(ctx, o.w, "", migrate.RollbackOptions{Decisions: decisions, Limits: jobs}); undo != nil {
+		opt := migrate.RollbackOptions{Decisions: decisions, Limits: jobs, Force: what != "rollback"}
+		for _, j := range e.jobs() {
+			if opt.Force {
+				e.mayRepeat(j.path, j.key)
+			}
+		}
+		if undo, out.error = migrate.Rollback(ctx, o.w, e.toRollBack(), opt); undo != nil {
 			out.undecided = undo.Undecided
 		}
 	case "complete":
@@ -162,6 +193,29 @@ func (e *explored) command(o *operator, what string) (out outcome) {
 		_, out.error = migrate.Hold(ctx, o.w, migrate.HoldOptions{Queues: ingest, By: "a person", Why: "to look"})
 	}
 	return out
+}
+
+// toRollBack is the newest run that was not rolled back; "" if it is the newest of all.
+func (e *explored) toRollBack() string {
+	runs := value(migrate.ReadStatus(e.ctx, &e.source.Reader)).Runs
+	for i, run := range slices.Backward(runs) {
+		if run.State != migrate.RolledBack && i < len(runs)-1 {
+			return run.ID
+		} else if run.State != migrate.RolledBack {
+			break
+		}
+	}
+	return ""
+}
+
+// sound fails if verify finds damage, and nobody has damaged anything.
+func (e *explored) sound(v *migrate.Verdict) {
+	for _, d := range v.Differences {
+		e.say("    %.200v", d)
+		if d.Kind.Group() == migrate.Damage && !e.damaged {
+			e.failf("a sound queue differs", "%v", d)
+		}
+	}
 }
 
 // willing are choices that block nothing, and leave consumed records to their workers.
@@ -176,7 +230,7 @@ var willing = func() migrate.Choices {
 func (e *explored) must(commands ...string) {
 	for _, what := range commands {
 		o := e.operator()
-		if out := e.command(o, what); out.error != nil {
+		if out := e.command(e.ctx, o, what); out.error != nil {
 			e.failf("a command failed that nobody disturbed", "%s: %v", what, out.error)
 		}
 		o.close()
@@ -187,7 +241,7 @@ func (e *explored) must(commands ...string) {
 func (e *explored) killed(what string, change int) {
 	o := e.operator()
 	cut := e.cut(o, change, false, true)
-	out := e.command(o, what)
+	out := e.command(e.ctx, o, what)
 	if cut.fired() == 0 {
 		e.failf("nothing was killed", "%s: %v", what, out.error)
 	}
@@ -206,7 +260,7 @@ func known(err error) bool {
 }
 
 // run is a command of the operator, who learns from what it says.
-func (e *explored) run(what string) {
+func (e *explored) run(what string) error {
 	o := e.operator()
 	defer o.close()
 	e.say("operator: %s %+v", what, e.words)
@@ -214,7 +268,7 @@ func (e *explored) run(what string) {
 		data, _, _ := e.conn.Get(path)
 		return strings.HasPrefix(path, "/ingest/") && legacy.Status(data[0]) == legacy.Consumed
 	})
-	out := e.command(o, what)
+	out := e.command(e.ctx, o, what)
 	if waits && what == "release" && !e.heldByRun() {
 		e.failf("lifted", "while a legacy worker is at work")
 	}
@@ -227,6 +281,7 @@ func (e *explored) run(what string) {
 	}
 	e.oneQueue()
 	e.learn(what, out)
+	return out.error
 }
 
 // allBack reports whether all runs were rolled back, so that the legacy workers have the records.
@@ -259,17 +314,32 @@ func (e *explored) learn(what string, out outcome) {
 		e.answer(u)
 	}
 	switch {
+	case errors.Is(out.error, migrate.ErrBlocked):
+		e.choices.Unserviceable = willing.Unserviceable
+		for e.newWorkers() { // the batch of a late record may be finished
+		}
+		must(e.world.Clean())
 	case errors.Is(out.error, migrate.ErrAtWork) && what == "rollback":
 		e.stopWorkers()
-	case errors.Is(out.error, migrate.ErrAtWork):
+	case errors.Is(out.error, migrate.ErrAtWork), slices.ContainsFunc(out.undecided, func(u migrate.UndecidedRecord) bool { return u.Why != "" }):
 		e.legacyDry()
 		if len(e.dead) > 0 {
-			e.words.stopped = out.work
+			e.words.stopped = cmp.Or(out.work, len(e.records()))
+		}
+		if what == "rollback" { // there the operator can't say that nobody has it
+			for path := range e.dead {
+				e.status(path, legacy.Consumed, legacy.Failed)
+			}
 		}
 	case errors.Is(out.error, migrate.ErrOtherSource):
+		if e.others++; e.others > 1 { // it is also about records whose jobs are gone; nobody may work while the operator decides
+			e.busy = false
+			e.legacyDry()
+			e.words.vanished = migrate.IsNew
+		}
 		for _, root := range migrate.DefaultQueues().Roots() {
 			if there, _, _ := e.conn.Exists(root); !there {
-				e.create(root, nil, 0)
+				e.createQueue(root)
 			}
 		}
 		for _, j := range e.jobs() {
@@ -315,15 +385,21 @@ func (e *explored) elsewhere(key string) bool {
 // most is how many steps an operator takes at most who does what mrtq says.
 const most = 10
 
+// newWorkers lets the new queue's workers take a turn, but not the one that ignores holds. It reports whether anybody found work.
+func (e *explored) newWorkers() (worked bool) {
+	for _, a := range e.world.Workers() {
+		if a.Name != "Inventory" {
+			worked = value(a.Step()) || worked
+		}
+	}
+	return worked
+}
+
 // obey does what mrtq says, until nothing is left to do.
 func (e *explored) obey() {
 	for range most + 1 {
 		if e.busy { // nobody waits for the operator
-			for _, a := range e.world.Workers() {
-				if a.Name != "Inventory" { // it ignores holds
-					value(a.Step())
-				}
-			}
+			e.newWorkers()
 			turn(e.world.LegacyWorkers())
 			e.oneQueue()
 		}
@@ -338,7 +414,9 @@ func (e *explored) obey() {
 		case back && !slices.ContainsFunc(s.Runs, func(r migrate.RunStatus) bool { return r.State != migrate.RolledBack && !r.Completed.IsZero() }):
 			e.run("rollback")
 		case s.Step == migrate.StepFinish, s.Step == migrate.StepMigrateRest, s.Step == migrate.StepNoQueue, s.Step == migrate.StepLegacyQueue, s.Step == migrate.StepPlan && !e.night.back:
-			e.run("migrate")
+			if before := e.tree(); e.run("migrate") == nil && len(differ(before, e.tree())) == 0 {
+				return // there is nothing to migrate
+			}
 		case s.Step == migrate.StepFinishRollback:
 			e.run("rollback")
 		case s.Step == migrate.StepDecideRecords, s.Step == migrate.StepRelease, s.Step == migrate.StepReleaseOthers:
@@ -357,7 +435,9 @@ func (e *explored) obey() {
 			e.failf("an advice that leads nowhere", "%s", s.Step)
 		}
 	}
-	e.failf("the advice never ends", "after %d steps", most)
+	if !e.life { // after a single act it does
+		e.failf("the advice never ends", "after %d steps", most)
+	}
 }
 
 // verified fails if verify wants something else than status.
@@ -368,7 +448,7 @@ func (e *explored) verified() {
 	if err != nil {
 		e.failf("verify failed", "%v", err)
 	}
-	if step := migrate.VerdictStep(v); step != s.Step {
+	if step := migrate.VerdictStep(v); step != s.Step && !e.life {
 		e.failf("verify and status advise different things", "%q and %q: %v", step, s.Step, v.Differences)
 	}
 }
@@ -392,14 +472,15 @@ func (e *explored) end(r *recording) {
 		}
 		before := e.tree()
 		e.legacyDry()
-		if e.turn != nil {
-			_, _ = e.turn.Finish()
-			e.turn = nil
-		}
+		e.finishTurn()
 		must(e.world.Run())
 		e.resume()
 		e.oneQueue()
-		if round == rounds || len(differ(before, e.tree())) == 0 { // some jobs fail whenever they are resumed
+		if e.life { // whoever wants back goes on at last, so that the holds on what was begun are lifted
+			must(e.world.Clean())
+			e.night.back = e.night.back && round < 2
+		}
+		if round == rounds || len(differ(before, e.tree())) == 0 && !e.life { // some jobs fail whenever they are resumed
 			e.verified()
 			e.count()
 			break
@@ -424,6 +505,9 @@ func (e *explored) resume() {
 			_ = e.world.Do(daemons.RequeueRequest, job)
 		}
 	}
+	for _, path := range e.unserviceable {
+		e.lose(path)
+	}
 	for _, path := range e.records() {
 		e.status(path, legacy.Held, legacy.Pending)
 		e.status(path, legacy.Failed, legacy.Pending)
@@ -436,14 +520,16 @@ var resumes = map[string]daemons.Action{"held": daemons.ReleaseJob, "failed": da
 func (e *explored) count() {
 	executions := e.world.Executions()
 	for _, key := range slices.Sorted(maps.Keys(executions)) {
-		if _, ours := e.fates[key]; !ours && executions[key].Times() > 1 {
+		// A worker has submitted it, who stored the record with this id.
+		id := key[strings.LastIndex(key, "%2F")+1:]
+		if _, ours := e.fates[key]; !ours && executions[key].Times() > max(1, e.fates["jid-"+strings.TrimPrefix(id, "2F")].most) {
 			e.failf("done twice", "%s: %+v", key, executions[key])
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(e.fates)) {
 		f, n := e.fates[key], executions[key].Times()
 		if n < f.least {
-			e.failf("never done", "%s", key)
+			e.failf("never done", "%s: %+v, of %+v", key, executions[key], e.jobs())
 		}
 		if n > f.most {
 			e.failf("done twice", "%s: %d times, %+v", key, n, executions[key])

@@ -15,6 +15,7 @@ import (
 	"mrtq/internal/jute"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
+	"mrtq/migrate"
 	"mrtq/newqueue"
 )
 
@@ -80,17 +81,22 @@ type moment struct {
 type explored struct {
 	*site
 	truth
-	night night
-	home  *daemons.Home
-	fails bool // the next work that a new worker can fail
-	alone bool // the next worker gets a session of its own
-	words words
+	night   night
+	home    *daemons.Home
+	fails   bool // the next work that a new worker can fail
+	alone   bool // the next worker gets a session of its own
+	words   words
+	choices migrate.Choices
 	// repeated says that the operator has repeated the command that was disturbed.
 	repeated bool
+	others   int           // how often mrtq said that this is another legacy queue
 	deposed  bool          // the first operator's place in the election is gone
 	turn     *daemons.Turn // of a worker that has acquired something; nil if none has
 	busy     bool          // the workers of both queues take a turn before each step of the operator
 	story    []string
+
+	life          bool     // many acts, and not one: see TestLives
+	unserviceable []string // records that no service can do
 }
 
 func (e *explored) say(format string, args ...any) {
@@ -107,7 +113,7 @@ func (e *explored) failf(class, format string, args ...any) {
 // happened, and why it failed; "" if it did not.
 func world(t *testing.T, d newqueue.Dialect, n night, at *moment, do func(*explored)) (story []string, failed string) {
 	synctest.Test(t, func(t *testing.T) {
-		e := &explored{night: n}
+		e := &explored{night: n, choices: willing}
 		defer func() {
 			story = e.story
 			switch r := recover().(type) {
@@ -204,7 +210,6 @@ func (r *recording) run(t *testing.T, c combination) ([]string, string) {
 func (e *explored) disturbed(r *recording, c combination) {
 	o := e.operator()
 	defer o.close()
-	gate := make(chan struct{})
 	nth := c.gap
 	if c.mode != held { // the next request after the lost connection waits
 		do := minizk.CutBefore()
@@ -214,20 +219,26 @@ func (e *explored) disturbed(r *recording, c combination) {
 		e.zk.Inject(minizk.Fault{On: o.sends, Nth: nth, Do: do})
 		nth++
 	}
-	hold := e.zk.Inject(minizk.Fault{On: o.sends, Nth: nth, Do: minizk.Hold(gate)})
 	e.say("operator: %s, %s at request %d (%v)", r.night.command, c.mode, c.gap, r.requests[c.gap-1].Op)
+	e.learn(r.night.command, e.during(e.ctx, o, r.night.command, nth, func() { e.act(c.deed, o) }))
+}
+
+// during lets something happen before the nth request of a command, or else after it.
+func (e *explored) during(ctx context.Context, o *operator, command string, nth int, meanwhile func()) outcome {
+	gate := make(chan struct{})
+	hold := e.zk.Inject(minizk.Fault{On: o.sends, Nth: nth, Do: minizk.Hold(gate)})
 	done := make(chan outcome, 1)
-	go func() { done <- e.command(o, r.night.command) }()
+	go func() { done <- e.command(ctx, o, command) }()
 	if !e.await(func() bool { return hold.Fired() > 0 || len(done) > 0 }) {
 		e.failf("a command hangs", "before its gap")
 	}
-	e.act(c.deed, o)
+	meanwhile()
 	hold.Remove()
 	close(gate)
 	if !e.await(func() bool { return len(done) > 0 }) {
 		e.failf("a command hangs", "after its gap")
 	}
-	e.learn(r.night.command, <-done)
+	return <-done
 }
 
 // await waits until something is so, for an hour of the bubble's time.

@@ -2,67 +2,102 @@ package life_test
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"pgregory.net/rapid"
 
-	"mrtq/harness/daemons"
+	"mrtq/legacy"
 	"mrtq/migrate"
 	"mrtq/newqueue"
 )
 
-// step is a step of a life: an act of others, or what an operator does.
+// A life is many acts and commands, one after the other and some in the middle of others, in the explorer's world and
+// before its oracle.
+
+// life is what happens in one life.
+type life struct {
+	choices migrate.Choices
+	back    bool // the operator wants the legacy queue in the end
+	busy    bool
+	steps   []step
+}
+
+// step is an act of others or a command of the operator.
 type step struct {
-	act
+	what    string
+	record  int // of those for ingest: the one that acts take first
 	trouble trouble
 }
 
-// steps are what an operator does, each as often as it should happen.
-var steps = map[string]func(*migration, step){
-	"migrate":        func(m *migration, s step) { _ = m.migrate(s.trouble, s.act) },
-	"migrate again":  func(m *migration, s step) { _ = m.migrate(s.trouble, s.act) },
-	"verify":         func(m *migration, s step) { m.verify(s.trouble) },
-	"release":        func(m *migration, s step) { _ = m.release(s.trouble, s.act) },
-	"release again":  func(m *migration, s step) { _ = m.release(s.trouble, s.act) },
-	"rollback":       func(m *migration, s step) { _ = m.rollback(s.trouble, s.act) },
-	"rollback again": func(m *migration, s step) { _ = m.rollback(s.trouble, s.act) },
-	"complete": func(m *migration, s step) {
-		if s.a%4 == 0 { // afterwards there is no way back
-			m.complete(s.trouble, s.act)
-		}
-	},
-	"a backup": func(m *migration, _ step) { m.takeBackup() },
-	"restore":  func(m *migration, _ step) { m.restore() },
-	"wipe":     func(m *migration, _ step) { m.wipe() },
+// trouble is what happens in the middle of a command.
+type trouble struct {
+	kind string
+	nth  int    // at which change of the command, or before which of its requests
+	act  string // which act; for "others act"
 }
 
-// counts are how many lives there were, and how many steps of each kind.
-type counts map[string]int
+// troubles are the kinds. The first is none.
+var troubles = []string{"", "killed before a change", "killed after a change", "connection lost before a change", "connection lost after a change",
+	"cancelled", "session expires", "others act"}
 
-func (c counts) String() string {
-	var all []string
-	for _, kind := range slices.Sorted(maps.Keys(c)) {
-		all = append(all, fmt.Sprintf("%s %d", kind, c[kind]))
+// commands are what the operator does, each as often as it should happen.
+var commands = []string{"migrate", "migrate", "migrate --again all", "verify", "verify", "release", "release", "release ingest", "rollback", "rollback --force", "complete", "hold"}
+
+// all are the acts of the explorer, and one that blocks the next plan, until the operator chooses something else in the
+// middle of a run. In the end a legacy administrator deletes its record.
+var all = append(slices.Clone(deeds), deed{name: "a record that no service can do is submitted", do: func(e *explored) {
+	key := "jid-" + e.newID()
+	e.unserviceable = append(e.unserviceable, e.submit("/ingest/mrtQ-0000", legacy.Pending, legacy.Payload{"batchID": "bid-7", "jobID": key, "type": "file", "submitter": "Library"}))
+	e.fates[key] = fate{0, 1}
+}})
+
+// deedOf finds an act by its name; nil if it is none.
+func deedOf(name string) *deed {
+	if i := slices.IndexFunc(all, func(d deed) bool { return d.name == name }); i >= 0 {
+		return &all[i]
 	}
-	return strings.Join(all, ", ")
+	return nil
 }
 
-// permissive are choices that block nothing.
-var permissive = migrate.Choices{MaxPriority: "99", Consumed: "leave", Failed: "failed", Undecodable: "quarantine", Completed: "migrate", Deleted: "skip",
-	InventoryRecords: "migrate", Unserviceable: "migrate"}
+func drawLife(t *rapid.T) life {
+	var names []string
+	for _, d := range all {
+		names = append(names, d.name)
+	}
+	drawStep := rapid.Custom(func(t *rapid.T) step {
+		s := step{record: rapid.IntRange(0, atWork).Draw(t, "record")}
+		if rapid.Bool().Draw(t, "others") {
+			s.what = rapid.SampledFrom(names).Draw(t, "act")
+			return s
+		}
+		s.what = rapid.SampledFrom(commands).Draw(t, "command")
+		if rapid.IntRange(0, 2).Draw(t, "trouble") > 0 {
+			s.trouble = trouble{rapid.SampledFrom(troubles).Draw(t, "what"), rapid.IntRange(1, 40).Draw(t, "nth"), rapid.SampledFrom(names).Draw(t, "meanwhile")}
+		}
+		return s
+	})
+	l := life{choices: willing, back: rapid.Bool().Draw(t, "back"), busy: rapid.Bool().Draw(t, "busy")}
+	l.choices.Failed = rapid.SampledFrom([]string{"held", "pending"}).Draw(t, "failed records")
+	l.choices.Completed = rapid.SampledFrom([]string{"migrate", "skip"}).Draw(t, "completed records")
+	l.choices.Unserviceable = rapid.SampledFrom([]string{"block", "migrate"}).Draw(t, "records that no service can do")
+	for range 4 { // rapid draws short lists
+		l.steps = append(l.steps, rapid.SliceOfN(drawStep, 0, 8).Draw(t, "steps")...)
+	}
+	return l
+}
 
-// Random lives of a migration. `make torture` lives many.
+// TestLives lives random lives. `make torture` lives many.
 func TestLives(t *testing.T) {
 	// The default of a hundred lives takes too long. They are the same in every test, so
 	// that a failure is due to the change.
 	if checks := flag.Lookup("rapid.checks"); checks.Value.String() == checks.DefValue {
-		for name, text := range map[string]string{"rapid.checks": "15", "rapid.seed": "1"} {
+		for name, text := range map[string]string{"rapid.checks": "30", "rapid.seed": "1"} {
 			f := flag.Lookup(name)
 			was := f.Value.String()
 			must(f.Value.Set(text))
@@ -71,122 +106,75 @@ func TestLives(t *testing.T) {
 	}
 	for _, d := range newqueue.Dialects {
 		t.Run(string(d), func(t *testing.T) {
-			c := counts{}
+			counts := map[string]int{}
 			rapid.Check(t, func(rt *rapid.T) {
-				l := drawLife(rt, d)
-				m, failed := l.live(t)
-				c["lives"]++
-				for _, r := range m.records {
-					c["records"]++
-					switch {
-					case r.free:
-						c["records whose worker was disturbed"]++
-					case r.twice != "" || r.never != "":
-						c["records that somebody decided about, or let run twice"]++
-					case r.allowed == 1 && m.times(r) == 1:
-						c["records that were done once"]++
-					}
-				}
+				l := drawLife(rt)
+				story, failed := world(t, d, night{command: "migrate", back: l.back}, nil, func(e *explored) { e.live(l) })
 				for _, s := range l.steps {
-					c[s.kind]++
-					if s.trouble.kind != "" {
-						c["("+s.trouble.kind+")"]++
-					}
+					counts[s.what]++
+					counts["("+s.trouble.kind+")"]++
 				}
 				if failed != "" {
-					for _, line := range m.story {
-						rt.Log(line)
-					}
-					rt.Fatalf("%s", failed)
+					rt.Fatalf("%s\n    %s", failed, strings.Join(story, "\n    "))
 				}
 			})
-			t.Log(c)
+			for _, what := range slices.Sorted(maps.Keys(counts)) {
+				t.Logf("%4d  %s", counts[what], what)
+			}
 		})
 	}
 }
 
-// life is what happens in one life.
-type life struct {
-	dialect newqueue.Dialect
-	choices migrate.Choices
-	records []act
-	steps   []step
+// live lives a life.
+func (e *explored) live(l life) {
+	e.choices, e.busy, e.repeated, e.life = l.choices, l.busy, true, true
+	for _, s := range l.steps {
+		e.paths[ofBatch], e.paths[s.record] = e.paths[s.record], e.paths[ofBatch]
+		if d := deedOf(s.what); d != nil {
+			e.act(d, nil)
+		} else {
+			e.troubled(s.what, s.trouble)
+		}
+	}
+	e.words = words{}
+	e.end(&recording{ended: map[[32]byte]bool{}})
 }
 
-func drawLife(t *rapid.T, d newqueue.Dialect) life {
-	number := rapid.IntRange(0, 255)
-	drawAct := rapid.Custom(func(t *rapid.T) act {
-		return act{rapid.SampledFrom(slices.Sorted(maps.Keys(acts))).Draw(t, "kind"), number.Draw(t, "who"), number.Draw(t, "a"), number.Draw(t, "b"), false}
-	})
-	drawTrouble := rapid.Custom(func(t *rapid.T) trouble {
-		if rapid.IntRange(0, 2).Draw(t, "trouble") == 0 {
-			return trouble{}
-		}
-		tr := trouble{kind: rapid.SampledFrom(troubles).Draw(t, "what"), nth: rapid.IntRange(1, 12).Draw(t, "nth")}
-		tr.phase = rapid.SampledFrom([]migrate.Phase{migrate.ReadingTarget, migrate.ReadingSource, migrate.Planning, migrate.AwaitingTurn,
-			migrate.Sending, migrate.Comparing, migrate.HandingOver, migrate.Removing}).Draw(t, "phase")
-		if tr.kind == "others act" {
-			tr.acts = rapid.SliceOfN(drawAct, 1, 3).Draw(t, "acts")
-			tr.acts[0].everywhere = rapid.IntRange(0, 3).Draw(t, "everywhere") == 0
-		}
-		return tr
-	})
-	operators := slices.Sorted(maps.Keys(steps))
-	drawStep := rapid.Custom(func(t *rapid.T) step {
-		s := step{act: drawAct.Draw(t, "act")}
-		if rapid.Bool().Draw(t, "operator") {
-			s.kind = rapid.SampledFrom(operators).Draw(t, "step")
-			s.trouble = drawTrouble.Draw(t, "trouble")
-		}
-		return s
-	})
-	l := life{dialect: d, choices: permissive}
-	begins := []string{"pending", "held", "failed"}
-	l.choices.Failed = rapid.SampledFrom(begins).Draw(t, "failed records")
-	l.choices.Consumed = rapid.SampledFrom(append(begins, "leave")).Draw(t, "consumed records")
-	if rapid.Bool().Draw(t, "the others are chosen later") {
-		l.choices.Undecodable, l.choices.InventoryRecords, l.choices.Unserviceable = "block", "block", "block"
+// troubled is a command of the operator in the middle of which something happens.
+func (e *explored) troubled(what string, t trouble) {
+	if t.kind == "" {
+		e.run(what)
+		return
 	}
-	if rapid.Bool().Draw(t, "completed records are skipped") {
-		l.choices.Completed = "skip"
-	}
-	l.records = rapid.SliceOfN(drawAct, 1, 8).Draw(t, "records")
-	for range 4 { // rapid draws short lists
-		l.steps = append(l.steps, rapid.SliceOfN(drawStep, 0, 12).Draw(t, "steps")...)
-	}
-	return l
-}
-
-// live lives a life. It returns what happened, and why it failed; "" if it did not.
-func (l life) live(t *testing.T) (m *migration, failed string) {
-	synctest.Test(t, func(t *testing.T) {
-		m = &migration{others: &others{oracle: &oracle{}, turns: map[*daemons.Actor]*openTurn{}, fails: map[string]bool{}}, choices: l.choices,
-			answers: map[string]migrate.Answer{}, quarantined: map[string][][]byte{}}
-		m.say = func(format string, args ...any) { m.story = append(m.story, fmt.Sprintf(format, args...)) }
-		defer func() {
-			switch r := recover().(type) {
-			case nil:
-			case failure:
-				failed = string(r)
+	o := e.operator()
+	defer o.close()
+	e.say("operator: %s %+v; %s, %d", what, e.words, t.kind, t.nth)
+	ctx, cancel := context.WithCancel(e.ctx)
+	defer cancel()
+	var out outcome
+	switch i := slices.Index(troubles, t.kind); {
+	case i <= 4:
+		cut := e.cut(o, t.nth, i%2 == 0, i <= 2)
+		out = e.command(ctx, o, what)
+		cut.remove()
+	default:
+		out = e.during(ctx, o, what, t.nth, func() {
+			switch t.kind {
+			case "cancelled":
+				cancel()
+			case "session expires":
+				e.endSessions(o)
+				e.deposed = true
 			default:
-				panic(r)
+				e.act(deedOf(t.act), o)
 			}
-		}()
-		m.site = newSite(context.Background(), l.dialect, nil, daemons.Options{Fails: m.failsNow})
-		defer func() { m.site.close() }()
-		for _, a := range l.records {
-			m.submit(a)
-		}
-		m.observe()
-		for _, s := range l.steps {
-			if do := steps[s.kind]; do != nil {
-				do(m, s)
-			} else {
-				m.do(s.act)
-			}
-			m.check()
-		}
-		m.end()
-	})
-	return m, failed
+		})
+	}
+	e.oneQueue()
+	if o.dead() || ctx.Err() != nil && errors.Is(out.error, context.Canceled) { // nobody saw the outcome
+		out = outcome{}
+	}
+	e.learn(what, out)
 }
+
+func (s step) String() string { return fmt.Sprintf("%s (record %d, %+v)", s.what, s.record, s.trouble) }

@@ -8,17 +8,13 @@
 //	    explorer_acts_test.go       the acts
 //	    explorer_footprint_test.go  which gaps an act can tell apart
 //	    explorer_oracle_test.go     the operator who does what mrtq says, and how often work was done
-//	oracle_test.go    the records of random lives, and what was done for them
-//	others_test.go    what workers, services, administrators and depositors do
-//	operator_test.go  what an operator does
-//	backup_test.go    what is restored from a backup, or wiped
-//	end_test.go       how a life ends: everything that can run runs
-//	life_test.go      random lives
+//	life_test.go      random lives: many acts and commands, one after the other and in the middle of each other
 //	ensemble_test.go  one migration on an ensemble whose servers fail
 package life_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net"
 	"slices"
@@ -222,12 +218,22 @@ func (s *site) removeAll(path string) {
 	must(s.conn.Delete(path, -1))
 }
 
-// putBack creates the znodes of a tree below a path that are not there, as a backup is
-// restored znode by znode. Sessions have ended, so their znodes are left out.
-func (s *site) putBack(tree *znode.Tree, below string) {
-	for n := range tree.All(below) {
-		if there, _, err := s.conn.Exists(n.Path); err == nil && !there && n.Stat.EphemeralOwner == 0 {
-			s.create(n.Path, n.Data, 0)
-		}
-	}
+// deposit submits a record for ingest, manifest one for the inventory, and request one for access.
+func (s *site) deposit(id, batch string, status legacy.Status) string {
+	return s.submit("/ingest/mrtQ-0000", status, legacy.Payload{"batchID": batch, "jobID": "jid-" + id, "profile": "merritt_content", "type": "file",
+		"filename": id + ".zip", "update": false, "submitter": "Library", "objectID": "ark:/99999/" + id, "localID": "local-" + id, "title": "Title of " + id, "creator": "Someone"})
+}
+
+func (s *site) manifest(id string, status legacy.Status) (url, path string) {
+	url = "http://store.example.org/manifest/1/ark%3A%2F99999%2F" + id
+	return url, s.submit("/mrt.inventory.full/mrtQ-00", status, legacy.Payload{"manifestURL": url})
+}
+
+func (s *site) request(root, token string) string {
+	return s.submit(root+"/mrtQ-00", legacy.Pending, legacy.Payload{"token": token, "cloud-content-byte": json.Number("5"), "delivery-node": json.Number("7"), "status": json.Number("201")})
+}
+
+func (s *site) submit(name string, status legacy.Status, payload legacy.Payload) string {
+	data := value(legacy.Encode(legacy.NewHeader(status, time.Now(), legacy.Milliseconds), legacy.JSON, payload))
+	return s.create(name, data, zk.FlagSequence)
 }
