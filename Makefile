@@ -7,10 +7,11 @@
 # make bench     the figures of docs/figures.md: mrtq's commands beside the bare server,
 #                small: RECORDS=20000 JOBS=500 ROUNDS=3 gives what can be quoted
 # make build     bin/mrtq
+# make image     a Docker image of mrtq alone: docker run mrtq --version
 # make release   dist: stripped, reproducible binaries for Linux and macOS, and their checksums;
 #                VERSION=v0.1.0 make release
 
-.PHONY: test skipped test-jvm torture demo bench build release lint fuzz
+.PHONY: test skipped test-jvm torture demo bench build image release lint fuzz
 
 # The race detector needs a C compiler; go says 0 where there is none.
 race := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
@@ -92,6 +93,11 @@ bench: build # for accept; harness/bench builds its own
 
 build:
 	go build -o bin/mrtq ./cmd/mrtq
+
+image:
+	@mkdir -p bin/image
+	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w' -o bin/image/mrtq ./cmd/mrtq
+	docker build -q -t mrtq -f harness/image/mrtq.Dockerfile bin/image
 
 # Nothing of the machine, the folder or the time is in the files: the same commit and
 # the same Go version give the same bytes.

@@ -15,9 +15,9 @@ import (
 const (
 	// ImageVariable is the environment variable that names the image of the
 	// docker backend. Any image works that understands the official image's
-	// variables. Without it the image is zookeeper:3.9.
+	// variables. Without it the image is zookeeper:3.8.4.
 	ImageVariable = "MRTQ_ZK_IMAGE"
-	defaultImage  = "zookeeper:3.9"
+	defaultImage  = "zookeeper:3.8.4"
 
 	// ContainerLabel is the label of every container that the harness creates. Its
 	// value has the id of the process. With it you find what a killed process has

@@ -33,7 +33,7 @@ func TestNoDockerEngine(t *testing.T) {
 
 // If an image does not exist and can't be pulled, Start fails at once.
 func TestNoImage(t *testing.T) {
-	if _, err := ready(t.Context(), "zookeeper:3.9"); errors.Is(err, harness.ErrUnavailable) && !harness.Required("docker") {
+	if _, err := ready(t.Context(), "zookeeper:3.8.4"); errors.Is(err, harness.ErrUnavailable) && !harness.Required("docker") {
 		t.Skip(err)
 	}
 	t.Setenv(harness.ImageVariable, "127.0.0.1:1/no-such-image:none")
