@@ -25,11 +25,18 @@ func (e *MapError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Li
 // Load reads a map. dialect is the dialect to read it for, "" for the map's
 // first one. more are additional codecs. If the map has a mistake, the error is
 // a *[MapError].
-func Load(file string, text []byte, dialect string, more ...*Codec) (*Map, error) {
+func Load(file string, text []byte, dialect string, more ...*Codec) (m *Map, err error) {
 	l := &loader{file: file, codecs: slices.Concat(codecs, more), types: map[string]*Type{}, nodes: map[string]*Node{}}
-	if err := l.load(text, dialect); err != nil {
-		return nil, err
-	}
+	defer func() {
+		switch bad := recover().(type) {
+		case nil:
+		case *MapError: // see bad
+			m, err = nil, bad
+		default:
+			panic(bad)
+		}
+	}()
+	l.load(text, dialect)
 	return l.m, nil
 }
 
@@ -41,58 +48,46 @@ type loader struct {
 	nodes  map[string]*Node
 }
 
-func (l *loader) bad(line int, format string, args ...any) error {
-	return &MapError{l.file, line, fmt.Sprintf(format, args...)}
+// bad ends the loading: it panics with the mistake, which Load returns. So the steps of loading need
+// not pass it on.
+func (l *loader) bad(line int, format string, args ...any) {
+	panic(&MapError{l.file, line, fmt.Sprintf(format, args...)})
 }
 
-func (l *loader) load(text []byte, dialect string) error {
-	y, err := l.parse(text)
-	if err != nil {
-		return err
-	}
-	l.m = &Map{Name: y.Map, Title: y.Title, Says: y.Says, Document: y.Document, Dialects: y.Dialects, Dialect: dialect, Roots: y.Roots, File: l.file,
+func (l *loader) load(text []byte, dialect string) {
+	y := l.parse(text)
+	l.m = &Map{Name: y.Map, Title: y.Title, Says: y.Says, Document: y.Document, Dialects: y.Dialects, Dialect: dialect, Roots: y.Roots,
 		python: y.JSON == "python", tops: map[string]*place{}, rules: map[string]*Rule{}}
 	switch {
 	case dialect == "" && len(y.Dialects) > 0:
 		l.m.Dialect = y.Dialects[0]
 	case dialect != "" && !slices.Contains(y.Dialects, dialect):
-		return l.bad(1, "the map %s has no dialect %q; it has %s", y.Map, dialect, orNone(y.Dialects))
+		l.bad(1, "the map %s has no dialect %q; it has %s", y.Map, dialect, orNone(y.Dialects))
 	}
-	if err := rows(y.Types, groupPlace{}, l.typ); err != nil {
-		return err
-	}
+	rows(l, y.Types, groupPlace{}, l.typ)
 	groups := append([]yamlGroup{{At: []groupPlace{{}}, Nodes: y.Nodes, Relations: y.Relations}}, y.Groups...)
 	for _, g := range groups {
 		for _, at := range g.At {
-			if err := rows(g.Nodes, at, l.node); err != nil {
-				return err
-			}
+			rows(l, g.Nodes, at, l.node)
 		}
 	}
-	if err := l.tree(); err != nil {
-		return err
-	}
+	l.tree()
 	for _, g := range groups {
 		for _, at := range g.At {
-			if err := rows(g.Relations, at, l.relation); err != nil {
-				return err
-			}
+			rows(l, g.Relations, at, l.relation)
 		}
 	}
-	if err := l.rules(); err != nil {
-		return err
-	}
-	return rows(y.Rules, groupPlace{}, l.rule)
+	l.rules()
+	rows(l, y.Rules, groupPlace{}, l.rule)
 }
 
-// rows reads rows in turn, at one place of their group.
-func rows[T any](list []row[T], at groupPlace, read func(T, int, groupPlace) error) error {
+// rows reads the rows for the map's dialect in turn, at one place of their group.
+func rows[T any](l *loader, list []row[T], at groupPlace, read func(T, int, groupPlace)) {
 	for _, r := range list {
-		if err := read(r.is, r.line, at); err != nil {
-			return err
+		if len(r.dialects) == 0 || slices.Contains(r.dialects, l.m.Dialect) {
+			read(r.is, r.line, at)
 		}
 	}
-	return nil
 }
 
 func orNone(names []string) string {
@@ -104,22 +99,13 @@ func orNone(names []string) string {
 
 func typeNames(types map[string]*Type) string { return orNone(slices.Sorted(maps.Keys(types))) }
 
-// other reports whether an entry is for other dialects only. dialects are those
-// that it names.
-func (l *loader) other(dialects []string) bool {
-	return len(dialects) > 0 && !slices.Contains(dialects, l.m.Dialect)
-}
-
-func (l *loader) typ(t Type, line int, _ groupPlace) error {
-	if l.other(t.Dialects) {
-		return nil
-	}
+func (l *loader) typ(t Type, line int, _ groupPlace) {
 	t.Rule = cmp.Or(t.Rule, "bad-name")
 	if l.types[t.Name] != nil {
-		return l.bad(line, "type %s is defined twice", t.Name)
+		l.bad(line, "type %s is defined twice", t.Name)
 	}
 	if strings.Contains(t.Match, "(") && !strings.Contains(t.Match, "(?:") {
-		return l.bad(line, "type %s: write (?:…) for a group", t.Name)
+		l.bad(line, "type %s: write (?:…) for a group", t.Name)
 	}
 	if t.Values != nil {
 		var quoted []string
@@ -130,32 +116,27 @@ func (l *loader) typ(t Type, line int, _ groupPlace) error {
 	}
 	var err error
 	if t.whole, err = regexp.Compile("^(?:" + t.Match + ")$"); err != nil {
-		return l.bad(line, "type %s: %v", t.Name, err)
+		l.bad(line, "type %s: %v", t.Name, err)
 	}
 	if !t.matches(t.Example) {
-		return l.bad(line, "type %s does not match its own example %q", t.Name, t.Example)
+		l.bad(line, "type %s does not match its own example %q", t.Name, t.Example)
 	}
 	l.types[t.Name] = &t
 	l.m.Types = append(l.m.Types, &t)
-	return nil
 }
 
-func (l *loader) rule(r Rule, line int, _ groupPlace) error {
-	if l.other(r.Dialects) {
-		return nil
-	}
+func (l *loader) rule(r Rule, line int, _ groupPlace) {
 	r.Severity, r.Document = cmp.Or(r.Severity, Error), l.m.place(r.Line, r.Section)
 	if err := l.m.state(&r); err != nil {
-		return l.bad(line, "%v", err)
+		l.bad(line, "%v", err)
 	}
-	return nil
 }
 
 // defaultSeverities are the severities of the kinds that are not errors.
 var defaultSeverities = map[string]Severity{Undocumented: Info, TooOld: Warning, EmptyBlob: Info}
 
 // rules adds a rule for every kind of finding of a znode, and for every relation.
-func (l *loader) rules() error {
+func (l *loader) rules() {
 	for _, n := range l.m.Nodes {
 		var kinds []string
 		for _, r := range n.rules() {
@@ -170,39 +151,32 @@ func (l *loader) rules() error {
 		}
 		for kind := range n.Severity {
 			if !slices.Contains(kinds, kind) {
-				return l.bad(n.fileLine, "%s has a severity for %s, which it never reports; it reports %s", n.ID, kind, strings.Join(kinds, ", "))
+				l.bad(n.fileLine, "%s has a severity for %s, which it never reports; it reports %s", n.ID, kind, strings.Join(kinds, ", "))
 			}
 		}
 		for kind := range n.Then {
 			if !slices.Contains(kinds, kind) {
-				return l.bad(n.fileLine, "%s says what happens after %s, which it never reports; it reports %s", n.ID, kind, strings.Join(kinds, ", "))
+				l.bad(n.fileLine, "%s says what happens after %s, which it never reports; it reports %s", n.ID, kind, strings.Join(kinds, ", "))
 			}
 		}
 	}
 	for _, r := range l.m.Relations {
-		rule := Rule{ID: r.ID, Severity: r.Severity, Path: r.Of.Path, Says: r.Says, Repair: r.Repair, Line: r.Line, Section: r.Section}
-		if err := l.rule(rule, r.fileLine, groupPlace{}); err != nil {
-			return err
-		}
+		l.rule(Rule{ID: r.ID, Severity: r.Severity, Path: r.Of.Path, Says: r.Says, Repair: r.Repair, Line: r.Line, Section: r.Section}, r.fileLine, groupPlace{})
 	}
 	for _, r := range l.m.Relations {
 		for _, id := range r.ReferencedBy {
 			if l.m.rules[id] == nil {
-				return l.bad(r.fileLine, "relation %s waits for %s, which is not a rule of the map", r.ID, id)
+				l.bad(r.fileLine, "relation %s waits for %s, which is not a rule of the map", r.ID, id)
 			}
 			for _, other := range l.m.Relations {
 				other.counted = other.counted || other.ID == id
 			}
 		}
 	}
-	return nil
 }
 
 // node adds the node of a row, at one place of its group.
-func (l *loader) node(n Node, line int, g groupPlace) error {
-	if l.other(n.Dialects) {
-		return nil
-	}
+func (l *loader) node(n Node, line int, g groupPlace) {
 	n.fileLine = line
 	if g.ID != "" {
 		if n.Path == "/" { // the group's own place
@@ -214,35 +188,34 @@ func (l *loader) node(n Node, line int, g groupPlace) error {
 	}
 	n.Kind = cmp.Or(n.Kind, Persistent)
 	if l.nodes[n.ID] != nil {
-		return l.bad(line, "id %s is used twice, here and in line %d", n.ID, l.nodes[n.ID].fileLine)
+		l.bad(line, "id %s is used twice, here and in line %d", n.ID, l.nodes[n.ID].fileLine)
 	}
 	if n.Undocumented && (n.Required || n.CodecName != "" || n.SchemaOf != nil || n.Most.Rule != "" || n.Oldest > 0) {
-		return l.bad(line, "%s is undocumented, so it is not checked: leave out required, codec, schema, most and oldest", n.ID)
+		l.bad(line, "%s is undocumented, so it is not checked: leave out required, codec, schema, most and oldest", n.ID)
 	}
 	if n.CodecName != "" {
 		i := slices.IndexFunc(l.codecs, func(c *Codec) bool { return c.Name == n.CodecName })
 		if i < 0 {
-			return l.bad(line, "%s: unknown codec %q; there are %s", n.ID, n.CodecName, l.codecNames())
+			l.bad(line, "%s: unknown codec %q; there are %s", n.ID, n.CodecName, l.codecNames())
 		}
 		n.Codec = l.codecs[i]
 	}
 	if n.SchemaOf != nil {
 		if n.Codec == nil || !n.Codec.Values {
-			return l.bad(line, "%s has a schema, but no codec that reads JSON", n.ID)
+			l.bad(line, "%s has a schema, but no codec that reads JSON", n.ID)
 		}
 		text, err := json.Marshal(n.SchemaOf)
 		if err == nil {
 			n.Schema, err = compileSchema(n.ID+".json", text)
 		}
 		if err != nil {
-			return l.bad(line, "%s: the schema: %v", n.ID, err)
+			l.bad(line, "%s: the schema: %v", n.ID, err)
 		}
 		n.schemaText = string(text)
 	}
 	n.order = len(l.m.Nodes)
 	l.nodes[n.ID] = &n
 	l.m.Nodes = append(l.m.Nodes, &n)
-	return nil
 }
 
 func (l *loader) codecNames() string {
@@ -254,36 +227,33 @@ func (l *loader) codecNames() string {
 }
 
 // relation adds the relation of a row, at one place of its group.
-func (l *loader) relation(r Relation, line int, g groupPlace) error {
-	if l.other(r.Dialects) {
-		return nil
-	}
+func (l *loader) relation(r Relation, line int, g groupPlace) {
 	of := g.id(r.OfID)
 	at := func(t template) template { return template(strings.ReplaceAll(string(t), "{at}", g.Path)) }
 	r.ID, r.Of, r.fileLine = of+"/"+r.Rule, l.nodes[of], line
 	r.Refers, r.Same, r.Like, r.field = at(r.Refers), at(r.Same), at(r.Like), parseField(r.Field)
 	if r.Of == nil {
-		return l.bad(line, "relation %s is of %q, which is not a node of the map", r.Rule, of)
+		l.bad(line, "relation %s is of %q, which is not a node of the map", r.Rule, of)
 	}
 	if r.Line == 0 && r.Section == "" {
 		r.Line, r.Section = r.Of.Line, r.Of.Section
 	}
 	if (r.Field != "" || r.usesField() || r.When != nil) && (r.Of.Codec == nil || !r.Of.Codec.Values) {
-		return l.bad(line, "relation %s is about a value, but %s has no codec that reads one", r.ID, of)
+		l.bad(line, "relation %s is about a value, but %s has no codec that reads one", r.ID, of)
 	}
 	for _, name := range append(r.Refers.names(), r.Same.names()...) {
 		if name != "value" && !slices.ContainsFunc(r.Of.params, func(p param) bool { return p.name == name }) {
-			return l.bad(line, "relation %s uses {%s}, which is not a parameter of %s", r.ID, name, r.Of.Path)
+			l.bad(line, "relation %s uses {%s}, which is not a parameter of %s", r.ID, name, r.Of.Path)
 		}
 	}
 	if r.Like != "" {
 		var err error
 		if r.like, err = like(string(r.Like), r.Of.params, l.types); err != nil {
-			return l.bad(line, "relation %s: %v", r.ID, err)
+			l.bad(line, "relation %s: %v", r.ID, err)
 		}
 	}
 	if r.Refers != "" && r.Refers != "{value}" && !l.described(string(r.Refers)) {
-		return l.bad(line, "relation %s leads to %s, which matches no pattern of the map", r.ID, r.Refers)
+		l.bad(line, "relation %s leads to %s, which matches no pattern of the map", r.ID, r.Refers)
 	}
 	r.ReferencedBy = slices.Clone(r.ReferencedBy) // each place of the group has its own
 	for i, id := range r.ReferencedBy {
@@ -292,7 +262,6 @@ func (l *loader) relation(r Relation, line int, g groupPlace) error {
 		}
 	}
 	l.m.Relations = append(l.m.Relations, &r)
-	return nil
 }
 
 // id is an id within the group.

@@ -28,8 +28,6 @@ type Map struct {
 	Relations []*Relation
 	// Others are the rules that are not about one znode alone.
 	Others []*Rule
-	// File is the map's name in errors.
-	File string
 
 	python    bool         // JSON as Python writes it
 	goRules   []NewGoRules // which do
@@ -60,8 +58,7 @@ type Type struct {
 	Example string
 	Says    string
 	// Rule is the kind of finding for a name that is not of the type.
-	Rule     string
-	Dialects []string
+	Rule string
 
 	whole *regexp.Regexp
 }
@@ -110,7 +107,6 @@ type Node struct {
 
 	Severity map[string]Severity // see [Rule], by kind of finding, like the next
 	Then     map[string]string
-	Dialects []string
 
 	schemaText string  // as it is printed
 	params     []param // of the whole pattern
@@ -156,8 +152,7 @@ type Relation struct {
 	// ReferencedBy: a relation with one of these ids must refer to this znode.
 	ReferencedBy []string `yaml:"referenced-by"`
 	// AtMost: instead, they may refer to it this often. 0 is without limit.
-	AtMost   int `yaml:"at-most"`
-	Dialects []string
+	AtMost int `yaml:"at-most"`
 
 	field   fieldPath
 	like    *likeness
@@ -179,22 +174,20 @@ type Rule struct {
 	Document string `yaml:"-"` // made of the next two
 	Line     int
 	Section  string
-	Dialects []string
 }
 
 // Rules are all rules of the map, in the order of its file.
 func (m *Map) Rules() []*Rule { return slices.Concat(m.nodeRules, m.Others) }
 
 // AddGoRules adds Go code that checks rules: those of the file's own rows, and others, which
-// the file does not have. The error says which of them the map has already.
-func (m *Map) AddGoRules(check NewGoRules, others ...*Rule) error {
+// the file must not have.
+func (m *Map) AddGoRules(check NewGoRules, others ...*Rule) {
 	m.goRules = append(m.goRules, check)
 	for _, r := range others {
 		if err := m.state(r); err != nil {
-			return err
+			panic(err)
 		}
 	}
-	return nil
 }
 
 // state adds a rule that is not about one znode alone.

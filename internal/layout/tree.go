@@ -28,39 +28,34 @@ func (m *Map) typeNamed(name string) *Type {
 
 // tree builds the tree of places from the nodes' patterns. It adds folders that
 // no row describes if there are patterns below them.
-func (l *loader) tree() error {
+func (l *loader) tree() {
 	if len(l.m.Nodes) == 0 {
-		return l.bad(1, "the map describes no znode")
+		l.bad(1, "the map describes no znode")
 	}
 	for _, root := range l.m.Roots {
 		for other := range l.m.tops {
 			if znode.Within(root, other) || znode.Within(other, root) {
-				return l.bad(1, "the roots %s and %s overlap", other, root)
+				l.bad(1, "the roots %s and %s overlap", other, root)
 			}
 		}
 		l.m.tops[root] = &place{literal: map[string]*place{}}
 	}
 	for _, n := range slices.Clone(l.m.Nodes) {
-		if err := l.plant(n); err != nil {
-			return err
-		}
+		l.plant(n)
 	}
 	for root, pl := range l.m.tops {
 		l.addFolders(pl, root)
 		if pl.node.Undocumented {
-			return l.bad(pl.node.fileLine, "%s: the root %s is undocumented, so nothing would be checked", pl.node.ID, root)
+			l.bad(pl.node.fileLine, "%s: the root %s is undocumented, so nothing would be checked", pl.node.ID, root)
 		}
-		if err := l.checkOverlaps(pl); err != nil {
-			return err
-		}
+		l.checkOverlaps(pl)
 		pl.markOpen()
 	}
 	slices.SortStableFunc(l.m.Nodes, func(a, b *Node) int { return strings.Compare(a.Path, b.Path) })
-	return nil
 }
 
 // plant puts a node at its place.
-func (l *loader) plant(n *Node) error {
+func (l *loader) plant(n *Node) {
 	for root, pl := range l.m.tops {
 		if !znode.Within(n.Path, root) {
 			continue
@@ -68,23 +63,23 @@ func (l *loader) plant(n *Node) error {
 		for segment := range segments(n.Path, root) {
 			params, match, err := splitSegment(segment, l.types)
 			if err != nil {
-				return l.bad(n.fileLine, "%s: %v", n.ID, err)
+				l.bad(n.fileLine, "%s: %v", n.ID, err)
 			}
 			for _, p := range params {
 				if slices.ContainsFunc(n.params, func(q param) bool { return q.name == p.name }) {
-					return l.bad(n.fileLine, "%s: the parameter {%s} is in the pattern twice", n.ID, p.name)
+					l.bad(n.fileLine, "%s: the parameter {%s} is in the pattern twice", n.ID, p.name)
 				}
 			}
 			n.params = append(n.params, params...)
 			pl = pl.at(segment, params, match)
 		}
 		if pl.node != nil {
-			return l.bad(n.fileLine, "%s overlaps %s of line %d: both are %s", n.ID, pl.node.ID, pl.node.fileLine, n.Path)
+			l.bad(n.fileLine, "%s overlaps %s of line %d: both are %s", n.ID, pl.node.ID, pl.node.fileLine, n.Path)
 		}
 		pl.node, n.own = n, pl.segs // the nodes above check the earlier parameters
-		return nil
+		return
 	}
-	return l.bad(n.fileLine, "%s: %s is below none of the map's roots: %s", n.ID, n.Path, strings.Join(l.m.Roots, ", "))
+	l.bad(n.fileLine, "%s: %s is below none of the map's roots: %s", n.ID, n.Path, strings.Join(l.m.Roots, ", "))
 }
 
 // segments are the elements of a path below a root.
@@ -140,27 +135,24 @@ func (l *loader) addFolders(p *place, path string) {
 
 // checkOverlaps refuses two patterns that match one name, and a pattern below a znode whose
 // codec reads the children itself.
-func (l *loader) checkOverlaps(p *place) error {
+func (l *loader) checkOverlaps(p *place) {
 	children := p.children()
 	for i, c := range p.params {
 		for _, d := range children[:len(p.literal)+i] {
 			switch {
 			case d.match == nil && c.match.MatchString(d.segment):
-				return l.bad(d.node.fileLine, "%s overlaps %s of line %d: the name %q belongs to both", d.node.Path, c.node.Path, c.node.fileLine, d.segment)
+				l.bad(d.node.fileLine, "%s overlaps %s of line %d: the name %q belongs to both", d.node.Path, c.node.Path, c.node.fileLine, d.segment)
 			case d.match != nil && (c.match.MatchString(sample(d.segment, d.segs)) || d.match.MatchString(sample(c.segment, c.segs))):
-				return l.bad(c.node.fileLine, "%s overlaps %s of line %d: one name can belong to both", c.node.Path, d.node.Path, d.node.fileLine)
+				l.bad(c.node.fileLine, "%s overlaps %s of line %d: one name can belong to both", c.node.Path, d.node.Path, d.node.fileLine)
 			}
 		}
 	}
 	for _, c := range children {
 		if p.composite() {
-			return l.bad(c.node.fileLine, "%s is below %s, whose codec %s reads the children itself", c.node.Path, p.node.Path, p.node.Codec.Name)
+			l.bad(c.node.fileLine, "%s is below %s, whose codec %s reads the children itself", c.node.Path, p.node.Path, p.node.Codec.Name)
 		}
-		if err := l.checkOverlaps(c); err != nil {
-			return err
-		}
+		l.checkOverlaps(c)
 	}
-	return nil
 }
 
 // markOpen finds out, at a place and below it, what a name is that no pattern matches.

@@ -80,42 +80,44 @@ type (
 	}
 )
 
-// row is a row of a map, with its line in the file.
+// row is a row of a map, with its line in the file, and the dialects that it is for; none for all.
 type row[T any] struct {
-	is   T
-	line int
+	is       T
+	line     int
+	dialects []string
 }
 
 func (r *row[T]) UnmarshalYAML(n *yaml.Node) error {
-	r.line = n.Line
-	return n.Decode(&r.is)
+	var only struct{ Dialects []string }
+	err := errors.Join(n.Decode(&only), n.Decode(&r.is))
+	r.line, r.dialects = n.Line, only.Dialects
+	return err
 }
 
 // parse reads a map's YAML, and checks it against the schema of maps.
-func (l *loader) parse(text []byte) (y yamlMap, err error) {
-	var doc yaml.Node
-	if err := yaml.Unmarshal(text, &doc); err != nil {
-		return y, l.bad(lineIn(err), "this is not YAML: %s", withoutLine(err))
+func (l *loader) parse(text []byte) (y yamlMap) {
+	readable := func(err error, what string) {
+		if err != nil {
+			l.bad(lineIn(err), "%s%s", what, withoutLine(err))
+		}
 	}
+	var doc yaml.Node
+	readable(yaml.Unmarshal(text, &doc), "this is not YAML: ")
 	if len(doc.Content) == 0 {
-		return y, l.bad(1, "the map is empty")
+		l.bad(1, "the map is empty")
 	}
 	root := doc.Content[0]
 	var v any
-	if err := root.Decode(&v); err != nil {
-		return y, l.bad(lineIn(err), "%s", withoutLine(err))
-	}
+	readable(root.Decode(&v), "")
 	if fields, ok := v.(map[string]any); !ok || fields["map"] == nil {
-		return y, l.bad(root.Line, "this is not the map of a layout: it does not have the field map, the map's name")
+		l.bad(root.Line, "this is not the map of a layout: it does not have the field map, the map's name")
 	}
 	if err := mapSchema.Validate(v); err != nil {
 		at, says := shapeError(err)
-		return y, l.bad(lineAt(root, at), "%s", says)
+		l.bad(lineAt(root, at), "%s", says)
 	}
-	if err := root.Decode(&y); err != nil {
-		return y, l.bad(lineIn(err), "%s", withoutLine(err))
-	}
-	return y, nil
+	readable(root.Decode(&y), "")
+	return y
 }
 
 // lineAt is the line of the value at a JSON pointer.

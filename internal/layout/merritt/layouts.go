@@ -43,35 +43,29 @@ var ErrUnknown = errors.New("no such map")
 func Named(name string, opt Options) (*layout.Map, error) {
 	switch name {
 	case "merritt":
-		return merritt(opt.Dialect)
+		d := newqueue.Dialects[0]
+		if opt.Dialect != "" {
+			var err error
+			if d, err = newqueue.ParseDialect(opt.Dialect); err != nil {
+				return nil, err
+			}
+		}
+		m := load(d)
+		m.AddGoRules(sessions)
+		if d == newqueue.MrtZK {
+			services.AddTo(m)
+		}
+		return m, nil
 	case "merritt-legacy":
 		m, err := legacyMap(opt)
-		if err != nil {
-			return nil, err
+		if err == nil {
+			m.AddGoRules(duplicates)
 		}
-		return m, m.AddGoRules(duplicates)
+		return m, err
 	case "zuul":
 		return layout.Zuul()
 	}
 	return nil, fmt.Errorf("%w %q: there are %s", ErrUnknown, name, strings.Join(Names, ", "))
-}
-
-func merritt(dialect string) (*layout.Map, error) {
-	d := newqueue.Dialects[0]
-	if dialect != "" {
-		var err error
-		if d, err = newqueue.ParseDialect(dialect); err != nil {
-			return nil, err
-		}
-	}
-	m, err := load(d)
-	if err != nil {
-		return nil, err
-	}
-	if err := m.AddGoRules(sessions); err != nil || d != newqueue.MrtZK {
-		return m, err
-	}
-	return m, services.AddTo(m)
 }
 
 // Problems returns every place where a tree breaks a rule of the layout, in path order. It

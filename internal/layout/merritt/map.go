@@ -19,25 +19,19 @@ import (
 var merrittText []byte
 
 // plain are the maps of the layout by dialect, without what only the deployed services demand.
-var plain = map[newqueue.Dialect]func() *layout.Map{newqueue.Design: once(newqueue.Design), newqueue.MrtZK: once(newqueue.MrtZK)}
-
-func once(d newqueue.Dialect) func() *layout.Map {
-	return sync.OnceValue(func() *layout.Map {
-		m, err := load(d)
-		if err != nil {
-			panic(err) // it is embedded
-		}
-		return m
-	})
+var plain = map[newqueue.Dialect]func() *layout.Map{
+	newqueue.Design: sync.OnceValue(func() *layout.Map { return load(newqueue.Design) }),
+	newqueue.MrtZK:  sync.OnceValue(func() *layout.Map { return load(newqueue.MrtZK) }),
 }
 
 // load returns a new copy of the map of the layout in a dialect.
-func load(d newqueue.Dialect) (*layout.Map, error) {
+func load(d newqueue.Dialect) *layout.Map {
 	m, err := layout.Load("merritt.yaml", merrittText, string(d), codecsOf(d)...)
 	if err != nil {
-		return nil, err
+		panic(err) // it is embedded
 	}
-	return m, m.AddGoRules(newPlaces(d))
+	m.AddGoRules(newPlaces(d))
+	return m
 }
 
 // The kinds of findings of the layout's own codecs.
