@@ -35,11 +35,13 @@ type Reading struct {
 	Data []byte
 
 	parts *znode.Tree // of a composite: it and what is below it
-	fault func(kind, path, expected, found string)
+	c     *checker
 }
 
 // Fault reports that the znode is not as the codec expects.
-func (r *Reading) Fault(kind, expected, found string) { r.fault(kind, r.Path, expected, found) }
+func (r *Reading) Fault(kind, expected, found string) {
+	r.c.fault(r.Node, kind, r.Path, expected, found)
+}
 
 // The kinds of findings of the codecs.
 const (

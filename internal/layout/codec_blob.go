@@ -143,7 +143,7 @@ func (r *Reading) shards() (shards [][]byte, whole bool) {
 		n := r.parts.Get(path)
 		number, err := strconv.Atoi(name)
 		if err != nil || len(name) != 10 || len(r.parts.Children(path)) > 0 {
-			r.fault(BadShard, path, "a shard: ten digits, with nothing below it", show([]byte(name)))
+			r.c.fault(r.Node, BadShard, path, "a shard: ten digits, with nothing below it", show([]byte(name)))
 			continue
 		}
 		if missing := len(shards); whole && number != missing {
@@ -151,7 +151,7 @@ func (r *Reading) shards() (shards [][]byte, whole bool) {
 			whole = false
 		}
 		if len(n.Data) > maxShard {
-			r.fault(ShardTooLarge, path, fmt.Sprintf("at most %d bytes", maxShard), fmt.Sprintf("%d bytes", len(n.Data)))
+			r.c.fault(r.Node, ShardTooLarge, path, fmt.Sprintf("at most %d bytes", maxShard), fmt.Sprintf("%d bytes", len(n.Data)))
 		}
 		shards = append(shards, n.Data)
 	}

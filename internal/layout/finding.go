@@ -68,10 +68,7 @@ func (c *checker) read(n *Node, zn *znode.Node, parts *znode.Tree) (any, bool) {
 	if n.Codec == nil || n.MayBeEmpty && len(zn.Data) == 0 && !n.Codec.Composite {
 		return nil, false
 	}
-	r := &Reading{Map: c.m, Node: n, Path: zn.Path, Data: zn.Data, parts: parts,
-		fault: func(kind, path, expected, found string) { c.fault(n, kind, path, expected, found) },
-	}
-	value, ok := n.Codec.Read(r)
+	value, ok := n.Codec.Read(&Reading{Map: c.m, Node: n, Path: zn.Path, Data: zn.Data, parts: parts, c: c})
 	if !ok || n.Schema == nil {
 		return value, ok
 	}

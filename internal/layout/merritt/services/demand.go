@@ -1,8 +1,10 @@
 package services
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"mrtq/internal/layout"
 )
@@ -71,14 +73,11 @@ type Demand struct {
 
 // rule is its id as a rule of the map.
 func (d *Demand) rule() string {
-	id := d.ID
-	if d.Node != "" {
-		id += "/" + d.Node
+	id := strings.TrimSuffix(d.ID+"/"+d.Node, "/")
+	if d.Key == "" {
+		return id
 	}
-	if d.Key != "" {
-		id += "." + d.Key
-	}
-	return id
+	return id + "." + d.Key
 }
 
 // wanted is the demand in words, without the item.
@@ -119,26 +118,23 @@ type fault struct {
 // demandsPage has the table of all demands.
 const demandsPage = "docs/deployed-services.md"
 
+// mend says what an operator can do if a demand is not met, by requirement; "" is for all others.
+var mend = map[string]string{
+	"R01": "Create it, without data.",
+	"R02": "Wait until the worker is done. If no worker is, end its session or delete the lock.",
+	"":    "Repair it before a service works on it, or delete what it belongs to.",
+}
+
 // AddTo adds the demands to the map of the layout, with the code that checks them.
 func AddTo(m *layout.Map) {
 	var rules []*layout.Rule
-	added := map[string]bool{}
 	for i := range Demands {
 		d := &Demands[i]
-		if added[d.rule()] {
-			continue
+		if demandOf(d.rule()) != d {
+			continue // another row has the same rule
 		}
-		added[d.rule()] = true
-		rule := &layout.Rule{ID: d.rule(), Severity: severityOf(d.Then), Path: d.Of.pattern + d.Node, Says: d.String(), Document: demandsPage + ", " + d.ID}
-		switch d.ID {
-		case "R01":
-			rule.Repair = "Create it, without data."
-		case "R02":
-			rule.Repair = "Wait until the worker is done. If no worker is, end its session or delete the lock."
-		default:
-			rule.Repair = "Repair it before a service works on it, or delete what it belongs to."
-		}
-		rules = append(rules, rule)
+		rules = append(rules, &layout.Rule{ID: d.rule(), Severity: severityOf(d.Then), Path: d.Of.pattern + d.Node, Says: d.String(),
+			Repair: cmp.Or(mend[d.ID], mend[""]), Document: demandsPage + ", " + d.ID})
 	}
 	m.AddGoRules(newChecker, rules...)
 }
