@@ -78,19 +78,20 @@ func (p *places) job(jid string) *jobPlace {
 }
 
 // entry remembers a batch entry of a job.
-func (p *places) entry(bid, folder, jid string) {
-	j, of := p.job(jid), p.batches[bid]
-	i := slices.Index(newqueue.BatchFolders, newqueue.BatchFolder(folder))
+func (p *places) entry(of *batchPlace, folder newqueue.BatchFolder, jid string) {
+	j := p.job(jid)
+	folder = newqueue.BatchFolders[slices.Index(newqueue.BatchFolders, folder)] // folder can be a part of a long path
 	if j.entryOf == nil {
-		j.entryOf, j.folder = of, newqueue.BatchFolders[i]
+		j.entryOf, j.folder = of, folder
 		return
 	}
-	p.more = append(p.more, folderPlace{of.bid, newqueue.BatchFolders[i], jid})
+	p.more = append(p.more, folderPlace{of.bid, folder, jid})
 }
 
 // visit remembers what the entries depend on.
 func (p *places) visit(v layout.Visit) {
-	n := v.Znode
+	n, jid := v.Znode, v.Params.Get("jid")
+	b, j := p.batches[v.Params.Get("bid")], p.jobs[jid]
 	switch v.Node.ID {
 	case "batch-uuid":
 		p.uuids = append(p.uuids, uuidPlace{v.Params.Get("uuid"), string(n.Data)})
@@ -98,27 +99,23 @@ func (p *places) visit(v layout.Visit) {
 		bid := v.Params.Get("bid")
 		p.batches[bid] = &batchPlace{bid: bid}
 	case "batch-submission":
-		p.submission(v)
+		p.submission(b, n)
 	case "batch-status":
 		o, _ := v.Value.(newqueue.Object)
 		if s, err := o.BatchStatus(p.d); err == nil && s.State.Known() {
-			p.batches[v.Params.Get("bid")].state = s.State
+			b.state = s.State
 		}
 	case "batch-states":
-		p.batches[v.Params.Get("bid")].hasStates = true
+		b.hasStates = true
 	case "batch-folder":
-		if v.Params.Get("folder") == string(newqueue.FolderProcessing) {
-			p.batches[v.Params.Get("bid")].processing = true
-		}
+		b.processing = b.processing || v.Params.Get("folder") == string(newqueue.FolderProcessing)
 	case "batch-entry":
-		p.entry(v.Params.Get("bid"), v.Params.Get("folder"), v.Params.Get("jid"))
+		p.entry(b, newqueue.BatchFolder(v.Params.Get("folder")), jid)
 	case "job":
 		p.configured()
-		jid := v.Params.Get("jid")
 		p.job(jid).there = true
 		p.reading = jobReading{jid: jid}
 	case "job-bid":
-		j := p.jobs[v.Params.Get("jid")]
 		j.bid, j.hasBID = string(n.Data), true
 		if b := p.batches[j.bid]; b != nil {
 			j.bid, b.jobs = b.bid, true
@@ -129,27 +126,24 @@ func (p *places) visit(v layout.Visit) {
 		o, _ := v.Value.(newqueue.Object)
 		s, err := o.JobStatus(p.d)
 		if i := slices.Index(p.d.JobStates(), s.State); err == nil && i >= 0 {
-			j := p.jobs[v.Params.Get("jid")]
 			j.state, j.hasState = p.d.JobStates()[i], true
 		}
 	case "job-priority":
 		if number, err := newqueue.ParsePriority(n.Data); err == nil {
-			j := p.jobs[v.Params.Get("jid")]
 			j.priority, j.hasPriority = uint8(number), true
 		}
 	case "queue-entry":
 		p.configured()
-		p.queueEntry(n.Path, v.Params.Get("jid")) // all jobs come before all queues
+		p.queueEntry(n.Path, jid) // all jobs come before all queues
 	}
 }
 
-func (p *places) submission(v layout.Visit) {
-	b := p.batches[v.Params.Get("bid")]
-	s, err := newqueue.ParseSubmission(p.d, v.Znode.Data)
+func (p *places) submission(b *batchPlace, n znode.Node) {
+	s, err := newqueue.ParseSubmission(p.d, n.Data)
 	switch {
-	case err != nil && !p.d.NoObject(v.Znode.Data):
+	case err != nil && !p.d.NoObject(n.Data):
 	case s.BatchID == "":
-		p.found("batch-submission/no-batchid", "", v.Znode.Path, "", "a batchID", "no batchID: its depositor can't find the batch")
+		p.found("batch-submission/no-batchid", "", n.Path, "", "a batchID", "no batchID: its depositor can't find the batch")
 	// encoding/json reads every Java string that is cut inside a character as
 	// U+FFFD, so such strings can't be told apart here.
 	case !strings.ContainsRune(s.BatchID, utf8.RuneError):
