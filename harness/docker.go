@@ -43,13 +43,7 @@ func launchDocker(ctx context.Context, s *Server) (*cluster, error) {
 		return nil, err
 	}
 	n, host, remove, err := node.Run(ctx, s.container(ports))
-	c := &cluster{nodes: []node.Node{n}, remove: func(ctx context.Context) error {
-		defer releasePorts(ports)
-		if remove == nil {
-			return nil
-		}
-		return remove(ctx)
-	}}
+	c := &cluster{nodes: []node.Node{n}, remove: remove}
 	if err != nil {
 		if saysPortTaken(err.Error()) {
 			err = fmt.Errorf("%w: %w", err, errPortTaken)

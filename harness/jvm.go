@@ -85,7 +85,6 @@ func launchJVM(ctx context.Context, s *Server) (*cluster, error) {
 		for _, n := range c.nodes {
 			err = errors.Join(err, n.Stop(ctx))
 		}
-		releasePorts(ports)
 		return err
 	}
 	for i := range s.opt.Nodes {

@@ -19,42 +19,31 @@ const (
 	lastPort  = 29999
 )
 
-// reserved has the ports that takePorts has returned in this process.
-var reserved = struct {
+// lastTaken is the port that takePorts has returned last. It begins anywhere, because other
+// processes choose ports, too.
+var lastTaken = struct {
 	sync.Mutex
-	ports map[int]bool
-}{ports: make(map[int]bool)}
+	port int
+}{port: firstPort + rand.IntN(lastPort-firstPort)}
 
 // takePorts returns n ports that are free on the loopback interface. It does not
-// return them again before releasePorts. Another process may still take one: then
+// return them again before it has been through all others. Another process may still take one: then
 // the server fails to start.
-func takePorts(n int) ([]int, error) {
-	reserved.Lock()
-	defer reserved.Unlock()
-	var ports []int
-	for _, i := range rand.Perm(lastPort - firstPort + 1) {
+func takePorts(n int) (ports []int, err error) {
+	lastTaken.Lock()
+	defer lastTaken.Unlock()
+	for range lastPort - firstPort + 1 {
 		if len(ports) == n {
-			break
+			return ports, nil
 		}
-		if p := firstPort + i; !reserved.ports[p] && isFree(p) {
-			ports = append(ports, p)
+		if lastTaken.port++; lastTaken.port > lastPort {
+			lastTaken.port = firstPort
+		}
+		if isFree(lastTaken.port) {
+			ports = append(ports, lastTaken.port)
 		}
 	}
-	if len(ports) < n {
-		return nil, fmt.Errorf("harness: no %d free ports between %d and %d on the loopback interface", n, firstPort, lastPort)
-	}
-	for _, p := range ports {
-		reserved.ports[p] = true
-	}
-	return ports, nil
-}
-
-func releasePorts(ports []int) {
-	reserved.Lock()
-	defer reserved.Unlock()
-	for _, p := range ports {
-		delete(reserved.ports, p)
-	}
+	return nil, fmt.Errorf("harness: no %d free ports between %d and %d on the loopback interface", n, firstPort, lastPort)
 }
 
 func isFree(port int) bool {

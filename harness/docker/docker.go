@@ -46,8 +46,9 @@ func init() { node.Run = run }
 // run pulls the image if it is missing, and creates and starts a container. The
 // error is a *harness.UnavailableError if there is no engine or no image.
 func run(ctx context.Context, spec node.Spec) (n node.Node, host string, remove func(context.Context) error, err error) {
+	nothing := func(context.Context) error { return nil }
 	if host, err = ready(ctx, spec.Image); err != nil {
-		return nil, "", nil, err
+		return nil, "", nothing, err
 	}
 	var exposed []string
 	bindings := network.PortMap{} // Docker would choose other ports after a restart
@@ -73,7 +74,7 @@ func run(ctx context.Context, spec node.Spec) (n node.Node, host string, remove 
 		err = fmt.Errorf("harness: docker: start a container of %s: %w", spec.Image, err)
 	}
 	if c == nil {
-		return nil, "", nil, err
+		return nil, "", nothing, err
 	}
 	r := &running{c}
 	return r, host, r.remove, err

@@ -21,7 +21,7 @@ type Node interface {
 }
 
 // Run creates and starts a container, after it has pulled the image if it was missing. It returns
-// the host at which the container's ports are. remove, if it is not nil, ends the container and removes
+// the host at which the container's ports are. remove ends the container, if there is one, and removes
 // it with its data, even if ctx is cancelled; call it after an error, too. Run is nil in a program
 // that does not import mrtq/harness/docker.
 var Run func(ctx context.Context, spec Spec) (n Node, host string, remove func(context.Context) error, err error)
