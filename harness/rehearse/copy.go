@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"mrtq/harness/daemons"
+	"mrtq/internal/restore"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
@@ -37,6 +38,9 @@ func ReadCopy(ctx context.Context, src *migrate.Source, opt legacy.Options) (*Co
 			}
 		}
 	}
+	for n := range tree.All("/") { // locks of sessions become lasting znodes, as if their sessions went on
+		n.Stat.EphemeralOwner = 0
+	}
 	return &Copy{tree, src.Queues, opt}, nil
 }
 
@@ -51,58 +55,11 @@ func (c *Copy) keys() map[string]string {
 	return keys
 }
 
-// mostBytes is how much a transaction that writes the copy has at most.
-const mostBytes = 128 << 10
-
-// creates are the operations that create the copy, with the znodes above the queues.
-func (c *Copy) creates() (ops []znode.Op) {
-	above := map[string]bool{"/": true}
-	var need func(path string)
-	need = func(path string) {
-		if !above[path] && c.Tree.Get(path) == nil {
-			above[path] = true
-			need(znode.Parent(path))
-			ops = append(ops, znode.Create(path, nil))
-		}
-	}
-	for n := range c.Tree.All("/") {
-		if n.Path != "/" {
-			need(znode.Parent(n.Path))
-			ops = append(ops, znode.Create(n.Path, n.Data))
-		}
-	}
-	return ops
-}
-
-// put creates the copy below the session's chroot. Locks of sessions become lasting znodes, as
-// if their sessions went on.
+// put creates the copy below the session's chroot.
 func (c *Copy) put(ctx context.Context, w *migrate.Writer, show func(done, total int)) error {
 	if _, err := w.MakeChroot(ctx); err != nil {
 		return err
 	}
-	var ops []znode.Op
-	size, done := 0, 0
-	send := func() error {
-		if err := ctx.Err(); err != nil {
-			return context.Cause(ctx)
-		}
-		err := w.Multi(ctx, ops)
-		done += len(ops)
-		show(done, c.Tree.Len())
-		ops, size = nil, 0
-		return err
-	}
-	for _, op := range c.creates() {
-		more := znode.MultiSize([]znode.Op{op}, len(w.Address().Chroot))
-		if size > 0 && size+more > mostBytes {
-			if err := send(); err != nil {
-				return err
-			}
-		}
-		ops, size = append(ops, op), size+more
-	}
-	if len(ops) == 0 {
-		return nil
-	}
-	return send()
+	_, err := restore.Restore(ctx, w, c.Tree, restore.Options{Below: "/", Say: func(string) {}, Progress: show})
+	return err
 }
