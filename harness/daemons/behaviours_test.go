@@ -393,16 +393,6 @@ func TestWaitsForLocks(t *testing.T) {
 	}
 }
 
-// A local id with a character that no znode's name can have can't be locked, either.
-func TestWaitsForALockWithoutAName(t *testing.T) {
-	q := newQueue(t, daemons.Options{})
-	jid := q.add("Processing", newqueue.Object{"identifiers": `{"primary_id":"","local_id":["😀"]}`})
-	must(t, q.Run())
-	if got := q.Waiting()["Process"]; len(got) != 1 || q.status(jid) != "Processing" {
-		t.Errorf("it waits for %v, and is %s", got, q.status(jid))
-	}
-}
-
 // A job that Inventory can't read ends its thread, until the service is started again.
 func TestInventoryThreadEnds(t *testing.T) {
 	q := newQueue(t, daemons.Options{})

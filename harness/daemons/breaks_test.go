@@ -244,16 +244,3 @@ func TestEveryBrokenRequirementIsFoundAndStopsItsDaemon(t *testing.T) {
 		})
 	}
 }
-
-// The services have no troubles with an undamaged tree. So each trouble in the test above comes
-// from the damage.
-func TestServicesHaveNoTroubleWithAnUndamagedTree(t *testing.T) {
-	s := migrated(t, deployed(t))
-	w := s.services(t)
-	must(t, w.Run())
-	must(t, w.Leftovers())
-	must(t, w.Clean())
-	for _, trouble := range w.Troubles {
-		t.Error(trouble)
-	}
-}
