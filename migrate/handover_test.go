@@ -97,18 +97,6 @@ func legacyDoes(s *site, n int, status legacy.Status) {
 	}
 }
 
-// A job is withdrawn only while its record is there. If it is removed at that moment, the job is the last copy.
-func TestWithdrawnWhileTheRecordGoes(t *testing.T) {
-	s := serve(t, queueTree(t, pendings(t, 2, 2)), newqueue.MrtZK)
-	s.mustMigrate(s.options())
-	legacyDoes(s, 1, legacy.Held)
-	s.before(func(int) { s.remove(ingest(1)) })
-	res, err := s.tryRelease(migrate.ReleaseOptions{Limits: single})
-	if !errors.Is(err, migrate.ErrUndecided) || res.Withdrawn > 0 || !s.has(jobNumber(1)) {
-		t.Errorf("%v, %+v", err, res)
-	}
-}
-
 // A release reads again what it relied on when a hold has changed.
 func TestHoldChangesDuringARelease(t *testing.T) {
 	s := serve(t, queueTree(t, pendings(t, 3, 3)), newqueue.MrtZK)

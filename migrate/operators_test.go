@@ -217,17 +217,12 @@ func TestStoppedMigrator(t *testing.T) {
 		want    error
 	}{
 		{"the run was finished", 0, 4, func(o *site) { o.mustMigrate(o.options()) }, migrate.ErrTakenOver},
-		{"the run was finished and released", 0, 4, func(o *site) { o.mustMigrate(o.options()); o.release() }, migrate.ErrTakenOver},
 		{"the run was rolled back", 0, 4, func(o *site) { o.mustRollback(migrate.RollbackOptions{}) }, migrate.ErrRolledBack},
 		{"the run is being rolled back", 0, 4, func(o *site) {
 			_, err := migrate.Rollback(until(o.t, migrate.Removing, 1), o.w, "", migrate.RollbackOptions{Limits: single})
 			if !errors.Is(err, migrate.ErrInterrupted) {
 				o.t.Error(err)
 			}
-		}, migrate.ErrRolledBack},
-		{"the run was rolled back, and another one was done", 0, 4, func(o *site) {
-			o.mustRollback(migrate.RollbackOptions{})
-			o.mustMigrate(o.options())
 		}, migrate.ErrRolledBack},
 		{"before its first transaction, another run was done", 0, 1, func(o *site) { o.mustMigrate(o.options()) }, nil},
 		{"before its first transaction, another run was done and rolled back", 0, 1, func(o *site) {
@@ -240,10 +235,6 @@ func TestStoppedMigrator(t *testing.T) {
 		{"a release before it lifts, and the run was rolled back", 1, 8, func(o *site) { o.mustRollback(migrate.RollbackOptions{}) }, migrate.ErrHoldsChanged},
 		{"a release before it lifts, and another one released", 1, 8, func(o *site) { o.release() }, migrate.ErrHoldsChanged},
 		{"a release before it lifts, and a person holds the queue", 1, 8, func(o *site) { o.hold("ops") }, migrate.ErrHoldsChanged},
-		{"a release before it lifts, and another run was done", 1, 8, func(o *site) {
-			o.late(900)
-			o.mustMigrate(o.options())
-		}, migrate.ErrHoldsChanged},
 		{"a complete, which another finished", 4, 3, func(o *site) { o.must(commands[4].do(o)) }, migrate.ErrTakenOver},
 	} {
 		t.Run(c.name, func(t *testing.T) {

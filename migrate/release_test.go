@@ -107,9 +107,22 @@ func TestReleaseIsRecorded(t *testing.T) {
 // A release refuses what is damaged, unfinished or restored, and writes nothing then. Each refusal has a way on: an
 // explicit word, or another command.
 func TestReleaseRefuses(t *testing.T) {
-	damaged := func(s *site) { // by a rollback that asks first, and the migration again
-		s.mustRollback(migrate.RollbackOptions{Force: true})
+	// damaged leads on by a rollback that asks first and names the job, and by the migration again. Verify advises that.
+	damaged := func(s *site) {
+		want := migrate.StepRepairHeld
+		if !s.has("/locks/queue/ingest") {
+			want = migrate.StepRepair
+		}
+		if v := s.verify(); migrate.VerdictStep(v) != want {
+			s.t.Errorf("next: %s; %v", migrate.VerdictStep(v), v.Differences)
+		}
+		var asked *migrate.Undo
+		undo := s.mustRollback(migrate.RollbackOptions{Force: true, Confirm: func(u *migrate.Undo) error { asked = u; return nil }})
+		if len(undo.Keeps) != 0 || asked == nil || len(asked.Forced) != 1 {
+			s.t.Errorf("kept: %+v; asked about: %+v", undo.Keeps, asked)
+		}
 		s.mustMigrate(s.options())
+		s.mustVerify()
 	}
 	word := func(opt migrate.ReleaseOptions) func(s *site) {
 		return func(s *site) {
@@ -129,6 +142,9 @@ func TestReleaseRefuses(t *testing.T) {
 		then   func(s *site) // leads on
 	}{
 		{"missing", func(s *site) { s.remove(jobNumber(1) + "/priority") }, migrate.ErrNotVerified, damaged},
+		{"an entry is missing", func(s *site) { s.remove("/jobs/states/pending/05-" + znode.Name(jobNumber(1))) }, migrate.ErrNotVerified, damaged},
+		{"a part was written", func(s *site) { s.set(jobNumber(1)+"/metadata", []byte("by hand")) }, migrate.ErrNotVerified, damaged},
+		{"a znode is below a part", func(s *site) { s.create(jobNumber(1)+"/priority/by-hand", nil) }, migrate.ErrNotVerified, damaged},
 		{"extra", func(s *site) { s.ensure("/jobs/states/failed"); s.create("/jobs/states/failed/05-jid0000000001", nil) }, migrate.ErrNotVerified,
 			func(s *site) { s.remove("/jobs/states/failed/05-jid0000000001") }},
 		{"layout", func(s *site) { s.set(jobNumber(1)+"/status", []byte("by hand")) }, migrate.ErrNotVerified, damaged},

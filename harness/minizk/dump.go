@@ -2,7 +2,6 @@ package minizk
 
 import (
 	"fmt"
-	"io"
 
 	"mrtq/internal/znode"
 	"mrtq/internal/ztree"
@@ -21,27 +20,6 @@ func (s *Server) Snapshot() (*znode.Tree, error) {
 		}
 	}
 	return t, nil
-}
-
-// WriteDump writes what Snapshot returns as a dump: a line with a JSON object for each znode,
-// sorted by path.
-func (s *Server) WriteDump(w io.Writer) error {
-	t, err := s.Snapshot()
-	if err != nil {
-		return err
-	}
-	return znode.WriteDump(w, t)
-}
-
-// LoadDump reads a dump and calls Load. If a line of the dump cannot be read, the error says
-// which, and nothing has changed.
-func (s *Server) LoadDump(r io.Reader) error {
-	l := ztree.NewLoader()
-	if err := znode.ScanDump(r, l.Add); err != nil {
-		return fmt.Errorf("minizk: %w", err)
-	}
-	s.replace(l.Tree())
-	return nil
 }
 
 // Load replaces the tree by t, except /zookeeper, where the server's own nodes are. It keeps the

@@ -48,14 +48,7 @@ func TestCutSendsEarlierReplies(t *testing.T) {
 			s := run(t, minizk.Options{})
 			s.Inject(minizk.Fault{On: minizk.OnPath("/3"), Do: act})
 			c := raw(t, s)
-			for i := 1; i <= 4; i++ {
-				if _, err := c.Queue(packet(newNode(fmt.Sprint("/", i), "", 0))); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := c.Flush(); err != nil {
-				t.Fatal(err)
-			}
+			queue(t, c, newNode("/1", "", 0), newNode("/2", "", 0), newNode("/3", "", 0), newNode("/4", "", 0))
 			for i := range 2 {
 				if p, err := c.ReadPacket(); err != nil || p.Err != jute.OK {
 					t.Fatalf("reply %d: %v %v", i+1, p.Err, err)
@@ -137,14 +130,7 @@ func TestDelayFollowsTheClock(t *testing.T) {
 	s := run(t, minizk.Options{})
 	a, b := raw(t, s), raw(t, s)
 	s.Inject(minizk.Fault{On: minizk.OnPath("/slow"), Do: minizk.Delay(10 * time.Second)})
-	for _, p := range []string{"/before", "/slow", "/after"} {
-		if _, err := a.Queue(packet(newNode(p, "", 0))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := a.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	queue(t, a, newNode("/before", "", 0), newNode("/slow", "", 0), newNode("/after", "", 0))
 	if p, err := a.ReadPacket(); err != nil || p.Err != jute.OK {
 		t.Fatalf("reply to /before: %v %v", p, err)
 	}

@@ -224,21 +224,6 @@ func TestNoPlace(t *testing.T) {
 	}
 }
 
-// A place has the ACL that Join got.
-func TestPlaceHasItsACL(t *testing.T) {
-	address := serve(t)
-	w := open(t, address)
-	acl := []znode.ACL{{Perms: 1, Scheme: "world", ID: "anyone"}}
-	place, err := election.Join(t.Context(), w, path, "x", acl)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := w.ACL(t.Context(), place.Path())
-	if err != nil || !slices.Equal(got, acl) {
-		t.Errorf("%v, %v", got, err)
-	}
-}
-
 // A process that resigns wakes only the next one. A process that loses its
 // connection keeps its place, even the leader, because its session continues.
 func TestOnlyTheNextWakes(t *testing.T) {

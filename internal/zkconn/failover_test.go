@@ -3,11 +3,8 @@ package zkconn_test
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"net"
 	"slices"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -116,27 +113,4 @@ func TestAnswersThatEndTooEarly(t *testing.T) {
 			t.Errorf("%s: the whole answer gives %v", what, err)
 		}
 	}
-}
-
-// TestManyWritersAtOnce: calls of several goroutines on one session get their own answers.
-func TestManyWritersAtOnce(t *testing.T) {
-	w, _ := setup(t, zkconn.Config{})
-	var all sync.WaitGroup
-	for i := range 8 {
-		all.Go(func() {
-			for k := range 30 {
-				path := fmt.Sprintf("/n-%d-%d", i, k)
-				if err := w.Multi(t.Context(), []znode.Op{znode.Create(path, []byte(path))}); err != nil {
-					t.Error(err)
-				}
-				if err := w.Multi(t.Context(), []znode.Op{znode.Create(path, nil)}); !errors.Is(err, znode.ErrNodeExists) || !strings.Contains(err.Error(), path) {
-					t.Errorf("%s: %v", path, err)
-				}
-				if n, err := w.Get(t.Context(), path); err != nil || string(n.Data) != path {
-					t.Errorf("%s: %+v, %v", path, n, err)
-				}
-			}
-		})
-	}
-	all.Wait()
 }

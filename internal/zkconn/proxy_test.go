@@ -213,20 +213,33 @@ func (p *proxy) changeAnswers(change func(request, answer packet) []byte) {
 	p.change = change
 }
 
+// always is a rule that applies f to every packet that matches.
+func always(f action, match func(packet) bool) func(packet) action {
+	return func(p packet) action {
+		if match(p) {
+			return f
+		}
+		return pass
+	}
+}
+
 // once is a rule that applies f to the first packet that matches, and lets all
 // others pass.
 func once(f action, match func(packet) bool) func(packet) action {
 	done := false
-	return func(p packet) action {
-		if done || !match(p) {
-			return pass
-		}
-		done = true
-		return f
-	}
+	return always(f, func(p packet) bool {
+		first := !done && match(p)
+		done = done || first
+		return first
+	})
 }
 
-func isMulti(p packet) bool { return p.opcode() == int(jute.OpMulti) }
+// of matches the requests of a kind.
+func of(op jute.OpCode) func(packet) bool {
+	return func(p packet) bool { return p.opcode() == int(op) }
+}
+
+var isMulti, isMultiRead = of(jute.OpMulti), of(jute.OpMultiRead)
 
 // answerTo matches the answer to the first request that match accepts.
 func answerTo(match func(packet) bool) func(packet) bool {

@@ -13,10 +13,6 @@ import (
 	"mrtq/internal/znode"
 )
 
-const opMultiRead = 22
-
-func isMultiRead(p packet) bool { return p.opcode() == opMultiRead }
-
 // failed changes the answer to a multiRead to an error's header, with the given
 // body.
 func failed(code int32, body ...byte) func(request, answer packet) []byte {
@@ -47,18 +43,8 @@ func TestManyInOneRequest(t *testing.T) {
 		{name: "an older server", change: failed(-6), most: count + 5, mostOfMany: 1},
 		{name: "a server that does not know the request and says nothing", change: failed(0), most: count + 5, mostOfMany: 1},
 		{name: "a server that answers something else", change: failed(0, 0, 0, 0, 4), most: count + 5, mostOfMany: 1},
-		{name: "a server that closes the connection", rule: func(p packet) action {
-			if !p.answer && isMultiRead(p) {
-				return cutBefore
-			}
-			return pass
-		}, most: count + 5, mostOfMany: 2},
-		{name: "a server that says nothing", cfg: zkconn.Config{SessionTimeout: time.Second}, rule: func(p packet) action {
-			if !p.answer && isMultiRead(p) {
-				return swallow
-			}
-			return pass
-		}, most: count + 5, mostOfMany: 4},
+		{name: "a server that closes the connection", rule: always(cutBefore, isMultiRead), most: count + 5, mostOfMany: 2},
+		{name: "a server that says nothing", cfg: zkconn.Config{SessionTimeout: time.Second}, rule: always(swallow, isMultiRead), most: count + 5, mostOfMany: 4},
 		{name: "znodes that are too long together", cfg: zkconn.Config{MaxResponse: 100_000}, size: 40_000, most: count + 5, mostOfMany: 5},
 		{name: "long znodes", size: 30_000, most: count, mostOfMany: 30},
 	} {

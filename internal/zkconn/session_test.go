@@ -101,32 +101,10 @@ func TestExpiry(t *testing.T) {
 	}
 }
 
-// Reads are repeated until they reach a restarted server.
-func TestReadsAreRepeatedAfterAReconnection(t *testing.T) {
-	w, p := setup(t, zkconn.Config{})
-	multi(t, w, znode.Create("/a", []byte("1")))
-	for _, f := range []action{cutBefore, cutWithin} {
-		for _, match := range []func(packet) bool{
-			func(p packet) bool { return p.opcode() == 4 },
-			answerTo(func(p packet) bool { return p.opcode() == 4 }),
-		} {
-			p.decide(once(f, match))
-			if n, err := w.Get(t.Context(), "/a"); err != nil || string(n.Data) != "1" {
-				t.Errorf("%+v, %v", n, err)
-			}
-		}
-	}
-}
-
 // A request that breaks the connection each time is not repeated for ever.
 func TestReadThatBreaksTheConnection(t *testing.T) {
 	w, p := setup(t, zkconn.Config{GiveUp: impatient})
-	p.decide(func(p packet) action {
-		if p.opcode() == 4 || isMultiRead(p) {
-			return cutBefore
-		}
-		return pass
-	})
+	p.decide(always(cutBefore, func(p packet) bool { return p.opcode() == 4 || isMultiRead(p) }))
 	if _, err := w.GetAll(t.Context(), []string{"/", "/b"}, nil); !errors.Is(err, zkconn.ErrLost) {
 		t.Errorf("many reads: %v", err)
 	}
@@ -144,12 +122,7 @@ func TestReadThatBreaksTheConnection(t *testing.T) {
 func TestContext(t *testing.T) {
 	w, p := setup(t, zkconn.Config{})
 	multi(t, w, znode.Create("/x", nil))
-	p.decide(func(p packet) action {
-		if p.answer {
-			return swallow
-		}
-		return pass
-	})
+	p.decide(always(swallow, func(p packet) bool { return p.answer }))
 	for name, call := range map[string]func(context.Context) error{
 		"Get":             func(ctx context.Context) error { return second(w.Get(ctx, "/")) },
 		"Sync":            w.Sync,
@@ -179,12 +152,7 @@ func TestContext(t *testing.T) {
 // Close ends the calls under way. Otherwise a read would be repeated for ever.
 func TestCloseEndsCalls(t *testing.T) {
 	w, p := setup(t, zkconn.Config{})
-	p.decide(func(p packet) action {
-		if p.answer {
-			return swallow
-		}
-		return pass
-	})
+	p.decide(always(swallow, func(p packet) bool { return p.answer }))
 	seen := len(p.requests())
 	answers := make(chan error, 2)
 	go func() { answers <- second(w.Get(t.Context(), "/")) }()

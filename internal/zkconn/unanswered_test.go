@@ -3,6 +3,8 @@ package zkconn_test
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,20 +47,16 @@ var looking = []request{
 	{"MakeChroot", jute.OpCreate, func(ctx context.Context, w *zkconn.Writer) error { return second(w.MakeChroot(ctx)) }},
 }
 
-// never swallows the requests of a kind.
-func never(op jute.OpCode) func(packet) action {
-	return func(p packet) action {
-		if p.opcode() == int(op) {
-			return swallow
-		}
-		return pass
-	}
-}
-
 // unanswered opens a session whose pings are always answered. Its server's session lasts much longer than it tries.
 func unanswered(t *testing.T) (*zkconn.Writer, *proxy) {
-	w, p := setup(t, zkconn.Config{GiveUp: impatient, SessionTimeout: 20 * time.Second})
+	cfg := zkconn.Config{GiveUp: impatient, SessionTimeout: 20 * time.Second}
+	w, p := setup(t, cfg)
 	multi(t, w, znode.Create("/x", []byte("1")))
+	if strings.HasSuffix(t.Name(), "/MakeChroot") { // one that is not there
+		cfg.Address = w.Address()
+		cfg.Address.Chroot += "/below"
+		w = openWriter(t, cfg)
+	}
 	return w, p
 }
 
@@ -69,12 +67,7 @@ func TestOneAnswerIsLost(t *testing.T) {
 		for _, r := range requests {
 			t.Run(r.name, func(t *testing.T) {
 				w, p := unanswered(t)
-				if r.name == "MakeChroot" {
-					at := w.Address()
-					at.Chroot += "/below"
-					w = openWriter(t, zkconn.Config{Address: at, GiveUp: impatient, SessionTimeout: 20 * time.Second})
-				}
-				p.decide(once(swallow, answerTo(func(p packet) bool { return p.opcode() == int(r.op) })))
+				p.decide(once(swallow, answerTo(of(r.op))))
 				within(t, 2*impatient, r.name, func() {
 					if err := r.call(t.Context(), w); errors.Is(err, zkconn.ErrUnknownOutcome) != unknown || err != nil && !unknown {
 						t.Errorf("%v", err)
@@ -91,15 +84,10 @@ func TestOneAnswerIsLost(t *testing.T) {
 // TestNoAnswerComes: a server that answers pings, but no request of a kind, ends the session after GiveUp, also if
 // other requests are answered meanwhile, with which the caller looks.
 func TestNoAnswerComes(t *testing.T) {
-	for _, r := range append(append(append([]request(nil), reads...), looking...), writes...) {
+	for _, r := range slices.Concat(reads, looking, writes) {
 		t.Run(r.name, func(t *testing.T) {
 			w, p := unanswered(t)
-			if r.name == "MakeChroot" {
-				at := w.Address()
-				at.Chroot += "/below"
-				w = openWriter(t, zkconn.Config{Address: at, GiveUp: impatient, SessionTimeout: 20 * time.Second})
-			}
-			p.decide(never(r.op))
+			p.decide(always(swallow, of(r.op)))
 			within(t, 3*impatient, r.name, func() {
 				err := r.call(t.Context(), w)
 				for errors.Is(err, zkconn.ErrUnknownOutcome) {
@@ -127,11 +115,8 @@ func TestServerStalls(t *testing.T) {
 // TestManyReadsStall: more reads wait than are sent at once, and no answer comes.
 func TestManyReadsStall(t *testing.T) {
 	w, p := unanswered(t)
-	p.decide(never(jute.OpGetACL))
-	paths := make([]string, 2000)
-	for i := range paths {
-		paths[i] = "/x"
-	}
+	p.decide(always(swallow, of(jute.OpGetACL)))
+	paths := slices.Repeat([]string{"/x"}, 2000)
 	within(t, 5*impatient, "the end", func() {
 		if _, err := w.GetAll(t.Context(), paths, zkconn.AllACLs); !errors.Is(err, zkconn.ErrLost) {
 			t.Errorf("%v", err)
@@ -171,16 +156,8 @@ func TestLostEvent(t *testing.T) {
 // TestCutsDontSlowReadsDown: a broken connection costs the reads that were under way no pause each.
 func TestCutsDontSlowReadsDown(t *testing.T) {
 	w, p := unanswered(t)
-	p.decide(func(p packet) action {
-		if p.answer && p.xid() > 0 && p.xid()%50 == 0 {
-			return cutBefore
-		}
-		return pass
-	})
-	paths := make([]string, 1000)
-	for i := range paths {
-		paths[i] = "/x"
-	}
+	p.decide(always(cutBefore, func(p packet) bool { return p.answer && p.xid() > 0 && p.xid()%50 == 0 }))
+	paths := slices.Repeat([]string{"/x"}, 1000)
 	within(t, 15*time.Second, "1000 ACLs", func() {
 		if nodes, err := w.GetAll(t.Context(), paths, zkconn.AllACLs); err != nil || len(nodes) != len(paths) {
 			t.Errorf("%d, %v", len(nodes), err)

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"mrtq/internal/jute"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 )
@@ -101,11 +102,11 @@ func TestLostAnswer(t *testing.T) {
 		}
 	}
 	// An ephemeral znode is looked for. SetACL reports it, too.
-	p.decide(once(cutWithin, answerTo(func(p packet) bool { return p.opcode() == 1 })))
+	p.decide(once(cutWithin, answerTo(of(jute.OpCreate))))
 	if path, err := w.CreateEphemeral(t.Context(), "/eph-", nil, nil); err != nil || !strings.HasPrefix(path, "/eph-") {
 		t.Errorf("ephemeral znode: %s, %v", path, err)
 	}
-	p.decide(once(cutWithin, answerTo(func(p packet) bool { return p.opcode() == 7 })))
+	p.decide(once(cutWithin, answerTo(of(jute.OpSetACL))))
 	err := w.SetACL(t.Context(), "/", znode.OpenACL())
 	if !errors.Is(err, zkconn.ErrUnknownOutcome) {
 		t.Error(err)
