@@ -42,14 +42,6 @@ type Document struct {
 	File  string
 }
 
-// String names the document, and its file if the title does not.
-func (d Document) String() string {
-	if d.Title == d.File {
-		return d.File
-	}
-	return d.Title + " (" + d.File + ")"
-}
-
 // Type is a type of names, or of parts of names.
 type Type struct {
 	Name    string

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -93,12 +94,12 @@ func (c *checker) apply(r *Relation, path string, params Params, value string) {
 	if r.Same != "" {
 		want := r.Same.fill(fill)
 		if want != value {
-			c.broken(r.ID, path, r.fieldName()+" "+show([]byte(want)), show([]byte(value)))
+			c.broken(r.ID, path, cmp.Or(r.Field, "the value")+" "+show([]byte(want)), show([]byte(value)))
 		}
 		return
 	}
 	if r.like != nil && !r.like.matches(value, params) {
-		c.broken(r.ID, path, r.fieldName()+" "+r.like.words(params), show([]byte(value)))
+		c.broken(r.ID, path, cmp.Or(r.Field, "the value")+" "+r.like.words(params), show([]byte(value)))
 		return
 	}
 	if r.Refers == "" {
@@ -113,13 +114,6 @@ func (c *checker) apply(r *Relation, path string, params Params, value string) {
 		c.referenced[named{r.ID, to}]++
 	}
 	c.pending = append(c.pending, reference{r, path, to})
-}
-
-func (r *Relation) fieldName() string {
-	if r.field == nil {
-		return "the value"
-	}
-	return strings.ReplaceAll(strings.Join(r.field, "."), ".[]", "[]")
 }
 
 // settle decides the relations that need the whole tree.

@@ -38,7 +38,11 @@ func page(m *layout.Map) string {
 	}
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "# %s\n\n%s\n\n", mark(heading), mark(m.Says))
-	fmt.Fprintf(b, "Map `%s`, from %s.\n\n## Znodes\n\n", m.Name, mark(m.Document.String()))
+	document := m.Document.Title
+	if m.Document.File != document {
+		document += " (" + m.Document.File + ")"
+	}
+	fmt.Fprintf(b, "Map `%s`, from %s.\n\n## Znodes\n\n", m.Name, mark(document))
 	fmt.Fprintln(b, "| znode | kind | data | what it is | who makes it, who changes it |\n|---|---|---|---|---|")
 	for _, n := range m.Nodes {
 		if !n.Folder {

@@ -3,11 +3,9 @@ package merritt
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"mrtq/internal/layout"
 	"mrtq/internal/znode"
-	"mrtq/newqueue"
 )
 
 // betweenWrites are the rules that a worker breaks between two of its writes, while it has the item locked: the
@@ -23,27 +21,6 @@ var betweenWrites = []string{
 // while it works.
 func BetweenWrites(rule string) bool { return slices.Contains(betweenWrites, rule) }
 
-// itemAt is the path of the batch, job or access request that a znode belongs to. An entry belongs to its job. It is "" for
-// other znodes.
-func itemAt(path string) string {
-	part := strings.Split(path, "/")
-	_, jid, isEntry := strings.Cut(znode.Name(path), "-")
-	switch {
-	case znode.Within(path, newqueue.JobStatesPath):
-		if !isEntry {
-			return ""
-		}
-		return newqueue.JobPath(jid)
-	case znode.Within(path, newqueue.BatchesPath) && len(part) == 6:
-		return newqueue.JobPath(part[5])
-	case (znode.Within(path, newqueue.BatchesPath) || znode.Within(path, newqueue.JobsPath)) && len(part) > 2:
-		return strings.Join(part[:3], "/")
-	case znode.Within(path, newqueue.AccessPath) && len(part) > 3:
-		return strings.Join(part[:4], "/")
-	}
-	return ""
-}
-
 // sessions notes which sessions have locked items of a tree, while it is checked. A finding about such
 // an item can be what its session leaves between two writes. It reports nothing.
 func sessions(func(layout.Finding, string)) layout.GoRules {
@@ -58,7 +35,7 @@ func sessions(func(layout.Finding, string)) layout.GoRules {
 			if !BetweenWrites(f.Rule) {
 				return 0
 			}
-			return of[cmp.Or(f.Item, itemAt(f.Path))]
+			return of[cmp.Or(f.Item, znode.Parent(f.Path))] // these rules are about an entry, which names its item, or a znode of one
 		},
 	}
 }
