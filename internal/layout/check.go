@@ -66,8 +66,7 @@ type Options struct {
 // Patience is how long a session that has locked an item is given to go on, before what it left is named.
 const Patience = 5 * time.Second
 
-// GoRules are rules of a map that Go implements, for one look at a tree. They have what they
-// need of the three.
+// GoRules are rules of a map that Go implements, for one look at a tree. Done and Session can be nil.
 type GoRules struct {
 	// Visit is called for every znode that the map describes, in the order of
 	// [TreeReader.Walk].

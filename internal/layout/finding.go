@@ -35,11 +35,8 @@ func (p *place) names() string {
 // known says which names can be below a place.
 func (p *place) known() string {
 	var names []string
-	for name := range p.literal {
-		names = append(names, name)
-	}
-	for _, c := range p.params {
-		names = append(names, znode.Name(c.node.Path))
+	for _, c := range p.children() {
+		names = append(names, c.segment)
 	}
 	if len(names) == 0 {
 		return "nothing below " + p.node.Path

@@ -85,12 +85,7 @@ func (r *Relation) usesField() bool {
 }
 
 func (c *checker) apply(r *Relation, path string, params Params, value string) {
-	fill := func(name string) string {
-		if name == "value" {
-			return value
-		}
-		return params.Get(name)
-	}
+	fill := append(slices.Clone(params), binding{"value", value}).Get
 	if r.Same != "" {
 		want := r.Same.fill(fill)
 		if want != value {
