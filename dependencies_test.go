@@ -43,26 +43,8 @@ var brings = map[string]map[string]string{
 	},
 }
 
-// heavy has packages that a library for a queue should not bring, and the modules
-// that bring them all the same.
-var heavy = map[string][]string{
-	"os/exec":                                     nil,
-	"github.com/spf13/cobra":                      nil,
-	"github.com/docker/docker":                    nil,
-	"github.com/moby/moby/client":                 nil,
-	"github.com/testcontainers/testcontainers-go": nil,
-}
-
-// light has the packages that must bring none of heavy, and the exceptions.
-var light = map[string][]string{
-	"mrtq/legacy":          nil,
-	"mrtq/newqueue":        nil,
-	"mrtq/newqueue/client": nil,
-	"mrtq/newqueue/states": nil,
-	"mrtq/migrate":         nil,
-	"mrtq/harness":         {"os/exec"}, // servers of the jvm backend are processes
-	"mrtq/harness/minizk":  nil,
-}
+// heavy has packages that a library for a queue should not bring, whichever module imports them.
+var heavy = []string{"os/exec", "github.com/spf13/cobra", "github.com/docker/docker", "github.com/moby/moby/client", "github.com/testcontainers/testcontainers-go"}
 
 // listed is what go list says about a package.
 type listed struct {
@@ -105,13 +87,11 @@ func TestWhatImportingBrings(t *testing.T) {
 }
 
 func TestLibrariesStayLight(t *testing.T) {
-	for root, but := range light {
+	for root := range brings {
 		for _, p := range dependencies(t, root) {
-			if p.Standard {
-				continue
-			}
 			for _, path := range p.Imports {
-				if by, is := heavy[path]; is && !slices.Contains(by, p.module()) && !slices.Contains(but, path) {
+				processes := root == "mrtq/harness" && path == "os/exec" // servers of the jvm backend are processes
+				if root != "mrtq/harness/docker" && !p.Standard && slices.Contains(heavy, path) && !processes {
 					t.Errorf("%s brings %s, which %s imports", root, path, p.ImportPath)
 				}
 			}

@@ -164,8 +164,8 @@ func TestPagesLinkToWhatIsThere(t *testing.T) {
 // anchors are the headings of a page as links spell them.
 func anchors(text string) []string {
 	var all []string
-	for _, m := range heading.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
-		drop := regexp.MustCompile(`[^\w\s-]`).ReplaceAllString(strings.ToLower(m[1]), "")
+	for _, title := range headings(text) {
+		drop := regexp.MustCompile(`[^\w\s-]`).ReplaceAllString(strings.ToLower(title), "")
 		all = append(all, strings.ReplaceAll(drop, " ", "-"))
 	}
 	return all

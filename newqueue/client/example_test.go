@@ -17,14 +17,10 @@ import (
 func Example() {
 	ctx := context.Background()
 	server, err := minizk.Start(minizk.Options{}) // or a ZooKeeper of your own
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	defer server.Close()
 	conn, _, err := zk.Connect([]string{server.Addr()}, 10*time.Second, zk.WithLogInfo(false))
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	defer conn.Close()
 	q := client.Open(conn, newqueue.Design)
 
@@ -35,52 +31,36 @@ func Example() {
 		Type:        "object-manifest",
 		BatchID:     "7f7dd8b6-8ac6-4c41-8b1c-5a4b0b7a3d62",
 	})
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 
 	// A batch worker creates the jobs.
 	batch, err := q.AcquireBatch(ctx, newqueue.BatchPending)
-	if err != nil {
-		log.Fatal(err)
-	}
-	if _, err := batch.Process(ctx, client.NewJob{
+	check(err)
+	_, err = batch.Process(ctx, client.NewJob{
 		Priority:      client.DefaultPriority,
 		Configuration: newqueue.Configuration{PayloadURL: "http://example.org/object.checkm", PayloadType: "Manifest"},
-	}); err != nil {
-		log.Fatal(err)
-	}
+	})
+	check(err)
 
 	// Workers, here one for all steps, move the job from state to state.
 	for state := newqueue.JobPending; state != newqueue.JobCompleted; {
 		job, err := q.AcquireJob(ctx, state)
-		if err != nil {
-			log.Fatal(err)
-		}
+		check(err)
 		// … the step's work …
-		if err := job.Succeed(ctx); err != nil {
-			log.Fatal(err)
-		}
+		check(job.Succeed(ctx))
 		fmt.Println(job.ID, "is", job.Status.State)
 		state = job.Status.State
 	}
 
 	// The watch on the batch finds that all its jobs are done.
-	if _, err := q.ReportWhenEmptied(ctx, bid); err != nil {
-		log.Fatal(err)
-	}
+	_, err = q.ReportWhenEmptied(ctx, bid)
+	check(err)
 	batch, err = q.AcquireBatch(ctx, newqueue.BatchReporting)
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	report, err := batch.Report(ctx)
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	// … the depositor is sent the report …
-	if err := batch.Finish(ctx, report); err != nil {
-		log.Fatal(err)
-	}
+	check(batch.Finish(ctx, report))
 	fmt.Println(batch.ID, "is", batch.Status.State, "with", len(report.Completed), "job completed and", len(report.Failed), "failed")
 	// Output:
 	// jid0000000000 is estimating
@@ -91,4 +71,10 @@ func Example() {
 	// jid0000000000 is notify
 	// jid0000000000 is completed
 	// bid0000000000 is completed with 1 job completed and 0 failed
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
 }

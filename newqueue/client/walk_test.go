@@ -1,7 +1,6 @@
 package client_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"testing"
@@ -72,32 +71,4 @@ func drive(t *testing.T, q *client.Queue, jid string, to newqueue.JobState) {
 	for s := newqueue.JobPending; s != to; s = newqueue.Success(s, q.Dialect()) {
 		step(s, succeed)
 	}
-}
-
-// TestCreate compares a new batch and its jobs with a golden dump.
-func TestCreate(t *testing.T) {
-	eachDialect(t, func(t *testing.T, w *world) {
-		q := w.queue(clock())
-		must(t, q.Init(ctx))
-		value(q.CreateBatch(ctx, newqueue.Submission{
-			ProfileName: "profile", Submitter: "me", PayloadFilename: "f.checkm", SubmissionDate: noon, ErcWhat: "what", ErcWho: "who",
-			ErcWhen: "when", ErcWhere: "where", Type: "batch-manifest", SubmissionMode: "add", BatchID: "u/1",
-		}))(t)
-		b := value(q.AcquireBatch(ctx, newqueue.BatchPending))(t)
-		value(b.Process(ctx,
-			client.NewJob{
-				Priority: 5, SpaceNeeded: 1 << 40,
-				Configuration: newqueue.Configuration{ProfileName: "profile", Submitter: "me", SubmissionDate: noon, PayloadURL: "http://x/1?a=1&b=<2>",
-					PayloadType: "object-manifest", ResponseType: "xml", LocalID: "loc001", SubmissionMode: "add", Other: newqueue.Object{"working_dir": "/zfs"}},
-				Identifiers: newqueue.Identifiers{LocalIDs: []string{"loc001"}},
-				Metadata:    newqueue.Metadata{ErcWhat: "what"},
-			},
-			client.NewJob{Priority: 99}))(t)
-		w.check()
-		var b2 bytes.Buffer
-		for n := range w.tree().All("/") {
-			fmt.Fprintf(&b2, "%s %s\n", n.Path, n.Data)
-		}
-		goldenFile(t, "created."+string(w.d), b2.Bytes())
-	})
 }
