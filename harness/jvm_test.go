@@ -88,7 +88,7 @@ func TestZooKeeperHome(t *testing.T) {
 func skipWithoutJVM(t *testing.T) {
 	t.Helper()
 	if _, err := findJVM(os.Getenv, debianJars); err != nil {
-		if required(JVM) {
+		if Required(string(JVM)) {
 			t.Fatal(err)
 		}
 		t.Skip(err)

@@ -45,7 +45,7 @@ func ForTest(t T, backend Backend, opt Options) *Server {
 	s, err := Start(t.Context(), backend, opt)
 	switch {
 	case err == nil:
-	case errors.Is(err, ErrUnavailable) && !required(backend):
+	case errors.Is(err, ErrUnavailable) && !Required(string(backend)):
 		t.Skipf("skipped without a server: %v", err)
 		return nil // for a T with a Skipf that returns
 	default:
@@ -62,8 +62,6 @@ func ForTest(t T, backend Backend, opt Options) *Server {
 	})
 	return s
 }
-
-func required(b Backend) bool { return Required(string(b)) }
 
 // Required reports whether [RequireVariable] contains name: a backend, or
 // chromium, which some tests use if it is installed.
