@@ -35,24 +35,16 @@ func Load(ctx context.Context, p Place, opt Options) (*ztree.Tree, error) {
 	return l.tree, nil
 }
 
-func load(ctx context.Context, p Place, opt Options) (*loaded, error) {
-	l, err := loadDump(ctx, p.File, opt)
-	if err == nil && opt.Whole && l.lacks != "" {
-		err = &LackingError{l.lacks}
-	}
-	return l, err
-}
-
-// loadDump reads a dump, packed or not, in any order, from a file or a pipe. A line that can't be
+// load reads a dump, packed or not, in any order, from a file or a pipe. A line that can't be
 // read, or a znode that no server would have, is a *[znode.DumpError].
-func loadDump(ctx context.Context, path string, opt Options) (*loaded, error) {
-	f, err := openfile.Read(path)
+func load(ctx context.Context, p Place, opt Options) (*loaded, error) {
+	f, err := openfile.Read(p.File)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	var r io.Reader = f
-	if isGzip(path) {
+	if isGzip(p.File) {
 		z, err := openfile.Unpack(f)
 		if err != nil {
 			return nil, err
@@ -70,6 +62,9 @@ func loadDump(ctx context.Context, path string, opt Options) (*loaded, error) {
 		}
 		return loader.Add(n)
 	})
+	if err == nil && opt.Whole && l.lacks != "" {
+		err = &LackingError{l.lacks}
+	}
 	if err != nil {
 		return nil, err
 	}

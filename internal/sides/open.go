@@ -42,41 +42,33 @@ type Side struct {
 // The error of a server is that of [zkconn.OpenReader], or of its Sync. The error of a dump is a
 // *[znode.DumpError] for a bad line, or the file's own error, such as [fs.ErrNotExist].
 func Open(ctx context.Context, p Place, opt Options) (*Side, error) {
-	if len(p.Server.Servers) > 0 {
-		cfg := opt.Config
-		cfg.Address = p.Server
-		return openReader(ctx, cfg, nil)
+	cfg, s := opt.Config, &Side{}
+	cfg.Address = p.Server
+	if p.File != "" {
+		l, err := load(ctx, p, opt)
+		if err != nil {
+			return nil, err
+		}
+		if s.local, err = serve(l, opt); err != nil {
+			return nil, err
+		}
+		cfg = s.local.config(opt)
 	}
-	l, err := load(ctx, p, opt)
-	if err != nil {
-		return nil, err
+	var err error
+	if s.Reader, err = zkconn.OpenReader(ctx, cfg); err == nil {
+		if err = s.Sync(ctx); err == nil {
+			return s, nil
+		}
 	}
-	local, err := serve(l, opt)
-	if err != nil {
-		return nil, err
-	}
-	s, err := openReader(ctx, local.config(opt), local)
-	if err != nil {
-		local.close()
-	}
-	return s, err
-}
-
-func openReader(ctx context.Context, cfg zkconn.Config, local *local) (*Side, error) {
-	r, err := zkconn.OpenReader(ctx, cfg)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.Sync(ctx); err != nil {
-		r.Close()
-		return nil, err
-	}
-	return &Side{r, local}, nil
+	s.Close()
+	return nil, err
 }
 
 // Close ends the session.
 func (s *Side) Close() {
-	s.Reader.Close()
+	if s.Reader != nil {
+		s.Reader.Close()
+	}
 	if s.local != nil {
 		s.local.close()
 	}
