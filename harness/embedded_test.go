@@ -17,23 +17,14 @@ import (
 func TestEmbeddedSessionsExpire(t *testing.T) {
 	s := harness.ForTest(t, harness.Embedded, harness.Options{TickTime: 10 * time.Millisecond})
 	var dialled atomic.Pointer[net.Conn]
-	lost, events, err := zk.Connect([]string{s.Address()}, time.Second, zk.WithLogInfo(false), zk.WithLogger(quiet{}),
-		zk.WithDialer(func(network, address string, timeout time.Duration) (net.Conn, error) {
-			if dialled.Load() != nil {
-				return nil, errors.New("cut off")
-			}
-			conn, err := net.DialTimeout(network, address, timeout)
-			dialled.Store(&conn)
-			return conn, err
-		}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		lost.Close()
-		for range events {
+	lost := connectBy(t, time.Second, func(network, address string, timeout time.Duration) (net.Conn, error) {
+		if dialled.Load() != nil {
+			return nil, errors.New("cut off")
 		}
-	}()
+		conn, err := net.DialTimeout(network, address, timeout)
+		dialled.Store(&conn)
+		return conn, err
+	}, s.Address())
 	if _, err := lost.Create("/session", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll)); err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"slices"
 	"strings"
@@ -34,7 +35,12 @@ func on(t *testing.T, backends []harness.Backend, test func(t *testing.T, b harn
 // what the harness does.
 func connect(t *testing.T, hosts ...string) *zk.Conn {
 	t.Helper()
-	conn, events, err := zk.Connect(hosts, 10*time.Second, zk.WithLogInfo(false), zk.WithLogger(quiet{}))
+	return connectBy(t, 20*time.Second, net.DialTimeout, hosts...)
+}
+
+func connectBy(t *testing.T, timeout time.Duration, dial zk.Dialer, hosts ...string) *zk.Conn {
+	t.Helper()
+	conn, events, err := zk.Connect(hosts, timeout, zk.WithLogInfo(false), zk.WithLogger(quiet{}), zk.WithDialer(dial))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,15 +189,7 @@ func TestEnsemble(t *testing.T) {
 		t.Fatalf("%d nodes", s.Nodes())
 	}
 	hosts := []string{s.NodeAddress(0), s.NodeAddress(1), s.NodeAddress(2)}
-	conn, events, err := zk.Connect(hosts, 20*time.Second, zk.WithLogInfo(false), zk.WithLogger(quiet{}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		conn.Close()
-		for range events {
-		}
-	}()
+	conn := connect(t, hosts...)
 	if _, err := conn.Create("/mine", []byte("x"), zk.FlagEphemeral, zk.WorldACL(zk.PermAll)); err != nil {
 		t.Fatal(err)
 	}

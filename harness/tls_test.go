@@ -31,18 +31,9 @@ func testTLS(t *testing.T, s *harness.Server) {
 		t.Fatalf("no certificate in %s", files.CA)
 	}
 	conf := &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{pair}, ServerName: "localhost"}
-	conn, events, err := zk.Connect([]string{s.SecureAddress()}, 10*time.Second, zk.WithLogInfo(false), zk.WithLogger(quiet{}),
-		zk.WithDialer(func(network, address string, timeout time.Duration) (net.Conn, error) {
-			return tls.DialWithDialer(&net.Dialer{Timeout: timeout}, network, address, conf)
-		}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		conn.Close()
-		for range events {
-		}
-	}()
+	conn := connectBy(t, 10*time.Second, func(network, address string, timeout time.Duration) (net.Conn, error) {
+		return tls.DialWithDialer(&net.Dialer{Timeout: timeout}, network, address, conf)
+	}, s.SecureAddress())
 	eventually(t, func() error { // a slow JVM may not be done with the first handshake in time
 		_, err := conn.Create("/secret", []byte("whispered"), 0, zk.WorldACL(zk.PermAll))
 		return err
