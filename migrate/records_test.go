@@ -41,7 +41,13 @@ func listed(records []migrate.RecordStatus) string {
 	return accounted(v)
 }
 
-// Every record counts once, whatever became of it. The differences name what somebody must look at.
+// lockOf is the data of a legacy lock that names a jobID: a time, as in the header of a record, and the jobID.
+func lockOf(s *site, jobID string) []byte {
+	return append(record(s.t, legacy.Pending, legacy.Payload{})[1:9], jobID...)
+}
+
+// Every record counts once, whatever became of it. The differences name what somebody must look at. Status counts alike, and
+// says who is at work in the legacy queue, and what to do.
 func TestEveryRecordCountsOnce(t *testing.T) {
 	t.Parallel()
 	records := map[string][]byte{
@@ -60,6 +66,8 @@ func TestEveryRecordCountsOnce(t *testing.T) {
 	}
 	consumed := func(s *site) { s.set(ingest(1), record(t, legacy.Consumed, job("a", "1"))) }
 	create := func(n int, data []byte) func(*site) { return func(s *site) { s.create(ingest(n), data) } }
+	lock := func(s *site) { s.create("/mrt.lock/ark", lockOf(s, "jid-1")) }
+	handOver := func(s *site) { _, _ = s.tryRelease(migrate.ReleaseOptions{WorkersStopped: -1}) }
 	const all = "total 7: migrated 5, skipped 1, quarantined 1"
 	for _, c := range []struct {
 		name   string
@@ -67,42 +75,49 @@ func TestEveryRecordCountsOnce(t *testing.T) {
 		want   string
 		kinds  string
 		extra  func(v *migrate.Verdict) bool
+		work   int // signs of legacy work
+		step   migrate.Step
 	}{
-		{"as migrated", func(*site) {}, all, "ok", func(v *migrate.Verdict) bool { return v.Due == 5 }},
-		{"released", func(s *site) { s.release() }, all, "ok", func(v *migrate.Verdict) bool { return v.Due == 0 && v.NotCompared == 0 }},
-		{"changed", consumed, "total 7: migrated 4, at legacy 1, skipped 1, quarantined 1", "ok", func(v *migrate.Verdict) bool { return v.Legacy[0].Record == ingest(1) }},
+		{"as migrated", func(*site) {}, all, "ok", func(v *migrate.Verdict) bool { return v.Due == 5 }, 0, migrate.StepRelease},
+		{"released", func(s *site) { s.release() }, all, "ok", func(v *migrate.Verdict) bool { return v.Due == 0 && v.NotCompared == 0 }, 0, ""},
+		{"changed", consumed, "total 7: migrated 4, at legacy 1, skipped 1, quarantined 1", "ok", func(v *migrate.Verdict) bool { return v.Legacy[0].Record == ingest(1) }, 1, migrate.StepRelease},
 		{"changed, and its job was removed by an administrator", func(s *site) { removeJob(s, 1); s.set(ingest(1), []byte("x")) },
-			"total 7: migrated 4, at legacy 1, skipped 1, quarantined 1", "ok", nil},
-		{"changed, and its job was begun", func(s *site) { consumed(s); s.fails() }, "total 7: migrated 4, undecided 1, skipped 1, quarantined 1", "both", nil},
-		{"vanished", func(s *site) { s.remove(ingest(1)) }, "total 7: migrated 4, undecided 1, skipped 1, quarantined 1", "vanished", nil},
-		{"vanished, but it was finished", func(s *site) { s.remove(ingest(3)) }, all, "ok", nil},
+			"total 7: migrated 4, at legacy 1, skipped 1, quarantined 1", "ok", nil, 0, migrate.StepRelease},
+		{"changed, and its job was begun", func(s *site) { consumed(s); s.fails() }, "total 7: migrated 4, undecided 1, skipped 1, quarantined 1", "both", nil, 1, migrate.StepDecideRecords},
+		{"vanished", func(s *site) { s.remove(ingest(1)) }, "total 7: migrated 4, undecided 1, skipped 1, quarantined 1", "vanished", nil, 0, migrate.StepDecideRecords},
+		{"vanished, but it was finished", func(s *site) { s.remove(ingest(3)) }, all, "ok", nil, 0, migrate.StepRelease},
 		{"vanished, and its job was removed", func(s *site) { removeJob(s, 1); s.remove(ingest(1)) },
-			"total 7: migrated 4, removed 1, skipped 1, quarantined 1", "acted-on", func(v *migrate.Verdict) bool { return len(v.Removed) == 1 }},
-		{"its job was removed", func(s *site) { removeJob(s, 1) }, "total 7: migrated 4, undecided 1, skipped 1, quarantined 1", "job-gone", nil},
+			"total 7: migrated 4, removed 1, skipped 1, quarantined 1", "acted-on", func(v *migrate.Verdict) bool { return len(v.Removed) == 1 }, 0, migrate.StepRelease},
+		{"its job was removed", func(s *site) { removeJob(s, 1) }, "total 7: migrated 4, undecided 1, skipped 1, quarantined 1", "job-gone", nil, 0, migrate.StepDecideRecords},
 		{"its job was removed after the release", func(s *site) { s.release(); removeJob(s, 1) }, "total 7: migrated 4, removed 1, skipped 1, quarantined 1", "ok",
-			func(v *migrate.Verdict) bool { return len(v.Removed) == 1 && v.Removed[0].Record == ingest(1) }},
-		{"there again after the release", func(s *site) { s.release(); s.create(ingest(1), []byte("x")) }, "total 7: migrated 4, undecided 1, skipped 1, quarantined 1", "again", nil},
+			func(v *migrate.Verdict) bool { return len(v.Removed) == 1 && v.Removed[0].Record == ingest(1) }, 0, ""},
+		{"there again after the release", func(s *site) { s.release(); s.create(ingest(1), []byte("x")) }, "total 7: migrated 4, undecided 1, skipped 1, quarantined 1", "again", nil, 0, migrate.StepDecideRecords},
 		{"its kept bytes are gone", func(s *site) {
 			s.release()
 			s.remove("/mrtq-handed-over/run0000000000/" + znode.Name(s.jobOf(ingest(1))))
 		}, all, "ok",
-			func(v *migrate.Verdict) bool { return len(v.Notices) == 1 && v.Notices[0].Record == ingest(1) }},
+			func(v *migrate.Verdict) bool { return len(v.Notices) == 1 && v.Notices[0].Record == ingest(1) }, 0, ""},
 		{"completed", func(s *site) {
 			s.release()
 			_, err := migrate.Complete(t.Context(), s.w, migrate.CompleteOptions{})
 			s.must(err)
-		}, all, "ok", func(v *migrate.Verdict) bool { return v.NotCompared == 5 }},
+		}, all, "ok", func(v *migrate.Verdict) bool { return v.NotCompared == 5 }, 0, ""},
 		{"late", func(s *site) { s.late(900) }, "total 8: migrated 5, skipped 1, quarantined 1, not migrated 1", "ok",
-			func(v *migrate.Verdict) bool { return slices.Equal(v.NotMigrated, []string{ingest(900)}) }},
-		{"late, and a legacy worker has it", create(900, record(t, legacy.Consumed, job("a", "900"))), "total 8: migrated 5, skipped 1, quarantined 1, not migrated 1", "ok", nil},
-		{"late, and finished", create(900, record(t, legacy.Completed, job("a", "900"))), "total 8: migrated 5, skipped 2, quarantined 1", "ok", nil},
-		{"late, and left out by choice", create(900, record(t, legacy.Deleted, job("a", "900"))), "total 8: migrated 5, skipped 2, quarantined 1", "ok", nil},
-		{"late, and undecodable", create(900, []byte("x")), "total 8: migrated 5, skipped 1, quarantined 2", "ok", nil},
-		{"repaired", func(s *site) { s.set(ingest(5), record(t, legacy.Pending, job("a", "5"))) }, "total 7: migrated 5, skipped 1, not migrated 1", "ok", nil},
-		{"rolled back", func(s *site) { s.mustRollback(migrate.RollbackOptions{}) }, "total 7: skipped 2, quarantined 1, not migrated 4", "ok", nil},
-		{"rolled back, and one is kept", keepOne, "total 7: migrated 1, skipped 2, quarantined 1, not migrated 3", "ok", nil},
+			func(v *migrate.Verdict) bool { return slices.Equal(v.NotMigrated, []string{ingest(900)}) }, 0, migrate.StepMigrateRest},
+		{"late, and a legacy worker has it", create(900, record(t, legacy.Consumed, job("a", "900"))), "total 8: migrated 5, skipped 1, quarantined 1, not migrated 1", "ok", nil, 1, migrate.StepMigrateRest},
+		{"late, and finished", create(900, record(t, legacy.Completed, job("a", "900"))), "total 8: migrated 5, skipped 2, quarantined 1", "ok", nil, 0, migrate.StepRelease},
+		{"late, and left out by choice", create(900, record(t, legacy.Deleted, job("a", "900"))), "total 8: migrated 5, skipped 2, quarantined 1", "ok", nil, 0, migrate.StepRelease},
+		{"late, and undecodable", create(900, []byte("x")), "total 8: migrated 5, skipped 1, quarantined 2", "ok", nil, 0, migrate.StepRelease},
+		{"repaired", func(s *site) { s.set(ingest(5), record(t, legacy.Pending, job("a", "5"))) }, "total 7: migrated 5, skipped 1, not migrated 1", "ok", nil, 0, migrate.StepMigrateRest},
+		{"rolled back", func(s *site) { s.mustRollback(migrate.RollbackOptions{}) }, "total 7: skipped 2, quarantined 1, not migrated 4", "ok", nil, 0, migrate.StepPlan},
+		{"rolled back, and one is kept", keepOne, "total 7: migrated 1, skipped 2, quarantined 1, not migrated 3", "ok", nil, 0, migrate.StepPlan},
 		{"rolled back, and the record of the kept one is there again", func(s *site) { keepOne(s); s.create(ingest(1), []byte("x")) },
-			"total 7: undecided 1, skipped 2, quarantined 1, not migrated 3", "again", nil},
+			"total 7: undecided 1, skipped 2, quarantined 1, not migrated 3", "again", nil, 0, migrate.StepDecideRecords},
+		{"changed, and the others were handed over", func(s *site) { consumed(s); handOver(s) }, "total 7: migrated 4, skipped 1, quarantined 1, not migrated 1", "ok", nil, 1, migrate.StepMigrateRest},
+		{"a legacy worker has finished it", func(s *site) { s.set(ingest(1), record(t, legacy.Completed, job("a", "1"))) }, "total 7: migrated 4, at legacy 1, skipped 1, quarantined 1", "ok", nil, 0, migrate.StepRelease},
+		{"a lock is left", lock, all, "ok", nil, 1, migrate.StepRelease},
+		{"a lock is left, and all were handed over", func(s *site) { lock(s); handOver(s) }, all, "ok", nil, 1, migrate.StepRelease},
+		{"released, and one is late", func(s *site) { s.release(); s.late(900) }, "total 8: migrated 5, skipped 1, quarantined 1, not migrated 1", "ok", nil, 0, migrate.StepMigrateRest},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -122,9 +137,30 @@ func TestEveryRecordCountsOnce(t *testing.T) {
 			if c.extra != nil && !c.extra(v) {
 				t.Errorf("not migrated %v, legacy %v, removed %v, notices %v, %d due, %d not compared", v.NotMigrated, v.Legacy, v.Removed, v.Notices, v.Due, v.NotCompared)
 			}
+			status := s.status()
+			var l struct{ migrated, atLegacy, undecided, rest, work int }
+			for _, queue := range status.Legacy {
+				l.migrated, l.atLegacy, l.undecided = l.migrated+queue.Migrated, l.atLegacy+len(queue.AtLegacy), l.undecided+len(queue.Undecided)
+				l.rest, l.work = l.rest+len(queue.NotMigrated), l.work+len(queue.AtWork)
+			}
+			if l.work != c.work || status.Step != c.step || (v.Records.Undecided > 0) != (migrate.VerdictStep(v) == migrate.StepDecideRecords) {
+				t.Errorf("%d at work, expected %d; next: %q, after a verification %q", l.work, c.work, status.Step, migrate.VerdictStep(v))
+			}
+			if l.atLegacy != v.Records.AtLegacy || l.undecided != v.Records.Undecided || l.rest != v.Records.NotMigrated {
+				t.Errorf("status: %+v", l)
+			}
 			for name, saved := range map[string]*migrate.Plan{"with its plan": plan, "without a plan": nil} {
 				all, err := migrate.ReadRecords(t.Context(), &s.w.Reader, saved)
 				s.must(err)
+				waits := 0
+				for _, r := range all {
+					if r.Outcome == migrate.WasMigrated && s.has(r.Path) {
+						waits++
+					}
+				}
+				if l.migrated != waits {
+					t.Errorf("status says that %d records wait for the release, expected %d", l.migrated, waits)
+				}
 				if got := listed(all); got != c.want {
 					t.Errorf("%s, the list of records has %s, expected %s", name, got, c.want)
 				}
