@@ -119,12 +119,9 @@ func legacyAt(opt Options) ([]byte, error) {
 func duplicates(report func(layout.Finding, string)) layout.GoRules {
 	seen := map[[16]byte]bool{} // digests
 	return layout.GoRules{Visit: func(v layout.Visit) {
-		p, ok := v.Value.(legacy.Payload)
-		if !ok {
-			return
-		}
-		id, ok := p.Text("jobID")
-		if !ok || id == "" {
+		p, _ := v.Value.(legacy.Payload)
+		id, _ := p.Text("jobID")
+		if id == "" {
 			return
 		}
 		sum := sha256.Sum256([]byte(id))
