@@ -1,6 +1,7 @@
 package accept
 
 import (
+	"strings"
 	"time"
 
 	"mrtq/newqueue"
@@ -12,15 +13,22 @@ type spelling struct {
 	dialect    newqueue.Dialect
 	jobTime    string // the field with the time in a job's status
 	timeFormat string
-	localIDs   string // the folder of local id locks
+	localIDs   string         // the folder of local id locks
+	names      map[string]string // of states, by their values in JSON
 }
 
 // spell returns the spelling of a dialect.
 func spell(d newqueue.Dialect) spelling {
+	s := spelling{d, "last_modification_date", time.RFC3339, "/locks/queue/localid", map[string]string{}}
 	if d == newqueue.MrtZK {
-		return spelling{d, "last_modified", "2006-01-02 15:04:05 -0700", "/locks/localid"}
+		s.jobTime, s.timeFormat, s.localIDs = "last_modified", "2006-01-02 15:04:05 -0700", "/locks/localid"
 	}
-	return spelling{d, "last_modification_date", time.RFC3339, "/locks/queue/localid"}
+	for _, e := range entities {
+		for _, name := range statesOf(documented(e, d)) {
+			s.names[s.state(name).(string)] = name
+		}
+	}
+	return s
 }
 
 // timeKey is the field with the time in a status.
@@ -31,12 +39,12 @@ func (s spelling) timeKey(kind string) string {
 	return "last_modified"
 }
 
-// deployed has the deployed library's names of the states.
-var deployed = map[string]string{
-	"pending": "Pending", "held": "Held", "estimating": "Estimating", "provisioning": "Provisioning",
-	"downloading": "Downloading", "processing": "Processing", "storing": "Storing", "recording": "Recording",
-	"notify": "Notify", "failed": "Failed", "completed": "Completed", "deleted": "Deleted",
-	"reporting": "Reporting", "update-reporting": "UpdateReporting",
+// deployed is the deployed library's name of a state: UpdateReporting for update-reporting.
+func deployed(state string) (name string) {
+	for _, word := range strings.Split(state, "-") {
+		name += strings.ToUpper(word[:1]) + word[1:]
+	}
+	return name
 }
 
 // mrtZK reports whether the dialect is that of the deployed library.
@@ -48,7 +56,7 @@ func (s spelling) state(name string) any {
 	case name == none:
 		return nil
 	case s.mrtZK():
-		return deployed[name]
+		return deployed(name)
 	}
 	return name
 }
@@ -59,12 +67,10 @@ const none = "none"
 // stateFromJSON returns the state that a value in JSON means. If the dialect doesn't have
 // such a state, it returns the text itself, in quotes.
 func (s spelling) stateFromJSON(spelled any) string {
-	for name := range deployed {
-		if s.state(name) == spelled {
-			return name
-		}
-	}
 	text, _ := spelled.(string)
+	if name, known := s.names[text]; known {
+		return name
+	}
 	return "“" + text + "”"
 }
 

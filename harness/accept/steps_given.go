@@ -16,6 +16,7 @@ import (
 	"mrtq/harness/accept/library"
 	"mrtq/harness/internal/session"
 	"mrtq/internal/znode"
+	"mrtq/newqueue"
 )
 
 // The Givens write what docs/new-layout.md, "Paths", describes.
@@ -55,8 +56,13 @@ func (s spelling) usualLSS(state string) string {
 
 // chain returns a job's states in order, if every step succeeds.
 func (s spelling) chain() []string {
-	chain := strings.Fields("pending estimating provisioning downloading processing storing recording notify completed")
-	return slices.DeleteFunc(chain, func(state string) bool { return state == "storing" && !s.mrtZK() })
+	chain := []string{"pending"}
+	for _, t := range documented(newqueue.EntityJob, s.dialect) { // the steps are in the order of a job's life
+		if t.From == chain[len(chain)-1] && t.who == "worker" && t.To != "failed" && t.To != "held" {
+			chain = append(chain, t.To)
+		}
+	}
+	return chain
 }
 
 // status returns the status of an item that got into its state at some time, without the fields that only

@@ -240,7 +240,7 @@ var (
 )
 
 func stateFolders() (all []string) {
-	for _, state := range slices.Sorted(slices.Values(states.All(states.Job))) {
+	for _, state := range slices.Sorted(slices.Values(states.States(states.Job, string(newqueue.MrtZK)))) {
 		all = append(all, "/jobs/states/"+state)
 	}
 	return all

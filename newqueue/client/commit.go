@@ -63,10 +63,10 @@ func isFolder(path string) bool {
 		return true
 	}
 	states := znode.Parent(path)
-	return znode.Name(states) == "states" && znode.Parent(znode.Parent(states)) == newqueue.BatchesPath
+	return states == newqueue.JobStatesPath || znode.Name(states) == "states" && znode.Parent(znode.Parent(states)) == newqueue.BatchesPath
 }
 
-// startNodes are all folders of both dialects but one.
+// startNodes are all folders of both dialects but those of local ids in dialect design and of states that only it has.
 var startNodes = newqueue.MrtZK.StartNodes()
 
 // send makes one attempt.

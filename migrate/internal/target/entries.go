@@ -5,6 +5,7 @@ import (
 
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
+	"mrtq/newqueue/states"
 )
 
 // Entries are the paths where a job should have its entries, as its own znodes say: in its
@@ -49,9 +50,9 @@ func AllEntries(bid, jid string) (paths []string) {
 			paths = append(paths, newqueue.BatchEntryPath(bid, f, jid))
 		}
 	}
-	for _, state := range newqueue.MrtZK.JobStates() { // it has all states that design has
+	for _, state := range states.All(states.Job) {
 		for priority := range newqueue.MaxPriority + 1 {
-			paths = append(paths, newqueue.JobEntryPath(state, priority, jid))
+			paths = append(paths, newqueue.JobEntryPath(newqueue.JobState(state), priority, jid))
 		}
 	}
 	slices.Sort(paths)
