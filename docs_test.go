@@ -18,7 +18,7 @@ func pages(t *testing.T) map[string]string {
 		t.Fatalf("%d pages in docs: %v", len(paths), err)
 	}
 	all := map[string]string{}
-	for _, path := range append(paths, "README.md", "harness/minizk/README.md") {
+	for _, path := range append(paths, "README.md", "harness/minizk/README.md", "harness/drivers/mrt-zk/README.md") {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

@@ -49,6 +49,7 @@ var OtherVariables = []string{
 	"MRTQ_HARNESS_CHILD",
 	"MRTQ_MINIZK_FIGURES",
 	"MRTQ_DEMO_ADDRESS",
+	"MRTQ_MRT_ZK_DRIVER",
 }
 
 // Variable is the environment variable of a flag.

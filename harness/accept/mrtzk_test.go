@@ -1,0 +1,93 @@
+package accept
+
+import (
+	"context"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/cucumber/godog"
+
+	"mrtq/harness/accept/library"
+	"mrtq/internal/zkconn"
+	"mrtq/newqueue"
+)
+
+const mrtZKDriver = "MRTQ_MRT_ZK_DRIVER"
+
+// TestMrtZKDriver: CDL's library differs from the scenarios exactly as its list of known deviations says.
+func TestMrtZKDriver(t *testing.T) {
+	command := os.Getenv(mrtZKDriver)
+	if command == "" {
+		t.Skip("no driver of mrt-zk, whose jar is not in Debian: build it with harness/drivers/mrt-zk/build.sh, and set " + mrtZKDriver + " to the command that this prints")
+	}
+	server := address(t)
+	parsed, err := zkconn.ParseAddress(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	driver, err := library.Start(t.Context(), library.Options{Command: command, Servers: strings.Join(parsed.Servers, ","), Log: t.Output()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer driver.Stop()
+	opt := Options{Address: server, Dialects: []newqueue.Dialect{newqueue.MrtZK}, Parallel: 4, Known: knownOfMrtZK(t), Libraries: map[library.Role]library.Library{}}
+	for _, role := range library.Roles {
+		opt.Libraries[role] = driver
+	}
+	r, err := Run(t.Context(), opt)
+	if err != nil || r.Scenarios < 400 || r.NotOffered > 20 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	for _, p := range r.Problems {
+		t.Error(p)
+	}
+}
+
+// TestMrtZKKnown: the list names each scenario once, and only those that there are. So it needs no jar to notice that a
+// scenario has a new name.
+func TestMrtZKKnown(t *testing.T) {
+	all, err := featuresOf(newqueue.MrtZK)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scenarios := map[string]bool{}
+	suite := godog.TestSuite{
+		ScenarioInitializer: func(sc *godog.ScenarioContext) {
+			sc.Before(func(ctx context.Context, sc *godog.Scenario) (context.Context, error) {
+				scenarios[sc.Name] = true
+				return ctx, godog.ErrSkip
+			})
+		},
+		Options: &godog.Options{Format: "progress", Output: io.Discard, FeatureContents: contents(all, newqueue.MrtZK), Tags: filter("", true)},
+	}
+	suite.Run()
+	if len(scenarios) < 400 {
+		t.Fatalf("only %d scenarios", len(scenarios))
+	}
+	listed := map[string]bool{}
+	for _, k := range knownOfMrtZK(t) {
+		switch {
+		case !scenarios[k.Scenario]:
+			t.Errorf("line %d: there is no scenario %q", k.line, k.Scenario)
+		case listed[k.Scenario]:
+			t.Errorf("line %d: the scenario %q is listed twice", k.line, k.Scenario)
+		}
+		listed[k.Scenario] = true
+	}
+}
+
+func knownOfMrtZK(t *testing.T) []Known {
+	t.Helper()
+	file, err := os.Open("../drivers/mrt-zk/mrt-zk.known")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	known, err := ParseKnown(file)
+	if err != nil || len(known) == 0 {
+		t.Fatalf("%d known deviations, %v", len(known), err)
+	}
+	return known
+}
