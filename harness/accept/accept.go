@@ -80,6 +80,8 @@ type Report struct {
 	// NotOffered counts the scenarios that need what the code under test has nothing for. They neither passed nor
 	// failed. Known counts the failed ones that are expected to.
 	NotOffered, Known int
+	// Lacks counts the scenarios that are not offered, by the verb that the code under test has nothing for.
+	Lacks map[string]int
 	// Coverage has every row of every dialect in Options, in the order of the
 	// published design.
 	Coverage []Row
@@ -184,7 +186,7 @@ func (s *suite) run(ctx context.Context, features []godog.Feature) (*Report, err
 	case err != nil:
 		return nil, fmt.Errorf("accept: %w", err)
 	case ctx.Err() != nil:
-		return nil, fmt.Errorf("accept: stopped after %d scenarios: %w", len(s.ran), context.Cause(ctx))
+		return nil, fmt.Errorf("accept: stopped after %d of the scenarios: %w", len(s.ran), context.Cause(ctx))
 	case len(s.ran)+len(s.lacking) == 0 && passed:
 		return nil, ErrNothing
 	}
@@ -214,14 +216,14 @@ func (s *suite) scenario(sc *godog.ScenarioContext) {
 func (s *suite) finished(sc *godog.Scenario, w *world, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.ran = append(s.ran, scenario{sc.Name, w.dialect, tagsOf(sc), err, w.saw})
+	s.ran = append(s.ran, scenario{name: sc.Name, dialect: w.dialect, tags: tagsOf(sc), failed: err, saw: w.saw})
 }
 
 // notOffered records that a scenario needs what the code under test has nothing for.
 func (s *suite) notOffered(sc *godog.Scenario, w *world) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lacking = append(s.lacking, scenario{name: sc.Name, dialect: w.dialect})
+	s.lacking = append(s.lacking, scenario{name: sc.Name, dialect: w.dialect, lacks: w.lacks})
 }
 
 // rowID matches a tag that is the id of a row.
@@ -235,7 +237,7 @@ func (s *suite) report(passed bool) *Report {
 	slices.SortStableFunc(s.ran, func(a, b scenario) int {
 		return slices.Index(s.opt.Dialects, a.dialect) - slices.Index(s.opt.Dialects, b.dialect)
 	})
-	r := &Report{Scenarios: len(s.ran), NotOffered: len(s.lacking), Subset: s.opt.Tags != "" || s.opt.Features != nil || s.opt.Libraries != nil}
+	r := &Report{Scenarios: len(s.ran), NotOffered: len(s.lacking), Lacks: map[string]int{}, Subset: s.opt.Tags != "" || s.opt.Features != nil || s.opt.Libraries != nil}
 	for _, sc := range s.ran {
 		switch {
 		case sc.failed != nil && isKnown(s.opt.Known, sc):
@@ -262,6 +264,12 @@ func (s *suite) report(passed bool) *Report {
 		for _, row := range s.rows {
 			row.count(sc)
 		}
+	}
+	for _, sc := range s.lacking {
+		r.Lacks[sc.lacks]++
+	}
+	if len(s.ran) == 0 && len(s.lacking) > 0 {
+		r.Problems = append(r.Problems, "no scenario is offered, so nothing was judged")
 	}
 	r.Problems = append(r.Problems, judge(s.opt.Known, s.ran, s.opt.Tags == "")...)
 	if !passed && len(r.Problems) == 0 && r.Failed == 0 && r.NotOffered == 0 {

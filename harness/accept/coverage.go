@@ -85,6 +85,7 @@ type scenario struct {
 	dialect newqueue.Dialect
 	tags    []string
 	failed  error
+	lacks   string // why it is not offered; "" if it is
 	saw     sighting
 }
 

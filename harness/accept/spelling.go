@@ -13,7 +13,7 @@ type spelling struct {
 	dialect    newqueue.Dialect
 	jobTime    string // the field with the time in a job's status
 	timeFormat string
-	localIDs   string         // the folder of local id locks
+	localIDs   string            // the folder of local id locks
 	names      map[string]string // of states, by their values in JSON
 }
 

@@ -192,7 +192,7 @@ func (w *world) answerWarns(how string) error {
 		return first(w.done(), equal("the warnings", len(w.last.Warnings), 0))
 	}
 	if !w.last.able.Warnings() {
-		w.lacks = true
+		w.lacks = "warnings"
 		return errNotOffered
 	}
 	for _, text := range w.last.Warnings {
@@ -361,7 +361,7 @@ func (w *world) refusedAs(want library.Kind) (*library.Refusal, error) {
 	case !errors.As(w.last.err, &refused):
 		return nil, fmt.Errorf("it was not refused: %w", orDone(w.last.err))
 	case refused.Kind != want && (w.last.able.Reasons() || refused.Kind == library.Other):
-		return nil, fmt.Errorf("it was refused for another reason, as %s: %w", refused.Kind, refused)
+		return nil, fmt.Errorf("it was refused as %s, expected %s: %w", refused.Kind, want, refused)
 	}
 	return refused, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/cucumber/godog"
@@ -41,7 +42,7 @@ type world struct {
 	byHand []any       // the operations of what Givens have written since, not yet sent
 	last   outcome
 	saw    sighting
-	lacks  bool // the scenario is not offered
+	lacks  string // what the code under test has nothing for; then the scenario is not offered
 	// unsettled is true if no Then has compared the whole tree since the last act.
 	unsettled bool
 	uuid      string   // of the scenario's submission
@@ -116,7 +117,7 @@ func (w *world) tearDown(ctx context.Context, sc *godog.Scenario, err error) (co
 	if ctx.Err() != nil {
 		return ctx, nil // the run was stopped, so this scenario does not count
 	}
-	if w.lacks {
+	if w.lacks != "" {
 		w.suite.notOffered(sc, w)
 		return ctx, nil
 	}
@@ -180,16 +181,22 @@ func (w *world) do(ctx context.Context, a *actor, r request, answer *outcome) (e
 	}
 	switch refused := (*library.Refusal)(nil); {
 	case errors.As(err, &refused) && refused.Kind == library.Unsupported:
-		w.lacks = true
+		w.lacks = strings.TrimSpace(r.Verb + " " + r.What)
 		return fmt.Errorf("%w: %w", errNotOffered, err)
 	case err != nil || r.Verb != "acquire":
 		return err
+	}
+	if kindOf(answer.Item) != r.What {
+		return fmt.Errorf("it has answered acquire with the item %q, which is the path of no %s, such as %s0000000002", answer.Item, r.What, examples[r.What])
 	}
 	if a.has = answer.Item; wants != "" && wants != a.has {
 		return fmt.Errorf("the next %s in %s is %s, expected %s", r.What, r.From, a.has, wants)
 	}
 	return nil
 }
+
+// examples are how the paths of items begin.
+var examples = map[string]string{"job": "/jobs/jid", "batch": "/batches/bid", "request": "/access/small/qid"}
 
 // errNotOffered says that the code under test has nothing that does what a scenario needs. godog skips the rest.
 var errNotOffered = fmt.Errorf("not offered: %w", godog.ErrSkip)

@@ -40,13 +40,13 @@ func TestVerbsPage(t *testing.T) {
 // transcript are requests, as mrtq sends them.
 const transcript = `{"n":1,"verb":"hello","protocol":1,"servers":"127.0.0.1:2181"}
 {"n":2,"verb":"open","session":"s1","root":"/q","dialect":"design"}
-{"n":3,"verb":"init","what":"queue","session":"s1"}
-{"n":4,"verb":"create","what":"batch","session":"s1","docs":{"submission":{"profile_name":"merritt_demo_content","submitter":"Dee Positor","payload_filename":"three.checkm","submissionDate":"2024-02-20T12:00:00-08:00","erc_what":"","erc_who":"","erc_when":"","erc_where":"","type":"object-manifest","submission_mode":"add","batchID":"uuid-1"}}}
-{"n":5,"verb":"acquire","what":"batch","session":"s1","from":"pending"}
-{"n":6,"verb":"process","what":"batch","session":"s1","item":"/batches/bid0000000000","jobs":[{"priority":5,"space_needed":0,"configuration":{"batch_id":"","profile_name":"merritt_demo_content","submitter":"Dee Positor","submissionDate":"2024-02-20T12:00:00-08:00","payload_url":"http://example.org/1","payload_type":"Manifest","response_type":"JSON","local_id":"","submission_mode":"Add"},"identifiers":{"primary_id":"","local_id":[]}}]}
-{"n":7,"verb":"acquire","what":"job","session":"s1","from":"pending"}
-{"n":8,"verb":"fail","what":"job","session":"s1","item":"/jobs/jid0000000001","message":"404 Not Found"}
-{"n":9,"verb":"move","what":"job","session":"s1","item":"/jobs/jid0000000001","to":"completed"}
+{"n":3,"verb":"init","what":"queue","session":"s1","now":"2024-03-01T12:00:00-08:00"}
+{"n":4,"verb":"create","what":"batch","session":"s1","docs":{"submission":{"profile_name":"merritt_demo_content","submitter":"Dee Positor","payload_filename":"three.checkm","submissionDate":"2024-02-20T12:00:00-08:00","erc_what":"","erc_who":"","erc_when":"","erc_where":"","type":"object-manifest","submission_mode":"add","batchID":"uuid-1"}},"now":"2024-03-01T12:00:00-08:00"}
+{"n":5,"verb":"acquire","what":"batch","session":"s1","from":"pending","now":"2024-03-01T12:00:00-08:00"}
+{"n":6,"verb":"process","what":"batch","session":"s1","item":"/batches/bid0000000000","jobs":[{"priority":5,"space_needed":0,"configuration":{"batch_id":"","profile_name":"merritt_demo_content","submitter":"Dee Positor","submissionDate":"2024-02-20T12:00:00-08:00","payload_url":"http://example.org/1","payload_type":"Manifest","response_type":"JSON","local_id":"","submission_mode":"Add"},"identifiers":{"primary_id":"","local_id":[]}}],"now":"2024-03-01T12:00:00-08:00"}
+{"n":7,"verb":"acquire","what":"job","session":"s1","from":"pending","now":"2024-03-01T12:00:00-08:00"}
+{"n":8,"verb":"fail","what":"job","session":"s1","item":"/jobs/jid0000000001","message":"404 Not Found","now":"2024-03-01T12:00:00-08:00"}
+{"n":9,"verb":"move","what":"job","session":"s1","item":"/jobs/jid0000000001","to":"completed","now":"2024-03-01T12:00:00-08:00"}
 {"n":10,"verb":"close","session":"s1"}
 `
 

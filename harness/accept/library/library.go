@@ -130,11 +130,11 @@ var Kinds = []struct {
 	Kind  Kind
 	Means string
 }{
-	{Locked, "the lock is already held"},
-	{NotLocked, "the caller does not hold the lock"},
+	{Locked, "somebody else holds a lock that the caller must take or respect"},
+	{NotLocked, "the caller does not hold the lock; also an administrator who asks for a step that is a worker's, even while a worker holds the lock"},
 	{Held, "the queue is held"},
 	{None, "there is nothing to acquire"},
-	{State, "no transition leads there, or not for this caller: with `from`, `to`, and `allowed`, the states that can follow, in any order"},
+	{State, "no transition leads there, or `from` is not the state of the item: with `from`, `to`, and `allowed`, the states that can follow, in any order"},
 	{NotResumable, "no step of the job has succeeded yet"},
 	{Processing, "the batch has unfinished jobs"},
 	{HasJobs, "the batch already has jobs"},

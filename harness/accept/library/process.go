@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"mrtq/internal/plainjson"
 	"mrtq/newqueue"
 )
 
@@ -136,6 +137,9 @@ func (d *Driver) start(ctx context.Context) (*process, error) {
 		err = d.wrong(fmt.Sprintf("needs protocol %d, and this version of mrtq speaks %d", r.Protocol, Protocol), "", "take the driver of this version, or the mrtq of that protocol", nil)
 	case err == nil && r.Implementation == "":
 		err = d.wrong("does not name its implementation", "", next, nil)
+	case err == nil && slices.ContainsFunc(r.Without, unknownName):
+		i := slices.IndexFunc(r.Without, unknownName)
+		err = d.wrong(fmt.Sprintf("is without %q, which is no verb", r.Without[i]), "", "docs/drivers.md has the verbs; there are also reasons and warnings", nil)
 	case err != nil && ctx.Err() == nil:
 		var why *DriverError
 		if errors.As(err, &why) {
@@ -148,6 +152,13 @@ func (d *Driver) start(ctx context.Context) (*process, error) {
 	}
 	d.able = Able{Name: r.Implementation, Dialects: r.Dialects, Clock: r.Clock, Strict: r.Strict, Without: r.Without}
 	return p, nil
+}
+
+// unknownName reports whether a name in without is neither a verb, with what it is about or without, nor another
+// thing that can be lacking.
+func unknownName(name string) bool {
+	verb, _, _ := strings.Cut(name, " ")
+	return name != "reasons" && name != "warnings" && !slices.ContainsFunc(Verbs, func(v Verb) bool { return v.Verb == verb })
 }
 
 func (d *Driver) wrong(what, request, next string, err error) *DriverError {
@@ -315,7 +326,9 @@ func (p *process) read(stdout io.ReadCloser) {
 func (p *process) take(line []byte) error {
 	const next = "a driver prints nothing on stdout but answers, one for each request; its log goes to stderr"
 	r := reply{Answer: &Answer{}}
-	if err := json.Unmarshal(line, &r); err != nil {
+	if kind := (*json.UnmarshalTypeError)(nil); errors.As(json.Unmarshal(line, &r), &kind) {
+		return p.d.wrong(fmt.Sprintf("has printed %.80q", line), "", next, plainjson.Error(kind))
+	} else if !json.Valid(line) {
 		return p.d.wrong(fmt.Sprintf("has printed %.80q", line), "", next, nil)
 	}
 	p.mu.Lock()

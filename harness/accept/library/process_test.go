@@ -27,6 +27,8 @@ func TestDriversThatDoNotStart(t *testing.T) {
 		{"not there", "exec ./no-such-driver 2>/dev/null", `has ended; it was asked hello; it must answer hello as docs/drivers.md says, with a line of JSON on stdout`},
 		{"prints its help", "echo Usage: driver", `has printed "Usage: driver"; it was asked hello; it must answer hello as docs/drivers.md says, with a line of JSON on stdout`},
 		{"another protocol", `read hello; echo '{"n":1,"implementation":"x","protocol":2}'; cat`, `needs protocol 2, and this version of mrtq speaks 1; take the driver of this version, or the mrtq of that protocol`},
+		{"a field of another type", `read hello; echo '{"n":1,"implementation":"x","protocol":1,"dialects":"design"}'; cat`, `has printed "{\"n\":1,\"implementation\":\"x\",\"protocol\":1,\"dialects\":\"design\"}": dialects: found a string, expected a list; it was asked hello; it must answer hello as docs/drivers.md says, with a line of JSON on stdout`},
+		{"without what is no verb", `read hello; echo '{"n":1,"implementation":"x","protocol":1,"without":["admin-moev"]}'; cat`, `is without "admin-moev", which is no verb; docs/drivers.md has the verbs; there are also reasons and warnings`},
 		{"no name", `read hello; echo '{"n":1,"protocol":1}'; cat`, `does not name its implementation; it must answer hello as docs/drivers.md says, with a line of JSON on stdout`},
 		{"refuses", `read hello; echo '{"n":1,"refused":{"kind":"other","text":"no jar"}}'; cat`, `refuses: no jar; see what it says`},
 	} {

@@ -13,8 +13,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -269,6 +271,11 @@ func (c *acceptCmd) conclude(r *accept.Report, which, rows string) error {
 	}
 	if r.NotOffered > 0 {
 		also += fmt.Sprintf(", %d not offered", r.NotOffered)
+		var lacks []string
+		for _, verb := range slices.Sorted(maps.Keys(r.Lacks)) {
+			lacks = append(lacks, fmt.Sprintf("%s (%d)", verb, r.Lacks[verb]))
+		}
+		c.Say("not offered: %s", strings.Join(lacks, ", "))
 	}
 	if r.OK() {
 		c.Conclude(screen.Good, "Accept: %s %s passed%s%s.", screen.Count(r.Scenarios-r.Failed, "scenario", "scenarios"), which, also, rows)

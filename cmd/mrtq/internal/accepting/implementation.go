@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -32,6 +33,9 @@ func (c *acceptCmd) drivers(ctx context.Context, server *harness.Server, session
 			all = map[library.Role]library.Library{}
 		}
 		roles, command := rolesOf(given)
+		if role, _, ok := strings.Cut(command, "="); ok && maybeRole.MatchString(role) {
+			return nil, stop, exit.Usagef("--implementation: %q is no kind of actor: expected one of %s, or a command", role, strings.Join(texts(library.Roles), ", "))
+		}
 		if session.TLS != nil {
 			return nil, stop, exit.Usagef("--implementation: a driver can't connect over TLS; give the address of the plain port, without --tls")
 		}
@@ -49,7 +53,7 @@ func (c *acceptCmd) drivers(ctx context.Context, server *harness.Server, session
 		}
 		for _, dialect := range c.inDialects() {
 			if !d.Able().Can(dialect) {
-				return nil, stop, exit.Usagef("--implementation %q can dialect %s, not %s: give --dialect", command, strings.Join(texts(d.Able().Dialects), ", "), dialect)
+				return nil, stop, exit.Usagef("--implementation %q knows dialect %s, not %s: give --dialect", command, strings.Join(texts(d.Able().Dialects), ", "), dialect)
 			}
 		}
 		for _, role := range roles {
@@ -58,6 +62,9 @@ func (c *acceptCmd) drivers(ctx context.Context, server *harness.Server, session
 	}
 	return all, stop, nil
 }
+
+// maybeRole is what a mistyped role looks like. A variable for the command is in capitals.
+var maybeRole = regexp.MustCompile(`^[A-Za-z]*[a-z][A-Za-z]*$`)
 
 // rolesOf splits the value of --implementation: ROLE=COMMAND, or a command for all roles.
 func rolesOf(given string) ([]library.Role, string) {
