@@ -18,7 +18,7 @@ func launchEmbedded(ctx context.Context, s *Server) (*cluster, error) {
 	opt := minizk.Options{
 		Addr:        s.opt.Listen,
 		RealTime:    true, // a client that has only an address can't advance the clock
-		MinTimeout:  time.Duration(s.opt.minSessionTimeout()) * time.Millisecond,
+		MinTimeout:  s.opt.MinSessionTimeout,
 		SuperDigest: s.superDigest(),
 	}
 	if s.opt.TLS {

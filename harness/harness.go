@@ -55,10 +55,10 @@ const startAttempts = 5
 // After an error Start has removed everything that it had started. If it could not,
 // the error says that, too.
 func Start(ctx context.Context, backend Backend, opt Options) (*Server, error) {
-	opt = opt.withDefaults()
 	if err := opt.validate(backend); err != nil {
 		return nil, err
 	}
+	opt = opt.withDefaults()
 	var s *Server
 	err := retryPorts(func() (err error) {
 		s, err = startOnce(ctx, backend, opt)
@@ -80,7 +80,7 @@ func retryPorts(start func() error) error {
 
 // startOnce makes one attempt, on ports of its own choice.
 func startOnce(ctx context.Context, backend Backend, opt Options) (_ *Server, err error) {
-	s := &Server{backend: backend, opt: opt, secret: newSecret()}
+	s := &Server{backend: backend, opt: opt, secret: newSecret(), cluster: &cluster{}}
 	defer func() {
 		if err != nil {
 			// With a cancelled context Stop kills the servers: they hold
@@ -100,10 +100,14 @@ func startOnce(ctx context.Context, backend Backend, opt Options) (_ *Server, er
 			return nil, err
 		}
 	}
-	if s.cluster, err = backend.launcher()(ctx, s); err != nil {
-		return nil, err
+	c, err := backend.launcher()(ctx, s)
+	if c != nil {
+		s.cluster = c
 	}
-	if err = s.awaitAll(ctx); err != nil {
+	if err == nil {
+		err = s.awaitAll(ctx)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return s, nil

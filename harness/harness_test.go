@@ -35,7 +35,7 @@ func on(t *testing.T, backends []harness.Backend, test func(t *testing.T, b harn
 // what the harness does.
 func connect(t *testing.T, hosts ...string) *zk.Conn {
 	t.Helper()
-	return connectBy(t, 20*time.Second, net.DialTimeout, hosts...)
+	return connectBy(t, 10*time.Second, net.DialTimeout, hosts...)
 }
 
 func connectBy(t *testing.T, timeout time.Duration, dial zk.Dialer, hosts ...string) *zk.Conn {
@@ -189,7 +189,7 @@ func TestEnsemble(t *testing.T) {
 		t.Fatalf("%d nodes", s.Nodes())
 	}
 	hosts := []string{s.NodeAddress(0), s.NodeAddress(1), s.NodeAddress(2)}
-	conn := connect(t, hosts...)
+	conn := connectBy(t, 20*time.Second, net.DialTimeout, hosts...)
 	if _, err := conn.Create("/mine", []byte("x"), zk.FlagEphemeral, zk.WorldACL(zk.PermAll)); err != nil {
 		t.Fatal(err)
 	}

@@ -55,15 +55,22 @@ func (o Options) withDefaults() Options {
 	if o.Nodes == 0 {
 		o.Nodes = 1
 	}
+	if o.TickTime == 0 {
+		o.TickTime = 200 * time.Millisecond
+	}
+	if o.MinSessionTimeout == 0 {
+		o.MinSessionTimeout = 2 * o.TickTime
+	}
 	if o.StartTimeout == 0 {
 		o.StartTimeout = time.Minute
 	}
 	return o
 }
 
+// validate is for options without defaults.
 func (o Options) validate(b Backend) error {
 	switch {
-	case o.Nodes < 0 || o.Nodes > maxNodes || o.Nodes%2 == 0:
+	case o.Nodes < 0 || o.Nodes > maxNodes || o.Nodes != 0 && o.Nodes%2 == 0:
 		return fmt.Errorf("harness: Options.Nodes is %d: expected 1 or an odd number up to %d", o.Nodes, maxNodes)
 	case o.TickTime < 0 || o.StartTimeout < 0:
 		return fmt.Errorf("harness: Options has a negative time: %+v", o)
@@ -80,7 +87,7 @@ func (o Options) validate(b Backend) error {
 		set  bool
 		on   []Backend // that have the option
 	}{
-		{"Nodes", o.Nodes != 1, []Backend{JVM}},
+		{"Nodes", o.Nodes > 1, []Backend{JVM}},
 		{"Listen", o.Listen != "", []Backend{Embedded}},
 		{"TickTime", o.TickTime != 0, Backends()},
 		{"MinSessionTimeout", o.MinSessionTimeout != 0, Backends()},
@@ -98,22 +105,6 @@ func (o Options) validate(b Backend) error {
 		}
 	}
 	return nil
-}
-
-// ticks returns the tick in whole milliseconds.
-func (o Options) ticks() int64 {
-	if o.TickTime == 0 {
-		return 200
-	}
-	return o.TickTime.Milliseconds()
-}
-
-// minSessionTimeout returns the shortest session timeout in whole milliseconds.
-func (o Options) minSessionTimeout() int64 {
-	if o.MinSessionTimeout == 0 {
-		return 2 * o.ticks()
-	}
-	return o.MinSessionTimeout.Milliseconds()
 }
 
 // maxSessionTimeout is the longest session timeout that a client can get, as from a

@@ -19,12 +19,16 @@ const stopTimeout = 10 * time.Second
 type process struct {
 	cmd  *exec.Cmd
 	log  *node.Tail
-	done chan struct{} // closed when the child has ended and been waited for
+	end  context.CancelFunc // asks it to end, and kills it after stopTimeout
+	done chan struct{}      // closed when the child has ended and been waited for
 }
 
 // startProcess starts argv in the given folder.
 func startProcess(argv []string, dir string) (*process, error) {
-	p := &process{cmd: exec.Command(argv[0], argv[1:]...), log: &node.Tail{}, done: make(chan struct{})}
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &process{cmd: exec.CommandContext(ctx, argv[0], argv[1:]...), log: &node.Tail{}, end: cancel, done: make(chan struct{})}
+	p.cmd.Cancel = func() error { return p.cmd.Process.Signal(syscall.SIGTERM) }
+	p.cmd.WaitDelay = stopTimeout
 	p.cmd.Dir = dir
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
 	p.cmd.SysProcAttr = childAttributes()
@@ -59,19 +63,13 @@ func (p *process) running() bool {
 // stop asks the process to end. It kills the process if it does not end, or
 // when ctx is done. It returns when the process has ended.
 func (p *process) stop(ctx context.Context) error {
-	if !p.running() {
+	p.end()
+	select {
+	case <-p.done:
 		return nil
+	case <-ctx.Done():
+		return p.kill()
 	}
-	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
-	defer cancel()
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err == nil {
-		select {
-		case <-p.done:
-			return nil
-		case <-ctx.Done():
-		}
-	}
-	return p.kill()
 }
 
 // kill sends SIGKILL and returns when the process has ended.

@@ -23,7 +23,7 @@ type Server struct {
 	certs   *certificates // nil without TLS
 
 	mu      sync.Mutex
-	cluster *cluster // nil after Stop
+	cluster *cluster // after Stop it has no hosts
 }
 
 // Address returns the connect string: host:port of every server, comma-separated,
@@ -32,9 +32,6 @@ type Server struct {
 func (s *Server) Address() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.cluster == nil {
-		return ""
-	}
 	return strings.Join(s.cluster.hosts, ",") + s.cluster.chroot
 }
 
@@ -43,9 +40,6 @@ func (s *Server) Address() string {
 func (s *Server) SecureAddress() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.cluster == nil {
-		return ""
-	}
 	return strings.Join(s.cluster.secureHosts, ",")
 }
 
@@ -63,9 +57,6 @@ func (s *Server) TLSFiles() TLS {
 func (s *Server) Nodes() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.cluster == nil {
-		return 0
-	}
 	return len(s.cluster.nodes)
 }
 
@@ -120,7 +111,7 @@ func (s *Server) RestartNode(ctx context.Context, i int) error {
 func (s *Server) Clean(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.cluster == nil {
+	if s.cluster.hosts == nil {
 		return errStopped
 	}
 	root, client := "/", s.super()
@@ -142,10 +133,10 @@ func (s *Server) Stop(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var err error
-	if s.cluster != nil {
+	if s.cluster.remove != nil {
 		err = s.cluster.remove(ctx)
-		s.cluster = nil
 	}
+	s.cluster = &cluster{}
 	if s.dir != "" {
 		err = errors.Join(err, os.RemoveAll(s.dir))
 		s.dir = ""
@@ -179,7 +170,7 @@ func (s *Server) oneNode(i int, do func(node.Node) error) error {
 }
 
 func (s *Server) controlled() ([]node.Node, error) {
-	if s.cluster == nil {
+	if s.cluster.hosts == nil {
 		return nil, errStopped
 	}
 	nodes := s.cluster.nodes

@@ -2,8 +2,8 @@ package harness
 
 import (
 	"crypto/rand"
-	"crypto/sha1"
-	"encoding/base64"
+
+	"mrtq/internal/ztree"
 )
 
 // superUser is the account to which ACLs don't apply. Clean needs it because a
@@ -13,11 +13,9 @@ const superUser = "super"
 // newSecret returns the super user's password of one server.
 func newSecret() string { return rand.Text() }
 
-// superDigest returns what the server's configuration has about the super user:
-// user:base64(sha1(user:password)), as in ZooKeeper's digest scheme.
+// superDigest returns what the server's configuration has about the super user.
 func (s *Server) superDigest() string {
-	sum := sha1.Sum([]byte(superUser + ":" + s.secret))
-	return superUser + ":" + base64.StdEncoding.EncodeToString(sum[:])
+	return ztree.DigestID([]byte(superUser + ":" + s.secret)).Name
 }
 
 // super returns a client whose sessions no ACL applies to. It works only on

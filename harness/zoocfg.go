@@ -16,13 +16,13 @@ const (
 
 // properties returns the lines of zoo.cfg that are the same on jvm and docker.
 func (o Options) properties() map[string]string {
-	tick := o.ticks()
+	tick, shortest := o.TickTime.Milliseconds(), o.MinSessionTimeout.Milliseconds()
 	p := map[string]string{
 		"tickTime":               fmt.Sprint(tick),
 		"initLimit":              fmt.Sprint(max(2, joinTime.Milliseconds()/tick)),
 		"syncLimit":              fmt.Sprint(max(2, syncTime.Milliseconds()/tick)),
-		"minSessionTimeout":      fmt.Sprint(o.minSessionTimeout()),
-		"maxSessionTimeout":      fmt.Sprint(max(maxSessionTimeout.Milliseconds(), o.minSessionTimeout())),
+		"minSessionTimeout":      fmt.Sprint(shortest),
+		"maxSessionTimeout":      fmt.Sprint(max(maxSessionTimeout.Milliseconds(), shortest)),
 		"maxClientCnxns":         "0", // all of a test's sessions come from one address
 		"admin.enableServer":     "false",
 		"4lw.commands.whitelist": "*",
