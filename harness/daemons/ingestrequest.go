@@ -13,7 +13,6 @@ import (
 // depend on.
 type request struct {
 	profile, packageType, filename string
-	hasProfile                     bool
 	digestType, digestValue        string
 	batchID, jobID                 string
 	update                         bool
@@ -32,24 +31,28 @@ var digestTypes = strings.Fields("Alder-32 CRC-32 MD2 MD5 SHA-1 SHA-256 SHA-384 
 
 // populate does what JSONUtil.populateIngestRequest does, and throws where that does.
 func populate(jp, ji newqueue.Object) (r request) {
+	r = requestOf(jp)
 	r.primaryID = getString(ji, "primary_id")
 	// The constructor of IngestRequest ignores a profile that is not an
 	// identifier. Then the package type stays null, too.
-	r.profile, r.hasProfile = value(jp, "profile")
-	if r.hasProfile = r.profile != ""; r.hasProfile {
-		r.packageType, _ = value(jp, "type")
+	if r.profile == "" {
+		r.packageType = ""
 	}
-	r.filename, _ = value(jp, "filename")
-	r.digestType, _ = value(jp, "digestType")
-	r.digestValue, _ = value(jp, "digestValue")
 	r.localID = garbled(stringArray(ji["local_id"]))
-	r.jobID, _ = value(jp, "jobID")
-	r.batchID, _ = value(jp, "batchID")
 	r.update = getBoolean(jp, "update")
 	for _, key := range dublinCore {
 		if jp[key] != nil {
 			getString(jp, key)
 		}
+	}
+	return r
+}
+
+// requestOf returns what a configuration says of the job's folder.
+func requestOf(jp newqueue.Object) (r request) {
+	for key, to := range map[string]*string{"batchID": &r.batchID, "jobID": &r.jobID, "profile": &r.profile, "type": &r.packageType,
+		"filename": &r.filename, "digestType": &r.digestType, "digestValue": &r.digestValue} {
+		*to, _ = value(jp, key)
 	}
 	return r
 }
@@ -76,7 +79,7 @@ func (r *request) openProfile() {
 		throwf("batchID: %w", errNull)
 	case !strings.Contains(r.batchID, "bid-"):
 		throwf("the queue path has no bid-: string index out of range: -1")
-	case !r.hasProfile:
+	case r.profile == "":
 		throwf("profile: %w", errNull)
 	// Its file in S3 has the profile's name, and so has its copy on disk.
 	case strings.Contains(r.profile, "/") || znode.ValidatePath("/"+r.profile) != nil:

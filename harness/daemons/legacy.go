@@ -152,9 +152,6 @@ func (w *World) SetLegacy(path string, to legacy.Status) error {
 func (t *Turn) ingestLegacy(record string, legacyRecord legacy.Record) {
 	jp := newqueue.Object(legacyRecord.Payload)
 	r := requestOf(jp)
-	r.filename, _ = value(jp, "filename")
-	r.digestType, _ = value(jp, "digestType")
-	r.digestValue, _ = value(jp, "digestValue")
 	if r.payload(t) == Missing {
 		throwf("no folder")
 	}

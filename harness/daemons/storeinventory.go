@@ -37,15 +37,6 @@ func (t *Turn) store(j *job) {
 	}
 }
 
-// requestOf returns what a configuration says of the job's folder.
-func requestOf(jp newqueue.Object) *request {
-	var r request
-	r.batchID, _ = value(jp, "batchID")
-	r.jobID, _ = value(jp, "jobID")
-	r.packageType, _ = value(jp, "type")
-	return &r
-}
-
 // storeRequest reads what StoreConsumer demands of the znode store.
 func storeRequest(js newqueue.Object) (action, ark string) {
 	err := try(func() {
