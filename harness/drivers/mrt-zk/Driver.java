@@ -254,7 +254,7 @@ public final class Driver {
       Batch batch = Batch.acquirePendingBatch(zk);
       // This writes a status, and its time has no fractions of a second. Only in another second mrtq can see whether
       // the next act writes one.
-      Thread.sleep(1000 - System.currentTimeMillis() % 1000);
+      if (batch != null) Thread.sleep(1000 - System.currentTimeMillis() % 1000);
       return batch;
     }
 
