@@ -28,7 +28,7 @@ Feature: A batch's life
     And the lock is released
     And nothing else has changed
 
-  @B2
+  @B2 @newqueue
   Scenario: Its collection is held, although another worker died while it acquired the batch
     Given a pending batch
     And a worker of the client library died while it acquired the batch
@@ -39,7 +39,7 @@ Feature: A batch's life
     And the lock is released
     And nothing else has changed
 
-  @B3
+  @B3 @newqueue
   Scenario: Its jobs are created, although another worker died while it acquired the batch
     Given a pending batch
     And a worker of the client library died while it acquired the batch
@@ -81,7 +81,7 @@ Feature: A batch's life
     Then the batch is pending
     And nothing else has changed
 
-  @B4
+  @B4 @newqueue
   Scenario: An administrator releases it, although a worker died while it acquired the batch
     Given a held batch
     And a worker of the client library died while it acquired the batch
@@ -90,7 +90,7 @@ Feature: A batch's life
     And the batch has no states
     And nothing else has changed
 
-  @B4
+  @B4 @newqueue
   Scenario: It is not released if it already has jobs, because they would be created twice
     Given a held batch
     And the batch already has a job
@@ -133,7 +133,7 @@ Feature: A batch's life
     Then the batch is reporting
     And nothing else has changed
 
-  @B5
+  @B5 @newqueue
   Scenario: The last of its jobs is not done yet
     Given a batch in processing with the completed jobs A B
     And a job C in it that is recording
@@ -141,7 +141,7 @@ Feature: A batch's life
     Then it is refused because it has unfinished jobs
     And nothing has changed
 
-  @B5
+  @B5 @newqueue
   Scenario: The event is refused while a worker holds the lock
     Given a batch in processing with the completed jobs A B
     And another client has locked the batch

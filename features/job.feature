@@ -33,7 +33,7 @@ Feature: A job's life
     And none of them has succeeded in a step, and none was retried
     And nothing else has changed
 
-  @J1
+  @J1 @newqueue
   Scenario Outline: No job is created in a batch that is <state>
     Given a batch in <state>
     When a batch worker adds one job to it
@@ -248,7 +248,7 @@ Feature: A job's life
     And its retry count is one more
     And nothing else has changed
 
-    @J16p @mrt-zk
+    @J16p @mrt-zk @newqueue
     Examples:
       | last | at      |
       | none | pending |
@@ -293,7 +293,7 @@ Feature: A job's life
       | last      | at     |
       | recording | notify |
 
-  @J16p @mrt-zk
+  @J16p @mrt-zk @newqueue
   Scenario: A job that failed after it was held and released starts again
     Given a failed job whose last successful status is held
     When an administrator resumes the job
@@ -382,7 +382,7 @@ Feature: A job's life
     And its retry count is one more
     And nothing else has changed
 
-    @J16p @mrt-zk
+    @J16p @mrt-zk @newqueue
     Examples:
       | state   | last | deployed last |
       | pending | none | none          |
@@ -422,7 +422,7 @@ Feature: A job's life
       | state  | last      | deployed last |
       | notify | recording | recording     |
 
-  @mrt-zk
+  @mrt-zk @newqueue
   Scenario Outline: A <state> job that the Java library resumed fails again, and can be resumed
     Given a <state> job that Java's library has resumed and a worker has acquired
     When the worker fails it with the message "again"
@@ -486,14 +486,14 @@ Feature: A job's life
     Then it is refused because no step of it has succeeded yet
     And nothing has changed
 
-  @J5
+  @J5 @newqueue
   Scenario: Only a held job can be released
     Given a failed job
     When an administrator releases the job
     Then it is refused because it is in another state
     And nothing has changed
 
-  @J5
+  @J5 @newqueue
   Scenario: Only a failed job can be resumed
     Given a held job
     When an administrator retries the job at pending
