@@ -48,12 +48,17 @@ func newEnsemble(t *testing.T) *ensemble {
 	return e
 }
 
+// client opens a session of go-zookeeper.
+func (e *ensemble) client(servers string) *zk.Conn {
+	conn, _, err := zk.Connect(strings.Split(servers, ","), 30*time.Second, zk.WithLogger(silent{}))
+	must(err)
+	return conn
+}
+
 // fill makes a legacy queue of forty records.
 func (e *ensemble) fill() {
-	conn, _, err := zk.Connect(strings.Split(e.server.Address(), ","), 10*time.Second, zk.WithLogger(silent{}))
-	must(err)
-	defer conn.Close()
-	e.conn = conn
+	e.conn = e.client(e.server.Address())
+	defer e.conn.Close()
 	for _, root := range migrate.DefaultQueues().Roots() {
 		e.create(root, nil, 0)
 	}
@@ -181,10 +186,9 @@ func (e *ensemble) clean() {
 func (e *ensemble) count(want, legacy int) {
 	e.t.Helper()
 	for i := range e.server.Nodes() {
-		conn, _, err := zk.Connect([]string{e.server.NodeAddress(i)}, 10*time.Second, zk.WithLogger(silent{}))
-		must(err)
+		conn := e.client(e.server.NodeAddress(i))
 		jobs := map[string]int{}
-		_, err = conn.Sync("/")
+		_, err := conn.Sync("/")
 		for deadline := time.Now().Add(time.Minute); err != nil && time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
 			_, err = conn.Sync("/") // it may just be joining the others
 		}
@@ -343,8 +347,7 @@ func laggingMember(t *testing.T, e *ensemble) {
 			}
 			leader, follower := e.leader()
 			w := e.operator(follower)
-			reader, _, err := zk.Connect([]string{e.server.NodeAddress(follower)}, 30*time.Second, zk.WithLogger(silent{}))
-			must(err)
+			reader := e.client(e.server.NodeAddress(follower))
 			value(reader.Sync("/"))
 			e.signal(follower, syscall.SIGSTOP)
 			others := []int{leader, 3 - leader - follower}
@@ -361,7 +364,7 @@ func laggingMember(t *testing.T, e *ensemble) {
 			go func() { answer <- c.command(e.ctx, w) }()
 			time.Sleep(pause)
 			e.signal(follower, syscall.SIGCONT)
-			err = <-answer
+			err := <-answer
 			if <-stale {
 				old++
 			}

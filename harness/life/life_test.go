@@ -97,7 +97,7 @@ func TestLives(t *testing.T) {
 	// The default of a hundred lives takes too long. They are the same in every test, so
 	// that a failure is due to the change.
 	if checks := flag.Lookup("rapid.checks"); checks.Value.String() == checks.DefValue {
-		for name, text := range map[string]string{"rapid.checks": "30", "rapid.seed": "1"} {
+		for name, text := range map[string]string{"rapid.checks": "80", "rapid.seed": "1"} {
 			f := flag.Lookup(name)
 			was := f.Value.String()
 			must(f.Value.Set(text))

@@ -3,6 +3,7 @@
 package minizk_test
 
 import (
+	"math/rand/v2"
 	"net"
 	"testing"
 	"time"
@@ -25,6 +26,15 @@ func FuzzServer(f *testing.F) {
 	b = jute.AppendRequest(b, &jute.Request{Op: jute.OpMulti, Ops: []jute.Request{opCreate("/a", 0), opDelete("/a", -1), opSet("/a", "x", -1), opCheck("/", -1)}})
 	jute.SealFrame(b)
 	f.Add(b)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 100 { // garbage with a plausible length
+		b := make([]byte, 4+rng.IntN(200))
+		for j := range b {
+			b[j] = byte(rng.Uint32())
+		}
+		b[0], b[1], b[2], b[3] = 0, 0, 0, byte(len(b)-4)
+		f.Add(b)
+	}
 	s, err := minizk.Start(minizk.Options{})
 	if err != nil {
 		f.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"os"
 	"runtime"
@@ -68,32 +67,6 @@ func hello() []byte {
 	b := jute.AppendConnectRequest(make([]byte, jute.LenPrefix), jute.ConnectRequest{TimeoutMillis: 4000, Password: make([]byte, 16), HasReadOnly: true})
 	jute.SealFrame(b)
 	return b
-}
-
-func TestGarbage(t *testing.T) {
-	s := run(t, minizk.Options{})
-	old := raw(t, s)
-	rng := rand.New(rand.NewPCG(1, 2))
-	for i := range 200 {
-		b := make([]byte, 4+rng.IntN(200))
-		for j := range b {
-			b[j] = byte(rng.Uint32())
-		}
-		if i%2 == 0 { // a plausible length
-			b[0], b[1], b[2], b[3] = 0, 0, 0, byte(len(b)-4)
-		}
-		c := plain(t, s)
-		if i%4 < 2 { // after a valid handshake
-			b = append(hello(), b...)
-		}
-		write(t, c, b)
-		if err := c.(*net.TCPConn).CloseWrite(); err != nil {
-			t.Fatal(err)
-		}
-		ended(t, c)
-		c.Close()
-	}
-	well(t, s, old)
 }
 
 // TestIncompleteRequests sends only the beginning of a handshake or a request, up to every byte,
