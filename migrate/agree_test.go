@@ -21,9 +21,7 @@ func TestAskingIsNotLeading(t *testing.T) {
 		"complete": {completeAsking, func(*site) {}, 1},
 		"complete, and a later run is released meanwhile": {completeAsking, func(s *site) {
 			s.late(900)
-			opt := s.options()
-			opt.HoldAgain = true
-			s.mustMigrate(opt)
+			s.mustMigrate(s.further())
 			s.release()
 		}, 2},
 	} {
@@ -47,12 +45,10 @@ func TestAskingIsNotLeading(t *testing.T) {
 }
 
 func rollBackAsking(s *site, asked func() error) error {
-	_, err := s.rollback(migrate.RollbackOptions{Force: true, Confirm: func(*migrate.Undo) error { return asked() }})
-	return err
+	return errorOf(s.rollback(migrate.RollbackOptions{Force: true, Confirm: func(*migrate.Undo) error { return asked() }}))
 }
 
 func completeAsking(s *site, asked func() error) error {
 	s.release()
-	_, err := migrate.Complete(s.t.Context(), s.w, migrate.CompleteOptions{Now: moment, Confirm: func(*migrate.Completed) error { return asked() }})
-	return err
+	return errorOf(migrate.Complete(s.t.Context(), s.w, migrate.CompleteOptions{Now: moment, Confirm: func(*migrate.Completed) error { return asked() }}))
 }

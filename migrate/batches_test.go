@@ -100,8 +100,7 @@ func TestBatchThatIsNotOpen(t *testing.T) {
 			{"half cleaned up", func(s *site, bid string) { s.remove("/batches/" + bid) }, "batch-exists", "bid-0"},
 			{"another batch has its name", func(s *site, bid string) {
 				s.remove("/batches/"+bid, "/batch-uuids/bid-0")
-				_, err := s.queue().CreateBatch(t.Context(), newqueue.Submission{BatchID: "bid-0"})
-				s.must(err)
+				s.must(errorOf(s.queue().CreateBatch(t.Context(), newqueue.Submission{BatchID: "bid-0"})))
 			}, "batch-exists", "bid-0"},
 		} {
 			t.Run(c.name, func(t *testing.T) {
@@ -109,13 +108,10 @@ func TestBatchThatIsNotOpen(t *testing.T) {
 				s.mustMigrate(s.options())
 				s.release()
 				bid := s.batchOf("bid-0")
-				// Its job is worked off and cleaned up.
-				jid := znode.Name(s.jobOf(ingest(1)))
-				s.remove("/jobs/"+jid, "/jobs/states/pending/05-"+jid, s.entryInBatch(jid))
+				s.dropJob(1) // it is worked off and cleaned up
 				c.change(s, bid)
 				s.create(ingest(2), record(t, legacy.Pending, job("0", "2")))
-				opt := s.options()
-				opt.HoldAgain = true
+				opt := s.further()
 				res, err := s.migrate(opt)
 				if c.problem != "" {
 					p := problem(res.Plan, migrate.ProblemKind(c.problem))
@@ -216,8 +212,7 @@ func TestInterruptedRunClosesItsBatches(t *testing.T) {
 // reportNames checks that a failed batch's report names its jobs, each in its list.
 func (s *site) reportNames(bid string) {
 	s.t.Helper()
-	r, err := newqueue.ParseStatusReport(s.dialect, s.data("/batches/"+bid+"/status-report"))
-	s.must(err)
+	r := value(newqueue.ParseStatusReport(s.dialect, s.data("/batches/"+bid+"/status-report")))(s)
 	tree := s.tree()
 	for folder, named := range map[newqueue.BatchFolder][]string{newqueue.FolderFailed: r.FailedJobs, newqueue.FolderCompleted: r.Successful} {
 		if there := tree.Children(newqueue.BatchFolderPath(bid, folder)); !slices.Equal(there, slices.Sorted(slices.Values(named))) {
@@ -389,8 +384,7 @@ func TestLateRecordOfAFinishedBatch(t *testing.T) {
 			t.Errorf("%s\nexpected %s", got, want)
 		}
 		s.release()
-		opt := s.options()
-		opt.HoldAgain = true
+		opt := s.further()
 		if p := problem(s.plan(opt.Options), "batch-finished"); p == nil {
 			t.Error("a finished batch takes one more record")
 		}

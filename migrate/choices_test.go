@@ -45,8 +45,7 @@ func TestConsumedAndFailedRecords(t *testing.T) {
 				s.mustMigrate(opt)
 				s.mustVerify()
 				for record, want := range map[string]string{ingest(1): c.ingest, inventoryRecord: c.inventory, accessRecord: c.access} {
-					found, err := migrate.Find(t.Context(), &s.w.Reader, record)
-					s.must(err)
+					found := value(migrate.Find(t.Context(), &s.w.Reader, record))(s)
 					if status := string(s.data(found.Job + "/status")); !strings.Contains(strings.ToLower(status), fmt.Sprintf(`"status":"%s"`, want)) {
 						t.Errorf("%s: %s: %s, expected %s", name, record, status, want)
 					}
@@ -112,8 +111,7 @@ func TestNewestRunHasTheChoices(t *testing.T) {
 	}), newqueue.Design)
 	first, acl := s.options(), []migrate.ACL{{Perms: 31, Scheme: "world", ID: "anyone"}, {Perms: 1, Scheme: "digest", ID: "reader:hash"}}
 	first.Choices.Failed, first.ACL = "held", acl
-	src, err := migrate.OpenSource(t.Context(), &s.w.Reader, migrate.DefaultQueues(), legacy.Options{Time: legacy.TimeMillis})
-	s.must(err)
+	src := value(migrate.OpenSource(t.Context(), &s.w.Reader, migrate.DefaultQueues(), legacy.Options{Time: legacy.TimeMillis}))(s)
 	if _, err := migrate.Migrate(t.Context(), src, s.w, first); err != nil {
 		t.Fatal(err)
 	}

@@ -249,33 +249,24 @@ func (s *site) jobs() (ids []string) {
 func TestCommandsReadTheNewest(t *testing.T) {
 	s := serve(t, corpus(t), newqueue.Design)
 	s.mustMigrate(s.options())
+	r := &s.w.Reader
 	for name, command := range map[string]func(*migrate.Source) error{
 		"complete": func(*migrate.Source) error {
-			_, err := migrate.Complete(t.Context(), s.w, migrate.CompleteOptions{})
-			if errors.Is(err, migrate.ErrNotReleased) {
-				return nil
+			if err := errorOf(migrate.Complete(t.Context(), s.w, migrate.CompleteOptions{})); !errors.Is(err, migrate.ErrNotReleased) {
+				return err
 			}
-			return err
+			return nil
 		},
 		"plan": func(src *migrate.Source) error {
-			_, err := migrate.MakePlan(t.Context(), src, &s.w.Reader, s.options().Options)
-			return err
+			return errorOf(migrate.MakePlan(t.Context(), src, r, s.options().Options))
 		},
 		"verify": func(*migrate.Source) error {
-			_, err := migrate.Verify(t.Context(), nil, &s.w.Reader, migrate.VerifyOptions{})
-			return err
+			return errorOf(migrate.Verify(t.Context(), nil, r, migrate.VerifyOptions{}))
 		},
-		"status": func(*migrate.Source) error {
-			_, err := migrate.ReadStatus(t.Context(), &s.w.Reader)
-			return err
-		},
-		"migrate": func(*migrate.Source) error {
-			_, err := s.migrate(s.options())
-			return err
-		},
+		"status":  func(*migrate.Source) error { return errorOf(migrate.ReadStatus(t.Context(), r)) },
+		"migrate": func(*migrate.Source) error { return errorOf(s.migrate(s.options())) },
 		"rollback": func(*migrate.Source) error {
-			_, err := migrate.PreviewRollback(t.Context(), &s.w.Reader, "", migrate.RollbackOptions{})
-			return err
+			return errorOf(migrate.PreviewRollback(t.Context(), r, "", migrate.RollbackOptions{}))
 		},
 	} {
 		newest, root, old := map[int64]bool{}, "/ingest", []string{}

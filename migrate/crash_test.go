@@ -30,12 +30,10 @@ var commands = []command{
 	{"migrate", func(*site) {}, func(s *site) error {
 		opt := s.options()
 		opt.Limits = single
-		_, err := s.migrate(opt)
-		return err
+		return errorOf(s.migrate(opt))
 	}},
 	{"release", func(s *site) { s.mustMigrate(s.options()) }, func(s *site) error {
-		_, err := s.tryRelease(migrate.ReleaseOptions{Limits: single})
-		return err
+		return errorOf(s.tryRelease(migrate.ReleaseOptions{Limits: single}))
 	}},
 	{"rollback", func(s *site) { s.mustMigrate(s.options()) }, rollbackOnce},
 	{"rollback of a released run", func(s *site) {
@@ -47,8 +45,7 @@ var commands = []command{
 		s.mustMigrate(s.options())
 		s.release()
 	}, func(s *site) error {
-		_, err := migrate.Complete(s.t.Context(), s.w, migrate.CompleteOptions{Limits: single, Now: moment})
-		return err
+		return errorOf(migrate.Complete(s.t.Context(), s.w, migrate.CompleteOptions{Limits: single, Now: moment}))
 	}},
 }
 

@@ -66,9 +66,7 @@ func serve(t testing.TB, tree *znode.Tree, d newqueue.Dialect) *site {
 func serveWith(t testing.TB, tree *znode.Tree, d newqueue.Dialect, opt minizk.Options) *site {
 	t.Helper()
 	s := &site{t: t, dialect: d, server: minizk.RunWith(quiet{t}, opt)}
-	if err := s.server.Load(tree); err != nil {
-		t.Fatal(err)
-	}
+	s.must(s.server.Load(tree))
 	s.begin()
 	return s
 }
@@ -88,14 +86,8 @@ func (s *site) begin() {
 // open opens one more session below a chroot.
 func (s *site) open(chroot string) (w *migrate.Writer, session int64) {
 	s.t.Helper()
-	at, err := zkconn.ParseAddress(s.server.Addr() + chroot)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	w, err = zkconn.OpenWriter(s.t.Context(), zkconn.Config{Address: at})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	at := value(zkconn.ParseAddress(s.server.Addr() + chroot))(s)
+	w = value(zkconn.OpenWriter(s.t.Context(), zkconn.Config{Address: at}))(s)
 	s.t.Cleanup(w.Close)
 	all := s.server.Sessions()
 	return w, all[len(all)-1].ID
@@ -105,13 +97,10 @@ func (s *site) open(chroot string) (w *migrate.Writer, session int64) {
 func (s *site) connect() *zk.Conn {
 	s.t.Helper()
 	c, _, err := zk.Connect([]string{s.server.Addr()}, 10*time.Second, zk.WithLogInfo(false), zk.WithLogger(silent{}), zk.WithMaxConnBufferSize(256<<10))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	s.must(err)
 	s.t.Cleanup(c.Close)
-	if _, _, err := c.Exists("/"); err != nil { // waits until there is a session
-		s.t.Fatal(err)
-	}
+	_, _, err = c.Exists("/") // waits until there is a session
+	s.must(err)
 	return c
 }
 
@@ -130,11 +119,7 @@ func (silent) Printf(string, ...any) {}
 // tree is what the server holds.
 func (s *site) tree() *znode.Tree {
 	s.t.Helper()
-	tree, err := s.server.Snapshot()
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return tree
+	return value(s.server.Snapshot())(s)
 }
 
 func (s *site) must(err error) {
@@ -144,18 +129,32 @@ func (s *site) must(err error) {
 	}
 }
 
+func errorOf[T any](_ T, err error) error { return err }
+
+// value is a result that must be there.
+func value[T any](v T, err error) func(*site) T {
+	return func(s *site) T {
+		s.t.Helper()
+		s.must(err)
+		return v
+	}
+}
+
 // What others do, through the second door.
 
 func (s *site) set(path string, data []byte) {
 	s.t.Helper()
-	_, err := s.door().Set(path, data, -1)
-	s.must(err)
+	s.must(errorOf(s.door().Set(path, data, -1)))
+}
+
+func (s *site) setACL(path string, acl []zk.ACL) {
+	s.t.Helper()
+	s.must(errorOf(s.door().SetACL(path, acl, -1)))
 }
 
 func (s *site) create(path string, data []byte) {
 	s.t.Helper()
-	_, err := s.door().Create(path, data, 0, zk.WorldACL(zk.PermAll))
-	s.must(err)
+	s.must(errorOf(s.door().Create(path, data, 0, zk.WorldACL(zk.PermAll))))
 }
 
 // ensure creates znodes that are missing.
@@ -216,11 +215,7 @@ func (s *site) queue(opts ...client.Option) *client.Queue {
 // source lists the legacy queue as it is now.
 func (s *site) source() *migrate.Source {
 	s.t.Helper()
-	src, err := migrate.OpenSource(s.t.Context(), &s.w.Reader, migrate.DefaultQueues(), legacy.Options{})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return src
+	return value(migrate.OpenSource(s.t.Context(), &s.w.Reader, migrate.DefaultQueues(), legacy.Options{}))(s)
 }
 
 // moment is when everything happens that the operator does.
@@ -238,11 +233,16 @@ func (s *site) options() migrate.MigrateOptions {
 	}
 }
 
+// further are the options of a run that holds the queues again.
+func (s *site) further() migrate.MigrateOptions {
+	opt := s.options()
+	opt.HoldAgain = true
+	return opt
+}
+
 func (s *site) plan(opt migrate.Options) *migrate.Plan {
 	s.t.Helper()
-	p, err := migrate.MakePlan(s.t.Context(), s.source(), &s.w.Reader, opt)
-	s.must(err)
-	return p
+	return value(migrate.MakePlan(s.t.Context(), s.source(), &s.w.Reader, opt))(s)
 }
 
 func (s *site) migrate(opt migrate.MigrateOptions) (*migrate.Result, error) {
@@ -252,9 +252,7 @@ func (s *site) migrate(opt migrate.MigrateOptions) (*migrate.Result, error) {
 
 func (s *site) mustMigrate(opt migrate.MigrateOptions) *migrate.Result {
 	s.t.Helper()
-	res, err := s.migrate(opt)
-	s.must(err)
-	return res
+	return value(s.migrate(opt))(s)
 }
 
 // interrupted migrates, in transactions as small as they can be, until some records are done.
@@ -269,9 +267,7 @@ func (s *site) interrupted(after int) {
 
 func (s *site) verify() *migrate.Verdict {
 	s.t.Helper()
-	v, err := migrate.Verify(s.t.Context(), nil, &s.w.Reader, migrate.VerifyOptions{})
-	s.must(err)
-	return v
+	return value(migrate.Verify(s.t.Context(), nil, &s.w.Reader, migrate.VerifyOptions{}))(s)
 }
 
 // mustVerify demands that nothing differs.
@@ -286,8 +282,7 @@ func (s *site) mustVerify() *migrate.Verdict {
 
 func (s *site) release(queues ...newqueue.QueueHold) {
 	s.t.Helper()
-	_, err := s.tryRelease(migrate.ReleaseOptions{Queues: queues})
-	s.must(err)
+	s.must(errorOf(s.tryRelease(migrate.ReleaseOptions{Queues: queues})))
 }
 
 // tryRelease releases. Consumed records and locks of the legacy queue are nobody's.
@@ -332,23 +327,18 @@ func (s *site) rollback(opt migrate.RollbackOptions) (*migrate.Undo, error) {
 
 func (s *site) mustRollback(opt migrate.RollbackOptions) *migrate.Undo {
 	s.t.Helper()
-	undo, err := s.rollback(opt)
-	s.must(err)
-	return undo
+	return value(s.rollback(opt))(s)
 }
 
 func (s *site) status() *migrate.Status {
 	s.t.Helper()
-	status, err := migrate.ReadStatus(s.t.Context(), &s.w.Reader)
-	s.must(err)
-	return status
+	return value(migrate.ReadStatus(s.t.Context(), &s.w.Reader))(s)
 }
 
 // jobOf is the path of the job or request that a record became; "" if it became none.
 func (s *site) jobOf(record string) string {
 	s.t.Helper()
-	item, err := migrate.Find(s.t.Context(), &s.w.Reader, record)
-	s.must(err)
+	item := value(migrate.Find(s.t.Context(), &s.w.Reader, record))(s)
 	return item.Job
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"mrtq/harness/minizk"
 	"mrtq/internal/zkconn"
-	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
 	"mrtq/newqueue"
@@ -32,15 +31,13 @@ func TestThereAndBack(t *testing.T) {
 		mine := zk.DigestACL(zk.PermAll, "owner", "secret")
 		for _, path := range []string{"/accessSmall.1/mrtQ-000000000077", ingest(1)} {
 			s.ensure(path)
-			_, err := s.door().SetACL(path, append(mine, zk.WorldACL(zk.PermRead)...), -1)
-			s.must(err)
+			s.setACL(path, append(mine, zk.WorldACL(zk.PermRead)...))
 		}
 		s.set(ingest(1), record(t, legacy.Pending, job("owned", "1")))
 		before := s.legacy()
 		migrated := s.mustMigrate(s.options()).Created.Records()
 		s.mustVerify()
-		res, err := s.tryRelease(migrate.ReleaseOptions{})
-		s.must(err)
+		res := value(s.tryRelease(migrate.ReleaseOptions{}))(s)
 		if res.HandedOver != migrated || len(res.Left) > 0 {
 			t.Errorf("%d were migrated, and the release did %+v", migrated, res)
 		}
@@ -70,10 +67,8 @@ func TestThereAndBack(t *testing.T) {
 // openAs opens a session with credentials.
 func (s *site) openAs(auth ...migrate.Auth) *migrate.Writer {
 	s.t.Helper()
-	at, err := zkconn.ParseAddress(s.server.Addr())
-	s.must(err)
-	w, err := zkconn.OpenWriter(s.t.Context(), zkconn.Config{Address: at, Auth: auth})
-	s.must(err)
+	at := value(zkconn.ParseAddress(s.server.Addr()))(s)
+	w := value(zkconn.OpenWriter(s.t.Context(), zkconn.Config{Address: at, Auth: auth}))(s)
 	s.t.Cleanup(w.Close)
 	return w
 }
@@ -148,16 +143,12 @@ func TestWithdrawn(t *testing.T) {
 // Each question has two answers. Nothing is lifted before, everything else is handed over, and what an
 // answer removes for good is saved first.
 func TestQuestions(t *testing.T) {
-	removeJob := func(s *site) {
-		jid := znode.Name(s.jobOf(ingest(1)))
-		s.remove(s.entryInBatch(jid), "/jobs/"+jid, "/jobs/states/pending/05-"+jid)
-	}
 	changes := func(s *site) { s.set(ingest(1), record(t, legacy.Completed, job("0", "1"))) }
 	for question, c := range map[migrate.Question]struct {
 		happens func(s *site)
 		saves   map[migrate.Answer]string // the first znode that is saved
 	}{
-		migrate.JobGone:  {removeJob, nil},
+		migrate.JobGone:  {func(s *site) { s.dropJob(1) }, nil},
 		migrate.Both:     {func(s *site) { s.fails(); changes(s) }, map[migrate.Answer]string{migrate.IsLegacy: "/jobs/jid0000000001"}},
 		migrate.LastCopy: {func(s *site) { s.remove(ingest(1)) }, map[migrate.Answer]string{migrate.IsLegacy: "/jobs/jid0000000001"}},
 		migrate.Again:    {func(s *site) { s.release(); changes(s.recreate(ingest(1))) }, map[migrate.Answer]string{migrate.IsLegacy: "/jobs/jid0000000001", migrate.IsNew: ingest(1)}},
@@ -308,8 +299,7 @@ func TestTwoEnsembles(t *testing.T) {
 		s.mustMigrate(s.options()) // from its own
 		s.release()
 		twin.late(900)
-		opt := s.options()
-		opt.HoldAgain = true
+		opt := s.further()
 		if _, err := migrate.Migrate(t.Context(), twin.source(), s.w, opt); !errors.Is(err, migrate.ErrOtherSource) {
 			t.Errorf("a further run from the twin: %v", err)
 		}
@@ -325,11 +315,9 @@ func TestOtherOrigin(t *testing.T) {
 	}
 	s := serve(t, tree, newqueue.MrtZK)
 	other, _ := s.open("/other")
-	src, err := migrate.OpenSource(t.Context(), &other.Reader, migrate.DefaultQueues(), legacy.Options{})
-	s.must(err)
+	src := value(migrate.OpenSource(t.Context(), &other.Reader, migrate.DefaultQueues(), legacy.Options{}))(s)
 	s.mustMigrate(s.options())
-	p, err := migrate.MakePlan(t.Context(), src, &s.w.Reader, s.options().Options)
-	s.must(err)
+	p := value(migrate.MakePlan(t.Context(), src, &s.w.Reader, s.options().Options))(s)
 	if problem(p, "other-origin") == nil {
 		t.Errorf("%v", p.Problems)
 	}
@@ -359,8 +347,7 @@ func TestOtherSource(t *testing.T) {
 		if !recreated {
 			continue
 		}
-		opt := s.options()
-		opt.HoldAgain = true
+		opt := s.further()
 		if res := s.mustMigrate(opt); res.Created.Jobs != 1 || len(s.jobs()) != 4 {
 			t.Errorf("the new record: %+v", res.Created)
 		}
@@ -379,8 +366,7 @@ func TestNoRight(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
 			forbid := func(s *site, perms int32) {
-				_, err := s.door().SetACL(path, zk.WorldACL(perms), -1)
-				s.must(err)
+				s.setACL(path, zk.WorldACL(perms))
 			}
 			queue := func() *site {
 				s := serve(t, queueTree(t, map[string][]byte{ingest(1): record(t, legacy.Pending, job("a", "1")), accessRecord: record(t, legacy.Pending, token("t"))}), newqueue.MrtZK)
@@ -405,7 +391,7 @@ func TestNoRight(t *testing.T) {
 			refused1 := queue()
 			refused1.ensure("/access", "/access/small", "/access/large", "/jobs/states/pending", "/locks", "/locks/queue")
 			if path != "/" { // migrate creates the roots of the new queue
-				refused(refused1, "migrate", func() error { _, err := refused1.migrate(refused1.options()); return err })
+				refused(refused1, "migrate", func() error { return errorOf(refused1.migrate(refused1.options())) })
 			} else {
 				refused1.mustMigrate(refused1.options())
 			}
@@ -425,8 +411,7 @@ func TestNoRight(t *testing.T) {
 func TestPlanRefusesWhatCannotGoBack(t *testing.T) {
 	s := serve(t, queueTree(t, pendings(t, 3, 3)), newqueue.MrtZK)
 	s.create(ingest(1)+"/below", nil)
-	_, err := s.door().SetACL(ingest(2), append(zk.DigestACL(zk.PermAll, "someone", "secret"), zk.WorldACL(zk.PermRead)...), -1)
-	s.must(err)
+	s.setACL(ingest(2), append(zk.DigestACL(zk.PermAll, "someone", "secret"), zk.WorldACL(zk.PermRead)...))
 	payload := job("a", "3")
 	payload["title"] = strings.Repeat("x", 40<<10)
 	s.set(ingest(3), record(t, legacy.Pending, payload))
@@ -529,9 +514,7 @@ func TestComplete(t *testing.T) {
 		s.mustVerify()
 		// A later run has a way back of its own.
 		s.late(900)
-		opt := s.options()
-		opt.HoldAgain = true
-		s.mustMigrate(opt)
+		s.mustMigrate(s.further())
 		s.release()
 		if undo := s.mustRollback(migrate.RollbackOptions{}); undo.GivesBack != 1 || !s.has(ingest(900)) {
 			t.Errorf("%+v", undo)

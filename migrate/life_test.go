@@ -80,8 +80,7 @@ var lifeStates = map[string]func(l *site){
 	"completed": func(l *site) {
 		l.mustMigrate(l.options())
 		l.release()
-		_, err := migrate.Complete(l.t.Context(), l.w, migrate.CompleteOptions{Now: moment})
-		l.must(err)
+		l.must(errorOf(migrate.Complete(l.t.Context(), l.w, migrate.CompleteOptions{Now: moment})))
 	},
 }
 
@@ -149,9 +148,7 @@ var lifeEvents = map[string]func(l *site){
 	},
 	"a late record of an existing batch is migrated": func(l *site) {
 		l.create("/ingest/mrtQ-05000000000010", record(l.t, legacy.Pending, job("a", "10")))
-		opt := l.options()
-		opt.HoldAgain = true
-		l.mustMigrate(opt)
+		l.mustMigrate(l.further())
 	},
 	"a record that was handed over is there again": func(l *site) {
 		if !l.has(pendingRecord) && l.jobOf(pendingRecord) != "" {

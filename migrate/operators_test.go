@@ -95,10 +95,7 @@ func TestCommandsAtOnce(t *testing.T) {
 // A migrator that waited looks again, and does not begin a new run if others rolled back the
 // run that it knew, or finished it. The operator decides again then.
 func TestRolledBackOrFinishedWhileWaiting(t *testing.T) {
-	roll := func(o *site) error {
-		_, err := o.rollback(migrate.RollbackOptions{})
-		return err
-	}
+	roll := func(o *site) error { return errorOf(o.rollback(migrate.RollbackOptions{})) }
 	finish := func(o *site) error { return commands[0].do(o) }
 	for _, c := range []struct {
 		name     string
@@ -188,8 +185,7 @@ func TestRolledBackOrFinishedWhileWaiting(t *testing.T) {
 func (s *site) lead() (resign func()) {
 	s.t.Helper()
 	s.ensure("/migration", "/migration/election")
-	place, err := s.w.CreateEphemeral(s.t.Context(), "/migration/election/n-", []byte("another"), nil)
-	s.must(err)
+	place := value(s.w.CreateEphemeral(s.t.Context(), "/migration/election/n-", []byte("another"), nil))(s)
 	return func() { s.must(s.door().Delete(place, -1)) }
 }
 
@@ -302,8 +298,7 @@ func TestShownPlanIsCarriedOut(t *testing.T) {
 			}
 			src := s.source()
 			opt := s.options()
-			p, err := migrate.MakePlan(t.Context(), src, &s.w.Reader, opt.Options)
-			s.must(err)
+			p := value(migrate.MakePlan(t.Context(), src, &s.w.Reader, opt.Options))(s)
 			c.between(s)
 			opt.Plan = p
 			planned := 0

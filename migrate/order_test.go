@@ -25,8 +25,7 @@ func TestAcquiredInOrder(t *testing.T) {
 	s.mustVerify()
 
 	record := map[string]string{} // by its job or request
-	all, err := migrate.ReadRecords(t.Context(), &s.w.Reader, nil)
-	s.must(err)
+	all := value(migrate.ReadRecords(t.Context(), &s.w.Reader, nil))(s)
 	for _, r := range all {
 		record[r.Job] = r.Path
 	}

@@ -55,10 +55,6 @@ func TestEveryRecordCountsOnce(t *testing.T) {
 		ingest(4): record(t, legacy.Deleted, job("a", "4")), ingest(5): []byte("by hand"), ingest(6): record(t, legacy.Held, job("a", "6")),
 		"/accessLarge.1/mrtQ-000000000007": record(t, legacy.Pending, token("7")),
 	}
-	removeJob := func(s *site, n int) {
-		jid := znode.Name(s.jobOf(ingest(n)))
-		s.remove(s.entryInBatch(jid), "/jobs/"+jid, "/jobs/states/pending/05-"+jid)
-	}
 	keepOne := func(s *site) {
 		s.release()
 		s.set(s.jobOf(ingest(1))+"/space_needed", []byte("1"))
@@ -81,15 +77,15 @@ func TestEveryRecordCountsOnce(t *testing.T) {
 		{"as migrated", func(*site) {}, all, "ok", func(v *migrate.Verdict) bool { return v.Due == 5 }, 0, migrate.StepRelease},
 		{"released", func(s *site) { s.release() }, all, "ok", func(v *migrate.Verdict) bool { return v.Due == 0 && v.NotCompared == 0 }, 0, ""},
 		{"changed", consumed, "total 7: migrated 4, at legacy 1, skipped 1, quarantined 1", "ok", func(v *migrate.Verdict) bool { return v.Legacy[0].Record == ingest(1) }, 1, migrate.StepRelease},
-		{"changed, and its job was removed by an administrator", func(s *site) { removeJob(s, 1); s.set(ingest(1), []byte("x")) },
+		{"changed, and its job was removed by an administrator", func(s *site) { s.dropJob(1); s.set(ingest(1), []byte("x")) },
 			"total 7: migrated 4, at legacy 1, skipped 1, quarantined 1", "ok", nil, 0, migrate.StepRelease},
 		{"changed, and its job was begun", func(s *site) { consumed(s); s.fails() }, "total 7: migrated 4, undecided 1, skipped 1, quarantined 1", "both", nil, 1, migrate.StepDecideRecords},
 		{"vanished", func(s *site) { s.remove(ingest(1)) }, "total 7: migrated 4, undecided 1, skipped 1, quarantined 1", "vanished", nil, 0, migrate.StepDecideRecords},
 		{"vanished, but it was finished", func(s *site) { s.remove(ingest(3)) }, all, "ok", nil, 0, migrate.StepRelease},
-		{"vanished, and its job was removed", func(s *site) { removeJob(s, 1); s.remove(ingest(1)) },
+		{"vanished, and its job was removed", func(s *site) { s.dropJob(1); s.remove(ingest(1)) },
 			"total 7: migrated 4, removed 1, skipped 1, quarantined 1", "acted-on", func(v *migrate.Verdict) bool { return len(v.Removed) == 1 }, 0, migrate.StepRelease},
-		{"its job was removed", func(s *site) { removeJob(s, 1) }, "total 7: migrated 4, undecided 1, skipped 1, quarantined 1", "job-gone", nil, 0, migrate.StepDecideRecords},
-		{"its job was removed after the release", func(s *site) { s.release(); removeJob(s, 1) }, "total 7: migrated 4, removed 1, skipped 1, quarantined 1", "ok",
+		{"its job was removed", func(s *site) { s.dropJob(1) }, "total 7: migrated 4, undecided 1, skipped 1, quarantined 1", "job-gone", nil, 0, migrate.StepDecideRecords},
+		{"its job was removed after the release", func(s *site) { s.release(); s.dropJob(1) }, "total 7: migrated 4, removed 1, skipped 1, quarantined 1", "ok",
 			func(v *migrate.Verdict) bool { return len(v.Removed) == 1 && v.Removed[0].Record == ingest(1) }, 0, ""},
 		{"there again after the release", func(s *site) { s.release(); s.create(ingest(1), []byte("x")) }, "total 7: migrated 4, undecided 1, skipped 1, quarantined 1", "again", nil, 0, migrate.StepDecideRecords},
 		{"its kept bytes are gone", func(s *site) {
@@ -99,8 +95,7 @@ func TestEveryRecordCountsOnce(t *testing.T) {
 			func(v *migrate.Verdict) bool { return len(v.Notices) == 1 && v.Notices[0].Record == ingest(1) }, 0, ""},
 		{"completed", func(s *site) {
 			s.release()
-			_, err := migrate.Complete(t.Context(), s.w, migrate.CompleteOptions{})
-			s.must(err)
+			s.must(errorOf(migrate.Complete(t.Context(), s.w, migrate.CompleteOptions{})))
 		}, all, "ok", func(v *migrate.Verdict) bool { return v.NotCompared == 5 }, 0, ""},
 		{"late", func(s *site) { s.late(900) }, "total 8: migrated 5, skipped 1, quarantined 1, not migrated 1", "ok",
 			func(v *migrate.Verdict) bool { return slices.Equal(v.NotMigrated, []string{ingest(900)}) }, 0, migrate.StepMigrateRest},
@@ -150,8 +145,7 @@ func TestEveryRecordCountsOnce(t *testing.T) {
 				t.Errorf("status: %+v", l)
 			}
 			for name, saved := range map[string]*migrate.Plan{"with its plan": plan, "without a plan": nil} {
-				all, err := migrate.ReadRecords(t.Context(), &s.w.Reader, saved)
-				s.must(err)
+				all := value(migrate.ReadRecords(t.Context(), &s.w.Reader, saved))(s)
 				waits := 0
 				for _, r := range all {
 					if r.Outcome == migrate.WasMigrated && s.has(r.Path) {
@@ -190,8 +184,7 @@ func TestManyRecords(t *testing.T) {
 	for i := range damaged {
 		s.remove(jobNumber(2+i*n/damaged) + "/priority")
 	}
-	v, err := migrate.Verify(t.Context(), nil, &s.w.Reader, migrate.VerifyOptions{Quarantined: map[string][][]byte{}})
-	s.must(err)
+	v := value(migrate.Verify(t.Context(), nil, &s.w.Reader, migrate.VerifyOptions{Quarantined: map[string][][]byte{}}))(s)
 	if got, want := accounted(v), fmt.Sprintf("total %d: migrated %d, quarantined %d", n+bad, n, bad); got != want {
 		t.Errorf("%s\nexpected %s", got, want)
 	}
@@ -272,8 +265,7 @@ func TestLateRecords(t *testing.T) {
 			if n != c.refused || dump(s.tree(), "/") != before {
 				t.Errorf("%d problems: %v", n, res.Plan.Problems)
 			}
-			opt := s.options()
-			opt.HoldAgain = true
+			opt := s.further()
 			if res := s.mustMigrate(opt); res.Created.Jobs != 1 || len(s.tree().Children("/locks/queue")) < 3 {
 				t.Errorf("asked for: %+v", res.Created)
 			}
@@ -307,8 +299,8 @@ func TestAgain(t *testing.T) {
 		s := serve(t, queueTree(t, pendings(t, 3, 1)), d)
 		s.mustMigrate(s.options())
 		first := s.jobOf(ingest(1))
-		jid := znode.Name(first)
-		s.remove(s.entryInBatch(jid), first, "/jobs/states/pending/05-"+jid, "/batches/bid0000000000", "/batch-uuids/bid-0")
+		s.dropJob(1)
+		s.remove("/batches/bid0000000000", "/batch-uuids/bid-0")
 		if res := s.mustMigrate(s.options()); res.Steps > 0 || res.Plan.Count("removed") != 1 {
 			t.Errorf("unasked: %v", res.Plan.Counts())
 		}
@@ -386,8 +378,7 @@ func TestRecordsOfAPlan(t *testing.T) {
 	opt := s.options()
 	check := func(saved *migrate.Plan, want migrate.Outcome, state string) {
 		t.Helper()
-		all, err := migrate.ReadRecords(t.Context(), &s.w.Reader, saved)
-		s.must(err)
+		all := value(migrate.ReadRecords(t.Context(), &s.w.Reader, saved))(s)
 		if len(all) != 5 {
 			t.Fatalf("%d records", len(all))
 		}

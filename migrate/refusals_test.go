@@ -76,12 +76,11 @@ var reasons = map[string][]reason{
 	},
 	"rollback": {
 		{name: "a later run", is: migrate.ErrNotNewest,
-			bring: func(r *refusing) { r.late(7); opt := r.options(); opt.HoldAgain = true; r.mustMigrate(opt) },
+			bring: func(r *refusing) { r.late(7); r.mustMigrate(r.further()) },
 			end: func(r *refusing) {
 				opt := r.rollback
 				opt.Restored, opt.RecordIs = true, nil
-				_, err := migrate.Rollback(r.t.Context(), r.w, "run0000000001", opt)
-				r.must(err)
+				r.must(errorOf(migrate.Rollback(r.t.Context(), r.w, "run0000000001", opt)))
 			}},
 		noRight,
 		unknownRecord,
@@ -93,19 +92,18 @@ var reasons = map[string][]reason{
 			end:   func(r *refusing) { r.decide(ingest(2), migrate.IsNew) }},
 		{name: "at work", is: migrate.ErrAtWork, after: true,
 			bring: func(r *refusing) {
-				_, err := r.door().Create(r.jobOf(ingest(1))+"/lock", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
-				r.must(err)
+				r.must(errorOf(r.door().Create(r.jobOf(ingest(1))+"/lock", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))))
 			},
 			end: func(r *refusing) { r.remove(r.jobOf(ingest(1)) + "/lock") }},
 		wasRestored,
 	},
 	"complete": {
 		{name: "not released", is: migrate.ErrNotReleased,
-			bring: func(r *refusing) { r.late(6); opt := r.options(); opt.HoldAgain = true; r.mustMigrate(opt) },
+			bring: func(r *refusing) { r.late(6); r.mustMigrate(r.further()) },
 			end:   func(r *refusing) { r.site.release() }},
 		{name: "unfinished", is: migrate.ErrUnfinished,
 			bring: func(r *refusing) { r.late(7); r.late(8); r.interrupted(1) },
-			end:   func(r *refusing) { opt := r.options(); opt.HoldAgain = true; r.mustMigrate(opt) }},
+			end:   func(r *refusing) { r.mustMigrate(r.further()) }},
 	},
 }
 
@@ -119,8 +117,7 @@ func (r *refusing) decide(record string, a migrate.Answer) {
 }
 
 func (r *refusing) may(path string, perms int32) {
-	_, err := r.door().SetACL(path, zk.WorldACL(perms), -1)
-	r.must(err)
+	r.setACL(path, zk.WorldACL(perms))
 }
 
 // run runs the command, and says which of the reasons it names.

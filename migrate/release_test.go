@@ -32,8 +32,7 @@ func (s *site) holdsNow() string {
 
 func (s *site) hold(by string, queues ...newqueue.QueueHold) {
 	s.t.Helper()
-	_, err := migrate.Hold(s.t.Context(), s.w, migrate.HoldOptions{Queues: queues, By: by, Why: "checking", Now: moment})
-	s.must(err)
+	s.must(errorOf(migrate.Hold(s.t.Context(), s.w, migrate.HoldOptions{Queues: queues, By: by, Why: "checking", Now: moment})))
 }
 
 const run0 = "run0000000000"
@@ -58,8 +57,7 @@ func TestReleaseLiftsOwners(t *testing.T) {
 		{"another tool holds one again", func(s *site) { s.remove("/locks/queue/ingest"); s.create("/locks/queue/ingest", nil) }, migrate.ReleaseOptions{}, 2, "ingest=unknown"},
 		{"two runs hold", func(s *site) { s.late(900); s.mustMigrate(s.options()) }, migrate.ReleaseOptions{}, 3, ""},
 		{"a collection", func(s *site) {
-			_, err := migrate.Hold(t.Context(), s.w, migrate.HoldOptions{Collections: []string{"demo content"}, By: "ops"})
-			s.must(err)
+			s.must(errorOf(migrate.Hold(t.Context(), s.w, migrate.HoldOptions{Collections: []string{"demo content"}, By: "ops"})))
 		}, migrate.ReleaseOptions{Collections: []string{"demo content"}}, 1, held},
 		{"no such collection", func(*site) {}, migrate.ReleaseOptions{Collections: []string{"demo"}}, 0, held},
 		{"nothing is held", func(s *site) { s.remove("/locks") }, migrate.ReleaseOptions{}, 0, ""},
@@ -68,8 +66,7 @@ func TestReleaseLiftsOwners(t *testing.T) {
 			s := serve(t, queueTree(t, pendings(t, 2, 2)), newqueue.MrtZK)
 			s.mustMigrate(s.options())
 			c.before(s)
-			res, err := s.tryRelease(c.opt)
-			s.must(err)
+			res := value(s.tryRelease(c.opt))(s)
 			if len(res.Lifted) != c.lifted || s.holdsNow() != c.after {
 				t.Errorf("lifted %v, and now %q is held, expected %q", res.Lifted, s.holdsNow(), c.after)
 			}
@@ -126,8 +123,7 @@ func TestReleaseRefuses(t *testing.T) {
 	}
 	word := func(opt migrate.ReleaseOptions) func(s *site) {
 		return func(s *site) {
-			_, err := s.tryRelease(opt)
-			s.must(err)
+			s.must(errorOf(s.tryRelease(opt)))
 		}
 	}
 	interrupted := func(s *site, err error) {
@@ -149,8 +145,7 @@ func TestReleaseRefuses(t *testing.T) {
 			func(s *site) { s.remove("/jobs/states/failed/05-jid0000000001") }},
 		{"layout", func(s *site) { s.set(jobNumber(1)+"/status", []byte("by hand")) }, migrate.ErrNotVerified, damaged},
 		{"other-acl", func(s *site) {
-			_, err := s.door().SetACL(jobNumber(1)+"/metadata", zk.WorldACL(zk.PermRead), -1)
-			s.must(err)
+			s.setACL(jobNumber(1)+"/metadata", zk.WorldACL(zk.PermRead))
 		}, migrate.ErrNotVerified, damaged},
 		{"damaged, and its hold was lifted by hand", func(s *site) {
 			s.remove("/locks/queue/ingest", jobNumber(1)+"/priority")

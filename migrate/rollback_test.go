@@ -62,13 +62,11 @@ func TestRollbackJobByJob(t *testing.T) {
 		}{
 			"nothing was worked on": {func(*site) {}, "", 0},
 			"a worker took a job and let it go": {func(s *site) {
-				j, err := s.queue().AcquireJob(t.Context(), newqueue.JobPending)
-				s.must(err)
+				j := value(s.queue().AcquireJob(t.Context(), newqueue.JobPending))(s)
 				s.must(j.Unlock(t.Context()))
 			}, "1", 0},
 			"a worker has moved one": {func(s *site) {
-				j, err := s.queue().AcquireJob(t.Context(), newqueue.JobPending)
-				s.must(err)
+				j := value(s.queue().AcquireJob(t.Context(), newqueue.JobPending))(s)
 				s.must(j.Succeed(t.Context()))
 			}, "1", 0},
 			"an entry was moved": {func(s *site) {
@@ -89,10 +87,7 @@ func TestRollbackJobByJob(t *testing.T) {
 					s.create(n.Path, n.Data)
 				}
 			}, "1", 0},
-			"a job was removed": {func(s *site) {
-				jid := znode.Name(s.jobOf(ingest(1)))
-				s.remove(s.entryInBatch(jid), "/jobs/"+jid, "/jobs/states/pending/05-"+jid)
-			}, "", 1},
+			"a job was removed": {func(s *site) { s.dropJob(1) }, "", 1},
 			"a batch was cleaned up": {func(s *site) {
 				for _, n := range []int{1, 2} {
 					jid := znode.Name(s.jobOf(ingest(n)))
@@ -172,6 +167,13 @@ func TestRollbackJobByJob(t *testing.T) {
 	})
 }
 
+// dropJob removes the pending job of the n-th record with its entries.
+func (s *site) dropJob(n int) {
+	s.t.Helper()
+	jid := znode.Name(s.jobOf(ingest(n)))
+	s.remove(s.entryInBatch(jid), "/jobs/"+jid, "/jobs/states/pending/05-"+jid)
+}
+
 // entryInBatch is the entry of a pending job in its batch.
 func (s *site) entryInBatch(jid string) string {
 	return newqueue.BatchEntryPath(string(s.data("/jobs/"+jid+"/bid")), newqueue.FolderProcessing, jid)
@@ -185,8 +187,7 @@ func TestRollbackBesideAWorker(t *testing.T) {
 		s := serve(t, queueTree(t, pendings(t, 4, 2)), d)
 		s.mustMigrate(s.options())
 		s.release()
-		job, err := s.queue().AcquireJob(t.Context(), newqueue.JobPending)
-		s.must(err)
+		job := value(s.queue().AcquireJob(t.Context(), newqueue.JobPending))(s)
 		for range 2 {
 			undo, err := s.rollback(migrate.RollbackOptions{Force: true}) // not even so
 			if !errors.Is(err, migrate.ErrAtWork) || !strings.Contains(err.Error(), job.Path()) || len(undo.AtWork) != 1 || len(s.tree().Children("/ingest")) != 3 {
@@ -266,8 +267,7 @@ func TestForcedRollback(t *testing.T) {
 			before := dump(s.tree(), "/ingest")
 			s.mustMigrate(s.options())
 			s.release()
-			acquired, err := s.queue().AcquireJob(t.Context(), newqueue.JobPending)
-			s.must(err)
+			acquired := value(s.queue().AcquireJob(t.Context(), newqueue.JobPending))(s)
 			s.must(acquired.Succeed(t.Context()))
 			s.set(s.jobOf(ingest(3))+"/status", []byte("by hand"))
 			s.create(s.jobOf(ingest(4))+"/by-hand", nil)
@@ -277,7 +277,7 @@ func TestForcedRollback(t *testing.T) {
 					t.Errorf("without force it kept %+v", undo.Keeps)
 				}
 			}
-			_, err = migrate.Rollback(t.Context(), s.w, "", migrate.RollbackOptions{Force: true})
+			_, err := migrate.Rollback(t.Context(), s.w, "", migrate.RollbackOptions{Force: true})
 			if !errors.Is(err, migrate.ErrNotSaved) {
 				t.Errorf("%v", err)
 			}
@@ -307,17 +307,15 @@ func TestForbiddenZnode(t *testing.T) {
 	s := serve(t, queueTree(t, pendings(t, 2, 2)), newqueue.Design)
 	s.mustMigrate(s.options())
 	forbidden := s.jobOf(ingest(1))
-	_, err := s.door().SetACL(forbidden, zk.WorldACL(zk.PermRead|zk.PermAdmin), -1)
-	s.must(err)
-	_, err = s.rollback(migrate.RollbackOptions{})
+	s.setACL(forbidden, zk.WorldACL(zk.PermRead|zk.PermAdmin))
+	_, err := s.rollback(migrate.RollbackOptions{})
 	if err == nil || !strings.Contains(err.Error(), forbidden) || !strings.Contains(err.Error(), "permission") || errors.Is(err, migrate.ErrContended) {
 		t.Errorf("%v", err)
 	}
 	if s.status().Step != migrate.StepFinishRollback {
 		t.Errorf("%+v", s.status().Newest())
 	}
-	_, err = s.door().SetACL(forbidden, zk.WorldACL(zk.PermAll), -1)
-	s.must(err)
+	s.setACL(forbidden, zk.WorldACL(zk.PermAll))
 	s.mustRollback(migrate.RollbackOptions{})
 }
 

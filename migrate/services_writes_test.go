@@ -104,8 +104,7 @@ func (s *site) write(op, path, data string) {
 	case "delete":
 		s.remove(path)
 	case "lock":
-		_, err := s.door().Create(path, nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
-		s.must(err)
+		s.must(errorOf(s.door().Create(path, nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))))
 	case "submit":
 		s.submit(path, data)
 	case "job":
@@ -125,9 +124,7 @@ func (s *site) write(op, path, data string) {
 
 func (s *site) json(o map[string]any) []byte {
 	s.t.Helper()
-	text, err := json.Marshal(o)
-	s.must(err)
-	return text
+	return value(json.Marshal(o))(s)
 }
 
 // setStatus writes the status of a job, batch or request. says is the state and perhaps a message.
@@ -149,8 +146,7 @@ func (s *site) setStatus(op, path, says string) {
 func (s *site) placesOf(job string) []string {
 	s.t.Helper()
 	state := newqueue.JobState(strings.ToLower(jsonOf(s.t, s.data(job+"/status"))["status"].(string)))
-	priority, err := strconv.Atoi(string(s.data(job + "/priority")))
-	s.must(err)
+	priority := value(strconv.Atoi(string(s.data(job + "/priority"))))(s)
 	return []string{newqueue.JobEntryPath(state, priority, znode.Name(job)), newqueue.BatchEntryPath(string(s.data(job+"/bid")), state.Folder(), znode.Name(job))}
 }
 
@@ -244,10 +240,8 @@ func TestServicesWrites(t *testing.T) {
 // checkSays are the rules of a check's errors and warnings, each once.
 func (s *site) checkSays() string {
 	s.t.Helper()
-	l, err := merritt.Named("merritt", merritt.Options{Dialect: string(s.dialect)})
-	s.must(err)
-	r, err := l.Check(s.t.Context(), s.w.MarkUnreadable(), layout.Options{Looks: 8, Now: time.Now()})
-	s.must(err)
+	l := value(merritt.Named("merritt", merritt.Options{Dialect: string(s.dialect)}))(s)
+	r := value(l.Check(s.t.Context(), s.w.MarkUnreadable(), layout.Options{Looks: 8, Now: time.Now()}))(s)
 	var all []string
 	for _, f := range r.Findings {
 		switch {
@@ -270,9 +264,7 @@ func TestJobsOfADeletedBatch(t *testing.T) {
 	s, names := releasedQueue(t)
 	s.remove("/batch-uuids/bid-bad", names.Replace("{FB}"))
 	s.create(ingest(9), record(t, legacy.Pending, job("late", "9")))
-	opt := s.options()
-	opt.HoldAgain = true
-	s.mustMigrate(opt)
+	s.mustMigrate(s.further())
 	v := s.verify()
 	if len(v.Differences) != 1 || v.Differences[0].By == "" || len(v.Differences[0].Remove) != 2 {
 		t.Fatalf("verify says %+v", v.Differences)

@@ -54,8 +54,7 @@ func liveQueue(t *testing.T, d newqueue.Dialect) *site {
 	q := s.queue()
 	s.must(q.Init(t.Context()))
 	s.ensure(newqueue.AccessPath, newqueue.AccessQueuePath(newqueue.AccessSmall))
-	bid, err := q.CreateBatch(t.Context(), newqueue.Submission{BatchID: "bid-other", ProfileName: "p"})
-	s.must(err)
+	bid := value(q.CreateBatch(t.Context(), newqueue.Submission{BatchID: "bid-other", ProfileName: "p"}))(s)
 	s.must(process(t, q, bid, "other"))
 	return s
 }
@@ -66,8 +65,7 @@ func process(t *testing.T, q *client.Queue, bid, name string) error {
 	if err != nil {
 		return err
 	}
-	_, err = b.Process(t.Context(), client.NewJob{Configuration: newqueue.Configuration{BatchID: bid, ProfileName: "p", PayloadURL: name}, Priority: 5})
-	return err
+	return errorOf(b.Process(t.Context(), client.NewJob{Configuration: newqueue.Configuration{BatchID: bid, ProfileName: "p", PayloadURL: name}, Priority: 5}))
 }
 
 // A migration leaves a live queue's jobs alone and continues after their ids. A rollback
@@ -185,8 +183,7 @@ func TestInventoryGoesOnAtRecording(t *testing.T) {
 		s.release()
 		resumed := 0
 		for path := range records {
-			job, err := s.queue().Job(t.Context(), znode.Name(s.jobOf(path)))
-			s.must(err)
+			job := value(s.queue().Job(t.Context(), znode.Name(s.jobOf(path))))(s)
 			if job.Status.State == newqueue.JobFailed {
 				state, err := s.queue().ResumeJob(t.Context(), job.ID)
 				if err != nil || state != newqueue.JobRecording {

@@ -50,8 +50,7 @@ func TestLocksOfWorkers(t *testing.T) {
 			s.mustMigrate(s.options())
 			s.release()
 			lock := s.jobOf(ingest(0)) + "/lock"
-			_, err := s.door().Create(lock, nil, flags, zk.WorldACL(zk.PermAll))
-			s.must(err)
+			s.must(errorOf(s.door().Create(lock, nil, flags, zk.WorldACL(zk.PermAll))))
 			if v := s.verify(); v.OK() != (flags == zk.FlagEphemeral) {
 				t.Errorf("flags %d: %v", flags, v.Differences)
 			}

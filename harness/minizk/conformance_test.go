@@ -71,17 +71,10 @@ func TestConformanceReal(t *testing.T) {
 			}
 			got := play(t, onReal(server.addr(t)), scenario)
 			if *update {
-				if err := os.MkdirAll(filepath.Dir(transcriptFile(name)), 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(transcriptFile(name), []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.MkdirAll(filepath.Dir(transcriptFile(name)), 0o755))
+				must(t, os.WriteFile(transcriptFile(name), []byte(got), 0o644))
 			}
-			want, err := os.ReadFile(transcriptFile(name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := value(os.ReadFile(transcriptFile(name)))(t)
 			sameLines(t, got, string(want))
 		})
 	}

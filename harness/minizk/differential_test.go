@@ -233,9 +233,7 @@ func fewer(t *testing.T, programs string) {
 	if *torture || checks.Value.String() != checks.DefValue {
 		return
 	}
-	if err := flag.Set("rapid.checks", programs); err != nil {
-		t.Fatal(err)
-	}
+	must(t, flag.Set("rapid.checks", programs))
 	t.Cleanup(func() { _ = flag.Set("rapid.checks", checks.DefValue) })
 }
 

@@ -20,18 +20,10 @@ func TestSnapshotAndLoad(t *testing.T) {
 	do(t, a, jute.Request{Op: jute.OpSetData, Path: "/q", Version: -1}) // null
 	do(t, a, jute.Request{Op: jute.OpSetACL, Path: "/q", ACL: []znode.ACL{acl(31, "ip", "127.0.0.1")}, Version: -1})
 	do(t, a, newNode("/eph", "", 1))
-	snap, err := s.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
+	snap := value(s.Snapshot())(t)
 	s2 := run(t, minizk.Options{})
-	if err := s2.Load(snap); err != nil {
-		t.Fatal(err)
-	}
-	snap2, err := s2.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, s2.Load(snap))
+	snap2 := value(s2.Snapshot())(t)
 	if d := znode.Diff(snap, snap2, "/"); len(d) != 0 {
 		t.Errorf("not the same: %v", d)
 	}
@@ -61,14 +53,9 @@ func TestSnapshotAndLoad(t *testing.T) {
 func TestLoadedOwnersAreNotReused(t *testing.T) {
 	first := run(t, minizk.Options{})
 	want(t, "create", do(t, raw(t, first), newNode("/eph", "", 1)), jute.OK)
-	dump, err := first.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
+	dump := value(first.Snapshot())(t)
 	s := run(t, minizk.Options{})
-	if err := s.Load(dump); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Load(dump))
 	a := raw(t, s)
 	if owner := nodeAt(t, s, "/eph").Stat.EphemeralOwner; owner == a.Session.SessionID {
 		t.Errorf("the new session %#x owns a node that it did not create", owner)

@@ -47,9 +47,7 @@ func FuzzServer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte) {
 		c := plain(t, s)
 		write(t, c, append(hello(), in...))
-		if err := c.(*net.TCPConn).CloseWrite(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.(*net.TCPConn).CloseWrite())
 		ended(t, c)
 		s.Advance(time.Minute) // its session and its nodes must be removed
 		if tree, err := s.Snapshot(); err != nil || tree.Get("/") == nil {

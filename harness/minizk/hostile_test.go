@@ -34,9 +34,7 @@ func well(t testing.TB, s *minizk.Server, old *rawConn) {
 // ended reads until the server ends the connection.
 func ended(t testing.TB, c net.Conn) []byte {
 	t.Helper()
-	if err := c.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.SetReadDeadline(time.Now().Add(20*time.Second)))
 	b, err := io.ReadAll(c)
 	if err != nil && !errors.Is(err, syscall.ECONNRESET) {
 		t.Fatalf("the server has not ended the connection: %v", err)
@@ -47,19 +45,14 @@ func ended(t testing.TB, c net.Conn) []byte {
 // plain opens a connection that is closed when the test ends.
 func plain(t testing.TB, s *minizk.Server) net.Conn {
 	t.Helper()
-	c, err := net.Dial("tcp", s.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := value(net.Dial("tcp", s.Addr()))(t)
 	t.Cleanup(func() { c.Close() })
 	return c
 }
 
 func write(t testing.TB, c net.Conn, b []byte) {
 	t.Helper()
-	if _, err := c.Write(b); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errorOf(c.Write(b)))
 }
 
 // hello is a valid handshake.
@@ -131,9 +124,7 @@ func TestSlowClients(t *testing.T) {
 	well(t, s, old) // by then the others have been accepted, because connections are accepted in order
 	s.Advance(9 * time.Second)
 	for _, c := range slow {
-		if err := c.SetReadDeadline(time.Now().Add(time.Millisecond)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.SetReadDeadline(time.Now().Add(time.Millisecond)))
 		if _, err := c.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Fatalf("after 9 s: %v, want it to be open", err)
 		}
@@ -173,9 +164,7 @@ func TestClientThatStopsReading(t *testing.T) {
 	a := raw(t, s)
 	long := "/" + strings.Repeat("n", 10000)
 	silent := raw(t, s)
-	if err := silent.Conn.(*net.TCPConn).SetReadBuffer(4096); err != nil {
-		t.Fatal(err)
-	}
+	must(t, silent.Conn.(*net.TCPConn).SetReadBuffer(4096))
 	want(t, "watch", do(t, silent, jute.Request{Op: jute.OpAddWatch, Path: "/", Kind: jute.WatchPersistentRecursive}), jute.OK)
 	connected := func() bool {
 		for _, ss := range s.Sessions() {
@@ -201,13 +190,9 @@ func TestClientThatStopsReading(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	asker := raw(t, s)
 	for range 2000 {
-		if _, err := asker.Queue(packet(opRead(jute.OpGetData, "/big"))); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errorOf(asker.Queue(packet(opRead(jute.OpGetData, "/big")))))
 	}
-	if err := asker.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, asker.Flush())
 	well(t, s, a)
 	runtime.ReadMemStats(&after)
 	if grown := int64(after.HeapInuse) - int64(before.HeapInuse); grown > 64<<20 {

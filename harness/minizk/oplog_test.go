@@ -41,9 +41,7 @@ func TestLog(t *testing.T) {
 	do(t, a, newNode("/a", "", 0))
 	do(t, a, newNode("/a", "", 0))
 	var b bytes.Buffer
-	if err := s.WriteLog(&b); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.WriteLog(&b))
 	all := `     1 03:04:05.006 0x16f6435cc8e0000 zxid 1 createSession opened
      2 03:04:05.006 0x16f6435cc8e0000 zxid 1 auth digest
      3 03:04:05.006 0x16f6435cc8e0000 zxid 2 create /a

@@ -36,18 +36,12 @@ func TestPrivate(t *testing.T) {
 		}
 	}()
 	big := make([]byte, 900<<10) // more than a pipe holds
-	if _, err := conn.Create("/a", big, zkclient.FlagEphemeral, zkclient.WorldACL(zkclient.PermAll)); err != nil {
-		t.Fatal(err)
-	}
-	if err := zk.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errorOf(conn.Create("/a", big, zkclient.FlagEphemeral, zkclient.WorldACL(zkclient.PermAll))))
+	must(t, zk.Stop())
 	if _, err := zk.Dial(t.Context()); !errors.Is(err, minizk.ErrClosed) {
 		t.Errorf("dial a stopped server: %v", err)
 	}
-	if err := zk.Restart(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, zk.Restart())
 	for {
 		data, _, err := conn.Get("/a")
 		if errors.Is(err, zkclient.ErrConnectionClosed) || errors.Is(err, zkclient.ErrNoServer) || errors.Is(err, io.ErrClosedPipe) {

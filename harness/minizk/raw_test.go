@@ -11,10 +11,7 @@ import (
 // raw opens a session that is closed when the test ends.
 func raw(t testing.TB, s *minizk.Server) *rawConn {
 	t.Helper()
-	c, err := openRaw(s.Addr(), sessionTimeout)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := value(openRaw(s.Addr(), sessionTimeout))(t)
 	t.Cleanup(func() { c.Close() })
 	return c
 }
@@ -22,10 +19,7 @@ func raw(t testing.TB, s *minizk.Server) *rawConn {
 // resumed opens a new connection for an old session.
 func resumed(t testing.TB, s *minizk.Server, old *rawConn) *rawConn {
 	t.Helper()
-	c, err := dialRaw(s.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := value(dialRaw(s.Addr()))(t)
 	t.Cleanup(func() { c.Close() })
 	resp, err := c.Connect(jute.ConnectRequest{TimeoutMillis: 20000, SessionID: old.Session.SessionID, Password: old.Session.Password, HasReadOnly: true})
 	if err != nil || resp.TimeoutMillis == 0 {
@@ -56,13 +50,9 @@ func do(t testing.TB, c *rawConn, r jute.Request) jute.Code {
 func queue(t testing.TB, c *rawConn, requests ...jute.Request) {
 	t.Helper()
 	for _, r := range requests {
-		if _, err := c.Queue(packet(r)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errorOf(c.Queue(packet(r))))
 	}
-	if err := c.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Flush())
 }
 
 func want(t testing.TB, what string, got, want jute.Code) {
@@ -75,9 +65,6 @@ func want(t testing.TB, what string, got, want jute.Code) {
 // nodeAt returns the node at path from the tree itself, without a client; nil if there is none.
 func nodeAt(t testing.TB, s *minizk.Server, path string) *znode.Node {
 	t.Helper()
-	tree, err := s.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := value(s.Snapshot())(t)
 	return tree.Get(path)
 }

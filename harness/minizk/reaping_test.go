@@ -13,10 +13,7 @@ import (
 // nested containers, of which the innermost has had a child.
 func nested(t *testing.T, s *minizk.Server) {
 	t.Helper()
-	a, err := openRaw(s.Addr(), time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := value(openRaw(s.Addr(), time.Hour))(t)
 	t.Cleanup(func() { a.Close() })
 	for _, path := range []string{"/c", "/c/c", "/c/c/c"} {
 		want(t, "createContainer", do(t, a, jute.Request{Op: jute.OpCreateContainer, Path: path, ACL: open, Flags: jute.ModeContainer}), jute.OK)
@@ -71,20 +68,14 @@ func TestRestartStartsTheRoundsAgain(t *testing.T) {
 	s := run(t, minizk.Options{MaxTimeout: time.Hour})
 	nested(t, s)
 	s.Advance(59 * time.Second)
-	if err := s.Restart(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Restart())
 	s.Advance(59 * time.Second)
 	if got := left(t, s); got != "/c /c/c /c/c/c /ttl" {
 		t.Errorf("%q is left a minute after the start and none after the restart", got)
 	}
-	if err := s.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Stop())
 	s.Advance(time.Hour)
-	if err := s.Restart(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Restart())
 	s.Advance(time.Second)
 	if got := left(t, s); got != "/c /c/c /c/c/c /ttl" {
 		t.Errorf("%q is left a second after the restart", got)

@@ -40,15 +40,10 @@ func TestExpireAndDisconnect(t *testing.T) {
 func TestSessionOfAnEarlierServer(t *testing.T) {
 	first := run(t, minizk.Options{RealTime: true})
 	orphan := raw(t, first)
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, first.Close())
 	next := run(t, minizk.Options{RealTime: true, Addr: first.Addr()})
 	stranger := raw(t, next)
-	c, err := dialRaw(next.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := value(dialRaw(next.Addr()))(t)
 	defer c.Close()
 	resp, err := c.Connect(jute.ConnectRequest{TimeoutMillis: 20000, SessionID: orphan.Session.SessionID, Password: orphan.Session.Password, HasReadOnly: true})
 	if err != nil || resp.TimeoutMillis != 0 {
@@ -107,10 +102,7 @@ func TestManualClock(t *testing.T) {
 
 func TestRealClockExpires(t *testing.T) {
 	s := run(t, minizk.Options{RealTime: true, MinTimeout: 50 * time.Millisecond})
-	c, err := openRaw(s.Addr(), 50*time.Millisecond)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := value(openRaw(s.Addr(), 50*time.Millisecond))(t)
 	defer c.Close()
 	if _, err := c.ReadPacket(); !errors.Is(err, io.EOF) {
 		t.Errorf("want the server to end the connection, got %v", err)
@@ -130,17 +122,13 @@ func TestRestartKeepsTreeAndSessions(t *testing.T) {
 	for _, stop := range []bool{false, true} {
 		addr := s.Addr()
 		if stop {
-			if err := s.Stop(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.Stop())
 			if c, err := dialRaw(addr); err == nil {
 				c.Close()
 				t.Fatal("a stopped server has accepted a connection")
 			}
 		}
-		if err := s.Restart(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Restart())
 		if s.Addr() != addr {
 			t.Fatalf("address %s, was %s", s.Addr(), addr)
 		}
@@ -150,9 +138,7 @@ func TestRestartKeepsTreeAndSessions(t *testing.T) {
 		a = resumed(t, s, a)
 		want(t, "exists", do(t, a, opRead(jute.OpExists, "/eph")), jute.OK)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	if err := s.Restart(); !errors.Is(err, minizk.ErrClosed) {
 		t.Errorf("Restart after Close: %v", err)
 	}
@@ -164,16 +150,12 @@ func TestStoppedServerEndsNoSession(t *testing.T) {
 	s := run(t, minizk.Options{})
 	a := raw(t, s)
 	want(t, "create", do(t, a, newNode("/eph", "", 1)), jute.OK)
-	if err := s.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Stop())
 	s.Advance(time.Hour)
 	if nodeAt(t, s, "/eph") == nil {
 		t.Fatal("a stopped server has ended a session")
 	}
-	if err := s.Restart(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Restart())
 	s.Advance(sessionTimeout)
 	resumed(t, s, a)
 	s.Advance(sessionTimeout + time.Second)
@@ -202,9 +184,7 @@ func TestStopAndRestartAtOnce(t *testing.T) {
 			default:
 			}
 		}
-		if err := s.Restart(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Restart())
 		c.Close()
 	}
 }

@@ -28,40 +28,25 @@ func TestTLS(t *testing.T) {
 	secure := func(ctx context.Context, network, addr string) (net.Conn, error) {
 		return (&tls.Dialer{Config: &tls.Config{RootCAs: roots, ServerName: "example.com"}}).DialContext(ctx, network, addr)
 	}
-	nc, err := secure(t.Context(), "tcp", s.SecureAddr())
-	if err != nil {
-		t.Fatal(err)
-	}
+	nc := value(secure(t.Context(), "tcp", s.SecureAddr()))(t)
 	c := newRaw(nc)
 	defer c.Close()
-	if _, err := c.Connect(jute.ConnectRequest{TimeoutMillis: 20000, HasReadOnly: true}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errorOf(c.Connect(jute.ConnectRequest{TimeoutMillis: 20000, HasReadOnly: true})))
 	want(t, "create", do(t, c, newNode("/tls", "x", 1)), jute.OK)
 	want(t, "read", do(t, old, opRead(jute.OpExists, "/tls")), jute.OK)
 	for _, said := range []string{"", "GET / HTTP/1.1\r\n\r\n"} {
-		plain, err := net.Dial("tcp", s.SecureAddr())
-		if err != nil {
-			t.Fatal(err)
-		}
+		plain := value(net.Dial("tcp", s.SecureAddr()))(t)
 		defer plain.Close()
-		if _, err := io.WriteString(plain, said); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errorOf(io.WriteString(plain, said)))
 		// If a later client has been served, this one has been accepted.
-		later, err := secure(t.Context(), "tcp", s.SecureAddr())
-		if err != nil {
-			t.Fatal(err)
-		}
+		later := value(secure(t.Context(), "tcp", s.SecureAddr()))(t)
 		later.Close()
 		s.Advance(11 * time.Second)
 		ended(t, plain)
 		want(t, "still there", do(t, c, opRead(jute.OpExists, "/tls")), jute.OK)
 		want(t, "still there", do(t, old, opRead(jute.OpExists, "/tls")), jute.OK)
 	}
-	if err := s.Restart(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Restart())
 	if _, err := c.ReadPacket(); err == nil {
 		t.Error("Restart left a secure connection")
 	}

@@ -64,20 +64,11 @@ func TestManyQuestionsThroughCuts(t *testing.T) {
 func TestReconnectionResumesTheSession(t *testing.T) {
 	w, p := setup(t, zkconn.Config{})
 	stranger := openWriter(t, zkconn.Config{Address: zkconn.Address{Servers: []string{server(t).Address()}, Chroot: w.Address().Chroot}})
-	path, err := w.CreateEphemeral(t.Context(), "/e-", nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := value(w.CreateEphemeral(t.Context(), "/e-", nil, nil))(t)
 	multi(t, stranger, znode.Create("/later", nil))
-	n, err := w.Get(t.Context(), "/later")
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := value(w.Get(t.Context(), "/later"))(t)
 	p.cut()
-	own, err := w.Get(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := value(w.Get(t.Context(), path))(t)
 	connects := p.connects()
 	if last := connects[len(connects)-1]; len(connects) < 2 || last.seen < n.Stat.Czxid || last.session != own.Stat.EphemeralOwner {
 		t.Errorf("the connect requests are %+v, after the transaction %#x in the session %#x", connects, n.Stat.Czxid, own.Stat.EphemeralOwner)

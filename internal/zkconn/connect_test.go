@@ -46,10 +46,8 @@ func TestConnectErrors(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			addr, err := zkconn.ParseAddress(tc.address)
-			if err != nil {
-				t.Fatal(err)
-			}
+			addr := value(zkconn.ParseAddress(tc.address))(t)
+			var err error
 			within(t, 30*time.Second, "the error", func() {
 				_, err = zkconn.OpenReader(t.Context(), zkconn.Config{Address: addr, GiveUp: impatient})
 			})
@@ -103,10 +101,7 @@ func TestConnectWrongHostName(t *testing.T) {
 // answer something else.
 func fakeDNS(t *testing.T) {
 	t.Helper()
-	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := value(net.ListenPacket("udp", "127.0.0.1:0"))(t)
 	go func() {
 		for buf := make([]byte, 512); ; {
 			n, from, err := conn.ReadFrom(buf)
@@ -150,9 +145,7 @@ func TestTLS(t *testing.T) {
 	_, port, _ := net.SplitHostPort(s.SecureAddress())
 	named := "localhost:" + port
 	empty := filepath.Join(t.TempDir(), "empty.pem")
-	if err := os.WriteFile(empty, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(empty, nil, 0o600))
 	const noChoice = "check the files of --tls-ca, --tls-cert and --tls-key"
 	refused := "TLS handshake: the server refuses: bad certificate"
 	if harness.TestBackend() == harness.Embedded {
@@ -189,10 +182,7 @@ func TestTLS(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			addr, err := zkconn.ParseAddress(tc.address)
-			if err != nil {
-				t.Fatal(err)
-			}
+			addr := value(zkconn.ParseAddress(tc.address))(t)
 			cfg := zkconn.Config{Address: addr, TLS: tc.tls, GiveUp: time.Minute}
 			if tc.want != "" {
 				cfg.GiveUp = impatient
@@ -214,10 +204,7 @@ func TestTLS(t *testing.T) {
 // listen serves connections with f until the test ends.
 func listen(t *testing.T, f func(net.Conn)) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -252,10 +239,7 @@ func read(c net.Conn, n int) {
 // unused is an address at which nothing listens.
 func unused(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	return l.Addr().String()
 }

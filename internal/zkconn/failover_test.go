@@ -28,10 +28,7 @@ func TestFailover(t *testing.T) {
 			addr := address(t, one.address())
 			addr.Servers = append(addr.Servers, two.address())
 			w := openWriter(t, zkconn.Config{Address: addr, SessionTimeout: 2 * time.Second, Auth: []zkconn.Auth{zkconn.DigestAuth("ann", password)}})
-			path, err := w.CreateEphemeral(t.Context(), "/e-", nil, []znode.ACL{{Perms: znode.PermAll, Scheme: "auth"}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			path := value(w.CreateEphemeral(t.Context(), "/e-", nil, []znode.ACL{{Perms: znode.PermAll, Scheme: "auth"}}))(t)
 			first := one
 			if two.connections() > 0 {
 				first = two

@@ -33,9 +33,7 @@ func address(t *testing.T, host string) zkconn.Address {
 	t.Helper()
 	plain := zkconn.Address{Servers: []string{server(t).Address()}, Chroot: "/" + t.Name()}
 	w := openWriter(t, zkconn.Config{Address: plain})
-	if _, err := w.MakeChroot(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, second(w.MakeChroot(t.Context())))
 	w.Close()
 	plain.Servers = []string{host}
 	return plain
@@ -45,9 +43,7 @@ func address(t *testing.T, host string) zkconn.Address {
 // server. It checks that the test leaves no goroutine.
 func setup(t *testing.T, cfg zkconn.Config) (*zkconn.Writer, *proxy) {
 	t.Helper()
-	if err := server(t).Clean(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, server(t).Clean(t.Context()))
 	shared.NoLeak(t)
 	p := newProxy(t, server(t).Address())
 	cfg.Address = address(t, p.address())
@@ -56,29 +52,21 @@ func setup(t *testing.T, cfg zkconn.Config) (*zkconn.Writer, *proxy) {
 
 func openWriter(t *testing.T, cfg zkconn.Config) *zkconn.Writer {
 	t.Helper()
-	w, err := zkconn.OpenWriter(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := value(zkconn.OpenWriter(t.Context(), cfg))(t)
 	t.Cleanup(w.Close)
 	return w
 }
 
 func openReader(t *testing.T, cfg zkconn.Config) *zkconn.Reader {
 	t.Helper()
-	r, err := zkconn.OpenReader(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := value(zkconn.OpenReader(t.Context(), cfg))(t)
 	t.Cleanup(r.Close)
 	return r
 }
 
 func multi(t *testing.T, w *zkconn.Writer, ops ...znode.Op) {
 	t.Helper()
-	if err := w.Multi(t.Context(), ops); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Multi(t.Context(), ops))
 }
 
 // within fails the test if f takes longer than a limit. The limit is far more
@@ -103,5 +91,21 @@ func wantMessage(t *testing.T, err error, want string) {
 	t.Helper()
 	if err == nil || err.Error() != want {
 		t.Errorf("\ngot  %v\nwant %s", err, want)
+	}
+}
+
+// value is a result that must be there.
+func value[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		must(t, err)
+		return v
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -118,10 +118,7 @@ func second[T any](_ T, err error) error { return err }
 func everything(t *testing.T) map[string]znode.Stat {
 	t.Helper()
 	r := openReader(t, zkconn.Config{Address: zkconn.Address{Servers: []string{server(t).Address()}}})
-	tree, err := r.Tree(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := value(r.Tree(t.Context()))(t)
 	stats := map[string]znode.Stat{}
 	for n := range tree.All("/") {
 		stats[n.Path] = n.Stat
@@ -137,10 +134,7 @@ func TestTree(t *testing.T) {
 		ops = append(ops, znode.Create(fmt.Sprintf("/a/deep/n%03d", i), []byte{byte(i)}))
 	}
 	multi(t, w, ops...)
-	tree, err := w.Tree(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := value(w.Tree(t.Context()))(t)
 	if tree.Len() != 205 {
 		t.Errorf("%d nodes", tree.Len())
 	}
@@ -152,10 +146,7 @@ func TestTree(t *testing.T) {
 			t.Errorf("%+v", n)
 		}
 	}
-	some, err := w.Tree(t.Context(), "/b", "/a/deep/n007", "/none/below", "/a/deep/n008")
-	if err != nil {
-		t.Fatal(err)
-	}
+	some := value(w.Tree(t.Context(), "/b", "/a/deep/n007", "/none/below", "/a/deep/n008"))(t)
 	if want := []string{"/", "/a", "/a/deep", "/a/deep/n007", "/a/deep/n008", "/b"}; !slices.Equal(some.Paths("/"), want) {
 		t.Errorf("%q, want %q", some.Paths("/"), want)
 	}
@@ -163,10 +154,7 @@ func TestTree(t *testing.T) {
 		t.Errorf("a root's parent has %+v", s)
 	}
 
-	whole, err := openReader(t, zkconn.Config{Address: zkconn.Address{Servers: []string{server(t).Address()}}}).Tree(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := value(openReader(t, zkconn.Config{Address: zkconn.Address{Servers: []string{server(t).Address()}}}).Tree(t.Context()))(t)
 	if whole.Get("/zookeeper") != nil || whole.Get(w.Address().Chroot+"/zookeeper") == nil {
 		t.Error("without a chroot, only /zookeeper is the server's own")
 	}
@@ -185,10 +173,7 @@ func TestNoPermission(t *testing.T) {
 	wantMessage(t, err, "get /locked: "+remedy)
 	_, err = stranger.Tree(t.Context())
 	wantMessage(t, err, "get /locked: "+remedy)
-	marking, err := stranger.MarkUnreadable().WithACLs(zkconn.AllACLs).Tree(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	marking := value(stranger.MarkUnreadable().WithACLs(zkconn.AllACLs).Tree(t.Context()))(t)
 	if n := marking.Get("/locked"); n == nil || n.Unreadable != "no permission" || n.Data != nil || n.Stat.Czxid == 0 || n.Stat.DataLength != 1 || len(marking.Unreadable()) != 1 {
 		t.Errorf("a tree with an unreadable node: %+v", n)
 	}
@@ -206,13 +191,9 @@ func TestNoPermission(t *testing.T) {
 	// The session sends its credentials again after a reconnection.
 	for range 3 {
 		p.cut()
-		if _, err := w.Get(t.Context(), "/locked"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, second(w.Get(t.Context(), "/locked")))
 	}
-	if err := w.SetACL(t.Context(), "/locked", nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.SetACL(t.Context(), "/locked", nil))
 	if _, err := stranger.Get(t.Context(), "/locked"); err != nil {
 		t.Errorf("after opening it: %v", err)
 	}

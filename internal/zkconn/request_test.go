@@ -60,9 +60,7 @@ func TestManyInOneRequest(t *testing.T) {
 			for some := range slices.Chunk(ops, 40) {
 				multi(t, w, some...)
 			}
-			if err := w.SetACL(t.Context(), paths[7], []znode.ACL{{Perms: znode.PermAll, Scheme: "digest", ID: "owner:x"}}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, w.SetACL(t.Context(), paths[7], []znode.ACL{{Perms: znode.PermAll, Scheme: "digest", ID: "owner:x"}}))
 			multi(t, w, znode.Delete(paths[9]+"/n009-child", -1), znode.Delete(paths[9], -1))
 			first := len(p.requests())
 			p.changeAnswers(tc.change)
@@ -76,10 +74,7 @@ func TestManyInOneRequest(t *testing.T) {
 				t.Fatalf("%d nodes, %v", len(nodes), err)
 			}
 			readable := slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return path == paths[7] })
-			lists, err := w.ChildrenAll(t.Context(), readable)
-			if err != nil {
-				t.Fatal(err)
-			}
+			lists := value(w.ChildrenAll(t.Context(), readable))(t)
 			for i, n := range slices.DeleteFunc(nodes, func(n znode.Node) bool { return n.Path == paths[7] && n.Unreadable != "" }) {
 				list := slices.Index(readable, n.Path)
 				if want := n.Path + strings.Repeat("x", tc.size); string(n.Data) != want || n.Stat.NumChildren != 1 || n.Stat.DataLength != int32(len(want)) {

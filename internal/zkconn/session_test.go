@@ -19,20 +19,12 @@ import (
 func TestServerGone(t *testing.T) {
 	shared.NoLeak(t)
 	s := harness.ForTest(t, harness.TestBackend(), harness.Options{})
-	addr, err := zkconn.ParseAddress(s.Address())
-	if err != nil {
-		t.Fatal(err)
-	}
+	addr := value(zkconn.ParseAddress(s.Address()))(t)
 	w := openWriter(t, zkconn.Config{Address: addr, GiveUp: 600 * time.Millisecond})
-	path, err := w.CreateEphemeral(t.Context(), "/x-", nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := value(w.CreateEphemeral(t.Context(), "/x-", nil, nil))(t)
 	gone := make(chan error, 1)
 	go func() { gone <- w.WaitRemoved(t.Context(), path) }()
-	if err := s.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Kill())
 	within(t, time.Minute, "all calls", func() {
 		want := "the ZooKeeper session is lost: no server of " + addr.String() + " could be reached for 600ms (last: the connection is refused)"
 		_, err := w.Get(t.Context(), "/")
@@ -71,10 +63,7 @@ func TestExpiry(t *testing.T) {
 	direct := w.Address()
 	direct.Servers = []string{server(t).Address()}
 	other := openWriter(t, zkconn.Config{Address: direct})
-	path, err := w.CreateEphemeral(t.Context(), "/x-", nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := value(w.CreateEphemeral(t.Context(), "/x-", nil, nil))(t)
 	p.stall(true)
 	pending := start(t, w, znode.Create("/late", nil))
 	within(t, time.Minute, "the expiry", func() {

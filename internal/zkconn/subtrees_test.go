@@ -25,9 +25,7 @@ func drawTree(t *testing.T, rnd *rand.Rand, wide int) *znode.Tree {
 	tree := znode.NewTree()
 	put := func(path string) {
 		n := znode.Node{Path: path, Data: [][]byte{nil, {}, []byte("x"), []byte(strings.Repeat("long ", 1000))}[rnd.IntN(4)]}
-		if err := tree.Put(n); err != nil {
-			t.Fatal(err)
-		}
+		must(t, tree.Put(n))
 	}
 	names := []string{"a", "a-b", "a b", "a.b", "a0", "b", "ä", "mrtQ-0000000001", "a-b-c"}
 	for range 60 {
@@ -72,9 +70,7 @@ func TestSubtreesAndWalk(t *testing.T) {
 	w, _ := setup(t, zkconn.Config{})
 	tree := drawTree(t, rand.New(rand.NewPCG(3, 3)), 300)
 	load(t, w, tree)
-	if err := w.SetACL(t.Context(), "/a-b/wide", []znode.ACL{{Perms: 31, Scheme: "world", ID: "anyone"}, {Perms: 1, Scheme: "ip", ID: "127.0.0.1"}}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.SetACL(t.Context(), "/a-b/wide", []znode.ACL{{Perms: 31, Scheme: "world", ID: "anyone"}, {Perms: 1, Scheme: "ip", ID: "127.0.0.1"}}))
 	for name, r := range map[string]*zkconn.Reader{
 		"no ACLs": &w.Reader, "all ACLs": w.WithACLs(zkconn.AllACLs), "one ACL": w.WithACLs(func(path string) bool { return path == "/a-b/wide" }),
 	} {
@@ -158,10 +154,7 @@ func shown(t *testing.T, nodes iter.Seq2[znode.Node, error]) (all []string) {
 func embedded(t *testing.T) (*minizk.Server, *zkconn.Writer) {
 	t.Helper()
 	shared.NoLeak(t)
-	s, err := minizk.Start(minizk.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := value(minizk.Start(minizk.Options{}))(t)
 	t.Cleanup(func() { s.Close() })
 	return s, openWriter(t, zkconn.Config{Address: zkconn.Address{Servers: []string{s.Addr()}}})
 }
@@ -173,9 +166,7 @@ func records(t *testing.T, w *zkconn.Writer, n int) (roots []string) {
 	for i := range n {
 		path := fmt.Sprintf("/q/n%05d", i)
 		roots = append(roots, path)
-		if err := tree.Put(znode.Node{Path: path, Data: []byte("x")}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, tree.Put(znode.Node{Path: path, Data: []byte("x")}))
 	}
 	load(t, w, tree)
 	return roots
@@ -234,9 +225,7 @@ func TestVanishedAndUnreadable(t *testing.T) {
 	roots := records(t, w, 20)
 	ctx := t.Context()
 	multi(t, w, znode.Delete(roots[3], -1))
-	if err := w.SetACL(ctx, roots[5], []znode.ACL{{Perms: 31, Scheme: "digest", ID: "owner:x"}}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.SetACL(ctx, roots[5], []znode.ACL{{Perms: 31, Scheme: "digest", ID: "owner:x"}}))
 	read := func(nodes iter.Seq2[znode.Node, error]) (got []string, err error) {
 		for n, err := range nodes {
 			if err != nil {

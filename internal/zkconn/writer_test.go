@@ -320,9 +320,7 @@ func TestEphemerals(t *testing.T) {
 	multi(t, w, znode.Set(first, []byte("changed"), -1)) // wakes it too early
 	p.cut()                                              // so does this
 	for _, s := range []*zkconn.Writer{w, other} {       // both are connected again
-		if _, err := s.Get(t.Context(), first); err != nil {
-			t.Fatal(err)
-		}
+		must(t, second(s.Get(t.Context(), first)))
 	}
 	select {
 	case err := <-gone:
