@@ -161,6 +161,7 @@ public final class Driver {
     private JSONObject act(JSONObject r) throws Exception {
       String what = r.optString("what");
       String lockName = r.optString("name") + r.optString("owner"); // as in the layout; mrt-ingest puts a _ between
+      if (zk != null) zk.sync("/", (code, path, context) -> { }, null); // mrtq may have written over another server
       switch (r.getString("verb")) {
         case "open" -> { return open(r.getString("root")); }
         case "close" -> { zk.close(); zk = null; }
