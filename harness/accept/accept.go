@@ -123,14 +123,14 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 	}
 	address, err := zkconn.ParseAddress(opt.Address)
 	if err != nil {
-		return nil, fmt.Errorf("accept: %w", err)
+		return nil, err
 	}
 	s.root = address.Chroot
 	s.session = opt.Session
 	s.session.Address = address
 	conn, err := session.Open(ctx, s.session)
 	if err != nil {
-		return nil, fmt.Errorf("accept: %w", err)
+		return nil, err
 	}
 	defer conn.Close()
 	own := goqueue.New(goqueue.Options{Session: s.session, Conn: opt.conn, Queue: opt.queue})
@@ -184,9 +184,9 @@ func (s *suite) run(ctx context.Context, features []godog.Feature) (*Report, err
 	}
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("accept: %w", err)
+		return nil, err
 	case ctx.Err() != nil:
-		return nil, fmt.Errorf("accept: stopped after %d of the scenarios: %w", len(s.ran), context.Cause(ctx))
+		return nil, fmt.Errorf("stopped after %d of the scenarios: %w", len(s.ran), context.Cause(ctx))
 	case len(s.ran)+len(s.lacking) == 0 && passed:
 		return nil, ErrNothing
 	}

@@ -22,7 +22,7 @@ func featuresOf(d newqueue.Dialect) ([]godog.Feature, error) {
 	for _, name := range files {
 		text, err := features.Files.ReadFile(name)
 		if err != nil {
-			return nil, fmt.Errorf("accept: %w", err)
+			return nil, err
 		}
 		all = append(all, godog.Feature{Name: name, Contents: text})
 	}

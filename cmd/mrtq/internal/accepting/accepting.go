@@ -50,6 +50,7 @@ type acceptCmd struct {
 	force                                                         bool
 	implementations                                               []string
 	junit                                                         bytes.Buffer // for out
+	within                                                        time.Duration
 
 	own []godog.Feature // those of FOLDER; nil means mrtq's own
 }
@@ -126,6 +127,7 @@ if anything failed, or, without --tags and FOLDER, if a transition was not cover
 	f.StringVar(&c.tags, "tags", "", "run only scenarios with these `tags`: , is or, && is and, ~ is not")
 	settings.Choice(f, &c.scenariosOf, "scenarios", "", "which scenarios to run", ofQueue, "migration", "services")
 	settings.Choice(f, &c.dialect, "dialect", "", "dialect of the layout", bothDialects, string(newqueue.Design), string(newqueue.MrtZK))
+	f.DurationVar(&c.within, "within", 0, "end the run with an error after this time; 0 means never")
 	f.StringVar(&c.out, "out", "", "`file` to write the results to, too, as JUnit's XML; an earlier one is replaced")
 	f.StringArrayVar(&c.implementations, "implementation", nil, "judge the driver that this `command` starts; ROLE=COMMAND judges one kind of actor: worker, administrator, API, watcher or pass; can be repeated")
 	f.StringVar(&c.knownFile, "known", "", "`file` with the scenarios that are expected to fail: ROW | SCENARIO | REASON")
@@ -173,6 +175,11 @@ func (c *acceptCmd) run(ctx context.Context) (err error) {
 			}))
 		}
 	}()
+	if c.within > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, c.within, fmt.Errorf("not done within %v", c.within))
+		defer cancel()
+	}
 	if c.scenariosOf != ofQueue {
 		return c.wrongTags(c.migrationScenarios(ctx, server, session))
 	}
