@@ -175,8 +175,10 @@ func (t *Turn) ingestLegacy(record string, legacyRecord legacy.Record) {
 
 // cleanLegacy is one pass of the hourly cleanup, which removes completed and deleted
 // records of the ingest queue.
-func (t *Turn) cleanLegacy() {
-	for _, node := range t.world.nodes(legacyIngest) {
+func (t *Turn) cleanLegacy() { t.removeDone(t.world.nodes(legacyIngest)) }
+
+func (t *Turn) removeDone(nodes []string) {
+	for _, node := range nodes {
 		names, _ := t.children(node) // none if there is no queue
 		for _, name := range names {
 			data := t.peek(node + "/" + name)
@@ -189,4 +191,13 @@ func (t *Turn) cleanLegacy() {
 			}
 		}
 	}
+}
+
+// SweepLegacy removes completed and deleted records of all legacy queues, because a worker looks at all
+// records before each step. Only those of ingest have a cleanup.
+func (w *World) SweepLegacy() error {
+	_, err := w.legacyOwn.begin(func(t *Turn) {
+		t.removeDone(slices.Concat(w.nodes(legacyIngest), w.nodes(legacyInventory), w.nodes(legacySmall), w.nodes(legacyLarge)))
+	}).Finish()
+	return err
 }

@@ -99,7 +99,7 @@ func (p *performance) workRest(ctx context.Context, crew *crew) error {
 	before := p.done(crew)
 	show, finish := p.opt.Meter.Progress("the legacy workers work on the rest", "records")
 	err := crew.rounds(ctx, crew.LegacyWorkers(), nil, func(n int) { show(n, len(p.records)) },
-		func(bool, int) error { return crew.sweep(p.copy.Queues.Roots()) })
+		func(bool, int) error { return crew.SweepLegacy() })
 	finish()
 	if err != nil {
 		return err

@@ -156,16 +156,6 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// count counts how often a name is in a list.
-func count(names []string, name string) (n int) {
-	for _, other := range names {
-		if other == name {
-			n++
-		}
-	}
-	return n
-}
-
 // Tally returns what was done so far.
 func (p *Practice) Tally() Tally {
 	t := Tally{Removed: len(p.crew.Removed)}
@@ -177,7 +167,8 @@ func (p *Practice) Tally() Tally {
 		t.Recorded += e.Recorded
 		t.Assembled += e.Assembled
 		// Several legacy records can name one manifest, and each is worked once.
-		if e.Times() > max(1, count(e.Workers, string(LegacyInventory))) {
+		others := slices.DeleteFunc(slices.Clone(e.Workers), func(name string) bool { return name == string(LegacyInventory) })
+		if e.Times() > max(1, len(e.Workers)-len(others)) {
 			t.Twice = append(t.Twice, key)
 		}
 	}

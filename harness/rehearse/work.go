@@ -11,8 +11,6 @@ import (
 
 	"mrtq/harness/daemons"
 	"mrtq/internal/layout/merritt/services"
-	"mrtq/internal/znode"
-	"mrtq/legacy"
 	"mrtq/migrate"
 	"mrtq/newqueue"
 )
@@ -131,36 +129,6 @@ func (c *crew) rounds(ctx context.Context, workers []*daemons.Actor, enough func
 			return err
 		}
 	}
-}
-
-// sweep removes the completed records of the legacy queues that nobody else cleans, because a
-// legacy worker looks at all of them before each step.
-func (c *crew) sweep(roots []string) error {
-	s, err := c.Legacy.Connect()
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	for _, root := range roots {
-		names, _, err := s.Children(c.Legacy.Root + root)
-		if errors.Is(err, zk.ErrNoNode) {
-			continue
-		}
-		for _, name := range names {
-			path := c.Legacy.Root + znode.Join(root, name)
-			data, _, err := s.Get(path)
-			if err == nil && len(data) > 0 && legacy.Status(data[0]) == legacy.Completed {
-				err = s.Delete(path, -1)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // isLost reports whether a session was lost that should not have been.
