@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
 	"mrtq/newqueue"
@@ -123,6 +124,9 @@ func TestNewestRunHasTheChoices(t *testing.T) {
 		}
 	}
 	check(migrate.Options{}, first.Choices)
+	if p := s.plan(migrate.Options{ACL: znode.OpenACL()}); p.Settings.ACL != nil {
+		t.Errorf("chosen to be open to all: %v", p.Settings.ACL)
+	}
 	want := first.Choices
 	want.Consumed = "held"
 	check(migrate.Options{Choices: migrate.Choices{Consumed: "held"}}, want)

@@ -93,6 +93,9 @@ func (p *planFlags) options(s pair) (migrate.Options, error) {
 	if err != nil {
 		return migrate.Options{}, exit.Usagef("--acl: %w", err)
 	}
+	if acl == nil && p.set.Changed("acl") {
+		acl = znode.OpenACL() // said so, and not left out
+	}
 	var dialect newqueue.Dialect // "" means that of the target
 	if p.set.Changed("dialect") {
 		dialect = newqueue.Dialect(p.dialect)

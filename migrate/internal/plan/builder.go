@@ -154,12 +154,16 @@ func (b *Builder) chooseDialect() {
 func (b *Builder) chooseRun() {
 	p, last := b.plan, b.in.Target.Ledger.Newest()
 	p.Run = ledger.RunID(0)
+	given := p.Settings.ACL != nil
+	if znode.IsOpenACL(p.Settings.ACL) {
+		p.Settings.ACL = nil // as a run's record has it
+	}
 	if last == nil {
 		p.Choices = p.Choices.Or(rules.DefaultChoices())
 		return
 	}
 	p.Previous, p.Choices = last, p.Choices.Or(last.Choices)
-	if p.Settings.ACL == nil {
+	if !given {
 		p.Settings.ACL = last.ACL
 	}
 	p.Run = ledger.RunID(last.Number() + 1)
