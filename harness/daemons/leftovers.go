@@ -59,12 +59,9 @@ func (w *World) Leftovers() (err error) {
 
 // stopped reports whether another item has stopped a daemon.
 func (w *World) stopped(d services.Daemon) bool {
-	for _, t := range w.Troubles {
-		if t.Daemon == d && (t.Effect == services.StopsQueue || t.Effect == services.EndsThread) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.Troubles, func(t Trouble) bool {
+		return t.Daemon == d && (t.Effect == services.StopsQueue || t.Effect == services.EndsThread)
+	})
 }
 
 // LocksLeft returns the locks on objects and local ids that are there.

@@ -171,9 +171,7 @@ func (w *World) LegacyWorkers() []*Actor { return w.legacy }
 func (w *World) Cleanup() *Actor { return w.cleanup }
 
 // draw returns a random number below n.
-func (w *World) draw(n int) int {
-	return w.random.IntN(n)
-}
+func (w *World) draw(n int) int { return w.random.IntN(n) }
 
 // mostRounds is how many rounds a run may have. A job needs eight, and a batch a few
 // more.
@@ -252,13 +250,7 @@ func (w *World) trouble(t Trouble) bool {
 
 // Of returns the troubles with one item.
 func (w *World) Of(item string) []Trouble {
-	var all []Trouble
-	for _, t := range w.Troubles {
-		if t.Item == item {
-			all = append(all, t)
-		}
-	}
-	return all
+	return slices.DeleteFunc(slices.Clone(w.Troubles), func(t Trouble) bool { return t.Item != item })
 }
 
 // States returns the status of each item below a folder, such as /jobs or /batches, by
