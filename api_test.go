@@ -163,18 +163,13 @@ func typesOf(t *testing.T, paths []string) []*types.Package {
 	exports := map[string]string{}
 	for dec := json.NewDecoder(strings.NewReader(string(out))); dec.More(); {
 		var p struct{ ImportPath, Export string }
-		if err := dec.Decode(&p); err != nil {
-			t.Fatal(err)
-		}
+		must(t, dec.Decode(&p))
 		exports[p.ImportPath] = p.Export
 	}
 	load := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
 	var packages []*types.Package
 	for _, path := range slices.Sorted(slices.Values(paths)) {
-		p, err := load.Import(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := value(load.Import(path))(t)
 		packages = append(packages, p)
 	}
 	return packages

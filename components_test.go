@@ -111,10 +111,7 @@ func TestComponents(t *testing.T) {
 			}
 		}
 	}
-	page, err := os.ReadFile(architecturePage)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := value(os.ReadFile(architecturePage))(t)
 	for _, component := range components {
 		if arrows[component] == nil {
 			t.Errorf("the component %s is empty", component)
@@ -208,9 +205,7 @@ func ours(t *testing.T) []listed {
 	var packages []listed
 	for dec := json.NewDecoder(strings.NewReader(string(out))); dec.More(); {
 		var p listed
-		if err := dec.Decode(&p); err != nil {
-			t.Fatal(err)
-		}
+		must(t, dec.Decode(&p))
 		if p.ImportPath != "mrtq" {
 			packages = append(packages, p)
 		}

@@ -109,9 +109,7 @@ func dependencies(t *testing.T, root string) map[string]listed {
 	packages := map[string]listed{}
 	for dec := json.NewDecoder(strings.NewReader(string(out))); dec.More(); {
 		var p listed
-		if err := dec.Decode(&p); err != nil {
-			t.Fatal(err)
-		}
+		must(t, dec.Decode(&p))
 		packages[p.ImportPath] = p
 	}
 	if len(packages) < 2 {

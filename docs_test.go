@@ -19,10 +19,7 @@ func pages(t *testing.T) map[string]string {
 	}
 	all := map[string]string{}
 	for _, path := range append(paths, "README.md", "harness/minizk/README.md", "harness/drivers/mrt-zk/README.md") {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := value(os.ReadFile(path))(t)
 		all[path] = string(text)
 	}
 	return all
@@ -40,9 +37,7 @@ func goFiles(t *testing.T) map[string]string {
 		all[path] = string(text)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return all
 }
 
@@ -91,16 +86,10 @@ func TestPagesNameWhatIsThere(t *testing.T) {
 // Every promise has a test, a script or a scenario that proves it, and every script and
 // scenario that the page names exists.
 func TestPromisesAreProved(t *testing.T) {
-	page, err := os.ReadFile("docs/promises.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := value(os.ReadFile("docs/promises.md"))(t)
 	scenarios := ""
 	for _, name := range []string{"migration", "services"} {
-		text, err := os.ReadFile("features/" + name + ".feature")
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := value(os.ReadFile("features/" + name + ".feature"))(t)
 		scenarios += string(text)
 	}
 	script, scenario := regexp.MustCompile("`([\\w/]+\\.txtar)`"), regexp.MustCompile("`(@[A-Z]\\d+)`")
@@ -201,4 +190,20 @@ func headings(text string) []string {
 		all = append(all, m[1])
 	}
 	return all
+}
+
+// value is a result that must be there.
+func value[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		must(t, err)
+		return v
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -27,10 +27,7 @@ import (
 // with the go.mod and the commands that the page shows, and lets it work: a download
 // succeeds, one fails, and the third is interrupted by SIGTERM.
 func TestWorkerOfTheLibraryPage(t *testing.T) {
-	page, err := os.ReadFile("docs/library.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := value(os.ReadFile("docs/library.md"))(t)
 	block := func(kind, begins string) string {
 		t.Helper()
 		m := regexp.MustCompile("(?s)```" + kind + "\n(" + begins + ".*?)```").FindSubmatch(page)
@@ -40,13 +37,8 @@ func TestWorkerOfTheLibraryPage(t *testing.T) {
 		return string(m[1])
 	}
 	dir := t.TempDir()
-	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(here, filepath.Join(dir, "mrtq")); err != nil {
-		t.Fatal(err)
-	}
+	here := value(os.Getwd())(t)
+	must(t, os.Symlink(here, filepath.Join(dir, "mrtq")))
 	program := block("go", "// Command downloader")
 	if formatted, err := format.Source([]byte(program)); err != nil || string(formatted) != program {
 		t.Errorf("main.go is not formatted (%v)", err)
@@ -83,15 +75,10 @@ func tryDownloader(t *testing.T, dir string) {
 		}
 	}))
 	defer payloads.Close()
-	server, err := minizk.Start(minizk.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := value(minizk.Start(minizk.Options{}))(t)
 	defer server.Close()
 	conn, _, err := zk.Connect([]string{server.Addr()}, 10*time.Second, zk.WithLogInfo(false))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer conn.Close()
 	q := client.Open(conn, newqueue.Design, client.WithRoot("/queue"))
 	ids := downloads(t, q, payloads.URL+"/good", payloads.URL+"/missing", payloads.URL+"/slow")
@@ -99,9 +86,7 @@ func tryDownloader(t *testing.T, dir string) {
 	worker := exec.CommandContext(ctx, "./downloader", server.Addr(), "/queue")
 	var out bytes.Buffer
 	worker.Dir, worker.Stdout, worker.Stderr = dir, &out, &out
-	if err := worker.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, worker.Start())
 	select {
 	case <-asked:
 	case <-ctx.Done():
@@ -132,9 +117,7 @@ func downloads(t *testing.T, q *client.Queue, urls ...string) []string {
 	ctx := t.Context()
 	check := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	check(q.Init(ctx))
 	_, err := q.CreateBatch(ctx, newqueue.Submission{ProfileName: "p", Submitter: "s"})

@@ -12,10 +12,7 @@ import (
 // TestBackendPackages: make test-jvm tests exactly the packages whose tests ask for the
 // backend to test on.
 func TestBackendPackages(t *testing.T) {
-	text, err := os.ReadFile("Makefile")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := value(os.ReadFile("Makefile"))(t)
 	_, list, _ := strings.Cut(string(text), "\non_backend :=")
 	_, recipe, ok := strings.Cut(list, "\ntest-jvm:\n")
 	list, _, _ = strings.Cut(list, "\n")
@@ -28,7 +25,7 @@ func TestBackendPackages(t *testing.T) {
 
 	asks := regexp.MustCompile(`\bharness\.TestBackend\(\)|\bshared\.Server\(`)
 	var asking []string
-	err = filepath.WalkDir(".", func(path string, d os.DirEntry, err error) error {
+	err := filepath.WalkDir(".", func(path string, d os.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, "_test.go") || path == "makefile_test.go" {
 			return err
 		}
@@ -38,9 +35,7 @@ func TestBackendPackages(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	slices.Sort(asking)
 	if asking = slices.Compact(asking); !slices.Equal(tested, asking) {
 		t.Errorf("make test-jvm tests %q, and the tests of %q ask for a backend", tested, asking)

@@ -80,10 +80,7 @@ func TestNewState(t *testing.T) {
 	if !*torture {
 		t.Skip("it compiles a copy of the project: go test . -run TestNewState -torture")
 	}
-	page, err := os.ReadFile("CONTRIBUTING.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := value(os.ReadFile("CONTRIBUTING.md"))(t)
 	row := regexp.MustCompile(`(?m)^\| a new state of a job \|.*$`).FindString(string(page))
 	copied := t.TempDir()
 	run := func(dir, name string, args ...string) string {
@@ -106,9 +103,7 @@ func TestNewState(t *testing.T) {
 		if err != nil || !strings.Contains(string(text), c.old) {
 			t.Fatalf("%s has no %q (%v)", c.file, c.old, err)
 		}
-		if err := os.WriteFile(path, []byte(strings.ReplaceAll(string(text), c.old, c.new)), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(strings.ReplaceAll(string(text), c.old, c.new)), 0o644))
 	}
 	run(copied, "go", "build", "./...")
 	run(copied, "go", "test", "./newqueue", "./internal/layout/...", "./features")

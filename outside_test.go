@@ -15,14 +15,8 @@ import (
 // can do what the examples do.
 func TestExamplesRunOutside(t *testing.T) {
 	module := t.TempDir()
-	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ours, err := os.ReadFile("go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
+	here := value(os.Getwd())(t)
+	ours := value(os.ReadFile("go.mod"))(t)
 	// Require the same versions as mrtq, so that go needs no network.
 	requires := strings.TrimPrefix(strings.Split(string(ours), "\ntool ")[0], "module mrtq\n")
 	put(t, module, "go.mod", fmt.Appendf(nil, "module outside\n%s\nrequire mrtq v0.0.0\n\nreplace mrtq => %s\n", requires, here))
@@ -57,20 +51,13 @@ func TestExamplesRunOutside(t *testing.T) {
 
 func copyTo(t *testing.T, dir, name string) {
 	t.Helper()
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := value(os.ReadFile(name))(t)
 	put(t, dir, name, b)
 }
 
 func put(t *testing.T, dir, name string, b []byte) {
 	t.Helper()
 	path := filepath.Join(dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must(t, os.WriteFile(path, b, 0o600))
 }

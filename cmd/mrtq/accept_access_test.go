@@ -21,19 +21,13 @@ func TestAcceptWithCredentials(t *testing.T) {
 	server := harness.ForTest(t, harness.TestBackend(), harness.Options{TLS: true})
 	connect := func() *zk.Conn {
 		conn, _, err := zk.Connect([]string{server.Address()}, 10*time.Second, zk.WithLogInfo(false))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(conn.Close)
 		return conn
 	}
 	owner, stranger := connect(), connect()
-	if err := owner.AddAuth("digest", []byte("me:secret")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := owner.Create("/private", []byte{}, 0, zk.DigestACL(zk.PermAll, "me", "secret")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, owner.AddAuth("digest", []byte("me:secret")))
+	value(owner.Create("/private", []byte{}, 0, zk.DigestACL(zk.PermAll, "me", "secret")))(t)
 	files := server.TLSFiles()
 	secure := []string{"--tls-ca", files.CA, "--tls-cert", files.Cert, "--tls-key", files.Key}
 	const password = "MRTQ_ZK_AUTH=digest:me:secret"
@@ -62,13 +56,9 @@ func TestAcceptWithCredentials(t *testing.T) {
 	}
 
 	_, _, created, err := owner.ChildrenW("/private")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cmd, stderr := accept(password, append(secure, "--dialect", "design")...)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	<-created // its chroot
 	names, _, err := owner.Children("/private")
 	if err != nil || len(names) != 1 {

@@ -19,9 +19,7 @@ import (
 func TestAcceptLeavesNothing(t *testing.T) {
 	server := harness.ForTest(t, harness.TestBackend(), harness.Options{})
 	conn, _, err := zk.Connect([]string{server.Address()}, 10*time.Second, zk.WithLogInfo(false))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer conn.Close()
 	accept := func(args ...string) (*exec.Cmd, *bytes.Buffer, *bytes.Buffer) {
 		var stdout, stderr bytes.Buffer
@@ -62,16 +60,10 @@ func TestAcceptLeavesNothing(t *testing.T) {
 
 	cmd, _, stderr = accept()
 	_, _, created, err := conn.ChildrenW("/")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	<-created // its chroot
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Process.Signal(os.Interrupt))
 	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != exit.Interrupted {
 		t.Errorf("%v, %s", err, stderr)
 	}
@@ -97,9 +89,7 @@ func TestAcceptLeavesNothing(t *testing.T) {
 func TestAcceptMigration(t *testing.T) {
 	server := harness.ForTest(t, harness.TestBackend(), harness.Options{})
 	conn, _, err := zk.Connect([]string{server.Address()}, 10*time.Second, zk.WithLogInfo(false))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer conn.Close()
 	for _, c := range []struct {
 		args, want string

@@ -32,9 +32,7 @@ func TestAsking(t *testing.T) {
 			server := harness.ForTest(t, harness.Embedded, harness.Options{})
 			at := server.Address()
 			dir := t.TempDir()
-			if err := os.WriteFile(dir+"/one.ndjson", []byte(oneRecord), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(dir+"/one.ndjson", []byte(oneRecord), 0o600))
 			for _, args := range [][]string{{"restore", at, "--in", dir + "/one.ndjson"}, {"migrate", at, at + "/new", "--new-queue", "--dialect", "design"}, {"release", at + "/new"}} {
 				if code, says := runInProcess(args...); code != 0 {
 					t.Fatalf("%q: %s", args, says)
@@ -46,9 +44,7 @@ func TestAsking(t *testing.T) {
 			cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "GORACE=atexit_sleep_ms=0"}
 			cmd.Stdin, cmd.Stdout, cmd.Stderr = terminal, terminal, terminal
 			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true} // so that Ctrl-C reaches it
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, cmd.Start())
 			terminal.Close()
 			defer time.AfterFunc(time.Minute, func() { cmd.Process.Kill() }).Stop()
 			text, asked := "", false

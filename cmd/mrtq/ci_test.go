@@ -15,10 +15,7 @@ var ciCommand = regexp.MustCompile(`(?m)^ +(?:- )?(mrtq .*)$`)
 
 // TestCIPage: the commands of the pipelines in docs/ci.md succeed as they stand there.
 func TestCIPage(t *testing.T) {
-	page, err := os.ReadFile("../../docs/ci.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := value(os.ReadFile("../../docs/ci.md"))(t)
 	var commands []string
 	for _, m := range ciCommand.FindAllStringSubmatch(string(page), -1) {
 		commands = append(commands, m[1])
@@ -30,14 +27,9 @@ func TestCIPage(t *testing.T) {
 	server := harness.ForTest(t, harness.Embedded, harness.Options{})
 	dir := t.TempDir()
 	for name, text := range map[string]string{"worker": "#!/bin/sh\nexec mrtq driver\n", "worker.known": "# none\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755))
 	}
-	legacy, err := filepath.Abs("../../features/testdata/deployed.ndjson")
-	if err != nil {
-		t.Fatal(err)
-	}
+	legacy := value(filepath.Abs("../../features/testdata/deployed.ndjson"))(t)
 	for _, command := range append([]string{"mrtq restore $STAGING --in " + legacy}, commands...) {
 		cmd := exec.Command("sh", "-c", command)
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), "STAGING="+server.Address())

@@ -17,9 +17,7 @@ func TestCodesMeanTheSame(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	none, damaged := filepath.Join(dir, "none"), file("damaged", "\x1f\x8b no such thing")

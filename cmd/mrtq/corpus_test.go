@@ -17,10 +17,7 @@ func TestInspectCorpus(t *testing.T) {
 	if code := run([]string{"inspect", "file:testdata/legacy.ndjson", "-o", "ndjson"}, &stdout, &stderr); code != 0 {
 		t.Fatalf("exit code %d: %s", code, &stderr)
 	}
-	expected, err := os.ReadFile("testdata/legacy.expected.ndjson")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expected := value(os.ReadFile("testdata/legacy.expected.ndjson"))(t)
 	got, want := records(t, &stdout), records(t, bytes.NewReader(expected))
 	if len(want) != 21 || !slices.Equal(slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want))) {
 		t.Fatalf("%d records, want %d of 21", len(got), len(want))
@@ -50,9 +47,7 @@ func records(t *testing.T, r io.Reader) map[string]map[string]any {
 		if err == io.EOF {
 			return byPath
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		path, _ := fields["path"].(string)
 		byPath[path] = fields
 	}

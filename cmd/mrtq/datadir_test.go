@@ -23,10 +23,7 @@ func TestCopyOfADataDirectory(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(home, "bin", "zkServer.sh")); err != nil {
 		t.Fatal("the server's jars are here, but not its script; install Debian's package zookeeper: ", err)
 	}
-	page, err := os.ReadFile("../../docs/commands.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := value(os.ReadFile("../../docs/commands.md"))(t)
 	_, rest, _ := strings.Cut(string(page), "\n## A data directory\n")
 	_, rest, _ = strings.Cut(rest, "\n```sh\n")
 	commands, _, ok := strings.Cut(rest, "\n```\n")
@@ -49,26 +46,18 @@ func TestCopyOfADataDirectory(t *testing.T) {
 		}
 		return string(out)
 	}
-	in, err := filepath.Abs("testdata/legacy.ndjson")
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := value(filepath.Abs("testdata/legacy.ndjson"))(t)
 	run("restore", host, "--in", in)
 	want := run("dump", host)
 
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	free := value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	_, port, _ := net.SplitHostPort(free.Addr().String())
 	free.Close()
 	commands = strings.NewReplacer("/var/lib/zookeeper", filepath.Join(dir, "data", "server.1"), installed, home, "2282", port).Replace(commands)
 	shell := exec.Command("sh", "-ec", commands)
 	shell.Dir = dir
 	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := shell.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, shell.Start())
 	defer func() {
 		_ = syscall.Kill(-shell.Process.Pid, syscall.SIGKILL)
 		_ = shell.Wait()

@@ -53,10 +53,7 @@ func TestInterruption(t *testing.T) {
 
 // A full disk ends a rollback before anything is removed, or in the middle.
 func TestFullDisk(t *testing.T) {
-	sides, err := parseTarget([]string{"localhost:1/new"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sides := value(parseTarget([]string{"localhost:1/new"}))(t)
 	full := error(&fs.PathError{Op: "write", Path: "removed.ndjson", Err: syscall.ENOSPC})
 	for want, err := range map[string]error{
 		"target localhost:1/new: write removed.ndjson: no space left on device. nothing was removed": (&rollbackCmd{}).fail(t.Context(), nil, sides, nil, full),
@@ -76,10 +73,7 @@ func TestInterruptedCommands(t *testing.T) {
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
 	t.Cleanup(func() { signal.Stop(hangups) })
-	corpus, err := filepath.Abs("testdata/legacy.ndjson")
-	if err != nil {
-		t.Fatal(err)
-	}
+	corpus := value(filepath.Abs("testdata/legacy.ndjson"))(t)
 	for args, want := range map[string]string{
 		"plan SILENT file:new.ndjson":         "mrtq: plan: interrupted\n",
 		"verify SILENT":                       "mrtq: verify: interrupted\n",
@@ -109,16 +103,12 @@ func TestInterruptedCommands(t *testing.T) {
 			cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
 			var stderr strings.Builder
 			cmd.Stderr = &stderr
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, cmd.Start())
 			killed := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
 			defer killed.Stop()
 			<-called
 			sent := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}[len(args)%3]
-			if err := cmd.Process.Signal(sent); err != nil {
-				t.Fatal(err)
-			}
+			must(t, cmd.Process.Signal(sent))
 			if sent == syscall.SIGHUP { // the kernel and the shell each send one
 				_ = cmd.Process.Signal(sent) // it may have ended
 			}
@@ -134,10 +124,7 @@ func TestInterruptedCommands(t *testing.T) {
 // first connection.
 func silent(t *testing.T) (address string, called <-chan struct{}) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	came := make(chan struct{})
 	go func() {
 		for first := true; ; first = false {

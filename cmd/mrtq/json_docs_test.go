@@ -38,10 +38,7 @@ var jsonOutputs = map[string]any{
 // docs/json.md has a section for each command with -o json, with a row for each field that
 // exists, and no other rows.
 func TestJSONDocumented(t *testing.T) {
-	text, err := os.ReadFile("../../docs/json.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := value(os.ReadFile("../../docs/json.md"))(t)
 	sections := map[string]string{}
 	for _, s := range strings.Split(string(text), "\n## ")[1:] {
 		title, body, _ := strings.Cut(s, "\n")

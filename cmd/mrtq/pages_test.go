@@ -27,10 +27,7 @@ func TestPagesNameFlagsThatExist(t *testing.T) {
 		t.Fatalf("%d pages in docs: %v", len(pages), err)
 	}
 	for _, page := range append(pages, "../../README.md", "../../CONTRIBUTING.md", "../../SECURITY.md", "../../harness/minizk/README.md") {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := value(os.ReadFile(page))(t)
 		inBlock := false
 		for line := range strings.Lines(string(text)) {
 			if strings.HasPrefix(line, "```") {

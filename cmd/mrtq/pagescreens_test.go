@@ -104,9 +104,7 @@ func (p *pageTerminal) run(t *testing.T, command string) (printed string, code i
 	if errors.As(err, &exit) {
 		return p.toPage.Replace(string(out)), exit.ExitCode()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return p.toPage.Replace(string(out)), 0
 }
 

@@ -14,14 +14,9 @@ import (
 // ends its work, says on stderr what it did, and exits with 3.
 func TestNobodyReadsTheOutput(t *testing.T) {
 	t.Parallel()
-	corpus, err := os.ReadFile("testdata/legacy.ndjson")
-	if err != nil {
-		t.Fatal(err)
-	}
+	corpus := value(os.ReadFile("testdata/legacy.ndjson"))(t)
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "new.ndjson"), corpus, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "new.ndjson"), corpus, 0o600))
 	for _, c := range []struct{ args, did string }{
 		{"migrate file:new.ndjson file:new.ndjson --new-queue --dialect design --consumed pending --undecodable quarantine --quarantine kept.ndjson",
 			"Migrate: done, and the new queues are held."},
@@ -30,9 +25,7 @@ func TestNobodyReadsTheOutput(t *testing.T) {
 		{"rollback file:new.ndjson --run run0000000000 --yes -o json", "Rollback of run0000000000 in file:new.ndjson: 9 jobs"},
 	} {
 		r, w, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		r.Close()
 		cmd := exec.Command("mrtq", strings.Fields(c.args)...)
 		cmd.Dir, cmd.Stdout = dir, w

@@ -26,9 +26,7 @@ func TestQuarantineOfManyProcesses(t *testing.T) {
 		for n := range each {
 			fmt.Fprintf(&dump, `{"path":%q,"data":%q}`+"\n", path(p, n), base64.StdEncoding.EncodeToString([]byte("bad")))
 		}
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.ndjson", p)), []byte(dump.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.ndjson", p)), []byte(dump.String()), 0o600))
 	}
 	var all sync.WaitGroup
 	for p := range processes {
@@ -43,10 +41,7 @@ func TestQuarantineOfManyProcesses(t *testing.T) {
 		})
 	}
 	all.Wait()
-	kept, err := migrate.ReadQuarantine(filepath.Join(dir, "shared.ndjson"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kept := value(migrate.ReadQuarantine(filepath.Join(dir, "shared.ndjson")))(t)
 	lost := 0
 	for p := range processes {
 		for n := range each {

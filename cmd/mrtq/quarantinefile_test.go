@@ -20,9 +20,7 @@ func TestQuarantineFileName(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := quarantineFile(e); got != want {
 			t.Errorf("%q: %q, want %q", target, got, want)
 		}

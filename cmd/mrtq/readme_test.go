@@ -17,19 +17,12 @@ import (
 // The screens in README are what its commands print, one after the other on one server.
 func TestReadmeScreens(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := value(os.ReadFile("../../README.md"))(t)
 	server := harness.ForTest(t, harness.Embedded, harness.Options{})
 	_, port, err := net.SplitHostPort(server.Address())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	terminal := newPageTerminal(t, "localhost:"+port)
-	if err := os.CopyFS(filepath.Join(terminal.dir, "features/testdata"), os.DirFS("../../features/testdata")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(filepath.Join(terminal.dir, "features/testdata"), os.DirFS("../../features/testdata")))
 	if said, code := terminal.run(t, "mrtq restore "+pageServer+" --in features/testdata/deployed.ndjson"); code != 0 {
 		t.Fatal(said)
 	}
@@ -47,13 +40,8 @@ func TestReadmeScreens(t *testing.T) {
 
 // The queue of README's screens is the one that the runbook and the scenarios use.
 func TestDeployedQueue(t *testing.T) {
-	queue, err := legacyqueue.Deployed()
-	if err != nil {
-		t.Fatal(err)
-	}
+	queue := value(legacyqueue.Deployed())(t)
 	var want bytes.Buffer
-	if err := znode.WriteDump(&want, queue); err != nil {
-		t.Fatal(err)
-	}
+	must(t, znode.WriteDump(&want, queue))
 	goldenfile.Compare(t, "../../features/testdata/deployed.ndjson", want.String(), *update)
 }

@@ -13,10 +13,7 @@ import (
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	const path = "testdata/refusals"
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := value(os.ReadFile(path))(t)
 	var all strings.Builder
 	for line := range strings.Lines(string(text)) {
 		command, is := strings.CutPrefix(line, "$ mrtq ")

@@ -58,10 +58,7 @@ var nights = []night{
 // page, which must print what the page says. -update takes the screens again.
 func TestRunbook(t *testing.T) {
 	const path = "../../docs/night.md"
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := value(os.ReadFile(path))(t)
 	page := string(text)
 	screens := pageScreens(page)
 	shown := map[*pageScreen]string{}
@@ -82,30 +79,19 @@ func TestRunbook(t *testing.T) {
 		}
 	}
 	if *update && !t.Failed() {
-		if err := os.WriteFile(path, []byte(page), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(page), 0o600))
 	}
 }
 
 // TestRunbookQuotes: what the runbook quotes in "What can go wrong" is what the commands say, as the
 // scripts hold it.
 func TestRunbookQuotes(t *testing.T) {
-	page, err := os.ReadFile("../../docs/night.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := value(os.ReadFile("../../docs/night.md"))(t)
 	var said strings.Builder
 	for _, pattern := range []string{"testdata/script/*", "testdata/server/*", "testdata/screen/*"} {
-		found, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := value(filepath.Glob(pattern))(t)
 		for _, path := range found {
-			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := value(os.ReadFile(path))(t)
 			said.Write(text)
 		}
 	}
@@ -130,10 +116,7 @@ func TestRunbookOnEnsemble(t *testing.T) {
 	if !*torture {
 		t.Skip("skipped: it takes some minutes; it runs only with -torture")
 	}
-	text, err := os.ReadFile("../../docs/night.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := value(os.ReadFile("../../docs/night.md"))(t)
 	followRunbook(t, nights, pageScreens(string(text)), harness.JVM, harness.Options{Nodes: 3, TickTime: 500 * time.Millisecond}, nil)
 }
 

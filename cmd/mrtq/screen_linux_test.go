@@ -95,15 +95,10 @@ func words(command string) (words []string) {
 func screenFiles(t *testing.T) string {
 	dir := t.TempDir()
 	write := func(name, text string) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	read := func(path string) string {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := value(os.ReadFile(path))(t)
 		return string(text)
 	}
 	queue := read("../../features/testdata/deployed.ndjson")
@@ -111,9 +106,7 @@ func screenFiles(t *testing.T) string {
 	write("queue.ndjson", queue)
 	late, err := json.Marshal(map[string]any{"path": "/ingest/mrtQ-05000000000099", "data": append(legacy.AppendHeader(nil,
 		legacy.NewHeader(legacy.Pending, time.Date(2024, 3, 1, 2, 0, 0, 0, time.UTC), legacy.Milliseconds)), `{"jobID":"jid-late","batchID":"bid-late"}`...)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	write("late.ndjson", string(late)+"\n")
 	write("workers.sh", `sed -i -e 's#\("/ingest/mrtQ-05000000000001","data":"\)AAAA#\1AQAA#' -e '/mrtQ-05000000000002"/d' queue.ndjson; cat late.ndjson >>queue.ndjson`)
 	return dir
@@ -141,10 +134,7 @@ var today = regexp.MustCompile(`2\d{3}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 // colours, nothing is coloured.
 func TestVerdictOnTerminal(t *testing.T) {
 	dir := t.TempDir()
-	corpus, err := filepath.Abs("testdata/legacy.ndjson")
-	if err != nil {
-		t.Fatal(err)
-	}
+	corpus := value(filepath.Abs("testdata/legacy.ndjson"))(t)
 	for _, c := range []struct{ args, want string }{
 		{"inspect file:" + corpus + " --status held", "\x1b[32mInspect: 1 record: 1 decoded, 0 not.\x1b[0m\r\n"},
 		{"inspect file:" + corpus, "\x1b[33mInspect: 21 records: 12 decoded, 9 not.\x1b[0m\r\n"},

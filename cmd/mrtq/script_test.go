@@ -213,3 +213,19 @@ func record(ts *testscript.TestScript, neg bool, args []string) {
 	_, err = f.Write(append(line, '\n'))
 	ts.Check(err)
 }
+
+// value is a result that must be there.
+func value[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		must(t, err)
+		return v
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -16,31 +16,20 @@ import (
 // the other way round.
 func openTerminal(t *testing.T, width, height int) (control, terminal *os.File) {
 	t.Helper()
-	control, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	control = value(os.OpenFile("/dev/ptmx", os.O_RDWR, 0))(t)
 	t.Cleanup(func() { control.Close() })
 	number, err := unix.IoctlGetInt(int(control.Fd()), unix.TIOCGPTN)
 	if err == nil {
 		err = unix.IoctlSetPointerInt(int(control.Fd()), unix.TIOCSPTLCK, 0)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	resize(t, control, width, height)
-	terminal, err = os.OpenFile("/dev/pts/"+strconv.Itoa(number), os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return control, terminal
+	return control, value(os.OpenFile("/dev/pts/"+strconv.Itoa(number), os.O_RDWR, 0))(t)
 }
 
 func resize(t *testing.T, control *os.File, width, height int) {
 	t.Helper()
-	if err := unix.IoctlSetWinsize(int(control.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(height), Col: uint16(width)}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, unix.IoctlSetWinsize(int(control.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(height), Col: uint16(width)}))
 }
 
 // terminalRun says how to run mrtq on a terminal.
@@ -81,9 +70,7 @@ func TestProgressOnTerminal(t *testing.T) {
 	cmd.Dir = t.TempDir()
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "GORACE=atexit_sleep_ms=0"}
 	cmd.Stdout, cmd.Stderr = terminal, terminal
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	terminal.Close()
 	defer time.AfterFunc(time.Minute, func() { cmd.Process.Kill() }).Stop()
 	text, asked := "", false
@@ -130,9 +117,7 @@ func shownOn(text string) string {
 func TestNohup(t *testing.T) {
 	address, called := silent(t)
 	cmd := exec.Command("nohup", "mrtq", "status", address, "--timeout", "1m")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	<-called
 	about, err := os.ReadFile("/proc/" + strconv.Itoa(cmd.Process.Pid) + "/status")
 	_ = cmd.Process.Kill()

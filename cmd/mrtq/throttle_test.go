@@ -19,21 +19,11 @@ func TestServerThatThrottles(t *testing.T) {
 	server := harness.ForTest(t, harness.JVM, harness.Options{Properties: map[string]string{
 		"request_throttle_max_requests": "2", "request_throttle_stall_time": "3", "throttled_op_wait_time": "25",
 	}})
-	queue, err := legacyqueue.Make(legacyqueue.Options{Records: 300, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	queue := value(legacyqueue.Make(legacyqueue.Options{Records: 300, Seed: 1}))(t)
 	path := filepath.Join(t.TempDir(), "queue.ndjson")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := znode.WriteDump(f, queue); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	f := value(os.Create(path))(t)
+	must(t, znode.WriteDump(f, queue))
+	must(t, f.Close())
 	source, target := server.Address()+"/old", server.Address()+"/new"
 	for _, step := range []struct{ args, verdict string }{
 		{"restore " + source + " --in " + path, "Restore: "},

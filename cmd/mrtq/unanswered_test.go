@@ -51,24 +51,14 @@ type stage struct {
 
 func newStage(t *testing.T, before []string) *stage {
 	t.Helper()
-	server, err := minizk.Start(minizk.Options{RealTime: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := value(minizk.Start(minizk.Options{RealTime: true}))(t)
 	t.Cleanup(func() { server.Close() })
-	queue, err := legacyqueue.Make(legacyqueue.Options{Records: 30, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	queue := value(legacyqueue.Make(legacyqueue.Options{Records: 30, Seed: 1}))(t)
 	var dump bytes.Buffer
-	if err := znode.WriteDump(&dump, queue); err != nil {
-		t.Fatal(err)
-	}
+	must(t, znode.WriteDump(&dump, queue))
 	dir := t.TempDir()
 	file := filepath.Join(dir, "queue.ndjson")
-	if err := os.WriteFile(file, dump.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, dump.Bytes(), 0o600))
 	s := &stage{server, strings.NewReplacer("SOURCE", server.Addr()+"/old", "TARGET", server.Addr()+"/new",
 		"FILE", file, "PAGE", filepath.Join(dir, "page.html"))}
 	for _, command := range before {

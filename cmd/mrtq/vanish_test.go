@@ -25,9 +25,7 @@ func TestChrootVanishes(t *testing.T) {
 	for listing.Fired() == 0 {
 		time.Sleep(time.Millisecond)
 	}
-	if err := s.Load(&znode.Tree{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Load(&znode.Tree{}))
 	close(gate)
 	<-done
 	if code != exit.Environment || !strings.Contains(said, "the chroot /old was removed while it was read") {

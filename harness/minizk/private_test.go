@@ -27,9 +27,7 @@ func TestPrivate(t *testing.T) {
 			defer cancel()
 			return zk.Dial(ctx)
 		}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() {
 		conn.Close()
 		for range events {

@@ -142,9 +142,7 @@ func each(nodes []znode.Node) iter.Seq2[znode.Node, error] {
 func shown(t *testing.T, nodes iter.Seq2[znode.Node, error]) (all []string) {
 	t.Helper()
 	for n, err := range nodes {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		all = append(all, show(n))
 	}
 	return all
@@ -179,9 +177,7 @@ func TestLeavesAreReadOnce(t *testing.T) {
 	roots := records(t, w, 500)
 	s.ResetCounts()
 	for _, err := range w.Subtrees(t.Context(), slices.Values(roots)) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	if reads := s.Counts().Reads; reads > int64(len(roots)/16) {
 		t.Errorf("%d leaves took %d requests", len(roots), reads)
@@ -205,9 +201,7 @@ func TestSlowConsumer(t *testing.T) {
 	const ahead = 128
 	seen := int64(0)
 	for _, err := range w.Subtrees(t.Context(), counted) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		seen++
 		if p := pulled.Load(); p > seen+ahead {
 			t.Fatalf("%d roots were pulled when the caller had seen %d", p, seen)

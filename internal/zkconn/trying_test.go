@@ -60,9 +60,7 @@ func TestRefusedUntilTheServerListens(t *testing.T) {
 	})
 	r, err := zkconn.OpenReader(t.Context(), zkconn.Config{Address: addr, GiveUp: time.Minute, Refused: 20 * time.Second, Say: func(news string) { said = append(said, news) }})
 	<-up
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r.Close()
 	if len(said) != 1 {
 		t.Errorf("%q", said)

@@ -59,9 +59,7 @@ func TestChainThroughCuts(t *testing.T) {
 			t.Fatal(answer)
 		}
 		s, _, err := w.Exists(t.Context(), "/chain")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if done := int(s.Version); done != i && done != i+1 || answer == nil && done == i {
 			t.Fatalf("version %d after the multi for %d, which answered %v", done, i, answer)
 		}
