@@ -21,10 +21,7 @@ func startAddress(t *testing.T) (s *harness.Server, owner *zk.Conn) {
 	owner = connect(t, real.Address())
 	create(t, owner, "/base", "")
 	create(t, owner, "/base/precious", "x")
-	backend, err := harness.ParseBackend(real.Address() + "/base")
-	if err != nil {
-		t.Fatal(err)
-	}
+	backend := value(harness.ParseBackend(real.Address() + "/base"))(t)
 	return harness.ForTest(t, backend, harness.Options{}), owner
 }
 
@@ -47,9 +44,7 @@ func TestAddress(t *testing.T) {
 	create(t, owner, root+"/a", "")
 	create(t, owner, root+"/a/b", "")
 	create(t, owner, root+"/zookeeper", "an ordinary name in a chroot")
-	if err := s.Clean(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Clean(t.Context()))
 	wantChildren(t, owner, root)
 	wantChildren(t, owner, "/base", strings.TrimPrefix(root, "/base/"), "precious")
 
@@ -88,9 +83,7 @@ func TestAddressLeavesNothing(t *testing.T) {
 func TestAddressRefusals(t *testing.T) {
 	real := harness.ForTest(t, harness.TestBackend(), harness.Options{})
 	owner := connect(t, real.Address())
-	if _, err := owner.Create("/readonly", nil, 0, zk.WorldACL(zk.PermRead)); err != nil {
-		t.Fatal(err)
-	}
+	value(owner.Create("/readonly", nil, 0, zk.WorldACL(zk.PermRead)))(t)
 	for _, tc := range []struct {
 		suffix string
 		opt    harness.Options

@@ -25,9 +25,7 @@ func TestEmbeddedSessionsExpire(t *testing.T) {
 		dialled.Store(&conn)
 		return conn, err
 	}, s.Address())
-	if _, err := lost.Create("/session", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll)); err != nil {
-		t.Fatal(err)
-	}
+	value(lost.Create("/session", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll)))(t)
 	there, _, gone, err := connect(t, s.Address()).ExistsW("/session")
 	if err != nil || !there {
 		t.Fatalf("%t, %v", there, err)

@@ -41,9 +41,7 @@ func connect(t *testing.T, hosts ...string) *zk.Conn {
 func connectBy(t *testing.T, timeout time.Duration, dial zk.Dialer, hosts ...string) *zk.Conn {
 	t.Helper()
 	conn, events, err := zk.Connect(hosts, timeout, zk.WithLogInfo(false), zk.WithLogger(quiet{}), zk.WithDialer(dial))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		conn.Close()
 		for range events {
@@ -117,16 +115,12 @@ func TestServerLife(t *testing.T) {
 		testClean(t, s, conn)
 		create(t, conn, "/kept", "over a kill")
 
-		if err := s.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Kill())
 		wantNothingAt(t, address)
 		if err := s.Kill(); err != nil {
 			t.Errorf("kill a killed server: %v", err)
 		}
-		if err := s.Restart(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Restart(t.Context()))
 		if s.Address() != address {
 			t.Errorf("address changed from %s to %s", address, s.Address())
 		}
@@ -136,9 +130,7 @@ func TestServerLife(t *testing.T) {
 		}
 		wantData(t, conn, "/kept", "over a kill")
 
-		if err := s.Stop(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Stop(t.Context()))
 		wantNothingAt(t, address)
 		if err := s.Stop(t.Context()); err != nil {
 			t.Errorf("second stop: %v", err)
@@ -160,22 +152,14 @@ func testClean(t *testing.T, s *harness.Server, conn *zk.Conn) {
 		for j := range 100 {
 			ops = append(ops, &zk.CreateRequest{Path: fmt.Sprintf("/a/n%04d", 100*i+j), Acl: zk.WorldACL(zk.PermAll)})
 		}
-		if _, err := conn.Multi(ops...); err != nil {
-			t.Fatal(err)
-		}
+		value(conn.Multi(ops...))(t)
 	}
 	create(t, conn, "/a/n0007/deep", "")
 	create(t, conn, "/a/n0007/deep/zookeeper", "not the server's own")
-	if _, err := conn.Create("/locked", nil, 0, zk.DigestACL(zk.PermRead, "nobody", "here")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := conn.Create("/session", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll)); err != nil {
-		t.Fatal(err)
-	}
+	value(conn.Create("/locked", nil, 0, zk.DigestACL(zk.PermRead, "nobody", "here")))(t)
+	value(conn.Create("/session", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll)))(t)
 	for range 2 { // the second finds a clean server
-		if err := s.Clean(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Clean(t.Context()))
 		wantChildren(t, conn, "/", "zookeeper")
 		wantChildren(t, conn, "/zookeeper", "config", "quota")
 	}
@@ -190,9 +174,7 @@ func TestEnsemble(t *testing.T) {
 	}
 	hosts := []string{s.NodeAddress(0), s.NodeAddress(1), s.NodeAddress(2)}
 	conn := connectBy(t, 20*time.Second, net.DialTimeout, hosts...)
-	if _, err := conn.Create("/mine", []byte("x"), zk.FlagEphemeral, zk.WorldACL(zk.PermAll)); err != nil {
-		t.Fatal(err)
-	}
+	value(conn.Create("/mine", []byte("x"), zk.FlagEphemeral, zk.WorldACL(zk.PermAll)))(t)
 	session := conn.SessionID()
 	// Killing the leader is the hardest case: the others must elect a new
 	// one.
@@ -202,9 +184,7 @@ func TestEnsemble(t *testing.T) {
 	if victim < 0 {
 		t.Fatal("no leader")
 	}
-	if err := s.KillNode(victim); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.KillNode(victim))
 	wantNothingAt(t, hosts[victim])
 	wantData(t, conn, "/mine", "x")
 	if conn.SessionID() != session {
@@ -221,13 +201,9 @@ func TestEnsemble(t *testing.T) {
 		return err
 	})
 
-	if err := s.RestartNode(t.Context(), victim); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.RestartNode(t.Context(), victim))
 	back := connect(t, hosts[victim])
-	if _, err := back.Sync("/"); err != nil {
-		t.Fatal(err)
-	}
+	value(back.Sync("/"))(t)
 	wantChildren(t, back, "/", "mine", "without-one", "zookeeper")
 	if err := s.KillNode(3); err == nil || err.Error() != "harness: no server 3 among 3" {
 		t.Errorf("kill of a server that doesn't exist: %v", err)
@@ -275,12 +251,25 @@ func TestStartCancelled(t *testing.T) {
 func TestNoFolderInVain(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
-	s, err := harness.Start(t.Context(), harness.Embedded, harness.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := value(harness.Start(t.Context(), harness.Embedded, harness.Options{}))(t)
 	defer s.Stop(t.Context())
 	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
 		t.Errorf("while it runs, there is %v (%v)", left, err)
+	}
+}
+
+// value is a result that must be there.
+func value[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		must(t, err)
+		return v
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -21,13 +21,8 @@ const loaded = `{"path":"/a","data":"eA==","stat":{"czxid":5,"mzxid":6,"ctime":1
 // leaves out ephemeral znodes.
 func TestLoad(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Mkfifo(pipe, 0o600))
+	free := value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	address := free.Addr().String()
 	free.Close()
 
@@ -41,19 +36,13 @@ func TestLoad(t *testing.T) {
 		done <- started{s, err}
 	}()
 	w, err := os.OpenFile(pipe, os.O_WRONLY, 0) // waits for the reader
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.WriteString(loaded[:200]); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	value(w.WriteString(loaded[:200]))(t)
 	if c, err := net.Dial("tcp", address); err == nil {
 		c.Close()
 		t.Error("a client was accepted before all was loaded")
 	}
-	if _, err := w.WriteString(loaded[200:]); err != nil {
-		t.Fatal(err)
-	}
+	value(w.WriteString(loaded[200:]))(t)
 	w.Close()
 	got := <-done
 	if got.err != nil {

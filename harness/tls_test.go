@@ -18,14 +18,8 @@ import (
 func testTLS(t *testing.T, s *harness.Server) {
 	t.Helper()
 	files := s.TLSFiles()
-	pair, err := tls.LoadX509KeyPair(files.Cert, files.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ca, err := os.ReadFile(files.CA)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pair := value(tls.LoadX509KeyPair(files.Cert, files.Key))(t)
+	ca := value(os.ReadFile(files.CA))(t)
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(ca) {
 		t.Fatalf("no certificate in %s", files.CA)

@@ -26,10 +26,7 @@ func wantNothingAt(t *testing.T, address string) {
 
 func fourLetters(t *testing.T, address, word string) string {
 	t.Helper()
-	conn, err := net.DialTimeout("tcp", address, 5*time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := value(net.DialTimeout("tcp", address, 5*time.Second))(t)
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(time.Minute))
 	io.WriteString(conn, word)

@@ -92,16 +92,12 @@ func TestWriteDumpGolden(t *testing.T) {
 		{Path: "/b/ü", ACL: []znode.ACL{{Perms: 31, Scheme: "digest", ID: "u:h="}, {Perms: 1, Scheme: "world", ID: "anyone"}}},
 		{Path: "/b-c", Data: []byte("x"), Stat: znode.Stat{Version: 7, DataLength: 1}}, // a stat, though without a zxid
 	} {
-		if err := tree.Put(n); err != nil {
-			t.Fatal(err)
-		}
+		must(t, tree.Put(n))
 	}
 	tree.SetDefaultStats(0)
 	golden(t, "dump.golden.ndjson", writeDump(t, tree))
 
-	if err := tree.Put(znode.Node{Path: "/", Data: []byte("root"), Stat: znode.Stat{Cversion: -1, NumChildren: 1}}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, tree.Put(znode.Node{Path: "/", Data: []byte("root"), Stat: znode.Stat{Cversion: -1, NumChildren: 1}}))
 	golden(t, "dump-root.golden.ndjson", writeDump(t, tree))
 }
 
@@ -177,19 +173,14 @@ func FuzzDump(f *testing.F) {
 
 func readDump(t testing.TB, text string) *znode.Tree {
 	t.Helper()
-	tree, err := znode.ReadDump(strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := value(znode.ReadDump(strings.NewReader(text)))(t)
 	return tree
 }
 
 func writeDump(t testing.TB, tree *znode.Tree) string {
 	t.Helper()
 	var b strings.Builder
-	if err := znode.WriteDump(&b, tree); err != nil {
-		t.Fatal(err)
-	}
+	must(t, znode.WriteDump(&b, tree))
 	return b.String()
 }
 
@@ -197,10 +188,7 @@ func writeDump(t testing.TB, tree *znode.Tree) string {
 // that have null data.
 func TestDumpOfUnreadable(t *testing.T) {
 	const dump = `{"path":"/a","data":null,"unreadable":"no permission"}` + "\n" + `{"path":"/b","data":null}` + "\n"
-	tree, err := znode.ReadDump(strings.NewReader(dump))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := value(znode.ReadDump(strings.NewReader(dump)))(t)
 	lacks := tree.Unreadable()
 	if len(lacks) != 1 || lacks[0].Path != "/a" || lacks[0].Unreadable != "no permission" {
 		t.Errorf("%+v", lacks)

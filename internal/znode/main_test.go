@@ -18,22 +18,30 @@ func TestMain(m *testing.M) { shared.Main(m) }
 func server(t *testing.T) *harness.Server {
 	t.Helper()
 	s := shared.Server(t, false)
-	if err := s.Clean(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Clean(t.Context()))
 	return s
 }
 
 func open(t *testing.T) *zkconn.Writer {
 	t.Helper()
-	addr, err := zkconn.ParseAddress(server(t).Address())
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := zkconn.OpenWriter(t.Context(), zkconn.Config{Address: addr})
-	if err != nil {
-		t.Fatal(err)
-	}
+	addr := value(zkconn.ParseAddress(server(t).Address()))(t)
+	w := value(zkconn.OpenWriter(t.Context(), zkconn.Config{Address: addr}))(t)
 	t.Cleanup(w.Close)
 	return w
+}
+
+// value is a result that must be there.
+func value[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		must(t, err)
+		return v
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

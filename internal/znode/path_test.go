@@ -73,17 +73,13 @@ func TestValidatePath(t *testing.T) {
 // the client library doesn't check these.
 func TestValidatePathAsServer(t *testing.T) {
 	conn, events, err := zk.Connect([]string{server(t).Address()}, 10*time.Second, zk.WithLogInfo(false))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() {
 		conn.Close()
 		for range events {
 		}
 	}()
-	if _, err := conn.Create("/a", nil, 0, zk.WorldACL(zk.PermAll)); err != nil {
-		t.Fatal(err)
-	}
+	value(conn.Create("/a", nil, 0, zk.WorldACL(zk.PermAll)))(t)
 	for _, tc := range oddPaths {
 		_, err := conn.Multi(&zk.CreateRequest{Path: tc.path, Acl: zk.WorldACL(zk.PermAll)})
 		parent := tc.path[:max(0, strings.LastIndexByte(tc.path, '/'))]

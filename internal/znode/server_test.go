@@ -11,10 +11,7 @@ import (
 // The server refuses children of an ephemeral node.
 func TestEphemeralParentAsServer(t *testing.T) {
 	w := open(t)
-	path, err := w.CreateEphemeral(t.Context(), "/eph-", nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := value(w.CreateEphemeral(t.Context(), "/eph-", nil, nil))(t)
 	if err := w.Multi(t.Context(), []znode.Op{znode.Create(path+"/x", nil)}); !errors.Is(err, znode.ErrEphemeralParent) {
 		t.Errorf("below an ephemeral node: %v", err)
 	}
@@ -32,10 +29,7 @@ func TestNextSequenceAsServer(t *testing.T) {
 				t.Fatalf("%s: %v", what, err)
 			}
 		}
-		n, err := w.Get(ctx, "/seq")
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := value(w.Get(ctx, "/seq"))(t)
 		if next, left := n.Stat.NextSequence(); next != want || left != 1<<31-int64(want) {
 			t.Errorf("%s: the forecast is %d (%d left), want %d", what, next, left, want)
 		}
@@ -49,10 +43,7 @@ func TestNextSequenceAsServer(t *testing.T) {
 	step("deletes", 8, znode.Delete("/seq/c0", -1), znode.Delete("/seq/c7", -1))
 	sequential := func(want string) {
 		t.Helper()
-		path, err := w.CreateEphemeral(ctx, "/seq/s-", nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		path := value(w.CreateEphemeral(ctx, "/seq/s-", nil, nil))(t)
 		if path != want {
 			t.Errorf("the server made %s, want %s", path, want)
 		}

@@ -159,7 +159,5 @@ func TestIsOpenACL(t *testing.T) {
 
 func put(t testing.TB, tree *znode.Tree, n znode.Node) {
 	t.Helper()
-	if err := tree.Put(n); err != nil {
-		t.Fatal(err)
-	}
+	must(t, tree.Put(n))
 }
