@@ -132,20 +132,6 @@ func (t *Turn) setLegacy(path string, from, to legacy.Status) []byte {
 	return data
 }
 
-// SetLegacy lets an administrator of the legacy queue hold, release, requeue or delete a
-// record. The error is that the legacy library has no such step, or that someone else was
-// faster.
-func (w *World) SetLegacy(path string, to legacy.Status) error {
-	_, err := w.legacyOwn.begin(func(t *Turn) {
-		t.did = true
-		data := t.peek(path)
-		if data == "" || !legacy.Status(data[0]).CanBecome(to) || t.setLegacy(path, legacy.Status(data[0]), to) == nil {
-			t.err = fmt.Errorf("%s can't be set to %s", path, to)
-		}
-	}).Finish()
-	return err
-}
-
 // ingestLegacy is the work of an ingest consumer: the handlers from HandlerAccept to
 // HandlerCleanup, in the same folders as those of the deployed service. It ends with a
 // record for inventory.

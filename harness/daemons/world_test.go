@@ -211,36 +211,6 @@ func TestLegacyInventoryAndCleanup(t *testing.T) {
 	}
 }
 
-// What an administrator can do with a legacy record.
-func TestLegacyAdministrator(t *testing.T) {
-	for name, c := range map[string]struct {
-		from, to legacy.Status
-		refused  bool
-	}{
-		"hold":              {legacy.Pending, legacy.Held, false},
-		"release":           {legacy.Held, legacy.Pending, false},
-		"requeue":           {legacy.Failed, legacy.Pending, false},
-		"delete":            {legacy.Consumed, legacy.Deleted, false},
-		"restore a deleted": {legacy.Deleted, legacy.Pending, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			q := newLegacyQueue(t, daemons.Options{})
-			const path = "/ingest/mrtQ-05000000000001"
-			q.legacyRecord(path, c.from, ingestPayload("a"))
-			want := c.to
-			if err := q.SetLegacy(path, c.to); (err != nil) != c.refused {
-				t.Error(err)
-			}
-			if c.refused {
-				want = c.from
-			}
-			if got := q.legacyStatus(path); got != want.String() {
-				t.Errorf("it is %s, want %s", got, want)
-			}
-		})
-	}
-}
-
 // The same work counts as one, whoever does it.
 func TestLegacyAndNewWorkersCountTogether(t *testing.T) {
 	q := newLegacyQueue(t, daemons.Options{})
