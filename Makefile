@@ -71,7 +71,7 @@ test-jvm:
 
 torture:
 	go test $(race) -timeout 90m ./...
-	go test . -run TestNewState -torture -count 1
+	go test ./internal/guard -run TestNewState -torture -count 1
 	go test ./features ./harness/accept -everywhere -count 1 -timeout 60m
 	go test ./harness/minizk -torture -count 1 -timeout 60m
 	go test ./internal/sides -run TestSameAsServer -rapid.checks 1000 -rapid.nofailfile -count 1 -timeout 60m

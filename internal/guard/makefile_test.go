@@ -1,4 +1,4 @@
-package mrtq_test
+package guard_test
 
 import (
 	"os"
@@ -26,7 +26,7 @@ func TestBackendPackages(t *testing.T) {
 	asks := regexp.MustCompile(`\bharness\.TestBackend\(\)|\bshared\.Server\(`)
 	var asking []string
 	err := filepath.WalkDir(".", func(path string, d os.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, "_test.go") || path == "makefile_test.go" {
+		if err != nil || !strings.HasSuffix(path, "_test.go") || path == "internal/guard/makefile_test.go" {
 			return err
 		}
 		code, err := os.ReadFile(path)

@@ -1,4 +1,4 @@
-package mrtq_test
+package guard_test
 
 import (
 	"encoding/json"

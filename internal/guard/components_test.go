@@ -1,4 +1,4 @@
-package mrtq_test
+package guard_test
 
 import (
 	"encoding/json"
@@ -60,6 +60,7 @@ var components = []string{
 	"internal/openfile",
 	"internal/printable",
 	"internal/plainjson",
+	"internal/guard",
 	"internal/goldenfile",
 }
 

@@ -1,4 +1,4 @@
-package mrtq_test
+package guard_test
 
 import (
 	"io/fs"
@@ -166,7 +166,7 @@ func TestCommentsCiteWhatIsThere(t *testing.T) {
 	all := pages(t)
 	cited := 0
 	for path, text := range goFiles(t) {
-		if path == "docs_test.go" {
+		if path == "internal/guard/docs_test.go" {
 			continue
 		}
 		for _, m := range citation.FindAllStringSubmatch(newLine.ReplaceAllString(text, " "), -1) {

@@ -1,4 +1,4 @@
-package mrtq_test
+package guard_test
 
 import (
 	"flag"
@@ -78,7 +78,7 @@ J26  verifying    failed           worker        design
 // names. Then the simulated workers work through it, the map knows it, and the acceptance suite covers its rows.
 func TestNewState(t *testing.T) {
 	if !*torture {
-		t.Skip("it compiles a copy of the project: go test . -run TestNewState -torture")
+		t.Skip("it compiles a copy of the project: go test ./internal/guard -run TestNewState -torture")
 	}
 	page := value(os.ReadFile("CONTRIBUTING.md"))(t)
 	row := regexp.MustCompile(`(?m)^\| a new state of a job \|.*$`).FindString(string(page))
