@@ -11,7 +11,7 @@ import (
 var (
 	commandInText  = regexp.MustCompile("`mrtq ([a-z]+)\\b")
 	commandInBlock = regexp.MustCompile(`^(?:\$ )?mrtq ([a-z]+)\b`)
-	otherProgram   = regexp.MustCompile(`go run|docker-compose|show_all\.rb|make bench`)
+	otherProgram   = regexp.MustCompile(`go run|docker-compose|docker run|show_all\.rb|make bench`)
 )
 
 // Every flag and every command that a page names exists. CHANGELOG.md also names what is gone.

@@ -116,7 +116,7 @@ func Driver(env Env) *cobra.Command {
 		Short:  "answer what mrtq accept --implementation asks, with mrtq's own library",
 		Long: `Answer the requests of mrtq accept --implementation on stdin, with mrtq's own library.
 Authors of drivers can compare (docs/drivers.md).`,
-		Example: "  mrtq accept --implementation 'mrtq driver'",
+		Example: "  mrtq driver",
 		Args:    env.Args,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return library.Serve(cmd.Context(), os.Stdin, env.Out, openOwn)
