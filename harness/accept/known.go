@@ -14,8 +14,8 @@ type Known struct {
 	line                  int
 }
 
-// ParseKnown reads a list of known deviations: a line for each scenario that is expected to fail, with the id of its
-// row, its name and the reason, separated by " | ". It skips empty lines and those that begin with #.
+// ParseKnown reads a list of known deviations: a line for each scenario that is expected to fail, with the ids of its
+// rows (- if it has none), its name and the reason, separated by " | ". It skips empty lines and those that begin with #.
 func ParseKnown(r io.Reader) (all []Known, err error) {
 	lines := bufio.NewScanner(r)
 	for n := 1; lines.Scan(); n++ {
@@ -38,7 +38,7 @@ func judge(known []Known, ran []scenario, all bool) (problems []string) {
 	for _, k := range known {
 		var has, failed bool
 		for _, sc := range ran {
-			if sc.name == k.Scenario {
+			if k.is(sc) {
 				has, failed = true, failed || sc.failed != nil
 			}
 		}
@@ -54,5 +54,12 @@ func judge(known []Known, ran []scenario, all bool) (problems []string) {
 
 // isKnown reports whether a scenario is in a list of known deviations.
 func isKnown(known []Known, sc scenario) bool {
-	return slices.ContainsFunc(known, func(k Known) bool { return k.Scenario == sc.name })
+	return slices.ContainsFunc(known, func(k Known) bool { return k.is(sc) })
+}
+
+// is reports whether a scenario is one that is meant. Scenarios of several rows may have its name, so the rows count, too.
+func (k Known) is(sc scenario) bool {
+	return k.Scenario == sc.name && (k.Row == "-" || slices.ContainsFunc(strings.Split(k.Row, ","), func(row string) bool {
+		return slices.Contains(sc.tags, "@"+strings.TrimSpace(row))
+	}))
 }
