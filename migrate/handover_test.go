@@ -85,13 +85,6 @@ func (s *site) legacy() string {
 	return b.String()
 }
 
-// legacyDoes gives the n-th record another status, if it is there.
-func legacyDoes(s *site, n int, status legacy.Status) {
-	if s.has(ingest(n)) {
-		s.set(ingest(n), record(s.t, status, job(fmt.Sprint((n-1)/2), fmt.Sprint(n))))
-	}
-}
-
 // A release reads again what it relied on when a hold has changed.
 func TestHoldChangesDuringARelease(t *testing.T) {
 	s := serve(t, queueTree(t, pendings(t, 3, 3)), newqueue.MrtZK)
