@@ -78,7 +78,8 @@ func (s *session) connectAny(ctx context.Context, goOn func(causes) bool) (*conn
 			if err == nil || errors.Is(err, errExpired) || errors.Is(err, jute.AuthFailed) {
 				return c, err
 			}
-			if !errors.Is(err, net.ErrClosed) && !errors.Is(err, context.Canceled) { // otherwise this side gave up
+			// An attempt that this side gave up says less about the server than an earlier one.
+			if !errors.Is(err, net.ErrClosed) && !errors.Is(err, context.Canceled) && (ctx.Err() == nil || failures[server] == nil) {
 				failures[server] = err
 			}
 			if ctx.Err() != nil {
