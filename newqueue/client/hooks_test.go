@@ -14,6 +14,7 @@ type hooked struct {
 	session *session
 	read    func(path string) error // before each read
 	watched func(path string)       // after each watch that was set
+	reading sync.RWMutex            // a test that holds it keeps the queue from reading
 
 	mu    sync.Mutex
 	multi func(send) ([]zk.MultiResponse, error) // instead of a transaction
@@ -85,7 +86,18 @@ func (c *hooked) before(path string) error {
 	return c.read(path)
 }
 
+// reconnect lets a client whose queue was kept from reading connect again. The queue reads when
+// a watch has fired: go-zookeeper's sendSetWatches and recvLoop race for lastZxid if another
+// answer comes before it has set its watches again.
+func (c *hooked) reconnect(back func()) {
+	back()
+	<-c.session.fired
+	c.reading.Unlock()
+}
+
 func (c *hooked) Get(path string) ([]byte, *zk.Stat, error) {
+	c.reading.RLock()
+	defer c.reading.RUnlock()
 	if err := c.before(path); err != nil {
 		return nil, nil, err
 	}
@@ -93,6 +105,8 @@ func (c *hooked) Get(path string) ([]byte, *zk.Stat, error) {
 }
 
 func (c *hooked) Exists(path string) (bool, *zk.Stat, error) {
+	c.reading.RLock()
+	defer c.reading.RUnlock()
 	if err := c.before(path); err != nil {
 		return false, nil, err
 	}
@@ -100,6 +114,8 @@ func (c *hooked) Exists(path string) (bool, *zk.Stat, error) {
 }
 
 func (c *hooked) Children(path string) ([]string, *zk.Stat, error) {
+	c.reading.RLock()
+	defer c.reading.RUnlock()
 	if err := c.before(path); err != nil {
 		return nil, nil, err
 	}

@@ -177,10 +177,11 @@ func TestWaitsOverALostConnection(t *testing.T) {
 				wait := func(next nexts, path string, meanwhile func(), want string) {
 					v := w.waiting(next, path, time.Hour)
 					id := v.SessionID()
+					v.reading.Lock()
 					back, err := lose(v.session)
 					must(t, err)
 					meanwhile()
-					back()
+					v.reconnect(back)
 					v.gets(t, w, want)
 					if same := v.SessionID() == id; same != (name == "connection") {
 						t.Errorf("the same session: %t", same)

@@ -135,8 +135,9 @@ func (w *world) delete(path string) {
 
 // session is a connection whose ZooKeeper session a test can end.
 type session struct {
-	conn *zk.Conn
-	gate sync.RWMutex // held while the client must not connect again
+	conn  *zk.Conn
+	fired chan struct{} // has an element if a watch has fired
+	gate  sync.RWMutex  // held while the client must not connect again
 
 	mu  sync.Mutex
 	tcp *tcp // the newest
@@ -196,10 +197,19 @@ func (silent) Printf(string, ...any) {}
 
 func connect(t *testing.T, addr string) (*zk.Conn, *session) {
 	t.Helper()
-	s := &session{}
+	s := &session{fired: make(chan struct{}, 1)}
+	fire := zk.WithEventCallback(func(e zk.Event) {
+		if e.Type == zk.EventSession {
+			return
+		}
+		select {
+		case s.fired <- struct{}{}:
+		default:
+		}
+	})
 	// The client waits for a second after it has tried its whole list in vain,
 	// and needs two connections to notice an expired session.
-	conn, events, err := zk.Connect([]string{addr, addr, addr, addr}, 10*time.Second, zk.WithLogger(silent{}), zk.WithDialer(
+	conn, events, err := zk.Connect([]string{addr, addr, addr, addr}, 10*time.Second, zk.WithLogger(silent{}), fire, zk.WithDialer(
 		func(network, address string, timeout time.Duration) (net.Conn, error) {
 			if s.tcp != nil {
 				close(s.tcp.ended)
