@@ -84,7 +84,7 @@ func PreviewRollback(ctx context.Context, at *Reader, run string, opt RollbackOp
 	return undo, r.foretell(ctx, undo)
 }
 
-// Rollback removes the jobs and requests that a run created and that nobody has begun, and the run's batches that
+// Rollback removes the jobs and requests that a run ("": the newest) created and that nobody has begun, and the run's batches that
 // have no job then. Their records are in the legacy queue: those that a release had handed over are given back, each
 // in the transaction that removes its job. A job that was begun stays, and is the only copy. The layout and the run's record
 // stay. Rollback waits until no other migrator works on the target.
@@ -199,6 +199,9 @@ func (r *rolling) read(ctx context.Context, id string) error {
 func (r *rolling) noRun(id string) error {
 	if !r.target.HasQueue() {
 		return fmt.Errorf("%w: nothing was migrated to it", ErrNoQueue)
+	}
+	if id == "" {
+		return fmt.Errorf("%w that can be rolled back", ErrNoRun)
 	}
 	return fmt.Errorf("%w: %q", ErrNoRun, id)
 }

@@ -90,8 +90,6 @@ func commandAt(c *cobra.Command, place, dump string) []string {
 		args = append(args, "ITEM")
 	case "restore":
 		args = append(args, "--in", strings.TrimPrefix(dump, "file:"))
-	case "rollback":
-		args = append(args, "--run", "run0000000000")
 	}
 	return args
 }

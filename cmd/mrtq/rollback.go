@@ -24,7 +24,7 @@ type rollbackCmd struct {
 func (a *app) rollbackCmd() *cobra.Command {
 	c := &rollbackCmd{}
 	cmd := &cobra.Command{
-		Use:   "rollback TARGET --run ID",
+		Use:   "rollback TARGET",
 		Short: "roll back the newest run, and give its records back",
 		Long: `Remove the jobs, access requests and batches that a run created and that nobody has
 begun. The legacy queue has their records then: those that a release had handed over
@@ -37,15 +37,15 @@ stays. Then legacy workers can start. If any job stays, the queues stay held, so
 the workers of both queues don't work side by side: mrtq release lifts the holds later.
 If the queues were released, workers may have worked on the jobs, so rollback asks
 first. If it is interrupted, run it again. Exit code 1 if the rollback could not end.`,
-		Example: `  mrtq rollback zk1:2181/new --run run0000000000 --dry-run
-  mrtq rollback zk1:2181/new --run run0000000000 --yes`,
+		Example: `  mrtq rollback zk1:2181/new --dry-run
+  mrtq rollback zk1:2181/new --yes`,
 		Args: args("TARGET"),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.main(cmd.Context(), a, args) },
 	}
 	f := cmd.Flags()
 	a.conn.RateFlag(f)
 	c.decisionFlags.flags(f)
-	f.StringVar(&c.run, "run", "", "`id` of the run")
+	f.StringVar(&c.run, "run", "", "`id` of the run, if not the newest; only the newest that was not rolled back can be rolled back")
 	f.BoolVar(&c.force, "force", false, "remove also what was acted on, but never what a worker has locked")
 	f.BoolVar(&c.restored, "restored", false, "go on although TARGET was restored from a backup; jobs that were worked on before the backup was made can't be told from others")
 	f.BoolVar(&c.dry, "dry-run", false, "only say what would be removed and kept")
@@ -64,9 +64,6 @@ func (c *rollbackCmd) main(ctx context.Context, a *app, given []string) error {
 	s, err := parseTarget(given)
 	if err != nil {
 		return err
-	}
-	if c.run == "" {
-		return exit.Usagef("--run is missing; mrtq status %s shows the runs", advice.Word(s.target.Text))
 	}
 	undo, err := c.rollBack(ctx, a, s)
 	undone := undo != nil && (errors.Is(err, migrate.ErrUndecided) || errors.Is(err, migrate.ErrAtWork))
