@@ -5,7 +5,7 @@
 #                that is started for it and thrown away
 # make torture   the random and exhaustive tests at a large size, with their counts
 # make bench     the figures of docs/figures.md: mrtq's commands beside the bare server,
-#                small: RECORDS=20000 JOBS=500 ROUNDS=3 gives what can be quoted
+#                small: RECORDS=20000 ROUNDS=3 gives what can be quoted
 # make build     bin/mrtq
 # make image     a Docker image of mrtq alone: docker run mrtq --version
 # make release   dist: stripped, reproducible binaries for Linux and macOS, and their checksums;
@@ -18,7 +18,6 @@ race := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 
 # What make bench migrates, how often, and with how many records it measures the memory.
 RECORDS ?= 200
-JOBS ?= 40
 ROUNDS ?= 1
 RUNS ?= 1
 MEMORY ?= 200000
@@ -90,7 +89,7 @@ bench: build # for accept; harness/bench builds its own
 	  bash -c "TIMEFORMAT='mrtq accept, all of it, on $$on: %R s'; time bin/mrtq accept --backend $$on >/dev/null 2>&1" || exit; \
 	done; done
 	go test ./harness/bench -run TestMemory -memory-records $(MEMORY) -count 1 -v -timeout 30m
-	go run ./harness/bench --records $(RECORDS) --jobs $(JOBS) --rounds $(ROUNDS)
+	go run ./harness/bench --records $(RECORDS) --rounds $(ROUNDS)
 
 build:
 	go build -o bin/mrtq ./cmd/mrtq

@@ -32,7 +32,7 @@ func built(t *testing.T) command { return command{mrtq: mrtq.mrtq, dir: t.TempDi
 
 // One run measures everything. The tables have all of it.
 func TestMeasure(t *testing.T) {
-	r, err := measure(t.Context(), harness.Embedded, built(t), options{records: 40, jobs: 21, rounds: 1})
+	r, err := measure(t.Context(), harness.Embedded, built(t), options{records: 40, rounds: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,8 +58,7 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// A ratio is the median of the rounds' own ratios. If one side counts records and the
-// other counts jobs, it compares the times for one of each.
+// A ratio is the median of the rounds' own ratios.
 func TestRatios(t *testing.T) {
 	seconds := func(values ...float64) []sample {
 		var s []sample
@@ -68,12 +67,11 @@ func TestRatios(t *testing.T) {
 		}
 		return s
 	}
-	r := result{records: 100, jobs: 10, samples: map[string][]sample{
-		migrate: seconds(4, 2, 10), load: seconds(1, 1, 2), readSource: seconds(1, 0.5, 1), plan: seconds(1, 1, 1), byTheBook: seconds(40, 10, 10),
+	r := result{samples: map[string][]sample{
+		migrate: seconds(4, 2, 10), load: seconds(1, 1, 2), readSource: seconds(1, 0.5, 1), plan: seconds(1, 1, 1),
 	}}
 	want := map[string]float64{
 		"speed of migrate ÷ speed of a bare read of the source and then a bare load": 0.5, // of 0.5, 0.75 and 0.3
-		"records a second of migrate ÷ jobs a second of the documented way":          50,  // of 100, 50 and 10
 		"speed of plan ÷ speed of migrate":                                           4,   // of 4, 2 and 10
 	}
 	for what, value := range want {

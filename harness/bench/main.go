@@ -3,8 +3,7 @@
 //
 //	go run ./harness/bench --backends jvm --records 20000
 //
-// For the comparison it creates and reads the same znodes and does nothing else, and it
-// creates jobs in the documented way, with a round trip for each step. It measures
+// For the comparison it creates and reads the same znodes and does nothing else. It measures
 // everything in one run against one server, in several rounds, and prints the tables of
 // docs/figures.md. It builds mrtq first, and runs each command as a process.
 package main
@@ -31,8 +30,6 @@ import (
 	"mrtq/internal/legacyqueue"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
-	"mrtq/newqueue"
-	"mrtq/newqueue/client"
 )
 
 func main() {
@@ -46,8 +43,8 @@ func main() {
 
 // options are the flags.
 type options struct {
-	backends              string
-	records, jobs, rounds int
+	backends        string
+	records, rounds int
 }
 
 // run builds mrtq, measures it on each backend, and prints the tables.
@@ -56,13 +53,12 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.StringVar(&o.backends, "backends", "embedded,jvm", "backends to measure on, separated by commas; one that isn't installed is skipped")
 	f.IntVar(&o.records, "records", 500, "how many records the legacy queue has")
-	f.IntVar(&o.jobs, "jobs", 100, "how many jobs to create in the documented way")
 	f.IntVar(&o.rounds, "rounds", 3, "how often to measure everything; the figures are medians")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
-	if o.records < 1 || o.jobs < 1 || o.rounds < 1 {
-		return errors.New("--records, --jobs and --rounds must be at least 1")
+	if o.records < 1 || o.rounds < 1 {
+		return errors.New("--records and --rounds must be at least 1")
 	}
 	dir, err := os.MkdirTemp("", "mrtq-bench-")
 	if err != nil {
@@ -118,7 +114,7 @@ func measure(ctx context.Context, backend harness.Backend, c command, o options)
 		return result{}, err
 	}
 	defer func() { err = errors.Join(err, server.Stop(context.WithoutCancel(ctx))) }()
-	b := &bench{command: c, address: server.Address(), result: result{records: o.records, jobs: o.jobs, samples: map[string][]sample{}}}
+	b := &bench{command: c, address: server.Address(), result: result{records: o.records, samples: map[string][]sample{}}}
 	at, err := zkconn.ParseAddress(b.address)
 	if err != nil {
 		return result{}, err
@@ -162,15 +158,8 @@ func writeQueue(path string, opt legacyqueue.Options) (*znode.Tree, error) {
 // round measures everything once, and removes what it made. One server gets many new queues of the
 // source, each in a chroot of its own.
 func (b *bench) round(ctx context.Context) error {
-	const made, copied, second, documented = "/made", "/copy", "/second", "/documented"
+	const made, copied, second = "/made", "/copy", "/second"
 	source, target, other := b.address+sourceRoot, b.address+made, b.address+second
-	if err := b.w.Multi(ctx, []znode.Op{znode.Create(documented, nil)}); err != nil {
-		return err
-	}
-	queue := client.Open(b.conn, newqueue.Design, client.WithRoot(documented))
-	if err := queue.Init(ctx); err != nil {
-		return err
-	}
 	mrtq := func(args ...string) func() (sample, error) {
 		return func() (sample, error) { return b.run(ctx, args...) }
 	}
@@ -181,20 +170,13 @@ func (b *bench) round(ctx context.Context) error {
 			return sample{seconds: time.Since(began).Seconds()}, err
 		}
 	}
-	wait := func(do func() error) func() (sample, error) {
-		return func() (sample, error) {
-			longest, err := probe(b.conn, do)
-			return sample{seconds: longest.Seconds()}, err
-		}
-	}
 	var tree *znode.Tree // what migrate made, and its paths
 	var paths []string
-	var took sample // of migrate beside another client
 	for _, step := range []struct {
 		what string
 		do   func() (sample, error)
 	}{
-		{inspect, mrtq("inspect", source, "-o", "ndjson")},
+		{"mrtq inspect", mrtq("inspect", source, "-o", "ndjson")},
 		{plan, mrtq("plan", "--dialect", "design", "--new-queue", source, target)},
 		{migrate, mrtq("migrate", "--dialect", "design", "--new-queue", source, target)},
 		{readSource, bare(func() error { return bareRead(ctx, b.conn, b.source, false) })},
@@ -204,15 +186,10 @@ func (b *bench) round(ctx context.Context) error {
 		{dump, mrtq("dump", target, "--out", "target.ndjson", "--force")},
 		{rollback, mrtq("rollback", target, "--run", firstRun)},
 		{load, bare(func() error { return bareLoad(ctx, b.conn, tree, made, copied) })},
-		{beside, wait(func() (err error) {
-			took, err = b.run(ctx, "migrate", "--dialect", "design", "--new-queue", source, other)
-			return err
-		})},
-		{alone, wait(func() error { time.Sleep(time.Duration(took.seconds * float64(time.Second))); return nil })},
+		{"mrtq migrate to a second target", mrtq("migrate", "--dialect", "design", "--new-queue", source, other)},
 		{release, mrtq("release", other)},
-		{released, mrtq("verify", other)},
+		{"mrtq verify after the release", mrtq("verify", other)},
 		{giveBack, mrtq("rollback", other, "--run", firstRun, "--yes")},
-		{byTheBook, bare(func() error { return documentedWay(ctx, queue, b.result.jobs) })},
 	} {
 		s, err := step.do()
 		if err == nil && step.what == migrate {
@@ -229,7 +206,7 @@ func (b *bench) round(ctx context.Context) error {
 		}
 		b.result.samples[step.what] = append(b.result.samples[step.what], s)
 	}
-	for _, left := range []string{made, copied, second, documented} {
+	for _, left := range []string{made, copied, second} {
 		if err := b.w.RemoveTree(ctx, left); err != nil {
 			return err
 		}
@@ -237,30 +214,24 @@ func (b *bench) round(ctx context.Context) error {
 	return nil
 }
 
-// These are the names of what is measured.
+// These are the names of what ratios compare.
 const (
-	inspect    = "mrtq inspect"
 	plan       = "mrtq plan"
 	migrate    = "mrtq migrate"
 	verify     = "mrtq verify"
 	dump       = "mrtq dump of the target"
 	rollback   = "mrtq rollback"
 	release    = "mrtq release" // with its verification
-	released   = "mrtq verify after the release"
 	giveBack   = "mrtq rollback after the release"
 	load       = "bare load"
 	readSource = "bare read of the source"
 	readTarget = "bare read of the target"
 	readACLs   = "bare read of the target with ACLs"
-	byTheBook  = "the documented way"
-	beside     = "another client's p99 wait during migrate" // see [probe]
-	alone      = "another client's p99 wait, alone"
 )
 
 // result is what was measured on one server.
 type result struct {
 	records, znodes int
-	jobs            int                 // how many jobs were created in the documented way
 	order           []string            // what was measured
 	samples         map[string][]sample // by name; one for each round
 }
@@ -276,14 +247,12 @@ type ratio struct {
 
 var ratios = []ratio{
 	{"speed of migrate ÷ speed of a bare read of the source and then a bare load", []string{readSource, load}, migrate, "0.75"},
-	{"records a second of migrate ÷ jobs a second of the documented way", []string{byTheBook}, migrate, "100"},
 	{"speed of verify ÷ speed of a bare read of both sides", []string{readSource, readTarget}, verify, "0.85"},
 	{"speed of plan ÷ speed of migrate", []string{migrate}, plan, "2"},
 	{"speed of rollback ÷ speed of migrate", []string{migrate}, rollback, "1"},
 	{"speed of release, with hand-over and verification ÷ speed of migrate", []string{migrate}, release, "0.80"},
 	{"speed of rollback after the release ÷ speed of migrate", []string{migrate}, giveBack, ""},
 	{"speed of dump ÷ speed of the bare read with ACLs", []string{readACLs}, dump, "0.80"},
-	{"another client's p99 wait during migrate ÷ its p99 wait alone", []string{beside}, alone, "at most 3"},
 }
 
 // median returns the median of f's values in all rounds. If there are two in the middle, it
@@ -297,24 +266,15 @@ func (r result) median(f func(round int) float64) float64 {
 	return values[len(values)/2]
 }
 
-// each returns how long something took for one record, or one job, in a round, in seconds.
-func (r result) each(what string, round int) float64 {
-	count := r.records
-	if what == byTheBook {
-		count = r.jobs
-	}
-	return r.samples[what][round].seconds / float64(count)
-}
-
 // value returns the median of the rounds' ratios. It does not divide medians, because what
 // disturbs one side in a round is likely to disturb the other side in the same round.
 func (r result) value(of ratio) float64 {
 	return r.median(func(round int) float64 {
 		sum := 0.0
 		for _, what := range of.yardstick {
-			sum += r.each(what, round)
+			sum += r.samples[what][round].seconds
 		}
-		return sum / r.each(of.of, round)
+		return sum / r.samples[of.of][round].seconds
 	})
 }
 
@@ -323,17 +283,14 @@ func (r result) print(w io.Writer) {
 	fmt.Fprintln(w, "| what | seconds | records/s | own processor time, ms a record | peak memory, MB |\n|---|---|---|---|---|")
 	for _, what := range r.order {
 		samples := r.samples[what]
-		rate, cpu, peak := "", "", ""
-		if what != alone && what != beside {
-			rate = fmt.Sprintf("%.0f", 1/r.median(func(i int) float64 { return r.each(what, i) }))
-		}
+		seconds, cpu, peak := r.median(func(i int) float64 { return samples[i].seconds }), "", ""
 		if s := r.median(func(i int) float64 { return samples[i].cpu }); s > 0 {
 			cpu = fmt.Sprintf("%.3f", 1000*s/float64(r.records))
 		}
 		if b := r.median(func(i int) float64 { return float64(samples[i].peak) }); b > 0 {
 			peak = fmt.Sprintf("%.0f", b/1e6)
 		}
-		fmt.Fprintf(w, "| %s | %.4g | %s | %s | %s |\n", what, r.median(func(i int) float64 { return samples[i].seconds }), rate, cpu, peak)
+		fmt.Fprintf(w, "| %s | %.4g | %.0f | %s | %s |\n", what, seconds, float64(r.records)/seconds, cpu, peak)
 	}
 	fmt.Fprintln(w, "\n| ratio | is | goal |\n|---|---|---|")
 	for _, of := range ratios {
