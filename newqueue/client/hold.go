@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"mrtq/internal/printable"
+	"mrtq/internal/text"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
 )
@@ -93,7 +93,7 @@ func holdOwners(data []byte) (names []string) {
 		return nil
 	}
 	for _, o := range hold.Owners {
-		names = append(names, printable.Line(o.By))
+		names = append(names, text.Line(o.By))
 	}
 	return names
 }

@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"time"
 
-	"mrtq/internal/plainjson"
+	"mrtq/internal/text"
 	"mrtq/newqueue"
 )
 
@@ -327,7 +327,7 @@ func (p *process) take(line []byte) error {
 	const next = "a driver prints nothing on stdout but answers, one for each request; its log goes to stderr"
 	r := reply{Answer: &Answer{}}
 	if kind := (*json.UnmarshalTypeError)(nil); errors.As(json.Unmarshal(line, &r), &kind) {
-		return p.d.wrong(fmt.Sprintf("has printed %.80q", line), "", next, plainjson.Error(kind))
+		return p.d.wrong(fmt.Sprintf("has printed %.80q", line), "", next, text.PlainJSON(kind))
 	} else if !json.Valid(line) {
 		return p.d.wrong(fmt.Sprintf("has printed %.80q", line), "", next, nil)
 	}

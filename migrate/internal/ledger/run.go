@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"mrtq/internal/printable"
+	"mrtq/internal/text"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate/internal/rules"
@@ -83,10 +83,10 @@ type Run struct {
 // MaxNote is how many characters a run's note has at most.
 const MaxNote = 300
 
-// Note is the operator's text as a run keeps it: printable, on one line, and cut off after
+// Note is the operator's note as a run keeps it: printable, on one line, and cut off after
 // [MaxNote] characters.
-func Note(text string) string {
-	runes := []rune(printable.Line(strings.TrimSpace(text)))
+func Note(given string) string {
+	runes := []rune(text.Line(strings.TrimSpace(given)))
 	return string(runes[:min(len(runes), MaxNote)])
 }
 

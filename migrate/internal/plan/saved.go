@@ -10,7 +10,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"mrtq/internal/plainjson"
+	"mrtq/internal/text"
 	"mrtq/migrate/internal/ledger"
 )
 
@@ -98,7 +98,7 @@ func Read(r io.Reader) (*Plan, error) {
 	}{alias: &alias{}}
 	dec := json.NewDecoder(r)
 	if err := dec.Decode(&saved); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrFile, plainjson.Error(err))
+		return nil, fmt.Errorf("%w: %w", ErrFile, text.PlainJSON(err))
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%w: there is more data after it, at byte %d", ErrFile, dec.InputOffset())

@@ -3,7 +3,7 @@ package report
 import (
 	"fmt"
 
-	"mrtq/internal/printable"
+	"mrtq/internal/text"
 	"mrtq/migrate"
 )
 
@@ -42,7 +42,7 @@ func newList[T any](id, one, many string, columns []column, items []T, row func(
 		l.Rows[i] = row(&items[i])
 		for j, v := range l.Rows[i] {
 			if s, ok := v.(string); ok {
-				l.Rows[i][j] = printable.Line(s)
+				l.Rows[i][j] = text.Line(s)
 			}
 		}
 	}

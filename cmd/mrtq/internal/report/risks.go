@@ -3,7 +3,7 @@ package report
 import (
 	"slices"
 
-	"mrtq/internal/printable"
+	"mrtq/internal/text"
 	"mrtq/legacy"
 	"mrtq/migrate"
 	"mrtq/newqueue"
@@ -153,7 +153,7 @@ func (d *Data) shownRisks() (shown []shownRisk) {
 		})
 		if len(paths) > 0 {
 			for i := range paths {
-				paths[i] = printable.Line(paths[i])
+				paths[i] = text.Line(paths[i])
 			}
 			shown = append(shown, shownRisk{x, paths})
 		}

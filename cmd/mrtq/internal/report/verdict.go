@@ -5,7 +5,7 @@ import (
 
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/view"
-	"mrtq/internal/printable"
+	"mrtq/internal/text"
 	"mrtq/migrate"
 )
 
@@ -59,6 +59,6 @@ func (d *Data) verdict() Verdict {
 	return d.head(word, tone, text, migrate.VerdictStep(d.Verdict))
 }
 
-func (d *Data) head(word string, tone screen.Tone, text string, step migrate.Step) Verdict {
-	return Verdict{word, toneNames[tone], text + ".", printable.Line(d.Next(step))} // it may quote a name
+func (d *Data) head(word string, tone screen.Tone, says string, step migrate.Step) Verdict {
+	return Verdict{word, toneNames[tone], says + ".", text.Line(d.Next(step))} // it may quote a name
 }

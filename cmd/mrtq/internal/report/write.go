@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"mrtq/internal/openfile"
-	"mrtq/internal/printable"
+	"mrtq/internal/text"
 )
 
 var (
@@ -90,7 +90,7 @@ func execute(w io.Writer, page *template.Template, f frame, content any, shown [
 	if err != nil {
 		return err
 	}
-	before, after, _ := strings.Cut(printable.Text(b.String()), beforeLists)
+	before, after, _ := strings.Cut(text.Printable(b.String()), beforeLists)
 	_, err = fmt.Fprint(w, before, beforeLists, string(lists), after)
 	return err
 }

@@ -40,7 +40,7 @@ func (e escaping) Write(b []byte) (int, error) {
 // indent is the indentation of JSON that people read.
 const indent = "  "
 
-// encodeJSON writes v and a newline. prefix begins each line but the first. Like [printable.Text], it escapes every character
+// encodeJSON writes v and a newline. prefix begins each line but the first. Like [text.Printable], it escapes every character
 // that a terminal would act on. encoding/json escapes only those below 0x20.
 func encodeJSON(w io.Writer, v any, prefix, indent string) error {
 	var b bytes.Buffer

@@ -7,11 +7,11 @@ import (
 
 	"golang.org/x/term"
 
-	"mrtq/internal/printable"
+	"mrtq/internal/text"
 )
 
 // Cell makes text printable, and puts it on one line, as in a cell of a table.
-func Cell(s string) string { return printable.Line(s) }
+func Cell(s string) string { return text.Line(s) }
 
 // Count is a number with its noun: "1 batch", "2 batches".
 func Count(n int, one, many string) string {

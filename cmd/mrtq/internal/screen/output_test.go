@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"mrtq/internal/printable"
+	"mrtq/internal/text"
 )
 
 // actsOnTerminal reports whether a terminal would do more than show the characters of s.
@@ -30,7 +30,7 @@ func hostile() *rapid.Generator[string] {
 func TestPrintable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := hostile().Draw(t, "s")
-		if got := printable.Text(s); actsOnTerminal(got) {
+		if got := text.Printable(s); actsOnTerminal(got) {
 			t.Errorf("%q is printed as %q", s, got)
 		}
 		if got := Cell(s); strings.Contains(got, "\n") || actsOnTerminal(got) {

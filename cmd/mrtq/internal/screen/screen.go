@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"mrtq/cmd/mrtq/internal/exit"
-	"mrtq/internal/printable"
+	"mrtq/internal/text"
 	"mrtq/migrate"
 )
 
@@ -106,9 +106,9 @@ func (s *Screen) Concluded() string { return s.verdict.text }
 
 // End prints the last line: the command's result, or its error.
 func (s *Screen) End(err error) {
-	v, safe := s.verdict, printable.Line // it may quote what other clients wrote
+	v, safe := s.verdict, text.Line // it may quote what other clients wrote
 	if err != nil && (!exit.Is(err, exit.Failed) || v.text == "") {
-		v, safe = verdict{Bad, "mrtq: " + err.Error()}, printable.Text
+		v, safe = verdict{Bad, "mrtq: " + err.Error()}, text.Printable
 	}
 	if v.text != "" {
 		io.WriteString(s.meter, paint(s.err, v.tone, s.shape(safe(v.text)))+"\n")

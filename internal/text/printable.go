@@ -1,6 +1,6 @@
-// Package printable makes text from outside, such as a record's name, safe to
-// show on a terminal and on a page.
-package printable
+// Package text has text for people: text from outside, such as a record's name, safe to show on a
+// terminal and on a page; and in plain words why JSON can't be read.
+package text
 
 import (
 	"fmt"
@@ -8,10 +8,10 @@ import (
 	"unicode"
 )
 
-// Text replaces control characters, which could move a terminal's cursor or
+// Printable replaces control characters, which could move a terminal's cursor or
 // worse, and characters that change the direction of writing, with escapes. It
 // keeps line breaks.
-func Text(s string) string {
+func Printable(s string) string {
 	var b strings.Builder
 	for _, r := range s {
 		switch {
@@ -26,12 +26,12 @@ func Text(s string) string {
 	return b.String()
 }
 
-// Line is like [Text], and escapes line breaks too.
+// Line is like [Printable], and escapes line breaks too.
 func Line(s string) string {
 	if plain(s) {
 		return s
 	}
-	return strings.ReplaceAll(Text(s), "\n", `\n`)
+	return strings.ReplaceAll(Printable(s), "\n", `\n`)
 }
 
 // plain is a quick test for texts that need no escapes. Most texts are such, and

@@ -1,6 +1,4 @@
-// Package plainjson says in plain words why JSON can't be read: what was found and what
-// was wanted, without the names of Go's types and packages.
-package plainjson
+package text
 
 import (
 	"encoding/base64"
@@ -12,9 +10,9 @@ import (
 	"strings"
 )
 
-// Error returns an error of package json in plain words. It returns other errors as they
-// are.
-func Error(err error) error {
+// PlainJSON returns an error of package json in plain words: what was found and what was wanted,
+// without the names of Go's types and packages. It returns other errors as they are.
+func PlainJSON(err error) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
 	var base64At base64.CorruptInputError

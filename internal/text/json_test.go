@@ -1,15 +1,13 @@
-package plainjson_test
+package text
 
 import (
 	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
-
-	"mrtq/internal/plainjson"
 )
 
-func TestError(t *testing.T) {
+func TestPlainJSON(t *testing.T) {
 	type inner struct {
 		Small int32   `json:"small"`
 		Size  uint16  `json:"size"`
@@ -59,12 +57,12 @@ func TestError(t *testing.T) {
 		if err == nil { // the decoder does not look at what follows
 			err = json.Unmarshal([]byte(text), &v)
 		}
-		if got := plainjson.Error(err); got == nil || got.Error() != want {
+		if got := PlainJSON(err); got == nil || got.Error() != want {
 			t.Errorf("%s\ngot  %v\nwant %s", text, got, want)
 		}
 	}
 	other := errors.New("no space left")
-	if plainjson.Error(other) != other || plainjson.Error(nil) != nil {
+	if PlainJSON(other) != other || PlainJSON(nil) != nil {
 		t.Error("another error was changed")
 	}
 }

@@ -1,4 +1,4 @@
-package printable
+package text
 
 import "testing"
 
@@ -19,7 +19,7 @@ func TestLine(t *testing.T) {
 			t.Errorf("Line(%q) = %q, want %q", c.in, got, c.want)
 		}
 	}
-	if got := Text("two\nlines\t"); got != "two\nlines\\u0009" {
-		t.Errorf("Text: %q", got)
+	if got := Printable("two\nlines\t"); got != "two\nlines\\u0009" {
+		t.Errorf("Printable: %q", got)
 	}
 }
