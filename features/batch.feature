@@ -163,7 +163,7 @@ Feature: A batch's life
     And a worker has acquired the batch
     When the worker reports it
     Then the batch is completed
-    And its status report lists A B as completed and none as failed
+    And its status report lists A B as completed and none as failed (mrt-zk: it has none)
     And the lock is released
     And nothing else has changed
 
@@ -174,7 +174,7 @@ Feature: A batch's life
     And a worker has acquired the batch
     When the worker reports it
     Then the batch is failed
-    And its status report lists A B as completed and C as failed
+    And its status report lists A B as completed and C as failed (mrt-zk: it has none)
     And the lock is released
     And nothing else has changed
 
@@ -188,12 +188,12 @@ Feature: A batch's life
   @B9
   Scenario: Its failed job was resumed and completed
     Given a batch in update-reporting with the completed jobs A B
-    And its last report listed A as completed and B as failed
+    And its last report listed A as completed and B as failed (mrt-zk: nothing says so)
     And a worker has acquired the batch
     When the worker reports it
     Then the batch is completed
-    And its status report lists A B as completed and none as failed
-    And the report lists B as newly completed and none as newly failed
+    And its status report lists A B as completed and none as failed (mrt-zk: it has none)
+    And the report lists B as newly completed and none as newly failed (mrt-zk: A B and none)
     And the lock is released
     And nothing else has changed
 
@@ -201,7 +201,7 @@ Feature: A batch's life
   Scenario: Its failed job was resumed and is not done, so the batch is not reported as completed
     Given a batch in update-reporting with the completed jobs A
     And a job B in it that is downloading
-    And its last report listed A as completed and B as failed
+    And its last report listed A as completed and B as failed (mrt-zk: nothing says so)
     And a worker has acquired the batch
     When the worker reports it
     Then it is refused because it has unfinished jobs
@@ -212,13 +212,13 @@ Feature: A batch's life
     Given a batch in update-reporting with the completed jobs A B
     And a job C in it that is failed
     And a job D in it that is downloading
-    And its last report listed A as completed and B C D as failed
+    And its last report listed A as completed and B C D as failed (mrt-zk: nothing says so)
     And a worker has acquired the batch
     When the worker reports it
     Then the batch is failed
-    And its status report lists A B as completed and C as failed
-    And the report lists B as newly completed and none as newly failed
-    And the report lists C as still failed and D as resumed
+    And its status report lists A B as completed and C as failed (mrt-zk: it has none)
+    And the report lists B as newly completed and none as newly failed (mrt-zk: A B and C)
+    And the report lists C as still failed and D as resumed (mrt-zk: none and D)
     And the lock is released
     And nothing else has changed
 
@@ -226,12 +226,12 @@ Feature: A batch's life
   Scenario: Another of its jobs has failed since the last report
     Given a batch in update-reporting with the completed jobs A
     And a job B in it that is failed
-    And its last report listed A as completed and none as failed
+    And its last report listed A as completed and none as failed (mrt-zk: nothing says so)
     And a worker has acquired the batch
     When the worker reports it
     Then the batch is failed
-    And its status report lists A as completed and B as failed
-    And the report lists none as newly completed and B as newly failed
+    And its status report lists A as completed and B as failed (mrt-zk: it has none)
+    And the report lists none as newly completed and B as newly failed (mrt-zk: A and B)
     And there is something to send
     And the lock is released
     And nothing else has changed

@@ -90,7 +90,8 @@ func ParseSubmission(d Dialect, data []byte) (s Submission, err error) {
 	return s, err
 }
 
-// StatusReport is the content of /batches/BID/status-report: the ids of the jobs
+// StatusReport is the content of /batches/BID/status-report, which a batch has only if
+// its dialect keeps reports ([Dialect.KeepsReports]): the ids of the jobs
 // in the last report to the depositor.
 type StatusReport struct {
 	LastModified           time.Time

@@ -126,6 +126,10 @@ func (d Dialect) JobStates() []JobState {
 // states/deleted. In dialect design a deletion removes the entry.
 func (d Dialect) KeepsDeleted() bool { return d == MrtZK }
 
+// KeepsReports reports whether a batch keeps its last report, in status-report. The
+// client library has only a name for that znode (ZKKey.BATCH_STATUS_REPORT).
+func (d Dialect) KeepsReports() bool { return d != MrtZK }
+
 // LocalIDLocksPath is the folder of the locks on local ids.
 func (d Dialect) LocalIDLocksPath() string {
 	if d == MrtZK {

@@ -1,6 +1,7 @@
 package accept
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -213,9 +214,12 @@ func (w *world) subject() string {
 	return ""
 }
 
-// reported compares two lists of the report. Its words end the Then.
-func (w *world) reported(one, word, other, otherWord string) error {
+// reported compares two lists of the report. Its words end the Then, with what the lists have in dialect mrt-zk.
+func (w *world) reported(one, word, other, otherWord, deployedOne, deployedOther string) error {
 	r := w.last.Report
+	if w.mrtZK() {
+		one, other = cmp.Or(deployedOne, one), cmp.Or(deployedOther, other)
+	}
 	if r == nil {
 		return errors.New("the answer has no report")
 	}
@@ -226,7 +230,10 @@ func (w *world) reported(one, word, other, otherWord string) error {
 	return nil
 }
 
-func (w *world) thereIsToSend(what string) error {
+func (w *world) thereIsToSend(what, deployed string) error {
+	if w.mrtZK() {
+		what = cmp.Or(deployed, what)
+	}
 	if w.last.Report == nil {
 		return errors.New("the answer has no report")
 	}

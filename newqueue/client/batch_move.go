@@ -70,8 +70,8 @@ func reported(jobs map[newqueue.BatchFolder][]string) (newqueue.BatchState, erro
 	return newqueue.BatchCompleted, nil
 }
 
-// reportOps are the operations that write the status-report, and make the
-// transaction fail if the report is no longer true. status is the batch's next one.
+// reportOps are the operations that write the status-report, if the dialect keeps one, and
+// make the transaction fail if the report is no longer true. status is the batch's next one.
 func (b *Batch) reportOps(ctx context.Context, status newqueue.BatchStatus, sent *Report) ([]znode.Op, error) {
 	jobs, err := b.q.folders(ctx, b.ID)
 	if err != nil {
@@ -83,11 +83,6 @@ func (b *Batch) reportOps(ctx context.Context, status newqueue.BatchStatus, sent
 		statuses[i], err = b.q.get(ctx, newqueue.JobPath(failed[i])+"/status")
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	path := b.path + "/status-report"
-	last, there, err := b.q.stat(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -109,12 +104,20 @@ func (b *Batch) reportOps(ctx context.Context, status newqueue.BatchStatus, sent
 	for i, jid := range failed {
 		ops = append(ops, znode.Check(newqueue.JobPath(jid)+"/status", statuses[i].version))
 	}
+	if !b.q.dialect.KeepsReports() {
+		return ops, nil
+	}
 	report := newqueue.StatusReport{LastModified: status.LastModified, FailedJobs: failed, Successful: jobs[newqueue.FolderCompleted]}
 	data, err := report.Object(b.q.dialect).Marshal()
 	if err != nil {
 		return nil, err
 	}
-	if there {
+	path := b.path + "/status-report"
+	last, there, err := b.q.stat(ctx, path)
+	switch {
+	case err != nil:
+		return nil, err
+	case there:
 		return append(ops, znode.Set(path, data, last.Version)), nil
 	}
 	return append(ops, znode.Create(path, data)), nil

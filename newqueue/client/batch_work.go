@@ -15,9 +15,8 @@ func (b *Batch) Hold(ctx context.Context, message string) error {
 
 // MoveTo moves an acquired batch to any state that a worker may move it to, and
 // releases the lock. It creates no jobs when it moves a batch to processing: see
-// [Batch.Process]. When it moves a batch to completed or failed, it writes the
-// status-report from the batch's jobs: see [Batch.Finish]. Errors as for
-// [Job.Succeed].
+// [Batch.Process]. When it moves a batch to completed or failed, it reports
+// the batch's jobs as [Batch.Finish] does. Errors as for [Job.Succeed].
 func (b *Batch) MoveTo(ctx context.Context, to newqueue.BatchState) error {
 	return b.q.move(ctx, b, act{name: "move to " + string(to), worker: true, to: string(to)})
 }

@@ -18,7 +18,8 @@ type Report struct {
 	// Completed and Failed are the batch's jobs now, sorted.
 	Completed, Failed []string
 	// NewlyCompleted and NewlyFailed are the jobs that the last report did not
-	// list as such. In a first report these are all jobs. Unresolved are the jobs
+	// list as such. These are all jobs in a first report, and in every report of a
+	// dialect that keeps none ([newqueue.Dialect.KeepsReports]). Unresolved are the jobs
 	// that the last report already listed as failed, and that still are.
 	NewlyCompleted, NewlyFailed, Unresolved []string
 	// Unfinished are the jobs that were resumed. A later report will list them.
@@ -62,8 +63,11 @@ func (b *Batch) report(ctx context.Context) (r Report, err error) {
 		return Report{}, err
 	}
 	var last newqueue.StatusReport // none in a first report
-	if err := b.load(ctx, []property{{name: "status-report", parse: intoIn(b.q.dialect, &last, newqueue.ParseStatusReport), optional: true}}); err != nil {
-		return Report{}, err
+	if b.q.dialect.KeepsReports() {
+		err = b.load(ctx, []property{{name: "status-report", parse: intoIn(b.q.dialect, &last, newqueue.ParseStatusReport), optional: true}})
+		if err != nil {
+			return Report{}, err
+		}
 	}
 	r.NewlyCompleted = missing(r.Completed, last.Successful)
 	r.NewlyFailed = missing(r.Failed, last.FailedJobs)
@@ -76,8 +80,8 @@ func missing(all, known []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return slices.Contains(known, s) })
 }
 
-// Finish records that a report was sent. It writes the status-report and the
-// batch's next state in one transaction (B6, B7, B9, B10), and releases the lock.
+// Finish records that a report was sent. It writes the status-report, if the dialect
+// keeps one, and the batch's next state in one transaction (B6, B7, B9, B10), and releases the lock.
 // Errors as for [Job.Succeed]. [ErrConflict] also means that the report is out of
 // date because a job has moved since: make another report.
 func (b *Batch) Finish(ctx context.Context, r Report) error {

@@ -120,11 +120,11 @@ func (b *Batch) Folder(s State) Node {
 // the batch has to run, the folder is created last. Without the folder, the library would
 // never report the batch nor clean it up (docs/new-layout.md, "Two dialects").
 //
-// A failed batch also has a report, with which a later update report is compared. It names
-// the jobs.
+// A failed batch also has a report, if the dialect keeps one: a later update report is compared
+// with it. It names the jobs.
 func (b *Batch) Closing(failed, completed []string, d newqueue.Dialect) []Node {
 	var nodes []Node
-	if b.State() == newqueue.BatchFailed {
+	if d.KeepsReports() && b.State() == newqueue.BatchFailed {
 		report := newqueue.StatusReport{FailedJobs: failed, Successful: completed, LastModified: b.changed}
 		nodes = append(nodes, Node{newqueue.BatchPath(b.ID) + "/status-report", encode(report.Object(d))})
 	}
