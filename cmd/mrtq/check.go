@@ -160,7 +160,7 @@ func (c *checkCmd) recognised(ctx context.Context, tree *migrate.Reader, l *layo
 func (c *checkCmd) check(ctx context.Context, a *app, l *layout.Map, tree *migrate.Reader, p place) (*layout.Report, error) {
 	show, finish := a.Progress("checking", "znodes")
 	defer finish()
-	opt := layout.Options{Progress: func(n int) { show(n, 0) }}
+	opt := layout.Options{Most: screen.MostRows, Progress: func(n int) { show(n, 0) }}
 	if p.isServer() {
 		opt.Looks, opt.Now = mostReads, time.Now()
 	}
@@ -173,22 +173,26 @@ type checked struct {
 	Dialect  string                  `json:"dialect,omitempty"`
 	Nodes    int                     `json:"nodes"`
 	Counts   map[layout.Severity]int `json:"counts"`
+	Rules    map[string]int          `json:"rules"`
 	Findings []layout.Finding        `json:"findings"`
 }
 
 func (c *checkCmd) print(a *app, r *layout.Report) {
 	if c.output == "json" {
-		out := checked{Layout: r.Map.Name, Dialect: r.Map.Dialect, Nodes: r.Nodes, Counts: map[layout.Severity]int{}, Findings: r.Findings}
+		out := checked{Layout: r.Map.Name, Dialect: r.Map.Dialect, Nodes: r.Nodes, Counts: map[layout.Severity]int{}, Rules: map[string]int{}, Findings: r.Findings}
 		if out.Findings == nil {
 			out.Findings = []layout.Finding{}
 		}
 		for _, s := range layout.Severities {
 			out.Counts[s] = r.Count(s)
 		}
+		for of, n := range r.Counts {
+			out.Rules[of.Rule] += n
+		}
 		a.JSON(out)
 		return
 	}
-	view.Findings(a.Screen, r.Findings)
+	view.Findings(a.Screen, r)
 	name := r.Map.Name
 	if r.Map.Dialect != "" {
 		name += ", dialect " + r.Map.Dialect

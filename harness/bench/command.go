@@ -64,11 +64,11 @@ func (c command) run(ctx context.Context, args ...string) (sample, error) {
 	}()
 	err := cmd.Wait()
 	close(ended)
-	s := sample{seconds: time.Since(began).Seconds(), peak: <-peak}
+	cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	s := sample{seconds: time.Since(began).Seconds(), cpu: cpu.Seconds(), peak: <-peak}
 	if err != nil {
 		return s, fmt.Errorf("mrtq %s: %w: %s", strings.Join(args, " "), err, bytes.TrimSpace(said.Bytes()))
 	}
-	s.cpu = (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
 	return s, nil
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"flag"
 	"os"
 	"os/exec"
@@ -37,20 +38,23 @@ func TestMemory(t *testing.T) {
 	source, target := address, address+"/new"
 	flags := []string{"--new-queue", "--dialect", "mrt-zk", "--undecodable", "quarantine", "--consumed", "failed", "--inventory-records", "migrate", "--unserviceable", "migrate"}
 	for _, step := range []struct {
-		name string
-		args []string
+		name  string
+		args  []string
+		finds int // the exit code
 	}{
-		{"inspect", []string{"inspect", source}},
-		{"plan", append([]string{"plan", source, target, "--out", "plan.json"}, flags...)},
-		{"migrate", append([]string{"migrate", source, target}, flags...)},
-		{"plan of a full target", append([]string{"plan", source, target}, flags...)},
-		{"status", []string{"status", target}},
-		{"verify", []string{"verify", target, "--quarantine", "mrtq-quarantine-" + strings.NewReplacer(":", "-", "/", "-").Replace(target) + ".ndjson"}},
-		{"release", []string{"release", target}},
-		{"rollback", []string{"rollback", target, "--run", firstRun, "--yes"}},
+		{"inspect", []string{"inspect", source}, 0},
+		{"plan", append([]string{"plan", source, target, "--out", "plan.json"}, flags...), 0},
+		{"migrate", append([]string{"migrate", source, target}, flags...), 0},
+		{"plan of a full target", append([]string{"plan", source, target}, flags...), 0},
+		{"status", []string{"status", target}, 0},
+		{"verify", []string{"verify", target, "--quarantine", "mrtq-quarantine-" + strings.NewReplacer(":", "-", "/", "-").Replace(target) + ".ndjson"}, 0},
+		{"release", []string{"release", target}, 0},
+		{"check", []string{"check", target}, 1}, // what --unserviceable migrate has migrated
+		{"rollback", []string{"rollback", target, "--run", firstRun, "--yes"}, 0},
 	} {
 		s, err := c.run(t.Context(), step.args...)
-		if err != nil {
+		var exit *exec.ExitError
+		if found := errors.As(err, &exit) && exit.ExitCode() == step.finds; found != (step.finds > 0) || err != nil && !found {
 			t.Fatalf("%s: %v", step.name, err)
 		}
 		most := int64(aCommand + *memoryRecords*aRecord)

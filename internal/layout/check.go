@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"time"
 
 	"mrtq/internal/znode"
@@ -59,6 +58,8 @@ type Options struct {
 	// between two looks. A session that is working on something is given the time of
 	// [Patience] to go on.
 	Looks int
+	// Most is how many findings of each rule and severity are kept: the first ones, by path. 0 is all.
+	Most int
 	// Progress is called now and then with the number of znodes checked.
 	Progress func(nodes int)
 }
@@ -94,17 +95,27 @@ type Visit struct {
 type Report struct {
 	Map      *Map
 	Nodes    int
-	Findings []Finding // by path
+	Findings []Finding // by path; see [Options.Most]
+	// Counts has how many findings there are, kept or not.
+	Counts map[Broken]int
 
-	zxid int64 // the newest transaction that a znode shows; 0 if none does
+	found map[uint64]bool // the findings' digests, if the tree can be looked at again
+	work  bool            // a session may be about to mend some
+	zxid  int64           // the newest transaction that a znode shows; 0 if none does
+}
+
+// Broken is a rule that is broken, and how bad that is.
+type Broken struct {
+	Rule     string
+	Severity Severity
 }
 
 // Count is how many findings have a severity.
 func (r *Report) Count(s Severity) int {
 	n := 0
-	for _, f := range r.Findings {
-		if f.Severity == s {
-			n++
+	for of, times := range r.Counts {
+		if of.Severity == s {
+			n += times
 		}
 	}
 	return n
@@ -120,7 +131,7 @@ var ErrNoMatch = errors.New("there is no znode of this layout")
 // information.
 func (m *Map) Check(ctx context.Context, s TreeReader, opt Options) (*Report, error) {
 	report, err := m.looks(ctx, s, opt)
-	if err == nil && opt.Looks > 1 && slices.ContainsFunc(report.Findings, Finding.isWork) {
+	if err == nil && opt.Looks > 1 && report.work {
 		select {
 		case <-time.After(Patience):
 			report, err = m.looks(ctx, s, opt)
@@ -128,24 +139,16 @@ func (m *Map) Check(ctx context.Context, s TreeReader, opt Options) (*Report, er
 			err = ctx.Err()
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	for i := range report.Findings {
-		if f := &report.Findings[i]; f.isWork() {
-			f.Severity, f.Repair = Info, ""
-		}
-	}
-	return report, nil
+	return report, err
 }
 
 // looks looks at the tree as often as opt says. A finding that comes from a change during one
 // look is not found again. Real damage is found by every look.
 func (m *Map) looks(ctx context.Context, s TreeReader, opt Options) (*Report, error) {
 	report, err := look(ctx, s, m, opt, nil)
-	for again := 1; err == nil && again < opt.Looks && len(report.Findings) > 0; again++ {
+	for again := 1; err == nil && again < opt.Looks && len(report.Counts) > 0; again++ {
 		before := report
-		report, err = look(ctx, s, m, opt, before.Findings)
+		report, err = look(ctx, s, m, opt, before.found)
 		if err == nil && report.zxid == before.zxid && report.zxid != 0 {
 			break // nothing changed between the two looks
 		}

@@ -3,9 +3,9 @@ package layout
 import (
 	"cmp"
 	"fmt"
+	"hash/maphash"
 	"slices"
 	"strings"
-	"unique"
 
 	"mrtq/internal/znode"
 )
@@ -90,20 +90,6 @@ func (c *checker) broken(id, path, expected, found string) {
 	c.find(Finding{Rule: id, Path: path, Expected: expected, Found: found})
 }
 
-// nameSessions names the sessions that may be about to mend a finding.
-func (c *checker) nameSessions() {
-	for _, rules := range c.goRules {
-		for i := range c.findings {
-			if f := &c.findings[i]; rules.Session != nil && f.Severity != Info {
-				f.LockedBy = ""
-				if session := rules.Session(*f); session != 0 {
-					f.LockedBy = fmt.Sprintf("%#x", session)
-				}
-			}
-		}
-	}
-}
-
 // found records a finding of a Go rule.
 func (c *checker) found(f Finding, absent string) {
 	if !c.isHidden(f.Path) && (absent == "" || !c.isHidden(absent)) {
@@ -111,20 +97,47 @@ func (c *checker) found(f Finding, absent string) {
 	}
 }
 
-// find adds a finding, with what its rule says. There can be hundreds of thousands, and many say the
-// same, so each text is kept once.
+// find adds a finding, with what its rule says. It is information if a session may be about to mend it.
 func (c *checker) find(f Finding) {
 	if rule := c.m.rules[f.Rule]; rule != nil {
 		f.Document, f.Repair, f.Severity = rule.Document, rule.Repair, cmp.Or(f.Severity, rule.Severity)
 	}
-	if c.before != nil {
-		if i, again := slices.BinarySearchFunc(c.before, f, compareFindings); again {
-			c.findings = append(c.findings, c.before[i])
+	if c.opt.Looks > 1 {
+		digest := maphash.Comparable(digests, [4]string{f.Path, f.Rule, f.Found, f.Expected})
+		if c.before != nil && !c.before[digest] {
+			return
 		}
-		return
+		c.report.found[digest] = true
 	}
-	f.Expected, f.Found, f.Repair = unique.Make(f.Expected).Value(), unique.Make(f.Found).Value(), unique.Make(f.Repair).Value()
-	c.findings = append(c.findings, f)
+	for _, rules := range c.goRules {
+		if rules.Session == nil || f.Severity == Info {
+			continue
+		}
+		if session := rules.Session(f); session != 0 {
+			f.LockedBy, f.Severity, f.Repair = fmt.Sprintf("%#x", session), Info, ""
+			c.report.work = true
+		}
+	}
+	c.keep(f)
+}
+
+// digests is the seed of the digests by which a look knows again what the look before found: there can be
+// hundreds of thousands of findings.
+var digests = maphash.MakeSeed()
+
+// keep counts a finding, and keeps it if it is one of the first of its rule and severity.
+func (c *checker) keep(f Finding) {
+	of := Broken{f.Rule, f.Severity}
+	c.report.Counts[of]++
+	some := c.kept[of]
+	at, _ := slices.BinarySearchFunc(some, f, compareFindings)
+	if c.opt.Most == 0 || at < c.opt.Most {
+		some = slices.Insert(some, at, f)
+	}
+	if c.opt.Most > 0 && len(some) > c.opt.Most {
+		some = some[:c.opt.Most]
+	}
+	c.kept[of] = some
 }
 
 // isHidden reports whether a znode may exist although the check did not see it.
@@ -168,9 +181,6 @@ type Finding struct {
 func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s: expected %s, found %s (%s)", f.Severity, f.Path, f.Expected, f.Found, f.Rule)
 }
-
-// isWork reports whether a session may be about to mend it.
-func (f Finding) isWork() bool { return f.LockedBy != "" }
 
 // Message says what is there and what should be, without the path.
 func (f Finding) Message() string { return f.Found + "; expected " + f.Expected }

@@ -11,16 +11,15 @@ import (
 
 // checker is one look at a tree.
 type checker struct {
-	ctx      context.Context
-	source   TreeReader
-	m        *Map
-	opt      Options
-	goRules  []GoRules
-	findings []Finding
-	before   []Finding // those of the look before, in order; nil in the first look
-	nodes    int
-	newest   int64 // milliseconds since 1970
-	zxid     int64 // see Report
+	ctx     context.Context
+	source  TreeReader
+	m       *Map
+	opt     Options
+	goRules []GoRules
+	report  *Report
+	kept    map[Broken][]Finding // each in order
+	before  map[uint64]bool      // the digests of what the look before found; nil in the first look
+	newest  int64                // milliseconds since 1970
 
 	open       []*visit // the znodes below which the walk may still find znodes
 	of         map[*Node][]*Relation
@@ -35,8 +34,9 @@ type checker struct {
 }
 
 // look reads the tree once. If there was a look before, the findings are those that it had too.
-func look(ctx context.Context, s TreeReader, m *Map, opt Options, before []Finding) (*Report, error) {
-	c := &checker{ctx: ctx, source: s, m: m, opt: opt, before: before, of: map[*Node][]*Relation{}, there: map[string]bool{}, referenced: map[named]int{}, undecided: map[string]bool{}}
+func look(ctx context.Context, s TreeReader, m *Map, opt Options, before map[uint64]bool) (*Report, error) {
+	c := &checker{ctx: ctx, source: s, m: m, opt: opt, kept: map[Broken][]Finding{}, before: before, of: map[*Node][]*Relation{}, there: map[string]bool{}, referenced: map[named]int{}, undecided: map[string]bool{}}
+	c.report = &Report{Map: m, Counts: map[Broken]int{}, found: map[uint64]bool{}}
 	for _, r := range m.Relations {
 		c.of[r.Of] = append(c.of[r.Of], r)
 		c.refers = c.refers || r.Refers != ""
@@ -61,9 +61,11 @@ func look(ctx context.Context, s TreeReader, m *Map, opt Options, before []Findi
 	if err := c.settle(); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(c.findings, compareFindings)
-	c.nameSessions()
-	return &Report{Map: m, Nodes: c.nodes, Findings: c.findings, zxid: c.zxid}, nil
+	for _, some := range c.kept {
+		c.report.Findings = append(c.report.Findings, some...)
+	}
+	slices.SortFunc(c.report.Findings, compareFindings)
+	return c.report, nil
 }
 
 // visit is a znode below which the walk may still find znodes.
@@ -120,11 +122,11 @@ func (c *checker) nearest(path string) *visit {
 // enter checks a znode that the map describes.
 func (c *checker) enter(pl *place, params Params, n znode.Node) {
 	v := &visit{path: n.Path, pl: pl, params: params}
-	if c.nodes++; c.opt.Progress != nil && c.nodes%1000 == 0 {
-		c.opt.Progress(c.nodes)
+	if c.report.Nodes++; c.opt.Progress != nil && c.report.Nodes%1000 == 0 {
+		c.opt.Progress(c.report.Nodes)
 	}
 	c.newest = max(c.newest, n.Stat.Mtime, n.Stat.Ctime)
-	c.zxid = max(c.zxid, n.Stat.Mzxid, n.Stat.Pzxid)
+	c.report.zxid = max(c.report.zxid, n.Stat.Mzxid, n.Stat.Pzxid)
 	switch {
 	case n.Unreadable != "":
 		c.fault(pl.node, Unreadable, n.Path, "a znode that can be read", n.Unreadable)
