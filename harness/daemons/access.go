@@ -22,14 +22,14 @@ func (a *access) load() {
 // assembleLarge is one turn of the worker for large requests. It takes small ones, too.
 // It looks at the hold of its own queue only.
 func (t *Turn) assembleLarge() {
-	if !t.held(newqueue.QueueHoldPath(newqueue.HoldAccessLarge)) && !t.assemble(newqueue.AccessLarge) {
+	if !t.exists(newqueue.QueueHoldPath(newqueue.HoldAccessLarge)) && !t.assemble(newqueue.AccessLarge) {
 		t.assemble(newqueue.AccessSmall)
 	}
 }
 
 // assembleSmall is one turn of the worker for small requests.
 func (t *Turn) assembleSmall() {
-	if !t.held(newqueue.QueueHoldPath(newqueue.HoldAccessSmall)) {
+	if !t.exists(newqueue.QueueHoldPath(newqueue.HoldAccessSmall)) {
 		t.assemble(newqueue.AccessSmall)
 	}
 }
@@ -57,7 +57,7 @@ func (t *Turn) assemble(q newqueue.AccessQueue) bool {
 		err := try(func() {
 			a.load()
 			token := getString(a.token, "token")
-			t.note(token, func(e *Execution) { e.Workers = append(e.Workers, t.actor.Name) })
+			t.takes(token)
 			t.tokenRun(a, token)
 		})
 		if err != nil {
@@ -85,7 +85,7 @@ func (t *Turn) tokenRun(a *access, token string) {
 		t.work("assemble", token, func(e *Execution) { e.Assembled++ })
 	}
 	a.setStatus(end, "", nil)
-	t.note(token, func(e *Execution) { e.States = append(e.States, end) })
+	t.reaches(token, end)
 	t.unlock(a.path)
 	if bad != nil {
 		t.trouble(services.Fails, a.path, bad)

@@ -202,19 +202,18 @@ func (t *Turn) note(record string, note func(*Execution)) {
 	note(e)
 }
 
+// takes notes that the worker has taken a record, and reaches that the record has reached a state.
+func (t *Turn) takes(record string) {
+	t.note(record, func(e *Execution) { e.Workers = append(e.Workers, t.actor.Name) })
+}
+
+func (t *Turn) reaches(record, state string) {
+	t.note(record, func(e *Execution) { e.States = append(e.States, state) })
+}
+
 // fails reports whether the work on a record is made to fail (Options.Fails).
 func (t *Turn) fails(record string) bool {
 	return t.world.Fails != nil && t.world.Fails(t.actor.Name, record)
-}
-
-// held reports whether there is a hold on a queue. If the check fails, the daemons take
-// that as no hold.
-func (t *Turn) held(path string) bool {
-	return !t.ignoresHolds() && t.exists(path)
-}
-
-func (t *Turn) ignoresHolds() bool {
-	return t.world.IgnoresHolds != nil && t.world.IgnoresHolds(t.actor.Name)
 }
 
 // search yields the names of a folder's items, but not those that the actor has passed over, in a

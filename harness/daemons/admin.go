@@ -14,21 +14,17 @@ import (
 type Action string
 
 // The actions. The item of each is the id of a job or batch, the path of a request, or
-// a [newqueue.QueueHold]. CleanUp has no item.
+// a [newqueue.QueueHold].
 const (
 	HoldJob        Action = "hold a job"
 	ReleaseJob     Action = "release a job"
 	RequeueJob     Action = "requeue a job"
-	FailJob        Action = "fail a job"
 	DeleteJob      Action = "delete a job"
 	SetPriority    Action = "set the priority of a job" // to a random one
 	UpdateReport   Action = "ask for an update report"
-	DeleteBatch    Action = "delete a batch"
 	RequeueRequest Action = "requeue a request"
-	DeleteRequest  Action = "delete a request"
 	PauseQueue     Action = "pause a queue"
 	UnpauseQueue   Action = "unpause a queue" // deletes the hold's znode, whatever is in it
-	CleanUp        Action = "clean up"
 )
 
 // act is how an administrator does an action: as the Ruby library does it, and with package
@@ -48,7 +44,6 @@ var acts = map[Action]act{
 	RequeueJob: {(*Turn).requeue, func(_ *Turn, q *client.Queue, jid string) error {
 		return failure(q.ResumeJob(context.Background(), jid))
 	}},
-	FailJob: {ruby: (*Turn).failJob},
 	DeleteJob: {jobTo("Deleted"), func(_ *Turn, q *client.Queue, jid string) error {
 		return failure(q.DeleteJob(context.Background(), jid))
 	}},
@@ -58,16 +53,9 @@ var acts = map[Action]act{
 	UpdateReport: {statusTo("/batches/", "UpdateReporting"), func(_ *Turn, q *client.Queue, bid string) error {
 		return q.MoveBatch(context.Background(), bid, newqueue.BatchFailed, newqueue.BatchUpdateReporting)
 	}},
-	DeleteBatch: {statusTo("/batches/", "Deleted"), func(_ *Turn, q *client.Queue, bid string) error {
-		return failure(q.DeleteBatch(context.Background(), bid))
-	}},
 	RequeueRequest: {statusTo("", "Pending"), func(_ *Turn, q *client.Queue, path string) error {
-		queue, qid := requestAt(path)
-		return q.MoveRequest(context.Background(), queue, qid, newqueue.AccessFailed, newqueue.AccessProcessing)
-	}},
-	DeleteRequest: {statusTo("", "Deleted"), func(_ *Turn, q *client.Queue, path string) error {
-		queue, qid := requestAt(path)
-		return q.DeleteRequest(context.Background(), queue, qid)
+		queue, qid, _ := strings.Cut(strings.TrimPrefix(path, newqueue.AccessPath+"/"), "/")
+		return q.MoveRequest(context.Background(), newqueue.AccessQueue(queue), qid, newqueue.AccessFailed, newqueue.AccessProcessing)
 	}},
 	PauseQueue: {(*Turn).pauseQueue, func(_ *Turn, q *client.Queue, hold string) error {
 		err := q.Lock(context.Background(), newqueue.QueueLock(newqueue.QueueHold(hold)))
@@ -77,8 +65,6 @@ var acts = map[Action]act{
 		return err
 	}},
 	UnpauseQueue: {(*Turn).unpauseQueue, func(t *Turn, _ *client.Queue, hold string) error { t.unpauseQueue(hold); return nil }},
-	CleanUp: {func(t *Turn, _ string) { t.clean(true) },
-		func(t *Turn, _ *client.Queue, _ string) error { t.cleanDocumented(); return nil }},
 }
 
 // Do lets an administrator do something. The error is that it could not be done, or that
@@ -151,12 +137,6 @@ func statusTo(folder, status string) func(*Turn, string) {
 	return func(t *Turn, item string) { t.moveStatus(folder+item, status, nil) }
 }
 
-// requestAt returns the queue and the id of the request at a path.
-func requestAt(path string) (newqueue.AccessQueue, string) {
-	queue, qid, _ := strings.Cut(strings.TrimPrefix(path, "/access/"), "/")
-	return newqueue.AccessQueue(queue), qid
-}
-
 func (t *Turn) pauseQueue(hold string) {
 	_ = try(func() { t.create(newqueue.QueueHoldPath(newqueue.QueueHold(hold)), "") }) // it ignores errors
 }
@@ -204,16 +184,6 @@ func (t *Turn) requeue(jid string) {
 	})
 	t.unlock(j.path)
 	throw(err)
-}
-
-// failJob makes an active job Failed, and removes the locks that its worker holds.
-func (t *Turn) failJob(jid string) {
-	t.rubyMove(t.loadJob(jid), "Failed")
-	if ark, _ := value(t.jsonProperty("/jobs/"+jid+"/identifiers"), "primary_id"); ark != "" {
-		t.delete("/locks/storage/" + lockName(ark))
-		t.delete("/locks/inventory/" + lockName(ark))
-	}
-	t.unlock("/jobs/" + jid)
 }
 
 // reprioritize does what set_status_with_priority does, with a job's own status.

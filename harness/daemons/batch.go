@@ -36,8 +36,9 @@ func (l *library) emptied(bid string) (bool, error) {
 	return len(jobs) == 0, err
 }
 
-// ingestHeld reports whether there is a hold on ingest.
-func (t *Turn) ingestHeld() bool { return t.held(newqueue.QueueHoldPath(newqueue.HoldIngest)) }
+// ingestHeld reports whether there is a hold on ingest. If the check fails, the daemons take
+// that as no hold.
+func (t *Turn) ingestHeld() bool { return t.exists(newqueue.QueueHoldPath(newqueue.HoldIngest)) }
 
 // submitBatch is one turn of BatchConsumer: the first batch without states is a new
 // submission, for which it creates the jobs. Before that it makes folders that are
@@ -128,10 +129,8 @@ func (w *World) jobsOf(l *library, bid string) []string {
 	return w.byBatch[bid]
 }
 
-// clean is one pass of the hourly cleanup, or that of the Ruby library
-// (deleteCompletedBatches). It ignores holds and locks. That of the Ruby library also
-// takes batches without batch-processing, and leaves jobs that it can't remove.
-func (t *Turn) clean(ruby bool) {
+// clean is one pass of the hourly cleanup. It ignores holds and locks.
+func (t *Turn) clean() {
 	names, err := t.children("/batches")
 	if err != nil {
 		t.trouble(services.NeverCleaned, "/batches", err)
@@ -139,7 +138,7 @@ func (t *Turn) clean(ruby bool) {
 	}
 	for _, name := range names {
 		b := t.batch(name)
-		if done, err := t.emptied(name); err != nil || !done && !(ruby && !t.exists(b.path+"/states/batch-processing")) {
+		if done, err := t.emptied(name); err != nil || !done {
 			continue
 		}
 		if err := try(b.load); err != nil {
@@ -151,7 +150,7 @@ func (t *Turn) clean(ruby bool) {
 		if b.status != "Completed" && b.status != "Deleted" {
 			continue
 		}
-		if err := try(func() { b.remove(ruby) }); err != nil {
+		if err := try(b.remove); err != nil {
 			t.trouble(services.NeverCleaned, b.path, err)
 			continue
 		}
@@ -166,18 +165,13 @@ func (t *Turn) removed(bid string) {
 
 // remove does what Batch.delete does: it removes the jobs, then the entry of batch-uuids,
 // then the batch.
-func (b *batch) remove(forgiving bool) {
+func (b *batch) remove() {
 	for _, f := range newqueue.BatchFolders {
 		names, _ := b.children(b.path + "/states/" + string(f))
 		for _, name := range names {
-			err := try(func() {
-				j := b.job(name)
-				j.load(true)
-				j.remove()
-			})
-			if !forgiving {
-				throw(err)
-			}
+			j := b.job(name)
+			j.load(true)
+			j.remove()
 		}
 	}
 	if uuid := stringOr(b.data, "batchID", ""); uuid != "" {

@@ -11,7 +11,7 @@ var turns = map[services.Daemon]func(*Turn){
 	services.Batch:             (*Turn).submitBatch,
 	services.BatchReport:       (*Turn).reportBatch,
 	services.UpdateBatchReport: (*Turn).updateReport,
-	services.Cleanup:           func(t *Turn) { t.clean(false) },
+	services.Cleanup:           (*Turn).clean,
 	services.Access:            (*Turn).assembleLarge,
 }
 

@@ -40,11 +40,7 @@ func (t *Turn) queue() (context.Context, *client.Queue) {
 }
 
 func (t *Turn) queueOver(s Session) *client.Queue {
-	opt := []client.Option{client.WithRoot(t.root)}
-	if t.ignoresHolds() {
-		opt = append(opt, client.IgnoreHolds())
-	}
-	return client.Open(s, newqueue.Design, opt...)
+	return client.Open(s, newqueue.Design, client.WithRoot(t.root))
 }
 
 // oneItem is a session that sees one item of a folder.
@@ -138,10 +134,7 @@ func (t *Turn) workOn(s newqueue.JobState) {
 	}
 	t.did = true
 	record := t.world.jobID(j)
-	t.note(record, func(e *Execution) {
-		e.Batch, _ = value(j.Configuration.Other, "batchID")
-		e.Workers = append(e.Workers, t.actor.Name)
-	})
+	t.takes(record)
 	end := newqueue.Success(s, newqueue.Design)
 	var held bool
 	if s == newqueue.JobPending && j.Configuration.ProfileName != "" {
@@ -162,7 +155,7 @@ func (t *Turn) workOn(s newqueue.JobState) {
 		t.transition("succeed with", j.Path())
 		t.must(j.Succeed(ctx, options...))
 	}
-	t.note(record, func(e *Execution) { e.States = append(e.States, string(end)) })
+	t.reaches(record, string(end))
 	t.took(j.Path())
 }
 
@@ -258,7 +251,7 @@ func (t *Turn) assembleDocumented(queue newqueue.AccessQueue) {
 			continue
 		}
 		token := cmp.Or(a.Token.Token, a.Path())
-		t.note(token, func(e *Execution) { e.Workers = append(e.Workers, t.actor.Name) })
+		t.takes(token)
 		end := "processing"
 		switch {
 		case s == newqueue.AccessPending:
@@ -274,7 +267,7 @@ func (t *Turn) assembleDocumented(queue newqueue.AccessQueue) {
 			t.transition("succeed with", a.Path())
 			t.must(a.Succeed(ctx))
 		}
-		t.note(token, func(e *Execution) { e.States = append(e.States, end) })
+		t.reaches(token, end)
 		t.took(a.Path())
 		return
 	}

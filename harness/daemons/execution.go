@@ -1,14 +1,10 @@
 package daemons
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 // Execution is what became of the work of one record, whoever did it: legacy workers,
 // the deployed services, or workers of dialect design.
 type Execution struct {
-	Batch   string   // the legacy batchID
 	Workers []string // who took the record, a name for each time
 	States  []string // the states that it reached; those of the legacy queue as the legacy library names them
 	// How often its object was stored with its content, and stored with nothing but
@@ -34,7 +30,7 @@ func (e *Execution) stored(content bool) {
 // And is what was done altogether, of work that had two keys.
 func (e Execution) And(other Execution) Execution {
 	return Execution{
-		Batch: cmp.Or(e.Batch, other.Batch), Workers: slices.Concat(e.Workers, other.Workers), States: slices.Concat(e.States, other.States),
+		Workers: slices.Concat(e.Workers, other.Workers), States: slices.Concat(e.States, other.States),
 		Stored: e.Stored + other.Stored, StoredEmpty: e.StoredEmpty + other.StoredEmpty, Recorded: e.Recorded + other.Recorded, Assembled: e.Assembled + other.Assembled, Mailed: e.Mailed + other.Mailed,
 	}
 }

@@ -58,10 +58,7 @@ func (d daemon) consume(t *Turn) {
 			return
 		}
 	}
-	t.note(j.record(), func(e *Execution) {
-		e.Batch, _ = value(j.data, "batchID")
-		e.Workers = append(e.Workers, t.actor.Name)
-	})
+	t.takes(j.record())
 	if err := try(func() { d.work(t, j) }); err != nil {
 		t.fail(j, err)
 	} else {
@@ -121,7 +118,7 @@ func (t *Turn) fail(j *job, cause error) {
 		t.trouble(services.Stuck, j.path, err)
 		return
 	}
-	t.note(j.record(), func(e *Execution) { e.States = append(e.States, "Failed") })
+	t.reaches(j.record(), "Failed")
 	t.trouble(services.Fails, j.path, cause)
 }
 
@@ -132,7 +129,7 @@ func (t *Turn) done(j *job, status, message string) {
 	switch err := try(func() { j.moveTo(status, message) }); {
 	case err == nil:
 		t.unlock(j.path)
-		t.note(j.record(), func(e *Execution) { e.States = append(e.States, status) })
+		t.reaches(j.record(), status)
 		t.took(j.path)
 	case t.actor.daemon == services.Inventory:
 		t.stuck(j.path, err)

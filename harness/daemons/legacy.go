@@ -89,17 +89,14 @@ func (t *Turn) consumeLegacy(node string, c legacyqueue.Consumer, work func(*Tur
 			return
 		}
 		record := cmp.Or(LegacyKey(r.Payload), path)
-		t.note(record, func(e *Execution) {
-			e.Batch, _ = r.Payload.Text("batchID")
-			e.Workers = append(e.Workers, t.actor.Name)
-			e.States = append(e.States, legacy.Consumed.String())
-		})
+		t.takes(record)
+		t.reaches(record, legacy.Consumed.String())
 		end := legacy.Completed
 		if t.fails(record) || try(func() { work(t, record, r) }) != nil {
 			end = legacy.Failed
 		}
 		if t.setLegacy(path, legacy.Consumed, end) != nil {
-			t.note(record, func(e *Execution) { e.States = append(e.States, end.String()) })
+			t.reaches(record, end.String())
 		}
 		return
 	}

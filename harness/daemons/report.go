@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"mrtq/internal/layout/merritt/services"
-	"mrtq/newqueue"
 )
 
 // reportBatch is one turn of BatchReportConsumer. It loads a batch before it locks it.
@@ -64,15 +63,14 @@ func (t *Turn) report(due func(*batch) bool) {
 // mail handler.
 func (t *Turn) sendReport(b *batch) {
 	t.did = true
-	var jp newqueue.Object
 	var r request
 	err := try(func() {
-		jp = t.jsonProperty(b.path + "/submission")
+		jp := t.jsonProperty(b.path + "/submission")
 		r = populate(jp, submittedIdentifiers(jp))
 		r.openProfile()
 	})
 	if err == nil {
-		if lost := try(func() { t.mail(b, jp, r) }); lost != nil {
+		if lost := try(func() { t.mail(b, r) }); lost != nil {
 			t.trouble(services.ReportLost, b.path, lost)
 		}
 		err = try(func() {
@@ -92,7 +90,7 @@ func (t *Turn) sendReport(b *batch) {
 }
 
 // mail does what HandlerNotification of batchReport does.
-func (t *Turn) mail(b *batch, jp newqueue.Object, r request) {
+func (t *Turn) mail(b *batch, r request) {
 	bid := t.get("/batch-uuids/" + r.batchID)
 	found := t.batch(bid)
 	found.load()
@@ -103,7 +101,6 @@ func (t *Turn) mail(b *batch, jp newqueue.Object, r request) {
 		throwf("its batchID leads to %s", bid)
 	}
 	m := Mail{Batch: b.id, Completed: t.listed(found, "batch-completed", false), Failed: t.listed(found, "batch-failed", true)}
-	m.To, _ = value(jp, "notification")
 	m.OK = len(m.Failed) == 0
 	getString(found.data, "submissionDate")
 	getString(found.data, "submitter")

@@ -60,9 +60,6 @@ type Options struct {
 	// For the deployed daemons this is the file HOME/queue/<daemon>_FAIL
 	// (docs/deployed-services.md, "The payload").
 	Fails func(worker, record string) bool
-	// IgnoresHolds makes a worker work although its queue is held. Nil means that no worker
-	// does, but those whose original does. It is for tests of who must notice that.
-	IgnoresHolds func(worker string) bool
 	// Seed decides the priority that [SetPriority] gives a job.
 	Seed uint64
 }
@@ -83,7 +80,6 @@ func (t Trouble) String() string {
 // Mail is a report about a batch that was mailed.
 type Mail struct {
 	Batch     string   // the batch's id
-	To        string   // "" means only the profile's contacts
 	OK        bool     // whether no job has failed
 	Completed []string // the completed jobs, by the jobID of their configuration
 	Failed    []string // the failed jobs, by the same
@@ -180,10 +176,15 @@ const mostRounds = 50
 // Run lets every worker look for work in turn until none finds any. It does not run the
 // cleanup, see [World.Clean]. The same tree always leads to the same events. The error
 // is that a session was lost, or that the workers still find work after 50 rounds.
-func (w *World) Run() error {
+func (w *World) Run() error { return run(w.workers) }
+
+// RunLegacy is [World.Run] of the legacy workers, with their cleanup.
+func (w *World) RunLegacy() error { return run(w.legacy) }
+
+func run(workers []*Actor) error {
 	for range mostRounds {
 		worked := false
-		for _, a := range w.workers {
+		for _, a := range workers {
 			for {
 				did, err := a.Step()
 				if err != nil {

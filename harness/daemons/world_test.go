@@ -162,8 +162,8 @@ func TestLegacyWorkers(t *testing.T) {
 		want         string
 		work         daemons.Execution
 	}{
-		"ingest":       {"ingest 0", "/ingest/mrtQ-0500" + node, ingestPayload("a"), false, "completed", daemons.Execution{Batch: "bid-1", Stored: 1}},
-		"ingest fails": {"ingest 0", "/ingest/mrtQ-0500" + node, ingestPayload("a"), true, "failed", daemons.Execution{Batch: "bid-1"}},
+		"ingest":       {"ingest 0", "/ingest/mrtQ-0500" + node, ingestPayload("a"), false, "completed", daemons.Execution{Stored: 1}},
+		"ingest fails": {"ingest 0", "/ingest/mrtQ-0500" + node, ingestPayload("a"), true, "failed", daemons.Execution{}},
 		"inventory":    {"inventory", "/mrt.inventory.full/mrtQ-00" + node, legacy.Payload{"manifestURL": "a"}, false, "completed", daemons.Execution{Recorded: 1}},
 		"access":       {"access /accessSmall.1", "/accessSmall.1/mrtQ-00" + node, legacy.Payload{"token": "a"}, false, "completed", daemons.Execution{Assembled: 1}},
 	} {
@@ -315,7 +315,6 @@ func TestAdministrator(t *testing.T) {
 		"hold":                     {daemons.HoldJob, "Pending", "Held", "Pending", "0", false},
 		"release":                  {daemons.ReleaseJob, "Held", "Pending", "Held", "0", false},
 		"requeue":                  {daemons.RequeueJob, "Failed", "Estimating", "<nil>", "1", false},
-		"fail":                     {daemons.FailJob, "Processing", "Failed", "<nil>", "0", false},
 		"delete":                   {daemons.DeleteJob, "Failed", "Deleted", "<nil>", "0", false},
 		"a step that no rule has":  {daemons.HoldJob, "Completed", "Held", "Completed", "0", false},
 		"an action of dialect x":   {"x", "Pending", "Pending", "<nil>", "0", true},
@@ -358,14 +357,6 @@ func TestAdministratorAndLocks(t *testing.T) {
 	must(t, q.Do(daemons.DeleteJob, jid))
 	if q.status(jid) != "Deleted" {
 		t.Errorf("it is %s", q.status(jid))
-	}
-	// A job that fails loses the locks of its worker, even those of its object.
-	active := q.add("Storing", newqueue.Object{"identifiers": `{"primary_id":"ark:/1/2","local_id":[]}`})
-	q.create("/jobs/"+active+"/lock", "")
-	q.create("/locks/storage/ark_1_2", "")
-	must(t, q.Do(daemons.FailJob, active))
-	if q.exists("/jobs/"+active+"/lock") || q.exists("/locks/storage/ark_1_2") {
-		t.Error("a lock is left")
 	}
 	// Unpausing removes a hold with all that was in it.
 	q.create("/locks/queue/ingest", `["a run","a person"]`)

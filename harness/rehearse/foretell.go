@@ -10,9 +10,8 @@ import (
 
 // foretold is what the plan says of one record that becomes a job or request.
 type foretold struct {
-	Path  string // of the legacy record
-	Key   string // whose work it is: see [daemons.World.Executions]
-	Queue migrate.QueueKind
+	Path string // of the legacy record
+	Key  string // whose work it is: see [daemons.World.Executions]
 	// Status is the record's own, and State the one in which its job begins.
 	Status, State string
 	Job           string // path of the job or request
@@ -68,7 +67,7 @@ func foretell(p *migrate.Plan, keys map[string]string, became []migrate.RecordSt
 		if r.Action != migrate.ActCreate || is == nil {
 			continue
 		}
-		f := foretold{Path: r.Path, Key: keys[r.Path], Queue: r.Queue, Status: r.Status, State: r.State, Job: is.Job, Batch: is.Batch, Told: told[r.Path], Lost: lost[r.Path],
+		f := foretold{Path: r.Path, Key: keys[r.Path], Status: r.Status, State: r.State, Job: is.Job, Batch: is.Batch, Told: told[r.Path], Lost: lost[r.Path],
 			Runs: !slices.Contains(idle, r.State), Before: r.Status == legacy.Consumed.String()}
 		if f.Key == "" {
 			f.Key = f.Job

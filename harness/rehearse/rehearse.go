@@ -44,10 +44,8 @@ type Meter interface {
 type Doors struct {
 	// Planned may change what the plan says, after it was made.
 	Planned func(*migrate.Plan)
-	// Released may change the new queue of the first copy, after it was released.
-	Released func(session daemons.Session, root string) error
-	// IgnoresHolds is that of [daemons.Options].
-	IgnoresHolds func(worker string) bool
+	// Held may change the new queue of the first copy while it is held, and Released after it was released.
+	Held, Released func(session daemons.Session, root string) error
 }
 
 // The folders of a copy.
@@ -272,6 +270,9 @@ func (r *rehearsal) first(ctx context.Context) error {
 	}
 	crew := p.hire(ctx, r.opt.Rates)
 	defer crew.World.Close()
+	if err := p.enter(ctx, crew, r.opt.Doors.Held); err != nil {
+		return err
+	}
 	held, err := crew.whileHeld()
 	if err != nil {
 		return err
@@ -290,19 +291,25 @@ func (r *rehearsal) first(ctx context.Context) error {
 	return p.workOff(ctx, crew)
 }
 
+// enter lets a test through a door.
+func (p *performance) enter(ctx context.Context, crew *crew, door func(daemons.Session, string) error) error {
+	if door == nil {
+		return nil
+	}
+	site := p.stage.site(ctx, p.folder+newFolder, crew.newQueue)
+	s, err := site.Connect()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return door(s, site.Root)
+}
+
 // workOff lets the workers work the released queue to its end, and compares.
 func (p *performance) workOff(ctx context.Context, crew *crew) error {
 	crew.newQueue.Forget()
-	if door := p.opt.Doors.Released; door != nil {
-		site := p.stage.site(ctx, p.folder+newFolder, crew.newQueue)
-		s, err := site.Connect()
-		if err == nil {
-			defer s.Close()
-			err = door(s, site.Root)
-		}
-		if err != nil {
-			return err
-		}
+	if err := p.enter(ctx, crew, p.opt.Doors.Released); err != nil {
+		return err
 	}
 	if err := p.step(ctx, "check after the release", p.verify); err != nil {
 		return err

@@ -200,13 +200,10 @@ func TestFinds(t *testing.T) {
 				}
 			}},
 			want: rehearse.State, says: "is failed in the end, expected completed"},
-		{name: "a service that ignores holds",
-			doors: rehearse.Doors{IgnoresHolds: func(worker string) bool {
-				if worker != "Initialize" && worker != "pending" {
-					return false
-				}
-				put = worker
-				return true
+		{name: "a hold that somebody has lifted",
+			doors: rehearse.Doors{Held: func(s daemons.Session, root string) error {
+				put = "worked on it"
+				return s.Delete(root+newqueue.QueueHoldPath(newqueue.HoldIngest), -1)
 			}},
 			want: rehearse.WhileHeld, says: "although its queue was held"},
 	} {

@@ -54,7 +54,7 @@ func newCrew(ctx context.Context, s *stage, opt Options, dialect newqueue.Dialec
 	c.perRound = min(1+items/rounds, mostPerRound)
 	c.World = daemons.New(daemons.Options{
 		Dialect: dialect, Seed: opt.Seed, Unsized: unsized, New: s.site(ctx, folder+newFolder, c.newQueue), Legacy: s.site(ctx, folder+oldFolder, c.old),
-		LegacyNodes: legacyNodes(queues), Fails: c.fails, IgnoresHolds: opt.Doors.IgnoresHolds,
+		LegacyNodes: legacyNodes(queues), Fails: c.fails,
 	})
 	return c
 }

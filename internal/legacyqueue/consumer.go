@@ -5,15 +5,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"mrtq/internal/znode"
-	"mrtq/legacy"
 )
 
 // Consumer is a worker of a legacy queue. It works as cdl-zk-queue's
-// DistributedQueue does (orderedChildren, consume, doesWorkerMatch,
-// isHighPriority). It reads names in the same way, and does not use
-// [legacy.Key].
+// DistributedQueue does (orderedChildren, doesWorkerMatch, isHighPriority). It
+// reads names in the same way, and does not use package legacy.
 type Consumer struct {
 	// Worker is the worker's digit in the names of the records that it takes.
 	// "" means "0", as in the library's consume() without arguments, which the
@@ -31,23 +27,6 @@ const (
 	prefix = "mrtQ-"
 	flagAt = len(prefix) + 2
 )
-
-// Consume takes the first pending record of a queue node that this consumer may
-// take, marks it as consumed in the tree, and returns its path. It returns ""
-// if there is none.
-func (c Consumer) Consume(tree *znode.Tree, queue string) (string, error) {
-	for _, name := range c.Candidates(tree.Children(queue)) {
-		n := tree.Get(znode.Join(queue, name))
-		if len(n.Data) == 0 || legacy.Status(n.Data[0]) != legacy.Pending {
-			continue
-		}
-		taken := *n
-		taken.Data = slices.Clone(n.Data)
-		taken.Data[0] = byte(legacy.Consumed)
-		return n.Path, tree.Put(taken)
-	}
-	return "", nil
-}
 
 // Candidates returns the names of records that this consumer may take, in the order in
 // which it looks at them: as a number, what follows the prefix. It skips names without

@@ -75,7 +75,7 @@ func (w *world) register(s runner.Steps) {
 	// Legacy workers, and in which queue a record is.
 	s.Step(`a legacy worker has taken a record`, w.do(w.take))
 	s.Step(`the legacy worker finishes`, w.finishes)
-	s.Step(`the legacy workers run`, w.do(runLegacy))
+	s.Step(`the legacy workers run`, w.do((*daemons.World).RunLegacy))
 	s.Step(`an administrator deletes (\S+) in the legacy queue`, w.deleteRecord)
 	s.Step(`an administrator lifts the holds`, w.do((*daemons.World).LiftHolds))
 	s.Step(`a service begins a job`, w.do(w.begin))

@@ -126,21 +126,6 @@ func (w *world) nothingKept() error {
 	return all(err, w.wantCode(0))
 }
 
-// runLegacy lets the legacy workers work until none finds anything.
-func runLegacy(s *daemons.World) error {
-	for did := true; did; {
-		did = false
-		for _, a := range s.LegacyWorkers() {
-			one, err := a.Step()
-			if err != nil {
-				return err
-			}
-			did = did || one
-		}
-	}
-	return nil
-}
-
 // take lets a legacy worker take a record, and stops it there.
 func (w *world) take(s *daemons.World) error {
 	for _, a := range s.LegacyWorkers() {
