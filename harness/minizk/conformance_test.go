@@ -1,9 +1,12 @@
 package minizk_test
 
 import (
-	"maps"
+	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -12,37 +15,36 @@ import (
 	"mrtq/harness/minizk"
 )
 
-// scenarios is the conformance suite. Each scenario runs on a real ZooKeeper and on minizk. Both
-// must give the transcript in testdata, which the real server wrote (-update).
-var scenarios = map[string]func(*world){}
+// The conformance suite is the scripts in testdata/transcripts, with the answers that the real
+// server gave (-update). Each runs on a real ZooKeeper and on minizk, and both must give these answers.
 
 // untouched is the scenario that needs a server with the default configuration.
 const untouched = "untouched_server"
 
-func transcriptFile(name string) string {
-	return filepath.Join("testdata", "transcripts", name+".txt")
+// eachTranscript runs a test with each transcript.
+func eachTranscript(t *testing.T, f func(t *testing.T, name, file, transcript string)) {
+	files := value(filepath.Glob(filepath.Join("testdata", "transcripts", "*.txt")))(t)
+	if len(files) == 0 {
+		t.Fatal("no transcripts")
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".txt")
+		t.Run(name, func(t *testing.T) { f(t, name, file, string(value(os.ReadFile(file))(t))) })
+	}
 }
+
+// again plays a transcript.
+func again(transcript string) func(*world) { return func(w *world) { w.run(transcript) } }
 
 // TestConformance compares minizk with the recorded answers of the real server. It needs only Go.
 func TestConformance(t *testing.T) {
-	if len(scenarios) == 0 {
-		t.Fatal("no scenarios")
-	}
-	for _, name := range slices.Sorted(maps.Keys(scenarios)) {
-		scenario := scenarios[name]
-		t.Run(name, func(t *testing.T) {
-			want, err := os.ReadFile(transcriptFile(name))
-			if err != nil {
-				t.Fatalf("%v: record it with go test -run TestConformanceReal -update", err)
-			}
-			opt := minizk.Options{NoExtendedTypes: name == untouched, SuperDigest: digest(superSecret)}
-			if name == "reaping" {
-				opt.ContainerInterval = reaping.reap
-			}
-			s := run(t, opt)
-			sameLines(t, play(t, onMini(s), scenario), string(want))
-		})
-	}
+	eachTranscript(t, func(t *testing.T, name, _, transcript string) {
+		opt := minizk.Options{NoExtendedTypes: name == untouched, SuperDigest: digest(superSecret)}
+		if name == "reaping" {
+			opt.ContainerInterval = reaping.reap
+		}
+		sameLines(t, play(t, onMini(run(t, opt)), again(transcript)), transcript)
+	})
 }
 
 // waiting are the scenarios that wait for a real server's clock, or need a server of their own.
@@ -51,47 +53,24 @@ var waiting = []string{"expiry", "reaping", untouched}
 // TestConformanceReal compares the real server with its transcripts, or records them. The scenarios
 // of waiting run only with -torture or -update.
 func TestConformanceReal(t *testing.T) {
-	for _, name := range slices.Sorted(maps.Keys(scenarios)) {
-		scenario := scenarios[name]
+	eachTranscript(t, func(t *testing.T, name, file, transcript string) {
 		if slices.Contains(waiting, name) && !*torture && !*update {
-			continue
+			return
 		}
-		t.Run(name, func(t *testing.T) {
-			server := real38
-			switch name {
-			case "reaping":
-				server = reaping
-			case untouched:
-				server = &realServer{reap: time.Hour, plain: true}
-				defer func() {
-					if err := server.stop(); err != nil {
-						t.Error(err)
-					}
-				}()
-			}
-			got := play(t, onReal(server.addr(t)), scenario)
-			if *update {
-				must(t, os.MkdirAll(filepath.Dir(transcriptFile(name)), 0o755))
-				must(t, os.WriteFile(transcriptFile(name), []byte(got), 0o644))
-			}
-			want := value(os.ReadFile(transcriptFile(name)))(t)
-			sameLines(t, got, string(want))
-		})
-	}
-}
-
-// TestTranscriptsHaveScenarios: there is a scenario for each transcript. If a scenario was renamed,
-// its old transcript must be deleted.
-func TestTranscriptsHaveScenarios(t *testing.T) {
-	files, err := filepath.Glob(transcriptFile("*"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no transcripts (%v)", err)
-	}
-	for _, f := range files {
-		if name := strings.TrimSuffix(filepath.Base(f), ".txt"); scenarios[name] == nil {
-			t.Errorf("%s has no scenario", f)
+		server := real38
+		switch name {
+		case "reaping":
+			server = reaping
+		case untouched:
+			server = &realServer{reap: time.Hour, plain: true}
+			defer func() { must(t, server.stop()) }()
 		}
-	}
+		got := play(t, onReal(server.addr(t)), again(transcript))
+		if *update {
+			must(t, os.WriteFile(file, []byte(got), 0o644))
+		}
+		sameLines(t, got, string(value(os.ReadFile(file))(t)))
+	})
 }
 
 // sameLines reports the first lines that differ.
@@ -111,4 +90,40 @@ func sameLines(t tb, got, want string) {
 			t.Errorf("line %d\n got %s\nwant %s", i+1, a, b)
 		}
 	}
+}
+
+// number matches numbers, which differ between servers and between runs.
+var number = regexp.MustCompile(`0x[0-9a-f]+|[0-9]+([.:][0-9]+)*`)
+
+// monitored are the lines of mntr that minizk has; a real server has hundreds.
+var monitored = []string{
+	"zk_server_state", "zk_znode_count", "zk_ephemerals_count", "zk_approximate_data_size", "zk_watch_count",
+	"zk_num_alive_connections", "zk_global_sessions", "zk_outstanding_requests", "zk_packets_received", "zk_packets_sent",
+	"zk_min_latency", "zk_avg_latency", "zk_max_latency", "zk_uptime",
+}
+
+// word sends a four-letter word and records the answer line by line, without numbers.
+func (w *world) word(word string) {
+	w.t.Helper()
+	c := w.dial(word)
+	if err := errors.Join(c.c.SetDeadline(time.Now().Add(sessionTimeout)), errorOf(c.c.Write([]byte(word)))); err != nil {
+		w.t.Fatal(err)
+	}
+	answer, err := io.ReadAll(c.c)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var lines []string
+	for line := range strings.Lines(string(answer)) {
+		line = strings.TrimSuffix(line, "\n")
+		key, _, _ := strings.Cut(line, "\t")
+		if strings.HasPrefix(line, "Zookeeper version") || word == "mntr" && !slices.Contains(monitored, key) {
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("\t%q", number.ReplaceAllString(line, "N")))
+	}
+	if word == "mntr" {
+		slices.Sort(lines) // a hash table's order
+	}
+	w.lines = append(w.lines, slices.Compact(lines)...) // one line for all clients
 }

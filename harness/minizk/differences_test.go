@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"mrtq/harness/minizk"
-	"mrtq/internal/jute"
-	"mrtq/internal/znode"
 )
 
 // known is a known difference between minizk and the real server. Its probe runs on
@@ -19,97 +17,79 @@ type known struct {
 	why   string
 	alone bool // the probe needs a real server of its own
 	fatal bool // the real server exits
-	probe func(*world)
+	probe string
 }
 
 var differences = []known{
 	{name: "create-ttl-without-mode", alone: true, fatal: true,
 		why: "If a client sends a createTTL with a negative time to live, and with flags that are not a TTL mode, the real server logs it, fails to apply it and exits. minizk refuses it. No client library sends such a request.",
-		probe: func(w *world) {
-			a := w.session("A")
-			a.createWith(jute.OpCreateTTL, jute.Request{Path: dir + "/x", ACL: open, TTL: -1})
-		}},
+		probe: `
+A session
+A createTTL "/s/x" null open 0 -1
+`},
 	{name: "create-session-request",
 		why: "If a client sends createSession as an ordinary request, the real server answers with a second handshake. minizk treats it as an unknown operation.",
-		probe: func(w *world) {
-			a := w.session("A")
-			xid, err := a.c.Queue(jute.OpCreateSession, jute.AppendInt(nil, 5000))
-			if err == nil {
-				err = a.c.Flush()
-			}
-			p, err2 := a.c.ReadPacket()
-			w.note("A createSession: answered by a reply to it: %v (%v, %v)", p.Xid == xid, err, err2)
-			a.dead = true
-		}},
+		probe: `
+A session
+A raw createSession "00001388"
+`},
 	{name: "text",
 		why: "Java writes characters beyond the basic plane as surrogates, and replaces what is not UTF-8. minizk returns the bytes unchanged. This shows only in the names of access lists and in the answer to sync, because no node can have such a path.",
-		probe: func(w *world) {
-			a := w.session("A")
-			a.ask(jute.OpSync, "/\U0001F600")
-			a.ask(jute.OpSync, "/a\xff")
-			a.createWith(jute.OpCreate, jute.Request{Path: dir + "/x", ACL: []znode.ACL{acl(31, "digest", "\U0001F600:x"), acl(31, "digest", "\xff:x"), acl(31, "world", "anyone")}})
-			p := a.must(jute.Request{Op: jute.OpGetACL, Path: dir + "/x"})
-			for _, e := range jute.NewDecoder(p.Body).ACLs() {
-				w.note("A getACL: %q", e.ID)
-			}
-			a.must(jute.Request{Op: jute.OpDelete, Path: dir + "/x", Version: -1})
-		}},
+		probe: `
+A session
+A sync "/\U0001F600"
+A sync "/a\xff"
+A create "/s/x" null [31 "digest" "\U0001F600:x", 31 "digest" "\xff:x", 31 "world" "anyone"] 0
+A getACL "/s/x"
+`},
 	{name: "auth-order",
 		why: "Scheme auth expands to the identities of a connection. The real server returns them in the order of a hash table, minizk in the order of authentication.",
-		probe: func(w *world) {
-			a := w.session("A")
-			a.auth("digest", "b:b")
-			a.auth("digest", ownerSecret)
-			a.auth("digest", "b2:b")
-			a.createWith(jute.OpCreate, jute.Request{Path: dir + "/x", ACL: []znode.ACL{acl(31, "auth", "")}})
-			a.ask(jute.OpGetACL, dir+"/x")
-		}},
+		probe: `
+A session
+A auth "digest" "b:b"
+A auth "digest" "o:o"
+A auth "digest" "b2:b"
+A create "/s/x" null [31 "auth" ""] 0
+A getACL "/s/x"
+`},
 	{name: "order-of-children",
 		why: "The real server lists children in the order of a hash table. minizk's order is neither sorted nor the order of creation, but it is the same each time.",
-		probe: func(w *world) {
-			a := w.session("A")
-			for _, name := range []string{"a", "b", "c", "d"} {
-				a.create(dir+"/"+name, "", 0)
-			}
-			p := a.must(jute.Request{Op: jute.OpGetChildren, Path: dir})
-			w.note("A getChildren as it comes: %v", jute.NewDecoder(p.Body).Strings("names"))
-		}},
+		probe: `
+A session
+A multi {create "/s/a" "" open 0; create "/s/b" "" open 0; create "/s/c" "" open 0; create "/s/d" "" open 0}
+A unsorted getChildren "/s"
+`},
 	{name: "order-of-a-session's-end",
 		why: "When a session ends, the server deletes its ephemeral nodes in one transaction. The real server deletes them in the order of a hash table, minizk in the order of their paths. Their events come in that order.",
-		probe: func(w *world) {
-			a, b := w.session("A"), w.session("B")
-			for _, name := range []string{"d", "c", "b", "a", "zz", "yy"} {
-				a.create(dir+"/"+name, "", 1)
-			}
-			b.watchOp(jute.OpAddWatch, dir, jute.WatchPersistentRecursive)
-			a.do("close", jute.OpCloseSession, nil)
-			a.expectEnd()
-			b.settle()
-		}},
+		probe: `
+A session
+B session
+A multi {create "/s/d" "" open 1; create "/s/c" "" open 1; create "/s/b" "" open 1; create "/s/a" "" open 1; create "/s/zz" "" open 1; create "/s/yy" "" open 1}
+B addWatch "/s" 1
+A closeSession
+A ends
+B ping
+`},
 	{name: "watch-path",
 		why: "While there is a recursive watch, the real server fails if it has to look for the watches of a path without a slash.",
-		probe: func(w *world) {
-			a := w.session("A")
-			a.watchOp(jute.OpAddWatch, dir, jute.WatchPersistentRecursive)
-			a.watchOp(jute.OpCheckWatches, "bad", jute.WatcherAny)
-		}},
+		probe: `
+A session
+A addWatch "/s" 1
+A checkWatches "bad" 3
+`},
 	{name: "quotas", alone: true,
 		why: "minizk keeps no quotas. Nodes below /zookeeper/quota are ordinary nodes, and nothing updates their statistics.",
-		probe: func(w *world) {
-			a := w.session("A")
-			q := "/zookeeper/quota" + dir
-			stats := q + "/zookeeper_stats"
-			a.create(q, "", 0)
-			a.create(q+"/zookeeper_limits", "count=5,bytes=-1", 0)
-			a.create(stats, "count=0,bytes=0", 0)
-			a.create(dir+"/counted", "12345", 0)
-			p := a.must(jute.Request{Op: jute.OpGetData, Path: stats})
-			d := jute.NewDecoder(p.Body)
-			w.note("A getData %s: %s", stats, data(d.Buffer("data")))
-			for _, path := range []string{stats, q + "/zookeeper_limits", q} {
-				a.must(jute.Request{Op: jute.OpDelete, Path: path, Version: -1})
-			}
-		}},
+		probe: `
+A session
+A create "/zookeeper/quota/s" "" open 0
+A create "/zookeeper/quota/s/zookeeper_limits" "count=5,bytes=-1" open 0
+A create "/zookeeper/quota/s/zookeeper_stats" "count=0,bytes=0" open 0
+A create "/s/counted" "12345" open 0
+A getData "/zookeeper/quota/s/zookeeper_stats"
+A delete "/zookeeper/quota/s/zookeeper_stats" -1
+A delete "/zookeeper/quota/s/zookeeper_limits" -1
+A delete "/zookeeper/quota/s" -1
+`},
 }
 
 // TestDifferences runs each probe on both servers and compares README.md with the answers. A probe that
@@ -137,7 +117,7 @@ func TestDifferences(t *testing.T) {
 		}
 		on := onReal(server.addr(t))
 		on.mayDie = d.fatal
-		diff := difference(play(t, on, d.probe), play(t, onMini(run(t, minizk.Options{})), d.probe))
+		diff := difference(play(t, on, again(d.probe)), play(t, onMini(run(t, minizk.Options{})), again(d.probe)))
 		if diff == "" {
 			t.Errorf("%s: both servers answer the same, so it is no difference", d.name)
 		}
@@ -161,10 +141,10 @@ func difference(theirs, ours string) string {
 			continue
 		}
 		if i < len(r) {
-			fmt.Fprintf(&b, "-real   %s\n", r[i])
+			fmt.Fprintf(&b, "-real   %s\n", strings.TrimSpace(r[i]))
 		}
 		if i < len(m) {
-			fmt.Fprintf(&b, "+minizk %s\n", m[i])
+			fmt.Fprintf(&b, "+minizk %s\n", strings.TrimSpace(m[i]))
 		}
 	}
 	return b.String()

@@ -11,218 +11,142 @@ import (
 
 	"mrtq/harness/minizk"
 	"mrtq/internal/jute"
-	"mrtq/internal/znode"
 )
 
-// step is one random operation. Every step has all fields, even if its operation does not use them,
-// so that rapid shrinks all steps in the same way.
-type step struct {
-	Client int
-	Do     int
-	Path   string
-	Data   []byte
-	Flag   int32
-	Ver    int32
-	Watch  bool
-	ACL    []znode.ACL
-	Multi  []step
+// words are what a random request has in its fields.
+var words = map[string][]string{
+	// The paths collide often, and some are wrong.
+	"path": {`"/s"`, `"/s/a"`, `"/s/a/b"`, `"/s/a/b/c"`, `"/s/b"`, `"/s/b/a"`, `"/s/c"`, `"/s/a/"`, `"/s/a//b"`, `"/s/a/."`, `"bad"`},
+	"data": {"null", `""`, `"x"`, `"longer data"`},
+	"acl": {
+		"open", "open", "open", "open", "null",
+		`[31 "auth" ""]`, `[31 "auth" "x", 1 "world" "anyone"]`,
+		`[31 "digest" "o:rVp8oPQ+sAwGcl38UeIwR1DOg0w=", 1 "world" "anyone"]`,
+		`[31 "digest" "o:rVp8oPQ+sAwGcl38UeIwR1DOg0w=", 30 "world" "anyone"]`,
+		`[31 "digest" "o:rVp8oPQ+sAwGcl38UeIwR1DOg0w=", 4 "ip" "127.0.0.0/8", 8 "digest" "x:IEMgCnVgu9VkQKDOdlbAsgYxomc="]`,
+	},
+	"flags":   {"0", "1", "2", "3", "4", "5", "6"},
+	"ttl":     {"1073741824"},
+	"version": {"-1", "-1", "0", "1", "2", "3"},
+	"kind":    {"0", "1", "2", "3"},
+	"watch":   {"", "watch"},
+	"since":   {"+0", "+1", "+2", "+5"},
+	"watches": {
+		`["/s/a"] ["/s/c"] ["/s/a/b"]`, `["/s", "/s/b"] [] ["/s/b"]`, `[] ["/s/b/a", "/s/b"] []`,
+		`[] [] [] ["/s/a", "/s/b"]`, `["/s/b"] [] [] [] ["/s/a", "/s/b"]`, `[] [] ["/s/a/"] ["/s"] ["/s/a/b"]`,
+	},
+	"ttl in a multi": {"1073741824", "0", "-1", "1125899906842624"}, // known difference create-ttl-without-mode
 }
 
-// The paths collide often, and some are wrong.
-var somePaths = []string{"", "/a", "/a/b", "/a/b/c", "/b", "/b/a", "/c", "/a/", "/a//b", "/a/.", "bad"}
-
-var someACLs = [][]znode.ACL{
-	open, open, open, open, nil,
-	{acl(31, "auth", "")},
-	{acl(31, "auth", "x"), acl(1, "world", "anyone")},
-	{acl(31, "digest", digest(ownerSecret)), acl(1, "world", "anyone")},
-	{acl(31, "digest", digest(ownerSecret)), acl(30, "world", "anyone")},
-	{acl(31, "digest", digest(ownerSecret)), acl(4, "ip", "127.0.0.0/8"), acl(8, "digest", digest("x:x"))},
+// operations are what a random client does. One that is listed twice is tried more often.
+var operations = []jute.OpCode{
+	jute.OpCreate, jute.OpCreate, jute.OpCreate2, jute.OpCreateContainer, jute.OpCreateTTL, jute.OpDelete, jute.OpDelete, jute.OpSetData, jute.OpSetACL,
+	jute.OpExists, jute.OpGetData, jute.OpGetChildren, jute.OpGetChildren2, jute.OpGetACL, jute.OpGetAllChildrenNumber, jute.OpGetEphemerals, jute.OpSync,
+	jute.OpMulti, jute.OpMulti, jute.OpMultiRead, jute.OpAddWatch, jute.OpRemoveWatches, jute.OpCheckWatches, jute.OpSetWatches, jute.OpSetWatches2, jute.OpWhoAmI,
 }
 
-var someData = [][]byte{nil, {}, []byte("x"), []byte("longer data")}
+var (
+	changes = []jute.OpCode{jute.OpCreate, jute.OpCreate2, jute.OpDelete, jute.OpSetData, jute.OpCheck, jute.OpCreateContainer, jute.OpCreateTTL}
+	reads   = []jute.OpCode{jute.OpGetData, jute.OpGetChildren}
+)
 
-func stepGen(deep bool) *rapid.Generator[step] {
-	return rapid.Custom(func(t *rapid.T) step {
-		s := step{
-			Client: rapid.IntRange(0, 2).Draw(t, "client"),
-			Do:     rapid.IntRange(0, len(actions)-1).Draw(t, "do"),
-			Path:   rapid.SampledFrom(somePaths).Draw(t, "path"),
-			Data:   rapid.SampledFrom(someData).Draw(t, "data"),
-			Flag:   rapid.Int32Range(0, 6).Draw(t, "flag"),
-			Ver:    rapid.SampledFrom([]int32{-1, -1, 0, 1, 2, 3}).Draw(t, "version"),
-			Watch:  rapid.Bool().Draw(t, "watch"),
-			ACL:    rapid.SampledFrom(someACLs).Draw(t, "acl"),
+// request draws one of the operations, and its fields. where is " in a multi", or nothing.
+func request(t *rapid.T, from []jute.OpCode, where string) string {
+	op := rapid.SampledFrom(from).Draw(t, "operation")
+	line := []string{op.String()}
+	for _, field := range strings.Fields(fieldsOf[op]) {
+		switch {
+		case field == "ops" && op == jute.OpMulti:
+			line = append(line, "{"+several(t, changes)+"}")
+		case field == "ops":
+			line = append(line, "{"+several(t, reads)+"}")
+		case words[field+where] != nil:
+			line = append(line, rapid.SampledFrom(words[field+where]).Draw(t, field))
+		default:
+			line = append(line, rapid.SampledFrom(words[field]).Draw(t, field))
 		}
-		if deep {
-			s.Multi = rapid.SliceOfN(stepGen(false), 0, 5).Draw(t, "multi")
-		}
-		return s
-	})
-}
-
-func (s step) path() string {
-	if strings.HasPrefix(s.Path, "/") || s.Path == "" {
-		return dir + s.Path
 	}
-	return s.Path
-}
-
-func (s step) createRequest() jute.Request {
-	return jute.Request{Path: s.newPath(), Data: s.Data, ACL: s.ACL, Flags: s.Flag}
-}
-
-// newPath returns a path below dir for a create. A sequential sibling of dir would show how many
-// children the root has had, which differs between the servers.
-func (s step) newPath() string {
-	if s.path() == dir {
-		return dir + "/"
+	all := strings.TrimSpace(strings.Join(line, " "))
+	switch op {
+	case jute.OpCreate, jute.OpCreate2, jute.OpCreateContainer, jute.OpCreateTTL:
+		// A sequential sibling of dir would show how many children the root has had, which differs
+		// between the servers.
+		all = strings.Replace(all, `"/s" `, `"/s/" `, 1)
+	case jute.OpAddWatch, jute.OpRemoveWatches, jute.OpCheckWatches:
+		all = strings.Replace(all, `"bad"`, `"/s"`, 1) // known difference watch-path
 	}
-	return s.path()
+	return all
 }
 
-// subOp makes an operation of a multi: a change, or a read for multiRead.
-func (s step) subOp(read bool) jute.Request {
-	if read {
-		return jute.Request{Op: []jute.OpCode{jute.OpGetData, jute.OpGetChildren}[s.Do%2], Path: s.path(), Watch: s.Watch}
+func several(t *rapid.T, from []jute.OpCode) string {
+	var ops []string
+	for range rapid.IntRange(0, 5).Draw(t, "operations") {
+		ops = append(ops, request(t, from, " in a multi"))
 	}
-	ops := []jute.OpCode{jute.OpCreate, jute.OpCreate2, jute.OpDelete, jute.OpSetData, jute.OpCheck, jute.OpCreateContainer, jute.OpCreateTTL}
-	r := jute.Request{Op: ops[s.Do%7], Path: s.path(), Data: s.Data, Version: s.Ver}
-	if s.Do%7 < 2 || s.Do%7 > 4 {
-		r.Path, r.ACL, r.Flags, r.TTL = s.newPath(), s.ACL, s.Flag, []int64{1 << 30, 0, -1, 1 << 50}[s.Ver&3]
-	}
-	return r
+	return strings.Join(ops, "; ")
 }
 
-func (s step) multi(c *client, op jute.OpCode) {
-	var ops []jute.Request
-	for _, sub := range s.Multi {
-		ops = append(ops, sub.subOp(op == jute.OpMultiRead))
+// step draws what the client called name does: a request, or what becomes of its connection.
+func step(t *rapid.T, name string) string {
+	if rapid.IntRange(0, 4).Draw(t, "what") > 0 {
+		return name + " " + request(t, operations, "")
 	}
-	c.multi(op, ops...)
-}
-
-// actions are what a step can do. An action that is listed twice is tried more
-// often.
-var actions = []func(s step, c *client){
-	func(s step, c *client) { c.createWith(jute.OpCreate, s.createRequest()) },
-	func(s step, c *client) { c.createWith(jute.OpCreate2, s.createRequest()) },
-	func(s step, c *client) {
-		c.createWith(jute.OpCreate, jute.Request{Path: s.newPath(), ACL: open, Flags: s.Flag % 4})
-	},
-	func(s step, c *client) { c.createWith(jute.OpCreateContainer, s.createRequest()) },
-	func(s step, c *client) {
-		r := s.createRequest()
-		r.TTL = 1 << 30
-		c.createWith(jute.OpCreateTTL, r)
-	},
-	func(s step, c *client) { c.delete(s.path(), s.Ver) },
-	func(s step, c *client) { c.delete(s.path(), -1) },
-	func(s step, c *client) { c.set(s.path(), s.Data, s.Ver) },
-	func(s step, c *client) { c.setACL(s.path(), s.ACL, s.Ver) },
-	func(s step, c *client) { c.read(jute.OpExists, s.path(), s.Watch) },
-	func(s step, c *client) { c.read(jute.OpGetData, s.path(), s.Watch) },
-	func(s step, c *client) { c.read(jute.OpGetChildren, s.path(), s.Watch) },
-	func(s step, c *client) { c.read(jute.OpGetChildren2, s.path(), s.Watch) },
-	func(s step, c *client) { c.ask(jute.OpGetACL, s.path()) },
-	func(s step, c *client) { c.ask(jute.OpGetAllChildrenNumber, s.path()) },
-	func(s step, c *client) { c.ask(jute.OpGetEphemerals, s.path()) },
-	func(s step, c *client) { c.ask(jute.OpSync, s.path()) },
-	func(s step, c *client) { s.multi(c, jute.OpMulti) },
-	func(s step, c *client) { s.multi(c, jute.OpMulti) },
-	func(s step, c *client) { s.multi(c, jute.OpMultiRead) },
-	func(s step, c *client) { c.watchOp(jute.OpAddWatch, watchable(s), s.Flag%2) },
-	func(s step, c *client) { c.watchOp(jute.OpRemoveWatches, watchable(s), s.Flag%4) },
-	func(s step, c *client) { c.watchOp(jute.OpCheckWatches, watchable(s), s.Flag%4) },
-	// Each client has only one identity, because the servers order several differently (known
-	// difference auth-order).
-	func(s step, c *client) { c.auth("digest", []string{ownerSecret, "x:x", ownerSecret}[s.Client]) },
-	func(s step, c *client) {
-		c.setWatches(jute.OpSetWatches, c.w.base+int64(s.Ver), []string{s.path()}, []string{dir + "/c"}, []string{s.path()})
-	},
-	func(s step, c *client) {
-		lists := make([][]string, 5)
-		for _, i := range []int32{s.Flag, s.Ver + 5} {
-			lists[i%5] = []string{watchable(s), dir + "/b"}
-		}
-		c.setWatches(jute.OpSetWatches2, c.w.base+int64(s.Flag), lists...)
-	},
-	func(s step, c *client) {
-		// The version is wrong, because the real server does not answer a check with the
-		// right one.
-		c.send(fmt.Sprintf("check %q", s.path()), jute.Request{Op: jute.OpCheck, Path: s.path(), Version: 99})
-	},
-	func(_ step, c *client) { c.do("whoAmI", jute.OpWhoAmI, nil) },
-	func(s step, c *client) { // ends the connection, but must not outlive the session
-		c.auth("nosuchscheme", s.Path)
-		c.expectEnd()
-	},
-	func(_ step, c *client) { c.resume() },
-	func(_ step, c *client) { c.resume() },
-	func(s step, c *client) { c.takeOver(make([]byte, jute.PasswordLen)) },
-	func(_ step, c *client) {
-		from := len(c.w.lines)
-		c.do("close", jute.OpCloseSession, nil)
-		slices.Sort(c.w.lines[from : len(c.w.lines)-1]) // its nodes are deleted in no particular order
-		c.expectEnd()
-		c.closed = true
-	},
-}
-
-// watchable returns a path that begins with a slash, to avoid the known difference watch-path.
-func watchable(s step) string {
-	if !strings.HasPrefix(s.path(), "/") {
-		return dir
-	}
-	return s.path()
+	return name + rapid.SampledFrom([]string{
+		// Each client has only one identity, because the servers order several differently (known
+		// difference auth-order).
+		" auth \"digest\" " + map[string]string{"A": `"o:o"`, "B": `"x:x"`, "C": `"o:o"`}[name],
+		// The version is wrong, because the real server does not answer a check with the right one.
+		" check " + rapid.SampledFrom(words["path"]).Draw(t, "path") + " 99",
+		" auth \"nosuchscheme\" \"x\"\n" + name + " ends", // must not outlive the session
+		" resume", " resume",
+		"2 connect timeout 20000 of " + name + " password " + fmt.Sprintf("%q", make([]byte, jute.PasswordLen)) + "\n" + name + " ends",
+		" closeSession\n" + name + " ends",
+	}).Draw(t, "connection")
 }
 
 // program runs steps with three clients, and records what each client receives after each step.
 // Then it reads the whole tree.
-func program(steps []step) func(*world) {
+func program(steps []string) func(*world) {
 	return func(w *world) {
 		names := []string{"A", "B", "C"}
-		clients := make([]*client, len(names))
-		for _, s := range steps {
-			for i, name := range names {
-				switch c := clients[i]; {
+		for _, s := range append([]string{`A multi {create "/s/a" "x" open 0; create "/s/b" "x" open 0}`}, steps...) {
+			for _, name := range names {
+				switch c := w.named[name]; {
 				case c == nil || c.closed:
-					clients[i] = w.session(name)
+					w.run(name + " session")
 				case c.dead: // the server cut the connection, but the session lives
-					c.resume()
+					w.run(name + " resume")
 				}
 			}
-			actions[s.Do](s, clients[s.Client])
-			for _, c := range clients {
-				if !c.dead {
-					c.settleSorted() // the nodes of a closed session are deleted in no particular order
+			w.run(s)
+			for _, name := range names {
+				if !w.named[name].dead {
+					w.run(name + " pingSorted") // the nodes of a closed session are deleted in no particular order
 				}
 			}
 		}
-		for _, c := range clients {
-			if c != nil && c.dead && !c.closed {
-				c.resume() // so that the session can be closed: on a real server it would end later
+		for _, name := range names {
+			if c := w.named[name]; c.dead && !c.closed {
+				w.run(name + " resume") // so that the session can be closed: on a real server it would end later
 			}
 		}
-		reader := w.session("reader")
-		reader.auth("digest", ownerSecret)
-		reader.tree(dir)
-		reader.settle()
+		w.run("reader session\nreader auth \"digest\" \"o:o\"")
+		w.tree("reader", dir)
+		w.run("reader ping")
 	}
 }
 
 // tree records everything below path.
-func (c *client) tree(path string) {
-	c.read(jute.OpGetData, path, false)
-	c.ask(jute.OpGetACL, path)
-	p := c.read(jute.OpGetChildren2, path, false)
-	if p.Err != jute.OK {
+func (w *world) tree(name, path string) {
+	w.run(fmt.Sprintf("%[1]s getData %[2]q\n%[1]s getACL %[2]q\n%[1]s getChildren2 %[2]q", name, path))
+	children, _, err := w.named[name].c.Do(packet(opRead(jute.OpGetChildren, path)))
+	if err != nil || children.Err != jute.OK {
 		return
 	}
-	names := jute.NewDecoder(p.Body).Strings("names")
+	names := jute.NewDecoder(children.Body).Strings("names")
 	slices.Sort(names)
-	for _, name := range names {
-		c.tree(path + "/" + name)
+	for _, child := range names {
+		w.tree(name, path+"/"+child)
 	}
 }
 
@@ -243,7 +167,9 @@ func TestDifferential(t *testing.T) {
 	fewer(t, "40")
 	addr := real38.addr(t)
 	s := run(t, minizk.Options{})
-	steps := rapid.SliceOfN(stepGen(true), 1, 30)
+	steps := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) string {
+		return step(t, rapid.SampledFrom([]string{"A", "B", "C"}).Draw(t, "client"))
+	}), 10, 40)
 	rapid.Check(t, func(t *rapid.T) {
 		p := program(steps.Draw(t, "steps"))
 		sameLines(t, play(t, onMini(s), p), play(t, onReal(addr), p))

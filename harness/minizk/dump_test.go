@@ -18,7 +18,7 @@ func TestSnapshotAndLoad(t *testing.T) {
 	}
 	do(t, a, jute.Request{Op: jute.OpDelete, Path: "/q/n-0000000001", Version: -1})
 	do(t, a, jute.Request{Op: jute.OpSetData, Path: "/q", Version: -1}) // null
-	do(t, a, jute.Request{Op: jute.OpSetACL, Path: "/q", ACL: []znode.ACL{acl(31, "ip", "127.0.0.1")}, Version: -1})
+	do(t, a, jute.Request{Op: jute.OpSetACL, Path: "/q", ACL: []znode.ACL{{Perms: 31, Scheme: "ip", ID: "127.0.0.1"}}, Version: -1})
 	do(t, a, newNode("/eph", "", 1))
 	snap := value(s.Snapshot())(t)
 	s2 := run(t, minizk.Options{})

@@ -16,12 +16,18 @@ import (
 	"mrtq/harness"
 	"mrtq/harness/minizk"
 	"mrtq/harness/shared"
+	"mrtq/internal/ztree"
 )
 
 var (
 	update  = flag.Bool("update", false, "record the real server's transcripts in testdata, and the differences in README.md")
 	torture = flag.Bool("torture", false, "run on the real server all that otherwise runs only on minizk, or in a sample")
 )
+
+// superSecret is the superuser's password on both servers.
+const superSecret = "super:secret"
+
+func digest(secret string) string { return ztree.DigestID([]byte(secret)).Name }
 
 // jvmProperties give the real server the same settings as minizk: TTL nodes are allowed, and the
 // session timeouts are the same.

@@ -32,6 +32,22 @@ func newNode(path, data string, flags int32) jute.Request {
 	return jute.Request{Op: jute.OpCreate, Path: path, Data: []byte(data), ACL: open, Flags: flags}
 }
 
+func opCreate(path string, flags int32) jute.Request { return newNode(path, "m", flags) }
+
+func opDelete(path string, version int32) jute.Request {
+	return jute.Request{Op: jute.OpDelete, Path: path, Version: version}
+}
+
+func opCheck(path string, version int32) jute.Request {
+	return jute.Request{Op: jute.OpCheck, Path: path, Version: version}
+}
+
+func opSet(path, data string, version int32) jute.Request {
+	return jute.Request{Op: jute.OpSetData, Path: path, Data: []byte(data), Version: version}
+}
+
+func opRead(op jute.OpCode, path string) jute.Request { return jute.Request{Op: op, Path: path} }
+
 // packet returns what a client sends for a request.
 func packet(r jute.Request) (jute.OpCode, []byte) { return r.Op, jute.AppendRequest(nil, &r) }
 

@@ -2,6 +2,7 @@ package minizk_test
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"net"
 	"time"
@@ -29,6 +30,8 @@ type rawConn struct {
 	// Session is the server's answer to Connect.
 	Session jute.ConnectResponse
 }
+
+var errOtherXid = errors.New("a reply to xid")
 
 // rawPacket is a reply or a notification.
 type rawPacket struct {
@@ -178,7 +181,7 @@ func (c *rawConn) await(xid int32) (reply rawPacket, before []rawPacket, err err
 			continue
 		}
 		if p.Xid != xid {
-			return p, before, fmt.Errorf("reply to xid %d, want %d", p.Xid, xid)
+			return p, before, fmt.Errorf("%w %d instead of %d", errOtherXid, p.Xid, xid)
 		}
 		return p, before, nil
 	}

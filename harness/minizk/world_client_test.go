@@ -23,20 +23,21 @@ type client struct {
 
 const sessionTimeout = 20 * time.Second
 
-func (c *client) open() {
+func (c *client) open(what string) {
 	c.w.t.Helper()
-	c.connect(jute.ConnectRequest{TimeoutMillis: int32(sessionTimeout.Milliseconds()), Password: make([]byte, jute.PasswordLen), HasReadOnly: true})
+	c.connect(what, jute.ConnectRequest{TimeoutMillis: int32(sessionTimeout.Milliseconds()), Password: make([]byte, jute.PasswordLen), HasReadOnly: true})
 	if c.dead {
 		c.w.t.Fatalf("%s got no session", c.name)
 	}
 }
 
 // connect sends the given connect request and records the answer.
-func (c *client) connect(r jute.ConnectRequest) {
+func (c *client) connect(what string, r jute.ConnectRequest) {
+	c.w.t.Helper()
 	resp, err := c.c.Connect(r)
 	if err != nil {
 		c.cut(err)
-		c.w.note("%s connect: disconnected", c.name)
+		c.w.note("%s%s disconnected", what, arrow)
 		return
 	}
 	if resp.SessionID != 0 {
@@ -45,12 +46,12 @@ func (c *client) connect(r jute.ConnectRequest) {
 		}
 	}
 	zeros := !slices.ContainsFunc(resp.Password, func(b byte) bool { return b != 0 })
-	c.w.note("%s connect: version %d timeout %d session %s password %d bytes, zeros %v, readonly flag %v %v", c.name,
+	c.w.note("%s%s version %d timeout %d session %s password %d bytes, zeros %v, readonly flag %v %v", what, arrow,
 		resp.ProtocolVersion, resp.TimeoutMillis, c.w.owner(resp.SessionID), len(resp.Password), zeros, resp.HasReadOnly, resp.ReadOnly)
 	if resp.TimeoutMillis == 0 {
 		if _, err := c.c.ReadFrame(); err != nil {
 			c.cut(err)
-			c.w.note("%s disconnected", c.name)
+			c.w.note("\t%s disconnected", c.name)
 		}
 	}
 }
@@ -65,7 +66,7 @@ func (c *client) cut(err error) {
 }
 
 // resume moves the session to a new connection, whether or not the old one still works.
-func (c *client) resume() {
+func (c *client) resume(what string) {
 	c.w.t.Helper()
 	old := c.c
 	fresh, err := dialRaw(c.w.addr)
@@ -73,20 +74,11 @@ func (c *client) resume() {
 		c.w.t.Fatal(err)
 	}
 	c.c, c.dead = fresh, false
-	c.connect(jute.ConnectRequest{TimeoutMillis: int32(sessionTimeout.Milliseconds()), SessionID: old.Session.SessionID, Password: old.Session.Password, HasReadOnly: true})
+	c.connect(what, jute.ConnectRequest{TimeoutMillis: int32(sessionTimeout.Milliseconds()), SessionID: old.Session.SessionID, Password: old.Session.Password, HasReadOnly: true})
 	old.Close()
 	if c.dead {
 		c.w.t.Fatalf("%s cannot resume its session", c.name)
 	}
-}
-
-// takeOver is another client's attempt to resume the session with a wrong password. It fails,
-// but the session's connection is cut.
-func (c *client) takeOver(password []byte) {
-	c.w.t.Helper()
-	thief := c.w.dial(c.name + "'s thief")
-	thief.connect(jute.ConnectRequest{TimeoutMillis: int32(sessionTimeout.Milliseconds()), SessionID: c.c.Session.SessionID, Password: password, HasReadOnly: true})
-	c.expectEnd()
 }
 
 // hangUp ends the client's session, even if the server has cut its connection. Otherwise the
@@ -113,9 +105,9 @@ func (c *client) hangUp() {
 // succeed.
 func (c *client) must(r jute.Request) rawPacket {
 	c.w.t.Helper()
-	xid := int32(1000)
-	if r.Op == jute.OpPing {
-		xid = jute.XidPing
+	xid, special := xids[r.Op]
+	if !special {
+		xid = 1000
 	}
 	p, _, err := c.c.DoXid(xid, r.Op, jute.AppendRequest(nil, &r))
 	if err != nil || p.Err != jute.OK {
@@ -145,15 +137,11 @@ func (c *client) wipe(path string) {
 	}
 }
 
-// do sends a request and records its reply and the events before it.
-func (c *client) do(what string, op jute.OpCode, body []byte) rawPacket {
-	return c.doXid(what, 0, op, body)
-}
-
-func (c *client) doXid(what string, xid int32, op jute.OpCode, body []byte) rawPacket {
+// do sends a request and records its reply and the events before it. The xid 0 stands for the next one.
+func (c *client) do(what string, xid int32, op jute.OpCode, body []byte) {
 	c.w.t.Helper()
 	if c.dead {
-		c.w.t.Fatalf("%s is disconnected and cannot %s", c.name, what)
+		c.w.t.Fatalf("%s: it is disconnected", what)
 	}
 	var p rawPacket
 	var before []rawPacket
@@ -163,69 +151,69 @@ func (c *client) doXid(what string, xid int32, op jute.OpCode, body []byte) rawP
 	} else {
 		p, before, err = c.c.DoXid(xid, op, body)
 	}
-	for _, e := range before {
-		c.w.note("%s event %s", c.name, c.w.event(e))
+	from := len(c.w.lines)
+	c.events(before...)
+	if op == jute.OpCloseSession {
+		c.closed = true
+		slices.Sort(c.w.lines[from:]) // its nodes are deleted in no defined order
+	}
+	switch {
+	case errors.Is(err, errOtherXid):
+		c.dead = true
+		c.w.note("%s%s %v", what, arrow, err)
+	case err != nil:
+		c.cut(err)
+		c.w.note("%s%s disconnected", what, arrow)
+	default:
+		c.w.note("%s%s %s", what, arrow, c.w.reply(op, p))
+	}
+}
+
+// events records notifications.
+func (c *client) events(all ...rawPacket) {
+	for _, p := range all {
+		c.w.note("\t%s event %s", c.name, c.w.event(p))
+	}
+}
+
+// bytes sends bytes, with their length before them or as they are.
+func (c *client) bytes(framed bool, b []byte) {
+	c.w.t.Helper()
+	var err error
+	if framed {
+		err = c.c.WriteFrame(b)
+	} else {
+		_, err = c.c.Write(b)
 	}
 	if err != nil {
-		c.cut(err)
-		c.w.note("%s %s: disconnected", c.name, what)
-		return p
-	}
-	c.w.note("%s %s: %s", c.name, what, c.w.reply(op, p))
-	return p
-}
-
-// unanswered sends a request that gets no reply. The next reply belongs to a later ping.
-func (c *client) unanswered(what string, r jute.Request) {
-	c.w.t.Helper()
-	if _, err := c.c.Queue(packet(r)); err != nil {
 		c.w.t.Fatal(err)
 	}
-	c.w.note("%s %s:", c.name, what)
-	c.settle()
-}
-
-// settle records the events that have arrived: it sends a ping and reads up to the reply. It
-// also records the ping's zxid, which shows how many transactions there have been.
-func (c *client) settle() {
-	c.w.t.Helper()
-	c.doXid("ping", jute.XidPing, jute.OpPing, nil)
-}
-
-// settleSorted does what settle does, and sorts the events between two replies, because their order
-// is not defined.
-func (c *client) settleSorted() {
-	c.w.t.Helper()
-	from := len(c.w.lines)
-	c.settle()
-	slices.Sort(c.w.lines[from : len(c.w.lines)-1])
 }
 
 // expectEvent waits for the next notification and records it.
-func (c *client) expectEvent() {
+func (c *client) expectEvent(what string) {
 	c.w.t.Helper()
 	p, err := c.c.ReadPacket()
 	if err != nil || p.Xid != jute.XidNotification {
 		c.w.t.Fatalf("%s waits for an event, got reply to %d, %v", c.name, p.Xid, err)
 	}
-	c.w.note("%s event %s", c.name, c.w.event(p))
+	c.w.note("%s%s event %s", what, arrow, c.w.event(p))
 }
 
 // expectEnd records that the server ends the connection, and what came before.
-func (c *client) expectEnd() {
+func (c *client) expectEnd(what string) {
+	c.w.t.Helper()
 	for {
 		p, err := c.c.ReadPacket()
 		if err != nil {
 			c.cut(err)
-			c.w.note("%s disconnected", c.name)
+			c.w.note("%s%s disconnected", what, arrow)
 			return
 		}
 		if p.Xid == jute.XidNotification {
-			c.w.note("%s event %s", c.name, c.w.event(p))
+			c.events(p)
 			continue
 		}
-		c.w.note("%s unexpected reply to %d", c.name, p.Xid)
+		c.w.note("\t%s unexpected reply to %d", c.name, p.Xid)
 	}
 }
-
-// The operations, and how the transcript writes them.

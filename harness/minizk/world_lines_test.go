@@ -87,7 +87,7 @@ func (w *world) record(op jute.OpCode, d *jute.Decoder) string {
 	case jute.OpGetChildren2:
 		return w.names(d) + " " + w.stat(d.Stat())
 	case jute.OpGetACL:
-		return fmt.Sprintf("%v %s", d.ACLs(), w.stat(d.Stat()))
+		return aclText(d.ACLs()) + " " + w.stat(d.Stat())
 	case jute.OpGetAllChildrenNumber, jute.OpAddWatch:
 		return fmt.Sprint(d.Int("n"))
 	case jute.OpSync, jute.OpSasl:
@@ -107,7 +107,9 @@ func (w *world) record(op jute.OpCode, d *jute.Decoder) string {
 
 func (w *world) names(d *jute.Decoder) string {
 	names := d.Strings("names")
-	slices.Sort(names)
+	if !w.unsorted {
+		slices.Sort(names)
+	}
 	return fmt.Sprint(names)
 }
 

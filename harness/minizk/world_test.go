@@ -20,7 +20,9 @@ type world struct {
 	base     int64
 	sessions map[int64]string
 	clients  []*client
+	named    map[string]*client // the newest of each name
 	lines    []string
+	unsorted bool // lists of children are shown as they come
 }
 
 // side is a server that scenarios run on.
@@ -56,13 +58,15 @@ var open = []znode.ACL{{Perms: jute.PermAll, Scheme: "world", ID: "anyone"}}
 // delete them.
 const ownerSecret = "o:o"
 
+func newWorld(t tb, on side) *world {
+	return &world{t: t, side: on, sessions: map[int64]string{}, named: map[string]*client{}}
+}
+
 // play runs a scenario on a server and returns its transcript.
 func play(t tb, on side, scenario func(*world)) string {
 	t.Helper()
-	w := &world{t: t, side: on, sessions: map[int64]string{}}
-	janitor := w.dial("janitor")
-	janitor.open()
-	janitor.auth("digest", ownerSecret)
+	w := newWorld(t, on)
+	janitor := w.janitor()
 	janitor.wipe(dir)
 	janitor.must(jute.Request{Op: jute.OpCreate, Path: dir, ACL: open})
 	p := janitor.must(jute.Request{Op: jute.OpPing})
@@ -75,9 +79,7 @@ func play(t tb, on side, scenario func(*world)) string {
 		if on.mayDie {
 			return
 		}
-		end := (&world{t: t, side: on, sessions: map[int64]string{}}).dial("end")
-		end.open()
-		end.auth("digest", ownerSecret)
+		end := newWorld(t, on).janitor()
 		end.wipe(dir)
 		end.hangUp()
 	}()
@@ -101,10 +103,11 @@ func (w *world) dial(name string) *client {
 	return cl
 }
 
-// session connects and opens a session.
-func (w *world) session(name string) *client {
+// janitor may delete what the scenarios protect.
+func (w *world) janitor() *client {
 	w.t.Helper()
-	c := w.dial(name)
-	c.open()
+	c := w.dial("janitor")
+	c.open("")
+	c.must(jute.Request{Op: jute.OpAuth, Scheme: "digest", Data: []byte(ownerSecret)})
 	return c
 }
