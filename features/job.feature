@@ -520,32 +520,28 @@ Feature: A job's life
     And the job B has left the queue of completed
     And nothing else has changed
 
-  @J20
+  @J20 @design
   Scenario: The cleaning pass leaves a job alone while a worker holds it
     Given a completed job of a completed batch
     And another client has locked the job
     When the cleaning pass over jobs runs
     Then nothing has changed
 
-  @J20
+  @J20 @design
   Scenario: An administrator can't delete a completed job, because the cleaning pass removes it
     Given a completed job of a completed batch
     When an administrator deletes the job
     Then it is refused because an administrator may not do that
     And nothing has changed
 
-  @J20 @mrt-zk
-  Scenario: The cleaning pass removes a completed job of a completed batch
-    Given a completed job of a completed batch
-    When the cleaning pass over jobs runs
-    Then nothing is left of the job
-    And nothing else has changed
-
-  @J20 @mrt-zk
-  Scenario: The cleaning pass leaves a completed job alone while a report needs it
-    Given a completed job
+  @B13 @mrt-zk
+  Scenario: The cleaning pass removes a completed job only with its batch
+    Given a batch in completed with the completed jobs A
     When the cleaning pass over jobs runs
     Then nothing has changed
+    When the cleaning pass over batches runs
+    Then nothing is left of the batch and its jobs A
+    And nothing else has changed
 
   @J21 @design
   Scenario: An administrator deletes a failed job

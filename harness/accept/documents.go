@@ -48,7 +48,6 @@ J17s failed       storing          admin         mrt-zk
 J18  failed       recording        admin
 J19  failed       notify           admin
 J20  completed    deleted          automatic     design
-J20  completed    removed          automatic     mrt-zk
 J21  failed       deleted          admin
 J22  held         deleted          admin
 J23  deleted      removed          automatic     mrt-zk

@@ -23,13 +23,13 @@ type cleaning struct {
 }
 
 // add cleans up a member. It leaves one for the next pass that a worker
-// holds, that something still needs, that has moved meanwhile, or that was removed.
+// holds, that has unfinished jobs, that has moved meanwhile, or that was removed.
 func (c *cleaning) add(ctx context.Context, id string, m member) {
 	err := c.q.clean(ctx, m)
 	switch {
 	case err == nil:
 		c.ids = append(c.ids, id)
-	case errors.Is(err, ErrLocked), errors.Is(err, ErrNotReported), errors.Is(err, ErrStillProcessing), errors.As(err, new(*StateError)):
+	case errors.Is(err, ErrLocked), errors.Is(err, ErrStillProcessing), errors.As(err, new(*StateError)):
 	case errors.Is(err, ErrNotFound) && !c.q.there(ctx, m.base().path):
 	default:
 		c.errs = append(c.errs, err)
@@ -39,11 +39,10 @@ func (c *cleaning) add(ctx context.Context, id string, m member) {
 func (c *cleaning) result() ([]string, error) { return c.ids, errors.Join(c.errs...) }
 
 // CleanupJobs is the cleaning pass over all jobs. In dialect design it removes the
-// queue entry of a completed job (J20). In dialect mrt-zk it removes a completed
-// job completely once its batch is completed (J20), and a deleted job (J23). It
-// returns the ids of these jobs. It leaves a job for the next pass if a worker
-// holds it or a report still needs it. Other errors are joined and don't stop the
-// pass.
+// queue entry of a completed job (J20). In dialect mrt-zk it removes a deleted job
+// (J23), and a completed one goes with its batch. It returns the ids of these jobs. It
+// leaves a job for the next pass if a worker holds it. Other errors are joined and
+// don't stop the pass.
 func (q *Queue) CleanupJobs(ctx context.Context) ([]string, error) {
 	c := cleaning{q: q}
 	for _, t := range q.machines[newqueue.EntityJob] {

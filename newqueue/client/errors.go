@@ -51,9 +51,6 @@ var (
 	// step to resume at.
 	ErrNotResumable = errors.New("the job can't be resumed")
 
-	// ErrNotReported says that the report of a job's batch still needs the job.
-	ErrNotReported = errors.New("its batch is not completed, and its report still needs the job")
-
 	// ErrStillProcessing says that a batch has unfinished jobs.
 	ErrStillProcessing = errors.New("the batch has unfinished jobs")
 

@@ -119,7 +119,7 @@ func TestLostAnswers(t *testing.T) {
 			return w.q.MoveJob(ctx, w.jid, newqueue.JobHeld, newqueue.JobPending)
 		}), nil},
 		"delete job": {in(newqueue.JobFailed, func(w *lossy) error { return errorOf(w.q.DeleteJob(ctx, w.jid)) }), nil},
-		// mrt-zk: a report needs it, and nothing is written.
+		// mrt-zk: it goes with its batch, and nothing is written.
 		"clean job": {in(newqueue.JobCompleted, func(w *lossy) error { return errorOf(w.q.CleanupJobs(ctx)) }), nil},
 		"report batch": {in(newqueue.JobCompleted, func(w *lossy) error {
 			return w.q.MoveBatch(ctx, w.bid, newqueue.BatchProcessing, newqueue.BatchReporting)

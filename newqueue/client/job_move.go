@@ -11,8 +11,8 @@ import (
 	"mrtq/newqueue/states"
 )
 
-// asksBatch reports whether a job's transition depends on its batch's state.
-func asksBatch(t states.Transition) bool { return t.To == states.Deleted || t.From == states.Completed }
+// warns reports whether the answer to a job's transition depends on its batch's state.
+func warns(t states.Transition) bool { return t.To == states.Deleted && t.Who == states.Admin }
 
 func (j *Job) decide(ctx context.Context, t states.Transition, a act) (p plan, err error) {
 	now, err := j.nodes(ctx, append(names(a.changes), "bid", "priority")...)
@@ -31,22 +31,18 @@ func (j *Job) decide(ctx context.Context, t states.Transition, a act) (p plan, e
 	}
 	j.BatchID = string(now["bid"].data)
 	batch := j.q.newBatch(j.BatchID)
-	if t.BatchEntry != states.PlaceStays || asksBatch(t) {
+	if t.BatchEntry != states.PlaceStays || warns(t) {
 		if err := batch.load(ctx, statusOf(batch)); err != nil && !errors.Is(err, ErrNotFound) {
 			return p, err
 		}
 	}
 	j.batch = batch.Status.State
 
-	switch {
-	case t.Guard == states.OnceStepped && j.Status.LastSuccessful == "":
+	if t.Guard == states.OnceStepped && j.Status.LastSuccessful == "" {
 		return p, fmt.Errorf("%w: no step of it has succeeded yet; submit it again", ErrNotResumable)
-	case t.Guard == states.OnceReported && j.batch != newqueue.BatchCompleted && j.batch != "":
-		return p, ErrNotReported
 	}
-	if j.batch != "" && asksBatch(t) && t.Nodes != states.NodesAlone {
-		// The batch's state decides whether the answer has a warning, and
-		// whether a report still needs the job.
+	if j.batch != "" && warns(t) {
+		// The batch's state decides whether the answer has a warning.
 		p.ops = append(p.ops, znode.Check(batch.path+"/status", batch.version))
 	}
 	next := priority

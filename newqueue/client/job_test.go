@@ -192,8 +192,9 @@ func TestCleaningUpNamesUnknownStates(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		q := w.queue()
 		_, ids := batchOf(t, q, 1)
-		drive(t, q, ids[0], newqueue.JobCompleted)
 		status := "/jobs/" + ids[0] + "/status"
+		cleans := map[newqueue.Dialect]newqueue.JobState{newqueue.Design: newqueue.JobCompleted, newqueue.MrtZK: newqueue.JobDeleted}[w.d]
+		w.put(newqueue.JobEntryPath(cleans, client.DefaultPriority, ids[0]), "")
 		w.put(status, `{"status":"Paused"}`)
 		before := w.tree()
 		cleaned, err := q.CleanupJobs(ctx)

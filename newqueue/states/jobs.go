@@ -7,8 +7,8 @@ package states
 // storing step, f for a failure, and p, e and v for a job that is resumed at
 // pending, estimating or provisioning. J10 leads to recording in both dialects,
 // in mrt-zk from storing. In mrt-zk J21 and J22 only mark a job as deleted, and
-// J23 removes it. The library has no transition out of Completed: J20 removes
-// such a job.
+// J23 removes it. The library has no transition out of Completed: such a job is
+// removed with its batch (B13).
 //
 // When the library resumes a job, it writes Failed as last_successful_status,
 // and keeps it when the job fails again. Then nothing says where to resume. The
@@ -46,7 +46,6 @@ var jobs = []row{
 	{"J18", Failed, Recording, Admin, LSSSame, RetryNext, PlaceMoves, PlaceMoves, NodesStay, OnceStepped, "", mrtZKResumes},
 	{"J19", Failed, Notify, Admin, LSSSame, RetryNext, PlaceMoves, PlaceMoves, NodesStay, OnceStepped, "", mrtZKResumes},
 	{"J20", Completed, Deleted, Automatic, LSSNone, RetryNone, PlaceGoes, PlaceStays, NodesAlone, "", "removes only the queue entry; the rest stays for the report", designOnly},
-	{"J20", Completed, Removed, Automatic, LSSNone, RetryNone, PlaceGoes, PlaceGoes, NodesGo, OnceReported, "until then the report needs the job", mrtZKOnly},
 	{"J21", Failed, Deleted, Admin, LSSNone, RetryNone, PlaceGoes, PlaceGoes, NodesGo, "", "unless the batch is completed, the answer warns that the depositor won't be told of this job", designOnly},
 	{"J21", Failed, Deleted, Admin, LSSSame, RetrySame, PlaceMoves, PlaceMoves, NodesStay, "", "unless the batch is completed, the answer warns that the depositor won't be told of this job", mrtZKOnly},
 	{"J22", Held, Deleted, Admin, LSSNone, RetryNone, PlaceGoes, PlaceGoes, NodesGo, "", "as J21", designOnly},

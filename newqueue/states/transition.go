@@ -100,8 +100,6 @@ const (
 	// OnceStepped: last_successful_status is not null. For a job that failed
 	// before its first step there is no step to resume at.
 	OnceStepped Guard = "only if a step of the job has succeeded"
-	// OnceReported: the job's batch is completed.
-	OnceReported Guard = "only once its batch is completed"
 	// WithoutJobs: no job has an entry in the batch. If a worker processed such
 	// a batch, its jobs would be created a second time.
 	WithoutJobs Guard = "only if it has no entries of jobs"
