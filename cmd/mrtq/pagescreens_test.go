@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -12,40 +14,43 @@ import (
 // pageServer is the address of the disposable server in pages.
 const pageServer = "localhost:2281"
 
-// pageScreen is a command in a page, and what the page says that it prints.
+// untilInterrupted matches a command that runs until Ctrl-C.
+var untilInterrupted = regexp.MustCompile(`(?m)^mrtq (?:status .* --every .*|zk .*[^&\n])$`)
+
+// pageScreen is a block of commands in a page, and what the page says that it prints.
 type pageScreen struct {
-	section, command string
-	want             string // a line … stands for any number of lines
-	after            string // the page's text up to the next screen or heading
-	start, end       int    // where want is in the page
-	indent           string
+	section, commands string
+	shown             bool   // the page has a screen of it
+	want              string // a line … stands for any number of lines
+	after             string // the page's text up to the next commands or heading
+	start, end        int    // where want is in the page
 }
 
-var pageLine = regexp.MustCompile("(?m)^( *)(.*)\n")
-
-// pageScreens finds the commands in a page: in its blocks of code, the lines that begin with "$ ".
+// pageScreens returns the blocks of sh in a page. A block of text after one is what it prints.
 func pageScreens(page string) (screens []*pageScreen) {
-	section, inBlock := "", false
-	var at *pageScreen
-	for _, m := range pageLine.FindAllStringSubmatchIndex(page, -1) {
-		line := page[m[4]:m[5]]
-		command, isCommand := strings.CutPrefix(line, "$ ")
-		switch {
-		case strings.HasPrefix(line, "```"):
-			inBlock = !inBlock
-			if inBlock {
-				at = nil
+	section, block, at := "", "", 0
+	var last *pageScreen
+	for line := range strings.Lines(page) {
+		at += len(line)
+		switch fence, isFence := strings.CutPrefix(strings.TrimSpace(line), "```"); {
+		case isFence && block != "":
+			block = ""
+		case isFence:
+			block = cmp.Or(fence, "none")
+			if block == "sh" {
+				last = &pageScreen{section: section}
+				screens = append(screens, last)
+			} else if block == "text" && last != nil {
+				last.shown, last.start, last.end = true, at, at
 			}
-		case inBlock && isCommand:
-			at = &pageScreen{section: section, command: command, start: m[1], end: m[1], indent: page[m[2]:m[3]]}
-			screens = append(screens, at)
-		case inBlock && at != nil:
-			at.end = m[1]
-			at.want += strings.TrimPrefix(page[m[0]:m[1]], at.indent)
-		case strings.HasPrefix(line, "#"):
-			section, at = strings.TrimLeft(line, "# "), nil
-		case at != nil:
-			at.after += line + "\n"
+		case block == "sh":
+			last.commands += line
+		case block == "text" && last != nil:
+			last.want, last.end = last.want+line, at
+		case block == "" && strings.HasPrefix(line, "#"):
+			section, last = strings.TrimLeft(strings.TrimSpace(line), "# "), nil
+		case block == "" && last != nil:
+			last.after += line
 		}
 	}
 	return screens
@@ -70,35 +75,35 @@ func (s *pageScreen) updated(got string) string {
 	if cut && before+after < len(lines) {
 		text = strings.Join(lines[:before], "") + "…\n" + strings.Join(lines[len(lines)-after:], "") + "\n"
 	}
-	return regexp.MustCompile(`(?m)^(.)`).ReplaceAllString(text, s.indent+"$1")
+	return text
 }
 
 // pageTerminal runs the commands of a page, on a server of the test.
 type pageTerminal struct {
 	dir            string
-	env            []string
 	toHere, toPage *strings.Replacer
 }
 
 // newPageTerminal makes a terminal in which pageServer is here.
 func newPageTerminal(t *testing.T, here string) *pageTerminal {
 	t.Helper()
-	return &pageTerminal{
-		dir: t.TempDir(), env: []string{"PATH=" + os.Getenv("PATH"), "GORACE=atexit_sleep_ms=0"},
-		toHere: strings.NewReplacer(pageServer, here, fileName(pageServer), fileName(here)),
-		toPage: strings.NewReplacer(here, pageServer, fileName(here), fileName(pageServer)),
+	p := &pageTerminal{
+		dir:    t.TempDir(),
+		toHere: strings.NewReplacer(pageServer, here, fileName(pageServer), fileName(here), "localhost:2291", "localhost:0"),
+		toPage: strings.NewReplacer(here, pageServer, fileName(here), fileName(pageServer), whoami(), "operator@ops1"),
 	}
+	must(t, os.WriteFile(filepath.Join(p.dir, "exported"), nil, 0o600))
+	return p
 }
 
-// run runs a command, and returns what it printed as the page would show it, and its exit code.
-func (p *pageTerminal) run(t *testing.T, command string) (printed string, code int) {
+// run runs commands, and returns what they printed as the page would show it, and the exit code of
+// the first that failed. What they export stays for later ones.
+func (p *pageTerminal) run(t *testing.T, commands string) (printed string, code int) {
 	t.Helper()
-	if set, is := strings.CutPrefix(command, "export "); is {
-		p.env = append(p.env, strings.Fields(p.toHere.Replace(set))...)
-		return "", 0
-	}
-	cmd := exec.Command("sh", "-c", p.toHere.Replace(command))
-	cmd.Dir, cmd.Env = p.dir, p.env
+	// A command that runs until Ctrl-C is ended after its first line.
+	commands = untilInterrupted.ReplaceAllString(p.toHere.Replace(commands), "mkfifo said; $0 >said 2>&1 & exec 3<said; read -r line <&3; kill $$!; wait $$!")
+	cmd := exec.Command("bash", "-ec", ". ./exported\n"+commands+"\nexport -p >exported")
+	cmd.Dir, cmd.Env = p.dir, []string{"PATH=" + os.Getenv("PATH"), "GORACE=atexit_sleep_ms=0"}
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {

@@ -5,7 +5,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"mrtq/harness"
@@ -14,10 +13,10 @@ import (
 	"mrtq/internal/znode"
 )
 
-// The screens in README are what its commands print, one after the other on one server.
+// TestReadmeScreens: the commands of README and of the practice page run as they stand there, one
+// after the other on one server, and print what the pages say.
 func TestReadmeScreens(t *testing.T) {
 	t.Parallel()
-	text := value(os.ReadFile("../../README.md"))(t)
 	server := harness.ForTest(t, harness.Embedded, harness.Options{})
 	_, port, err := net.SplitHostPort(server.Address())
 	must(t, err)
@@ -26,14 +25,16 @@ func TestReadmeScreens(t *testing.T) {
 	if said, code := terminal.run(t, "mrtq restore "+pageServer+" --in features/testdata/deployed.ndjson"); code != 0 {
 		t.Fatal(said)
 	}
-	screens := pageScreens(string(text))
-	if len(screens) != 6 {
-		t.Errorf("README has %d screens, want one of inspect, plan, rehearse, migrate, verify and rollback each", len(screens))
-	}
-	for _, s := range screens {
-		s.want = strings.TrimSpace(s.want) + "\n"
-		if got, _ := terminal.run(t, s.command); !s.matches(got) {
-			t.Errorf("$ %s\nprints\n%s\nREADME has\n%s", s.command, got, s.want)
+	for page, least := range map[string]int{"README.md": 6, "docs/practice.md": 2} {
+		text := value(os.ReadFile("../../" + page))(t)
+		screens := pageScreens(string(text))
+		if len(screens) < least {
+			t.Errorf("%s has %d blocks of commands", page, len(screens))
+		}
+		for _, s := range screens {
+			if got, code := terminal.run(t, s.commands); code != 0 || s.shown && !s.matches(got) {
+				t.Errorf("%s\nexit code %d, prints\n%s\n%s has\n%s", s.commands, code, got, page, s.want)
+			}
 		}
 	}
 }

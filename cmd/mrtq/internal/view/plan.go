@@ -167,7 +167,7 @@ func printRisks(s *screen.Screen, p *migrate.Plan) {
 	}
 }
 
-// printLocks prints the legacy locks (docs/night.md, "3. Freeze").
+// printLocks prints the legacy locks (docs/night.md, "3.5 Remove leftover locks").
 func printLocks(s *screen.Screen, p *migrate.Plan) {
 	screen.List(s, "Outstanding legacy locks: they are never migrated, and none should be left before a cutover", p.Locks, []string{"LOCK", "SINCE", "DATA", "CONSUMED RECORD"},
 		func(l migrate.HeldLock) screen.Row { return screen.Row{l.Path, l.Time, l.Data, l.Record} })
