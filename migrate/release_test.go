@@ -141,7 +141,7 @@ func TestReleaseRefuses(t *testing.T) {
 		{"an entry is missing", func(s *site) { s.remove("/jobs/states/pending/05-" + znode.Name(jobNumber(1))) }, migrate.ErrNotVerified, damaged},
 		{"a part was written", func(s *site) { s.set(jobNumber(1)+"/metadata", []byte("by hand")) }, migrate.ErrNotVerified, damaged},
 		{"a znode is below a part", func(s *site) { s.create(jobNumber(1)+"/priority/by-hand", nil) }, migrate.ErrNotVerified, damaged},
-		{"extra", func(s *site) { s.ensure("/jobs/states/failed"); s.create("/jobs/states/failed/05-jid0000000001", nil) }, migrate.ErrNotVerified,
+		{"an entry too many", func(s *site) { s.ensure("/jobs/states/failed"); s.create("/jobs/states/failed/05-jid0000000001", nil) }, migrate.ErrNotVerified,
 			func(s *site) { s.remove("/jobs/states/failed/05-jid0000000001") }},
 		{"layout", func(s *site) { s.set(jobNumber(1)+"/status", []byte("by hand")) }, migrate.ErrNotVerified, damaged},
 		{"other-acl", func(s *site) {

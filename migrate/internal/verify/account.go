@@ -24,49 +24,44 @@ const (
 )
 
 // account looks at jobs that workers may have worked on. Each must be in a state that the
-// layout allows, or removed. One that a session has locked has some more time.
-func (c *comparison) account(suspects []suspect) error {
-	for look := 1; len(suspects) > 0; look++ {
-		if look > 1 {
-			if err := waitBefore(c.ctx, look); err != nil {
-				return err
-			}
-		}
-		seen, err := c.look(suspects)
+// layout allows, or removed. One that a session has locked has some more time. It calls conclude
+// with each job as the last look saw it.
+func (c *comparison) account(suspects []suspect, conclude func(suspect, sight)) error {
+	return repeatedly(c.ctx, suspects, func(some []suspect, look int) (again []suspect, err error) {
+		seen, err := c.look(some)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		var again []suspect
-		for i, s := range suspects {
+		for i, s := range some {
 			if seen[i].problem != "" && (look < looks || look == looks && seen[i].isWorkedOn()) {
 				again = append(again, s)
 			} else {
-				c.concludeJob(s, seen[i])
+				conclude(s, seen[i])
 			}
 		}
-		suspects = again
+		return again, nil
+	})
+}
+
+// repeatedly looks at some things, and after a pause again at those that look returns, until there are none. After the usual
+// number of looks, the pause is what a session is given to go on.
+func repeatedly[T any](ctx context.Context, some []T, look func(some []T, number int) ([]T, error)) error {
+	for number := 1; len(some) > 0; number++ {
+		var err error
+		if some, err = look(some, number); err != nil || len(some) == 0 {
+			return err
+		}
+		wait := pause
+		if number >= looks {
+			wait = layout.Patience
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 	return nil
-}
-
-// waitBefore waits before a look that is not the first one.
-func waitBefore(ctx context.Context, look int) error {
-	if look > looks {
-		return sleep(ctx, layout.Patience)
-	}
-	return wait(ctx)
-}
-
-// wait is the pause between two looks.
-func wait(ctx context.Context) error { return sleep(ctx, pause) }
-
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // sight is a job as one look saw it.
@@ -118,8 +113,11 @@ func (c *comparison) look(suspects []suspect) ([]sight, error) {
 		}
 		i++
 	}
-	for i := range seen {
+	for i, s := range suspects {
 		extra = append(extra, seen[i].entries...)
+		if s.stranger != "" {
+			extra = append(extra, s.stranger)
+		}
 	}
 	nodes, err := c.v.t.Reader.GetAll(c.ctx, compactPaths(append(want, extra...)), nil)
 	if err != nil {
@@ -132,8 +130,9 @@ func (c *comparison) look(suspects []suspect) ([]sight, error) {
 			return nil, err
 		}
 	}
-	problems := map[string]layout.Finding{}
+	problems, strangers := map[string]layout.Finding{}, map[string]layout.Finding{}
 	for _, p := range merritt.Problems(tree, c.v.dialect) {
+		strangers[p.Path] = p
 		// What a worker can't have caused counts first.
 		job := jobOf(p.Path)
 		if first := problems[job]; first.Path == "" || merritt.BetweenWrites(first.Rule) && !merritt.BetweenWrites(p.Rule) {
@@ -151,7 +150,11 @@ func (c *comparison) look(suspects []suspect) ([]sight, error) {
 		if err := c.v.pardon(c.ctx, seen[i].nodes, s.run); err != nil {
 			return nil, err
 		}
-		seen[i].conclude(s, problems[znode.Name(s.entry.Job)])
+		if s.stranger != "" {
+			seen[i].conclude(s, strangers[s.stranger])
+		} else {
+			seen[i].conclude(s, problems[znode.Name(s.entry.Job)])
+		}
 	}
 	return seen, nil
 }
@@ -194,31 +197,31 @@ func jobOf(path string) string {
 	return ""
 }
 
-// conclude says what is wrong with a job.
+// conclude says what is wrong with a job. p is the rule of the layout that it violates.
 func (s *sight) conclude(of suspect, p layout.Finding) {
 	if p.Path != "" {
 		s.problem, s.at, s.kind, s.rule = p.Message(), p.Path, Layout, p.Rule
 	}
 	for _, n := range s.nodes {
-		lock := n.Path == of.entry.Job+"/lock"
-		if lock {
+		if n.Path == of.entry.Job+"/lock" {
 			s.lock = &n
 		}
-		was := s.problem
-		switch {
-		case n.Stat.EphemeralOwner != 0 && !lock:
-			s.problem, s.at, s.kind = "it is ephemeral", n.Path, Layout
-		case n.Unreadable != "":
-			s.problem, s.at, s.kind = "it can't be read: "+n.Unreadable, n.Path, Layout
-		case n.Stat.Aversion != 0:
-			s.problem, s.at, s.kind = "its ACL is not the one that its run gives", n.Path, OtherACL
-		case n.Stat.NumChildren != 0 && slices.Contains(s.entries, n.Path):
-			s.problem, s.at, s.kind = "it has children, and no reader looks for any", n.Path, Extra
-		}
-		if s.problem != was {
-			s.rule = ""
+		if kind, says := oddity(n, !slices.Contains(s.entries, n.Path)); says != "" && of.stranger == "" {
+			s.problem, s.at, s.kind, s.rule = says, n.Path, kind, ""
 		}
 	}
+}
+
+// oddity is what is wrong with a znode although no rule of the layout says so; "" for nothing. isParent reports whether the
+// layout decides what is below it.
+func oddity(n znode.Node, isParent bool) (Kind, string) {
+	switch {
+	case n.Stat.Aversion != 0:
+		return OtherACL, "its ACL is not the one that its run gives"
+	case n.Stat.NumChildren != 0 && !isParent:
+		return Extra, "it has children, and no reader looks for any"
+	}
+	return "", ""
 }
 
 // concludeJob accounts for a job after the last look.

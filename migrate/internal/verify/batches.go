@@ -77,17 +77,11 @@ func (s *batchSight) all() []znode.Node {
 
 // checkSomeBatches looks at batches, and again at those that seem to be damaged.
 func (v *verifier) checkSomeBatches(ctx context.Context, ids []string) error {
-	for look := 1; len(ids) > 0; look++ {
-		if look > 1 {
-			if err := wait(ctx); err != nil {
-				return err
-			}
-		}
+	return repeatedly(ctx, ids, func(ids []string, look int) (again []string, err error) {
 		sights, err := v.lookAtBatches(ctx, ids)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		var again []string
 		for _, bid := range ids {
 			b, s := v.batches[bid], sights[bid]
 			if v.batchDamage(b, s) != nil && look < looks {
@@ -96,9 +90,8 @@ func (v *verifier) checkSomeBatches(ctx context.Context, ids []string) error {
 				v.concludeBatch(b, s)
 			}
 		}
-		ids = again
-	}
-	return nil
+		return again, nil
+	})
 }
 
 // lookAtBatches reads the batches' own znodes.
@@ -186,25 +179,14 @@ func (v *verifier) batchDamage(b *batch, s *batchSight) *Difference {
 	if b.run.State != ledger.Done || len(s.nodes) == 0 {
 		return nil
 	}
-	found := func(k Kind, path, message string) *Difference {
-		return &Difference{Kind: k, Path: path, Message: message, Queue: newqueue.HoldIngest}
-	}
-	root := newqueue.BatchPath(b.of.ID)
 	for _, n := range s.all() {
-		inside := n.Path == root || isFolder(n.Path) || n.Path == newqueue.BatchStatesPath(b.of.ID)
-		switch {
-		case n.Unreadable != "":
-			return found(Layout, n.Path, "it can't be read: "+n.Unreadable)
-		case n.Stat.EphemeralOwner != 0 && n.Path != root+"/lock":
-			return found(Layout, n.Path, "it is ephemeral")
-		case n.Stat.Aversion != 0:
-			return found(OtherACL, n.Path, "its ACL is not the one that its run gives")
-		case n.Stat.NumChildren != 0 && !inside:
-			return found(Extra, n.Path, "it has children, and no reader looks for any")
+		isParent := n.Path == newqueue.BatchPath(b.of.ID) || isFolder(n.Path) || n.Path == newqueue.BatchStatesPath(b.of.ID)
+		if kind, says := oddity(n, isParent); says != "" {
+			return &Difference{Kind: kind, Path: n.Path, Message: says, Queue: newqueue.HoldIngest}
 		}
 	}
 	if s.problem.Path != "" {
-		return found(Layout, s.problem.Path, s.problem.Message())
+		return &Difference{Kind: Layout, Path: s.problem.Path, Message: s.problem.Message(), Queue: newqueue.HoldIngest}
 	}
 	return nil
 }

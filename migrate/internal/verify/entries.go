@@ -2,11 +2,9 @@ package verify
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
-	"mrtq/internal/layout"
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/newqueue"
@@ -63,110 +61,48 @@ func (v *verifier) jobsByID() map[string]*ledger.Migrated {
 	return jobs
 }
 
-// checkFolder looks at each entry of a folder whose job a run created, and which is there
-// although the job is not in that state. It looks several times, because a worker may be
-// moving the job.
+// checkFolder looks at the entries of a folder that are not where their jobs' states say, and at those whose jobs are not
+// there. where has the runs' jobs, by id.
 func (v *verifier) checkFolder(ctx context.Context, folder string, where map[string]*ledger.Migrated) error {
 	names, err := v.t.Reader.Children(ctx, folder)
 	if err != nil {
 		return err
 	}
-	slices.Sort(names)
-	var ours []suspect
-	var others []string
+	var strangers []suspect
 	for _, name := range names {
-		e := where[idIn(name)]
-		if e == nil {
-			others = append(others, name)
+		path, id := znode.Join(folder, name), name[strings.IndexByte(name, '-')+1:] // in the queue of a state, it follows the priority
+		s := suspect{item: item{entry: where[id], run: &ledger.Run{}, queue: newqueue.HoldIngest}, stranger: path}
+		_, isJob := newqueue.ParseSequenceID(newqueue.JobPrefix, id)
+		switch {
+		case s.entry != nil:
+			s.run = &v.t.Ledger.Runs[s.entry.Run]
+		case !isJob:
+			s.entry = &ledger.Migrated{Job: path}
+		case v.names.Has(newqueue.JobPath(id)):
 			continue
+		default:
+			s.entry = &ledger.Migrated{Job: newqueue.JobPath(id)}
 		}
-		ours = append(ours, suspect{item: item{entry: e, run: &v.t.Ledger.Runs[e.Run], queue: newqueue.HoldIngest}, differs: znode.Join(folder, name)})
+		strangers = append(strangers, s)
 	}
-	if err := v.checkOrphans(ctx, folder, others); err != nil {
-		return err
-	}
-	return v.checkPlaces(ctx, ours)
-}
-
-// idIn is the id that the name of an entry has: in the queue of a state, it follows the priority.
-func idIn(entry string) string { return entry[strings.IndexByte(entry, '-')+1:] }
-
-// checkPlaces looks whether jobs should have an entry: suspect.differs is its path. A job that a session has locked is looked at
-// again.
-func (v *verifier) checkPlaces(ctx context.Context, ours []suspect) error {
 	c := v.newComparison(ctx)
-	for some := range slices.Chunk(ours, partSize) {
-		var locked []suspect
-		if err := c.judgePlaces(some, func(s suspect, seen sight) {
-			if seen.session() != 0 {
-				locked = append(locked, s)
-			} else {
-				v.misplaced(s, seen)
-			}
-		}); err != nil {
-			return err
-		}
-		if len(locked) == 0 {
-			continue
-		}
-		if err := sleep(ctx, layout.Patience); err != nil {
-			return err
-		}
-		if err := c.judgePlaces(locked, func(s suspect, seen sight) {
-			if seen.session() != 0 {
-				seen.at = s.differs
-				v.noticeWork(s.item, seen)
-			} else {
-				v.misplaced(s, seen)
-			}
-		}); err != nil {
+	for some := range slices.Chunk(strangers, partSize) {
+		if err := c.account(some, c.concludeStranger); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// judgePlaces calls found with each job that should not have the entry, and has it.
-func (c *comparison) judgePlaces(some []suspect, found func(suspect, sight)) error {
-	seen, err := c.look(some)
-	if err != nil {
-		return err
-	}
-	for i, s := range some {
-		if slices.Contains(seen[i].entries, s.differs) || !seen[i].there && c.v.isBeingCleaned(c.ctx, s.differs) {
-			continue
-		}
-		_, there, err := c.v.t.Reader.Exists(c.ctx, s.differs)
-		if err != nil {
-			return err
-		}
-		if there {
-			found(s, seen[i])
-		}
-	}
-	return nil
-}
-
-// misplaced is the difference of an entry that its job should not have.
-func (v *verifier) misplaced(s suspect, seen sight) {
-	d := Difference{Kind: Extra, Path: s.differs, Record: s.entry.Record, Queue: s.queue, By: killedDaemon,
-		Message: fmt.Sprintf("an entry of %s, which is %s", znode.Name(s.entry.Job), seen.stateText())}
-	_, _, err := newqueue.ParseJobEntry(znode.Name(s.differs))
+// concludeStranger says what is wrong with an entry after the last look.
+func (c *comparison) concludeStranger(of suspect, s sight) {
 	switch {
-	case !seen.there:
-		d.By = deletedNode
-	case err != nil && znode.Within(s.differs, newqueue.JobStatesPath):
-		d.Kind, d.By = Layout, estimate
-		d.Message = "no daemon finds a priority that has not two digits. While no worker has the job, write a priority of at most 99, create the entry that has it, and delete this one"
+	case s.problem == "", !s.there && c.v.isBeingCleaned(c.ctx, of.stranger):
+	case s.isWorkedOn():
+		c.v.noticeWork(of.item, s)
+	default:
+		c.v.differ(Difference{Kind: Layout, Path: of.stranger, Record: of.entry.Record, Queue: of.queue, Message: s.problem, By: canCause[s.rule]})
 	}
-	v.differ(d)
-}
-
-func (s sight) stateText() string {
-	if !s.there {
-		return "not there"
-	}
-	return s.state
 }
 
 // isBeingCleaned reports whether an entry is in a batch that the services' cleanup removes.

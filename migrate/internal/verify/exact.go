@@ -80,7 +80,7 @@ func (c *comparison) compare(part []item) error {
 	if err != nil {
 		return err
 	}
-	if err := c.account(append(others, differing...)); err != nil {
+	if err := c.account(append(others, differing...), c.concludeJob); err != nil {
 		return err
 	}
 	c.mu.Lock()
@@ -90,10 +90,11 @@ func (c *comparison) compare(part []item) error {
 }
 
 // suspect is a job that must be looked at more closely. differs says how it differs from
-// what its run made; it is "" if that was not compared.
+// what its run made; it is "" if that was not compared. If stranger is an entry of the job, only that is
+// looked at.
 type suspect struct {
 	item
-	differs string
+	differs, stranger string
 }
 
 // exact compares jobs with what their records should have become, and returns those that
@@ -131,7 +132,7 @@ func (c *comparison) exact(items []item) (differing []suspect, err error) {
 			return nil, err
 		}
 		if differs := cmp.Or(compareNodes(wants[i], got, it.run.Restored || it.run.WasRestored()), extra); differs != "" {
-			differing = append(differing, suspect{it, differs})
+			differing = append(differing, suspect{item: it, differs: differs})
 			continue
 		}
 		states[it.state.Name()]++

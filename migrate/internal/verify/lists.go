@@ -2,7 +2,6 @@ package verify
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"mrtq/internal/layout/merritt"
@@ -49,7 +48,8 @@ func (v *verifier) checkLists(ctx context.Context) error {
 }
 
 // checkBatchNames looks at the names of batches that no run gave: none may lead to a batch
-// that a run created, nor to one that is not there.
+// that a run created, nor to one that is not there. A batch may be newer than the list of
+// batches, or be in the middle of a cleanup.
 func (v *verifier) checkBatchNames(ctx context.Context) error {
 	var paths []string
 	for _, name := range v.names.In(newqueue.BatchUUIDsPath) {
@@ -57,75 +57,40 @@ func (v *verifier) checkBatchNames(ctx context.Context) error {
 			paths = append(paths, znode.Join(newqueue.BatchUUIDsPath, name))
 		}
 	}
-	nodes, err := v.t.Reader.GetAll(ctx, paths, nil)
-	if err != nil {
-		return err
-	}
-	for _, n := range nodes {
-		bid := string(n.Data)
-		_, isBatch := newqueue.ParseSequenceID(newqueue.BatchPrefix, bid)
-		about := Difference{Kind: Layout, Path: n.Path, Queue: newqueue.HoldIngest}
-		switch {
-		case v.batches[bid] != nil:
-			about.Message = fmt.Sprintf("a second name of batch %s", bid)
-		case !isBatch:
-			about.Message = fmt.Sprintf("it holds %.40q, which is no batch", bid)
-		case v.names.Has(newqueue.BatchPath(bid)):
-			continue
-		default: // it may be newer than the list of batches, or be in the middle of a cleanup
-			removed, err := v.staysWithout(ctx, n.Path, newqueue.BatchPath(bid))
-			if err != nil {
-				return err
+	return repeatedly(ctx, paths, func(paths []string, look int) (again []string, err error) {
+		names, err := v.t.Reader.GetAll(ctx, paths, nil)
+		if err != nil {
+			return nil, err
+		}
+		var batches []string
+		names = slices.DeleteFunc(names, func(n znode.Node) bool {
+			bid := string(n.Data)
+			_, isBatch := newqueue.ParseSequenceID(newqueue.BatchPrefix, bid)
+			others := isBatch && v.batches[bid] == nil && v.names.Has(newqueue.BatchPath(bid))
+			if isBatch && !others {
+				batches = append(batches, newqueue.BatchPath(bid), newqueue.BatchPath(bid)+"/submission")
 			}
-			if !removed {
-				continue
+			return others
+		})
+		nodes, err := v.t.Reader.GetAll(ctx, compactPaths(batches), nil)
+		if err != nil {
+			return nil, err
+		}
+		tree := znode.NewTree()
+		for _, n := range append(names, nodes...) {
+			if err := tree.Put(n); err != nil {
+				return nil, err
 			}
-			about.Message = fmt.Sprintf("it holds %s, a batch that does not exist", bid)
 		}
-		v.differ(about)
-	}
-	return nil
-}
-
-// staysWithout reports whether a znode stays although the one that it needs is not there.
-func (v *verifier) staysWithout(ctx context.Context, path, needs string) (bool, error) {
-	for look := 1; ; look++ {
-		nodes, err := v.t.Reader.GetAll(ctx, []string{path, needs}, nil)
-		if err != nil || len(nodes) != 1 || nodes[0].Path != path {
-			return false, err
-		}
-		if look == looks {
-			return true, nil
-		}
-		if err := wait(ctx); err != nil {
-			return false, err
-		}
-	}
-}
-
-// checkOrphans looks at entries that no run made. Their jobs must be there.
-func (v *verifier) checkOrphans(ctx context.Context, folder string, names []string) error {
-	for _, name := range names {
-		id, path := idIn(name), znode.Join(folder, name)
-		about := Difference{Kind: Layout, Path: path, Queue: newqueue.HoldIngest}
-		_, isJob := newqueue.ParseSequenceID(newqueue.JobPrefix, id)
-		switch {
-		case !isJob:
-			about.Message = "no reader knows what it is an entry of"
-		case v.names.Has(newqueue.JobPath(id)):
-			continue
-		default:
-			removed, err := v.staysWithout(ctx, path, newqueue.JobPath(id))
-			if err != nil {
-				return err
+		for _, p := range merritt.Problems(tree, v.dialect) {
+			switch {
+			case znode.Parent(p.Path) != newqueue.BatchUUIDsPath:
+			case look < looks:
+				again = append(again, p.Path)
+			default:
+				v.differ(Difference{Kind: Layout, Path: p.Path, Message: p.Message(), Queue: newqueue.HoldIngest})
 			}
-			b := v.batches[v.batchAt(path)]
-			if held := b != nil && v.isExact(b.run, newqueue.HoldIngest); !removed || !held && v.isBeingCleaned(ctx, path) {
-				continue
-			}
-			about.Message = fmt.Sprintf("an entry of job %s, which does not exist", id)
 		}
-		v.differ(about)
-	}
-	return nil
+		return again, nil
+	})
 }

@@ -9,7 +9,7 @@
 //	records.go   what became of each legacy record
 //	exact.go     a job against what its record should have become
 //	account.go   a job against what the layout allows
-//	batches.go   the batches
+//	batches.go   the batches, and what else the layout has lists of (lists.go)
 //	entries.go   entries that are in the wrong place
 package verify
 
