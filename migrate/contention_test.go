@@ -1,14 +1,11 @@
 package migrate_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -102,54 +99,6 @@ func noGaps(t *testing.T, tree *znode.Tree) {
 		if next, _ := tree.Get(parent).Stat.NextSequence(); next != last+1 {
 			t.Errorf("the next number of %s is %d after %d", parent, next, last)
 		}
-	}
-}
-
-// A migration ends although others submit fifty, or three hundred, batches and jobs a second.
-// All of these submissions succeed too, and no id is lost.
-func TestSubmissionsMeanwhile(t *testing.T) {
-	for _, perSecond := range []int{50, 300} {
-		t.Run(fmt.Sprint(perSecond, " a second"), func(t *testing.T) {
-			t.Parallel()
-			records := 800
-			if *torture {
-				records = 20_000
-			}
-			s := serve(t, queueTree(t, pendings(t, records, records)), newqueue.MrtZK)
-			s.ensure("/batches", "/jobs", "/access", "/access/small", "/jobs/states")
-			ctx, stop := context.WithCancel(t.Context())
-			var submitting sync.WaitGroup
-			submitted := 0
-			other := s.connect()
-			submitting.Go(func() {
-				tick := time.NewTicker(time.Second / time.Duration(perSecond))
-				defer tick.Stop()
-				for {
-					select {
-					case <-ctx.Done():
-						return
-					case <-tick.C:
-					}
-					for _, prefix := range []string{"/batches/bid", "/jobs/jid"} {
-						if _, err := submit(other, prefix); err != nil {
-							t.Errorf("a submission failed: %v", err)
-						}
-					}
-					submitted++
-				}
-			})
-			began := time.Now()
-			res, err := s.migrate(s.options())
-			took := time.Since(began)
-			stop()
-			submitting.Wait()
-			if err != nil || res.Created.Jobs != records {
-				t.Errorf("%v, created %+v", err, res.Created)
-			}
-			t.Logf("%d submissions in %s", submitted, took.Round(time.Millisecond))
-			noGaps(t, s.tree())
-			s.mustVerify()
-		})
 	}
 }
 

@@ -91,79 +91,55 @@ func TestDamagedLedger(t *testing.T) {
 	}
 }
 
-// The way out of a damaged ledger is a dump that was made after the last run. If /migration
-// is restored from it, mrtq says so, and asks for an explicit word.
-func TestRestoredLedger(t *testing.T) {
-	each(t, func(t *testing.T, d newqueue.Dialect) {
-		for _, unfinished := range []bool{false, true} {
-			s := serve(t, queueTree(t, pendings(t, 8, 2)), d)
-			if unfinished {
-				s.interrupted(3)
-			} else {
-				s.mustMigrate(s.options())
-			}
+// The way out of a damaged ledger is a dump that was made after the last run; a whole target may also have been put back znode by znode.
+// mrtq notices both, and asks for an explicit word. Then nothing shows which jobs came from one transaction, and only what shows counts.
+func TestRestored(t *testing.T) {
+	restores := map[string]func(*site){
+		"the ledger": func(s *site) {
 			saved := s.tree()
 			s.remove("/migration")
 			for n := range saved.All("/migration") {
 				s.create(n.Path, n.Data)
 			}
-			s.late(900)
-			opt := s.options()
-			res, err := s.migrate(opt)
-			if !errors.Is(err, migrate.ErrBlocked) || problem(res.Plan, "restored") == nil {
-				t.Errorf("unfinished %t: %v", unfinished, err)
-			}
-			if got := kinds(s.verify()); !strings.Contains(got, "restored") {
-				t.Errorf("unfinished %t: verify says %s", unfinished, got)
-			}
-			opt.Restored = true
-			if res := s.mustMigrate(opt); res.Created.Jobs == 0 {
-				t.Errorf("unfinished %t: nothing was migrated", unfinished)
-			}
-			s.mustVerify()
-			s.release()
-			if undo := s.mustRollback(migrate.RollbackOptions{}); len(undo.Keeps) > 0 {
-				t.Errorf("unfinished %t: kept %+v", unfinished, undo.Keeps)
-			}
-		}
-	})
-}
-
-// A whole target that was put back znode by znode: nothing shows which jobs came from one
-// transaction. Then only what shows counts, for verify and for rollback.
-func TestRestoredTarget(t *testing.T) {
+		},
+		"the target": lifeEvents["a backup is restored znode by znode"],
+	}
 	each(t, func(t *testing.T, d newqueue.Dialect) {
-		for _, interrupted := range []bool{false, true} {
-			s := serve(t, queueTree(t, pendings(t, 6, 2)), d)
-			if interrupted {
-				s.interrupted(3)
-			} else {
-				s.mustMigrate(s.options())
-			}
-			lifeEvents["a backup is restored znode by znode"](s)
-			s.late(900)
-			opt := s.options()
-			opt.Restored = true
-			s.mustMigrate(opt)
-			s.mustVerify()
-			s.set(s.jobOf(ingest(1))+"/space_needed", []byte("7"))
-			if got := kinds(s.verify()); got != "acted-on" {
-				t.Errorf("interrupted %t: %s", interrupted, got)
-			}
-			s.release()
-			// The newest run is not the one that was restored, if that was done.
-			for range len(s.status().Runs) {
-				if undo := s.mustRollback(migrate.RollbackOptions{}); len(undo.Keeps) > 1 {
-					t.Errorf("interrupted %t: kept %+v", interrupted, undo.Keeps)
-				}
-				if s.status().Runs[0].State == migrate.RolledBack {
-					break
-				}
-				undo, err := migrate.Rollback(t.Context(), s.w, "run0000000000", migrate.RollbackOptions{})
-				if err != nil || len(undo.Keeps) != 1 || undo.Keeps[0].Record != ingest(1) {
-					t.Errorf("interrupted %t: %v, kept %+v", interrupted, err, undo)
-				}
-				break
+		for what, restore := range restores {
+			for _, interrupted := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s, interrupted %t", what, interrupted), func(t *testing.T) {
+					s := serve(t, queueTree(t, pendings(t, 6, 2)), d)
+					if interrupted {
+						s.interrupted(3)
+					} else {
+						s.mustMigrate(s.options())
+					}
+					restore(s)
+					s.late(900)
+					opt := s.options()
+					res, err := s.migrate(opt)
+					if !errors.Is(err, migrate.ErrBlocked) || problem(res.Plan, "restored") == nil {
+						t.Errorf("migrate: %v", err)
+					}
+					opt.Restored = true
+					s.mustMigrate(opt)
+					s.mustVerify()
+					s.set(s.jobOf(ingest(1))+"/space_needed", []byte("7"))
+					if got := kinds(s.verify()); got != "acted-on" {
+						t.Errorf("verify says %s", got)
+					}
+					s.release()
+					var kept []string
+					for _, run := range slices.Backward(s.status().Runs) {
+						undo := value(migrate.Rollback(t.Context(), s.w, run.ID, migrate.RollbackOptions{}))(s)
+						for _, item := range undo.Keeps {
+							kept = append(kept, item.Record)
+						}
+					}
+					if !slices.Equal(kept, []string{ingest(1)}) {
+						t.Errorf("kept %v", kept)
+					}
+				})
 			}
 		}
 	})

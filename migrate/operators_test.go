@@ -270,72 +270,6 @@ func TestStoppedMigrator(t *testing.T) {
 	}
 }
 
-// A plan that was shown a moment ago is carried out as it is: nothing is read and planned a
-// second time. If another migrator was at work since, a new plan is made, or the operator
-// decides again.
-func TestShownPlanIsCarriedOut(t *testing.T) {
-	for _, c := range []struct {
-		name    string
-		between func(s *site)
-		same    bool
-		want    error
-	}{
-		{"undisturbed", func(*site) {}, true, nil},
-		{"another client writes", func(s *site) { s.create("/jobs", nil) }, false, nil},
-		{"a queue is released", func(s *site) { s.remove("/locks/queue/ingest") }, false, migrate.ErrBlocked},
-		{"another migrator", func(s *site) { s.operator().mustMigrate(s.options()) }, false, nil},
-		{"one that was rolled back", func(s *site) {
-			s.operator().mustMigrate(s.options())
-			s.operator().mustRollback(migrate.RollbackOptions{})
-		}, false, migrate.ErrRolledBack},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			s := serve(t, queueTree(t, pendings(t, 4, 2)), newqueue.Design)
-			if c.name != "another client writes" {
-				s.mustMigrate(s.options())
-				s.late(900)
-			}
-			src := s.source()
-			opt := s.options()
-			p := value(migrate.MakePlan(t.Context(), src, &s.w.Reader, opt.Options))(s)
-			c.between(s)
-			opt.Plan = p
-			planned := 0
-			ctx := migrate.WithPhases(t.Context(), func(phase migrate.Phase, done, _ int) {
-				if phase == migrate.Planning {
-					planned++
-				}
-			})
-			res, err := migrate.Migrate(ctx, src, s.w, opt)
-			if !errors.Is(err, c.want) {
-				t.Fatalf("%v, expected %v", err, c.want)
-			}
-			if c.want == nil {
-				if (planned == 0) != c.same || c.same && res.Plan != p {
-					t.Errorf("it planned %d times", planned)
-				}
-				s.mustVerify()
-			}
-		})
-	}
-}
-
-// A znode in the election that no session holds is no migrator. It is named and skipped.
-func TestStrayInTheElection(t *testing.T) {
-	s := serve(t, corpus(t), newqueue.Design)
-	s.ensure("/migration", "/migration/election", "/migration/election/n-", "/migration/election/a")
-	var said []string
-	opt := s.options()
-	opt.Say = func(text string) { said = append(said, text) }
-	s.mustMigrate(opt)
-	for _, name := range []string{"n-", "a"} {
-		if text := strings.Join(said, "\n"); !strings.Contains(text, "/migration/election/"+name+": ") {
-			t.Errorf("said %q", text)
-		}
-	}
-}
-
 // The znodes of an election have the ACL of the run, so a client that may not write to the
 // run can't remove the migrator. A rollback gives its place the ACL of the run that it rolls
 // back.
@@ -365,28 +299,4 @@ func TestElectionHasTheRunsACL(t *testing.T) {
 	if _, err := migrate.Rollback(migrate.WithPhases(t.Context(), look), s.w, "", migrate.RollbackOptions{}); err != nil || looks == 0 {
 		t.Fatalf("%d looks, %v", looks, err)
 	}
-}
-
-// A migration that begins and ends after a rollback has looked, and before it has its place
-// in the election, is seen: the rollback writes nothing.
-func TestMigrationEndsBeforeTheRollbackLeads(t *testing.T) {
-	s := serve(t, queueTree(t, pendings(t, 4, 2)), newqueue.MrtZK)
-	s.mustMigrate(s.options())
-	s.late(900)
-	other := s.operator()
-	var once sync.Once
-	ctx := migrate.WithPhases(t.Context(), func(p migrate.Phase, _, _ int) {
-		if p == migrate.AwaitingTurn {
-			once.Do(func() { other.mustMigrate(other.options()) })
-		}
-	})
-	if _, err := migrate.Rollback(ctx, s.w, "run0000000000", migrate.RollbackOptions{Now: moment}); !errors.Is(err, migrate.ErrNotNewest) {
-		t.Errorf("%v", err)
-	}
-	for _, run := range s.status().Runs {
-		if run.State != migrate.Done {
-			t.Errorf("%s is %s", run.ID, run.State)
-		}
-	}
-	s.mustVerify()
 }

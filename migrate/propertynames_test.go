@@ -21,6 +21,7 @@ func TestEveryPropertyNameIsKept(t *testing.T) {
 			for which := 1; which < 8; which++ { // with and without each of three prefixes
 				for _, value := range []any{"true", true, json.Number("5"), nil} {
 					p := job("a", "j")
+					delete(p, name)
 					for i, prefix := range []string{"", "legacy.", "legacy.legacy."} {
 						if which&(1<<i) != 0 {
 							p[prefix+name] = value

@@ -201,18 +201,6 @@ func jobNumber(n int) string {
 	return newqueue.JobPath(newqueue.SequenceID(newqueue.JobPrefix, int32(n)))
 }
 
-// Verify reads every property of a record back from its job, by rules of its own. If one
-// can't be read back, it says so, beside any other difference.
-func TestVerifyReadsRecordsBack(t *testing.T) {
-	each(t, func(t *testing.T, d newqueue.Dialect) {
-		payload := job("a", "1")
-		payload["kept"], payload["nothing"], payload["profile_name"], payload["legacy.x"] = "x", nil, "reserved", "y"
-		s := serve(t, queueTree(t, map[string][]byte{ingest(1): record(t, legacy.Pending, payload), "/accessSmall.1/mrtQ-000000000001": record(t, legacy.Pending, token("t"))}), d)
-		s.mustMigrate(s.options())
-		s.mustVerify()
-	})
-}
-
 // If a quarantine file lacks a record's bytes, verify names the record.
 func TestVerifyLooksIntoTheQuarantine(t *testing.T) {
 	s := serve(t, queueTree(t, map[string][]byte{ingest(1): []byte("no record"), ingest(2): record(t, legacy.Pending, job("a", "2"))}), newqueue.Design)
@@ -223,73 +211,6 @@ func TestVerifyLooksIntoTheQuarantine(t *testing.T) {
 			t.Errorf("the file keeps %q: %v, %v", kept, v.Differences, err)
 		}
 	}
-}
-
-// Late records are migrated by a later run. Those of a finished migration need HoldAgain once
-// a queue was released; without it nothing is written.
-func TestLateRecords(t *testing.T) {
-	for _, c := range []struct {
-		name     string
-		released []newqueue.QueueHold
-		late     bool
-		refused  int // queues that would be held again
-	}{
-		{"nothing is left to do", newqueue.QueueHolds, false, 0},
-		{"released, and one is late", newqueue.QueueHolds, true, 3},
-		{"released in part", []newqueue.QueueHold{newqueue.HoldAccessSmall}, true, 1},
-		{"held, and one is late", nil, true, 0},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			s := serve(t, queueTree(t, pendings(t, 3, 1)), newqueue.MrtZK)
-			s.mustMigrate(s.options())
-			if c.released != nil {
-				s.release(c.released...)
-			}
-			if c.late {
-				s.late(900)
-			}
-			before := dump(s.tree(), "/")
-			res, err := s.migrate(s.options())
-			if errors.Is(err, migrate.ErrBlocked) != (c.refused > 0) || c.refused == 0 && err != nil {
-				t.Fatalf("%v", err)
-			}
-			if c.refused == 0 {
-				return
-			}
-			n := 0
-			for _, p := range res.Plan.Problems {
-				if p.Kind == "released" {
-					n++
-				}
-			}
-			if n != c.refused || dump(s.tree(), "/") != before {
-				t.Errorf("%d problems: %v", n, res.Plan.Problems)
-			}
-			opt := s.further()
-			if res := s.mustMigrate(opt); res.Created.Jobs != 1 || len(s.tree().Children("/locks/queue")) < 3 {
-				t.Errorf("asked for: %+v", res.Created)
-			}
-			s.mustVerify()
-		})
-	}
-}
-
-// A plan to migrate a record again names what that risks, as for one that is new.
-func TestRisksOfMigratingAgain(t *testing.T) {
-	s := serve(t, queueTree(t, map[string][]byte{ingest(1): record(t, legacy.Failed, legacy.Payload{"jobID": "jid-1"})}), newqueue.MrtZK)
-	opt := s.options()
-	opt.Choices.Failed = "failed"
-	s.mustMigrate(opt)
-	job := s.jobOf(ingest(1))
-	batch := "/batches/" + string(s.tree().Get(job+"/bid").Data)
-	s.remove(s.entryInBatch(znode.Name(job)), job, batch)
-	opt.Again = []string{ingest(1)}
-	for _, r := range s.plan(opt.Options).Risks {
-		if r.Chosen && r.About == "failed" && slices.Equal(r.Never, []string{ingest(1)}) {
-			return
-		}
-	}
-	t.Errorf("risks: %+v", s.plan(opt.Options).Risks)
 }
 
 // A record whose job was removed is migrated again only by an explicit word, and then gets a

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-zookeeper/zk"
-
 	"mrtq/internal/layout/merritt"
 	"mrtq/internal/znode"
 	"mrtq/migrate"
@@ -101,93 +99,6 @@ func TestReleaseIsRecorded(t *testing.T) {
 	}
 }
 
-// A release refuses what is damaged, unfinished or restored, and writes nothing then. Each refusal has a way on: an
-// explicit word, or another command.
-func TestReleaseRefuses(t *testing.T) {
-	// damaged leads on by a rollback that asks first and names the job, and by the migration again. Verify advises that.
-	damaged := func(s *site) {
-		want := migrate.StepRepairHeld
-		if !s.has("/locks/queue/ingest") {
-			want = migrate.StepRepair
-		}
-		if v := s.verify(); migrate.VerdictStep(v) != want {
-			s.t.Errorf("next: %s; %v", migrate.VerdictStep(v), v.Differences)
-		}
-		var asked *migrate.Undo
-		undo := s.mustRollback(migrate.RollbackOptions{Force: true, Confirm: func(u *migrate.Undo) error { asked = u; return nil }})
-		if len(undo.Keeps) != 0 || asked == nil || len(asked.Forced) != 1 {
-			s.t.Errorf("kept: %+v; asked about: %+v", undo.Keeps, asked)
-		}
-		s.mustMigrate(s.options())
-		s.mustVerify()
-	}
-	word := func(opt migrate.ReleaseOptions) func(s *site) {
-		return func(s *site) {
-			s.must(errorOf(s.tryRelease(opt)))
-		}
-	}
-	interrupted := func(s *site, err error) {
-		if !errors.Is(err, migrate.ErrInterrupted) {
-			s.t.Fatal(err)
-		}
-	}
-	for _, c := range []struct {
-		name   string
-		change func(s *site)
-		want   error
-		then   func(s *site) // leads on
-	}{
-		{"missing", func(s *site) { s.remove(jobNumber(1) + "/priority") }, migrate.ErrNotVerified, damaged},
-		{"an entry is missing", func(s *site) { s.remove("/jobs/states/pending/05-" + znode.Name(jobNumber(1))) }, migrate.ErrNotVerified, damaged},
-		{"a part was written", func(s *site) { s.set(jobNumber(1)+"/metadata", []byte("by hand")) }, migrate.ErrNotVerified, damaged},
-		{"a znode is below a part", func(s *site) { s.create(jobNumber(1)+"/priority/by-hand", nil) }, migrate.ErrNotVerified, damaged},
-		{"an entry too many", func(s *site) { s.ensure("/jobs/states/failed"); s.create("/jobs/states/failed/05-jid0000000001", nil) }, migrate.ErrNotVerified,
-			func(s *site) { s.remove("/jobs/states/failed/05-jid0000000001") }},
-		{"layout", func(s *site) { s.set(jobNumber(1)+"/status", []byte("by hand")) }, migrate.ErrNotVerified, damaged},
-		{"other-acl", func(s *site) {
-			s.setACL(jobNumber(1)+"/metadata", zk.WorldACL(zk.PermRead))
-		}, migrate.ErrNotVerified, damaged},
-		{"damaged, and its hold was lifted by hand", func(s *site) {
-			s.remove("/locks/queue/ingest", jobNumber(1)+"/priority")
-		}, migrate.ErrNotVerified, damaged},
-		{"restored", func(s *site) { s.set(firstRun, s.data(firstRun)) }, migrate.ErrRestored, word(migrate.ReleaseOptions{Restored: true})},
-		{"a damaged ledger", func(s *site) { s.remove(firstEntry) }, migrate.ErrDamaged, word(migrate.ReleaseOptions{LedgerDamaged: true})},
-		{"unfinished", func(s *site) {
-			s.late(900)
-			opt := s.options()
-			opt.Limits = single
-			_, err := migrate.Migrate(until(t, migrate.Sending, 1), s.source(), s.w, opt)
-			interrupted(s, err)
-		}, migrate.ErrUnfinished, func(s *site) { s.mustMigrate(s.options()) }},
-		{"its rollback is unfinished", func(s *site) {
-			_, err := migrate.Rollback(until(t, migrate.Removing, 1), s.w, "", migrate.RollbackOptions{Limits: single})
-			interrupted(s, err)
-		}, migrate.ErrUnfinished, func(s *site) { s.mustRollback(migrate.RollbackOptions{}) }},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			s := serve(t, queueTree(t, pendings(t, 4, 2)), newqueue.MrtZK)
-			s.mustMigrate(s.options())
-			c.change(s)
-			roots := slices.Concat([]string{"/migration/runs", "/locks"}, legacyRoots)
-			before := dump(s.tree(), roots...)
-			everything := migrate.ReleaseOptions{Restored: c.want != migrate.ErrRestored, Others: true, LedgerDamaged: c.want != migrate.ErrDamaged}
-			for _, opt := range []migrate.ReleaseOptions{{}, everything} {
-				if _, err := s.tryRelease(opt); !errors.Is(err, c.want) {
-					t.Errorf("%+v: %v, expected %v", opt, err, c.want)
-				}
-			}
-			if after := dump(s.tree(), roots...); after != before {
-				t.Errorf("it was refused, and wrote:\n%s", after)
-			}
-			c.then(s)
-			if _, err := s.tryRelease(migrate.ReleaseOptions{LedgerDamaged: true}); err != nil || s.holdsNow() != "" {
-				t.Errorf("then: %v; held: %s", err, s.holdsNow())
-			}
-		})
-	}
-}
-
 // Only what concerns a queue refuses its release.
 func TestReleaseOfOneQueue(t *testing.T) {
 	s := serve(t, lifeQueue(t), newqueue.MrtZK)
@@ -210,23 +121,6 @@ func TestReleaseOfOneQueue(t *testing.T) {
 	for _, record := range []string{accessRecord, pendingRecord} {
 		if handedOver := !s.has(record); handedOver != (record == accessRecord) {
 			t.Errorf("%s was handed over: %t", record, handedOver)
-		}
-	}
-}
-
-// A lost answer to a release: it looks whether its own release happened. A second release
-// that is not its own does not count.
-func TestReleaseLosesItsAnswer(t *testing.T) {
-	for _, done := range []bool{false, true} {
-		s := serve(t, queueTree(t, pendings(t, 2, 2)), newqueue.Design)
-		s.mustMigrate(s.options())
-		s.release(newqueue.HoldIngest, newqueue.HoldAccessSmall) // the rest is one transaction
-		fault := s.cut(1, done)
-		if res, err := s.tryRelease(migrate.ReleaseOptions{}); err != nil || len(res.Lifted) != 1 || fault.Fired() != 1 {
-			t.Errorf("done %t: %v, %+v", done, err, res)
-		}
-		if n := len(s.status().Newest().Releases); n != 2 || s.holdsNow() != "" {
-			t.Errorf("done %t: %d releases, %q is held", done, n, s.holdsNow())
 		}
 	}
 }

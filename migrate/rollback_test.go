@@ -281,9 +281,10 @@ func TestForcedRollback(t *testing.T) {
 			if !errors.Is(err, migrate.ErrNotSaved) {
 				t.Errorf("%v", err)
 			}
-			undo := s.mustRollback(migrate.RollbackOptions{Force: true})
-			if len(undo.Keeps) > 0 || undo.Held || len(s.lost) == 0 {
-				t.Errorf("%+v; %d znodes are saved", undo, len(s.lost))
+			var asked []migrate.UndoItem
+			undo := s.mustRollback(migrate.RollbackOptions{Force: true, Confirm: func(u *migrate.Undo) error { asked = u.Forced; return nil }})
+			if len(undo.Keeps) > 0 || undo.Held || len(s.lost) == 0 || len(asked) != 3 || len(undo.Forced) != 3 {
+				t.Errorf("%+v; %d znodes are saved; asked about %v", undo, len(s.lost), asked)
 			}
 			after := s.tree()
 			for _, parent := range []string{"/jobs/states/pending", "/batches", "/batch-uuids", "/locks/queue"} {

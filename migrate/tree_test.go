@@ -160,16 +160,6 @@ var layoutPaths = func() []string {
 	return paths
 }()
 
-// Folders that a client created with null data are no difference.
-func TestFoldersWithNullData(t *testing.T) {
-	s := serve(t, corpus(t), newqueue.Design)
-	for _, path := range []string{"/batches", "/batch-uuids", "/jobs", "/jobs/states", "/jobs/states/pending", "/access", "/access/small", "/locks", "/locks/queue"} {
-		s.create(path, nil)
-	}
-	s.mustMigrate(s.options())
-	s.mustVerify()
-}
-
 // An inventory record's object is stored and not yet recorded. Its job begins, or is resumed
 // by an administrator, at recording.
 func TestInventoryGoesOnAtRecording(t *testing.T) {
@@ -199,17 +189,4 @@ func TestInventoryGoesOnAtRecording(t *testing.T) {
 		}
 		s.mustVerify()
 	})
-}
-
-// In dialect mrt-zk a failed ingest job has pending as its last successful status, as
-// CDL's migration script writes it. In dialect design it has none.
-func TestFailedJobsLastSuccess(t *testing.T) {
-	for d, want := range map[newqueue.Dialect]newqueue.JobState{newqueue.Design: "", newqueue.MrtZK: newqueue.JobPending} {
-		s := serve(t, queueTree(t, map[string][]byte{ingest(1): record(t, legacy.Failed, job("a", "1"))}), d)
-		s.mustMigrate(s.options())
-		status, err := newqueue.ParseJobStatus(d, s.data(s.jobOf(ingest(1))+"/status"))
-		if err != nil || status.LastSuccessful != want {
-			t.Errorf("%s: %+v, %v", d, status, err)
-		}
-	}
 }
