@@ -2,7 +2,6 @@ package daemons_test
 
 import (
 	"net"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -20,18 +19,6 @@ import (
 	"mrtq/migrate"
 	"mrtq/newqueue"
 )
-
-// corpora are the legacy queues for these tests.
-func corpora(t *testing.T) map[string]*znode.Tree {
-	t.Helper()
-	f := value(os.Open("../../features/testdata/legacy.ndjson"))(t)
-	defer f.Close()
-	return map[string]*znode.Tree{
-		"written by JVM encoders": value(znode.ReadDump(f))(t),
-		"generated":               value(legacyqueue.Make(legacyqueue.Options{Records: 80, Seed: 1, Consumed: true}))(t),
-		"as deployed":             deployed(t),
-	}
-}
 
 func deployed(t *testing.T) *znode.Tree { return value(legacyqueue.Deployed())(t) }
 

@@ -163,9 +163,6 @@ func (w *World) Workers() []*Actor { return w.workers }
 // small and large requests, and the cleanup.
 func (w *World) LegacyWorkers() []*Actor { return w.legacy }
 
-// Cleanup returns the hourly cleanup of the new queue. One turn is one pass.
-func (w *World) Cleanup() *Actor { return w.cleanup }
-
 // draw returns a random number below n.
 func (w *World) draw(n int) int { return w.random.IntN(n) }
 

@@ -46,11 +46,11 @@ type Env struct {
 
 type acceptCmd struct {
 	Env
-	backend, tags, dialect, coverage, scenariosOf, out, knownFile string
-	force                                                         bool
-	implementations                                               []string
-	junit                                                         bytes.Buffer // for out
-	within                                                        time.Duration
+	backend, tags, dialect, scenariosOf, out, knownFile string
+	force                                               bool
+	implementations                                     []string
+	junit                                               bytes.Buffer // for out
+	within                                              time.Duration
 
 	own []godog.Feature // those of FOLDER; nil means mrtq's own
 }
@@ -113,7 +113,7 @@ if anything failed, or, without --tags and FOLDER, if a transition was not cover
 				if c.own != nil {
 					return exit.Usagef("FOLDER can only be given with --scenarios %s", ofQueue)
 				}
-				for _, flag := range []string{"coverage", "dialect", "implementation", "known"} {
+				for _, flag := range []string{"dialect", "implementation", "known"} {
 					if cmd.Flags().Changed(flag) {
 						return exit.Usagef("--%s can only be used with --scenarios %s", flag, ofQueue)
 					}
@@ -131,8 +131,7 @@ if anything failed, or, without --tags and FOLDER, if a transition was not cover
 	f.StringVar(&c.out, "out", "", "`file` to write the results to, too, as JUnit's XML; an earlier one is replaced")
 	f.StringArrayVar(&c.implementations, "implementation", nil, "judge the driver that this `command` starts; ROLE=COMMAND judges one kind of actor: worker, administrator, API, watcher or pass; can be repeated")
 	f.StringVar(&c.knownFile, "known", "", "`file` with the scenarios that are expected to fail: ROW | SCENARIO | REASON")
-	f.StringVar(&c.coverage, "coverage", "", "`file` to write the coverage to, as JSON")
-	f.BoolVar(&c.force, "force", false, "replace the files of --coverage and --out even if they are not mrtq's")
+	f.BoolVar(&c.force, "force", false, "replace the file of --out even if it is not mrtq's")
 	return cmd
 }
 
@@ -141,8 +140,7 @@ func (c *acceptCmd) run(ctx context.Context) (err error) {
 	if err != nil {
 		return exit.Usagef("--backend: %w", err)
 	}
-	if err := c.CheckFiles([]files.Named{{By: "--coverage", Path: c.coverage, New: !c.force && !isCoverage(c.coverage)},
-		{By: "--out", Path: c.out, New: !c.force && !isJUnit(c.out)}}); err != nil {
+	if err := c.CheckFiles([]files.Named{{By: "--out", Path: c.out, New: !c.force && !isJUnit(c.out)}}); err != nil {
 		return err
 	}
 	opt, session, err := c.reach(backend)
@@ -195,11 +193,6 @@ func (c *acceptCmd) run(ctx context.Context) (err error) {
 	found, err := c.scenarios(ctx, accept.Options{Address: server.Address(), Session: session, Libraries: libraries, Known: known})
 	if err != nil {
 		return c.wrongTags(err)
-	}
-	if c.coverage != "" {
-		if err := files.Write(c.coverage, func(w io.Writer) error { return screen.WriteJSON(w, coverageOf(found)) }); err != nil {
-			return err
-		}
 	}
 	printCoverage(c.Screen, found, c.form() == accept.Progress)
 	return c.conclude(found, c.dialects(), "; "+covered(found))

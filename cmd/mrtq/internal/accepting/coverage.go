@@ -2,47 +2,12 @@ package accepting
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/harness/accept"
 	"mrtq/internal/openfile"
 )
-
-// coverage is the content of --coverage.
-type coverage struct {
-	Rows []coverageRow `json:"rows"`
-}
-
-// coverageRow is one documented transition, acquisition, lock or behaviour in a dialect.
-type coverageRow struct {
-	ID      string   `json:"id"`
-	What    string   `json:"what"`
-	Dialect string   `json:"dialect"`
-	Result  string   `json:"result"`        // passed, failed or not run
-	Why     []string `json:"why,omitempty"` // what is missing, if the row has not passed
-}
-
-func coverageOf(r *accept.Report) coverage {
-	c := coverage{Rows: []coverageRow{}}
-	for _, row := range r.Coverage {
-		c.Rows = append(c.Rows, coverageRow{row.ID, row.What, string(row.Dialect), string(row.Result), row.Why})
-	}
-	return c
-}
-
-// isCoverage reports whether a file is an earlier content of --coverage, which the next run replaces.
-func isCoverage(path string) bool {
-	text, err := openfile.ReadAll(path)
-	if err != nil {
-		return false
-	}
-	var c coverage
-	read := json.NewDecoder(bytes.NewReader(text))
-	read.DisallowUnknownFields()
-	return read.Decode(&c) == nil && c.Rows != nil
-}
 
 func covered(r *accept.Report) string {
 	passed := 0
