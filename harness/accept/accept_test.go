@@ -17,12 +17,12 @@ import (
 
 	"github.com/cucumber/godog"
 	"github.com/go-zookeeper/zk"
-	"go.uber.org/goleak"
 
 	"mrtq/harness"
 	"mrtq/harness/accept/internal/runner"
 	_ "mrtq/harness/docker" // the docker backend
 	"mrtq/harness/internal/session"
+	"mrtq/harness/shared"
 	"mrtq/internal/goldenfile"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
@@ -30,59 +30,12 @@ import (
 	"mrtq/newqueue/client"
 )
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if shared.s != nil {
-		if err := shared.s.Stop(context.Background()); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			code = 1
-		}
-	}
-	if err := goleak.Find(); code == 0 && err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { shared.Main(m) }
 
-// shared is the server for the tests that check the scenarios themselves.
-var shared struct {
-	once sync.Once
-	s    *harness.Server
-	err  error
-}
-
-var runs atomic.Int64
-
-// address creates a chroot on the shared server and returns its connect string.
+// address is the connect string of a server for one run.
 func address(t *testing.T) string {
 	t.Helper()
-	shared.once.Do(func() {
-		shared.s, shared.err = harness.Start(context.Background(), harness.Backends()[0], harness.Options{})
-	})
-	if shared.err != nil {
-		harness.ForTest(t, harness.Backends()[0], harness.Options{}) // it skips the test or fails it
-		t.Fatal(shared.err)
-	}
-	return chroot(t, shared.s.Address())
-}
-
-func chroot(t *testing.T, server string) string {
-	t.Helper()
-	address, err := zkconn.ParseAddress(server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := session.Open(t.Context(), zkconn.Config{Address: address})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	root := fmt.Sprintf("/run-%d", runs.Add(1))
-	if _, err := conn.Create(root, []byte{}, 0, zk.WorldACL(zk.PermAll)); err != nil {
-		t.Fatal(err)
-	}
-	return server + root
+	return harness.ForTest(t, harness.Embedded, harness.Options{}).Address()
 }
 
 var everywhere = flag.Bool("everywhere", false, "run all scenarios on Apache's servers, too")
@@ -291,8 +244,8 @@ func TestCredentials(t *testing.T) {
 				if !slices.Equal(create.Acl, session.ACL(cfg)) {
 					t.Errorf("%s is created with %v", create.Path, create.Acl)
 				}
-				chroot, _, _ := strings.Cut(strings.TrimPrefix(create.Path, parsed.Chroot+"/"), "/")
-				if _, _, err := stranger.Children(parsed.Chroot + "/" + chroot); !errors.Is(err, zk.ErrNoAuth) {
+				chroot, _, _ := strings.Cut(strings.TrimPrefix(create.Path, "/"), "/")
+				if _, _, err := stranger.Children("/" + chroot); !errors.Is(err, zk.ErrNoAuth) {
 					t.Errorf("another client can read %s: %v", chroot, err)
 				}
 				shut.Add(1)

@@ -3,12 +3,10 @@ package accept
 import (
 	"os/exec"
 	"strconv"
-	"strings"
 	"testing"
 
 	"mrtq/harness"
 	"mrtq/harness/accept/library"
-	"mrtq/internal/zkconn"
 	"mrtq/newqueue"
 )
 
@@ -28,21 +26,7 @@ func TestKazooDriver(t *testing.T) {
 		}
 		t.Skip(missing)
 	}
-	server := address(t)
-	parsed, err := zkconn.ParseAddress(server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	driver, err := library.Start(t.Context(), library.Options{Command: python + " ../drivers/kazoo_jobs.py", Servers: strings.Join(parsed.Servers, ","), Log: t.Output()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer driver.Stop()
-	opt := Options{Address: server, Dialects: []newqueue.Dialect{newqueue.Design}, Parallel: 4, Libraries: map[library.Role]library.Library{}}
-	for _, role := range library.Roles {
-		opt.Libraries[role] = driver
-	}
-	r, err := Run(t.Context(), opt)
+	r, err := Run(t.Context(), drivenBy(t, python+" ../drivers/kazoo_jobs.py", newqueue.Design))
 	if err != nil || !r.OK() {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -51,4 +35,20 @@ func TestKazooDriver(t *testing.T) {
 			t.Errorf("%s %s: %s %v", row.ID, row.What, row.Result, row.Why)
 		}
 	}
+}
+
+// drivenBy are the options of a run in which a driver plays all roles, in a dialect.
+func drivenBy(t *testing.T, command string, d newqueue.Dialect) Options {
+	t.Helper()
+	server := address(t)
+	driver, err := library.Start(t.Context(), library.Options{Command: command, Servers: server, Log: t.Output()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(driver.Stop)
+	opt := Options{Address: server, Dialects: []newqueue.Dialect{d}, Parallel: 4, Libraries: map[library.Role]library.Library{}}
+	for _, role := range library.Roles {
+		opt.Libraries[role] = driver
+	}
+	return opt
 }

@@ -4,13 +4,10 @@ import (
 	"context"
 	"io"
 	"os"
-	"strings"
 	"testing"
 
 	"github.com/cucumber/godog"
 
-	"mrtq/harness/accept/library"
-	"mrtq/internal/zkconn"
 	"mrtq/newqueue"
 )
 
@@ -22,20 +19,8 @@ func TestMrtZKDriver(t *testing.T) {
 	if command == "" {
 		t.Skip("no driver of mrt-zk, whose jar is not in Debian: build it with harness/drivers/mrt-zk/build.sh, and set " + mrtZKDriver + " to the command that this prints")
 	}
-	server := address(t)
-	parsed, err := zkconn.ParseAddress(server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	driver, err := library.Start(t.Context(), library.Options{Command: command, Servers: strings.Join(parsed.Servers, ","), Log: t.Output()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer driver.Stop()
-	opt := Options{Address: server, Dialects: []newqueue.Dialect{newqueue.MrtZK}, Parallel: 4, Known: knownOfMrtZK(t), Libraries: map[library.Role]library.Library{}}
-	for _, role := range library.Roles {
-		opt.Libraries[role] = driver
-	}
+	opt := drivenBy(t, command, newqueue.MrtZK)
+	opt.Known = knownOfMrtZK(t)
 	r, err := Run(t.Context(), opt)
 	if err != nil || r.Scenarios < 400 || r.NotOffered > 20 {
 		t.Fatalf("%+v, %v", r, err)
