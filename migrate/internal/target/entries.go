@@ -8,10 +8,10 @@ import (
 	"mrtq/newqueue/states"
 )
 
-// Entries are the paths where a job should have its entries, as its own znodes say: in its
+// entries are the paths where a job should have its entries, as its own znodes say: in its
 // batch, and in the queue of its state. bid is its batch if its znodes name none; batch is
 // the one that counts. An access request has no entries.
-func Entries(d newqueue.Dialect, job string, nodes []znode.Node, bid string) (paths []string, batch string) {
+func entries(d newqueue.Dialect, job string, nodes []znode.Node, bid string) (paths []string, batch string) {
 	if len(nodes) == 0 || znode.Within(job, newqueue.AccessPath) {
 		return nil, ""
 	}

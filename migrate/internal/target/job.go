@@ -16,6 +16,7 @@ type Job struct {
 	Of      *ledger.Migrated
 	Nodes   []znode.Node // its own znode first; none if it is not there
 	Entries []znode.Node // its entries that are there
+	Batch   string       // the id of its batch, as its own znodes say; "" if it has none
 	missing string       // an entry that is not there
 }
 
@@ -35,7 +36,7 @@ func (t *Target) Jobs(ctx context.Context, of []*ledger.Migrated, everywhere boo
 			return nil, err
 		}
 		jobs[i] = Job{Of: of[i], Nodes: sub.Nodes}
-		places[i], _ = Entries(t.Ledger.Runs[of[i].Run].Dialect, of[i].Job, sub.Nodes, of[i].Batch)
+		places[i], jobs[i].Batch = entries(t.Ledger.Runs[of[i].Run].Dialect, of[i].Job, sub.Nodes, of[i].Batch)
 		i++
 	}
 	nodes, err := reader.GetAll(ctx, slices.Concat(places...), nil)

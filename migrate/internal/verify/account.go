@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,8 +10,8 @@ import (
 
 	"mrtq/internal/layout"
 	"mrtq/internal/layout/merritt"
-	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
+	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/target"
 	"mrtq/newqueue"
 )
@@ -66,15 +67,18 @@ func repeatedly[T any](ctx context.Context, some []T, look func(some []T, number
 
 // sight is a job as one look saw it.
 type sight struct {
-	there   bool
-	state   string       // as its status names it, in lower case; "unreadable" if that can't be read
-	entries []string     // of the job, that are there
-	nodes   []znode.Node // of the job, then its entries
-	problem string       // the first rule of the layout that it violates; "" for none
-	at      string       // the znode that does
+	target.Job
+	problem string // the first rule of the layout that it violates; "" for none
+	at      string // the znode that does
 	kind    Kind
 	rule    string // that it violates, if a rule of the map found it
 	lock    *znode.Node
+}
+
+// state is the job's state, as its status names it, in lower case.
+func (s *sight) state() string {
+	state, _ := s.Status()
+	return cmp.Or(state, "unreadable")
 }
 
 // isWorkedOn reports whether a session has locked the job, and can have caused the problem between two of its writes.
@@ -90,42 +94,32 @@ func (s *sight) session() int64 {
 
 // look looks at jobs as they are now.
 func (c *comparison) look(suspects []suspect) ([]sight, error) {
-	seen := make([]sight, len(suspects))
-	tree := znode.NewTree()
-	var jobs, want, extra []string
+	var of []*ledger.Migrated
 	for _, s := range suspects {
-		jobs = append(jobs, s.entry.Job)
+		of = append(of, s.entry)
 	}
-	i := 0
-	for sub, err := range c.v.t.Reader.Subtrees(c.ctx, slices.Values(jobs)) {
-		if err != nil {
-			return nil, err
-		}
-		seen[i] = c.sightOf(sub)
-		entries, batch := target.Entries(c.v.dialect, suspects[i].entry.Job, sub.Nodes, suspects[i].entry.Batch)
-		if seen[i].entries = entries; batch != "" {
-			want = append(want, newqueue.BatchPath(batch))
-		}
-		for _, n := range sub.Nodes {
-			if err := tree.Put(n); err != nil {
-				return nil, err
-			}
-		}
-		i++
-	}
-	for i, s := range suspects {
-		extra = append(extra, seen[i].entries...)
-		if s.stranger != "" {
-			extra = append(extra, s.stranger)
-		}
-	}
-	nodes, err := c.v.t.Reader.GetAll(c.ctx, compactPaths(append(want, extra...)), nil)
+	jobs, err := c.v.t.Jobs(c.ctx, of, false)
 	if err != nil {
 		return nil, err
 	}
-	there := map[string]znode.Node{}
+	var paths []string
+	for i, j := range jobs {
+		if j.Batch != "" {
+			paths = append(paths, newqueue.BatchPath(j.Batch))
+		}
+		if suspects[i].stranger != "" {
+			paths = append(paths, suspects[i].stranger)
+		}
+	}
+	nodes, err := c.v.t.Reader.GetAll(c.ctx, compactPaths(paths), nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, j := range jobs {
+		nodes = append(nodes, j.All()...)
+	}
+	tree := znode.NewTree()
 	for _, n := range nodes {
-		there[n.Path] = n
 		if err := tree.Put(n); err != nil {
 			return nil, err
 		}
@@ -139,16 +133,13 @@ func (c *comparison) look(suspects []suspect) ([]sight, error) {
 			problems[job] = p
 		}
 	}
+	seen := make([]sight, len(suspects))
 	for i, s := range suspects {
-		seen[i].entries = slices.DeleteFunc(seen[i].entries, func(path string) bool {
-			n, ok := there[path]
-			if ok {
-				seen[i].nodes = append(seen[i].nodes, n)
+		seen[i].Job = jobs[i]
+		for _, nodes := range [][]znode.Node{jobs[i].Nodes, jobs[i].Entries} {
+			if err := c.v.pardon(c.ctx, nodes, s.run); err != nil {
+				return nil, err
 			}
-			return !ok
-		})
-		if err := c.v.pardon(c.ctx, seen[i].nodes, s.run); err != nil {
-			return nil, err
 		}
 		if s.stranger != "" {
 			seen[i].conclude(s, strangers[s.stranger])
@@ -162,24 +153,6 @@ func (c *comparison) look(suspects []suspect) ([]sight, error) {
 func compactPaths(paths []string) []string {
 	slices.Sort(paths)
 	return slices.Compact(paths)
-}
-
-// sightOf reads the state of a job or request.
-func (c *comparison) sightOf(sub zkconn.Subtree) sight {
-	s := sight{there: !sub.Missing(), state: "unreadable", nodes: sub.Nodes}
-	for _, n := range sub.Nodes {
-		if n.Path != sub.Root+"/status" {
-			continue
-		}
-		if znode.Within(sub.Root, newqueue.AccessPath) {
-			if status, err := newqueue.ParseAccessStatus(c.v.dialect, n.Data); err == nil {
-				s.state = string(status.State)
-			}
-		} else if status, err := newqueue.ParseJobStatus(c.v.dialect, n.Data); err == nil {
-			s.state = string(status.State)
-		}
-	}
-	return s
 }
 
 // jobOf is the id of the job that a path of a job or of an entry belongs to.
@@ -202,11 +175,11 @@ func (s *sight) conclude(of suspect, p layout.Finding) {
 	if p.Path != "" {
 		s.problem, s.at, s.kind, s.rule = p.Message(), p.Path, Layout, p.Rule
 	}
-	for _, n := range s.nodes {
+	for i, n := range s.All() {
 		if n.Path == of.entry.Job+"/lock" {
 			s.lock = &n
 		}
-		if kind, says := oddity(n, !slices.Contains(s.entries, n.Path)); says != "" && of.stranger == "" {
+		if kind, says := oddity(n, i < len(s.Nodes)); says != "" && of.stranger == "" {
 			s.problem, s.at, s.kind, s.rule = says, n.Path, kind, ""
 		}
 	}
@@ -229,35 +202,38 @@ func (c *comparison) concludeJob(of suspect, s sight) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	v := c.v
-	if !s.there {
+	if s.Gone() {
 		v.removed(of.item)
 		return
 	}
-	v.verdict.Nodes += len(s.nodes)
-	for _, entry := range s.entries {
-		v.expected[znode.Parent(entry)]++
+	v.verdict.Nodes += len(s.All())
+	for _, entry := range s.Entries {
+		v.expected[znode.Parent(entry.Path)]++
 	}
-	v.there(of.item, s.state)
+	v.there(of.item, s.state())
 	about := Difference{Path: of.entry.Job, Record: of.entry.Record, Queue: of.queue}
 	if s.isWorkedOn() {
 		v.noticeWork(of.item, s)
 		s.problem = ""
 	}
-	if s.state == string(newqueue.AccessProcessing) && s.lock == nil && of.queue != newqueue.HoldIngest && v.dialect == newqueue.MrtZK {
+	if s.state() == string(newqueue.AccessProcessing) && s.lock == nil && of.queue != newqueue.HoldIngest && v.dialect == newqueue.MrtZK {
 		v.notice(of.item, "it is in Processing, and nobody has locked it: no worker takes it again")
 	}
 	switch {
 	case s.problem != "":
 		about.Kind, about.Path, about.Message = s.kind, s.at, s.problem
 		about.By = canCause[s.rule]
-		if s.rule == orphanJob && newqueue.JobState(s.state).Folder() != newqueue.FolderProcessing {
-			about.Remove = append([]string{of.entry.Job}, s.entries...)
+		if s.rule == orphanJob && newqueue.JobState(s.state()).Folder() != newqueue.FolderProcessing {
+			about.Remove = []string{of.entry.Job}
+			for _, entry := range s.Entries {
+				about.Remove = append(about.Remove, entry.Path)
+			}
 		}
 		v.differ(about)
 	case of.differs != "":
-		about.Kind, about.Message = ActedOn, fmt.Sprintf("%s; it is %s now", of.differs, s.state)
+		about.Kind, about.Message = ActedOn, fmt.Sprintf("%s; it is %s now", of.differs, s.state())
 		v.differ(about)
-	case of.record == nil && v.isExact(of.run, of.queue) && !asMade(of.entry.Job, s.nodes):
+	case of.record == nil && v.isExact(of.run, of.queue) && s.ActedOn(of.run.Restored || of.run.WasRestored()) != "":
 		about.Kind, about.Message = ActedOn, "it was changed"
 		v.differ(about)
 	}
@@ -266,11 +242,4 @@ func (c *comparison) concludeJob(of suspect, s sight) {
 // noticeWork says what a session works on.
 func (v *verifier) noticeWork(it item, s sight) {
 	v.notice(it, fmt.Sprintf("session %#x has locked it, and works on it: %s is not as it will be", s.session(), s.at))
-}
-
-// asMade reports whether nobody has written to the znodes of a job since they were created.
-func asMade(root string, nodes []znode.Node) bool {
-	return !slices.ContainsFunc(nodes, func(n znode.Node) bool {
-		return n.Stat.Version != 0 || n.Stat.Czxid != nodes[0].Stat.Czxid || n.Path == root && n.Stat.Cversion != n.Stat.NumChildren
-	})
 }

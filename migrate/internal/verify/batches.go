@@ -60,19 +60,9 @@ func (v *verifier) checkBatches(ctx context.Context) error {
 
 // batchSight is a batch without its jobs' entries, as it is.
 type batchSight struct {
-	nodes   []znode.Node
-	folders []znode.Node
-	uuid    *znode.Node
+	nodes   []znode.Node   // with its name and its folders
+	there   bool           // its own znode is
 	problem layout.Finding // the first rule of the layout that it breaks
-}
-
-// all are all znodes of the batch.
-func (s *batchSight) all() []znode.Node {
-	all := slices.Concat(s.nodes, s.folders)
-	if s.uuid != nil {
-		all = append(all, *s.uuid)
-	}
-	return all
 }
 
 // checkSomeBatches looks at batches, and again at those that seem to be damaged.
@@ -122,28 +112,12 @@ func (v *verifier) lookAtBatches(ctx context.Context, ids []string) (map[string]
 			return nil, err
 		}
 		s := sights[v.batchAt(n.Path)]
-		switch {
-		case znode.Within(n.Path, newqueue.BatchUUIDsPath):
-			s.uuid = &n
-		case isFolder(n.Path):
-			s.folders = append(s.folders, n)
-		default:
-			s.nodes = append(s.nodes, n)
-		}
+		s.nodes = append(s.nodes, n)
+		s.there = s.there || znode.Parent(n.Path) == newqueue.BatchesPath
 	}
 	for bid, s := range sights {
-		run := v.batches[bid].run
-		for _, nodes := range [][]znode.Node{s.nodes, s.folders} {
-			if err := v.pardon(ctx, nodes, run); err != nil {
-				return nil, err
-			}
-		}
-		if s.uuid != nil {
-			name := []znode.Node{*s.uuid}
-			if err := v.pardon(ctx, name, run); err != nil {
-				return nil, err
-			}
-			s.uuid = &name[0]
+		if err := v.pardon(ctx, s.nodes, v.batches[bid].run); err != nil {
+			return nil, err
 		}
 	}
 	for _, p := range merritt.Problems(tree, v.dialect) {
@@ -176,10 +150,10 @@ func (v *verifier) batchAt(path string) string {
 func (v *verifier) batchDamage(b *batch, s *batchSight) *Difference {
 	// A run that is unfinished has not made all of the batch. A cleanup removes its name
 	// first and its own znode last.
-	if b.run.State != ledger.Done || len(s.nodes) == 0 {
+	if b.run.State != ledger.Done || !s.there {
 		return nil
 	}
-	for _, n := range s.all() {
+	for _, n := range s.nodes {
 		isParent := n.Path == newqueue.BatchPath(b.of.ID) || isFolder(n.Path) || n.Path == newqueue.BatchStatesPath(b.of.ID)
 		if kind, says := oddity(n, isParent); says != "" {
 			return &Difference{Kind: kind, Path: n.Path, Message: says, Queue: newqueue.HoldIngest}
@@ -193,7 +167,7 @@ func (v *verifier) batchDamage(b *batch, s *batchSight) *Difference {
 
 // concludeBatch says how a batch differs from what its run made.
 func (v *verifier) concludeBatch(b *batch, s *batchSight) {
-	v.verdict.Nodes += len(s.all())
+	v.verdict.Nodes += len(s.nodes)
 	if damage := v.batchDamage(b, s); damage != nil {
 		v.differ(*damage)
 		return
@@ -202,12 +176,12 @@ func (v *verifier) concludeBatch(b *batch, s *batchSight) {
 		return
 	}
 	about := Difference{Kind: ActedOn, Path: newqueue.BatchPath(b.of.ID), Queue: newqueue.HoldIngest}
-	if len(s.nodes) == 0 {
+	if !s.there {
 		about.Message = "the batch was removed: cleaned up, or deleted"
 		v.differ(about)
 		return
 	}
-	for _, n := range s.all() {
+	for _, n := range s.nodes {
 		v.checkACL(&n, b.run, about)
 	}
 	if about.Message = b.compare(s, v.dialect, v.expected); about.Message != "" {
@@ -223,7 +197,7 @@ func (b *batch) compare(s *batchSight, d newqueue.Dialect, entries map[string]in
 		return "" // its records are not all as they were, and verify says so
 	}
 	got := map[string]znode.Node{}
-	for _, n := range s.all() {
+	for _, n := range s.nodes {
 		got[n.Path] = n
 	}
 	want := b.want.All(b.failed, b.completed, d)

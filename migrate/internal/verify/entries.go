@@ -14,6 +14,9 @@ import (
 // folders that nobody needs. If a folder has as many entries as jobs that were seen to
 // have theirs in it, there is nothing to look for.
 func (v *verifier) checkEntries(ctx context.Context) error {
+	if len(v.t.Ledger.Runs) == 0 {
+		return nil
+	}
 	folders, err := v.folders(ctx)
 	if err != nil {
 		return err
@@ -71,7 +74,7 @@ func (v *verifier) checkFolder(ctx context.Context, folder string, where map[str
 	var strangers []suspect
 	for _, name := range names {
 		path, id := znode.Join(folder, name), name[strings.IndexByte(name, '-')+1:] // in the queue of a state, it follows the priority
-		s := suspect{item: item{entry: where[id], run: &ledger.Run{}, queue: newqueue.HoldIngest}, stranger: path}
+		s := suspect{item: item{entry: where[id], run: &v.t.Ledger.Runs[0], queue: newqueue.HoldIngest}, stranger: path}
 		_, isJob := newqueue.ParseSequenceID(newqueue.JobPrefix, id)
 		switch {
 		case s.entry != nil:
@@ -97,7 +100,7 @@ func (v *verifier) checkFolder(ctx context.Context, folder string, where map[str
 // concludeStranger says what is wrong with an entry after the last look.
 func (c *comparison) concludeStranger(of suspect, s sight) {
 	switch {
-	case s.problem == "", !s.there && c.v.isBeingCleaned(c.ctx, of.stranger):
+	case s.problem == "", s.Gone() && c.v.isBeingCleaned(c.ctx, of.stranger):
 	case s.isWorkedOn():
 		c.v.noticeWork(of.item, s)
 	default:

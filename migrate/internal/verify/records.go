@@ -11,7 +11,6 @@ import (
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
-	"mrtq/migrate/internal/target"
 	"mrtq/newqueue"
 )
 
@@ -168,13 +167,8 @@ func (v *verifier) decide(ctx context.Context, compare *comparison, entries []*l
 			}
 			continue
 		}
-		if c.Job != handover.Gone { // its entries are where they should be
-			entries, _ := target.Entries(v.dialect, c.Entry.Job, c.Seen.Nodes, c.Entry.Batch)
-			for _, n := range c.Seen.Entries {
-				if slices.Contains(entries, n.Path) {
-					v.expected[znode.Parent(n.Path)]++
-				}
-			}
+		for _, n := range c.Seen.Entries { // they are where they should be
+			v.expected[znode.Parent(n.Path)]++
 		}
 		compare.mu.Unlock()
 	}
