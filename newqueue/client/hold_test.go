@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
@@ -64,42 +63,6 @@ var acquirings = map[string]struct {
 	}, func(ctx context.Context, q *client.Queue) (lockable, error) {
 		return q.AcquireRequest(ctx, newqueue.AccessSmall, newqueue.AccessPending)
 	}},
-}
-
-// TestHoldStopsAcquiring: while a queue is held, nothing of it can be acquired, and the
-// tree does not change. The other queues' holds stop nothing. With IgnoreHolds, a
-// queue acquires. If there is nothing to acquire and nothing was skipped, the error is ErrNone itself.
-func TestHoldStopsAcquiring(t *testing.T) {
-	eachDialect(t, func(t *testing.T, w *world) {
-		for name, c := range acquirings {
-			for _, held := range []bool{true, false} {
-				w := newWorld(t, w.d)
-				q := w.queue()
-				if _, err := c.acquire(ctx, q); err != client.ErrNone {
-					t.Errorf("%s, nothing there: %#v", name, err)
-				}
-				c.prepare(t, q)
-				for _, h := range newqueue.QueueHolds {
-					if held || h != c.hold {
-						must(t, q.Lock(ctx, newqueue.QueueLock(h)))
-					}
-				}
-				if held {
-					before := w.tree()
-					_, err := c.acquire(ctx, q)
-					var held *client.HeldError
-					if !errors.Is(err, client.ErrHeld) || !errors.As(err, &held) || held.Queue != c.hold || len(held.By) > 0 || errors.Is(err, client.ErrNone) {
-						t.Errorf("%s: %v", name, err)
-					}
-					same(t, before, w.tree())
-					q = w.queue(client.IgnoreHolds())
-				}
-				if v, err := c.acquire(ctx, q); err != nil || !v.Locked() {
-					t.Errorf("%s, the queue held and ignored: %t: %v", name, held, err)
-				}
-			}
-		}
-	})
 }
 
 // TestHeldBy: the error says who holds the queue, as far as the hold's znode says it.
@@ -186,82 +149,6 @@ func TestHoldInAPass(t *testing.T) {
 		}
 		w.check()
 	})
-}
-
-// TestHoldsAndWorkersRace: an administrator holds and releases the queue again and
-// again while workers acquire. A job's lock is never created while the hold is there:
-// the server's own count of its transactions (zxid) shows it.
-func TestHoldsAndWorkersRace(t *testing.T) {
-	w := newWorld(t, newqueue.Design)
-	const jobs = 15
-	batchOf(t, w.queue(), jobs)
-	hold := newqueue.QueueLock(newqueue.HoldIngest)
-	admin := w.queue()
-	type span struct{ from, to int64 } // zxids: held from one to the other
-	var held []span
-	stop, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		for {
-			must(t, admin.Lock(ctx, hold))
-			_, s, err := w.raw.Exists(w.root + "/locks/queue/ingest")
-			must(t, err)
-			still, err := w.raw.Set(w.root+"/locks/queue", nil, -1)
-			must(t, err)
-			must(t, admin.Unlock(ctx, hold))
-			held = append(held, span{s.Czxid, still.Mzxid})
-			select {
-			case <-stop:
-				return
-			default:
-			}
-		}
-	}()
-	var mu sync.Mutex
-	var acquired []int64
-	var refused int
-	var workers sync.WaitGroup
-	for range 3 {
-		q := w.queue()
-		workers.Go(func() {
-			for {
-				j, err := q.AcquireJob(ctx, newqueue.JobPending)
-				switch {
-				case err == nil:
-					_, s, err := w.raw.Exists(w.root + j.Path() + "/lock")
-					must(t, err)
-					mu.Lock()
-					acquired = append(acquired, s.Czxid)
-					mu.Unlock()
-					must(t, j.Succeed(ctx))
-				case errors.Is(err, client.ErrHeld):
-					mu.Lock()
-					refused++
-					mu.Unlock()
-				case errors.Is(err, client.ErrNone):
-					return
-				default:
-					t.Error(err)
-					return
-				}
-			}
-		})
-	}
-	workers.Wait()
-	close(stop)
-	<-stopped
-	for _, a := range acquired {
-		for _, s := range held {
-			if s.from < a && a < s.to {
-				t.Errorf("a job was acquired at %#x; the queue was held from %#x to %#x", a, s.from, s.to)
-			}
-		}
-	}
-	if len(acquired) != jobs {
-		t.Errorf("acquired %d of %d jobs", len(acquired), jobs)
-	}
-	t.Logf("refused %d times, held %d times", refused, len(held))
-	w.check()
 }
 
 // TestNoPermissionToLookForHolds: a worker that may not create the hold's znode gets an

@@ -118,41 +118,6 @@ func TestLibraryReadsUs(t *testing.T) {
 	w.check()
 }
 
-// TestLibraryLocks (MerrittLocks): both sides use the same node of the same
-// kind, so each refuses what the other has locked.
-func TestLibraryLocks(t *testing.T) {
-	w := newWorld(t, newqueue.MrtZK)
-	q := w.queue()
-	must(t, q.Init(ctx))
-	for _, c := range []struct {
-		method    string
-		lock      newqueue.Lock
-		path      string
-		ephemeral bool
-	}{
-		{"lockIngestQueue", newqueue.QueueLock(newqueue.HoldIngest), "/locks/queue/ingest", false},
-		{"lockSmallAccessQueue", newqueue.QueueLock(newqueue.HoldAccessSmall), "/locks/queue/accessSmall", false},
-		{"lockLargeAccessQueue", newqueue.QueueLock(newqueue.HoldAccessLarge), "/locks/queue/accessLarge", false},
-		{"lockCollection", newqueue.CollectionLock("merritt_demo"), "/locks/collections/merritt_demo", false},
-		{"lockObjectStorage", newqueue.StorageLock("ark:/99999/fk4"), "/locks/storage/ark_99999_fk4", false},
-		{"lockObjectInventory", newqueue.InventoryLock("ark:/99999/fk4"), "/locks/inventory/ark_99999_fk4", true},
-		{"lockObjectLocalID", newqueue.LocalIDLock("a:b", ":/c//"), "/locks/localid/a:b_c__", true},
-	} {
-		must(t, q.Lock(ctx, c.lock))
-		n := w.tree().Get(c.path)
-		if n == nil || len(n.Data) > 0 || (n.Stat.EphemeralOwner != 0) != c.ephemeral {
-			t.Errorf("%s: %+v", c.method, n)
-			continue
-		}
-		must(t, q.Unlock(ctx, c.lock))
-		// The library's own.
-		w.put(c.path, "")
-		if locked := value(q.IsLocked(ctx, c.lock))(t); !locked {
-			t.Errorf("%s is not seen", c.method)
-		}
-	}
-}
-
 // TestWeReadTheLibrary loads trees as the library writes them, with exactly the
 // fields that it sets, and continues to work on them.
 func TestWeReadTheLibrary(t *testing.T) {

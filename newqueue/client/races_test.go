@@ -133,3 +133,24 @@ func TestABatchChangesMeanwhile(t *testing.T) {
 		w.check()
 	})
 }
+
+// TestResumedWhileItsBatchIsCleaned: a job of a batch that the admin tool marked as deleted is resumed between
+// the pass's read and its write. The batch stays.
+func TestResumedWhileItsBatchIsCleaned(t *testing.T) {
+	w := newWorld(t, newqueue.MrtZK)
+	other := w.queue()
+	bid, ids := batchOf(t, other, 1)
+	drive(t, other, ids[0], newqueue.JobFailed)
+	must(t, other.MoveBatch(ctx, bid, newqueue.BatchProcessing, newqueue.BatchReporting))
+	report(t, other, newqueue.BatchReporting)
+	w.put("/batches/"+bid+"/status", `{"status":"Deleted","last_modified":"2024-03-01 12:00:00 -0800","message":""}`)
+	c, q := w.hooked()
+	c.meddle(func() { must(t, other.MoveJob(ctx, ids[0], newqueue.JobFailed, newqueue.JobDownloading)) })
+	if gone, err := q.CleanupBatches(ctx); len(gone) > 0 || err != nil {
+		t.Errorf("cleaned up %v: %v", gone, err)
+	}
+	if j := value(other.AcquireJob(ctx, newqueue.JobDownloading))(t); j.ID != ids[0] {
+		t.Errorf("acquired %s", j.ID)
+	}
+	w.check()
+}

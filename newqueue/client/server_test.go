@@ -89,6 +89,11 @@ func (w *world) tree() *znode.Tree {
 	return value(w.reader.Tree(ctx))(w.t)
 }
 
+// left are the znodes of a tree whose paths contain part.
+func left(tree *znode.Tree, part string) []string {
+	return slices.DeleteFunc(tree.Paths("/"), func(p string) bool { return !strings.Contains(p, part) })
+}
+
 // jobsIn are the ids of a batch's jobs in a folder of it.
 func (w *world) jobsIn(bid string, f newqueue.BatchFolder) []string {
 	w.t.Helper()
