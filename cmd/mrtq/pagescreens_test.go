@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -76,6 +77,16 @@ func (s *pageScreen) updated(got string) string {
 		text = strings.Join(lines[:before], "") + "…\n" + strings.Join(lines[len(lines)-after:], "") + "\n"
 	}
 	return text
+}
+
+// updated is a page whose screens are as they are now.
+func updated(page string, screens []*pageScreen, printed []string) string {
+	for i, s := range slices.Backward(screens) {
+		if s.shown {
+			page = page[:s.start] + s.updated(printed[i]) + page[s.end:]
+		}
+	}
+	return page
 }
 
 // pageTerminal runs the commands of a page, on a server of the test.

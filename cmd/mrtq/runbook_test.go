@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -68,16 +67,15 @@ func TestRunbook(t *testing.T) {
 			}
 		}
 	})
-	for i, s := range slices.Backward(screens) {
+	printed := make([]string, len(screens))
+	for i, s := range screens {
 		got, seen := shown[s]
-		if !seen {
+		if printed[i] = got; !seen {
 			t.Errorf("%d: no way through the runbook runs: %s", i, s.commands)
-		} else if s.shown {
-			page = page[:s.start] + s.updated(got) + page[s.end:]
 		}
 	}
 	if *update && !t.Failed() {
-		must(t, os.WriteFile(path, []byte(page), 0o600))
+		must(t, os.WriteFile(path, []byte(updated(page, screens, printed)), 0o600))
 	}
 }
 

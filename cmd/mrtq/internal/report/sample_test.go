@@ -27,7 +27,7 @@ func record(i int) migrate.RecordStatus {
 	priority := []int{5, 5, 2, 5, 10, 5, 50, 2, 5, 20}[i*i%10] + i%7*i%5
 	q := queues[i*7%4]
 	return migrate.RecordStatus{
-		Path: fmt.Sprintf("%s/mrtQ-%02d%010d", q.node, priority, i), Queue: q.kind, Status: states[i%8], Format: formats[i*3%7%4],
+		Path: fmt.Sprintf("%s/mrtQ-%02d%012d", q.node, priority, i), Queue: q.kind, Status: states[i%8], Format: formats[i*3%7%4],
 		Time: sampleTime.Add(-time.Duration(i%400) * 9 * time.Hour), Outcome: "migrated",
 		Job: fmt.Sprintf("/jobs/jid%010d", i), Batch: fmt.Sprintf("bid%010d", i/20), State: states[i%8], Run: sampleRun,
 	}
@@ -68,8 +68,8 @@ func samplePlan(n int) *migrate.Plan {
 		}
 		p.Records = append(p.Records, e)
 	}
-	p.Locks = []migrate.HeldLock{{Path: "/mrt.lock/ark-99999-fk4abc123", Time: "2024-02-29T00:00:00.123Z", Data: "jid-0002", Record: "/ingest/mrtQ-050000000002"}}
-	p.Warnings = []migrate.Warning{{Path: "/ingest/mrtQ-050000000001", Message: "its sequence number has wrapped"}}
+	p.Locks = []migrate.HeldLock{{Path: "/mrt.lock/ark-99999-fk4abc123", Time: "2024-02-29T00:00:00.123Z", Data: "jid-0002", Record: "/ingest/mrtQ-05000000000002"}}
+	p.Warnings = []migrate.Warning{{Path: "/ingest/mrtQ-05000000000001", Message: "its sequence number has wrapped"}}
 	p.Missing = []string{"/accessLarge.1"}
 	return p
 }
@@ -93,7 +93,7 @@ func sample(n int) *Data {
 		},
 		Verdict: &migrate.Verdict{
 			Run: sampleRun, State: migrate.Done, Nodes: 9 * n, ACLs: 200,
-			NotMigrated: []string{"/ingest/mrtQ-059999999999"},
+			NotMigrated: []string{"/ingest/mrtQ-05009999999999"},
 		},
 		QuarantineChecked: true,
 		Records:           sampleRecords(n),
@@ -145,14 +145,14 @@ func risky() *Data {
 func wronged() *Data {
 	d := sample(300)
 	d.Verdict.Differences = []migrate.Difference{
-		{Kind: "missing", Path: "/jobs/jid0000000001/priority", Record: "/ingest/mrtQ-050000000001", Message: "it is missing"},
-		{Kind: "both", Path: "/ingest/mrtQ-050000000002", Message: "both queues have begun it"},
+		{Kind: "missing", Path: "/jobs/jid0000000001/priority", Record: "/ingest/mrtQ-05000000000001", Message: "it is missing"},
+		{Kind: "both", Path: "/ingest/mrtQ-05000000000002", Message: "both queues have begun it"},
 		{Kind: "restored", Path: "/migration/runs/" + sampleRun, Message: "it was restored from a backup"},
 		{Kind: "acted-on", Path: "/jobs/jid0000000004", Message: "a worker has it"},
 	}
-	d.Status.Legacy = []migrate.LegacyStatus{{Path: "/ingest", AtLegacy: []string{"/ingest/mrtQ-050000000005"}, Undecided: []migrate.UndecidedRecord{
-		{Record: "/ingest/mrtQ-050000000002", Job: "/jobs/jid0000000002", Question: migrate.Both},
-		{Record: "/ingest/mrtQ-050000000006", Job: "/jobs/jid0000000006", Question: migrate.LastCopy}}}}
+	d.Status.Legacy = []migrate.LegacyStatus{{Path: "/ingest", AtLegacy: []string{"/ingest/mrtQ-05000000000005"}, Undecided: []migrate.UndecidedRecord{
+		{Record: "/ingest/mrtQ-05000000000002", Job: "/jobs/jid0000000002", Question: migrate.Both},
+		{Record: "/ingest/mrtQ-05000000000006", Job: "/jobs/jid0000000006", Question: migrate.LastCopy}}}}
 	return d
 }
 
@@ -161,6 +161,6 @@ func stopped() *Data {
 	d := planned()
 	d.Plan = samplePlan(20)
 	d.Plan.Records[2].Action = migrate.ActBlock
-	d.Plan.Problems = []migrate.Problem{{Kind: migrate.Undecodable, Path: "/ingest/mrtQ-050000000002", Message: "can't be decoded", Next: "repair it"}}
+	d.Plan.Problems = []migrate.Problem{{Kind: migrate.Undecodable, Path: "/ingest/mrtQ-05000000000002", Message: "can't be decoded", Next: "repair it"}}
 	return d
 }
