@@ -20,19 +20,8 @@ const (
 	Held      Status = 5 // kept back by an administrator
 )
 
-// statuses has each status's name and the statuses that may follow it
-// (docs/legacy-format.md, "Status changes").
-var statuses = [...]struct {
-	name string
-	next []Status
-}{
-	Pending:   {"pending", []Status{Consumed, Held, Deleted}},
-	Consumed:  {"consumed", []Status{Completed, Failed, Pending, Held, Deleted}},
-	Deleted:   {"deleted", nil},
-	Failed:    {"failed", []Status{Pending, Deleted}},
-	Completed: {"completed", []Status{Pending, Deleted}},
-	Held:      {"held", []Status{Pending, Deleted}},
-}
+// statuses has each status's name.
+var statuses = [...]string{Pending: "pending", Consumed: "consumed", Deleted: "deleted", Failed: "failed", Completed: "completed", Held: "held"}
 
 // Valid reports whether s is one of the six.
 func (s Status) Valid() bool { return int(s) < len(statuses) }
@@ -43,25 +32,15 @@ func (s Status) String() string {
 	if !s.Valid() {
 		return fmt.Sprintf("status(%d)", byte(s))
 	}
-	return statuses[s].name
-}
-
-// CanBecome reports whether the legacy services may change s to t. A status
-// can't become itself, and nothing comes back from deleted.
-func (s Status) CanBecome(t Status) bool {
-	return s.Valid() && slices.Contains(statuses[s].next, t)
+	return statuses[s]
 }
 
 // ParseStatus returns the status with that name. The error lists the names.
 func ParseStatus(name string) (Status, error) {
-	names := make([]string, len(statuses))
-	for i, s := range statuses {
-		if s.name == name {
-			return Status(i), nil
-		}
-		names[i] = s.name
+	if i := slices.Index(statuses[:], name); i >= 0 {
+		return Status(i), nil
 	}
-	return 0, fmt.Errorf("status %q is unknown: expected one of %s", name, strings.Join(names, ", "))
+	return 0, fmt.Errorf("status %q is unknown: expected one of %s", name, strings.Join(statuses[:], ", "))
 }
 
 // MarshalText returns the name. It fails for an unknown byte.
@@ -69,7 +48,7 @@ func (s Status) MarshalText() ([]byte, error) {
 	if !s.Valid() {
 		return nil, fmt.Errorf("status byte %d is unknown: expected 0 to %d", byte(s), len(statuses)-1)
 	}
-	return []byte(statuses[s].name), nil
+	return []byte(statuses[s]), nil
 }
 
 // UnmarshalText sets s to the status of that name, or fails as [ParseStatus] does.

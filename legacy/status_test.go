@@ -1,49 +1,8 @@
 package legacy
 
 import (
-	"strings"
 	"testing"
 )
-
-// TestStatusChanges checks every pair against a matrix typed from the document.
-func TestStatusChanges(t *testing.T) {
-	const matrix = `
-		           pending consumed deleted failed completed held
-		pending    .       x        x       .      .         x
-		consumed   x       .        x       x      x         x
-		deleted    .       .        .       .      .         .
-		failed     x       .        x       .      .         .
-		completed  x       .        x       .      .         .
-		held       x       .        x       .      .         .`
-	lines := strings.Split(strings.TrimSpace(matrix), "\n")
-	to := strings.Fields(lines[0])
-	pairs := 0
-	for _, line := range lines[1:] {
-		cells := strings.Fields(line)
-		s, err := ParseStatus(cells[0])
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, cell := range cells[1:] {
-			next, err := ParseStatus(to[i])
-			if err != nil {
-				t.Fatal(err)
-			}
-			pairs++
-			if got, want := s.CanBecome(next), cell == "x"; got != want {
-				t.Errorf("%s to %s: got %t, want %t", s, next, got, want)
-			}
-		}
-	}
-	if pairs != 36 {
-		t.Errorf("%d pairs decided, want 36", pairs)
-	}
-	for b := range 256 {
-		if s := Status(b); s.Valid() != (b <= 5) || !s.Valid() && (s.CanBecome(Pending) || Pending.CanBecome(s)) {
-			t.Errorf("byte %d: %s", b, s)
-		}
-	}
-}
 
 func TestStatusText(t *testing.T) {
 	for b, name := range []string{"pending", "consumed", "deleted", "failed", "completed", "held"} {

@@ -75,16 +75,9 @@ func (e *ensemble) fill() {
 	}
 }
 
-// operator opens a session with some of the servers; none means all.
-func (e *ensemble) operator(servers ...int) *migrate.Writer {
-	all := strings.Split(e.server.Address(), ",")
-	if len(servers) > 0 {
-		all = nil
-		for _, i := range servers {
-			all = append(all, e.server.NodeAddress(i))
-		}
-	}
-	w, err := zkconn.OpenWriter(e.ctx, zkconn.Config{Address: zkconn.Address{Servers: all}, GiveUp: time.Minute})
+// operator opens a session.
+func (e *ensemble) operator() *migrate.Writer {
+	w, err := zkconn.OpenWriter(e.ctx, zkconn.Config{Address: zkconn.Address{Servers: strings.Split(e.server.Address(), ",")}, GiveUp: time.Minute})
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -256,19 +249,10 @@ func (e *ensemble) stop(i int) {
 	e.signal(i, syscall.SIGCONT)
 }
 
+// TestThreeServers: servers fail in the middle of a command. The same command, repeated if it had to give up,
+// finishes it: each record has one job, or after a rollback none.
 func TestThreeServers(t *testing.T) {
 	e := newEnsemble(t)
-	for name, test := range map[string]func(*testing.T, *ensemble){"fail": serversFail, "lag": laggingMember} {
-		t.Run(name, func(t *testing.T) {
-			e.t = t
-			test(t, e)
-		})
-	}
-}
-
-// Servers fail in the middle of a command. The same command, repeated if it had to give up,
-// finishes it: each record has one job, or after a rollback none.
-func serversFail(t *testing.T, e *ensemble) {
 	type interrupted struct {
 		name    string
 		ready   []func(context.Context, *migrate.Writer) error
@@ -318,70 +302,5 @@ func serversFail(t *testing.T, e *ensemble) {
 			}
 			t.Logf("%s, %s: done by %d calls", c.name, f.name, tries)
 		}
-	}
-}
-
-// A member of the ensemble lags: it is stopped while another operator acts through the
-// leader. Then it answers the first one's command, which must not decide from old data.
-func laggingMember(t *testing.T, e *ensemble) {
-	old := 0
-	type pair struct {
-		name          string
-		before, other func(context.Context, *migrate.Writer) error
-		command       func(context.Context, *migrate.Writer) error
-		jobs, legacy  int
-	}
-	for _, c := range first(
-		pair{"verify after another one's migration", nil, e.migrate, e.verify, 1, 1},
-		pair{"migrate after another one's migration", nil, e.migrate, e.migrate, 1, 1},
-		pair{"rollback after another one's migration", nil, e.migrate, e.rollback, 0, 1},
-		pair{"release after another one's migration", nil, e.migrate, e.release, 1, 0},
-		pair{"migrate after another one's rollback", e.migrate, e.rollback, e.migrate, 1, 1},
-		pair{"release after another one's rollback", e.migrate, e.rollback, e.release, 0, 1},
-		pair{"rollback after another one's release", e.migrate, e.release, e.rollback, 0, 1},
-	) {
-		for _, pause := range first(time.Second, 15*time.Second) { // the leader gives it up after 10 s
-			e.clean()
-			if c.before != nil {
-				e.do("get ready", c.before)
-			}
-			leader, follower := e.leader()
-			w := e.operator(follower)
-			reader := e.client(e.server.NodeAddress(follower))
-			value(reader.Sync("/"))
-			e.signal(follower, syscall.SIGSTOP)
-			others := []int{leader, 3 - leader - follower}
-			second := e.operator(others...)
-			if err := c.other(e.ctx, second); err != nil {
-				t.Errorf("%s: the other operator: %v", c.name, err)
-			}
-			stale, answer := make(chan bool, 1), make(chan error, 1)
-			newest := value(second.Get(e.ctx, "/migration/runs/run0000000000")).Stat.Mzxid
-			go func() {
-				_, stat, err := reader.Get("/migration/runs/run0000000000")
-				stale <- errors.Is(err, zk.ErrNoNode) || err == nil && stat.Mzxid < newest
-			}()
-			go func() { answer <- c.command(e.ctx, w) }()
-			time.Sleep(pause)
-			e.signal(follower, syscall.SIGCONT)
-			err := <-answer
-			if <-stale {
-				old++
-			}
-			reader.Close()
-			w.Close()
-			second.Close()
-			t.Logf("%s, after %v: %v", c.name, pause, err)
-			if errors.Is(err, migrate.ErrLost) {
-				e.do("the same again", c.command)
-			} else if err != nil {
-				t.Errorf("%s: %v", c.name, err)
-			}
-			e.count(c.jobs, c.legacy)
-		}
-	}
-	t.Logf("a reader that did not ask for the newest saw old data %d times", old)
-	if *torture && old == 0 { // once in two or three tries it does
-		t.Error("no member lagged")
 	}
 }

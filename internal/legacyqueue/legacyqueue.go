@@ -1,7 +1,7 @@
 // Package legacyqueue makes legacy queues of any size, with records of every
 // format, status and kind, for scenarios, tests and benchmarks. The same
-// options always give the same queue. A [Consumer] takes records as the legacy
-// services did.
+// options always give the same queue. A [Consumer] looks at records in the order
+// of the legacy services.
 package legacyqueue
 
 import (

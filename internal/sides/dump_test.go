@@ -178,26 +178,6 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// TestServer: a place on a server is a session with it.
-func TestServer(t *testing.T) {
-	s := server(t)
-	text := s.Address() + "/app"
-	w, err := sides.OpenWritable(t.Context(), place(t, text), sides.Options{Config: zkconn.Config{Auth: []zkconn.Auth{zkconn.DigestAuth(user, password)}}})
-	must(t, err)
-	defer w.Close()
-	_, err = w.MakeChroot(t.Context())
-	must(t, err)
-	must(t, w.Multi(t.Context(), []znode.Op{{Kind: znode.OpCreate, Path: "/x", Data: []byte("data"), ACL: []znode.ACL{mine}}}))
-	must(t, w.Commit(t.Context()))
-	r := source(t, text)
-	if _, err := r.Get(t.Context(), "/x"); !errors.Is(err, zkconn.ErrNoAuth) {
-		t.Errorf("without credentials: %v", err)
-	}
-	if stat, ok, err := r.Exists(t.Context(), "/x"); err != nil || !ok || stat.DataLength != 4 {
-		t.Errorf("%+v, %t, %v", stat, ok, err)
-	}
-}
-
 func TestParse(t *testing.T) {
 	dir := t.TempDir()
 	path := file(t, "x", "")

@@ -5,14 +5,16 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"github.com/go-zookeeper/zk"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/go-zookeeper/zk"
+
 	"mrtq/internal/jute"
+
 	"pgregory.net/rapid"
 
 	"mrtq/internal/sides"

@@ -102,13 +102,15 @@ type cell struct {
 	job    JobIs
 }
 
-// release says what a release does (docs/life.md, "The release"). If the record was finished, done counts instead,
-// if it is set.
-var release = map[cell]struct {
+// row is what a table says of a cell. If the record was finished, done counts instead, if it is set.
+type row struct {
 	do   Act
 	asks Question
 	done Act
-}{
+}
+
+// release says what a release does (docs/life.md, "The release").
+var release = map[cell]row{
 	{AsMigrated, NotBegun}: {do: HandOver},
 	{AsMigrated, Begun}:    {do: HandOver},
 	{AsMigrated, Gone}:     {asks: JobGone, done: HandOver},
@@ -121,11 +123,7 @@ var release = map[cell]struct {
 }
 
 // back says what a rollback does with a record that was not handed over (docs/life.md, "The way back").
-var back = map[cell]struct {
-	do   Act
-	asks Question
-	done Act
-}{
+var back = map[cell]row{
 	{AsMigrated, NotBegun}: {do: Withdraw},
 	{AsMigrated, Begun}:    {do: HandOver},
 	{AsMigrated, Gone}:     {asks: JobGone, done: Withdraw},
@@ -148,18 +146,7 @@ func DecideRelease(f Facts, a Answer) Decision {
 	if f.Record == AsMigrated && f.Worked && f.Job != Gone {
 		return Decision{Act: Wait}
 	}
-	row := release[cell{f.Record, f.Job}]
-	switch {
-	case f.Finished && row.done != "":
-		return Decision{Act: row.done}
-	case f.Record == Changed && f.Job == Gone && f.Held: // an administrator deleted the job, which nobody had begun
-		return Decision{Act: Withdraw}
-	case row.asks == LastCopy && f.Restored && f.Kept: // it was handed over since the backup was made
-		return Decision{Act: Mark}
-	case row.asks != "":
-		return decided(row.asks, f, a)
-	}
-	return Decision{Act: row.do}
+	return release[cell{f.Record, f.Job}].decide(f, a)
 }
 
 // DecideBack decides what a rollback does with a record and its job. If force is set, jobs that were begun go back too,
@@ -182,18 +169,21 @@ func DecideBack(f Facts, a Answer, force bool) Decision {
 	if f.Record == AsMigrated && f.Worked && f.Job == Begun { // it was consumed when it was migrated, and its worker still has it
 		return decided(Both, f, a)
 	}
-	row := back[cell{f.Record, f.Job}]
+	return back[cell{f.Record, f.Job}].decide(f, a)
+}
+
+func (r row) decide(f Facts, a Answer) Decision {
 	switch {
-	case f.Finished && row.done != "":
-		return Decision{Act: row.done}
-	case f.Record == Changed && f.Job == Gone && f.Held:
+	case f.Finished && r.done != "":
+		return Decision{Act: r.done}
+	case f.Record == Changed && f.Job == Gone && f.Held: // an administrator deleted the job, which nobody had begun
 		return Decision{Act: Withdraw}
-	case row.asks == LastCopy && f.Restored && f.Kept:
+	case r.asks == LastCopy && f.Restored && f.Kept: // it was handed over since the backup was made
 		return Decision{Act: Mark}
-	case row.asks != "":
-		return decided(row.asks, f, a)
+	case r.asks != "":
+		return decided(r.asks, f, a)
 	}
-	return Decision{Act: row.do}
+	return Decision{Act: r.do}
 }
 
 // decided is what an answer to a question does. The side that loses must not be at work.

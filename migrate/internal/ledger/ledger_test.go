@@ -246,16 +246,6 @@ func TestLedgerIsSmall(t *testing.T) {
 	}
 }
 
-// Entries are in groups of a thousand, so that no list of children grows too long.
-func TestGroups(t *testing.T) {
-	for n, want := range map[int]string{0: "0000000/0000000000", 999: "0000000/0000000999", 1000: "0000001/0000001000", 1234567: "0001234/0001234567"} {
-		path, group, first := ledger.EntryPath("run0000000007", n)
-		if path != "/migration/ledger/run0000000007/"+want || group != znode.Parent(path) || first != (n%1000 == 0) {
-			t.Errorf("%d: %s %s %t", n, path, group, first)
-		}
-	}
-}
-
 // A run's record that this version can't read is refused in one sentence.
 func TestParseRun(t *testing.T) {
 	good := ledger.Run{ID: "run0000000000", State: ledger.Done, Dialect: newqueue.MrtZK}

@@ -124,6 +124,9 @@ func (b *Builder) postpone(r rules.Record, s rules.State) bool {
 	return true
 }
 
+// isLate is why a record is left to the next run.
+const isLate = "late, of a finished batch"
+
 // createLate plans the jobs of late records, if their batches are open. Nothing is added to
 // a finished batch, and the run must not wait for it: it could not be released.
 func (b *Builder) createLate(there map[string]target.Batch) {
@@ -133,8 +136,7 @@ func (b *Builder) createLate(there map[string]target.Batch) {
 			b.create(l.record, l.state, line)
 			continue
 		}
-		line.Action, line.Reason = Skip, "late, of a finished batch"
-		b.content.leaveOut(l.record.Path)
+		line.Action, line.Reason = Skip, isLate
 		b.warn(l.record.Path, fmt.Sprintf("it came while %s was unfinished, and its batch %q is finished in that run: it is left to the next run", b.plan.Run, l.batch.UUID))
 	}
 }

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 
 	"mrtq/internal/znode"
 	"mrtq/legacy"
@@ -13,16 +12,8 @@ import (
 
 // content is what a plan keeps of the records' content.
 type content struct {
-	// unsettled are the paths of records that were not migrated before, by the choice about
-	// them: consumed or failed. emptied are those of them whose job, when it has failed and is
-	// requeued, may be stored without its content.
-	unsettled, emptied map[string][]string
-	byJobID            map[string]string // consumed records, by their jobID
-	profiles           bool              // whether any job has a profile
-}
-
-func newContent() content {
-	return content{byJobID: map[string]string{}, unsettled: map[string][]string{"consumed": nil, "failed": nil}, emptied: map[string][]string{}}
+	byJobID  map[string]string // consumed records, by their jobID
+	profiles bool              // whether any job has a profile
 }
 
 // record looks at one more record. migrated says that the plan leaves its job as it is.
@@ -42,25 +33,8 @@ func (o *content) record(b *Builder, f source.Fetched, migrated bool) {
 	if r.Queue == rules.Inventory && property(r, "manifestURL") == "" {
 		b.warn(r.Path, "an inventory record without manifestURL: no service can record it")
 	}
-	status := r.Legacy.Header.Status
-	if _, unsettled := o.unsettled[status.String()]; unsettled && !migrated {
-		about := status.String()
-		o.unsettled[about] = append(o.unsettled[about], r.Path)
-		if b.plan.Dialect == newqueue.MrtZK && r.Queue == rules.Ingest {
-			o.emptied[about] = append(o.emptied[about], r.Path)
-		}
-	}
-	if id := property(r, "jobID"); id != "" && status == legacy.Consumed {
+	if id := property(r, "jobID"); id != "" && r.Legacy.Header.Status == legacy.Consumed {
 		o.byJobID[id] = max(o.byJobID[id], r.Path)
-	}
-}
-
-// leaveOut forgets what the choices risk for a record that gets no job.
-func (o *content) leaveOut(record string) {
-	for _, risky := range []map[string][]string{o.unsettled, o.emptied} {
-		for about, records := range risky {
-			risky[about] = slices.DeleteFunc(records, func(r string) bool { return r == record })
-		}
 	}
 }
 

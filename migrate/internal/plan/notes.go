@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mrtq/internal/znode"
+	"mrtq/legacy"
 	"mrtq/migrate/internal/rules"
 	"mrtq/newqueue"
 )
@@ -71,30 +72,33 @@ func (b *Builder) addNotes() {
 // working on a consumed record, or may have died; the record doesn't say which. What a
 // worker did of a failed record before it failed is done again.
 func (b *Builder) noteRisks() {
+	p := b.plan
 	for _, choice := range rules.AllChoices {
-		records, risky := b.content.unsettled[choice.Name]
-		if !risky {
+		if choice.Name != legacy.Consumed.String() && choice.Name != legacy.Failed.String() {
 			continue
 		}
-		for _, value := range choice.Values {
-			risk := Risk{About: choice.Name, Choice: value, Twice: []string{}, Never: []string{}, Empty: []string{}, Chosen: value == *choice.Value(&b.plan.Choices)}
-			risk.add(value, records, b.content.emptied[choice.Name])
-			b.plan.Risks = append(b.plan.Risks, risk)
+		records, emptied := []string{}, []string{} // emptied may be stored without their content when they are requeued
+		for _, r := range p.Records {
+			if r.Job != "" || r.Status != choice.Name || r.Reason == isLate {
+				continue
+			}
+			records = append(records, r.Path)
+			if p.Dialect == newqueue.MrtZK && r.Queue == rules.Ingest {
+				emptied = append(emptied, r.Path)
+			}
 		}
-	}
-}
-
-// add adds what may happen to records whose jobs begin in a state. emptied are those that, when
-// requeued, may be stored without their content.
-func (r *Risk) add(state string, records, emptied []string) {
-	switch state {
-	case rules.AsPending:
-		r.Twice = append(r.Twice, records...)
-	case rules.AsHeld:
-		r.Never = append(r.Never, records...)
-	case rules.AsFailed:
-		r.Never = append(r.Never, records...)
-		r.Empty = append(r.Empty, emptied...)
+		for _, value := range choice.Values {
+			risk := Risk{About: choice.Name, Choice: value, Twice: []string{}, Never: []string{}, Empty: []string{}, Chosen: value == *choice.Value(&p.Choices)}
+			switch value {
+			case rules.AsPending:
+				risk.Twice = records
+			case rules.AsHeld:
+				risk.Never = records
+			case rules.AsFailed:
+				risk.Never, risk.Empty = records, emptied
+			}
+			p.Risks = append(p.Risks, risk)
+		}
 	}
 }
 
