@@ -351,13 +351,18 @@ func TestSlowServerGetsSmallerTransactions(t *testing.T) {
 	t.Parallel()
 	s := serve(t, queueTree(t, pendings(t, 600, 600)), newqueue.Design)
 	var sizes []int
+	goOn := make(chan struct{})
 	transaction := s.transactions(s.session)
 	s.server.Inject(minizk.Fault{On: func(op minizk.Op) bool {
 		if transaction(op) {
 			sizes = append(sizes, len(op.Paths))
 		}
-		return transaction(op) && len(op.Paths) > 100
-	}, Do: minizk.Delay(300 * time.Millisecond)})
+		large := transaction(op) && len(op.Paths) > 100
+		if large {
+			time.AfterFunc(300*time.Millisecond, func() { goOn <- struct{}{} })
+		}
+		return large
+	}, Do: minizk.Hold(goOn)})
 	s.mustMigrate(s.options())
 	most := slices.Max(sizes)
 	if at := slices.Index(sizes, most); at+1 < len(sizes) && sizes[at+1] > most*3/4 {

@@ -6,15 +6,8 @@ import (
 
 // clock is a clock that the test moves, or the machine's. Server.mu guards it.
 type clock struct {
-	real   bool
-	at     time.Time // what a manual clock shows
-	alarms []alarm
-}
-
-// alarm is a channel to close when a manual clock reaches a time.
-type alarm struct {
-	at time.Time
-	ch chan struct{}
+	real bool
+	at   time.Time // what a manual clock shows
 }
 
 func newClock(o Options) clock {
@@ -32,27 +25,6 @@ func (c *clock) now() time.Time {
 	return c.at
 }
 
-// after returns a channel that is closed when d has passed on a manual clock.
-func (c *clock) after(d time.Duration) <-chan struct{} {
-	ch := make(chan struct{})
-	c.alarms = append(c.alarms, alarm{c.at.Add(d), ch})
-	c.ring() // it may be due already
-	return ch
-}
-
-func (c *clock) ring() {
-	kept := c.alarms[:0]
-	for _, a := range c.alarms {
-		if a.at.After(c.at) {
-			kept = append(kept, a)
-			continue
-		}
-		close(a.ch)
-	}
-	clear(c.alarms[len(kept):])
-	c.alarms = kept
-}
-
 // Now returns the server's time: what the manual clock shows, or with Options.RealTime the
 // machine's time.
 func (s *Server) Now() time.Time {
@@ -63,8 +35,7 @@ func (s *Server) Now() time.Time {
 
 // Advance moves a manual clock forward by d. Before it returns, it expires the sessions that have
 // been silent for longer than their timeout, in the order of their deadlines. It also removes the
-// container and TTL nodes that are due, as often as Options.ContainerInterval says, and lets
-// delayed operations continue if their time has come.
+// container and TTL nodes that are due, as often as Options.ContainerInterval says.
 //
 // The session of a connected client expires too, if d leaves the client no time to ping. To keep
 // the session, advance in steps shorter than its timeout. A stopped server's clock moves, but
@@ -78,7 +49,6 @@ func (s *Server) Advance(d time.Duration) {
 	}
 	s.clock.at = s.clock.at.Add(d)
 	s.tick()
-	s.clock.ring()
 }
 
 // handshakePatience is how long a connection may have no session. A real server's property

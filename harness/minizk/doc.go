@@ -19,7 +19,7 @@
 // Options.ContainerInterval says. With Options.RealTime the server uses the machine's clock.
 //
 // [Server.Inject] makes operations go wrong: it cuts the connection before or after an operation,
-// or it delays, holds or refuses the operation. [Server.Counts] and [Server.Log] say what clients
+// or it holds or refuses the operation. [Server.Counts] and [Server.Log] say what clients
 // have done. [Server.Snapshot] returns the tree, and [Server.Load] replaces it.
 //
 // It is one server, and it behaves like Apache ZooKeeper 3.8. README.md lists the known

@@ -2,7 +2,6 @@ package minizk
 
 import (
 	"slices"
-	"time"
 
 	"mrtq/internal/jute"
 )
@@ -32,10 +31,9 @@ type Fault struct {
 // Action is what happens to an operation. With the zero value the operation is done as usual: use
 // it to count operations with Injected.Met.
 type Action struct {
-	kind  actionKind
-	code  jute.Code
-	delay time.Duration
-	gate  <-chan struct{}
+	kind actionKind
+	code jute.Code
+	gate <-chan struct{}
 }
 
 type actionKind int
@@ -46,11 +44,8 @@ const (
 	cutAfter
 	swallow
 	refuse
-	delay
 	hold
 )
-
-// The actions and conditions below are public in package harness/minizk, which says what they do.
 
 // CutBefore ends the connection instead of doing the operation.
 func CutBefore() Action { return Action{kind: cutBefore} }
@@ -64,10 +59,8 @@ func Swallow() Action { return Action{kind: swallow} }
 // Refuse answers with code instead of doing the operation.
 func Refuse(code jute.Code) Action { return Action{kind: refuse, code: code} }
 
-// Delay does the operation when d has passed on the server's clock.
-func Delay(d time.Duration) Action { return Action{kind: delay, delay: d} }
-
-// Hold does the operation when gate is closed.
+// Hold does the operation when gate is closed, or has a value for it. To delay the operation, let a
+// timer do that.
 func Hold(gate <-chan struct{}) Action { return Action{kind: hold, gate: gate} }
 
 // Changing selects the operations that could change the tree.
@@ -104,8 +97,7 @@ func (s *Server) Inject(f Fault) *Injected {
 	return in
 }
 
-// Remove ends the fault. If it delays or holds an operation already, that operation keeps
-// waiting.
+// Remove ends the fault. If it holds an operation already, that operation keeps waiting.
 func (in *Injected) Remove() {
 	in.s.mu.Lock()
 	defer in.s.mu.Unlock()
@@ -164,21 +156,10 @@ func (r *request) operation() Op {
 	return op
 }
 
-// await waits until a delayed or held operation may continue, and releases mu meanwhile. It
-// returns false if the connection ended first. The caller holds mu.
+// await waits until a held operation may continue, and releases mu meanwhile. It returns false if
+// the connection ended first. The caller holds mu.
 func (s *Server) await(c *conn, a Action) bool {
-	var gate <-chan struct{}
-	var timer <-chan time.Time
-	switch {
-	case a.kind == hold:
-		gate = a.gate
-	case a.kind == delay && s.clock.real:
-		t := time.NewTimer(a.delay)
-		defer t.Stop()
-		timer = t.C
-	case a.kind == delay:
-		gate = s.clock.after(a.delay)
-	default:
+	if a.kind != hold {
 		return true
 	}
 	s.mu.Unlock()
@@ -188,9 +169,7 @@ func (s *Server) await(c *conn, a Action) bool {
 		return false
 	}
 	select {
-	case <-gate:
-		return true
-	case <-timer:
+	case <-a.gate:
 		return true
 	case <-c.out.done:
 		return false

@@ -124,61 +124,32 @@ func TestFaultsSeeTheSessionAndThePaths(t *testing.T) {
 	}
 }
 
-// TestDelayFollowsTheClock: a delayed operation waits for Advance, and so do the requests after
-// it.
-func TestDelayFollowsTheClock(t *testing.T) {
+// TestHoldAndCloseWhileHeld: a held operation waits, and so do the requests after it, but not those before it, and not
+// other clients.
+func TestHoldAndCloseWhileHeld(t *testing.T) {
 	s := run(t, minizk.Options{})
 	a, b := raw(t, s), raw(t, s)
-	s.Inject(minizk.Fault{On: minizk.OnPath("/slow"), Do: minizk.Delay(10 * time.Second)})
-	queue(t, a, newNode("/before", "", 0), newNode("/slow", "", 0), newNode("/after", "", 0))
+	gate := make(chan struct{})
+	in := s.Inject(minizk.Fault{On: minizk.OnPath("/held"), Do: minizk.Hold(gate)})
+	queue(t, a, newNode("/before", "", 0), newNode("/held", "", 0), newNode("/after", "", 0))
 	if p, err := a.ReadPacket(); err != nil || p.Err != jute.OK {
 		t.Fatalf("reply to /before: %v %v", p, err)
 	}
-	want(t, "another client", do(t, b, newNode("/other", "", 0)), jute.OK)
-	s.Advance(9 * time.Second)
-	want(t, "another client", do(t, b, jute.Request{Op: jute.OpSync, Path: "/"}), jute.OK)
-	if nodeAt(t, s, "/slow") != nil || nodeAt(t, s, "/after") != nil {
-		t.Fatal("an operation was done before its delay was over")
-	}
-	s.Advance(time.Second)
-	for _, p := range []string{"/slow", "/after"} {
-		if r, err := a.ReadPacket(); err != nil || r.Err != jute.OK {
-			t.Fatalf("reply to %s: %v %v", p, r, err)
-		}
-	}
-}
-
-func TestHoldAndCloseWhileHeld(t *testing.T) {
-	s := run(t, minizk.Options{})
-	a := raw(t, s)
-	gate := make(chan struct{})
-	in := s.Inject(minizk.Fault{Nth: 1, Do: minizk.Hold(gate)})
-	queue(t, a, newNode("/held", "", 0))
 	for in.Fired() == 0 { // poll until it has arrived, because there is no event for that
 		time.Sleep(time.Millisecond)
 	}
-	if nodeAt(t, s, "/held") != nil {
-		t.Fatal("the operation was done although it should be held")
+	want(t, "another client", do(t, b, newNode("/other", "", 0)), jute.OK)
+	if nodeAt(t, s, "/held") != nil || nodeAt(t, s, "/after") != nil {
+		t.Fatal("an operation was done although it should be held")
 	}
 	close(gate)
-	if p, err := a.ReadPacket(); err != nil || p.Err != jute.OK {
-		t.Fatalf("%v %v", p, err)
+	for _, path := range []string{"/held", "/after"} {
+		if p, err := a.ReadPacket(); err != nil || p.Err != jute.OK {
+			t.Fatalf("reply to %s: %v %v", path, p, err)
+		}
 	}
 	// A held operation does not prevent the server from closing. Otherwise run's leak
 	// check would fail.
 	s.Inject(minizk.Fault{Do: minizk.Hold(make(chan struct{}))})
 	queue(t, a, newNode("/never", "", 0))
-}
-
-// TestDelayThatIsOverDoesNotWait: a delay of nothing or less does not wait for Advance.
-func TestDelayThatIsOverDoesNotWait(t *testing.T) {
-	s := run(t, minizk.Options{})
-	a := raw(t, s)
-	for _, d := range []time.Duration{0, -time.Second} {
-		in := s.Inject(minizk.Fault{Do: minizk.Delay(d)})
-		want(t, d.String(), do(t, a, jute.Request{Op: jute.OpSync, Path: "/"}), jute.OK)
-		if in.Remove(); in.Fired() != 1 {
-			t.Errorf("%v: fired %d times", d, in.Fired())
-		}
-	}
 }
