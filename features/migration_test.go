@@ -2,7 +2,6 @@ package features_test
 
 import (
 	"cmp"
-	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -56,15 +55,8 @@ func TestMigration(t *testing.T) {
 		t.Run(string(backend), func(t *testing.T) {
 			t.Parallel() // they wait for servers, clocks and sessions more than they compute
 			server := harness.ForTest(t, backend, harness.Options{})
-			restart := func(ctx context.Context) error {
-				if err := server.Kill(); err != nil {
-					return err
-				}
-				return server.Restart(ctx)
-			}
 			r, err := migration.Run(t.Context(), migration.Options{
-				Address: server.Address(), Command: mrtq, Restart: restart,
-				Tags: cmp.Or(os.Getenv("MRTQ_TAGS"), tags), Format: accept.Progress, Out: t.Output(),
+				Server: server, Command: mrtq, Options: accept.Options{Tags: cmp.Or(os.Getenv("MRTQ_TAGS"), tags), Out: t.Output()},
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -171,15 +171,16 @@ type suite struct {
 }
 
 func (s *suite) run(ctx context.Context, features []godog.Feature) (*Report, error) {
-	var xml *bytes.Buffer
-	if s.opt.JUnit != nil {
-		xml = &bytes.Buffer{}
-	}
-	passed, err := runner.Run(ctx, runner.Options{
-		JUnit: xml, Features: features, Tags: filter(s.opt.Tags, s.lenient), Scenario: s.scenario,
+	opt := runner.Options{
+		Features: features, Tags: filter(s.opt.Tags, s.lenient), Scenario: s.scenario,
 		Format: s.opt.Format, Out: s.opt.Out, Color: s.opt.Color, Parallel: s.opt.Parallel,
-	})
-	if err == nil && xml != nil {
+	}
+	var xml bytes.Buffer
+	if s.opt.JUnit != nil {
+		opt.JUnit = &xml
+	}
+	passed, err := runner.Run(ctx, opt)
+	if err == nil && s.opt.JUnit != nil {
 		err = s.decorate(xml.Bytes(), features, context.Cause(ctx), s.opt.JUnit)
 	}
 	switch {

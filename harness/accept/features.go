@@ -7,7 +7,7 @@ import (
 
 	"github.com/cucumber/godog"
 
-	"mrtq/features"
+	"mrtq/harness/accept/internal/runner"
 	"mrtq/newqueue"
 )
 
@@ -18,18 +18,11 @@ var files = []string{"job.feature", "batch.feature", "access.feature", "acquire.
 // featuresOf returns all features of the new queue for a dialect: those in features/,
 // and one for each entity with the pairs of states that have no transition.
 func featuresOf(d newqueue.Dialect) ([]godog.Feature, error) {
-	var all []godog.Feature
-	for _, name := range files {
-		text, err := features.Files.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, godog.Feature{Name: name, Contents: text})
-	}
+	all, err := runner.Features(files...)
 	for _, e := range entities {
 		all = append(all, godog.Feature{Name: "illegal-" + string(e) + ".feature", Contents: []byte(illegal(e, d))})
 	}
-	return all, nil
+	return all, err
 }
 
 // in returns the tag that all scenarios have which run in a dialect.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/beevik/etree"
@@ -24,15 +25,19 @@ func (s *suite) decorate(xml []byte, features []godog.Feature, why error, w io.W
 			test.CreateAttr("classname", title)
 			name := example.ReplaceAllString(test.SelectAttrValue("name", ""), "")
 			failure := test.SelectElement("failure")
-			switch tags, failed := s.failure(title, name); {
-			case s.isLacking(title, name):
+			is := func(sc scenario) bool {
+				return sc.name == name && strings.HasSuffix(title, ", dialect "+string(sc.dialect))
+			}
+			failed := slices.IndexFunc(s.ran, func(sc scenario) bool { return sc.failed != nil && is(sc) })
+			switch {
+			case slices.ContainsFunc(s.lacking, is):
 				test.Child = nil
 				test.CreateElement("skipped").CreateAttr("message", "not offered")
-			case failure != nil && !failed:
+			case failure != nil && failed < 0:
 				of.RemoveChild(test) // it ended only because the run did
 			case failure != nil:
 				test.Child = []etree.Token{failure} // without the steps that it skipped
-				failure.SetText(fmt.Sprintf("%s\nalone: mrtq accept --tags '%s'", placeOf(features, title, name), strings.Join(tags, " && ")))
+				failure.SetText(fmt.Sprintf("%s\nalone: mrtq accept --tags '%s'", placeOf(features, title, name), strings.Join(idsOf(s.ran[failed].tags), " && ")))
 			}
 		}
 	}
@@ -50,25 +55,6 @@ func (s *suite) decorate(xml []byte, features []godog.Feature, why error, w io.W
 
 // example is what godog adds to the name of an outline's example.
 var example = regexp.MustCompile(` #\d+$`)
-
-// failure are the ids of the rows of a scenario that failed.
-func (s *suite) failure(feature, name string) (ids []string, failed bool) {
-	for _, sc := range s.ran {
-		if sc.failed != nil && sc.name == name && strings.HasSuffix(feature, ", dialect "+string(sc.dialect)) {
-			return idsOf(sc.tags), true
-		}
-	}
-	return nil, false
-}
-
-func (s *suite) isLacking(feature, name string) bool {
-	for _, sc := range s.lacking {
-		if sc.name == name && strings.HasSuffix(feature, ", dialect "+string(sc.dialect)) {
-			return true
-		}
-	}
-	return false
-}
 
 // placeOf is a scenario's file and line, as far as the name tells.
 func placeOf(features []godog.Feature, title, name string) string {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -302,14 +301,11 @@ func (w *world) stopIfLost(err error) error {
 	switch {
 	case errors.Is(err, library.ErrLost), errors.As(err, &driver) && driver.Ends, errors.As(err, &connecting):
 		w.suite.stop(err)
-	case slices.ContainsFunc(connectionLost, func(lost error) bool { return errors.Is(err, lost) }):
+	case session.Lost(err):
 		w.suite.stop(fmt.Errorf("%w: %w", library.ErrLost, err))
 	}
 	return err
 }
-
-// connectionLost has the errors of a broken connection.
-var connectionLost = []error{zk.ErrNoServer, zk.ErrConnectionClosed, zk.ErrSessionExpired, zk.ErrSessionMoved, zk.ErrClosing}
 
 // timeIn is the time that the last act has to write in a field: what its clock said. An implementation without a clock
 // of ours may write any time since the act began.

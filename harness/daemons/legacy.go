@@ -21,13 +21,8 @@ import (
 // znode's version, so that only one can. It has no lock: a record whose worker was killed
 // stays consumed.
 
-// The legacy queue's nodes.
-const (
-	legacyIngest    = "/ingest"
-	legacyInventory = "/mrt.inventory.full"
-	legacySmall     = "/accessSmall.1"
-	legacyLarge     = "/accessLarge.1"
-)
+// usualNodes are the legacy queue's nodes, by kind.
+var usualNodes = map[string][]string{"ingest": {"/ingest"}, "inventory": {"/mrt.inventory.full"}, "accessSmall": {"/accessSmall.1"}, "accessLarge": {"/accessLarge.1"}}
 
 // consumers returns two consumers for each ingest worker, because each had a second
 // one for high priority; one for inventory and for each access queue; and the cleanup.
@@ -38,18 +33,18 @@ func (w *World) consumers() []*Actor {
 		a.site = &w.Legacy
 		all = append(all, a)
 	}
-	for _, node := range w.nodes(legacyIngest) {
+	for _, node := range w.LegacyNodes["ingest"] {
 		for _, worker := range []string{"0", "1", "2", "3"} {
 			add("ingest "+worker, node, legacyqueue.Consumer{Worker: worker}, (*Turn).ingestLegacy)
 			add("ingest "+worker+" (high priority)", node, legacyqueue.Consumer{Worker: worker, HighPriority: true}, (*Turn).ingestLegacy)
 		}
 	}
-	for _, node := range w.nodes(legacyInventory) {
+	for _, node := range w.LegacyNodes["inventory"] {
 		add("inventory", node, legacyqueue.Consumer{}, func(t *Turn, record string, _ legacy.Record) {
 			t.work("record", record, func(e *Execution) { e.Recorded++ })
 		})
 	}
-	for _, node := range slices.Concat(w.nodes(legacySmall), w.nodes(legacyLarge)) {
+	for _, node := range slices.Concat(w.LegacyNodes["accessSmall"], w.LegacyNodes["accessLarge"]) {
 		add("access "+node, node, legacyqueue.Consumer{}, func(t *Turn, record string, _ legacy.Record) {
 			t.work("assemble", record, func(e *Execution) { e.Assembled++ })
 		})
@@ -58,14 +53,6 @@ func (w *World) consumers() []*Actor {
 	w.legacyOwn = w.actor("legacy administrator", "", nil)
 	cleanup.site, w.legacyOwn.site = &w.Legacy, &w.Legacy
 	return append(all, cleanup)
-}
-
-// nodes are where a queue of the legacy layout is.
-func (w *World) nodes(usual string) []string {
-	if w.LegacyNodes == nil {
-		return []string{usual}
-	}
-	return w.LegacyNodes[usual]
 }
 
 // consumeLegacy is one turn of a legacy consumer: it takes the first pending record that
@@ -150,7 +137,7 @@ func (t *Turn) ingestLegacy(record string, legacyRecord legacy.Record) {
 	header := legacy.NewHeader(legacy.Pending, time.Now(), legacy.Milliseconds)
 	data, err := legacy.Encode(header, legacy.BeansXML, legacy.Payload{"manifestURL": manifest})
 	throw(err)
-	if nodes := t.world.nodes(legacyInventory); len(nodes) > 0 {
+	if nodes := t.world.LegacyNodes["inventory"]; len(nodes) > 0 {
 		t.sequential(nodes[0]+"/mrtQ-00", string(data))
 	}
 	r.cleanUp(t)
@@ -158,7 +145,7 @@ func (t *Turn) ingestLegacy(record string, legacyRecord legacy.Record) {
 
 // cleanLegacy is one pass of the hourly cleanup, which removes completed and deleted
 // records of the ingest queue.
-func (t *Turn) cleanLegacy() { t.removeDone(t.world.nodes(legacyIngest)) }
+func (t *Turn) cleanLegacy() { t.removeDone(t.world.LegacyNodes["ingest"]) }
 
 func (t *Turn) removeDone(nodes []string) {
 	for _, node := range nodes {
@@ -180,7 +167,9 @@ func (t *Turn) removeDone(nodes []string) {
 // records before each step. Only those of ingest have a cleanup.
 func (w *World) SweepLegacy() error {
 	_, err := w.legacyOwn.begin(func(t *Turn) {
-		t.removeDone(slices.Concat(w.nodes(legacyIngest), w.nodes(legacyInventory), w.nodes(legacySmall), w.nodes(legacyLarge)))
+		for _, nodes := range w.LegacyNodes {
+			t.removeDone(nodes)
+		}
 	}).Finish()
 	return err
 }

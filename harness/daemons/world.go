@@ -45,8 +45,8 @@ type Options struct {
 	New Site
 	// Legacy is the legacy queue. Without Connect there are no legacy workers.
 	Legacy Site
-	// LegacyNodes are the legacy queue's nodes, by their usual places, such as /ingest. Nil means
-	// that all are there.
+	// LegacyNodes are the legacy queue's nodes, by kind: ingest, inventory, accessSmall and accessLarge. Nil
+	// means the usual ones.
 	LegacyNodes map[string][]string
 	// Dialect is the new queue's. It is [newqueue.MrtZK] by default, for the deployed
 	// services.
@@ -118,6 +118,9 @@ type World struct {
 // see [World.Start]. Close it with [World.Close].
 func New(opt Options) *World {
 	opt.Dialect = cmp.Or(opt.Dialect, newqueue.MrtZK)
+	if opt.LegacyNodes == nil {
+		opt.LegacyNodes = usualNodes
+	}
 	if opt.Home == nil {
 		opt.Home = NewHome()
 	}

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"slices"
 	"strings"
 
-	"github.com/go-zookeeper/zk"
-
 	"mrtq/harness/daemons"
+	"mrtq/harness/internal/session"
 	"mrtq/internal/layout/merritt/services"
 	"mrtq/migrate"
 	"mrtq/newqueue"
@@ -52,9 +50,13 @@ const rounds, mostPerRound = 20, 250
 func newCrew(ctx context.Context, s *stage, opt Options, dialect newqueue.Dialect, queues migrate.Queues, folder string, items int, rates Rates) *crew {
 	c := &crew{rates: rates, random: rand.New(rand.NewPCG(opt.Seed, 1)), failed: map[string]bool{}, newQueue: daemons.NewMirror(), old: daemons.NewMirror()}
 	c.perRound = min(1+items/rounds, mostPerRound)
+	nodes := map[string][]string{}
+	for kind, all := range queues.Nodes {
+		nodes[string(kind)] = all
+	}
 	c.World = daemons.New(daemons.Options{
 		Dialect: dialect, Seed: opt.Seed, Unsized: unsized, New: s.site(ctx, folder+newFolder, c.newQueue), Legacy: s.site(ctx, folder+oldFolder, c.old),
-		LegacyNodes: legacyNodes(queues), Fails: c.fails,
+		LegacyNodes: nodes, Fails: c.fails,
 	})
 	return c
 }
@@ -62,17 +64,6 @@ func newCrew(ctx context.Context, s *stage, opt Options, dialect newqueue.Dialec
 // unsized lets Estimate not find the length of a manifest where that does harm: the priority becomes
 // one of three digits.
 func unsized(priority int64) bool { return priority+10 > newqueue.MaxPriority }
-
-// legacyNodes are the nodes of the legacy queues, by the usual place of each kind.
-func legacyNodes(queues migrate.Queues) map[string][]string {
-	nodes := map[string][]string{}
-	for kind, usual := range migrate.DefaultQueues().Nodes {
-		for _, node := range usual {
-			nodes[node] = queues.Nodes[kind]
-		}
-	}
-	return nodes
-}
 
 func (c *crew) fails(_, record string) bool {
 	if c.random.Float64() >= c.rates.Fail {
@@ -108,7 +99,7 @@ func (c *crew) rounds(ctx context.Context, workers []*daemons.Actor, enough func
 					return context.Cause(ctx)
 				}
 				did, err := c.turn(a)
-				if isLost(err) {
+				if session.Lost(err) || errors.Is(err, context.Canceled) { // no fault of the worker
 					return err
 				}
 				if err != nil {
@@ -129,11 +120,6 @@ func (c *crew) rounds(ctx context.Context, workers []*daemons.Actor, enough func
 			return err
 		}
 	}
-}
-
-// isLost reports whether a session was lost that should not have been.
-func isLost(err error) bool {
-	return slices.ContainsFunc([]error{zk.ErrConnectionClosed, zk.ErrNoServer, zk.ErrSessionExpired, context.Canceled}, func(e error) bool { return errors.Is(err, e) })
 }
 
 // turn is one turn of a worker, who may be disturbed.

@@ -120,20 +120,9 @@ var kinds = []struct {
 	{client.ErrConflict, library.Conflict},
 }
 
-// connectionLost are the errors of a broken connection.
-var connectionLost = []error{
-	zk.ErrNoServer, zk.ErrConnectionClosed, zk.ErrSessionExpired, zk.ErrSessionMoved, zk.ErrClosing,
-	client.ErrUnknownOutcome, client.ErrNotDone,
-}
-
 // lost turns an error of the client into a refusal, or into one that wraps [library.ErrLost].
 func lost(err error) error {
-	for _, is := range connectionLost {
-		if errors.Is(err, is) {
-			return fmt.Errorf("%w: %w", library.ErrLost, err)
-		}
-	}
-	if connecting := (*zkconn.ConnectError)(nil); errors.As(err, &connecting) {
+	if session.Lost(err) || errors.Is(err, client.ErrUnknownOutcome) || errors.Is(err, client.ErrNotDone) || errors.As(err, new(*zkconn.ConnectError)) {
 		return fmt.Errorf("%w: %w", library.ErrLost, err)
 	}
 	if state := (*client.StateError)(nil); errors.As(err, &state) {

@@ -7,10 +7,8 @@
 package migration
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"regexp"
 	"strings"
 	"sync"
@@ -19,7 +17,7 @@ import (
 	"github.com/cucumber/godog"
 	"github.com/go-zookeeper/zk"
 
-	"mrtq/features"
+	"mrtq/harness"
 	"mrtq/harness/accept"
 	"mrtq/harness/accept/internal/runner"
 	"mrtq/harness/internal/session"
@@ -32,28 +30,17 @@ var Features = []string{"migration.feature", "handover.feature", "services.featu
 
 // Options says which scenarios to run, and where.
 type Options struct {
-	// Address is a ZooKeeper's connect string, host:port[,…][/chroot]. Each
-	// scenario creates a chroot below it and does not remove it, so the server
-	// should be disposable, such as a harness.Server.
-	Address string
-	// Session says how to connect: TLS, credentials, timeouts.
-	Session zkconn.Config
+	// Server is where the scenarios run: each creates a chroot there and does not remove it. The scenarios that kill
+	// the server (@restart) don't run on one that the harness has not started.
+	Server *harness.Server
+	// Options has the session, the tags and the output. The rest of it is for the scenarios of the new queue.
+	accept.Options
 	// Command is the path of mrtq. Flags are its flags for the same connection as
 	// Session.
 	Command string
 	Flags   []string
-	// Restart kills the server and restarts it. If it is nil, the scenarios that need
-	// it (@restart) don't run.
-	Restart func(context.Context) error
-	// Features says which of [Features] to run. Nil means all.
-	Features []string
-	// Tags selects scenarios, as in [accept.Options].
-	Tags string
-	// Format, Out and Color have the same meaning as in [accept.Options].
-	Format accept.Format
-	JUnit  *bytes.Buffer // gets JUnit's XML; nil means none
-	Out    io.Writer
-	Color  bool
+	// Only says which of [Features] to run. Nil means all.
+	Only []string
 }
 
 // Run runs the scenarios, several at a time. The report has no coverage. If a scenario fails, the report says so. The
@@ -63,27 +50,23 @@ func Run(ctx context.Context, opt Options) (*accept.Report, error) {
 	if err := accept.CheckTags(opt.Tags); err != nil {
 		return nil, err
 	}
-	address, err := zkconn.ParseAddress(opt.Address)
+	address, err := zkconn.ParseAddress(opt.Server.Address())
 	if err != nil {
 		return nil, fmt.Errorf("migration: %w", err)
 	}
 	cfg := opt.Session
 	cfg.Address = address
 	s := &suite{opt: opt, session: cfg, acl: session.ACL(cfg), used: runner.NewUsage(), report: &accept.Report{Subset: opt.Tags != ""}}
-	var all []godog.Feature
-	names := opt.Features
+	names := opt.Only
 	if names == nil {
 		names = Features
 	}
-	for _, name := range names {
-		text, err := features.Files.ReadFile(name)
-		if err != nil {
-			return nil, fmt.Errorf("migration: %w", err)
-		}
-		all = append(all, godog.Feature{Name: name, Contents: text})
+	all, err := runner.Features(names...)
+	if err != nil {
+		return nil, fmt.Errorf("migration: %w", err)
 	}
 	tags := opt.Tags
-	if opt.Restart == nil {
+	if opt.Server.Nodes() == 0 {
 		tags = strings.TrimPrefix(tags+" && ~@restart", " && ")
 	}
 	passed, err := runner.Run(ctx, runner.Options{
@@ -96,7 +79,7 @@ func Run(ctx context.Context, opt Options) (*accept.Report, error) {
 		return nil, fmt.Errorf("migration: stopped after %d scenarios: %w", s.report.Scenarios, context.Cause(ctx))
 	case s.report.Scenarios == 0 && passed:
 		return nil, accept.ErrNothing
-	case opt.Features == nil && opt.Tags == "" && opt.Restart != nil:
+	case opt.Only == nil && opt.Tags == "" && opt.Server.Nodes() > 0:
 		for _, pattern := range s.used.Unused() { // these definitions should be removed
 			s.report.Problems = append(s.report.Problems, "unused: no scenario says "+pattern)
 		}

@@ -78,7 +78,7 @@ func (w *world) serverLost() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	if err := w.opt.Restart(ctx); err != nil {
+	if err := all(w.opt.Server.Kill(), w.opt.Server.Restart(ctx)); err != nil {
 		return err
 	}
 	w.conn.Close() // it may have been lost with the server

@@ -6,8 +6,10 @@ package session
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -71,6 +73,11 @@ func ACL(cfg zkconn.Config) []zk.ACL {
 		return zk.WorldACL(zk.PermAll)
 	}
 	return zk.AuthACL(zk.PermAll)
+}
+
+// Lost reports whether an error says that a connection broke.
+func Lost(err error) bool {
+	return slices.ContainsFunc([]error{zk.ErrNoServer, zk.ErrConnectionClosed, zk.ErrSessionExpired, zk.ErrSessionMoved, zk.ErrClosing}, func(lost error) bool { return errors.Is(err, lost) })
 }
 
 // quiet drops the library's log.

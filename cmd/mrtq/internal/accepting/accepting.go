@@ -143,14 +143,14 @@ func (c *acceptCmd) run(ctx context.Context) (err error) {
 	if err := c.CheckFiles([]files.Named{{By: "--out", Path: c.out, New: !c.force && !isJUnit(c.out)}}); err != nil {
 		return err
 	}
-	opt, session, err := c.reach(backend)
+	reach, session, err := c.reach(backend)
 	if err != nil {
 		return err
 	}
 	if err := c.makeChroot(ctx, session); err != nil {
 		return err
 	}
-	server, err := harness.Start(ctx, backend, opt)
+	server, err := harness.Start(ctx, backend, reach)
 	if err != nil {
 		return err
 	}
@@ -190,7 +190,10 @@ func (c *acceptCmd) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	found, err := c.scenarios(ctx, accept.Options{Address: server.Address(), Session: session, Libraries: libraries, Known: known})
+	opt := c.options(session)
+	opt.Address, opt.Dialects, opt.Features, opt.Parallel = server.Address(), c.inDialects(), c.own, parallelScenarios
+	opt.Libraries, opt.Known = libraries, known
+	found, err := accept.Run(ctx, opt)
 	if err != nil {
 		return c.wrongTags(err)
 	}
@@ -238,16 +241,13 @@ func (c *acceptCmd) makeChroot(ctx context.Context, session zkconn.Config) error
 	return err
 }
 
-// scenarios runs the scenarios, and prints them.
-func (c *acceptCmd) scenarios(ctx context.Context, opt accept.Options) (*accept.Report, error) {
-	opt.Tags, opt.Format, opt.Features = c.tags, c.form(), c.own
-	opt.Dialects = c.inDialects()
-	opt.Parallel = parallelScenarios
-	opt.Out, opt.Color = c.Out, screen.Colourful(c.Out.Writer)
+// options says which scenarios run, and where what they print goes.
+func (c *acceptCmd) options(session zkconn.Config) accept.Options {
+	opt := accept.Options{Session: session, Tags: c.tags, Format: c.form(), Out: c.Out, Color: screen.Colourful(c.Out.Writer)}
 	if c.out != "" {
 		opt.JUnit = &c.junit
 	}
-	return accept.Run(ctx, opt)
+	return opt
 }
 
 // form is the format of the output. With -v, it has every step.

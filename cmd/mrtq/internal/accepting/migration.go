@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 
-	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/harness"
 	"mrtq/harness/accept/migration"
 	"mrtq/internal/zkconn"
@@ -25,23 +24,9 @@ func (c *acceptCmd) migrationScenarios(ctx context.Context, server *harness.Serv
 	if err != nil {
 		return err
 	}
-	opt := migration.Options{
-		Address: server.Address(), Session: session, Command: self, Flags: flags,
-		Features: []string{c.scenariosOf + ".feature"}, Tags: c.tags, Format: c.form(),
-	}
-	if server.Nodes() > 0 {
-		opt.Restart = func(ctx context.Context) error {
-			if err := server.Kill(); err != nil {
-				return err
-			}
-			return server.Restart(ctx)
-		}
-	}
-	if c.out != "" {
-		opt.JUnit = &c.junit
-	}
-	opt.Out, opt.Color = c.Out, screen.Colourful(c.Out.Writer)
-	found, err := migration.Run(ctx, opt)
+	found, err := migration.Run(ctx, migration.Options{
+		Server: server, Options: c.options(session), Command: self, Flags: flags, Only: []string{c.scenariosOf + ".feature"},
+	})
 	if err != nil {
 		return err
 	}

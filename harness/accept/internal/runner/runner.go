@@ -2,13 +2,14 @@
 package runner
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
 	"os"
 
 	"github.com/cucumber/godog"
+
+	"mrtq/features"
 )
 
 // Format is one of godog's formats.
@@ -28,11 +29,23 @@ type Options struct {
 	// Scenario is called for each scenario, to register its steps.
 	Scenario func(*godog.ScenarioContext)
 
-	Format   Format        // "" means Progress
-	Out      io.Writer     // nil means no output
-	JUnit    *bytes.Buffer // gets JUnit's XML, too; nil means none
-	Color    bool          // whether the formats for people may have colours
-	Parallel int           // how many scenarios run at the same time; 0 means one
+	Format   Format    // "" means Progress
+	Out      io.Writer // nil means no output
+	JUnit    io.Writer // gets JUnit's XML, too; nil means none
+	Color    bool      // whether the formats for people may have colours
+	Parallel int       // how many scenarios run at the same time; 0 means one
+}
+
+// Features are feature files of mrtq.
+func Features(names ...string) (all []godog.Feature, err error) {
+	for _, name := range names {
+		text, err := features.Files.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, godog.Feature{Name: name, Contents: text})
+	}
+	return all, nil
 }
 
 // Run runs the scenarios, and reports whether all of them passed. The error is that
@@ -55,8 +68,8 @@ func Run(ctx context.Context, opt Options) (passed bool, err error) {
 		defer os.Remove(file.Name())
 		defer func() {
 			xml, readErr := os.ReadFile(file.Name())
-			opt.JUnit.Write(xml)
-			err = errors.Join(err, readErr)
+			_, writeErr := opt.JUnit.Write(xml)
+			err = errors.Join(err, readErr, writeErr)
 		}()
 		format += ",junit:" + file.Name()
 	}
