@@ -1,9 +1,7 @@
 package migrate
 
 import (
-	"bytes"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -80,7 +78,7 @@ func Release(ctx context.Context, w *Writer, opt ReleaseOptions) (*Released, err
 	if opt.Say == nil {
 		opt.Say = func(string) {}
 	}
-	r := release{w: w, opt: opt, nonce: rand.Text(), res: &Released{Undecided: []UndecidedRecord{}, AtWork: []AtWork{}, Lifted: []string{}, Left: []HoldStatus{}}}
+	r := release{w: w, opt: opt, res: &Released{Undecided: []UndecidedRecord{}, AtWork: []AtWork{}, Lifted: []string{}, Left: []HoldStatus{}}}
 	if err := r.read(ctx); err != nil {
 		return nil, err
 	}
@@ -124,10 +122,9 @@ func Release(ctx context.Context, w *Writer, opt ReleaseOptions) (*Released, err
 
 // release is one call of Release.
 type release struct {
-	w     *Writer
-	opt   ReleaseOptions
-	nonce string
-	res   *Released
+	w   *Writer
+	opt ReleaseOptions
+	res *Released
 
 	t     *target.Target
 	src   *Source // the legacy queue; nil before prepare
@@ -393,7 +390,7 @@ func (r *release) lift(ctx context.Context) (err error) {
 	if len(ops) == 0 {
 		return stays
 	}
-	if err := r.commit(ctx, append(ops, r.records(queues)...)); err != nil {
+	if err := r.commit(ctx, ops, queues); err != nil {
 		return err
 	}
 	r.res.Lifted = lifted
@@ -454,53 +451,32 @@ func (r *release) wants(h target.Hold) bool {
 	return slices.Contains(r.opt.Queues, h.Queue)
 }
 
-// records are the operations that note the release in the runs' records.
-func (r *release) records(queues []newqueue.QueueHold) (ops []znode.Op) {
-	if r.t.Damage != nil || len(queues) == 0 {
-		return nil
+// commit lifts holds of these queues, and notes that in the record of each run. It is one more transaction in the newest run's chain,
+// which finds out what happened if the answer is lost.
+func (r *release) commit(ctx context.Context, ops []znode.Op, queues []newqueue.QueueHold) error {
+	runs := r.t.Ledger.Runs
+	if r.t.Damage != nil || len(queues) == 0 || len(runs) == 0 {
+		return changed(r.w.Multi(ctx, ops))
 	}
-	by := ledger.Release{At: now(r.opt.Now), By: apply.OwnerName(now(r.opt.Now)), Queues: queues, Nonce: r.nonce}
-	for _, run := range r.t.Ledger.Runs {
+	by := ledger.Release{At: now(r.opt.Now), By: apply.OwnerName(now(r.opt.Now)), Queues: queues}
+	note := func(run *ledger.Run) { run.Releases = append(slices.Clone(run.Releases), by) }
+	for _, run := range runs[:len(runs)-1] {
 		run.Restored = run.Restored || run.WasRestored()
 		run.Version = run.Stat.Version + 1
-		run.Releases = append(slices.Clone(run.Releases), by)
+		note(&run)
 		ops = append(ops, znode.Set(ledger.RunPath(run.ID), run.Encode(), run.Stat.Version))
 	}
-	return ops
+	return changed(apply.NewChain(r.w, *r.t.Ledger.Newest(), r.opt.Limits, nil).Do(ctx, ops, note))
 }
 
-// commit sends the transaction. If the answer is lost, it looks whether this release is in
-// the record of a run, or whether the holds were removed.
-func (r *release) commit(ctx context.Context, ops []znode.Op) error {
-	for {
-		err := r.w.Multi(ctx, ops)
-		var refused *znode.MultiError
-		switch {
-		case err == nil:
-			return nil
-		case errors.As(err, &refused):
-			return fmt.Errorf("%w: %w", ErrHoldsChanged, err)
-		case !errors.Is(err, zkconn.ErrUnknownOutcome):
-			return cancelled(err)
-		}
-		done, err := r.wasDone(context.WithoutCancel(ctx), ops)
-		if err != nil || done {
-			return err
-		}
-	}
-}
-
-func (r *release) wasDone(ctx context.Context, ops []znode.Op) (bool, error) {
-	if err := r.w.Sync(ctx); err != nil {
-		return false, fmt.Errorf("whether the queues were released is not known; run the same command again: %w", err)
-	}
-	last := ops[len(ops)-1]
-	n, err := r.w.Get(ctx, last.Path)
+// changed says that holds or runs are not as they were read, if that is why a transaction was refused.
+func changed(err error) error {
+	var refused *znode.MultiError
 	switch {
-	case errors.Is(err, znode.ErrNoNode):
-		return last.Kind == znode.OpDelete, nil
-	case err != nil:
-		return false, fmt.Errorf("whether the queues were released is not known; run the same command again: %w", err)
+	case errors.As(err, &refused) && !errors.Is(err, zkconn.ErrNoAuth), errors.Is(err, apply.ErrTakenOver):
+		return fmt.Errorf("%w: %v", ErrHoldsChanged, err)
+	case errors.Is(err, zkconn.ErrUnknownOutcome):
+		return fmt.Errorf("whether the queues were released is not known; run the same command again: %w", err)
 	}
-	return last.Kind == znode.OpSet && bytes.Equal(n.Data, last.Data), nil
+	return cancelled(err)
 }

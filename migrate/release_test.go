@@ -87,15 +87,19 @@ func TestReleaseLiftsOwners(t *testing.T) {
 func TestReleaseIsRecorded(t *testing.T) {
 	s := serve(t, queueTree(t, pendings(t, 2, 2)), newqueue.MrtZK)
 	s.mustMigrate(s.options())
+	s.late(900)
+	s.mustMigrate(s.options())
 	s.release(newqueue.HoldAccessLarge)
 	s.release(newqueue.HoldIngest)
 	s.release()
-	var got []string
-	for _, r := range s.status().Newest().Releases {
-		got = append(got, fmt.Sprint(r.Queues, r.At.Equal(moment()), r.By != "", r.Nonce != ""))
-	}
-	if want := []string{"[accessLarge] true true true", "[ingest] true true true", "[accessSmall] true true true"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, expected %q", got, want)
+	for _, run := range s.status().Runs {
+		var got []string
+		for _, r := range run.Releases {
+			got = append(got, fmt.Sprint(r.Queues, r.At.Equal(moment()), r.By != ""))
+		}
+		if want := []string{"[accessLarge] true true", "[ingest] true true", "[accessSmall] true true"}; !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, expected %q", run.ID, got, want)
+		}
 	}
 }
 

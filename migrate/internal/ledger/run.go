@@ -110,9 +110,6 @@ type Release struct {
 	At     time.Time            `json:"at"`
 	By     string               `json:"by"`
 	Queues []newqueue.QueueHold `json:"queues"`
-	// Nonce distinguishes this release from other releases, so that a migrator that lost the
-	// answer sees whether its own release happened.
-	Nonce string `json:"nonce"`
 }
 
 // Encode is the data of the run's znode.
