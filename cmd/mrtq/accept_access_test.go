@@ -67,7 +67,7 @@ func TestAcceptWithCredentials(t *testing.T) {
 	if _, _, err := stranger.Children("/private/" + names[0]); !errors.Is(err, zk.ErrNoAuth) {
 		t.Errorf("a client without the password reads the chroot: %v", err)
 	}
-	if err := cmd.Wait(); err != nil || !strings.Contains(stderr.String(), "scenarios in dialect design passed") {
+	if err := cmd.Wait(); err != nil || !strings.Contains(stderr.String(), "scenarios in dialect design; ") {
 		t.Errorf("%v\n%s", err, stderr)
 	}
 	if names, _, err := owner.Children("/private"); err != nil || len(names) > 0 {

@@ -39,7 +39,7 @@ func TestAcceptLeavesNothing(t *testing.T) {
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, stderr)
 	}
-	if got, want := stderr.String(), "Accept: 3 scenarios in both dialects passed; 2 of 153 rows covered.\n"; got != want {
+	if got, want := stderr.String(), "Accept: passed. 3 scenarios in both dialects; 2 of 153 rows covered.\n"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	if got := stdout.String(); !strings.Contains(got, "3 scenarios (3 passed)") {
@@ -87,8 +87,8 @@ func TestAcceptMigration(t *testing.T) {
 		args, want string
 		code       int
 	}{
-		{"--scenarios migration --tags @M1,@M2", "Accept: 2 scenarios of the migration passed.\n", 0},
-		{"--scenarios services --tags @D5", "Accept: 1 scenario of the services passed.\n", 0},
+		{"--scenarios migration --tags @M1,@M2", "Accept: passed. 2 scenarios of the migration.\n", 0},
+		{"--scenarios services --tags @D5", "Accept: passed. 1 scenario of the services.\n", 0},
 		{"--scenarios migration --tags @M12", "mrtq: --tags: the tags select no scenario\n", 2}, // it kills the server
 		{"--scenarios migration --dialect design", "mrtq: --dialect can only be used with --scenarios queue\n", 2},
 	} {

@@ -20,10 +20,10 @@ var errDeclined = errors.New("nothing was removed")
 // answer. The error says that nothing was removed. Ctrl-C ends it at once.
 func (a *app) askToGoOn(ctx context.Context, question string) error {
 	if _, ok := screen.Terminal(os.Stdin); !ok {
-		return exit.Check(fmt.Errorf("%w: %s To go on, give --yes: %s", errDeclined, question, a.advice.Again(advice.Switch("yes"))))
+		return exit.Check(&advised{fmt.Errorf("%w: %s", errDeclined, question), advice.Next{Before: "decide; --yes is the answer", Command: a.advice.Again(advice.Switch("yes"))}})
 	}
 	a.Say("%s", question)
-	a.Ask("Type yes to go on, or anything else to stop: ")
+	a.Ask("Type yes to continue, or anything else to stop: ")
 	answered := make(chan string, 1)
 	go func() {
 		answer, _ := bufio.NewReader(os.Stdin).ReadString('\n')
@@ -35,7 +35,7 @@ func (a *app) askToGoOn(ctx context.Context, question string) error {
 		return &partlyDone{ctx.Err(), errDeclined.Error()}
 	case answer := <-answered:
 		if answer = strings.TrimSpace(answer); answer != "yes" {
-			return exit.Check(fmt.Errorf("%w: the answer was %q, and only yes goes on", errDeclined, answer))
+			return exit.Check(fmt.Errorf("%w: the answer was %q, and only yes continues", errDeclined, answer))
 		}
 		return nil
 	}

@@ -22,10 +22,10 @@ func TestAsking(t *testing.T) {
 		code    int
 		says    string
 	}{
-		"rollback, Ctrl-C": {[]string{"rollback", "--run", "run0000000000", "--force"}, "\x03", 130, "mrtq: rollback: interrupted; nothing was removed"},
-		"complete, Ctrl-C": {[]string{"complete"}, "\x03", 130, "mrtq: complete: interrupted; nothing was removed"},
-		"rollback, y":      {[]string{"rollback", "--run", "run0000000000", "--force"}, "y\n", 1, `nothing was removed: the answer was "y", and only yes goes on`},
-		"complete, yes":    {[]string{"complete"}, "yes\n", 0, "Complete: the kept bytes of 1 record were removed"},
+		"rollback, Ctrl-C": {[]string{"rollback", "--run", "run0000000000", "--force"}, "\x03", 130, "rollback: interrupted; nothing was removed"},
+		"complete, Ctrl-C": {[]string{"complete"}, "\x03", 130, "complete: interrupted; nothing was removed"},
+		"rollback, y":      {[]string{"rollback", "--run", "run0000000000", "--force"}, "y\n", 1, `nothing was removed: the answer was "y", and only yes continues`},
+		"complete, yes":    {[]string{"complete"}, "yes\n", 0, "The kept bytes of 1 record were removed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -48,7 +48,7 @@ func TestAsking(t *testing.T) {
 			terminal.Close()
 			defer time.AfterFunc(time.Minute, func() { cmd.Process.Kill() }).Stop()
 			text, asked := "", false
-			const question = "\nType yes to go on, or anything else to stop: "
+			const question = "\nType yes to continue, or anything else to stop: "
 			for chunk := make([]byte, 1000); ; {
 				n, err := control.Read(chunk)
 				if text += string(chunk[:n]); !asked && strings.Contains(text, question) {

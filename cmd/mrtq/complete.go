@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/migrate"
 )
@@ -58,10 +59,10 @@ func (c *completeCmd) run(ctx context.Context, a *app, args []string) error {
 		a.JSON(out)
 	}
 	if len(out.Runs) == 0 {
-		a.Conclude(screen.Good, "Complete: nothing to do: nothing is kept for a rollback.")
+		a.Conclude(screen.Good, "nothing to do", "Nothing is kept for a rollback.", advice.Next{})
 		return nil
 	}
-	a.Conclude(screen.Good, "Complete: the kept bytes of %s were removed, and there is no way back. The migration is finished.", screen.Count(out.Removes, "record", "records"))
+	a.Conclude(screen.Good, "done", fmt.Sprintf("The kept bytes of %s were removed, and a rollback is no longer possible.", screen.Count(out.Removes, "record", "records")), advice.Next{})
 	return nil
 }
 

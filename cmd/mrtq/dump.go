@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/settings"
@@ -76,11 +77,11 @@ func (c *dumpCmd) run(ctx context.Context, a *app, source string) error {
 	if err != nil {
 		return failed("source", source, err)
 	}
+	tone := screen.Good
 	if d.lacks > 0 {
-		a.Conclude(screen.Attention, "Dump: %s%s, without the data of %d.", screen.Count(d.written, "znode", "znodes"), where, d.lacks)
-	} else {
-		a.Conclude(screen.Good, "Dump: %s%s.", screen.Count(d.written, "znode", "znodes"), where)
+		tone, where = screen.Attention, fmt.Sprintf("%s, without the data of %d", where, d.lacks)
 	}
+	a.Conclude(tone, "done", screen.Count(d.written, "znode", "znodes")+where+".", advice.Next{})
 	return nil
 }
 

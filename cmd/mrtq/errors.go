@@ -43,27 +43,40 @@ func withCode(err error) error {
 	return err
 }
 
+// advised is an error with what to do about it.
+type advised struct {
+	error
+	next advice.Next
+}
+
+func (e *advised) Unwrap() error { return e.error }
+
+// adviceOf returns what to do about an error.
+func adviceOf(err error) advice.Next {
+	if with := (*advised)(nil); errors.As(err, &with) {
+		return with.next
+	}
+	return advice.Next{}
+}
+
 // withWayOut adds to an error what to do about it.
 func withWayOut(a *app, err error, at advice.Situation) error {
-	if next := a.advice.WayOut(err, at); next != "" {
-		return fmt.Errorf("%w. %s", err, next)
-	}
-	return err
+	return &advised{err, a.advice.WayOut(err, at)}
 }
 
 // wayOut is withWayOut for an error about the runs of a target. It reads where they stand, if what to do depends on that.
 func (a *app) wayOut(ctx context.Context, p place, err error) error {
 	at := advice.Situation{Target: p.Text}
-	unfinished, says := errors.Is(err, migrate.ErrUnfinished), err
+	unfinished := errors.Is(err, migrate.ErrUnfinished)
 	if unfinished || errors.Is(err, migrate.ErrTwoEnsembles) {
 		if status := a.statusOf(ctx, p); status != nil && status.Current() != nil {
 			at.Run = &status.Current().Run
 			if unfinished {
-				says = fmt.Errorf("%w. %s", err, a.advice.Next(status.Step, at))
+				return &advised{err, a.advice.Next(status.Step, at)}
 			}
 		}
 	}
-	return withWayOut(a, says, at)
+	return withWayOut(a, err, at)
 }
 
 // wasCutShort reports whether a command ended early through no fault of its own: by Ctrl-C, a lost

@@ -100,7 +100,7 @@ func (c *holdCmd) run(ctx context.Context, a *app, target string) error {
 	if c.output == "json" {
 		a.JSON(held)
 	}
-	a.Conclude(screen.Good, "Hold: %s holds %s. %s", opt.By, view.HoldNames(held.Held), a.advice.AfterRelease(advice.Situation{Target: target}, false))
+	a.Conclude(screen.Good, "done", fmt.Sprintf("Held by %s: %s.", opt.By, view.HoldNames(held.Held)), advice.Next{})
 	return nil
 }
 
@@ -113,11 +113,8 @@ func (a *app) onPlace(ctx context.Context, p place, err error) error {
 	if status == nil || status.NoQueue == nil {
 		return failed("target", p.Text, fmt.Errorf("%w; check the address and its chroot", err))
 	}
-	next := "Check the address and its chroot"
-	if status.Step == migrate.StepLegacyQueue {
-		next = a.advice.Next(status.Step, advice.Situation{Target: p.Text, NoQueue: status.NoQueue})
-	}
-	return exit.Check(fmt.Errorf("%s. Nothing was done. %s", view.NoQueue(p.Text, status.NoQueue), next))
+	next := a.advice.Next(status.Step, advice.Situation{Target: p.Text, NoQueue: status.NoQueue})
+	return exit.Check(&advised{fmt.Errorf("%s. Nothing was done", view.NoQueue(p.Text, status.NoQueue)), next})
 }
 
 // whoami is the user name and the host of the person who runs mrtq.

@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/settings"
@@ -80,7 +82,7 @@ func (c *inspectCmd) run(ctx context.Context, a *app, source string) error {
 	if counted.bad > 0 {
 		t = screen.Attention
 	}
-	a.Conclude(t, "Inspect: %s: %d decoded, %d not.", screen.Count(counted.records, "record", "records"), counted.records-counted.bad, counted.bad)
+	a.Conclude(t, "done", fmt.Sprintf("%s: %d decoded, %d not.", screen.Count(counted.records, "record", "records"), counted.records-counted.bad, counted.bad), advice.Next{})
 	if counted.unreadable > 0 {
 		a.Say("no permission to read %s: give other credentials with --auth-file or $%s; if this is a dump, make it again with them", screen.Count(counted.unreadable, "record", "records"), settings.AuthVariable)
 	}

@@ -208,16 +208,12 @@ func (c *migrateCmd) print(a *app, s pair, res *migrate.Result, err error, took 
 	if plan.Count(migrate.ActQuarantine) > 0 {
 		out.Quarantine = c.quarantine
 	}
-	at := advice.Situation{Source: s.source.Text, Target: s.target.Text, Plan: plan, PlanFile: c.plan, Run: plan.Previous,
-		Quarantined: out.Quarantine != "", Quarantine: out.Quarantine}
+	at := advice.Situation{Source: s.source.Text, Target: s.target.Text, Plan: plan, PlanFile: c.plan, Run: plan.Previous, Quarantine: out.Quarantine}
 	if err != nil {
 		return c.fail(a, out, at, err)
 	}
 	if res.Origin.Chroot != "" { // this call has seen where the source is
 		at.Run = &migrate.Run{Source: s.source.Text, Dialect: plan.Dialect, Choices: plan.Choices, Time: plan.Settings.Time, Origin: res.Origin}
-	}
-	if notes := append(view.PlanNotes(plan), view.ChangedSince(plan)...); len(notes) > 0 {
-		a.Say("%s. %s", strings.Join(notes, ", "), a.advice.Details(at, res.Steps > 0))
 	}
 	c.conclude(a, out, plan, at)
 	if c.output == "json" {
@@ -235,16 +231,20 @@ func (c *migrateCmd) print(a *app, s pair, res *migrate.Result, err error, took 
 
 func (c *migrateCmd) conclude(a *app, out migrated, plan *migrate.Plan, at advice.Situation) {
 	next := a.advice.Next(migrate.StepVerify, at)
+	word, text := "nothing to do", "Every record is migrated, or left out by the plan."
 	switch {
 	case out.CarriedOut:
-		a.Conclude(screen.Good, "Migrate: nothing to do: %s was carried out before, as %s. %s", c.plan, out.Run, next)
+		text = fmt.Sprintf("%s was applied before, as %s.", c.plan, out.Run)
 	case out.Transactions == 0 && plan.Empty() && plan.Previous == nil:
-		a.Conclude(screen.Good, "Migrate: nothing to do: the source has no record to migrate.")
-	case out.Transactions == 0:
-		a.Conclude(screen.Good, "Migrate: nothing to do: every record is migrated, or left out by the plan. %s", next)
-	default:
-		a.Conclude(screen.Good, "Migrate: done, and the new queues are held. %s", next)
+		text, next = "The source has no record to migrate.", advice.Next{}
+	case out.Transactions > 0:
+		word, text = "done", "The new queues are held."
 	}
+	tone := screen.Good
+	if notes := append(view.PlanNotes(plan), view.ChangedSince(plan)...); len(notes) > 0 {
+		tone, text = screen.Attention, text+" Note: "+strings.Join(notes, ", ")+"."
+	}
+	a.Conclude(tone, word, text, next)
 }
 
 // fail says why a migration failed, and what to do.
@@ -255,12 +255,12 @@ func (c *migrateCmd) fail(a *app, out migrated, at advice.Situation, err error) 
 		} else {
 			view.Plan(a.Screen, at.Plan)
 		}
-		_, text := view.PlanVerdict(at.Plan)
+		_, word, text := view.PlanVerdict(at.Plan)
 		wrote := "nothing was written"
 		if out.Transactions > 0 {
 			wrote = c.wrote(out)
 		}
-		a.Conclude(screen.Bad, "Migrate: %s; %s. %s", text, wrote, a.advice.Next(migrate.StepDecide, at))
+		a.Conclude(screen.Bad, word, fmt.Sprintf("%s; %s.", text, wrote), a.advice.Next(migrate.StepDecide, at))
 		return exit.Check(err)
 	}
 	done := "Nothing was migrated."
@@ -277,7 +277,7 @@ func (c *migrateCmd) fail(a *app, out migrated, at advice.Situation, err error) 
 		}
 		return &partlyDone{err, done}
 	}
-	return &partlyDone{err, strings.TrimSpace(done + " " + a.advice.WayOut(err, at))}
+	return withWayOut(a, &partlyDone{err, strings.TrimSuffix(done, ".")}, at)
 }
 
 // wrote says what a call did before it failed.

@@ -66,14 +66,24 @@ func (s *pageScreen) matches(got string) bool {
 	return regexp.MustCompile(`\A` + strings.Join(parts, `(?:.*\n)*`) + `\z`).MatchString(varied(got))
 }
 
-// updated is the screen as it is now, with as many lines before and after each … as it has; of a
-// screen that is only …, its last line.
+// resultLine matches the line with which a command ends its data and begins its result.
+var resultLine = regexp.MustCompile(`^[A-Z][a-z]+: [a-z, ]+\.`)
+
+// updated is the screen as it is now, with as many lines before and after … as it has, and the
+// result at least.
 func (s *pageScreen) updated(got string) string {
-	head, tail, cut := strings.Cut(s.want, "…\n")
+	at := strings.LastIndex(s.want, "…\n")
+	head, tail, cut := s.want[:max(at, 0)], s.want[max(at, 0):], at >= 0
 	lines := strings.SplitAfter(strings.TrimSuffix(got, "\n"), "\n")
-	before, after := strings.Count(head, "\n"), max(strings.Count(tail, "\n"), 1)
+	before, after := strings.Count(head, "\n"), strings.Count(tail, "\n")-1
+	if i := slices.IndexFunc(lines, resultLine.MatchString); i >= 0 {
+		after = max(after, len(lines)-i)
+	}
 	text := got
-	if cut && before+after < len(lines) {
+	switch {
+	case strings.Contains(head, "…\n"): // what is between stays
+		text = head + "…\n" + strings.Join(lines[len(lines)-after:], "") + "\n"
+	case cut && before+after < len(lines):
 		text = strings.Join(lines[:before], "") + "…\n" + strings.Join(lines[len(lines)-after:], "") + "\n"
 	}
 	return text

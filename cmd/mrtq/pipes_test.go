@@ -19,10 +19,10 @@ func TestNobodyReadsTheOutput(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(dir, "new.ndjson"), corpus, 0o600))
 	for _, c := range []struct{ args, did string }{
 		{"migrate file:new.ndjson file:new.ndjson --new-queue --dialect design --consumed pending --undecodable quarantine --quarantine kept.ndjson",
-			"Migrate: done, and the new queues are held."},
-		{"hold file:new.ndjson --by alice -o json", "Hold: alice holds ingest, accessSmall, accessLarge."},
-		{"release file:new.ndjson --workers-stopped 3 --others -o json", "Release: 11 records handed over; 3 holds lifted"},
-		{"rollback file:new.ndjson --run run0000000000 --yes -o json", "Rollback of run0000000000 in file:new.ndjson: 9 jobs"},
+			"Migrate: done. The new queues are held."},
+		{"hold file:new.ndjson --by alice -o json", "Hold: done. Held by alice: ingest, accessSmall, accessLarge."},
+		{"release file:new.ndjson --workers-stopped 3 --others -o json", "Release: done. 11 records handed over; 3 holds lifted"},
+		{"rollback file:new.ndjson --run run0000000000 --yes -o json", "Rollback: done. run0000000000 in file:new.ndjson: 9 jobs"},
 	} {
 		r, w, err := os.Pipe()
 		must(t, err)

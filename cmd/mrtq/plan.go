@@ -83,11 +83,12 @@ func (c *planCmd) run(ctx context.Context, a *app, args []string) error {
 	if unsaved != nil {
 		return fmt.Errorf("the plan was printed, but not saved: %w", unsaved)
 	}
-	tone, text := view.PlanVerdict(plan)
-	a.Conclude(tone, "Plan: %s. %s", text, a.advice.Next(migrate.PlanStep(plan), advice.Situation{
-		Source: s.source.Text, Target: s.target.Text, Plan: plan, PlanFile: c.out, Run: plan.Previous,
-		Quarantined: plan.Count(migrate.ActQuarantine) > 0, Quarantine: defaultQuarantine(s.target),
-	}))
+	tone, word, text := view.PlanVerdict(plan)
+	at := advice.Situation{Source: s.source.Text, Target: s.target.Text, Plan: plan, PlanFile: c.out, Run: plan.Previous}
+	if plan.Count(migrate.ActQuarantine) > 0 {
+		at.Quarantine = defaultQuarantine(s.target)
+	}
+	a.Conclude(tone, word, text+".", a.advice.Next(migrate.PlanStep(plan), at))
 	if err == nil && plan.Blocked() {
 		err = exit.Check(fmt.Errorf("%w: %s", migrate.ErrBlocked, screen.Count(len(plan.Problems), "problem", "problems")))
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/help"
@@ -110,11 +111,12 @@ func (c *rehearseCmd) run(ctx context.Context, a *app, source string) error {
 	} else {
 		view.Rehearsal(a.Screen, r)
 	}
-	tone, text := view.RehearsalVerdict(r)
+	tone, word, text := view.RehearsalVerdict(r)
+	var next advice.Next
 	if len(r.Problems) > 0 {
-		text += " Next, once you have decided: " + a.advice.RehearseAgain(r.Plan)
+		next = a.advice.RehearseAgain(r.Plan)
 	}
-	a.Conclude(tone, "%s", text)
+	a.Conclude(tone, word, text, next)
 	if c.html != "" {
 		page := report.Rehearsal{Made: time.Now(), Source: p.Text, Report: r}
 		if err := files.Write(c.html, func(w io.Writer) error { return report.WriteRehearsal(w, &page) }); err != nil {

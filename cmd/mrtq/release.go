@@ -160,11 +160,7 @@ func (c *releaseCmd) refuse(ctx context.Context, a *app, s pair, res *migrate.Re
 		} else {
 			view.Verdict(a.Screen, res.Verdict)
 		}
-		var work []string
-		if len(res.AtWork) > 0 {
-			work = []string{c.workText(a, advice.Situation{Target: s.target.Text, AtWork: len(res.AtWork)}, res)}
-		}
-		a.concludeVerdict(res.Verdict, s, "", "Nothing was released. ", work...)
+		a.concludeVerdict(res.Verdict, s, "", "Nothing was released. ")
 		return exit.Check(err)
 	}
 	err = failed("target", s.target.Text, err)
@@ -195,8 +191,9 @@ func (a *app) statusOf(ctx context.Context, p place) *migrate.Status {
 
 // conclude says what was released and what is still held. why is the reason for a queue that was not lifted.
 func (c *releaseCmd) conclude(ctx context.Context, a *app, s pair, res *migrate.Released, why error) {
-	at := advice.Situation{Target: s.target.Text, Undecided: res.Undecided, AtWork: len(res.AtWork)}
-	text, tone := "Release: ", screen.Good
+	at := advice.Situation{Target: s.target.Text, Undecided: res.Undecided, AtWork: len(res.AtWork),
+		Waiting: slices.ContainsFunc(res.AtWork, func(w migrate.AtWork) bool { return w.What == migrate.WaitingWork })}
+	word, text, tone := "done", "", screen.Good
 	if done := view.HandedOverText(res); done != "" {
 		text += done + "; "
 	}
@@ -204,9 +201,9 @@ func (c *releaseCmd) conclude(ctx context.Context, a *app, s pair, res *migrate.
 	case len(res.Lifted) > 0:
 		text += screen.Count(len(res.Lifted), "hold", "holds") + " lifted: " + view.HoldNames(res.Lifted)
 	case why == nil && len(res.Left) == 0 && res.Steps == 0:
-		text += "nothing to do: nothing is held there"
+		word, text = "nothing to do", "nothing is held there"
 	default:
-		text += "no queue became free"
+		text += "no queue was released"
 		if len(res.Left) > 0 {
 			tone = screen.Attention
 		}
@@ -219,35 +216,25 @@ func (c *releaseCmd) conclude(ctx context.Context, a *app, s pair, res *migrate.
 		}
 	}
 	undecided, work := errors.Is(why, migrate.ErrUndecided), errors.Is(why, migrate.ErrAtWork)
+	var next advice.Next
 	begin := len(res.Lifted) > 0 && !slices.ContainsFunc(res.Left, func(h migrate.HoldStatus) bool { return h.Collection == "" })
 	switch {
 	case undecided || work:
-		tone = screen.Bad
-		if undecided {
-			text += fmt.Sprintf(" Somebody must decide about %s. ", screen.Count(len(res.Undecided), "record", "records")) + a.advice.Next(migrate.StepDecideRecords, at)
-		}
-		if undecided && work {
-			text += "."
-		}
+		tone, word = screen.Bad, "not finished"
 		if work {
-			text += " " + c.workText(a, at, res)
+			text += " At work in the legacy queue: " + view.AtWorkText(res.AtWork) + "."
+			next = a.advice.Next(migrate.StepAwaitLegacy, at)
+		}
+		if undecided {
+			text += fmt.Sprintf(" Somebody must decide about %s.", screen.Count(len(res.Undecided), "record", "records"))
+			next = a.advice.Next(migrate.StepDecideRecords, at)
 		}
 	case begin || len(res.Left) == 0:
-		text += " " + a.advice.AfterRelease(at, s.target.isServer() && begin)
+		next = a.advice.AfterRelease(at, res.Lifted, s.target.isServer() && begin)
 	default:
-		text += " To lift the rest, when no longer needed: " + a.advice.Lift(at, res.Left)
+		next = a.advice.Lift(at, res.Left)
 	}
-	a.Conclude(tone, "%s", text)
-}
-
-// workText says who is at work in the legacy queue, and what to do then.
-func (c *releaseCmd) workText(a *app, at advice.Situation, res *migrate.Released) string {
-	text := "At work in the legacy queue: " + view.AtWorkText(res.AtWork) + ". "
-	// With --workers-stopped, the records that wait would stay there.
-	if slices.ContainsFunc(res.AtWork, func(w migrate.AtWork) bool { return w.What == migrate.WaitingWork }) {
-		return text + "After the rollback the legacy workers have the records: start them, or migrate again, as " + a.advice.Command("status", []string{at.Target}) + " says. When they are done: " + a.advice.Again()
-	}
-	return text + a.advice.Next(migrate.StepAwaitLegacy, at)
+	a.Conclude(tone, word, text, next)
 }
 
 // halfHeld reports whether small access requests are still held, and large ones no longer

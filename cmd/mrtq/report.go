@@ -86,14 +86,14 @@ func (c *reportCmd) main(ctx context.Context, a *app, args []string) (err error)
 		return err
 	}
 	at := c.situation(d, s)
-	d.Next = func(step migrate.Step) string { return a.advice.Next(step, at) }
+	d.Next = func(step migrate.Step) advice.Next { return a.advice.Next(step, at) }
 	if c.out == "" {
 		return report.Write(a.Out, d)
 	}
 	if err := files.Write(c.out, func(w io.Writer) error { return report.Write(w, d) }); err != nil {
 		return err
 	}
-	a.Conclude(screen.Good, "Report: written to %s.", c.out)
+	a.Conclude(screen.Good, "done", c.out+" is written.", advice.Next{})
 	return nil
 }
 
@@ -150,7 +150,6 @@ func (c *reportCmd) situation(d *report.Data, s pair) advice.Situation {
 		at.Run = &newest.Run
 	}
 	if d.Verdict != nil {
-		at.Quarantined = d.Verdict.Records.Quarantined > 0
 		at.Quarantine = cmp.Or(c.quarantine, defaultQuarantine(s.target))
 	}
 	return at

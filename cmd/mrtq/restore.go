@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/screen"
@@ -80,7 +81,7 @@ func (c *restoreCmd) run(ctx context.Context, a *app, target string) error {
 	if n := len(res.Counters); n > 0 {
 		behind = fmt.Sprintf(" %s behind the dump's: create and delete as many children there, before clients write.", screen.Count(n, "sequence counter is", "sequence counters are"))
 	}
-	a.Conclude(tone, "Restore: %s created, %d already there, %d ephemeral left out.%s", screen.Count(res.Created, "znode", "znodes"), res.There, len(res.Ephemerals), behind)
+	a.Conclude(tone, "done", fmt.Sprintf("%s created, %d already there, %d ephemeral left out.%s", screen.Count(res.Created, "znode", "znodes"), res.There, len(res.Ephemerals), behind), advice.Next{})
 	if c.output == "json" {
 		a.JSON(res)
 	} else {

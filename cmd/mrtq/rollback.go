@@ -149,11 +149,11 @@ func (c *rollbackCmd) fail(ctx context.Context, a *app, s pair, u *migrate.Undo,
 // conclude says what was done. why is the reason why the rollback could not end.
 func (c *rollbackCmd) conclude(a *app, s pair, u *migrate.Undo, why error) {
 	at := advice.Situation{Target: s.target.Text, Run: u.Record, Undecided: u.Undecided}
-	removed, gave := "removed", "given back"
+	word, removed, gave := "done", "removed", "given back"
 	if c.dry {
-		removed, gave = "would be removed", "would be given back"
+		word, removed, gave = "dry run", "would be removed", "would be given back"
 	}
-	text := fmt.Sprintf("Rollback of %s in %s: %s %s", u.Run, advice.Word(s.target.Text), view.Counts(u.Removes), removed)
+	text := fmt.Sprintf("%s in %s: %s %s", u.Run, advice.Word(s.target.Text), view.Counts(u.Removes), removed)
 	if u.GivesBack > 0 {
 		text += ", " + screen.Count(u.GivesBack, "record", "records") + " " + gave
 	}
@@ -161,24 +161,25 @@ func (c *rollbackCmd) conclude(a *app, s pair, u *migrate.Undo, why error) {
 	if stays := view.StaysText(u); stays != "" {
 		tone, text = screen.Attention, text+"; "+stays
 	}
+	text += "."
+	var next advice.Next
 	switch {
 	case c.dry:
-		text += ". To do this: " + a.advice.Really()
+		next.Command = a.advice.Really()
 	case why != nil:
-		tone, text = screen.Bad, text+". It is not finished. "
-		if len(u.AtWork) > 0 {
-			text += "Stop the services that have these locks. "
-		}
+		tone, word, next.Command = screen.Bad, "not finished", a.advice.Really()
 		if len(u.Undecided) > 0 {
-			text += a.advice.DecideBack(at)
-		} else {
-			text += "Then: " + a.advice.Really()
+			next = a.advice.DecideBack(at)
+		}
+		if len(u.AtWork) > 0 {
+			next.Before = "stop the services that have these locks"
 		}
 	case u.Held:
-		text += ". The queues stay held for them. The legacy workers can start. To migrate again: " + a.advice.CommandOf(migrate.StepPlan, at) +
-			". To let the services end the jobs that stay, when the legacy queue is empty: " + a.advice.CommandOf(migrate.StepRelease, advice.Situation{Target: at.Target})
+		text += " The queues stay held for them. The legacy workers can start."
+		next = a.advice.RolledBack(at, true)
 	default:
-		text += ". The legacy workers can start. " + a.advice.Next(migrate.StepPlan, at)
+		text += " The legacy workers can start."
+		next = a.advice.RolledBack(at, false)
 	}
-	a.Conclude(tone, "%s", text)
+	a.Conclude(tone, word, text, next)
 }

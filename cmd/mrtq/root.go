@@ -55,7 +55,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if a.Out.Err != nil {
 		err = lostOutput(a.Concluded(), a.Out.Err)
 	}
-	a.End(err)
+	a.End(err, adviceOf(err))
 	return exit.Code(err)
 }
 
@@ -112,6 +112,7 @@ goes to stdout, everything else to stderr. Exit codes: 0 done, 1 the check faile
 // prepare reads the variables, before any command runs.
 func (a *app) prepare(cmd *cobra.Command, args []string) error {
 	a.began = true
+	a.Name(cmd.Name())
 	if _, writes := interrupted[cmd.Name()]; writes { // it ends its work although nobody reads its output
 		signal.Ignore(syscall.SIGPIPE)
 	}
@@ -141,7 +142,7 @@ func typedFlags(cmd *cobra.Command) (flags []advice.Flag) {
 		case f.Value.Type() == "bool" && f.Value.String() == "true":
 			value = nil
 		case f.Name == "acl": // it may hold a digest, which is secret
-			value = []string{"ACL"}
+			value = []string{advice.ACL}
 		case isList && f.Value.Type() == "stringArray":
 			value = list.GetSlice()
 		case isList:

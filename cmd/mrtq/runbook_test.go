@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -32,7 +33,7 @@ type night struct {
 // nights are all ways through the runbook.
 var nights = []night{
 	{"to the end", "Before 1 2 3 4 5 6 7 8 9", map[string]func(*runbookSite){"8": (*runbookSite).services}, (*runbookSite).workedOnce},
-	{"a late record", "Before 1 2 3 4 5 6 7 8 L1 L2 L3", map[string]func(*runbookSite){"8": (*runbookSite).services, "L1": (*runbookSite).submitLate}, (*runbookSite).servicesWorkedOnce},
+	{"a late record", "Before 1 2 3 4 5 6 7 8 L1 L2 L3 L4", map[string]func(*runbookSite){"8": (*runbookSite).services, "L1": (*runbookSite).submitLate}, (*runbookSite).servicesWorkedOnce},
 	{"back before the release", "Before 1 2 3 4 5 6 B1 B2 B3", nil, (*runbookSite).legacyWorkedOnce},
 	{"back after the release", "Before 1 2 3 4 5 6 7 B1 B2 B3", nil, (*runbookSite).legacyWorkedOnce},
 	{"back after the first jobs", "Before 1 2 3 4 5 6 7 B4 B5 B6 B7 B8 B9",
@@ -124,9 +125,18 @@ func followRunbook(t *testing.T, ways []night, screens []*pageScreen, on harness
 	for i, n := range ways {
 		t.Run(n.name, func(t *testing.T) {
 			site := newRunbookSite(t, server.Address(), "/night"+string(rune('a'+i)))
+			next := nextSteps{t: t}
 			for _, step := range strings.Fields(n.steps) {
 				if act := n.before[step]; act != nil {
 					act(site)
+				}
+				switch step {
+				case "B1", "B4": // somebody has decided to go back
+					next.due = nil
+				case "L1": // somebody has looked
+					next.due = nil
+					got, _ := site.terminal.run(t, "mrtq status $TARGET")
+					next.after("mrtq status $TARGET", got)
 				}
 				for _, s := range screens {
 					if !isOf(s.section, step) {
@@ -141,13 +151,62 @@ func followRunbook(t *testing.T, ways []night, screens []*pageScreen, on harness
 					if code != 0 {
 						t.Fatalf("%s\nexit code %d\n%s", s.commands, code, got)
 					}
+					next.after(s.commands, got)
 					if look != nil {
 						look(t, s, got)
 					}
 				}
 			}
+			next.atEnd(screens)
 			n.end(site)
 		})
+	}
+}
+
+// nextSteps follows what the screens name as the next step.
+type nextSteps struct {
+	t   *testing.T
+	due []string // the commands of which the page must give one before a screen names another
+}
+
+// commandBelow matches a command that a screen names as the next one, or as one way to go on.
+var commandBelow = regexp.MustCompile(`(?m)^ {2,4}(mrtq .*)$`)
+
+// after looks at what commands of the page have printed.
+func (n *nextSteps) after(commands, printed string) {
+	n.t.Helper()
+	n.follow(commands)
+	var named []string
+	for _, m := range commandBelow.FindAllStringSubmatch(printed, -1) {
+		named = append(named, m[1])
+	}
+	if len(named) == 0 {
+		return
+	}
+	if len(n.due) > 0 && !slices.Equal(n.due, named) {
+		n.t.Errorf("a screen names %q as the next step, and the page has %q, which names %q", n.due, commands, named)
+	}
+	n.due = named
+}
+
+// follow notes that the page gives one of the commands that are due. It may add flags.
+func (n *nextSteps) follow(commands string) {
+	given := strings.Fields(strings.NewReplacer("$SOURCE", pageServer, "$TARGET", pageServer+"/new").Replace(commands))
+	for _, command := range n.due {
+		if !slices.ContainsFunc(strings.Fields(command), func(word string) bool { return !slices.Contains(given, word) }) {
+			n.due = nil
+			return
+		}
+	}
+}
+
+// atEnd looks whether the page has the command that is due at the end of a way.
+func (n *nextSteps) atEnd(screens []*pageScreen) {
+	for _, s := range screens {
+		n.follow(s.commands)
+	}
+	if len(n.due) > 0 {
+		n.t.Errorf("the last screen names %q, and the page has no such command", n.due)
 	}
 }
 

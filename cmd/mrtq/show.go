@@ -127,7 +127,7 @@ func (c *showCmd) run(ctx context.Context, a *app, args []string) error {
 	case item.Record == nil && !item.HandedOver, item.Changed, item.Job != "" && len(item.Nodes) == 0:
 		tone = screen.Attention
 	}
-	a.Conclude(tone, "Show: %s.", out.Verdict)
+	a.Conclude(tone, view.ItemWord(item), out.Verdict+".", advice.Next{})
 	return err
 }
 

@@ -1,11 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -96,14 +93,18 @@ func (c *statusCmd) show(a *app, s pair, status, before *migrate.Status) (screen
 	at := advice.Situation{Target: s.target.Text, Holds: status.Holds, NoQueue: status.NoQueue, Undecided: status.Undecided()}
 	if run := status.Current(); run != nil {
 		at.Run = &run.Run
-		at.Quarantined = run.Choices.Undecodable == "quarantine" && defaultQuarantine(s.target) != ""
 		at.Quarantine = defaultQuarantine(s.target)
 	}
-	words, command := a.advice.Next(status.Step, at), ""
-	if status.Step == "" && at.Run != nil && at.Run.State == migrate.Done {
-		words, command = "To see what workers have done since:", a.advice.CommandOf(migrate.StepVerify, at)
+	var next advice.Next
+	switch {
+	case status.Step == "":
+		next = a.advice.Released(at)
+	case status.Step == migrate.StepRelease && at.Run.State == migrate.Done && len(at.Run.Releases) == 0:
+		next = a.advice.Next(migrate.StepVerify, at) // status does not know whether somebody has verified
+	default:
+		next = a.advice.Next(status.Step, at)
 	}
-	out := statusOutput{status, cmp.Or(command, a.advice.CommandOf(status.Step, at))}
+	out := statusOutput{status, next.Command}
 	switch {
 	case c.output == "json" && c.every > 0:
 		_ = screen.WriteJSONLine(a.Out, out)
@@ -115,14 +116,10 @@ func (c *statusCmd) show(a *app, s pair, status, before *migrate.Status) (screen
 		}
 		view.Status(a.Screen, status, before)
 	}
-	tone, text := view.StatusVerdict(status, s.target.Text)
-	line := fmt.Sprintf("Status: %s. %s", text, strings.TrimSpace(words+" "+command))
-	switch {
-	case c.every == 0:
-		a.Conclude(tone, "%s", line)
-	case c.output != "json":
-		a.Prose("", line)
-		a.Println()
+	tone, word, text := view.StatusVerdict(status, s.target.Text)
+	a.Conclude(tone, word, text+".", next)
+	if c.every > 0 {
+		a.PrintResult(c.output != "json")
 	}
 	return tone, text
 }

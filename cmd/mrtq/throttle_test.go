@@ -26,12 +26,12 @@ func TestServerThatThrottles(t *testing.T) {
 	must(t, f.Close())
 	source, target := server.Address()+"/old", server.Address()+"/new"
 	for _, step := range []struct{ args, verdict string }{
-		{"restore " + source + " --in " + path, "Restore: "},
-		{"migrate --new-queue --dialect design " + source + " " + target, "Migrate: done, "},
-		{"verify " + target, "Verified: "},
-		{"release " + target, "Release: 280 records handed over; "},
-		{"verify " + target, "Verified: "},
-		{"rollback " + target + " --run run0000000000 --yes", "Rollback of run0000000000 in " + target + ": "},
+		{"restore " + source + " --in " + path, "Restore: done."},
+		{"migrate --new-queue --dialect design " + source + " " + target, "Migrate: done."},
+		{"verify " + target, "Verify: passed."},
+		{"release " + target, "Release: done. 280 records handed over; "},
+		{"verify " + target, "Verify: passed."},
+		{"rollback " + target + " --run run0000000000 --yes", "Rollback: done. run0000000000 in " + target + ": "},
 	} {
 		var said bytes.Buffer
 		if code := run(strings.Fields(step.args), &said, &said); code != 0 || !strings.Contains(said.String(), step.verdict) {

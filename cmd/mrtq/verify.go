@@ -1,10 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -159,17 +159,12 @@ func (c *verifyCmd) verify(ctx context.Context, a *app, s pair, opt migrate.Veri
 	return v, nil
 }
 
-// concludeVerdict sums up a verification in one line, with what to do next. before comes
-// first, and after comes last.
-func (a *app) concludeVerdict(v *migrate.Verdict, s pair, quarantine, before string, after ...string) {
-	if quarantine == "" {
-		quarantine = defaultQuarantine(s.target)
+// concludeVerdict says what a verification has found, and what to do next. before comes first.
+func (a *app) concludeVerdict(v *migrate.Verdict, s pair, quarantine, before string) {
+	at := advice.Situation{Source: s.source.Text, Target: s.target.Text}
+	if v.Records.Quarantined > 0 {
+		at.Quarantine = cmp.Or(quarantine, defaultQuarantine(s.target))
 	}
-	if v.Records.Quarantined == 0 {
-		quarantine = ""
-	}
-	at := advice.Situation{Source: s.source.Text, Target: s.target.Text,
-		Quarantined: v.Records.Quarantined > 0, Quarantine: quarantine}
 	if v.Run != "" {
 		at.Run = &v.Current
 	}
@@ -178,16 +173,12 @@ func (a *app) concludeVerdict(v *migrate.Verdict, s pair, quarantine, before str
 			at.Undecided = append(at.Undecided, migrate.UndecidedRecord{Record: d.Record, Question: q})
 		}
 	}
-	tone, text := view.VerdictText(v, s.target.Text)
-	verify := "Verify"
-	if tone == screen.Good {
-		verify = "Verified"
+	tone, word, text := view.VerdictText(v, s.target.Text)
+	next := a.advice.Released(at)
+	if step := migrate.VerdictStep(v); step != "" {
+		next = a.advice.Next(step, at)
 	}
-	var next []string
-	for _, step := range migrate.VerdictSteps(v) {
-		next = append(next, strings.TrimSuffix(a.advice.Next(step, at), "."))
-	}
-	a.Conclude(tone, "%s%s: %s. %s", before, verify, text, strings.Join(append(next, after...), ". "))
+	a.Conclude(tone, word, before+text+".", next)
 }
 
 // asked are the questions that differences ask.

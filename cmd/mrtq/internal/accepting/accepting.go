@@ -23,6 +23,7 @@ import (
 	"github.com/cucumber/godog"
 	"github.com/spf13/cobra"
 
+	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/connect"
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/files"
@@ -278,14 +279,14 @@ func (c *acceptCmd) conclude(r *accept.Report, which, rows string) error {
 		c.Say("not offered: %s", strings.Join(lacks, ", "))
 	}
 	if r.OK() {
-		c.Conclude(screen.Good, "Accept: %s %s passed%s%s.", screen.Count(r.Scenarios-r.Failed, "scenario", "scenarios"), which, also, rows)
+		c.Conclude(screen.Good, "passed", fmt.Sprintf("%s %s%s%s.", screen.Count(r.Scenarios-r.Failed, "scenario", "scenarios"), which, also, rows), advice.Next{})
 		return nil
 	}
 	for _, p := range r.Problems {
 		c.Say("%s", p)
 	}
-	c.Conclude(screen.Bad, "Accept: %s of %d failed%s%s; %s.",
-		screen.Count(r.Failed, "scenario", "scenarios"), r.Scenarios, also, rows, screen.Count(len(r.Problems), "problem", "problems"))
+	c.Conclude(screen.Bad, "failed", fmt.Sprintf("%s of %d%s%s; %s.",
+		screen.Count(r.Failed, "scenario", "scenarios"), r.Scenarios, also, rows, screen.Count(len(r.Problems), "problem", "problems")), advice.Next{})
 	return exit.Check(errNotAccepted)
 }
 

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"mrtq/internal/sides"
+	"mrtq/internal/znode"
 	"mrtq/migrate"
 	"mrtq/newqueue"
 )
@@ -27,7 +28,7 @@ type Adviser struct {
 	Takes func(command, flag string) bool
 }
 
-// Situation is what a row can name. What is not known is left empty.
+// Situation is what a row can name. What is not known is empty.
 type Situation struct {
 	Source, Target string
 	Run            *migrate.Run // the newest one
@@ -36,91 +37,98 @@ type Situation struct {
 	Holds          []migrate.HoldStatus
 	NoQueue        *migrate.NoQueue // what is at Target instead of a new queue
 	Undecided      []migrate.UndecidedRecord
-	AtWork         int // how many records and locks, or jobs, show that workers may be at work
-	// Quarantined says that records are in quarantine. Quarantine is the file that keeps
-	// their bytes, "" if it is not known.
-	Quarantined bool
-	Quarantine  string
+	AtWork         int    // how many records and locks, or jobs, show that workers may be at work
+	Waiting        bool   // records wait for legacy workers
+	Quarantine     string // the file that keeps the bytes of quarantined records; "" if there are none, or it is not known
 }
 
-// row is what to do in a step. words come before the command; they end with a colon, or
-// with a full stop if there is no command.
-type row struct {
-	words   string
-	command func(Adviser, Situation) string
+// Next is what to do after a result. A command in it can be pasted as it is.
+type Next struct {
+	Before  string // what people do first; alone, it is all there is to do
+	Command string
+	Ways    []Way // instead of Command, if a person must decide
 }
 
-var rows = map[migrate.Step]row{
-	migrate.StepWait:           {"Next: wait until it ends. Its progress:", Adviser.watch},
-	migrate.StepRestoreLedger:  {"Next:", Adviser.restoreLedger},
-	migrate.StepNoQueue:        {"Check the address and its chroot. If nothing was migrated yet, that is normal, and the next step is:", Adviser.firstPlan},
-	migrate.StepLegacyQueue:    {"Next, with the address of the new queue:", Adviser.atNewQueue},
-	migrate.StepFinish:         {"Next, to finish it:", Adviser.finish},
-	migrate.StepFinishRollback: {"Next, to finish it:", Adviser.rollback},
-	migrate.StepRestored:       {"Next, if that is acceptable:", Adviser.releaseRestored},
-	migrate.StepDecideRecords:  {"", Adviser.decideRecords},
-	migrate.StepMigrateRest:    {"Next, for the records that are not migrated:", Adviser.planRest},
-	migrate.StepRelease:        {"Next, to verify and release:", Adviser.release},
-	migrate.StepLookFirst:      {"Next, if what was acted on is as it should be:", Adviser.release},
-	migrate.StepAwaitLegacy:    {"When they are done:", Adviser.awaitLegacy},
-	migrate.StepReleaseOthers:  {"Next, once their owners agree:", Adviser.releaseOthers},
-	migrate.StepPlan:           {"Next:", Adviser.planAgain},
-	migrate.StepDecide:         {"", Adviser.unblock},
-	migrate.StepMigrate:        {"Next:", Adviser.migrate},
-	migrate.StepVerify:         {"Next:", Adviser.verify},
-	migrate.StepKeep:           {"If that file is lost, run the same migration again. It adds what the file lacks, and nothing else:", Adviser.keep},
-	migrate.StepRepairHeld:     {"Repair what is damaged, and verify again:", Adviser.verify},
-	migrate.StepRepair:         {"Repair what is damaged. If that is not possible, roll back what workers have not begun:", Adviser.rollback},
-	migrate.StepRepairOlder:    {"Repair what is damaged: it belongs to an older run, or to a job that the rollback kept. To see the runs:", Adviser.status},
-}
+// Way is what a person can decide, and the command for it.
+type Way struct{ If, Command string }
 
-// Next says what to do in a step, in a sentence that ends with a command; "" for no step.
-func (a Adviser) Next(step migrate.Step, s Situation) string {
-	r, ok := rowOf(step, s)
-	if !ok {
-		return ""
+// Lines returns what a screen shows.
+func (n Next) Lines() (lines []string) {
+	switch {
+	case n.Before != "" && n.Command == "" && len(n.Ways) == 0:
+		return []string{"Next: " + n.Before + "."}
+	case n.Before != "":
+		lines = append(lines, "Before that: "+n.Before+".")
 	}
-	return strings.TrimSpace(r.words + " " + r.command(a, s))
+	if n.Command != "" {
+		lines = append(lines, "Next:", "  "+n.Command)
+	}
+	if len(n.Ways) > 0 {
+		lines = append(lines, "Choose:")
+	}
+	for _, way := range n.Ways {
+		lines = append(lines, "  "+way.If+":", "    "+way.Command)
+	}
+	return lines
 }
 
-// rowOf is the row of a step. A release is refused if the queues are in two ensembles, so another step comes first.
-func rowOf(step migrate.Step, s Situation) (row, bool) {
+var rows = map[migrate.Step]func(Adviser, Situation) Next{
+	migrate.StepWait:           row("wait until it ends. This shows its progress", Adviser.watch),
+	migrate.StepRestoreLedger:  words("restore /migration from the newest dump that was made after the last run, with mrtq restore --below /migration"),
+	migrate.StepNoQueue:        words("check the address and its chroot. If nothing was migrated yet, that is normal: begin with mrtq plan"),
+	migrate.StepLegacyQueue:    Adviser.atNewQueue,
+	migrate.StepFinish:         row("", Adviser.finish),
+	migrate.StepFinishRollback: row("", Adviser.rollback),
+	migrate.StepRestored:       row("accept that jobs which were finished after the backup was made run again", Adviser.releaseRestored),
+	migrate.StepDecideRecords:  Adviser.decideRecords,
+	migrate.StepMigrateRest:    row("stop who submits to the legacy queue", Adviser.planRest),
+	migrate.StepRelease:        Adviser.firstRelease,
+	migrate.StepLookFirst:      row("make sure that the jobs that were acted on are as they should be", Adviser.release),
+	migrate.StepAwaitLegacy:    Adviser.awaitLegacy,
+	migrate.StepReleaseOthers:  Adviser.releaseOthers,
+	migrate.StepPlan:           Adviser.planAgain,
+	migrate.StepDecide:         Adviser.unblock,
+	migrate.StepMigrate:        Adviser.migrate,
+	migrate.StepVerify:         row("", Adviser.verify),
+	migrate.StepKeep:           row("look for that file. If it is lost, the same migration writes what it lacks, and nothing else", Adviser.keep),
+	migrate.StepRepairHeld:     row("repair what is damaged", Adviser.verify),
+	migrate.StepRepair:         Adviser.repair,
+	migrate.StepRepairOlder:    row("repair what is damaged: it belongs to an older run, or to a job that the rollback kept", Adviser.verify),
+}
+
+func row(before string, command func(Adviser, Situation) string) func(Adviser, Situation) Next {
+	return func(a Adviser, s Situation) Next { return Next{Before: before, Command: command(a, s)} }
+}
+
+func words(text string) func(Adviser, Situation) Next {
+	return func(Adviser, Situation) Next { return Next{Before: text} }
+}
+
+// Next returns what to do in a step; nothing for no step. A release is refused if the queues are in
+// two ensembles, so another step comes first.
+func (a Adviser) Next(step migrate.Step, s Situation) Next {
 	releases := []migrate.Step{migrate.StepRelease, migrate.StepLookFirst, migrate.StepDecideRecords, migrate.StepRestored}
 	if slices.Contains(releases, step) && s.inTwoEnsembles() && s.Run.State != migrate.RolledBack {
-		return row{"", Adviser.bringTogether}, true
+		return a.bringTogether(s)
 	}
-	r, ok := rows[step]
-	return r, ok
-}
-
-// CommandOf is the command of a step alone; "" for no step, and if the row has more words or several commands.
-func (a Adviser) CommandOf(step migrate.Step, s Situation) string {
-	if r, ok := rowOf(step, s); ok && r.words != "" && step != migrate.StepAwaitLegacy {
-		return r.command(a, s)
+	if next, ok := rows[step]; ok {
+		return next(a, s)
 	}
-	return ""
+	return Next{}
 }
 
 func (a Adviser) watch(s Situation) string {
 	return a.Command("status", []string{s.Target}, Set("every", "10s")...)
 }
 
-func (a Adviser) restoreLedger(s Situation) string {
-	return a.Command("restore", []string{s.Target}, append(Set("in", "FILE"), Set("below", "/migration")...)...)
-}
-
-func (a Adviser) firstPlan(s Situation) string {
-	return a.Command("plan", []string{s.source(), s.Target}, append(Set("dialect", "design|mrt-zk"), Switch("new-queue"))...)
-}
-
 // atNewQueue is the command that runs, for the new queue of the legacy queue that it was given: the
 // one that is below it, if there is one alone.
-func (a Adviser) atNewQueue(s Situation) string {
-	args := []string{"TARGET"}
-	if isServer(s.Target) && len(s.NoQueue.Queues) == 1 {
-		args[0] = strings.TrimSuffix(s.Target, "/") + "/" + s.NoQueue.Queues[0]
+func (a Adviser) atNewQueue(s Situation) Next {
+	if !isServer(s.Target) || len(s.NoQueue.Queues) != 1 {
+		return Next{Before: "give the address of the new queue"}
 	}
-	return commandLine(a.Name, append(args, a.Args[1:]...), slices.DeleteFunc(slices.Clone(a.Given), func(f Flag) bool { return f.Name == "output" }))
+	a.Args = slices.Concat([]string{strings.TrimSuffix(s.Target, "/") + "/" + s.NoQueue.Queues[0]}, a.Args[1:])
+	return Next{Command: a.Again()}
 }
 
 // finish ends a run. Its record has the source and the choices, unless the source is in another ensemble.
@@ -141,61 +149,107 @@ func (a Adviser) releaseRestored(s Situation) string {
 
 func (a Adviser) release(s Situation) string { return a.Command("release", []string{s.Target}) }
 
+// firstRelease names what the runbook has before a first release.
+func (a Adviser) firstRelease(s Situation) Next {
+	next := Next{Command: a.release(s)}
+	if s.Run != nil && s.Run.State == migrate.Done && len(s.Run.Releases) == 0 {
+		next.Before = "check the tree (mrtq check), keep a copy of it (mrtq dump), and hold the collections that the legacy queue holds (mrtq hold)"
+	}
+	return next
+}
+
+func (a Adviser) repair(s Situation) Next {
+	return Next{Ways: []Way{{"If you can repair what is damaged, verify it then", a.verify(s)}, {"If not, roll back what no service has begun", a.rollback(s)}}}
+}
+
 // decideRecords has a command for each answer about the first record that is undecided.
-func (a Adviser) decideRecords(s Situation) string {
+func (a Adviser) decideRecords(s Situation) Next {
 	return a.decide(s, func(flags ...Flag) string { return a.Command("release", []string{s.Target}, flags...) })
 }
 
 // DecideBack is the same for a rollback.
-func (a Adviser) DecideBack(s Situation) string {
+func (a Adviser) DecideBack(s Situation) Next {
 	return a.decide(s, func(flags ...Flag) string { return a.again("rollback", flags...) })
 }
 
-func (a Adviser) decide(s Situation, command func(flags ...Flag) string) string {
+func (a Adviser) decide(s Situation, command func(flags ...Flag) string) Next {
 	if len(s.Undecided) == 0 {
-		return a.status(s)
+		return Next{Command: a.status(s)}
 	}
 	u := s.Undecided[0]
 	if u.Question == migrate.LastCopy {
-		return "If legacy workers have done their work: " + command(Set("vanished", "legacy")...) + ". If the jobs are to run: " + command(Set("vanished", "new")...)
+		return Next{Ways: []Way{{"If legacy workers have done their work", command(Set("vanished", "legacy")...)}, {"If the jobs are to run", command(Set("vanished", "new")...)}}}
 	}
 	isNew, isLegacy := "If the job has the work of "+u.Record, "If the legacy queue has it"
 	if u.Question == migrate.JobGone {
 		isNew, isLegacy = "If the work of "+u.Record+" was done in the new queue", "If legacy workers are to do it"
 	}
 	is := func(side migrate.Answer) string {
-		return ": " + command(Set("record-is", string(side)+"="+u.Record)...)
+		return command(Set("record-is", string(side)+"="+u.Record)...)
 	}
-	return isNew + is(migrate.IsNew) + ". " + isLegacy + is(migrate.IsLegacy)
+	return Next{Ways: []Way{{isNew, is(migrate.IsNew)}, {isLegacy, is(migrate.IsLegacy)}}}
 }
 
-// awaitLegacy goes on when no legacy worker is at work any more.
-func (a Adviser) awaitLegacy(s Situation) string {
-	a.Given = slices.DeleteFunc(slices.Clone(a.Given), func(f Flag) bool { return f.Name == "workers-stopped" })
-	return a.again("release") + ". If no legacy worker runs any more: " + a.again("release", Set("workers-stopped", fmt.Sprint(s.AtWork))...)
+// awaitLegacy goes on when no legacy worker is at work any more. With --workers-stopped, the records
+// that wait for legacy workers after a rollback would stay there.
+func (a Adviser) awaitLegacy(s Situation) Next {
+	a.Given = without(a.Given, "workers-stopped")
+	if s.Waiting {
+		return Next{Before: "start the legacy workers, which have the records since the rollback, and wait until they are done; or migrate again", Command: a.again("release")}
+	}
+	return Next{Ways: []Way{{"When the legacy workers are done", a.again("release")}, {"If no legacy worker runs any more", a.again("release", Set("workers-stopped", fmt.Sprint(s.AtWork))...)}}}
 }
 
 // again is the command that runs, or another one with its target, with more flags.
 func (a Adviser) again(name string, flags ...Flag) string {
 	if a.Name == name {
-		a.Given = slices.DeleteFunc(slices.Clone(a.Given), func(f Flag) bool { return f.Name == "output" || f.Name == "dry-run" })
-		return a.Again(flags...)
+		return a.Really(flags...)
 	}
 	return a.Command(name, a.Args, flags...)
 }
 
-// releaseOthers names the holds of which no run is an owner.
-func (a Adviser) releaseOthers(s Situation) string {
-	return a.Lift(s, slices.DeleteFunc(slices.Clone(s.Holds), migrate.HoldStatus.OfRun))
+// releaseOthers names the holds on queues of which no run is an owner. Holds on collections can stay
+// as long as their owners want.
+func (a Adviser) releaseOthers(s Situation) Next {
+	others := slices.DeleteFunc(slices.Clone(s.Holds), func(h migrate.HoldStatus) bool { return h.OfRun() || h.Collection != "" })
+	if len(others) == 0 {
+		return a.Released(s)
+	}
+	return a.Lift(s, others)
 }
 
-// AfterRelease says what to do when nothing is held any more. freed says that this call lifted holds
-// at a server, so that services can begin.
-func (a Adviser) AfterRelease(s Situation, freed bool) string {
-	if !freed {
-		return "Next, to see where the migration stands: " + a.status(s)
+// AfterRelease returns what to do when no queue is held any more: nothing else if these holds were on
+// collections only. freed says that holds at a server were lifted, so that services can begin.
+func (a Adviser) AfterRelease(s Situation, lifted []string, freed bool) Next {
+	switch {
+	case len(lifted) > 0 && !slices.ContainsFunc(lifted, func(path string) bool { return znode.Parent(path) != newqueue.CollectionLocksPath }):
+		return Next{}
+	case !freed:
+		return Next{Command: a.status(s)}
 	}
-	return "Next, start the new services, and watch their first jobs: " + a.watch(s)
+	return Next{Before: "start the new services", Command: a.watch(s)}
+}
+
+// Released returns what to do while the services work, and when a verification has found nothing;
+// nothing if no run is done, or the migration is completed.
+func (a Adviser) Released(s Situation) Next {
+	switch {
+	case s.Run == nil || s.Run.State != migrate.Done || !s.Run.Completed.IsZero():
+		return Next{}
+	case a.Name == "verify":
+		return Next{Before: "be sure that you won't go back: this removes what a rollback needs", Command: a.Command("complete", []string{s.Target})}
+	}
+	return Next{Before: "let the services work", Command: a.verify(s)}
+}
+
+// RolledBack returns what to do after a rollback. held says that it has kept jobs.
+func (a Adviser) RolledBack(s Situation, held bool) Next {
+	again := a.Next(migrate.StepPlan, s)
+	if !held {
+		return again
+	}
+	return Next{Ways: []Way{{"To migrate again, when the legacy queue is frozen", again.Command},
+		{"To let the services finish the jobs that stay, when the legacy queue is empty", a.release(s)}}}
 }
 
 // isServer reports whether an address is that of a server.
@@ -205,15 +259,15 @@ func isServer(address string) bool {
 }
 
 // Lift is the command that lifts these holds.
-func (a Adviser) Lift(s Situation, holds []migrate.HoldStatus) string {
-	flags := []Flag{Switch("others")}
+func (a Adviser) Lift(s Situation, holds []migrate.HoldStatus) Next {
+	flags, before := []Flag{Switch("others")}, "make sure that the owners of these holds agree"
 	if slices.ContainsFunc(holds, migrate.HoldStatus.OfRun) {
-		flags = nil
+		flags, before = nil, ""
 	}
 	for _, h := range holds {
 		flags = append(flags, holdFlag(h))
 	}
-	return a.Command("release", []string{s.Target}, flags...)
+	return Next{Before: before, Command: a.Command("release", []string{s.Target}, flags...)}
 }
 
 // holdFlag is the flag that chooses a hold.
@@ -225,18 +279,26 @@ func holdFlag(h migrate.HoldStatus) Flag {
 }
 
 func (a Adviser) planRest(s Situation) string {
-	var flags []Flag
+	flags := Set("out", s.planFile())
 	if len(s.Run.Releases) > 0 {
 		flags = append(flags, Switch("hold-again"))
 	}
 	return a.Command("plan", []string{s.source(), s.Target}, flags...)
 }
 
-func (a Adviser) planAgain(s Situation) string {
+// planFile is the file for a plan that is not saved yet.
+func (s Situation) planFile() string {
 	if s.Run == nil {
-		return a.firstPlan(s)
+		return "plan.json"
 	}
-	return a.Command("plan", []string{s.source(), s.Target})
+	return "late.json"
+}
+
+func (a Adviser) planAgain(s Situation) Next {
+	if s.Run == nil {
+		return Next{Before: "begin with mrtq plan"}
+	}
+	return Next{Before: "freeze the legacy queue, if you want to migrate again", Command: a.Command("plan", []string{s.source(), s.Target})}
 }
 
 func (a Adviser) verify(s Situation) string {
@@ -251,18 +313,18 @@ func (a Adviser) keep(s Situation) string {
 }
 
 // bringTogether copies the legacy queue, or the dump that has it, to the target's ensemble. In a dump, it is migrated where it is.
-func (a Adviser) bringTogether(s Situation) string {
+func (a Adviser) bringTogether(s Situation) Next {
 	source, _ := sides.Parse(s.source())
 	target, _ := sides.Parse(s.Target)
 	if source.File != "" && target.File != "" {
 		flags := append(choices(s.Run.Choices, s.Run.Time), Flag{"dialect", []string{string(s.Run.Dialect)}}, Switch("new-queue"))
-		return "A release needs both queues in one dump. To migrate in the dump of the legacy queue: " + a.Command("plan", []string{s.source(), s.source()}, flags...)
+		return Next{"a release needs both queues in one dump, so migrate in the dump of the legacy queue", a.Command("plan", []string{s.source(), s.source()}, flags...), nil}
 	}
-	words := "A release needs both queues in one ensemble. Stop the legacy workers, copy their queue beside the new one, roll back, and migrate the copy. Next: "
+	before := "stop the legacy workers. A release needs both queues in one ensemble: copy the legacy queue beside the new one, roll back, and migrate the copy"
 	if source.File != "" {
-		return words + a.Command("restore", []string{strings.TrimSuffix(s.Target, target.Server.Chroot)}, Set("in", source.File)...)
+		return Next{before, a.Command("restore", []string{strings.TrimSuffix(s.Target, target.Server.Chroot)}, Set("in", source.File)...), nil}
 	}
-	return words + a.Command("dump", []string{s.source()}, Set("out", "legacy.ndjson")...)
+	return Next{before, a.Command("dump", []string{s.source()}, Set("out", "legacy.ndjson")...), nil}
 }
 
 // inTwoEnsembles reports whether the run has taken its records from another ensemble, or from another file.
@@ -284,11 +346,8 @@ func (s Situation) source() string {
 }
 
 func (s Situation) quarantine() []Flag {
-	if !s.Quarantined && s.Quarantine == "" {
-		return nil
-	}
 	if s.Quarantine == "" {
-		return Set("quarantine", "FILE")
+		return nil
 	}
 	return Set("quarantine", s.Quarantine)
 }
@@ -304,22 +363,4 @@ func choices(c migrate.Choices, time string) (flags []Flag) {
 		flags = append(flags, Set("time", time)...)
 	}
 	return flags
-}
-
-// acl is the flag of an ACL that is not open to all. It does not show the ACL, because that
-// may hold a digest, which is secret.
-func acl(list []migrate.ACL) []Flag {
-	if len(list) == 0 {
-		return nil
-	}
-	return Set("acl", "ACL")
-}
-
-// dialects are the values of --dialect, for an operator who has to choose.
-func dialects() string {
-	var names []string
-	for _, d := range newqueue.Dialects {
-		names = append(names, string(d))
-	}
-	return strings.Join(names, "|")
 }

@@ -25,6 +25,10 @@ func Set(name string, values ...string) []Flag {
 	return []Flag{{name, values}}
 }
 
+// ACL is the value of --acl in a command: a variable of the shell, because an ACL may hold a digest,
+// which is secret. If it is not set, the empty value is refused.
+const ACL = "\x00ACL"
+
 // Switch is a flag without a value.
 func Switch(name string) Flag { return Flag{Name: name} }
 
@@ -74,10 +78,14 @@ func (a Adviser) Again(flags ...Flag) string {
 	return commandLine(a.Name, a.Args, flags)
 }
 
-// Really is the command that runs, without --dry-run.
-func (a Adviser) Really() string {
-	a.Given = slices.DeleteFunc(slices.Clone(a.Given), func(f Flag) bool { return f.Name == "dry-run" || f.Name == "output" })
-	return a.Again()
+// Really is the command that runs, without --dry-run and for people, with more flags.
+func (a Adviser) Really(flags ...Flag) string {
+	a.Given = without(a.Given, "dry-run", "output")
+	return a.Again(flags...)
+}
+
+func without(flags []Flag, names ...string) []Flag {
+	return slices.DeleteFunc(slices.Clone(flags), func(f Flag) bool { return slices.Contains(names, f.Name) })
 }
 
 func hasFlag(flags []Flag, name string) bool {
@@ -97,6 +105,9 @@ func commandLine(name string, args []string, flags []Flag) string {
 	}
 	for i, word := range words {
 		words[i] = Word(word)
+		if word == ACL {
+			words[i] = `"$ACL"`
+		}
 	}
 	return strings.Join(words, " ")
 }

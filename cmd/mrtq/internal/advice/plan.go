@@ -1,12 +1,12 @@
 package advice
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"mrtq/migrate"
+	"mrtq/newqueue"
 )
 
 // QueueFlags are the flags that say where the legacy queues are.
@@ -29,7 +29,6 @@ var solutions = map[migrate.ProblemKind]func(migrate.Problem) Flag{
 	migrate.NeedsNewQueue:    func(migrate.Problem) Flag { return Switch("new-queue") },
 	migrate.NeedsHoldAgain:   func(migrate.Problem) Flag { return Switch("hold-again") },
 	migrate.NeedsRestored:    func(migrate.Problem) Flag { return Switch("restored") },
-	migrate.NeedsDialect:     func(migrate.Problem) Flag { return Flag{"dialect", []string{dialects()}} },
 	migrate.OtherTimes:       func(p migrate.Problem) Flag { return Flag{"time", []string{p.Fits}} },
 	migrate.OtherDialect:     func(p migrate.Problem) Flag { return Flag{"dialect", []string{p.Fits}} },
 }
@@ -42,7 +41,7 @@ func choose(name string) func(migrate.Problem) Flag {
 	}
 }
 
-// Solves returns the flag that solves a problem; nil if none does.
+// Solves returns the flag that solves a problem; nil if none does, or there is one for each dialect.
 func Solves(p migrate.Problem) *Flag {
 	f, ok := solutions[p.Kind]
 	if !ok {
@@ -52,87 +51,67 @@ func Solves(p migrate.Problem) *Flag {
 	return &flag
 }
 
-// RehearseAgain is the command that runs, with the flags that solve a plan's problems.
-func (a Adviser) RehearseAgain(plan *migrate.Plan) string {
+// RehearseAgain returns the command that runs, with the flags that solve a plan's problems.
+func (a Adviser) RehearseAgain(plan *migrate.Plan) Next {
 	var flags []Flag
 	for _, p := range plan.Problems {
 		if f := Solves(p); f != nil && !hasFlag(flags, f.Name) {
 			flags = append(flags, *f)
 		}
 	}
-	return a.Again(flags...)
+	return Next{Before: "decide whether you want these flags", Command: a.Again(flags...)}
 }
 
-// unblock is one command with the flags that a plan with problems needs.
-func (a Adviser) unblock(s Situation) string {
+// unblock is one command with the flags that a plan with problems needs, or one for each dialect if
+// none is chosen.
+func (a Adviser) unblock(s Situation) Next {
 	flags := a.planFlags(s)
-	var drained, repaired, decided bool
+	var dialect, drained, repaired, decided bool
 	for _, p := range s.Plan.Problems {
-		if p.Kind == migrate.RollbackUnfinished {
-			return "Next, to finish the rollback: " + a.Command("rollback", []string{s.Target}, Set("run", p.Fits)...)
-		}
-		if p.Kind == migrate.OtherChoices && s.Plan.Resumes {
+		switch f := Solves(p); {
+		case p.Kind == migrate.RollbackUnfinished:
+			return Next{Command: a.Command("rollback", []string{s.Target}, Set("run", p.Fits)...)}
+		case p.Kind == migrate.OtherChoices && s.Plan.Resumes: // it is finished with its own choices
 			s.Run = &s.Plan.Unfinished
-			return "Next, to finish it with its own choices: " + a.withoutChoices().finish(s)
-		}
+			return Next{Command: a.withoutChoices().finish(s)}
 		// No service can finish the jobs that the flags of these two would make.
-		if p.Kind == migrate.InventoryWaiting {
+		case p.Kind == migrate.InventoryWaiting:
 			drained = true
-			continue
-		}
-		if p.Kind == migrate.Unserviceable {
+		case p.Kind == migrate.Unserviceable:
 			repaired = true
-			continue
-		}
-		if f := Solves(p); f != nil {
+		case p.Kind == migrate.NeedsDialect:
+			dialect = true
+		case f != nil:
 			decided = true
-			flags = append(slices.DeleteFunc(flags, func(g Flag) bool { return g.Name == f.Name }), *f)
+			flags = append(without(flags, f.Name), *f)
 		}
 	}
-	var events []string
-	for _, e := range []struct {
-		awaited bool
-		words   string
+	var first []string
+	for _, do := range []struct {
+		needed bool
+		words  string
 	}{
-		{drained, "the legacy inventory service has finished its queue"},
-		{repaired, "the records that no service could work on are repaired or removed"},
-		{decided, "you have decided"},
+		{drained, "let the legacy inventory service finish its queue"},
+		{repaired, "repair or remove the records that no service could work on"},
+		{decided, "decide whether you want what these flags say"},
+		{!drained && !repaired && !decided && !dialect, "repair that"},
 	} {
-		if e.awaited {
-			events = append(events, e.words)
+		if do.needed {
+			first = append(first, do.words)
 		}
 	}
-	return "Next, once " + cmp.Or(strings.Join(events, ", and "), "that is repaired") + ": " + a.Command("plan", []string{s.Source, s.Target}, flags...)
-}
-
-// Details says where the details of what a migration counts are: in a new plan, or if it created
-// something, in the saved plan's page, or else in the page about the target.
-func (a Adviser) Details(s Situation, created bool) string {
-	created = created && onlyBefore(s.Plan)
-	switch {
-	case created && s.PlanFile != "":
-		page := strings.TrimSuffix(s.PlanFile, ".json") + ".html"
-		return "For details: " + a.Command("report", nil, append(Set("plan", s.PlanFile), Set("out", page)...)...)
-	case created:
-		return "For each record and its job: " + a.Command("report", []string{s.Target}, Set("out", "report.html")...)
+	next := Next{Before: strings.Join(first, ", and ")}
+	plan := func(more ...Flag) string {
+		return a.Command("plan", []string{s.Source, s.Target}, append(more, flags...)...)
 	}
-	var flags []Flag
-	if s.PlanFile != "" {
-		flags = later(planSettings(s.Plan))
+	if !dialect {
+		next.Command = plan()
+		return next
 	}
-	a.Given = later(a.Given) // what only the first migration needs
-	return "For details: " + a.Command("plan", []string{s.Source, s.Target}, flags...)
-}
-
-// onlyBefore reports whether some of what is notable about a plan is not in a plan that is made after
-// its migration. That has only the legacy locks, and the records that changed or vanished.
-func onlyBefore(p *migrate.Plan) bool {
-	risky := slices.ContainsFunc(p.Risks, func(r migrate.Risk) bool { return r.Chosen && len(r.Twice)+len(r.Never) > 0 })
-	return risky || len(p.Warnings)+len(p.About("inventory-records"))+len(p.About("unserviceable")) > 0
-}
-
-func later(flags []Flag) []Flag {
-	return slices.DeleteFunc(slices.Clone(flags), func(f Flag) bool { return slices.Contains(first, f.Name) })
+	for _, d := range newqueue.Dialects {
+		next.Ways = append(next.Ways, Way{"For dialect " + string(d), plan(Set("dialect", string(d))...)})
+	}
+	return next
 }
 
 // withoutChoices is an adviser that hands no choice of this command to the next one.
@@ -161,23 +140,29 @@ func (a Adviser) PlanAgain(s Situation) string {
 	return a.Command("plan", []string{s.Source, s.Target}, a.planFlags(s)...)
 }
 
-// migrate is the command that carries a plan out.
-func (a Adviser) migrate(s Situation) string {
+// migrate is the command that applies a saved plan, or saves a plan that was only looked at.
+func (a Adviser) migrate(s Situation) Next {
 	if s.PlanFile == "" {
-		return a.Command("migrate", []string{s.Source, s.Target})
+		next := Next{Command: a.Command("plan", []string{s.Source, s.Target}, Set("out", s.planFile())...)}
+		if s.Run == nil {
+			next.Before = "rehearse (mrtq rehearse), and freeze the legacy queue"
+		}
+		return next
 	}
 	// The file has all settings. Only those of the connection are handed over.
 	a.Given = slices.DeleteFunc(slices.Clone(a.Given), func(f Flag) bool {
 		return f.Name != "max-rate" && f.Name != "packet" && !a.Takes("", f.Name)
 	})
-	return a.Command("migrate", nil, Set("plan", s.PlanFile)...)
+	return Next{Before: "have the plan approved (mrtq report makes a page of it)", Command: a.Command("migrate", nil, Set("plan", s.PlanFile)...)}
 }
 
-// planSettings are the settings of a plan as flags. The ACL is not shown.
+// planSettings are the settings of a plan as flags.
 func planSettings(p *migrate.Plan) []Flag {
 	s := Situation{Plan: p}
 	flags := append(choices(p.Choices, p.Settings.Time), s.queues()...)
-	flags = append(flags, acl(p.Settings.ACL)...)
+	if len(p.Settings.ACL) > 0 {
+		flags = append(flags, Set("acl", ACL)...)
+	}
 	flags = append(flags, Set("again", p.Settings.Again...)...)
 	if p.Settings.Note != "" {
 		flags = append(flags, Set("note", p.Settings.Note)...)

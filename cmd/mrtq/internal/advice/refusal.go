@@ -2,73 +2,56 @@ package advice
 
 import (
 	"errors"
-	"slices"
-	"strings"
 
 	"mrtq/migrate"
 )
 
-// refusal is what to do if package migrate refuses something.
-type refusal struct {
-	is      error
-	words   string
-	command func(Adviser, Situation) string // nil if words are enough
-}
-
 // refusals has the way out of each refusal. The first row that applies to a reason counts.
-var refusals = []refusal{
-	{migrate.ErrDamaged, "Next:", Adviser.restoreLedger},
-	{migrate.ErrRestored, "Next, if that is acceptable:", func(a Adviser, _ Situation) string { return a.Again(Switch("restored")) }},
-	{migrate.ErrTwoEnsembles, "", Adviser.twoEnsembles},
-	{migrate.ErrQueueGone, "Then:", func(a Adviser, _ Situation) string { return a.Again() }},
-	{migrate.ErrOtherSource, "", Adviser.otherSource},
-	{migrate.ErrNoRight, "Give credentials that may, with --auth-file, or change that ACL. Then run the same command again.", nil},
-	{migrate.ErrNotReleased, "Next:", Adviser.release},
-	{migrate.ErrCompleted, "The jobs stay.", nil},
-	{migrate.ErrHoldsChanged, "Next, to look again:", func(a Adviser, _ Situation) string { return a.Again() }},
-	{migrate.ErrContended, "The same command continues when there is less traffic.", nil},
-	{migrate.ErrTakenOver, "Next, to see what the other one does:", Adviser.status},
-	{migrate.ErrRolledBack, "Next, if you want to migrate again:", Adviser.PlanAgain},
-	{migrate.ErrFinished, "Next, if you want that, look at the plan:", Adviser.PlanAgain},
-	{migrate.ErrStale, "Next, for a new plan:", Adviser.PlanAgain},
-	{migrate.ErrNoRun, "Next, to see the runs:", Adviser.status},
-	{migrate.ErrNotNewest, "Next, to see the runs:", Adviser.status},
+var refusals = []struct {
+	is   error
+	next func(Adviser, Situation) Next
+}{
+	{migrate.ErrDamaged, func(a Adviser, s Situation) Next { return a.Next(migrate.StepRestoreLedger, s) }},
+	{migrate.ErrRestored, row("accept that jobs which were finished after the backup was made run again", func(a Adviser, _ Situation) string { return a.Again(Switch("restored")) })},
+	{migrate.ErrTwoEnsembles, Adviser.twoEnsembles},
+	{migrate.ErrQueueGone, row("do that", same)},
+	{migrate.ErrOtherSource, Adviser.otherSource},
+	{migrate.ErrNoRight, row("give credentials that may, with --auth-file, or change that ACL", same)},
+	{migrate.ErrNotReleased, row("", Adviser.release)},
+	{migrate.ErrHoldsChanged, row("", same)},
+	{migrate.ErrContended, row("wait until there is less traffic", same)},
+	{migrate.ErrTakenOver, row("", Adviser.status)},
+	{migrate.ErrRolledBack, row("decide whether you want to migrate again", Adviser.PlanAgain)},
+	{migrate.ErrFinished, row("decide whether you want that", Adviser.PlanAgain)},
+	{migrate.ErrStale, row("find out who changed the queue", Adviser.PlanAgain)},
+	{migrate.ErrNoRun, row("", Adviser.status)},
+	{migrate.ErrNotNewest, row("", Adviser.status)},
 }
 
-// WayOut says what to do about an error of package migrate, for each of its reasons; "" if the error says so
-// itself.
-func (a Adviser) WayOut(err error, s Situation) string {
+// WayOut returns what to do about an error of package migrate: about the first of its reasons that
+// does not say so itself.
+func (a Adviser) WayOut(err error, s Situation) Next {
 	why := migrate.Reasons{err}
 	errors.As(err, &why)
-	var ways []string
 	for _, reason := range why {
-		if way := a.wayOut(reason, s); way != "" && !slices.Contains(ways, way) {
-			ways = append(ways, way)
+		for _, r := range refusals {
+			if errors.Is(reason, r.is) {
+				return r.next(a, s)
+			}
 		}
 	}
-	return strings.Join(ways, " ")
+	return Next{}
 }
 
-func (a Adviser) wayOut(reason error, s Situation) string {
-	for _, r := range refusals {
-		switch {
-		case !errors.Is(reason, r.is):
-		case r.command == nil:
-			return r.words
-		default:
-			return strings.TrimSpace(r.words + " " + r.command(a, s))
-		}
-	}
-	return ""
-}
+func same(a Adviser, _ Situation) string { return a.Again() }
 
 func (a Adviser) status(s Situation) string { return a.Command("status", []string{s.Target}) }
 
 // twoEnsembles is what to do if the queues are in two ensembles. verify and migrate only need the source.
-func (a Adviser) twoEnsembles(s Situation) string {
+func (a Adviser) twoEnsembles(s Situation) Next {
 	switch a.Name {
 	case "verify":
-		return "Next: " + a.verify(s)
+		return a.Next(migrate.StepVerify, s)
 	case "migrate":
 		return a.Next(migrate.StepFinish, s)
 	}
@@ -76,10 +59,10 @@ func (a Adviser) twoEnsembles(s Situation) string {
 }
 
 // otherSource is what to do if a queue node is not the one that was migrated, so that its records seem to have vanished.
-func (a Adviser) otherSource(Situation) string {
+func (a Adviser) otherSource(Situation) Next {
 	if a.Name == "migrate" {
-		return "Give the source of that run, or roll it back first."
+		return Next{Before: "give the source of that run, or roll it back first"}
 	}
 	is := func(side string) string { return a.again(a.Name, Set("vanished", side)...) }
-	return "If legacy workers have done the work of its records: " + is("legacy") + ". If the jobs have it: " + is("new")
+	return Next{Ways: []Way{{"If legacy workers have done the work of its records", is("legacy")}, {"If the jobs have it", is("new")}}}
 }

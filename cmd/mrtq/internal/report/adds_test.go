@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/harness/minizk"
 	"mrtq/internal/legacyqueue"
 	"mrtq/internal/zkconn"
@@ -252,7 +253,7 @@ func (g *generated) target(stage string) *pageOf {
 	return p
 }
 
-func noStep(migrate.Step) string { return "" }
+func noStep(migrate.Step) advice.Next { return advice.Next{} }
 
 // page adds up the numbers of a page, with each other and with the records.
 func (g *generated) page(stage string, d *Data) *pageOf {

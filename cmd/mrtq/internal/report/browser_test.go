@@ -21,6 +21,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/harness"
 	"mrtq/migrate"
 )
@@ -310,8 +311,8 @@ func emulateScheme(scheme string) step {
 func pictures(t *testing.T, ctx context.Context) {
 	d := sample(4000)
 	d.Verdict.NotMigrated, d.Status.Runs[0].Note = nil, "OPS-42, cutover"
-	d.Next = func(migrate.Step) string {
-		return "Next, to verify and release: mrtq release " + sampleTarget
+	d.Next = func(migrate.Step) advice.Next {
+		return advice.Next{Command: "mrtq release " + sampleTarget}
 	}
 	for _, scheme := range []string{"light", "dark"} {
 		b := open(t, ctx, d, 1120, 1180, emulateScheme(scheme))

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/migrate"
 )
 
@@ -32,7 +33,9 @@ func hostileSample() *Data {
 	d.Plan = samplePlan(200)
 	d.Plan.Services = []migrate.Finding{{}}
 	poison(reflect.ValueOf(d).Elem(), next)
-	d.Next = func(migrate.Step) string { return next() }
+	d.Next = func(migrate.Step) advice.Next {
+		return advice.Next{Before: next(), Command: next(), Ways: []advice.Way{{If: next(), Command: next()}}}
+	}
 	return d
 }
 

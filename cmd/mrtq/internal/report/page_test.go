@@ -42,7 +42,7 @@ func listsOf(t testing.TB, html string) (lists []list) {
 // TestPage: everything that pages of small migrations show, and the lists that their scripts
 // draw. The style sheet and the script are left out.
 func TestPage(t *testing.T) {
-	for name, d := range map[string]*Data{"verified": sample(20), "wrong": wronged(), "planned": risky(), "stopped": stopped(), "nothing": {Made: sampleTime, Target: sampleTarget, Status: &migrate.Status{}, Next: func(migrate.Step) string { return "" }}} {
+	for name, d := range map[string]*Data{"verified": sample(20), "wrong": wronged(), "planned": risky(), "stopped": stopped(), "nothing": {Made: sampleTime, Target: sampleTarget, Status: &migrate.Status{}, Next: noStep}} {
 		d.Records = d.Records[:min(len(d.Records), 20)]
 		comparePage(t, name, write(t, d))
 	}

@@ -28,7 +28,7 @@ type rehearsalContent struct {
 // WriteRehearsal writes the page about a rehearsal: its verdict, and what the night will be. Text of
 // others is made harmless as by [Write].
 func WriteRehearsal(w io.Writer, r *Rehearsal) error {
-	tone, text := view.RehearsalVerdict(r.Report)
+	tone, _, text := view.RehearsalVerdict(r.Report)
 	word := map[string]string{"ok": "As foretold", "differs": "Not as foretold", "blocked": "Stopped"}[r.Verdict]
 	f := newFrame("mrtq rehearse", "steps", r.Made, Verdict{Word: word, Tone: toneNames[tone], Sentence: text})
 	f.Title = word + ": rehearsal of " + r.Source

@@ -13,7 +13,7 @@
 //	write.go    puts frame.html, the sections of a page, page.css and page.js together
 //
 // A page is a pure function of its [Data]. Any text may be hostile. The page only shows it
-// (see [mrtq/internal/printable]): it never becomes markup or script.
+// (see [mrtq/internal/text]): it never becomes markup or script.
 package report
 
 import (
@@ -22,6 +22,7 @@ import (
 	"strings"
 	"time"
 
+	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/migrate"
 )
 
@@ -36,7 +37,7 @@ type Data struct {
 	// QuarantineChecked says that Verdict has compared a quarantine file.
 	QuarantineChecked bool
 	// Next words what to do in a step.
-	Next func(migrate.Step) string
+	Next func(migrate.Step) advice.Next
 }
 
 // content has the values that page.html shows: texts and counts, ready to print.

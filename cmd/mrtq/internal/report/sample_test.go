@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/migrate"
 	"mrtq/newqueue"
 )
@@ -97,7 +98,7 @@ func sample(n int) *Data {
 		},
 		QuarantineChecked: true,
 		Records:           sampleRecords(n),
-		Next:              func(step migrate.Step) string { return "next: " + string(step) },
+		Next:              func(step migrate.Step) advice.Next { return advice.Next{Command: "next: " + string(step)} },
 	}
 	r := &d.Verdict.Records
 	r.Total, r.Migrated, r.Removed, r.Skipped, r.Quarantined = n, n-3*(n/100), n/100, n/100, n/100

@@ -3,16 +3,17 @@ package report
 import (
 	"fmt"
 
+	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/view"
-	"mrtq/internal/text"
 	"mrtq/migrate"
 )
 
 // Verdict is the head of the page: a word, a colour of the style sheet, what the command says
-// in its last line, and what to do next, "" for nothing.
+// of its result, and what to do next.
 type Verdict struct {
-	Word, Tone, Sentence, Next string
+	Word, Tone, Sentence string
+	Next                 advice.Next
 }
 
 // toneNames are the names of the tones in the style sheet.
@@ -22,14 +23,14 @@ var toneNames = map[screen.Tone]string{screen.Plain: "info", screen.Good: "good"
 // run, or mrtq verify if the target was compared with the source and no run is unfinished.
 func (d *Data) verdict() Verdict {
 	if d.Plan != nil {
-		tone, text := view.PlanVerdict(d.Plan)
+		tone, _, text := view.PlanVerdict(d.Plan)
 		word := map[screen.Tone]string{screen.Good: "Ready", screen.Attention: "Ready, with care", screen.Bad: "Stopped"}[tone]
 		if d.Plan.Empty() && !d.Plan.Blocked() {
 			word = "Nothing to do"
 		}
 		return d.head(word, tone, text, migrate.PlanStep(d.Plan))
 	}
-	tone, text := view.StatusVerdict(d.Status, d.Target)
+	tone, _, text := view.StatusVerdict(d.Status, d.Target)
 	newest := d.Status.Current()
 	switch {
 	case d.Status.Damage != "":
@@ -43,7 +44,7 @@ func (d *Data) verdict() Verdict {
 	case d.Verdict == nil:
 		return d.head("Not compared", screen.Attention, text+". The target was not compared with the legacy queue, because that is in another ensemble", migrate.StepVerify)
 	}
-	tone, text = view.VerdictText(d.Verdict, d.Target)
+	tone, _, text = view.VerdictText(d.Verdict, d.Target)
 	word := "Differs"
 	switch n := len(d.Verdict.Differences); {
 	case tone == screen.Good:
@@ -59,6 +60,6 @@ func (d *Data) verdict() Verdict {
 	return d.head(word, tone, text, migrate.VerdictStep(d.Verdict))
 }
 
-func (d *Data) head(word string, tone screen.Tone, says string, step migrate.Step) Verdict {
-	return Verdict{word, toneNames[tone], says + ".", text.Line(d.Next(step))} // it may quote a name
+func (d *Data) head(word string, tone screen.Tone, text string, step migrate.Step) Verdict {
+	return Verdict{word, toneNames[tone], screen.Sentence(text) + ".", d.Next(step)}
 }

@@ -29,15 +29,15 @@ func TestVerdict(t *testing.T) {
 		word, tone, sentence string // sentence is a part of it
 		next                 string
 	}{
-		{"all is well", sample(100), "Verified", "good", "the target matches the source. 1 record is not migrated.", "next: migrate-rest"},
+		{"all is well", sample(100), "Verified", "good", "The target matches the source. 1 record is not migrated.", "next: migrate-rest"},
 		{"everything is wrong", wronged(), "Differs", "bad", ": 1 damaged, 1 record to decide about, 1 restored from a backup, 1 acted on.", "next: repair-held"},
 		{"a migrator is at work", night(func(d *Data) { d.Status.Step = migrate.StepWait; differing(d, "missing") }), "Unfinished", "bad", "is running now", "next: wait"},
 		{"the ledger is damaged", night(func(d *Data) {
 			d.Status.Damage, d.Status.Step, d.Verdict = "an entry is missing", migrate.StepRestoreLedger, nil
-		}), "Damaged", "bad", "an entry is missing", "next: restore-ledger"},
+		}), "Damaged", "bad", "An entry is missing", "next: restore-ledger"},
 		{"interrupted", in(migrate.Running, migrate.StepFinish), "Unfinished", "bad", sampleRun, "next: finish"},
-		{"a rollback was interrupted", in(migrate.RollingBack, migrate.StepFinishRollback), "Unfinished", "bad", "the rollback of " + sampleRun, "next: finish-rollback"},
-		{"rolled back", in(migrate.RolledBack, migrate.StepPlan), "Rolled back", "warn", sampleRun + " was rolled back", "next: plan"},
+		{"a rollback was interrupted", in(migrate.RollingBack, migrate.StepFinishRollback), "Unfinished", "bad", "The rollback of " + sampleRun, "next: finish-rollback"},
+		{"rolled back", in(migrate.RolledBack, migrate.StepPlan), "Rolled back", "warn", "The newest run is " + sampleRun, "next: plan"},
 		{"records vanished", night(func(d *Data) { differing(d, "vanished") }), "Differs", "bad", ": 1 record to decide about.", "next: decide-records"},
 		{"acted on", night(func(d *Data) { differing(d, "acted-on"); d.Verdict.NotMigrated = nil }), "Acted on", "bad", "1 acted on", "next: look-first"},
 		{"the quarantine file lacks bytes", night(func(d *Data) { differing(d, "not-kept", "not-kept") }), "Not kept", "bad", "lacks the bytes of 2 records", "next: keep"},
@@ -47,21 +47,21 @@ func TestVerdict(t *testing.T) {
 		}), "Differs", "bad", "1 damaged, 1 acted on", "next: repair-held"},
 		{"rolled back, without source", night(func(d *Data) {
 			d.Status.Runs[0].State, d.Status.Step, d.Verdict = migrate.RolledBack, migrate.StepPlan, nil
-		}), "Rolled back", "warn", sampleRun + " was rolled back", "next: plan"},
+		}), "Rolled back", "warn", "The newest run is " + sampleRun, "next: plan"},
 		{"released", night(func(d *Data) { d.Verdict.Released = newqueue.QueueHolds; d.Verdict.NotMigrated = nil }), "Verified", "good", "Released: ", "next: "},
 		{"in two ensembles", night(func(d *Data) { d.Verdict = nil }), "Not compared", "warn", "another ensemble", "next: verify"},
 		{"quarantine not checked", night(func(d *Data) { d.QuarantineChecked, d.Verdict.NotMigrated = false, nil }), "Verified", "warn", "the bytes of 1 record", "next: release"},
-		{"nothing there", night(func(d *Data) { d.Status, d.Verdict = &migrate.Status{Step: migrate.StepPlan}, nil }), "Not started", "info", "no run", "next: plan"},
+		{"nothing there", night(func(d *Data) { d.Status, d.Verdict = &migrate.Status{Step: migrate.StepPlan}, nil }), "Not started", "info", "No run", "next: plan"},
 		{"ready", plan(func(d *Data) {
 			d.Plan.Records = slices.DeleteFunc(d.Plan.Records, func(r migrate.PlanRecord) bool { return r.State == "held" || r.State == "failed" })
 		}), "Ready", "good", "220 to create", "next: migrate"},
 		{"ready, and jobs wait", planned(), "Ready, with care", "warn", "74 jobs won't run", "next: migrate"},
-		{"stopped", stopped(), "Stopped", "bad", "Not ready", "next: decide"},
-		{"nothing to do", plan(func(d *Data) { d.Plan.Records = nil }), "Nothing to do", "good", "nothing to do", "next: "},
+		{"stopped", stopped(), "Stopped", "bad", "First: ", "next: decide"},
+		{"nothing to do", plan(func(d *Data) { d.Plan.Records = nil }), "Nothing to do", "good", "No records.", "next: "},
 		{"risky", risky(), "Ready, with care", "warn", "1 job might run twice", "next: migrate"},
 	} {
 		v := c.d.verdict()
-		if v.Word != c.word || v.Tone != c.tone || v.Next != c.next || !strings.Contains(v.Sentence, c.sentence) || !strings.HasSuffix(v.Sentence, ".") {
+		if v.Word != c.word || v.Tone != c.tone || v.Next.Command != c.next || !strings.Contains(v.Sentence, c.sentence) || !strings.HasSuffix(v.Sentence, ".") {
 			t.Errorf("%s: %+v, want %s (%s), …%s…, then %q", c.name, v, c.word, c.tone, c.sentence, c.next)
 		}
 	}

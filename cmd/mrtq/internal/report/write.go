@@ -37,6 +37,7 @@ func framed(sections string) *template.Template {
 		"number": number,
 		"count":  count,
 		"moment": moment,
+		"line":   text.Line,
 		"rest":   func(paths []string) int { return len(paths) - 1 },
 		"some":   func(lists []list) bool { return len(lists) > 0 },
 	}).Parse(frameHTML))

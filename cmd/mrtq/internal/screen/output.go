@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"golang.org/x/term"
 
@@ -19,6 +20,15 @@ func Count(n int, one, many string) string {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, many)
+}
+
+// Sentence returns a text that begins with a capital, unless its first word is a name.
+func Sentence(text string) string {
+	first, _, _ := strings.Cut(text, " ")
+	if text == "" || strings.ContainsFunc(first, func(r rune) bool { return r < 'a' || r > 'z' }) {
+		return text
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
 }
 
 // Output remembers the first error of a writer. If data could not be printed, for example

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/internal/text"
 	"mrtq/migrate"
@@ -26,15 +27,34 @@ import (
 type Screen struct {
 	Out *Output
 
-	meter   *meter // writes to stderr
-	err     io.Writer
-	verdict verdict
+	meter  *meter // writes to stderr
+	err    io.Writer
+	result result
 }
 
-// verdict is a command's last line: its result, and what to do next.
-type verdict struct {
-	tone Tone
-	text string
+// result is what a command says at its end: its name and its result in a word, the result in
+// sentences, and what to do next.
+type result struct {
+	tone             Tone
+	name, word, text string
+	next             advice.Next
+}
+
+func (r result) line() string { return r.name + ": " + strings.TrimSpace(r.word+" "+r.text) }
+
+// lines are what a screen shows, with the word in its colour if w wants that.
+func (s *Screen) lines(r result, w io.Writer) string {
+	before := r.name + ": "
+	lines := Cell(r.line())
+	if r.name == "" {
+		before, r.word, lines = "", "mrtq:", text.Printable(r.text)
+	}
+	shown := s.shape(lines)
+	shown = before + paint(w, r.tone, r.word) + shown[len(before+r.word):]
+	for _, line := range r.next.Lines() {
+		shown += "\n" + s.shape(Cell(line))
+	}
+	return shown
 }
 
 // New returns a screen that prints to these.
@@ -94,24 +114,43 @@ func (s *Screen) Redraw(now time.Time) {
 	s.Printf("%s\n\n", now.UTC().Format(time.RFC3339))
 }
 
-// Conclude sets the command's last line, in place of an earlier one: its result, and what
-// to do next. The last line goes to stderr after everything else, so that a pipe gets only
-// data. An error with exit code 1 is not printed then, because it says the same.
-func (s *Screen) Conclude(t Tone, format string, args ...any) {
-	s.verdict = verdict{t, strings.TrimSpace(fmt.Sprintf(format, args...))}
+// Name tells the screen which command runs.
+func (s *Screen) Name(command string) {
+	s.result.name = strings.ToUpper(command[:1]) + command[1:]
 }
 
-// Concluded returns the text of the last line; "" if there is none.
-func (s *Screen) Concluded() string { return s.verdict.text }
+// Conclude sets what the command says at its end, in place of what was set before: its result in a
+// word and in sentences, and what to do next. That goes to stderr after everything else, so that a
+// pipe gets only data. An error with exit code 1 is not printed then, because it says the same.
+func (s *Screen) Conclude(t Tone, word, says string, next advice.Next) {
+	s.result = result{t, s.result.name, word + ".", Sentence(says), next}
+}
 
-// End prints the last line: the command's result, or its error.
-func (s *Screen) End(err error) {
-	v, safe := s.verdict, text.Line // it may quote what other clients wrote
-	if err != nil && (!exit.Is(err, exit.Failed) || v.text == "") {
-		v, safe = verdict{Bad, "mrtq: " + err.Error()}, text.Printable
+// Concluded returns the result in one line; "" if there is none.
+func (s *Screen) Concluded() string {
+	if s.result.word == "" {
+		return ""
 	}
-	if v.text != "" {
-		io.WriteString(s.meter, paint(s.err, v.tone, s.shape(safe(v.text)))+"\n")
+	return s.result.line()
+}
+
+// PrintResult prints what [Screen.Conclude] has set among the data, without colour, if shown is set,
+// and forgets it.
+func (s *Screen) PrintResult(shown bool) {
+	if shown {
+		s.Println(s.lines(s.result, io.Discard) + "\n")
+	}
+	s.result = result{name: s.result.name}
+}
+
+// End prints the command's result, or its error and what to do about it.
+func (s *Screen) End(err error, next advice.Next) {
+	r := s.result
+	if err != nil && (!exit.Is(err, exit.Failed) || r.word == "") {
+		r = result{tone: Bad, text: "mrtq: " + err.Error(), next: next}
+	}
+	if r.text != "" || r.word != "" {
+		io.WriteString(s.meter, s.lines(r, s.err)+"\n")
 	}
 }
 

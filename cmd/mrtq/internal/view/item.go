@@ -8,6 +8,19 @@ import (
 	"mrtq/migrate"
 )
 
+// ItemWord says in a word what became of an item.
+func ItemWord(it *migrate.Item) string {
+	switch {
+	case it.Job == "":
+		return "not migrated"
+	case len(it.Nodes) == 0:
+		return "removed"
+	case it.Path == "":
+		return "not from a migration"
+	}
+	return "migrated"
+}
+
 // ItemVerdict says in one sentence what became of an item.
 func ItemVerdict(it *migrate.Item) string {
 	switch {

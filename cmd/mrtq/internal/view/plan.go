@@ -255,9 +255,8 @@ func printWarnings(s *screen.Screen, warnings []migrate.Warning) {
 	})
 }
 
-// PlanVerdict sums up a plan in one line: what it does with the records, and whether it can
-// be carried out.
-func PlanVerdict(p *migrate.Plan) (screen.Tone, string) {
+// PlanVerdict sums up a plan: whether it can be applied, in a word, and what it does with the records.
+func PlanVerdict(p *migrate.Plan) (tone screen.Tone, word, text string) {
 	var parts []string
 	for _, action := range migrate.Actions {
 		if n := p.Count(action); n > 0 {
@@ -270,16 +269,16 @@ func PlanVerdict(p *migrate.Plan) (screen.Tone, string) {
 	}
 	switch {
 	case p.Blocked():
-		return screen.Bad, fmt.Sprintf("%s. Not ready: %s", records, notReady(p))
+		return screen.Bad, "not ready", fmt.Sprintf("%s. First: %s", records, notReady(p))
 	case p.Empty() && p.Previous != nil:
-		return screen.Good, fmt.Sprintf("%s: nothing to do, %s is %s", records, p.Previous.ID, stateWord(p.Previous.State))
+		return screen.Good, "nothing to do", fmt.Sprintf("%s; %s is %s", records, p.Previous.ID, stateWord(p.Previous.State))
 	case p.Empty():
-		return screen.Good, records + ": nothing to do"
+		return screen.Good, "nothing to do", records
 	}
 	if notes := PlanNotes(p); len(notes) > 0 {
-		return screen.Attention, fmt.Sprintf("%s: ready. Look at this first: %s", records, strings.Join(notes, ", "))
+		return screen.Attention, "ready", fmt.Sprintf("%s. Review first: %s", records, strings.Join(notes, ", "))
 	}
-	return screen.Good, records + ": ready"
+	return screen.Good, "ready", records
 }
 
 // PlanNotes counts what an operator should look at before a plan is carried out.
@@ -380,7 +379,7 @@ func notReady(p *migrate.Plan) string {
 		first = append(first, screen.Count(unreadable, "record can't be read", "records can't be read"))
 	}
 	if solve > 0 {
-		first = append(first, "solve "+screen.Count(solve, "problem", "problems"))
+		first = append(first, "resolve "+screen.Count(solve, "problem", "problems"))
 	}
 	return strings.Join(first, "; ")
 }

@@ -105,12 +105,12 @@ func NightScale(n *rehearse.Night) string {
 
 func seconds(n float64) string { return fmt.Sprintf("%.1f s", n) }
 
-// RehearsalVerdict is the last line of a rehearsal.
-func RehearsalVerdict(r *rehearse.Report) (screen.Tone, string) {
+// RehearsalVerdict says how a rehearsal ended, in a word and in sentences.
+func RehearsalVerdict(r *rehearse.Report) (tone screen.Tone, word, text string) {
 	switch {
 	case len(r.Problems) > 0:
-		_, text := PlanVerdict(r.Plan)
-		return screen.Bad, "Rehearse: " + text + "; nothing was rehearsed."
+		_, word, text = PlanVerdict(r.Plan)
+		return screen.Bad, word, text + "; nothing was rehearsed."
 	case !r.OK():
 		kinds := map[rehearse.Kind]int{}
 		for _, d := range r.Differences {
@@ -120,12 +120,12 @@ func RehearsalVerdict(r *rehearse.Report) (screen.Tone, string) {
 		for _, k := range slices.Sorted(maps.Keys(kinds)) {
 			parts = append(parts, fmt.Sprintf("%s %d", k, kinds[k]))
 		}
-		return screen.Bad, fmt.Sprintf("Rehearse: %s not as foretold (%s). Find out why before the night.",
-			screen.Count(len(r.Differences), "thing was", "things were"), strings.Join(parts, ", "))
+		return screen.Bad, "failed", fmt.Sprintf("%s from the plan (%s). Find out why before the cutover.",
+			screen.Count(len(r.Differences), "outcome differs", "outcomes differ"), strings.Join(parts, ", "))
 	}
-	text := fmt.Sprintf("Rehearsed: %s, and everything was as foretold", screen.Count(r.Records, "record", "records"))
+	text = fmt.Sprintf("The outcome of %s matched the plan", screen.Count(r.Records, "record", "records"))
 	if r.Cuts != nil {
-		text += fmt.Sprintf("; %d of %d cuts survived", r.Cuts.Survived, r.Cuts.Cut)
+		text += fmt.Sprintf("; %d of %d disconnects survived", r.Cuts.Survived, r.Cuts.Cut)
 	}
-	return screen.Good, fmt.Sprintf("%s; in %.0f s.", text, r.Seconds)
+	return screen.Good, "passed", fmt.Sprintf("%s; in %.0f s.", text, r.Seconds)
 }

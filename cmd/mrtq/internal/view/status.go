@@ -164,20 +164,20 @@ func stateWord(state migrate.RunState) string { return strings.ReplaceAll(string
 // damaged.
 var unsound = []migrate.Step{migrate.StepWait, migrate.StepRestoreLedger, migrate.StepNoQueue, migrate.StepLegacyQueue, migrate.StepFinish, migrate.StepFinishRollback, migrate.StepDecideRecords}
 
-// StatusVerdict says where a migration stands, in a clause. It is bad if a run is not finished, if somebody must decide about a
+// StatusVerdict says where a migration stands, in a word and in a clause. It is bad if a run is not finished, if somebody must decide about a
 // record, if the migration's own records are damaged, or if there is no new queue.
-func StatusVerdict(s *migrate.Status, target string) (screen.Tone, string) {
-	text := stateText(s, target)
+func StatusVerdict(s *migrate.Status, target string) (tone screen.Tone, word, text string) {
+	word, text = stateText(s, target)
 	switch {
 	case slices.Contains(unsound, s.Step):
-		return screen.Bad, text
+		return screen.Bad, word, text
 	case s.Restored || s.Step == migrate.StepMigrateRest || len(s.Abandoned) > 0:
-		return screen.Attention, text
+		return screen.Attention, word, text
 	}
-	return screen.Good, text
+	return screen.Good, word, text
 }
 
-func stateText(s *migrate.Status, target string) string {
+func stateText(s *migrate.Status, target string) (word, text string) {
 	run := s.Current()
 	held := heldText(s)
 	with := func(text string) string {
@@ -188,29 +188,25 @@ func stateText(s *migrate.Status, target string) string {
 	}
 	switch s.Step {
 	case migrate.StepWait:
-		return "a migration is running now, so these numbers change; one that was killed counts as running until its session ends"
+		return "running", "a migration is running now, so these numbers change; one that was killed counts as running until its session ends"
 	case migrate.StepRestoreLedger:
-		return s.Damage
+		return "damaged", s.Damage
 	case migrate.StepNoQueue, migrate.StepLegacyQueue:
-		return with(NoQueue(target, s.NoQueue))
+		return "not found", with(NoQueue(target, s.NoQueue))
 	case migrate.StepFinish:
-		return fmt.Sprintf("%s is not finished, and no migration is running: %d of %s", run.ID, run.Created.Records(), screen.Count(run.Total, "record is migrated", "records are migrated"))
+		return "unfinished", fmt.Sprintf("%s is not finished, and no migration is running: %d of %s", run.ID, run.Created.Records(), screen.Count(run.Total, "record is migrated", "records are migrated"))
 	case migrate.StepFinishRollback:
-		return fmt.Sprintf("the rollback of %s is not finished, and none is running", run.ID)
+		return "unfinished", fmt.Sprintf("the rollback of %s is not finished, and none is running", run.ID)
 	}
-	text := ""
-	switch {
-	case run == nil:
-		return with("no run is recorded here")
-	case run.State == migrate.RolledBack && run.Kept > 0:
-		text = run.ID + " was rolled back; " + screen.Count(run.Kept, "job or request was kept, as the only copy", "jobs and requests were kept, as the only copies")
-	case run.State == migrate.RolledBack:
-		text = run.ID + " was rolled back"
-	default:
-		text = run.ID + " is " + stateShown(s, *run)
-		if !run.Completed.IsZero() {
-			text += " and completed"
-		}
+	if run == nil {
+		return "not started", with("no run is recorded here")
+	}
+	word, text = stateShown(s, *run), "the newest run is "+run.ID
+	if !run.Completed.IsZero() {
+		word = "completed"
+	}
+	if run.State == migrate.RolledBack && run.Kept > 0 {
+		text += "; " + screen.Count(run.Kept, "job or request was kept, as the only copy", "jobs and requests were kept, as the only copies")
 	}
 	if held == "" {
 		text += ", and no queue is held"
@@ -222,7 +218,7 @@ func stateText(s *migrate.Status, target string) string {
 	if s.Restored {
 		text += ". The target was restored from a backup: jobs that were finished after the backup was made would run again"
 	}
-	return text
+	return word, text
 }
 
 // legacyText counts the legacy records that somebody has to know of; "" if there are none.

@@ -107,8 +107,8 @@ func QueueNames(queues []newqueue.QueueHold) string {
 	return strings.Join(names, ", ")
 }
 
-// VerdictText says in a clause how a verification ended.
-func VerdictText(v *migrate.Verdict, target string) (screen.Tone, string) {
+// VerdictText says how a verification ended, in a word and in a clause.
+func VerdictText(v *migrate.Verdict, target string) (tone screen.Tone, word, text string) {
 	var parts []string
 	for _, g := range migrate.Groups {
 		if n := v.CountGroup(g); n > 0 {
@@ -124,17 +124,17 @@ func VerdictText(v *migrate.Verdict, target string) (screen.Tone, string) {
 	}
 	switch {
 	case !v.OK() && v.Count(notKept) == len(v.Differences):
-		return screen.Bad, fmt.Sprintf("the target matches the source, but the quarantine file lacks the bytes of %s%s", screen.Count(len(v.Differences), "record", "records"), also)
+		return screen.Bad, "failed", fmt.Sprintf("the target matches the source, but the quarantine file lacks the bytes of %s%s", screen.Count(len(v.Differences), "record", "records"), also)
 	case v.Run == "":
-		return screen.Bad, fmt.Sprintf("no migration is recorded in %s. Check this address and its chroot, or migrate first", advice.Word(target))
+		return screen.Bad, "failed", fmt.Sprintf("no migration is recorded in %s. Check this address and its chroot, or migrate first", advice.Word(target))
 	case !v.OK():
-		return screen.Bad, fmt.Sprintf("the target does not match the source: %s%s", strings.Join(parts, ", "), also)
+		return screen.Bad, "failed", fmt.Sprintf("the target does not match the source: %s%s", strings.Join(parts, ", "), also)
 	case v.State == migrate.RolledBack:
-		return screen.Good, fmt.Sprintf("every record is accounted for, and %s was rolled back%s", v.Run, also)
+		return screen.Good, "passed", fmt.Sprintf("every record is accounted for, and %s was rolled back%s", v.Run, also)
 	case len(v.Released) == 0:
-		return screen.Good, "the target matches the source" + also
+		return screen.Good, "passed", "the target matches the source" + also
 	}
-	return screen.Good, fmt.Sprintf("every migrated record is accounted for, 0 damaged. Released: %s%s", QueueNames(v.Released), also)
+	return screen.Good, "passed", fmt.Sprintf("every migrated record is accounted for, 0 damaged. Released: %s%s", QueueNames(v.Released), also)
 }
 
 // groupWords are the words for one difference of a group, and for many.
