@@ -17,6 +17,7 @@ import (
 	"mrtq/internal/layout"
 	"mrtq/internal/layout/merritt"
 	"mrtq/migrate"
+	"mrtq/newqueue"
 )
 
 type checkCmd struct {
@@ -158,6 +159,9 @@ func (c *checkCmd) recognised(ctx context.Context, tree *migrate.Reader, l *layo
 }
 
 func (c *checkCmd) check(ctx context.Context, a *app, l *layout.Map, tree *migrate.Reader, p place) (*layout.Report, error) {
+	if jobs, there, err := tree.Exists(ctx, newqueue.JobsPath); err == nil && there {
+		spareMemory(int(jobs.NumChildren))
+	}
 	show, finish := a.Progress("checking", "znodes")
 	defer finish()
 	opt := layout.Options{Most: screen.MostRows, Progress: func(n int) { show(n, 0) }}

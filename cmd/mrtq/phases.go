@@ -14,9 +14,7 @@ import (
 func (a *app) Phases(ctx context.Context, what string) (_ context.Context, finish func()) {
 	follow, finish := a.Follow(what)
 	return migrate.WithPhases(ctx, func(p migrate.Phase, done, total int) {
-		if total > largeQueue {
-			spare.Do(func() { spareMemory(total) })
-		}
+		spareMemory(total)
 		follow(p, done, total)
 	}), finish
 }
@@ -26,12 +24,13 @@ const largeQueue = 50_000
 
 var spare sync.Once
 
-// spareMemory makes the command collect garbage more often rather than take much more than 600 bytes a record. So a million
-// records fit into 750 MB.
+// spareMemory makes the command collect garbage more often rather than take much more than 600 bytes a record, if there are
+// many. So a million records fit into 750 MB.
 func spareMemory(records int) {
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(aCommand + int64(records)*aRecord)
+	if records <= largeQueue || os.Getenv("GOMEMLIMIT") != "" {
+		return
 	}
+	spare.Do(func() { debug.SetMemoryLimit(aCommand + int64(records)*aRecord) })
 }
 
 const (

@@ -52,7 +52,7 @@ type tb interface {
 // afterwards.
 const dir = "/s"
 
-var open = []znode.ACL{{Perms: jute.PermAll, Scheme: "world", ID: "anyone"}}
+var open = znode.OpenACL()
 
 // ownerSecret is the password that scenarios protect nodes with, so that the janitor can
 // delete them.

@@ -95,16 +95,6 @@ const (
 // StateConnected is the state in every notification that a server sends.
 const StateConnected int32 = 3
 
-// Permission bits of an [ACL].
-const (
-	PermRead   int32 = 1
-	PermWrite  int32 = 2
-	PermCreate int32 = 4
-	PermDelete int32 = 8
-	PermAdmin  int32 = 16
-	PermAll    int32 = 31
-)
-
 // The modes of a create request, in its field Flags.
 const (
 	ModePersistent              int32 = 0

@@ -4,14 +4,15 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"mrtq/internal/znode"
 	"reflect"
 	"strings"
 	"testing"
+
+	"mrtq/internal/znode"
 )
 
 var (
-	acls = []znode.ACL{{Perms: PermAll, Scheme: "world", ID: "anyone"}, {Perms: PermRead, Scheme: "digest", ID: "u:h"}}
+	acls = []znode.ACL{{Perms: znode.PermAll, Scheme: "world", ID: "anyone"}, {Perms: znode.PermRead, Scheme: "digest", ID: "u:h"}}
 	stat = znode.Stat{Czxid: 1, Mzxid: 2, Ctime: 3, Mtime: 4, Version: 5, Cversion: 6, Aversion: 7, EphemeralOwner: 8, DataLength: 9, NumChildren: 10, Pzxid: 11}
 )
 

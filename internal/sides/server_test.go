@@ -149,9 +149,12 @@ func step(t *rapid.T, ctx context.Context, tree, server *zkconn.Writer) {
 // zxid is the newest transaction that a dump shows.
 func zxid(t fataler, dump string) int64 {
 	t.Helper()
-	tree, err := znode.ReadDump(strings.NewReader(dump))
-	must(t, err)
-	return tree.Zxid()
+	newest := int64(0)
+	must(t, znode.ScanDump(strings.NewReader(dump), func(n znode.Node) error {
+		newest = max(newest, n.Stat.Czxid, n.Stat.Mzxid, n.Stat.Pzxid)
+		return nil
+	}))
+	return newest
 }
 
 // ranked is a dump that can be compared with another one. The transactions after the given one are

@@ -11,7 +11,6 @@ import (
 // is not safe for concurrent use while being changed.
 type Tree struct {
 	nodes map[string]*Node
-	zxid  int64 // newest transaction that the nodes show
 }
 
 // NewTree returns a tree that holds only the root.
@@ -24,10 +23,6 @@ func (t *Tree) Get(path string) *Node { return t.nodes[path] }
 
 // Len counts the nodes, the root included.
 func (t *Tree) Len() int { return len(t.nodes) }
-
-// Zxid is the newest transaction that any node of the tree shows (created,
-// modified, or a child created or deleted); 0 when no node has a Stat.
-func (t *Tree) Zxid() int64 { return t.zxid }
 
 // Children are the names of path's children in byte order; nil when it has none.
 func (t *Tree) Children(path string) []string {
@@ -75,7 +70,6 @@ func (t *Tree) Put(n Node) error {
 	} else {
 		t.insert(&n)
 	}
-	t.zxid = max(t.zxid, n.Stat.Czxid, n.Stat.Mzxid, n.Stat.Pzxid)
 	return nil
 }
 
@@ -85,7 +79,6 @@ func (t *Tree) Clone() *Tree {
 	for _, n := range t.nodes {
 		_ = c.Put(*n) // its path is valid
 	}
-	c.zxid = t.zxid
 	return c
 }
 
@@ -134,17 +127,6 @@ func (t *Tree) All(root string) iter.Seq[*Node] {
 	}
 }
 
-// Unreadable are the nodes that could not be read, in the order of [Tree.Paths].
-func (t *Tree) Unreadable() []*Node {
-	var nodes []*Node
-	for n := range t.All("/") {
-		if n.Unreadable != "" {
-			nodes = append(nodes, n)
-		}
-	}
-	return nodes
-}
-
 // SetDefaultStats gives a Stat to every node that has none. It is the Stat of a
 // tree that was just created: version 0, one create for each child. zxid is the
 // transaction that it names.
@@ -156,5 +138,4 @@ func (t *Tree) SetDefaultStats(zxid int64) {
 		n.Stat = DefaultStat(len(n.Data), len(n.children))
 		n.Stat.Czxid, n.Stat.Mzxid, n.Stat.Pzxid = zxid, zxid, zxid
 	}
-	t.zxid = max(t.zxid, zxid)
 }

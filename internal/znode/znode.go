@@ -64,7 +64,7 @@ func (s Stat) NextSequence() (next int32, left int64) {
 
 // ACL is one entry of a znode's access control list.
 type ACL struct {
-	Perms  int32  `json:"perms"` // bit set: 1 read, 2 write, 4 create, 8 delete, 16 admin
+	Perms  int32  `json:"perms"`
 	Scheme string `json:"scheme"`
 	ID     string `json:"id"`
 }
@@ -85,8 +85,15 @@ func (a ACL) Public() string {
 	return a.Scheme + ":" + id + ":" + perms
 }
 
-// PermAll is every permission bit of an [ACL].
-const PermAll = 31
+// The permission bits of an [ACL].
+const (
+	PermRead   int32 = 1
+	PermWrite  int32 = 2
+	PermCreate int32 = 4
+	PermDelete int32 = 8
+	PermAdmin  int32 = 16
+	PermAll    int32 = 31
+)
 
 // OpenACL is the list that lets anyone do anything, ZooKeeper's default. The
 // caller owns the slice.

@@ -18,8 +18,8 @@ type accessList struct {
 }
 
 var (
-	openUnsafe = &accessList{acls: []znode.ACL{{Perms: jute.PermAll, Scheme: "world", ID: "anyone"}}}
-	readUnsafe = &accessList{acls: []znode.ACL{{Perms: jute.PermRead, Scheme: "world", ID: "anyone"}}}
+	openUnsafe = &accessList{acls: znode.OpenACL()}
+	readUnsafe = &accessList{acls: []znode.ACL{{Perms: znode.PermRead, Scheme: "world", ID: "anyone"}}}
 )
 
 func isAnyone(a znode.ACL) bool { return a.Scheme == "world" && a.ID == "anyone" }
@@ -95,7 +95,7 @@ var Super = jute.ID{Scheme: "super"}
 
 // allow returns NoAuth unless the list grants one of perms to one of ids.
 func (l *accessList) allow(perms int32, ids []jute.ID) error {
-	if l.lost != nil && perms&jute.PermRead != 0 {
+	if l.lost != nil && perms&znode.PermRead != 0 {
 		return jute.NoAuth
 	}
 	if len(l.acls) == 0 || slices.Contains(ids, Super) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mrtq/internal/jute"
+	"mrtq/internal/znode"
 )
 
 // create returns the node's path, with the sequence number if the request asks for one. The checks
@@ -28,7 +29,7 @@ func (t *Tree) create(tx Tx, who Caller, r *jute.Request) (string, *node, error)
 	if parent == nil {
 		return "", nil, jute.NoNode
 	}
-	if err := parent.acl.allow(jute.PermCreate, who.IDs); err != nil {
+	if err := parent.acl.allow(znode.PermCreate, who.IDs); err != nil {
 		return "", nil, err
 	}
 	if m.sequential {

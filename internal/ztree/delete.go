@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"mrtq/internal/jute"
+	"mrtq/internal/znode"
 )
 
 func (t *Tree) delete(tx Tx, who Caller, r *jute.Request) error {
@@ -19,7 +20,7 @@ func (t *Tree) delete(tx Tx, who Caller, r *jute.Request) error {
 	if parent == nil {
 		return jute.NoNode
 	}
-	if err := parent.acl.allow(jute.PermDelete, who.IDs); err != nil {
+	if err := parent.acl.allow(znode.PermDelete, who.IDs); err != nil {
 		return err
 	}
 	n := t.lookup(r.Path)

@@ -121,7 +121,7 @@ func dumped(t *Tree) string {
 // TestManyChildren: with few children and with many, each is found by its name, and only those that
 // exist.
 func TestManyChildren(t *testing.T) {
-	all := []znode.ACL{{Perms: jute.PermAll, Scheme: "world", ID: "anyone"}}
+	all := znode.OpenACL()
 	tree, zxid := New(), int64(0)
 	path := func(i int) string { return fmt.Sprintf("/c%d", i) }
 	check := func(from, to int) {
@@ -164,7 +164,7 @@ func (e *counter) Identities() []jute.ID    { return nil }
 // notified.
 func TestInvariants(t *testing.T) {
 	paths := []string{"/a", "/a/b", "/a/b/c", "/b", "/b/a", "/c", "/zookeeper/quota/x"}
-	all := []znode.ACL{{Perms: jute.PermAll, Scheme: "world", ID: "anyone"}}
+	all := znode.OpenACL()
 	rapid.Check(t, func(t *rapid.T) {
 		tree := New()
 		watchers := []*counter{{}, {}}

@@ -28,7 +28,7 @@ func TestCounterStopsAtItsEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	create := &jute.Request{Op: jute.OpCreate, Path: "/q/n", ACL: []znode.ACL{{Perms: jute.PermAll, Scheme: "world", ID: "anyone"}}, Flags: jute.ModeSequential}
+	create := &jute.Request{Op: jute.OpCreate, Path: "/q/n", ACL: znode.OpenACL(), Flags: jute.ModeSequential}
 	for i, want := range []string{"/q/n2147483646", "/q/n2147483647"} {
 		res, err := tree.Do(Tx{Zxid: int64(i + 1)}, Caller{}, create)
 		if err != nil || res.Path != want {

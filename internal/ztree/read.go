@@ -35,7 +35,7 @@ func (t *Tree) Exists(path string, w Watcher) (znode.Stat, error) {
 
 // GetData returns a node's data, which must not be changed, and Stat. A nil watcher sets no watch.
 func (t *Tree) GetData(who Caller, path string, w Watcher) ([]byte, znode.Stat, error) {
-	n, err := t.permitted(who, path, jute.PermRead)
+	n, err := t.permitted(who, path, znode.PermRead)
 	if err != nil {
 		return nil, znode.Stat{}, err
 	}
@@ -50,7 +50,7 @@ func (t *Tree) GetData(who Caller, path string, w Watcher) ([]byte, znode.Stat, 
 // not sorted: the real server has the order of a hash table, and code that relies on an order must not
 // pass by luck.
 func (t *Tree) AppendChildren(b []byte, who Caller, path string, w Watcher) ([]byte, znode.Stat, error) {
-	n, err := t.permitted(who, path, jute.PermRead)
+	n, err := t.permitted(who, path, znode.PermRead)
 	if err != nil {
 		return b, znode.Stat{}, err
 	}
@@ -71,7 +71,7 @@ func (t *Tree) AppendChildren(b []byte, who Caller, path string, w Watcher) ([]b
 // as "". So for "/" it subtracts two from the number of all nodes, but for "" only one, and so does
 // Descendants.
 func (t *Tree) Descendants(who Caller, path string) (int, error) {
-	n, err := t.permitted(who, path, jute.PermRead)
+	n, err := t.permitted(who, path, znode.PermRead)
 	switch {
 	case err != nil:
 		return 0, err
@@ -90,12 +90,12 @@ func (t *Tree) Descendants(who Caller, path string) (int, error) {
 // GetACL returns a node's access list, which must not be changed, and Stat. The caller needs READ
 // or ADMIN. Without ADMIN, GetACL hides the hashes of digest identities.
 func (t *Tree) GetACL(who Caller, path string) ([]znode.ACL, znode.Stat, error) {
-	n, err := t.permitted(who, path, jute.PermRead|jute.PermAdmin)
+	n, err := t.permitted(who, path, znode.PermRead|znode.PermAdmin)
 	if err != nil {
 		return nil, znode.Stat{}, err
 	}
 	acls := n.acl.acls
-	if n.acl.allow(jute.PermAdmin, who.IDs) != nil {
+	if n.acl.allow(znode.PermAdmin, who.IDs) != nil {
 		acls = redact(acls)
 	}
 	return acls, t.stat(n), nil

@@ -2,6 +2,7 @@ package ztree
 
 import (
 	"mrtq/internal/jute"
+	"mrtq/internal/znode"
 )
 
 // nextVersion returns the version after have, or BadVersion if want is neither have nor -1.
@@ -21,7 +22,7 @@ func (t *Tree) allowed(who Caller, path string, perm int32) (*node, error) {
 }
 
 func (t *Tree) setData(tx Tx, who Caller, r *jute.Request) (*node, error) {
-	n, err := t.allowed(who, r.Path, jute.PermWrite)
+	n, err := t.allowed(who, r.Path, znode.PermWrite)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +49,7 @@ func (t *Tree) setACL(who Caller, r *jute.Request) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := t.allowed(who, r.Path, jute.PermAdmin)
+	n, err := t.allowed(who, r.Path, znode.PermAdmin)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +63,7 @@ func (t *Tree) setACL(who Caller, r *jute.Request) (*node, error) {
 }
 
 func (t *Tree) check(who Caller, r *jute.Request) error {
-	n, err := t.allowed(who, r.Path, jute.PermRead)
+	n, err := t.allowed(who, r.Path, znode.PermRead)
 	if err == nil {
 		_, err = nextVersion(n.version, r.Version)
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"mrtq/internal/jute"
+	"mrtq/internal/znode"
 )
 
 // Watcher gets notifications of changes. A connection is one. It must be usable as a map key.
@@ -141,7 +142,7 @@ func (t *Tree) trigger(e *event) {
 		t.child.fire(e.kind, e.path, hit)
 	}
 	for w := range hit {
-		if e.acl.allow(jute.PermRead, w.Identities()) == nil {
+		if e.acl.allow(znode.PermRead, w.Identities()) == nil {
 			w.Notify(jute.WatcherEvent{Type: e.kind, State: jute.StateConnected, Path: e.path})
 		}
 	}
