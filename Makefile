@@ -7,9 +7,9 @@
 # make bench     the figures of docs/figures.md: mrtq's commands beside the bare server,
 #                small: RECORDS=20000 ROUNDS=3 gives what can be quoted
 # make build     bin/mrtq
-# make image     a Docker image of mrtq alone: docker run mrtq --version
-# make release   dist: stripped, reproducible binaries for Linux and macOS, and their checksums;
-#                VERSION=v0.1.0 make release
+# make image     a Docker image of mrtq alone: docker run mrtq version
+# make release   dist: static, reproducible binaries for Linux and macOS, and their checksums; and
+#                if Docker runs, the image mrtq:v0.1.0: VERSION=v0.1.0 make release
 
 .PHONY: test skipped test-jvm torture demo bench build image release lint fuzz
 
@@ -109,7 +109,11 @@ release:
 	    -ldflags '-s -w -buildid= -X main.release=$(VERSION)' -o "dist/mrtq_$${on%/*}_$${on#*/}" ./cmd/mrtq || exit; \
 	done
 	@cd dist && if command -v sha256sum >/dev/null; then sha256sum mrtq_*; else shasum -a 256 mrtq_*; fi >SHA256SUMS
-	@"dist/mrtq_$$(go env GOOS)_$$(go env GOARCH)" --version | grep -F '$(VERSION)'
+	@"dist/mrtq_$$(go env GOOS)_$$(go env GOARCH)" version | grep -F '$(VERSION)'
+	@mkdir -p bin/image; cp "dist/mrtq_linux_$$(go env GOARCH)" bin/image/mrtq
+	@if docker info >/dev/null 2>&1; then \
+	  docker build -q -t 'mrtq:$(VERSION)' -f harness/image/mrtq.Dockerfile bin/image; docker run --rm 'mrtq:$(VERSION)' version; \
+	else echo 'Docker does not run: no image was built'; fi
 
 lint:
 	@out=$$(gofmt -l .) || exit 1; if [ -n "$$out" ]; then echo "gofmt would change: $$out"; exit 1; fi

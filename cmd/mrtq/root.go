@@ -102,6 +102,7 @@ goes to stdout, everything else to stderr. Exit codes: 0 done, 1 the check faile
 		a.zkCmd(),
 		accepting.Command(accepting.Env{Screen: a.Screen, Conn: &a.conn, Verbose: &a.verbose, CheckFiles: a.checkFiles, Args: args("[FOLDER]")}),
 		accepting.Driver(accepting.Env{Screen: a.Screen, Args: args()}),
+		versionCmd(),
 	)
 	settings.RefuseEmpty(root)
 	root.SetHelpFunc(help.Print)
