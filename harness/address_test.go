@@ -171,12 +171,3 @@ func TestParseBackend(t *testing.T) {
 		}
 	}
 }
-
-// A blank after a comma is no part of a host, and a missing port is 2181.
-func TestAddressWithBlanks(t *testing.T) {
-	real := harness.ForTest(t, harness.TestBackend(), harness.Options{})
-	s := harness.ForTest(t, harness.Backend(real.Address()+", "+real.Address()), harness.Options{})
-	if servers, _, _ := strings.Cut(s.Address(), "/"); servers != real.Address()+","+real.Address() {
-		t.Errorf("the servers are %q", servers)
-	}
-}

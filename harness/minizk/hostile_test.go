@@ -62,26 +62,6 @@ func hello() []byte {
 	return b
 }
 
-// TestIncompleteRequests sends only the beginning of a handshake or a request, up to every byte,
-// and leaves the connection open. The server must not answer, must keep working, and must free the
-// connection when the client closes it, which run checks.
-func TestIncompleteRequests(t *testing.T) {
-	s := run(t, minizk.Options{})
-	old := raw(t, s)
-	create := newNode("/x", "x", 0)
-	ask := jute.AppendRequest(jute.AppendRequestHeader(make([]byte, 4), jute.RequestHeader{Xid: 1, Op: jute.OpCreate}), &create)
-	jute.SealFrame(ask)
-	all := append(hello(), ask...)
-	for n := range len(all) {
-		c := plain(t, s)
-		write(t, c, all[:n])
-	}
-	well(t, s, old)
-	if nodeAt(t, s, "/x") != nil {
-		t.Error("half a request was done")
-	}
-}
-
 // TestHugeLengthTakesNoMemory: the server allocates no memory for a length
 // before the bytes arrive.
 func TestHugeLengthTakesNoMemory(t *testing.T) {

@@ -85,21 +85,3 @@ func TestRestartStartsTheRoundsAgain(t *testing.T) {
 		t.Errorf("%q is left a minute after the restart", got)
 	}
 }
-
-// TestRealClockRemovesContainers: with Options.RealTime the server removes
-// containers by itself.
-func TestRealClockRemovesContainers(t *testing.T) {
-	s := run(t, minizk.Options{RealTime: true, ContainerInterval: time.Millisecond, MaxTimeout: time.Hour})
-	b := raw(t, s)
-	want(t, "watch", do(t, b, jute.Request{Op: jute.OpAddWatch, Path: "/", Kind: jute.WatchPersistentRecursive}), jute.OK)
-	nested(t, s)
-	for gone := map[string]bool{}; len(gone) < 5; { // and for the child
-		p, err := b.ReadPacket()
-		if err != nil {
-			t.Fatalf("of five nodes only %v were removed: %v", gone, err)
-		}
-		if e := jute.NewDecoder(p.Body).WatcherEvent(); e.Type == jute.EventDeleted {
-			gone[e.Path] = true
-		}
-	}
-}

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -139,42 +137,6 @@ func TestOneLeadsAtATime(t *testing.T) {
 	resign(t, all[3]) // there is no place left to give up
 	if names, err := all[3].w.Children(t.Context(), path); err != nil || len(names) > 0 {
 		t.Errorf("%q, %v", names, err)
-	}
-}
-
-// Any number of processes may come at once. One works at a time, and each gets
-// its turn.
-func TestManyAtOnce(t *testing.T) {
-	address := serve(t)
-	var inside, turns atomic.Int32
-	var all sync.WaitGroup
-	for range 12 {
-		w := open(t, address)
-		all.Go(func() {
-			for range 3 {
-				place, err := election.Join(t.Context(), w, path, "", nil)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				if err := place.Lead(t.Context(), func(election.Ahead) {}); err != nil {
-					t.Error(err)
-					return
-				}
-				if n := inside.Add(1); n != 1 {
-					t.Errorf("%d lead at once", n)
-				}
-				turns.Add(1)
-				inside.Add(-1)
-				if err := place.Resign(t.Context()); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	all.Wait()
-	if turns.Load() != 36 {
-		t.Errorf("%d turns", turns.Load())
 	}
 }
 

@@ -41,6 +41,8 @@ func TestConnectErrors(t *testing.T) {
 			"connected, but got no session: no answer to the handshake; check that this is a ZooKeeper client port (with --tls if it is the secure one) and that the server has a quorum"},
 		{"a session that expired before it began", tcp(func(c net.Conn) { c.Write([]byte(expiredAnswer)); read(c, 1<<20) }),
 			"connected, but got no session: the session expired before it began; check that this is a ZooKeeper client port (with --tls if it is the secure one) and that the server has a quorum"},
+		{"a server without a quorum that serves reads only", tcp(func(c net.Conn) { read(c, 49); c.Write([]byte(welcome[:len(welcome)-1] + "\x01")) }),
+			"connected, but got no session: the server is read-only, because it has lost its quorum; check that this is a ZooKeeper client port (with --tls if it is the secure one) and that the server has a quorum"},
 		{"half an answer", tcp(func(c net.Conn) { c.Write([]byte("\x00\x00\x00\x25half")); read(c, 1<<20) }),
 			"connected, but got no session: no answer to the handshake; check that this is a ZooKeeper client port (with --tls if it is the secure one) and that the server has a quorum"},
 	} {

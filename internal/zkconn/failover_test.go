@@ -3,7 +3,6 @@ package zkconn_test
 import (
 	"encoding/binary"
 	"errors"
-	"net"
 	"slices"
 	"testing"
 	"time"
@@ -44,18 +43,6 @@ func TestFailover(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestReadOnlyServer: a server without a quorum that serves reads only gives no session.
-func TestReadOnlyServer(t *testing.T) {
-	shared.NoLeak(t)
-	addr, _ := zkconn.ParseAddress(listen(t, func(c net.Conn) {
-		read(c, 49)
-		c.Write([]byte(welcome[:len(welcome)-1] + "\x01"))
-	}))
-	_, err := zkconn.OpenReader(t.Context(), zkconn.Config{Address: addr, GiveUp: impatient})
-	wantConnectError(t, err, addr.String(), "connected, but got no session: the server is read-only, because it has lost its quorum; "+
-		"check that this is a ZooKeeper client port (with --tls if it is the secure one) and that the server has a quorum")
 }
 
 // TestCodesOfWrites: after a code of a server that certainly did nothing, a write is

@@ -212,44 +212,6 @@ func TestSlowConsumer(t *testing.T) {
 	}
 }
 
-// TestVanishedAndUnreadable: a znode that is gone is left out. One that may not be read is an
-// error, or is marked.
-func TestVanishedAndUnreadable(t *testing.T) {
-	_, w := embedded(t)
-	roots := records(t, w, 20)
-	ctx := t.Context()
-	multi(t, w, znode.Delete(roots[3], -1))
-	must(t, w.SetACL(ctx, roots[5], []znode.ACL{{Perms: 31, Scheme: "digest", ID: "owner:x"}}))
-	read := func(nodes iter.Seq2[znode.Node, error]) (got []string, err error) {
-		for n, err := range nodes {
-			if err != nil {
-				return got, err
-			}
-			got = append(got, n.Path+" "+n.Unreadable)
-		}
-		return got, nil
-	}
-	want := []string{"/q "}
-	for i, root := range roots {
-		if i != 3 {
-			want = append(want, root+" "+map[bool]string{true: "no permission"}[i == 5])
-		}
-	}
-	if got, err := read(w.MarkUnreadable().Walk(ctx, "/q")); err != nil || !slices.Equal(got, want) {
-		t.Errorf("with marks, a walk reads %q, %v; want %q", got, err, want)
-	}
-	for sub, err := range w.MarkUnreadable().Subtrees(ctx, slices.Values([]string{"/q"})) {
-		if got, _ := read(each(sub.Nodes)); err != nil || !slices.Equal(got, want) {
-			t.Errorf("with marks, a subtree has %q, %v; want %q", got, err, want)
-		}
-	}
-	for _, err := range w.Subtrees(ctx, slices.Values([]string{"/q"})) {
-		if !errors.Is(err, zkconn.ErrNoAuth) || !strings.Contains(err.Error(), roots[5]) {
-			t.Errorf("without marks, it ends with %v", err)
-		}
-	}
-}
-
 // TestInterruptedInTheMiddle: requests under way end at once, too.
 func TestInterruptedInTheMiddle(t *testing.T) {
 	_, w := embedded(t)

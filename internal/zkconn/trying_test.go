@@ -9,35 +9,26 @@ import (
 	"mrtq/internal/zkconn"
 )
 
-// A starting server refuses connections for a moment. So a refusal is reported
-// at once, and the attempt is repeated, but not for as long as with a lost
-// server.
-func TestRefusedEndsEarly(t *testing.T) {
-	shared.NoLeak(t)
-	addr, _ := zkconn.ParseAddress(unused(t) + "," + unused(t))
-	said := ""
-	within(t, 20*time.Second, "the error", func() {
-		_, err := zkconn.OpenReader(t.Context(), zkconn.Config{Address: addr, GiveUp: time.Minute, Refused: impatient, Say: func(news string) { said += news }})
-		wantConnectError(t, err, addr.String(), "the connection is refused; check the address and that the server runs")
-	})
-	if want := addr.String() + ": the connection is refused; check the address and that the server runs; trying for 2s, in case it is just starting"; said != want {
-		t.Errorf("%q, want %q", said, want)
-	}
-}
-
-// Servers of an ensemble can fail for different causes. Then each is named with its own.
-func TestCausesOfAnEnsemble(t *testing.T) {
+// TestRefused: a starting server refuses connections for a moment. So a refusal is reported at once, and the attempt is
+// repeated, but not for as long as with a lost server. Servers of an ensemble can fail for different causes. Then each
+// is named with its own.
+func TestRefused(t *testing.T) {
 	fakeDNS(t)
 	shared.NoLeak(t)
 	closed := unused(t)
-	addr, _ := zkconn.ParseAddress("zk.invalid.:2181," + closed)
-	said := ""
-	within(t, 20*time.Second, "the error", func() {
-		_, err := zkconn.OpenReader(t.Context(), zkconn.Config{Address: addr, GiveUp: time.Minute, Refused: impatient, Say: func(news string) { said += news }})
-		wantConnectError(t, err, addr.String(), "zk.invalid.:2181: there is no host zk.invalid., "+closed+": the connection is refused; check the host name")
-	})
-	if want := addr.String() + ": zk.invalid.:2181: there is no host zk.invalid., " + closed + ": the connection is refused; check the host name; trying for 2s, in case it is just starting"; said != want {
-		t.Errorf("\ngot  %q\nwant %q", said, want)
+	for servers, cause := range map[string]string{
+		unused(t) + "," + closed:     "the connection is refused; check the address and that the server runs",
+		"zk.invalid.:2181," + closed: "zk.invalid.:2181: there is no host zk.invalid., " + closed + ": the connection is refused; check the host name",
+	} {
+		addr, _ := zkconn.ParseAddress(servers)
+		said := ""
+		within(t, 20*time.Second, "the error", func() {
+			_, err := zkconn.OpenReader(t.Context(), zkconn.Config{Address: addr, GiveUp: time.Minute, Refused: impatient, Say: func(news string) { said += news }})
+			wantConnectError(t, err, servers, cause)
+		})
+		if want := servers + ": " + cause + "; trying for 2s, in case it is just starting"; said != want {
+			t.Errorf("\ngot  %q\nwant %q", said, want)
+		}
 	}
 }
 

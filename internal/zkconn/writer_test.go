@@ -11,7 +11,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"mrtq/internal/jute"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 )
@@ -70,44 +69,6 @@ func TestChainThroughCuts(t *testing.T) {
 	}
 	if names, err := w.Children(t.Context(), "/"); err != nil || len(names) != n+1 {
 		t.Errorf("%d nodes, %v", len(names), err)
-	}
-}
-
-// A lost answer is reported as one. So is a lost request, because the client
-// can't know the difference.
-func TestLostAnswer(t *testing.T) {
-	w, p := setup(t, zkconn.Config{})
-	for _, tc := range []struct {
-		name string
-		rule func(packet) action
-		done bool
-	}{
-		{"request lost", once(cutBefore, isMulti), false},
-		{"request torn", once(cutWithin, isMulti), false},
-		{"answer lost", once(cutBefore, answerTo(isMulti)), true},
-		{"answer torn", once(cutWithin, answerTo(isMulti)), true},
-	} {
-		p.decide(tc.rule)
-		path := "/" + strings.ReplaceAll(tc.name, " ", "-")
-		err := w.Multi(t.Context(), []znode.Op{znode.Create(path, nil)})
-		p.decide(nil)
-		if !errors.Is(err, zkconn.ErrUnknownOutcome) {
-			t.Errorf("%s: %v", tc.name, err)
-		}
-		wantMessage(t, err, "the connection was lost before the answer came: the write may or may not have happened (the server closed the connection)")
-		if _, ok, err := w.Exists(t.Context(), path); err != nil || ok != tc.done {
-			t.Errorf("%s: done %t, %v", tc.name, ok, err)
-		}
-	}
-	// An ephemeral znode is looked for. SetACL reports it, too.
-	p.decide(once(cutWithin, answerTo(of(jute.OpCreate))))
-	if path, err := w.CreateEphemeral(t.Context(), "/eph-", nil, nil); err != nil || !strings.HasPrefix(path, "/eph-") {
-		t.Errorf("ephemeral znode: %s, %v", path, err)
-	}
-	p.decide(once(cutWithin, answerTo(of(jute.OpSetACL))))
-	err := w.SetACL(t.Context(), "/", znode.OpenACL())
-	if !errors.Is(err, zkconn.ErrUnknownOutcome) {
-		t.Error(err)
 	}
 }
 
