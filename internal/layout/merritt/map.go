@@ -206,7 +206,8 @@ func strictly(read func(*layout.Reading) any) func(*layout.Reading) any {
 	}
 }
 
-// refused says what a service does not take in a JSON text, "" for nothing.
+// refused says what a service does not take in a JSON text, "" for nothing. It is quick, because it sees every JSON
+// text of a tree. What is no JSON at all, read reports.
 func refused(data []byte) string {
 	for at := 0; at < len(data); {
 		r, size := utf8.DecodeRune(data[at:])
@@ -215,36 +216,43 @@ func refused(data []byte) string {
 		}
 		at += size
 	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	type level struct {
-		keys  map[string]bool // nil for an array, and around the text
-		value bool            // the next token is the value of a key
-	}
-	stack := []level{{}}
-	for {
-		token, err := dec.Token()
-		if err != nil {
-			return "" // the end, or no JSON, which read reports
-		}
-		top := &stack[len(stack)-1]
-		if name, ok := token.(string); ok && top.keys != nil && !top.value {
-			if top.keys[name] {
+	keys := []map[string]bool{{}} // around the text, and of each object and array that is open
+	for rest := data; len(rest) > 0; rest = rest[1:] {
+		switch rest[0] {
+		case '{', '[':
+			if keys = append(keys, map[string]bool{}); len(keys)-1 > mostLevels {
+				return fmt.Sprintf("objects and arrays are in each other more than %d levels deep", mostLevels)
+			}
+		case '}', ']':
+			keys = keys[:max(len(keys)-1, 1)]
+		case '"':
+			text := literal(rest)
+			if rest = rest[len(text)-1:]; !bytes.HasPrefix(bytes.TrimLeft(rest[1:], " \t\r\n"), []byte(":")) {
+				continue // it is no key
+			}
+			name := string(bytes.Trim(text, `"`))
+			if bytes.IndexByte(text, '\\') >= 0 {
+				_ = json.Unmarshal(text, &name)
+			}
+			top := keys[len(keys)-1]
+			if top[name] {
 				return fmt.Sprintf("key %.40q is there twice", name)
 			}
-			top.keys[name], top.value = true, true
-			continue
-		}
-		top.value = false
-		switch token {
-		case json.Delim('{'):
-			stack = append(stack, level{keys: map[string]bool{}})
-		case json.Delim('['):
-			stack = append(stack, level{})
-		case json.Delim('}'), json.Delim(']'):
-			stack = stack[:len(stack)-1]
-		}
-		if len(stack)-1 > mostLevels {
-			return fmt.Sprintf("objects and arrays are in each other more than %d levels deep", mostLevels)
+			top[name] = true
 		}
 	}
+	return ""
+}
+
+// literal is the string that a JSON text begins with, with its quotes.
+func literal(text []byte) []byte {
+	for i := 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return text[:i+1]
+		}
+	}
+	return text
 }
