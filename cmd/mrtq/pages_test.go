@@ -53,3 +53,37 @@ func TestPagesNameFlagsThatExist(t *testing.T) {
 		}
 	}
 }
+
+var (
+	columnsInCode = regexp.MustCompile(`\[\]string\{((?:"[A-Z][A-Z ]*"(?:, )?)+)\}`)
+	verdictInText = regexp.MustCompile(`(?m)^(?:2> )?([A-Z][a-z]+: [a-z][a-z ]*)\.`)
+)
+
+// TestOutputPage: docs/output.md has each column of the tables, and each verdict that a script shows.
+func TestOutputPage(t *testing.T) {
+	t.Parallel()
+	page := string(value(os.ReadFile("../../docs/output.md"))(t))
+	found := map[string]bool{}
+	for pattern, each := range map[string]*regexp.Regexp{"*.go": columnsInCode, "internal/view/*.go": columnsInCode, "testdata/s*/*.txtar": verdictInText} {
+		paths := value(filepath.Glob(pattern))(t)
+		for _, path := range paths {
+			if strings.HasSuffix(path, "_test.go") {
+				continue
+			}
+			text := value(os.ReadFile(path))(t)
+			for _, m := range each.FindAllStringSubmatch(string(text), -1) {
+				for _, word := range strings.Split(strings.Trim(m[1], `"`), `", "`) {
+					found[word] = true
+				}
+			}
+		}
+	}
+	if len(found) < 70 {
+		t.Errorf("only %d columns and verdicts were found", len(found))
+	}
+	for word := range found {
+		if !strings.Contains(page, "`"+word+"`") && !strings.HasPrefix(word, "Next: ") {
+			t.Errorf("docs/output.md does not explain %q", word)
+		}
+	}
+}

@@ -14,8 +14,8 @@ import (
 	"mrtq/internal/znode"
 )
 
-// TestReadmeScreens: the commands of README, on dumps, and those of the practice page, on a server, run as
-// they stand there, one after the other, and print what the pages say. -update takes README's screens again.
+// TestReadmeScreens: the commands of README, of the page about the output and of the practice page run as they
+// stand there, one after the other, and print what the pages say. -update takes the screens again.
 func TestReadmeScreens(t *testing.T) {
 	t.Parallel()
 	server := harness.ForTest(t, harness.Embedded, harness.Options{})
@@ -26,7 +26,7 @@ func TestReadmeScreens(t *testing.T) {
 	if said, code := terminal.run(t, "mrtq restore "+pageServer+" --in features/testdata/deployed.ndjson"); code != 0 {
 		t.Fatal(said)
 	}
-	for path, least := range map[string]int{"../../README.md": 5, "../../docs/practice.md": 2} {
+	for path, least := range map[string]int{"../../README.md": 5, "../../docs/output.md": 6, "../../docs/practice.md": 2} {
 		text := value(os.ReadFile(path))(t)
 		page := string(text)
 		screens := pageScreens(page)
