@@ -26,47 +26,31 @@ type field struct {
 	write func([]byte, *Request) []byte
 }
 
+// part is a field that is one value of a request.
+func part[T any](name string, of func(*Request) *T, read func(*Decoder, string) T, write func([]byte, T) []byte) field {
+	return field{
+		func(d *Decoder, r *Request) { *of(r) = read(d, name) },
+		func(b []byte, r *Request) []byte { return write(b, *of(r)) },
+	}
+}
+
 var (
-	pathField = field{
-		func(d *Decoder, r *Request) { r.Path = d.String("path") },
-		func(b []byte, r *Request) []byte { return AppendString(b, r.Path) },
-	}
-	dataField = field{
-		func(d *Decoder, r *Request) { r.Data = d.Buffer("data") },
-		func(b []byte, r *Request) []byte { return AppendBuffer(b, r.Data) },
-	}
-	aclField = field{
+	pathField    = part("path", func(r *Request) *string { return &r.Path }, (*Decoder).String, AppendString)
+	dataField    = part("data", func(r *Request) *[]byte { return &r.Data }, (*Decoder).Buffer, AppendBuffer)
+	flagsField   = part("flags", func(r *Request) *int32 { return &r.Flags }, (*Decoder).Int, AppendInt)
+	ttlField     = part("ttl", func(r *Request) *int64 { return &r.TTL }, (*Decoder).Long, AppendLong)
+	versionField = part("version", func(r *Request) *int32 { return &r.Version }, (*Decoder).Int, AppendInt)
+	watchField   = part("watch", func(r *Request) *bool { return &r.Watch }, (*Decoder).Bool, AppendBool)
+	kindField    = part("kind", func(r *Request) *int32 { return &r.Kind }, (*Decoder).Int, AppendInt)
+	sinceField   = part("relativeZxid", func(r *Request) *int64 { return &r.Since }, (*Decoder).Long, AppendLong)
+	aclField     = field{
 		func(d *Decoder, r *Request) { r.ACL = d.ACLs() },
 		func(b []byte, r *Request) []byte { return AppendACLs(b, r.ACL) },
-	}
-	flagsField = field{
-		func(d *Decoder, r *Request) { r.Flags = d.Int("flags") },
-		func(b []byte, r *Request) []byte { return AppendInt(b, r.Flags) },
-	}
-	ttlField = field{
-		func(d *Decoder, r *Request) { r.TTL = d.Long("ttl") },
-		func(b []byte, r *Request) []byte { return AppendLong(b, r.TTL) },
-	}
-	versionField = field{
-		func(d *Decoder, r *Request) { r.Version = d.Int("version") },
-		func(b []byte, r *Request) []byte { return AppendInt(b, r.Version) },
-	}
-	watchField = field{
-		func(d *Decoder, r *Request) { r.Watch = d.Bool("watch") },
-		func(b []byte, r *Request) []byte { return AppendBool(b, r.Watch) },
-	}
-	kindField = field{
-		func(d *Decoder, r *Request) { r.Kind = d.Int("kind") },
-		func(b []byte, r *Request) []byte { return AppendInt(b, r.Kind) },
 	}
 	// The server ignores the type of an auth.
 	schemeField = field{
 		func(d *Decoder, r *Request) { d.Int("type"); r.Scheme = d.String("scheme") },
 		func(b []byte, r *Request) []byte { return AppendString(AppendInt(b, 0), r.Scheme) },
-	}
-	sinceField = field{
-		func(d *Decoder, r *Request) { r.Since = d.Long("relativeZxid") },
-		func(b []byte, r *Request) []byte { return AppendLong(b, r.Since) },
 	}
 	// A single server ignores the members that join and leave, and the number of the configuration.
 	membersField = field{
