@@ -42,7 +42,7 @@ type Pause struct {
 	Waits string // the lock that it waits for, such as "/locks/storage/ark_99999_fk4x"
 }
 
-// Turn is one turn of an actor. It is begun by [Actor.Begin] or [World.Begin].
+// Turn is one turn of an actor. It is begun by [Actor.Begin].
 type Turn struct {
 	library
 	actor *Actor

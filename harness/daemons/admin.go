@@ -70,13 +70,8 @@ var acts = map[Action]act{
 // Do lets an administrator do something. The error is that it could not be done, or that
 // dialect design has no such action.
 func (w *World) Do(a Action, item string) error {
-	_, err := w.Begin(a, item).Finish()
+	_, err := w.own.begin(func(t *Turn) { t.err = t.do(a, item) }).Finish()
 	return err
-}
-
-// Begin begins the turn of an administrator, as [Actor.Begin] does.
-func (w *World) Begin(a Action, item string) *Turn {
-	return w.own.begin(func(t *Turn) { t.did, t.err = true, t.do(a, item) })
 }
 
 func (t *Turn) do(a Action, item string) error {

@@ -174,7 +174,7 @@ func (b *batch) remove() {
 			j.remove()
 		}
 	}
-	if uuid := stringOr(b.data, "batchID", ""); uuid != "" {
+	if uuid := optString(b.data, "batchID"); uuid != "" {
 		b.delete("/batch-uuids/" + uuid)
 	}
 	b.deleteAll(b.path)

@@ -252,11 +252,11 @@ func (i *ingestion) process() {
 	j, content := i.job, i.hasContent(i.Turn)
 	i.identify()
 	escaped := url.QueryEscape(i.primaryID)
-	if stringOr(j.inventory, "manifest_url", "") == "" {
+	if optString(j.inventory, "manifest_url") == "" {
 		j.inventory["manifest_url"], j.inventory["mode"] = "http://store.example.org/manifest/9501/"+escaped, ""
 		i.putObject(j.path+"/inventory", j.inventory)
 	}
-	if stringOr(j.storeData, "manifest_url", "") == "" {
+	if optString(j.storeData, "manifest_url") == "" {
 		mode := "add"
 		if i.update {
 			mode = "update"

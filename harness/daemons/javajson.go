@@ -52,11 +52,11 @@ func getNumber(o newqueue.Object, key string, bits int) int64 {
 	return n
 }
 
-// stringOr does what the library's jsonStringProperty does: it returns a default if
-// the key is missing, and throws if the value is not a string.
-func stringOr(o newqueue.Object, key, otherwise string) string {
+// optString does what the library's jsonStringProperty does: it returns "" if the key is
+// missing, and throws if the value is not a string.
+func optString(o newqueue.Object, key string) string {
 	if _, there := o[key]; !there {
-		return otherwise
+		return ""
 	}
 	return getString(o, key)
 }

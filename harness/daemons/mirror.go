@@ -135,10 +135,7 @@ func (s *mirrored) Create(path string, data []byte, flags int32, acl []zk.ACL) (
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	made, err := s.Session.Create(path, data, flags, acl)
-	s.done(err, path)
-	if err == nil {
-		s.created(made, flags)
-	}
+	s.sent(err, made, &zk.CreateRequest{Path: path, Flags: flags})
 	return made, err
 }
 
@@ -147,9 +144,8 @@ func (s *mirrored) Set(path string, data []byte, version int32) (*zk.Stat, error
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	stat, err := s.Session.Set(path, data, version)
-	s.done(err, path)
+	s.sent(err, "", &zk.SetDataRequest{Path: path})
 	if err == nil {
-		s.changed(path)
 		s.nodes[path] = &known{slices.Clone(data), *stat}
 	}
 	return stat, err
@@ -160,10 +156,7 @@ func (s *mirrored) Delete(path string, version int32) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	err := s.Session.Delete(path, version)
-	s.done(err, path)
-	if err == nil {
-		s.removed(path)
-	}
+	s.sent(err, "", &zk.DeleteRequest{Path: path})
 	return err
 }
 
@@ -173,26 +166,35 @@ func (s *mirrored) Multi(ops ...any) ([]zk.MultiResponse, error) {
 	defer s.mu.Unlock()
 	answers, err := s.Session.Multi(ops...)
 	for i, op := range ops {
-		switch op := op.(type) {
-		case *zk.CreateRequest:
-			s.done(err, op.Path)
-			if err == nil {
-				s.created(answers[i].String, op.Flags)
-			}
-		case *zk.DeleteRequest:
-			s.done(err, op.Path)
-			if err == nil {
-				s.removed(op.Path)
-			}
-		case *zk.SetDataRequest:
-			s.done(err, op.Path)
-			if err == nil {
-				s.changed(op.Path)
-			}
-		default: // a check changes nothing
+		made := ""
+		if err == nil {
+			made = answers[i].String
 		}
+		s.sent(err, made, op)
 	}
 	return answers, err
+}
+
+// sent notes an operation that was sent, and the path of what it has created.
+func (s *mirrored) sent(err error, made string, op any) {
+	switch op := op.(type) {
+	case *zk.CreateRequest:
+		s.done(err, op.Path)
+		if err == nil {
+			s.created(made, op.Flags)
+		}
+	case *zk.DeleteRequest:
+		s.done(err, op.Path)
+		if err == nil {
+			s.removed(op.Path)
+		}
+	case *zk.SetDataRequest:
+		s.done(err, op.Path)
+		if err == nil {
+			s.changed(op.Path)
+		}
+	default: // a check changes nothing
+	}
 }
 
 // done forgets a znode that was changed, or that is not what the mirror knows. A lost session

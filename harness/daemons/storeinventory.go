@@ -62,10 +62,10 @@ func storeRequest(js newqueue.Object) (action, ark string) {
 func (t *Turn) record(j *job) {
 	// AddZoo.jp builds a trace line from these, even if it does not print the line.
 	for _, key := range []string{"profile_name", "submitter", "payload_url", "payload_type", "response_type"} {
-		stringOr(j.data, key, "")
+		optString(j.data, key)
 	}
-	manifest := stringOr(j.inventory, "manifest_url", "")
-	stringOr(j.inventory, "mode", "")
+	manifest := optString(j.inventory, "manifest_url")
+	optString(j.inventory, "mode")
 	u, err := url.Parse(manifest)
 	if err != nil || !slices.Contains([]string{"http", "https", "file", "ftp", "jar"}, strings.ToLower(u.Scheme)) {
 		throwf("malformed URL %q", manifest)

@@ -8,15 +8,6 @@ import (
 	"io"
 )
 
-// unpackError says that a file whose name ends in .gz can't be unpacked.
-type unpackError struct {
-	says string
-	err  error
-}
-
-func (e *unpackError) Error() string { return e.says }
-func (e *unpackError) Unwrap() error { return e.err }
-
 // Unpack reads the unpacked content of a gzip file. Its errors say in plain words what is
 // wrong with the file.
 func Unpack(packed io.Reader) (io.ReadCloser, error) {
@@ -41,13 +32,13 @@ func plainUnpack(err error) error {
 	var corrupt flate.CorruptInputError
 	switch {
 	case errors.Is(err, gzip.ErrHeader):
-		return &unpackError{"the name ends in .gz, but this is no gzip file; rename it if it is not packed", err}
+		return errors.New("the name ends in .gz, but this is no gzip file; rename it if it is not packed")
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return &unpackError{"the gzip file ends too early: it was cut short; make or copy it again", err}
+		return errors.New("the gzip file ends too early: it was cut short; make or copy it again")
 	case errors.Is(err, gzip.ErrChecksum):
-		return &unpackError{"the gzip file is damaged: its checksum is wrong; make or copy it again", err}
+		return errors.New("the gzip file is damaged: its checksum is wrong; make or copy it again")
 	case errors.As(err, &corrupt):
-		return &unpackError{fmt.Sprintf("the gzip file is damaged at byte %d; make or copy it again", int64(corrupt)), err}
+		return fmt.Errorf("the gzip file is damaged at byte %d; make or copy it again", int64(corrupt))
 	}
 	return err
 }

@@ -114,7 +114,11 @@ func (a *actor) do(ctx context.Context, r library.Request, answer *library.Answe
 		ids, err := q.RepairBatches(ctx)
 		return named(answer, ids, err)
 	}
-	switch got := a.items[r.Item].(type) {
+	got, has := a.items[r.Item]
+	if has && r.Verb == "unlock" {
+		return got.Unlock(ctx)
+	}
+	switch got := got.(type) {
 	case *client.Job:
 		return a.doJob(ctx, got, r)
 	case *client.Batch:
@@ -128,8 +132,6 @@ func (a *actor) do(ctx context.Context, r library.Request, answer *library.Answe
 // doJob does what a worker does with a job that it has acquired.
 func (a *actor) doJob(ctx context.Context, job *client.Job, r library.Request) error {
 	switch r.Verb {
-	case "unlock":
-		return job.Unlock(ctx)
 	case "set":
 		return job.Set(ctx, options(r.Docs)...)
 	case "succeed":
@@ -150,8 +152,6 @@ func (a *actor) doBatch(ctx context.Context, batch *client.Batch, r library.Requ
 	case "process":
 		ids, err := batch.Process(ctx, a.newJobs(r.Jobs)...)
 		return named(answer, ids, err)
-	case "unlock":
-		return batch.Unlock(ctx)
 	case "hold":
 		return batch.Hold(ctx, r.Message)
 	case "move":
@@ -171,8 +171,6 @@ func (a *actor) doBatch(ctx context.Context, batch *client.Batch, r library.Requ
 // doRequest does what a worker does with an access request that it has acquired.
 func (a *actor) doRequest(ctx context.Context, request *client.Request, r library.Request) error {
 	switch r.Verb {
-	case "unlock":
-		return request.Unlock(ctx)
 	case "succeed":
 		return request.Succeed(ctx)
 	case "fail":
