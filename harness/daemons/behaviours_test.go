@@ -197,48 +197,34 @@ func TestLocalIDFindsItsObject(t *testing.T) {
 	}
 }
 
-// What is stored depends on where the payload is when a job begins.
+// What is stored depends on where the payload is when a job begins. Scenarios @D3 and @D8 have the usual cases.
 func TestPayload(t *testing.T) {
 	digest := func(o newqueue.Object) newqueue.Object {
 		o["digestType"], o["digestValue"] = "MD5", "abc"
 		return o
 	}
-	manifest, container := newqueue.Object{"type": "manifest"}, newqueue.Object{"type": "container"}
+	manifest := newqueue.Object{"type": "manifest"}
 	for name, c := range map[string]struct {
-		state   string // of the job; an administrator then requeues or releases it
+		state   string // of the job; an administrator then requeues it
 		changed newqueue.Object
 		payload daemons.Payload
 		want    string // the status in the end, and what was stored
 		why     string // the message of a failed job
 	}{
-		"pending file":                 {"Pending", nil, daemons.InFolder, "Completed with content", ""},
-		"pending manifest":             {"Pending", manifest, daemons.InFolder, "Completed with content", ""},
-		"pending container":            {"Pending", container, daemons.InFolder, "Completed with content", ""},
-		"pending, no folder":           {"Pending", nil, daemons.Missing, "Failed", "submission package can't be found"},
-		"pending, begun before":        {"Pending", digest(newqueue.Object{}), daemons.InProducer, "Completed with content", ""},
-		"pending container, unpacked":  {"Pending", digest(newqueue.Object{"type": "container"}), daemons.Opened, "Failed", "no such file"},
-		"pending, done before":         {"Pending", nil, daemons.CleanedUp, "Completed without content", ""},
-		"held file":                    {"Held", nil, daemons.InFolder, "Completed with content", ""},
-		"held manifest":                {"Held", manifest, daemons.InFolder, "Completed with content", ""},
-		"failed file":                  {"Failed", nil, daemons.InFolder, "Completed without content", ""},
-		"failed container":             {"Failed", container, daemons.InFolder, "Completed without content", ""},
-		"failed manifest":              {"Failed", manifest, daemons.InFolder, "Completed without content", ""},
-		"failed manifest with digest":  {"Failed", digest(newqueue.Object{"type": "manifest"}), daemons.InFolder, "Failed", "no such file"},
-		"failed file, moved":           {"Failed", nil, daemons.InProducer, "Completed with content", ""},
-		"failed manifest, moved":       {"Failed", digest(newqueue.Object{"type": "manifest"}), daemons.InProducer, "Completed with content", ""},
-		"failed manifest, downloading": {"Failed", manifest, daemons.HalfOpened, "Failed", "integrity check fails"},
-		"failed manifest, downloaded":  {"Failed", manifest, daemons.Opened, "Failed", "integrity check fails"},
-		"digest, slash in filename":    {"Pending", digest(newqueue.Object{"type": "manifest", "filename": "http://a/b.checkm"}), daemons.InFolder, "Failed", "no such file"},
-		"digest, slash, a file":        {"Pending", digest(newqueue.Object{"filename": "http://a/b.txt"}), daemons.InFolder, "Completed with content", ""},
+		"pending, no folder":          {"Pending", nil, daemons.Missing, "Failed", "submission package can't be found"},
+		"pending, begun before":       {"Pending", digest(newqueue.Object{}), daemons.InProducer, "Completed with content", ""},
+		"pending container, unpacked": {"Pending", digest(newqueue.Object{"type": "container"}), daemons.Opened, "Failed", "no such file"},
+		"pending, done before":        {"Pending", nil, daemons.CleanedUp, "Completed without content", ""},
+		"failed manifest, moved":      {"Failed", digest(newqueue.Object{"type": "manifest"}), daemons.InProducer, "Completed with content", ""},
+		"failed manifest, downloaded": {"Failed", manifest, daemons.Opened, "Failed", "integrity check fails"},
+		"digest, slash in filename":   {"Pending", digest(newqueue.Object{"type": "manifest", "filename": "http://a/b.checkm"}), daemons.InFolder, "Failed", "no such file"},
+		"digest, slash, a file":       {"Pending", digest(newqueue.Object{"filename": "http://a/b.txt"}), daemons.InFolder, "Completed with content", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			q := newQueue(t, daemons.Options{})
 			jid := q.add(c.state, c.changed)
 			q.home.Put("bid-bid0000000001", "jid-"+jid, c.payload)
-			switch c.state {
-			case "Held":
-				must(t, q.Do(daemons.ReleaseJob, jid))
-			case "Failed":
+			if c.state == "Failed" {
 				must(t, q.Do(daemons.RequeueJob, jid))
 			}
 			must(t, q.Run())

@@ -19,12 +19,7 @@ import (
 // The keys and values are those of mrt-ingest's HandlerSubmit and mrt-store's
 // QueueUtil.
 func Deployed() (*znode.Tree, error) {
-	d := &deployed{tree: znode.NewTree()}
-	for _, root := range []string{"/ingest", "/mrt.inventory.full", "/accessSmall.1", "/accessLarge.1", "/mrt.lock"} {
-		if err := d.tree.Put(znode.Node{Path: root, Data: []byte{}}); err != nil {
-			return nil, err
-		}
-	}
+	d := &deployed{tree: empty()}
 	pending, held, failed, completed, deleted := legacy.Pending, legacy.Held, legacy.Failed, legacy.Completed, legacy.Deleted
 	for _, batch := range []struct {
 		types []string

@@ -27,12 +27,7 @@ type Options struct {
 // batches of very different sizes. One record in ten is an inventory record,
 // and one in twenty is an access request.
 func Make(opt Options) (*znode.Tree, error) {
-	g := &generator{opt: opt, rnd: rand.New(rand.NewPCG(opt.Seed, 0)), tree: znode.NewTree()}
-	for _, root := range []string{"/ingest", "/mrt.inventory.full", "/accessSmall.1", "/accessLarge.1", "/mrt.lock"} {
-		if err := g.tree.Put(znode.Node{Path: root, Data: []byte{}}); err != nil {
-			return nil, err
-		}
-	}
+	g := &generator{opt: opt, rnd: rand.New(rand.NewPCG(opt.Seed, 0)), tree: empty()}
 	for i := range opt.Records {
 		if err := g.record(i); err != nil {
 			return nil, err
@@ -40,6 +35,17 @@ func Make(opt Options) (*znode.Tree, error) {
 	}
 	g.tree.SetDefaultStats(0)
 	return g.tree, nil
+}
+
+// empty is a legacy queue without records.
+func empty() *znode.Tree {
+	tree := znode.NewTree()
+	for _, root := range []string{"/ingest", "/mrt.inventory.full", "/accessSmall.1", "/accessLarge.1", "/mrt.lock"} {
+		if err := tree.Put(znode.Node{Path: root, Data: []byte{}}); err != nil {
+			panic(err) // each is a path
+		}
+	}
+	return tree
 }
 
 type generator struct {

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"maps"
 	"regexp"
 	"slices"
 	"sync"
@@ -12,12 +13,8 @@ import (
 // Usage finds the step definitions that no scenario uses. They should be removed.
 type Usage struct {
 	mu   sync.Mutex
-	defs map[string]*definition
-}
-
-type definition struct {
-	pattern *regexp.Regexp
-	used    bool
+	defs map[string]*regexp.Regexp // by their patterns
+	said map[string]bool           // the steps of all scenarios
 }
 
 // Steps registers the step definitions for one scenario.
@@ -27,19 +24,16 @@ type Steps struct {
 }
 
 // NewUsage returns the Usage for one run.
-func NewUsage() *Usage { return &Usage{defs: map[string]*definition{}} }
+func NewUsage() *Usage {
+	return &Usage{defs: map[string]*regexp.Regexp{}, said: map[string]bool{}}
+}
 
-// Watch records which steps a scenario uses. Register the scenario's steps with the
-// result.
+// Watch records what a scenario says. Register the scenario's steps with the result.
 func (u *Usage) Watch(sc *godog.ScenarioContext) Steps {
 	sc.StepContext().Before(func(ctx context.Context, st *godog.Step) (context.Context, error) {
 		u.mu.Lock()
 		defer u.mu.Unlock()
-		for _, d := range u.defs {
-			if !d.used && d.pattern.MatchString(st.Text) {
-				d.used = true
-			}
-		}
+		u.said[st.Text] = true
 		return ctx, nil
 	})
 	return Steps{sc, u}
@@ -49,34 +43,16 @@ func (u *Usage) Watch(sc *godog.ScenarioContext) Steps {
 func (s Steps) Step(pattern string, f any) {
 	s.u.mu.Lock()
 	defer s.u.mu.Unlock()
-	d, ok := s.u.defs[pattern]
-	if !ok {
-		d = &definition{pattern: compiled(pattern)}
-		s.u.defs[pattern] = d
+	if s.u.defs[pattern] == nil {
+		s.u.defs[pattern] = regexp.MustCompile("^" + pattern + "$")
 	}
-	s.sc.Step(d.pattern, f)
-}
-
-// patterns keeps the compiled patterns, because every scenario has the same.
-var patterns sync.Map
-
-func compiled(pattern string) *regexp.Regexp {
-	if re, ok := patterns.Load(pattern); ok {
-		return re.(*regexp.Regexp)
-	}
-	re := regexp.MustCompile("^" + pattern + "$")
-	patterns.Store(pattern, re)
-	return re
+	s.sc.Step(s.u.defs[pattern], f)
 }
 
 // Unused returns the patterns that no step of the run has matched, sorted.
 func (u *Usage) Unused() []string {
-	var names []string
-	for pattern, d := range u.defs {
-		if !d.used {
-			names = append(names, pattern)
-		}
-	}
-	slices.Sort(names)
-	return names
+	said := slices.Collect(maps.Keys(u.said))
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(u.defs)), func(pattern string) bool {
+		return slices.ContainsFunc(said, u.defs[pattern].MatchString)
+	})
 }
