@@ -123,7 +123,6 @@ lint:
 # A short look for inputs that no decoder, and no server, should survive badly.
 fuzz:
 	go test ./legacy -run '^$$' -fuzz FuzzDecode -fuzztime 30s
-	go test ./legacy -run '^$$' -fuzz FuzzPlain -fuzztime 30s
 	go test ./internal/znode -run '^$$' -fuzz Fuzz -fuzztime 30s
 	go test ./internal/layout -run '^$$' -fuzz FuzzMap -fuzztime 30s
 	go test ./internal/layout/merritt -run '^$$' -fuzz FuzzTrees -fuzztime 30s

@@ -64,24 +64,3 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
-
-// FuzzKey: a name is refused, or comes back unchanged.
-func FuzzKey(f *testing.F) {
-	for _, n := range seeds(f) {
-		f.Add(n.Path)
-	}
-	f.Add("mrtQ-0210-2147483648")
-	f.Add("mrtQ-02-999999999")
-	f.Fuzz(func(t *testing.T, name string) {
-		k, err := ParseKey(name)
-		if err != nil {
-			if !errors.Is(err, BadKey) || k != (Key{}) {
-				t.Fatalf("%+v, %v", k, err)
-			}
-			return
-		}
-		if k.String() != name || k.Compare(k) != 0 {
-			t.Fatalf("got %s, want %s", k, name)
-		}
-	})
-}

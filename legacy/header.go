@@ -3,6 +3,7 @@ package legacy
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -35,24 +36,19 @@ const (
 	TimeMillis                    // what the services wrote
 )
 
+var timeChoices = [...]string{TimeAuto: "auto", TimeSeconds: "s", TimeMillis: "ms"}
+
 // ParseTimeChoice returns the choice with that name: auto, s or ms. The error
 // lists the names.
 func ParseTimeChoice(name string) (TimeChoice, error) {
-	switch name {
-	case "auto":
-		return TimeAuto, nil
-	case "s":
-		return TimeSeconds, nil
-	case "ms":
-		return TimeMillis, nil
+	if i := slices.Index(timeChoices[:], name); i >= 0 {
+		return TimeChoice(i), nil
 	}
 	return 0, fmt.Errorf("time unit %q is unknown: expected auto, s or ms", name)
 }
 
 // String returns the name that [ParseTimeChoice] reads.
-func (p TimeChoice) String() string {
-	return [...]string{TimeAuto: "auto", TimeSeconds: "s", TimeMillis: "ms"}[p]
-}
+func (p TimeChoice) String() string { return timeChoices[p] }
 
 // Header is the first nine bytes of a record.
 type Header struct {

@@ -129,17 +129,12 @@ func joinSurrogates(s string) string {
 // isWTF8 reports whether s is well-formed: UTF-8 apart from unpaired
 // surrogates.
 func isWTF8(s string) bool {
-	high := false
 	for i := 0; i < len(s); {
 		r, n := decodeRune(s[i:])
 		if r == utf8.RuneError && n == 1 {
 			return false
 		}
-		if high && 0xdc00 <= r && r <= 0xdfff {
-			return false // a pair, which must be one character of four bytes
-		}
-		high = 0xd800 <= r && r <= 0xdbff
 		i += n
 	}
-	return true
+	return joinSurrogates(s) == s // a pair must be one character of four bytes
 }

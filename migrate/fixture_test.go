@@ -83,11 +83,11 @@ func (s *site) begin() {
 	s.w, s.session = s.open("")
 }
 
-// open opens one more session below a chroot.
-func (s *site) open(chroot string) (w *migrate.Writer, session int64) {
+// open opens one more session below a chroot, with credentials.
+func (s *site) open(chroot string, auth ...migrate.Auth) (w *migrate.Writer, session int64) {
 	s.t.Helper()
 	at := value(zkconn.ParseAddress(s.server.Addr() + chroot))(s)
-	w = value(zkconn.OpenWriter(s.t.Context(), zkconn.Config{Address: at}))(s)
+	w = value(zkconn.OpenWriter(s.t.Context(), zkconn.Config{Address: at, Auth: auth}))(s)
 	s.t.Cleanup(w.Close)
 	all := s.server.Sessions()
 	return w, all[len(all)-1].ID
@@ -262,6 +262,14 @@ func (s *site) interrupted(after int) {
 	opt.Limits = single
 	if _, err := migrate.Migrate(until(s.t, migrate.Sending, after), s.source(), s.w, opt); !errors.Is(err, migrate.ErrInterrupted) {
 		s.t.Fatalf("not interrupted: %v", err)
+	}
+}
+
+// rollbackInterrupted rolls a run back, in transactions as small as they can be, until something is removed.
+func (s *site) rollbackInterrupted(run string) {
+	_, err := migrate.Rollback(until(s.t, migrate.Removing, 1), s.w, run, migrate.RollbackOptions{Now: moment, Limits: single})
+	if !errors.Is(err, migrate.ErrInterrupted) {
+		s.t.Errorf("not interrupted: %v", err)
 	}
 }
 

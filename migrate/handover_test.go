@@ -26,7 +26,7 @@ func TestThereAndBack(t *testing.T) {
 		}
 		s := serve(t, tree, d)
 		owned := zkconn.DigestAuth("owner", "secret")
-		s.w = s.openAs(owned)
+		s.w, _ = s.open("", owned)
 		s.must(s.door().AddAuth("digest", []byte("owner:secret")))
 		mine := zk.DigestACL(zk.PermAll, "owner", "secret")
 		for _, path := range []string{"/accessSmall.1/mrtQ-000000000077", ingest(1)} {
@@ -62,15 +62,6 @@ func TestThereAndBack(t *testing.T) {
 			t.Error("kept bytes are left")
 		}
 	})
-}
-
-// openAs opens a session with credentials.
-func (s *site) openAs(auth ...migrate.Auth) *migrate.Writer {
-	s.t.Helper()
-	at := value(zkconn.ParseAddress(s.server.Addr()))(s)
-	w := value(zkconn.OpenWriter(s.t.Context(), zkconn.Config{Address: at, Auth: auth}))(s)
-	s.t.Cleanup(w.Close)
-	return w
 }
 
 // legacy is the legacy queue as text, with the ACLs, but without the versions of what changed on the way.
@@ -416,7 +407,7 @@ func TestPlanRefusesWhatCannotGoBack(t *testing.T) {
 			t.Errorf("%s: %v", kind, p.Problems)
 		}
 	}
-	s.w = s.openAs(zkconn.DigestAuth("someone", "secret"))
+	s.w, _ = s.open("", zkconn.DigestAuth("someone", "secret"))
 	if p := s.plan(opt); problem(p, "hidden-acl") != nil {
 		t.Errorf("its owner: %v", p.Problems)
 	}

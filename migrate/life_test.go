@@ -66,10 +66,7 @@ var lifeStates = map[string]func(l *site){
 	"rolling back": func(l *site) {
 		l.mustMigrate(l.options())
 		l.release()
-		_, err := migrate.Rollback(until(l.t, migrate.Removing, 1), l.w, "", migrate.RollbackOptions{Limits: single})
-		if !errors.Is(err, migrate.ErrInterrupted) {
-			l.t.Fatalf("not interrupted: %v", err)
-		}
+		l.rollbackInterrupted("")
 	},
 	"one job kept": func(l *site) {
 		l.mustMigrate(l.options())

@@ -111,10 +111,7 @@ func TestRolledBackOrFinishedWhileWaiting(t *testing.T) {
 		{name: "a run that is done was rolled back", done: true, late: true, between: roll, want: migrate.ErrRolledBack, runs: 1},
 		{name: "a run of an approved plan was rolled back", approved: true, between: roll, want: migrate.ErrRolledBack, runs: 1},
 		{name: "its rollback was interrupted", between: func(o *site) error {
-			_, err := migrate.Rollback(until(o.t, migrate.Removing, 1), o.w, "", migrate.RollbackOptions{Limits: single})
-			if !errors.Is(err, migrate.ErrInterrupted) {
-				o.t.Errorf("the rollback was to be interrupted: %v", err)
-			}
+			o.rollbackInterrupted("")
 			return nil
 		}, want: migrate.ErrRolledBack, runs: 1},
 		{name: "it was finished", between: finish, runs: 1},
@@ -214,12 +211,7 @@ func TestStoppedMigrator(t *testing.T) {
 	}{
 		{"the run was finished", 0, 4, func(o *site) { o.mustMigrate(o.options()) }, migrate.ErrTakenOver},
 		{"the run was rolled back", 0, 4, func(o *site) { o.mustRollback(migrate.RollbackOptions{}) }, migrate.ErrRolledBack},
-		{"the run is being rolled back", 0, 4, func(o *site) {
-			_, err := migrate.Rollback(until(o.t, migrate.Removing, 1), o.w, "", migrate.RollbackOptions{Limits: single})
-			if !errors.Is(err, migrate.ErrInterrupted) {
-				o.t.Error(err)
-			}
-		}, migrate.ErrRolledBack},
+		{"the run is being rolled back", 0, 4, func(o *site) { o.rollbackInterrupted("") }, migrate.ErrRolledBack},
 		{"before its first transaction, another run was done", 0, 1, func(o *site) { o.mustMigrate(o.options()) }, nil},
 		{"before its first transaction, another run was done and rolled back", 0, 1, func(o *site) {
 			o.mustMigrate(o.options())

@@ -225,9 +225,7 @@ func TestUnfinishedRollbackOfAnOlderRun(t *testing.T) {
 	s.create(ingest(9), record(t, legacy.Pending, job("z", "9")))
 	s.mustMigrate(s.options())
 	s.mustRollback(migrate.RollbackOptions{})
-	if _, err := migrate.Rollback(until(t, migrate.Removing, 1), s.w, "run0000000000", migrate.RollbackOptions{Now: moment, Limits: single}); !errors.Is(err, migrate.ErrInterrupted) {
-		t.Fatalf("not interrupted: %v", err)
-	}
+	s.rollbackInterrupted(run0)
 	p := problem(s.plan(s.options().Options), migrate.RollbackUnfinished)
 	if p == nil || p.Fits != "run0000000000" {
 		t.Errorf("%+v", p)

@@ -36,14 +36,14 @@ func first[T any](all ...T) []T {
 
 // ensemble is a legacy queue on three servers of Apache's, and the new one.
 type ensemble struct {
-	*site
+	*explored
 	t       *testing.T
 	server  *harness.Server
 	records int
 }
 
 func newEnsemble(t *testing.T) *ensemble {
-	e := &ensemble{site: &site{ctx: t.Context(), dialect: newqueue.MrtZK, close: func() {}}, t: t, records: 40}
+	e := &ensemble{explored: &explored{site: &site{ctx: t.Context(), dialect: newqueue.MrtZK}, choices: willing}, t: t, records: 40}
 	e.server = harness.ForTest(t, harness.JVM, harness.Options{Nodes: 3, TickTime: 500 * time.Millisecond})
 	return e
 }
@@ -123,46 +123,16 @@ func (e *ensemble) signal(i int, s syscall.Signal) {
 	e.t.Fatalf("server %d has no process", i)
 }
 
-// The operators' commands.
-
-func (e *ensemble) migrate(ctx context.Context, w *migrate.Writer) error {
-	src, err := e.legacyQueue(ctx, w)
-	if err != nil {
-		return err
-	}
-	_, err = migrate.Migrate(ctx, src, w, migrate.MigrateOptions{
-		Options: migrate.Options{Dialect: e.dialect, Choices: willing, NewQueue: true, HoldAgain: true}, Limits: migrate.Limits{Bytes: 1}})
-	return err
-}
-
-func (e *ensemble) rollback(ctx context.Context, w *migrate.Writer) error {
-	_, err := migrate.Rollback(ctx, w, "", migrate.RollbackOptions{Limits: migrate.Limits{Bytes: 1}})
-	if errors.Is(err, migrate.ErrNoRun) {
-		return nil // it was rolled back before the answer was lost
-	}
-	return err
-}
-
-func (e *ensemble) release(ctx context.Context, w *migrate.Writer) error {
-	_, err := migrate.Release(ctx, w, migrate.ReleaseOptions{Limits: migrate.Limits{Ops: 12}})
-	return err
-}
-
-func (e *ensemble) verify(ctx context.Context, w *migrate.Writer) error {
-	v, err := migrate.Verify(ctx, nil, &w.Reader, migrate.VerifyOptions{})
-	if err == nil && len(v.Differences) > 0 {
-		err = fmt.Errorf("%d differences, the first: %v", len(v.Differences), v.Differences[0])
-	}
-	return err
-}
-
-func (e *ensemble) do(what string, command func(context.Context, *migrate.Writer) error) {
-	e.t.Helper()
+// once gives a command once, as a new process. What was rolled back before the answer was lost is done.
+func (e *ensemble) once(ctx context.Context, what string) error {
 	w := e.operator()
 	defer w.Close()
-	if err := command(e.ctx, w); err != nil {
-		e.t.Fatalf("%s: %v", what, err)
+	e.source = w
+	err := e.command(ctx, &operator{w: w, from: w}, what).error
+	if what == "rollback" && errors.Is(err, migrate.ErrNoRun) {
+		return nil
 	}
+	return err
 }
 
 // clean removes everything, and makes the legacy queue again.
@@ -175,42 +145,33 @@ func (e *ensemble) clean() {
 	e.fill()
 }
 
-// count checks at each server how many jobs each record has, and how many are in the legacy queue.
+// count checks how many jobs each record has, and how many records are in the legacy queue.
 func (e *ensemble) count(want, legacy int) {
 	e.t.Helper()
-	for i := range e.server.Nodes() {
-		conn := e.client(e.server.NodeAddress(i))
-		jobs := map[string]int{}
-		_, err := conn.Sync("/")
-		for deadline := time.Now().Add(time.Minute); err != nil && time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
-			_, err = conn.Sync("/") // it may just be joining the others
-		}
-		for _, parent := range []string{newqueue.JobsPath, "/access/small", "/access/large"} {
-			names, _, _ := conn.Children(parent)
-			for _, name := range names {
-				var provenance struct{ Path string }
-				if data, _, err := conn.Get(parent + "/" + name); err == nil && json.Unmarshal(data, &provenance) == nil && provenance.Path != "" {
-					jobs[provenance.Path]++
-				}
+	conn := e.client(e.server.Address())
+	defer conn.Close()
+	value(conn.Sync("/"))
+	jobs := map[string]int{}
+	for _, parent := range []string{newqueue.JobsPath, "/access/small", "/access/large"} {
+		names, _, _ := conn.Children(parent)
+		for _, name := range names {
+			var provenance struct{ Path string }
+			if data, _, err := conn.Get(parent + "/" + name); err == nil && json.Unmarshal(data, &provenance) == nil && provenance.Path != "" {
+				jobs[provenance.Path]++
 			}
 		}
-		left := 0
-		for _, root := range migrate.DefaultQueues().Roots() {
-			names, _, _ := conn.Children(root)
-			left += len(names)
-		}
-		conn.Close()
-		if left != legacy*e.records {
-			e.t.Errorf("server %d has %d legacy records, expected %d", i, left, legacy*e.records)
-		}
-		n := 0
-		for path, k := range jobs {
-			if n += k; k > 1 {
-				e.t.Errorf("server %d: %s has %d jobs", i, path, k)
-			}
-		}
-		if err != nil || n != want*e.records {
-			e.t.Errorf("server %d has %d jobs, expected %d: %v", i, n, want*e.records, err)
+	}
+	left := 0
+	for _, root := range migrate.DefaultQueues().Roots() {
+		names, _, _ := conn.Children(root)
+		left += len(names)
+	}
+	if left != legacy*e.records || len(jobs) != want*e.records {
+		e.t.Errorf("%d legacy records and %d that have a job, expected %d and %d", left, len(jobs), legacy*e.records, want*e.records)
+	}
+	for path, k := range jobs {
+		if k > 1 {
+			e.t.Errorf("%s has %d jobs", path, k)
 		}
 	}
 }
@@ -254,23 +215,22 @@ func (e *ensemble) stop(i int) {
 func TestThreeServers(t *testing.T) {
 	e := newEnsemble(t)
 	type interrupted struct {
-		name    string
-		ready   []func(context.Context, *migrate.Writer) error
-		command func(context.Context, *migrate.Writer) error
+		command string
+		ready   []string
 		phase   migrate.Phase
 		jobs    int // of each record
 		legacy  int // how often it is in the legacy queue
 	}
 	for _, c := range first(
-		interrupted{"migrate", nil, e.migrate, migrate.Sending, 1, 1},
-		interrupted{"rollback", []func(context.Context, *migrate.Writer) error{e.migrate}, e.rollback, migrate.Removing, 0, 1},
-		interrupted{"rollback after the release", []func(context.Context, *migrate.Writer) error{e.migrate, e.release}, e.rollback, migrate.Removing, 0, 1},
-		interrupted{"release", []func(context.Context, *migrate.Writer) error{e.migrate}, e.release, migrate.HandingOver, 1, 0},
+		interrupted{"migrate", nil, migrate.Sending, 1, 1},
+		interrupted{"rollback", []string{"migrate"}, migrate.Removing, 0, 1},
+		interrupted{"rollback", []string{"migrate", "release"}, migrate.Removing, 0, 1},
+		interrupted{"release", []string{"migrate"}, migrate.HandingOver, 1, 0},
 	) {
 		for _, f := range first(failures...) {
 			e.clean()
 			for _, ready := range c.ready {
-				e.do("get ready", ready)
+				must(e.once(e.ctx, ready))
 			}
 			leader, follower := e.leader()
 			began, over := false, make(chan struct{})
@@ -284,23 +244,21 @@ func TestThreeServers(t *testing.T) {
 			tries := 0
 			for err := error(io.EOF); err != nil; tries++ {
 				if tries == 5 {
-					t.Fatalf("%s, %s: %v", c.name, f.name, err)
+					t.Fatalf("%s, %s: %v", c.command, f.name, err)
 				}
-				w := e.operator()
-				if err = c.command(ctx, w); err != nil {
+				if err = e.once(ctx, c.command); err != nil {
 					t.Logf("    %.200v", err)
 				}
-				w.Close()
 			}
 			if !began {
-				t.Fatalf("%s never came to %s", c.name, c.phase)
+				t.Fatalf("%s never came to %s", c.command, c.phase)
 			}
 			<-over
 			e.count(c.jobs, c.legacy)
 			if c.jobs > 0 {
-				e.do("verify", e.verify)
+				must(e.once(e.ctx, "verify"))
 			}
-			t.Logf("%s, %s: done by %d calls", c.name, f.name, tries)
+			t.Logf("%s, %s: done by %d calls", c.command, f.name, tries)
 		}
 	}
 }

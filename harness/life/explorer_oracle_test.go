@@ -179,8 +179,8 @@ func (e *explored) command(ctx context.Context, o *operator, what string) (out o
 	case "rollback", "rollback --force":
 		var undo *migrate.Undo
 		opt := migrate.RollbackOptions{Decisions: decisions, Limits: jobs, Force: what != "rollback"}
-		for _, j := range e.jobs() {
-			if opt.Force {
+		if opt.Force {
+			for _, j := range e.jobs() {
 				e.mayRepeat(j.path, j.key)
 			}
 		}

@@ -6,13 +6,6 @@ import (
 	"unicode/utf8"
 )
 
-// The first and last surrogates, and the first low one.
-const (
-	surrogateMin = 0xd800
-	lowMin       = 0xdc00
-	surrogateMax = 0xdfff
-)
-
 var errMalformed = errors.New("malformed modified UTF-8")
 
 // fromModified turns modified UTF-8 into WTF-8: NUL is C0 80, and each UTF-16
@@ -90,29 +83,22 @@ func modifiedUnit(b []byte) (unit uint16, width int) {
 
 // appendModified appends s, which is WTF-8, as modified UTF-8.
 func appendModified(dst []byte, s string) ([]byte, error) {
-	high := false // the last character was an unpaired high surrogate
+	begin := len(dst)
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
-		unpaired := false
 		switch {
 		case r == 0:
 			dst = append(dst, 0xc0, 0x80)
-		case r == utf8.RuneError && n == 1:
-			unit, width := modifiedUnit([]byte(s[i:min(len(s), i+3)]))
-			low := unit >= lowMin
-			if width != 3 || unit < surrogateMin || unit > surrogateMax || high && low {
-				return nil, errors.New("string is not WTF-8")
-			}
-			n, unpaired, high = width, true, !low
-			dst = append(dst, s[i:i+n]...)
 		case r > 0xffff:
 			first, second := utf16.EncodeRune(r)
 			dst = appendSurrogate(appendSurrogate(dst, first), second)
-		default:
+		default: // an unpaired surrogate byte by byte
 			dst = append(dst, s[i:i+n]...)
 		}
-		high = high && unpaired
 		i += n
+	}
+	if back, _, err := fromModified(dst[begin:]); err != nil || back != s {
+		return nil, errors.New("string is not WTF-8")
 	}
 	return dst, nil
 }

@@ -39,7 +39,8 @@ type Builder struct {
 	doubled    map[jobKey]bool
 	named      map[string]rules.BatchKey // the batches, by their paths below /batch-uuids
 	late       []late
-	content    content
+	byJobID    map[string]string // consumed records, by their jobID
+	profiles   bool              // whether any job has a profile
 	found      findings
 	queues     map[string]int64 // the czxids of the source's queue nodes
 	waits      map[place]bool   // from where records were migrated and not handed over
@@ -54,7 +55,7 @@ type place struct {
 // New begins a plan.
 func New(in Input) *Builder {
 	opt := in.Options
-	b := &Builder{in: in, batches: map[rules.BatchKey]*Batch{}, named: map[string]rules.BatchKey{}, unfinished: map[jobKey]string{}, doubled: map[jobKey]bool{}, again: map[string]bool{}, content: content{byJobID: map[string]string{}}}
+	b := &Builder{in: in, batches: map[rules.BatchKey]*Batch{}, named: map[string]rules.BatchKey{}, unfinished: map[jobKey]string{}, doubled: map[jobKey]bool{}, again: map[string]bool{}, byJobID: map[string]string{}}
 	b.plan = &Plan{
 		Source: opt.Source, Target: opt.Target, Choices: opt.Choices,
 		Dialect: opt.Dialect,
@@ -229,7 +230,7 @@ func (b *Builder) Add(f source.Fetched) {
 	if again && entry != nil && !b.in.Names.Has(entry.Job) {
 		done = nil
 	}
-	b.content.record(b, f, done != nil)
+	b.lookAt(f, done != nil)
 	if done == nil {
 		b.decide(r, &line)
 		b.checkHandOver(&line, f)
@@ -275,9 +276,9 @@ func (b *Builder) create(r rules.Record, s rules.State, line *Record) {
 	}
 	b.checkServices(r, s, line.Batch)
 	if _, named := r.Legacy.Payload["profile"].(string); named && s.Job != "" {
-		b.content.profiles = true
+		b.profiles = true
 	}
-	b.content.size(b, r, s, line.Batch)
+	b.checkSize(r, s, line.Batch)
 }
 
 // checkHandOver refuses a record that no release could hand over as it is.

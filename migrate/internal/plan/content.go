@@ -10,14 +10,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// content is what a plan keeps of the records' content.
-type content struct {
-	byJobID  map[string]string // consumed records, by their jobID
-	profiles bool              // whether any job has a profile
-}
-
-// record looks at one more record. migrated says that the plan leaves its job as it is.
-func (o *content) record(b *Builder, f source.Fetched, migrated bool) {
+// lookAt looks at the content of one more record. migrated says that the plan leaves its job as it is.
+func (b *Builder) lookAt(f source.Fetched, migrated bool) {
 	if migrated {
 		for _, path := range f.Below {
 			b.warn(path, "a znode below a record: it is not part of the record and is not migrated")
@@ -34,7 +28,7 @@ func (o *content) record(b *Builder, f source.Fetched, migrated bool) {
 		b.warn(r.Path, "an inventory record without manifestURL: no service can record it")
 	}
 	if id := property(r, "jobID"); id != "" && r.Legacy.Header.Status == legacy.Consumed {
-		o.byJobID[id] = max(o.byJobID[id], r.Path)
+		b.byJobID[id] = max(b.byJobID[id], r.Path)
 	}
 }
 
@@ -44,7 +38,7 @@ func property(r rules.Record, name string) string {
 	return s
 }
 
-// Bounds for [content.size]. JSON writes a byte as at most six, and a text may be in a job
+// Bounds for [Builder.checkSize]. JSON writes a byte as at most six, and a text may be in a job
 // three times. smallJob covers the rest of a job. reserve is what a transaction has beside
 // a job: the run's record, the ledger's entry, the layout, and what a server adds when it
 // logs and proposes the transaction.
@@ -55,8 +49,8 @@ const (
 	maxChroot    = 256
 )
 
-// size refuses a record whose job does not fit into one transaction.
-func (o *content) size(b *Builder, r rules.Record, s rules.State, batch *Batch) {
+// checkSize refuses a record whose job does not fit into one transaction.
+func (b *Builder) checkSize(r rules.Record, s rules.State, batch *Batch) {
 	limit := b.plan.Settings.Packet - reserve
 	if len(r.Data)*escapeGrowth+smallJob < limit {
 		return

@@ -109,7 +109,7 @@ func (b *Builder) noteLocks() {
 			h.Data = l.Err.Error()
 		} else {
 			h.Data = string(l.Legacy.Data)
-			h.Record = b.content.byJobID[h.Data]
+			h.Record = b.byJobID[h.Data]
 			if !l.Legacy.Time.IsZero() {
 				h.Time = newqueue.Design.FormatTime(l.Legacy.Time)
 			}

@@ -202,7 +202,7 @@ func (b *Builder) finishServices() {
 	for _, blocking := range []bool{true, false} {
 		for _, kind := range b.found.order {
 			f := *b.found.byKind[kind]
-			if f.Blocking == blocking && (f.Requirement != onlyWithProfiles || b.content.profiles) {
+			if f.Blocking == blocking && (f.Requirement != onlyWithProfiles || b.profiles) {
 				b.plan.Services = append(b.plan.Services, f)
 				b.blockService(f)
 			}
