@@ -19,7 +19,6 @@ var pages = []struct{ name, dialect, file string }{
 	{"merritt", "design", "layout-merritt.md"},
 	{"merritt", "mrt-zk", "layout-merritt-mrt-zk.md"},
 	{"merritt-legacy", "", "layout-merritt-legacy.md"},
-	{"zuul", "", "layout-zuul.md"},
 }
 
 // TestDocuments checks that docs/layout-*.md say what the maps say. -update writes
