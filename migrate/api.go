@@ -26,7 +26,6 @@ type (
 	Reader = zkconn.Reader // a session that has no method that writes
 	Writer = zkconn.Writer // a session that also writes
 	ACL    = znode.ACL     // who may do what with a znode
-	Pulse  = zkconn.Pulse  // for how long servers have kept silent
 )
 
 // The source: a legacy queue and its records.
@@ -265,9 +264,6 @@ var (
 	// ErrQuarantineFile says that a path can't be a quarantine file, because it is a pipe, a
 	// device or a folder.
 	ErrQuarantineFile = errors.New("is not a regular file, so nothing can be kept in it")
-	// ErrQuarantineLine says that [WriteQuarantine] did not write a line of a quarantine
-	// file. Repair the file, or name another one.
-	ErrQuarantineLine = errors.New(`expected one {"path":…,"data":…} a line`)
 
 	// ErrNoItem says that neither side has what [Find] was asked for.
 	ErrNoItem = errors.New("neither the source nor the target has it")

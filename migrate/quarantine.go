@@ -52,14 +52,7 @@ func WriteQuarantine(path string, records []Record, write func(path string, f fu
 	if len(records) == 0 {
 		return nil
 	}
-	old, err := os.ReadFile(path)
-	if err != nil {
-		return fmt.Errorf("quarantine file: %w", err)
-	}
-	err = write(path, func(w io.Writer) error {
-		if _, err := w.Write(old); err != nil {
-			return err
-		}
+	err = addTo(path, write, func(w io.Writer) error {
 		enc := json.NewEncoder(w)
 		enc.SetEscapeHTML(false)
 		for _, r := range records {
@@ -77,6 +70,38 @@ func WriteQuarantine(path string, records []Record, write func(path string, f fu
 		return fmt.Errorf("quarantine file: %w", err)
 	}
 	return nil
+}
+
+// AddToDump adds znodes to a dump that keeps what decisions remove. It removes nothing from the file. write gives the file new
+// content, and may replace it.
+func AddToDump(path string, nodes []znode.Node, write func(path string, f func(io.Writer) error) error) error {
+	err := addTo(path, write, func(w io.Writer) error {
+		d := znode.NewDumpWriter(w)
+		for i := range nodes {
+			if err := d.Write(&nodes[i]); err != nil {
+				return err
+			}
+		}
+		return d.Close()
+	})
+	if err != nil {
+		return fmt.Errorf("file of removed znodes: %w", err)
+	}
+	return nil
+}
+
+// addTo gives a file its old content, if it is there, and what add writes.
+func addTo(path string, write func(path string, f func(io.Writer) error) error, add func(io.Writer) error) error {
+	old, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return write(path, func(w io.Writer) error {
+		if _, err := w.Write(old); err != nil {
+			return err
+		}
+		return add(w)
+	})
 }
 
 // checkQuarantineFile refuses a path that is not a regular file and can't become one. The
@@ -156,7 +181,7 @@ func ReadQuarantine(path string) (map[string][][]byte, error) {
 		}
 		if err != nil {
 			line := 1 + bytes.Count(file[:at], []byte("\n"))
-			return nil, fmt.Errorf("quarantine file %s: line %d (at byte %d): %w: %w", path, line, at, ErrQuarantineLine, text.PlainJSON(err))
+			return nil, fmt.Errorf("quarantine file %s: line %d (at byte %d): expected one {\"path\":…,\"data\":…} a line: %w", path, line, at, text.PlainJSON(err))
 		}
 		var data []byte
 		if l.Data != nil {
