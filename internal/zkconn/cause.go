@@ -30,10 +30,6 @@ func (e *ConnectError) Error() string {
 
 func (e *ConnectError) Unwrap() error { return e.Err }
 
-// Hopeless reports whether another attempt can't help, because the address, the
-// TLS files or the credentials are wrong.
-func (e *ConnectError) Hopeless() bool { return hopeless(e.Err) }
-
 // The causes that an attempt to connect fails with, beside those of package net.
 type (
 	// handshakeError says that a connection was accepted but gave no session.
@@ -108,7 +104,7 @@ func hint(err error, useTLS bool) string {
 	return "check the address and that the server runs"
 }
 
-// hopeless reports whether another attempt to connect can't help.
+// hopeless reports whether another attempt to connect can't help, because the address, the TLS files or the credentials are wrong.
 func hopeless(err error) bool {
 	if dns := (*net.DNSError)(nil); errors.As(err, &dns) {
 		return dns.IsNotFound

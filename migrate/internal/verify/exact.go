@@ -227,20 +227,14 @@ func (c *comparison) unexpected(want []rules.Node, got []znode.Node) (string, er
 
 func compareNode(w rules.Node, n, root znode.Node, restored bool) string {
 	switch {
-	case n.Unreadable != "":
-		return fmt.Sprintf("%s can't be read: %s", n.Path, n.Unreadable)
-	case n.Stat.EphemeralOwner != 0:
-		return n.Path + " is ephemeral"
+	case n.Unreadable != "", n.Stat.EphemeralOwner != 0, n.Stat.Aversion != 0, n.Path != root.Path && n.Stat.NumChildren != 0:
+		return n.Path + " is not as it was made" // account says more
 	case !slices.Equal(n.Data, w.Data):
 		return n.Path + " has other data"
 	case n.Stat.Version != 0:
 		return n.Path + " was written again, with the same data"
-	case n.Stat.Aversion != 0:
-		return n.Path + " has another ACL"
 	case n.Stat.Czxid != root.Stat.Czxid && !restored:
 		return n.Path + " was deleted and created again"
-	case n.Path != root.Path && n.Stat.NumChildren != 0:
-		return n.Path + " has children"
 	}
 	return ""
 }
