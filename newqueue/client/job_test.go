@@ -168,24 +168,6 @@ func TestTheLastOptionCounts(t *testing.T) {
 	})
 }
 
-// TestTheFirstErrorIsNamed: a job's nodes are read at the same time. The error is always that of the
-// first one that can't be read, whichever answer comes first.
-func TestTheFirstErrorIsNamed(t *testing.T) {
-	w := newWorld(t, newqueue.Design)
-	_, ids := batchOf(t, w.queue(), 1)
-	job := "/jobs/" + ids[0]
-	w.put(job+"/space_needed", "x")
-	w.put(job+"/inventory", "x")
-	q := w.queue()
-	for range 20 {
-		_, err := q.Job(ctx, ids[0])
-		var bad *client.NodeError
-		if !errors.As(err, &bad) || bad.Path != job+"/space_needed" {
-			t.Errorf("%v", err)
-		}
-	}
-}
-
 // TestCleaningUpNamesUnknownStates: a cleaning pass can't decide on a state that the dialect
 // does not have. It names the job, and leaves one that has just moved.
 func TestCleaningUpNamesUnknownStates(t *testing.T) {

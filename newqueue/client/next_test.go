@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -241,32 +240,6 @@ func TestNextEnds(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestNextSharesOut: several workers of one session wait, and each gets one of the jobs that come.
-func TestNextSharesOut(t *testing.T) {
-	eachDialect(t, func(t *testing.T, w *world) {
-		const workers = 5
-		q := w.queue(client.WithRecheck(time.Hour))
-		got := make(chan string)
-		for range workers {
-			go func() { got <- value(q.NextJob(ctx, newqueue.JobPending))(t).ID }()
-		}
-		var jobs []string
-		for range workers {
-			_, ids := batchOf(t, w.queue(), 1)
-			jobs = append(jobs, ids...)
-		}
-		var all []string
-		for range workers {
-			all = append(all, <-got)
-		}
-		slices.Sort(all)
-		if !slices.Equal(all, jobs) {
-			t.Errorf("acquired %q of %q", all, jobs)
-		}
-		w.check()
-	})
 }
 
 // TestWaitsLeaveOneWatch: waiting again for the same sets no second watch.
