@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,8 +12,10 @@ import (
 
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/target"
+	"mrtq/migrate/internal/verify"
 	"mrtq/newqueue"
 )
 
@@ -24,6 +27,7 @@ type Item struct {
 	// changed since. HandedOver says that it left the legacy queue for its job.
 	Run                 string
 	Changed, HandedOver bool
+	Reason              string       // why the record was not migrated; "" if it was, or is not there
 	Apart               bool         // the legacy queue is in another ensemble, so it was not read
 	Job                 string       // path of the job or request; "" if there was none
 	Nodes               []znode.Node // of the job or request and its entries; none if it was removed
@@ -95,6 +99,10 @@ func (f *finder) readRecord(ctx context.Context) error {
 		return err
 	}
 	e := f.t.Ledger.Find(f.item.Path)
+	if run := f.t.Ledger.Current(); e == nil && record.There && run != nil {
+		_, f.item.Reason = verify.OutcomeOf(run, rules.Decide(record.Record, run.Choices))
+		f.item.Reason = cmp.Or(f.item.Reason, "a run would migrate it: it came after the last one, or a legacy worker had it then")
+	}
 	if e != nil {
 		f.item.HandedOver = e.HandedOver
 		if !record.There && e.Kept {

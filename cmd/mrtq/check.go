@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/screen"
@@ -81,7 +82,11 @@ func (c *checkCmd) run(ctx context.Context, a *app, target string) error {
 	}
 	report, err := c.check(ctx, a, l, tree, p)
 	if errors.Is(err, layout.ErrNoMatch) {
-		err = exit.Check(fmt.Errorf("there is no znode of the layout %s; check the address, or give another --layout", c.layout))
+		next := advice.Next{Before: "check the address, or give another --layout"}
+		if status := a.statusOf(ctx, p); status != nil && status.Step == migrate.StepLegacyQueue && c.layout == "merritt" {
+			next = advice.Next{Before: "this is a legacy queue", Command: a.advice.Really(advice.Set("layout", "merritt-legacy")...)}
+		}
+		err = exit.Check(&advised{fmt.Errorf("there is no znode of the layout %s", c.layout), next})
 	}
 	if err != nil {
 		return failed("target", target, err)
@@ -194,13 +199,17 @@ func (c *checkCmd) print(a *app, r *layout.Report) {
 			out.Rules[of.Rule] += n
 		}
 		a.JSON(out)
-		return
+	} else {
+		view.Findings(a.Screen, r)
 	}
-	view.Findings(a.Screen, r)
 	name := r.Map.Name
 	if r.Map.Dialect != "" {
 		name += ", dialect " + r.Map.Dialect
 	}
-	a.Prose("", fmt.Sprintf("%s checked against %s: %s, %s, %d for information", screen.Count(r.Nodes, "znode", "znodes"), name,
-		screen.Count(r.Count(layout.Error), "error", "errors"), screen.Count(r.Count(layout.Warning), "warning", "warnings"), r.Count(layout.Info)))
+	tone, word := screen.Good, "passed"
+	if r.Count(layout.Error) > 0 {
+		tone, word = screen.Bad, "failed"
+	}
+	a.Conclude(tone, word, fmt.Sprintf("%s compared with the schema %s: %s, %s, %s.", screen.Count(r.Nodes, "znode", "znodes"), name, screen.Count(r.Count(layout.Error), "error", "errors"),
+		screen.Count(r.Count(layout.Warning), "warning", "warnings"), screen.Count(r.Count(layout.Info), "note", "notes")), advice.Next{})
 }

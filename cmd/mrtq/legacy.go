@@ -33,9 +33,9 @@ func (l *legacyFlags) nodeFlags(f *pflag.FlagSet) {
 	def := migrate.DefaultQueues()
 	l.nodes = map[migrate.QueueKind]*[]string{}
 	for _, q := range advice.QueueFlags {
-		l.nodes[q.Kind] = f.StringSlice(q.Flag, def.Nodes[q.Kind], "legacy "+string(q.Kind)+" queue `node`; can be repeated, and \"\" means none")
+		l.nodes[q.Kind] = f.StringSlice(q.Flag, def.Nodes[q.Kind], "`node` of the "+string(q.Kind)+" queue; can be repeated, and \"\" means none")
 	}
-	f.StringSliceVar(&l.locks, "locks", def.Locks, "`node` of the outstanding legacy locks; can be repeated")
+	f.StringSliceVar(&l.locks, "locks", def.Locks, "`node` of the legacy locks; can be repeated")
 }
 
 func (l *legacyFlags) queues() (migrate.Queues, error) {

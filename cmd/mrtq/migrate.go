@@ -30,15 +30,13 @@ func (a *app) migrateCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "migrate {SOURCE TARGET | TARGET | --plan FILE}",
 		Short: "run or resume a migration",
-		Long: `Make a plan and carry it out. migrate refuses a plan with problems before it writes
-anything. It never changes the legacy records: mrtq release does. It holds the new queues first, so
-that no worker that respects holds starts on half of a queue. The holds stay until
-you release them. migrate does not change what the target already holds.
+		Long: `Make a plan and apply it. migrate refuses a plan with problems before it writes
+anything. It first holds the new queues, until you release them. It changes neither the
+legacy records nor what the target already holds.
 
-The first migration to a TARGET needs --new-queue and --dialect. Later ones need
-neither, and a choice that is not given is that of the newest run. A migration that was interrupted, by Ctrl-C, kill -9 or a lost server, is
-finished by mrtq migrate TARGET: the run's record has the source and the choices. If
-there is nothing to do, it writes nothing.`,
+The first migration to a TARGET needs --new-queue and --dialect. If a choice is not
+given, that of the newest run counts. mrtq migrate TARGET finishes a migration that was
+interrupted. If there is nothing to do, migrate writes nothing.`,
 		Example: `  mrtq migrate zk1:2181 zk1:2181/new --new-queue --dialect mrt-zk --consumed held --undecodable quarantine
   mrtq migrate zk1:2181/new
   mrtq migrate --plan plan.json
@@ -58,8 +56,8 @@ there is nothing to do, it writes nothing.`,
 	c.flags(f)
 	a.conn.RateFlag(f)
 	outputFlag(f, &c.output, "json")
-	f.StringVar(&c.plan, "plan", "", "saved plan `file` to carry out, with its own sides and settings; migrate plans again, and refuses if the result differs")
-	f.StringVar(&c.quarantine, "quarantine", "", "`file` that keeps the bytes of undecodable records, with --undecodable quarantine; if it exists, they are added to it (default mrtq-quarantine-TARGET.ndjson)")
+	f.StringVar(&c.plan, "plan", "", "apply the saved plan in this `file`, unless a new plan would differ")
+	f.StringVar(&c.quarantine, "quarantine", "", "`file` to add the bytes of undecodable records to (default mrtq-quarantine-TARGET.ndjson)")
 	return cmd
 }
 

@@ -26,23 +26,17 @@ func (a *app) planCmd() *cobra.Command {
 	c := &planCmd{}
 	cmd := &cobra.Command{
 		Use:   "plan SOURCE TARGET",
-		Short: "say what migrate would do; change nothing",
-		Long: `Read both sides and say what a migration would do, and everything that an operator
-should know before it: records that block it, jobs that could run twice or never,
-outstanding locks, lists too long for a client.
-In dialect mrt-zk, plan also lists what no deployed service could work on, and what
-would happen to it. Nothing is written to either side. Exit code 1 if the plan has
-problems.
+		Short: "preview a migration (read-only)",
+		Long: `Read both queues and preview a migration: what it would create, the records that
+block it, jobs that might run twice or never, what the deployed services would do, and
+legacy locks. plan is read-only. Exit code 1 if the plan has problems.
 
-The first migration to a TARGET needs two words that nothing else can give: --new-queue
-says that a new queue is wanted there, and --dialect says which services read it.
+The first migration to a TARGET needs --new-queue and --dialect. --out saves the plan
+with all settings. mrtq migrate --plan applies it, unless a queue has changed since.
 
---out saves the plan, with both sides and all settings. mrtq migrate --plan carries
-it out. It refuses the plan if either side has changed since.
-
-The choices below are about all records of a kind. One that is not given is that of the
-newest run at TARGET, and so are --acl and --time; before the first run it is the default. To decide about one of them otherwise,
-change the record in the legacy queue before the migration, or its job after it.`,
+A choice applies to all records of a kind. If it is not given, that of the newest run at
+TARGET counts, and also its --acl and --time. For one record that needs another choice,
+change the record in the legacy queue first, or its job afterwards.`,
 		Example: `  mrtq plan zk1:2181 zk1:2181/new --new-queue --dialect mrt-zk
   mrtq plan zk1:2181 zk1:2181/new --new-queue --dialect mrt-zk --undecodable quarantine --out plan.json`,
 		Args: args("SOURCE", "TARGET"),

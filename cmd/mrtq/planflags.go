@@ -36,15 +36,15 @@ type planFlags struct {
 
 // choiceUsage says what each choice decides.
 var choiceUsage = map[string]string{
-	"consumed":    "what to do with records that a legacy worker may be working on",
-	"failed":      "in which state the jobs of failed records begin",
-	"completed":   "what to do with completed records",
-	"deleted":     "what to do with deleted records",
-	"undecodable": "what to do with records that can't be decoded",
+	"consumed":    "what becomes of records that a worker may have",
+	"failed":      "state of the jobs of failed records",
+	"completed":   "completed records",
+	"deleted":     "deleted records",
+	"undecodable": "records that can't be decoded",
 
-	"inventory-records": "in dialect mrt-zk, what to do with unfinished inventory records, which no deployed service can finish",
-	"max-priority":      "the highest priority number of a job; in dialect mrt-zk, Estimate may add 10 twice, and loses a job above 99",
-	"unserviceable":     "what to do with other records that no service could work on",
+	"inventory-records": "unfinished inventory records, which no deployed service can finish",
+	"max-priority":      "highest priority number of a job; Estimate may add 10 twice, and loses a job above 99",
+	"unserviceable":     "other records that no service could work on",
 }
 
 // openToAll is the ACL of znodes that everybody may use.
@@ -52,24 +52,24 @@ const openToAll = "world:anyone:cdrwa"
 
 func (p *planFlags) flags(f *pflag.FlagSet) {
 	p.decisionFlags(f)
-	f.StringVar(&p.acl, "acl", openToAll, "access control `list` of created znodes: scheme:id:perms, separated by commas; perms of r, w, c, d, a")
-	f.StringArrayVar(&p.again, "again", nil, "create a new job for this migrated `record` if its job was removed: its path, or all; can be repeated")
-	f.StringVar(&p.note, "note", "", "`text` to keep with the run: who migrates, and why, or a ticket")
-	f.BoolVar(&p.newQueue, "new-queue", false, "create a new queue; only the first migration to TARGET needs this word, so that a mistyped TARGET is refused")
-	f.BoolVar(&p.holdAgain, "hold-again", false, "hold queues again that were released after an earlier run; their workers wait until you release them")
-	f.BoolVar(&p.restored, "restored", false, "go on although TARGET was restored from a backup; jobs that were finished after the backup was made may run again")
+	f.StringVar(&p.acl, "acl", openToAll, "ACL `list` of created znodes: scheme:id:perms,…")
+	f.StringArrayVar(&p.again, "again", nil, "create a new job for this `record`, or for all, if its job was removed; can be repeated")
+	f.StringVar(&p.note, "note", "", "`text` to keep with the run, such as a ticket")
+	f.BoolVar(&p.newQueue, "new-queue", false, "create a new queue: for the first migration to TARGET, so that a mistyped TARGET is refused")
+	f.BoolVar(&p.holdAgain, "hold-again", false, "hold released queues again, until the next release")
+	f.BoolVar(&p.restored, "restored", false, "continue although TARGET was restored from a backup: later jobs may run again")
 }
 
 // decisionFlags adds only the flags that say how to read the records, and what becomes of them.
 func (p *planFlags) decisionFlags(f *pflag.FlagSet) {
 	p.set = f
 	p.legacyFlags.flags(f)
-	settings.Choice(f, &p.dialect, "dialect", "", "dialect of the new queue: design is the published Merritt design, mrt-zk that of the deployed services; only a first migration needs it", "design", "mrt-zk")
+	settings.Choice(f, &p.dialect, "dialect", "", "dialect of the new queue, for the first migration: the published design, or that of the deployed services", "design", "mrt-zk")
 	f.Lookup("dialect").DefValue = "" // there is none: an empty target needs a choice
 	for _, c := range migrate.AllChoices {
 		settings.Choice(f, c.Value(&p.choices), c.Name, "", choiceUsage[c.Name], c.Values...)
 	}
-	f.IntVar(&p.packet, "packet", migrate.DefaultPacket, "the servers' jute.maxbuffer in `bytes`")
+	f.IntVar(&p.packet, "packet", migrate.DefaultPacket, "the servers' jute.maxbuffer, in `bytes`")
 }
 
 // options checks the flags, and returns them as a plan's options.

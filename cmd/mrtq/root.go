@@ -48,6 +48,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if err != nil && !a.began { // cobra's own errors are about the command line
 		if strings.HasPrefix(err.Error(), "unknown command") {
 			err = fmt.Errorf("%w; see %s", err, cmp.Or(pages[args[0]], "mrtq --help"))
+			if near := help.Nearest(args[0], commandNames(cmd)); near != "" {
+				err = fmt.Errorf("unknown command %q; did you mean %s?", args[0], near)
+			}
 		}
 		err = exit.With(exit.Usage, err)
 	}
@@ -70,15 +73,8 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "mrtq",
 		Short: "migrate a ZooKeeper queue from its legacy layout to the new one",
-		Long: `mrtq decodes the records of a legacy ZooKeeper queue, migrates them to the new
-batch and job layout, verifies the result, and can roll it back.
-
-A SOURCE or TARGET is host:port[,host:port…][/chroot], ZooKeeper's own connect
-string, or file:tree.ndjson[.gz], a dump. Variables can say how to reach the servers and
-where the legacy queues are (--max-response is MRTQ_MAX_RESPONSE). Each command prints
-the settings that it takes from variables. Every other setting must be a flag. Data
-goes to stdout, everything else to stderr. Exit codes: 0 done, 1 the check failed,
-2 wrong usage, 3 the environment failed, 130 interrupted.`,
+		Long: `mrtq migrates Merritt's work queue in ZooKeeper from the legacy layout to the new
+one: preview, migrate, verify, and roll back if needed.`,
 		SilenceErrors:      true,
 		SilenceUsage:       true,
 		DisableSuggestions: true,
@@ -89,7 +85,16 @@ goes to stdout, everything else to stderr. Exit codes: 0 done, 1 the check faile
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.Flags().Bool("version", false, "print the version")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return exit.Usagef("%w; see %s --help", settings.Refusal(err), cmd.CommandPath())
+		err = fmt.Errorf("%w; see %s --help", settings.Refusal(err), cmd.CommandPath())
+		if mistyped, is := strings.CutPrefix(err.Error(), "unknown flag: --"); is {
+			mistyped, _, _ = strings.Cut(mistyped, ";")
+			var names []string
+			cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+			if near := help.Nearest(mistyped, names); near != "" {
+				err = fmt.Errorf("unknown flag --%s; did you mean --%s?", mistyped, near)
+			}
+		}
+		return exit.With(exit.Usage, err)
 	})
 	f := root.PersistentFlags()
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "log what happens to stderr")
@@ -104,10 +109,48 @@ goes to stdout, everything else to stderr. Exit codes: 0 done, 1 the check faile
 		accepting.Driver(accepting.Env{Screen: a.Screen, Args: args()}),
 		versionCmd(),
 	)
+	root.AddCommand(topics()...)
 	settings.RefuseEmpty(root)
 	root.SetHelpFunc(help.Print)
 	help.CompleteFlags(root)
 	return root
+}
+
+// topics are pages of help about what all commands share.
+func topics() []*cobra.Command {
+	return []*cobra.Command{
+		{Use: "addresses", Short: "what a SOURCE and a TARGET are", Long: `A SOURCE is a legacy queue, and a TARGET a new one. Each is an address in ZooKeeper,
+as its own connect string, or a dump:
+
+  host:port[,host:port…][/chroot]
+  file:tree.ndjson[.gz]
+
+Only plan, migrate, rehearse, inspect and dump take a SOURCE: a run's record names it
+for the others. A release needs both queues in one ensemble, or in one dump.`},
+		{Use: "settings", Short: "variables that set flags", Long: `Variables set the flags of the connection and of the legacy queue nodes: --max-response
+is MRTQ_MAX_RESPONSE. A flag overrides its variable. Each command prints the settings
+that it takes from variables. Every other setting must be a flag. Credentials are in
+the file of --auth-file, or in the variable ` + settings.AuthVariable + `.`},
+		{Use: "exit-codes", Short: "what the exit codes mean", Long: `Exit codes:
+
+  0    done
+  1    the check failed: a plan is not ready, a verification found differences
+  2    usage error
+  3    runtime error: no server, no permission, a damaged file
+  130  interrupted
+
+Data goes to stdout, everything else to stderr.`},
+	}
+}
+
+// commandNames are the names of the commands below one.
+func commandNames(cmd *cobra.Command) (names []string) {
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	return names
 }
 
 // prepare reads the variables, before any command runs.

@@ -3,6 +3,7 @@
 package target
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -240,6 +241,8 @@ func (t *Target) readHolds(ctx context.Context) error {
 			t.Holds = append(t.Holds, h)
 		}
 	}
+	order := func(h Hold) uint { return uint(slices.Index(newqueue.QueueHolds, h.Queue)) } // -1, a collection, is last
+	slices.SortStableFunc(t.Holds, func(a, b Hold) int { return cmp.Compare(order(a), order(b)) })
 	return nil
 }
 

@@ -38,7 +38,7 @@ type Connection struct {
 
 // Flags adds the flags of all commands.
 func (c *Connection) Flags(f *pflag.FlagSet) {
-	f.DurationVar(&c.Timeout, "timeout", 30*time.Second, "how long to try to reach a server, and to wait for its next answer; without this flag, only 5s if all servers refuse the connection")
+	f.DurationVar(&c.Timeout, "timeout", 30*time.Second, "how long to wait for a server and each answer; without it, 5s if all servers refuse the connection")
 	f.DurationVar(&c.sessionTimeout, "session-timeout", 10*time.Second, "ZooKeeper session timeout to request")
 	f.BoolVar(&c.useTLS, "tls", false, "use TLS, trusting the system's authorities unless --tls-ca is given")
 	f.StringVar(&c.tls.CA, "tls-ca", "", "PEM `file` of the authorities to trust; implies --tls")
@@ -51,7 +51,7 @@ func (c *Connection) Flags(f *pflag.FlagSet) {
 
 // RateFlag adds --max-rate. It is for the commands that read or write a whole queue.
 func (c *Connection) RateFlag(f *pflag.FlagSet) {
-	f.IntVar(&c.MaxRate, "max-rate", 0, "most `operations` a second on the servers: each read of a znode, an ACL or a list is one, and so is each change in a transaction (0: as many as they answer without delay)")
+	f.IntVar(&c.MaxRate, "max-rate", 0, "limit of `operations` a second on the servers (0: none)")
 }
 
 // Prepare checks the limit of --max-rate. It is called once, when flags are parsed. log and

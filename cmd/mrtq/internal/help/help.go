@@ -10,6 +10,9 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"mrtq/cmd/mrtq/internal/settings"
 )
 
 // helpWidth is how wide help is at most. A word that is longer has a line of its own.
@@ -22,8 +25,9 @@ var groups = []struct {
 	commands []string
 }{
 	{"Cutover", []string{"rehearse", "plan", "migrate", "verify", "release", "rollback", "complete", "hold"}},
-	{"Looking", []string{"status", "show", "report", "inspect", "check"}},
+	{"Inspect", []string{"status", "show", "report", "inspect", "check"}},
 	{"Servers and tests", []string{"dump", "restore", "zk", "accept"}},
+	{"Help topics", []string{"addresses", "settings", "exit-codes"}},
 }
 
 // Print prints a command's help.
@@ -36,7 +40,11 @@ func Text(cmd *cobra.Command) string {
 	if long == "" {
 		long = cmd.Short
 	}
-	fmt.Fprintf(&b, "%s\n\nUsage:\n", reflow(long))
+	b.WriteString(reflow(long) + "\n")
+	if cmd.IsAdditionalHelpTopicCommand() {
+		return b.String()
+	}
+	b.WriteString("\nUsage:\n")
 	if cmd.Runnable() {
 		fmt.Fprintf(&b, "  %s\n", cmd.UseLine())
 	}
@@ -50,30 +58,92 @@ func Text(cmd *cobra.Command) string {
 		}
 	}
 	writeCommands(&b, cmd)
-	for _, of := range []struct{ title, flags string }{
-		{"Flags", cmd.LocalFlags().FlagUsagesWrapped(helpWidth)},
-		{"Global flags", cmd.InheritedFlags().FlagUsagesWrapped(helpWidth)},
-	} {
-		if of.flags != "" {
-			fmt.Fprintf(&b, "\n%s:\n%s", of.title, of.flags)
-		}
-	}
-	if cmd.HasAvailableSubCommands() {
+	writeFlags(&b, cmd)
+	switch {
+	case cmd.HasAvailableSubCommands():
 		fmt.Fprintf(&b, "\nFor more about a command: %s COMMAND --help\n", cmd.CommandPath())
+	case cmd.Runnable():
+		b.WriteString("\nGlobal flags, of the connection: mrtq --help\n")
 	}
 	return b.String()
 }
 
+// flagGroups are the flags that have a title of their own. The others come first.
+var flagGroups = []struct {
+	title string
+	flags []string
+}{
+	{"Choices about records", []string{"consumed", "failed", "completed", "deleted", "undecodable", "inventory-records", "unserviceable", "max-priority", "time", "again", "record-is", "vanished", "removed"}},
+	{"Legacy queue nodes (a queue flag can be repeated, and \"\" means none)", []string{"ingest", "inventory", "access-small", "access-large", "locks"}},
+}
+
+// writeFlags lists the flags of a command, in their groups. The values of a flag are in its text,
+// because they would make the column of the names too wide.
+func writeFlags(b *strings.Builder, cmd *cobra.Command) {
+	of := func(f *pflag.Flag) int {
+		return slices.IndexFunc(flagGroups, func(g struct {
+			title string
+			flags []string
+		}) bool {
+			return slices.Contains(g.flags, f.Name)
+		})
+	}
+	for i := -1; i < len(flagGroups); i++ {
+		title, set := "Flags", pflag.NewFlagSet("", pflag.ContinueOnError)
+		if i >= 0 {
+			title = flagGroups[i].title
+		}
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if of(f) != i || f.Name == "help" && cmd.HasParent() {
+				return
+			}
+			shown := *f
+			if values := settings.Choices(f); values != nil {
+				last := len(values) - 1
+				shown.Usage += ": " + strings.Join(values[:last], ", ") + " or " + values[last]
+				shown.Value = choice{f.Value}
+			}
+			shown.Usage = strings.Replace(shown.Usage, manyOrNone, "", 1)
+			set.AddFlag(&shown)
+		})
+		if set.HasFlags() {
+			fmt.Fprintf(b, "\n%s:\n%s", title, set.FlagUsagesWrapped(helpWidth))
+		}
+	}
+}
+
+// manyOrNone is in the text of each flag of the legacy queue nodes, and here in their title.
+const manyOrNone = `; can be repeated, and "" means none`
+
+// choice is the value of a flag whose values are in its text.
+type choice struct{ pflag.Value }
+
+func (choice) Type() string { return "choice" }
+
+// Nearest returns the one of some names that is most like a mistyped one; "" if none is.
+func Nearest(mistyped string, names []string) string {
+	all := &cobra.Command{SuggestionsMinimumDistance: 2}
+	for _, name := range names {
+		all.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
+	}
+	for _, name := range all.SuggestionsFor(mistyped) {
+		return name
+	}
+	return ""
+}
+
 // writeCommands lists the commands below one, in their groups.
 func writeCommands(b *strings.Builder, cmd *cobra.Command) {
-	rest := slices.DeleteFunc(slices.Clone(cmd.Commands()), func(c *cobra.Command) bool { return !c.IsAvailableCommand() && c.Name() != "help" })
+	rest := slices.DeleteFunc(slices.Clone(cmd.Commands()), func(c *cobra.Command) bool {
+		return !c.IsAvailableCommand() && c.Name() != "help" && !c.IsAdditionalHelpTopicCommand()
+	})
 	write := func(title string, list []*cobra.Command) {
 		if len(list) == 0 {
 			return
 		}
 		fmt.Fprintf(b, "\n%s:\n", title)
 		for _, c := range list {
-			fmt.Fprintf(b, "  %-10s  %s\n", c.Name(), strings.ToLower(c.Short[:1])+c.Short[1:])
+			fmt.Fprintf(b, "  %-11s  %s\n", c.Name(), strings.ToLower(c.Short[:1])+c.Short[1:])
 		}
 	}
 	for _, group := range groups {
@@ -85,7 +155,7 @@ func writeCommands(b *strings.Builder, cmd *cobra.Command) {
 		}
 		write(group.title, list)
 	}
-	title := "This program"
+	title := "Other"
 	if cmd.HasParent() {
 		title = "Commands"
 	}

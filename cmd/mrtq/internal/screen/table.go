@@ -102,7 +102,7 @@ func plainLines(header []string, rows []Row) []string {
 }
 
 // stackedLines shows the first columns side by side. Each other cell has its own lines
-// below the row, after the column's heading. Empty cells have none.
+// below the row, after the column's heading. Empty cells and zeros have none.
 func stackedLines(header []string, rows []Row, beside, screen int) []string {
 	const indent = "    "
 	first := make([]Row, len(rows))
@@ -121,7 +121,7 @@ func stackedLines(header []string, rows []Row, beside, screen int) []string {
 		}
 		for j, v := range rows[i-1][beside:] {
 			s := fmt.Sprint(v)
-			if s == "" {
+			if s == "" || s == "0" {
 				continue
 			}
 			label := indent + text.Pad(header[beside+j], heading+1, ' ')

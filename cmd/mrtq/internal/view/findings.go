@@ -32,4 +32,4 @@ func Findings(out *screen.Screen, r *layout.Report) {
 		func(f layout.Finding) screen.Row { return screen.Row{f.Path, f.Rule, f.Found, f.LockedBy} })
 }
 
-var severityTitles = map[layout.Severity]string{layout.Error: "Errors", layout.Warning: "Warnings", layout.Info: "For information"}
+var severityTitles = map[layout.Severity]string{layout.Error: "Errors", layout.Warning: "Warnings", layout.Info: "Notes"}

@@ -27,7 +27,11 @@ func ItemVerdict(it *migrate.Item) string {
 	case it.Path == "":
 		return it.Job + " is " + it.State + ", and no migration made it"
 	case it.Job == "":
-		return it.Path + " was not migrated"
+		text := it.Path + " was not migrated"
+		if it.Reason != "" && it.Record.Err == nil {
+			text += ": " + it.Reason
+		}
+		return text
 	}
 	text := fmt.Sprintf("%s became %s, which is %s", it.Path, it.Job, it.State)
 	if len(it.Nodes) == 0 {

@@ -40,24 +40,50 @@ func Plan(s *screen.Screen, p *migrate.Plan) {
 				made++
 			}
 		}
-		s.Prose("", fmt.Sprintf("Batches: %d to create, %d to add to. Znodes of the layout: %d to create.", made, n-made, len(p.Layout)))
+		text := screen.Count(made, "batch", "batches") + " to create"
+		if n > made {
+			text += fmt.Sprintf(", %d to add to", n-made)
+		}
+		s.Prose("", text+".")
 		s.Println()
 	}
 	printChoices(s, p)
-	printProblems(s, p)
-	screen.List(s, "What the deployed services would do", p.Services, []string{"COUNT", "FINDING", "WHAT WOULD HAPPEN", "WHERE"}, func(f migrate.Finding) screen.Row {
+	printRisks(s, p)
+	notes(s, "What the deployed services would do", p.Services, func(f migrate.Finding) (string, []string) {
 		var paths []string
 		for _, i := range f.Items {
 			paths = append(paths, i.Path)
 		}
-		return screen.Row{len(f.Items), f.What, f.Then, firstOf(paths)}
+		return f.What + ". " + screen.Sentence(f.Then), paths
 	})
-	printRisks(s, p)
+	notes(s, "Warnings", classes(p.Warnings), func(c *class) (string, []string) { return c.message, c.paths })
 	printLocks(s, p)
 	printMigratedBefore(s, p)
-	printWarnings(s, p.Warnings)
 	if len(p.Missing) > 0 {
 		s.Prose("Not in the source: ", strings.Join(p.Missing, ", "))
+		s.Println()
+	}
+	printProblems(s, p)
+}
+
+// notes prints what is to be known about records or batches, in sentences.
+func notes[T any](s *screen.Screen, title string, list []T, of func(T) (says string, paths []string)) {
+	if len(list) > 0 {
+		s.Println(title)
+	}
+	for i, x := range list {
+		if i == screen.MostRows {
+			s.Printf("  %d more; -o json has all\n", len(list)-i)
+			break
+		}
+		says, paths := of(x)
+		one, many := "record", "records"
+		if znode.Parent(paths[0]) == newqueue.BatchUUIDsPath {
+			one, many = "batch", "batches"
+		}
+		s.Prose("  "+screen.Count(len(paths), one, many)+": ", says+". "+firstOf(paths))
+	}
+	if len(list) > 0 {
 		s.Println()
 	}
 }
@@ -111,22 +137,33 @@ func countRows(p *migrate.Plan) []screen.Row {
 	return append(rows, screen.Row{"all", len(p.Records)})
 }
 
-// printChoices prints the choices that are about any record, and where these are.
+// printChoices prints the choices that are about any record.
 func printChoices(s *screen.Screen, p *migrate.Plan) {
 	var rows []screen.Row
 	for _, c := range migrate.AllChoices {
 		if about := p.About(c.Name); len(about) > 0 {
-			rows = append(rows, screen.Row{"--" + c.Name, *c.Value(&p.Choices), len(about), whereAre(about)})
+			rows = append(rows, screen.Row{"--" + c.Name, *c.Value(&p.Choices), len(about)})
 		}
 	}
-	s.Table("Choices that concern records of this plan (each record: --out or -o json)", []string{"CHOICE", "VALUE", "RECORDS", "WHERE"}, rows)
+	s.Table("Choices that apply to this plan (each record: -o json)", []string{"CHOICE", "VALUE", "RECORDS"}, rows)
 }
 
 // printProblems prints the problems, and what to do about each kind, once.
 func printProblems(s *screen.Screen, p *migrate.Plan) {
-	screen.List(s, "Problems: the plan can't be carried out while there are any", p.Problems, []string{"RECORD OR ZNODE", "PROBLEM"}, func(x migrate.Problem) screen.Row {
-		return screen.Row{x.Path, x.Message}
-	})
+	for i, x := range p.Problems {
+		switch {
+		case i == screen.MostRows:
+			s.Printf("  %d more; -o json has all\n", len(p.Problems)-i)
+		case i == 0:
+			s.Println("Problems: the plan can't be applied while there are any")
+			fallthrough
+		case i < screen.MostRows:
+			s.Prose("  ", x.Path+": "+x.Message)
+		}
+	}
+	if len(p.Problems) > 0 {
+		s.Println()
+	}
 	said := map[string]bool{}
 	for _, x := range p.Problems {
 		next := x.Next
@@ -156,25 +193,20 @@ func printRisks(s *screen.Screen, p *migrate.Plan) {
 			choice += " (chosen)"
 		}
 		if risky[r.About] {
-			rows = append(rows, screen.Row{choice, len(r.Twice), len(r.Never), len(r.Empty), whereAre(slices.Concat(r.Twice, r.Never))})
+			rows = append(rows, screen.Row{choice, len(r.Twice), len(r.Never), len(r.Empty)})
 		}
 	}
-	s.Table("Consumed records: a worker may be working on them, or may have died. Failed records: a worker began them once. Empty if requeued: might be stored without content",
-		[]string{"CHOICE", "MIGHT RUN TWICE", "MIGHT NEVER RUN", "EMPTY IF REQUEUED", "WHERE"}, rows)
+	tableOf(s, []string{"CHOICE", "MIGHT RUN TWICE", "MIGHT NEVER RUN", "EMPTY IF REQUEUED"}, 1, rows)
 	if better {
-		s.Prose("held: ", "it is safer than failed. A held job begins at Initialize once an administrator releases it. A failed job that is requeued begins at Estimating: if Initialize never moved its payload to producer/, it is stored without its content and reported as done")
+		s.Prose("", "A job never runs if no administrator releases or requeues it. held is safer than failed: a held job begins at Initialize. A failed job that is requeued begins at Estimating, and is stored without its content if Initialize never moved its payload to producer/.")
 		s.Println()
 	}
 }
 
 // printLocks prints the legacy locks (docs/night.md, "3.5 Remove leftover locks").
 func printLocks(s *screen.Screen, p *migrate.Plan) {
-	screen.List(s, "Outstanding legacy locks: they are never migrated, and none should be left before a cutover", p.Locks, []string{"LOCK", "SINCE", "DATA", "CONSUMED RECORD"},
+	screen.List(s, "Legacy locks: the release waits until none is left. A lock that stays when all legacy workers are stopped was left by one that died: remove it", p.Locks, []string{"LOCK", "SINCE", "DATA", "CONSUMED RECORD"},
 		func(l migrate.HeldLock) screen.Row { return screen.Row{l.Path, l.Time, l.Data, l.Record} })
-	if len(p.Locks) > 0 {
-		s.Prose("locks: ", "stop the legacy workers, and plan again. A lock that stays was left by a worker that died: decide about its consumed record, if it names one, with --consumed. Then remove the lock: the release waits for it")
-		s.Println()
-	}
 }
 
 // printMigratedBefore prints the records that were migrated and are not as they were.
@@ -193,33 +225,17 @@ func printMigratedBefore(s *screen.Screen, p *migrate.Plan) {
 	screen.List(s, "Migrated before, and changed since: neither the record nor its job is changed", changed, []string{"RECORD", "JOB", "WHY"}, row)
 }
 
-// firstOf lists the first paths, and counts the others.
+// firstOf lists the first paths, and counts the others. A batch that is not there yet has its batchID.
 func firstOf(paths []string) string {
 	const most = 3
-	if len(paths) <= most {
-		return strings.Join(paths, " ")
+	var names []string
+	for _, path := range paths[:min(len(paths), most)] {
+		names = append(names, strings.TrimPrefix(path, newqueue.BatchUUIDsPath+"/"))
 	}
-	return fmt.Sprintf("%s … and %d more", strings.Join(paths[:most], " "), len(paths)-most)
-}
-
-// whereAre says where records are: their paths, or how many are in each queue.
-func whereAre(paths []string) string {
-	const most = 3
-	if len(paths) <= most {
-		return strings.Join(paths, " ")
+	if len(paths) > most {
+		names = append(names, fmt.Sprintf("… and %d more", len(paths)-most))
 	}
-	var queues, counts []string
-	n := map[string]int{}
-	for _, path := range paths {
-		queue := znode.Parent(path)
-		if n[queue]++; n[queue] == 1 {
-			queues = append(queues, queue)
-		}
-	}
-	for _, queue := range queues {
-		counts = append(counts, fmt.Sprintf("%d in %s", n[queue], queue))
-	}
-	return strings.Join(counts, ", ")
+	return strings.Join(names, " ")
 }
 
 // class is a group of warnings that say the same about different znodes.
@@ -248,12 +264,6 @@ func classes(warnings []migrate.Warning) []*class {
 // particular matches the parts of a message that differ between warnings of a class:
 // quoted text, paths, identifiers and numbers.
 var particular = regexp.MustCompile(`"(\\.|[^"\\])*"|[^\s"]*[/0-9][^\s":,;]*`)
-
-func printWarnings(s *screen.Screen, warnings []migrate.Warning) {
-	screen.List(s, "Warnings", classes(warnings), []string{"COUNT", "WARNING", "RECORD OR ZNODE"}, func(c *class) screen.Row {
-		return screen.Row{len(c.paths), c.message, firstOf(c.paths)}
-	})
-}
 
 // PlanVerdict sums up a plan: whether it can be applied, in a word, and what it does with the records.
 func PlanVerdict(p *migrate.Plan) (tone screen.Tone, word, text string) {

@@ -21,13 +21,14 @@ func Status(s *screen.Screen, st, before *migrate.Status) {
 			since(before, r.HandedOver, was.HandedOver), since(before, r.Removed, was.Removed), r.Note})
 	}
 	tableOf(s, []string{"RUN", "STATE", "STARTED", "DIALECT", "MIGRATED", "HANDED OVER", "REMOVED", "NOTE"}, 5, runs)
+	var states []screen.Row
 	for _, of := range []struct {
 		what   string
 		counts func(*migrate.Status) []migrate.StateCount
 	}{
-		{"JOBS", func(s *migrate.Status) []migrate.StateCount { return s.Jobs }},
-		{"ACCESS REQUESTS", func(s *migrate.Status) []migrate.StateCount { return s.Access }},
-		{"BATCHES", func(s *migrate.Status) []migrate.StateCount { return s.Batches }},
+		{"jobs", func(s *migrate.Status) []migrate.StateCount { return s.Jobs }},
+		{"access requests", func(s *migrate.Status) []migrate.StateCount { return s.Access }},
+		{"batches", func(s *migrate.Status) []migrate.StateCount { return s.Batches }},
 	} {
 		was := map[string]migrate.StateCount{}
 		if before != nil {
@@ -35,12 +36,11 @@ func Status(s *screen.Screen, st, before *migrate.Status) {
 				was[c.State] = c
 			}
 		}
-		var rows []screen.Row
 		for _, c := range of.counts(st) {
-			rows = append(rows, screen.Row{c.State, since(before, c.Migrated, was[c.State].Migrated), since(before, c.Others, was[c.State].Others)})
+			states = append(states, screen.Row{of.what, c.State, since(before, c.Migrated, was[c.State].Migrated), since(before, c.Others, was[c.State].Others)})
 		}
-		s.Table("", []string{of.what, "MIGRATED", "OTHER CLIENTS"}, rows)
 	}
+	tableOf(s, []string{"WHAT", "STATE", "MIGRATED", "OTHER CLIENTS"}, 3, states)
 	var holds []screen.Row
 	for _, h := range st.Holds {
 		for i, o := range h.Owners {
@@ -68,6 +68,9 @@ func Status(s *screen.Screen, st, before *migrate.Status) {
 					was = b
 				}
 			}
+		}
+		if l.Records+was.Records+len(l.Undecided) == 0 {
+			continue
 		}
 		legacy = append(legacy, screen.Row{l.Path, since(before, l.Records, was.Records), since(before, l.Migrated, was.Migrated), since(before, len(l.NotMigrated), len(was.NotMigrated)), since(before, l.Left, was.Left),
 			since(before, len(l.AtLegacy), len(was.AtLegacy)), since(before, len(l.Undecided), len(was.Undecided)), since(before, len(l.AtWork), len(was.AtWork))})

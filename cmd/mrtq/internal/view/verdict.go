@@ -3,7 +3,6 @@ package view
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -25,21 +24,16 @@ var groupTitles = map[migrate.Group]string{
 // Verdict prints a verification.
 func Verdict(s *screen.Screen, v *migrate.Verdict) {
 	r := v.Records
-	rows := []screen.Row{{"migrated", r.Migrated}, {"left out by choice", r.Skipped}, {"in quarantine", r.Quarantined}}
+	rows := []screen.Row{{"migrated", r.Migrated}}
 	for _, more := range []struct {
 		what string
 		n    int
-	}{{"migrated, and the job removed", r.Removed}, {"taken by legacy workers since", r.AtLegacy}, {"to be decided", r.Undecided}, {"not migrated", r.NotMigrated}} {
+	}{{"left out by choice", r.Skipped}, {"in quarantine", r.Quarantined}, {"migrated, and the job removed", r.Removed}, {"taken by legacy workers since", r.AtLegacy}, {"to be decided", r.Undecided}, {"not migrated", r.NotMigrated}} {
 		if more.n > 0 {
 			rows = append(rows, screen.Row{more.what, more.n})
 		}
 	}
 	s.Table("", []string{"RECORDS", "COUNT"}, append(rows, screen.Row{"all", r.Total}))
-	var states []screen.Row
-	for _, state := range slices.Sorted(maps.Keys(v.States)) {
-		states = append(states, screen.Row{state, v.States[state]})
-	}
-	s.Table("", []string{"STATE OF JOBS AND REQUESTS", "COUNT"}, states)
 	for _, g := range migrate.Groups {
 		differences := slices.DeleteFunc(slices.Clone(v.Differences), func(d migrate.Difference) bool { return d.Kind.Group() != g || d.Kind == notKept })
 		if g == migrate.Damage {
@@ -67,11 +61,17 @@ func Verdict(s *screen.Screen, v *migrate.Verdict) {
 	} {
 		screen.List(s, of.title, of.remarks, []string{"LEGACY RECORD", "JOB OR REQUEST", "WHAT"}, func(i migrate.Remark) screen.Row { return screen.Row{i.Record, i.Job, i.What} })
 	}
-	compared := screen.Count(v.Nodes, "znode", "znodes")
-	if v.ACLs > 0 {
-		compared += " and " + screen.Count(v.ACLs, "ACL", "ACLs")
+	compared := screen.Count(v.Nodes, "znode", "znodes") + " compared"
+	switch {
+	case v.ACLs == v.Nodes:
+		compared = fmt.Sprintf("%s and %s compared", screen.Count(v.Nodes, "znode", "znodes"), screen.Count(v.ACLs, "ACL", "ACLs"))
+	case v.ACLs > 0:
+		compared += fmt.Sprintf(", and the ACLs of %d", v.ACLs)
 	}
-	s.Prose("", fmt.Sprintf("%s compared. The target also has %s that no run created.", compared, screen.Count(v.Unrelated, "job, request or batch", "jobs, requests and batches")))
+	if v.Unrelated > 0 {
+		compared += fmt.Sprintf(". The target also has %s that no run created", screen.Count(v.Unrelated, "job, request or batch", "jobs, requests and batches"))
+	}
+	s.Prose("", compared+".")
 	if v.NotCompared > 0 {
 		s.Prose("", fmt.Sprintf("Not compared with their records, because the migration was completed: %s.", screen.Count(v.NotCompared, "job or request", "jobs and requests")))
 	}

@@ -31,10 +31,10 @@ func BatchNotices(b BatchFacts) []Notice {
 		"all of its jobs are done, and it is %s", b.State)
 	n.add(isOver && (b.State == "Completed" || b.State == "Deleted"), "removed-soon",
 		"removed within the hour: the hold on the queue does not stop the cleanup",
-		"it is %s: the hourly cleanup removes it and its jobs, although the queue is held", b.State)
+		"it is %s", b.State)
 	n.add(!isOver && b.Done > 0, "mails-old-jobs",
 		"when all are done, the depositor gets one mail about it, which lists all of its jobs",
-		"%d of its jobs were done before the migration, and %d are still to do", b.Done, b.Working)
+		"it has jobs that were done before the migration (%d), and jobs still to do (%d)", b.Done, b.Working)
 	return n.all
 }
 
