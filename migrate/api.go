@@ -26,6 +26,7 @@ type (
 	Reader = zkconn.Reader // a session that has no method that writes
 	Writer = zkconn.Writer // a session that also writes
 	ACL    = znode.ACL     // who may do what with a znode
+	Pulse  = zkconn.Pulse  // for how long servers have kept silent
 )
 
 // The source: a legacy queue and its records.
