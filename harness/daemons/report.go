@@ -10,7 +10,7 @@ import (
 // reportBatch is one turn of BatchReportConsumer. It loads a batch before it locks it.
 // So two reporters can find the same batch, and both mail its report: the second
 // overwrites Completed with Reporting, because it checks the step from the status that
-// it loaded (docs/deployed-services.md, "Mails").
+// it loaded (docs/deployed-services.md, "Emails").
 func (t *Turn) reportBatch() {
 	t.report(func(b *batch) bool {
 		return !slices.Contains([]string{"Completed", "Failed", "UpdateReporting"}, b.status)

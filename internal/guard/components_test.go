@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"slices"
@@ -116,25 +115,22 @@ func TestComponents(t *testing.T) {
 	goldenfile.Section(t, architecturePage, "<!-- generated: components -->", "<!-- end of components -->", picture(arrows), *update)
 }
 
-// picture draws the components and the imports between them. It leaves out an arrow if
-// there is also a path through other components.
+// picture draws the components that a program or a reader meets, and the imports between them, also
+// through internal ones. It leaves out an arrow if there is also a path through other components.
 func picture(arrows map[string]map[string]bool) string {
+	drawn := slices.DeleteFunc(slices.Clone(components), func(c string) bool { return strings.Contains("/"+c, "/internal/") })
 	var b strings.Builder
 	b.WriteString("\n```mermaid\nflowchart TD\n")
 	id := strings.NewReplacer("/", "_").Replace // a slash ends a mermaid id
-	for _, component := range components {
+	for _, component := range drawn {
 		fmt.Fprintf(&b, "    %s[%s]\n", id(component), component)
 	}
-	for _, from := range components {
-		for _, to := range components {
-			if !arrows[from][to] {
-				continue
-			}
-			detour := false
-			for over := range maps.Keys(arrows[from]) {
-				detour = detour || over != to && reaches(arrows, over, to)
-			}
-			if !detour {
+	for _, from := range drawn {
+		for _, to := range drawn {
+			detour := slices.ContainsFunc(drawn, func(over string) bool {
+				return over != from && over != to && reaches(arrows, from, over) && reaches(arrows, over, to)
+			})
+			if from != to && reaches(arrows, from, to) && !detour {
 				fmt.Fprintf(&b, "    %s --> %s\n", id(from), id(to))
 			}
 		}
