@@ -39,7 +39,7 @@ func again(transcript string) func(*world) { return func(w *world) { w.run(trans
 // TestConformance compares minizk with the recorded answers of the real server. It needs only Go.
 func TestConformance(t *testing.T) {
 	eachTranscript(t, func(t *testing.T, name, _, transcript string) {
-		opt := minizk.Options{NoExtendedTypes: name == untouched, SuperDigest: digest(superSecret)}
+		opt := minizk.Options{NoExtendedTypes: name == untouched, SuperDigest: superDigest}
 		if name == "reaping" {
 			opt.ContainerInterval = reaping.reap
 		}

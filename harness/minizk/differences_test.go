@@ -117,7 +117,7 @@ func TestDifferences(t *testing.T) {
 		}
 		on := onReal(server.addr(t))
 		on.mayDie = d.fatal
-		diff := difference(play(t, on, again(d.probe)), play(t, onMini(run(t, minizk.Options{})), again(d.probe)))
+		diff := difference(play(t, on, again(d.probe)), play(t, onMini(run(t, minizk.Options{SuperDigest: superDigest})), again(d.probe)))
 		if diff == "" {
 			t.Errorf("%s: both servers answer the same, so it is no difference", d.name)
 		}

@@ -166,7 +166,7 @@ func fewer(t *testing.T, programs string) {
 func TestDifferential(t *testing.T) {
 	fewer(t, "40")
 	addr := real38.addr(t)
-	s := run(t, minizk.Options{})
+	s := run(t, minizk.Options{SuperDigest: superDigest})
 	steps := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) string {
 		return step(t, rapid.SampledFrom([]string{"A", "B", "C"}).Draw(t, "client"))
 	}), 10, 40)

@@ -24,10 +24,10 @@ var (
 	torture = flag.Bool("torture", false, "run on the real server all that otherwise runs only on minizk, or in a sample")
 )
 
-// superSecret is the superuser's password on both servers.
-const superSecret = "super:secret"
+// The superuser of both servers, who may delete whatever a scenario leaves.
+const superUser, superPassword = "super", "secret"
 
-func digest(secret string) string { return ztree.DigestID([]byte(secret)).Name }
+var superDigest = ztree.DigestID([]byte(superUser + ":" + superPassword)).Name
 
 // jvmProperties give the real server the same settings as minizk: TTL nodes are allowed, and the
 // session timeouts are the same.
@@ -42,10 +42,6 @@ type realServer struct {
 	reap time.Duration
 	// plain leaves extendedTypesEnabled off, which is the default.
 	plain bool
-	// dataDir is the server's data folder. more are additional lines of its
-	// zoo.cfg.
-	dataDir string
-	more    map[string]string
 
 	start sync.Once
 	s     *harness.Server
@@ -65,7 +61,7 @@ func (r *realServer) addr(t testing.TB) string {
 		// No line of zoo.cfg can set these in 3.8, and this variable wins over the command
 		// line.
 		os.Setenv("_JAVA_OPTIONS", fmt.Sprintf("-Dznode.container.checkIntervalMs=%d -Dzookeeper.DigestAuthenticationProvider.superDigest=%s",
-			r.reap.Milliseconds(), digest(superSecret)))
+			r.reap.Milliseconds(), superDigest))
 		defer os.Unsetenv("_JAVA_OPTIONS")
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
@@ -73,8 +69,7 @@ func (r *realServer) addr(t testing.TB) string {
 		if r.plain {
 			delete(p, "extendedTypesEnabled")
 		}
-		maps.Copy(p, r.more)
-		r.s, r.err = harness.Start(ctx, harness.JVM, harness.Options{Properties: p, DataDir: r.dataDir})
+		r.s, r.err = harness.Start(ctx, harness.JVM, harness.Options{Properties: p})
 	})
 	if errors.Is(r.err, harness.ErrUnavailable) {
 		missing(t, r.err.Error())

@@ -101,42 +101,6 @@ func (c *client) hangUp() {
 	c.c.Close()
 }
 
-// must sends a request of the test itself, which is not recorded and must
-// succeed.
-func (c *client) must(r jute.Request) rawPacket {
-	c.w.t.Helper()
-	xid, special := xids[r.Op]
-	if !special {
-		xid = 1000
-	}
-	p, _, err := c.c.DoXid(xid, r.Op, jute.AppendRequest(nil, &r))
-	if err != nil || p.Err != jute.OK {
-		c.w.t.Fatalf("%s %s: %v %v", c.name, r.Op, p.Err, err)
-	}
-	return p
-}
-
-// wipe removes a path and everything below it.
-func (c *client) wipe(path string) {
-	c.w.t.Helper()
-	p, _, err := c.c.Do(packet(jute.Request{Op: jute.OpGetChildren, Path: path}))
-	if err != nil {
-		c.w.t.Fatal(err)
-	}
-	if p.Err == jute.NoNode {
-		return
-	}
-	if p.Err == jute.OK { // otherwise it may not be read, and must have no children
-		for _, name := range jute.NewDecoder(p.Body).Strings("children") {
-			c.wipe(path + "/" + name)
-		}
-	}
-	p, _, err = c.c.Do(packet(jute.Request{Op: jute.OpDelete, Path: path, Version: -1}))
-	if err != nil || p.Err != jute.OK && p.Err != jute.NoNode {
-		c.w.t.Fatalf("wipe %s: %v %v", path, p.Err, err)
-	}
-}
-
 // do sends a request and records its reply and the events before it. The xid 0 stands for the next one.
 func (c *client) do(what string, xid int32, op jute.OpCode, body []byte) {
 	c.w.t.Helper()

@@ -1,13 +1,15 @@
 package minizk_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"mrtq/harness/minizk"
-	"mrtq/internal/jute"
+	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 )
 
@@ -54,34 +56,30 @@ const dir = "/s"
 
 var open = znode.OpenACL()
 
-// ownerSecret is the password that scenarios protect nodes with, so that the janitor can
-// delete them.
-const ownerSecret = "o:o"
-
-func newWorld(t tb, on side) *world {
-	return &world{t: t, side: on, sessions: map[int64]string{}, named: map[string]*client{}}
-}
-
 // play runs a scenario on a server and returns its transcript.
 func play(t tb, on side, scenario func(*world)) string {
 	t.Helper()
-	w := newWorld(t, on)
-	janitor := w.janitor()
-	janitor.wipe(dir)
-	janitor.must(jute.Request{Op: jute.OpCreate, Path: dir, ACL: open})
-	p := janitor.must(jute.Request{Op: jute.OpPing})
-	w.base = p.Zxid
-	w.lines = nil
+	ctx := context.Background()
+	janitor, err := zkconn.OpenWriter(ctx, zkconn.Config{Address: zkconn.Address{Servers: []string{on.addr}}, Auth: []zkconn.Auth{zkconn.DigestAuth(superUser, superPassword)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer janitor.Close()
+	made := errors.Join(janitor.RemoveTree(ctx, dir), janitor.Multi(ctx, []znode.Op{{Kind: znode.OpCreate, Path: dir, ACL: open}}))
+	root, _, err := janitor.Exists(ctx, dir)
+	if err := errors.Join(made, err); err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, side: on, base: root.Czxid, sessions: map[int64]string{}, named: map[string]*client{}}
 	defer func() {
 		for _, c := range slices.Backward(w.clients) {
 			c.hangUp()
 		}
-		if on.mayDie {
-			return
+		if !on.mayDie {
+			if err := janitor.RemoveTree(ctx, dir); err != nil {
+				t.Fatal(err)
+			}
 		}
-		end := newWorld(t, on).janitor()
-		end.wipe(dir)
-		end.hangUp()
 	}()
 	scenario(w)
 	return strings.Join(w.lines, "\n") + "\n"
@@ -101,13 +99,4 @@ func (w *world) dial(name string) *client {
 	cl := &client{w: w, name: name, c: c}
 	w.clients = append(w.clients, cl)
 	return cl
-}
-
-// janitor may delete what the scenarios protect.
-func (w *world) janitor() *client {
-	w.t.Helper()
-	c := w.dial("janitor")
-	c.open("")
-	c.must(jute.Request{Op: jute.OpAuth, Scheme: "digest", Data: []byte(ownerSecret)})
-	return c
 }
