@@ -73,10 +73,10 @@ Feature: Acquiring
       | A     |
       | B     |
     When the worker acquires the next batch in <state>
-    Then the worker holds the batch A, with a lock that ends with the session
+    Then the worker holds the batch A, with a lock that ends with the session<now>
     And nothing else has changed
     When another worker acquires the next batch in <state>
-    Then the other worker holds the batch B, with a lock that ends with the session
+    Then the other worker holds the batch B, with a lock that ends with the session<now>
     And nothing else has changed
     When another worker acquires the next batch in <state>
     Then there is nothing to acquire
@@ -84,18 +84,18 @@ Feature: Acquiring
 
     @Q1
     Examples:
-      | state   |
-      | pending |
+      | state   | now                              |
+      | pending | , and in mrt-zk it is processing |
 
     @Q2
     Examples:
-      | state     |
-      | reporting |
+      | state     | now |
+      | reporting |     |
 
     @Q3
     Examples:
-      | state            |
-      | update-reporting |
+      | state            | now |
+      | update-reporting |     |
 
   @Q1
   Scenario: A batch that is pending and already has jobs is skipped
@@ -105,7 +105,7 @@ Feature: Acquiring
       | B     |
     And the batch A already has a job
     When the worker acquires the next batch in pending
-    Then the worker holds the batch B, with a lock that ends with the session
+    Then the worker holds the batch B, with a lock that ends with the session, and in mrt-zk it is processing
     And nothing else has changed
     When another worker acquires the next batch in pending
     Then there is nothing to acquire
@@ -196,7 +196,7 @@ Feature: Acquiring
     Then /locks/queue/ingest is removed
     And nothing else has changed
     When the worker acquires the next batch in pending
-    Then the worker holds the batch A, with a lock that ends with the session
+    Then the worker holds the batch A, with a lock that ends with the session, and in mrt-zk it is processing
     And nothing else has changed
 
   @K1 @Q11

@@ -20,7 +20,7 @@ Feature: A batch's life
     Then it is refused because there already is a batch with that UUID
     And nothing has changed
 
-  @B2
+  @B2 @design
   Scenario: Its collection is held
     Given a pending batch that a worker has acquired
     When the worker holds it with the message "the collection is frozen"
@@ -28,7 +28,14 @@ Feature: A batch's life
     And the lock is released
     And nothing else has changed
 
-  @B2 @newqueue
+  @B2 @mrt-zk
+  Scenario: An administrator holds it, because no worker can: a batch that a worker has acquired is processing
+    Given a pending batch
+    When an administrator holds the batch
+    Then the batch is held
+    And nothing else has changed
+
+  @B2 @design @newqueue
   Scenario: Its collection is held, although another worker died while it acquired the batch
     Given a pending batch
     And a worker of the client library died while it acquired the batch
@@ -48,7 +55,7 @@ Feature: A batch's life
       | payload                | priority | local id |
       | http://example.org/one | 5        | loc-1    |
       | http://example.org/two | 5        | loc-2    |
-    Then the batch is processing
+    Then the batch is processing (mrt-zk: since it was acquired)
     And each of these is a pending job, with an entry in its batch and in the queue
     And the lock is released
     And nothing else has changed
@@ -60,7 +67,7 @@ Feature: A batch's life
       | payload                | priority | local id |
       | http://example.org/one | 5        | loc-1    |
       | http://example.org/two | 5        | loc-2    |
-    Then the batch is processing
+    Then the batch is processing (mrt-zk: since it was acquired)
     And each of these is a pending job, with an entry in its batch and in the queue
     And the lock is released
     And nothing else has changed
@@ -69,7 +76,7 @@ Feature: A batch's life
   Scenario: An empty manifest
     Given a pending batch that a worker has acquired
     When the worker creates no job in it
-    Then the batch is processing
+    Then the batch is processing (mrt-zk: since it was acquired)
     And there is a folder for the jobs that it waits for
     And the lock is released
     And nothing else has changed
@@ -97,6 +104,20 @@ Feature: A batch's life
     When an administrator releases the batch
     Then it is refused because it already has jobs
     And nothing has changed
+
+  @B3 @mrt-zk @newqueue
+  Scenario: Its worker dies before it creates the jobs, and another worker creates them
+    Given a pending batch that a worker has acquired
+    When the worker's session ends
+    Then the lock is released
+    And nothing else has changed
+    When the worker acquires the next batch in pending
+    Then the worker holds the batch, with a lock that ends with the session
+    And nothing else has changed
+    When the worker creates no job in it
+    Then there is a folder for the jobs that it waits for
+    And the lock is released
+    And nothing else has changed
 
   Scenario Outline: The repair pass makes a <state> batch available to every worker again
     Given a <state> batch

@@ -17,7 +17,7 @@ Feature: A job's life
       | http://example.org/one   | 5        | loc-1    |
       | http://example.org/two   | 7        | loc-2    |
       | http://example.org/three | 5        | loc-3    |
-    Then the batch is processing
+    Then the batch is processing (mrt-zk: since it was acquired)
     And the lock is released
     And each of these is a pending job, with an entry in its batch and in the queue
     And none of them has succeeded in a step, and none was retried

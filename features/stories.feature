@@ -12,14 +12,14 @@ Feature: Behaviours beyond the tables
     And it is found by its UUID
     And nothing else has changed
     When the worker acquires the next batch in pending
-    Then the worker holds the batch, with a lock that ends with the session
+    Then the worker holds the batch, with a lock that ends with the session, and in mrt-zk it is processing
     And nothing else has changed
     When the worker creates these jobs in it
       | payload                  | priority | local id | primary id       |
       | http://example.org/one   | 5        | loc-1    | ark:/99999/fk4of |
       | http://example.org/two   | 5        | loc-2    |                  |
       | http://example.org/three | 5        | loc-3    |                  |
-    Then the batch is processing
+    Then the batch is processing (mrt-zk: since it was acquired)
     And each of these is a pending job, with an entry in its batch and in the queue
     And none of them has succeeded in a step, and none was retried
     And the lock is released
@@ -54,15 +54,29 @@ Feature: Behaviours beyond the tables
     Then it is refused because a priority has two digits
     And nothing has changed
 
-  @S3
-  Scenario: A collection is held and released
+  @S3 @design
+  Scenario: A batch of a held collection is held, and released
     Given a pending batch
-    And a second batch of its collection with the pending jobs A B
     When an administrator takes the collection hold merritt_demo_content
     Then /locks/collections/merritt_demo_content is there, and stays until it is released
     And nothing else has changed
     When a worker that respects holds acquires the next pending batch
     Then the batch is held
+    And nothing else has changed
+    When an administrator releases the collection hold merritt_demo_content
+    Then /locks/collections/merritt_demo_content is removed
+    And nothing else has changed
+    When an administrator releases the batch
+    Then the batch is pending
+    And nothing else has changed
+
+  @S3
+  Scenario: A collection is held and released
+    Given a batch in processing
+    And a job A in it that is pending
+    And a job B in it that is pending
+    When an administrator takes the collection hold merritt_demo_content
+    Then /locks/collections/merritt_demo_content is there, and stays until it is released
     And nothing else has changed
     When a worker that respects holds acquires the next pending job
     Then the job A is held
@@ -74,9 +88,6 @@ Feature: Behaviours beyond the tables
     And nothing else has changed
     When an administrator releases the collection hold merritt_demo_content
     Then /locks/collections/merritt_demo_content is removed
-    And nothing else has changed
-    When an administrator releases the batch
-    Then the batch is pending
     And nothing else has changed
     When an administrator releases the job A
     Then the job A is pending

@@ -13,6 +13,7 @@ import (
 // neither is generated from the other. A dialect at the end of a line means that
 // only this dialect has the step.
 //
+// In the library a worker makes B3 when it acquires the batch, in one go with the lock.
 // The library has no step out of Completed and Deleted (states.yml): a completed
 // item is removed without becoming Deleted. The published design doesn't have B14 and A8,
 // because nothing there marks a batch or a request as deleted without removing
@@ -53,8 +54,10 @@ J22  held         deleted          admin
 J23  deleted      removed          automatic     mrt-zk
 batch
 B1   create           pending          API
-B2   pending          held             worker
-B3   pending          processing       worker
+B2   pending          held             worker        design
+B2   pending          held             admin         mrt-zk
+B3   pending          processing       worker        design
+B3   pending          processing       acquiring-worker mrt-zk
 B4   held             pending          admin
 B5   processing       reporting        event
 B5f  processing       failed           admin         mrt-zk

@@ -144,7 +144,8 @@ func (s spelling) lockID(t *znode.Tree, at string) string {
 
 // acquisitions has the ids Q1 to Q11 of docs/transitions.md, "Acquisitions".
 var acquisitions = map[string]string{
-	"batches pending": "Q1", "batches reporting": "Q2", "batches update-reporting": "Q3",
+	"batches processing": "Q1", // in mrt-zk, where its acquisition makes it processing
+	"batches pending":    "Q1", "batches reporting": "Q2", "batches update-reporting": "Q3",
 	"jobs pending": "Q4", "jobs estimating": "Q5", "jobs provisioning": "Q6", "jobs downloading": "Q7",
 	"jobs processing": "Q8", "jobs storing": "Q8", "jobs recording": "Q9", "jobs notify": "Q10",
 	"access pending": "Q11", "access processing": "Q11",

@@ -23,8 +23,7 @@ func (w *world) register(s steps) {
 	s.Step(`an? (\S+) job of a completed batch`, func(state string) error {
 		return first(w.newBatch("batch", "completed"), w.newJob("job", "batch", seed{state: state}))
 	})
-	s.Step(`a batch in (\S+)(?: with the completed jobs ([A-Z ]+))?`, func(state, jobs string) error { return w.batchOf("batch", state, jobs, "completed") })
-	s.Step(`a second batch of its collection with the pending jobs ([A-Z ]+)`, func(jobs string) error { return w.batchOf("second batch", "processing", jobs, "pending") })
+	s.Step(`a batch in (\S+)(?: with the completed jobs ([A-Z ]+))?`, w.batchOf)
 	s.Step(`a job ([A-Z]) in it that is (\S+)`, func(name, state string) error { return w.newJob("job "+name, "batch", seed{state: state}) })
 	s.Step(`these (job|batch)(?:s|es) in (\S+)`, func(kind, state string, t *godog.Table) error { return w.theseItems(kind, state, "", t) })
 	s.Step(`these (\S+) requests for (small|large) objects`, func(state, size string, t *godog.Table) error { return w.theseItems("request", state, size, t) })
@@ -79,7 +78,7 @@ func (w *world) register(s steps) {
 	s.Step(`all of them succeed at the same moment, while three watchers wait`, w.allSucceedAtOnce)
 
 	// What others do.
-	s.Step(`an administrator (releases|resumes|retries|deletes|gives up|requests an update report of) the (job(?: [A-Z])?|batch|request)(?: at (\S+))?(?: with the message "(.*)")?`, w.adminDoes)
+	s.Step(`an administrator (holds|releases|resumes|retries|deletes|gives up|requests an update report of) the (job(?: [A-Z])?|batch|request)(?: at (\S+))?(?: with the message "(.*)")?`, w.adminDoes)
 	s.Step(`an administrator gives the job ([A-Z]) priority (\d+)`, func(name string, priority int) error {
 		return w.act("administrator", request{Verb: "set-priority", Item: "job " + name, Docs: nodes{"priority": priority}})
 	})
@@ -94,6 +93,7 @@ func (w *world) register(s steps) {
 
 	// What is there.
 	s.Step(`the (job(?: [A-Z])?|batch|request) is ([a-z-]+)(?:, with priority (\d+))?(?: with the message "(.*)")?`, w.itemIs)
+	s.Step(`the batch is processing \(mrt-zk: since it was acquired\)`, w.batchIsProcessing)
 	s.Step(`the jobs ([A-Z ]+) are completed, and no worker holds them`, w.jobsAreCompleted)
 	s.Step(`it needs (\d+) bytes`, func(space int) error { return w.wantNode(w.names["job"]+"/space_needed", space) })
 	s.Step(`its last successful status is(?: still)? (\S+)(?: \(mrt-zk: (\S+)\))?`, w.lastSuccessIs)
@@ -138,7 +138,7 @@ func (w *world) register(s steps) {
 	s.Step(`submission, configuration, bid and batch-uuids were written only once`, w.writtenOnce)
 
 	// What was answered.
-	s.Step(`the (other )?worker holds the ((?:job|batch|request)(?: [A-Z])?), with a lock that ends with the session`, w.workerHas)
+	s.Step(`the (other )?worker holds the ((?:job|batch|request)(?: [A-Z])?), with a lock that ends with the session(, and in mrt-zk it is processing)?`, w.workerHas)
 	s.Step(`it has looked at the jobs ([A-Z ]+)`, func(names string) error { return equal("the worker looked at", w.last.Looked, w.ids(names)) })
 	s.Step(`it finds the identifier (\S+)`, func(ark string) error { return equal("the worker found", w.last.Identifier, ark) })
 	s.Step(`the report lists ([A-Z ]+|none) as (newly completed|still failed) and ([A-Z ]+|none) as (newly failed|resumed)(?: \(mrt-zk: ([A-Z ]+|none) and ([A-Z ]+|none)\))?`, w.reported)

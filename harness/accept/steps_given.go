@@ -240,11 +240,11 @@ func (w *world) aJobResumedByJava(state string) error {
 	return first(w.newJob("job", "batch", seed{state: state, lss: "failed"}), w.acquired("job", state))
 }
 
-// batchOf writes a batch with jobs in one state.
-func (w *world) batchOf(name, state, jobs, theirs string) error {
-	err := w.newBatch(name, state)
+// batchOf writes a batch with completed jobs.
+func (w *world) batchOf(state, jobs string) error {
+	err := w.newBatch("batch", state)
 	for _, job := range strings.Fields(jobs) {
-		err = first(err, w.newJob("job "+job, name, seed{state: theirs}))
+		err = first(err, w.newJob("job "+job, "batch", seed{state: "completed"}))
 	}
 	return err
 }

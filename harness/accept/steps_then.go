@@ -30,10 +30,7 @@ func (w *world) itemIs(name, state, priority, message string) error {
 		w.wantField(at+"/status", w.timeKey(kind), w.timeIn(at+"/status", w.timeKey(kind))),
 		w.wantField(at+"/status", "message", w.message(message)),
 	}
-	switch {
-	case kind == "batch" && state == "processing":
-		wrong = append(wrong, w.thereIsAFolder())
-	case kind == "job":
+	if kind == "job" {
 		before := priorityIn(w.before, at)
 		now := before
 		if priority != "" {
@@ -144,6 +141,14 @@ func (w *world) jobsAreFresh() error {
 	return errors.Join(wrong...)
 }
 
+// batchIsProcessing expects that the batch becomes processing with its jobs. In mrt-zk it was acquired so.
+func (w *world) batchIsProcessing() error {
+	if w.mrtZK() {
+		return w.done()
+	}
+	return errors.Join(w.itemIs("batch", "processing", "", ""), w.thereIsAFolder())
+}
+
 func (w *world) thereIsAFolder() error {
 	return w.wantNode(w.names["batch"]+"/states/batch-processing", "")
 }
@@ -240,14 +245,20 @@ func (w *world) thereIsToSend(what, deployed string) error {
 	return equal("the report has something new", w.last.Report.Changed, what == "something")
 }
 
-// workerHas expects the lock, and checks that the worker has acquired what it locks.
-func (w *world) workerHas(which, name string) error {
+// workerHas expects the lock, and checks that the worker has acquired what it locks. In mrt-zk a batch that was
+// pending is processing then.
+func (w *world) workerHas(which, name, processing string) error {
 	at, a := w.names[name], w.actors[actorNamed(which, "worker")]
 	if err := first(w.done(), w.wantNode(at+"/lock", "")); err != nil {
 		return err
 	}
 	if owner := w.seen.Get(at + "/lock").Stat.EphemeralOwner; owner != a.ID() {
 		return fmt.Errorf("%s/lock belongs to session %#x, expected %#x", at, owner, a.ID())
+	}
+	if processing != "" && w.mrtZK() {
+		if err := errors.Join(w.itemIs(name, "processing", "", ""), w.wantNode(at+"/states", "")); err != nil {
+			return err
+		}
 	}
 	return equal("the worker acquired", a.has, at)
 }

@@ -77,6 +77,7 @@ func (w *world) submissionComesIn(uuid string) error {
 
 // adminsVerbs are what an administrator does to an item, by the words of a scenario.
 var adminsVerbs = map[string]request{
+	"holds":                        {Verb: "admin-move", From: "pending", To: "held"},
 	"releases":                     {Verb: "admin-move", From: "held", To: "pending"},
 	"retries":                      {Verb: "admin-move", From: "failed", To: "processing"},
 	"requests an update report of": {Verb: "admin-move", From: "failed", To: "update-reporting"},

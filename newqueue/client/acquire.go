@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
+	"mrtq/newqueue/states"
 )
 
 // errSkip says that a member can't be acquired now; the caller tries the next.
@@ -20,7 +22,8 @@ var errSkip = errors.New("skip")
 // lock already, acquire sends no transaction: many workers may look at many locked
 // jobs again and again, and a write costs the servers far more than a read.
 //
-// The same transaction writes the status again, unchanged. So the status has a
+// The same transaction writes the status again, unchanged unless the table has a
+// transition for it ([states.Acquirer]). So the status has a
 // new version after every acquisition, and that version proves who holds the
 // lock. A worker may lose its lock with its session, while its client silently
 // opens a new session. That worker still has the old version, so all its writes
@@ -74,17 +77,17 @@ func (q *Queue) tryAcquire(ctx context.Context, m member, state, absent string) 
 	if err := e.parse(statusOf(m)[0], *status); err != nil {
 		return 0, err
 	}
-	if m.state() != state {
-		return 0, errSkip // it has moved since it was listed
+	if waits, err := q.waits(ctx, m, state); err != nil || !waits {
+		return 0, cmp.Or(err, errSkip) // it has moved since it was listed
 	}
-	if e.kind == newqueue.EntityBatch && state == string(newqueue.BatchPending) {
-		if _, err := q.leftStates(ctx, e.path); err != nil {
-			return 0, err
-		}
+	data, more, err := q.acquisition(ctx, m, *status)
+	if err != nil {
+		return 0, err
 	}
 	at, acquired := e.path+"/lock", status.version+1
+	ops := append(stillAbsent(absent), znode.Create(at, empty), znode.Set(e.path+"/status", data, status.version))
 	err = q.commit(ctx, write{
-		ops:  append(stillAbsent(absent), znode.Create(at, empty), znode.Set(e.path+"/status", status.data, status.version)),
+		ops:  append(ops, more...),
 		lock: at,
 		happened: func(ctx context.Context) (bool, error) {
 			// The lock alone could belong to another goroutine of this session.
@@ -104,6 +107,38 @@ func (q *Queue) tryAcquire(ctx context.Context, m member, state, absent string) 
 		err = &opError{"lock", e.path, err}
 	}
 	return acquired, err
+}
+
+// waits reports whether a member waits in a state for a worker. So does a batch that became processing when
+// it was acquired as pending, if its worker created no jobs: it died, or unlocked the batch.
+func (q *Queue) waits(ctx context.Context, m member, state string) (bool, error) {
+	b, isBatch := m.(*Batch)
+	if m.state() == state || !isBatch || state != states.Pending || !b.startedBefore() {
+		return m.state() == state, nil
+	}
+	folders, err := q.ls(ctx, newqueue.BatchStatesPath(b.ID))
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	return err == nil && len(folders) == 0, err
+}
+
+// acquisition is what an acquisition writes besides the lock: the status, which it does not change unless
+// the table has a transition for it, and what that transition writes.
+func (q *Queue) acquisition(ctx context.Context, m member, status node) (data []byte, more []znode.Op, err error) {
+	e := m.base()
+	if t, ok := q.machines[e.kind].Acquisition(m.state()); ok {
+		p, err := m.decide(ctx, t, act{})
+		if err != nil {
+			return nil, nil, err
+		}
+		data, err = p.status.Marshal()
+		return data, p.ops, err
+	}
+	if e.kind == newqueue.EntityBatch && m.state() == states.Pending {
+		_, err = q.leftStates(ctx, e.path)
+	}
+	return status.data, nil, err
 }
 
 // readLock reads the lock that was just acquired.
@@ -175,8 +210,11 @@ func (l line[T]) list(ctx context.Context) ([]entry, error) {
 	elsewhere := make([]bool, len(entries))
 	_ = each(ctx, len(entries), func(ctx context.Context, i int) error {
 		m := l.at(entries[i].id)
-		err := m.base().load(ctx, statusOf(m))
-		elsewhere[i] = err == nil && m.state() != l.state
+		waits, err := true, m.base().load(ctx, statusOf(m))
+		if err == nil {
+			waits, err = l.q.waits(ctx, m, l.state)
+		}
+		elsewhere[i] = err == nil && !waits
 		return nil
 	})
 	some := entries[:0]
@@ -303,6 +341,10 @@ func (q *Queue) AcquireJobs(ctx context.Context, s newqueue.JobState) iter.Seq2[
 // update-reporting. The lock ends with the batch's transition, with its Unlock, or
 // with the session. Errors as for [Queue.AcquireJob]. A pending batch that already
 // has jobs is skipped, and the error names it ([ErrHasJobs]).
+//
+// In dialect mrt-zk a pending batch becomes processing with its lock (B3). If its worker
+// dies or unlocks it before [Batch.Process], it is acquired as if it were still pending, but
+// not by the client library.
 func (q *Queue) AcquireBatch(ctx context.Context, s newqueue.BatchState) (*Batch, error) {
 	return first(q.batchLine(s).pass(ctx))
 }

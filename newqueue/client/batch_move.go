@@ -25,7 +25,10 @@ func (b *Batch) decide(ctx context.Context, t states.Transition, a act) (p plan,
 		}
 		p.ops = deleteAll(left)
 		if t.To == states.Processing {
-			p.ops = append(p.ops, znode.Create(newqueue.BatchStatesPath(b.ID), empty), znode.Create(newqueue.BatchFolderPath(b.ID, newqueue.FolderProcessing), empty))
+			p.ops = append(p.ops, znode.Create(newqueue.BatchStatesPath(b.ID), empty))
+		}
+		if t.To == states.Processing && t.Who == states.Worker {
+			p.ops = append(p.ops, znode.Create(newqueue.BatchFolderPath(b.ID, newqueue.FolderProcessing), empty))
 		}
 	case states.OnceEmptied: // B5
 		// The client library creates the folder with the batch's first job. So a batch

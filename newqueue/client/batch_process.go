@@ -15,8 +15,8 @@ import (
 )
 
 // Process creates the jobs of an acquired pending batch (J1), moves the batch
-// to processing (B3), and releases the lock. It returns the jobs' ids in the
-// order of the arguments.
+// to processing (B3) unless the acquisition did, and releases the lock. It returns the
+// jobs' ids in the order of the arguments.
 //
 // All of it is one transaction. If that would be too large, Process first writes
 // the jobs' own nodes under the batch's lock. Without entries, no worker finds
@@ -24,7 +24,7 @@ import (
 // 5,000 jobs fit. Process writes nothing unless all of it fits.
 //
 // If the worker dies, or loses its lock or its connection in between, the batch is
-// still pending, and the nodes that were written belong to no batch: mrtq check
+// still as it was acquired, and the nodes that were written belong to no batch: mrtq check
 // finds them. Errors as for [Job.Succeed], and [newqueue.ErrPriority], [newqueue.ErrValue],
 // [ErrTooLarge].
 func (b *Batch) Process(ctx context.Context, jobs ...NewJob) (made []string, err error) {
@@ -111,13 +111,50 @@ func (b *Batch) decideJobs(ids []string, jobs []NewJob, now time.Time) (all jobO
 	return all, nil
 }
 
-// start makes transition B3, which also creates the jobs. If another client used
-// one of their ids, the error is the server's, and the caller chooses others.
-func (b *Batch) start(ctx context.Context, jobs []znode.Op) error {
-	err := b.q.tryMove(ctx, b, act{worker: true, to: states.Processing, jobs: jobs})
+// start makes transition B3, which also creates the jobs, or only creates them if the
+// acquisition made B3. If another client used one of their ids, the error is the server's,
+// and the caller chooses others.
+func (b *Batch) start(ctx context.Context, jobs []znode.Op) (err error) {
+	if b.startedBefore() {
+		err = b.fill(ctx, jobs)
+	} else {
+		err = b.q.tryMove(ctx, b, act{worker: true, to: states.Processing, jobs: jobs})
+	}
 	var r *znode.MultiError
 	if errors.As(err, &r) && znode.Parent(r.Op.Path) != newqueue.JobsPath {
 		_, err = b.refused(true, err, attempts)
+	}
+	return err
+}
+
+// startedBefore reports whether the batch became processing when it was acquired.
+func (b *Batch) startedBefore() bool {
+	_, ok := b.q.machines[newqueue.EntityBatch].Acquisition(states.Pending)
+	return ok && b.Status.State == newqueue.BatchProcessing
+}
+
+// fill creates the jobs of a batch that has none yet, and releases its lock.
+func (b *Batch) fill(ctx context.Context, jobs []znode.Op) error {
+	if err := b.q.owns(ctx, b.lock); err != nil {
+		return err
+	}
+	folder := newqueue.BatchFolderPath(b.ID, newqueue.FolderProcessing)
+	err := b.q.commit(ctx, write{
+		ops: append(append(b.proof(states.Worker), znode.Create(folder, empty)), jobs...),
+		happened: b.q.lockReleased(b.lock, func(ctx context.Context) (bool, error) {
+			n, ok, err := b.q.maybe(ctx, b.path+"/status")
+			if err == nil && (!ok || n.version != b.version) {
+				err = ErrUnknownOutcome // it has moved since
+			}
+			if err != nil {
+				return false, err
+			}
+			_, ok, err = b.q.stat(ctx, folder)
+			return ok, err
+		}),
+	})
+	if err == nil {
+		b.lock = lock{}
 	}
 	return err
 }

@@ -8,7 +8,8 @@ import (
 )
 
 // Hold moves an acquired pending batch to held because its collection is held
-// (B2), and releases the lock. Errors as for [Job.Succeed].
+// (B2), and releases the lock. In dialect mrt-zk only an administrator can do that
+// ([Queue.MoveBatch]). Errors as for [Job.Succeed].
 func (b *Batch) Hold(ctx context.Context, message string) error {
 	return b.q.move(ctx, b, act{name: "hold", worker: true, to: states.Held, message: message})
 }
@@ -22,7 +23,7 @@ func (b *Batch) MoveTo(ctx context.Context, to newqueue.BatchState) error {
 }
 
 // MoveBatch moves a batch without a lock, as an administrator or a watcher does:
-// a held one to pending (B4), a failed one to update-reporting (B8) after its
+// in dialect mrt-zk a pending one to held (B2), a held one to pending (B4), a failed one to update-reporting (B8) after its
 // failed jobs were resumed or deleted, a processing one to reporting (B5) if it has
 // no unfinished job. from and the errors are as for [Queue.MoveJob]. The error is
 // [ErrStillProcessing] if a batch with unfinished jobs is to be reported.

@@ -78,7 +78,7 @@ func TestLostAnswers(t *testing.T) {
 		"create batch": {do(func(w *lossy) error {
 			return errorOf(w.q.CreateBatch(ctx, newqueue.Submission{BatchID: "lost"}))
 		}), func(t *testing.T, w *lossy) {
-			must(t, value(w.other.AcquireBatch(ctx, newqueue.BatchPending))(t).Hold(ctx, "collection hold"))
+			holdBatch(t, w.other)
 		}},
 		"create job": {do(func(w *lossy) error {
 			return errorOf(w.q.CreateJob(ctx, w.bid, client.NewJob{Priority: 3, SpaceNeeded: 1, Identifiers: newqueue.Identifiers{LocalIDs: []string{"a"}}}))

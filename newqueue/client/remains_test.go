@@ -16,7 +16,7 @@ func TestStrayEntry(t *testing.T) {
 		q := w.queue()
 		_, ids := batchOf(t, q, 1)
 		held := value(q.CreateBatch(ctx, newqueue.Submission{ProfileName: "p"}))(t)
-		must(t, value(q.AcquireBatch(ctx, newqueue.BatchPending))(t).Hold(ctx, ""))
+		holdBatch(t, q)
 		before := w.tree()
 		w.put("/batches/"+held+"/states/batch-processing/"+ids[0], "")
 		value(q.DeleteBatch(ctx, held))(t)

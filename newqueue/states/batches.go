@@ -2,13 +2,16 @@ package states
 
 // batches are the transitions of a batch (docs/transitions.md, "Batches"). The
 // deployed client library has one more than the published design, B5f, for a
-// failure. It has none out of Completed and Deleted: such a batch is removed. B14
+// failure. It has none out of Completed and Deleted: such a batch is removed. A pending
+// batch becomes processing when a worker acquires it, so no worker can hold it. B14
 // is not in the published design. It removes a batch that another tool, such as the
 // library's admin tool, only marked as deleted.
 var batches = []row{
 	own("B1", Created, Pending, API, NodesNew, "", "creates submission, status and batch-uuids/UUID", both),
-	own("B2", Pending, Held, Worker, NodesStay, WithoutJobs, "collection hold", both),
-	own("B3", Pending, Processing, Worker, NodesStay, WithoutJobs, "creates states and the jobs (J1)", both),
+	own("B2", Pending, Held, Worker, NodesStay, WithoutJobs, "collection hold", designOnly),
+	own("B2", Pending, Held, Admin, NodesStay, WithoutJobs, "", mrtZKOnly),
+	own("B3", Pending, Processing, Worker, NodesStay, WithoutJobs, "creates states and the jobs (J1)", designOnly),
+	own("B3", Pending, Processing, Acquirer, NodesStay, WithoutJobs, "creates states; the worker then creates the jobs (J1)", mrtZKOnly),
 	own("B4", Held, Pending, Admin, NodesStay, WithoutJobs, "", both),
 	own("B5", Processing, Reporting, Event, NodesStay, OnceEmptied, "a watch, not a poll", both),
 	own("B5f", Processing, Failed, Admin, NodesStay, "", "an administrator gives it up before all its jobs are done", mrtZKOnly),

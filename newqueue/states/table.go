@@ -123,6 +123,17 @@ func (t Table) Automatic(state string) (cleaned Transition, ok bool) {
 	return Transition{}, false
 }
 
+// Acquisition returns the transition that a worker makes when it acquires the entity in a
+// state. ok is false if there is none: the entity then stays in its state.
+func (t Table) Acquisition(state string) (acquired Transition, ok bool) {
+	for _, row := range t.From(state) {
+		if row.Who == Acquirer {
+			return row, true
+		}
+	}
+	return Transition{}, false
+}
+
 // Success returns the state that follows when a worker succeeds in a state, or ""
 // if a worker has nothing to do there. Out of each state, a worker has at most
 // one transition that leads neither to failed nor to held: that is the success.

@@ -35,13 +35,14 @@ const (
 	API         Actor = "API"          // the service that takes submissions
 	BatchWorker Actor = "batch worker" // creates a batch's jobs while it holds the batch's lock
 	Worker      Actor = "worker"
-	Event       Actor = "event" // the watch on a batch's jobs
+	Acquirer    Actor = "acquiring worker" // makes the transition in one go with the lock, and keeps the lock
+	Event       Actor = "event"            // the watch on a batch's jobs
 	Admin       Actor = "admin"
 	Automatic   Actor = "automatic" // a cleaning pass
 )
 
 // HoldsLock reports whether the actor holds the entity's lock.
-func (a Actor) HoldsLock() bool { return a == Worker || a == BatchWorker }
+func (a Actor) HoldsLock() bool { return a == Worker || a == BatchWorker || a == Acquirer }
 
 // LastSuccess is what a transition does to last_successful_status.
 type LastSuccess string

@@ -57,6 +57,7 @@ type batchPlace struct {
 	hasStates  bool
 	processing bool
 	jobs       bool // a job names it as its batch
+	locked     bool
 }
 
 type uuidPlace struct{ name, bid string }
@@ -105,6 +106,8 @@ func (p *places) visit(v layout.Visit) {
 		if s, err := o.BatchStatus(p.d); err == nil && s.State.Known() {
 			b.state = s.State
 		}
+	case "batch-lock":
+		b.locked = true
 	case "batch-states":
 		b.hasStates = true
 	case "batch-folder":
@@ -202,13 +205,23 @@ func (p *places) batchStates(bid string, b *batchPlace) {
 	case b.hasStates && waiting:
 		p.found("batch-states/too-early", batch, path, "", "no states, because the batch is "+string(b.state), "states: the client library will never take the batch")
 	case b.hasStates && !b.processing && b.state == newqueue.BatchFailed && !b.jobs: // the services reject a bad submission so
+	case b.hasStates && !b.processing && p.acquired(b) && b.locked: // its worker creates the jobs now
 	case b.hasStates && !b.processing && b.state != "":
 		found := "it is not there: the batch is never reported"
-		if b.state == newqueue.BatchDeleted {
+		switch {
+		case b.state == newqueue.BatchDeleted:
 			found = "it is not there: the hourly cleanup never removes the batch"
+		case p.acquired(b):
+			found = "it is not there, and the batch has no jobs: its worker died before it created them"
 		}
 		p.found("batch-states/no-processing", batch, newqueue.BatchFolderPath(bid, newqueue.FolderProcessing), "", "the folder, even empty", found)
 	}
+}
+
+// acquired reports whether a batch is as a worker acquires it in dialect mrt-zk: already
+// processing, and without jobs.
+func (p *places) acquired(b *batchPlace) bool {
+	return p.d == newqueue.MrtZK && b.state == newqueue.BatchProcessing && !b.jobs
 }
 
 // batchUUIDs checks that batch-uuids and the submissions agree both ways.
