@@ -88,7 +88,7 @@ func (e *embedded) Kill() error { return e.zk.Stop() }
 // Ended finds nothing: the server runs as long as this process.
 func (e *embedded) Ended(context.Context) string { return "" }
 
-// LastWords is the server's log.
+// LastWords returns the server's log.
 func (e *embedded) LastWords(context.Context) string {
 	var b strings.Builder
 	_ = e.zk.WriteLog(&b) // a Builder does not fail

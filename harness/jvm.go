@@ -190,7 +190,7 @@ func (n *jvmNode) Stop(ctx context.Context) error {
 // Kill kills the process.
 func (n *jvmNode) Kill() error { return n.proc.kill() }
 
-// Ended is the process's exit status.
+// Ended returns the process's exit status.
 func (n *jvmNode) Ended(context.Context) string {
 	if n.proc.running() {
 		return ""
@@ -198,5 +198,5 @@ func (n *jvmNode) Ended(context.Context) string {
 	return n.proc.cmd.ProcessState.String()
 }
 
-// LastWords is the end of what the process has printed.
+// LastWords returns the end of what the process has printed.
 func (n *jvmNode) LastWords(context.Context) string { return n.proc.log.String() }

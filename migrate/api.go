@@ -46,7 +46,7 @@ const (
 	AccessLarge = rules.AccessLarge
 )
 
-// DefaultQueues are the usual places of the legacy queues. The caller owns them.
+// DefaultQueues returns the usual places of the legacy queues. The caller owns them.
 func DefaultQueues() Queues { return rules.DefaultQueues() }
 
 // OpenSource lists a legacy queue, and reads its locks. The caller closes r when the source
@@ -77,7 +77,7 @@ var (
 	Groups     = verify.Groups    // the gravest first
 )
 
-// DefaultChoices are the defaults, which are the safe ones.
+// DefaultChoices returns the defaults, which are the safe ones.
 func DefaultChoices() Choices { return rules.DefaultChoices() }
 
 // A plan, and what it says.

@@ -42,7 +42,7 @@ type RecordStatus struct {
 	Run     string    `json:"run"`
 }
 
-// Priority is the priority in the record's name; -1 if it has none.
+// Priority returns the priority in the record's name; -1 if it has none.
 func (r *RecordStatus) Priority() int {
 	if key, err := legacy.ParseKey(znode.Name(r.Path)); err == nil {
 		return key.Priority

@@ -63,7 +63,7 @@ type LockStatus struct {
 	Session string `json:"session"` // "" for a persistent lock
 }
 
-// Newest is the newest run; nil if there is none.
+// Newest returns the newest run; nil if there is none.
 func (s *Status) Newest() *RunStatus {
 	if len(s.Runs) == 0 {
 		return nil
@@ -71,7 +71,7 @@ func (s *Status) Newest() *RunStatus {
 	return &s.Runs[len(s.Runs)-1]
 }
 
-// Current is the run that the next step is about: the unfinished one, else the newest; nil if
+// Current returns the run that the next step is about: the unfinished one, else the newest; nil if
 // there is none.
 func (s *Status) Current() *RunStatus {
 	for i := range s.Runs {
@@ -82,7 +82,7 @@ func (s *Status) Current() *RunStatus {
 	return s.Newest()
 }
 
-// Undecided are the records about which somebody must decide.
+// Undecided returns the records about which somebody must decide.
 func (s *Status) Undecided() (all []UndecidedRecord) {
 	for _, l := range s.Legacy {
 		all = append(all, l.Undecided...)

@@ -39,7 +39,7 @@ func (c *Configuration) fields(d Dialect) []field {
 	}
 }
 
-// Object is the configuration as JSON.
+// Object returns the configuration as JSON.
 func (c Configuration) Object(d Dialect) Object { return writeFields(c.fields(d), c.Other) }
 
 // ParseConfiguration parses the data of /jobs/JID/configuration. It keeps unknown
@@ -80,7 +80,7 @@ func (s *Submission) fields(d Dialect) []field {
 	}
 }
 
-// Object is the submission as JSON.
+// Object returns the submission as JSON.
 func (s Submission) Object(d Dialect) Object { return writeFields(s.fields(d), nil) }
 
 // ParseSubmission parses the data of /batches/BID/submission. It leaves out keys
@@ -102,7 +102,7 @@ func (r *StatusReport) fields(d Dialect) []field {
 	return []field{d.date("last_modified", &r.LastModified), texts("failed_jobs", &r.FailedJobs), texts("successful_jobs", &r.Successful)}
 }
 
-// Object is the report as JSON.
+// Object returns the report as JSON.
 func (r StatusReport) Object(d Dialect) Object { return writeFields(r.fields(d), nil) }
 
 // ParseStatusReport parses the data of /batches/BID/status-report.
@@ -121,7 +121,7 @@ func (i *Identifiers) fields() []field {
 	return []field{text("primary_id", &i.PrimaryID), texts("local_id", &i.LocalIDs)}
 }
 
-// Object is the identifiers as JSON.
+// Object returns the identifiers as JSON.
 func (i Identifiers) Object() Object { return writeFields(i.fields(), nil) }
 
 // ParseIdentifiers parses the data of /jobs/JID/identifiers.
@@ -137,7 +137,7 @@ func (m *Metadata) fields() []field {
 	return []field{text("erc_what", &m.ErcWhat), text("erc_who", &m.ErcWho), text("erc_when", &m.ErcWhen), text("erc_where", &m.ErcWhere)}
 }
 
-// Object is the metadata as JSON.
+// Object returns the metadata as JSON.
 func (m Metadata) Object() Object { return writeFields(m.fields(), nil) }
 
 // ParseMetadata parses the data of /jobs/JID/metadata.
@@ -154,7 +154,7 @@ func (i *Inventory) fields() []field {
 	return []field{text("manifest_url", &i.ManifestURL), text("mode", &i.Mode)}
 }
 
-// Object is the content as JSON.
+// Object returns the content as JSON.
 func (i Inventory) Object() Object { return writeFields(i.fields(), nil) }
 
 // ParseInventory parses the data of /jobs/JID/inventory.
@@ -171,7 +171,7 @@ func (s *Store) fields() []field {
 	return []field{text("manifest_url", &s.ManifestURL), text("mode", &s.Mode), text("delete", &s.Delete)}
 }
 
-// Object is the content as JSON.
+// Object returns the content as JSON.
 func (s Store) Object() Object { return writeFields(s.fields(), nil) }
 
 // ParseStore parses the data of /jobs/JID/store.
@@ -203,7 +203,7 @@ func (t *Token) fields() []field {
 	}
 }
 
-// Object is the token as JSON. The status is a number if it looks like one.
+// Object returns the token as JSON. The status is a number if it looks like one.
 func (t Token) Object() Object { return writeFields(t.fields(), t.Other) }
 
 // ParseToken parses the data of /access/QUEUE/QID/token. The storage service

@@ -112,7 +112,7 @@ func (d Dialect) jobTimeField() string {
 	return "last_modification_date"
 }
 
-// JobStates are the states that a job can be in, in the order of its life.
+// JobStates returns the states that a job can be in, in the order of its life.
 func (d Dialect) JobStates() []JobState {
 	names := states.States(EntityJob, string(d))
 	out := make([]JobState, len(names))
@@ -130,7 +130,7 @@ func (d Dialect) KeepsDeleted() bool { return d == MrtZK }
 // client library has only a name for that znode (ZKKey.BATCH_STATUS_REPORT).
 func (d Dialect) KeepsReports() bool { return d != MrtZK }
 
-// LocalIDLocksPath is the folder of the locks on local ids.
+// LocalIDLocksPath returns the folder of the locks on local ids.
 func (d Dialect) LocalIDLocksPath() string {
 	if d == MrtZK {
 		return LocksPath + "/localid"
@@ -143,7 +143,7 @@ func (d Dialect) LocalIDLocksPath() string {
 // as one (QueueItem.serialize and optJsonProperty).
 func (d Dialect) NoObject(data []byte) bool { return d == MrtZK && len(data) == 0 }
 
-// StartNodes are the znodes that exist before any batch or job, parents first.
+// StartNodes returns the znodes that exist before any batch or job, parents first.
 // According to the published design, a folder is created when it is needed. The
 // client library creates all of them when it starts (Job.initNodes,
 // Access.initNodes and MerrittLocks.initLocks) and does not check later: if the

@@ -34,23 +34,23 @@ var (
 	localIDLock    = &lockKind{"local id lock", Dialect.LocalIDLocksPath, Dialects}
 )
 
-// QueueLock is an administrator's hold on a queue (K1). It stays until it is
+// QueueLock returns an administrator's hold on a queue (K1). It stays until it is
 // released.
 func QueueLock(h QueueHold) Lock { return Lock{queueLock, string(h)} }
 
-// CollectionLock is an administrator's hold on a collection (K2). It stays
+// CollectionLock returns an administrator's hold on a collection (K2). It stays
 // until it is released.
 func CollectionLock(mnemonic string) Lock { return Lock{collectionLock, mnemonic} }
 
-// StorageLock is a worker's lock on an object's storage (K3). It ends with the
+// StorageLock returns a worker's lock on an object's storage (K3). It ends with the
 // session. In dialect mrt-zk it stays until it is released.
 func StorageLock(ark string) Lock { return Lock{storageLock, lockName(ark)} }
 
-// InventoryLock is a worker's lock on an object's inventory (K4). It ends with
+// InventoryLock returns a worker's lock on an object's inventory (K4). It ends with
 // the session.
 func InventoryLock(ark string) Lock { return Lock{inventoryLock, lockName(ark)} }
 
-// LocalIDLock is a worker's lock on an owner's local id (K5). It ends with the
+// LocalIDLock returns a worker's lock on an owner's local id (K5). It ends with the
 // session.
 func LocalIDLock(localID, owner string) Lock { return Lock{localIDLock, lockName(localID + owner)} }
 
@@ -66,7 +66,7 @@ func (l Lock) String() string {
 	return l.kind.says + " " + l.name
 }
 
-// Path is the lock's znode. It is "" for the zero Lock.
+// Path returns the lock's znode. It is "" for the zero Lock.
 func (l Lock) Path(d Dialect) string {
 	if l.kind == nil {
 		return ""

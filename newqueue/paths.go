@@ -31,7 +31,7 @@ const (
 	AccessPrefix = "qid"
 )
 
-// SequenceID is the name that ZooKeeper gives a sequential child: the prefix and
+// SequenceID returns the name that ZooKeeper gives a sequential child: the prefix and
 // the number.
 func SequenceID(prefix string, n int32) string { return fmt.Sprintf("%s%010d", prefix, n) }
 
@@ -48,22 +48,22 @@ func ParseSequenceID(prefix, id string) (n int32, ok bool) {
 	return n, SequenceID(prefix, n) == id
 }
 
-// BatchPath is /batches/BID.
+// BatchPath returns /batches/BID.
 func BatchPath(bid string) string { return BatchesPath + "/" + bid }
 
-// BatchStatesPath is /batches/BID/states. A batch has this node unless it is
+// BatchStatesPath returns /batches/BID/states. A batch has this node unless it is
 // pending or held.
 func BatchStatesPath(bid string) string { return BatchPath(bid) + "/states" }
 
-// BatchFolderPath is a folder of a batch's states.
+// BatchFolderPath returns a folder of a batch's states.
 func BatchFolderPath(bid string, f BatchFolder) string { return BatchStatesPath(bid) + "/" + string(f) }
 
-// BatchEntryPath is a job's entry in its batch.
+// BatchEntryPath returns a job's entry in its batch.
 func BatchEntryPath(bid string, f BatchFolder, jid string) string {
 	return BatchFolderPath(bid, f) + "/" + jid
 }
 
-// BatchUUIDPath is /batch-uuids/UUID, which holds the BID. A UUID is the name
+// BatchUUIDPath returns /batch-uuids/UUID, which holds the BID. A UUID is the name
 // that the depositor's side gave the batch. It becomes the znode's name
 // unchanged, even with blanks, percent signs and other scripts, because the
 // client library does the same (Batch.batchUuidPath). Only bytes that a znode's
@@ -108,14 +108,14 @@ func escapeName(s string) string {
 	return b.String()
 }
 
-// JobPath is /jobs/JID.
+// JobPath returns /jobs/JID.
 func JobPath(jid string) string { return JobsPath + "/" + jid }
 
-// JobStatePath is the queue of a state, /jobs/states/STATE. It is in lower case
+// JobStatePath returns the queue of a state, /jobs/states/STATE. It is in lower case
 // in both dialects.
 func JobStatePath(s JobState) string { return JobStatesPath + "/" + string(s) }
 
-// JobEntryPath is a job's entry in the queue of a state, PP-JID.
+// JobEntryPath returns a job's entry in the queue of a state, PP-JID.
 func JobEntryPath(s JobState, priority int, jid string) string {
 	return fmt.Sprintf("%s/%02d-%s", JobStatePath(s), priority, jid)
 }
@@ -140,10 +140,10 @@ func (q AccessQueue) Validate() error {
 	return nil
 }
 
-// AccessQueuePath is /access/QUEUE.
+// AccessQueuePath returns /access/QUEUE.
 func AccessQueuePath(q AccessQueue) string { return AccessPath + "/" + string(q) }
 
-// AccessRequestPath is /access/QUEUE/QID.
+// AccessRequestPath returns /access/QUEUE/QID.
 func AccessRequestPath(q AccessQueue, qid string) string { return AccessQueuePath(q) + "/" + qid }
 
 // QueueHold is an administrator's hold on a queue, a node under /locks/queue.
@@ -159,7 +159,7 @@ const (
 // QueueHolds are all holds.
 var QueueHolds = []QueueHold{HoldIngest, HoldAccessSmall, HoldAccessLarge}
 
-// QueueHoldPath is /locks/queue/HOLD. The queue is held while this node exists.
+// QueueHoldPath returns /locks/queue/HOLD. The queue is held while this node exists.
 func QueueHoldPath(h QueueHold) string { return QueueLocksPath + "/" + string(h) }
 
 // ParseJobEntry parses the name of a queue entry, PP-JID.

@@ -67,7 +67,7 @@ const (
 // BatchFolders are all folders a batch may have.
 var BatchFolders = []BatchFolder{FolderProcessing, FolderFailed, FolderCompleted, FolderDeleted}
 
-// Folder is the folder for a job in this state.
+// Folder returns the folder for a job in this state.
 func (s JobState) Folder() BatchFolder {
 	switch s {
 	case JobFailed:
@@ -108,7 +108,7 @@ const (
 	EntityAccess = states.Access
 )
 
-// Success is the state that a job gets when a worker succeeds in state s. It is
+// Success returns the state that a job gets when a worker succeeds in state s. It is
 // "" if a worker has nothing to do in that state.
 func Success(s JobState, d Dialect) JobState {
 	return JobState(states.Of(EntityJob, string(d)).Success(string(s)))

@@ -15,7 +15,7 @@ func (s *BatchStatus) fields(d Dialect) []field {
 	return []field{state(d, "status", batchNames, &s.State), d.message(&s.Message), d.date("last_modified", &s.LastModified)}
 }
 
-// Object is the status as JSON.
+// Object returns the status as JSON.
 func (s BatchStatus) Object(d Dialect) Object { return writeFields(s.fields(d), s.Other) }
 
 // BatchStatus reads the object as a batch's status: see [ParseBatchStatus].
@@ -53,7 +53,7 @@ func (s *JobStatus) fields(d Dialect) []field {
 	}
 }
 
-// Object is the status as JSON.
+// Object returns the status as JSON.
 func (s JobStatus) Object(d Dialect) Object { return writeFields(s.fields(d), s.Other) }
 
 // JobStatus reads the object as a job's status: see [ParseJobStatus].
@@ -82,7 +82,7 @@ func (s *AccessStatus) fields(d Dialect) []field {
 	return []field{state(d, "status", accessNames, &s.State), d.message(&s.Message), d.date("last_modified", &s.LastModified)}
 }
 
-// Object is the status as JSON.
+// Object returns the status as JSON.
 func (s AccessStatus) Object(d Dialect) Object { return writeFields(s.fields(d), s.Other) }
 
 // AccessStatus reads the object as an access request's status: see [ParseAccessStatus].

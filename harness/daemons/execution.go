@@ -27,7 +27,7 @@ func (e *Execution) stored(content bool) {
 	}
 }
 
-// And is what was done altogether, of work that had two keys.
+// And returns what was done altogether, of work that had two keys.
 func (e Execution) And(other Execution) Execution {
 	return Execution{
 		Workers: slices.Concat(e.Workers, other.Workers), States: slices.Concat(e.States, other.States),

@@ -199,7 +199,7 @@ func (r *running) Ended(ctx context.Context) string {
 	return strings.TrimSpace(fmt.Sprintf("exit status %d %s", state.ExitCode, state.Error))
 }
 
-// LastWords is the end of what the container has printed.
+// LastWords returns the end of what the container has printed.
 func (r *running) LastWords(ctx context.Context) string {
 	logs, err := r.Logs(ctx)
 	if err != nil {

@@ -40,7 +40,7 @@ func Join(ctx context.Context, s *zkconn.Writer, election, owner string, acl []z
 	return &Place{s: s, election: election, path: path, strays: map[string]bool{}}, nil
 }
 
-// Path is the place's znode.
+// Path returns the place's znode.
 func (p *Place) Path() string { return p.path }
 
 // Ahead is the place before another place.

@@ -110,7 +110,7 @@ type Broken struct {
 	Severity Severity
 }
 
-// Count is how many findings have a severity.
+// Count returns how many findings have a severity.
 func (r *Report) Count(s Severity) int {
 	n := 0
 	for of, times := range r.Counts {

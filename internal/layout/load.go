@@ -301,5 +301,5 @@ func (l *loader) described(path string) bool {
 //go:embed maps/zuul.yaml
 var zuulText []byte
 
-// Zuul is the map of Zuul's tree.
+// Zuul returns the map of Zuul's tree.
 func Zuul() (*Map, error) { return Load("zuul.yaml", zuulText, "") }

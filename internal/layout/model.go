@@ -168,7 +168,7 @@ type Rule struct {
 	Section  string
 }
 
-// Rules are all rules of the map, in the order of its file.
+// Rules returns all rules of the map, in the order of its file.
 func (m *Map) Rules() []*Rule { return slices.Concat(m.nodeRules, m.Others) }
 
 // AddGoRules adds Go code that checks rules: those of the file's own rows, and others, which

@@ -34,7 +34,7 @@ type Params []binding
 
 type binding struct{ name, value string }
 
-// Get is the value of a parameter, "" if there is none.
+// Get returns the value of a parameter, "" if there is none.
 func (p Params) Get(name string) string {
 	for i := len(p) - 1; i >= 0; i-- {
 		if p[i].name == name {

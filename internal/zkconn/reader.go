@@ -82,7 +82,7 @@ func AllACLs(string) bool { return true }
 // return.
 func (r *Reader) Close() { r.s.close() }
 
-// Address is the session's address, with the chroot that paths are below.
+// Address returns the session's address, with the chroot that paths are below.
 func (r *Reader) Address() Address {
 	return Address{Servers: r.s.cfg.Address.Servers, Chroot: r.at.Chroot}
 }

@@ -25,7 +25,7 @@ func OpenWriter(ctx context.Context, cfg Config) (*Writer, error) {
 	return &Writer{*newReader(s)}, nil
 }
 
-// SessionTimeout is the timeout that the server granted. If the process dies, its session
+// SessionTimeout returns the timeout that the server granted. If the process dies, its session
 // ends after that time, and its ephemerals are removed.
 func (w *Writer) SessionTimeout() time.Duration {
 	w.s.mu.Lock()

@@ -30,7 +30,7 @@ type Op struct {
 	Outside bool
 }
 
-// Outside are the same operations, with paths that are the server's.
+// Outside returns the same operations, with paths that are the server's.
 func Outside(ops ...Op) []Op {
 	for i := range ops {
 		ops[i].Outside = true
@@ -38,20 +38,20 @@ func Outside(ops ...Op) []Op {
 	return ops
 }
 
-// Create is the Op that creates a persistent node.
+// Create returns the Op that creates a persistent node.
 func Create(path string, data []byte) Op { return Op{Kind: OpCreate, Path: path, Data: data} }
 
-// Set is the Op that replaces a node's data if its version is the given one.
+// Set returns the Op that replaces a node's data if its version is the given one.
 func Set(path string, data []byte, version int32) Op {
 	return Op{Kind: OpSet, Path: path, Data: data, Version: version}
 }
 
-// Delete is the Op that removes a childless node if its version is the given one.
+// Delete returns the Op that removes a childless node if its version is the given one.
 func Delete(path string, version int32) Op {
 	return Op{Kind: OpDelete, Path: path, Version: version}
 }
 
-// Check is the Op that fails the multi unless the node exists with the given version.
+// Check returns the Op that fails the multi unless the node exists with the given version.
 func Check(path string, version int32) Op {
 	return Op{Kind: OpCheck, Path: path, Version: version}
 }
@@ -78,7 +78,7 @@ const (
 	multiSize    = 4 + 4 + 4 + opHeaderSize // length, xid, type; closing op header
 )
 
-// Size is the number of bytes that the operation takes on the wire, for a
+// Size returns the number of bytes that the operation takes on the wire, for a
 // session with a chroot of that many bytes.
 func (o Op) Size(chroot int) int {
 	if o.Outside {
@@ -106,7 +106,7 @@ func (o Op) Size(chroot int) int {
 	return n
 }
 
-// MultiSize is the number of bytes that the operations take on the wire as one
+// MultiSize returns the number of bytes that the operations take on the wire as one
 // multi.
 func MultiSize(ops []Op, chroot int) int {
 	n := multiSize

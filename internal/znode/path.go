@@ -71,7 +71,7 @@ func allowedRune(r rune) bool {
 	return true
 }
 
-// Parent is the path of the node above; the root's is "".
+// Parent returns the path of the node above; the root's is "".
 func Parent(path string) string {
 	if path == "/" {
 		return ""
@@ -83,10 +83,10 @@ func Parent(path string) string {
 	return path[:i]
 }
 
-// Name is the last element of a path; the root's is "".
+// Name returns the last element of a path; the root's is "".
 func Name(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
-// Join is the path of a child.
+// Join returns the path of a child.
 func Join(parent, name string) string {
 	if parent == "/" {
 		return "/" + name

@@ -18,13 +18,13 @@ func NewTree() *Tree {
 	return &Tree{nodes: map[string]*Node{"/": {Path: "/", Data: []byte{}}}}
 }
 
-// Get is the node at path, or nil. The tree keeps ownership.
+// Get returns the node at path, or nil. The tree keeps ownership.
 func (t *Tree) Get(path string) *Node { return t.nodes[path] }
 
 // Len counts the nodes, the root included.
 func (t *Tree) Len() int { return len(t.nodes) }
 
-// Children are the names of path's children in byte order; nil when it has none.
+// Children returns the names of path's children in byte order; nil when it has none.
 func (t *Tree) Children(path string) []string {
 	n := t.nodes[path]
 	if n == nil || len(n.children) == 0 {
@@ -96,7 +96,7 @@ func (t *Tree) insert(n *Node) {
 	t.nodes[n.Path] = n
 }
 
-// Paths are all paths at or below root in byte order, in which every node
+// Paths returns all paths at or below root in byte order, in which every node
 // comes after its parent; none when root is not there.
 func (t *Tree) Paths(root string) []string {
 	n := t.nodes[root]

@@ -41,13 +41,13 @@ type Stat struct {
 	Pzxid          int64 `json:"pzxid"`
 }
 
-// DefaultStat is the Stat of a node whose dump has no Stat for it: version 0,
+// DefaultStat returns the Stat of a node whose dump has no Stat for it: version 0,
 // one create for each child.
 func DefaultStat(data, children int) Stat {
 	return Stat{DataLength: int32(data), Cversion: int32(children), NumChildren: int32(children)}
 }
 
-// NextSequence is the number that ZooKeeper will give the next sequential
+// NextSequence returns the number that ZooKeeper will give the next sequential
 // child of a node with this Stat, and how many numbers are left from there on
 // before its signed 32-bit counter wraps to negative names.
 //
@@ -95,7 +95,7 @@ const (
 	PermAll    int32 = 31
 )
 
-// OpenACL is the list that lets anyone do anything, ZooKeeper's default. The
+// OpenACL returns the list that lets anyone do anything, ZooKeeper's default. The
 // caller owns the slice.
 func OpenACL() []ACL { return []ACL{{Perms: PermAll, Scheme: "world", ID: "anyone"}} }
 

@@ -177,7 +177,7 @@ type lock struct {
 	made    int64 // the zxid that created it; every later lock has another
 }
 
-// Path is the znode of the batch, job or request.
+// Path returns the znode of the batch, job or request.
 func (e *entity) Path() string { return e.path }
 
 // Locked reports whether it was acquired, and neither unlocked nor moved since.

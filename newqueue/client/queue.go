@@ -140,7 +140,7 @@ func tables(d newqueue.Dialect) map[newqueue.Entity]states.Table {
 // clock is the time for a status.
 func (q *Queue) clock() time.Time { return q.now().Round(0) }
 
-// Dialect is the dialect that the queue reads and writes.
+// Dialect returns the dialect that the queue reads and writes.
 func (q *Queue) Dialect() newqueue.Dialect { return q.dialect }
 
 // Init creates the [newqueue.Dialect.StartNodes] that are missing, and the znode given to

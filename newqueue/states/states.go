@@ -49,6 +49,6 @@ var lives = map[Entity][]string{
 	Access: {Pending, Processing, Completed, Failed, Deleted},
 }
 
-// All are the states that an entity has in either dialect, in the order of its
+// All returns the states that an entity has in either dialect, in the order of its
 // life. The caller owns the slice.
 func All(e Entity) []string { return slices.Clone(lives[e]) }

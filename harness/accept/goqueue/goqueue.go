@@ -39,7 +39,7 @@ func New(opt Options) *Library {
 	return &Library{opt: opt, idle: sessions{cfg: opt.Session}}
 }
 
-// Able is what the library can: everything.
+// Able returns what the library can: everything.
 func (l *Library) Able() library.Able {
 	return library.Able{Name: "mrtq/newqueue/client", Dialects: newqueue.Dialects, Clock: true, Strict: true}
 }
@@ -74,7 +74,7 @@ type actor struct {
 	ended   bool
 }
 
-// ID is ZooKeeper's id of the session.
+// ID returns ZooKeeper's id of the session.
 func (a *actor) ID() int64 { return a.conn.SessionID() }
 
 // End closes the session. The server would do this after the timeout.

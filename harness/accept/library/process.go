@@ -165,7 +165,7 @@ func (d *Driver) wrong(what, request, next string, err error) *DriverError {
 	return &DriverError{Driver: d.opt.Command, Request: request, What: what, Next: next, Ends: true, Err: err}
 }
 
-// Able is what the driver has said of itself.
+// Able returns what the driver has said of itself.
 func (d *Driver) Able() Able { return d.able }
 
 // Stop ends the driver and what it has started.
@@ -218,7 +218,7 @@ type driverSession struct {
 	closed bool
 }
 
-// ID is ZooKeeper's id of the session.
+// ID returns ZooKeeper's id of the session.
 func (s *driverSession) ID() int64 { return s.id }
 
 // Do sends a request.

@@ -65,7 +65,7 @@ func Open(ctx context.Context, cfg zkconn.Config) (*zk.Conn, error) {
 	return conn, nil
 }
 
-// ACL is the ACL for znodes that only these sessions should use. Without credentials it is
+// ACL returns the ACL for znodes that only these sessions should use. Without credentials it is
 // open to all. With credentials it is the creator's, so everyone with the same credentials
 // has access.
 func ACL(cfg zkconn.Config) []zk.ACL {

@@ -79,13 +79,13 @@ func NewChain(w *zkconn.Writer, run ledger.Run, limits Limits, counts map[string
 	return &Chain{w: w, run: run, limits: limits, counters: &counters{of: counts}, acl: run.ACL}
 }
 
-// Run is the run's record after the last transaction.
+// Run returns the run's record after the last transaction.
 func (c *Chain) Run() ledger.Run { return c.run }
 
-// Steps is how many transactions were done.
+// Steps returns how many transactions were done.
 func (c *Chain) Steps() int { return c.steps }
 
-// LeftOut is how many optional pieces were left out.
+// LeftOut returns how many optional pieces were left out.
 func (c *Chain) LeftOut() int { return c.leftOut }
 
 // Guard adds checks to each transaction from now on.

@@ -13,7 +13,7 @@ import (
 	"mrtq/migrate/internal/ledger"
 )
 
-// OwnerName is a name for a migrator: its host, its process and the time.
+// OwnerName returns a name for a migrator: its host, its process and the time.
 func OwnerName(now time.Time) string {
 	host, err := os.Hostname()
 	if err != nil {

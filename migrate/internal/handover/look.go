@@ -265,10 +265,10 @@ func (l *Looker) aboutJob(c *Case, j target.Job) {
 	}
 }
 
-// Queue is the queue of the case's job.
+// Queue returns the queue of the case's job.
 func (c *Case) Queue() newqueue.QueueHold { return rules.KindOf(c.Entry.Job).Hold() }
 
-// Lost are the znodes that a decision removes and that nothing else keeps: those of a job that was the last copy, or
+// Lost returns the znodes that a decision removes and that nothing else keeps: those of a job that was the last copy, or
 // was begun, or a record that nobody keeps.
 func (c *Case) Lost() (nodes []znode.Node) {
 	switch {

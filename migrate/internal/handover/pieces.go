@@ -8,7 +8,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// Piece is what carries out the decision about a case, in one transaction with its line in the ledger. ok is false if
+// Piece returns what carries out the decision about a case, in one transaction with its line in the ledger. ok is false if
 // nothing is to be done.
 func (c *Case) Piece() (p apply.Piece, ok bool) {
 	kept := c.KeptAs

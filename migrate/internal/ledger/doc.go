@@ -30,13 +30,13 @@ const (
 // a client.
 const groupSize = 1000
 
-// RunPath is the znode of a run.
+// RunPath returns the znode of a run.
 func RunPath(run string) string { return znode.Join(RunsPath, run) }
 
-// RunEntriesPath is the parent of the groups of a run's entries.
+// RunEntriesPath returns the parent of the groups of a run's entries.
 func RunEntriesPath(run string) string { return znode.Join(EntriesPath, run) }
 
-// EntryPath is the znode of a run's entry n, counted from 0. group is its parent, and
+// EntryPath returns the znode of a run's entry n, counted from 0. group is its parent, and
 // first reports whether it is the first in the group.
 func EntryPath(run string, n int) (path, group string, first bool) {
 	group = fmt.Sprintf("%s/%07d", RunEntriesPath(run), n/groupSize)

@@ -53,10 +53,10 @@ const kept = "kept"
 // Hash is the beginning of the SHA-256 of a record's data.
 type Hash [8]byte
 
-// HashOf is the part of a record's digest that the ledger keeps.
+// HashOf returns the part of a record's digest that the ledger keeps.
 func HashOf(sha256 [32]byte) Hash { return Hash(sha256[:len(Hash{})]) }
 
-// String is the hash in hexadecimal digits.
+// String returns the hash in hexadecimal digits.
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
 // fields are what a line of each kind has after its kind.
@@ -68,7 +68,7 @@ var fields = map[Kind]func(*Line) []*string{
 	HandedOver:   func(l *Line) []*string { return []*string{&l.Record, &l.Job} },
 }
 
-// String is the line as it is written. No path of a znode has a tab or a line's end.
+// String returns the line as it is written. No path of a znode has a tab or a line's end.
 func (l Line) String() string {
 	text := []string{string(l.Kind)}
 	for _, f := range fields[l.Kind](&l) {
@@ -157,7 +157,7 @@ type Encoder struct {
 	gz  *gzip.Writer
 }
 
-// Encode is the data of an entry's znode. The caller owns it.
+// Encode returns the data of an entry's znode. The caller owns it.
 func (e *Encoder) Encode(lines []Line) []byte {
 	e.buf.Reset()
 	if e.gz == nil {

@@ -21,7 +21,7 @@ const Unknown = "unknown"
 // services don't read its data; newqueue names the owners in an error.
 type Owners []Owner
 
-// EncodeOwners is the data of a hold's znode.
+// EncodeOwners returns the data of a hold's znode.
 func EncodeOwners(owners Owners) []byte {
 	b, err := json.Marshal(struct {
 		Owners Owners `json:"owners"`

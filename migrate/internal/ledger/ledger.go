@@ -119,7 +119,7 @@ func (l *Ledger) give(path string) {
 	l.given[parent] = max(l.given[parent], name)
 }
 
-// LastGiven is the last sequential name that runs gave to a child of parent, whether it is
+// LastGiven returns the last sequential name that runs gave to a child of parent, whether it is
 // still there or not; "" if they gave none. A name is never given twice: a client that was
 // stopped while it worked on the one would go on with the other.
 func (l *Ledger) LastGiven(parent string) string { return l.given[parent] }
@@ -176,7 +176,7 @@ func (l *Ledger) Check(run int) error {
 	return nil
 }
 
-// Len is the number of records that were migrated.
+// Len returns the number of records that were migrated.
 func (l *Ledger) Len() int { return len(l.newest) }
 
 // Find returns the newest entry of a record; nil if it was not migrated. The caller must
@@ -236,7 +236,7 @@ func (l *Ledger) Batches() iter.Seq[*Batch] {
 	}
 }
 
-// Newest is the newest run; nil if there is none.
+// Newest returns the newest run; nil if there is none.
 func (l *Ledger) Newest() *Run {
 	if len(l.Runs) == 0 {
 		return nil
@@ -244,7 +244,7 @@ func (l *Ledger) Newest() *Run {
 	return &l.Runs[len(l.Runs)-1]
 }
 
-// Current is the run that something has to be done about: the unfinished one, else the newest;
+// Current returns the run that something has to be done about: the unfinished one, else the newest;
 // nil if there is none. The unfinished one is older if the runs after it were rolled back.
 func (l *Ledger) Current() *Run {
 	for i := range l.Runs {

@@ -27,7 +27,7 @@ type Origin struct {
 // handed over: below it Kept/JOB.
 const KeptRoot = "mrtq-handed-over"
 
-// Path is a path of the legacy queue's, on the server.
+// Path returns a path of the legacy queue's, on the server.
 func (o Origin) Path(path string) string {
 	if o.Chroot == "/" {
 		return path
@@ -35,10 +35,10 @@ func (o Origin) Path(path string) string {
 	return o.Chroot + path
 }
 
-// KeptRunPath is the parent of the bytes of a run's records, on the server.
+// KeptRunPath returns the parent of the bytes of a run's records, on the server.
 func (o Origin) KeptRunPath() string { return o.Path("/" + KeptRoot + "/" + o.Kept) }
 
-// KeptPath is the znode with a record's bytes, on the server. It has the name of the job, because two queues
+// KeptPath returns the znode with a record's bytes, on the server. It has the name of the job, because two queues
 // can have records of one name, and a record can be handed over twice. Requests of the two access
 // queues can have one id, so their names begin with the queue's.
 func (r Run) KeptPath(job string) string {

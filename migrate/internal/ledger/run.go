@@ -18,7 +18,7 @@ import (
 
 const runPrefix = "run"
 
-// RunID is the id of a run with this number.
+// RunID returns the id of a run with this number.
 func RunID(number int32) string { return newqueue.SequenceID(runPrefix, number) }
 
 // IsRun reports whether a name is the id of a run.
@@ -83,7 +83,7 @@ type Run struct {
 // MaxNote is how many characters a run's note has at most.
 const MaxNote = 300
 
-// Note is the operator's note as a run keeps it: printable, on one line, and cut off after
+// Note returns the operator's note as a run keeps it: printable, on one line, and cut off after
 // [MaxNote] characters.
 func Note(given string) string {
 	runes := []rune(text.Line(strings.TrimSpace(given)))
@@ -97,7 +97,7 @@ type Counts struct {
 	Batches int `json:"batches"`
 }
 
-// Records is the number of records that the jobs and requests were made from.
+// Records returns the number of records that the jobs and requests were made from.
 func (c Counts) Records() int { return c.Jobs + c.Access }
 
 // Add adds other counts.
@@ -112,7 +112,7 @@ type Release struct {
 	Queues []newqueue.QueueHold `json:"queues"`
 }
 
-// Encode is the data of the run's znode.
+// Encode returns the data of the run's znode.
 func (r Run) Encode() []byte {
 	r.Format = format
 	b, err := json.Marshal(r)
@@ -162,7 +162,7 @@ func ParseRun(n znode.Node) (Run, error) {
 // version is not the one that the record names.
 func (r Run) WasRestored() bool { return r.Stat.Version != r.Version }
 
-// Number is the run's number.
+// Number returns the run's number.
 func (r Run) Number() int32 {
 	n, _ := newqueue.ParseSequenceID(runPrefix, r.ID)
 	return n
@@ -171,7 +171,7 @@ func (r Run) Number() int32 {
 // Unfinished reports whether the run or its rollback still has to be finished.
 func (r Run) Unfinished() bool { return r.State == Running || r.State == RollingBack }
 
-// Released is when a queue of the run was released; zero if it was not.
+// Released returns when a queue of the run was released; zero if it was not.
 func (r Run) Released(h newqueue.QueueHold) time.Time {
 	for _, release := range r.Releases {
 		if slices.Contains(release.Queues, h) {
@@ -181,7 +181,7 @@ func (r Run) Released(h newqueue.QueueHold) time.Time {
 	return time.Time{}
 }
 
-// ReleasedQueues are the queues that [Run.Released] has times of.
+// ReleasedQueues returns the queues that [Run.Released] has times of.
 func (r Run) ReleasedQueues() (queues []newqueue.QueueHold) {
 	for _, q := range newqueue.QueueHolds {
 		if !r.Released(q).IsZero() {
@@ -199,7 +199,7 @@ func (r Run) HadRecord(path string) bool {
 	return !listed || err != nil || uint32(key.Sequence) < next
 }
 
-// Newest is the data of /jobs: the id of the newest run, on one line.
+// Newest returns the data of /jobs: the id of the newest run, on one line.
 func Newest(run string) []byte { return []byte(run + "\n") }
 
 // ParseNewest reads the data of /jobs. It is "" if no run wrote it.

@@ -64,7 +64,7 @@ func (b *Builder) newBatch(key rules.BatchKey, r rules.Record) *Batch {
 	return batch
 }
 
-// Existing are the bids of the batches that the plan adds jobs to.
+// Existing returns the bids of the batches that the plan adds jobs to.
 func (b *Builder) Existing() []string {
 	var bids []string
 	for _, batch := range b.plan.Batches {

@@ -411,5 +411,5 @@ func (b *Builder) planRestored() {
 		Next: "if that is acceptable, say that you know that it was restored"})
 }
 
-// Dialect is the plan's dialect.
+// Dialect returns the plan's dialect.
 func (b *Builder) Dialect() newqueue.Dialect { return b.plan.Dialect }

@@ -7,7 +7,7 @@ import (
 	"mrtq/migrate/internal/rules"
 )
 
-// About are the paths of the records that a choice is about, by the choice's name. Records
+// About returns the paths of the records that a choice is about, by the choice's name. Records
 // that were migrated before are not among them.
 func (p *Plan) About(choice string) (paths []string) {
 	status := map[string]legacy.Status{"consumed": legacy.Consumed, "completed": legacy.Completed, "deleted": legacy.Deleted, "failed": legacy.Failed}

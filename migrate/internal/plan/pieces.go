@@ -29,7 +29,7 @@ func (p *Plan) ToCreate() iter.Seq[string] {
 	}
 }
 
-// Limits are the limits of a transaction that fits the server's packets, whose size the
+// Limits returns the limits of a transaction that fits the server's packets, whose size the
 // operator gave. A smaller limit of the caller's stays.
 func (p *Plan) Limits(l apply.Limits) apply.Limits {
 	if l.Bytes == 0 {

@@ -125,7 +125,7 @@ type Plan struct {
 	target *target.Target
 }
 
-// TargetOf is the target as it was when the plan was made; nil for a saved plan. The
+// TargetOf returns the target as it was when the plan was made; nil for a saved plan. The
 // transactions that carry the plan out rely on what it says of holds, runs and the layout.
 func TargetOf(p *Plan) *target.Target { return p.target }
 

@@ -25,7 +25,7 @@ type BatchKey struct {
 	UUID string // the batch's name below /batch-uuids: the legacy batchID, or what a run calls its own batches
 }
 
-// BatchOf is the batch that a record's job goes into (docs/migration.md, "Batches"). Each
+// BatchOf returns the batch that a record's job goes into (docs/migration.md, "Batches"). Each
 // batchID is one batch. In each run, the records without a batchID share one batch, and
 // the inventory records share another.
 func BatchOf(r Record, run string, d newqueue.Dialect) BatchKey {
@@ -71,7 +71,7 @@ func (b *Batch) Add(r Record, s State, d newqueue.Dialect) {
 	b.changed = later(b.changed, r.Legacy.Header.Time)
 }
 
-// In is how many of the jobs begin in a folder.
+// In returns how many of the jobs begin in a folder.
 func (b *Batch) In(f newqueue.BatchFolder) int { return b.in[slices.Index(folders[:], f)] }
 
 // State is processing while a job has to run, else failed if a job failed, else
@@ -86,7 +86,7 @@ func (b *Batch) State() newqueue.BatchState {
 	return newqueue.BatchCompleted
 }
 
-// Objects are the JSON objects of the batch that the services read.
+// Objects returns the JSON objects of the batch that the services read.
 func (b *Batch) Objects(d newqueue.Dialect) []Object {
 	return []Object{
 		{Node: "submission", Values: b.submission.object(b.Key, d)},
@@ -94,7 +94,7 @@ func (b *Batch) Objects(d newqueue.Dialect) []Object {
 	}
 }
 
-// Nodes are the znodes of the batch that are created before its first job, parents first.
+// Nodes returns the znodes of the batch that are created before its first job, parents first.
 // The other ones are created with its jobs: see [Batch.Folder] and [Batch.Closing].
 func (b *Batch) Nodes(d newqueue.Dialect) []Node {
 	path := newqueue.BatchPath(b.ID)
@@ -107,13 +107,13 @@ func (b *Batch) Nodes(d newqueue.Dialect) []Node {
 		Node{newqueue.BatchUUIDPath(b.Key.UUID), []byte(b.ID)})
 }
 
-// Folder is the folder for the entries of jobs that begin in a state. It is created with
+// Folder returns the folder for the entries of jobs that begin in a state. It is created with
 // the first of them.
 func (b *Batch) Folder(s State) Node {
 	return Node{newqueue.BatchFolderPath(b.ID, s.Job.Folder()), None}
 }
 
-// Closing are the znodes that are created with the batch's last job.
+// Closing returns the znodes that are created with the batch's last job.
 //
 // If a batch's folder batch-processing exists and is empty, the client library takes the
 // batch for done. A batch that is half created must not look like that. So if no job of
@@ -134,7 +134,7 @@ func (b *Batch) Closing(failed, completed []string, d newqueue.Dialect) []Node {
 	return nodes
 }
 
-// All are all znodes of the batch but its jobs' entries, when all its jobs are there.
+// All returns all znodes of the batch but its jobs' entries, when all its jobs are there.
 // failed and completed are the ids of the jobs that began in these states.
 func (b *Batch) All(failed, completed []string, d newqueue.Dialect) []Node {
 	nodes := b.Nodes(d)

@@ -56,7 +56,7 @@ var AllChoices = []Choice{
 	{"max-priority", func(c *Choices) *string { return &c.MaxPriority }, []string{"99", "89", "79"}},
 }
 
-// DefaultChoices are the defaults, which are the safe ones.
+// DefaultChoices returns the defaults, which are the safe ones.
 func DefaultChoices() Choices {
 	var c Choices
 	for _, choice := range AllChoices {
@@ -76,14 +76,14 @@ func (c Choices) Validate() error {
 	return nil
 }
 
-// Priority is the priority of a record's job: that in the record's name, or the highest number that
+// Priority returns the priority of a record's job: that in the record's name, or the highest number that
 // the choices allow. The deployed services add to it, and lose a job whose priority has three digits.
 func (c Choices) Priority(r Record) int {
 	most, _ := strconv.Atoi(c.MaxPriority) // see [AllChoices]
 	return min(r.Legacy.Key.Priority, most)
 }
 
-// Or are the choices with those of other in place of each that is "".
+// Or returns the choices with those of other in place of each that is "".
 func (c Choices) Or(other Choices) Choices {
 	for _, choice := range AllChoices {
 		v := choice.Value(&c)
@@ -103,7 +103,7 @@ func (c Choices) Changes(now Choices) string {
 	return strings.Join(changes, ", ")
 }
 
-// Unblocked are the choices with those of now in place of each [Block].
+// Unblocked returns the choices with those of now in place of each [Block].
 func (c Choices) Unblocked(now Choices) Choices {
 	for _, choice := range AllChoices {
 		if v := choice.Value(&c); *v == Block {

@@ -110,7 +110,7 @@ func submissionMode(p legacy.Payload) string {
 	return "add"
 }
 
-// Identifiers are the identifiers of a record's object: the primary one, and the local
+// Identifiers returns the identifiers of a record's object: the primary one, and the local
 // ones, which the record has in one property.
 func Identifiers(p legacy.Payload) newqueue.Identifiers {
 	ids := newqueue.Identifiers{PrimaryID: text(p, "objectID")}

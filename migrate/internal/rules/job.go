@@ -26,7 +26,7 @@ type Job struct {
 	Batch    string // its bid; "" for an access request
 }
 
-// Root is the job's or the request's own znode.
+// Root returns the job's or the request's own znode.
 func (j Job) Root() string {
 	if j.Record.Queue.IsAccess() {
 		return newqueue.AccessRequestPath(j.Record.Queue.AccessQueue(), j.ID)
@@ -34,7 +34,7 @@ func (j Job) Root() string {
 	return newqueue.JobPath(j.ID)
 }
 
-// Nodes are all znodes of the job or request, parents first: first what is at and below
+// Nodes returns all znodes of the job or request, parents first: first what is at and below
 // its own znode, then its entries (see [Job.Entries]).
 func (j Job) Nodes(d newqueue.Dialect) []Node {
 	root := j.Root()
@@ -54,7 +54,7 @@ func (j Job) Nodes(d newqueue.Dialect) []Node {
 	return nodes
 }
 
-// Entries are the paths of the job's entries: in its batch, and in the queue of its state.
+// Entries returns the paths of the job's entries: in its batch, and in the queue of its state.
 // An access request has none.
 func (j Job) Entries(d newqueue.Dialect) []string {
 	if j.Record.Queue.IsAccess() {
@@ -74,7 +74,7 @@ type Object struct {
 	text   []byte // the data, if it is not the canonical JSON of Values
 }
 
-// Objects are the JSON objects of the job or request.
+// Objects returns the JSON objects of the job or request.
 func (j Job) Objects(d newqueue.Dialect) []Object {
 	r := j.Record
 	if r.Queue.IsAccess() {

@@ -28,7 +28,7 @@ var QueueKinds = []QueueKind{Ingest, Inventory, AccessSmall, AccessLarge}
 // jobs.
 func (k QueueKind) IsAccess() bool { return k == AccessSmall || k == AccessLarge }
 
-// Hold is the hold that keeps the workers away from what the queue's records become.
+// Hold returns the hold that keeps the workers away from what the queue's records become.
 func (k QueueKind) Hold() newqueue.QueueHold {
 	switch k {
 	case AccessSmall:
@@ -39,7 +39,7 @@ func (k QueueKind) Hold() newqueue.QueueHold {
 	return newqueue.HoldIngest
 }
 
-// KindOf is the kind of queue that a job or request comes from, as far as its path shows: that
+// KindOf returns the kind of queue that a job or request comes from, as far as its path shows: that
 // of an inventory record's job is Ingest, which has the same hold.
 func KindOf(job string) QueueKind {
 	for _, kind := range []QueueKind{AccessSmall, AccessLarge} {
@@ -50,7 +50,7 @@ func KindOf(job string) QueueKind {
 	return Ingest
 }
 
-// AccessQueue is the new queue of an access record.
+// AccessQueue returns the new queue of an access record.
 func (k QueueKind) AccessQueue() newqueue.AccessQueue {
 	if k == AccessLarge {
 		return newqueue.AccessLarge
@@ -65,7 +65,7 @@ type Queues struct {
 	Locks []string               `json:"locks"` // their children are outstanding legacy object locks
 }
 
-// DefaultQueues are the usual names. The caller owns them.
+// DefaultQueues returns the usual names. The caller owns them.
 func DefaultQueues() Queues {
 	return Queues{
 		Nodes: map[QueueKind][]string{
@@ -123,7 +123,7 @@ func text(p legacy.Payload, property string) string {
 	return s
 }
 
-// SHA256 is the digest of the record's bytes.
+// SHA256 returns the digest of the record's bytes.
 func (r Record) SHA256() [sha256.Size]byte {
 	if r.Err == nil {
 		return r.Legacy.SHA256

@@ -15,7 +15,7 @@ type State struct {
 	Warning string // for the operator, "" for none
 }
 
-// Name is the state's name, in lower case.
+// Name returns the state's name, in lower case.
 func (s State) Name() string { return string(s.Job) + string(s.Access) }
 
 // Unfinished reports whether a service still has to work on the job, or an administrator

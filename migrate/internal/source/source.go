@@ -40,7 +40,7 @@ type Node struct {
 	ACL   []znode.ACL
 }
 
-// Next is the number that the next record of the queue gets. A dump without Stats does not
+// Next returns the number that the next record of the queue gets. A dump without Stats does not
 // say it; then it is the number after the highest one.
 func (n Node) Next() uint32 {
 	counted, _ := n.Stat.NextSequence()
@@ -61,7 +61,7 @@ type Lock struct {
 	Err    error
 }
 
-// None is a source without queues, for a target of which nobody knows the legacy queue.
+// None returns a source without queues, for a target of which nobody knows the legacy queue.
 func None(r *zkconn.Reader) *Source { return &Source{r: r} }
 
 // ErrNoQueues says that none of the queue nodes is in the source. Usually the chroot is
@@ -168,21 +168,21 @@ func (s *Source) readLocks(ctx context.Context, root string) error {
 	return err
 }
 
-// WithTimes is the same source, with the records' times read in this unit.
+// WithTimes returns the same source, with the records' times read in this unit.
 func (s *Source) WithTimes(unit legacy.TimeChoice) *Source {
 	other := *s
 	other.Options.Time = unit
 	return &other
 }
 
-// WithACLs is the same source, with the records' ACLs read too.
+// WithACLs returns the same source, with the records' ACLs read too.
 func (s *Source) WithACLs() *Source {
 	other := *s
 	other.r = s.r.WithACLs(zkconn.AllACLs)
 	return &other
 }
 
-// Czxids are the czxids of the queue nodes that are there, by path.
+// Czxids returns the czxids of the queue nodes that are there, by path.
 func (s *Source) Czxids() map[string]int64 {
 	czxids := map[string]int64{}
 	for _, n := range s.Nodes {
@@ -191,7 +191,7 @@ func (s *Source) Czxids() map[string]int64 {
 	return czxids
 }
 
-// Len is the number of records, as they were listed.
+// Len returns the number of records, as they were listed.
 func (s *Source) Len() int {
 	n := 0
 	for _, node := range s.Nodes {
@@ -209,7 +209,7 @@ func (s *Source) Next() map[string]uint32 {
 	return next
 }
 
-// Kind is the kind of the queue that a record is in; "" if its parent is no queue node.
+// Kind returns the kind of the queue that a record is in; "" if its parent is no queue node.
 func (s *Source) Kind(record string) rules.QueueKind {
 	parent := znode.Parent(record)
 	for kind, nodes := range s.Queues.Nodes {
@@ -309,5 +309,5 @@ func (s *Source) Again(ctx context.Context) (*Source, error) {
 	return OpenKnown(ctx, s.r, s.Queues, s.Options)
 }
 
-// Reader is the session that reads the source.
+// Reader returns the session that reads the source.
 func (s *Source) Reader() *zkconn.Reader { return s.r }

@@ -42,7 +42,7 @@ func entries(d newqueue.Dialect, job string, nodes []znode.Node, bid string) (pa
 	return paths, bid
 }
 
-// AllEntries are all paths at which a job can have an entry, in byte order. bid is its
+// AllEntries returns all paths at which a job can have an entry, in byte order. bid is its
 // batch, "" if that is not known.
 func AllEntries(bid, jid string) (paths []string) {
 	if _, ok := newqueue.ParseSequenceID(newqueue.BatchPrefix, bid); ok {

@@ -76,7 +76,7 @@ func (t *Target) findEntries(ctx context.Context, jobs []Job) error {
 // Gone reports whether the job is not there: finished and cleaned up, or deleted.
 func (j Job) Gone() bool { return len(j.Nodes) == 0 }
 
-// All are all znodes of the job, its entries last.
+// All returns all znodes of the job, its entries last.
 func (j Job) All() []znode.Node { return slices.Concat(j.Nodes, j.Entries) }
 
 // Locked says which znode of the job a session has; "" if none has. A worker is working on it.
@@ -119,7 +119,7 @@ func (j Job) ActedOn(restored bool) string {
 	return ""
 }
 
-// Status is the job's state, in lower case ("" if it can't be read), and whether its status was written
+// Status returns the job's state, in lower case ("" if it can't be read), and whether its status was written
 // since the job was created.
 func (j Job) Status() (state string, written bool) {
 	for _, n := range j.Nodes {
@@ -133,7 +133,7 @@ func (j Job) Status() (state string, written bool) {
 	return "", true
 }
 
-// Deletes are the operations that delete znodes as they were read. The nodes have parents before their
+// Deletes returns the operations that delete znodes as they were read. The nodes have parents before their
 // children, so their reverse has children first.
 func Deletes(nodes []znode.Node) []znode.Op {
 	ops := make([]znode.Op, 0, len(nodes))

@@ -87,7 +87,7 @@ func (t *Target) Counters(ctx context.Context) (counters map[string]Counter, the
 	return counters, there, nil
 }
 
-// Count is how many jobs, batches or requests a parent has.
+// Count returns how many jobs, batches or requests a parent has.
 func (n *Names) Count(parent string) int {
 	count := 0
 	for _, name := range n.lists[parent] {

@@ -295,7 +295,7 @@ func (t *Target) HeldSince(run *ledger.Run, q newqueue.QueueHold) bool {
 	return true
 }
 
-// Together are the queues that are released together with a queue: both access queues, because the large
+// Together returns the queues that are released together with a queue: both access queues, because the large
 // worker takes small requests too.
 func Together(q newqueue.QueueHold) []newqueue.QueueHold {
 	if q == newqueue.HoldIngest {

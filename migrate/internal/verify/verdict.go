@@ -67,7 +67,7 @@ const (
 // Groups are all groups, the gravest first.
 var Groups = []Group{Damage, UndecidedIn, UnfinishedIn, RestoredIn, ActedOnIn}
 
-// Group is the group of the kind.
+// Group returns the group of the kind.
 func (k Kind) Group() Group {
 	switch k {
 	case JobGone, BothBegun, Vanished, Again:

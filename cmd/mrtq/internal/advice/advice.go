@@ -258,7 +258,7 @@ func isServer(address string) bool {
 	return err == nil && p.File == ""
 }
 
-// Lift is the command that lifts these holds.
+// Lift returns the command that lifts these holds.
 func (a Adviser) Lift(s Situation, holds []migrate.HoldStatus) Next {
 	flags, before := []Flag{Switch("others")}, "make sure that the owners of these holds agree"
 	if slices.ContainsFunc(holds, migrate.HoldStatus.OfRun) {

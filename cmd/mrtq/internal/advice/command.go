@@ -17,7 +17,7 @@ type Flag struct {
 	Values []string
 }
 
-// Set is a flag with values; none at all if there are no values.
+// Set returns a flag with values; none at all if there are no values.
 func Set(name string, values ...string) []Flag {
 	if len(values) == 0 {
 		return nil
@@ -29,7 +29,7 @@ func Set(name string, values ...string) []Flag {
 // which is secret. If it is not set, the empty value is refused.
 const ACL = "\x00ACL"
 
-// Switch is a flag without a value.
+// Switch returns a flag without a value.
 func Switch(name string) Flag { return Flag{Name: name} }
 
 func (f Flag) words() (words []string) {
@@ -53,7 +53,7 @@ var first = []string{"dialect", "new-queue", "hold-again", "restored", "again", 
 
 func isPlanning(command string) bool { return command == "plan" || command == "migrate" }
 
-// Command is a command to run next: with its flags, and with those flags of this command
+// Command returns a command to run next: with its flags, and with those flags of this command
 // that it needs, too. It can be pasted into a shell.
 func (a Adviser) Command(name string, args []string, flags ...Flag) string {
 	for _, f := range a.Given {
@@ -68,7 +68,7 @@ func (a Adviser) Command(name string, args []string, flags ...Flag) string {
 	return commandLine(name, args, flags)
 }
 
-// Again is the command that runs, with more flags.
+// Again returns the command that runs, with more flags.
 func (a Adviser) Again(flags ...Flag) string {
 	for _, f := range a.Given {
 		if !hasFlag(flags, f.Name) {
@@ -78,7 +78,7 @@ func (a Adviser) Again(flags ...Flag) string {
 	return commandLine(a.Name, a.Args, flags)
 }
 
-// Really is the command that runs, without --dry-run and for people, with more flags.
+// Really returns the command that runs, without --dry-run and for people, with more flags.
 func (a Adviser) Really(flags ...Flag) string {
 	a.Given = without(a.Given, "dry-run", "output")
 	return a.Again(flags...)
@@ -129,7 +129,7 @@ func isChoice(flag string) bool {
 	return flag == "time" || slices.ContainsFunc(migrate.AllChoices, func(c migrate.Choice) bool { return c.Name == flag })
 }
 
-// Word is a word as a shell takes it.
+// Word returns a word as a shell takes it.
 func Word(s string) string {
 	if plainWord.MatchString(s) {
 		return s
@@ -139,7 +139,7 @@ func Word(s string) string {
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
 
-// List is the value of a flag that takes a list: a line of CSV.
+// List returns the value of a flag that takes a list: a line of CSV.
 func List(values ...string) string {
 	var b strings.Builder
 	w := csv.NewWriter(&b)

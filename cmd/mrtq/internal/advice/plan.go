@@ -135,7 +135,7 @@ func (a Adviser) planFlags(s Situation) (flags []Flag) {
 	return flags
 }
 
-// PlanAgain is the command that makes a saved plan again, with its settings.
+// PlanAgain returns the command that makes a saved plan again, with its settings.
 func (a Adviser) PlanAgain(s Situation) string {
 	return a.Command("plan", []string{s.Source, s.Target}, a.planFlags(s)...)
 }

@@ -67,7 +67,7 @@ func (c *Connection) Prepare(f *pflag.FlagSet, log *slog.Logger, say func(news s
 	return nil
 }
 
-// Files are the files that the flags name.
+// Files returns the files that the flags name.
 func (c *Connection) Files() []files.Named {
 	return []files.Named{{By: "--tls-ca", Path: c.tls.CA}, {By: "--tls-cert", Path: c.tls.Cert}, {By: "--tls-key", Path: c.tls.Key}, {By: "--auth-file", Path: c.authFile}}
 }

@@ -29,13 +29,13 @@ func (e *coded) Unwrap() error { return e.err }
 // With returns err with an exit code.
 func With(code int, err error) error { return &coded{code, err} }
 
-// Usagef is an error about the command line or the settings.
+// Usagef returns an error about the command line or the settings.
 func Usagef(format string, a ...any) error { return With(Usage, fmt.Errorf(format, a...)) }
 
-// Check is the error of a check that failed.
+// Check returns the error of a check that failed.
 func Check(err error) error { return With(Failed, err) }
 
-// Code is the exit code of an error. An error without a code is one of the environment.
+// Code returns the exit code of an error. An error without a code is one of the environment.
 func Code(err error) int {
 	var c *coded
 	switch {

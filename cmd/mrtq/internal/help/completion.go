@@ -36,7 +36,7 @@ func CompleteFlags(root *cobra.Command) {
 	}
 }
 
-// Texts are names as strings.
+// Texts returns names as strings.
 func Texts[T ~string](list []T) (names []string) {
 	for _, x := range list {
 		names = append(names, string(x))

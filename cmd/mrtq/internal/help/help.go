@@ -33,7 +33,7 @@ var groups = []struct {
 // Print prints a command's help.
 func Print(cmd *cobra.Command, _ []string) { io.WriteString(cmd.OutOrStdout(), Text(cmd)) }
 
-// Text is a command's help: what it does, its usage, examples, commands and flags.
+// Text returns a command's help: what it does, its usage, examples, commands and flags.
 func Text(cmd *cobra.Command) string {
 	var b strings.Builder
 	long := cmd.Long
@@ -177,7 +177,7 @@ func reflow(s string) string {
 	return strings.Join(paragraphs, "\n\n")
 }
 
-// Continued is an example on as many lines as it needs. All of them together can be pasted into a
+// Continued returns an example on as many lines as it needs. All of them together can be pasted into a
 // shell.
 func Continued(example string) string {
 	const end = " \\"

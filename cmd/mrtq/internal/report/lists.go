@@ -32,7 +32,7 @@ type column struct {
 	Time   bool   `json:"time,omitempty"`
 }
 
-// N is the number of rows.
+// N returns the number of rows.
 func (l list) N() int { return len(l.Rows) }
 
 // newList makes a list of items.
@@ -59,7 +59,7 @@ const (
 // listCell is one cell in the page itself.
 type listCell struct{ Name, Label, Text string }
 
-// First are the rows that are in the page itself.
+// First returns the rows that are in the page itself.
 func (l list) First() (rows [][]listCell) {
 	for _, r := range l.Rows[:min(len(l.Rows), l.first)] {
 		var cells []listCell
@@ -77,7 +77,7 @@ func (l list) First() (rows [][]listCell) {
 	return rows
 }
 
-// Shown are the columns of the table.
+// Shown returns the columns of the table.
 func (l list) Shown() (shown []column) {
 	for _, c := range l.Columns {
 		if c.Shown {

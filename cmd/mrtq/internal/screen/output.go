@@ -14,7 +14,7 @@ import (
 // Cell makes text printable, and puts it on one line, as in a cell of a table.
 func Cell(s string) string { return text.Line(s) }
 
-// Count is a number with its noun: "1 batch", "2 batches".
+// Count returns a number with its noun: "1 batch", "2 batches".
 func Count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -56,7 +56,7 @@ func Terminal(w io.Writer) (*os.File, bool) {
 	return f, ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Size is the size of a terminal, or 80 by 24 if it is unknown.
+// Size returns the size of a terminal, or 80 by 24 if it is unknown.
 func Size(file *os.File) (width, height int) {
 	width, height, err := term.GetSize(int(file.Fd()))
 	if err != nil || width <= 0 || height <= 0 {

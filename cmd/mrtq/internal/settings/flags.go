@@ -33,7 +33,7 @@ func (c *choiceFlag) Set(s string) error {
 	return nil
 }
 
-// Choices are the values of a flag that [Choice] added; nil for any other flag.
+// Choices returns the values of a flag that [Choice] added; nil for any other flag.
 func Choices(f *pflag.Flag) []string {
 	if c, ok := f.Value.(*choiceFlag); ok {
 		return c.choices

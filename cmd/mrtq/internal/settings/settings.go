@@ -52,7 +52,7 @@ var OtherVariables = []string{
 	"MRTQ_MRT_ZK_DRIVER",
 }
 
-// Variable is the environment variable of a flag.
+// Variable returns the environment variable of a flag.
 func Variable(flag string) string {
 	return "MRTQ_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }

@@ -41,7 +41,7 @@ type recordError struct {
 	Message string      `json:"message"`
 }
 
-// RecordOf is a record as JSON. It has an error instead of its content if it can't be decoded.
+// RecordOf returns a record as JSON. It has an error instead of its content if it can't be decoded.
 func RecordOf(r migrate.Record) Record {
 	if r.Err != nil {
 		e := &recordError{Kind: r.Err.Kind, Message: r.Err.Error()}
@@ -124,7 +124,7 @@ func (t *recordTable) end() error {
 	return nil
 }
 
-// RecordRow is a row of the table of records.
+// RecordRow returns a row of the table of records.
 func RecordRow(r migrate.Record) screen.Row {
 	if r.Err != nil {
 		return screen.Row{r.Path, BadStatus, "", "", r.Err.Error()}

@@ -40,7 +40,7 @@ func Rehearsal(s *screen.Screen, r *rehearse.Report) {
 	}
 }
 
-// RehearsalRows are what was rehearsed, and how much of it.
+// RehearsalRows returns what was rehearsed, and how much of it.
 func RehearsalRows(r *rehearse.Report) []screen.Row {
 	rows := []screen.Row{
 		{"records", fmt.Sprint(r.Records)},
@@ -81,7 +81,7 @@ func night(s *screen.Screen, n *rehearse.Night) {
 	}
 }
 
-// NightRows are what the night will be, and how much of it.
+// NightRows returns what the night will be, and how much of it.
 func NightRows(n *rehearse.Night) []screen.Row {
 	var rows []screen.Row
 	for _, step := range n.Steps {

@@ -146,7 +146,7 @@ func stateShown(s *migrate.Status, r migrate.RunStatus) string {
 	return RunState(r.State, r.ReleasedQueues(), s.AtWork > 0)
 }
 
-// RunState is a run's state in words. released are the queues that release has lifted. If no
+// RunState returns a run's state in words. released are the queues that release has lifted. If no
 // migration is running, a run whose record says that it is running was interrupted.
 func RunState(state migrate.RunState, released []newqueue.QueueHold, running bool) string {
 	switch {

@@ -36,7 +36,7 @@ type Options struct {
 	Parallel int       // how many scenarios run at the same time; 0 means one
 }
 
-// Features are feature files of mrtq.
+// Features returns feature files of mrtq.
 func Features(names ...string) (all []godog.Feature, err error) {
 	for _, name := range names {
 		text, err := features.Files.ReadFile(name)

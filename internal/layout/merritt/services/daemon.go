@@ -110,7 +110,7 @@ var (
 var Effects = []Effect{StopsQueue, EndsThread, StopsReports, Resubmits, StoresEmpty, ReportsEarly, Stuck, StuckReporting, Waits,
 	NotFound, Fails, NeverReported, ReportLost, NeverCleaned, ReportsWrong, BreaksPage, Harmless}
 
-// String is the name of the effect in merritt.yaml.
+// String returns the name of the effect in merritt.yaml.
 func (e Effect) String() string { return e.name }
 
 // Blocking reports whether a migration refuses to start because of an item with

@@ -88,7 +88,7 @@ func (d *Demand) wanted() string {
 	return d.Says
 }
 
-// String is the rule in one line.
+// String returns the rule in one line.
 func (d Demand) String() string {
 	what := d.Says
 	if d.Key != "" {
