@@ -18,6 +18,8 @@ type TreeReader interface {
 	// Walk yields root and everything below it, each znode after its parent, or
 	// nothing if root doesn't exist. It ends after the first error.
 	Walk(ctx context.Context, root string) iter.Seq2[znode.Node, error]
+	// Seen is the newest transaction that the reader knows of, anywhere on the server; 0 if it knows of none.
+	Seen() int64
 }
 
 // InMemory reads a tree in memory. The tree must not change while it is
@@ -32,6 +34,8 @@ func (s inMemory) Get(_ context.Context, path string) (znode.Node, error) {
 	}
 	return znode.Node{}, fmt.Errorf("%s: %w", path, znode.ErrNoNode)
 }
+
+func (s inMemory) Seen() int64 { return 0 }
 
 func (s inMemory) Walk(ctx context.Context, root string) iter.Seq2[znode.Node, error] {
 	return func(yield func(znode.Node, error) bool) {
@@ -55,7 +59,7 @@ type Options struct {
 	// Looks is how often the tree is read at most; 0 is once. A tree may change
 	// while it is read. So if a look finds something, the check looks again, and
 	// reports only what every look finds. It stops when nothing has changed
-	// between two looks. A session that is working on something is given the time of
+	// during a look, or between two. A session that is working on something is given the time of
 	// [Patience] to go on.
 	Looks int
 	// Most is how many findings of each rule and severity are kept: the first ones, by path. 0 is all.
@@ -145,8 +149,10 @@ func (m *Map) Check(ctx context.Context, s TreeReader, opt Options) (*Report, er
 // looks looks at the tree as often as opt says. A finding that comes from a change during one
 // look is not found again. Real damage is found by every look.
 func (m *Map) looks(ctx context.Context, s TreeReader, opt Options) (*Report, error) {
+	began := s.Seen()
 	report, err := look(ctx, s, m, opt, nil)
-	for again := 1; err == nil && again < opt.Looks && len(report.Counts) > 0; again++ {
+	quiet := began != 0 && s.Seen() == began
+	for again := 1; err == nil && again < opt.Looks && len(report.Counts) > 0 && !quiet; again++ {
 		before := report
 		report, err = look(ctx, s, m, opt, before.found)
 		if err == nil && report.zxid == before.zxid && report.zxid != 0 {

@@ -219,7 +219,7 @@ func (c *conn) answer(h jute.ReplyHeader, size int64) error {
 	} else if err != nil {
 		return err
 	}
-	c.s.seen = max(c.s.seen, h.Zxid)
+	c.s.seen.Store(max(c.s.seen.Load(), h.Zxid))
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.err != nil {

@@ -168,7 +168,7 @@ func (s *session) handshake(dialed net.Conn) (*conn, error) {
 	nc.SetDeadline(time.Now().Add(s.patience()))
 	in := bufio.NewReaderSize(nc, readAhead)
 	request := jute.AppendConnectRequest(make([]byte, jute.LenPrefix), jute.ConnectRequest{
-		LastZxidSeen: s.seen, TimeoutMillis: int32(s.cfg.SessionTimeout.Milliseconds()),
+		LastZxidSeen: s.seen.Load(), TimeoutMillis: int32(s.cfg.SessionTimeout.Milliseconds()),
 		SessionID: s.id, Password: s.password[:], HasReadOnly: true,
 	})
 	jute.SealFrame(request)

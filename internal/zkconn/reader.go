@@ -87,6 +87,10 @@ func (r *Reader) Address() Address {
 	return Address{Servers: r.s.cfg.Address.Servers, Chroot: r.at.Chroot}
 }
 
+// Seen is the newest transaction that an answer has named. If it is the same before and after some reads, nothing changed
+// while they were made.
+func (r *Reader) Seen() int64 { return r.s.seen.Load() }
+
 // Delayed is for how long the session's [Limit] has let operations wait so far, also those of other
 // sessions that share it.
 func (r *Reader) Delayed() time.Duration { return r.s.cfg.Limit.Delayed() }

@@ -24,6 +24,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -42,14 +43,14 @@ type session struct {
 	many    multiReads          // how many of them one request may name
 	pulse   Pulse               // for how long callers of this session have waited in vain
 
-	// Only the goroutine that connects uses these. seen also belongs to the connection's
+	// Only the goroutine that connects uses these. seen is set by the connection's
 	// goroutine that reads.
 	servers  []string
 	turn     int           // of the servers
 	silence  time.Duration // see firstSilence
 	id       int64         // 0: never opened. It never changes afterwards, and other goroutines may read it
 	password [jute.PasswordLen]byte
-	seen     int64 // the newest transaction that an answer named
+	seen     atomic.Int64 // the newest transaction that an answer named
 
 	mu   sync.Mutex
 	conn *conn         // the last one; it may be broken
