@@ -25,14 +25,6 @@ func (c *clock) now() time.Time {
 	return c.at
 }
 
-// Now returns the server's time: what the manual clock shows, or with Options.RealTime the
-// machine's time.
-func (s *Server) Now() time.Time {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.clock.now()
-}
-
 // Advance moves a manual clock forward by d. Before it returns, it expires the sessions that have
 // been silent for longer than their timeout, in the order of their deadlines. It also removes the
 // container and TTL nodes that are due, as often as Options.ContainerInterval says.

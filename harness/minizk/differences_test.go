@@ -53,7 +53,7 @@ A create "/s/x" null [31 "auth" ""] 0
 A getACL "/s/x"
 `},
 	{name: "order-of-children",
-		why: "The real server lists children in the order of a hash table. minizk's order is neither sorted nor the order of creation, but it is the same each time.",
+		why: "The real server lists children in the order of a hash table. minizk's order is unsorted but deterministic.",
 		probe: `
 A session
 A multi {create "/s/a" "" open 0; create "/s/b" "" open 0; create "/s/c" "" open 0; create "/s/d" "" open 0}

@@ -235,13 +235,6 @@ func (s *Server) nextTx() ztree.Tx {
 	return ztree.Tx{Zxid: s.zxid, Time: s.clock.now().UnixMilli()}
 }
 
-// Zxid returns the zxid of the last transaction.
-func (s *Server) Zxid() int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.zxid
-}
-
 // disconnected forgets a connection after its last read. The session stays until it times out.
 func (s *Server) disconnected(c *conn) {
 	s.mu.Lock()

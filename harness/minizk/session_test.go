@@ -95,9 +95,6 @@ func TestManualClock(t *testing.T) {
 	}
 	s.Advance(sessionTimeout)
 	want(t, "exactly at its timeout", do(t, b, jute.Request{Op: jute.OpSync, Path: "/"}), jute.OK)
-	if !s.Now().Equal(start.Add(5*sessionTimeout/2 + sessionTimeout)) {
-		t.Errorf("now %v", s.Now())
-	}
 }
 
 func TestRealClockExpires(t *testing.T) {
