@@ -379,6 +379,13 @@ func TestLateRecordOfAFinishedBatch(t *testing.T) {
 		if !slices.Contains(p.Warnings, want) {
 			t.Errorf("warnings %v", p.Warnings)
 		}
+		// If the batch's other records have left the source, the plan has nothing to derive the batch's state from.
+		vanished := serve(t, s.tree(), d)
+		vanished.remove(ingest(1))
+		p = vanished.plan(s.options().Options)
+		if len(p.Warnings) != 1 || len(p.Services) > 0 || len(p.Batches) != 1 || p.Batches[0].UUID != "bid-open" {
+			t.Errorf("vanished: %v, %v, %+v", p.Warnings, p.Services, p.Batches)
+		}
 		s.mustMigrate(s.options())
 		if got, want := accounted(s.verify()), "total 5: migrated 4, not migrated 1"; got != want {
 			t.Errorf("%s\nexpected %s", got, want)
@@ -397,34 +404,6 @@ func TestLateRecordOfAFinishedBatch(t *testing.T) {
 		s.mustMigrate(opt)
 		if got, want := accounted(s.verify()), "total 5: migrated 4, removed 1"; got != want {
 			t.Errorf("%s\nexpected %s", got, want)
-		}
-	})
-}
-
-// The records of a finished batch have left the source when a late record of it comes. The plan
-// says nothing of the batch's state, because it has nothing to derive that from.
-func TestLateRecordOfAVanishedBatch(t *testing.T) {
-	each(t, func(t *testing.T, d newqueue.Dialect) {
-		s := serve(t, queueTree(t, map[string][]byte{
-			ingest(1): record(t, legacy.Failed, job("done", "1")),
-			ingest(2): record(t, legacy.Pending, job("open", "2")),
-			ingest(3): record(t, legacy.Pending, job("open", "3")),
-		}), d)
-		s.interrupted(2)
-		s.remove(ingest(1))
-		s.create(ingest(8), record(t, legacy.Pending, job("done", "8")))
-		s.begin()
-		p := s.plan(s.options().Options)
-		if len(p.Warnings) != 1 || p.Warnings[0].Path != ingest(8) {
-			t.Errorf("warnings %v", p.Warnings)
-		}
-		for _, b := range p.Batches {
-			if b.UUID == "bid-done" {
-				t.Errorf("batch %s is %s", b.UUID, b.State)
-			}
-		}
-		for _, f := range p.Services {
-			t.Errorf("%+v", f)
 		}
 	})
 }

@@ -218,13 +218,19 @@ func TestRollbackBesideAWorker(t *testing.T) {
 
 func job2() legacy.Payload { return job("0", "2") }
 
-// While the rollback of an older run is not finished, nothing is migrated.
-func TestUnfinishedRollbackOfAnOlderRun(t *testing.T) {
+// The newest run is rolled back. While the rollback of the one before is not finished, nothing is migrated. If a job of that one is
+// damaged, the advice is about it.
+func TestOlderRun(t *testing.T) {
 	s := serve(t, queueTree(t, pendings(t, 4, 2)), newqueue.MrtZK)
 	s.mustMigrate(s.options())
 	s.create(ingest(9), record(t, legacy.Pending, job("z", "9")))
 	s.mustMigrate(s.options())
 	s.mustRollback(migrate.RollbackOptions{})
+	damaged := serve(t, s.tree(), s.dialect) // the newest run can't be rolled back again
+	damaged.set(damaged.jobOf(ingest(2))+"/status", []byte("by hand"))
+	if v := damaged.verify(); migrate.VerdictStep(v) != migrate.StepRepairOlder {
+		t.Errorf("%q: %v", migrate.VerdictStep(v), v.Differences)
+	}
 	s.rollbackInterrupted(run0)
 	p := problem(s.plan(s.options().Options), migrate.RollbackUnfinished)
 	if p == nil || p.Fits != "run0000000000" {
@@ -239,20 +245,6 @@ func TestUnfinishedRollbackOfAnOlderRun(t *testing.T) {
 	s.mustRollback(migrate.RollbackOptions{})
 	if st := s.status(); st.Step != migrate.StepPlan || st.Current().ID != "run0000000001" {
 		t.Errorf("afterwards: %s of %s", st.Step, st.Current().ID)
-	}
-}
-
-// The newest run is rolled back, and a job of the one before is damaged: the rolled-back run can't
-// be rolled back again.
-func TestDamageOfAnOlderRun(t *testing.T) {
-	s := serve(t, queueTree(t, pendings(t, 4, 2)), newqueue.MrtZK)
-	s.mustMigrate(s.options())
-	s.create(ingest(9), record(t, legacy.Pending, job("z", "9")))
-	s.mustMigrate(s.options())
-	s.mustRollback(migrate.RollbackOptions{})
-	s.set(s.jobOf(ingest(2))+"/status", []byte("by hand"))
-	if v := s.verify(); migrate.VerdictStep(v) != migrate.StepRepairOlder {
-		t.Errorf("%q: %v", migrate.VerdictStep(v), v.Differences)
 	}
 }
 
