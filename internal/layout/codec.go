@@ -75,8 +75,8 @@ var codecs = []*Codec{
 	{Name: "zlib-json", Says: "JSON, compressed with zlib or plain", Kinds: zlibKinds, Values: true, Read: readZlibJSON},
 	{Name: "sharded-json", Says: "JSON, compressed with zlib, in shards of at most 1,000,000 bytes", Kinds: slices.Concat(blobKinds, jsonKinds), Composite: true, Values: true, Read: readShardedJSON},
 	{Name: "sharded-bytes", Says: "bytes, compressed with zlib, in shards of at most 1,000,000 bytes", Kinds: blobKinds, Composite: true, Read: readShardedBytes},
-	{Name: "lock", Says: "a lock: no data, and contenders that are ephemeral and numbered", Kinds: lockKinds, Composite: true, Read: readLock},
-	{Name: "write-lock", Says: "a lock without readers: no data, and contenders that are ephemeral and numbered", Kinds: append([]string{ReadLock}, lockKinds...), Composite: true, Read: readWriteLock},
+	{Name: "lock", Says: "a lock: no data, and contenders that are ephemeral and sequential", Kinds: lockKinds, Composite: true, Read: readLock},
+	{Name: "write-lock", Says: "a lock without readers: no data, and contenders that are ephemeral and sequential", Kinds: append([]string{ReadLock}, lockKinds...), Composite: true, Read: readWriteLock},
 }
 
 func readNothing(*Reading) (any, bool) { return nil, false }

@@ -66,10 +66,10 @@ func kindWords(n *layout.Node) string {
 		return "any"
 	}
 	if n.Sequence {
-		words += ", numbered"
+		words += ", sequential"
 	}
 	if n.Required {
-		words += ", always there"
+		words += ", always present"
 	}
 	return words
 }
