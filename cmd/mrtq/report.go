@@ -3,7 +3,10 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -14,13 +17,15 @@ import (
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/report"
 	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/harness/rehearse"
+	"mrtq/internal/openfile"
 	"mrtq/migrate"
 )
 
 type reportCmd struct {
 	verifyFlags
-	plan, out string
-	force     bool
+	plan, out, rehearsal string
+	force                bool
 }
 
 func (a *app) reportCmd() *cobra.Command {
@@ -29,9 +34,10 @@ func (a *app) reportCmd() *cobra.Command {
 		Use:   "report {TARGET | --plan FILE}",
 		Short: "make a page about a plan or a migration",
 		Long: `Make one HTML file about a migration, for the operator and for the people who must
-approve it. It begins with the verdict, the numbers, and what could happen: records that
-might run twice, might never run, or might be stored without content if they are
-requeued. Then come the choices, what is migrated and what is left out and why, each
+approve it. It begins with the verdict and, for a plan, with what an approver asks: what
+stops, for how long, until when it can be undone, and lines to sign. --rehearsal adds
+times and emails. Then comes what could happen: records that might run twice or never,
+and what the cleanup removes. Then come the choices, what is migrated and what is left out and why, each
 legacy record and its job, the runs, and the number of jobs in each state. The file
 needs no network, and can be searched, sorted, printed and mailed.
 
@@ -54,6 +60,7 @@ and the exit code is 1.`,
 	a.conn.RateFlag(f)
 	c.flags(f)
 	f.StringVar(&c.plan, "plan", "", "`file` with a plan, as mrtq plan --out saved it")
+	f.StringVar(&c.rehearsal, "rehearsal", "", "`file` with the JSON of a rehearsal (-o json), for the page of a plan")
 	f.StringVar(&c.out, "out", "", "`file` to write the page to, instead of stdout; an earlier page is replaced")
 	f.BoolVar(&c.force, "force", false, "replace the file of --out even if it is no page of mrtq")
 	return cmd
@@ -61,6 +68,8 @@ and the exit code is 1.`,
 
 func (c *reportCmd) main(ctx context.Context, a *app, args []string) (err error) {
 	switch {
+	case c.plan == "" && c.rehearsal != "":
+		return exit.Usagef("--rehearsal %s is for the page of a plan: give --plan, too", c.rehearsal)
 	case c.plan != "" && c.quarantine != "":
 		return exit.Usagef("--quarantine %s is compared with the legacy queue, and --plan reads none", c.quarantine)
 	case files.IsGzip(c.out):
@@ -73,7 +82,7 @@ func (c *reportCmd) main(ctx context.Context, a *app, args []string) (err error)
 		}
 	}
 	if err := a.checkFiles([]files.Named{{By: "--out", Path: c.out, New: !c.force && !report.IsPage(c.out)}}, s.target.named(), files.Named{By: "--plan", Path: c.plan},
-		files.Named{By: "--quarantine", Path: c.quarantine}); err != nil {
+		files.Named{By: "--quarantine", Path: c.quarantine}, files.Named{By: "--rehearsal", Path: c.rehearsal}); err != nil {
 		return err
 	}
 	d := &report.Data{Made: time.Now(), Target: s.target.Text, QuarantineChecked: c.quarantine != ""}
@@ -101,7 +110,20 @@ func (c *reportCmd) readPlan(ctx context.Context, d *report.Data) (err error) {
 	if d.Plan, err = readPlan(c.plan); err != nil {
 		return err
 	}
-	d.Source, d.Target = d.Plan.Source, d.Plan.Target
+	data, err := openfile.ReadAll(c.plan)
+	if err != nil {
+		return files.Unread("--plan "+c.plan, err)
+	}
+	d.Source, d.Target, d.PlanID, d.Version = d.Plan.Source, d.Plan.Target, fmt.Sprintf("%x", sha256.Sum256(data)), version()
+	if c.rehearsal != "" {
+		if data, err = openfile.ReadAll(c.rehearsal); err != nil {
+			return files.Unread("--rehearsal "+c.rehearsal, err)
+		}
+		d.Rehearsal = &rehearse.Report{}
+		if err := json.Unmarshal(data, d.Rehearsal); err != nil || d.Rehearsal.Verdict == "" {
+			return exit.Usagef("--rehearsal %s: this is not what mrtq rehearse -o json prints", c.rehearsal)
+		}
+	}
 	d.Records, err = migrate.ReadRecords(ctx, nil, d.Plan)
 	return err
 }

@@ -47,9 +47,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 	ran, err := cmd.ExecuteContextC(ctx)
 	if err != nil && !a.began { // cobra's own errors are about the command line
 		if strings.HasPrefix(err.Error(), "unknown command") {
-			err = fmt.Errorf("%w; see %s", err, cmp.Or(pages[args[0]], "mrtq --help"))
-			if near := help.Nearest(args[0], commandNames(cmd)); near != "" {
+			if near := help.Nearest(args[0], commandNames(cmd)); near != "" && pages[args[0]] == "" {
 				err = fmt.Errorf("unknown command %q; did you mean %s?", args[0], near)
+			} else {
+				err = fmt.Errorf("%w; see %s", err, cmp.Or(pages[args[0]], "mrtq --help"))
 			}
 		}
 		err = exit.With(exit.Usage, err)

@@ -23,6 +23,8 @@ import (
 	"time"
 
 	"mrtq/cmd/mrtq/internal/advice"
+	"mrtq/cmd/mrtq/internal/view"
+	"mrtq/harness/rehearse"
 	"mrtq/migrate"
 )
 
@@ -36,6 +38,10 @@ type Data struct {
 	Records        []migrate.RecordStatus
 	// QuarantineChecked says that Verdict has compared a quarantine file.
 	QuarantineChecked bool
+	// PlanID is the digest of the plan's file, Version that of mrtq, and Rehearsal what --rehearsal gave,
+	// for the approver of a plan.
+	PlanID, Version string
+	Rehearsal       *rehearse.Report
 	// Next words what to do in a step.
 	Next func(migrate.Step) advice.Next
 }
@@ -43,20 +49,21 @@ type Data struct {
 // content has the values that page.html shows: texts and counts, ready to print.
 type content struct {
 	frame
-	Risks    []shownRisk
-	Unknown  bool   // the page can't know all risks
-	Wrong    []list // damage, differences and problems
-	Cross    cross
-	LeftOut  []leftOut
-	Choices  []choice
-	Idle     []string // choices that are as by default, and about no record
-	Settings []fact
-	Becomes  []migrate.Tally // what the records of a plan become
-	Runs     []run
-	Notes    []list
-	States   []state
-	Records  list
-	*Data    // for the tables that show a part of it as it is
+	Risks       []shownRisk
+	Unknown     bool   // the page can't know all risks
+	Wrong       []list // damage, differences and problems
+	Cross       cross
+	LeftOut     []leftOut
+	Choices     []choice
+	Idle        []string // choices that are as by default, and about no record
+	Settings    []fact
+	Becomes     []migrate.Tally // what the records of a plan become
+	Runs        []run
+	Notes       []list
+	ChoiceRisks []migrate.Risk // of the choices that matter for any record
+	States      []state
+	Records     list
+	*Data       // for the tables that show a part of it as it is
 }
 
 // fact is one line of the page's head.
@@ -83,6 +90,9 @@ type state struct {
 
 func newContent(d *Data) *content {
 	v := &content{frame: newFrame("mrtq report", "records", d.Made, d.verdict()), Cross: d.crossTable(), LeftOut: d.reasons(), Records: d.recordList(), Risks: d.shownRisks(), Data: d}
+	if d.Plan != nil {
+		v.ChoiceRisks = view.RisksThatMatter(d.Plan)
+	}
 	v.Unknown = d.Plan == nil && d.Verdict == nil && d.newestState() != ""
 	v.Title = v.frame.Verdict.Word + ": migration to " + d.Target
 	v.tiles()

@@ -2,6 +2,7 @@ package report
 
 import (
 	"slices"
+	"strings"
 
 	"mrtq/internal/text"
 	"mrtq/legacy"
@@ -22,12 +23,13 @@ var (
 	never     = effect{"never", "might never run", "warn"}
 	empty     = effect{"empty", "if requeued, might be stored without content", "warn"}
 	unfit     = effect{"unfit", "cannot be processed", "warn"}
+	removed   = effect{"removed", "batches removed within the hour", "warn"}
 	outside   = effect{"outside", "left out, though not done", "warn"}
 )
 
 // effects are all effects, the gravest first. A record may be under several of them: one that
 // might be stored without content might also never run. It is in one risk of each at most.
-var effects = []effect{undecided, twice, never, empty, unfit, outside}
+var effects = []effect{undecided, twice, never, empty, unfit, removed, outside}
 
 // risk is one reason why something could happen, and what to do. Its records are those that is
 // selects, or those that of names.
@@ -66,6 +68,7 @@ var risks = []risk{
 	{empty, "a requeued job skips Initialize, which moves its payload to producer/, and is then reported as done", "look into its producer/ before you requeue it; a held job is safe",
 		(*Data).emptied, nil},
 	{unfit, "it does not meet a demand of the deployed services", "repair or remove the record in the legacy queue; else repair its job by hand", nil, (*Data).unfit},
+	{removed, "its batch is Completed: the hourly cleanup removes it and its jobs for good, although the queue is held", "to look at it first, start ingest later", nil, (*Data).cleanedUp},
 	{outside, "it can't be decoded: only its bytes are kept, in the quarantine file", "have its depositor or requester submit it again",
 		func(_ *Data, r *migrate.RecordStatus) bool { return r.Outcome == migrate.WasQuarantined }, nil},
 	{outside, "consumed: it is left to the legacy worker that has it", "let the worker finish; if none has it, requeue the record there, and migrate again",
@@ -124,6 +127,21 @@ func (d *Data) unfit() []string {
 		return nil
 	}
 	return slices.Concat(d.Plan.About("inventory-records"), d.Plan.About("unserviceable"))
+}
+
+// cleanedUp are the batchIDs of the batches that the cleanup removes. Only a plan knows them.
+func (d *Data) cleanedUp() (batches []string) {
+	if d.Plan == nil {
+		return nil
+	}
+	for _, f := range d.Plan.Services {
+		for _, i := range f.Items {
+			if f.Requirement == "removed-soon" {
+				batches = append(batches, strings.TrimPrefix(i.Path, newqueue.BatchUUIDsPath+"/"))
+			}
+		}
+	}
+	return batches
 }
 
 // shownRisk is a risk and its records.

@@ -2,9 +2,11 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"mrtq/cmd/mrtq/internal/advice"
+	"mrtq/harness/rehearse"
 	"mrtq/migrate"
 	"mrtq/newqueue"
 )
@@ -135,6 +137,12 @@ func risky() *Data {
 			}
 		}
 	}
+	d.PlanID, d.Version = "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03", "mrtq v0.1.0"
+	d.Rehearsal = &rehearse.Report{Verdict: "ok", Records: len(d.Records), Night: &rehearse.Night{Freeze: 41, Mails: 12, Steps: []rehearse.Step{{Name: "migrate", Seconds: 14}}}}
+	soon := migrate.Finding{Requirement: "removed-soon", What: "it is Completed"}
+	soon.Items = slices.Grow(soon.Items, 1)[:1]
+	soon.Items[0].Path = "/batch-uuids/bid-0001"
+	p.Services = []migrate.Finding{soon}
 	p.Risks = []migrate.Risk{
 		{About: "consumed", Choice: "leave"}, {About: "consumed", Choice: "held", Never: consumed}, {About: "consumed", Choice: "pending", Twice: consumed, Chosen: true},
 		{About: "consumed", Choice: "failed", Never: consumed, Empty: consumed}, chosen,

@@ -180,21 +180,23 @@ func printProblems(s *screen.Screen, p *migrate.Plan) {
 	}
 }
 
+// RisksThatMatter are the risks of those choices that are about any record.
+func RisksThatMatter(p *migrate.Plan) []migrate.Risk {
+	return slices.DeleteFunc(slices.Clone(p.Risks), func(r migrate.Risk) bool {
+		return !slices.ContainsFunc(p.Risks, func(x migrate.Risk) bool { return x.About == r.About && len(x.Twice)+len(x.Never) > 0 })
+	})
+}
+
 func printRisks(s *screen.Screen, p *migrate.Plan) {
 	var rows []screen.Row
-	risky, better := map[string]bool{}, false // risky: what a choice is about, if that matters for any record
-	for _, r := range p.Risks {
-		risky[r.About] = risky[r.About] || len(r.Twice)+len(r.Never) > 0
-		better = better || r.Chosen && len(r.Empty) > 0
-	}
-	for _, r := range p.Risks {
+	better := false
+	for _, r := range RisksThatMatter(p) {
 		choice := strings.TrimSpace("--" + r.About + " " + r.Choice)
 		if r.Chosen {
 			choice += " (chosen)"
 		}
-		if risky[r.About] {
-			rows = append(rows, screen.Row{choice, len(r.Twice), len(r.Never), len(r.Empty)})
-		}
+		better = better || r.Chosen && len(r.Empty) > 0
+		rows = append(rows, screen.Row{choice, len(r.Twice), len(r.Never), len(r.Empty)})
 	}
 	tableOf(s, []string{"CHOICE", "MIGHT RUN TWICE", "MIGHT NEVER RUN", "EMPTY IF REQUEUED"}, 1, rows)
 	if better {
