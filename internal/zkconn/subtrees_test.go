@@ -1,8 +1,6 @@
 package zkconn_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"math/rand/v2"
@@ -209,24 +207,5 @@ func TestSlowConsumer(t *testing.T) {
 		if seen > 1000 {
 			break
 		}
-	}
-}
-
-// TestInterruptedInTheMiddle: requests under way end at once, too.
-func TestInterruptedInTheMiddle(t *testing.T) {
-	_, w := embedded(t)
-	roots := records(t, w, 1000)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	seen := 0
-	var last error
-	for _, err := range w.Subtrees(ctx, slices.Values(roots)) {
-		last = err
-		if seen++; seen == 10 {
-			cancel()
-		}
-	}
-	if !errors.Is(last, context.Canceled) || seen > 10+128 {
-		t.Errorf("it ended after %d subtrees with %v", seen, last)
 	}
 }
