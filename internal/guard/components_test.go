@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -111,6 +112,20 @@ func TestComponents(t *testing.T) {
 		if !strings.Contains(string(page), "\n| `"+component+"` |") {
 			t.Errorf("%s: the table of the components has no row for %s", architecturePage, component)
 		}
+	}
+	_, row, _ := strings.Cut(string(page), "Below `internal/`: ")
+	row, _, _ = strings.Cut(row, "\n")
+	var named []string
+	for _, m := range regexp.MustCompile("`(\\w+)`").FindAllStringSubmatch(row, -1) {
+		named = append(named, m[1])
+	}
+	slices.Sort(named)
+	var folders []string
+	for _, f := range value(os.ReadDir("cmd/mrtq/internal"))(t) {
+		folders = append(folders, f.Name())
+	}
+	if !slices.Equal(named, folders) {
+		t.Errorf("%s names %q below cmd/mrtq/internal, where %q are", architecturePage, named, folders)
 	}
 	goldenfile.Section(t, architecturePage, "<!-- generated: components -->", "<!-- end of components -->", picture(arrows), *update)
 }
