@@ -32,14 +32,14 @@ type checkCmd struct {
 // finding. A job that moves all the time can be in the same place twice by chance.
 const mostReads = 8
 
-var errBroken = errors.New("the tree differs from its map")
+var errBroken = errors.New("the tree differs from its schema")
 
 func (a *app) checkCmd() *cobra.Command {
 	c := &checkCmd{}
 	cmd := &cobra.Command{
 		Use:   "check TARGET",
-		Short: "compare a tree with the map of its layout",
-		Long: `Read a tree, and report each znode that differs from the map of its layout: what was
+		Short: "compare a tree with the schema of its layout",
+		Long: `Read a tree, and report each znode that differs from the schema of its layout: what was
 found, what was expected, and what to do. A
 server's tree may change while check reads it. So check reads it again, and reports
 only what is still wrong. Exit code 1 if there are errors. check never writes.`,
@@ -50,7 +50,7 @@ only what is still wrong. Exit code 1 if there are errors. check never writes.`,
 	}
 	f := cmd.Flags()
 	a.conn.RateFlag(f)
-	f.StringVar(&c.layout, "layout", "merritt", "`map` to compare the tree with: merritt, merritt-legacy, zuul, or a file")
+	f.StringVar(&c.layout, "layout", "merritt", "`schema` to compare the tree with: merritt, merritt-legacy, zuul, or a file")
 	f.StringVar(&c.dialect, "dialect", "", "`dialect` of the layout, if it has several: design or mrt-zk; if not given, that of the queue")
 	outputFlag(f, &c.output, "json")
 	c.legacyFlags.flags(f)

@@ -21,7 +21,7 @@ func (a *app) completeCmd() *cobra.Command {
 	c := &completeCmd{}
 	cmd := &cobra.Command{
 		Use:   "complete TARGET",
-		Short: "end a migration: remove the way back",
+		Short: "end a migration, so that it can't be rolled back",
 		Long: `Remove the bytes of the records that were handed over, in /mrtq-handed-over beside the
 legacy queue. After that the migration can't be rolled back, and verify no longer
 compares jobs with their records. Every record must have been handed over. complete
@@ -32,7 +32,7 @@ asks first. If it is interrupted, run it again.`,
 	}
 	f := cmd.Flags()
 	a.conn.RateFlag(f)
-	f.BoolVarP(&c.yes, "yes", "y", false, "don't ask whether to go on")
+	f.BoolVarP(&c.yes, "yes", "y", false, "don't ask for confirmation")
 	outputFlag(f, &c.output, "json")
 	return cmd
 }
@@ -45,7 +45,7 @@ func (c *completeCmd) run(ctx context.Context, a *app, args []string) error {
 	opt := migrate.CompleteOptions{Limits: migrate.Limits{Ops: a.conn.MaxRate}, Say: func(text string) { a.Say("%s", text) }}
 	if !c.yes {
 		opt.Confirm = func(out *migrate.Completed) error {
-			return a.askToGoOn(ctx, fmt.Sprintf("The kept bytes of %s would be removed, and the migration could not be rolled back any more.", screen.Count(out.Removes, "record", "records")))
+			return a.askToGoOn(ctx, fmt.Sprintf("The kept bytes of %s would be removed, and a rollback would no longer be possible.", screen.Count(out.Removes, "record", "records")))
 		}
 	}
 	out, err := c.complete(ctx, a, s, opt)

@@ -37,26 +37,19 @@ func (a *app) rehearseCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rehearse SOURCE",
 		Short: "rehearse the migration on a disposable ZooKeeper",
-		Long: `Copy the source to a disposable ZooKeeper, and do there what the night will do: plan,
-migrate, verify and release. Then simulated workers work the queue to its end: the
-deployed services in dialect mrt-zk, the documented workers in dialect design. Some
-fail, are killed or lose their sessions, as often as the flags say. rehearse compares
-what they did with what the plan foretold: the work of each record is done once, or
-not, as told; in the old queue's order; each batch is reported once; every job ends
-in the state that was told; and no lock is left. The whole queue is verified against
-the layout after the migration, after the release, half way, and at the end. The
-legacy worker of a consumed record counts as done: nobody knows, and that is worst.
+		Long: `Copy the source to a throwaway ZooKeeper, and run the cutover there. Then simulated
+workers drain the queue: the deployed services in dialect mrt-zk, the documented workers
+in dialect design. Some fail, are killed or lose their sessions, as often as the flags
+say. rehearse compares the outcome with the plan's predictions: each record's work is
+done once, in the old queue's order; each batch is reported once; every job ends in the
+predicted state. Consumed records are assumed finished, the worst case.
 
-A second copy is rolled back when 30 % of the work is done: the records of the jobs that
-nobody has begun go back, and simulated legacy workers do the rest: nothing twice,
-nothing never. A third copy's migration is cut at --crash transactions, spread
-evenly: its connection is lost, or its process is killed, before or after the server
-does the transaction. Each time, the same command goes on.
+A second copy is rolled back when 30 % of the work is done, and simulated legacy workers
+do the rest: nothing runs twice, nothing is missed. A third copy's migration is
+disconnected or killed at --crash transactions, and resumed each time.
 
-The source is only read, and --max-rate is for these reads alone. The server runs in
-this process, unless --backend or --on says otherwise, and nothing of it is left
-afterwards, also after Ctrl-C. A worker is disturbed after it has taken something and
-before it begins. Exit code 1 if anything differs, or if the plan has problems.`,
+The source is only read, and --max-rate limits these reads. Exit code 1 if anything
+differs, or if the plan has problems.`,
 		Example: `  mrtq rehearse zk1:2181 --dialect mrt-zk --consumed held
   mrtq rehearse file:queue.ndjson.gz --dialect mrt-zk --crash all
   mrtq rehearse zk1:2181 --dialect design --on staging:2181/rehearsal`,
@@ -67,14 +60,14 @@ before it begins. Exit code 1 if anything differs, or if the plan has problems.`
 	c.decisionFlags(f)
 	a.conn.RateFlag(f) // for SOURCE alone: see options
 	settings.Choice(f, &c.backend, "backend", "", "server to rehearse on", help.Texts(harness.Backends())...)
-	f.StringVar(&c.on, "on", "", "rehearse at this `address` instead: an empty chroot on a staging ensemble; the connection flags are for it, too")
-	f.StringVar(&c.crash, "crash", "20", "how many transactions of the migration are cut: a `number`, or all; 0 leaves this out")
-	f.Float64Var(&c.rates.Fail, "fail", 0.001, "how often a worker fails a record, as a `part` of what it takes")
-	f.Float64Var(&c.rates.Kill, "kill", 0.001, "how often a worker is killed, as a `part` of what it takes")
-	f.Float64Var(&c.rates.Lose, "lose", 0.001, "how often a worker loses its session, as a `part` of what it takes")
-	f.Uint64Var(&c.seed, "seed", 1, "`number` that decides who is disturbed when; the same one disturbs the same")
-	f.StringVar(&c.html, "html", "", "also make a page, in this `file`: the verdict, and what the night will be; an earlier page is replaced")
-	f.BoolVar(&c.force, "force", false, "replace the file of --html even if it is no page of mrtq")
+	f.StringVar(&c.on, "on", "", "rehearse at this `address`: an empty chroot on a staging ensemble")
+	f.StringVar(&c.crash, "crash", "20", "how many transactions of the migration are disturbed: a `number`, or all")
+	f.Float64Var(&c.rates.Fail, "fail", 0.001, "`probability` that a worker fails a record")
+	f.Float64Var(&c.rates.Kill, "kill", 0.001, "`probability` that a worker is killed")
+	f.Float64Var(&c.rates.Lose, "lose", 0.001, "`probability` that a worker loses its session")
+	f.Uint64Var(&c.seed, "seed", 1, "`number` that decides which workers are disturbed")
+	f.StringVar(&c.html, "html", "", "also write a report to this `file`: the verdict, and the estimate of the cutover; an earlier report is replaced")
+	f.BoolVar(&c.force, "force", false, "replace the file of --html even if it is no report")
 	outputFlag(f, &c.output, "json")
 	return cmd
 }
@@ -124,7 +117,7 @@ func (c *rehearseCmd) run(ctx context.Context, a *app, source string) error {
 		}
 	}
 	if !r.OK() {
-		return exit.Check(errors.New("the rehearsal was not as foretold"))
+		return exit.Check(errors.New("the outcome of the rehearsal differs from the plan"))
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ Then release lifts the holds, and the services can start. It doesn't lift a queu
 while a record in it must be decided about, or while consumed records or locks show
 that legacy workers may be at work: run it again when they are done, or give --wait.
 A worker that died leaves these for ever. After a rollback, a pending record shows
-it, too. When no legacy worker runs any more, --workers-stopped N accepts N of them.
+it, too. When all legacy workers are stopped, --workers-stopped N accepts N of them.
 
 A hold that has other owners stays. --others lifts the holds of people and other
 clients, too. To lift a hold on a collection, name it with --collection. If release is
@@ -55,12 +55,12 @@ interrupted, run it again. Exit code 1 if a queue was not lifted.`,
 	a.conn.RateFlag(f)
 	c.holdFlags.flags(f)
 	c.decisionFlags.flags(f)
-	f.IntVar(&c.workersStopped, "workers-stopped", 0, "lift the holds although the legacy queue has this `number` of consumed records and locks: no legacy worker runs any more")
-	f.BoolVar(&c.wait, "wait", false, "wait until no legacy worker is at work, and then lift the holds")
+	f.IntVar(&c.workersStopped, "workers-stopped", 0, "lift the holds despite this `number` of consumed records and locks: all legacy workers are stopped")
+	f.BoolVar(&c.wait, "wait", false, "wait for the legacy workers, and then lift the holds")
 	f.BoolVar(&c.others, "others", false, "lift also the holds of people and other clients")
-	f.BoolVar(&c.allACLs, "all-acls", false, "compare the ACLs of all created znodes, not only of a sample; one more request for each znode")
-	f.BoolVar(&c.restored, "restored", false, "go on although TARGET was restored from a backup; jobs that were finished after the backup was made run again")
-	f.BoolVar(&c.ledgerDamaged, "ledger-damaged", false, "lift holds although the migration's own records are damaged; no record is handed over, so stop the legacy workers first")
+	f.BoolVar(&c.allACLs, "all-acls", false, "compare the ACLs of all created znodes, not only of a sample")
+	f.BoolVar(&c.restored, "restored", false, "continue although TARGET was restored from a backup: later jobs run again")
+	f.BoolVar(&c.ledgerDamaged, "ledger-damaged", false, "lift holds although the migration's records are damaged, and hand nothing over; stop the legacy workers first")
 	outputFlag(f, &c.output, "json")
 	return cmd
 }

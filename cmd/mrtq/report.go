@@ -32,7 +32,7 @@ func (a *app) reportCmd() *cobra.Command {
 	c := &reportCmd{}
 	cmd := &cobra.Command{
 		Use:   "report {TARGET | --plan FILE}",
-		Short: "make a page about a plan or a migration",
+		Short: "write a report for approvers, about a plan or a migration",
 		Long: `Make one HTML file about a migration, for the operator and for the people who must
 approve it. It begins with the verdict and, for a plan, with what an approver asks: what
 stops, for how long, until when it can be undone, and lines to sign. --rehearsal adds
@@ -62,7 +62,7 @@ and the exit code is 1.`,
 	f.StringVar(&c.plan, "plan", "", "`file` with a plan, as mrtq plan --out saved it")
 	f.StringVar(&c.rehearsal, "rehearsal", "", "`file` with the JSON of a rehearsal (-o json), for the page of a plan")
 	f.StringVar(&c.out, "out", "", "`file` to write the page to, instead of stdout; an earlier page is replaced")
-	f.BoolVar(&c.force, "force", false, "replace the file of --out even if it is no page of mrtq")
+	f.BoolVar(&c.force, "force", false, "replace the file of --out even if it is no report")
 	return cmd
 }
 

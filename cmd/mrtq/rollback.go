@@ -47,9 +47,9 @@ first. If it is interrupted, run it again. Exit code 1 if the rollback could not
 	c.decisionFlags.flags(f)
 	f.StringVar(&c.run, "run", "", "`id` of the run, if not the newest; only the newest that was not rolled back can be rolled back")
 	f.BoolVar(&c.force, "force", false, "remove also what was acted on, but never what a worker has locked")
-	f.BoolVar(&c.restored, "restored", false, "go on although TARGET was restored from a backup; jobs that were worked on before the backup was made can't be told from others")
-	f.BoolVar(&c.dry, "dry-run", false, "only say what would be removed and kept")
-	f.BoolVarP(&c.yes, "yes", "y", false, "don't ask whether to go on")
+	f.BoolVar(&c.restored, "restored", false, "continue although TARGET was restored from a backup: which jobs were begun before it is not known")
+	f.BoolVar(&c.dry, "dry-run", false, "only show what would be removed and kept")
+	f.BoolVarP(&c.yes, "yes", "y", false, "don't ask for confirmation")
 	outputFlag(f, &c.output, "json")
 	return cmd
 }

@@ -27,7 +27,7 @@ func (a *app) showCmd() *cobra.Command {
 	c := &showCmd{}
 	cmd := &cobra.Command{
 		Use:   "show TARGET ITEM",
-		Short: "show one record and its job, on both sides",
+		Short: "show a legacy record and the job created from it",
 		Long: `Show one legacy record, where it is now, what the migration knows of it, and the job or
 access request that it became. ITEM is a record's path, name, jobID or token, or a job's or
 request's path or id (jid, qid). If a record can't be decoded, show says why, and which quarantine file keeps

@@ -23,7 +23,7 @@ func (a *app) statusCmd() *cobra.Command {
 	c := &statusCmd{}
 	cmd := &cobra.Command{
 		Use:   "status TARGET",
-		Short: "say where a migration stands, once or again and again",
+		Short: "show migration status, once or repeatedly",
 		Long: `Read the target and its legacy queue, and show the runs and what became of their
 records, the number of jobs, batches and access requests in each state, the holds with
 their owners, the locks, what is in the legacy queue and who may be at work there, and

@@ -25,7 +25,7 @@ type verifyFlags struct {
 
 func (v *verifyFlags) flags(f *pflag.FlagSet) {
 	f.StringVar(&v.quarantine, "quarantine", "", "quarantine `file` that must hold the bytes of every undecodable record")
-	f.BoolVar(&v.allACLs, "all-acls", false, "compare the ACLs of all created znodes, not only of a sample; one more request for each znode")
+	f.BoolVar(&v.allACLs, "all-acls", false, "compare the ACLs of all created znodes, not only of a sample")
 }
 
 func (v *verifyFlags) options(target place) (opt migrate.VerifyOptions, err error) {

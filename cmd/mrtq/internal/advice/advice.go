@@ -197,7 +197,7 @@ func (a Adviser) awaitLegacy(s Situation) Next {
 	if s.Waiting {
 		return Next{Before: "start the legacy workers, which have the records since the rollback, and wait until they are done; or migrate again", Command: a.again("release")}
 	}
-	return Next{Ways: []Way{{"When the legacy workers are done", a.again("release")}, {"If no legacy worker runs any more", a.again("release", Set("workers-stopped", fmt.Sprint(s.AtWork))...)}}}
+	return Next{Ways: []Way{{"When the legacy workers are done", a.again("release")}, {"If all legacy workers are stopped", a.again("release", Set("workers-stopped", fmt.Sprint(s.AtWork))...)}}}
 }
 
 // again is the command that runs, or another one with its target, with more flags.

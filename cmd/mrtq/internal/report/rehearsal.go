@@ -19,23 +19,23 @@ type Rehearsal struct {
 // rehearsalContent has the values that rehearsal.html shows.
 type rehearsalContent struct {
 	*rehearse.Report
-	Wrong           []list // what was not as foretold, or the plan's problems
+	Wrong           []list // what differs from the plan, or the plan's problems
 	Rows, NightRows []screen.Row
 	Scale           string
 	Cleanup         list
 }
 
-// WriteRehearsal writes the page about a rehearsal: its verdict, and what the night will be. Text of
+// WriteRehearsal writes the page about a rehearsal: its verdict, and the estimate of the cutover. Text of
 // others is made harmless as by [Write].
 func WriteRehearsal(w io.Writer, r *Rehearsal) error {
 	tone, _, text := view.RehearsalVerdict(r.Report)
-	word := map[string]string{"ok": "As foretold", "differs": "Not as foretold", "blocked": "Stopped"}[r.Verdict]
+	word := map[string]string{"ok": "Passed", "differs": "Failed", "blocked": "Stopped"}[r.Verdict]
 	f := newFrame("mrtq rehearse", "steps", r.Made, Verdict{Word: word, Tone: toneNames[tone], Sentence: text})
 	f.Title = word + ": rehearsal of " + r.Source
 	f.Facts = []fact{{"Source", r.Source}, {"Dialect", string(r.Dialect)}, {"Rehearsed on", r.Backend}}
 	f.Tiles = []tile{{N: r.Records, Label: "records", Link: "steps"}, {N: r.Jobs, Label: "jobs and access requests", Link: "steps"}}
 	c := &rehearsalContent{Report: r.Report, Rows: view.RehearsalRows(r.Report)}
-	for label, l := range map[string]list{"problems of the plan": problemList(r.Problems), "not as foretold": foretoldList(r.Differences)} {
+	for label, l := range map[string]list{"problems of the plan": problemList(r.Problems), "unexpected outcomes": differenceRows(r.Differences)} {
 		if l.N() > 0 { // never both
 			c.Wrong = append(c.Wrong, l)
 			f.Tiles = append(f.Tiles, tile{l.N(), label, "bad", "wrong"})
@@ -53,9 +53,9 @@ func WriteRehearsal(w io.Writer, r *Rehearsal) error {
 	return execute(w, rehearsalPage, f, c, shown)
 }
 
-func foretoldList(all []rehearse.Difference) list {
+func differenceRows(all []rehearse.Difference) list {
 	columns := []column{{Name: "path", Label: "Path", Shown: true}, {Name: "kind", Label: "Kind", Shown: true, Facet: true}, {Name: "message", Label: "What", Shown: true}}
-	return newList("foretold", "thing was not as foretold", "things were not as foretold", columns, all, func(d *rehearse.Difference) []any {
+	return newList("unexpected", "outcome differs from the plan", "outcomes differ from the plan", columns, all, func(d *rehearse.Difference) []any {
 		return []any{d.Path, string(d.Kind), d.Message}
 	})
 }

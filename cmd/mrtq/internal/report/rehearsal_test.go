@@ -96,8 +96,8 @@ func rehearsalInBrowser(t *testing.T, ctx context.Context) {
 			want(b, `typeof globalThis.owned`, "undefined")
 			want(b, `[...document.querySelectorAll('nav a, .skip, .tiles a')].every(a => document.querySelector(a.getAttribute('href')))`, true)
 			if name == "differing" {
-				want(b, `document.querySelector('h1 .word').textContent`, "Not as foretold")
-				want(b, `document.querySelector('[data-list=foretold] output').textContent`, "30 things were not as foretold")
+				want(b, `document.querySelector('h1 .word').textContent`, "Failed")
+				want(b, `document.querySelector('[data-list=unexpected] output').textContent`, "30 outcomes differ from the plan")
 			}
 			b.quiet()
 		}

@@ -51,7 +51,7 @@ var risks = []risk{
 			}
 			return paths
 		}},
-	{undecided, "the plan can't be carried out before it is decided what becomes of them", "choose what becomes of them, repair them, or remove them",
+	{undecided, "the plan can't be applied before it is decided what becomes of them", "choose what becomes of them, repair them, or remove them",
 		func(_ *Data, r *migrate.RecordStatus) bool { return r.Outcome == migrate.IsBlocked }, nil},
 	{twice, "consumed: a legacy worker had begun it, and its job begins again", "stop the legacy workers, and find out what they did; under --consumed held the job waits",
 		func(d *Data, r *migrate.RecordStatus) bool { return d.goesOn(r, legacy.Consumed) }, nil},

@@ -43,7 +43,7 @@ func ItemVerdict(it *migrate.Item) string {
 	case it.Apart:
 		text += "; the legacy queue is in another ensemble, so its record was not read"
 	case it.Record == nil:
-		text += "; the record is not in the legacy queue any more"
+		text += "; the record is no longer in the legacy queue"
 	case it.Changed:
 		text += "; the record has changed since"
 	}

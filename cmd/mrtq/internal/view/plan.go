@@ -112,7 +112,7 @@ func askDialect(s *screen.Screen, assumed newqueue.Dialect) {
 	for _, d := range newqueue.Dialects {
 		s.Prose(fmt.Sprintf("  --dialect %-10s", d), d.Readers())
 	}
-	s.Prose("", fmt.Sprintf("Until you decide, this plan is shown in dialect %s, and can't be carried out.", assumed))
+	s.Prose("", fmt.Sprintf("Until you decide, this plan is shown in dialect %s, and can't be applied.", assumed))
 	s.Println()
 }
 
@@ -319,7 +319,7 @@ func PlanNotes(p *migrate.Plan) []string {
 // among the records.
 func ChangedSince(p *migrate.Plan) []string {
 	return counted([]note{
-		{p.Count(migrate.ActRemoved), "migrated record has no job any more", "migrated records have no job any more"},
+		{p.Count(migrate.ActRemoved), "migrated record no longer has a job", "migrated records no longer have a job"},
 		{p.Count(migrate.ActChanged), "migrated record has changed since", "migrated records have changed since"},
 	})
 }

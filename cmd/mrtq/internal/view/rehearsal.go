@@ -13,7 +13,7 @@ import (
 // mostShown is how many differences of one kind a table shows. -o json has all.
 const mostShown = 20
 
-// Rehearsal shows what a rehearsal found, and what the night will be.
+// Rehearsal shows what a rehearsal found, and an estimate of the cutover.
 func Rehearsal(s *screen.Screen, r *rehearse.Report) {
 	if len(r.Problems) > 0 {
 		Plan(s, r.Plan)
@@ -29,7 +29,7 @@ func Rehearsal(s *screen.Screen, r *rehearse.Report) {
 			left++
 		}
 	}
-	screen.List(s, "Not as foretold", differences, []string{"KIND", "PATH", "WHAT"}, func(d rehearse.Difference) screen.Row {
+	screen.List(s, "Not as the plan predicts", differences, []string{"KIND", "PATH", "WHAT"}, func(d rehearse.Difference) screen.Row {
 		return screen.Row{string(d.Kind), d.Path, d.Message}
 	})
 	if left > 0 {
@@ -48,7 +48,7 @@ func RehearsalRows(r *rehearse.Report) []screen.Row {
 		{"records that are skipped", fmt.Sprint(r.Skipped)},
 		{"records that are quarantined", fmt.Sprint(r.Quarantined)},
 		{"records whose work was done", fmt.Sprint(r.Workers.Done)},
-		{"reports mailed", fmt.Sprint(r.Workers.Mails)},
+		{"reports emailed", fmt.Sprint(r.Workers.Mails)},
 		{"batches removed by the cleanup", fmt.Sprint(r.Workers.Removed)},
 		{"on purpose: records failed", fmt.Sprint(r.Workers.Trouble.Failed)},
 		{"on purpose: workers killed", fmt.Sprint(r.Workers.Trouble.Killed)},
@@ -62,14 +62,14 @@ func RehearsalRows(r *rehearse.Report) []screen.Row {
 			screen.Row{"second copy: failed by legacy workers", fmt.Sprint(b.Failed)})
 	}
 	if c := r.Cuts; c != nil {
-		rows = append(rows, screen.Row{"third copy: cuts survived", fmt.Sprintf("%d of %d, in %d transactions", c.Survived, c.Cut, c.Transactions)})
+		rows = append(rows, screen.Row{"third copy: disconnects survived", fmt.Sprintf("%d of %d, in %d transactions", c.Survived, c.Cut, c.Transactions)})
 	}
 	return rows
 }
 
-// night shows what the night will be.
+// night shows an estimate of the cutover.
 func night(s *screen.Screen, n *rehearse.Night) {
-	s.Table("What the night will be", []string{"WHAT", "HOW MUCH"}, NightRows(n))
+	s.Table("The cutover, as estimated", []string{"WHAT", "HOW MUCH"}, NightRows(n))
 	screen.List(s, "What the services can't finish", n.Fails, []string{"RECORDS", "FIRST", "WHY"}, func(f rehearse.Failing) screen.Row {
 		return screen.Row{fmt.Sprint(len(f.Records)), f.Records[0], f.Why}
 	})
@@ -81,13 +81,13 @@ func night(s *screen.Screen, n *rehearse.Night) {
 	}
 }
 
-// NightRows returns what the night will be, and how much of it.
+// NightRows returns an estimate of the cutover, and how much of it.
 func NightRows(n *rehearse.Night) []screen.Row {
 	var rows []screen.Row
 	for _, step := range n.Steps {
 		rows = append(rows, screen.Row{step.Name, seconds(step.Seconds)})
 	}
-	rows = append(rows, screen.Row{"the queue is frozen, at least", seconds(n.Freeze)}, screen.Row{"mails when it is worked, at most", fmt.Sprint(n.Mails)},
+	rows = append(rows, screen.Row{"the queue is frozen, at least", seconds(n.Freeze)}, screen.Row{"emails when it is drained, at most", fmt.Sprint(n.Mails)},
 		screen.Row{"batches that the cleanup removes within the hour", fmt.Sprint(len(n.Cleanup))})
 	return rows
 }
@@ -96,9 +96,9 @@ func NightRows(n *rehearse.Night) []screen.Row {
 func NightScale(n *rehearse.Night) string {
 	switch {
 	case n.RoundTrip == 0:
-		return "The times are those of this machine, because the source is not a server"
+		return "The times are those of this machine, because the source is not a server."
 	case n.RoundTrip > n.Here:
-		return fmt.Sprintf("The times are scaled: the source's server answers in %.2f ms, and the rehearsal's in %.2f ms", 1000*n.RoundTrip, 1000*n.Here)
+		return fmt.Sprintf("The times are scaled: the source's server answers in %.2f ms, and the rehearsal's in %.2f ms.", 1000*n.RoundTrip, 1000*n.Here)
 	}
 	return ""
 }
