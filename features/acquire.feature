@@ -97,6 +97,25 @@ Feature: Acquiring
       | state            | now |
       | update-reporting |     |
 
+  @mrt-zk
+  Scenario Outline: A batch in <state> is skipped until its resumed job is done
+    Given a batch in <state> with the completed jobs A
+    And a job B in it that is failed
+    And a job C in it that is downloading
+    When the worker acquires the next batch in <state>
+    Then there is nothing to acquire
+    And nothing has changed
+
+    @Q2
+    Examples:
+      | state     |
+      | reporting |
+
+    @Q3
+    Examples:
+      | state            |
+      | update-reporting |
+
   @Q1
   Scenario: A batch that is pending and already has jobs is skipped
     Given these batches in pending

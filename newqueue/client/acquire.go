@@ -77,8 +77,10 @@ func (q *Queue) tryAcquire(ctx context.Context, m member, state, absent string) 
 	if err := e.parse(statusOf(m)[0], *status); err != nil {
 		return 0, err
 	}
-	if waits, err := q.waits(ctx, m, state); err != nil || !waits {
-		return 0, cmp.Or(err, errSkip) // it has moved since it was listed
+	if m.state() != state {
+		if waits, err := q.waits(ctx, m, state); err != nil || !waits {
+			return 0, cmp.Or(err, errSkip) // it has moved since it was listed
+		}
 	}
 	data, more, err := q.acquisition(ctx, m, *status)
 	if err != nil {
@@ -109,18 +111,24 @@ func (q *Queue) tryAcquire(ctx context.Context, m member, state, absent string) 
 	return acquired, err
 }
 
-// waits reports whether a member waits in a state for a worker. So does a batch that became processing when
-// it was acquired as pending, if its worker created no jobs: it died, or unlocked the batch.
+// waits reports whether a member waits in a state for a worker. In dialect mrt-zk a batch waits for a report
+// only while its batch-processing is there and empty. And it waits for its jobs even if it became processing
+// when it was acquired as pending, if its worker created none: it died, or unlocked the batch.
 func (q *Queue) waits(ctx context.Context, m member, state string) (bool, error) {
 	b, isBatch := m.(*Batch)
-	if m.state() == state || !isBatch || state != states.Pending || !b.startedBefore() {
+	var folder string // is there and empty
+	switch {
+	case !isBatch || q.dialect != newqueue.MrtZK:
+		return m.state() == state, nil
+	case m.state() == state && state != states.Pending:
+		folder = newqueue.BatchFolderPath(b.ID, newqueue.FolderProcessing)
+	case state == states.Pending && b.startedBefore():
+		folder = newqueue.BatchStatesPath(b.ID)
+	default:
 		return m.state() == state, nil
 	}
-	folders, err := q.ls(ctx, newqueue.BatchStatesPath(b.ID))
-	if errors.Is(err, ErrNotFound) {
-		return false, nil
-	}
-	return err == nil && len(folders) == 0, err
+	stat, there, err := q.stat(ctx, folder)
+	return there && stat.NumChildren == 0, err
 }
 
 // acquisition is what an acquisition writes besides the lock: the status, which it does not change unless
@@ -342,7 +350,8 @@ func (q *Queue) AcquireJobs(ctx context.Context, s newqueue.JobState) iter.Seq2[
 // with the session. Errors as for [Queue.AcquireJob]. A pending batch that already
 // has jobs is skipped, and the error names it ([ErrHasJobs]).
 //
-// In dialect mrt-zk a pending batch becomes processing with its lock (B3). If its worker
+// In dialect mrt-zk a batch with a resumed job is skipped, until that job is done. A
+// pending batch becomes processing with its lock (B3). If its worker
 // dies or unlocks it before [Batch.Process], it is acquired as if it were still pending, but
 // not by the client library.
 func (q *Queue) AcquireBatch(ctx context.Context, s newqueue.BatchState) (*Batch, error) {

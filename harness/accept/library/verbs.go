@@ -17,7 +17,7 @@ var Verbs = []Verb{
 	{"create", "job", "item: the batch; jobs: one", "adds a job to a batch that is processing", "ids"},
 	{"acquire", "job, batch", "from", "takes the next one in a state, in the order of priority and number, and locks it. A hold of the queue refuses it (`held`), one of the collection does not", "item, profile_name; of a job also primary_id"},
 	{"acquire", "request", "name: small or large; from", "takes the next access request, and locks it", "item"},
-	{"process", "batch", "item; jobs", "makes a pending batch processing, with its jobs", "ids"},
+	{"process", "batch", "item; jobs", "creates the jobs of a batch that was pending, and makes it processing; in dialect mrt-zk acquire has done that", "ids"},
 	{"set", "job", "item; docs", "writes documents of a job, without a step", ""},
 	{"succeed", "job, request", "item; docs", "the worker has done the work of the state: the next state, and the lock is released. docs may have priority and space_needed, which are numbers, and identifiers, inventory and store", ""},
 	{"fail", "job, request", "item; message", "the work has failed", ""},
