@@ -85,7 +85,7 @@ Feature: A legacy queue becomes a new queue
     When the operator migrates with the saved plan
     Then the migration is done
     When the operator migrates with the saved plan
-    Then it says "was carried out before"
+    Then it says "was applied before"
     And nothing at all was written
     When the operator rolls back the migration
     And the operator migrates with the saved plan
