@@ -61,7 +61,10 @@ func adviceOf(err error) advice.Next {
 
 // withWayOut adds to an error what to do about it.
 func withWayOut(a *app, err error, at advice.Situation) error {
-	return &advised{err, a.advice.WayOut(err, at)}
+	if next := a.advice.WayOut(err, at); len(next.Lines()) > 0 {
+		return &advised{err, next}
+	}
+	return err
 }
 
 // wayOut is withWayOut for an error about the runs of a target. It reads where they stand, if what to do depends on that.

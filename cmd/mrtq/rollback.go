@@ -148,7 +148,7 @@ func (c *rollbackCmd) fail(ctx context.Context, a *app, s pair, u *migrate.Undo,
 
 // conclude says what was done. why is the reason why the rollback could not end.
 func (c *rollbackCmd) conclude(a *app, s pair, u *migrate.Undo, why error) {
-	at := advice.Situation{Target: s.target.Text, Run: u.Record, Undecided: u.Undecided}
+	at := advice.Situation{Target: s.target.Text, Run: u.Record, Undecided: u.Undecided, Kept: u.Held}
 	word, removed, gave := "done", "removed", "given back"
 	if c.dry {
 		word, removed, gave = "dry run", "would be removed", "would be given back"
@@ -176,10 +176,10 @@ func (c *rollbackCmd) conclude(a *app, s pair, u *migrate.Undo, why error) {
 		}
 	case u.Held:
 		text += " The queues stay held for them. The legacy workers can start."
-		next = a.advice.RolledBack(at, true)
+		next = a.advice.Next(migrate.StepPlan, at)
 	default:
 		text += " The legacy workers can start."
-		next = a.advice.RolledBack(at, false)
+		next = a.advice.Next(migrate.StepPlan, at)
 	}
 	a.Conclude(tone, word, text, next)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -93,6 +94,7 @@ func (c *statusCmd) show(a *app, s pair, status, before *migrate.Status) (screen
 	at := advice.Situation{Target: s.target.Text, Holds: status.Holds, NoQueue: status.NoQueue, Undecided: status.Undecided()}
 	if run := status.Current(); run != nil {
 		at.Run = &run.Run
+		at.Kept = run.Kept > 0 && slices.ContainsFunc(status.Holds, migrate.HoldStatus.OfRun)
 		at.Quarantine = defaultQuarantine(s.target)
 	}
 	var next advice.Next

@@ -38,6 +38,7 @@ type Situation struct {
 	NoQueue        *migrate.NoQueue // what is at Target instead of a new queue
 	Undecided      []migrate.UndecidedRecord
 	AtWork         int    // how many records and locks, or jobs, show that workers may be at work
+	Kept           bool   // a rollback has kept jobs, and holds their queues
 	Waiting        bool   // records wait for legacy workers
 	Quarantine     string // the file that keeps the bytes of quarantined records; "" if there are none, or it is not known
 }
@@ -242,16 +243,6 @@ func (a Adviser) Released(s Situation) Next {
 	return Next{Before: "let the services work", Command: a.verify(s)}
 }
 
-// RolledBack returns what to do after a rollback. held says that it has kept jobs.
-func (a Adviser) RolledBack(s Situation, held bool) Next {
-	again := a.Next(migrate.StepPlan, s)
-	if !held {
-		return again
-	}
-	return Next{Ways: []Way{{"To migrate again, when the legacy queue is frozen", again.Command},
-		{"To let the services finish the jobs that stay, when the legacy queue is empty", a.release(s)}}}
-}
-
 // isServer reports whether an address is that of a server.
 func isServer(address string) bool {
 	p, err := sides.Parse(address)
@@ -298,7 +289,11 @@ func (a Adviser) planAgain(s Situation) Next {
 	if s.Run == nil {
 		return Next{Before: "begin with mrtq plan"}
 	}
-	return Next{Before: "freeze the legacy queue, if you want to migrate again", Command: a.Command("plan", []string{s.source(), s.Target})}
+	plan := a.Command("plan", []string{s.source(), s.Target})
+	if s.Kept {
+		return Next{Ways: []Way{{"To migrate again, when the legacy queue is frozen", plan}, {"To let the services finish the jobs that stay, when the legacy queue is empty", a.release(s)}}}
+	}
+	return Next{Before: "freeze the legacy queue, if you want to migrate again", Command: plan}
 }
 
 func (a Adviser) verify(s Situation) string {

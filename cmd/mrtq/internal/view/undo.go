@@ -1,25 +1,34 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/migrate"
+	"mrtq/newqueue"
 )
 
 // StaysText counts what a rollback leaves; "" for nothing.
 func StaysText(u *migrate.Undo) string {
-	completed := 0
+	var jobs, requests, begun int
 	for _, i := range u.Keeps {
-		if strings.EqualFold(i.State, "completed") {
-			completed++
+		switch completed := strings.EqualFold(i.State, "completed"); {
+		case !completed:
+			begun++
+		case strings.HasPrefix(i.Job, newqueue.JobsPath+"/"):
+			jobs++
+		default:
+			requests++
 		}
 	}
 	return strings.Join(counted([]note{
-		{completed, "completed job or request stays", "completed jobs and requests stay"},
-		{len(u.Keeps) - completed, "unfinished job or request that was begun stays, as the only copy", "unfinished jobs and requests that were begun stay, as the only copies"},
+		{jobs, "completed job stays", "completed jobs stay"},
+		{requests, "completed access request stays", "completed access requests stay"},
+		{begun, "unfinished job or request that was begun stays, as the only copy", "unfinished jobs and requests that were begun stay, as the only copies"},
 		{u.Gone, "job or request was gone: finished and cleaned up, or deleted", "jobs and requests were gone: finished and cleaned up, or deleted"},
 		{len(u.Undecided), "record must be decided about", "records must be decided about"},
 		{len(u.AtWork), "of them is locked by a worker", "of them are locked by workers"},
@@ -31,6 +40,9 @@ func Undo(s *screen.Screen, u *migrate.Undo) {
 	row := func(i migrate.UndoItem) screen.Row { return screen.Row{i.Record, i.Job, i.State, i.Why} }
 	header := []string{"LEGACY RECORD", "JOB OR REQUEST", "STATE", "WHY"}
 	undecided(s, u.Undecided)
+	for _, list := range [][]migrate.UndoItem{u.AtWork, u.Keeps, u.Forced} {
+		slices.SortFunc(list, func(a, b migrate.UndoItem) int { return cmp.Compare(a.Record, b.Record) })
+	}
 	screen.List(s, fmt.Sprintf("Locked by a worker: %d", len(u.AtWork)), u.AtWork, header, row)
 	screen.List(s, fmt.Sprintf("Stay, because they were begun: %d", len(u.Keeps)), u.Keeps, header, row)
 	screen.List(s, fmt.Sprintf("Removed by --force, although acted on: %d", len(u.Forced)), u.Forced, header, row)
