@@ -191,7 +191,7 @@ func TestRunOfAnotherVersion(t *testing.T) {
 	s := serve(t, queueTree(t, pendings(t, 4, 2)), newqueue.MrtZK)
 	s.mustMigrate(s.options())
 	s.set(firstRun, []byte(`{"run":"run0000000000","state":"done","steps":12}`))
-	const says = "another version of mrtq has migrated to this target: " + firstRun + " has form 0, and this version reads form 4; use that version"
+	const says = "another version of mrtq has migrated to this target: " + firstRun + " has format 0, and this version reads format 4; use that version"
 	_, planned := migrate.MakePlan(t.Context(), s.source(), &s.w.Reader, s.options().Options)
 	_, migrated := s.migrate(s.options())
 	_, verified := migrate.Verify(t.Context(), nil, &s.w.Reader, migrate.VerifyOptions{})

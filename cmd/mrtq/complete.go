@@ -45,7 +45,7 @@ func (c *completeCmd) run(ctx context.Context, a *app, args []string) error {
 	opt := migrate.CompleteOptions{Limits: migrate.Limits{Ops: a.conn.MaxRate}, Say: func(text string) { a.Say("%s", text) }}
 	if !c.yes {
 		opt.Confirm = func(out *migrate.Completed) error {
-			return a.askToGoOn(ctx, fmt.Sprintf("The kept bytes of %s would be removed, and a rollback would no longer be possible.", screen.Count(out.Removes, "record", "records")))
+			return a.askToGoOn(ctx, fmt.Sprintf("the kept bytes of %s would be removed, and a rollback would no longer be possible", screen.Count(out.Removes, "record", "records")))
 		}
 	}
 	out, err := c.complete(ctx, a, s, opt)

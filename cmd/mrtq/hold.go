@@ -41,7 +41,7 @@ func (h *holdFlags) queues() (queues []newqueue.QueueHold, err error) {
 	}
 	for _, c := range h.collections {
 		if err := znode.ValidatePath("/" + c); err != nil || strings.Contains(c, "/") {
-			return nil, exit.Usagef("--collection %s: a collection has the name of a znode", advice.Word(c))
+			return nil, exit.Usagef("--collection %s: a collection's name must be a valid znode name", advice.Word(c))
 		}
 	}
 	return queues, nil

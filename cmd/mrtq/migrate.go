@@ -35,7 +35,7 @@ anything. It first holds the new queues, until you release them. It changes neit
 legacy records nor what the target already holds.
 
 The first migration to a TARGET needs --new-queue and --dialect. If a choice is not
-given, that of the newest run counts. mrtq migrate TARGET finishes a migration that was
+given, that of the newest run applies. mrtq migrate TARGET finishes a migration that was
 interrupted. If there is nothing to do, migrate writes nothing.`,
 		Example: `  mrtq migrate zk1:2181 zk1:2181/new --new-queue --dialect mrt-zk --consumed held --undecodable quarantine
   mrtq migrate zk1:2181/new

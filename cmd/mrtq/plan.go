@@ -34,9 +34,9 @@ legacy locks. plan is read-only. Exit code 1 if the plan has problems.
 The first migration to a TARGET needs --new-queue and --dialect. --out saves the plan
 with all settings. mrtq migrate --plan applies it, unless a queue has changed since.
 
-A choice applies to all records of a kind. If it is not given, that of the newest run at
-TARGET counts, and also its --acl and --time. For one record that needs another choice,
-change the record in the legacy queue first, or its job afterwards.`,
+A choice applies to all records of a kind. If a choice is not given, plan takes that of
+the newest run at TARGET. The same goes for --acl and --time. If one record needs
+another choice, change the record in the legacy queue first, or its job afterwards.`,
 		Example: `  mrtq plan zk1:2181 zk1:2181/new --new-queue --dialect mrt-zk
   mrtq plan zk1:2181 zk1:2181/new --new-queue --dialect mrt-zk --undecodable quarantine --out plan.json`,
 		Args: args("SOURCE", "TARGET"),

@@ -57,7 +57,7 @@ func (p *planFlags) flags(f *pflag.FlagSet) {
 	f.StringVar(&p.note, "note", "", "`text` to keep with the run, such as a ticket")
 	f.BoolVar(&p.newQueue, "new-queue", false, "create a new queue: for the first migration to TARGET, so that a mistyped TARGET is refused")
 	f.BoolVar(&p.holdAgain, "hold-again", false, "hold released queues again, until the next release")
-	f.BoolVar(&p.restored, "restored", false, "continue although TARGET was restored from a backup: later jobs may run again")
+	f.BoolVar(&p.restored, "restored", false, "continue although TARGET was restored from a backup: jobs that finished after it was made may run again")
 }
 
 // decisionFlags adds only the flags that say how to read the records, and what becomes of them.

@@ -129,7 +129,7 @@ func (c *rehearseCmd) options(a *app, source place) (opt rehearse.Options, err e
 	}
 	for name, rate := range map[string]float64{"fail": c.rates.Fail, "kill": c.rates.Kill, "lose": c.rates.Lose} {
 		if math.IsNaN(rate) || rate < 0 || rate > 0.5 {
-			return opt, exit.Usagef("--%s %v: expected a part from 0 to 0.5, such as 0.01", name, rate)
+			return opt, exit.Usagef("--%s %v: expected a probability from 0 to 0.5, such as 0.01", name, rate)
 		}
 	}
 	opt.Rates, opt.Seed, opt.Meter = c.rates, c.seed, a

@@ -36,15 +36,16 @@ transaction: the record leaves the legacy queue, and its bytes are kept beside i
 Legacy workers may work until then, and one that was forgotten runs dry. If a legacy
 worker has taken a record since, its job is withdrawn. Submission should have stopped.
 
-Then release lifts the holds, and the services can start. It doesn't lift a queue
-while a record in it must be decided about, or while consumed records or locks show
-that legacy workers may be at work: run it again when they are done, or give --wait.
-A worker that died leaves these for ever. After a rollback, a pending record shows
-it, too. When all legacy workers are stopped, --workers-stopped N accepts N of them.
+Then release lifts the holds, and the services can start. It doesn't lift a queue's
+hold while somebody must decide about a record in it, or while consumed records or
+locks show that legacy workers may be at work: run it again when they are done, or
+give --wait. A worker that died leaves these for ever. After a rollback, pending
+records show it, too. When all legacy workers are stopped, --workers-stopped N accepts
+N of them.
 
 A hold that has other owners stays. --others lifts the holds of people and other
 clients, too. To lift a hold on a collection, name it with --collection. If release is
-interrupted, run it again. Exit code 1 if a queue was not lifted.`,
+interrupted, run it again. Exit code 1 if a run's hold could not be lifted.`,
 		Example: `  mrtq release zk1:2181/new
   mrtq release zk1:2181/new --only ingest --wait
   mrtq release zk1:2181/new --vanished legacy`,
@@ -57,9 +58,9 @@ interrupted, run it again. Exit code 1 if a queue was not lifted.`,
 	c.decisionFlags.flags(f)
 	f.IntVar(&c.workersStopped, "workers-stopped", 0, "lift the holds despite this `number` of consumed records and locks: all legacy workers are stopped")
 	f.BoolVar(&c.wait, "wait", false, "wait for the legacy workers, and then lift the holds")
-	f.BoolVar(&c.others, "others", false, "lift also the holds of people and other clients")
+	f.BoolVar(&c.others, "others", false, "also lift the holds of people and other clients")
 	f.BoolVar(&c.allACLs, "all-acls", false, "compare the ACLs of all created znodes, not only of a sample")
-	f.BoolVar(&c.restored, "restored", false, "continue although TARGET was restored from a backup: later jobs run again")
+	f.BoolVar(&c.restored, "restored", false, "continue although TARGET was restored from a backup: jobs that finished after it was made run again")
 	f.BoolVar(&c.ledgerDamaged, "ledger-damaged", false, "lift holds although the migration's records are damaged, and hand nothing over; stop the legacy workers first")
 	outputFlag(f, &c.output, "json")
 	return cmd

@@ -30,7 +30,8 @@ func (a *app) restoreCmd() *cobra.Command {
 with the same data stays. If one exists with other data, nothing is written.
 Ephemeral znodes are left out, because their sessions have ended. ZooKeeper numbers a
 parent's sequential children with a counter, which nobody can set. restore names each
-counter that is behind the dump's, and says what follows from it. a dump that lacks znodes (see mrtq dump). If it is interrupted, run it again.
+counter that is behind the dump's, and says what follows from it. restore refuses a
+dump that lacks znodes (see mrtq dump). If it is interrupted, run it again.
 
 --below restores only a part of the dump. If the migration's own records were
 damaged, restore --below /migration brings them back from a dump of the target that

@@ -46,7 +46,7 @@ first. If it is interrupted, run it again. Exit code 1 if the rollback could not
 	a.conn.RateFlag(f)
 	c.decisionFlags.flags(f)
 	f.StringVar(&c.run, "run", "", "`id` of the run, if not the newest; only the newest that was not rolled back can be rolled back")
-	f.BoolVar(&c.force, "force", false, "remove also what was acted on, but never what a worker has locked")
+	f.BoolVar(&c.force, "force", false, "also remove what was acted on, but never what a worker has locked")
 	f.BoolVar(&c.restored, "restored", false, "continue although TARGET was restored from a backup: which jobs were begun before it is not known")
 	f.BoolVar(&c.dry, "dry-run", false, "only show what would be removed and kept")
 	f.BoolVarP(&c.yes, "yes", "y", false, "don't ask for confirmation")
@@ -124,7 +124,7 @@ func (c *rollbackCmd) confirm(ctx context.Context, a *app, u *migrate.Undo) erro
 	if len(u.Forced) > 0 {
 		question += fmt.Sprintf("; %d of what it removes was acted on, which --dry-run lists", len(u.Forced))
 	}
-	return a.askToGoOn(ctx, question+".")
+	return a.askToGoOn(ctx, question)
 }
 
 // fail says what was removed before a rollback failed, and what to do.

@@ -33,8 +33,8 @@ written. Exit code 1 if a run is not finished, if somebody must decide about a r
 the migration's own records are damaged, or if there is no new queue at TARGET. In that
 case status says what is there instead.
 
---every looks again and again, and shows by how much each number has changed since the
-look before. A terminal shows the last look; with -o json each look is a line. Ctrl-C
+--every repeats this at an interval, and shows by how much each number has changed since
+the last time. A terminal shows only the newest numbers; with -o json each time is a line. Ctrl-C
 ends it.`,
 		Example: `  mrtq status zk1:2181/new
   mrtq status zk1:2181/new --every 10s`,
@@ -42,7 +42,7 @@ ends it.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
 	}
 	a.conn.RateFlag(cmd.Flags())
-	cmd.Flags().DurationVar(&c.every, "every", 0, "look again and again, with this time between two looks (0: once)")
+	cmd.Flags().DurationVar(&c.every, "every", 0, "repeat at this interval (0: once)")
 	outputFlag(cmd.Flags(), &c.output, "json")
 	return cmd
 }

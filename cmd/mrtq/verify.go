@@ -53,8 +53,8 @@ is, and which record became which job. Nothing is written.
 Before the release, verify checks that every record is there exactly once, each
 znode's data, each property of a job, the order, the counts and the layout's rules.
 After the release, the jobs belong to the services: verify then checks that each is
-in a state that the layout allows, or was removed. It names jobs that were acted on
-apart from damage, and the records about which somebody must decide.
+in a state that the layout allows, or was removed. It lists jobs that were acted on
+separately from damage, and the records about which somebody must decide.
 
 Give SOURCE only if the legacy queue is in another ensemble, or in a dump. Exit code 1
 unless the target matches the legacy records.`,
@@ -178,7 +178,7 @@ func (a *app) concludeVerdict(v *migrate.Verdict, s pair, quarantine, before str
 	if step := migrate.VerdictStep(v); step != "" {
 		next = a.advice.Next(step, at)
 	}
-	a.Conclude(tone, word, before+text+".", next)
+	a.Conclude(tone, word, before+screen.Sentence(text)+".", next)
 }
 
 // asked are the questions that differences ask.

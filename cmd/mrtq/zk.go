@@ -51,12 +51,12 @@ server. The server has no port for TLS.
 
 With --load, the embedded server takes a dump. It keeps the Stats, and leaves out
 ephemeral znodes, because their sessions have ended. Clients can connect when all is loaded. To load a dump
-into a server of Apache, use mrtq restore.
+into an Apache server, use mrtq restore.
 
 With --workers, people can practise a cutover on a copy. First, the legacy inventory
-service finishes its queue. The deployed services of a new queue at CHROOT work from the
-release on. With --stop-after N they stop when they have begun N
-records. Then you can roll back: the legacy workers work what the rollback gives back,
+service finishes its queue. The deployed services of a new queue at CHROOT start at the
+release. With --stop-after N they stop when they have begun N
+records. Then you can roll back: the legacy workers process what it gives back,
 and the services start again. All of them are simulated, and reach only this server.`,
 		Example: `  mrtq zk --addr localhost:2281 --load queue.ndjson.gz
   mrtq zk --addr localhost:2281 --load queue.ndjson.gz --workers /new --stop-after 90

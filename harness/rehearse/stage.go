@@ -42,7 +42,7 @@ type NotEmptyError struct {
 }
 
 func (e *NotEmptyError) Error() string {
-	return fmt.Sprintf("%s is not empty: it has %q. A rehearsal wants an empty chroot on a staging ensemble: create one, and give it. The data of a znode mrtq-… says whose copy it is; when that process has ended, zkCli's deleteall removes it", e.Address, e.Names)
+	return fmt.Sprintf("%s is not empty: it has %q. A rehearsal needs an empty chroot on a staging ensemble: create one, and give it. The data of a znode mrtq-… says whose copy it is; when that process has ended, zkCli's deleteall removes it", e.Address, e.Names)
 }
 
 // start starts the server, or makes a chroot of its own at an address. Stop it with stop, which

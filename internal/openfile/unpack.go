@@ -32,7 +32,7 @@ func plainUnpack(err error) error {
 	var corrupt flate.CorruptInputError
 	switch {
 	case errors.Is(err, gzip.ErrHeader):
-		return errors.New("the name ends in .gz, but this is no gzip file; rename it if it is not packed")
+		return errors.New("the name ends in .gz, but this is not a gzip file; rename it if it is not compressed")
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return errors.New("the gzip file ends too early: it was cut short; make or copy it again")
 	case errors.Is(err, gzip.ErrChecksum):

@@ -21,7 +21,7 @@ func TestUnpack(t *testing.T) {
 	const header = 10 // bytes
 	for name, c := range map[string]struct{ packed, want string }{
 		"whole":          {whole, ""},
-		"not packed":     {strings.Repeat("a dump\n", 10), "the name ends in .gz, but this is no gzip file; rename it if it is not packed"},
+		"not packed":     {strings.Repeat("a dump\n", 10), "the name ends in .gz, but this is not a gzip file; rename it if it is not compressed"},
 		"empty":          {"", "the gzip file ends too early: it was cut short; make or copy it again"},
 		"half a header":  {whole[:5], "the gzip file ends too early: it was cut short; make or copy it again"},
 		"cut short":      {whole[:len(whole)-9], "the gzip file ends too early: it was cut short; make or copy it again"},

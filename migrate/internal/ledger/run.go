@@ -139,7 +139,7 @@ func ParseRun(n znode.Node) (Run, error) {
 		return damaged("it can't be read as a run's record: %v", err)
 	}
 	if form.Format != format { // its other fields may have other types
-		return Run{}, fmt.Errorf("%w: %s has form %d, and this version reads form %d; use that version", ErrForm, n.Path, form.Format, format)
+		return Run{}, fmt.Errorf("%w: %s has format %d, and this version reads format %d; use that version", ErrForm, n.Path, form.Format, format)
 	}
 	if err := json.Unmarshal(n.Data, &r); err != nil {
 		return damaged("it can't be read as a run's record: %v", err)

@@ -61,7 +61,7 @@ func (b *Builder) checkSize(r rules.Record, s rules.State, batch *Batch) {
 		nodes = append(nodes, batch.All.Nodes(b.plan.Dialect)...)
 	}
 	if size := len(r.Data) + 2*(len(r.Path)+maxChroot); size > limit {
-		b.problem(Problem{Kind: TooLarge, Path: r.Path, Message: fmt.Sprintf("to hand it over takes %d bytes in one transaction, the server's limit leaves %d", size, limit),
+		b.problem(Problem{Kind: TooLarge, Path: r.Path, Message: fmt.Sprintf("handing it over takes %d bytes in one transaction, but the server's limit leaves %d", size, limit),
 			Next: "raise jute.maxbuffer on the servers, and plan with the same number"})
 		return
 	}
@@ -70,7 +70,7 @@ func (b *Builder) checkSize(r rules.Record, s rules.State, batch *Batch) {
 		size += znode.Op{Kind: znode.OpCreate, Path: n.Path, Data: n.Data, ACL: b.plan.Settings.ACL}.Size(maxChroot)
 	}
 	if size > limit {
-		b.problem(Problem{Kind: TooLarge, Path: r.Path, Message: fmt.Sprintf("its job takes %d bytes in one transaction, the server's limit leaves %d", size, limit),
+		b.problem(Problem{Kind: TooLarge, Path: r.Path, Message: fmt.Sprintf("its job takes %d bytes in one transaction, but the server's limit leaves %d", size, limit),
 			Next: "raise jute.maxbuffer on the servers, and plan with the same number"})
 	}
 }

@@ -105,7 +105,7 @@ func Read(r io.Reader) (*Plan, error) {
 	}
 	switch {
 	case saved.Format != savedFormat:
-		return nil, fmt.Errorf("%w: it has form %d, and this version of mrtq reads form %d", ErrFile, saved.Format, savedFormat)
+		return nil, fmt.Errorf("%w: it has format %d, and this version of mrtq reads format %d", ErrFile, saved.Format, savedFormat)
 	case saved.Count != len(saved.Records):
 		return nil, fmt.Errorf("%w: it has %d of %d records", ErrFile, len(saved.Records), saved.Count)
 	}

@@ -76,8 +76,9 @@ lock and behaviour, and every step that must be refused. A second connection rea
 what happened, and the whole tree is compared each time.
 
 The backend is ` + strings.Join(backends, ", ") + `, or the address host:port[,…][/chroot] of a running
-server. There, accept works in a new chroot, and removes it afterwards, also after
-Ctrl-C. It creates the chroot of the address if that is not there. It takes the same flags for TLS and credentials as all other commands. With
+server. There, accept works in a new chroot, and removes it afterwards, even after
+Ctrl-C. It creates the chroot of the address if that is not there. It takes the same
+flags for TLS and credentials as all other commands. With
 credentials, only their owner can read or write the test data. Without, anyone can.
 If a run was killed, its chroot mrtq-… stays: its data says which process made it.
 
@@ -89,12 +90,12 @@ With FOLDER, its feature files run instead of mrtq's own, with the same steps
 (docs/testing.md lists them).
 
 --scenarios migration runs the scenarios of the migration: plan, migrate, verify and
-rollback, also if they are killed or interrupted. --scenarios services runs the
+rollback, even if they are killed or interrupted. --scenarios services runs the
 scenarios of the deployed services on a migrated queue. Scenarios that kill the
 server don't run at an address.
 
 accept prints a character for each step, and each scenario that failed with its file
-and line. --out writes the results as JUnit's XML, too, also if the server dies midway. With -v it prints every step, and the table of all transitions. Exit code 1
+and line. --out also writes the results as JUnit XML, even if the server dies midway. With -v it prints every step, and the table of all transitions. Exit code 1
 if anything failed, or, without --tags and FOLDER, if a transition was not covered.`,
 		Example: `  mrtq accept
   mrtq accept --backend staging:2181/scratch --dialect mrt-zk
@@ -129,8 +130,8 @@ if anything failed, or, without --tags and FOLDER, if a transition was not cover
 	settings.Choice(f, &c.scenariosOf, "scenarios", "", "which scenarios to run", ofQueue, "migration", "services")
 	settings.Choice(f, &c.dialect, "dialect", "", "dialect of the layout", bothDialects, string(newqueue.Design), string(newqueue.MrtZK))
 	f.DurationVar(&c.within, "within", 0, "end the run with an error after this time; 0 means never")
-	f.StringVar(&c.out, "out", "", "`file` to write the results to, too, as JUnit's XML; an earlier one is replaced")
-	f.StringArrayVar(&c.implementations, "implementation", nil, "judge the driver that this `command` starts; ROLE=COMMAND judges one kind of actor: worker, administrator, API, watcher or pass; can be repeated")
+	f.StringVar(&c.out, "out", "", "also write the results to this `file`, as JUnit XML; an earlier one is replaced")
+	f.StringArrayVar(&c.implementations, "implementation", nil, "test the driver that this `command` starts; ROLE=COMMAND tests one kind of actor: worker, administrator, API, watcher or pass; can be repeated")
 	f.StringVar(&c.knownFile, "known", "", "`file` with the scenarios that are expected to fail: ROW | SCENARIO | REASON")
 	f.BoolVar(&c.force, "force", false, "replace the file of --out even if it is not mrtq's")
 	return cmd

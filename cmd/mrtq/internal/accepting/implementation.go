@@ -34,7 +34,7 @@ func (c *acceptCmd) drivers(ctx context.Context, server *harness.Server, session
 		}
 		roles, command := rolesOf(given)
 		if role, _, ok := strings.Cut(command, "="); ok && maybeRole.MatchString(role) {
-			return nil, stop, exit.Usagef("--implementation: %q is no kind of actor: expected one of %s, or a command", role, strings.Join(texts(library.Roles), ", "))
+			return nil, stop, exit.Usagef("--implementation: %q is not a kind of actor: expected one of %s, or a command", role, strings.Join(texts(library.Roles), ", "))
 		}
 		if session.TLS != nil {
 			return nil, stop, exit.Usagef("--implementation: a driver can't connect over TLS; give the address of the plain port, without --tls")
@@ -49,7 +49,7 @@ func (c *acceptCmd) drivers(ctx context.Context, server *harness.Server, session
 				return nil, stop, exit.Usagef("--implementation: %w", err)
 			}
 			started[command] = d
-			c.Say("judging %v: %s", d.Able(), strings.Join(texts(roles), ", "))
+			c.Say("testing %v: %s", d.Able(), strings.Join(texts(roles), ", "))
 		}
 		for _, dialect := range c.inDialects() {
 			if !d.Able().Can(dialect) {

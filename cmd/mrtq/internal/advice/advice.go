@@ -59,7 +59,7 @@ func (n Next) Lines() (lines []string) {
 	case n.Before != "" && n.Command == "" && len(n.Ways) == 0:
 		return []string{"Next: " + n.Before + "."}
 	case n.Before != "":
-		lines = append(lines, "Before that: "+n.Before+".")
+		lines = append(lines, "First: "+n.Before+".")
 	}
 	if n.Command != "" {
 		lines = append(lines, "Next:", "  "+n.Command)
@@ -80,9 +80,9 @@ var rows = map[migrate.Step]func(Adviser, Situation) Next{
 	migrate.StepLegacyQueue:    Adviser.atNewQueue,
 	migrate.StepFinish:         row("", Adviser.finish),
 	migrate.StepFinishRollback: row("", Adviser.rollback),
-	migrate.StepRestored:       row("accept that jobs which were finished after the backup was made run again", Adviser.releaseRestored),
+	migrate.StepRestored:       row("accept that jobs that finished after the backup was made will run again", Adviser.releaseRestored),
 	migrate.StepDecideRecords:  Adviser.decideRecords,
-	migrate.StepMigrateRest:    row("stop who submits to the legacy queue", Adviser.planRest),
+	migrate.StepMigrateRest:    row("stop whoever submits to the legacy queue", Adviser.planRest),
 	migrate.StepRelease:        Adviser.firstRelease,
 	migrate.StepLookFirst:      row("make sure that the jobs that were acted on are as they should be", Adviser.release),
 	migrate.StepAwaitLegacy:    Adviser.awaitLegacy,
@@ -91,7 +91,7 @@ var rows = map[migrate.Step]func(Adviser, Situation) Next{
 	migrate.StepDecide:         Adviser.unblock,
 	migrate.StepMigrate:        Adviser.migrate,
 	migrate.StepVerify:         row("", Adviser.verify),
-	migrate.StepKeep:           row("look for that file. If it is lost, the same migration writes what it lacks, and nothing else", Adviser.keep),
+	migrate.StepKeep:           row("look for that file. If it is lost, run this: it writes the missing bytes, and nothing else", Adviser.keep),
 	migrate.StepRepairHeld:     row("repair what is damaged", Adviser.verify),
 	migrate.StepRepair:         Adviser.repair,
 	migrate.StepRepairOlder:    row("repair what is damaged: it belongs to an older run, or to a job that the rollback kept", Adviser.verify),
@@ -196,7 +196,7 @@ func (a Adviser) decide(s Situation, command func(flags ...Flag) string) Next {
 func (a Adviser) awaitLegacy(s Situation) Next {
 	a.Given = without(a.Given, "workers-stopped")
 	if s.Waiting {
-		return Next{Before: "start the legacy workers, which have the records since the rollback, and wait until they are done; or migrate again", Command: a.again("release")}
+		return Next{Before: "start the legacy workers, which have had the records since the rollback, and wait until they are done; or migrate again", Command: a.again("release")}
 	}
 	return Next{Ways: []Way{{"When the legacy workers are done", a.again("release")}, {"If all legacy workers are stopped", a.again("release", Set("workers-stopped", fmt.Sprint(s.AtWork))...)}}}
 }

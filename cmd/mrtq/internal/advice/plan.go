@@ -94,7 +94,7 @@ func (a Adviser) unblock(s Situation) Next {
 		{drained, "let the legacy inventory service finish its queue"},
 		{repaired, "repair or remove the records that no service could work on"},
 		{decided, "decide whether you want what these flags say"},
-		{!drained && !repaired && !decided && !dialect, "repair that"},
+		{!drained && !repaired && !decided && !dialect, "resolve the listed problems"},
 	} {
 		if do.needed {
 			first = append(first, do.words)

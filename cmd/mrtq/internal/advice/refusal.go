@@ -12,11 +12,11 @@ var refusals = []struct {
 	next func(Adviser, Situation) Next
 }{
 	{migrate.ErrDamaged, func(a Adviser, s Situation) Next { return a.Next(migrate.StepRestoreLedger, s) }},
-	{migrate.ErrRestored, row("accept that jobs which were finished after the backup was made run again", func(a Adviser, _ Situation) string { return a.Again(Switch("restored")) })},
+	{migrate.ErrRestored, row("accept that jobs that finished after the backup was made will run again", func(a Adviser, _ Situation) string { return a.Again(Switch("restored")) })},
 	{migrate.ErrTwoEnsembles, Adviser.twoEnsembles},
-	{migrate.ErrQueueGone, row("do that", same)},
+	{migrate.ErrQueueGone, row("create the missing queue node", same)},
 	{migrate.ErrOtherSource, Adviser.otherSource},
-	{migrate.ErrNoRight, row("give credentials that may, with --auth-file, or change that ACL", same)},
+	{migrate.ErrNoRight, row("give credentials that have this permission, with --auth-file, or change that ACL", same)},
 	{migrate.ErrNotReleased, row("", Adviser.release)},
 	{migrate.ErrHoldsChanged, row("", same)},
 	{migrate.ErrContended, row("wait until there is less traffic", same)},

@@ -63,7 +63,7 @@ func Text(cmd *cobra.Command) string {
 	case cmd.HasAvailableSubCommands():
 		fmt.Fprintf(&b, "\nFor more about a command: %s COMMAND --help\n", cmd.CommandPath())
 	case cmd.Runnable():
-		b.WriteString("\nGlobal flags, of the connection: mrtq --help\n")
+		b.WriteString("\nGlobal flags for the connection: mrtq --help\n")
 	}
 	return b.String()
 }

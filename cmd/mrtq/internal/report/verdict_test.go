@@ -56,7 +56,7 @@ func TestVerdict(t *testing.T) {
 			d.Plan.Records = slices.DeleteFunc(d.Plan.Records, func(r migrate.PlanRecord) bool { return r.State == "held" || r.State == "failed" })
 		}), "Ready", "good", "220 to create", "next: migrate"},
 		{"ready, and jobs wait", planned(), "Ready, with care", "warn", "74 jobs won't run", "next: migrate"},
-		{"stopped", stopped(), "Stopped", "bad", "First: ", "next: decide"},
+		{"stopped", stopped(), "Stopped", "bad", "Still to do: ", "next: decide"},
 		{"nothing to do", plan(func(d *Data) { d.Plan.Records = nil }), "Nothing to do", "good", "No records.", "next: "},
 		{"risky", risky(), "Ready, with care", "warn", "1 job might run twice", "next: migrate"},
 	} {

@@ -281,7 +281,7 @@ func PlanVerdict(p *migrate.Plan) (tone screen.Tone, word, text string) {
 	}
 	switch {
 	case p.Blocked():
-		return screen.Bad, "not ready", fmt.Sprintf("%s. First: %s", records, notReady(p))
+		return screen.Bad, "not ready", fmt.Sprintf("%s. Still to do: %s", records, notReady(p))
 	case p.Empty() && p.Previous != nil:
 		return screen.Good, "nothing to do", fmt.Sprintf("%s; %s is %s", records, p.Previous.ID, stateWord(p.Previous.State))
 	case p.Empty():
@@ -388,7 +388,7 @@ func notReady(p *migrate.Plan) string {
 		first = append(first, "decide about "+and(decide))
 	}
 	if unreadable > 0 {
-		first = append(first, screen.Count(unreadable, "record can't be read", "records can't be read"))
+		first = append(first, "get permission to read "+screen.Count(unreadable, "record", "records"))
 	}
 	if solve > 0 {
 		first = append(first, "resolve "+screen.Count(solve, "problem", "problems"))

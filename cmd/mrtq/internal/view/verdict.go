@@ -91,7 +91,7 @@ func damage(s *screen.Screen, differences []migrate.Difference) {
 			lines = append(lines, "deleteall "+path)
 		}
 	}
-	screen.List(s, "Left of jobs whose batch was deleted. If nobody needs them, these lines end that, in zkCli.sh at the same address and chroot", lines, []string{"LINE"}, func(line string) screen.Row { return screen.Row{line} })
+	screen.List(s, "What is left of jobs whose batch was deleted. If nobody needs it, remove it with these lines, in zkCli.sh at the same address and chroot", lines, []string{"LINE"}, func(line string) screen.Row { return screen.Row{line} })
 }
 
 // notKept is the kind of a difference that is not in the target: the quarantine file lacks the bytes

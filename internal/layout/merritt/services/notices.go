@@ -27,14 +27,14 @@ func BatchNotices(b BatchFacts) []Notice {
 	var n noted
 	isOver := b.Working == 0
 	n.add(isOver && (b.State == "Processing" || b.State == "Reporting"), "mails-at-once",
-		"as soon as the hold is released, the depositor gets a mail about it, even if they got one before",
+		"as soon as the hold is released, the depositor gets an email about it, even if they got one before",
 		"all of its jobs are done, and it is %s", b.State)
 	n.add(isOver && (b.State == "Completed" || b.State == "Deleted"), "removed-soon",
 		"removed within the hour: the hold on the queue does not stop the cleanup",
 		"it is %s", b.State)
 	n.add(!isOver && b.Done > 0, "mails-old-jobs",
-		"when all are done, the depositor gets one mail about it, which lists all of its jobs",
-		"it has jobs that were done before the migration (%d), and jobs still to do (%d)", b.Done, b.Working)
+		"when all are done, the depositor gets one email about the batch, which lists all of its jobs",
+		"some jobs were done before the migration (%d), and others are still to do (%d)", b.Done, b.Working)
 	return n.all
 }
 
