@@ -97,6 +97,12 @@ func TestEveryRecordCountsOnce(t *testing.T) {
 			s.release()
 			s.must(errorOf(migrate.Complete(t.Context(), s.w, migrate.CompleteOptions{})))
 		}, all, "ok", func(v *migrate.Verdict) bool { return v.NotCompared == 5 }, 0, ""},
+		{"completed after a rollback that kept one", func(s *site) {
+			keepOne(s)
+			s.mustMigrate(s.further())
+			s.release()
+			s.must(errorOf(migrate.Complete(t.Context(), s.w, migrate.CompleteOptions{})))
+		}, "total 7: migrated 6, quarantined 1", "ok", func(v *migrate.Verdict) bool { return v.NotCompared == 6 && len(v.Notices) == 0 }, 0, ""},
 		{"late", func(s *site) { s.late(900) }, "total 8: migrated 5, skipped 1, quarantined 1, not migrated 1", "ok",
 			func(v *migrate.Verdict) bool { return slices.Equal(v.NotMigrated, []string{ingest(900)}) }, 0, migrate.StepMigrateRest},
 		{"late, and a legacy worker has it", create(900, record(t, legacy.Consumed, job("a", "900"))), "total 8: migrated 5, skipped 1, quarantined 1, not migrated 1", "ok", nil, 1, migrate.StepMigrateRest},

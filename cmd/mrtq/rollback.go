@@ -166,6 +166,9 @@ func (c *rollbackCmd) conclude(a *app, s pair, u *migrate.Undo, why error) {
 	switch {
 	case c.dry:
 		next.Command = a.advice.Really()
+		if u.Record != nil && len(u.Record.Releases) > 0 {
+			next.Before = "stop the new services"
+		}
 	case why != nil:
 		tone, word, next.Command = screen.Bad, "not finished", a.advice.Really()
 		if len(u.Undecided) > 0 {

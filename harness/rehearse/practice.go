@@ -55,20 +55,21 @@ func NewPractice(ctx context.Context, address, newQueue string) (*Practice, erro
 
 // shift is a team, and when it stops.
 type shift struct {
-	team Team
-	ends func(begun int, found bool) bool // after it has begun so many records, and found something or not
+	team   Team
+	ends   func(begun int, found bool) bool // after it has begun so many records, and found something or not
+	cleans bool                             // the cleanup comes when there is nothing to do, because nobody practises for an hour
 }
 
 // Run lets the legacy inventory service finish its queue, and then the services work from the release on.
 // If stopAfter isn't 0, they stop when they have begun so many records. Then the legacy workers wait for
-// the records that a rollback gives back, and work them, and the services start again. did is called when
+// the records that a rollback gives back, and work them, and the services start again, with the cleanup. did is called when
 // a team has worked, and when it stops. Run ends with ctx, or with the error that a session was lost.
 func (p *Practice) Run(ctx context.Context, stopAfter int, did func(team Team, stopped bool)) error {
 	for _, s := range []shift{
-		{LegacyInventory, func(_ int, found bool) bool { return !found }},
-		{Services, func(begun int, _ bool) bool { return stopAfter > 0 && begun >= stopAfter }},
-		{LegacyWorkers, func(begun int, found bool) bool { return begun > 0 && !found }},
-		{Services, func(int, bool) bool { return false }},
+		{LegacyInventory, func(_ int, found bool) bool { return !found }, false},
+		{Services, func(begun int, _ bool) bool { return stopAfter > 0 && begun >= stopAfter }, false},
+		{LegacyWorkers, func(begun int, found bool) bool { return begun > 0 && !found }, false},
+		{Services, func(int, bool) bool { return false }, true},
 	} {
 		if err := p.work(ctx, s, did); err != nil {
 			return err
@@ -106,6 +107,13 @@ func (p *Practice) work(ctx context.Context, s shift, did func(team Team, stoppe
 		})
 		if err != nil {
 			return err
+		}
+		if s.cleans && !found {
+			removed := len(p.crew.Removed)
+			if err := p.crew.Clean(); err != nil {
+				return err
+			}
+			found = len(p.crew.Removed) > removed
 		}
 		p.crew.stuck = slices.Compact(p.crew.stuck) // each look finds the same obstacle again
 		stopped := ends(found)

@@ -79,7 +79,7 @@ func (v *verifier) fetch(ctx context.Context, entries []*ledger.Migrated) ([]sou
 		switch {
 		case !e.HandedOver && v.src.Has(e.Record):
 			legacyPaths, inLegacy = append(legacyPaths, e.Record), append(inLegacy, i)
-		case e.Kept && run.Completed.IsZero():
+		case e.Kept && !v.completed(e):
 			path := run.KeptPath(e.Job)
 			keptPaths, inKept = append(keptPaths, path), append(inKept, i)
 			kept[path] = e.Record
@@ -115,10 +115,10 @@ func (v *verifier) migrated(f source.Fetched, entry *ledger.Migrated) item {
 	it := item{entry: entry, run: &v.t.Ledger.Runs[entry.Run], queue: rules.KindOf(entry.Job).Hold()}
 	same := f.There && f.Err == nil && ledger.HashOf(f.Legacy.SHA256) == entry.Hash
 	switch {
-	case entry.HandedOver && entry.Kept && it.run.Completed.IsZero() && !same:
+	case entry.HandedOver && entry.Kept && !v.completed(entry) && !same:
 		v.notice(it, "its kept bytes are not there any more, so it can't be given back")
 		return it
-	case entry.HandedOver && !it.run.Completed.IsZero():
+	case entry.HandedOver && v.completed(entry):
 		v.verdict.NotCompared++
 		return it
 	case !same || !entry.HandedOver && f.Stat.Czxid != entry.Czxid && czxidTells(it.run):
@@ -134,6 +134,12 @@ func (v *verifier) migrated(f source.Fetched, entry *ledger.Migrated) item {
 		b.add(it, v.dialect)
 	}
 	return it
+}
+
+// completed reports whether a completion has removed the kept bytes of an entry: it removes those of all runs until then, also of
+// one that was rolled back.
+func (v *verifier) completed(entry *ledger.Migrated) bool {
+	return slices.ContainsFunc(v.t.Ledger.Runs[entry.Run:], func(run ledger.Run) bool { return !run.Completed.IsZero() })
 }
 
 // czxidTells reports whether the czxids of a run's records say something: those of a dump, and after a restore, don't.

@@ -234,13 +234,14 @@ func (a Adviser) AfterRelease(s Situation, lifted []string, freed bool) Next {
 // Released returns what to do while the services work, and when a verification has found nothing;
 // nothing if no run is done, or the migration is completed.
 func (a Adviser) Released(s Situation) Next {
-	switch {
-	case s.Run == nil || s.Run.State != migrate.Done || !s.Run.Completed.IsZero():
+	if s.Run == nil || s.Run.State != migrate.Done || !s.Run.Completed.IsZero() {
 		return Next{}
-	case a.Name == "verify":
-		return Next{Before: "be sure that you won't go back: this removes what a rollback needs", Command: a.Command("complete", []string{s.Target})}
 	}
-	return Next{Before: "let the services work", Command: a.verify(s)}
+	forward := Way{"To look at what the services have done", a.verify(s)}
+	if a.Name == "verify" {
+		forward = Way{"To end the migration, when you are sure that you won't go back", a.Command("complete", []string{s.Target})}
+	}
+	return Next{Ways: []Way{forward, {"To go back, when the new services are stopped", a.Command("rollback", []string{s.Target}, Switch("dry-run"))}}}
 }
 
 // isServer reports whether an address is that of a server.
@@ -279,8 +280,11 @@ func (a Adviser) planRest(s Situation) string {
 
 // planFile is the file for a plan that is not saved yet.
 func (s Situation) planFile() string {
-	if s.Run == nil {
+	switch {
+	case s.Run == nil:
 		return "plan.json"
+	case s.Run.State == migrate.RolledBack:
+		return "again.json"
 	}
 	return "late.json"
 }
@@ -291,7 +295,7 @@ func (a Adviser) planAgain(s Situation) Next {
 	}
 	plan := a.Command("plan", []string{s.source(), s.Target})
 	if s.Kept {
-		return Next{Ways: []Way{{"To migrate again, when the legacy queue is frozen", plan}, {"To let the services finish the jobs that stay, when the legacy queue is empty", a.release(s)}}}
+		return Next{Ways: []Way{{"To migrate again, when the legacy queue is frozen", plan}, {"To let the services finish the jobs that stay, when the legacy workers are done", a.release(s)}}}
 	}
 	return Next{Before: "freeze the legacy queue, if you want to migrate again", Command: plan}
 }

@@ -144,8 +144,11 @@ func (a Adviser) PlanAgain(s Situation) string {
 func (a Adviser) migrate(s Situation) Next {
 	if s.PlanFile == "" {
 		next := Next{Command: a.Command("plan", []string{s.Source, s.Target}, Set("out", s.planFile())...)}
-		if s.Run == nil {
+		switch {
+		case s.Run == nil:
 			next.Before = "rehearse (mrtq rehearse), and freeze the legacy queue"
+		case s.Run.State == migrate.RolledBack:
+			next.Before = "freeze the legacy queue"
 		}
 		return next
 	}
