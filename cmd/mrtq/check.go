@@ -116,7 +116,7 @@ func (c *checkCmd) named() (*layout.Map, error) {
 	}
 	l, err := merritt.Named(c.layout, merritt.Options{Dialect: c.dialect, Queues: nodes, Locks: queues.Locks, Legacy: records})
 	if errors.Is(err, merritt.ErrUnknown) {
-		return l, exit.Usagef("%w, and files with your own map, whose names have a dot or a slash", err)
+		return l, exit.Usagef("%w, and files with your own schema, whose names have a dot or a slash", err)
 	}
 	if err != nil {
 		return l, exit.Usagef("%w", err)
@@ -133,11 +133,11 @@ func isMapFile(name string) bool {
 func ownLayout(path, dialect string) (*layout.Map, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, files.Unread("map "+path, err)
+		return nil, files.Unread("schema "+path, err)
 	}
 	m, err := layout.Load(path, text, dialect)
 	if err != nil {
-		return nil, exit.Usagef("%w; correct the map, or give one of %s", err, strings.Join(merritt.Names, ", "))
+		return nil, exit.Usagef("%w; correct the schema, or give one of %s", err, strings.Join(merritt.Names, ", "))
 	}
 	return m, nil
 }

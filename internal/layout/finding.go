@@ -71,7 +71,7 @@ func (c *checker) read(n *Node, zn *znode.Node, parts *znode.Tree) (any, bool) {
 	}
 	if err := n.Schema.Validate(value); err != nil {
 		_, found := shapeError(err)
-		c.fault(n, BadShape, zn.Path, "JSON as the map's schema says: "+cutText(n.schemaText, 160), found)
+		c.fault(n, BadShape, zn.Path, "JSON as its JSON Schema says: "+cutText(n.schemaText, 160), found)
 		return nil, false
 	}
 	return value, ok

@@ -62,7 +62,7 @@ func (l *loader) load(text []byte, dialect string) {
 	case dialect == "" && len(y.Dialects) > 0:
 		l.m.Dialect = y.Dialects[0]
 	case dialect != "" && !slices.Contains(y.Dialects, dialect):
-		l.bad(1, "the map %s has no dialect %q; it has %s", y.Map, dialect, orNone(y.Dialects))
+		l.bad(1, "the schema %s has no dialect %q; it has %s", y.Map, dialect, orNone(y.Dialects))
 	}
 	rows(l, y.Types, groupPlace{}, l.typ)
 	groups := append([]yamlGroup{{At: []groupPlace{{}}, Nodes: y.Nodes, Relations: y.Relations}}, y.Groups...)
@@ -166,7 +166,7 @@ func (l *loader) rules() {
 	for _, r := range l.m.Relations {
 		for _, id := range r.ReferencedBy {
 			if l.m.rules[id] == nil {
-				l.bad(r.fileLine, "relation %s waits for %s, which is not a rule of the map", r.ID, id)
+				l.bad(r.fileLine, "relation %s waits for %s, which is not a rule of the schema", r.ID, id)
 			}
 			for _, other := range l.m.Relations {
 				other.counted = other.counted || other.ID == id
@@ -233,7 +233,7 @@ func (l *loader) relation(r Relation, line int, g groupPlace) {
 	r.ID, r.Of, r.fileLine = of+"/"+r.Rule, l.nodes[of], line
 	r.Refers, r.Same, r.Like, r.field = at(r.Refers), at(r.Same), at(r.Like), parseField(r.Field)
 	if r.Of == nil {
-		l.bad(line, "relation %s is of %q, which is not a node of the map", r.Rule, of)
+		l.bad(line, "relation %s is of %q, which is not a node of the schema", r.Rule, of)
 	}
 	if r.Line == 0 && r.Section == "" {
 		r.Line, r.Section = r.Of.Line, r.Of.Section
@@ -253,7 +253,7 @@ func (l *loader) relation(r Relation, line int, g groupPlace) {
 		}
 	}
 	if r.Refers != "" && r.Refers != "{value}" && !l.described(string(r.Refers)) {
-		l.bad(line, "relation %s leads to %s, which matches no pattern of the map", r.ID, r.Refers)
+		l.bad(line, "relation %s leads to %s, which matches no pattern of the schema", r.ID, r.Refers)
 	}
 	r.ReferencedBy = slices.Clone(r.ReferencedBy) // each place of the group has its own
 	for i, id := range r.ReferencedBy {

@@ -94,7 +94,7 @@ func splitSegment(text string, types map[string]*Type) (params []param, match *r
 		}
 		t := types[typeName]
 		if t == nil {
-			return nil, nil, fmt.Errorf("parameter {%s}: no type %q; the map has %s", name, typeName, typeNames(types))
+			return nil, nil, fmt.Errorf("parameter {%s}: no type %q; the schema has %s", name, typeName, typeNames(types))
 		}
 		params = append(params, param{name, t})
 		expr.WriteString("(" + t.Match + ")")

@@ -30,7 +30,7 @@ func (m *Map) typeNamed(name string) *Type {
 // no row describes if there are patterns below them.
 func (l *loader) tree() {
 	if len(l.m.Nodes) == 0 {
-		l.bad(1, "the map describes no znode")
+		l.bad(1, "the schema describes no znode")
 	}
 	for _, root := range l.m.Roots {
 		for other := range l.m.tops {
@@ -79,7 +79,7 @@ func (l *loader) plant(n *Node) {
 		pl.node, n.own = n, pl.segs // the nodes above check the earlier parameters
 		return
 	}
-	l.bad(n.fileLine, "%s: %s is below none of the map's roots: %s", n.ID, n.Path, strings.Join(l.m.Roots, ", "))
+	l.bad(n.fileLine, "%s: %s is below none of the schema's roots: %s", n.ID, n.Path, strings.Join(l.m.Roots, ", "))
 }
 
 // segments are the elements of a path below a root.

@@ -104,13 +104,13 @@ func (l *loader) parse(text []byte) (y yamlMap) {
 	var doc yaml.Node
 	readable(yaml.Unmarshal(text, &doc), "this is not YAML: ")
 	if len(doc.Content) == 0 {
-		l.bad(1, "the map is empty")
+		l.bad(1, "the schema is empty")
 	}
 	root := doc.Content[0]
 	var v any
 	readable(root.Decode(&v), "")
 	if fields, ok := v.(map[string]any); !ok || fields["map"] == nil {
-		l.bad(root.Line, "this is not the map of a layout: it does not have the field map, the map's name")
+		l.bad(root.Line, "this is not the schema of a layout: it does not have the field map, the schema's name")
 	}
 	if err := mapSchema.Validate(v); err != nil {
 		at, says := shapeError(err)

@@ -35,10 +35,10 @@ type Options struct {
 }
 
 // ErrUnknown says that there is no map with a name.
-var ErrUnknown = errors.New("no such map")
+var ErrUnknown = errors.New("no such schema")
 
 // Named returns the map with a name, in the variant that opt chooses. The caller owns
-// it. The error wraps [ErrUnknown] if there is no such map. Otherwise it says what is
+// it. The error wraps [ErrUnknown] if there is no such schema. Otherwise it says what is
 // wrong with opt.
 func Named(name string, opt Options) (*layout.Map, error) {
 	switch name {
