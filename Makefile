@@ -25,9 +25,6 @@ MEMORY ?= 200000
 # The packages whose goroutines share memory most, and the tests of migrate that read and
 # compare in parallel. make torture runs all packages with the race detector.
 concurrent := ./harness/minizk ./internal/election ./internal/sides ./internal/zkconn ./internal/ztree ./newqueue/client
-# A client of package zk that connects again with watches races with itself (go-zookeeper/zk, pull request 35). So this
-# test runs without the detector.
-reconnects := '^TestNextOverALostConnection$$'
 parallel := 'TestManyRecords|TestEveryRecordCountsOnce|TestCommandsAtOnce|TestRollback|TestInterrupted'
 
 # The packages whose tests take longest come first, so that the last ones are short.
@@ -39,8 +36,7 @@ test: lint
 	@others=$$(go list ./... | grep -vxF "$$(go list $(concurrent) $(longest) ./migrate)") || exit; \
 	test="go test -vet=off -timeout 30m"; \
 	echo "$$test $(race) # the packages that share memory, and beside it $$test # the other packages"; \
-	{ $$test $(race) -skip $(reconnects) $(concurrent); code=$$?; \
-	  $$test ./newqueue/client -run $(reconnects) || code=1; \
+	{ $$test $(race) $(concurrent); code=$$?; \
 	  $$test $(race) ./migrate -run $(parallel) || code=1; \
 	  $$test ./migrate -skip $(parallel) || code=1; \
 	  exit $$code; } & racing=$$!; \

@@ -88,7 +88,7 @@ func (c *hooked) before(path string) error {
 
 // reconnect lets a client whose queue was kept from reading connect again. The queue reads when
 // a watch has fired: go-zookeeper's sendSetWatches and recvLoop race for lastZxid if another
-// answer comes before it has set its watches again.
+// answer comes before it has set its watches again (go-zookeeper/zk, pull request 35).
 func (c *hooked) reconnect(back func()) {
 	back()
 	<-c.session.fired
