@@ -247,7 +247,7 @@ var (
 	// ErrNotNewest says that a later run builds on the one that should be rolled back.
 	ErrNotNewest = errors.New("a later run builds on it")
 	// ErrNotReleased says that records of a run were not handed over.
-	ErrNotReleased = errors.New("records were not handed over yet")
+	ErrNotReleased = errors.New("records have not been handed over yet")
 	// ErrCompleted says that somebody said that there is no way back, with [Complete].
 	ErrCompleted = errors.New("the migration was completed, so it can't be rolled back")
 	// ErrOtherSource says that a queue node is not the one that was migrated.
@@ -255,7 +255,7 @@ var (
 	// ErrQueueGone says that a queue node does not exist any more, so that nothing can be given back to it.
 	ErrQueueGone = errors.New("a queue node does not exist any more")
 	// ErrTwoEnsembles says that the legacy queue is not in the target's ensemble, so no transaction can change both.
-	ErrTwoEnsembles = errors.New("the legacy queue is in another ensemble than the target")
+	ErrTwoEnsembles = errors.New("the legacy queue and the target are in different ensembles")
 	// ErrNoRight says that the session may not change the legacy queue.
 	ErrNoRight = handover.ErrNoRight
 	// ErrRestored says that the target was restored from a backup, znode by znode.

@@ -116,7 +116,7 @@ func (m *migration) findOrigin(ctx context.Context, place string) (o ledger.Orig
 	}
 	for _, run := range plan.TargetOf(m.plan).Ledger.Runs {
 		if run.State != ledger.RolledBack && run.Origin.OneEnsemble != o.OneEnsemble {
-			err = fmt.Errorf("%w: %s took its records from another ensemble than this source is in", ErrOtherSource, run.ID)
+			err = fmt.Errorf("%w: %s took its records from a different ensemble, not that of this source", ErrOtherSource, run.ID)
 		}
 	}
 	if !o.OneEnsemble {

@@ -240,7 +240,7 @@ func (c *migrateCmd) conclude(a *app, out migrated, plan *migrate.Plan, at advic
 	}
 	tone := screen.Good
 	if notes := append(view.PlanNotes(plan), view.ChangedSince(plan)...); len(notes) > 0 {
-		tone, text = screen.Attention, text+" Note: "+strings.Join(notes, ", ")+"."
+		tone, text = screen.Attention, text+" Note: "+strings.Join(notes, "; ")+"."
 	}
 	a.Conclude(tone, word, text, next)
 }

@@ -122,7 +122,7 @@ func (c *rollbackCmd) confirm(ctx context.Context, a *app, u *migrate.Undo) erro
 		question += "; " + text
 	}
 	if len(u.Forced) > 0 {
-		question += fmt.Sprintf("; %d of what it removes was acted on, which --dry-run lists", len(u.Forced))
+		question += "; " + screen.Count(len(u.Forced), "job or request that it removes was acted on", "jobs and requests that it removes were acted on") + ": --dry-run shows which"
 	}
 	return a.askToGoOn(ctx, question)
 }
@@ -178,7 +178,7 @@ func (c *rollbackCmd) conclude(a *app, s pair, u *migrate.Undo, why error) {
 			next.Before = "stop the services that have these locks"
 		}
 	case u.Held:
-		text += " The queues stay held for them. The legacy workers can start."
+		text += " The queues stay held for what was kept. The legacy workers can start."
 		next = a.advice.Next(migrate.StepPlan, at)
 	default:
 		text += " The legacy workers can start."

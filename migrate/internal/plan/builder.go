@@ -147,7 +147,7 @@ func (b *Builder) chooseDialect() {
 			Next: fmt.Sprintf("plan in dialect %s", found), Fits: string(found)})
 	}
 	if len(b.in.Target.Ledger.Runs) == 0 && !b.in.Options.NewQueue {
-		b.problem(Problem{Kind: NoQueue, Path: "/", Message: "nothing was ever migrated to this target", Next: "check its address; if it is right, say that a new queue is wanted"})
+		b.problem(Problem{Kind: NoQueue, Path: "/", Message: "nothing was ever migrated to this target", Next: "check the address of the target; if it is right, say that a new queue is wanted"})
 	}
 }
 

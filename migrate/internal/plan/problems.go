@@ -76,7 +76,7 @@ func recordProblem(r rules.Record, reason string) Problem {
 			Next: "give credentials that may read it, or have its ACL changed; if this is a dump, make it again with them"}
 	}
 	p := Problem{Kind: Undecodable, Path: r.Path, Record: r.Err.Kind, Message: reason,
-		Next: "repair it, or have undecodable records quarantined: their bytes are kept"}
+		Next: "repair the record, or have undecodable records quarantined: their bytes are kept"}
 	if r.Err.Offset >= 0 {
 		p.Offset = &r.Err.Offset
 	}

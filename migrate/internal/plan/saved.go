@@ -164,7 +164,7 @@ func (p *Plan) Differences(now *Plan) []string {
 			differ("%s has changed", r.Path)
 		case was.isDone(r):
 		case was.Action != r.Action || was.State != r.State:
-			differ("%s: %s %s, and now it would be %s %s", r.Path, was.Action, was.State, r.Action, r.State)
+			differ("%s: the plan says %s %s, and now it would say %s %s", r.Path, was.Action, was.State, r.Action, r.State)
 		}
 	}
 	for i := range p.Records {

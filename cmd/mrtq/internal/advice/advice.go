@@ -76,7 +76,7 @@ func (n Next) Lines() (lines []string) {
 var rows = map[migrate.Step]func(Adviser, Situation) Next{
 	migrate.StepWait:           row("wait until it ends. This shows its progress", Adviser.watch),
 	migrate.StepRestoreLedger:  words("restore /migration from the newest dump that was made after the last run, with mrtq restore --below /migration"),
-	migrate.StepNoQueue:        words("check the address and its chroot. If nothing was migrated yet, that is normal: begin with mrtq plan"),
+	migrate.StepNoQueue:        words("check the address and its chroot. If nothing has been migrated yet, that is normal: begin with mrtq plan"),
 	migrate.StepLegacyQueue:    Adviser.atNewQueue,
 	migrate.StepFinish:         row("", Adviser.finish),
 	migrate.StepFinishRollback: row("", Adviser.rollback),

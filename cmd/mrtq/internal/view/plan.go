@@ -200,7 +200,7 @@ func printRisks(s *screen.Screen, p *migrate.Plan) {
 	}
 	tableOf(s, []string{"CHOICE", "MIGHT RUN TWICE", "MIGHT NEVER RUN", "EMPTY IF REQUEUED"}, 1, rows)
 	if better {
-		s.Prose("", "A job never runs if no administrator releases or requeues it. held is safer than failed: a held job begins at Initialize. A failed job that is requeued begins at Estimating, and is stored without its content if Initialize never moved its payload to producer/.")
+		s.Prose("", "A job that might never run waits until an administrator releases or requeues it. held is safer than failed: a held job begins at Initialize. A failed job that is requeued begins at Estimating, and is stored without its content if Initialize never moved its payload to producer/.")
 		s.Println()
 	}
 }
@@ -288,7 +288,7 @@ func PlanVerdict(p *migrate.Plan) (tone screen.Tone, word, text string) {
 		return screen.Good, "nothing to do", records
 	}
 	if notes := PlanNotes(p); len(notes) > 0 {
-		return screen.Attention, "ready", fmt.Sprintf("%s. Review first: %s", records, strings.Join(notes, ", "))
+		return screen.Attention, "ready", fmt.Sprintf("%s. Review first: %s", records, strings.Join(notes, "; "))
 	}
 	return screen.Good, "ready", records
 }
@@ -353,14 +353,14 @@ func and(texts []string) string {
 func notReady(p *migrate.Plan) string {
 	var decide, first []string
 	var waiting, unfit []string
-	solve, unreadable := 0, 0
+	solve, unreadable, newQueue := 0, 0, false
 	for _, x := range p.Problems {
 		switch x.Kind {
 		case migrate.Undecodable: // counted below
 		case migrate.UnreadableRecord:
 			unreadable++
 		case migrate.NeedsNewQueue:
-			decide = append(decide, "whether a new queue is wanted at this target")
+			newQueue = true
 		case migrate.NeedsDialect:
 			decide = append(decide, "the dialect")
 		case migrate.InventoryWaiting:
@@ -380,6 +380,9 @@ func notReady(p *migrate.Plan) string {
 		decide = append(decide, screen.Count(n, "other that no service could work on", "others that no service could work on"))
 	} else if n > 0 {
 		decide = append(decide, screen.Count(n, "record that no service could work on", "records that no service could work on"))
+	}
+	if newQueue { // last, because it is a clause
+		decide = append(decide, "whether a new queue is wanted at this target")
 	}
 	if n := len(waiting); n > 0 {
 		first = append(first, "drain "+screen.Count(n, "inventory record", "inventory records"))

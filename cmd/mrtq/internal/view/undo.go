@@ -32,7 +32,7 @@ func StaysText(u *migrate.Undo) string {
 		{u.Gone, "job or request was gone: finished and cleaned up, or deleted", "jobs and requests were gone: finished and cleaned up, or deleted"},
 		{len(u.Undecided), "record must be decided about", "records must be decided about"},
 		{len(u.AtWork), "of them is locked by a worker", "of them are locked by workers"},
-	}), ", ")
+	}), "; ")
 }
 
 // Undo prints the jobs and requests that a rollback leaves.

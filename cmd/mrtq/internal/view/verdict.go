@@ -45,7 +45,7 @@ func Verdict(s *screen.Screen, v *migrate.Verdict) {
 		})
 	}
 	lacking := slices.DeleteFunc(slices.Clone(v.Differences), func(d migrate.Difference) bool { return d.Kind != notKept })
-	screen.List(s, "Not in the quarantine file: these can't be decoded, and nothing else has their bytes", lacking, []string{"LEGACY RECORD"}, func(d migrate.Difference) screen.Row { return screen.Row{d.Path} })
+	screen.List(s, "Not in the quarantine file: these can't be decoded, and the new queue does not hold their bytes", lacking, []string{"LEGACY RECORD"}, func(d migrate.Difference) screen.Row { return screen.Row{d.Path} })
 	rest := v.NotMigrated
 	if v.State != migrate.Done {
 		rest = nil // that is where they should be
