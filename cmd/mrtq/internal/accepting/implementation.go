@@ -53,7 +53,7 @@ func (c *acceptCmd) drivers(ctx context.Context, server *harness.Server, session
 		}
 		for _, dialect := range c.inDialects() {
 			if !d.Able().Can(dialect) {
-				return nil, stop, exit.Usagef("--implementation %q knows dialect %s, not %s: give --dialect", command, strings.Join(texts(d.Able().Dialects), ", "), dialect)
+				return nil, stop, exit.Usagef("--implementation %q knows only dialect %[2]s: give --dialect %[2]s", command, strings.Join(texts(d.Able().Dialects), ", "))
 			}
 		}
 		for _, role := range roles {
