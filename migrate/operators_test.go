@@ -262,6 +262,33 @@ func TestStoppedMigrator(t *testing.T) {
 	}
 }
 
+// A release that has read that there is no run meets the first run's holds, whose records it has not handed over.
+func TestFirstMigrationDuringARelease(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		s := serve(t, queueTree(t, pendings(t, 4, 2)), d)
+		o := s.operator()
+		reads, goOn := make(chan bool, 1), make(chan struct{})
+		session, once := s.session, false
+		s.server.Inject(minizk.Fault{On: func(op minizk.Op) bool {
+			if once || op.Session != session || op.Path != newqueue.QueueLocksPath {
+				return false
+			}
+			once = true
+			reads <- true
+			return true
+		}, Do: minizk.Hold(goOn)})
+		ended := make(chan error, 1)
+		go func() { _, err := s.tryRelease(migrate.ReleaseOptions{}); ended <- err }()
+		<-reads
+		o.mustMigrate(o.options())
+		holds := o.holdsNow()
+		close(goOn)
+		if err := <-ended; !errors.Is(err, migrate.ErrHoldsChanged) || o.holdsNow() != holds {
+			t.Errorf("%v; held: %s", err, o.holdsNow())
+		}
+	})
+}
+
 // The znodes of an election have the ACL of the run, so a client that may not write to the
 // run can't remove the migrator. A rollback gives its place the ACL of the run that it rolls
 // back.
