@@ -44,14 +44,15 @@ test: lint
 	wait $$racing || code=1; \
 	$(MAKE) -s skipped; exit $$code
 
-# What make test ends with: the backends that are not here, and why.
+# What make test ends with: what is not here to test on, and why.
 skipped: build
 	@for on in jvm docker; do \
 	  why=$$(bin/mrtq zk --backend $$on -- true 2>&1 >/dev/null) || not="$${not:+$$not; }the tests on $$on: $$why"; \
 	done; \
 	for browser in chromium-headless-shell chromium chromium-browser google-chrome; do command -v $$browser >/dev/null && break; done || \
 	  not="$${not:+$$not; }the tests of the report's page in a browser: none is installed"; \
-	echo "make test skipped $${not:-no backend}"
+	[ -n "$$MRTQ_MRT_ZK_DRIVER" ] || not="$${not:+$$not; }the scenarios on CDL's mrt-zk: its jar is not in Debian (harness/drivers/mrt-zk)"; \
+	echo "make test skipped $${not:-nothing}"
 
 # The packages whose tests ask for the backend to test on, besides cmd/mrtq and harness: on
 # Apache's server. They wait for it more than they compute, so two commands run at once.
