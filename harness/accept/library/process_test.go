@@ -51,7 +51,7 @@ func TestDriversThatFail(t *testing.T) {
 		ends                bool
 	}{
 		{"hangs", "sleep 1000", `has not answered within 200ms, and was killed; it was asked {"n":3,"session":"s1","verb":"init","what":"queue"}; its log is on stderr`, false},
-		{"dies", "exit 1", `has ended; it was asked {"n":3,"session":"s1","verb":"init","what":"queue"}; its log is on stderr`, false},
+		{"dies", "read init; exit 1", `has ended; it was asked {"n":3,"session":"s1","verb":"init","what":"queue"}; its log is on stderr`, false},
 		{"prints", "read r; echo done; cat", `has printed "done"; it was asked {"n":3,"session":"s1","verb":"init","what":"queue"}` + next, true},
 		{"answers twice", `read r; echo '{"n":2}'; cat`, `has answered number 2, which does not wait for an answer: "{\"n\":2}"; it was asked {"n":3,"session":"s1","verb":"init","what":"queue"}` + next, true},
 		{"answers to nothing", `read r; echo '{"n":33}'; cat`, `has answered number 33, which does not wait for an answer: "{\"n\":33}"; it was asked {"n":3,"session":"s1","verb":"init","what":"queue"}` + next, true},
