@@ -89,10 +89,10 @@ func Release(ctx context.Context, w *Writer, opt ReleaseOptions) (*Released, err
 	switch {
 	case r.t.Damage != nil && err != nil:
 		return nil, err
-	case r.t.Ledger.Newest() == nil && r.t.Damage == nil && r.concernsRuns() && !opt.LedgerDamaged:
-		return r.res, fmt.Errorf("%w: the run that holds the queues had no record yet; if that stays so, /migration was removed: restore it, or give --ledger-damaged", ErrHoldsChanged)
-	case r.t.Damage != nil || !r.concernsRuns() || r.t.Ledger.Newest() == nil:
+	case r.t.Damage != nil || !r.concernsRuns() || opt.LedgerDamaged && r.t.Ledger.Newest() == nil:
 		return r.res, r.lift(ctx)
+	case r.t.Ledger.Newest() == nil: // the first run began after the runs were read
+		return r.res, fmt.Errorf("%w: the run that holds the queues had no record yet; if that stays so, /migration was removed: restore it, or give --ledger-damaged", ErrHoldsChanged)
 	}
 	if err = reasons.Join(err, r.prepare(ctx)); err != nil {
 		return r.res, err
