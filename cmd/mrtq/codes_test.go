@@ -85,7 +85,7 @@ func commandAt(c *cobra.Command, place, dump string) []string {
 			args = append(args, target, "--dialect", "design", "--new-queue")
 		}
 	case "rehearse":
-		args = append(args, "--dialect", "design", "--crash", "0")
+		args = append(args, "--dialect", "design")
 	case "show":
 		args = append(args, "ITEM")
 	case "restore":

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 	"strings"
 	"time"
 
@@ -26,10 +25,10 @@ import (
 
 type rehearseCmd struct {
 	planFlags
-	backend, on, crash, html, output string
-	rates                            rehearse.Rates
-	seed                             uint64
-	force                            bool
+	backend, on, html, output string
+	rates                     rehearse.Rates
+	seed                      uint64
+	force                     bool
 }
 
 func (a *app) rehearseCmd() *cobra.Command {
@@ -45,13 +44,12 @@ done once, in the old queue's order; each batch is reported once; every job ends
 predicted state. Consumed records are assumed finished, the worst case.
 
 A second copy is rolled back when 30 % of the work is done, and simulated legacy workers
-do the rest: nothing runs twice, nothing is missed. A third copy's migration is
-disconnected or killed at --crash transactions, and resumed each time.
+do the rest: nothing runs twice, nothing is missed.
 
 The source is only read, and --max-rate limits these reads. Exit code 1 if anything
 differs, or if the plan has problems.`,
 		Example: `  mrtq rehearse zk1:2181 --dialect mrt-zk --consumed held
-  mrtq rehearse file:queue.ndjson.gz --dialect mrt-zk --crash all
+  mrtq rehearse file:queue.ndjson.gz --dialect mrt-zk --html page.html
   mrtq rehearse zk1:2181 --dialect design --on staging:2181/rehearsal`,
 		Args: args("SOURCE"),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args[0]) },
@@ -61,7 +59,6 @@ differs, or if the plan has problems.`,
 	a.conn.RateFlag(f) // for SOURCE alone: see options
 	settings.Choice(f, &c.backend, "backend", "", "server to rehearse on", help.Texts(harness.Backends())...)
 	f.StringVar(&c.on, "on", "", "rehearse at this `address`: an empty chroot on a staging ensemble")
-	f.StringVar(&c.crash, "crash", "20", "how many transactions of the migration are disturbed: a `number`, or all")
 	f.Float64Var(&c.rates.Fail, "fail", 0.001, "`probability` that a worker fails a record")
 	f.Float64Var(&c.rates.Kill, "kill", 0.001, "`probability` that a worker is killed")
 	f.Float64Var(&c.rates.Lose, "lose", 0.001, "`probability` that a worker loses its session")
@@ -133,11 +130,6 @@ func (c *rehearseCmd) options(a *app, source place) (opt rehearse.Options, err e
 		}
 	}
 	opt.Rates, opt.Seed, opt.Meter = c.rates, c.seed, a
-	if opt.Cuts, err = strconv.Atoi(c.crash); c.crash == "all" {
-		opt.Cuts = rehearse.AllCuts
-	} else if err != nil || opt.Cuts < 0 {
-		return opt, exit.Usagef("--crash %q: expected a number, or all", c.crash)
-	}
 	c.acl = openToAll // only its sessions reach the server, or what is at --on
 	if opt.Plan, err = c.planFlags.options(pair{source: source}); err != nil {
 		return opt, err

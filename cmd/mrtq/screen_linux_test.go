@@ -58,7 +58,7 @@ func TestScreens(t *testing.T) {
 var screens = strings.Split(strings.TrimSpace(`
 mrtq inspect file:corpus.ndjson
 mrtq plan file:corpus.ndjson file:none.ndjson --new-queue --dialect mrt-zk
-mrtq rehearse file:queue.ndjson --dialect mrt-zk --consumed held --failed held --crash 2
+mrtq rehearse file:queue.ndjson --dialect mrt-zk --consumed held --failed held
 mrtq plan file:queue.ndjson file:queue.ndjson --new-queue --dialect mrt-zk --failed held --out plan.json
 mrtq migrate --plan plan.json
 mrtq plan file:queue.ndjson file:queue.ndjson --failed held

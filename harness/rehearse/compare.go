@@ -16,18 +16,17 @@ type Kind string
 
 // The kinds of differences.
 const (
-	Twice       Kind = "twice"       // the work of a record was done more than once
-	Never       Kind = "never"       // the work of a record was not done, and no one had said so
-	Ran         Kind = "ran"         // a worker took a record that should have waited
-	Empty       Kind = "empty"       // an object was stored without its content
-	State       Kind = "state"       // a job ended in another state
-	Order       Kind = "order"       // a worker took records in another order than the old queue's
-	Reports     Kind = "reports"     // a batch was reported never, twice, or without one of its jobs
-	Layout      Kind = "layout"      // verify finds a difference
-	WhileHeld   Kind = "while-held"  // a worker worked although its queue was held
-	Left        Kind = "left"        // a lock is left
-	Stuck       Kind = "stuck"       // a worker could not do a documented step
-	Interrupted Kind = "interrupted" // a migration did not survive a cut
+	Twice     Kind = "twice"      // the work of a record was done more than once
+	Never     Kind = "never"      // the work of a record was not done, and no one had said so
+	Ran       Kind = "ran"        // a worker took a record that should have waited
+	Empty     Kind = "empty"      // an object was stored without its content
+	State     Kind = "state"      // a job ended in another state
+	Order     Kind = "order"      // a worker took records in another order than the old queue's
+	Reports   Kind = "reports"    // a batch was reported never, twice, or without one of its jobs
+	Layout    Kind = "layout"     // verify finds a difference
+	WhileHeld Kind = "while-held" // a worker worked although its queue was held
+	Left      Kind = "left"       // a lock is left
+	Stuck     Kind = "stuck"      // a worker could not do a documented step
 )
 
 // Difference is one thing that is not as foretold.

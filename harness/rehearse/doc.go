@@ -14,7 +14,6 @@
 //	order.go     the order in which records were begun (pure)
 //	rehearse.go  the first copy, from the plan to the end
 //	back.go      the second copy, which is rolled back half way
-//	crash.go     the third copy, whose migration is cut again and again
 //	night.go     what the night will be (pure)
 //	report.go    what a rehearsal found
 //	practice.go  workers for people who practise

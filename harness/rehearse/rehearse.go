@@ -21,16 +21,11 @@ type Options struct {
 	Plan    migrate.Options // dialect, choices, and what to call the source
 	Rates   Rates
 	Seed    uint64
-	// Cuts is how many transactions of the migration are cut; AllCuts cuts all.
-	Cuts int
 	// RoundTrip is how long the real server takes to answer; 0 if the source is none.
 	RoundTrip time.Duration
 	Meter     Meter // nil shows nothing
 	Doors     Doors
 }
-
-// AllCuts cuts every transaction.
-const AllCuts = -1
 
 // Meter shows how far the rehearsal is.
 type Meter interface {
@@ -61,8 +56,6 @@ type rehearsal struct {
 	keys   map[string]string
 	stage  *stage
 	report *Report
-	// transactions is how many the first copy's migration took.
-	transactions int
 }
 
 // Run rehearses a migration on a disposable server, and removes it afterwards, whatever
@@ -82,7 +75,7 @@ func Run(ctx context.Context, c *Copy, opt Options) (report *Report, err error) 
 			err = stopErr
 		}
 	}()
-	for _, part := range []func(context.Context) error{r.first, r.back, r.cut} {
+	for _, part := range []func(context.Context) error{r.first, r.back} {
 		if err := part(ctx); err != nil {
 			return nil, err
 		}
@@ -154,22 +147,15 @@ func (p *performance) close() {
 	p.new.Close()
 }
 
-// migrateOptions are the options of the copy's migration. Quarantined records are kept in memory.
-func (p *performance) migrateOptions() migrate.MigrateOptions {
-	return migrate.MigrateOptions{Options: p.options, SaveQuarantined: func(records []migrate.Record) error {
+// migrate carries the plan out. Quarantined records are kept in memory.
+func (p *performance) migrate(ctx context.Context) error {
+	res, err := migrate.Migrate(ctx, p.src, p.new, migrate.MigrateOptions{Options: p.options, Plan: p.plan, SaveQuarantined: func(records []migrate.Record) error {
 		for _, r := range records {
 			p.kept[r.Path] = append(p.kept[r.Path], r.Data)
 		}
 		return nil
-	}}
-}
-
-// migrate carries the plan out.
-func (p *performance) migrate(ctx context.Context) error {
-	opt := p.migrateOptions()
-	opt.Plan = p.plan
-	res, err := migrate.Migrate(ctx, p.src, p.new, opt)
-	p.report.Jobs, p.transactions = res.Created.Records(), res.Steps
+	}})
+	p.report.Jobs = res.Created.Records()
 	return err
 }
 

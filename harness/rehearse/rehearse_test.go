@@ -76,15 +76,11 @@ func options(d newqueue.Dialect) rehearse.Options {
 		Rates: rehearse.Rates{Fail: 0.01, Kill: 0.01, Lose: 0.01}}
 }
 
-// A sound queue is worked as foretold, in both dialects, whoever fails or is killed, and whatever
-// is cut.
+// A sound queue is worked as foretold, in both dialects, whoever fails or is killed.
 func TestNothingToFind(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		t.Run(string(d), func(t *testing.T) {
-			t.Parallel() // it waits for cut sessions more than it computes
-			opt := options(d)
-			opt.Cuts = 4
-			r, err := rehearse.Run(t.Context(), queue(t, 300, nil), opt)
+			r, err := rehearse.Run(t.Context(), queue(t, 300, nil), options(d))
 			must(t, err)
 			for _, x := range r.Differences {
 				t.Errorf("%+v", x)
@@ -93,14 +89,11 @@ func TestNothingToFind(t *testing.T) {
 				t.Fatal(r.Problems)
 			}
 			w := r.Workers
-			if len(r.Problems) > 0 || w.Done < 150 || w.Mails < 5 || w.Checked != 5 || w.Trouble.Failed == 0 || w.Trouble.Killed == 0 || w.Trouble.Lost == 0 {
+			if len(r.Problems) > 0 || w.Done < 150 || w.Mails < 5 || w.Checked != 4 || w.Trouble.Failed == 0 || w.Trouble.Killed == 0 || w.Trouble.Lost == 0 {
 				t.Errorf("%+v, %v", w, r.Problems)
 			}
 			if b := r.Back; b.Before < w.Done*3/10 || b.Before > w.Done/2 || b.ByLegacy < w.Done/3 || b.Before+b.ByLegacy > 300 || b.Kept < b.Before/2 {
 				t.Errorf("the second copy: %+v, %+v", b, w)
-			}
-			if c := r.Cuts; c.Cut != 4 || c.Survived != 4 {
-				t.Errorf("the third copy: %+v", c)
 			}
 			if n := r.Night; n.Mails < w.Mails || !slices.ContainsFunc(n.Idle, func(i rehearse.Idle) bool { return i.State == "failed" }) || len(n.Steps) != 4 || n.Freeze <= 0 {
 				t.Errorf("the night: %+v", n)
@@ -308,11 +301,10 @@ func TestAtAnAddress(t *testing.T) {
 	defer w.Close()
 	must(t, w.Multi(t.Context(), []znode.Op{znode.Create("/staging", nil), znode.Create("/full", nil), znode.Create("/full/x", nil)}))
 	opt := options(newqueue.Design)
-	opt.Cuts = 2
 	opt.Backend = harness.Backend(s.Address() + "/staging")
 	r, err := rehearse.Run(t.Context(), queue(t, 30, nil), opt)
 	must(t, err)
-	if !r.OK() || r.Cuts.Survived != 2 {
+	if !r.OK() {
 		t.Errorf("%+v", r)
 	}
 	if names, err := w.Children(t.Context(), "/staging"); err != nil || len(names) > 0 {
@@ -360,7 +352,7 @@ func TestInterrupted(t *testing.T) {
 	for at, interrupted := 1, true; interrupted; at += 23 {
 		ctx, stop := context.WithCancelCause(t.Context())
 		opt := options(newqueue.Design)
-		opt.Backend, opt.Cuts, opt.Meter = harness.Backend(s.Address()+"/staging"), 2, &interrupting{at, stop}
+		opt.Backend, opt.Meter = harness.Backend(s.Address()+"/staging"), &interrupting{at, stop}
 		_, err := rehearse.Run(ctx, c, opt)
 		interrupted = ctx.Err() != nil
 		stop(nil)

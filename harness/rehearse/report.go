@@ -23,7 +23,6 @@ type Report struct {
 	Differences []Difference `json:"differences"`
 	Workers     Worked       `json:"workers"`
 	Back        *Back        `json:"rollback"` // nil if it was not rehearsed
-	Cuts        *Cuts        `json:"cuts"`     // nil if it was not rehearsed
 	Night       *Night       `json:"night"`
 
 	// Plan is the plan that was rehearsed.
@@ -68,11 +67,4 @@ type Back struct {
 	ByLegacy  int `json:"by_legacy"`  // records whose work the legacy workers did afterwards
 	// Failed counts the records that legacy workers could not do.
 	Failed int `json:"failed"`
-}
-
-// Cuts is what became of the third copy's migration.
-type Cuts struct {
-	Transactions int `json:"transactions"` // of an uncut migration
-	Cut          int `json:"cut"`
-	Survived     int `json:"survived"`
 }

@@ -2,7 +2,6 @@ package rehearse
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
 	"net"
 	"slices"
@@ -109,41 +108,13 @@ func (s *stage) stop(ctx context.Context) error {
 	return s.server.Stop(context.WithoutCancel(ctx))
 }
 
-// config says how to open a session below a folder of the stage. dial, if not nil, connects
-// instead of TCP.
-func (s *stage) config(folder string, dial func(context.Context) (net.Conn, error)) zkconn.Config {
-	cfg := s.cfg
-	cfg.Address.Chroot = s.root + folder
-	cfg.Dial = dial
-	if dial == nil && len(cfg.Address.Servers) == 1 && cfg.TLS == nil {
-		cfg.Dial = s.dial
-	}
-	return cfg
-}
-
-// connect connects to a server of the stage, which one decides turn.
-func (s *stage) connect(ctx context.Context, turn int) (net.Conn, error) {
+// dial connects to a single server, and counts what is sent.
+func (s *stage) dial(ctx context.Context) (nc net.Conn, err error) {
 	if s.cfg.Dial != nil {
-		return s.cfg.Dial(ctx)
+		nc, err = s.cfg.Dial(ctx)
+	} else {
+		nc, err = (&net.Dialer{}).DialContext(ctx, "tcp", s.cfg.Address.Servers[0])
 	}
-	server := s.cfg.Address.Servers[turn%len(s.cfg.Address.Servers)]
-	nc, err := (&net.Dialer{}).DialContext(ctx, "tcp", server)
-	if err != nil || s.cfg.TLS == nil {
-		return nc, err
-	}
-	config, err := s.cfg.TLS.Config()
-	if err != nil {
-		return nil, err
-	}
-	if config.ServerName == "" {
-		config.ServerName, _, _ = net.SplitHostPort(server)
-	}
-	return tls.Client(nc, config), nil
-}
-
-// dial connects, and counts what is sent.
-func (s *stage) dial(ctx context.Context) (net.Conn, error) {
-	nc, err := s.connect(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -162,9 +133,14 @@ func (c *counted) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// open opens a session of mrtq's own client.
+// open opens a session of mrtq's own client below a folder of the stage.
 func (s *stage) open(ctx context.Context, folder string) (*migrate.Writer, error) {
-	return zkconn.OpenWriter(ctx, s.config(folder, nil))
+	cfg := s.cfg
+	cfg.Address.Chroot = s.root + folder
+	if len(cfg.Address.Servers) == 1 && cfg.TLS == nil {
+		cfg.Dial = s.dial
+	}
+	return zkconn.OpenWriter(ctx, cfg)
 }
 
 // site is a queue on the stage, for its workers. Their client is the one that services use, and reads

@@ -61,9 +61,6 @@ func RehearsalRows(r *rehearse.Report) []screen.Row {
 			screen.Row{"second copy: done by legacy workers", fmt.Sprint(b.ByLegacy)},
 			screen.Row{"second copy: failed by legacy workers", fmt.Sprint(b.Failed)})
 	}
-	if c := r.Cuts; c != nil {
-		rows = append(rows, screen.Row{"third copy: disconnects survived", fmt.Sprintf("%d of %d, in %d transactions", c.Survived, c.Cut, c.Transactions)})
-	}
 	return rows
 }
 
@@ -123,9 +120,5 @@ func RehearsalVerdict(r *rehearse.Report) (tone screen.Tone, word, text string) 
 		return screen.Bad, "failed", fmt.Sprintf("%s from the plan (%s). Find out why before the cutover.",
 			screen.Count(len(r.Differences), "outcome differs", "outcomes differ"), strings.Join(parts, ", "))
 	}
-	text = fmt.Sprintf("The outcome of %s matched the plan", screen.Count(r.Records, "record", "records"))
-	if r.Cuts != nil {
-		text += fmt.Sprintf("; %d of %d disconnects survived", r.Cuts.Survived, r.Cuts.Cut)
-	}
-	return screen.Good, "passed", fmt.Sprintf("%s; in %.0f s.", text, r.Seconds)
+	return screen.Good, "passed", fmt.Sprintf("The outcome of %s matched the plan; in %.0f s.", screen.Count(r.Records, "record", "records"), r.Seconds)
 }
