@@ -4,18 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/exit"
-	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/help"
-	"mrtq/cmd/mrtq/internal/report"
 	"mrtq/cmd/mrtq/internal/settings"
 	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/harness"
@@ -25,10 +21,9 @@ import (
 
 type rehearseCmd struct {
 	planFlags
-	backend, on, html, output string
-	rates                     rehearse.Rates
-	seed                      uint64
-	force                     bool
+	backend, on, output string
+	rates               rehearse.Rates
+	seed                uint64
 }
 
 func (a *app) rehearseCmd() *cobra.Command {
@@ -49,7 +44,7 @@ do the rest: nothing runs twice, nothing is missed.
 The source is only read, and --max-rate limits these reads. Exit code 1 if anything
 differs, or if the plan has problems.`,
 		Example: `  mrtq rehearse zk1:2181 --dialect mrt-zk --consumed held
-  mrtq rehearse file:queue.ndjson.gz --dialect mrt-zk --html page.html
+  mrtq rehearse file:queue.ndjson.gz --dialect mrt-zk -o json
   mrtq rehearse zk1:2181 --dialect design --on staging:2181/rehearsal`,
 		Args: args("SOURCE"),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args[0]) },
@@ -63,8 +58,6 @@ differs, or if the plan has problems.`,
 	f.Float64Var(&c.rates.Kill, "kill", 0.001, "`probability` that a worker is killed")
 	f.Float64Var(&c.rates.Lose, "lose", 0.001, "`probability` that a worker loses its session")
 	f.Uint64Var(&c.seed, "seed", 1, "`number` that decides which workers are disturbed")
-	f.StringVar(&c.html, "html", "", "also write a report to this `file`: the verdict, and the estimate of the cutover; an earlier report is replaced")
-	f.BoolVar(&c.force, "force", false, "replace the file of --html even if it is no report")
 	outputFlag(f, &c.output, "json")
 	return cmd
 }
@@ -76,12 +69,6 @@ func (c *rehearseCmd) run(ctx context.Context, a *app, source string) error {
 	}
 	opt, err := c.options(a, p)
 	if err != nil {
-		return err
-	}
-	if files.IsGzip(c.html) {
-		return exit.Usagef("--html %s: a browser can't open a gzip file; leave out .gz", c.html)
-	}
-	if err := a.checkFiles([]files.Named{{By: "--html", Path: c.html, New: !c.force && !report.IsPage(c.html)}}, p.named()); err != nil {
 		return err
 	}
 	copied, err := c.copy(ctx, a, p, &opt)
@@ -107,12 +94,6 @@ func (c *rehearseCmd) run(ctx context.Context, a *app, source string) error {
 		next = a.advice.RehearseAgain(r.Plan)
 	}
 	a.Conclude(tone, word, text, next)
-	if c.html != "" {
-		page := report.Rehearsal{Made: time.Now(), Source: p.Text, Report: r}
-		if err := files.Write(c.html, func(w io.Writer) error { return report.WriteRehearsal(w, &page) }); err != nil {
-			return err
-		}
-	}
 	if !r.OK() {
 		return exit.Check(errors.New("the outcome of the rehearsal differs from the plan"))
 	}

@@ -225,7 +225,6 @@ func TestBrowser(t *testing.T) {
 			})
 		}
 	})
-	t.Run("rehearsal", func(t *testing.T) { rehearsalInBrowser(t, ctx) })
 	t.Run("first screen", func(t *testing.T) {
 		b := open(t, ctx, risky(), 1280, 900)
 		want(b, `['.tiles', '.facts', '#risks tbody tr', '#risks .path'].every(s => document.querySelector(s).getBoundingClientRect().bottom <= innerHeight)`, true)

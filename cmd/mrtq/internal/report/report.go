@@ -9,7 +9,6 @@
 //	risks.go    what an approver has to weigh: what could run never or twice, and why
 //	tally.go    records by queue and outcome, and why some were left out
 //	lists.go    long lists, as JSON in the page
-//	rehearsal.go  the page about a rehearsal
 //	write.go    puts frame.html, the sections of a page, page.css and page.js together
 //
 // A page is a pure function of its [Data]. Any text may be hostile. The page only shows it
@@ -89,7 +88,7 @@ type state struct {
 }
 
 func newContent(d *Data) *content {
-	v := &content{frame: newFrame("mrtq report", "records", d.Made, d.verdict()), Cross: d.crossTable(), LeftOut: d.reasons(), Records: d.recordList(), Risks: d.shownRisks(), Data: d}
+	v := &content{frame: newFrame(d.Made, d.verdict()), Cross: d.crossTable(), LeftOut: d.reasons(), Records: d.recordList(), Risks: d.shownRisks(), Data: d}
 	if d.Plan != nil {
 		v.ChoiceRisks = view.RisksThatMatter(d.Plan)
 	}

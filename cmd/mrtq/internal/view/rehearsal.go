@@ -19,7 +19,7 @@ func Rehearsal(s *screen.Screen, r *rehearse.Report) {
 		Plan(s, r.Plan)
 		return
 	}
-	s.Table("What was rehearsed", []string{"WHAT", "NUMBER"}, RehearsalRows(r))
+	s.Table("What was rehearsed", []string{"WHAT", "NUMBER"}, rehearsalRows(r))
 	shown, left := map[rehearse.Kind]int{}, 0
 	var differences []rehearse.Difference
 	for _, d := range r.Differences {
@@ -40,8 +40,8 @@ func Rehearsal(s *screen.Screen, r *rehearse.Report) {
 	}
 }
 
-// RehearsalRows returns what was rehearsed, and how much of it.
-func RehearsalRows(r *rehearse.Report) []screen.Row {
+// rehearsalRows returns what was rehearsed, and how much of it.
+func rehearsalRows(r *rehearse.Report) []screen.Row {
 	rows := []screen.Row{
 		{"records", fmt.Sprint(r.Records)},
 		{"jobs and access requests", fmt.Sprint(r.Jobs)},
@@ -66,20 +66,20 @@ func RehearsalRows(r *rehearse.Report) []screen.Row {
 
 // night shows an estimate of the cutover.
 func night(s *screen.Screen, n *rehearse.Night) {
-	s.Table("The cutover, as estimated", []string{"WHAT", "HOW MUCH"}, NightRows(n))
+	s.Table("The cutover, as estimated", []string{"WHAT", "HOW MUCH"}, nightRows(n))
 	screen.List(s, "What the services can't finish", n.Fails, []string{"RECORDS", "FIRST", "WHY"}, func(f rehearse.Failing) screen.Row {
 		return screen.Row{fmt.Sprint(len(f.Records)), f.Records[0], f.Why}
 	})
 	screen.List(s, "What no worker takes", n.Idle, []string{"RECORDS", "FIRST", "STATE", "WHY"}, func(i rehearse.Idle) screen.Row {
 		return screen.Row{fmt.Sprint(len(i.Records)), i.Records[0], i.State, i.Why}
 	})
-	if scale := NightScale(n); scale != "" {
+	if scale := nightScale(n); scale != "" {
 		s.Say("%s", scale)
 	}
 }
 
-// NightRows returns an estimate of the cutover, and how much of it.
-func NightRows(n *rehearse.Night) []screen.Row {
+// nightRows returns an estimate of the cutover, and how much of it.
+func nightRows(n *rehearse.Night) []screen.Row {
 	var rows []screen.Row
 	for _, step := range n.Steps {
 		rows = append(rows, screen.Row{step.Name, seconds(step.Seconds)})
@@ -89,8 +89,8 @@ func NightRows(n *rehearse.Night) []screen.Row {
 	return rows
 }
 
-// NightScale says where the times of a night come from; "" if that needs no words.
-func NightScale(n *rehearse.Night) string {
+// nightScale says where the times of a night come from; "" if that needs no words.
+func nightScale(n *rehearse.Night) string {
 	switch {
 	case n.RoundTrip == 0:
 		return "The times are those of this machine, because the source is not a server."
