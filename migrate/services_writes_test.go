@@ -240,7 +240,7 @@ func TestServicesWrites(t *testing.T) {
 // checkSays are the rules of a check's errors and warnings, each once.
 func (s *site) checkSays() string {
 	s.t.Helper()
-	l := value(merritt.Named("merritt", merritt.Options{Dialect: string(s.dialect)}))(s)
+	l := value(merritt.Named("merritt", string(s.dialect)))(s)
 	r := value(l.Check(s.t.Context(), s.w.MarkUnreadable(), layout.Options{Looks: 8, Now: time.Now()}))(s)
 	var all []string
 	for _, f := range r.Findings {

@@ -22,7 +22,6 @@ import (
 )
 
 type checkCmd struct {
-	legacyFlags
 	layout  string
 	dialect string
 	output  string
@@ -50,10 +49,9 @@ only what is still wrong. Exit code 1 if there are errors. check never writes.`,
 	}
 	f := cmd.Flags()
 	a.conn.RateFlag(f)
-	f.StringVar(&c.layout, "layout", "merritt", "`schema` to compare the tree with: merritt, merritt-legacy, zuul, or a file")
+	f.StringVar(&c.layout, "layout", "merritt", "`schema` to compare the tree with: merritt, zuul, or a file")
 	f.StringVar(&c.dialect, "dialect", "", "`dialect` of the layout, if it has several: design or mrt-zk; if not given, that of the queue")
 	outputFlag(f, &c.output, "json")
-	c.legacyFlags.flags(f)
 	return cmd
 }
 
@@ -84,7 +82,7 @@ func (c *checkCmd) run(ctx context.Context, a *app, target string) error {
 	if errors.Is(err, layout.ErrNoMatch) {
 		next := advice.Next{Before: "check the address, or give another --layout"}
 		if status := a.statusOf(ctx, p); status != nil && status.Step == migrate.StepLegacyQueue && c.layout == "merritt" {
-			next = advice.Next{Before: "this is a legacy queue", Command: a.advice.Really(advice.Set("layout", "merritt-legacy")...)}
+			next = advice.Next{Before: "this is a legacy queue, whose records mrtq inspect reads"}
 		}
 		err = exit.Check(&advised{fmt.Errorf("there is no znode of the layout %s", c.layout), next})
 	}
@@ -100,21 +98,13 @@ func (c *checkCmd) run(ctx context.Context, a *app, target string) error {
 
 // named is the layout that --layout names.
 func (c *checkCmd) named() (*layout.Map, error) {
-	queues, records, err := c.reads()
-	if err != nil {
-		return nil, err
-	}
 	if isMapFile(c.layout) {
 		return ownLayout(c.layout, c.dialect)
 	}
 	if c.dialect != "" && c.layout != "merritt" {
 		return nil, exit.Usagef("--dialect %s: the layout %s has no dialects", c.dialect, c.layout)
 	}
-	nodes := map[string][]string{}
-	for kind, of := range queues.Nodes {
-		nodes[string(kind)] = of
-	}
-	l, err := merritt.Named(c.layout, merritt.Options{Dialect: c.dialect, Queues: nodes, Locks: queues.Locks, Legacy: records})
+	l, err := merritt.Named(c.layout, c.dialect)
 	if errors.Is(err, merritt.ErrUnknown) {
 		return l, exit.Usagef("%w, and files with your own schema, whose names have a dot or a slash", err)
 	}

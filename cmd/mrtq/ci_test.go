@@ -21,7 +21,7 @@ func TestCIPage(t *testing.T) {
 		commands = append(commands, m[1])
 	}
 	slices.Sort(commands)
-	if commands = slices.Compact(commands); len(commands) != 4 {
+	if commands = slices.Compact(commands); len(commands) != 3 {
 		t.Fatalf("%q", commands)
 	}
 	server := harness.ForTest(t, harness.Embedded, harness.Options{})

@@ -111,7 +111,7 @@ func TestContinuedExamples(t *testing.T) {
 // The shell completes every flag that has a fixed set of values, or names.
 func TestCompletion(t *testing.T) {
 	want := map[string]string{
-		"hold --only": "ingest accessSmall accessLarge", "release --only": "ingest accessSmall accessLarge", "check --layout": "merritt merritt-legacy zuul",
+		"hold --only": "ingest accessSmall accessLarge", "release --only": "ingest accessSmall accessLarge", "check --layout": "merritt zuul",
 		"check --dialect": "design mrt-zk", "accept --backend": "embedded jvm docker", "inspect --status": "bad pending consumed deleted failed completed held",
 		"inspect --queue": "ingest inventory accessSmall accessLarge", "plan --consumed": "leave held pending failed", "release --vanished": "new legacy",
 	}

@@ -66,7 +66,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 // pages have what commands of earlier builds printed.
 var pages = map[string]string{
 	"states": "the page docs/transitions.md",
-	"layout": "the pages docs/layout-merritt.md, docs/layout-merritt-mrt-zk.md and docs/layout-merritt-legacy.md",
+	"layout": "the pages docs/layout-merritt.md and docs/layout-merritt-mrt-zk.md",
 	"man":    "mrtq COMMAND --help, which says the same as the man pages, or docs/commands.md",
 }
 

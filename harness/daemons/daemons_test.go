@@ -22,7 +22,7 @@ func findings(t *testing.T, tree *znode.Tree) []layout.Finding {
 
 // deployedMap is the map of the layout, with what the deployed services demand.
 func deployedMap(t *testing.T) *layout.Map {
-	return value(merritt.Named("merritt", merritt.Options{Dialect: string(newqueue.MrtZK)}))(t)
+	return value(merritt.Named("merritt", string(newqueue.MrtZK)))(t)
 }
 
 // says reports whether a finding names an effect.

@@ -54,10 +54,9 @@ func (c *checker) kind(n *Node, path string, stat znode.Stat) {
 	if stat.EphemeralOwner != 0 {
 		found, got = fmt.Sprintf("it is ephemeral, and ends with session %#x", stat.EphemeralOwner), Ephemeral
 	}
-	if n.Kind == AnyKind || got == n.Kind {
-		return
+	if got != n.Kind {
+		c.fault(n, "not-"+string(n.Kind), path, "a znode that is "+string(n.Kind), found)
 	}
-	c.fault(n, "not-"+string(n.Kind), path, "a znode that is "+string(n.Kind), found)
 }
 
 // read checks the znode's data.

@@ -9,8 +9,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"mrtq/internal/znode"
 )
 
 // MapError says what is wrong in a map.
@@ -149,14 +147,9 @@ func (l *loader) rules() {
 			l.m.rules[r.ID] = r
 			l.m.nodeRules = append(l.m.nodeRules, r)
 		}
-		for kind := range n.Severity {
+		for _, kind := range slices.Concat(slices.Collect(maps.Keys(n.Severity)), slices.Collect(maps.Keys(n.Then))) {
 			if !slices.Contains(kinds, kind) {
-				l.bad(n.fileLine, "%s has a severity for %s, which it never reports; it reports %s", n.ID, kind, strings.Join(kinds, ", "))
-			}
-		}
-		for kind := range n.Then {
-			if !slices.Contains(kinds, kind) {
-				l.bad(n.fileLine, "%s says what happens after %s, which it never reports; it reports %s", n.ID, kind, strings.Join(kinds, ", "))
+				l.bad(n.fileLine, "%s has a severity or a then for %s, which it never reports; it reports %s", n.ID, kind, strings.Join(kinds, ", "))
 			}
 		}
 	}
@@ -213,7 +206,6 @@ func (l *loader) node(n Node, line int, g groupPlace) {
 		}
 		n.schemaText = string(text)
 	}
-	n.order = len(l.m.Nodes)
 	l.nodes[n.ID] = &n
 	l.m.Nodes = append(l.m.Nodes, &n)
 }
@@ -252,9 +244,6 @@ func (l *loader) relation(r Relation, line int, g groupPlace) {
 			l.bad(line, "relation %s: %v", r.ID, err)
 		}
 	}
-	if r.Refers != "" && r.Refers != "{value}" && !l.described(string(r.Refers)) {
-		l.bad(line, "relation %s leads to %s, which matches no pattern of the schema", r.ID, r.Refers)
-	}
 	r.ReferencedBy = slices.Clone(r.ReferencedBy) // each place of the group has its own
 	for i, id := range r.ReferencedBy {
 		if !strings.Contains(id, ".") {
@@ -270,32 +259,6 @@ func (g groupPlace) id(id string) string {
 		return id
 	}
 	return g.ID + "." + id
-}
-
-// described reports whether the map has a pattern for a template's paths.
-func (l *loader) described(path string) bool {
-	for root, pl := range l.m.tops {
-		if !znode.Within(path, root) {
-			continue
-		}
-		for segment := range segments(path, root) {
-			switch {
-			case pl.composite():
-				return segment == "*" // a contender or a shard
-			case !strings.Contains(segment, "{"):
-				pl = pl.literal[segment]
-			case len(pl.params) > 0:
-				pl = pl.params[0]
-			default:
-				return false
-			}
-			if pl == nil {
-				return false
-			}
-		}
-		return true
-	}
-	return false
 }
 
 //go:embed maps/zuul.yaml

@@ -66,7 +66,6 @@ type Kind string
 const (
 	Persistent Kind = "persistent"
 	Ephemeral  Kind = "ephemeral"
-	AnyKind    Kind = "any"
 )
 
 // Node describes every znode that matches one path pattern.
@@ -105,7 +104,6 @@ type Node struct {
 	own        []param // of its last element
 	open       bool    // no name below it is an unknown path: it is a bad name, or any name is right
 	fileLine   int
-	order      int
 }
 
 // Most limits the number of a znode's children. Without a rule there is no limit.
@@ -214,9 +212,7 @@ func (n *Node) rules() []*Rule {
 			add(p.typ.Rule, fmt.Sprintf("%s is %s", p.name, p.typ.Says))
 		}
 	}
-	if n.Kind != AnyKind {
-		add("not-"+string(n.Kind), "it is "+string(n.Kind))
-	}
+	add("not-"+string(n.Kind), "it is "+string(n.Kind))
 	if n.Required {
 		add(Missing, "it exists whenever its parent exists")
 	}

@@ -119,9 +119,9 @@ func (p *place) children() []*place {
 // below it.
 func (l *loader) addFolders(p *place, path string) {
 	if p.node == nil {
-		below := first(p)
-		if below == nil { // a root of which the map describes nothing
-			below = l.m.Nodes[0]
+		below := l.m.Nodes[0] // for a root of which the map describes nothing
+		if i := slices.IndexFunc(l.m.Nodes, func(n *Node) bool { return n.Line+len(n.Section) > 0 && znode.Within(n.Path, path) }); i > 0 {
+			below = l.m.Nodes[i]
 		}
 		id := strings.Trim(strings.NewReplacer("/", ".", "{", "", "}", "", ":", "-").Replace(path), ".")
 		p.node = &Node{ID: id, Path: path, Kind: Persistent, Says: "a folder", Line: below.Line, Section: below.Section, own: p.segs, Folder: true, fileLine: below.fileLine}
@@ -167,15 +167,4 @@ func (p *place) markOpen() {
 	for _, c := range p.children() {
 		c.markOpen()
 	}
-}
-
-// first is the node at a place, or else the first one below it in the file; nil if there is none.
-func first(p *place) *Node {
-	found := p.node
-	for _, c := range p.children() {
-		if n := first(c); n != nil && p.node == nil && (found == nil || n.order < found.order) {
-			found = n
-		}
-	}
-	return found
 }

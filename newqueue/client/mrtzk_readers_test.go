@@ -28,7 +28,7 @@ var libraryStates = strings.Fields("Pending Held Estimating Provisioning Downloa
 // complaints are the places in a tree at which the library would throw: where it breaks a
 // rule of the layout, or a demand of the services on what the library itself reads.
 func complaints(t *testing.T, tree *znode.Tree) (all []string) {
-	l := value(merritt.Named("merritt", merritt.Options{Dialect: string(newqueue.MrtZK)}))(t)
+	l := value(merritt.Named("merritt", string(newqueue.MrtZK)))(t)
 	read := regexp.MustCompile(`^(R01|R07/|R12/|R18/|R26/|R27/identifiers\.|R28/|R32/|[a-z])`)
 	for _, f := range value(l.Check(t.Context(), layout.InMemory(tree), layout.Options{}))(t).Findings {
 		if f.Severity != layout.Info && read.MatchString(f.Rule) {

@@ -3,7 +3,6 @@ package merritt_test
 import (
 	"bytes"
 	"compress/zlib"
-	"encoding/binary"
 	"io"
 	"maps"
 	"regexp"
@@ -157,9 +156,4 @@ func inflated(data []byte) string {
 		panic(err)
 	}
 	return string(text)
-}
-
-// legacyRecord returns the data of a record of the legacy queue.
-func legacyRecord(status byte, payload string) string {
-	return string(status) + string(binary.BigEndian.AppendUint64(nil, exampleTime)) + payload
 }

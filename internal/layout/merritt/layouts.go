@@ -1,8 +1,6 @@
-// Package merritt has the maps of layouts that mrtq knows by name: of the new queue
-// (merritt.yaml), of the legacy queue (merritt-legacy.yaml) and of Zuul's tree. With a map come
-// the rules that a map can't express, which are Go code: those that compare jobs, batches and
-// their entries with each other (places.go), and what the deployed services demand (package
-// services).
+// Package merritt has the map of the new queue (merritt.yaml), with the rules that a map can't
+// express, which are Go code: those that compare jobs, batches and their entries with each other
+// (places.go), and what the deployed services demand (package services).
 //
 // [Named] returns a map, and its Check compares a tree with it. [Problems] compares a tree in
 // memory with the rules of the new layout alone.
@@ -17,36 +15,24 @@ import (
 	"mrtq/internal/layout"
 	"mrtq/internal/layout/merritt/services"
 	"mrtq/internal/znode"
-	"mrtq/legacy"
 	"mrtq/newqueue"
 )
 
 // Names are the names of the maps. Callers must not change it.
-var Names = []string{"merritt", "merritt-legacy", "zuul"}
-
-// Options choose a variant of a map.
-type Options struct {
-	Dialect string // of merritt: "design" or "mrt-zk", "" for design
-	// Queues are the queue nodes of merritt-legacy, by kind (ingest, inventory, accessSmall,
-	// accessLarge), and Locks are the nodes of its locks. Without Queues, all are at the default places.
-	Queues map[string][]string
-	Locks  []string
-	Legacy legacy.Options // how to decode the records of merritt-legacy
-}
+var Names = []string{"merritt", "zuul"}
 
 // ErrUnknown says that there is no map with a name.
 var ErrUnknown = errors.New("no such schema")
 
-// Named returns the map with a name, in the variant that opt chooses. The caller owns
-// it. The error wraps [ErrUnknown] if there is no such schema. Otherwise it says what is
-// wrong with opt.
-func Named(name string, opt Options) (*layout.Map, error) {
+// Named returns the map with a name, which the caller owns. dialect is that of merritt, "" for design.
+// The error wraps [ErrUnknown] if there is no such schema. Otherwise it says what is wrong with dialect.
+func Named(name, dialect string) (*layout.Map, error) {
 	switch name {
 	case "merritt":
 		d := newqueue.Dialects[0]
-		if opt.Dialect != "" {
+		if dialect != "" {
 			var err error
-			if d, err = newqueue.ParseDialect(opt.Dialect); err != nil {
+			if d, err = newqueue.ParseDialect(dialect); err != nil {
 				return nil, err
 			}
 		}
@@ -56,12 +42,6 @@ func Named(name string, opt Options) (*layout.Map, error) {
 			services.AddTo(m)
 		}
 		return m, nil
-	case "merritt-legacy":
-		m, err := legacyMap(opt)
-		if err == nil {
-			m.AddGoRules(duplicates)
-		}
-		return m, err
 	case "zuul":
 		return layout.Zuul()
 	}

@@ -18,7 +18,6 @@ var update = flag.Bool("update", false, "write the pages again")
 var pages = []struct{ name, dialect, file string }{
 	{"merritt", "design", "layout-merritt.md"},
 	{"merritt", "mrt-zk", "layout-merritt-mrt-zk.md"},
-	{"merritt-legacy", "", "layout-merritt-legacy.md"},
 }
 
 // TestDocuments checks that docs/layout-*.md say what the maps say. -update writes
@@ -120,9 +119,6 @@ func mark(s string) string {
 // both must exist.
 func TestRulesCiteDocuments(t *testing.T) {
 	for _, p := range pages {
-		if p.name == "zuul" {
-			continue // internal/layout compares it with Zuul's own document
-		}
 		for _, rule := range named(t, p.name, p.dialect).Rules() {
 			for cited := range strings.SplitSeq(rule.Document, "; ") {
 				page, part, _ := strings.Cut(cited, ", ")

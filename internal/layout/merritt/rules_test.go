@@ -15,7 +15,7 @@ import (
 
 func named(t testing.TB, name, dialect string) *layout.Map {
 	t.Helper()
-	l, err := merritt.Named(name, merritt.Options{Dialect: dialect})
+	l, err := merritt.Named(name, dialect)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,42 +8,7 @@ import (
 	"mrtq/newqueue"
 )
 
-var samples = []sample{zuulSample, legacySample, merrittSample("design"), merrittSample("mrt-zk")}
-
-var legacySample = sample{
-	name: "merritt-legacy",
-	sound: func(t testing.TB, m *layout.Map) forest {
-		f := example(t, m, map[string]string{"record": legacyRecord(0, `{"token":"t"}`), "lock": legacyRecord(0, "")[1:] + "job"})
-		f.remove("/mrt.lock/mrtQ-02100000000003")
-		f.put("/mrt.lock/mrtQ-02100000000003", legacyRecord(0, "")[1:]+"job")
-		return f
-	},
-	breaks: legacyBreaks(),
-}
-
-func legacyBreaks() map[string]func(f forest) {
-	b := map[string]func(f forest){
-		"record/duplicate-job": func(f forest) {
-			f.put("/ingest/mrtQ-02100000000004", legacyRecord(0, `{"jobID":"j"}`))
-			f.put("/ingest/mrtQ-02100000000005", legacyRecord(0, `{"jobID":"j"}`))
-		},
-		"lock/truncated-header": func(f forest) { f.change("/mrt.lock/mrtQ-02100000000003", "x") },
-		"lock/bad-payload": func(f forest) {
-			f.change("/mrt.lock/mrtQ-02100000000003", "\x7f\xff\xff\xff\xff\xff\xff\xff")
-		},
-	}
-	for id, queue := range map[string]string{"ingest": "/ingest", "inventory": "/mrt.inventory.full", "access-small": "/accessSmall.1", "access-large": "/accessLarge.1"} {
-		for kind, data := range map[string]string{
-			"truncated-header": "\x00", "unknown-status": legacyRecord(9, "{}"), "empty-payload": legacyRecord(0, ""), "bad-payload": legacyRecord(0, "{"),
-			"unsupported-class": legacyRecord(0, `<java><object class="java.lang.Runtime"></object></java>`), "in-work": legacyRecord(1, "{}"),
-		} {
-			b[id+".record/"+kind] = func(f forest) { f.put(queue+"/mrtQ-02100000000004", data) }
-		}
-		b[id+".record/bad-key"] = func(f forest) { f.put(queue+"/x", legacyRecord(0, "{}")) }
-		b[id+".record/wrapped-sequence"] = func(f forest) { f.put(queue+"/mrtQ-0210-2147483648", legacyRecord(0, "{}")) }
-	}
-	return b
-}
+var samples = []sample{zuulSample, merrittSample("design"), merrittSample("mrt-zk")}
 
 const (
 	jobPath   = "/jobs/jid0000000000"

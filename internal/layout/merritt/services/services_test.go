@@ -20,7 +20,7 @@ func TestDemandsAreComplete(t *testing.T) {
 			t.Errorf("%s: want a key with a type, or a rule in words; somebody who reads it; no default of what may be absent", d)
 		}
 	}
-	m, err := merritt.Named("merritt", merritt.Options{Dialect: "mrt-zk"})
+	m, err := merritt.Named("merritt", "mrt-zk")
 	if err != nil {
 		t.Fatal(err)
 	}
