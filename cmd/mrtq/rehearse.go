@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,11 +18,12 @@ import (
 	"mrtq/internal/zkconn"
 )
 
+// mishaps is how often a worker fails a record, is killed, or loses its session: one turn in a hundred, each.
+const mishaps = 0.01
+
 type rehearseCmd struct {
 	planFlags
 	backend, on, output string
-	rates               rehearse.Rates
-	seed                uint64
 }
 
 func (a *app) rehearseCmd() *cobra.Command {
@@ -33,10 +33,11 @@ func (a *app) rehearseCmd() *cobra.Command {
 		Short: "rehearse the migration on a disposable ZooKeeper",
 		Long: `Copy the source to a throwaway ZooKeeper, and run the cutover there. Then simulated
 workers drain the queue: the deployed services in dialect mrt-zk, the documented workers
-in dialect design. Some fail, are killed or lose their sessions, as often as the flags
-say. rehearse compares the outcome with the plan's predictions: each record's work is
-done once, in the old queue's order; each batch is reported once; every job ends in the
-predicted state. Consumed records are assumed finished, the worst case.
+in dialect design. At one record in a hundred, a worker fails it; at another one, it is
+killed, or loses its session. rehearse compares the outcome with the plan's predictions:
+each record's work is done once, in the old queue's order; each batch is reported once;
+every job ends in the predicted state. Consumed records are assumed finished, the worst
+case.
 
 A second copy is rolled back when 30 % of the work is done, and simulated legacy workers
 do the rest: nothing runs twice, nothing is missed.
@@ -54,10 +55,6 @@ differs, or if the plan has problems.`,
 	a.conn.RateFlag(f) // for SOURCE alone: see options
 	settings.Choice(f, &c.backend, "backend", "", "server to rehearse on", help.Texts(harness.Backends())...)
 	f.StringVar(&c.on, "on", "", "rehearse at this `address`: an empty chroot on a staging ensemble")
-	f.Float64Var(&c.rates.Fail, "fail", 0.001, "`probability` that a worker fails a record")
-	f.Float64Var(&c.rates.Kill, "kill", 0.001, "`probability` that a worker is killed")
-	f.Float64Var(&c.rates.Lose, "lose", 0.001, "`probability` that a worker loses its session")
-	f.Uint64Var(&c.seed, "seed", 1, "`number` that decides which workers are disturbed")
 	outputFlag(f, &c.output, "json")
 	return cmd
 }
@@ -105,12 +102,7 @@ func (c *rehearseCmd) options(a *app, source place) (opt rehearse.Options, err e
 	if !c.set.Changed("dialect") {
 		return opt, exit.Usagef("--dialect is missing: a rehearsal begins with an empty target, so say which services will read the new queue: design or mrt-zk")
 	}
-	for name, rate := range map[string]float64{"fail": c.rates.Fail, "kill": c.rates.Kill, "lose": c.rates.Lose} {
-		if math.IsNaN(rate) || rate < 0 || rate > 0.5 {
-			return opt, exit.Usagef("--%s %v: expected a probability from 0 to 0.5, such as 0.01", name, rate)
-		}
-	}
-	opt.Rates, opt.Seed, opt.Meter = c.rates, c.seed, a
+	opt.Mishaps, opt.Meter = mishaps, a
 	c.acl = openToAll // only its sessions reach the server, or what is at --on
 	if opt.Plan, err = c.planFlags.options(pair{source: source}); err != nil {
 		return opt, err

@@ -37,7 +37,7 @@ func (r *rehearsal) back(ctx context.Context) error {
 	if err := p.foretell(ctx); err != nil {
 		return err
 	}
-	crew := p.hire(ctx, Rates{})
+	crew := p.hire(ctx, 0)
 	defer crew.World.Close()
 	if err := crew.Start(); err != nil {
 		return err

@@ -108,7 +108,7 @@ func TestPlanForetellsEverything(t *testing.T) {
 		for _, d := range newqueue.Dialects {
 			t.Run(fmt.Sprint(d, " ", seed), func(t *testing.T) {
 				opt := options(d)
-				opt.Plan.Choices.Undecodable, opt.Rates, opt.Seed = "quarantine", rehearse.Rates{}, uint64(seed)
+				opt.Plan.Choices.Undecodable, opt.Mishaps = "quarantine", 0
 				opt.Plan.Choices.MaxPriority = []string{"99", "89", "79"}[seed%3]
 				made, err := legacyqueue.Make(legacyqueue.Options{Records: records, Seed: uint64(seed)})
 				must(t, err)

@@ -78,7 +78,7 @@ func TestConsumedIsLeft(t *testing.T) {
 		var consumed string
 		copied := queue(t, 60, func(tree *znode.Tree) { consumed = consume(t, tree) })
 		opt := options(d)
-		opt.Plan.Choices.Consumed, opt.Rates = migrate.DefaultChoices().Consumed, rehearse.Rates{}
+		opt.Plan.Choices.Consumed, opt.Mishaps = migrate.DefaultChoices().Consumed, 0
 		r, err := rehearse.Run(t.Context(), copied, opt)
 		must(t, err)
 		want := rehearse.Idle{State: "skipped", Why: "its legacy status is consumed, and --consumed is leave", Records: []string{consumed}}

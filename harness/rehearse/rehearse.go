@@ -19,8 +19,9 @@ type Options struct {
 	Backend harness.Backend
 	Client  harness.Client  // for an address
 	Plan    migrate.Options // dialect, choices, and what to call the source
-	Rates   Rates
-	Seed    uint64
+	// Mishaps is how often a worker fails a record, is killed just after it has taken a record or batch, and loses
+	// its session there: each of the three, from 0 to 0.3 of all turns.
+	Mishaps float64
 	// RoundTrip is how long the real server takes to answer; 0 if the source is none.
 	RoundTrip time.Duration
 	Meter     Meter // nil shows nothing
@@ -190,8 +191,8 @@ func (p *performance) run() (n int) {
 
 // hire returns the workers of the copy. A legacy worker has done the work of the records that
 // were consumed: nobody knows, and that is the worst that can be.
-func (p *performance) hire(ctx context.Context, rates Rates) *crew {
-	c := newCrew(ctx, p.stage, p.opt, p.plan.Dialect, p.copy.Queues, p.folder, len(p.records), rates)
+func (p *performance) hire(ctx context.Context, mishaps float64) *crew {
+	c := newCrew(ctx, p.stage, p.plan.Dialect, p.copy.Queues, p.folder, len(p.records), mishaps)
 	for _, f := range p.records {
 		if f.Before {
 			c.DoneBefore(f.Key)
@@ -254,7 +255,7 @@ func (r *rehearsal) first(ctx context.Context) error {
 	if err := p.foretell(ctx); err != nil {
 		return err
 	}
-	crew := p.hire(ctx, r.opt.Rates)
+	crew := p.hire(ctx, r.opt.Mishaps)
 	defer crew.World.Close()
 	if err := p.enter(ctx, crew, r.opt.Doors.Held); err != nil {
 		return err

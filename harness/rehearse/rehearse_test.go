@@ -72,8 +72,7 @@ func choices() migrate.Choices {
 }
 
 func options(d newqueue.Dialect) rehearse.Options {
-	return rehearse.Options{Backend: harness.Embedded, Plan: migrate.Options{Dialect: d, Choices: choices()}, Seed: 1,
-		Rates: rehearse.Rates{Fail: 0.01, Kill: 0.01, Lose: 0.01}}
+	return rehearse.Options{Backend: harness.Embedded, Plan: migrate.Options{Dialect: d, Choices: choices()}, Mishaps: 0.01}
 }
 
 // A sound queue is worked as foretold, in both dialects, whoever fails or is killed.
@@ -207,7 +206,7 @@ func TestFinds(t *testing.T) {
 			t.Run(c.name+"/"+string(d), func(t *testing.T) {
 				put = ""
 				opt := options(d)
-				opt.Doors, opt.Rates = c.doors, rehearse.Rates{}
+				opt.Doors, opt.Mishaps = c.doors, 0
 				if c.opt != nil {
 					c.opt(&opt)
 				}
@@ -236,7 +235,7 @@ func TestFindsNoMore(t *testing.T) {
 	for _, records := range []int{60, 120} {
 		for _, d := range newqueue.Dialects {
 			opt := options(d)
-			opt.Rates = rehearse.Rates{}
+			opt.Mishaps = 0
 			r, err := rehearse.Run(t.Context(), queue(t, records, func(tree *znode.Tree) {
 				if records == 60 {
 					consume(t, tree)

@@ -45,7 +45,7 @@ func TestSameKey(t *testing.T) {
 				second = again(t, tree, first, legacy.Consumed)
 			})
 			opt := options(newqueue.Design)
-			opt.Plan.Choices.Consumed, opt.Rates = c.consumed, rehearse.Rates{}
+			opt.Plan.Choices.Consumed, opt.Mishaps = c.consumed, 0
 			r, err := rehearse.Run(t.Context(), copied, opt)
 			must(t, err)
 			want := 0

@@ -13,13 +13,6 @@ import (
 	"mrtq/newqueue"
 )
 
-// Rates say how often something goes wrong, from 0 to 1.
-type Rates struct {
-	Fail float64 // a worker fails a record, of all that workers take
-	Kill float64 // a worker is killed just after it has taken a record or batch
-	Lose float64 // a worker loses its session there
-}
-
 // Disturbed counts what went wrong on purpose.
 type Disturbed struct {
 	Failed int `json:"failed"`
@@ -32,7 +25,7 @@ type Disturbed struct {
 // services' own affair, whoever made the queue.
 type crew struct {
 	*daemons.World
-	rates    Rates
+	mishaps  float64 // how often each of them comes
 	random   *rand.Rand
 	did      Disturbed
 	failed   map[string]bool // the records that were made to fail, by key
@@ -47,15 +40,15 @@ type crew struct {
 const rounds, mostPerRound = 20, 250
 
 // newCrew hires the workers of a copy, of the new queue and of the legacy one.
-func newCrew(ctx context.Context, s *stage, opt Options, dialect newqueue.Dialect, queues migrate.Queues, folder string, items int, rates Rates) *crew {
-	c := &crew{rates: rates, random: rand.New(rand.NewPCG(opt.Seed, 1)), failed: map[string]bool{}, newQueue: daemons.NewMirror(), old: daemons.NewMirror()}
+func newCrew(ctx context.Context, s *stage, dialect newqueue.Dialect, queues migrate.Queues, folder string, items int, mishaps float64) *crew {
+	c := &crew{mishaps: mishaps, random: rand.New(rand.NewPCG(1, 1)), failed: map[string]bool{}, newQueue: daemons.NewMirror(), old: daemons.NewMirror()}
 	c.perRound = min(1+items/rounds, mostPerRound)
 	nodes := map[string][]string{}
 	for kind, all := range queues.Nodes {
 		nodes[string(kind)] = all
 	}
 	c.World = daemons.New(daemons.Options{
-		Dialect: dialect, Seed: opt.Seed, Unsized: unsized, New: s.site(ctx, folder+newFolder, c.newQueue), Legacy: s.site(ctx, folder+oldFolder, c.old),
+		Dialect: dialect, Unsized: unsized, New: s.site(ctx, folder+newFolder, c.newQueue), Legacy: s.site(ctx, folder+oldFolder, c.old),
 		LegacyNodes: nodes, Fails: c.fails,
 	})
 	return c
@@ -66,7 +59,7 @@ func newCrew(ctx context.Context, s *stage, opt Options, dialect newqueue.Dialec
 func unsized(priority int64) bool { return priority+10 > newqueue.MaxPriority }
 
 func (c *crew) fails(_, record string) bool {
-	if c.random.Float64() >= c.rates.Fail {
+	if c.random.Float64() >= c.mishaps {
 		return false
 	}
 	c.did.Failed++
@@ -125,7 +118,7 @@ func (c *crew) rounds(ctx context.Context, workers []*daemons.Actor, enough func
 // turn is one turn of a worker, who may be disturbed.
 func (c *crew) turn(a *daemons.Actor) (did bool, err error) {
 	luck := c.random.Float64()
-	if luck >= c.rates.Kill+c.rates.Lose {
+	if luck >= 2*c.mishaps {
 		return a.Step()
 	}
 	turn := a.Begin()
@@ -136,7 +129,7 @@ func (c *crew) turn(a *daemons.Actor) (did bool, err error) {
 	switch {
 	case !more || at.Waits != "":
 		return turn.Finish()
-	case luck < c.rates.Kill:
+	case luck < c.mishaps:
 		c.did.Killed++
 		a.Kill()
 		a.Expire() // the server ends its session later, and nobody waits for that here
