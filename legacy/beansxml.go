@@ -2,9 +2,6 @@ package legacy
 
 import (
 	"encoding/json"
-	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -186,51 +183,4 @@ func (d *document) refuse(e *etree.Element, want string) *Error {
 		class = "<" + e.FullTag() + ">"
 	}
 	return unsupportedClass(d.at(e), class, "XML: element %.60q for class %.200q isn't supported: expected %s", e.FullTag(), class, want)
-}
-
-// encodeBeans sorts the keys. It names a version of Java that knows every
-// element it uses.
-func encodeBeans(p Payload) ([]byte, error) {
-	out := []byte("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<java version=\"1.8.0\" class=\"java.beans.XMLDecoder\">\n <object class=\"" + propertiesClass + "\">\n")
-	for _, key := range slices.Sorted(maps.Keys(p)) {
-		var err error
-		if out, err = appendArgument(append(out, "  <void method=\"put\">\n"...), key); err != nil {
-			return nil, err
-		}
-		if out, err = appendArgument(out, p[key]); err != nil {
-			return nil, fmt.Errorf("%q: %w", key, err)
-		}
-		out = append(out, "  </void>\n"...)
-	}
-	return append(out, " </object>\n</java>\n"...), nil
-}
-
-func appendArgument(dst []byte, v any) ([]byte, error) {
-	switch v := v.(type) {
-	case string:
-		dst, err := appendXML(append(dst, "   <string>"...), v, appendChar)
-		return append(dst, "</string>\n"...), err
-	case bool:
-		return fmt.Appendf(dst, "   <boolean>%t</boolean>\n", v), nil
-	case json.Number:
-		n, err := javaInteger(v)
-		if err != nil {
-			return nil, err
-		}
-		tag := "long"
-		if int64(int32(n)) == n {
-			tag = "int"
-		}
-		return fmt.Appendf(dst, "   <%s>%d</%s>\n", tag, n, tag), nil
-	}
-	return nil, errValue(v, "a string, bool or number")
-}
-
-// appendChar writes a character as XMLEncoder does: as an element if XML
-// forbids it.
-func appendChar(dst []byte, r rune) []byte {
-	if isXMLChar(r) {
-		return utf8.AppendRune(dst, r)
-	}
-	return fmt.Appendf(dst, `<char code="#%x"/>`, r)
 }

@@ -1,7 +1,6 @@
-// Package legacy decodes the records of the legacy queue, and encodes them
-// again. [Decode] reads a record, [Encode] writes one, and [DecodeLock] reads a
-// lock. They turn bytes into values and back: they read no file, speak to no
-// server, and log nothing.
+// Package legacy decodes the records of the legacy queue. [Decode] reads a
+// record, and [DecodeLock] reads a lock. They turn bytes into values: they read
+// no file, speak to no server, and log nothing.
 //
 // A record is one znode. Its name is the [Key], and its data is a header
 // followed by a payload:
@@ -27,8 +26,4 @@
 //
 // XML is read by beevik/etree: no DTD is read, and no entity beyond XML's five is
 // known.
-//
-// These come back byte for byte when they are encoded again: the header, the
-// key, and JSON that was canonical (see [AppendJSON]). The other formats keep
-// every entry, but not the order, the white space or the comments.
 package legacy

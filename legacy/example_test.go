@@ -9,15 +9,11 @@ import (
 	"mrtq/legacy"
 )
 
-// Write a record as a service writes it, and read it back. The reader does not
-// need to know which service wrote it.
+// Read a record, here one in JSON. The reader does not need to know which
+// service wrote it.
 func Example() {
 	header := legacy.NewHeader(legacy.Held, time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC), legacy.Milliseconds)
-	data, err := legacy.Encode(header, legacy.JavaSerialized, legacy.Payload{"jobID": "jid-0001", "update": true})
-	if err != nil {
-		log.Fatal(err)
-	}
-
+	data := append(legacy.AppendHeader(nil, header), `{"jobID":"jid-0001","update":true}`...)
 	record, err := legacy.Decode("mrtQ-05000000000042", data, legacy.Options{})
 	if err != nil {
 		log.Fatal(err)
@@ -34,7 +30,7 @@ func Example() {
 	}
 	// Output:
 	// held since 2024-02-29
-	// java-serialized jid-0001 true
+	// json jid-0001 true
 	// priority 5 number 42
 	// bad-payload at byte 20
 }

@@ -2,7 +2,6 @@ package legacy
 
 import (
 	"bytes"
-	"fmt"
 )
 
 // Format names how a payload is encoded.
@@ -16,27 +15,6 @@ const (
 	JSON           Format = "json"            // one object
 	Properties     Format = "properties"      // Properties.store
 )
-
-// encoders has every format, and what encodes a payload in it.
-var encoders = [...]struct {
-	format Format
-	encode func(Payload) ([]byte, error)
-}{
-	{JavaSerialized, encodeJava},
-	{BeansXML, encodeBeans},
-	{PropertiesXML, encodePropertiesXML},
-	{JSON, encodeJSON},
-	{Properties, encodeProperties},
-}
-
-// Formats returns every format.
-func Formats() []Format {
-	formats := make([]Format, len(encoders))
-	for i, e := range encoders {
-		formats[i] = e.format
-	}
-	return formats
-}
 
 const (
 	streamMagic = "\xac\xed"
@@ -85,31 +63,4 @@ func decodePayload(payload []byte) (format Format, p Payload, err *Error) {
 	}
 	p, err = decodeProperties(payload)
 	return Properties, p, err
-}
-
-// EncodePayload encodes p, in an order that depends on nothing but p. It fails
-// for an unknown format, for a string that isn't WTF-8, and for a value that
-// the format can't hold: properties text and XML hold only strings, and only
-// JSON holds null, arrays, objects, and numbers beyond 64 bits.
-func EncodePayload(f Format, p Payload) ([]byte, error) {
-	for _, e := range encoders {
-		if e.format != f {
-			continue
-		}
-		b, err := e.encode(p)
-		if err != nil {
-			return nil, fmt.Errorf("encode %s: %w", f, err)
-		}
-		return b, nil
-	}
-	return nil, fmt.Errorf("encode: format %q is unknown: expected one of %q", f, Formats())
-}
-
-// Encode returns a record's whole data. It fails as [EncodePayload] does.
-func Encode(h Header, f Format, p Payload) ([]byte, error) {
-	payload, err := EncodePayload(f, p)
-	if err != nil {
-		return nil, err
-	}
-	return append(AppendHeader(nil, h), payload...), nil
 }

@@ -2,68 +2,10 @@ package legacy
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
 	"unicode/utf8"
 )
-
-func encodeJSON(p Payload) ([]byte, error) {
-	if err := checkJSON(map[string]any(p), 1); err != nil {
-		return nil, err
-	}
-	return AppendJSON(nil, p), nil
-}
-
-// checkJSON reports whether v, once written, is read back unchanged. depth
-// counts the arrays and objects around v, and v itself if it is one.
-func checkJSON(v any, depth int) error {
-	if depth == maxJSONDepth+1 {
-		return fmt.Errorf("nested more than %d deep", maxJSONDepth)
-	}
-	switch v := v.(type) {
-	case nil, bool:
-		return nil
-	case string:
-		if !isWTF8(v) {
-			return fmt.Errorf("%.60q: string is not WTF-8", v)
-		}
-		return nil
-	case json.Number:
-		if !json.Valid([]byte(v)) || v[0] != '-' && notDigit(rune(v[0])) {
-			return fmt.Errorf("%.60q is no number", string(v))
-		}
-		return nil
-	case []any:
-		for _, element := range v {
-			if err := checkJSON(element, below(element, depth)); err != nil {
-				return err
-			}
-		}
-		return nil
-	case map[string]any:
-		for name, element := range v {
-			if err := checkJSON(name, depth); err != nil {
-				return err
-			}
-			if err := checkJSON(element, below(element, depth)); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	return errValue(v, "a string, bool, json.Number, nil, []any or map[string]any")
-}
-
-// below is the depth of an element of an array or object at depth: only arrays
-// and objects nest.
-func below(element any, depth int) int {
-	switch element.(type) {
-	case []any, map[string]any:
-		return depth + 1
-	}
-	return depth
-}
 
 // AppendJSON appends the canonical JSON of v, a [Payload] or a value in one:
 // no white space, names sorted bytewise, numbers as they are, and strings with

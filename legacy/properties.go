@@ -3,9 +3,7 @@ package legacy
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -161,49 +159,4 @@ func logicalLines(data []byte) guarded {
 		g.text = append(g.text, '\n')
 	}
 	return g
-}
-
-// encodeProperties sorts the keys. It begins with a comment, because without
-// one a key could make the text look like another format.
-func encodeProperties(p Payload) ([]byte, error) {
-	out := []byte("#mrtq\n")
-	for _, key := range slices.Sorted(maps.Keys(p)) {
-		value, ok := p[key].(string)
-		if !ok {
-			return nil, fmt.Errorf("%q: %w", key, errValue(p[key], "a string"))
-		}
-		var err error
-		if out, err = appendEscaped(out, key, true); err != nil {
-			return nil, err
-		}
-		if out, err = appendEscaped(append(out, '='), value, false); err != nil {
-			return nil, err
-		}
-		out = append(out, '\n')
-	}
-	return out, nil
-}
-
-// appendEscaped escapes what Properties.store escapes. It escapes a blank only
-// in a key or at the beginning of a value.
-func appendEscaped(dst []byte, s string, key bool) ([]byte, error) {
-	if !isWTF8(s) {
-		return nil, fmt.Errorf("%.60q: string is not WTF-8", s)
-	}
-	for i := 0; i < len(s); {
-		r, n := decodeRune(s[i:])
-		switch {
-		case r == ' ' && (key || i == 0), strings.ContainsRune("=:#!\\", r):
-			dst = append(dst, '\\', byte(r))
-		case r >= ' ' && r <= '~':
-			dst = append(dst, byte(r))
-		case r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			dst = fmt.Appendf(dst, `\u%04X\u%04X`, high, low)
-		default:
-			dst = fmt.Appendf(dst, `\u%04X`, r)
-		}
-		i += n
-	}
-	return dst, nil
 }

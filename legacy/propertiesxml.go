@@ -1,11 +1,6 @@
 package legacy
 
 import (
-	"fmt"
-	"maps"
-	"slices"
-	"unicode/utf16"
-
 	"github.com/beevik/etree"
 )
 
@@ -43,42 +38,4 @@ func (d *document) properties(root *etree.Element) (Payload, *Error) {
 		}
 	}
 	return p, nil
-}
-
-// java.util.Properties.loadFromXML requires this document type.
-const propertiesProlog = `<?xml version="1.0" encoding="UTF-8"?>
-<!DOCTYPE properties SYSTEM "http://java.sun.com/dtd/properties.dtd">
-<properties>
-`
-
-// encodePropertiesXML sorts the keys.
-func encodePropertiesXML(p Payload) ([]byte, error) {
-	out := []byte(propertiesProlog)
-	for _, key := range slices.Sorted(maps.Keys(p)) {
-		value, ok := p[key].(string)
-		if !ok {
-			return nil, fmt.Errorf("%q: %w", key, errValue(p[key], "a string"))
-		}
-		var err error
-		if out, err = appendXML(append(out, `<entry key="`...), key, appendReference); err != nil {
-			return nil, err
-		}
-		if out, err = appendXML(append(out, `">`...), value, appendReference); err != nil {
-			return nil, err
-		}
-		out = append(out, "</entry>\n"...)
-	}
-	return append(out, "</properties>\n"...), nil
-}
-
-// appendReference writes a character as Java does, although XML forbids it: a
-// character that XML can't hold as one reference, and a character beyond U+FFFF
-// as two, one for each surrogate. Properties.loadFromXML reads such characters
-// in no other form.
-func appendReference(dst []byte, r rune) []byte {
-	if r > 0xffff {
-		high, low := utf16.EncodeRune(r)
-		return fmt.Appendf(dst, "&#x%x;&#x%x;", high, low)
-	}
-	return fmt.Appendf(dst, "&#x%x;", r)
 }

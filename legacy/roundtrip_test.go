@@ -1,11 +1,8 @@
 package legacy
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"reflect"
-	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -27,91 +24,6 @@ func javaString() *rapid.Generator[string] {
 		}
 		return joinSurrogates(string(b))
 	})
-}
-
-func javaPayload(strings bool) *rapid.Generator[Payload] {
-	value := rapid.OneOf(rapid.Map(javaString(), func(s string) any { return s }))
-	if !strings {
-		value = rapid.OneOf(value,
-			rapid.Map(rapid.Bool(), func(b bool) any { return b }),
-			rapid.Map(rapid.Int64(), func(n int64) any { return json.Number(strconv.FormatInt(n, 10)) }))
-	}
-	return rapid.Custom(func(t *rapid.T) Payload {
-		return rapid.MapOfN(javaString(), value, 0, 6).Draw(t, "payload")
-	})
-}
-
-// onlyStrings are the formats whose values are all strings.
-var onlyStrings = map[Format]bool{Properties: true, PropertiesXML: true}
-
-func TestEncodeDecode(t *testing.T) {
-	for _, f := range Formats() {
-		t.Run(string(f), func(t *testing.T) {
-			rapid.Check(t, func(t *rapid.T) {
-				p := javaPayload(onlyStrings[f]).Draw(t, "p")
-				h := Header{Status: Status(rapid.IntRange(0, 5).Draw(t, "status")), Raw: rapid.Int64Range(0, 1<<47).Draw(t, "raw")}
-				data, err := Encode(h, f, p)
-				if err != nil {
-					t.Fatal(err)
-				}
-				r, err := Decode("mrtQ-05000000000001", data, Options{})
-				if err != nil {
-					t.Fatalf("%v in %q", err, data)
-				}
-				if r.Format != f || !reflect.DeepEqual(r.Payload, p) {
-					t.Fatalf("got %s %s\nwant %s %s\nin %q", r.Format, AppendJSON(nil, r.Payload), f, AppendJSON(nil, p), data)
-				}
-				if r.Header.Status != h.Status || r.Header.Raw != h.Raw {
-					t.Fatalf("got header %+v, want %+v", r.Header, h)
-				}
-				again, err := Encode(r.Header, f, r.Payload)
-				if err != nil || !bytes.Equal(again, data) {
-					t.Fatalf("encoded again: %v, got %q, want %q", err, again, data)
-				}
-			})
-		})
-	}
-}
-
-// TestJVMReadsWhatWeEncode has the JDK's own decoders read all formats but
-// JSON, for which it has none.
-func TestJVMReadsWhatWeEncode(t *testing.T) {
-	for _, f := range []Format{JavaSerialized, BeansXML, PropertiesXML, Properties} {
-		t.Run(string(f), func(t *testing.T) {
-			var want []Payload
-			var encoded [][]byte
-			generator := javaPayload(onlyStrings[f])
-			for seed := range 500 {
-				p := generator.Example(seed)
-				if f == PropertiesXML {
-					p = readableXML(p)
-				}
-				b, err := EncodePayload(f, p)
-				if err != nil {
-					t.Fatal(err)
-				}
-				want, encoded = append(want, p), append(encoded, b)
-			}
-			for i, answer := range jvm(t, f, encoded) {
-				got, err := decodeJSON([]byte(answer))
-				if err != nil || !reflect.DeepEqual(got, want[i]) {
-					t.Errorf("the JVM reads %s\nfrom %q\nwant %s", answer, encoded[i], AppendJSON(nil, want[i]))
-				}
-			}
-		})
-	}
-}
-
-// readableXML is p without NUL and U+FFFF, because Properties.loadFromXML can't
-// read these in any form. mrtq writes and reads them, so that they are not
-// lost.
-func readableXML(p Payload) Payload {
-	readable := strings.NewReplacer("\x00", "0", "\uffff", "f")
-	out := make(Payload, len(p))
-	for key, value := range p {
-		out[readable.Replace(key)] = readable.Replace(value.(string))
-	}
-	return out
 }
 
 // TestPropertiesLikeJVM loads generated text with the JDK and with us.
@@ -155,9 +67,6 @@ func TestPropertiesLikeJVM(t *testing.T) {
 func TestWTF8(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := javaString().Draw(t, "s")
-		if !isWTF8(s) {
-			t.Fatalf("%q isn't WTF-8", s)
-		}
 		var units []uint16
 		for i := 0; i < len(s); {
 			r, n := decodeRune(s[i:])

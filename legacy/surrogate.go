@@ -125,16 +125,3 @@ func joinSurrogates(s string) string {
 	}
 	return string(out)
 }
-
-// isWTF8 reports whether s is well-formed: UTF-8 apart from unpaired
-// surrogates.
-func isWTF8(s string) bool {
-	for i := 0; i < len(s); {
-		r, n := decodeRune(s[i:])
-		if r == utf8.RuneError && n == 1 {
-			return false
-		}
-		i += n
-	}
-	return joinSurrogates(s) == s // a pair must be one character of four bytes
-}

@@ -2,7 +2,6 @@ package legacy
 
 import (
 	"bytes"
-	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -107,33 +106,4 @@ func charReference(text []byte) (r rune, width int) {
 // isXMLChar is the production Char of XML 1.0.
 func isXMLChar(r rune) bool {
 	return r == '\t' || r == '\n' || r == '\r' || r >= ' ' && !utf16.IsSurrogate(r) && r != 0xfffe && r != 0xffff
-}
-
-// appendXML appends s as character data or an attribute's value. Characters
-// that XML can't hold, and those beyond U+FFFF, go through special.
-func appendXML(dst []byte, s string, special func([]byte, rune) []byte) ([]byte, error) {
-	if !isWTF8(s) {
-		return nil, fmt.Errorf("%.60q: string is not WTF-8", s)
-	}
-	for i := 0; i < len(s); {
-		r, n := decodeRune(s[i:])
-		switch {
-		case r == '&':
-			dst = append(dst, "&amp;"...)
-		case r == '<':
-			dst = append(dst, "&lt;"...)
-		case r == '>':
-			dst = append(dst, "&gt;"...)
-		case r == '"':
-			dst = append(dst, "&quot;"...)
-		case r == '\r' || r == '\n' || r == '\t': // a reader may make blanks or LF of them
-			dst = fmt.Appendf(dst, "&#%d;", r)
-		case !isXMLChar(r) || r > 0xffff:
-			dst = special(dst, r)
-		default:
-			dst = append(dst, s[i:i+n]...)
-		}
-		i += n
-	}
-	return dst, nil
 }

@@ -18,6 +18,7 @@ import (
 	"mrtq/harness/minizk"
 	"mrtq/harness/shared"
 	"mrtq/internal/jute"
+	"mrtq/internal/legacyqueue"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
@@ -451,7 +452,7 @@ func (s *site) before(f func(n int)) {
 // record is a legacy record with a JSON payload.
 func record(t testing.TB, status legacy.Status, payload legacy.Payload) []byte {
 	t.Helper()
-	data, err := legacy.Encode(legacy.NewHeader(status, time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC), legacy.Milliseconds), legacy.JSON, payload)
+	data, err := legacyqueue.Encode(legacy.NewHeader(status, time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC), legacy.Milliseconds), legacy.JSON, payload)
 	if err != nil {
 		t.Fatal(err)
 	}

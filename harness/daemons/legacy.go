@@ -135,7 +135,7 @@ func (t *Turn) ingestLegacy(record string, legacyRecord legacy.Record) {
 	t.work("store", record, func(e *Execution) { e.stored(content) })
 	manifest := "http://store.example.org/manifest/9501/" + url.QueryEscape(ark)
 	header := legacy.NewHeader(legacy.Pending, time.Now(), legacy.Milliseconds)
-	data, err := legacy.Encode(header, legacy.BeansXML, legacy.Payload{"manifestURL": manifest})
+	data, err := legacyqueue.Encode(header, legacy.BeansXML, legacy.Payload{"manifestURL": manifest})
 	throw(err)
 	if nodes := t.world.LegacyNodes["inventory"]; len(nodes) > 0 {
 		t.sequential(nodes[0]+"/mrtQ-00", string(data))

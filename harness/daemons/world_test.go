@@ -10,6 +10,7 @@ import (
 
 	"mrtq/harness/daemons"
 	"mrtq/internal/layout/merritt/services"
+	"mrtq/internal/legacyqueue"
 	"mrtq/legacy"
 	"mrtq/newqueue"
 	"mrtq/newqueue/client"
@@ -90,7 +91,7 @@ func TestExpiredSession(t *testing.T) {
 // legacyRecord adds a record to the legacy queue of the same server, below /legacy.
 func (q *queue) legacyRecord(path string, s legacy.Status, p legacy.Payload) {
 	q.t.Helper()
-	data := value(legacy.Encode(legacy.NewHeader(s, time.Now(), legacy.Seconds), legacy.JSON, p))(q.t)
+	data := value(legacyqueue.Encode(legacy.NewHeader(s, time.Now(), legacy.Seconds), legacy.JSON, p))(q.t)
 	q.create("/legacy"+path, string(data))
 }
 

@@ -25,6 +25,7 @@ import (
 
 	"mrtq/harness/daemons"
 	"mrtq/harness/minizk"
+	"mrtq/internal/legacyqueue"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
@@ -234,6 +235,6 @@ func (s *site) request(root, token string) string {
 }
 
 func (s *site) submit(name string, status legacy.Status, payload legacy.Payload) string {
-	data := value(legacy.Encode(legacy.NewHeader(status, time.Now(), legacy.Milliseconds), legacy.JSON, payload))
+	data := value(legacyqueue.Encode(legacy.NewHeader(status, time.Now(), legacy.Milliseconds), legacy.JSON, payload))
 	return s.create(name, data, zk.FlagSequence)
 }

@@ -71,7 +71,7 @@ func varied(t *testing.T, made *znode.Tree, random *rand.Rand) *znode.Tree {
 			if pick(10) == 0 {
 				status = []legacy.Status{legacy.Pending, legacy.Consumed, legacy.Failed, legacy.Held}[pick(4)]
 			}
-			data, err := legacy.Encode(legacy.NewHeader(status, r.Header.Time, r.Header.Unit), r.Format, p)
+			data, err := legacyqueue.Encode(legacy.NewHeader(status, r.Header.Time, r.Header.Unit), r.Format, p)
 			if err == nil { // else its format has no such value
 				n.Data = data
 			}

@@ -65,7 +65,7 @@ func uuid(kind, n int) string {
 
 func (d *deployed) put(path string, status legacy.Status, format legacy.Format, payload legacy.Payload) error {
 	at := time.Date(2024, 2, 28, 20, d.records, 0, 123e6, time.UTC)
-	data, err := legacy.Encode(legacy.NewHeader(status, at, legacy.Milliseconds), format, payload)
+	data, err := Encode(legacy.NewHeader(status, at, legacy.Milliseconds), format, payload)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}

@@ -59,7 +59,7 @@ type generator struct {
 func (g *generator) record(i int) error {
 	var path string
 	var payload legacy.Payload
-	format := legacy.Formats()[g.rnd.IntN(len(legacy.Formats()))]
+	format := formats[g.rnd.IntN(len(formats))].format
 	priority := g.rnd.IntN(100)
 	switch n := g.rnd.IntN(20); {
 	case n == 0:
@@ -78,7 +78,7 @@ func (g *generator) record(i int) error {
 	if g.rnd.IntN(10) == 0 {
 		unit = legacy.Seconds
 	}
-	data, err := legacy.Encode(legacy.NewHeader(g.status(), at, unit), format, payload)
+	data, err := Encode(legacy.NewHeader(g.status(), at, unit), format, payload)
 	if err != nil {
 		return fmt.Errorf("record %d: %w", i, err)
 	}
@@ -107,8 +107,11 @@ func (g *generator) status() legacy.Status {
 // that was cut inside a character.
 var titles = []string{
 	"First title", "Ünïcode — 漢字 😀", "cost is ${price} = 5 # not a comment", "<tags> & \"quotes\"",
-	"line one\nline two\ttabbed", "trailing backslash \\", " leading space", "cut \xed\xa0\xbd",
+	"line one\nline two\ttabbed", "trailing backslash \\", " leading space", "cut " + cut,
 }
+
+// cut is the first half of a character that was cut, as WTF-8.
+const cut = "\xed\xa0\xbd"
 
 func (g *generator) ingest(i int, format legacy.Format) legacy.Payload {
 	if g.left == 0 {

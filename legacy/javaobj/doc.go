@@ -1,4 +1,4 @@
-// Package javaobj reads and writes Java's object stream as far as a
+// Package javaobj reads Java's object stream as far as a
 // java.util.Properties needs it. No class is loaded and nothing is
 // instantiated: the decoder compares a stream with the few class descriptions
 // that such an object has, and refuses every other class by name.

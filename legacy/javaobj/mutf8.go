@@ -80,29 +80,3 @@ func modifiedUnit(b []byte) (unit uint16, width int) {
 	}
 	return 0, 0
 }
-
-// appendModified appends s, which is WTF-8, as modified UTF-8.
-func appendModified(dst []byte, s string) ([]byte, error) {
-	begin := len(dst)
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r == 0:
-			dst = append(dst, 0xc0, 0x80)
-		case r > 0xffff:
-			first, second := utf16.EncodeRune(r)
-			dst = appendSurrogate(appendSurrogate(dst, first), second)
-		default: // an unpaired surrogate byte by byte
-			dst = append(dst, s[i:i+n]...)
-		}
-		i += n
-	}
-	if back, _, err := fromModified(dst[begin:]); err != nil || back != s {
-		return nil, errors.New("string is not WTF-8")
-	}
-	return dst, nil
-}
-
-func appendSurrogate(dst []byte, r rune) []byte {
-	return append(dst, 0xe0|byte(r>>12), 0x80|byte(r>>6)&0x3f, 0x80|byte(r)&0x3f)
-}

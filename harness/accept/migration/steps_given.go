@@ -123,7 +123,7 @@ func (w *world) oneRecord(kind string) error {
 	if r.format == "" {
 		r.format = legacy.JSON
 	}
-	data, err := legacy.Encode(legacy.NewHeader(r.status, time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC), legacy.Milliseconds), r.format, p)
+	data, err := legacyqueue.Encode(legacy.NewHeader(r.status, time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC), legacy.Milliseconds), r.format, p)
 	tree := znode.NewTree()
 	return w.load(tree, all(err, tree.Put(znode.Node{Path: w.record, Data: data})))
 }

@@ -59,7 +59,7 @@ func newGenerated(t *testing.T, seed uint64) *generated {
 		g.must(tree.Put(znode.Node{Path: fmt.Sprintf("/ingest/mrtQ-0500000077%02d", i), Data: []byte("no record")}))
 	}
 	for i := range g.rnd.IntN(3) { // several demands of the services are not met
-		data, err := legacy.Encode(legacy.NewHeader(legacy.Pending, time.Unix(1.7e9, 0), legacy.Milliseconds), legacy.JSON, legacy.Payload{"jobID": fmt.Sprintf("jid-%d", i)})
+		data, err := legacyqueue.Encode(legacy.NewHeader(legacy.Pending, time.Unix(1.7e9, 0), legacy.Milliseconds), legacy.JSON, legacy.Payload{"jobID": fmt.Sprintf("jid-%d", i)})
 		g.must(err)
 		g.must(tree.Put(znode.Node{Path: fmt.Sprintf("/ingest/mrtQ-0500000088%02d", i), Data: data}))
 	}
