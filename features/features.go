@@ -15,3 +15,11 @@ var Files embed.FS
 //
 //go:embed testdata/legacy.ndjson
 var Corpus string
+
+// Deployed is a dump of a legacy queue with records as the deployed services wrote them (mrt-ingest's
+// HandlerSubmit and mrt-store's QueueUtil): ingest jobs of the types file, container and manifest, serialized
+// as Java Properties (until February 2024) and as JSON (since then), some with few keys and some with all, and
+// access requests. The inventory queue is empty, and no record is consumed.
+//
+//go:embed testdata/deployed.ndjson
+var Deployed string

@@ -8,14 +8,14 @@ import (
 	"strings"
 	"testing"
 
-	"mrtq/internal/legacyqueue"
+	"mrtq/features"
 	"mrtq/internal/znode"
 )
 
 // A plan of 200 ordinary records fits a terminal of 80 columns and 40 lines.
 func TestPlanFitsTheScreen(t *testing.T) {
 	t.Parallel()
-	one := value(legacyqueue.Deployed())(t).Get("/ingest/mrtQ-05000000000001")
+	one := value(znode.ReadDump(strings.NewReader(features.Deployed)))(t).Get("/ingest/mrtQ-05000000000001")
 	queue := znode.NewTree()
 	for i := range 200 {
 		id := fmt.Sprintf("%08d-", 1000+i)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"net"
 	"os"
 	"path/filepath"
@@ -9,9 +8,6 @@ import (
 	"testing"
 
 	"mrtq/harness"
-	"mrtq/internal/goldenfile"
-	"mrtq/internal/legacyqueue"
-	"mrtq/internal/znode"
 )
 
 // TestReadmeScreens: the commands of README, of the page about the output and of the practice page run as they
@@ -47,12 +43,4 @@ func TestReadmeScreens(t *testing.T) {
 			must(t, os.WriteFile(path, []byte(updated(page, screens, printed)), 0o600))
 		}
 	}
-}
-
-// The queue of README's screens is the one that the runbook and the scenarios use.
-func TestDeployedQueue(t *testing.T) {
-	queue := value(legacyqueue.Deployed())(t)
-	var want bytes.Buffer
-	must(t, znode.WriteDump(&want, queue))
-	goldenfile.Compare(t, "../../features/testdata/deployed.ndjson", want.String(), *update)
 }

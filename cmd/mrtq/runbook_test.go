@@ -13,9 +13,9 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"mrtq/features"
 	"mrtq/harness"
 	"mrtq/harness/daemons"
-	"mrtq/internal/legacyqueue"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 )
@@ -222,7 +222,7 @@ type runbookSite struct {
 
 func newRunbookSite(t *testing.T, servers, chroot string) *runbookSite {
 	s := &runbookSite{t: t, terminal: newPageTerminal(t, servers+chroot)}
-	queue, err := legacyqueue.Deployed()
+	queue, err := znode.ReadDump(strings.NewReader(features.Deployed))
 	s.must(err)
 	s.queue = queue
 	in := filepath.Join(s.terminal.dir, "in.ndjson")

@@ -9,10 +9,10 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"mrtq/features"
 	"mrtq/harness/daemons"
 	"mrtq/harness/minizk"
 	"mrtq/internal/layout/merritt/services"
-	"mrtq/internal/legacyqueue"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
@@ -20,7 +20,9 @@ import (
 	"mrtq/newqueue"
 )
 
-func deployed(t *testing.T) *znode.Tree { return value(legacyqueue.Deployed())(t) }
+func deployed(t *testing.T) *znode.Tree {
+	return value(znode.ReadDump(strings.NewReader(features.Deployed)))(t)
+}
 
 func value[T any](v T, err error) func(*testing.T) T {
 	return func(t *testing.T) T {

@@ -9,7 +9,6 @@ import (
 	"mrtq/features"
 	"mrtq/harness/accept/internal/runner"
 	"mrtq/harness/daemons"
-	"mrtq/internal/legacyqueue"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
 )
@@ -31,7 +30,7 @@ func (w *world) register(s runner.Steps) {
 	s.Step(`the dialect (design|mrt-zk)`, func(d string) { w.dialect = d })
 	s.Step(`the legacy queue that the JVM services wrote`, func() error { return w.load(znode.ReadDump(strings.NewReader(features.Corpus))) })
 	s.Step(`a legacy queue of (\d+) records of all formats`, w.generated)
-	s.Step(`a legacy queue as the deployed services wrote it`, func() error { return w.load(legacyqueue.Deployed()) })
+	s.Step(`a legacy queue as the deployed services wrote it`, func() error { return w.load(znode.ReadDump(strings.NewReader(features.Deployed))) })
 	s.Step(`a legacy queue with (.+)`, w.oneRecord)
 	s.Step(`its payload is (.+)`, func(where string) { w.payload = daemons.Payload(where) })
 	s.Step(`the queue was migrated`, func() error {

@@ -9,12 +9,14 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/cmd/mrtq/internal/advice"
+	"mrtq/features"
 	"mrtq/harness/minizk"
 	"mrtq/internal/legacyqueue"
 	"mrtq/internal/zkconn"
@@ -51,7 +53,7 @@ func newGenerated(t *testing.T, seed uint64) *generated {
 	g := &generated{t: t, rnd: rand.New(rand.NewPCG(seed, 1))}
 	tree, err := legacyqueue.Make(legacyqueue.Options{Records: 150, Seed: seed, Consumed: seed%3 > 0})
 	if seed%4 == 3 {
-		tree, err = legacyqueue.Deployed()
+		tree, err = znode.ReadDump(strings.NewReader(features.Deployed))
 	}
 	g.must(err)
 	g.must(tree.Put(znode.Node{Path: "/new", Data: []byte{}}))
