@@ -29,13 +29,12 @@ const chrootPrefix = "mrtq-"
 const noteBegins = "made by mrtq's test harness on "
 
 // launchAddress creates a chroot below the given address.
-func launchAddress(ctx context.Context, s *Server) (*cluster, error) {
+func (s *Server) launchAddress(ctx context.Context) error {
 	a, err := zkconn.ParseAddress(string(s.backend))
 	if err != nil {
-		return nil, fmt.Errorf("harness: %w", err)
+		return fmt.Errorf("harness: %w", err)
 	}
-	c := &cluster{hosts: a.Servers, chroot: a.Chroot + "/" + chrootPrefix + strings.ToLower(rand.Text())}
-	c.remove = func(ctx context.Context) error { return removeChroot(ctx, c, s.opt.Client) }
+	s.hosts, s.chroot = a.Servers, a.Chroot+"/"+chrootPrefix+strings.ToLower(rand.Text())
 	ctx, cancel := context.WithTimeoutCause(ctx, s.opt.StartTimeout, fmt.Errorf("no session after %v", s.opt.StartTimeout))
 	defer cancel()
 	host, _ := os.Hostname()
@@ -45,10 +44,9 @@ func launchAddress(ctx context.Context, s *Server) (*cluster, error) {
 	if len(s.opt.Client.Credentials) > 0 {
 		acl = []znode.ACL{{Perms: zk.PermAll, Scheme: "auth"}} // for who has the same credentials
 	}
-	tried := false
 	err = withSession(ctx, a.Servers, s.opt.Client, func(w *zkconn.Writer) error {
-		tried = true
-		err := w.Multi(ctx, []znode.Op{{Kind: znode.OpCreate, Path: c.chroot, Data: []byte(note), ACL: acl}})
+		s.remove = s.removeChroot // also after an error: if only the answer was lost, the chroot exists
+		err := w.Multi(ctx, []znode.Op{{Kind: znode.OpCreate, Path: s.chroot, Data: []byte(note), ACL: acl}})
 		if errors.Is(err, znode.ErrNoNode) {
 			return fmt.Errorf("the chroot %s does not exist there; create it first", a.Chroot)
 		}
@@ -58,24 +56,18 @@ func launchAddress(ctx context.Context, s *Server) (*cluster, error) {
 		return err
 	})
 	if err != nil {
-		err = fmt.Errorf("harness: %s: %w", s.backend, err)
-		if tried {
-			// Return c so that the caller removes the chroot: if only the
-			// answer was lost, the chroot exists.
-			return c, err
-		}
-		return nil, err
+		return fmt.Errorf("harness: %s: %w", s.backend, err)
 	}
-	return c, nil
+	return nil
 }
 
 // removeChroot removes the chroot that Start created, with everything below it.
-func removeChroot(ctx context.Context, c *cluster, client Client) error {
+func (s *Server) removeChroot(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), removeTimeout, fmt.Errorf("not done after %v", removeTimeout))
 	defer cancel()
-	err := withSession(ctx, c.hosts, client, func(w *zkconn.Writer) error { return w.RemoveTree(ctx, c.chroot) })
+	err := withSession(ctx, s.hosts, s.opt.Client, func(w *zkconn.Writer) error { return w.RemoveTree(ctx, s.chroot) })
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("harness: %s could not be removed from %s; remove it with zkCli.sh's deleteall: %w", c.chroot, strings.Join(c.hosts, ","), err)
+	return fmt.Errorf("harness: %s could not be removed from %s; remove it with zkCli.sh's deleteall: %w", s.chroot, strings.Join(s.hosts, ","), err)
 }

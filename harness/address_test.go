@@ -103,7 +103,7 @@ func TestAddressRefusals(t *testing.T) {
 	b := harness.Backend(real.Address())
 	for name, opt := range map[string]harness.Options{
 		"Nodes": {Nodes: 3}, "TLS": {TLS: true},
-		"Properties": {Properties: map[string]string{"a": "b"}}, "DataDir": {DataDir: "x"}, "TickTime": {TickTime: 1e9}, "MinSessionTimeout": {MinSessionTimeout: 1e9}, "Load": {Load: "x"},
+		"Properties": {Properties: map[string]string{"a": "b"}}, "TickTime": {TickTime: 1e9}, "MinSessionTimeout": {MinSessionTimeout: 1e9},
 	} {
 		_, err := harness.Start(t.Context(), b, opt)
 		want := "harness: Options." + name + " with the address " + string(b) + ": mrtq did not start that server and can't control it; use the jvm or the docker backend"

@@ -40,18 +40,6 @@ func ParseBackend(s string) (Backend, error) {
 // than something that the harness starts.
 func (b Backend) IsAddress() bool { return !slices.Contains(Backends(), b) }
 
-func (b Backend) launcher() launcher {
-	switch b {
-	case Embedded:
-		return launchEmbedded
-	case JVM:
-		return launchJVM
-	case Docker:
-		return launchDocker
-	}
-	return launchAddress
-}
-
 func names(backends []Backend) string {
 	var all []string
 	for _, b := range backends {

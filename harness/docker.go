@@ -34,28 +34,25 @@ const (
 )
 
 // launchDocker starts one server in a container.
-func launchDocker(ctx context.Context, s *Server) (*cluster, error) {
+func (s *Server) launchDocker(ctx context.Context) error {
 	if node.Run == nil {
-		return nil, &UnavailableError{Backend: Docker, Missing: "this program has no Docker client in it", Remedy: `import _ "mrtq/harness/docker"`}
+		return &UnavailableError{Docker, "this program has no Docker client in it", `import _ "mrtq/harness/docker"`}
 	}
 	ports, err := takePorts(2)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	n, host, remove, err := node.Run(ctx, s.container(ports))
-	c := &cluster{nodes: []node.Node{n}, remove: remove}
+	s.nodes, s.remove = []node.Node{n}, remove
 	if err != nil {
-		if saysPortTaken(err.Error()) {
-			err = fmt.Errorf("%w: %w", err, errPortTaken)
-		}
-		return c, err
+		return err
 	}
 	at := func(port int) []string { return []string{net.JoinHostPort(host, strconv.Itoa(port))} }
-	c.hosts = at(ports[0])
+	s.hosts = at(ports[0])
 	if s.opt.TLS {
-		c.secureHosts = at(ports[1])
+		s.secureHosts = at(ports[1])
 	}
-	return c, nil
+	return nil
 }
 
 // container describes the server's container, whose settings are the official image's

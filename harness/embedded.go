@@ -9,12 +9,11 @@ import (
 
 	"mrtq/harness/internal/node"
 	"mrtq/harness/minizk"
-	"mrtq/internal/sides"
 	"mrtq/internal/ztree"
 )
 
 // launchEmbedded starts a server inside this process.
-func launchEmbedded(ctx context.Context, s *Server) (*cluster, error) {
+func (s *Server) launchEmbedded(context.Context) error {
 	opt := minizk.Options{
 		Addr:        s.opt.Listen,
 		RealTime:    true, // a client that has only an address can't advance the clock
@@ -24,52 +23,27 @@ func launchEmbedded(ctx context.Context, s *Server) (*cluster, error) {
 	if s.opt.TLS {
 		conf, err := s.certs.server()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		opt.TLS = conf
 	}
-	tree := ztree.New()
-	if s.opt.Load != "" {
-		var err error
-		if tree, err = load(ctx, s.opt.Load); err != nil {
-			return nil, &LoadError{s.opt.Load, err}
-		}
+	tree := s.opt.Tree
+	if tree == nil {
+		tree = ztree.New()
+	}
+	for _, session := range slices.Sorted(slices.Values(tree.Owners())) { // it has ended
+		tree.CloseSession(ztree.Tx{Zxid: tree.Zxid() + 1, Time: time.Now().UnixMilli()}, session)
 	}
 	zk, err := minizk.StartWith(opt, tree)
 	if err != nil {
-		return nil, fmt.Errorf("harness: %w", err)
+		return fmt.Errorf("harness: %w", err)
 	}
-	c := &cluster{
-		hosts: []string{zk.Addr()}, nodes: []node.Node{&embedded{zk}},
-		remove: func(context.Context) error { return zk.Close() },
-	}
+	s.hosts, s.nodes = []string{zk.Addr()}, []node.Node{&embedded{zk}}
+	s.remove = func(context.Context) error { return zk.Close() }
 	if s.opt.TLS {
-		c.secureHosts = []string{zk.SecureAddr()}
+		s.secureHosts = []string{zk.SecureAddr()}
 	}
-	return c, nil
-}
-
-// LoadError is what is wrong with [Options].Load.
-type LoadError struct {
-	What string
-	Err  error
-}
-
-func (e *LoadError) Error() string { return fmt.Sprintf("harness: Options.Load %s: %v", e.What, e.Err) }
-
-func (e *LoadError) Unwrap() error { return e.Err }
-
-// load returns the tree of a dump, without ephemeral znodes.
-func load(ctx context.Context, what string) (*ztree.Tree, error) {
-	tree, err := sides.Load(ctx, sides.Place{Text: what, File: what}, sides.Options{})
-	if err != nil {
-		return nil, err
-	}
-	for _, session := range slices.Sorted(slices.Values(tree.Owners())) {
-		tx := ztree.Tx{Zxid: tree.Zxid() + 1, Time: time.Now().UnixMilli()}
-		tree.CloseSession(tx, session)
-	}
-	return tree, nil
+	return nil
 }
 
 // embedded is a server in this process.

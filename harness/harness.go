@@ -33,14 +33,7 @@ import (
 	"fmt"
 	"os"
 	"time"
-
-	"mrtq/harness/internal/node"
 )
-
-// startAttempts is how often Start chooses ports before it gives up. There are
-// ten thousand ports, so that even two of them are unlikely to be taken. Five
-// mean that something else is wrong.
-const startAttempts = 5
 
 // Start starts a ZooKeeper on the given backend and returns when it is ready for
 // use. The caller must Stop the server. ctx limits only the start.
@@ -48,39 +41,16 @@ const startAttempts = 5
 // The error is
 //   - an [*UnavailableError], which matches [ErrUnavailable], if the backend is not
 //     installed here,
-//   - an [*ExitError] if a server ended before it was ready,
 //   - [ErrNotControlled] if the backend is an address and opt asks for what only the
 //     server's owner can do.
 //
 // After an error Start has removed everything that it had started. If it could not,
 // the error says that, too.
-func Start(ctx context.Context, backend Backend, opt Options) (*Server, error) {
+func Start(ctx context.Context, backend Backend, opt Options) (_ *Server, err error) {
 	if err := opt.validate(backend); err != nil {
 		return nil, err
 	}
-	opt = opt.withDefaults()
-	var s *Server
-	err := retryPorts(func() (err error) {
-		s, err = startOnce(ctx, backend, opt)
-		return err
-	})
-	return s, err
-}
-
-// retryPorts calls start again while it fails because another process took a port.
-func retryPorts(start func() error) error {
-	var err error
-	for range startAttempts {
-		if err = start(); !errors.Is(err, errPortTaken) {
-			return err
-		}
-	}
-	return fmt.Errorf("harness: %d times in a row another program took the chosen port: %w", startAttempts, err)
-}
-
-// startOnce makes one attempt, on ports of its own choice.
-func startOnce(ctx context.Context, backend Backend, opt Options) (_ *Server, err error) {
-	s := &Server{backend: backend, opt: opt, secret: newSecret(), cluster: &cluster{}}
+	s := &Server{backend: backend, opt: opt.withDefaults(), secret: newSecret()}
 	defer func() {
 		if err != nil {
 			// With a cancelled context Stop kills the servers: they hold
@@ -100,33 +70,20 @@ func startOnce(ctx context.Context, backend Backend, opt Options) (_ *Server, er
 			return nil, err
 		}
 	}
-	c, err := backend.launcher()(ctx, s)
-	if c != nil {
-		s.cluster = c
+	launch := (*Server).launchAddress
+	switch backend {
+	case Embedded:
+		launch = (*Server).launchEmbedded
+	case JVM:
+		launch = (*Server).launchJVM
+	case Docker:
+		launch = (*Server).launchDocker
 	}
-	if err == nil {
-		err = s.awaitAll(ctx)
+	if err := launch(s, ctx); err != nil {
+		return nil, err
 	}
-	if err != nil {
+	if err := s.awaitAll(ctx); err != nil {
 		return nil, err
 	}
 	return s, nil
-}
-
-// A launcher starts the servers of one backend without waiting for them to be
-// ready. On an error it may return what it has started so far, for Stop to
-// remove.
-type launcher func(ctx context.Context, s *Server) (*cluster, error)
-
-// A cluster is what a backend has started: the servers behind one address.
-type cluster struct {
-	hosts       []string // the host:port of each server
-	secureHosts []string // the TLS addresses, nil without TLS
-	chroot      string   // the prefix of every path, "" or "/a/b"
-	// nodes are the servers that the harness may kill and start: none if it did
-	// not start them.
-	nodes []node.Node
-	// remove ends the servers and removes everything that was created for them,
-	// even if ctx is cancelled.
-	remove func(ctx context.Context) error
 }

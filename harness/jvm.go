@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"syscall"
+	"time"
+
+	"mrtq/harness/internal/node"
 )
 
 // debianJars is the folder where Debian's package libzookeeper-java and its
@@ -38,8 +42,8 @@ type toolchain struct {
 // findJVM looks for Java and the server's jars where the environment says, or in
 // PATH and the folder debian. Its error is an *UnavailableError.
 func findJVM(getenv func(string) string, debian string) (toolchain, error) {
-	missing := func(what string, err error) (toolchain, error) {
-		return toolchain{}, &UnavailableError{Backend: JVM, Missing: what, Remedy: jvmRemedy, Err: err}
+	missing := func(what string) (toolchain, error) {
+		return toolchain{}, &UnavailableError{Backend: JVM, Missing: what, Remedy: jvmRemedy}
 	}
 	java := "java"
 	if home := getenv("JAVA_HOME"); home != "" {
@@ -47,12 +51,12 @@ func findJVM(getenv func(string) string, debian string) (toolchain, error) {
 	}
 	java, err := exec.LookPath(java)
 	if err != nil {
-		return missing("no Java runtime found ("+err.Error()+")", err)
+		return missing("no Java runtime found (" + err.Error() + ")")
 	}
 	if home := getenv("ZOOKEEPER_HOME"); home != "" {
 		jars := filepath.Join(home, "lib")
 		if found, _ := filepath.Glob(filepath.Join(jars, "zookeeper-[0-9]*.jar")); len(found) == 0 {
-			return missing("no zookeeper-*.jar in ZOOKEEPER_HOME's "+jars, fs.ErrNotExist)
+			return missing("no zookeeper-*.jar in ZOOKEEPER_HOME's " + jars)
 		}
 		return toolchain{java, filepath.Join(jars, "*")}, nil
 	}
@@ -60,7 +64,7 @@ func findJVM(getenv func(string) string, debian string) (toolchain, error) {
 	for _, jar := range debianClassPath {
 		jar = filepath.Join(debian, jar)
 		if _, err := os.Stat(jar); err != nil {
-			return missing("no "+jar, err)
+			return missing("no " + jar)
 		}
 		path = append(path, jar)
 	}
@@ -69,39 +73,39 @@ func findJVM(getenv func(string) string, debian string) (toolchain, error) {
 
 // launchJVM starts Options.Nodes servers as child processes on the loopback
 // interface.
-func launchJVM(ctx context.Context, s *Server) (*cluster, error) {
+func (s *Server) launchJVM(ctx context.Context) error {
 	tools, err := findJVM(os.Getenv, debianJars)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	// Each server has a client port, a secure port, and two for the ensemble.
 	ports, err := takePorts(4 * s.opt.Nodes)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	c := &cluster{}
-	c.remove = func(ctx context.Context) error { // the server removes the processes' folder
+	s.remove = func(ctx context.Context) error { // Stop removes the processes' folder
 		var err error
-		for _, n := range c.nodes {
+		for _, n := range s.nodes {
 			err = errors.Join(err, n.Stop(ctx))
 		}
 		return err
 	}
 	for i := range s.opt.Nodes {
-		n, err := newJVMNode(s, tools, i, ports)
+		n, err := s.newJVMNode(tools, i, ports)
 		if err != nil {
-			return c, err
-		}
-		c.nodes = append(c.nodes, n)
-		c.hosts = append(c.hosts, loopback(n.ports.client))
-		if s.opt.TLS {
-			c.secureHosts = append(c.secureHosts, loopback(n.ports.secure))
+			return err
 		}
 		if err := n.Start(ctx); err != nil {
-			return c, err
+			return err
+		}
+		s.nodes = append(s.nodes, n)
+		at := portsOf(ports, i)
+		s.hosts = append(s.hosts, loopback(at.client))
+		if s.opt.TLS {
+			s.secureHosts = append(s.secureHosts, loopback(at.secure))
 		}
 	}
-	return c, nil
+	return nil
 }
 
 // jvmPorts are the ports of one server. The last two are for the other servers.
@@ -113,23 +117,15 @@ func portsOf(ports []int, i int) jvmPorts {
 }
 
 // newJVMNode writes the configuration of server i.
-func newJVMNode(s *Server, tools toolchain, i int, ports []int) (*jvmNode, error) {
-	n := &jvmNode{folder: s.dir, ports: portsOf(ports, i)}
-	root := s.opt.DataDir
-	if root == "" {
-		root = s.dir
-	}
-	var err error
-	if n.data, err = filepath.Abs(filepath.Join(root, fmt.Sprintf("server.%d", i+1))); err != nil {
-		return nil, fmt.Errorf("harness: %w", err)
-	}
-	conf := filepath.Join(s.dir, fmt.Sprintf("conf.%d", i+1))
+func (s *Server) newJVMNode(tools toolchain, i int, ports []int) (*jvmNode, error) {
+	at := portsOf(ports, i)
+	data, conf := filepath.Join(s.dir, fmt.Sprintf("server.%d", i+1)), filepath.Join(s.dir, fmt.Sprintf("conf.%d", i+1))
 	p := s.opt.properties()
-	p["dataDir"] = n.data
-	p["clientPort"] = fmt.Sprint(n.ports.client)
+	p["dataDir"] = data
+	p["clientPort"] = fmt.Sprint(at.client)
 	p["clientPortAddress"] = "127.0.0.1"
 	if s.opt.TLS {
-		withTLS(p, n.ports.secure, s.certs, s.certs.folder)
+		withTLS(p, at.secure, s.certs, s.certs.folder)
 		p["secureClientPortAddress"] = "127.0.0.1"
 	}
 	if s.opt.Nodes > 1 {
@@ -138,20 +134,20 @@ func newJVMNode(s *Server, tools toolchain, i int, ports []int) (*jvmNode, error
 			p[fmt.Sprintf("server.%d", j+1)] = fmt.Sprintf("127.0.0.1:%d:%d", peer.quorum, peer.election)
 		}
 	}
-	err = errors.Join(
-		os.MkdirAll(n.data, 0o700),
+	err := errors.Join(
+		os.MkdirAll(data, 0o700),
 		os.MkdirAll(conf, 0o700),
 		os.WriteFile(filepath.Join(conf, "zoo.cfg"), []byte(cfgText(p)), 0o600),
 		os.WriteFile(filepath.Join(conf, "logback.xml"), []byte(logbackConfig), 0o600),
-		os.WriteFile(filepath.Join(n.data, "myid"), fmt.Appendln(nil, i+1), 0o600))
+		os.WriteFile(filepath.Join(data, "myid"), fmt.Appendln(nil, i+1), 0o600))
 	if err != nil {
 		return nil, fmt.Errorf("harness: configure server %d: %w", i, err)
 	}
-	n.argv = append([]string{tools.java}, s.javaFlags()...)
-	n.argv = append(n.argv, "-Dorg.slf4j.simpleLogger.showDateTime=true",
+	argv := append([]string{tools.java}, s.javaFlags()...)
+	argv = append(argv, "-Dorg.slf4j.simpleLogger.showDateTime=true",
 		"-cp", conf+string(os.PathListSeparator)+tools.classPath,
 		serverClass, filepath.Join(conf, "zoo.cfg"))
-	return n, nil
+	return &jvmNode{folder: s.dir, argv: argv}, nil
 }
 
 // logbackConfig makes Apache's own distribution print its log. Debian's jars use
@@ -164,39 +160,80 @@ const logbackConfig = `<configuration>
 </configuration>
 `
 
-// jvmNode is one server as a child process.
+// stopTimeout is how long a server may take to shut down before it is killed.
+const stopTimeout = 10 * time.Second
+
+// jvmNode is one server as a child process: its current or last run.
 type jvmNode struct {
-	ports  jvmPorts
-	data   string // its dataDir, absolute
 	folder string // where it runs
 	argv   []string
-	proc   *process // the current or last run; nil before the first
+	cmd    *exec.Cmd
+	log    *node.Tail
+	end    context.CancelFunc // asks it to end, and kills it after stopTimeout
+	done   chan struct{}      // closed when the process has ended and been waited for
 }
 
 // Start runs the server's process.
-func (n *jvmNode) Start(context.Context) (err error) {
-	n.proc, err = startProcess(n.argv, n.folder)
-	return err
-}
-
-// Stop ends the process, if it was started.
-func (n *jvmNode) Stop(ctx context.Context) error {
-	if n.proc == nil {
-		return nil
+func (n *jvmNode) Start(context.Context) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	cmd := exec.CommandContext(ctx, n.argv[0], n.argv[1:]...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = stopTimeout
+	cmd.Dir = n.folder
+	log, done := &node.Tail{}, make(chan struct{})
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = childAttributes()
+	started := make(chan error)
+	go func() {
+		// For Linux, the child's parent is the thread that forked, so that
+		// thread must live as long as the child (golang/go#27505).
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			_ = cmd.Wait() // its state says how it ended
+			close(done)
+		}
+	}()
+	if err := <-started; err != nil {
+		cancel()
+		return fmt.Errorf("harness: start %s: %w", n.argv[0], err)
 	}
-	return n.proc.stop(ctx)
+	n.cmd, n.log, n.end, n.done = cmd, log, cancel, done
+	return nil
 }
 
-// Kill kills the process.
-func (n *jvmNode) Kill() error { return n.proc.kill() }
+// Stop asks the process to end. It kills the process if it does not end, or
+// when ctx is done. It returns when the process has ended.
+func (n *jvmNode) Stop(ctx context.Context) error {
+	n.end()
+	select {
+	case <-n.done:
+		return nil
+	case <-ctx.Done():
+		return n.Kill()
+	}
+}
+
+// Kill sends SIGKILL and returns when the process has ended.
+func (n *jvmNode) Kill() error {
+	if err := n.cmd.Process.Kill(); err != nil && err != os.ErrProcessDone {
+		return fmt.Errorf("harness: kill process %d: %w", n.cmd.Process.Pid, err)
+	}
+	<-n.done
+	return nil
+}
 
 // Ended returns the process's exit status.
 func (n *jvmNode) Ended(context.Context) string {
-	if n.proc.running() {
+	select {
+	case <-n.done:
+		return n.cmd.ProcessState.String()
+	default:
 		return ""
 	}
-	return n.proc.cmd.ProcessState.String()
 }
 
 // LastWords returns the end of what the process has printed.
-func (n *jvmNode) LastWords(context.Context) string { return n.proc.log.String() }
+func (n *jvmNode) LastWords(context.Context) string { return n.log.String() }

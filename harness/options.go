@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"mrtq/internal/ztree"
 )
 
 // Options says how a server is started. The zero value is a standalone server
@@ -13,8 +15,8 @@ import (
 // With an address Start accepts only Client and StartTimeout. It refuses the
 // other options, because only the server's owner can apply them.
 type Options struct {
-	// Nodes is the number of servers: 0 or 1 for a standalone server, or 3, 5 or 7
-	// for an ensemble (jvm only).
+	// Nodes is the number of servers: 0 or 1 for a standalone server, or 3 for an
+	// ensemble (jvm only).
 	Nodes int
 	// Listen is the host:port to serve at (embedded only). "" is a free port of
 	// the loopback interface.
@@ -25,9 +27,9 @@ type Options struct {
 	// MinSessionTimeout is the shortest session timeout that a client can get, at most
 	// the longest, which is 40 s. 0 is two ticks.
 	MinSessionTimeout time.Duration
-	// Load is what the server holds at first (embedded only): the path of a dump.
-	// Ephemeral znodes are left out, because their sessions have ended. Clients are accepted when all is loaded.
-	Load string
+	// Tree is what the server holds at first (embedded only).
+	// Ephemeral znodes are left out, because their sessions have ended.
+	Tree *ztree.Tree
 	// TLS adds a port for TLS, see Server.SecureAddress. Its clients need a
 	// certificate, see Server.TLSFiles.
 	TLS bool
@@ -35,9 +37,6 @@ type Options struct {
 	// the harness's settings, but not its ports and folders. Neither a name nor a value
 	// may contain white space.
 	Properties map[string]string
-	// DataDir is the folder for the servers' data (jvm only). Start creates it if
-	// it is missing, and Stop keeps it. "" is a folder that Stop removes.
-	DataDir string
 	// Client says how to open sessions at an address that needs TLS or
 	// credentials. With credentials, only who has them can use the chroot that Start
 	// creates there. Other backends ignore Client.
@@ -46,10 +45,6 @@ type Options struct {
 	// time to pull an image. 0 means 60 s.
 	StartTimeout time.Duration
 }
-
-// maxNodes limits an ensemble, because one machine must run it, and an election
-// needs n² connections.
-const maxNodes = 7
 
 func (o Options) withDefaults() Options {
 	if o.Nodes == 0 {
@@ -69,16 +64,6 @@ func (o Options) withDefaults() Options {
 
 // validate is for options without defaults.
 func (o Options) validate(b Backend) error {
-	switch {
-	case o.Nodes < 0 || o.Nodes > maxNodes || o.Nodes != 0 && o.Nodes%2 == 0:
-		return fmt.Errorf("harness: Options.Nodes is %d: expected 1 or an odd number up to %d", o.Nodes, maxNodes)
-	case o.TickTime < 0 || o.StartTimeout < 0:
-		return fmt.Errorf("harness: Options has a negative time: %+v", o)
-	case o.TickTime != 0 && o.TickTime < time.Millisecond:
-		return fmt.Errorf("harness: Options.TickTime is %v: expected at least 1ms", o.TickTime)
-	case o.MinSessionTimeout != 0 && (o.MinSessionTimeout < time.Millisecond || o.MinSessionTimeout > maxSessionTimeout):
-		return fmt.Errorf("harness: Options.MinSessionTimeout is %v: expected 1ms to %v", o.MinSessionTimeout, maxSessionTimeout)
-	}
 	if _, err := ParseBackend(string(b)); err != nil {
 		return fmt.Errorf("harness: %w", err)
 	}
@@ -91,10 +76,9 @@ func (o Options) validate(b Backend) error {
 		{"Listen", o.Listen != "", []Backend{Embedded}},
 		{"TickTime", o.TickTime != 0, Backends()},
 		{"MinSessionTimeout", o.MinSessionTimeout != 0, Backends()},
-		{"Load", o.Load != "", []Backend{Embedded}},
+		{"Tree", o.Tree != nil, []Backend{Embedded}},
 		{"TLS", o.TLS, Backends()},
 		{"Properties", len(o.Properties) > 0, []Backend{JVM, Docker}},
-		{"DataDir", o.DataDir != "", []Backend{JVM}},
 	} {
 		switch {
 		case !option.set || slices.Contains(option.on, b):

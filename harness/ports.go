@@ -16,43 +16,48 @@ import (
 // it is an error.
 const (
 	firstPort = 20000
-	lastPort  = 29999
+	blocks    = 50
+	blockSize = 200
 )
 
-// lastTaken is the port that takePorts has returned last. It begins anywhere, because other
-// processes choose ports, too.
-var lastTaken = struct {
+// block are the ports of this process. It listens at the first one as long as it runs, so
+// that no other process that uses the harness takes any of them.
+var block struct {
 	sync.Mutex
-	port int
-}{port: firstPort + rand.IntN(lastPort-firstPort)}
+	first net.Listener
+	last  int // the port that takePorts has returned last
+}
 
 // takePorts returns n ports that are free on the loopback interface. It does not
-// return them again before it has been through all others. Another process may still take one: then
-// the server fails to start.
+// return them again before it has been through all others of the block.
 func takePorts(n int) (ports []int, err error) {
-	lastTaken.Lock()
-	defer lastTaken.Unlock()
-	for range lastPort - firstPort + 1 {
+	block.Lock()
+	defer block.Unlock()
+	for _, b := range rand.Perm(blocks) {
+		if block.first != nil {
+			break
+		}
+		first := firstPort + b*blockSize
+		if block.first, err = net.Listen("tcp", loopback(first)); err == nil {
+			block.last = first
+		}
+	}
+	if block.first == nil {
+		return nil, fmt.Errorf("harness: no free ports from %d on: %w", firstPort, err)
+	}
+	for range blockSize {
 		if len(ports) == n {
 			return ports, nil
 		}
-		if lastTaken.port++; lastTaken.port > lastPort {
-			lastTaken.port = firstPort
+		if block.last++; block.last%blockSize == 0 {
+			block.last -= blockSize - 1
 		}
-		if isFree(lastTaken.port) {
-			ports = append(ports, lastTaken.port)
+		if l, err := net.Listen("tcp", loopback(block.last)); err == nil {
+			l.Close()
+			ports = append(ports, block.last)
 		}
 	}
-	return nil, fmt.Errorf("harness: no %d free ports between %d and %d on the loopback interface", n, firstPort, lastPort)
-}
-
-func isFree(port int) bool {
-	l, err := net.Listen("tcp", loopback(port))
-	if err != nil {
-		return false
-	}
-	l.Close()
-	return true
+	return nil, fmt.Errorf("harness: no %d free ports among those from %s on", n, block.first.Addr())
 }
 
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

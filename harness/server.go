@@ -22,8 +22,16 @@ type Server struct {
 	dir     string        // a folder that only this server uses; Stop removes it
 	certs   *certificates // nil without TLS
 
-	mu      sync.Mutex
-	cluster *cluster // after Stop it has no hosts
+	mu          sync.Mutex
+	hosts       []string // the host:port of each server; none after Stop
+	secureHosts []string // the TLS addresses, nil without TLS
+	chroot      string   // the prefix of every path, "" or "/a/b"
+	// nodes are the servers that the harness may kill and start: none if it did
+	// not start them.
+	nodes []node.Node
+	// remove ends the servers and removes everything that was created for them,
+	// even if ctx is cancelled.
+	remove func(ctx context.Context) error
 }
 
 // Address returns the connect string: host:port of every server, comma-separated,
@@ -32,7 +40,7 @@ type Server struct {
 func (s *Server) Address() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return strings.Join(s.cluster.hosts, ",") + s.cluster.chroot
+	return strings.Join(s.hosts, ",") + s.chroot
 }
 
 // SecureAddress returns the connect string of the TLS ports, or "" without
@@ -40,7 +48,7 @@ func (s *Server) Address() string {
 func (s *Server) SecureAddress() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return strings.Join(s.cluster.secureHosts, ",")
+	return strings.Join(s.secureHosts, ",")
 }
 
 // TLSFiles returns the paths of the files that a client needs for
@@ -57,7 +65,7 @@ func (s *Server) TLSFiles() TLS {
 func (s *Server) Nodes() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.cluster.nodes)
+	return len(s.nodes)
 }
 
 // NodeAddress returns the host:port of server i, counted from 0. It panics if
@@ -65,39 +73,45 @@ func (s *Server) Nodes() int {
 func (s *Server) NodeAddress(i int) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.cluster.hosts[i]
+	return s.hosts[i]
 }
 
 // Kill ends all servers at once, without an orderly shutdown (SIGKILL, docker
 // kill). Their data and ports stay for Restart. At an address the error is
 // [ErrNotControlled].
 func (s *Server) Kill() error {
-	return s.eachNode(func(n node.Node) error { return n.Kill() })
+	return s.control(func() (err error) {
+		for _, n := range s.nodes {
+			err = errors.Join(err, n.Kill())
+		}
+		return err
+	})
 }
 
-// KillNode kills server i, counted from 0, as Kill does.
+// KillNode kills server i, counted from 0, as Kill does. It panics if there is no such server.
 func (s *Server) KillNode(i int) error {
-	return s.oneNode(i, func(n node.Node) error { return n.Kill() })
+	return s.control(func() error { return s.nodes[i].Kill() })
 }
 
 // Restart shuts down the servers that still run, and starts all servers again with
 // the same data and ports. It returns when each is ready. At an address the error
-// is [ErrNotControlled]. If a server ends before it is ready, it is an
-// [*ExitError].
+// is [ErrNotControlled].
 func (s *Server) Restart(ctx context.Context) error {
-	if err := s.eachNode(func(n node.Node) error { return errors.Join(n.Stop(ctx), n.Start(ctx)) }); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.awaitAll(ctx)
+	return s.control(func() error {
+		for _, n := range s.nodes {
+			if err := errors.Join(n.Stop(ctx), n.Start(ctx)); err != nil {
+				return err
+			}
+		}
+		return s.awaitAll(ctx)
+	})
 }
 
 // RestartNode restarts server i, counted from 0, as Restart does. A server of an
-// ensemble serves only if a majority runs, so RestartNode waits for that.
+// ensemble serves only if a majority runs, so RestartNode waits for that. It panics if there is no such server.
 func (s *Server) RestartNode(ctx context.Context, i int) error {
-	return s.oneNode(i, func(n node.Node) error {
-		if err := errors.Join(n.Stop(ctx), n.Start(ctx)); err != nil {
+	return s.control(func() error {
+		if err := errors.Join(s.nodes[i].Stop(ctx), s.nodes[i].Start(ctx)); err != nil {
 			return err
 		}
 		return s.await(ctx, i)
@@ -111,14 +125,14 @@ func (s *Server) RestartNode(ctx context.Context, i int) error {
 func (s *Server) Clean(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.cluster.hosts == nil {
+	if s.hosts == nil {
 		return errStopped
 	}
 	root, client := "/", s.super()
 	if s.backend.IsAddress() {
-		root, client = s.cluster.chroot, s.opt.Client
+		root, client = s.chroot, s.opt.Client
 	}
-	err := withSession(ctx, s.cluster.hosts, client, func(w *zkconn.Writer) error { return w.RemoveBelow(ctx, root) })
+	err := withSession(ctx, s.hosts, client, func(w *zkconn.Writer) error { return w.RemoveBelow(ctx, root) })
 	if err != nil {
 		return fmt.Errorf("harness: clean %s: %w", root, err)
 	}
@@ -126,17 +140,16 @@ func (s *Server) Clean(ctx context.Context) error {
 }
 
 // Stop shuts down the servers and removes everything: processes, containers,
-// data (except in Options.DataDir), and at an address the chroot that Start
-// created. If ctx is cancelled, Stop kills the servers, but still removes
+// data, and at an address the chroot that Start created. If ctx is cancelled, Stop kills the servers, but still removes
 // everything. On a stopped server it does nothing.
 func (s *Server) Stop(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var err error
-	if s.cluster.remove != nil {
-		err = s.cluster.remove(ctx)
+	if s.remove != nil {
+		err = s.remove(ctx)
 	}
-	s.cluster = &cluster{}
+	s.hosts, s.secureHosts, s.chroot, s.nodes, s.remove = nil, nil, "", nil, nil
 	if s.dir != "" {
 		err = errors.Join(err, os.RemoveAll(s.dir))
 		s.dir = ""
@@ -146,44 +159,23 @@ func (s *Server) Stop(ctx context.Context) error {
 
 var errStopped = errors.New("harness: the server is stopped")
 
-func (s *Server) eachNode(do func(node.Node) error) error {
+// control does something with the servers, if the harness started them.
+func (s *Server) control(do func() error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	nodes, err := s.controlled()
-	for _, n := range nodes {
-		err = errors.Join(err, do(n))
+	switch {
+	case s.hosts == nil:
+		return errStopped
+	case len(s.nodes) == 0:
+		return fmt.Errorf("harness: %s: %w", s.backend, ErrNotControlled)
 	}
-	return err
-}
-
-func (s *Server) oneNode(i int, do func(node.Node) error) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	nodes, err := s.controlled()
-	if err != nil {
-		return err
-	}
-	if i < 0 || i >= len(nodes) {
-		return fmt.Errorf("harness: no server %d among %d", i, len(nodes))
-	}
-	return do(nodes[i])
-}
-
-func (s *Server) controlled() ([]node.Node, error) {
-	if s.cluster.hosts == nil {
-		return nil, errStopped
-	}
-	nodes := s.cluster.nodes
-	if len(nodes) == 0 {
-		return nil, fmt.Errorf("harness: %s: %w", s.backend, ErrNotControlled)
-	}
-	return nodes, nil
+	return do()
 }
 
 // awaitAll waits for every server. In an ensemble each one must serve, because
 // a test may kill one and rely on the others.
 func (s *Server) awaitAll(ctx context.Context) error {
-	for i := range s.cluster.hosts {
+	for i := range s.hosts {
 		if err := s.await(ctx, i); err != nil {
 			return err
 		}
@@ -195,13 +187,13 @@ func (s *Server) await(ctx context.Context, i int) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.opt.StartTimeout,
 		fmt.Errorf("not ready after %v", s.opt.StartTimeout.Round(time.Millisecond)))
 	defer cancel()
-	if len(s.cluster.nodes) == 0 {
+	if len(s.nodes) == 0 {
 		return nil // an address: the session that created our chroot has shown that it is ready
 	}
-	if err := s.awaitReady(ctx, i, s.cluster.hosts[i], Client{}); err != nil {
+	if err := s.awaitReady(ctx, i, s.hosts[i], Client{}); err != nil {
 		return err
 	}
-	if secure := s.cluster.secureHosts; secure != nil {
+	if secure := s.secureHosts; secure != nil {
 		return s.awaitReady(ctx, i, secure[i], Client{TLS: &s.certs.files})
 	}
 	return nil

@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"mrtq/harness/internal/node"
+	"mrtq/internal/ztree"
 )
 
 // recorder is a T that records how a test would have ended.
@@ -54,8 +55,8 @@ func TestMissingBackend(t *testing.T) {
 func TestForTestFailsOnAWrongOption(t *testing.T) {
 	t.Setenv(RequireVariable, "")
 	r := &recorder{ctx: t.Context()}
-	ForTest(r, JVM, Options{Nodes: 2})
-	if want := "fatal: harness: Options.Nodes is 2: expected 1 or an odd number up to 7"; r.ended != want {
+	ForTest(r, JVM, Options{Listen: ":1"})
+	if want := "fatal: harness: Options.Listen with backend jvm: unsupported operation: use embedded"; r.ended != want {
 		t.Errorf("got  %s\nwant %s", r.ended, want)
 	}
 }
@@ -79,17 +80,10 @@ func TestRefusedOptions(t *testing.T) {
 		opt     Options
 		want    string
 	}{
-		{JVM, Options{Nodes: -1}, "harness: Options.Nodes is -1: expected 1 or an odd number up to 7"},
-		{JVM, Options{Nodes: 9}, "harness: Options.Nodes is 9: expected 1 or an odd number up to 7"},
-		{JVM, Options{TickTime: 1}, "harness: Options.TickTime is 1ns: expected at least 1ms"},
-		{JVM, Options{MinSessionTimeout: -1}, "harness: Options.MinSessionTimeout is -1ns: expected 1ms to 40s"},
-		{Embedded, Options{MinSessionTimeout: time.Hour}, "harness: Options.MinSessionTimeout is 1h0m0s: expected 1ms to 40s"},
 		{Embedded, Options{Properties: map[string]string{"snapCount": "5"}}, "harness: Options.Properties with backend embedded: unsupported operation: use jvm, docker"},
 		{Embedded, Options{Nodes: 3}, "harness: Options.Nodes with backend embedded: unsupported operation: use jvm"},
-		{JVM, Options{Load: "x"}, "harness: Options.Load with backend jvm: unsupported operation: use embedded"},
-		{JVM, Options{Listen: ":1"}, "harness: Options.Listen with backend jvm: unsupported operation: use embedded"},
+		{JVM, Options{Tree: ztree.New()}, "harness: Options.Tree with backend jvm: unsupported operation: use embedded"},
 		{Docker, Options{Nodes: 3}, "harness: Options.Nodes with backend docker: unsupported operation: use jvm"},
-		{Docker, Options{DataDir: "x"}, "harness: Options.DataDir with backend docker: unsupported operation: use jvm"},
 		{"jvm:", Options{}, `harness: unknown backend "jvm:": expected embedded, jvm, docker or an address: address "jvm:": bad port in "jvm:": expected 1 to 65535; expected host:port[,host:port…][/chroot]`},
 	} {
 		_, err := Start(t.Context(), tc.backend, tc.opt)
@@ -99,6 +93,7 @@ func TestRefusedOptions(t *testing.T) {
 	}
 }
 
+// A process has its ports for itself.
 func TestTakePorts(t *testing.T) {
 	a, err := takePorts(12)
 	if err != nil {
@@ -108,8 +103,9 @@ func TestTakePorts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	first := block.first.Addr().(*net.TCPAddr).Port
 	all := slices.Sorted(slices.Values(append(a, b...)))
-	if len(slices.Compact(all)) != 24 || all[0] < firstPort || all[23] > lastPort {
-		t.Errorf("ports %v", all)
+	if len(slices.Compact(all)) != 24 || all[0] <= first || all[23] >= first+blockSize {
+		t.Errorf("ports %v of the block from %d on", all, first)
 	}
 }

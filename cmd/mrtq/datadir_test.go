@@ -17,7 +17,8 @@ import (
 // TestCopyOfADataDirectory does what docs/commands.md says of a data directory, with that of a server that runs.
 func TestCopyOfADataDirectory(t *testing.T) {
 	dir := t.TempDir()
-	server := harness.ForTest(t, harness.JVM, harness.Options{DataDir: filepath.Join(dir, "data")})
+	t.Setenv("TMPDIR", dir)
+	server := harness.ForTest(t, harness.JVM, harness.Options{})
 	const installed = "/usr/share/zookeeper"
 	home := cmp.Or(os.Getenv("ZOOKEEPER_HOME"), installed)
 	if _, err := os.Stat(filepath.Join(home, "bin", "zkServer.sh")); err != nil {
@@ -53,7 +54,7 @@ func TestCopyOfADataDirectory(t *testing.T) {
 	free := value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	_, port, _ := net.SplitHostPort(free.Addr().String())
 	free.Close()
-	commands = strings.NewReplacer("/var/lib/zookeeper", filepath.Join(dir, "data", "server.1"), installed, home, "2282", port).Replace(commands)
+	commands = strings.NewReplacer("/var/lib/zookeeper", value(filepath.Glob(filepath.Join(dir, "mrtq-zk-*", "server.1")))(t)[0], installed, home, "2282", port).Replace(commands)
 	shell := exec.Command("sh", "-ec", commands)
 	shell.Dir = dir
 	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -20,6 +20,7 @@ import (
 	"mrtq/cmd/mrtq/internal/settings"
 	"mrtq/harness"
 	"mrtq/harness/rehearse"
+	"mrtq/internal/sides"
 	"mrtq/internal/znode"
 )
 
@@ -104,11 +105,13 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 			return err
 		}
 	}
-	opt := harness.Options{Nodes: c.nodes, Listen: c.addr, Load: c.load, MinSessionTimeout: shortestSession}
-	server, err := harness.Start(ctx, harness.Backend(c.backend), opt)
-	if bad := (*harness.LoadError)(nil); errors.As(err, &bad) {
-		return files.Unread("--load "+c.load, bad.Err)
+	opt := harness.Options{Nodes: c.nodes, Listen: c.addr, MinSessionTimeout: shortestSession}
+	if c.load != "" {
+		if opt.Tree, err = sides.Load(ctx, sides.Place{Text: c.load, File: c.load}, sides.Options{}); err != nil {
+			return files.Unread("--load "+c.load, err)
+		}
 	}
+	server, err := harness.Start(ctx, harness.Backend(c.backend), opt)
 	if err != nil {
 		return err
 	}

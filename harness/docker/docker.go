@@ -117,7 +117,7 @@ func missing(ctx context.Context, what, remedy string, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("harness: look for Docker: %w", ctx.Err())
 	}
-	return &harness.UnavailableError{Backend: harness.Docker, Missing: fmt.Sprintf("%s (%v)", what, err), Remedy: remedy, Err: err}
+	return &harness.UnavailableError{Backend: harness.Docker, Missing: fmt.Sprintf("%s (%v)", what, err), Remedy: remedy}
 }
 
 // silence stops the library from printing a description of the engine among a
