@@ -14,8 +14,6 @@ type VerifyOptions struct {
 	// Quarantined, if not nil, has the bytes that were kept of undecodable records, by
 	// path; see [ReadQuarantine]. Every undecodable record must be there.
 	Quarantined map[string][][]byte
-	// AllACLs compares the ACL of every znode, not only of a sample.
-	AllACLs bool
 }
 
 // Verify compares a target with its legacy queue. It reads both sides, recomputes what should
@@ -47,7 +45,7 @@ func verifyTarget(ctx context.Context, src *Source, t *target.Target, opt Verify
 	if err != nil {
 		return nil, &TargetError{err}
 	}
-	options := verify.Options{AllACLs: opt.AllACLs, Progress: func(done, total int) { report(ctx, Comparing, done, total) }}
+	options := verify.Options{Progress: func(done, total int) { report(ctx, Comparing, done, total) }}
 	if opt.Quarantined != nil {
 		options.Quarantined = func(r Record) bool { return isKept(opt.Quarantined, r) }
 	}

@@ -20,7 +20,7 @@ import (
 type releaseCmd struct {
 	holdFlags
 	decisionFlags
-	others, restored, ledgerDamaged, allACLs, wait bool
+	others, restored, ledgerDamaged, wait bool
 	workersStopped                                 int
 	output                                         string
 }
@@ -59,7 +59,6 @@ interrupted, run it again. Exit code 1 if a run's hold could not be lifted.`,
 	f.IntVar(&c.workersStopped, "workers-stopped", 0, "lift the holds despite this `number` of consumed records and locks: all legacy workers are stopped")
 	f.BoolVar(&c.wait, "wait", false, "wait for the legacy workers, and then lift the holds")
 	f.BoolVar(&c.others, "others", false, "also lift the holds of people and other clients")
-	f.BoolVar(&c.allACLs, "all-acls", false, "compare the ACLs of all created znodes, not only of a sample")
 	f.BoolVar(&c.restored, "restored", false, "continue although TARGET was restored from a backup: jobs that finished after it was made run again")
 	f.BoolVar(&c.ledgerDamaged, "ledger-damaged", false, "lift holds although the migration's records are damaged, and hand nothing over; stop the legacy workers first")
 	outputFlag(f, &c.output, "json")
@@ -71,7 +70,7 @@ func (c *releaseCmd) run(ctx context.Context, a *app, args []string) error {
 	if err != nil {
 		return err
 	}
-	opt := migrate.ReleaseOptions{VerifyOptions: migrate.VerifyOptions{AllACLs: c.allACLs}, Collections: c.collections, Others: c.others, WorkersStopped: c.workersStopped,
+	opt := migrate.ReleaseOptions{Collections: c.collections, Others: c.others, WorkersStopped: c.workersStopped,
 		LedgerDamaged: c.ledgerDamaged, Restored: c.restored, Limits: migrate.Limits{Ops: a.conn.MaxRate}, Say: func(text string) { a.Say("%s", text) }}
 	if c.workersStopped < 0 {
 		return exit.Usagef("--workers-stopped %d: expected 0 or more", c.workersStopped)

@@ -20,16 +20,13 @@ import (
 // verifyFlags are the flags of a verification. verify and report have them.
 type verifyFlags struct {
 	quarantine string
-	allACLs    bool
 }
 
 func (v *verifyFlags) flags(f *pflag.FlagSet) {
 	f.StringVar(&v.quarantine, "quarantine", "", "quarantine `file` that must hold the bytes of every undecodable record")
-	f.BoolVar(&v.allACLs, "all-acls", false, "compare the ACLs of all created znodes, not only of a sample")
 }
 
 func (v *verifyFlags) options(target place) (opt migrate.VerifyOptions, err error) {
-	opt.AllACLs = v.allACLs
 	opt.Quarantined, err = keptBytes(v.quarantine, target)
 	return opt, err
 }

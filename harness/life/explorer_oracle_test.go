@@ -164,7 +164,7 @@ func (e *explored) command(ctx context.Context, o *operator, what string) (out o
 		}
 	case "verify":
 		var v *migrate.Verdict
-		if v, out.error = migrate.Verify(ctx, nil, &o.w.Reader, migrate.VerifyOptions{AllACLs: true}); out.error == nil {
+		if v, out.error = migrate.Verify(ctx, nil, &o.w.Reader, migrate.VerifyOptions{}); out.error == nil {
 			e.sound(v)
 		}
 	case "release", "release ingest":

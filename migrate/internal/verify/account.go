@@ -190,7 +190,7 @@ func (s *sight) conclude(of suspect, p layout.Finding) {
 func oddity(n znode.Node, isParent bool) (Kind, string) {
 	switch {
 	case n.Stat.Aversion != 0:
-		return OtherACL, "its ACL is not the one that its run gives"
+		return OtherACL, otherACL
 	case n.Stat.NumChildren != 0 && !isParent:
 		return Extra, "it has children, and no reader looks for any"
 	}

@@ -3,8 +3,6 @@ package verify
 import (
 	"context"
 	"errors"
-	"fmt"
-	"hash/maphash"
 	"maps"
 	"slices"
 
@@ -12,58 +10,19 @@ import (
 	"mrtq/migrate/internal/ledger"
 )
 
-// aclSample is about how many ACLs a sample has. That is enough to notice that a whole
-// queue or folder was given another ACL. nodesEachJob is about how many znodes a job has.
-const (
-	aclSample    = 200
-	nodesEachJob = 11
-)
-
-// sample chooses the znodes whose ACLs are read. Each costs a request.
-type sample struct {
-	all   bool
-	seed  maphash.Seed
-	every uint64 // one znode in this many
+// gives is the ACL that a run gives to every znode.
+func gives(run *ledger.Run) []znode.ACL {
+	if len(run.ACL) == 0 {
+		return znode.OpenACL()
+	}
+	return run.ACL
 }
 
-func (s sample) has(path string) bool {
-	return s.all || maphash.String(s.seed, path)%s.every == 0
-}
+// otherACL is what is said of a znode with another ACL.
+const otherACL = "its ACL is not the one that its run gives"
 
-// checkACL compares the ACL of a znode, if it was read.
-func (v *verifier) checkACL(n *znode.Node, run *ledger.Run, about Difference) {
-	if n.ACL == nil {
-		return
-	}
-	v.verdict.ACLs++
-	if !sameACL(n.ACL, run.ACL) {
-		about.Kind, about.Path, about.Message = OtherACL, n.Path, fmt.Sprintf("its ACL is %s, and %s gives %s", aclText(n.ACL), run.ID, aclText(run.ACL))
-		v.differ(about)
-	}
-}
-
-func sameACL(got, want []znode.ACL) bool {
-	if len(want) == 0 {
-		return znode.IsOpenACL(got)
-	}
-	return slices.Equal(got, want)
-}
-
-func aclText(acl []znode.ACL) string {
-	if len(acl) == 0 {
-		acl = znode.OpenACL()
-	}
-	text := ""
-	for i, a := range acl {
-		if i > 0 {
-			text += ","
-		}
-		text += a.Public()
-	}
-	return text
-}
-
-// pardon takes back the mark of an ACL that was set, for each znode whose ACL is as its run gives it.
+// pardon takes back the mark of an ACL that was set, for each znode whose ACL is as its run gives it, and for
+// one that is gone.
 func (v *verifier) pardon(ctx context.Context, nodes []znode.Node, run *ledger.Run) error {
 	for i := range nodes {
 		if nodes[i].Stat.Aversion == 0 || nodes[i].Unreadable != "" {
@@ -71,45 +30,38 @@ func (v *verifier) pardon(ctx context.Context, nodes []znode.Node, run *ledger.R
 		}
 		acl, err := v.t.Reader.ACL(ctx, nodes[i].Path)
 		switch {
-		case errors.Is(err, znode.ErrNoNode):
+		case errors.Is(err, znode.ErrNoNode), err == nil && slices.Equal(acl, gives(run)):
+			nodes[i].Stat.Aversion = 0
 		case err != nil:
 			return err
-		case sameACL(acl, run.ACL):
-			nodes[i].Stat.Aversion = 0
 		}
 	}
 	return nil
 }
 
-// checkOwnACLs compares the ACLs of the runs' records, each of which counts as compared. Of the layout's own znodes, the
-// migration's and the holds, it compares those that a run has created and whose ACL was set since.
+// checkOwnACLs compares the ACLs of the layout's own znodes, the migration's, the holds and the runs' records, if a run has
+// created them and their ACL was set since. What nobody has set is as the run gave it.
 func (v *verifier) checkOwnACLs(ctx context.Context) error {
 	own := maps.Clone(v.t.Layout)
 	for _, h := range v.t.Holds {
 		own[h.Path] = h.Stat
 	}
-	for path, stat := range own {
-		run := v.creator(path, stat)
-		if stat.Aversion == 0 || run == nil {
-			continue
-		}
-		acl, err := v.t.Reader.ACL(ctx, path)
-		switch {
-		case errors.Is(err, znode.ErrNoNode):
-		case err != nil:
-			return err
-		default:
-			v.checkACL(&znode.Node{Path: path, ACL: acl}, run, Difference{})
-		}
-	}
 	for i := range v.t.Ledger.Runs {
 		run := &v.t.Ledger.Runs[i]
-		acl, err := v.t.Reader.ACL(ctx, ledger.RunPath(run.ID))
-		if err != nil {
+		own[ledger.RunPath(run.ID)] = run.Stat
+	}
+	v.verdict.Nodes += len(v.t.Ledger.Runs)
+	for path, stat := range own {
+		run, node := v.creator(path, stat), []znode.Node{{Path: path, Stat: stat}}
+		if run == nil {
+			continue
+		}
+		if err := v.pardon(ctx, node, run); err != nil {
 			return err
 		}
-		v.verdict.Nodes++
-		v.checkACL(&znode.Node{Path: ledger.RunPath(run.ID), ACL: acl}, run, Difference{})
+		if node[0].Stat.Aversion != 0 {
+			v.differ(Difference{Kind: OtherACL, Path: path, Message: otherACL})
+		}
 	}
 	return nil
 }

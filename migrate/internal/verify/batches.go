@@ -103,7 +103,7 @@ func (v *verifier) lookAtBatches(ctx context.Context, ids []string) (map[string]
 			paths = append(paths, znode.Join(roots[i], name))
 		}
 	}
-	nodes, err := v.t.Reader.MarkUnreadable().GetAll(ctx, paths, v.sample.has)
+	nodes, err := v.t.Reader.MarkUnreadable().GetAll(ctx, paths, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -180,9 +180,6 @@ func (v *verifier) concludeBatch(b *batch, s *batchSight) {
 		about.Message = "the batch was removed: cleaned up, or deleted"
 		v.differ(about)
 		return
-	}
-	for _, n := range s.nodes {
-		v.checkACL(&n, b.run, about)
 	}
 	if about.Message = b.compare(s, v.dialect, v.expected); about.Message != "" {
 		v.differ(about)

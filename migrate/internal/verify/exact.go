@@ -108,13 +108,12 @@ func (c *comparison) exact(items []item) (differing []suspect, err error) {
 			paths = append(paths, n.Path)
 		}
 	}
-	nodes, err := c.v.t.Reader.GetAll(c.ctx, paths, c.v.sample.has)
+	nodes, err := c.v.t.Reader.GetAll(c.ctx, paths, nil)
 	if err != nil {
 		return nil, err
 	}
 	entries := map[string]int{}
 	states := map[string]int{}
-	var acls []aclOf
 	compared := 0
 	for i, it := range items {
 		var got []znode.Node
@@ -139,11 +138,6 @@ func (c *comparison) exact(items []item) (differing []suspect, err error) {
 		for _, entry := range it.job().Entries(c.v.dialect) {
 			entries[znode.Parent(entry)]++
 		}
-		for j := range got {
-			if got[j].ACL != nil {
-				acls = append(acls, aclOf{&got[j], it})
-			}
-		}
 		if lost := rules.ReadBack(*it.record, it.run.Choices, dataByName(it.entry.Job, got)); len(lost) > 0 {
 			c.differ(Difference{Kind: NotLossless, Path: it.entry.Job, Record: it.entry.Record, Queue: it.queue, Message: strings.Join(lost, "; ")})
 		}
@@ -158,15 +152,7 @@ func (c *comparison) exact(items []item) (differing []suspect, err error) {
 	for parent, n := range entries {
 		c.v.expected[parent] += n
 	}
-	for _, a := range acls {
-		c.v.checkACL(a.node, a.it.run, Difference{Record: a.it.entry.Record, Queue: a.it.queue})
-	}
 	return differing, nil
-}
-
-type aclOf struct {
-	node *znode.Node
-	it   item
 }
 
 func (c *comparison) differ(d Difference) {

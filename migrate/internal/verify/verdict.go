@@ -107,7 +107,6 @@ type Verdict struct {
 	// States counts the migrated jobs and access requests by the state that they are in.
 	States map[string]int `json:"states"`
 	Nodes  int            `json:"nodes"` // znodes that were compared
-	ACLs   int            `json:"acls"`  // znodes whose ACL was compared too
 	// Unrelated counts jobs, requests and batches that no run created.
 	Unrelated int `json:"unrelated"`
 	// Due counts the records of done runs that were not handed over.

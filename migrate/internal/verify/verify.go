@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"hash/maphash"
 	"slices"
 
 	"mrtq/internal/znode"
@@ -20,8 +19,6 @@ type Options struct {
 	// Quarantined reports whether the bytes of an undecodable record are kept. nil means
 	// that nobody knows.
 	Quarantined func(rules.Record) bool
-	// AllACLs compares the ACL of every znode, not only of a sample.
-	AllACLs bool
 	// Progress, if not nil, is called with how many jobs and requests were looked at.
 	Progress func(done, total int)
 }
@@ -34,7 +31,6 @@ type verifier struct {
 	opt     Options
 	dialect newqueue.Dialect
 	verdict *Verdict
-	sample  sample
 	// expected counts the entries of the runs' jobs that are there, by their parent.
 	expected map[string]int
 	batches  map[string]*batch           // of runs, by bid
@@ -74,7 +70,6 @@ func newVerifier(src *source.Source, t *target.Target, names *target.Names, opt 
 	v := &verifier{
 		src: src, t: t, names: names, opt: opt,
 		verdict: &Verdict{Differences: []Difference{}, States: map[string]int{}, NotMigrated: []string{}, Legacy: []Remark{}, Removed: []Remark{}, Notices: []Remark{}, Released: []newqueue.QueueHold{}, Choices: rules.DefaultChoices()},
-		sample:  sample{all: opt.AllACLs, seed: maphash.MakeSeed(), every: uint64(max(t.Ledger.Len()*nodesEachJob/aclSample, 1))},
 
 		expected: map[string]int{}, batches: map[string]*batch{}, last: map[string]*ledger.Migrated{},
 	}

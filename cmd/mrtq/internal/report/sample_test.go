@@ -95,7 +95,7 @@ func sample(n int) *Data {
 			Step:  migrate.StepRelease,
 		},
 		Verdict: &migrate.Verdict{
-			Run: sampleRun, State: migrate.Done, Nodes: 9 * n, ACLs: 200,
+			Run: sampleRun, State: migrate.Done, Nodes: 9 * n,
 			NotMigrated: []string{"/ingest/mrtQ-05009999999999"},
 		},
 		QuarantineChecked: true,

@@ -62,12 +62,6 @@ func Verdict(s *screen.Screen, v *migrate.Verdict) {
 		screen.List(s, of.title, of.remarks, []string{"LEGACY RECORD", "JOB OR REQUEST", "WHAT"}, func(i migrate.Remark) screen.Row { return screen.Row{i.Record, i.Job, i.What} })
 	}
 	compared := screen.Count(v.Nodes, "znode", "znodes") + " compared"
-	switch {
-	case v.ACLs == v.Nodes:
-		compared = fmt.Sprintf("%s and %s compared", screen.Count(v.Nodes, "znode", "znodes"), screen.Count(v.ACLs, "ACL", "ACLs"))
-	case v.ACLs > 0:
-		compared += fmt.Sprintf(", and the ACLs of %d", v.ACLs)
-	}
 	if v.Unrelated > 0 {
 		compared += fmt.Sprintf(". The target also has %s that no run created", screen.Count(v.Unrelated, "job, request or batch", "jobs, requests and batches"))
 	}
