@@ -2,12 +2,15 @@ package migrate_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
 
+	"mrtq/harness/minizk"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
+	"mrtq/migrate"
 	"mrtq/newqueue"
 )
 
@@ -35,6 +38,31 @@ func TestVerifyBeforeAnyRun(t *testing.T) {
 		s := serve(t, znode.NewTree(), d)
 		s.must(s.queue().Init(t.Context()))
 		if v := s.verify(); len(v.Differences) != 1 || v.Differences[0].Message != "nothing was migrated to this target" {
+			t.Errorf("%v", v.Differences)
+		}
+	})
+}
+
+// While verify reads, the new services create their first znodes: it has not seen then in which dialect.
+func TestVerifyWhileServicesBegin(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		s := serve(t, znode.NewTree(), d)
+		s.must(errorOf(s.door().Create(newqueue.JobsPath, nil, 0, zk.WorldACL(zk.PermAll))))
+		session, once, began, goOn := s.session, false, make(chan bool, 1), make(chan struct{})
+		s.server.Inject(minizk.Fault{On: func(op minizk.Op) bool {
+			if once || op.Session != session || !slices.Equal(op.Paths, []string{"/access", "/jobs/states", "/locks", "/locks/queue"}) {
+				return false
+			}
+			once = true
+			began <- true
+			return true
+		}, Do: minizk.Hold(goOn)})
+		ended := make(chan *migrate.Verdict, 1)
+		go func() { ended <- s.verify() }()
+		<-began
+		s.must(s.queue().Init(t.Context()))
+		close(goOn)
+		if v := <-ended; len(v.Differences) != 1 || v.Differences[0].Message != "nothing was migrated to this target" {
 			t.Errorf("%v", v.Differences)
 		}
 	})
