@@ -361,7 +361,7 @@ func (e *explored) answer(u migrate.UndecidedRecord) {
 	times := e.world.Executions()[key].Times()
 	a := migrate.IsNew
 	switch {
-	case u.Question == migrate.LastCopy && (times > 0 || e.elsewhere(key)):
+	case u.Question == migrate.LastCopy && (times > 0 || e.elsewhere(u.Record, key)):
 		a = migrate.IsLegacy
 	case (u.Question == migrate.Both || u.Question == migrate.JobGone) && e.key(u.Record) != "" && times == 0:
 		a = migrate.IsLegacy
@@ -377,8 +377,14 @@ func (e *explored) answer(u migrate.UndecidedRecord) {
 	e.words.answers[u.Record] = a
 }
 
-// elsewhere reports whether the legacy queue has the same work in another record.
-func (e *explored) elsewhere(key string) bool {
+// elsewhere reports whether another record has the same work, in the legacy queue or as a job: somebody renamed the record, or
+// requeued it.
+func (e *explored) elsewhere(record, key string) bool {
+	for _, j := range e.jobs() {
+		if j.path != record && j.key == key {
+			return true
+		}
+	}
 	return slices.ContainsFunc(e.records(), func(path string) bool { return e.key(path) == key })
 }
 

@@ -188,7 +188,7 @@ var asked = map[handover.Question]struct {
 }{
 	handover.JobGone:  {JobGone, "it is as it was migrated, and its job %s was removed: an administrator deleted it, or a worker finished it"},
 	handover.Both:     {BothBegun, "it has changed since it was migrated, and its job %s was begun: both queues have begun its work"},
-	handover.LastCopy: {Vanished, "it is not in the legacy queue any more, and nobody has begun its job %s: a legacy worker has done its work, or somebody deleted it"},
+	handover.LastCopy: {Vanished, "it is not in the legacy queue any more, and nobody has begun its job %s: a legacy worker has done its work, or somebody deleted or renamed it"},
 	handover.Again:    {Again, "it was handed over to its job %s, and is in the legacy queue again"},
 }
 

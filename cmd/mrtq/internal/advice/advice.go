@@ -179,7 +179,7 @@ func (a Adviser) decide(s Situation, command func(flags ...Flag) string) Next {
 	}
 	u := s.Undecided[0]
 	if u.Question == migrate.LastCopy {
-		return Next{Ways: []Way{{"If legacy workers have done their work", command(Set("vanished", "legacy")...)}, {"If the jobs are to run", command(Set("vanished", "new")...)}}}
+		return Next{Ways: []Way{{"If legacy workers have done their work, or other records have it", command(Set("vanished", "legacy")...)}, {"If the jobs are to run", command(Set("vanished", "new")...)}}}
 	}
 	isNew, isLegacy := "If the job has the work of "+u.Record, "If the legacy queue has it"
 	if u.Question == migrate.JobGone {

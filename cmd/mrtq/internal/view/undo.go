@@ -52,7 +52,7 @@ func Undo(s *screen.Screen, u *migrate.Undo) {
 var questions = map[migrate.Question]string{
 	migrate.JobGone:  "its job is gone: an administrator deleted it, or a worker finished it",
 	migrate.Both:     "both queues have begun it",
-	migrate.LastCopy: "the record is gone, and nobody has begun the job: a legacy worker did its work, or somebody deleted it",
+	migrate.LastCopy: "the record is gone, and nobody has begun the job: a legacy worker did its work, or somebody deleted or renamed it",
 	migrate.Again:    "it was handed over, and is in the legacy queue again",
 }
 
