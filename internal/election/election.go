@@ -2,9 +2,8 @@
 // elections do (its ZooKeeper Map, "An election to determine which …"). Each
 // process takes a place, an ephemeral sequential znode below the election's
 // znode. The process whose place has the lowest name leads. Each other process
-// waits until the place just before its own is removed. So a process that dies
-// loses its place when its session ends, and a process that resigns wakes one
-// other process, not all.
+// looks again and again until there is no place before its own. A process that dies
+// loses its place when its session ends.
 //
 // The caller creates and removes the election's own znode.
 package election
@@ -13,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
@@ -26,7 +26,7 @@ type Place struct {
 	s        *zkconn.Writer
 	election string
 	path     string
-	strays   map[string]bool // places without a session, which Lead has reported and skips
+	strays   map[string]bool // the places that Lead has reported; true for one without a session, which it skips
 }
 
 // Join takes the last place. The election's znode must exist. owner names this
@@ -52,6 +52,9 @@ type Ahead struct {
 	Stray bool
 }
 
+// pause is the time between two looks at the places.
+const pause = 200 * time.Millisecond
+
 // Lead waits until there is no place before this one. It calls report once with
 // each place that it waits for or skips. The error wraps [zkconn.ErrLost] if
 // the place itself was removed.
@@ -61,21 +64,25 @@ func (p *Place) Lead(ctx context.Context, report func(Ahead)) error {
 		if err != nil || ahead == "" {
 			return err
 		}
-		n, err := p.s.Get(ctx, ahead)
-		if errors.Is(err, znode.ErrNoNode) {
-			continue
+		if _, reported := p.strays[ahead]; !reported {
+			n, err := p.s.Get(ctx, ahead)
+			if errors.Is(err, znode.ErrNoNode) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			p.strays[ahead] = !Held(n.Stat)
+			if p.strays[ahead] {
+				report(Ahead{Path: ahead, Stray: true})
+				continue
+			}
+			report(Ahead{Path: ahead, Owner: string(n.Data)})
 		}
-		if err != nil {
-			return err
-		}
-		if !Held(n.Stat) {
-			p.strays[ahead] = true
-			report(Ahead{Path: ahead, Stray: true})
-			continue
-		}
-		report(Ahead{Path: ahead, Owner: string(n.Data)})
-		if err := p.s.WaitRemoved(ctx, ahead); err != nil {
-			return err
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return context.Cause(ctx)
 		}
 	}
 }

@@ -186,57 +186,6 @@ func TestNoPlace(t *testing.T) {
 	}
 }
 
-// A process that resigns wakes only the next one. A process that loses its
-// connection keeps its place, even the leader, because its session continues.
-func TestOnlyTheNextWakes(t *testing.T) {
-	server := minizk.RunWith(t, minizk.Options{RealTime: true})
-	do(t, open(t, server.Addr()), znode.Create(path, nil))
-	var all []*candidate
-	for i := range 5 {
-		all = append(all, join(t, t.Context(), open(t, server.Addr()), ""))
-		if i > 0 {
-			receive(t, "who is ahead", all[i].reported)
-		}
-	}
-	all[0].mustLead(t, "the first")
-	for deadline := time.Now().Add(20 * time.Second); server.Counts().ByOp[jute.OpExists] < 4; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("not all waiting processes have set a watch")
-		}
-	}
-	asked := func(f func()) (requests int64) {
-		server.ResetCounts()
-		f()
-		c := server.Counts().ByOp
-		return c[jute.OpExists] + c[jute.OpGetData] + c[jute.OpGetChildren2] + c[jute.OpSync]
-	}
-	n := asked(func() {
-		resign(t, all[0])
-		all[1].mustLead(t, "the second")
-	})
-	// The next process checks the place before it (exists), then the list,
-	// after a sync.
-	if n > 4 {
-		t.Errorf("the waiting processes sent %d requests", n)
-	}
-	for _, s := range server.Sessions() {
-		server.Disconnect(s.ID)
-	}
-	for i := 2; i < 5; i++ {
-		all[i].mustWait(t, "after the connections broke")
-	}
-	resign(t, all[1])
-	all[2].mustLead(t, "the third")
-	stat, there, err := all[3].w.Exists(t.Context(), all[2].place.Path())
-	if err != nil || !there || !server.ExpireSession(stat.EphemeralOwner) {
-		t.Fatalf("%+v, %v", stat, err)
-	}
-	all[3].mustLead(t, "the fourth")
-	if err := all[2].place.Resign(t.Context()); !errors.Is(err, zkconn.ErrLost) {
-		t.Errorf("%v", err)
-	}
-}
-
 // The connection is lost before or after the server creates a place. The process then has one
 // place, and leads.
 func TestConnectionLostWhileJoining(t *testing.T) {

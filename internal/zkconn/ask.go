@@ -1,7 +1,6 @@
 package zkconn
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -27,12 +26,6 @@ const (
 	// mostInPacket is how many reads a packet has at most. With 16, the same took twice as
 	// long. Larger packets hardly make it faster, and make other clients wait longer.
 	mostInPacket = 64
-	// wantedAnswer is how large a packet's answer should be at most, in bytes. The
-	// size of the next answers is estimated from those before.
-	wantedAnswer = 512 << 10
-	// firstAnswer is the estimated size of one read's answer before the first one came, in
-	// bytes.
-	firstAnswer = 16 << 10
 	// mostCuts is how many connections in a row may break before a multiRead is
 	// answered. After that, the server or a proxy counts as one that does not know
 	// multiRead and closes the connection because of it.
@@ -40,42 +33,29 @@ const (
 )
 
 // multiReads is what a session knows about how the server answers multiReads. The zero
-// value of every field but wanted means that nothing is known.
+// value means that nothing is known.
 type multiReads struct {
-	wanted int // how large the answer to a packet should be at most, in bytes
-
-	mu      sync.Mutex
-	alone   bool // every packet has one read
-	known   bool // the server has answered a multiRead
-	cuts    int  // see mostCuts
-	average int  // bytes of the answer to one read; 0: none came yet
+	mu    sync.Mutex
+	alone bool // every packet has one read
+	known bool // the server has answered a multiRead
+	cuts  int  // see mostCuts
 }
 
 // most returns how many reads of one kind the next packet may have.
 func (m *multiReads) most(op jute.OpCode) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.alone || op == jute.OpGetACL {
+	if m.alone || op != jute.OpGetData && op != jute.OpGetChildren {
 		return 1
 	}
-	return min(max(m.wanted/cmp.Or(m.average, firstAnswer), 1), mostInPacket)
+	return mostInPacket
 }
 
-// share returns how much of the window this many reads in one packet have. A packet is full
-// if it has the most reads, or if its answer is as large as wanted.
-func (m *multiReads) share(reads int) int64 {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return int64(min(max(reads, reads*m.average/(wantedAnswer/mostInPacket)), window))
-}
-
-// answered notes the size of an answer to this many reads. The average falls slowly, so
-// that large znodes among small ones still count.
-func (m *multiReads) answered(reads, size int) {
+// answered notes that a packet with this many reads was answered.
+func (m *multiReads) answered(reads int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.cuts, m.known = 0, m.known || reads > 1
-	m.average = max(size/reads+1, m.average-m.average/16)
 }
 
 // untried reports whether it is still unknown if the server answers multiReads.
@@ -180,22 +160,22 @@ func (r *Reader) readCall(op jute.OpCode, paths []string) *call {
 		size += header + len(r.at.Chroot) + len(path)
 	}
 	if len(paths) == 1 {
-		return newCall(r.appendRead(newPacket(op, size), op, paths[0], false), 1)
+		return newCall(r.appendRead(newPacket(op, size), op, paths[0]), 1)
 	}
 	b := newPacket(jute.OpMultiRead, size)
 	for _, path := range paths {
-		b = r.appendRead(jute.AppendMultiHeader(b, jute.MultiHeader{Op: op, Err: -1}), op, path, false)
+		b = r.appendRead(jute.AppendMultiHeader(b, jute.MultiHeader{Op: op, Err: -1}), op, path)
 	}
 	return newCall(jute.AppendMultiEnd(b), len(paths))
 }
 
-// appendRead appends the record of a read.
-func (r *Reader) appendRead(b []byte, op jute.OpCode, path string, watch bool) []byte {
+// appendRead appends the record of a read. None sets a watch.
+func (r *Reader) appendRead(b []byte, op jute.OpCode, path string) []byte {
 	b = r.at.appendAbs(b, path)
 	if op == jute.OpGetACL || op == jute.OpSync {
 		return b
 	}
-	return jute.AppendBool(b, watch)
+	return jute.AppendBool(b, false)
 }
 
 // sendRead sends a request that reads some znodes, when the window and the limit allow it.
@@ -203,15 +183,14 @@ func (s *session) sendRead(ctx context.Context, c *call) error {
 	if err := s.cfg.Limit.wait(ctx, c.reads); err != nil {
 		return err
 	}
-	c.share = s.many.share(c.reads)
 	end := s.begin()
-	err := s.window.Acquire(ctx, c.share)
+	err := s.window.Acquire(ctx, int64(c.reads))
 	end(err != nil) // otherwise an answer is waited for next
 	if err != nil {
 		return context.Cause(ctx)
 	}
 	if err := s.send(ctx, c); err != nil {
-		s.window.Release(c.share)
+		s.window.Release(int64(c.reads))
 		return err
 	}
 	return nil
@@ -220,7 +199,7 @@ func (s *session) sendRead(ctx context.Context, c *call) error {
 // done gives a call back to the caller that waits for it, and its part of the window to
 // the next one.
 func (s *session) done(c *call) {
-	s.window.Release(c.share)
+	s.window.Release(int64(c.reads))
 	close(c.done)
 }
 
@@ -229,17 +208,15 @@ func (s *session) done(c *call) {
 // as it is, and temporary if it may answer it the next time.
 func (s *session) readAnswers(ctx context.Context, q question, from int, c *call) error {
 	err := s.wait(ctx, c)
-	too := (*ResponseTooLargeError)(nil)
 	switch {
-	case errors.As(err, &too) && c.reads > 1:
-		s.many.answered(c.reads, too.Size)
+	case errors.As(err, new(*ResponseTooLargeError)) && c.reads > 1:
 		return errSmaller
 	case err != nil:
 		return err
 	case temporary(codeError(c.code)):
 		return codeError(c.code)
 	}
-	s.many.answered(c.reads, len(c.body)+jute.ReplyHeaderLen)
+	s.many.answered(c.reads)
 	if c.reads == 1 {
 		return q.readOne(from, c)
 	}
@@ -297,30 +274,4 @@ func (q question) take(i int, record *jute.Decoder, code jute.Code) error {
 var says = map[jute.OpCode]string{
 	jute.OpGetData: "get", jute.OpGetChildren: "list", jute.OpGetChildren2: "list", jute.OpGetACL: "get the ACL of",
 	jute.OpExists: "exists", jute.OpSync: "sync",
-}
-
-// read sends one read and repeats it until it is answered. If watch is true, it sets a
-// watch. If the server answers with an error, read returns the answer and the error.
-func (r *Reader) read(ctx context.Context, op jute.OpCode, path string, watch bool) (*call, error) {
-	if err := znode.ValidatePath(path); err != nil {
-		return nil, err
-	}
-	var c *call
-	err := r.s.untilAnswered(ctx, func() error {
-		c = newCall(r.appendRead(newPacket(op, len(r.at.Chroot)+len(path)+8), op, path, watch), 1)
-		if watch {
-			c.watch = r.at.abs(path)
-		}
-		if err := r.s.sendRead(ctx, c); err != nil {
-			return err
-		}
-		if err := r.s.wait(ctx, c); err != nil {
-			return err
-		}
-		return codeError(c.code)
-	})
-	if err != nil {
-		return c, &pathError{op: says[op], path: path, err: err}
-	}
-	return c, nil
 }

@@ -3,7 +3,6 @@ package zkconn
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -49,10 +48,7 @@ func (e *tlsError) Error() string { return "TLS handshake: " + plainCause(e.err)
 func (e *tlsError) Unwrap() error { return e.err }
 
 func (e protocolError) Error() string {
-	switch {
-	case e == "HTTP":
-		return "the server there speaks HTTP"
-	case e.isTLS():
+	if e.isTLS() {
 		return "the port speaks TLS, not ZooKeeper's plain protocol"
 	}
 	return fmt.Sprintf("the server there does not speak ZooKeeper's protocol (its answer begins with %q)", string(e))
@@ -65,40 +61,17 @@ func (e protocolError) isTLS() bool {
 
 // hint returns what to do about a failure to connect.
 func hint(err error, useTLS bool) string {
-	var (
-		dns       *net.DNSError
-		record    tls.RecordHeaderError
-		authority x509.UnknownAuthorityError
-		host      x509.HostnameError
-		cert      *tls.CertificateVerificationError
-		protocol  protocolError
-		shaking   *tlsError
-		handshake *handshakeError
-	)
+	var protocol protocolError
 	switch {
 	case errors.Is(err, jute.AuthFailed):
 		return "check the credentials in --auth-file or $MRTQ_ZK_AUTH"
-	case errors.As(err, &dns):
+	case errors.As(err, new(*net.DNSError)):
 		return "check the host name"
-	case errors.As(err, &record):
-		return "this port does not speak TLS: use the secure port, or leave out --tls"
-	case errors.As(err, &authority):
-		return "no trusted authority has signed the server's certificate: name the file of the one that has with --tls-ca"
-	case errors.As(err, &host):
-		return "give the name that the certificate holds with --tls-server-name"
-	case errors.As(err, &cert):
-		return "the server needs a certificate that is valid now. If it has one, check this machine's clock"
-	case tlsRefused(err):
-		return "the server refused the TLS handshake: it may require a client certificate (--tls-cert, --tls-key)"
-	case errors.As(err, &shaking):
-		return "check that this is a ZooKeeper secure client port; if it is its plain port, leave out --tls"
+	case useTLS && (errors.As(err, new(*tlsError)) || errors.As(err, new(*handshakeError))):
+		return "check that this is a ZooKeeper secure client port, or leave out --tls; check --tls-ca and --tls-server-name, and that the server accepts --tls-cert with --tls-key"
 	case errors.As(err, &protocol) && protocol.isTLS():
 		return "use --tls (with --tls-ca, --tls-cert, --tls-key if the server needs them), or the plain port"
-	case errors.As(err, &protocol):
-		return "check that this is a ZooKeeper client port"
-	case errors.As(err, &handshake) && useTLS:
-		return "check that this is a ZooKeeper secure client port and that the server has a quorum"
-	case errors.As(err, &handshake):
+	case errors.As(err, new(*handshakeError)):
 		return "check that this is a ZooKeeper client port (with --tls if it is the secure one) and that the server has a quorum"
 	}
 	return "check the address and that the server runs"

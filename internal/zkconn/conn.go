@@ -27,21 +27,17 @@ type conn struct {
 	broken  chan struct{} // closed when err is set
 	running sync.WaitGroup
 
-	mu      sync.Mutex
-	err     error // why the connection is broken; nil while it is open
-	xid     int32 // of the newest request
-	out     []byte
-	under   []*call                  // the requests under way, oldest first
-	watches map[string]chan struct{} // by path on the server
+	mu    sync.Mutex
+	err   error // why the connection is broken; nil while it is open
+	xid   int32 // of the newest request
+	out   []byte
+	under []*call // the requests under way, oldest first
 }
 
 // call is one request, and its answer.
 type call struct {
 	packet []byte
-	reads  int    // how many znodes it reads
-	share  int64  // of the session's window
-	watch  string // the path on the server of the watch that it sets; "" for none
-	fired  chan struct{}
+	reads  int // how many znodes it reads
 
 	xid  int32
 	done chan struct{} // closed when it has an answer, or can't get one any more
@@ -69,7 +65,7 @@ func newConn(s *session, nc *patient, in *bufio.Reader, timeout time.Duration) *
 	nc.limit = min(timeout*2/3, s.cfg.GiveUp/2) // so there is time for another attempt
 	nc.await()
 	c := &conn{
-		s: s, net: nc, in: in, timeout: timeout, watches: map[string]chan struct{}{},
+		s: s, net: nc, in: in, timeout: timeout,
 		wake: make(chan struct{}, 1), broken: make(chan struct{}),
 	}
 	s.cfg.Log.Debug("zookeeper connection", "server", nc.RemoteAddr(), "timeout", timeout)
@@ -157,7 +153,7 @@ func (c *conn) asked() bool {
 	return len(c.under) > 0
 }
 
-// readAnswer reads one packet: an answer, an event, or the answer to a ping.
+// readAnswer reads one packet: an answer, or the answer to a ping.
 func (c *conn) readAnswer() error {
 	head, err := c.in.Peek(jute.LenPrefix)
 	if err != nil {
@@ -178,20 +174,9 @@ func (c *conn) readAnswer() error {
 		c.net.answering = true
 		defer func() { c.net.answering = false }()
 	}
-	switch h.Xid {
-	case jute.XidPing:
+	if h.Xid == jute.XidPing {
 		_, err = io.CopyN(io.Discard, c.in, size)
 		return err
-	case jute.XidNotification:
-		body, err := c.readBody(size)
-		if err != nil {
-			return err
-		}
-		d := jute.NewDecoder(body)
-		if e := d.WatcherEvent(); d.Err() == nil {
-			c.fire(e)
-		}
-		return d.Err()
 	}
 	return c.answer(h, size)
 }
@@ -227,7 +212,6 @@ func (c *conn) answer(h jute.ReplyHeader, size int64) error {
 	}
 	c.under = c.under[1:]
 	r.code, r.body, r.err = h.Err, body, err
-	c.setWatch(r)
 	c.s.done(r)
 	return nil
 }
@@ -246,7 +230,7 @@ func (c *conn) readBody(size int64) ([]byte, error) {
 // because its length may be a lie.
 const atOnce = 1 << 20
 
-// fail breaks the connection. The requests under way get no answer, and the watches fire.
+// fail breaks the connection. The requests under way get no answer.
 // Only the first call counts.
 func (c *conn) fail(err error) {
 	c.mu.Lock()
@@ -264,10 +248,7 @@ func (c *conn) fail(err error) {
 		r.err = c.err
 		c.s.done(r)
 	}
-	for _, fired := range c.watches {
-		close(fired)
-	}
-	c.under, c.out, c.watches = nil, nil, nil
+	c.under, c.out = nil, nil
 }
 
 // finish ends the session on the server, if the server answers soon, and then the

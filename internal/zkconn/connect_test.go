@@ -27,12 +27,10 @@ func TestConnectErrors(t *testing.T) {
 		want          string // after "cannot open a session with ZooKeeper at ADDRESS: "
 	}{
 		{"no server", unused(t), "the connection is refused; check the address and that the server runs"},
-		{"HTTP", tcp(func(c net.Conn) { c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) }),
-			"connected, but got no session: the server there speaks HTTP; check that this is a ZooKeeper client port"},
 		{"SSH", tcp(func(c net.Conn) { c.Write([]byte("SSH-2.0-x\r\n")) }),
-			`connected, but got no session: the server there does not speak ZooKeeper's protocol (its answer begins with "SSH-"); check that this is a ZooKeeper client port`},
+			`connected, but got no session: the server there does not speak ZooKeeper's protocol (its answer begins with "SSH-"); check that this is a ZooKeeper client port (with --tls if it is the secure one) and that the server has a quorum`},
 		{"a length of 4 GB", tcp(func(c net.Conn) { c.Write([]byte("\xff\xff\xff\xff")) }),
-			`connected, but got no session: the server there does not speak ZooKeeper's protocol (its answer begins with "\xff\xff\xff\xff"); check that this is a ZooKeeper client port`},
+			`connected, but got no session: the server there does not speak ZooKeeper's protocol (its answer begins with "\xff\xff\xff\xff"); check that this is a ZooKeeper client port (with --tls if it is the secure one) and that the server has a quorum`},
 		{"TLS alert", tcp(func(c net.Conn) { c.Write([]byte("\x15\x03\x03\x00\x02\x02\x46")) }),
 			"connected, but got no session: the port speaks TLS, not ZooKeeper's plain protocol; use --tls (with --tls-ca, --tls-cert, --tls-key if the server needs them), or the plain port"},
 		{"closed at once", tcp(func(c net.Conn) { read(c, 49) }),
@@ -74,7 +72,7 @@ func TestHopelessIsReportedAtOnce(t *testing.T) {
 	shared.NoLeak(t)
 	http := listen(t, func(c net.Conn) { c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) })
 	for servers, want := range map[string]string{
-		http + "," + http:  "connected, but got no session: the server there speaks HTTP; check that this is a ZooKeeper client port",
+		http + "," + http:  `connected, but got no session: the server there does not speak ZooKeeper's protocol (its answer begins with "HTTP"); check that this is a ZooKeeper client port (with --tls if it is the secure one) and that the server has a quorum`,
 		"zk.invalid.:2181": "there is no host zk.invalid.; check the host name",
 	} {
 		addr, _ := zkconn.ParseAddress(servers)
@@ -141,6 +139,7 @@ func TestTLS(t *testing.T) {
 	empty := filepath.Join(t.TempDir(), "empty.pem")
 	must(t, os.WriteFile(empty, nil, 0o600))
 	const noChoice = "check the files of --tls-ca, --tls-cert and --tls-key"
+	const advice = "; check that this is a ZooKeeper secure client port, or leave out --tls; check --tls-ca and --tls-server-name, and that the server accepts --tls-cert with --tls-key"
 	refused := "TLS handshake: the server refuses: bad certificate"
 	if harness.TestBackend() == harness.Embedded {
 		// In TLS 1.3 the client has finished the handshake before the server checks
@@ -156,15 +155,15 @@ func TestTLS(t *testing.T) {
 		{"by name", named, &good, ""},
 		{"by a name given", s.SecureAddress(), &zkconn.TLS{CA: files.CA, Cert: files.Cert, Key: files.Key, ServerName: "localhost"}, ""},
 		{"TLS to a server without TLS", listen(t, func(c net.Conn) { c.Write([]byte("220 smtp\r\n")); read(c, 1<<20) }), &good,
-			"TLS handshake: the answer is not TLS; this port does not speak TLS: use the secure port, or leave out --tls"},
+			"TLS handshake: the answer is not TLS" + advice},
 		{"TLS to a plain port", s.Address(), &good,
-			"TLS handshake: the server closed the connection; check that this is a ZooKeeper secure client port; if it is its plain port, leave out --tls"},
+			"TLS handshake: the server closed the connection" + advice},
 		{"unknown authority", s.SecureAddress(), &zkconn.TLS{CA: files.Cert, Cert: files.Cert, Key: files.Key},
-			"TLS handshake: the server's certificate is refused: certificate signed by unknown authority; no trusted authority has signed the server's certificate: name the file of the one that has with --tls-ca"},
+			"TLS handshake: the server's certificate is refused: certificate signed by unknown authority" + advice},
 		{"wrong name", s.SecureAddress(), &zkconn.TLS{CA: files.CA, Cert: files.Cert, Key: files.Key, ServerName: "zk.example.org"},
-			"TLS handshake: the server's certificate is refused: certificate is valid for localhost, not zk.example.org; give the name that the certificate holds with --tls-server-name"},
+			"TLS handshake: the server's certificate is refused: certificate is valid for localhost, not zk.example.org" + advice},
 		{"no client certificate", s.SecureAddress(), &zkconn.TLS{CA: files.CA},
-			refused + "; the server refused the TLS handshake: it may require a client certificate (--tls-cert, --tls-key)"},
+			refused + advice},
 		{"no such file", s.SecureAddress(), &zkconn.TLS{CA: empty + "x"},
 			"TLS authorities: " + empty + "x: no such file or directory; " + noChoice},
 		{"no authority in it", s.SecureAddress(), &zkconn.TLS{CA: empty},
@@ -194,6 +193,10 @@ func TestTLS(t *testing.T) {
 		})
 	}
 }
+
+// expiredAnswer is how a server answers a handshake for a session that it has ended: timeout, id and password are zero.
+const expiredAnswer = "\x00\x00\x00\x25" + "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00" +
+	"\x00\x00\x00\x10" + "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00" + "\x00"
 
 // listen serves connections with f until the test ends.
 func listen(t *testing.T, f func(net.Conn)) string {

@@ -84,35 +84,3 @@ func TestRefusedAfterSilence(t *testing.T) {
 		t.Errorf("ended %v after the first refusal, want %v", took, limit)
 	}
 }
-
-// If its context ends in the pause after an attempt that says nothing of the server, connectAny
-// says so.
-func TestConnectAnyEndsInAPause(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	s := dialing(Config{}, func(context.Context) (net.Conn, error) {
-		time.AfterFunc(firstPause/4, cancel)
-		return nil, net.ErrClosed
-	})
-	if c, err := s.connectAny(ctx, func(causes) bool { return true }); c != nil || !errors.Is(err, context.Canceled) {
-		t.Errorf("%v, %v", c, err)
-	}
-}
-
-// When the time is up, an attempt is still under way. The error says what an earlier one found.
-func TestRefusedThenCutOff(t *testing.T) {
-	const giveUp = 400 * time.Millisecond
-	var first time.Time
-	s := dialing(Config{GiveUp: giveUp, Refused: time.Minute}, func(ctx context.Context) (net.Conn, error) {
-		if first.IsZero() {
-			first = time.Now()
-		}
-		if time.Since(first) < giveUp/2 { // later, an attempt's own time is longer than what is left
-			return nil, syscall.ECONNREFUSED
-		}
-		<-ctx.Done()
-		return nil, ctx.Err()
-	})
-	if _, err := s.connectFirst(t.Context()); !errors.Is(err, syscall.ECONNREFUSED) {
-		t.Error(err)
-	}
-}

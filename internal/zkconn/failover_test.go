@@ -51,7 +51,7 @@ func TestCodesOfWrites(t *testing.T) {
 	w, p := setup(t, zkconn.Config{})
 	for code, want := range map[int32]error{
 		-101: znode.ErrNoNode, -102: zkconn.ErrNoAuth, -103: znode.ErrBadVersion, -108: znode.ErrEphemeralParent, -110: znode.ErrNodeExists,
-		-111: znode.ErrNotEmpty, -1: zkconn.ErrUnknownOutcome, -4: zkconn.ErrUnknownOutcome, -118: zkconn.ErrUnknownOutcome, -4711: zkconn.ErrUnknownOutcome,
+		-111: znode.ErrNotEmpty, -127: zkconn.ErrThrottled, -1: zkconn.ErrUnknownOutcome, -4: zkconn.ErrUnknownOutcome, -118: zkconn.ErrUnknownOutcome, -4711: zkconn.ErrUnknownOutcome,
 	} {
 		p.changeAnswers(func(request, answer packet) []byte {
 			if !isMulti(request) && request.opcode() != 7 {

@@ -98,28 +98,19 @@ func (r *Reader) Delayed() time.Duration { return r.s.cfg.Limit.Delayed() }
 // Sync makes sure that later reads are no older than any answer that any client
 // got before the call.
 func (r *Reader) Sync(ctx context.Context) error {
-	_, err := r.Outside().read(ctx, jute.OpSync, "/", false)
-	return err
+	return r.Outside().ask(ctx, question{jute.OpSync, []string{"/"}, func(_ int, _ *jute.Decoder, err error) error { return err }})
 }
 
 // Exists reads a node's Stat. ok is false if the node doesn't exist.
 func (r *Reader) Exists(ctx context.Context, path string) (stat znode.Stat, ok bool, err error) {
-	stat, ok, _, err = r.exists(ctx, path, false)
-	return stat, ok, err
-}
-
-// exists is Exists. With watch, fired is closed when the node is created, changed or deleted, or
-// when the connection is lost.
-func (r *Reader) exists(ctx context.Context, path string, watch bool) (stat znode.Stat, ok bool, fired <-chan struct{}, err error) {
-	a, err := r.read(ctx, jute.OpExists, path, watch)
-	switch {
-	case errors.Is(err, znode.ErrNoNode):
-		return znode.Stat{}, false, a.fired, nil
-	case err != nil:
-		return znode.Stat{}, false, nil, err
-	}
-	d := jute.NewDecoder(a.body)
-	return d.Stat(), true, a.fired, d.Err()
+	err = r.ask(ctx, question{jute.OpExists, []string{path}, func(_ int, d *jute.Decoder, err error) error {
+		if errors.Is(err, znode.ErrNoNode) {
+			return nil
+		}
+		stat, ok = d.Stat(), err == nil
+		return err
+	}})
+	return stat, ok && err == nil, err
 }
 
 // Get reads a node. The error wraps [znode.ErrNoNode] if the node doesn't exist.

@@ -10,11 +10,9 @@ import (
 )
 
 const (
-	// removeBatch and removeBytes limit one transaction: this many paths, and about this many
-	// bytes of paths. That is well under ZooKeeper's packet limit of 1 MiB (apache/zookeeper
-	// #412 and #1716).
+	// removeBatch is how many znodes one transaction deletes. With usual paths, that is well under
+	// ZooKeeper's packet limit of 1 MiB (apache/zookeeper #412 and #1716).
 	removeBatch = 1000
-	removeBytes = 256 << 10
 	// removeRounds is how often RemoveBelow looks for znodes to delete. A worker may still
 	// create some. A few rounds are enough if it is stopping.
 	removeRounds = 5
@@ -65,18 +63,15 @@ func (w *Writer) RemoveTree(ctx context.Context, root string) error {
 // deleteAll deletes the znodes and returns the first error. In paths each znode comes after
 // its parent.
 func (w *Writer) deleteAll(ctx context.Context, paths []string) error {
-	var ops []znode.Op
-	size := 0
-	for i, path := range slices.Backward(paths) {
-		ops = append(ops, znode.Delete(path, -1))
-		size += len(path)
-		if i > 0 && len(ops) < removeBatch && size < removeBytes {
-			continue
+	slices.Reverse(paths)
+	for some := range slices.Chunk(paths, removeBatch) {
+		var ops []znode.Op
+		for _, path := range some {
+			ops = append(ops, znode.Delete(path, -1))
 		}
 		if err := w.Multi(ctx, ops); err != nil {
 			return err
 		}
-		ops, size = nil, 0
 	}
 	return nil
 }

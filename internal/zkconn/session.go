@@ -63,7 +63,7 @@ type session struct {
 func open(ctx context.Context, cfg Config) (*session, error) {
 	cfg = cfg.withDefaults()
 	s := &session{
-		cfg: cfg, window: semaphore.NewWeighted(window), many: multiReads{wanted: min(wantedAnswer, cfg.MaxResponse/2)},
+		cfg: cfg, window: semaphore.NewWeighted(window),
 		servers: slices.Clone(cfg.Address.Servers), silence: firstSilence, next: make(chan struct{}),
 	}
 	rand.Shuffle(len(s.servers), func(i, j int) { s.servers[i], s.servers[j] = s.servers[j], s.servers[i] })

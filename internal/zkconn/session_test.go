@@ -21,15 +21,11 @@ func TestServerGone(t *testing.T) {
 	s := harness.ForTest(t, harness.TestBackend(), harness.Options{})
 	addr := value(zkconn.ParseAddress(s.Address()))(t)
 	w := openWriter(t, zkconn.Config{Address: addr, GiveUp: 600 * time.Millisecond})
-	path := value(w.CreateEphemeral(t.Context(), "/x-", nil, nil))(t)
-	gone := make(chan error, 1)
-	go func() { gone <- w.WaitRemoved(t.Context(), path) }()
 	must(t, s.Kill())
 	within(t, time.Minute, "all calls", func() {
 		want := "the ZooKeeper session is lost: no server of " + addr.String() + " could be reached for 600ms (last: the connection is refused)"
 		_, err := w.Get(t.Context(), "/")
 		wantMessage(t, err, "get /: "+want)
-		wantMessage(t, <-gone, "exists "+path+": "+want)
 		err = w.Multi(t.Context(), []znode.Op{znode.Check("/", -1)})
 		wantMessage(t, err, "nothing was sent: "+want)
 		if !errors.Is(err, zkconn.ErrLost) || errors.Is(err, zkconn.ErrUnknownOutcome) {
@@ -67,9 +63,7 @@ func TestExpiry(t *testing.T) {
 	p.stall(true)
 	pending := start(t, w, znode.Create("/late", nil))
 	within(t, time.Minute, "the expiry", func() {
-		if err := other.WaitRemoved(t.Context(), path); err != nil {
-			t.Error(err)
-		}
+		eventually(t, func() bool { _, there, err := other.Exists(t.Context(), path); return !there && err == nil })
 	})
 	p.cut()
 	p.stall(false)
@@ -118,7 +112,6 @@ func TestContext(t *testing.T) {
 		"Tree":            func(ctx context.Context) error { return second(w.Tree(ctx)) },
 		"Multi":           func(ctx context.Context) error { return w.Multi(ctx, []znode.Op{znode.Check("/", -1)}) },
 		"CreateEphemeral": func(ctx context.Context) error { return second(w.CreateEphemeral(ctx, "/e-", nil, nil)) },
-		"WaitRemoved":     func(ctx context.Context) error { return w.WaitRemoved(ctx, "/x") },
 		"SetACL":          func(ctx context.Context) error { return w.SetACL(ctx, "/x", nil) },
 		"MakeChroot":      func(ctx context.Context) error { return second(w.MakeChroot(ctx)) },
 	} {

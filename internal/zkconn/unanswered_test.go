@@ -29,7 +29,6 @@ var reads = []request{
 	{"ACL", jute.OpGetACL, func(ctx context.Context, w *zkconn.Writer) error { return second(w.ACL(ctx, "/x")) }},
 	{"Exists", jute.OpExists, func(ctx context.Context, w *zkconn.Writer) error { _, _, err := w.Exists(ctx, "/x"); return err }},
 	{"Sync", jute.OpSync, func(ctx context.Context, w *zkconn.Writer) error { return w.Sync(ctx) }},
-	{"WaitRemoved", jute.OpExists, func(ctx context.Context, w *zkconn.Writer) error { return w.WaitRemoved(ctx, "/none") }},
 }
 
 var writes = []request{
@@ -60,27 +59,6 @@ func unanswered(t *testing.T) (*zkconn.Writer, *proxy) {
 	return w, p
 }
 
-// TestOneAnswerIsLost: the answer to the session's last request is lost, and the server goes on answering pings. A read
-// is repeated, and a write says that its outcome is unknown, or looks.
-func TestOneAnswerIsLost(t *testing.T) {
-	for unknown, requests := range map[bool][]request{false: append(reads, looking...), true: writes} {
-		for _, r := range requests {
-			t.Run(r.name, func(t *testing.T) {
-				w, p := unanswered(t)
-				p.decide(once(swallow, answerTo(of(r.op))))
-				within(t, 2*impatient, r.name, func() {
-					if err := r.call(t.Context(), w); errors.Is(err, zkconn.ErrUnknownOutcome) != unknown || err != nil && !unknown {
-						t.Errorf("%v", err)
-					}
-				})
-				if _, _, err := w.Exists(t.Context(), "/"); err != nil {
-					t.Errorf("the next read: %v", err)
-				}
-			})
-		}
-	}
-}
-
 // TestNoAnswerComes: a server that answers pings, but no request of a kind, ends the session after GiveUp, also if
 // other requests are answered meanwhile, with which the caller looks.
 func TestNoAnswerComes(t *testing.T) {
@@ -101,17 +79,6 @@ func TestNoAnswerComes(t *testing.T) {
 	}
 }
 
-// TestServerStalls: nothing comes from a server any more. The session ends after GiveUp, however long its timeout is.
-func TestServerStalls(t *testing.T) {
-	w, p := unanswered(t)
-	p.stall(true)
-	within(t, 5*impatient, "the end", func() {
-		if err := w.Sync(t.Context()); !errors.Is(err, zkconn.ErrLost) {
-			t.Errorf("%v", err)
-		}
-	})
-}
-
 // TestManyReadsStall: more reads wait than are sent at once, and no answer comes.
 func TestManyReadsStall(t *testing.T) {
 	w, p := unanswered(t)
@@ -120,35 +87,6 @@ func TestManyReadsStall(t *testing.T) {
 	within(t, 5*impatient, "the end", func() {
 		if _, err := w.GetAll(t.Context(), paths, zkconn.AllACLs); !errors.Is(err, zkconn.ErrLost) {
 			t.Errorf("%v", err)
-		}
-	})
-}
-
-// TestLostEvent: nobody hears that a znode was removed. WaitRemoved looks again.
-func TestLostEvent(t *testing.T) {
-	w, p := setup(t, zkconn.Config{SessionTimeout: 4 * time.Second})
-	multi(t, w, znode.Create("/x", nil))
-	watched := make(chan struct{})
-	p.decide(func(p packet) action {
-		switch {
-		case p.opcode() == int(jute.OpExists) && p.body[len(p.body)-1] == 1:
-			select {
-			case <-watched:
-			default:
-				close(watched)
-			}
-		case p.answer && p.xid() == jute.XidNotification:
-			return swallow
-		}
-		return pass
-	})
-	gone := make(chan error, 1)
-	go func() { gone <- w.WaitRemoved(t.Context(), "/x") }()
-	<-watched
-	multi(t, w, znode.Delete("/x", -1))
-	within(t, 20*time.Second, "WaitRemoved", func() {
-		if err := <-gone; err != nil {
-			t.Error(err)
 		}
 	})
 }

@@ -211,23 +211,6 @@ func (w *Writer) ephemeral(ctx context.Context, prefix string) (string, error) {
 	return "", err
 }
 
-// WaitRemoved waits until the node at path doesn't exist.
-func (w *Writer) WaitRemoved(ctx context.Context, path string) error {
-	for {
-		_, there, fired, err := w.exists(ctx, path, true)
-		if err != nil || !there {
-			return err
-		}
-		// It was deleted or changed: check again. Or the connection broke, or the event was lost.
-		select {
-		case <-fired:
-		case <-time.After(w.SessionTimeout()):
-		case <-ctx.Done():
-			return &pathError{op: "exists", path: path, err: context.Cause(ctx)}
-		}
-	}
-}
-
 // SetACL replaces a node's access control list, regardless of its version.
 func (w *Writer) SetACL(ctx context.Context, path string, acl []znode.ACL) error {
 	if err := znode.ValidatePath(path); err != nil {
