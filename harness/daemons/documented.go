@@ -145,39 +145,36 @@ func (t *Turn) workOn(s newqueue.JobState) {
 	case held:
 		end = newqueue.JobHeld
 		t.transition("hold", j.Path())
-		t.must(j.Hold(ctx))
+		t.must(j.Hold(ctx, ""))
 	case s != newqueue.JobEstimating && s != newqueue.JobProvisioning && t.fails(record): // these two have no transition to failed
 		end = newqueue.JobFailed
 		t.transition("fail", j.Path())
 		t.must(j.Fail(ctx, "failed"))
 	default:
-		options := t.workDocumented(ctx, s, j, record)
+		t.workDocumented(ctx, s, j, record)
 		t.transition("succeed with", j.Path())
-		t.must(j.Succeed(ctx, options...))
+		t.must(j.Succeed(ctx))
 	}
 	t.reaches(record, string(end))
 	t.took(j.Path())
 }
 
-// workDocumented does a state's work, and returns what the worker changes with its
-// transition.
-func (t *Turn) workDocumented(ctx context.Context, s newqueue.JobState, j *client.Job, record string) []client.JobOption {
+// workDocumented does a state's work. The transition writes what it changes.
+func (t *Turn) workDocumented(ctx context.Context, s newqueue.JobState, j *client.Job, record string) {
 	switch s {
 	case newqueue.JobEstimating:
-		return []client.JobOption{client.WithSpaceNeeded(1 << 20)}
+		j.SpaceNeeded = 1 << 20
 	case newqueue.JobProcessing:
-		ids := j.Identifiers
-		if ids.PrimaryID == "" {
-			ids.PrimaryID = t.world.object("", "")
+		if j.Identifiers.PrimaryID == "" {
+			j.Identifiers.PrimaryID = t.world.object("", "")
 			t.transition("set the identifiers of", j.Path())
-			t.must(j.Set(ctx, client.WithIdentifiers(ids)))
+			t.must(j.Save(ctx))
 		}
 		t.work("store", record, func(e *Execution) { e.Stored++ })
-		return []client.JobOption{client.WithInventory(newqueue.Inventory{ManifestURL: "http://store.example.org/manifest/9501/" + ids.PrimaryID})}
+		j.Inventory = newqueue.Inventory{ManifestURL: "http://store.example.org/manifest/9501/" + j.Identifiers.PrimaryID}
 	case newqueue.JobRecording:
 		t.work("record", record, func(e *Execution) { e.Recorded++ })
 	}
-	return nil
 }
 
 func (t *Turn) acquireBatch(s newqueue.BatchState) *client.Batch {
@@ -214,7 +211,7 @@ func (t *Turn) watchBatches() {
 			t.took(b.Path())
 			return
 		}
-		if !errors.Is(err, client.ErrStillProcessing) && !errors.Is(err, client.ErrLocked) && !errors.As(err, new(*client.StateError)) {
+		if !errors.Is(err, client.ErrLocked) && !errors.As(err, new(*client.StateError)) {
 			t.must(err)
 		}
 	}
@@ -228,7 +225,7 @@ func (t *Turn) reportDocumented(s newqueue.BatchState) {
 	}
 	ctx, q := t.queue()
 	r, err := b.Report(ctx)
-	if errors.Is(err, client.ErrStillProcessing) {
+	if errors.As(err, new(*client.StateError)) { // it has unfinished jobs
 		t.must(b.Unlock(ctx))
 		return
 	}

@@ -14,11 +14,11 @@ import (
 	"mrtq/newqueue/states"
 )
 
-// errSkip says that a member can't be acquired now; the caller tries the next.
+// errSkip says that an item can't be acquired now; the caller tries the next.
 var errSkip = errors.New("skip")
 
-// acquire locks a member if it is in a state, in one transaction, and reads it. So it
-// never returns the member in another state. If there is a
+// acquire locks an item if it is in a state, in one transaction, and reads it. So it
+// never returns the item in another state. If there is a
 // lock already, acquire sends no transaction: many workers may look at many locked
 // jobs again and again, and a write costs the servers far more than a read.
 //
@@ -32,25 +32,34 @@ var errSkip = errors.New("skip")
 //
 // Unless the queue ignores holds, the same transaction also fails if hold is set. absent
 // is what checkHold has found.
-func (q *Queue) acquire(ctx context.Context, m member, state string, hold newqueue.QueueHold, absent string) error {
-	e := m.base()
-	if !q.reserve(e.path) {
+//
+// An acquisition that has begun is finished, even if the context ends: otherwise the lock
+// would stay as long as the session.
+func (e *Item) acquire(ctx context.Context, state string, hold newqueue.QueueHold, absent string) error {
+	ctx = context.WithoutCancel(ctx)
+	if !e.q.reserve(e.path) {
 		return errSkip
 	}
-	defer q.reserved.Delete(e.path)
+	defer e.q.reserved.Delete(e.path)
 	for range attempts {
-		acquired, err := q.tryAcquire(ctx, m, state, absent)
+		acquired, err := e.tryAcquire(ctx, state, absent)
 		switch {
 		case err == nil:
-			e.lock = lock{path: e.path + "/lock", session: q.conn.SessionID()}
-			err = together(ctx, e.readLock, func(ctx context.Context) error { return e.load(ctx, m.properties()) })
-			if e.version = acquired; err != nil && !errors.Is(err, errSkip) {
-				e.drop(ctx)
+			e.lock = lock{path: e.path + "/lock", session: e.q.conn.SessionID()}
+			// The session may be a newer one than when the request was made, or the answer was lost and another
+			// worker has locked it.
+			err = together(ctx, func(ctx context.Context) error { return e.q.owns(ctx, e.lock) }, e.loadAll)
+			e.version = acquired
+			if errors.Is(err, ErrNotLocked) {
+				return errSkip
+			}
+			if err != nil {
+				_ = e.Unlock(ctx) // otherwise it stays until the session ends
 			}
 			return err
 		case errors.Is(err, zk.ErrBadVersion): // it moved meanwhile: read it again
 		case errors.Is(err, zk.ErrNodeExists) && refusedAt(err, absent):
-			if absent, err = q.checkHold(ctx, hold); err != nil {
+			if absent, err = e.q.checkHold(ctx, hold); err != nil {
 				return err
 			} // released meanwhile, or only the folder was created
 		case errors.Is(err, zk.ErrNodeExists), errors.Is(err, zk.ErrNoNode):
@@ -62,10 +71,9 @@ func (q *Queue) acquire(ctx context.Context, m member, state string, hold newque
 	return errSkip
 }
 
-// tryAcquire is one attempt to lock a member. It returns the version of the status
+// tryAcquire is one attempt to lock an item. It returns the version of the status
 // that the lock comes with.
-func (q *Queue) tryAcquire(ctx context.Context, m member, state, absent string) (int32, error) {
-	e := m.base()
+func (e *Item) tryAcquire(ctx context.Context, state, absent string) (int32, error) {
 	now, err := e.nodes(ctx, "lock", "status")
 	if err != nil {
 		return 0, err
@@ -74,103 +82,64 @@ func (q *Queue) tryAcquire(ctx context.Context, m member, state, absent string) 
 	if now["lock"] != nil || status == nil {
 		return 0, errSkip
 	}
-	if err := e.parse(statusOf(m)[0], *status); err != nil {
+	if err := e.parse(e.of.properties()[0], status); err != nil {
 		return 0, err
 	}
-	if m.state() != state {
-		if waits, err := q.waits(ctx, m, state); err != nil || !waits {
+	if e.of.state() != state {
+		if waits, err := e.waits(ctx, state); err != nil || !waits {
 			return 0, cmp.Or(err, errSkip) // it has moved since it was listed
 		}
 	}
-	data, more, err := q.acquisition(ctx, m, *status)
+	data, more, err := e.acquisition(ctx, *status)
 	if err != nil {
 		return 0, err
 	}
-	at, acquired := e.path+"/lock", status.version+1
-	ops := append(stillAbsent(absent), znode.Create(at, empty), znode.Set(e.path+"/status", data, status.version))
-	err = q.commit(ctx, write{
-		ops:  append(ops, more...),
-		lock: at,
-		happened: func(ctx context.Context) (bool, error) {
-			// The lock alone could belong to another goroutine of this session.
-			n, ok, err := q.maybe(ctx, e.path+"/status")
-			if err != nil || !ok || n.version != acquired {
-				return false, err
-			}
-			_, err = q.taken(ctx, at)
-			if errors.Is(err, errSkip) {
-				return false, nil
-			}
-			return err == nil, err
-		},
-		late: func() { q.dropLock(ctx, lock{path: at, session: q.conn.SessionID()}, e.path, acquired) },
-	})
+	at := e.path + "/lock"
+	var ops []znode.Op
+	if absent != "" {
+		ops = []znode.Op{znode.Create(absent, empty), znode.Delete(absent, -1)}
+	}
+	ops = append(ops, znode.Create(at, empty), znode.Set(e.path+"/status", data, status.version))
+	err = e.q.commit(ctx, write{ops: append(ops, more...), lock: at, happened: e.q.written(e.path+"/status", status.version, data)})
 	if err != nil && !isRace(err) {
 		err = &opError{"lock", e.path, err}
 	}
-	return acquired, err
+	return status.version + 1, err
 }
 
-// waits reports whether a member waits in a state for a worker. In dialect mrt-zk a batch waits for a report
+// waits reports whether an item waits in a state for a worker. In dialect mrt-zk a batch waits for a report
 // only while its batch-processing is there and empty. And it waits for its jobs even if it became processing
 // when it was acquired as pending, if its worker created none: it died, or unlocked the batch.
-func (q *Queue) waits(ctx context.Context, m member, state string) (bool, error) {
-	b, isBatch := m.(*Batch)
+func (e *Item) waits(ctx context.Context, state string) (bool, error) {
+	b, isBatch := e.of.(*Batch)
 	var folder string // is there and empty
-	switch {
-	case !isBatch || q.dialect != newqueue.MrtZK:
-		return m.state() == state, nil
-	case m.state() == state && state != states.Pending:
+	switch in := e.of.state() == state; {
+	case isBatch && e.q.dialect == newqueue.MrtZK && in && (state == states.Reporting || state == states.UpdateReporting):
 		folder = newqueue.BatchFolderPath(b.ID, newqueue.FolderProcessing)
-	case state == states.Pending && b.startedBefore():
+	case isBatch && state == states.Pending && b.startedBefore():
 		folder = newqueue.BatchStatesPath(b.ID)
 	default:
-		return m.state() == state, nil
+		return in, nil
 	}
-	stat, there, err := q.stat(ctx, folder)
+	stat, there, err := e.q.stat(ctx, folder)
 	return there && stat.NumChildren == 0, err
 }
 
 // acquisition is what an acquisition writes besides the lock: the status, which it does not change unless
 // the table has a transition for it, and what that transition writes.
-func (q *Queue) acquisition(ctx context.Context, m member, status node) (data []byte, more []znode.Op, err error) {
-	e := m.base()
-	if t, ok := q.machines[e.kind].Acquisition(m.state()); ok {
-		p, err := m.decide(ctx, t, act{})
+func (e *Item) acquisition(ctx context.Context, status node) (data []byte, more []znode.Op, err error) {
+	if t, ok := e.q.machines[e.kind].Acquisition(e.of.state()); ok {
+		p, err := e.of.decide(ctx, t, act{})
 		if err != nil {
 			return nil, nil, err
 		}
 		data, err = p.status.Marshal()
 		return data, p.ops, err
 	}
-	if e.kind == newqueue.EntityBatch && m.state() == states.Pending {
-		_, err = q.leftStates(ctx, e.path)
+	if b, ok := e.of.(*Batch); ok && b.state() == states.Pending {
+		_, err = b.leftStates(ctx)
 	}
 	return status.data, nil, err
-}
-
-// readLock reads the lock that was just acquired.
-func (e *entity) readLock(ctx context.Context) error {
-	l, err := e.q.taken(ctx, e.lock.path)
-	if err == nil {
-		e.lock = l
-	}
-	return err
-}
-
-// taken reads a lock that was just acquired. It returns errSkip if this session
-// does not hold it. The session may be a newer one than
-// when the request was made, because the client keeps a request that it could
-// not send for its next session.
-func (q *Queue) taken(ctx context.Context, path string) (lock, error) {
-	stat, ok, err := q.stat(ctx, path)
-	switch {
-	case err != nil:
-		return lock{}, err
-	case !ok || stat.EphemeralOwner != q.conn.SessionID():
-		return lock{}, errSkip // the session has ended since, and so has the lock
-	}
-	return lock{path, stat.EphemeralOwner, stat.Czxid}, nil
 }
 
 // reserve keeps the other goroutines of this queue from acquiring a lock while
@@ -181,15 +150,52 @@ func (q *Queue) reserve(path string) bool {
 	return !taken
 }
 
+// The services look for a hold, and then acquire. If an administrator sets the hold in
+// between, they still acquire. This package does better: the transaction that acquires a
+// job also creates the hold's znode and deletes it again. The server refuses that
+// transaction if the hold is there. (A transaction can check a znode's version, but not
+// that there is no znode.) So nothing is acquired once a hold is set. What a worker has
+// acquired before, it finishes.
+
+// checkHold returns [ErrHeld] if there is a hold that this queue respects.
+// Otherwise it returns the path that the hold's creation begins with: that of the hold,
+// or of a folder above it that does not exist either. It is "" for a queue that ignores
+// holds.
+func (q *Queue) checkHold(ctx context.Context, h newqueue.QueueHold) (absent string, err error) {
+	if q.ignoreHolds {
+		return "", nil
+	}
+	path := newqueue.QueueHoldPath(h)
+	for _, at := range []string{path, newqueue.QueueLocksPath, newqueue.LocksPath} {
+		_, there, err := q.stat(ctx, at)
+		switch {
+		case err != nil:
+			return "", err
+		case there && at == path:
+			return "", fmt.Errorf("%s: %w", h, ErrHeld)
+		case there:
+			return absent, nil
+		}
+		absent = at
+	}
+	return absent, nil
+}
+
 // line is where workers look for work: the jobs, batches or requests in a state.
 type line[T member] struct {
 	q      *Queue
 	kind   newqueue.Entity
 	state  string
 	hold   newqueue.QueueHold // stops these workers
-	folder string             // its children are the members, or the queue entries of jobs
+	folder string             // its children are the items, or the queue entries of jobs
 	at     func(id string) T
 	err    error // why there is no such line
+}
+
+// entry is one item of a line.
+type entry struct {
+	id  string
+	err error // why it can't be read
 }
 
 // check refuses a line in which a worker has nothing to do.
@@ -205,22 +211,28 @@ func (l line[T]) check() error {
 	return fmt.Errorf("acquire a %s in state %s: %w: a worker has nothing to do in that state", l.kind, l.state, newqueue.ErrValue)
 }
 
-// list are the members to visit.
+// list are the items to visit, and those that can't be read.
 func (l line[T]) list(ctx context.Context) ([]entry, error) {
-	if l.kind == newqueue.EntityJob {
-		return l.q.queue(ctx, newqueue.JobState(l.state))
-	}
-	entries, err := l.q.list(ctx, l.folder)
+	names, err := l.q.children(ctx, l.folder)
 	if err != nil {
 		return nil, err
 	}
-	// The folder has batches or requests in all states.
-	elsewhere := make([]bool, len(entries))
-	_ = each(ctx, len(entries), func(ctx context.Context, i int) error {
-		m := l.at(entries[i].id)
-		waits, err := true, m.base().load(ctx, statusOf(m))
+	entries := make([]entry, len(names))
+	elsewhere := make([]bool, len(names))
+	_ = each(len(names), func(i int) error {
+		entries[i].id = names[i]
+		if l.kind == newqueue.EntityJob { // sorted: a priority and an id have a fixed number of digits
+			_, jid, err := newqueue.ParseJobEntry(names[i])
+			if entries[i].id = jid; err != nil {
+				entries[i].err = &NodeError{znode.Join(l.folder, names[i]), err}
+			}
+			return nil
+		}
+		// The folder has batches or requests in all states.
+		e := l.at(names[i]).base()
+		waits, err := true, e.loadStatus(ctx)
 		if err == nil {
-			waits, err = l.q.waits(ctx, m, l.state)
+			waits, err = e.waits(ctx, l.state)
 		}
 		elsewhere[i] = err == nil && !waits
 		return nil
@@ -234,7 +246,7 @@ func (l line[T]) list(ctx context.Context) ([]entry, error) {
 	return some, nil
 }
 
-// pass visits the members once, and yields those that it could lock. See
+// pass visits the items once, and yields those that it could lock. See
 // [Queue.AcquireJobs].
 func (l line[T]) pass(ctx context.Context) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
@@ -256,39 +268,30 @@ func (l line[T]) pass(ctx context.Context) iter.Seq2[T, error] {
 			return
 		}
 		for _, at := range entries {
-			err := at.err
-			m := l.at(at.id)
+			m, err := l.at(at.id), cmp.Or(at.err, context.Cause(ctx))
 			if err == nil {
-				err = l.q.acquire(ctx, m, l.state, l.hold, absent)
+				err = m.base().acquire(ctx, l.state, l.hold, absent)
 			}
-			if errors.Is(err, errSkip) {
-				continue
-			}
-			if err != nil {
+			switch {
+			case errors.Is(err, errSkip):
+			case err != nil:
 				// A hold that was set since the pass began ends it.
 				if !yield(none, err) || errors.Is(err, ErrHeld) {
 					return
 				}
-				continue
-			}
-			if !yield(m, nil) {
+			case !yield(m, nil):
 				return
-			}
-			e := m.base()
-			if !e.Locked() {
-				continue
-			}
-			if ctx.Err() != nil {
-				e.drop(ctx)
-			} else if err := e.Unlock(ctx); err != nil && !yield(none, err) {
-				return
+			case m.base().Locked():
+				if err := m.base().Unlock(context.WithoutCancel(ctx)); err != nil && !yield(none, err) {
+					return
+				}
 			}
 		}
 	}
 }
 
-// first returns the first item of a pass. The error is [ErrNone], joined with a
-// *[NodeError] for each item that could not be read.
+// first returns the first item of a pass. The error is [ErrNone], joined with that
+// of each item that could not be read or has no place in the line.
 func first[T any](items iter.Seq2[T, error]) (T, error) {
 	var none T
 	unreadable := []error{ErrNone}
@@ -296,7 +299,7 @@ func first[T any](items iter.Seq2[T, error]) (T, error) {
 		if err == nil {
 			return v, nil
 		}
-		if !errors.As(err, new(*NodeError)) {
+		if !errors.As(err, new(*NodeError)) && !errors.As(err, new(*StateError)) {
 			return none, err
 		}
 		unreadable = append(unreadable, err)
@@ -326,9 +329,9 @@ func (q *Queue) requestLine(queue newqueue.AccessQueue, s newqueue.AccessState) 
 // its Unlock, or with the session. It does not wait: see [Queue.NextJob].
 //
 // The error wraps [ErrNone] if there is no such job, and also a *[NodeError] if
-// there is one that could not be read. It is a *[HeldError], which wraps
-// [ErrHeld], while an administrator holds the ingest queue. It wraps [newqueue.ErrValue]
-// for a state in which a worker has nothing to do (see [newqueue.Success]), and [ErrNoRoot] if
+// there is one that could not be read. It wraps
+// [ErrHeld] while an administrator holds the ingest queue, [newqueue.ErrValue]
+// for a state in which a worker has nothing to do (see [newqueue.Success]), and [ErrNotFound] if
 // the queue's root does not exist. After [ErrUnknownOutcome] a job may stay locked
 // until the session ends.
 func (q *Queue) AcquireJob(ctx context.Context, s newqueue.JobState) (*Job, error) {
@@ -340,7 +343,7 @@ func (q *Queue) AcquireJob(ctx context.Context, s newqueue.JobState) (*Job, erro
 // does not move the job, the job is unlocked before the next one; if the body
 // leaves the loop, the caller keeps it. So one pass sees all jobs: a job without
 // room stays, and a smaller one behind it moves (J7). For a job that can't be
-// read it yields a *[NodeError], and continues. A *[HeldError] ends the pass.
+// read it yields a *[NodeError], and continues. [ErrHeld] ends the pass.
 func (q *Queue) AcquireJobs(ctx context.Context, s newqueue.JobState) iter.Seq2[*Job, error] {
 	return q.jobLine(s).pass(ctx)
 }
@@ -348,7 +351,7 @@ func (q *Queue) AcquireJobs(ctx context.Context, s newqueue.JobState) iter.Seq2[
 // AcquireBatch locks the oldest unlocked batch in a state: pending, reporting, or
 // update-reporting. The lock ends with the batch's transition, with its Unlock, or
 // with the session. Errors as for [Queue.AcquireJob]. A pending batch that already
-// has jobs is skipped, and the error names it ([ErrHasJobs]).
+// has jobs is skipped, and the error names it ([states.WithoutJobs]).
 //
 // In dialect mrt-zk a batch with a resumed job is skipped, until that job is done. A
 // pending batch becomes processing with its lock (B3). If its worker

@@ -2,9 +2,6 @@ package client
 
 import (
 	"context"
-	"errors"
-
-	"github.com/go-zookeeper/zk"
 
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
@@ -20,11 +17,13 @@ type Batch struct {
 	// know.
 	Submitted newqueue.Object
 
-	entity
+	Item
 }
 
 func (q *Queue) newBatch(bid string) *Batch {
-	return &Batch{ID: bid, entity: entity{q: q, kind: newqueue.EntityBatch, path: newqueue.BatchPath(bid)}}
+	b := &Batch{ID: bid, Item: Item{q: q, kind: newqueue.EntityBatch, path: newqueue.BatchPath(bid)}}
+	b.of = b
+	return b
 }
 
 func (b *Batch) state() string { return string(b.Status.State) }
@@ -44,7 +43,7 @@ func (b *Batch) properties() []property {
 // CreateBatch creates a pending batch from a submission (B1), with its entry in
 // batch-uuids if the submission has a BatchID. It returns the batch's id.
 // Errors: [ErrExists] if a batch with that BatchID exists, [newqueue.ErrValue] if no field is
-// set or a value is not allowed, [ErrTooLarge].
+// set or a value is not allowed.
 func (q *Queue) CreateBatch(ctx context.Context, s newqueue.Submission) (string, error) {
 	bid, err := q.createBatch(ctx, s)
 	if err != nil {
@@ -65,9 +64,7 @@ func (q *Queue) createBatch(ctx context.Context, s newqueue.Submission) (string,
 	if err != nil {
 		return "", err
 	}
-	var bid string
-	err = q.withIDs(ctx, newqueue.BatchesPath, newqueue.BatchPrefix, 1, func(ids []string) error {
-		bid = ids[0]
+	return q.withID(ctx, newqueue.BatchesPath, newqueue.BatchPrefix, func(bid string) error {
 		path := newqueue.BatchPath(bid)
 		ops := []znode.Op{
 			znode.Create(path, empty),
@@ -77,44 +74,36 @@ func (q *Queue) createBatch(ctx context.Context, s newqueue.Submission) (string,
 		if s.BatchID != "" {
 			ops = append(ops, znode.Create(newqueue.BatchUUIDPath(s.BatchID), []byte(bid)))
 		}
-		err := q.commit(ctx, write{ops: ops, happened: q.created(ops)})
-		var r *znode.MultiError
-		if errors.As(err, &r) && errors.Is(err, zk.ErrNodeExists) && znode.Parent(r.Op.Path) == newqueue.BatchUUIDsPath {
-			return &NodeError{r.Op.Path, ErrExists}
+		err := q.commit(ctx, write{ops: ops, happened: q.created(path+"/submission", submission)})
+		if s.BatchID != "" && refusedAt(err, newqueue.BatchUUIDPath(s.BatchID)) {
+			return named(err)
 		}
 		return err
 	})
-	return bid, err
 }
 
 // Batch reads a batch. The error is a *[NodeError]. It wraps [ErrNotFound] if a
-// znode is missing, or is [ErrNoRoot] if the queue's root is. An unknown status is not an error: see [newqueue.BatchState.Known].
+// znode is missing. An unknown status is not an error: see [newqueue.BatchState.Known].
 func (q *Queue) Batch(ctx context.Context, bid string) (*Batch, error) {
-	return one(ctx, q.newBatch(bid))
-}
-
-// Batches reads all batches in the order of their ids. It returns the batches
-// that it could read. The error joins one *[NodeError] for each of the others.
-func (q *Queue) Batches(ctx context.Context) ([]*Batch, error) {
-	entries, err := q.list(ctx, newqueue.BatchesPath)
-	if err != nil {
+	b := q.newBatch(bid)
+	if err := b.loadAll(ctx); err != nil {
 		return nil, err
 	}
-	return all(ctx, entries, q.newBatch)
+	return b, nil
 }
 
-// folders lists the ids of a batch's jobs by folder, sorted. It has an entry
+// jobs lists the ids of a batch's jobs by folder, sorted. It has an entry
 // for each folder that exists, even if the folder is empty.
-func (q *Queue) folders(ctx context.Context, bid string) (map[newqueue.BatchFolder][]string, error) {
-	names, err := q.children(ctx, newqueue.BatchStatesPath(bid))
+func (b *Batch) jobs(ctx context.Context) (map[newqueue.BatchFolder][]string, error) {
+	names, err := b.q.children(ctx, newqueue.BatchStatesPath(b.ID))
 	if err != nil {
 		return nil, err
 	}
-	lists := make([][]string, len(names))
-	err = each(ctx, len(names), func(ctx context.Context, i int) (err error) {
-		lists[i], err = q.children(ctx, newqueue.BatchFolderPath(bid, newqueue.BatchFolder(names[i])))
-		return err
-	})
+	paths := make([]string, len(names))
+	for i, name := range names {
+		paths[i] = newqueue.BatchFolderPath(b.ID, newqueue.BatchFolder(name))
+	}
+	lists, err := b.q.folders(ctx, paths)
 	jobs := map[newqueue.BatchFolder][]string{}
 	for i, name := range names {
 		jobs[newqueue.BatchFolder(name)] = lists[i]

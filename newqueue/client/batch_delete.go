@@ -35,7 +35,7 @@ func (b *Batch) remove(ctx context.Context, t states.Transition) ([]znode.Op, er
 		return nil, err
 	}
 	if t.Guard == states.OnceFinished && unfinished {
-		return nil, ErrStillProcessing
+		return nil, b.guarded(t.To, t.Guard)
 	}
 	uuid, err := b.uuidPath(ctx)
 	if err != nil {
@@ -76,7 +76,7 @@ func (b *Batch) removeJobs(ctx context.Context, entries map[string][]string) ([]
 	}
 	jids := slices.Sorted(maps.Keys(entries))
 	jobs := make([][]znode.Op, len(jids))
-	err = each(ctx, len(jids), func(ctx context.Context, i int) error {
+	err = each(len(jids), func(i int) error {
 		jid := jids[i]
 		bid, known, err := b.q.maybe(ctx, newqueue.JobPath(jid)+"/bid")
 		if err != nil {
@@ -101,17 +101,16 @@ func (b *Batch) removeJobs(ctx context.Context, entries map[string][]string) ([]
 
 // queued lists the queue entries of all jobs.
 func (q *Queue) queued(ctx context.Context) (map[string][]string, error) {
-	all := q.dialect.JobStates()
-	lists := make([][]string, len(all))
-	err := each(ctx, len(all), func(ctx context.Context, i int) (err error) {
-		lists[i], err = q.children(ctx, newqueue.JobStatePath(all[i]))
-		return err
-	})
+	var folders []string
+	for _, s := range q.dialect.JobStates() {
+		folders = append(folders, newqueue.JobStatePath(s))
+	}
+	lists, err := q.folders(ctx, folders)
 	found := map[string][]string{}
 	for i, names := range lists {
 		for _, name := range names {
 			if _, jid, err := newqueue.ParseJobEntry(name); err == nil {
-				found[jid] = append(found[jid], znode.Join(newqueue.JobStatePath(all[i]), name))
+				found[jid] = append(found[jid], znode.Join(folders[i], name))
 			}
 		}
 	}
@@ -151,7 +150,7 @@ func (b *Batch) removeAhead(ctx context.Context, t states.Transition, jobs [][]z
 // *[StateError], [ErrLocked] while a worker holds the batch or one of its jobs.
 func (q *Queue) DeleteBatch(ctx context.Context, bid string) (warnings []string, err error) {
 	b := q.newBatch(bid)
-	if err := q.move(ctx, b, act{name: "delete", to: states.Deleted, who: states.Admin}); err != nil {
+	if err := b.move(ctx, act{name: "delete", to: states.Deleted, who: states.Admin}); err != nil {
 		return nil, err
 	}
 	if b.Status.State == newqueue.BatchHeld {

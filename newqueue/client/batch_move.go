@@ -9,6 +9,21 @@ import (
 	"mrtq/newqueue/states"
 )
 
+// MoveBatch moves a batch without a lock, as an administrator or a watcher does:
+// in dialect mrt-zk a pending one to held (B2), a held one to pending (B4), a failed one to update-reporting (B8) after its
+// failed jobs were resumed or deleted, a processing one to reporting (B5) if it has
+// no unfinished job: otherwise the error is a *[StateError] with the guard [states.OnceEmptied].
+// from and the other errors are as for [Queue.MoveJob].
+func (q *Queue) MoveBatch(ctx context.Context, bid string, from, to newqueue.BatchState) error {
+	return q.newBatch(bid).move(ctx, act{name: "move to " + string(to), from: string(from), to: string(to)})
+}
+
+// FailBatch moves a processing batch to failed before all its jobs are done
+// (B5f, dialect mrt-zk). Errors as for [Queue.MoveBatch].
+func (q *Queue) FailBatch(ctx context.Context, bid, message string) error {
+	return q.newBatch(bid).move(ctx, act{name: "fail", from: states.Processing, to: states.Failed, message: message})
+}
+
 func (b *Batch) decide(ctx context.Context, t states.Transition, a act) (p plan, err error) {
 	if t.Nodes == states.NodesGo {
 		p.ops, err = b.remove(ctx, t)
@@ -19,7 +34,7 @@ func (b *Batch) decide(ctx context.Context, t states.Transition, a act) (p plan,
 	p.status, p.keep = status.Object(b.q.dialect), func() { b.Status = status }
 	switch t.Guard {
 	case states.WithoutJobs: // B2, B3, B4
-		left, err := b.q.leftStates(ctx, b.path)
+		left, err := b.leftStates(ctx)
 		if err != nil {
 			return p, err
 		}
@@ -38,7 +53,7 @@ func (b *Batch) decide(ctx context.Context, t states.Transition, a act) (p plan,
 			return p, err
 		}
 		if len(jobs) > 0 {
-			return p, ErrStillProcessing
+			return p, b.guarded(t.To, t.Guard)
 		}
 		p.ops = b.stillEmpty(newqueue.FolderProcessing, true)
 	case states.NoneFailed, states.SomeFailed: // B6, B7, B9, B10
@@ -61,14 +76,14 @@ func (b *Batch) stillEmpty(f newqueue.BatchFolder, there bool) []znode.Op {
 	return []znode.Op{znode.Create(path, empty), znode.Delete(path, -1)}
 }
 
-// reported is a batch's state after a report: failed if at least one job failed,
+// reported is the state of a batch after a report of its jobs: failed if at least one job failed,
 // otherwise completed (B6 and B7, B9 and B10).
-func reported(jobs map[newqueue.BatchFolder][]string) (newqueue.BatchState, error) {
+func (b *Batch) reported(jobs map[newqueue.BatchFolder][]string) (newqueue.BatchState, error) {
 	switch {
 	case len(jobs[newqueue.FolderFailed]) > 0:
 		return newqueue.BatchFailed, nil
 	case len(jobs[newqueue.FolderProcessing]) > 0:
-		return "", ErrStillProcessing
+		return "", b.guarded(states.Completed, states.OnceFinished)
 	}
 	return newqueue.BatchCompleted, nil
 }
@@ -76,14 +91,16 @@ func reported(jobs map[newqueue.BatchFolder][]string) (newqueue.BatchState, erro
 // reportOps are the operations that write the status-report, if the dialect keeps one, and
 // make the transaction fail if the report is no longer true. status is the batch's next one.
 func (b *Batch) reportOps(ctx context.Context, status newqueue.BatchStatus, sent *Report) ([]znode.Op, error) {
-	jobs, err := b.q.folders(ctx, b.ID)
+	jobs, err := b.jobs(ctx)
 	if err != nil {
 		return nil, err
 	}
 	failed := jobs[newqueue.FolderFailed]
-	statuses := make([]node, len(failed))
-	err = each(ctx, len(failed), func(ctx context.Context, i int) (err error) {
-		statuses[i], err = b.q.get(ctx, newqueue.JobPath(failed[i])+"/status")
+	checks := make([]znode.Op, len(failed))
+	err = each(len(failed), func(i int) error {
+		j := b.q.newJob(failed[i])
+		err := j.loadStatus(ctx)
+		checks[i] = znode.Check(j.path+"/status", j.version)
 		return err
 	})
 	if err != nil {
@@ -92,7 +109,7 @@ func (b *Batch) reportOps(ctx context.Context, status newqueue.BatchStatus, sent
 	if sent != nil && !sent.lists(jobs) {
 		return nil, fmt.Errorf("%w: the batch's jobs are no longer those of the report", ErrConflict)
 	}
-	switch to, err := reported(jobs); {
+	switch to, err := b.reported(jobs); {
 	case err != nil:
 		return nil, err
 	case to != status.State:
@@ -104,9 +121,7 @@ func (b *Batch) reportOps(ctx context.Context, status newqueue.BatchStatus, sent
 		_, hasUnfinished := jobs[newqueue.FolderProcessing]
 		ops = append(b.stillEmpty(newqueue.FolderFailed, hasFailed), b.stillEmpty(newqueue.FolderProcessing, hasUnfinished)...)
 	}
-	for i, jid := range failed {
-		ops = append(ops, znode.Check(newqueue.JobPath(jid)+"/status", statuses[i].version))
-	}
+	ops = append(ops, checks...)
 	if !b.q.dialect.KeepsReports() {
 		return ops, nil
 	}

@@ -25,8 +25,7 @@ import (
 //
 // If the worker dies, or loses its lock or its connection in between, the batch is
 // still as it was acquired, and the nodes that were written belong to no batch: mrtq check
-// finds them. Errors as for [Job.Succeed], and [newqueue.ErrPriority], [newqueue.ErrValue],
-// [ErrTooLarge].
+// finds them. Errors as for [Item], and [newqueue.ErrPriority], [newqueue.ErrValue].
 func (b *Batch) Process(ctx context.Context, jobs ...NewJob) (made []string, err error) {
 	if made, err = b.process(ctx, jobs, b.q.clock()); err != nil {
 		return nil, &opError{"process", b.path, err}
@@ -65,8 +64,8 @@ func (b *Batch) process(ctx context.Context, jobs []NewJob, now time.Time) (made
 }
 
 // parts splits jobs that don't fit into one transaction with the batch's transition,
-// so that the nodes of each part do. There are no parts if all jobs fit. The error is
-// [ErrTooLarge] if the nodes of one job, or the entries of all, don't fit.
+// so that the nodes of each part do. There are no parts if all jobs fit. It is an
+// error if the nodes of one job, or the entries of all, don't fit.
 func (b *Batch) parts(jobs []NewJob, now time.Time) (parts [][]NewJob, err error) {
 	// The other operations of a transaction are the lock, the batch's status, and
 	// folders. They are small.
@@ -81,7 +80,7 @@ func (b *Batch) parts(jobs []NewJob, now time.Time) (parts [][]NewJob, err error
 		}
 		size := znode.MultiSize(ops.nodes, len(b.q.root))
 		if size > most {
-			return nil, fmt.Errorf("%w: job %d of %d takes %d bytes, %d are allowed", ErrTooLarge, i+1, len(jobs), size, most)
+			return nil, fmt.Errorf("too large for ZooKeeper: job %d of %d takes %d bytes, %d are allowed", i+1, len(jobs), size, most)
 		}
 		if part+size > most {
 			parts, first, part = append(parts, jobs[first:i]), i, 0
@@ -92,7 +91,7 @@ func (b *Batch) parts(jobs []NewJob, now time.Time) (parts [][]NewJob, err error
 	}
 	switch {
 	case entries > most:
-		return nil, fmt.Errorf("%w: the entries of %d jobs take %d bytes in one transaction, %d are allowed; split the batch", ErrTooLarge, len(jobs), entries, most)
+		return nil, fmt.Errorf("too large for ZooKeeper: the entries of %d jobs take %d bytes in one transaction, %d are allowed; split the batch", len(jobs), entries, most)
 	case nodes+entries <= most:
 		return nil, nil
 	}
@@ -118,7 +117,7 @@ func (b *Batch) start(ctx context.Context, jobs []znode.Op) (err error) {
 	if b.startedBefore() {
 		err = b.fill(ctx, jobs)
 	} else {
-		err = b.q.tryMove(ctx, b, act{worker: true, to: states.Processing, jobs: jobs})
+		err = b.tryMove(ctx, act{worker: true, to: states.Processing, jobs: jobs})
 	}
 	var r *znode.MultiError
 	if errors.As(err, &r) && znode.Parent(r.Op.Path) != newqueue.JobsPath {
@@ -140,18 +139,8 @@ func (b *Batch) fill(ctx context.Context, jobs []znode.Op) error {
 	}
 	folder := newqueue.BatchFolderPath(b.ID, newqueue.FolderProcessing)
 	err := b.q.commit(ctx, write{
-		ops: append(append(b.proof(states.Worker), znode.Create(folder, empty)), jobs...),
-		happened: b.q.lockReleased(b.lock, func(ctx context.Context) (bool, error) {
-			n, ok, err := b.q.maybe(ctx, b.path+"/status")
-			if err == nil && (!ok || n.version != b.version) {
-				err = ErrUnknownOutcome // it has moved since
-			}
-			if err != nil {
-				return false, err
-			}
-			_, ok, err = b.q.stat(ctx, folder)
-			return ok, err
-		}),
+		ops:      append(append(b.proof(states.Worker), znode.Create(folder, empty)), jobs...),
+		happened: b.q.created(folder, empty),
 	})
 	if err == nil {
 		b.lock = lock{}
@@ -169,7 +158,7 @@ func (b *Batch) writeAhead(ctx context.Context, jobs []NewJob, now time.Time) (m
 			err = b.q.owns(ctx, b.lock)
 		}
 		if err == nil {
-			err = b.q.commit(ctx, write{ops: append(b.stillMine(), ops.nodes...), happened: b.q.created(ops.nodes)})
+			err = b.q.commit(ctx, write{ops: append(b.stillMine(), ops.nodes...), happened: b.q.created(ops.nodes[1].Path, ops.nodes[1].Data)})
 		}
 		if !errors.Is(err, zk.ErrNodeExists) { // otherwise withIDs tries others
 			_, err = b.refused(true, err, attempts)

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -24,15 +25,11 @@ type write struct {
 	// lock, unless it is "", is the path that one of ops creates as an ephemeral node.
 	lock     string
 	happened evidence
-	// late, if not nil, is called if the write was done after the caller had
-	// already got [ErrUnknownOutcome] because its context had ended.
-	late func()
 }
 
 // commit sends one transaction, which also creates the folders that are missing.
 // The error is a *[znode.MultiError] if the server refused an operation. It wraps
-// [ErrTooLarge] or [ErrNotDone] if nothing was written, and [ErrUnknownOutcome] if
-// the outcome is not known.
+// [ErrUnknownOutcome] if the outcome is not known. After any other error nothing was written.
 func (q *Queue) commit(ctx context.Context, w write) error {
 	var folders []znode.Op // parents first
 	for {
@@ -69,11 +66,8 @@ func isFolder(path string) bool {
 // startNodes are all folders of both dialects but those of local ids in dialect design and of states that only it has.
 var startNodes = newqueue.MrtZK.StartNodes()
 
-// send makes one attempt.
+// send sends a transaction. If its answer was lost and it did not happen, it is sent again.
 func (q *Queue) send(ctx context.Context, w write, ops []znode.Op) error {
-	if err := ctx.Err(); err != nil {
-		return context.Cause(ctx)
-	}
 	if err := q.fits(ops); err != nil {
 		return err
 	}
@@ -81,37 +75,30 @@ func (q *Queue) send(ctx context.Context, w write, ops []znode.Op) error {
 	for i, op := range ops {
 		requests[i] = q.operation(op, w.lock)
 	}
-	type answer struct {
-		results []zk.MultiResponse
-		err     error
-	}
-	a, ended := call(ctx, func() (answer, error) {
+	for attempt := 1; ; attempt++ {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		results, err := q.conn.Multi(requests...)
-		return answer{results, err}, nil
-	}, func(a answer, _ error) {
-		if a.err == nil && w.late != nil {
-			w.late()
+		for i, r := range results {
+			// The first error is that of the operation that failed. Those after it
+			// only say that the transaction was abandoned.
+			if r.Error != nil && i < len(ops) {
+				return &znode.MultiError{Index: i, Op: ops[i], Err: r.Error}
+			}
 		}
-	})
-	if ended != nil {
-		return fmt.Errorf("%w (%w)", ErrUnknownOutcome, ended)
-	}
-	for i, r := range a.results {
-		// The first error is that of the operation that failed. Those after it
-		// only say that the transaction was abandoned.
-		if r.Error != nil && i < len(ops) {
-			return &znode.MultiError{Index: i, Op: ops[i], Err: r.Error}
+		if err == nil || !unanswered(err) {
+			return err
+		}
+		if !errors.Is(err, zk.ErrNoServer) { // otherwise it was never sent
+			if happened, err := q.afterLostAnswer(ctx, w, err); happened || err != nil {
+				return err
+			}
+		}
+		if !again(ctx, attempt) {
+			return err
 		}
 	}
-	switch {
-	case a.err == nil:
-		return nil
-	case errors.Is(a.err, zk.ErrNoServer): // it was never sent
-		return fmt.Errorf("%w (%w)", ErrNotDone, a.err)
-	case unanswered(a.err):
-		return q.afterLostAnswer(ctx, w, a.err)
-	}
-	return a.err
 }
 
 // afterLostAnswer finds out whether a write happened after its answer was lost.
@@ -119,20 +106,19 @@ func (q *Queue) send(ctx context.Context, w write, ops []znode.Op) error {
 // It calls Sync first. When Sync returns, the session has moved to this server,
 // or has ended. So nothing from the old connection can be carried out any more,
 // and later reads show everything that was.
-func (q *Queue) afterLostAnswer(ctx context.Context, w write, cause error) error {
-	if _, err := read(ctx, "/", func() (string, error) { return q.conn.Sync(cmp.Or(q.root, "/")) }); err != nil {
-		return fmt.Errorf("%w (%w)", ErrUnknownOutcome, err)
+func (q *Queue) afterLostAnswer(ctx context.Context, w write, lost error) (bool, error) {
+	_, err := read(ctx, "/", func() (string, error) { return q.conn.Sync(cmp.Or(q.root, "/")) })
+	happened := false
+	if err == nil {
+		happened, err = w.happened(ctx)
 	}
-	happened, err := w.happened(ctx)
-	switch {
-	case errors.Is(err, ErrUnknownOutcome):
-		return fmt.Errorf("%w (%w)", ErrUnknownOutcome, cause)
-	case err != nil:
-		return fmt.Errorf("%w (%w)", ErrUnknownOutcome, err)
-	case !happened:
-		return fmt.Errorf("%w (%w)", ErrNotDone, cause)
+	if err != nil && !errors.Is(err, ErrUnknownOutcome) {
+		lost = err
 	}
-	return nil
+	if err != nil {
+		return false, fmt.Errorf("%w (%w)", ErrUnknownOutcome, lost)
+	}
+	return happened, nil
 }
 
 // operation is an operation as the client library takes it.
@@ -161,12 +147,50 @@ func (q *Queue) fits(ops []znode.Op) error {
 	if size <= MaxTransaction {
 		return nil
 	}
-	largest := ops[0]
-	for _, op := range ops {
-		if len(op.Data) > len(largest.Data) {
-			largest = op
-		}
+	largest := slices.MaxFunc(ops, func(a, b znode.Op) int { return len(a.Data) - len(b.Data) })
+	return fmt.Errorf("too large for ZooKeeper: %d operations take %d bytes, %d are allowed; the largest is %s with %d bytes",
+		len(ops), size, MaxTransaction, largest.Path, len(largest.Data))
+}
+
+// evidence finds out whether a write happened, after its answer was lost. It may
+// return [ErrUnknownOutcome].
+type evidence func(context.Context) (bool, error)
+
+// removed is evidence of a write that removed a node.
+func (q *Queue) removed(path string) evidence {
+	return func(ctx context.Context) (bool, error) {
+		_, ok, err := q.stat(ctx, path)
+		return !ok, err
 	}
-	return fmt.Errorf("%w: %d operations take %d bytes, %d are allowed; the largest is %s with %d bytes",
-		ErrTooLarge, len(ops), size, MaxTransaction, largest.Path, len(largest.Data))
+}
+
+// created is evidence of a write that created a node, which never changes. (The answer is wrong if another
+// client created one with the same name and content, or removed it meanwhile.)
+func (q *Queue) created(path string, data []byte) evidence {
+	return func(ctx context.Context) (bool, error) {
+		n, ok, err := q.maybe(ctx, path)
+		return ok && bytes.Equal(n.data, data), err
+	}
+}
+
+// written is evidence of a transaction that wrote data to a node.
+// An acquisition writes the status again, unchanged. So a status with a newer
+// version and the same bytes is still the one that was written: no two statuses
+// have the same time to the nanosecond. In dialect mrt-zk two can, because its
+// times have only seconds.
+func (q *Queue) written(path string, version int32, data []byte) evidence {
+	return func(ctx context.Context) (bool, error) {
+		n, ok, err := q.maybe(ctx, path)
+		switch {
+		case err != nil:
+			return false, err
+		case ok && n.version == version:
+			return false, nil
+		case ok && n.version == version+1:
+			return bytes.Equal(n.data, data), nil // if not the same, another client wrote it
+		case ok && q.dialect != newqueue.MrtZK && bytes.Equal(n.data, data):
+			return true, nil
+		}
+		return false, ErrUnknownOutcome // it was written again since, or removed
+	}
 }

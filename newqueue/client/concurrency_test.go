@@ -148,7 +148,7 @@ func TestWorkers(t *testing.T) {
 					call := int64(time.Since(start))
 					j, err := q.AcquireJob(ctx, s)
 					switch {
-					case errors.Is(err, client.ErrNone), errors.Is(err, client.ErrNotDone), errors.Is(err, client.ErrUnknownOutcome):
+					case errors.Is(err, client.ErrNone), errors.Is(err, client.ErrUnknownOutcome):
 						continue
 					case err != nil:
 						t.Errorf("worker %d: %v", n, err)
@@ -165,7 +165,7 @@ func TestWorkers(t *testing.T) {
 						record(in, call, yes)
 					case errors.Is(err, client.ErrUnknownOutcome):
 						record(in, call, unknown)
-					case errors.Is(err, client.ErrNotLocked), errors.Is(err, client.ErrNotDone), errors.Is(err, client.ErrConflict):
+					case errors.Is(err, client.ErrNotLocked), errors.Is(err, client.ErrConflict):
 						record(in, call, no) // its session is over, and the lock with it
 					default:
 						t.Errorf("worker %d: %v", n, err)

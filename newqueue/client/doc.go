@@ -29,7 +29,7 @@
 // # How a transition is made
 //
 // The tables of package states say which transitions there are, and all that
-// each of them changes. move.go makes the transitions of all three: it finds the
+// each of them changes. move.go makes the transitions of all three, which are an [Item]: it finds the
 // row, and sends the operations that decide returns as one transaction, which
 // the server refuses if anything that the decision depends on has changed. So a
 // transition happens completely or not at all. If two callers race, one succeeds

@@ -2,6 +2,8 @@ package client
 
 import (
 	"context"
+	"fmt"
+	"reflect"
 	"slices"
 
 	"mrtq/internal/znode"
@@ -13,26 +15,52 @@ import (
 type Job struct {
 	ID, BatchID   string
 	Status        newqueue.JobStatus
-	Priority      int
-	SpaceNeeded   int64                  // bytes; 0 is unknown, and -1 is unknown to the deployed Estimate
 	Configuration newqueue.Configuration // never changes
-	// Zero if the job has none yet.
-	Identifiers newqueue.Identifiers
-	Metadata    newqueue.Metadata
-	Inventory   newqueue.Inventory
-	Store       newqueue.Store // dialect mrt-zk only
+	Metadata      newqueue.Metadata      // never changes; zero if the job has none
 
-	entity
+	// The worker's part. A worker may change these fields of a job that it has acquired. The transition writes what it
+	// has changed, and [Job.Save] does at once, but for the priority.
+	Priority    int   // 0 to [newqueue.MaxPriority]; the name of the next queue entry has it
+	SpaceNeeded int64 // bytes; 0 is unknown, and -1 is unknown to the deployed Estimate
+	Identifiers newqueue.Identifiers
+	Inventory   newqueue.Inventory // what the inventory service has to record
+	Store       newqueue.Store     // what the storage service has to store; dialect mrt-zk only
+
+	Item
+	was   work                // the worker's part when it was read or written
 	batch newqueue.BatchState // the batch's state at the job's last transition; "" if there is no batch
 }
 
+// work is what a worker may change of a job.
+type work struct {
+	priority    int
+	space       int64
+	identifiers newqueue.Identifiers
+	inventory   newqueue.Inventory
+	store       newqueue.Store
+}
+
+func (j *Job) work() work {
+	w := work{j.Priority, j.SpaceNeeded, j.Identifiers, j.Inventory, j.Store}
+	w.identifiers.LocalIDs = slices.Clone(w.identifiers.LocalIDs)
+	return w
+}
+
 func (q *Queue) newJob(jid string) *Job {
-	return &Job{ID: jid, entity: entity{q: q, kind: newqueue.EntityJob, path: newqueue.JobPath(jid)}}
+	j := &Job{ID: jid, Item: Item{q: q, kind: newqueue.EntityJob, path: newqueue.JobPath(jid)}}
+	j.of = j
+	return j
 }
 
 // Job reads a job. The error is a *[NodeError]. It wraps [ErrNotFound] if a
-// znode is missing, or is [ErrNoRoot] if the queue's root is. An unknown status is not an error: see [newqueue.JobState.Known].
-func (q *Queue) Job(ctx context.Context, jid string) (*Job, error) { return one(ctx, q.newJob(jid)) }
+// znode is missing. An unknown status is not an error: see [newqueue.JobState.Known].
+func (q *Queue) Job(ctx context.Context, jid string) (*Job, error) {
+	j := q.newJob(jid)
+	if err := j.loadAll(ctx); err != nil {
+		return nil, err
+	}
+	return j, nil
+}
 
 func (j *Job) state() string { return string(j.Status.State) }
 
@@ -51,30 +79,74 @@ func (j *Job) properties() []property {
 	}
 }
 
-// Jobs reads the jobs in the queue of a state, in the order in which workers
-// acquire them: the lowest priority number first, then the oldest job. It leaves
-// out a job that moves meanwhile. It returns the jobs that it could read. The
-// error joins one *[NodeError] for each entry or job that it could not.
-func (q *Queue) Jobs(ctx context.Context, s newqueue.JobState) ([]*Job, error) {
-	entries, err := q.queue(ctx, s)
-	if err != nil {
-		return nil, err
+// changes are the operations that create or replace the properties that the worker has changed, but for the
+// priority.
+func (j *Job) changes(ctx context.Context) (ops []znode.Op, err error) {
+	contents := map[string][]byte{}
+	if j.SpaceNeeded != j.was.space {
+		if j.SpaceNeeded < 0 {
+			return nil, fmt.Errorf("space_needed: %d: %w", j.SpaceNeeded, newqueue.ErrValue)
+		}
+		contents["space_needed"] = newqueue.Number(j.SpaceNeeded)
 	}
-	jobs, err := all(ctx, entries, q.newJob)
-	return slices.DeleteFunc(jobs, func(j *Job) bool { return j.Status.State != s }), err
-}
-
-// queue lists the jobs in a state's queue in their order. The names of the entries
-// sort like their priorities and ids, because both have a fixed number of digits.
-func (q *Queue) queue(ctx context.Context, s newqueue.JobState) ([]entry, error) {
-	folder := newqueue.JobStatePath(s)
-	entries, err := q.list(ctx, folder)
-	for i, e := range entries {
-		if _, jid, err := newqueue.ParseJobEntry(e.id); err != nil {
-			entries[i].err = &NodeError{znode.Join(folder, e.id), err}
-		} else {
-			entries[i].id = jid
+	if j.Store != j.was.store && j.q.dialect != newqueue.MrtZK {
+		return nil, fmt.Errorf("store: %w in dialect %s", newqueue.ErrValue, j.q.dialect)
+	}
+	for _, p := range []struct {
+		name    string
+		changed bool
+		now     newqueue.Object
+	}{
+		{"identifiers", !reflect.DeepEqual(j.Identifiers, j.was.identifiers), j.Identifiers.Object()},
+		{"inventory", j.Inventory != j.was.inventory, j.Inventory.Object()},
+		{"store", j.Store != j.was.store, j.Store.Object()},
+	} {
+		if p.changed {
+			if contents[p.name], err = p.now.Marshal(); err != nil {
+				return nil, fmt.Errorf("%s: %w", p.name, err)
+			}
 		}
 	}
-	return entries, err
+	names := []string{"space_needed", "identifiers", "inventory", "store"}
+	now, err := j.nodes(ctx, names...)
+	for _, name := range names {
+		data, changed := contents[name]
+		switch path := j.path + "/" + name; {
+		case !changed:
+		case now[name] != nil:
+			ops = append(ops, znode.Set(path, data, now[name].version))
+		default:
+			ops = append(ops, znode.Create(path, data))
+		}
+	}
+	return ops, err
+}
+
+// Save writes at once what a worker has changed of an acquired job, without a transition. So
+// the job keeps a minted identifier even if its worker dies. The job stays locked. The priority is written
+// with the transition: see [Queue.SetPriority]. Errors as for [Item].
+func (j *Job) Save(ctx context.Context) error {
+	if err := j.retry(true, func() error { return j.save(ctx) }); err != nil {
+		return &opError{"write to", j.path, err}
+	}
+	priority := j.was.priority
+	j.was = j.work()
+	j.was.priority = priority
+	return nil
+}
+
+func (j *Job) save(ctx context.Context) error {
+	if err := j.q.owns(ctx, j.lock); err != nil {
+		return err
+	}
+	ops, err := j.changes(ctx)
+	if err != nil || len(ops) == 0 {
+		return err
+	}
+	first := ops[0]
+	happened := j.q.created(first.Path, first.Data)
+	if first.Kind == znode.OpSet {
+		happened = j.q.written(first.Path, first.Version, first.Data)
+	}
+	return j.q.commit(ctx, write{ops: append(j.stillMine(), ops...), happened: happened})
 }

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -21,40 +22,31 @@ import (
 // because the batch's report needs them. They go with the batch: see
 // [Queue.CleanupBatches].
 func (q *Queue) MoveJob(ctx context.Context, jid string, from, to newqueue.JobState) error {
-	return q.move(ctx, q.newJob(jid), act{name: "move to " + string(to), from: string(from), to: string(to)})
+	return q.newJob(jid).move(ctx, act{name: "move to " + string(to), from: string(from), to: string(to)})
 }
 
 // ResumeJob resumes a failed job at the step after its last successful one (J16
-// to J19), and returns that step. Errors: *[StateError] if the job hasn't failed,
-// [ErrNotResumable] if there is no such step, [ErrLocked] while a worker holds
-// the job.
+// to J19), and returns that step. Errors: *[StateError] if the job hasn't failed, or if no step of it has
+// succeeded ([states.OnceStepped]); [ErrLocked] while a worker holds the job.
 func (q *Queue) ResumeJob(ctx context.Context, jid string) (newqueue.JobState, error) {
 	j := q.newJob(jid)
-	err := q.move(ctx, j, act{name: "resume", from: states.Failed, to: "the step after its last successful one", choose: func() (string, error) {
-		return resumeAt(q.machines[newqueue.EntityJob], j.Status.LastSuccessful)
+	err := j.move(ctx, act{name: "resume", from: states.Failed, to: "the step after its last successful one", choose: func() (string, error) {
+		at := q.machines[newqueue.EntityJob].Success(string(j.Status.LastSuccessful))
+		switch j.Status.LastSuccessful {
+		case "", newqueue.JobHeld:
+			at = states.Pending
+		}
+		if _, ok := q.machines[newqueue.EntityJob].Find(states.Failed, at); !ok {
+			// If the client library resumed the job and it failed again, last_successful_status is Failed. That is no
+			// step, so an administrator has to choose one.
+			return "", j.guarded("the step after "+cmp.Or(string(j.Status.LastSuccessful), "none"), states.OnceStepped)
+		}
+		return at, nil
 	}})
 	if err != nil {
 		return "", err
 	}
 	return j.Status.State, nil
-}
-
-// resumeAt is the step at which a failed job resumes: the one after
-// last_successful_status. If the client library resumed the job and it failed
-// again, last_successful_status is Failed. That is no step, so an administrator
-// has to choose one.
-func resumeAt(table states.Table, last newqueue.JobState) (string, error) {
-	at := table.Success(string(last))
-	if last == "" || last == newqueue.JobHeld {
-		at = states.Pending
-	}
-	if _, ok := table.Find(states.Failed, at); ok {
-		return at, nil
-	}
-	if last == "" {
-		return "", fmt.Errorf("%w: no step of it has succeeded yet; submit it again", ErrNotResumable)
-	}
-	return "", fmt.Errorf("%w: last_successful_status is %s, which names no step to resume at; choose a step with MoveJob", ErrNotResumable, last)
 }
 
 // DeleteJob deletes a failed or held job (J21, J22). In dialect design it removes
@@ -64,7 +56,7 @@ func resumeAt(table states.Table, last newqueue.JobState) (string, error) {
 // while a worker holds the job.
 func (q *Queue) DeleteJob(ctx context.Context, jid string) (warnings []string, err error) {
 	j := q.newJob(jid)
-	if err := q.move(ctx, j, act{name: "delete", to: states.Deleted, who: states.Admin}); err != nil {
+	if err := j.move(ctx, act{name: "delete", to: states.Deleted, who: states.Admin}); err != nil {
 		return nil, err
 	}
 	if j.batch != newqueue.BatchCompleted {
@@ -89,25 +81,19 @@ func (q *Queue) SetPriority(ctx context.Context, jid string, priority int) error
 }
 
 func (j *Job) setPriority(ctx context.Context, priority int) error {
-	if err := j.load(ctx, statusOf(j)); err != nil {
-		return err
-	}
-	path, data := j.path+"/priority", newqueue.Number(int64(priority))
-	n, err := j.q.get(ctx, path)
+	nodes, err := j.nodes(ctx, "status", "priority")
 	if err != nil {
 		return err
 	}
-	now, err := newqueue.ParsePriority(n.data)
-	if err != nil {
-		return &NodeError{path, err}
+	now, err := j.priorityIn(nodes)
+	if err := cmp.Or(j.parse(j.properties()[0], nodes["status"]), err); err != nil || now == priority {
+		return err
 	}
-	if now == priority {
-		return nil
-	}
+	path, data, version := j.path+"/priority", newqueue.Number(int64(priority)), nodes["priority"].version
 	return j.q.commit(ctx, write{ops: []znode.Op{
 		znode.Check(j.path+"/status", j.version),
-		znode.Set(path, data, n.version),
+		znode.Set(path, data, version),
 		znode.Delete(newqueue.JobEntryPath(j.Status.State, now, j.ID), -1),
 		znode.Create(newqueue.JobEntryPath(j.Status.State, priority, j.ID), empty),
-	}, happened: j.q.written(path, n.version, data)})
+	}, happened: j.q.written(path, version, data)})
 }

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -47,18 +46,13 @@ func (q *Queue) decideNewJob(jid, bid string, n NewJob, now time.Time) (ops jobO
 	}
 	status := nextJobStatus(q.machines[newqueue.EntityJob], t, newqueue.JobStatus{}, "", now)
 	path := newqueue.JobPath(jid)
-	ops.nodes = []znode.Op{
-		znode.Create(path, empty),
-		znode.Create(path+"/bid", []byte(bid)),
-		znode.Create(path+"/priority", newqueue.Number(int64(n.Priority))),
-		znode.Create(path+"/space_needed", newqueue.Number(n.SpaceNeeded)),
-	}
+	ops.nodes = []znode.Op{znode.Create(path, empty)}
 	for _, p := range []struct {
 		name    string
 		has     bool
 		content newqueue.Object
 	}{
-		{"configuration", true, n.Configuration.Object(q.dialect)},
+		{"configuration", true, n.Configuration.Object(q.dialect)}, // the first, which never changes, is the evidence of the write
 		{"status", true, status.Object(q.dialect)},
 		{"identifiers", n.Identifiers.PrimaryID != "" || len(n.Identifiers.LocalIDs) > 0, n.Identifiers.Object()},
 		{"metadata", n.Metadata != newqueue.Metadata{}, n.Metadata.Object()},
@@ -71,6 +65,10 @@ func (q *Queue) decideNewJob(jid, bid string, n NewJob, now time.Time) (ops jobO
 			ops.nodes = append(ops.nodes, znode.Create(path+"/"+p.name, data))
 		}
 	}
+	ops.nodes = append(ops.nodes,
+		znode.Create(path+"/bid", []byte(bid)),
+		znode.Create(path+"/priority", newqueue.Number(int64(n.Priority))),
+		znode.Create(path+"/space_needed", newqueue.Number(n.SpaceNeeded)))
 	to := newqueue.JobState(t.To)
 	ops.entries = append(entryOps(t.QueueEntry, "", newqueue.JobEntryPath(to, n.Priority, jid)), entryOps(t.BatchEntry, "", newqueue.BatchEntryPath(bid, to.Folder(), jid))...)
 	return ops, nil
@@ -84,18 +82,16 @@ func (q *Queue) creation(e newqueue.Entity) states.Transition {
 
 // CreateJob adds one job to a batch that is processing (J1), and returns the
 // job's id. Usually a batch gets all its jobs at once: see [Batch.Process].
-// Errors: [ErrNotFound], [ErrNotProcessing] if the batch is in another state,
-// [newqueue.ErrPriority], [newqueue.ErrValue], [ErrTooLarge].
+// Errors: [ErrNotFound], *[StateError] with the guard [states.InProcessing] if the batch is in another state,
+// [newqueue.ErrPriority], [newqueue.ErrValue].
 func (q *Queue) CreateJob(ctx context.Context, bid string, n NewJob) (string, error) {
-	var jid string
-	err := q.withIDs(ctx, newqueue.JobsPath, newqueue.JobPrefix, 1, func(ids []string) error {
-		jid = ids[0]
-		b, err := q.Batch(ctx, bid)
-		if err != nil {
+	b := q.newBatch(bid)
+	jid, err := q.withID(ctx, newqueue.JobsPath, newqueue.JobPrefix, func(jid string) error {
+		if err := b.loadAll(ctx); err != nil {
 			return err
 		}
 		if b.Status.State != newqueue.BatchProcessing {
-			return fmt.Errorf("batch %s is %s: %w", bid, b.Status.State, ErrNotProcessing)
+			return b.guarded("having another job", states.InProcessing)
 		}
 		ops, err := q.decideNewJob(jid, bid, n, q.clock())
 		if err != nil {
@@ -103,54 +99,22 @@ func (q *Queue) CreateJob(ctx context.Context, bid string, n NewJob) (string, er
 		}
 		return q.commit(ctx, write{
 			ops:      slices.Concat([]znode.Op{znode.Check(b.path+"/status", b.version)}, ops.nodes, ops.entries),
-			happened: q.created(ops.nodes),
+			happened: q.created(ops.nodes[1].Path, ops.nodes[1].Data),
 		})
 	})
 	if err != nil {
-		return "", &opError{"create a job in", newqueue.BatchPath(bid), err}
+		return "", &opError{"create a job in", b.path, err}
 	}
 	return jid, nil
 }
 
-// created is evidence of a write that created an entity's nodes. It did if they
-// exist and hold what it wrote. Nodes that workers have changed since show
-// nothing, but an entity also has nodes that never change. (The answer is wrong
-// only if another client created an entity with the same number and content.)
-func (q *Queue) created(ops []znode.Op) evidence {
-	return func(ctx context.Context) (bool, error) {
-		for _, op := range ops {
-			n, ok, err := q.maybe(ctx, op.Path)
-			switch {
-			case err != nil:
-				return false, err
-			case !ok:
-				return false, q.neverMade(ctx, op.Path)
-			case n.version == 0 && !bytes.Equal(n.data, op.Data):
-				return false, nil
-			}
-		}
-		return true, nil
-	}
-}
-
-// neverMade returns [ErrUnknownOutcome] unless it is certain that an entity with
-// this number was never created. If it was created and removed since, the
-// parent's counter is past the number.
-func (q *Queue) neverMade(ctx context.Context, path string) error {
-	for _, prefix := range []string{newqueue.BatchPrefix, newqueue.JobPrefix, newqueue.AccessPrefix} {
-		n, ok := newqueue.ParseSequenceID(prefix, znode.Name(path))
-		if !ok {
-			continue
-		}
-		stat, there, err := q.stat(ctx, znode.Parent(path))
-		if err != nil || !there {
-			return err
-		}
-		if next, _ := (znode.Stat{Cversion: stat.Cversion, NumChildren: stat.NumChildren}).NextSequence(); next > n {
-			return ErrUnknownOutcome
-		}
-	}
-	return nil
+// withID is withIDs for one.
+func (q *Queue) withID(ctx context.Context, parent, prefix string, try func(id string) error) (id string, err error) {
+	err = q.withIDs(ctx, parent, prefix, 1, func(ids []string) error {
+		id = ids[0]
+		return try(id)
+	})
+	return id, err
 }
 
 // withIDs calls try with the next n ids of a parent, again and again until no
@@ -161,7 +125,6 @@ func (q *Queue) neverMade(ctx context.Context, path string) error {
 // one transaction").
 func (q *Queue) withIDs(ctx context.Context, parent, prefix string, n int, try func(ids []string) error) error {
 	var next int32
-	var none entity
 	for races := 1; ; {
 		stat, ok, err := q.stat(ctx, parent)
 		if err != nil {
@@ -190,9 +153,8 @@ func (q *Queue) withIDs(ctx context.Context, parent, prefix string, n int, try f
 			}
 			continue
 		}
-		again, err := none.refused(false, err, races)
-		if !again {
-			return err
+		if races == attempts || !isRace(err) {
+			return named(err)
 		}
 		races++
 	}

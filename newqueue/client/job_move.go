@@ -15,15 +15,12 @@ import (
 func warns(t states.Transition) bool { return t.To == states.Deleted && t.Who == states.Admin }
 
 func (j *Job) decide(ctx context.Context, t states.Transition, a act) (p plan, err error) {
-	now, err := j.nodes(ctx, append(names(a.changes), "bid", "priority")...)
+	now, err := j.nodes(ctx, "bid", "priority")
 	if err != nil {
 		return p, err
 	}
-	if now["priority"] == nil {
-		return p, &NodeError{j.path + "/priority", ErrNotFound}
-	}
-	var priority int // not that of the worker's job: an administrator may have changed it
-	if err := j.parse(property{name: "priority", parse: into(&priority, newqueue.ParsePriority)}, *now["priority"]); err != nil {
+	priority, err := j.priorityIn(now) // not that of the worker's job: an administrator may have changed it
+	if err != nil {
 		return p, err
 	}
 	if now["bid"] == nil {
@@ -32,34 +29,36 @@ func (j *Job) decide(ctx context.Context, t states.Transition, a act) (p plan, e
 	j.BatchID = string(now["bid"].data)
 	batch := j.q.newBatch(j.BatchID)
 	if t.BatchEntry != states.PlaceStays || warns(t) {
-		if err := batch.load(ctx, statusOf(batch)); err != nil && !errors.Is(err, ErrNotFound) {
+		if err := batch.loadStatus(ctx); err != nil && !errors.Is(err, ErrNotFound) {
 			return p, err
 		}
 	}
 	j.batch = batch.Status.State
 
 	if t.Guard == states.OnceStepped && j.Status.LastSuccessful == "" {
-		return p, fmt.Errorf("%w: no step of it has succeeded yet; submit it again", ErrNotResumable)
+		return p, j.guarded(t.To, t.Guard)
 	}
 	if j.batch != "" && warns(t) {
 		// The batch's state decides whether the answer has a warning.
 		p.ops = append(p.ops, znode.Check(batch.path+"/status", batch.version))
 	}
 	next := priority
-	if a.priority == nil {
-		p.ops = append(p.ops, znode.Check(j.path+"/priority", now["priority"].version))
-	} else {
-		next = *a.priority
+	if a.worker && j.Priority != j.was.priority {
+		next = j.Priority
 		if err := checkPriority(next); err != nil {
 			return p, err
 		}
 		p.ops = append(p.ops, znode.Set(j.path+"/priority", newqueue.Number(int64(next)), now["priority"].version))
+	} else {
+		p.ops = append(p.ops, znode.Check(j.path+"/priority", now["priority"].version))
 	}
-	changes, err := j.changeOps(a.changes, now)
-	if err != nil {
-		return p, err
+	if a.worker {
+		changes, err := j.changes(ctx)
+		if err != nil {
+			return p, err
+		}
+		p.ops = append(p.ops, changes...)
 	}
-	p.ops = append(p.ops, changes...)
 
 	// The name of the queue entry contains the priority.
 	from, to := newqueue.JobState(t.From), newqueue.JobState(t.To)
@@ -77,10 +76,16 @@ func (j *Job) decide(ctx context.Context, t states.Transition, a act) (p plan, e
 	status := nextJobStatus(j.q.machines[newqueue.EntityJob], t, j.Status, a.message, j.q.clock())
 	p.status = status.Object(j.q.dialect)
 	p.keep = func() {
-		j.Status = status
-		j.keep(a)
+		j.Status, j.Priority = status, next
+		j.was = j.work()
 	}
 	return p, nil
+}
+
+// priorityIn is the priority in what was read of the job.
+func (j *Job) priorityIn(nodes map[string]*node) (priority int, err error) {
+	err = j.parse(property{name: "priority", parse: into(&priority, newqueue.ParsePriority)}, nodes["priority"])
+	return priority, err
 }
 
 func nextJobStatus(table states.Table, t states.Transition, s newqueue.JobStatus, message string, now time.Time) newqueue.JobStatus {
@@ -104,26 +109,6 @@ func nextJobStatus(table states.Table, t states.Transition, s newqueue.JobStatus
 		s.RetryCount++
 	}
 	return s
-}
-
-// changeOps create or replace the properties that the worker changes. now are those
-// that exist.
-func (j *Job) changeOps(changes []change, now map[string]*node) (ops []znode.Op, err error) {
-	for _, c := range changes {
-		path := j.path + "/" + c.name
-		if c.name == "store" && j.q.dialect != newqueue.MrtZK {
-			return nil, fmt.Errorf("store: %w in dialect %s", newqueue.ErrValue, j.q.dialect)
-		}
-		if c.err != nil {
-			return nil, fmt.Errorf("%s: %w", c.name, c.err)
-		}
-		if n := now[c.name]; n != nil {
-			ops = append(ops, znode.Set(path, c.data, n.version))
-		} else {
-			ops = append(ops, znode.Create(path, c.data))
-		}
-	}
-	return ops, nil
 }
 
 func checkPriority(n int) error {

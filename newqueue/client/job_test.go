@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -64,8 +65,10 @@ func TestBrokenNodes(t *testing.T) {
 		same(t, before, w.tree())
 		// A queue entry of no job.
 		w.put("/jobs/states/pending/oops", "")
-		if _, err := q.Jobs(ctx, newqueue.JobPending); err == nil || !strings.Contains(err.Error(), "/jobs/states/pending/oops: \"oops\" is not a queue entry") {
-			t.Errorf("%v", err)
+		for j, err := range q.AcquireJobs(ctx, newqueue.JobPending) {
+			if err != nil && !strings.Contains(err.Error(), "/jobs/states/pending/oops: \"oops\" is not a queue entry") || err == nil && j.ID == ids[0] {
+				t.Errorf("%v, %v", j, err)
+			}
 		}
 	})
 }
@@ -131,39 +134,44 @@ func TestSizeThatEstimateDidNotFind(t *testing.T) {
 	})
 }
 
-// TestTheLastOptionCounts: of an option that is given more than once, the last one counts, and
-// an earlier one may even have a value that can't be written.
-func TestTheLastOptionCounts(t *testing.T) {
+// TestWorkersPart: what a worker changes of its job is written by Save or with the transition, and nothing else is. Each
+// property is created, and then replaced.
+func TestWorkersPart(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		q := w.queue()
 		_, ids := batchOf(t, q, 1)
-		twice := []client.JobOption{
-			client.WithPriority(100), client.WithPriority(2),
-			client.WithSpaceNeeded(-1), client.WithSpaceNeeded(1), client.WithSpaceNeeded(2),
-			client.WithIdentifiers(newqueue.Identifiers{PrimaryID: "1"}), client.WithIdentifiers(newqueue.Identifiers{PrimaryID: "2"}),
-			client.WithInventory(newqueue.Inventory{Mode: "1"}), client.WithInventory(newqueue.Inventory{Mode: "2"}),
-		}
-		if w.d == newqueue.MrtZK {
-			twice = append(twice, client.WithStore(newqueue.Store{Mode: "1"}), client.WithStore(newqueue.Store{Mode: "2"}))
-		}
-		seen := func(what string, j *client.Job) {
-			t.Helper()
-			if j.SpaceNeeded != 2 || j.Identifiers.PrimaryID != "2" || j.Inventory.Mode != "2" || (j.Store.Mode == "2") != (w.d == newqueue.MrtZK) {
-				t.Errorf("%s: %+v", what, j)
-			}
-		}
-		for _, s := range []newqueue.JobState{newqueue.JobPending, newqueue.JobEstimating} { // creates the nodes, then replaces them
+		for n, s := range []newqueue.JobState{newqueue.JobPending, newqueue.JobEstimating} {
 			j := value(q.AcquireJob(ctx, s))(t)
-			must(t, j.Set(ctx, twice[2:]...))
-			seen("set", j)
-			must(t, j.Succeed(ctx, twice...))
-			seen("succeed", j)
-			j = value(q.Job(ctx, ids[0]))(t)
-			seen("read", j)
-			if j.Priority != 2 {
-				t.Errorf("priority %d", j.Priority)
+			before := w.tree()
+			must(t, j.Save(ctx))
+			same(t, before, w.tree())
+			j.Identifiers.LocalIDs = append(j.Identifiers.LocalIDs, fmt.Sprint(n))
+			j.Priority = 2 + n
+			must(t, j.Save(ctx))
+			j.SpaceNeeded, j.Inventory.Mode = int64(n), fmt.Sprint(n)
+			if w.d == newqueue.MrtZK {
+				j.Store.Mode = fmt.Sprint(n)
+			}
+			must(t, j.Succeed(ctx))
+			got := value(q.Job(ctx, ids[0]))(t)
+			if got.Priority != 2+n || got.SpaceNeeded != int64(n) || len(got.Identifiers.LocalIDs) != n+1 || got.Inventory.Mode != fmt.Sprint(n) || (got.Store.Mode != "") != (w.d == newqueue.MrtZK) {
+				t.Errorf("%s: %+v", s, got)
 			}
 		}
+		j := value(q.AcquireJob(ctx, newqueue.JobProvisioning))(t)
+		before := w.tree()
+		for _, bad := range []struct{ change, undo func() }{
+			{func() { j.SpaceNeeded = -1 }, func() { j.SpaceNeeded = 1 }},
+			{func() { j.Priority = 100 }, func() { j.Priority = 3 }},
+		} {
+			bad.change()
+			if err := j.Succeed(ctx); !errors.Is(err, newqueue.ErrValue) && !errors.Is(err, newqueue.ErrPriority) {
+				t.Errorf("%+v: %v", j, err)
+			}
+			bad.undo()
+		}
+		same(t, before, w.tree())
+		must(t, j.Succeed(ctx))
 		w.check()
 	})
 }
@@ -212,8 +220,9 @@ func TestNoPriority(t *testing.T) {
 
 func TestErrorMessages(t *testing.T) {
 	for want, err := range map[string]error{
-		"job /jobs/jid0000000001 can't move from pending to completed: from pending it can only move to failed, held": &client.StateError{newqueue.EntityJob, "/jobs/jid0000000001", states.Pending, states.Completed, []string{states.Failed, states.Held}},
-		"batch /batches/b can't move from deleted to held: deleted is final":                                          &client.StateError{newqueue.EntityBatch, "/batches/b", states.Deleted, states.Held, nil},
+		"job /jobs/jid0000000001 can't move from pending to completed: from pending it can only move to failed, held": &client.StateError{newqueue.EntityJob, "/jobs/jid0000000001", states.Pending, states.Completed, []string{states.Failed, states.Held}, ""},
+		"job /jobs/j can't move from failed to notify: only if a step of the job has succeeded":                       &client.StateError{newqueue.EntityJob, "/jobs/j", states.Failed, states.Notify, nil, states.OnceStepped},
+		"batch /batches/b can't move from deleted to held: deleted is final":                                          &client.StateError{newqueue.EntityBatch, "/batches/b", states.Deleted, states.Held, nil, ""},
 		"/jobs/j/status: it does not exist":                                                                           &client.NodeError{"/jobs/j/status", client.ErrNotFound},
 	} {
 		if err.Error() != want {

@@ -44,11 +44,6 @@ func (q *Queue) takeLock(ctx context.Context, l newqueue.Lock) error {
 			return cmp.Or(err, ErrLocked)
 		}
 		w.lock = path
-		w.late = func() {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropTime)
-			defer cancel()
-			_ = q.liftLock(ctx, l) // otherwise it stays until the session ends
-		}
 	}
 	err := q.commit(ctx, w)
 	if errors.Is(err, zk.ErrNodeExists) {

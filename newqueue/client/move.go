@@ -27,45 +27,41 @@ type act struct {
 	choose   func() (to string, err error) // instead of to; called when the status is read
 	message  string
 
-	changes  []change   // of a job's properties
-	priority *int       // of a job; nil leaves it
-	jobs     []znode.Op // create the jobs of a batch
-	report   *Report    // the jobs of a batch must be those of this report
+	jobs   []znode.Op // create the jobs of a batch
+	report *Report    // the jobs of a batch must be those of this report
 }
 
 // plan is what a transition writes.
 type plan struct {
 	status newqueue.Object
 	ops    []znode.Op // besides the lock and the status
-	keep   func()     // notes in the entity what was written
+	keep   func()     // notes in the item what was written
 }
 
 // move makes a transition.
-func (q *Queue) move(ctx context.Context, m member, a act) error {
-	e := m.base()
-	if err := e.retry(a.worker, func() error { return q.tryMove(ctx, m, a) }); err != nil {
+func (e *Item) move(ctx context.Context, a act) error {
+	if err := e.retry(a.worker, func() error { return e.tryMove(ctx, a) }); err != nil {
 		return &opError{a.name, e.path, err}
 	}
 	return nil
 }
 
-func (q *Queue) tryMove(ctx context.Context, m member, a act) error {
-	e := m.base()
+func (e *Item) tryMove(ctx context.Context, a act) error {
 	if !a.worker { // a worker's decision depends on the status that it acquired
-		if err := e.load(ctx, statusOf(m)); err != nil {
+		if err := e.loadStatus(ctx); err != nil {
 			return err
 		}
 	}
-	t, err := q.allowed(m, a)
+	t, err := e.allowed(a)
 	if err != nil {
 		return err
 	}
 	if a.worker {
-		if err := q.owns(ctx, e.lock); err != nil {
+		if err := e.q.owns(ctx, e.lock); err != nil {
 			return err
 		}
 	}
-	p, err := m.decide(ctx, t, a)
+	p, err := e.of.decide(ctx, t, a)
 	if err != nil {
 		return err
 	}
@@ -77,14 +73,11 @@ func (q *Queue) tryMove(ctx context.Context, m member, a act) error {
 			return err
 		}
 		ops[len(ops)-1] = znode.Set(e.path+"/status", data, e.version)
-		happened = q.written(e.path+"/status", e.version, data)
+		happened = e.q.written(e.path+"/status", e.version, data)
 	} else {
-		happened = q.removed(p.ops[len(p.ops)-1].Path)
+		happened = e.q.removed(p.ops[len(p.ops)-1].Path)
 	}
-	if a.worker {
-		happened = q.lockReleased(e.lock, happened)
-	}
-	if err := q.commit(ctx, write{ops: append(ops, p.ops...), happened: happened}); err != nil {
+	if err := e.q.commit(ctx, write{ops: append(ops, p.ops...), happened: happened}); err != nil {
 		return err
 	}
 	if a.worker {
@@ -98,13 +91,13 @@ func (q *Queue) tryMove(ctx context.Context, m member, a act) error {
 }
 
 // retry tries until an attempt gives a result.
-func (e *entity) retry(worker bool, try func() error) error {
+func (e *Item) retry(worker bool, try func() error) error {
 	for attempt := 1; ; attempt++ {
 		again, err := e.refused(worker, try(), attempt)
 		if again {
 			continue
 		}
-		if err != nil && attempt > 1 && attempt < attempts && !errors.Is(err, ErrUnknownOutcome) && !errors.Is(err, ErrNotDone) {
+		if err != nil && attempt > 1 && attempt < attempts && !errors.Is(err, ErrUnknownOutcome) {
 			err = fmt.Errorf("%w: %w", ErrConflict, err) // without the other client it would have succeeded
 		}
 		return err
@@ -112,10 +105,10 @@ func (e *entity) retry(worker bool, try func() error) error {
 }
 
 // allowed finds the transition, or says why this caller has none.
-func (q *Queue) allowed(m member, a act) (t states.Transition, err error) {
-	table, state := q.machines[m.base().kind], m.state()
+func (e *Item) allowed(a act) (t states.Transition, err error) {
+	table, state := e.q.machines[e.kind], e.of.state()
 	if a.from != "" && state != a.from {
-		return t, q.illegal(m, a.to, true)
+		return t, e.illegal(a.to, true)
 	}
 	if a.choose != nil {
 		if a.to, err = a.choose(); err != nil {
@@ -128,9 +121,9 @@ func (q *Queue) allowed(m member, a act) (t states.Transition, err error) {
 	}
 	switch {
 	case !ok:
-		return t, q.illegal(m, a.to, false)
+		return t, e.illegal(a.to, false)
 	case a.who != "" && a.who != t.Who:
-		return t, q.illegal(m, a.to, true)
+		return t, e.illegal(a.to, true)
 	case t.Who.HoldsLock() && !a.worker:
 		return t, ErrNotLocked
 	}
@@ -139,13 +132,13 @@ func (q *Queue) allowed(m member, a act) (t states.Transition, err error) {
 
 // illegal is the error for a transition that the table does not have, or not for
 // this caller: then it lists only the other states.
-func (q *Queue) illegal(m member, to string, others bool) error {
-	e, from := m.base(), m.state()
-	if !slices.Contains(states.States(e.kind, string(q.dialect)), from) {
-		return &NodeError{e.path + "/status", fmt.Errorf("%w: dialect %s has no state %s", newqueue.ErrValue, q.dialect, from)}
+func (e *Item) illegal(to string, others bool) error {
+	from := e.of.state()
+	if !slices.Contains(states.States(e.kind, string(e.q.dialect)), from) {
+		return &NodeError{e.path + "/status", fmt.Errorf("%w: dialect %s has no state %s", newqueue.ErrValue, e.q.dialect, from)}
 	}
 	bad := &StateError{Entity: e.kind, Path: e.path, From: from, To: to}
-	for _, t := range q.machines[e.kind].From(from) {
+	for _, t := range e.q.machines[e.kind].From(from) {
 		if t.To != states.Removed && (!others || t.To != to) {
 			bad.Allowed = append(bad.Allowed, t.To)
 		}
@@ -153,28 +146,40 @@ func (q *Queue) illegal(m member, to string, others bool) error {
 	return bad
 }
 
+// guarded is the error for a transition whose guard does not hold.
+func (e *Item) guarded(to string, g states.Guard) error {
+	return &StateError{Entity: e.kind, Path: e.path, From: e.of.state(), To: to, Guard: g}
+}
+
 // refused turns the server's refusal into an error of this package. again is true
 // if the caller must read and decide again.
-func (e *entity) refused(worker bool, err error, attempt int) (again bool, result error) {
+func (e *Item) refused(worker bool, err error, attempt int) (again bool, result error) {
 	var r *znode.MultiError
-	if !errors.As(err, &r) {
-		return false, err
-	}
 	switch {
+	case !errors.As(err, &r):
+		return false, err
 	case r.Op.Path == e.path+"/lock" && errors.Is(err, zk.ErrNodeExists):
 		return false, ErrLocked
 	case worker && r.Op.Path == e.path+"/lock" && errors.Is(err, zk.ErrNoNode):
 		return false, ErrNotLocked
 	case worker && r.Op.Path == e.path+"/status":
 		return false, fmt.Errorf("%w: the session lost the lock", ErrConflict)
-	case attempt < attempts && isRace(err):
-		return true, nil
-	case errors.Is(err, zk.ErrNoNode):
-		return false, &NodeError{r.Op.Path, ErrNotFound}
-	case errors.Is(err, zk.ErrNodeExists):
-		return false, &NodeError{r.Op.Path, ErrExists}
 	}
-	return false, &NodeError{r.Op.Path, r.Err}
+	return attempt < attempts && isRace(err), named(err)
+}
+
+// named is the server's refusal with the path of the znode that caused it.
+func named(err error) error {
+	var r *znode.MultiError
+	switch {
+	case !errors.As(err, &r):
+		return err
+	case errors.Is(err, zk.ErrNoNode):
+		return &NodeError{r.Op.Path, ErrNotFound}
+	case errors.Is(err, zk.ErrNodeExists):
+		return &NodeError{r.Op.Path, ErrExists}
+	}
+	return &NodeError{r.Op.Path, r.Err}
 }
 
 // isRace reports whether another client's write can be the cause of a refusal.
@@ -184,11 +189,17 @@ func isRace(err error) bool {
 		func(race error) bool { return errors.Is(err, race) })
 }
 
+// refusedAt reports whether the server refused a transaction because of a path.
+func refusedAt(err error, path string) bool {
+	var r *znode.MultiError
+	return errors.As(err, &r) && r.Op.Path == path
+}
+
 // proof are the operations that every transition begins with: the lock, and a check
 // that the status is still the one that was read. They release a worker's lock. For
 // every other caller they prove that no worker holds it: creating a lock that exists
 // fails, and so does the whole transaction.
-func (e *entity) proof(who states.Actor) []znode.Op {
+func (e *Item) proof(who states.Actor) []znode.Op {
 	lock, status := e.path+"/lock", znode.Check(e.path+"/status", e.version)
 	if who.HoldsLock() {
 		return []znode.Op{znode.Delete(lock, -1), status}
@@ -197,12 +208,12 @@ func (e *entity) proof(who states.Actor) []znode.Op {
 }
 
 // stillMine are checks that the worker still holds the lock that it acquired.
-func (e *entity) stillMine() []znode.Op {
+func (e *Item) stillMine() []znode.Op {
 	return []znode.Op{znode.Check(e.lock.path, -1), znode.Check(e.path+"/status", e.version)}
 }
 
-// remove are the operations that delete the entity and everything below it but its lock.
-func (e *entity) remove(ctx context.Context) ([]znode.Op, error) {
+// remove are the operations that delete the item and everything below it but its lock.
+func (e *Item) remove(ctx context.Context) ([]znode.Op, error) {
 	nodes, err := e.q.subtree(ctx, e.path)
 	return deleteAll(slices.DeleteFunc(nodes, func(p string) bool { return p == e.path+"/lock" })), err
 }
@@ -214,43 +225,4 @@ func deleteAll(paths []string) []znode.Op {
 		ops = append(ops, znode.Delete(p, -1))
 	}
 	return ops
-}
-
-// evidence finds out whether a write happened, after its answer was lost. It may
-// return [ErrUnknownOutcome].
-type evidence func(context.Context) (bool, error)
-
-// removed is evidence of a write that removed a node.
-func (q *Queue) removed(path string) evidence {
-	return func(ctx context.Context) (bool, error) {
-		_, ok, err := q.stat(ctx, path)
-		return !ok, err
-	}
-}
-
-// written is evidence of a transaction that wrote data to a node.
-// An acquisition writes the status again, unchanged. So a status with a newer
-// version and the same bytes is still the one that was written: no two statuses
-// have the same time to the nanosecond. In dialect mrt-zk two can, because its
-// times have only seconds.
-func (q *Queue) written(path string, version int32, data []byte) evidence {
-	return func(ctx context.Context) (bool, error) {
-		n, ok, err := q.maybe(ctx, path)
-		switch {
-		case err != nil:
-			return false, err
-		case !ok:
-			return false, ErrUnknownOutcome // the whole entity was removed since
-		case n.version == version:
-			return false, nil
-		}
-		same := string(n.data) == string(data)
-		switch {
-		case n.version == version+1:
-			return same, nil // if not the same, another client wrote it
-		case same && q.dialect != newqueue.MrtZK:
-			return true, nil
-		}
-		return false, ErrUnknownOutcome
-	}
 }

@@ -72,7 +72,7 @@ func TestLibraryReadsUs(t *testing.T) {
 			Identifiers: newqueue.Identifiers{LocalIDs: []string{"a", "b"}}, Metadata: newqueue.Metadata{ErcWho: "who"}},
 		client.NewJob{Priority: 99, Identifiers: newqueue.Identifiers{PrimaryID: "ark:/1"}},
 		client.NewJob{Priority: 1}))(t)
-	must(t, value(q.AcquireJob(ctx, newqueue.JobPending))(t).Hold(ctx)) // its priority puts the last one first
+	must(t, value(q.AcquireJob(ctx, newqueue.JobPending))(t).Hold(ctx, "")) // its priority puts the last one first
 	value(q.DeleteJob(ctx, ids[2]))(t)
 	value(q.CleanupJobs(ctx))(t)
 	for _, jid := range ids[:2] {
@@ -82,9 +82,12 @@ func TestLibraryReadsUs(t *testing.T) {
 				must(t, q.MoveJob(ctx, jid, newqueue.JobFailed, s))
 			}
 			j := value(q.AcquireJob(ctx, s))(t)
-			must(t, j.Set(ctx, client.WithIdentifiers(newqueue.Identifiers{PrimaryID: "ark:/2"})))
-			must(t, j.Set(ctx, client.WithIdentifiers(newqueue.Identifiers{})))
-			must(t, j.Succeed(ctx, client.WithPriority(7), client.WithSpaceNeeded(1<<50), client.WithInventory(newqueue.Inventory{ManifestURL: "u"}), client.WithStore(newqueue.Store{})))
+			j.Identifiers = newqueue.Identifiers{PrimaryID: "ark:/2"}
+			must(t, j.Save(ctx))
+			j.Identifiers = newqueue.Identifiers{}
+			must(t, j.Save(ctx))
+			j.Priority, j.SpaceNeeded, j.Inventory, j.Store = 7, 1<<50, newqueue.Inventory{ManifestURL: "u"}, newqueue.Store{Mode: "add"}
+			must(t, j.Succeed(ctx))
 			must(t, q.SetPriority(ctx, jid, 42))
 		}
 	}

@@ -22,7 +22,7 @@ import (
 // [Queue.AcquireJob] and [Queue.Jobs] name it.
 //
 // NextJob also waits while the connection is lost. If ctx ends, the error wraps its
-// cause. Other errors: [ErrNoRoot] and [newqueue.ErrValue], [ErrUnknownOutcome] as for
+// cause. Other errors: [ErrNotFound], [newqueue.ErrValue] and [ErrUnknownOutcome] as for
 // [Queue.AcquireJob], and [zk.ErrConnectionClosed] after the caller has closed the
 // session.
 func (q *Queue) NextJob(ctx context.Context, s newqueue.JobState) (*Job, error) {
@@ -65,7 +65,7 @@ func (l line[T]) next(ctx context.Context) (found T, err error) {
 // A watch tells it at once that a job leaves. It notices if the batch was emptied
 // before the call or while the connection was lost. It also waits for a batch
 // that the client library is still creating, step by step, and looks every five
-// seconds whether it is ready. The error is [ErrNoRoot] if the queue's root does not exist.
+// seconds whether it is ready. The error wraps [ErrNotFound] if the queue's root does not exist.
 func (q *Queue) ReportWhenEmptied(ctx context.Context, bid string) (fired bool, err error) {
 	err = q.await(ctx, newqueue.BatchFolderPath(bid, newqueue.FolderProcessing), func() (bool, error) {
 		err := q.MoveBatch(ctx, bid, newqueue.BatchProcessing, newqueue.BatchReporting)
@@ -75,12 +75,12 @@ func (q *Queue) ReportWhenEmptied(ctx context.Context, bid string) (fired bool, 
 			fired = true
 			return true, nil
 		case errors.As(err, &other):
-			// A batch that is pending or held has no jobs yet. Otherwise another watcher moved it first.
-			return other.From != string(newqueue.BatchPending) && other.From != string(newqueue.BatchHeld), nil
+			// It has unfinished jobs. Or it is pending or held, and has no jobs yet. Otherwise another watcher moved it first.
+			return other.Guard == "" && other.From != string(newqueue.BatchPending) && other.From != string(newqueue.BatchHeld), nil
 		case errors.Is(err, ErrNotFound): // it was removed, or is being created
 			_, there, err := q.stat(ctx, newqueue.BatchPath(bid))
 			return !there, cmp.Or(err, q.checkRoot(ctx))
-		case errors.Is(err, ErrStillProcessing), errors.Is(err, ErrLocked), errors.Is(err, ErrConflict):
+		case errors.Is(err, ErrLocked), errors.Is(err, ErrConflict):
 			return false, nil
 		}
 		return false, err
@@ -119,7 +119,7 @@ func (q *Queue) await(ctx context.Context, folder string, look func() (done bool
 // answers every request with zk.ErrConnectionClosed, so that is not among these errors:
 // it would be another one if the client had tried to connect.
 func connectionLost(err error) bool {
-	return !errors.Is(err, ErrUnknownOutcome) && slices.ContainsFunc([]error{ErrNotDone, zk.ErrNoServer, zk.ErrSessionExpired, zk.ErrSessionMoved},
+	return !errors.Is(err, ErrUnknownOutcome) && slices.ContainsFunc([]error{zk.ErrNoServer, zk.ErrSessionExpired, zk.ErrSessionMoved},
 		func(lost error) bool { return errors.Is(err, lost) })
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -51,19 +52,17 @@ var _ Conn = (*zk.Conn)(nil)
 //	cleaning pass  CleanupBatches     CleanupJobs  CleanupRequests
 //	               RepairBatches
 //	watcher        ReportWhenEmptied
-//	reader         Batches            Jobs         Request
-//	               Batch              Job
+//	reader         Batch              Job
 //
-// A worker continues with the methods of the [Batch], [Job] or [Request] that it
-// acquired. The transition that it makes there also releases its lock. While an
+// A worker continues with the methods of the [Item] that it acquired, and with those that only
+// a [Batch] or a [Job] has. The transition that it makes there also releases its lock. While an
 // administrator holds a queue, a worker acquires nothing of it ([ErrHeld]), and
 // everything else goes on. All other callers need no lock, and get [ErrLocked] while a worker holds it; only
 // SetPriority works then, too. Anyone may call Lock, Unlock and IsLocked, for the
 // locks and holds under /locks, and Init and Dialect.
 //
-// Every operation takes a context. If the context ends during a write, the write
-// continues without the caller, and the error is [ErrUnknownOutcome]. If such a
-// write takes a lock, the lock is released.
+// Every operation takes a context. It ends what waits: for work, or for a connection. A
+// request that was sent is finished. After a lost connection, each request is tried for two seconds.
 type Queue struct {
 	conn     Conn
 	dialect  newqueue.Dialect
@@ -86,7 +85,7 @@ type Option func(*Queue)
 // WithRoot opens a queue below a znode, like the chroot of a connect string. Paths
 // in errors are relative to it. Only [Queue.Init] creates the znode, so that a
 // mistyped path does not become a second, empty queue. Operations that look for
-// work, read, list, wait or create fail with [ErrNoRoot] while it does not exist.
+// work, list, wait or create fail with an error that names it while it does not exist.
 func WithRoot(path string) Option {
 	return func(q *Queue) {
 		if q.root = strings.Trim(path, "/"); q.root != "" {
@@ -110,6 +109,11 @@ func WithTable(e newqueue.Entity, t states.Table) Option {
 	return func(q *Queue) { q.machines[e] = t }
 }
 
+// IgnoreHolds lets a queue acquire jobs, batches and requests although an
+// administrator holds their queue. It is for administrators' tools, and for a
+// service like the deployed inventory service, which ignores holds.
+func IgnoreHolds() Option { return func(q *Queue) { q.ignoreHolds = true } }
+
 // Open returns the queue of a session. It writes nothing: see [Queue.Init]. The
 // caller closes the session. Open panics if d is none of [newqueue.Dialects], because that is
 // a mistake in the program. [newqueue.ParseDialect] checks a name that comes from outside.
@@ -119,22 +123,16 @@ func Open(conn Conn, d newqueue.Dialect, opts ...Option) *Queue {
 	}
 	q := &Queue{
 		conn: conn, dialect: d, now: time.Now,
-		machines: tables(d), acl: zk.WorldACL(zk.PermAll),
+		machines: map[newqueue.Entity]states.Table{}, acl: zk.WorldACL(zk.PermAll),
 		watches: map[string]<-chan zk.Event{}, recheck: recheck,
+	}
+	for _, e := range states.Entities {
+		q.machines[e] = states.Of(e, string(d))
 	}
 	for _, o := range opts {
 		o(q)
 	}
 	return q
-}
-
-// tables are the transitions of each entity in a dialect.
-func tables(d newqueue.Dialect) map[newqueue.Entity]states.Table {
-	all := map[newqueue.Entity]states.Table{}
-	for _, e := range states.Entities {
-		all[e] = states.Of(e, string(d))
-	}
-	return all
 }
 
 // clock is the time for a status.
@@ -147,17 +145,12 @@ func (q *Queue) Dialect() newqueue.Dialect { return q.dialect }
 // [WithRoot] with its parents. This package needs only the latter, because it
 // creates folders when it needs them. The client library does not.
 func (q *Queue) Init(ctx context.Context) error {
-	outside := Open(q.conn, q.dialect, WithACL(q.acl))
-	for i := range q.root {
-		if i > 0 && q.root[i] == '/' {
-			if err := outside.create(ctx, q.root[:i]); err != nil {
+	outside, root := Open(q.conn, q.dialect, WithACL(q.acl)), q.root+"/"
+	for i, c := range root {
+		if i > 0 && c == '/' {
+			if err := outside.create(ctx, root[:i]); err != nil {
 				return err
 			}
-		}
-	}
-	if q.root != "" {
-		if err := outside.create(ctx, q.root); err != nil {
-			return err
 		}
 	}
 	for _, path := range q.dialect.StartNodes() {
@@ -172,10 +165,7 @@ func (q *Queue) Init(ctx context.Context) error {
 func (q *Queue) create(ctx context.Context, path string) error {
 	_, ok, err := q.stat(ctx, path)
 	if err == nil && !ok {
-		err = q.commit(ctx, write{ops: []znode.Op{znode.Create(path, empty)}, happened: func(ctx context.Context) (bool, error) {
-			_, ok, err := q.stat(ctx, path)
-			return ok, err
-		}})
+		err = q.commit(ctx, write{ops: []znode.Op{znode.Create(path, empty)}, happened: q.created(path, empty)})
 	}
 	if err != nil && !errors.Is(err, zk.ErrNodeExists) { // another client created it first
 		return &opError{"create", path, err}
@@ -183,7 +173,7 @@ func (q *Queue) create(ctx context.Context, path string) error {
 	return nil
 }
 
-// checkRoot returns an error that wraps [ErrNoRoot] if the queue's root does not
+// checkRoot returns an error that wraps [ErrNotFound] if the queue's root does not
 // exist.
 func (q *Queue) checkRoot(ctx context.Context) error {
 	if q.root == "" {
@@ -196,16 +186,9 @@ func (q *Queue) checkRoot(ctx context.Context) error {
 	return err
 }
 
-// orNoRoot is an error about a missing znode as [Queue.checkRoot] puts it if the root is missing, too,
-// and any other error as it is.
-func (q *Queue) orNoRoot(ctx context.Context, err error) error {
-	if errors.Is(err, ErrNotFound) {
-		return cmp.Or(q.checkRoot(ctx), err)
-	}
-	return err
+func (q *Queue) noRoot() error {
+	return &opError{"find the root", q.root, fmt.Errorf("%w: correct the path given to WithRoot, or let Queue.Init create it", ErrNotFound)}
 }
-
-func (q *Queue) noRoot() error { return &opError{"find the root", q.root, ErrNoRoot} }
 
 // empty is the data of entries, folders and locks. It is not null because some
 // tools of the client library can't read null.
@@ -214,47 +197,13 @@ var empty = []byte{}
 // path is the path of a znode of the queue as the session sees it.
 func (q *Queue) path(p string) string { return q.root + p }
 
-// After a lost connection, a read is tried readAttempts times with readPause in
-// between. That is long enough for a client to find another server.
-const (
-	readAttempts = 20
-	readPause    = 100 * time.Millisecond
-)
-
-// call runs one request of the client, whose methods take no context. If ctx
-// ends first, the request continues, and late, if not nil, gets its answer.
-func call[T any](ctx context.Context, f func() (T, error), late func(T, error)) (T, error) {
-	type answer struct {
-		v   T
-		err error
-	}
-	done := make(chan answer, 1)
-	go func() {
-		v, err := f()
-		done <- answer{v, err}
-	}()
-	select {
-	case a := <-done:
-		return a.v, a.err
-	case <-ctx.Done():
-		if late != nil {
-			go func() {
-				a := <-done
-				late(a.v, a.err)
-			}()
-		}
-		var none T
-		return none, context.Cause(ctx)
-	}
-}
-
 // atOnce is how many requests are on their way at the same time at most.
 const atOnce = 100
 
 // each calls do for 0 to n-1 at the same time, so that their requests take one round
 // trip: the client sends a request without waiting for the answers to those before it.
 // The error is the first in the order of the numbers.
-func each(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
+func each(n int, do func(i int) error) error {
 	errs := make([]error, n)
 	slots := make(chan struct{}, atOnce)
 	var running sync.WaitGroup
@@ -262,7 +211,7 @@ func each(ctx context.Context, n int, do func(ctx context.Context, i int) error)
 		slots <- struct{}{}
 		running.Go(func() {
 			defer func() { <-slots }()
-			errs[i] = do(ctx, i)
+			errs[i] = do(i)
 		})
 	}
 	running.Wait()
@@ -271,25 +220,35 @@ func each(ctx context.Context, n int, do func(ctx context.Context, i int) error)
 
 // together runs reads at the same time.
 func together(ctx context.Context, reads ...func(context.Context) error) error {
-	return each(ctx, len(reads), func(ctx context.Context, i int) error { return reads[i](ctx) })
+	return each(len(reads), func(i int) error { return reads[i](ctx) })
 }
 
 // read runs a request that may be repeated.
 func read[T any](ctx context.Context, path string, f func() (T, error)) (T, error) {
 	for attempt := 1; ; attempt++ {
-		v, err := call(ctx, f, nil)
+		v, err := f()
 		switch {
 		case err == nil:
 			return v, nil
 		case errors.Is(err, zk.ErrNoNode):
 			return v, &NodeError{path, ErrNotFound}
-		case ctx.Err() != nil, attempt == readAttempts, !unanswered(err), errors.Is(err, zk.ErrClosing):
+		case !unanswered(err) || !again(ctx, attempt):
 			return v, &opError{"read", path, err}
 		}
-		select {
-		case <-time.After(readPause):
-		case <-ctx.Done():
-		}
+	}
+}
+
+// again waits before a request is repeated. It reports false if the request was tried often enough, or
+// the caller waits no more. Two seconds are long enough for a client to find another server.
+func again(ctx context.Context, attempt int) bool {
+	if attempt == 20 {
+		return false
+	}
+	select {
+	case <-time.After(100 * time.Millisecond):
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 
@@ -297,12 +256,7 @@ func read[T any](ctx context.Context, path string, f func() (T, error)) (T, erro
 // request. Every error does that is not in answers, because the client also
 // passes on the operating system's errors of the connection.
 func unanswered(err error) bool {
-	for _, e := range answers {
-		if errors.Is(err, e) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(answers, func(answer error) bool { return errors.Is(err, answer) })
 }
 
 // answers are the errors after which the request was certainly not carried out:
@@ -310,7 +264,7 @@ func unanswered(err error) bool {
 var answers = []error{
 	zk.ErrAPIError, zk.ErrNoNode, zk.ErrNoAuth, zk.ErrBadVersion, zk.ErrNoChildrenForEphemerals,
 	zk.ErrNodeExists, zk.ErrNotEmpty, zk.ErrInvalidACL, zk.ErrAuthFailed, zk.ErrNothing,
-	zk.ErrBadArguments, zk.ErrInvalidPath, zk.ErrShortBuffer,
+	zk.ErrBadArguments, zk.ErrInvalidPath, zk.ErrShortBuffer, zk.ErrClosing,
 }
 
 // node is the data of a znode and its version.
@@ -319,20 +273,15 @@ type node struct {
 	version int32
 }
 
-// get reads a znode. The error wraps [ErrNotFound] if it does not exist.
-func (q *Queue) get(ctx context.Context, path string) (node, error) {
-	return read(ctx, path, func() (node, error) {
+// maybe reads a znode that may not exist. ok is false if it does not.
+func (q *Queue) maybe(ctx context.Context, path string) (n node, ok bool, err error) {
+	n, err = read(ctx, path, func() (node, error) {
 		data, stat, err := q.conn.Get(q.path(path))
 		if err != nil {
 			return node{}, err
 		}
 		return node{data, stat.Version}, nil
 	})
-}
-
-// maybe reads a znode that may not exist. ok is false if it does not.
-func (q *Queue) maybe(ctx context.Context, path string) (n node, ok bool, err error) {
-	n, err = q.get(ctx, path)
 	if errors.Is(err, ErrNotFound) {
 		return node{}, false, nil
 	}
@@ -340,16 +289,12 @@ func (q *Queue) maybe(ctx context.Context, path string) (n node, ok bool, err er
 }
 
 // stat reads a znode's Stat. ok is false if it does not exist.
-func (q *Queue) stat(ctx context.Context, path string) (*zk.Stat, bool, error) {
-	type found struct {
-		stat *zk.Stat
-		ok   bool
-	}
-	f, err := read(ctx, path, func() (found, error) {
-		ok, stat, err := q.conn.Exists(q.path(path))
-		return found{stat, ok}, err
+func (q *Queue) stat(ctx context.Context, path string) (stat *zk.Stat, ok bool, err error) {
+	stat, err = read(ctx, path, func() (s *zk.Stat, err error) {
+		ok, s, err = q.conn.Exists(q.path(path))
+		return s, err
 	})
-	return f.stat, f.ok, err
+	return stat, ok, err
 }
 
 // ls lists a folder, sorted. The error wraps [ErrNotFound] if it does not exist.
@@ -371,6 +316,16 @@ func (q *Queue) children(ctx context.Context, path string) ([]string, error) {
 	return names, err
 }
 
+// folders lists folders at the same time.
+func (q *Queue) folders(ctx context.Context, paths []string) ([][]string, error) {
+	lists := make([][]string, len(paths))
+	err := each(len(paths), func(i int) (err error) {
+		lists[i], err = q.children(ctx, paths[i])
+		return err
+	})
+	return lists, err
+}
+
 // subtree lists every node at or below path, each after its parent. It is nil
 // if path does not exist.
 func (q *Queue) subtree(ctx context.Context, path string) ([]string, error) {
@@ -380,18 +335,17 @@ func (q *Queue) subtree(ctx context.Context, path string) ([]string, error) {
 	}
 	all := []string{path}
 	for level := all; len(level) > 0; {
-		below := make([][]string, len(level))
-		err := each(ctx, len(level), func(ctx context.Context, i int) error {
-			names, err := q.children(ctx, level[i])
-			for _, name := range names {
-				below[i] = append(below[i], znode.Join(level[i], name))
-			}
-			return err
-		})
+		lists, err := q.folders(ctx, level)
 		if err != nil {
 			return nil, err
 		}
-		level = slices.Concat(below...)
+		var below []string
+		for i, names := range lists {
+			for _, name := range names {
+				below = append(below, znode.Join(level[i], name))
+			}
+		}
+		level = below
 		all = append(all, level...)
 	}
 	return all, nil

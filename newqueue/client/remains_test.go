@@ -16,7 +16,7 @@ func TestStrayEntry(t *testing.T) {
 		q := w.queue()
 		_, ids := batchOf(t, q, 1)
 		held := value(q.CreateBatch(ctx, newqueue.Submission{ProfileName: "p"}))(t)
-		holdBatch(t, q)
+		holdBatch(t, q, held)
 		before := w.tree()
 		w.put("/batches/"+held+"/states/batch-processing/"+ids[0], "")
 		value(q.DeleteBatch(ctx, held))(t)

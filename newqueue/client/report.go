@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"mrtq/newqueue"
+	"mrtq/newqueue/states"
 )
 
 // Report is what the service tells a depositor about a batch.
@@ -34,7 +35,7 @@ func (r Report) Changed() bool {
 
 // Report makes the report of an acquired reporting or update-reporting batch.
 // Send it if [Report.Changed] says so, then pass it to [Batch.Finish]. Errors:
-// *[StateError] if the batch is in another state, and [ErrStillProcessing] if no
+// *[StateError] if the batch is in another state, or with the guard [states.OnceFinished] if no
 // job is failed but some were resumed. Then unlock the batch and try again later.
 func (b *Batch) Report(ctx context.Context) (Report, error) {
 	r, err := b.report(ctx)
@@ -45,13 +46,13 @@ func (b *Batch) Report(ctx context.Context) (Report, error) {
 }
 
 func (b *Batch) report(ctx context.Context) (r Report, err error) {
-	if b.Status.State != newqueue.BatchReporting && b.Status.State != newqueue.BatchUpdateReporting {
-		return r, b.q.illegal(b, "a report", true)
+	if b.Status.State != newqueue.BatchReporting && b.Status.State != states.UpdateReporting {
+		return r, b.illegal("a report", true)
 	}
 	if err := b.q.owns(ctx, b.lock); err != nil {
 		return r, err
 	}
-	jobs, err := b.q.folders(ctx, b.ID)
+	jobs, err := b.jobs(ctx)
 	if err != nil {
 		return r, err
 	}
@@ -59,7 +60,7 @@ func (b *Batch) report(ctx context.Context) (r Report, err error) {
 		BatchID: b.ID, Update: b.Status.State == newqueue.BatchUpdateReporting,
 		Completed: jobs[newqueue.FolderCompleted], Failed: jobs[newqueue.FolderFailed], Unfinished: jobs[newqueue.FolderProcessing],
 	}
-	if r.State, err = reported(jobs); err != nil {
+	if r.State, err = b.reported(jobs); err != nil {
 		return Report{}, err
 	}
 	var last newqueue.StatusReport // none in a first report
@@ -82,10 +83,10 @@ func missing(all, known []string) []string {
 
 // Finish records that a report was sent. It writes the status-report, if the dialect
 // keeps one, and the batch's next state in one transaction (B6, B7, B9, B10), and releases the lock.
-// Errors as for [Job.Succeed]. [ErrConflict] also means that the report is out of
+// Errors as for [Item]. [ErrConflict] also means that the report is out of
 // date because a job has moved since: make another report.
 func (b *Batch) Finish(ctx context.Context, r Report) error {
-	return b.q.move(ctx, b, act{name: "finish", worker: true, to: string(r.State), report: &r})
+	return b.move(ctx, act{name: "finish", worker: true, to: string(r.State), report: &r})
 }
 
 // lists reports whether a batch's jobs are those of the report.

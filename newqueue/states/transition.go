@@ -112,4 +112,7 @@ const (
 	SomeFailed Guard = "only if a job failed"
 	// OnceFinished: the batch has no entries in batch-processing.
 	OnceFinished Guard = "only once none of its jobs is unfinished"
+	// InProcessing: a job comes into a batch that is processing. No row has it, because a batch also
+	// becomes processing together with its jobs.
+	InProcessing Guard = "only a batch that is processing takes jobs"
 )

@@ -12,10 +12,14 @@ import (
 	"mrtq/newqueue/client"
 )
 
-// item is a job, a batch or a request that an actor has acquired.
+// item is a job, a batch or a request that an actor has acquired: see [client.Item].
 type item interface {
 	Path() string
 	Unlock(context.Context) error
+	Succeed(context.Context) error
+	Fail(ctx context.Context, message string) error
+	Hold(ctx context.Context, message string) error
+	MoveTo(ctx context.Context, to, message string) error
 }
 
 // acquired keeps what the actor has acquired.
@@ -114,69 +118,43 @@ func (a *actor) do(ctx context.Context, r library.Request, answer *library.Answe
 		ids, err := q.RepairBatches(ctx)
 		return named(answer, ids, err)
 	}
-	got, has := a.items[r.Item]
-	if has && r.Verb == "unlock" {
-		return got.Unlock(ctx)
-	}
-	switch got := got.(type) {
-	case *client.Job:
-		return a.doJob(ctx, got, r)
-	case *client.Batch:
-		return a.doBatch(ctx, got, r, answer)
-	case *client.Request:
-		return a.doRequest(ctx, got, r)
+	if got := a.items[r.Item]; got != nil {
+		return a.work(ctx, got, r, answer)
 	}
 	return a.doLock(ctx, r, answer)
 }
 
-// doJob does what a worker does with a job that it has acquired.
-func (a *actor) doJob(ctx context.Context, job *client.Job, r library.Request) error {
-	switch r.Verb {
-	case "set":
-		return job.Set(ctx, options(r.Docs)...)
-	case "succeed":
-		return job.Succeed(ctx, options(r.Docs)...)
-	case "fail":
-		return job.Fail(ctx, r.Message)
-	case "hold":
-		return job.Hold(ctx, client.WithMessage(r.Message))
-	case "move":
-		return job.MoveTo(ctx, newqueue.JobState(r.To))
+// work does what a worker does with what it has acquired.
+func (a *actor) work(ctx context.Context, got item, r library.Request, answer *library.Answer) error {
+	job, _ := got.(*client.Job)
+	batch, _ := got.(*client.Batch)
+	if job != nil {
+		change(job, r.Docs)
 	}
-	return unknown(r)
-}
-
-// doBatch does what a worker does with a batch that it has acquired.
-func (a *actor) doBatch(ctx context.Context, batch *client.Batch, r library.Request, answer *library.Answer) error {
-	switch r.Verb {
-	case "process":
+	switch {
+	case r.Verb == "unlock":
+		return got.Unlock(ctx)
+	case r.Verb == "succeed":
+		return got.Succeed(ctx)
+	case r.Verb == "fail":
+		return got.Fail(ctx, r.Message)
+	case r.Verb == "hold":
+		return got.Hold(ctx, r.Message)
+	case r.Verb == "move":
+		return got.MoveTo(ctx, r.To, "")
+	case r.Verb == "set" && job != nil:
+		return job.Save(ctx)
+	case r.Verb == "process" && batch != nil:
 		ids, err := batch.Process(ctx, a.newJobs(r.Jobs)...)
 		return named(answer, ids, err)
-	case "hold":
-		return batch.Hold(ctx, r.Message)
-	case "move":
-		return batch.MoveTo(ctx, newqueue.BatchState(r.To))
-	case "report":
+	case r.Verb == "report" && batch != nil:
 		report, err := batch.Report(ctx)
 		a.reports[r.Item] = report
 		answer.Report = &library.Report{NewlyCompleted: report.NewlyCompleted, NewlyFailed: report.NewlyFailed,
 			StillFailed: report.Unresolved, Resumed: report.Unfinished, Changed: report.Changed()}
 		return err
-	case "finish":
+	case r.Verb == "finish" && batch != nil:
 		return batch.Finish(ctx, a.reports[r.Item])
-	}
-	return unknown(r)
-}
-
-// doRequest does what a worker does with an access request that it has acquired.
-func (a *actor) doRequest(ctx context.Context, request *client.Request, r library.Request) error {
-	switch r.Verb {
-	case "succeed":
-		return request.Succeed(ctx)
-	case "fail":
-		return request.Fail(ctx, r.Message)
-	case "move":
-		return request.MoveTo(ctx, newqueue.AccessState(r.To), "")
 	}
 	return unknown(r)
 }
@@ -228,24 +206,22 @@ func (a *actor) passOver(ctx context.Context, r library.Request, answer *library
 	return nil
 }
 
-// options are the documents that a worker gives with a step.
-func options(docs library.Docs) []client.JobOption {
-	var opts []client.JobOption
+// change gives a job the documents of a step.
+func change(j *client.Job, docs library.Docs) {
 	for name, doc := range docs {
 		switch name {
 		case "priority":
-			opts = append(opts, client.WithPriority(number(doc)))
+			j.Priority = number(doc)
 		case "space_needed":
-			opts = append(opts, client.WithSpaceNeeded(int64(number(doc))))
+			j.SpaceNeeded = int64(number(doc))
 		case "identifiers":
-			opts = append(opts, client.WithIdentifiers(must(newqueue.ParseIdentifiers(encode(doc)))))
+			j.Identifiers = must(newqueue.ParseIdentifiers(encode(doc)))
 		case "inventory":
-			opts = append(opts, client.WithInventory(must(newqueue.ParseInventory(encode(doc)))))
+			j.Inventory = must(newqueue.ParseInventory(encode(doc)))
 		case "store":
-			opts = append(opts, client.WithStore(must(newqueue.ParseStore(encode(doc)))))
+			j.Store = must(newqueue.ParseStore(encode(doc)))
 		}
 	}
-	return opts
 }
 
 // newJobs returns the jobs to create.

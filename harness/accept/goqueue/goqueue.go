@@ -19,6 +19,7 @@ import (
 	"mrtq/internal/zkconn"
 	"mrtq/newqueue"
 	"mrtq/newqueue/client"
+	"mrtq/newqueue/states"
 )
 
 // Options say how the library connects, and what breaks it in tests of the tests.
@@ -110,23 +111,29 @@ var kinds = []struct {
 	{client.ErrNotLocked, library.NotLocked},
 	{client.ErrHeld, library.Held},
 	{client.ErrNone, library.None},
-	{client.ErrNotResumable, library.NotResumable},
-	{client.ErrStillProcessing, library.Processing},
-	{client.ErrHasJobs, library.HasJobs},
 	{client.ErrExists, library.Exists},
-	{client.ErrNotProcessing, library.NotProcessing},
 	{newqueue.ErrPriority, library.Priority},
 	{newqueue.ErrValue, library.Value},
 	{client.ErrConflict, library.Conflict},
 }
 
+// guards has the kind of refusal of each guard that does not hold.
+var guards = map[states.Guard]library.Kind{
+	"":                  library.State,
+	states.OnceStepped:  library.NotResumable,
+	states.OnceEmptied:  library.Processing,
+	states.OnceFinished: library.Processing,
+	states.WithoutJobs:  library.HasJobs,
+	states.InProcessing: library.NotProcessing,
+}
+
 // lost turns an error of the client into a refusal, or into one that wraps [library.ErrLost].
 func lost(err error) error {
-	if session.Lost(err) || errors.Is(err, client.ErrUnknownOutcome) || errors.Is(err, client.ErrNotDone) || errors.As(err, new(*zkconn.ConnectError)) {
+	if session.Lost(err) || errors.Is(err, client.ErrUnknownOutcome) || errors.As(err, new(*zkconn.ConnectError)) {
 		return fmt.Errorf("%w: %w", library.ErrLost, err)
 	}
-	if state := (*client.StateError)(nil); errors.As(err, &state) {
-		return &library.Refusal{Kind: library.State, From: state.From, To: state.To, Allowed: state.Allowed, Text: err.Error()}
+	if state := (*client.StateError)(nil); errors.As(err, &state) && !errors.Is(err, client.ErrNone) {
+		return &library.Refusal{Kind: guards[state.Guard], From: state.From, To: state.To, Allowed: state.Allowed, Text: err.Error()}
 	}
 	for _, k := range kinds {
 		if errors.Is(err, k.err) {

@@ -1,0 +1,203 @@
+package client
+
+import (
+	"context"
+	"errors"
+
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+	"mrtq/newqueue/states"
+)
+
+// Item is what a [Job], a [Batch] and a [Request] have in common: a znode with a status,
+// and the worker's lock on it. Each of its methods that moves it also releases the lock, in one
+// transaction. Their errors: [ErrNotLocked] or [ErrConflict] if the lock was lost, *[StateError] if there
+// is no such step or its guard does not hold. After an error nothing was written, unless the error is
+// [ErrUnknownOutcome].
+type Item struct {
+	q       *Queue
+	of      member // the job, batch or request itself
+	kind    newqueue.Entity
+	path    string
+	version int32 // of the status
+	lock    lock  // zero when not acquired
+}
+
+// member is a *[Job], *[Batch] or *[Request].
+type member interface {
+	base() *Item
+	// state is the one that was read last.
+	state() string
+	// properties are the znodes below it. The first is the status.
+	properties() []property
+	// decide reads what a transition depends on, and returns what it writes.
+	decide(ctx context.Context, t states.Transition, a act) (plan, error)
+}
+
+func (e *Item) base() *Item { return e }
+
+// property is a znode below an item, and how its data becomes a field.
+type property struct {
+	name     string
+	parse    func(data []byte) error
+	optional bool // an item may lack it
+	object   bool // a JSON object: see [newqueue.Dialect.NoObject]
+}
+
+// into parses data into a field.
+func into[T any](field *T, parse func([]byte) (T, error)) func([]byte) error {
+	return func(data []byte) (err error) {
+		*field, err = parse(data)
+		return err
+	}
+}
+
+// intoIn parses data of a dialect into a field.
+func intoIn[T any](d newqueue.Dialect, field *T, parse func(newqueue.Dialect, []byte) (T, error)) func([]byte) error {
+	return into(field, func(data []byte) (T, error) { return parse(d, data) })
+}
+
+// nodes reads znodes below the item at the same time. It leaves out those that do
+// not exist.
+func (e *Item) nodes(ctx context.Context, names ...string) (map[string]*node, error) {
+	nodes := make([]*node, len(names))
+	err := each(len(names), func(i int) error {
+		n, ok, err := e.q.maybe(ctx, e.path+"/"+names[i])
+		if ok {
+			nodes[i] = &n
+		}
+		return err
+	})
+	found := map[string]*node{}
+	for i, name := range names {
+		found[name] = nodes[i]
+	}
+	return found, err
+}
+
+// load reads properties at the same time. The error is a *[NodeError]. It wraps
+// [ErrNotFound] if one is missing.
+func (e *Item) load(ctx context.Context, properties []property) error {
+	var names []string
+	for _, p := range properties {
+		names = append(names, p.name)
+	}
+	nodes, err := e.nodes(ctx, names...)
+	if err != nil {
+		return err
+	}
+	for _, p := range properties {
+		if err := e.parse(p, nodes[p.name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parse parses a property that was read. n is nil if there is none.
+func (e *Item) parse(p property, n *node) error {
+	switch {
+	case n == nil && p.optional:
+		return nil
+	case n == nil:
+		return &NodeError{e.path + "/" + p.name, ErrNotFound}
+	}
+	if p.name == "status" {
+		e.version = n.version
+	}
+	if p.object && e.q.dialect.NoObject(n.data) {
+		return nil
+	}
+	if err := p.parse(n.data); err != nil {
+		return &NodeError{e.path + "/" + p.name, err}
+	}
+	return nil
+}
+
+// loadAll reads the whole item.
+func (e *Item) loadAll(ctx context.Context) error {
+	err := e.load(ctx, e.of.properties())
+	if j, ok := e.of.(*Job); ok {
+		j.was = j.work()
+	}
+	return err
+}
+
+// loadStatus reads only the item's status.
+func (e *Item) loadStatus(ctx context.Context) error { return e.load(ctx, e.of.properties()[:1]) }
+
+func (q *Queue) there(ctx context.Context, path string) bool {
+	_, ok, err := q.stat(ctx, path)
+	return ok || err != nil
+}
+
+// lock is an ephemeral lock that this session acquired.
+type lock struct {
+	path    string
+	session int64
+}
+
+// Path returns the znode of the batch, job or request.
+func (e *Item) Path() string { return e.path }
+
+// Locked reports whether it was acquired, and neither unlocked nor moved since.
+// It does not notice that the session has ended: the next operation does.
+func (e *Item) Locked() bool { return e.lock != lock{} }
+
+// Succeed moves it to the state that follows when a worker succeeds in its state.
+func (e *Item) Succeed(ctx context.Context) error {
+	return e.move(ctx, act{name: "finish", worker: true, to: e.q.machines[e.kind].Success(e.of.state())})
+}
+
+// Fail moves it to failed, with a message that says why.
+func (e *Item) Fail(ctx context.Context, message string) error {
+	return e.MoveTo(ctx, states.Failed, message)
+}
+
+// Hold moves a pending job or batch to held because its collection is held. In dialect mrt-zk
+// only an administrator can hold a batch ([Queue.MoveBatch]).
+func (e *Item) Hold(ctx context.Context, message string) error {
+	return e.MoveTo(ctx, states.Held, message)
+}
+
+// MoveTo moves it to any state that a worker may move it to, with a message in the status, which may be
+// empty. It creates no jobs when it moves a batch to processing: see [Batch.Process]. When it moves a
+// batch to completed or failed, it reports the batch's jobs as [Batch.Finish] does.
+func (e *Item) MoveTo(ctx context.Context, to, message string) error {
+	return e.move(ctx, act{name: "move to " + to, worker: true, to: to, message: message})
+}
+
+// Unlock releases the lock and changes nothing else, so that another worker can
+// acquire the same. The error wraps [ErrNotLocked] if the lock was already lost.
+// After any other error the caller still holds the lock, and may try again.
+func (e *Item) Unlock(ctx context.Context) error {
+	err := e.q.owns(ctx, e.lock)
+	if err == nil { // as in acquire, the version proves that no other worker holds the lock
+		err = e.q.commit(ctx, write{
+			ops:      []znode.Op{znode.Check(e.path+"/status", e.version), znode.Delete(e.lock.path, -1)},
+			happened: e.q.removed(e.lock.path),
+		})
+	}
+	if isRace(err) {
+		err = ErrNotLocked
+	}
+	if err == nil || errors.Is(err, ErrNotLocked) {
+		e.lock = lock{}
+	}
+	if err != nil {
+		return &opError{"unlock", e.path, err}
+	}
+	return nil
+}
+
+// owns returns [ErrNotLocked] unless this session still holds the lock.
+func (q *Queue) owns(ctx context.Context, l lock) error {
+	if l.session == 0 || q.conn.SessionID() != l.session {
+		return ErrNotLocked // it ended with the session, or will
+	}
+	stat, ok, err := q.stat(ctx, l.path)
+	if err == nil && (!ok || stat.EphemeralOwner != l.session) {
+		err = ErrNotLocked
+	}
+	return err
+}
