@@ -18,7 +18,7 @@ Feature: A record is in one queue or in the other
     When the operator verifies
     Then nothing differs
     When the legacy workers run
-    Then they took nothing and sent no mail
+    Then they took nothing and sent no email
     When the operator releases the queue
     Then nothing at all was written
 

@@ -89,7 +89,7 @@ Feature: The deployed services take the migrated queue
     Given a legacy queue as the deployed services wrote it
     And the queue was migrated
     When the services run
-    Then they took nothing and sent no mail
+    Then they took nothing and sent no email
     When the hourly cleanup runs
     Then it removes the batches that the plan said it would
 

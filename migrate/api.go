@@ -159,6 +159,7 @@ const (
 	MustBeDecided  = verify.MustBeDecided
 	WillBeCreated  = verify.WillBeCreated
 	WasSkipped     = verify.WasSkipped
+	WasFinished    = verify.WasFinished
 	WasQuarantined = verify.WasQuarantined
 	IsBlocked      = verify.IsBlocked
 	NotMigrated    = verify.NotMigrated
@@ -267,7 +268,7 @@ var (
 	ErrQuarantineFile = errors.New("is not a regular file, so nothing can be kept in it")
 
 	// ErrNoItem says that neither side has what [Find] was asked for.
-	ErrNoItem = errors.New("neither the source nor the target has it")
+	ErrNoItem = errors.New("neither queue has it: it was finished and cleaned up, deleted, or mistyped")
 	// ErrManyItems says that several records have the id that [Find] was given.
 	ErrManyItems = errors.New("several have this id; give the path of one")
 

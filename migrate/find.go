@@ -101,7 +101,11 @@ func (f *finder) readRecord(ctx context.Context) error {
 	e := f.t.Ledger.Find(f.item.Path)
 	if run := f.t.Ledger.Current(); e == nil && record.There && run != nil {
 		_, f.item.Reason = verify.OutcomeOf(run, rules.Decide(record.Record, run.Choices))
-		f.item.Reason = cmp.Or(f.item.Reason, "a run would migrate it: it came after the last one, or a legacy worker had it then")
+		open := "it came after " + run.ID + " began, or a legacy worker had it then, and another run would migrate it"
+		if run.State == ledger.RolledBack {
+			open = run.ID + " was rolled back, so legacy workers process it, or another run migrates it"
+		}
+		f.item.Reason = cmp.Or(f.item.Reason, open)
 	}
 	if e != nil {
 		f.item.HandedOver = e.HandedOver

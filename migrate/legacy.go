@@ -19,9 +19,10 @@ type LegacyStatus struct {
 	Records int    `json:"records"` // that are there
 	// Migrated counts those that were migrated, and that a release hands over to their jobs.
 	Migrated int `json:"migrated"`
-	// NotMigrated are in the legacy queue alone, and another run would migrate them. Left counts those that the choices of the
-	// run leave there.
+	// NotMigrated are in the legacy queue alone, and another run would migrate them. Finished counts those that legacy
+	// workers have finished, so that nothing is left to do, and Left those that the choices of the run leave there.
 	NotMigrated []string `json:"not_migrated"`
+	Finished    int      `json:"finished"`
 	Left        int      `json:"left"`
 	// AtLegacy were migrated, but the legacy queue has their work: a release withdraws their jobs.
 	AtLegacy []string `json:"at_legacy"`
@@ -86,9 +87,12 @@ func readLegacy(ctx context.Context, t *target.Target, names *target.Names, src 
 			return nil
 		}
 		l := r.queue(znode.Parent(f.Path))
-		if outcome, _ := verify.OutcomeOf(run, rules.Decide(f.Record, choices)); outcome == verify.NotMigrated {
+		switch outcome, _ := verify.OutcomeOf(run, rules.Decide(f.Record, choices)); outcome {
+		case verify.NotMigrated:
 			l.NotMigrated = append(l.NotMigrated, f.Path)
-		} else {
+		case verify.WasFinished:
+			l.Finished++
+		default:
 			l.Left++
 		}
 		return nil

@@ -21,7 +21,7 @@ func accounted(v *migrate.Verdict) string {
 	for _, c := range []struct {
 		name string
 		n    int
-	}{{"migrated", r.Migrated}, {"removed", r.Removed}, {"at legacy", r.AtLegacy}, {"undecided", r.Undecided}, {"skipped", r.Skipped}, {"quarantined", r.Quarantined}, {"not migrated", r.NotMigrated}} {
+	}{{"migrated", r.Migrated}, {"removed", r.Removed}, {"at legacy", r.AtLegacy}, {"undecided", r.Undecided}, {"skipped", r.Skipped}, {"finished", r.Finished}, {"quarantined", r.Quarantined}, {"not migrated", r.NotMigrated}} {
 		if c.n > 0 {
 			parts = append(parts, fmt.Sprintf("%s %d", c.name, c.n))
 		}
@@ -37,7 +37,7 @@ func listed(records []migrate.RecordStatus) string {
 	}
 	v := &migrate.Verdict{}
 	v.Records.Total, v.Records.Migrated, v.Records.Removed, v.Records.AtLegacy, v.Records.Undecided = len(records), n[migrate.WasMigrated], n[migrate.WasRemoved], n[migrate.AtLegacy], n[migrate.MustBeDecided]
-	v.Records.Skipped, v.Records.Quarantined, v.Records.NotMigrated = n[migrate.WasSkipped], n[migrate.WasQuarantined], n[migrate.NotMigrated]
+	v.Records.Skipped, v.Records.Finished, v.Records.Quarantined, v.Records.NotMigrated = n[migrate.WasSkipped], n[migrate.WasFinished], n[migrate.WasQuarantined], n[migrate.NotMigrated]
 	return accounted(v)
 }
 
@@ -106,14 +106,14 @@ func TestEveryRecordCountsOnce(t *testing.T) {
 		{"late", func(s *site) { s.late(900) }, "total 8: migrated 5, skipped 1, quarantined 1, not migrated 1", "ok",
 			func(v *migrate.Verdict) bool { return slices.Equal(v.NotMigrated, []string{ingest(900)}) }, 0, migrate.StepMigrateRest},
 		{"late, and a legacy worker has it", create(900, record(t, legacy.Consumed, job("a", "900"))), "total 8: migrated 5, skipped 1, quarantined 1, not migrated 1", "ok", nil, 1, migrate.StepMigrateRest},
-		{"late, and finished", create(900, record(t, legacy.Completed, job("a", "900"))), "total 8: migrated 5, skipped 2, quarantined 1", "ok", nil, 0, migrate.StepRelease},
+		{"late, and finished", create(900, record(t, legacy.Completed, job("a", "900"))), "total 8: migrated 5, skipped 1, finished 1, quarantined 1", "ok", nil, 0, migrate.StepRelease},
 		{"late, and left out by choice", create(900, record(t, legacy.Deleted, job("a", "900"))), "total 8: migrated 5, skipped 2, quarantined 1", "ok", nil, 0, migrate.StepRelease},
 		{"late, and undecodable", create(900, []byte("x")), "total 8: migrated 5, skipped 1, quarantined 2", "ok", nil, 0, migrate.StepRelease},
 		{"repaired", func(s *site) { s.set(ingest(5), record(t, legacy.Pending, job("a", "5"))) }, "total 7: migrated 5, skipped 1, not migrated 1", "ok", nil, 0, migrate.StepMigrateRest},
-		{"rolled back", func(s *site) { s.mustRollback(migrate.RollbackOptions{}) }, "total 7: skipped 2, quarantined 1, not migrated 4", "ok", nil, 0, migrate.StepPlan},
-		{"rolled back, and one is kept", keepOne, "total 7: migrated 1, skipped 2, quarantined 1, not migrated 3", "ok", nil, 0, migrate.StepPlan},
+		{"rolled back", func(s *site) { s.mustRollback(migrate.RollbackOptions{}) }, "total 7: skipped 1, finished 1, quarantined 1, not migrated 4", "ok", nil, 0, migrate.StepPlan},
+		{"rolled back, and one is kept", keepOne, "total 7: migrated 1, skipped 1, finished 1, quarantined 1, not migrated 3", "ok", nil, 0, migrate.StepPlan},
 		{"rolled back, and the record of the kept one is there again", func(s *site) { keepOne(s); s.create(ingest(1), []byte("x")) },
-			"total 7: undecided 1, skipped 2, quarantined 1, not migrated 3", "again", nil, 0, migrate.StepDecideRecords},
+			"total 7: undecided 1, skipped 1, finished 1, quarantined 1, not migrated 3", "again", nil, 0, migrate.StepDecideRecords},
 		{"changed, and the others were handed over", func(s *site) { consumed(s); handOver(s) }, "total 7: migrated 4, skipped 1, quarantined 1, not migrated 1", "ok", nil, 1, migrate.StepMigrateRest},
 		{"a legacy worker has finished it", func(s *site) { s.set(ingest(1), record(t, legacy.Completed, job("a", "1"))) }, "total 7: migrated 4, at legacy 1, skipped 1, quarantined 1", "ok", nil, 0, migrate.StepRelease},
 		{"a lock is left", lock, all, "ok", nil, 1, migrate.StepRelease},

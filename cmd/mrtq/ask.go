@@ -20,7 +20,7 @@ var errDeclined = errors.New("nothing was removed")
 // answer. The error says that nothing was removed. Ctrl-C ends it at once.
 func (a *app) askToGoOn(ctx context.Context, question string) error {
 	if _, ok := screen.Terminal(os.Stdin); !ok {
-		return exit.Check(&advised{fmt.Errorf("%w: %s", errDeclined, question), advice.Next{Before: "decide whether you want that: --yes confirms it", Command: a.advice.Again(advice.Switch("yes"))}})
+		return exit.Check(&advised{fmt.Errorf("%w: %s", errDeclined, question), advice.Next{First: "decide whether you want that: --yes confirms it", Command: a.advice.Again(advice.Switch("yes"))}})
 	}
 	a.Say("%s.", screen.Sentence(question))
 	a.Ask("Type yes to continue, or anything else to stop: ")

@@ -80,9 +80,9 @@ func (c *checkCmd) run(ctx context.Context, a *app, target string) error {
 	}
 	report, err := c.check(ctx, a, l, tree, p)
 	if errors.Is(err, layout.ErrNoMatch) {
-		next := advice.Next{Before: "check the address, or give another --layout"}
+		next := advice.Next{First: "check the address, or give another --layout"}
 		if status := a.statusOf(ctx, p); status != nil && status.Step == migrate.StepLegacyQueue && c.layout == "merritt" {
-			next = advice.Next{Before: "this is a legacy queue, whose records mrtq inspect reads"}
+			next = advice.Next{First: "this is a legacy queue, and the command for its records is another one", Command: a.advice.Command("inspect", []string{target})}
 		}
 		err = exit.Check(&advised{fmt.Errorf("there is no znode of the layout %s", c.layout), next})
 	}

@@ -91,14 +91,10 @@ func wasCutShort(err error) bool {
 
 // interrupted says what to do after Ctrl-C, SIGTERM or a closed terminal, by command that writes.
 var interrupted = map[string]string{
-	"migrate": runAgain, "release": runAgain, "rollback": runAgain, "complete": runAgain, "restore": runAgain,
-	"hold": seeHolds,
+	"migrate": runAgain, "release": runAgain, "rollback": runAgain, "complete": runAgain, "restore": runAgain, "hold": runAgain,
 }
 
-const (
-	runAgain = "; run the same command again to finish"
-	seeHolds = "; mrtq status TARGET shows which holds are set"
-)
+const runAgain = "; run the same command again to finish"
 
 // interruption returns the error of a command that Ctrl-C or SIGTERM ended, which has its
 // own exit code. It leaves out what the command was doing at that moment, because that

@@ -123,7 +123,7 @@ func (c *migrateCmd) sides(a *app, args []string) (pair, error) {
 	}
 	if n := len(saved.Problems); n > 0 {
 		first := saved.Problems[0]
-		return s, exit.Check(fmt.Errorf("%w: %s has %s, the first: %s: %s; %s. Make another plan with mrtq plan --out; nothing was read or written",
+		return s, exit.Check(fmt.Errorf("%w: %s has %s, the first: %s: %s; %s. Make another plan; nothing was read or written",
 			migrate.ErrBlocked, c.plan, screen.Count(n, "problem", "problems"), first.Path, first.Message, first.Next))
 	}
 	return s, c.adopt(saved, a.advice.Given)

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"os"
 
+	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/internal/sides"
@@ -26,6 +27,9 @@ type place struct {
 func parsePlace(what, text string) (place, error) {
 	p, err := sides.Parse(text)
 	if err != nil {
+		if _, unread := readPlan(text); unread == nil {
+			err = fmt.Errorf("this is a saved plan, which report and migrate take with --plan %s", advice.Word(text))
+		}
 		return place{}, exit.Usagef("%s %q: %w", what, text, err)
 	}
 	return place{what, p}, nil

@@ -126,7 +126,7 @@ func readPlan(path string) (*migrate.Plan, error) {
 	}
 	plan, err := migrate.ReadPlan(bytes.NewReader(data))
 	if err != nil {
-		return nil, fmt.Errorf("--plan %s: %w; make a new one with mrtq plan --out", path, err)
+		return nil, fmt.Errorf("--plan %s: %w; make a new one", path, err)
 	}
 	return plan, nil
 }
@@ -143,7 +143,7 @@ func (p *planFlags) adopt(saved *migrate.Plan, typed []advice.Flag) error {
 	(&planFlags{}).flags(of)
 	for _, f := range typed {
 		if of.Lookup(f.Name) != nil && !slices.Contains(besidePlan, f.Name) {
-			return exit.Usagef("--%s: the saved plan decides this; leave the flag out, or make another plan with mrtq plan --out; nothing was read or written", f.Name)
+			return exit.Usagef("--%s: the saved plan decides this; leave the flag out, or make another plan; nothing was read or written", f.Name)
 		}
 	}
 	p.saved, p.choices = saved, saved.Choices

@@ -167,7 +167,7 @@ func (c *rollbackCmd) conclude(a *app, s pair, u *migrate.Undo, why error) {
 	case c.dry:
 		next.Command = a.advice.Really()
 		if u.Record != nil && len(u.Record.Releases) > 0 {
-			next.Before = "stop the new services"
+			next.First = "stop the new services"
 		}
 	case why != nil:
 		tone, word, next.Command = screen.Bad, "not finished", a.advice.Really()
@@ -175,7 +175,7 @@ func (c *rollbackCmd) conclude(a *app, s pair, u *migrate.Undo, why error) {
 			next = a.advice.DecideBack(at)
 		}
 		if len(u.AtWork) > 0 {
-			next.Before = "stop the services that have these locks"
+			next.First = "stop the services that have these locks"
 		}
 	case u.Held:
 		text += " The queues stay held for what was kept. The legacy workers can start."

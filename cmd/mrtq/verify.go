@@ -163,7 +163,7 @@ func (a *app) concludeVerdict(v *migrate.Verdict, s pair, quarantine, before str
 		at.Quarantine = cmp.Or(quarantine, defaultQuarantine(s.target))
 	}
 	if v.Run != "" {
-		at.Run = &v.Current
+		at.Run, at.InUse = &v.Current, len(v.Released) > 0
 	}
 	for _, d := range v.Differences {
 		if q, asks := asked[d.Kind]; asks {

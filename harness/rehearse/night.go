@@ -20,8 +20,8 @@ type Night struct {
 	// is their sum in seconds. Legacy workers may work until the last one, the release.
 	Steps  []Step  `json:"steps"`
 	Freeze float64 `json:"freeze"`
-	// Mails is how many reports the services send when the queue is worked.
-	Mails int `json:"mails"`
+	// Emails is how many reports the services send when the queue is worked.
+	Emails int `json:"emails"`
 	// Cleanup are the batches that the hourly cleanup removes within the hour, by batchID.
 	Cleanup []string `json:"cleanup"`
 	// Idle are the records whose jobs begin in a state in which no worker takes them, and those that
@@ -107,7 +107,7 @@ func forecast(p *migrate.Plan, batches map[string]*batch, steps []Step, here, re
 	}
 	for _, b := range batches {
 		if b.Reports {
-			n.Mails++
+			n.Emails++
 		}
 	}
 	for _, b := range p.Batches {

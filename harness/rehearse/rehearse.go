@@ -332,7 +332,7 @@ func (p *performance) workOff(ctx context.Context, crew *crew) error {
 	p.differ(compare(p.records, p.batches, seen)...)
 	left, err := crew.locksLeft()
 	p.differ(left...)
-	p.report.Workers = Worked{Done: p.done(crew), Mails: len(crew.Mails), Removed: len(crew.Removed), Trouble: crew.did, Checked: p.report.Workers.Checked}
+	p.report.Workers = Worked{Done: p.done(crew), Emails: len(crew.Mails), Removed: len(crew.Removed), Trouble: crew.did, Checked: p.report.Workers.Checked}
 	return err
 }
 

@@ -88,13 +88,13 @@ func TestNothingToFind(t *testing.T) {
 				t.Fatal(r.Problems)
 			}
 			w := r.Workers
-			if len(r.Problems) > 0 || w.Done < 150 || w.Mails < 5 || w.Checked != 4 || w.Trouble.Failed == 0 || w.Trouble.Killed == 0 || w.Trouble.Lost == 0 {
+			if len(r.Problems) > 0 || w.Done < 150 || w.Emails < 5 || w.Checked != 4 || w.Trouble.Failed == 0 || w.Trouble.Killed == 0 || w.Trouble.Lost == 0 {
 				t.Errorf("%+v, %v", w, r.Problems)
 			}
 			if b := r.Back; b.Before < w.Done*3/10 || b.Before > w.Done/2 || b.ByLegacy < w.Done/3 || b.Before+b.ByLegacy > 300 || b.Kept < b.Before/2 {
 				t.Errorf("the second copy: %+v, %+v", b, w)
 			}
-			if n := r.Night; n.Mails < w.Mails || !slices.ContainsFunc(n.Idle, func(i rehearse.Idle) bool { return i.State == "failed" }) || len(n.Steps) != 4 || n.Freeze <= 0 {
+			if n := r.Night; n.Emails < w.Emails || !slices.ContainsFunc(n.Idle, func(i rehearse.Idle) bool { return i.State == "failed" }) || len(n.Steps) != 4 || n.Freeze <= 0 {
 				t.Errorf("the night: %+v", n)
 			}
 		})

@@ -53,7 +53,7 @@ type Step struct {
 // Worked is what the workers did on the first copy.
 type Worked struct {
 	Done    int       `json:"done"` // records whose work was done
-	Mails   int       `json:"mails"`
+	Emails  int       `json:"emails"`
 	Removed int       `json:"removed"` // batches, by the cleanup
 	Trouble Disturbed `json:"disturbed"`
 	Checked int       `json:"checked"` // how often the whole queue was verified against the layout

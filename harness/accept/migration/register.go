@@ -126,9 +126,9 @@ func (w *world) register(s runner.Steps) {
 	s.Step(`it is taken by (.+)`, w.takenBy)
 	s.Step(`it ends (\S+)`, w.ends)
 	s.Step(`its batch's report is sent (once|never)`, func(times string) error {
-		return equal("mails were sent", len(w.services.Mails), map[string]int{"once": 1, "never": 0}[times])
+		return equal("emails were sent", len(w.services.Mails), map[string]int{"once": 1, "never": 0}[times])
 	})
-	s.Step(`they took nothing and sent no mail`, w.tookNothing)
+	s.Step(`they took nothing and sent no email`, w.tookNothing)
 	s.Step(`it was stored (.+)`, w.stored)
 	s.Step(`it has removed batches`, func() error { return more(len(w.services.Removed), "batches were removed") })
 	s.Step(`it removes the batches that the plan said it would`, w.removedAsSaid)

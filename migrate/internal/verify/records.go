@@ -219,6 +219,8 @@ func (v *verifier) notMigrated(r rules.Record) {
 	switch outcome, _ := OutcomeOf(v.t.Ledger.Current(), rules.Decide(r, v.verdict.Choices)); outcome {
 	case WasSkipped:
 		count.Skipped++
+	case WasFinished:
+		count.Finished++
 	case WasQuarantined:
 		count.Quarantined++
 		if v.opt.Quarantined != nil && !v.opt.Quarantined(r) {

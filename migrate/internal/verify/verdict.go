@@ -149,7 +149,8 @@ type Accounted struct {
 	Removed     int `json:"removed"`   // migrated, and the job was removed
 	AtLegacy    int `json:"at_legacy"` // migrated, and the legacy queue has the work
 	Undecided   int `json:"undecided"` // migrated, and somebody must decide
-	Skipped     int `json:"skipped"`
+	Skipped     int `json:"skipped"`   // by choice
+	Finished    int `json:"finished"`  // in the legacy queue
 	Quarantined int `json:"quarantined"`
 	NotMigrated int `json:"not_migrated"` // in the legacy queue alone
 }

@@ -309,10 +309,10 @@ func featuresIn(folder string) (all []godog.Feature, err error) {
 		return err
 	})
 	if err == nil && all == nil {
-		err = errors.New("no file there has a name that ends in .feature")
+		return nil, exit.Usagef("FOLDER %s: no file there has a name that ends in .feature", folder)
 	}
 	if err != nil {
-		return nil, exit.Usagef("FOLDER %s: %w", folder, err)
+		return nil, files.Unread("FOLDER "+folder, err)
 	}
 	return all, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mrtq/cmd/mrtq/internal/exit"
+	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/harness"
 	"mrtq/harness/accept"
 	"mrtq/harness/accept/goqueue"
@@ -98,7 +99,7 @@ func (c *acceptCmd) known() ([]accept.Known, error) {
 	}
 	f, err := os.Open(c.knownFile)
 	if err != nil {
-		return nil, exit.Usagef("--known: %w", err)
+		return nil, files.Unread("--known "+c.knownFile, err)
 	}
 	defer f.Close()
 	known, err := accept.ParseKnown(f)

@@ -40,12 +40,14 @@ type Situation struct {
 	AtWork         int    // how many records and locks, or jobs, show that workers may be at work
 	Kept           bool   // a rollback has kept jobs, and holds their queues
 	Waiting        bool   // records wait for legacy workers
+	InUse          bool   // an earlier run was released, so the new services work already
 	Quarantine     string // the file that keeps the bytes of quarantined records; "" if there are none, or it is not known
 }
 
 // Next is what to do after a result. A command in it can be pasted as it is.
 type Next struct {
-	Before  string // what people do first; alone, it is all there is to do
+	First   string   // what people do first; alone, it is all there is to do
+	With    []string // the commands for First
 	Command string
 	Ways    []Way // instead of Command, if a person must decide
 }
@@ -56,10 +58,15 @@ type Way struct{ If, Command string }
 // Lines returns what a screen shows.
 func (n Next) Lines() (lines []string) {
 	switch {
-	case n.Before != "" && n.Command == "" && len(n.Ways) == 0:
-		return []string{"Next: " + n.Before + "."}
-	case n.Before != "":
-		lines = append(lines, "First: "+n.Before+".")
+	case n.First != "" && n.Command == "" && len(n.Ways) == 0:
+		return []string{"Next: " + n.First + "."}
+	case len(n.With) > 0:
+		lines = append(lines, "First: "+n.First+":")
+	case n.First != "":
+		lines = append(lines, "First: "+n.First+".")
+	}
+	for _, command := range n.With {
+		lines = append(lines, "  "+command)
 	}
 	if n.Command != "" {
 		lines = append(lines, "Next:", "  "+n.Command)
@@ -75,8 +82,8 @@ func (n Next) Lines() (lines []string) {
 
 var rows = map[migrate.Step]func(Adviser, Situation) Next{
 	migrate.StepWait:           row("wait until it ends. This shows its progress", Adviser.watch),
-	migrate.StepRestoreLedger:  words("restore /migration from the newest dump that was made after the last run, with mrtq restore --below /migration"),
-	migrate.StepNoQueue:        words("check the address and its chroot. If nothing has been migrated yet, that is normal: begin with mrtq plan"),
+	migrate.StepRestoreLedger:  Adviser.restoreLedger,
+	migrate.StepNoQueue:        words("check the address and its chroot. If nothing has been migrated yet, that is normal: begin with a plan"),
 	migrate.StepLegacyQueue:    Adviser.atNewQueue,
 	migrate.StepFinish:         row("", Adviser.finish),
 	migrate.StepFinishRollback: row("", Adviser.rollback),
@@ -97,12 +104,12 @@ var rows = map[migrate.Step]func(Adviser, Situation) Next{
 	migrate.StepRepairOlder:    row("repair what is damaged: it belongs to an older run, or to a job that the rollback kept", Adviser.verify),
 }
 
-func row(before string, command func(Adviser, Situation) string) func(Adviser, Situation) Next {
-	return func(a Adviser, s Situation) Next { return Next{Before: before, Command: command(a, s)} }
+func row(first string, command func(Adviser, Situation) string) func(Adviser, Situation) Next {
+	return func(a Adviser, s Situation) Next { return Next{First: first, Command: command(a, s)} }
 }
 
 func words(text string) func(Adviser, Situation) Next {
-	return func(Adviser, Situation) Next { return Next{Before: text} }
+	return func(Adviser, Situation) Next { return Next{First: text} }
 }
 
 // Next returns what to do in a step; nothing for no step. A release is refused if the queues are in
@@ -126,7 +133,7 @@ func (a Adviser) watch(s Situation) string {
 // one that is below it, if there is one alone.
 func (a Adviser) atNewQueue(s Situation) Next {
 	if !isServer(s.Target) || len(s.NoQueue.Queues) != 1 {
-		return Next{Before: "give the address of the new queue"}
+		return Next{First: "give the address of the new queue"}
 	}
 	a.Args = slices.Concat([]string{strings.TrimSuffix(s.Target, "/") + "/" + s.NoQueue.Queues[0]}, a.Args[1:])
 	return Next{Command: a.Again()}
@@ -153,10 +160,20 @@ func (a Adviser) release(s Situation) string { return a.Command("release", []str
 // firstRelease names what the runbook has before a first release.
 func (a Adviser) firstRelease(s Situation) Next {
 	next := Next{Command: a.release(s)}
-	if s.Run != nil && s.Run.State == migrate.Done && len(s.Run.Releases) == 0 {
-		next.Before = "check the tree (mrtq check), keep a copy of it (mrtq dump), and hold the collections that the legacy queue holds (mrtq hold)"
+	if s.Run != nil && s.Run.State == migrate.Done && len(s.Run.Releases) == 0 && !s.InUse {
+		next.First = "check the tree, keep a copy of it, and hold each collection (PROFILE) that the legacy queue holds"
+		target := []string{s.Target}
+		next.With = []string{a.Command("check", target), a.Command("dump", target, Set("out", "new.ndjson.gz")...), a.Command("hold", target, Set("collection", shellVariable+"PROFILE")...)}
 	}
 	return next
+}
+
+// restoreLedger brings the migration's own records back. A dump is restored as a file.
+func (a Adviser) restoreLedger(s Situation) Next {
+	if !isServer(s.Target) {
+		return Next{First: "take the newest copy of this dump that was made after the last run"}
+	}
+	return Next{First: "set DUMP to the newest dump that was made after the last run", Command: a.Command("restore", []string{s.Target}, append(Set("in", shellVariable+"DUMP"), Set("below", "/migration")...)...)}
 }
 
 func (a Adviser) repair(s Situation) Next {
@@ -196,7 +213,7 @@ func (a Adviser) decide(s Situation, command func(flags ...Flag) string) Next {
 func (a Adviser) awaitLegacy(s Situation) Next {
 	a.Given = without(a.Given, "workers-stopped")
 	if s.Waiting {
-		return Next{Before: "start the legacy workers, which have had the records since the rollback, and wait until they are done; or migrate again", Command: a.again("release")}
+		return Next{First: "start the legacy workers, which have had the records since the rollback, and wait until they are done; or migrate again", Command: a.again("release")}
 	}
 	return Next{Ways: []Way{{"When the legacy workers are done", a.again("release")}, {"If all legacy workers are stopped", a.again("release", Set("workers-stopped", fmt.Sprint(s.AtWork))...)}}}
 }
@@ -228,7 +245,7 @@ func (a Adviser) AfterRelease(s Situation, lifted []string, freed bool) Next {
 	case !freed:
 		return Next{Command: a.status(s)}
 	}
-	return Next{Before: "start the new services", Command: a.watch(s)}
+	return Next{First: "start the new services, if they don't run yet", Command: a.watch(s)}
 }
 
 // Released returns what to do while the services work, and when a verification has found nothing;
@@ -252,14 +269,14 @@ func isServer(address string) bool {
 
 // Lift returns the command that lifts these holds.
 func (a Adviser) Lift(s Situation, holds []migrate.HoldStatus) Next {
-	flags, before := []Flag{Switch("others")}, "make sure that the owners of these holds agree"
+	flags, first := []Flag{Switch("others")}, "make sure that the owners of these holds agree"
 	if slices.ContainsFunc(holds, migrate.HoldStatus.OfRun) {
-		flags, before = nil, ""
+		flags, first = nil, ""
 	}
 	for _, h := range holds {
 		flags = append(flags, holdFlag(h))
 	}
-	return Next{Before: before, Command: a.Command("release", []string{s.Target}, flags...)}
+	return Next{First: first, Command: a.Command("release", []string{s.Target}, flags...)}
 }
 
 // holdFlag is the flag that chooses a hold.
@@ -291,13 +308,13 @@ func (s Situation) planFile() string {
 
 func (a Adviser) planAgain(s Situation) Next {
 	if s.Run == nil {
-		return Next{Before: "begin with mrtq plan"}
+		return Next{First: "begin with a plan"}
 	}
 	plan := a.Command("plan", []string{s.source(), s.Target})
 	if s.Kept {
 		return Next{Ways: []Way{{"To migrate again, when the legacy queue is frozen", plan}, {"To let the services finish the jobs that stay, when the legacy workers are done", a.release(s)}}}
 	}
-	return Next{Before: "freeze the legacy queue, if you want to migrate again", Command: plan}
+	return Next{First: "freeze the legacy queue, if you want to migrate again", Command: plan}
 }
 
 func (a Adviser) verify(s Situation) string {
@@ -317,13 +334,13 @@ func (a Adviser) bringTogether(s Situation) Next {
 	target, _ := sides.Parse(s.Target)
 	if source.File != "" && target.File != "" {
 		flags := append(choices(s.Run.Choices, s.Run.Time), Flag{"dialect", []string{string(s.Run.Dialect)}}, Switch("new-queue"))
-		return Next{"a release needs both queues in one dump, so migrate in the dump of the legacy queue", a.Command("plan", []string{s.source(), s.source()}, flags...), nil}
+		return Next{First: "a release needs both queues in one dump, so migrate in the dump of the legacy queue", Command: a.Command("plan", []string{s.source(), s.source()}, flags...)}
 	}
-	before := "stop the legacy workers. A release needs both queues in one ensemble: copy the legacy queue beside the new one, roll back, and migrate the copy"
+	first := "stop the legacy workers. A release needs both queues in one ensemble: copy the legacy queue beside the new one, roll back, and migrate the copy"
 	if source.File != "" {
-		return Next{before, a.Command("restore", []string{strings.TrimSuffix(s.Target, target.Server.Chroot)}, Set("in", source.File)...), nil}
+		return Next{First: first, Command: a.Command("restore", []string{strings.TrimSuffix(s.Target, target.Server.Chroot)}, Set("in", source.File)...)}
 	}
-	return Next{before, a.Command("dump", []string{s.source()}, Set("out", "legacy.ndjson")...), nil}
+	return Next{First: first, Command: a.Command("dump", []string{s.source()}, Set("out", "legacy.ndjson")...)}
 }
 
 // inTwoEnsembles reports whether the run has taken its records from another ensemble, or from another file.

@@ -25,9 +25,12 @@ func Set(name string, values ...string) []Flag {
 	return []Flag{{name, values}}
 }
 
-// ACL is the value of --acl in a command: a variable of the shell, because an ACL may hold a digest,
-// which is secret. If it is not set, the empty value is refused.
-const ACL = "\x00ACL"
+// shellVariable begins a value that is a variable of the shell, because mrtq does not know it, or must not
+// show it. If the variable is not set, the command refuses the empty value.
+const shellVariable = "\x00"
+
+// ACL is the value of --acl in a command: an ACL may hold a digest, which is secret.
+const ACL = shellVariable + "ACL"
 
 // Switch returns a flag without a value.
 func Switch(name string) Flag { return Flag{Name: name} }
@@ -47,11 +50,13 @@ func (f Flag) words() (words []string) {
 var once = []string{"below", "by", "collection", "dry-run", "every", "force", "help", "in", "ledger-damaged", "only", "others", "out", "output", "plan", "quarantine",
 	"record-is", "removed", "run", "vanished", "verbose", "version", "wait", "why", "workers-stopped", "yes"}
 
-// first are the flags that only plan and migrate hand to each other. A command for a later
+// first are the flags that only plan, rehearse and migrate hand to each other. A command for a later
 // step leaves them out: so if the target is mistyped then, it is refused.
 var first = []string{"dialect", "new-queue", "hold-again", "restored", "again", "note"}
 
-func isPlanning(command string) bool { return command == "plan" || command == "migrate" }
+func isPlanning(command string) bool {
+	return command == "plan" || command == "migrate" || command == "rehearse"
+}
 
 // Command returns a command to run next: with its flags, and with those flags of this command
 // that it needs, too. It can be pasted into a shell.
@@ -105,8 +110,8 @@ func commandLine(name string, args []string, flags []Flag) string {
 	}
 	for i, word := range words {
 		words[i] = Word(word)
-		if word == ACL {
-			words[i] = `"$ACL"`
+		if name, is := strings.CutPrefix(word, shellVariable); is {
+			words[i] = `"$` + name + `"`
 		}
 	}
 	return strings.Join(words, " ")

@@ -59,7 +59,7 @@ func (a Adviser) RehearseAgain(plan *migrate.Plan) Next {
 			flags = append(flags, *f)
 		}
 	}
-	return Next{Before: "decide whether you want these flags", Command: a.Again(flags...)}
+	return Next{First: "decide whether you want these flags", Command: a.Again(flags...)}
 }
 
 // unblock is one command with the flags that a plan with problems needs, or one for each dialect if
@@ -100,7 +100,7 @@ func (a Adviser) unblock(s Situation) Next {
 			first = append(first, do.words)
 		}
 	}
-	next := Next{Before: strings.Join(first, ", and ")}
+	next := Next{First: strings.Join(first, ", and ")}
 	plan := func(more ...Flag) string {
 		return a.Command("plan", []string{s.Source, s.Target}, append(more, flags...)...)
 	}
@@ -142,13 +142,19 @@ func (a Adviser) PlanAgain(s Situation) string {
 
 // migrate is the command that applies a saved plan, or saves a plan that was only looked at.
 func (a Adviser) migrate(s Situation) Next {
+	if s.PlanFile == "" && s.Run == nil && !hasFlag(a.Given, "failed") && emptied(s.Plan) {
+		failed := func(as string) string {
+			return a.Command("plan", []string{s.Source, s.Target}, Set("failed", as)...)
+		}
+		return Next{Ways: []Way{{"To hold the jobs of failed records, which is safer", failed("held")}, {"To leave them failed", failed("failed")}}}
+	}
 	if s.PlanFile == "" {
 		next := Next{Command: a.Command("plan", []string{s.Source, s.Target}, Set("out", s.planFile())...)}
 		switch {
 		case s.Run == nil:
-			next.Before = "rehearse (mrtq rehearse), and freeze the legacy queue"
+			next.First, next.With = "rehearse, and freeze the legacy queue", []string{a.Command("rehearse", []string{s.Source})}
 		case s.Run.State == migrate.RolledBack:
-			next.Before = "freeze the legacy queue"
+			next.First = "freeze the legacy queue"
 		}
 		return next
 	}
@@ -156,7 +162,13 @@ func (a Adviser) migrate(s Situation) Next {
 	a.Given = slices.DeleteFunc(slices.Clone(a.Given), func(f Flag) bool {
 		return f.Name != "max-rate" && f.Name != "packet" && !a.Takes("", f.Name)
 	})
-	return Next{Before: "have the plan approved (mrtq report makes a page of it)", Command: a.Command("migrate", nil, Set("plan", s.PlanFile)...)}
+	page := Set("out", strings.TrimSuffix(s.PlanFile, ".json")+".html")
+	return Next{First: "have the plan approved", With: []string{a.Command("report", nil, append(Set("plan", s.PlanFile), page...)...)}, Command: a.Command("migrate", nil, Set("plan", s.PlanFile)...)}
+}
+
+// emptied reports whether a job that a plan leaves failed might be stored without content if it is requeued.
+func emptied(p *migrate.Plan) bool {
+	return slices.ContainsFunc(p.Risks, func(r migrate.Risk) bool { return r.About == "failed" && r.Chosen && len(r.Empty) > 0 })
 }
 
 // planSettings are the settings of a plan as flags.

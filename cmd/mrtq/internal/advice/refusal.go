@@ -61,7 +61,7 @@ func (a Adviser) twoEnsembles(s Situation) Next {
 // otherSource is what to do if a queue node is not the one that was migrated, so that its records seem to have vanished.
 func (a Adviser) otherSource(Situation) Next {
 	if a.Name == "migrate" {
-		return Next{Before: "give the source of that run, or roll it back first"}
+		return Next{First: "give the source of that run, or roll it back first"}
 	}
 	is := func(side string) string { return a.again(a.Name, Set("vanished", side)...) }
 	return Next{Ways: []Way{{"If legacy workers have done the work of its records", is("legacy")}, {"If the jobs have it", is("new")}}}

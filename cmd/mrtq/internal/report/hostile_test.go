@@ -34,7 +34,7 @@ func hostileSample() *Data {
 	d.Plan.Services = []migrate.Finding{{}}
 	poison(reflect.ValueOf(d).Elem(), next)
 	d.Next = func(migrate.Step) advice.Next {
-		return advice.Next{Before: next(), Command: next(), Ways: []advice.Way{{If: next(), Command: next()}}}
+		return advice.Next{First: next(), With: []string{next()}, Command: next(), Ways: []advice.Way{{If: next(), Command: next()}}}
 	}
 	return d
 }

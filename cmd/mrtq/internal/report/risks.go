@@ -42,7 +42,7 @@ type risk struct {
 
 // risks are all risks, by their effects. What they say holds before and after the migration.
 var risks = []risk{
-	{undecided, "somebody must decide which queue has its work", "do what mrtq status says", nil,
+	{undecided, "somebody must decide which queue has its work", "decide as the head of this page says", nil,
 		func(d *Data) (paths []string) {
 			if d.Status != nil {
 				for _, u := range d.Status.Undecided() {

@@ -138,7 +138,7 @@ func risky() *Data {
 		}
 	}
 	d.PlanID, d.Version = "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03", "mrtq v0.1.0"
-	d.Rehearsal = &rehearse.Report{Verdict: "ok", Records: len(d.Records), Night: &rehearse.Night{Freeze: 41, Mails: 12, Steps: []rehearse.Step{{Name: "migrate", Seconds: 14}}}}
+	d.Rehearsal = &rehearse.Report{Verdict: "ok", Records: len(d.Records), Night: &rehearse.Night{Freeze: 41, Emails: 12, Steps: []rehearse.Step{{Name: "migrate", Seconds: 14}}}}
 	soon := migrate.Finding{Requirement: "removed-soon", What: "it is Completed"}
 	soon.Items = slices.Grow(soon.Items, 1)[:1]
 	soon.Items[0].Path = "/batch-uuids/bid-0001"

@@ -17,7 +17,7 @@ var ErrEmpty = errors.New("it is empty, perhaps because a shell variable is not 
 const meansNone = `"" means none`
 
 // RefuseEmpty makes every flag of a command, and of those below it, refuse an empty value, unless its help says what
-// that means. Flags of other types than text refuse it anyway.
+// that means.
 func RefuseEmpty(cmd *cobra.Command) {
 	for _, flags := range []*pflag.FlagSet{cmd.PersistentFlags(), cmd.Flags()} {
 		flags.VisitAll(func(f *pflag.Flag) {
@@ -29,8 +29,11 @@ func RefuseEmpty(cmd *cobra.Command) {
 				if f.DefValue == "[]" { // pflag knows only of its own lists that this is no default to show
 					f.DefValue = ""
 				}
-			case f.Value.Type() == "string":
+			case Choices(f) == nil: // a choice refuses it anyway
 				f.Value = filled{f.Value}
+				if f.DefValue == "0s" {
+					f.DefValue = "" // as above
+				}
 			}
 		})
 	}

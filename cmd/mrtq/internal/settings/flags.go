@@ -26,6 +26,9 @@ func (c *choiceFlag) String() string {
 func (c *choiceFlag) Type() string { return strings.Join(c.choices, "|") }
 
 func (c *choiceFlag) Set(s string) error {
+	if s == "" {
+		return ErrEmpty
+	}
 	if !slices.Contains(c.choices, s) {
 		return fmt.Errorf("expected one of %s", strings.Join(c.choices, ", "))
 	}

@@ -27,7 +27,7 @@ func ItemVerdict(it *migrate.Item) string {
 	case it.Path == "":
 		return it.Job + " is " + it.State + ", and no migration made it"
 	case it.Job == "":
-		text := it.Path + " was not migrated"
+		text := it.Path + " is in the legacy queue, and not in the new one"
 		if it.Reason != "" && it.Record.Err == nil {
 			text += ": " + it.Reason
 		}

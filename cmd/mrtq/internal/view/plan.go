@@ -189,20 +189,14 @@ func RisksThatMatter(p *migrate.Plan) []migrate.Risk {
 
 func printRisks(s *screen.Screen, p *migrate.Plan) {
 	var rows []screen.Row
-	better := false
 	for _, r := range RisksThatMatter(p) {
 		choice := strings.TrimSpace("--" + r.About + " " + r.Choice)
 		if r.Chosen {
 			choice += " (chosen)"
 		}
-		better = better || r.Chosen && len(r.Empty) > 0
 		rows = append(rows, screen.Row{choice, len(r.Twice), len(r.Never), len(r.Empty)})
 	}
 	tableOf(s, []string{"CHOICE", "MIGHT RUN TWICE", "MIGHT NEVER RUN", "EMPTY IF REQUEUED"}, 1, rows)
-	if better {
-		s.Prose("", "A job that might never run waits until an administrator releases or requeues it. held is safer than failed: a held job begins at Initialize. A failed job that is requeued begins at Estimating, and is stored without its content if Initialize never moved its payload to producer/.")
-		s.Println()
-	}
 }
 
 // printLocks prints the legacy locks (docs/night.md, "3.5 Remove leftover locks").

@@ -48,7 +48,7 @@ func rehearsalRows(r *rehearse.Report) []screen.Row {
 		{"records that are skipped", fmt.Sprint(r.Skipped)},
 		{"records that are quarantined", fmt.Sprint(r.Quarantined)},
 		{"records whose work was done", fmt.Sprint(r.Workers.Done)},
-		{"reports emailed", fmt.Sprint(r.Workers.Mails)},
+		{"reports emailed", fmt.Sprint(r.Workers.Emails)},
 		{"batches removed by the cleanup", fmt.Sprint(r.Workers.Removed)},
 		{"on purpose: records failed", fmt.Sprint(r.Workers.Trouble.Failed)},
 		{"on purpose: workers killed", fmt.Sprint(r.Workers.Trouble.Killed)},
@@ -84,7 +84,7 @@ func nightRows(n *rehearse.Night) []screen.Row {
 	for _, step := range n.Steps {
 		rows = append(rows, screen.Row{step.Name, seconds(step.Seconds)})
 	}
-	rows = append(rows, screen.Row{"the queue is frozen, at least", seconds(n.Freeze)}, screen.Row{"emails when it is drained, at most", fmt.Sprint(n.Mails)},
+	rows = append(rows, screen.Row{"the queue is frozen, at least", seconds(n.Freeze)}, screen.Row{"emails when it is drained, at most", fmt.Sprint(n.Emails)},
 		screen.Row{"batches that the cleanup removes within the hour", fmt.Sprint(len(n.Cleanup))})
 	return rows
 }

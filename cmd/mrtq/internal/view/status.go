@@ -72,10 +72,10 @@ func Status(s *screen.Screen, st, before *migrate.Status) {
 		if l.Records+was.Records+len(l.Undecided) == 0 {
 			continue
 		}
-		legacy = append(legacy, screen.Row{l.Path, since(before, l.Records, was.Records), since(before, l.Migrated, was.Migrated), since(before, len(l.NotMigrated), len(was.NotMigrated)), since(before, l.Left, was.Left),
+		legacy = append(legacy, screen.Row{l.Path, since(before, l.Records, was.Records), since(before, l.Migrated, was.Migrated), since(before, len(l.NotMigrated), len(was.NotMigrated)), since(before, l.Finished, was.Finished), since(before, l.Left, was.Left),
 			since(before, len(l.AtLegacy), len(was.AtLegacy)), since(before, len(l.Undecided), len(was.Undecided)), since(before, len(l.AtWork), len(was.AtWork))})
 	}
-	tableOf(s, []string{"LEGACY QUEUE", "RECORDS", "TO HAND OVER", "NOT MIGRATED", "LEFT OUT", "TO WITHDRAW", "TO DECIDE", "AT WORK"}, 3, legacy)
+	tableOf(s, []string{"LEGACY QUEUE", "RECORDS", "TO HAND OVER", "NOT MIGRATED", "FINISHED", "LEFT OUT", "TO WITHDRAW", "TO DECIDE", "AT WORK"}, 3, legacy)
 	undecided(s, st.Undecided())
 	var work []migrate.AtWork
 	for _, l := range st.Legacy {
@@ -218,10 +218,24 @@ func stateText(s *migrate.Status, target string) (word, text string) {
 	for _, of := range counted([]note{{len(s.Abandoned), "access request is in Processing, and nobody works on it", "access requests are in Processing, and nobody works on them"}}) {
 		text += "; " + of
 	}
+	if waiting := waitingJobs(s); waiting > 0 && slices.ContainsFunc(s.Runs, func(r migrate.RunStatus) bool { return r.State == migrate.Done && len(r.Releases) > 0 }) {
+		text += ". " + screen.Count(waiting, "job or request is", "jobs and requests are") +
+			" held or failed: an administrator releases or requeues each with the admin tool, once it is clear what its worker did"
+	}
 	if s.Restored {
 		text += ". The target was restored from a backup: jobs that were finished after the backup was made would run again"
 	}
 	return word, text
+}
+
+// waitingJobs counts the jobs and requests that no worker takes before an administrator acts.
+func waitingJobs(s *migrate.Status) (n int) {
+	for _, c := range slices.Concat(s.Jobs, s.Access) {
+		if c.State == string(newqueue.JobHeld) || c.State == string(newqueue.JobFailed) {
+			n += c.Migrated + c.Others
+		}
+	}
+	return n
 }
 
 // legacyText counts the legacy records that somebody has to know of; "" if there are none.

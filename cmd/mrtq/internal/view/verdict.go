@@ -28,7 +28,7 @@ func Verdict(s *screen.Screen, v *migrate.Verdict) {
 	for _, more := range []struct {
 		what string
 		n    int
-	}{{"left out by choice", r.Skipped}, {"in quarantine", r.Quarantined}, {"migrated, and the job removed", r.Removed}, {"taken by legacy workers since", r.AtLegacy}, {"to be decided", r.Undecided}, {"not migrated", r.NotMigrated}} {
+	}{{"left out by choice", r.Skipped}, {"finished by legacy workers", r.Finished}, {"in quarantine", r.Quarantined}, {"migrated, and the job removed", r.Removed}, {"taken by legacy workers since", r.AtLegacy}, {"to be decided", r.Undecided}, {"not migrated", r.NotMigrated}} {
 		if more.n > 0 {
 			rows = append(rows, screen.Row{more.what, more.n})
 		}
@@ -69,7 +69,7 @@ func Verdict(s *screen.Screen, v *migrate.Verdict) {
 	if v.NotCompared > 0 {
 		s.Prose("", fmt.Sprintf("Not compared with their records, because the migration was completed: %s.", screen.Count(v.NotCompared, "job or request", "jobs and requests")))
 	}
-	if len(v.Released) > 0 && !v.OK() { // else the last line says so
+	if len(v.Released) > 0 && v.Due == 0 && !v.OK() { // else the last line says so
 		s.Printf("Released: %s.\n", QueueNames(v.Released))
 	}
 }
@@ -127,6 +127,8 @@ func VerdictText(v *migrate.Verdict, target string) (tone screen.Tone, word, tex
 		return screen.Good, "passed", fmt.Sprintf("every record is accounted for, and %s was rolled back%s", v.Run, also)
 	case len(v.Released) == 0:
 		return screen.Good, "passed", "the target matches the source" + also
+	case v.Due > 0:
+		return screen.Good, "passed", fmt.Sprintf("every migrated record is accounted for, 0 damaged, and %s%s", screen.Count(v.Due, "is still to be handed over", "are still to be handed over"), also)
 	}
 	return screen.Good, "passed", fmt.Sprintf("every migrated record is accounted for, 0 damaged. Released: %s%s", QueueNames(v.Released), also)
 }

@@ -19,7 +19,7 @@ type checker struct {
 	roots    map[string]bool    // the nodes that the services create when they start: whether they are there
 	batchIDs map[string]string  // of submissions, by BID
 	profiles bool               // some job has a profile
-	without  []Violation        // jobs without one, which counts only if another has one
+	without  []noProfile        // jobs without one, which counts only if another has one
 	failed   map[string]*failed // Failed batches with unfinished jobs, by BID
 	storing  map[string]string  // jobs on which Store is at work, by the lock on their object
 }
@@ -27,6 +27,12 @@ type checker struct {
 // failed are the unfinished jobs of a Failed batch. Only those that were requeued are reported, by an administrator's
 // Update Reporting.
 type failed struct{ jobs, requeued int }
+
+// noProfile is a job without a profile. One that is done is removed soon, and nobody need repair it.
+type noProfile struct {
+	Violation
+	done bool
+}
 
 // newChecker returns the code that checks the demands, one znode after the
 // other. It passes each violation to report. In memory it keeps the batchID of every
@@ -97,7 +103,7 @@ func (c *checker) finish() {
 	}
 	for _, v := range it.violations() {
 		if v.Demand.rule() == "R30/configuration" {
-			c.without = append(c.without, v)
+			c.without = append(c.without, noProfile{v, it.isDone()})
 			continue
 		}
 		c.violated(v)
@@ -147,8 +153,11 @@ func (c *checker) done() {
 		}
 	}
 	for _, v := range c.without {
-		if c.profiles {
-			c.violated(v)
+		switch {
+		case c.profiles && v.done:
+			c.mention(v.Demand, v.Path, "%s: until the cleanup removes this job, %s", v.What, v.Stop)
+		case c.profiles:
+			c.violated(v.Violation)
 		}
 	}
 }

@@ -99,7 +99,7 @@ var (
 	NotFound       = Effect{"not-found", "%s would never find it"}
 	Fails          = Effect{"fails", "%s would fail it"}
 	NeverReported  = Effect{"never-reported", "its batch would never be reported"}
-	ReportLost     = Effect{"report-lost", "its report mail would be lost"}
+	ReportLost     = Effect{"report-lost", "its report email would be lost"}
 	NeverCleaned   = Effect{"never-cleaned", "%s would never remove it"}
 	ReportsWrong   = Effect{"reports-wrong", "the report of its batch would leave it out"}
 	BreaksPage     = Effect{"breaks-page", "a page of the admin tool would break"}

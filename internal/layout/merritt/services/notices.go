@@ -11,7 +11,7 @@ import (
 // Notice is something about one batch or job that violates no demand, but that an
 // operator should know before the services start.
 type Notice struct {
-	Kind string // "mails-at-once"
+	Kind string // "emails-at-once"
 	What string // what is so, for an operator
 	Then string // what will happen, and what can be done; the same for all of a kind
 }
@@ -26,13 +26,13 @@ type BatchFacts struct {
 func BatchNotices(b BatchFacts) []Notice {
 	var n noted
 	isOver := b.Working == 0
-	n.add(isOver && (b.State == "Processing" || b.State == "Reporting"), "mails-at-once",
+	n.add(isOver && (b.State == "Processing" || b.State == "Reporting"), "emails-at-once",
 		"as soon as the hold is released, the depositor gets an email about it, even if they got one before",
 		"all of its jobs are done, and it is %s", b.State)
 	n.add(isOver && (b.State == "Completed" || b.State == "Deleted"), "removed-soon",
 		"removed within the hour: the hold on the queue does not stop the cleanup",
 		"it is %s", b.State)
-	n.add(!isOver && b.Done > 0, "mails-old-jobs",
+	n.add(!isOver && b.Done > 0, "emails-old-jobs",
 		"when all are done, the depositor gets one email about the batch, which lists all of its jobs",
 		"some jobs were done before the migration (%d), and others are still to do (%d)", b.Done, b.Working)
 	return n.all
