@@ -32,10 +32,6 @@ type Actor struct {
 	passed map[string]uint64 // items that it passed over, and how often they had changed by then
 }
 
-// poolSize is how many threads a daemon has for its items (NumThreads, if it is not
-// configured). An item that waits for a lock keeps its thread.
-const poolSize = 5
-
 // Pause is where a turn stops: before a write, or because it waits for a lock.
 type Pause struct {
 	Write string // what comes next, such as "set /jobs/jid0000000001/status"
@@ -122,15 +118,11 @@ func (t *Turn) Finish() (did bool, err error) {
 // Step takes one turn. First it tries again the locks that earlier turns wait for. did
 // and err are as for [Turn.Finish].
 func (a *Actor) Step() (did bool, err error) {
-	waiting := a.waiting()
-	for _, t := range waiting {
+	for _, t := range a.waiting() {
 		t.did = false
 		if did, err := t.Finish(); did || err != nil {
 			return did, err
 		}
-	}
-	if len(waiting) >= poolSize {
-		return false, nil
 	}
 	return a.Begin().Finish()
 }

@@ -20,12 +20,15 @@ const (
 	ReleaseJob     Action = "release a job"
 	RequeueJob     Action = "requeue a job"
 	DeleteJob      Action = "delete a job"
-	SetPriority    Action = "set the priority of a job" // to a random one
+	SetPriority    Action = "set the priority of a job" // to urgent
 	UpdateReport   Action = "ask for an update report"
 	RequeueRequest Action = "requeue a request"
 	PauseQueue     Action = "pause a queue"
 	UnpauseQueue   Action = "unpause a queue" // deletes the hold's znode, whatever is in it
 )
+
+// urgent is the priority that [SetPriority] gives a job.
+const urgent = 1
 
 // act is how an administrator does an action: as the Ruby library does it, and with package
 // client. Without one of the two, that tool has no such action.
@@ -47,8 +50,8 @@ var acts = map[Action]act{
 	DeleteJob: {jobTo("Deleted"), func(_ *Turn, q *client.Queue, jid string) error {
 		return failure(q.DeleteJob(context.Background(), jid))
 	}},
-	SetPriority: {(*Turn).reprioritize, func(t *Turn, q *client.Queue, jid string) error {
-		return q.SetPriority(context.Background(), jid, t.world.draw(newqueue.MaxPriority+1))
+	SetPriority: {(*Turn).reprioritize, func(_ *Turn, q *client.Queue, jid string) error {
+		return q.SetPriority(context.Background(), jid, urgent)
 	}},
 	UpdateReport: {statusTo("/batches/", "UpdateReporting"), func(_ *Turn, q *client.Queue, bid string) error {
 		return q.MoveBatch(context.Background(), bid, newqueue.BatchFailed, newqueue.BatchUpdateReporting)
@@ -184,6 +187,6 @@ func (t *Turn) requeue(jid string) {
 // reprioritize does what set_status_with_priority does, with a job's own status.
 func (t *Turn) reprioritize(jid string) {
 	j := t.loadJob(jid)
-	j.setPriority(int64(t.world.draw(newqueue.MaxPriority + 1)))
+	j.setPriority(urgent)
 	j.place(false)
 }

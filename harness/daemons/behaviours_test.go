@@ -401,19 +401,6 @@ func TestInventoryThreadEnds(t *testing.T) {
 	}
 }
 
-// A daemon that waits keeps one of its five threads, and goes on with the others.
-func TestWaitingKeepsAThread(t *testing.T) {
-	q := newQueue(t, daemons.Options{})
-	q.remove("/locks/storage")
-	for range 7 {
-		q.create("/jobs/"+q.add("Storing", nil)+"/store", `{"manifest_url":"http://m","mode":"add/1/ark%3A%2F1%2F2","delete":""}`)
-	}
-	must(t, q.Run())
-	if n := len(q.Waiting()["Store"]); n != 5 {
-		t.Errorf("%d threads wait, want 5", n)
-	}
-}
-
 // Who works although a queue is on hold.
 func TestHolds(t *testing.T) {
 	ingest, large, small := string(newqueue.HoldIngest), string(newqueue.HoldAccessLarge), string(newqueue.HoldAccessSmall)

@@ -3,7 +3,6 @@ package daemons
 import (
 	"cmp"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/go-zookeeper/zk"
@@ -60,8 +59,6 @@ type Options struct {
 	// For the deployed daemons this is the file HOME/queue/<daemon>_FAIL
 	// (docs/deployed-services.md, "The payload").
 	Fails func(worker, record string) bool
-	// Seed decides the priority that [SetPriority] gives a job.
-	Seed uint64
 }
 
 // Trouble says what a daemon could not do, and what effect that has.
@@ -105,7 +102,6 @@ type World struct {
 	jobs       []string            // below /jobs, when they were read
 	bids       map[string]string   // which batch a job names in its bid
 	byBatch    map[string][]string // the jobs, by that
-	random     *rand.Rand          // of the administrator
 	all        []*Actor
 	workers    []*Actor
 	legacy     []*Actor
@@ -126,7 +122,6 @@ func New(opt Options) *World {
 	}
 	w := &World{
 		Options: opt, Took: map[string][]services.Daemon{}, executions: map[string]*Execution{}, works: map[string]string{}, arks: map[string]string{},
-		random: rand.New(rand.NewPCG(opt.Seed, 0)),
 	}
 	w.own = w.actor("administrator", services.Admin, nil)
 	w.library = library{conn: w.own.session, root: opt.New.Root}
@@ -165,9 +160,6 @@ func (w *World) Workers() []*Actor { return w.workers }
 // of which the second takes only records of high priority, and one each for inventory,
 // small and large requests, and the cleanup.
 func (w *World) LegacyWorkers() []*Actor { return w.legacy }
-
-// draw returns a random number below n.
-func (w *World) draw(n int) int { return w.random.IntN(n) }
 
 // mostRounds is how many rounds a run may have. A job needs eight, and a batch a few
 // more.

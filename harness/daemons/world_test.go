@@ -2,7 +2,6 @@ package daemons_test
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -323,7 +322,7 @@ func TestAdministrator(t *testing.T) {
 		"delete without a failure": {daemons.DeleteJob, "Held", "Deleted", "<nil>", "0", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			q := newQueue(t, daemons.Options{Seed: 1})
+			q := newQueue(t, daemons.Options{})
 			jid := q.add(c.state, nil)
 			if err := q.Do(c.action, jid); (err != nil) != c.refused {
 				t.Fatal(err)
@@ -364,38 +363,5 @@ func TestAdministratorAndLocks(t *testing.T) {
 	must(t, q.Do(daemons.UnpauseQueue, "ingest"))
 	if q.exists("/locks/queue/ingest") {
 		t.Error("the hold is left")
-	}
-}
-
-// The seed decides everything that happens in a world.
-func TestSameSeedSameWorld(t *testing.T) {
-	for _, d := range newqueue.Dialects {
-		story := func(seed uint64) (all []string) {
-			var q *queue
-			if d == newqueue.Design {
-				q = documentedQueue(t, daemons.Options{Seed: seed}, 4)
-			} else {
-				q = newQueue(t, daemons.Options{Seed: seed})
-				for _, state := range []string{"Pending", "Failed", "Held", "Pending"} {
-					q.add(state, nil)
-				}
-			}
-			jids := slices.Sorted(maps.Keys(value(q.States("/jobs"))(t)))
-			for range 10 {
-				must(t, q.Do(daemons.SetPriority, jids[0]))
-				all = append(all, q.get("/jobs/"+jids[0]+"/priority"))
-				for _, a := range q.Workers() {
-					all = append(all, q.writes(a.Begin())...)
-				}
-			}
-			return all
-		}
-		first, again, other := story(1), story(1), story(2)
-		if !slices.Equal(first, again) {
-			t.Errorf("%s: the same seed has led to different events", d)
-		}
-		if slices.Equal(first, other) {
-			t.Errorf("%s: another seed has led to the same events", d)
-		}
 	}
 }

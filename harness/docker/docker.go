@@ -18,7 +18,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/containerd/errdefs"
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/api/types/network"
 	"github.com/moby/moby/client"
@@ -32,12 +31,11 @@ import (
 const (
 	pingTimeout   = 10 * time.Second // how long a Docker engine may take to answer
 	stopTimeout   = 10 * time.Second // how long a server may take to shut down before it is killed
-	engineTimeout = 30 * time.Second // for killing and for removing a container
+	engineTimeout = 30 * time.Second // for removing a container
 )
 
 const (
 	engineRemedy = "install Docker (Debian's docker.io) and start dockerd, or set DOCKER_HOST to a running engine"
-	hostRemedy   = "set TESTCONTAINERS_HOST_OVERRIDE to the host at which its published ports are"
 	imageRemedy  = "let the engine pull it, or set " + harness.ImageVariable + " to an image that the engine has; harness/image/make makes one from Debian packages"
 )
 
@@ -101,13 +99,10 @@ func ready(ctx context.Context, image string) (host string, err error) {
 	if err := ping(ctx, provider.Client()); err != nil {
 		return "", err
 	}
-	if host, err = provider.DaemonHost(ctx); err != nil {
-		return "", missing(ctx, "the Docker engine's address is not known", hostRemedy, err)
-	}
 	if err := ensureImage(ctx, provider.Client(), image); err != nil {
 		return "", missing(ctx, "no image "+image, imageRemedy, err)
 	}
-	return host, nil
+	return provider.DaemonHost(ctx)
 }
 
 // missing returns a *harness.UnavailableError. If the context ended, it returns the
@@ -148,8 +143,8 @@ func ping(ctx context.Context, c client.APIClient) error {
 // ensureImage pulls the image unless the engine has it. The library would do that,
 // too, but without a registry it tries for a quarter of an hour.
 func ensureImage(ctx context.Context, c client.APIClient, image string) error {
-	if _, err := c.ImageInspect(ctx, image); err == nil || !errdefs.IsNotFound(err) {
-		return err
+	if _, err := c.ImageInspect(ctx, image); err == nil {
+		return nil
 	}
 	pull, err := c.ImagePull(ctx, image, client.ImagePullOptions{})
 	if err != nil {
@@ -167,27 +162,14 @@ func (r *running) Start(ctx context.Context) error {
 }
 
 // Stop gives the server some time to shut down.
-func (r *running) Stop(ctx context.Context) error {
-	if ctx.Err() != nil {
-		return r.Kill()
-	}
-	patience := stopTimeout
-	return failed("stop a container", r.Container.Stop(ctx, &patience))
-}
+func (r *running) Stop(ctx context.Context) error { return r.end(ctx, stopTimeout) }
 
-// Kill kills the container, if it runs.
-func (r *running) Kill() error {
-	ctx, cancel := context.WithTimeout(context.Background(), engineTimeout)
-	defer cancel()
-	c, err := testcontainers.NewDockerClientWithOpts(ctx)
-	if err == nil {
-		defer c.Close()
-		_, err = c.ContainerKill(ctx, r.GetContainerID(), client.ContainerKillOptions{Signal: "KILL"})
-	}
-	if errdefs.IsConflict(err) { // it isn't running
-		return nil
-	}
-	return failed("kill container "+r.GetContainerID(), err)
+// Kill gives it none.
+func (r *running) Kill() error { return r.end(context.Background(), 0) }
+
+// end stops the container, if it runs, and kills it if it does not end in time.
+func (r *running) end(ctx context.Context, patience time.Duration) error {
+	return failed("stop a container", r.Container.Stop(ctx, &patience))
 }
 
 // Ended returns what the engine says. If that doesn't answer, the container counts as running.

@@ -39,7 +39,6 @@ var brings = map[string]map[string]string{
 		"github.com/testcontainers/testcontainers-go": "servers in Docker",
 		"github.com/moby/moby/api":                    "servers in Docker: addresses of ports",
 		"github.com/moby/moby/client":                 "servers in Docker: which images are there",
-		"github.com/containerd/errdefs":               "servers in Docker: the engine's errors",
 	},
 }
 
