@@ -1,7 +1,6 @@
 package accept
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -175,13 +174,13 @@ func (s *suite) run(ctx context.Context, features []godog.Feature) (*Report, err
 		Features: features, Tags: filter(s.opt.Tags, s.lenient), Scenario: s.scenario,
 		Format: s.opt.Format, Out: s.opt.Out, Color: s.opt.Color, Parallel: s.opt.Parallel,
 	}
-	var xml bytes.Buffer
-	if s.opt.JUnit != nil {
-		opt.JUnit = &xml
-	}
 	passed, err := runner.Run(ctx, opt)
 	if err == nil && s.opt.JUnit != nil {
-		err = s.decorate(xml.Bytes(), features, context.Cause(ctx), s.opt.JUnit)
+		var cases []runner.Case
+		for _, sc := range slices.Concat(s.ran, s.lacking) {
+			cases = append(cases, runner.Case{Feature: sc.feature, Name: sc.name, Tags: sc.tags, Failed: sc.failed, NotOffered: sc.lacks != ""})
+		}
+		err = runner.JUnit(s.opt.JUnit, cases, context.Cause(ctx))
 	}
 	switch {
 	case err != nil:
@@ -217,14 +216,14 @@ func (s *suite) scenario(sc *godog.ScenarioContext) {
 func (s *suite) finished(sc *godog.Scenario, w *world, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.ran = append(s.ran, scenario{name: sc.Name, dialect: w.dialect, tags: tagsOf(sc), failed: err, saw: w.saw})
+	s.ran = append(s.ran, scenario{feature: sc.Uri, name: sc.Name, dialect: w.dialect, tags: runner.TagsOf(sc), failed: err, saw: w.saw})
 }
 
 // notOffered records that a scenario needs what the code under test has nothing for.
 func (s *suite) notOffered(sc *godog.Scenario, w *world) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lacking = append(s.lacking, scenario{name: sc.Name, dialect: w.dialect, lacks: w.lacks})
+	s.lacking = append(s.lacking, scenario{feature: sc.Uri, name: sc.Name, dialect: w.dialect, lacks: w.lacks})
 }
 
 // rowID matches a tag that is the id of a row.

@@ -40,9 +40,8 @@ func TestEveryIllegalPairCounts(t *testing.T) {
 		for _, e := range states.Entities {
 			t.Run(fmt.Sprintf("%s/%s", d, e), func(t *testing.T) {
 				t.Parallel()
-				steps := documented(e, d)
 				table := states.Of(e, string(d))
-				for i, p := range notJoined(steps) {
+				for i, p := range notJoined(e, d) {
 					table = append(table, states.Transition{
 						ID: fmt.Sprintf("X%d", i), From: p.from, To: p.to, Who: states.Admin, Nodes: states.NodesStay,
 						LastSuccess: states.LSSSame, Retry: states.RetrySame, QueueEntry: states.PlaceStays, BatchEntry: states.PlaceStays,
@@ -60,27 +59,6 @@ func TestEveryIllegalPairCounts(t *testing.T) {
 					t.Errorf("%d of %d scenarios have failed", r.Failed, r.Scenarios)
 				}
 			})
-		}
-	}
-}
-
-// TestDocuments: the tables that people see (docs/transitions.md) have the steps and the
-// actors of the published design. The scenarios cover what the steps do to the tree, but
-// they can't show who makes a step that needs no lock.
-func TestDocuments(t *testing.T) {
-	for _, d := range newqueue.Dialects {
-		for _, e := range states.Entities {
-			var want, got []string
-			for _, s := range documented(e, d) {
-				want = append(want, fmt.Sprintf("%s %v %s", s.id, s.Step, s.who))
-			}
-			for _, row := range states.Of(e, string(d)) {
-				who := strings.ReplaceAll(string(row.Who), " ", "-")
-				got = append(got, fmt.Sprintf("%s %v %s", row.ID, Step{e, row.From, row.To}, who))
-			}
-			if !slices.Equal(got, want) {
-				t.Errorf("%s %s\ngot  %q\nwant %q", d, e, got, want)
-			}
 		}
 	}
 }

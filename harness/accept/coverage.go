@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"mrtq/newqueue"
+	"mrtq/newqueue/states"
 )
 
 // Result says whether a row is covered.
@@ -32,45 +33,45 @@ type Row struct {
 	shown      bool // the second connection observed it in one of them
 }
 
-// others are the rows of docs/transitions.md that are not transitions:
-// acquisitions, locks and behaviours.
-var others = []struct{ id, what string }{
-	{"Q1", "acquire a pending batch"},
-	{"Q2", "acquire a reporting batch"},
-	{"Q3", "acquire an update-reporting batch"},
-	{"Q4", "acquire a pending job"},
-	{"Q5", "acquire an estimating job"},
-	{"Q6", "acquire a provisioning job"},
-	{"Q7", "acquire a downloading job"},
-	{"Q8", "acquire a processing job"},
-	{"Q9", "acquire a recording job"},
-	{"Q10", "acquire a notify job"},
-	{"Q11", "acquire a pending access request"},
-	{"K1", "queue holds"},
-	{"K2", "collection holds"},
-	{"K3", "storage locks"},
-	{"K4", "inventory locks"},
-	{"K5", "local id locks"},
-	{"S1", "a submitted manifest becomes a batch and its jobs"},
-	{"S2", "lowest priority number first, then the oldest"},
-	{"S3", "a collection is held and released"},
-	{"S4", "jobs without room stay, smaller ones move on"},
-	{"S5", "an unknown size is 0"},
-	{"S6", "a minted identifier is kept"},
-	{"S7", "status reports and update reports"},
-	{"S8", "another worker acquires a dead worker's job"},
-	{"S9", "static znodes never change"},
-	{"S10", "the batch's watch fires once"},
-	{"S11", "batches of three jobs, to their last report"},
-	{"S12", "a job deleted before its batch is done"},
+// others are the rows of docs/transitions.md that are not transitions: acquisitions, locks and behaviours. An acquisition
+// has the kinds of items and their states in which a lock on one shows it.
+var others = []struct{ id, what, at string }{
+	{"Q1", "acquire a pending batch", "batches pending, batches processing"}, // in mrt-zk its acquisition makes it processing
+	{"Q2", "acquire a reporting batch", "batches reporting"},
+	{"Q3", "acquire an update-reporting batch", "batches update-reporting"},
+	{"Q4", "acquire a pending job", "jobs pending"},
+	{"Q5", "acquire an estimating job", "jobs estimating"},
+	{"Q6", "acquire a provisioning job", "jobs provisioning"},
+	{"Q7", "acquire a downloading job", "jobs downloading"},
+	{"Q8", "acquire a processing job", "jobs processing, jobs storing"},
+	{"Q9", "acquire a recording job", "jobs recording"},
+	{"Q10", "acquire a notify job", "jobs notify"},
+	{"Q11", "acquire a pending access request", "access pending, access processing"},
+	{"K1", "queue holds", ""},
+	{"K2", "collection holds", ""},
+	{"K3", "storage locks", ""},
+	{"K4", "inventory locks", ""},
+	{"K5", "local id locks", ""},
+	{"S1", "a submitted manifest becomes a batch and its jobs", ""},
+	{"S2", "lowest priority number first, then the oldest", ""},
+	{"S3", "a collection is held and released", ""},
+	{"S4", "jobs without room stay, smaller ones move on", ""},
+	{"S5", "an unknown size is 0", ""},
+	{"S6", "a minted identifier is kept", ""},
+	{"S7", "status reports and update reports", ""},
+	{"S8", "another worker acquires a dead worker's job", ""},
+	{"S9", "static znodes never change", ""},
+	{"S10", "the batch's watch fires once", ""},
+	{"S11", "batches of three jobs, to their last report", ""},
+	{"S12", "a job deleted before its batch is done", ""},
 }
 
 // coverage returns every row of a dialect, before anything has run.
 func coverage(d newqueue.Dialect) []*Row {
 	var rows []*Row
-	for _, e := range entities {
-		for _, t := range documented(e, d) {
-			rows = append(rows, &Row{ID: t.id, Dialect: d, transition: true, What: t.Step.String()})
+	for _, e := range states.Entities {
+		for _, t := range states.Of(e, string(d)) {
+			rows = append(rows, &Row{ID: t.ID, Dialect: d, transition: true, What: Step{e, t.From, t.To}.String()})
 		}
 	}
 	for _, o := range others {
@@ -81,6 +82,7 @@ func coverage(d newqueue.Dialect) []*Row {
 
 // scenario is the result of one scenario.
 type scenario struct {
+	feature string // its file, below the dialect's name
 	name    string
 	dialect newqueue.Dialect
 	tags    []string

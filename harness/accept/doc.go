@@ -17,10 +17,10 @@
 // "Nothing else has changed" compares all of want with all of seen. If no Then
 // compares the whole tree after a When, the scenario fails.
 //
-// This package states the published design a second time, and takes
-// nothing from newqueue: which steps there are (documents.go), how each dialect
-// writes the layout (spelling.go), what a step changes (steps_given.go, steps_then.go,
-// expect.go). If the two agree, both agree with the published design.
+// Which steps there are, it reads from package states, whose tables are docs/transitions.md: a row counts only if a scenario
+// with its id shows its step, and no other step may be seen. What a step changes, it states a second time
+// (steps_given.go, steps_then.go, expect.go), and so it does how each dialect writes the layout (spelling.go). If the two
+// agree, both agree with the published design.
 //
 // An act is data: a [request] names a verb, an item and states. One function sends all
 // of them to the code under test, which is a library.Library: newqueue/client (package goqueue), or a program

@@ -9,6 +9,7 @@ import (
 
 	"mrtq/harness/accept/internal/runner"
 	"mrtq/newqueue"
+	"mrtq/newqueue/states"
 )
 
 // files are the features of the new queue, in the order in which a person reads them.
@@ -19,7 +20,7 @@ var files = []string{"job.feature", "batch.feature", "access.feature", "acquire.
 // and one for each entity with the pairs of states that have no transition.
 func featuresOf(d newqueue.Dialect) ([]godog.Feature, error) {
 	all, err := runner.Features(files...)
-	for _, e := range entities {
+	for _, e := range states.Entities {
 		all = append(all, godog.Feature{Name: "illegal-" + string(e) + ".feature", Contents: []byte(illegal(e, d))})
 	}
 	return all, err
@@ -93,17 +94,9 @@ func CheckTags(tags string) error {
 // dialectOf returns the dialect in which a scenario runs.
 func dialectOf(sc *godog.Scenario) newqueue.Dialect {
 	for _, d := range newqueue.Dialects {
-		if slices.Contains(tagsOf(sc), in(d)) {
+		if slices.Contains(runner.TagsOf(sc), in(d)) {
 			return d
 		}
 	}
 	return newqueue.Design
-}
-
-func tagsOf(sc *godog.Scenario) []string {
-	tags := make([]string, len(sc.Tags))
-	for i, t := range sc.Tags {
-		tags[i] = t.Name
-	}
-	return tags
 }

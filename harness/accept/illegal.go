@@ -1,11 +1,13 @@
 package accept
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"mrtq/newqueue"
+	"mrtq/newqueue/states"
 )
 
 // pair is two states of one entity.
@@ -15,7 +17,7 @@ type pair struct{ from, to string }
 // step is documented. A state and itself are a pair, too, about which the published design says nothing: newqueue
 // refuses it.
 func illegal(e newqueue.Entity, d newqueue.Dialect) string {
-	noun, table := nounOf(e), documented(e, d)
+	noun, table := nounOf(e), states.Of(e, string(d))
 	var b strings.Builder
 	fmt.Fprintf(&b, `Feature: What a %s can't do
   If there is no transition between two states, the step is refused. The error says
@@ -33,7 +35,7 @@ func illegal(e newqueue.Entity, d newqueue.Dialect) string {
 		tags string
 		same bool
 	}{{"@illegal", false}, {"@illegal @newqueue", true}} {
-		pairs := slices.DeleteFunc(notJoined(table), func(p pair) bool { return (p.from == p.to) != of.same })
+		pairs := slices.DeleteFunc(notJoined(e, d), func(p pair) bool { return (p.from == p.to) != of.same })
 		outline(of.tags, fmt.Sprintf("an administrator can't move a %s from <from> to <to>", noun),
 			fmt.Sprintf("a %s that is <from>", noun), fmt.Sprintf("an administrator tries to move the %s to <to>", noun), pairs)
 		outline(of.tags, fmt.Sprintf("a worker can't move a %s from <from> to <to>", noun),
@@ -43,12 +45,13 @@ func illegal(e newqueue.Entity, d newqueue.Dialect) string {
 	return b.String()
 }
 
-// notJoined returns the pairs of states between which a table has no step.
-func notJoined(table []transition) []pair {
+// notJoined returns the pairs of states of an entity between which its table has no step.
+func notJoined(e newqueue.Entity, d newqueue.Dialect) []pair {
 	var pairs []pair
-	for _, from := range statesOf(table) {
-		for _, to := range statesOf(table) {
-			if !slices.ContainsFunc(table, func(t transition) bool { return t.From == from && t.To == to }) {
+	all := states.States(e, string(d))
+	for _, from := range all {
+		for _, to := range all {
+			if _, joined := states.Of(e, string(d)).Find(from, to); !joined {
 				pairs = append(pairs, pair{from, to})
 			}
 		}
@@ -57,20 +60,17 @@ func notJoined(table []transition) []pair {
 }
 
 // allowed returns the states to which an entity can move from a state.
-func allowed(table []transition, from string) string {
-	var states []string
-	for _, t := range leaving(table, from) {
-		if t.To != removed { // which is no state
-			states = append(states, t.To)
+func allowed(table states.Table, from string) string {
+	var to []string
+	for _, t := range table.From(from) {
+		if t.To != states.Removed { // which is no state
+			to = append(to, t.To)
 		}
 	}
-	if len(states) == 0 {
-		return "no state"
-	}
-	return strings.Join(states, " ")
+	return cmp.Or(strings.Join(to, " "), "no state")
 }
 
 // workersState reports whether a worker can make a step from a state.
-func workersState(table []transition, state string) bool {
-	return slices.ContainsFunc(leaving(table, state), func(t transition) bool { return t.who == "worker" })
+func workersState(table states.Table, state string) bool {
+	return slices.ContainsFunc(table.From(state), func(t states.Transition) bool { return t.Who == states.Worker })
 }

@@ -7,6 +7,7 @@ import (
 
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
+	"mrtq/newqueue/states"
 )
 
 // Step is a change of state that the second connection has observed.
@@ -28,7 +29,7 @@ type sighting struct {
 // observe adds what has happened between two states of a tree.
 func (saw *sighting) observe(s spelling, before, after *znode.Tree) {
 	for _, k := range kinds {
-		e, old, now := entityOf(k.noun), s.states(k.folders, before), s.states(k.folders, after)
+		e, old, now := entityOf(k.noun), s.statesIn(k.folders, before), s.statesIn(k.folders, after)
 		for at, from := range old {
 			to, there := now[at]
 			switch {
@@ -40,7 +41,7 @@ func (saw *sighting) observe(s spelling, before, after *znode.Tree) {
 		}
 		for at, to := range now {
 			if _, there := old[at]; !there {
-				saw.steps = append(saw.steps, Step{e, created, to})
+				saw.steps = append(saw.steps, Step{e, states.Created, to})
 			}
 		}
 	}
@@ -53,7 +54,7 @@ func (saw *sighting) observe(s spelling, before, after *znode.Tree) {
 // is removed, too, because its status never becomes Deleted.
 func (s spelling) after(from string) string {
 	if from == "deleted" || from == "completed" && s.mrtZK() {
-		return removed
+		return states.Removed
 	}
 	return "deleted"
 }
@@ -69,8 +70,8 @@ func goneWithBatch(at string, before, after *znode.Tree) bool {
 	return before.Get(batch) != nil && after.Get(batch) == nil
 }
 
-// states returns the states of all items in some folders, by path.
-func (s spelling) states(folders []string, t *znode.Tree) map[string]string {
+// statesIn returns the states of all items in some folders, by path.
+func (s spelling) statesIn(folders []string, t *znode.Tree) map[string]string {
 	found := map[string]string{}
 	for _, folder := range folders {
 		for _, name := range t.Children(folder) {
@@ -139,16 +140,12 @@ func (s spelling) lockID(t *znode.Tree, at string) string {
 		return ""
 	}
 	kind, _, _ := strings.Cut(folder[1:], "/")
-	return acquisitions[kind+" "+s.stateOf(t, folder)]
-}
-
-// acquisitions has the ids Q1 to Q11 of docs/transitions.md, "Acquisitions".
-var acquisitions = map[string]string{
-	"batches processing": "Q1", // in mrt-zk, where its acquisition makes it processing
-	"batches pending":    "Q1", "batches reporting": "Q2", "batches update-reporting": "Q3",
-	"jobs pending": "Q4", "jobs estimating": "Q5", "jobs provisioning": "Q6", "jobs downloading": "Q7",
-	"jobs processing": "Q8", "jobs storing": "Q8", "jobs recording": "Q9", "jobs notify": "Q10",
-	"access pending": "Q11", "access processing": "Q11",
+	for _, o := range others {
+		if slices.Contains(strings.Split(o.at, ", "), kind+" "+s.stateOf(t, folder)) {
+			return o.id
+		}
+	}
+	return ""
 }
 
 // kinds has the kinds of items, as scenarios call them, and the folders of each.

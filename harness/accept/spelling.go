@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"mrtq/newqueue"
+	"mrtq/newqueue/states"
 )
 
 // spelling says how a dialect writes the layout (docs/new-layout.md, "Two
@@ -23,8 +24,8 @@ func spell(d newqueue.Dialect) spelling {
 	if d == newqueue.MrtZK {
 		s.jobTime, s.timeFormat, s.localIDs = "last_modified", "2006-01-02 15:04:05 -0700", "/locks/localid"
 	}
-	for _, e := range entities {
-		for _, name := range statesOf(documented(e, d)) {
+	for _, e := range states.Entities {
+		for _, name := range states.States(e, string(d)) {
 			s.names[s.state(name).(string)] = name
 		}
 	}
@@ -83,14 +84,4 @@ func (s spelling) message(text string) any {
 		return absent{}
 	}
 	return text
-}
-
-// folderOf returns the name of the folder of its batch in which a job in a state has its
-// entry.
-func folderOf(state string) string {
-	switch state {
-	case "failed", "completed", "deleted":
-		return "batch-" + state
-	}
-	return "batch-processing"
 }

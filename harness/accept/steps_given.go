@@ -17,6 +17,7 @@ import (
 	"mrtq/harness/internal/session"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
+	"mrtq/newqueue/states"
 )
 
 // The Givens write what docs/new-layout.md, "Paths", describes.
@@ -56,11 +57,9 @@ func (s spelling) usualLSS(state string) string {
 
 // chain returns a job's states in order, if every step succeeds.
 func (s spelling) chain() []string {
-	chain := []string{"pending"}
-	for _, t := range documented(newqueue.EntityJob, s.dialect) { // the steps are in the order of a job's life
-		if t.From == chain[len(chain)-1] && t.who == "worker" && t.To != "failed" && t.To != "held" {
-			chain = append(chain, t.To)
-		}
+	table, chain := states.Of(states.Job, string(s.dialect)), []string{states.Pending}
+	for next := table.Success(states.Pending); next != ""; next = table.Success(next) {
+		chain = append(chain, next)
 	}
 	return chain
 }
@@ -160,12 +159,12 @@ func (s spelling) configuration(bid, url, localID string) object {
 
 // entry returns the path of a job's entry in the queue of a state.
 func entry(state string, priority int, job string) string {
-	return fmt.Sprintf("/jobs/states/%s/%02d-%s", state, priority, path.Base(job))
+	return newqueue.JobEntryPath(newqueue.JobState(state), priority, path.Base(job))
 }
 
 // batchEntry returns the path of a job's entry in its batch, if the job is in a state.
 func batchEntry(batch, state, job string) string {
-	return batch + "/states/" + folderOf(state) + "/" + path.Base(job)
+	return newqueue.BatchEntryPath(path.Base(batch), newqueue.JobState(state).Folder(), path.Base(job))
 }
 
 // newRequest writes an access request.

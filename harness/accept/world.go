@@ -14,7 +14,7 @@ import (
 	"mrtq/harness/internal/session"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
-	"mrtq/newqueue"
+	"mrtq/newqueue/states"
 )
 
 // request is what an actor asks of the code under test.
@@ -94,7 +94,7 @@ func (w *world) setUp(ctx context.Context, sc *godog.Scenario) (context.Context,
 		for _, at := range append([]string{w.localIDs}, startFolders...) {
 			all[at] = ""
 		}
-		for _, state := range statesOf(documented(newqueue.EntityJob, w.dialect)) {
+		for _, state := range states.States(states.Job, string(w.dialect)) {
 			all["/jobs/states/"+state] = ""
 		}
 	}

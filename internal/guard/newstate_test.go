@@ -28,12 +28,6 @@ var newState = []struct{ file, old, new string }{
 	{"J19", Failed, Notify,`},
 	{"newqueue/state.go", "\tJobNotify       JobState = states.Notify\n", "\tJobVerifying    JobState = states.Verifying // dialect design only\n\tJobNotify       JobState = states.Notify\n"},
 	{"internal/layout/merritt/merritt.yaml", "dialects: [design], values: [pending, held, estimating, provisioning, downloading, processing, recording, notify,", "dialects: [design], values: [pending, held, estimating, provisioning, downloading, processing, recording, verifying, notify,"},
-	{"harness/accept/documents.go", "J12  recording    notify           worker\n", `J12  recording    notify           worker        mrt-zk
-J24  recording    verifying        worker        design
-J25  verifying    notify           worker        design
-J26  verifying    failed           worker        design
-`},
-	{"harness/accept/documents.go", "J19  failed       notify           admin\n", "J27  failed       verifying        admin         design\nJ19  failed       notify           admin\n"},
 	{"features/job.feature", "  @J14\n", `  @J24 @design
   Scenario: What was recorded is verified
     Given a recording job that a worker has acquired

@@ -70,8 +70,11 @@ func Run(ctx context.Context, opt Options) (*accept.Report, error) {
 		tags = strings.TrimPrefix(tags+" && ~@restart", " && ")
 	}
 	passed, err := runner.Run(ctx, runner.Options{
-		JUnit: opt.JUnit, Features: all, Tags: tags, Scenario: s.scenario, Format: opt.Format, Out: opt.Out, Color: opt.Color, Parallel: parallelScenarios,
+		Features: all, Tags: tags, Scenario: s.scenario, Format: opt.Format, Out: opt.Out, Color: opt.Color, Parallel: parallelScenarios,
 	})
+	if err == nil && opt.JUnit != nil {
+		err = runner.JUnit(opt.JUnit, s.cases, context.Cause(ctx))
+	}
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("migration: %w", err)
@@ -101,6 +104,7 @@ type suite struct {
 
 	mu     sync.Mutex
 	report *accept.Report
+	cases  []runner.Case
 }
 
 // scenario creates the world of a scenario. Its steps are those of all features.
@@ -119,6 +123,7 @@ func (s *suite) finished(sc *godog.Scenario, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.report.Scenarios++
+	s.cases = append(s.cases, runner.Case{Feature: sc.Uri, Name: sc.Name, Tags: runner.TagsOf(sc), Failed: err})
 	if err != nil {
 		s.report.Failed++
 		s.report.Problems = append(s.report.Problems, fmt.Sprintf("failed: the scenario %q: %s", sc.Name, oneLine.ReplaceAllString(err.Error(), "; ")))

@@ -9,11 +9,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/cucumber/godog"
 	"github.com/go-zookeeper/zk"
 
+	"mrtq/harness/accept/internal/runner"
 	"mrtq/harness/daemons"
 	"mrtq/harness/internal/session"
 	"mrtq/internal/znode"
@@ -100,11 +102,9 @@ func (w *world) setUp(ctx context.Context, sc *godog.Scenario) (_ context.Contex
 
 // enter waits until the scenario may run. Call leave when it has ended.
 func (w *world) enter(sc *godog.Scenario) (leave func()) {
-	for _, tag := range sc.Tags {
-		if tag.Name == "@restart" {
-			w.alone.Lock()
-			return w.alone.Unlock
-		}
+	if slices.Contains(runner.TagsOf(sc), "@restart") {
+		w.alone.Lock()
+		return w.alone.Unlock
 	}
 	w.alone.RLock()
 	return w.alone.RUnlock

@@ -3,9 +3,7 @@ package runner
 
 import (
 	"context"
-	"errors"
 	"io"
-	"os"
 
 	"github.com/cucumber/godog"
 
@@ -31,7 +29,6 @@ type Options struct {
 
 	Format   Format    // "" means Progress
 	Out      io.Writer // nil means no output
-	JUnit    io.Writer // gets JUnit's XML, too; nil means none
 	Color    bool      // whether the formats for people may have colours
 	Parallel int       // how many scenarios run at the same time; 0 means one
 }
@@ -58,23 +55,8 @@ func Run(ctx context.Context, opt Options) (passed bool, err error) {
 		opt.Out = io.Discard
 	}
 	out := &output{ctx: ctx, w: opt.Out}
-	format := string(opt.Format)
-	if opt.JUnit != nil { // godog writes it to a file
-		file, err := os.CreateTemp("", "mrtq-junit-*.xml")
-		if err != nil {
-			return false, err
-		}
-		file.Close()
-		defer os.Remove(file.Name())
-		defer func() {
-			xml, readErr := os.ReadFile(file.Name())
-			_, writeErr := opt.JUnit.Write(xml)
-			err = errors.Join(err, readErr, writeErr)
-		}()
-		format += ",junit:" + file.Name()
-	}
 	suite := godog.TestSuite{Name: "mrtq accept", ScenarioInitializer: opt.Scenario, Options: &godog.Options{
-		Format: format, NoColors: !opt.Color, Strict: true, Tags: opt.Tags, DefaultContext: ctx,
+		Format: string(opt.Format), NoColors: !opt.Color, Strict: true, Tags: opt.Tags, DefaultContext: ctx,
 		Concurrency: max(1, opt.Parallel), FeatureContents: opt.Features, Output: out,
 	}}
 	return suite.Run() == 0, out.err
@@ -93,4 +75,13 @@ func (o *output) Write(b []byte) (int, error) {
 		_, o.err = o.w.Write(b)
 	}
 	return len(b), o.err
+}
+
+// TagsOf returns a scenario's tags.
+func TagsOf(sc *godog.Scenario) []string {
+	tags := make([]string, len(sc.Tags))
+	for i, t := range sc.Tags {
+		tags[i] = t.Name
+	}
+	return tags
 }
