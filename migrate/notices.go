@@ -15,21 +15,15 @@ func noticesAbout(it *Item, d newqueue.Dialect) []services.Notice {
 	if d != newqueue.MrtZK || !strings.HasPrefix(it.Job, newqueue.JobsPath+"/") {
 		return nil
 	}
-	objects := map[string]newqueue.Object{"status": {}, "configuration": {}, "identifiers": {}}
-	j := services.JobFacts{Consumed: it.Record != nil && it.Record.Err == nil && it.Record.Legacy.Header.Status == legacy.Consumed}
+	job, priority := services.Item{Path: it.Job, Objects: map[string]newqueue.Object{}}, 0
 	for _, n := range it.Nodes {
-		name, _ := strings.CutPrefix(n.Path, it.Job+"/")
-		if name == "priority" {
-			j.Priority, _ = strconv.Atoi(string(n.Data)) // 0 if it is damaged, which check names
-		}
-		if _, wanted := objects[name]; !wanted {
-			continue
-		}
-		if o, err := newqueue.ParseObject(n.Data); err == nil {
-			objects[name] = o
+		switch name, _ := strings.CutPrefix(n.Path, it.Job+"/"); name {
+		case "priority":
+			priority, _ = strconv.Atoi(string(n.Data)) // 0 if it is damaged, which check names
+		case "status", "configuration", "identifiers":
+			job.Objects[name], _ = newqueue.ParseObject(n.Data)
 		}
 	}
-	j.State, _ = objects["status"]["status"].(string)
-	j.Last, j.Configuration, j.Identifiers = objects["status"]["last_successful_status"], objects["configuration"], objects["identifiers"]
-	return services.JobNotices(j)
+	consumed := it.Record != nil && it.Record.Err == nil && it.Record.Legacy.Header.Status == legacy.Consumed
+	return services.JobNotices(job, priority, consumed)
 }

@@ -50,12 +50,6 @@ func (o Object) Marshal() ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// Value returns the value of a key, and whether the object has the key.
-func (o Object) Value(key string) (v any, there bool) {
-	v, there = o[key]
-	return v, there
-}
-
 // String returns the string under a key, or "" if the key is absent or null. The
 // error names the key if the value has another type.
 func (o Object) String(key string) (string, error) {

@@ -21,8 +21,8 @@ type releaseCmd struct {
 	holdFlags
 	decisionFlags
 	others, restored, ledgerDamaged, wait bool
-	workersStopped                                 int
-	output                                         string
+	workersStopped                        int
+	output                                string
 }
 
 func (a *app) releaseCmd() *cobra.Command {

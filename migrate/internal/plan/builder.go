@@ -40,7 +40,6 @@ type Builder struct {
 	named      map[string]rules.BatchKey // the batches, by their paths below /batch-uuids
 	late       []late
 	byJobID    map[string]string // consumed records, by their jobID
-	profiles   bool              // whether any job has a profile
 	found      findings
 	queues     map[string]int64 // the czxids of the source's queue nodes
 	waits      map[place]bool   // from where records were migrated and not handed over
@@ -275,9 +274,6 @@ func (b *Builder) create(r rules.Record, s rules.State, line *Record) {
 		line.Batch = b.addToBatch(r, s, true, "")
 	}
 	b.checkServices(r, s, line.Batch)
-	if _, named := r.Legacy.Payload["profile"].(string); named && s.Job != "" {
-		b.profiles = true
-	}
 	b.checkSize(r, s, line.Batch)
 }
 

@@ -91,7 +91,7 @@ func (b *Builder) checkServices(r rules.Record, s rules.State, batch *Batch) {
 		return
 	}
 	job := rules.Job{Record: r, State: s, Priority: b.plan.Choices.Priority(r), ID: newqueue.SequenceID(newqueue.JobPrefix, 0), Batch: newqueue.SequenceID(newqueue.BatchPrefix, 0)}
-	item := services.Item{Path: job.Root(), Objects: objects(job.Objects(b.plan.Dialect)), Profiles: true}
+	item := services.Item{Path: job.Root(), Objects: objects(job.Objects(b.plan.Dialect))}
 	if batch == nil {
 		for _, v := range services.CheckContent(item) {
 			b.found.violation(v, r.Path)
@@ -113,13 +113,7 @@ func (b *Builder) checkServices(r rules.Record, s rules.State, batch *Batch) {
 	if s.Unfinished() {
 		b.checkJobID(r, batch)
 	}
-	status := item.Objects[3].Object
-	state, _ := status.Value("status")
-	name, _ := state.(string)
-	last, _ := status.Value("last_successful_status")
-	facts := services.JobFacts{State: name, Last: last, Configuration: item.Objects[0].Object, Identifiers: item.Objects[1].Object,
-		Priority: job.Priority, Consumed: r.Legacy.Header.Status == legacy.Consumed}
-	for _, n := range services.JobNotices(facts) {
+	for _, n := range services.JobNotices(item, job.Priority, r.Legacy.Header.Status == legacy.Consumed) {
 		b.found.notice(n, r.Path)
 	}
 }
@@ -182,13 +176,13 @@ func (b *Builder) warnOfBatchID(r rules.Record, batch *Batch) {
 	}
 }
 
-// objects gives the objects the form in which they are checked.
-func objects(list []rules.Object) []services.NodeObject {
-	out := make([]services.NodeObject, len(list))
-	for i, o := range list {
-		out[i] = services.NodeObject{Node: o.Node, Object: o.Values}
+// objects are JSON objects by their znodes' names.
+func objects(list []rules.Object) map[string]newqueue.Object {
+	of := map[string]newqueue.Object{}
+	for _, o := range list {
+		of[o.Node] = o.Values
 	}
-	return out
+	return of
 }
 
 // finishServices looks at the batches, and blocks the plan because of findings that no
@@ -202,16 +196,13 @@ func (b *Builder) finishServices() {
 	for _, blocking := range []bool{true, false} {
 		for _, kind := range b.found.order {
 			f := *b.found.byKind[kind]
-			if f.Blocking == blocking && (f.Requirement != onlyWithProfiles || b.profiles) {
+			if f.Blocking == blocking {
 				b.plan.Services = append(b.plan.Services, f)
 				b.blockService(f)
 			}
 		}
 	}
 }
-
-// onlyWithProfiles is the demand that counts only if any job has a profile.
-const onlyWithProfiles = "R30"
 
 // checkBatch looks at the batch's own znodes, if the run creates them.
 func (b *Builder) checkBatch(batch *Batch) {
@@ -225,9 +216,8 @@ func (b *Builder) checkBatch(batch *Batch) {
 		b.found.violation(v, path)
 	}
 	in := batch.All.In
-	state, _ := item.Objects[1].Object.Value("status")
-	name, _ := state.(string)
-	for _, n := range services.BatchNotices(services.BatchFacts{State: name, Working: in(newqueue.FolderProcessing), Done: in(newqueue.FolderCompleted) + in(newqueue.FolderFailed)}) {
+	state, _ := item.Objects["status"]["status"].(string)
+	for _, n := range services.BatchNotices(state, in(newqueue.FolderProcessing), in(newqueue.FolderCompleted)+in(newqueue.FolderFailed)) {
 		b.found.notice(n, path)
 	}
 }

@@ -2,7 +2,6 @@ package services
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -15,30 +14,17 @@ import (
 // after the other.
 type checker struct {
 	report   func(layout.Finding, string)
-	it       *Item              // the item whose znodes pass
-	roots    map[string]bool    // the nodes that the services create when they start: whether they are there
-	batchIDs map[string]string  // of submissions, by BID
-	profiles bool               // some job has a profile
-	without  []noProfile        // jobs without one, which counts only if another has one
-	failed   map[string]*failed // Failed batches with unfinished jobs, by BID
-	storing  map[string]string  // jobs on which Store is at work, by the lock on their object
-}
-
-// failed are the unfinished jobs of a Failed batch. Only those that were requeued are reported, by an administrator's
-// Update Reporting.
-type failed struct{ jobs, requeued int }
-
-// noProfile is a job without a profile. One that is done is removed soon, and nobody need repair it.
-type noProfile struct {
-	Violation
-	done bool
+	it       *Item             // the item whose znodes pass
+	roots    map[string]bool   // the nodes that the services create when they start: whether they are there
+	batchIDs map[string]string // of submissions, by BID
+	storing  map[string]string // jobs on which Store is at work, by the lock on their object
 }
 
 // newChecker returns the code that checks the demands, one znode after the
 // other. It passes each violation to report. In memory it keeps the batchID of every
-// batch and the paths of the jobs without a profile.
+// batch.
 func newChecker(report func(layout.Finding, string)) layout.GoRules {
-	c := &checker{report: report, roots: map[string]bool{}, batchIDs: map[string]string{}, failed: map[string]*failed{}, storing: map[string]string{}}
+	c := &checker{report: report, roots: map[string]bool{}, batchIDs: map[string]string{}, storing: map[string]string{}}
 	for _, path := range newqueue.MrtZK.StartNodes() {
 		c.roots[path] = false
 	}
@@ -54,13 +40,15 @@ func (c *checker) visit(v layout.Visit) {
 	switch v.Node.ID {
 	case "batch", "job", "request":
 		c.finish()
-		c.it = &Item{Path: n.Path, entries: map[newqueue.BatchFolder]int{}}
+		c.it = &Item{Path: n.Path, Objects: map[string]newqueue.Object{}, entries: map[newqueue.BatchFolder]int{}}
 	case "batch-submission", "batch-status", "job-status", "job-configuration", "job-identifiers", "job-metadata", "job-inventory", "job-store", "request-token", "request-status":
 		o, ok := v.Value.(newqueue.Object) // as the map's codec read it
 		if !ok {
 			o, _ = newqueue.ParseObject(n.Data)
 		}
-		c.it.put(znode.Name(n.Path), o, len(n.Data) == 0)
+		if c.it.Objects[znode.Name(n.Path)] = o; len(n.Data) == 0 {
+			c.it.empty = append(c.it.empty, znode.Name(n.Path))
+		}
 	case "job-bid":
 		c.it.bid = string(n.Data)
 	case "batch-states":
@@ -88,78 +76,28 @@ func (c *checker) finish() {
 		if id, ok := it.value("submission", "batchID").(string); ok {
 			c.batchIDs[znode.Name(it.Path)] = id
 		}
-		if it.state == "Failed" && it.entries[newqueue.FolderProcessing] > 0 {
-			c.failed[znode.Name(it.Path)] = &failed{}
-		}
 	case it.isJob():
 		if id, ok := c.batchIDs[it.bid]; ok {
 			it.BatchID = id
 		}
-		it.Profiles, c.profiles = true, c.profiles || isText(it.value("configuration", "profile"))
-		c.requeued(it)
 		if it.state == "Storing" && it.locked {
 			c.storing[newqueue.StorageLock(it.text("identifiers", "primary_id")).Path(newqueue.MrtZK)] = it.Path
 		}
 	}
 	for _, v := range it.violations() {
-		if v.Demand.rule() == "R30/configuration" {
-			c.without = append(c.without, noProfile{v, it.isDone()})
-			continue
-		}
 		c.violated(v)
 	}
-	for d := range it.demands() {
-		// getLong of org.json takes a string for a number.
-		if s, is := it.value(d.Node, d.Key).(string); is && d.Type.number && d.Type.ok(s) {
-			c.mention(d, it.Path+"/"+d.Node, "%s is %q, a string: the services take it, other readers may not", d.Key, s)
-		}
-	}
 	c.it = nil
-}
-
-// requeued counts an unfinished job of a Failed batch.
-func (c *checker) requeued(it *Item) {
-	b := c.failed[it.bid]
-	if b == nil || it.isDone() || it.state == "Failed" {
-		return
-	}
-	b.jobs++
-	if n, is := it.value("status", "retry_count").(json.Number); is && n != "0" {
-		b.requeued++
-	}
 }
 
 func (c *checker) violated(v Violation) {
 	c.report(layout.Finding{Rule: v.Demand.rule(), Path: v.Path, Expected: v.Demand.wanted(), Found: v.What + ": " + v.Stop.String(), Severity: severityOf(v.Stop.Effect)}, "")
 }
 
-// mention reports something that violates no demand, but is worth knowing.
-func (c *checker) mention(d *Demand, path, format string, args ...any) {
-	c.report(layout.Finding{Rule: d.rule(), Severity: layout.Info, Path: path, Expected: d.wanted(), Found: fmt.Sprintf(format, args...)}, "")
-}
-
 // done checks the demands that depend on the whole tree.
 func (c *checker) done() {
 	c.finish()
 	c.missingRoots()
-	d := demandOf("R05/status")
-	for bid, b := range c.failed {
-		path := newqueue.BatchPath(bid) + "/status"
-		if b.jobs > b.requeued {
-			what := fmt.Sprintf("the batch is Failed, with unfinished jobs that were never requeued: %d", b.jobs-b.requeued)
-			c.violated(Violation{Demand: d, Path: path, What: what, Stop: Stop{d.By[0], d.Then}})
-		} else if b.jobs > 0 {
-			c.mention(d, path, "the batch is Failed, and jobs of it were requeued: %d. Update Reporting reports them when they are done", b.jobs)
-		}
-	}
-	for _, v := range c.without {
-		switch {
-		case c.profiles && v.done:
-			c.mention(v.Demand, v.Path, "%s: until the cleanup removes this job, %s", v.What, v.Stop)
-		case c.profiles:
-			c.violated(v.Violation)
-		}
-	}
 }
 
 // missingRoots: the services create these nodes when they start (Job.initNodes,

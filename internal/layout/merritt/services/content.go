@@ -13,11 +13,11 @@ func one(format string, args ...any) []fault { return []fault{{what: fmt.Sprintf
 
 // keyFaults checks a demand on one key.
 func keyFaults(d *Demand, it *Item) []fault {
-	o := it.object(d.Node)
+	o := it.Objects[d.Node]
 	if o == nil || d.Key == "" {
 		return nil // another row reports it, or the whole tree decides
 	}
-	switch v, there := o.Value(d.Key); {
+	switch v, there := o[d.Key]; {
 	case !there && d.Optional:
 	case !there:
 		return one("it has no %s: expected %s", d.Key, d.Type.Words)
@@ -29,7 +29,7 @@ func keyFaults(d *Demand, it *Item) []fault {
 
 // present: the node exists and holds something.
 func present(d *Demand, it *Item) []fault {
-	if it.node(d.Node) == nil {
+	if _, there := it.Objects[d.Node]; !there {
 		return one("it isn't there")
 	}
 	return filledIfThere(d, it)
@@ -39,23 +39,10 @@ func present(d *Demand, it *Item) []fault {
 // object, and the Ruby library fails on it. The layout states that the node exists, and that
 // any other holds an object.
 func filledIfThere(d *Demand, it *Item) []fault {
-	if n := it.node(d.Node); n != nil && n.empty {
+	if slices.Contains(it.empty, d.Node) {
 		return one("it is empty")
 	}
 	return nil
-}
-
-// configured: from Provision on, the daemons catch what Initialize and Estimate don't.
-func configured(d *Demand, it *Item) []fault {
-	faults := filledIfThere(d, it)
-	if len(faults) == 0 || it.stop(d).Effect != Harmless {
-		return faults
-	}
-	faults[0].stop = &Stop{Admin, BreaksPage}
-	if i := slices.IndexFunc(ingest, it.awaits); i >= 0 {
-		faults[0].stop = &Stop{ingest[i], Fails}
-	}
-	return faults
 }
 
 // lockable: Process locks each local id by a znode whose name it is in. ZooKeeper refuses some
@@ -79,24 +66,19 @@ func lockable(d *Demand, it *Item) (faults []fault) {
 	return faults
 }
 
-func stringValues(d *Demand, it *Item) (faults []fault) {
-	o, _ := it.object(d.Node).(newqueue.Object)
-	for key, v := range o {
-		if !isText(v) {
-			faults = append(faults, one("%s is %s: expected a string", key, newqueue.JSONText(v))...)
-		}
-	}
-	return faults
-}
-
-// agreesUnfinished leaves out Failed batches, of which [checker.failed] also looks at the jobs.
+// agreesUnfinished: the report waits for unfinished jobs only in these states of the batch. That of a Failed
+// one waits for an administrator.
 func agreesUnfinished(d *Demand, it *Item) []fault {
 	n := it.entries[newqueue.FolderProcessing]
 	waits := (it.state == "Pending" || it.state == "Held") && it.hasStates
-	if it.planned || n == 0 && !waits || slices.Contains([]string{"", "Processing", "Reporting", "Failed"}, it.state) {
+	if it.planned || n == 0 && !waits || slices.Contains([]string{"", "Processing", "Reporting"}, it.state) {
 		return nil
 	}
-	return one("the batch is %s, with unfinished jobs: %d", it.state, n)
+	faults := one("the batch is %s, with unfinished jobs: %d", it.state, n)
+	if it.state == "Failed" {
+		faults[0].stop = &Stop{Admin, UpdatesReport}
+	}
+	return faults
 }
 
 func agreesFailed(d *Demand, it *Item) []fault {
@@ -120,7 +102,7 @@ func nameable(d *Demand, it *Item) []fault {
 func batchID(d *Demand, it *Item) []fault {
 	id := it.value(d.Node, "batchID")
 	switch {
-	case it.object(d.Node) == nil:
+	case it.Objects[d.Node] == nil:
 	case !batchFolder.ok(id):
 		return one("batchID is %s: expected %s", newqueue.JSONText(id), batchFolder.Words)
 	case it.BatchID != nil && it.BatchID != id:
@@ -154,12 +136,4 @@ func plainFilename(d *Demand, it *Item) []fault {
 		return nil
 	}
 	return one("filename is %s, with a slash, and it is a manifest with a digest", newqueue.JSONText(name))
-}
-
-func profiles(d *Demand, it *Item) []fault {
-	profile := it.value(d.Node, "profile")
-	if it.object(d.Node) == nil || !it.Profiles || isText(profile) {
-		return nil
-	}
-	return one("profile is %s, and other jobs have one", newqueue.JSONText(profile))
 }

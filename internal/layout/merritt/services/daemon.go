@@ -101,14 +101,16 @@ var (
 	NeverReported  = Effect{"never-reported", "its batch would never be reported"}
 	ReportLost     = Effect{"report-lost", "its report email would be lost"}
 	NeverCleaned   = Effect{"never-cleaned", "%s would never remove it"}
+	UpdatesReport  = Effect{"updates-report", "nobody reports them before an administrator chooses Update Reporting"}
 	ReportsWrong   = Effect{"reports-wrong", "the report of its batch would leave it out"}
 	BreaksPage     = Effect{"breaks-page", "a page of the admin tool would break"}
+	BreaksForNow   = Effect{"breaks-for-now", "until the cleanup removes it, a page of the admin tool would break"}
 	Harmless       = Effect{"harmless", "nothing would happen, because no daemon reads it any more"}
 )
 
 // Effects are all effects. Callers must not change it.
 var Effects = []Effect{StopsQueue, EndsThread, StopsReports, Resubmits, StoresEmpty, ReportsEarly, Stuck, StuckReporting, Waits,
-	NotFound, Fails, NeverReported, ReportLost, NeverCleaned, ReportsWrong, BreaksPage, Harmless}
+	NotFound, Fails, NeverReported, ReportLost, NeverCleaned, UpdatesReport, ReportsWrong, BreaksPage, BreaksForNow, Harmless}
 
 // String returns the name of the effect in merritt.yaml.
 func (e Effect) String() string { return e.name }
@@ -116,7 +118,7 @@ func (e Effect) String() string { return e.name }
 // Blocking reports whether a migration refuses to start because of an item with
 // this effect. The other effects are only warnings.
 func (e Effect) Blocking() bool {
-	return !slices.Contains([]Effect{NeverCleaned, BreaksPage, Harmless}, e)
+	return !slices.Contains([]Effect{NeverCleaned, UpdatesReport, BreaksPage, BreaksForNow, Harmless}, e)
 }
 
 // Stop is one daemon, and what it does if a demand is not met.

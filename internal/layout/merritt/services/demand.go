@@ -31,6 +31,8 @@ var (
 	OfBatch         = Scope{"every batch", batches, nil, nil}
 	OfOpenBatch     = Scope{"every batch that is not Completed or Deleted", batches, nil, done}
 	OfDoneBatch     = Scope{"every batch that is Completed or Deleted", batches, done, nil}
+	OfEarlyJob      = Scope{"every job that Initialize or Estimate has yet to read", jobs, []string{"Pending", "Held", "Estimating", "Failed"}, nil}
+	OfLaterJob      = Scope{"every job past Estimate that is not Completed or Deleted", jobs, nil, []string{"Pending", "Held", "Estimating", "Failed", "Completed", "Deleted"}}
 	OfJob           = Scope{"every job", jobs, nil, nil}
 	OfDoneJob       = Scope{"every job that is Completed or Deleted", jobs, done, nil}
 	OfOpenJob       = Scope{"every job that is not Completed or Deleted", jobs, nil, done}
@@ -139,10 +141,13 @@ func AddTo(m *layout.Map) {
 	m.AddGoRules(newChecker, rules...)
 }
 
-// severityOf is an error if the effect blocks a migration.
+// severityOf is an error if the effect blocks a migration, and information if it ends by itself.
 func severityOf(e Effect) layout.Severity {
-	if e.Blocking() {
+	switch {
+	case e.Blocking():
 		return layout.Error
+	case e == BreaksForNow:
+		return layout.Info
 	}
 	return layout.Warning
 }

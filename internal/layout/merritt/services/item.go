@@ -12,12 +12,11 @@ import (
 // Item is one batch, job or access request: the JSON objects of its znodes, and what else
 // their check needs to know.
 type Item struct {
-	Path    string // of the batch, job or request
-	Objects []NodeObject
+	Path string // of the batch, job or request
+	// Objects are the JSON objects of the znodes below it, by their names; nil for a znode that holds none.
+	Objects map[string]newqueue.Object
 	// BatchID is, for a job, the batchID of its batch's submission.
 	BatchID any
-	// Profiles reports whether any job of the queue has a profile.
-	Profiles bool
 
 	pattern   string                       // of its path
 	state     string                       // the status's exact name, "" if unreadable
@@ -27,19 +26,7 @@ type Item struct {
 	locked    bool                         // a session has locked it
 	hasStates bool                         // of a batch
 	entries   map[newqueue.BatchFolder]int // of a batch, how many
-}
-
-// NodeObject is the JSON object that a znode below an item holds.
-type NodeObject struct {
-	Node   string
-	Object Values // nil if it holds none
-
-	empty bool
-}
-
-// Values are the values of a JSON object, by key. A [newqueue.Object] is one.
-type Values interface {
-	Value(key string) (v any, there bool)
+	empty     []string                     // its znodes without data
 }
 
 // CheckContent compares the JSON objects of one batch, job or request with
@@ -55,42 +42,9 @@ func CheckContent(i Item) []Violation {
 	return all
 }
 
-// put adds a znode. object is nil if it holds none.
-func (it *Item) put(node string, object newqueue.Object, empty bool) {
-	n := NodeObject{Node: node, empty: empty}
-	if object != nil {
-		n.Object = object
-	}
-	it.Objects = append(it.Objects, n)
-}
-
-// node is the content of a znode of the item, nil if it does not exist.
-func (it *Item) node(name string) *NodeObject {
-	for i := range it.Objects {
-		if it.Objects[i].Node == name {
-			return &it.Objects[i]
-		}
-	}
-	return nil
-}
-
-// object is a JSON object below the item, nil if there is none.
-func (it *Item) object(node string) Values {
-	if n := it.node(node); n != nil {
-		return n.Object
-	}
-	return nil
-}
-
 // value is what an object below the item holds under a key, nil if there is no
 // such object or key.
-func (it *Item) value(node, key string) any {
-	if o := it.object(node); o != nil {
-		v, _ := o.Value(key)
-		return v
-	}
-	return nil
-}
+func (it *Item) value(node, key string) any { return it.Objects[node][key] }
 
 // text is a string that an object below the item holds under a key, "" for none.
 func (it *Item) text(node, key string) string {

@@ -16,35 +16,21 @@ type Notice struct {
 	Then string // what will happen, and what can be done; the same for all of a kind
 }
 
-// BatchFacts are what the notices about a batch that has states/batch-processing depend on.
-type BatchFacts struct {
-	State         string // the exact name
-	Working, Done int    // how many of its jobs are unfinished, and completed or failed
-}
-
-// BatchNotices returns the notice about a batch, if there is one.
-func BatchNotices(b BatchFacts) []Notice {
+// BatchNotices returns the notice about a batch that has states/batch-processing, if there is one. state is the
+// exact name. working and done are how many of its jobs are unfinished, and completed or failed.
+func BatchNotices(state string, working, done int) []Notice {
 	var n noted
-	isOver := b.Working == 0
-	n.add(isOver && (b.State == "Processing" || b.State == "Reporting"), "emails-at-once",
+	isOver := working == 0
+	n.add(isOver && (state == "Processing" || state == "Reporting"), "emails-at-once",
 		"as soon as the hold is released, the depositor gets an email about it, even if they got one before",
-		"all of its jobs are done, and it is %s", b.State)
-	n.add(isOver && (b.State == "Completed" || b.State == "Deleted"), "removed-soon",
+		"all of its jobs are done, and it is %s", state)
+	n.add(isOver && (state == "Completed" || state == "Deleted"), "removed-soon",
 		"removed within the hour: the hold on the queue does not stop the cleanup",
-		"it is %s", b.State)
-	n.add(!isOver && b.Done > 0, "emails-old-jobs",
+		"it is %s", state)
+	n.add(!isOver && done > 0, "emails-old-jobs",
 		"when all are done, the depositor gets one email about the batch, which lists all of its jobs",
-		"some jobs were done before the migration (%d), and others are still to do (%d)", b.Done, b.Working)
+		"some jobs were done before the migration (%d), and others are still to do (%d)", done, working)
 	return n.all
-}
-
-// JobFacts are what the notices about a job depend on.
-type JobFacts struct {
-	State                      string // the exact name
-	Last                       any    // last_successful_status
-	Configuration, Identifiers Values
-	Priority                   int
-	Consumed                   bool // a legacy worker had begun it
 }
 
 // estimateAdds is what Estimate adds to the priority of a manifest whose
@@ -52,47 +38,36 @@ type JobFacts struct {
 const estimateAdds = 10
 
 // JobNotices returns the notices about a job. What they rely on was seen in the services
-// (docs/deployed-services.md, "The payload" and "Ids").
-func JobNotices(j JobFacts) []Notice {
+// (docs/deployed-services.md, "The payload" and "Ids"). consumed says that a legacy worker had begun it.
+func JobNotices(it Item, priority int, consumed bool) []Notice {
+	it.classify()
 	var n noted
-	n.add(j.State == "Failed" && (j.Last == nil || j.Last == "" || j.Last == "Pending"), "skips-initialize",
+	last := it.value("status", "last_successful_status")
+	early := it.text("configuration", "type") == "manifest" && OfEarlyJob.has(&it) // Estimate and Download have yet to work on it
+	n.add(it.state == "Failed" && (last == nil || last == "" || last == "Pending"), "skips-initialize",
 		"unless its payload is in producer/ already, its object would be stored without its content, and reported as done; a held job is safer",
 		"it is Failed: if it is requeued, it goes on with Estimating and skips Initialize")
-	once, twice := j.Priority+estimateAdds, j.Priority+2*estimateAdds
-	n.add(j.isEarlyManifest() && once > newqueue.MaxPriority, "lost-if-unsized",
+	once, twice := priority+estimateAdds, priority+2*estimateAdds
+	n.add(early && once > newqueue.MaxPriority, "lost-if-unsized",
 		"it could be lost in Estimating, for good: --max-priority 89 or 79 prevents that",
-		"its priority is %d: if the length of its manifest is not known, Estimate adds %d, and no daemon finds a priority of three digits", j.Priority, estimateAdds)
-	n.add(j.isEarlyManifest() && once <= newqueue.MaxPriority && twice > newqueue.MaxPriority, "lost-if-requeued",
+		"its priority is %d: if the length of its manifest is not known, Estimate adds %d, and no daemon finds a priority of three digits", priority, estimateAdds)
+	n.add(early && once <= newqueue.MaxPriority && twice > newqueue.MaxPriority, "lost-if-requeued",
 		"it could be lost in Estimating, for good, when it is there for the second time: --max-priority 79 prevents that",
-		"its priority is %d: if the length of its manifest is not known, Estimate adds %d each time, also after a requeue, and no daemon finds a priority of three digits", j.Priority, estimateAdds)
-	n.add(j.Consumed && j.isEarlyManifest(), "repeats-download",
+		"its priority is %d: if the length of its manifest is not known, Estimate adds %d each time, also after a requeue, and no daemon finds a priority of three digits", priority, estimateAdds)
+	n.add(consumed && early, "repeats-download",
 		"Download fails if it has begun before: have its producer/ emptied before it runs; a held job waits for that",
 		"a legacy worker had begun this manifest, perhaps to download it")
-	localIDs, _ := j.Identifiers.Value("local_id")
-	ids := stringsIn(localIDs)
-	unfinished := !slices.Contains(done, j.State)
+	ids, unfinished := stringsIn(it.value("identifiers", "local_id")), !it.isDone()
 	if i := slices.IndexFunc(ids, garbled); i >= 0 {
 		n.add(unfinished, "garbles-local-id",
 			"the services write the escapes of JSON into it, and hand it on so; correct it with the local id service afterwards",
 			"its local id %.80q has characters that the services garble", ids[i])
 	}
-	primary, _ := j.Identifiers.Value("primary_id")
-	n.add(unfinished && strings.HasPrefix(j.text("profile"), "demo_") && primary != nil && primary != "", "mints-id",
+	profile, primary := it.text("configuration", "profile"), it.value("identifiers", "primary_id")
+	n.add(unfinished && strings.HasPrefix(profile, "demo_") && primary != nil && primary != "", "mints-id",
 		"the supplied primary id becomes a local id, and the object gets a new primary id",
-		"its profile %.80q begins with demo_, and it has a primary id", j.text("profile"))
+		"its profile %.80q begins with demo_, and it has a primary id", profile)
 	return n.all
-}
-
-// isEarlyManifest reports whether the job is a manifest on which Estimate and Download have yet to work.
-func (j JobFacts) isEarlyManifest() bool {
-	return j.text("type") == "manifest" && slices.Contains([]string{"Pending", "Held", "Estimating", "Failed"}, j.State)
-}
-
-// text is a string of the configuration, "" if there is none.
-func (j JobFacts) text(key string) string {
-	v, _ := j.Configuration.Value(key)
-	s, _ := v.(string)
-	return s
 }
 
 // stringsIn are the strings of a list.

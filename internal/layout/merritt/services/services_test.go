@@ -63,7 +63,8 @@ func stop(item, node, key string, o newqueue.Object) services.Stop {
 	if s, ok := o["status"].(string); ok {
 		state = s
 	}
-	objects := []services.NodeObject{{Node: node, Object: o}, {Node: "status", Object: newqueue.Object{"status": state}}}
+	objects := map[string]newqueue.Object{"status": {"status": state}}
+	objects[node] = o
 	for _, v := range services.CheckContent(services.Item{Path: item, Objects: objects}) {
 		if v.Demand.Node == node && v.Demand.Key == key {
 			return v.Stop
@@ -152,49 +153,43 @@ func TestTypesAreOrgJSONs(t *testing.T) {
 	}
 }
 
-// noticed are the kinds of a job's notices.
-func noticed(j services.JobFacts) string {
-	for _, v := range []*services.Values{&j.Configuration, &j.Identifiers} {
-		if *v == nil {
-			*v = newqueue.Object{}
-		}
-	}
-	var kinds []string
-	for _, n := range services.JobNotices(j) {
-		kinds = append(kinds, n.Kind)
-	}
-	return strings.Join(kinds, " ")
-}
-
 // What the services do with sound jobs that nobody would expect is noticed beforehand.
 func TestJobNotices(t *testing.T) {
-	ids := func(primary string, local ...any) newqueue.Object {
-		return newqueue.Object{"primary_id": primary, "local_id": local}
+	type object = newqueue.Object
+	manifest, ids := object{"type": "manifest"}, func(primary string, local ...any) object {
+		return object{"primary_id": primary, "local_id": local}
 	}
 	for what, c := range map[string]struct {
-		job  services.JobFacts
-		want string
+		status, configuration, identifiers object
+		priority                           int
+		consumed                           bool
+		want                               string
 	}{
-		"an ordinary job":                     {services.JobFacts{State: "Pending", Configuration: newqueue.Object{"type": "file", "filename": "a/b", "profile": "p"}, Identifiers: ids("ark:/1/2", "Grün", "a:b")}, ""},
-		"a local id with a typographic quote": {services.JobFacts{State: "Pending", Identifiers: ids("", "plain", "O’Neil")}, "garbles-local-id"},
-		"a local id with a quote":             {services.JobFacts{State: "Held", Identifiers: ids("", `a"b`)}, "garbles-local-id"},
-		"a local id with a tag":               {services.JobFacts{State: "Failed", Last: "Storing", Identifiers: ids("", `</a`)}, "garbles-local-id"},
-		"such a job, completed":               {services.JobFacts{State: "Completed", Identifiers: ids("", `a"b`)}, ""},
-		"a demo profile":                      {services.JobFacts{State: "Pending", Configuration: newqueue.Object{"profile": "demo_x"}, Identifiers: ids("ark:/1/2")}, "mints-id"},
-		"a demo profile without primary id":   {services.JobFacts{State: "Pending", Configuration: newqueue.Object{"profile": "demo_x"}, Identifiers: ids("")}, ""},
-		"a manifest that was begun":           {services.JobFacts{State: "Held", Consumed: true, Configuration: newqueue.Object{"type": "manifest"}}, "repeats-download"},
-		"a file that was begun":               {services.JobFacts{State: "Held", Consumed: true, Configuration: newqueue.Object{"type": "file"}}, ""},
-		"a manifest of priority 95":           {services.JobFacts{State: "Pending", Priority: 95, Configuration: newqueue.Object{"type": "manifest"}}, "lost-if-unsized"},
-		"a manifest of priority 89":           {services.JobFacts{State: "Failed", Last: "Storing", Priority: 89, Configuration: newqueue.Object{"type": "manifest"}}, "lost-if-requeued"},
-		"a manifest of priority 79":           {services.JobFacts{State: "Held", Priority: 79, Configuration: newqueue.Object{"type": "manifest"}}, ""},
-		"a file of priority 99":               {services.JobFacts{State: "Pending", Priority: 99, Configuration: newqueue.Object{"type": "file"}}, ""},
+		"an ordinary job":                     {object{"status": "Pending"}, object{"type": "file", "filename": "a/b", "profile": "p"}, ids("ark:/1/2", "Grün", "a:b"), 5, false, ""},
+		"a local id with a typographic quote": {object{"status": "Pending"}, nil, ids("", "plain", "O’Neil"), 5, false, "garbles-local-id"},
+		"a local id with a quote":             {object{"status": "Held"}, nil, ids("", `a"b`), 5, false, "garbles-local-id"},
+		"a local id with a tag":               {object{"status": "Failed", "last_successful_status": "Storing"}, nil, ids("", `</a`), 5, false, "garbles-local-id"},
+		"such a job, completed":               {object{"status": "Completed"}, nil, ids("", `a"b`), 5, false, ""},
+		"a demo profile":                      {object{"status": "Pending"}, object{"profile": "demo_x"}, ids("ark:/1/2"), 5, false, "mints-id"},
+		"a demo profile without primary id":   {object{"status": "Pending"}, object{"profile": "demo_x"}, ids(""), 5, false, ""},
+		"a manifest that was begun":           {object{"status": "Held"}, manifest, nil, 5, true, "repeats-download"},
+		"a file that was begun":               {object{"status": "Held"}, object{"type": "file"}, nil, 5, true, ""},
+		"a manifest of priority 95":           {object{"status": "Pending"}, manifest, nil, 95, false, "lost-if-unsized"},
+		"a manifest of priority 89":           {object{"status": "Failed", "last_successful_status": "Storing"}, manifest, nil, 89, false, "lost-if-requeued"},
+		"a manifest of priority 79":           {object{"status": "Held"}, manifest, nil, 79, false, ""},
+		"a file of priority 99":               {object{"status": "Pending"}, object{"type": "file"}, nil, 99, false, ""},
 		// The admin tool's requeue skips Initialize only for a job that has left no state but pending.
-		"a failed job, last null":    {services.JobFacts{State: "Failed"}, "skips-initialize"},
-		"a failed job, last Pending": {services.JobFacts{State: "Failed", Last: "Pending"}, "skips-initialize"},
-		"a failed job, last empty":   {services.JobFacts{State: "Failed", Last: ""}, "skips-initialize"},
-		"a failed job, last Storing": {services.JobFacts{State: "Failed", Last: "Storing"}, ""},
+		"a failed job, last null":    {object{"status": "Failed"}, nil, nil, 5, false, "skips-initialize"},
+		"a failed job, last Pending": {object{"status": "Failed", "last_successful_status": "Pending"}, nil, nil, 5, false, "skips-initialize"},
+		"a failed job, last empty":   {object{"status": "Failed", "last_successful_status": ""}, nil, nil, 5, false, "skips-initialize"},
+		"a failed job, last Storing": {object{"status": "Failed", "last_successful_status": "Storing"}, nil, nil, 5, false, ""},
 	} {
-		if got := noticed(c.job); got != c.want {
+		it := services.Item{Path: "/jobs/jid0000000001", Objects: map[string]object{"status": c.status, "configuration": c.configuration, "identifiers": c.identifiers}}
+		var kinds []string
+		for _, n := range services.JobNotices(it, c.priority, c.consumed) {
+			kinds = append(kinds, n.Kind)
+		}
+		if got := strings.Join(kinds, " "); got != c.want {
 			t.Errorf("%s: %q, expected %q", what, got, c.want)
 		}
 	}

@@ -18,9 +18,7 @@ import (
 type Type struct {
 	// Words complete "expected …".
 	Words string
-	// number is true if a string of digits is ok, too.
-	number bool
-	ok     func(v any) bool
+	ok    func(v any) bool
 }
 
 // The types.
@@ -46,7 +44,7 @@ var (
 	// packageType are the three types that estimating and downloading accept.
 	packageType = textThat("file, container or manifest", func(s string) bool { return slices.Contains([]string{"file", "container", "manifest"}, s) })
 	// long is getLong: any number, which is cut to a whole one, or a string of digits.
-	long  = Type{Words: "a number", number: true, ok: isNumber}
+	long  = Type{Words: "a number", ok: isNumber}
 	texts = Type{Words: "an array of strings", ok: func(v any) bool {
 		all, ok := v.([]any)
 		return ok && len(stringsIn(all)) == len(all)
