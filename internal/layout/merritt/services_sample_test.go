@@ -15,7 +15,7 @@ func servicesSample(s *sample) {
 	// If the library and a service read the same key, a break violates a rule of each. A
 	// batch in an unknown state agrees with no job.
 	for rule, other := range map[string]string{
-		"job-identifiers/bad-value": "R27/identifiers.primary_id",
+		"job-identifiers/bad-value":   "R27/identifiers.primary_id",
 		"batch-submission/no-batchid": "R06/submission.batchID", "batch-states/too-early": "R05/status", "batch-status/bad-state": "R05/status",
 		"R06/submission.batchID": "batch-submission/no-batchid",
 	} {
