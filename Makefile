@@ -49,8 +49,6 @@ skipped: build
 	@for on in jvm docker; do \
 	  why=$$(bin/mrtq zk --backend $$on -- true 2>&1 >/dev/null) || not="$${not:+$$not; }the tests on $$on: $$why"; \
 	done; \
-	for browser in chromium-headless-shell chromium chromium-browser google-chrome; do command -v $$browser >/dev/null && break; done || \
-	  not="$${not:+$$not; }the tests of the report's page in a browser: none is installed"; \
 	[ -n "$$MRTQ_MRT_ZK_DRIVER" ] || not="$${not:+$$not; }the scenarios on CDL's mrt-zk: its jar is not in Debian (harness/drivers/mrt-zk)"; \
 	echo "make test skipped $${not:-nothing}"
 

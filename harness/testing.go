@@ -63,8 +63,7 @@ func ForTest(t T, backend Backend, opt Options) *Server {
 	return s
 }
 
-// Required reports whether [RequireVariable] contains name: a backend, or
-// chromium, which some tests use if it is installed.
+// Required reports whether [RequireVariable] contains a backend.
 func Required(name string) bool {
 	list := strings.Split(os.Getenv(RequireVariable), ",")
 	return slices.ContainsFunc(list, func(s string) bool { return strings.TrimSpace(s) == name })

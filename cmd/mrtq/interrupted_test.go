@@ -87,7 +87,6 @@ func TestInterruptedCommands(t *testing.T) {
 		"status SILENT --every 10s":           "mrtq: status: interrupted\n",
 		"show SILENT jid1":                    "mrtq: show: interrupted\n",
 		"check SILENT":                        "mrtq: check: interrupted\n",
-		"report SILENT":                       "mrtq: report: interrupted\n",
 		"hold SILENT":                         "mrtq: hold: interrupted; run the same command again to finish\n",
 		"release SILENT --wait":               "mrtq: release: interrupted; run the same command again to finish\n",
 		"restore SILENT --in " + corpus:       "mrtq: restore: interrupted; run the same command again to finish\n",

@@ -126,9 +126,14 @@ func readPlan(path string) (*migrate.Plan, error) {
 	}
 	plan, err := migrate.ReadPlan(bytes.NewReader(data))
 	if err != nil {
-		return nil, fmt.Errorf("--plan %s: %w; make a new one", path, err)
+		return nil, notPlan(path, err)
 	}
 	return plan, nil
+}
+
+// notPlan is the error of a file that is no saved plan.
+func notPlan(path string, err error) error {
+	return fmt.Errorf("--plan %s: %w; make a new one", path, err)
 }
 
 // besidePlan are the flags of a plan that can be given beside a saved one: the explicit words

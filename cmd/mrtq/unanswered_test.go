@@ -34,7 +34,6 @@ var commands = func() map[string][]string {
 		"status TARGET":                             migrated,
 		"show TARGET jid0000000001":                 migrated,
 		"check TARGET":                              migrated,
-		"report TARGET --out PAGE":                  migrated,
 		"hold TARGET":                               migrated,
 		"release TARGET --collection none":          migrated,
 		"release TARGET":                            migrated,
@@ -60,7 +59,7 @@ func newStage(t *testing.T, before []string) *stage {
 	file := filepath.Join(dir, "queue.ndjson")
 	must(t, os.WriteFile(file, dump.Bytes(), 0o600))
 	s := &stage{server, strings.NewReplacer("SOURCE", server.Addr()+"/old", "TARGET", server.Addr()+"/new",
-		"FILE", file, "PAGE", filepath.Join(dir, "page.html"))}
+		"FILE", file)}
 	for _, command := range before {
 		if code, said := s.run(command); code != exit.Done {
 			t.Fatalf("mrtq %s: %d\n%s", command, code, said)

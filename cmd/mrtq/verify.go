@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/exit"
@@ -17,24 +16,9 @@ import (
 	"mrtq/migrate"
 )
 
-// verifyFlags are the flags of a verification. verify and report have them.
-type verifyFlags struct {
-	quarantine string
-}
-
-func (v *verifyFlags) flags(f *pflag.FlagSet) {
-	f.StringVar(&v.quarantine, "quarantine", "", "quarantine `file` that must hold the bytes of every undecodable record")
-}
-
-func (v *verifyFlags) options(target place) (opt migrate.VerifyOptions, err error) {
-	opt.Quarantined, err = keptBytes(v.quarantine, target)
-	return opt, err
-}
-
 type verifyCmd struct {
-	verifyFlags
 	legacyFlags
-	output string
+	quarantine, output string
 }
 
 func (a *app) verifyCmd() *cobra.Command {
@@ -61,7 +45,7 @@ unless the target matches the legacy records.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
 	}
 	a.conn.RateFlag(cmd.Flags())
-	c.verifyFlags.flags(cmd.Flags())
+	cmd.Flags().StringVar(&c.quarantine, "quarantine", "", "quarantine `file` that must hold the bytes of every undecodable record")
 	c.nodeFlags(cmd.Flags())
 	c.time = "auto" // a verification reads times as the run did
 	outputFlag(cmd.Flags(), &c.output, "json")
@@ -89,11 +73,11 @@ func (c *verifyCmd) run(ctx context.Context, a *app, args []string) error {
 	if err != nil {
 		return err
 	}
-	opt, err := c.options(s.target)
+	kept, err := keptBytes(c.quarantine, s.target)
 	if err != nil {
 		return err
 	}
-	v, err := c.verify(ctx, a, s, opt)
+	v, err := c.verify(ctx, a, s, migrate.VerifyOptions{Quarantined: kept})
 	if err != nil {
 		if errors.Is(err, migrate.ErrTwoEnsembles) { // SOURCE is missing
 			err = exit.With(exit.Usage, err)

@@ -116,8 +116,8 @@ func askDialect(s *screen.Screen, assumed newqueue.Dialect) {
 	s.Println()
 }
 
-// toDo are the words for each action, in the table of a plan and in its verdict.
-var toDo = map[migrate.Action]string{
+// ToDo has the words for each action, in the table of a plan and in its verdict.
+var ToDo = map[migrate.Action]string{
 	migrate.ActCreate:     "to create",
 	migrate.ActUnchanged:  "migrated before",
 	migrate.ActChanged:    "migrated before and changed since",
@@ -131,7 +131,7 @@ func countRows(p *migrate.Plan) []screen.Row {
 	var rows []screen.Row
 	for _, action := range migrate.Actions {
 		if n := p.Count(action); n > 0 {
-			rows = append(rows, screen.Row{toDo[action], n})
+			rows = append(rows, screen.Row{ToDo[action], n})
 		}
 	}
 	return append(rows, screen.Row{"all", len(p.Records)})
@@ -266,7 +266,7 @@ func PlanVerdict(p *migrate.Plan) (tone screen.Tone, word, text string) {
 	var parts []string
 	for _, action := range migrate.Actions {
 		if n := p.Count(action); n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, toDo[action]))
+			parts = append(parts, fmt.Sprintf("%d %s", n, ToDo[action]))
 		}
 	}
 	records := strings.Join(parts, ", ")
