@@ -3,6 +3,7 @@ package newqueue
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -42,10 +43,9 @@ func ParseSequenceID(prefix, id string) (n int32, ok bool) {
 	if !found || len(digits) < 10 {
 		return 0, false
 	}
-	if _, err := fmt.Sscanf(digits, "%d", &n); err != nil {
-		return 0, false
-	}
-	return n, SequenceID(prefix, n) == id
+	number, err := strconv.ParseInt(digits, 10, 32)
+	n = int32(number)
+	return n, err == nil && SequenceID(prefix, n) == id
 }
 
 // BatchPath returns /batches/BID.

@@ -21,8 +21,6 @@ type Mirror struct {
 	mu       sync.Mutex          // of the requests: a worker sends several at once
 	nodes    map[string]*known   // nil for one that is not there
 	children map[string][]string // sorted
-	changes  map[string]uint64   // how often something below a path has changed
-	unseen   uint64              // how often others may have changed anything
 	// HeldByOthers says that people may set and lift holds while the mirror is used.
 	HeldByOthers bool
 }
@@ -35,7 +33,7 @@ type known struct {
 
 // NewMirror returns a mirror that knows nothing yet.
 func NewMirror() *Mirror {
-	m := &Mirror{changes: map[string]uint64{}}
+	m := &Mirror{}
 	m.Forget()
 	return m
 }
@@ -43,24 +41,12 @@ func NewMirror() *Mirror {
 // Forget forgets everything, because others may have changed the queue.
 func (m *Mirror) Forget() {
 	m.nodes, m.children = map[string]*known{}, map[string][]string{}
-	m.unseen++
 }
 
 // passes reports whether a path is always read from the server: that of a hold or lock, if people may
 // set holds meanwhile.
 func (m *Mirror) passes(path string) bool {
 	return m.HeldByOthers && strings.Contains(path, newqueue.LocksPath+"/")
-}
-
-// Changes is how often something below a path has changed, or may have.
-func (m *Mirror) Changes(path string) uint64 { return m.unseen + m.changes[path] }
-
-// changed counts a change.
-func (m *Mirror) changed(path string) {
-	for path != "/" {
-		path = znode.Parent(path)
-		m.changes[path]++
-	}
 }
 
 // mirrored is a session with the server that reads through a mirror.
@@ -71,7 +57,7 @@ type mirrored struct {
 }
 
 // Over returns a session that reads through the mirror.
-func (m *Mirror) Over(s Session) Counting {
+func (m *Mirror) Over(s Session) Session {
 	return &mirrored{Session: s, Mirror: m, ephemerals: map[string]bool{}}
 }
 
@@ -135,7 +121,10 @@ func (s *mirrored) Create(path string, data []byte, flags int32, acl []zk.ACL) (
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	made, err := s.Session.Create(path, data, flags, acl)
-	s.sent(err, made, &zk.CreateRequest{Path: path, Flags: flags})
+	s.done(err, path)
+	if err == nil {
+		s.created(made, flags)
+	}
 	return made, err
 }
 
@@ -144,7 +133,7 @@ func (s *mirrored) Set(path string, data []byte, version int32) (*zk.Stat, error
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	stat, err := s.Session.Set(path, data, version)
-	s.sent(err, "", &zk.SetDataRequest{Path: path})
+	s.done(err, path)
 	if err == nil {
 		s.nodes[path] = &known{slices.Clone(data), *stat}
 	}
@@ -156,7 +145,10 @@ func (s *mirrored) Delete(path string, version int32) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	err := s.Session.Delete(path, version)
-	s.sent(err, "", &zk.DeleteRequest{Path: path})
+	s.done(err, path)
+	if err == nil {
+		s.removed(path)
+	}
 	return err
 }
 
@@ -166,35 +158,21 @@ func (s *mirrored) Multi(ops ...any) ([]zk.MultiResponse, error) {
 	defer s.mu.Unlock()
 	answers, err := s.Session.Multi(ops...)
 	for i, op := range ops {
-		made := ""
-		if err == nil {
-			made = answers[i].String
+		switch op := op.(type) {
+		case *zk.CreateRequest:
+			if s.done(err, op.Path); err == nil {
+				s.created(answers[i].String, op.Flags)
+			}
+		case *zk.DeleteRequest:
+			if s.done(err, op.Path); err == nil {
+				s.removed(op.Path)
+			}
+		case *zk.SetDataRequest:
+			s.done(err, op.Path)
+		default: // a check changes nothing
 		}
-		s.sent(err, made, op)
 	}
 	return answers, err
-}
-
-// sent notes an operation that was sent, and the path of what it has created.
-func (s *mirrored) sent(err error, made string, op any) {
-	switch op := op.(type) {
-	case *zk.CreateRequest:
-		s.done(err, op.Path)
-		if err == nil {
-			s.created(made, op.Flags)
-		}
-	case *zk.DeleteRequest:
-		s.done(err, op.Path)
-		if err == nil {
-			s.removed(op.Path)
-		}
-	case *zk.SetDataRequest:
-		s.done(err, op.Path)
-		if err == nil {
-			s.changed(op.Path)
-		}
-	default: // a check changes nothing
-	}
 }
 
 // done forgets a znode that was changed, or that is not what the mirror knows. A lost session
@@ -210,7 +188,6 @@ func (m *Mirror) done(err error, path string) {
 }
 
 func (s *mirrored) created(path string, flags int32) {
-	s.changed(path)
 	delete(s.nodes, path)
 	s.children[path] = []string{}
 	if flags&zk.FlagEphemeral != 0 {
@@ -225,7 +202,6 @@ func (s *mirrored) created(path string, flags int32) {
 }
 
 func (m *Mirror) removed(path string) {
-	m.changed(path)
 	m.nodes[path] = nil
 	delete(m.children, path)
 	parent, name := znode.Parent(path), znode.Name(path)

@@ -31,14 +31,6 @@ type Session interface {
 
 var _ Session = (*zk.Conn)(nil)
 
-// Counting is a session that counts changes. With one, a worker does not read again what it has
-// passed over and nobody has changed since; it takes the same items as without.
-type Counting interface {
-	Session
-	// Changes is how often something below a path has changed.
-	Changes(path string) uint64
-}
-
 // Options says where the queues are, and what the workers find outside ZooKeeper.
 type Options struct {
 	New Site
@@ -147,7 +139,7 @@ func (w *World) Close() {
 }
 
 func (w *World) actor(name string, d services.Daemon, act func(*Turn)) *Actor {
-	a := &Actor{Name: name, world: w, site: &w.New, daemon: d, act: act, passed: map[string]uint64{}}
+	a := &Actor{Name: name, world: w, site: &w.New, daemon: d, act: act, last: map[string]string{}}
 	w.all = append(w.all, a)
 	return a
 }
