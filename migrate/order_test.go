@@ -54,6 +54,28 @@ func TestAcquiredInOrder(t *testing.T) {
 	sameOrder(t, "access", takenBy(legacyqueue.Consumer{}, tree, "/accessSmall.1"), access)
 }
 
+// A record that somebody changed after its run began can get its job later than its place: that is no damage.
+func TestChangedWhileItsRunIsInterrupted(t *testing.T) {
+	for _, status := range []legacy.Status{legacy.Completed, legacy.Pending} {
+		each(t, func(t *testing.T, d newqueue.Dialect) {
+			records := pendings(t, 6, 2)
+			records[ingest(0)] = record(t, legacy.Consumed, job("0", "0"))
+			s := serve(t, queueTree(t, records), d)
+			opt := s.options()
+			opt.Choices.Consumed, opt.Limits = "leave", single
+			if _, err := migrate.Migrate(until(t, migrate.Sending, 4), s.source(), s.w, opt); !errors.Is(err, migrate.ErrInterrupted) {
+				t.Fatalf("not interrupted: %v", err)
+			}
+			s.set(ingest(0), record(t, status, job("0", "0")))
+			s.mustMigrate(opt)
+			if s.jobOf(ingest(0)) < s.jobOf(ingest(1)) {
+				t.Fatal("the job of the changed record did not come later")
+			}
+			s.mustVerify()
+		})
+	}
+}
+
 // crowded is a legacy queue whose records have few different priorities, flags and workers,
 // so that many are equal, and any sequence number, wrapped ones too.
 func crowded(t *testing.T) *znode.Tree {

@@ -24,6 +24,8 @@ type item struct {
 	queue  newqueue.QueueHold
 	record *rules.Record // as it was migrated; nil if it is not there any more, or has changed
 	state  rules.State   // in which its job began; zero if record is nil
+	// changed says that somebody changed the record after its run had begun.
+	changed bool
 }
 
 // records looks at every record that was migrated and at the job that it became, in the order of the ledger, and
@@ -130,6 +132,7 @@ func (v *verifier) migrated(f source.Fetched, entry *ledger.Migrated) item {
 	}
 	r := f.Record
 	it.record, it.state = &r, d.State
+	it.changed = czxidTells(it.run) && f.Stat.Mzxid > it.run.Stat.Czxid
 	if b := v.batches[entry.Batch]; b != nil && entry.Run == b.of.Run {
 		b.add(it, v.dialect)
 	}
@@ -254,8 +257,12 @@ func (v *verifier) there(it item, state string) {
 
 // checkOrder compares the order of two jobs of one group: those that the same legacy
 // consumer would have taken, with the same priority. The new queue hands jobs of one
-// priority out by their ids, and items come in the order of the ledger.
+// priority out by their ids, and items come in the order of the ledger. A run that was interrupted leaves a consumed
+// record behind, and takes it later if its worker has given it back meanwhile.
 func (v *verifier) checkOrder(it item) {
+	if it.changed {
+		return
+	}
 	key := it.record.Legacy.Key
 	group := fmt.Sprintf("%s %s %d %t %s", it.run.ID, it.record.Queue, key.Priority, key.HighPriority, key.Worker)
 	last := v.last[group]
