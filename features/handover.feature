@@ -22,15 +22,6 @@ Feature: A record is in one queue or in the other
     When the operator releases the queue
     Then nothing at all was written
 
-  @H2 @large
-  Scenario: A release that is killed has moved each record, or has not touched it
-    Given a legacy queue of 3000 records of all formats
-    And the queue was migrated
-    When the release is killed with kill -9 halfway
-    Then each record is in one queue or in the other
-    When the operator releases the queue
-    Then each record is in the new queue alone, and its bytes are kept
-
   @H3
   Scenario: A legacy worker is in mid-work, and nobody stops it
     Given a legacy worker has taken a record

@@ -71,14 +71,6 @@ Feature: A legacy queue becomes a new queue
       | design  |
       | mrt-zk  |
 
-  @M5
-  Scenario: A new queue that is already in use stays as it is
-    Given a new queue with a batch and a job of its own, and an administrator's hold on ingest
-    When the operator migrates, deciding every record
-    Then the other batch and job are unchanged
-    When the operator rolls back the migration
-    Then the other batch and job are unchanged
-
   @M6
   Scenario: An approved plan is carried out once, and never again
     Given the operator saved a plan, deciding every record
@@ -126,15 +118,6 @@ Feature: A legacy queue becomes a new queue
     Given a legacy queue of 3000 records of all formats
     When the migration is killed with kill -9 halfway
     And the operator migrates, deciding every record
-    And the operator verifies
-    Then nothing differs
-
-  @M11
-  Scenario: Ctrl-C stops between two transactions
-    Given a legacy queue of 3000 records of all formats
-    When the operator presses Ctrl-C in the middle of the migration
-    Then it stops, and says how to continue
-    When the operator migrates, deciding every record
     And the operator verifies
     Then nothing differs
 

@@ -93,31 +93,6 @@ Feature: The deployed services take the migrated queue
     When the hourly cleanup runs
     Then it removes the batches that the plan said it would
 
-  @D6
-  Scenario Outline: The default dialect is the target's
-    Given a legacy queue as the deployed services wrote it
-    And the dialect <dialect>
-    And the queue was migrated
-    When the operator migrates without naming a dialect
-    Then nothing at all was written
-    When the operator migrates in the other dialect
-    Then the migration is refused
-    And it says "--dialect <dialect>"
-    And nothing at all was written
-
-    Examples:
-      | dialect |
-      | design  |
-      | mrt-zk  |
-
-  @D7
-  Scenario: No dialect is assumed for an empty target
-    Given a legacy queue as the deployed services wrote it
-    When the operator migrates without naming a dialect
-    Then the migration is refused
-    And it says "the dialect"
-    And nothing at all was written
-
   # docs/deployed-services.md, "The payload"
   @D8
   Scenario Outline: <record>, its payload <where>, is stored <how> if it is requeued

@@ -2,7 +2,6 @@ package accept
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -95,7 +94,7 @@ type Report struct {
 func (r *Report) OK() bool { return len(r.Problems) == 0 }
 
 // ErrNothing is Run's error if the tags select no scenario.
-var ErrNothing = errors.New("the tags select no scenario")
+var ErrNothing = runner.ErrNothing
 
 // Run runs the scenarios. If a scenario fails, the report says so. The error is only
 // for scenarios that could not be run: the cause of ctx if ctx has ended,
@@ -172,25 +171,18 @@ type suite struct {
 func (s *suite) run(ctx context.Context, features []godog.Feature) (*Report, error) {
 	opt := runner.Options{
 		Features: features, Tags: filter(s.opt.Tags, s.lenient), Scenario: s.scenario,
-		Format: s.opt.Format, Out: s.opt.Out, Color: s.opt.Color, Parallel: s.opt.Parallel,
+		JUnit: s.opt.JUnit, Format: s.opt.Format, Out: s.opt.Out, Color: s.opt.Color, Parallel: s.opt.Parallel,
 	}
-	passed, err := runner.Run(ctx, opt)
-	if err == nil && s.opt.JUnit != nil {
-		var cases []runner.Case
+	problems, err := runner.Run(ctx, opt, func() (cases []runner.Case) {
 		for _, sc := range slices.Concat(s.ran, s.lacking) {
 			cases = append(cases, runner.Case{Feature: sc.feature, Name: sc.name, Tags: sc.tags, Failed: sc.failed, NotOffered: sc.lacks != ""})
 		}
-		err = runner.JUnit(s.opt.JUnit, cases, context.Cause(ctx))
-	}
-	switch {
-	case err != nil:
+		return cases
+	})
+	if err != nil {
 		return nil, err
-	case ctx.Err() != nil:
-		return nil, fmt.Errorf("stopped after %d of the scenarios: %w", len(s.ran), context.Cause(ctx))
-	case len(s.ran)+len(s.lacking) == 0 && passed:
-		return nil, ErrNothing
 	}
-	return s.report(passed), nil
+	return s.report(problems), nil
 }
 
 // scenario creates the world of a scenario. The dialect is known only when the
@@ -232,8 +224,8 @@ var rowID = regexp.MustCompile(`^@[A-Z][0-9]+[a-z]?$`)
 // oneLine turns an error of several lines into one line.
 var oneLine = strings.NewReplacer(":\n  ", ": ", "\n  ", "; ", "\n", "; ")
 
-// report decides whether the run passes, and why not.
-func (s *suite) report(passed bool) *Report {
+// report decides whether the run passes, and why not. problems are those of no scenario.
+func (s *suite) report(problems []string) *Report {
 	slices.SortStableFunc(s.ran, func(a, b scenario) int {
 		return slices.Index(s.opt.Dialects, a.dialect) - slices.Index(s.opt.Dialects, b.dialect)
 	})
@@ -272,9 +264,7 @@ func (s *suite) report(passed bool) *Report {
 		r.Problems = append(r.Problems, "no scenario is offered, so nothing was judged")
 	}
 	r.Problems = append(r.Problems, judge(s.opt.Known, s.ran, s.opt.Tags == "")...)
-	if !passed && len(r.Problems) == 0 && r.Failed == 0 && r.NotOffered == 0 {
-		r.Problems = append(r.Problems, "something could not be run: a feature that can't be read, or a scenario without steps; stderr may say more")
-	}
+	r.Problems = append(r.Problems, problems...)
 	for _, row := range s.rows {
 		row.judge()
 		r.Coverage = append(r.Coverage, *row)

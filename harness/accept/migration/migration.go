@@ -56,7 +56,7 @@ func Run(ctx context.Context, opt Options) (*accept.Report, error) {
 	}
 	cfg := opt.Session
 	cfg.Address = address
-	s := &suite{opt: opt, session: cfg, acl: session.ACL(cfg), used: runner.NewUsage(), report: &accept.Report{Subset: opt.Tags != ""}}
+	s := &suite{opt: opt, session: cfg, acl: session.ACL(cfg), used: runner.NewUsage()}
 	names := opt.Only
 	if names == nil {
 		names = Features
@@ -69,28 +69,26 @@ func Run(ctx context.Context, opt Options) (*accept.Report, error) {
 	if opt.Server.Nodes() == 0 {
 		tags = strings.TrimPrefix(tags+" && ~@restart", " && ")
 	}
-	passed, err := runner.Run(ctx, runner.Options{
-		Features: all, Tags: tags, Scenario: s.scenario, Format: opt.Format, Out: opt.Out, Color: opt.Color, Parallel: parallelScenarios,
-	})
-	if err == nil && opt.JUnit != nil {
-		err = runner.JUnit(opt.JUnit, s.cases, context.Cause(ctx))
-	}
-	switch {
-	case err != nil:
+	problems, err := runner.Run(ctx, runner.Options{
+		Features: all, Tags: tags, Scenario: s.scenario, JUnit: opt.JUnit, Format: opt.Format, Out: opt.Out, Color: opt.Color, Parallel: parallelScenarios,
+	}, func() []runner.Case { return s.cases })
+	if err != nil {
 		return nil, fmt.Errorf("migration: %w", err)
-	case ctx.Err() != nil:
-		return nil, fmt.Errorf("migration: stopped after %d scenarios: %w", s.report.Scenarios, context.Cause(ctx))
-	case s.report.Scenarios == 0 && passed:
-		return nil, accept.ErrNothing
-	case opt.Only == nil && opt.Tags == "" && opt.Server.Nodes() > 0:
-		for _, pattern := range s.used.Unused() { // these definitions should be removed
-			s.report.Problems = append(s.report.Problems, "unused: no scenario says "+pattern)
+	}
+	r := &accept.Report{Subset: opt.Tags != "", Scenarios: len(s.cases)}
+	for _, c := range s.cases {
+		if c.Failed != nil {
+			r.Failed++
+			r.Problems = append(r.Problems, fmt.Sprintf("failed: the scenario %q: %s", c.Name, oneLine.ReplaceAllString(c.Failed.Error(), "; ")))
 		}
 	}
-	if !passed && len(s.report.Problems) == 0 {
-		s.report.Problems = append(s.report.Problems, "something could not be run: a feature that can't be read, or a scenario without steps; stderr may say more")
+	r.Problems = append(r.Problems, problems...)
+	if opt.Only == nil && opt.Tags == "" && opt.Server.Nodes() > 0 {
+		for _, pattern := range s.used.Unused() { // these definitions should be removed
+			r.Problems = append(r.Problems, "unused: no scenario says "+pattern)
+		}
 	}
-	return s.report, nil
+	return r, nil
 }
 
 // suite is one run.
@@ -102,9 +100,8 @@ type suite struct {
 	// alone is locked by a scenario that kills the server, and read-locked by the others.
 	alone sync.RWMutex
 
-	mu     sync.Mutex
-	report *accept.Report
-	cases  []runner.Case
+	mu    sync.Mutex
+	cases []runner.Case
 }
 
 // scenario creates the world of a scenario. Its steps are those of all features.
@@ -122,12 +119,7 @@ var oneLine = regexp.MustCompile(`\s*\n\s*`)
 func (s *suite) finished(sc *godog.Scenario, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.report.Scenarios++
 	s.cases = append(s.cases, runner.Case{Feature: sc.Uri, Name: sc.Name, Tags: runner.TagsOf(sc), Failed: err})
-	if err != nil {
-		s.report.Failed++
-		s.report.Problems = append(s.report.Problems, fmt.Sprintf("failed: the scenario %q: %s", sc.Name, oneLine.ReplaceAllString(err.Error(), "; ")))
-	}
 }
 
 // parallelScenarios is more than one so that a scenario runs while another waits.

@@ -2,7 +2,6 @@ package migration
 
 import (
 	"errors"
-	"os"
 	"regexp"
 	"strings"
 
@@ -36,7 +35,6 @@ func (w *world) register(s runner.Steps) {
 	s.Step(`the queue was migrated`, func() error {
 		return all(w.run(commands["plans the migration, deciding every record"]), w.run(commands["migrates, deciding every record"]), w.wantCode(0))
 	})
-	s.Step(`a new queue with a batch and a job of its own, and an administrator's hold on ingest`, w.liveQueue)
 	s.Step(`a legacy service adds a record`, w.addRecord)
 	s.Step(`a legacy service fails the job of (\S+)`, w.failRecord)
 
@@ -53,22 +51,10 @@ func (w *world) register(s runner.Steps) {
 		return w.nothingBelow(newqueue.JobsPath, newqueue.BatchesPath, newqueue.BatchUUIDsPath, newqueue.AccessPath+"/small", newqueue.AccessPath+"/large")
 	})
 
-	// Other users of the new queue, and what goes wrong.
-	s.Step(`the other batch and job are unchanged`, w.unrelatedUnchanged)
+	// What goes wrong.
 	s.Step(`two operators migrate at the same moment, deciding every record`, w.migrateTwice)
 	s.Step(`both succeed, and every record was migrated once`, func() error { return all(w.run(commands["verifies"]), w.wantCode(0)) })
-	s.Step(`the migration is killed with kill -9 halfway`, func() error {
-		return all(w.stop("migrates, deciding every record", 20, os.Kill), w.wantCode(exitKilled))
-	})
-	s.Step(`the release is killed with kill -9 halfway`, func() error {
-		return all(w.stop("releases the queue", 2, os.Kill), w.wantCode(exitKilled))
-	})
-	s.Step(`the operator presses Ctrl-C in the middle of the migration`, func() error {
-		return w.stop("migrates, deciding every record", 5, os.Interrupt)
-	})
-	s.Step(`it stops, and says how to continue`, func() error {
-		return all(w.wantCode(exitInterrupted), w.says("run the same command again to finish"))
-	})
+	s.Step(`the migration is killed with kill -9 halfway`, w.killed)
 	s.Step(`the server is killed and restarted in the middle of the migration`, w.serverLost)
 
 	// Legacy workers, and in which queue a record is.
@@ -87,10 +73,6 @@ func (w *world) register(s runner.Steps) {
 	s.Step(`each record is in the new queue alone, and its bytes are kept`, func() error {
 		here, there, err := w.handedOver()
 		return all(err, w.wantCode(0), equal("records are in the legacy queue", here, 0), more(there, "records are in the new queue"))
-	})
-	s.Step(`each record is in one queue or in the other`, func() error { // some here and some there, or the release was not killed halfway
-		here, there, err := w.handedOver()
-		return all(err, more(here, "records are in the legacy queue"), more(there, "records are in the new queue"))
 	})
 	s.Step(`each other record is in the legacy queue again, as it was`, w.gaveBack)
 	s.Step(`that record is in (?:the )?(new|legacy|no) queue alone`, w.isIn)

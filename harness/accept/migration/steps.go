@@ -190,19 +190,3 @@ func (w *world) nothingBelow(folders ...string) error {
 	}
 	return w.wantCode(0)
 }
-
-// unrelatedUnchanged: the migration only writes the newest run's id to /jobs, and becomes an owner of the hold.
-func (w *world) unrelatedUnchanged() error {
-	now, err := w.tree("/new")
-	if err != nil {
-		return err
-	}
-	for n := range w.unrelated.All("/") {
-		got := now.Get(n.Path)
-		written := n.Path == "/" || n.Path == newqueue.JobsPath || n.Path == newqueue.QueueHoldPath(newqueue.HoldIngest)
-		if got == nil || got.Stat.Czxid != n.Stat.Czxid || got.Stat.Mzxid != n.Stat.Mzxid && !written {
-			return fmt.Errorf("%s was written", n.Path)
-		}
-	}
-	return w.wantCode(0)
-}

@@ -4,7 +4,7 @@ package migration
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"os"
 	"time"
 
@@ -33,46 +33,45 @@ func (w *world) migrateTwice() error {
 	return equal("jobs were created", jobs, 9)
 }
 
-// midway starts a command, and returns when at least the given number of transactions are
+// midway starts a migration, and returns when at least 20 transactions are
 // done. The version of the run's znode counts them.
-func (w *world) midway(command string, transactions int32) (process *os.Process, end func() outcome, err error) {
+func (w *world) midway() (process *os.Process, end func() outcome, err error) {
 	run := w.root + "/new/migration/runs/run0000000000"
-	if there, stat, err := w.conn.Exists(run); err == nil && there {
-		transactions += stat.Version
-	}
-	if process, end, err = w.launch(commands[command]); err != nil {
+	if process, end, err = w.launch(commands["migrates, deciding every record"]); err != nil {
 		return nil, nil, err
 	}
 	deadline := time.After(2 * time.Minute)
 	for {
 		there, stat, changed, err := w.conn.ExistsW(run)
-		if err != nil || there && stat.Version >= transactions {
+		if err != nil || there && stat.Version >= 20 {
 			return process, end, err
 		}
 		select {
 		case <-changed:
 		case <-deadline:
-			return nil, nil, fmt.Errorf("the command did not get to transaction %d", transactions)
+			return nil, nil, errors.New("the migration did not get to its transactions")
 		}
 	}
 }
 
-// stop sends a migration or a release a signal after some transactions.
-func (w *world) stop(command string, transactions int32, sig os.Signal) error {
-	process, end, err := w.midway(command, transactions)
+// killed kills a migration after some transactions.
+func (w *world) killed() error {
+	process, end, err := w.midway()
+	if err == nil {
+		err = process.Kill()
+	}
 	if err != nil {
 		return err
 	}
-	err = process.Signal(sig)
 	w.last = end()
-	return err
+	return w.wantCode(exitKilled)
 }
 
 // serverLost kills the server during the migration, and restarts it. If the migration's
 // session survives, the migration continues. Otherwise the migration must say that its
 // session is lost.
 func (w *world) serverLost() error {
-	_, end, err := w.midway("migrates, deciding every record", 20)
+	_, end, err := w.midway()
 	if err != nil {
 		return err
 	}
@@ -92,9 +91,8 @@ func (w *world) serverLost() error {
 	return all(w.says("session is lost"), w.says("run the same command again to finish"))
 }
 
-// The exit codes of a command that has lost its server, that was interrupted, and that was killed.
+// The exit codes of a command that has lost its server, and of one that was killed.
 const (
-	exitLost        = 3
-	exitInterrupted = 130
-	exitKilled      = -1
+	exitLost   = 3
+	exitKilled = -1
 )

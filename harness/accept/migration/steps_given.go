@@ -1,9 +1,8 @@
 package migration
 
-// The steps that write legacy queues, and those of other users of the new queue.
+// The steps that write legacy queues.
 
 import (
-	"context"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -17,8 +16,6 @@ import (
 	"mrtq/internal/legacyqueue"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
-	"mrtq/newqueue"
-	"mrtq/newqueue/client"
 )
 
 // load writes a legacy queue through the scenario's session. If the scenario has one already, it begins
@@ -148,26 +145,4 @@ func (w *world) failRecord(path string) error {
 func (w *world) deleteRecord(path string) error {
 	w.record = path
 	return w.conn.Delete(w.root+"/legacy"+path, -1)
-}
-
-// liveQueue writes a new queue that is in use.
-func (w *world) liveQueue() error {
-	ctx := context.Background()
-	q := client.Open(w.conn, newqueue.Dialect(w.dialect), client.WithRoot(w.root+"/new"), client.WithACL(w.acl))
-	_, err := q.CreateBatch(ctx, newqueue.Submission{BatchID: "other", ProfileName: "p"})
-	if err != nil {
-		return err
-	}
-	b, err := q.AcquireBatch(ctx, newqueue.BatchPending)
-	if err != nil {
-		return err
-	}
-	if _, err = b.Process(ctx, client.NewJob{}); err != nil {
-		return err
-	}
-	if err := q.Lock(ctx, newqueue.QueueLock(newqueue.HoldIngest)); err != nil {
-		return err
-	}
-	w.unrelated, err = w.tree("/new")
-	return err
 }

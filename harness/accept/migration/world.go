@@ -33,10 +33,9 @@ type world struct {
 	last    outcome
 	planned plan // what the last plan says
 
-	before    *znode.Tree // both queues before the last command
-	legacy    *znode.Tree // the legacy queue after it was written
-	unrelated *znode.Tree // the new queue before the migration, if it was in use
-	large     bool        // the queue is too large to be read before every command
+	before *znode.Tree // both queues before the last command
+	legacy *znode.Tree // the legacy queue after it was written
+	large  bool        // the queue is too large to be read before every command
 
 	services *daemons.World
 	batches  map[string]string // the state of each when the services started
@@ -64,20 +63,18 @@ var commands = map[string]string{
 	"migrates, holding what failed or was consumed": "migrate -o json FIRST --undecodable quarantine --consumed held --failed held QUARANTINE SOURCE TARGET",
 	"migrates with the saved plan":                  "migrate -o json QUARANTINE --plan PLAN",
 	"migrates the rest, holding the queues again":   "migrate -o json DECIDED QUARANTINE --hold-again SOURCE TARGET",
-	"migrates without naming a dialect":             "migrate -o json --new-queue DECIDED QUARANTINE SOURCE TARGET",
-	"migrates in the other dialect":                 "migrate -o json --dialect OTHER DECIDED QUARANTINE SOURCE TARGET",
-	"verifies":                                      "verify -o json QUARANTINE TARGET",
-	"releases the queue":                            "release TARGET",
-	"releases the queue, as no legacy worker runs":  "release TARGET --workers-stopped 2",
-	"completes the migration":                       "complete --yes TARGET",
-	"rolls back the migration":                      "rollback --run run0000000000 --yes TARGET",
+	"verifies":           "verify -o json QUARANTINE TARGET",
+	"releases the queue": "release TARGET",
+	"releases the queue, as no legacy worker runs": "release TARGET --workers-stopped 2",
+	"completes the migration":                      "complete --yes TARGET",
+	"rolls back the migration":                     "rollback --run run0000000000 --yes TARGET",
 }
 
 // arguments are what the words in commands stand for.
 func (w *world) arguments() map[string]string {
 	return map[string]string{
 		"SOURCE": w.at("/legacy"), "TARGET": w.at("/new"),
-		"FIRST": "--new-queue --dialect " + w.dialect, "OTHER": map[string]string{"design": "mrt-zk", "mrt-zk": "design"}[w.dialect],
+		"FIRST": "--new-queue --dialect " + w.dialect,
 		// DECIDED migrates every record that can be decoded.
 		"DECIDED":    "--undecodable quarantine --consumed pending --inventory-records migrate --unserviceable migrate",
 		"QUARANTINE": "--quarantine " + filepath.Join(w.dir, "quarantine.ndjson"),

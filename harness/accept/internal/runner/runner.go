@@ -2,8 +2,12 @@
 package runner
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"slices"
 
 	"github.com/cucumber/godog"
 
@@ -31,6 +35,7 @@ type Options struct {
 	Out      io.Writer // nil means no output
 	Color    bool      // whether the formats for people may have colours
 	Parallel int       // how many scenarios run at the same time; 0 means one
+	JUnit    io.Writer // gets the results as JUnit's XML; nil means none
 }
 
 // Features returns feature files of mrtq.
@@ -45,21 +50,35 @@ func Features(names ...string) (all []godog.Feature, err error) {
 	return all, nil
 }
 
-// Run runs the scenarios, and reports whether all of them passed. The error is that
-// it could not write to Out.
-func Run(ctx context.Context, opt Options) (passed bool, err error) {
-	if opt.Format == "" {
-		opt.Format = Progress
-	}
-	if opt.Out == nil {
-		opt.Out = io.Discard
-	}
+// ErrNothing is Run's error if the tags select no scenario.
+var ErrNothing = errors.New("the tags select no scenario")
+
+// Run runs the scenarios. done returns the results of those that have ended. The problems are those that are no scenario's. The
+// error is for a run that has ended early or that could not be written, or [ErrNothing].
+func Run(ctx context.Context, opt Options, done func() []Case) (problems []string, err error) {
 	out := &output{ctx: ctx, w: opt.Out}
+	if opt.Out == nil {
+		out.w = io.Discard
+	}
 	suite := godog.TestSuite{Name: "mrtq accept", ScenarioInitializer: opt.Scenario, Options: &godog.Options{
-		Format: string(opt.Format), NoColors: !opt.Color, Strict: true, Tags: opt.Tags, DefaultContext: ctx,
+		Format: string(cmp.Or(opt.Format, Progress)), NoColors: !opt.Color, Strict: true, Tags: opt.Tags, DefaultContext: ctx,
 		Concurrency: max(1, opt.Parallel), FeatureContents: opt.Features, Output: out,
 	}}
-	return suite.Run() == 0, out.err
+	passed, cases := suite.Run() == 0, done()
+	if opt.JUnit != nil {
+		out.err = cmp.Or(out.err, JUnit(opt.JUnit, cases, context.Cause(ctx)))
+	}
+	switch {
+	case out.err != nil:
+		return nil, out.err
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("stopped after %d of the scenarios: %w", len(cases), context.Cause(ctx))
+	case passed && len(cases) == 0:
+		return nil, ErrNothing
+	case !passed && !slices.ContainsFunc(cases, func(c Case) bool { return c.Failed != nil || c.NotOffered }):
+		problems = append(problems, "something could not be run: a feature that can't be read, or a scenario without steps; stderr may say more")
+	}
+	return problems, nil
 }
 
 // output passes on what godog prints until its context ends: all remaining scenarios then fail only
