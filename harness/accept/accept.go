@@ -132,7 +132,6 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 	}
 	defer conn.Close()
 	own := goqueue.New(goqueue.Options{Session: s.session, Conn: opt.conn, Queue: opt.queue})
-	defer own.Close()
 	s.libraries = map[library.Role]library.Library{}
 	for _, role := range library.Roles {
 		if s.libraries[role] = own; opt.Libraries[role] != nil {

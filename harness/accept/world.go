@@ -108,7 +108,7 @@ var startFolders = []string{"/batches", "/batch-uuids", "/jobs/states", "/access
 // tearDown puts the sessions back. The scenario fails if no Then has compared the whole tree after its last act.
 func (w *world) tearDown(ctx context.Context, sc *godog.Scenario, err error) (context.Context, error) {
 	for _, a := range w.actors {
-		a.Release()
+		_ = a.End() // the scenario is over
 	}
 	for _, conn := range w.others {
 		conn.Close()

@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
-
-	"github.com/go-zookeeper/zk"
 
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
@@ -115,22 +112,4 @@ func TestHoldInAPass(t *testing.T) {
 		}
 		w.check()
 	})
-}
-
-// TestNoPermissionToLookForHolds: a worker that may not create the hold's znode gets an
-// error that names it, and acquires nothing.
-func TestNoPermissionToLookForHolds(t *testing.T) {
-	w := newWorld(t, newqueue.Design)
-	q := w.queue()
-	batchOf(t, q, 1)
-	w.put("/locks/queue", "")
-	_, err := w.raw.SetACL(w.root+"/locks/queue", zk.WorldACL(zk.PermRead|zk.PermAdmin), -1)
-	must(t, err)
-	before := w.tree()
-	_, err = q.AcquireJob(ctx, newqueue.JobPending)
-	if !errors.Is(err, zk.ErrNoAuth) || !strings.Contains(err.Error(), "/locks/queue/ingest") {
-		t.Errorf("%v", err)
-	}
-	same(t, before, w.tree())
-	must(t, value(w.queue(client.IgnoreHolds()).AcquireJob(ctx, newqueue.JobPending))(t).Succeed(ctx))
 }

@@ -104,6 +104,7 @@ func TestRefusedValues(t *testing.T) {
 	}
 	// A worker would wait for it in vain.
 	for what, err := range map[string]error{
+		"no submission": errorOf(q.CreateBatch(ctx, newqueue.Submission{})),
 		"a held job":    errorOf(q.AcquireJob(ctx, newqueue.JobHeld)),
 		"a final state": errorOf(q.NextJob(ctx, newqueue.JobCompleted)),
 		"no state":      errorOf(q.NextJob(ctx, "no-such-state")),

@@ -5,11 +5,13 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"mrtq/internal/layout"
 	"mrtq/internal/layout/merritt"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
@@ -39,6 +41,24 @@ func TestRandomWalks(t *testing.T) {
 			rapid.Check(t, func(rt *rapid.T) { walk(t, rt, d) })
 		})
 	}
+}
+
+// reads matches the rules about what the deployed client library itself reads: those of the layout, and demands of the
+// services. Where a tree breaks one, the library throws.
+var reads = regexp.MustCompile(`^(R07/|R12/|R18/|R26/|R27/identifiers\.|R28/|R32/|[a-z])`)
+
+// unreadable is what the deployed client library could not read in a tree of its dialect.
+func unreadable(t *testing.T, tree *znode.Tree, d newqueue.Dialect) (all []layout.Finding) {
+	if d != newqueue.MrtZK || tree.Get("/jobs") == nil {
+		return nil
+	}
+	l := value(merritt.Named("merritt", string(d)))(t)
+	for _, f := range value(l.Check(ctx, layout.InMemory(tree), layout.Options{}))(t).Findings {
+		if f.Severity != layout.Info && reads.MatchString(f.Rule) {
+			all = append(all, f)
+		}
+	}
+	return all
 }
 
 func walk(t *testing.T, rt *rapid.T, d newqueue.Dialect) {
@@ -87,6 +107,7 @@ func walk(t *testing.T, rt *rapid.T, d newqueue.Dialect) {
 			fatal(err)
 			specs := make([]client.NewJob, rapid.IntRange(0, 3).Draw(rt, "jobs"))
 			for i := range specs {
+				specs[i].Configuration = newqueue.Configuration{ProfileName: "p", PayloadURL: "http://x"}
 				specs[i].Priority = rapid.IntRange(1, 99).Draw(rt, "priority")
 			}
 			ids, err := b.Process(ctx, specs...)
@@ -226,7 +247,7 @@ func walk(t *testing.T, rt *rapid.T, d newqueue.Dialect) {
 		},
 		"": func(rt *rapid.T) {
 			tree := w.tree()
-			for _, p := range merritt.Problems(tree, d) {
+			for _, p := range append(merritt.Problems(tree, d), unreadable(t, tree, d)...) {
 				rt.Errorf("layout: %v", p)
 			}
 			for id, j := range jobs {

@@ -1,125 +1,23 @@
 package client_test
 
 import (
-	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
 
-	"mrtq/internal/layout"
-	"mrtq/internal/layout/merritt"
-	"mrtq/internal/znode"
 	"mrtq/newqueue"
 	"mrtq/newqueue/client"
 )
 
 // This file compares dialect mrt-zk with the deployed client library
-// (CDLUC3/mrt-zk: org.cdlib.mrt.zk in Java, MerrittZK in Ruby). The library
-// must be able to read every tree that newqueue wrote, and newqueue must load
+// (CDLUC3/mrt-zk: org.cdlib.mrt.zk in Java, MerrittZK in Ruby): newqueue must load
 // every tree that the library wrote.
 
 // libraryStates are the library's states of jobs, in lower case its queues
 // (states.yml).
 var libraryStates = strings.Fields("Pending Held Estimating Provisioning Downloading Processing Storing Recording Notify Completed Deleted Failed")
-
-// complaints are the places in a tree at which the library would throw: where it breaks a
-// rule of the layout, or a demand of the services on what the library itself reads.
-func complaints(t *testing.T, tree *znode.Tree) (all []string) {
-	l := value(merritt.Named("merritt", string(newqueue.MrtZK)))(t)
-	read := regexp.MustCompile(`^(R01|R07/|R12/|R18/|R26/|R27/identifiers\.|R28/|R32/|[a-z])`)
-	for _, f := range value(l.Check(t.Context(), layout.InMemory(tree), layout.Options{}))(t).Findings {
-		if f.Severity != layout.Info && read.MatchString(f.Rule) {
-			all = append(all, fmt.Sprintf("%s: %s: %s", f.Path, f.Rule, f.Found))
-		}
-	}
-	return all
-}
-
-// TestLibraryReadsUs moves batches, jobs and access requests through all their
-// states, and lets the library read the tree after every transaction.
-func TestLibraryReadsUs(t *testing.T) {
-	w := newWorld(t, newqueue.MrtZK)
-	c, q := w.hooked(clock())
-	must(t, q.Init(ctx))
-	last := "Init" // what a transaction wrote
-	reads := func() {
-		for _, c := range complaints(t, w.tree()) {
-			t.Errorf("after %s: %s", last, c)
-		}
-	}
-	reads()
-	c.multi = func(send send) ([]zk.MultiResponse, error) {
-		results, err := send()
-		last = fmt.Sprint(results)
-		reads()
-		return results, err
-	}
-
-	// A batch that is held, released, reported and cleaned up. Each of its jobs fails and is retried in each
-	// state, and completes at last.
-	bid := value(q.CreateBatch(ctx, newqueue.Submission{ProfileName: "p", Submitter: "me", SubmissionDate: noon, BatchID: "uuid"}))(t)
-	must(t, q.MoveBatch(ctx, bid, newqueue.BatchPending, newqueue.BatchHeld))
-	must(t, q.MoveBatch(ctx, bid, "", newqueue.BatchPending))
-	b := value(q.AcquireBatch(ctx, newqueue.BatchPending))(t)
-	if b.Status.State != newqueue.BatchProcessing || w.tree().Get("/batches/"+bid+"/states") == nil {
-		t.Error("Batch.acquirePendingBatch makes it Processing, and creates states")
-	}
-	ids := value(b.Process(ctx,
-		client.NewJob{Priority: 5, SpaceNeeded: 1 << 40, Configuration: newqueue.Configuration{ProfileName: "p", PayloadURL: "http://x", PayloadType: "file", ResponseType: "xml", SubmissionMode: "add"},
-			Identifiers: newqueue.Identifiers{LocalIDs: []string{"a", "b"}}, Metadata: newqueue.Metadata{ErcWho: "who"}},
-		client.NewJob{Priority: 99, Identifiers: newqueue.Identifiers{PrimaryID: "ark:/1"}},
-		client.NewJob{Priority: 1}))(t)
-	must(t, value(q.AcquireJob(ctx, newqueue.JobPending))(t).Hold(ctx, "")) // its priority puts the last one first
-	value(q.DeleteJob(ctx, ids[2]))(t)
-	value(q.CleanupJobs(ctx))(t)
-	for _, jid := range ids[:2] {
-		for s := newqueue.JobPending; s != newqueue.JobCompleted; s = newqueue.Success(s, w.d) {
-			if s != newqueue.JobPending {
-				must(t, value(q.AcquireJob(ctx, s))(t).Fail(ctx, "why"))
-				must(t, q.MoveJob(ctx, jid, newqueue.JobFailed, s))
-			}
-			j := value(q.AcquireJob(ctx, s))(t)
-			j.Identifiers = newqueue.Identifiers{PrimaryID: "ark:/2"}
-			must(t, j.Save(ctx))
-			j.Identifiers = newqueue.Identifiers{}
-			must(t, j.Save(ctx))
-			j.Priority, j.SpaceNeeded, j.Inventory, j.Store = 7, 1<<50, newqueue.Inventory{ManifestURL: "u"}, newqueue.Store{Mode: "add"}
-			must(t, j.Succeed(ctx))
-			must(t, q.SetPriority(ctx, jid, 42))
-		}
-	}
-	must(t, q.MoveBatch(ctx, bid, newqueue.BatchProcessing, newqueue.BatchReporting))
-	report(t, q, newqueue.BatchReporting)
-	if w.tree().Get("/batches/"+bid+"/states/batch-processing") == nil {
-		t.Error("Batch.deleteCompletedBatches passes over what has no batch-processing")
-	}
-	value(q.CleanupJobs(ctx))(t)
-	value(q.CleanupBatches(ctx))(t)
-
-	// One that fails, is reported again, and is deleted.
-	bid, ids = batchOf(t, q, 2)
-	for range ids {
-		must(t, value(q.AcquireJob(ctx, newqueue.JobPending))(t).Fail(ctx, "bad digest"))
-	}
-	value(q.DeleteJob(ctx, ids[0]))(t)
-	must(t, q.MoveBatch(ctx, bid, newqueue.BatchProcessing, newqueue.BatchReporting))
-	report(t, q, newqueue.BatchReporting)
-	must(t, q.MoveBatch(ctx, bid, "", newqueue.BatchUpdateReporting))
-	report(t, q, newqueue.BatchUpdateReporting)
-	value(q.DeleteBatch(ctx, bid))(t)
-
-	for _, queue := range newqueue.AccessQueues {
-		qid := value(q.CreateRequest(ctx, queue, newqueue.Token{Token: "t", DeliveryNode: 9, CloudContentBytes: 1 << 40, Status: "200"}))(t)
-		must(t, value(q.AcquireRequest(ctx, queue, newqueue.AccessPending))(t).Succeed(ctx))
-		must(t, value(q.AcquireRequest(ctx, queue, newqueue.AccessProcessing))(t).Fail(ctx, "no room"))
-		must(t, q.MoveRequest(ctx, queue, qid, newqueue.AccessFailed, newqueue.AccessProcessing))
-		must(t, value(q.AcquireRequest(ctx, queue, newqueue.AccessProcessing))(t).Succeed(ctx))
-	}
-	w.check()
-}
 
 // TestWeReadTheLibrary loads trees as the library writes them, with exactly the
 // fields that it sets, and continues to work on them.

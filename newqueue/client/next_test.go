@@ -307,17 +307,3 @@ func TestReportWhileItIsMade(t *testing.T) {
 		t.Error("not fired")
 	}
 }
-
-// TestNotMadeYet: a batch whose jobs are not created yet is not done.
-func TestNotMadeYet(t *testing.T) {
-	w := newWorld(t, newqueue.MrtZK)
-	w.put(firstBatch+"/submission", `{}`)
-	w.put(firstBatch+"/status", `{"status":"Processing","last_modified":"2024-03-01 12:00:00 -0800","message":""}`)
-	w.put(firstBatch+"/states", "")
-	before := w.tree()
-	err := w.queue().MoveBatch(ctx, "bid0000000000", newqueue.BatchProcessing, newqueue.BatchReporting)
-	if want := "move to reporting " + firstBatch + ": " + firstBatch + "/states/batch-processing: it does not exist"; err == nil || err.Error() != want {
-		t.Errorf("got  %v\nwant %s", err, want)
-	}
-	same(t, before, w.tree())
-}

@@ -1,7 +1,6 @@
 package client_test
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"sync/atomic"
@@ -44,36 +43,6 @@ func TestAcquireLooksFirst(t *testing.T) {
 		}
 		w.check()
 	})
-}
-
-// TestWaitersDoNotWrite: one of many locked jobs moves. Every waiting worker looks at all others again
-// and again, and none sends a transaction.
-func TestWaitersDoNotWrite(t *testing.T) {
-	const jobs, waiters = 10, 5
-	w := newWorld(t, newqueue.Design)
-	_, ids := batchOf(t, w.queue(), jobs)
-	var held []*client.Job
-	for range ids {
-		held = append(held, value(w.queue().AcquireJob(ctx, newqueue.JobPending))(t))
-	}
-	stop, cancel := context.WithCancel(ctx)
-	var counters []*atomic.Int32
-	ended := make(chan error, waiters)
-	for range waiters {
-		counter, q := w.counting(client.WithRecheck(soon))
-		counters = append(counters, counter)
-		go func() { ended <- errorOf(q.NextJob(stop, newqueue.JobPending)) }()
-	}
-	must(t, held[0].Succeed(ctx))
-	time.Sleep(5 * soon)
-	cancel()
-	for i, counter := range counters {
-		<-ended
-		// The job that succeeded may leave between a waiter's look at the list and its look at the lock: one attempt is refused.
-		if n := counter.Load(); n > 1 {
-			t.Errorf("waiter %d sent %d transactions, and there is nothing to acquire", i, n)
-		}
-	}
 }
 
 // TestAcquireRoundTrips: an acquisition takes at most six round trips, because it asks at once for

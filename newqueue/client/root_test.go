@@ -58,18 +58,6 @@ func TestNoRoot(t *testing.T) {
 	})
 }
 
-// TestEmptySubmission: a batch of nothing is refused, and nothing is created.
-func TestEmptySubmission(t *testing.T) {
-	eachDialect(t, func(t *testing.T, w *world) {
-		before := w.tree()
-		_, err := w.queue().CreateBatch(ctx, newqueue.Submission{})
-		if want := "create a batch in /batches: the submission is empty: not a value that the layout allows: set at least one field (the deployed services need ProfileName, Submitter and BatchID)"; !errors.Is(err, newqueue.ErrValue) || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("got  %v\nwant %s", err, want)
-		}
-		same(t, before, w.tree())
-	})
-}
-
 // TestZeroLock: a Lock that was not made by one of this package's functions locks
 // nothing, and nothing panics.
 func TestZeroLock(t *testing.T) {

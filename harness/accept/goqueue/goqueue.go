@@ -1,15 +1,15 @@
 // Package goqueue is mrtq's own implementation of the new queue, newqueue/client, as the acceptance suite
 // calls it.
 //
-//	goqueue.go   the library, and its sessions
-//	do.go        what each request calls
-//	sessions.go  sessions that are used again, and an inconvenient order of children
+//	goqueue.go  the library, and its sessions
+//	do.go       what each request calls
 package goqueue
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -29,15 +29,14 @@ type Options struct {
 	Queue   []client.Option
 }
 
-// Library is newqueue/client as a [library.Library]. Close it.
+// Library is newqueue/client as a [library.Library].
 type Library struct {
-	opt  Options
-	idle sessions
+	opt Options
 }
 
 // New returns the library for a server.
 func New(opt Options) *Library {
-	return &Library{opt: opt, idle: sessions{cfg: opt.Session}}
+	return &Library{opt}
 }
 
 // Able returns what the library can: everything.
@@ -47,11 +46,11 @@ func (l *Library) Able() library.Able {
 
 // Open opens a session.
 func (l *Library) Open(ctx context.Context, root string, d newqueue.Dialect) (library.Session, error) {
-	conn, err := l.idle.take(ctx)
+	conn, err := session.Open(ctx, l.opt.Session)
 	if err != nil {
 		return nil, lost(err)
 	}
-	s := &actor{l: l, conn: conn, items: map[string]item{}, reports: map[string]client.Report{}}
+	s := &actor{conn: conn, items: map[string]item{}, reports: map[string]client.Report{}}
 	var c client.Conn = unsorted{conn}
 	if l.opt.Conn != nil {
 		c = l.opt.Conn(c)
@@ -61,18 +60,13 @@ func (l *Library) Open(ctx context.Context, root string, d newqueue.Dialect) (li
 	return s, nil
 }
 
-// Close closes the sessions that were released.
-func (l *Library) Close() { l.idle.close() }
-
 // actor is one session, with what it has acquired.
 type actor struct {
-	l       *Library
 	conn    *zk.Conn
 	q       *client.Queue
 	now     time.Time
 	items   map[string]item          // by path
 	reports map[string]client.Report // the last of each batch, by path
-	ended   bool
 }
 
 // ID returns ZooKeeper's id of the session.
@@ -80,16 +74,8 @@ func (a *actor) ID() int64 { return a.conn.SessionID() }
 
 // End closes the session. The server would do this after the timeout.
 func (a *actor) End() error {
-	a.ended = true
 	a.conn.Close()
 	return nil
-}
-
-// Release keeps the session for a later actor.
-func (a *actor) Release() {
-	if !a.ended {
-		a.l.idle.put(a.conn)
-	}
 }
 
 // Do does a request.
@@ -141,4 +127,24 @@ func lost(err error) error {
 		}
 	}
 	return &library.Refusal{Kind: library.Other, Text: err.Error()}
+}
+
+// unsorted lists children in reverse order. ZooKeeper does not promise an order, and
+// this detects code that relies on one.
+type unsorted struct{ client.Conn }
+
+func (u unsorted) Children(path string) ([]string, *zk.Stat, error) {
+	names, stat, err := u.Conn.Children(path)
+	return lastFirst(names), stat, err
+}
+
+func (u unsorted) ChildrenW(path string) ([]string, *zk.Stat, <-chan zk.Event, error) {
+	names, stat, changed, err := u.Conn.ChildrenW(path)
+	return lastFirst(names), stat, changed, err
+}
+
+func lastFirst(names []string) []string {
+	slices.Sort(names)
+	slices.Reverse(names)
+	return names
 }

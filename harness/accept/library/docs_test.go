@@ -84,8 +84,6 @@ func opener(t *testing.T, address string) func(context.Context, string, []string
 		if err != nil {
 			return nil, err
 		}
-		own := goqueue.New(goqueue.Options{Session: zkconn.Config{Address: at}})
-		t.Cleanup(own.Close)
-		return own, nil
+		return goqueue.New(goqueue.Options{Session: zkconn.Config{Address: at}}), nil
 	}
 }

@@ -51,10 +51,8 @@ type Session interface {
 	// [ErrLost] if the connection to ZooKeeper broke, or is a *[DriverError] if the driver has not
 	// answered as it should.
 	Do(ctx context.Context, r Request) (Answer, error)
-	// End ends the session on the server, as if the client had died and its timeout had passed.
+	// End ends the session on the server, as if the client had died and its timeout had passed. It is called once.
 	End() error
-	// Release ends the actor. A later one may get the session.
-	Release()
 }
 
 // Docs are the documents that a request has, by the names of the znodes that will hold them: an object

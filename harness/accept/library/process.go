@@ -211,11 +211,10 @@ func (d *Driver) Open(ctx context.Context, root string, dialect newqueue.Dialect
 
 // driverSession is a session of a driver.
 type driverSession struct {
-	d      *Driver
-	p      *process
-	name   string
-	id     int64
-	closed bool
+	d    *Driver
+	p    *process
+	name string
+	id   int64
 }
 
 // ID returns ZooKeeper's id of the session.
@@ -252,16 +251,9 @@ func (k Kind) known() bool {
 
 // End closes the session.
 func (s *driverSession) End() error {
-	if s.closed {
-		return nil
-	}
-	s.closed = true
 	_, err := s.p.ask(context.Background(), message{Session: s.name, Request: &Request{Verb: "close"}}, s.d.opt.Act)
 	return err
 }
-
-// Release closes the session.
-func (s *driverSession) Release() { _ = s.End() } // the scenario is over
 
 // process is one process of a driver.
 type process struct {

@@ -70,7 +70,7 @@ func (s *server) session(requests <-chan message) {
 	var open Session
 	defer func() {
 		if open != nil {
-			open.Release()
+			_ = open.End() // nobody waits for it
 		}
 	}()
 	for m := range requests {
