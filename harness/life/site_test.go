@@ -62,7 +62,7 @@ func value[T any](v T, err error) T {
 // newSite starts the server with a tree, and the workers. Without a tree, there is an empty legacy queue.
 func newSite(ctx context.Context, d newqueue.Dialect, tree *znode.Tree, opt daemons.Options) *site {
 	s := &site{ctx: ctx, dialect: d, close: func() {}}
-	s.zk = value(minizk.Start(minizk.Options{Private: true, RealTime: true, LogSize: 1}))
+	s.zk = value(minizk.Start(minizk.Options{Private: true, RealTime: true}))
 	s.later(func() { _ = s.zk.Close() })
 	if tree != nil {
 		must(s.zk.Load(tree))

@@ -45,9 +45,11 @@ func (e Entry) String() string {
 	return s
 }
 
-// opLog keeps the last entries: at least size of them. Server.mu guards it.
+// logSize is how many entries the log keeps.
+const logSize = 1000
+
+// opLog keeps the last entries: at least logSize of them. Server.mu guards it.
 type opLog struct {
-	size int
 	list []Entry
 	n    int64
 }
@@ -55,8 +57,8 @@ type opLog struct {
 func (l *opLog) add(e Entry) {
 	l.n++
 	e.N = l.n
-	if len(l.list) >= 2*l.size {
-		l.list = append(l.list[:0], l.list[l.size:]...)
+	if len(l.list) >= 2*logSize {
+		l.list = append(l.list[:0], l.list[logSize:]...)
 	}
 	l.list = append(l.list, e)
 }
@@ -105,13 +107,12 @@ func clip(path string) string {
 	return strings.Clone(path[:at]) + "…"
 }
 
-// Log returns the last entries of the log, oldest first, at most Options.LogSize. Pings are not in
-// it.
+// Log returns the last entries of the log, oldest first, at most a thousand. Pings are not in it.
 func (s *Server) Log() []Entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list := s.log.list
-	return slices.Clone(list[max(0, len(list)-s.log.size):])
+	return slices.Clone(list[max(0, len(list)-logSize):])
 }
 
 // WriteLog writes what Log returns to w, one entry on each line. The error is w's.

@@ -33,7 +33,7 @@ func TestCounts(t *testing.T) {
 }
 
 func TestLog(t *testing.T) {
-	s := run(t, minizk.Options{LogSize: 4, Now: time.Date(2020, 1, 2, 3, 4, 5, 6e6, time.UTC)})
+	s := run(t, minizk.Options{Now: time.Date(2020, 1, 2, 3, 4, 5, 6e6, time.UTC)})
 	a := raw(t, s)
 	if _, _, err := a.Do(packet(jute.Request{Op: jute.OpAuth, Scheme: "digest", Data: []byte("user:SECRET")})); err != nil {
 		t.Fatal(err)
@@ -52,12 +52,14 @@ func TestLog(t *testing.T) {
 	}
 	do(t, a, jute.Request{Op: jute.OpMulti, Ops: []jute.Request{opCheck("/a", 0), opSet("/a", "", -1)}})
 	log := s.Log()
-	if len(log) != 4 || log[0].N != 2 || log[3].Path != "check /a, setData /a" {
+	if len(log) != 5 || log[4].Path != "check /a, setData /a" {
 		t.Errorf("log %v", log)
 	}
-	do(t, a, opRead(jute.OpExists, "/"+strings.Repeat("x", 1000)))
-	if log := s.Log(); log[3].Path != "/"+strings.Repeat("x", 299)+"…" {
-		t.Errorf("a long path is kept as %q", log[3].Path)
+	for range 2500 {
+		do(t, a, opRead(jute.OpExists, "/"+strings.Repeat("x", 1000)))
+	}
+	if log := s.Log(); len(log) != 1000 || log[999].N != 2505 || log[999].Path != "/"+strings.Repeat("x", 299)+"…" {
+		t.Errorf("after many requests the log has %d entries, the last is %v", len(log), log[len(log)-1])
 	}
 }
 

@@ -1,8 +1,8 @@
 package minizk
 
 import (
+	"cmp"
 	"crypto/tls"
-	"fmt"
 	"net"
 	"time"
 
@@ -14,13 +14,13 @@ type Options struct {
 	// Addr is the address to listen on; "" is 127.0.0.1 and a free port.
 	Addr string
 	// Private means that the server opens no port. Clients can connect only with Server.Dial.
-	// Addr is not used.
+	// Addr and TLS are not used.
 	Private bool
 	// RealTime means that the server uses the machine's clock. Programs need it, and so do
 	// clients that measure time themselves. Otherwise only Advance moves the server's clock.
 	RealTime bool
 	// Now is when a manual clock starts; zero is the present. Session ids begin with it, so with
-	// a fixed Now the server gives the same ids each time.
+	// a fixed Now the server gives the same ids each time. Not used with RealTime.
 	Now time.Time
 	// MinTimeout and MaxTimeout limit the session timeouts that clients can get. 0 is 4 s and
 	// 40 s, as on a real server with the usual tickTime of 2 s.
@@ -45,50 +45,15 @@ type Options struct {
 	// NoExtendedTypes means that the server refuses TTL nodes, as a real server does unless its
 	// configuration sets extendedTypesEnabled.
 	NoExtendedTypes bool
-	// LogSize is how many entries Log keeps; 0 is 1000.
-	LogSize int
 }
 
-// The defaults of Options.
-const (
-	defaultMinTimeout        = 4 * time.Second
-	defaultMaxTimeout        = 40 * time.Second
-	defaultContainerInterval = time.Minute
-	defaultLogSize           = 1000
-)
-
-func (o Options) withDefaults() (Options, error) {
-	if o.Addr == "" {
-		o.Addr = "127.0.0.1:0"
-	}
-	if o.MinTimeout == 0 {
-		o.MinTimeout = defaultMinTimeout
-	}
-	if o.MaxTimeout == 0 {
-		o.MaxTimeout = max(defaultMaxTimeout, o.MinTimeout)
-	}
-	if o.ContainerInterval == 0 {
-		o.ContainerInterval = defaultContainerInterval
-	}
-	if o.MaxBuffer == 0 {
-		o.MaxBuffer = jute.MaxBuffer
-	}
-	if o.LogSize == 0 {
-		o.LogSize = defaultLogSize
-	}
-	switch {
-	case o.Private && o.TLS != nil:
-		return o, fmt.Errorf("minizk: Private and TLS together: a private server has no port for TLS")
-	case o.MinTimeout < time.Millisecond || o.MaxTimeout < o.MinTimeout:
-		return o, fmt.Errorf("minizk: MinTimeout %v, MaxTimeout %v: expected at least 1ms, and MaxTimeout not below MinTimeout", o.MinTimeout, o.MaxTimeout)
-	case o.ContainerInterval < 0:
-		return o, fmt.Errorf("minizk: ContainerInterval %v must not be negative", o.ContainerInterval)
-	case o.MaxBuffer < 0 || o.LogSize < 0:
-		return o, fmt.Errorf("minizk: MaxBuffer %d, LogSize %d: neither may be negative", o.MaxBuffer, o.LogSize)
-	case o.RealTime && !o.Now.IsZero():
-		return o, fmt.Errorf("minizk: Now (%v) and RealTime together: the machine's clock cannot be set", o.Now)
-	}
-	return o, nil
+func (o Options) withDefaults() Options {
+	o.Addr = cmp.Or(o.Addr, "127.0.0.1:0")
+	o.MinTimeout = cmp.Or(o.MinTimeout, 4*time.Second)
+	o.MaxTimeout = cmp.Or(o.MaxTimeout, max(40*time.Second, o.MinTimeout))
+	o.ContainerInterval = cmp.Or(o.ContainerInterval, time.Minute)
+	o.MaxBuffer = cmp.Or(o.MaxBuffer, jute.MaxBuffer)
+	return o
 }
 
 // host is the host of Addr. Listening reports whether it is valid.

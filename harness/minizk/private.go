@@ -2,26 +2,21 @@ package minizk
 
 import (
 	"context"
-	"errors"
 	"net"
 	"sync"
 )
 
 // Dial connects to a server with Options.Private. Use it as the dialer of a client. The caller
-// must close the connection. The error is ErrClosed while the server is stopped, or the cause of
-// ctx's end, or that the server is not private.
+// must close the connection. The error is ErrClosed while the server is stopped or if it is not
+// private, or the cause of ctx's end.
 func (s *Server) Dial(ctx context.Context) (net.Conn, error) {
 	s.mu.Lock()
 	var l *pipeListener
 	if len(s.listeners) > 0 {
 		l, _ = s.listeners[0].(*pipeListener)
 	}
-	private := s.opt.Private
 	s.mu.Unlock()
-	switch {
-	case !private:
-		return nil, errors.New("minizk: Dial on a server without Options.Private: connect to its Addr instead")
-	case l == nil:
+	if l == nil {
 		return nil, ErrClosed
 	}
 	client, server := net.Pipe()

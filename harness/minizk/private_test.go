@@ -2,7 +2,6 @@ package minizk_test
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -49,16 +48,5 @@ func TestPrivate(t *testing.T) {
 			t.Errorf("%d bytes, %v", len(data), err)
 		}
 		break
-	}
-}
-
-func TestDialRefusesAServerWithAPort(t *testing.T) {
-	_, err := run(t, minizk.Options{}).Dial(t.Context())
-	if want := "minizk: Dial on a server without Options.Private: connect to its Addr instead"; err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
-	_, err = minizk.Start(minizk.Options{Private: true, TLS: &tls.Config{}})
-	if want := "minizk: Private and TLS together: a private server has no port for TLS"; err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
 	}
 }

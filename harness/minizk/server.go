@@ -46,31 +46,25 @@ type Server struct {
 	nextReap  time.Time // when to look next for container and TTL nodes to remove
 }
 
-// Start returns a running server. The caller must Close it. The error is that opt makes no sense,
-// or that the server cannot listen on the address.
+// Start returns a running server. The caller must Close it. The error is that the server cannot
+// listen on the address.
 func Start(opt Options) (*Server, error) { return StartWith(opt, ztree.New()) }
 
 // StartWith is Start with a tree. Clients are accepted only now that the tree is whole. If the tree
 // has ephemeral nodes, their sessions are open, as after [Server.Load]. The tree belongs to the
 // server until that is closed.
 func StartWith(opt Options, tree *ztree.Tree) (*Server, error) {
-	opt, err := opt.withDefaults()
-	if err != nil {
-		return nil, err
-	}
+	opt = opt.withDefaults()
 	s := &Server{
 		opt:     opt,
 		quit:    make(chan struct{}),
 		open:    map[*conn]struct{}{},
-		log:     opLog{size: opt.LogSize},
 		clock:   newClock(opt),
 		started: time.Now(),
 	}
 	s.sessions.init(startTime(opt))
 	s.nextReap = s.clock.now().Add(opt.ContainerInterval)
-	if _, err := rand.Read(s.secret[:]); err != nil {
-		return nil, fmt.Errorf("minizk: %w", err)
-	}
+	rand.Read(s.secret[:]) // it never fails
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.adopt(tree)

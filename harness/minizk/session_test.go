@@ -52,30 +52,6 @@ func TestSessionOfAnEarlierServer(t *testing.T) {
 	want(t, "the other client", do(t, stranger, opRead(jute.OpExists, "/")), jute.OK)
 }
 
-// TestSessionIDs: an id has the server's number, then the time. The next id is one higher.
-// Servers that start in the same millisecond begin at different ids.
-func TestSessionIDs(t *testing.T) {
-	at := time.Date(2020, 1, 2, 3, 4, 5, 6e6, time.UTC)
-	for range 2 { // the same each time if Options.Now is set
-		s := run(t, minizk.Options{Now: at})
-		for i := range int64(3) {
-			if got, want := raw(t, s).Session.SessionID, int64(0x16f6435cc8e0000)+i; got != want {
-				t.Errorf("session %d is %#x, want %#x", i, got, want)
-			}
-		}
-	}
-	seen := map[int64]bool{}
-	const low40 = 1<<40 - 1 // there is room for these bits of the time
-	before := time.Now().UnixMilli() & low40
-	for range 5 {
-		id := raw(t, run(t, minizk.Options{})).Session.SessionID
-		if ms := id >> 16 & low40; seen[id] || id>>56 != 1 || ms < before || ms > time.Now().UnixMilli()&low40+20 {
-			t.Errorf("session %#x, of the time %d; it is past %d", id, ms, before)
-		}
-		seen[id] = true
-	}
-}
-
 // TestManualClock: nothing expires by itself, and a session that pings in time does not
 // expire.
 func TestManualClock(t *testing.T) {
@@ -158,30 +134,5 @@ func TestStoppedServerEndsNoSession(t *testing.T) {
 	s.Advance(sessionTimeout + time.Second)
 	if nodeAt(t, s, "/eph") != nil || len(s.Sessions()) != 0 {
 		t.Errorf("sessions %+v", s.Sessions())
-	}
-}
-
-// TestStopAndRestartAtOnce: Stop and Restart may be called at the same time. Afterwards the server
-// either serves at its port, or the port is free.
-func TestStopAndRestartAtOnce(t *testing.T) {
-	s := run(t, minizk.Options{})
-	for range 30 {
-		c := raw(t, s)
-		stopped := make(chan error)
-		go func() { stopped <- s.Stop() }()
-		for done := false; !done; {
-			if err := s.Restart(); err != nil {
-				t.Error(err)
-			}
-			select {
-			case err := <-stopped:
-				if done = true; err != nil {
-					t.Error(err)
-				}
-			default:
-			}
-		}
-		must(t, s.Restart())
-		c.Close()
 	}
 }

@@ -19,7 +19,7 @@ import (
 // A limit slows the questions down, and not the answers: in a bubble, a server takes no time.
 func TestRoundTripWithoutTheLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, err := minizk.Start(minizk.Options{Private: true, RealTime: true, LogSize: 1})
+		s, err := minizk.Start(minizk.Options{Private: true, RealTime: true})
 		must(t, err)
 		defer s.Close()
 		r, err := zkconn.OpenReader(t.Context(), zkconn.Config{Address: zkconn.Address{Servers: []string{"private:0"}}, Dial: s.Dial, Limit: zkconn.NewLimit(1)})

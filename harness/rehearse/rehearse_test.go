@@ -33,7 +33,7 @@ func must(t *testing.T, err error) {
 // readCopy is the copy that a rehearsal makes of a source that has the tree.
 func readCopy(t *testing.T, tree *znode.Tree, queues migrate.Queues) (*rehearse.Copy, error) {
 	t.Helper()
-	s, err := minizk.Start(minizk.Options{Private: true, RealTime: true, LogSize: 1})
+	s, err := minizk.Start(minizk.Options{Private: true, RealTime: true})
 	must(t, err)
 	defer s.Close()
 	must(t, s.Load(tree))

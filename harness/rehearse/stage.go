@@ -50,7 +50,7 @@ func start(ctx context.Context, opt Options) (*stage, error) {
 	s := &stage{cfg: zkconn.Config{SessionTimeout: sessionTimeout}}
 	if opt.Backend == harness.Embedded {
 		var err error
-		if s.inside, err = minizk.Start(minizk.Options{Private: true, RealTime: true, LogSize: 1, MinTimeout: stageTick}); err == nil {
+		if s.inside, err = minizk.Start(minizk.Options{Private: true, RealTime: true, MinTimeout: stageTick}); err == nil {
 			s.cfg.Address.Servers, s.cfg.Dial = []string{"127.0.0.1:0"}, s.inside.Dial // no name, because a session would look it up
 		}
 		return s, err

@@ -16,7 +16,7 @@ type local struct {
 
 // serve starts a server. Only this process can reach it.
 func serve(l *loaded, opt Options) (*local, error) {
-	server, err := minizk.StartWith(minizk.Options{Private: true, Super: true, MaxBuffer: opt.Packet, LogSize: 1}, l.tree)
+	server, err := minizk.StartWith(minizk.Options{Private: true, Super: true, MaxBuffer: opt.Packet}, l.tree)
 	if err != nil {
 		return nil, err
 	}

@@ -220,34 +220,12 @@ func always(f action, match func(packet) bool) func(packet) action {
 	}
 }
 
-// once is a rule that applies f to the first packet that matches, and lets all
-// others pass.
-func once(f action, match func(packet) bool) func(packet) action {
-	done := false
-	return always(f, func(p packet) bool {
-		first := !done && match(p)
-		done = done || first
-		return first
-	})
-}
-
 // of matches the requests of a kind.
 func of(op jute.OpCode) func(packet) bool {
 	return func(p packet) bool { return p.opcode() == int(op) }
 }
 
 var isMulti, isMultiRead = of(jute.OpMulti), of(jute.OpMultiRead)
-
-// answerTo matches the answer to the first request that match accepts.
-func answerTo(match func(packet) bool) func(packet) bool {
-	var xid int32
-	return func(p packet) bool {
-		if !p.answer && xid == 0 && match(p) {
-			xid = p.xid()
-		}
-		return p.answer && xid != 0 && p.xid() == xid
-	}
-}
 
 func (p *proxy) requests() []packet {
 	p.mu.Lock()

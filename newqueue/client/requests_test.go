@@ -76,7 +76,7 @@ func TestAcquireRoundTrips(t *testing.T) {
 // bubbled connects to a server inside the test's bubble.
 func bubbled(t *testing.T) *zk.Conn {
 	t.Helper()
-	server := value(minizk.Start(minizk.Options{Private: true, RealTime: true, LogSize: 1}))(t)
+	server := value(minizk.Start(minizk.Options{Private: true, RealTime: true}))(t)
 	t.Cleanup(func() { _ = server.Close() })
 	dial := func(string, string, time.Duration) (net.Conn, error) { return server.Dial(ctx) }
 	conn, _, err := zk.Connect([]string{"127.0.0.1:2181"}, 10*time.Second, zk.WithLogger(silent{}), zk.WithDialer(dial))
