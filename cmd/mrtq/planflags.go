@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -14,7 +15,6 @@ import (
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/settings"
-	"mrtq/internal/openfile"
 	"mrtq/internal/text"
 	"mrtq/internal/znode"
 	"mrtq/migrate"
@@ -120,7 +120,7 @@ func checkPacket(packet int) error {
 
 // readPlan reads the saved plan that --plan names.
 func readPlan(path string) (*migrate.Plan, error) {
-	data, err := openfile.ReadAll(path)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, files.Unread("--plan "+path, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,7 +17,6 @@ import (
 	"mrtq/cmd/mrtq/internal/report"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/harness/rehearse"
-	"mrtq/internal/openfile"
 	"mrtq/migrate"
 )
 
@@ -79,7 +79,7 @@ func (c *reportCmd) run(a *app) error {
 
 // read reads the files that the page is made from.
 func (c *reportCmd) read() (*report.Data, error) {
-	data, err := openfile.ReadAll(c.plan)
+	data, err := os.ReadFile(c.plan)
 	if err != nil {
 		return nil, files.Unread("--plan "+c.plan, err)
 	}
@@ -90,7 +90,7 @@ func (c *reportCmd) read() (*report.Data, error) {
 	if c.rehearsal == "" {
 		return d, nil
 	}
-	if data, err = openfile.ReadAll(c.rehearsal); err != nil {
+	if data, err = os.ReadFile(c.rehearsal); err != nil {
 		return nil, files.Unread("--rehearsal "+c.rehearsal, err)
 	}
 	d.Rehearsal = &rehearse.Report{}

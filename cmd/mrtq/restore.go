@@ -28,10 +28,10 @@ func (a *app) restoreCmd() *cobra.Command {
 		Short: "load a dump",
 		Long: `Create the znodes of a dump below the target's chroot. A znode that already exists
 with the same data stays. If one exists with other data, nothing is written.
-Ephemeral znodes are left out, because their sessions have ended. ZooKeeper numbers a
-parent's sequential children with a counter, which nobody can set. restore names each
-counter that is behind the dump's, and says what follows from it. restore refuses a
-dump that lacks znodes (see mrtq dump). If it is interrupted, run it again.
+Ephemeral znodes are left out, because their sessions have ended, and so are the data
+of the chroot itself. ZooKeeper numbers a parent's sequential children with a counter, which nobody can set. restore names each
+counter that is behind the dump's. restore refuses a dump that lacks znodes (see mrtq
+dump). If it is interrupted, run it again.
 
 --below restores only a part of the dump. If the migration's own records were
 damaged, restore --below /migration brings them back from a dump of the target that
@@ -76,10 +76,8 @@ func (c *restoreCmd) run(ctx context.Context, a *app, target string) error {
 		return failed("target", target, err)
 	}
 	tone, behind := screen.Good, ""
-	if len(res.Warnings)+len(res.Counters) > 0 {
-		tone = screen.Attention
-	}
 	if n := len(res.Counters); n > 0 {
+		tone = screen.Attention
 		behind = fmt.Sprintf(" %s behind the dump's: create and delete as many children there, before clients write.", screen.Count(n, "sequence counter is", "sequence counters are"))
 	}
 	a.Conclude(tone, "done", fmt.Sprintf("%s created, %d already there, %d ephemeral left out.%s", screen.Count(res.Created, "znode", "znodes"), res.There, len(res.Ephemerals), behind), advice.Next{})
@@ -156,10 +154,7 @@ func (c *restoreCmd) print(a *app, r *restore.Result) {
 		rows = append(rows, screen.Row{p, "ephemeral, left out"})
 	}
 	for _, c := range r.Counters {
-		rows = append(rows, screen.Row{c.Path, fmt.Sprintf("its sequence counter is %d, and was %d when the dump was made: %s", c.Found, c.Wanted, c.Message)})
-	}
-	for _, w := range r.Warnings {
-		rows = append(rows, screen.Row{w.Path, w.Message})
+		rows = append(rows, screen.Row{c.Path, fmt.Sprintf("its sequence counter is %d, and was %d when the dump was made: new sequential children get names that children of the dump had", c.Found, c.Wanted)})
 	}
 	screen.List(a.Screen, "", rows, []string{"ZNODE", "WHAT"}, func(r screen.Row) screen.Row { return r })
 }

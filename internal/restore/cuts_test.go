@@ -27,7 +27,7 @@ func largeTree(t *testing.T) *znode.Tree {
 	}
 	for i := range 120 {
 		parent := fmt.Sprintf("/p%03d", i)
-		put(znode.Node{Path: parent, Data: []byte(parent), ACL: closed})
+		put(znode.Node{Path: parent, Data: []byte(parent), ACL: closed, Stat: znode.Stat{Czxid: 1, Cversion: int32(2*(25+i%3) - 25), NumChildren: 25}})
 		for k := range 25 {
 			path := fmt.Sprintf("%s/n%010d", parent, k+i%3)
 			put(znode.Node{Path: path, Data: make([]byte, 150)})

@@ -15,6 +15,5 @@
 //     tree that was just created ([znode.DefaultStat]);
 //   - holds the whole tree in memory.
 //
-// ZooKeeper's own znodes (/zookeeper) are the server's. If a dump has any, they are kept aside and
-// written back with the dump.
+// ZooKeeper's own znodes (/zookeeper) are the server's. Those of a dump are left out.
 package sides

@@ -35,17 +35,17 @@ func openFileTarget(ctx context.Context, p Place, opt Options) (*WritableSide, e
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	l := &loaded{tree: ztree.New()}
+	tree := ztree.New()
 	if before != nil {
 		if !before.Mode().IsRegular() {
 			return nil, ErrNotRegular
 		}
 		opt.Whole = true
-		if l, err = load(ctx, p, opt); err != nil {
+		if tree, err = load(ctx, p, opt); err != nil {
 			return nil, err
 		}
 	}
-	local, err := serve(l, opt)
+	local, err := serve(tree, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (l *local) writePacked(ctx context.Context, w io.Writer) error {
 func (l *local) writeDump(ctx context.Context, w io.Writer) error {
 	d := znode.NewDumpWriter(w)
 	written := 0
-	for n := range l.nodes() {
+	for n := range l.tree.Nodes("/") {
 		if written++; written%1024 == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

@@ -5,22 +5,23 @@ import (
 
 	"mrtq/harness/minizk"
 	"mrtq/internal/zkconn"
+	"mrtq/internal/ztree"
 )
 
 // local is a server in this process that holds what was loaded.
 type local struct {
-	*loaded
+	tree   *ztree.Tree
 	server *minizk.Server
 	others []minizk.Session // those that own ephemeral znodes of what was loaded
 }
 
 // serve starts a server. Only this process can reach it.
-func serve(l *loaded, opt Options) (*local, error) {
-	server, err := minizk.StartWith(minizk.Options{Private: true, Super: true, MaxBuffer: opt.Packet}, l.tree)
+func serve(tree *ztree.Tree, opt Options) (*local, error) {
+	server, err := minizk.StartWith(minizk.Options{Private: true, Super: true, MaxBuffer: opt.Packet}, tree)
 	if err != nil {
 		return nil, err
 	}
-	return &local{l, server, server.Sessions()}, nil
+	return &local{tree, server, server.Sessions()}, nil
 }
 
 // config says how to open a session with the server.

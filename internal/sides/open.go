@@ -45,11 +45,11 @@ func Open(ctx context.Context, p Place, opt Options) (*Side, error) {
 	cfg, s := opt.Config, &Side{}
 	cfg.Address = p.Server
 	if p.File != "" {
-		l, err := load(ctx, p, opt)
+		tree, err := load(ctx, p, opt)
 		if err != nil {
 			return nil, err
 		}
-		if s.local, err = serve(l, opt); err != nil {
+		if s.local, err = serve(tree, opt); err != nil {
 			return nil, err
 		}
 		cfg = s.local.config(opt)

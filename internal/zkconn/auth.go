@@ -5,9 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
-
-	"mrtq/internal/openfile"
 )
 
 // Auth is one credential of a session. Printing it never shows its secret.
@@ -61,7 +60,7 @@ func ParseAuth(text string) ([]Auth, error) {
 // ReadAuthFile reads credentials from a file. Only the owner may have
 // permission to read it.
 func ReadAuthFile(path string) ([]Auth, error) {
-	f, err := openfile.Read(path)
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("credentials: %w", err)
 	}

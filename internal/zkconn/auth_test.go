@@ -56,9 +56,9 @@ func TestReadAuthFile(t *testing.T) {
 	_, err = ReadAuthFile(path)
 	wantAuthError(t, err, path+`: credentials, line 1: expected lines of the form scheme:user:password, such as "digest:user:password"`)
 	_, err = ReadAuthFile(filepath.Join(dir, "none"))
-	wantAuthError(t, err, "credentials: "+filepath.Join(dir, "none")+": no such file or directory")
+	wantAuthError(t, err, "credentials: open "+filepath.Join(dir, "none")+": no such file or directory")
 	_, err = ReadAuthFile("/dev/null/none")
-	wantAuthError(t, err, "credentials: /dev/null/none: not a directory")
+	wantAuthError(t, err, "credentials: open /dev/null/none: not a directory")
 }
 
 // Printing a credential, or a value that contains one, never shows the

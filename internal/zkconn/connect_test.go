@@ -165,7 +165,7 @@ func TestTLS(t *testing.T) {
 		{"no client certificate", s.SecureAddress(), &zkconn.TLS{CA: files.CA},
 			refused + advice},
 		{"no such file", s.SecureAddress(), &zkconn.TLS{CA: empty + "x"},
-			"TLS authorities: " + empty + "x: no such file or directory; " + noChoice},
+			"TLS authorities: open " + empty + "x: no such file or directory; " + noChoice},
 		{"no authority in it", s.SecureAddress(), &zkconn.TLS{CA: empty},
 			"TLS authorities: " + empty + " holds no PEM certificate; " + noChoice},
 		{"no key", s.SecureAddress(), &zkconn.TLS{CA: files.CA, Cert: files.Cert},

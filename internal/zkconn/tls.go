@@ -7,8 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
-
-	"mrtq/internal/openfile"
+	"os"
 )
 
 // TLS names the PEM files of a TLS connection.
@@ -22,7 +21,7 @@ type TLS struct {
 func (t *TLS) Config() (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
 	if t.CA != "" {
-		pem, err := openfile.ReadAll(t.CA)
+		pem, err := os.ReadFile(t.CA)
 		if err != nil {
 			return nil, fmt.Errorf("TLS authorities: %w", err)
 		}
@@ -46,11 +45,11 @@ func (t *TLS) Config() (*tls.Config, error) {
 }
 
 func keyPair(certFile, keyFile string) (tls.Certificate, error) {
-	cert, err := openfile.ReadAll(certFile)
+	cert, err := os.ReadFile(certFile)
 	if err != nil {
 		return tls.Certificate{}, err
 	}
-	key, err := openfile.ReadAll(keyFile)
+	key, err := os.ReadFile(keyFile)
 	if err != nil {
 		return tls.Certificate{}, err
 	}

@@ -49,20 +49,20 @@ func TestReadDump(t *testing.T) {
 func TestReadDumpErrors(t *testing.T) {
 	const first = `{"path":"/a","data":null}` + "\n" // 26 bytes
 	for _, tc := range []struct{ name, line, want string }{
-		{"no JSON", `path=/a`, `dump line 2 (at byte 26): expected {"path":…,"data":…}: this is not JSON: found 'p', expected a value`},
-		{"an array", `[1]`, `dump line 2 (at byte 26): expected {"path":…,"data":…}: found a list, expected an object`},
-		{"two objects", `{"path":"/b","data":null} {}`, `dump line 2 (at byte 26): expected {"path":…,"data":…}: found '{' after the end of the JSON`},
-		{"cut", `{"path":"/b","da`, `dump line 2 (at byte 26): expected {"path":…,"data":…}: the JSON ends too early`},
+		{"no JSON", `path=/a`, `dump line 2 (at byte 26): expected {"path":…,"data":…}: invalid character 'p' looking for beginning of value`},
+		{"an array", `[1]`, `dump line 2 (at byte 26): expected {"path":…,"data":…}: a JSON array does not fit here`},
+		{"two objects", `{"path":"/b","data":null} {}`, `dump line 2 (at byte 26): expected {"path":…,"data":…}: invalid character '{' after top-level value`},
+		{"cut", `{"path":"/b","da`, `dump line 2 (at byte 26): expected {"path":…,"data":…}: unexpected end of JSON input`},
 		{"no path", `{"data":null}`, `dump line 2 (at byte 26): expected {"path":…,"data":…}: no path`},
 		{"no data", `{"path":"/b"}`, `dump line 2 (at byte 26): expected {"path":…,"data":…}: /b has no data (null is null data)`},
 		{"data is a number", `{"path":"/b","data":5}`, `dump line 2 (at byte 26): expected {"path":…,"data":…}: data: expected base64 or null`},
-		{"bad base64", `{"path":"/b","data":"aGk"}`, `dump line 2 (at byte 26): expected {"path":…,"data":…}: data: the text is not base64 (see its byte 0)`},
-		{"bits after the end", `{"path":"/b","data":"aGl="}`, `dump line 2 (at byte 26): expected {"path":…,"data":…}: data: the text is not base64 (see its byte 3)`},
+		{"bad base64", `{"path":"/b","data":"aGk"}`, `dump line 2 (at byte 26): expected {"path":…,"data":…}: data: illegal base64 data at input byte 0`},
+		{"bits after the end", `{"path":"/b","data":"aGl="}`, `dump line 2 (at byte 26): expected {"path":…,"data":…}: data: illegal base64 data at input byte 3`},
 		{"relative path", `{"path":"b","data":null}`, `dump line 2 (at byte 26): invalid znode path "b": it must start with /`},
 		{"control character", `{"path":"/\u001b[2J","data":null}`, `dump line 2 (at byte 26): invalid znode path "/\x1b[2J": character U+001B is not allowed`},
 		{"no UTF-8", "{\"path\":\"/\xff\",\"data\":null}", `dump line 2 (at byte 26): invalid znode path "/�": character U+FFFD is not allowed`},
 		{"very deep", `{"path":"` + strings.Repeat("/a", 1001) + `","data":null}`, `dump line 2 (at byte 26): invalid znode path "` + strings.Repeat("/a", 30) + `"…: it is deeper than 1000 znodes`},
-		{"stat out of range", `{"path":"/b","data":null,"stat":{"version":4294967296}}`, `dump line 2 (at byte 26): expected {"path":…,"data":…}: stat.version: found the number 4294967296, expected a whole number of 32 bits`},
+		{"stat out of range", `{"path":"/b","data":null,"stat":{"version":4294967296}}`, `dump line 2 (at byte 26): expected {"path":…,"data":…}: stat.version: a JSON number 4294967296 does not fit here`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			tree, err := znode.ReadDump(strings.NewReader(first + tc.line))

@@ -18,7 +18,6 @@ type Loader struct {
 	// incomplete has the nodes without a Stat until Tree is called. The value is true for a
 	// parent that had to be made up.
 	incomplete map[*node]bool
-	system     map[string]znode.Node
 
 	// Nodes often have the same parent as the one before.
 	lastPath string
@@ -28,7 +27,7 @@ type Loader struct {
 // NewLoader returns a Loader of an empty tree.
 func NewLoader() *Loader {
 	t := New()
-	return &Loader{t: t, incomplete: map[*node]bool{t.root: true}, system: map[string]znode.Node{}, lastPath: "", last: t.root}
+	return &Loader{t: t, incomplete: map[*node]bool{t.root: true}, lastPath: "", last: t.root}
 }
 
 // lost is what a dump knows of a node that could not be read.
@@ -37,9 +36,8 @@ type lost struct {
 	dataLength, numChildren int32
 }
 
-// Add adds a znode. The tree keeps its data. Add keeps ZooKeeper's own znodes aside, because each
-// server makes its own; see [Loader.System]. A znode that is marked as unreadable is in the tree,
-// but nobody may read it.
+// Add adds a znode. The tree keeps its data. Add leaves out ZooKeeper's own znodes, because each
+// server makes its own. A znode that is marked as unreadable is in the tree, but nobody may read it.
 //
 // The error wraps [znode.ErrPath], [znode.ErrDumpedTwice] or [znode.ErrEphemeralParent].
 func (l *Loader) Add(n znode.Node) error {
@@ -47,10 +45,6 @@ func (l *Loader) Add(n znode.Node) error {
 		return err
 	}
 	if znode.Within(n.Path, SystemRoot) {
-		if _, twice := l.system[n.Path]; twice {
-			return fmt.Errorf("%s: %w", n.Path, znode.ErrDumpedTwice)
-		}
-		l.system[n.Path] = n
 		return nil
 	}
 	at, err := l.place(n.Path)
@@ -132,9 +126,6 @@ func (l *Loader) Tree() *Tree {
 	l.incomplete = nil
 	return l.t
 }
-
-// System returns ZooKeeper's own znodes that were given to Add, by their paths.
-func (l *Loader) System() map[string]znode.Node { return l.system }
 
 // Owners returns the sessions that own ephemeral nodes.
 func (t *Tree) Owners() []int64 {

@@ -52,7 +52,6 @@ func TestLoadRefuses(t *testing.T) {
 		"twice":             {[]znode.Node{{Path: "/a"}, {Path: "/b"}, {Path: "/a"}}, znode.ErrDumpedTwice},
 		"twice, with Stats": {[]znode.Node{{Path: "/a", Stat: znode.Stat{Czxid: 1}}, {Path: "/a"}}, znode.ErrDumpedTwice},
 		"the root twice":    {[]znode.Node{{Path: "/"}, {Path: "/"}}, znode.ErrDumpedTwice},
-		"own znodes twice":  {[]znode.Node{{Path: "/zookeeper/x"}, {Path: "/zookeeper/x"}}, znode.ErrDumpedTwice},
 		// The end of its session would delete other sessions' nodes, or leave them without a
 		// parent.
 		"ephemeral parent":             {[]znode.Node{ephemeral, {Path: "/a/b"}}, znode.ErrEphemeralParent},

@@ -3,10 +3,10 @@ package accepting
 import (
 	"bytes"
 	"fmt"
+	"os"
 
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/harness/accept"
-	"mrtq/internal/openfile"
 )
 
 func covered(r *accept.Report) string {
@@ -34,6 +34,6 @@ func printCoverage(s *screen.Screen, r *accept.Report, brief bool) {
 
 // isJUnit reports whether a file is an earlier content of --out, which the next run replaces.
 func isJUnit(path string) bool {
-	text, err := openfile.ReadAll(path)
+	text, err := os.ReadFile(path)
 	return err == nil && bytes.Contains(text, []byte(`<testsuites name="mrtq accept"`))
 }

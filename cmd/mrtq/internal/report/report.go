@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -28,7 +29,6 @@ import (
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/harness/rehearse"
-	"mrtq/internal/openfile"
 	"mrtq/internal/text"
 	"mrtq/migrate"
 )
@@ -232,7 +232,7 @@ const mark = `<meta name="generator" content="mrtq report">`
 
 // IsPage reports whether a file is a page that this package made.
 func IsPage(path string) bool {
-	page, err := openfile.ReadAll(path)
+	page, err := os.ReadFile(path)
 	return err == nil && bytes.HasPrefix(page, []byte("<!DOCTYPE html>")) && bytes.Contains(page, []byte(mark))
 }
 
