@@ -57,12 +57,6 @@ type Released struct {
 	Verdict *Verdict `json:"verdict"`
 }
 
-// Add adds what an earlier call did.
-func (r *Released) Add(before Released) {
-	r.HandedOver, r.Absent, r.Withdrawn, r.Steps = r.HandedOver+before.HandedOver, r.Absent+before.Absent, r.Withdrawn+before.Withdrawn, r.Steps+before.Steps
-	r.Lifted = slices.Insert(r.Lifted, 0, before.Lifted...)
-}
-
 // Release hands records over to their jobs, and then lifts the holds that runs have set. It verifies the target first,
 // and waits until no other migrator works on it. For each record there is one transaction: the record is
 // deleted, its bytes are kept beside the legacy queue, and the ledger says so. A job whose record a legacy

@@ -18,15 +18,9 @@ import (
 )
 
 type dumpCmd struct {
-	out, unreadable string
-	force           bool
+	out   string
+	force bool
 }
-
-// The values of --unreadable.
-const (
-	unreadableFail   = "fail"
-	unreadableAccept = "accept"
-)
 
 func (a *app) dumpCmd() *cobra.Command {
 	c := &dumpCmd{}
@@ -39,7 +33,7 @@ ZooKeeper's own /zookeeper. It writes nothing to the source.
 
 If you have no permission to read a znode, dump names it, and marks it in the dump as
 unreadable, so that nobody takes the dump for a complete one. Then the exit code is 3
-and the file of --out is not written, unless you give --unreadable accept.`,
+and the file of --out is not written.`,
 		Example: `  mrtq dump zk1:2181,zk2:2181 --out queue.ndjson.gz
   mrtq dump zk1:2181/app --out app.ndjson`,
 		Args: args("SOURCE"),
@@ -48,7 +42,6 @@ and the file of --out is not written, unless you give --unreadable accept.`,
 	a.conn.RateFlag(cmd.Flags())
 	cmd.Flags().StringVar(&c.out, "out", "", "`file` to write, with gzip if its name ends in .gz, instead of stdout")
 	cmd.Flags().BoolVar(&c.force, "force", false, "replace the file of --out if it exists")
-	settings.Choice(cmd.Flags(), &c.unreadable, "unreadable", "", "what to do if you have no permission to read a znode: fail, or accept a dump without its data", unreadableFail, unreadableAccept)
 	return cmd
 }
 
@@ -77,11 +70,7 @@ func (c *dumpCmd) run(ctx context.Context, a *app, source string) error {
 	if err != nil {
 		return failed("source", source, err)
 	}
-	tone := screen.Good
-	if d.lacks > 0 {
-		tone, where = screen.Attention, fmt.Sprintf("%s, without the data of %d", where, d.lacks)
-	}
-	a.Conclude(tone, "done", screen.Count(d.written, "znode", "znodes")+where+".", advice.Next{})
+	a.Conclude(screen.Good, "done", screen.Count(d.written, "znode", "znodes")+where+".", advice.Next{})
 	return nil
 }
 
@@ -118,16 +107,16 @@ func (d *dumping) write(all iter.Seq2[znode.Node, error], w io.Writer) error {
 	return out.Close()
 }
 
-// lacking is the error if the dump lacks the data of znodes and that was not accepted. Then the file of
-// --out stays as it was, but a pipe or a device has got it.
+// lacking is the error if the dump lacks the data of znodes. Then the file of --out stays as it was, but a
+// pipe or a device has got it.
 func (d *dumping) lacking(c *dumpCmd) error {
-	if d.lacks == 0 || c.unreadable == unreadableAccept {
+	if d.lacks == 0 {
 		return nil
 	}
 	unchanged := ""
 	if _, err := os.Stat(c.out); c.out != "" && (err != nil || files.IsRegular(c.out)) {
 		unchanged = c.out + " was not written; "
 	}
-	return fmt.Errorf("%s, listed above, could not be read; %sgive credentials that may read them, with --auth-file or $%s, or accept a dump without their data with --unreadable %s",
-		screen.Count(d.lacks, "znode", "znodes"), unchanged, settings.AuthVariable, unreadableAccept)
+	return fmt.Errorf("%s, listed above, could not be read; %sgive credentials that may read them, with --auth-file or $%s",
+		screen.Count(d.lacks, "znode", "znodes"), unchanged, settings.AuthVariable)
 }

@@ -94,52 +94,6 @@ func TestHelpFits(t *testing.T) {
 	}
 }
 
-// An example on several lines means the same as on one.
-func TestContinuedExamples(t *testing.T) {
-	for _, c := range newRoot().Commands() {
-		for line := range strings.SplitSeq(c.Example, "\n") {
-			if got := strings.Fields(strings.ReplaceAll(help.Continued(line), "\\\n", "")); !slices.Equal(got, strings.Fields(line)) {
-				t.Errorf("%q: %q", line, got)
-			}
-		}
-	}
-	if got, want := help.Continued("  mrtq hold --why '"+strings.Repeat("ab ", 30)+"' zk1"), "  mrtq hold --why '"+strings.Repeat("ab ", 30)+"' \\\n      zk1\n"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
-// The shell completes every flag that has a fixed set of values, or names.
-func TestCompletion(t *testing.T) {
-	want := map[string]string{
-		"hold --only": "ingest accessSmall accessLarge", "release --only": "ingest accessSmall accessLarge", "check --layout": "merritt zuul",
-		"check --dialect": "design mrt-zk", "accept --backend": "embedded jvm docker", "inspect --status": "bad pending consumed deleted failed completed held",
-		"inspect --queue": "ingest inventory accessSmall accessLarge", "plan --consumed": "leave held pending failed", "release --vanished": "new legacy",
-	}
-	for _, c := range newRoot().Commands() {
-		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
-			if strings.Contains(f.Value.Type(), "|") {
-				want[c.Name()+" --"+f.Name] = strings.ReplaceAll(f.Value.Type(), "|", " ")
-			}
-		})
-	}
-	for of, values := range want {
-		var out strings.Builder
-		root := newRoot()
-		root.SetOut(&out)
-		root.SetErr(io.Discard)
-		root.SetArgs(append([]string{cobra.ShellCompRequestCmd}, append(strings.Fields(of), "")...))
-		if err := root.Execute(); err != nil {
-			t.Errorf("%s: %v", of, err)
-		}
-		if got := strings.Fields(out.String()); !slices.Equal(got, append(strings.Fields(values), ":4")) {
-			t.Errorf("%s: %q, want %s", of, got, values)
-		}
-	}
-	if len(want) < 20 {
-		t.Errorf("only %d flags", len(want))
-	}
-}
-
 // mrtq accepts the command lines of all examples.
 func TestExamples(t *testing.T) {
 	for _, c := range newRoot().Commands() {

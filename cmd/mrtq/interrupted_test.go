@@ -88,7 +88,7 @@ func TestInterruptedCommands(t *testing.T) {
 		"show SILENT jid1":                    "mrtq: show: interrupted\n",
 		"check SILENT":                        "mrtq: check: interrupted\n",
 		"hold SILENT":                         "mrtq: hold: interrupted; run the same command again to finish\n",
-		"release SILENT --wait":               "mrtq: release: interrupted; run the same command again to finish\n",
+		"release SILENT":                      "mrtq: release: interrupted; run the same command again to finish\n",
 		"restore SILENT --in " + corpus:       "mrtq: restore: interrupted; run the same command again to finish\n",
 		"dump SILENT --out dump.ndjson":       "mrtq: dump: interrupted\n",
 		"accept --backend SILENT --tags @J9":  "mrtq: accept: interrupted\n",

@@ -37,10 +37,10 @@ legacy records nor what the target already holds.
 The first migration to a TARGET needs --new-queue and --dialect. If a choice is not
 given, that of the newest run applies. mrtq migrate TARGET finishes a migration that was
 interrupted. If there is nothing to do, migrate writes nothing.`,
-		Example: `  mrtq migrate zk1:2181 zk1:2181/new --new-queue --dialect mrt-zk --consumed held --undecodable quarantine
+		Example: `  mrtq migrate zk1:2181 zk1:2181/new --new-queue --dialect mrt-zk
   mrtq migrate zk1:2181/new
   mrtq migrate --plan plan.json
-  mrtq migrate file:queue.ndjson.gz file:new.ndjson.gz --new-queue --dialect design`,
+  mrtq migrate file:q.ndjson file:q.ndjson --new-queue --dialect design`,
 		Args: func(cmd *cobra.Command, given []string) error {
 			if c.plan != "" {
 				return args()(cmd, given)

@@ -127,16 +127,7 @@ func (a *app) znodes(ctx context.Context, p place) (all iter.Seq2[znode.Node, er
 		side.Close()
 		return nil, nil, fmt.Errorf("the chroot %s is not there", p.Server.Chroot)
 	}
-	return func(yield func(znode.Node, error) bool) {
-		for n, err := range side.MarkUnreadable().WithACLs(zkconn.AllACLs).Walk(ctx, "/") {
-			if !yield(n, err) {
-				return
-			}
-		}
-		if _, there, err := side.Exists(ctx, "/"); err != nil || !there {
-			yield(znode.Node{}, cmpError(err, fmt.Errorf("the chroot %s was removed while it was read", p.Server.Chroot)))
-		}
-	}, side.Close, nil
+	return side.MarkUnreadable().WithACLs(zkconn.AllACLs).Walk(ctx, "/"), side.Close, nil
 }
 
 // openWritable opens a place for writing.

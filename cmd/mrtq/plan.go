@@ -38,7 +38,7 @@ A choice applies to all records of a kind. If a choice is not given, plan takes 
 the newest run at TARGET. The same goes for --acl and --time. If one record needs
 another choice, change the record in the legacy queue first, or its job afterwards.`,
 		Example: `  mrtq plan zk1:2181 zk1:2181/new --new-queue --dialect mrt-zk
-  mrtq plan zk1:2181 zk1:2181/new --new-queue --dialect mrt-zk --undecodable quarantine --out plan.json`,
+  mrtq plan zk1:2181 zk1:2181/new --new-queue --dialect mrt-zk --out plan.json`,
 		Args: args("SOURCE", "TARGET"),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
 	}

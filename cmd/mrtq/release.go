@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,9 +19,9 @@ import (
 type releaseCmd struct {
 	holdFlags
 	decisionFlags
-	others, restored, ledgerDamaged, wait bool
-	workersStopped                        int
-	output                                string
+	others, restored, ledgerDamaged bool
+	workersStopped                  int
+	output                          string
 }
 
 func (a *app) releaseCmd() *cobra.Command {
@@ -38,8 +37,7 @@ worker has taken a record since, its job is withdrawn. Submission should have st
 
 Then release lifts the holds, and the services can start. It doesn't lift a queue's
 hold while somebody must decide about a record in it, or while consumed records or
-locks show that legacy workers may be at work: run it again when they are done, or
-give --wait. A worker that died leaves these for ever. After a rollback, pending
+locks show that legacy workers may be at work: run it again when they are done. A worker that died leaves these for ever. After a rollback, pending
 records show it, too. When all legacy workers are stopped, --workers-stopped N accepts
 N of them.
 
@@ -47,7 +45,7 @@ A hold that has other owners stays. --others lifts the holds of people and other
 clients, too. To lift a hold on a collection, name it with --collection. If release is
 interrupted, run it again. Exit code 1 if a run's hold could not be lifted.`,
 		Example: `  mrtq release zk1:2181/new
-  mrtq release zk1:2181/new --only ingest --wait
+  mrtq release zk1:2181/new --only ingest
   mrtq release zk1:2181/new --vanished legacy`,
 		Args: args("TARGET"),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
@@ -57,7 +55,6 @@ interrupted, run it again. Exit code 1 if a run's hold could not be lifted.`,
 	c.holdFlags.flags(f)
 	c.decisionFlags.flags(f)
 	f.IntVar(&c.workersStopped, "workers-stopped", 0, "lift the holds despite this `number` of consumed records and locks: all legacy workers are stopped")
-	f.BoolVar(&c.wait, "wait", false, "wait for the legacy workers, and then lift the holds")
 	f.BoolVar(&c.others, "others", false, "also lift the holds of people and other clients")
 	f.BoolVar(&c.restored, "restored", false, "continue although TARGET was restored from a backup: jobs that finished after it was made run again")
 	f.BoolVar(&c.ledgerDamaged, "ledger-damaged", false, "lift holds although the migration's records are damaged, and hand nothing over; stop the legacy workers first")
@@ -98,34 +95,12 @@ func (c *releaseCmd) run(ctx context.Context, a *app, args []string) error {
 	return nil
 }
 
-// betweenLooks is the time between two looks at the legacy queue, with --wait.
-const betweenLooks = 2 * time.Second
-
 func (c *releaseCmd) release(ctx context.Context, a *app, s pair, opt migrate.ReleaseOptions) (res *migrate.Released, err error) {
 	ctx, finish := a.Phases(ctx, "reading both queues")
 	defer finish()
-	var all migrate.Released
 	var left error // why a queue was not lifted
 	err = a.onTarget(ctx, s.target, func(w *migrate.WritableSide) error {
-		for said := ""; ; {
-			res, left = migrate.Release(ctx, w.Writer, opt)
-			if res != nil {
-				res.Add(all)
-				all = *res
-			}
-			if !c.wait || !errors.Is(left, migrate.ErrAtWork) || errors.Is(left, migrate.ErrUndecided) {
-				break
-			}
-			if text := view.AtWorkText(res.AtWork); text != said {
-				a.Say("waiting for the legacy workers: %s", text)
-				said = text
-			}
-			select {
-			case <-time.After(betweenLooks):
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			}
-		}
+		res, left = migrate.Release(ctx, w.Writer, opt)
 		if res == nil || res.Steps == 0 && len(res.Lifted) == 0 {
 			return cmpError(left, errUnchanged)
 		}

@@ -113,7 +113,6 @@ one: preview, migrate, verify, and roll back if needed.`,
 	root.AddCommand(topics()...)
 	settings.RefuseEmpty(root)
 	root.SetHelpFunc(help.Print)
-	help.CompleteFlags(root)
 	return root
 }
 

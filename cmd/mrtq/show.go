@@ -1,11 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -13,15 +11,10 @@ import (
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/view"
-	"mrtq/internal/znode"
-	"mrtq/legacy"
 	"mrtq/migrate"
 )
 
-type showCmd struct {
-	output     string
-	quarantine string
-}
+type showCmd struct{ output string }
 
 func (a *app) showCmd() *cobra.Command {
 	c := &showCmd{}
@@ -30,15 +23,14 @@ func (a *app) showCmd() *cobra.Command {
 		Short: "show a legacy record and the job created from it",
 		Long: `Show one legacy record, where it is now, what the migration knows of it, and the job or
 access request that it became. ITEM is a record's path, name, jobID or token, or a job's or
-request's path or id (jid, qid). If a record can't be decoded, show says why, and which quarantine file keeps
-its bytes. Nothing is written. Exit code 1 if neither side has the item, if the
-quarantine file lacks its bytes, or if there is no new queue at TARGET.`,
+request's path or id (jid, qid). If a record can't be decoded, show says why. Nothing is
+written. Exit code 1 if neither side has the item, or if there is no new queue at
+TARGET.`,
 		Example: `  mrtq show zk1:2181/new /ingest/mrtQ-05000000000001
   mrtq show zk1:2181/new jid0000000003`,
 		Args: args("TARGET", "ITEM"),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
 	}
-	cmd.Flags().StringVar(&c.quarantine, "quarantine", "", "`file` that keeps the bytes of undecodable records (default mrtq-quarantine-TARGET.ndjson, if it is here)")
 	outputFlag(cmd.Flags(), &c.output, "json")
 	return cmd
 }
@@ -52,8 +44,6 @@ type shown struct {
 	Job     shownJob     `json:"job"`
 	// Notices are what to know about the job before a service works on it.
 	Notices []shownNotice `json:"notices"`
-	// Quarantine is set if the record was not migrated because it can't be decoded.
-	Quarantine *quarantined `json:"quarantine,omitempty"`
 }
 
 // shownEntry is what the migration's ledger says.
@@ -83,14 +73,6 @@ type shownNode struct {
 	Data    []byte `json:"data"` // base64
 }
 
-// quarantined says why a record was not migrated, and which file keeps its bytes.
-type quarantined struct {
-	Kind    legacy.Kind `json:"kind"`
-	Message string      `json:"message"`
-	File    string      `json:"file"` // the file that was read; "" if none is known
-	Kept    bool        `json:"kept"` // the file holds the record's bytes
-}
-
 func (c *showCmd) run(ctx context.Context, a *app, args []string) error {
 	s, err := parseTarget(args)
 	if err != nil {
@@ -108,27 +90,17 @@ func (c *showCmd) run(ctx context.Context, a *app, args []string) error {
 		return err
 	}
 	out := shownOf(args[1], item)
-	if item.Run == "" && item.Job == "" && item.Record != nil && item.Record.Err != nil {
-		if out.Quarantine, err = lookIntoQuarantine(*item.Record, cmp.Or(c.quarantine, defaultQuarantine(s.target)), s.target); err != nil {
-			return err
-		}
-		out.Verdict += ", because it can't be decoded: " + out.Quarantine.Message + ". " + out.Quarantine.where()
-	}
 	if c.output == "json" {
 		a.JSON(out)
 	} else {
 		view.Item(a.Screen, item)
 	}
 	tone := screen.Good
-	lacks := out.Quarantine != nil && out.Quarantine.File != "" && !out.Quarantine.Kept
-	switch {
-	case lacks:
-		tone, err = screen.Bad, exit.Check(errors.New(out.Verdict))
-	case item.Record == nil && !item.HandedOver, item.Changed, item.Job != "" && len(item.Nodes) == 0:
+	if item.Record == nil && !item.HandedOver || item.Changed || item.Job != "" && len(item.Nodes) == 0 {
 		tone = screen.Attention
 	}
 	a.Conclude(tone, view.ItemWord(item), out.Verdict+".", advice.Next{})
-	return err
+	return nil
 }
 
 func (c *showCmd) find(ctx context.Context, a *app, s pair, name string) (*migrate.Item, error) {
@@ -161,27 +133,4 @@ func shownOf(name string, it *migrate.Item) shown {
 		out.Notices = append(out.Notices, shownNotice{n.Kind, n.What, n.Then})
 	}
 	return out
-}
-
-// lookIntoQuarantine looks for a record's bytes in a quarantine file; file is "" if none is
-// known.
-func lookIntoQuarantine(r migrate.Record, file string, target place) (*quarantined, error) {
-	q := &quarantined{Kind: r.Err.Kind, Message: r.Err.Error(), File: file}
-	kept, err := keptBytes(file, target)
-	if err != nil {
-		return nil, err
-	}
-	q.Kept = slices.ContainsFunc(kept[r.Path], func(data []byte) bool { return znode.SameData(data, r.Data) })
-	return q, nil
-}
-
-// where says where the bytes are kept.
-func (q *quarantined) where() string {
-	switch {
-	case q.File == "":
-		return "Which file keeps its bytes is unknown: give the file that migrate named, with --quarantine FILE"
-	case q.Kept:
-		return q.File + " keeps its bytes"
-	}
-	return fmt.Sprintf("%s does not hold its bytes: run the same mrtq migrate again with --quarantine %s, which adds them", q.File, advice.Word(q.File))
 }

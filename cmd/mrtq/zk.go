@@ -60,7 +60,7 @@ release. With --stop-after N they stop when they have begun N
 records. Then you can roll back: the legacy workers process what it gives back,
 and the services start again. All of them are simulated, and reach only this server.`,
 		Example: `  mrtq zk --addr localhost:2281 --load queue.ndjson.gz
-  mrtq zk --addr localhost:2281 --load queue.ndjson.gz --workers /new --stop-after 90
+  mrtq zk --load queue.ndjson.gz --workers /new --stop-after 90
   mrtq zk --load queue.ndjson.gz -- sh -c 'mrtq inspect $MRTQ_ADDRESS'
   mrtq zk --backend jvm --nodes 3 -- go test ./...`,
 		Args: func(cmd *cobra.Command, command []string) error {

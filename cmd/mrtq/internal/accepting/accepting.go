@@ -27,6 +27,7 @@ import (
 	"mrtq/cmd/mrtq/internal/connect"
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/files"
+	"mrtq/cmd/mrtq/internal/help"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/settings"
 	"mrtq/harness"
@@ -64,10 +65,7 @@ const bothDialects = "both"
 // Command is mrtq accept.
 func Command(env Env) *cobra.Command {
 	c := &acceptCmd{Env: env}
-	var backends []string
-	for _, b := range harness.Backends() {
-		backends = append(backends, string(b))
-	}
+	backends := help.Texts(harness.Backends())
 	cmd := &cobra.Command{
 		Use:   "accept [FOLDER]",
 		Short: "test every documented transition on a ZooKeeper",
@@ -101,7 +99,7 @@ if anything failed, or, without --tags and FOLDER, if a transition was not cover
   mrtq accept --backend staging:2181/scratch --dialect mrt-zk
   mrtq accept --backend staging:2281 --tls-ca ca.pem --auth-file credentials
   mrtq accept our-features
-  mrtq accept --implementation 'python3 worker.py' --dialect mrt-zk --known worker.known
+  mrtq accept --implementation 'python3 worker.py' --dialect mrt-zk
   mrtq accept --scenarios migration --backend jvm
   mrtq accept --tags '@J9,@J11' --out accept.xml`,
 		Args: env.Args,

@@ -13,6 +13,7 @@ import (
 
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/files"
+	"mrtq/cmd/mrtq/internal/help"
 	"mrtq/harness"
 	"mrtq/harness/accept"
 	"mrtq/harness/accept/goqueue"
@@ -35,7 +36,7 @@ func (c *acceptCmd) drivers(ctx context.Context, server *harness.Server, session
 		}
 		roles, command := rolesOf(given)
 		if role, _, ok := strings.Cut(command, "="); ok && maybeRole.MatchString(role) {
-			return nil, stop, exit.Usagef("--implementation: %q is not a kind of actor: expected one of %s, or a command", role, strings.Join(texts(library.Roles), ", "))
+			return nil, stop, exit.Usagef("--implementation: %q is not a kind of actor: expected one of %s, or a command", role, strings.Join(help.Texts(library.Roles), ", "))
 		}
 		if session.TLS != nil {
 			return nil, stop, exit.Usagef("--implementation: a driver can't connect over TLS; give the address of the plain port, without --tls")
@@ -50,11 +51,11 @@ func (c *acceptCmd) drivers(ctx context.Context, server *harness.Server, session
 				return nil, stop, exit.Usagef("--implementation: %w", err)
 			}
 			started[command] = d
-			c.Say("testing %v: %s", d.Able(), strings.Join(texts(roles), ", "))
+			c.Say("testing %v: %s", d.Able(), strings.Join(help.Texts(roles), ", "))
 		}
 		for _, dialect := range c.inDialects() {
 			if !d.Able().Can(dialect) {
-				return nil, stop, exit.Usagef("--implementation %q knows only dialect %[2]s: give --dialect %[2]s", command, strings.Join(texts(d.Able().Dialects), ", "))
+				return nil, stop, exit.Usagef("--implementation %q knows only dialect %[2]s: give --dialect %[2]s", command, strings.Join(help.Texts(d.Able().Dialects), ", "))
 			}
 		}
 		for _, role := range roles {
@@ -83,13 +84,6 @@ func reached(server *harness.Server, session zkconn.Config) (servers string, aut
 		auth = append(auth, fmt.Sprintf("%s:%s:%s", a.Scheme, user, password))
 	}
 	return strings.Join(address.Servers, ","), auth, err
-}
-
-func texts[T ~string](list []T) (all []string) {
-	for _, one := range list {
-		all = append(all, string(one))
-	}
-	return all
 }
 
 // known reads the list of --known.

@@ -48,7 +48,7 @@ func (f Flag) words() (words []string) {
 // once are the flags that say what one call does or prints. The next command has none of
 // them, unless a row of the table says so.
 var once = []string{"below", "by", "collection", "dry-run", "every", "force", "help", "in", "ledger-damaged", "only", "others", "out", "output", "plan", "quarantine",
-	"record-is", "removed", "run", "vanished", "verbose", "version", "wait", "why", "workers-stopped", "yes"}
+	"record-is", "removed", "run", "vanished", "verbose", "version", "why", "workers-stopped", "yes"}
 
 // first are the flags that only plan, rehearse and migrate hand to each other. A command for a later
 // step leaves them out: so if the target is mistyped then, it is refused.

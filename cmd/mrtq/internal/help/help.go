@@ -1,5 +1,4 @@
-// Package help says what the commands are for: their help, on terminals of 80 columns, and what
-// a shell can complete.
+// Package help says what the commands are for, on terminals of 80 columns.
 package help
 
 import (
@@ -52,10 +51,7 @@ func Text(cmd *cobra.Command) string {
 		fmt.Fprintf(&b, "  %s [command]\n", cmd.CommandPath())
 	}
 	if cmd.HasExample() {
-		b.WriteString("\nExamples:\n")
-		for line := range strings.SplitSeq(cmd.Example, "\n") {
-			b.WriteString(Continued(line))
-		}
+		b.WriteString("\nExamples:\n" + cmd.Example + "\n")
 	}
 	writeCommands(&b, cmd)
 	writeFlags(&b, cmd)
@@ -177,24 +173,10 @@ func reflow(s string) string {
 	return strings.Join(paragraphs, "\n\n")
 }
 
-// Continued returns an example on as many lines as it needs. All of them together can be pasted into a
-// shell.
-func Continued(example string) string {
-	const end = " \\"
-	var b strings.Builder
-	line := " "
-	words := strings.Fields(example)
-	for i := 0; i < len(words); i++ {
-		word := words[i]
-		if strings.HasPrefix(word, "--") && i+1 < len(words) && !strings.HasPrefix(words[i+1], "--") { // with its value
-			i++
-			word += " " + words[i]
-		}
-		if len(line)+1+len(word)+len(end) > helpWidth && strings.Count(line, "'")%2 == 0 { // not inside quotes
-			b.WriteString(line + end + "\n")
-			line = "     "
-		}
-		line += " " + word
+// Texts returns names as strings.
+func Texts[T ~string](list []T) (names []string) {
+	for _, x := range list {
+		names = append(names, string(x))
 	}
-	return b.String() + line + "\n"
+	return names
 }

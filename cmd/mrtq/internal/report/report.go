@@ -109,7 +109,7 @@ func (v *content) tiles() {
 			add(n, view.ToDo[action], "", "records")
 		}
 	}
-	for _, e := range effects {
+	for _, e := range effects[1:] { // those to decide have a tile of their action
 		n := 0
 		for _, r := range v.Risks {
 			if r.Effect == e {

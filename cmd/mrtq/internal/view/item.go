@@ -28,7 +28,9 @@ func ItemVerdict(it *migrate.Item) string {
 		return it.Job + " is " + it.State + ", and no migration made it"
 	case it.Job == "":
 		text := it.Path + " is in the legacy queue, and not in the new one"
-		if it.Reason != "" && it.Record.Err == nil {
+		if it.Record.Err != nil {
+			text += ", because it can't be decoded: " + it.Record.Err.Error()
+		} else if it.Reason != "" {
 			text += ": " + it.Reason
 		}
 		return text

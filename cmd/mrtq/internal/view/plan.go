@@ -275,7 +275,7 @@ func PlanVerdict(p *migrate.Plan) (tone screen.Tone, word, text string) {
 	}
 	switch {
 	case p.Blocked():
-		return screen.Bad, "not ready", fmt.Sprintf("%s. Still to do: %s", records, notReady(p))
+		return screen.Bad, "not ready", fmt.Sprintf("%s; %s", records, screen.Count(len(p.Problems), "problem", "problems"))
 	case p.Empty() && p.Previous != nil:
 		return screen.Good, "nothing to do", fmt.Sprintf("%s; %s is %s", records, p.Previous.ID, stateWord(p.Previous.State))
 	case p.Empty():
@@ -331,64 +331,4 @@ func counted(notes []note) (texts []string) {
 		}
 	}
 	return texts
-}
-
-// and lists texts: "a, b and c".
-func and(texts []string) string {
-	last := len(texts) - 1
-	if last < 1 {
-		return strings.Join(texts, "")
-	}
-	return strings.Join(texts[:last], ", ") + " and " + texts[last]
-}
-
-// notReady says what to do before a plan can be carried out: what to decide, and how many
-// problems to solve.
-func notReady(p *migrate.Plan) string {
-	var decide, first []string
-	var waiting, unfit []string
-	solve, unreadable, newQueue := 0, 0, false
-	for _, x := range p.Problems {
-		switch x.Kind {
-		case migrate.Undecodable: // counted below
-		case migrate.UnreadableRecord:
-			unreadable++
-		case migrate.NeedsNewQueue:
-			newQueue = true
-		case migrate.NeedsDialect:
-			decide = append(decide, "the dialect")
-		case migrate.InventoryWaiting:
-			waiting = p.About("inventory-records")
-		case migrate.Unserviceable:
-			unfit = p.About("unserviceable")
-		default:
-			solve++
-		}
-	}
-	unfit = slices.DeleteFunc(unfit, func(path string) bool { return slices.Contains(waiting, path) })
-	blocked := p.Count(migrate.ActBlock) - unreadable
-	if blocked > 0 {
-		decide = append(decide, screen.Count(blocked, "record", "records"))
-	}
-	if n := len(unfit); n > 0 && blocked > 0 {
-		decide = append(decide, screen.Count(n, "other that no service could work on", "others that no service could work on"))
-	} else if n > 0 {
-		decide = append(decide, screen.Count(n, "record that no service could work on", "records that no service could work on"))
-	}
-	if newQueue { // last, because it is a clause
-		decide = append(decide, "whether a new queue is wanted at this target")
-	}
-	if n := len(waiting); n > 0 {
-		first = append(first, "drain "+screen.Count(n, "inventory record", "inventory records"))
-	}
-	if len(decide) > 0 {
-		first = append(first, "decide about "+and(decide))
-	}
-	if unreadable > 0 {
-		first = append(first, "get permission to read "+screen.Count(unreadable, "record", "records"))
-	}
-	if solve > 0 {
-		first = append(first, "resolve "+screen.Count(solve, "problem", "problems"))
-	}
-	return strings.Join(first, "; ")
 }
