@@ -135,11 +135,6 @@ func (c *rehearseCmd) copy(ctx context.Context, a *app, p place, opt *rehearse.O
 		return nil, err
 	}
 	defer side.Close()
-	if p.isServer() {
-		if opt.RoundTrip, err = rehearse.RoundTrip(ctx, side.Reader); err != nil {
-			return nil, failed("source", p.Text, err)
-		}
-	}
 	_, reads, err := c.reads()
 	if err != nil {
 		return nil, err

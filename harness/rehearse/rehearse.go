@@ -22,10 +22,8 @@ type Options struct {
 	// Mishaps is how often a worker fails a record, is killed just after it has taken a record or batch, and loses
 	// its session there: each of the three, from 0 to 0.3 of all turns.
 	Mishaps float64
-	// RoundTrip is how long the real server takes to answer; 0 if the source is none.
-	RoundTrip time.Duration
-	Meter     Meter // nil shows nothing
-	Doors     Doors
+	Meter   Meter // nil shows nothing
+	Doors   Doors
 }
 
 // Meter shows how far the rehearsal is.
@@ -92,9 +90,9 @@ func Run(ctx context.Context, c *Copy, opt Options) (report *Report, err error) 
 func (r *rehearsal) step(ctx context.Context, name string, do func(context.Context) error) error {
 	ctx, finish := r.opt.Meter.Phases(ctx, name)
 	defer finish()
-	began, sent := time.Now(), r.stage.sent.Load()
+	began := time.Now()
 	err := do(ctx)
-	r.report.Steps = append(r.report.Steps, Step{name, time.Since(began).Seconds(), r.stage.sent.Load() - sent})
+	r.report.Steps = append(r.report.Steps, Step{name, time.Since(began).Seconds()})
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -270,11 +268,7 @@ func (r *rehearsal) first(ctx context.Context) error {
 	if err := r.step(ctx, "release", p.release); err != nil || p.refused {
 		return err
 	}
-	here, err := RoundTrip(ctx, &p.new.Reader)
-	if err != nil {
-		return err
-	}
-	r.report.Night = forecast(p.plan, p.batches, r.report.Steps, here, r.opt.RoundTrip)
+	r.report.Night = forecast(p.plan, p.batches, r.report.Steps)
 	return p.workOff(ctx, crew)
 }
 

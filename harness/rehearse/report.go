@@ -46,8 +46,6 @@ func (r *Report) verdict() string {
 type Step struct {
 	Name    string  `json:"name"`
 	Seconds float64 `json:"seconds"`
-	// Packets is how many packets mrtq sent to the server.
-	Packets int64 `json:"packets"`
 }
 
 // Worked is what the workers did on the first copy.

@@ -3,9 +3,7 @@ package rehearse
 import (
 	"context"
 	"fmt"
-	"net"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"mrtq/harness"
@@ -30,8 +28,6 @@ type stage struct {
 	// inside is the server in this process, which nobody else can reach; nil for another backend.
 	inside *minizk.Server
 	server *harness.Server // of another backend
-	// sent counts the packets that mrtq's own sessions have sent to a single server.
-	sent atomic.Int64
 }
 
 // NotEmptyError says that a chroot that was given for a rehearsal has znodes.
@@ -108,38 +104,10 @@ func (s *stage) stop(ctx context.Context) error {
 	return s.server.Stop(context.WithoutCancel(ctx))
 }
 
-// dial connects to a single server, and counts what is sent.
-func (s *stage) dial(ctx context.Context) (nc net.Conn, err error) {
-	if s.cfg.Dial != nil {
-		nc, err = s.cfg.Dial(ctx)
-	} else {
-		nc, err = (&net.Dialer{}).DialContext(ctx, "tcp", s.cfg.Address.Servers[0])
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &counted{nc, s}, nil
-}
-
-// counted is a connection whose packets are counted. Several that are sent together count as one.
-type counted struct {
-	net.Conn
-	stage *stage
-}
-
-// Write counts, and sends.
-func (c *counted) Write(b []byte) (int, error) {
-	c.stage.sent.Add(1)
-	return c.Conn.Write(b)
-}
-
 // open opens a session of mrtq's own client below a folder of the stage.
 func (s *stage) open(ctx context.Context, folder string) (*migrate.Writer, error) {
 	cfg := s.cfg
 	cfg.Address.Chroot = s.root + folder
-	if len(cfg.Address.Servers) == 1 && cfg.TLS == nil {
-		cfg.Dial = s.dial
-	}
 	return zkconn.OpenWriter(ctx, cfg)
 }
 

@@ -12,9 +12,8 @@ type Limit struct {
 	each  time.Duration // the time that one operation takes
 	burst time.Duration // how much of that time operations may be ahead of the clock
 
-	mu      sync.Mutex
-	next    time.Time     // when the operations so far are paid for
-	delayed time.Duration // see Delayed
+	mu   sync.Mutex
+	next time.Time // when the operations so far are paid for
 }
 
 // NewLimit returns a cap on operations a second. At one moment it allows at most a tenth
@@ -38,21 +37,7 @@ func (l *Limit) wait(ctx context.Context, n int) error {
 	l.next = l.next.Add(time.Duration(n) * l.each)
 	delay := l.next.Sub(now) - l.burst
 	l.mu.Unlock()
-	err := sleep(ctx, delay)
-	l.mu.Lock()
-	l.delayed += time.Since(now)
-	l.mu.Unlock()
-	return err
-}
-
-// Delayed is for how long operations have waited so far, all together.
-func (l *Limit) Delayed() time.Duration {
-	if l == nil {
-		return 0
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.delayed
+	return sleep(ctx, delay)
 }
 
 // sleep waits for d. If ctx ends first, it returns the cause.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"mrtq/internal/jute"
 	"mrtq/internal/znode"
@@ -90,10 +89,6 @@ func (r *Reader) Address() Address {
 // Seen is the newest transaction that an answer has named. If it is the same before and after some reads, nothing changed
 // while they were made.
 func (r *Reader) Seen() int64 { return r.s.seen.Load() }
-
-// Delayed is for how long the session's [Limit] has let operations wait so far, also those of other
-// sessions that share it.
-func (r *Reader) Delayed() time.Duration { return r.s.cfg.Limit.Delayed() }
 
 // Sync makes sure that later reads are no older than any answer that any client
 // got before the call.

@@ -66,38 +66,14 @@ func rehearsalRows(r *rehearse.Report) []screen.Row {
 
 // night shows an estimate of the cutover.
 func night(s *screen.Screen, n *rehearse.Night) {
-	s.Table("The cutover, as estimated", []string{"WHAT", "HOW MUCH"}, nightRows(n))
-	screen.List(s, "What the services can't finish", n.Fails, []string{"RECORDS", "FIRST", "WHY"}, func(f rehearse.Failing) screen.Row {
-		return screen.Row{fmt.Sprint(len(f.Records)), f.Records[0], f.Why}
-	})
-	screen.List(s, "What no worker takes", n.Idle, []string{"RECORDS", "FIRST", "STATE", "WHY"}, func(i rehearse.Idle) screen.Row {
-		return screen.Row{fmt.Sprint(len(i.Records)), i.Records[0], i.State, i.Why}
-	})
-	if scale := nightScale(n); scale != "" {
-		s.Say("%s", scale)
-	}
-}
-
-// nightRows returns an estimate of the cutover, and how much of it.
-func nightRows(n *rehearse.Night) []screen.Row {
 	var rows []screen.Row
 	for _, step := range n.Steps {
 		rows = append(rows, screen.Row{step.Name, seconds(step.Seconds)})
 	}
 	rows = append(rows, screen.Row{"the queue is frozen, at least", seconds(n.Freeze)}, screen.Row{"emails when it is drained, at most", fmt.Sprint(n.Emails)},
 		screen.Row{"batches that the cleanup removes within the hour", fmt.Sprint(len(n.Cleanup))})
-	return rows
-}
-
-// nightScale says where the times of a night come from; "" if that needs no words.
-func nightScale(n *rehearse.Night) string {
-	switch {
-	case n.RoundTrip == 0:
-		return "The times are those of this machine, because the source is not a server."
-	case n.RoundTrip > n.Here:
-		return fmt.Sprintf("The times are scaled: the source's server answers in %.2f ms, and the rehearsal's in %.2f ms.", 1000*n.RoundTrip, 1000*n.Here)
-	}
-	return ""
+	s.Table("The cutover, as estimated", []string{"WHAT", "HOW MUCH"}, rows)
+	s.Say("The times are those of the rehearsal's server.")
 }
 
 func seconds(n float64) string { return fmt.Sprintf("%.1f s", n) }
