@@ -3,7 +3,6 @@ module mrtq
 go 1.26.0
 
 require (
-	github.com/anishathalye/porcupine v1.3.1
 	github.com/beevik/etree v1.8.1
 	github.com/cucumber/godog v0.15.1
 	github.com/go-zookeeper/zk v1.0.4

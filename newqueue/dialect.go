@@ -114,7 +114,7 @@ func (d Dialect) jobTimeField() string {
 
 // JobStates returns the states that a job can be in, in the order of its life.
 func (d Dialect) JobStates() []JobState {
-	names := states.States(EntityJob, string(d))
+	names := states.States(states.Job, string(d))
 	out := make([]JobState, len(names))
 	for i, s := range names {
 		out[i] = JobState(s)

@@ -97,19 +97,8 @@ func (s BatchState) Known() bool { return slices.Contains(batchNames, string(s))
 // Known reports whether this is one of the states.
 func (s AccessState) Known() bool { return slices.Contains(accessNames, string(s)) }
 
-// Entity is a kind of thing that has a state. Package states has the transitions
-// of each.
-type Entity = states.Entity
-
-// The entities.
-const (
-	EntityJob    = states.Job
-	EntityBatch  = states.Batch
-	EntityAccess = states.Access
-)
-
 // Success returns the state that a job gets when a worker succeeds in state s. It is
 // "" if a worker has nothing to do in that state.
 func Success(s JobState, d Dialect) JobState {
-	return JobState(states.Of(EntityJob, string(d)).Success(string(s)))
+	return JobState(states.Of(states.Job, string(d)).Success(string(s)))
 }

@@ -25,7 +25,6 @@ import (
 	"mrtq/harness/shared"
 	"mrtq/internal/goldenfile"
 	"mrtq/internal/zkconn"
-	"mrtq/internal/znode"
 	"mrtq/newqueue"
 	"mrtq/newqueue/client"
 )
@@ -194,27 +193,6 @@ func TestInterrupted(t *testing.T) {
 	_, err := Run(ctx, opt)
 	if err == nil || !strings.Contains(err.Error(), "Ctrl-C") || strings.Contains(output.String(), "Failed") {
 		t.Errorf("%v\n%s", err, output.String())
-	}
-}
-
-// TestObserveGoneWithBatch: if a job is removed together with its batch, observe returns a
-// step of the batch and none of the job.
-func TestObserveGoneWithBatch(t *testing.T) {
-	before, after := znode.NewTree(), znode.NewTree()
-	for path, data := range map[string]string{
-		"/batches/bid0000000000/status": `{"status":"failed"}`,
-		"/jobs/jid0000000000/bid":       "bid0000000000", "/jobs/jid0000000000/status": `{"status":"notify"}`,
-		"/jobs/jid0000000001/bid": "bid0000000001", "/jobs/jid0000000001/status": `{"status":"held"}`,
-	} {
-		if err := before.Put(znode.Node{Path: path, Data: []byte(data)}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var saw sighting
-	saw.observe(spell(newqueue.Design), before, after)
-	want := []Step{{newqueue.EntityJob, "held", "deleted"}, {newqueue.EntityBatch, "failed", "deleted"}}
-	if !slices.Equal(saw.steps, want) {
-		t.Errorf("got %v, want %v", saw.steps, want)
 	}
 }
 

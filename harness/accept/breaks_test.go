@@ -111,7 +111,7 @@ func TestEveryColumnCounts(t *testing.T) {
 		for name, breaks := range columns {
 			t.Run(fmt.Sprintf("%s/%s", d, name), func(t *testing.T) {
 				t.Parallel()
-				table := states.Of(newqueue.EntityJob, string(d))
+				table := states.Of(states.Job, string(d))
 				want := map[string]Result{}
 				var tags []string
 				for i := range table {
@@ -123,7 +123,7 @@ func TestEveryColumnCounts(t *testing.T) {
 				}
 				r, err := Run(t.Context(), Options{
 					Address: address(t), Tags: strings.Join(tags, ","), Dialects: []newqueue.Dialect{d}, judged: tagged(t, d, tags...), Parallel: 4,
-					queue: []client.Option{client.WithTable(newqueue.EntityJob, table)},
+					queue: []client.Option{client.WithTable(states.Job, table)},
 				})
 				if err != nil {
 					t.Fatal(err)

@@ -16,7 +16,7 @@ type pair struct{ from, to string }
 // illegal returns the feature with every pair of an entity's states between which no
 // step is documented. A state and itself are a pair, too, about which the published design says nothing: newqueue
 // refuses it.
-func illegal(e newqueue.Entity, d newqueue.Dialect) string {
+func illegal(e states.Entity, d newqueue.Dialect) string {
 	noun, table := nounOf(e), states.Of(e, string(d))
 	var b strings.Builder
 	fmt.Fprintf(&b, `Feature: What a %s can't do
@@ -46,7 +46,7 @@ func illegal(e newqueue.Entity, d newqueue.Dialect) string {
 }
 
 // notJoined returns the pairs of states of an entity between which its table has no step.
-func notJoined(e newqueue.Entity, d newqueue.Dialect) []pair {
+func notJoined(e states.Entity, d newqueue.Dialect) []pair {
 	var pairs []pair
 	all := states.States(e, string(d))
 	for _, from := range all {

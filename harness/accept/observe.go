@@ -6,13 +6,12 @@ import (
 	"strings"
 
 	"mrtq/internal/znode"
-	"mrtq/newqueue"
 	"mrtq/newqueue/states"
 )
 
 // Step is a change of state that the second connection has observed.
 type Step struct {
-	Entity   newqueue.Entity
+	Entity   states.Entity
 	From, To string // as docs/transitions.md writes them
 }
 
@@ -165,10 +164,10 @@ func kindOf(at string) string {
 }
 
 // entityOf returns the entity that scenarios call by a noun, and nounOf that noun.
-func entityOf(noun string) newqueue.Entity {
-	return newqueue.Entity(strings.Replace(noun, "request", string(newqueue.EntityAccess), 1))
+func entityOf(noun string) states.Entity {
+	return states.Entity(strings.Replace(noun, "request", string(states.Access), 1))
 }
 
-func nounOf(e newqueue.Entity) string {
-	return strings.Replace(string(e), string(newqueue.EntityAccess), "request", 1)
+func nounOf(e states.Entity) string {
+	return strings.Replace(string(e), string(states.Access), "request", 1)
 }

@@ -128,7 +128,7 @@ func (e *Item) waits(ctx context.Context, state string) (bool, error) {
 // acquisition is what an acquisition writes besides the lock: the status, which it does not change unless
 // the table has a transition for it, and what that transition writes.
 func (e *Item) acquisition(ctx context.Context, status node) (data []byte, more []znode.Op, err error) {
-	if t, ok := e.q.machines[e.kind].Acquisition(e.of.state()); ok {
+	if t, ok := e.q.machines[e.kind].By(states.Acquirer, e.of.state()); ok {
 		p, err := e.of.decide(ctx, t, act{})
 		if err != nil {
 			return nil, nil, err
@@ -184,7 +184,7 @@ func (q *Queue) checkHold(ctx context.Context, h newqueue.QueueHold) (absent str
 // line is where workers look for work: the jobs, batches or requests in a state.
 type line[T member] struct {
 	q      *Queue
-	kind   newqueue.Entity
+	kind   states.Entity
 	state  string
 	hold   newqueue.QueueHold // stops these workers
 	folder string             // its children are the items, or the queue entries of jobs
@@ -221,7 +221,7 @@ func (l line[T]) list(ctx context.Context) ([]entry, error) {
 	elsewhere := make([]bool, len(names))
 	_ = each(len(names), func(i int) error {
 		entries[i].id = names[i]
-		if l.kind == newqueue.EntityJob { // sorted: a priority and an id have a fixed number of digits
+		if l.kind == states.Job { // sorted: a priority and an id have a fixed number of digits
 			_, jid, err := newqueue.ParseJobEntry(names[i])
 			if entries[i].id = jid; err != nil {
 				entries[i].err = &NodeError{znode.Join(l.folder, names[i]), err}
@@ -311,16 +311,16 @@ func first[T any](items iter.Seq2[T, error]) (T, error) {
 }
 
 func (q *Queue) jobLine(s newqueue.JobState) line[*Job] {
-	return line[*Job]{q: q, kind: newqueue.EntityJob, state: string(s), hold: newqueue.HoldIngest, folder: newqueue.JobStatePath(s), at: q.newJob}
+	return line[*Job]{q: q, kind: states.Job, state: string(s), hold: newqueue.HoldIngest, folder: newqueue.JobStatePath(s), at: q.newJob}
 }
 
 func (q *Queue) batchLine(s newqueue.BatchState) line[*Batch] {
-	return line[*Batch]{q: q, kind: newqueue.EntityBatch, state: string(s), hold: newqueue.HoldIngest, folder: newqueue.BatchesPath, at: q.newBatch}
+	return line[*Batch]{q: q, kind: states.Batch, state: string(s), hold: newqueue.HoldIngest, folder: newqueue.BatchesPath, at: q.newBatch}
 }
 
 func (q *Queue) requestLine(queue newqueue.AccessQueue, s newqueue.AccessState) line[*Request] {
 	hold := map[newqueue.AccessQueue]newqueue.QueueHold{newqueue.AccessSmall: newqueue.HoldAccessSmall, newqueue.AccessLarge: newqueue.HoldAccessLarge}[queue]
-	return line[*Request]{q: q, kind: newqueue.EntityAccess, state: string(s), hold: hold, folder: newqueue.AccessQueuePath(queue), err: queue.Validate(),
+	return line[*Request]{q: q, kind: states.Access, state: string(s), hold: hold, folder: newqueue.AccessQueuePath(queue), err: queue.Validate(),
 		at: func(qid string) *Request { return q.newRequest(queue, qid) }}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
+	"mrtq/newqueue/states"
 )
 
 // Batch is a batch as it was when it was read. An acquired one also holds the
@@ -21,7 +22,7 @@ type Batch struct {
 }
 
 func (q *Queue) newBatch(bid string) *Batch {
-	b := &Batch{ID: bid, Item: Item{q: q, kind: newqueue.EntityBatch, path: newqueue.BatchPath(bid)}}
+	b := &Batch{ID: bid, Item: Item{q: q, kind: states.Batch, path: newqueue.BatchPath(bid)}}
 	b.of = b
 	return b
 }
@@ -60,7 +61,7 @@ func (q *Queue) createBatch(ctx context.Context, s newqueue.Submission) (string,
 	if err != nil {
 		return "", err
 	}
-	status, err := newqueue.BatchStatus{State: newqueue.BatchState(q.creation(newqueue.EntityBatch).To), LastModified: q.clock()}.Object(q.dialect).Marshal()
+	status, err := newqueue.BatchStatus{State: newqueue.BatchState(q.creation(states.Batch).To), LastModified: q.clock()}.Object(q.dialect).Marshal()
 	if err != nil {
 		return "", err
 	}

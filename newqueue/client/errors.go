@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"mrtq/newqueue"
 	"mrtq/newqueue/states"
 )
 
@@ -46,7 +45,7 @@ var (
 // StateError says that the table has no transition between two states for this
 // caller, or that the transition's guard does not hold. Nothing was written.
 type StateError struct {
-	Entity   newqueue.Entity
+	Entity   states.Entity
 	Path     string   // of the entity: /jobs/JID
 	From, To string   // as dialect design writes them
 	Allowed  []string // the states that can follow From, in the table's order; none if it is only removed then

@@ -32,7 +32,7 @@ func newLossy(t *testing.T, d newqueue.Dialect) *lossy {
 	must(t, w.other.Init(ctx))
 	// All folders are there, so that each write is one attempt.
 	folders := []string{"/locks/queue", "/locks/inventory", "/access/small"}
-	for _, s := range states.States(newqueue.EntityJob, string(d)) {
+	for _, s := range states.States(states.Job, string(d)) {
 		folders = append(folders, "/jobs/states/"+s)
 	}
 	for _, f := range newqueue.BatchFolders {

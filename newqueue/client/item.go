@@ -17,7 +17,7 @@ import (
 type Item struct {
 	q       *Queue
 	of      member // the job, batch or request itself
-	kind    newqueue.Entity
+	kind    states.Entity
 	path    string
 	version int32 // of the status
 	lock    lock  // zero when not acquired

@@ -8,6 +8,7 @@ import (
 
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
+	"mrtq/newqueue/states"
 )
 
 // Job is a job as it was when it was read. An acquired one also holds the
@@ -47,7 +48,7 @@ func (j *Job) work() work {
 }
 
 func (q *Queue) newJob(jid string) *Job {
-	j := &Job{ID: jid, Item: Item{q: q, kind: newqueue.EntityJob, path: newqueue.JobPath(jid)}}
+	j := &Job{ID: jid, Item: Item{q: q, kind: states.Job, path: newqueue.JobPath(jid)}}
 	j.of = j
 	return j
 }

@@ -31,12 +31,12 @@ func (q *Queue) MoveJob(ctx context.Context, jid string, from, to newqueue.JobSt
 func (q *Queue) ResumeJob(ctx context.Context, jid string) (newqueue.JobState, error) {
 	j := q.newJob(jid)
 	err := j.move(ctx, act{name: "resume", from: states.Failed, to: "the step after its last successful one", choose: func() (string, error) {
-		at := q.machines[newqueue.EntityJob].Success(string(j.Status.LastSuccessful))
+		at := q.machines[states.Job].Success(string(j.Status.LastSuccessful))
 		switch j.Status.LastSuccessful {
 		case "", newqueue.JobHeld:
 			at = states.Pending
 		}
-		if _, ok := q.machines[newqueue.EntityJob].Find(states.Failed, at); !ok {
+		if _, ok := q.machines[states.Job].Find(states.Failed, at); !ok {
 			// If the client library resumed the job and it failed again, last_successful_status is Failed. That is no
 			// step, so an administrator has to choose one.
 			return "", j.guarded("the step after "+cmp.Or(string(j.Status.LastSuccessful), "none"), states.OnceStepped)

@@ -35,7 +35,7 @@ type jobOps struct{ nodes, entries []znode.Op }
 
 // decideNewJob turns J1 into operations.
 func (q *Queue) decideNewJob(jid, bid string, n NewJob, now time.Time) (ops jobOps, err error) {
-	t := q.creation(newqueue.EntityJob)
+	t := q.creation(states.Job)
 	n.Configuration.BatchID = bid
 	n.Priority = cmp.Or(n.Priority, DefaultPriority)
 	if err := cmp.Or(n.Configuration.Validate(), checkPriority(n.Priority)); err != nil {
@@ -44,7 +44,7 @@ func (q *Queue) decideNewJob(jid, bid string, n NewJob, now time.Time) (ops jobO
 	if n.SpaceNeeded < 0 {
 		return ops, fmt.Errorf("space_needed %d: %w", n.SpaceNeeded, newqueue.ErrValue)
 	}
-	status := nextJobStatus(q.machines[newqueue.EntityJob], t, newqueue.JobStatus{}, "", now)
+	status := nextJobStatus(q.machines[states.Job], t, newqueue.JobStatus{}, "", now)
 	path := newqueue.JobPath(jid)
 	ops.nodes = []znode.Op{znode.Create(path, empty)}
 	for _, p := range []struct {
@@ -75,9 +75,8 @@ func (q *Queue) decideNewJob(jid, bid string, n NewJob, now time.Time) (ops jobO
 }
 
 // creation is the transition that creates an entity.
-func (q *Queue) creation(e newqueue.Entity) states.Transition {
-	t, _ := q.machines[e].Creation()
-	return t
+func (q *Queue) creation(e states.Entity) states.Transition {
+	return q.machines[e].From(states.Created)[0]
 }
 
 // CreateJob adds one job to a batch that is processing (J1), and returns the

@@ -73,7 +73,7 @@ func (j *Job) decide(ctx context.Context, t states.Transition, a act) (p plan, e
 		}
 		p.ops = append(p.ops, gone...)
 	}
-	status := nextJobStatus(j.q.machines[newqueue.EntityJob], t, j.Status, a.message, j.q.clock())
+	status := nextJobStatus(j.q.machines[states.Job], t, j.Status, a.message, j.q.clock())
 	p.status = status.Object(j.q.dialect)
 	p.keep = func() {
 		j.Status, j.Priority = status, next

@@ -118,7 +118,7 @@ func walk(t *testing.T, rt *rapid.T, d newqueue.Dialect) {
 			}
 		},
 		"acquire": func(rt *rapid.T) {
-			s := rapid.SampledFrom(states.States(newqueue.EntityJob, string(d))).Draw(rt, "state")
+			s := rapid.SampledFrom(states.States(states.Job, string(d))).Draw(rt, "state")
 			var want string
 			best := 100
 			for _, id := range alive() {
@@ -139,7 +139,7 @@ func walk(t *testing.T, rt *rapid.T, d newqueue.Dialect) {
 		"work": func(rt *rapid.T) {
 			j := held[pick(slices.Sorted(maps.Keys(held)))]
 			var rows []states.Transition
-			for _, n := range states.Of(newqueue.EntityJob, string(d)).From(jobs[j.ID].state) {
+			for _, n := range states.Of(states.Job, string(d)).From(jobs[j.ID].state) {
 				if n.Who == states.Worker {
 					rows = append(rows, n)
 				}
@@ -164,8 +164,8 @@ func walk(t *testing.T, rt *rapid.T, d newqueue.Dialect) {
 		},
 		"administer": func(rt *rapid.T) {
 			id := pick(alive())
-			to := rapid.SampledFrom(states.States(newqueue.EntityJob, string(d))).Draw(rt, "to")
-			row, ok := states.Of(newqueue.EntityJob, string(d)).Find(jobs[id].state, to)
+			to := rapid.SampledFrom(states.States(states.Job, string(d))).Draw(rt, "to")
+			row, ok := states.Of(states.Job, string(d)).Find(jobs[id].state, to)
 			before := w.tree()
 			lss := value(q.Job(ctx, id))(t).Status.LastSuccessful
 			err := q.MoveJob(ctx, id, "", newqueue.JobState(to))

@@ -117,7 +117,7 @@ func (e *Item) allowed(a act) (t states.Transition, err error) {
 	}
 	t, ok := table.Find(state, a.to)
 	if a.who == states.Automatic {
-		t, ok = table.Automatic(state)
+		t, ok = table.By(states.Automatic, state)
 	}
 	switch {
 	case !ok:

@@ -68,7 +68,7 @@ type Queue struct {
 	dialect  newqueue.Dialect
 	root     string // chroot: "" or "/a/b"
 	now      func() time.Time
-	machines map[newqueue.Entity]states.Table // the dialect's tables
+	machines map[states.Entity]states.Table // the dialect's tables
 	acl      []zk.ACL
 	// ignoreHolds: see [IgnoreHolds].
 	ignoreHolds bool
@@ -105,7 +105,7 @@ func WithACL(acl []zk.ACL) Option { return func(q *Queue) { q.acl = acl } }
 // WithTable replaces the transitions of an entity, for tests that must notice a
 // queue which does not obey the published design. A queue with another table than its
 // dialect's ([states.Of]) breaks the layout for all others.
-func WithTable(e newqueue.Entity, t states.Table) Option {
+func WithTable(e states.Entity, t states.Table) Option {
 	return func(q *Queue) { q.machines[e] = t }
 }
 
@@ -123,7 +123,7 @@ func Open(conn Conn, d newqueue.Dialect, opts ...Option) *Queue {
 	}
 	q := &Queue{
 		conn: conn, dialect: d, now: time.Now,
-		machines: map[newqueue.Entity]states.Table{}, acl: zk.WorldACL(zk.PermAll),
+		machines: map[states.Entity]states.Table{}, acl: zk.WorldACL(zk.PermAll),
 		watches: map[string]<-chan zk.Event{}, recheck: recheck,
 	}
 	for _, e := range states.Entities {

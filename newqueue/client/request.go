@@ -20,7 +20,7 @@ type Request struct {
 }
 
 func (q *Queue) newRequest(queue newqueue.AccessQueue, qid string) *Request {
-	r := &Request{Queue: queue, ID: qid, Item: Item{q: q, kind: newqueue.EntityAccess, path: newqueue.AccessRequestPath(queue, qid)}}
+	r := &Request{Queue: queue, ID: qid, Item: Item{q: q, kind: states.Access, path: newqueue.AccessRequestPath(queue, qid)}}
 	r.of = r
 	return r
 }
@@ -61,7 +61,7 @@ func (q *Queue) createRequest(ctx context.Context, queue newqueue.AccessQueue, t
 	if err != nil {
 		return "", err
 	}
-	status, err := newqueue.AccessStatus{State: newqueue.AccessState(q.creation(newqueue.EntityAccess).To), LastModified: q.clock()}.Object(q.dialect).Marshal()
+	status, err := newqueue.AccessStatus{State: newqueue.AccessState(q.creation(states.Access).To), LastModified: q.clock()}.Object(q.dialect).Marshal()
 	if err != nil {
 		return "", err
 	}
@@ -88,7 +88,7 @@ func (q *Queue) MoveRequest(ctx context.Context, queue newqueue.AccessQueue, qid
 func (q *Queue) DeleteRequest(ctx context.Context, queue newqueue.AccessQueue, qid string) error {
 	r := q.newRequest(queue, qid)
 	return r.move(ctx, act{name: "delete", choose: func() (string, error) {
-		if t, ok := q.machines[newqueue.EntityAccess].Automatic(r.state()); ok {
+		if t, ok := q.machines[states.Access].By(states.Automatic, r.state()); ok {
 			return t.To, nil
 		}
 		return states.Deleted, nil

@@ -102,32 +102,11 @@ func (t Table) Find(from, to string) (found Transition, ok bool) {
 	return Transition{}, false
 }
 
-// Creation returns the transition that creates the entity.
-func (t Table) Creation() (created Transition, ok bool) {
-	for _, row := range t {
-		if row.From == Created {
-			return row, true
-		}
-	}
-	return Transition{}, false
-}
-
-// Automatic returns the transition that a cleaning pass makes out of a state. ok
-// is false if there is none.
-func (t Table) Automatic(state string) (cleaned Transition, ok bool) {
+// By returns the transition that an actor makes out of a state, such as a cleaning pass. ok is false if there is
+// none. A worker may have more than one: see [Table.Success].
+func (t Table) By(who Actor, state string) (made Transition, ok bool) {
 	for _, row := range t.From(state) {
-		if row.Who == Automatic {
-			return row, true
-		}
-	}
-	return Transition{}, false
-}
-
-// Acquisition returns the transition that a worker makes when it acquires the entity in a
-// state. ok is false if there is none: the entity then stays in its state.
-func (t Table) Acquisition(state string) (acquired Transition, ok bool) {
-	for _, row := range t.From(state) {
-		if row.Who == Acquirer {
+		if row.Who == who {
 			return row, true
 		}
 	}
