@@ -61,27 +61,6 @@ func TestFindJVM(t *testing.T) {
 	}
 }
 
-// ZOOKEEPER_HOME is the folder of an unpacked Apache ZooKeeper. This test builds one
-// from Debian's jars.
-func TestZooKeeperHome(t *testing.T) {
-	skipWithoutJVM(t)
-	home := t.TempDir()
-	if err := os.Mkdir(filepath.Join(home, "lib"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for _, jar := range append([]string{"zookeeper-3.8.0.jar"}, debianClassPath[1:]...) {
-		if err := os.Symlink(filepath.Join(debianJars, strings.Replace(jar, "-3.8.0", "", 1)), filepath.Join(home, "lib", jar)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Setenv("ZOOKEEPER_HOME", home)
-	s := ForTest(t, JVM, Options{})
-	tools, err := findJVM(os.Getenv, debianJars)
-	if want := filepath.Join(home, "lib", "*"); err != nil || tools.classPath != want {
-		t.Errorf("%s has the class path %s (%v), want %s", s.Address(), tools.classPath, err, want)
-	}
-}
-
 func skipWithoutJVM(t *testing.T) {
 	t.Helper()
 	if _, err := findJVM(os.Getenv, debianJars); err != nil {

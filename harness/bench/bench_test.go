@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"math"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -54,32 +52,6 @@ func TestMeasure(t *testing.T) {
 	for _, of := range ratios {
 		if !strings.Contains(printed.String(), "| "+of.what+" |") {
 			t.Errorf("no %q in\n%s", of.what, &printed)
-		}
-	}
-}
-
-// A ratio is the median of the rounds' own ratios.
-func TestRatios(t *testing.T) {
-	seconds := func(values ...float64) []sample {
-		var s []sample
-		for _, v := range values {
-			s = append(s, sample{seconds: v})
-		}
-		return s
-	}
-	r := result{samples: map[string][]sample{
-		migrate: seconds(4, 2, 10), load: seconds(1, 1, 2), readSource: seconds(1, 0.5, 1), plan: seconds(1, 1, 1),
-	}}
-	want := map[string]float64{
-		"speed of migrate ÷ speed of a bare read of the source and then a bare load": 0.5, // of 0.5, 0.75 and 0.3
-		"speed of plan ÷ speed of migrate":                                           4,   // of 4, 2 and 10
-	}
-	for what, value := range want {
-		i := slices.IndexFunc(ratios, func(of ratio) bool { return of.what == what })
-		if i < 0 {
-			t.Errorf("there is no ratio %q", what)
-		} else if got := r.value(ratios[i]); math.Abs(got-value) > 1e-9 {
-			t.Errorf("%s: got %v, want %v", what, got, value)
 		}
 	}
 }

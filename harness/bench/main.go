@@ -266,18 +266,6 @@ func (r result) median(f func(round int) float64) float64 {
 	return values[len(values)/2]
 }
 
-// value returns the median of the rounds' ratios. It does not divide medians, because what
-// disturbs one side in a round is likely to disturb the other side in the same round.
-func (r result) value(of ratio) float64 {
-	return r.median(func(round int) float64 {
-		sum := 0.0
-		for _, what := range of.yardstick {
-			sum += r.samples[what][round].seconds
-		}
-		return sum / r.samples[of.of][round].seconds
-	})
-}
-
 // print writes two tables of Markdown: how long each thing took, and the ratios.
 func (r result) print(w io.Writer) {
 	fmt.Fprintln(w, "| what | seconds | records/s | CPU time, ms a record | peak memory, MB |\n|---|---|---|---|---|")
@@ -294,7 +282,16 @@ func (r result) print(w io.Writer) {
 	}
 	fmt.Fprintln(w, "\n| ratio | is | goal |\n|---|---|---|")
 	for _, of := range ratios {
-		fmt.Fprintf(w, "| %s | %.2f | %s |\n", of.what, r.value(of), of.goal)
+		// It does not divide medians, because what disturbs one side in a round is likely to
+		// disturb the other side in the same round.
+		is := r.median(func(round int) float64 {
+			sum := 0.0
+			for _, what := range of.yardstick {
+				sum += r.samples[what][round].seconds
+			}
+			return sum / r.samples[of.of][round].seconds
+		})
+		fmt.Fprintf(w, "| %s | %.2f | %s |\n", of.what, is, of.goal)
 	}
 	fmt.Fprintln(w)
 }

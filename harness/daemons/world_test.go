@@ -12,7 +12,6 @@ import (
 	"mrtq/internal/legacyqueue"
 	"mrtq/legacy"
 	"mrtq/newqueue"
-	"mrtq/newqueue/client"
 )
 
 // A daemon is killed before each of its writes in turn. When its session has expired, the
@@ -118,40 +117,6 @@ func ingestPayload(id string) legacy.Payload {
 	return legacy.Payload{"jobID": id, "batchID": "bid-1", "type": "file", "filename": "a.txt", "profile": "p"}
 }
 
-// A legacy consumer takes the first pending record that has its digit, and the second
-// consumer of a worker only those of high priority.
-func TestLegacyOrder(t *testing.T) {
-	q := newLegacyQueue(t, daemons.Options{})
-	for id, status := range map[string]legacy.Status{
-		"05000000000001": legacy.Held, "05000000000002": legacy.Pending, "04010000000003": legacy.Pending,
-		"05100000000004": legacy.Pending, "06000000000005": legacy.Pending,
-	} {
-		q.legacyRecord("/ingest/mrtQ-"+id, status, ingestPayload("jid-"+id))
-	}
-	took := func(worker string) string {
-		turn := q.legacyWorker(worker).Begin()
-		q.until(turn, "set to consumed")
-		p, more := turn.Next()
-		if !more {
-			return "nothing"
-		}
-		value(turn.Finish())(t)
-		return p.Write
-	}
-	for _, want := range []struct{ worker, record string }{
-		{"ingest 0 (high priority)", "05100000000004"}, {"ingest 0", "05000000000002"}, {"ingest 0", "06000000000005"}, {"ingest 1", "04010000000003"},
-	} {
-		if got := took(want.worker); got != "move the payload of bid-1/jid-"+want.record {
-			t.Errorf("%s did %q, want that it takes %s", want.worker, got, want.record)
-		}
-	}
-	for _, a := range q.LegacyWorkers() {
-		if strings.Contains(a.Name, "ingest") && value(a.Step())(t) {
-			t.Errorf("%s still finds something", a.Name)
-		}
-	}
-}
-
 // What a legacy worker does with a record of each queue, and what is left if it is killed.
 func TestLegacyWorkers(t *testing.T) {
 	const node = "0000000001"
@@ -191,115 +156,6 @@ func TestLegacyWorkers(t *testing.T) {
 				t.Errorf("a record whose worker was killed is %s", q.legacyStatus(other))
 			}
 		})
-	}
-}
-
-// The legacy consumer leaves a record for inventory, and the cleanup removes what is
-// completed or deleted.
-func TestLegacyInventoryAndCleanup(t *testing.T) {
-	q := newLegacyQueue(t, daemons.Options{})
-	q.legacyRecord("/ingest/mrtQ-05000000000001", legacy.Pending, ingestPayload("a"))
-	q.legacyRecord("/ingest/mrtQ-05000000000002", legacy.Deleted, ingestPayload("b"))
-	q.legacyRecord("/ingest/mrtQ-05000000000003", legacy.Failed, ingestPayload("c"))
-	for _, worker := range []string{"ingest 0", "inventory", "cleanup"} {
-		q.step(q.legacyWorker(worker))
-	}
-	left, _, err := q.conn.Children("/legacy/ingest")
-	must(t, err)
-	if !slices.Equal(left, []string{"mrtQ-05000000000003"}) || q.legacyStatus("/mrt.inventory.full/mrtQ-000000000000") != "completed" {
-		t.Errorf("left: %v", left)
-	}
-}
-
-// The same work counts as one, whoever does it.
-func TestLegacyAndNewWorkersCountTogether(t *testing.T) {
-	q := newLegacyQueue(t, daemons.Options{})
-	jid := q.add("Pending", newqueue.Object{"jobID": "a", "batchID": "bid-1"})
-	q.legacyRecord("/ingest/mrtQ-05000000000001", legacy.Pending, ingestPayload("a"))
-	q.step(q.legacyWorker("ingest 0"))
-	must(t, q.Run())
-	// The legacy worker has cleaned the payload up.
-	if e := q.Executions()["a"]; e.Times() != 2 || e.Stored != 1 || e.StoredEmpty != 1 || q.status(jid) != "Completed" {
-		t.Errorf("its work: %+v", e)
-	}
-}
-
-// documentedQueue has jobs of dialect design, which workers of that dialect work on.
-func documentedQueue(t *testing.T, opt daemons.Options, jobs int) *queue {
-	t.Helper()
-	opt.Dialect = newqueue.Design
-	q := newQueue(t, opt)
-	nq := client.Open(q.conn, newqueue.Design)
-	for i := range jobs {
-		if i%3 == 0 {
-			value(nq.CreateBatch(t.Context(), newqueue.Submission{ProfileName: "p", Submitter: "s"}))(t)
-			b := value(nq.AcquireBatch(t.Context(), newqueue.BatchPending))(t)
-			var all []client.NewJob
-			for j := i; j < min(i+3, jobs); j++ {
-				all = append(all, client.NewJob{Priority: 5, Configuration: newqueue.Configuration{Other: newqueue.Object{"jobID": fmt.Sprintf("jid-%d", j)}}})
-			}
-			value(b.Process(t.Context(), all...))(t)
-		}
-	}
-	value(nq.CreateRequest(t.Context(), newqueue.AccessSmall, newqueue.Token{Token: "small"}))(t)
-	value(nq.CreateRequest(t.Context(), newqueue.AccessLarge, newqueue.Token{Token: "large"}))(t)
-	return q
-}
-
-// Workers of dialect design do everything once, in the documented states.
-func TestDocumentedWorkers(t *testing.T) {
-	q := documentedQueue(t, daemons.Options{Fails: func(worker, record string) bool { return worker == "processing" && record == "jid-1" }}, 4)
-	must(t, q.Run())
-	states := []string{"estimating", "provisioning", "downloading", "processing", "recording", "notify", "completed"}
-	for record, e := range q.Executions() {
-		want, times, mailed := states, 1, 1
-		switch record {
-		case "jid-1":
-			want, times = []string{"estimating", "provisioning", "downloading", "processing", "failed"}, 0
-		case "small", "large":
-			want, mailed = []string{"processing", "completed"}, 0
-		}
-		if !slices.Equal(e.States, want) || e.Times() != times || e.Mailed != mailed {
-			t.Errorf("%s: %+v", record, e)
-		}
-	}
-	if n := len(q.Executions()); n != 6 || len(q.Mails) != 2 {
-		t.Errorf("%d records were worked on, %v", n, q.Mails)
-	}
-	must(t, q.Clean())
-	if len(q.Removed) != 1 {
-		t.Errorf("the cleanup removed %v", q.Removed)
-	}
-	left := value(q.States("/jobs"))(t)
-	for jid, state := range left {
-		if state == "failed" {
-			must(t, q.Do(daemons.RequeueJob, jid))
-		}
-	}
-	must(t, q.Run())
-	for bid := range value(q.States("/batches"))(t) {
-		must(t, q.Do(daemons.UpdateReport, bid))
-	}
-	must(t, q.Run())
-	if e := q.Executions()["jid-1"]; len(left) != 3 || !slices.Equal(e.States[5:], []string{"failed"}) || e.Mailed != 1 {
-		t.Errorf("%d jobs were left; after a requeue: %+v", len(left), e)
-	}
-}
-
-// A worker of dialect design that loses its session before its transition can't make it,
-// and another one does the work.
-func TestDocumentedWorkerLosesItsSession(t *testing.T) {
-	q := documentedQueue(t, daemons.Options{}, 1)
-	worker := q.worker("pending")
-	turn := worker.Begin()
-	q.until(turn, "succeed with")
-	worker.Expire()
-	if _, err := turn.Finish(); err == nil {
-		t.Error("it made the transition")
-	}
-	must(t, q.Run())
-	if e := q.Executions()["jid-0"]; e.Times() != 1 || len(e.Workers) != 8 {
-		t.Errorf("its work: %+v", e)
 	}
 }
 

@@ -58,7 +58,7 @@ func (s *seen) why(items ...string) string {
 
 // compare says what is not as foretold, after the queue was worked to its end.
 func compare(records []foretold, batches map[string]*batch, s *seen) []Difference {
-	all := slices.Concat(compareTimes(records, s), compareRecorded(records, s), compareStates(records, s), compareReports(records, batches, s))
+	all := slices.Concat(compareTimes(records, s), compareStates(records, s), compareReports(records, batches, s))
 	return append(all, compareOrder(records, s.begun)...)
 }
 
@@ -119,17 +119,6 @@ func together(f *foretold, all []*foretold) string {
 		return ""
 	}
 	return "; counted together with " + strings.Join(others, ", ") + ", because they say that they are the same work"
-}
-
-// compareRecorded finds objects that were stored and not recorded in inventory once.
-func compareRecorded(records []foretold, s *seen) (all []Difference) {
-	for i := range records {
-		f := &records[i]
-		if e := s.executions[f.Key]; !f.Before && e.Stored == 1 && e.Recorded == 0 && f.Told == "" && !s.failed[f.Key] {
-			all = append(all, Difference{Never, f.Path, "its object was stored, and never recorded in inventory" + s.why(f.Job)})
-		}
-	}
-	return all
 }
 
 // compareStates compares the states in which the jobs ended. Jobs that are completed or deleted
