@@ -51,7 +51,7 @@ var zones = map[string]map[string]string{
 	"empty":       {"data": nothing, "null": nothing, "touched": nothing, "deleted": damage, "recreated": nothing, "child": damage, "ephemeral": damage, "acl": damage},
 	"layout":      {"data": nothing, "null": nothing, "touched": nothing, "deleted": named, "recreated": acted, "child": damage, "ephemeral": "", "acl": damage},
 	"jobs":        {"data": damage, "null": damage, "touched": nothing, "deleted": named, "recreated": acted, "child": damage, "ephemeral": "", "acl": damage},
-	"names":       {"data": nothing, "null": nothing, "touched": nothing, "deleted": named, "recreated": nothing, "child": damage, "ephemeral": "", "acl": damage},
+	"names":       {"data": nothing, "null": nothing, "touched": nothing, "deleted": named, "recreated": nothing, "child": nothing, "ephemeral": "", "acl": damage},
 	"locks":       {"data": nothing, "null": nothing, "touched": nothing, "deleted": released, "recreated": nothing, "child": damage, "ephemeral": "", "acl": damage},
 	"spare":       {"data": nothing, "null": nothing, "touched": nothing, "deleted": nothing, "recreated": nothing, "child": nothing, "ephemeral": "", "acl": nothing},
 	"state":       {"data": nothing, "null": nothing, "touched": nothing, "deleted": nothing, "recreated": nothing, "child": damage, "ephemeral": "", "acl": damage},
@@ -194,7 +194,6 @@ func moves(tree *znode.Tree, d newqueue.Dialect) (all []tampering) {
 			add("entry of no job in a batch", path, func(s *site) { s.create(folder+"/jid0000009999", nil) }, damage)
 		case z == "batch":
 			add("foreign folder", path, func(s *site) { s.create(path+"/states/by-hand", nil) }, damage)
-			add("second name of a batch", path, func(s *site) { s.create("/batch-uuids/by-hand", []byte(name)) }, damage)
 			if f := newqueue.BatchFolderPath(name, newqueue.FolderDeleted); tree.Get(f) == nil {
 				add("folder of a batch added", path, func(s *site) { s.create(f, nil) }, named)
 			}

@@ -1,9 +1,7 @@
 package merritt
 
 import (
-	"bytes"
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -191,68 +189,13 @@ func checkState(r *layout.Reading, key, whose, state string, known bool) {
 	}
 }
 
-// mostLevels is how deep org.json reads objects and arrays into each other.
-const mostLevels = 512
-
-// strictly refuses JSON that a service refuses, before read reads it: org.json takes no key twice in an
-// object and no more than some levels, and the admin tool takes only UTF-8. encoding/json takes all that.
+// strictly refuses bytes that are not UTF-8, before read reads them: the admin tool does, and encoding/json takes them.
 func strictly(read func(*layout.Reading) any) func(*layout.Reading) any {
 	return func(r *layout.Reading) any {
-		if wrong := refused(r.Data); wrong != "" {
-			r.Fault(layout.NotJSON, r.Node.Codec.Says, wrong)
+		if !utf8.Valid(r.Data) {
+			r.Fault(layout.NotJSON, r.Node.Codec.Says, fmt.Sprintf("bytes that are not UTF-8: %.60q", r.Data))
 			return nil
 		}
 		return read(r)
 	}
-}
-
-// refused says what a service does not take in a JSON text, "" for nothing. It is quick, because it sees every JSON
-// text of a tree. What is no JSON at all, read reports.
-func refused(data []byte) string {
-	for at := 0; at < len(data); {
-		r, size := utf8.DecodeRune(data[at:])
-		if r == utf8.RuneError && size == 1 {
-			return fmt.Sprintf("byte %#02x at offset %d is not UTF-8", data[at], at)
-		}
-		at += size
-	}
-	keys := []map[string]bool{{}} // around the text, and of each object and array that is open
-	for rest := data; len(rest) > 0; rest = rest[1:] {
-		switch rest[0] {
-		case '{', '[':
-			if keys = append(keys, map[string]bool{}); len(keys)-1 > mostLevels {
-				return fmt.Sprintf("objects and arrays are in each other more than %d levels deep", mostLevels)
-			}
-		case '}', ']':
-			keys = keys[:max(len(keys)-1, 1)]
-		case '"':
-			text := literal(rest)
-			if rest = rest[len(text)-1:]; !bytes.HasPrefix(bytes.TrimLeft(rest[1:], " \t\r\n"), []byte(":")) {
-				continue // it is no key
-			}
-			name := string(bytes.Trim(text, `"`))
-			if bytes.IndexByte(text, '\\') >= 0 {
-				_ = json.Unmarshal(text, &name)
-			}
-			top := keys[len(keys)-1]
-			if top[name] {
-				return fmt.Sprintf("key %.40q is there twice", name)
-			}
-			top[name] = true
-		}
-	}
-	return ""
-}
-
-// literal is the string that a JSON text begins with, with its quotes.
-func literal(text []byte) []byte {
-	for i := 1; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '"':
-			return text[:i+1]
-		}
-	}
-	return text
 }

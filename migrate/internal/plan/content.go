@@ -55,22 +55,20 @@ func (b *Builder) checkSize(r rules.Record, s rules.State, batch *Batch) {
 	if len(r.Data)*escapeGrowth+smallJob < limit {
 		return
 	}
-	job := rules.Job{Record: r, State: s, Priority: b.plan.Choices.Priority(r), Run: b.plan.Run, ID: newqueue.SequenceID(newqueue.JobPrefix, 0), Batch: newqueue.SequenceID(newqueue.BatchPrefix, 0)}
-	nodes := job.Nodes(b.plan.Dialect)
-	if batch != nil && batch.New {
-		nodes = append(nodes, batch.All.Nodes(b.plan.Dialect)...)
-	}
-	if size := len(r.Data) + 2*(len(r.Path)+maxChroot); size > limit {
-		b.problem(Problem{Kind: TooLarge, Path: r.Path, Message: fmt.Sprintf("handing it over takes %d bytes in one transaction, but the server's limit leaves %d", size, limit),
-			Next: "raise jute.maxbuffer on the servers, and plan with the same number"})
-		return
-	}
-	size := 0
-	for _, n := range nodes {
-		size += znode.Op{Kind: znode.OpCreate, Path: n.Path, Data: n.Data, ACL: b.plan.Settings.ACL}.Size(maxChroot)
+	what, size := "handing it over takes", len(r.Data)+2*(len(r.Path)+maxChroot)
+	if size <= limit {
+		what, size = "its job takes", 0
+		job := rules.Job{Record: r, State: s, Priority: b.plan.Choices.Priority(r), Run: b.plan.Run, ID: newqueue.SequenceID(newqueue.JobPrefix, 0), Batch: newqueue.SequenceID(newqueue.BatchPrefix, 0)}
+		nodes := job.Nodes(b.plan.Dialect)
+		if batch != nil && batch.New {
+			nodes = append(nodes, batch.All.Nodes(b.plan.Dialect)...)
+		}
+		for _, n := range nodes {
+			size += znode.Op{Kind: znode.OpCreate, Path: n.Path, Data: n.Data, ACL: b.plan.Settings.ACL}.Size(maxChroot)
+		}
 	}
 	if size > limit {
-		b.problem(Problem{Kind: TooLarge, Path: r.Path, Message: fmt.Sprintf("its job takes %d bytes in one transaction, but the server's limit leaves %d", size, limit),
+		b.problem(Problem{Kind: TooLarge, Path: r.Path, Message: fmt.Sprintf("%s %d bytes in one transaction, but the server's limit leaves %d", what, size, limit),
 			Next: "raise jute.maxbuffer on the servers, and plan with the same number"})
 	}
 }

@@ -130,3 +130,20 @@ func metadata(p legacy.Payload) newqueue.Metadata {
 		ErcWhere: text(p, "objectID"),
 	}
 }
+
+// keyUpdate is the one property for which the services demand a type: a boolean.
+const keyUpdate = "update"
+
+// updateFlag is the flag as a boolean: false if the record has none. ok is false if the
+// record's value is neither true nor false.
+func updateFlag(p legacy.Payload) (value, ok bool) {
+	switch v := p[keyUpdate].(type) {
+	case nil:
+		return false, true
+	case bool:
+		return v, true
+	case string:
+		return strings.EqualFold(v, "true"), strings.EqualFold(v, "true") || strings.EqualFold(v, "false")
+	}
+	return false, false
+}

@@ -9,7 +9,6 @@
 //	state.go          queue × legacy status → the state in which its job or request begins
 //	job.go            record → the znodes of its job
 //	configuration.go  record → the job's configuration, key by key
-//	servicekeys.go    the keys that the deployed services read
 //	access.go         record → the znodes of its access request
 //	batch.go          the batch that a job belongs to, and the batch's znodes
 //	submission.go     records of a batch → its submission

@@ -2,62 +2,49 @@ package rules
 
 import (
 	"fmt"
-	"maps"
-	"slices"
+	"strconv"
 	"strings"
 	"time"
 
-	"mrtq/legacy"
 	"mrtq/newqueue"
 )
 
-// submissionFields are the keys of a submission that come from the jobs' properties. A
-// wide field should be the same in all of a batch's jobs. The other fields describe one
-// object, and go into the submission only if all jobs agree.
-var submissionFields = []struct {
+// shared are the properties of a batch's jobs that go into its submission. A wide one should be the same in
+// all jobs of a depositor's batch; the others describe one object, and go into the submission only if all jobs
+// agree. Those with a key of the published design are there under that key. In dialect mrt-zk all are also there
+// under their own names, because the deployed services read them there, or once read them (HandlerSubmit of both
+// sides). Every property is in the configuration of its job, too.
+var shared = []struct {
 	property string
 	wide     bool
-	set      func(*newqueue.Submission, string)
+	set      func(*newqueue.Submission, string) // nil if the design has no key for it
 }{
-	{"profile", true, func(s *newqueue.Submission, v string) { s.ProfileName = v }},
-	{"submitter", true, func(s *newqueue.Submission, v string) { s.Submitter = v }},
-	{"type", true, func(s *newqueue.Submission, v string) { s.Type = v }},
-	{"filename", false, func(s *newqueue.Submission, v string) { s.PayloadFilename = v }},
-	{"title", false, func(s *newqueue.Submission, v string) { s.ErcWhat = v }},
+	{"profile", true, func(s *newqueue.Submission, v string) { s.ProfileName = v }},       // every ingest daemon, the collection hold, the report, the admin's lists
+	{"submitter", true, func(s *newqueue.Submission, v string) { s.Submitter = v }},       // the email, mrt-ingest.txt, the admin's lists
+	{"type", true, func(s *newqueue.Submission, v string) { s.Type = v }},                 // Initialize, Estimate, Download
+	{"filename", false, func(s *newqueue.Submission, v string) { s.PayloadFilename = v }}, // Initialize (Verify, mrt-ingest.txt), the admin's lists
+	{"title", false, func(s *newqueue.Submission, v string) { s.ErcWhat = v }},            // this and the next two: the object's metadata
 	{"creator", false, func(s *newqueue.Submission, v string) { s.ErcWho = v }},
 	{"date", false, func(s *newqueue.Submission, v string) { s.ErcWhen = v }},
-	{"objectID", false, func(s *newqueue.Submission, v string) { s.ErcWhere = v }},
+	{"objectID", false, func(s *newqueue.Submission, v string) { s.ErcWhere = v }}, // the report of a verbose profile; else identifiers has it
+	{"localID", false, nil},             // the same
+	{"responseForm", true, nil},         // nobody: its reader drops it
+	{"notification", true, nil},         // the report: who gets the email
+	{"notificationFormat", true, nil},   // the callback's format
+	{"retainTargetURL", true, nil},      // the identifier service: the string "true"
+	{"DataCiteResourceType", true, nil}, // nobody: only the legacy services did
+	{"note", false, nil},                // the object's metadata, like the next
+	{"DCcontributor", true, nil}, {"DCcoverage", true, nil}, {"DCcreator", true, nil}, {"DCdate", true, nil}, {"DCdescription", true, nil},
+	{"DCformat", true, nil}, {"DCidentifier", true, nil}, {"DClanguage", true, nil}, {"DCpublisher", true, nil}, {"DCrelation", true, nil},
+	{"DCrights", true, nil}, {"DCsource", true, nil}, {"DCsubject", true, nil}, {"DCtitle", true, nil}, {"DCtype", true, nil},
 }
-
-// sharedField is a property that goes into a submission. It is wide only in a batch of
-// the depositor's.
-type sharedField struct {
-	property string
-	wide     bool
-}
-
-// sharedFields are the shared properties of a dialect, each once.
-var sharedFields = func() map[newqueue.Dialect][]sharedField {
-	var design []sharedField
-	for _, f := range submissionFields {
-		design = append(design, sharedField{f.property, f.wide})
-	}
-	mrtzk := slices.Clone(design)
-	for _, k := range serviceKeys {
-		if !slices.ContainsFunc(design, func(f sharedField) bool { return f.property == k.property }) {
-			mrtzk = append(mrtzk, k)
-		}
-	}
-	return map[newqueue.Dialect][]sharedField{newqueue.Design: design, newqueue.MrtZK: mrtzk}
-}()
 
 // submission is what the records of a batch together say of it. It does not grow with
 // their number.
 type submission struct {
-	shared []sharedValue // properties that at least one record has
-	update sharedFlag
-	mode   string    // of the first record
-	date   time.Time // of the earliest record
+	values []sharedValue // properties that at least one record has
+	mode   string        // of the first record
+	date   time.Time     // of the earliest record
 	// disagree names, for each wide property on which records disagree, two of them.
 	disagree []string
 }
@@ -71,24 +58,19 @@ type sharedValue struct {
 	differs, warned bool
 }
 
-// sharedFlag is what the records say of the flag update. The first record that says
-// something counts.
-type sharedFlag struct {
-	value, warned bool
-	from          string // that record; "" if none says anything
-}
-
 func (s *submission) add(key BatchKey, r Record, first bool, d newqueue.Dialect) {
 	p := r.Legacy.Payload
 	if first { // the records of a batch have much the same properties, and a large queue has many batches
-		s.mode, s.shared = submissionMode(p), make([]sharedValue, 0, min(len(p), len(sharedFields[d])))
+		s.mode, s.values = submissionMode(p), make([]sharedValue, 0, min(len(p), len(shared)))
 	}
 	s.date = earlier(s.date, r.Legacy.Header.Time)
-	for _, f := range sharedFields[d] {
-		s.share(key, f.property, f.wide && key.Kind == OfBatch, first, text(p, f.property), r.Path)
+	for _, f := range shared {
+		if f.set != nil || d == newqueue.MrtZK {
+			s.share(key, f.property, f.wide && key.Kind == OfBatch, first, text(p, f.property), r.Path)
+		}
 	}
-	if d == newqueue.MrtZK {
-		s.shareUpdate(key, p, r.Path)
+	if value, ok := updateFlag(p); ok && d == newqueue.MrtZK { // the first record that says something counts, whatever the batch
+		s.share(key, keyUpdate, true, first, strconv.FormatBool(value), r.Path)
 	}
 }
 
@@ -101,7 +83,7 @@ func (s *submission) share(key BatchKey, property string, wide, first bool, v, f
 		if !value.differs {
 			value.value, value.from = strings.Clone(v), from
 		}
-		s.shared = append(s.shared, value)
+		s.values = append(s.values, value)
 	case v == known.value || wide && v == "" || known.differs:
 	case !wide:
 		known.differs, known.value, known.from = true, "", ""
@@ -111,24 +93,11 @@ func (s *submission) share(key BatchKey, property string, wide, first bool, v, f
 	}
 }
 
-func (s *submission) shareUpdate(key BatchKey, p legacy.Payload, from string) {
-	u := &s.update
-	value, ok := updateFlag(p)
-	switch {
-	case !ok:
-	case u.from == "":
-		u.value, u.from = value, from
-	case value != u.value && !u.warned:
-		u.warned = true
-		s.disagree = append(s.disagree, fmt.Sprintf("batch %s: update is %t in %s and %t in %s; the first goes into the submission", key.UUID, u.value, u.from, value, from))
-	}
-}
-
 // of is the value of a property; nil if no record has one.
 func (s *submission) of(property string) *sharedValue {
-	for i := range s.shared {
-		if s.shared[i].property == property {
-			return &s.shared[i]
+	for i := range s.values {
+		if s.values[i].property == property {
+			return &s.values[i]
 		}
 	}
 	return nil
@@ -145,23 +114,20 @@ func (s *submission) value(property string) string {
 // the services read.
 func (s *submission) object(key BatchKey, d newqueue.Dialect) newqueue.Object {
 	fields := newqueue.Submission{BatchID: key.UUID, SubmissionDate: s.date, SubmissionMode: s.mode}
-	for _, f := range submissionFields {
-		f.set(&fields, s.value(f.property))
+	for _, f := range shared {
+		if f.set != nil {
+			f.set(&fields, s.value(f.property))
+		}
 	}
 	o := fields.Object(d)
-	if d == newqueue.MrtZK {
-		maps.Copy(o, s.serviceKeys())
+	if d != newqueue.MrtZK {
+		return o
 	}
-	return o
-}
-
-// serviceKeys are the submission's keys that the services read.
-func (s *submission) serviceKeys() newqueue.Object {
 	// No record has the name of the batch's manifest. An empty name is safe.
-	o := newqueue.Object{"filename": "", keyUpdate: s.update.value}
-	for _, k := range serviceKeys {
-		if v := s.value(k.property); v != "" {
-			o[k.property] = v
+	o["filename"], o[keyUpdate] = "", s.value(keyUpdate) == "true"
+	for _, f := range shared {
+		if v := s.value(f.property); v != "" {
+			o[f.property] = v
 		}
 	}
 	return o
