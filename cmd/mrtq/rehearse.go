@@ -73,11 +73,7 @@ func (c *rehearseCmd) run(ctx context.Context, a *app, source string) error {
 		return err
 	}
 	r, err := rehearse.Run(ctx, copied, opt)
-	var full *rehearse.NotEmptyError
-	switch {
-	case errors.As(err, &full):
-		return exit.Usagef("--on: %w", err)
-	case err != nil:
+	if err != nil {
 		return err
 	}
 	if c.output == "json" {

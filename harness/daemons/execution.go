@@ -12,7 +12,6 @@ type Execution struct {
 	Stored, StoredEmpty int
 	Recorded            int // in inventory
 	Assembled           int // as an access request
-	Mailed              int // listed in a report
 }
 
 // Times returns how often the work was done. More than once is one time too many.
@@ -31,7 +30,7 @@ func (e *Execution) stored(content bool) {
 func (e Execution) And(other Execution) Execution {
 	return Execution{
 		Workers: slices.Concat(e.Workers, other.Workers), States: slices.Concat(e.States, other.States),
-		Stored: e.Stored + other.Stored, StoredEmpty: e.StoredEmpty + other.StoredEmpty, Recorded: e.Recorded + other.Recorded, Assembled: e.Assembled + other.Assembled, Mailed: e.Mailed + other.Mailed,
+		Stored: e.Stored + other.Stored, StoredEmpty: e.StoredEmpty + other.StoredEmpty, Recorded: e.Recorded + other.Recorded, Assembled: e.Assembled + other.Assembled,
 	}
 }
 

@@ -63,15 +63,3 @@ func (w *World) stopped(d services.Daemon) bool {
 		return t.Daemon == d && (t.Effect == services.StopsQueue || t.Effect == services.EndsThread)
 	})
 }
-
-// LocksLeft returns the locks on objects and local ids that are there.
-func (w *World) LocksLeft() (locks []string, err error) {
-	defer lost(&err)
-	for _, folder := range []string{"/locks/storage", "/locks/inventory", "/locks/localid"} {
-		names, _ := w.children(folder)
-		for _, name := range names {
-			locks = append(locks, folder+"/"+name)
-		}
-	}
-	return locks, nil
-}

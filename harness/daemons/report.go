@@ -147,8 +147,5 @@ func (t *Turn) listed(b *batch, folder string, failed bool) (ids []string) {
 // send sends a report.
 func (t *Turn) send(m Mail) {
 	t.before("mail the report of", m.Batch)
-	for _, record := range slices.Concat(m.Completed, m.Failed) {
-		t.note(record, func(e *Execution) { e.Mailed++ })
-	}
 	t.world.Mails = append(t.world.Mails, m)
 }

@@ -25,7 +25,6 @@ const (
 	Reports   Kind = "reports"    // a batch was reported never, twice, or without one of its jobs
 	Layout    Kind = "layout"     // verify finds a difference
 	WhileHeld Kind = "while-held" // a worker worked although its queue was held
-	Left      Kind = "left"       // a lock is left
 	Stuck     Kind = "stuck"      // a worker could not do a documented step
 )
 

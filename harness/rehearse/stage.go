@@ -3,7 +3,6 @@ package rehearse
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"mrtq/harness"
@@ -28,16 +27,6 @@ type stage struct {
 	// inside is the server in this process, which nobody else can reach; nil for another backend.
 	inside *minizk.Server
 	server *harness.Server // of another backend
-}
-
-// NotEmptyError says that a chroot that was given for a rehearsal has znodes.
-type NotEmptyError struct {
-	Address string
-	Names   []string // some of its children
-}
-
-func (e *NotEmptyError) Error() string {
-	return fmt.Sprintf("%s is not empty: it has %q. A rehearsal needs an empty chroot on a staging ensemble: create one, and give it. The data of a znode mrtq-… says whose copy it is; when that process has ended, zkCli's deleteall removes it", e.Address, e.Names)
 }
 
 // start starts the server, or makes a chroot of its own at an address. Stop it with stop, which
@@ -86,14 +75,11 @@ func wantEmpty(ctx context.Context, opt Options) error {
 		return fmt.Errorf("%s: the chroot %s does not exist there; create it as an empty znode (in zkCli: create %[2]s), or give another address", opt.Backend, address.Chroot)
 	}
 	names, err := r.Children(ctx, "/")
-	if err != nil {
+	if err != nil || len(names) == 0 {
 		return err
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { return name == "zookeeper" })
-	if len(names) == 0 {
-		return nil
-	}
-	return &NotEmptyError{string(opt.Backend), names[:min(len(names), 5)]}
+	return fmt.Errorf("%s is not empty: it has %q. A rehearsal needs an empty chroot on a staging ensemble: create one, and give it. The data of a znode mrtq-… says whose copy it is; when that process has ended, zkCli's deleteall removes it",
+		opt.Backend, names[:min(len(names), 5)])
 }
 
 // stop ends the server, or removes the chroot, also after Ctrl-C.

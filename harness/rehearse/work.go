@@ -189,12 +189,3 @@ func (c *crew) result() (*seen, error) {
 	}
 	return s, nil
 }
-
-// locksLeft are the locks that nobody has any more.
-func (c *crew) locksLeft() (all []Difference, err error) {
-	locks, err := c.LocksLeft()
-	for _, path := range locks {
-		all = append(all, Difference{Left, path, "this lock is left, although all workers have finished"})
-	}
-	return all, err
-}
