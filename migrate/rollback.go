@@ -89,7 +89,7 @@ func PreviewRollback(ctx context.Context, at *Reader, run string, opt RollbackOp
 // in the transaction that removes its job. A job that was begun stays, and is the only copy. The layout and the run's record
 // stay. Rollback waits until no other migrator works on the target.
 //
-// Rollback first holds the queues. It can't end while a session has locked a job that stays. If any job stays, the
+// Rollback first holds the queues. It can't end while a session has locked a job that stays. If any job stays, or has stayed before, the
 // queues stay held, so that the workers of both queues do not work side by side; [Release] lifts the holds later.
 //
 // The error wraps [ErrUndecided] or [ErrAtWork] if the rollback could not end because of that: the same call ends
@@ -439,14 +439,18 @@ func (r *rolling) end(ctx context.Context, chain *apply.Chain, undo *Undo) error
 	if why != nil {
 		return why
 	}
+	stay, err := r.stayed(ctx)
+	if err != nil {
+		return err
+	}
 	var ops []znode.Op
-	undo.Held = len(undo.Keeps) > 0
+	undo.Held = stay || len(undo.Keeps) > 0
 	for _, h := range r.target.Holds {
 		if !undo.Held && h.Queue != "" && h.Owners.Has(r.run().ID) {
 			ops = append(ops, leave(h, h.Owners.Without(r.run().ID)))
 		}
 	}
-	err := chain.End(ctx, ops, func(next *ledger.Run) {
+	err = chain.End(ctx, ops, func(next *ledger.Run) {
 		next.State, next.Kept, next.Finished = ledger.RolledBack, len(undo.Keeps), now(r.opt.Now)
 	})
 	if err != nil {
@@ -455,6 +459,26 @@ func (r *rolling) end(ctx context.Context, chain *apply.Chain, undo *Undo) error
 	undo.Steps++
 	removeKeptParents(ctx, r.w, r.run())
 	return nil
+}
+
+// stayed reports whether jobs of other runs stay, all of which were rolled back, so that legacy workers can start when this
+// rollback ends. A release had lifted their holds, and this rollback has them now.
+func (r *rolling) stayed(ctx context.Context) (bool, error) {
+	for i, run := range r.target.Ledger.Runs {
+		if i != r.index && run.State != ledger.RolledBack {
+			return false, nil
+		}
+	}
+	names, err := r.target.ReadNames(ctx)
+	if err != nil {
+		return false, cancelled(err)
+	}
+	for e := range r.target.Ledger.All() {
+		if int(e.Run) != r.index && names.Has(e.Job) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // removeKeptParents removes the parents of a run's kept bytes, if they are empty. If that fails, they do no harm.

@@ -310,6 +310,27 @@ func TestForbiddenZnode(t *testing.T) {
 	s.mustRollback(migrate.RollbackOptions{})
 }
 
+// A job stays, a release lets it run, and a second run is rolled back, too: then legacy workers can start, so the queues stay held for
+// the job.
+func TestSecondRollbackHoldsWhatStayed(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		s := serve(t, queueTree(t, pendings(t, 3, 1)), d)
+		s.mustMigrate(s.options())
+		s.release()
+		s.fails()
+		s.mustRollback(migrate.RollbackOptions{})
+		s.must(errorOf(s.tryRelease(migrate.ReleaseOptions{WorkersStopped: 2})))
+		if held := s.holdsNow(); held != "" {
+			t.Fatal(held)
+		}
+		s.mustMigrate(s.further())
+		s.mustRollback(migrate.RollbackOptions{})
+		if held := s.holdsNow(); held != "accessLarge=run0000000001 accessSmall=run0000000001 ingest=run0000000001" {
+			t.Errorf("held: %s", held)
+		}
+	})
+}
+
 // A rollback lifts its run's part of the holds, also after a release. If a job stays, the queues stay held. Other owners' parts stay.
 func TestHoldsAfterRollback(t *testing.T) {
 	hold := func(s *site) { s.hold("ops", newqueue.HoldIngest) }
