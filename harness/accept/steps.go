@@ -1,6 +1,7 @@
 package accept
 
 import (
+	"cmp"
 	"path"
 	"strings"
 
@@ -21,7 +22,7 @@ func (w *world) register(s steps) {
 	s.Step(`a failed job whose last successful status is (\S+)`, func(last string) error { return w.newJob("job", "batch", seed{state: "failed", lss: last}) })
 	s.Step(`an? (\S+) job that Java's library has resumed and a worker has acquired`, w.aJobResumedByJava)
 	s.Step(`an? (\S+) job of a completed batch`, func(state string) error {
-		return first(w.newBatch("batch", "completed"), w.newJob("job", "batch", seed{state: state}))
+		return cmp.Or(w.newBatch("batch", "completed"), w.newJob("job", "batch", seed{state: state}))
 	})
 	s.Step(`a batch in (\S+)(?: with the completed jobs ([A-Z ]+))?`, w.batchOf)
 	s.Step(`a job ([A-Z]) in it that is (\S+)`, func(name, state string) error { return w.newJob("job "+name, "batch", seed{state: state}) })
@@ -102,7 +103,7 @@ func (w *world) register(s steps) {
 	s.Step(`the (inventory|storage) service has to (?:record|store) (\S+)`, w.hasToTake)
 	s.Step(`in its batch it moves from (\S+) to (\S+)`, w.batchEntryMoves)
 	s.Step(`the (job(?: [A-Z])?) has left the queue of (\S+)`, func(name, state string) error {
-		return first(w.done(), w.wantGone(entry(state, usualPriority, w.names[name])))
+		return cmp.Or(w.done(), w.wantGone(entry(state, usualPriority, w.names[name])))
 	})
 	s.Step(`the job ([A-Z]) is in the queue of (\S+) with priority (\d+)`, w.jobIsQueued)
 	s.Step(`each of these is a pending job, with an entry in its batch and in the queue`, func() error { return w.created("/jobs", w.jobs...) })
@@ -144,7 +145,7 @@ func (w *world) register(s steps) {
 	s.Step(`the report lists ([A-Z ]+|none) as (newly completed|still failed) and ([A-Z ]+|none) as (newly failed|resumed)(?: \(mrt-zk: ([A-Z ]+|none) and ([A-Z ]+|none)\))?`, w.reported)
 	s.Step(`there is (something|nothing) to send(?: \(mrt-zk: (something)\))?`, w.thereIsToSend)
 	s.Step(`the watch has (fired once|not fired)`, func(how string) error {
-		return first(w.done(), equal("the watch fired", w.last.fired, map[string]int{"fired once": 1, "not fired": 0}[how]))
+		return cmp.Or(w.done(), equal("the watch fired", w.last.fired, map[string]int{"fired once": 1, "not fired": 0}[how]))
 	})
 	s.Step(`the answer (has no warning|warns that its depositor will get no report)(?: about it)?`, w.answerWarns)
 	s.Step(`it is refused because (.*)`, w.isRefused)

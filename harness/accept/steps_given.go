@@ -186,7 +186,7 @@ func token(text string) object {
 // othersWork writes items that are not part of the scenario. No step may acquire,
 // report or clean up any of them.
 func (w *world) othersWork() error {
-	return first(
+	return cmp.Or(
 		w.newBatch("unrelated batch", "processing"),
 		w.newJob("unrelated held job", "unrelated batch", seed{state: "held", priority: 1}),
 		w.newJob("unrelated failed job", "unrelated batch", seed{state: "failed", priority: 1}),
@@ -227,7 +227,7 @@ func (w *world) theseItems(kind, state, size string, t *godog.Table) error {
 	rows, err := rowsOf(t, kind)
 	for _, row := range rows {
 		s := seed{state: state, size: size, priority: row["priority"].(int), space: row["bytes"].(int)}
-		err = first(err, w.newItem(kind, kind+" "+row[kind].(string), s))
+		err = cmp.Or(err, w.newItem(kind, kind+" "+row[kind].(string), s))
 	}
 	return err
 }
@@ -236,14 +236,14 @@ func (w *world) theseItems(kind, state, size string, t *godog.Table) error {
 // library writes the state that the job leaves, even if that is failed
 // (Job.statusObject).
 func (w *world) aJobResumedByJava(state string) error {
-	return first(w.newJob("job", "batch", seed{state: state, lss: "failed"}), w.acquired("job", state))
+	return cmp.Or(w.newJob("job", "batch", seed{state: state, lss: "failed"}), w.acquired("job", state))
 }
 
 // batchOf writes a batch with completed jobs.
 func (w *world) batchOf(state, jobs string) error {
 	err := w.newBatch("batch", state)
 	for _, job := range strings.Fields(jobs) {
-		err = first(err, w.newJob("job "+job, "batch", seed{state: "completed"}))
+		err = cmp.Or(err, w.newJob("job "+job, "batch", seed{state: "completed"}))
 	}
 	return err
 }
@@ -255,7 +255,7 @@ func (w *world) workerHasAcquiredTheBatch() error {
 // eachAcquired gives each of the jobs A, B and C a worker.
 func (w *world) eachAcquired() (err error) {
 	for _, name := range []string{"A", "B", "C"} {
-		err = first(err, w.arrange("worker of "+name, request{Verb: "acquire", What: "job", From: "notify"}))
+		err = cmp.Or(err, w.arrange("worker of "+name, request{Verb: "acquire", What: "job", From: "notify"}))
 	}
 	return err
 }
@@ -341,7 +341,7 @@ func (w *world) emptyZooKeeper() {
 // lockByHand creates a lock as a worker with the client library would.
 func (w *world) lockByHand(what string) error {
 	conn, err := session.Open(w.ctx, w.suite.session)
-	if err := first(err, w.flush()); err != nil {
+	if err := cmp.Or(err, w.flush()); err != nil {
 		return w.stopIfLost(err)
 	}
 	w.others = append(w.others, conn)
@@ -367,13 +367,3 @@ func below(at string, docs nodes) nodes {
 
 // paths returns the paths of nodes, each after those above it.
 func paths(n nodes) []string { return slices.Sorted(maps.Keys(n)) }
-
-// first returns the first error.
-func first(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}

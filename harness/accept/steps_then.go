@@ -195,7 +195,7 @@ func (w *world) jobIsDeleted(folder string) error {
 // answerWarns expects no warning, or one that names the scenario's job or batch.
 func (w *world) answerWarns(how string) error {
 	if how == "has no warning" {
-		return first(w.done(), equal("the warnings", len(w.last.Warnings), 0))
+		return cmp.Or(w.done(), equal("the warnings", len(w.last.Warnings), 0))
 	}
 	if !w.last.able.Warnings() {
 		w.lacks = "warnings"
@@ -249,7 +249,7 @@ func (w *world) thereIsToSend(what, deployed string) error {
 // pending is processing then.
 func (w *world) workerHas(which, name, processing string) error {
 	at, a := w.names[name], w.actors[actorNamed(which, "worker")]
-	if err := first(w.done(), w.wantNode(at+"/lock", "")); err != nil {
+	if err := cmp.Or(w.done(), w.wantNode(at+"/lock", "")); err != nil {
 		return err
 	}
 	if owner := w.seen.Get(at + "/lock").Stat.EphemeralOwner; owner != a.ID() {
@@ -268,7 +268,7 @@ func (w *world) lockIs(at, how string) error {
 	if how == "removed" {
 		return w.wantGone(at)
 	}
-	if err := first(w.done(), w.wantNode(at, "")); err != nil || how == "still there" {
+	if err := cmp.Or(w.done(), w.wantNode(at, "")); err != nil || how == "still there" {
 		return err
 	}
 	ephemeral := w.seen.Get(at).Stat.EphemeralOwner != 0

@@ -115,6 +115,10 @@ func TestWorkers(t *testing.T) {
 					if deaths == before { // otherwise its session may have ended since
 						h.take(t, j.ID, n)
 					}
+					j.SpaceNeeded++ // its work
+					if err := j.Save(ctx); err != nil && deaths == before {
+						t.Errorf("worker %d: %v", n, err)
+					}
 					perhaps(10)
 					h.giveUp(n)
 					switch err = j.Succeed(ctx); {

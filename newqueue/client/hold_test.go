@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"testing"
 
 	"mrtq/internal/znode"
@@ -87,29 +86,5 @@ func TestHoldWhileAcquiring(t *testing.T) {
 				same(t, before, w.tree())
 			}
 		}
-	})
-}
-
-// TestHoldInAPass: a pass over the jobs ends when the queue is held meanwhile. The worker
-// keeps none, and finishes what it has.
-func TestHoldInAPass(t *testing.T) {
-	eachDialect(t, func(t *testing.T, w *world) {
-		q := w.queue()
-		_, ids := batchOf(t, q, 3)
-		var got []string
-		var errs []error
-		for j, err := range q.AcquireJobs(ctx, newqueue.JobPending) {
-			if err != nil {
-				errs = append(errs, err)
-				continue
-			}
-			got = append(got, j.ID)
-			must(t, w.queue().Lock(ctx, newqueue.QueueLock(newqueue.HoldIngest)))
-			must(t, j.Succeed(ctx))
-		}
-		if !slices.Equal(got, ids[:1]) || len(errs) != 1 || !errors.Is(errs[0], client.ErrHeld) {
-			t.Errorf("got %v, %v", got, errs)
-		}
-		w.check()
 	})
 }

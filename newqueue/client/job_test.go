@@ -92,7 +92,7 @@ func TestRefusedValues(t *testing.T) {
 	w := newWorld(t, newqueue.Design)
 	q := w.queue()
 	_, ids := batchOf(t, q, 1)
-	for _, l := range []newqueue.Lock{newqueue.CollectionLock(""), newqueue.CollectionLock("a/b"), newqueue.QueueLock("egress"), newqueue.StorageLock("."), newqueue.InventoryLock("a\x00")} {
+	for _, l := range []newqueue.Lock{{}, newqueue.CollectionLock(""), newqueue.CollectionLock("a/b"), newqueue.QueueLock("egress"), newqueue.StorageLock("."), newqueue.InventoryLock("a\x00")} {
 		if err := q.Lock(ctx, l); !errors.Is(err, newqueue.ErrValue) {
 			t.Errorf("%q: %v", l, err)
 		}
@@ -124,15 +124,6 @@ func TestSizeThatEstimateDidNotFind(t *testing.T) {
 			t.Errorf("%s: %d, %v", d, n, err)
 		}
 	}
-	eachDialect(t, func(t *testing.T, w *world) {
-		q := w.queue()
-		_, ids := batchOf(t, q, 1)
-		w.put("/jobs/"+ids[0]+"/space_needed", "-1")
-		j, err := q.Job(ctx, ids[0])
-		if (err == nil) != (w.d == newqueue.MrtZK) || err == nil && j.SpaceNeeded != -1 {
-			t.Errorf("%+v, %v", j, err)
-		}
-	})
 }
 
 // TestWorkersPart: what a worker changes of its job is written by Save or with the transition, and nothing else is. Each

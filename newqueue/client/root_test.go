@@ -58,26 +58,6 @@ func TestNoRoot(t *testing.T) {
 	})
 }
 
-// TestZeroLock: a Lock that was not made by one of this package's functions locks
-// nothing, and nothing panics.
-func TestZeroLock(t *testing.T) {
-	eachDialect(t, func(t *testing.T, w *world) {
-		var zero newqueue.Lock
-		q := w.queue()
-		before := w.tree()
-		_, err := q.IsLocked(ctx, zero)
-		for name, err := range map[string]error{"lock": q.Lock(ctx, zero), "unlock": q.Unlock(ctx, zero), "look": err} {
-			if !errors.Is(err, newqueue.ErrValue) || !strings.Contains(err.Error(), "QueueLock") {
-				t.Errorf("%s: %v", name, err)
-			}
-		}
-		if zero.String() == "" || zero.Path(w.d) != "" || zero.Ephemeral(w.d) {
-			t.Errorf("%q, %q, %t", zero, zero.Path(w.d), zero.Ephemeral(w.d))
-		}
-		same(t, before, w.tree())
-	})
-}
-
 // TestOpenRefusesAnUnknownDialect: a queue in it would have no tables, and write jobs without a state.
 func TestOpenRefusesAnUnknownDialect(t *testing.T) {
 	for d, want := range map[newqueue.Dialect]string{

@@ -1,6 +1,7 @@
 package migration
 
 import (
+	"cmp"
 	"errors"
 	"regexp"
 	"strings"
@@ -33,7 +34,7 @@ func (w *world) register(s runner.Steps) {
 	s.Step(`a legacy queue with (.+)`, w.oneRecord)
 	s.Step(`its payload is (.+)`, func(where string) { w.payload = daemons.Payload(where) })
 	s.Step(`the queue was migrated`, func() error {
-		return all(w.run(commands["plans the migration, deciding every record"]), w.run(commands["migrates, deciding every record"]), w.wantCode(0))
+		return cmp.Or(w.run(commands["plans the migration, deciding every record"]), w.run(commands["migrates, deciding every record"]), w.wantCode(0))
 	})
 	s.Step(`a legacy service adds a record`, w.addRecord)
 	s.Step(`a legacy service fails the job of (\S+)`, w.failRecord)
@@ -53,7 +54,7 @@ func (w *world) register(s runner.Steps) {
 
 	// What goes wrong.
 	s.Step(`two operators migrate at the same moment, deciding every record`, w.migrateTwice)
-	s.Step(`both succeed, and every record was migrated once`, func() error { return all(w.run(commands["verifies"]), w.wantCode(0)) })
+	s.Step(`both succeed, and every record was migrated once`, func() error { return cmp.Or(w.run(commands["verifies"]), w.wantCode(0)) })
 	s.Step(`the migration is killed with kill -9 halfway`, w.killed)
 	s.Step(`the server is killed and restarted in the middle of the migration`, w.serverLost)
 
@@ -72,7 +73,7 @@ func (w *world) register(s runner.Steps) {
 	})
 	s.Step(`each record is in the new queue alone, and its bytes are kept`, func() error {
 		here, there, err := w.handedOver()
-		return all(err, w.wantCode(0), equal("records are in the legacy queue", here, 0), more(there, "records are in the new queue"))
+		return cmp.Or(err, w.wantCode(0), equal("records are in the legacy queue", here, 0), more(there, "records are in the new queue"))
 	})
 	s.Step(`each other record is in the legacy queue again, as it was`, w.gaveBack)
 	s.Step(`that record is in (?:the )?(new|legacy|no) queue alone`, w.isIn)
@@ -85,10 +86,10 @@ func (w *world) register(s runner.Steps) {
 	s.Step(`the holds are released and the services run`, w.liftHolds)
 	s.Step(`the services run`, w.do(w.runServices))
 	s.Step(`an administrator releases the held jobs and requeues the failed ones`, func() error {
-		return all(w.doTo(newqueue.JobsPath, "held", daemons.ReleaseJob), w.doTo(newqueue.JobsPath, "failed", daemons.RequeueJob))
+		return cmp.Or(w.doTo(newqueue.JobsPath, "held", daemons.ReleaseJob), w.doTo(newqueue.JobsPath, "failed", daemons.RequeueJob))
 	})
 	s.Step(`an administrator deletes the held jobs and the failed ones`, func() error {
-		return all(w.doTo(newqueue.JobsPath, "held", daemons.DeleteJob), w.doTo(newqueue.JobsPath, "failed", daemons.DeleteJob))
+		return cmp.Or(w.doTo(newqueue.JobsPath, "held", daemons.DeleteJob), w.doTo(newqueue.JobsPath, "failed", daemons.DeleteJob))
 	})
 	s.Step(`an administrator requests update reports of the failed batches`, func() error {
 		return w.doTo(newqueue.BatchesPath, "failed", daemons.UpdateReport)

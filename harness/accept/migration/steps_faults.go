@@ -3,6 +3,7 @@ package migration
 // The steps with commands that run at the same time, are killed or lose their server.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -25,7 +26,7 @@ func (w *world) migrateTwice() error {
 	for _, end := range ends {
 		var m struct{ Created struct{ Jobs int } }
 		w.last = end()
-		if err := all(w.wantCode(0), w.last.json(&m)); err != nil {
+		if err := cmp.Or(w.wantCode(0), w.last.json(&m)); err != nil {
 			return err
 		}
 		jobs += m.Created.Jobs
@@ -77,7 +78,7 @@ func (w *world) serverLost() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	if err := all(w.opt.Server.Kill(), w.opt.Server.Restart(ctx)); err != nil {
+	if err := cmp.Or(w.opt.Server.Kill(), w.opt.Server.Restart(ctx)); err != nil {
 		return err
 	}
 	w.conn.Close() // it may have been lost with the server
@@ -88,7 +89,7 @@ func (w *world) serverLost() error {
 	if w.last.code != exitLost {
 		return w.wantCode(0)
 	}
-	return all(w.says("session is lost"), w.says("run the same command again to finish"))
+	return cmp.Or(w.says("session is lost"), w.says("run the same command again to finish"))
 }
 
 // The exit codes of a command that has lost its server, and of one that was killed.

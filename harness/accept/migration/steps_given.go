@@ -3,6 +3,7 @@ package migration
 // The steps that write legacy queues.
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -122,7 +123,7 @@ func (w *world) oneRecord(kind string) error {
 	}
 	data, err := legacyqueue.Encode(legacy.NewHeader(r.status, time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC), legacy.Milliseconds), r.format, p)
 	tree := znode.NewTree()
-	return w.load(tree, all(err, tree.Put(znode.Node{Path: w.record, Data: data})))
+	return w.load(tree, cmp.Or(err, tree.Put(znode.Node{Path: w.record, Data: data})))
 }
 
 // addRecord adds a record, as a legacy service does.

@@ -70,14 +70,14 @@ func (w *world) liftHolds() error {
 		return err
 	}
 	// Nobody works on what the legacy workers left consumed or locked.
-	return all(w.run("release TARGET --workers-stopped 1000"), w.wantCode(0), w.runServices(w.services))
+	return cmp.Or(w.run("release TARGET --workers-stopped 1000"), w.wantCode(0), w.runServices(w.services))
 }
 
 func (w *world) runServices(s *daemons.World) (err error) {
 	if w.batches == nil {
 		w.batches, err = s.States(newqueue.BatchesPath)
 	}
-	return all(err, s.Run(), s.Leftovers())
+	return cmp.Or(err, s.Run(), s.Leftovers())
 }
 
 // doTo lets an administrator do something to every job or batch that is in a state.
@@ -85,7 +85,7 @@ func (w *world) doTo(folder, state string, do daemons.Action) error {
 	items, err := w.services.States(folder)
 	for id, is := range items {
 		if strings.EqualFold(is, state) {
-			err = all(err, w.services.Do(do, id))
+			err = cmp.Or(err, w.services.Do(do, id))
 		}
 	}
 	return err
@@ -105,7 +105,7 @@ func (w *world) planSays(want string) error {
 func (w *world) jobsCompleted() error {
 	jobs, err := w.services.States(newqueue.JobsPath)
 	if err != nil || len(jobs) == 0 {
-		return all(err, errors.New("there are no jobs"))
+		return cmp.Or(err, errors.New("there are no jobs"))
 	}
 	for jid, state := range jobs {
 		if state != "Completed" && state != "Deleted" {
@@ -159,7 +159,7 @@ func (w *world) ends(want string) error {
 	}
 	states, err := w.services.States(znode.Parent(item))
 	state := cmp.Or(states[znode.Name(item)], "removed")
-	return all(err, equal(fmt.Sprintf("is how %s ends (%v)", item, w.services.Of(item)), state, want))
+	return cmp.Or(err, equal(fmt.Sprintf("is how %s ends (%v)", item, w.services.Of(item)), state, want))
 }
 
 // stored says how the object of the scenario's only record was stored.

@@ -109,7 +109,7 @@ func (w *world) enter(sc *godog.Scenario) (leave func()) {
 
 // makeRoot creates the chroots of both queues.
 func (w *world) makeRoot() error {
-	return all(w.create("", []byte{}), w.create("/legacy", []byte{}), w.create("/new", []byte{}))
+	return cmp.Or(w.create("", []byte{}), w.create("/legacy", []byte{}), w.create("/new", []byte{}))
 }
 
 func (w *world) tearDown(ctx context.Context, sc *godog.Scenario, err error) (context.Context, error) {
@@ -199,13 +199,3 @@ func (w *world) create(path string, data []byte) error {
 
 // tree reads everything below sub in the scenario's chroot. Paths are relative to sub.
 func (w *world) tree(sub string) (*znode.Tree, error) { return session.Tree(w.conn, w.root+sub) }
-
-// all returns the first error.
-func all(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
