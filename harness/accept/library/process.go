@@ -33,19 +33,18 @@ const (
 	longestLine = 8 << 20
 )
 
-// DriverError says what is wrong with a driver, and what to do.
+// DriverError says what is wrong with a driver.
 type DriverError struct {
 	Driver  string // its command
 	Request string // that it had, as JSON; "" for none
 	What    string
-	Next    string
 	// Ends says that the run can't go on. Otherwise the scenario fails, and the next one
 	// has a new process.
 	Ends bool
 	Err  error // the cause; may be nil
 }
 
-// Error names the driver, the request and what to do.
+// Error names the driver and the request.
 func (e *DriverError) Error() string {
 	text := fmt.Sprintf("the driver %q %s", e.Driver, e.What)
 	if e.Err != nil {
@@ -54,7 +53,7 @@ func (e *DriverError) Error() string {
 	if e.Request != "" {
 		text += "; it was asked " + e.Request
 	}
-	return text + "; " + e.Next
+	return text + "; docs/drivers.md says how a driver answers, and its log is on stderr"
 }
 
 // Unwrap returns the cause.
@@ -126,25 +125,22 @@ func Start(ctx context.Context, opt Options) (*Driver, error) {
 func (d *Driver) start(ctx context.Context) (*process, error) {
 	p, err := d.newProcess()
 	if err != nil {
-		return nil, d.wrong("does not start", "", "check the command", err)
+		return nil, d.wrong("does not start", "", err)
 	}
 	r, err := p.ask(ctx, message{Request: &Request{Verb: "hello"}, Protocol: Protocol, Servers: d.opt.Servers, Auth: d.opt.Auth}, helloTime)
-	const next = "it must answer hello as docs/drivers.md says, with a line of JSON on stdout"
-	switch {
-	case err == nil && r.Refused != nil:
-		err = d.wrong("refuses", "", "see what it says", r.Refused)
-	case err == nil && r.Protocol != Protocol:
-		err = d.wrong(fmt.Sprintf("needs protocol %d, and this version of mrtq speaks %d", r.Protocol, Protocol), "", "take the driver of this version, or the mrtq of that protocol", nil)
-	case err == nil && r.Implementation == "":
-		err = d.wrong("does not name its implementation", "", next, nil)
-	case err == nil && slices.ContainsFunc(r.Without, unknownName):
-		i := slices.IndexFunc(r.Without, unknownName)
-		err = d.wrong(fmt.Sprintf("is without %q, which is no verb", r.Without[i]), "", "docs/drivers.md has the verbs; there are also reasons and warnings", nil)
-	case err != nil && ctx.Err() == nil:
-		var why *DriverError
-		if errors.As(err, &why) {
-			why.Request, why.Next = "hello", next // which has the credentials
-		}
+	var why *DriverError
+	switch i := slices.IndexFunc(r.Without, unknownName); {
+	case errors.As(err, &why):
+		why.Request = "hello" // the line has the credentials
+	case err != nil:
+	case r.Refused != nil:
+		err = d.wrong("refuses", "", r.Refused)
+	case r.Protocol != Protocol:
+		err = d.wrong(fmt.Sprintf("needs protocol %d, and this version of mrtq speaks %d", r.Protocol, Protocol), "", nil)
+	case r.Implementation == "":
+		err = d.wrong("does not name its implementation", "", nil)
+	case i >= 0:
+		err = d.wrong(fmt.Sprintf("is without %q, which is no verb", r.Without[i]), "", nil)
 	}
 	if err != nil {
 		p.kill(err)
@@ -161,8 +157,8 @@ func unknownName(name string) bool {
 	return name != "reasons" && name != "warnings" && !slices.ContainsFunc(Verbs, func(v Verb) bool { return v.Verb == verb })
 }
 
-func (d *Driver) wrong(what, request, next string, err error) *DriverError {
-	return &DriverError{Driver: d.opt.Command, Request: request, What: what, Next: next, Ends: true, Err: err}
+func (d *Driver) wrong(what, request string, err error) *DriverError {
+	return &DriverError{Driver: d.opt.Command, Request: request, What: what, Ends: true, Err: err}
 }
 
 // Able returns what the driver has said of itself.
@@ -181,7 +177,7 @@ func (d *Driver) Open(ctx context.Context, root string, dialect newqueue.Dialect
 	defer d.mu.Unlock()
 	if why := d.now.why(); why != nil {
 		if d.deaths++; d.deaths >= mostDeaths {
-			return nil, d.wrong(fmt.Sprintf("has died %d times", d.deaths), "", "mend it, or select other scenarios with --tags; its log is on stderr", why)
+			return nil, d.wrong(fmt.Sprintf("has died %d times", d.deaths), "", why)
 		}
 		p, err := d.start(ctx)
 		if err != nil {
@@ -204,7 +200,7 @@ func (d *Driver) Open(ctx context.Context, root string, dialect newqueue.Dialect
 		}
 	}
 	if err != nil {
-		return nil, d.wrong(fmt.Sprintf("has answered open with zk_session %q", r.ZKSession), "", "it must be ZooKeeper's id of the session, such as 0x1a20c2d32c10001", nil)
+		return nil, d.wrong(fmt.Sprintf("has answered open with zk_session %q, and not with ZooKeeper's id of the session, such as 0x1a20c2d32c10001", r.ZKSession), "", nil)
 	}
 	return s, nil
 }
@@ -233,7 +229,7 @@ func (s *driverSession) Do(ctx context.Context, r Request) (Answer, error) {
 	case err != nil:
 		return Answer{}, err
 	case got.Refused != nil && !got.Refused.Kind.known():
-		return Answer{}, s.d.wrong(fmt.Sprintf("has refused with the unknown kind %q", got.Refused.Kind), asJSON(r), "the kinds are in docs/drivers.md", nil)
+		return Answer{}, s.d.wrong(fmt.Sprintf("has refused with the unknown kind %q", got.Refused.Kind), asJSON(r), nil)
 	case got.Refused != nil:
 		return Answer{}, got.Refused
 	}
@@ -311,23 +307,20 @@ func (p *process) read(stdout io.ReadCloser) {
 			return
 		}
 	}
-	p.kill(&DriverError{Driver: p.d.opt.Command, What: "has ended", Next: "its log is on stderr", Err: lines.Err()})
+	p.kill(&DriverError{Driver: p.d.opt.Command, What: "has ended", Err: lines.Err()})
 }
 
 // take takes a line of the driver.
 func (p *process) take(line []byte) error {
-	const next = "a driver prints nothing on stdout but answers, one for each request; its log goes to stderr"
 	r := reply{Answer: &Answer{}}
-	if kind := (*json.UnmarshalTypeError)(nil); errors.As(json.Unmarshal(line, &r), &kind) {
-		return p.d.wrong(fmt.Sprintf("has printed %.80q", line), "", next, text.PlainJSON(kind))
-	} else if !json.Valid(line) {
-		return p.d.wrong(fmt.Sprintf("has printed %.80q", line), "", next, nil)
+	if err := json.Unmarshal(line, &r); err != nil {
+		return p.d.wrong(fmt.Sprintf("has printed %.80q, which is no answer", line), "", text.PlainJSON(err))
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	waits := p.waiting[r.N]
 	if waits == nil {
-		return p.d.wrong(fmt.Sprintf("has answered number %d, which does not wait for an answer: %.80q", r.N, line), "", next, nil)
+		return p.d.wrong(fmt.Sprintf("has answered number %d, which does not wait for an answer: %.80q", r.N, line), "", nil)
 	}
 	delete(p.waiting, r.N)
 	waits <- r
@@ -358,7 +351,7 @@ func (p *process) ask(ctx context.Context, m message, limit time.Duration) (repl
 	case <-ctx.Done():
 		return reply{}, context.Cause(ctx)
 	case <-timer.C:
-		p.kill(&DriverError{Driver: p.d.opt.Command, What: fmt.Sprintf("has not answered within %v, and was killed", limit), Next: "its log is on stderr"})
+		p.kill(&DriverError{Driver: p.d.opt.Command, What: fmt.Sprintf("has not answered within %v, and was killed", limit)})
 	}
 	select {
 	case r := <-answer: // its last words
