@@ -73,7 +73,6 @@ var (
 	QueueKinds = rules.QueueKinds // in the order in which their records are migrated
 	AllChoices = rules.AllChoices // each with its values, the default first
 	Actions    = plan.Actions     // in the order in which tables show them
-	Outcomes   = verify.Outcomes  // in the order in which tables show them
 	Groups     = verify.Groups    // the gravest first
 )
 
@@ -141,7 +140,6 @@ type (
 	Difference = verify.Difference // one way in which the target is not what it should be
 	Kind       = verify.Kind       // what sort of difference it is
 	Group      = verify.Group      // kinds of differences that call for the same
-	Outcome    = verify.Outcome    // what became of a legacy record
 	Origin     = ledger.Origin     // where the legacy queue of a run is
 	AtWork     = handover.AtWork   // what shows that a legacy worker may be at work
 	Work       = handover.Work     // how it shows that
@@ -149,20 +147,6 @@ type (
 	Reasons    = reasons.All       // why something is refused, if there are several reasons
 	Answer     = handover.Answer   // what somebody decided
 	NoQueue    = target.NoQueue    // what is at an address instead of a new queue
-)
-
-// The outcomes. WillBeCreated is that of a record for which a plan creates a job.
-const (
-	WasMigrated    = verify.WasMigrated
-	WasRemoved     = verify.WasRemoved
-	AtLegacy       = verify.AtLegacy
-	MustBeDecided  = verify.MustBeDecided
-	WillBeCreated  = verify.WillBeCreated
-	WasSkipped     = verify.WasSkipped
-	WasFinished    = verify.WasFinished
-	WasQuarantined = verify.WasQuarantined
-	IsBlocked      = verify.IsBlocked
-	NotMigrated    = verify.NotMigrated
 )
 
 // The groups of differences; see [Verdict].

@@ -25,9 +25,9 @@ func TestAcquiredInOrder(t *testing.T) {
 	s.mustVerify()
 
 	record := map[string]string{} // by its job or request
-	all := value(migrate.ReadRecords(t.Context(), &s.w.Reader, nil))(s)
+	all := value(migrate.ReadMade(t.Context(), &s.w.Reader))(s)
 	for _, r := range all {
-		record[r.Job] = r.Path
+		record[r.Job] = r.Record
 	}
 	var ingest, access []string
 	for j, err := range s.queue(client.IgnoreHolds()).AcquireJobs(t.Context(), newqueue.JobPending) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"log/slog"
@@ -47,10 +46,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 	ran, err := cmd.ExecuteContextC(ctx)
 	if err != nil && !a.began { // cobra's own errors are about the command line
 		if strings.HasPrefix(err.Error(), "unknown command") {
-			if near := help.Nearest(args[0], commandNames(cmd)); near != "" && pages[args[0]] == "" {
+			if near := help.Nearest(args[0], commandNames(cmd)); near != "" {
 				err = fmt.Errorf("unknown command %q; did you mean %s?", args[0], near)
 			} else {
-				err = fmt.Errorf("%w; see %s", err, cmp.Or(pages[args[0]], "mrtq --help"))
+				err = fmt.Errorf("%w; see mrtq --help", err)
 			}
 		}
 		err = exit.With(exit.Usage, err)
@@ -61,13 +60,6 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	a.End(err, adviceOf(err))
 	return exit.Code(err)
-}
-
-// pages have what commands of earlier builds printed.
-var pages = map[string]string{
-	"states": "the page docs/transitions.md",
-	"layout": "the pages docs/layout-merritt.md and docs/layout-merritt-mrt-zk.md",
-	"man":    "mrtq COMMAND --help, which says the same as the man pages, or docs/commands.md",
 }
 
 func (a *app) root() *cobra.Command {

@@ -44,7 +44,7 @@ var idle = []string{string(newqueue.JobHeld), string(newqueue.JobFailed), string
 
 // foretell says what becomes of each record and batch of a plan. keys has whose work the records
 // are, and became what they became.
-func foretell(p *migrate.Plan, keys map[string]string, became []migrate.RecordStatus) ([]foretold, map[string]*batch) {
+func foretell(p *migrate.Plan, keys map[string]string, became []migrate.Made) ([]foretold, map[string]*batch) {
 	lost := map[string]bool{}
 	told := map[string]string{} // by the path of a record, or of a batch below /batch-uuids
 	for _, f := range p.Services {
@@ -54,9 +54,9 @@ func foretell(p *migrate.Plan, keys map[string]string, became []migrate.RecordSt
 			}
 		}
 	}
-	now := map[string]*migrate.RecordStatus{}
+	now := map[string]*migrate.Made{}
 	for i := range became {
-		now[became[i].Path] = &became[i]
+		now[became[i].Record] = &became[i]
 	}
 	var records []foretold
 	batches := map[string]*batch{}

@@ -170,7 +170,7 @@ func (p *performance) makePlan(ctx context.Context) (err error) {
 
 // foretell says what becomes of each record, once it is migrated.
 func (p *performance) foretell(ctx context.Context) error {
-	became, err := migrate.ReadRecords(ctx, &p.new.Reader, nil)
+	became, err := migrate.ReadMade(ctx, &p.new.Reader)
 	if err == nil {
 		p.records, p.batches = foretell(p.plan, p.keys, became)
 	}

@@ -117,7 +117,7 @@ func words(text string) func(Adviser, Situation) Next {
 func (a Adviser) Next(step migrate.Step, s Situation) Next {
 	releases := []migrate.Step{migrate.StepRelease, migrate.StepLookFirst, migrate.StepDecideRecords, migrate.StepRestored}
 	if slices.Contains(releases, step) && s.inTwoEnsembles() && s.Run.State != migrate.RolledBack {
-		return a.bringTogether(s)
+		return Next{First: "bring both queues into one ensemble, or into one dump, and migrate there (docs/migration.md, Two ensembles)"}
 	}
 	if next, ok := rows[step]; ok {
 		return next(a, s)
@@ -328,21 +328,6 @@ func (a Adviser) keep(s Situation) string {
 	return a.Command("migrate", []string{s.source(), s.Target}, s.quarantine()...)
 }
 
-// bringTogether copies the legacy queue, or the dump that has it, to the target's ensemble. In a dump, it is migrated where it is.
-func (a Adviser) bringTogether(s Situation) Next {
-	source, _ := sides.Parse(s.source())
-	target, _ := sides.Parse(s.Target)
-	if source.File != "" && target.File != "" {
-		flags := append(choices(s.Run.Choices, s.Run.Time), Flag{"dialect", []string{string(s.Run.Dialect)}}, Switch("new-queue"))
-		return Next{First: "a release needs both queues in one dump, so migrate in the dump of the legacy queue", Command: a.Command("plan", []string{s.source(), s.source()}, flags...)}
-	}
-	first := "stop the legacy workers. A release needs both queues in one ensemble: copy the legacy queue beside the new one, roll back, and migrate the copy"
-	if source.File != "" {
-		return Next{First: first, Command: a.Command("restore", []string{strings.TrimSuffix(s.Target, target.Server.Chroot)}, Set("in", source.File)...)}
-	}
-	return Next{First: first, Command: a.Command("dump", []string{s.source()}, Set("out", "legacy.ndjson")...)}
-}
-
 // inTwoEnsembles reports whether the run has taken its records from another ensemble, or from another file.
 func (s Situation) inTwoEnsembles() bool {
 	return s.Run != nil && s.Run.Origin.Chroot != "" && !s.Run.Origin.OneEnsemble
@@ -366,17 +351,4 @@ func (s Situation) quarantine() []Flag {
 		return nil
 	}
 	return Set("quarantine", s.Quarantine)
-}
-
-// choices are the choices that are not the defaults.
-func choices(c migrate.Choices, time string) (flags []Flag) {
-	for _, choice := range migrate.AllChoices {
-		if v := *choice.Value(&c); v != "" && v != choice.Values[0] {
-			flags = append(flags, Set(choice.Name, v)...)
-		}
-	}
-	if time != "" && time != "auto" {
-		flags = append(flags, Set("time", time)...)
-	}
-	return flags
 }

@@ -109,7 +109,7 @@ func (a Adviser) unblock(s Situation) Next {
 		return next
 	}
 	for _, d := range newqueue.Dialects {
-		next.Ways = append(next.Ways, Way{"For dialect " + string(d), plan(Set("dialect", string(d))...)})
+		next.Ways = append(next.Ways, Way{"For dialect " + string(d) + ", read by " + d.Readers(), plan(Set("dialect", string(d))...)})
 	}
 	return next
 }
@@ -174,7 +174,15 @@ func emptied(p *migrate.Plan) bool {
 // planSettings are the settings of a plan as flags.
 func planSettings(p *migrate.Plan) []Flag {
 	s := Situation{Plan: p}
-	flags := append(choices(p.Choices, p.Settings.Time), s.queues()...)
+	flags := s.queues()
+	for _, c := range migrate.AllChoices {
+		if v := *c.Value(&p.Choices); v != "" && v != c.Values[0] {
+			flags = append(flags, Set(c.Name, v)...)
+		}
+	}
+	if t := p.Settings.Time; t != "" && t != "auto" {
+		flags = append(flags, Set("time", t)...)
+	}
 	if len(p.Settings.ACL) > 0 {
 		flags = append(flags, Set("acl", ACL)...)
 	}

@@ -62,29 +62,12 @@ func Same(a, b string) bool {
 	if aerr == nil || berr == nil {
 		return aerr == nil && berr == nil && os.SameFile(ai, bi)
 	}
-	a, b = resolveLink(a), resolveLink(b)
 	if filepath.Base(a) != filepath.Base(b) {
 		return false
 	}
 	ai, aerr = os.Stat(filepath.Dir(a))
 	bi, berr = os.Stat(filepath.Dir(b))
 	return aerr == nil && berr == nil && os.SameFile(ai, bi)
-}
-
-// resolveLink follows a path that may be a symbolic link to a file that does not exist
-// yet.
-func resolveLink(path string) string {
-	for range 40 { // as many as the system follows
-		to, err := os.Readlink(path)
-		if err != nil {
-			return path
-		}
-		if !filepath.IsAbs(to) {
-			to = filepath.Join(filepath.Dir(path), to)
-		}
-		path = to
-	}
-	return path
 }
 
 // checkWritable says why a file can't be written. It is called before the work begins,
@@ -98,7 +81,6 @@ func checkWritable(path string) error {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return reason(err)
 	}
-	path = resolveLink(path)
 	// Create a file in the folder, as [Write] does.
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {

@@ -26,9 +26,6 @@ func Plan(s *screen.Screen, p *migrate.Plan) {
 		s.Prose("note      ", p.Settings.Note)
 	}
 	s.Println()
-	if needs(p, migrate.NeedsDialect) {
-		askDialect(s, p.Dialect)
-	}
 	s.Table("", []string{"RECORDS", "COUNT"}, countRows(p))
 	screen.List(s, "", p.Tallies(), []string{"QUEUE", "STATUS", "BECOMES", "COUNT"}, func(t migrate.Tally) screen.Row {
 		return screen.Row{string(t.Queue), t.Status, t.State, t.Count}
@@ -99,21 +96,6 @@ func planRun(p *migrate.Plan) string {
 		return "none"
 	}
 	return "starts " + p.Run
-}
-
-func needs(p *migrate.Plan, kind migrate.ProblemKind) bool {
-	return slices.ContainsFunc(p.Problems, func(x migrate.Problem) bool { return x.Kind == kind })
-}
-
-// askDialect asks the operator to decide the dialect, because an empty target does
-// not show which services will read the new queue.
-func askDialect(s *screen.Screen, assumed newqueue.Dialect) {
-	s.Println("Which services will read the new queue? Choose with --dialect:")
-	for _, d := range newqueue.Dialects {
-		s.Prose(fmt.Sprintf("  --dialect %-10s", d), d.Readers())
-	}
-	s.Prose("", fmt.Sprintf("Until you decide, this plan is shown in dialect %s, and can't be applied.", assumed))
-	s.Println()
 }
 
 // ToDo has the words for each action, in the table of a plan and in its verdict.
