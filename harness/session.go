@@ -53,7 +53,6 @@ func config(ctx context.Context, hosts []string, client Client) zkconn.Config {
 	}
 	if deadline, ok := ctx.Deadline(); ok {
 		cfg.GiveUp = max(time.Until(deadline), 0) + time.Second
-		cfg.Refused = cfg.GiveUp
 	}
 	return cfg
 }

@@ -165,7 +165,7 @@ func (a *app) prepare(cmd *cobra.Command, args []string) error {
 		level = slog.LevelDebug
 	}
 	a.log = slog.New(slog.NewTextHandler(a.Log(), &slog.HandlerOptions{Level: level}))
-	return a.conn.Prepare(cmd.Flags(), a.log, func(news string) { a.Say("%s", news) })
+	return a.conn.Prepare(a.log, func(news string) { a.Say("%s", news) })
 }
 
 // typedFlags are the flags that were given on the command line. The others come from

@@ -8,9 +8,9 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"mrtq/internal/jute"
 )
@@ -168,17 +168,7 @@ func (c causes) Unwrap() (errs []error) {
 	return errs
 }
 
-// tryFor is how long to try again after these failures: not at all if all are hopeless, and
-// only for Config.Refused if servers refuse the connection and the others are hopeless.
-func (c causes) tryFor(cfg Config) (d time.Duration) {
-	for _, one := range c {
-		switch {
-		case hopeless(one.err):
-		case errors.Is(one.err, syscall.ECONNREFUSED):
-			d = max(d, cfg.Refused)
-		default:
-			return cfg.GiveUp
-		}
-	}
-	return d
+// hopeless reports whether another attempt can't help with any of the servers.
+func (c causes) hopeless() bool {
+	return !slices.ContainsFunc(c, func(one cause) bool { return !hopeless(one.err) })
 }

@@ -17,10 +17,6 @@ type Config struct {
 	// to wait for an answer if none comes, over all connections. After that the session is lost. 0
 	// means 30 s.
 	GiveUp time.Duration
-	// Refused is how long to try at the start if every server refuses the connection,
-	// because a starting server refuses for a moment. It counts from the first refusal.
-	// 0 means 5 s. It is never longer than GiveUp.
-	Refused time.Duration
 	TLS     *TLS   // nil: no TLS
 	Auth    []Auth // sent in this order on each connection, before all requests
 	// MaxResponse is the largest answer accepted, in bytes; 0 means 64 MiB,
@@ -47,10 +43,6 @@ func (c Config) withDefaults() Config {
 	if c.GiveUp == 0 {
 		c.GiveUp = 30 * time.Second
 	}
-	if c.Refused == 0 {
-		c.Refused = 5 * time.Second
-	}
-	c.Refused = min(c.Refused, c.GiveUp)
 	if c.MaxResponse == 0 {
 		c.MaxResponse = 64 << 20
 	}

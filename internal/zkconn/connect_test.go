@@ -125,7 +125,7 @@ func TestConnectCancelled(t *testing.T) {
 	})
 	addr, _ = zkconn.ParseAddress(unused(t))
 	ctx, cancel = context.WithCancelCause(t.Context())
-	_, err := zkconn.OpenReader(ctx, zkconn.Config{Address: addr, Refused: time.Minute, Say: func(string) { cancel(errors.New("the user pressed ^C")) }})
+	_, err := zkconn.OpenReader(ctx, zkconn.Config{Address: addr, Say: func(string) { cancel(errors.New("the user pressed ^C")) }})
 	wantConnectError(t, err, addr.String(), "the user pressed ^C (last: the connection is refused); check the address and that the server runs")
 }
 

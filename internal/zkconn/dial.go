@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"syscall"
 	"time"
 
 	"mrtq/internal/jute"
@@ -25,29 +24,17 @@ const (
 	firstSilence, mostSilence = time.Second, 5 * time.Second
 )
 
-// connectFirst opens the session. It tries for as long as [causes.tryFor] says, from when that
-// began to say so.
+// connectFirst opens the session. It tries for Config.GiveUp, unless that is hopeless.
 func (s *session) connectFirst(ctx context.Context) (*conn, error) {
-	var (
-		limit time.Duration
-		since time.Time // limit holds since then
-		said  bool
-	)
+	said := false
 	inTime, cancel := context.WithTimeout(ctx, s.cfg.GiveUp)
 	defer cancel()
 	c, err := s.connectAny(inTime, func(failed causes) bool {
-		if d := failed.tryFor(s.cfg); d != limit {
-			limit, since = d, time.Now()
-		}
-		if time.Since(since) >= limit {
+		if failed.hopeless() {
 			return false
 		}
-		starting := ""
-		if errors.Is(failed, syscall.ECONNREFUSED) {
-			starting = ", in case it is just starting"
-		}
 		if !said {
-			s.cfg.Say(fmt.Sprintf("%s: %v; %s; trying for %v%s", s.cfg.Address, failed, hint(failed, s.tls != nil), limit, starting))
+			s.cfg.Say(fmt.Sprintf("%s: %v; %s; trying for %v", s.cfg.Address, failed, hint(failed, s.tls != nil), s.cfg.GiveUp))
 		}
 		said = true
 		return true

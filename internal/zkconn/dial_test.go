@@ -2,9 +2,7 @@ package zkconn
 
 import (
 	"context"
-	"errors"
 	"net"
-	"syscall"
 	"testing"
 	"time"
 
@@ -59,28 +57,5 @@ func TestSilences(t *testing.T) {
 		if s.patience() != firstSilence {
 			t.Errorf("%s: after an answer it waits for %v, want %v", name, s.patience(), firstSilence)
 		}
-	}
-}
-
-// A host that restarts is silent at first, and then refuses for a moment. Config.Refused counts
-// from the first refusal.
-func TestRefusedAfterSilence(t *testing.T) {
-	const limit = 300 * time.Millisecond
-	began := time.Now()
-	var first time.Time
-	s := dialing(Config{GiveUp: time.Minute, Refused: limit}, func(context.Context) (net.Conn, error) {
-		if time.Since(began) < 2*limit {
-			return nil, errors.New("no route yet")
-		}
-		if first.IsZero() {
-			first = time.Now()
-		}
-		return nil, syscall.ECONNREFUSED
-	})
-	if _, err := s.connectFirst(t.Context()); !errors.Is(err, syscall.ECONNREFUSED) {
-		t.Error(err)
-	}
-	if took := time.Since(first); took < limit || took > 20*time.Second {
-		t.Errorf("ended %v after the first refusal, want %v", took, limit)
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // TestRefused: a starting server refuses connections for a moment. So a refusal is reported at once, and the attempt is
-// repeated, but not for as long as with a lost server. Servers of an ensemble can fail for different causes. Then each
+// repeated. Servers of an ensemble can fail for different causes. Then each
 // is named with its own.
 func TestRefused(t *testing.T) {
 	fakeDNS(t)
@@ -23,10 +23,10 @@ func TestRefused(t *testing.T) {
 		addr, _ := zkconn.ParseAddress(servers)
 		said := ""
 		within(t, 20*time.Second, "the error", func() {
-			_, err := zkconn.OpenReader(t.Context(), zkconn.Config{Address: addr, GiveUp: time.Minute, Refused: impatient, Say: func(news string) { said += news }})
+			_, err := zkconn.OpenReader(t.Context(), zkconn.Config{Address: addr, GiveUp: impatient, Say: func(news string) { said += news }})
 			wantConnectError(t, err, servers, cause)
 		})
-		if want := servers + ": " + cause + "; trying for 2s, in case it is just starting"; said != want {
+		if want := servers + ": " + cause + "; trying for 2s"; said != want {
 			t.Errorf("\ngot  %q\nwant %q", said, want)
 		}
 	}
@@ -49,7 +49,7 @@ func TestRefusedUntilTheServerListens(t *testing.T) {
 		}
 		t.Cleanup(func() { s.Stop(t.Context()) })
 	})
-	r, err := zkconn.OpenReader(t.Context(), zkconn.Config{Address: addr, GiveUp: time.Minute, Refused: 20 * time.Second, Say: func(news string) { said = append(said, news) }})
+	r, err := zkconn.OpenReader(t.Context(), zkconn.Config{Address: addr, GiveUp: 20 * time.Second, Say: func(news string) { said = append(said, news) }})
 	<-up
 	must(t, err)
 	r.Close()

@@ -15,36 +15,12 @@ import (
 // The dump format (docs/commands.md, "A dump"): one JSON object a
 // line, sorted by path when mrtq writes it, in any order when it reads.
 type dumpLine struct {
-	Path string   `json:"path"`
-	Data dumpData `json:"data"`
-	Stat *Stat    `json:"stat,omitempty"`
-	ACL  []ACL    `json:"acl,omitempty"`
+	Path string `json:"path"`
+	Data []byte `json:"data"` // base64, or null for null data
+	Stat *Stat  `json:"stat,omitempty"`
+	ACL  []ACL  `json:"acl,omitempty"`
 	// Unreadable says why the data is not known. Then Data is null.
 	Unreadable string `json:"unreadable,omitempty"`
-}
-
-// dumpData is base64, or null for null data.
-type dumpData struct {
-	bytes []byte
-	given bool // otherwise a line without data would silently have null data
-}
-
-func (d dumpData) MarshalJSON() ([]byte, error) { return json.Marshal(d.bytes) }
-
-func (d *dumpData) UnmarshalJSON(value []byte) error {
-	var s *string
-	if err := json.Unmarshal(value, &s); err != nil {
-		return errors.New("data: expected base64 or null")
-	}
-	*d = dumpData{given: true}
-	if s == nil {
-		return nil
-	}
-	var err error
-	if d.bytes, err = base64.StdEncoding.Strict().DecodeString(*s); err != nil {
-		return fmt.Errorf("data: %w", text.PlainJSON(err))
-	}
-	return nil
 }
 
 // DumpError is a line of a dump that can't be read.
@@ -80,15 +56,14 @@ func ReadDump(r io.Reader) (*Tree, error) {
 // be read or that add refuses, or the error of r.
 func ScanDump(r io.Reader, add func(Node) error) error {
 	br := bufio.NewReaderSize(r, 1<<18)
-	var long []byte
 	var offset int64
 	for number := 1; ; number++ {
-		text, rerr := readLine(br, &long)
+		text, rerr := br.ReadBytes('\n')
 		if rerr != nil && rerr != io.EOF {
 			return rerr
 		}
 		if len(bytes.TrimSpace(text)) > 0 {
-			n, err := ParseDumpLine(text)
+			n, err := parseDumpLine(text)
 			if err == nil {
 				err = add(n)
 			}
@@ -103,43 +78,38 @@ func ScanDump(r io.Reader, add func(Node) error) error {
 	}
 }
 
-// readLine reads a line with its line end. It uses long as the buffer of a long line.
-// The line is valid until the next read. At the end it may be empty.
-func readLine(r *bufio.Reader, long *[]byte) ([]byte, error) {
-	line, err := r.ReadSlice('\n')
-	if !errors.Is(err, bufio.ErrBufferFull) {
-		return line, err
-	}
-	*long = append((*long)[:0], line...)
-	for errors.Is(err, bufio.ErrBufferFull) {
-		line, err = r.ReadSlice('\n')
-		*long = append(*long, line...)
-	}
-	return *long, err
-}
-
 const wantLine = `expected {"path":…,"data":…}`
 
-// ParseDumpLine reads a line of a dump. The line must not be blank. The Stat is
+// parseDumpLine reads a line of a dump. The line must not be blank. The Stat is
 // zero if the line has none.
-func ParseDumpLine(text []byte) (Node, error) {
-	if n, ok := parsePlainLine(text); ok {
-		return n, nil
+func parseDumpLine(line []byte) (Node, error) {
+	var l struct { // a dumpLine, but it knows whether there is data
+		Path       string          `json:"path"`
+		Data       json.RawMessage `json:"data"` // nil if there is none
+		Stat       *Stat           `json:"stat"`
+		ACL        []ACL           `json:"acl"`
+		Unreadable string          `json:"unreadable"`
 	}
-	return parseAnyLine(text)
-}
-
-func parseAnyLine(line []byte) (Node, error) {
-	var l dumpLine
 	switch err := json.Unmarshal(line, &l); {
 	case err != nil:
 		return Node{}, fmt.Errorf("%s: %w", wantLine, text.PlainJSON(err))
 	case l.Path == "":
 		return Node{}, errors.New(wantLine + ": no path")
-	case !l.Data.given:
+	case l.Data == nil:
 		return Node{}, fmt.Errorf("%s: %s has no data (null is null data)", wantLine, l.Path)
 	}
-	n := Node{Path: l.Path, Data: l.Data.bytes, ACL: l.ACL, Unreadable: l.Unreadable}
+	n := Node{Path: l.Path, ACL: l.ACL, Unreadable: l.Unreadable}
+	if string(l.Data) != "null" {
+		packed := l.Data
+		if len(packed) < 2 || packed[0] != '"' {
+			return Node{}, errors.New(wantLine + ": data: expected base64 or null")
+		}
+		var err error
+		packed = packed[1 : len(packed)-1]
+		if n.Data, err = base64.StdEncoding.Strict().AppendDecode(make([]byte, 0, base64.StdEncoding.DecodedLen(len(packed))), packed); err != nil {
+			return Node{}, fmt.Errorf("%s: data: %w", wantLine, err)
+		}
+	}
 	if l.Stat != nil {
 		n.Stat = *l.Stat
 	}
@@ -182,29 +152,15 @@ func (d *DumpWriter) write(n *Node, children int) error {
 	if n.Path == "/" && len(n.Data) == 0 && IsOpenACL(n.ACL) && n.Unreadable == "" {
 		return nil
 	}
-	if line, ok := appendPlainLine(d.w.AvailableBuffer(), n, n.needsStat(children)); ok {
-		_, err := d.w.Write(line)
-		return err
-	}
-	return d.enc.Encode(n.line(children))
-}
-
-// Close writes what is still buffered. It does not close the writer below.
-func (d *DumpWriter) Close() error { return d.w.Flush() }
-
-// needsStat reports whether the node's line must have the Stat. It needs none if the
-// Stat is what a reader assumes without one.
-func (n *Node) needsStat(children int) bool {
-	return n.Stat != (Stat{}) && n.Stat != DefaultStat(len(n.Data), children)
-}
-
-func (n *Node) line(children int) dumpLine {
-	l := dumpLine{Path: n.Path, Data: dumpData{bytes: n.Data}, Unreadable: n.Unreadable}
-	if n.needsStat(children) {
+	l := dumpLine{Path: n.Path, Data: n.Data, Unreadable: n.Unreadable}
+	if n.Stat != (Stat{}) && n.Stat != DefaultStat(len(n.Data), children) { // a reader assumes this one without a Stat
 		l.Stat = &n.Stat
 	}
 	if !IsOpenACL(n.ACL) {
 		l.ACL = n.ACL
 	}
-	return l
+	return d.enc.Encode(l)
 }
+
+// Close writes what is still buffered. It does not close the writer below.
+func (d *DumpWriter) Close() error { return d.w.Flush() }

@@ -14,9 +14,6 @@ var ErrPath = errors.New("invalid znode path")
 // absolute, no empty, "." or ".." element, no trailing slash, and none of the
 // characters ZooKeeper refuses. The error wraps [ErrPath].
 func ValidatePath(path string) error {
-	if usualPath(path) {
-		return nil
-	}
 	bad := func(why string) error { return fmt.Errorf("%w %q: %s", ErrPath, path, why) }
 	if path == "/" {
 		return nil
@@ -42,23 +39,6 @@ func ValidatePath(path string) error {
 		}
 	}
 	return nil
-}
-
-// usualPath is a quick test for the usual paths, which are ASCII and need no closer
-// look. It pays because every znode's path is validated several times.
-func usualPath(path string) bool {
-	if len(path) < 2 || path[0] != '/' || path[len(path)-1] == '/' {
-		return false
-	}
-	for i := 1; i < len(path); i++ {
-		switch c := path[i]; {
-		case c <= 0x1f || c >= 0x7f:
-			return false
-		case path[i-1] == '/' && (c == '/' || c == '.'):
-			return false
-		}
-	}
-	return true
 }
 
 // allowedRune is PathUtils.validatePath's character rule. The server looks at

@@ -30,15 +30,14 @@ type Connection struct {
 	MaxRate int
 	limit   *zkconn.Limit // the same for all sessions of the command; nil means no limit
 	// Pulse knows for how long the servers of all sessions have kept silent.
-	Pulse   zkconn.Pulse
-	patient bool // --timeout was given, so it also applies if all servers refuse the connection
-	log     *slog.Logger
-	say     func(news string)
+	Pulse zkconn.Pulse
+	log   *slog.Logger
+	say   func(news string)
 }
 
 // Flags adds the flags of all commands.
 func (c *Connection) Flags(f *pflag.FlagSet) {
-	f.DurationVar(&c.Timeout, "timeout", 30*time.Second, "how long to wait for a server and each answer; without it, 5s if all servers refuse the connection")
+	f.DurationVar(&c.Timeout, "timeout", 30*time.Second, "how long to wait for a server and each answer")
 	f.DurationVar(&c.sessionTimeout, "session-timeout", 10*time.Second, "ZooKeeper session timeout to request")
 	f.BoolVar(&c.useTLS, "tls", false, "use TLS, trusting the system's authorities unless --tls-ca is given")
 	f.StringVar(&c.tls.CA, "tls-ca", "", "PEM `file` of the authorities to trust; implies --tls")
@@ -56,14 +55,14 @@ func (c *Connection) RateFlag(f *pflag.FlagSet) {
 
 // Prepare checks the limit of --max-rate. It is called once, when flags are parsed. log and
 // say hear of the sessions.
-func (c *Connection) Prepare(f *pflag.FlagSet, log *slog.Logger, say func(news string)) error {
+func (c *Connection) Prepare(log *slog.Logger, say func(news string)) error {
 	if c.MaxRate < 0 {
 		return exit.Usagef("--max-rate %d: expected at least 1, or 0 for no limit", c.MaxRate)
 	}
 	if c.MaxRate > 0 {
 		c.limit = zkconn.NewLimit(c.MaxRate)
 	}
-	c.patient, c.log, c.say = f.Changed("timeout"), log, say
+	c.log, c.say = log, say
 	return nil
 }
 
@@ -86,9 +85,6 @@ func (c *Connection) Config(address zkconn.Address) (zkconn.Config, error) {
 		return zkconn.Config{}, exit.Usagef("--tls-cert, --tls-key: give both, the certificate and its key")
 	}
 	cfg := zkconn.Config{Address: address, SessionTimeout: c.sessionTimeout, GiveUp: c.Timeout, MaxResponse: c.maxResponse, Log: c.log, Limit: c.limit, Pulse: &c.Pulse, Say: c.say}
-	if c.patient {
-		cfg.Refused = c.Timeout
-	}
 	for _, f := range c.Files() {
 		if _, err := os.Stat(f.Path); f.Path != "" && err != nil {
 			return cfg, files.Unread(f.By+" "+f.Path, err)
