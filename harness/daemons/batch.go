@@ -41,8 +41,9 @@ func (l *library) emptied(bid string) (bool, error) {
 func (t *Turn) ingestHeld() bool { return t.exists(newqueue.QueueHoldPath(newqueue.HoldIngest)) }
 
 // submitBatch is one turn of BatchConsumer: the first batch without states is a new
-// submission, for which it creates the jobs. Before that it makes folders that are
-// missing, and ignores errors.
+// submission. Here it gets no jobs, because nobody submits to a migrated queue: a batch
+// without states has its jobs. Before that it makes folders that are missing, and ignores
+// errors.
 func (t *Turn) submitBatch() {
 	if t.ingestHeld() {
 		return
@@ -75,7 +76,6 @@ func (t *Turn) submit(b *batch) {
 	if again := t.world.jobsOf(&t.library, b.id); len(again) > 0 {
 		t.trouble(services.Resubmits, b.path, fmt.Errorf("it has %d jobs already", len(again)))
 	}
-	t.createJob(b, jp)
 	b.setStatus("Reporting", "", nil)
 	t.unlock(b.path)
 	t.took(b.path)
@@ -86,28 +86,6 @@ func submittedIdentifiers(jp newqueue.Object) newqueue.Object {
 	primary, _ := value(jp, "objectID")
 	local, _ := value(jp, "localID")
 	return jobIdentifiers(primary, local)
-}
-
-// createJob does what Job.createJob does, for a submission of one object.
-func (t *Turn) createJob(b *batch, jp newqueue.Object) {
-	j := t.job(t.sequential("/jobs/jid", ""))
-	j.bid, j.status, j.priority = b.id, "Pending", 5
-	if !t.lock(j.path) {
-		throw(invalid("%s is locked", j.path))
-	}
-	configuration := newqueue.Object{"jobID": "jid-of-" + b.id}
-	for k, v := range jp {
-		configuration[k] = v
-	}
-	status := newqueue.Object{"status": "Pending", "last_successful_status": nil, "retry_count": 0, "last_modified": now(), "message": ""}
-	for _, node := range [][2]string{
-		{"bid", b.id}, {"priority", "5"}, {"space_needed", "0"}, {"configuration", javaJSON(configuration)},
-		{"identifiers", javaJSON(submittedIdentifiers(jp))}, {"status", javaJSON(status)},
-	} {
-		t.create(j.path+"/"+node[0], node[1])
-	}
-	j.place(true)
-	t.unlock(j.path)
 }
 
 // jobsOf returns the jobs that name the given batch in their bid. A job's bid never changes, so

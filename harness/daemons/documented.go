@@ -21,7 +21,6 @@ func (w *World) documented() []*Actor {
 	all := []*Actor{
 		w.actor("watcher", services.BatchReport, (*Turn).watchBatches),
 		w.actor("report", services.BatchReport, func(t *Turn) { t.reportDocumented(newqueue.BatchReporting) }),
-		w.actor("batch", services.Batch, (*Turn).processBatch),
 	}
 	for s := newqueue.JobPending; s != newqueue.JobCompleted; s = newqueue.Success(s, newqueue.Design) {
 		all = append(all, w.actor(string(s), services.Worker(s, ""), func(t *Turn) { t.workOn(s) }))
@@ -136,21 +135,11 @@ func (t *Turn) workOn(s newqueue.JobState) {
 	record := t.world.jobID(j)
 	t.takes(record)
 	end := newqueue.Success(s, newqueue.Design)
-	var held bool
-	if s == newqueue.JobPending && j.Configuration.ProfileName != "" {
-		held, err = q.IsLocked(ctx, newqueue.CollectionLock(j.Configuration.ProfileName))
-		t.must(err)
-	}
-	switch {
-	case held:
-		end = newqueue.JobHeld
-		t.transition("hold", j.Path())
-		t.must(j.Hold(ctx, ""))
-	case s != newqueue.JobEstimating && s != newqueue.JobProvisioning && t.fails(record): // these two have no transition to failed
+	if s != newqueue.JobEstimating && s != newqueue.JobProvisioning && t.fails(record) { // these two have no transition to failed
 		end = newqueue.JobFailed
 		t.transition("fail", j.Path())
 		t.must(j.Fail(ctx, "failed"))
-	default:
+	} else {
 		t.workDocumented(ctx, s, j, record)
 		t.transition("succeed with", j.Path())
 		t.must(j.Succeed(ctx))
@@ -177,25 +166,6 @@ func (t *Turn) workDocumented(ctx context.Context, s newqueue.JobState, j *clien
 	}
 }
 
-func (t *Turn) acquireBatch(s newqueue.BatchState) *client.Batch {
-	return acquireFirst(t, newqueue.BatchesPath, string(s), func(q *client.Queue) (*client.Batch, error) { return q.AcquireBatch(context.Background(), s) })
-}
-
-// processBatch is one turn of the batch worker, for a submission of one object.
-func (t *Turn) processBatch() {
-	ctx := context.Background()
-	b := t.acquireBatch(newqueue.BatchPending)
-	if b == nil {
-		return
-	}
-	t.transition("process", b.Path())
-	_, err := b.Process(ctx, client.NewJob{Priority: client.DefaultPriority, Configuration: newqueue.Configuration{
-		ProfileName: b.Submission.ProfileName, Submitter: b.Submission.Submitter, Other: newqueue.Object{"jobID": "jid-of-" + b.ID},
-	}})
-	t.must(err)
-	t.took(b.Path())
-}
-
 // watchBatches is one turn of the watcher, who moves a batch to reporting once its last
 // job is done (B5).
 func (t *Turn) watchBatches() {
@@ -219,11 +189,12 @@ func (t *Turn) watchBatches() {
 
 // reportDocumented is one turn of a reporter.
 func (t *Turn) reportDocumented(s newqueue.BatchState) {
-	b := t.acquireBatch(s)
+	ctx := context.Background()
+	b := acquireFirst(t, newqueue.BatchesPath, string(s), func(q *client.Queue) (*client.Batch, error) { return q.AcquireBatch(ctx, s) })
 	if b == nil {
 		return
 	}
-	ctx, q := t.queue()
+	_, q := t.queue()
 	r, err := b.Report(ctx)
 	if errors.As(err, new(*client.StateError)) { // it has unfinished jobs
 		t.must(b.Unlock(ctx))
