@@ -119,7 +119,6 @@ lint:
 fuzz:
 	go test ./legacy -run '^$$' -fuzz FuzzDecode -fuzztime 30s
 	go test ./internal/znode -run '^$$' -fuzz Fuzz -fuzztime 30s
-	go test ./internal/layout -run '^$$' -fuzz FuzzMap -fuzztime 30s
 	go test ./internal/layout/merritt -run '^$$' -fuzz FuzzTrees -fuzztime 30s
 	go test ./harness/minizk -run '^$$' -fuzz FuzzServer -fuzztime 30s
 	go test ./internal/jute -run '^$$' -fuzz FuzzDecode -fuzztime 30s

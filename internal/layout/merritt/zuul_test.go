@@ -18,7 +18,6 @@ const (
 	gateSet = "/zuul/tenant/acme/pipeline/gate/item/3ab0d4da173e44d5ac950a88bbee6e7a/buildset/65b80cc493fc41a7866a1b3166b93c70"
 	gateJob = gateSet + "/job/656b70aba2e24e9895dbf929935f7d25"
 	bigFile = "/zuul/config/cache/git.example.org%2Facme%2Fwidgets/main/files/zuul.d%2Flarge.yaml"
-	oldRepo = "/zuul/config/cache/git.example.org%2Facme%2Fold"
 )
 
 // lightTree is that tree without two large blobs, so that it is quickly checked.
@@ -121,43 +120,12 @@ func TestZuulDefects(t *testing.T) {
 // Variants that the document allows, and paths that only later versions write, are
 // neither errors nor warnings.
 func TestZuulVariants(t *testing.T) {
-	const quota, projects = "/zuul/endpoint/aws-us-west-2", "/zuul/cache/connection/gerrit/project"
 	m, sound := named(t, "zuul", ""), lightTree(t)
-	move := func(from, to string) func(forest) { return func(f forest) { f.move(from, to) } }
-	for name, c := range map[string]struct {
-		put  map[string]string
-		also func(f forest)
-	}{
-		"later paths": {put: map[string]string{"/zuul/locks/connection/database/migration/" + otherUUID + "__lock__0000000000": "", "/zuul/nodeset/requests/" + otherUUID: "{}", "/zuul/nodes/nodes/" + otherUUID: "{}",
-			"/zuul/images/artifacts/x": "{}", "/zuul/image-uploads/uploads/x": "{}", "/zuul/validate/" + otherUUID + "/cache": "", "/zuul/provider": "", "/zuul/launcher/stats-election": "",
-			"/zuul/tenant/acme/provider/x/config": "{}", "/zuul/events/tenant/acme/state": "{}", gateSet + "/config_errors": "", gateJob + "/artifact_data": "",
-			quota + "/quota/resource": "", quota + "/quota/limits": `{"quota": {"cores": 10}}`, projects + "/data/org%2Fproject": "x", projects + "/lock/org%2Fproject/" + otherUUID + "__lock__0000000000": ""}},
-		"an entry of 2021":          {also: move("/zuul/events/connection/gerrit/events/queue/q0000000000", "/zuul/events/connection/gerrit/events/queue/0000000000")},
-		"a job of 2021":             {put: map[string]string{gateSet + "/job/build+all%2Fslow": `{"name":"build all/slow"}`}},
-		"a new tenant":              {put: map[string]string{"/zuul/tenant/new/pipeline/check": `{"queues":[],"old_queues":[]}`, "/zuul/locks/tenant/new": "", "/zuul/events/tenant/new/trigger/queue": "", "/zuul/semaphores/new": ""}},
-		"a semaphore of nobody":     {put: map[string]string{"/zuul/semaphores/acme/free": ""}},
-		"quoted names":              {put: map[string]string{"/zuul/locks/pipeline/a+b%2Fc/%C3%A9t%C3%A9": "", "/zuul/config/lock/git.example.org%2F%7Eacme": ""}},
-		"a tenant that is unquoted": {put: map[string]string{"/zuul/layout/50% more": `{"tenant_name":"50% more","uuid":"` + otherUUID + `"}`, "/zuul/events/tenant/50% more/management": ""}},
-		"an empty file of 2021":     {also: func(f forest) { f.remove(oldRepo + "/master/files/zuul.yaml/0000000000") }},
-		"a reset": {also: func(f forest) {
-			for _, path := range []string{"/zuul/tenant", "/zuul/semaphores", "/zuul/executor", "/zuul/merger"} {
-				f.remove(path)
-			}
-		}},
-		"data being written": {put: map[string]string{"/zuul/merger/result-data/" + otherUUID: ""}},
-		"a readers' lock": {also: func(f forest) {
-			f.contend("/zuul/config/lock/git.example.org%2Facme%2Fgadgets", otherUUID+"__rlock__0000000007")
-		}},
-	} {
+	for name, do := range firstWays(changesOf("zuul-variants.txt", "{other}", otherUUID, "{set}", gateSet, "{job}", gateJob)) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := sound.clone()
-			for path, data := range c.put {
-				f.put(path, data)
-			}
-			if c.also != nil {
-				c.also(f)
-			}
+			do(f)
 			for _, found := range findings(t, m, f) {
 				if found.Severity != layout.Info {
 					t.Errorf("%v", found)

@@ -150,15 +150,7 @@ func (p *Plan) Empty() bool { return !p.Resumes && p.Count(Create) == 0 }
 func (p *Plan) Blocked() bool { return len(p.Problems) > 0 }
 
 // Count returns how many records have an action.
-func (p *Plan) Count(a Action) int {
-	n := 0
-	for i := range p.Records {
-		if p.Records[i].Action == a {
-			n++
-		}
-	}
-	return n
-}
+func (p *Plan) Count(a Action) int { return p.Counts()[a] }
 
 // Counts returns how many records have each action.
 func (p *Plan) Counts() map[Action]int {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"fmt"
+	"slices"
 
 	"mrtq/internal/layout/merritt/services"
 	"mrtq/internal/znode"
@@ -45,23 +46,19 @@ const (
 	batchIDThen   = "the services would not find its batch, and its report would be lost"
 )
 
-// findings collects the findings, by kind.
+// findings collects the findings, each with its kind.
 type findings struct {
-	byKind map[string]*Finding
-	order  []string
+	kinds []string
+	all   []*Finding
 }
 
 func (f *findings) add(kind string, one Finding, item Item) {
-	if f.byKind == nil {
-		f.byKind = map[string]*Finding{}
+	i := slices.Index(f.kinds, kind)
+	if i < 0 {
+		one.What, i = item.What, len(f.all)
+		f.kinds, f.all = append(f.kinds, kind), append(f.all, &one)
 	}
-	found := f.byKind[kind]
-	if found == nil {
-		one.What = item.What
-		found = &one
-		f.byKind[kind], f.order = found, append(f.order, kind)
-	}
-	found.Items = append(found.Items, item)
+	f.all[i].Items = append(f.all[i].Items, item)
 }
 
 // violation adds a violation by a new item. path is the record that it is made from.
@@ -194,11 +191,10 @@ func (b *Builder) finishServices() {
 		}
 	}
 	for _, blocking := range []bool{true, false} {
-		for _, kind := range b.found.order {
-			f := *b.found.byKind[kind]
+		for _, f := range b.found.all {
 			if f.Blocking == blocking {
-				b.plan.Services = append(b.plan.Services, f)
-				b.blockService(f)
+				b.plan.Services = append(b.plan.Services, *f)
+				b.blockService(*f)
 			}
 		}
 	}

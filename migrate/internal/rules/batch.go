@@ -55,24 +55,21 @@ type Batch struct {
 	ID      string // its bid; "" before it has one
 	Run     string // that creates it
 	Jobs    int
-	in      [len(folders)]int // how many jobs are in each folder
-	changed time.Time         // when a job last changed
+	in      [4]int    // how many jobs are in each of [newqueue.BatchFolders]
+	changed time.Time // when a job last changed
 	submission
 }
-
-// folders are [newqueue.BatchFolders], in that order.
-var folders = [...]newqueue.BatchFolder{newqueue.FolderProcessing, newqueue.FolderFailed, newqueue.FolderCompleted, newqueue.FolderDeleted}
 
 // Add adds a record whose job begins in this state.
 func (b *Batch) Add(r Record, s State, d newqueue.Dialect) {
 	b.submission.add(b.Key, r, b.Jobs == 0, d)
 	b.Jobs++
-	b.in[slices.Index(folders[:], s.Job.Folder())]++
+	b.in[slices.Index(newqueue.BatchFolders, s.Job.Folder())]++
 	b.changed = later(b.changed, r.Legacy.Header.Time)
 }
 
 // In returns how many of the jobs begin in a folder.
-func (b *Batch) In(f newqueue.BatchFolder) int { return b.in[slices.Index(folders[:], f)] }
+func (b *Batch) In(f newqueue.BatchFolder) int { return b.in[slices.Index(newqueue.BatchFolders, f)] }
 
 // State is processing while a job has to run, else failed if a job failed, else
 // completed.
@@ -138,7 +135,7 @@ func (b *Batch) Closing(failed, completed []string, d newqueue.Dialect) []Node {
 // failed and completed are the ids of the jobs that began in these states.
 func (b *Batch) All(failed, completed []string, d newqueue.Dialect) []Node {
 	nodes := b.Nodes(d)
-	for i, f := range folders {
+	for i, f := range newqueue.BatchFolders {
 		if b.in[i] > 0 {
 			nodes = append(nodes, Node{newqueue.BatchFolderPath(b.ID, f), None})
 		}

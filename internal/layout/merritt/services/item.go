@@ -2,7 +2,6 @@ package services
 
 import (
 	"cmp"
-	"iter"
 	"slices"
 	"strings"
 
@@ -68,7 +67,11 @@ func (it *Item) classify() {
 // violations are the violations of the demands on the item.
 func (it *Item) violations() []Violation {
 	var all []Violation
-	for d := range it.demands() {
+	for i := range Demands {
+		d := &Demands[i]
+		if !d.Of.has(it) {
+			continue
+		}
 		check := d.faults
 		if check == nil {
 			check = keyFaults
@@ -82,17 +85,6 @@ func (it *Item) violations() []Violation {
 		}
 	}
 	return all
-}
-
-// demands yields the demands on the item.
-func (it *Item) demands() iter.Seq[*Demand] {
-	return func(yield func(*Demand) bool) {
-		for i := range Demands {
-			if d := &Demands[i]; d.Of.has(it) && !yield(d) {
-				return
-			}
-		}
-	}
 }
 
 // stop is what happens to the item first: at a daemon that still works on it, or in its
