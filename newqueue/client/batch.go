@@ -45,15 +45,8 @@ func (b *Batch) properties() []property {
 // batch-uuids if the submission has a BatchID. It returns the batch's id.
 // Errors: [ErrExists] if a batch with that BatchID exists, [newqueue.ErrValue] if no field is
 // set or a value is not allowed.
-func (q *Queue) CreateBatch(ctx context.Context, s newqueue.Submission) (string, error) {
-	bid, err := q.createBatch(ctx, s)
-	if err != nil {
-		return "", &opError{"create a batch in", newqueue.BatchesPath, err}
-	}
-	return bid, nil
-}
-
-func (q *Queue) createBatch(ctx context.Context, s newqueue.Submission) (string, error) {
+func (q *Queue) CreateBatch(ctx context.Context, s newqueue.Submission) (bid string, err error) {
+	defer wrap("create a batch in", newqueue.BatchesPath, &err)
 	if err := s.Validate(); err != nil {
 		return "", err
 	}

@@ -27,13 +27,8 @@ import (
 // still as it was acquired, and the nodes that were written belong to no batch: mrtq check
 // finds them. Errors as for [Item], and [newqueue.ErrPriority], [newqueue.ErrValue].
 func (b *Batch) Process(ctx context.Context, jobs ...NewJob) (made []string, err error) {
-	if made, err = b.process(ctx, jobs, b.q.clock()); err != nil {
-		return nil, &opError{"process", b.path, err}
-	}
-	return made, nil
-}
-
-func (b *Batch) process(ctx context.Context, jobs []NewJob, now time.Time) (made []string, err error) {
+	defer wrap("process", b.path, &err)
+	now := b.q.clock()
 	parts, err := b.parts(jobs, now)
 	if err != nil {
 		return nil, err

@@ -87,3 +87,10 @@ type opError struct {
 func (e *opError) Error() string { return e.op + " " + e.path + ": " + e.err.Error() }
 
 func (e *opError) Unwrap() error { return e.err }
+
+// wrap names the operation and its path in an error, if there is one.
+func wrap(op, path string, err *error) {
+	if *err != nil {
+		*err = &opError{op, path, *err}
+	}
+}

@@ -83,9 +83,10 @@ func (q *Queue) creation(e states.Entity) states.Transition {
 // job's id. Usually a batch gets all its jobs at once: see [Batch.Process].
 // Errors: [ErrNotFound], *[StateError] with the guard [states.InProcessing] if the batch is in another state,
 // [newqueue.ErrPriority], [newqueue.ErrValue].
-func (q *Queue) CreateJob(ctx context.Context, bid string, n NewJob) (string, error) {
+func (q *Queue) CreateJob(ctx context.Context, bid string, n NewJob) (jid string, err error) {
 	b := q.newBatch(bid)
-	jid, err := q.withID(ctx, newqueue.JobsPath, newqueue.JobPrefix, func(jid string) error {
+	defer wrap("create a job in", b.path, &err)
+	return q.withID(ctx, newqueue.JobsPath, newqueue.JobPrefix, func(jid string) error {
 		if err := b.loadAll(ctx); err != nil {
 			return err
 		}
@@ -101,10 +102,6 @@ func (q *Queue) CreateJob(ctx context.Context, bid string, n NewJob) (string, er
 			happened: q.created(ops.nodes[1].Path, ops.nodes[1].Data),
 		})
 	})
-	if err != nil {
-		return "", &opError{"create a job in", b.path, err}
-	}
-	return jid, nil
 }
 
 // withID is withIDs for one.
@@ -113,7 +110,10 @@ func (q *Queue) withID(ctx context.Context, parent, prefix string, try func(id s
 		id = ids[0]
 		return try(id)
 	})
-	return id, err
+	if err != nil {
+		return "", err
+	}
+	return id, nil
 }
 
 // withIDs calls try with the next n ids of a parent, again and again until no

@@ -14,14 +14,8 @@ import (
 
 // Lock acquires a lock. The error wraps [ErrLocked] if this session or another
 // already holds it, and [newqueue.ErrValue] if no znode can have its name.
-func (q *Queue) Lock(ctx context.Context, l newqueue.Lock) error {
-	if err := q.takeLock(ctx, l); err != nil {
-		return &opError{"acquire", l.String(), err}
-	}
-	return nil
-}
-
-func (q *Queue) takeLock(ctx context.Context, l newqueue.Lock) error {
+func (q *Queue) Lock(ctx context.Context, l newqueue.Lock) (err error) {
+	defer wrap("acquire", l.String(), &err)
 	if err := l.Validate(q.dialect); err != nil {
 		return err
 	}
@@ -45,7 +39,7 @@ func (q *Queue) takeLock(ctx context.Context, l newqueue.Lock) error {
 		}
 		w.lock = path
 	}
-	err := q.commit(ctx, w)
+	err = q.commit(ctx, w)
 	if errors.Is(err, zk.ErrNodeExists) {
 		return ErrLocked
 	}
@@ -54,14 +48,8 @@ func (q *Queue) takeLock(ctx context.Context, l newqueue.Lock) error {
 
 // Unlock releases a lock. The error wraps [ErrNotLocked] if it isn't held, or if
 // it is ephemeral and another session holds it.
-func (q *Queue) Unlock(ctx context.Context, l newqueue.Lock) error {
-	if err := q.liftLock(ctx, l); err != nil {
-		return &opError{"release", l.String(), err}
-	}
-	return nil
-}
-
-func (q *Queue) liftLock(ctx context.Context, l newqueue.Lock) error {
+func (q *Queue) Unlock(ctx context.Context, l newqueue.Lock) (err error) {
+	defer wrap("release", l.String(), &err)
 	if err := l.Validate(q.dialect); err != nil {
 		return err
 	}

@@ -94,10 +94,14 @@ const recheck = 5 * time.Second
 
 // await calls look until it is done or fails. Between two calls it waits until the
 // children of a folder change, until recheck has passed, or until ctx ends. It goes on
-// waiting while the client has no connection.
+// waiting while the client has no connection. It has one watch at most: the client keeps each until it fires.
 func (q *Queue) await(ctx context.Context, folder string, look func() (done bool, err error)) error {
+	var changed <-chan zk.Event
 	for {
-		changed, err := q.watchFolder(ctx, folder)
+		var err error
+		if changed == nil {
+			changed, err = q.watchFolder(ctx, folder)
+		}
 		done := false
 		if err == nil {
 			done, err = look()
@@ -107,6 +111,7 @@ func (q *Queue) await(ctx context.Context, folder string, look func() (done bool
 		}
 		select {
 		case <-changed:
+			changed = nil
 		case <-time.After(q.recheck):
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -124,23 +129,9 @@ func connectionLost(err error) bool {
 }
 
 // watchFolder returns a channel that is closed when a folder is created or its children
-// change. The client keeps every watch until it fires, so watchFolder returns the one
-// that an earlier call has set if it hasn't fired.
+// change.
 func (q *Queue) watchFolder(ctx context.Context, folder string) (<-chan zk.Event, error) {
-	q.watching.Lock()
-	for path, changed := range q.watches {
-		select {
-		case <-changed:
-			delete(q.watches, path)
-		default:
-		}
-	}
-	pending, ok := q.watches[folder]
-	q.watching.Unlock()
-	if ok {
-		return pending, nil
-	}
-	changed, err := read(ctx, folder, func() (<-chan zk.Event, error) {
+	return read(ctx, folder, func() (<-chan zk.Event, error) {
 		for {
 			_, _, changed, err := q.conn.ChildrenW(q.path(folder))
 			if !errors.Is(err, zk.ErrNoNode) {
@@ -152,11 +143,4 @@ func (q *Queue) watchFolder(ctx context.Context, folder string) (<-chan zk.Event
 			}
 		}
 	})
-	if err != nil {
-		return nil, err
-	}
-	q.watching.Lock()
-	defer q.watching.Unlock()
-	q.watches[folder] = changed
-	return changed, nil
 }

@@ -242,25 +242,22 @@ func TestNextEnds(t *testing.T) {
 	}
 }
 
-// TestWaitsLeaveOneWatch: waiting again for the same sets no second watch.
+// TestWaitsLeaveOneWatch: who looks again and again sets no second watch.
 func TestWaitsLeaveOneWatch(t *testing.T) {
 	w := newWorld(t, newqueue.Design)
 	bid, _ := batchOf(t, w.queue(), 1)
-	busy := w.queue()
-	value(busy.AcquireJob(ctx, newqueue.JobPending))(t)
+	value(w.queue().AcquireJob(ctx, newqueue.JobPending))(t)
 	on := map[string]int{}
 	counter, q := w.hooked(client.WithRecheck(soon / 10))
 	counter.watched = func(path string) { on[path]++ }
-	for range 3 {
-		for _, wait := range []func(context.Context) error{
-			func(ctx context.Context) error { return errorOf(q.NextJob(ctx, newqueue.JobPending)) },
-			func(ctx context.Context) error { return errorOf(q.ReportWhenEmptied(ctx, bid)) },
-		} {
-			stop, cancel := context.WithTimeout(ctx, soon)
-			defer cancel()
-			if err := wait(stop); !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("%v", err)
-			}
+	for _, wait := range []func(context.Context) error{
+		func(ctx context.Context) error { return errorOf(q.NextJob(ctx, newqueue.JobPending)) },
+		func(ctx context.Context) error { return errorOf(q.ReportWhenEmptied(ctx, bid)) },
+	} {
+		stop, cancel := context.WithTimeout(ctx, soon)
+		defer cancel()
+		if err := wait(stop); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v", err)
 		}
 	}
 	if want := map[string]int{w.root + pending: 1, w.root + newqueue.BatchFolderPath(bid, newqueue.FolderProcessing): 1}; !maps.Equal(on, want) {

@@ -74,9 +74,7 @@ type Queue struct {
 	ignoreHolds bool
 	// reserved has the paths of the locks that a goroutine is just acquiring.
 	reserved sync.Map
-	watching sync.Mutex
-	watches  map[string]<-chan zk.Event // by folder: those that await has set and that haven't fired
-	recheck  time.Duration              // see await
+	recheck  time.Duration // see await
 }
 
 // Option changes how a queue is opened.
@@ -124,7 +122,7 @@ func Open(conn Conn, d newqueue.Dialect, opts ...Option) *Queue {
 	q := &Queue{
 		conn: conn, dialect: d, now: time.Now,
 		machines: map[states.Entity]states.Table{}, acl: zk.WorldACL(zk.PermAll),
-		watches: map[string]<-chan zk.Event{}, recheck: recheck,
+		recheck: recheck,
 	}
 	for _, e := range states.Entities {
 		q.machines[e] = states.Of(e, string(d))

@@ -37,15 +37,8 @@ func (r Report) Changed() bool {
 // Send it if [Report.Changed] says so, then pass it to [Batch.Finish]. Errors:
 // *[StateError] if the batch is in another state, or with the guard [states.OnceFinished] if no
 // job is failed but some were resumed. Then unlock the batch and try again later.
-func (b *Batch) Report(ctx context.Context) (Report, error) {
-	r, err := b.report(ctx)
-	if err != nil {
-		return Report{}, &opError{"report", b.Path(), err}
-	}
-	return r, nil
-}
-
-func (b *Batch) report(ctx context.Context) (r Report, err error) {
+func (b *Batch) Report(ctx context.Context) (r Report, err error) {
+	defer wrap("report", b.path, &err)
 	if b.Status.State != newqueue.BatchReporting && b.Status.State != states.UpdateReporting {
 		return r, b.illegal("a report", true)
 	}

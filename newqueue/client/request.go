@@ -45,15 +45,8 @@ func (r *Request) decide(ctx context.Context, t states.Transition, a act) (p pla
 }
 
 // CreateRequest creates a pending request (A1) and returns its id.
-func (q *Queue) CreateRequest(ctx context.Context, queue newqueue.AccessQueue, token newqueue.Token) (string, error) {
-	qid, err := q.createRequest(ctx, queue, token)
-	if err != nil {
-		return "", &opError{"create a request in", newqueue.AccessQueuePath(queue), err}
-	}
-	return qid, nil
-}
-
-func (q *Queue) createRequest(ctx context.Context, queue newqueue.AccessQueue, token newqueue.Token) (string, error) {
+func (q *Queue) CreateRequest(ctx context.Context, queue newqueue.AccessQueue, token newqueue.Token) (qid string, err error) {
+	defer wrap("create a request in", newqueue.AccessQueuePath(queue), &err)
 	if err := queue.Validate(); err != nil {
 		return "", err
 	}
