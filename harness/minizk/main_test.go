@@ -20,7 +20,7 @@ import (
 )
 
 var (
-	update  = flag.Bool("update", false, "record the real server's transcripts in testdata, and the differences in README.md")
+	update  = flag.Bool("update", false, "record the real server's transcripts in testdata")
 	torture = flag.Bool("torture", false, "run on the real server all that otherwise runs only on minizk, or in a sample")
 )
 

@@ -84,12 +84,6 @@ func (w *world) line(what string) {
 		if _, err := c.c.Queue(packet(a.request(op))); err != nil {
 			w.t.Fatal(err)
 		}
-	case "unsorted":
-		op, xid := a.op(a.next())
-		r := a.request(op)
-		c.w.unsorted = true
-		c.do(what, xid, op, jute.AppendRequest(nil, &r))
-		c.w.unsorted = false
 	case "raw":
 		op, xid := a.op(a.next())
 		c.do(what, xid, op, a.hex())

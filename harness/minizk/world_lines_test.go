@@ -107,9 +107,7 @@ func (w *world) record(op jute.OpCode, d *jute.Decoder) string {
 
 func (w *world) names(d *jute.Decoder) string {
 	names := d.Strings("names")
-	if !w.unsorted {
-		slices.Sort(names)
-	}
+	slices.Sort(names) // a set, in the order of a hash table
 	return fmt.Sprint(names)
 }
 

@@ -24,7 +24,6 @@ type world struct {
 	clients  []*client
 	named    map[string]*client // the newest of each name
 	lines    []string
-	unsorted bool // lists of children are shown as they come
 }
 
 // side is a server that scenarios run on.
@@ -33,9 +32,6 @@ type side struct {
 	// pass moves a manual clock. For a server with a real clock it does nothing: the scenario
 	// waits for what is due.
 	pass func(time.Duration)
-	// mayDie is set if a scenario may end the server. Then the scenario's nodes cannot be
-	// deleted afterwards.
-	mayDie bool
 }
 
 func onReal(addr string) side { return side{addr: addr, pass: func(time.Duration) {}} }
@@ -75,10 +71,8 @@ func play(t tb, on side, scenario func(*world)) string {
 		for _, c := range slices.Backward(w.clients) {
 			c.hangUp()
 		}
-		if !on.mayDie {
-			if err := janitor.RemoveTree(ctx, dir); err != nil {
-				t.Fatal(err)
-			}
+		if err := janitor.RemoveTree(ctx, dir); err != nil {
+			t.Fatal(err)
 		}
 	}()
 	scenario(w)

@@ -20,7 +20,6 @@ const (
 	Unimplemented        Code = -6
 	OperationTimeout     Code = -7
 	BadArguments         Code = -8
-	UnknownSession       Code = -12
 	APIError             Code = -100
 	NoNode               Code = -101
 	NoAuth               Code = -102
@@ -32,9 +31,7 @@ const (
 	InvalidACL           Code = -114
 	AuthFailed           Code = -115
 	SessionMoved         Code = -118
-	NotReadOnly          Code = -119
 	NoWatcher            Code = -121
-	RequestTimeout       Code = -122
 	ReconfigDisabled     Code = -123
 	QuotaExceeded        Code = -125
 	ThrottledOp          Code = -127
@@ -44,11 +41,11 @@ var codeNames = map[Code]string{
 	OK: "OK", SystemError: "SystemError", RuntimeInconsistency: "RuntimeInconsistency", ConnectionLoss: "ConnectionLoss",
 	MarshallingError: "MarshallingError", Unimplemented: "Unimplemented",
 	OperationTimeout: "OperationTimeout", BadArguments: "BadArguments",
-	UnknownSession: "UnknownSession", APIError: "APIError", NoNode: "NoNode", NoAuth: "NoAuth",
+	APIError: "APIError", NoNode: "NoNode", NoAuth: "NoAuth",
 	BadVersion: "BadVersion", NoChildrenForEph: "NoChildrenForEphemerals",
 	NodeExists: "NodeExists", NotEmpty: "NotEmpty", SessionExpired: "SessionExpired", InvalidACL: "InvalidACL", AuthFailed: "AuthFailed",
-	SessionMoved: "SessionMoved", NotReadOnly: "NotReadOnly", NoWatcher: "NoWatcher",
-	RequestTimeout: "RequestTimeout", ReconfigDisabled: "ReconfigDisabled", QuotaExceeded: "QuotaExceeded",
+	SessionMoved: "SessionMoved", NoWatcher: "NoWatcher",
+	ReconfigDisabled: "ReconfigDisabled", QuotaExceeded: "QuotaExceeded",
 	ThrottledOp: "ThrottledOp",
 }
 

@@ -1,6 +1,5 @@
 // Package jute encodes and decodes ZooKeeper's client protocol: it has the protocol's numbers, its
-// records, and for each record an encoder and a strict decoder. It also decodes the records of a
-// server's snapshots and logs (files.go). It knows nothing of trees, sessions or sockets.
+// records, and for each record an encoder and a strict decoder. It knows nothing of trees, sessions or sockets.
 //
 // Everything is big-endian ("jute"). A packet is a frame:
 //

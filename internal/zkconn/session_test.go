@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"strings"
 	"testing"
 	"time"
 
@@ -32,24 +31,6 @@ func TestServerGone(t *testing.T) {
 			t.Errorf("%#v", err)
 		}
 	})
-}
-
-// A server without a quorum accepts connections and closes them. It counts as a
-// server that can't be reached, even if it accepts many.
-func TestServerWithoutQuorum(t *testing.T) {
-	w, p := setup(t, zkconn.Config{GiveUp: 600 * time.Millisecond})
-	p.refuse(true)
-	within(t, time.Minute, "giving up", func() {
-		_, err := w.Get(t.Context(), "/")
-		// The kernel decides whether the close appears as an end or as a reset.
-		want := "get /: the ZooKeeper session is lost: no server of " + w.Address().String() + " could be reached for 600ms (last: connected, but got no session: "
-		if !errors.Is(err, zkconn.ErrLost) || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("\ngot  %v\nwant %s…", err, want)
-		}
-	})
-	if p.connections() < 3 {
-		t.Errorf("only %d attempts to connect", p.connections())
-	}
 }
 
 // A session that expires while no packet passes is lost. Its ephemerals are
