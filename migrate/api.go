@@ -221,12 +221,8 @@ var (
 	// ErrStale says that the source or the target has changed since an approved plan was
 	// made.
 	ErrStale = errors.New("the plan is stale")
-	// ErrRolledBack says that another migrator rolled a run back while this one waited or
-	// was stopped.
+	// ErrRolledBack says that another migrator rolled a run back while this one waited.
 	ErrRolledBack = errors.New("a run was rolled back meanwhile")
-	// ErrFinished says that another migrator finished the run while this one waited, and
-	// that there is more to do now. It is not done without being asked for again.
-	ErrFinished = errors.New("another migrator finished the run meanwhile")
 	// ErrNoRun says that the target has no such run, or that it was rolled back.
 	ErrNoRun = errors.New("no such run")
 	// ErrNotNewest says that a later run builds on the one that should be rolled back.

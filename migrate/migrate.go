@@ -61,7 +61,7 @@ type Result struct {
 // It creates the chroot of the target's address, if that is missing.
 //
 // The error wraps [ErrBlocked] if the plan has problems: then nothing was written.
-// [ErrStale], [ErrRolledBack] and [ErrFinished] say what happened while it waited. Others
+// [ErrStale] and [ErrRolledBack] say what happened while it waited. Others
 // wrap [ErrDamaged], [ErrPlace], [ErrOtherSource], [ErrNoRight], [ErrNotSaved], [ErrInterrupted], [ErrTakenOver],
 // [ErrContended], [ErrDropped] or [ErrLost]. The result is never nil.
 func Migrate(ctx context.Context, src *Source, w *Writer, opt MigrateOptions) (*Result, error) {
@@ -86,14 +86,14 @@ func Migrate(ctx context.Context, src *Source, w *Writer, opt MigrateOptions) (*
 		return m.result, cancelled(err)
 	}
 	defer turn.Resign()
-	if err := m.checkAfterWait(ctx, turn.Waited); err != nil || m.plan.Empty() {
+	if err := m.checkAfterWait(ctx); err != nil || m.plan.Empty() {
 		return m.result, err
 	}
 	if m.origin, err = m.findOrigin(ctx, turn.Place); err != nil {
 		return m.result, err
 	}
 	m.result.Origin = m.origin
-	return m.result, m.carryOut(ctx)
+	return m.result, again(ctx, m.opt.Say, m.planAgain, m.carryOut)
 }
 
 // migration is one call of Migrate.
@@ -208,15 +208,12 @@ func (m *migration) check() error {
 }
 
 // checkAfterWait plans again if another migrator ran since the plan was made.
-func (m *migration) checkAfterWait(ctx context.Context, waited bool) error {
+func (m *migration) checkAfterWait(ctx context.Context) error {
 	t, err := m.read(ctx)
-	if err != nil {
+	if err != nil || sameRuns(plan.TargetOf(m.plan).Ledger.Runs, t.Ledger.Runs) {
 		return err
 	}
-	if !waited && sameRuns(plan.TargetOf(m.plan).Ledger.Runs, t.Ledger.Runs) {
-		return nil
-	}
-	return m.planAgain(ctx, t)
+	return m.planFor(ctx, t)
 }
 
 // sameRuns reports whether no migrator has written between two readings: each of its
@@ -225,9 +222,18 @@ func sameRuns(a, b []ledger.Run) bool {
 	return slices.EqualFunc(a, b, func(a, b ledger.Run) bool { return a.ID == b.ID && a.Stat.Mzxid == b.Stat.Mzxid })
 }
 
-// planAgain reads the source again, and plans for the target as it is now. If other
-// migrators have rolled a run back, or finished this one, the operator decides again.
-func (m *migration) planAgain(ctx context.Context, t *target.Target) (err error) {
+// planAgain reads both sides again, and plans.
+func (m *migration) planAgain(ctx context.Context) error {
+	t, err := m.read(ctx)
+	if err != nil {
+		return err
+	}
+	return m.planFor(ctx, t)
+}
+
+// planFor reads the source again, and plans for the target as it is now. If other
+// migrators have rolled a run back, the operator decides again.
+func (m *migration) planFor(ctx context.Context, t *target.Target) (err error) {
 	before := plan.TargetOf(m.plan).Ledger.Runs
 	for i, run := range t.Ledger.Runs {
 		undone := run.State == ledger.RollingBack || run.State == ledger.RolledBack
@@ -241,63 +247,23 @@ func (m *migration) planAgain(ctx context.Context, t *target.Target) (err error)
 	if m.plan, err = makePlan(ctx, m.src, t, m.opt.Options); err != nil {
 		return cancelled(err)
 	}
-	if err := m.check(); err != nil {
-		return err
+	if !m.plan.Empty() {
+		m.result.Run = m.plan.Run
 	}
-	newest := t.Ledger.Newest()
-	if newest != nil && m.result.Plan.Run == newest.ID && newest.State == ledger.Done && !m.plan.Empty() {
-		return fmt.Errorf("%w: %s; records added to the source since: %d", ErrFinished, newest.ID, m.plan.Count(plan.Create))
-	}
-	return nil
+	return m.check()
 }
 
-// maxIdle is how many plans in a row may fail before any of their work was done.
-const maxIdle = 6
-
-// carryOut carries out the plan. If the target or the source has changed, it carries out
-// what a new plan has left to do.
-func (m *migration) carryOut(ctx context.Context) error {
-	for idle := 0; !m.plan.Empty(); {
-		steps, err := m.apply(ctx)
-		m.result.Steps += steps
-		changed := errors.Is(err, apply.ErrChanged) || errors.Is(err, plan.ErrSourceChanged)
-		switch {
-		case err == nil:
-			return nil
-		case errors.Is(err, apply.ErrTakenOver):
-			return m.takenOver(ctx, err)
-		case !changed:
-			return cancelled(err)
-		}
-		if idle++; steps > 1 {
-			idle = 0
-		}
-		if idle == maxIdle {
-			return fmt.Errorf("%w: %w", ErrContended, err)
-		}
-		m.opt.Say(fmt.Sprintf("reading both sides again: %v", err))
-		t, err := m.read(ctx)
-		if err != nil {
-			return err
-		}
-		if err := m.planAgain(ctx, t); err != nil {
-			return err
-		}
+// carryOut carries out the plan. steps is 0 if nothing is left to do, or if only the opening transaction was done.
+func (m *migration) carryOut(ctx context.Context) (steps int, err error) {
+	if m.plan.Empty() {
+		return 0, nil
 	}
-	return nil
-}
-
-// takenOver says what the migrator that took over has done with the run.
-func (m *migration) takenOver(ctx context.Context, err error) error {
-	n, getErr := m.w.Get(ctx, ledger.RunPath(m.plan.Run))
-	if getErr != nil {
-		return err
+	steps, err = m.apply(ctx)
+	m.result.Steps += steps
+	if err == nil {
+		return 0, nil
 	}
-	run, parseErr := ledger.ParseRun(n)
-	if parseErr == nil && (run.State == ledger.RollingBack || run.State == ledger.RolledBack) {
-		return fmt.Errorf("%w: %s", ErrRolledBack, run.ID)
-	}
-	return err
+	return steps - 1, err
 }
 
 // apply carries out one plan.

@@ -11,6 +11,7 @@ import (
 	"mrtq/migrate/internal/apply"
 	"mrtq/migrate/internal/handover"
 	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/plan"
 	"mrtq/migrate/internal/target"
 	"mrtq/newqueue"
 )
@@ -164,6 +165,9 @@ func undecidedOf(c *handover.Case) UndecidedRecord {
 	return UndecidedRecord{Record: c.Entry.Record, Job: c.Entry.Job, Question: c.Asks, Why: c.Why, queue: c.Queue()}
 }
 
+// maxIdle is how often in a row both queues are read again before any work was done.
+const maxIdle = 6
+
 // again calls try until it has nothing left to do, or fails. If the znodes have changed meanwhile, it reads them again.
 func again(ctx context.Context, say func(string), read func(context.Context) error, try func(context.Context) (steps int, err error)) error {
 	for idle := 0; ; {
@@ -171,7 +175,7 @@ func again(ctx context.Context, say func(string), read func(context.Context) err
 		switch {
 		case err == nil && steps == 0:
 			return nil
-		case err != nil && !errors.Is(err, apply.ErrChanged):
+		case err != nil && !errors.Is(err, apply.ErrChanged) && !errors.Is(err, plan.ErrSourceChanged):
 			return cancelled(err)
 		}
 		if idle++; steps > 0 {

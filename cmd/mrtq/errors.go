@@ -28,7 +28,7 @@ func failed(doing, where string, err error) error {
 // checks are the errors of package migrate and of sides that mean that a check failed, and
 // not that the environment did.
 var checks = []error{
-	migrate.ErrBlocked, migrate.ErrStale, migrate.ErrTakenOver, migrate.ErrContended, migrate.ErrRolledBack, migrate.ErrFinished,
+	migrate.ErrBlocked, migrate.ErrStale, migrate.ErrTakenOver, migrate.ErrContended, migrate.ErrRolledBack,
 	migrate.ErrUndecided, migrate.ErrAtWork, migrate.ErrNotReleased, migrate.ErrCompleted, migrate.ErrOtherSource, migrate.ErrTwoEnsembles, migrate.ErrNoRight,
 	migrate.ErrDamaged, migrate.ErrRestored, migrate.ErrNoRun, migrate.ErrNotNewest, migrate.ErrNoQueue,
 	migrate.ErrUnfinished, migrate.ErrNotVerified, migrate.ErrNoItem, migrate.ErrHoldsChanged,

@@ -24,8 +24,7 @@ func OwnerName(now time.Time) string {
 
 // Turn is a migrator's turn.
 type Turn struct {
-	Place  string // its znode in the election
-	Waited bool   // another migrator was ahead
+	Place string // its znode in the election
 	// Resign lets the next one lead. Call it when the work is done or has failed.
 	Resign func()
 }
@@ -50,7 +49,6 @@ func Lead(ctx context.Context, w *zkconn.Writer, owner string, acl []znode.ACL, 
 			say(fmt.Sprintf("%s: no session holds this place in the election; skipped", a.Path))
 			return
 		}
-		turn.Waited = true
 		say(fmt.Sprintf("waiting: another migration is running (%s); if its process was killed, its session ends after %s", a.Owner, w.SessionTimeout()))
 	})
 	if err != nil {

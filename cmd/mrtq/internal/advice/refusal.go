@@ -22,7 +22,6 @@ var refusals = []struct {
 	{migrate.ErrContended, row("wait until there is less traffic", same)},
 	{migrate.ErrTakenOver, row("", Adviser.status)},
 	{migrate.ErrRolledBack, row("decide whether you want to migrate again", Adviser.PlanAgain)},
-	{migrate.ErrFinished, row("decide whether you want that", Adviser.PlanAgain)},
 	{migrate.ErrStale, row("find out who changed the queue", Adviser.PlanAgain)},
 	{migrate.ErrNoRun, row("", Adviser.status)},
 	{migrate.ErrNotNewest, row("", Adviser.status)},
