@@ -262,6 +262,6 @@ var (
 	ErrUnfinished = errors.New("a run is not finished")
 	// ErrNotVerified says that the target does not match the source.
 	ErrNotVerified = errors.New("the target does not match the source")
-	// ErrHoldsChanged says that holds or runs have changed since they were read.
+	// ErrHoldsChanged says that holds or runs have changed since they were read, or since the operator was asked.
 	ErrHoldsChanged = errors.New("the holds or the runs changed meanwhile")
 )

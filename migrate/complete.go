@@ -3,7 +3,6 @@ package migrate
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"time"
 
 	"mrtq/internal/znode"
@@ -34,7 +33,7 @@ type CompleteOptions struct {
 // Every record must have been handed over. It waits until no other migrator works on the target. If it is interrupted,
 // the same call goes on.
 //
-// The error wraps [ErrNoRun], [ErrUnfinished], [ErrNotReleased], [ErrDamaged] or [ErrNoQueue], or is one of the errors of [Migrate]. The
+// The error wraps [ErrNoRun], [ErrUnfinished], [ErrNotReleased], [ErrDamaged], [ErrHoldsChanged] or [ErrNoQueue], or is one of the errors of [Migrate]. The
 // Completed is what was done; it is nil if nothing was written.
 func Complete(ctx context.Context, w *Writer, opt CompleteOptions) (*Completed, error) {
 	if opt.Say == nil {
@@ -51,18 +50,23 @@ func Complete(ctx context.Context, w *Writer, opt CompleteOptions) (*Completed, 
 		}
 		return out, nil
 	}
-	q := apply.Question{Reason: func() string { return strconv.Itoa(c.out().Removes) }, Read: c.read}
-	if opt.Confirm != nil {
-		q.Ask = func() error { return opt.Confirm(c.out()) }
+	if opt.Confirm != nil { // not in the election, where others would wait for a person
+		if err := opt.Confirm(out); err != nil {
+			return nil, err
+		}
 	}
-	turn, err := q.Lead(ctx, func() (*apply.Turn, error) {
-		report(ctx, AwaitingTurn, 0, 0)
-		return apply.Lead(ctx, w, apply.OwnerName(now(opt.Now)), c.t.Ledger.Newest().ACL, opt.Say)
-	})
+	report(ctx, AwaitingTurn, 0, 0)
+	turn, err := apply.Lead(ctx, w, apply.OwnerName(now(opt.Now)), c.t.Ledger.Newest().ACL, opt.Say)
 	if err != nil {
 		return nil, cancelled(err)
 	}
 	defer turn.Resign()
+	if err := c.read(ctx); err != nil {
+		return nil, err
+	}
+	if removes := c.out().Removes; opt.Confirm != nil && removes != out.Removes {
+		return nil, fmt.Errorf("%w: the kept bytes of %d records would be removed now", ErrHoldsChanged, removes)
+	}
 	out.Removes = 0
 	err = again(ctx, opt.Say, c.read, func(ctx context.Context) (int, error) { return c.step(ctx, w, out, opt) })
 	return out, err

@@ -31,7 +31,7 @@ type Undo struct {
 	Keeps []UndoItem `json:"keeps"`
 	Gone  int        `json:"gone"`
 	// Forced are the jobs and requests that Force removes although they were acted on: their records
-	// run again. It is only known if the operator is asked, or in a preview.
+	// run again.
 	Forced []UndoItem `json:"forced"`
 	// Undecided are the records that somebody must decide about before the rollback can end.
 	Undecided []UndecidedRecord `json:"undecided"`
@@ -66,7 +66,7 @@ type RollbackOptions struct {
 	Restored bool
 	// Confirm, if not nil, is called with what the rollback would do, before it writes, if there
 	// is a reason to ask the operator (Ask of [Undo]). If Confirm returns an error, nothing is
-	// written, and Rollback returns the error.
+	// written, and Rollback returns the error. If there is another reason afterwards, nothing is written either.
 	Confirm func(*Undo) error
 	Limits  Limits
 	Say     func(string)
@@ -93,7 +93,7 @@ func PreviewRollback(ctx context.Context, at *Reader, run string, opt RollbackOp
 // queues stay held, so that the workers of both queues do not work side by side; [Release] lifts the holds later.
 //
 // The error wraps [ErrUndecided] or [ErrAtWork] if the rollback could not end because of that: the same call ends
-// it. It wraps [ErrNoRun], [ErrNotNewest], [ErrCompleted], [ErrDamaged], [ErrOtherSource], [ErrNoRight], [ErrNotSaved], [ErrRestored] if
+// it. It wraps [ErrNoRun], [ErrNotNewest], [ErrCompleted], [ErrDamaged], [ErrOtherSource], [ErrNoRight], [ErrNotSaved], [ErrHoldsChanged], [ErrRestored] if
 // opt.Restored is not set, or is one of the errors of [Migrate]. The Undo is what was done; it is nil if nothing was
 // written.
 func Rollback(ctx context.Context, w *Writer, run string, opt RollbackOptions) (*Undo, error) {
@@ -109,28 +109,29 @@ func Rollback(ctx context.Context, w *Writer, run string, opt RollbackOptions) (
 		return nil, err
 	}
 	r.was, r.owner = r.run().State, apply.OwnerName(now(opt.Now))
-	reread := func(ctx context.Context) error { return r.read(ctx, r.run().ID) }
 	asked := r.undo()
-	q := apply.Question{Reason: func() string { return r.undo().Ask }, Read: reread}
-	if opt.Confirm != nil {
-		q.Ask = func() error {
-			asked = r.undo()
-			if err := r.foretell(ctx, asked); err != nil {
-				return err
-			}
-			return opt.Confirm(asked)
+	if opt.Confirm != nil && asked.Ask != "" { // not in the election, where others would wait for a person
+		if err := r.foretell(ctx, asked); err != nil {
+			return nil, err
+		}
+		if err := opt.Confirm(asked); err != nil {
+			return nil, err
 		}
 	}
-	turn, err := q.Lead(ctx, func() (*apply.Turn, error) {
-		report(ctx, AwaitingTurn, 0, 0)
-		return apply.Lead(ctx, w, r.owner, r.run().ACL, r.opt.Say)
-	})
+	report(ctx, AwaitingTurn, 0, 0)
+	turn, err := apply.Lead(ctx, w, r.owner, r.run().ACL, r.opt.Say)
 	if err != nil {
 		return nil, cancelled(err)
 	}
 	defer turn.Resign()
+	reread := func(ctx context.Context) error { return r.read(ctx, r.run().ID) }
+	if err := reread(ctx); err != nil {
+		return nil, err
+	}
 	undo := r.undo()
-	undo.Forced = asked.Forced
+	if opt.Confirm != nil && undo.Ask != "" && undo.Ask != asked.Ask {
+		return nil, fmt.Errorf("%w: %s", ErrHoldsChanged, undo.Ask)
+	}
 	err = again(ctx, r.opt.Say, reread, func(ctx context.Context) (int, error) {
 		steps, err := r.step(ctx, undo)
 		undo.Steps += steps
@@ -257,9 +258,6 @@ func (r *rolling) foretell(ctx context.Context, undo *Undo) error {
 		done++
 		if c.Act == handover.Withdraw || c.Act == handover.GiveBack {
 			r.count(undo, &c)
-			if why := actedOn(&c); why != "" && r.opt.Force {
-				undo.Forced = append(undo.Forced, itemOf(&c, why))
-			}
 			continue
 		}
 		keeps[c.Entry.Batch] = keeps[c.Entry.Batch] || c.Job != handover.Gone
@@ -291,6 +289,9 @@ func (r *rolling) count(undo *Undo, c *handover.Case) {
 	}
 	if c.Act == handover.GiveBack {
 		undo.GivesBack++
+	}
+	if why := actedOn(c); why != "" && r.opt.Force {
+		undo.Forced = append(undo.Forced, itemOf(c, why))
 	}
 }
 

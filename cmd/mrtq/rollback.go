@@ -85,7 +85,10 @@ func (c *rollbackCmd) main(ctx context.Context, a *app, given []string) error {
 // rollBack rolls back, or with --dry-run says what that would do.
 func (c *rollbackCmd) rollBack(ctx context.Context, a *app, s pair) (undo *migrate.Undo, err error) {
 	opt := migrate.RollbackOptions{Force: c.force, Restored: c.restored, Limits: migrate.Limits{Ops: a.conn.MaxRate},
-		Say: func(text string) { a.Say("%s", text) }, Confirm: func(u *migrate.Undo) error { return c.confirm(ctx, a, u) }}
+		Say: func(text string) { a.Say("%s", text) }}
+	if !c.yes {
+		opt.Confirm = func(u *migrate.Undo) error { return c.confirm(ctx, a, u) }
+	}
 	if opt.Decisions, err = c.decisions(a, s.target); err != nil {
 		return nil, err
 	}
@@ -111,9 +114,6 @@ func (c *rollbackCmd) rollBack(ctx context.Context, a *app, s pair) (undo *migra
 
 // confirm asks the operator.
 func (c *rollbackCmd) confirm(ctx context.Context, a *app, u *migrate.Undo) error {
-	if c.yes {
-		return nil
-	}
 	question := fmt.Sprintf("%s: %s. The rollback would remove %s", u.Run, u.Ask, view.Counts(u.Removes))
 	if u.GivesBack > 0 {
 		question += fmt.Sprintf(", and give back %s", screen.Count(u.GivesBack, "record", "records"))

@@ -1,11 +1,9 @@
-// Package apply writes to a target (and deletes records of a source): one transaction after the other, each of which also
-// sets the run's record. It knows transactions, not plans (docs/migration.md, "The chain").
+// Package apply writes: one transaction after the other, each of which also sets the run's record. It knows transactions, not plans (docs/migration.md, "The chain").
 //
 //	lead.go       one migrator works at a time
 //	chain.go      the transactions of a run, in a row
 //	commit.go     one transaction; if its answer is lost, look
 //	counters.go   the ids of new jobs, batches and requests
-//	remove.go     deletes of a source's znodes
 package apply
 
 import "errors"
