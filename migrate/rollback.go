@@ -413,9 +413,6 @@ func (r *rolling) pass(ctx context.Context, chain *apply.Chain, undo *Undo) erro
 	if err := p.send(ctx, entries); err != nil {
 		return err
 	}
-	if err := chain.Send(ctx, handover.AddedFolders(ctx, r.target, r.index)); err != nil {
-		return err
-	}
 	var bids []string
 	for b := range r.target.Ledger.Batches() {
 		if int(b.Run) == r.index {

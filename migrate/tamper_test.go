@@ -194,9 +194,6 @@ func moves(tree *znode.Tree, d newqueue.Dialect) (all []tampering) {
 			add("entry of no job in a batch", path, func(s *site) { s.create(folder+"/jid0000009999", nil) }, damage)
 		case z == "batch":
 			add("foreign folder", path, func(s *site) { s.create(path+"/states/by-hand", nil) }, damage)
-			if f := newqueue.BatchFolderPath(name, newqueue.FolderDeleted); tree.Get(f) == nil {
-				add("folder of a batch added", path, func(s *site) { s.create(f, nil) }, named)
-			}
 		case z == "job" && znode.Within(path, newqueue.JobsPath):
 			add("names another batch", path, func(s *site) { s.set(path+"/bid", []byte("bid0000000099")) }, damage)
 			add("another job's bytes", path, func(s *site) { s.set(path+"/configuration", []byte(`{"batch_id":"x"}`)) }, named)

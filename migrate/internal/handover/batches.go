@@ -2,7 +2,6 @@ package handover
 
 import (
 	"context"
-	"iter"
 	"slices"
 	"strings"
 
@@ -54,64 +53,4 @@ func isEmptyBatch(sub zkconn.Subtree) bool {
 		rest := strings.TrimPrefix(n.Path, sub.Root+"/")
 		return n.Stat.EphemeralOwner != 0 || strings.HasPrefix(rest, "states/") && strings.Count(rest, "/") > 1
 	})
-}
-
-// AddedFolders yields the pieces that remove the folders that a run, by its index, added to batches of other
-// runs, if they are empty.
-func AddedFolders(ctx context.Context, t *target.Target, run int) iter.Seq2[apply.Piece, error] {
-	return func(yield func(apply.Piece, error) bool) {
-		var states []string
-		for b := range t.Ledger.Batches() {
-			if b.Run != int32(run) {
-				states = append(states, newqueue.BatchStatesPath(b.ID))
-			}
-		}
-		slices.Sort(states)
-		for part := range slices.Chunk(states, partSize) {
-			nodes, err := addedFolders(ctx, t, run, part)
-			if err != nil {
-				yield(apply.Piece{}, err)
-				return
-			}
-			for _, n := range nodes {
-				ops := target.Deletes([]znode.Node{n})
-				if !yield(apply.Piece{Build: func([]string) ([]znode.Op, []ledger.Line) { return ops, nil }}, nil) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// addedFolders are the empty folders below these parents that are not older than the run.
-// The folder of unfinished jobs is never empty by a run.
-func addedFolders(ctx context.Context, t *target.Target, run int, states []string) ([]znode.Node, error) {
-	since := t.Ledger.Runs[run].Stat.Czxid
-	parents, err := t.Reader.GetAll(ctx, states, nil)
-	if err != nil {
-		return nil, err
-	}
-	states = states[:0:0]
-	for _, n := range parents {
-		if n.Stat.Pzxid >= since {
-			states = append(states, n.Path)
-		}
-	}
-	lists, err := t.Reader.ChildrenAll(ctx, states)
-	if err != nil {
-		return nil, err
-	}
-	var folders []string
-	for i, names := range lists {
-		for _, name := range names {
-			if f := newqueue.BatchFolder(name); f != newqueue.FolderProcessing && slices.Contains(newqueue.BatchFolders, f) {
-				folders = append(folders, znode.Join(states[i], name))
-			}
-		}
-	}
-	slices.Sort(folders)
-	nodes, err := t.Reader.GetAll(ctx, folders, nil)
-	return slices.DeleteFunc(nodes, func(n znode.Node) bool {
-		return n.Stat.Czxid < since || n.Stat.NumChildren > 0 || n.Stat.Version != 0
-	}), err
 }

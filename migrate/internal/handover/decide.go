@@ -5,7 +5,7 @@
 //	decide.go   the table: what becomes of a record and its job; it is pure
 //	look.go     reads both, and decides
 //	pieces.go   the transactions: hand over, withdraw, give back
-//	batches.go  batches and folders that are left empty
+//	batches.go  batches that are left empty
 //	atwork.go   who works in the legacy queue
 package handover
 
