@@ -50,5 +50,5 @@ func rollBackAsking(s *site, asked func() error) error {
 
 func completeAsking(s *site, asked func() error) error {
 	s.release()
-	return errorOf(migrate.Complete(s.t.Context(), s.w, migrate.CompleteOptions{Now: moment, Confirm: func(*migrate.Completed) error { return asked() }}))
+	return errorOf(migrate.Complete(s.t.Context(), s.w, migrate.CompleteOptions{Confirm: func(*migrate.Completed) error { return asked() }}))
 }

@@ -3,7 +3,6 @@ package migrate
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/apply"
@@ -26,7 +25,6 @@ type CompleteOptions struct {
 	Confirm func(*Completed) error
 	Limits  Limits
 	Say     func(string)
-	Now     func() time.Time // nil: time.Now
 }
 
 // Complete ends a migration: it removes the kept bytes of the records that were handed over, so no rollback can give them back.
@@ -56,7 +54,7 @@ func Complete(ctx context.Context, w *Writer, opt CompleteOptions) (*Completed, 
 		}
 	}
 	report(ctx, AwaitingTurn, 0, 0)
-	turn, err := apply.Lead(ctx, w, apply.OwnerName(now(opt.Now)), c.t.Ledger.Newest().ACL, opt.Say)
+	turn, err := apply.Lead(ctx, w, apply.OwnerName(now()), c.t.Ledger.Newest().ACL, opt.Say)
 	if err != nil {
 		return nil, cancelled(err)
 	}
@@ -149,7 +147,7 @@ func (c *completing) step(ctx context.Context, w *Writer, out *Completed, opt Co
 
 func (c *completing) complete(ctx context.Context, chain *apply.Chain, run *ledger.Run, out *Completed, opt CompleteOptions) error {
 	if run.Completed.IsZero() && run.State == ledger.Done {
-		if err := chain.Do(ctx, nil, func(next *ledger.Run) { next.Completed = now(opt.Now) }); err != nil {
+		if err := chain.Do(ctx, nil, func(next *ledger.Run) { next.Completed = now() }); err != nil {
 			return err
 		}
 	}

@@ -45,7 +45,7 @@ var commands = []command{
 		s.mustMigrate(s.options())
 		s.release()
 	}, func(s *site) error {
-		return errorOf(migrate.Complete(s.t.Context(), s.w, migrate.CompleteOptions{Limits: single, Now: moment}))
+		return errorOf(migrate.Complete(s.t.Context(), s.w, migrate.CompleteOptions{Limits: single}))
 	}},
 }
 

@@ -34,6 +34,7 @@ var (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	migrate.SetClock(moment)
 	// Most tests wait for a server half of the time.
 	if parallel := flag.Lookup("test.parallel"); parallel.Value.String() == parallel.DefValue {
 		if err := parallel.Value.Set("8"); err != nil {
@@ -230,7 +231,6 @@ func (s *site) options() migrate.MigrateOptions {
 	return migrate.MigrateOptions{
 		Options:         migrate.Options{Dialect: s.dialect, Choices: c, NewQueue: true},
 		SaveQuarantined: func([]migrate.Record) error { return nil },
-		Now:             moment,
 	}
 }
 
@@ -268,7 +268,7 @@ func (s *site) interrupted(after int) {
 
 // rollbackInterrupted rolls a run back, in transactions as small as they can be, until something is removed.
 func (s *site) rollbackInterrupted(run string) {
-	_, err := migrate.Rollback(until(s.t, migrate.Removing, 1), s.w, run, migrate.RollbackOptions{Now: moment, Limits: single})
+	_, err := migrate.Rollback(until(s.t, migrate.Removing, 1), s.w, run, migrate.RollbackOptions{Limits: single})
 	if !errors.Is(err, migrate.ErrInterrupted) {
 		s.t.Errorf("not interrupted: %v", err)
 	}
@@ -297,7 +297,6 @@ func (s *site) release(queues ...newqueue.QueueHold) {
 // tryRelease releases. Consumed records and locks of the legacy queue are nobody's.
 func (s *site) tryRelease(opt migrate.ReleaseOptions) (*migrate.Released, error) {
 	s.t.Helper()
-	opt.Now = moment
 	if opt.WorkersStopped == 0 {
 		opt.WorkersStopped = 100
 	}
@@ -325,9 +324,6 @@ func (s *site) save(nodes []znode.Node) error {
 // rollback rolls the newest run back.
 func (s *site) rollback(opt migrate.RollbackOptions) (*migrate.Undo, error) {
 	s.t.Helper()
-	if opt.Now == nil {
-		opt.Now = moment
-	}
 	if opt.Save == nil {
 		opt.Save = s.save
 	}

@@ -470,7 +470,6 @@ func TestComplete(t *testing.T) {
 	each(t, func(t *testing.T, d newqueue.Dialect) {
 		s := serve(t, queueTree(t, pendings(t, 4, 2)), d)
 		complete := func(opt migrate.CompleteOptions) (*migrate.Completed, error) {
-			opt.Now = moment
 			return migrate.Complete(t.Context(), s.w, opt)
 		}
 		if _, err := complete(migrate.CompleteOptions{}); !errors.Is(err, migrate.ErrNoQueue) {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
-	"time"
 
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
@@ -17,11 +15,9 @@ import (
 // HoldOptions are the options of a hold.
 type HoldOptions struct {
 	Queues      []newqueue.QueueHold // to hold; none means all, unless there are Collections
-	Collections []string             // to hold
+	Collections []string             // to hold; each can be the name of a znode
 	By          string               // who holds them
 	Why         string
-	ACL         []ACL            // of new holds; nil is open to all
-	Now         func() time.Time // nil: time.Now
 }
 
 // Held is what Hold did.
@@ -39,30 +35,15 @@ func Hold(ctx context.Context, w *Writer, opt HoldOptions) (*Held, error) {
 	if len(there) == 0 {
 		return nil, fmt.Errorf("%w: it has neither %s nor %s", ErrNoQueue, newqueue.JobsPath, newqueue.LocksPath)
 	}
-	for _, c := range opt.Collections {
-		if c == "" || strings.Contains(c, "/") || znode.ValidatePath("/"+c) != nil {
-			return nil, fmt.Errorf("%q is no collection: its mnemonic can't be a znode's name", c)
-		}
-	}
-	owner := ledger.Owner{By: opt.By, At: now(opt.Now), Why: opt.Why}
+	owner := ledger.Owner{By: opt.By, At: now(), Why: opt.Why}
 	held := &Held{Held: []string{}}
 	for _, path := range holdPaths(opt) {
 		for _, parent := range []string{newqueue.LocksPath, znode.Parent(path)} {
-			if err := apply.Ensure(ctx, w, parent, opt.ACL); err != nil {
+			if err := apply.Ensure(ctx, w, parent, nil); err != nil {
 				return held, cancelled(err)
 			}
 		}
-		err := update(ctx, w, path, opt.ACL, func(data []byte, there bool) []byte {
-			var owners ledger.Owners
-			if there {
-				owners = ledger.ParseOwners(data)
-			}
-			if owners.Has(owner.By) {
-				return nil
-			}
-			return ledger.EncodeOwners(owners.With(owner))
-		})
-		if err != nil {
+		if err := addOwner(ctx, w, path, owner); err != nil {
 			return held, cancelled(err)
 		}
 		held.Held = append(held.Held, path)
@@ -85,23 +66,20 @@ func holdPaths(opt HoldOptions) (paths []string) {
 	return paths
 }
 
-// update changes the data of a znode, or creates it. change returns the new data; nil if
-// nothing is to be done. If another client changes the znode at the same time, or the
-// answer is lost, update looks again.
-func update(ctx context.Context, w *Writer, path string, acl []ACL, change func(data []byte, there bool) []byte) error {
+// addOwner adds an owner to a hold, or creates the hold. If another client changes it at the same time, or the
+// answer is lost, it looks again.
+func addOwner(ctx context.Context, w *Writer, path string, owner ledger.Owner) error {
 	for {
 		n, err := w.Get(ctx, path)
-		there := !errors.Is(err, znode.ErrNoNode)
-		if err != nil && there {
+		op := znode.Create(path, ledger.EncodeOwners(ledger.Owners{owner}))
+		switch owners := ledger.ParseOwners(n.Data); {
+		case errors.Is(err, znode.ErrNoNode):
+		case err != nil:
 			return err
-		}
-		data := change(n.Data, there)
-		if data == nil {
+		case owners.Has(owner.By):
 			return nil
-		}
-		op := znode.Set(path, data, n.Stat.Version)
-		if !there {
-			op = znode.Op{Kind: znode.OpCreate, Path: path, Data: data, ACL: acl}
+		default:
+			op = znode.Set(path, ledger.EncodeOwners(owners.With(owner)), n.Stat.Version)
 		}
 		err = w.Multi(ctx, []znode.Op{op})
 		changed := errors.Is(err, znode.ErrNodeExists) || errors.Is(err, znode.ErrBadVersion) || errors.Is(err, znode.ErrNoNode)

@@ -77,7 +77,7 @@ var lifeStates = map[string]func(l *site){
 	"completed": func(l *site) {
 		l.mustMigrate(l.options())
 		l.release()
-		l.must(errorOf(migrate.Complete(l.t.Context(), l.w, migrate.CompleteOptions{Now: moment})))
+		l.must(errorOf(migrate.Complete(l.t.Context(), l.w, migrate.CompleteOptions{})))
 	},
 }
 
@@ -226,7 +226,7 @@ func verifyOutcome(l *site) string {
 }
 
 func releaseOutcome(l *site, opt migrate.ReleaseOptions) (string, error) {
-	opt.Now, opt.Save = moment, l.save
+	opt.Save = l.save
 	res, err := migrate.Release(l.t.Context(), l.w, opt)
 	if res != nil {
 		l.undecided = res.Undecided
@@ -245,7 +245,7 @@ func releaseOutcome(l *site, opt migrate.ReleaseOptions) (string, error) {
 }
 
 func rollbackOutcome(l *site, opt migrate.RollbackOptions) (string, error) {
-	opt.Now, opt.Save = moment, l.save
+	opt.Save = l.save
 	undo, err := migrate.Rollback(l.t.Context(), l.w, "", opt)
 	if undo != nil {
 		l.undecided = undo.Undecided

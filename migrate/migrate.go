@@ -39,7 +39,6 @@ type MigrateOptions struct {
 	// Say is called with what the operator should know while the migration runs; nil
 	// ignores it.
 	Say func(string)
-	Now func() time.Time // nil: time.Now
 }
 
 // Result is what a migration did.
@@ -65,7 +64,7 @@ type Result struct {
 // wrap [ErrDamaged], [ErrPlace], [ErrOtherSource], [ErrNoRight], [ErrNotSaved], [ErrInterrupted], [ErrTakenOver],
 // [ErrContended], [ErrDropped] or [ErrLost]. The result is never nil.
 func Migrate(ctx context.Context, src *Source, w *Writer, opt MigrateOptions) (*Result, error) {
-	m := &migration{src: src, w: w, opt: opt, result: &Result{}, owner: apply.OwnerName(now(opt.Now))}
+	m := &migration{src: src, w: w, opt: opt, result: &Result{}, owner: apply.OwnerName(now())}
 	if m.opt.Say == nil {
 		m.opt.Say = func(string) {}
 	}
@@ -133,12 +132,10 @@ func (m *migration) findOrigin(ctx context.Context, place string) (o ledger.Orig
 	return o, reasons.Join(err, cancelled(handover.MayHandOver(ctx, m.w, m.src, o)))
 }
 
-func now(clock func() time.Time) time.Time {
-	if clock == nil {
-		clock = time.Now
-	}
-	return clock().UTC()
-}
+// clock is what runs and holds take their times from.
+var clock = time.Now
+
+func now() time.Time { return clock().UTC() }
 
 // cancelled wraps err if the caller cancelled the wait.
 func cancelled(err error) error {
@@ -308,7 +305,7 @@ func (m *migration) apply(ctx context.Context) (steps int, err error) {
 	if err := chain.Send(ctx, p.Pieces(records)); err != nil {
 		return chain.Steps(), err
 	}
-	err = chain.End(ctx, nil, func(r *ledger.Run) { r.State, r.Finished = ledger.Done, now(m.opt.Now) })
+	err = chain.End(ctx, nil, func(r *ledger.Run) { r.State, r.Finished = ledger.Done, now() })
 	return chain.Steps(), err
 }
 
@@ -323,7 +320,7 @@ func (m *migration) beginRun() ledger.Run {
 	}
 	return ledger.Run{
 		ID: p.Run, State: ledger.Running, Source: p.Source, Dialect: p.Dialect, Choices: p.Choices, Time: p.Settings.Time, ACL: p.Settings.ACL, Note: p.Settings.Note,
-		Started: now(m.opt.Now), Next: m.src.Next(), Stat: znode.Stat{Version: -1},
+		Started: now(), Next: m.src.Next(), Stat: znode.Stat{Version: -1},
 	}
 }
 
@@ -352,7 +349,7 @@ func (m *migration) opening() (ops, guards []znode.Op) {
 	if t.JobsVersion >= 0 && !p.Resumes {
 		ops = append(ops, znode.Set(newqueue.JobsPath, ledger.Newest(p.Run), t.JobsVersion))
 	}
-	holds, guards := holdAll(t, ledger.Owner{By: p.Run, At: now(m.opt.Now), Why: "migration"}, p.Settings.ACL)
+	holds, guards := holdAll(t, ledger.Owner{By: p.Run, At: now(), Why: "migration"}, p.Settings.ACL)
 	return append(append(ops, holds...), accepted(t, p.Unfinished.ID)...), guards
 }
 

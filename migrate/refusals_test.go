@@ -134,7 +134,7 @@ func (r *refusing) run(command string) (named func(reason) bool, err error) {
 	case "rollback":
 		_, err = migrate.Rollback(r.t.Context(), r.w, "run0000000000", r.rollback)
 	case "complete":
-		_, err = migrate.Complete(r.t.Context(), r.w, migrate.CompleteOptions{Now: moment})
+		_, err = migrate.Complete(r.t.Context(), r.w, migrate.CompleteOptions{})
 	}
 	return func(why reason) bool {
 		return errors.Is(err, why.is) || why.step != "" && slices.Contains(steps, why.step) || why.is == migrate.ErrAtWork && atWork
@@ -152,7 +152,7 @@ func TestEveryReasonIsNamed(t *testing.T) {
 					records := pendings(t, 3, 3)
 					records[accessRecord] = record(t, legacy.Pending, token("t"))
 					s := serve(t, queueTree(t, records), newqueue.MrtZK)
-					r := &refusing{s, migrate.ReleaseOptions{Now: moment, Decisions: migrate.Decisions{Save: s.save}}, migrate.RollbackOptions{Now: moment, Decisions: migrate.Decisions{Save: s.save}}}
+					r := &refusing{s, migrate.ReleaseOptions{Decisions: migrate.Decisions{Save: s.save}}, migrate.RollbackOptions{Decisions: migrate.Decisions{Save: s.save}}}
 					r.mustMigrate(r.options())
 					if command != "release" {
 						r.site.release()

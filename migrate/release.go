@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
@@ -36,7 +35,6 @@ type ReleaseOptions struct {
 	Restored bool
 	Limits   Limits
 	Say      func(string)
-	Now      func() time.Time // nil: time.Now
 }
 
 // Released is what a release did.
@@ -92,7 +90,7 @@ func Release(ctx context.Context, w *Writer, opt ReleaseOptions) (*Released, err
 		return r.res, err
 	}
 	report(ctx, AwaitingTurn, 0, 0)
-	turn, err := apply.Lead(ctx, r.w, apply.OwnerName(now(r.opt.Now)), r.t.Ledger.Newest().ACL, r.opt.Say)
+	turn, err := apply.Lead(ctx, r.w, apply.OwnerName(now()), r.t.Ledger.Newest().ACL, r.opt.Say)
 	if err != nil {
 		return r.res, cancelled(err)
 	}
@@ -454,7 +452,7 @@ func (r *release) commit(ctx context.Context, ops []znode.Op, queues []newqueue.
 	if r.t.Damage != nil || len(queues) == 0 || len(runs) == 0 {
 		return changed(r.w.Multi(ctx, ops))
 	}
-	by := ledger.Release{At: now(r.opt.Now), By: apply.OwnerName(now(r.opt.Now)), Queues: queues}
+	by := ledger.Release{At: now(), By: apply.OwnerName(now()), Queues: queues}
 	note := func(run *ledger.Run) { run.Releases = append(slices.Clone(run.Releases), by) }
 	for _, run := range runs[:len(runs)-1] {
 		run.Restored = run.Restored || run.WasRestored()

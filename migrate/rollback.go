@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/apply"
@@ -70,7 +69,6 @@ type RollbackOptions struct {
 	Confirm func(*Undo) error
 	Limits  Limits
 	Say     func(string)
-	Now     func() time.Time // nil: time.Now
 }
 
 // PreviewRollback says what a rollback would do. run is the id of a run; "" is the
@@ -108,7 +106,7 @@ func Rollback(ctx context.Context, w *Writer, run string, opt RollbackOptions) (
 	if err != nil {
 		return nil, err
 	}
-	r.was, r.owner = r.run().State, apply.OwnerName(now(opt.Now))
+	r.was, r.owner = r.run().State, apply.OwnerName(now())
 	asked := r.undo()
 	if opt.Confirm != nil && asked.Ask != "" { // not in the election, where others would wait for a person
 		if err := r.foretell(ctx, asked); err != nil {
@@ -363,7 +361,7 @@ func (r *rolling) hold(ctx context.Context, chain *apply.Chain) error {
 			ops = append(ops, znode.Op{Kind: znode.OpCreate, Path: path, Data: []byte{}, ACL: run.ACL})
 		}
 	}
-	holds, _ := holdAll(r.target, ledger.Owner{By: run.ID, At: now(r.opt.Now), Why: "rollback"}, run.ACL)
+	holds, _ := holdAll(r.target, ledger.Owner{By: run.ID, At: now(), Why: "rollback"}, run.ACL)
 	return chain.Do(ctx, slices.Concat(ops, holds, accepted(r.target, run.ID)), func(next *ledger.Run) {
 		next.State, next.Owner = ledger.RollingBack, r.owner
 		r.noteReleases(next)
@@ -383,7 +381,7 @@ func (r *rolling) noteReleases(next *ledger.Run) {
 		}
 	}
 	if len(queues) > 0 {
-		next.Releases = append(slices.Clone(next.Releases), ledger.Release{At: now(r.opt.Now), By: ledger.Unknown, Queues: queues})
+		next.Releases = append(slices.Clone(next.Releases), ledger.Release{At: now(), By: ledger.Unknown, Queues: queues})
 	}
 }
 
@@ -449,7 +447,7 @@ func (r *rolling) end(ctx context.Context, chain *apply.Chain, undo *Undo) error
 		}
 	}
 	err = chain.End(ctx, ops, func(next *ledger.Run) {
-		next.State, next.Kept, next.Finished = ledger.RolledBack, len(undo.Keeps), now(r.opt.Now)
+		next.State, next.Kept, next.Finished = ledger.RolledBack, len(undo.Keeps), now()
 	})
 	if err != nil {
 		return err

@@ -1,0 +1,6 @@
+package migrate
+
+import "time"
+
+// SetClock lets all tests happen at one time.
+func SetClock(c func() time.Time) { clock = c }
