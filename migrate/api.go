@@ -198,8 +198,6 @@ var (
 	ErrPlace = target.ErrPlace
 	// ErrDamaged says that the migration's own records are not complete.
 	ErrDamaged = ledger.ErrDamaged
-	// ErrForm says that another version of mrtq has migrated to the target.
-	ErrForm = ledger.ErrForm
 
 	// ErrInterrupted says that the caller's context ended between two transactions. The same
 	// call finishes the work.

@@ -185,21 +185,3 @@ func TestForeignNamesInTheLedger(t *testing.T) {
 		t.Error("the rollback removed unrelated znodes")
 	}
 }
-
-// A run that another version of mrtq has made is refused in one sentence.
-func TestRunOfAnotherVersion(t *testing.T) {
-	s := serve(t, queueTree(t, pendings(t, 4, 2)), newqueue.MrtZK)
-	s.mustMigrate(s.options())
-	s.set(firstRun, []byte(`{"run":"run0000000000","state":"done","steps":12}`))
-	const says = "another version of mrtq has migrated to this target: " + firstRun + " has format 0, and this version reads format 4; use that version"
-	_, planned := migrate.MakePlan(t.Context(), s.source(), &s.w.Reader, s.options().Options)
-	_, migrated := s.migrate(s.options())
-	_, verified := migrate.Verify(t.Context(), nil, &s.w.Reader, migrate.VerifyOptions{})
-	_, status := migrate.ReadStatus(t.Context(), &s.w.Reader)
-	_, undone := s.rollback(migrate.RollbackOptions{})
-	for what, err := range map[string]error{"plan": planned, "migrate": migrated, "verify": verified, "status": status, "rollback": undone} {
-		if !errors.Is(err, migrate.ErrForm) || !strings.HasSuffix(err.Error(), says) {
-			t.Errorf("%s: %v", what, err)
-		}
-	}
-}

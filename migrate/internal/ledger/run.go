@@ -3,7 +3,6 @@ package ledger
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -122,11 +121,8 @@ func (r Run) Encode() []byte {
 	return b
 }
 
-// ErrForm says that another version of mrtq wrote the record of a run.
-var ErrForm = errors.New("another version of mrtq has migrated to this target")
-
-// ParseRun reads the record of a run from its znode. The error is a [*DamageError], or wraps
-// [ErrForm].
+// ParseRun reads the record of a run from its znode. The error is a [*DamageError], or says that another
+// version of mrtq wrote the record.
 func ParseRun(n znode.Node) (Run, error) {
 	var r Run
 	damaged := func(what string, args ...any) (Run, error) {
@@ -139,7 +135,7 @@ func ParseRun(n znode.Node) (Run, error) {
 		return damaged("it can't be read as a run's record: %v", err)
 	}
 	if form.Format != format { // its other fields may have other types
-		return Run{}, fmt.Errorf("%w: %s has format %d, and this version reads format %d; use that version", ErrForm, n.Path, form.Format, format)
+		return Run{}, fmt.Errorf("another version of mrtq has migrated to this target: %s has format %d, and this version reads format %d; use that version", n.Path, form.Format, format)
 	}
 	if err := json.Unmarshal(n.Data, &r); err != nil {
 		return damaged("it can't be read as a run's record: %v", err)

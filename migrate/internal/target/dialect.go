@@ -2,7 +2,6 @@ package target
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"mrtq/internal/zkconn"
@@ -52,7 +51,7 @@ func (t *Target) Dialect(ctx context.Context) (d newqueue.Dialect, shownBy strin
 // the rest of [Read]. Records of runs that can't be read don't count.
 func DialectAt(ctx context.Context, r *zkconn.Reader) (newqueue.Dialect, error) {
 	t := &Target{Reader: r, Ledger: ledger.New(nil), Layout: map[string]znode.Stat{}}
-	if err := t.readRuns(ctx); err != nil && !errors.Is(err, ledger.ErrForm) {
+	if err := t.readRuns(ctx); err != nil {
 		return "", err
 	}
 	if err := t.readLayout(ctx); err != nil {

@@ -142,12 +142,12 @@ func (t *Target) readRuns(ctx context.Context) error {
 	var runs []ledger.Run
 	for _, n := range nodes {
 		run, err := ledger.ParseRun(n)
-		if errors.Is(err, ledger.ErrForm) {
-			return err
-		}
-		if err != nil {
+		if errors.Is(err, ledger.ErrDamaged) {
 			t.damaged(err)
 			continue
+		}
+		if err != nil {
+			return err
 		}
 		if n.Stat.EphemeralOwner != 0 {
 			t.damaged(damage(n.Path, isEphemeral))
