@@ -26,29 +26,21 @@ const (
 	HandedOver Kind = "-record"
 )
 
-// Line is one line of an entry. An entry is text, compressed with gzip, and a line is its
-// kind and its fields, separated by tabs:
-//
-//	+job    record's path   path of the job or request   bid or ""   hash   czxid of the record
-//	+batch  bid             name below /batch-uuids      how many jobs it should get
-//	-job    record's path   path of the job or request
-//	-batch  bid
-//	-record record's path   path of the job or request   "kept", or "" if there was no record
+// Line is one line of an entry. An entry is text, compressed with gzip, and a line has these
+// fields in this order, separated by tabs. A kind of line leaves those empty or 0 that say nothing of it.
 type Line struct {
 	Kind   Kind
 	Record string // path of the legacy record
 	Job    string // path of its job or request
-	Batch  string // bid
+	Batch  string // bid; "" for an access request
+	Hash   Hash   // of the record
+	Czxid  int64  // of the record, in hexadecimal digits
 	UUID   string // the batch's name below /batch-uuids
 	Jobs   int    // how many jobs the batch should get from its run
-	Hash   Hash   // of the record
-	Czxid  int64  // of the record
 	// Kept says that the bytes of a record that was handed over are beside the legacy queue. There
 	// are none if the record was gone already.
 	Kept bool
 }
-
-const kept = "kept"
 
 // Hash is the beginning of the SHA-256 of a record's data.
 type Hash [8]byte
@@ -59,79 +51,39 @@ func HashOf(sha256 [32]byte) Hash { return Hash(sha256[:len(Hash{})]) }
 // String returns the hash in hexadecimal digits.
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
-// fields are what a line of each kind has after its kind.
-var fields = map[Kind]func(*Line) []*string{
-	JobCreated:   func(l *Line) []*string { return []*string{&l.Record, &l.Job, &l.Batch} },
-	BatchCreated: func(l *Line) []*string { return []*string{&l.Batch, &l.UUID} },
-	JobRemoved:   func(l *Line) []*string { return []*string{&l.Record, &l.Job} },
-	BatchRemoved: func(l *Line) []*string { return []*string{&l.Batch} },
-	HandedOver:   func(l *Line) []*string { return []*string{&l.Record, &l.Job} },
-}
-
 // String returns the line as it is written. No path of a znode has a tab or a line's end.
 func (l Line) String() string {
-	text := []string{string(l.Kind)}
-	for _, f := range fields[l.Kind](&l) {
-		text = append(text, *f)
-	}
-	switch l.Kind {
-	case JobCreated:
-		text = append(text, l.Hash.String(), strconv.FormatInt(l.Czxid, 16))
-	case BatchCreated:
-		text = append(text, strconv.Itoa(l.Jobs))
-	case HandedOver:
-		word := ""
-		if l.Kept {
-			word = kept
-		}
-		text = append(text, word)
-	}
-	return strings.Join(text, "\t")
+	return strings.Join([]string{string(l.Kind), l.Record, l.Job, l.Batch, l.Hash.String(), strconv.FormatInt(l.Czxid, 16), l.UUID, strconv.Itoa(l.Jobs), strconv.FormatBool(l.Kept)}, "\t")
 }
+
+// columns is how many fields a line has.
+const columns = 9
 
 func parseLine(text string) (Line, error) {
 	words := strings.Split(text, "\t")
-	l := Line{Kind: Kind(words[0])}
-	of, known := fields[l.Kind]
-	if !known {
-		return l, fmt.Errorf("unknown kind %.40q", words[0])
+	if len(words) != columns {
+		return Line{}, fmt.Errorf("%d fields in %.200q, expected %d", len(words), text, columns)
 	}
-	words = words[1:]
-	into := of(&l)
-	if expected := len(into) + more[l.Kind]; len(words) != expected {
-		return l, fmt.Errorf("%d fields in %.200q, expected %d", len(words), text, expected)
+	l := Line{Kind: Kind(words[0]), Record: words[1], Job: words[2], Batch: words[3], UUID: words[6]}
+	err := l.Hash.UnmarshalText([]byte(words[4]))
+	if err != nil {
+		return l, err
 	}
-	for i := range into {
-		*into[i] = words[i]
+	if l.Czxid, err = strconv.ParseInt(words[5], 16, 64); err != nil {
+		return l, err
 	}
-	if err := l.parseMore(words[len(into):]); err != nil {
+	if l.Jobs, err = strconv.Atoi(words[7]); err != nil {
+		return l, err
+	}
+	if l.Kept, err = strconv.ParseBool(words[8]); err != nil {
 		return l, err
 	}
 	return l, l.validate()
 }
 
-// more is how many fields that are no names a line of each kind ends with.
-var more = map[Kind]int{JobCreated: 2, BatchCreated: 1, HandedOver: 1}
-
-// parseMore reads these fields.
-func (l *Line) parseMore(words []string) (err error) {
-	switch l.Kind {
-	case JobCreated:
-		if err = l.Hash.UnmarshalText([]byte(words[0])); err == nil {
-			l.Czxid, err = strconv.ParseInt(words[1], 16, 64)
-		}
-	case BatchCreated:
-		l.Jobs, err = strconv.Atoi(words[0])
-	case HandedOver:
-		if l.Kept = words[0] == kept; !l.Kept && words[0] != "" {
-			err = fmt.Errorf("%.40q, expected %q or nothing", words[0], kept)
-		}
-	}
-	return err
-}
-
 // validate refuses names of which no path can be made.
 func (l Line) validate() error {
+	isBatch := false
 	switch l.Kind {
 	case JobCreated, JobRemoved, HandedOver:
 		for _, path := range []string{l.Record, l.Job} {
@@ -140,11 +92,16 @@ func (l Line) validate() error {
 			}
 		}
 	case BatchCreated:
+		isBatch = true
 		if strings.Contains(l.UUID, "/") || znode.ValidatePath("/"+l.UUID) != nil || l.UUID == "" {
 			return fmt.Errorf("bad name of a batch %.200q", l.UUID)
 		}
+	case BatchRemoved:
+		isBatch = true
+	default:
+		return fmt.Errorf("unknown kind %.40q", l.Kind)
 	}
-	if _, isBatch := newqueue.ParseSequenceID(newqueue.BatchPrefix, l.Batch); !isBatch && (l.Batch != "" || l.Kind == BatchCreated) {
+	if _, is := newqueue.ParseSequenceID(newqueue.BatchPrefix, l.Batch); !is && (isBatch || l.Batch != "") {
 		return fmt.Errorf("bad batch %.200q", l.Batch)
 	}
 	return nil

@@ -157,37 +157,46 @@ func compressed(text string) []byte {
 
 // An entry that can't be read, or contradicts those before it, is damage. The error names it.
 func TestDamagedEntry(t *testing.T) {
-	good := compressed("+batch\tbid0000000000\tu0\t2\n")
+	job := func(record, job string) string { return jobLine(record, job, "").String() + "\n" }
+	gone := func(record, job string) string { return removed(record, job).String() + "\n" }
+	batch := func(bid, uuid string) string { return batchLine(bid, uuid).String() + "\n" }
+	edited := func(line, old, new string) []byte {
+		if !strings.Contains(line, old) {
+			t.Fatalf("%q is not in %q", old, line)
+		}
+		return compressed(strings.Replace(line, old, new, 1))
+	}
+	const bid = "bid0000000000"
+	good := compressed(batch(bid, "u0"))
 	for name, data := range map[string][]byte{
 		"empty":               {},
-		"no gzip":             []byte("+batch\tbid0000000000\tu0\t2\n"),
+		"no gzip":             []byte(batch(bid, "u0")),
 		"cut":                 good[:len(good)-1],
 		"a bit":               append(slices.Clone(good[:15]), append([]byte{good[15] ^ 4}, good[16:]...)...),
 		"more behind":         append(slices.Clone(good), 'x'),
 		"a bomb":              compressed(strings.Repeat("\n", 64<<20+1)),
 		"an empty line":       compressed("\n"),
-		"unknown kind":        compressed("job\t/a\t/b\n"),
-		"too few fields":      compressed("+batch\tbid0000000000\n"),
-		"too many fields":     compressed("-batch\tbid0000000000\tu0\n"),
-		"no number":           compressed("+batch\tbid0000000000\tu0\tmany\n"),
-		"no hash":             compressed("+job\t/a\t/b\t\n"),
-		"no czxid":            compressed("+job\t/a\t/b\t\t0011223344556677\n"),
-		"a bad czxid":         compressed("+job\t/a\t/b\t\t0011223344556677\tzz\n"),
-		"bad hash":            compressed("+job\t/a\t/b\t\tXX\t1f\n"),
-		"a long hash":         compressed("+job\t/a\t/b\t\t00112233445566778899\t1f\n"),
-		"handed over, no job": compressed("-record\t/a\t/b\tkept\n"),
-		"a relative handed":   compressed("+job\t/a\t/b\t\t0011223344556677\t1f\n-record\ta\t/b\tkept\n"),
-		"kept how":            compressed("+job\t/a\t/b\t\t0011223344556677\t1f\n-record\t/a\t/b\tperhaps\n"),
-		"a relative record":   compressed("+job\ta\t/b\t\t0011223344556677\t1f\n"),
-		"a bad job":           compressed("+job\t/a\t/b/\t\t0011223344556677\t1f\n"),
-		"removed, not there":  compressed("-job\t/a\t/b\n"),
-		"removed twice":       compressed("+job\t/a\t/b\t\t0011223344556677\t1f\n-job\t/a\t/b\n-job\t/a\t/b\n"),
-		"another job removed": compressed("+job\t/a\t/b\t\t0011223344556677\t1f\n-job\t/a\t/c\n"),
-		"no record":           compressed("+job\t\t/b\t\t0011223344556677\t1f\n"),
-		"no batch":            compressed("+batch\t\tu0\t2\n"),
-		"a batch's bad name":  compressed("+batch\tbid0000000000\ta/b\t2\n"),
-		"a bad batch":         compressed("+batch\t../x\tu0\t2\n"),
-		"batch not there":     compressed("-batch\tbid0000000009\n"),
+		"unknown kind":        edited(job("/a", "/b"), "+job", "job"),
+		"too few fields":      edited(batch(bid, "u0"), "\tfalse", ""),
+		"too many fields":     edited(batch(bid, "u0"), "\tfalse", "\tfalse\t"),
+		"no number":           edited(batch(bid, "u0"), "\t0\tfalse", "\tmany\tfalse"),
+		"no hash":             edited(job("/a", "/b"), "0202030405060708", ""),
+		"a bad czxid":         edited(job("/a", "/b"), "\t1700000abcd\t", "\tzz\t"),
+		"bad hash":            edited(job("/a", "/b"), "0202030405060708", "XX"),
+		"a long hash":         edited(job("/a", "/b"), "0202030405060708", "00112233445566778899"),
+		"handed over, no job": compressed(handedOver("/a", "/b", true).String() + "\n"),
+		"a relative handed":   compressed(job("/a", "/b") + handedOver("a", "/b", true).String() + "\n"),
+		"kept how":            edited(job("/a", "/b")+handedOver("/a", "/b", true).String()+"\n", "\ttrue", "\tperhaps"),
+		"a relative record":   compressed(job("a", "/b")),
+		"a bad job":           compressed(job("/a", "/b/")),
+		"removed, not there":  compressed(gone("/a", "/b")),
+		"removed twice":       compressed(job("/a", "/b") + gone("/a", "/b") + gone("/a", "/b")),
+		"another job removed": compressed(job("/a", "/b") + gone("/a", "/c")),
+		"no record":           compressed(job("", "/b")),
+		"no batch":            compressed(batch("", "u0")),
+		"a batch's bad name":  compressed(batch(bid, "a/b")),
+		"a bad batch":         compressed(batch("../x", "u0")),
+		"batch not there":     compressed(batchRemoved("bid0000000009").String() + "\n"),
 	} {
 		err := ledger.New([]ledger.Run{{ID: "run0000000000"}}).Add(0, "/migration/ledger/x", data)
 		var damage *ledger.DamageError
@@ -200,8 +209,16 @@ func TestDamagedEntry(t *testing.T) {
 // For any text of an entry there is an error, or a ledger that agrees with itself. Nothing
 // that is no entry is taken for one.
 func FuzzLedger(f *testing.F) {
-	f.Add("+batch\tbid0000000000\tu0\t2\n+job\t/a\t/b\tbid0000000000\t0011223344556677\t1f\n-job\t/a\t/b\n-batch\tbid0000000000\n", false)
-	f.Add("+job\t/a\t/b\t\t0011223344556677\t1f\n+job\t/a\t/c\t\t0011223344556677\t1f\n-job\t/a\t/b\n", false)
+	const bid = "bid0000000000"
+	seed := func(lines ...ledger.Line) {
+		text := ""
+		for _, l := range lines {
+			text += l.String() + "\n"
+		}
+		f.Add(text, false)
+	}
+	seed(batchLine(bid, "u0"), jobLine("/a", "/b", bid), removed("/a", "/b"), batchRemoved(bid))
+	seed(jobLine("/a", "/b", ""), jobLine("/a", "/c", ""), removed("/a", "/b"))
 	f.Add("\x1f\x8b\b\x00", true)
 	f.Fuzz(func(t *testing.T, text string, raw bool) {
 		data := []byte(text)
@@ -263,8 +280,8 @@ func TestParseRun(t *testing.T) {
 		"good":              {data, ""},
 		"empty":             {"", "can't be read"},
 		"no JSON":           {"by hand", "can't be read"},
-		"the old form":      {`{"run":"run0000000000","state":"done","plan":"x","steps":12,"policies":{},"ledger":{"shards":1},"seal":"0"}`, "another version of mrtq has migrated to this target: /migration/runs/run0000000000 has format 0, and this version reads format 4; use that version"},
-		"a later form":      {`{"format":9,"run":{"id":7}}`, "another version of mrtq has migrated to this target: /migration/runs/run0000000000 has format 9, and this version reads format 4; use that version"},
+		"the old form":      {`{"run":"run0000000000","state":"done","plan":"x","steps":12,"policies":{},"ledger":{"shards":1},"seal":"0"}`, "another version of mrtq has migrated to this target: /migration/runs/run0000000000 has format 0, and this version reads format 5; use that version"},
+		"a later form":      {`{"format":9,"run":{"id":7}}`, "another version of mrtq has migrated to this target: /migration/runs/run0000000000 has format 9, and this version reads format 5; use that version"},
 		"another run's":     {edit(`"run0000000000"`, `"run0000000001"`), "run0000000001"},
 		"unknown state":     {edit(`"done"`, `"paused"`), "paused"},
 		"unknown dialect":   {edit(`"mrt-zk"`, `"klingon"`), "klingon"},

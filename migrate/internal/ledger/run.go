@@ -38,7 +38,7 @@ const (
 )
 
 // format is the version of the form in which runs and entries are written.
-const format = 4
+const format = 5
 
 // Run is the record of one run, the data of /migration/runs/RUN.
 type Run struct {
