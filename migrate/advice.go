@@ -74,44 +74,30 @@ func advise(s *Status) Step {
 
 // VerdictStep says what to do first after a verification; "" if nothing is left undone.
 func VerdictStep(v *Verdict) Step {
-	for _, step := range VerdictSteps(v) {
-		return step
-	}
-	return ""
-}
-
-// VerdictSteps says what to do after a verification: a step for each reason because of which a release refuses, or
-// else the next step. There is none if nothing is left undone.
-func VerdictSteps(v *Verdict) (steps []Step) {
-	before := v.State == ledger.Done && len(v.Released) == 0
 	damaged := v.CountGroup(verify.Damage) > v.Count(verify.NotKept)
 	for _, row := range []struct {
 		applies bool
 		step    Step
-		alone   bool // it counts only if no row before it applies, and no row after it counts then
 	}{
-		{v.Run == "", StepPlan, true},
-		{v.State == ledger.Running, StepFinish, true},
-		{v.State == ledger.RollingBack, StepFinishRollback, true},
-		{damaged && before, StepRepairHeld, false},
-		{damaged && v.State == ledger.RolledBack, StepRepairOlder, false},
-		{damaged && !before && v.State != ledger.RolledBack, StepRepair, false},
-		{v.Count(verify.NotKept) > 0, StepKeep, false},
-		{v.CountGroup(verify.UndecidedIn) > 0, StepDecideRecords, false},
-		{v.Count(verify.Restored) > 0, StepRestored, false},
-		{v.State == ledger.RolledBack, StepPlan, true},
-		{len(v.NotMigrated) > 0, StepMigrateRest, true},
-		{v.Count(verify.ActedOn) > 0, StepLookFirst, true},
-		{len(v.Released) < len(newqueue.QueueHolds) || v.Due > 0, StepRelease, true},
+		{v.Run == "", StepPlan},
+		{v.State == ledger.Running, StepFinish},
+		{v.State == ledger.RollingBack, StepFinishRollback},
+		{damaged && v.State == ledger.RolledBack, StepRepairOlder},
+		{damaged && v.State == ledger.Done && len(v.Released) == 0, StepRepairHeld},
+		{damaged, StepRepair},
+		{v.Count(verify.NotKept) > 0, StepKeep},
+		{v.CountGroup(verify.UndecidedIn) > 0, StepDecideRecords},
+		{v.Count(verify.Restored) > 0, StepRestored},
+		{v.State == ledger.RolledBack, StepPlan},
+		{len(v.NotMigrated) > 0, StepMigrateRest},
+		{v.Count(verify.ActedOn) > 0, StepLookFirst},
+		{len(v.Released) < len(newqueue.QueueHolds) || v.Due > 0, StepRelease},
 	} {
-		switch {
-		case row.applies && row.alone && len(steps) == 0:
-			return []Step{row.step}
-		case row.applies && !row.alone:
-			steps = append(steps, row.step)
+		if row.applies {
+			return row.step
 		}
 	}
-	return steps
+	return ""
 }
 
 // PlanStep says what to do with a plan; "" if there is nothing to do.

@@ -32,34 +32,25 @@ type LegacyStatus struct {
 	AtWork []AtWork `json:"at_work"`
 }
 
-// dueLooker looks at records as a release does, without ACLs.
-func dueLooker(t *target.Target, names *target.Names, src *Source) *handover.Looker {
-	return &handover.Looker{T: t, Names: names, Src: src, Decide: handover.DecideRelease}
-}
-
-// notHandedOver are the migrated records that were not handed over, or that are in the legacy queue again.
-func notHandedOver(t *target.Target, src *Source) (entries []*ledger.Migrated) {
-	for e := range t.Ledger.All() {
-		if !e.HandedOver || src.Has(e.Record) {
-			entries = append(entries, e)
-		}
-	}
-	return entries
-}
-
 // readLegacy says what is in each legacy queue.
 func readLegacy(ctx context.Context, t *target.Target, names *target.Names, src *Source) ([]LegacyStatus, error) {
 	r := legacyReader{}
 	for _, n := range src.Nodes {
 		r.queue(n.Path).Records = len(n.Names)
 	}
-	due := notHandedOver(t, src)
-	done, total := 0, src.Len()
-	for c, err := range dueLooker(t, names, src).Cases(ctx, due) {
+	var due []*ledger.Migrated // not handed over, or in the legacy queue again
+	for e := range t.Ledger.All() {
+		if !e.HandedOver || src.Has(e.Record) {
+			due = append(due, e)
+		}
+	}
+	done := 0
+	look := &handover.Looker{T: t, Names: names, Src: src, Decide: handover.DecideRelease}
+	for c, err := range look.Cases(ctx, due) {
 		if err != nil {
 			return nil, err
 		}
-		report(ctx, ReadingSource, done, total)
+		report(ctx, ReadingSource, done, len(due))
 		done++
 		l := r.queue(znode.Parent(c.Entry.Record))
 		switch c.Act {
@@ -71,10 +62,7 @@ func readLegacy(ctx context.Context, t *target.Target, names *target.Names, src 
 			l.Undecided = append(l.Undecided, undecidedOf(&c))
 		}
 	}
-	run, choices := t.Ledger.Current(), rules.DefaultChoices()
-	if run != nil {
-		choices = run.Choices
-	}
+	run := t.Ledger.Current()
 	others := func(yield func(string) bool) {
 		for path := range src.Paths() {
 			if t.Ledger.Find(path) == nil && !yield(path) {
@@ -87,7 +75,7 @@ func readLegacy(ctx context.Context, t *target.Target, names *target.Names, src 
 			return nil
 		}
 		l := r.queue(znode.Parent(f.Path))
-		switch outcome, _ := verify.OutcomeOf(run, rules.Decide(f.Record, choices)); outcome {
+		switch outcome, _ := verify.OutcomeOf(run, rules.Decide(f.Record, run.Choices)); outcome {
 		case verify.NotMigrated:
 			l.NotMigrated = append(l.NotMigrated, f.Path)
 		case verify.WasFinished:

@@ -24,8 +24,8 @@ type refusing struct {
 type reason struct {
 	name       string
 	is         error
-	step       migrate.Step // of a verification that shows it, instead of is
-	after      bool         // it is known only when the command has verified, or done what it could
+	shows      migrate.Group // what a verification names it as, instead of is
+	after      bool          // it is known only when the command has verified, or done what it could
 	bring, end func(r *refusing)
 	ends       []string // other reasons that end with it
 }
@@ -46,7 +46,7 @@ var noRight = reason{
 }
 
 var wasRestored = reason{
-	name: "restored", is: migrate.ErrRestored, step: migrate.StepRestored,
+	name: "restored", is: migrate.ErrRestored, shows: migrate.RestoredIn,
 	bring: func(r *refusing) { r.set(firstRun, r.data(firstRun)) },
 	end:   func(r *refusing) { r.release.Restored, r.rollback.Restored = true, true },
 }
@@ -63,10 +63,10 @@ var reasons = map[string][]reason{
 			end:   func(r *refusing) { r.decide(accessRecord, migrate.IsNew) }},
 		noRight,
 		unknownRecord,
-		{name: "damage", is: migrate.ErrNotVerified, step: migrate.StepRepairHeld, after: true,
+		{name: "damage", is: migrate.ErrNotVerified, shows: migrate.Damage, after: true,
 			bring: func(r *refusing) { r.remove(r.jobOf(ingest(1)) + "/priority") },
 			end:   func(r *refusing) { r.create(r.jobOf(ingest(1))+"/priority", []byte("5")) }},
-		{name: "undecided", is: migrate.ErrUndecided, step: migrate.StepDecideRecords, after: true,
+		{name: "undecided", is: migrate.ErrUndecided, shows: migrate.UndecidedIn, after: true,
 			bring: func(r *refusing) { r.remove(ingest(2)) },
 			end:   func(r *refusing) { r.decide(ingest(2), migrate.IsLegacy) }},
 		{name: "at work", is: migrate.ErrAtWork, after: true,
@@ -122,14 +122,14 @@ func (r *refusing) may(path string, perms int32) {
 
 // run runs the command, and says which of the reasons it names.
 func (r *refusing) run(command string) (named func(reason) bool, err error) {
-	var steps []migrate.Step
+	var shown *migrate.Verdict
 	atWork := false
 	switch command {
 	case "release":
 		var res *migrate.Released
 		res, err = migrate.Release(r.t.Context(), r.w, r.release)
 		if atWork = res != nil && len(res.AtWork) > 0; res != nil && res.Verdict != nil && (errors.Is(err, migrate.ErrNotVerified) || errors.Is(err, migrate.ErrRestored)) {
-			steps = migrate.VerdictSteps(res.Verdict)
+			shown = res.Verdict
 		}
 	case "rollback":
 		_, err = migrate.Rollback(r.t.Context(), r.w, "run0000000000", r.rollback)
@@ -137,7 +137,7 @@ func (r *refusing) run(command string) (named func(reason) bool, err error) {
 		_, err = migrate.Complete(r.t.Context(), r.w, migrate.CompleteOptions{})
 	}
 	return func(why reason) bool {
-		return errors.Is(err, why.is) || why.step != "" && slices.Contains(steps, why.step) || why.is == migrate.ErrAtWork && atWork
+		return errors.Is(err, why.is) || shown != nil && why.shows != "" && shown.CountGroup(why.shows) > 0 || why.is == migrate.ErrAtWork && atWork
 	}, err
 }
 
