@@ -50,7 +50,7 @@ func TestVerifyWhileServicesBegin(t *testing.T) {
 		s.must(errorOf(s.door().Create(newqueue.JobsPath, nil, 0, zk.WorldACL(zk.PermAll))))
 		session, once, began, goOn := s.session, false, make(chan bool, 1), make(chan struct{})
 		s.server.Inject(minizk.Fault{On: func(op minizk.Op) bool {
-			if once || op.Session != session || !slices.Equal(op.Paths, []string{"/access", "/jobs/states", "/locks", "/locks/queue"}) {
+			if once || op.Session != session || !slices.Equal(op.Paths, []string{"/batches", "/jobs", "/access/small", "/access/large"}) {
 				return false
 			}
 			once = true
