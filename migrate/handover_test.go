@@ -118,7 +118,7 @@ func TestWithdrawn(t *testing.T) {
 				t.Errorf("%s is gone", ingest(n))
 			}
 		}
-		if got, want := accounted(s.mustVerify()), "total 5: migrated 2, skipped 3"; got != want {
+		if got, want := accounted(s.mustVerify()), "total 5: migrated 2, finished 3"; got != want {
 			t.Errorf("%s, expected %s", got, want)
 		}
 	})
