@@ -50,7 +50,6 @@ type Turn struct {
 	err   error
 
 	objectLocks []string // which the turn deletes in the end
-	opened      Session  // the session of a worker of dialect design
 }
 
 // errKilled ends the code of a turn whose process was killed.

@@ -34,8 +34,7 @@ func (w *World) documented() []*Actor {
 // queue is the queue as the turn's session sees it. A worker acquires an item at once:
 // stopping before that would be the same as not to begin the turn.
 func (t *Turn) queue() (context.Context, *client.Queue) {
-	t.opened = t.conn()
-	return context.Background(), t.queueOver(t.opened)
+	return context.Background(), t.queueOver(t.conn())
 }
 
 func (t *Turn) queueOver(s Session) *client.Queue {
@@ -59,10 +58,10 @@ func (o oneItem) Children(path string) ([]string, *zk.Stat, error) {
 // acquireFirst acquires the first item of a folder that a worker for a state can have, as acquire
 // would if it saw them all. It returns nil if the worker has none.
 func acquireFirst[T any](t *Turn, folder, state string, acquire func(*client.Queue) (*T, error)) *T {
-	t.opened = t.conn()
+	session := t.conn()
 	names, _ := t.children(folder)
 	for name := range t.search(folder, state, names) {
-		v, err := acquire(t.queueOver(oneItem{t.opened, t.root + folder, name}))
+		v, err := acquire(t.queueOver(oneItem{session, t.root + folder, name}))
 		if t.acquired(err) {
 			return v
 		}
@@ -71,15 +70,6 @@ func acquireFirst[T any](t *Turn, folder, state string, acquire func(*client.Que
 		}
 	}
 	return nil
-}
-
-// transition stops the turn before a transition. A worker whose session has expired can't
-// make it. Here that is noticed at once; the library would try to reconnect for 2 s.
-func (t *Turn) transition(what, item string) {
-	t.before(what, item)
-	if t.actor.conn != t.opened {
-		t.must(errors.New("its session has expired"))
-	}
 }
 
 // must ends the turn if a transition could not be made, because the worker has lost its
@@ -137,11 +127,11 @@ func (t *Turn) workOn(s newqueue.JobState) {
 	end := newqueue.Success(s, newqueue.Design)
 	if s != newqueue.JobEstimating && s != newqueue.JobProvisioning && t.fails(record) { // these two have no transition to failed
 		end = newqueue.JobFailed
-		t.transition("fail", j.Path())
+		t.before("fail", j.Path())
 		t.must(j.Fail(ctx, "failed"))
 	} else {
 		t.workDocumented(ctx, s, j, record)
-		t.transition("succeed with", j.Path())
+		t.before("succeed with", j.Path())
 		t.must(j.Succeed(ctx))
 	}
 	t.reaches(record, string(end))
@@ -156,7 +146,7 @@ func (t *Turn) workDocumented(ctx context.Context, s newqueue.JobState, j *clien
 	case newqueue.JobProcessing:
 		if j.Identifiers.PrimaryID == "" {
 			j.Identifiers.PrimaryID = t.world.object("", "")
-			t.transition("set the identifiers of", j.Path())
+			t.before("set the identifiers of", j.Path())
 			t.must(j.Save(ctx))
 		}
 		t.work("store", record, func(e *Execution) { e.Stored++ })
@@ -204,7 +194,7 @@ func (t *Turn) reportDocumented(s newqueue.BatchState) {
 	if r.Changed() {
 		t.send(Mail{Batch: b.ID, OK: len(r.Failed) == 0, Completed: t.jobIDs(q, r.Completed), Failed: t.jobIDs(q, r.Failed)})
 	}
-	t.transition("finish", b.Path())
+	t.before("finish", b.Path())
 	t.must(b.Finish(ctx, r))
 	t.took(b.Path())
 }
@@ -223,16 +213,16 @@ func (t *Turn) assembleDocumented(queue newqueue.AccessQueue) {
 		end := "processing"
 		switch {
 		case s == newqueue.AccessPending:
-			t.transition("start", a.Path())
+			t.before("start", a.Path())
 			t.must(a.Succeed(ctx))
 		case t.fails(token):
 			end = "failed"
-			t.transition("fail", a.Path())
+			t.before("fail", a.Path())
 			t.must(a.Fail(ctx, "failed"))
 		default:
 			end = "completed"
 			t.work("assemble", token, func(e *Execution) { e.Assembled++ })
-			t.transition("succeed with", a.Path())
+			t.before("succeed with", a.Path())
 			t.must(a.Succeed(ctx))
 		}
 		t.reaches(token, end)
@@ -246,14 +236,14 @@ func (t *Turn) cleanDocumented() {
 	ctx, q := t.queue()
 	_, err := q.CleanupJobs(ctx)
 	t.must(err)
-	t.transition("clean", "the batches")
+	t.before("clean", "the batches")
 	batches, err := q.CleanupBatches(ctx)
 	t.must(err)
 	for _, bid := range batches {
 		t.removed(bid)
 	}
 	for _, queue := range newqueue.AccessQueues {
-		t.transition("clean", newqueue.AccessQueuePath(queue))
+		t.before("clean", newqueue.AccessQueuePath(queue))
 		_, err := q.CleanupRequests(ctx, queue)
 		t.must(err)
 	}

@@ -1,7 +1,5 @@
 package daemons
 
-import "slices"
-
 // Execution is what became of the work of one record, whoever did it: legacy workers,
 // the deployed services, or workers of dialect design.
 type Execution struct {
@@ -23,14 +21,6 @@ func (e *Execution) stored(content bool) {
 		e.Stored++
 	} else {
 		e.StoredEmpty++
-	}
-}
-
-// And returns what was done altogether, of work that had two keys.
-func (e Execution) And(other Execution) Execution {
-	return Execution{
-		Workers: slices.Concat(e.Workers, other.Workers), States: slices.Concat(e.States, other.States),
-		Stored: e.Stored + other.Stored, StoredEmpty: e.StoredEmpty + other.StoredEmpty, Recorded: e.Recorded + other.Recorded, Assembled: e.Assembled + other.Assembled,
 	}
 }
 

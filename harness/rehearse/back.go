@@ -135,9 +135,6 @@ func (p *performance) workRest(ctx context.Context, crew *crew) error {
 		case key.Skipped():
 			f.Told = "no legacy worker takes it, because its sequence number has wrapped"
 		}
-		if f.Key == f.Job { // it has no key: legacy workers know it by its own path
-			seen.executions[f.Key] = seen.executions[f.Key].And(seen.executions[f.Path])
-		}
 	}
 	for _, d := range compareTimes(p.records, seen) {
 		if d.Kind == Empty { // what a legacy worker finds in a folder is its own affair, and the first copy shows the rest

@@ -87,10 +87,11 @@ func compareTimes(records []foretold, s *seen) (all []Difference) {
 			}
 		}
 		first, e := byKey[key][0], s.executions[key]
+		times := e.Times() + s.executions[first.Path].Times() // legacy workers know a record without a key by its path
 		add := func(k Kind, f *foretold, format string, args ...any) {
 			all = append(all, Difference{k, f.Path, fmt.Sprintf(format, args...) + together(f, byKey[key]) + s.why(f.Job)})
 		}
-		switch times := e.Times(); {
+		switch {
 		case times > before+most && again != nil:
 			add(Twice, again, "its work was done %d times, if the legacy worker that had taken it had done it: decide about it as held, not as %s", times, again.State)
 		case times > before+most && before+most == 0:
