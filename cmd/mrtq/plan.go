@@ -63,19 +63,16 @@ func (c *planCmd) run(ctx context.Context, a *app, args []string) error {
 	if err != nil {
 		return err
 	}
-	var unsaved error // the plan is printed even if it can't be saved
 	if c.out != "" {
-		if unsaved = files.Write(c.out, plan.Write); unsaved == nil {
-			a.Say("the plan is saved in %s", c.out)
+		if err := files.Write(c.out, plan.Write); err != nil {
+			return err
 		}
+		a.Say("the plan is saved in %s", c.out)
 	}
 	if c.output == "json" {
 		err = plan.Write(screen.Escaped(a.Out))
 	} else {
 		view.Plan(a.Screen, plan)
-	}
-	if unsaved != nil {
-		return fmt.Errorf("the plan was printed, but not saved: %w", unsaved)
 	}
 	tone, word, text := view.PlanVerdict(plan)
 	at := advice.Situation{Source: s.source.Text, Target: s.target.Text, Plan: plan, PlanFile: c.out, Run: plan.Previous}

@@ -111,6 +111,7 @@ var varying = []struct {
 	// The times of the corpus are of other days.
 	{regexp.MustCompile(time.Now().UTC().Format(time.DateOnly) + `T[\d:.]+Z`), "TIME"},
 	{regexp.MustCompile(`"zxid": [1-9]\d*`), `"zxid": "N"`},
+	{regexp.MustCompile(`\(at byte \d+\): the dump lacks`), "(at byte N): the dump lacks"}, // after Stats, whose numbers have more or fewer digits
 	{regexp.MustCompile(`the host name (\S+) could not be looked up, because the name server did not answer; check`), "there is no host $1; check"},
 }
 

@@ -44,7 +44,7 @@ func TestEncodeJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := map[string]string{hostile().Draw(t, "key"): hostile().Draw(t, "value")}
 		var b bytes.Buffer
-		if err := encodeJSON(&b, want, "", ""); err != nil {
+		if err := encodeJSON(&b, want, ""); err != nil {
 			t.Fatal(err)
 		}
 		line, more, _ := strings.Cut(b.String(), "\n")

@@ -79,7 +79,7 @@ func summary(r migrate.Record) string {
 	return string(s)
 }
 
-// RecordPrinter prints records as they come, without keeping all of them in memory.
+// RecordPrinter prints records as they come, without keeping all of them in memory, but for json.
 // End prints what is left; it is called once, after the last record.
 type RecordPrinter struct {
 	Add func(migrate.Record) error
@@ -93,8 +93,8 @@ func NewRecordPrinter(s *screen.Screen, output string) RecordPrinter {
 		w := bufio.NewWriter(s.Out)
 		return RecordPrinter{func(r migrate.Record) error { return screen.WriteJSONLine(w, RecordOf(r)) }, w.Flush}
 	case "json":
-		list := screen.NewJSONList(s.Out)
-		return RecordPrinter{func(r migrate.Record) error { return list.Add(RecordOf(r)) }, list.End}
+		list := []Record{}
+		return RecordPrinter{func(r migrate.Record) error { list = append(list, RecordOf(r)); return nil }, func() error { return screen.WriteJSON(s.Out, list) }}
 	}
 	t := recordTable{s: s}
 	return RecordPrinter{t.add, t.end}
