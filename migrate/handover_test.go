@@ -465,6 +465,23 @@ func TestRestoredBeforeTheRelease(t *testing.T) {
 	})
 }
 
+// After a rollback, complete removes the kept bytes of what stays, and nobody misses them.
+func TestCompleteAfterRollback(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		s := serve(t, queueTree(t, pendings(t, 3, 1)), d)
+		s.mustMigrate(s.options())
+		s.release()
+		s.fails()
+		s.mustRollback(migrate.RollbackOptions{})
+		if out := value(migrate.Complete(t.Context(), s.w, migrate.CompleteOptions{}))(s); out.Removes == 0 {
+			t.Fatalf("%+v", out)
+		}
+		if v := s.mustVerify(); len(v.Notices) > 0 {
+			t.Errorf("%v", v.Notices)
+		}
+	})
+}
+
 // Complete removes the kept bytes when everything was handed over. Then there is no way back.
 func TestComplete(t *testing.T) {
 	each(t, func(t *testing.T, d newqueue.Dialect) {

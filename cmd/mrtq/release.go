@@ -168,6 +168,9 @@ func (a *app) statusOf(ctx context.Context, p place) *migrate.Status {
 func (c *releaseCmd) conclude(ctx context.Context, a *app, s pair, res *migrate.Released, why error) {
 	at := advice.Situation{Target: s.target.Text, Undecided: res.Undecided, AtWork: len(res.AtWork),
 		Waiting: slices.ContainsFunc(res.AtWork, func(w migrate.AtWork) bool { return w.What == migrate.WaitingWork })}
+	if v := res.Verdict; v != nil && v.Run != "" {
+		at.Run = &v.Current
+	}
 	word, text, tone := "done", "", screen.Good
 	if done := view.HandedOverText(res); done != "" {
 		text += done + "; "

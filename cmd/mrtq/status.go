@@ -94,7 +94,7 @@ func (c *statusCmd) show(a *app, s pair, status, before *migrate.Status) (screen
 	at := advice.Situation{Target: s.target.Text, Holds: status.Holds, NoQueue: status.NoQueue, Undecided: status.Undecided()}
 	if run := status.Current(); run != nil {
 		at.Run, at.InUse = &run.Run, slices.ContainsFunc(status.Runs, func(r migrate.RunStatus) bool { return r.State == migrate.Done && len(r.Releases) > 0 })
-		at.Kept = run.Kept > 0 && slices.ContainsFunc(status.Holds, migrate.HoldStatus.OfRun)
+		at.Kept = run.State == migrate.RolledBack && slices.ContainsFunc(status.Holds, migrate.HoldStatus.OfRun)
 		at.Quarantine = defaultQuarantine(s.target)
 	}
 	var next advice.Next

@@ -117,7 +117,7 @@ func (v *verifier) migrated(f source.Fetched, entry *ledger.Migrated) item {
 	it := item{entry: entry, run: &v.t.Ledger.Runs[entry.Run], queue: rules.KindOf(entry.Job).Hold()}
 	same := f.There && f.Err == nil && ledger.HashOf(f.Legacy.SHA256) == entry.Hash
 	switch {
-	case entry.HandedOver && entry.Kept && !v.completed(entry) && !same:
+	case entry.HandedOver && entry.Kept && !v.completed(entry) && it.run.State != ledger.RolledBack && !same:
 		v.notice(it, "its kept bytes are not there any more, so it can't be given back")
 		return it
 	case entry.HandedOver && v.completed(entry):

@@ -52,7 +52,7 @@ type Next struct {
 	Ways    []Way // instead of Command, if a person must decide
 }
 
-// Way is what a person can decide, and the command for it.
+// Way is what a person can decide, and the command for it; "" if there is nothing to do.
 type Way struct{ If, Command string }
 
 // Lines returns what a screen shows.
@@ -75,7 +75,11 @@ func (n Next) Lines() (lines []string) {
 		lines = append(lines, "Choose:")
 	}
 	for _, way := range n.Ways {
-		lines = append(lines, "  "+way.If+":", "    "+way.Command)
+		if way.Command == "" {
+			lines = append(lines, "  "+way.If+".")
+		} else {
+			lines = append(lines, "  "+way.If+":", "    "+way.Command)
+		}
 	}
 	return lines
 }
@@ -161,7 +165,7 @@ func (a Adviser) release(s Situation) string { return a.Command("release", []str
 func (a Adviser) firstRelease(s Situation) Next {
 	next := Next{Command: a.release(s)}
 	if s.Run != nil && s.Run.State == migrate.Done && len(s.Run.Releases) == 0 && !s.InUse {
-		next.First = "check the tree, keep a copy of it, and hold each collection (PROFILE) that the legacy queue holds"
+		next.First = "check the tree, keep a copy of it, and hold each collection (PROFILE) that has a legacy QueueHoldFile, if any"
 		target := []string{s.Target}
 		next.With = []string{a.Command("check", target), a.Command("dump", target, Set("out", "new.ndjson.gz")...), a.Command("hold", target, Set("collection", shellVariable+"PROFILE")...)}
 	}
@@ -245,7 +249,11 @@ func (a Adviser) AfterRelease(s Situation, lifted []string, freed bool) Next {
 	case !freed:
 		return Next{Command: a.status(s)}
 	}
-	return Next{First: "start the new services, if they don't run yet", Command: a.watch(s)}
+	first := "start the new services, if they don't run yet"
+	if s.Run != nil && s.Run.State == migrate.RolledBack {
+		first = "let the new services finish what stays there. Submissions stay with the legacy queue"
+	}
+	return Next{First: first, Command: a.watch(s)}
 }
 
 // Released returns what to do while the services work, and when a verification has found nothing;
@@ -310,11 +318,15 @@ func (a Adviser) planAgain(s Situation) Next {
 	if s.Run == nil {
 		return Next{First: "begin with a plan"}
 	}
-	plan := a.Command("plan", []string{s.source(), s.Target})
-	if s.Kept {
-		return Next{Ways: []Way{{"To migrate again, when the legacy queue is frozen", plan}, {"To let the services finish the jobs that stay, when the legacy workers are done", a.release(s)}}}
+	var flags []Flag
+	if len(s.Run.Releases) > 0 && !s.Kept {
+		flags = []Flag{Switch("hold-again")}
 	}
-	return Next{First: "freeze the legacy queue, if you want to migrate again", Command: plan}
+	plan := a.Command("plan", []string{s.source(), s.Target}, flags...)
+	if s.Kept {
+		return Next{Ways: []Way{{"To let the new services finish what stays, when the legacy workers are done", a.release(s)}, {"To migrate again, when the legacy queue is frozen", plan}}}
+	}
+	return Next{Ways: []Way{{"To stay with the legacy queue, nothing is left to do", ""}, {"To migrate again, when the legacy queue is frozen", plan}}}
 }
 
 func (a Adviser) verify(s Situation) string {

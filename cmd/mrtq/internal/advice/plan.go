@@ -152,9 +152,9 @@ func (a Adviser) migrate(s Situation) Next {
 		next := Next{Command: a.Command("plan", []string{s.Source, s.Target}, Set("out", s.planFile())...)}
 		switch {
 		case s.Run == nil:
-			next.First, next.With = "rehearse, and freeze the legacy queue", []string{a.Command("rehearse", []string{s.Source})}
+			next.First, next.With = "rehearse, and freeze the legacy queue (stop its submissions and workers)", []string{a.Command("rehearse", []string{s.Source})}
 		case s.Run.State == migrate.RolledBack:
-			next.First = "freeze the legacy queue"
+			next.First = "freeze the legacy queue (stop its submissions and workers)"
 		}
 		return next
 	}

@@ -27,6 +27,10 @@ func (s *Screen) shape(lines string) string {
 // padding matches what text.WrapSoft adds to lines.
 var padding = regexp.MustCompile(` +(\n|$)`)
 
+// wrap gives the lines that it makes of one the same indent.
 func wrap(line string, columns int) string {
-	return padding.ReplaceAllString(text.WrapSoft(line, columns), "$1")
+	body := strings.TrimLeft(line, " ")
+	indent := line[:len(line)-len(body)]
+	wrapped := text.WrapSoft(body, columns-len(indent))
+	return padding.ReplaceAllString(indent+strings.ReplaceAll(wrapped, "\n", "\n"+indent), "$1")
 }

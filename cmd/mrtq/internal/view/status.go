@@ -209,7 +209,7 @@ func stateText(s *migrate.Status, target string) (word, text string) {
 		word = "completed"
 	}
 	if run.State == migrate.RolledBack && run.Kept > 0 {
-		text += "; " + screen.Count(run.Kept, "job or request was kept, as the only copy", "jobs and requests were kept, as the only copies")
+		text += "; " + screen.Count(run.Kept, "job or request was kept by its rollback, as the only copy", "jobs and requests were kept by its rollback, as the only copies")
 	}
 	if held == "" {
 		text += ", and no queue is held"
@@ -220,7 +220,7 @@ func stateText(s *migrate.Status, target string) (word, text string) {
 	}
 	if waiting := waitingJobs(s); waiting > 0 && slices.ContainsFunc(s.Runs, func(r migrate.RunStatus) bool { return r.State == migrate.Done && len(r.Releases) > 0 }) {
 		text += ". " + screen.Count(waiting, "job or request is", "jobs and requests are") +
-			" held or failed: an administrator releases or requeues each with the admin tool, once it is clear what its worker did"
+			" held or failed, until an administrator releases or requeues each with the admin tool"
 	}
 	if s.Restored {
 		text += ". The target was restored from a backup: jobs that were finished after the backup was made would run again"

@@ -28,7 +28,7 @@ func Verdict(s *screen.Screen, v *migrate.Verdict) {
 	for _, more := range []struct {
 		what string
 		n    int
-	}{{"left out by choice", r.Skipped}, {"finished by legacy workers", r.Finished}, {"in quarantine", r.Quarantined}, {"migrated, and the job removed", r.Removed}, {"taken by legacy workers since", r.AtLegacy}, {"to be decided", r.Undecided}, {"not migrated", r.NotMigrated}} {
+	}{{"left out by choice", r.Skipped}, {"finished in the legacy queue", r.Finished}, {"in quarantine", r.Quarantined}, {"migrated, and the job removed", r.Removed}, {"taken by legacy workers since", r.AtLegacy}, {"to be decided", r.Undecided}, {"not migrated", r.NotMigrated}} {
 		if more.n > 0 {
 			rows = append(rows, screen.Row{more.what, more.n})
 		}
