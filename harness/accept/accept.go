@@ -163,8 +163,6 @@ type suite struct {
 	n    int // how many scenarios have begun
 	ran  []scenario
 	rows []*Row
-
-	lacking []scenario // that are not offered
 }
 
 func (s *suite) run(ctx context.Context, features []godog.Feature) (*Report, error) {
@@ -173,8 +171,8 @@ func (s *suite) run(ctx context.Context, features []godog.Feature) (*Report, err
 		JUnit: s.opt.JUnit, Format: s.opt.Format, Out: s.opt.Out, Color: s.opt.Color, Parallel: s.opt.Parallel,
 	}
 	problems, err := runner.Run(ctx, opt, func() (cases []runner.Case) {
-		for _, sc := range slices.Concat(s.ran, s.lacking) {
-			cases = append(cases, runner.Case{Feature: sc.feature, Name: sc.name, Tags: sc.tags, Failed: sc.failed, NotOffered: sc.lacks != ""})
+		for _, sc := range s.ran {
+			cases = append(cases, sc.Case)
 		}
 		return cases
 	})
@@ -203,18 +201,11 @@ func (s *suite) scenario(sc *godog.ScenarioContext) {
 	}
 }
 
-// finished records the result of a scenario.
-func (s *suite) finished(sc *godog.Scenario, w *world, err error) {
+// ended records the result of a scenario.
+func (s *suite) ended(sc *godog.Scenario, w *world, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.ran = append(s.ran, scenario{feature: sc.Uri, name: sc.Name, dialect: w.dialect, tags: runner.TagsOf(sc), failed: err, saw: w.saw})
-}
-
-// notOffered records that a scenario needs what the code under test has nothing for.
-func (s *suite) notOffered(sc *godog.Scenario, w *world) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.lacking = append(s.lacking, scenario{feature: sc.Uri, name: sc.Name, dialect: w.dialect, lacks: w.lacks})
+	s.ran = append(s.ran, scenario{runner.Case{Feature: sc.Uri, Name: sc.Name, Tags: runner.TagsOf(sc), Failed: err, Lacks: w.lacks}, w.dialect, w.saw})
 }
 
 // rowID matches a tag that is the id of a row.
@@ -228,16 +219,24 @@ func (s *suite) report(problems []string) *Report {
 	slices.SortStableFunc(s.ran, func(a, b scenario) int {
 		return slices.Index(s.opt.Dialects, a.dialect) - slices.Index(s.opt.Dialects, b.dialect)
 	})
-	r := &Report{Scenarios: len(s.ran), NotOffered: len(s.lacking), Lacks: map[string]int{}, Subset: s.opt.Tags != "" || s.opt.Features != nil || s.opt.Libraries != nil}
+	r := &Report{Lacks: map[string]int{}, Subset: s.opt.Tags != "" || s.opt.Features != nil || s.opt.Libraries != nil}
+	var ran []scenario
 	for _, sc := range s.ran {
+		if sc.Lacks != "" {
+			r.NotOffered++
+			r.Lacks[sc.Lacks]++
+			continue
+		}
+		ran = append(ran, sc)
+		r.Scenarios++
 		switch {
-		case sc.failed != nil && isKnown(s.opt.Known, sc):
+		case sc.Failed != nil && isKnown(s.opt.Known, sc):
 			r.Failed++
 			r.Known++
-		case sc.failed != nil:
+		case sc.Failed != nil:
 			r.Failed++
-			why := oneLine.Replace(sc.failed.Error())
-			r.Problems = append(r.Problems, fmt.Sprintf("failed: the scenario %v %s: %s", sc, strings.Join(idsOf(sc.tags), " "), why))
+			why := oneLine.Replace(sc.Failed.Error())
+			r.Problems = append(r.Problems, fmt.Sprintf("failed: the scenario %v %s: %s", sc, strings.Join(idsOf(sc.Tags), " "), why))
 		}
 		has := func(is func(*Row) bool) bool {
 			return slices.ContainsFunc(s.rows, func(row *Row) bool { return row.Dialect == sc.dialect && is(row) })
@@ -247,25 +246,19 @@ func (s *suite) report(problems []string) *Report {
 				r.Problems = append(r.Problems, fmt.Sprintf("undocumented: %s, seen in the scenario %v", step, sc))
 			}
 		}
-		for _, id := range idsOf(sc.tags) {
+		for _, id := range idsOf(sc.Tags) {
 			if !has(func(row *Row) bool { return "@"+row.ID == id }) {
 				r.Problems = append(r.Problems, fmt.Sprintf("unknown: the scenario %v is tagged %s, and no row has that id", sc, id))
 			}
 		}
-		for _, row := range s.rows {
-			row.count(sc)
-		}
 	}
-	for _, sc := range s.lacking {
-		r.Lacks[sc.lacks]++
-	}
-	if len(s.ran) == 0 && len(s.lacking) > 0 {
+	if r.Scenarios == 0 && r.NotOffered > 0 {
 		r.Problems = append(r.Problems, "no scenario is offered, so nothing was judged")
 	}
-	r.Problems = append(r.Problems, judge(s.opt.Known, s.ran, s.opt.Tags == "")...)
+	r.Problems = append(r.Problems, judge(s.opt.Known, ran, s.opt.Tags == "")...)
 	r.Problems = append(r.Problems, problems...)
 	for _, row := range s.rows {
-		row.judge()
+		row.judge(ran)
 		r.Coverage = append(r.Coverage, *row)
 		if row.Result == NotRun && !r.Subset {
 			r.Problems = append(r.Problems, fmt.Sprintf("not covered: %s %s (%s): %s", row.ID, row.What, row.Dialect, row.Why[0]))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mrtq/harness/accept/internal/runner"
 	"mrtq/newqueue"
 	"mrtq/newqueue/states"
 )
@@ -29,8 +30,6 @@ type Row struct {
 	Why []string
 
 	transition bool // false for an acquisition, a lock or a behaviour
-	passed     int  // how many scenarios with its id passed
-	shown      bool // the second connection observed it in one of them
 }
 
 // others are the rows of docs/transitions.md that are not transitions: acquisitions, locks and behaviours. An acquisition
@@ -82,30 +81,12 @@ func coverage(d newqueue.Dialect) []*Row {
 
 // scenario is the result of one scenario.
 type scenario struct {
-	feature string // its file, below the dialect's name
-	name    string
+	runner.Case
 	dialect newqueue.Dialect
-	tags    []string
-	failed  error
-	lacks   string // why it is not offered; "" if it is
 	saw     sighting
 }
 
-func (s scenario) String() string { return fmt.Sprintf("%q (%s)", s.name, s.dialect) }
-
-// count adds a scenario's result to the row, if the scenario has the row's id
-// as a tag.
-func (r *Row) count(s scenario) {
-	if s.dialect != r.Dialect || !slices.Contains(s.tags, "@"+r.ID) {
-		return
-	}
-	if s.failed != nil {
-		r.Why = append(r.Why, fmt.Sprintf("the scenario %q failed", s.name))
-		return
-	}
-	r.passed++
-	r.shown = r.shown || r.shownBy(s)
-}
+func (s scenario) String() string { return fmt.Sprintf("%q (%s)", s.Name, s.dialect) }
 
 // shownBy reports whether the second connection observed what the row is about,
 // during a scenario. For a behaviour, the passing scenario covers it.
@@ -121,18 +102,28 @@ func (r *Row) shownBy(s scenario) bool {
 	return slices.ContainsFunc(s.saw.steps, func(step Step) bool { return step.String() == r.What })
 }
 
-// judge sets the row's result after all scenarios have run.
-func (r *Row) judge() {
+// judge sets the row's result by the scenarios that have its id as a tag.
+func (r *Row) judge(ran []scenario) {
+	r.Result, r.Why = NotRun, nil
+	passed := 0
+	for _, s := range ran {
+		switch {
+		case s.dialect != r.Dialect || !slices.Contains(s.Tags, "@"+r.ID):
+		case s.Failed != nil:
+			r.Why = append(r.Why, fmt.Sprintf("the scenario %q failed", s.Name))
+		default:
+			passed++
+			if r.shownBy(s) {
+				r.Result = Passed
+			}
+		}
+	}
 	switch {
 	case len(r.Why) > 0:
 		r.Result = Failed
-	case r.shown:
-		r.Result = Passed
-	case r.passed > 0:
-		r.Result = NotRun
+	case r.Result == NotRun && passed > 0:
 		r.Why = []string{"its scenarios passed, but the second connection did not observe it"}
-	default:
-		r.Result = NotRun
+	case r.Result == NotRun:
 		r.Why = []string{"no scenario with the tag @" + r.ID + " has run"}
 	}
 }

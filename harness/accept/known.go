@@ -39,7 +39,7 @@ func judge(known []Known, ran []scenario, all bool) (problems []string) {
 		var has, failed bool
 		for _, sc := range ran {
 			if k.is(sc) {
-				has, failed = true, failed || sc.failed != nil
+				has, failed = true, failed || sc.Failed != nil
 			}
 		}
 		switch {
@@ -59,7 +59,7 @@ func isKnown(known []Known, sc scenario) bool {
 
 // is reports whether a scenario is one that is meant. Scenarios of several rows may have its name, so the rows count, too.
 func (k Known) is(sc scenario) bool {
-	return k.Scenario == sc.name && (k.Row == "-" || slices.ContainsFunc(strings.Split(k.Row, ","), func(row string) bool {
-		return slices.Contains(sc.tags, "@"+strings.TrimSpace(row))
+	return k.Scenario == sc.Name && (k.Row == "-" || slices.ContainsFunc(strings.Split(k.Row, ","), func(row string) bool {
+		return slices.Contains(sc.Tags, "@"+strings.TrimSpace(row))
 	}))
 }

@@ -116,15 +116,11 @@ func (w *world) tearDown(ctx context.Context, sc *godog.Scenario, err error) (co
 	if ctx.Err() != nil {
 		return ctx, nil // the run was stopped, so this scenario does not count
 	}
-	if w.lacks != "" {
-		w.suite.notOffered(sc, w)
-		return ctx, nil
-	}
 	var own error
-	if err == nil && w.unsettled {
+	if err == nil && w.lacks == "" && w.unsettled {
 		own = errors.New("the scenario ends, and no Then has compared the whole tree after its last act")
 	}
-	w.suite.finished(sc, w, errors.Join(err, own))
+	w.suite.ended(sc, w, errors.Join(err, own))
 	return ctx, own // godog has err already
 }
 

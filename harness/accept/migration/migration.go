@@ -73,7 +73,7 @@ func Run(ctx context.Context, opt Options) (*accept.Report, error) {
 		Features: all, Tags: tags, Scenario: s.scenario, JUnit: opt.JUnit, Format: opt.Format, Out: opt.Out, Color: opt.Color, Parallel: parallelScenarios,
 	}, func() []runner.Case { return s.cases })
 	if err != nil {
-		return nil, fmt.Errorf("migration: %w", err)
+		return nil, err
 	}
 	r := &accept.Report{Subset: opt.Tags != "", Scenarios: len(s.cases)}
 	for _, c := range s.cases {

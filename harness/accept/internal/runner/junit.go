@@ -12,8 +12,8 @@ import (
 type Case struct {
 	Feature, Name string
 	Tags          []string
-	Failed        error // nil if it has not
-	NotOffered    bool
+	Failed        error  // nil if it has not
+	Lacks         string // what the code under test has nothing for: then it is not offered; "" for nothing
 }
 
 type xmlReason struct {
@@ -51,7 +51,7 @@ func JUnit(w io.Writer, cases []Case, why error) error {
 	for _, c := range cases {
 		one := xmlCase{Class: c.Feature, Name: c.Name}
 		switch {
-		case c.NotOffered:
+		case c.Lacks != "":
 			all.Skipped++
 			one.Skipped = &xmlReason{Message: "not offered"}
 		case c.Failed != nil:

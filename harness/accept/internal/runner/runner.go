@@ -75,7 +75,7 @@ func Run(ctx context.Context, opt Options, done func() []Case) (problems []strin
 		return nil, fmt.Errorf("stopped after %d of the scenarios: %w", len(cases), context.Cause(ctx))
 	case passed && len(cases) == 0:
 		return nil, ErrNothing
-	case !passed && !slices.ContainsFunc(cases, func(c Case) bool { return c.Failed != nil || c.NotOffered }):
+	case !passed && !slices.ContainsFunc(cases, func(c Case) bool { return c.Failed != nil || c.Lacks != "" }):
 		problems = append(problems, "something could not be run: a feature that can't be read, or a scenario without steps; stderr may say more")
 	}
 	return problems, nil
