@@ -10,8 +10,6 @@ import (
 
 	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/exit"
-	"mrtq/cmd/mrtq/internal/help"
-	"mrtq/cmd/mrtq/internal/settings"
 	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/harness"
 	"mrtq/harness/rehearse"
@@ -23,7 +21,7 @@ const mishaps = 0.01
 
 type rehearseCmd struct {
 	planFlags
-	backend, on, output string
+	on, output string
 }
 
 func (a *app) rehearseCmd() *cobra.Command {
@@ -53,7 +51,6 @@ differs, or if the plan has problems.`,
 	f := cmd.Flags()
 	c.decisionFlags(f)
 	a.conn.RateFlag(f) // for SOURCE alone: see options
-	settings.Choice(f, &c.backend, "backend", "", "server to rehearse on", help.Texts(harness.Backends())...)
 	f.StringVar(&c.on, "on", "", "rehearse at this `address`: an empty chroot on a staging ensemble")
 	outputFlag(f, &c.output, "json")
 	return cmd
@@ -103,12 +100,8 @@ func (c *rehearseCmd) options(a *app, source place) (opt rehearse.Options, err e
 	if opt.Plan, err = c.planFlags.options(pair{source: source}); err != nil {
 		return opt, err
 	}
-	opt.Backend = harness.Backend(c.backend)
 	if c.on == "" {
 		return opt, nil
-	}
-	if c.set.Changed("backend") {
-		return opt, exit.Usagef("give --backend or --on, not both")
 	}
 	address, err := zkconn.ParseAddress(c.on)
 	if err != nil {
@@ -118,7 +111,7 @@ func (c *rehearseCmd) options(a *app, source place) (opt rehearse.Options, err e
 		return opt, exit.Usagef("--on %s: expected an address with an empty chroot, such as %s/rehearsal", c.on, strings.TrimSuffix(c.on, "/"))
 	}
 	cfg, err := a.conn.Config(address)
-	opt.Backend, opt.Client = harness.Backend(c.on), harness.Client{TLS: cfg.TLS, Credentials: cfg.Auth}
+	opt.On, opt.Client = c.on, harness.Client{TLS: cfg.TLS, Credentials: cfg.Auth}
 	return opt, err
 }
 

@@ -1,6 +1,7 @@
 package rehearse
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,9 +17,9 @@ import (
 
 // Options are the options of a rehearsal.
 type Options struct {
-	Backend harness.Backend
-	Client  harness.Client  // for an address
-	Plan    migrate.Options // dialect, choices, and what to call the source
+	On     string          // an address with an empty chroot; "" is a server in this process
+	Client harness.Client  // for the address
+	Plan   migrate.Options // dialect, choices, and what to call the source
 	// Mishaps is how often a worker fails a record, is killed just after it has taken a record or batch, and loses
 	// its session there: each of the three, from 0 to 0.3 of all turns.
 	Mishaps float64
@@ -65,7 +66,7 @@ func Run(ctx context.Context, c *Copy, opt Options) (report *Report, err error) 
 		opt.Meter = quiet{}
 	}
 	began := time.Now()
-	r := &rehearsal{opt: opt, copy: c, keys: c.keys(), report: &Report{Backend: string(opt.Backend), Problems: []migrate.Problem{}, Differences: []Difference{}}}
+	r := &rehearsal{opt: opt, copy: c, keys: c.keys(), report: &Report{Backend: cmp.Or(opt.On, string(harness.Embedded)), Problems: []migrate.Problem{}, Differences: []Difference{}}}
 	if r.stage, err = start(ctx, opt); err != nil {
 		return nil, err
 	}

@@ -72,7 +72,7 @@ func choices() migrate.Choices {
 }
 
 func options(d newqueue.Dialect) rehearse.Options {
-	return rehearse.Options{Backend: harness.Embedded, Plan: migrate.Options{Dialect: d, Choices: choices()}, Mishaps: 0.01}
+	return rehearse.Options{Plan: migrate.Options{Dialect: d, Choices: choices()}, Mishaps: 0.01}
 }
 
 // A sound queue is worked as foretold, in both dialects, whoever fails or is killed.
@@ -315,7 +315,7 @@ func TestAtAnAddress(t *testing.T) {
 	defer w.Close()
 	must(t, w.Multi(t.Context(), []znode.Op{znode.Create("/staging", nil), znode.Create("/full", nil), znode.Create("/full/x", nil)}))
 	opt := options(newqueue.Design)
-	opt.Backend = harness.Backend(s.Address() + "/staging")
+	opt.On = s.Address() + "/staging"
 	r, err := rehearse.Run(t.Context(), queue(t, 30, nil), opt)
 	must(t, err)
 	if !r.OK() {
@@ -324,8 +324,8 @@ func TestAtAnAddress(t *testing.T) {
 	if names, err := w.Children(t.Context(), "/staging"); err != nil || len(names) > 0 {
 		t.Errorf("left behind: %v, %v", names, err)
 	}
-	opt.Backend = harness.Backend(s.Address() + "/full")
-	if _, err := rehearse.Run(t.Context(), queue(t, 30, nil), opt); err == nil || !strings.HasPrefix(err.Error(), string(opt.Backend)+` is not empty: it has ["x"]. A rehearsal needs an empty chroot`) {
+	opt.On = s.Address() + "/full"
+	if _, err := rehearse.Run(t.Context(), queue(t, 30, nil), opt); err == nil || !strings.HasPrefix(err.Error(), opt.On+` is not empty: it has ["x"]. A rehearsal needs an empty chroot`) {
 		t.Errorf("a chroot that is not empty: %v", err)
 	}
 }
@@ -365,7 +365,7 @@ func TestInterrupted(t *testing.T) {
 	for at, interrupted := 1, true; interrupted; at += 23 {
 		ctx, stop := context.WithCancelCause(t.Context())
 		opt := options(newqueue.Design)
-		opt.Backend, opt.Meter = harness.Backend(s.Address()+"/staging"), &interrupting{at, stop}
+		opt.On, opt.Meter = s.Address()+"/staging", &interrupting{at, stop}
 		_, err := rehearse.Run(ctx, c, opt)
 		interrupted = ctx.Err() != nil
 		stop(nil)

@@ -22,37 +22,30 @@ const (
 
 // stage is the disposable server of a rehearsal.
 type stage struct {
-	cfg  zkconn.Config
-	root string // the chroot in which all happens; "" is the server's root
-	// inside is the server in this process, which nobody else can reach; nil for another backend.
-	inside *minizk.Server
-	server *harness.Server // of another backend
+	cfg    zkconn.Config
+	root   string          // the chroot in which all happens; "" is the server's root
+	inside *minizk.Server  // in this process, which nobody else can reach; nil at an address
+	server *harness.Server // at an address
 }
 
 // start starts the server, or makes a chroot of its own at an address. Stop it with stop, which
 // leaves nothing behind.
 func start(ctx context.Context, opt Options) (*stage, error) {
 	s := &stage{cfg: zkconn.Config{SessionTimeout: sessionTimeout}}
-	if opt.Backend == harness.Embedded {
-		var err error
+	var err error
+	if opt.On == "" {
 		if s.inside, err = minizk.Start(minizk.Options{Private: true, RealTime: true, MinTimeout: stageTick}); err == nil {
 			s.cfg.Address.Servers, s.cfg.Dial = []string{"127.0.0.1:0"}, s.inside.Dial // no name, because a session would look it up
 		}
 		return s, err
 	}
-	on := harness.Options{Client: opt.Client}
-	if opt.Backend.IsAddress() {
-		if err := wantEmpty(ctx, opt); err != nil {
-			return nil, err
-		}
-		s.cfg.TLS, s.cfg.Auth = opt.Client.TLS, opt.Client.Credentials
-	} else {
-		on.TickTime = stageTick
-	}
-	var err error
-	if s.server, err = harness.Start(ctx, opt.Backend, on); err != nil {
+	if err := wantEmpty(ctx, opt); err != nil {
 		return nil, err
 	}
+	if s.server, err = harness.Start(ctx, harness.Backend(opt.On), harness.Options{Client: opt.Client}); err != nil {
+		return nil, err
+	}
+	s.cfg.TLS, s.cfg.Auth = opt.Client.TLS, opt.Client.Credentials
 	s.cfg.Address, err = zkconn.ParseAddress(s.server.Address())
 	s.root, s.cfg.Address.Chroot = s.cfg.Address.Chroot, ""
 	return s, err
@@ -60,7 +53,7 @@ func start(ctx context.Context, opt Options) (*stage, error) {
 
 // wantEmpty refuses an address whose chroot is not empty.
 func wantEmpty(ctx context.Context, opt Options) error {
-	address, err := zkconn.ParseAddress(string(opt.Backend))
+	address, err := zkconn.ParseAddress(opt.On)
 	if err != nil {
 		return err
 	}
@@ -72,14 +65,14 @@ func wantEmpty(ctx context.Context, opt Options) error {
 	if _, there, err := r.Exists(ctx, "/"); err != nil {
 		return err
 	} else if !there {
-		return fmt.Errorf("%s: the chroot %s does not exist there; create it as an empty znode (in zkCli: create %[2]s), or give another address", opt.Backend, address.Chroot)
+		return fmt.Errorf("%s: the chroot %s does not exist there; create it as an empty znode (in zkCli: create %[2]s), or give another address", opt.On, address.Chroot)
 	}
 	names, err := r.Children(ctx, "/")
 	if err != nil || len(names) == 0 {
 		return err
 	}
 	return fmt.Errorf("%s is not empty: it has %q. A rehearsal needs an empty chroot on a staging ensemble: create one, and give it. The data of a znode mrtq-… says whose copy it is; when that process has ended, zkCli's deleteall removes it",
-		opt.Backend, names[:min(len(names), 5)])
+		opt.On, names[:min(len(names), 5)])
 }
 
 // stop ends the server, or removes the chroot, also after Ctrl-C.
