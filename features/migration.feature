@@ -113,7 +113,7 @@ Feature: A legacy queue becomes a new queue
     When the operator verifies
     Then nothing differs
 
-  @M10 @large
+  @M10
   Scenario: Three thousand records, and kill -9 in the middle
     Given a legacy queue of 3000 records of all formats
     When the migration is killed with kill -9 halfway

@@ -165,12 +165,16 @@ func more(n int, what string) error {
 	return nil
 }
 
-func (w *world) made(jobs int) error {
+// created is how many jobs the last command has created.
+func (w *world) created() (jobs int, err error) {
 	var m struct{ Created struct{ Jobs int } }
-	if err := cmp.Or(w.wantCode(0), w.last.json(&m)); err != nil {
-		return err
-	}
-	return equal("jobs were created", m.Created.Jobs, jobs)
+	err = cmp.Or(w.wantCode(0), w.last.json(&m))
+	return m.Created.Jobs, err
+}
+
+func (w *world) made(want int) error {
+	jobs, err := w.created()
+	return cmp.Or(err, equal("jobs were created", jobs, want))
 }
 
 // nothingBelow expects that some folders, and the queues of all states, have nothing. The layout stays.

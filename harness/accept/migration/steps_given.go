@@ -48,7 +48,6 @@ func (w *world) load(tree *znode.Tree, err error) error {
 
 // generated writes a queue that is large enough to interrupt its migration.
 func (w *world) generated(records int) error {
-	w.large = records > 1000
 	return w.load(legacyqueue.Make(legacyqueue.Options{Records: records, Seed: 1, Consumed: true}))
 }
 

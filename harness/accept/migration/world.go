@@ -35,7 +35,6 @@ type world struct {
 
 	before *znode.Tree // both queues before the last command
 	legacy *znode.Tree // the legacy queue after it was written
-	large  bool        // the queue is too large to be read before every command
 
 	services *daemons.World
 	batches  map[string]string // the state of each when the services started
@@ -156,10 +155,8 @@ func (w *world) launch(line string) (process *os.Process, end func() outcome, er
 
 // run runs mrtq and keeps its outcome for the Thens. It checks nothing.
 func (w *world) run(line string) (err error) {
-	if !w.large {
-		if w.before, err = w.tree(""); err != nil {
-			return err
-		}
+	if w.before, err = w.tree(""); err != nil {
+		return err
 	}
 	_, end, err := w.launch(line)
 	if err != nil {
