@@ -54,8 +54,6 @@ type content struct {
 	Facts                      []fact
 	Risks                      []shownRisk
 	Choices                    []choice
-	Idle                       []string // choices that are as by default, and about no record
-	Settings                   []fact
 	ChoiceRisks                []migrate.Risk // of the choices that matter for any record
 	LeftOut                    []leftOut
 }
@@ -138,8 +136,18 @@ func (v *content) facts() {
 			flags = append(flags, "--"+c.Name+" "+c.Chosen)
 		}
 	}
+	if v.Settings.Restored {
+		flags = append(flags, "--restored")
+	}
+	if v.Settings.HoldAgain {
+		flags = append(flags, "--hold-again")
+	}
+	var acl []string
+	for _, a := range v.Settings.ACL {
+		acl = append(acl, a.Public())
+	}
 	for _, f := range []fact{
-		{"Target", v.Target}, {"Source", v.Source}, {"Dialect", string(v.Dialect)}, {"Plan", v.Run}, {"Note", v.Data.Settings.Note},
+		{"Target", v.Target}, {"Source", v.Source}, {"Dialect", string(v.Dialect)}, {"Plan", v.Run}, {"Note", v.Settings.Note}, {"ACL", strings.Join(acl, " ")}, {"Again", strings.Join(v.Settings.Again, " ")}, {"Not in the source", strings.Join(v.Missing, " ")},
 		{"Batches", fmt.Sprintf("%s to create, %s to add to", number(made), number(len(v.Batches)-made))},
 		{"Decided", cmp.Or(strings.Join(flags, ", "), "everything as by default")},
 	} {
@@ -149,34 +157,11 @@ func (v *content) facts() {
 	}
 }
 
-// decisions are what the operator chose.
+// decisions are what the operator chose: not what is as by default, and about no record.
 func (v *content) decisions() {
 	for _, c := range migrate.AllChoices {
-		row := choice{c, *c.Value(&v.Plan.Choices), len(v.About(c.Name))}
-		if row.N == 0 && row.Chosen == c.Values[0] {
-			v.Idle = append(v.Idle, "--"+c.Name)
-			continue
-		}
-		v.Choices = append(v.Choices, row)
-	}
-	add := func(what string, values ...string) {
-		if text := strings.Join(values, " "); text != "" {
-			v.Settings = append(v.Settings, fact{what, text})
-		}
-	}
-	s := v.Data.Settings
-	add("read by", v.Readers)
-	add("--again: new jobs for migrated records whose jobs were removed", s.Again...)
-	add("legacy queues that are not in the source", v.Missing...)
-	for _, a := range s.ACL {
-		add("--acl of new znodes", a.Public())
-	}
-	for _, w := range []struct {
-		what  string
-		given bool
-	}{{"--new-queue", s.NewQueue}, {"--hold-again", s.HoldAgain}, {"--restored", s.Restored}} {
-		if w.given {
-			add(w.what, "given")
+		if row := (choice{c, *c.Value(&v.Plan.Choices), len(v.About(c.Name))}); row.N > 0 || row.Chosen != c.Values[0] {
+			v.Choices = append(v.Choices, row)
 		}
 	}
 }

@@ -141,19 +141,15 @@ func timeText(t time.Time) string {
 	return t.Format(time.RFC3339)
 }
 
-// stateShown is a run's state.
+// stateShown is a run's state in words. If no migration is running, a run whose record says that it is running was
+// interrupted.
 func stateShown(s *migrate.Status, r migrate.RunStatus) string {
-	return RunState(r.State, r.ReleasedQueues(), s.AtWork > 0)
-}
-
-// RunState returns a run's state in words. released are the queues that release has lifted. If no
-// migration is running, a run whose record says that it is running was interrupted.
-func RunState(state migrate.RunState, released []newqueue.QueueHold, running bool) string {
+	released := r.ReleasedQueues()
 	switch {
-	case state == migrate.Running && !running:
+	case r.State == migrate.Running && s.AtWork == 0:
 		return "unfinished"
-	case state != migrate.Done || len(released) == 0:
-		return stateWord(state)
+	case r.State != migrate.Done || len(released) == 0:
+		return stateWord(r.State)
 	case len(released) < len(newqueue.QueueHolds):
 		return "done, released: " + QueueNames(released)
 	}
