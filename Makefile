@@ -79,7 +79,7 @@ demo: build
 	@harness/demo
 
 bench: build # for accept; harness/bench builds its own
-	go test ./cmd/mrtq/internal/report -run TestFigures -count 1 -v
+	go test ./cmd/mrtq/internal/planpage -run TestFigures -count 1 -v
 	@for on in embedded jvm; do for run in $(RUNS); do \
 	  bash -c "TIMEFORMAT='mrtq accept, all of it, on $$on: %R s'; time bin/mrtq accept --backend $$on >/dev/null 2>&1" || exit; \
 	done; done

@@ -11,7 +11,7 @@
 //
 // and in packages below internal: connect reaches a server, screen prints, view shows plans and
 // verifications, settings sets flags, help explains the commands, advice says what to do next, files looks after the
-// operator's files, accepting runs mrtq accept.
+// operator's files, acceptcmd runs mrtq accept, planpage makes the page of a plan.
 package main
 
 import (

@@ -14,7 +14,7 @@ import (
 	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/files"
-	"mrtq/cmd/mrtq/internal/report"
+	"mrtq/cmd/mrtq/internal/planpage"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/harness/rehearse"
 	"mrtq/migrate"
@@ -57,7 +57,7 @@ func (c *reportCmd) run(a *app) error {
 	case files.IsGzip(c.out):
 		return exit.Usagef("--out %s: a browser can't open a gzip file; leave out .gz", c.out)
 	}
-	if err := a.checkFiles([]files.Named{{By: "--out", Path: c.out, New: !c.force && !report.IsPage(c.out)}},
+	if err := a.checkFiles([]files.Named{{By: "--out", Path: c.out, New: !c.force && !planpage.IsPage(c.out)}},
 		files.Named{By: "--plan", Path: c.plan}, files.Named{By: "--rehearsal", Path: c.rehearsal}); err != nil {
 		return err
 	}
@@ -68,9 +68,9 @@ func (c *reportCmd) run(a *app) error {
 	d.Next = a.advice.Next(migrate.PlanStep(d.Plan), advice.Situation{Source: d.Source, Target: d.Target, Plan: d.Plan, PlanFile: c.plan})
 	d.Next.With = nil // this is the page
 	if c.out == "" {
-		return report.Write(a.Out, d)
+		return planpage.Write(a.Out, d)
 	}
-	if err := files.Write(c.out, func(w io.Writer) error { return report.Write(w, d) }); err != nil {
+	if err := files.Write(c.out, func(w io.Writer) error { return planpage.Write(w, d) }); err != nil {
 		return err
 	}
 	a.Conclude(screen.Good, "done", c.out+" is written.", advice.Next{})
@@ -78,12 +78,12 @@ func (c *reportCmd) run(a *app) error {
 }
 
 // read reads the files that the page is made from.
-func (c *reportCmd) read() (*report.Data, error) {
+func (c *reportCmd) read() (*planpage.Data, error) {
 	data, err := os.ReadFile(c.plan)
 	if err != nil {
 		return nil, files.Unread("--plan "+c.plan, err)
 	}
-	d := &report.Data{Made: time.Now(), PlanID: fmt.Sprintf("%x", sha256.Sum256(data)), Version: version()}
+	d := &planpage.Data{Made: time.Now(), PlanID: fmt.Sprintf("%x", sha256.Sum256(data)), Version: version()}
 	if d.Plan, err = migrate.ReadPlan(bytes.NewReader(data)); err != nil {
 		return nil, notPlan(c.plan, err)
 	}

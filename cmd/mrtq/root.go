@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"mrtq/cmd/mrtq/internal/accepting"
+	"mrtq/cmd/mrtq/internal/acceptcmd"
 	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/connect"
 	"mrtq/cmd/mrtq/internal/exit"
@@ -98,8 +98,8 @@ one: preview, migrate, verify, and roll back if needed.`,
 		a.holdCmd(),
 		a.reportCmd(),
 		a.zkCmd(),
-		accepting.Command(accepting.Env{Screen: a.Screen, Conn: &a.conn, Verbose: &a.verbose, CheckFiles: a.checkFiles, Args: args("[FOLDER]")}),
-		accepting.Driver(accepting.Env{Screen: a.Screen, Args: args()}),
+		acceptcmd.Command(acceptcmd.Env{Screen: a.Screen, Conn: &a.conn, Verbose: &a.verbose, CheckFiles: a.checkFiles, Args: args("[FOLDER]")}),
+		acceptcmd.Driver(acceptcmd.Env{Screen: a.Screen, Args: args()}),
 		versionCmd(),
 	)
 	root.AddCommand(topics()...)

@@ -1,15 +1,15 @@
-// Package report makes one HTML file about a saved plan, for the person who must approve the
+// Package planpage makes one HTML file about a saved plan, for the person who must approve the
 // cutover. The file is complete: it loads nothing from a network, and runs no script.
 //
 // A page shows what `mrtq plan` says, what an approver asks, and a row for each legacy record. It
 // has no view of its own.
 //
-//	report.go  what a page is made from, and the page's parts
-//	risks.go   what an approver has to weigh: what could run never or twice, and why
+//	page.go   what a page is made from, and the page's parts
+//	risks.go  what an approver has to weigh: what could run never or twice, and why
 //
 // A page is a pure function of its [Data]. Any text may be hostile. The page only shows it
 // (see [mrtq/internal/text]): it never becomes markup.
-package report
+package planpage
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package accepting
+package acceptcmd
 
 import (
 	"bytes"

@@ -1,10 +1,10 @@
-// Package accepting has the command mrtq accept. It runs the scenarios of package harness/accept
+// Package acceptcmd has the command mrtq accept. It runs the scenarios of package harness/accept
 // on a server, and prints what they found.
 //
-//	accepting.go  the flags, and the scenarios of the new queue
+//	accept.go     the flags, and the scenarios of the new queue
 //	coverage.go   which documented transitions were covered
 //	migration.go  the scenarios of the migration and of the services
-package accepting
+package acceptcmd
 
 import (
 	"bytes"
