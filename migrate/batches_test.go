@@ -199,26 +199,11 @@ func TestInterruptedRunClosesItsBatches(t *testing.T) {
 						if !s.has(newqueue.BatchFolderPath(bid, newqueue.FolderProcessing)) {
 							t.Errorf("after %d: %s is not closed", after, uuid)
 						}
-						if s.dialect.KeepsReports() && uuid == "bid-failed" && want == "ok" {
-							s.reportNames(bid)
-						}
 					}
 				}
 			})
 		}
 	})
-}
-
-// reportNames checks that a failed batch's report names its jobs, each in its list.
-func (s *site) reportNames(bid string) {
-	s.t.Helper()
-	r := value(newqueue.ParseStatusReport(s.dialect, s.data("/batches/"+bid+"/status-report")))(s)
-	tree := s.tree()
-	for folder, named := range map[newqueue.BatchFolder][]string{newqueue.FolderFailed: r.FailedJobs, newqueue.FolderCompleted: r.Successful} {
-		if there := tree.Children(newqueue.BatchFolderPath(bid, folder)); !slices.Equal(there, slices.Sorted(slices.Values(named))) {
-			s.t.Errorf("the report names %v in %s, and there are %v", named, folder, there)
-		}
-	}
 }
 
 // If a batchID can't be a znode's name, a plan in dialect mrt-zk has a problem, because no

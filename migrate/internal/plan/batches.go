@@ -17,20 +17,12 @@ func (b *Builder) batchOf(r rules.Record) *Batch {
 	return b.newBatch(key, r)
 }
 
-// addToBatch adds a job to its batch. id is the id of a job that the plan's run has
-// created already.
-func (b *Builder) addToBatch(r rules.Record, s rules.State, adds bool, id string) *Batch {
+// addToBatch adds a job to its batch. adds says that the plan creates it.
+func (b *Builder) addToBatch(r rules.Record, s rules.State, adds bool) *Batch {
 	batch := b.batchOf(r)
 	batch.All.Add(r, s, b.plan.Dialect)
 	if adds {
 		batch.Adds++
-	}
-	switch {
-	case id == "":
-	case s.Job == newqueue.JobFailed:
-		batch.Failed = append(batch.Failed, id)
-	case s.Job == newqueue.JobCompleted:
-		batch.Completed = append(batch.Completed, id)
 	}
 	return batch
 }

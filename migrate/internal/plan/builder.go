@@ -271,7 +271,7 @@ func (b *Builder) create(r rules.Record, s rules.State, line *Record) {
 		b.warn(r.Path, s.Warning)
 	}
 	if !r.Queue.IsAccess() {
-		line.Batch = b.addToBatch(r, s, true, "")
+		line.Batch = b.addToBatch(r, s, true)
 	}
 	b.checkServices(r, s, line.Batch)
 	b.checkSize(r, s, line.Batch)
@@ -311,15 +311,12 @@ func (b *Builder) compare(r rules.Record, line *Record, entry *ledger.Migrated) 
 	// What the run that is being finished has already made of it counts for its batch.
 	if d := rules.Decide(r, b.plan.Choices); d.Do == rules.Migrate && b.in.Target.Ledger.Runs[entry.Run].ID == b.plan.Run &&
 		entry.Batch != "" && b.in.Names.Has(newqueue.BatchPath(entry.Batch)) {
-		batch := b.addToBatch(r, d.State, false, jobID(entry.Job))
+		batch := b.addToBatch(r, d.State, false)
 		if d.State.Unfinished() {
 			b.unfinished[keyOf(r, batch)] = r.Path
 		}
 	}
 }
-
-// jobID is the id of a job or request, from its path.
-func jobID(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
 // Finish ends the plan. there are the batches that [Builder.Existing] names, as they are.
 func (b *Builder) Finish(there map[string]target.Batch) *Plan {

@@ -75,9 +75,8 @@ type maker struct {
 
 // written is how much of a batch earlier pieces create.
 type written struct {
-	jobs              int
-	folders           []newqueue.BatchFolder
-	failed, completed []string // ids; they are set when the pieces are built
+	jobs    int
+	folders []newqueue.BatchFolder
 }
 
 // piece makes the piece of one record.
@@ -109,7 +108,7 @@ func (m *maker) request(job rules.Job, czxid int64) apply.Piece {
 func (m *maker) job(job rules.Job, b *Batch, czxid int64) apply.Piece {
 	w := m.written[b]
 	if w == nil {
-		w = &written{folders: slices.Clone(b.Folders), failed: slices.Clone(b.Failed), completed: slices.Clone(b.Completed)}
+		w = &written{folders: slices.Clone(b.Folders)}
 		m.written[b] = w
 	}
 	w.jobs++
@@ -119,7 +118,6 @@ func (m *maker) job(job rules.Job, b *Batch, czxid int64) apply.Piece {
 	if opens {
 		w.folders = append(w.folders, folder)
 	}
-	listed := w.list(job.State.Job)
 	piece := apply.Piece{Parents: []string{newqueue.JobsPath}, Created: ledger.Counts{Jobs: 1}}
 	if first {
 		piece.Parents = append(piece.Parents, newqueue.BatchesPath)
@@ -127,7 +125,6 @@ func (m *maker) job(job rules.Job, b *Batch, czxid int64) apply.Piece {
 	}
 	piece.Build = func(ids []string) ([]znode.Op, []ledger.Line) {
 		job.ID = ids[0]
-		listed(job.ID)
 		var nodes []rules.Node
 		var ops []znode.Op
 		var lines []ledger.Line
@@ -145,43 +142,26 @@ func (m *maker) job(job rules.Job, b *Batch, czxid int64) apply.Piece {
 		}
 		nodes = append(nodes, job.Nodes(m.plan.Dialect)...)
 		if last {
-			nodes = append(nodes, m.closingNodes(b, w)...)
+			nodes = append(nodes, closingNodes(b, w.folders)...)
 		}
 		return append(ops, m.creates(nodes)...), append(lines, lineOf(job, czxid))
 	}
 	return piece
 }
 
-// list makes room for one more id among those that the batch's report names, and returns
-// the function that sets it.
-func (w *written) list(s newqueue.JobState) func(id string) {
-	var to *[]string
-	switch s {
-	case newqueue.JobFailed:
-		to = &w.failed
-	case newqueue.JobCompleted:
-		to = &w.completed
-	default:
-		return func(string) {}
-	}
-	*to = append(*to, "")
-	at := len(*to) - 1
-	return func(id string) { (*to)[at] = id }
-}
-
 // closing makes the piece of a batch whose jobs are all there, and which a run that was
 // interrupted has not closed.
 func (m *maker) closing(b *Batch) apply.Piece {
-	w := &written{folders: b.Folders, failed: b.Failed, completed: b.Completed}
-	return apply.Piece{Build: func([]string) ([]znode.Op, []ledger.Line) { return m.creates(m.closingNodes(b, w)), nil }}
+	return apply.Piece{Build: func([]string) ([]znode.Op, []ledger.Line) { return m.creates(closingNodes(b, b.Folders)), nil }}
 }
 
 // closingNodes are the znodes that are created with a batch's last job, but those that are
 // there.
-func (m *maker) closingNodes(b *Batch, w *written) []rules.Node {
-	return slices.DeleteFunc(b.All.Closing(w.failed, w.completed, m.plan.Dialect), func(n rules.Node) bool {
-		return slices.Contains(w.folders, newqueue.BatchFolder(znode.Name(n.Path)))
-	})
+func closingNodes(b *Batch, there []newqueue.BatchFolder) []rules.Node {
+	if slices.Contains(there, newqueue.FolderProcessing) {
+		return nil
+	}
+	return b.All.Closing()
 }
 
 // lineOf is the ledger's line of a job. czxid is that of its record.

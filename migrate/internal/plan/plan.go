@@ -92,10 +92,8 @@ type Batch struct {
 	All rules.Batch `json:"-"`
 	// Ours says that the plan's own run creates the batch, or has created it.
 	Ours bool `json:"-"`
-	// Folders are those that exist. Failed and Completed are the ids of jobs that the run
-	// has created in these states.
-	Folders           []newqueue.BatchFolder `json:"-"`
-	Failed, Completed []string               `json:"-"`
+	// Folders are those that exist.
+	Folders []newqueue.BatchFolder `json:"-"`
 	// StatusVersion is the version of the status of a batch that exists.
 	StatusVersion int32 `json:"-"`
 }

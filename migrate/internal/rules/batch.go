@@ -116,31 +116,22 @@ func (b *Batch) Folder(s State) Node {
 // batch for done. A batch that is half created must not look like that. So if no job of
 // the batch has to run, the folder is created last. Without the folder, the library would
 // never report the batch nor clean it up (docs/new-layout.md, "Two dialects").
-//
-// A failed batch also has a report, if the dialect keeps one: a later update report is compared
-// with it. It names the jobs.
-func (b *Batch) Closing(failed, completed []string, d newqueue.Dialect) []Node {
-	var nodes []Node
-	if d.KeepsReports() && b.State() == newqueue.BatchFailed {
-		report := newqueue.StatusReport{FailedJobs: failed, Successful: completed, LastModified: b.changed}
-		nodes = append(nodes, Node{newqueue.BatchPath(b.ID) + "/status-report", encode(report.Object(d))})
+func (b *Batch) Closing() []Node {
+	if b.In(newqueue.FolderProcessing) > 0 {
+		return nil
 	}
-	if b.In(newqueue.FolderProcessing) == 0 {
-		nodes = append(nodes, Node{newqueue.BatchFolderPath(b.ID, newqueue.FolderProcessing), None})
-	}
-	return nodes
+	return []Node{{newqueue.BatchFolderPath(b.ID, newqueue.FolderProcessing), None}}
 }
 
 // All returns all znodes of the batch but its jobs' entries, when all its jobs are there.
-// failed and completed are the ids of the jobs that began in these states.
-func (b *Batch) All(failed, completed []string, d newqueue.Dialect) []Node {
+func (b *Batch) All(d newqueue.Dialect) []Node {
 	nodes := b.Nodes(d)
 	for i, f := range newqueue.BatchFolders {
 		if b.in[i] > 0 {
 			nodes = append(nodes, Node{newqueue.BatchFolderPath(b.ID, f), None})
 		}
 	}
-	return append(nodes, b.Closing(failed, completed, d)...)
+	return append(nodes, b.Closing()...)
 }
 
 // earlier is the earlier of two times. The zero time doesn't count.

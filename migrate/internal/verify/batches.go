@@ -16,11 +16,10 @@ import (
 
 // batch is a batch that a run created, as the records of that run say that it should be.
 type batch struct {
-	of                *ledger.Batch
-	run               *ledger.Run
-	want              rules.Batch
-	failed, completed []string
-	keyed             bool
+	of    *ledger.Batch
+	run   *ledger.Run
+	want  rules.Batch
+	keyed bool
 }
 
 func newBatch(of *ledger.Batch, run *ledger.Run) *batch {
@@ -34,12 +33,6 @@ func (b *batch) add(it item, d newqueue.Dialect) {
 		b.want.Key, b.keyed = rules.BatchOf(*it.record, b.run.ID, d), true
 	}
 	b.want.Add(*it.record, it.state, d)
-	switch it.state.Job {
-	case newqueue.JobFailed:
-		b.failed = append(b.failed, znode.Name(it.entry.Job))
-	case newqueue.JobCompleted:
-		b.completed = append(b.completed, znode.Name(it.entry.Job))
-	}
 }
 
 // isWhole reports whether the records of the run that created the batch are all as they were
@@ -196,7 +189,7 @@ func (b *batch) compare(s *batchSight, d newqueue.Dialect) string {
 	for _, n := range s.nodes {
 		got[n.Path] = n
 	}
-	want := b.want.All(b.failed, b.completed, d)
+	want := b.want.All(d)
 	for _, w := range want {
 		n, there := got[w.Path]
 		delete(got, w.Path)
