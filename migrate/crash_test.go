@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"mrtq/harness/minizk"
 	"mrtq/internal/goldenfile"
@@ -339,30 +338,5 @@ func TestSourceChangesMeanwhile(t *testing.T) {
 			}
 			s.mustVerify()
 		})
-	}
-}
-
-// While a migration waits for an answer, other clients are not locked out for long: a slow
-// server gets smaller transactions.
-func TestSlowServerGetsSmallerTransactions(t *testing.T) {
-	t.Parallel()
-	s := serve(t, queueTree(t, pendings(t, 600, 600)), newqueue.Design)
-	var sizes []int
-	goOn := make(chan struct{})
-	transaction := s.transactions(s.session)
-	s.server.Inject(minizk.Fault{On: func(op minizk.Op) bool {
-		if transaction(op) {
-			sizes = append(sizes, len(op.Paths))
-		}
-		large := transaction(op) && len(op.Paths) > 100
-		if large {
-			time.AfterFunc(300*time.Millisecond, func() { goOn <- struct{}{} })
-		}
-		return large
-	}, Do: minizk.Hold(goOn)})
-	s.mustMigrate(s.options())
-	most := slices.Max(sizes)
-	if at := slices.Index(sizes, most); at+1 < len(sizes) && sizes[at+1] > most*3/4 {
-		t.Errorf("after a slow transaction comes one as large: %v", sizes)
 	}
 }

@@ -83,35 +83,22 @@ func allQueues(t *target.Target, chroot string) Queues {
 }
 
 // checkOrigin refuses records of a queue node that was removed since their run, or removed and created
-// again. They would seem to have vanished, and their jobs are the only copies. Those that somebody decided about pass.
+// again. They would seem to have vanished, and their jobs are the only copies. Those that somebody decided about pass. A
+// record that was handed over needs only a queue node to which it can be given back.
 func checkOrigin(src *Source, t *target.Target, entries []*ledger.Migrated, d Decisions) error {
-	if d.Vanished != handover.Undecided {
-		return nil
-	}
-	now, checked := src.Czxids(), map[string]bool{}
-	for _, e := range entries {
-		run, path := &t.Ledger.Runs[e.Run], znode.Parent(e.Record)
-		if e.HandedOver || checked[run.ID+path] || d.RecordIs[e.Record] != handover.Undecided {
-			continue
-		}
-		checked[run.ID+path] = true
-		switch is, there := now[path]; {
-		case !there:
-			return fmt.Errorf("%w: %s does not exist any more", ErrOtherSource, run.Origin.Path(path))
-		case is != run.Origin.Czxids[path] && !run.Restored && !run.WasRestored():
-			return fmt.Errorf("%w: %s was removed and created again since %s", ErrOtherSource, run.Origin.Path(path), run.ID)
-		}
-	}
-	return nil
-}
-
-// checkGivesBack refuses to give records back to a queue node that is not there.
-func checkGivesBack(src *Source, run *ledger.Run, entries []*ledger.Migrated) error {
 	now := src.Czxids()
 	for _, e := range entries {
-		path := znode.Parent(e.Record)
-		if _, there := now[path]; e.HandedOver && !there {
-			return fmt.Errorf("%w: %w: %s. Create it, so that records can be given back", ErrOtherSource, ErrQueueGone, run.Origin.Path(path))
+		run, queue := &t.Ledger.Runs[e.Run], znode.Parent(e.Record)
+		path := run.Origin.Path(queue)
+		is, there := now[queue]
+		switch {
+		case e.HandedOver && !there:
+			return fmt.Errorf("%w: %w: %s. Create it, so that records can be given back", ErrOtherSource, ErrQueueGone, path)
+		case e.HandedOver, d.Vanished != handover.Undecided, d.RecordIs[e.Record] != handover.Undecided:
+		case !there:
+			return fmt.Errorf("%w: %s does not exist any more", ErrOtherSource, path)
+		case is != run.Origin.Czxids[queue] && !run.Restored && !run.WasRestored():
+			return fmt.Errorf("%w: %s was removed and created again since %s", ErrOtherSource, path, run.ID)
 		}
 	}
 	return nil

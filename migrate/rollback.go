@@ -1,7 +1,6 @@
 package migrate
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -106,7 +105,7 @@ func Rollback(ctx context.Context, w *Writer, run string, opt RollbackOptions) (
 	if err != nil {
 		return nil, err
 	}
-	r.was, r.owner = r.run().State, apply.OwnerName(now())
+	r.owner = apply.OwnerName(now())
 	asked := r.undo()
 	if opt.Confirm != nil && asked.Ask != "" { // not in the election, where others would wait for a person
 		if err := r.foretell(ctx, asked); err != nil {
@@ -150,7 +149,6 @@ type rolling struct {
 	target *target.Target
 	src    *Source // the legacy queue; nil if it is in another ensemble
 	index  int     // of the run
-	was    RunState
 }
 
 func (r *rolling) run() *ledger.Run { return &r.target.Ledger.Runs[r.index] }
@@ -192,7 +190,7 @@ func (r *rolling) read(ctx context.Context, id string) error {
 		return reasons.Join(why, err)
 	}
 	entries := r.entries()
-	return reasons.Join(why, cmp.Or(checkGivesBack(r.src, run, entries), checkOrigin(r.src, t, entries, r.opt.Decisions)))
+	return reasons.Join(why, checkOrigin(r.src, t, entries, r.opt.Decisions))
 }
 
 func (r *rolling) noRun(id string) error {
@@ -215,8 +213,6 @@ func (r *rolling) undo() *Undo {
 		}
 	}
 	switch {
-	case r.was == ledger.Running && undo.State == ledger.Done:
-		undo.Ask = "another migration finished the run meanwhile"
 	case len(undo.Released) > 0:
 		undo.Ask = "its queues were released, so workers may have worked on its jobs"
 	case r.opt.Force:

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"time"
 
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
@@ -143,11 +142,10 @@ func (c *Chain) Send(ctx context.Context, pieces iter.Seq2[Piece, error]) error 
 		if fits == 0 {
 			return nil
 		}
-		began := time.Now()
 		switch err := c.send(ctx, &t, waiting[:fits]); {
 		case err == nil:
 			waiting = append(waiting[:0], waiting[fits:]...)
-			limit.adapt(time.Since(began), c.limits)
+			limit.Bytes = min(limit.Bytes*2, c.limits.Bytes)
 		case errors.Is(err, errSmaller):
 			limit.Bytes = max(min(limit.Bytes, t.bytes)/4, 1)
 		case c.refusedPiece(&t, waiting[:fits], err) >= 0:
@@ -157,19 +155,6 @@ func (c *Chain) Send(ctx context.Context, pieces iter.Seq2[Piece, error]) error 
 		default:
 			return err
 		}
-	}
-}
-
-// slow is how long a transaction may take before the next one is smaller, so that other
-// clients of a busy server need not wait long.
-const slow = 250 * time.Millisecond
-
-// adapt makes the next transaction smaller or larger.
-func (l *Limits) adapt(took time.Duration, most Limits) {
-	if took > slow {
-		l.Bytes = min(max(l.Bytes/2, 1<<10), most.Bytes)
-	} else {
-		l.Bytes = min(l.Bytes*2, most.Bytes)
 	}
 }
 
