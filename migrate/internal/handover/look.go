@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"slices"
-	"sync"
 
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
@@ -55,62 +54,30 @@ type Looker struct {
 // partSize is how many records are read together.
 const partSize = 1000
 
-// Cases yields what becomes of records and their jobs, in the order of entries.
+// Cases yields what becomes of records and their jobs, in the order of entries. It reads ahead, so that the caller's writes and the
+// next reads overlap.
 func (l *Looker) Cases(ctx context.Context, entries []*ledger.Migrated) iter.Seq2[Case, error] {
 	l.locked = map[string]bool{}
-	if l.Src == nil {
-		return l.cases(ctx, entries)
-	}
-	l.queues = l.Src.Czxids()
-	for _, lock := range l.Src.Locks {
-		if lock.Err == nil {
-			l.locked[string(lock.Legacy.Data)] = true
-		}
-	}
-	return l.cases(ctx, entries)
-}
-
-// cases reads one part ahead, so that the caller's writes and the next reads overlap.
-func (l *Looker) cases(ctx context.Context, entries []*ledger.Migrated) iter.Seq2[Case, error] {
-	return func(yield func(Case, error) bool) {
-		ctx, cancel := context.WithCancel(ctx)
-		var reading sync.WaitGroup
-		defer reading.Wait()
-		defer cancel()
-		type read struct {
-			cases []Case
-			err   error
-		}
-		parts := make(chan read)
-		reading.Go(func() {
-			defer close(parts)
-			for part := range slices.Chunk(entries, partSize) {
-				cases, err := l.part(ctx, part)
-				select {
-				case parts <- read{cases, err}:
-				case <-ctx.Done():
-					return
-				}
-				if err != nil {
-					return
-				}
-			}
-		})
-		for p := range parts {
-			if p.err != nil {
-				yield(Case{}, p.err)
-				return
-			}
-			for _, c := range p.cases {
-				if !yield(c, nil) {
-					return
-				}
+	if l.Src != nil {
+		l.queues = l.Src.Czxids()
+		for _, lock := range l.Src.Locks {
+			if lock.Err == nil {
+				l.locked[string(lock.Legacy.Data)] = true
 			}
 		}
-		if err := context.Cause(ctx); err != nil {
-			yield(Case{}, err)
-		}
 	}
+	return source.Ahead(ctx, func(ctx context.Context, send func([]Case) error) error {
+		for part := range slices.Chunk(entries, partSize) {
+			cases, err := l.part(ctx, part)
+			if err == nil {
+				err = send(cases)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // part decides about some records.

@@ -29,42 +29,53 @@ const window = 128
 // Fetch reads and decodes the records at paths, in their order. Reading goes on while the
 // caller uses what was read.
 func (s *Source) Fetch(ctx context.Context, paths iter.Seq[string]) iter.Seq2[Fetched, error] {
-	return func(yield func(Fetched, error) bool) {
+	return Ahead(ctx, func(ctx context.Context, send func([]Fetched) error) error { return s.fetchWindows(ctx, paths, send) })
+}
+
+// Ahead yields the items of the parts that produce sends. While the caller uses one part, produce makes the next ones. Its context ends
+// when the caller wants no more.
+func Ahead[T any](ctx context.Context, produce func(ctx context.Context, send func([]T) error) error) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		windows := make(chan []Fetched, 2)
-		var failed error // why reading ended; set before windows is closed
+		parts := make(chan []T, 2)
+		var failed error // why produce ended; set before parts is closed
 		go func() {
-			defer close(windows)
-			failed = s.fetchWindows(ctx, paths, windows)
+			defer close(parts)
+			failed = produce(ctx, func(part []T) error {
+				select {
+				case parts <- part:
+					return nil
+				case <-ctx.Done():
+					return context.Cause(ctx)
+				}
+			})
 		}()
-		for w := range windows {
-			for _, f := range w {
-				if !yield(f, nil) {
-					cancel()
-					for range windows { // until the reader has ended
-					}
+		defer func() {
+			cancel()
+			for range parts { // until produce has ended
+			}
+		}()
+		for part := range parts {
+			for _, item := range part {
+				if !yield(item, nil) {
 					return
 				}
 			}
 		}
 		if failed != nil {
-			yield(Fetched{}, failed)
+			var none T
+			yield(none, failed)
 		}
 	}
 }
 
 // fetchWindows reads the records and sends them, a window at a time.
-func (s *Source) fetchWindows(ctx context.Context, paths iter.Seq[string], windows chan<- []Fetched) error {
+func (s *Source) fetchWindows(ctx context.Context, paths iter.Seq[string], send func([]Fetched) error) error {
 	subs := make([]zkconn.Subtree, 0, window)
 	flush := func() error {
-		select {
-		case windows <- s.decode(subs):
-			subs = subs[:0]
-			return nil
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
+		err := send(s.decode(subs))
+		subs = subs[:0]
+		return err
 	}
 	for sub, err := range s.r.Subtrees(ctx, paths) {
 		if err != nil {
