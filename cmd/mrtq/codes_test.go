@@ -41,7 +41,6 @@ func TestCodesMeanTheSame(t *testing.T) {
 		"no time":                       {"localhost:1", "timeout", "0s", 2, nil},
 		"no saved plan":                 {"", "plan", none, 2, nil},
 		"a damaged plan":                {"", "plan", damaged, 3, nil},
-		"a damaged quarantine file":     {legacyDump, "quarantine", damaged, 3, []string{"migrate", "verify"}},
 		"no dump to restore":            {"localhost:1", "in", none, 2, nil},
 		"a damaged dump to restore":     {"localhost:1", "in", damaged, 3, nil},
 		"a folder of --out that is not": {legacyDump, "out", none + "/x", 2, nil},
