@@ -42,8 +42,7 @@ const (
 	meterTick  = 250 * time.Millisecond // between lines on a terminal
 	meterStart = 300 * time.Millisecond // a command that ends sooner draws no line
 	meterSay   = 10 * time.Second       // between lines elsewhere
-	// Patience is how long a server may take to answer before a screen says that it does not.
-	Patience = 3 * time.Second
+	patience   = 3 * time.Second        // a server that takes longer to answer is silent
 )
 
 // newMeter returns a meter that writes to out. width is nil unless out is a terminal
@@ -135,7 +134,7 @@ func (m *meter) tick() {
 
 // silent is for how long the servers have not answered; 0 if that is no longer than usual.
 func (m *meter) silent() time.Duration {
-	if m.silence == nil || m.silence() < Patience {
+	if m.silence == nil || m.silence() < patience {
 		return 0
 	}
 	return m.silence()
@@ -195,15 +194,12 @@ func (s *step) line(now time.Time, silent time.Duration) string {
 	}
 	switch {
 	case silent > 0:
-		how += ", " + NoAnswer + " for " + seconds(silent)
+		how += ", no answer from the server for " + seconds(silent)
 	case s.done > 0 && elapsed > 0:
 		how += fmt.Sprintf(", %.0f/s", float64(s.done)/elapsed.Seconds())
 	}
 	return s.what + ": " + how
 }
-
-// NoAnswer says that a server is silent.
-const NoAnswer = "no answer from the server"
 
 // seconds is a duration in words: "7 s", "3 min 20 s".
 func seconds(d time.Duration) string {

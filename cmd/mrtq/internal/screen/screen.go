@@ -77,14 +77,6 @@ func New(stdout, stderr io.Writer) *Screen {
 // Silence tells the screen for how long the servers have not answered.
 func (s *Screen) Silence(silence func() time.Duration) { s.meter.silence = silence }
 
-// ToErr returns the screen of a command that gives stdout to another program: its data goes
-// to stderr.
-func (s *Screen) ToErr() *Screen {
-	other := *s
-	other.Out = &Output{Writer: s.err}
-	return &other
-}
-
 // Log is for the program's log: stderr, beside the meter.
 func (s *Screen) Log() io.Writer { return s.meter }
 
