@@ -54,7 +54,6 @@ const (
 	BadShard      = "bad-shard"
 	NotEphemeral  = "not-ephemeral"
 	BadContender  = "bad-contender"
-	EqualNumbers  = "equal-numbers"
 	ReadLock      = "read-lock"
 	EmptyBlob     = "empty-blob"
 	ShortShard    = "short-shard"
@@ -63,7 +62,7 @@ const (
 var (
 	jsonKinds = []string{NotJSON}
 	zlibKinds = append([]string{CorruptBlob, BlobTooLarge}, jsonKinds...)
-	lockKinds = []string{NotEmpty, NotEphemeral, BadContender, EqualNumbers}
+	lockKinds = []string{NotEmpty, NotEphemeral, BadContender}
 	blobKinds = []string{EmptyBlob, ShortShard, MissingShard, ShardTooLarge, BadShard, CorruptBlob, BlobTooLarge, NotEmpty}
 )
 
@@ -93,7 +92,6 @@ func readNone(r *Reading) (any, bool) {
 func readLock(r *Reading) (any, bool) {
 	readNone(r)
 	contender := r.Map.typeNamed("contender")
-	numbers := map[string]string{}
 	for _, name := range r.parts.Children(r.Path) {
 		n := r.parts.Get(znode.Join(r.Path, name))
 		switch {
@@ -102,11 +100,6 @@ func readLock(r *Reading) (any, bool) {
 		case n.Stat.Czxid != 0 && n.Stat.EphemeralOwner == 0:
 			r.Fault(NotEphemeral, "contenders that end with their session", "contender "+name+" is persistent and would block for ever")
 		}
-		number := name[max(0, len(name)-10):]
-		if other := numbers[number]; other != "" {
-			r.Fault(EqualNumbers, "contenders with different numbers", other+" and "+name)
-		}
-		numbers[number] = name
 	}
 	return nil, false
 }

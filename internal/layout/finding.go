@@ -204,7 +204,6 @@ var repairs = map[string]string{
 	BadShard:         "Find out who made it. Delete it if it is not part of the blob.",
 	ShardTooLarge:    "Have the blob written again, because readers may refuse a shard of this size.",
 	NotEphemeral:     "It would stay for ever. Delete it when no client uses the lock.",
-	EqualNumbers:     "ZooKeeper never gives a number twice. Find out who copied the contender, and delete the copy.",
 	ReadLock:         "Find out who made it. Others do not expect readers of this lock.",
 	EmptyBlob:        restore,
 	ShortShard:       restore,

@@ -176,9 +176,6 @@ func breakGenerically(m *layout.Map, rule *layout.Rule, f forest) bool {
 		f.put(path+"/0000000001", data[5:])
 	case layout.ReadLock:
 		f.contend(path, strings.Repeat("1", 32)+"__rlock__0000000000")
-	case layout.EqualNumbers:
-		f.contend(path, strings.Repeat("1", 32)+"__lock__0000000000")
-		f.contend(path, strings.Repeat("2", 32)+"__lock__0000000000")
 	case layout.ShardTooLarge:
 		content(stored(inflated(f[path+"/0000000000"].Data) + strings.Repeat(" ", 1_000_001)))
 	case layout.BadShard:
