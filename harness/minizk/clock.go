@@ -10,14 +10,6 @@ type clock struct {
 	at   time.Time // what a manual clock shows
 }
 
-func newClock(o Options) clock {
-	c := clock{real: o.RealTime, at: o.Now}
-	if c.at.IsZero() {
-		c.at = time.Now()
-	}
-	return c
-}
-
 func (c *clock) now() time.Time {
 	if c.real {
 		return time.Now()

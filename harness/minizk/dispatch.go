@@ -140,12 +140,10 @@ func (c *conn) send(code jute.Code) {
 	// Write the header into the room that was kept for it.
 	jute.AppendReplyHeader(r.body[jute.LenPrefix:jute.LenPrefix], h)
 	jute.SealFrame(r.body)
-	if cap(r.body) > keepBuffer {
-		c.out.give(r.body)
-		return
-	}
 	c.out.add(r.body)
-	c.reply = r.body
+	if cap(r.body) <= keepBuffer {
+		c.reply = r.body
+	}
 }
 
 // malformed answers a request whose record could not be read. Every change but reconfig has then

@@ -23,7 +23,7 @@ type outQueue struct {
 	mu       sync.Mutex // guards what follows; taken within Server.mu, never around it
 	buf      []byte
 	pushed   int  // how many bytes of buf are notifications that other connections caused
-	silenced bool // add, give and notify do nothing any more
+	silenced bool // add and notify do nothing any more
 }
 
 // keepBuffer is the largest buffer, in bytes, that is kept to be used again. Large replies have
@@ -43,19 +43,6 @@ func (q *outQueue) add(packet []byte) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if !q.silenced {
-		q.buf = append(q.buf, packet...)
-	}
-}
-
-// give is add without a copy, for a packet that the caller does not use again.
-func (q *outQueue) give(packet []byte) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	switch {
-	case q.silenced:
-	case len(q.buf) == 0:
-		q.buf = packet
-	default:
 		q.buf = append(q.buf, packet...)
 	}
 }

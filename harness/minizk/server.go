@@ -59,10 +59,10 @@ func StartWith(opt Options, tree *ztree.Tree) (*Server, error) {
 		opt:     opt,
 		quit:    make(chan struct{}),
 		open:    map[*conn]struct{}{},
-		clock:   newClock(opt),
+		clock:   clock{real: opt.RealTime, at: opt.Now},
 		started: time.Now(),
 	}
-	s.sessions.init(startTime(opt))
+	s.sessions.init(opt.Now)
 	s.nextReap = s.clock.now().Add(opt.ContainerInterval)
 	rand.Read(s.secret[:]) // it never fails
 	s.mu.Lock()

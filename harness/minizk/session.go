@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"mrtq/internal/jute"
@@ -35,25 +34,6 @@ func (t *sessionTable) init(started time.Time) {
 func firstSession(started time.Time) int64 {
 	const server = 1
 	return server<<56 | int64(uint64(started.UnixMilli())<<24>>8)
-}
-
-// lastStart is the latest time, in milliseconds since 1970, that any server's session ids begin
-// with.
-var lastStart atomic.Int64
-
-// startTime returns the time that a server's session ids begin with: Options.Now, so that a test
-// can have the same ids each time, or else a time that no other server of this process has.
-func startTime(o Options) time.Time {
-	if !o.Now.IsZero() {
-		return o.Now
-	}
-	for {
-		last := lastStart.Load()
-		now := max(time.Now().UnixMilli(), last+1)
-		if lastStart.CompareAndSwap(last, now) {
-			return time.UnixMilli(now)
-		}
-	}
 }
 
 func (t *sessionTable) add(timeout time.Duration) *session {

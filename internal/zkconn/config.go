@@ -17,8 +17,8 @@ type Config struct {
 	// to wait for an answer if none comes, over all connections. After that the session is lost. 0
 	// means 30 s.
 	GiveUp time.Duration
-	TLS     *TLS   // nil: no TLS
-	Auth    []Auth // sent in this order on each connection, before all requests
+	TLS    *TLS   // nil: no TLS
+	Auth   []Auth // sent in this order on each connection, before all requests
 	// MaxResponse is the largest answer accepted, in bytes; 0 means 64 MiB,
 	// the names of about two million children.
 	MaxResponse int

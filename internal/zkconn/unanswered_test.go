@@ -78,27 +78,3 @@ func TestNoAnswerComes(t *testing.T) {
 		})
 	}
 }
-
-// TestManyReadsStall: more reads wait than are sent at once, and no answer comes.
-func TestManyReadsStall(t *testing.T) {
-	w, p := unanswered(t)
-	p.decide(always(swallow, of(jute.OpGetACL)))
-	paths := slices.Repeat([]string{"/x"}, 2000)
-	within(t, 5*impatient, "the end", func() {
-		if _, err := w.GetAll(t.Context(), paths, zkconn.AllACLs); !errors.Is(err, zkconn.ErrLost) {
-			t.Errorf("%v", err)
-		}
-	})
-}
-
-// TestCutsDontSlowReadsDown: a broken connection costs the reads that were under way no pause each.
-func TestCutsDontSlowReadsDown(t *testing.T) {
-	w, p := unanswered(t)
-	p.decide(always(cutBefore, func(p packet) bool { return p.answer && p.xid() > 0 && p.xid()%50 == 0 }))
-	paths := slices.Repeat([]string{"/x"}, 1000)
-	within(t, 15*time.Second, "1000 ACLs", func() {
-		if nodes, err := w.GetAll(t.Context(), paths, zkconn.AllACLs); err != nil || len(nodes) != len(paths) {
-			t.Errorf("%d, %v", len(nodes), err)
-		}
-	})
-}
