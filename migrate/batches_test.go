@@ -241,7 +241,7 @@ func TestBatchIDAsAName(t *testing.T) {
 			if warned := strings.Contains(fmt.Sprint(p.Warnings), "can't be a znode's name"); warned != (c.bad && d == newqueue.Design) {
 				t.Errorf("%q: warnings: %v", c.id, p.Warnings)
 			}
-			if blocked := strings.Contains(fmt.Sprint(p.Problems), "can't be a znode's name"); blocked != (c.bad && d == newqueue.MrtZK) {
+			if blocked := strings.Contains(fmt.Sprint(p.Problems), "no znode can have this name"); blocked != (c.bad && d == newqueue.MrtZK) {
 				t.Errorf("%q: problems: %v", c.id, p.Problems)
 			}
 			s.mustMigrate(s.options())

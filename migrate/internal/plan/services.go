@@ -43,7 +43,6 @@ const (
 	serviceNext   = "repair or remove these records in the legacy queue; or migrate them too, and repair their jobs by hand"
 	jobIDThen     = "both would work in one folder, and one of them would be stored without its content"
 	tokenThen     = "no worker could read the request, and nobody would assemble it"
-	batchIDThen   = "the services would not find its batch, and its report would be lost"
 )
 
 // findings collects the findings, each with its kind.
@@ -99,10 +98,6 @@ func (b *Builder) checkServices(r rules.Record, s rules.State, batch *Batch) {
 	if r.Queue == rules.Inventory && s.Unfinished() {
 		b.checkInventory(item, r)
 		return
-	}
-	if batch.All.Key.Kind == rules.OfBatch && newqueue.CheckBatchID(batch.UUID) != nil {
-		b.found.add("batchID", Finding{Requirement: "R07", Then: batchIDThen, Blocking: true, Choice: "unserviceable"},
-			Item{Path: r.Path, What: fmt.Sprintf("its batchID %.80q can't be a znode's name", batch.UUID)})
 	}
 	for _, v := range services.CheckContent(item) {
 		b.found.violation(v, r.Path)

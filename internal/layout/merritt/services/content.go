@@ -88,11 +88,10 @@ func agreesFailed(d *Demand, it *Item) []fault {
 	return nil
 }
 
-// nameable: the mail handler finds the batch by its batchID. A plan names such a batch
-// in a problem of its own.
+// nameable: the mail handler finds the batch by its batchID.
 func nameable(d *Demand, it *Item) []fault {
 	id := it.text(d.Node, "batchID")
-	if it.planned || id == "" || strings.Contains(id, "/") || newqueue.CheckBatchID(id) == nil { // R06 says what is wrong with a slash
+	if id == "" || newqueue.CheckBatchID(id) == nil {
 		return nil
 	}
 	return one("batchID is %s: no znode can have this name, and the batch can't be found by it", newqueue.JSONText(id))
