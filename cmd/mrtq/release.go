@@ -181,7 +181,11 @@ func (c *releaseCmd) conclude(ctx context.Context, a *app, s pair, res *migrate.
 	case why == nil && len(res.Left) == 0 && res.Steps == 0:
 		word, text = "nothing to do", "nothing is held there"
 	default:
-		text += "no queue was released"
+		if why == nil && res.Steps > 0 {
+			text += "the migration itself holds no queue any more"
+		} else {
+			text += "no queue was released"
+		}
 		if len(res.Left) > 0 {
 			tone = screen.Attention
 		}

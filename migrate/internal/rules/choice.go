@@ -135,9 +135,9 @@ func Decide(r Record, c Choices) Decision {
 	status := r.Legacy.Header.Status
 	switch {
 	case status == legacy.Completed && c.Completed == Skip:
-		return Decision{Do: Skip, Reason: "completed"}
+		return Decision{Do: Skip, Reason: "its status is completed"}
 	case status == legacy.Deleted && c.Deleted == Skip:
-		return Decision{Do: Skip, Reason: "deleted"}
+		return Decision{Do: Skip, Reason: "its status is deleted"}
 	case status == legacy.Consumed && c.Consumed == Leave:
 		return Decision{Do: Skip, Reason: "consumed: left to the legacy worker that has it"}
 	case status == legacy.Consumed:

@@ -165,7 +165,7 @@ func (a Adviser) release(s Situation) string { return a.Command("release", []str
 func (a Adviser) firstRelease(s Situation) Next {
 	next := Next{Command: a.release(s)}
 	if s.Run != nil && s.Run.State == migrate.Done && len(s.Run.Releases) == 0 && !s.InUse {
-		next.First = "check the tree, keep a copy of it, and hold each collection (PROFILE) that has a legacy QueueHoldFile, if any"
+		next.First = "check the tree, keep a copy of it, and hold each collection (PROFILE) that has a file QueueHoldFile_PROFILE, if any"
 		target := []string{s.Target}
 		next.With = []string{a.Command("check", target), a.Command("dump", target, Set("out", "new.ndjson.gz")...), a.Command("hold", target, Set("collection", shellVariable+"PROFILE")...)}
 	}
@@ -200,7 +200,7 @@ func (a Adviser) decide(s Situation, command func(flags ...Flag) string) Next {
 	}
 	u := s.Undecided[0]
 	if u.Question == migrate.LastCopy {
-		return Next{Ways: []Way{{"If legacy workers have done their work, or other records have it", command(Set("vanished", "legacy")...)}, {"If the jobs are to run", command(Set("vanished", "new")...)}}}
+		return Next{Ways: []Way{{"If the work of these records was done, or other records now have it", command(Set("vanished", "legacy")...)}, {"If it was not done, so their jobs must run", command(Set("vanished", "new")...)}}}
 	}
 	isNew, isLegacy := "If the job has the work of "+u.Record, "If the legacy queue has it"
 	if u.Question == migrate.JobGone {
@@ -251,7 +251,7 @@ func (a Adviser) AfterRelease(s Situation, lifted []string, freed bool) Next {
 	}
 	first := "start the new services, if they don't run yet"
 	if s.Run != nil && s.Run.State == migrate.RolledBack {
-		first = "let the new services finish what stays there. Submissions stay with the legacy queue"
+		first = "let the new services finish what stays in the new queue. Submissions stay with the legacy queue"
 	}
 	return Next{First: first, Command: a.watch(s)}
 }
@@ -326,7 +326,7 @@ func (a Adviser) planAgain(s Situation) Next {
 	if s.Kept {
 		return Next{Ways: []Way{{"To let the new services finish what stays, when the legacy workers are done", a.release(s)}, {"To migrate again, when the legacy queue is frozen", plan}}}
 	}
-	return Next{Ways: []Way{{"To stay with the legacy queue, nothing is left to do", ""}, {"To migrate again, when the legacy queue is frozen", plan}}}
+	return Next{Ways: []Way{{"To stay with the legacy queue, let its workers run: mrtq has nothing left to do", ""}, {"To migrate again, when the legacy queue is frozen", plan}}}
 }
 
 func (a Adviser) verify(s Situation) string {

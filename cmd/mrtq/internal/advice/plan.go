@@ -66,7 +66,7 @@ func (a Adviser) RehearseAgain(plan *migrate.Plan) Next {
 // none is chosen.
 func (a Adviser) unblock(s Situation) Next {
 	flags := a.planFlags(s)
-	var dialect, drained, repaired, decided bool
+	var dialect, drained, repaired, decided, newQueue bool
 	for _, p := range s.Plan.Problems {
 		switch f := Solves(p); {
 		case p.Kind == migrate.RollbackUnfinished:
@@ -82,7 +82,7 @@ func (a Adviser) unblock(s Situation) Next {
 		case p.Kind == migrate.NeedsDialect:
 			dialect = true
 		case f != nil:
-			decided = true
+			decided, newQueue = true, newQueue || p.Kind == migrate.NeedsNewQueue
 			flags = append(without(flags, f.Name), *f)
 		}
 	}
@@ -93,7 +93,8 @@ func (a Adviser) unblock(s Situation) Next {
 	}{
 		{drained, "let the legacy inventory service finish its queue"},
 		{repaired, "repair or remove the records that no service could work on"},
-		{decided, "decide whether you want what these flags say"},
+		{newQueue, "check the address of the target"},
+		{decided, "decide whether you want what the flags below choose"},
 		{!drained && !repaired && !decided && !dialect, "resolve the listed problems"},
 	} {
 		if do.needed {
@@ -109,7 +110,8 @@ func (a Adviser) unblock(s Situation) Next {
 		return next
 	}
 	for _, d := range newqueue.Dialects {
-		next.Ways = append(next.Ways, Way{"For dialect " + string(d) + ", read by " + d.Readers(), plan(Set("dialect", string(d))...)})
+		readers, _, _ := strings.Cut(d.Readers(), ". ")
+		next.Ways = append(next.Ways, Way{"For dialect " + string(d) + ", read by " + readers, plan(Set("dialect", string(d))...)})
 	}
 	return next
 }

@@ -20,8 +20,12 @@ import (
 func Plan(s *screen.Screen, p *migrate.Plan) {
 	s.Prose("source    ", p.Source)
 	s.Prose("target    ", p.Target)
-	s.Prose("run       ", fmt.Sprintf("%s, dialect %s", planRun(p), p.Dialect))
-	s.Prose("read by   ", p.Readers)
+	if slices.ContainsFunc(p.Problems, func(x migrate.Problem) bool { return x.Kind == migrate.NeedsDialect }) {
+		s.Prose("run       ", planRun(p)+", no dialect chosen")
+	} else {
+		s.Prose("run       ", fmt.Sprintf("%s, dialect %s", planRun(p), p.Dialect))
+		s.Prose("read by   ", p.Readers)
+	}
 	if p.Settings.Note != "" {
 		s.Prose("note      ", p.Settings.Note)
 	}
@@ -286,7 +290,7 @@ func PlanNotes(p *migrate.Plan) []string {
 		{len(p.Locks), "legacy lock is still held", "legacy locks are still held"},
 		{len(p.Warnings), "warning", "warnings"},
 		{twice, "job might run twice", "jobs might run twice"},
-		{waits, "job won't run until an administrator resumes it", "jobs won't run until an administrator resumes them"},
+		{waits, "job or request won't run until an administrator releases or requeues it", "jobs and requests won't run until an administrator releases or requeues them"},
 		{len(p.About("inventory-records")) + len(p.About("unserviceable")), "job cannot be processed", "jobs cannot be processed"},
 	})
 }

@@ -130,7 +130,7 @@ func VerdictText(v *migrate.Verdict, target string) (tone screen.Tone, word, tex
 	case v.Due > 0:
 		return screen.Good, "passed", fmt.Sprintf("every migrated record is accounted for, 0 damaged, and %s%s", screen.Count(v.Due, "is still to be handed over", "are still to be handed over"), also)
 	}
-	return screen.Good, "passed", fmt.Sprintf("every migrated record is accounted for, 0 damaged. Released: %s%s", QueueNames(v.Released), also)
+	return screen.Good, "passed", fmt.Sprintf("every migrated record is accounted for, 0 damaged. Released by mrtq: %s%s", QueueNames(v.Released), also)
 }
 
 // groupWords are the words for one difference of a group, and for many.

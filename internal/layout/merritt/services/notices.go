@@ -29,7 +29,7 @@ func BatchNotices(state string, working, done int) []Notice {
 		"it is %s", state)
 	n.add(!isOver && done > 0, "emails-old-jobs",
 		"when all are done, the depositor gets one email about the batch, which lists all of its jobs",
-		"some jobs were done before the migration (%d), and others are still to do (%d)", done, working)
+		"some jobs were done before the migration, and others are still to do")
 	return n.all
 }
 
