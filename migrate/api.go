@@ -115,6 +115,7 @@ const (
 	InventoryWaiting   = plan.InventoryWaiting
 	NeedsNewQueue      = plan.NoQueue
 	NeedsDialect       = plan.NoDialect
+	OtherOrigin        = plan.OtherOrigin
 	OtherDialect       = plan.OtherDialect
 	NeedsHoldAgain     = plan.Released
 	NeedsRestored      = plan.Restored

@@ -194,7 +194,7 @@ func (e *explored) fingerprint() [32]byte {
 		pzxid, _ := slices.BinarySearch(zxids, n.Stat.Pzxid)
 		fmt.Fprintln(h, n.Path, string(n.Data), n.Stat.Version, n.Stat.Cversion, n.Stat.EphemeralOwner != 0, czxid, pzxid)
 	}
-	fmt.Fprintln(h, e.truth, e.home, e.world.Executions(), e.words, e.busy, e.repeated, e.deposed, e.turn != nil)
+	fmt.Fprintln(h, e.truth, e.home, e.world.Executions(), e.words, e.busy, e.repeated, e.cleared, e.deposed, e.turn != nil)
 	return [32]byte(h.Sum(nil))
 }
 

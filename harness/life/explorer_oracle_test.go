@@ -314,6 +314,8 @@ func (e *explored) learn(what string, out outcome) {
 		e.answer(u)
 	}
 	switch {
+	case errors.Is(out.error, migrate.ErrBlocked) && strings.Contains(out.error.Error(), string(migrate.OtherOrigin)):
+		e.cleared = true
 	case errors.Is(out.error, migrate.ErrBlocked):
 		e.choices.Unserviceable = willing.Unserviceable
 		for e.newWorkers() { // the batch of a late record may be finished
@@ -417,6 +419,8 @@ func (e *explored) obey() {
 		switch back := e.night.back && slices.ContainsFunc(s.Runs, func(r migrate.RunStatus) bool { return r.State != migrate.RolledBack }); {
 		case s.Step == migrate.StepWait:
 			time.Sleep(time.Minute)
+		case s.Step == migrate.StepFinish && e.cleared:
+			e.run("rollback")
 		case back && !slices.ContainsFunc(s.Runs, func(r migrate.RunStatus) bool { return r.State != migrate.RolledBack && !r.Completed.IsZero() }):
 			e.run("rollback")
 		case s.Step == migrate.StepFinish, s.Step == migrate.StepMigrateRest, s.Step == migrate.StepNoQueue, s.Step == migrate.StepLegacyQueue, s.Step == migrate.StepPlan && !e.night.back:

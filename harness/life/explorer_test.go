@@ -90,6 +90,7 @@ type explored struct {
 	// repeated says that the operator has repeated the command that was disturbed.
 	repeated bool
 	others   int           // how often mrtq said that this is another legacy queue
+	cleared  bool          // a migration can't be finished, because this is another legacy queue
 	deposed  bool          // the first operator's place in the election is gone
 	turn     *daemons.Turn // of a worker that has acquired something; nil if none has
 	busy     bool          // the workers of both queues take a turn before each step of the operator

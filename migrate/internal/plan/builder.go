@@ -109,8 +109,11 @@ func (b *Builder) checkOrigin() {
 			}
 		}
 		if says != "" {
-			b.problem(Problem{Kind: OtherOrigin, Path: path, Message: says,
-				Next: "give the legacy queue that was migrated, or release or roll back what was migrated first; another queue needs a new queue of its own"})
+			next := "give the legacy queue that was migrated, or release or roll back what was migrated first; another queue needs a new queue of its own"
+			if run.State == ledger.Running {
+				next = "give the legacy queue that was migrated, or roll back what was migrated"
+			}
+			b.problem(Problem{Kind: OtherOrigin, Path: path, Message: says, Next: next})
 			return
 		}
 	}

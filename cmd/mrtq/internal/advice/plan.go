@@ -71,6 +71,8 @@ func (a Adviser) unblock(s Situation) Next {
 		switch f := Solves(p); {
 		case p.Kind == migrate.RollbackUnfinished:
 			return Next{Command: a.Command("rollback", []string{s.Target}, Set("run", p.Fits)...)}
+		case p.Kind == migrate.OtherOrigin && s.Plan.Resumes:
+			return Next{First: "look for the legacy queue that was migrated. If it was removed or made again, this goes back", Command: a.Command("rollback", []string{s.Target}, Set("run", s.Plan.Unfinished.ID)...)}
 		case p.Kind == migrate.OtherChoices && s.Plan.Resumes: // it is finished with its own choices
 			s.Run = &s.Plan.Unfinished
 			return Next{Command: a.withoutChoices().finish(s)}
