@@ -49,7 +49,7 @@ type Options struct {
 
 func (o Options) withDefaults() Options {
 	if o.Now.IsZero() {
-		o.Now = time.Now()
+		o.Now = newStart()
 	}
 	o.Addr = cmp.Or(o.Addr, "127.0.0.1:0")
 	o.MinTimeout = cmp.Or(o.MinTimeout, 4*time.Second)

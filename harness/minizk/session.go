@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"mrtq/internal/jute"
@@ -34,6 +35,21 @@ func (t *sessionTable) init(started time.Time) {
 func firstSession(started time.Time) int64 {
 	const server = 1
 	return server<<56 | int64(uint64(started.UnixMilli())<<24>>8)
+}
+
+// lastStart is the latest time, in milliseconds since 1970, that any server's session ids begin with.
+var lastStart atomic.Int64
+
+// newStart is a time with which no other server's session ids of this process begin: a client that still knows the server
+// before would disturb another client, if both had one id.
+func newStart() time.Time {
+	for {
+		last := lastStart.Load()
+		now := max(time.Now().UnixMilli(), last+1)
+		if lastStart.CompareAndSwap(last, now) {
+			return time.UnixMilli(now)
+		}
+	}
 }
 
 func (t *sessionTable) add(timeout time.Duration) *session {
