@@ -247,7 +247,7 @@ var (
 	ErrQuarantineFile = errors.New("is not a regular file, so nothing can be kept in it")
 
 	// ErrNoItem says that neither side has what [Find] was asked for.
-	ErrNoItem = errors.New("neither queue has it: it was finished and cleaned up, deleted, or mistyped")
+	ErrNoItem = errors.New("neither queue has it")
 	// ErrManyItems says that several records have the id that [Find] was given.
 	ErrManyItems = errors.New("several have this id; give the path of one")
 

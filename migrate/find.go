@@ -64,7 +64,14 @@ func Find(ctx context.Context, at *Reader, name string) (*Item, error) {
 		f.item.Notices = noticesAbout(f.item, newest.Dialect)
 	}
 	if err == nil && f.item.Record == nil && f.item.Run == "" && len(f.item.Nodes) == 0 {
-		err = fmt.Errorf("%s: %w", name, ErrNoItem)
+		err = ErrNoItem
+	}
+	if errors.Is(err, ErrNoItem) {
+		why := "it was finished and cleaned up, deleted, or mistyped"
+		if t.Ledger.Knows(name) {
+			why = "it was migrated, its work went back to the legacy queue, and there it was finished or deleted"
+		}
+		err = fmt.Errorf("%s: %w: %s", name, ErrNoItem, why)
 	}
 	return f.item, err
 }
@@ -103,7 +110,7 @@ func (f *finder) readRecord(ctx context.Context) error {
 		_, f.item.Reason = verify.OutcomeOf(run, rules.Decide(record.Record, run.Choices))
 		open := "it came after " + run.ID + " began, or a legacy worker had it then, and another run would migrate it"
 		if run.State == ledger.RolledBack {
-			open = run.ID + " was rolled back, so legacy workers process it, or another run migrates it"
+			open = run.ID + " was rolled back, so the legacy queue has its work"
 		}
 		f.item.Reason = cmp.Or(f.item.Reason, open)
 	}
@@ -130,7 +137,7 @@ func (f *finder) readRecord(ctx context.Context) error {
 func (f *finder) locate(ctx context.Context, name string) (record, job string, err error) {
 	if strings.HasPrefix(name, "/") {
 		if znode.ValidatePath(name) != nil || name == "/" {
-			return "", "", fmt.Errorf("%s: %w", name, ErrNoItem)
+			return "", "", ErrNoItem
 		}
 		if f.src.Kind(name) != "" {
 			return name, "", nil
@@ -180,7 +187,7 @@ func (f *finder) byPayload(ctx context.Context, id string) (string, error) {
 	paths := slices.Sorted(maps.Keys(found))
 	switch n := len(paths); n {
 	case 0:
-		return "", fmt.Errorf("%s: %w", id, ErrNoItem)
+		return "", ErrNoItem
 	case 1:
 		return paths[0], nil
 	default:
@@ -219,7 +226,7 @@ func (f *finder) locateRequest(ctx context.Context, qid string) (record, job str
 			return e.Record, e.Job, nil
 		}
 	}
-	return "", "", fmt.Errorf("%s: %w", qid, ErrNoItem)
+	return "", "", ErrNoItem
 }
 
 // lookUp finds in the ledger what belongs together.

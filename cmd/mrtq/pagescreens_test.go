@@ -110,7 +110,7 @@ func newPageTerminal(t *testing.T, here string) *pageTerminal {
 	t.Helper()
 	p := &pageTerminal{
 		dir:    t.TempDir(),
-		toHere: strings.NewReplacer(pageServer, here, fileName(pageServer), fileName(here), "localhost:2291", "localhost:0"),
+		toHere: strings.NewReplacer(pageServer, here, fileName(pageServer), fileName(here), "localhost:2282", here, "localhost:2291", "localhost:0"),
 		toPage: strings.NewReplacer(here, pageServer, fileName(here), fileName(pageServer), whoami(), "operator@ops1"),
 	}
 	must(t, os.WriteFile(filepath.Join(p.dir, "exported"), nil, 0o600))

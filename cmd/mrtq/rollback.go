@@ -165,7 +165,9 @@ func (c *rollbackCmd) conclude(a *app, s pair, u *migrate.Undo, why error) {
 	var next advice.Next
 	switch {
 	case c.dry:
-		next.Command = a.advice.Really()
+		if next.Command = a.advice.Really(); u.Ask != "" { // this has shown what the question is about
+			next.Command = a.advice.Really(advice.Switch("yes"))
+		}
 		if u.Record != nil && len(u.Record.Releases) > 0 {
 			next.First = "stop the new services"
 		}

@@ -450,6 +450,20 @@ func TestHolds(t *testing.T) {
 	}
 }
 
+// Initialize holds a job of a collection that is held; no other daemon looks.
+func TestCollectionHold(t *testing.T) {
+	for _, state := range []string{"Pending", "Estimating"} {
+		q := newQueue(t, daemons.Options{})
+		id := q.add(state, nil)
+		profile, _ := q.object("/jobs/" + id + "/configuration")["profile"].(string)
+		q.create("/locks/collections/"+profile, "")
+		must(t, q.Run())
+		if got := q.object("/jobs/" + id + "/status")["status"]; (got == "Held") != (state == "Pending") {
+			t.Errorf("from %s: it is %v", state, got)
+		}
+	}
+}
+
 // The cleanup runs when the services start, even if ingest is held.
 func TestStartCleansUp(t *testing.T) {
 	q := newQueue(t, daemons.Options{})

@@ -125,11 +125,21 @@ func (t *Turn) workOn(s newqueue.JobState) {
 	record := t.world.jobID(j)
 	t.takes(record)
 	end := newqueue.Success(s, newqueue.Design)
-	if s != newqueue.JobEstimating && s != newqueue.JobProvisioning && t.fails(record) { // these two have no transition to failed
+	held := false
+	if s == newqueue.JobPending && j.Configuration.ProfileName != "" {
+		held, err = q.IsLocked(ctx, newqueue.CollectionLock(j.Configuration.ProfileName))
+		t.must(err)
+	}
+	switch {
+	case held:
+		end = newqueue.JobHeld
+		t.before("hold", j.Path())
+		t.must(j.Hold(ctx, ""))
+	case s != newqueue.JobEstimating && s != newqueue.JobProvisioning && t.fails(record): // these two have no transition to failed
 		end = newqueue.JobFailed
 		t.before("fail", j.Path())
 		t.must(j.Fail(ctx, "failed"))
-	} else {
+	default:
 		t.workDocumented(ctx, s, j, record)
 		t.before("succeed with", j.Path())
 		t.must(j.Succeed(ctx))

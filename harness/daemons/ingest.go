@@ -18,8 +18,7 @@ type daemon struct {
 	// ignoresHold: it works on even if there is a hold on ingest.
 	ignoresHold bool
 	// early: it reads the configuration in its main loop, to look for a hold on the
-	// collection, of which there is none here. If that throws, the job does not become
-	// Failed, but stays locked.
+	// collection. If that throws, the job does not become Failed, but stays locked.
 	early bool
 	work  func(t *Turn, j *job)
 	// message is what it writes to the status of a job that succeeded.
@@ -48,8 +47,14 @@ func (d daemon) consume(t *Turn) {
 		return
 	}
 	if d.early {
-		if err := try(func() { t.jsonProperty(j.path + "/configuration") }); err != nil {
+		var jp newqueue.Object
+		if err := try(func() { jp = t.jsonProperty(j.path + "/configuration") }); err != nil {
 			t.stuck(j.path, err) // the main loop catches the exception
+			return
+		}
+		// In Estimating the step to Held is not allowed, and Estimate goes on.
+		if profile, _ := value(jp, "profile"); d.state == "Pending" && profile != "" && t.exists("/locks/collections/"+profile) {
+			t.done(j, "Held", "")
 			return
 		}
 	}

@@ -89,7 +89,7 @@ func (s *submission) share(key BatchKey, property string, wide, first bool, v, f
 		known.differs, known.value, known.from = true, "", ""
 	case !known.warned:
 		known.warned = true
-		s.disagree = append(s.disagree, fmt.Sprintf("batch %s: %s is %q in %s and %q in %s; the first goes into the submission", key.UUID, property, known.value, known.from, v, from))
+		s.disagree = append(s.disagree, fmt.Sprintf("records of batch %s differ in %s: %q in %s, %q in %s; the first goes into the submission", key.UUID, property, known.value, known.from, v, from))
 	}
 }
 

@@ -251,7 +251,7 @@ func (a Adviser) AfterRelease(s Situation, lifted []string, freed bool) Next {
 	}
 	first := "start the new services, if they don't run yet"
 	if s.Run != nil && s.Run.State == migrate.RolledBack {
-		first = "let the new services finish what stays in the new queue. Submissions stay with the legacy queue"
+		first = "start the new services for what stays in the new queue, and stop them when it is finished. Submissions stay with the legacy queue"
 	}
 	return Next{First: first, Command: a.watch(s)}
 }

@@ -131,7 +131,7 @@ func printChoices(s *screen.Screen, p *migrate.Plan) {
 			rows = append(rows, screen.Row{"--" + c.Name, *c.Value(&p.Choices), len(about)})
 		}
 	}
-	s.Table("Choices that apply to this plan (each record: -o json)", []string{"CHOICE", "VALUE", "RECORDS"}, rows)
+	s.Table("Choices that apply to this plan (for each record, see -o json)", []string{"CHOICE", "VALUE", "RECORDS"}, rows)
 }
 
 // printProblems prints the problems, and what to do about each kind, once.

@@ -151,7 +151,7 @@ func stateShown(s *migrate.Status, r migrate.RunStatus) string {
 	case r.State != migrate.Done || len(released) == 0:
 		return stateWord(r.State)
 	case len(released) < len(newqueue.QueueHolds):
-		return "done, released: " + QueueNames(released)
+		return "partly released"
 	}
 	return "released"
 }

@@ -85,8 +85,8 @@ func HandedOverText(r *migrate.Released) string {
 	return strings.Join(counted([]note{
 		{r.HandedOver, "record handed over", "records handed over"},
 		{r.Absent, "record was gone already", "records were gone already"},
-		{r.Withdrawn, "job withdrawn, because the legacy queue has its work", "jobs withdrawn, because the legacy queue has their work"},
-	}), ", ")
+		{r.Withdrawn, "job withdrawn (the legacy queue has its work)", "jobs withdrawn (the legacy queue has their work)"},
+	}), "; ")
 }
 
 // AtWorkText counts who may be at work in the legacy queue, and says since when.

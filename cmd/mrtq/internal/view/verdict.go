@@ -124,7 +124,7 @@ func VerdictText(v *migrate.Verdict, target string) (tone screen.Tone, word, tex
 	case !v.OK():
 		return screen.Bad, "failed", fmt.Sprintf("the target does not match the source: %s%s", strings.Join(parts, ", "), also)
 	case v.State == migrate.RolledBack:
-		return screen.Good, "passed", fmt.Sprintf("every record is accounted for, and %s was rolled back%s", v.Run, also)
+		return screen.Good, "passed", fmt.Sprintf("every record that is left is accounted for, and %s was rolled back%s", v.Run, also)
 	case len(v.Released) == 0:
 		return screen.Good, "passed", "the target matches the source" + also
 	case v.Due > 0:
