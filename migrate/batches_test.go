@@ -321,7 +321,7 @@ func TestRecordsOfABatchDisagree(t *testing.T) {
 		for _, property := range []string{"submitter", "profile"} {
 			n := 0
 			for _, w := range p.Warnings {
-				if strings.Contains(w.Message, "batch bid-B: "+property+" is ") && strings.Contains(w.Message, ingest(1)) && strings.Contains(w.Message, ingest(2)) {
+				if strings.Contains(w.Message, "batch bid-B differ in "+property+": ") && strings.Contains(w.Message, ingest(1)) && strings.Contains(w.Message, ingest(2)) {
 					n++
 				}
 			}
