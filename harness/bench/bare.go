@@ -45,13 +45,14 @@ func bareRead(ctx context.Context, conn *zk.Conn, paths []string, acls bool) err
 	})
 }
 
-// bareLoad creates the znodes of one chroot in another, in multis, and does nothing else. It
+// bareLoad creates the znodes of a tree in a new chroot, in multis, and does nothing else. It
 // creates all znodes of one depth before the deeper ones, because those need their parents.
-func bareLoad(ctx context.Context, conn *zk.Conn, tree *znode.Tree, from, to string) error {
+func bareLoad(ctx context.Context, conn *zk.Conn, tree *znode.Tree, to string) error {
 	depths := map[int][]any{}
-	for _, path := range tree.Paths(from) {
+	for n := range tree.All("/") {
+		path := strings.TrimSuffix(to+n.Path, "/")
 		depth := strings.Count(path, "/")
-		depths[depth] = append(depths[depth], &zk.CreateRequest{Path: to + path[len(from):], Data: tree.Get(path).Data, Acl: zk.WorldACL(zk.PermAll)})
+		depths[depth] = append(depths[depth], &zk.CreateRequest{Path: path, Data: n.Data, Acl: zk.WorldACL(zk.PermAll)})
 	}
 	var err error
 	for depth := 1; err == nil && len(depths[depth]) > 0; depth++ {

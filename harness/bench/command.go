@@ -9,16 +9,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
 
-// sample is one measurement.
+// sample is one measurement, in seconds.
 type sample struct {
 	seconds float64
-	cpu     float64 // the command's own processor time, in seconds; 0 if no command ran
-	peak    int64   // the most memory that the command had, in bytes; 0 if that isn't known
+	cpu     float64 // the command's own processor time; 0 if no command ran
 }
 
 // command runs mrtq in a folder of its own, without the user's settings.
@@ -36,54 +34,22 @@ func build(ctx context.Context, dir string) (command, error) {
 	return c, nil
 }
 
-// run runs mrtq and measures it. If mrtq fails, the error has what it printed.
-func (c command) run(ctx context.Context, args ...string) (sample, error) {
-	cmd := exec.CommandContext(ctx, c.mrtq, args...)
+// prepare returns a process of mrtq. If it fails, said has what it printed.
+func (c command) prepare(ctx context.Context, args ...string) (cmd *exec.Cmd, said *bytes.Buffer) {
+	cmd, said = exec.CommandContext(ctx, c.mrtq, args...), &bytes.Buffer{}
 	cmd.Dir = c.dir
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "MRTQ_") })
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = io.Discard, &said
-	began := time.Now()
-	if err := cmd.Start(); err != nil {
-		return sample{}, err
-	}
-	// The kernel's own figure for an ended process (ru_maxrss) is of no use, because it includes
-	// the memory of the process that started it. What came after the last look may be missed.
-	ended, peak := make(chan struct{}), make(chan int64)
-	go func() {
-		most := int64(0)
-		for {
-			select {
-			case <-time.After(10 * time.Millisecond):
-				most = max(most, highWater(cmd.Process.Pid))
-			case <-ended:
-				peak <- most
-				return
-			}
-		}
-	}()
-	err := cmd.Wait()
-	close(ended)
-	cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	s := sample{seconds: time.Since(began).Seconds(), cpu: cpu.Seconds(), peak: <-peak}
-	if err != nil {
-		return s, fmt.Errorf("mrtq %s: %w: %s", strings.Join(args, " "), err, bytes.TrimSpace(said.Bytes()))
-	}
-	return s, nil
+	cmd.Stdout, cmd.Stderr = io.Discard, said
+	return cmd, said
 }
 
-// highWater returns the largest resident set that a process has had, in bytes. It returns
-// 0 if the process has ended. Only Linux knows it.
-func highWater(pid int) int64 {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0
+// run runs mrtq and measures it.
+func (c command) run(ctx context.Context, args ...string) (sample, error) {
+	cmd, said := c.prepare(ctx, args...)
+	began := time.Now()
+	if err := cmd.Run(); err != nil {
+		return sample{}, fmt.Errorf("mrtq %s: %w: %s", strings.Join(args, " "), err, bytes.TrimSpace(said.Bytes()))
 	}
-	_, rest, _ := bytes.Cut(status, []byte("VmHWM:"))
-	field, _, _ := bytes.Cut(rest, []byte("kB"))
-	kb, err := strconv.ParseInt(string(bytes.TrimSpace(field)), 10, 64)
-	if err != nil {
-		return 0
-	}
-	return kb << 10
+	cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	return sample{time.Since(began).Seconds(), cpu.Seconds()}, nil
 }

@@ -101,9 +101,8 @@ const (
 type bench struct {
 	command
 	address string
-	conn    *zk.Conn       // of the client library
-	w       *zkconn.Writer // of mrtq's own client, to look and to clean up
-	source  []string       // the paths of the legacy queue
+	conn    *zk.Conn // of the client library
+	source  []string // the paths of the legacy queue
 	result  result
 }
 
@@ -115,16 +114,11 @@ func measure(ctx context.Context, backend harness.Backend, c command, o options)
 	}
 	defer func() { err = errors.Join(err, server.Stop(context.WithoutCancel(ctx))) }()
 	b := &bench{command: c, address: server.Address(), result: result{records: o.records, samples: map[string][]sample{}}}
-	at, err := zkconn.ParseAddress(b.address)
+	address, err := zkconn.ParseAddress(b.address)
 	if err != nil {
 		return result{}, err
 	}
-	cfg := zkconn.Config{Address: at, SessionTimeout: 30 * time.Second}
-	if b.w, err = zkconn.OpenWriter(ctx, cfg); err != nil {
-		return result{}, err
-	}
-	defer b.w.Close()
-	if b.conn, err = session.Open(ctx, cfg); err != nil {
+	if b.conn, err = session.Open(ctx, zkconn.Config{Address: address}); err != nil {
 		return result{}, err
 	}
 	defer b.conn.Close()
@@ -132,14 +126,13 @@ func measure(ctx context.Context, backend harness.Backend, c command, o options)
 	if err != nil {
 		return result{}, err
 	}
-	for _, path := range tree.Paths("/")[1:] {
-		b.source = append(b.source, sourceRoot+path)
+	b.source = at(sourceRoot, tree)
+	for range o.rounds {
+		if err := errors.Join(b.round(ctx), server.Clean(ctx)); err != nil {
+			return result{}, err
+		}
 	}
-	_, err = b.run(ctx, "restore", b.address+sourceRoot, "--in", "source.ndjson")
-	for round := 0; err == nil && round < o.rounds; round++ {
-		err = b.round(ctx)
-	}
-	return b.result, err
+	return b.result, nil
 }
 
 // writeQueue writes a generated legacy queue to a dump.
@@ -155,8 +148,16 @@ func writeQueue(path string, opt legacyqueue.Options) (*znode.Tree, error) {
 	return tree, errors.Join(znode.WriteDump(file, tree), file.Close())
 }
 
-// round measures everything once, and removes what it made. One server gets many new queues of the
-// source, each in a chroot of its own.
+// at returns the paths of a tree in a chroot, and the chroot.
+func at(chroot string, tree *znode.Tree) (paths []string) {
+	for n := range tree.All("/") {
+		paths = append(paths, strings.TrimSuffix(chroot+n.Path, "/"))
+	}
+	return paths
+}
+
+// round measures everything once, on an empty server. It gets several new queues of the source,
+// each in a chroot of its own.
 func (b *bench) round(ctx context.Context) error {
 	const made, copied, second = "/made", "/copy", "/second"
 	source, target, other := b.address+sourceRoot, b.address+made, b.address+second
@@ -176,6 +177,7 @@ func (b *bench) round(ctx context.Context) error {
 		what string
 		do   func() (sample, error)
 	}{
+		{"mrtq restore of the source", mrtq("restore", source, "--in", "source.ndjson")},
 		{"mrtq inspect", mrtq("inspect", source, "-o", "ndjson")},
 		{plan, mrtq("plan", "--dialect", "design", "--new-queue", source, target)},
 		{migrate, mrtq("migrate", "--dialect", "design", "--new-queue", source, target)},
@@ -185,7 +187,7 @@ func (b *bench) round(ctx context.Context) error {
 		{verify, mrtq("verify", target)},
 		{dump, mrtq("dump", target, "--out", "target.ndjson", "--force")},
 		{rollback, mrtq("rollback", target, "--run", firstRun)},
-		{load, bare(func() error { return bareLoad(ctx, b.conn, tree, made, copied) })},
+		{load, bare(func() error { return bareLoad(ctx, b.conn, tree, copied) })},
 		{"mrtq migrate to a second target", mrtq("migrate", "--dialect", "design", "--new-queue", source, other)},
 		{release, mrtq("release", other)},
 		{"mrtq verify after the release", mrtq("verify", other)},
@@ -193,8 +195,8 @@ func (b *bench) round(ctx context.Context) error {
 	} {
 		s, err := step.do()
 		if err == nil && step.what == migrate {
-			if tree, err = b.w.Tree(ctx, made); err == nil {
-				paths = tree.Paths(made)
+			if tree, err = session.Tree(b.conn, made); err == nil {
+				paths = at(made, tree)
 				b.result.znodes = len(paths)
 			}
 		}
@@ -205,11 +207,6 @@ func (b *bench) round(ctx context.Context) error {
 			b.result.order = append(b.result.order, step.what)
 		}
 		b.result.samples[step.what] = append(b.result.samples[step.what], s)
-	}
-	for _, left := range []string{made, copied, second} {
-		if err := b.w.RemoveTree(ctx, left); err != nil {
-			return err
-		}
 	}
 	return nil
 }
@@ -268,17 +265,14 @@ func (r result) median(f func(round int) float64) float64 {
 
 // print writes two tables of Markdown: how long each thing took, and the ratios.
 func (r result) print(w io.Writer) {
-	fmt.Fprintln(w, "| what | seconds | records/s | CPU time, ms a record | peak memory, MB |\n|---|---|---|---|---|")
+	fmt.Fprintln(w, "| what | seconds | records/s | CPU time, ms a record |\n|---|---|---|---|")
 	for _, what := range r.order {
 		samples := r.samples[what]
-		seconds, cpu, peak := r.median(func(i int) float64 { return samples[i].seconds }), "", ""
+		seconds, cpu := r.median(func(i int) float64 { return samples[i].seconds }), ""
 		if s := r.median(func(i int) float64 { return samples[i].cpu }); s > 0 {
 			cpu = fmt.Sprintf("%.3f", 1000*s/float64(r.records))
 		}
-		if b := r.median(func(i int) float64 { return float64(samples[i].peak) }); b > 0 {
-			peak = fmt.Sprintf("%.0f", b/1e6)
-		}
-		fmt.Fprintf(w, "| %s | %.4g | %.0f | %s | %s |\n", what, seconds, float64(r.records)/seconds, cpu, peak)
+		fmt.Fprintf(w, "| %s | %.4g | %.0f | %s |\n", what, seconds, float64(r.records)/seconds, cpu)
 	}
 	fmt.Fprintln(w, "\n| ratio | is | goal |\n|---|---|---|")
 	for _, of := range ratios {
