@@ -110,7 +110,6 @@ const (
 const (
 	Unreadable         = rules.Unreadable
 	Undecodable        = plan.Undecodable
-	UnreadableRecord   = plan.Unreadable
 	Unserviceable      = plan.Unserviceable
 	InventoryWaiting   = plan.InventoryWaiting
 	NeedsNewQueue      = plan.NoQueue

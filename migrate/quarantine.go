@@ -11,7 +11,6 @@ import (
 	"slices"
 	"syscall"
 
-	"mrtq/internal/text"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 )
@@ -20,9 +19,9 @@ import (
 // could not be decoded. The file is a dump, one JSON object a line, so every program that
 // reads dumps can read it.
 type quarantineLine struct {
-	Path  string           `json:"path"`
-	Data  *[]byte          `json:"data"`
-	Error *quarantineError `json:"error"`
+	Path  string          `json:"path"`
+	Data  []byte          `json:"data"`
+	Error quarantineError `json:"error"`
 }
 
 type quarantineError struct {
@@ -56,11 +55,7 @@ func WriteQuarantine(path string, records []Record, write func(path string, f fu
 		enc := json.NewEncoder(w)
 		enc.SetEscapeHTML(false)
 		for _, r := range records {
-			l := quarantineLine{Path: r.Path, Error: &quarantineError{r.Err.Kind, r.Err.Offset, r.Err.Error()}}
-			if r.Data != nil {
-				l.Data = &r.Data
-			}
-			if err := enc.Encode(l); err != nil {
+			if err := enc.Encode(quarantineLine{r.Path, r.Data, quarantineError{r.Err.Kind, r.Err.Offset, r.Err.Error()}}); err != nil {
 				return err
 			}
 		}
@@ -168,25 +163,12 @@ func ReadQuarantine(path string) (map[string][][]byte, error) {
 		return nil, fmt.Errorf("quarantine file: %w", err)
 	}
 	kept := map[string][][]byte{}
-	dec := json.NewDecoder(bytes.NewReader(file))
-	for {
-		var l quarantineLine
-		at := len(file) - len(bytes.TrimLeft(file[dec.InputOffset():], " \t\r\n"))
-		err := dec.Decode(&l)
-		if errors.Is(err, io.EOF) {
-			return kept, nil
-		}
-		if err == nil && l.Path == "" {
-			err = errors.New("no path")
-		}
-		if err != nil {
-			line := 1 + bytes.Count(file[:at], []byte("\n"))
-			return nil, fmt.Errorf("quarantine file %s: line %d (at byte %d): expected one {\"path\":…,\"data\":…} a line: %w", path, line, at, text.PlainJSON(err))
-		}
-		var data []byte
-		if l.Data != nil {
-			data = *l.Data
-		}
-		kept[l.Path] = append(kept[l.Path], data)
+	err = znode.ScanDump(bytes.NewReader(file), func(n znode.Node) error {
+		kept[n.Path] = append(kept[n.Path], n.Data)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("quarantine file %s: %w", path, err)
 	}
+	return kept, nil
 }

@@ -332,7 +332,7 @@ func (r *release) count(c *handover.Case) {
 // legacyWork is what shows that legacy workers may be at work. If every run was rolled back, the records that wait are
 // theirs, and the jobs that stayed can wait until these are done.
 func (r *release) legacyWork(ctx context.Context) ([]AtWork, error) {
-	return handover.LegacyWork(ctx, r.src, !slices.ContainsFunc(r.t.Ledger.Runs, func(run ledger.Run) bool { return run.State != ledger.RolledBack }))
+	return handover.LegacyWork(ctx, r.src, r.t.Ledger.AllBack())
 }
 
 // stopped reports whether the operator has said that nobody works on what shows legacy work.

@@ -133,34 +133,20 @@ func (e *Encoder) Encode(lines []Line) []byte {
 // maxEntry is how long the text of an entry can be. A transaction is smaller.
 const maxEntry = 64 << 20
 
-// A decoder decompresses entries. It keeps its buffers from one to the next.
-type decoder struct {
-	in  bytes.Reader
-	gz  *gzip.Reader
-	out bytes.Buffer
-}
-
 // decode calls each with every line of an entry.
-func (d *decoder) decode(data []byte, each func(Line) error) error {
-	d.in.Reset(data)
-	var err error
-	if d.gz == nil {
-		d.gz, err = gzip.NewReader(&d.in)
-	} else {
-		err = d.gz.Reset(&d.in)
+func decode(data []byte, each func(Line) error) error {
+	var lines []byte
+	gz, err := gzip.NewReader(bytes.NewReader(data))
+	if err == nil {
+		lines, err = io.ReadAll(io.LimitReader(gz, maxEntry+1))
 	}
-	if err != nil {
-		return fmt.Errorf("it is not compressed as an entry is: %w", err)
-	}
-	d.out.Reset()
-	n, err := io.Copy(&d.out, io.LimitReader(d.gz, maxEntry+1))
 	switch {
 	case err != nil:
 		return fmt.Errorf("it is not compressed as an entry is: %w", err)
-	case n > maxEntry:
+	case len(lines) > maxEntry:
 		return fmt.Errorf("it is longer than the %d bytes that an entry can have", maxEntry)
 	}
-	for text := range strings.Lines(d.out.String()) {
+	for text := range strings.Lines(string(lines)) {
 		l, err := parseLine(strings.TrimSuffix(text, "\n"))
 		if err != nil {
 			return err

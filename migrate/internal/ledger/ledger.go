@@ -3,6 +3,7 @@ package ledger
 import (
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -21,7 +22,6 @@ type Ledger struct {
 	batches map[string]*Batch
 	byUUID  map[string]*Batch
 	given   map[string]string // the last name that a run gave to a child of /jobs, /batches and the access queues
-	decoder decoder
 }
 
 // Migrated says that a run migrated a record.
@@ -58,7 +58,7 @@ func New(runs []Run) *Ledger {
 
 // Add adds the next entry of a run. path is its znode. The error is a [*DamageError].
 func (l *Ledger) Add(run int, path string, data []byte) error {
-	if err := l.decoder.decode(data, func(line Line) error { return l.add(int32(run), line) }); err != nil {
+	if err := decode(data, func(line Line) error { return l.add(int32(run), line) }); err != nil {
 		return &DamageError{Path: path, What: err.Error()}
 	}
 	return nil
@@ -227,13 +227,7 @@ func (l *Ledger) BatchByUUID(uuid string) *Batch { return l.byUUID[uuid] }
 
 // Batches yields all batches that runs created, in no order.
 func (l *Ledger) Batches() iter.Seq[*Batch] {
-	return func(yield func(*Batch) bool) {
-		for _, b := range l.batches {
-			if !yield(b) {
-				return
-			}
-		}
-	}
+	return maps.Values(l.batches)
 }
 
 // Newest returns the newest run; nil if there is none.
@@ -262,10 +256,5 @@ func (l *Ledger) AllBack() bool {
 
 // FindRun returns the index of a run, -1 if there is no such run.
 func (l *Ledger) FindRun(id string) int {
-	for i := range l.Runs {
-		if l.Runs[i].ID == id {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(l.Runs, func(r Run) bool { return r.ID == id })
 }

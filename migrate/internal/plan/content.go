@@ -24,18 +24,12 @@ func (b *Builder) lookAt(f source.Fetched, migrated bool) {
 	if r.Legacy.Key.Skipped() {
 		b.warn(r.Path, "its sequence number has wrapped: the legacy consumer could never read it, so its job still waits")
 	}
-	if r.Queue == rules.Inventory && property(r, "manifestURL") == "" {
+	if r.Queue == rules.Inventory && rules.Text(r.Legacy.Payload, "manifestURL") == "" {
 		b.warn(r.Path, "an inventory record without manifestURL: no service can record it")
 	}
-	if id := property(r, "jobID"); id != "" && r.Legacy.Header.Status == legacy.Consumed {
+	if id := rules.Text(r.Legacy.Payload, "jobID"); id != "" && r.Legacy.Header.Status == legacy.Consumed {
 		b.byJobID[id] = max(b.byJobID[id], r.Path)
 	}
-}
-
-// property is a property of a record as text, "" if it has none.
-func property(r rules.Record, name string) string {
-	s, _ := r.Legacy.Payload.Text(name)
-	return s
 }
 
 // Bounds for [Builder.checkSize]. JSON writes a byte as at most six, and a text may be in a job

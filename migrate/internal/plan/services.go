@@ -115,13 +115,13 @@ func (b *Builder) checkServices(r rules.Record, s rules.State, batch *Batch) {
 type jobKey [16]byte
 
 func keyOf(r rules.Record, batch *Batch) jobKey {
-	sum := sha256.Sum256([]byte(batch.UUID + "\x00" + property(r, "jobID")))
+	sum := sha256.Sum256([]byte(batch.UUID + "\x00" + rules.Text(r.Legacy.Payload, "jobID")))
 	return jobKey(sum[:16])
 }
 
 // checkJobID names unfinished jobs of one batch that have one jobID.
 func (b *Builder) checkJobID(r rules.Record, batch *Batch) {
-	id, key := property(r, "jobID"), keyOf(r, batch)
+	id, key := rules.Text(r.Legacy.Payload, "jobID"), keyOf(r, batch)
 	other, there := b.unfinished[key]
 	if id == "" {
 		return

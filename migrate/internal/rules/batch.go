@@ -32,7 +32,7 @@ func BatchOf(r Record, run string, d newqueue.Dialect) BatchKey {
 	kind := OfUnbatched
 	if r.Queue == Inventory {
 		kind = OfInventory
-	} else if id := text(r.Legacy.Payload, "batchID"); strings.TrimSpace(id) != "" {
+	} else if id := Text(r.Legacy.Payload, "batchID"); strings.TrimSpace(id) != "" {
 		return BatchKey{OfBatch, strings.Clone(id)} // don't keep the whole text that it is part of
 	}
 	return BatchKey{kind, ownBatchPrefix[d] + run + "-" + string(kind)}

@@ -104,7 +104,7 @@ var propertyOfKey, keyOfProperty = func() (properties, keys map[string]string) {
 
 // submissionMode is update if the property "update" is true, as a Boolean or as text.
 func submissionMode(p legacy.Payload) string {
-	if strings.EqualFold(text(p, keyUpdate), "true") {
+	if strings.EqualFold(Text(p, keyUpdate), "true") {
 		return "update"
 	}
 	return "add"
@@ -113,8 +113,8 @@ func submissionMode(p legacy.Payload) string {
 // Identifiers returns the identifiers of a record's object: the primary one, and the local
 // ones, which the record has in one property.
 func Identifiers(p legacy.Payload) newqueue.Identifiers {
-	ids := newqueue.Identifiers{PrimaryID: text(p, "objectID")}
-	for id := range strings.SplitSeq(text(p, "localID"), ";") {
+	ids := newqueue.Identifiers{PrimaryID: Text(p, "objectID")}
+	for id := range strings.SplitSeq(Text(p, "localID"), ";") {
 		if id = strings.TrimSpace(id); id != "" {
 			ids.LocalIDs = append(ids.LocalIDs, id)
 		}
@@ -124,10 +124,10 @@ func Identifiers(p legacy.Payload) newqueue.Identifiers {
 
 func metadata(p legacy.Payload) newqueue.Metadata {
 	return newqueue.Metadata{
-		ErcWhat:  text(p, "title"),
-		ErcWho:   text(p, "creator"),
-		ErcWhen:  text(p, "date"),
-		ErcWhere: text(p, "objectID"),
+		ErcWhat:  Text(p, "title"),
+		ErcWho:   Text(p, "creator"),
+		ErcWhen:  Text(p, "date"),
+		ErcWhere: Text(p, "objectID"),
 	}
 }
 

@@ -38,7 +38,7 @@ func (j Job) Root() string {
 // its own znode, then its entries (see [Job.Entries]).
 func (j Job) Nodes(d newqueue.Dialect) []Node {
 	root := j.Root()
-	nodes := []Node{{root, j.provenance().encode()}}
+	nodes := []Node{{root, j.provenance()}}
 	if !j.Record.Queue.IsAccess() {
 		nodes = append(nodes,
 			Node{root + "/bid", []byte(j.Batch)},
@@ -89,7 +89,7 @@ func (j Job) Objects(d newqueue.Dialect) []Object {
 			LastModified: r.Legacy.Header.Time, Message: j.State.Message}.Object(d)},
 	}
 	if r.Queue == Inventory {
-		inventory := newqueue.Inventory{ManifestURL: text(p, "manifestURL"), Mode: inventoryMode}
+		inventory := newqueue.Inventory{ManifestURL: Text(p, "manifestURL"), Mode: inventoryMode}
 		objects = append(objects, Object{Node: "inventory", Values: inventory.Object()})
 	}
 	return objects

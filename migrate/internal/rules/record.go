@@ -117,8 +117,8 @@ type Record struct {
 // because the credentials don't allow it. Only its path is known.
 const Unreadable legacy.Kind = "unreadable"
 
-// text is a property as text; "" if the record has none.
-func text(p legacy.Payload, property string) string {
+// Text returns a property as text; "" if the record has none.
+func Text(p legacy.Payload, property string) string {
 	s, _ := p.Text(property)
 	return s
 }

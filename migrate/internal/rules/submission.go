@@ -66,7 +66,7 @@ func (s *submission) add(key BatchKey, r Record, first bool, d newqueue.Dialect)
 	s.date = earlier(s.date, r.Legacy.Header.Time)
 	for _, f := range shared {
 		if f.set != nil || d == newqueue.MrtZK {
-			s.share(key, f.property, f.wide && key.Kind == OfBatch, first, text(p, f.property), r.Path)
+			s.share(key, f.property, f.wide && key.Kind == OfBatch, first, Text(p, f.property), r.Path)
 		}
 	}
 	if value, ok := updateFlag(p); ok && d == newqueue.MrtZK { // the first record that says something counts, whatever the batch

@@ -1,6 +1,7 @@
 package target
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -117,9 +118,4 @@ func sameServer(ctx context.Context, source, target *zkconn.Reader, paths []stri
 	return false, nil
 }
 
-func chrootOf(r *zkconn.Reader) string {
-	if chroot := r.Address().Chroot; chroot != "" {
-		return chroot
-	}
-	return "/"
-}
+func chrootOf(r *zkconn.Reader) string { return cmp.Or(r.Address().Chroot, "/") }

@@ -266,10 +266,7 @@ func (t *Target) AllHeld() bool {
 // the hold, because somebody lifted it without mrtq. Both access queues count as released
 // when one of them is, because the large worker takes small requests too.
 func (t *Target) Released(run *ledger.Run, q newqueue.QueueHold) bool {
-	if run.State == ledger.RolledBack || t.released(run, q) {
-		return true
-	}
-	return q != newqueue.HoldIngest && (t.released(run, newqueue.HoldAccessSmall) || t.released(run, newqueue.HoldAccessLarge))
+	return run.State == ledger.RolledBack || slices.ContainsFunc(Together(q), func(q newqueue.QueueHold) bool { return t.released(run, q) })
 }
 
 func (t *Target) released(run *ledger.Run, q newqueue.QueueHold) bool {
