@@ -49,7 +49,7 @@ func TestAddress(t *testing.T) {
 	wantChildren(t, owner, "/base", strings.TrimPrefix(root, "/base/"), "precious")
 
 	for name, err := range map[string]error{
-		"Kill": s.Kill(), "KillNode": s.KillNode(0), "Restart": s.Restart(t.Context()), "RestartNode": s.RestartNode(t.Context(), 0),
+		"Kill": s.Kill(), "Kill(0)": s.Kill(0), "Restart": s.Restart(t.Context()), "Restart(0)": s.Restart(t.Context(), 0),
 	} {
 		backend := strings.TrimSuffix(s.Address(), strings.TrimPrefix(root, "/base"))
 		want := "harness: " + backend + ": mrtq did not start that server and can't control it; use the jvm or the docker backend"
@@ -116,7 +116,7 @@ func TestAddressRefusals(t *testing.T) {
 // With credentials, the harness creates a chroot that no other client can read.
 func TestAddressWithCredentials(t *testing.T) {
 	real := harness.ForTest(t, harness.TestBackend(), harness.Options{})
-	mine := harness.Options{Client: harness.Client{Credentials: []harness.Credential{harness.Digest("me", "secret")}}}
+	mine := harness.Options{Client: harness.Client{Credentials: []harness.Credential{zkconn.DigestAuth("me", "secret")}}}
 	if text := fmt.Sprintf("%v %+v %#v", mine, mine, mine); strings.Contains(text, "secret") {
 		t.Errorf("the options show the password: %s", text)
 	}

@@ -29,6 +29,7 @@ package harness
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -50,7 +51,7 @@ func Start(ctx context.Context, backend Backend, opt Options) (_ *Server, err er
 	if err := opt.validate(backend); err != nil {
 		return nil, err
 	}
-	s := &Server{backend: backend, opt: opt.withDefaults(), secret: newSecret()}
+	s := &Server{backend: backend, opt: opt.withDefaults(), secret: rand.Text()}
 	defer func() {
 		if err != nil {
 			// With a cancelled context Stop kills the servers: they hold
@@ -82,8 +83,10 @@ func Start(ctx context.Context, backend Backend, opt Options) (_ *Server, err er
 	if err := launch(s, ctx); err != nil {
 		return nil, err
 	}
-	if err := s.awaitAll(ctx); err != nil {
-		return nil, err
+	for i := range s.nodes { // none at an address: the session that created our chroot has shown that it is ready
+		if err := s.await(ctx, i); err != nil {
+			return nil, err
+		}
 	}
 	return s, nil
 }

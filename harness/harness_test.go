@@ -184,7 +184,7 @@ func TestEnsemble(t *testing.T) {
 	if victim < 0 {
 		t.Fatal("no leader")
 	}
-	must(t, s.KillNode(victim))
+	must(t, s.Kill(victim))
 	wantNothingAt(t, hosts[victim])
 	wantData(t, conn, "/mine", "x")
 	if conn.SessionID() != session {
@@ -201,7 +201,7 @@ func TestEnsemble(t *testing.T) {
 		return err
 	})
 
-	must(t, s.RestartNode(t.Context(), victim))
+	must(t, s.Restart(t.Context(), victim))
 	back := connect(t, hosts[victim])
 	value(back.Sync("/"))(t)
 	wantChildren(t, back, "/", "mine", "without-one", "zookeeper")

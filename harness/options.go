@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -47,18 +48,10 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.Nodes == 0 {
-		o.Nodes = 1
-	}
-	if o.TickTime == 0 {
-		o.TickTime = 200 * time.Millisecond
-	}
-	if o.MinSessionTimeout == 0 {
-		o.MinSessionTimeout = 2 * o.TickTime
-	}
-	if o.StartTimeout == 0 {
-		o.StartTimeout = time.Minute
-	}
+	o.Nodes = cmp.Or(o.Nodes, 1)
+	o.TickTime = cmp.Or(o.TickTime, 200*time.Millisecond)
+	o.MinSessionTimeout = cmp.Or(o.MinSessionTimeout, 2*o.TickTime)
+	o.StartTimeout = cmp.Or(o.StartTimeout, time.Minute)
 	return o
 }
 

@@ -76,46 +76,20 @@ func (s *Server) NodeAddress(i int) string {
 	return s.hosts[i]
 }
 
-// Kill ends all servers at once, without an orderly shutdown (SIGKILL, docker
-// kill). Their data and ports stay for Restart. At an address the error is
-// [ErrNotControlled].
-func (s *Server) Kill() error {
-	return s.control(func() (err error) {
-		for _, n := range s.nodes {
-			err = errors.Join(err, n.Kill())
-		}
-		return err
-	})
+// Kill ends servers at once, without an orderly shutdown (SIGKILL, docker kill): those with the
+// given numbers, counted from 0, or all. Their data and ports stay for Restart. At an address the
+// error is [ErrNotControlled]. It panics if there is no such server.
+func (s *Server) Kill(nodes ...int) error {
+	return s.control(nodes, func(i int) error { return s.nodes[i].Kill() })
 }
 
-// KillNode kills server i, counted from 0, as Kill does. It panics if there is no such server.
-func (s *Server) KillNode(i int) error {
-	return s.control(func() error { return s.nodes[i].Kill() })
-}
-
-// Restart shuts down the servers that still run, and starts all servers again with
-// the same data and ports. It returns when each is ready. At an address the error
-// is [ErrNotControlled].
-func (s *Server) Restart(ctx context.Context) error {
-	return s.control(func() error {
-		for _, n := range s.nodes {
-			if err := errors.Join(n.Stop(ctx), n.Start(ctx)); err != nil {
-				return err
-			}
-		}
-		return s.awaitAll(ctx)
-	})
-}
-
-// RestartNode restarts server i, counted from 0, as Restart does. A server of an
-// ensemble serves only if a majority runs, so RestartNode waits for that. It panics if there is no such server.
-func (s *Server) RestartNode(ctx context.Context, i int) error {
-	return s.control(func() error {
-		if err := errors.Join(s.nodes[i].Stop(ctx), s.nodes[i].Start(ctx)); err != nil {
-			return err
-		}
-		return s.await(ctx, i)
-	})
+// Restart shuts down the given servers, or all, if they still run, and starts them again with the
+// same data and ports. It returns when each is ready. A server of an ensemble serves only if a
+// majority runs, so Restart waits for that. Numbers and errors are as for [Server.Kill].
+func (s *Server) Restart(ctx context.Context, nodes ...int) error {
+	return s.control(nodes,
+		func(i int) error { return errors.Join(s.nodes[i].Stop(ctx), s.nodes[i].Start(ctx)) },
+		func(i int) error { return s.await(ctx, i) })
 }
 
 // Clean removes every znode but /zookeeper, or at an address everything below the
@@ -159,8 +133,8 @@ func (s *Server) Stop(ctx context.Context) error {
 
 var errStopped = errors.New("harness: the server is stopped")
 
-// control does something with the servers, if the harness started them.
-func (s *Server) control(do func() error) error {
+// control does one thing after the other with the given servers, or all, if the harness started them.
+func (s *Server) control(nodes []int, acts ...func(i int) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -169,27 +143,28 @@ func (s *Server) control(do func() error) error {
 	case len(s.nodes) == 0:
 		return fmt.Errorf("harness: %s: %w", s.backend, ErrNotControlled)
 	}
-	return do()
-}
-
-// awaitAll waits for every server. In an ensemble each one must serve, because
-// a test may kill one and rely on the others.
-func (s *Server) awaitAll(ctx context.Context) error {
-	for i := range s.hosts {
-		if err := s.await(ctx, i); err != nil {
+	if len(nodes) == 0 {
+		for i := range s.nodes {
+			nodes = append(nodes, i)
+		}
+	}
+	for _, act := range acts {
+		var err error
+		for _, i := range nodes {
+			err = errors.Join(err, act(i))
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// await waits until server i is ready.
 func (s *Server) await(ctx context.Context, i int) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.opt.StartTimeout,
 		fmt.Errorf("not ready after %v", s.opt.StartTimeout.Round(time.Millisecond)))
 	defer cancel()
-	if len(s.nodes) == 0 {
-		return nil // an address: the session that created our chroot has shown that it is ready
-	}
 	if err := s.awaitReady(ctx, i, s.hosts[i], Client{}); err != nil {
 		return err
 	}

@@ -25,10 +25,6 @@ type TLS = zkconn.TLS
 // secret.
 type Credential = zkconn.Auth
 
-// Digest returns a credential with a user and password of ZooKeeper's scheme
-// digest.
-func Digest(user, password string) Credential { return zkconn.DigestAuth(user, password) }
-
 // sessionTimeout is longer than a leader election, so that a session
 // survives the loss of its server.
 const sessionTimeout = 20 * time.Second
@@ -37,22 +33,18 @@ const sessionTimeout = 20 * time.Second
 // session. When it returns, nothing of the session is left. It tries to connect
 // until ctx ends.
 func withSession(ctx context.Context, hosts []string, client Client, do func(*zkconn.Writer) error) error {
-	w, err := zkconn.OpenWriter(ctx, config(ctx, hosts, client))
+	cfg := zkconn.Config{
+		Address: zkconn.Address{Servers: hosts}, SessionTimeout: sessionTimeout, TLS: client.TLS, Auth: client.Credentials,
+	}
+	// Only ctx ends the attempt to connect, and says why: a server may take longer to bind its port
+	// than zkconn tries by default.
+	if deadline, ok := ctx.Deadline(); ok {
+		cfg.GiveUp = max(time.Until(deadline), 0) + time.Second
+	}
+	w, err := zkconn.OpenWriter(ctx, cfg)
 	if err != nil {
 		return err
 	}
 	defer w.Close()
 	return do(w)
-}
-
-// config returns the configuration of a session. Only ctx ends the attempt to connect, and
-// says why: a server may take longer to bind its port than zkconn tries by default.
-func config(ctx context.Context, hosts []string, client Client) zkconn.Config {
-	cfg := zkconn.Config{
-		Address: zkconn.Address{Servers: hosts}, SessionTimeout: sessionTimeout, TLS: client.TLS, Auth: client.Credentials,
-	}
-	if deadline, ok := ctx.Deadline(); ok {
-		cfg.GiveUp = max(time.Until(deadline), 0) + time.Second
-	}
-	return cfg
 }

@@ -1,17 +1,13 @@
 package harness
 
 import (
-	"crypto/rand"
-
+	"mrtq/internal/zkconn"
 	"mrtq/internal/ztree"
 )
 
 // superUser is the account to which ACLs don't apply. Clean needs it because a
 // test may have created a znode that no other account may delete.
 const superUser = "super"
-
-// newSecret returns the super user's password of one server.
-func newSecret() string { return rand.Text() }
 
 // superDigest returns what the server's configuration has about the super user.
 func (s *Server) superDigest() string {
@@ -21,5 +17,5 @@ func (s *Server) superDigest() string {
 // super returns a client whose sessions no ACL applies to. It works only on
 // servers that the harness started.
 func (s *Server) super() Client {
-	return Client{Credentials: []Credential{Digest(superUser, s.secret)}}
+	return Client{Credentials: []Credential{zkconn.DigestAuth(superUser, s.secret)}}
 }

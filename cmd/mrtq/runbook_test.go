@@ -143,9 +143,9 @@ func followRunbook(t *testing.T, ways []night, screens []*pageScreen, on harness
 						continue
 					}
 					if look == nil {
-						site.must(server.RestartNode(t.Context(), killed%3))
+						site.must(server.Restart(t.Context(), killed%3))
 						killed++
-						site.must(server.KillNode(killed % 3))
+						site.must(server.Kill(killed % 3))
 					}
 					got, code := site.terminal.run(t, s.commands)
 					if code != 0 {

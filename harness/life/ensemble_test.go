@@ -190,17 +190,9 @@ var failures = []struct {
 }
 
 func (e *ensemble) kill(servers ...int) {
-	for _, i := range servers {
-		must(e.server.KillNode(i))
-	}
+	must(e.server.Kill(servers...))
 	time.Sleep(2 * time.Second)
-	if len(servers) == e.server.Nodes() {
-		must(e.server.Restart(e.ctx))
-		return
-	}
-	for _, i := range servers {
-		must(e.server.RestartNode(e.ctx, i))
-	}
+	must(e.server.Restart(e.ctx, servers...))
 }
 
 // stop stops a server for longer than the others wait for it.
