@@ -55,6 +55,14 @@ type Released struct {
 	Verdict *Verdict `json:"verdict"`
 }
 
+// OnlySmallHeld reports whether small access requests are still held, and large ones no longer
+// are. The large access worker acquires both, and respects only the hold on large ones.
+func (r *Released) OnlySmallHeld() bool {
+	small := newqueue.QueueHoldPath(newqueue.HoldAccessSmall)
+	return slices.Contains(r.Lifted, newqueue.QueueHoldPath(newqueue.HoldAccessLarge)) &&
+		slices.ContainsFunc(r.Left, func(h HoldStatus) bool { return h.Path == small })
+}
+
 // Release hands records over to their jobs, and then lifts the holds that runs have set. It verifies the target first,
 // and waits until no other migrator works on it. For each record there is one transaction: the record is
 // deleted, its bytes are kept beside the legacy queue, and the ledger says so. A job whose record a legacy

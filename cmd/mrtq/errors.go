@@ -89,10 +89,8 @@ func wasCutShort(err error) bool {
 	return errors.Is(err, zkconn.ErrLost) || errors.Is(err, migrate.ErrInterrupted) || errors.As(err, &file)
 }
 
-// interrupted says what to do after Ctrl-C, SIGTERM or a closed terminal, by command that writes.
-var interrupted = map[string]string{
-	"migrate": runAgain, "release": runAgain, "rollback": runAgain, "complete": runAgain, "restore": runAgain, "hold": runAgain,
-}
+// writing are the commands that write. After Ctrl-C, SIGTERM or a closed terminal they are run again.
+var writing = []string{"migrate", "release", "rollback", "complete", "restore", "hold"}
 
 const runAgain = "; run the same command again to finish"
 
@@ -106,8 +104,8 @@ func interruption(ctx context.Context, command string, err error) error {
 	text := command + ": interrupted"
 	if how := (*partlyDone)(nil); errors.As(err, &how) {
 		text += "; " + how.done
-	} else {
-		text += interrupted[command]
+	} else if slices.Contains(writing, command) {
+		text += runAgain
 	}
 	if file := (*unchangedError)(nil); errors.As(err, &file) {
 		text += fmt.Sprintf("; %s was not changed", file.path)

@@ -92,16 +92,6 @@ func (c *inspectCmd) run(ctx context.Context, a *app, source string) error {
 // tally counts the records that were printed.
 type tally struct{ records, bad, unreadable int }
 
-func (t *tally) add(r migrate.Record) {
-	t.records++
-	if r.Err != nil {
-		t.bad++
-		if r.Err.Kind == migrate.Unreadable {
-			t.unreadable++
-		}
-	}
-}
-
 // printAll prints the chosen records as they are read.
 func (c *inspectCmd) printAll(ctx context.Context, a *app, src *migrate.Source) (tally, error) {
 	ctx, finish := a.Phases(ctx, "reading the source")
@@ -115,7 +105,13 @@ func (c *inspectCmd) printAll(ctx context.Context, a *app, src *migrate.Source) 
 		if !c.wants(r) {
 			continue
 		}
-		counted.add(r)
+		counted.records++
+		if r.Err != nil {
+			counted.bad++
+		}
+		if r.Err != nil && r.Err.Kind == migrate.Unreadable {
+			counted.unreadable++
+		}
 		if err := print.Add(r); err != nil {
 			return counted, err
 		}

@@ -261,21 +261,18 @@ func (c *migrateCmd) fail(a *app, out migrated, at advice.Situation, err error) 
 		a.Conclude(screen.Bad, word, fmt.Sprintf("%s; %s.", text, wrote), a.advice.Next(migrate.StepDecide, at))
 		return exit.Check(err)
 	}
-	done := "Nothing was migrated."
+	done, again := "nothing was migrated", "; run the same command again"
 	if out.Transactions > 0 {
-		done = c.wrote(out) + "."
-	}
-	if errors.Is(err, zkconn.ErrLost) {
-		done += " When a server can be reached, run the same command again to finish."
+		done, again = c.wrote(out), runAgain
 	}
 	if errors.Is(err, migrate.ErrInterrupted) {
-		done = "nothing was migrated; run the same command again"
-		if out.Transactions > 0 {
-			done = c.wrote(out) + "; run the same command again to finish"
-		}
-		return &partlyDone{err, done}
+		return &partlyDone{err, done + again}
 	}
-	return withWayOut(a, &partlyDone{err, strings.TrimSuffix(done, ".")}, at)
+	done = screen.Sentence(done)
+	if errors.Is(err, zkconn.ErrLost) {
+		done += ". When a server can be reached, run the same command again to finish"
+	}
+	return withWayOut(a, &partlyDone{err, done}, at)
 }
 
 // wrote says what a call did before it failed.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +14,6 @@ import (
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/migrate"
-	"mrtq/newqueue"
 )
 
 type releaseCmd struct {
@@ -102,24 +102,14 @@ func (c *releaseCmd) release(ctx context.Context, a *app, s pair, opt migrate.Re
 	err = a.onTarget(ctx, s.target, func(w *migrate.WritableSide) error {
 		res, left = migrate.Release(ctx, w.Writer, opt)
 		if res == nil || res.Steps == 0 && len(res.Lifted) == 0 {
-			return cmpError(left, errUnchanged)
+			return cmp.Or(left, errUnchanged)
 		}
 		if errors.Is(left, migrate.ErrUndecided) || errors.Is(left, migrate.ErrAtWork) {
 			return nil // what was done stays
 		}
 		return left
 	})
-	return res, cmpError(err, left)
-}
-
-// cmpError is the first error that is not nil.
-func cmpError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return res, cmp.Or(err, left)
 }
 
 // refuse says why the release failed, what it did before, and what to do.
@@ -193,7 +183,7 @@ func (c *releaseCmd) conclude(ctx context.Context, a *app, s pair, res *migrate.
 	text += "."
 	if len(res.Left) > 0 {
 		text += " Still held: " + view.HoldsText(res.Left) + "."
-		if halfHeld(res) {
+		if res.OnlySmallHeld() {
 			tone, text = screen.Attention, text+" But the large access worker takes small requests too, so this hold does not stop them."
 		}
 	}
@@ -217,12 +207,4 @@ func (c *releaseCmd) conclude(ctx context.Context, a *app, s pair, res *migrate.
 		next = a.advice.Lift(at, res.Left)
 	}
 	a.Conclude(tone, word, text, next)
-}
-
-// halfHeld reports whether small access requests are still held, and large ones no longer
-// are. The large access worker acquires both, and respects only the hold on large ones.
-func halfHeld(res *migrate.Released) bool {
-	small := newqueue.QueueHoldPath(newqueue.HoldAccessSmall)
-	return slices.Contains(res.Lifted, newqueue.QueueHoldPath(newqueue.HoldAccessLarge)) &&
-		slices.ContainsFunc(res.Left, func(h migrate.HoldStatus) bool { return h.Path == small })
 }

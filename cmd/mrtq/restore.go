@@ -89,23 +89,9 @@ func (c *restoreCmd) run(ctx context.Context, a *app, target string) error {
 	return nil
 }
 
-// read reads the dump, or a part of it. All of its znodes must be known.
+// read reads the dump: what is below --below, and the znodes above it. All of its znodes must be known.
 func (c *restoreCmd) read(ctx context.Context, a *app) (*znode.Tree, error) {
-	tree, err := a.readFile(ctx, "--in", c.in, c.below, true)
-	switch {
-	case err != nil:
-		return nil, err
-	case tree.Len() <= 1:
-		return nil, fmt.Errorf("--in %s: it holds no znode", c.in)
-	case tree.Get(c.below) == nil:
-		return nil, exit.Check(fmt.Errorf("--in %s: it has no %s", c.in, c.below))
-	}
-	return tree, nil
-}
-
-// readFile reads a dump that a flag names: what is below a znode, and the znodes above it.
-func (a *app) readFile(ctx context.Context, flag, file, below string, whole bool) (*znode.Tree, error) {
-	p, err := parsePlace(flag, "file:"+file)
+	p, err := parsePlace("--in", "file:"+c.in)
 	if err != nil {
 		return nil, err
 	}
@@ -114,18 +100,24 @@ func (a *app) readFile(ctx context.Context, flag, file, below string, whole bool
 	if err != nil {
 		return nil, err
 	}
-	opt.Whole = whole
+	opt.Whole = true
 	nodes, err := sides.Nodes(ctx, p.Place, opt)
 	if err != nil {
-		return nil, files.Unread(flag+" "+file, err)
+		return nil, files.Unread("--in "+c.in, err)
 	}
 	tree := znode.NewTree()
 	for n := range nodes {
-		if (znode.Within(n.Path, below) || znode.Within(below, n.Path)) && !znode.Within(n.Path, "/zookeeper") {
+		if (znode.Within(n.Path, c.below) || znode.Within(c.below, n.Path)) && !znode.Within(n.Path, "/zookeeper") {
 			if err := tree.Put(n); err != nil {
-				return nil, files.Unread(flag+" "+file, err)
+				return nil, files.Unread("--in "+c.in, err)
 			}
 		}
+	}
+	switch {
+	case tree.Len() <= 1:
+		return nil, fmt.Errorf("--in %s: it holds no znode", c.in)
+	case tree.Get(c.below) == nil:
+		return nil, exit.Check(fmt.Errorf("--in %s: it has no %s", c.in, c.below))
 	}
 	return tree, nil
 }

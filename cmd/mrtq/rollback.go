@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -109,7 +110,7 @@ func (c *rollbackCmd) rollBack(ctx context.Context, a *app, s pair) (undo *migra
 		}
 		return left
 	})
-	return undo, cmpError(err, left)
+	return undo, cmp.Or(err, left)
 }
 
 // confirm asks the operator.

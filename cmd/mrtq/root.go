@@ -149,7 +149,7 @@ func commandNames(cmd *cobra.Command) (names []string) {
 func (a *app) prepare(cmd *cobra.Command, args []string) error {
 	a.began = true
 	a.Name(cmd.Name())
-	if _, writes := interrupted[cmd.Name()]; writes { // it ends its work although nobody reads its output
+	if slices.Contains(writing, cmd.Name()) { // it ends its work although nobody reads its output
 		signal.Ignore(syscall.SIGPIPE)
 	}
 	root := cmd.Root()

@@ -43,7 +43,7 @@ type shown struct {
 	Ledger  shownEntry   `json:"ledger"`
 	Job     shownJob     `json:"job"`
 	// Notices are what to know about the job before a service works on it.
-	Notices []shownNotice `json:"notices"`
+	Notices []migrate.Notice `json:"notices"`
 }
 
 // shownEntry is what the migration's ledger says.
@@ -59,12 +59,6 @@ type shownJob struct {
 	Path   string      `json:"path"`
 	State  string      `json:"state"` // "" if it was removed
 	Znodes []shownNode `json:"znodes"`
-}
-
-type shownNotice struct {
-	Kind string `json:"kind"`
-	What string `json:"what"`
-	Then string `json:"then"`
 }
 
 type shownNode struct {
@@ -120,17 +114,13 @@ func (c *showCmd) find(ctx context.Context, a *app, s pair, name string) (*migra
 
 func shownOf(name string, it *migrate.Item) shown {
 	out := shown{Item: name, Verdict: view.ItemVerdict(it), Ledger: shownEntry{it.Path, it.Run, it.Changed, it.HandedOver},
-		Job: shownJob{Path: it.Job, State: it.State, Znodes: []shownNode{}}}
+		Job: shownJob{Path: it.Job, State: it.State, Znodes: []shownNode{}}, Notices: append([]migrate.Notice{}, it.Notices...)}
 	if it.Record != nil {
 		r := view.RecordOf(*it.Record)
 		out.Record = &r
 	}
 	for _, n := range it.Nodes {
 		out.Job.Znodes = append(out.Job.Znodes, shownNode{n.Path, n.Stat.Version, n.Data})
-	}
-	out.Notices = []shownNotice{}
-	for _, n := range it.Notices {
-		out.Notices = append(out.Notices, shownNotice{n.Kind, n.What, n.Then})
 	}
 	return out
 }

@@ -1,11 +1,6 @@
 package ledger
 
-import (
-	"strings"
-
-	"mrtq/internal/znode"
-	"mrtq/migrate/internal/rules"
-)
+import "mrtq/migrate/internal/rules"
 
 // Origin is where a run's legacy queue is. With it, later commands need only the target's address.
 type Origin struct {
@@ -23,28 +18,10 @@ type Origin struct {
 	Kept string `json:"kept"`
 }
 
-// KeptRoot is the name of the znode, beside the legacy queues, that has the bytes of the records that were
-// handed over: below it Kept/JOB.
-const KeptRoot = "mrtq-handed-over"
-
 // Path returns a path of the legacy queue's, on the server.
 func (o Origin) Path(path string) string {
 	if o.Chroot == "/" {
 		return path
 	}
 	return o.Chroot + path
-}
-
-// KeptRunPath returns the parent of the bytes of a run's records, on the server.
-func (o Origin) KeptRunPath() string { return o.Path("/" + KeptRoot + "/" + o.Kept) }
-
-// KeptPath returns the znode with a record's bytes, on the server. It has the name of the job, because two queues
-// can have records of one name, and a record can be handed over twice. Requests of the two access
-// queues can have one id, so their names begin with the queue's.
-func (r Run) KeptPath(job string) string {
-	name := znode.Name(job)
-	if parts := strings.Split(job, "/"); len(parts) > 3 { // /access/QUEUE/ID
-		name = parts[2] + "-" + name
-	}
-	return znode.Join(r.Origin.KeptRunPath(), name)
 }

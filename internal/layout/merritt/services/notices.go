@@ -11,9 +11,9 @@ import (
 // Notice is something about one batch or job that violates no demand, but that an
 // operator should know before the services start.
 type Notice struct {
-	Kind string // "emails-at-once"
-	What string // what is so, for an operator
-	Then string // what will happen, and what can be done; the same for all of a kind
+	Kind string `json:"kind"` // "emails-at-once"
+	What string `json:"what"` // what is so, for an operator
+	Then string `json:"then"` // what will happen, and what can be done; the same for all of a kind
 }
 
 // BatchNotices returns the notice about a batch that has states/batch-processing, if there is one. state is the
