@@ -20,15 +20,6 @@ import (
 	"mrtq/newqueue/client"
 )
 
-// Format is the format of a run's output.
-type Format = runner.Format
-
-// The formats.
-const (
-	Progress = runner.Progress // for people: a character for each step, and what failed
-	Pretty   = runner.Pretty   // for people: every step
-)
-
 // Options says which scenarios to run, and where.
 type Options struct {
 	// Address is a ZooKeeper's connect string, host:port[,…][/chroot]. Each
@@ -44,13 +35,13 @@ type Options struct {
 	// scenarios with either tag, "@J9 && ~@illegal" those with @J9 and without
 	// @illegal. "" selects all. With tags, a run need not cover all rows to pass.
 	Tags string
-	// Format is the format of Out. "" means Progress.
-	Format Format
 	// Out gets the output. Nil means that there is none.
 	Out io.Writer
+	// Pretty prints every step. Otherwise a step is a character, and what failed is printed.
+	Pretty bool
 	// JUnit gets the results as JUnit's XML, also if the run ends early: then what has run, and the error. Nil means none.
 	JUnit io.Writer
-	// Color allows colours in the formats for people.
+	// Color allows colours.
 	Color bool
 	// Parallel is how many scenarios run at the same time. 0 means one. With more,
 	// Pretty prints scenarios in the order in which they end.
@@ -66,7 +57,7 @@ type Options struct {
 	Known []Known
 
 	judged []godog.Feature // like Features, but the run must cover all rows
-	extra  func(*world, steps)
+	extra  func(*world, runner.Step)
 	// conn and queue break the code under test, in tests of the tests.
 	conn  func(client.Conn) client.Conn
 	queue []client.Option
@@ -106,7 +97,7 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 	if opt.Dialects == nil {
 		opt.Dialects = newqueue.Dialects
 	}
-	s := &suite{opt: opt, used: runner.NewUsage()}
+	s := &suite{opt: opt}
 	var all []godog.Feature
 	for _, d := range opt.Dialects {
 		texts := slices.Concat(opt.Features, opt.judged)
@@ -154,9 +145,8 @@ type suite struct {
 	session  zkconn.Config // with the address
 	// libraries has the code under test for each role.
 	libraries map[library.Role]library.Library
-	ownClocks bool // one of them takes the time from the machine
-	lenient   bool // one of them keeps only what the documents promise
-	used      *runner.Usage
+	ownClocks bool                    // one of them takes the time from the machine
+	lenient   bool                    // one of them keeps only what the documents promise
 	stop      context.CancelCauseFunc // ends the run for a reason that is not a scenario's fault
 
 	mu   sync.Mutex
@@ -168,7 +158,7 @@ type suite struct {
 func (s *suite) run(ctx context.Context, features []godog.Feature) (*Report, error) {
 	opt := runner.Options{
 		Features: features, Tags: filter(s.opt.Tags, s.lenient), Scenario: s.scenario,
-		JUnit: s.opt.JUnit, Format: s.opt.Format, Out: s.opt.Out, Color: s.opt.Color, Parallel: s.opt.Parallel,
+		JUnit: s.opt.JUnit, Pretty: s.opt.Pretty, Out: s.opt.Out, Color: s.opt.Color, Parallel: s.opt.Parallel,
 	}
 	problems, err := runner.Run(ctx, opt, func() (cases []runner.Case) {
 		for _, sc := range s.ran {
@@ -194,10 +184,10 @@ func (s *suite) scenario(sc *godog.ScenarioContext) {
 	s.mu.Unlock()
 	sc.Before(w.setUp)
 	sc.After(w.tearDown)
-	steps := s.used.Watch(sc)
-	w.register(steps)
+	step := runner.StepOf(sc)
+	w.register(step)
 	if s.opt.extra != nil {
-		s.opt.extra(w, steps)
+		s.opt.extra(w, step)
 	}
 }
 
@@ -262,11 +252,6 @@ func (s *suite) report(problems []string) *Report {
 		r.Coverage = append(r.Coverage, *row)
 		if row.Result == NotRun && !r.Subset {
 			r.Problems = append(r.Problems, fmt.Sprintf("not covered: %s %s (%s): %s", row.ID, row.What, row.Dialect, row.Why[0]))
-		}
-	}
-	if !r.Subset && len(s.opt.Dialects) == len(newqueue.Dialects) {
-		for _, pattern := range s.used.Unused() {
-			r.Problems = append(r.Problems, "unused: no scenario says "+pattern)
 		}
 	}
 	return r

@@ -10,149 +10,146 @@ import (
 	"mrtq/harness/accept/internal/runner"
 )
 
-// steps is where a scenario's world registers its steps.
-type steps = runner.Steps
-
 // register registers every step that scenarios use. A pattern must match the whole step.
-func (w *world) register(s steps) {
+func (w *world) register(step runner.Step) {
 	// What exists.
-	s.Step(`a queue with other people's work in it`, w.othersWork)
-	s.Step(`an? (\S+) (job|batch|request)( that a worker has acquired)?`, w.anItem)
-	s.Step(`a (job|batch|request) that is (\S+?)(, acquired by a worker)?`, func(kind, state, acquired string) error { return w.anItem(state, kind, acquired) })
-	s.Step(`a failed job whose last successful status is (\S+)`, func(last string) error { return w.newJob("job", "batch", seed{state: "failed", lss: last}) })
-	s.Step(`an? (\S+) job that Java's library has resumed and a worker has acquired`, w.aJobResumedByJava)
-	s.Step(`an? (\S+) job of a completed batch`, func(state string) error {
+	step(`a queue with other people's work in it`, w.othersWork)
+	step(`an? (\S+) (job|batch|request)( that a worker has acquired)?`, w.anItem)
+	step(`a (job|batch|request) that is (\S+?)(, acquired by a worker)?`, func(kind, state, acquired string) error { return w.anItem(state, kind, acquired) })
+	step(`a failed job whose last successful status is (\S+)`, func(last string) error { return w.newJob("job", "batch", seed{state: "failed", lss: last}) })
+	step(`an? (\S+) job that Java's library has resumed and a worker has acquired`, w.aJobResumedByJava)
+	step(`an? (\S+) job of a completed batch`, func(state string) error {
 		return cmp.Or(w.newBatch("batch", "completed"), w.newJob("job", "batch", seed{state: state}))
 	})
-	s.Step(`a batch in (\S+)(?: with the completed jobs ([A-Z ]+))?`, w.batchOf)
-	s.Step(`a job ([A-Z]) in it that is (\S+)`, func(name, state string) error { return w.newJob("job "+name, "batch", seed{state: state}) })
-	s.Step(`these (job|batch)(?:s|es) in (\S+)`, func(kind, state string, t *godog.Table) error { return w.theseItems(kind, state, "", t) })
-	s.Step(`these (\S+) requests for (small|large) objects`, func(state, size string, t *godog.Table) error { return w.theseItems("request", state, size, t) })
-	s.Step(`the job ([A-Z]) is also in the queue of (\S+), with priority (\d+)`, w.staleEntry)
-	s.Step(`a worker has acquired the batch`, w.workerHasAcquiredTheBatch)
-	s.Step(`each of them has been acquired by a worker of its own`, w.eachAcquired)
-	s.Step(`another client has locked the (job(?: [A-Z])?|batch|request)`, w.lockByHand)
-	s.Step(`a worker of the client library died while it acquired the batch`, w.batchWasHalfAcquired)
-	s.Step(`the (batch(?: [A-Z])?) already has a job`, func(name string) error {
+	step(`a batch in (\S+)(?: with the completed jobs ([A-Z ]+))?`, w.batchOf)
+	step(`a job ([A-Z]) in it that is (\S+)`, func(name, state string) error { return w.newJob("job "+name, "batch", seed{state: state}) })
+	step(`these (job|batch)(?:s|es) in (\S+)`, func(kind, state string, t *godog.Table) error { return w.theseItems(kind, state, "", t) })
+	step(`these (\S+) requests for (small|large) objects`, func(state, size string, t *godog.Table) error { return w.theseItems("request", state, size, t) })
+	step(`the job ([A-Z]) is also in the queue of (\S+), with priority (\d+)`, w.staleEntry)
+	step(`a worker has acquired the batch`, w.workerHasAcquiredTheBatch)
+	step(`each of them has been acquired by a worker of its own`, w.eachAcquired)
+	step(`another client has locked the (job(?: [A-Z])?|batch|request)`, w.lockByHand)
+	step(`a worker of the client library died while it acquired the batch`, w.batchWasHalfAcquired)
+	step(`the (batch(?: [A-Z])?) already has a job`, func(name string) error {
 		return w.write(nodes{w.names[name] + "/states/batch-processing/jid0000000099": ""})
 	})
-	s.Step(`its last report listed ([A-Z ]+|none) as completed and ([A-Z ]+|none) as failed \(mrt-zk: nothing says so\)`, func(completed, failed string) error {
+	step(`its last report listed ([A-Z ]+|none) as completed and ([A-Z ]+|none) as failed \(mrt-zk: nothing says so\)`, func(completed, failed string) error {
 		if w.mrtZK() {
 			return nil
 		}
 		return w.write(nodes{w.names["batch"] + "/status-report": w.statusReport(completed, failed, w.time(longAgo))})
 	})
-	s.Step(`an empty ZooKeeper`, w.emptyZooKeeper)
+	step(`an empty ZooKeeper`, w.emptyZooKeeper)
 
 	// What comes in.
-	s.Step(`an administrator sets the queue up`, func() error { return w.act("administrator", request{Verb: "init", What: "queue"}) })
-	s.Step(`a submission comes in with the UUID (\S+)`, w.submissionComesIn)
-	s.Step(`a submission comes in with the batch's UUID`, func() error { return w.submissionComesIn("uuid-of-" + path.Base(w.names["batch"])) })
-	s.Step(`a request for a (small|large) object comes in with the token (\S+)`, func(size, text string) error {
+	step(`an administrator sets the queue up`, func() error { return w.act("administrator", request{Verb: "init", What: "queue"}) })
+	step(`a submission comes in with the UUID (\S+)`, w.submissionComesIn)
+	step(`a submission comes in with the batch's UUID`, func() error { return w.submissionComesIn("uuid-of-" + path.Base(w.names["batch"])) })
+	step(`a request for a (small|large) object comes in with the token (\S+)`, func(size, text string) error {
 		return w.act("API", request{Verb: "create", What: "request", Name: size, Docs: nodes{"token": token(text)}})
 	})
-	s.Step(`the worker creates these jobs in it`, w.workerMakesJobs)
-	s.Step(`the worker creates no job in it`, func() error { return w.act("worker", request{Verb: "process"}) })
-	s.Step(`a batch worker adds one job to it`, w.workerMakesOneJobMore)
+	step(`the worker creates these jobs in it`, w.workerMakesJobs)
+	step(`the worker creates no job in it`, func() error { return w.act("worker", request{Verb: "process"}) })
+	step(`a batch worker adds one job to it`, w.workerMakesOneJobMore)
 
 	// What a worker does.
-	s.Step(`(the|another) worker acquires the next (job|batch|request) (?:in|for a) (\S+)(?: object)?`, w.workerAcquires)
-	s.Step(`the (other )?worker (succeeds|fails it|holds it|unlocks it|makes its report|records the report as sent)(?: with the message "(.*)")?`, w.workerDoes)
-	s.Step(`the worker succeeds: it needs (\d+) bytes and gets priority (\d+)`, func(space, priority int) error {
+	step(`(the|another) worker acquires the next (job|batch|request) (?:in|for a) (\S+)(?: object)?`, w.workerAcquires)
+	step(`the (other )?worker (succeeds|fails it|holds it|unlocks it|makes its report|records the report as sent)(?: with the message "(.*)")?`, w.workerDoes)
+	step(`the worker succeeds: it needs (\d+) bytes and gets priority (\d+)`, func(space, priority int) error {
 		return w.act("worker", request{Verb: "succeed", Docs: nodes{"space_needed": space, "priority": priority}})
 	})
-	s.Step(`the worker succeeds, with (\S+) for the (inventory|storage)`, w.workerSucceedsFor)
-	s.Step(`the worker mints the identifier (\S+) for it`, func(ark string) error {
+	step(`the worker succeeds, with (\S+) for the (inventory|storage)`, w.workerSucceedsFor)
+	step(`the worker mints the identifier (\S+) for it`, func(ark string) error {
 		return w.act("worker", request{Verb: "set", Docs: nodes{"identifiers": identifiers(ark)}})
 	})
-	s.Step(`the worker reports it`, func() error { return w.act("worker", request{Verb: "report"}, request{Verb: "finish"}) })
-	s.Step(`the worker acquires and reports the next batch in (\S+)`, func(state string) error {
+	step(`the worker reports it`, func() error { return w.act("worker", request{Verb: "report"}, request{Verb: "finish"}) })
+	step(`the worker acquires and reports the next batch in (\S+)`, func(state string) error {
 		return w.act("worker", request{Verb: "acquire", What: "batch", From: state}, request{Verb: "report"}, request{Verb: "finish"})
 	})
-	s.Step(`the worker tries to move it to (\S+)`, w.workerMoves)
-	s.Step(`a worker that respects holds acquires the next pending (batch|job)`, w.workerRespectsHolds)
-	s.Step(`a worker with room for (\d+) bytes looks at all jobs in provisioning`, func(room int64) error {
+	step(`the worker tries to move it to (\S+)`, w.workerMoves)
+	step(`a worker that respects holds acquires the next pending (batch|job)`, w.workerRespectsHolds)
+	step(`a worker with room for (\d+) bytes looks at all jobs in provisioning`, func(room int64) error {
 		return w.act("worker", request{Verb: "pass", What: "jobs", From: "provisioning", Room: room})
 	})
-	s.Step(`workers move the job ([A-Z]) to (\S+)`, w.workersTakeOn)
-	s.Step(`the job ([A-Z]) fails there with the message "(.*)"`, w.jobFailsThere)
-	s.Step(`all of them succeed at the same moment, while three watchers wait`, w.allSucceedAtOnce)
+	step(`workers move the job ([A-Z]) to (\S+)`, w.workersTakeOn)
+	step(`the job ([A-Z]) fails there with the message "(.*)"`, w.jobFailsThere)
+	step(`all of them succeed at the same moment, while three watchers wait`, w.allSucceedAtOnce)
 
 	// What others do.
-	s.Step(`an administrator (holds|releases|resumes|retries|deletes|gives up|requests an update report of) the (job(?: [A-Z])?|batch|request)(?: at (\S+))?(?: with the message "(.*)")?`, w.adminDoes)
-	s.Step(`an administrator gives the job ([A-Z]) priority (\d+)`, func(name string, priority int) error {
+	step(`an administrator (holds|releases|resumes|retries|deletes|gives up|requests an update report of) the (job(?: [A-Z])?|batch|request)(?: at (\S+))?(?: with the message "(.*)")?`, w.adminDoes)
+	step(`an administrator gives the job ([A-Z]) priority (\d+)`, func(name string, priority int) error {
 		return w.act("administrator", request{Verb: "set-priority", Item: "job " + name, Docs: nodes{"priority": priority}})
 	})
-	s.Step(`an administrator tries to move the (job|batch|request) to (\S+)`, w.adminMoves)
-	s.Step(`the (cleaning|repair) pass over (jobs|batches|requests) runs`, w.pass)
-	s.Step(`the watch fires because its batch-processing is empty`, func() error {
+	step(`an administrator tries to move the (job|batch|request) to (\S+)`, w.adminMoves)
+	step(`the (cleaning|repair) pass over (jobs|batches|requests) runs`, w.pass)
+	step(`the watch fires because its batch-processing is empty`, func() error {
 		return w.act("watcher", request{Verb: "admin-move", Item: "batch", From: "processing", To: "reporting"})
 	})
-	s.Step(`a watcher waits for the last of its jobs`, func() error { return w.act("watcher", request{Verb: "await-emptied", Item: "batch"}) })
-	s.Step(`(the|another|an) (worker|administrator) (takes|releases) the (queue hold|collection hold|storage lock|inventory lock|local id lock) (\S+)(?: of (\S+))?`, w.takesOrReleases)
-	s.Step(`(the|another|an) (worker|administrator)'s session ends`, w.sessionEnds)
+	step(`a watcher waits for the last of its jobs`, func() error { return w.act("watcher", request{Verb: "await-emptied", Item: "batch"}) })
+	step(`(the|another|an) (worker|administrator) (takes|releases) the (queue hold|collection hold|storage lock|inventory lock|local id lock) (\S+)(?: of (\S+))?`, w.takesOrReleases)
+	step(`(the|another|an) (worker|administrator)'s session ends`, w.sessionEnds)
 
 	// What is there.
-	s.Step(`the (job(?: [A-Z])?|batch|request) is ([a-z-]+)(?:, with priority (\d+))?(?: with the message "(.*)")?`, w.itemIs)
-	s.Step(`the batch is processing \(mrt-zk: since it was acquired\)`, w.batchIsProcessing)
-	s.Step(`the jobs ([A-Z ]+) are completed, and no worker holds them`, w.jobsAreCompleted)
-	s.Step(`it needs (\d+) bytes`, func(space int) error { return w.wantNode(w.names["job"]+"/space_needed", space) })
-	s.Step(`its last successful status is(?: still)? (\S+)(?: \(mrt-zk: (\S+)\))?`, w.lastSuccessIs)
-	s.Step(`its retry count is one more`, w.retriedOnceMore)
-	s.Step(`its primary identifier is (\S+) at once`, func(ark string) error { return w.wantNode(w.names["job"]+"/identifiers", identifiers(ark)) })
-	s.Step(`the (inventory|storage) service has to (?:record|store) (\S+)`, w.hasToTake)
-	s.Step(`in its batch it moves from (\S+) to (\S+)`, w.batchEntryMoves)
-	s.Step(`the (job(?: [A-Z])?) has left the queue of (\S+)`, func(name, state string) error {
+	step(`the (job(?: [A-Z])?|batch|request) is ([a-z-]+)(?:, with priority (\d+))?(?: with the message "(.*)")?`, w.itemIs)
+	step(`the batch is processing \(mrt-zk: since it was acquired\)`, w.batchIsProcessing)
+	step(`the jobs ([A-Z ]+) are completed, and no worker holds them`, w.jobsAreCompleted)
+	step(`it needs (\d+) bytes`, func(space int) error { return w.wantNode(w.names["job"]+"/space_needed", space) })
+	step(`its last successful status is(?: still)? (\S+)(?: \(mrt-zk: (\S+)\))?`, w.lastSuccessIs)
+	step(`its retry count is one more`, w.retriedOnceMore)
+	step(`its primary identifier is (\S+) at once`, func(ark string) error { return w.wantNode(w.names["job"]+"/identifiers", identifiers(ark)) })
+	step(`the (inventory|storage) service has to (?:record|store) (\S+)`, w.hasToTake)
+	step(`in its batch it moves from (\S+) to (\S+)`, w.batchEntryMoves)
+	step(`the (job(?: [A-Z])?) has left the queue of (\S+)`, func(name, state string) error {
 		return cmp.Or(w.done(), w.wantGone(entry(state, usualPriority, w.names[name])))
 	})
-	s.Step(`the job ([A-Z]) is in the queue of (\S+) with priority (\d+)`, w.jobIsQueued)
-	s.Step(`each of these is a pending job, with an entry in its batch and in the queue`, func() error { return w.created("/jobs", w.jobs...) })
-	s.Step(`none of them has succeeded in a step, and none was retried`, w.jobsAreFresh)
-	s.Step(`there is a new pending batch that holds the submission`, w.batchIsCreated)
-	s.Step(`it is found by its UUID`, func() error { return w.wantNode("/batch-uuids/"+w.uuid, path.Base(w.names["batch"])) })
-	s.Step(`its number is higher than any before`, w.numberIsNew)
-	s.Step(`there is a new pending request for a (small|large) object with the token (\S+)`, func(size, text string) error {
+	step(`the job ([A-Z]) is in the queue of (\S+) with priority (\d+)`, w.jobIsQueued)
+	step(`each of these is a pending job, with an entry in its batch and in the queue`, func() error { return w.created("/jobs", w.jobs...) })
+	step(`none of them has succeeded in a step, and none was retried`, w.jobsAreFresh)
+	step(`there is a new pending batch that holds the submission`, w.batchIsCreated)
+	step(`it is found by its UUID`, func() error { return w.wantNode("/batch-uuids/"+w.uuid, path.Base(w.names["batch"])) })
+	step(`its number is higher than any before`, w.numberIsNew)
+	step(`there is a new pending request for a (small|large) object with the token (\S+)`, func(size, text string) error {
 		return w.created("/access/"+size, nodes{"token": token(text)})
 	})
-	s.Step(`there is a folder for the jobs that it waits for`, w.thereIsAFolder)
-	s.Step(`the batch has no states`, w.batchHasNoStates)
-	s.Step(`nothing is left of the (job|batch|request)(?:e?s ([A-Z ]+))?(?: and its jobs ([A-Z ]+))?`, w.areGone)
-	s.Step(`nothing is left of the job \(mrt-zk: it is deleted, and in its batch it moves from (\S+) to deleted\)`, w.jobIsDeleted)
-	s.Step(`its status report lists ([A-Z ]+|none) as completed and ([A-Z ]+|none) as failed \(mrt-zk: it has none\)`, func(completed, failed string) error {
+	step(`there is a folder for the jobs that it waits for`, w.thereIsAFolder)
+	step(`the batch has no states`, w.batchHasNoStates)
+	step(`nothing is left of the (job|batch|request)(?:e?s ([A-Z ]+))?(?: and its jobs ([A-Z ]+))?`, w.areGone)
+	step(`nothing is left of the job \(mrt-zk: it is deleted, and in its batch it moves from (\S+) to deleted\)`, w.jobIsDeleted)
+	step(`its status report lists ([A-Z ]+|none) as completed and ([A-Z ]+|none) as failed \(mrt-zk: it has none\)`, func(completed, failed string) error {
 		if w.mrtZK() {
 			return nil // if it were written, something else would have changed
 		}
 		at := w.names["batch"] + "/status-report"
 		return w.wantNode(at, w.statusReport(completed, failed, w.timeIn(at, "last_modified")))
 	})
-	s.Step(`(/locks/\S+) is (there, and stays until it is released|there, and ends with the session|still there|removed)`, w.lockIs)
-	s.Step(`the lock is released`, w.lockIsReleased)
-	s.Step(`there are folders for batches, their UUIDs, and jobs and their states`, func() error {
+	step(`(/locks/\S+) is (there, and stays until it is released|there, and ends with the session|still there|removed)`, w.lockIs)
+	step(`the lock is released`, w.lockIsReleased)
+	step(`there are folders for batches, their UUIDs, and jobs and their states`, func() error {
 		return w.foldersAreThere("", "/batches /batch-uuids /jobs/states")
 	})
-	s.Step(`there is a folder for jobs in each of ([a-z ]+)`, func(states string) error { return w.foldersAreThere("/jobs/states/", states) })
-	s.Step(`there are folders for access requests and for every kind of lock`, func() error {
+	step(`there is a folder for jobs in each of ([a-z ]+)`, func(states string) error { return w.foldersAreThere("/jobs/states/", states) })
+	step(`there are folders for access requests and for every kind of lock`, func() error {
 		return w.foldersAreThere("", strings.Join(append(startFolders, w.localIDs), " "))
 	})
-	s.Step(`the state of the batch is (\S+), and those of its jobs ([A-Z ]+) are ([a-z ]+)`, w.batchAndJobsAre)
-	s.Step(`every step was as documented`, w.asDocumented)
-	s.Step(`submission, configuration, bid and batch-uuids were written only once`, w.writtenOnce)
+	step(`the state of the batch is (\S+), and those of its jobs ([A-Z ]+) are ([a-z ]+)`, w.batchAndJobsAre)
+	step(`every step was as documented`, w.asDocumented)
+	step(`submission, configuration, bid and batch-uuids were written only once`, w.writtenOnce)
 
 	// What was answered.
-	s.Step(`the (other )?worker holds the ((?:job|batch|request)(?: [A-Z])?), with a lock that ends with the session(, and in mrt-zk it is processing)?`, w.workerHas)
-	s.Step(`it has looked at the jobs ([A-Z ]+)`, func(names string) error { return equal("the worker looked at", w.last.Looked, w.ids(names)) })
-	s.Step(`it finds the identifier (\S+)`, func(ark string) error { return equal("the worker found", w.last.Identifier, ark) })
-	s.Step(`the report lists ([A-Z ]+|none) as (newly completed|still failed) and ([A-Z ]+|none) as (newly failed|resumed)(?: \(mrt-zk: ([A-Z ]+|none) and ([A-Z ]+|none)\))?`, w.reported)
-	s.Step(`there is (something|nothing) to send(?: \(mrt-zk: (something)\))?`, w.thereIsToSend)
-	s.Step(`the watch has (fired once|not fired)`, func(how string) error {
+	step(`the (other )?worker holds the ((?:job|batch|request)(?: [A-Z])?), with a lock that ends with the session(, and in mrt-zk it is processing)?`, w.workerHas)
+	step(`it has looked at the jobs ([A-Z ]+)`, func(names string) error { return equal("the worker looked at", w.last.Looked, w.ids(names)) })
+	step(`it finds the identifier (\S+)`, func(ark string) error { return equal("the worker found", w.last.Identifier, ark) })
+	step(`the report lists ([A-Z ]+|none) as (newly completed|still failed) and ([A-Z ]+|none) as (newly failed|resumed)(?: \(mrt-zk: ([A-Z ]+|none) and ([A-Z ]+|none)\))?`, w.reported)
+	step(`there is (something|nothing) to send(?: \(mrt-zk: (something)\))?`, w.thereIsToSend)
+	step(`the watch has (fired once|not fired)`, func(how string) error {
 		return cmp.Or(w.done(), equal("the watch fired", w.last.fired, map[string]int{"fired once": 1, "not fired": 0}[how]))
 	})
-	s.Step(`the answer (has no warning|warns that its depositor will get no report)(?: about it)?`, w.answerWarns)
-	s.Step(`it is refused because (.*)`, w.isRefused)
-	s.Step(`(there is nothing to acquire)`, w.isRefused)
-	s.Step(`it is refused: from (\S+) the (job|batch|request) can move to (.*)`, w.isIllegal)
+	step(`the answer (has no warning|warns that its depositor will get no report)(?: about it)?`, w.answerWarns)
+	step(`it is refused because (.*)`, w.isRefused)
+	step(`(there is nothing to acquire)`, w.isRefused)
+	step(`it is refused: from (\S+) the (job|batch|request) can move to (.*)`, w.isIllegal)
 
 	// How every scenario ends.
-	s.Step(`nothing else has changed`, w.settle)
-	s.Step(`nothing has changed(?: since)?`, w.unchanged)
+	step(`nothing else has changed`, w.settle)
+	step(`nothing has changed(?: since)?`, w.unchanged)
 }

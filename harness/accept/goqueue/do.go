@@ -29,17 +29,6 @@ func (a *actor) acquired(got item, answer *library.Answer) error {
 	return nil
 }
 
-// named stores the ids of what was created, or cleaned up.
-func named(answer *library.Answer, ids []string, err error) error {
-	answer.IDs = append(answer.IDs, ids...)
-	return err
-}
-
-// one is named for a request that creates one item.
-func one(answer *library.Answer, id string, err error) error {
-	return named(answer, []string{id}, err)
-}
-
 // do calls the client.
 func (a *actor) do(ctx context.Context, r library.Request, answer *library.Answer) (err error) {
 	q, id, size := a.q, path.Base(r.Item), newqueue.AccessQueue(path.Base(path.Dir(r.Item)))
@@ -47,14 +36,17 @@ func (a *actor) do(ctx context.Context, r library.Request, answer *library.Answe
 	case "init queue":
 		return q.Init(ctx)
 	case "create batch":
-		id, err := q.CreateBatch(ctx, must(newqueue.ParseSubmission(q.Dialect(), encode(r.Docs["submission"]))))
-		return one(answer, id, err)
+		id, err = q.CreateBatch(ctx, must(newqueue.ParseSubmission(q.Dialect(), encode(r.Docs["submission"]))))
+		answer.IDs = []string{id}
+		return err
 	case "create request":
-		id, err := q.CreateRequest(ctx, newqueue.AccessQueue(r.Name), must(newqueue.ParseToken(encode(r.Docs["token"]))))
-		return one(answer, id, err)
+		id, err = q.CreateRequest(ctx, newqueue.AccessQueue(r.Name), must(newqueue.ParseToken(encode(r.Docs["token"]))))
+		answer.IDs = []string{id}
+		return err
 	case "create job":
-		id, err := q.CreateJob(ctx, id, a.newJobs(r.Jobs)[0])
-		return one(answer, id, err)
+		id, err = q.CreateJob(ctx, id, a.newJobs(r.Jobs)[0])
+		answer.IDs = []string{id}
+		return err
 
 	case "acquire job":
 		job, err := q.AcquireJob(ctx, newqueue.JobState(r.From))
@@ -105,18 +97,19 @@ func (a *actor) do(ctx context.Context, r library.Request, answer *library.Answe
 		return err
 
 	case "clean jobs":
-		ids, err := q.CleanupJobs(ctx)
-		return named(answer, ids, err)
+		answer.IDs, err = q.CleanupJobs(ctx)
+		return err
 	case "clean batches":
-		ids, err := q.CleanupBatches(ctx)
-		return named(answer, ids, err)
+		answer.IDs, err = q.CleanupBatches(ctx)
+		return err
 	case "clean requests":
 		small, err := q.CleanupRequests(ctx, newqueue.AccessSmall)
 		large, largeErr := q.CleanupRequests(ctx, newqueue.AccessLarge)
-		return named(answer, append(small, large...), errors.Join(err, largeErr))
+		answer.IDs = append(small, large...)
+		return errors.Join(err, largeErr)
 	case "repair batches":
-		ids, err := q.RepairBatches(ctx)
-		return named(answer, ids, err)
+		answer.IDs, err = q.RepairBatches(ctx)
+		return err
 	}
 	if got := a.items[r.Item]; got != nil {
 		return a.work(ctx, got, r, answer)
@@ -125,7 +118,7 @@ func (a *actor) do(ctx context.Context, r library.Request, answer *library.Answe
 }
 
 // work does what a worker does with what it has acquired.
-func (a *actor) work(ctx context.Context, got item, r library.Request, answer *library.Answer) error {
+func (a *actor) work(ctx context.Context, got item, r library.Request, answer *library.Answer) (err error) {
 	job, _ := got.(*client.Job)
 	batch, _ := got.(*client.Batch)
 	if job != nil {
@@ -145,8 +138,8 @@ func (a *actor) work(ctx context.Context, got item, r library.Request, answer *l
 	case r.Verb == "set" && job != nil:
 		return job.Save(ctx)
 	case r.Verb == "process" && batch != nil:
-		ids, err := batch.Process(ctx, a.newJobs(r.Jobs)...)
-		return named(answer, ids, err)
+		answer.IDs, err = batch.Process(ctx, a.newJobs(r.Jobs)...)
+		return err
 	case r.Verb == "report" && batch != nil:
 		report, err := batch.Report(ctx)
 		a.reports[r.Item] = report

@@ -56,7 +56,7 @@ func Run(ctx context.Context, opt Options) (*accept.Report, error) {
 	}
 	cfg := opt.Session
 	cfg.Address = address
-	s := &suite{opt: opt, session: cfg, acl: session.ACL(cfg), used: runner.NewUsage()}
+	s := &suite{opt: opt, session: cfg, acl: session.ACL(cfg)}
 	names := opt.Only
 	if names == nil {
 		names = Features
@@ -70,7 +70,7 @@ func Run(ctx context.Context, opt Options) (*accept.Report, error) {
 		tags = strings.TrimPrefix(tags+" && ~@restart", " && ")
 	}
 	problems, err := runner.Run(ctx, runner.Options{
-		Features: all, Tags: tags, Scenario: s.scenario, JUnit: opt.JUnit, Format: opt.Format, Out: opt.Out, Color: opt.Color, Parallel: parallelScenarios,
+		Features: all, Tags: tags, Scenario: s.scenario, JUnit: opt.JUnit, Pretty: opt.Pretty, Out: opt.Out, Color: opt.Color, Parallel: parallelScenarios,
 	}, func() []runner.Case { return s.cases })
 	if err != nil {
 		return nil, err
@@ -83,11 +83,6 @@ func Run(ctx context.Context, opt Options) (*accept.Report, error) {
 		}
 	}
 	r.Problems = append(r.Problems, problems...)
-	if opt.Only == nil && opt.Tags == "" && opt.Server.Nodes() > 0 {
-		for _, pattern := range s.used.Unused() { // these definitions should be removed
-			r.Problems = append(r.Problems, "unused: no scenario says "+pattern)
-		}
-	}
 	return r, nil
 }
 
@@ -96,7 +91,6 @@ type suite struct {
 	opt     Options
 	session zkconn.Config
 	acl     []zk.ACL
-	used    *runner.Usage
 	// alone is locked by a scenario that kills the server, and read-locked by the others.
 	alone sync.RWMutex
 
@@ -109,7 +103,7 @@ func (s *suite) scenario(sc *godog.ScenarioContext) {
 	w := &world{suite: s, dialect: "design"}
 	sc.Before(w.setUp)
 	sc.After(w.tearDown)
-	w.register(s.used.Watch(sc))
+	w.register(runner.StepOf(sc))
 }
 
 // oneLine matches the line breaks of an error, which become "; ".

@@ -197,7 +197,7 @@ func (c *acceptCmd) run(ctx context.Context) (err error) {
 	if err != nil {
 		return c.wrongTags(err)
 	}
-	printCoverage(c.Screen, found, c.form() == accept.Progress)
+	printCoverage(c.Screen, found, !*c.Verbose)
 	return c.conclude(found, c.dialects(), "; "+covered(found))
 }
 
@@ -243,19 +243,11 @@ func (c *acceptCmd) makeChroot(ctx context.Context, session zkconn.Config) error
 
 // options says which scenarios run, and where what they print goes.
 func (c *acceptCmd) options(session zkconn.Config) accept.Options {
-	opt := accept.Options{Session: session, Tags: c.tags, Format: c.form(), Out: c.Out, Color: screen.Colourful(c.Out.Writer)}
+	opt := accept.Options{Session: session, Tags: c.tags, Pretty: *c.Verbose, Out: c.Out, Color: screen.Colourful(c.Out.Writer)}
 	if c.out != "" {
 		opt.JUnit = &c.junit
 	}
 	return opt
-}
-
-// form is the format of the output. With -v, it has every step.
-func (c *acceptCmd) form() accept.Format {
-	if *c.Verbose {
-		return accept.Pretty
-	}
-	return accept.Progress
 }
 
 // parallelScenarios is more than one so that a scenario runs while another waits

@@ -14,15 +14,6 @@ import (
 	"mrtq/features"
 )
 
-// Format is one of godog's formats.
-type Format string
-
-// The formats.
-const (
-	Progress Format = "progress" // a character for each step, and what failed
-	Pretty   Format = "pretty"   // every step
-)
-
 // Options says what to run, and what to print.
 type Options struct {
 	Features []godog.Feature
@@ -31,9 +22,9 @@ type Options struct {
 	// Scenario is called for each scenario, to register its steps.
 	Scenario func(*godog.ScenarioContext)
 
-	Format   Format    // "" means Progress
+	Pretty   bool      // prints every step, in place of a character for each
 	Out      io.Writer // nil means no output
-	Color    bool      // whether the formats for people may have colours
+	Color    bool      // whether there may be colours
 	Parallel int       // how many scenarios run at the same time; 0 means one
 	JUnit    io.Writer // gets the results as JUnit's XML; nil means none
 }
@@ -60,8 +51,12 @@ func Run(ctx context.Context, opt Options, done func() []Case) (problems []strin
 	if opt.Out == nil {
 		out.w = io.Discard
 	}
+	format := "progress"
+	if opt.Pretty {
+		format = "pretty"
+	}
 	suite := godog.TestSuite{Name: "mrtq accept", ScenarioInitializer: opt.Scenario, Options: &godog.Options{
-		Format: string(cmp.Or(opt.Format, Progress)), NoColors: !opt.Color, Strict: true, Tags: opt.Tags, DefaultContext: ctx,
+		Format: format, NoColors: !opt.Color, Strict: true, Tags: opt.Tags, DefaultContext: ctx,
 		Concurrency: max(1, opt.Parallel), FeatureContents: opt.Features, Output: out,
 	}}
 	passed, cases := suite.Run() == 0, done()
