@@ -122,6 +122,11 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 		return nil, err
 	}
 	defer conn.Close()
+	reader, err := zkconn.OpenReader(ctx, s.session)
+	if err != nil {
+		return nil, err
+	}
+	defer reader.Close()
 	own := goqueue.New(goqueue.Options{Session: s.session, Conn: opt.conn, Queue: opt.queue})
 	s.libraries = map[library.Role]library.Library{}
 	for _, role := range library.Roles {
@@ -131,7 +136,7 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 			s.ownClocks, s.lenient = s.ownClocks || !able.Clock, s.lenient || !able.Strict
 		}
 	}
-	s.observer = observer{conn, session.ACL(opt.Session)}
+	s.observer = observer{conn, reader, session.ACL(opt.Session)}
 	ctx, s.stop = context.WithCancelCause(ctx)
 	defer s.stop(nil)
 	return s.run(ctx, all)

@@ -4,13 +4,16 @@ import (
 	"encoding/json"
 
 	"github.com/go-zookeeper/zk"
+
+	"mrtq/internal/zkconn"
 )
 
-// observer is the second connection. It writes what a scenario starts from, and
-// reads the result. It does not use the code under test.
+// observer writes what a scenario starts from, and reads the result on a second connection. It reads with another
+// client than the one that the code under test may use, and does not use that code.
 type observer struct {
-	conn *zk.Conn
-	acl  []zk.ACL // of the znodes that it creates
+	conn   *zk.Conn // writes
+	reader *zkconn.Reader
+	acl    []zk.ACL // of the znodes that it creates
 }
 
 // object is a JSON object that a znode holds.

@@ -241,7 +241,11 @@ func (w *world) look() error {
 	if err := w.flush(); err != nil {
 		return err
 	}
-	seen, err := session.Tree(w.suite.observer.conn, w.root)
+	reader := w.suite.observer.reader.At(w.root)
+	if err := reader.Sync(w.ctx); err != nil {
+		return w.stopIfLost(err)
+	}
+	seen, err := reader.Tree(w.ctx)
 	if err != nil {
 		return w.stopIfLost(err)
 	}
@@ -297,7 +301,7 @@ func (w *world) stopIfLost(err error) error {
 	switch {
 	case errors.Is(err, library.ErrLost), errors.As(err, &driver) && driver.Ends, errors.As(err, &connecting):
 		w.suite.stop(err)
-	case session.Lost(err):
+	case session.Lost(err), errors.Is(err, zkconn.ErrLost):
 		w.suite.stop(fmt.Errorf("%w: %w", library.ErrLost, err))
 	}
 	return err

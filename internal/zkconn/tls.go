@@ -35,25 +35,13 @@ func (t *TLS) Config() (*tls.Config, error) {
 	case t.Cert == "" || t.Key == "":
 		return nil, errors.New("TLS client certificate: give both the certificate and its key")
 	default:
-		pair, err := keyPair(t.Cert, t.Key)
+		pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
 		if err != nil {
 			return nil, fmt.Errorf("TLS client certificate: %w", err)
 		}
 		c.Certificates = []tls.Certificate{pair}
 	}
 	return c, nil
-}
-
-func keyPair(certFile, keyFile string) (tls.Certificate, error) {
-	cert, err := os.ReadFile(certFile)
-	if err != nil {
-		return tls.Certificate{}, err
-	}
-	key, err := os.ReadFile(keyFile)
-	if err != nil {
-		return tls.Certificate{}, err
-	}
-	return tls.X509KeyPair(cert, key)
 }
 
 // secure makes a TLS connection out of a TCP connection. The server's certificate must

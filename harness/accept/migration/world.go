@@ -18,11 +18,12 @@ import (
 	"mrtq/harness/accept/internal/runner"
 	"mrtq/harness/daemons"
 	"mrtq/harness/internal/session"
+	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 )
 
 // world belongs to one scenario. It has two chroots on the server, a working folder, and
-// the outcome of the last command. It reads the chroots through its own session.
+// the outcome of the last command.
 type world struct {
 	*suite
 	root    string // this scenario's chroot
@@ -194,5 +195,17 @@ func (w *world) create(path string, data []byte) error {
 	return nil
 }
 
-// tree reads everything below sub in the scenario's chroot. Paths are relative to sub.
-func (w *world) tree(sub string) (*znode.Tree, error) { return session.Tree(w.conn, w.root+sub) }
+// tree reads everything below sub in the scenario's chroot. Paths are relative to sub. Each look has a session of its own,
+// because a scenario may kill the server.
+func (w *world) tree(sub string) (*znode.Tree, error) {
+	ctx := context.Background()
+	r, err := zkconn.OpenReader(ctx, w.session)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	if err := r.Sync(ctx); err != nil {
+		return nil, err
+	}
+	return r.At(w.root + sub).Tree(ctx)
+}

@@ -1,6 +1,5 @@
 // Package session opens sessions of go-zookeeper/zk, the library that services use. The
-// scenarios work on the new queue and observe it with such sessions, so that the test does
-// not depend on mrtq's own client.
+// scenarios work on the new queue with such sessions.
 package session
 
 import (
