@@ -17,13 +17,12 @@ import (
 func FuzzServer(f *testing.F) {
 	for op := jute.OpCode(-12); op < 110; op++ {
 		b := jute.AppendRequestHeader(make([]byte, jute.LenPrefix), jute.RequestHeader{Xid: 1, Op: op})
-		create := newNode("/fuzz", "x", 0)
-		b = jute.AppendRequest(b, &create)
+		b = appendRequest(b, newNode("/fuzz", "x", 0))
 		jute.SealFrame(b)
 		f.Add(b)
 	}
 	b := jute.AppendRequestHeader(make([]byte, jute.LenPrefix), jute.RequestHeader{Xid: 1, Op: jute.OpMulti})
-	b = jute.AppendRequest(b, &jute.Request{Op: jute.OpMulti, Ops: []jute.Request{opCreate("/a", 0), opDelete("/a", -1), opSet("/a", "x", -1), opCheck("/", -1)}})
+	b = appendRequest(b, jute.Request{Op: jute.OpMulti, Ops: []jute.Request{opCreate("/a", 0), opDelete("/a", -1), opSet("/a", "x", -1), opCheck("/", -1)}})
 	jute.SealFrame(b)
 	f.Add(b)
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -1,6 +1,7 @@
 package minizk_test
 
 import (
+	"bytes"
 	"testing"
 
 	"mrtq/harness/minizk"
@@ -49,7 +50,52 @@ func opSet(path, data string, version int32) jute.Request {
 func opRead(op jute.OpCode, path string) jute.Request { return jute.Request{Op: op, Path: path} }
 
 // packet returns what a client sends for a request.
-func packet(r jute.Request) (jute.OpCode, []byte) { return r.Op, jute.AppendRequest(nil, &r) }
+func packet(r jute.Request) (jute.OpCode, []byte) { return r.Op, appendRequest(nil, r) }
+
+// appendRequest appends the record of a request. Lists of setWatches that are missing are empty.
+func appendRequest(b []byte, r jute.Request) []byte {
+	at := jute.AppendString(b, r.Path)
+	switch r.Op {
+	case jute.OpCreate, jute.OpCreate2, jute.OpCreateContainer:
+		return jute.AppendInt(jute.AppendACLs(jute.AppendBuffer(at, r.Data), r.ACL), r.Flags)
+	case jute.OpCreateTTL:
+		r.Op = jute.OpCreate
+		return jute.AppendLong(appendRequest(b, r), r.TTL)
+	case jute.OpDelete, jute.OpCheck:
+		return jute.AppendInt(at, r.Version)
+	case jute.OpSetData:
+		return jute.AppendInt(jute.AppendBuffer(at, r.Data), r.Version)
+	case jute.OpSetACL:
+		return jute.AppendInt(jute.AppendACLs(at, r.ACL), r.Version)
+	case jute.OpExists, jute.OpGetData, jute.OpGetChildren, jute.OpGetChildren2:
+		return jute.AppendBool(at, r.Watch)
+	case jute.OpGetACL, jute.OpGetAllChildrenNumber, jute.OpGetEphemerals, jute.OpSync:
+		return at
+	case jute.OpAddWatch, jute.OpCheckWatches, jute.OpRemoveWatches:
+		return jute.AppendInt(at, r.Kind)
+	case jute.OpAuth:
+		return jute.AppendBuffer(jute.AppendString(jute.AppendInt(b, 0), r.Scheme), r.Data)
+	case jute.OpSasl:
+		return jute.AppendBuffer(b, r.Data)
+	case jute.OpReconfig: // no members
+		return jute.AppendLong(append(b, bytes.Repeat([]byte{0xff}, 12)...), -1)
+	case jute.OpSetWatches, jute.OpSetWatches2:
+		b = jute.AppendLong(b, r.Since)
+		for i := range map[jute.OpCode]int{jute.OpSetWatches: 3, jute.OpSetWatches2: 5}[r.Op] {
+			paths := []string{} // not null
+			if i < len(r.Watches) {
+				paths = append(paths, r.Watches[i]...)
+			}
+			b = jute.AppendStrings(b, paths)
+		}
+	case jute.OpMulti, jute.OpMultiRead:
+		for _, op := range r.Ops {
+			b = appendRequest(jute.AppendMultiHeader(b, jute.MultiHeader{Op: op.Op, Err: -1}), op)
+		}
+		return jute.AppendMultiEnd(b)
+	}
+	return b
+}
 
 // do sends a request and returns its code. For a cut connection it returns
 // ConnectionLoss.

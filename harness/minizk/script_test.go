@@ -97,7 +97,7 @@ func (w *world) line(what string) {
 			xid = xids[op]
 		}
 		r := a.request(op)
-		c.do(what, xid, op, jute.AppendRequest(nil, &r))
+		c.do(what, xid, op, appendRequest(nil, r))
 	}
 	if len(a.left) > 0 {
 		w.t.Fatalf("%q: what is %q?", what, a.left)

@@ -20,74 +20,41 @@ type Request struct {
 	Ops     []Request   // of multi and multiRead
 }
 
-// field is a part of a record.
-type field struct {
-	read  func(*Decoder, *Request)
-	write func([]byte, *Request) []byte
-}
-
-// part is a field that is one value of a request.
-func part[T any](name string, of func(*Request) *T, read func(*Decoder, string) T, write func([]byte, T) []byte) field {
-	return field{
-		func(d *Decoder, r *Request) { *of(r) = read(d, name) },
-		func(b []byte, r *Request) []byte { return write(b, *of(r)) },
-	}
-}
+// field reads a part of a record.
+type field func(*Decoder, *Request)
 
 var (
-	pathField    = part("path", func(r *Request) *string { return &r.Path }, (*Decoder).String, AppendString)
-	dataField    = part("data", func(r *Request) *[]byte { return &r.Data }, (*Decoder).Buffer, AppendBuffer)
-	flagsField   = part("flags", func(r *Request) *int32 { return &r.Flags }, (*Decoder).Int, AppendInt)
-	ttlField     = part("ttl", func(r *Request) *int64 { return &r.TTL }, (*Decoder).Long, AppendLong)
-	versionField = part("version", func(r *Request) *int32 { return &r.Version }, (*Decoder).Int, AppendInt)
-	watchField   = part("watch", func(r *Request) *bool { return &r.Watch }, (*Decoder).Bool, AppendBool)
-	kindField    = part("kind", func(r *Request) *int32 { return &r.Kind }, (*Decoder).Int, AppendInt)
-	sinceField   = part("relativeZxid", func(r *Request) *int64 { return &r.Since }, (*Decoder).Long, AppendLong)
-	aclField     = field{
-		func(d *Decoder, r *Request) { r.ACL = d.ACLs() },
-		func(b []byte, r *Request) []byte { return AppendACLs(b, r.ACL) },
-	}
-	// The server ignores the type of an auth.
-	schemeField = field{
-		func(d *Decoder, r *Request) { d.Int("type"); r.Scheme = d.String("scheme") },
-		func(b []byte, r *Request) []byte { return AppendString(AppendInt(b, 0), r.Scheme) },
+	pathField    field = func(d *Decoder, r *Request) { r.Path = d.String("path") }
+	dataField    field = func(d *Decoder, r *Request) { r.Data = d.Buffer("data") }
+	aclField     field = func(d *Decoder, r *Request) { r.ACL = d.ACLs() }
+	flagsField   field = func(d *Decoder, r *Request) { r.Flags = d.Int("flags") }
+	ttlField     field = func(d *Decoder, r *Request) { r.TTL = d.Long("ttl") }
+	versionField field = func(d *Decoder, r *Request) { r.Version = d.Int("version") }
+	watchField   field = func(d *Decoder, r *Request) { r.Watch = d.Bool("watch") }
+	kindField    field = func(d *Decoder, r *Request) { r.Kind = d.Int("kind") }
+	sinceField   field = func(d *Decoder, r *Request) { r.Since = d.Long("relativeZxid") }
+	schemeField  field = func(d *Decoder, r *Request) {
+		d.Int("type") // the server ignores it
+		r.Scheme = d.String("scheme")
 	}
 	// A single server ignores the members that join and leave, and the number of the configuration.
-	membersField = field{
-		func(d *Decoder, _ *Request) {
-			d.Buffer("joining")
-			d.Buffer("leaving")
-			d.Buffer("new")
-			d.Long("config")
-		},
-		func(b []byte, _ *Request) []byte {
-			return AppendLong(append(b, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"...), -1)
-		},
+	membersField field = func(d *Decoder, _ *Request) {
+		d.Buffer("joining")
+		d.Buffer("leaving")
+		d.Buffer("new")
+		d.Long("config")
 	}
 	createFields = []field{pathField, dataField, aclField, flagsField}
 	readFields   = []field{pathField, watchField}
 	watchFields  = []field{pathField, kindField}
 )
 
-// lists is a field with n lists of watched paths. It writes a list that is nil, or missing at the end,
-// as an empty one.
+// lists reads n lists of watched paths.
 func lists(n int) field {
-	return field{
-		func(d *Decoder, r *Request) {
-			for range n {
-				r.Watches = append(r.Watches, d.Strings("watches"))
-			}
-		},
-		func(b []byte, r *Request) []byte {
-			for i := range n {
-				paths := []string{} // not null
-				if i < len(r.Watches) {
-					paths = append(paths, r.Watches[i]...)
-				}
-				b = AppendStrings(b, paths)
-			}
-			return b
-		},
+	return func(d *Decoder, r *Request) {
+		for range n {
+			r.Watches = append(r.Watches, d.Strings("watches"))
+		}
 	}
 }
 
@@ -124,25 +91,11 @@ var fields = map[OpCode][]field{
 func (d *Decoder) Request(op OpCode, r *Request) {
 	*r = Request{Op: op}
 	for _, f := range fields[op] {
-		f.read(d, r)
+		f(d, r)
 	}
 	if op == OpMulti || op == OpMultiRead {
 		r.Ops = d.operations()
 	}
-}
-
-// AppendRequest appends the record of r.
-func AppendRequest(b []byte, r *Request) []byte {
-	for _, f := range fields[r.Op] {
-		b = f.write(b, r)
-	}
-	if r.Op == OpMulti || r.Op == OpMultiRead {
-		for i := range r.Ops {
-			b = AppendRequest(AppendMultiHeader(b, MultiHeader{Op: r.Ops[i].Op, Err: -1}), &r.Ops[i])
-		}
-		b = AppendMultiEnd(b)
-	}
-	return b
 }
 
 // inMulti are the operations that can be part of a multi. The value is true for reads, which only a

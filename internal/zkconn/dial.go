@@ -202,7 +202,8 @@ func (s *session) handshake(dialed net.Conn) (*conn, error) {
 // authenticate adds a credential to the session's connection.
 func authenticate(nc net.Conn, in *bufio.Reader, a Auth) error {
 	request := jute.AppendRequestHeader(make([]byte, jute.LenPrefix), jute.RequestHeader{Xid: jute.XidAuth, Op: jute.OpAuth})
-	request = jute.AppendRequest(request, &jute.Request{Op: jute.OpAuth, Scheme: a.Scheme, Data: []byte(*a.credential)})
+	request = jute.AppendString(jute.AppendInt(request, 0), a.Scheme) // the server ignores the number
+	request = jute.AppendBuffer(request, []byte(*a.credential))
 	jute.SealFrame(request)
 	if _, err := nc.Write(request); err != nil {
 		return &handshakeError{err}
