@@ -125,7 +125,7 @@ func (c *restoreCmd) read(ctx context.Context, a *app) (*znode.Tree, error) {
 func (c *restoreCmd) restore(ctx context.Context, a *app, p place, tree *znode.Tree) (res *restore.Result, err error) {
 	show, finish := a.Progress("restoring", "znodes")
 	defer finish()
-	opt := restore.Options{Below: c.below, Ops: a.conn.MaxRate, Say: func(s string) { a.Say("%s", s) }, Progress: show}
+	opt := restore.Options{Below: c.below, Ops: a.conn.MaxRate, Progress: show}
 	err = a.onTarget(ctx, p, func(w *migrate.WritableSide) error {
 		made, err := w.MakeChroot(ctx)
 		if err != nil {

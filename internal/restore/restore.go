@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
@@ -25,7 +24,6 @@ type Options struct {
 	// and otherwise left as they are.
 	Below string
 	Ops   int // most operations in a transaction; 0 means no limit
-	Say   func(string)
 	// Progress is called with how many znodes are created.
 	Progress func(done, total int)
 }
@@ -50,83 +48,45 @@ type Counter struct {
 // was written.
 var ErrOtherData = errors.New("the target already has znodes of the dump, with other data or another ACL")
 
-// most is how often in a row a write may lose its answer, or fail because of other clients, before the
-// restore gives up. pause is the time between two looks.
-const (
-	most  = 6
-	pause = 300 * time.Millisecond
-)
+// most is how often in a row a write may lose its answer before the restore gives up.
+const most = 6
 
-// Restore creates the znodes of a tree that are missing, below the session's chroot, which
-// must exist. The error wraps [ErrOtherData], or comes from the server.
-func Restore(ctx context.Context, w *zkconn.Writer, tree *znode.Tree, opt Options) (*Result, error) {
-	r := &restoring{w: w, tree: tree, opt: opt, before: -1, res: &Result{}}
-	created := 0 // by the tries before
-	for failed := 1; ; failed++ {
-		err := r.try(ctx)
-		if err == nil || ctx.Err() != nil || !mayPass(err) {
-			return r.res, err
-		}
-		if r.res.Created > created {
-			failed, created = 1, r.res.Created
-		}
-		if failed == most {
-			return r.res, fmt.Errorf("%d times in a row: %w", most, err)
-		}
-		opt.Say(fmt.Sprintf("looking again: %v", err))
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return r.res, context.Cause(ctx)
-		}
-	}
-}
-
-// mayPass reports whether a transaction was refused because of what other clients do. It may succeed after another look.
-func mayPass(err error) bool {
-	for _, passing := range []error{zkconn.ErrThrottled, znode.ErrNodeExists, znode.ErrNoNode, znode.ErrBadVersion} {
-		if errors.Is(err, passing) {
-			return true
-		}
-	}
-	return false
-}
-
-// restoring is a restore, which may need several tries.
+// restoring is a restore.
 type restoring struct {
 	w           *zkconn.Writer
 	tree, there *znode.Tree
 	opt         Options
-	before      int // how many znodes the first try found; -1 before that
 	res         *Result
 }
 
-// try does what is missing.
-func (r *restoring) try(ctx context.Context) (err error) {
+// Restore creates the znodes of a tree that are missing, below the session's chroot, which
+// must exist. The error wraps [ErrOtherData], or comes from the server, perhaps because another client has
+// written meanwhile.
+func Restore(ctx context.Context, w *zkconn.Writer, tree *znode.Tree, opt Options) (*Result, error) {
+	r := &restoring{w: w, tree: tree, opt: opt, res: &Result{Ephemerals: []string{}, Counters: []Counter{}}}
 	var roots []string
-	for _, name := range r.tree.Children("/") {
+	for _, name := range tree.Children("/") {
 		roots = append(roots, "/"+name)
 	}
-	if r.there, err = r.w.WithACLs(zkconn.AllACLs).Tree(ctx, roots...); err != nil {
-		return err
+	var err error
+	if r.there, err = w.WithACLs(zkconn.AllACLs).Tree(ctx, roots...); err != nil {
+		return r.res, err
 	}
 	missing, err := r.compare()
 	if err != nil {
-		return err
+		return r.res, err
 	}
-	done := 0
 	for _, ops := range r.transactions(missing) {
-		if err := ctx.Err(); err != nil {
-			return context.Cause(ctx)
+		if ctx.Err() != nil {
+			return r.res, context.Cause(ctx)
 		}
 		if err := r.commit(context.WithoutCancel(ctx), ops); err != nil {
-			return err
+			return r.res, err
 		}
-		done += len(ops)
 		r.res.Created += len(ops)
-		r.opt.Progress(done, len(missing))
+		opt.Progress(r.res.Created, len(missing))
 	}
-	return r.setParentACLs(ctx)
+	return r.res, r.setParentACLs(ctx)
 }
 
 // commit creates znodes together. If the answer is lost, it looks whether they are there.
@@ -173,10 +133,8 @@ func (r *restoring) transactions(nodes []*znode.Node) (all [][]znode.Op) {
 	return all
 }
 
-// compare finds what is missing, parents first, and begins the result.
+// compare finds what is missing, parents first, and says in the result what is there.
 func (r *restoring) compare() (missing []*znode.Node, err error) {
-	res := &Result{Ephemerals: []string{}, Counters: []Counter{}}
-	found := 0
 	var other []string
 	creates := map[string]int64{} // by parent
 	for n := range r.tree.All("/") {
@@ -184,12 +142,12 @@ func (r *restoring) compare() (missing []*znode.Node, err error) {
 		switch {
 		case n.Path == "/", got != nil && !znode.Within(n.Path, r.opt.Below):
 		case n.Stat.EphemeralOwner != 0:
-			res.Ephemerals = append(res.Ephemerals, n.Path)
+			r.res.Ephemerals = append(r.res.Ephemerals, n.Path)
 		case got == nil:
 			missing = append(missing, n)
 			creates[znode.Parent(n.Path)]++
 		case znode.SameData(got.Data, n.Data) && r.mayHave(n, got.ACL):
-			found++
+			r.res.There++
 		default:
 			other = append(other, n.Path)
 		}
@@ -201,10 +159,6 @@ func (r *restoring) compare() (missing []*znode.Node, err error) {
 		}
 		return nil, fmt.Errorf("%w: %s%s; nothing was written; restore into an empty chroot, or remove them first", ErrOtherData, other[0], more)
 	}
-	if r.before < 0 {
-		r.before = found
-	}
-	res.There, res.Created = r.before, found-r.before
 	for n := range r.tree.All(r.opt.Below) {
 		if n.Stat.EphemeralOwner != 0 || n.Path == "/" {
 			continue
@@ -216,10 +170,9 @@ func (r *restoring) compare() (missing []*znode.Node, err error) {
 			c.Found += int64(next)
 		}
 		if c.Found < c.Wanted {
-			res.Counters = append(res.Counters, c)
+			r.res.Counters = append(r.res.Counters, c)
 		}
 	}
-	r.res = res
 	return missing, nil
 }
 
