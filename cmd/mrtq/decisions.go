@@ -41,7 +41,7 @@ func (d *decisionFlags) decisions(a *app, target place) (opt migrate.Decisions, 
 		opt.RecordIs[record] = migrate.Answer(side)
 	}
 	if d.removed == "" {
-		d.removed = fileOf(removedPrefix, target)
+		d.removed = fileOf("mrtq-removed-", target)
 	}
 	if err := a.checkFiles([]files.Named{target.written(), {By: "--removed", Path: d.removed, Kept: true}}); err != nil {
 		return opt, err

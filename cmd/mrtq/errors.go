@@ -35,12 +35,16 @@ var checks = []error{
 	sides.ErrOverwritten,
 }
 
-// withCode gives an error of package migrate that has no exit code its own.
-func withCode(err error) error {
-	if exit.Is(err, exit.Environment) && slices.ContainsFunc(checks, func(c error) bool { return errors.Is(err, c) }) {
-		return exit.Check(err)
+// ofCommand gives an error of package migrate that has no exit code its own, and adds the command unless err is about
+// the command line.
+func ofCommand(name string, err error) error {
+	if err == nil || exit.Is(err, exit.Usage) {
+		return err
 	}
-	return err
+	if exit.Is(err, exit.Environment) && slices.ContainsFunc(checks, func(c error) bool { return errors.Is(err, c) }) {
+		err = exit.Check(err)
+	}
+	return fmt.Errorf("%s: %w", name, err)
 }
 
 // advised is an error with what to do about it.

@@ -113,7 +113,7 @@ func (c *migrateCmd) sides(a *app, args []string) (pair, error) {
 	case c.plan == "":
 		return parsePair(args)
 	}
-	saved, err := readPlan(c.plan)
+	saved, _, err := readPlan(c.plan)
 	if err != nil {
 		return pair{}, err
 	}
@@ -248,11 +248,7 @@ func (c *migrateCmd) conclude(a *app, out migrated, plan *migrate.Plan, at advic
 // fail says why a migration failed, and what to do.
 func (c *migrateCmd) fail(a *app, out migrated, at advice.Situation, err error) error {
 	if errors.Is(err, migrate.ErrBlocked) {
-		if c.output == "json" {
-			a.JSON(out)
-		} else {
-			view.Plan(a.Screen, at.Plan)
-		}
+		a.printAs(c.output, out, func() { view.Plan(a.Screen, at.Plan) })
 		_, word, text := view.PlanVerdict(at.Plan)
 		wrote := "nothing was written"
 		if out.Transactions > 0 {

@@ -27,7 +27,7 @@ type place struct {
 func parsePlace(what, text string) (place, error) {
 	p, err := sides.Parse(text)
 	if err != nil {
-		if _, unread := readPlan(text); unread == nil {
+		if _, _, unread := readPlan(text); unread == nil {
 			err = fmt.Errorf("this is a saved plan, which migrate takes with --plan %s", advice.Word(text))
 		}
 		return place{}, exit.Usagef("%s %q: %w", what, text, err)

@@ -118,22 +118,15 @@ func checkPacket(packet int) error {
 	return nil
 }
 
-// readPlan reads the saved plan that --plan names.
-func readPlan(path string) (*migrate.Plan, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, files.Unread("--plan "+path, err)
+// readPlan reads the saved plan that --plan names. text is what the file holds.
+func readPlan(path string) (plan *migrate.Plan, text []byte, err error) {
+	if text, err = os.ReadFile(path); err != nil {
+		return nil, nil, files.Unread("--plan "+path, err)
 	}
-	plan, err := migrate.ReadPlan(bytes.NewReader(data))
-	if err != nil {
-		return nil, notPlan(path, err)
+	if plan, err = migrate.ReadPlan(bytes.NewReader(text)); err != nil {
+		return nil, nil, fmt.Errorf("--plan %s: %w; make a new one", path, err)
 	}
-	return plan, nil
-}
-
-// notPlan is the error of a file that is no saved plan.
-func notPlan(path string, err error) error {
-	return fmt.Errorf("--plan %s: %w; make a new one", path, err)
+	return plan, text, nil
 }
 
 // besidePlan are the flags of a plan that can be given beside a saved one: the explicit words

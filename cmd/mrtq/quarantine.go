@@ -23,16 +23,11 @@ func fileOf(prefix string, target place) string {
 	return prefix + name + ".ndjson"
 }
 
-const (
-	quarantinePrefix = "mrtq-quarantine-"
-	removedPrefix    = "mrtq-removed-"
-)
-
 // unfit are characters that a file's name should not have.
 var unfit = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
 // quarantineFile is the default name of a migration's quarantine file.
-func quarantineFile(target place) string { return fileOf(quarantinePrefix, target) }
+func quarantineFile(target place) string { return fileOf("mrtq-quarantine-", target) }
 
 // defaultQuarantine is the default quarantine file, if it is in this folder, else "".
 func defaultQuarantine(target place) string {

@@ -73,11 +73,7 @@ func (c *rehearseCmd) run(ctx context.Context, a *app, source string) error {
 	if err != nil {
 		return err
 	}
-	if c.output == "json" {
-		a.JSON(r)
-	} else {
-		view.Rehearsal(a.Screen, r)
-	}
+	a.printAs(c.output, r, func() { view.Rehearsal(a.Screen, r) })
 	tone, word, text := view.RehearsalVerdict(r)
 	var next advice.Next
 	if len(r.Problems) > 0 {

@@ -83,11 +83,7 @@ func (c *releaseCmd) run(ctx context.Context, a *app, args []string) error {
 	if err != nil && !undone {
 		return c.refuse(ctx, a, s, res, err)
 	}
-	if c.output == "json" {
-		a.JSON(res)
-	} else {
-		view.Released(a.Screen, res)
-	}
+	a.printAs(c.output, res, func() { view.Released(a.Screen, res) })
 	c.conclude(ctx, a, s, res, err)
 	if undone {
 		return exit.Check(err)
@@ -120,11 +116,7 @@ func (c *releaseCmd) refuse(ctx context.Context, a *app, s pair, res *migrate.Re
 	case errors.Is(err, migrate.ErrNoQueue):
 		return a.onPlace(ctx, s.target, err)
 	case (errors.Is(err, migrate.ErrNotVerified) || errors.Is(err, migrate.ErrRestored)) && res != nil && res.Verdict != nil:
-		if c.output == "json" {
-			a.JSON(res)
-		} else {
-			view.Verdict(a.Screen, res.Verdict)
-		}
+		a.printAs(c.output, res, func() { view.Verdict(a.Screen, res.Verdict) })
 		a.concludeVerdict(res.Verdict, s, "", "Nothing was released. ")
 		return exit.Check(err)
 	}

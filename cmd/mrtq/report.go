@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -79,18 +78,16 @@ func (c *reportCmd) run(a *app) error {
 
 // read reads the files that the page is made from.
 func (c *reportCmd) read() (*planpage.Data, error) {
-	data, err := os.ReadFile(c.plan)
+	plan, text, err := readPlan(c.plan)
 	if err != nil {
-		return nil, files.Unread("--plan "+c.plan, err)
+		return nil, err
 	}
-	d := &planpage.Data{Made: time.Now(), PlanID: fmt.Sprintf("%x", sha256.Sum256(data)), Version: version()}
-	if d.Plan, err = migrate.ReadPlan(bytes.NewReader(data)); err != nil {
-		return nil, notPlan(c.plan, err)
-	}
+	d := &planpage.Data{Plan: plan, Made: time.Now(), PlanID: fmt.Sprintf("%x", sha256.Sum256(text)), Version: version()}
 	if c.rehearsal == "" {
 		return d, nil
 	}
-	if data, err = os.ReadFile(c.rehearsal); err != nil {
+	data, err := os.ReadFile(c.rehearsal)
+	if err != nil {
 		return nil, files.Unread("--rehearsal "+c.rehearsal, err)
 	}
 	d.Rehearsal = &rehearse.Report{}

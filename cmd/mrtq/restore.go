@@ -81,11 +81,7 @@ func (c *restoreCmd) run(ctx context.Context, a *app, target string) error {
 		behind = fmt.Sprintf(" %s behind the dump's: create and delete as many children there, before clients write.", screen.Count(n, "sequence counter is", "sequence counters are"))
 	}
 	a.Conclude(tone, "done", fmt.Sprintf("%s created, %d already there, %d ephemeral left out.%s", screen.Count(res.Created, "znode", "znodes"), res.There, len(res.Ephemerals), behind), advice.Next{})
-	if c.output == "json" {
-		a.JSON(res)
-	} else {
-		c.print(a, res)
-	}
+	a.printAs(c.output, res, func() { c.print(a, res) })
 	return nil
 }
 

@@ -71,11 +71,7 @@ func (c *rollbackCmd) main(ctx context.Context, a *app, given []string) error {
 	if err != nil && !undone {
 		return c.fail(ctx, a, s, undo, err)
 	}
-	if c.output == "json" {
-		a.JSON(rolledBack{undo, !c.dry && !undone})
-	} else {
-		view.Undo(a.Screen, undo)
-	}
+	a.printAs(c.output, rolledBack{undo, !c.dry && !undone}, func() { view.Undo(a.Screen, undo) })
 	c.conclude(a, s, undo, err)
 	if undone {
 		return exit.Check(err)

@@ -54,7 +54,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		}
 		err = exit.With(exit.Usage, err)
 	}
-	err = interruption(ctx, ran.Name(), exit.During(ran.Name(), withCode(err)))
+	err = interruption(ctx, ran.Name(), ofCommand(ran.Name(), err))
 	if a.Out.Err != nil {
 		err = lostOutput(a.Concluded(), a.Out.Err)
 	}
@@ -213,4 +213,13 @@ func args(names ...string) cobra.PositionalArgs {
 // outputFlag adds -o. The first format is for people.
 func outputFlag(f *pflag.FlagSet, p *string, formats ...string) {
 	settings.Choice(f, p, "output", "o", "format", append([]string{"table"}, formats...)...)
+}
+
+// printAs prints what a command found or did in the format of -o: as JSON, or by people, which is for people.
+func (a *app) printAs(output string, found any, people func()) {
+	if output == "json" {
+		a.JSON(found)
+	} else {
+		people()
+	}
 }

@@ -84,11 +84,7 @@ func (c *showCmd) run(ctx context.Context, a *app, args []string) error {
 		return err
 	}
 	out := shownOf(args[1], item)
-	if c.output == "json" {
-		a.JSON(out)
-	} else {
-		view.Item(a.Screen, item)
-	}
+	a.printAs(c.output, out, func() { view.Item(a.Screen, item) })
 	tone := screen.Good
 	if item.Record == nil && !item.HandedOver || item.Changed || item.Job != "" && len(item.Nodes) == 0 {
 		tone = screen.Attention

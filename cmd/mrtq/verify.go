@@ -89,11 +89,7 @@ func (c *verifyCmd) run(ctx context.Context, a *app, args []string) error {
 			return a.onPlace(ctx, s.target, migrate.ErrNoQueue)
 		}
 	}
-	if c.output == "json" {
-		a.JSON(verified{outcome(v), v})
-	} else {
-		view.Verdict(a.Screen, v)
-	}
+	a.printAs(c.output, verified{outcome(v), v}, func() { view.Verdict(a.Screen, v) })
 	a.sayQuarantine(v, c.quarantine, s.target)
 	a.concludeVerdict(v, s, c.quarantine, "")
 	if !v.OK() {

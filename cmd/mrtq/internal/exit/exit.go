@@ -49,11 +49,3 @@ func Code(err error) int {
 
 // Is reports whether an error has this exit code.
 func Is(err error, code int) bool { return err != nil && Code(err) == code }
-
-// During adds to err what was being done, unless err is about the command line.
-func During(doing string, err error) error {
-	if err == nil || Is(err, Usage) {
-		return err
-	}
-	return fmt.Errorf("%s: %w", doing, err)
-}

@@ -17,12 +17,15 @@ import (
 // helpWidth is how wide help is at most. A word that is longer has a line of its own.
 const helpWidth = 80
 
+// group is a title in a help text, and the names below it.
+type group struct {
+	title string
+	names []string
+}
+
 // groups are the commands by what they are for, in the order in which they are used. The
 // rest, such as cobra's own, is listed last.
-var groups = []struct {
-	title    string
-	commands []string
-}{
+var groups = []group{
 	{"Cutover", []string{"rehearse", "plan", "migrate", "verify", "release", "rollback", "complete", "hold"}},
 	{"Inspect", []string{"status", "show", "report", "inspect", "check"}},
 	{"Servers and tests", []string{"dump", "restore", "zk", "accept"}},
@@ -65,10 +68,7 @@ func Text(cmd *cobra.Command) string {
 }
 
 // flagGroups are the flags that have a title of their own. The others come first.
-var flagGroups = []struct {
-	title string
-	flags []string
-}{
+var flagGroups = []group{
 	{"Choices about records", []string{"consumed", "failed", "completed", "deleted", "undecodable", "inventory-records", "unserviceable", "max-priority", "time", "again", "record-is", "vanished", "removed"}},
 	{"Legacy queue nodes (a queue flag can be repeated, and \"\" means none)", []string{"ingest", "inventory", "access-small", "access-large", "locks"}},
 }
@@ -77,12 +77,7 @@ var flagGroups = []struct {
 // because they would make the column of the names too wide.
 func writeFlags(b *strings.Builder, cmd *cobra.Command) {
 	of := func(f *pflag.Flag) int {
-		return slices.IndexFunc(flagGroups, func(g struct {
-			title string
-			flags []string
-		}) bool {
-			return slices.Contains(g.flags, f.Name)
-		})
+		return slices.IndexFunc(flagGroups, func(g group) bool { return slices.Contains(g.names, f.Name) })
 	}
 	for i := -1; i < len(flagGroups); i++ {
 		title, set := "Flags", pflag.NewFlagSet("", pflag.ContinueOnError)
@@ -144,7 +139,7 @@ func writeCommands(b *strings.Builder, cmd *cobra.Command) {
 	}
 	for _, group := range groups {
 		var list []*cobra.Command
-		for _, name := range group.commands {
+		for _, name := range group.names {
 			if i := slices.IndexFunc(rest, func(c *cobra.Command) bool { return c.Name() == name }); i >= 0 {
 				list, rest = append(list, rest[i]), slices.Delete(rest, i, i+1)
 			}
