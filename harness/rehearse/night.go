@@ -19,17 +19,11 @@ type Night struct {
 	Cleanup []string `json:"cleanup"`
 }
 
-// frozen are the steps in which nothing is submitted.
-var frozen = []string{"plan", "migrate", "verify", "release"}
-
-// forecast says what the night will be.
+// forecast says what the night will be, after the steps from the plan to the release.
 func forecast(p *migrate.Plan, batches map[string]*batch, steps []Step) *Night {
-	n := &Night{Steps: []Step{}, Cleanup: []string{}}
+	n := &Night{Steps: slices.Clone(steps), Cleanup: []string{}}
 	for _, s := range steps {
-		if slices.Contains(frozen, s.Name) {
-			n.Steps = append(n.Steps, s)
-			n.Freeze += s.Seconds
-		}
+		n.Freeze += s.Seconds
 	}
 	for _, b := range batches {
 		if b.Reports {

@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
 
 	"mrtq/harness"
 	"mrtq/harness/daemons"
+	"mrtq/harness/internal/session"
 	"mrtq/internal/znode"
 	"mrtq/migrate"
 )
@@ -35,12 +37,10 @@ type Meter interface {
 	Progress(what, unit string) (show func(done, total int), finish func())
 }
 
-// Doors let tests put in what a rehearsal must find. All may be nil.
+// Doors let tests put in what a rehearsal must find: while the new queue of the first copy is held, and
+// after it was released. A door may change what the plan says, and the queue at root. Both may be nil.
 type Doors struct {
-	// Planned may change what the plan says, after it was made.
-	Planned func(*migrate.Plan)
-	// Held may change the new queue of the first copy while it is held, and Released after it was released.
-	Held, Released func(session daemons.Session, root string) error
+	Held, Released func(p *migrate.Plan, session daemons.Session, root string) error
 }
 
 // The folders of a copy.
@@ -83,7 +83,15 @@ func Run(ctx context.Context, c *Copy, opt Options) (report *Report, err error) 
 			break
 		}
 	}
-	r.report.Verdict, r.report.Seconds = r.report.verdict(), time.Since(began).Seconds()
+	r.report.Seconds = time.Since(began).Seconds()
+	switch {
+	case len(r.report.Problems) > 0:
+		r.report.Verdict = "blocked"
+	case len(r.report.Differences) > 0:
+		r.report.Verdict = "differs"
+	default:
+		r.report.Verdict = "ok"
+	}
 	return r.report, nil
 }
 
@@ -188,10 +196,19 @@ func (p *performance) run() (n int) {
 	return n
 }
 
-// hire returns the workers of the copy. A legacy worker has done the work of the records that
-// were consumed: nobody knows, and that is the worst that can be.
+// hire returns the workers of the copy, of the new queue and of the legacy one. A legacy worker has
+// done the work of the records that were consumed: nobody knows, and that is the worst that can be.
 func (p *performance) hire(ctx context.Context, mishaps float64) *crew {
-	c := newCrew(ctx, p.stage, p.plan.Dialect, p.copy.Queues, p.folder, len(p.records), mishaps)
+	c := &crew{mishaps: mishaps, random: rand.New(rand.NewPCG(1, 1)), failed: map[string]bool{}, newQueue: daemons.NewMirror(), old: daemons.NewMirror()}
+	c.perRound = min(1+len(p.records)/rounds, mostPerRound)
+	nodes := map[string][]string{}
+	for kind, all := range p.copy.Queues.Nodes {
+		nodes[string(kind)] = all
+	}
+	c.World = daemons.New(daemons.Options{
+		Dialect: p.plan.Dialect, Unsized: unsized, New: p.stage.site(ctx, p.folder+newFolder, c.newQueue), Legacy: p.stage.site(ctx, p.folder+oldFolder, c.old),
+		LegacyNodes: nodes, Fails: c.fails,
+	})
 	for _, f := range p.records {
 		if f.Before {
 			c.DoneBefore(f.Key)
@@ -248,17 +265,14 @@ func (r *rehearsal) first(ctx context.Context) error {
 	if err := r.step(ctx, "verify", p.verify); err != nil {
 		return err
 	}
-	if r.opt.Doors.Planned != nil {
-		r.opt.Doors.Planned(p.plan)
+	if err := p.enter(ctx, r.opt.Doors.Held); err != nil {
+		return err
 	}
 	if err := p.foretell(ctx); err != nil {
 		return err
 	}
 	crew := p.hire(ctx, r.opt.Mishaps)
 	defer crew.World.Close()
-	if err := p.enter(ctx, crew, r.opt.Doors.Held); err != nil {
-		return err
-	}
 	held, err := crew.whileHeld()
 	if err != nil {
 		return err
@@ -274,25 +288,24 @@ func (r *rehearsal) first(ctx context.Context) error {
 }
 
 // enter lets a test through a door.
-func (p *performance) enter(ctx context.Context, crew *crew, door func(daemons.Session, string) error) error {
+func (p *performance) enter(ctx context.Context, door func(*migrate.Plan, daemons.Session, string) error) error {
 	if door == nil {
 		return nil
 	}
-	site := p.stage.site(ctx, p.folder+newFolder, crew.newQueue)
-	s, err := site.Connect()
+	s, err := session.Open(ctx, p.stage.cfg)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	return door(s, site.Root)
+	return door(p.plan, s, p.stage.root+p.folder+newFolder)
 }
 
 // workOff lets the workers work the released queue to its end, and compares.
 func (p *performance) workOff(ctx context.Context, crew *crew) error {
-	crew.newQueue.Forget()
-	if err := p.enter(ctx, crew, p.opt.Doors.Released); err != nil {
+	if err := p.enter(ctx, p.opt.Doors.Released); err != nil {
 		return err
 	}
+	crew.newQueue.Forget()
 	if err := p.step(ctx, "check after the release", p.verify); err != nil {
 		return err
 	}

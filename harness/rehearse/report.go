@@ -32,16 +32,6 @@ type Report struct {
 // OK reports whether everything was as foretold.
 func (r *Report) OK() bool { return r.Verdict == "ok" }
 
-func (r *Report) verdict() string {
-	switch {
-	case len(r.Problems) > 0:
-		return "blocked"
-	case len(r.Differences) > 0:
-		return "differs"
-	}
-	return "ok"
-}
-
 // Step is one step of the rehearsal, and how long it took here.
 type Step struct {
 	Name    string  `json:"name"`

@@ -9,7 +9,6 @@ import (
 	"mrtq/harness/daemons"
 	"mrtq/harness/internal/session"
 	"mrtq/internal/layout/merritt/services"
-	"mrtq/migrate"
 	"mrtq/newqueue"
 )
 
@@ -38,21 +37,6 @@ type crew struct {
 // A worker takes a part of all items, and then it is the next one's turn: few, so that the
 // folders behind the first one stay short.
 const rounds, mostPerRound = 20, 250
-
-// newCrew hires the workers of a copy, of the new queue and of the legacy one.
-func newCrew(ctx context.Context, s *stage, dialect newqueue.Dialect, queues migrate.Queues, folder string, items int, mishaps float64) *crew {
-	c := &crew{mishaps: mishaps, random: rand.New(rand.NewPCG(1, 1)), failed: map[string]bool{}, newQueue: daemons.NewMirror(), old: daemons.NewMirror()}
-	c.perRound = min(1+items/rounds, mostPerRound)
-	nodes := map[string][]string{}
-	for kind, all := range queues.Nodes {
-		nodes[string(kind)] = all
-	}
-	c.World = daemons.New(daemons.Options{
-		Dialect: dialect, Unsized: unsized, New: s.site(ctx, folder+newFolder, c.newQueue), Legacy: s.site(ctx, folder+oldFolder, c.old),
-		LegacyNodes: nodes, Fails: c.fails,
-	})
-	return c
-}
 
 // unsized lets Estimate not find the length of a manifest where that does harm: the priority becomes
 // one of three digits.
