@@ -71,7 +71,7 @@ func (t *Tree) AppendChildren(b []byte, who Caller, path string, w Watcher) ([]b
 // as "". So for "/" it subtracts two from the number of all nodes, but for "" only one, and so does
 // Descendants.
 func (t *Tree) Descendants(who Caller, path string) (int, error) {
-	n, err := t.permitted(who, path, znode.PermRead)
+	_, err := t.permitted(who, path, znode.PermRead)
 	switch {
 	case err != nil:
 		return 0, err
@@ -81,7 +81,7 @@ func (t *Tree) Descendants(who Caller, path string) (int, error) {
 		return t.count - 1, nil
 	}
 	below := -1 // without the node itself
-	for range n.all(path) {
+	for range t.Nodes(path) {
 		below++
 	}
 	return below, nil

@@ -18,7 +18,7 @@ func (t *Tree) Nodes(path string) iter.Seq[znode.Node] {
 		if top == nil {
 			return
 		}
-		stack := []visit{{place{path, top}, true}, {place{path, top}, false}}
+		stack := []visit{{path, top, true}, {path, top, false}}
 		for len(stack) > 0 {
 			at := stack[len(stack)-1]
 			stack = stack[:len(stack)-1]
@@ -31,35 +31,10 @@ func (t *Tree) Nodes(path string) iter.Seq[znode.Node] {
 	}
 }
 
-// place is a node, and its path.
-type place struct {
-	path string
-	n    *node
-}
-
-// all yields a node and everything below it, parents first, with the server's own nodes. The root's
-// path is "/" or "".
-func (n *node) all(path string) iter.Seq[place] {
-	return func(yield func(place) bool) {
-		for stack := []place{{path, n}}; len(stack) > 0; {
-			at := stack[len(stack)-1]
-			stack = stack[:len(stack)-1]
-			if !yield(at) {
-				return
-			}
-			if at.n.kids != nil {
-				above := strings.TrimSuffix(at.path, "/")
-				for _, k := range at.n.kids.list {
-					stack = append(stack, place{above + "/" + k.name, k})
-				}
-			}
-		}
-	}
-}
-
 // visit is a step of a walk: to a node itself, or to what is below it. Then its path ends with a slash.
 type visit struct {
-	place
+	path  string
+	n     *node
 	below bool
 }
 
@@ -76,9 +51,9 @@ func (n *node) appendVisits(stack []visit, path string) []visit {
 		if at == SystemRoot {
 			continue
 		}
-		stack = append(stack, visit{place{at, k}, false})
+		stack = append(stack, visit{at, k, false})
 		if k.kids != nil {
-			stack = append(stack, visit{place{below, k}, true})
+			stack = append(stack, visit{below, k, true})
 		}
 	}
 	slices.SortFunc(stack[from:], func(a, b visit) int { return strings.Compare(b.path, a.path) })
