@@ -148,6 +148,20 @@ func writeQueue(path string, opt legacyqueue.Options) (*znode.Tree, error) {
 	return tree, errors.Join(znode.WriteDump(file, tree), file.Close())
 }
 
+// readTree reads everything below the chroot of an address.
+func readTree(ctx context.Context, text string) (*znode.Tree, error) {
+	address, err := zkconn.ParseAddress(text)
+	if err != nil {
+		return nil, err
+	}
+	r, err := zkconn.OpenReader(ctx, zkconn.Config{Address: address})
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return r.Tree(ctx)
+}
+
 // at returns the paths of a tree in a chroot, and the chroot.
 func at(chroot string, tree *znode.Tree) (paths []string) {
 	for n := range tree.All("/") {
@@ -195,7 +209,7 @@ func (b *bench) round(ctx context.Context) error {
 	} {
 		s, err := step.do()
 		if err == nil && step.what == migrate {
-			if tree, err = session.Tree(b.conn, made); err == nil {
+			if tree, err = readTree(ctx, b.address+made); err == nil {
 				paths = at(made, tree)
 				b.result.znodes = len(paths)
 			}
