@@ -101,7 +101,7 @@ func (f *finder) find(ctx context.Context, name string) (err error) {
 
 // readRecord reads the record, where it is.
 func (f *finder) readRecord(ctx context.Context) error {
-	record, err := f.src.FetchOne(ctx, f.item.Path)
+	record, err := only(f.src.Fetch(ctx, slices.Values([]string{f.item.Path})))
 	if err != nil {
 		return err
 	}
@@ -118,10 +118,8 @@ func (f *finder) readRecord(ctx context.Context) error {
 		f.item.HandedOver = e.HandedOver
 		if !record.There && e.Kept {
 			at := f.t.Ledger.Runs[e.Run].KeptPath(e.Job)
-			for kept, err := range f.src.FetchKept(ctx, slices.Values([]string{at}), map[string]string{at: e.Record}) {
-				if record = kept; err != nil {
-					return err
-				}
+			if record, err = only(f.src.FetchKept(ctx, slices.Values([]string{at}), map[string]string{at: e.Record})); err != nil {
+				return err
 			}
 		}
 	}
@@ -131,6 +129,14 @@ func (f *finder) readRecord(ctx context.Context) error {
 	f.item.Record = &record.Record
 	f.item.Changed = e != nil && ledger.HashOf(record.SHA256()) != e.Hash
 	return nil
+}
+
+// only is the one record that was read.
+func only(records iter.Seq2[source.Fetched, error]) (record source.Fetched, err error) {
+	for record, err = range records {
+		break
+	}
+	return record, err
 }
 
 // locate finds the record, or else the job, that a name means.

@@ -63,14 +63,7 @@ func readLegacy(ctx context.Context, t *target.Target, names *target.Names, src 
 		}
 	}
 	run := t.Ledger.Current()
-	others := func(yield func(string) bool) {
-		for path := range src.Paths() {
-			if t.Ledger.Find(path) == nil && !yield(path) {
-				return
-			}
-		}
-	}
-	err := readAll(ctx, src, others, ReadingSource, func(f source.Fetched) error {
+	err := readAll(ctx, src, t.Ledger.NotMigrated(src.Paths()), ReadingSource, func(f source.Fetched) error {
 		if !f.There {
 			return nil
 		}

@@ -17,7 +17,6 @@ import (
 	"mrtq/migrate/internal/plan"
 	"mrtq/migrate/internal/reasons"
 	"mrtq/migrate/internal/rules"
-	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/target"
 	"mrtq/newqueue"
 )
@@ -295,14 +294,7 @@ func (m *migration) apply(ctx context.Context) (steps int, err error) {
 	if err := chain.AdvanceCounters(ctx, parents); err != nil {
 		return chain.Steps(), err
 	}
-	records := func(yield func(source.Fetched, error) bool) {
-		for f, err := range m.src.Fetch(ctx, p.ToCreate()) {
-			if !yield(f, err) {
-				return
-			}
-		}
-	}
-	if err := chain.Send(ctx, p.Pieces(records)); err != nil {
+	if err := chain.Send(ctx, p.Pieces(m.src.Fetch(ctx, p.ToCreate()))); err != nil {
 		return chain.Steps(), err
 	}
 	err = chain.End(ctx, nil, func(r *ledger.Run) { r.State, r.Finished = ledger.Done, now() })

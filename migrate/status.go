@@ -103,8 +103,13 @@ func ReadStatus(ctx context.Context, at *Reader) (*Status, error) {
 		return nil, err
 	}
 	reading := statusReader{t: t, names: names, status: s}
-	for _, read := range []func(context.Context) error{reading.migrators, reading.states, reading.locks, reading.noQueue} {
+	for _, read := range []func(context.Context) error{reading.migrators, reading.states, reading.locks} {
 		if err := read(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if !t.HasQueue() {
+		if s.NoQueue, err = target.ReadNoQueue(ctx, t.Reader); err != nil {
 			return nil, err
 		}
 	}
@@ -332,12 +337,5 @@ func (r *statusReader) locks(ctx context.Context) error {
 		return slices.ContainsFunc(r.status.Locks, func(l LockStatus) bool { return l.Path == request+"/lock" })
 	})
 	slices.SortFunc(r.status.Locks, func(a, b LockStatus) int { return cmp.Compare(a.Path, b.Path) })
-	return err
-}
-
-func (r *statusReader) noQueue(ctx context.Context) (err error) {
-	if !r.t.HasQueue() {
-		r.status.NoQueue, err = target.ReadNoQueue(ctx, r.t.Reader)
-	}
 	return err
 }

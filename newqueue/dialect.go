@@ -28,10 +28,8 @@ var Dialects = []Dialect{Design, MrtZK}
 // ParseDialect returns the dialect with that name, design or mrt-zk. The error
 // lists the names.
 func ParseDialect(s string) (Dialect, error) {
-	for _, d := range Dialects {
-		if s == string(d) {
-			return d, nil
-		}
+	if d := Dialect(s); slices.Contains(Dialects, d) {
+		return d, nil
 	}
 	return "", fmt.Errorf("unknown dialect %q: expected design or mrt-zk", s)
 }
@@ -103,9 +101,9 @@ func (d Dialect) ParseTime(s string) (time.Time, error) {
 	return t, nil
 }
 
-// jobTimeField is the key of the time in a job's status. For a batch and an
+// JobTimeKey returns the key of the time in a job's status. For a batch and an
 // access request it is last_modified in both dialects.
-func (d Dialect) jobTimeField() string {
+func (d Dialect) JobTimeKey() string {
 	if d == MrtZK {
 		return "last_modified"
 	}

@@ -49,7 +49,7 @@ func (s *JobStatus) fields(d Dialect) []field {
 		lastState(d, "last_successful_status", jobNames, &s.LastSuccessful),
 		count("retry_count", &s.RetryCount),
 		d.message(&s.Message),
-		d.date(d.jobTimeField(), &s.LastModified),
+		d.date(d.JobTimeKey(), &s.LastModified),
 	}
 }
 

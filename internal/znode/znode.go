@@ -85,6 +85,15 @@ func (a ACL) Public() string {
 	return a.Scheme + ":" + id + ":" + perms
 }
 
+// PublicACL is [ACL.Public] of all entries of a list.
+func PublicACL(acl []ACL) string {
+	var who []string
+	for _, a := range acl {
+		who = append(who, a.Public())
+	}
+	return strings.Join(who, ", ")
+}
+
 // The permission bits of an [ACL].
 const (
 	PermRead   int32 = 1

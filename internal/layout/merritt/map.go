@@ -112,9 +112,6 @@ func object(d newqueue.Dialect, read func(*layout.Reading) any) func(*layout.Rea
 	}
 }
 
-// jobTimeKeys are the keys of the time in a job's status.
-var jobTimeKeys = map[newqueue.Dialect]string{newqueue.Design: "last_modification_date", newqueue.MrtZK: "last_modified"}
-
 // parseConfiguration parses a configuration, and checks the keys for which the
 // client library accepts only strings.
 func parseConfiguration(data []byte) (newqueue.Object, error) {
@@ -151,7 +148,7 @@ func statusCodec(d newqueue.Dialect, key string, of func(o newqueue.Object, r *l
 }
 
 func jobStatus(d newqueue.Dialect) func(*layout.Reading) any {
-	return statusCodec(d, jobTimeKeys[d], func(o newqueue.Object, r *layout.Reading) error {
+	return statusCodec(d, d.JobTimeKey(), func(o newqueue.Object, r *layout.Reading) error {
 		s, err := o.JobStatus(d)
 		if err != nil {
 			return err

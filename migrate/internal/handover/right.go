@@ -36,7 +36,7 @@ func MayHandOver(ctx context.Context, w *zkconn.Writer, src *source.Source, orig
 	}
 	var why error
 	refuse := func(do, path string, acl []znode.ACL) {
-		why = reasons.Join(why, fmt.Errorf("%w: the session may not %s %s, whose ACL is %s", ErrNoRight, do, path, aclText(acl)))
+		why = reasons.Join(why, fmt.Errorf("%w: the session may not %s %s, whose ACL is %s", ErrNoRight, do, path, znode.PublicACL(acl)))
 	}
 	for _, n := range src.Nodes {
 		path := origin.Path(n.Path)
@@ -64,12 +64,4 @@ func MayHandOver(ctx context.Context, w *zkconn.Writer, src *source.Source, orig
 		refuse("create "+ledger.KeptRoot+" in", origin.Chroot, acl)
 	}
 	return cmp.Or(err, why)
-}
-
-func aclText(acl []znode.ACL) string {
-	var who []string
-	for _, a := range acl {
-		who = append(who, a.Public())
-	}
-	return strings.Join(who, ", ")
 }

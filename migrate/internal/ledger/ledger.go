@@ -206,6 +206,17 @@ func (l *Ledger) All() iter.Seq[*Migrated] {
 	}
 }
 
+// NotMigrated yields those paths of records that are not in the ledger.
+func (l *Ledger) NotMigrated(records iter.Seq[string]) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for record := range records {
+			if l.Find(record) == nil && !yield(record) {
+				return
+			}
+		}
+	}
+}
+
 // OfRun yields all entries of a run that no rollback has taken back, in the order in which
 // they were made. That includes entries of records that a later run migrated again.
 func (l *Ledger) OfRun(run int) iter.Seq[*Migrated] {

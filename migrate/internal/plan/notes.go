@@ -58,11 +58,7 @@ func (b *Builder) addNotes() {
 	b.noteLists()
 	for _, n := range b.in.Source.Nodes {
 		if !znode.IsOpenACL(n.ACL) {
-			var who []string
-			for _, a := range n.ACL {
-				who = append(who, a.Public())
-			}
-			b.warn(n.Path, "this legacy queue is not open to all, and the new znodes don't get its ACL: "+strings.Join(who, ", "))
+			b.warn(n.Path, "this legacy queue is not open to all, and the new znodes don't get its ACL: "+znode.PublicACL(n.ACL))
 		}
 	}
 	slices.SortStableFunc(p.Warnings, func(x, y Warning) int { return strings.Compare(x.Path, y.Path) })

@@ -65,7 +65,9 @@ func (b *Batch) Add(r Record, s State, d newqueue.Dialect) {
 	b.submission.add(b.Key, r, b.Jobs == 0, d)
 	b.Jobs++
 	b.in[slices.Index(newqueue.BatchFolders, s.Job.Folder())]++
-	b.changed = later(b.changed, r.Legacy.Header.Time)
+	if at := r.Legacy.Header.Time; at.After(b.changed) {
+		b.changed = at
+	}
 }
 
 // In returns how many of the jobs begin in a folder.
@@ -132,20 +134,4 @@ func (b *Batch) All(d newqueue.Dialect) []Node {
 		}
 	}
 	return append(nodes, b.Closing()...)
-}
-
-// earlier is the earlier of two times. The zero time doesn't count.
-func earlier(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
-}
-
-// later is the later of two times. The zero time doesn't count.
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }

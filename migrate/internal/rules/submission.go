@@ -63,7 +63,9 @@ func (s *submission) add(key BatchKey, r Record, first bool, d newqueue.Dialect)
 	if first { // the records of a batch have much the same properties, and a large queue has many batches
 		s.mode, s.values = submissionMode(p), make([]sharedValue, 0, min(len(p), len(shared)))
 	}
-	s.date = earlier(s.date, r.Legacy.Header.Time)
+	if at := r.Legacy.Header.Time; s.date.IsZero() || !at.IsZero() && at.Before(s.date) {
+		s.date = at
+	}
 	for _, f := range shared {
 		if f.set != nil || d == newqueue.MrtZK {
 			s.share(key, f.property, f.wide && key.Kind == OfBatch, first, Text(p, f.property), r.Path)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"iter"
 	"runtime"
-	"slices"
 	"sync"
 
 	"mrtq/internal/zkconn"
@@ -163,12 +162,4 @@ func (s *Source) Records(ctx context.Context) iter.Seq2[rules.Record, error] {
 			}
 		}
 	}
-}
-
-// FetchOne reads and decodes one record.
-func (s *Source) FetchOne(ctx context.Context, path string) (Fetched, error) {
-	for f, err := range s.Fetch(ctx, slices.Values([]string{path})) {
-		return f, err
-	}
-	return Fetched{}, nil
 }

@@ -111,7 +111,8 @@ func (c *comparison) look(suspects []suspect) ([]sight, error) {
 			paths = append(paths, suspects[i].stranger)
 		}
 	}
-	nodes, err := c.v.t.Reader.GetAll(c.ctx, compactPaths(paths), nil)
+	slices.Sort(paths)
+	nodes, err := c.v.t.Reader.GetAll(c.ctx, slices.Compact(paths), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -148,11 +149,6 @@ func (c *comparison) look(suspects []suspect) ([]sight, error) {
 		}
 	}
 	return seen, nil
-}
-
-func compactPaths(paths []string) []string {
-	slices.Sort(paths)
-	return slices.Compact(paths)
 }
 
 // jobOf is the id of the job that a path of a job or of an entry belongs to.

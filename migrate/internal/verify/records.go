@@ -197,14 +197,7 @@ var asked = map[handover.Question]struct {
 
 // others looks at the records that were not migrated.
 func (v *verifier) others(ctx context.Context) error {
-	paths := func(yield func(string) bool) {
-		for path := range v.src.Paths() {
-			if v.t.Ledger.Find(path) == nil && !yield(path) {
-				return
-			}
-		}
-	}
-	for f, err := range v.src.Fetch(ctx, paths) {
+	for f, err := range v.src.Fetch(ctx, v.t.Ledger.NotMigrated(v.src.Paths())) {
 		if err != nil {
 			return err
 		}
