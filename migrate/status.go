@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"mrtq/internal/election"
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/target"
@@ -148,7 +147,7 @@ func (r *statusReader) migrators(ctx context.Context) error {
 	}
 	places, err := r.t.Reader.GetAll(ctx, paths, nil)
 	for _, n := range places {
-		if election.Held(n.Stat) {
+		if n.Stat.EphemeralOwner != 0 { // otherwise no session holds the place
 			r.status.AtWork++
 		}
 	}

@@ -83,7 +83,7 @@ func (c *rawConn) Connect(req jute.ConnectRequest) (jute.ConnectResponse, error)
 	}
 	d := jute.NewDecoder(b)
 	resp := d.ConnectResponse()
-	if err := d.End(); err != nil {
+	if err := end(d); err != nil {
 		return jute.ConnectResponse{}, err
 	}
 	c.Session = resp

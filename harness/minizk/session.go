@@ -135,20 +135,3 @@ func (s *Server) ExpireSession(id int64) bool {
 	}
 	return ss != nil
 }
-
-// Disconnect cuts a session's connection and reports whether there was one. The session stays, so
-// its client can reconnect.
-func (s *Server) Disconnect(id int64) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	ss := s.sessions.byID[id]
-	if ss == nil || ss.conn == nil {
-		return false
-	}
-	ss.conn.out.abort()
-	// Don't wait until the connection's goroutine notices the end, because its replies and
-	// events must not be sent any more.
-	s.tree.Forget(ss.conn)
-	ss.conn = nil
-	return true
-}

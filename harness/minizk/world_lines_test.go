@@ -48,10 +48,18 @@ func (w *world) stat(s znode.Stat) string {
 		s.Version, s.Cversion, s.Aversion, w.owner(s.EphemeralOwner), s.DataLength, s.NumChildren)
 }
 
+// end returns why a record can't be read, or that bytes follow it.
+func end(d *jute.Decoder) error {
+	if d.Err() == nil && d.Len() > 0 {
+		return fmt.Errorf("%d bytes follow the record", d.Len())
+	}
+	return d.Err()
+}
+
 func (w *world) event(p rawPacket) string {
 	d := jute.NewDecoder(p.Body)
 	e := d.WatcherEvent()
-	if err := d.End(); err != nil {
+	if err := end(d); err != nil {
 		return fmt.Sprintf("unreadable (%v) %x", err, p.Body)
 	}
 	kind := map[int32]string{jute.EventCreated: "created", jute.EventDeleted: "deleted", jute.EventDataChanged: "changed", jute.EventChildrenChanged: "children"}[e.Type]
@@ -66,7 +74,7 @@ func (w *world) reply(op jute.OpCode, p rawPacket) string {
 	if len(p.Body) > 0 {
 		body = w.record(op, d)
 	}
-	if err := d.End(); err != nil {
+	if err := end(d); err != nil {
 		return fmt.Sprintf("%s record %s (%v)", head, hex.EncodeToString(p.Body), err)
 	}
 	return strings.TrimSpace(head + " " + body)

@@ -72,7 +72,7 @@ func (p *Place) Lead(ctx context.Context, report func(Ahead)) error {
 			if err != nil {
 				return err
 			}
-			p.strays[ahead] = !Held(n.Stat)
+			p.strays[ahead] = n.Stat.EphemeralOwner == 0
 			if p.strays[ahead] {
 				report(Ahead{Path: ahead, Stray: true})
 				continue
@@ -126,6 +126,3 @@ func (p *Place) Resign(ctx context.Context) error {
 		return nil
 	}
 }
-
-// Held reports whether a session holds the place.
-func Held(stat znode.Stat) bool { return stat.EphemeralOwner != 0 }

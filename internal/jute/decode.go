@@ -8,11 +8,10 @@ import (
 
 // What can be wrong with a record. A *[DecodeError] wraps one of these.
 var (
-	ErrShort    = errors.New("ends too early")
-	ErrLength   = errors.New("length is out of range")
-	ErrTrailing = errors.New("bytes left over")
-	ErrOp       = errors.New("operation not allowed here")
-	ErrNull     = errors.New("is null")
+	ErrShort  = errors.New("ends too early")
+	ErrLength = errors.New("length is out of range")
+	ErrOp     = errors.New("operation not allowed here")
+	ErrNull   = errors.New("is null")
 )
 
 // DecodeError says which field of a record could not be read, at which byte of the payload.
@@ -55,15 +54,6 @@ func (d *Decoder) fail(off int, field string, err error) {
 	if d.err == nil {
 		d.err = &DecodeError{Off: off, Field: field, Err: err}
 	}
-}
-
-// End returns the first error, or a *[DecodeError] with ErrTrailing if bytes are left. minizk does
-// not call it for requests, because ZooKeeper ignores bytes after a request.
-func (d *Decoder) End() error {
-	if d.err == nil && d.Len() != 0 {
-		d.fail(d.off, "end", ErrTrailing)
-	}
-	return d.err
 }
 
 func (d *Decoder) take(n int, field string) []byte {

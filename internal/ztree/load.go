@@ -18,16 +18,12 @@ type Loader struct {
 	// incomplete has the nodes without a Stat until Tree is called. The value is true for a
 	// parent that had to be made up.
 	incomplete map[*node]bool
-
-	// Nodes often have the same parent as the one before.
-	lastPath string
-	last     *node
 }
 
 // NewLoader returns a Loader of an empty tree.
 func NewLoader() *Loader {
 	t := New()
-	return &Loader{t: t, incomplete: map[*node]bool{t.root: true}, lastPath: "", last: t.root}
+	return &Loader{t: t, incomplete: map[*node]bool{t.root: true}}
 }
 
 // lost is what a dump knows of a node that could not be read.
@@ -63,15 +59,12 @@ func (l *Loader) place(path string) (*node, error) {
 		return l.t.root, nil
 	}
 	parentPath, name, _ := split(path) // the path is valid
-	parent := l.last
-	if parentPath != l.lastPath {
-		if parent = l.t.lookup(parentPath); parent == nil {
-			var err error
-			if parent, err = l.place(parentPath); err != nil {
-				return nil, err
-			}
+	parent := l.t.lookup(parentPath)
+	if parent == nil {
+		var err error
+		if parent, err = l.place(parentPath); err != nil {
+			return nil, err
 		}
-		l.lastPath, l.last = parentPath, parent
 	}
 	if n := parent.child(name); n != nil {
 		return n, nil
