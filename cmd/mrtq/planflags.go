@@ -74,8 +74,8 @@ func (p *planFlags) decisionFlags(f *pflag.FlagSet) {
 
 // options checks the flags, and returns them as a plan's options.
 func (p *planFlags) options(s pair) (migrate.Options, error) {
-	if err := checkPacket(p.packet); err != nil {
-		return migrate.Options{}, err
+	if p.packet < leastPacket {
+		return migrate.Options{}, exit.Usagef("--packet %d: expected at least %d", p.packet, leastPacket)
 	}
 	if n := utf8.RuneCountInString(text.Line(strings.TrimSpace(p.note))); n > migrate.MaxNote {
 		return migrate.Options{}, exit.Usagef("--note: it has %d characters, expected at most %d", n, migrate.MaxNote)
@@ -110,13 +110,8 @@ func (p *planFlags) options(s pair) (migrate.Options, error) {
 		NewQueue: p.newQueue, HoldAgain: p.holdAgain, Restored: p.restored, Source: s.source.Text, Target: s.target.Text}, nil
 }
 
-func checkPacket(packet int) error {
-	const least = 128 << 10
-	if packet < least {
-		return exit.Usagef("--packet %d: expected at least %d", packet, least)
-	}
-	return nil
-}
+// leastPacket is the least that --packet may be.
+const leastPacket = 128 << 10
 
 // readPlan reads the saved plan that --plan names. text is what the file holds.
 func readPlan(path string) (plan *migrate.Plan, text []byte, err error) {

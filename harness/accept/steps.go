@@ -48,9 +48,9 @@ func (w *world) register(step runner.Step) {
 	step(`a request for a (small|large) object comes in with the token (\S+)`, func(size, text string) error {
 		return w.act("API", request{Verb: "create", What: "request", Name: size, Docs: nodes{"token": token(text)}})
 	})
-	step(`the worker creates these jobs in it`, w.workerMakesJobs)
+	step(`the worker creates these jobs in it`, w.workerMakes(request{Verb: "process"}))
 	step(`the worker creates no job in it`, func() error { return w.act("worker", request{Verb: "process"}) })
-	step(`a batch worker adds one job to it`, w.workerMakesOneJobMore)
+	step(`a batch worker adds one job to it`, w.workerMakes(request{Verb: "create", What: "job", Item: "batch"}))
 
 	// What a worker does.
 	step(`(the|another) worker acquires the next (job|batch|request) (?:in|for a) (\S+)(?: object)?`, w.workerAcquires)

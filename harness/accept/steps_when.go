@@ -56,18 +56,15 @@ func found(service, url string) (name string, doc object) {
 // identifiers are what a worker writes when it mints one.
 func identifiers(ark string) object { return object{"primary_id": ark, "local_id": []string{"loc-1"}} }
 
-func (w *world) workerMakesJobs(t *godog.Table) (err error) {
-	if w.jobs, err = w.manifest(t); err != nil {
-		return err
+// workerMakes returns a step that creates the jobs of a table.
+func (w *world) workerMakes(r request) func(*godog.Table) error {
+	return func(t *godog.Table) (err error) {
+		if w.jobs, err = w.manifest(t); err != nil {
+			return err
+		}
+		r.Jobs = w.jobs
+		return w.act("worker", r)
 	}
-	return w.act("worker", request{Verb: "process", Jobs: w.jobs})
-}
-
-func (w *world) workerMakesOneJobMore(t *godog.Table) (err error) {
-	if w.jobs, err = w.manifest(t); err != nil {
-		return err
-	}
-	return w.act("worker", request{Verb: "create", What: "job", Item: "batch", Jobs: w.jobs})
 }
 
 func (w *world) submissionComesIn(uuid string) error {

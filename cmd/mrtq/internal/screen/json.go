@@ -1,7 +1,6 @@
 package screen
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -40,15 +39,10 @@ func (e escaping) Write(b []byte) (int, error) {
 // encodeJSON writes v and a newline. Like [text.Printable], it escapes every character
 // that a terminal would act on. encoding/json escapes only those below 0x20.
 func encodeJSON(w io.Writer, v any, indent string) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
+	enc := json.NewEncoder(Escaped(w)) // it writes once
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", indent)
-	if err := enc.Encode(v); err != nil {
-		return err
-	}
-	_, err := w.Write(escapeUnprintable(b.Bytes()))
-	return err
+	return enc.Encode(v)
 }
 
 // acting matches the characters of 0x7f or more that move a cursor, reorder text or end a line.

@@ -18,7 +18,7 @@ type meter struct {
 	mu    sync.Mutex
 	out   io.Writer
 	now   func() time.Time
-	width func() int // the terminal's width; nil if there is no terminal
+	width func() int // the terminal's width; nil unless it can overwrite a line
 	ticks bool       // whether it ticks by itself; in tests, the test calls tick
 	// silence is for how long the servers have not answered; nil if there are none.
 	silence func() time.Duration
@@ -44,12 +44,6 @@ const (
 	meterSay   = 10 * time.Second       // between lines elsewhere
 	patience   = 3 * time.Second        // a server that takes longer to answer is silent
 )
-
-// newMeter returns a meter that writes to out. width is nil unless out is a terminal
-// that can overwrite a line.
-func newMeter(out io.Writer, now func() time.Time, width func() int) *meter {
-	return &meter{out: out, now: now, width: width}
-}
 
 // begin begins a step inside the current one.
 func (m *meter) begin(what, unit string) *step {

@@ -11,7 +11,7 @@ import (
 func meterAt(width func() int) (m *meter, screen *bytes.Buffer, after func(time.Duration)) {
 	now := time.Date(2026, 11, 22, 2, 0, 0, 0, time.UTC)
 	screen = &bytes.Buffer{}
-	m = newMeter(screen, func() time.Time { return now }, width)
+	m = &meter{out: screen, now: func() time.Time { return now }, width: width}
 	return m, screen, func(d time.Duration) { now = now.Add(d) }
 }
 

@@ -66,8 +66,7 @@ func New(stdout, stderr io.Writer) *Screen {
 			return columns
 		}
 	}
-	s := &Screen{Out: &Output{Writer: stdout}, meter: newMeter(stderr, time.Now, width), err: stderr}
-	s.meter.ticks = true
+	s := &Screen{Out: &Output{Writer: stdout}, meter: &meter{out: stderr, now: time.Now, width: width, ticks: true}, err: stderr}
 	if width != nil {
 		s.Out.clear = s.meter.clear
 	}

@@ -17,11 +17,11 @@ func TestShape(t *testing.T) {
 		"two lines":   {"Verify: passed. The target matches the source.\nNext:\n    " + roll, "Verify: passed. The target matches the\nsource.\nNext:\n    " + roll},
 		"a long word": {strings.Repeat("x", 50), strings.Repeat("x", 40) + "\n" + strings.Repeat("x", 10)},
 	} {
-		onTerminal := &Screen{meter: newMeter(&bytes.Buffer{}, time.Now, func() int { return 40 })}
+		onTerminal := &Screen{meter: &meter{out: &bytes.Buffer{}, now: time.Now, width: func() int { return 40 }}}
 		if got := onTerminal.shape(c.line); got != c.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", name, got, c.want)
 		}
-		inPipe := &Screen{meter: newMeter(&bytes.Buffer{}, time.Now, nil)}
+		inPipe := &Screen{meter: &meter{out: &bytes.Buffer{}, now: time.Now}}
 		if got := inPipe.shape(c.line); got != c.line {
 			t.Errorf("%s: in a pipe: %q", name, got)
 		}

@@ -20,7 +20,23 @@ func (s *Screen) Table(title string, header []string, rows []Row) {
 	if title != "" {
 		s.Prose("", title)
 	}
-	for _, line := range s.tableLines(header, rows) {
+	printable := make([]Row, len(rows))
+	for i, r := range rows {
+		for _, v := range r {
+			if cell, ok := v.(string); ok {
+				v = Cell(cell)
+			}
+			printable[i] = append(printable[i], v)
+		}
+	}
+	var lines []string
+	if screen, ok := Terminal(s.Out.Writer); ok {
+		columns, _ := Size(screen)
+		lines = fit(header, printable, columns)
+	} else {
+		lines = plainLines(header, printable)
+	}
+	for _, line := range lines {
 		s.Println(strings.TrimRight(line, " "))
 	}
 	s.Println()
@@ -40,31 +56,6 @@ func List[T any](s *Screen, title string, items []T, header []string, row func(T
 		rows = append(rows, row(x))
 	}
 	s.Table(title, header, rows)
-}
-
-func (s *Screen) tableLines(header []string, rows []Row) []string {
-	rows = printableCells(rows)
-	screen, ok := Terminal(s.Out.Writer)
-	if !ok {
-		return plainLines(header, rows)
-	}
-	columns, _ := Size(screen)
-	return fit(header, rows, columns)
-}
-
-// printableCells makes each cell's text safe to print, on one line.
-func printableCells(rows []Row) []Row {
-	out := make([]Row, len(rows))
-	for i, r := range rows {
-		out[i] = make([]any, len(r))
-		for j, v := range r {
-			if s, ok := v.(string); ok {
-				v = Cell(s)
-			}
-			out[i][j] = v
-		}
-	}
-	return out
 }
 
 // fit shows a table on a screen of this width, so that nothing is cut off: as many columns

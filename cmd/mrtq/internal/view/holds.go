@@ -22,27 +22,18 @@ func HoldNames(paths []string) string {
 	return Some(names)
 }
 
-// ownerText says who an owner of a hold is. If it is no run, it also says since when, and
-// why.
-func ownerText(o migrate.HoldOwner) string {
-	text := o.By
-	if migrate.IsRun(text) {
-		return text
-	}
-	if !o.At.IsZero() {
-		text += " since " + o.At.Format(time.RFC3339)
-	}
-	if o.Why != "" {
-		text += " (" + o.Why + ")"
-	}
-	return text
-}
-
-// ownersText names all owners of a hold.
+// ownersText names all owners of a hold. Of one that is no run, it also says since when, and why.
 func ownersText(owners []migrate.HoldOwner) string {
 	var texts []string
 	for _, o := range owners {
-		texts = append(texts, ownerText(o))
+		text := o.By
+		if !migrate.IsRun(o.By) && !o.At.IsZero() {
+			text += " since " + o.At.Format(time.RFC3339)
+		}
+		if !migrate.IsRun(o.By) && o.Why != "" {
+			text += " (" + o.Why + ")"
+		}
+		texts = append(texts, text)
 	}
 	return strings.Join(texts, " and ")
 }
