@@ -98,11 +98,12 @@ func (c *inspectCmd) printAll(ctx context.Context, a *app, src *migrate.Source) 
 	defer finish()
 	print := view.NewRecordPrinter(a.Screen, c.output)
 	var counted tally
-	for r, err := range src.Records(ctx) {
+	for f, err := range src.Fetch(ctx, src.Paths()) {
 		if err != nil {
 			return counted, err
 		}
-		if !c.wants(r) {
+		r := f.Record
+		if !f.There || !c.wants(r) {
 			continue
 		}
 		counted.records++

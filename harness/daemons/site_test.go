@@ -106,9 +106,10 @@ func (s *site) place(t *testing.T) daemons.Site {
 // failed and the consumed jobs, and moved their payload.
 func (s *site) home(t *testing.T) *daemons.Home {
 	h := daemons.EmptyHome()
-	for r, err := range s.source(t).Records(t.Context()) {
+	src := s.source(t)
+	for r, err := range src.Fetch(t.Context(), src.Paths()) {
 		must(t, err)
-		if r.Err != nil {
+		if !r.There || r.Err != nil {
 			continue
 		}
 		batch, _ := r.Legacy.Payload.Text("batchID")

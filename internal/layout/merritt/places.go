@@ -124,7 +124,9 @@ func (p *places) visit(v layout.Visit) {
 			j.bid, b.jobs = b.bid, true
 		}
 	case "job-configuration":
-		p.reading.configuration(v)
+		o, _ := v.Value.(newqueue.Object)
+		p.reading.batchID, _ = o["batch_id"].(string)
+		p.reading.jobID, _ = o["jobID"].(string)
 	case "job-status":
 		o, _ := v.Value.(newqueue.Object)
 		s, err := o.JobStatus(p.d)
@@ -329,12 +331,6 @@ func (p *places) entriesOf(jid string, j *jobPlace) {
 type jobReading struct {
 	jid            string
 	batchID, jobID string // batch_id and jobID of its configuration, "" for none
-}
-
-func (r *jobReading) configuration(v layout.Visit) {
-	o, _ := v.Value.(newqueue.Object)
-	r.batchID, _ = o["batch_id"].(string)
-	r.jobID, _ = o["jobID"].(string)
 }
 
 // jobKey stands for a BID and a jobID. It is a digest, because a tree can have millions.

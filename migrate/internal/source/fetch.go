@@ -147,19 +147,3 @@ func (s *Source) FetchKept(ctx context.Context, paths iter.Seq[string], kept map
 	other.r, other.kept = s.r.At("/"), kept
 	return other.Fetch(ctx, paths)
 }
-
-// Records reads and decodes all records in byte order of their paths. A bad record has an
-// Err. A record that has been removed since it was listed is left out.
-func (s *Source) Records(ctx context.Context) iter.Seq2[rules.Record, error] {
-	return func(yield func(rules.Record, error) bool) {
-		for f, err := range s.Fetch(ctx, s.Paths()) {
-			if err != nil {
-				yield(rules.Record{}, err)
-				return
-			}
-			if f.There && !yield(f.Record, nil) {
-				return
-			}
-		}
-	}
-}

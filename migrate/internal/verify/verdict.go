@@ -9,8 +9,8 @@
 //	records.go   what became of each legacy record
 //	exact.go     a job against what its record should have become
 //	account.go   a job against what the layout allows
-//	batches.go   the batches, and what else the layout has lists of (lists.go)
-//	entries.go   entries that are in the wrong place
+//	batches.go   the batches
+//	entries.go   entries that are in the wrong place, and names that no reader knows
 package verify
 
 import (
