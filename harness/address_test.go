@@ -116,7 +116,7 @@ func TestAddressRefusals(t *testing.T) {
 // With credentials, the harness creates a chroot that no other client can read.
 func TestAddressWithCredentials(t *testing.T) {
 	real := harness.ForTest(t, harness.TestBackend(), harness.Options{})
-	mine := harness.Options{Client: harness.Client{Credentials: []harness.Credential{zkconn.DigestAuth("me", "secret")}}}
+	mine := harness.Options{Client: harness.Client{Credentials: []zkconn.Auth{zkconn.DigestAuth("me", "secret")}}}
 	if text := fmt.Sprintf("%v %+v %#v", mine, mine, mine); strings.Contains(text, "secret") {
 		t.Errorf("the options show the password: %s", text)
 	}

@@ -12,18 +12,15 @@ import (
 type Client struct {
 	// TLS, if not nil, has the files for a TLS connection.
 	TLS *TLS
-	// Credentials are what each session authenticates with, in this order.
-	Credentials []Credential
+	// Credentials are what each session authenticates with, in this order. Printing one never
+	// shows its secret.
+	Credentials []zkconn.Auth
 }
 
 // TLS has the paths of the files that a client needs for TLS, all PEM: CA of the
 // authorities, "" for the system's; Cert and Key of the client, or neither. ServerName is
 // the name that the server's certificate must have, "" for the host of the address.
 type TLS = zkconn.TLS
-
-// Credential is what a session authenticates with. Printing it never shows its
-// secret.
-type Credential = zkconn.Auth
 
 // sessionTimeout is longer than a leader election, so that a session
 // survives the loss of its server.

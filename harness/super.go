@@ -17,5 +17,5 @@ func (s *Server) superDigest() string {
 // super returns a client whose sessions no ACL applies to. It works only on
 // servers that the harness started.
 func (s *Server) super() Client {
-	return Client{Credentials: []Credential{zkconn.DigestAuth(superUser, s.secret)}}
+	return Client{Credentials: []zkconn.Auth{zkconn.DigestAuth(superUser, s.secret)}}
 }

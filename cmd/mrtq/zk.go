@@ -100,11 +100,6 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 	if _, err := net.ResolveTCPAddr("tcp", c.addr); err != nil && c.addr != "" {
 		return exit.Usagef("--addr %s: %w", c.addr, err)
 	}
-	if len(command) > 0 {
-		if _, err := exec.LookPath(command[0]); err != nil {
-			return err
-		}
-	}
 	opt := harness.Options{Nodes: c.nodes, Listen: c.addr, MinSessionTimeout: shortestSession}
 	if c.load != "" {
 		if opt.Tree, err = sides.Load(ctx, sides.Place{Text: c.load, File: c.load}, sides.Options{}); err != nil {

@@ -89,18 +89,13 @@ func submittedIdentifiers(jp newqueue.Object) newqueue.Object {
 }
 
 // jobsOf returns the jobs that name the given batch in their bid. A job's bid never changes, so
-// it is read once.
+// all are read again only if there are other jobs.
 func (w *World) jobsOf(l *library, bid string) []string {
 	names, _ := l.children("/jobs")
 	if !slices.Equal(names, w.jobs) {
-		was := w.bids
-		w.jobs, w.bids, w.byBatch = names, map[string]string{}, map[string][]string{}
+		w.jobs, w.byBatch = names, map[string][]string{}
 		for _, name := range names {
-			b, read := was[name]
-			if !read {
-				b = l.peek("/jobs/" + name + "/bid")
-			}
-			w.bids[name] = b
+			b := l.peek("/jobs/" + name + "/bid")
 			w.byBatch[b] = append(w.byBatch[b], name)
 		}
 	}

@@ -92,8 +92,7 @@ type World struct {
 	arks       map[string]string // the identifier service: the object of a local id
 	minted     int
 	jobs       []string            // below /jobs, when they were read
-	bids       map[string]string   // which batch a job names in its bid
-	byBatch    map[string][]string // the jobs, by that
+	byBatch    map[string][]string // the jobs, by the batch that each names in its bid
 	all        []*Actor
 	workers    []*Actor
 	legacy     []*Actor
