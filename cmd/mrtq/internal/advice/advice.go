@@ -324,9 +324,10 @@ func (a Adviser) planAgain(s Situation) Next {
 	}
 	plan := a.Command("plan", []string{s.source(), s.Target}, flags...)
 	if s.Kept {
-		return Next{Ways: []Way{{"To let the new services finish what stays, when the legacy workers are done", a.release(s)}, {"To migrate again, when the legacy queue is frozen", plan}}}
+		return Next{Ways: []Way{{"To let the new services finish what stays, when the legacy workers are done", a.release(s)}, {"To migrate again, when the legacy queue is frozen", plan},
+			{"To stay with the legacy queue, let its workers and submitters run. What stays is held", ""}}}
 	}
-	return Next{Ways: []Way{{"To stay with the legacy queue, let its workers run: mrtq has nothing left to do", ""}, {"To migrate again, when the legacy queue is frozen", plan}}}
+	return Next{Ways: []Way{{"To stay with the legacy queue, let its workers and submitters run: mrtq has nothing left to do", ""}, {"To migrate again, when the legacy queue is frozen", plan}}}
 }
 
 func (a Adviser) verify(s Situation) string {
