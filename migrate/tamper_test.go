@@ -48,7 +48,7 @@ var zones = map[string]map[string]string{
 	"batch":       {"data": acted, "null": acted, "touched": acted, "deleted": damage, "recreated": acted, "child": damage, "ephemeral": "", "acl": damage},
 	"batch part":  {"data": named, "null": named, "touched": acted, "deleted": named, "recreated": nothing, "child": damage, "ephemeral": damage, "acl": damage},
 	"folder":      {"data": nothing, "null": nothing, "touched": nothing, "deleted": damage, "recreated": acted, "child": damage, "ephemeral": "", "acl": damage},
-	"empty":       {"data": nothing, "null": nothing, "touched": nothing, "deleted": damage, "recreated": nothing, "child": damage, "ephemeral": damage, "acl": damage},
+	"empty":       {"data": nothing, "null": nothing, "touched": nothing, "deleted": named, "recreated": nothing, "child": damage, "ephemeral": damage, "acl": damage},
 	"layout":      {"data": nothing, "null": nothing, "touched": nothing, "deleted": named, "recreated": acted, "child": damage, "ephemeral": "", "acl": damage},
 	"jobs":        {"data": damage, "null": damage, "touched": nothing, "deleted": named, "recreated": acted, "child": damage, "ephemeral": "", "acl": damage},
 	"names":       {"data": nothing, "null": nothing, "touched": nothing, "deleted": named, "recreated": nothing, "child": nothing, "ephemeral": "", "acl": damage},
@@ -76,7 +76,7 @@ func zone(tree *znode.Tree, path string) string {
 		return "run"
 	case part[0] == "migration" && leaf:
 		return "ledger"
-	case part[0] == "migration" && len(part) > 3:
+	case part[0] == "migration" && len(part) > 2:
 		return "ledger part"
 	case part[0] == "migration":
 		return "ledger path"
@@ -148,6 +148,9 @@ func changes(tree *znode.Tree, path string) []tampering {
 		if all[i].kind == "acl" && slices.Contains([]string{"layout", "jobs", "names", "locks", "state", "hold"}, of) && !madeByRun(tree, path) {
 			all[i].want = nothing // services made it, with an ACL of theirs
 		}
+		if all[i].kind == "acl" && of == "spare" && (path == "/migration/election" || madeByRun(tree, path)) {
+			all[i].want = damage
+		}
 		if all[i].kind == "deleted" && strings.HasPrefix(path, "/jobs/states/completed/") {
 			all[i].want = named // in dialect design, the cleanup removes this entry first
 		}
@@ -191,7 +194,11 @@ func moves(tree *znode.Tree, d newqueue.Dialect) (all []tampering) {
 			}
 			add("entry moved to another folder", path, func(s *site) { s.remove(path); s.ensure(other); s.create(other+"/"+name, nil) }, damage)
 			add("second entry in another folder", path, func(s *site) { s.ensure(other); s.create(other+"/"+name, nil) }, damage)
-			add("entry of no job in a batch", path, func(s *site) { s.create(folder+"/jid0000009999", nil) }, damage)
+			foreign := damage
+			if strings.Contains(strings.ToLower(string(tree.Get("/batches/"+bid+"/status").Data)), `"completed"`) {
+				foreign = nothing // the cleanup removes a completed batch's jobs before their entries
+			}
+			add("entry of no job in a batch", path, func(s *site) { s.create(folder+"/jid0000009999", nil) }, foreign)
 		case z == "batch":
 			add("foreign folder", path, func(s *site) { s.create(path+"/states/by-hand", nil) }, damage)
 		case z == "job" && znode.Within(path, newqueue.JobsPath):
