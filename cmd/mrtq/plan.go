@@ -79,6 +79,9 @@ func (c *planCmd) run(ctx context.Context, a *app, args []string) error {
 	if plan.Count(migrate.ActQuarantine) > 0 {
 		at.Quarantine = defaultQuarantine(s.target)
 	}
+	if files.IsRegular(advice.RehearsalFile) {
+		at.Rehearsal = advice.RehearsalFile
+	}
 	a.Conclude(tone, word, text+".", a.advice.Next(migrate.PlanStep(plan), at))
 	if err == nil && plan.Blocked() {
 		err = exit.Check(fmt.Errorf("%w: %s", migrate.ErrBlocked, screen.Count(len(plan.Problems), "problem", "problems")))

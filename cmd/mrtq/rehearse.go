@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/exit"
+	"mrtq/cmd/mrtq/internal/files"
+	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/harness"
 	"mrtq/harness/rehearse"
@@ -21,7 +24,8 @@ const mishaps = 0.01
 
 type rehearseCmd struct {
 	planFlags
-	on, output string
+	on, output, out string
+	force           bool
 }
 
 func (a *app) rehearseCmd() *cobra.Command {
@@ -43,7 +47,7 @@ do the rest: nothing runs twice, nothing is missed.
 The source is only read, and --max-rate limits these reads. Exit code 1 if anything
 differs, or if the plan has problems.`,
 		Example: `  mrtq rehearse zk1:2181 --dialect mrt-zk --consumed held
-  mrtq rehearse file:queue.ndjson.gz --dialect mrt-zk -o json
+  mrtq rehearse file:queue.ndjson.gz --dialect mrt-zk --out rehearsal.json
   mrtq rehearse zk1:2181 --dialect design --on staging:2181/rehearsal`,
 		Args: args("SOURCE"),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args[0]) },
@@ -53,12 +57,17 @@ differs, or if the plan has problems.`,
 	a.conn.RateFlag(f) // for SOURCE alone: see options
 	f.StringVar(&c.on, "on", "", "rehearse at this `address`: an empty chroot on a staging ensemble")
 	outputFlag(f, &c.output, "json")
+	f.StringVar(&c.out, "out", "", "`file` to save the result to, as JSON, for mrtq report --rehearsal")
+	f.BoolVar(&c.force, "force", false, "replace the file of --out if it exists")
 	return cmd
 }
 
 func (c *rehearseCmd) run(ctx context.Context, a *app, source string) error {
 	p, err := parsePlace("SOURCE", source)
 	if err != nil {
+		return err
+	}
+	if err := a.checkFiles([]files.Named{{By: "--out", Path: c.out, New: !c.force}}, p.named()); err != nil {
 		return err
 	}
 	opt, err := c.options(a, p)
@@ -73,10 +82,19 @@ func (c *rehearseCmd) run(ctx context.Context, a *app, source string) error {
 	if err != nil {
 		return err
 	}
+	if c.out != "" && len(r.Problems) == 0 {
+		if err := files.Write(c.out, func(w io.Writer) error { return screen.WriteJSON(w, r) }); err != nil {
+			return err
+		}
+		a.Say("the rehearsal is saved in %s", c.out)
+	}
 	a.printAs(c.output, r, func() { view.Rehearsal(a.Screen, r) })
 	tone, word, text := view.RehearsalVerdict(r)
 	var next advice.Next
-	if len(r.Problems) > 0 {
+	switch {
+	case r.OK():
+		next.First = "freeze the legacy queue, and save the plan with mrtq plan --out"
+	case len(r.Problems) > 0:
 		next = a.advice.RehearseAgain(r.Plan)
 	}
 	a.Conclude(tone, word, text, next)

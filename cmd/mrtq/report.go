@@ -43,7 +43,7 @@ Exit code 0 means that the page was made, and says nothing about the verdict.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&c.plan, "plan", "", "`file` with a plan, as mrtq plan --out saved it")
-	f.StringVar(&c.rehearsal, "rehearsal", "", "`file` with the JSON of a rehearsal (-o json)")
+	f.StringVar(&c.rehearsal, "rehearsal", "", "`file` with a rehearsal, as mrtq rehearse --out saved it")
 	f.StringVar(&c.out, "out", "", "`file` to write the page to, instead of stdout; an earlier page is replaced")
 	f.BoolVar(&c.force, "force", false, "replace the file of --out even if it is no report")
 	return cmd
@@ -72,7 +72,7 @@ func (c *reportCmd) run(a *app) error {
 	if err := files.Write(c.out, func(w io.Writer) error { return planpage.Write(w, d) }); err != nil {
 		return err
 	}
-	a.Conclude(screen.Good, "done", c.out+" is written.", advice.Next{})
+	a.Conclude(screen.Good, "done", c.out+" is written.", d.Next)
 	return nil
 }
 
@@ -92,7 +92,7 @@ func (c *reportCmd) read() (*planpage.Data, error) {
 	}
 	d.Rehearsal = &rehearse.Report{}
 	if err := json.Unmarshal(data, d.Rehearsal); err != nil || d.Rehearsal.Verdict == "" {
-		return nil, exit.Usagef("--rehearsal %s: this is not what mrtq rehearse -o json prints", c.rehearsal)
+		return nil, exit.Usagef("--rehearsal %s: this is not what mrtq rehearse --out saves", c.rehearsal)
 	}
 	return d, nil
 }

@@ -34,6 +34,7 @@ type Situation struct {
 	Run            *migrate.Run // the newest one
 	Plan           *migrate.Plan
 	PlanFile       string // in which the plan is saved
+	Rehearsal      string // the file with a rehearsal; "" if there is none in this folder
 	Holds          []migrate.HoldStatus
 	NoQueue        *migrate.NoQueue // what is at Target instead of a new queue
 	Undecided      []migrate.UndecidedRecord

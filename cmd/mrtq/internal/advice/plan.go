@@ -9,6 +9,9 @@ import (
 	"mrtq/newqueue"
 )
 
+// RehearsalFile is the file in which a command has a rehearsal saved.
+const RehearsalFile = "rehearsal.json"
+
 // QueueFlags are the flags that say where the legacy queues are.
 var QueueFlags = []struct {
 	Kind migrate.QueueKind
@@ -156,7 +159,7 @@ func (a Adviser) migrate(s Situation) Next {
 		next := Next{Command: a.Command("plan", []string{s.Source, s.Target}, Set("out", s.planFile())...)}
 		switch {
 		case s.Run == nil:
-			next.First, next.With = "rehearse, and freeze the legacy queue (stop its submissions and workers)", []string{a.Command("rehearse", []string{s.Source})}
+			next.First, next.With = "rehearse, and freeze the legacy queue (stop its submissions and workers)", []string{a.Command("rehearse", []string{s.Source}, Set("out", RehearsalFile)...)}
 		case s.Run.State == migrate.RolledBack:
 			next.First = "freeze the legacy queue (stop its submissions and workers)"
 		}
@@ -166,8 +169,11 @@ func (a Adviser) migrate(s Situation) Next {
 	a.Given = slices.DeleteFunc(slices.Clone(a.Given), func(f Flag) bool {
 		return f.Name != "max-rate" && f.Name != "packet" && !a.Takes("", f.Name)
 	})
-	page := Set("out", strings.TrimSuffix(s.PlanFile, ".json")+".html")
-	return Next{First: "have the plan approved", With: []string{a.Command("report", nil, append(Set("plan", s.PlanFile), page...)...)}, Command: a.Command("migrate", nil, Set("plan", s.PlanFile)...)}
+	report := append(Set("plan", s.PlanFile), Set("out", strings.TrimSuffix(s.PlanFile, ".json")+".html")...)
+	if s.Rehearsal != "" && (s.Run == nil || s.Run.State == migrate.RolledBack) { // later plans are of a few records
+		report = append(report, Set("rehearsal", s.Rehearsal)...)
+	}
+	return Next{First: "have the plan approved", With: []string{a.Command("report", nil, report...)}, Command: a.Command("migrate", nil, Set("plan", s.PlanFile)...)}
 }
 
 // emptied reports whether a job that a plan leaves failed might be stored without content if it is requeued.

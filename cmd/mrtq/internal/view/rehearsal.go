@@ -69,5 +69,5 @@ func RehearsalVerdict(r *rehearse.Report) (tone screen.Tone, word, text string) 
 	case !r.OK():
 		return screen.Bad, "failed", screen.Count(len(r.Differences), "outcome differs", "outcomes differ") + " from the plan. Find out why before the cutover."
 	}
-	return screen.Good, "passed", fmt.Sprintf("The outcome of %s matched the plan. It took %.0f s.", screen.Count(r.Records, "record", "records"), r.Seconds)
+	return screen.Good, "passed", "The outcome of " + screen.Count(r.Records, "record", "records") + " matched the plan. It took " + seconds(r.Seconds) + "."
 }
