@@ -84,7 +84,7 @@ bench: build # for accept; harness/bench builds its own
 	  bash -c "TIMEFORMAT='mrtq accept, all of it, on $$on: %R s'; time bin/mrtq accept --backend $$on >/dev/null 2>&1" || exit; \
 	done; done
 	go test ./harness/bench -run TestMemory -memory-records $(MEMORY) -count 1 -v -timeout 30m
-	go run ./harness/bench --records $(RECORDS) --rounds $(ROUNDS)
+	go test ./harness/bench -run TestSpeed -backends embedded,jvm -records $(RECORDS) -rounds $(ROUNDS) -count 1 -v -timeout 60m
 
 build:
 	go build -o bin/mrtq ./cmd/mrtq

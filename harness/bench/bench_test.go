@@ -1,57 +1,65 @@
-package main
+// Package bench measures mrtq's commands: the figures of docs/figures.md.
+//
+//	speed_test.go   how long each takes, beside what its server can do
+//	memory_test.go  how much memory each needs
+package bench
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"io"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
-	"mrtq/harness"
+	"mrtq/internal/legacyqueue"
+	"mrtq/internal/znode"
 )
 
-// mrtq is built once for all tests.
-var mrtq command
+// mrtq is the path of the command, which is built once for all tests.
+var mrtq string
 
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "mrtq-bench-")
-	if err == nil {
-		mrtq, err = build(context.Background(), dir)
-	}
 	if err != nil {
 		panic(err)
+	}
+	mrtq = filepath.Join(dir, "mrtq")
+	if said, err := exec.Command("go", "build", "-o", mrtq, "mrtq/cmd/mrtq").CombinedOutput(); err != nil {
+		panic("build mrtq: " + string(said))
 	}
 	code := m.Run()
 	os.RemoveAll(dir)
 	os.Exit(code)
 }
 
-// built returns the command, in a folder of the test's own.
-func built(t *testing.T) command { return command{mrtq: mrtq.mrtq, dir: t.TempDir()} }
+// prepare returns a process of mrtq in a folder, without the user's settings. If it fails, said has what it printed.
+func prepare(ctx context.Context, dir string, args ...string) (cmd *exec.Cmd, said *bytes.Buffer) {
+	cmd, said = exec.CommandContext(ctx, mrtq, args...), &bytes.Buffer{}
+	cmd.Dir = dir
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "MRTQ_") })
+	cmd.Stdout, cmd.Stderr = io.Discard, said
+	return cmd, said
+}
 
-// One run measures everything. The tables have all of it.
-func TestMeasure(t *testing.T) {
-	r, err := measure(t.Context(), harness.Embedded, built(t), options{records: 40, rounds: 1})
+// writeQueue writes a generated legacy queue to a dump.
+func writeQueue(t *testing.T, path string, opt legacyqueue.Options) *znode.Tree {
+	t.Helper()
+	tree, err := legacyqueue.Make(opt)
+	must(t, err)
+	file, err := os.Create(path)
+	must(t, err)
+	must(t, errors.Join(znode.WriteDump(file, tree), file.Close()))
+	return tree
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
-	}
-	if r.records != 40 || r.znodes < 5*40 {
-		t.Errorf("%d records that become %d", r.records, r.znodes)
-	}
-	var printed strings.Builder
-	r.print(&printed)
-	for _, what := range r.order {
-		for _, s := range r.samples[what] {
-			if command := strings.HasPrefix(what, "mrtq"); s.seconds <= 0 || command != (s.cpu > 0) {
-				t.Errorf("%s: %+v", what, s)
-			}
-		}
-		if len(r.samples[what]) != 1 || !strings.Contains(printed.String(), "| "+what+" |") {
-			t.Errorf("%s: %d samples, in\n%s", what, len(r.samples[what]), &printed)
-		}
-	}
-	for _, of := range ratios {
-		if !strings.Contains(printed.String(), "| "+of.what+" |") {
-			t.Errorf("no %q in\n%s", of.what, &printed)
-		}
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"bufio"
@@ -32,11 +32,9 @@ func TestMemory(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux says how much memory a process had at most")
 	}
-	c := built(t)
-	if _, err := writeQueue(filepath.Join(c.dir, "queue.ndjson"), legacyqueue.Options{Records: *memoryRecords, Seed: 1, Consumed: true}); err != nil {
-		t.Fatal(err)
-	}
-	address := serveQueue(t, c)
+	dir := t.TempDir()
+	writeQueue(t, filepath.Join(dir, "queue.ndjson"), legacyqueue.Options{Records: *memoryRecords, Seed: 1, Consumed: true})
+	address := serveQueue(t, dir)
 	source, target := address, address+"/new"
 	flags := []string{"--new-queue", "--dialect", "mrt-zk", "--undecodable", "quarantine", "--consumed", "failed", "--inventory-records", "migrate", "--unserviceable", "migrate"}
 	for _, step := range []struct {
@@ -54,7 +52,7 @@ func TestMemory(t *testing.T) {
 		{"check", []string{"check", target}, 1}, // what --unserviceable migrate has migrated
 		{"rollback", []string{"rollback", target, "--run", firstRun, "--yes"}, 0},
 	} {
-		cmd, said := c.prepare(t.Context(), step.args...)
+		cmd, said := prepare(t.Context(), dir, step.args...)
 		peak := watch(t, cmd)
 		if cmd.ProcessState.ExitCode() != step.finds {
 			t.Fatalf("%s: %s: %s", step.name, cmd.ProcessState, said)
@@ -72,9 +70,7 @@ func TestMemory(t *testing.T) {
 // process that started it. What came after the last look may be missed.
 func watch(t *testing.T, cmd *exec.Cmd) (most int64) {
 	t.Helper()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	ended := make(chan struct{})
 	go func() {
 		_ = cmd.Wait() // its state says how it ended
@@ -94,18 +90,14 @@ func watch(t *testing.T, cmd *exec.Cmd) (most int64) {
 	}
 }
 
-// serveQueue serves the queue from a process of its own until the test ends.
-func serveQueue(t *testing.T, c command) (address string) {
+// serveQueue serves the queue in a folder from a process of its own until the test ends.
+func serveQueue(t *testing.T, dir string) (address string) {
 	t.Helper()
-	cmd := exec.Command(c.mrtq, "zk", "--load", "queue.ndjson")
-	cmd.Dir = c.dir
+	cmd := exec.Command(mrtq, "zk", "--load", "queue.ndjson")
+	cmd.Dir = dir
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(os.Interrupt)
 		_ = cmd.Wait()

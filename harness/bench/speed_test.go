@@ -1,93 +1,68 @@
-// Command bench measures mrtq's commands and compares them with what their server
-// can do:
-//
-//	go run ./harness/bench --backends jvm --records 20000
-//
-// For the comparison it creates and reads the same znodes and does nothing else. It measures
-// everything in one run against one server, in several rounds, and prints the tables of
-// docs/figures.md. It builds mrtq first, and runs each command as a process.
-package main
+package bench
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/harness"
-	_ "mrtq/harness/docker" // the docker backend
 	"mrtq/harness/internal/session"
 	"mrtq/internal/legacyqueue"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
-	}
-}
+var (
+	backends = flag.String("backends", "embedded", "backends on which TestSpeed measures, separated by commas")
+	records  = flag.Int("records", 40, "how many records TestSpeed's legacy queue has")
+	rounds   = flag.Int("rounds", 1, "how often TestSpeed measures everything; the figures are medians")
+)
 
-// options are the flags.
-type options struct {
-	backends        string
-	records, rounds int
-}
-
-// run builds mrtq, measures it on each backend, and prints the tables.
-func run(ctx context.Context, args []string, stdout io.Writer) error {
-	var o options
-	f := flag.NewFlagSet("bench", flag.ContinueOnError)
-	f.StringVar(&o.backends, "backends", "embedded,jvm", "backends to measure on, separated by commas; one that isn't installed is skipped")
-	f.IntVar(&o.records, "records", 500, "how many records the legacy queue has")
-	f.IntVar(&o.rounds, "rounds", 3, "how often to measure everything; the figures are medians")
-	if err := f.Parse(args); err != nil {
-		return err
-	}
-	if o.records < 1 || o.rounds < 1 {
-		return errors.New("--records and --rounds must be at least 1")
-	}
-	dir, err := os.MkdirTemp("", "mrtq-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	c, err := build(ctx, dir)
-	if err != nil {
-		return fmt.Errorf("%w; run bench in mrtq's source folder", err)
-	}
+// TestSpeed measures how long each command takes, and compares it with a client that creates and
+// reads the same znodes and does nothing else. It measures everything in one run against one server, and prints
+// the tables of docs/figures.md:
+//
+//	go test ./harness/bench -run TestSpeed -backends jvm -records 20000 -rounds 3 -v
+func TestSpeed(t *testing.T) {
 	// The harness's settings start a server quickly. With this one it also runs as
 	// fast as a production server.
-	if err := os.Setenv("_JAVA_OPTIONS", "-XX:TieredStopAtLevel=4"); err != nil {
-		return err
+	t.Setenv("_JAVA_OPTIONS", "-XX:TieredStopAtLevel=4")
+	for _, backend := range strings.Split(*backends, ",") {
+		t.Run(backend, func(t *testing.T) {
+			server := harness.ForTest(t, harness.Backend(backend), harness.Options{})
+			b := &bench{dir: t.TempDir(), address: server.Address(), samples: map[string][]sample{}}
+			address, err := zkconn.ParseAddress(b.address)
+			must(t, err)
+			b.conn, err = session.Open(t.Context(), zkconn.Config{Address: address})
+			must(t, err)
+			defer b.conn.Close()
+			b.source = at(sourceRoot, writeQueue(t, filepath.Join(b.dir, "source.ndjson"), legacyqueue.Options{Records: *records, Seed: 1}))
+			for range *rounds {
+				must(t, b.round(t.Context()))
+				must(t, server.Clean(t.Context()))
+			}
+			b.print(t.Output())
+			if b.znodes < 5**records {
+				t.Errorf("%d records became %d znodes", *records, b.znodes)
+			}
+			for what, samples := range b.samples {
+				for _, s := range samples {
+					if command := strings.HasPrefix(what, "mrtq"); s.seconds <= 0 || command != (s.cpu > 0) {
+						t.Errorf("%s: %+v", what, s)
+					}
+				}
+			}
+		})
 	}
-	for _, backend := range strings.Split(o.backends, ",") {
-		r, err := measure(ctx, harness.Backend(backend), c, o)
-		if errors.Is(err, harness.ErrUnavailable) && !harness.Required(backend) {
-			fmt.Fprintf(os.Stderr, "%s is skipped: %v\n", backend, err)
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", backend, err)
-		}
-		fmt.Fprintf(stdout, "%s: %d records became %d znodes; medians of %d rounds on %d cores, server and clients together\n\n",
-			backend, r.records, r.znodes, o.rounds, runtime.NumCPU())
-		r.print(stdout)
-	}
-	return nil
 }
 
 // sourceRoot is the chroot of the legacy queue, and firstRun is the id of the first run in
@@ -97,55 +72,32 @@ const (
 	firstRun   = "run0000000000"
 )
 
-// bench is one server while it is measured.
+// bench is one server while it is measured, and what was measured.
 type bench struct {
-	command
+	dir     string // in which mrtq runs
 	address string
-	conn    *zk.Conn // of the client library
-	source  []string // the paths of the legacy queue
-	result  result
+	conn    *zk.Conn            // of the client library
+	source  []string            // the paths of the legacy queue
+	znodes  int                 // which the records became
+	order   []string            // what was measured
+	samples map[string][]sample // by name; one for each round
 }
 
-// measure measures everything on one server.
-func measure(ctx context.Context, backend harness.Backend, c command, o options) (_ result, err error) {
-	server, err := harness.Start(ctx, backend, harness.Options{})
-	if err != nil {
-		return result{}, err
-	}
-	defer func() { err = errors.Join(err, server.Stop(context.WithoutCancel(ctx))) }()
-	b := &bench{command: c, address: server.Address(), result: result{records: o.records, samples: map[string][]sample{}}}
-	address, err := zkconn.ParseAddress(b.address)
-	if err != nil {
-		return result{}, err
-	}
-	if b.conn, err = session.Open(ctx, zkconn.Config{Address: address}); err != nil {
-		return result{}, err
-	}
-	defer b.conn.Close()
-	tree, err := writeQueue(filepath.Join(c.dir, "source.ndjson"), legacyqueue.Options{Records: o.records, Seed: 1})
-	if err != nil {
-		return result{}, err
-	}
-	b.source = at(sourceRoot, tree)
-	for range o.rounds {
-		if err := errors.Join(b.round(ctx), server.Clean(ctx)); err != nil {
-			return result{}, err
-		}
-	}
-	return b.result, nil
+// sample is one measurement, in seconds.
+type sample struct {
+	seconds float64
+	cpu     float64 // the command's own processor time; 0 if no command ran
 }
 
-// writeQueue writes a generated legacy queue to a dump.
-func writeQueue(path string, opt legacyqueue.Options) (*znode.Tree, error) {
-	tree, err := legacyqueue.Make(opt)
-	if err != nil {
-		return nil, err
+// run runs mrtq and measures it.
+func (b *bench) run(ctx context.Context, args ...string) (sample, error) {
+	cmd, said := prepare(ctx, b.dir, args...)
+	began := time.Now()
+	if err := cmd.Run(); err != nil {
+		return sample{}, fmt.Errorf("%w: %s", err, said)
 	}
-	file, err := os.Create(path)
-	if err != nil {
-		return nil, err
-	}
-	return tree, errors.Join(znode.WriteDump(file, tree), file.Close())
+	cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	return sample{time.Since(began).Seconds(), cpu.Seconds()}, nil
 }
 
 // readTree reads everything below the chroot of an address.
@@ -211,16 +163,16 @@ func (b *bench) round(ctx context.Context) error {
 		if err == nil && step.what == migrate {
 			if tree, err = readTree(ctx, b.address+made); err == nil {
 				paths = at(made, tree)
-				b.result.znodes = len(paths)
+				b.znodes = len(paths)
 			}
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", step.what, err)
 		}
-		if b.result.samples[step.what] == nil {
-			b.result.order = append(b.result.order, step.what)
+		if b.samples[step.what] == nil {
+			b.order = append(b.order, step.what)
 		}
-		b.result.samples[step.what] = append(b.result.samples[step.what], s)
+		b.samples[step.what] = append(b.samples[step.what], s)
 	}
 	return nil
 }
@@ -239,13 +191,6 @@ const (
 	readTarget = "bare read of the target"
 	readACLs   = "bare read of the target with ACLs"
 )
-
-// result is what was measured on one server.
-type result struct {
-	records, znodes int
-	order           []string            // what was measured
-	samples         map[string][]sample // by name; one for each round
-}
 
 // ratio says how fast something is in comparison with a yardstick: the sum of the
 // yardstick's times, divided by its own time.
@@ -268,8 +213,8 @@ var ratios = []ratio{
 
 // median returns the median of f's values in all rounds. If there are two in the middle, it
 // returns the larger.
-func (r result) median(f func(round int) float64) float64 {
-	values := make([]float64, len(r.samples[migrate]))
+func (b *bench) median(f func(round int) float64) float64 {
+	values := make([]float64, len(b.samples[migrate]))
 	for round := range values {
 		values[round] = f(round)
 	}
@@ -277,29 +222,29 @@ func (r result) median(f func(round int) float64) float64 {
 	return values[len(values)/2]
 }
 
-// print writes two tables of Markdown: how long each thing took, and the ratios.
-func (r result) print(w io.Writer) {
+// print writes what was measured, as two tables of Markdown: how long each thing took, and the ratios.
+func (b *bench) print(w io.Writer) {
+	fmt.Fprintf(w, "%d records became %d znodes; medians of %d rounds on %d cores, server and clients together\n\n", *records, b.znodes, *rounds, runtime.NumCPU())
 	fmt.Fprintln(w, "| what | seconds | records/s | CPU time, ms a record |\n|---|---|---|---|")
-	for _, what := range r.order {
-		samples := r.samples[what]
-		seconds, cpu := r.median(func(i int) float64 { return samples[i].seconds }), ""
-		if s := r.median(func(i int) float64 { return samples[i].cpu }); s > 0 {
-			cpu = fmt.Sprintf("%.3f", 1000*s/float64(r.records))
+	for _, what := range b.order {
+		samples := b.samples[what]
+		seconds, cpu := b.median(func(i int) float64 { return samples[i].seconds }), ""
+		if s := b.median(func(i int) float64 { return samples[i].cpu }); s > 0 {
+			cpu = fmt.Sprintf("%.3f", 1000*s/float64(*records))
 		}
-		fmt.Fprintf(w, "| %s | %.4g | %.0f | %s |\n", what, seconds, float64(r.records)/seconds, cpu)
+		fmt.Fprintf(w, "| %s | %.4g | %.0f | %s |\n", what, seconds, float64(*records)/seconds, cpu)
 	}
 	fmt.Fprintln(w, "\n| ratio | is | goal |\n|---|---|---|")
 	for _, of := range ratios {
 		// It does not divide medians, because what disturbs one side in a round is likely to
 		// disturb the other side in the same round.
-		is := r.median(func(round int) float64 {
+		is := b.median(func(round int) float64 {
 			sum := 0.0
 			for _, what := range of.yardstick {
-				sum += r.samples[what][round].seconds
+				sum += b.samples[what][round].seconds
 			}
-			return sum / r.samples[of.of][round].seconds
+			return sum / b.samples[of.of][round].seconds
 		})
 		fmt.Fprintf(w, "| %s | %.2f | %s |\n", of.what, is, of.goal)
 	}
-	fmt.Fprintln(w)
 }
