@@ -8,40 +8,40 @@ import (
 	"mrtq/newqueue"
 )
 
-// Step is what to do next.
-type Step string
+// NextStep is what to do next.
+type NextStep string
 
 // The steps.
 const (
-	StepWait           Step = "wait"            // a migration is running
-	StepRestoreLedger  Step = "restore-ledger"  // the migration's own records are damaged
-	StepNoQueue        Step = "no-queue"        // there is no new queue at the address
-	StepLegacyQueue    Step = "legacy-queue"    // the address is that of a legacy queue
-	StepFinish         Step = "finish"          // a run was interrupted
-	StepFinishRollback Step = "finish-rollback" // a rollback was interrupted
-	StepRestored       Step = "restored"        // the target was restored from a backup: it takes an explicit word to go on
-	StepDecideRecords  Step = "decide-records"  // somebody must decide which queue has the work of records
-	StepMigrateRest    Step = "migrate-rest"    // records are not migrated
-	StepRelease        Step = "release"
-	StepLookFirst      Step = "look-first"     // the same, if what was acted on is as it should be
-	StepAwaitLegacy    Step = "await-legacy"   // the same, when no legacy worker is at work any more
-	StepReleaseOthers  Step = "release-others" // only other owners hold the queues
-	StepPlan           Step = "plan"           // nothing was migrated, or everything was rolled back
-	StepDecide         Step = "decide"         // a plan has problems
-	StepMigrate        Step = "migrate"        // a plan is ready
-	StepVerify         Step = "verify"         // everything is migrated
-	StepKeep           Step = "keep"           // the quarantine file lacks the bytes of records
-	StepRepairHeld     Step = "repair-held"    // the target does not match the source, and was not released
-	StepRepair         Step = "repair"         // the same, after a release
-	StepRepairOlder    Step = "repair-older"   // the same, and the newest run is rolled back
+	StepWait           NextStep = "wait"            // a migration is running
+	StepRestoreLedger  NextStep = "restore-ledger"  // the migration's own records are damaged
+	StepNoQueue        NextStep = "no-queue"        // there is no new queue at the address
+	StepLegacyQueue    NextStep = "legacy-queue"    // the address is that of a legacy queue
+	StepFinish         NextStep = "finish"          // a run was interrupted
+	StepFinishRollback NextStep = "finish-rollback" // a rollback was interrupted
+	StepRestored       NextStep = "restored"        // the target was restored from a backup: it takes an explicit word to go on
+	StepDecideRecords  NextStep = "decide-records"  // somebody must decide which queue has the work of records
+	StepMigrateRest    NextStep = "migrate-rest"    // records are not migrated
+	StepRelease        NextStep = "release"
+	StepLookFirst      NextStep = "look-first"     // the same, if what was acted on is as it should be
+	StepAwaitLegacy    NextStep = "await-legacy"   // the same, when no legacy worker is at work any more
+	StepReleaseOthers  NextStep = "release-others" // only other owners hold the queues
+	StepPlan           NextStep = "plan"           // nothing was migrated, or everything was rolled back
+	StepDecide         NextStep = "decide"         // a plan has problems
+	StepMigrate        NextStep = "migrate"        // a plan is ready
+	StepVerify         NextStep = "verify"         // everything is migrated
+	StepKeep           NextStep = "keep"           // the quarantine file lacks the bytes of records
+	StepRepairHeld     NextStep = "repair-held"    // the target does not match the source, and was not released
+	StepRepair         NextStep = "repair"         // the same, after a release
+	StepRepairOlder    NextStep = "repair-older"   // the same, and the newest run is rolled back
 )
 
 // advice is what to do in each situation. The first row that applies counts.
 var advice = []struct {
 	applies func(*Status) bool
-	step    Step
+	step    NextStep
 }{
-	{func(s *Status) bool { return s.AtWork > 0 }, StepWait},
+	{func(s *Status) bool { return s.Migrators > 0 }, StepWait},
 	{func(s *Status) bool { return s.Damage != "" }, StepRestoreLedger},
 	{func(s *Status) bool { return s.NoQueue != nil && len(s.NoQueue.Legacy) > 0 }, StepLegacyQueue},
 	{func(s *Status) bool { return s.NoQueue != nil }, StepNoQueue},
@@ -63,7 +63,7 @@ var advice = []struct {
 }
 
 // advise says what to do next; "" if nothing is left undone.
-func advise(s *Status) Step {
+func advise(s *Status) NextStep {
 	for _, row := range advice {
 		if row.applies(s) {
 			return row.step
@@ -73,11 +73,11 @@ func advise(s *Status) Step {
 }
 
 // VerdictStep says what to do first after a verification; "" if nothing is left undone.
-func VerdictStep(v *Verdict) Step {
-	damaged := v.CountGroup(verify.Damage) > v.Count(verify.NotKept)
+func VerdictStep(v *Verdict) NextStep {
+	damaged := v.CountGroup(verify.DamageGroup) > v.Count(verify.NotKept)
 	for _, row := range []struct {
 		applies bool
-		step    Step
+		step    NextStep
 	}{
 		{v.Run == "", StepPlan},
 		{v.State == ledger.Running, StepFinish},
@@ -86,7 +86,7 @@ func VerdictStep(v *Verdict) Step {
 		{damaged && v.State == ledger.Done && len(v.Released) == 0, StepRepairHeld},
 		{damaged, StepRepair},
 		{v.Count(verify.NotKept) > 0, StepKeep},
-		{v.CountGroup(verify.UndecidedIn) > 0, StepDecideRecords},
+		{v.CountGroup(verify.UndecidedGroup) > 0, StepDecideRecords},
 		{v.Count(verify.Restored) > 0, StepRestored},
 		{v.State == ledger.RolledBack, StepPlan},
 		{len(v.NotMigrated) > 0, StepMigrateRest},
@@ -101,7 +101,7 @@ func VerdictStep(v *Verdict) Step {
 }
 
 // PlanStep says what to do with a plan; "" if there is nothing to do.
-func PlanStep(p *Plan) Step {
+func PlanStep(p *Plan) NextStep {
 	switch {
 	case p.Blocked():
 		return StepDecide

@@ -31,7 +31,7 @@ func TestAskingIsNotLeading(t *testing.T) {
 			s.mustMigrate(s.options())
 			asks := 0
 			err := of.run(s, func() error {
-				if asks++; s.status().AtWork != 0 {
+				if asks++; s.status().Migrators != 0 {
 					t.Error("it leads while the operator is asked")
 				}
 				of.meanwhile(s)
@@ -45,10 +45,10 @@ func TestAskingIsNotLeading(t *testing.T) {
 }
 
 func rollBackAsking(s *site, asked func() error) error {
-	return errorOf(s.rollback(migrate.RollbackOptions{Force: true, Confirm: func(*migrate.Undo) error { return asked() }}))
+	return errorOf(s.rollback(migrate.RollbackOptions{Force: true, Confirm: func(*migrate.RollbackResult) error { return asked() }}))
 }
 
 func completeAsking(s *site, asked func() error) error {
 	s.release()
-	return errorOf(migrate.Complete(s.t.Context(), s.w, migrate.CompleteOptions{Confirm: func(*migrate.Completed) error { return asked() }}))
+	return errorOf(migrate.Complete(s.t.Context(), s.w, migrate.CompleteOptions{Confirm: func(*migrate.CompleteResult) error { return asked() }}))
 }

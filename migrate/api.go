@@ -23,10 +23,10 @@ import (
 
 // Sessions, and what they read.
 type (
-	Reader = zkconn.Reader // a session that has no method that writes
-	Writer = zkconn.Writer // a session that also writes
-	ACL    = znode.ACL     // who may do what with a znode
-	Pulse  = zkconn.Pulse  // for how long servers have kept silent
+	Reader       = zkconn.Reader       // a session that has no method that writes
+	Writer       = zkconn.Writer       // a session that also writes
+	ACL          = znode.ACL           // who may do what with a znode
+	SilenceTimer = zkconn.SilenceTimer // for how long servers have kept silent
 )
 
 // The source: a legacy queue and its records.
@@ -62,18 +62,18 @@ type (
 	Choice  = rules.Choice  // one of them, with its values
 )
 
-// DefaultPacket is ZooKeeper's default jute.maxbuffer, in bytes. MaxNote is how many characters a run's note has at most.
+// DefaultMaxBuffer is ZooKeeper's default jute.maxbuffer, in bytes. MaxNote is how many characters a run's note has at most.
 const (
-	DefaultPacket = plan.DefaultPacket
-	MaxNote       = ledger.MaxNote
+	DefaultMaxBuffer = plan.DefaultMaxBuffer
+	MaxNote          = ledger.MaxNote
 )
 
 // All of a kind.
 var (
-	QueueKinds = rules.QueueKinds // in the order in which their records are migrated
-	AllChoices = rules.AllChoices // each with its values, the default first
-	Actions    = plan.Actions     // in the order in which tables show them
-	Groups     = verify.Groups    // the gravest first
+	QueueKinds       = rules.QueueKinds        // in the order in which their records are migrated
+	AllChoices       = rules.AllChoices        // each with its values, the default first
+	Actions          = plan.Actions            // in the order in which tables show them
+	DifferenceGroups = verify.DifferenceGroups // the gravest first
 )
 
 // DefaultChoices returns the defaults, which are the safe ones.
@@ -81,7 +81,7 @@ func DefaultChoices() Choices { return rules.DefaultChoices() }
 
 // A plan, and what it says.
 type (
-	Options     = plan.Options     // what a plan depends on, beside the two sides
+	PlanOptions = plan.Options     // what a plan depends on, beside the two sides
 	Plan        = plan.Plan        // what a migration would do
 	PlanRecord  = plan.Record      // one record's line in a plan
 	Action      = plan.Action      // what a plan does with a record
@@ -91,36 +91,36 @@ type (
 	Tally       = plan.Tally       // how many records become what
 	Warning     = plan.Warning     // something to know, which stops nothing
 	Risk        = plan.Risk        // what could run twice, or never, under one choice
-	HeldLock    = plan.HeldLock    // an outstanding legacy lock
+	LegacyLock  = plan.LegacyLock  // an outstanding legacy lock
 )
 
 // The actions of a plan.
 const (
-	ActCreate     = plan.Create
-	ActUnchanged  = plan.Unchanged
-	ActChanged    = plan.Changed
-	ActRemoved    = plan.Removed
-	ActSkip       = plan.Skip
-	ActQuarantine = plan.Quarantine
-	ActBlock      = plan.Block
+	ActionCreate     = plan.Create
+	ActionUnchanged  = plan.Unchanged
+	ActionChanged    = plan.Changed
+	ActionRemoved    = plan.Removed
+	ActionSkip       = plan.Skip
+	ActionQuarantine = plan.Quarantine
+	ActionBlock      = plan.Block
 )
 
 // The kinds of problems that a flag solves. A [Problem] of another kind has to be repaired. Unreadable is the kind of error of
 // a [Record] that could not be read.
 const (
-	Unreadable         = rules.Unreadable
-	Undecodable        = plan.Undecodable
-	Unserviceable      = plan.Unserviceable
-	InventoryWaiting   = plan.InventoryWaiting
-	NeedsNewQueue      = plan.NoQueue
-	NeedsDialect       = plan.NoDialect
-	OtherOrigin        = plan.OtherOrigin
-	OtherDialect       = plan.OtherDialect
-	NeedsHoldAgain     = plan.Released
-	NeedsRestored      = plan.Restored
-	OtherChoices       = plan.OtherChoices
-	OtherTimes         = plan.OtherTimes
-	RollbackUnfinished = plan.RollbackUnfinished
+	Unreadable                = rules.Unreadable
+	ProblemUndecodable        = plan.Undecodable
+	ProblemUnserviceable      = plan.Unserviceable
+	ProblemInventoryWaiting   = plan.InventoryWaiting
+	ProblemNoQueue            = plan.NoQueue
+	ProblemNoDialect          = plan.NoDialect
+	ProblemOtherOrigin        = plan.OtherOrigin
+	ProblemOtherDialect       = plan.OtherDialect
+	ProblemReleased           = plan.Released
+	ProblemRestored           = plan.Restored
+	ProblemOtherChoices       = plan.OtherChoices
+	ProblemOtherTimes         = plan.OtherTimes
+	ProblemRollbackUnfinished = plan.RollbackUnfinished
 )
 
 // ReadPlan reads a saved plan: see [Plan.Write]. The error says why it is none, or comes
@@ -129,56 +129,56 @@ func ReadPlan(r io.Reader) (*Plan, error) { return plan.Read(r) }
 
 // Runs, and what came of them.
 type (
-	Run        = ledger.Run        // what a run records about itself
-	RunState   = ledger.RunState   // what happened to a run
-	Counts     = ledger.Counts     // of jobs, access requests and batches
-	HoldOwner  = ledger.Owner      // one owner of a hold
-	HoldStatus = target.Hold       // a hold on a queue or a collection
-	Limits     = apply.Limits      // how large a transaction may be
-	Verdict    = verify.Verdict    // the outcome of a verification
-	Remark     = verify.Remark     // what became of a record, in a verdict
-	Difference = verify.Difference // one way in which the target is not what it should be
-	Kind       = verify.Kind       // what sort of difference it is
-	Group      = verify.Group      // kinds of differences that call for the same
-	Origin     = ledger.Origin     // where the legacy queue of a run is
-	AtWork     = handover.AtWork   // what shows that a legacy worker may be at work
-	Work       = handover.Work     // how it shows that
-	Question   = handover.Question // what somebody must decide about a record
-	Reasons    = reasons.All       // why something is refused, if there are several reasons
-	Answer     = handover.Answer   // what somebody decided
-	NoQueue    = target.NoQueue    // what is at an address instead of a new queue
+	Run             = ledger.Run             // what a run records about itself
+	RunState        = ledger.RunState        // what happened to a run
+	Counts          = ledger.Counts          // of jobs, access requests and batches
+	HoldOwner       = ledger.Owner           // one owner of a hold
+	HoldStatus      = target.Hold            // a hold on a queue or a collection
+	Limits          = apply.Limits           // how large a transaction may be
+	Verdict         = verify.Verdict         // the outcome of a verification
+	RecordNote      = verify.RecordNote      // what became of a record, in a verdict
+	Difference      = verify.Difference      // one way in which the target is not what it should be
+	DifferenceKind  = verify.DifferenceKind  // what sort of difference it is
+	DifferenceGroup = verify.DifferenceGroup // kinds of differences that call for the same
+	Origin          = ledger.Origin          // where the legacy queue of a run is
+	LegacyActivity  = handover.Activity      // what shows that a legacy worker may be at work
+	ActivityKind    = handover.ActivityKind  // how it shows that
+	Question        = handover.Question      // what somebody must decide about a record
+	Reasons         = reasons.All            // why something is refused, if there are several reasons
+	Answer          = handover.Answer        // what somebody decided
+	NoQueue         = target.NoQueue         // what is at an address instead of a new queue
 )
 
 // The groups of differences; see [Verdict].
 const (
-	Damage       = verify.Damage
-	UndecidedIn  = verify.UndecidedIn
-	UnfinishedIn = verify.UnfinishedIn
-	RestoredIn   = verify.RestoredIn
-	ActedOnIn    = verify.ActedOnIn
+	DamageGroup     = verify.DamageGroup
+	UndecidedGroup  = verify.UndecidedGroup
+	UnfinishedGroup = verify.UnfinishedGroup
+	RestoredGroup   = verify.RestoredGroup
+	ActedOnGroup    = verify.ActedOnGroup
 )
 
 // The states of a run.
 const (
-	Running     = ledger.Running
-	Done        = ledger.Done
-	RollingBack = ledger.RollingBack
-	RolledBack  = ledger.RolledBack
+	RunRunning     = ledger.Running
+	RunDone        = ledger.Done
+	RunRollingBack = ledger.RollingBack
+	RunRolledBack  = ledger.RolledBack
 )
 
 // What somebody must decide about a record, the answers, and what shows that a legacy worker may be at work
 // (docs/life.md, "The release").
 const (
-	JobGone  = handover.JobGone
-	Both     = handover.Both
-	LastCopy = handover.LastCopy
-	Again    = handover.Again
-	IsNew    = handover.IsNew
-	IsLegacy = handover.IsLegacy
+	QuestionJobGone  = handover.JobGone
+	QuestionBoth     = handover.Both
+	QuestionLastCopy = handover.LastCopy
+	QuestionAgain    = handover.Again
+	AnswerNew        = handover.AnswerNew
+	AnswerLegacy     = handover.AnswerLegacy
 
-	ConsumedWork = handover.Consumed
-	LockedWork   = handover.Locked
-	WaitingWork  = handover.Waiting
+	ActivityConsumed = handover.Consumed
+	ActivityLocked   = handover.Locked
+	ActivityWaiting  = handover.Waiting
 )
 
 // DialectAt returns the dialect of the new queue in a tree: the newest run's, else what its
@@ -187,8 +187,8 @@ func DialectAt(ctx context.Context, r *Reader) (newqueue.Dialect, error) {
 	return target.DialectAt(ctx, r)
 }
 
-// IsRun reports whether a name is the id of a run.
-func IsRun(name string) bool { return ledger.IsRun(name) }
+// IsRunID reports whether a name is the id of a run.
+func IsRunID(name string) bool { return ledger.IsRunID(name) }
 
 // What went wrong, for errors.Is.
 var (
@@ -208,8 +208,8 @@ var (
 	ErrContended = apply.ErrContended
 	// ErrDropped says that a server drops the connection at each transaction, however small.
 	ErrDropped = apply.ErrDropped
-	// ErrLost says that the session was lost.
-	ErrLost = zkconn.ErrLost
+	// ErrSessionLost says that the session was lost.
+	ErrSessionLost = zkconn.ErrSessionLost
 
 	// ErrBlocked says that a plan has problems. Nothing was done.
 	ErrBlocked = errors.New("the plan can't be carried out as it is")
@@ -235,8 +235,8 @@ var (
 	ErrQueueGone = errors.New("a queue node does not exist any more")
 	// ErrTwoEnsembles says that the legacy queue is not in the target's ensemble, so no transaction can change both.
 	ErrTwoEnsembles = errors.New("the legacy queue and the target are in different ensembles")
-	// ErrNoRight says that the session may not change the legacy queue.
-	ErrNoRight = handover.ErrNoRight
+	// ErrNoPermission says that the session may not change the legacy queue.
+	ErrNoPermission = handover.ErrNoPermission
 	// ErrRestored says that the target was restored from a backup, znode by znode.
 	ErrRestored = errors.New("the target was restored from a backup")
 	// ErrNoQueue says that a target has no new queue.
@@ -245,10 +245,10 @@ var (
 	// device or a folder.
 	ErrQuarantineFile = errors.New("is not a regular file, so nothing can be kept in it")
 
-	// ErrNoItem says that neither side has what [Find] was asked for.
-	ErrNoItem = errors.New("neither queue has it")
-	// ErrManyItems says that several records have the id that [Find] was given.
-	ErrManyItems = errors.New("several have this id; give the path of one")
+	// ErrNotFound says that neither side has what [Find] was asked for.
+	ErrNotFound = errors.New("neither queue has it")
+	// ErrAmbiguousID says that several records have the id that [Find] was given.
+	ErrAmbiguousID = errors.New("several have this id; give the path of one")
 
 	// ErrUndecided says that somebody must decide about a record. [Release] does not lift its queue before, and
 	// [Rollback] does not end.

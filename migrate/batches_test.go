@@ -237,7 +237,7 @@ func TestBatchIDAsAName(t *testing.T) {
 			s := serve(t, queueTree(t, map[string][]byte{ingest(1): record(t, legacy.Pending, payload), ingest(2): record(t, legacy.Pending, payload)}), d)
 			opt := s.options()
 			opt.Choices.Unserviceable = "block"
-			p := s.plan(opt.Options)
+			p := s.plan(opt.PlanOptions)
 			if warned := strings.Contains(fmt.Sprint(p.Warnings), "can't be a znode's name"); warned != (c.bad && d == newqueue.Design) {
 				t.Errorf("%q: warnings: %v", c.id, p.Warnings)
 			}
@@ -267,7 +267,7 @@ func TestBatchIDsOfOneName(t *testing.T) {
 			ingest(1): record(t, legacy.Pending, job("a/b", "1")),
 			ingest(2): record(t, legacy.Pending, job("a%2Fb", "2")),
 		}), d)
-		p := problem(s.plan(s.options().Options), "batch-exists")
+		p := problem(s.plan(s.options().PlanOptions), "batch-exists")
 		if p == nil || p.Path != ingest(2) || p.Message != `batchID "bid-a%2Fb" has the same name in the new queue, /batch-uuids/bid-a%2Fb, as batchID "bid-a/b"` {
 			t.Errorf("%+v", p)
 		}
@@ -296,7 +296,7 @@ func TestNamesOfARunsOwnBatches(t *testing.T) {
 			payload := job("", "2")
 			payload["batchID"] = name
 			taken := serve(t, queueTree(t, map[string][]byte{ingest(1): record(t, legacy.Pending, payload)}), d)
-			if p := taken.plan(taken.options().Options); problem(p, "batch-exists") == nil {
+			if p := taken.plan(taken.options().PlanOptions); problem(p, "batch-exists") == nil {
 				t.Errorf("%s: a legacy batch may be called %s: %v", d, name, p.Problems)
 			}
 		}
@@ -317,7 +317,7 @@ func TestRecordsOfABatchDisagree(t *testing.T) {
 		a, b := job("B", "1"), job("B", "2")
 		b["submitter"], b["profile"] = "Somebody", "other_content"
 		s := serve(t, queueTree(t, map[string][]byte{ingest(1): record(t, legacy.Pending, a), ingest(2): record(t, legacy.Pending, b), ingest(3): record(t, legacy.Pending, b)}), d)
-		p := s.plan(s.options().Options)
+		p := s.plan(s.options().PlanOptions)
 		for _, property := range []string{"submitter", "profile"} {
 			n := 0
 			for _, w := range p.Warnings {
@@ -353,13 +353,13 @@ func TestLateRecordOfAFinishedBatch(t *testing.T) {
 		s.create(ingest(9), record(t, legacy.Pending, job("open", "9")))
 		s.begin()
 		s.create(ingest(7), record(t, legacy.Failed, job("done", "7")))
-		for _, r := range s.plan(s.options().Options).Risks {
+		for _, r := range s.plan(s.options().PlanOptions).Risks {
 			if len(r.Twice)+len(r.Never)+len(r.Empty) > 0 {
 				t.Errorf("%+v: it is left to the next run", r)
 			}
 		}
 		s.remove(ingest(7))
-		p := s.plan(s.options().Options)
+		p := s.plan(s.options().PlanOptions)
 		want := migrate.Warning{Path: ingest(8), Message: `it came while run0000000000 was unfinished, and its batch "bid-done" is finished in that run: it is left to the next run`}
 		if !slices.Contains(p.Warnings, want) {
 			t.Errorf("warnings %v", p.Warnings)
@@ -367,7 +367,7 @@ func TestLateRecordOfAFinishedBatch(t *testing.T) {
 		// If the batch's other records have left the source, the plan has nothing to derive the batch's state from.
 		vanished := serve(t, s.tree(), d)
 		vanished.remove(ingest(1))
-		p = vanished.plan(s.options().Options)
+		p = vanished.plan(s.options().PlanOptions)
 		if len(p.Warnings) != 1 || len(p.Services) > 0 || len(p.Batches) != 1 || p.Batches[0].UUID != "bid-open" {
 			t.Errorf("vanished: %v, %v, %+v", p.Warnings, p.Services, p.Batches)
 		}
@@ -377,7 +377,7 @@ func TestLateRecordOfAFinishedBatch(t *testing.T) {
 		}
 		s.release()
 		opt := s.further()
-		if p := problem(s.plan(opt.Options), "batch-finished"); p == nil {
+		if p := problem(s.plan(opt.PlanOptions), "batch-finished"); p == nil {
 			t.Error("a finished batch takes one more record")
 		}
 		if n, err := s.queue().CleanupJobs(t.Context()); err != nil {
@@ -420,7 +420,7 @@ func TestBatchOfTheUnfinishedRunIsRemoved(t *testing.T) {
 		if !errors.Is(err, migrate.ErrUndecided) || len(undo.Undecided) != 2 {
 			t.Fatalf("%v, %+v", err, undo)
 		}
-		s.mustRollback(migrate.RollbackOptions{Decisions: answerAll(undo.Undecided, migrate.IsLegacy)})
+		s.mustRollback(migrate.RollbackOptions{Decisions: answerAll(undo.Undecided, migrate.AnswerLegacy)})
 		if s.has(newqueue.BatchUUIDPath("bid-one")) || accounted(s.mustVerify()) != "total 3: not migrated 3" {
 			t.Errorf("%s", accounted(s.verify()))
 		}
@@ -440,7 +440,7 @@ func TestRepairedRecordOfAFinishedBatch(t *testing.T) {
 	s.set(ingest(2), record(t, legacy.Pending, job("done", "2")))
 	s.begin()
 	const next = "roll back run0000000000, and migrate again: nobody cleans the batch up while the run is unfinished"
-	if p := problem(s.plan(s.options().Options), "batch-finished"); p == nil || p.Next != next {
+	if p := problem(s.plan(s.options().PlanOptions), "batch-finished"); p == nil || p.Next != next {
 		t.Errorf("%+v", p)
 	}
 	s.mustRollback(migrate.RollbackOptions{})

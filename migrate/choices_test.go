@@ -42,7 +42,7 @@ func TestConsumedAndFailedRecords(t *testing.T) {
 				}), d)
 				opt := s.options()
 				choose(&opt.Choices)
-				p := s.plan(opt.Options)
+				p := s.plan(opt.PlanOptions)
 				s.mustMigrate(opt)
 				s.mustVerify()
 				for record, want := range map[string]string{ingest(1): c.ingest, inventoryRecord: c.inventory, accessRecord: c.access} {
@@ -88,7 +88,7 @@ func TestRisksOfConsumedAndFailedRecords(t *testing.T) {
 			"failed pending: twice " + two + ", never [], empty [], chosen false",
 		}
 		var got []string
-		for _, r := range s.plan(opt.Options).Risks {
+		for _, r := range s.plan(opt.PlanOptions).Risks {
 			got = append(got, fmt.Sprintf("%s %s: twice %v, never %v, empty %v, chosen %v", r.About, r.Choice, r.Twice, r.Never, r.Empty, r.Chosen))
 		}
 		if !slices.Equal(got, want) {
@@ -116,22 +116,22 @@ func TestNewestRunHasTheChoices(t *testing.T) {
 	if _, err := migrate.Migrate(t.Context(), src, s.w, first); err != nil {
 		t.Fatal(err)
 	}
-	check := func(opt migrate.Options, want migrate.Choices) {
+	check := func(opt migrate.PlanOptions, want migrate.Choices) {
 		t.Helper()
 		p := s.plan(opt)
 		if p.Blocked() || p.Choices != want || !slices.Equal(p.Settings.ACL, acl) || p.Settings.Time != "ms" {
 			t.Errorf("%v %+v %+v", p.Problems, p.Choices, p.Settings)
 		}
 	}
-	check(migrate.Options{}, first.Choices)
-	if p := s.plan(migrate.Options{ACL: znode.OpenACL()}); p.Settings.ACL != nil {
+	check(migrate.PlanOptions{}, first.Choices)
+	if p := s.plan(migrate.PlanOptions{ACL: znode.OpenACL()}); p.Settings.ACL != nil {
 		t.Errorf("chosen to be open to all: %v", p.Settings.ACL)
 	}
 	want := first.Choices
 	want.Consumed = "held"
-	check(migrate.Options{Choices: migrate.Choices{Consumed: "held"}}, want)
+	check(migrate.PlanOptions{Choices: migrate.Choices{Consumed: "held"}}, want)
 	s.mustRollback(migrate.RollbackOptions{})
-	check(migrate.Options{}, first.Choices)
+	check(migrate.PlanOptions{}, first.Choices)
 }
 
 // A record that blocks the plan may come while a run is unfinished. The choice about it is made then; the
@@ -151,8 +151,8 @@ func TestBlockedRecordsAreChosenLater(t *testing.T) {
 	delete(unserviceable, "filename")
 	s.create(ingest(4), record(t, legacy.Pending, unserviceable))
 	s.create(ingest(5), []byte("x"))
-	p := s.plan(s.defaults().Options)
-	for kind, path := range map[migrate.ProblemKind]string{migrate.Unserviceable: ingest(4), migrate.Undecodable: ingest(5)} {
+	p := s.plan(s.defaults().PlanOptions)
+	for kind, path := range map[migrate.ProblemKind]string{migrate.ProblemUnserviceable: ingest(4), migrate.ProblemUndecodable: ingest(5)} {
 		if found := problem(p, kind); found == nil || found.Path != path {
 			t.Errorf("%s: %+v", kind, p.Problems)
 		}
@@ -160,7 +160,7 @@ func TestBlockedRecordsAreChosenLater(t *testing.T) {
 	opt.Choices.Unserviceable, opt.Choices.Undecodable = "migrate", "quarantine"
 	other := opt
 	other.Choices.Failed = "held"
-	if p := s.plan(other.Options); len(p.Problems) != 1 || p.Problems[0].Kind != migrate.OtherChoices || p.Problems[0].Message != "run0000000000 was begun with other choices: failed was failed and is now held" {
+	if p := s.plan(other.PlanOptions); len(p.Problems) != 1 || p.Problems[0].Kind != migrate.ProblemOtherChoices || p.Problems[0].Message != "run0000000000 was begun with other choices: failed was failed and is now held" {
 		t.Errorf("%+v", p.Problems)
 	}
 	s.mustMigrate(opt)
@@ -176,7 +176,7 @@ func TestConsumedRecordsAreLeft(t *testing.T) {
 		s := serve(t, queueTree(t, map[string][]byte{
 			ingest(1): record(t, legacy.Consumed, job("a", "1")), ingest(2): record(t, legacy.Pending, job("a", "2")),
 		}), d)
-		if p := s.plan(s.defaults().Options); p.Blocked() || p.Records[0].Action != migrate.ActSkip || !strings.Contains(p.Records[0].Reason, "left") {
+		if p := s.plan(s.defaults().PlanOptions); p.Blocked() || p.Records[0].Action != migrate.ActionSkip || !strings.Contains(p.Records[0].Reason, "left") {
 			t.Errorf("%v %+v", p.Problems, p.Records)
 		}
 		s.mustMigrate(s.defaults())

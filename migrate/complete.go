@@ -11,18 +11,18 @@ import (
 	"mrtq/migrate/internal/target"
 )
 
-// Completed is what a completion does, or has done.
-type Completed struct {
-	Runs    []string `json:"runs"`    // that have no way back any more
-	Removes int      `json:"removes"` // kept records
-	Steps   int      `json:"transactions"`
+// CompleteResult is what a completion does, or has done.
+type CompleteResult struct {
+	Runs         []string `json:"runs"`    // that have no way back any more
+	Removes      int      `json:"removes"` // kept records
+	Transactions int      `json:"transactions"`
 }
 
 // CompleteOptions are the options of a completion.
 type CompleteOptions struct {
 	// Confirm, if not nil, is called with what would be removed, before anything is written. If it returns an error,
 	// nothing is, and Complete returns the error. The operator should be asked.
-	Confirm func(*Completed) error
+	Confirm func(*CompleteResult) error
 	Limits  Limits
 	Say     func(string)
 }
@@ -32,19 +32,19 @@ type CompleteOptions struct {
 // the same call goes on.
 //
 // The error wraps [ErrNoRun], [ErrUnfinished], [ErrNotReleased], [ErrDamaged], [ErrHoldsChanged] or [ErrNoQueue], or is one of the errors of [Migrate]. The
-// Completed is what was done; it is nil if nothing was written.
-func Complete(ctx context.Context, w *Writer, opt CompleteOptions) (*Completed, error) {
+// CompleteResult is what was done; it is nil if nothing was written.
+func Complete(ctx context.Context, dst *Writer, opt CompleteOptions) (*CompleteResult, error) {
 	if opt.Say == nil {
 		opt.Say = func(string) {}
 	}
-	c := completing{at: &w.Reader}
+	c := completing{at: &dst.Reader}
 	if err := c.read(ctx); err != nil {
 		return nil, err
 	}
 	out := c.out()
 	if len(out.Runs) == 0 {
 		for i := range c.t.Ledger.Runs { // a completion that was killed may have left them
-			removeKeptParents(ctx, w, &c.t.Ledger.Runs[i])
+			removeKeptParents(ctx, dst, &c.t.Ledger.Runs[i])
 		}
 		return out, nil
 	}
@@ -54,7 +54,7 @@ func Complete(ctx context.Context, w *Writer, opt CompleteOptions) (*Completed, 
 		}
 	}
 	report(ctx, AwaitingTurn, 0, 0)
-	turn, err := apply.Lead(ctx, w, apply.OwnerName(now()), c.t.Ledger.Newest().ACL, opt.Say)
+	turn, err := apply.Lead(ctx, dst, apply.OwnerName(now()), c.t.Ledger.Newest().ACL, opt.Say)
 	if err != nil {
 		return nil, cancelled(err)
 	}
@@ -66,7 +66,7 @@ func Complete(ctx context.Context, w *Writer, opt CompleteOptions) (*Completed, 
 		return nil, fmt.Errorf("%w: the kept bytes of %d records would be removed now", ErrHoldsChanged, removes)
 	}
 	out.Removes = 0
-	err = again(ctx, opt.Say, c.read, func(ctx context.Context) (int, error) { return c.step(ctx, w, out, opt) })
+	err = again(ctx, opt.Say, c.read, func(ctx context.Context) (int, error) { return c.step(ctx, dst, out, opt) })
 	return out, err
 }
 
@@ -119,8 +119,8 @@ func (c *completing) read(ctx context.Context) (err error) {
 }
 
 // out is what is left to do.
-func (c *completing) out() *Completed {
-	out := &Completed{Runs: []string{}}
+func (c *completing) out() *CompleteResult {
+	out := &CompleteResult{Runs: []string{}}
 	for _, run := range c.t.Ledger.Runs {
 		if run.State == ledger.Done && run.Completed.IsZero() || len(c.kept[run.ID]) > 0 {
 			out.Runs = append(out.Runs, run.ID)
@@ -131,8 +131,8 @@ func (c *completing) out() *Completed {
 }
 
 // step completes the runs. It says so in a run's record first, so that no rollback begins on half of the kept bytes.
-func (c *completing) step(ctx context.Context, w *Writer, out *Completed, opt CompleteOptions) (steps int, err error) {
-	defer func() { out.Steps += steps }()
+func (c *completing) step(ctx context.Context, w *Writer, out *CompleteResult, opt CompleteOptions) (steps int, err error) {
+	defer func() { out.Transactions += steps }()
 	for i := range c.t.Ledger.Runs {
 		run := &c.t.Ledger.Runs[i]
 		chain := apply.NewChain(w, *run, opt.Limits, nil)
@@ -145,7 +145,7 @@ func (c *completing) step(ctx context.Context, w *Writer, out *Completed, opt Co
 	return steps, nil
 }
 
-func (c *completing) complete(ctx context.Context, chain *apply.Chain, run *ledger.Run, out *Completed, opt CompleteOptions) error {
+func (c *completing) complete(ctx context.Context, chain *apply.Chain, run *ledger.Run, out *CompleteResult, opt CompleteOptions) error {
 	if run.Completed.IsZero() && run.State == ledger.Done {
 		if err := chain.Do(ctx, nil, func(next *ledger.Run) { next.Completed = now() }); err != nil {
 			return err

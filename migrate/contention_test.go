@@ -185,7 +185,7 @@ func TestCommandsReadTheNewest(t *testing.T) {
 			return nil
 		},
 		"plan": func(src *migrate.Source) error {
-			return errorOf(migrate.MakePlan(t.Context(), src, r, s.options().Options))
+			return errorOf(migrate.MakePlan(t.Context(), src, r, s.options().PlanOptions))
 		},
 		"verify": func(*migrate.Source) error {
 			return errorOf(migrate.Verify(t.Context(), nil, r, migrate.VerifyOptions{}))

@@ -100,7 +100,7 @@ func TestCutAtEveryTransaction(t *testing.T) {
 						s := serve(t, ready, d)
 						if killed {
 							s.kill(at, done)
-							if err := c.do(s); !errors.Is(err, zkconn.ErrLost) {
+							if err := c.do(s); !errors.Is(err, zkconn.ErrSessionLost) {
 								t.Fatalf("killed: %v", err)
 							}
 							s.begin()
@@ -218,7 +218,7 @@ func TestSmallMaxBuffer(t *testing.T) {
 			t.Parallel()
 			s := serveWith(t, queueTree(t, pendings(t, 400, 50)), newqueue.MrtZK, minizk.Options{RealTime: true, MaxBuffer: buffer})
 			opt := s.options()
-			opt.Packet = packet
+			opt.MaxBuffer = packet
 			if res := s.mustMigrate(opt); res.Created.Jobs != 400 {
 				t.Errorf("%+v", res.Created)
 			}
@@ -312,7 +312,7 @@ func TestSourceChangesMeanwhile(t *testing.T) {
 			s := serve(t, queueTree(t, pendings(t, 700, 700)), newqueue.Design)
 			opt := s.options()
 			if c.approved {
-				opt.Approved = s.plan(opt.Options)
+				opt.Approved = s.plan(opt.PlanOptions)
 			}
 			var said []string
 			opt.Say = func(text string) { said = append(said, text) }

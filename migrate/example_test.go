@@ -33,7 +33,7 @@ func Example() {
 	choices := migrate.DefaultChoices()
 	choices.Consumed = "failed"
 	choices.Undecodable = "quarantine"
-	opt := migrate.Options{Dialect: newqueue.Design, Choices: choices}
+	opt := migrate.PlanOptions{Dialect: newqueue.Design, Choices: choices}
 	opt.NewQueue = true
 
 	// The plan changes nothing.
@@ -42,7 +42,7 @@ func Example() {
 	for _, p := range plan.Problems {
 		fmt.Println("problem:", p)
 	}
-	fmt.Println(plan.Count(migrate.ActCreate), "to create,", plan.Count(migrate.ActQuarantine), "to quarantine")
+	fmt.Println(plan.Count(migrate.ActionCreate), "to create,", plan.Count(migrate.ActionQuarantine), "to quarantine")
 
 	// The bytes of what can't be decoded go to a file, before anything is written.
 	folder, err := os.MkdirTemp("", "quarantine")
@@ -56,7 +56,7 @@ func Example() {
 		}
 		return nil
 	}
-	result, err := migrate.Migrate(ctx, source, target.Writer, migrate.MigrateOptions{Options: opt, Plan: plan, SaveQuarantined: keep})
+	result, err := migrate.Migrate(ctx, source, target.Writer, migrate.MigrateOptions{PlanOptions: opt, Plan: plan, SaveQuarantined: keep})
 	check(err)
 	fmt.Println(result.Run, "created", result.Created.Jobs, "jobs and", result.Created.Access, "access requests")
 

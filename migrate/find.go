@@ -22,8 +22,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// Item is one legacy record and its job or access request.
-type Item struct {
+// FindResult is one legacy record and its job or access request.
+type FindResult struct {
 	Path   string  // of the record; "" for a job that no migration created
 	Record *Record // as the legacy queue has it, or as it was handed over; nil if neither is there
 	// Run migrated the record; "" if no run did. Changed reports whether the record has
@@ -31,7 +31,7 @@ type Item struct {
 	Run                 string
 	Changed, HandedOver bool
 	Reason              string       // why the record was not migrated; "" if it was, or is not there
-	Apart               bool         // the legacy queue is in another ensemble, so it was not read
+	OtherEnsemble       bool         // the legacy queue is in another ensemble, so it was not read
 	Job                 string       // path of the job or request; "" if there was none
 	Nodes               []znode.Node // of the job or request and its entries; none if it was removed
 	NoQueue             *NoQueue     // what is at the target instead of a new queue; nil if there is one
@@ -41,11 +41,11 @@ type Item struct {
 }
 
 // Find finds a record by its path, its name, its jobID or its token, or a job or request by its path or id.
-// Records of a legacy queue in another ensemble are found in the ledger alone. The error wraps [ErrNoItem],
-// [ErrManyItems] or [ErrDamaged], or comes from reading. With [ErrNoItem], the item has what
+// Records of a legacy queue in another ensemble are found in the ledger alone. The error wraps [ErrNotFound],
+// [ErrAmbiguousID] or [ErrDamaged], or comes from reading. With [ErrNotFound], the item has what
 // is at the target instead of a new queue.
-func Find(ctx context.Context, at *Reader, name string) (*Item, error) {
-	t, err := target.ReadWhole(ctx, at)
+func Find(ctx context.Context, dst *Reader, name string) (*FindResult, error) {
+	t, err := target.ReadWhole(ctx, dst)
 	if err != nil {
 		return nil, err
 	}
@@ -54,11 +54,11 @@ func Find(ctx context.Context, at *Reader, name string) (*Item, error) {
 		return nil, err
 	}
 	if src == nil {
-		src = source.None(at)
+		src = source.None(dst)
 	}
-	f := finder{src: src, t: t, item: &Item{Apart: err != nil}}
+	f := finder{src: src, t: t, item: &FindResult{OtherEnsemble: err != nil}}
 	if !t.HasQueue() {
-		if f.item.NoQueue, err = target.ReadNoQueue(ctx, at); err != nil {
+		if f.item.NoQueue, err = target.ReadNoQueue(ctx, dst); err != nil {
 			return nil, err
 		}
 	}
@@ -67,14 +67,14 @@ func Find(ctx context.Context, at *Reader, name string) (*Item, error) {
 		f.item.Notices = noticesAbout(f.item, newest.Dialect)
 	}
 	if err == nil && f.item.Record == nil && f.item.Run == "" && len(f.item.Nodes) == 0 {
-		err = ErrNoItem
+		err = ErrNotFound
 	}
-	if errors.Is(err, ErrNoItem) {
+	if errors.Is(err, ErrNotFound) {
 		why := "it was finished and cleaned up, deleted, or mistyped"
 		if t.Ledger.Knows(name) {
 			why = "it was migrated, its work went back to the legacy queue, and there it was finished or deleted"
 		}
-		err = fmt.Errorf("%s: %w: %s", name, ErrNoItem, why)
+		err = fmt.Errorf("%s: %w: %s", name, ErrNotFound, why)
 	}
 	return f.item, err
 }
@@ -82,7 +82,7 @@ func Find(ctx context.Context, at *Reader, name string) (*Item, error) {
 type finder struct {
 	src  *Source
 	t    *target.Target
-	item *Item
+	item *FindResult
 }
 
 func (f *finder) find(ctx context.Context, name string) (err error) {
@@ -146,7 +146,7 @@ func only(records iter.Seq2[source.Fetched, error]) (record source.Fetched, err 
 func (f *finder) locate(ctx context.Context, name string) (record, job string, err error) {
 	if strings.HasPrefix(name, "/") {
 		if znode.ValidatePath(name) != nil || name == "/" {
-			return "", "", ErrNoItem
+			return "", "", ErrNotFound
 		}
 		if f.src.Kind(name) != "" {
 			return name, "", nil
@@ -174,7 +174,7 @@ func (f *finder) locate(ctx context.Context, name string) (record, job string, e
 }
 
 // byPayload finds the record whose payload has a jobID or token, in the legacy queue or among the bytes of those that
-// were handed over. The error wraps [ErrNoItem] or [ErrManyItems].
+// were handed over. The error wraps [ErrNotFound] or [ErrAmbiguousID].
 func (f *finder) byPayload(ctx context.Context, id string) (string, error) {
 	kept := map[string]string{}
 	for e := range f.t.Ledger.All() {
@@ -196,12 +196,12 @@ func (f *finder) byPayload(ctx context.Context, id string) (string, error) {
 	paths := slices.Sorted(maps.Keys(found))
 	switch n := len(paths); n {
 	case 0:
-		return "", ErrNoItem
+		return "", ErrNotFound
 	case 1:
 		return paths[0], nil
 	default:
 		const most = 10
-		return "", fmt.Errorf("%s: %w: %s", id, ErrManyItems, strings.Join(paths[:min(n, most)], ", "))
+		return "", fmt.Errorf("%s: %w: %s", id, ErrAmbiguousID, strings.Join(paths[:min(n, most)], ", "))
 	}
 }
 
@@ -226,7 +226,7 @@ func (f *finder) locateRequest(ctx context.Context, qid string) (record, job str
 	case err != nil:
 		return "", "", err
 	case len(nodes) > 1:
-		return "", "", fmt.Errorf("%s: %w: %s", qid, ErrManyItems, strings.Join(paths, ", "))
+		return "", "", fmt.Errorf("%s: %w: %s", qid, ErrAmbiguousID, strings.Join(paths, ", "))
 	case len(nodes) == 1:
 		return "", nodes[0].Path, nil
 	}
@@ -235,7 +235,7 @@ func (f *finder) locateRequest(ctx context.Context, qid string) (record, job str
 			return e.Record, e.Job, nil
 		}
 	}
-	return "", "", ErrNoItem
+	return "", "", ErrNotFound
 }
 
 // lookUp finds in the ledger what belongs together.
@@ -289,7 +289,7 @@ func (f *finder) readEntries(ctx context.Context, bid string) error {
 
 // noticesAbout are what an operator should know about the job of an item before a service
 // works on it (docs/deployed-services.md). There are none in dialect design.
-func noticesAbout(it *Item, d newqueue.Dialect) []services.Notice {
+func noticesAbout(it *FindResult, d newqueue.Dialect) []services.Notice {
 	if d != newqueue.MrtZK || !strings.HasPrefix(it.Job, newqueue.JobsPath+"/") {
 		return nil
 	}

@@ -23,7 +23,7 @@ func TestFindByID(t *testing.T) {
 		s := serve(t, queueTree(t, records), d)
 		s.mustMigrate(s.options())
 		jid := znode.Name(s.jobOf(ingest(1)))
-		find := func(id string) (*migrate.Item, error) {
+		find := func(id string) (*migrate.FindResult, error) {
 			return migrate.Find(t.Context(), &s.w.Reader, id)
 		}
 		check := func(when string) {
@@ -34,10 +34,10 @@ func TestFindByID(t *testing.T) {
 				}
 			}
 			_, err := find("jid-2")
-			if want := "jid-2: several have this id; give the path of one: " + ingest(2) + ", " + ingest(3); !errors.Is(err, migrate.ErrManyItems) || err.Error() != want {
+			if want := "jid-2: several have this id; give the path of one: " + ingest(2) + ", " + ingest(3); !errors.Is(err, migrate.ErrAmbiguousID) || err.Error() != want {
 				t.Errorf("%s: %v, want %s", when, err, want)
 			}
-			if _, err := find("nothing"); !errors.Is(err, migrate.ErrNoItem) {
+			if _, err := find("nothing"); !errors.Is(err, migrate.ErrNotFound) {
 				t.Errorf("%s: %v", when, err)
 			}
 			if item, err := find("7"); err != nil || item.Path != "/accessLarge.1/mrtQ-000000000007" {

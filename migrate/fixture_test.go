@@ -229,7 +229,7 @@ func (s *site) options() migrate.MigrateOptions {
 	c.Consumed, c.Undecodable, c.Deleted = "pending", "quarantine", "migrate"
 	c.InventoryRecords, c.Unserviceable = "migrate", "migrate"
 	return migrate.MigrateOptions{
-		Options:         migrate.Options{Dialect: s.dialect, Choices: c, NewQueue: true},
+		PlanOptions:     migrate.PlanOptions{Dialect: s.dialect, Choices: c, NewQueue: true},
 		SaveQuarantined: func([]migrate.Record) error { return nil },
 	}
 }
@@ -241,17 +241,17 @@ func (s *site) further() migrate.MigrateOptions {
 	return opt
 }
 
-func (s *site) plan(opt migrate.Options) *migrate.Plan {
+func (s *site) plan(opt migrate.PlanOptions) *migrate.Plan {
 	s.t.Helper()
 	return value(migrate.MakePlan(s.t.Context(), s.source(), &s.w.Reader, opt))(s)
 }
 
-func (s *site) migrate(opt migrate.MigrateOptions) (*migrate.Result, error) {
+func (s *site) migrate(opt migrate.MigrateOptions) (*migrate.MigrateResult, error) {
 	s.t.Helper()
 	return migrate.Migrate(s.t.Context(), s.source(), s.w, opt)
 }
 
-func (s *site) mustMigrate(opt migrate.MigrateOptions) *migrate.Result {
+func (s *site) mustMigrate(opt migrate.MigrateOptions) *migrate.MigrateResult {
 	s.t.Helper()
 	return value(s.migrate(opt))(s)
 }
@@ -295,7 +295,7 @@ func (s *site) release(queues ...newqueue.QueueHold) {
 }
 
 // tryRelease releases. Consumed records and locks of the legacy queue are nobody's.
-func (s *site) tryRelease(opt migrate.ReleaseOptions) (*migrate.Released, error) {
+func (s *site) tryRelease(opt migrate.ReleaseOptions) (*migrate.ReleaseResult, error) {
 	s.t.Helper()
 	if opt.WorkersStopped == 0 {
 		opt.WorkersStopped = 100
@@ -322,7 +322,7 @@ func (s *site) save(nodes []znode.Node) error {
 }
 
 // rollback rolls the newest run back.
-func (s *site) rollback(opt migrate.RollbackOptions) (*migrate.Undo, error) {
+func (s *site) rollback(opt migrate.RollbackOptions) (*migrate.RollbackResult, error) {
 	s.t.Helper()
 	if opt.Save == nil {
 		opt.Save = s.save
@@ -330,7 +330,7 @@ func (s *site) rollback(opt migrate.RollbackOptions) (*migrate.Undo, error) {
 	return migrate.Rollback(s.t.Context(), s.w, "", opt)
 }
 
-func (s *site) mustRollback(opt migrate.RollbackOptions) *migrate.Undo {
+func (s *site) mustRollback(opt migrate.RollbackOptions) *migrate.RollbackResult {
 	s.t.Helper()
 	return value(s.rollback(opt))(s)
 }

@@ -132,18 +132,18 @@ func TestQuestions(t *testing.T) {
 		happens func(s *site)
 		saves   map[migrate.Answer]string // the first znode that is saved
 	}{
-		migrate.JobGone:  {func(s *site) { s.dropJob(1) }, nil},
-		migrate.Both:     {func(s *site) { s.fails(); changes(s) }, map[migrate.Answer]string{migrate.IsLegacy: "/jobs/jid0000000001"}},
-		migrate.LastCopy: {func(s *site) { s.remove(ingest(1)) }, map[migrate.Answer]string{migrate.IsLegacy: "/jobs/jid0000000001"}},
-		migrate.Again:    {func(s *site) { s.release(); changes(s.recreate(ingest(1))) }, map[migrate.Answer]string{migrate.IsLegacy: "/jobs/jid0000000001", migrate.IsNew: ingest(1)}},
+		migrate.QuestionJobGone:  {func(s *site) { s.dropJob(1) }, nil},
+		migrate.QuestionBoth:     {func(s *site) { s.fails(); changes(s) }, map[migrate.Answer]string{migrate.AnswerLegacy: "/jobs/jid0000000001"}},
+		migrate.QuestionLastCopy: {func(s *site) { s.remove(ingest(1)) }, map[migrate.Answer]string{migrate.AnswerLegacy: "/jobs/jid0000000001"}},
+		migrate.QuestionAgain:    {func(s *site) { s.release(); changes(s.recreate(ingest(1))) }, map[migrate.Answer]string{migrate.AnswerLegacy: "/jobs/jid0000000001", migrate.AnswerNew: ingest(1)}},
 	} {
-		for _, answer := range []migrate.Answer{migrate.IsNew, migrate.IsLegacy} {
+		for _, answer := range []migrate.Answer{migrate.AnswerNew, migrate.AnswerLegacy} {
 			t.Run(fmt.Sprint(question, " is ", answer), func(t *testing.T) {
 				t.Parallel()
 				s := serve(t, queueTree(t, pendings(t, 3, 1)), newqueue.MrtZK)
 				s.mustMigrate(s.options())
 				c.happens(s)
-				if question != migrate.Again {
+				if question != migrate.QuestionAgain {
 					res, err := s.tryRelease(migrate.ReleaseOptions{})
 					if !errors.Is(err, migrate.ErrUndecided) || len(res.Undecided) != 1 || res.Undecided[0].Question != question || res.HandedOver != 2 || s.holdsNow() != "ingest="+run0 {
 						t.Errorf("%v, %+v; held: %s", err, res, s.holdsNow())
@@ -160,8 +160,8 @@ func TestQuestions(t *testing.T) {
 					t.Errorf("saved: %v", s.lost)
 				}
 				record, job := s.has(ingest(1)), s.has("/jobs/jid0000000001")
-				wantJob := answer == migrate.IsNew && question != migrate.JobGone
-				wantRecord := answer == migrate.IsLegacy && question != migrate.LastCopy
+				wantJob := answer == migrate.AnswerNew && question != migrate.QuestionJobGone
+				wantRecord := answer == migrate.AnswerLegacy && question != migrate.QuestionLastCopy
 				if record != wantRecord || job != wantJob || s.holdsNow() != "" {
 					t.Errorf("a record: %t, a job: %t; held: %s", record, job, s.holdsNow())
 				}
@@ -174,7 +174,7 @@ func TestQuestions(t *testing.T) {
 	}
 	s := serve(t, queueTree(t, pendings(t, 1, 1)), newqueue.MrtZK)
 	s.mustMigrate(s.options())
-	if _, err := s.tryRelease(migrate.ReleaseOptions{Decisions: answerAll([]migrate.UndecidedRecord{{Record: "/ingest/none"}}, migrate.IsNew)}); !errors.Is(err, migrate.ErrNoItem) {
+	if _, err := s.tryRelease(migrate.ReleaseOptions{Decisions: answerAll([]migrate.UndecidedRecord{{Record: "/ingest/none"}}, migrate.AnswerNew)}); !errors.Is(err, migrate.ErrNotFound) {
 		t.Errorf("about no record: %v", err)
 	}
 }
@@ -301,7 +301,7 @@ func TestOtherOrigin(t *testing.T) {
 	other, _ := s.open("/other")
 	src := value(migrate.OpenSource(t.Context(), &other.Reader, migrate.DefaultQueues(), legacy.Options{}))(s)
 	s.mustMigrate(s.options())
-	p := value(migrate.MakePlan(t.Context(), src, &s.w.Reader, s.options().Options))(s)
+	p := value(migrate.MakePlan(t.Context(), src, &s.w.Reader, s.options().PlanOptions))(s)
 	if problem(p, "other-origin") == nil {
 		t.Errorf("%v", p.Problems)
 	}
@@ -324,7 +324,7 @@ func TestOtherSource(t *testing.T) {
 		if _, err := s.rollback(migrate.RollbackOptions{}); !errors.Is(err, migrate.ErrOtherSource) || len(s.jobs()) != 3 {
 			t.Errorf("rollback: %v", err)
 		}
-		res, err := s.tryRelease(migrate.ReleaseOptions{Decisions: migrate.Decisions{Vanished: migrate.IsNew}})
+		res, err := s.tryRelease(migrate.ReleaseOptions{Decisions: migrate.Decisions{Vanished: migrate.AnswerNew}})
 		if err != nil || res.Absent != 3 || s.holdsNow() != "" || len(s.jobs()) != 3 {
 			t.Errorf("%v, %+v", err, res)
 		}
@@ -363,7 +363,7 @@ func TestNoRight(t *testing.T) {
 				forbid(s, perms)
 				before := dump(s.tree(), "/")
 				err := do()
-				if !errors.Is(err, migrate.ErrNoRight) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "world") || dump(s.tree(), "/") != before {
+				if !errors.Is(err, migrate.ErrNoPermission) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "world") || dump(s.tree(), "/") != before {
 					t.Errorf("%s: %v", command, err)
 				}
 				forbid(s, zk.PermAll)
@@ -399,8 +399,8 @@ func TestPlanRefusesWhatCannotGoBack(t *testing.T) {
 	payload := job("a", "3")
 	payload["title"] = strings.Repeat("x", 40<<10)
 	s.set(ingest(3), record(t, legacy.Pending, payload))
-	opt := s.options().Options
-	opt.Packet = 60 << 10
+	opt := s.options().PlanOptions
+	opt.MaxBuffer = 60 << 10
 	p := s.plan(opt)
 	for kind, path := range map[migrate.ProblemKind]string{"has-children": ingest(1), "hidden-acl": ingest(2), "too-large": ingest(3)} {
 		if found := problem(p, kind); found == nil || found.Path != path || found.Next == "" {
@@ -459,7 +459,7 @@ func TestRestoredBeforeTheRelease(t *testing.T) {
 		s.set(s.jobOf(ingest(1))+"/space_needed", []byte("7"))
 		s.remove(ingest(1))
 		res, err := s.tryRelease(migrate.ReleaseOptions{Restored: true})
-		if !errors.Is(err, migrate.ErrUndecided) || len(res.Undecided) != 1 || res.Undecided[0].Question != migrate.LastCopy || s.holdsNow() == "" {
+		if !errors.Is(err, migrate.ErrUndecided) || len(res.Undecided) != 1 || res.Undecided[0].Question != migrate.QuestionLastCopy || s.holdsNow() == "" {
 			t.Errorf("%v, %+v", err, res)
 		}
 	})
@@ -486,7 +486,7 @@ func TestCompleteAfterRollback(t *testing.T) {
 func TestComplete(t *testing.T) {
 	each(t, func(t *testing.T, d newqueue.Dialect) {
 		s := serve(t, queueTree(t, pendings(t, 4, 2)), d)
-		complete := func(opt migrate.CompleteOptions) (*migrate.Completed, error) {
+		complete := func(opt migrate.CompleteOptions) (*migrate.CompleteResult, error) {
 			return migrate.Complete(t.Context(), s.w, opt)
 		}
 		if _, err := complete(migrate.CompleteOptions{}); !errors.Is(err, migrate.ErrNoQueue) {
@@ -498,8 +498,8 @@ func TestComplete(t *testing.T) {
 		}
 		s.release()
 		refused := errors.New("no")
-		var asked *migrate.Completed
-		if _, err := complete(migrate.CompleteOptions{Confirm: func(c *migrate.Completed) error { asked = c; return refused }}); !errors.Is(err, refused) || asked.Removes != 4 || !slices.Equal(asked.Runs, []string{run0}) {
+		var asked *migrate.CompleteResult
+		if _, err := complete(migrate.CompleteOptions{Confirm: func(c *migrate.CompleteResult) error { asked = c; return refused }}); !errors.Is(err, refused) || asked.Removes != 4 || !slices.Equal(asked.Runs, []string{run0}) {
 			t.Errorf("%v, %+v", err, asked)
 		}
 		s.mustVerify()

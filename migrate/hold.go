@@ -20,15 +20,15 @@ type HoldOptions struct {
 	Why         string
 }
 
-// Held is what Hold did.
-type Held struct {
+// HoldResult is what Hold did.
+type HoldResult struct {
 	Held []string `json:"held"` // the holds that By is an owner of now
 }
 
 // Hold holds queues or collections. A hold that is there already gets one more owner. The
 // error wraps [ErrNoQueue] if there is no new queue, or comes from the server.
-func Hold(ctx context.Context, w *Writer, opt HoldOptions) (*Held, error) {
-	there, err := w.GetAll(ctx, []string{newqueue.JobsPath, newqueue.LocksPath, newqueue.QueueLocksPath, newqueue.CollectionLocksPath}, nil)
+func Hold(ctx context.Context, dst *Writer, opt HoldOptions) (*HoldResult, error) {
+	there, err := dst.GetAll(ctx, []string{newqueue.JobsPath, newqueue.LocksPath, newqueue.QueueLocksPath, newqueue.CollectionLocksPath}, nil)
 	if err != nil {
 		return nil, cancelled(err)
 	}
@@ -36,14 +36,14 @@ func Hold(ctx context.Context, w *Writer, opt HoldOptions) (*Held, error) {
 		return nil, fmt.Errorf("%w: it has neither %s nor %s", ErrNoQueue, newqueue.JobsPath, newqueue.LocksPath)
 	}
 	owner := ledger.Owner{By: opt.By, At: now(), Why: opt.Why}
-	held := &Held{Held: []string{}}
+	held := &HoldResult{Held: []string{}}
 	for _, path := range holdPaths(opt) {
 		for _, parent := range []string{newqueue.LocksPath, znode.Parent(path)} {
-			if err := apply.Ensure(ctx, w, parent, nil); err != nil {
+			if err := apply.Ensure(ctx, dst, parent, nil); err != nil {
 				return held, cancelled(err)
 			}
 		}
-		if err := addOwner(ctx, w, path, owner); err != nil {
+		if err := addOwner(ctx, dst, path, owner); err != nil {
 			return held, cancelled(err)
 		}
 		held.Held = append(held.Held, path)

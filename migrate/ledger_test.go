@@ -61,7 +61,7 @@ func TestDamagedLedger(t *testing.T) {
 					t.Errorf("%s: %v", what, err)
 				}
 			}
-			_, err := migrate.MakePlan(ctx, src, &s.w.Reader, s.options().Options)
+			_, err := migrate.MakePlan(ctx, src, &s.w.Reader, s.options().PlanOptions)
 			damaged("plan", err)
 			_, err = s.migrate(s.options())
 			damaged("migrate", err)

@@ -29,7 +29,7 @@ type LegacyStatus struct {
 	// Undecided are those about which somebody must decide, whether they are there or not.
 	Undecided []UndecidedRecord `json:"undecided"`
 	// AtWork shows who may be at work there.
-	AtWork []AtWork `json:"at_work"`
+	AtWork []LegacyActivity `json:"at_work"`
 }
 
 // readLegacy says what is in each legacy queue.
@@ -81,7 +81,7 @@ func readLegacy(ctx context.Context, t *target.Target, names *target.Names, src 
 	if err != nil {
 		return nil, err
 	}
-	work, err := handover.LegacyWork(ctx, src, false)
+	work, err := handover.FindActivity(ctx, src, false)
 	for _, w := range work {
 		at := znode.Parent(w.Path)
 		if w.What == handover.Locked && len(r.queues) > 0 { // a lock is no queue's, so the first one shows it
@@ -100,7 +100,7 @@ func (r *legacyReader) queue(path string) *LegacyStatus {
 	i := slices.IndexFunc(r.queues, func(l LegacyStatus) bool { return l.Path == path })
 	if i < 0 {
 		i = len(r.queues)
-		r.queues = append(r.queues, LegacyStatus{Path: path, NotMigrated: []string{}, AtLegacy: []string{}, Undecided: []UndecidedRecord{}, AtWork: []AtWork{}})
+		r.queues = append(r.queues, LegacyStatus{Path: path, NotMigrated: []string{}, AtLegacy: []string{}, Undecided: []UndecidedRecord{}, AtWork: []LegacyActivity{}})
 	}
 	return &r.queues[i]
 }

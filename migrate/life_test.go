@@ -215,9 +215,9 @@ func verifyOutcome(l *site) string {
 	}
 	l.must(err)
 	for _, w := range []struct {
-		group migrate.Group
+		group migrate.DifferenceGroup
 		word  string
-	}{{migrate.UnfinishedIn, "open"}, {migrate.RestoredIn, "restored"}, {migrate.Damage, "damage"}, {migrate.UndecidedIn, "asks"}, {migrate.ActedOnIn, "acted"}} {
+	}{{migrate.UnfinishedGroup, "open"}, {migrate.RestoredGroup, "restored"}, {migrate.DamageGroup, "damage"}, {migrate.UndecidedGroup, "asks"}, {migrate.ActedOnGroup, "acted"}} {
 		if v.CountGroup(w.group) > 0 {
 			return w.word
 		}
@@ -363,7 +363,7 @@ func (l *site) releases(w words) (string, error) {
 	if st := l.status(); st.Step == migrate.StepDecideRecords {
 		for _, of := range st.Legacy {
 			for _, u := range of.Undecided {
-				w.RecordIs[u.Record] = migrate.IsNew
+				w.RecordIs[u.Record] = migrate.AnswerNew
 			}
 		}
 		_, err = releaseOutcome(l, migrate.ReleaseOptions{Decisions: w.Decisions})
@@ -383,7 +383,7 @@ func (l *site) inOneQueue(mayBeGone bool) {
 			continue
 		}
 		item, err := migrate.Find(l.t.Context(), &l.w.Reader, n.Path)
-		if errors.Is(err, migrate.ErrNoItem) && mayBeGone {
+		if errors.Is(err, migrate.ErrNotFound) && mayBeGone {
 			continue
 		}
 		l.must(err)
@@ -428,10 +428,10 @@ func TestLife(t *testing.T) {
 						after := happened.tree()
 						got := []string{verifyOutcome(happened)} // it writes nothing
 						for _, command := range []func(*site, words) (string, error){(*site).releases, (*site).rollsBack} {
-							for _, answer := range []migrate.Answer{migrate.IsNew, migrate.IsLegacy} {
+							for _, answer := range []migrate.Answer{migrate.AnswerNew, migrate.AnswerLegacy} {
 								s := serve(t, after, d)
 								first, asked := s.leadsOn(before, func(w words) (string, error) { return command(s, w) }, answer)
-								if answer == migrate.IsNew {
+								if answer == migrate.AnswerNew {
 									got = append(got, first)
 								}
 								if first != "over" && !(first == "–" && len(got) == 3) { // else the release is the way on

@@ -23,7 +23,7 @@ import (
 
 // MigrateOptions are the options of a migration, beside those of its plan.
 type MigrateOptions struct {
-	Options
+	PlanOptions
 	// Plan, if not nil, was made by [MakePlan] a moment ago, with the same source and
 	// options. It is carried out as it is, unless another migrator ran since.
 	Plan *Plan
@@ -40,13 +40,13 @@ type MigrateOptions struct {
 	Say func(string)
 }
 
-// Result is what a migration did.
-type Result struct {
+// MigrateResult is what a migration did.
+type MigrateResult struct {
 	Run     string `json:"run"`
 	Plan    *Plan  `json:"plan"`    // that was carried out first
 	Created Counts `json:"created"` // by this call
-	// Steps is the number of transactions of this call.
-	Steps int `json:"transactions"`
+	// Transactions is the number of transactions of this call.
+	Transactions int `json:"transactions"`
 	// CarriedOut says that the approved plan was carried out before. Then only the bytes of
 	// quarantined records were kept again.
 	CarriedOut bool `json:"carried_out"`
@@ -60,10 +60,10 @@ type Result struct {
 //
 // The error wraps [ErrBlocked] if the plan has problems: then nothing was written.
 // [ErrStale] and [ErrRolledBack] say what happened while it waited. Others
-// wrap [ErrDamaged], [ErrPlace], [ErrOtherSource], [ErrNoRight], [ErrNotSaved], [ErrInterrupted], [ErrTakenOver],
-// [ErrContended], [ErrDropped] or [ErrLost]. The result is never nil.
-func Migrate(ctx context.Context, src *Source, w *Writer, opt MigrateOptions) (*Result, error) {
-	m := &migration{src: src, w: w, opt: opt, result: &Result{}, owner: apply.OwnerName(now())}
+// wrap [ErrDamaged], [ErrPlace], [ErrOtherSource], [ErrNoPermission], [ErrNotSaved], [ErrInterrupted], [ErrTakenOver],
+// [ErrContended], [ErrDropped] or [ErrSessionLost]. The result is never nil.
+func Migrate(ctx context.Context, src *Source, dst *Writer, opt MigrateOptions) (*MigrateResult, error) {
+	m := &migration{src: src, w: dst, opt: opt, result: &MigrateResult{}, owner: apply.OwnerName(now())}
 	if m.opt.Say == nil {
 		m.opt.Say = func(string) {}
 	}
@@ -71,7 +71,7 @@ func Migrate(ctx context.Context, src *Source, w *Writer, opt MigrateOptions) (*
 	if err != nil || m.plan.Empty() {
 		return m.result, err
 	}
-	made, err := w.MakeChroot(ctx)
+	made, err := dst.MakeChroot(ctx)
 	if err != nil {
 		return m.result, cancelled(&TargetError{err})
 	}
@@ -79,7 +79,7 @@ func Migrate(ctx context.Context, src *Source, w *Writer, opt MigrateOptions) (*
 		m.opt.Say("created the chroot " + made[len(made)-1])
 	}
 	report(ctx, AwaitingTurn, 0, 0)
-	turn, err := apply.Lead(ctx, w, m.owner, m.plan.Settings.ACL, m.opt.Say)
+	turn, err := apply.Lead(ctx, dst, m.owner, m.plan.Settings.ACL, m.opt.Say)
 	if err != nil {
 		return m.result, cancelled(err)
 	}
@@ -102,7 +102,7 @@ type migration struct {
 	owner  string
 	plan   *Plan
 	origin ledger.Origin
-	result *Result
+	result *MigrateResult
 }
 
 // findOrigin says where the legacy queue is. If both queues are in one ensemble, a release must be able to hand its records over,
@@ -154,7 +154,7 @@ func (m *migration) prepare(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if m.plan, err = makePlan(ctx, m.src, t, m.opt.Options); err != nil {
+		if m.plan, err = makePlan(ctx, m.src, t, m.opt.PlanOptions); err != nil {
 			return cancelled(err)
 		}
 	}
@@ -240,7 +240,7 @@ func (m *migration) planFor(ctx context.Context, t *target.Target) (err error) {
 	if m.src, err = m.src.Again(ctx); err != nil {
 		return cancelled(err)
 	}
-	if m.plan, err = makePlan(ctx, m.src, t, m.opt.Options); err != nil {
+	if m.plan, err = makePlan(ctx, m.src, t, m.opt.PlanOptions); err != nil {
 		return cancelled(err)
 	}
 	if !m.plan.Empty() {
@@ -255,7 +255,7 @@ func (m *migration) carryOut(ctx context.Context) (steps int, err error) {
 		return 0, nil
 	}
 	steps, err = m.apply(ctx)
-	m.result.Steps += steps
+	m.result.Transactions += steps
 	if err == nil {
 		return 0, nil
 	}

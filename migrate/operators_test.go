@@ -134,7 +134,7 @@ func TestRolledBackOrFinishedWhileWaiting(t *testing.T) {
 			s := serve(t, queueTree(t, pendings(t, 6, 2)), newqueue.Design)
 			opt := s.options()
 			if c.approved {
-				opt.Approved = s.plan(opt.Options)
+				opt.Approved = s.plan(opt.PlanOptions)
 			}
 			if c.done {
 				s.mustMigrate(s.options())
@@ -168,8 +168,8 @@ func TestRolledBackOrFinishedWhileWaiting(t *testing.T) {
 			if err := <-ended; err != nil {
 				t.Error(err)
 			}
-			if res.Created.Records() != c.adds || c.adds == 0 && res.Steps > 0 {
-				t.Errorf("the one that waited did %+v in %d transactions", res.Created, res.Steps)
+			if res.Created.Records() != c.adds || c.adds == 0 && res.Transactions > 0 {
+				t.Errorf("the one that waited did %+v in %d transactions", res.Created, res.Transactions)
 			}
 			if status := s.status(); len(status.Runs) != c.runs {
 				t.Errorf("there are %d runs, expected %d", len(status.Runs), c.runs)

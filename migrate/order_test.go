@@ -25,7 +25,7 @@ func TestAcquiredInOrder(t *testing.T) {
 	s.mustVerify()
 
 	record := map[string]string{} // by its job or request
-	all := value(migrate.ReadMade(t.Context(), &s.w.Reader))(s)
+	all := value(migrate.ReadMigrated(t.Context(), &s.w.Reader))(s)
 	for _, r := range all {
 		record[r.Job] = r.Record
 	}

@@ -23,8 +23,8 @@ import (
 //
 // The error wraps [ErrTwoEnsembles] if the legacy queue is not in the target's ensemble, [ErrDamaged], or comes
 // from reading.
-func OpenOrigin(ctx context.Context, at *Reader) (*Source, error) {
-	t, err := target.ReadWhole(ctx, at)
+func OpenOrigin(ctx context.Context, dst *Reader) (*Source, error) {
+	t, err := target.ReadWhole(ctx, dst)
 	if err != nil {
 		return nil, &TargetError{err}
 	}
@@ -132,6 +132,6 @@ func sharesEnsemble(ctx context.Context, src *Source, w *Writer, place string) (
 	return false, err
 }
 
-var errNoPlace = fmt.Errorf("%w: this session's place in the election was removed", ErrLost)
+var errNoPlace = fmt.Errorf("%w: this session's place in the election was removed", ErrSessionLost)
 
 func chrooted(chroot, path string) string { return strings.TrimSuffix(chroot, "/") + path }

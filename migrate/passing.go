@@ -146,7 +146,7 @@ type Decisions struct {
 func (d Decisions) check(t *target.Target) error {
 	for record := range d.RecordIs {
 		if !t.Ledger.Knows(record) {
-			return fmt.Errorf("%s: %w", record, ErrNoItem)
+			return fmt.Errorf("%s: %w", record, ErrNotFound)
 		}
 	}
 	return nil

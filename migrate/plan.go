@@ -18,12 +18,12 @@ import (
 // An error comes from reading, or wraps [ErrPlace] if the new queue can't be where the
 // target is, or [ErrDamaged] if it is not known what was migrated. If it is about the
 // target, it is a [*TargetError].
-func MakePlan(ctx context.Context, src *Source, at *Reader, opt Options) (*Plan, error) {
-	if err := target.CheckPlaces(ctx, src.Reader(), at, src.Queues); err != nil {
+func MakePlan(ctx context.Context, src *Source, dst *Reader, opt PlanOptions) (*Plan, error) {
+	if err := target.CheckPlaces(ctx, src.Reader(), dst, src.Queues); err != nil {
 		return nil, &TargetError{err}
 	}
 	report(ctx, ReadingTarget, 0, 0)
-	t, err := target.ReadWhole(ctx, at)
+	t, err := target.ReadWhole(ctx, dst)
 	if err != nil {
 		return nil, &TargetError{err}
 	}
@@ -31,7 +31,7 @@ func MakePlan(ctx context.Context, src *Source, at *Reader, opt Options) (*Plan,
 }
 
 // makePlan is MakePlan for a target that was read.
-func makePlan(ctx context.Context, src *Source, t *target.Target, opt Options) (*Plan, error) {
+func makePlan(ctx context.Context, src *Source, t *target.Target, opt PlanOptions) (*Plan, error) {
 	src = withTimes(src, t)
 	in := plan.Input{Options: opt, Source: src, Target: t}
 	var err error

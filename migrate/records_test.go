@@ -60,7 +60,7 @@ func TestEveryRecordCountsOnce(t *testing.T) {
 		kinds  string
 		extra  func(v *migrate.Verdict) bool
 		work   int // signs of legacy work
-		step   migrate.Step
+		step   migrate.NextStep
 	}{
 		{"as migrated", func(*site) {}, all, "ok", func(v *migrate.Verdict) bool { return v.Due == 5 }, 0, migrate.StepRelease},
 		{"released", func(s *site) { s.release() }, all, "ok", func(v *migrate.Verdict) bool { return v.Due == 0 && v.NotCompared == 0 }, 0, ""},
@@ -200,7 +200,7 @@ func TestAgain(t *testing.T) {
 		first := s.jobOf(ingest(1))
 		s.dropJob(1)
 		s.remove("/batches/bid0000000000", "/batch-uuids/bid-0")
-		if res := s.mustMigrate(s.options()); res.Steps > 0 || res.Plan.Count("removed") != 1 {
+		if res := s.mustMigrate(s.options()); res.Transactions > 0 || res.Plan.Count("removed") != 1 {
 			t.Errorf("unasked: %v", res.Plan.Counts())
 		}
 		opt := s.options()
@@ -217,7 +217,7 @@ func TestAgain(t *testing.T) {
 		if again == first || !s.has(again) {
 			t.Errorf("the record became %s again", again)
 		}
-		if res := s.mustMigrate(opt); res.Steps > 0 {
+		if res := s.mustMigrate(opt); res.Transactions > 0 {
 			t.Errorf("the same command once more: %+v", res.Created)
 		}
 		if v := s.verify(); kinds(v) != "acted-on" || len(v.Differences) != 1 || v.Differences[0].Path != "/batches/bid0000000000" {
@@ -228,7 +228,7 @@ func TestAgain(t *testing.T) {
 		if job := s.jobOf(ingest(1)); job != first {
 			t.Errorf("after the rollback the record became %s, expected %s", job, first)
 		}
-		if res := s.mustMigrate(s.options()); res.Steps > 0 {
+		if res := s.mustMigrate(s.options()); res.Transactions > 0 {
 			t.Errorf("unasked: %v", res.Plan.Counts())
 		}
 		opt.Again = []string{"all"}

@@ -24,15 +24,15 @@ type refusing struct {
 type reason struct {
 	name       string
 	is         error
-	shows      migrate.Group // what a verification names it as, instead of is
-	after      bool          // it is known only when the command has verified, or done what it could
+	shows      migrate.DifferenceGroup // what a verification names it as, instead of is
+	after      bool                    // it is known only when the command has verified, or done what it could
 	bring, end func(r *refusing)
 	ends       []string // other reasons that end with it
 }
 
 var unknownRecord = reason{
-	name: "a decision about no record", is: migrate.ErrNoItem,
-	bring: func(r *refusing) { r.decide("/ingest/none", migrate.IsNew) },
+	name: "a decision about no record", is: migrate.ErrNotFound,
+	bring: func(r *refusing) { r.decide("/ingest/none", migrate.AnswerNew) },
 	end: func(r *refusing) {
 		delete(r.release.RecordIs, "/ingest/none")
 		delete(r.rollback.RecordIs, "/ingest/none")
@@ -40,13 +40,13 @@ var unknownRecord = reason{
 }
 
 var noRight = reason{
-	name: "no right", is: migrate.ErrNoRight,
+	name: "no right", is: migrate.ErrNoPermission,
 	bring: func(r *refusing) { r.may("/accessLarge.1", zk.PermRead|zk.PermAdmin) },
 	end:   func(r *refusing) { r.may("/accessLarge.1", zk.PermAll) },
 }
 
 var wasRestored = reason{
-	name: "restored", is: migrate.ErrRestored, shows: migrate.RestoredIn,
+	name: "restored", is: migrate.ErrRestored, shows: migrate.RestoredGroup,
 	bring: func(r *refusing) { r.set(firstRun, r.data(firstRun)) },
 	end:   func(r *refusing) { r.release.Restored, r.rollback.Restored = true, true },
 }
@@ -60,15 +60,15 @@ var reasons = map[string][]reason{
 			ends:  []string{"restored", "at work"}},
 		{name: "a queue is gone", is: migrate.ErrOtherSource,
 			bring: func(r *refusing) { r.remove("/accessSmall.1") },
-			end:   func(r *refusing) { r.decide(accessRecord, migrate.IsNew) }},
+			end:   func(r *refusing) { r.decide(accessRecord, migrate.AnswerNew) }},
 		noRight,
 		unknownRecord,
-		{name: "damage", is: migrate.ErrNotVerified, shows: migrate.Damage, after: true,
+		{name: "damage", is: migrate.ErrNotVerified, shows: migrate.DamageGroup, after: true,
 			bring: func(r *refusing) { r.remove(r.jobOf(ingest(1)) + "/priority") },
 			end:   func(r *refusing) { r.create(r.jobOf(ingest(1))+"/priority", []byte("5")) }},
-		{name: "undecided", is: migrate.ErrUndecided, shows: migrate.UndecidedIn, after: true,
+		{name: "undecided", is: migrate.ErrUndecided, shows: migrate.UndecidedGroup, after: true,
 			bring: func(r *refusing) { r.remove(ingest(2)) },
-			end:   func(r *refusing) { r.decide(ingest(2), migrate.IsLegacy) }},
+			end:   func(r *refusing) { r.decide(ingest(2), migrate.AnswerLegacy) }},
 		{name: "at work", is: migrate.ErrAtWork, after: true,
 			bring: func(r *refusing) { r.create(ingest(9), record(r.t, legacy.Consumed, job("late", "9"))) },
 			end:   func(r *refusing) { r.release.WorkersStopped = 1 }},
@@ -89,7 +89,7 @@ var reasons = map[string][]reason{
 			end:   func(r *refusing) { r.create("/accessSmall.1", nil) }},
 		{name: "undecided", is: migrate.ErrUndecided, after: true,
 			bring: func(r *refusing) { r.create(ingest(2), record(r.t, legacy.Pending, job("other", "2"))) },
-			end:   func(r *refusing) { r.decide(ingest(2), migrate.IsNew) }},
+			end:   func(r *refusing) { r.decide(ingest(2), migrate.AnswerNew) }},
 		{name: "at work", is: migrate.ErrAtWork, after: true,
 			bring: func(r *refusing) {
 				r.must(errorOf(r.door().Create(r.jobOf(ingest(1))+"/lock", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))))
@@ -126,7 +126,7 @@ func (r *refusing) run(command string) (named func(reason) bool, err error) {
 	atWork := false
 	switch command {
 	case "release":
-		var res *migrate.Released
+		var res *migrate.ReleaseResult
 		res, err = migrate.Release(r.t.Context(), r.w, r.release)
 		if atWork = res != nil && len(res.AtWork) > 0; res != nil && res.Verdict != nil && (errors.Is(err, migrate.ErrNotVerified) || errors.Is(err, migrate.ErrRestored)) {
 			shown = res.Verdict

@@ -37,8 +37,8 @@ type ReleaseOptions struct {
 	Say      func(string)
 }
 
-// Released is what a release did.
-type Released struct {
+// ReleaseResult is what a release did.
+type ReleaseResult struct {
 	// HandedOver counts the records that left the legacy queue, Absent those that were not there any more, and
 	// Withdrawn the jobs that were removed because the legacy queue has their work.
 	HandedOver int `json:"handed_over"`
@@ -46,18 +46,18 @@ type Released struct {
 	Withdrawn  int `json:"withdrawn"`
 	// Undecided are the records that somebody must decide about, and AtWork shows who may be at work in the legacy
 	// queue. The holds of their queues stay.
-	Undecided []UndecidedRecord `json:"undecided"`
-	AtWork    []AtWork          `json:"at_work"`
-	Lifted    []string          `json:"lifted"` // the holds that were removed
-	Left      []HoldStatus      `json:"left"`   // the holds that remain
-	Steps     int               `json:"transactions"`
+	Undecided    []UndecidedRecord `json:"undecided"`
+	AtWork       []LegacyActivity  `json:"at_work"`
+	Lifted       []string          `json:"lifted"` // the holds that were removed
+	Left         []HoldStatus      `json:"left"`   // the holds that remain
+	Transactions int               `json:"transactions"`
 	// Verdict is that of the verification, without what the options accept; nil without one.
 	Verdict *Verdict `json:"verdict"`
 }
 
 // OnlySmallHeld reports whether small access requests are still held, and large ones no longer
 // are. The large access worker acquires both, and respects only the hold on large ones.
-func (r *Released) OnlySmallHeld() bool {
+func (r *ReleaseResult) OnlySmallHeld() bool {
 	small := newqueue.QueueHoldPath(newqueue.HoldAccessSmall)
 	return slices.Contains(r.Lifted, newqueue.QueueHoldPath(newqueue.HoldAccessLarge)) &&
 		slices.ContainsFunc(r.Left, func(h HoldStatus) bool { return h.Path == small })
@@ -72,13 +72,13 @@ func (r *Released) OnlySmallHeld() bool {
 //
 // The error wraps [ErrUndecided] or [ErrAtWork] if a queue was not lifted because of that: what could be handed over
 // was, and other queues were lifted. It wraps [ErrUnfinished], [ErrNotVerified], [ErrTwoEnsembles], [ErrOtherSource],
-// [ErrNoRight], [ErrRestored], [ErrDamaged] or [ErrNoQueue] if nothing was released; or [ErrNotSaved], [ErrHoldsChanged] or one
+// [ErrNoPermission], [ErrRestored], [ErrDamaged] or [ErrNoQueue] if nothing was released; or [ErrNotSaved], [ErrHoldsChanged] or one
 // of the errors of [Migrate]. The result is nil if nothing was read.
-func Release(ctx context.Context, w *Writer, opt ReleaseOptions) (*Released, error) {
+func Release(ctx context.Context, dst *Writer, opt ReleaseOptions) (*ReleaseResult, error) {
 	if opt.Say == nil {
 		opt.Say = func(string) {}
 	}
-	r := release{w: w, opt: opt, res: &Released{Undecided: []UndecidedRecord{}, AtWork: []AtWork{}, Lifted: []string{}, Left: []HoldStatus{}}}
+	r := release{w: dst, opt: opt, res: &ReleaseResult{Undecided: []UndecidedRecord{}, AtWork: []LegacyActivity{}, Lifted: []string{}, Left: []HoldStatus{}}}
 	if err := r.read(ctx); err != nil {
 		return nil, err
 	}
@@ -126,11 +126,11 @@ func Release(ctx context.Context, w *Writer, opt ReleaseOptions) (*Released, err
 type release struct {
 	w   *Writer
 	opt ReleaseOptions
-	res *Released
+	res *ReleaseResult
 
 	t     *target.Target
 	src   *Source // the legacy queue; nil before prepare
-	work  []AtWork
+	work  []LegacyActivity
 	waits []string // the records that legacy workers have
 }
 
@@ -216,7 +216,7 @@ func (r *release) whoWorks(ctx context.Context) error {
 		return nil
 	}
 	work, err := r.legacyWork(ctx)
-	work = slices.DeleteFunc(work, func(w AtWork) bool { return !r.isAbout(w.Queue) })
+	work = slices.DeleteFunc(work, func(w LegacyActivity) bool { return !r.isAbout(w.Queue) })
 	if err == nil && !r.stopped(work) {
 		r.res.AtWork = append(r.res.AtWork, work...)
 	}
@@ -238,7 +238,7 @@ func (r *release) accept() error {
 		concerned[h.Queue] = concerned[h.Queue] || r.lifts(h)
 	}
 	for _, d := range r.res.Verdict.Differences {
-		if d.Kind.Group() == verify.Damage && d.Kind != verify.NotKept && concerned[d.Queue] {
+		if d.Kind.Group() == verify.DamageGroup && d.Kind != verify.NotKept && concerned[d.Queue] {
 			return errors.Join(fmt.Errorf("%w: %s", ErrNotVerified, d), why)
 		}
 	}
@@ -288,7 +288,7 @@ func (r *release) pass(ctx context.Context) (steps int, err error) {
 			err = p.sendEmpty(ctx, empty)
 		}
 		steps += p.chain.Steps()
-		r.res.Steps += p.chain.Steps()
+		r.res.Transactions += p.chain.Steps()
 		if err != nil {
 			return steps, err
 		}
@@ -339,12 +339,12 @@ func (r *release) count(c *handover.Case) {
 
 // legacyWork is what shows that legacy workers may be at work. If every run was rolled back, the records that wait are
 // theirs, and the jobs that stayed can wait until these are done.
-func (r *release) legacyWork(ctx context.Context) ([]AtWork, error) {
-	return handover.LegacyWork(ctx, r.src, r.t.Ledger.AllBack())
+func (r *release) legacyWork(ctx context.Context) ([]LegacyActivity, error) {
+	return handover.FindActivity(ctx, r.src, r.t.Ledger.AllBack())
 }
 
 // stopped reports whether the operator has said that nobody works on what shows legacy work.
-func (r *release) stopped(work []AtWork) bool {
+func (r *release) stopped(work []LegacyActivity) bool {
 	return r.opt.WorkersStopped > 0 && len(work) <= r.opt.WorkersStopped
 }
 
@@ -411,7 +411,7 @@ func (r *release) mustStay(h target.Hold) (why error) {
 			break
 		}
 	}
-	work := slices.DeleteFunc(slices.Clone(r.work), func(w AtWork) bool { return !slices.Contains(together, w.Queue) })
+	work := slices.DeleteFunc(slices.Clone(r.work), func(w LegacyActivity) bool { return !slices.Contains(together, w.Queue) })
 	if len(work) == 0 || r.stopped(work) {
 		return why
 	}
@@ -436,7 +436,7 @@ func (r *release) left(h target.Hold) ledger.Owners {
 	if r.opt.Others || h.Collection != "" {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(h.Owners), func(o ledger.Owner) bool { return ledger.IsRun(o.By) })
+	return slices.DeleteFunc(slices.Clone(h.Owners), func(o ledger.Owner) bool { return ledger.IsRunID(o.By) })
 }
 
 // lifts reports whether the release takes owners from a hold.

@@ -14,8 +14,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// Undo is what a rollback does, or has done.
-type Undo struct {
+// RollbackResult is what a rollback does, or has done.
+type RollbackResult struct {
 	Run   string   `json:"run"`
 	State RunState `json:"state"` // of the run, before
 	// Released are the queues whose workers may have worked on the run's jobs.
@@ -26,19 +26,19 @@ type Undo struct {
 	GivesBack int    `json:"gives_back"`
 	// Keeps are the jobs and requests that stay, each as the only copy: they were begun. Gone counts those that
 	// other clients have removed: they were finished and cleaned up, or deleted.
-	Keeps []UndoItem `json:"keeps"`
-	Gone  int        `json:"gone"`
+	Keeps []RollbackItem `json:"keeps"`
+	Gone  int            `json:"gone"`
 	// Forced are the jobs and requests that Force removes although they were acted on: their records
 	// run again.
-	Forced []UndoItem `json:"forced"`
+	Forced []RollbackItem `json:"forced"`
 	// Undecided are the records that somebody must decide about before the rollback can end.
 	Undecided []UndecidedRecord `json:"undecided"`
 	// AtWork are the jobs that stay and that a session has locked. The rollback can't end before their
 	// workers have stopped.
-	AtWork []UndoItem `json:"at_work"`
+	AtWork []RollbackItem `json:"at_work"`
 	// Held says that the queues stay held for the jobs that stay.
-	Held  bool `json:"held"`
-	Steps int  `json:"transactions"`
+	Held         bool `json:"held"`
+	Transactions int  `json:"transactions"`
 	// Ask says why the operator should be asked before anything is removed; "" if there is no
 	// reason.
 	Ask string `json:"ask"`
@@ -46,8 +46,8 @@ type Undo struct {
 	Record *Run `json:"-"`
 }
 
-// UndoItem is a job or request that a rollback looked at.
-type UndoItem struct {
+// RollbackItem is a job or request that a rollback looked at.
+type RollbackItem struct {
 	Record string `json:"record"`
 	Job    string `json:"job"`
 	State  string `json:"job_state"`
@@ -63,17 +63,17 @@ type RollbackOptions struct {
 	// Restored says that the operator knows that the target was restored from a backup.
 	Restored bool
 	// Confirm, if not nil, is called with what the rollback would do, before it writes, if there
-	// is a reason to ask the operator (Ask of [Undo]). If Confirm returns an error, nothing is
+	// is a reason to ask the operator (Ask of [RollbackResult]). If Confirm returns an error, nothing is
 	// written, and Rollback returns the error. If there is another reason afterwards, nothing is written either.
-	Confirm func(*Undo) error
+	Confirm func(*RollbackResult) error
 	Limits  Limits
 	Say     func(string)
 }
 
 // PreviewRollback says what a rollback would do. run is the id of a run; "" is the
 // unfinished one, else the newest. It writes nothing. The error is as that of [Rollback].
-func PreviewRollback(ctx context.Context, at *Reader, run string, opt RollbackOptions) (*Undo, error) {
-	r := rolling{at: at, opt: opt}
+func PreviewRollback(ctx context.Context, dst *Reader, run string, opt RollbackOptions) (*RollbackResult, error) {
+	r := rolling{at: dst, opt: opt}
 	if err := r.read(ctx, run); err != nil {
 		return nil, err
 	}
@@ -90,17 +90,17 @@ func PreviewRollback(ctx context.Context, at *Reader, run string, opt RollbackOp
 // queues stay held, so that the workers of both queues do not work side by side; [Release] lifts the holds later.
 //
 // The error wraps [ErrUndecided] or [ErrAtWork] if the rollback could not end because of that: the same call ends
-// it. It wraps [ErrNoRun], [ErrNotNewest], [ErrCompleted], [ErrDamaged], [ErrOtherSource], [ErrNoRight], [ErrNotSaved], [ErrHoldsChanged], [ErrRestored] if
-// opt.Restored is not set, or is one of the errors of [Migrate]. The Undo is what was done; it is nil if nothing was
+// it. It wraps [ErrNoRun], [ErrNotNewest], [ErrCompleted], [ErrDamaged], [ErrOtherSource], [ErrNoPermission], [ErrNotSaved], [ErrHoldsChanged], [ErrRestored] if
+// opt.Restored is not set, or is one of the errors of [Migrate]. The RollbackResult is what was done; it is nil if nothing was
 // written.
-func Rollback(ctx context.Context, w *Writer, run string, opt RollbackOptions) (*Undo, error) {
-	r := rolling{at: &w.Reader, w: w, opt: opt}
+func Rollback(ctx context.Context, dst *Writer, run string, opt RollbackOptions) (*RollbackResult, error) {
+	r := rolling{at: &dst.Reader, w: dst, opt: opt}
 	if r.opt.Say == nil {
 		r.opt.Say = func(string) {}
 	}
 	err := r.read(ctx, run)
 	if r.src != nil {
-		err = reasons.Join(err, cancelled(handover.MayHandOver(ctx, w, r.src, r.run().Origin)))
+		err = reasons.Join(err, cancelled(handover.MayHandOver(ctx, dst, r.src, r.run().Origin)))
 	}
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func Rollback(ctx context.Context, w *Writer, run string, opt RollbackOptions) (
 		}
 	}
 	report(ctx, AwaitingTurn, 0, 0)
-	turn, err := apply.Lead(ctx, w, r.owner, r.run().ACL, r.opt.Say)
+	turn, err := apply.Lead(ctx, dst, r.owner, r.run().ACL, r.opt.Say)
 	if err != nil {
 		return nil, cancelled(err)
 	}
@@ -131,10 +131,10 @@ func Rollback(ctx context.Context, w *Writer, run string, opt RollbackOptions) (
 	}
 	err = again(ctx, r.opt.Say, reread, func(ctx context.Context) (int, error) {
 		steps, err := r.step(ctx, undo)
-		undo.Steps += steps
+		undo.Transactions += steps
 		return steps, err
 	})
-	if undo.Steps == 0 && err != nil && undo.State != ledger.RollingBack {
+	if undo.Transactions == 0 && err != nil && undo.State != ledger.RollingBack {
 		return nil, err
 	}
 	return undo, err
@@ -204,9 +204,9 @@ func (r *rolling) noRun(id string) error {
 }
 
 // undo is what is known of a rollback before the jobs are read.
-func (r *rolling) undo() *Undo {
-	undo := &Undo{Run: r.run().ID, State: r.run().State, Released: []newqueue.QueueHold{}, Keeps: []UndoItem{}, Forced: []UndoItem{},
-		Undecided: []UndecidedRecord{}, AtWork: []UndoItem{}, Record: r.run()}
+func (r *rolling) undo() *RollbackResult {
+	undo := &RollbackResult{Run: r.run().ID, State: r.run().State, Released: []newqueue.QueueHold{}, Keeps: []RollbackItem{}, Forced: []RollbackItem{},
+		Undecided: []UndecidedRecord{}, AtWork: []RollbackItem{}, Record: r.run()}
 	for _, q := range newqueue.QueueHolds {
 		if r.target.Released(r.run(), q) {
 			undo.Released = append(undo.Released, q)
@@ -237,7 +237,7 @@ func (r *rolling) entries() []*ledger.Migrated {
 }
 
 // foretell reads the jobs, and finds what the rollback would do.
-func (r *rolling) foretell(ctx context.Context, undo *Undo) error {
+func (r *rolling) foretell(ctx context.Context, undo *RollbackResult) error {
 	done, total := 0, r.run().Created.Records()
 	keeps := map[string]bool{} // batches with jobs that stay
 	for e := range r.target.Ledger.All() {
@@ -270,12 +270,12 @@ func (r *rolling) foretell(ctx context.Context, undo *Undo) error {
 }
 
 // forget empties the lists of what stays, before the jobs are looked at again.
-func (r *rolling) forget(undo *Undo) {
-	undo.Keeps, undo.Undecided, undo.AtWork, undo.Gone = []UndoItem{}, []UndecidedRecord{}, []UndoItem{}, 0
+func (r *rolling) forget(undo *RollbackResult) {
+	undo.Keeps, undo.Undecided, undo.AtWork, undo.Gone = []RollbackItem{}, []UndecidedRecord{}, []RollbackItem{}, 0
 }
 
 // count counts a job that goes.
-func (r *rolling) count(undo *Undo, c *handover.Case) {
+func (r *rolling) count(undo *RollbackResult, c *handover.Case) {
 	if znode.Within(c.Entry.Job, newqueue.AccessPath) {
 		undo.Removes.Access++
 	} else {
@@ -290,7 +290,7 @@ func (r *rolling) count(undo *Undo, c *handover.Case) {
 }
 
 // stays notes a job that does not go.
-func (r *rolling) stays(undo *Undo, c *handover.Case) {
+func (r *rolling) stays(undo *RollbackResult, c *handover.Case) {
 	switch {
 	case c.Act == handover.Ask:
 		undo.Undecided = append(undo.Undecided, undecidedOf(c))
@@ -309,9 +309,9 @@ func (r *rolling) stays(undo *Undo, c *handover.Case) {
 	}
 }
 
-func itemOf(c *handover.Case, why string) UndoItem {
+func itemOf(c *handover.Case, why string) RollbackItem {
 	state, _ := c.Seen.Status()
-	return UndoItem{Record: c.Entry.Record, Job: c.Entry.Job, State: state, Why: why}
+	return RollbackItem{Record: c.Entry.Record, Job: c.Entry.Job, State: state, Why: why}
 }
 
 // actedOn says what shows that a job was acted on; "" if nothing does.
@@ -327,7 +327,7 @@ func actedOn(c *handover.Case) string {
 
 // step does the next part of the rollback: it holds the queues, passes records and jobs, or ends. steps is 0 after the
 // last part.
-func (r *rolling) step(ctx context.Context, undo *Undo) (steps int, err error) {
+func (r *rolling) step(ctx context.Context, undo *RollbackResult) (steps int, err error) {
 	run := r.run()
 	chain := apply.NewChain(r.w, *run, r.opt.Limits, nil)
 	if run.State != ledger.RollingBack || run.Owner != r.owner || !r.holds() {
@@ -382,7 +382,7 @@ func (r *rolling) noteReleases(next *ledger.Run) {
 }
 
 // pass does for each record of the run what the table says.
-func (r *rolling) pass(ctx context.Context, chain *apply.Chain, undo *Undo) error {
+func (r *rolling) pass(ctx context.Context, chain *apply.Chain, undo *RollbackResult) error {
 	r.forget(undo)
 	entries := r.entries()
 	done := 0
@@ -420,7 +420,7 @@ func (r *rolling) pass(ctx context.Context, chain *apply.Chain, undo *Undo) erro
 
 // end ends the rollback, if nothing is undecided, and nobody is in the middle of a job that stays. Jobs that stay wait for
 // [Release], because legacy workers can start now.
-func (r *rolling) end(ctx context.Context, chain *apply.Chain, undo *Undo) error {
+func (r *rolling) end(ctx context.Context, chain *apply.Chain, undo *RollbackResult) error {
 	var why error
 	if len(undo.Undecided) > 0 {
 		why = fmt.Errorf("%w: %s", ErrUndecided, undo.Undecided[0].Record)
@@ -448,7 +448,7 @@ func (r *rolling) end(ctx context.Context, chain *apply.Chain, undo *Undo) error
 	if err != nil {
 		return err
 	}
-	undo.Steps++
+	undo.Transactions++
 	removeKeptParents(ctx, r.w, r.run())
 	return nil
 }

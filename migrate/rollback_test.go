@@ -109,11 +109,11 @@ func TestRollbackJobByJob(t *testing.T) {
 				s.release()
 				c.work(s)
 				before := s.tree()
-				var shown *migrate.Undo
-				undo := s.mustRollback(migrate.RollbackOptions{Limits: single, Confirm: func(u *migrate.Undo) error {
+				var shown *migrate.RollbackResult
+				undo := s.mustRollback(migrate.RollbackOptions{Limits: single, Confirm: func(u *migrate.RollbackResult) error {
 					copied := *u
 					shown = &copied
-					if u.State != migrate.Done || len(u.Released) != 3 {
+					if u.State != migrate.RunDone || len(u.Released) != 3 {
 						t.Errorf("it shows %+v", u)
 					}
 					return nil
@@ -159,7 +159,7 @@ func TestRollbackJobByJob(t *testing.T) {
 				if broken := name == "an entry was moved" || name == "a part was removed"; !v.OK() && !broken || v.Records.NotMigrated != 4-stays {
 					t.Errorf("verify: %v, %+v", v.Differences, v.Records)
 				}
-				if status := s.status(); status.Newest().State != migrate.RolledBack || status.Newest().Kept != len(kept) || stays < 4 && status.Step != migrate.StepPlan {
+				if status := s.status(); status.Newest().State != migrate.RunRolledBack || status.Newest().Kept != len(kept) || stays < 4 && status.Step != migrate.StepPlan {
 					t.Errorf("what to do next is %q, and %d are kept", status.Step, status.Newest().Kept)
 				}
 			})
@@ -203,7 +203,7 @@ func TestRollbackBesideAWorker(t *testing.T) {
 			t.Errorf("%v; held: %s", err, s.holdsNow())
 		}
 		s.set(ingest(2), record(t, legacy.Completed, job2()))
-		if res, err := migrate.Release(t.Context(), s.w, migrate.ReleaseOptions{}); !errors.Is(err, migrate.ErrAtWork) || len(res.AtWork) != 2 || res.AtWork[0].What != migrate.WaitingWork {
+		if res, err := migrate.Release(t.Context(), s.w, migrate.ReleaseOptions{}); !errors.Is(err, migrate.ErrAtWork) || len(res.AtWork) != 2 || res.AtWork[0].What != migrate.ActivityWaiting {
 			t.Errorf("two records wait for legacy workers: %v, %+v", err, res)
 		}
 		for n := 3; n <= 4; n++ {
@@ -232,7 +232,7 @@ func TestOlderRun(t *testing.T) {
 		t.Errorf("%q: %v", migrate.VerdictStep(v), v.Differences)
 	}
 	s.rollbackInterrupted(run0)
-	p := problem(s.plan(s.options().Options), migrate.RollbackUnfinished)
+	p := problem(s.plan(s.options().PlanOptions), migrate.ProblemRollbackUnfinished)
 	if p == nil || p.Fits != "run0000000000" {
 		t.Errorf("%+v", p)
 	}
@@ -271,8 +271,8 @@ func TestForcedRollback(t *testing.T) {
 			if !errors.Is(err, migrate.ErrNotSaved) {
 				t.Errorf("%v", err)
 			}
-			var asked []migrate.UndoItem
-			undo := s.mustRollback(migrate.RollbackOptions{Force: true, Confirm: func(u *migrate.Undo) error { asked = u.Forced; return nil }})
+			var asked []migrate.RollbackItem
+			undo := s.mustRollback(migrate.RollbackOptions{Force: true, Confirm: func(u *migrate.RollbackResult) error { asked = u.Forced; return nil }})
 			if len(undo.Keeps) > 0 || undo.Held || len(s.lost) == 0 || len(asked) != 3 || len(undo.Forced) != 3 {
 				t.Errorf("%+v; %d znodes are saved; asked about %v", undo, len(s.lost), asked)
 			}
@@ -427,7 +427,7 @@ func TestWhichRunIsRolledBack(t *testing.T) {
 	try("run0000000000", migrate.ErrNotNewest)
 	s.release()
 	refused := errors.New("no")
-	if _, err := s.rollback(migrate.RollbackOptions{Confirm: func(*migrate.Undo) error { return refused }}); !errors.Is(err, refused) {
+	if _, err := s.rollback(migrate.RollbackOptions{Confirm: func(*migrate.RollbackResult) error { return refused }}); !errors.Is(err, refused) {
 		t.Errorf("%v", err)
 	}
 	try("run0000000001", nil)

@@ -28,14 +28,14 @@ type Status struct {
 	Locks    []LockStatus `json:"locks"`
 	// Abandoned are access requests in Processing that nobody has locked: in dialect mrt-zk no worker takes them again.
 	Abandoned []string `json:"abandoned"`
-	// AtWork counts the migrations that are running, or wait for their turn.
-	AtWork int `json:"migrators"`
+	// Migrators counts the migrations that are running, or wait for their turn.
+	Migrators int `json:"migrators"`
 	// Legacy has each legacy queue; none if it is in another ensemble.
 	Legacy []LegacyStatus `json:"legacy"`
 	// NoQueue says what is at the address instead of a new queue; nil if there is one.
 	NoQueue *NoQueue `json:"no_queue,omitempty"`
 	// Step is what to do now; "" if nothing is left undone.
-	Step Step `json:"step"`
+	Step NextStep `json:"step"`
 
 	due bool // a record of a done run was not handed over
 }
@@ -90,10 +90,10 @@ func (s *Status) Undecided() (all []UndecidedRecord) {
 }
 
 // ReadStatus reads where a migration stands, on both sides. It writes nothing. An error comes from reading.
-func ReadStatus(ctx context.Context, at *Reader) (*Status, error) {
+func ReadStatus(ctx context.Context, dst *Reader) (*Status, error) {
 	report(ctx, ReadingTarget, 0, 0)
 	s := &Status{Runs: []RunStatus{}, Abandoned: []string{}, Holds: []HoldStatus{}, Locks: []LockStatus{}, Legacy: []LegacyStatus{}}
-	t, err := target.Read(ctx, at)
+	t, err := target.Read(ctx, dst)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func (r *statusReader) migrators(ctx context.Context) error {
 	places, err := r.t.Reader.GetAll(ctx, paths, nil)
 	for _, n := range places {
 		if n.Stat.EphemeralOwner != 0 { // otherwise no session holds the place
-			r.status.AtWork++
+			r.status.Migrators++
 		}
 	}
 	return err

@@ -325,7 +325,7 @@ func (s *site) judged() judgement {
 		s.t.Fatal(err)
 	case v.Count("restored") > 0:
 		return judgement{restored, v, nil}
-	case v.CountGroup(migrate.Damage) > 0:
+	case v.CountGroup(migrate.DamageGroup) > 0:
 		return judgement{damage, v, nil}
 	case v.Count("job-gone") > 0:
 		return judgement{asks, v, nil}

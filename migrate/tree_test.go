@@ -40,8 +40,8 @@ func TestSecondMigrationWritesNothing(t *testing.T) {
 	s.mustMigrate(s.options())
 	before := dump(s.tree(), "/")
 	s.server.ResetCounts()
-	if res := s.mustMigrate(s.options()); res.Steps != 0 || res.Plan.Count("unchanged") != 12 {
-		t.Errorf("%d transactions, %v", res.Steps, res.Plan.Counts())
+	if res := s.mustMigrate(s.options()); res.Transactions != 0 || res.Plan.Count("unchanged") != 12 {
+		t.Errorf("%d transactions, %v", res.Transactions, res.Plan.Counts())
 	}
 	if n := s.server.Counts().Writes; n != 0 || dump(s.tree(), "/") != before {
 		t.Errorf("%d writes: %s", n, goldenfile.FirstDifference(before, dump(s.tree(), "/")))

@@ -45,7 +45,7 @@ func TestUnserviceableRecords(t *testing.T) {
 			s := serve(t, queueTree(t, records), newqueue.MrtZK)
 			opt := s.options()
 			opt.Choices.Unserviceable = "block"
-			p := s.plan(opt.Options)
+			p := s.plan(opt.PlanOptions)
 			var found []string
 			for _, f := range p.Services {
 				if !f.Blocking {
@@ -65,7 +65,7 @@ func TestUnserviceableRecords(t *testing.T) {
 			if got := strings.Join(found, ", "); got != c.want {
 				t.Errorf("found %s, expected %s", got, c.want)
 			}
-			if (problem(p, migrate.Unserviceable) != nil) != (c.want != "") {
+			if (problem(p, migrate.ProblemUnserviceable) != nil) != (c.want != "") {
 				t.Errorf("problems %v", p.Problems)
 			}
 		})
@@ -87,7 +87,7 @@ func TestMaxPriority(t *testing.T) {
 		opt := s.options()
 		opt.Choices.MaxPriority = most
 		var all []string
-		for _, f := range s.plan(opt.Options).Services {
+		for _, f := range s.plan(opt.PlanOptions).Services {
 			if f.Choice == "max-priority" {
 				all = append(all, fmt.Sprint(f.Requirement, " ", len(f.Items), " ", f.Blocking))
 			}

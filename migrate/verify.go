@@ -21,9 +21,9 @@ type VerifyOptions struct {
 // (docs/life.md, "States"). src is nil unless the legacy queue is in another ensemble: the run's record says where
 // it is. Verify writes nothing. The error wraps [ErrTwoEnsembles] if src is needed, [ErrDamaged] if it is not
 // known what was migrated, or comes from reading.
-func Verify(ctx context.Context, src *Source, at *Reader, opt VerifyOptions) (*Verdict, error) {
+func Verify(ctx context.Context, src *Source, dst *Reader, opt VerifyOptions) (*Verdict, error) {
 	report(ctx, ReadingTarget, 0, 0)
-	t, err := target.ReadWhole(ctx, at)
+	t, err := target.ReadWhole(ctx, dst)
 	if err != nil {
 		return nil, &TargetError{err}
 	}
@@ -32,7 +32,7 @@ func Verify(ctx context.Context, src *Source, at *Reader, opt VerifyOptions) (*V
 			return nil, err
 		}
 		if src == nil {
-			src = source.None(at)
+			src = source.None(dst)
 		}
 	}
 	return verifyTarget(ctx, src, t, opt)

@@ -44,7 +44,7 @@ func (c *completeCmd) run(ctx context.Context, a *app, args []string) error {
 	}
 	opt := migrate.CompleteOptions{Limits: migrate.Limits{Ops: a.conn.MaxRate}, Say: func(text string) { a.Say("%s", text) }}
 	if !c.yes {
-		opt.Confirm = func(out *migrate.Completed) error {
+		opt.Confirm = func(out *migrate.CompleteResult) error {
 			return a.askToGoOn(ctx, fmt.Sprintf("the kept bytes of %s would be removed, and a rollback would no longer be possible", screen.Count(out.Removes, "record", "records")))
 		}
 	}
@@ -66,11 +66,11 @@ func (c *completeCmd) run(ctx context.Context, a *app, args []string) error {
 	return nil
 }
 
-func (c *completeCmd) complete(ctx context.Context, a *app, s pair, opt migrate.CompleteOptions) (out *migrate.Completed, err error) {
+func (c *completeCmd) complete(ctx context.Context, a *app, s pair, opt migrate.CompleteOptions) (out *migrate.CompleteResult, err error) {
 	ctx, finish := a.Phases(ctx, "reading the target")
 	defer finish()
 	err = a.onTarget(ctx, s.target, func(w *migrate.WritableSide) error {
-		if out, err = migrate.Complete(ctx, w.Writer, opt); err == nil && out.Steps == 0 {
+		if out, err = migrate.Complete(ctx, w.Writer, opt); err == nil && out.Transactions == 0 {
 			return errUnchanged
 		}
 		return err

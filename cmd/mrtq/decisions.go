@@ -35,7 +35,7 @@ func (d *decisionFlags) decisions(a *app, target place) (opt migrate.Decisions, 
 	opt = migrate.Decisions{RecordIs: map[string]migrate.Answer{}, Vanished: migrate.Answer(d.vanished)}
 	for _, text := range d.recordIs {
 		side, record, _ := strings.Cut(text, "=")
-		if !slices.Contains([]migrate.Answer{migrate.IsNew, migrate.IsLegacy}, migrate.Answer(side)) || znode.ValidatePath(record) != nil {
+		if !slices.Contains([]migrate.Answer{migrate.AnswerNew, migrate.AnswerLegacy}, migrate.Answer(side)) || znode.ValidatePath(record) != nil {
 			return opt, exit.Usagef("--record-is %s: expected new=RECORD or legacy=RECORD, where RECORD is the path of a legacy record", advice.Word(text))
 		}
 		opt.RecordIs[record] = migrate.Answer(side)

@@ -29,9 +29,9 @@ func failed(doing, where string, err error) error {
 // not that the environment did.
 var checks = []error{
 	migrate.ErrBlocked, migrate.ErrStale, migrate.ErrTakenOver, migrate.ErrContended, migrate.ErrRolledBack,
-	migrate.ErrUndecided, migrate.ErrAtWork, migrate.ErrNotReleased, migrate.ErrCompleted, migrate.ErrOtherSource, migrate.ErrTwoEnsembles, migrate.ErrNoRight,
+	migrate.ErrUndecided, migrate.ErrAtWork, migrate.ErrNotReleased, migrate.ErrCompleted, migrate.ErrOtherSource, migrate.ErrTwoEnsembles, migrate.ErrNoPermission,
 	migrate.ErrDamaged, migrate.ErrRestored, migrate.ErrNoRun, migrate.ErrNotNewest, migrate.ErrNoQueue,
-	migrate.ErrUnfinished, migrate.ErrNotVerified, migrate.ErrNoItem, migrate.ErrHoldsChanged,
+	migrate.ErrUnfinished, migrate.ErrNotVerified, migrate.ErrNotFound, migrate.ErrHoldsChanged,
 	sides.ErrOverwritten,
 }
 
@@ -90,7 +90,7 @@ func (a *app) wayOut(ctx context.Context, p place, err error) error {
 // connection, or a file that can't be written.
 func wasCutShort(err error) bool {
 	var file *fs.PathError
-	return errors.Is(err, zkconn.ErrLost) || errors.Is(err, migrate.ErrInterrupted) || errors.As(err, &file)
+	return errors.Is(err, zkconn.ErrSessionLost) || errors.Is(err, migrate.ErrInterrupted) || errors.As(err, &file)
 }
 
 // writing are the commands that write. After Ctrl-C, SIGTERM or a closed terminal they are run again.

@@ -89,7 +89,7 @@ func (c *holdCmd) run(ctx context.Context, a *app, target string) error {
 		return err
 	}
 	opt := migrate.HoldOptions{Queues: queues, Collections: c.collections, By: cmp.Or(c.by, whoami()), Why: c.why}
-	var held *migrate.Held
+	var held *migrate.HoldResult
 	err = a.onTarget(ctx, p, func(w *migrate.WritableSide) error {
 		held, err = migrate.Hold(ctx, w.Writer, opt)
 		return err

@@ -28,11 +28,11 @@ var jsonOutputs = map[string]any{
 	"verify":   verified{},
 	"rehearse": rehearse.Report{},
 	"rollback": rolledBack{},
-	"complete": migrate.Completed{},
+	"complete": migrate.CompleteResult{},
 	"status":   statusOutput{},
 	"show":     shown{},
-	"hold":     migrate.Held{},
-	"release":  migrate.Released{},
+	"hold":     migrate.HoldResult{},
+	"release":  migrate.ReleaseResult{},
 }
 
 // docs/json.md has a section for each command with -o json, with a row for each field that

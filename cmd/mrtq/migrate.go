@@ -130,9 +130,9 @@ func (c *migrateCmd) sides(a *app, args []string) (pair, error) {
 }
 
 // carryOut migrates. If no source was given, s gets that of the run that it finishes. The result is nil if nothing was read.
-func (c *migrateCmd) carryOut(ctx context.Context, a *app, s *pair) (res *migrate.Result, err error) {
+func (c *migrateCmd) carryOut(ctx context.Context, a *app, s *pair) (res *migrate.MigrateResult, err error) {
 	opt := migrate.MigrateOptions{Approved: c.saved, Limits: migrate.Limits{Ops: a.conn.MaxRate}, Say: func(text string) { a.Say("%s", text) }}
-	if opt.Options, err = c.options(*s); err != nil {
+	if opt.PlanOptions, err = c.options(*s); err != nil {
 		return nil, err
 	}
 	opt.SaveQuarantined = func(bad []migrate.Record) error {
@@ -172,7 +172,7 @@ func (c *migrateCmd) carryOut(ctx context.Context, a *app, s *pair) (res *migrat
 			}
 		}
 		res, err = migrate.Migrate(ctx, src, w.Writer, opt)
-		if err == nil && res.Steps == 0 {
+		if err == nil && res.Transactions == 0 {
 			return errUnchanged
 		}
 		return err
@@ -193,17 +193,17 @@ func unfinished(ctx context.Context, w *migrate.WritableSide, target place) (*mi
 		return nil, err
 	}
 	run := status.Current()
-	if run == nil || run.State != migrate.Running {
+	if run == nil || run.State != migrate.RunRunning {
 		return nil, exit.Usagef("SOURCE is missing: no migration to %s was interrupted, so there is none to finish; usage: mrtq migrate SOURCE TARGET", advice.Word(target.Text))
 	}
 	return &run.Run, nil
 }
 
 // print prints what was done, even if the migration failed.
-func (c *migrateCmd) print(a *app, s pair, res *migrate.Result, err error, took time.Duration) error {
+func (c *migrateCmd) print(a *app, s pair, res *migrate.MigrateResult, err error, took time.Duration) error {
 	plan := res.Plan
-	out := migrated{Run: res.Run, Records: plan.Counts(), Problems: append([]migrate.Problem{}, plan.Problems...), Created: res.Created, Transactions: res.Steps, CarriedOut: res.CarriedOut, Note: plan.Settings.Note, Seconds: took.Seconds()}
-	if plan.Count(migrate.ActQuarantine) > 0 {
+	out := migrated{Run: res.Run, Records: plan.Counts(), Problems: append([]migrate.Problem{}, plan.Problems...), Created: res.Created, Transactions: res.Transactions, CarriedOut: res.CarriedOut, Note: plan.Settings.Note, Seconds: took.Seconds()}
+	if plan.Count(migrate.ActionQuarantine) > 0 {
 		out.Quarantine = c.quarantine
 	}
 	at := advice.Situation{Source: s.source.Text, Target: s.target.Text, Plan: plan, PlanFile: c.plan, Run: plan.Previous, Quarantine: out.Quarantine}
@@ -218,11 +218,11 @@ func (c *migrateCmd) print(a *app, s pair, res *migrate.Result, err error, took 
 		a.JSON(out)
 		return nil
 	}
-	if res.Steps > 0 {
+	if res.Transactions > 0 {
 		a.Prose("", fmt.Sprintf("%s: %s created, in %s and %.1f s", out.Run, view.Counts(out.Created), screen.Count(out.Transactions, "transaction", "transactions"), out.Seconds))
 	}
 	if out.Quarantine != "" {
-		a.Prose("", fmt.Sprintf("Undecodable records: %d, kept in %s", plan.Count(migrate.ActQuarantine), out.Quarantine))
+		a.Prose("", fmt.Sprintf("Undecodable records: %d, kept in %s", plan.Count(migrate.ActionQuarantine), out.Quarantine))
 	}
 	return nil
 }
@@ -265,7 +265,7 @@ func (c *migrateCmd) fail(a *app, out migrated, at advice.Situation, err error) 
 		return &partlyDone{err, done + again}
 	}
 	done = screen.Sentence(done)
-	if errors.Is(err, zkconn.ErrLost) {
+	if errors.Is(err, zkconn.ErrSessionLost) {
 		done += ". When a server can be reached, run the same command again to finish"
 	}
 	return withWayOut(a, &partlyDone{err, done}, at)

@@ -76,7 +76,7 @@ func (c *planCmd) run(ctx context.Context, a *app, args []string) error {
 	}
 	tone, word, text := view.PlanVerdict(plan)
 	at := advice.Situation{Source: s.source.Text, Target: s.target.Text, Plan: plan, PlanFile: c.out, Run: plan.Previous}
-	if plan.Count(migrate.ActQuarantine) > 0 {
+	if plan.Count(migrate.ActionQuarantine) > 0 {
 		at.Quarantine = defaultQuarantine(s.target)
 	}
 	if files.IsRegular(advice.RehearsalFile) {

@@ -69,20 +69,20 @@ func (p *planFlags) decisionFlags(f *pflag.FlagSet) {
 	for _, c := range migrate.AllChoices {
 		settings.Choice(f, c.Value(&p.choices), c.Name, "", choiceUsage[c.Name], c.Values...)
 	}
-	f.IntVar(&p.packet, "packet", migrate.DefaultPacket, "the servers' jute.maxbuffer, in `bytes`")
+	f.IntVar(&p.packet, "packet", migrate.DefaultMaxBuffer, "the servers' jute.maxbuffer, in `bytes`")
 }
 
 // options checks the flags, and returns them as a plan's options.
-func (p *planFlags) options(s pair) (migrate.Options, error) {
+func (p *planFlags) options(s pair) (migrate.PlanOptions, error) {
 	if p.packet < leastPacket {
-		return migrate.Options{}, exit.Usagef("--packet %d: expected at least %d", p.packet, leastPacket)
+		return migrate.PlanOptions{}, exit.Usagef("--packet %d: expected at least %d", p.packet, leastPacket)
 	}
 	if n := utf8.RuneCountInString(text.Line(strings.TrimSpace(p.note))); n > migrate.MaxNote {
-		return migrate.Options{}, exit.Usagef("--note: it has %d characters, expected at most %d", n, migrate.MaxNote)
+		return migrate.PlanOptions{}, exit.Usagef("--note: it has %d characters, expected at most %d", n, migrate.MaxNote)
 	}
 	if p.saved != nil {
 		opt := p.saved.Options()
-		opt.Packet, opt.Note = p.packet, cmp.Or(p.note, opt.Note)
+		opt.MaxBuffer, opt.Note = p.packet, cmp.Or(p.note, opt.Note)
 		opt.NewQueue, opt.HoldAgain, opt.Restored = opt.NewQueue || p.newQueue, opt.HoldAgain || p.holdAgain, opt.Restored || p.restored
 		return opt, nil
 	}
@@ -91,7 +91,7 @@ func (p *planFlags) options(s pair) (migrate.Options, error) {
 		err = znode.CheckFileACL(acl)
 	}
 	if err != nil {
-		return migrate.Options{}, exit.Usagef("--acl: %w", err)
+		return migrate.PlanOptions{}, exit.Usagef("--acl: %w", err)
 	}
 	if acl == nil && p.set.Changed("acl") {
 		acl = znode.OpenACL() // said so, and not left out
@@ -106,7 +106,7 @@ func (p *planFlags) options(s pair) (migrate.Options, error) {
 			*c.Value(&given) = ""
 		}
 	}
-	return migrate.Options{Dialect: dialect, Choices: given, ACL: acl, Packet: p.packet, Again: p.again, Note: p.note,
+	return migrate.PlanOptions{Dialect: dialect, Choices: given, ACL: acl, MaxBuffer: p.packet, Again: p.again, Note: p.note,
 		NewQueue: p.newQueue, HoldAgain: p.holdAgain, Restored: p.restored, Source: s.source.Text, Target: s.target.Text}, nil
 }
 
@@ -141,7 +141,7 @@ func (p *planFlags) adopt(saved *migrate.Plan, typed []advice.Flag) error {
 	}
 	p.saved, p.choices = saved, saved.Choices
 	if !p.set.Changed("packet") {
-		p.packet = cmp.Or(saved.Settings.Packet, p.packet)
+		p.packet = cmp.Or(saved.Settings.MaxBuffer, p.packet)
 	}
 	for kind, nodes := range saved.Settings.Queues.Nodes {
 		*p.nodes[kind] = nodes

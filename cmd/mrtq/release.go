@@ -91,13 +91,13 @@ func (c *releaseCmd) run(ctx context.Context, a *app, args []string) error {
 	return nil
 }
 
-func (c *releaseCmd) release(ctx context.Context, a *app, s pair, opt migrate.ReleaseOptions) (res *migrate.Released, err error) {
+func (c *releaseCmd) release(ctx context.Context, a *app, s pair, opt migrate.ReleaseOptions) (res *migrate.ReleaseResult, err error) {
 	ctx, finish := a.Phases(ctx, "reading both queues")
 	defer finish()
 	var left error // why a queue was not lifted
 	err = a.onTarget(ctx, s.target, func(w *migrate.WritableSide) error {
 		res, left = migrate.Release(ctx, w.Writer, opt)
-		if res == nil || res.Steps == 0 && len(res.Lifted) == 0 {
+		if res == nil || res.Transactions == 0 && len(res.Lifted) == 0 {
 			return cmp.Or(left, errUnchanged)
 		}
 		if errors.Is(left, migrate.ErrUndecided) || errors.Is(left, migrate.ErrAtWork) {
@@ -109,7 +109,7 @@ func (c *releaseCmd) release(ctx context.Context, a *app, s pair, opt migrate.Re
 }
 
 // refuse says why the release failed, what it did before, and what to do.
-func (c *releaseCmd) refuse(ctx context.Context, a *app, s pair, res *migrate.Released, err error) error {
+func (c *releaseCmd) refuse(ctx context.Context, a *app, s pair, res *migrate.ReleaseResult, err error) error {
 	switch {
 	case exit.Is(err, exit.Usage):
 		return err
@@ -121,7 +121,7 @@ func (c *releaseCmd) refuse(ctx context.Context, a *app, s pair, res *migrate.Re
 		return exit.Check(err)
 	}
 	err = failed("target", s.target.Text, err)
-	if res != nil && res.Steps > 0 {
+	if res != nil && res.Transactions > 0 {
 		done := fmt.Sprintf("this call handed over %s, and no hold was lifted", screen.Count(res.HandedOver, "record", "records"))
 		if wasCutShort(err) {
 			return &partlyDone{err, done + "; run the same command again to finish"}
@@ -147,9 +147,9 @@ func (a *app) statusOf(ctx context.Context, p place) *migrate.Status {
 }
 
 // conclude says what was released and what is still held. why is the reason for a queue that was not lifted.
-func (c *releaseCmd) conclude(ctx context.Context, a *app, s pair, res *migrate.Released, why error) {
+func (c *releaseCmd) conclude(ctx context.Context, a *app, s pair, res *migrate.ReleaseResult, why error) {
 	at := advice.Situation{Target: s.target.Text, Undecided: res.Undecided, AtWork: len(res.AtWork),
-		Waiting: slices.ContainsFunc(res.AtWork, func(w migrate.AtWork) bool { return w.What == migrate.WaitingWork })}
+		Waiting: slices.ContainsFunc(res.AtWork, func(w migrate.LegacyActivity) bool { return w.What == migrate.ActivityWaiting })}
 	if v := res.Verdict; v != nil && v.Run != "" {
 		at.Run = &v.Current
 	}
@@ -160,10 +160,10 @@ func (c *releaseCmd) conclude(ctx context.Context, a *app, s pair, res *migrate.
 	switch {
 	case len(res.Lifted) > 0:
 		text += screen.Count(len(res.Lifted), "hold", "holds") + " lifted: " + view.HoldNames(res.Lifted)
-	case why == nil && len(res.Left) == 0 && res.Steps == 0:
+	case why == nil && len(res.Left) == 0 && res.Transactions == 0:
 		word, text = "nothing to do", "nothing is held there"
 	default:
-		if why == nil && res.Steps > 0 {
+		if why == nil && res.Transactions > 0 {
 			text += "the migration itself holds no queue any more"
 		} else {
 			text += "no queue was released"

@@ -57,7 +57,7 @@ first. If it is interrupted, run it again. Exit code 1 if the rollback could not
 
 // rolledBack is the -o json of rollback.
 type rolledBack struct {
-	*migrate.Undo
+	*migrate.RollbackResult
 	Done bool `json:"done"` // false: this is what would be done, or the rollback could not end
 }
 
@@ -80,11 +80,11 @@ func (c *rollbackCmd) main(ctx context.Context, a *app, given []string) error {
 }
 
 // rollBack rolls back, or with --dry-run says what that would do.
-func (c *rollbackCmd) rollBack(ctx context.Context, a *app, s pair) (undo *migrate.Undo, err error) {
+func (c *rollbackCmd) rollBack(ctx context.Context, a *app, s pair) (undo *migrate.RollbackResult, err error) {
 	opt := migrate.RollbackOptions{Force: c.force, Restored: c.restored, Limits: migrate.Limits{Ops: a.conn.MaxRate},
 		Say: func(text string) { a.Say("%s", text) }}
 	if !c.yes {
-		opt.Confirm = func(u *migrate.Undo) error { return c.confirm(ctx, a, u) }
+		opt.Confirm = func(u *migrate.RollbackResult) error { return c.confirm(ctx, a, u) }
 	}
 	if opt.Decisions, err = c.decisions(a, s.target); err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func (c *rollbackCmd) rollBack(ctx context.Context, a *app, s pair) (undo *migra
 }
 
 // confirm asks the operator.
-func (c *rollbackCmd) confirm(ctx context.Context, a *app, u *migrate.Undo) error {
+func (c *rollbackCmd) confirm(ctx context.Context, a *app, u *migrate.RollbackResult) error {
 	question := fmt.Sprintf("%s: %s. The rollback would remove %s", u.Run, u.Ask, view.Counts(u.Removes))
 	if u.GivesBack > 0 {
 		question += fmt.Sprintf(", and give back %s", screen.Count(u.GivesBack, "record", "records"))
@@ -125,7 +125,7 @@ func (c *rollbackCmd) confirm(ctx context.Context, a *app, u *migrate.Undo) erro
 }
 
 // fail says what was removed before a rollback failed, and what to do.
-func (c *rollbackCmd) fail(ctx context.Context, a *app, s pair, u *migrate.Undo, err error) error {
+func (c *rollbackCmd) fail(ctx context.Context, a *app, s pair, u *migrate.RollbackResult, err error) error {
 	at := advice.Situation{Target: s.target.Text}
 	if errors.Is(err, migrate.ErrNoQueue) {
 		return a.onPlace(ctx, s.target, err)
@@ -134,7 +134,7 @@ func (c *rollbackCmd) fail(ctx context.Context, a *app, s pair, u *migrate.Undo,
 		at.Run = u.Record
 	}
 	done := "nothing was removed"
-	if u != nil && u.Steps > 0 && s.target.isServer() {
+	if u != nil && u.Transactions > 0 && s.target.isServer() {
 		done = fmt.Sprintf("%s is not completely rolled back: this call removed %s. Run the same command again to finish", u.Run, view.Counts(u.Removes))
 	}
 	if wasCutShort(err) {
@@ -144,7 +144,7 @@ func (c *rollbackCmd) fail(ctx context.Context, a *app, s pair, u *migrate.Undo,
 }
 
 // conclude says what was done. why is the reason why the rollback could not end.
-func (c *rollbackCmd) conclude(a *app, s pair, u *migrate.Undo, why error) {
+func (c *rollbackCmd) conclude(a *app, s pair, u *migrate.RollbackResult, why error) {
 	at := advice.Situation{Target: s.target.Text, Run: u.Record, Undecided: u.Undecided, Kept: u.Held}
 	word, removed, gave := "done", "removed", "given back"
 	if c.dry {

@@ -38,7 +38,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	defer stop()
 
 	a := &app{Screen: screen.New(stdout, stderr)}
-	a.Silence(a.conn.Pulse.Silence)
+	a.Silence(a.conn.Silence.Elapsed)
 	cmd := a.root()
 	cmd.SetArgs(args)
 	cmd.SetOut(a.Out)

@@ -76,9 +76,9 @@ func (c *showCmd) run(ctx context.Context, a *app, args []string) error {
 	switch {
 	case item != nil && item.NoQueue != nil:
 		return a.onPlace(ctx, s.target, migrate.ErrNoQueue)
-	case errors.Is(err, migrate.ErrNoItem):
+	case errors.Is(err, migrate.ErrNotFound):
 		return exit.Check(fmt.Errorf("%w; give the path or id of a record or job", err))
-	case errors.Is(err, migrate.ErrManyItems):
+	case errors.Is(err, migrate.ErrAmbiguousID):
 		return exit.Usagef("%w", err)
 	case err != nil:
 		return err
@@ -93,7 +93,7 @@ func (c *showCmd) run(ctx context.Context, a *app, args []string) error {
 	return nil
 }
 
-func (c *showCmd) find(ctx context.Context, a *app, s pair, name string) (*migrate.Item, error) {
+func (c *showCmd) find(ctx context.Context, a *app, s pair, name string) (*migrate.FindResult, error) {
 	ctx, finish := a.Phases(ctx, "reading both queues")
 	defer finish()
 	side, err := a.open(ctx, s.target, true)
@@ -108,7 +108,7 @@ func (c *showCmd) find(ctx context.Context, a *app, s pair, name string) (*migra
 	return item, err
 }
 
-func shownOf(name string, it *migrate.Item) shown {
+func shownOf(name string, it *migrate.FindResult) shown {
 	out := shown{Item: name, Verdict: view.ItemVerdict(it), Ledger: shownEntry{it.Path, it.Run, it.Changed, it.HandedOver},
 		Job: shownJob{Path: it.Job, State: it.State, Znodes: []shownNode{}}, Notices: append([]migrate.Notice{}, it.Notices...)}
 	if it.Record != nil {

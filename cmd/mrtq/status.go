@@ -93,15 +93,15 @@ func (c *statusCmd) run(ctx context.Context, a *app, given []string) error {
 func (c *statusCmd) show(a *app, s pair, status, before *migrate.Status) (screen.Tone, string) {
 	at := advice.Situation{Target: s.target.Text, Holds: status.Holds, NoQueue: status.NoQueue, Undecided: status.Undecided()}
 	if run := status.Current(); run != nil {
-		at.Run, at.InUse = &run.Run, slices.ContainsFunc(status.Runs, func(r migrate.RunStatus) bool { return r.State == migrate.Done && len(r.Releases) > 0 })
-		at.Kept = run.State == migrate.RolledBack && slices.ContainsFunc(status.Holds, migrate.HoldStatus.OfRun)
+		at.Run, at.InUse = &run.Run, slices.ContainsFunc(status.Runs, func(r migrate.RunStatus) bool { return r.State == migrate.RunDone && len(r.Releases) > 0 })
+		at.Kept = run.State == migrate.RunRolledBack && slices.ContainsFunc(status.Holds, migrate.HoldStatus.OfRun)
 		at.Quarantine = defaultQuarantine(s.target)
 	}
 	var next advice.Next
 	switch {
 	case status.Step == "":
 		next = a.advice.Released(at)
-	case status.Step == migrate.StepRelease && at.Run.State == migrate.Done && len(at.Run.Releases) == 0:
+	case status.Step == migrate.StepRelease && at.Run.State == migrate.RunDone && len(at.Run.Releases) == 0:
 		next = a.advice.Next(migrate.StepVerify, at) // status does not know whether somebody has verified
 	default:
 		next = a.advice.Next(status.Step, at)

@@ -60,7 +60,7 @@ type verified struct {
 }
 
 func outcome(v *migrate.Verdict) string {
-	for _, g := range migrate.Groups {
+	for _, g := range migrate.DifferenceGroups {
 		if v.CountGroup(g) > 0 {
 			return string(g)
 		}
@@ -159,4 +159,4 @@ func (a *app) concludeVerdict(v *migrate.Verdict, s pair, quarantine, before str
 }
 
 // asked are the questions that differences ask.
-var asked = map[migrate.Kind]migrate.Question{"job-gone": migrate.JobGone, "both": migrate.Both, "vanished": migrate.LastCopy, "again": migrate.Again}
+var asked = map[migrate.DifferenceKind]migrate.Question{"job-gone": migrate.QuestionJobGone, "both": migrate.QuestionBoth, "vanished": migrate.QuestionLastCopy, "again": migrate.QuestionAgain}

@@ -301,7 +301,7 @@ func (w *world) stopIfLost(err error) error {
 	switch {
 	case errors.Is(err, library.ErrLost), errors.As(err, &driver) && driver.Ends, errors.As(err, &connecting):
 		w.suite.stop(err)
-	case session.Lost(err), errors.Is(err, zkconn.ErrLost):
+	case session.Lost(err), errors.Is(err, zkconn.ErrSessionLost):
 		w.suite.stop(fmt.Errorf("%w: %w", library.ErrLost, err))
 	}
 	return err

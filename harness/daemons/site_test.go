@@ -43,8 +43,8 @@ func must(t *testing.T, err error) {
 
 // options are those of a first migration that migrates every record, even one that no
 // service could work on.
-func options() migrate.Options {
-	return migrate.Options{Dialect: newqueue.MrtZK, NewQueue: true, Choices: migrate.Choices{MaxPriority: "99", Consumed: "pending", Failed: "failed", Completed: "migrate",
+func options() migrate.PlanOptions {
+	return migrate.PlanOptions{Dialect: newqueue.MrtZK, NewQueue: true, Choices: migrate.Choices{MaxPriority: "99", Consumed: "pending", Failed: "failed", Completed: "migrate",
 		Deleted: "migrate", Undecodable: "quarantine", InventoryRecords: "migrate", Unserviceable: "migrate"}}
 }
 
@@ -57,7 +57,7 @@ type site struct {
 func migrated(t *testing.T, legacyQueue *znode.Tree) *site {
 	t.Helper()
 	s := serve(t, legacyQueue)
-	opt := migrate.MigrateOptions{Options: options(), SaveQuarantined: func([]migrate.Record) error { return nil }}
+	opt := migrate.MigrateOptions{PlanOptions: options(), SaveQuarantined: func([]migrate.Record) error { return nil }}
 	value(migrate.Migrate(t.Context(), s.source(t), s.open(t), opt))(t)
 	return s
 }

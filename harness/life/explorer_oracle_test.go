@@ -151,7 +151,7 @@ func (e *explored) command(ctx context.Context, o *operator, what string) (out o
 	ingest := []newqueue.QueueHold{newqueue.HoldIngest}
 	switch what {
 	case "migrate", "migrate --again all":
-		opt := migrate.MigrateOptions{Limits: jobs, Options: migrate.Options{Dialect: e.dialect, Choices: e.choices, NewQueue: true, HoldAgain: true}}
+		opt := migrate.MigrateOptions{Limits: jobs, PlanOptions: migrate.PlanOptions{Dialect: e.dialect, Choices: e.choices, NewQueue: true, HoldAgain: true}}
 		if what != "migrate" {
 			opt.Again = []string{"all"}
 			for _, path := range e.records() {
@@ -172,12 +172,12 @@ func (e *explored) command(ctx context.Context, o *operator, what string) (out o
 		if what == "release ingest" {
 			opt.Queues = ingest
 		}
-		var res *migrate.Released
+		var res *migrate.ReleaseResult
 		if res, out.error = migrate.Release(ctx, o.w, opt); res != nil {
 			out.undecided, out.work = res.Undecided, len(res.AtWork)
 		}
 	case "rollback", "rollback --force":
-		var undo *migrate.Undo
+		var undo *migrate.RollbackResult
 		opt := migrate.RollbackOptions{Decisions: decisions, Limits: jobs, Force: what != "rollback"}
 		if opt.Force {
 			for _, j := range e.jobs() {
@@ -199,9 +199,9 @@ func (e *explored) command(ctx context.Context, o *operator, what string) (out o
 func (e *explored) toRollBack() string {
 	runs := value(migrate.ReadStatus(e.ctx, &e.source.Reader)).Runs
 	for i, run := range slices.Backward(runs) {
-		if run.State != migrate.RolledBack && i < len(runs)-1 {
+		if run.State != migrate.RunRolledBack && i < len(runs)-1 {
 			return run.ID
-		} else if run.State != migrate.RolledBack {
+		} else if run.State != migrate.RunRolledBack {
 			break
 		}
 	}
@@ -212,7 +212,7 @@ func (e *explored) toRollBack() string {
 func (e *explored) sound(v *migrate.Verdict) {
 	for _, d := range v.Differences {
 		e.say("    %.200v", d)
-		if d.Kind.Group() == migrate.Damage && !e.damaged {
+		if d.Kind.Group() == migrate.DamageGroup && !e.damaged {
 			e.failf("a sound queue differs", "%v", d)
 		}
 	}
@@ -251,7 +251,7 @@ func (e *explored) killed(what string, change int) {
 }
 
 // reasons are the errors that say what the operator can do.
-var reasons = []error{migrate.ErrInterrupted, migrate.ErrLost, migrate.ErrTakenOver, migrate.ErrContended, migrate.ErrRolledBack, migrate.ErrBlocked, migrate.ErrUndecided,
+var reasons = []error{migrate.ErrInterrupted, migrate.ErrSessionLost, migrate.ErrTakenOver, migrate.ErrContended, migrate.ErrRolledBack, migrate.ErrBlocked, migrate.ErrUndecided,
 	migrate.ErrAtWork, migrate.ErrUnfinished, migrate.ErrNotVerified, migrate.ErrHoldsChanged, migrate.ErrOtherSource, migrate.ErrNoRun, migrate.ErrNoQueue, migrate.ErrNotReleased,
 	migrate.ErrCompleted, migrate.ErrNotNewest, znode.ErrNoNode}
 
@@ -288,7 +288,7 @@ func (e *explored) run(what string) error {
 func (e *explored) allBack() bool {
 	s, err := migrate.ReadStatus(e.ctx, &e.source.Reader)
 	must(err)
-	return !slices.ContainsFunc(s.Runs, func(r migrate.RunStatus) bool { return r.State != migrate.RolledBack })
+	return !slices.ContainsFunc(s.Runs, func(r migrate.RunStatus) bool { return r.State != migrate.RunRolledBack })
 }
 
 // heldByRun reports whether a run holds the ingest queue: mrtq promises nothing for a hold that somebody has replaced.
@@ -314,7 +314,7 @@ func (e *explored) learn(what string, out outcome) {
 		e.answer(u)
 	}
 	switch {
-	case errors.Is(out.error, migrate.ErrBlocked) && strings.Contains(out.error.Error(), string(migrate.OtherOrigin)):
+	case errors.Is(out.error, migrate.ErrBlocked) && strings.Contains(out.error.Error(), string(migrate.ProblemOtherOrigin)):
 		e.cleared = true
 	case errors.Is(out.error, migrate.ErrBlocked):
 		e.choices.Unserviceable = willing.Unserviceable
@@ -337,7 +337,7 @@ func (e *explored) learn(what string, out outcome) {
 		if e.others++; e.others > 1 { // it is also about records whose jobs are gone; nobody may work while the operator decides
 			e.busy = false
 			e.legacyDry()
-			e.words.vanished = migrate.IsNew
+			e.words.vanished = migrate.AnswerNew
 		}
 		for _, root := range migrate.DefaultQueues().Roots() {
 			if there, _, _ := e.conn.Exists(root); !there {
@@ -346,7 +346,7 @@ func (e *explored) learn(what string, out outcome) {
 		}
 		for _, j := range e.jobs() {
 			if e.key(j.path) == "" {
-				e.answer(migrate.UndecidedRecord{Record: j.path, Question: migrate.LastCopy})
+				e.answer(migrate.UndecidedRecord{Record: j.path, Question: migrate.QuestionLastCopy})
 			}
 		}
 	}
@@ -361,12 +361,12 @@ func (e *explored) answer(u migrate.UndecidedRecord) {
 		}
 	}
 	times := e.world.Executions()[key].Times()
-	a := migrate.IsNew
+	a := migrate.AnswerNew
 	switch {
-	case u.Question == migrate.LastCopy && (times > 0 || e.elsewhere(u.Record, key)):
-		a = migrate.IsLegacy
-	case (u.Question == migrate.Both || u.Question == migrate.JobGone) && e.key(u.Record) != "" && times == 0:
-		a = migrate.IsLegacy
+	case u.Question == migrate.QuestionLastCopy && (times > 0 || e.elsewhere(u.Record, key)):
+		a = migrate.AnswerLegacy
+	case (u.Question == migrate.QuestionBoth || u.Question == migrate.QuestionJobGone) && e.key(u.Record) != "" && times == 0:
+		a = migrate.AnswerLegacy
 	}
 	if u.Why != "" {
 		e.legacyDry()
@@ -416,12 +416,12 @@ func (e *explored) obey() {
 			e.failf("status failed", "%v", err)
 		}
 		e.say("status: %s", s.Step)
-		switch back := e.night.back && slices.ContainsFunc(s.Runs, func(r migrate.RunStatus) bool { return r.State != migrate.RolledBack }); {
+		switch back := e.night.back && slices.ContainsFunc(s.Runs, func(r migrate.RunStatus) bool { return r.State != migrate.RunRolledBack }); {
 		case s.Step == migrate.StepWait:
 			time.Sleep(time.Minute)
 		case s.Step == migrate.StepFinish && e.cleared:
 			e.run("rollback")
-		case back && !slices.ContainsFunc(s.Runs, func(r migrate.RunStatus) bool { return r.State != migrate.RolledBack && !r.Completed.IsZero() }):
+		case back && !slices.ContainsFunc(s.Runs, func(r migrate.RunStatus) bool { return r.State != migrate.RunRolledBack && !r.Completed.IsZero() }):
 			e.run("rollback")
 		case s.Step == migrate.StepFinish, s.Step == migrate.StepMigrateRest, s.Step == migrate.StepNoQueue, s.Step == migrate.StepLegacyQueue, s.Step == migrate.StepPlan && !e.night.back:
 			if before := e.tree(); e.run("migrate") == nil && len(differ(before, e.tree())) == 0 {

@@ -44,7 +44,7 @@ var idle = []string{string(newqueue.JobHeld), string(newqueue.JobFailed), string
 
 // foretell says what becomes of each record and batch of a plan. keys has whose work the records
 // are, and became what they became.
-func foretell(p *migrate.Plan, keys map[string]string, became []migrate.Made) ([]foretold, map[string]*batch) {
+func foretell(p *migrate.Plan, keys map[string]string, became []migrate.MigratedRecord) ([]foretold, map[string]*batch) {
 	lost := map[string]bool{}
 	told := map[string]string{} // by the path of a record, or of a batch below /batch-uuids
 	for _, f := range p.Services {
@@ -54,7 +54,7 @@ func foretell(p *migrate.Plan, keys map[string]string, became []migrate.Made) ([
 			}
 		}
 	}
-	now := map[string]*migrate.Made{}
+	now := map[string]*migrate.MigratedRecord{}
 	for i := range became {
 		now[became[i].Record] = &became[i]
 	}
@@ -64,7 +64,7 @@ func foretell(p *migrate.Plan, keys map[string]string, became []migrate.Made) ([
 	for i := range p.Records {
 		r := &p.Records[i]
 		is := now[r.Path]
-		if r.Action != migrate.ActCreate || is == nil {
+		if r.Action != migrate.ActionCreate || is == nil {
 			continue
 		}
 		f := foretold{Path: r.Path, Key: keys[r.Path], Status: r.Status, State: r.State, Job: is.Job, Batch: is.Batch, Told: told[r.Path], Lost: lost[r.Path],

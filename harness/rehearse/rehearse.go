@@ -19,9 +19,9 @@ import (
 
 // Options are the options of a rehearsal.
 type Options struct {
-	On     string          // an address with an empty chroot; "" is a server in this process
-	Client harness.Client  // for the address
-	Plan   migrate.Options // dialect, choices, and what to call the source
+	On     string              // an address with an empty chroot; "" is a server in this process
+	Client harness.Client      // for the address
+	Plan   migrate.PlanOptions // dialect, choices, and what to call the source
 	// Mishaps is how often a worker fails a record, is killed just after it has taken a record or batch, and loses
 	// its session there: each of the three, from 0 to 0.3 of all turns.
 	Mishaps float64
@@ -118,7 +118,7 @@ type performance struct {
 	folder   string
 	old, new *migrate.Writer
 	src      *migrate.Source
-	options  migrate.Options
+	options  migrate.PlanOptions
 	plan     *migrate.Plan
 	kept     map[string][][]byte // bytes of quarantined records
 	records  []foretold
@@ -157,7 +157,7 @@ func (p *performance) close() {
 
 // migrate carries the plan out. Quarantined records are kept in memory.
 func (p *performance) migrate(ctx context.Context) error {
-	res, err := migrate.Migrate(ctx, p.src, p.new, migrate.MigrateOptions{Options: p.options, Plan: p.plan, SaveQuarantined: func(records []migrate.Record) error {
+	res, err := migrate.Migrate(ctx, p.src, p.new, migrate.MigrateOptions{PlanOptions: p.options, Plan: p.plan, SaveQuarantined: func(records []migrate.Record) error {
 		for _, r := range records {
 			p.kept[r.Path] = append(p.kept[r.Path], r.Data)
 		}
@@ -179,7 +179,7 @@ func (p *performance) makePlan(ctx context.Context) (err error) {
 
 // foretell says what becomes of each record, once it is migrated.
 func (p *performance) foretell(ctx context.Context) error {
-	became, err := migrate.ReadMade(ctx, &p.new.Reader)
+	became, err := migrate.ReadMigrated(ctx, &p.new.Reader)
 	if err == nil {
 		p.records, p.batches = foretell(p.plan, p.keys, became)
 	}
@@ -254,7 +254,7 @@ func (r *rehearsal) first(ctx context.Context) error {
 		return err
 	}
 	r.report.Plan, r.report.Dialect, r.report.Records = p.plan, p.plan.Dialect, len(p.plan.Records)
-	r.report.Skipped, r.report.Quarantined = p.plan.Count(migrate.ActSkip), p.plan.Count(migrate.ActQuarantine)
+	r.report.Skipped, r.report.Quarantined = p.plan.Count(migrate.ActionSkip), p.plan.Count(migrate.ActionQuarantine)
 	if p.plan.Blocked() {
 		r.report.Problems = p.plan.Problems
 		return nil

@@ -72,7 +72,7 @@ func choices() migrate.Choices {
 }
 
 func options(d newqueue.Dialect) rehearse.Options {
-	return rehearse.Options{Plan: migrate.Options{Dialect: d, Choices: choices()}, Mishaps: 0.01}
+	return rehearse.Options{Plan: migrate.PlanOptions{Dialect: d, Choices: choices()}, Mishaps: 0.01}
 }
 
 // A sound queue is worked as foretold, in both dialects, whoever fails or is killed.

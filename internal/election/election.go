@@ -56,7 +56,7 @@ type Ahead struct {
 const pause = 200 * time.Millisecond
 
 // Lead waits until there is no place before this one. It calls report once with
-// each place that it waits for or skips. The error wraps [zkconn.ErrLost] if
+// each place that it waits for or skips. The error wraps [zkconn.ErrSessionLost] if
 // the place itself was removed.
 func (p *Place) Lead(ctx context.Context, report func(Ahead)) error {
 	for {
@@ -105,7 +105,7 @@ func (p *Place) ahead(ctx context.Context) (string, error) {
 		}
 	}
 	if !there {
-		return "", fmt.Errorf("%w: this session's place in the election was removed", zkconn.ErrLost)
+		return "", fmt.Errorf("%w: this session's place in the election was removed", zkconn.ErrSessionLost)
 	}
 	return best, nil
 }

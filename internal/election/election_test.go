@@ -130,7 +130,7 @@ func TestOneLeadsAtATime(t *testing.T) {
 	all[3].mustWait(t, "the fourth")
 	resign(t, all[1])
 	all[3].mustLead(t, "the fourth")
-	if err := receive(t, "the process that lost its place", all[2].leads); !errors.Is(err, zkconn.ErrLost) {
+	if err := receive(t, "the process that lost its place", all[2].leads); !errors.Is(err, zkconn.ErrSessionLost) {
 		t.Errorf("%v", err)
 	}
 	resign(t, all[3])

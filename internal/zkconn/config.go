@@ -28,8 +28,8 @@ type Config struct {
 	// Limit caps operations a second. Each read of a znode, a list or an ACL
 	// counts as one, and so does each change. Sessions can share it. nil: none.
 	Limit *Limit
-	// Pulse knows for how long the servers have kept silent. Sessions can share it. nil: none.
-	Pulse *Pulse
+	// Silence knows for how long the servers have kept silent. Sessions can share it. nil: none.
+	Silence *SilenceTimer
 	// Say, if not nil, is called at most once, if the first attempts to open the session fail
 	// and others follow. The message says what is being tried.
 	Say func(string)

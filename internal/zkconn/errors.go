@@ -18,9 +18,9 @@ var (
 	// for too long. Nothing was done.
 	ErrThrottled = errors.New("the server throttles: it refused a request that had waited too long")
 
-	// ErrLost says that the session is over for good: it expired, or no server
+	// ErrSessionLost says that the session is over for good: it expired, or no server
 	// could be reached for too long.
-	ErrLost = errors.New("the ZooKeeper session is lost")
+	ErrSessionLost = errors.New("the ZooKeeper session is lost")
 
 	// ErrNoAuth says that the server refused because a permission is missing.
 	ErrNoAuth = errors.New("no permission")
@@ -57,9 +57,9 @@ type brokenError struct{ err error }
 func (e *brokenError) Error() string { return e.err.Error() }
 func (e *brokenError) Unwrap() error { return e.err }
 
-// lostError adds a cause to ErrLost.
+// lostError adds a cause to ErrSessionLost.
 func lostError(why string, after time.Duration, last error) error {
-	err := fmt.Errorf("%w: %s", ErrLost, why)
+	err := fmt.Errorf("%w: %s", ErrSessionLost, why)
 	if after > 0 {
 		err = fmt.Errorf("%w for %s", err, after)
 	}
@@ -109,7 +109,7 @@ func refusal(code jute.Code) bool {
 // that broke, or a request that did nothing because the server throttles or the session
 // has just moved to another server.
 func temporary(err error) bool {
-	if errors.Is(err, ErrUnknownOutcome) || errors.Is(err, ErrLost) {
+	if errors.Is(err, ErrUnknownOutcome) || errors.Is(err, ErrSessionLost) {
 		return false
 	}
 	return errors.As(err, new(*brokenError)) || errors.Is(err, ErrThrottled) || errors.Is(err, jute.SessionMoved)

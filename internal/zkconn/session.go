@@ -41,7 +41,7 @@ type session struct {
 	running sync.WaitGroup      // the goroutine that keeps it open
 	window  *semaphore.Weighted // how many znodes may be read at once
 	many    multiReads          // how many of them one request may name
-	pulse   Pulse               // for how long callers of this session have waited in vain
+	unheard SilenceTimer        // for how long callers of this session have waited in vain
 
 	// Only the goroutine that connects uses these. seen is set by the connection's
 	// goroutine that reads.
@@ -100,11 +100,11 @@ func (s *session) use(c *conn) {
 }
 
 // left is how much longer callers wait if no answer comes.
-func (s *session) left() time.Duration { return s.cfg.GiveUp - s.pulse.Silence() }
+func (s *session) left() time.Duration { return s.cfg.GiveUp - s.unheard.Elapsed() }
 
-// begin and beat tell the pulses of this session and of all sessions. See [Pulse].
+// begin and beat tell the timers of this session and of all sessions. See [SilenceTimer].
 func (s *session) begin() (end func(answered bool)) {
-	own, all := s.pulse.begin(), s.cfg.Pulse.begin()
+	own, all := s.unheard.begin(), s.cfg.Silence.begin()
 	return func(answered bool) {
 		own(answered)
 		all(answered)
@@ -112,8 +112,8 @@ func (s *session) begin() (end func(answered bool)) {
 }
 
 func (s *session) beat() {
-	s.pulse.beat()
-	s.cfg.Pulse.beat()
+	s.unheard.beat()
+	s.cfg.Silence.beat()
 }
 
 // keepOpen opens the next connection whenever the last one breaks, until the session is

@@ -27,7 +27,7 @@ func TestServerGone(t *testing.T) {
 		wantMessage(t, err, "get /: "+want)
 		err = w.Multi(t.Context(), []znode.Op{znode.Check("/", -1)})
 		wantMessage(t, err, "nothing was sent: "+want)
-		if !errors.Is(err, zkconn.ErrLost) || errors.Is(err, zkconn.ErrUnknownOutcome) {
+		if !errors.Is(err, zkconn.ErrSessionLost) || errors.Is(err, zkconn.ErrUnknownOutcome) {
 			t.Errorf("%#v", err)
 		}
 	})
@@ -69,7 +69,7 @@ func TestExpiry(t *testing.T) {
 func TestReadThatBreaksTheConnection(t *testing.T) {
 	w, p := setup(t, zkconn.Config{GiveUp: impatient})
 	p.decide(always(cutBefore, func(p packet) bool { return p.opcode() == 4 || isMultiRead(p) }))
-	if _, err := w.GetAll(t.Context(), []string{"/", "/b"}, nil); !errors.Is(err, zkconn.ErrLost) {
+	if _, err := w.GetAll(t.Context(), []string{"/", "/b"}, nil); !errors.Is(err, zkconn.ErrSessionLost) {
 		t.Errorf("many reads: %v", err)
 	}
 	within(t, time.Minute, "giving up", func() {
@@ -150,7 +150,7 @@ func TestHostileServer(t *testing.T) {
 			r := openReader(t, zkconn.Config{Address: addr, GiveUp: time.Second})
 			within(t, time.Minute, "the error", func() {
 				_, err := r.Get(t.Context(), "/")
-				if !errors.Is(err, zkconn.ErrLost) && !errors.As(err, new(*zkconn.ResponseTooLargeError)) {
+				if !errors.Is(err, zkconn.ErrSessionLost) && !errors.As(err, new(*zkconn.ResponseTooLargeError)) {
 					t.Errorf("%v", err)
 				}
 			})

@@ -71,7 +71,7 @@ func TestNoAnswerComes(t *testing.T) {
 				for errors.Is(err, zkconn.ErrUnknownOutcome) {
 					err = r.call(t.Context(), w)
 				}
-				if apart := r.op == jute.OpMultiRead; !apart && !errors.Is(err, zkconn.ErrLost) || apart && err != nil { // it is asked for one by one
+				if apart := r.op == jute.OpMultiRead; !apart && !errors.Is(err, zkconn.ErrSessionLost) || apart && err != nil { // it is asked for one by one
 					t.Errorf("%v", err)
 				}
 			})

@@ -2,11 +2,11 @@
 // of them alone: a release hands the record over to its job, or withdraws the job, and a rollback gives
 // the record back.
 //
-//	decide.go   the table: what becomes of a record and its job; it is pure
-//	look.go     reads both, and decides
-//	pieces.go   the transactions: hand over, withdraw, give back
-//	batches.go  batches that are left empty
-//	atwork.go   who works in the legacy queue
+//	decide.go     the table: what becomes of a record and its job; it is pure
+//	look.go       reads both, and decides
+//	pieces.go     the transactions: hand over, withdraw, give back
+//	batches.go    batches that are left empty
+//	activity.go   who works in the legacy queue
 package handover
 
 // RecordIs is what a migrated record is now.
@@ -79,13 +79,13 @@ type Answer string
 
 // The answers.
 const (
-	Undecided Answer = ""
-	IsNew     Answer = "new"    // the job has the work
-	IsLegacy  Answer = "legacy" // the legacy queue has it, or has done it
+	Undecided    Answer = ""
+	AnswerNew    Answer = "new"    // the job has the work
+	AnswerLegacy Answer = "legacy" // the legacy queue has it, or has done it
 )
 
 // Answers are all answers, but [Undecided].
-var Answers = []Answer{IsNew, IsLegacy}
+var Answers = []Answer{AnswerNew, AnswerLegacy}
 
 // Decision is what becomes of a record and its job.
 type Decision struct {
@@ -190,7 +190,7 @@ func (r row) decide(f Facts, a Answer) Decision {
 func decided(q Question, f Facts, a Answer) Decision {
 	d := Decision{Act: Ask, Asks: q}
 	switch a {
-	case IsNew:
+	case AnswerNew:
 		if f.Worked && f.Record != Absent {
 			d.Why = "a legacy worker has the record"
 			return d
@@ -198,7 +198,7 @@ func decided(q Question, f Facts, a Answer) Decision {
 		if d.Act = HandOver; f.Record == Absent {
 			d.Act = Mark
 		}
-	case IsLegacy:
+	case AnswerLegacy:
 		if f.Locked {
 			d.Why = "a worker has locked the job"
 			return d

@@ -127,9 +127,9 @@ func TestAnswers(t *testing.T) {
 					}
 					continue
 				}
-				blocked := a == handover.IsNew && f.Worked || a == handover.IsLegacy && f.Locked
-				want := map[handover.Answer]handover.Act{handover.IsNew: handover.HandOver, handover.IsLegacy: handover.Withdraw}[a]
-				if a == handover.IsNew && f.Record == handover.Absent {
+				blocked := a == handover.AnswerNew && f.Worked || a == handover.AnswerLegacy && f.Locked
+				want := map[handover.Answer]handover.Act{handover.AnswerNew: handover.HandOver, handover.AnswerLegacy: handover.Withdraw}[a]
+				if a == handover.AnswerNew && f.Record == handover.Absent {
 					want = handover.Mark
 				}
 				if blocked {
@@ -209,7 +209,7 @@ func all(f func(handover.Facts)) {
 // TestWaits: a record that was consumed when it was migrated stays with its worker while a lock names it.
 func TestWaits(t *testing.T) {
 	f := handover.Facts{Record: handover.AsMigrated, Job: handover.NotBegun, Worked: true}
-	if d := handover.DecideRelease(f, handover.IsNew); d.Act != handover.Wait {
+	if d := handover.DecideRelease(f, handover.AnswerNew); d.Act != handover.Wait {
 		t.Errorf("%+v", d)
 	}
 	if d := handover.DecideBack(f, handover.Undecided, false); d.Act != handover.Withdraw {

@@ -20,8 +20,8 @@ const runPrefix = "run"
 // RunID returns the id of a run with this number.
 func RunID(number int32) string { return newqueue.SequenceID(runPrefix, number) }
 
-// IsRun reports whether a name is the id of a run.
-func IsRun(name string) bool {
+// IsRunID reports whether a name is the id of a run.
+func IsRunID(name string) bool {
 	_, ok := newqueue.ParseSequenceID(runPrefix, name)
 	return ok
 }
@@ -200,7 +200,7 @@ func Newest(run string) []byte { return []byte(run + "\n") }
 
 // ParseNewest reads the data of /jobs. It is "" if no run wrote it.
 func ParseNewest(data []byte) string {
-	if name := string(bytes.TrimSuffix(data, []byte("\n"))); IsRun(name) {
+	if name := string(bytes.TrimSuffix(data, []byte("\n"))); IsRunID(name) {
 		return name
 	}
 	return ""

@@ -58,13 +58,13 @@ func New(in Input) *Builder {
 	b.plan = &Plan{
 		Source: opt.Source, Target: opt.Target, Choices: opt.Choices,
 		Dialect: opt.Dialect,
-		Settings: Settings{Queues: in.Source.Queues, Time: in.Source.Options.Time.String(), ACL: opt.ACL, Packet: opt.Packet, Again: opt.Again, Note: ledger.Note(opt.Note),
+		Settings: Settings{Queues: in.Source.Queues, Time: in.Source.Options.Time.String(), ACL: opt.ACL, MaxBuffer: opt.MaxBuffer, Again: opt.Again, Note: ledger.Note(opt.Note),
 			NewQueue: opt.NewQueue, HoldAgain: opt.HoldAgain, Restored: opt.Restored},
 		Records: make([]Record, 0, in.Source.Len()),
 		target:  in.Target,
 	}
-	if opt.Packet == 0 {
-		b.plan.Settings.Packet = DefaultPacket
+	if opt.MaxBuffer == 0 {
+		b.plan.Settings.MaxBuffer = DefaultMaxBuffer
 	}
 	for _, record := range opt.Again {
 		b.again[record] = true

@@ -45,7 +45,7 @@ const (
 
 // checkSize refuses a record whose job does not fit into one transaction.
 func (b *Builder) checkSize(r rules.Record, s rules.State, batch *Batch) {
-	limit := b.plan.Settings.Packet - reserve
+	limit := b.plan.Settings.MaxBuffer - reserve
 	if len(r.Data)*escapeGrowth+smallJob < limit {
 		return
 	}

@@ -14,10 +14,10 @@ import (
 
 // Notes is what an operator should know of a plan, beside what it does.
 type Notes struct {
-	Warnings []Warning  `json:"warnings"`
-	Risks    []Risk     `json:"risks"`   // one for each choice about consumed and failed records
-	Locks    []HeldLock `json:"locks"`   // outstanding legacy locks; they are never migrated
-	Missing  []string   `json:"missing"` // legacy queue nodes that are not there
+	Warnings []Warning    `json:"warnings"`
+	Risks    []Risk       `json:"risks"`   // one for each choice about consumed and failed records
+	Locks    []LegacyLock `json:"locks"`   // outstanding legacy locks; they are never migrated
+	Missing  []string     `json:"missing"` // legacy queue nodes that are not there
 	// Services are the jobs that no deployed service could work on, and what else an
 	// operator should know of the services. In dialect design there are only requests that no worker can read.
 	Services []Finding `json:"services"`
@@ -42,8 +42,8 @@ type Risk struct {
 	Chosen bool     `json:"chosen"`
 }
 
-// HeldLock is an outstanding legacy object lock.
-type HeldLock struct {
+// LegacyLock is an outstanding legacy object lock.
+type LegacyLock struct {
 	Path string `json:"path"`
 	Time string `json:"time"`
 	Data string `json:"data"`
@@ -102,7 +102,7 @@ func (b *Builder) noteRisks() {
 
 func (b *Builder) noteLocks() {
 	for _, l := range b.in.Source.Locks {
-		h := HeldLock{Path: l.Path}
+		h := LegacyLock{Path: l.Path}
 		if l.Err != nil {
 			h.Data = l.Err.Error()
 		} else {
@@ -155,9 +155,9 @@ func (b *Builder) noteLists() {
 	}
 	for _, parent := range slices.Sorted(maps.Keys(added)) {
 		children := added[parent] + int(b.in.Target.Layout[parent].NumChildren)
-		if bytes := listOverhead + children*(4+len(longest[parent])); bytes > DefaultPacket {
+		if bytes := listOverhead + children*(4+len(longest[parent])); bytes > DefaultMaxBuffer {
 			b.warn(parent, fmt.Sprintf("its list of %d children takes %d bytes, and a Java client takes %d by default: start the workers that list it with -Djute.maxbuffer=%d",
-				children, bytes, DefaultPacket, 2*bytes)) // it grows
+				children, bytes, DefaultMaxBuffer, 2*bytes)) // it grows
 		}
 	}
 }

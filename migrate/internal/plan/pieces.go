@@ -35,7 +35,7 @@ func (p *Plan) Limits(l apply.Limits) apply.Limits {
 	if l.Bytes == 0 {
 		l.Bytes = apply.DefaultBytes
 	}
-	l.Bytes = max(min(l.Bytes, p.Settings.Packet-reserve), 1)
+	l.Bytes = max(min(l.Bytes, p.Settings.MaxBuffer-reserve), 1)
 	return l
 }
 

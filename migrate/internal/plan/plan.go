@@ -25,8 +25,8 @@ type Options struct {
 	// ACL is the ACL of every znode that a migration creates. nil is that of the newest run; if there is none, it
 	// is open to all.
 	ACL []znode.ACL
-	// Packet is the server's jute.maxbuffer in bytes; 0 means its default.
-	Packet int
+	// MaxBuffer is the server's jute.maxbuffer in bytes; 0 means its default.
+	MaxBuffer int
 	// Again are paths of records that were migrated and whose jobs were removed, or [All].
 	// They get new jobs.
 	Again []string
@@ -44,9 +44,9 @@ type Options struct {
 // All means every record, in Again of [Options].
 const All = "all"
 
-// DefaultPacket is ZooKeeper's default jute.maxbuffer: the longest request
+// DefaultMaxBuffer is ZooKeeper's default jute.maxbuffer: the longest request
 // that a server takes, and the longest answer that a Java client takes.
-const DefaultPacket = 0xfffff
+const DefaultMaxBuffer = 0xfffff
 
 // Action is what a plan does with one record.
 type Action string
@@ -129,12 +129,12 @@ func TargetOf(p *Plan) *target.Target { return p.target }
 
 // Settings are the other options that a plan was made with.
 type Settings struct {
-	Queues rules.Queues `json:"queues"`
-	Time   string       `json:"time"`
-	ACL    []znode.ACL  `json:"acl"` // none is open to all
-	Packet int          `json:"packet"`
-	Again  []string     `json:"again"`
-	Note   string       `json:"note,omitempty"`
+	Queues    rules.Queues `json:"queues"`
+	Time      string       `json:"time"`
+	ACL       []znode.ACL  `json:"acl"` // none is open to all
+	MaxBuffer int          `json:"packet"`
+	Again     []string     `json:"again"`
+	Note      string       `json:"note,omitempty"`
 	// The operator's explicit words: see [Options].
 	NewQueue  bool `json:"new_queue"`
 	HoldAgain bool `json:"hold_again"`

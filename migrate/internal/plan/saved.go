@@ -124,7 +124,7 @@ func Read(r io.Reader) (*Plan, error) {
 
 // Options returns the options with which the plan was made.
 func (p *Plan) Options() Options {
-	return Options{Dialect: p.Dialect, Choices: p.Choices, ACL: p.Settings.ACL, Packet: p.Settings.Packet, Again: p.Settings.Again, Note: p.Settings.Note,
+	return Options{Dialect: p.Dialect, Choices: p.Choices, ACL: p.Settings.ACL, MaxBuffer: p.Settings.MaxBuffer, Again: p.Settings.Again, Note: p.Settings.Note,
 		NewQueue: p.Settings.NewQueue, HoldAgain: p.Settings.HoldAgain, Restored: p.Settings.Restored, Source: p.Source, Target: p.Target}
 }
 

@@ -44,7 +44,7 @@ type Hold struct {
 
 // OfRun reports whether a run is one of the owners.
 func (h Hold) OfRun() bool {
-	return slices.ContainsFunc(h.Owners, func(o ledger.Owner) bool { return ledger.IsRun(o.By) })
+	return slices.ContainsFunc(h.Owners, func(o ledger.Owner) bool { return ledger.IsRunID(o.By) })
 }
 
 // Read reads a target. An error comes from reading.
@@ -129,7 +129,7 @@ func (t *Target) readRuns(ctx context.Context) error {
 	if err != nil && !errors.Is(err, znode.ErrNoNode) {
 		return err
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { return !ledger.IsRun(name) })
+	names = slices.DeleteFunc(names, func(name string) bool { return !ledger.IsRunID(name) })
 	slices.Sort(names)
 	paths := make([]string, len(names))
 	for i, name := range names {

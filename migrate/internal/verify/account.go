@@ -70,7 +70,7 @@ type sight struct {
 	target.Job
 	problem string // the first rule of the layout that it violates; "" for none
 	at      string // the znode that does
-	kind    Kind
+	kind    DifferenceKind
 	rule    string // that it violates, if a rule of the map found it
 	lock    *znode.Node
 }
@@ -183,7 +183,7 @@ func (s *sight) conclude(of suspect, p layout.Finding) {
 
 // oddity is what is wrong with a znode although no rule of the layout says so; "" for nothing. isParent reports whether the
 // layout decides what is below it.
-func oddity(n znode.Node, isParent bool) (Kind, string) {
+func oddity(n znode.Node, isParent bool) (DifferenceKind, string) {
 	switch {
 	case n.Stat.Aversion != 0:
 		return OtherACL, otherACL

@@ -168,7 +168,7 @@ func (v *verifier) decide(ctx context.Context, compare *comparison, entries []*l
 			v.differ(Difference{Kind: asked[c.Asks].kind, Path: c.Entry.Record, Record: c.Entry.Record, Queue: it.queue, Message: fmt.Sprintf(asked[c.Asks].says, c.Entry.Job)})
 		case c.Act == handover.Withdraw:
 			v.verdict.Records.AtLegacy++
-			v.verdict.Legacy = append(v.verdict.Legacy, Remark{c.Entry.Record, c.Entry.Job, "the legacy queue has its work: a release withdraws its job"})
+			v.verdict.Legacy = append(v.verdict.Legacy, RecordNote{c.Entry.Record, c.Entry.Job, "the legacy queue has its work: a release withdraws its job"})
 		default: // its job is judged as all others
 			compare.mu.Unlock()
 			if err := compare.add(it); err != nil {
@@ -186,7 +186,7 @@ func (v *verifier) decide(ctx context.Context, compare *comparison, entries []*l
 
 // asked has a kind of difference for each question, and what it says of a record. The job follows.
 var asked = map[handover.Question]struct {
-	kind Kind
+	kind DifferenceKind
 	says string
 }{
 	handover.JobGone:  {JobGone, "it is as it was migrated, and its job %s was removed: an administrator deleted it, or a worker finished it"},
@@ -229,14 +229,14 @@ func (v *verifier) notMigrated(r rules.Record) {
 }
 
 func (v *verifier) notice(it item, what string) {
-	v.verdict.Notices = append(v.verdict.Notices, Remark{it.entry.Record, it.entry.Job, what})
+	v.verdict.Notices = append(v.verdict.Notices, RecordNote{it.entry.Record, it.entry.Job, what})
 }
 
 // removed accounts for a job that was removed.
 func (v *verifier) removed(it item) {
 	what := "it was removed: finished and cleaned up, or deleted"
 	v.verdict.Records.Removed++
-	v.verdict.Removed = append(v.verdict.Removed, Remark{it.entry.Record, it.entry.Job, what})
+	v.verdict.Removed = append(v.verdict.Removed, RecordNote{it.entry.Record, it.entry.Job, what})
 	if v.isExact(it.run, it.queue) {
 		v.differ(Difference{Kind: ActedOn, Path: it.entry.Job, Record: it.entry.Record, Queue: it.queue, Message: what})
 	}

@@ -21,73 +21,73 @@ import (
 	"mrtq/newqueue"
 )
 
-// Kind is how a target differs from what it should be.
-type Kind string
+// DifferenceKind is how a target differs from what it should be.
+type DifferenceKind string
 
 // Damage. A worker, a service or an administrator who follows the published design causes none, unless [Difference.By] says so.
 const (
-	Extra       Kind = "extra"        // there is a znode that nobody needs
-	Layout      Kind = "layout"       // it violates a rule of the layout
-	OtherACL    Kind = "other-acl"    // it has another ACL than its run gives
-	NotLossless Kind = "not-lossless" // a property of the record can't be read back
-	OutOfOrder  Kind = "out-of-order" // the new queue hands it out in another order than the old one
-	NotKept     Kind = "not-kept"     // it is undecodable, and no quarantine file has its bytes
+	Extra       DifferenceKind = "extra"        // there is a znode that nobody needs
+	Layout      DifferenceKind = "layout"       // it violates a rule of the layout
+	OtherACL    DifferenceKind = "other-acl"    // it has another ACL than its run gives
+	NotLossless DifferenceKind = "not-lossless" // a property of the record can't be read back
+	OutOfOrder  DifferenceKind = "out-of-order" // the new queue hands it out in another order than the old one
+	NotKept     DifferenceKind = "not-kept"     // it is undecodable, and no quarantine file has its bytes
 )
 
 // ActedOn is a job, request or batch of a done run that differs from what the run made,
 // but obeys the layout, or was removed.
-const ActedOn Kind = "acted-on"
+const ActedOn DifferenceKind = "acted-on"
 
 // Records of which somebody must decide whether the job or the legacy queue has the work.
 const (
-	JobGone   Kind = "job-gone" // it is as it was migrated, and its job is not there
-	BothBegun Kind = "both"     // both queues have begun it
-	Vanished  Kind = "vanished" // it is not there any more, and nobody has begun its job
-	Again     Kind = "again"    // it was handed over, and is in the legacy queue again
+	JobGone   DifferenceKind = "job-gone" // it is as it was migrated, and its job is not there
+	BothBegun DifferenceKind = "both"     // both queues have begun it
+	Vanished  DifferenceKind = "vanished" // it is not there any more, and nobody has begun its job
+	Again     DifferenceKind = "again"    // it was handed over, and is in the legacy queue again
 )
 
 // The run is not what is to be verified.
 const (
-	Unfinished Kind = "unfinished"
-	Restored   Kind = "restored" // from a backup
+	Unfinished DifferenceKind = "unfinished"
+	Restored   DifferenceKind = "restored" // from a backup
 )
 
-// Group is a group of kinds that call for the same.
-type Group string
+// DifferenceGroup is a group of kinds that call for the same.
+type DifferenceGroup string
 
 // The groups, the gravest first. A verification that finds none is OK.
 const (
-	Damage       Group = "damage"
-	UndecidedIn  Group = "undecided"
-	UnfinishedIn Group = "unfinished"
-	RestoredIn   Group = "restored"
-	ActedOnIn    Group = "acted-on"
+	DamageGroup     DifferenceGroup = "damage"
+	UndecidedGroup  DifferenceGroup = "undecided"
+	UnfinishedGroup DifferenceGroup = "unfinished"
+	RestoredGroup   DifferenceGroup = "restored"
+	ActedOnGroup    DifferenceGroup = "acted-on"
 )
 
-// Groups are all groups, the gravest first.
-var Groups = []Group{Damage, UndecidedIn, UnfinishedIn, RestoredIn, ActedOnIn}
+// DifferenceGroups are all groups, the gravest first.
+var DifferenceGroups = []DifferenceGroup{DamageGroup, UndecidedGroup, UnfinishedGroup, RestoredGroup, ActedOnGroup}
 
 // Group returns the group of the kind.
-func (k Kind) Group() Group {
+func (k DifferenceKind) Group() DifferenceGroup {
 	switch k {
 	case JobGone, BothBegun, Vanished, Again:
-		return UndecidedIn
+		return UndecidedGroup
 	case Unfinished:
-		return UnfinishedIn
+		return UnfinishedGroup
 	case Restored:
-		return RestoredIn
+		return RestoredGroup
 	case ActedOn:
-		return ActedOnIn
+		return ActedOnGroup
 	}
-	return Damage
+	return DamageGroup
 }
 
 // Difference is one way in which the target is not what it should be.
 type Difference struct {
-	Kind    Kind   `json:"kind"`
-	Path    string `json:"path"`
-	Record  string `json:"record,omitempty"` // of the job, if it is a job's
-	Message string `json:"message"`
+	Kind    DifferenceKind `json:"kind"`
+	Path    string         `json:"path"`
+	Record  string         `json:"record,omitempty"` // of the job, if it is a job's
+	Message string         `json:"message"`
 	// By says who can have caused it; "" if nobody does who follows the documents.
 	By string `json:"by,omitempty"`
 	// Remove are the znodes that are left of a job that an administrator has deleted. Without them, with all below them, nothing differs.
@@ -116,10 +116,10 @@ type Verdict struct {
 	// NotMigrated are the records that are in the legacy queue alone, and that another run would migrate. Legacy are migrated records
 	// of which the legacy queue has the work: a release withdraws their jobs. Removed are those whose jobs were removed.
 	// Notices say what else is to be known of records.
-	NotMigrated []string `json:"not_migrated"`
-	Legacy      []Remark `json:"legacy"`
-	Removed     []Remark `json:"removed"`
-	Notices     []Remark `json:"notices"`
+	NotMigrated []string     `json:"not_migrated"`
+	Legacy      []RecordNote `json:"legacy"`
+	Removed     []RecordNote `json:"removed"`
+	Notices     []RecordNote `json:"notices"`
 	// Run is the unfinished run, else the newest, and State its state; both are "" if there is
 	// no run. Released are the queues that count as released.
 	Run      string               `json:"run"`
@@ -135,8 +135,8 @@ type Verdict struct {
 	AllHeld bool `json:"-"`
 }
 
-// Remark says what became of a record.
-type Remark struct {
+// RecordNote says what became of a record.
+type RecordNote struct {
 	Record string `json:"record"`
 	Job    string `json:"job"`
 	What   string `json:"what"`
@@ -159,7 +159,7 @@ type Accounted struct {
 func (v *Verdict) OK() bool { return len(v.Differences) == 0 }
 
 // Count returns how many differences have a kind.
-func (v *Verdict) Count(k Kind) int {
+func (v *Verdict) Count(k DifferenceKind) int {
 	n := 0
 	for _, d := range v.Differences {
 		if d.Kind == k {
@@ -170,7 +170,7 @@ func (v *Verdict) Count(k Kind) int {
 }
 
 // CountGroup returns how many differences are of a group.
-func (v *Verdict) CountGroup(g Group) int {
+func (v *Verdict) CountGroup(g DifferenceGroup) int {
 	n := 0
 	for _, d := range v.Differences {
 		if d.Kind.Group() == g {

@@ -72,7 +72,7 @@ func Verify(ctx context.Context, src *source.Source, t *target.Target, names *ta
 func newVerifier(src *source.Source, t *target.Target, names *target.Names, opt Options) *verifier {
 	v := &verifier{
 		src: src, t: t, names: names, opt: opt,
-		verdict: &Verdict{Differences: []Difference{}, States: map[string]int{}, NotMigrated: []string{}, Legacy: []Remark{}, Removed: []Remark{}, Notices: []Remark{}, Released: []newqueue.QueueHold{}, Choices: rules.DefaultChoices()},
+		verdict: &Verdict{Differences: []Difference{}, States: map[string]int{}, NotMigrated: []string{}, Legacy: []RecordNote{}, Removed: []RecordNote{}, Notices: []RecordNote{}, Released: []newqueue.QueueHold{}, Choices: rules.DefaultChoices()},
 
 		expected: map[string]int{}, batches: map[string]*batch{}, last: map[string]*ledger.Migrated{},
 	}

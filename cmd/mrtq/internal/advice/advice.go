@@ -85,7 +85,7 @@ func (n Next) Lines() (lines []string) {
 	return lines
 }
 
-var rows = map[migrate.Step]func(Adviser, Situation) Next{
+var rows = map[migrate.NextStep]func(Adviser, Situation) Next{
 	migrate.StepWait:           row("wait until it ends. This shows its progress", Adviser.watch),
 	migrate.StepRestoreLedger:  Adviser.restoreLedger,
 	migrate.StepNoQueue:        words("check the address and its chroot. If nothing has been migrated yet, that is normal: begin with a plan"),
@@ -119,9 +119,9 @@ func words(text string) func(Adviser, Situation) Next {
 
 // Next returns what to do in a step; nothing for no step. A release is refused if the queues are in
 // two ensembles, so another step comes first.
-func (a Adviser) Next(step migrate.Step, s Situation) Next {
-	releases := []migrate.Step{migrate.StepRelease, migrate.StepLookFirst, migrate.StepDecideRecords, migrate.StepRestored}
-	if slices.Contains(releases, step) && s.inTwoEnsembles() && s.Run.State != migrate.RolledBack {
+func (a Adviser) Next(step migrate.NextStep, s Situation) Next {
+	releases := []migrate.NextStep{migrate.StepRelease, migrate.StepLookFirst, migrate.StepDecideRecords, migrate.StepRestored}
+	if slices.Contains(releases, step) && s.inTwoEnsembles() && s.Run.State != migrate.RunRolledBack {
 		return Next{First: "bring both queues into one ensemble, or into one dump, and migrate there (docs/migration.md, Two ensembles)"}
 	}
 	if next, ok := rows[step]; ok {
@@ -165,7 +165,7 @@ func (a Adviser) release(s Situation) string { return a.Command("release", []str
 // firstRelease names what the runbook has before a first release.
 func (a Adviser) firstRelease(s Situation) Next {
 	next := Next{Command: a.release(s)}
-	if s.Run != nil && s.Run.State == migrate.Done && len(s.Run.Releases) == 0 && !s.InUse {
+	if s.Run != nil && s.Run.State == migrate.RunDone && len(s.Run.Releases) == 0 && !s.InUse {
 		next.First = "check the tree, keep a copy of it, and hold each collection (PROFILE) that has a file QueueHoldFile_PROFILE, if any"
 		target := []string{s.Target}
 		next.With = []string{a.Command("check", target), a.Command("dump", target, Set("out", "new.ndjson.gz")...), a.Command("hold", target, Set("collection", shellVariable+"PROFILE")...)}
@@ -200,17 +200,17 @@ func (a Adviser) decide(s Situation, command func(flags ...Flag) string) Next {
 		return Next{Command: a.status(s)}
 	}
 	u := s.Undecided[0]
-	if u.Question == migrate.LastCopy {
+	if u.Question == migrate.QuestionLastCopy {
 		return Next{Ways: []Way{{"If the work of these records was done, or other records now have it", command(Set("vanished", "legacy")...)}, {"If it was not done, so their jobs must run", command(Set("vanished", "new")...)}}}
 	}
 	isNew, isLegacy := "If the job has the work of "+u.Record, "If the legacy queue has it"
-	if u.Question == migrate.JobGone {
+	if u.Question == migrate.QuestionJobGone {
 		isNew, isLegacy = "If the work of "+u.Record+" was done in the new queue", "If legacy workers are to do it"
 	}
 	is := func(side migrate.Answer) string {
 		return command(Set("record-is", string(side)+"="+u.Record)...)
 	}
-	return Next{Ways: []Way{{isNew, is(migrate.IsNew)}, {isLegacy, is(migrate.IsLegacy)}}}
+	return Next{Ways: []Way{{isNew, is(migrate.AnswerNew)}, {isLegacy, is(migrate.AnswerLegacy)}}}
 }
 
 // awaitLegacy goes on when no legacy worker is at work any more. With --workers-stopped, the records
@@ -251,7 +251,7 @@ func (a Adviser) AfterRelease(s Situation, lifted []string, freed bool) Next {
 		return Next{Command: a.status(s)}
 	}
 	first := "start the new services, if they don't run yet"
-	if s.Run != nil && s.Run.State == migrate.RolledBack {
+	if s.Run != nil && s.Run.State == migrate.RunRolledBack {
 		first = "start the new services for what stays in the new queue, and stop them when it is finished. Submissions stay with the legacy queue"
 	}
 	return Next{First: first, Command: a.watch(s)}
@@ -260,7 +260,7 @@ func (a Adviser) AfterRelease(s Situation, lifted []string, freed bool) Next {
 // Released returns what to do while the services work, and when a verification has found nothing;
 // nothing if no run is done, or the migration is completed.
 func (a Adviser) Released(s Situation) Next {
-	if s.Run == nil || s.Run.State != migrate.Done || !s.Run.Completed.IsZero() {
+	if s.Run == nil || s.Run.State != migrate.RunDone || !s.Run.Completed.IsZero() {
 		return Next{}
 	}
 	forward := Way{"To look at what the services have done", a.verify(s)}
@@ -309,7 +309,7 @@ func (s Situation) planFile() string {
 	switch {
 	case s.Run == nil:
 		return "plan.json"
-	case s.Run.State == migrate.RolledBack:
+	case s.Run.State == migrate.RunRolledBack:
 		return "again.json"
 	}
 	return "late.json"

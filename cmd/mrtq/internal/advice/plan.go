@@ -26,14 +26,14 @@ var QueueFlags = []struct {
 // solutions are the flags that solve a kind of problem, with the values from which the
 // operator chooses. A problem without a row has to be repaired.
 var solutions = map[migrate.ProblemKind]func(migrate.Problem) Flag{
-	migrate.Undecodable:      choose("undecodable"),
-	migrate.Unserviceable:    choose("unserviceable"),
-	migrate.InventoryWaiting: choose("inventory-records"),
-	migrate.NeedsNewQueue:    func(migrate.Problem) Flag { return Switch("new-queue") },
-	migrate.NeedsHoldAgain:   func(migrate.Problem) Flag { return Switch("hold-again") },
-	migrate.NeedsRestored:    func(migrate.Problem) Flag { return Switch("restored") },
-	migrate.OtherTimes:       func(p migrate.Problem) Flag { return Flag{"time", []string{p.Fits}} },
-	migrate.OtherDialect:     func(p migrate.Problem) Flag { return Flag{"dialect", []string{p.Fits}} },
+	migrate.ProblemUndecodable:      choose("undecodable"),
+	migrate.ProblemUnserviceable:    choose("unserviceable"),
+	migrate.ProblemInventoryWaiting: choose("inventory-records"),
+	migrate.ProblemNoQueue:          func(migrate.Problem) Flag { return Switch("new-queue") },
+	migrate.ProblemReleased:         func(migrate.Problem) Flag { return Switch("hold-again") },
+	migrate.ProblemRestored:         func(migrate.Problem) Flag { return Switch("restored") },
+	migrate.ProblemOtherTimes:       func(p migrate.Problem) Flag { return Flag{"time", []string{p.Fits}} },
+	migrate.ProblemOtherDialect:     func(p migrate.Problem) Flag { return Flag{"dialect", []string{p.Fits}} },
 }
 
 // choose is the flag of a choice, with those of its values that don't block a plan.
@@ -72,22 +72,22 @@ func (a Adviser) unblock(s Situation) Next {
 	var dialect, drained, repaired, decided, newQueue bool
 	for _, p := range s.Plan.Problems {
 		switch f := Solves(p); {
-		case p.Kind == migrate.RollbackUnfinished:
+		case p.Kind == migrate.ProblemRollbackUnfinished:
 			return Next{Command: a.Command("rollback", []string{s.Target}, Set("run", p.Fits)...)}
-		case p.Kind == migrate.OtherOrigin && s.Plan.Resumes:
+		case p.Kind == migrate.ProblemOtherOrigin && s.Plan.Resumes:
 			return Next{First: "look for the legacy queue that was migrated. If it was removed or made again, this goes back", Command: a.Command("rollback", []string{s.Target}, Set("run", s.Plan.Unfinished.ID)...)}
-		case p.Kind == migrate.OtherChoices && s.Plan.Resumes: // it is finished with its own choices
+		case p.Kind == migrate.ProblemOtherChoices && s.Plan.Resumes: // it is finished with its own choices
 			s.Run = &s.Plan.Unfinished
 			return Next{Command: a.withoutChoices().finish(s)}
 		// No service can finish the jobs that the flags of these two would make.
-		case p.Kind == migrate.InventoryWaiting:
+		case p.Kind == migrate.ProblemInventoryWaiting:
 			drained = true
-		case p.Kind == migrate.Unserviceable:
+		case p.Kind == migrate.ProblemUnserviceable:
 			repaired = true
-		case p.Kind == migrate.NeedsDialect:
+		case p.Kind == migrate.ProblemNoDialect:
 			dialect = true
 		case f != nil:
-			decided, newQueue = true, newQueue || p.Kind == migrate.NeedsNewQueue
+			decided, newQueue = true, newQueue || p.Kind == migrate.ProblemNoQueue
 			flags = append(without(flags, f.Name), *f)
 		}
 	}
@@ -160,7 +160,7 @@ func (a Adviser) migrate(s Situation) Next {
 		switch {
 		case s.Run == nil:
 			next.First, next.With = "rehearse, and freeze the legacy queue (stop its submissions and workers)", []string{a.Command("rehearse", []string{s.Source}, Set("out", RehearsalFile)...)}
-		case s.Run.State == migrate.RolledBack:
+		case s.Run.State == migrate.RunRolledBack:
 			next.First = "freeze the legacy queue (stop its submissions and workers)"
 		}
 		return next
@@ -170,7 +170,7 @@ func (a Adviser) migrate(s Situation) Next {
 		return f.Name != "max-rate" && f.Name != "packet" && !a.Takes("", f.Name)
 	})
 	report := append(Set("plan", s.PlanFile), Set("out", strings.TrimSuffix(s.PlanFile, ".json")+".html")...)
-	if s.Rehearsal != "" && (s.Run == nil || s.Run.State == migrate.RolledBack) { // later plans are of a few records
+	if s.Rehearsal != "" && (s.Run == nil || s.Run.State == migrate.RunRolledBack) { // later plans are of a few records
 		report = append(report, Set("rehearsal", s.Rehearsal)...)
 	}
 	return Next{First: "have the plan approved", With: []string{a.Command("report", nil, report...)}, Command: a.Command("migrate", nil, Set("plan", s.PlanFile)...)}
@@ -200,8 +200,8 @@ func planSettings(p *migrate.Plan) []Flag {
 	if p.Settings.Note != "" {
 		flags = append(flags, Set("note", p.Settings.Note)...)
 	}
-	if p.Settings.Packet != migrate.DefaultPacket && p.Settings.Packet != 0 {
-		flags = append(flags, Set("packet", strconv.Itoa(p.Settings.Packet))...)
+	if p.Settings.MaxBuffer != migrate.DefaultMaxBuffer && p.Settings.MaxBuffer != 0 {
+		flags = append(flags, Set("packet", strconv.Itoa(p.Settings.MaxBuffer))...)
 	}
 	if p.Previous == nil {
 		flags = append(flags, Set("dialect", string(p.Dialect))...)

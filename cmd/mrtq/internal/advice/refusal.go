@@ -16,7 +16,7 @@ var refusals = []struct {
 	{migrate.ErrTwoEnsembles, Adviser.twoEnsembles},
 	{migrate.ErrQueueGone, row("create the missing queue node", same)},
 	{migrate.ErrOtherSource, Adviser.otherSource},
-	{migrate.ErrNoRight, row("give credentials that have this permission, with --auth-file, or change that ACL", same)},
+	{migrate.ErrNoPermission, row("give credentials that have this permission, with --auth-file, or change that ACL", same)},
 	{migrate.ErrNotReleased, row("", Adviser.release)},
 	{migrate.ErrHoldsChanged, row("", same)},
 	{migrate.ErrContended, row("wait until there is less traffic", same)},

@@ -29,10 +29,10 @@ type Connection struct {
 	// MaxRate is how many operations a second are allowed; 0 means no limit.
 	MaxRate int
 	limit   *zkconn.Limit // the same for all sessions of the command; nil means no limit
-	// Pulse knows for how long the servers of all sessions have kept silent.
-	Pulse zkconn.Pulse
-	log   *slog.Logger
-	say   func(news string)
+	// Silence knows for how long the servers of all sessions have kept silent.
+	Silence zkconn.SilenceTimer
+	log     *slog.Logger
+	say     func(news string)
 }
 
 // Flags adds the flags of all commands.
@@ -84,7 +84,7 @@ func (c *Connection) Config(address zkconn.Address) (zkconn.Config, error) {
 	case (c.tls.Cert == "") != (c.tls.Key == ""):
 		return zkconn.Config{}, exit.Usagef("--tls-cert, --tls-key: give both, the certificate and its key")
 	}
-	cfg := zkconn.Config{Address: address, SessionTimeout: c.sessionTimeout, GiveUp: c.Timeout, MaxResponse: c.maxResponse, Log: c.log, Limit: c.limit, Pulse: &c.Pulse, Say: c.say}
+	cfg := zkconn.Config{Address: address, SessionTimeout: c.sessionTimeout, GiveUp: c.Timeout, MaxResponse: c.maxResponse, Log: c.log, Limit: c.limit, Silence: &c.Silence, Say: c.say}
 	for _, f := range c.Files() {
 		if _, err := os.Stat(f.Path); f.Path != "" && err != nil {
 			return cfg, files.Unread(f.By+" "+f.Path, err)

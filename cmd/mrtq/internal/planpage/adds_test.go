@@ -112,7 +112,7 @@ func generatedPlan(t *testing.T, seed uint64) *migrate.Plan {
 	}
 	src, err := migrate.OpenSource(t.Context(), open(server.Addr()), migrate.DefaultQueues(), legacy.Options{})
 	must(err)
-	opt := migrate.Options{Dialect: newqueue.Dialects[seed%2], NewQueue: true, Choices: migrate.DefaultChoices(), Source: "zk1", Target: "zk1/new"}
+	opt := migrate.PlanOptions{Dialect: newqueue.Dialects[seed%2], NewQueue: true, Choices: migrate.DefaultChoices(), Source: "zk1", Target: "zk1/new"}
 	for _, c := range migrate.AllChoices {
 		*c.Value(&opt.Choices) = c.Values[rnd.IntN(len(c.Values))]
 	}

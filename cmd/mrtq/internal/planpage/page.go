@@ -171,7 +171,7 @@ func (v *content) reasons() {
 	index := map[[2]string]int{}
 	for i := range v.Records {
 		r := &v.Records[i]
-		if r.Action != migrate.ActSkip && r.Action != migrate.ActQuarantine && r.Action != migrate.ActBlock {
+		if r.Action != migrate.ActionSkip && r.Action != migrate.ActionQuarantine && r.Action != migrate.ActionBlock {
 			continue
 		}
 		// A decoder's error begins with its kind: "corrupt-zlib at byte 15: …".

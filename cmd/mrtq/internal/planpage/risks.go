@@ -41,7 +41,7 @@ type risk struct {
 // risks are all risks, by their effects.
 var risks = []risk{
 	{undecided, "the plan can't be applied before it is decided what becomes of them", "choose what becomes of them, repair them, or remove them",
-		func(_ *migrate.Plan, r *migrate.PlanRecord) bool { return r.Action == migrate.ActBlock }, nil},
+		func(_ *migrate.Plan, r *migrate.PlanRecord) bool { return r.Action == migrate.ActionBlock }, nil},
 	{twice, "consumed: a legacy worker had begun it, and its job begins again", "stop the legacy workers, and find out what they did; under --consumed held the job waits", goesOn(legacy.Consumed), nil},
 	{twice, "failed: a legacy worker had begun it, and its job begins again", "find out what the worker did; under --failed held the job waits", goesOn(legacy.Failed), nil},
 	{never, "consumed: its job waits until an administrator releases it", "find out what the legacy worker did, and then release the job or delete it", waits(legacy.Consumed, newqueue.JobHeld), nil},
@@ -55,10 +55,10 @@ var risks = []risk{
 		}},
 	{removed, "its batch is Completed: the hourly cleanup removes it and its jobs for good, although the queue is held", "to look at it first, start ingest later", nil, cleanedUp},
 	{outside, "it can't be decoded: only its bytes are kept, in the quarantine file", "have its depositor or requester submit it again",
-		func(_ *migrate.Plan, r *migrate.PlanRecord) bool { return r.Action == migrate.ActQuarantine }, nil},
+		func(_ *migrate.Plan, r *migrate.PlanRecord) bool { return r.Action == migrate.ActionQuarantine }, nil},
 	{outside, "consumed: it is left to the legacy worker that has it", "let the worker finish; if none has it, requeue the record there, and migrate again",
 		func(_ *migrate.Plan, r *migrate.PlanRecord) bool {
-			return r.Status == legacy.Consumed.String() && r.Action == migrate.ActSkip
+			return r.Status == legacy.Consumed.String() && r.Action == migrate.ActionSkip
 		}, nil},
 }
 
@@ -66,14 +66,14 @@ var risks = []risk{
 func goesOn(was legacy.Status) func(*migrate.Plan, *migrate.PlanRecord) bool {
 	stays := []string{string(newqueue.JobHeld), string(newqueue.JobFailed), string(newqueue.JobCompleted), string(newqueue.JobDeleted)}
 	return func(_ *migrate.Plan, r *migrate.PlanRecord) bool {
-		return r.Status == was.String() && r.Action == migrate.ActCreate && !slices.Contains(stays, r.State)
+		return r.Status == was.String() && r.Action == migrate.ActionCreate && !slices.Contains(stays, r.State)
 	}
 }
 
 // waits selects the records with a legacy status whose job begins in a state.
 func waits(was legacy.Status, in newqueue.JobState) func(*migrate.Plan, *migrate.PlanRecord) bool {
 	return func(_ *migrate.Plan, r *migrate.PlanRecord) bool {
-		return r.Status == was.String() && r.Action == migrate.ActCreate && r.State == string(in)
+		return r.Status == was.String() && r.Action == migrate.ActionCreate && r.State == string(in)
 	}
 }
 

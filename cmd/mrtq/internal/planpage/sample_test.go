@@ -24,21 +24,21 @@ func sample(n int) *Data {
 	states := []string{"pending", "completed", "pending", "failed", "completed", "pending", "held", "pending"}
 	chosen := migrate.Risk{About: "failed", Choice: "failed", Chosen: true}
 	for i := range n {
-		r := migrate.PlanRecord{Path: fmt.Sprintf("/ingest/mrtQ-05%012d", i), Queue: migrate.Ingest, Status: states[i%8], State: states[i%8], Action: migrate.ActCreate}
+		r := migrate.PlanRecord{Path: fmt.Sprintf("/ingest/mrtQ-05%012d", i), Queue: migrate.Ingest, Status: states[i%8], State: states[i%8], Action: migrate.ActionCreate}
 		switch i % 100 {
 		case 2:
 			r.Status = "consumed"
 		case 17:
-			r = migrate.PlanRecord{Path: r.Path, Queue: r.Queue, Action: migrate.ActQuarantine, Reason: fmt.Sprintf("unsupported-class at byte %d: XML", i)}
+			r = migrate.PlanRecord{Path: r.Path, Queue: r.Queue, Action: migrate.ActionQuarantine, Reason: fmt.Sprintf("unsupported-class at byte %d: XML", i)}
 		case 42:
-			r = migrate.PlanRecord{Path: r.Path, Queue: r.Queue, Status: "deleted", Action: migrate.ActSkip, Reason: "deleted"}
+			r = migrate.PlanRecord{Path: r.Path, Queue: r.Queue, Status: "deleted", Action: migrate.ActionSkip, Reason: "deleted"}
 		}
 		if r.Status == "failed" {
 			chosen.Never, chosen.Empty = append(chosen.Never, r.Path), append(chosen.Empty, r.Path)
 		}
 		p.Records = append(p.Records, r)
 	}
-	p.Locks = []migrate.HeldLock{{Path: "/mrt.lock/ark-99999-fk4abc123", Time: "2024-02-29T00:00:00.123Z", Data: "jid-0002", Record: "/ingest/mrtQ-05000000000002"}}
+	p.Locks = []migrate.LegacyLock{{Path: "/mrt.lock/ark-99999-fk4abc123", Time: "2024-02-29T00:00:00.123Z", Data: "jid-0002", Record: "/ingest/mrtQ-05000000000002"}}
 	p.Warnings = []migrate.Warning{{Path: "/ingest/mrtQ-05000000000001", Message: "its sequence number has wrapped"}}
 	p.Missing = []string{"/accessLarge.1"}
 	soon := migrate.Finding{Requirement: "removed-soon", What: "it is Completed"}
@@ -57,8 +57,8 @@ func sample(n int) *Data {
 // stopped is a page about a plan that can't be carried out.
 func stopped() *Data {
 	d := sample(20)
-	d.Records[2].Action = migrate.ActBlock
-	d.Problems = []migrate.Problem{{Kind: migrate.Undecodable, Path: "/ingest/mrtQ-05000000000002", Message: "can't be decoded", Next: "repair it"}}
+	d.Records[2].Action = migrate.ActionBlock
+	d.Problems = []migrate.Problem{{Kind: migrate.ProblemUndecodable, Path: "/ingest/mrtQ-05000000000002", Message: "can't be decoded", Next: "repair it"}}
 	d.Rehearsal, d.Risks = nil, nil
 	return d
 }

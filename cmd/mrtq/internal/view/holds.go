@@ -27,10 +27,10 @@ func ownersText(owners []migrate.HoldOwner) string {
 	var texts []string
 	for _, o := range owners {
 		text := o.By
-		if !migrate.IsRun(o.By) && !o.At.IsZero() {
+		if !migrate.IsRunID(o.By) && !o.At.IsZero() {
 			text += " since " + o.At.Format(time.RFC3339)
 		}
-		if !migrate.IsRun(o.By) && o.Why != "" {
+		if !migrate.IsRunID(o.By) && o.Why != "" {
 			text += " (" + o.Why + ")"
 		}
 		texts = append(texts, text)

@@ -9,7 +9,7 @@ import (
 )
 
 // ItemWord says in a word what became of an item.
-func ItemWord(it *migrate.Item) string {
+func ItemWord(it *migrate.FindResult) string {
 	switch {
 	case it.Job == "":
 		return "not migrated"
@@ -22,7 +22,7 @@ func ItemWord(it *migrate.Item) string {
 }
 
 // ItemVerdict says in one sentence what became of an item.
-func ItemVerdict(it *migrate.Item) string {
+func ItemVerdict(it *migrate.FindResult) string {
 	switch {
 	case it.Path == "":
 		return it.Job + " is " + it.State + ", and no migration made it"
@@ -42,7 +42,7 @@ func ItemVerdict(it *migrate.Item) string {
 	switch {
 	case it.HandedOver:
 		text += "; the record was handed over to it"
-	case it.Apart:
+	case it.OtherEnsemble:
 		text += "; the legacy queue is in another ensemble, so its record was not read"
 	case it.Record == nil:
 		text += "; the record is no longer in the legacy queue"
@@ -53,7 +53,7 @@ func ItemVerdict(it *migrate.Item) string {
 }
 
 // Item prints a record, its line in the ledger, the znodes of its job, and the notices.
-func Item(s *screen.Screen, it *migrate.Item) {
+func Item(s *screen.Screen, it *migrate.FindResult) {
 	if it.Record != nil {
 		s.Table("Legacy record", []string{"RECORD", "STATUS", "TIME", "FORMAT", "WHAT"}, []screen.Row{RecordRow(*it.Record)})
 	}

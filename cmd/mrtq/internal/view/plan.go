@@ -20,7 +20,7 @@ import (
 func Plan(s *screen.Screen, p *migrate.Plan) {
 	s.Prose("source    ", p.Source)
 	s.Prose("target    ", p.Target)
-	if slices.ContainsFunc(p.Problems, func(x migrate.Problem) bool { return x.Kind == migrate.NeedsDialect }) {
+	if slices.ContainsFunc(p.Problems, func(x migrate.Problem) bool { return x.Kind == migrate.ProblemNoDialect }) {
 		s.Prose("run       ", planRun(p)+", no dialect chosen")
 	} else {
 		s.Prose("run       ", fmt.Sprintf("%s, dialect %s", planRun(p), p.Dialect))
@@ -104,13 +104,13 @@ func planRun(p *migrate.Plan) string {
 
 // ToDo has the words for each action, in the table of a plan and in its verdict.
 var ToDo = map[migrate.Action]string{
-	migrate.ActCreate:     "to create",
-	migrate.ActUnchanged:  "migrated before",
-	migrate.ActChanged:    "migrated before and changed since",
-	migrate.ActRemoved:    "migrated before and removed since",
-	migrate.ActSkip:       "to skip",
-	migrate.ActQuarantine: "to quarantine",
-	migrate.ActBlock:      "to decide",
+	migrate.ActionCreate:     "to create",
+	migrate.ActionUnchanged:  "migrated before",
+	migrate.ActionChanged:    "migrated before and changed since",
+	migrate.ActionRemoved:    "migrated before and removed since",
+	migrate.ActionSkip:       "to skip",
+	migrate.ActionQuarantine: "to quarantine",
+	migrate.ActionBlock:      "to decide",
 }
 
 func countRows(p *migrate.Plan) []screen.Row {
@@ -188,7 +188,7 @@ func printRisks(s *screen.Screen, p *migrate.Plan) {
 // printLocks prints the legacy locks (docs/night.md, "3.5 Remove leftover locks").
 func printLocks(s *screen.Screen, p *migrate.Plan) {
 	screen.List(s, "Legacy locks: the release waits until none is left. A lock that stays when all legacy workers are stopped was left by one that died: remove it", p.Locks, []string{"LOCK", "SINCE", "DATA", "CONSUMED RECORD"},
-		func(l migrate.HeldLock) screen.Row { return screen.Row{l.Path, l.Time, l.Data, l.Record} })
+		func(l migrate.LegacyLock) screen.Row { return screen.Row{l.Path, l.Time, l.Data, l.Record} })
 }
 
 // printMigratedBefore prints the records that were migrated and are not as they were.
@@ -196,9 +196,9 @@ func printMigratedBefore(s *screen.Screen, p *migrate.Plan) {
 	var removed, changed []migrate.PlanRecord
 	for _, r := range p.Records {
 		switch r.Action {
-		case migrate.ActRemoved:
+		case migrate.ActionRemoved:
 			removed = append(removed, r)
-		case migrate.ActChanged:
+		case migrate.ActionChanged:
 			changed = append(changed, r)
 		}
 	}
@@ -282,7 +282,7 @@ func PlanNotes(p *migrate.Plan) []string {
 		}
 	}
 	for i := range p.Records {
-		if r := &p.Records[i]; r.Action == migrate.ActCreate && (r.State == string(newqueue.JobHeld) || r.State == string(newqueue.JobFailed)) {
+		if r := &p.Records[i]; r.Action == migrate.ActionCreate && (r.State == string(newqueue.JobHeld) || r.State == string(newqueue.JobFailed)) {
 			waits++
 		}
 	}
@@ -299,8 +299,8 @@ func PlanNotes(p *migrate.Plan) []string {
 // among the records.
 func ChangedSince(p *migrate.Plan) []string {
 	return counted([]note{
-		{p.Count(migrate.ActRemoved), "migrated record no longer has a job", "migrated records no longer have a job"},
-		{p.Count(migrate.ActChanged), "migrated record has changed since", "migrated records have changed since"},
+		{p.Count(migrate.ActionRemoved), "migrated record no longer has a job", "migrated records no longer have a job"},
+		{p.Count(migrate.ActionChanged), "migrated record has changed since", "migrated records have changed since"},
 	})
 }
 

@@ -77,7 +77,7 @@ func Status(s *screen.Screen, st, before *migrate.Status) {
 	}
 	tableOf(s, []string{"LEGACY QUEUE", "RECORDS", "TO HAND OVER", "NOT MIGRATED", "FINISHED", "LEFT OUT", "TO WITHDRAW", "TO DECIDE", "AT WORK"}, 3, legacy)
 	undecided(s, st.Undecided())
-	var work []migrate.AtWork
+	var work []migrate.LegacyActivity
 	for _, l := range st.Legacy {
 		work = append(work, l.AtWork...)
 	}
@@ -89,7 +89,7 @@ func Status(s *screen.Screen, st, before *migrate.Status) {
 		{"Migrated, and taken by a legacy worker since: a release withdraws the job", func(l migrate.LegacyStatus) []string { return l.AtLegacy }},
 		{"Not migrated: in the legacy queue alone", func(l migrate.LegacyStatus) []string { return l.NotMigrated }},
 	} {
-		if run := st.Current(); run == nil || run.State != migrate.Done {
+		if run := st.Current(); run == nil || run.State != migrate.RunDone {
 			break // then that is where they should be
 		}
 		var paths []string
@@ -146,9 +146,9 @@ func timeText(t time.Time) string {
 func stateShown(s *migrate.Status, r migrate.RunStatus) string {
 	released := r.ReleasedQueues()
 	switch {
-	case r.State == migrate.Running && s.AtWork == 0:
+	case r.State == migrate.RunRunning && s.Migrators == 0:
 		return "unfinished"
-	case r.State != migrate.Done || len(released) == 0:
+	case r.State != migrate.RunDone || len(released) == 0:
 		return stateWord(r.State)
 	case len(released) < len(newqueue.QueueHolds):
 		return "partly released"
@@ -161,7 +161,7 @@ func stateWord(state migrate.RunState) string { return strings.ReplaceAll(string
 
 // unsound are the steps that come before any other, because a run is not finished or its records are
 // damaged.
-var unsound = []migrate.Step{migrate.StepWait, migrate.StepRestoreLedger, migrate.StepNoQueue, migrate.StepLegacyQueue, migrate.StepFinish, migrate.StepFinishRollback, migrate.StepDecideRecords}
+var unsound = []migrate.NextStep{migrate.StepWait, migrate.StepRestoreLedger, migrate.StepNoQueue, migrate.StepLegacyQueue, migrate.StepFinish, migrate.StepFinishRollback, migrate.StepDecideRecords}
 
 // StatusVerdict says where a migration stands, in a word and in a clause. It is bad if a run is not finished, if somebody must decide about a
 // record, if the migration's own records are damaged, or if there is no new queue.
@@ -204,7 +204,7 @@ func stateText(s *migrate.Status, target string) (word, text string) {
 	if !run.Completed.IsZero() {
 		word = "completed"
 	}
-	if run.State == migrate.RolledBack && run.Kept > 0 {
+	if run.State == migrate.RunRolledBack && run.Kept > 0 {
 		text += "; " + screen.Count(run.Kept, "job or request was kept by its rollback, as the only copy", "jobs and requests were kept by its rollback, as the only copies")
 	}
 	if held == "" {
@@ -214,7 +214,7 @@ func stateText(s *migrate.Status, target string) (word, text string) {
 	for _, of := range counted([]note{{len(s.Abandoned), "access request is in Processing, and nobody works on it", "access requests are in Processing, and nobody works on them"}}) {
 		text += "; " + of
 	}
-	if waiting := waitingJobs(s); waiting > 0 && slices.ContainsFunc(s.Runs, func(r migrate.RunStatus) bool { return r.State == migrate.Done && len(r.Releases) > 0 }) {
+	if waiting := waitingJobs(s); waiting > 0 && slices.ContainsFunc(s.Runs, func(r migrate.RunStatus) bool { return r.State == migrate.RunDone && len(r.Releases) > 0 }) {
 		text += ". " + screen.Count(waiting, "job or request is", "jobs and requests are") +
 			" held or failed, until an administrator releases or requeues each with the admin tool"
 	}

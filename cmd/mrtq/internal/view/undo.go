@@ -13,7 +13,7 @@ import (
 )
 
 // StaysText counts what a rollback leaves; "" for nothing.
-func StaysText(u *migrate.Undo) string {
+func StaysText(u *migrate.RollbackResult) string {
 	var jobs, requests, begun int
 	for _, i := range u.Keeps {
 		switch completed := strings.EqualFold(i.State, "completed"); {
@@ -36,12 +36,12 @@ func StaysText(u *migrate.Undo) string {
 }
 
 // Undo prints the jobs and requests that a rollback leaves.
-func Undo(s *screen.Screen, u *migrate.Undo) {
-	row := func(i migrate.UndoItem) screen.Row { return screen.Row{i.Record, i.Job, i.State, i.Why} }
+func Undo(s *screen.Screen, u *migrate.RollbackResult) {
+	row := func(i migrate.RollbackItem) screen.Row { return screen.Row{i.Record, i.Job, i.State, i.Why} }
 	header := []string{"LEGACY RECORD", "JOB OR REQUEST", "STATE", "WHY"}
 	undecided(s, u.Undecided)
-	for _, list := range [][]migrate.UndoItem{u.AtWork, u.Keeps, u.Forced} {
-		slices.SortFunc(list, func(a, b migrate.UndoItem) int { return cmp.Compare(a.Record, b.Record) })
+	for _, list := range [][]migrate.RollbackItem{u.AtWork, u.Keeps, u.Forced} {
+		slices.SortFunc(list, func(a, b migrate.RollbackItem) int { return cmp.Compare(a.Record, b.Record) })
 	}
 	screen.List(s, fmt.Sprintf("Locked by a worker: %d", len(u.AtWork)), u.AtWork, header, row)
 	screen.List(s, fmt.Sprintf("Stay, because they were begun: %d", len(u.Keeps)), u.Keeps, header, row)
@@ -50,10 +50,10 @@ func Undo(s *screen.Screen, u *migrate.Undo) {
 
 // questions say what somebody must decide about a record.
 var questions = map[migrate.Question]string{
-	migrate.JobGone:  "its job is gone: an administrator deleted it, or a worker finished it",
-	migrate.Both:     "both queues have begun it",
-	migrate.LastCopy: "the record is gone, and nobody has begun the job: a legacy worker did its work, or somebody deleted or renamed it",
-	migrate.Again:    "it was handed over, and is in the legacy queue again",
+	migrate.QuestionJobGone:  "its job is gone: an administrator deleted it, or a worker finished it",
+	migrate.QuestionBoth:     "both queues have begun it",
+	migrate.QuestionLastCopy: "the record is gone, and nobody has begun the job: a legacy worker did its work, or somebody deleted or renamed it",
+	migrate.QuestionAgain:    "it was handed over, and is in the legacy queue again",
 }
 
 // undecided prints the records about which somebody must decide.
@@ -68,20 +68,20 @@ func undecided(s *screen.Screen, records []migrate.UndecidedRecord) {
 }
 
 // Released prints what stands in the way of a release.
-func Released(s *screen.Screen, r *migrate.Released) {
+func Released(s *screen.Screen, r *migrate.ReleaseResult) {
 	undecided(s, r.Undecided)
 	atWork(s, r.AtWork)
 }
 
 // atWork prints what shows that legacy workers may be at work.
-func atWork(s *screen.Screen, work []migrate.AtWork) {
-	screen.List(s, "At work in the legacy queue", work, []string{"RECORD OR LOCK", "WHAT", "SINCE"}, func(w migrate.AtWork) screen.Row {
+func atWork(s *screen.Screen, work []migrate.LegacyActivity) {
+	screen.List(s, "At work in the legacy queue", work, []string{"RECORD OR LOCK", "WHAT", "SINCE"}, func(w migrate.LegacyActivity) screen.Row {
 		return screen.Row{w.Path, string(w.What), timeText(w.Since)}
 	})
 }
 
 // HandedOverText counts what a release did with records; "" for nothing.
-func HandedOverText(r *migrate.Released) string {
+func HandedOverText(r *migrate.ReleaseResult) string {
 	return strings.Join(counted([]note{
 		{r.HandedOver, "record handed over", "records handed over"},
 		{r.Absent, "record was gone already", "records were gone already"},
@@ -90,17 +90,17 @@ func HandedOverText(r *migrate.Released) string {
 }
 
 // AtWorkText counts who may be at work in the legacy queue, and says since when.
-func AtWorkText(work []migrate.AtWork) string {
-	count := map[migrate.Work]int{}
+func AtWorkText(work []migrate.LegacyActivity) string {
+	count := map[migrate.ActivityKind]int{}
 	var since time.Time
 	for _, w := range work {
 		count[w.What]++
-		if w.What != migrate.WaitingWork && !w.Since.IsZero() && (since.IsZero() || w.Since.Before(since)) {
+		if w.What != migrate.ActivityWaiting && !w.Since.IsZero() && (since.IsZero() || w.Since.Before(since)) {
 			since = w.Since
 		}
 	}
-	text := strings.Join(counted([]note{{count[migrate.ConsumedWork], "consumed record", "consumed records"}, {count[migrate.LockedWork], "lock", "locks"},
-		{count[migrate.WaitingWork], "record that waits for a legacy worker", "records that wait for legacy workers"}}), ", ")
+	text := strings.Join(counted([]note{{count[migrate.ActivityConsumed], "consumed record", "consumed records"}, {count[migrate.ActivityLocked], "lock", "locks"},
+		{count[migrate.ActivityWaiting], "record that waits for a legacy worker", "records that wait for legacy workers"}}), ", ")
 	if !since.IsZero() {
 		text += ", the oldest since " + timeText(since)
 	}

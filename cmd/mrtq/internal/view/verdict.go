@@ -13,12 +13,12 @@ import (
 )
 
 // groupTitles are the titles of the lists of differences.
-var groupTitles = map[migrate.Group]string{
-	migrate.Damage:       "Damage",
-	migrate.UndecidedIn:  "Somebody must decide which queue has the work of these records",
-	migrate.UnfinishedIn: "Unfinished",
-	migrate.RestoredIn:   "Restored from a backup",
-	migrate.ActedOnIn:    "Acted on since they were migrated: a worker, a service or an administrator did this",
+var groupTitles = map[migrate.DifferenceGroup]string{
+	migrate.DamageGroup:     "Damage",
+	migrate.UndecidedGroup:  "Somebody must decide which queue has the work of these records",
+	migrate.UnfinishedGroup: "Unfinished",
+	migrate.RestoredGroup:   "Restored from a backup",
+	migrate.ActedOnGroup:    "Acted on since they were migrated: a worker, a service or an administrator did this",
 }
 
 // Verdict prints a verification.
@@ -34,9 +34,9 @@ func Verdict(s *screen.Screen, v *migrate.Verdict) {
 		}
 	}
 	s.Table("", []string{"RECORDS", "COUNT"}, append(rows, screen.Row{"all", r.Total}))
-	for _, g := range migrate.Groups {
+	for _, g := range migrate.DifferenceGroups {
 		differences := slices.DeleteFunc(slices.Clone(v.Differences), func(d migrate.Difference) bool { return d.Kind.Group() != g || d.Kind == notKept })
-		if g == migrate.Damage {
+		if g == migrate.DamageGroup {
 			damage(s, differences)
 			continue
 		}
@@ -47,19 +47,19 @@ func Verdict(s *screen.Screen, v *migrate.Verdict) {
 	lacking := slices.DeleteFunc(slices.Clone(v.Differences), func(d migrate.Difference) bool { return d.Kind != notKept })
 	screen.List(s, "Not in the quarantine file: these can't be decoded, and the new queue does not hold their bytes", lacking, []string{"LEGACY RECORD"}, func(d migrate.Difference) screen.Row { return screen.Row{d.Path} })
 	rest := v.NotMigrated
-	if v.State != migrate.Done {
+	if v.State != migrate.RunDone {
 		rest = nil // that is where they should be
 	}
 	screen.List(s, "Not migrated: in the legacy queue alone", rest, []string{"LEGACY RECORD"}, func(path string) screen.Row { return screen.Row{path} })
-	screen.List(s, "Removed: finished and cleaned up, or deleted", v.Removed, []string{"LEGACY RECORD", "JOB OR REQUEST"}, func(i migrate.Remark) screen.Row { return screen.Row{i.Record, i.Job} })
+	screen.List(s, "Removed: finished and cleaned up, or deleted", v.Removed, []string{"LEGACY RECORD", "JOB OR REQUEST"}, func(i migrate.RecordNote) screen.Row { return screen.Row{i.Record, i.Job} })
 	for _, of := range []struct {
 		title   string
-		remarks []migrate.Remark
+		remarks []migrate.RecordNote
 	}{
 		{"Migrated, and taken by a legacy worker since: a release withdraws the job", v.Legacy},
 		{"Also", v.Notices},
 	} {
-		screen.List(s, of.title, of.remarks, []string{"LEGACY RECORD", "JOB OR REQUEST", "WHAT"}, func(i migrate.Remark) screen.Row { return screen.Row{i.Record, i.Job, i.What} })
+		screen.List(s, of.title, of.remarks, []string{"LEGACY RECORD", "JOB OR REQUEST", "WHAT"}, func(i migrate.RecordNote) screen.Row { return screen.Row{i.Record, i.Job, i.What} })
 	}
 	compared := screen.Count(v.Nodes, "znode", "znodes") + " compared"
 	if v.Unrelated > 0 {
@@ -76,7 +76,7 @@ func Verdict(s *screen.Screen, v *migrate.Verdict) {
 
 // damage prints what is damaged, with who can have caused it, and how to end what is left of deleted jobs.
 func damage(s *screen.Screen, differences []migrate.Difference) {
-	screen.List(s, groupTitles[migrate.Damage], differences, []string{"RECORD OR ZNODE", "DIFFERENCE", "WHAT", "WHO CAN CAUSE IT"}, func(d migrate.Difference) screen.Row {
+	screen.List(s, groupTitles[migrate.DamageGroup], differences, []string{"RECORD OR ZNODE", "DIFFERENCE", "WHAT", "WHO CAN CAUSE IT"}, func(d migrate.Difference) screen.Row {
 		return screen.Row{d.Path, string(d.Kind), d.Message, cmp.Or(d.By, "nobody who follows the documents")}
 	})
 	var lines []string
@@ -104,7 +104,7 @@ func QueueNames(queues []newqueue.QueueHold) string {
 // VerdictText says how a verification ended, in a word and in a clause.
 func VerdictText(v *migrate.Verdict, target string) (tone screen.Tone, word, text string) {
 	var parts []string
-	for _, g := range migrate.Groups {
+	for _, g := range migrate.DifferenceGroups {
 		if n := v.CountGroup(g); n > 0 {
 			parts = append(parts, screen.Count(n, groupWords[g][0], groupWords[g][1]))
 		}
@@ -123,7 +123,7 @@ func VerdictText(v *migrate.Verdict, target string) (tone screen.Tone, word, tex
 		return screen.Bad, "failed", fmt.Sprintf("no migration is recorded in %s. Check this address and its chroot, or migrate first", advice.Word(target))
 	case !v.OK():
 		return screen.Bad, "failed", fmt.Sprintf("the target does not match the source: %s%s", strings.Join(parts, ", "), also)
-	case v.State == migrate.RolledBack:
+	case v.State == migrate.RunRolledBack:
 		return screen.Good, "passed", fmt.Sprintf("every record that is left is accounted for, and %s was rolled back%s", v.Run, also)
 	case len(v.Released) == 0:
 		return screen.Good, "passed", "the target matches the source" + also
@@ -134,12 +134,12 @@ func VerdictText(v *migrate.Verdict, target string) (tone screen.Tone, word, tex
 }
 
 // groupWords are the words for one difference of a group, and for many.
-var groupWords = map[migrate.Group][2]string{
-	migrate.Damage:       {"damaged", "damaged"},
-	migrate.UndecidedIn:  {"record to decide about", "records to decide about"},
-	migrate.UnfinishedIn: {"unfinished", "unfinished"},
-	migrate.RestoredIn:   {"restored from a backup", "restored from a backup"},
-	migrate.ActedOnIn:    {"acted on", "acted on"},
+var groupWords = map[migrate.DifferenceGroup][2]string{
+	migrate.DamageGroup:     {"damaged", "damaged"},
+	migrate.UndecidedGroup:  {"record to decide about", "records to decide about"},
+	migrate.UnfinishedGroup: {"unfinished", "unfinished"},
+	migrate.RestoredGroup:   {"restored from a backup", "restored from a backup"},
+	migrate.ActedOnGroup:    {"acted on", "acted on"},
 }
 
 // Counts counts what a run created, or a rollback removed.

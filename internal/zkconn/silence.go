@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// Pulse knows for how long servers have kept silent although somebody waits for an answer.
+// SilenceTimer knows for how long servers have kept silent although somebody waits for an answer.
 // Sessions can share one. The zero value is ready; nil knows nothing.
-type Pulse struct {
+type SilenceTimer struct {
 	mu      sync.Mutex
 	waiting int       // callers that wait for an answer, or for a connection to ask on
 	since   time.Time // when the silence began; zero if the last answer that was waited for came
 	idle    time.Time // when the last caller ceased to wait
 }
 
-// Silence is for how long callers have waited and nothing came, over all attempts to connect
+// Elapsed is for how long callers have waited and nothing came, over all attempts to connect
 // again; 0 if nobody waits.
-func (p *Pulse) Silence() time.Duration {
+func (p *SilenceTimer) Elapsed() time.Duration {
 	if p == nil {
 		return 0
 	}
@@ -30,7 +30,7 @@ func (p *Pulse) Silence() time.Duration {
 
 // begin notes that a caller waits. Call the function that it returns when it no longer does, with
 // whether an answer came. If none came, the silence goes on with the caller's next attempt.
-func (p *Pulse) begin() (end func(answered bool)) {
+func (p *SilenceTimer) begin() (end func(answered bool)) {
 	if p == nil {
 		return func(bool) {}
 	}
@@ -57,7 +57,7 @@ func (p *Pulse) begin() (end func(answered bool)) {
 }
 
 // beat notes that a part of an answer came.
-func (p *Pulse) beat() {
+func (p *SilenceTimer) beat() {
 	if p == nil {
 		return
 	}

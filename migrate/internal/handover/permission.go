@@ -15,12 +15,12 @@ import (
 	"mrtq/migrate/internal/source"
 )
 
-// ErrNoRight says that the session may not change the legacy queue.
-var ErrNoRight = errors.New("the legacy queue can't be changed")
+// ErrNoPermission says that the session may not change the legacy queue.
+var ErrNoPermission = errors.New("the legacy queue can't be changed")
 
 // MayHandOver tries whether the session may do what a release and a rollback do with legacy records: delete
 // and create them, and create znodes beside them. Each try ends with a check that no server passes, so nothing is
-// written. The error wraps [ErrNoRight] and names the znode and its ACL.
+// written. The error wraps [ErrNoPermission] and names the znode and its ACL.
 func MayHandOver(ctx context.Context, w *zkconn.Writer, src *source.Source, origin ledger.Origin) error {
 	fails := znode.Outside(znode.Check("/", math.MaxInt32))[0]
 	try := func(op znode.Op) (bool, error) {
@@ -36,7 +36,7 @@ func MayHandOver(ctx context.Context, w *zkconn.Writer, src *source.Source, orig
 	}
 	var why error
 	refuse := func(do, path string, acl []znode.ACL) {
-		why = reasons.Join(why, fmt.Errorf("%w: the session may not %s %s, whose ACL is %s", ErrNoRight, do, path, znode.PublicACL(acl)))
+		why = reasons.Join(why, fmt.Errorf("%w: the session may not %s %s, whose ACL is %s", ErrNoPermission, do, path, znode.PublicACL(acl)))
 	}
 	for _, n := range src.Nodes {
 		path := origin.Path(n.Path)

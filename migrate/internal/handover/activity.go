@@ -10,32 +10,32 @@ import (
 	"mrtq/newqueue"
 )
 
-// AtWork is what shows that a legacy worker may be at work: a consumed record, or a lock. A worker that died leaves
+// Activity is what shows that a legacy worker may be at work: a consumed record, or a lock. A worker that died leaves
 // these for ever, and nothing in ZooKeeper tells it from one that works for an hour. After a rollback it is also a record
 // that waits, because the legacy workers have the work again.
-type AtWork struct {
+type Activity struct {
 	Path  string             `json:"path"`
-	What  Work               `json:"what"`
+	What  ActivityKind       `json:"what"`
 	Since time.Time          `json:"since,omitzero"`
 	Queue newqueue.QueueHold `json:"queue"`
 }
 
-// Work is how a record or lock shows that a worker may be at work.
-type Work string
+// ActivityKind is how a record or lock shows that a worker may be at work.
+type ActivityKind string
 
 // The ways.
 const (
-	Consumed Work = "consumed" // a record is
-	Locked   Work = "locked"   // an object is
-	Waiting  Work = "waiting"  // a pending record does
+	Consumed ActivityKind = "consumed" // a record is
+	Locked   ActivityKind = "locked"   // an object is
+	Waiting  ActivityKind = "waiting"  // a pending record does
 )
 
 // shows is what a record's status shows.
-var shows = map[legacy.Status]Work{legacy.Consumed: Consumed, legacy.Pending: Waiting}
+var shows = map[legacy.Status]ActivityKind{legacy.Consumed: Consumed, legacy.Pending: Waiting}
 
-// LegacyWork finds what shows that legacy workers may be at work, in byte order of the paths, the locks last. If waiting is
+// FindActivity finds what shows that legacy workers may be at work, in byte order of the paths, the locks last. If waiting is
 // set, so does a record that waits.
-func LegacyWork(ctx context.Context, src *source.Source, waiting bool) (work []AtWork, err error) {
+func FindActivity(ctx context.Context, src *source.Source, waiting bool) (work []Activity, err error) {
 	for f, err := range src.Fetch(ctx, src.Paths()) {
 		if err != nil {
 			return nil, err
@@ -43,7 +43,7 @@ func LegacyWork(ctx context.Context, src *source.Source, waiting bool) (work []A
 		if !f.There || f.Err != nil {
 			continue
 		}
-		w := AtWork{Path: f.Path, What: shows[f.Legacy.Header.Status], Queue: f.Queue.Hold()}
+		w := Activity{Path: f.Path, What: shows[f.Legacy.Header.Status], Queue: f.Queue.Hold()}
 		if w.What == "" || w.What == Waiting && !waiting {
 			continue
 		}
@@ -53,7 +53,7 @@ func LegacyWork(ctx context.Context, src *source.Source, waiting bool) (work []A
 		work = append(work, w)
 	}
 	for _, l := range src.Locks {
-		w := AtWork{Path: l.Path, What: Locked, Queue: rules.Ingest.Hold()}
+		w := Activity{Path: l.Path, What: Locked, Queue: rules.Ingest.Hold()}
 		if l.Err == nil {
 			w.Since = l.Legacy.Time
 		}
