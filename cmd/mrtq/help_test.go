@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -90,6 +92,34 @@ func TestHelpFits(t *testing.T) {
 	for line := range strings.Lines(rest) {
 		if name := strings.Fields(line)[0]; !slices.Contains([]string{"help", "completion", "version"}, name) {
 			t.Errorf("%s is in none of the groups", name)
+		}
+	}
+}
+
+// docs/commands has a page for each command, which is its help. -update writes the pages again.
+func TestCommandPages(t *testing.T) {
+	const folder = "../../docs/commands"
+	root := newRoot()
+	want := map[string]string{"mrtq.md": fmt.Sprintf("# mrtq\n\n```text\n%s```\n", help.Text(root))}
+	for _, c := range root.Commands() {
+		if c.Runnable() && !slices.Contains([]string{"help", "completion", "version"}, c.Name()) {
+			want[c.Name()+".md"] = fmt.Sprintf("# mrtq %s: %s\n\n```text\n%s```\n", c.Name(), c.Short, help.Text(c))
+		}
+	}
+	if *update {
+		must(t, os.RemoveAll(folder))
+		must(t, os.Mkdir(folder, 0o755))
+		for name, page := range want {
+			must(t, os.WriteFile(filepath.Join(folder, name), []byte(page), 0o644))
+		}
+	}
+	found := value(os.ReadDir(folder))(t)
+	if len(found) != len(want) {
+		t.Errorf("%d pages of %d commands", len(found), len(want))
+	}
+	for _, file := range found {
+		if page := value(os.ReadFile(filepath.Join(folder, file.Name())))(t); string(page) != want[file.Name()] {
+			t.Errorf("%s is not the command's help; run this test with -update", file.Name())
 		}
 	}
 }
