@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -10,89 +11,63 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"math/big"
 	"net"
 	"os"
 	"path/filepath"
 	"time"
 )
 
+// certificateName is the name of the file with a certificate and its key. Both the server and its clients
+// use it, and each trusts no other.
+const certificateName = "tls.pem"
+
 // certificateLife is longer than any test, and too short for other uses.
 const certificateLife = 24 * time.Hour
 
-// certificates are the files of a server's certificate and of a client's. Each has signed
-// itself, and each side trusts only the other's.
-type certificates struct {
-	folder                 string
-	clientName, serverName string // file names within folder; the latter holds key and certificate
-	files                  TLS
-}
-
-// makeCertificates writes certificates for a server on this machine and a client into dir.
-func makeCertificates(dir string, now time.Time) (*certificates, error) {
-	c := &certificates{folder: filepath.Join(dir, "tls"), clientName: "client.pem", serverName: "server.pem"}
-	c.files = TLS{
-		CA:   filepath.Join(c.folder, "ca.pem"),
-		Cert: filepath.Join(c.folder, c.clientName),
-		Key:  filepath.Join(c.folder, "client-key.pem"),
-	}
-	server, serverKey, err := selfSigned("localhost", now)
-	client, clientKey, clientErr := selfSigned("mrtq harness client", now)
-	err = errors.Join(err, clientErr,
-		os.Mkdir(c.folder, 0o755),
-		os.WriteFile(c.files.CA, server, 0o644),
-		os.WriteFile(filepath.Join(c.folder, c.serverName), append(serverKey, server...), 0o600),
-		os.WriteFile(c.files.Cert, client, 0o644),
-		os.WriteFile(c.files.Key, clientKey, 0o600))
-	if err != nil {
-		return nil, fmt.Errorf("harness: make certificates: %w", err)
-	}
-	return c, nil
-}
-
-// selfSigned returns a certificate and its key, as PEM.
-func selfSigned(name string, now time.Time) (cert, key []byte, err error) {
+// makeCertificate writes a certificate for a server on this machine and its clients into a folder. It has signed itself.
+func makeCertificate(folder string) (file string, err error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, nil, err
+		return "", err
 	}
 	t := &x509.Certificate{
-		Subject:               pkix.Name{CommonName: name},
-		SerialNumber:          big.NewInt(now.UnixNano()),
+		Subject:               pkix.Name{CommonName: "mrtq harness"},
 		DNSNames:              []string{"localhost"},
 		IPAddresses:           []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
-		NotBefore:             now.Add(-time.Hour), // containers' clocks differ a little
-		NotAfter:              now.Add(certificateLife),
-		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+		NotBefore:             time.Now().Add(-time.Hour), // containers' clocks differ a little
+		NotAfter:              time.Now().Add(certificateLife),
 		BasicConstraintsValid: true,
 		IsCA:                  true,
 	}
-	der, err := x509.CreateCertificate(rand.Reader, t, t, &private.PublicKey, private)
+	certificate, err := x509.CreateCertificate(rand.Reader, t, t, &private.PublicKey, private)
 	if err != nil {
-		return nil, nil, err
+		return "", err
 	}
-	keyDER, err := x509.MarshalPKCS8PrivateKey(private)
+	key, err := x509.MarshalPKCS8PrivateKey(private)
 	if err != nil {
-		return nil, nil, err
+		return "", err
 	}
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER}), nil
+	var b bytes.Buffer
+	file = filepath.Join(folder, certificateName)
+	return file, errors.Join(
+		pem.Encode(&b, &pem.Block{Type: "PRIVATE KEY", Bytes: key}),
+		pem.Encode(&b, &pem.Block{Type: "CERTIFICATE", Bytes: certificate}),
+		os.WriteFile(file, b.Bytes(), 0o600))
 }
 
-// server returns the TLS configuration of a server in this process. The server
-// accepts only clients with the client's certificate.
-func (c *certificates) server() (*tls.Config, error) {
-	file := filepath.Join(c.folder, c.serverName)
-	own, err := tls.LoadX509KeyPair(file, file)
+// serverTLS returns the TLS configuration of a server in this process. The server
+// accepts only clients with the certificate in the file.
+func serverTLS(file string) (*tls.Config, error) {
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("harness: %w", err)
 	}
-	client, err := os.ReadFile(c.files.Cert)
+	own, err := tls.X509KeyPair(text, text)
 	if err != nil {
-		return nil, fmt.Errorf("harness: %w", err)
+		return nil, fmt.Errorf("harness: %s: %w", file, err)
 	}
 	clients := x509.NewCertPool()
-	clients.AppendCertsFromPEM(client)
+	clients.AppendCertsFromPEM(text)
 	return &tls.Config{
 		Certificates: []tls.Certificate{own},
 		ClientCAs:    clients,

@@ -28,9 +28,9 @@ const (
 )
 
 const (
-	containerClient = 2181   // the client port inside a container
-	containerSecure = 2281   // the TLS port inside a container
-	containerTLS    = "/tls" // where the certificates are put in a container
+	containerClient = 2181                  // the client port inside a container
+	containerSecure = 2281                  // the TLS port inside a container
+	containerTLS    = "/" + certificateName // where the certificate is put in a container
 )
 
 // launchDocker starts one server in a container.
@@ -67,12 +67,9 @@ func (s *Server) container(ports []int) node.Spec {
 	}
 	p := s.opt.properties()
 	if s.opt.TLS {
-		withTLS(p, containerSecure, s.certs, containerTLS)
+		withTLS(p, containerSecure, containerTLS)
 		spec.Ports[containerSecure] = ports[1]
-		spec.Files = map[string]string{}
-		for _, name := range []string{s.certs.clientName, s.certs.serverName} {
-			spec.Files[containerTLS+"/"+name] = s.certs.folder + "/" + name
-		}
+		spec.Files = map[string]string{containerTLS: s.certificate}
 	}
 	spec.Env = map[string]string{
 		"ZOO_SERVERS":   fmt.Sprintf("server.1=localhost:2888:3888;%d", containerClient),

@@ -21,7 +21,7 @@ func (s *Server) launchEmbedded(context.Context) error {
 		SuperDigest: s.superDigest(),
 	}
 	if s.opt.TLS {
-		conf, err := s.certs.server()
+		conf, err := serverTLS(s.certificate)
 		if err != nil {
 			return err
 		}

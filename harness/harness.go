@@ -33,7 +33,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"time"
 )
 
 // Start starts a ZooKeeper on the given backend and returns when it is ready for
@@ -67,8 +66,8 @@ func Start(ctx context.Context, backend Backend, opt Options) (_ *Server, err er
 		}
 	}
 	if opt.TLS {
-		if s.certs, err = makeCertificates(s.dir, time.Now()); err != nil {
-			return nil, err
+		if s.certificate, err = makeCertificate(s.dir); err != nil {
+			return nil, fmt.Errorf("harness: make a certificate: %w", err)
 		}
 	}
 	launch := (*Server).launchAddress

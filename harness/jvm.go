@@ -125,7 +125,7 @@ func (s *Server) newJVMNode(tools toolchain, i int, ports []int) (*jvmNode, erro
 	p["clientPort"] = fmt.Sprint(at.client)
 	p["clientPortAddress"] = "127.0.0.1"
 	if s.opt.TLS {
-		withTLS(p, at.secure, s.certs, s.certs.folder)
+		withTLS(p, at.secure, s.certificate)
 		p["secureClientPortAddress"] = "127.0.0.1"
 	}
 	if s.opt.Nodes > 1 {

@@ -16,11 +16,11 @@ import (
 // A Server is a running ZooKeeper, standalone or an ensemble. Its methods may
 // be called concurrently. Methods that change its state wait for each other.
 type Server struct {
-	backend Backend
-	opt     Options
-	secret  string        // the password of the super user on this server
-	dir     string        // a folder that only this server uses; Stop removes it
-	certs   *certificates // nil without TLS
+	backend     Backend
+	opt         Options
+	secret      string // the password of the super user on this server
+	dir         string // a folder that only this server uses; Stop removes it
+	certificate string // the path of the file; "" without TLS
 
 	mu          sync.Mutex
 	hosts       []string // the host:port of each server; none after Stop
@@ -51,13 +51,10 @@ func (s *Server) SecureAddress() string {
 	return strings.Join(s.secureHosts, ",")
 }
 
-// TLSFiles returns the paths of the files that a client needs for
-// SecureAddress. Stop removes the files. Without Options.TLS the paths are "".
+// TLSFiles returns what a client needs for SecureAddress. It is one file, which Stop
+// removes. Without Options.TLS the paths are "".
 func (s *Server) TLSFiles() TLS {
-	if s.certs == nil {
-		return TLS{}
-	}
-	return s.certs.files
+	return TLS{CA: s.certificate, Cert: s.certificate, Key: s.certificate}
 }
 
 // Nodes returns how many servers can be killed and restarted: 0 at an address and
@@ -169,7 +166,8 @@ func (s *Server) await(ctx context.Context, i int) error {
 		return err
 	}
 	if secure := s.secureHosts; secure != nil {
-		return s.awaitReady(ctx, i, secure[i], Client{TLS: &s.certs.files})
+		files := s.TLSFiles()
+		return s.awaitReady(ctx, i, secure[i], Client{TLS: &files})
 	}
 	return nil
 }

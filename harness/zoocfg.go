@@ -39,13 +39,13 @@ func (o Options) properties() map[string]string {
 
 // withTLS adds the properties of the TLS port. Only Netty can serve that port, and
 // it then serves the plain port, too.
-func withTLS(p map[string]string, port int, c *certificates, folder string) {
+func withTLS(p map[string]string, port int, certificate string) {
 	for k, v := range map[string]string{
 		"secureClientPort":        fmt.Sprint(port),
 		"serverCnxnFactory":       "org.apache.zookeeper.server.NettyServerCnxnFactory",
-		"ssl.keyStore.location":   folder + "/" + c.serverName,
+		"ssl.keyStore.location":   certificate,
 		"ssl.keyStore.type":       "PEM",
-		"ssl.trustStore.location": folder + "/" + c.clientName,
+		"ssl.trustStore.location": certificate,
 		"ssl.trustStore.type":     "PEM",
 		"ssl.clientAuth":          "need",
 	} {
