@@ -10,10 +10,10 @@ import (
 	"mrtq/internal/layout/merritt/services"
 )
 
-// TestDemandsPage holds the table of docs/deployed-services.md to [services.Demands].
+// TestDemandsPage holds the table of docs/requirements.md to [services.Demands].
 // -update writes it.
 func TestDemandsPage(t *testing.T) {
-	goldenfile.Section(t, "../../../docs/deployed-services.md", "<!-- generated: demands -->", "<!-- end of demands -->", "\n"+demandsTable(t)+"\n", *update)
+	goldenfile.Section(t, "../../../docs/requirements.md", "<!-- generated: demands -->", "<!-- end of demands -->", "\n"+demandsTable(t)+"\n", *update)
 }
 
 // demandsTable has one row for each rule of the map that says what the services do, and for each

@@ -39,7 +39,7 @@ func BatchOf(r Record, run string, d newqueue.Dialect) BatchKey {
 }
 
 // ownBatchPrefix is put before the run in the name of a run's own batch: the
-// deployed services look for "bid-" in every batchID (docs/deployed-services.md, R06).
+// deployed services look for "bid-" in every batchID (docs/requirements.md, R06).
 var ownBatchPrefix = map[newqueue.Dialect]string{newqueue.MrtZK: "bid-"}
 
 // IsOwnBatch reports whether a batchID is a name that runs give to their own batches, in

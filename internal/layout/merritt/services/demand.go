@@ -118,7 +118,7 @@ type fault struct {
 }
 
 // demandsPage has the table of all demands.
-const demandsPage = "docs/deployed-services.md"
+const demandsPage = "docs/requirements.md"
 
 // mend says what an operator can do if a demand is not met, by requirement; "" is for all others.
 var mend = map[string]string{

@@ -7,5 +7,5 @@
 // for each znode or key, with the daemons that read it and the effect of a missing
 // or wrong value. A migration's plan, mrtq check and the tests use it.
 //
-// The requirements R01 to R32 are those of docs/deployed-services.md, "Requirements".
+// The requirements R01 to R32 are those of docs/requirements.md.
 package services
