@@ -36,7 +36,7 @@ func withSession(ctx context.Context, hosts []string, client Client, do func(*zk
 	// Only ctx ends the attempt to connect, and says why: a server may take longer to bind its port
 	// than zkconn tries by default.
 	if deadline, ok := ctx.Deadline(); ok {
-		cfg.GiveUp = max(time.Until(deadline), 0) + time.Second
+		cfg.GiveUpAfter = max(time.Until(deadline), 0) + time.Second
 	}
 	w, err := zkconn.OpenWriter(ctx, cfg)
 	if err != nil {

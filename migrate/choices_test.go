@@ -143,7 +143,7 @@ func TestBlockedRecordsAreChosenLater(t *testing.T) {
 	}), newqueue.MrtZK)
 	opt := s.defaults()
 	opt.Limits = single
-	if _, err := migrate.Migrate(until(t, migrate.Sending, 1), s.source(), s.w, opt); !errors.Is(err, migrate.ErrInterrupted) {
+	if _, err := migrate.Migrate(until(t, migrate.PhaseSending, 1), s.source(), s.w, opt); !errors.Is(err, migrate.ErrInterrupted) {
 		t.Fatalf("not interrupted: %v", err)
 	}
 	s.begin()

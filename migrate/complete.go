@@ -23,8 +23,8 @@ type CompleteOptions struct {
 	// Confirm, if not nil, is called with what would be removed, before anything is written. If it returns an error,
 	// nothing is, and Complete returns the error. The operator should be asked.
 	Confirm func(*CompleteResult) error
-	Limits  Limits
-	Say     func(string)
+	Limits  TransactionLimits
+	Notify  func(string)
 }
 
 // Complete ends a migration: it removes the kept bytes of the records that were handed over, so no rollback can give them back.
@@ -34,10 +34,10 @@ type CompleteOptions struct {
 // The error wraps [ErrNoRun], [ErrUnfinished], [ErrNotReleased], [ErrDamaged], [ErrHoldsChanged] or [ErrNoQueue], or is one of the errors of [Migrate]. The
 // CompleteResult is what was done; it is nil if nothing was written.
 func Complete(ctx context.Context, dst *Writer, opt CompleteOptions) (*CompleteResult, error) {
-	if opt.Say == nil {
-		opt.Say = func(string) {}
+	if opt.Notify == nil {
+		opt.Notify = func(string) {}
 	}
-	c := completing{at: &dst.Reader}
+	c := completion{at: &dst.Reader}
 	if err := c.read(ctx); err != nil {
 		return nil, err
 	}
@@ -53,8 +53,8 @@ func Complete(ctx context.Context, dst *Writer, opt CompleteOptions) (*CompleteR
 			return nil, err
 		}
 	}
-	report(ctx, AwaitingTurn, 0, 0)
-	turn, err := apply.Lead(ctx, dst, apply.OwnerName(now()), c.t.Ledger.Newest().ACL, opt.Say)
+	report(ctx, PhaseAwaitingTurn, 0, 0)
+	turn, err := apply.Lead(ctx, dst, apply.OwnerName(now()), c.t.Ledger.Newest().ACL, opt.Notify)
 	if err != nil {
 		return nil, cancelled(err)
 	}
@@ -66,19 +66,19 @@ func Complete(ctx context.Context, dst *Writer, opt CompleteOptions) (*CompleteR
 		return nil, fmt.Errorf("%w: the kept bytes of %d records would be removed now", ErrHoldsChanged, removes)
 	}
 	out.Removes = 0
-	err = again(ctx, opt.Say, c.read, func(ctx context.Context) (int, error) { return c.step(ctx, dst, out, opt) })
+	err = again(ctx, opt.Notify, c.read, func(ctx context.Context) (int, error) { return c.step(ctx, dst, out, opt) })
 	return out, err
 }
 
-// completing is one call of Complete.
-type completing struct {
+// completion is one call of Complete.
+type completion struct {
 	at   *Reader
 	t    *target.Target
 	kept map[string][]string // the paths of kept bytes, by run
 }
 
 // read reads the target, and what is kept. It refuses while something is unfinished.
-func (c *completing) read(ctx context.Context) (err error) {
+func (c *completion) read(ctx context.Context) (err error) {
 	c.t, c.kept = nil, map[string][]string{} // two ledgers of a large queue need much memory
 	if c.t, err = target.ReadWhole(ctx, c.at); err != nil {
 		return cancelled(&TargetError{err})
@@ -107,7 +107,7 @@ func (c *completing) read(ctx context.Context) (err error) {
 			continue
 		}
 		parent := run.Origin.KeptRunPath()
-		lists, err := c.at.At("/").ChildrenAll(ctx, []string{parent})
+		lists, err := c.at.WithChroot("/").ChildrenAll(ctx, []string{parent})
 		if err != nil {
 			return cancelled(err)
 		}
@@ -119,7 +119,7 @@ func (c *completing) read(ctx context.Context) (err error) {
 }
 
 // out is what is left to do.
-func (c *completing) out() *CompleteResult {
+func (c *completion) out() *CompleteResult {
 	out := &CompleteResult{Runs: []string{}}
 	for _, run := range c.t.Ledger.Runs {
 		if run.State == ledger.Done && run.Completed.IsZero() || len(c.kept[run.ID]) > 0 {
@@ -131,7 +131,7 @@ func (c *completing) out() *CompleteResult {
 }
 
 // step completes the runs. It says so in a run's record first, so that no rollback begins on half of the kept bytes.
-func (c *completing) step(ctx context.Context, w *Writer, out *CompleteResult, opt CompleteOptions) (steps int, err error) {
+func (c *completion) step(ctx context.Context, w *Writer, out *CompleteResult, opt CompleteOptions) (steps int, err error) {
 	defer func() { out.Transactions += steps }()
 	for i := range c.t.Ledger.Runs {
 		run := &c.t.Ledger.Runs[i]
@@ -145,15 +145,15 @@ func (c *completing) step(ctx context.Context, w *Writer, out *CompleteResult, o
 	return steps, nil
 }
 
-func (c *completing) complete(ctx context.Context, chain *apply.Chain, run *ledger.Run, out *CompleteResult, opt CompleteOptions) error {
+func (c *completion) complete(ctx context.Context, chain *apply.Chain, run *ledger.Run, out *CompleteResult, opt CompleteOptions) error {
 	if run.Completed.IsZero() && run.State == ledger.Done {
 		if err := chain.Do(ctx, nil, func(next *ledger.Run) { next.Completed = now() }); err != nil {
 			return err
 		}
 	}
 	total := len(c.kept[run.ID])
-	report(ctx, Removing, 0, total)
-	chain.Progress = func(pieces int) { report(ctx, Removing, pieces, total) }
+	report(ctx, PhaseRemoving, 0, total)
+	chain.Progress = func(pieces int) { report(ctx, PhaseRemoving, pieces, total) }
 	return chain.Send(ctx, func(yield func(apply.Piece, error) bool) {
 		for _, path := range c.kept[run.ID] {
 			ops := znode.Outside(znode.Delete(path, -1))

@@ -51,10 +51,10 @@ func TestIDsMoveUpUnderOthers(t *testing.T) {
 					others = append(others, path)
 				})
 				opt := s.options()
-				opt.Limits = migrate.Limits{Bytes: limit}
+				opt.Limits = migrate.TransactionLimits{Bytes: limit}
 				reads := 0
 				res, err := migrate.Migrate(migrate.WithPhases(t.Context(), func(p migrate.Phase, done, _ int) {
-					if p == migrate.ReadingSource && done == 0 {
+					if p == migrate.PhaseReadingSource && done == 0 {
 						reads++
 					}
 				}), s.source(), s.w, opt)

@@ -63,7 +63,7 @@ func (c command) undisturbed(t *testing.T, d newqueue.Dialect) (ready, after *zn
 	ready = s.tree()
 	count := s.server.Inject(minizk.Fault{On: s.transactions(s.session)})
 	s.must(c.do(s))
-	return ready, s.tree(), count.Met()
+	return ready, s.tree(), count.Matched()
 }
 
 // keptRoot has the bytes of records that were handed over.
@@ -135,8 +135,8 @@ func sameRun(t *testing.T, want, got *znode.Tree) {
 // A cancelled wait, or a cancelled reading, is an interruption too. Nothing is written then.
 func TestInterruptedWhileReading(t *testing.T) {
 	for _, c := range commands {
-		for _, phase := range []migrate.Phase{migrate.ReadingSource, migrate.AwaitingTurn} {
-			if phase == migrate.ReadingSource && c.name != "migrate" {
+		for _, phase := range []migrate.Phase{migrate.PhaseReadingSource, migrate.PhaseAwaitingTurn} {
+			if phase == migrate.PhaseReadingSource && c.name != "migrate" {
 				continue
 			}
 			t.Run(c.name+"/"+string(phase), func(t *testing.T) {
@@ -315,7 +315,7 @@ func TestSourceChangesMeanwhile(t *testing.T) {
 				opt.Approved = s.plan(opt.PlanOptions)
 			}
 			var said []string
-			opt.Say = func(text string) { said = append(said, text) }
+			opt.Notify = func(text string) { said = append(said, text) }
 			// The records are read in windows ahead of what is sent, so the change comes
 			// before the first transaction.
 			changed := false

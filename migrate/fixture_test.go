@@ -261,14 +261,14 @@ func (s *site) interrupted(after int) {
 	s.t.Helper()
 	opt := s.options()
 	opt.Limits = single
-	if _, err := migrate.Migrate(until(s.t, migrate.Sending, after), s.source(), s.w, opt); !errors.Is(err, migrate.ErrInterrupted) {
+	if _, err := migrate.Migrate(until(s.t, migrate.PhaseSending, after), s.source(), s.w, opt); !errors.Is(err, migrate.ErrInterrupted) {
 		s.t.Fatalf("not interrupted: %v", err)
 	}
 }
 
 // rollbackInterrupted rolls a run back, in transactions as small as they can be, until something is removed.
 func (s *site) rollbackInterrupted(run string) {
-	_, err := migrate.Rollback(until(s.t, migrate.Removing, 1), s.w, run, migrate.RollbackOptions{Limits: single})
+	_, err := migrate.Rollback(until(s.t, migrate.PhaseRemoving, 1), s.w, run, migrate.RollbackOptions{Limits: single})
 	if !errors.Is(err, migrate.ErrInterrupted) {
 		s.t.Errorf("not interrupted: %v", err)
 	}
@@ -359,7 +359,7 @@ func until(t testing.TB, phase migrate.Phase, after int) context.Context {
 }
 
 // single makes each transaction as small as it can be.
-var single = migrate.Limits{Bytes: 1}
+var single = migrate.TransactionLimits{Bytes: 1}
 
 // What goes wrong.
 
@@ -375,7 +375,7 @@ func (s *site) transactions(session int64) func(minizk.Op) bool {
 }
 
 // cut cuts the connection at the migrator's n-th transaction, before or after it is done.
-func (s *site) cut(n int, done bool) *minizk.Injected {
+func (s *site) cut(n int, done bool) *minizk.Injection {
 	act := minizk.CutBefore()
 	if done {
 		act = minizk.CutAfter()

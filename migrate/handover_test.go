@@ -87,7 +87,7 @@ func TestHoldChangesDuringARelease(t *testing.T) {
 		}
 	})
 	var said []string
-	_, err := s.tryRelease(migrate.ReleaseOptions{Limits: single, Say: func(text string) { said = append(said, text) }})
+	_, err := s.tryRelease(migrate.ReleaseOptions{Limits: single, Notify: func(text string) { said = append(said, text) }})
 	if err != nil || len(said) != 1 || !strings.Contains(said[0], "reading both queues again") || s.holdsNow() != "ingest=ops" {
 		t.Errorf("%v, it said %q; held: %s", err, said, s.holdsNow())
 	}

@@ -45,12 +45,12 @@ func readLegacy(ctx context.Context, t *target.Target, names *target.Names, src 
 		}
 	}
 	done := 0
-	look := &handover.Looker{T: t, Names: names, Src: src, Decide: handover.DecideRelease}
+	look := &handover.CaseReader{T: t, Names: names, Src: src, Decide: handover.DecideRelease}
 	for c, err := range look.Cases(ctx, due) {
 		if err != nil {
 			return nil, err
 		}
-		report(ctx, ReadingSource, done, len(due))
+		report(ctx, PhaseReadingSource, done, len(due))
 		done++
 		l := r.queue(znode.Parent(c.Entry.Record))
 		switch c.Act {
@@ -63,15 +63,15 @@ func readLegacy(ctx context.Context, t *target.Target, names *target.Names, src 
 		}
 	}
 	run := t.Ledger.Current()
-	err := readAll(ctx, src, t.Ledger.NotMigrated(src.Paths()), ReadingSource, func(f source.Fetched) error {
+	err := readAll(ctx, src, t.Ledger.NotMigrated(src.Paths()), PhaseReadingSource, func(f source.Fetched) error {
 		if !f.There {
 			return nil
 		}
 		l := r.queue(znode.Parent(f.Path))
 		switch outcome, _ := verify.OutcomeOf(run, rules.Decide(f.Record, run.Choices)); outcome {
-		case verify.NotMigrated:
+		case verify.OutcomeNotMigrated:
 			l.NotMigrated = append(l.NotMigrated, f.Path)
-		case verify.WasFinished:
+		case verify.OutcomeFinished:
 			l.Finished++
 		default:
 			l.Left++

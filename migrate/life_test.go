@@ -86,7 +86,7 @@ func (l *site) fails() {
 	l.t.Helper()
 	q := l.queue(client.IgnoreHolds())
 	job, err := q.AcquireJob(l.t.Context(), newqueue.JobPending)
-	if errors.Is(err, client.ErrNone) {
+	if errors.Is(err, client.ErrNoneAvailable) {
 		return
 	}
 	l.must(err)

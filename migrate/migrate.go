@@ -34,10 +34,10 @@ type MigrateOptions struct {
 	// anything is written. It must save their bytes. nil refuses such records.
 	SaveQuarantined func([]Record) error
 	// Limits say how large a transaction may be.
-	Limits Limits
-	// Say is called with what the operator should know while the migration runs; nil
+	Limits TransactionLimits
+	// Notify is called with what the operator should know while the migration runs; nil
 	// ignores it.
-	Say func(string)
+	Notify func(string)
 }
 
 // MigrateResult is what a migration did.
@@ -64,8 +64,8 @@ type MigrateResult struct {
 // [ErrContended], [ErrDropped] or [ErrSessionLost]. The result is never nil.
 func Migrate(ctx context.Context, src *Source, dst *Writer, opt MigrateOptions) (*MigrateResult, error) {
 	m := &migration{src: src, w: dst, opt: opt, result: &MigrateResult{}, owner: apply.OwnerName(now())}
-	if m.opt.Say == nil {
-		m.opt.Say = func(string) {}
+	if m.opt.Notify == nil {
+		m.opt.Notify = func(string) {}
 	}
 	err := m.prepare(ctx)
 	if err != nil || m.plan.Empty() {
@@ -76,10 +76,10 @@ func Migrate(ctx context.Context, src *Source, dst *Writer, opt MigrateOptions) 
 		return m.result, cancelled(&TargetError{err})
 	}
 	if len(made) > 0 {
-		m.opt.Say("created the chroot " + made[len(made)-1])
+		m.opt.Notify("created the chroot " + made[len(made)-1])
 	}
-	report(ctx, AwaitingTurn, 0, 0)
-	turn, err := apply.Lead(ctx, dst, m.owner, m.plan.Settings.ACL, m.opt.Say)
+	report(ctx, PhaseAwaitingTurn, 0, 0)
+	turn, err := apply.Lead(ctx, dst, m.owner, m.plan.Settings.ACL, m.opt.Notify)
 	if err != nil {
 		return m.result, cancelled(err)
 	}
@@ -91,7 +91,7 @@ func Migrate(ctx context.Context, src *Source, dst *Writer, opt MigrateOptions) 
 		return m.result, err
 	}
 	m.result.Origin = m.origin
-	return m.result, again(ctx, m.opt.Say, m.planAgain, m.carryOut)
+	return m.result, again(ctx, m.opt.Notify, m.planAgain, m.carryOut)
 }
 
 // migration is one call of Migrate.
@@ -121,7 +121,7 @@ func (m *migration) findOrigin(ctx context.Context, place string) (o ledger.Orig
 		return o, err
 	}
 	o.Kept = m.plan.Run
-	_, there, failed := m.w.At("/").Exists(ctx, o.KeptRunPath())
+	_, there, failed := m.w.WithChroot("/").Exists(ctx, o.KeptRunPath())
 	if failed != nil {
 		return o, cancelled(failed)
 	}
@@ -282,8 +282,8 @@ func (m *migration) apply(ctx context.Context) (steps int, err error) {
 		m.result.Created.Add(ledger.Counts{Jobs: created.Jobs - before.Jobs, Access: created.Access - before.Access, Batches: created.Batches - before.Batches})
 	}()
 	total := p.Count(plan.Create)
-	report(ctx, Sending, 0, total)
-	chain.Progress = func(records int) { report(ctx, Sending, records, total) }
+	report(ctx, PhaseSending, 0, total)
+	chain.Progress = func(records int) { report(ctx, PhaseSending, records, total) }
 	ops, guards := m.opening()
 	if err := chain.Do(ctx, ops, func(r *ledger.Run) {
 		r.Owner, r.Origin, r.Total = m.owner, m.origin, r.Created.Records()+total

@@ -119,7 +119,7 @@ func TestRolledBackOrFinishedWhileWaiting(t *testing.T) {
 			opt := o.options()
 			opt.Limits = single
 			_, err := migrate.Migrate(migrate.WithPhases(o.t.Context(), func(p migrate.Phase, done, _ int) {
-				if p == migrate.Sending && done == 1 {
+				if p == migrate.PhaseSending && done == 1 {
 					o.late(901)
 				}
 			}), o.source(), o.w, opt)
@@ -155,7 +155,7 @@ func TestRolledBackOrFinishedWhileWaiting(t *testing.T) {
 				go func() { ended <- c.between(other) }()
 				s.awaitPlaces(2)
 			}
-			opt.Say = func(text string) {
+			opt.Notify = func(text string) {
 				if strings.Contains(text, "waiting") {
 					resign()
 				}

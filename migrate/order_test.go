@@ -36,7 +36,7 @@ func TestAcquiredInOrder(t *testing.T) {
 	}
 	for {
 		a, err := s.queue(client.IgnoreHolds()).AcquireRequest(t.Context(), newqueue.AccessSmall, newqueue.AccessPending)
-		if errors.Is(err, client.ErrNone) {
+		if errors.Is(err, client.ErrNoneAvailable) {
 			break
 		}
 		s.must(err)
@@ -63,7 +63,7 @@ func TestChangedWhileItsRunIsInterrupted(t *testing.T) {
 			s := serve(t, queueTree(t, records), d)
 			opt := s.options()
 			opt.Choices.Consumed, opt.Limits = "leave", single
-			if _, err := migrate.Migrate(until(t, migrate.Sending, 4), s.source(), s.w, opt); !errors.Is(err, migrate.ErrInterrupted) {
+			if _, err := migrate.Migrate(until(t, migrate.PhaseSending, 4), s.source(), s.w, opt); !errors.Is(err, migrate.ErrInterrupted) {
 				t.Fatalf("not interrupted: %v", err)
 			}
 			s.set(ingest(0), record(t, status, job("0", "0")))

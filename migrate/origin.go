@@ -44,7 +44,7 @@ func originOf(ctx context.Context, t *target.Target) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	src, err := source.OpenKnown(ctx, t.Reader.At(run.Origin.Chroot), allQueues(t, run.Origin.Chroot), legacy.Options{Time: unit})
+	src, err := source.OpenKnown(ctx, t.Reader.WithChroot(run.Origin.Chroot), allQueues(t, run.Origin.Chroot), legacy.Options{Time: unit})
 	return src, cancelled(err)
 }
 
@@ -112,7 +112,7 @@ func sharesEnsemble(ctx context.Context, src *Source, w *Writer, place string) (
 	if err != nil || !there {
 		return false, cmp.Or(err, errNoPlace)
 	}
-	other := src.Reader().At("/")
+	other := src.Reader().WithChroot("/")
 	if err := other.Sync(ctx); err != nil {
 		return false, err
 	}

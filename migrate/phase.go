@@ -12,14 +12,14 @@ type Phase string
 
 // The phases.
 const (
-	ReadingTarget Phase = "reading the target"
-	ReadingSource Phase = "reading the source"
-	Planning      Phase = "planning"
-	AwaitingTurn  Phase = "waiting for another migration"
-	Sending       Phase = "sending"
-	Comparing     Phase = "comparing"
-	Removing      Phase = "removing"
-	HandingOver   Phase = "handing over"
+	PhaseReadingTarget Phase = "reading the target"
+	PhaseReadingSource Phase = "reading the source"
+	PhasePlanning      Phase = "planning"
+	PhaseAwaitingTurn  Phase = "waiting for another migration"
+	PhaseSending       Phase = "sending"
+	PhaseComparing     Phase = "comparing"
+	PhaseRemoving      Phase = "removing"
+	PhaseHandingOver   Phase = "handing over"
 )
 
 type phaseKey struct{}

@@ -22,7 +22,7 @@ func MakePlan(ctx context.Context, src *Source, dst *Reader, opt PlanOptions) (*
 	if err := target.CheckPlaces(ctx, src.Reader(), dst, src.Queues); err != nil {
 		return nil, &TargetError{err}
 	}
-	report(ctx, ReadingTarget, 0, 0)
+	report(ctx, PhaseReadingTarget, 0, 0)
 	t, err := target.ReadWhole(ctx, dst)
 	if err != nil {
 		return nil, &TargetError{err}
@@ -43,14 +43,14 @@ func makePlan(ctx context.Context, src *Source, t *target.Target, opt PlanOption
 	}
 	builder := plan.New(in)
 	// With the ACLs, because a rollback must be able to give a record back as it was.
-	err = readAll(ctx, src.WithACLs(), src.InOrder(), ReadingSource, func(f source.Fetched) error {
+	err = readAll(ctx, src.WithACLs(), src.InOrder(), PhaseReadingSource, func(f source.Fetched) error {
 		builder.Add(f)
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	report(ctx, Planning, 0, 0)
+	report(ctx, PhasePlanning, 0, 0)
 	there, err := t.Batches(ctx, builder.Existing(), builder.Dialect())
 	if err != nil {
 		return nil, &TargetError{err}

@@ -33,8 +33,8 @@ type ReleaseOptions struct {
 	LedgerDamaged bool
 	// Restored says that the operator knows that the target was restored from a backup.
 	Restored bool
-	Limits   Limits
-	Say      func(string)
+	Limits   TransactionLimits
+	Notify   func(string)
 }
 
 // ReleaseResult is what a release did.
@@ -75,8 +75,8 @@ func (r *ReleaseResult) OnlySmallHeld() bool {
 // [ErrNoPermission], [ErrRestored], [ErrDamaged] or [ErrNoQueue] if nothing was released; or [ErrNotSaved], [ErrHoldsChanged] or one
 // of the errors of [Migrate]. The result is nil if nothing was read.
 func Release(ctx context.Context, dst *Writer, opt ReleaseOptions) (*ReleaseResult, error) {
-	if opt.Say == nil {
-		opt.Say = func(string) {}
+	if opt.Notify == nil {
+		opt.Notify = func(string) {}
 	}
 	r := release{w: dst, opt: opt, res: &ReleaseResult{Undecided: []UndecidedRecord{}, AtWork: []LegacyActivity{}, Lifted: []string{}, Left: []HoldStatus{}}}
 	if err := r.read(ctx); err != nil {
@@ -97,8 +97,8 @@ func Release(ctx context.Context, dst *Writer, opt ReleaseOptions) (*ReleaseResu
 	if err = reasons.Join(err, r.prepare(ctx)); err != nil {
 		return r.res, err
 	}
-	report(ctx, AwaitingTurn, 0, 0)
-	turn, err := apply.Lead(ctx, r.w, apply.OwnerName(now()), r.t.Ledger.Newest().ACL, r.opt.Say)
+	report(ctx, PhaseAwaitingTurn, 0, 0)
+	turn, err := apply.Lead(ctx, r.w, apply.OwnerName(now()), r.t.Ledger.Newest().ACL, r.opt.Notify)
 	if err != nil {
 		return r.res, cancelled(err)
 	}
@@ -116,7 +116,7 @@ func Release(ctx context.Context, dst *Writer, opt ReleaseOptions) (*ReleaseResu
 	if err := r.accept(); err != nil {
 		return r.res, errors.Join(err, r.whoWorks(ctx))
 	}
-	if err := again(ctx, r.opt.Say, r.readAgain, r.pass); err != nil {
+	if err := again(ctx, r.opt.Notify, r.readAgain, r.pass); err != nil {
 		return r.res, err
 	}
 	return r.res, r.lift(ctx)
@@ -260,7 +260,7 @@ func (r *release) pass(ctx context.Context) (steps int, err error) {
 	due := r.due()
 	r.res.Undecided, r.waits = []UndecidedRecord{}, nil
 	done := 0
-	report(ctx, HandingOver, 0, len(due))
+	report(ctx, PhaseHandingOver, 0, len(due))
 	for run := range slices.Backward(r.t.Ledger.Runs) {
 		of := slices.DeleteFunc(slices.Clone(due), func(e *ledger.Migrated) bool { return int(e.Run) != run })
 		empty := r.empty(run)
@@ -268,8 +268,8 @@ func (r *release) pass(ctx context.Context) (steps int, err error) {
 			continue
 		}
 		slices.Reverse(of) // legacy workers take the first ones
-		p := passing{w: r.w, t: r.t, run: run, save: r.opt.Save, chain: apply.NewChain(r.w, r.t.Ledger.Runs[run], r.opt.Limits, nil),
-			look: &handover.Looker{T: r.t, Names: names, Src: r.src.WithACLs(), Decide: handover.DecideRelease, Answers: r.opt.RecordIs, Vanished: r.opt.Vanished, WorkersStopped: r.stopped(r.work)},
+		p := handoverPass{w: r.w, t: r.t, run: run, save: r.opt.Save, chain: apply.NewChain(r.w, r.t.Ledger.Runs[run], r.opt.Limits, nil),
+			look: &handover.CaseReader{T: r.t, Names: names, Src: r.src.WithACLs(), Decide: handover.DecideRelease, Answers: r.opt.RecordIs, Vanished: r.opt.Vanished, WorkersStopped: r.stopped(r.work)},
 			seen: func(c *handover.Case) {
 				switch c.Act {
 				case handover.Ask:
@@ -281,7 +281,7 @@ func (r *release) pass(ctx context.Context) (steps int, err error) {
 			done: func(c *handover.Case) {
 				r.count(c)
 				done++
-				report(ctx, HandingOver, done, len(due))
+				report(ctx, PhaseHandingOver, done, len(due))
 			}}
 		p.chain.Guard(r.guards(run)...)
 		if err = p.send(ctx, of); err == nil {

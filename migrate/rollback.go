@@ -66,14 +66,14 @@ type RollbackOptions struct {
 	// is a reason to ask the operator (Ask of [RollbackResult]). If Confirm returns an error, nothing is
 	// written, and Rollback returns the error. If there is another reason afterwards, nothing is written either.
 	Confirm func(*RollbackResult) error
-	Limits  Limits
-	Say     func(string)
+	Limits  TransactionLimits
+	Notify  func(string)
 }
 
 // PreviewRollback says what a rollback would do. run is the id of a run; "" is the
 // unfinished one, else the newest. It writes nothing. The error is as that of [Rollback].
 func PreviewRollback(ctx context.Context, dst *Reader, run string, opt RollbackOptions) (*RollbackResult, error) {
-	r := rolling{at: dst, opt: opt}
+	r := rollbackOp{at: dst, opt: opt}
 	if err := r.read(ctx, run); err != nil {
 		return nil, err
 	}
@@ -94,9 +94,9 @@ func PreviewRollback(ctx context.Context, dst *Reader, run string, opt RollbackO
 // opt.Restored is not set, or is one of the errors of [Migrate]. The RollbackResult is what was done; it is nil if nothing was
 // written.
 func Rollback(ctx context.Context, dst *Writer, run string, opt RollbackOptions) (*RollbackResult, error) {
-	r := rolling{at: &dst.Reader, w: dst, opt: opt}
-	if r.opt.Say == nil {
-		r.opt.Say = func(string) {}
+	r := rollbackOp{at: &dst.Reader, w: dst, opt: opt}
+	if r.opt.Notify == nil {
+		r.opt.Notify = func(string) {}
 	}
 	err := r.read(ctx, run)
 	if r.src != nil {
@@ -115,8 +115,8 @@ func Rollback(ctx context.Context, dst *Writer, run string, opt RollbackOptions)
 			return nil, err
 		}
 	}
-	report(ctx, AwaitingTurn, 0, 0)
-	turn, err := apply.Lead(ctx, dst, r.owner, r.run().ACL, r.opt.Say)
+	report(ctx, PhaseAwaitingTurn, 0, 0)
+	turn, err := apply.Lead(ctx, dst, r.owner, r.run().ACL, r.opt.Notify)
 	if err != nil {
 		return nil, cancelled(err)
 	}
@@ -129,7 +129,7 @@ func Rollback(ctx context.Context, dst *Writer, run string, opt RollbackOptions)
 	if opt.Confirm != nil && undo.Ask != "" && undo.Ask != asked.Ask {
 		return nil, fmt.Errorf("%w: %s", ErrHoldsChanged, undo.Ask)
 	}
-	err = again(ctx, r.opt.Say, reread, func(ctx context.Context) (int, error) {
+	err = again(ctx, r.opt.Notify, reread, func(ctx context.Context) (int, error) {
 		steps, err := r.step(ctx, undo)
 		undo.Transactions += steps
 		return steps, err
@@ -140,8 +140,8 @@ func Rollback(ctx context.Context, dst *Writer, run string, opt RollbackOptions)
 	return undo, err
 }
 
-// rolling is one call of Rollback.
-type rolling struct {
+// rollbackOp is one call of Rollback.
+type rollbackOp struct {
 	at     *Reader
 	w      *Writer // nil for a preview
 	opt    RollbackOptions
@@ -151,10 +151,10 @@ type rolling struct {
 	index  int     // of the run
 }
 
-func (r *rolling) run() *ledger.Run { return &r.target.Ledger.Runs[r.index] }
+func (r *rollbackOp) run() *ledger.Run { return &r.target.Ledger.Runs[r.index] }
 
 // read reads both sides, and finds the run.
-func (r *rolling) read(ctx context.Context, id string) error {
+func (r *rollbackOp) read(ctx context.Context, id string) error {
 	r.target, r.src = nil, nil // two ledgers of a large queue need much memory
 	t, err := target.ReadWhole(ctx, r.at)
 	if err != nil {
@@ -193,7 +193,7 @@ func (r *rolling) read(ctx context.Context, id string) error {
 	return reasons.Join(why, checkOrigin(r.src, t, entries, r.opt.Decisions))
 }
 
-func (r *rolling) noRun(id string) error {
+func (r *rollbackOp) noRun(id string) error {
 	if !r.target.HasQueue() {
 		return fmt.Errorf("%w: nothing was migrated to it", ErrNoQueue)
 	}
@@ -204,7 +204,7 @@ func (r *rolling) noRun(id string) error {
 }
 
 // undo is what is known of a rollback before the jobs are read.
-func (r *rolling) undo() *RollbackResult {
+func (r *rollbackOp) undo() *RollbackResult {
 	undo := &RollbackResult{Run: r.run().ID, State: r.run().State, Released: []newqueue.QueueHold{}, Keeps: []RollbackItem{}, Forced: []RollbackItem{},
 		Undecided: []UndecidedRecord{}, AtWork: []RollbackItem{}, Record: r.run()}
 	for _, q := range newqueue.QueueHolds {
@@ -222,22 +222,22 @@ func (r *rolling) undo() *RollbackResult {
 }
 
 // looker reads the run's records and jobs, and decides about them.
-func (r *rolling) looker() *handover.Looker {
-	return &handover.Looker{T: r.target, Src: r.src, ReadJobs: true, Everywhere: r.opt.Force, Answers: r.opt.RecordIs, Vanished: r.opt.Vanished,
+func (r *rollbackOp) looker() *handover.CaseReader {
+	return &handover.CaseReader{T: r.target, Src: r.src, ReadJobs: true, Everywhere: r.opt.Force, Answers: r.opt.RecordIs, Vanished: r.opt.Vanished,
 		Decide: func(f handover.Facts, a handover.Answer) handover.Decision {
-			return handover.DecideBack(f, a, r.opt.Force)
+			return handover.DecideRollback(f, a, r.opt.Force)
 		}}
 }
 
 // entries are the run's records and jobs, the newest first.
-func (r *rolling) entries() []*ledger.Migrated {
+func (r *rollbackOp) entries() []*ledger.Migrated {
 	entries := slices.Collect(r.target.Ledger.OfRun(r.index))
 	slices.Reverse(entries)
 	return entries
 }
 
 // foretell reads the jobs, and finds what the rollback would do.
-func (r *rolling) foretell(ctx context.Context, undo *RollbackResult) error {
+func (r *rollbackOp) foretell(ctx context.Context, undo *RollbackResult) error {
 	done, total := 0, r.run().Created.Records()
 	keeps := map[string]bool{} // batches with jobs that stay
 	for e := range r.target.Ledger.All() {
@@ -248,7 +248,7 @@ func (r *rolling) foretell(ctx context.Context, undo *RollbackResult) error {
 		if err != nil {
 			return cancelled(err)
 		}
-		report(ctx, ReadingTarget, done, total)
+		report(ctx, PhaseReadingTarget, done, total)
 		done++
 		if c.Act == handover.Withdraw || c.Act == handover.GiveBack {
 			r.count(undo, &c)
@@ -270,12 +270,12 @@ func (r *rolling) foretell(ctx context.Context, undo *RollbackResult) error {
 }
 
 // forget empties the lists of what stays, before the jobs are looked at again.
-func (r *rolling) forget(undo *RollbackResult) {
+func (r *rollbackOp) forget(undo *RollbackResult) {
 	undo.Keeps, undo.Undecided, undo.AtWork, undo.Gone = []RollbackItem{}, []UndecidedRecord{}, []RollbackItem{}, 0
 }
 
 // count counts a job that goes.
-func (r *rolling) count(undo *RollbackResult, c *handover.Case) {
+func (r *rollbackOp) count(undo *RollbackResult, c *handover.Case) {
 	if znode.Within(c.Entry.Job, newqueue.AccessPath) {
 		undo.Removes.Access++
 	} else {
@@ -290,7 +290,7 @@ func (r *rolling) count(undo *RollbackResult, c *handover.Case) {
 }
 
 // stays notes a job that does not go.
-func (r *rolling) stays(undo *RollbackResult, c *handover.Case) {
+func (r *rollbackOp) stays(undo *RollbackResult, c *handover.Case) {
 	switch {
 	case c.Act == handover.Ask:
 		undo.Undecided = append(undo.Undecided, undecidedOf(c))
@@ -327,7 +327,7 @@ func actedOn(c *handover.Case) string {
 
 // step does the next part of the rollback: it holds the queues, passes records and jobs, or ends. steps is 0 after the
 // last part.
-func (r *rolling) step(ctx context.Context, undo *RollbackResult) (steps int, err error) {
+func (r *rollbackOp) step(ctx context.Context, undo *RollbackResult) (steps int, err error) {
 	run := r.run()
 	chain := apply.NewChain(r.w, *run, r.opt.Limits, nil)
 	if run.State != ledger.RollingBack || run.Owner != r.owner || !r.holds() {
@@ -341,7 +341,7 @@ func (r *rolling) step(ctx context.Context, undo *RollbackResult) (steps int, er
 }
 
 // holds reports whether the run is an owner of the holds of all queues.
-func (r *rolling) holds() bool {
+func (r *rollbackOp) holds() bool {
 	return !slices.ContainsFunc(newqueue.QueueHolds, func(q newqueue.QueueHold) bool {
 		h := r.target.Hold(q)
 		return h == nil || !h.Owners.Has(r.run().ID)
@@ -349,7 +349,7 @@ func (r *rolling) holds() bool {
 }
 
 // hold holds the queues, and notes in the run's record that it is being rolled back.
-func (r *rolling) hold(ctx context.Context, chain *apply.Chain) error {
+func (r *rollbackOp) hold(ctx context.Context, chain *apply.Chain) error {
 	run := r.run()
 	var ops []znode.Op
 	for _, path := range []string{newqueue.LocksPath, newqueue.QueueLocksPath} {
@@ -366,7 +366,7 @@ func (r *rolling) hold(ctx context.Context, chain *apply.Chain) error {
 
 // noteReleases notes in the run's record the queues that somebody released without mrtq,
 // because the rollback holds them again.
-func (r *rolling) noteReleases(next *ledger.Run) {
+func (r *rollbackOp) noteReleases(next *ledger.Run) {
 	if next.State == ledger.Running {
 		return
 	}
@@ -382,16 +382,16 @@ func (r *rolling) noteReleases(next *ledger.Run) {
 }
 
 // pass does for each record of the run what the table says.
-func (r *rolling) pass(ctx context.Context, chain *apply.Chain, undo *RollbackResult) error {
+func (r *rollbackOp) pass(ctx context.Context, chain *apply.Chain, undo *RollbackResult) error {
 	r.forget(undo)
 	entries := r.entries()
 	done := 0
-	report(ctx, Removing, 0, len(entries))
+	report(ctx, PhaseRemoving, 0, len(entries))
 	_, guards := holdAll(r.target, ledger.Owner{By: r.run().ID}, nil)
 	chain.Guard(guards...)
 	before := r.run().Removed.Batches
 	defer func() { undo.Removes.Batches += chain.Run().Removed.Batches - before }()
-	p := passing{w: r.w, t: r.target, run: r.index, chain: chain, look: r.looker(), save: r.opt.Save,
+	p := handoverPass{w: r.w, t: r.target, run: r.index, chain: chain, look: r.looker(), save: r.opt.Save,
 		seen: func(c *handover.Case) {
 			if c.Act == handover.Ask || c.Act == handover.Stay {
 				r.stays(undo, c)
@@ -402,7 +402,7 @@ func (r *rolling) pass(ctx context.Context, chain *apply.Chain, undo *RollbackRe
 				r.count(undo, c)
 			}
 			done++
-			report(ctx, Removing, done, len(entries))
+			report(ctx, PhaseRemoving, done, len(entries))
 		}}
 	if err := p.send(ctx, entries); err != nil {
 		return err
@@ -420,7 +420,7 @@ func (r *rolling) pass(ctx context.Context, chain *apply.Chain, undo *RollbackRe
 
 // end ends the rollback, if nothing is undecided, and nobody is in the middle of a job that stays. Jobs that stay wait for
 // [Release], because legacy workers can start now.
-func (r *rolling) end(ctx context.Context, chain *apply.Chain, undo *RollbackResult) error {
+func (r *rollbackOp) end(ctx context.Context, chain *apply.Chain, undo *RollbackResult) error {
 	var why error
 	if len(undo.Undecided) > 0 {
 		why = fmt.Errorf("%w: %s", ErrUndecided, undo.Undecided[0].Record)
@@ -455,7 +455,7 @@ func (r *rolling) end(ctx context.Context, chain *apply.Chain, undo *RollbackRes
 
 // stayed reports whether jobs of other runs stay, all of which were rolled back, so that legacy workers can start when this
 // rollback ends. A release had lifted their holds, and this rollback has them now.
-func (r *rolling) stayed(ctx context.Context) (bool, error) {
+func (r *rollbackOp) stayed(ctx context.Context) (bool, error) {
 	for i, run := range r.target.Ledger.Runs {
 		if i != r.index && run.State != ledger.RolledBack {
 			return false, nil

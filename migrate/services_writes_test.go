@@ -241,7 +241,7 @@ func TestServicesWrites(t *testing.T) {
 func (s *site) checkSays() string {
 	s.t.Helper()
 	l := value(merritt.Named("merritt", string(s.dialect)))(s)
-	r := value(l.Check(s.t.Context(), s.w.MarkUnreadable(), layout.Options{Looks: 8, Now: time.Now()}))(s)
+	r := value(l.Check(s.t.Context(), s.w.MarkUnreadable(), layout.Options{MaxReads: 8, Now: time.Now()}))(s)
 	var all []string
 	for _, f := range r.Findings {
 		switch {

@@ -91,7 +91,7 @@ func (s *Status) Undecided() (all []UndecidedRecord) {
 
 // ReadStatus reads where a migration stands, on both sides. It writes nothing. An error comes from reading.
 func ReadStatus(ctx context.Context, dst *Reader) (*Status, error) {
-	report(ctx, ReadingTarget, 0, 0)
+	report(ctx, PhaseReadingTarget, 0, 0)
 	s := &Status{Runs: []RunStatus{}, Abandoned: []string{}, Holds: []HoldStatus{}, Locks: []LockStatus{}, Legacy: []LegacyStatus{}}
 	t, err := target.Read(ctx, dst)
 	if err != nil {

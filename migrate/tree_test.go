@@ -66,7 +66,7 @@ func process(t *testing.T, q *client.Queue, bid, name string) error {
 	if err != nil {
 		return err
 	}
-	return errorOf(b.Process(t.Context(), client.NewJob{Configuration: newqueue.Configuration{BatchID: bid, ProfileName: "p", PayloadURL: name}, Priority: 5}))
+	return errorOf(b.Process(t.Context(), client.JobSpec{Configuration: newqueue.Configuration{BatchID: bid, ProfileName: "p", PayloadURL: name}, Priority: 5}))
 }
 
 // A migration leaves a live queue's jobs alone and continues after their ids. A rollback

@@ -22,7 +22,7 @@ type VerifyOptions struct {
 // it is. Verify writes nothing. The error wraps [ErrTwoEnsembles] if src is needed, [ErrDamaged] if it is not
 // known what was migrated, or comes from reading.
 func Verify(ctx context.Context, src *Source, dst *Reader, opt VerifyOptions) (*Verdict, error) {
-	report(ctx, ReadingTarget, 0, 0)
+	report(ctx, PhaseReadingTarget, 0, 0)
 	t, err := target.ReadWhole(ctx, dst)
 	if err != nil {
 		return nil, &TargetError{err}
@@ -45,7 +45,7 @@ func verifyTarget(ctx context.Context, src *Source, t *target.Target, opt Verify
 	if err != nil {
 		return nil, &TargetError{err}
 	}
-	options := verify.Options{Progress: func(done, total int) { report(ctx, Comparing, done, total) }}
+	options := verify.Options{Progress: func(done, total int) { report(ctx, PhaseComparing, done, total) }}
 	if opt.Quarantined != nil {
 		options.Quarantined = func(r Record) bool { return isKept(opt.Quarantined, r) }
 	}

@@ -136,10 +136,10 @@ func (d Dialect) LocalIDLocksPath() string {
 	return QueueLocksPath + "/localid"
 }
 
-// NoObject reports whether data is how the dialect writes an empty object without
+// IsEmptyObject reports whether data is how the dialect writes an empty object without
 // JSON. The client library writes no data for an empty object, and reads no data
 // as one (QueueItem.serialize and optJsonProperty).
-func (d Dialect) NoObject(data []byte) bool { return d == MrtZK && len(data) == 0 }
+func (d Dialect) IsEmptyObject(data []byte) bool { return d == MrtZK && len(data) == 0 }
 
 // StartNodes returns the znodes that exist before any batch or job, parents first.
 // According to the published design, a folder is created when it is needed. The

@@ -81,7 +81,7 @@ func scalar(key string, v *string) field { return as(key, v, Object.scalar) }
 func httpStatus(key string, v *string) field {
 	f := scalar(key, v)
 	f.value = func() any {
-		if n, err := ParseNumber([]byte(*v)); err == nil && string(Number(n)) == *v {
+		if n, err := ParseNumber([]byte(*v)); err == nil && string(FormatNumber(n)) == *v {
 			return json.Number(*v)
 		}
 		return *v

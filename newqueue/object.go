@@ -134,10 +134,10 @@ func JSONText(v any) string {
 	return string(b)
 }
 
-// Number formats a number as priority and space_needed hold it: in decimal.
-func Number(n int64) []byte { return strconv.AppendInt(nil, n, 10) }
+// FormatNumber formats a number as priority and space_needed hold it: in decimal.
+func FormatNumber(n int64) []byte { return strconv.AppendInt(nil, n, 10) }
 
-// ParseNumber parses a decimal number of digits only, as [Number] formats it. It
+// ParseNumber parses a decimal number of digits only, as [FormatNumber] formats it. It
 // refuses a sign, blanks, and numbers beyond 63 bits.
 func ParseNumber(data []byte) (int64, error) {
 	for _, c := range data {

@@ -100,5 +100,5 @@ func (s AccessState) Known() bool { return slices.Contains(accessNames, string(s
 // Success returns the state that a job gets when a worker succeeds in state s. It is
 // "" if a worker has nothing to do in that state.
 func Success(s JobState, d Dialect) JobState {
-	return JobState(states.Of(states.Job, string(d)).Success(string(s)))
+	return JobState(states.Transitions(states.Job, string(d)).Success(string(s)))
 }

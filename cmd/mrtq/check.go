@@ -159,9 +159,9 @@ func (c *checkCmd) check(ctx context.Context, a *app, l *layout.Map, tree *migra
 	}
 	show, finish := a.Progress("checking", "znodes")
 	defer finish()
-	opt := layout.Options{Most: screen.MostRows, Progress: func(n int) { show(n, 0) }}
+	opt := layout.Options{MaxFindings: screen.MostRows, Progress: func(n int) { show(n, 0) }}
 	if p.isServer() {
-		opt.Looks, opt.Now = mostReads, time.Now()
+		opt.MaxReads, opt.Now = mostReads, time.Now()
 	}
 	return l.Check(ctx, tree, opt)
 }

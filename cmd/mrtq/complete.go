@@ -42,7 +42,7 @@ func (c *completeCmd) run(ctx context.Context, a *app, args []string) error {
 	if err != nil {
 		return err
 	}
-	opt := migrate.CompleteOptions{Limits: migrate.Limits{Ops: a.conn.MaxRate}, Say: func(text string) { a.Say("%s", text) }}
+	opt := migrate.CompleteOptions{Limits: migrate.TransactionLimits{Ops: a.conn.MaxRate}, Notify: func(text string) { a.Say("%s", text) }}
 	if !c.yes {
 		opt.Confirm = func(out *migrate.CompleteResult) error {
 			return a.askToGoOn(ctx, fmt.Sprintf("the kept bytes of %s would be removed, and a rollback would no longer be possible", screen.Count(out.Removes, "record", "records")))

@@ -131,7 +131,7 @@ func (c *migrateCmd) sides(a *app, args []string) (pair, error) {
 
 // carryOut migrates. If no source was given, s gets that of the run that it finishes. The result is nil if nothing was read.
 func (c *migrateCmd) carryOut(ctx context.Context, a *app, s *pair) (res *migrate.MigrateResult, err error) {
-	opt := migrate.MigrateOptions{Approved: c.saved, Limits: migrate.Limits{Ops: a.conn.MaxRate}, Say: func(text string) { a.Say("%s", text) }}
+	opt := migrate.MigrateOptions{Approved: c.saved, Limits: migrate.TransactionLimits{Ops: a.conn.MaxRate}, Notify: func(text string) { a.Say("%s", text) }}
 	if opt.PlanOptions, err = c.options(*s); err != nil {
 		return nil, err
 	}

@@ -68,7 +68,7 @@ func (c *releaseCmd) run(ctx context.Context, a *app, args []string) error {
 		return err
 	}
 	opt := migrate.ReleaseOptions{Collections: c.collections, Others: c.others, WorkersStopped: c.workersStopped,
-		LedgerDamaged: c.ledgerDamaged, Restored: c.restored, Limits: migrate.Limits{Ops: a.conn.MaxRate}, Say: func(text string) { a.Say("%s", text) }}
+		LedgerDamaged: c.ledgerDamaged, Restored: c.restored, Limits: migrate.TransactionLimits{Ops: a.conn.MaxRate}, Notify: func(text string) { a.Say("%s", text) }}
 	if c.workersStopped < 0 {
 		return exit.Usagef("--workers-stopped %d: expected 0 or more", c.workersStopped)
 	}

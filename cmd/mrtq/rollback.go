@@ -81,8 +81,8 @@ func (c *rollbackCmd) main(ctx context.Context, a *app, given []string) error {
 
 // rollBack rolls back, or with --dry-run says what that would do.
 func (c *rollbackCmd) rollBack(ctx context.Context, a *app, s pair) (undo *migrate.RollbackResult, err error) {
-	opt := migrate.RollbackOptions{Force: c.force, Restored: c.restored, Limits: migrate.Limits{Ops: a.conn.MaxRate},
-		Say: func(text string) { a.Say("%s", text) }}
+	opt := migrate.RollbackOptions{Force: c.force, Restored: c.restored, Limits: migrate.TransactionLimits{Ops: a.conn.MaxRate},
+		Notify: func(text string) { a.Say("%s", text) }}
 	if !c.yes {
 		opt.Confirm = func(u *migrate.RollbackResult) error { return c.confirm(ctx, a, u) }
 	}

@@ -53,8 +53,8 @@ type Options struct {
 	// Libraries are the implementations that are judged, by the roles that they play. A role that has none is
 	// mrtq's own, newqueue/client. With any, a run need not cover all rows to pass.
 	Libraries map[library.Role]library.Library
-	// Known are the scenarios that are expected to fail: see [ParseKnown]. A run passes if exactly these fail.
-	Known []Known
+	// KnownFailures are the scenarios that are expected to fail: see [ParseKnownFailures]. A run passes if exactly these fail.
+	KnownFailures []KnownFailure
 
 	judged []godog.Feature // like Features, but the run must cover all rows
 	extra  func(*world, runner.Step)
@@ -68,9 +68,9 @@ type Report struct {
 	Scenarios, Failed int
 	// NotOffered counts the scenarios that need what the code under test has nothing for. They neither passed nor
 	// failed. Known counts the failed ones that are expected to.
-	NotOffered, Known int
-	// Lacks counts the scenarios that are not offered, by the verb that the code under test has nothing for.
-	Lacks map[string]int
+	NotOffered, KnownFailures int
+	// NotOfferedByVerb counts the scenarios that are not offered, by the verb that the code under test has nothing for.
+	NotOfferedByVerb map[string]int
 	// Coverage has every row of every dialect in Options, in the order of the
 	// published design.
 	Coverage []Row
@@ -132,7 +132,7 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 	for _, role := range library.Roles {
 		if s.libraries[role] = own; opt.Libraries[role] != nil {
 			s.libraries[role] = opt.Libraries[role]
-			able := s.libraries[role].Able()
+			able := s.libraries[role].Capabilities()
 			s.ownClocks, s.lenient = s.ownClocks || !able.Clock, s.lenient || !able.Strict
 		}
 	}
@@ -214,20 +214,20 @@ func (s *suite) report(problems []string) *Report {
 	slices.SortStableFunc(s.ran, func(a, b scenario) int {
 		return slices.Index(s.opt.Dialects, a.dialect) - slices.Index(s.opt.Dialects, b.dialect)
 	})
-	r := &Report{Lacks: map[string]int{}, Subset: s.opt.Tags != "" || s.opt.Features != nil || s.opt.Libraries != nil}
+	r := &Report{NotOfferedByVerb: map[string]int{}, Subset: s.opt.Tags != "" || s.opt.Features != nil || s.opt.Libraries != nil}
 	var ran []scenario
 	for _, sc := range s.ran {
 		if sc.Lacks != "" {
 			r.NotOffered++
-			r.Lacks[sc.Lacks]++
+			r.NotOfferedByVerb[sc.Lacks]++
 			continue
 		}
 		ran = append(ran, sc)
 		r.Scenarios++
 		switch {
-		case sc.Failed != nil && isKnown(s.opt.Known, sc):
+		case sc.Failed != nil && isKnown(s.opt.KnownFailures, sc):
 			r.Failed++
-			r.Known++
+			r.KnownFailures++
 		case sc.Failed != nil:
 			r.Failed++
 			why := oneLine.Replace(sc.Failed.Error())
@@ -237,7 +237,7 @@ func (s *suite) report(problems []string) *Report {
 			return slices.ContainsFunc(s.rows, func(row *Row) bool { return row.Dialect == sc.dialect && is(row) })
 		}
 		for _, step := range sc.saw.steps {
-			if !isKnown(s.opt.Known, sc) && !has(func(row *Row) bool { return row.transition && row.What == step.String() }) {
+			if !isKnown(s.opt.KnownFailures, sc) && !has(func(row *Row) bool { return row.transition && row.What == step.String() }) {
 				r.Problems = append(r.Problems, fmt.Sprintf("undocumented: %s, seen in the scenario %v", step, sc))
 			}
 		}
@@ -250,7 +250,7 @@ func (s *suite) report(problems []string) *Report {
 	if r.Scenarios == 0 && r.NotOffered > 0 {
 		r.Problems = append(r.Problems, "no scenario is offered, so nothing was judged")
 	}
-	r.Problems = append(r.Problems, judge(s.opt.Known, ran, s.opt.Tags == "")...)
+	r.Problems = append(r.Problems, judge(s.opt.KnownFailures, ran, s.opt.Tags == "")...)
 	r.Problems = append(r.Problems, problems...)
 	for _, row := range s.rows {
 		row.judge(ran)

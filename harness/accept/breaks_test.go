@@ -20,10 +20,10 @@ import (
 func TestEveryRowCounts(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		for _, e := range states.Entities {
-			for i, row := range states.Of(e, string(d)) {
+			for i, row := range states.Transitions(e, string(d)) {
 				t.Run(fmt.Sprintf("%s/%s", d, row.ID), func(t *testing.T) {
 					t.Parallel()
-					table := slices.Delete(states.Of(e, string(d)), i, i+1)
+					table := slices.Delete(states.Transitions(e, string(d)), i, i+1)
 					mustFail(t, row.ID, "", Options{
 						Dialects: []newqueue.Dialect{d}, queue: []client.Option{client.WithTable(e, table)},
 					})
@@ -40,11 +40,11 @@ func TestEveryIllegalPairCounts(t *testing.T) {
 		for _, e := range states.Entities {
 			t.Run(fmt.Sprintf("%s/%s", d, e), func(t *testing.T) {
 				t.Parallel()
-				table := states.Of(e, string(d))
+				table := states.Transitions(e, string(d))
 				for i, p := range notJoined(e, d) {
 					table = append(table, states.Transition{
-						ID: fmt.Sprintf("X%d", i), From: p.from, To: p.to, Who: states.Admin, Nodes: states.NodesStay,
-						LastSuccess: states.LSSSame, Retry: states.RetrySame, QueueEntry: states.PlaceStays, BatchEntry: states.PlaceStays,
+						ID: fmt.Sprintf("X%d", i), From: p.from, To: p.to, Who: states.Admin, Nodes: states.NodesKept,
+						LastSuccess: states.LSSSame, Retry: states.RetrySame, QueueEntry: states.EntryKept, BatchEntry: states.EntryKept,
 					})
 				}
 				r, err := Run(t.Context(), Options{
@@ -72,7 +72,7 @@ var columns = map[string]func(*states.Transition) (broken bool){
 		} else {
 			t.LastSuccess = states.LSSLeft
 		}
-		return t.Nodes == states.NodesStay || t.Nodes == states.NodesNew
+		return t.Nodes == states.NodesKept || t.Nodes == states.NodesCreated
 	},
 	// A failure and a resume write more than what was there before.
 	"step before": func(t *states.Transition) bool {
@@ -83,7 +83,7 @@ var columns = map[string]func(*states.Transition) (broken bool){
 		return was == states.LSSBefore
 	},
 	"retry": func(t *states.Transition) bool {
-		if t.Nodes != states.NodesStay {
+		if t.Nodes != states.NodesKept {
 			return false
 		}
 		if t.Retry == states.RetryNext {
@@ -94,13 +94,13 @@ var columns = map[string]func(*states.Transition) (broken bool){
 		return true
 	},
 	"queue entry": func(t *states.Transition) bool {
-		t.QueueEntry = states.PlaceStays
+		t.QueueEntry = states.EntryKept
 		return true
 	},
 	"batch entry": func(t *states.Transition) bool {
 		was := t.BatchEntry
-		t.BatchEntry = states.PlaceStays
-		return was != states.PlaceStays
+		t.BatchEntry = states.EntryKept
+		return was != states.EntryKept
 	},
 }
 
@@ -111,7 +111,7 @@ func TestEveryColumnCounts(t *testing.T) {
 		for name, breaks := range columns {
 			t.Run(fmt.Sprintf("%s/%s", d, name), func(t *testing.T) {
 				t.Parallel()
-				table := states.Of(states.Job, string(d))
+				table := states.Transitions(states.Job, string(d))
 				want := map[string]Result{}
 				var tags []string
 				for i := range table {

@@ -69,7 +69,7 @@ var others = []struct{ id, what, at string }{
 func coverage(d newqueue.Dialect) []*Row {
 	var rows []*Row
 	for _, e := range states.Entities {
-		for _, t := range states.Of(e, string(d)) {
+		for _, t := range states.Transitions(e, string(d)) {
 			rows = append(rows, &Row{ID: t.ID, Dialect: d, transition: true, What: Step{e, t.From, t.To}.String()})
 		}
 	}

@@ -17,7 +17,7 @@ type pair struct{ from, to string }
 // step is documented. A state and itself are a pair, too, about which the published design says nothing: newqueue
 // refuses it.
 func illegal(e states.Entity, d newqueue.Dialect) string {
-	noun, table := nounOf(e), states.Of(e, string(d))
+	noun, table := nounOf(e), states.Transitions(e, string(d))
 	var b strings.Builder
 	fmt.Fprintf(&b, `Feature: What a %s can't do
   If there is no transition between two states, the step is refused. The error says
@@ -51,7 +51,7 @@ func notJoined(e states.Entity, d newqueue.Dialect) []pair {
 	all := states.States(e, string(d))
 	for _, from := range all {
 		for _, to := range all {
-			if _, joined := states.Of(e, string(d)).Find(from, to); !joined {
+			if _, joined := states.Transitions(e, string(d)).Find(from, to); !joined {
 				pairs = append(pairs, pair{from, to})
 			}
 		}

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// Known is a scenario that is expected to fail, as a line of a list of known deviations has it.
-type Known struct {
+// KnownFailure is a scenario that is expected to fail, as a line of a list of known deviations has it.
+type KnownFailure struct {
 	Row, Scenario, Reason string
 	line                  int
 }
 
-// ParseKnown reads a list of known deviations: a line for each scenario that is expected to fail, with the ids of its
+// ParseKnownFailures reads a list of known deviations: a line for each scenario that is expected to fail, with the ids of its
 // rows (- if it has none), its name and the reason, separated by " | ". It skips empty lines and those that begin with #.
-func ParseKnown(r io.Reader) (all []Known, err error) {
+func ParseKnownFailures(r io.Reader) (all []KnownFailure, err error) {
 	lines := bufio.NewScanner(r)
 	for n := 1; lines.Scan(); n++ {
 		line := strings.TrimSpace(lines.Text())
@@ -27,14 +27,14 @@ func ParseKnown(r io.Reader) (all []Known, err error) {
 		if len(parts) < 3 || parts[1] == "" || parts[2] == "" {
 			return nil, fmt.Errorf("line %d: found %.80q, expected a row, a scenario and a reason: J16 | An administrator resumes a failed job | writes Failed", n, line)
 		}
-		all = append(all, Known{parts[0], parts[1], parts[2], n})
+		all = append(all, KnownFailure{parts[0], parts[1], parts[2], n})
 	}
 	return all, lines.Err()
 }
 
 // judge says of each known deviation whether it is one no more. A run that was not of all scenarios may
 // have left it out.
-func judge(known []Known, ran []scenario, all bool) (problems []string) {
+func judge(known []KnownFailure, ran []scenario, all bool) (problems []string) {
 	for _, k := range known {
 		var has, failed bool
 		for _, sc := range ran {
@@ -53,12 +53,12 @@ func judge(known []Known, ran []scenario, all bool) (problems []string) {
 }
 
 // isKnown reports whether a scenario is in a list of known deviations.
-func isKnown(known []Known, sc scenario) bool {
-	return slices.ContainsFunc(known, func(k Known) bool { return k.is(sc) })
+func isKnown(known []KnownFailure, sc scenario) bool {
+	return slices.ContainsFunc(known, func(k KnownFailure) bool { return k.is(sc) })
 }
 
 // is reports whether a scenario is one that is meant. Scenarios of several rows may have its name, so the rows count, too.
-func (k Known) is(sc scenario) bool {
+func (k KnownFailure) is(sc scenario) bool {
 	return k.Scenario == sc.Name && (k.Row == "-" || slices.ContainsFunc(strings.Split(k.Row, ","), func(row string) bool {
 		return slices.Contains(sc.Tags, "@"+strings.TrimSpace(row))
 	}))

@@ -20,7 +20,7 @@ func TestMrtZKDriver(t *testing.T) {
 		t.Skip("no driver of mrt-zk, whose jar is not in Debian: build it with harness/drivers/mrt-zk/build.sh, and set " + mrtZKDriver + " to the command that this prints")
 	}
 	opt := drivenBy(t, command, newqueue.MrtZK)
-	opt.Known = knownOfMrtZK(t)
+	opt.KnownFailures = knownOfMrtZK(t)
 	r, err := Run(t.Context(), opt)
 	if err != nil || r.Scenarios < 400 || r.NotOffered > 20 {
 		t.Fatalf("%+v, %v", r, err)
@@ -63,14 +63,14 @@ func TestMrtZKKnown(t *testing.T) {
 	}
 }
 
-func knownOfMrtZK(t *testing.T) []Known {
+func knownOfMrtZK(t *testing.T) []KnownFailure {
 	t.Helper()
 	file, err := os.Open("../drivers/mrt-zk/mrt-zk.known")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	known, err := ParseKnown(file)
+	known, err := ParseKnownFailures(file)
 	if err != nil || len(known) == 0 {
 		t.Fatalf("%d known deviations, %v", len(known), err)
 	}

@@ -57,7 +57,7 @@ func (s spelling) usualLSS(state string) string {
 
 // chain returns a job's states in order, if every step succeeds.
 func (s spelling) chain() []string {
-	table, chain := states.Of(states.Job, string(s.dialect)), []string{states.Pending}
+	table, chain := states.Transitions(states.Job, string(s.dialect)), []string{states.Pending}
 	for next := table.Success(states.Pending); next != ""; next = table.Success(next) {
 		chain = append(chain, next)
 	}

@@ -343,7 +343,7 @@ func (w *world) foldersAreThere(below, names string) error {
 }
 
 // refusals has the kind of refusal for each reason that a Then can give.
-var refusals = map[string]library.Kind{
+var refusals = map[string]library.RefusalKind{
 	"the lock is already held":                        library.Locked,
 	"only the worker that holds the lock may do this": library.NotLocked,
 	"the caller does not hold that lock":              library.NotLocked,
@@ -372,7 +372,7 @@ func (w *world) isRefused(why string) error {
 
 // refusedAs is the refusal of the last act, which must be of a kind. Of an implementation that gives no reasons, any
 // kind counts.
-func (w *world) refusedAs(want library.Kind) (*library.Refusal, error) {
+func (w *world) refusedAs(want library.RefusalKind) (*library.Refusal, error) {
 	w.last.judged = true
 	var refused *library.Refusal
 	switch {

@@ -65,14 +65,14 @@ const actTimeout = 35 * time.Second
 // actor is a worker, an administrator or another client of the code under test.
 type actor struct {
 	library.Session
-	able library.Able
+	able library.Capabilities
 	has  string // the path of what it acquired last
 }
 
 // outcome is what the code under test has answered, for a Then to check.
 type outcome struct {
 	library.Answer
-	able   library.Able // who has answered
+	able   library.Capabilities // who has answered
 	err    error
 	judged bool // a Then has checked the error
 	fired  int  // how often the watch did
@@ -134,7 +134,7 @@ func (w *world) actor(name string) (*actor, error) {
 	if err != nil {
 		return nil, w.stopIfLost(err)
 	}
-	a := &actor{Session: s, able: l.Able()}
+	a := &actor{Session: s, able: l.Capabilities()}
 	w.actors[name] = a
 	return a, nil
 }
@@ -241,7 +241,7 @@ func (w *world) look() error {
 	if err := w.flush(); err != nil {
 		return err
 	}
-	reader := w.suite.observer.reader.At(w.root)
+	reader := w.suite.observer.reader.WithChroot(w.root)
 	if err := reader.Sync(w.ctx); err != nil {
 		return w.stopIfLost(err)
 	}

@@ -86,7 +86,7 @@ func (t *Turn) acquired(err error) bool {
 	var bad *client.NodeError
 	if errors.As(err, &bad) {
 		t.trouble(services.NotFound, bad.Path, err)
-	} else if err != nil && !errors.Is(err, client.ErrNone) && !errors.Is(err, client.ErrHeld) {
+	} else if err != nil && !errors.Is(err, client.ErrNoneAvailable) && !errors.Is(err, client.ErrHeld) {
 		t.must(err)
 	}
 	return err == nil

@@ -28,7 +28,7 @@ var (
 // steps returns the states of an entity in dialect mrt-zk, and those that may follow.
 func steps(e states.Entity) map[string][]string {
 	all := map[string][]string{}
-	table := states.Of(e, string(newqueue.MrtZK))
+	table := states.Transitions(e, string(newqueue.MrtZK))
 	for _, from := range states.All(e) {
 		all[javaName(from)] = nil
 		for _, t := range table.From(from) {

@@ -77,7 +77,7 @@ func (e *ensemble) fill() {
 
 // operator opens a session.
 func (e *ensemble) operator() *migrate.Writer {
-	w, err := zkconn.OpenWriter(e.ctx, zkconn.Config{Address: zkconn.Address{Servers: strings.Split(e.server.Address(), ",")}, GiveUp: time.Minute})
+	w, err := zkconn.OpenWriter(e.ctx, zkconn.Config{Address: zkconn.Address{Servers: strings.Split(e.server.Address(), ",")}, GiveUpAfter: time.Minute})
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -214,10 +214,10 @@ func TestThreeServers(t *testing.T) {
 		legacy  int // how often it is in the legacy queue
 	}
 	for _, c := range first(
-		interrupted{"migrate", nil, migrate.Sending, 1, 1},
-		interrupted{"rollback", []string{"migrate"}, migrate.Removing, 0, 1},
-		interrupted{"rollback", []string{"migrate", "release"}, migrate.Removing, 0, 1},
-		interrupted{"release", []string{"migrate"}, migrate.HandingOver, 1, 0},
+		interrupted{"migrate", nil, migrate.PhaseSending, 1, 1},
+		interrupted{"rollback", []string{"migrate"}, migrate.PhaseRemoving, 0, 1},
+		interrupted{"rollback", []string{"migrate", "release"}, migrate.PhaseRemoving, 0, 1},
+		interrupted{"release", []string{"migrate"}, migrate.PhaseHandingOver, 1, 0},
 	) {
 		for _, f := range first(failures...) {
 			e.clean()

@@ -68,8 +68,8 @@ func recorded(t *testing.T, d newqueue.Dialect, n night) *recording {
 		go func() { done <- e.command(e.ctx, o, n.command) }()
 		before := e.moment()
 		for over := false; !over; {
-			met := hold.Met()
-			if !e.await(func() bool { return hold.Met() > met || len(done) > 0 }) {
+			met := hold.Matched()
+			if !e.await(func() bool { return hold.Matched() > met || len(done) > 0 }) {
 				e.failf("a command hangs", "%s", n.command)
 			}
 			over = len(done) > 0
@@ -77,7 +77,7 @@ func recorded(t *testing.T, d newqueue.Dialect, n night) *recording {
 			if diff := differ(before.tree, now.tree); len(diff) > 0 {
 				last := len(r.requests) - 1
 				if !over {
-					last -= hold.Met() - met
+					last -= hold.Matched() - met
 				}
 				r.moments, r.changes, r.changeAt = append(r.moments, before), append(r.changes, diff), append(r.changeAt, last)
 				for i := last + 1; i < len(r.requests); i++ {

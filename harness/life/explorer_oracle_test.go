@@ -147,7 +147,7 @@ func (e *explored) command(ctx context.Context, o *operator, what string) (out o
 	ctx, cancel := context.WithTimeout(ctx, time.Hour)
 	defer cancel()
 	decisions := migrate.Decisions{RecordIs: e.words.answers, Vanished: e.words.vanished, Save: func([]znode.Node) error { return nil }}
-	jobs, records := migrate.Limits{Ops: 40}, migrate.Limits{Ops: 12}
+	jobs, records := migrate.TransactionLimits{Ops: 40}, migrate.TransactionLimits{Ops: 12}
 	ingest := []newqueue.QueueHold{newqueue.HoldIngest}
 	switch what {
 	case "migrate", "migrate --again all":

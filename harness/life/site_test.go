@@ -111,7 +111,7 @@ func (s *site) create(path string, data []byte, flags int32) string {
 
 // open opens a session of mrtq's own client.
 func (s *site) open(dial func(context.Context) (net.Conn, error)) *migrate.Writer {
-	w := value(zkconn.OpenWriter(s.ctx, zkconn.Config{Address: zkconn.Address{Servers: []string{"private:0"}}, Dial: dial, GiveUp: time.Second}))
+	w := value(zkconn.OpenWriter(s.ctx, zkconn.Config{Address: zkconn.Address{Servers: []string{"private:0"}}, Dial: dial, GiveUpAfter: time.Second}))
 	s.later(w.Close)
 	return w
 }
@@ -172,7 +172,7 @@ func (s *site) leads(o *operator) bool {
 // cut is a change of an operator that fails.
 type cut struct {
 	changes atomic.Int32 // so far
-	faults  []*minizk.Injected
+	faults  []*minizk.Injection
 }
 
 func (c *cut) fired() int { return c.faults[0].Fired() }
@@ -193,7 +193,7 @@ func (s *site) cut(o *operator, change int, after, kill bool) *cut {
 	}
 	c := &cut{}
 	c.faults = append(c.faults, s.zk.Inject(minizk.Fault{On: func(op minizk.Op) bool {
-		return o.ids[op.Session] && op.Changes && c.changes.Add(1) == int32(change)
+		return o.ids[op.Session] && op.Write && c.changes.Add(1) == int32(change)
 	}, Do: do}))
 	if kill {
 		o.kill = c

@@ -12,7 +12,7 @@ type Op struct {
 	Code    jute.OpCode
 	Path    string   // "" for a multi and a multiRead
 	Paths   []string // for these: the path of each of their operations, in order
-	Changes bool     // whether it could change the tree
+	Write   bool     // whether it could change the tree
 }
 
 // Fault says which operation goes wrong, and how. The handshake that opens or resumes a session is
@@ -29,7 +29,7 @@ type Fault struct {
 }
 
 // Action is what happens to an operation. With the zero value the operation is done as usual: use
-// it to count operations with Injected.Met.
+// it to count operations with Injection.Matched.
 type Action struct {
 	kind actionKind
 	code jute.Code
@@ -63,8 +63,8 @@ func Refuse(code jute.Code) Action { return Action{kind: refuse, code: code} }
 // timer do that.
 func Hold(gate <-chan struct{}) Action { return Action{kind: hold, gate: gate} }
 
-// Changing selects the operations that could change the tree.
-func Changing(o Op) bool { return o.Changes }
+// IsWrite selects the operations that could change the tree.
+func IsWrite(o Op) bool { return o.Write }
 
 // OnOp selects operations of the given kinds.
 func OnOp(codes ...jute.OpCode) func(Op) bool {
@@ -76,8 +76,8 @@ func OnPath(path string) func(Op) bool {
 	return func(o Op) bool { return o.Path == path || slices.Contains(o.Paths, path) }
 }
 
-// Injected is a fault that a server has: what Inject returns.
-type Injected struct {
+// Injection is a fault that a server has: what Inject returns.
+type Injection struct {
 	s     *Server
 	fault Fault
 	met   int // operations that On selected; guarded by Server.mu
@@ -85,34 +85,34 @@ type Injected struct {
 }
 
 // faultList is in the order of injection. Server.mu guards it.
-type faultList []*Injected
+type faultList []*Injection
 
 // Inject adds a fault, which acts until Remove. If several faults select the same operation, all
 // of them count it as met. If several of them should act on it, only the first injected does.
-func (s *Server) Inject(f Fault) *Injected {
+func (s *Server) Inject(f Fault) *Injection {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	in := &Injected{s: s, fault: f}
+	in := &Injection{s: s, fault: f}
 	s.faults = append(s.faults, in)
 	return in
 }
 
 // Remove ends the fault. If it holds an operation already, that operation keeps waiting.
-func (in *Injected) Remove() {
+func (in *Injection) Remove() {
 	in.s.mu.Lock()
 	defer in.s.mu.Unlock()
-	in.s.faults = slices.DeleteFunc(slices.Clone(in.s.faults), func(o *Injected) bool { return o == in })
+	in.s.faults = slices.DeleteFunc(slices.Clone(in.s.faults), func(o *Injection) bool { return o == in })
 }
 
-// Met returns how many operations the fault's condition has selected.
-func (in *Injected) Met() int {
+// Matched returns how many operations the fault's condition has selected.
+func (in *Injection) Matched() int {
 	in.s.mu.Lock()
 	defer in.s.mu.Unlock()
 	return in.met
 }
 
 // Fired returns how many times the fault has acted.
-func (in *Injected) Fired() int {
+func (in *Injection) Fired() int {
 	in.s.mu.Lock()
 	defer in.s.mu.Unlock()
 	return in.fired
@@ -146,7 +146,7 @@ func (l faultList) match(r *request) Action {
 }
 
 func (r *request) operation() Op {
-	op := Op{Code: r.Op, Path: r.Path, Changes: r.Op.Changes() && r.Op != jute.OpCloseSession}
+	op := Op{Code: r.Op, Path: r.Path, Write: r.Op.Changes() && r.Op != jute.OpCloseSession}
 	if r.c.session != nil {
 		op.Session = r.c.session.id
 	}

@@ -18,7 +18,7 @@ func TestCutBeforeAndAfter(t *testing.T) {
 		for n := 1; n <= 4; n++ {
 			t.Run(fmt.Sprint(c.name, n), func(t *testing.T) {
 				s := run(t, minizk.Options{})
-				fault := s.Inject(minizk.Fault{On: minizk.Changing, Nth: n, Do: c.do})
+				fault := s.Inject(minizk.Fault{On: minizk.IsWrite, Nth: n, Do: c.do})
 				conn := raw(t, s)
 				for i := 1; i <= 4; i++ {
 					code := do(t, conn, newNode(fmt.Sprint("/n", i), "x", 0))
@@ -32,8 +32,8 @@ func TestCutBeforeAndAfter(t *testing.T) {
 						t.Errorf("node %d exists: %v", i, exists)
 					}
 				}
-				if fault.Fired() != 1 || fault.Met() != 4 {
-					t.Errorf("fired %d of %d, want 1 of 4", fault.Fired(), fault.Met())
+				if fault.Fired() != 1 || fault.Matched() != 4 {
+					t.Errorf("fired %d of %d, want 1 of 4", fault.Fired(), fault.Matched())
 				}
 			})
 		}
@@ -96,8 +96,8 @@ func TestRefuse(t *testing.T) {
 	in.Remove()
 	in.Remove()
 	want(t, "after Remove", do(t, c, newNode("/d", "", 0)), jute.OK)
-	if in.Met() != 3 {
-		t.Errorf("met %d, want 3", in.Met())
+	if in.Matched() != 3 {
+		t.Errorf("met %d, want 3", in.Matched())
 	}
 }
 
@@ -117,7 +117,7 @@ func TestFaultsSeeTheSessionAndThePaths(t *testing.T) {
 	do(t, a, opRead(jute.OpGetData, "/c"))
 	got := fmt.Sprintf("%+v", seen)
 	id := fmt.Sprint(a.Session.SessionID)
-	wanted := "[{Session:" + id + " Code:create Path:/a Paths:[] Changes:true} {Session:" + id + " Code:multi Path: Paths:[/c /a] Changes:true} {Session:" + id + " Code:getData Path:/c Paths:[] Changes:false}]"
+	wanted := "[{Session:" + id + " Code:create Path:/a Paths:[] Write:true} {Session:" + id + " Code:multi Path: Paths:[/c /a] Write:true} {Session:" + id + " Code:getData Path:/c Paths:[] Write:false}]"
 	if got != wanted {
 		t.Errorf("saw\n%s\nwant\n%s", got, wanted)
 	}

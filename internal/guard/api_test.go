@@ -17,21 +17,21 @@ import (
 // public are the packages that programs outside of this module may import.
 var public = []string{"mrtq/legacy", "mrtq/newqueue", "mrtq/newqueue/client", "mrtq/newqueue/states", "mrtq/migrate", "mrtq/harness", "mrtq/harness/minizk"}
 
-// nameless are types of internal packages that programs outside can use and not name.
-var nameless = map[string]string{
-	"mrtq/migrate/internal/plan.Item":        "read only: the items of Finding.Items",
-	"mrtq/migrate/internal/plan.Batch":       "read only: the batches of a Plan",
-	"mrtq/migrate/internal/plan.Notes":       "read only: the notes of a Plan",
-	"mrtq/migrate/internal/ledger.Owners":    "read only: the owners of a HoldStatus",
-	"mrtq/migrate/internal/verify.Accounted": "read only: the records of a Verdict",
-	"mrtq/migrate/internal/plan.Settings":    "read only: the settings of a Plan",
-	"mrtq/migrate/internal/source.Node":      "read only: the legacy queue nodes of a Source",
-	"mrtq/migrate/internal/source.Lock":      "read only: the locks of a Source",
-	"mrtq/migrate/internal/ledger.Hash":      "read and printed only: String gives it in hexadecimal",
-	"mrtq/migrate/internal/ledger.Release":   "read only: the items of Run.Releases",
-	"mrtq/internal/zkconn.Address":           "OpenSide sets it",
-	"mrtq/internal/zkconn.Limit":             "migrate lacks a name for it",
-	"mrtq/internal/ztree.Tree":               "StartWith takes it from mrtq, which loads a large dump once; programs outside call Load",
+// unnameable are types of internal packages that programs outside can use and not name.
+var unnameable = map[string]string{
+	"mrtq/migrate/internal/plan.FindingItem":    "read only: the items of Finding.Items",
+	"mrtq/migrate/internal/plan.Batch":          "read only: the batches of a Plan",
+	"mrtq/migrate/internal/plan.Notes":          "read only: the notes of a Plan",
+	"mrtq/migrate/internal/ledger.Owners":       "read only: the owners of a HoldStatus",
+	"mrtq/migrate/internal/verify.RecordCounts": "read only: the records of a Verdict",
+	"mrtq/migrate/internal/plan.Settings":       "read only: the settings of a Plan",
+	"mrtq/migrate/internal/source.Node":         "read only: the legacy queue nodes of a Source",
+	"mrtq/migrate/internal/source.Lock":         "read only: the locks of a Source",
+	"mrtq/migrate/internal/ledger.Hash":         "read and printed only: String gives it in hexadecimal",
+	"mrtq/migrate/internal/ledger.Release":      "read only: the items of Run.Releases",
+	"mrtq/internal/zkconn.Address":              "OpenSide sets it",
+	"mrtq/internal/zkconn.Limiter":              "migrate lacks a name for it",
+	"mrtq/internal/ztree.Tree":                  "StartWith takes it from mrtq, which loads a large dump once; programs outside call Load",
 }
 
 // TestPublicAPINamesNoInternalType: a program outside can name every type that a
@@ -60,9 +60,9 @@ func TestPublicAPINamesNoInternalType(t *testing.T) {
 			}
 		}
 	}
-	for name := range nameless {
+	for name := range unnameable {
 		if !a.met[name] {
-			t.Errorf("no public package uses %s, or it has an alias now: remove it from nameless", name)
+			t.Errorf("no public package uses %s, or it has an alias now: remove it from unnameable", name)
 		}
 	}
 	if len(a.seen) < 100 {
@@ -75,7 +75,7 @@ type api struct {
 	t     *testing.T
 	named map[*types.TypeName]bool // types of internal packages that an alias names
 	seen  map[types.Type]bool
-	met   map[string]bool // of nameless
+	met   map[string]bool // of unnameable
 }
 
 // check checks a type, and all types that a program gets from it. where says where
@@ -134,7 +134,7 @@ func (a *api) checkNamed(where string, n *types.Named) {
 	}
 	internal := strings.Contains(pkg.Path()+"/", "/internal/")
 	if n.Obj().Exported() && internal && !a.named[n.Obj()] {
-		if name := pkg.Path() + "." + n.Obj().Name(); nameless[name] != "" {
+		if name := pkg.Path() + "." + n.Obj().Name(); unnameable[name] != "" {
 			a.met[name] = true
 			return
 		}

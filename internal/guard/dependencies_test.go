@@ -60,8 +60,8 @@ func (p listed) module() string {
 	return p.Module.Path
 }
 
-// TestWhatImportingBrings: each package brings the modules that have a reason, and nothing heavy.
-func TestWhatImportingBrings(t *testing.T) {
+// TestImportedDependencies: each package brings the modules that have a reason, and nothing heavy.
+func TestImportedDependencies(t *testing.T) {
 	for root, reasons := range brings {
 		packages := dependencies(t, root)
 		got := map[string]bool{}

@@ -124,9 +124,9 @@ func downloads(t *testing.T, q *client.Queue, urls ...string) []string {
 	check(err)
 	batch, err := q.NextBatch(ctx, newqueue.BatchPending)
 	check(err)
-	var jobs []client.NewJob
+	var jobs []client.JobSpec
 	for _, url := range urls {
-		jobs = append(jobs, client.NewJob{Configuration: newqueue.Configuration{PayloadURL: url}})
+		jobs = append(jobs, client.JobSpec{Configuration: newqueue.Configuration{PayloadURL: url}})
 	}
 	ids, err := batch.Process(ctx, jobs...)
 	check(err)

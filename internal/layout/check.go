@@ -18,8 +18,8 @@ type TreeReader interface {
 	// Walk yields root and everything below it, each znode after its parent, or
 	// nothing if root doesn't exist. It ends after the first error.
 	Walk(ctx context.Context, root string) iter.Seq2[znode.Node, error]
-	// Seen is the newest transaction that the reader knows of, anywhere on the server; 0 if it knows of none.
-	Seen() int64
+	// LastZxid is the newest transaction that the reader knows of, anywhere on the server; 0 if it knows of none.
+	LastZxid() int64
 }
 
 // InMemory reads a tree in memory. The tree must not change while it is
@@ -35,7 +35,7 @@ func (s inMemory) Get(_ context.Context, path string) (znode.Node, error) {
 	return znode.Node{}, fmt.Errorf("%s: %w", path, znode.ErrNoNode)
 }
 
-func (s inMemory) Seen() int64 { return 0 }
+func (s inMemory) LastZxid() int64 { return 0 }
 
 func (s inMemory) Walk(ctx context.Context, root string) iter.Seq2[znode.Node, error] {
 	return func(yield func(znode.Node, error) bool) {
@@ -56,20 +56,20 @@ type Options struct {
 	// Now is when the tree was read, for rules about ages. If it is zero, the
 	// check takes the time of the newest change in the tree.
 	Now time.Time
-	// Looks is how often the tree is read at most; 0 is once. A tree may change
+	// MaxReads is how often the tree is read at most; 0 is once. A tree may change
 	// while it is read. So if a look finds something, the check looks again, and
 	// reports only what every look finds. It stops when nothing has changed
 	// during a look, or between two. A session that is working on something is given the time of
-	// [Patience] to go on.
-	Looks int
-	// Most is how many findings of each rule and severity are kept: the first ones, by path. 0 is all.
-	Most int
+	// [GracePeriod] to go on.
+	MaxReads int
+	// MaxFindings is how many findings of each rule and severity are kept: the first ones, by path. 0 is all.
+	MaxFindings int
 	// Progress is called now and then with the number of znodes checked.
 	Progress func(nodes int)
 }
 
-// Patience is how long a session that has locked an item is given to go on, before what it left is named.
-const Patience = 5 * time.Second
+// GracePeriod is how long a session that has locked an item is given to go on, before what it left is named.
+const GracePeriod = 5 * time.Second
 
 // GoRules are rules of a map that Go implements, for one look at a tree. Done and Session can be nil.
 type GoRules struct {
@@ -99,17 +99,17 @@ type Visit struct {
 type Report struct {
 	Map      *Map
 	Nodes    int
-	Findings []Finding // by path; see [Options.Most]
+	Findings []Finding // by path; see [Options.MaxFindings]
 	// Counts has how many findings there are, kept or not.
-	Counts map[Broken]int
+	Counts map[Violation]int
 
 	found map[uint64]bool // the findings' digests, if the tree can be looked at again
 	work  bool            // a session may be about to mend some
 	zxid  int64           // the newest transaction that a znode shows; 0 if none does
 }
 
-// Broken is a rule that is broken, and how bad that is.
-type Broken struct {
+// Violation is a rule that is broken, and how bad that is.
+type Violation struct {
 	Rule     string
 	Severity Severity
 }
@@ -135,9 +135,9 @@ var ErrNoMatch = errors.New("there is no znode of this layout")
 // information.
 func (m *Map) Check(ctx context.Context, s TreeReader, opt Options) (*Report, error) {
 	report, err := m.looks(ctx, s, opt)
-	if err == nil && opt.Looks > 1 && report.work {
+	if err == nil && opt.MaxReads > 1 && report.work {
 		select {
-		case <-time.After(Patience):
+		case <-time.After(GracePeriod):
 			report, err = m.looks(ctx, s, opt)
 		case <-ctx.Done():
 			err = ctx.Err()
@@ -149,10 +149,10 @@ func (m *Map) Check(ctx context.Context, s TreeReader, opt Options) (*Report, er
 // looks looks at the tree as often as opt says. A finding that comes from a change during one
 // look is not found again. Real damage is found by every look.
 func (m *Map) looks(ctx context.Context, s TreeReader, opt Options) (*Report, error) {
-	began := s.Seen()
+	began := s.LastZxid()
 	report, err := look(ctx, s, m, opt, nil)
-	quiet := began != 0 && s.Seen() == began
-	for again := 1; err == nil && again < opt.Looks && len(report.Counts) > 0 && !quiet; again++ {
+	quiet := began != 0 && s.LastZxid() == began
+	for again := 1; err == nil && again < opt.MaxReads && len(report.Counts) > 0 && !quiet; again++ {
 		before := report
 		report, err = look(ctx, s, m, opt, before.found)
 		if err == nil && report.zxid == before.zxid && report.zxid != 0 {

@@ -24,11 +24,11 @@ type Codec struct {
 	// Values: it reads a JSON value, which a schema and relations can check.
 	Values bool
 	// Read returns a znode's value. ok is false if it has none.
-	Read func(r *Reading) (value any, ok bool)
+	Read func(r *CodecInput) (value any, ok bool)
 }
 
-// Reading is one znode that a codec reads.
-type Reading struct {
+// CodecInput is one znode that a codec reads.
+type CodecInput struct {
 	Map  *Map
 	Node *Node
 	Path string
@@ -39,7 +39,7 @@ type Reading struct {
 }
 
 // Fault reports that the znode is not as the codec expects.
-func (r *Reading) Fault(kind, expected, found string) {
+func (r *CodecInput) Fault(kind, expected, found string) {
 	r.c.fault(r.Node, kind, r.Path, expected, found)
 }
 
@@ -78,9 +78,9 @@ var codecs = []*Codec{
 	{Name: "write-lock", Says: "a lock without readers: no data, and contenders that are ephemeral and sequential", Kinds: append([]string{ReadLock}, lockKinds...), Composite: true, Read: readWriteLock},
 }
 
-func readNothing(*Reading) (any, bool) { return nil, false }
+func readNothing(*CodecInput) (any, bool) { return nil, false }
 
-func readNone(r *Reading) (any, bool) {
+func readNone(r *CodecInput) (any, bool) {
 	if len(r.Data) > 0 {
 		r.Fault(NotEmpty, "no data", show(r.Data))
 	}
@@ -89,7 +89,7 @@ func readNone(r *Reading) (any, bool) {
 
 // readLock checks a lock and its contenders. A bad contender is a fault of the
 // lock, because it blocks the contenders behind it.
-func readLock(r *Reading) (any, bool) {
+func readLock(r *CodecInput) (any, bool) {
 	readNone(r)
 	contender := r.Map.typeNamed("contender")
 	for _, name := range r.parts.Children(r.Path) {
@@ -105,7 +105,7 @@ func readLock(r *Reading) (any, bool) {
 }
 
 // readWriteLock checks a lock that only writers take.
-func readWriteLock(r *Reading) (any, bool) {
+func readWriteLock(r *CodecInput) (any, bool) {
 	for _, name := range r.parts.Children(r.Path) {
 		if strings.Contains(name, "__rlock__") {
 			r.Fault(ReadLock, "contenders that want to write", "contender "+show([]byte(name))+" reads")
@@ -134,10 +134,10 @@ func show(data []byte) string {
 	return fmt.Sprintf("%q", data)
 }
 
-func readJSON(r *Reading) (any, bool) { return r.parse(r.Data) }
+func readJSON(r *CodecInput) (any, bool) { return r.parse(r.Data) }
 
 // parse reads the JSON of a znode, and reports what is wrong with it.
-func (r *Reading) parse(data []byte) (any, bool) {
+func (r *CodecInput) parse(data []byte) (any, bool) {
 	v, err := parseJSON(data)
 	if err != nil && r.Map.python {
 		v, err = parseJSON(plainNumbers(data))

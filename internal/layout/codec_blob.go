@@ -43,7 +43,7 @@ func isZlib(data []byte) bool {
 }
 
 // inflated inflates a compressed blob, and reports what is wrong with it.
-func (r *Reading) inflated(data []byte) ([]byte, bool) {
+func (r *CodecInput) inflated(data []byte) ([]byte, bool) {
 	out, err := inflate(data)
 	switch {
 	case errors.Is(err, errBomb):
@@ -56,7 +56,7 @@ func (r *Reading) inflated(data []byte) ([]byte, bool) {
 	return nil, false
 }
 
-func readZlibJSON(r *Reading) (any, bool) {
+func readZlibJSON(r *CodecInput) (any, bool) {
 	data := r.Data
 	if isZlib(data) {
 		var ok bool
@@ -67,7 +67,7 @@ func readZlibJSON(r *Reading) (any, bool) {
 	return r.parse(data)
 }
 
-func readShardedJSON(r *Reading) (any, bool) {
+func readShardedJSON(r *CodecInput) (any, bool) {
 	data, ok := r.joined()
 	if !ok {
 		return nil, false
@@ -75,14 +75,14 @@ func readShardedJSON(r *Reading) (any, bool) {
 	return r.parse(data)
 }
 
-func readShardedBytes(r *Reading) (any, bool) {
+func readShardedBytes(r *CodecInput) (any, bool) {
 	r.joined()
 	return nil, false
 }
 
 // joined returns the blob that the shards make up. ok is false if there are no
 // shards, or if a fault was reported.
-func (r *Reading) joined() ([]byte, bool) {
+func (r *CodecInput) joined() ([]byte, bool) {
 	readNone(r)
 	shards, whole := r.shards()
 	if len(shards) == 0 && !r.Node.MayBeEmpty {
@@ -126,7 +126,7 @@ func (r *Reading) joined() ([]byte, bool) {
 }
 
 // full checks that every shard but the last one is full.
-func (r *Reading) full(sizes []int, want int) {
+func (r *CodecInput) full(sizes []int, want int) {
 	for i, size := range sizes[:len(sizes)-1] {
 		if size < want {
 			r.Fault(ShortShard, fmt.Sprintf("%d bytes in every shard but the last one", want), fmt.Sprintf("%d in shard %010d", size, i))
@@ -136,7 +136,7 @@ func (r *Reading) full(sizes []int, want int) {
 
 // shards are the data of a blob's shards, in order. whole is false if some are
 // missing.
-func (r *Reading) shards() (shards [][]byte, whole bool) {
+func (r *CodecInput) shards() (shards [][]byte, whole bool) {
 	whole = true
 	for _, name := range r.parts.Children(r.Path) {
 		path := znode.Join(r.Path, name)

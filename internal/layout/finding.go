@@ -64,7 +64,7 @@ func (c *checker) read(n *Node, zn *znode.Node, parts *znode.Tree) (any, bool) {
 	if n.Codec == nil || n.MayBeEmpty && len(zn.Data) == 0 && !n.Codec.Composite {
 		return nil, false
 	}
-	value, ok := n.Codec.Read(&Reading{Map: c.m, Node: n, Path: zn.Path, Data: zn.Data, parts: parts, c: c})
+	value, ok := n.Codec.Read(&CodecInput{Map: c.m, Node: n, Path: zn.Path, Data: zn.Data, parts: parts, c: c})
 	if !ok || n.Schema == nil {
 		return value, ok
 	}
@@ -101,7 +101,7 @@ func (c *checker) find(f Finding) {
 	if rule := c.m.rules[f.Rule]; rule != nil {
 		f.Document, f.Repair, f.Severity = rule.Document, rule.Repair, cmp.Or(f.Severity, rule.Severity)
 	}
-	if c.opt.Looks > 1 {
+	if c.opt.MaxReads > 1 {
 		digest := maphash.Comparable(digests, [4]string{f.Path, f.Rule, f.Found, f.Expected})
 		if c.before != nil && !c.before[digest] {
 			return
@@ -126,15 +126,15 @@ var digests = maphash.MakeSeed()
 
 // keep counts a finding, and keeps it if it is one of the first of its rule and severity.
 func (c *checker) keep(f Finding) {
-	of := Broken{f.Rule, f.Severity}
+	of := Violation{f.Rule, f.Severity}
 	c.report.Counts[of]++
 	some := c.kept[of]
 	at, _ := slices.BinarySearchFunc(some, f, compareFindings)
-	if c.opt.Most == 0 || at < c.opt.Most {
+	if c.opt.MaxFindings == 0 || at < c.opt.MaxFindings {
 		some = slices.Insert(some, at, f)
 	}
-	if c.opt.Most > 0 && len(some) > c.opt.Most {
-		some = some[:c.opt.Most]
+	if c.opt.MaxFindings > 0 && len(some) > c.opt.MaxFindings {
+		some = some[:c.opt.MaxFindings]
 	}
 	c.kept[of] = some
 }

@@ -17,9 +17,9 @@ type checker struct {
 	opt     Options
 	goRules []GoRules
 	report  *Report
-	kept    map[Broken][]Finding // each in order
-	before  map[uint64]bool      // the digests of what the look before found; nil in the first look
-	newest  int64                // milliseconds since 1970
+	kept    map[Violation][]Finding // each in order
+	before  map[uint64]bool         // the digests of what the look before found; nil in the first look
+	newest  int64                   // milliseconds since 1970
 
 	open       []*visit // the znodes below which the walk may still find znodes
 	of         map[*Node][]*Relation
@@ -35,8 +35,8 @@ type checker struct {
 
 // look reads the tree once. If there was a look before, the findings are those that it had too.
 func look(ctx context.Context, s TreeReader, m *Map, opt Options, before map[uint64]bool) (*Report, error) {
-	c := &checker{ctx: ctx, source: s, m: m, opt: opt, kept: map[Broken][]Finding{}, before: before, of: map[*Node][]*Relation{}, there: map[string]bool{}, referenced: map[named]int{}, undecided: map[string]bool{}}
-	c.report = &Report{Map: m, Counts: map[Broken]int{}, found: map[uint64]bool{}}
+	c := &checker{ctx: ctx, source: s, m: m, opt: opt, kept: map[Violation][]Finding{}, before: before, of: map[*Node][]*Relation{}, there: map[string]bool{}, referenced: map[named]int{}, undecided: map[string]bool{}}
+	c.report = &Report{Map: m, Counts: map[Violation]int{}, found: map[uint64]bool{}}
 	for _, r := range m.Relations {
 		c.of[r.Of] = append(c.of[r.Of], r)
 		c.refers = c.refers || r.Refers != ""

@@ -87,7 +87,7 @@ type Node struct {
 	// Undocumented: services use it, but the document does not describe it. It
 	// is reported as information. Neither it nor anything below it is checked.
 	Undocumented bool
-	Most         Most
+	Most         ChildLimit
 	Creator      string
 	Changer      string
 	Says         string
@@ -106,8 +106,8 @@ type Node struct {
 	fileLine   int
 }
 
-// Most limits the number of a znode's children. Without a rule there is no limit.
-type Most struct {
+// ChildLimit limits the number of a znode's children. Without a rule there is no limit.
+type ChildLimit struct {
 	Children int
 	Rule     string // the kind of finding for a znode that has more
 }

@@ -45,7 +45,7 @@ func TestRestoreThroughCuts(t *testing.T) {
 			t.Run(fmt.Sprintf("%d %% cut, %d operations in a transaction", percent, ops), func(t *testing.T) {
 				s, w := server(t)
 				random := rand.New(rand.NewPCG(1, uint64(percent)))
-				var faults []*minizk.Injected
+				var faults []*minizk.Injection
 				for _, action := range []minizk.Action{minizk.CutAfter(), minizk.CutBefore()} {
 					faults = append(faults, s.Inject(minizk.Fault{On: func(op minizk.Op) bool {
 						return op.Code != minizk.OpPing && random.IntN(200) < percent

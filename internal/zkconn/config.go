@@ -13,26 +13,26 @@ type Config struct {
 	// SessionTimeout is the timeout to ask the server for. The server may change it.
 	// 0 means 10 s.
 	SessionTimeout time.Duration
-	// GiveUp is how long to try if no server can be reached, at the start or later, and how long
+	// GiveUpAfter is how long to try if no server can be reached, at the start or later, and how long
 	// to wait for an answer if none comes, over all connections. After that the session is lost. 0
 	// means 30 s.
-	GiveUp time.Duration
-	TLS    *TLS   // nil: no TLS
-	Auth   []Auth // sent in this order on each connection, before all requests
+	GiveUpAfter time.Duration
+	TLS         *TLS   // nil: no TLS
+	Auth        []Auth // sent in this order on each connection, before all requests
 	// MaxResponse is the largest answer accepted, in bytes; 0 means 64 MiB,
 	// the names of about two million children.
 	MaxResponse int
 	// Dial connects to the servers of Address. nil means TCP.
 	Dial func(context.Context) (net.Conn, error)
 	Log  *slog.Logger // nil: none
-	// Limit caps operations a second. Each read of a znode, a list or an ACL
+	// Limiter caps operations a second. Each read of a znode, a list or an ACL
 	// counts as one, and so does each change. Sessions can share it. nil: none.
-	Limit *Limit
+	Limiter *Limiter
 	// Silence knows for how long the servers have kept silent. Sessions can share it. nil: none.
 	Silence *SilenceTimer
-	// Say, if not nil, is called at most once, if the first attempts to open the session fail
+	// Notify, if not nil, is called at most once, if the first attempts to open the session fail
 	// and others follow. The message says what is being tried.
-	Say func(string)
+	Notify func(string)
 }
 
 // withDefaults returns c with a value in each field that has a default.
@@ -40,8 +40,8 @@ func (c Config) withDefaults() Config {
 	if c.SessionTimeout == 0 {
 		c.SessionTimeout = 10 * time.Second
 	}
-	if c.GiveUp == 0 {
-		c.GiveUp = 30 * time.Second
+	if c.GiveUpAfter == 0 {
+		c.GiveUpAfter = 30 * time.Second
 	}
 	if c.MaxResponse == 0 {
 		c.MaxResponse = 64 << 20
@@ -49,8 +49,8 @@ func (c Config) withDefaults() Config {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	if c.Say == nil {
-		c.Say = func(string) {}
+	if c.Notify == nil {
+		c.Notify = func(string) {}
 	}
 	return c
 }

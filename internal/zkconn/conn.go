@@ -62,7 +62,7 @@ const readAhead = 64 << 10
 
 // newConn serves a connection after its handshake.
 func newConn(s *session, nc *patient, in *bufio.Reader, timeout time.Duration) *conn {
-	nc.limit = min(timeout*2/3, s.cfg.GiveUp/2) // so there is time for another attempt
+	nc.limit = min(timeout*2/3, s.cfg.GiveUpAfter/2) // so there is time for another attempt
 	nc.await()
 	c := &conn{
 		s: s, net: nc, in: in, timeout: timeout,

@@ -49,7 +49,7 @@ func TestConnectErrors(t *testing.T) {
 			addr := value(zkconn.ParseAddress(tc.address))(t)
 			var err error
 			within(t, 30*time.Second, "the error", func() {
-				_, err = zkconn.OpenReader(t.Context(), zkconn.Config{Address: addr, GiveUp: impatient})
+				_, err = zkconn.OpenReader(t.Context(), zkconn.Config{Address: addr, GiveUpAfter: impatient})
 			})
 			wantConnectError(t, err, tc.address, tc.want)
 		})
@@ -65,7 +65,7 @@ func wantConnectError(t *testing.T, err error, address, want string) {
 	wantMessage(t, err, "cannot open a session with ZooKeeper at "+address+": "+strings.ReplaceAll(want, "ADDRESS", address))
 }
 
-// A hopeless failure is reported at once, not after GiveUp, unless another
+// A hopeless failure is reported at once, not after GiveUpAfter, unless another
 // server may still start.
 func TestHopelessIsReportedAtOnce(t *testing.T) {
 	fakeDNS(t)
@@ -77,14 +77,14 @@ func TestHopelessIsReportedAtOnce(t *testing.T) {
 	} {
 		addr, _ := zkconn.ParseAddress(servers)
 		within(t, 30*time.Second, "the error", func() {
-			_, err := zkconn.OpenReader(t.Context(), zkconn.Config{Address: addr, GiveUp: time.Minute})
+			_, err := zkconn.OpenReader(t.Context(), zkconn.Config{Address: addr, GiveUpAfter: time.Minute})
 			wantConnectError(t, err, servers, want)
 		})
 	}
 	addr, _ := zkconn.ParseAddress(http + "," + unused(t))
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	if _, err := zkconn.OpenReader(ctx, zkconn.Config{Address: addr, GiveUp: time.Minute}); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := zkconn.OpenReader(ctx, zkconn.Config{Address: addr, GiveUpAfter: time.Minute}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("with a server that may still start: %v", err)
 	}
 }
@@ -125,7 +125,7 @@ func TestConnectCancelled(t *testing.T) {
 	})
 	addr, _ = zkconn.ParseAddress(unused(t))
 	ctx, cancel = context.WithCancelCause(t.Context())
-	_, err := zkconn.OpenReader(ctx, zkconn.Config{Address: addr, Say: func(string) { cancel(errors.New("the user pressed ^C")) }})
+	_, err := zkconn.OpenReader(ctx, zkconn.Config{Address: addr, Notify: func(string) { cancel(errors.New("the user pressed ^C")) }})
 	wantConnectError(t, err, addr.String(), "the user pressed ^C (last: the connection is refused); check the address and that the server runs")
 }
 
@@ -176,9 +176,9 @@ func TestTLS(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			addr := value(zkconn.ParseAddress(tc.address))(t)
-			cfg := zkconn.Config{Address: addr, TLS: tc.tls, GiveUp: time.Minute}
+			cfg := zkconn.Config{Address: addr, TLS: tc.tls, GiveUpAfter: time.Minute}
 			if tc.want != "" {
-				cfg.GiveUp = impatient
+				cfg.GiveUpAfter = impatient
 			}
 			r, err := zkconn.OpenReader(t.Context(), cfg)
 			if err == nil {

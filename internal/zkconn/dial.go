@@ -24,17 +24,17 @@ const (
 	firstSilence, mostSilence = time.Second, 5 * time.Second
 )
 
-// connectFirst opens the session. It tries for Config.GiveUp, unless that is hopeless.
+// connectFirst opens the session. It tries for Config.GiveUpAfter, unless that is hopeless.
 func (s *session) connectFirst(ctx context.Context) (*conn, error) {
 	said := false
-	inTime, cancel := context.WithTimeout(ctx, s.cfg.GiveUp)
+	inTime, cancel := context.WithTimeout(ctx, s.cfg.GiveUpAfter)
 	defer cancel()
 	c, err := s.connectAny(inTime, func(failed causes) bool {
 		if failed.hopeless() {
 			return false
 		}
 		if !said {
-			s.cfg.Say(fmt.Sprintf("%s: %v; %s; trying for %v", s.cfg.Address, failed, hint(failed, s.tls != nil), s.cfg.GiveUp))
+			s.cfg.Notify(fmt.Sprintf("%s: %v; %s; trying for %v", s.cfg.Address, failed, hint(failed, s.tls != nil), s.cfg.GiveUpAfter))
 		}
 		said = true
 		return true
@@ -96,7 +96,7 @@ func (s *session) failed(ctx context.Context, failures map[string]error) error {
 
 // patience limits each of the two steps to a session: TCP and TLS, and then the server's
 // answers.
-func (s *session) patience() time.Duration { return min(s.silence, s.cfg.GiveUp/2) }
+func (s *session) patience() time.Duration { return min(s.silence, s.cfg.GiveUpAfter/2) }
 
 // connect makes one attempt at one server.
 func (s *session) connect(ctx context.Context, server string) (*conn, error) {

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Limit caps operations a second. Several sessions can share one. A nil Limit caps
+// Limiter caps operations a second. Several sessions can share one. A nil Limiter caps
 // nothing.
-type Limit struct {
+type Limiter struct {
 	each  time.Duration // the time that one operation takes
 	burst time.Duration // how much of that time operations may be ahead of the clock
 
@@ -16,16 +16,16 @@ type Limit struct {
 	next time.Time // when the operations so far are paid for
 }
 
-// NewLimit returns a cap on operations a second. At one moment it allows at most a tenth
+// NewLimiter returns a cap on operations a second. At one moment it allows at most a tenth
 // of a second's operations, and at least one.
-func NewLimit(perSecond int) *Limit {
+func NewLimiter(perSecond int) *Limiter {
 	each := time.Second / time.Duration(perSecond)
-	return &Limit{each: each, burst: max(time.Second/10, each)}
+	return &Limiter{each: each, burst: max(time.Second/10, each)}
 }
 
 // wait waits until n operations may be sent together. If ctx ends first, it returns the
 // cause.
-func (l *Limit) wait(ctx context.Context, n int) error {
+func (l *Limiter) wait(ctx context.Context, n int) error {
 	if l == nil {
 		return nil
 	}

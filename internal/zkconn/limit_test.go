@@ -23,7 +23,7 @@ func TestLimit(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l, started := NewLimit(c.perSecond), time.Now()
+				l, started := NewLimiter(c.perSecond), time.Now()
 				var all sync.WaitGroup
 				for range c.workers {
 					all.Go(func() {
@@ -51,13 +51,13 @@ func TestLimit(t *testing.T) {
 func TestNoLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		started := time.Now()
-		var none *Limit
+		var none *Limiter
 		if err := none.wait(t.Context(), 1_000_000); err != nil || time.Since(started) != 0 {
 			t.Errorf("without a limit it took %v, %v", time.Since(started), err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := NewLimit(1).wait(ctx, 100); !errors.Is(err, context.DeadlineExceeded) || time.Since(started) != time.Second {
+		if err := NewLimiter(1).wait(ctx, 100); !errors.Is(err, context.DeadlineExceeded) || time.Since(started) != time.Second {
 			t.Errorf("a caller whose context ends after a second gets %v after %v", err, time.Since(started))
 		}
 	})

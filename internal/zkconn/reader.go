@@ -43,13 +43,13 @@ func (r *Reader) with(f func(*Reader)) *Reader {
 	return &other
 }
 
-// Outside returns a Reader that uses the same session, but without its chroot. Its paths
+// WithoutChroot returns a Reader that uses the same session, but without its chroot. Its paths
 // are the server's.
-func (r *Reader) Outside() *Reader { return r.with(func(r *Reader) { r.at = Address{} }) }
+func (r *Reader) WithoutChroot() *Reader { return r.with(func(r *Reader) { r.at = Address{} }) }
 
-// At returns a Reader that uses the same session, with paths below another chroot: a path on the server, "/"
+// WithChroot returns a Reader that uses the same session, with paths below another chroot: a path on the server, "/"
 // for none.
-func (r *Reader) At(chroot string) *Reader {
+func (r *Reader) WithChroot(chroot string) *Reader {
 	if chroot == "/" {
 		chroot = ""
 	}
@@ -86,14 +86,14 @@ func (r *Reader) Address() Address {
 	return Address{Servers: r.s.cfg.Address.Servers, Chroot: r.at.Chroot}
 }
 
-// Seen is the newest transaction that an answer has named. If it is the same before and after some reads, nothing changed
+// LastZxid is the newest transaction that an answer has named. If it is the same before and after some reads, nothing changed
 // while they were made.
-func (r *Reader) Seen() int64 { return r.s.seen.Load() }
+func (r *Reader) LastZxid() int64 { return r.s.seen.Load() }
 
 // Sync makes sure that later reads are no older than any answer that any client
 // got before the call.
 func (r *Reader) Sync(ctx context.Context) error {
-	return r.Outside().ask(ctx, question{jute.OpSync, []string{"/"}, func(_ int, _ *jute.Decoder, err error) error { return err }})
+	return r.WithoutChroot().ask(ctx, question{jute.OpSync, []string{"/"}, func(_ int, _ *jute.Decoder, err error) error { return err }})
 }
 
 // Exists reads a node's Stat. ok is false if the node doesn't exist.

@@ -100,7 +100,7 @@ func (s *session) use(c *conn) {
 }
 
 // left is how much longer callers wait if no answer comes.
-func (s *session) left() time.Duration { return s.cfg.GiveUp - s.unheard.Elapsed() }
+func (s *session) left() time.Duration { return s.cfg.GiveUpAfter - s.unheard.Elapsed() }
 
 // begin and beat tell the timers of this session and of all sessions. See [SilenceTimer].
 func (s *session) begin() (end func(answered bool)) {
@@ -117,7 +117,7 @@ func (s *session) beat() {
 }
 
 // keepOpen opens the next connection whenever the last one breaks, until the session is
-// over. It ends the session if callers wait and no answer comes for as long as Config.GiveUp, over
+// over. It ends the session if callers wait and no answer comes for as long as Config.GiveUpAfter, over
 // all connections.
 func (s *session) keepOpen(c *conn) {
 	for {
@@ -155,7 +155,7 @@ func (s *session) keepOpen(c *conn) {
 		case errors.Is(err, jute.AuthFailed):
 			err = lostError("after a reconnection", 0, err)
 		default:
-			err = lostError("no server of "+s.cfg.Address.String()+" could be reached", s.cfg.GiveUp, err)
+			err = lostError("no server of "+s.cfg.Address.String()+" could be reached", s.cfg.GiveUpAfter, err)
 		}
 		s.end(err)
 		return
@@ -163,7 +163,7 @@ func (s *session) keepOpen(c *conn) {
 }
 
 func (s *session) noAnswer() error {
-	return lostError("no answer from "+s.cfg.Address.String(), s.cfg.GiveUp, nil)
+	return lostError("no answer from "+s.cfg.Address.String(), s.cfg.GiveUpAfter, nil)
 }
 
 // connection returns a connection that is not broken, as far as is known. It waits for
@@ -230,7 +230,7 @@ func (s *session) wait(ctx context.Context, r *call) (err error) {
 }
 
 // untilAnswered repeats try while it returns a temporary error, for as long as
-// Config.GiveUp. So a try that returns one must have changed nothing on the server.
+// Config.GiveUpAfter. So a try that returns one must have changed nothing on the server.
 func (s *session) untilAnswered(ctx context.Context, try func() error) error {
 	var since time.Time
 	for pause := firstRepeat; ; pause = min(2*pause, repeatPause) {
@@ -243,10 +243,10 @@ func (s *session) untilAnswered(ctx context.Context, try func() error) error {
 		switch now := time.Now(); {
 		case since.IsZero():
 			since = now
-		case now.Sub(since) > s.cfg.GiveUp && errors.Is(err, ErrThrottled):
+		case now.Sub(since) > s.cfg.GiveUpAfter && errors.Is(err, ErrThrottled):
 			return err
-		case now.Sub(since) > s.cfg.GiveUp:
-			return lostError("the connection broke at each attempt", s.cfg.GiveUp, err)
+		case now.Sub(since) > s.cfg.GiveUpAfter:
+			return lostError("the connection broke at each attempt", s.cfg.GiveUpAfter, err)
 		}
 		if errors.Is(err, ErrThrottled) {
 			pause = repeatPause

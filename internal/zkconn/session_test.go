@@ -13,13 +13,13 @@ import (
 	"mrtq/internal/znode"
 )
 
-// If a server is gone for good, a session gives up after GiveUp, and every
+// If a server is gone for good, a session gives up after GiveUpAfter, and every
 // waiting call returns.
 func TestServerGone(t *testing.T) {
 	shared.NoLeak(t)
 	s := harness.ForTest(t, harness.TestBackend(), harness.Options{})
 	addr := value(zkconn.ParseAddress(s.Address()))(t)
-	w := openWriter(t, zkconn.Config{Address: addr, GiveUp: 600 * time.Millisecond})
+	w := openWriter(t, zkconn.Config{Address: addr, GiveUpAfter: 600 * time.Millisecond})
 	must(t, s.Kill())
 	within(t, time.Minute, "all calls", func() {
 		want := "the ZooKeeper session is lost: no server of " + addr.String() + " could be reached for 600ms (last: the connection is refused)"
@@ -67,7 +67,7 @@ func TestExpiry(t *testing.T) {
 
 // A request that breaks the connection each time is not repeated for ever.
 func TestReadThatBreaksTheConnection(t *testing.T) {
-	w, p := setup(t, zkconn.Config{GiveUp: impatient})
+	w, p := setup(t, zkconn.Config{GiveUpAfter: impatient})
 	p.decide(always(cutBefore, func(p packet) bool { return p.opcode() == 4 || isMultiRead(p) }))
 	if _, err := w.GetAll(t.Context(), []string{"/", "/b"}, nil); !errors.Is(err, zkconn.ErrSessionLost) {
 		t.Errorf("many reads: %v", err)
@@ -147,7 +147,7 @@ func TestHostileServer(t *testing.T) {
 				read(c, 4+8+4+len("/")+1) // getData
 				c.Write([]byte(answer))
 			}))
-			r := openReader(t, zkconn.Config{Address: addr, GiveUp: time.Second})
+			r := openReader(t, zkconn.Config{Address: addr, GiveUpAfter: time.Second})
 			within(t, time.Minute, "the error", func() {
 				_, err := r.Get(t.Context(), "/")
 				if !errors.Is(err, zkconn.ErrSessionLost) && !errors.As(err, new(*zkconn.ResponseTooLargeError)) {

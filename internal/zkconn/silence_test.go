@@ -11,7 +11,7 @@ import (
 // connect again, until it answers. While nobody asks, there is none.
 func TestPulse(t *testing.T) {
 	silence := &zkconn.SilenceTimer{}
-	w, p := setup(t, zkconn.Config{Silence: silence, SessionTimeout: 4 * time.Second, GiveUp: time.Minute})
+	w, p := setup(t, zkconn.Config{Silence: silence, SessionTimeout: 4 * time.Second, GiveUpAfter: time.Minute})
 	read := func() error {
 		_, _, err := w.Exists(t.Context(), "/")
 		return err

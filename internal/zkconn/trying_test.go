@@ -23,7 +23,7 @@ func TestRefused(t *testing.T) {
 		addr, _ := zkconn.ParseAddress(servers)
 		said := ""
 		within(t, 20*time.Second, "the error", func() {
-			_, err := zkconn.OpenReader(t.Context(), zkconn.Config{Address: addr, GiveUp: impatient, Say: func(news string) { said += news }})
+			_, err := zkconn.OpenReader(t.Context(), zkconn.Config{Address: addr, GiveUpAfter: impatient, Notify: func(news string) { said += news }})
 			wantConnectError(t, err, servers, cause)
 		})
 		if want := servers + ": " + cause + "; trying for 2s"; said != want {
@@ -49,7 +49,7 @@ func TestRefusedUntilTheServerListens(t *testing.T) {
 		}
 		t.Cleanup(func() { s.Stop(t.Context()) })
 	})
-	r, err := zkconn.OpenReader(t.Context(), zkconn.Config{Address: addr, GiveUp: 20 * time.Second, Say: func(news string) { said = append(said, news) }})
+	r, err := zkconn.OpenReader(t.Context(), zkconn.Config{Address: addr, GiveUpAfter: 20 * time.Second, Notify: func(news string) { said = append(said, news) }})
 	<-up
 	must(t, err)
 	r.Close()

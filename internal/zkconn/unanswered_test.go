@@ -48,7 +48,7 @@ var looking = []request{
 
 // unanswered opens a session whose pings are always answered. Its server's session lasts much longer than it tries.
 func unanswered(t *testing.T) (*zkconn.Writer, *proxy) {
-	cfg := zkconn.Config{GiveUp: impatient, SessionTimeout: 20 * time.Second}
+	cfg := zkconn.Config{GiveUpAfter: impatient, SessionTimeout: 20 * time.Second}
 	w, p := setup(t, cfg)
 	multi(t, w, znode.Create("/x", []byte("1")))
 	if strings.HasSuffix(t.Name(), "/MakeChroot") { // one that is not there
@@ -59,7 +59,7 @@ func unanswered(t *testing.T) (*zkconn.Writer, *proxy) {
 	return w, p
 }
 
-// TestNoAnswerComes: a server that answers pings, but no request of a kind, ends the session after GiveUp, also if
+// TestNoAnswerComes: a server that answers pings, but no request of a kind, ends the session after GiveUpAfter, also if
 // other requests are answered meanwhile, with which the caller looks.
 func TestNoAnswerComes(t *testing.T) {
 	for _, r := range slices.Concat(reads, looking, writes) {

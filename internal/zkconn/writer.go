@@ -105,7 +105,7 @@ func appendACL(b []byte, acl []znode.ACL) []byte {
 // write sends a request that does this many operations, once, and returns the answer. The
 // error wraps [ErrUnknownOutcome] if it may have been done, and otherwise says why it was not.
 func (s *session) write(ctx context.Context, packet []byte, operations int) ([]byte, error) {
-	if err := s.cfg.Limit.wait(ctx, operations); err != nil {
+	if err := s.cfg.Limiter.wait(ctx, operations); err != nil {
 		return nil, fmt.Errorf("nothing was sent: %w", err)
 	}
 	c := newCall(packet, 0)
@@ -125,7 +125,7 @@ func (s *session) write(ctx context.Context, packet []byte, operations int) ([]b
 }
 
 // lost notes whether the answer to a write was lost. A caller may look and repeat a write for as long as its
-// answers are lost. So the session ends if that lasts for as long as Config.GiveUp.
+// answers are lost. So the session ends if that lasts for as long as Config.GiveUpAfter.
 func (s *session) lost(sent time.Time, lost bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,11 +133,11 @@ func (s *session) lost(sent time.Time, lost bool) {
 		s.firstLost = time.Time{}
 		return
 	}
-	if s.firstLost.IsZero() || sent.Sub(s.lastLost) > s.cfg.GiveUp {
+	if s.firstLost.IsZero() || sent.Sub(s.lastLost) > s.cfg.GiveUpAfter {
 		s.firstLost = sent
 	}
-	if s.lastLost = sent; time.Since(s.firstLost) >= s.cfg.GiveUp {
-		s.end(lostError("no write was answered", s.cfg.GiveUp, nil))
+	if s.lastLost = sent; time.Since(s.firstLost) >= s.cfg.GiveUpAfter {
+		s.end(lostError("no write was answered", s.cfg.GiveUpAfter, nil))
 	}
 }
 

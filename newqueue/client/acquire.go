@@ -290,11 +290,11 @@ func (l line[T]) pass(ctx context.Context) iter.Seq2[T, error] {
 	}
 }
 
-// first returns the first item of a pass. The error is [ErrNone], joined with that
+// first returns the first item of a pass. The error is [ErrNoneAvailable], joined with that
 // of each item that could not be read or has no place in the line.
 func first[T any](items iter.Seq2[T, error]) (T, error) {
 	var none T
-	unreadable := []error{ErrNone}
+	unreadable := []error{ErrNoneAvailable}
 	for v, err := range items {
 		if err == nil {
 			return v, nil
@@ -305,7 +305,7 @@ func first[T any](items iter.Seq2[T, error]) (T, error) {
 		unreadable = append(unreadable, err)
 	}
 	if len(unreadable) == 1 {
-		return none, ErrNone
+		return none, ErrNoneAvailable
 	}
 	return none, errors.Join(unreadable...)
 }
@@ -328,7 +328,7 @@ func (q *Queue) requestLine(queue newqueue.AccessQueue, s newqueue.AccessState) 
 // comes first, then the oldest job. The lock ends with the job's transition, with
 // its Unlock, or with the session. It does not wait: see [Queue.NextJob].
 //
-// The error wraps [ErrNone] if there is no such job, and also a *[NodeError] if
+// The error wraps [ErrNoneAvailable] if there is no such job, and also a *[NodeError] if
 // there is one that could not be read. It wraps
 // [ErrHeld] while an administrator holds the ingest queue, [newqueue.ErrValue]
 // for a state in which a worker has nothing to do (see [newqueue.Success]), and [ErrNotFound] if

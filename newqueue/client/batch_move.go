@@ -25,7 +25,7 @@ func (q *Queue) FailBatch(ctx context.Context, bid, message string) error {
 }
 
 func (b *Batch) decide(ctx context.Context, t states.Transition, a act) (p plan, err error) {
-	if t.Nodes == states.NodesGo {
+	if t.Nodes == states.NodesRemoved {
 		p.ops, err = b.remove(ctx, t)
 		return p, err
 	}

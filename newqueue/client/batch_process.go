@@ -26,7 +26,7 @@ import (
 // If the worker dies, or loses its lock or its connection in between, the batch is
 // still as it was acquired, and the nodes that were written belong to no batch: mrtq check
 // finds them. Errors as for [Item], and [newqueue.ErrPriority], [newqueue.ErrValue].
-func (b *Batch) Process(ctx context.Context, jobs ...NewJob) (made []string, err error) {
+func (b *Batch) Process(ctx context.Context, jobs ...JobSpec) (made []string, err error) {
 	defer wrap("process", b.path, &err)
 	now := b.q.clock()
 	parts, err := b.parts(jobs, now)
@@ -61,7 +61,7 @@ func (b *Batch) Process(ctx context.Context, jobs ...NewJob) (made []string, err
 // parts splits jobs that don't fit into one transaction with the batch's transition,
 // so that the nodes of each part do. There are no parts if all jobs fit. It is an
 // error if the nodes of one job, or the entries of all, don't fit.
-func (b *Batch) parts(jobs []NewJob, now time.Time) (parts [][]NewJob, err error) {
+func (b *Batch) parts(jobs []JobSpec, now time.Time) (parts [][]JobSpec, err error) {
 	// The other operations of a transaction are the lock, the batch's status, and
 	// folders. They are small.
 	const most = MaxTransaction - 4096
@@ -94,7 +94,7 @@ func (b *Batch) parts(jobs []NewJob, now time.Time) (parts [][]NewJob, err error
 }
 
 // decideJobs are the operations that create jobs with these ids.
-func (b *Batch) decideJobs(ids []string, jobs []NewJob, now time.Time) (all jobOps, err error) {
+func (b *Batch) decideJobs(ids []string, jobs []JobSpec, now time.Time) (all jobOps, err error) {
 	for i, n := range jobs {
 		ops, err := b.q.decideNewJob(ids[i], b.ID, n, now)
 		if err != nil {
@@ -145,7 +145,7 @@ func (b *Batch) fill(ctx context.Context, jobs []znode.Op) error {
 
 // writeAhead writes the nodes of some jobs under the batch's lock, and returns
 // the jobs' ids.
-func (b *Batch) writeAhead(ctx context.Context, jobs []NewJob, now time.Time) (made []string, err error) {
+func (b *Batch) writeAhead(ctx context.Context, jobs []JobSpec, now time.Time) (made []string, err error) {
 	err = b.q.withIDs(ctx, newqueue.JobsPath, newqueue.JobPrefix, len(jobs), func(ids []string) error {
 		made = ids
 		ops, err := b.decideJobs(ids, jobs, now)

@@ -66,12 +66,12 @@ func TestTooLarge(t *testing.T) {
 	if got := w.tree().Children("/batches"); !slices.Equal(got, []string{bid}) {
 		t.Errorf("batches %v", got)
 	}
-	if _, err := q.CreateJob(ctx, bid, client.NewJob{}); guard(err) != states.InProcessing {
+	if _, err := q.CreateJob(ctx, bid, client.JobSpec{}); guard(err) != states.InProcessing {
 		t.Errorf("a job in a pending batch: %v", err)
 	}
 	b := value(q.AcquireBatch(ctx, newqueue.BatchPending))(t)
 	before := w.tree()
-	for _, bad := range []client.NewJob{
+	for _, bad := range []client.JobSpec{
 		{Priority: 100}, {Priority: -1}, {SpaceNeeded: -1},
 		{Configuration: newqueue.Configuration{PayloadType: "tape"}},
 		{Configuration: newqueue.Configuration{ResponseType: "fax"}},
@@ -83,7 +83,7 @@ func TestTooLarge(t *testing.T) {
 	}
 	same(t, before, w.tree())
 	value(b.Process(ctx))(t)
-	jid := value(q.CreateJob(ctx, bid, client.NewJob{Priority: 3}))(t)
+	jid := value(q.CreateJob(ctx, bid, client.JobSpec{Priority: 3}))(t)
 	if j := value(q.Job(ctx, jid))(t); j.BatchID != bid || j.Priority != 3 || j.Configuration.BatchID != bid {
 		t.Errorf("%+v", j)
 	}

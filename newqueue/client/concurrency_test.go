@@ -106,7 +106,7 @@ func TestWorkers(t *testing.T) {
 					before := deaths
 					j, err := q.AcquireJob(ctx, s)
 					switch {
-					case errors.Is(err, client.ErrNone), errors.Is(err, client.ErrUnknownOutcome):
+					case errors.Is(err, client.ErrNoneAvailable), errors.Is(err, client.ErrUnknownOutcome):
 						continue
 					case err != nil:
 						t.Errorf("worker %d: %v", n, err)

@@ -11,8 +11,8 @@ import (
 // The reasons why an operation failed. Callers tell them apart with errors.Is. See also [StateError],
 // [newqueue.ErrValue] and [newqueue.ErrPriority].
 var (
-	// ErrNone says that there is nothing to acquire now.
-	ErrNone = errors.New("nothing to acquire")
+	// ErrNoneAvailable says that there is nothing to acquire now.
+	ErrNoneAvailable = errors.New("nothing to acquire")
 
 	// ErrHeld says that nothing was acquired because an administrator or a migration
 	// holds the queue.

@@ -36,7 +36,7 @@ func Example() {
 	// A batch worker creates the jobs.
 	batch, err := q.AcquireBatch(ctx, newqueue.BatchPending)
 	check(err)
-	_, err = batch.Process(ctx, client.NewJob{
+	_, err = batch.Process(ctx, client.JobSpec{
 		Priority:      client.DefaultPriority,
 		Configuration: newqueue.Configuration{PayloadURL: "http://example.org/object.checkm", PayloadType: "Manifest"},
 	})

@@ -63,7 +63,7 @@ func TestLostAnswers(t *testing.T) {
 			return func() error { return write(j) }
 		}
 	}
-	process := func(jobs ...client.NewJob) write {
+	process := func(jobs ...client.JobSpec) write {
 		return func(t *testing.T, w *lossy) func() error {
 			value(w.other.CreateBatch(ctx, newqueue.Submission{ProfileName: "p"}))(t)
 			b := value(w.q.AcquireBatch(ctx, newqueue.BatchPending))(t)
@@ -72,7 +72,7 @@ func TestLostAnswers(t *testing.T) {
 	}
 	for name, prepare := range map[string]write{ // each returns the write whose answer is lost
 		"create batch": do(func(w *lossy) error { return errorOf(w.q.CreateBatch(ctx, newqueue.Submission{BatchID: "lost"})) }),
-		"create job":   do(func(w *lossy) error { return errorOf(w.q.CreateJob(ctx, w.bid, client.NewJob{Priority: 3})) }),
+		"create job":   do(func(w *lossy) error { return errorOf(w.q.CreateJob(ctx, w.bid, client.JobSpec{Priority: 3})) }),
 		"create request": do(func(w *lossy) error {
 			return errorOf(w.q.CreateRequest(ctx, newqueue.AccessSmall, newqueue.Token{Token: "x"}))
 		}),
@@ -83,7 +83,7 @@ func TestLostAnswers(t *testing.T) {
 			return func() error { return a.Succeed(ctx) }
 		},
 		"process":           process(),
-		"process with jobs": process(client.NewJob{}, client.NewJob{}),
+		"process with jobs": process(client.JobSpec{}, client.JobSpec{}),
 		"acquire":           do(func(w *lossy) error { return errorOf(w.q.AcquireJob(ctx, newqueue.JobPending)) }),
 		"unlock":            acquired(func(j *client.Job) error { return j.Unlock(ctx) }),
 		"fail":              acquired(func(j *client.Job) error { return j.Fail(ctx, "why") }),
@@ -167,7 +167,7 @@ func TestLostAnswerInOneSession(t *testing.T) {
 		var meanwhile, locked error
 		w.faulty.lose(true, func() { _, meanwhile = w.q.AcquireJob(ctx, newqueue.JobPending) })
 		j, err := w.q.AcquireJob(ctx, newqueue.JobPending)
-		if err != nil || !errors.Is(meanwhile, client.ErrNone) {
+		if err != nil || !errors.Is(meanwhile, client.ErrNoneAvailable) {
 			t.Fatalf("one got %v, the other one %v", err, meanwhile)
 		}
 		w.faulty.lose(true)

@@ -36,7 +36,7 @@ var acquirings = map[string]struct {
 			for j, err := range q.AcquireJobs(ctx, newqueue.JobPending) {
 				return j, err
 			}
-			return nil, client.ErrNone
+			return nil, client.ErrNoneAvailable
 		}},
 	"pending batch": {newqueue.HoldIngest, func(t *testing.T, q *client.Queue) {
 		value(q.CreateBatch(ctx, newqueue.Submission{ProfileName: "p"}))(t)

@@ -41,7 +41,7 @@ type property struct {
 	name     string
 	parse    func(data []byte) error
 	optional bool // an item may lack it
-	object   bool // a JSON object: see [newqueue.Dialect.NoObject]
+	object   bool // a JSON object: see [newqueue.Dialect.IsEmptyObject]
 }
 
 // into parses data into a field.
@@ -105,7 +105,7 @@ func (e *Item) parse(p property, n *node) error {
 	if p.name == "status" {
 		e.version = n.version
 	}
-	if p.object && e.q.dialect.NoObject(n.data) {
+	if p.object && e.q.dialect.IsEmptyObject(n.data) {
 		return nil
 	}
 	if err := p.parse(n.data); err != nil {

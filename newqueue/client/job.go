@@ -88,7 +88,7 @@ func (j *Job) changes(ctx context.Context) (ops []znode.Op, err error) {
 		if j.SpaceNeeded < 0 {
 			return nil, fmt.Errorf("space_needed: %d: %w", j.SpaceNeeded, newqueue.ErrValue)
 		}
-		contents["space_needed"] = newqueue.Number(j.SpaceNeeded)
+		contents["space_needed"] = newqueue.FormatNumber(j.SpaceNeeded)
 	}
 	if j.Store != j.was.store && j.q.dialect != newqueue.MrtZK {
 		return nil, fmt.Errorf("store: %w in dialect %s", newqueue.ErrValue, j.q.dialect)

@@ -89,7 +89,7 @@ func (j *Job) setPriority(ctx context.Context, priority int) error {
 	if err := cmp.Or(j.parse(j.properties()[0], nodes["status"]), err); err != nil || now == priority {
 		return err
 	}
-	path, data, version := j.path+"/priority", newqueue.Number(int64(priority)), nodes["priority"].version
+	path, data, version := j.path+"/priority", newqueue.FormatNumber(int64(priority)), nodes["priority"].version
 	return j.q.commit(ctx, write{ops: []znode.Op{
 		znode.Check(j.path+"/status", j.version),
 		znode.Set(path, data, version),

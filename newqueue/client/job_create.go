@@ -18,8 +18,8 @@ import (
 // DefaultPriority is the client library's priority for a new job.
 const DefaultPriority = 5
 
-// NewJob says what job to create.
-type NewJob struct {
+// JobSpec says what job to create.
+type JobSpec struct {
 	// Priority is 1 to [newqueue.MaxPriority]. Workers acquire the lowest number first. 0 means
 	// [DefaultPriority]; only [Queue.SetPriority] gives a job the priority 0.
 	Priority      int
@@ -34,7 +34,7 @@ type NewJob struct {
 type jobOps struct{ nodes, entries []znode.Op }
 
 // decideNewJob turns J1 into operations.
-func (q *Queue) decideNewJob(jid, bid string, n NewJob, now time.Time) (ops jobOps, err error) {
+func (q *Queue) decideNewJob(jid, bid string, n JobSpec, now time.Time) (ops jobOps, err error) {
 	t := q.creation(states.Job)
 	n.Configuration.BatchID = bid
 	n.Priority = cmp.Or(n.Priority, DefaultPriority)
@@ -67,8 +67,8 @@ func (q *Queue) decideNewJob(jid, bid string, n NewJob, now time.Time) (ops jobO
 	}
 	ops.nodes = append(ops.nodes,
 		znode.Create(path+"/bid", []byte(bid)),
-		znode.Create(path+"/priority", newqueue.Number(int64(n.Priority))),
-		znode.Create(path+"/space_needed", newqueue.Number(n.SpaceNeeded)))
+		znode.Create(path+"/priority", newqueue.FormatNumber(int64(n.Priority))),
+		znode.Create(path+"/space_needed", newqueue.FormatNumber(n.SpaceNeeded)))
 	to := newqueue.JobState(t.To)
 	ops.entries = append(entryOps(t.QueueEntry, "", newqueue.JobEntryPath(to, n.Priority, jid)), entryOps(t.BatchEntry, "", newqueue.BatchEntryPath(bid, to.Folder(), jid))...)
 	return ops, nil
@@ -83,7 +83,7 @@ func (q *Queue) creation(e states.Entity) states.Transition {
 // job's id. Usually a batch gets all its jobs at once: see [Batch.Process].
 // Errors: [ErrNotFound], *[StateError] with the guard [states.InProcessing] if the batch is in another state,
 // [newqueue.ErrPriority], [newqueue.ErrValue].
-func (q *Queue) CreateJob(ctx context.Context, bid string, n NewJob) (jid string, err error) {
+func (q *Queue) CreateJob(ctx context.Context, bid string, n JobSpec) (jid string, err error) {
 	b := q.newBatch(bid)
 	defer wrap("create a job in", b.path, &err)
 	return q.withID(ctx, newqueue.JobsPath, newqueue.JobPrefix, func(jid string) error {

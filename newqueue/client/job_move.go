@@ -28,7 +28,7 @@ func (j *Job) decide(ctx context.Context, t states.Transition, a act) (p plan, e
 	}
 	j.BatchID = string(now["bid"].data)
 	batch := j.q.newBatch(j.BatchID)
-	if t.BatchEntry != states.PlaceStays || warns(t) {
+	if t.BatchEntry != states.EntryKept || warns(t) {
 		if err := batch.loadStatus(ctx); err != nil && !errors.Is(err, ErrNotFound) {
 			return p, err
 		}
@@ -48,7 +48,7 @@ func (j *Job) decide(ctx context.Context, t states.Transition, a act) (p plan, e
 		if err := checkPriority(next); err != nil {
 			return p, err
 		}
-		p.ops = append(p.ops, znode.Set(j.path+"/priority", newqueue.Number(int64(next)), now["priority"].version))
+		p.ops = append(p.ops, znode.Set(j.path+"/priority", newqueue.FormatNumber(int64(next)), now["priority"].version))
 	} else {
 		p.ops = append(p.ops, znode.Check(j.path+"/priority", now["priority"].version))
 	}
@@ -66,7 +66,7 @@ func (j *Job) decide(ctx context.Context, t states.Transition, a act) (p plan, e
 	if j.batch != "" { // otherwise its entry does not exist either
 		p.ops = append(p.ops, entryOps(t.BatchEntry, newqueue.BatchEntryPath(j.BatchID, from.Folder(), j.ID), newqueue.BatchEntryPath(j.BatchID, to.Folder(), j.ID))...)
 	}
-	if t.Nodes == states.NodesGo {
+	if t.Nodes == states.NodesRemoved {
 		gone, err := j.remove(ctx)
 		if err != nil {
 			return p, err
@@ -119,11 +119,11 @@ func checkPriority(n int) error {
 }
 
 // entryOps make, move or remove one of a job's entries.
-func entryOps(what states.Place, from, to string) (ops []znode.Op) {
-	if what == states.PlaceMoves || what == states.PlaceGoes {
+func entryOps(what states.EntryChange, from, to string) (ops []znode.Op) {
+	if what == states.EntryMoved || what == states.EntryRemoved {
 		ops = append(ops, znode.Delete(from, -1))
 	}
-	if what == states.PlaceMoves || what == states.PlaceNew {
+	if what == states.EntryMoved || what == states.EntryCreated {
 		ops = append(ops, znode.Create(to, empty))
 	}
 	return ops

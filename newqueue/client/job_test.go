@@ -44,7 +44,7 @@ func TestBrokenNodes(t *testing.T) {
 			if j.ID != ids[1] {
 				t.Errorf("%s: acquired %s", c.node, j.ID)
 			}
-			if _, err := q.AcquireJob(ctx, newqueue.JobPending); !errors.Is(err, client.ErrNone) || !errors.As(err, &bad) {
+			if _, err := q.AcquireJob(ctx, newqueue.JobPending); !errors.Is(err, client.ErrNoneAvailable) || !errors.As(err, &bad) {
 				t.Errorf("%s: %v", c.node, err)
 			}
 			must(t, j.Unlock(ctx))
@@ -198,7 +198,7 @@ func TestNoPriority(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		q := w.queue()
 		value(q.CreateBatch(ctx, newqueue.Submission{ProfileName: "p"}))(t)
-		ids := value(value(q.AcquireBatch(ctx, newqueue.BatchPending))(t).Process(ctx, client.NewJob{}, client.NewJob{Priority: 1}))(t)
+		ids := value(value(q.AcquireBatch(ctx, newqueue.BatchPending))(t).Process(ctx, client.JobSpec{}, client.JobSpec{Priority: 1}))(t)
 		if j := value(q.Job(ctx, ids[0]))(t); j.Priority != client.DefaultPriority {
 			t.Errorf("priority %d", j.Priority)
 		}

@@ -13,10 +13,10 @@ import (
 )
 
 // large is a batch that is acquired, and jobs for it that don't fit into one transaction.
-func large(t *testing.T, q *client.Queue) (*client.Batch, []client.NewJob) {
+func large(t *testing.T, q *client.Queue) (*client.Batch, []client.JobSpec) {
 	t.Helper()
 	value(q.CreateBatch(ctx, newqueue.Submission{BatchID: "large"}))(t)
-	jobs := make([]client.NewJob, 600)
+	jobs := make([]client.JobSpec, 600)
 	for i := range jobs {
 		jobs[i].Configuration.PayloadURL = strings.Repeat("x", 3000)
 	}
@@ -38,7 +38,7 @@ func TestLargeBatchBesideOthers(t *testing.T) {
 	c.multi = func(send send) ([]zk.MultiResponse, error) {
 		results, err := send()
 		if others < 3 {
-			value(other.CreateJob(ctx, bid, client.NewJob{}))(t)
+			value(other.CreateJob(ctx, bid, client.JobSpec{}))(t)
 			others++
 		}
 		return results, err
@@ -74,12 +74,12 @@ func TestTooLargeWritesNothing(t *testing.T) {
 	b, jobs := large(t, q)
 	for _, c := range []struct {
 		name string
-		jobs []client.NewJob
+		jobs []client.JobSpec
 		want string
 	}{
-		{"one job", append(slices.Clone(jobs), client.NewJob{Configuration: newqueue.Configuration{PayloadURL: strings.Repeat("x", 1_000_000)}}),
+		{"one job", append(slices.Clone(jobs), client.JobSpec{Configuration: newqueue.Configuration{PayloadURL: strings.Repeat("x", 1_000_000)}}),
 			"process /batches/bid0000000000: too large for ZooKeeper: job 601 of 601 takes 1000"},
-		{"all entries", make([]client.NewJob, 12_000), "process /batches/bid0000000000: too large for ZooKeeper: the entries of 12000 jobs take "},
+		{"all entries", make([]client.JobSpec, 12_000), "process /batches/bid0000000000: too large for ZooKeeper: the entries of 12000 jobs take "},
 	} {
 		_, err := b.Process(ctx, c.jobs...)
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {

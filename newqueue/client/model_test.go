@@ -97,7 +97,7 @@ func walk(t *testing.T, rt *rapid.T, d newqueue.Dialect) {
 		if tr.Retry == states.RetryNext {
 			j.retries++
 		}
-		j.gone = tr.Nodes == states.NodesGo
+		j.gone = tr.Nodes == states.NodesRemoved
 	}
 	rt.Repeat(map[string]func(*rapid.T){
 		"submit": func(rt *rapid.T) {
@@ -105,7 +105,7 @@ func walk(t *testing.T, rt *rapid.T, d newqueue.Dialect) {
 			fatal(err)
 			b, err := worker.AcquireBatch(ctx, newqueue.BatchPending)
 			fatal(err)
-			specs := make([]client.NewJob, rapid.IntRange(0, 3).Draw(rt, "jobs"))
+			specs := make([]client.JobSpec, rapid.IntRange(0, 3).Draw(rt, "jobs"))
 			for i := range specs {
 				specs[i].Configuration = newqueue.Configuration{ProfileName: "p", PayloadURL: "http://x"}
 				specs[i].Priority = rapid.IntRange(1, 99).Draw(rt, "priority")
@@ -129,7 +129,7 @@ func walk(t *testing.T, rt *rapid.T, d newqueue.Dialect) {
 			j, err := worker.AcquireJob(ctx, newqueue.JobState(s))
 			switch {
 			case errors.Is(err, newqueue.ErrValue): // no worker's state
-			case errors.Is(err, client.ErrNone) && want == "":
+			case errors.Is(err, client.ErrNoneAvailable) && want == "":
 			case err != nil || j.ID != want:
 				rt.Fatalf("acquired %v (%v), want %s", j, err, want)
 			default:
@@ -139,7 +139,7 @@ func walk(t *testing.T, rt *rapid.T, d newqueue.Dialect) {
 		"work": func(rt *rapid.T) {
 			j := held[pick(slices.Sorted(maps.Keys(held)))]
 			var rows []states.Transition
-			for _, n := range states.Of(states.Job, string(d)).From(jobs[j.ID].state) {
+			for _, n := range states.Transitions(states.Job, string(d)).From(jobs[j.ID].state) {
 				if n.Who == states.Worker {
 					rows = append(rows, n)
 				}
@@ -165,7 +165,7 @@ func walk(t *testing.T, rt *rapid.T, d newqueue.Dialect) {
 		"administer": func(rt *rapid.T) {
 			id := pick(alive())
 			to := rapid.SampledFrom(states.States(states.Job, string(d))).Draw(rt, "to")
-			row, ok := states.Of(states.Job, string(d)).Find(jobs[id].state, to)
+			row, ok := states.Transitions(states.Job, string(d)).Find(jobs[id].state, to)
 			before := w.tree()
 			lss := value(q.Job(ctx, id))(t).Status.LastSuccessful
 			err := q.MoveJob(ctx, id, "", newqueue.JobState(to))

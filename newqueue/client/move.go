@@ -67,7 +67,7 @@ func (e *Item) tryMove(ctx context.Context, a act) error {
 	}
 	ops := e.proof(t.Who)
 	var happened evidence
-	if t.Nodes == states.NodesStay {
+	if t.Nodes == states.NodesKept {
 		data, err := p.status.Marshal()
 		if err != nil {
 			return err

@@ -65,7 +65,7 @@ func TestWeReadTheLibrary(t *testing.T) {
 			if b.ID != "bid0000000000" || b.Submission.Submitter != "me/you" || b.Submitted["profile"] != "p" {
 				t.Errorf("%+v", b)
 			}
-			value(value(q.AcquireBatch(ctx, newqueue.BatchPending))(t).Process(ctx, client.NewJob{}))(t)
+			value(value(q.AcquireBatch(ctx, newqueue.BatchPending))(t).Process(ctx, client.JobSpec{}))(t)
 		}},
 		{"Ruby's Batch.create_batch of nothing", [][]node{{
 			{batch, "nil"}, {batch + "/submission", "nil"},

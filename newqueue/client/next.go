@@ -49,7 +49,7 @@ func (l line[T]) next(ctx context.Context) (found T, err error) {
 	}
 	err = l.q.await(ctx, l.folder, func() (bool, error) {
 		found, err = first(l.pass(ctx))
-		if errors.Is(err, ErrNone) || errors.Is(err, ErrHeld) {
+		if errors.Is(err, ErrNoneAvailable) || errors.Is(err, ErrHeld) {
 			return false, nil
 		}
 		return err == nil, err

@@ -102,7 +102,7 @@ func WithACL(acl []zk.ACL) Option { return func(q *Queue) { q.acl = acl } }
 
 // WithTable replaces the transitions of an entity, for tests that must notice a
 // queue which does not obey the published design. A queue with another table than its
-// dialect's ([states.Of]) breaks the layout for all others.
+// dialect's ([states.Transitions]) breaks the layout for all others.
 func WithTable(e states.Entity, t states.Table) Option {
 	return func(q *Queue) { q.machines[e] = t }
 }
@@ -125,7 +125,7 @@ func Open(conn Conn, d newqueue.Dialect, opts ...Option) *Queue {
 		recheck: recheck,
 	}
 	for _, e := range states.Entities {
-		q.machines[e] = states.Of(e, string(d))
+		q.machines[e] = states.Transitions(e, string(d))
 	}
 	for _, o := range opts {
 		o(q)

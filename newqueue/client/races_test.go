@@ -119,7 +119,7 @@ func TestABatchChangesMeanwhile(t *testing.T) {
 		bid, ids := batchOf(t, other, 1)
 		drive(t, other, ids[0], newqueue.JobFailed)
 		var added string
-		c.meddle(func() { added = value(other.CreateJob(ctx, bid, client.NewJob{Priority: 5}))(t) })
+		c.meddle(func() { added = value(other.CreateJob(ctx, bid, client.JobSpec{Priority: 5}))(t) })
 		if err := q.MoveBatch(ctx, bid, newqueue.BatchProcessing, newqueue.BatchReporting); guard(err) != states.OnceEmptied {
 			t.Errorf("it has a new job: %v", err)
 		}

@@ -38,7 +38,7 @@ func (r *Request) decide(ctx context.Context, t states.Transition, a act) (p pla
 	status := r.Status
 	status.State, status.LastModified, status.Message = newqueue.AccessState(t.To), r.q.clock(), a.message
 	p.status, p.keep = status.Object(r.q.dialect), func() { r.Status = status }
-	if t.Nodes == states.NodesGo {
+	if t.Nodes == states.NodesRemoved {
 		p.ops, err = r.remove(ctx)
 	}
 	return p, err

@@ -42,7 +42,7 @@ func TestNoRoot(t *testing.T) {
 		for name, do := range rooted {
 			before := w.tree()
 			err := do(q)
-			if !errors.Is(err, client.ErrNotFound) || !strings.Contains(err.Error(), root) || !strings.Contains(err.Error(), "Init") || errors.Is(err, client.ErrNone) {
+			if !errors.Is(err, client.ErrNotFound) || !strings.Contains(err.Error(), root) || !strings.Contains(err.Error(), "Init") || errors.Is(err, client.ErrNoneAvailable) {
 				t.Errorf("%s: %v", name, err)
 			}
 			same(t, before, w.tree())

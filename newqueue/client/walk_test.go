@@ -40,9 +40,9 @@ func batchOf(t *testing.T, q *client.Queue, n int) (string, []string) {
 	if b.ID != bid {
 		t.Fatalf("acquired %s, made %s", b.ID, bid)
 	}
-	jobs := make([]client.NewJob, n)
+	jobs := make([]client.JobSpec, n)
 	for i := range jobs {
-		jobs[i] = client.NewJob{Priority: 5, Configuration: newqueue.Configuration{PayloadURL: fmt.Sprint("http://example.org/", i)}}
+		jobs[i] = client.JobSpec{Priority: 5, Configuration: newqueue.Configuration{PayloadURL: fmt.Sprint("http://example.org/", i)}}
 	}
 	return bid, value(b.Process(ctx, jobs...))(t)
 }

@@ -2,9 +2,9 @@
 // job, a batch and an access request have, who makes them, and all that each
 // changes in the tree (docs/transitions.md).
 //
-// There is one table for each [Entity]. [Of] returns it for one dialect:
+// There is one table for each [Entity]. [Transitions] returns it for one dialect:
 //
-//	for _, t := range states.Of(states.Job, "mrt-zk").From(states.Failed) {
+//	for _, t := range states.Transitions(states.Job, "mrt-zk").From(states.Failed) {
 //		fmt.Println(t.ID, t.To, t.Who)
 //	}
 //

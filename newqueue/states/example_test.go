@@ -6,8 +6,8 @@ import (
 	"mrtq/newqueue/states"
 )
 
-func ExampleOf() {
-	for _, t := range states.Of(states.Batch, "design").From(states.Reporting) {
+func ExampleTransitions() {
+	for _, t := range states.Transitions(states.Batch, "design").From(states.Reporting) {
 		fmt.Printf("%s %s → %s, %s, %s\n", t.ID, t.From, t.To, t.Who, t.Guard)
 	}
 	// Output:

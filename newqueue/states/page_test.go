@@ -34,7 +34,7 @@ func table(e states.Entity, d newqueue.Dialect) string {
 	row := func(cells []string) { fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | ")) }
 	row(header)
 	row(strings.Split(strings.Repeat("-", len(header)), ""))
-	for _, t := range states.Of(e, string(d)) {
+	for _, t := range states.Transitions(e, string(d)) {
 		cells := []string{t.ID, t.From + " → " + t.To, string(t.Who)}
 		if e == states.Job {
 			cells = append(cells, string(t.LastSuccess), string(t.Retry), batchEntry(t))
@@ -53,11 +53,11 @@ func table(e states.Entity, d newqueue.Dialect) string {
 func batchEntry(t states.Transition) string {
 	folder := func(s string) string { return strings.TrimPrefix(string(newqueue.JobState(s).Folder()), "batch-") }
 	switch t.BatchEntry {
-	case states.PlaceNew:
+	case states.EntryCreated:
 		return folder(t.To) + " created"
-	case states.PlaceMoves:
+	case states.EntryMoved:
 		return folder(t.From) + " → " + folder(t.To)
-	case states.PlaceGoes:
+	case states.EntryRemoved:
 		return folder(t.From) + " removed"
 	}
 	return string(t.BatchEntry)
@@ -73,7 +73,7 @@ func diagram(e states.Entity, d newqueue.Dialect) string {
 		}
 		return strings.ReplaceAll(s, "-", "_") // a hyphen ends a mermaid id
 	}
-	for _, t := range states.Of(e, string(d)) {
+	for _, t := range states.Transitions(e, string(d)) {
 		fmt.Fprintf(&b, "    %s --> %s: %s %s\n", node(t.From), node(t.To), t.ID, t.Who)
 	}
 	return b.String()

@@ -19,8 +19,8 @@ type row struct {
 	who          Actor
 	last         LastSuccess
 	retry        Retry
-	queue, batch Place
-	nodes        Nodes
+	queue, batch EntryChange
+	nodes        NodesChange
 	guard        Guard
 	note         string
 	differs      difference
@@ -76,9 +76,9 @@ func all(dialect string) map[Entity]Table {
 	return tables
 }
 
-// Of returns an entity's table in a dialect, "design" or "mrt-zk". It is empty
+// Transitions returns an entity's table in a dialect, "design" or "mrt-zk". It is empty
 // for an unknown dialect. The caller owns it.
-func Of(e Entity, dialect string) Table { return slices.Clone(tables[dialect][e]) }
+func Transitions(e Entity, dialect string) Table { return slices.Clone(tables[dialect][e]) }
 
 // From returns the transitions out of a state. There are none for a final or an
 // unknown state.

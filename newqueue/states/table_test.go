@@ -11,7 +11,7 @@ func TestTablesHoldTogether(t *testing.T) {
 	for _, d := range dialects {
 		for _, e := range Entities {
 			ids, pairs, reached := map[string]bool{}, map[[2]string]bool{}, map[string]bool{Created: true}
-			table := Of(e, d)
+			table := Transitions(e, d)
 			for range table { // the longest path has no more steps
 				for _, tr := range table {
 					if reached[tr.From] {
@@ -49,7 +49,7 @@ func TestFromFindSuccess(t *testing.T) {
 		mrtZK:  "pending estimating provisioning downloading processing storing recording notify completed",
 	}
 	for d, want := range chain {
-		table := Of(Job, d)
+		table := Transitions(Job, d)
 		got := Pending
 		for s := Pending; table.Success(s) != ""; {
 			if next := table.Success(s); table.Before(next) != s {
@@ -62,10 +62,10 @@ func TestFromFindSuccess(t *testing.T) {
 			t.Errorf("%s: %s, want %s", d, got, want)
 		}
 	}
-	if n := Of(Job, design).From(Deleted); len(n) != 0 {
+	if n := Transitions(Job, design).From(Deleted); len(n) != 0 {
 		t.Errorf("deleted leads to %v", n)
 	}
-	if _, ok := Of(Access, design).Find(Completed, Pending); ok {
+	if _, ok := Transitions(Access, design).Find(Completed, Pending); ok {
 		t.Error("a completed request can't be pending again")
 	}
 }

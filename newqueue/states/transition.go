@@ -13,10 +13,10 @@ type Transition struct {
 	// Of a job only; "" for others.
 	LastSuccess LastSuccess
 	Retry       Retry
-	QueueEntry  Place
-	BatchEntry  Place
+	QueueEntry  EntryChange
+	BatchEntry  EntryChange
 
-	Nodes Nodes
+	Nodes NodesChange
 	Guard Guard
 	// Note has what the other columns don't say.
 	Note string
@@ -69,27 +69,27 @@ const (
 	RetryNone Retry = "–"
 )
 
-// Place is what a transition does to one of a job's two entries: its queue entry
+// EntryChange is what a transition does to one of a job's two entries: its queue entry
 // and its batch entry.
-type Place string
+type EntryChange string
 
 // The rules for an entry.
 const (
-	PlaceNew   Place = "created"
-	PlaceMoves Place = "moves" // to the folder of the new state
-	PlaceStays Place = "stays"
-	PlaceGoes  Place = "removed"
+	EntryCreated EntryChange = "created"
+	EntryMoved   EntryChange = "moves" // to the folder of the new state
+	EntryKept    EntryChange = "stays"
+	EntryRemoved EntryChange = "removed"
 )
 
-// Nodes is what a transition does to the entity's own nodes.
-type Nodes string
+// NodesChange is what a transition does to the entity's own nodes.
+type NodesChange string
 
 // The rules for an entity's own nodes.
 const (
-	NodesNew   Nodes = "created"
-	NodesStay  Nodes = "stay"
-	NodesGo    Nodes = "removed"   // the whole subtree, and everything that refers to it
-	NodesAlone Nodes = "unchanged" // not even the status is written
+	NodesCreated   NodesChange = "created"
+	NodesKept      NodesChange = "stay"
+	NodesRemoved   NodesChange = "removed"   // the whole subtree, and everything that refers to it
+	NodesUntouched NodesChange = "unchanged" // not even the status is written
 )
 
 // Guard is a condition besides the state. The transition is refused while it does

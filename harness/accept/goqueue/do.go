@@ -218,10 +218,10 @@ func change(j *client.Job, docs library.Docs) {
 }
 
 // newJobs returns the jobs to create.
-func (a *actor) newJobs(jobs []library.Docs) []client.NewJob {
-	var all []client.NewJob
+func (a *actor) newJobs(jobs []library.Docs) []client.JobSpec {
+	var all []client.JobSpec
 	for _, docs := range jobs {
-		j := client.NewJob{
+		j := client.JobSpec{
 			Priority: number(docs["priority"]), SpaceNeeded: int64(number(docs["space_needed"])),
 			Configuration: must(newqueue.ParseConfiguration(a.q.Dialect(), encode(docs["configuration"]))),
 			Identifiers:   must(newqueue.ParseIdentifiers(encode(docs["identifiers"]))),

@@ -39,9 +39,9 @@ func New(opt Options) *Library {
 	return &Library{opt}
 }
 
-// Able returns what the library can: everything.
-func (l *Library) Able() library.Able {
-	return library.Able{Name: "mrtq/newqueue/client", Dialects: newqueue.Dialects, Clock: true, Strict: true}
+// Capabilities returns what the library can: everything.
+func (l *Library) Capabilities() library.Capabilities {
+	return library.Capabilities{Name: "mrtq/newqueue/client", Dialects: newqueue.Dialects, Clock: true, Strict: true}
 }
 
 // Open opens a session.
@@ -91,12 +91,12 @@ func (a *actor) Do(ctx context.Context, r library.Request) (library.Answer, erro
 // kinds has the kind of refusal of each error.
 var kinds = []struct {
 	err  error
-	kind library.Kind
+	kind library.RefusalKind
 }{
 	{client.ErrLocked, library.Locked},
 	{client.ErrNotLocked, library.NotLocked},
 	{client.ErrHeld, library.Held},
-	{client.ErrNone, library.None},
+	{client.ErrNoneAvailable, library.None},
 	{client.ErrExists, library.Exists},
 	{newqueue.ErrPriority, library.Priority},
 	{newqueue.ErrValue, library.Value},
@@ -104,7 +104,7 @@ var kinds = []struct {
 }
 
 // guards has the kind of refusal of each guard that does not hold.
-var guards = map[states.Guard]library.Kind{
+var guards = map[states.Guard]library.RefusalKind{
 	"":                  library.State,
 	states.OnceStepped:  library.NotResumable,
 	states.OnceEmptied:  library.Processing,
@@ -118,7 +118,7 @@ func lost(err error) error {
 	if session.Lost(err) || errors.Is(err, client.ErrUnknownOutcome) || errors.As(err, new(*zkconn.ConnectError)) {
 		return fmt.Errorf("%w: %w", library.ErrLost, err)
 	}
-	if state := (*client.StateError)(nil); errors.As(err, &state) && !errors.Is(err, client.ErrNone) {
+	if state := (*client.StateError)(nil); errors.As(err, &state) && !errors.Is(err, client.ErrNoneAvailable) {
 		return &library.Refusal{Kind: guards[state.Guard], From: state.From, To: state.To, Allowed: state.Allowed, Text: err.Error()}
 	}
 	for _, k := range kinds {

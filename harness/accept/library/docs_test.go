@@ -26,12 +26,12 @@ func TestVerbsPage(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("\n| verb | what | fields | | answer |\n|---|---|---|---|---|\n")
 	for _, v := range library.Verbs {
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", v.Verb, v.What, v.Asks, v.Does, v.Tells)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", v.Name, v.What, v.Asks, v.Does, v.Tells)
 	}
 	goldenfile.Section(t, page, "<!-- verbs -->", "<!-- end of the verbs -->", b.String()+"\n", *update)
 	b.Reset()
 	b.WriteString("\n| kind | means |\n|---|---|\n")
-	for _, k := range library.Kinds {
+	for _, k := range library.RefusalKinds {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", k.Kind, k.Means)
 	}
 	goldenfile.Section(t, page, "<!-- kinds -->", "<!-- end of the kinds -->", b.String()+"\n", *update)

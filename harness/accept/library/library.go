@@ -24,12 +24,12 @@ import (
 type Library interface {
 	// Open opens a session with ZooKeeper for one actor. Paths are below root.
 	Open(ctx context.Context, root string, d newqueue.Dialect) (Session, error)
-	// Able says what the implementation has told of itself.
-	Able() Able
+	// Capabilities says what the implementation has told of itself.
+	Capabilities() Capabilities
 }
 
-// Able is what an implementation says of itself.
-type Able struct {
+// Capabilities is what an implementation says of itself.
+type Capabilities struct {
 	Name string // and version
 	// Dialects that it can. Nil means all.
 	Dialects []newqueue.Dialect
@@ -100,32 +100,32 @@ type Report struct {
 	Changed        bool     `json:"changed"` // there is something to send
 }
 
-// Kind says why something was refused.
-type Kind string
+// RefusalKind says why something was refused.
+type RefusalKind string
 
-// The kinds: see [Kinds]. The last three never are what a scenario expects.
+// The kinds: see [RefusalKinds]. The last three never are what a scenario expects.
 const (
-	Locked        Kind = "locked"
-	NotLocked     Kind = "not-locked"
-	Held          Kind = "held"
-	None          Kind = "none"
-	State         Kind = "state"
-	NotResumable  Kind = "not-resumable"
-	Processing    Kind = "processing"
-	HasJobs       Kind = "has-jobs"
-	Exists        Kind = "exists"
-	NotProcessing Kind = "not-processing"
-	Priority      Kind = "priority"
-	Value         Kind = "value"
-	Conflict      Kind = "conflict"
-	Unsupported   Kind = "unsupported"
-	Lost          Kind = "lost"
-	Other         Kind = "other"
+	Locked        RefusalKind = "locked"
+	NotLocked     RefusalKind = "not-locked"
+	Held          RefusalKind = "held"
+	None          RefusalKind = "none"
+	State         RefusalKind = "state"
+	NotResumable  RefusalKind = "not-resumable"
+	Processing    RefusalKind = "processing"
+	HasJobs       RefusalKind = "has-jobs"
+	Exists        RefusalKind = "exists"
+	NotProcessing RefusalKind = "not-processing"
+	Priority      RefusalKind = "priority"
+	Value         RefusalKind = "value"
+	Conflict      RefusalKind = "conflict"
+	Unsupported   RefusalKind = "unsupported"
+	Lost          RefusalKind = "lost"
+	Other         RefusalKind = "other"
 )
 
-// Kinds are all kinds, with what each means.
-var Kinds = []struct {
-	Kind  Kind
+// RefusalKinds are all kinds, with what each means.
+var RefusalKinds = []struct {
+	Kind  RefusalKind
 	Means string
 }{
 	{Locked, "somebody else holds a lock that the caller must take or respect"},
@@ -148,11 +148,11 @@ var Kinds = []struct {
 
 // Refusal says that an implementation has refused a request. Nothing was written.
 type Refusal struct {
-	Kind    Kind     `json:"kind"`
-	From    string   `json:"from,omitempty"` // this and the next two: of a step that is none
-	To      string   `json:"to,omitempty"`
-	Allowed []string `json:"allowed,omitempty"`
-	Text    string   `json:"text,omitempty"` // for people
+	Kind    RefusalKind `json:"kind"`
+	From    string      `json:"from,omitempty"` // this and the next two: of a step that is none
+	To      string      `json:"to,omitempty"`
+	Allowed []string    `json:"allowed,omitempty"`
+	Text    string      `json:"text,omitempty"` // for people
 }
 
 // Error returns the text, or else the kind.
@@ -180,11 +180,11 @@ const (
 	Administrator Role = "administrator"
 	API           Role = "API"     // takes submissions and requests
 	Watcher       Role = "watcher" // waits for the last job of a batch
-	Pass          Role = "pass"    // cleans up, and repairs
+	CleaningPass  Role = "pass"    // cleans up, and repairs
 )
 
 // Roles are all roles.
-var Roles = []Role{Worker, Administrator, API, Watcher, Pass}
+var Roles = []Role{Worker, Administrator, API, Watcher, CleaningPass}
 
 // RoleOf returns the role of an actor by its name in a scenario, such as "other worker".
 func RoleOf(actor string) Role {

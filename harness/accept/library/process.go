@@ -62,7 +62,7 @@ func (e *DriverError) Unwrap() error { return e.Err }
 // Driver is a program that answers requests. It is a [Library].
 type Driver struct {
 	opt  Options
-	able Able
+	able Capabilities
 
 	mu       sync.Mutex
 	now      *process // the newest
@@ -77,8 +77,8 @@ type Options struct {
 	// Auth are credentials, as scheme:user:password. The driver gets them in its first request.
 	Auth []string
 	Log  io.Writer // gets what the driver prints on stderr; nil drops it
-	// Act is how long the driver has for an answer, but for the first one. 0 means 30 s.
-	Act time.Duration
+	// AnswerTimeout is how long the driver has for an answer, but for the first one. 0 means 30 s.
+	AnswerTimeout time.Duration
 }
 
 // message is a line in either direction: a request, or an answer to it.
@@ -111,7 +111,7 @@ type reply struct {
 
 // Start starts a driver, and says hello. The error is a *[DriverError]. Stop it.
 func Start(ctx context.Context, opt Options) (*Driver, error) {
-	opt.Act = cmp.Or(opt.Act, 30*time.Second)
+	opt.AnswerTimeout = cmp.Or(opt.AnswerTimeout, 30*time.Second)
 	d := &Driver{opt: opt}
 	p, err := d.start(ctx)
 	if err != nil {
@@ -146,7 +146,7 @@ func (d *Driver) start(ctx context.Context) (*process, error) {
 		p.kill(err)
 		return nil, err
 	}
-	d.able = Able{Name: r.Implementation, Dialects: r.Dialects, Clock: r.Clock, Strict: r.Strict, Without: r.Without}
+	d.able = Capabilities{Name: r.Implementation, Dialects: r.Dialects, Clock: r.Clock, Strict: r.Strict, Without: r.Without}
 	return p, nil
 }
 
@@ -154,15 +154,15 @@ func (d *Driver) start(ctx context.Context) (*process, error) {
 // thing that can be lacking.
 func unknownName(name string) bool {
 	verb, _, _ := strings.Cut(name, " ")
-	return name != "reasons" && name != "warnings" && !slices.ContainsFunc(Verbs, func(v Verb) bool { return v.Verb == verb })
+	return name != "reasons" && name != "warnings" && !slices.ContainsFunc(Verbs, func(v Verb) bool { return v.Name == verb })
 }
 
 func (d *Driver) wrong(what, request string, err error) *DriverError {
 	return &DriverError{Driver: d.opt.Command, Request: request, What: what, Ends: true, Err: err}
 }
 
-// Able returns what the driver has said of itself.
-func (d *Driver) Able() Able { return d.able }
+// Capabilities returns what the driver has said of itself.
+func (d *Driver) Capabilities() Capabilities { return d.able }
 
 // Stop ends the driver and what it has started.
 func (d *Driver) Stop() {
@@ -187,7 +187,7 @@ func (d *Driver) Open(ctx context.Context, root string, dialect newqueue.Dialect
 	}
 	d.sessions++
 	s := &driverSession{d: d, p: d.now, name: fmt.Sprintf("s%d", d.sessions)}
-	r, err := s.p.ask(ctx, message{Session: s.name, Request: &Request{Verb: "open"}, Root: root, Dialect: dialect}, d.opt.Act)
+	r, err := s.p.ask(ctx, message{Session: s.name, Request: &Request{Verb: "open"}, Root: root, Dialect: dialect}, d.opt.AnswerTimeout)
 	switch {
 	case err != nil:
 		return nil, err
@@ -224,7 +224,7 @@ func (s *driverSession) Do(ctx context.Context, r Request) (Answer, error) {
 	if !s.d.able.Clock {
 		r.Now = time.Time{}
 	}
-	got, err := s.p.ask(ctx, message{Session: s.name, Request: &r}, s.d.opt.Act)
+	got, err := s.p.ask(ctx, message{Session: s.name, Request: &r}, s.d.opt.AnswerTimeout)
 	switch {
 	case err != nil:
 		return Answer{}, err
@@ -236,8 +236,8 @@ func (s *driverSession) Do(ctx context.Context, r Request) (Answer, error) {
 	return *got.Answer, nil
 }
 
-func (k Kind) known() bool {
-	for _, one := range Kinds {
+func (k RefusalKind) known() bool {
+	for _, one := range RefusalKinds {
 		if one.Kind == k {
 			return true
 		}
@@ -247,7 +247,7 @@ func (k Kind) known() bool {
 
 // End closes the session.
 func (s *driverSession) End() error {
-	_, err := s.p.ask(context.Background(), message{Session: s.name, Request: &Request{Verb: "close"}}, s.d.opt.Act)
+	_, err := s.p.ask(context.Background(), message{Session: s.name, Request: &Request{Verb: "close"}}, s.d.opt.AnswerTimeout)
 	return err
 }
 
@@ -410,21 +410,21 @@ func (p *process) stop() {
 }
 
 // lacks reports whether an implementation has said that it lacks something.
-func (a Able) lacks(what string) bool { return slices.Contains(a.Without, what) }
+func (a Capabilities) lacks(what string) bool { return slices.Contains(a.Without, what) }
 
 // Reasons reports whether its refusals say why. Otherwise any refusal counts.
-func (a Able) Reasons() bool { return !a.lacks("reasons") }
+func (a Capabilities) Reasons() bool { return !a.lacks("reasons") }
 
 // Warnings reports whether a deletion warns. Otherwise a warning is not offered.
-func (a Able) Warnings() bool { return !a.lacks("warnings") }
+func (a Capabilities) Warnings() bool { return !a.lacks("warnings") }
 
-// Can reports whether it can a dialect.
-func (a Able) Can(d newqueue.Dialect) bool {
+// Supports reports whether it can a dialect.
+func (a Capabilities) Supports(d newqueue.Dialect) bool {
 	return a.Dialects == nil || slices.Contains(a.Dialects, d)
 }
 
 // String returns the name, with what it lacks.
-func (a Able) String() string {
+func (a Capabilities) String() string {
 	if len(a.Without) == 0 {
 		return a.Name
 	}

@@ -109,14 +109,14 @@ func TestUnsupported(t *testing.T) {
 			t.Errorf("%s: %v", r.Verb, err)
 		}
 	}
-	if d.Able().Reasons() || !d.Able().Warnings() {
-		t.Errorf("%+v", d.Able())
+	if d.Capabilities().Reasons() || !d.Capabilities().Warnings() {
+		t.Errorf("%+v", d.Capabilities())
 	}
 }
 
 func start(t *testing.T, command string, act time.Duration) *library.Driver {
 	t.Helper()
-	d, err := library.Start(t.Context(), library.Options{Command: command, Servers: "127.0.0.1:1", Act: act})
+	d, err := library.Start(t.Context(), library.Options{Command: command, Servers: "127.0.0.1:1", AnswerTimeout: act})
 	if err != nil {
 		t.Fatal(err)
 	}

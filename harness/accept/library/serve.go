@@ -51,7 +51,7 @@ func (s *server) take(m message) (err error) {
 			s.answer(reply{N: m.N, Refused: &Refusal{Kind: Other, Text: err.Error()}})
 			return nil
 		}
-		able := s.library.Able()
+		able := s.library.Capabilities()
 		s.answer(reply{N: m.N, Implementation: able.Name, Protocol: Protocol, Dialects: able.Dialects, Clock: able.Clock, Strict: able.Strict, Without: able.Without})
 		return nil
 	case s.library == nil:

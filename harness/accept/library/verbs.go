@@ -2,7 +2,7 @@ package library
 
 // Verb is one act, as docs/drivers.md lists it.
 type Verb struct {
-	Verb  string
+	Name  string
 	What  string // the kinds that it is asked about
 	Asks  string // the fields of a request, beside session, verb and what
 	Does  string

@@ -207,5 +207,5 @@ func (w *world) tree(sub string) (*znode.Tree, error) {
 	if err := r.Sync(ctx); err != nil {
 		return nil, err
 	}
-	return r.At(w.root + sub).Tree(ctx)
+	return r.WithChroot(w.root + sub).Tree(ctx)
 }

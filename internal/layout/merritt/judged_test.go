@@ -71,7 +71,7 @@ func TestJudged(t *testing.T) {
 func checked(t *testing.T, f forest) (all string) {
 	var rules []string
 	synctest.Test(t, func(t *testing.T) {
-		r, err := named(t, "merritt", "mrt-zk").Check(t.Context(), layout.InMemory(f.tree(t)), layout.Options{Looks: 3, Now: time.UnixMilli(exampleTime).Add(time.Hour)})
+		r, err := named(t, "merritt", "mrt-zk").Check(t.Context(), layout.InMemory(f.tree(t)), layout.Options{MaxReads: 3, Now: time.UnixMilli(exampleTime).Add(time.Hour)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +105,7 @@ func TestAWorkerIsGivenTime(t *testing.T) {
 				time.AfterFunc(time.Second, func() { *tree = *unlockedSample(t, newqueue.MrtZK).tree(t) })
 			}
 			began := time.Now()
-			r, err := named(t, "merritt", "mrt-zk").Check(t.Context(), layout.InMemory(tree), layout.Options{Looks: 3, Now: time.UnixMilli(exampleTime).Add(time.Hour)})
+			r, err := named(t, "merritt", "mrt-zk").Check(t.Context(), layout.InMemory(tree), layout.Options{MaxReads: 3, Now: time.UnixMilli(exampleTime).Add(time.Hour)})
 			if err != nil {
 				t.Fatal(err)
 			}

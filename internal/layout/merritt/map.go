@@ -42,18 +42,18 @@ const (
 // codecsOf read what the znodes of the layout hold, as the client library does.
 func codecsOf(d newqueue.Dialect) []*layout.Codec {
 	jsonKinds := []string{layout.NotJSON, badValue}
-	codec := func(name, says string, kinds []string, read func(r *layout.Reading) any) *layout.Codec {
+	codec := func(name, says string, kinds []string, read func(r *layout.CodecInput) any) *layout.Codec {
 		if slices.Contains(kinds, layout.NotJSON) {
 			read = strictly(read)
 		}
-		return &layout.Codec{Name: name, Says: says, Kinds: kinds, Read: func(r *layout.Reading) (any, bool) {
+		return &layout.Codec{Name: name, Says: says, Kinds: kinds, Read: func(r *layout.CodecInput) (any, bool) {
 			v := read(r)
 			return v, v != nil
 		}}
 	}
 	statusKinds := append(slices.Clone(jsonKinds), badState, badTime)
 	return []*layout.Codec{
-		{Name: "bid", Says: "a BID, which the rules below check", Read: func(*layout.Reading) (any, bool) { return nil, false }},
+		{Name: "bid", Says: "a BID, which the rules below check", Read: func(*layout.CodecInput) (any, bool) { return nil, false }},
 		codec("submission", "a JSON object whose known keys are strings", jsonKinds, object(d, content(func(data []byte) (newqueue.Submission, error) { return newqueue.ParseSubmission(d, data) }))),
 		codec("batch-status", "a JSON object with a batch's state and a time", statusKinds, batchStatus(d)),
 		codec("status-report", "a JSON object with lists of jobs", jsonKinds, content(func(data []byte) (newqueue.StatusReport, error) { return newqueue.ParseStatusReport(d, data) })),
@@ -83,8 +83,8 @@ func priority(data []byte) (int, error) {
 }
 
 // content checks data with a parse function, and returns the result.
-func content[T any](parse func([]byte) (T, error)) func(*layout.Reading) any {
-	return func(r *layout.Reading) any {
+func content[T any](parse func([]byte) (T, error)) func(*layout.CodecInput) any {
+	return func(r *layout.CodecInput) any {
 		v, err := parse(r.Data)
 		if err != nil {
 			contentFault(r, err)
@@ -94,7 +94,7 @@ func content[T any](parse func([]byte) (T, error)) func(*layout.Reading) any {
 	}
 }
 
-func contentFault(r *layout.Reading, err error) {
+func contentFault(r *layout.CodecInput, err error) {
 	kind := badValue
 	if _, bad := newqueue.ParseObject(r.Data); bad != nil && slices.Contains(r.Node.Codec.Kinds, layout.NotJSON) {
 		kind = layout.NotJSON
@@ -103,9 +103,9 @@ func contentFault(r *layout.Reading, err error) {
 }
 
 // object calls read, except for an empty object that is written as no data.
-func object(d newqueue.Dialect, read func(*layout.Reading) any) func(*layout.Reading) any {
-	return func(r *layout.Reading) any {
-		if d.NoObject(r.Data) {
+func object(d newqueue.Dialect, read func(*layout.CodecInput) any) func(*layout.CodecInput) any {
+	return func(r *layout.CodecInput) any {
+		if d.IsEmptyObject(r.Data) {
 			return nil
 		}
 		return read(r)
@@ -126,8 +126,8 @@ func parseConfiguration(data []byte) (newqueue.Object, error) {
 
 // statusCodec checks a status: of checks its state, and the time under key must
 // be readable. It returns the object.
-func statusCodec(d newqueue.Dialect, key string, of func(o newqueue.Object, r *layout.Reading) error) func(*layout.Reading) any {
-	return func(r *layout.Reading) any {
+func statusCodec(d newqueue.Dialect, key string, of func(o newqueue.Object, r *layout.CodecInput) error) func(*layout.CodecInput) any {
+	return func(r *layout.CodecInput) any {
 		o, err := newqueue.ParseObject(r.Data)
 		if err == nil {
 			err = of(o, r)
@@ -147,8 +147,8 @@ func statusCodec(d newqueue.Dialect, key string, of func(o newqueue.Object, r *l
 	}
 }
 
-func jobStatus(d newqueue.Dialect) func(*layout.Reading) any {
-	return statusCodec(d, d.JobTimeKey(), func(o newqueue.Object, r *layout.Reading) error {
+func jobStatus(d newqueue.Dialect) func(*layout.CodecInput) any {
+	return statusCodec(d, d.JobTimeKey(), func(o newqueue.Object, r *layout.CodecInput) error {
 		s, err := o.JobStatus(d)
 		if err != nil {
 			return err
@@ -163,16 +163,16 @@ func jobStatus(d newqueue.Dialect) func(*layout.Reading) any {
 	})
 }
 
-func batchStatus(d newqueue.Dialect) func(*layout.Reading) any {
-	return statusCodec(d, "last_modified", func(o newqueue.Object, r *layout.Reading) error {
+func batchStatus(d newqueue.Dialect) func(*layout.CodecInput) any {
+	return statusCodec(d, "last_modified", func(o newqueue.Object, r *layout.CodecInput) error {
 		s, err := o.BatchStatus(d)
 		checkState(r, "status", "a batch's", string(s.State), err != nil || s.State.Known())
 		return err
 	})
 }
 
-func accessStatus(d newqueue.Dialect) func(*layout.Reading) any {
-	return statusCodec(d, "last_modified", func(o newqueue.Object, r *layout.Reading) error {
+func accessStatus(d newqueue.Dialect) func(*layout.CodecInput) any {
+	return statusCodec(d, "last_modified", func(o newqueue.Object, r *layout.CodecInput) error {
 		s, err := o.AccessStatus(d)
 		checkState(r, "status", "an access request's", string(s.State), err != nil || s.State.Known())
 		return err
@@ -180,15 +180,15 @@ func accessStatus(d newqueue.Dialect) func(*layout.Reading) any {
 }
 
 // checkState reports a state that the map's dialect does not know.
-func checkState(r *layout.Reading, key, whose, state string, known bool) {
+func checkState(r *layout.CodecInput, key, whose, state string, known bool) {
 	if !known {
 		r.Fault(badState, whose+" state in dialect "+r.Map.Dialect, key+" "+state)
 	}
 }
 
 // strictly refuses bytes that are not UTF-8, before read reads them: the admin tool does, and encoding/json takes them.
-func strictly(read func(*layout.Reading) any) func(*layout.Reading) any {
-	return func(r *layout.Reading) any {
+func strictly(read func(*layout.CodecInput) any) func(*layout.CodecInput) any {
+	return func(r *layout.CodecInput) any {
 		if !utf8.Valid(r.Data) {
 			r.Fault(layout.NotJSON, r.Node.Codec.Says, fmt.Sprintf("bytes that are not UTF-8: %.60q", r.Data))
 			return nil

@@ -36,8 +36,8 @@ func (m *moves) Walk(_ context.Context, root string) iter.Seq2[znode.Node, error
 	}
 }
 
-// Seen is 0 if the tree may have changed.
-func (m *moves) Seen() int64 { return m.seen }
+// LastZxid is 0 if the tree may have changed.
+func (m *moves) LastZxid() int64 { return m.seen }
 
 // If a znode moved between two reads, the check looks again and reports nothing. A real
 // fault is still there at the second look.
@@ -67,7 +67,7 @@ func TestMovedMeanwhile(t *testing.T) {
 			f.change(jobPath+"/status", `{"status":"held","retry_count":0}`)
 			s.after = f.tree(t)
 		}
-		r, err := l.Check(t.Context(), s, layout.Options{Looks: c.looks})
+		r, err := l.Check(t.Context(), s, layout.Options{MaxReads: c.looks})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +84,7 @@ func TestQuietTree(t *testing.T) {
 	f.put("/batch-uuids/bid-9", "bid0000000009")
 	for seen, looks := range map[int64]int{7: 1, 0: 3} {
 		s := &moves{before: f.tree(t), after: f.tree(t), seen: seen}
-		r, err := l.Check(t.Context(), s, layout.Options{Looks: 3})
+		r, err := l.Check(t.Context(), s, layout.Options{MaxReads: 3})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -146,7 +146,7 @@ func (p *places) visit(v layout.Visit) {
 func (p *places) submission(b *batchPlace, n znode.Node) {
 	s, err := newqueue.ParseSubmission(p.d, n.Data)
 	switch {
-	case err != nil && !p.d.NoObject(n.Data):
+	case err != nil && !p.d.IsEmptyObject(n.Data):
 	case s.BatchID == "":
 		p.found("batch-submission/no-batchid", "", n.Path, "", "a batchID", "no batchID: its depositor can't find the batch")
 	// encoding/json reads every Java string that is cut inside a character as

@@ -29,8 +29,8 @@ type Piece struct {
 	Optional bool
 }
 
-// Limits say how large a transaction may be.
-type Limits struct {
+// TransactionLimits say how large a transaction may be.
+type TransactionLimits struct {
 	Bytes int // 0 means 64 KiB; a piece is never split
 	Ops   int // 0 means no limit
 }
@@ -50,7 +50,7 @@ const maxPieces = 1000
 type Chain struct {
 	w        *zkconn.Writer
 	run      ledger.Run
-	limits   Limits // no transaction is larger
+	limits   TransactionLimits // no transaction is larger
 	counters *counters
 	encoder  ledger.Encoder
 	guards   []znode.Op // checked by each transaction
@@ -68,7 +68,7 @@ type Chain struct {
 // NewChain returns the chain of a run's next transactions. The run's record is as it was
 // read, or new with version -1. counts has the next number and the lowest free one of
 // each parent of sequential znodes that pieces need.
-func NewChain(w *zkconn.Writer, run ledger.Run, limits Limits, counts map[string]target.Counter) *Chain {
+func NewChain(w *zkconn.Writer, run ledger.Run, limits TransactionLimits, counts map[string]target.Counter) *Chain {
 	if limits.Bytes == 0 {
 		limits.Bytes = DefaultBytes
 	}
@@ -160,7 +160,7 @@ func (c *Chain) Send(ctx context.Context, pieces iter.Seq2[Piece, error]) error 
 
 // transaction is a transaction while it is put together.
 type transaction struct {
-	limits Limits
+	limits TransactionLimits
 	chroot int
 	bytes  int // of the pieces' operations
 	ops    int // of all operations

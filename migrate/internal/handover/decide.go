@@ -3,36 +3,36 @@
 // the record back.
 //
 //	decide.go     the table: what becomes of a record and its job; it is pure
-//	look.go       reads both, and decides
+//	cases.go      reads both, and decides
 //	pieces.go     the transactions: hand over, withdraw, give back
 //	batches.go    batches that are left empty
 //	activity.go   who works in the legacy queue
 package handover
 
-// RecordIs is what a migrated record is now.
-type RecordIs string
+// RecordCondition is what a migrated record is now.
+type RecordCondition string
 
 // What a record can be.
 const (
-	AsMigrated RecordIs = "as-migrated" // the same bytes, and the same znode
-	Changed    RecordIs = "changed"     // and there: a legacy worker has it, or did it
-	Absent     RecordIs = "absent"      // not in the legacy queue
+	AsMigrated RecordCondition = "as-migrated" // the same bytes, and the same znode
+	Changed    RecordCondition = "changed"     // and there: a legacy worker has it, or did it
+	Absent     RecordCondition = "absent"      // not in the legacy queue
 )
 
-// JobIs is what the job of a migrated record is now.
-type JobIs string
+// JobCondition is what the job of a migrated record is now.
+type JobCondition string
 
 // What a job can be.
 const (
-	NotBegun JobIs = "not-begun" // as the run left it, or held all the time
-	Begun    JobIs = "begun"     // or finished
-	Gone     JobIs = "gone"      // finished and cleaned up, or deleted
+	NotBegun JobCondition = "not-begun" // as the run left it, or held all the time
+	Begun    JobCondition = "begun"     // or finished
+	Gone     JobCondition = "gone"      // finished and cleaned up, or deleted
 )
 
 // Facts are what is known of a record and its job.
 type Facts struct {
-	Record RecordIs
-	Job    JobIs
+	Record RecordCondition
+	Job    JobCondition
 	// Finished says that the record was completed or deleted when it was migrated, so that nobody has to work on it.
 	Finished bool
 	// Held says that the queue of the job was held all the time since it was created.
@@ -98,8 +98,8 @@ type Decision struct {
 
 // cell is a place in a table.
 type cell struct {
-	record RecordIs
-	job    JobIs
+	record RecordCondition
+	job    JobCondition
 }
 
 // row is what a table says of a cell. If the record was finished, done counts instead, if it is set.
@@ -149,9 +149,9 @@ func DecideRelease(f Facts, a Answer) Decision {
 	return release[cell{f.Record, f.Job}].decide(f, a)
 }
 
-// DecideBack decides what a rollback does with a record and its job. If force is set, jobs that were begun go back too,
+// DecideRollback decides what a rollback does with a record and its job. If force is set, jobs that were begun go back too,
 // unless a session has locked them.
-func DecideBack(f Facts, a Answer, force bool) Decision {
+func DecideRollback(f Facts, a Answer, force bool) Decision {
 	if f.Job == Begun && force && !f.Locked && (f.Record == AsMigrated || f.Kept) {
 		f.Job = NotBegun
 	}

@@ -31,7 +31,7 @@ func TestTables(t *testing.T) {
 	}
 	for name, decide := range map[string]func(handover.Facts) handover.Decision{
 		"release":  func(f handover.Facts) handover.Decision { return handover.DecideRelease(f, handover.Undecided) },
-		"rollback": func(f handover.Facts) handover.Decision { return handover.DecideBack(f, handover.Undecided, false) },
+		"rollback": func(f handover.Facts) handover.Decision { return handover.DecideRollback(f, handover.Undecided, false) },
 	} {
 		_, table, ok := strings.Cut(string(page), "\n| "+name+" | not begun | begun | gone |\n|---|---|---|---|\n")
 		if !ok {
@@ -47,7 +47,7 @@ func TestTables(t *testing.T) {
 			if len(c) != 4 || records[c[0]] == nil {
 				t.Fatalf("%s: the row %q", name, line)
 			}
-			for i, job := range []handover.JobIs{handover.NotBegun, handover.Begun, handover.Gone} {
+			for i, job := range []handover.JobCondition{handover.NotBegun, handover.Begun, handover.Gone} {
 				for _, f := range records[c[0]] {
 					f.Job = job
 					checkCell(t, name, c[i+1], f, decide)
@@ -184,15 +184,17 @@ func TestOneQueue(t *testing.T) {
 // deciders are the two tables.
 func deciders(force bool) map[string]func(handover.Facts, handover.Answer) handover.Decision {
 	return map[string]func(handover.Facts, handover.Answer) handover.Decision{
-		"release":  handover.DecideRelease,
-		"rollback": func(f handover.Facts, a handover.Answer) handover.Decision { return handover.DecideBack(f, a, force) },
+		"release": handover.DecideRelease,
+		"rollback": func(f handover.Facts, a handover.Answer) handover.Decision {
+			return handover.DecideRollback(f, a, force)
+		},
 	}
 }
 
 // all calls f with all facts that can be true together.
 func all(f func(handover.Facts)) {
-	for _, record := range []handover.RecordIs{handover.AsMigrated, handover.Changed, handover.Absent} {
-		for _, job := range []handover.JobIs{handover.NotBegun, handover.Begun, handover.Gone} {
+	for _, record := range []handover.RecordCondition{handover.AsMigrated, handover.Changed, handover.Absent} {
+		for _, job := range []handover.JobCondition{handover.NotBegun, handover.Begun, handover.Gone} {
 			for bits := range 1 << 7 {
 				is := func(bit int) bool { return bits&(1<<bit) != 0 }
 				facts := handover.Facts{Record: record, Job: job, Finished: is(0), Held: is(1), HandedOver: is(2), Kept: is(3), Worked: is(4), Locked: is(5), Restored: is(6)}
@@ -212,11 +214,11 @@ func TestWaits(t *testing.T) {
 	if d := handover.DecideRelease(f, handover.AnswerNew); d.Act != handover.Wait {
 		t.Errorf("%+v", d)
 	}
-	if d := handover.DecideBack(f, handover.Undecided, false); d.Act != handover.Withdraw {
+	if d := handover.DecideRollback(f, handover.Undecided, false); d.Act != handover.Withdraw {
 		t.Errorf("%+v", d)
 	}
 	f.Job = handover.Begun // both are at work
-	if d := handover.DecideBack(f, handover.Undecided, false); d.Asks != handover.Both {
+	if d := handover.DecideRollback(f, handover.Undecided, false); d.Asks != handover.Both {
 		t.Errorf("%+v", d)
 	}
 }

@@ -60,7 +60,7 @@ func MayHandOver(ctx context.Context, w *zkconn.Writer, src *source.Source, orig
 	}
 	may, err := try(znode.Create(origin.Path("/"+ledger.KeptRoot), []byte{}))
 	if err == nil && !may {
-		acl, _ := w.At("/").ACL(ctx, origin.Chroot)
+		acl, _ := w.WithChroot("/").ACL(ctx, origin.Chroot)
 		refuse("create "+ledger.KeptRoot+" in", origin.Chroot, acl)
 	}
 	return cmp.Or(err, why)

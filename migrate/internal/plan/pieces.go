@@ -31,7 +31,7 @@ func (p *Plan) ToCreate() iter.Seq[string] {
 
 // Limits returns the limits of a transaction that fits the server's packets, whose size the
 // operator gave. A smaller limit of the caller's stays.
-func (p *Plan) Limits(l apply.Limits) apply.Limits {
+func (p *Plan) Limits(l apply.TransactionLimits) apply.TransactionLimits {
 	if l.Bytes == 0 {
 		l.Bytes = apply.DefaultBytes
 	}

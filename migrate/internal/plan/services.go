@@ -20,13 +20,13 @@ type Finding struct {
 	Then        string `json:"then"`        // what would happen after the release
 	// Blocking says that the plan can't be carried out because of it, unless the choice
 	// that Choice names allows it.
-	Blocking bool   `json:"blocking"`
-	Choice   string `json:"choice,omitempty"`
-	Items    []Item `json:"items"`
+	Blocking bool          `json:"blocking"`
+	Choice   string        `json:"choice,omitempty"`
+	Items    []FindingItem `json:"items"`
 }
 
-// Item is one record that does not meet a demand, or one batch.
-type Item struct {
+// FindingItem is one record that does not meet a demand, or one batch.
+type FindingItem struct {
 	Path string `json:"path"` // of the legacy record, or of the batch below /batch-uuids
 	What string `json:"what"`
 }
@@ -51,7 +51,7 @@ type findings struct {
 	all   []*Finding
 }
 
-func (f *findings) add(kind string, one Finding, item Item) {
+func (f *findings) add(kind string, one Finding, item FindingItem) {
 	i := slices.Index(f.kinds, kind)
 	if i < 0 {
 		one.What, i = item.What, len(f.all)
@@ -66,14 +66,14 @@ func (f *findings) violation(v services.Violation, path string) {
 	if one.Blocking {
 		one.Choice = "unserviceable"
 	}
-	f.add(fmt.Sprint(v.Demand.ID, v.Demand.Node, v.Demand.Key, v.Stop), one, Item{Path: path, What: v.What})
+	f.add(fmt.Sprint(v.Demand.ID, v.Demand.Node, v.Demand.Key, v.Stop), one, FindingItem{Path: path, What: v.What})
 }
 
 // prevents are the choices that prevent what a notice says.
 var prevents = map[string]string{"lost-if-unsized": "max-priority", "lost-if-requeued": "max-priority"}
 
 func (f *findings) notice(n services.Notice, path string) {
-	f.add(n.Kind, Finding{Requirement: n.Kind, Then: n.Then, Choice: prevents[n.Kind]}, Item{Path: path, What: n.What})
+	f.add(n.Kind, Finding{Requirement: n.Kind, Then: n.Then, Choice: prevents[n.Kind]}, FindingItem{Path: path, What: n.What})
 }
 
 // checkServices looks at what a record becomes, and finds what keeps the deployed services
@@ -132,7 +132,7 @@ func (b *Builder) checkJobID(r rules.Record, batch *Batch) {
 	}
 	add := func(path, other string) {
 		b.found.add("jobID", Finding{Requirement: "R19", Then: jobIDThen, Blocking: true, Choice: "unserviceable"},
-			Item{Path: path, What: fmt.Sprintf("its jobID %.80q is that of %s, too", id, other)})
+			FindingItem{Path: path, What: fmt.Sprintf("its jobID %.80q is that of %s, too", id, other)})
 	}
 	if !b.doubled[key] {
 		b.doubled[key] = true
@@ -145,7 +145,7 @@ func (b *Builder) checkJobID(r rules.Record, batch *Batch) {
 func (b *Builder) checkInventory(item services.Item, r rules.Record) {
 	if len(services.CheckContent(item)) > 0 {
 		b.found.add(inventoryFinding, Finding{Requirement: inventoryFinding, Then: inventoryThen, Blocking: true, Choice: "inventory-records"},
-			Item{Path: r.Path, What: inventoryWhat})
+			FindingItem{Path: r.Path, What: inventoryWhat})
 	}
 }
 
@@ -156,7 +156,7 @@ func (b *Builder) checkToken(r rules.Record, s rules.State) {
 	}
 	for _, n := range (rules.Job{Record: r, State: s}).Nodes(b.plan.Dialect) {
 		if _, err := newqueue.ParseToken(n.Data); err != nil && znode.Name(n.Path) == "token" {
-			b.found.add("token", Finding{Requirement: "token", Then: tokenThen, Blocking: true, Choice: "unserviceable"}, Item{Path: r.Path, What: "its token: " + err.Error()})
+			b.found.add("token", Finding{Requirement: "token", Then: tokenThen, Blocking: true, Choice: "unserviceable"}, FindingItem{Path: r.Path, What: "its token: " + err.Error()})
 		}
 	}
 }

@@ -3,11 +3,11 @@ package reasons
 
 import "strings"
 
-// All are the reasons of one refusal, at least two.
-type All []error
+// Errors are the reasons of one refusal, at least two.
+type Errors []error
 
 // Error returns the texts of all.
-func (a All) Error() string {
+func (a Errors) Error() string {
 	texts := make([]string, len(a))
 	for i, err := range a {
 		texts[i] = err.Error()
@@ -16,13 +16,13 @@ func (a All) Error() string {
 }
 
 // Unwrap returns all.
-func (a All) Unwrap() []error { return a }
+func (a Errors) Unwrap() []error { return a }
 
-// Join returns an [All] of the errors that are not nil; nil if there are none, and a single one as it is.
+// Join returns an [Errors] of the errors that are not nil; nil if there are none, and a single one as it is.
 func Join(errs ...error) error {
-	var all All
+	var all Errors
 	for _, err := range errs {
-		switch more, many := err.(All); {
+		switch more, many := err.(Errors); {
 		case many:
 			all = append(all, more...)
 		case err != nil:

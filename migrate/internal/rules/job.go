@@ -45,8 +45,8 @@ func (j Job) Nodes(d newqueue.Dialect) []Node {
 	if !j.Record.Queue.IsAccess() {
 		nodes = append(nodes,
 			Node{root + "/bid", []byte(j.Batch)},
-			Node{root + "/priority", newqueue.Number(int64(j.Priority))},
-			Node{root + "/space_needed", newqueue.Number(0)})
+			Node{root + "/priority", newqueue.FormatNumber(int64(j.Priority))},
+			Node{root + "/space_needed", newqueue.FormatNumber(0)})
 	}
 	for _, o := range j.Objects(d) {
 		nodes = append(nodes, Node{root + "/" + o.Node, o.encode()})

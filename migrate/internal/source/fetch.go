@@ -144,6 +144,6 @@ func decodeRecord(kind rules.QueueKind, n znode.Node, opt legacy.Options) rules.
 // server. kept has the record of each path.
 func (s *Source) FetchKept(ctx context.Context, paths iter.Seq[string], kept map[string]string) iter.Seq2[Fetched, error] {
 	other := *s
-	other.r, other.kept = s.r.At("/"), kept
+	other.r, other.kept = s.r.WithChroot("/"), kept
 	return other.Fetch(ctx, paths)
 }

@@ -27,8 +27,8 @@ const (
 // account looks at jobs that workers may have worked on. Each must be in a state that the
 // layout allows, or removed. One that a session has locked has some more time. It calls conclude
 // with each job as the last look saw it.
-func (c *comparison) account(suspects []suspect, conclude func(suspect, sight)) error {
-	return repeatedly(c.ctx, suspects, func(some []suspect, look int) (again []suspect, err error) {
+func (c *comparison) account(suspects []candidate, conclude func(candidate, observation)) error {
+	return repeatedly(c.ctx, suspects, func(some []candidate, look int) (again []candidate, err error) {
 		seen, err := c.look(some)
 		if err != nil {
 			return nil, err
@@ -54,7 +54,7 @@ func repeatedly[T any](ctx context.Context, some []T, look func(some []T, number
 		}
 		wait := pause
 		if number >= looks {
-			wait = layout.Patience
+			wait = layout.GracePeriod
 		}
 		select {
 		case <-time.After(wait):
@@ -65,8 +65,8 @@ func repeatedly[T any](ctx context.Context, some []T, look func(some []T, number
 	return nil
 }
 
-// sight is a job as one look saw it.
-type sight struct {
+// observation is a job as one look saw it.
+type observation struct {
 	target.Job
 	problem string // the first rule of the layout that it violates; "" for none
 	at      string // the znode that does
@@ -76,16 +76,16 @@ type sight struct {
 }
 
 // state is the job's state, as its status names it, in lower case.
-func (s *sight) state() string {
+func (s *observation) state() string {
 	state, _ := s.Status()
 	return cmp.Or(state, "unreadable")
 }
 
 // isWorkedOn reports whether a session has locked the job, and can have caused the problem between two of its writes.
-func (s *sight) isWorkedOn() bool { return s.session() != 0 && merritt.BetweenWrites(s.rule) }
+func (s *observation) isWorkedOn() bool { return s.session() != 0 && merritt.BetweenWrites(s.rule) }
 
 // session is the session that has locked the job; 0 if none has.
-func (s *sight) session() int64 {
+func (s *observation) session() int64 {
 	if s.lock == nil {
 		return 0
 	}
@@ -93,7 +93,7 @@ func (s *sight) session() int64 {
 }
 
 // look looks at jobs as they are now.
-func (c *comparison) look(suspects []suspect) ([]sight, error) {
+func (c *comparison) look(suspects []candidate) ([]observation, error) {
 	var of []*ledger.Migrated
 	for _, s := range suspects {
 		of = append(of, s.entry)
@@ -134,7 +134,7 @@ func (c *comparison) look(suspects []suspect) ([]sight, error) {
 			problems[job] = p
 		}
 	}
-	seen := make([]sight, len(suspects))
+	seen := make([]observation, len(suspects))
 	for i, s := range suspects {
 		seen[i].Job = jobs[i]
 		for _, nodes := range [][]znode.Node{jobs[i].Nodes, jobs[i].Entries} {
@@ -167,7 +167,7 @@ func jobOf(path string) string {
 }
 
 // conclude says what is wrong with a job. p is the rule of the layout that it violates.
-func (s *sight) conclude(of suspect, p layout.Finding) {
+func (s *observation) conclude(of candidate, p layout.Finding) {
 	if p.Path != "" {
 		s.problem, s.at, s.kind, s.rule = p.Message(), p.Path, Layout, p.Rule
 	}
@@ -194,7 +194,7 @@ func oddity(n znode.Node, isParent bool) (DifferenceKind, string) {
 }
 
 // concludeJob accounts for a job after the last look.
-func (c *comparison) concludeJob(of suspect, s sight) {
+func (c *comparison) concludeJob(of candidate, s observation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	v := c.v
@@ -236,7 +236,7 @@ func (c *comparison) concludeJob(of suspect, s sight) {
 }
 
 // noticeWork says what a session works on.
-func (v *verifier) noticeWork(it item, s sight) {
+func (v *verifier) noticeWork(it item, s observation) {
 	v.notice(it, fmt.Sprintf("session %#x has locked it, and works on it: %s is not as it will be", s.session(), s.at))
 }
 

@@ -73,10 +73,10 @@ func (v *verifier) checkFolder(ctx context.Context, folder string, where map[str
 	if err != nil {
 		return err
 	}
-	var strangers []suspect
+	var strangers []candidate
 	for _, name := range names {
 		path, id := znode.Join(folder, name), name[strings.IndexByte(name, '-')+1:] // in the queue of a state, it follows the priority
-		s := suspect{item: item{entry: where[id], run: &v.t.Ledger.Runs[0], queue: newqueue.HoldIngest}, stranger: path}
+		s := candidate{item: item{entry: where[id], run: &v.t.Ledger.Runs[0], queue: newqueue.HoldIngest}, stranger: path}
 		_, isJob := newqueue.ParseSequenceID(newqueue.JobPrefix, id)
 		switch {
 		case s.entry != nil:
@@ -100,7 +100,7 @@ func (v *verifier) checkFolder(ctx context.Context, folder string, where map[str
 }
 
 // concludeStranger says what is wrong with an entry after the last look.
-func (c *comparison) concludeStranger(of suspect, s sight) {
+func (c *comparison) concludeStranger(of candidate, s observation) {
 	switch {
 	case s.problem == "", s.Gone() && c.v.isBeingCleaned(c.ctx, of.stranger):
 	case s.isWorkedOn():

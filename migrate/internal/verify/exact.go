@@ -65,12 +65,12 @@ func (c *comparison) stop() { _ = c.group.Wait() }
 // the others with what the layout allows.
 func (c *comparison) compare(part []item) error {
 	var exact []item
-	var others []suspect
+	var others []candidate
 	for _, it := range part {
 		if it.record != nil && c.v.isExact(it.run, it.queue) {
 			exact = append(exact, it)
 		} else {
-			others = append(others, suspect{item: it})
+			others = append(others, candidate{item: it})
 		}
 	}
 	differing, err := c.exact(exact)
@@ -86,17 +86,17 @@ func (c *comparison) compare(part []item) error {
 	return nil
 }
 
-// suspect is a job that must be looked at more closely. differs says how it differs from
+// candidate is a job that must be looked at more closely. differs says how it differs from
 // what its run made; it is "" if that was not compared. If stranger is an entry of the job, only that is
 // looked at.
-type suspect struct {
+type candidate struct {
 	item
 	differs, stranger string
 }
 
 // exact compares jobs with what their records should have become, and returns those that
 // differ.
-func (c *comparison) exact(items []item) (differing []suspect, err error) {
+func (c *comparison) exact(items []item) (differing []candidate, err error) {
 	wants := make([][]rules.Node, len(items))
 	var paths []string
 	for i, it := range items {
@@ -124,7 +124,7 @@ func (c *comparison) exact(items []item) (differing []suspect, err error) {
 			return nil, err
 		}
 		if differs := compareNodes(wants[i], got, it.run.Restored || it.run.WasRestored()); differs != "" {
-			differing = append(differing, suspect{item: it, differs: differs})
+			differing = append(differing, candidate{item: it, differs: differs})
 			continue
 		}
 		states[it.state.Name()]++

@@ -10,10 +10,10 @@ type Outcome string
 
 // The outcomes.
 const (
-	WasSkipped     Outcome = "skipped"     // by choice
-	WasFinished    Outcome = "finished"    // in the legacy queue, so nothing is left to do
-	WasQuarantined Outcome = "quarantined" // it can't be decoded, and its bytes are kept
-	NotMigrated    Outcome = "not migrated"
+	OutcomeSkipped     Outcome = "skipped"     // by choice
+	OutcomeFinished    Outcome = "finished"    // in the legacy queue, so nothing is left to do
+	OutcomeQuarantined Outcome = "quarantined" // it can't be decoded, and its bytes are kept
+	OutcomeNotMigrated Outcome = "not migrated"
 )
 
 // OutcomeOf says what became of a record that is in no ledger, and why. run is the
@@ -21,15 +21,15 @@ const (
 func OutcomeOf(run *ledger.Run, d rules.Decision) (o Outcome, why string) {
 	switch {
 	case run == nil:
-		return NotMigrated, ""
+		return OutcomeNotMigrated, ""
 	case d.Do == rules.Skip:
-		return WasSkipped, d.Reason
+		return OutcomeSkipped, d.Reason
 	case d.Do == rules.Quarantine:
-		return WasQuarantined, d.Reason
+		return OutcomeQuarantined, d.Reason
 	case run.State == ledger.Done && d.Do == rules.Migrate && d.State.Finished():
-		return WasFinished, "a legacy worker has finished it since " + run.ID + " began"
+		return OutcomeFinished, "a legacy worker has finished it since " + run.ID + " began"
 	case run.State == ledger.RolledBack && d.Do == rules.Migrate && d.State.Finished():
-		return WasFinished, "a legacy worker has finished it" // nothing is left to do there, so jobs that stayed can run
+		return OutcomeFinished, "a legacy worker has finished it" // nothing is left to do there, so jobs that stayed can run
 	}
-	return NotMigrated, ""
+	return OutcomeNotMigrated, ""
 }

@@ -152,7 +152,7 @@ func czxidTells(run *ledger.Run) bool {
 
 // decide looks at records of which it is not sure that their jobs have the work, as a release does.
 func (v *verifier) decide(ctx context.Context, compare *comparison, entries []*ledger.Migrated) error {
-	look := handover.Looker{T: v.t, Names: v.names, Src: v.src, Decide: handover.DecideRelease}
+	look := handover.CaseReader{T: v.t, Names: v.names, Src: v.src, Decide: handover.DecideRelease}
 	for c, err := range look.Cases(ctx, entries) {
 		if err != nil {
 			return err
@@ -213,11 +213,11 @@ func (v *verifier) others(ctx context.Context) error {
 func (v *verifier) notMigrated(r rules.Record) {
 	count := &v.verdict.Records
 	switch outcome, _ := OutcomeOf(v.t.Ledger.Current(), rules.Decide(r, v.verdict.Choices)); outcome {
-	case WasSkipped:
+	case OutcomeSkipped:
 		count.Skipped++
-	case WasFinished:
+	case OutcomeFinished:
 		count.Finished++
-	case WasQuarantined:
+	case OutcomeQuarantined:
 		count.Quarantined++
 		if v.opt.Quarantined != nil && !v.opt.Quarantined(r) {
 			v.differ(Difference{Kind: NotKept, Path: r.Path, Record: r.Path, Queue: r.Queue.Hold(), Message: "it can't be decoded, and the quarantine file does not have its bytes"})

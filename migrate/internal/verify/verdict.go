@@ -103,7 +103,7 @@ func (d Difference) String() string { return fmt.Sprintf("%s: %s: %s", d.Path, d
 type Verdict struct {
 	Differences []Difference `json:"differences"`
 	// Records counts the legacy records by what became of them. Every record counts once.
-	Records Accounted `json:"records"`
+	Records RecordCounts `json:"records"`
 	// States counts the migrated jobs and access requests by the state that they are in.
 	States map[string]int `json:"states"`
 	Nodes  int            `json:"nodes"` // znodes that were compared
@@ -142,8 +142,8 @@ type RecordNote struct {
 	What   string `json:"what"`
 }
 
-// Accounted counts the records by what became of them.
-type Accounted struct {
+// RecordCounts counts the records by what became of them.
+type RecordCounts struct {
 	Total       int `json:"total"`
 	Migrated    int `json:"migrated"`  // and the job is there
 	Removed     int `json:"removed"`   // migrated, and the job was removed

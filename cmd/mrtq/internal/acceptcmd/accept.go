@@ -192,7 +192,7 @@ func (c *acceptCmd) run(ctx context.Context) (err error) {
 	}
 	opt := c.options(session)
 	opt.Address, opt.Dialects, opt.Features, opt.Parallel = server.Address(), c.inDialects(), c.own, parallelScenarios
-	opt.Libraries, opt.Known = libraries, known
+	opt.Libraries, opt.KnownFailures = libraries, known
 	found, err := accept.Run(ctx, opt)
 	if err != nil {
 		return c.wrongTags(err)
@@ -258,14 +258,14 @@ const parallelScenarios = 4
 // covered.
 func (c *acceptCmd) conclude(r *accept.Report, which, rows string) error {
 	also := ""
-	if r.Known > 0 {
-		also = fmt.Sprintf(", %d failed as expected", r.Known)
+	if r.KnownFailures > 0 {
+		also = fmt.Sprintf(", %d failed as expected", r.KnownFailures)
 	}
 	if r.NotOffered > 0 {
 		also += fmt.Sprintf(", %d not offered", r.NotOffered)
 		var lacks []string
-		for _, verb := range slices.Sorted(maps.Keys(r.Lacks)) {
-			lacks = append(lacks, fmt.Sprintf("%s (%d)", verb, r.Lacks[verb]))
+		for _, verb := range slices.Sorted(maps.Keys(r.NotOfferedByVerb)) {
+			lacks = append(lacks, fmt.Sprintf("%s (%d)", verb, r.NotOfferedByVerb[verb]))
 		}
 		c.Say("not offered: %s", strings.Join(lacks, ", "))
 	}

@@ -51,11 +51,11 @@ func (c *acceptCmd) drivers(ctx context.Context, server *harness.Server, session
 				return nil, stop, exit.Usagef("--implementation: %w", err)
 			}
 			started[command] = d
-			c.Say("testing %v: %s", d.Able(), strings.Join(help.Texts(roles), ", "))
+			c.Say("testing %v: %s", d.Capabilities(), strings.Join(help.Texts(roles), ", "))
 		}
 		for _, dialect := range c.inDialects() {
-			if !d.Able().Can(dialect) {
-				return nil, stop, exit.Usagef("--implementation %q knows only dialect %[2]s: give --dialect %[2]s", command, strings.Join(help.Texts(d.Able().Dialects), ", "))
+			if !d.Capabilities().Supports(dialect) {
+				return nil, stop, exit.Usagef("--implementation %q knows only dialect %[2]s: give --dialect %[2]s", command, strings.Join(help.Texts(d.Capabilities().Dialects), ", "))
 			}
 		}
 		for _, role := range roles {
@@ -87,7 +87,7 @@ func reached(server *harness.Server, session zkconn.Config) (servers string, aut
 }
 
 // known reads the list of --known.
-func (c *acceptCmd) known() ([]accept.Known, error) {
+func (c *acceptCmd) known() ([]accept.KnownFailure, error) {
 	if c.knownFile == "" {
 		return nil, nil
 	}
@@ -96,7 +96,7 @@ func (c *acceptCmd) known() ([]accept.Known, error) {
 		return nil, files.Unread("--known "+c.knownFile, err)
 	}
 	defer f.Close()
-	known, err := accept.ParseKnown(f)
+	known, err := accept.ParseKnownFailures(f)
 	if err != nil {
 		return nil, exit.Usagef("--known %s: %w", c.knownFile, err)
 	}

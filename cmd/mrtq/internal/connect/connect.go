@@ -28,7 +28,7 @@ type Connection struct {
 	maxResponse    int
 	// MaxRate is how many operations a second are allowed; 0 means no limit.
 	MaxRate int
-	limit   *zkconn.Limit // the same for all sessions of the command; nil means no limit
+	limit   *zkconn.Limiter // the same for all sessions of the command; nil means no limit
 	// Silence knows for how long the servers of all sessions have kept silent.
 	Silence zkconn.SilenceTimer
 	log     *slog.Logger
@@ -60,7 +60,7 @@ func (c *Connection) Prepare(log *slog.Logger, say func(news string)) error {
 		return exit.Usagef("--max-rate %d: expected at least 1, or 0 for no limit", c.MaxRate)
 	}
 	if c.MaxRate > 0 {
-		c.limit = zkconn.NewLimit(c.MaxRate)
+		c.limit = zkconn.NewLimiter(c.MaxRate)
 	}
 	c.log, c.say = log, say
 	return nil
@@ -84,7 +84,7 @@ func (c *Connection) Config(address zkconn.Address) (zkconn.Config, error) {
 	case (c.tls.Cert == "") != (c.tls.Key == ""):
 		return zkconn.Config{}, exit.Usagef("--tls-cert, --tls-key: give both, the certificate and its key")
 	}
-	cfg := zkconn.Config{Address: address, SessionTimeout: c.sessionTimeout, GiveUp: c.Timeout, MaxResponse: c.maxResponse, Log: c.log, Limit: c.limit, Silence: &c.Silence, Say: c.say}
+	cfg := zkconn.Config{Address: address, SessionTimeout: c.sessionTimeout, GiveUpAfter: c.Timeout, MaxResponse: c.maxResponse, Log: c.log, Limiter: c.limit, Silence: &c.Silence, Notify: c.say}
 	for _, f := range c.Files() {
 		if _, err := os.Stat(f.Path); f.Path != "" && err != nil {
 			return cfg, files.Unread(f.By+" "+f.Path, err)

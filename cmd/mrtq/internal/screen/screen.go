@@ -147,12 +147,12 @@ func (s *Screen) End(err error, next advice.Next) {
 
 // unitOf says what each phase counts.
 var unitOf = map[migrate.Phase]string{
-	migrate.ReadingTarget: "jobs",
-	migrate.ReadingSource: "records",
-	migrate.Sending:       "records",
-	migrate.Comparing:     "jobs",
-	migrate.Removing:      "jobs",
-	migrate.HandingOver:   "records",
+	migrate.PhaseReadingTarget: "jobs",
+	migrate.PhaseReadingSource: "records",
+	migrate.PhaseSending:       "records",
+	migrate.PhaseComparing:     "jobs",
+	migrate.PhaseRemoving:      "jobs",
+	migrate.PhaseHandingOver:   "records",
 }
 
 // Follow returns what makes the meter follow a call of package migrate, until finish is called.

@@ -16,13 +16,13 @@ import (
 	"mrtq/newqueue"
 )
 
-// passing passes the records and jobs of one run from one queue to the other, in the chain of the run's record.
-type passing struct {
+// handoverPass passes the records and jobs of one run from one queue to the other, in the chain of the run's record.
+type handoverPass struct {
 	w     *Writer
 	t     *target.Target
 	run   int // index
 	chain *apply.Chain
-	look  *handover.Looker
+	look  *handover.CaseReader
 	save  func([]znode.Node) error
 	// seen is called with each case, and done with each that was passed.
 	seen, done func(*handover.Case)
@@ -30,7 +30,7 @@ type passing struct {
 
 // send carries out what is decided about records. The error wraps [apply.ErrChanged] if nothing was carried out, because
 // other clients have changed all of it.
-func (p *passing) send(ctx context.Context, entries []*ledger.Migrated) error {
+func (p *handoverPass) send(ctx context.Context, entries []*ledger.Migrated) error {
 	pieces, err := p.pieces(ctx, entries)
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func (p *passing) send(ctx context.Context, entries []*ledger.Migrated) error {
 }
 
 // pieces yields what carries out what is decided about records.
-func (p *passing) pieces(ctx context.Context, entries []*ledger.Migrated) (iter.Seq2[apply.Piece, error], error) {
+func (p *handoverPass) pieces(ctx context.Context, entries []*ledger.Migrated) (iter.Seq2[apply.Piece, error], error) {
 	makeKept, err := p.keptParents(ctx)
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (p *passing) pieces(ctx context.Context, entries []*ledger.Migrated) (iter.
 	}, nil
 }
 
-func (p *passing) saveLost(nodes []znode.Node) error {
+func (p *handoverPass) saveLost(nodes []znode.Node) error {
 	if p.save == nil {
 		return fmt.Errorf("%w: the first is %s", ErrNotSaved, nodes[0].Path)
 	}
@@ -88,14 +88,14 @@ func (p *passing) saveLost(nodes []znode.Node) error {
 }
 
 // keptParents are the operations that create the parents of the kept bytes, as far as they are missing.
-func (p *passing) keptParents(ctx context.Context) (ops []znode.Op, err error) {
+func (p *handoverPass) keptParents(ctx context.Context) (ops []znode.Op, err error) {
 	run := &p.t.Ledger.Runs[p.run]
 	if !run.Origin.OneEnsemble {
 		return nil, nil // nothing can be handed over
 	}
 	parent := run.Origin.KeptRunPath()
 	for _, path := range []string{znode.Parent(parent), parent} {
-		_, there, err := p.w.At("/").Exists(ctx, path)
+		_, there, err := p.w.WithChroot("/").Exists(ctx, path)
 		if err != nil {
 			return nil, err
 		}
@@ -107,7 +107,7 @@ func (p *passing) keptParents(ctx context.Context) (ops []znode.Op, err error) {
 }
 
 // sendEmpty removes batches of the run that have no job.
-func (p *passing) sendEmpty(ctx context.Context, bids []string) error {
+func (p *handoverPass) sendEmpty(ctx context.Context, bids []string) error {
 	for part := range slices.Chunk(bids, maxRead) {
 		pieces, err := handover.EmptyBatches(ctx, p.t, part)
 		if err != nil {

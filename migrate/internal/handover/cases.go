@@ -29,13 +29,13 @@ type Case struct {
 	KeptAs znode.Node
 }
 
-// Looker reads records and jobs, and decides about them.
-type Looker struct {
+// CaseReader reads records and jobs, and decides about them.
+type CaseReader struct {
 	T     *target.Target
 	Names *target.Names // of what the target holds, as it was read after T
 	// Src is nil if the legacy queue is in another ensemble. Then no record was handed over, and each counts as it was migrated.
 	Src *source.Source
-	// Decide is [DecideRelease] or [DecideBack].
+	// Decide is [DecideRelease] or [DecideRollback].
 	Decide func(Facts, Answer) Decision
 	// Answers are about single records, by path. Vanished is about all records that are not there.
 	Answers  map[string]Answer
@@ -56,7 +56,7 @@ const partSize = 1000
 
 // Cases yields what becomes of records and their jobs, in the order of entries. It reads ahead, so that the caller's writes and the
 // next reads overlap.
-func (l *Looker) Cases(ctx context.Context, entries []*ledger.Migrated) iter.Seq2[Case, error] {
+func (l *CaseReader) Cases(ctx context.Context, entries []*ledger.Migrated) iter.Seq2[Case, error] {
 	l.locked = map[string]bool{}
 	if l.Src != nil {
 		l.queues = l.Src.Czxids()
@@ -81,7 +81,7 @@ func (l *Looker) Cases(ctx context.Context, entries []*ledger.Migrated) iter.Seq
 }
 
 // part decides about some records.
-func (l *Looker) part(ctx context.Context, entries []*ledger.Migrated) ([]Case, error) {
+func (l *CaseReader) part(ctx context.Context, entries []*ledger.Migrated) ([]Case, error) {
 	cases := make([]Case, len(entries))
 	for i, e := range entries {
 		cases[i] = Case{Entry: e, Run: &l.T.Ledger.Runs[e.Run], Seen: target.Job{Of: e}}
@@ -113,7 +113,7 @@ func (l *Looker) part(ctx context.Context, entries []*ledger.Migrated) ([]Case, 
 }
 
 // readRecords reads the records that are in the legacy queue.
-func (l *Looker) readRecords(ctx context.Context, cases []Case) error {
+func (l *CaseReader) readRecords(ctx context.Context, cases []Case) error {
 	if l.Src == nil {
 		return nil
 	}
@@ -134,7 +134,7 @@ func (l *Looker) readRecords(ctx context.Context, cases []Case) error {
 }
 
 // readKept reads the kept bytes of records that could come back, or that a backup doesn't know of.
-func (l *Looker) readKept(ctx context.Context, cases []Case) error {
+func (l *CaseReader) readKept(ctx context.Context, cases []Case) error {
 	var kept []*Case
 	var paths []string
 	for i := range cases {
@@ -143,7 +143,7 @@ func (l *Looker) readKept(ctx context.Context, cases []Case) error {
 			kept, paths = append(kept, c), append(paths, c.Run.KeptPath(c.Entry.Job))
 		}
 	}
-	nodes, err := l.T.Reader.At("/").MarkUnreadable().GetAll(ctx, paths, zkconn.AllACLs)
+	nodes, err := l.T.Reader.WithChroot("/").MarkUnreadable().GetAll(ctx, paths, zkconn.AllACLs)
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (l *Looker) readKept(ctx context.Context, cases []Case) error {
 }
 
 // readJobs reads the jobs that must be known to decide.
-func (l *Looker) readJobs(ctx context.Context, cases []Case) error {
+func (l *CaseReader) readJobs(ctx context.Context, cases []Case) error {
 	var unsure []*Case
 	var entries []*ledger.Migrated
 	for i := range cases {
@@ -179,7 +179,7 @@ func (l *Looker) readJobs(ctx context.Context, cases []Case) error {
 }
 
 // aboutRecord finds what the record shows.
-func (l *Looker) aboutRecord(c *Case) {
+func (l *CaseReader) aboutRecord(c *Case) {
 	c.HandedOver, c.Kept = c.Entry.HandedOver, c.Entry.Kept
 	c.Restored = c.Run.Restored || c.Run.WasRestored()
 	c.Held = l.T.HeldSince(c.Run, rules.KindOf(c.Entry.Job).Hold())
@@ -211,7 +211,7 @@ func (l *Looker) aboutRecord(c *Case) {
 }
 
 // aboutJob finds what the job shows.
-func (l *Looker) aboutJob(c *Case, j target.Job) {
+func (l *CaseReader) aboutJob(c *Case, j target.Job) {
 	c.Seen = j
 	if j.Gone() {
 		c.Job = Gone
