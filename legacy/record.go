@@ -2,7 +2,6 @@ package legacy
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"time"
 )
@@ -47,9 +46,12 @@ func Decode(name string, data []byte, opt Options) (Record, error) {
 	if timeErr != nil {
 		return Record{}, timeErr
 	}
-	format, values, err := DecodePayload(payload)
-	if err != nil {
-		return Record{}, atHeader(err)
+	format, values, payloadErr := decodePayload(payload)
+	if payloadErr != nil {
+		if payloadErr.Offset >= 0 { // it counts from the payload on
+			payloadErr.Offset += headerWidth
+		}
+		return Record{}, payloadErr
 	}
 	return Record{
 		Key:     key,
@@ -58,18 +60,6 @@ func Decode(name string, data []byte, opt Options) (Record, error) {
 		Payload: values,
 		SHA256:  sha256.Sum256(data),
 	}, nil
-}
-
-// atHeader turns an offset in the payload into an offset in the data.
-func atHeader(err error) error {
-	var e *Error
-	if !errors.As(err, &e) {
-		return &Error{Kind: BadPayload, Offset: noOffset, Err: err}
-	}
-	if e.Offset >= 0 {
-		e.Offset += headerWidth
-	}
-	return e
 }
 
 // Lock is an outstanding legacy object lock, a child of /mrt.lock.

@@ -42,21 +42,3 @@ func ParseStatus(name string) (Status, error) {
 	}
 	return 0, fmt.Errorf("status %q is unknown: expected one of %s", name, strings.Join(statuses[:], ", "))
 }
-
-// MarshalText returns the name. It fails for an unknown byte.
-func (s Status) MarshalText() ([]byte, error) {
-	if !s.Valid() {
-		return nil, fmt.Errorf("status byte %d is unknown: expected 0 to %d", byte(s), len(statuses)-1)
-	}
-	return []byte(statuses[s]), nil
-}
-
-// UnmarshalText sets s to the status of that name, or fails as [ParseStatus] does.
-func (s *Status) UnmarshalText(text []byte) error {
-	parsed, err := ParseStatus(string(text))
-	if err != nil {
-		return err
-	}
-	*s = parsed
-	return nil
-}

@@ -2,13 +2,16 @@ package javaobj
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"math"
+	"strconv"
 )
 
-// Decode reads a stream that holds one Properties and nothing else. Every error
+// Decode reads a stream that holds one Properties and nothing else. It returns the entries, with those of the
+// defaults that no own entry overrides. A value is a string (WTF-8), a bool, or a json.Number for an Integer or Long. Every error
 // is an [*Error] and comes with nil. Decode doesn't keep data.
-func Decode(data []byte) (*Properties, error) {
+func Decode(data []byte) (map[string]any, error) {
 	d := &decoder{data: data, text: string(data), handles: make([]any, 0, usualHandles)}
 	p, err := d.stream()
 	if err != nil {
@@ -26,11 +29,14 @@ type decoder struct {
 	data    []byte
 	text    string // a copy of data, which the strings of the entries share
 	pos     int
-	handles []any // *class, *Properties or a value, by handle minus baseHandle
+	handles []any // *class, properties, string, bool, int32 or int64, by handle minus baseHandle
 	printed int   // how many bytes the entries read so far stand for
 }
 
-func (d *decoder) stream() (*Properties, *Error) {
+// properties are the entries of a java.util.Properties, with those of its defaults.
+type properties map[string]any
+
+func (d *decoder) stream() (properties, *Error) {
 	magic, err := d.take(len(Magic), "the stream's magic and version")
 	if err != nil {
 		return nil, err
@@ -52,7 +58,7 @@ func (d *decoder) stream() (*Properties, *Error) {
 }
 
 // properties reads a Properties, or nil for null.
-func (d *decoder) properties(depth int) (*Properties, *Error) {
+func (d *decoder) properties(depth int) (properties, *Error) {
 	at := d.pos
 	code, err := d.byte("a java.util.Properties or null")
 	if err != nil {
@@ -66,7 +72,7 @@ func (d *decoder) properties(depth int) (*Properties, *Error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, ok := object.(*Properties); ok {
+		if _, ok := object.(properties); ok {
 			// Every Properties that has a handle by now is still being read.
 			return nil, d.errAt(at, "defaults that contain themselves")
 		}
@@ -86,54 +92,58 @@ func (d *decoder) properties(depth int) (*Properties, *Error) {
 	if c != propertiesClass {
 		return nil, d.refuse(classAt, c.name, "java.util.Properties")
 	}
-	p := &Properties{}
-	d.handles = append(d.handles, p)
-	if err := d.hashtable(p); err != nil {
+	d.handles = append(d.handles, properties{})
+	p, err := d.hashtable()
+	if err != nil {
 		return nil, err
 	}
-	p.Defaults, err = d.properties(depth + 1)
+	defaults, err := d.properties(depth + 1)
+	for key, value := range defaults {
+		if _, overridden := p[key]; !overridden {
+			p[key] = value
+		}
+	}
 	return p, err
 }
 
 // hashtable reads the superclass's part: two fields, then what
 // Hashtable.writeObject adds.
-func (d *decoder) hashtable(p *Properties) *Error {
+func (d *decoder) hashtable() (properties, *Error) {
 	at := d.pos
 	fixed, err := d.take(4+4+2+blockDataSize, "a Hashtable's fields and sizes")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if f := math.Float32frombits(binary.BigEndian.Uint32(fixed)); !(f > 0) { // also not a number
-		return d.errAt(at, "load factor %v: expected one above zero", f)
+		return nil, d.errAt(at, "load factor %v: expected one above zero", f)
 	}
 	if fixed[8] != tcBlockData || fixed[9] != blockDataSize {
-		return d.errAt(at+8, "bytes % x: expected block data of %d bytes", fixed[8:10], blockDataSize)
+		return nil, d.errAt(at+8, "bytes % x: expected block data of %d bytes", fixed[8:10], blockDataSize)
 	}
 	count := int32(binary.BigEndian.Uint32(fixed[14:]))
 	// Don't allocate for a claimed number. The shortest entry is an empty
 	// string of 3 bytes and a value of 3 bytes.
 	const shortestEntry = 6
 	if left := len(d.data) - d.pos; count < 0 || int(count) > left/shortestEntry {
-		return d.errAt(at+14, "claims %d entries, and %d bytes are left", count, left)
+		return nil, d.errAt(at+14, "claims %d entries, and %d bytes are left", count, left)
 	}
-	p.Entries = make([]Entry, 0, count)
-	seen := make(map[string]bool, count)
+	p := make(properties, count)
 	for range count {
-		if err := d.entry(p, seen); err != nil {
-			return err
+		if err := d.entry(p); err != nil {
+			return nil, err
 		}
 	}
 	end, err := d.byte("the end of a Hashtable's data")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if end != tcEndBlockData {
-		return d.errAt(d.pos-1, "code %#02x after %d entries: expected end of block data (%#02x)", end, count, tcEndBlockData)
+		return nil, d.errAt(d.pos-1, "code %#02x after %d entries: expected end of block data (%#02x)", end, count, tcEndBlockData)
 	}
-	return nil
+	return p, nil
 }
 
-func (d *decoder) entry(p *Properties, seen map[string]bool) *Error {
+func (d *decoder) entry(p properties) *Error {
 	at := d.pos
 	value, err := d.value()
 	if err != nil {
@@ -143,10 +153,9 @@ func (d *decoder) entry(p *Properties, seen map[string]bool) *Error {
 	if !ok {
 		return d.errAt(at, "a key that is %s: expected a string", describe(value))
 	}
-	if seen[key] {
+	if _, twice := p[key]; twice {
 		return d.errAt(at, "key %.60q a second time", key)
 	}
-	seen[key] = true
 	if value, err = d.value(); err != nil {
 		return err
 	}
@@ -154,7 +163,13 @@ func (d *decoder) entry(p *Properties, seen map[string]bool) *Error {
 	if d.printed > freeExpansion+maxExpansion*len(d.data) {
 		return d.errAt(at, "shared strings stand for more than %d times the record's size", maxExpansion)
 	}
-	p.Entries = append(p.Entries, Entry{key, value})
+	switch number := value.(type) {
+	case int32:
+		value = json.Number(strconv.FormatInt(int64(number), 10))
+	case int64:
+		value = json.Number(strconv.FormatInt(number, 10))
+	}
+	p[key] = value
 	return nil
 }
 
@@ -184,7 +199,7 @@ func (d *decoder) value() (any, *Error) {
 		switch object := object.(type) {
 		case string, bool, int32, int64:
 			return object, nil
-		case *Properties:
+		case properties:
 			return nil, d.refuse(at, propertiesClass.name, want)
 		}
 		return nil, d.errAt(at, "a reference to %s: expected %s", describe(object), want)

@@ -59,7 +59,7 @@ func describe(object any) string {
 	switch object := object.(type) {
 	case *class:
 		return "the description of class " + object.name
-	case *Properties:
+	case properties:
 		return "a java.util.Properties"
 	case string:
 		return "a string"
