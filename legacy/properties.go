@@ -67,8 +67,8 @@ var keyText = regexp.MustCompile(`^(?:\\.?|[^=: \t\f\\])*`)
 // plainProperties returns logical lines as a text that the library reads as Java
 // reads the lines. It is UTF-8, and surrogates in it are guarded, because the
 // library would replace them by U+FFFD.
-func plainProperties(lines guarded) ([]byte, *Error) {
-	g := guarded{text: make([]byte, 0, 2*len(lines.text))}
+func plainProperties(lines guardedText) ([]byte, *Error) {
+	g := guardedText{text: make([]byte, 0, 2*len(lines.text))}
 	begin := 0
 	for line := range bytes.Lines(lines.text) {
 		g.text = append(g.text, keyMark...)
@@ -115,8 +115,8 @@ func hexUnit(b string) (uint16, error) {
 
 // logicalLines joins continued lines, drops comments and blank lines, and ends
 // each line with LF, as java.util.Properties.load divides its input.
-func logicalLines(data []byte) guarded {
-	g := guarded{text: make([]byte, 0, len(data)+1)}
+func logicalLines(data []byte) guardedText {
+	g := guardedText{text: make([]byte, 0, len(data)+1)}
 	begin := 0 // where the logical line begins in g.text
 	for i := 0; i < len(data); {
 		for i < len(data) && isBlank(data[i]) {

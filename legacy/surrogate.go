@@ -19,8 +19,8 @@ import (
 // rewriting can always be reversed.
 const guard = '\U0010fffd' // the last private-use character: as unlikely as any
 
-// guarded is text rewritten for a library. It knows where its parts come from.
-type guarded struct {
+// guardedText is text rewritten for a library. It knows where its parts come from.
+type guardedText struct {
 	text  []byte
 	edits []edit
 }
@@ -30,7 +30,7 @@ type edit struct{ out, in int }
 
 // unit appends the guarded form of one UTF-16 unit. The source continues at
 // next.
-func (g *guarded) unit(unit uint16, next int) {
+func (g *guardedText) unit(unit uint16, next int) {
 	g.text = utf8.AppendRune(g.text, guard)
 	for shift := 12; shift >= 0; shift -= 4 {
 		g.text = append(g.text, lowerHex[unit>>shift&0xf])
@@ -39,15 +39,15 @@ func (g *guarded) unit(unit uint16, next int) {
 }
 
 // literal appends the guarded form of the guard itself.
-func (g *guarded) literal(next int) {
+func (g *guardedText) literal(next int) {
 	g.text = utf8.AppendRune(utf8.AppendRune(g.text, guard), guard)
 	g.moved(next)
 }
 
-func (g *guarded) moved(next int) { g.edits = append(g.edits, edit{len(g.text), next}) }
+func (g *guardedText) moved(next int) { g.edits = append(g.edits, edit{len(g.text), next}) }
 
 // source returns the offset that an offset in the text has in the source.
-func (g *guarded) source(offset int) int {
+func (g *guardedText) source(offset int) int {
 	i, found := slices.BinarySearchFunc(g.edits, offset, func(e edit, out int) int { return e.out - out })
 	if !found {
 		i-- // the last edit that lies before

@@ -22,7 +22,7 @@ const maxXMLDepth = 16
 // five is known. Strings in it are guarded.
 type document struct {
 	*etree.Document
-	guarded
+	guardedText
 	before int    // bytes before the text: a byte order mark
 	latin1 []byte // the text before guarding, if it was ISO-8859-1
 }
@@ -69,7 +69,7 @@ func parseXML(data []byte) (*document, *Error) {
 	if i := invalidUTF8(text); i >= 0 {
 		return nil, badPayload(d.before+i, "XML: byte %#02x isn't UTF-8", text[i])
 	}
-	d.guarded = guardXML(text)
+	d.guardedText = guardXML(text)
 	d.ReadSettings = etree.ReadSettings{MaxDepth: maxXMLDepth, PreserveDuplicateAttrs: true, CharsetReader: asIs}
 	if err := d.ReadFromBytes(d.text); err != nil {
 		return nil, d.syntaxError(err)

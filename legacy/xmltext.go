@@ -12,11 +12,11 @@ import (
 // and reads: the two halves of a pair, unpaired ones, control characters. It
 // guards references to line ends and tabs too: in an attribute's value XML makes
 // blanks of these unless a reference wrote them (see [attribute]).
-func guardXML(text []byte) guarded {
+func guardXML(text []byte) guardedText {
 	if !bytes.Contains(text, []byte("&#")) && !bytes.ContainsRune(text, guard) {
-		return guarded{text: text}
+		return guardedText{text: text}
 	}
-	g := guarded{text: make([]byte, 0, len(text))}
+	g := guardedText{text: make([]byte, 0, len(text))}
 	for i := 0; i < len(text); {
 		ref, n := charReference(text[i:])
 		switch {
@@ -39,7 +39,7 @@ func guardXML(text []byte) guarded {
 }
 
 // copy appends text from i on, and guards only the guard itself.
-func (g *guarded) copy(text []byte, i int) {
+func (g *guardedText) copy(text []byte, i int) {
 	for {
 		n := bytes.IndexRune(text[i:], guard)
 		if n < 0 {

@@ -77,8 +77,8 @@ func PreviewRollback(ctx context.Context, dst *Reader, run string, opt RollbackO
 	if err := r.read(ctx, run); err != nil {
 		return nil, err
 	}
-	undo := r.undo()
-	return undo, r.foretell(ctx, undo)
+	undo := r.result()
+	return undo, r.predict(ctx, undo)
 }
 
 // Rollback removes the jobs and requests that a run ("": the newest) created and that nobody has begun, and the run's batches that
@@ -106,9 +106,9 @@ func Rollback(ctx context.Context, dst *Writer, run string, opt RollbackOptions)
 		return nil, err
 	}
 	r.owner = apply.OwnerName(now())
-	asked := r.undo()
+	asked := r.result()
 	if opt.Confirm != nil && asked.Ask != "" { // not in the election, where others would wait for a person
-		if err := r.foretell(ctx, asked); err != nil {
+		if err := r.predict(ctx, asked); err != nil {
 			return nil, err
 		}
 		if err := opt.Confirm(asked); err != nil {
@@ -125,7 +125,7 @@ func Rollback(ctx context.Context, dst *Writer, run string, opt RollbackOptions)
 	if err := reread(ctx); err != nil {
 		return nil, err
 	}
-	undo := r.undo()
+	undo := r.result()
 	if opt.Confirm != nil && undo.Ask != "" && undo.Ask != asked.Ask {
 		return nil, fmt.Errorf("%w: %s", ErrHoldsChanged, undo.Ask)
 	}
@@ -203,8 +203,8 @@ func (r *rollbackOp) noRun(id string) error {
 	return fmt.Errorf("%w: %q", ErrNoRun, id)
 }
 
-// undo is what is known of a rollback before the jobs are read.
-func (r *rollbackOp) undo() *RollbackResult {
+// result is what is known of a rollback before the jobs are read.
+func (r *rollbackOp) result() *RollbackResult {
 	undo := &RollbackResult{Run: r.run().ID, State: r.run().State, Released: []newqueue.QueueHold{}, Keeps: []RollbackItem{}, Forced: []RollbackItem{},
 		Undecided: []UndecidedRecord{}, AtWork: []RollbackItem{}, Record: r.run()}
 	for _, q := range newqueue.QueueHolds {
@@ -221,8 +221,8 @@ func (r *rollbackOp) undo() *RollbackResult {
 	return undo
 }
 
-// looker reads the run's records and jobs, and decides about them.
-func (r *rollbackOp) looker() *handover.CaseReader {
+// caseReader reads the run's records and jobs, and decides about them.
+func (r *rollbackOp) caseReader() *handover.CaseReader {
 	return &handover.CaseReader{T: r.target, Src: r.src, ReadJobs: true, Everywhere: r.opt.Force, Answers: r.opt.RecordIs, Vanished: r.opt.Vanished,
 		Decide: func(f handover.Facts, a handover.Answer) handover.Decision {
 			return handover.DecideRollback(f, a, r.opt.Force)
@@ -236,15 +236,15 @@ func (r *rollbackOp) entries() []*ledger.Migrated {
 	return entries
 }
 
-// foretell reads the jobs, and finds what the rollback would do.
-func (r *rollbackOp) foretell(ctx context.Context, undo *RollbackResult) error {
+// predict reads the jobs, and finds what the rollback would do.
+func (r *rollbackOp) predict(ctx context.Context, undo *RollbackResult) error {
 	done, total := 0, r.run().Created.Records()
 	keeps := map[string]bool{} // batches with jobs that stay
 	for e := range r.target.Ledger.All() {
 		keeps[e.Batch] = keeps[e.Batch] || int(e.Run) != r.index
 	}
 	r.forget(undo)
-	for c, err := range r.looker().Cases(ctx, r.entries()) {
+	for c, err := range r.caseReader().Cases(ctx, r.entries()) {
 		if err != nil {
 			return cancelled(err)
 		}
@@ -391,7 +391,7 @@ func (r *rollbackOp) pass(ctx context.Context, chain *apply.Chain, undo *Rollbac
 	chain.Guard(guards...)
 	before := r.run().Removed.Batches
 	defer func() { undo.Removes.Batches += chain.Run().Removed.Batches - before }()
-	p := handoverPass{w: r.w, t: r.target, run: r.index, chain: chain, look: r.looker(), save: r.opt.Save,
+	p := handoverPass{w: r.w, t: r.target, run: r.index, chain: chain, look: r.caseReader(), save: r.opt.Save,
 		seen: func(c *handover.Case) {
 			if c.Act == handover.Ask || c.Act == handover.Stay {
 				r.stays(undo, c)

@@ -132,7 +132,7 @@ type statusReader struct {
 	t      *target.Target
 	names  *target.Names
 	status *Status
-	ours   []string // the runs' jobs and requests, sorted
+	owned  []string // the runs' jobs and requests, sorted
 }
 
 // migrators counts the places in the election that sessions hold.
@@ -196,9 +196,9 @@ func withoutDigests(acl []ACL) []ACL {
 // statuses.
 func (r *statusReader) states(ctx context.Context) error {
 	for e := range r.t.Ledger.All() {
-		r.ours = append(r.ours, e.Job)
+		r.owned = append(r.owned, e.Job)
 	}
-	slices.Sort(r.ours)
+	slices.Sort(r.owned)
 	s := r.status
 	if err := r.jobs(ctx); err != nil {
 		return err
@@ -211,7 +211,7 @@ func (r *statusReader) states(ctx context.Context) error {
 	for _, q := range newqueue.AccessQueues {
 		parent := newqueue.AccessQueuePath(q)
 		err := r.statuses(ctx, parent, newqueue.AccessPrefix, func(path, state string) {
-			access.add(state, r.isOurs(path))
+			access.add(state, r.isOwned(path))
 			if dialect == newqueue.MrtZK && state == string(newqueue.AccessProcessing) {
 				s.Abandoned = append(s.Abandoned, path) // unless there is a lock
 			}
@@ -229,8 +229,8 @@ func (r *statusReader) states(ctx context.Context) error {
 	return err
 }
 
-func (r *statusReader) isOurs(path string) bool {
-	_, ours := slices.BinarySearch(r.ours, path)
+func (r *statusReader) isOwned(path string) bool {
+	_, ours := slices.BinarySearch(r.owned, path)
 	return ours
 }
 
@@ -250,7 +250,7 @@ func (r *statusReader) jobs(ctx context.Context) error {
 		}
 		for _, name := range names[0] {
 			if _, jid, err := newqueue.ParseJobEntry(name); err == nil {
-				jobs.add(state, r.isOurs(newqueue.JobPath(jid)))
+				jobs.add(state, r.isOwned(newqueue.JobPath(jid)))
 			}
 		}
 	}

@@ -101,10 +101,10 @@ func (w *world) put(at string, data []byte) error {
 	return w.want.Put(n)
 }
 
-// settle compares the whole tree: exactly the changes that the Thens name must have
+// checkWhole compares the whole tree: exactly the changes that the Thens name must have
 // happened.
-func (w *world) settle() error {
-	w.unsettled = false
+func (w *world) checkWhole() error {
+	w.unchecked = false
 	if err := w.done(); err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (w *world) kinds() []string {
 
 // unchanged compares the whole tree after a refusal: no znode may have been written.
 func (w *world) unchanged() error {
-	w.unsettled = false
+	w.unchecked = false
 	if !w.last.judged && w.last.err != nil {
 		return fmt.Errorf("it was refused, but no Then says why: %w", w.last.err)
 	}

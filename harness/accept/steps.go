@@ -150,6 +150,6 @@ func (w *world) register(step runner.Step) {
 	step(`it is refused: from (\S+) the (job|batch|request) can move to (.*)`, w.isIllegal)
 
 	// How every scenario ends.
-	step(`nothing else has changed`, w.settle)
+	step(`nothing else has changed`, w.checkWhole)
 	step(`nothing has changed(?: since)?`, w.unchanged)
 }

@@ -153,7 +153,7 @@ func (w *world) workersTakeOn(name, to string) error {
 		if chain[i+1] == "completed" {
 			w.note(w.batchEntryMoves("processing", "completed"))
 		}
-		w.note(w.itemIs("job", chain[i+1], "", ""), w.settle())
+		w.note(w.itemIs("job", chain[i+1], "", ""), w.checkWhole())
 	}
 	return nil
 }
@@ -168,7 +168,7 @@ func (w *world) jobFailsThere(name, why string) error {
 	if err := w.workOn("job "+name, request{Verb: "fail", Message: why}); err != nil {
 		return err
 	}
-	w.note(w.itemIs("job", "failed", "", why), w.batchEntryMoves("processing", "failed"), w.settle())
+	w.note(w.itemIs("job", "failed", "", why), w.batchEntryMoves("processing", "failed"), w.checkWhole())
 	return nil
 }
 

@@ -42,8 +42,8 @@ type world struct {
 	last   outcome
 	saw    sighting
 	lacks  string // what the code under test has nothing for; then the scenario is not offered
-	// unsettled is true if no Then has compared the whole tree since the last act.
-	unsettled bool
+	// unchecked is true if no Then has compared the whole tree since the last act.
+	unchecked bool
 	uuid      string   // of the scenario's submission
 	earlier   []string // the ids of batches before the last submission
 	target    string   // the target state of the last illegal step
@@ -117,7 +117,7 @@ func (w *world) tearDown(ctx context.Context, sc *godog.Scenario, err error) (co
 		return ctx, nil // the run was stopped, so this scenario does not count
 	}
 	var own error
-	if err == nil && w.lacks == "" && w.unsettled {
+	if err == nil && w.lacks == "" && w.unchecked {
 		own = errors.New("the scenario ends, and no Then has compared the whole tree after its last act")
 	}
 	w.suite.ended(sc, w, errors.Join(err, own))
@@ -199,7 +199,7 @@ var errNotOffered = fmt.Errorf("not offered: %w", godog.ErrSkip)
 // during lets an actor call the code under test, and reads the tree before and after.
 // It stores the answer and does not check it.
 func (w *world) during(name string, do func(context.Context, *actor) error) error {
-	if w.unsettled {
+	if w.unchecked {
 		return errors.New("no Then has compared the whole tree after the act before this one")
 	}
 	a, err := w.actor(name)
@@ -207,7 +207,7 @@ func (w *world) during(name string, do func(context.Context, *actor) error) erro
 		return err
 	}
 	if w.before == nil || len(w.byHand) > 0 {
-		if err := w.look(); err != nil {
+		if err := w.observe(); err != nil {
 			return err
 		}
 	}
@@ -219,9 +219,9 @@ func (w *world) during(name string, do func(context.Context, *actor) error) erro
 	if w.last.err = w.stopIfLost(do(ctx, a)); errors.Is(w.last.err, errNotOffered) || errors.As(w.last.err, new(*library.DriverError)) {
 		return w.last.err
 	}
-	w.unsettled = true
+	w.unchecked = true
 	w.want = w.before.Clone()
-	return w.look()
+	return w.observe()
 }
 
 // arrange is an act that only prepares the scenario, so it must succeed.
@@ -229,15 +229,15 @@ func (w *world) arrange(name string, r request) error {
 	if err := w.act(name, r); err != nil {
 		return err
 	}
-	w.unsettled = false
+	w.unchecked = false
 	if w.last.err != nil {
 		return fmt.Errorf("preparing the scenario failed: %w", w.last.err)
 	}
 	return nil
 }
 
-// look reads the tree, and observes what has happened since the last look.
-func (w *world) look() error {
+// observe reads the tree, and notes what has happened since the last look.
+func (w *world) observe() error {
 	if err := w.flush(); err != nil {
 		return err
 	}

@@ -21,8 +21,8 @@ const (
 	operations = 500
 )
 
-// atOnce calls do for each of all, with so many calls under way.
-func atOnce[T any](ctx context.Context, underWay int, all []T, do func(T) error) error {
+// concurrently calls do for each of all, with so many calls under way.
+func concurrently[T any](ctx context.Context, underWay int, all []T, do func(T) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(underWay)
 	for _, one := range all {
@@ -36,7 +36,7 @@ func atOnce[T any](ctx context.Context, underWay int, all []T, do func(T) error)
 
 // bareRead reads each znode once, and does nothing else.
 func bareRead(ctx context.Context, conn *zk.Conn, paths []string, acls bool) error {
-	return atOnce(ctx, readsUnderWay, paths, func(path string) error {
+	return concurrently(ctx, readsUnderWay, paths, func(path string) error {
 		_, _, err := conn.Get(path)
 		if err == nil && acls {
 			_, _, err = conn.GetACL(path)
@@ -56,7 +56,7 @@ func bareLoad(ctx context.Context, conn *zk.Conn, tree *znode.Tree, to string) e
 	}
 	var err error
 	for depth := 1; err == nil && len(depths[depth]) > 0; depth++ {
-		err = atOnce(ctx, multisUnderWay, slices.Collect(slices.Chunk(depths[depth], operations)), func(ops []any) error {
+		err = concurrently(ctx, multisUnderWay, slices.Collect(slices.Chunk(depths[depth], operations)), func(ops []any) error {
 			_, err := conn.Multi(ops...)
 			return err
 		})

@@ -170,7 +170,7 @@ func falsely(m *layout.Map, tree *znode.Tree, id string, found []layout.Finding,
 			stops = append(stops, strings.Split(then, "; ")...)
 		}
 	}
-	for _, d := range services.Demands {
+	for _, d := range services.Requirements {
 		for _, by := range d.By {
 			if id == "R02" && d.ID == id { // a lock's finding does not name its effect
 				stops = append(stops, fmt.Sprint(d.Then, " ", by))
@@ -199,7 +199,7 @@ func TestEveryBrokenRequirementIsFoundAndStopsItsDaemon(t *testing.T) {
 	var mu sync.Mutex
 	named := map[string]bool{} // the rules that a check found
 	t.Cleanup(func() {
-		for _, d := range services.Demands {
+		for _, d := range services.Requirements {
 			if rule := strings.TrimSuffix(d.ID+"/"+d.Node, "/"); d.Key == "" && !named[rule] {
 				t.Errorf("nothing breaks %s", rule)
 			}

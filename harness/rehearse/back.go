@@ -34,7 +34,7 @@ func (r *rehearsal) back(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := p.foretell(ctx); err != nil {
+	if err := p.predict(ctx); err != nil {
 		return err
 	}
 	crew := p.hire(ctx, 0)

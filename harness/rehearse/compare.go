@@ -35,8 +35,8 @@ type Difference struct {
 	Message string `json:"message"`
 }
 
-// seen is what the workers did.
-type seen struct {
+// observed is what the workers did.
+type observed struct {
 	executions map[string]daemons.Execution
 	states     map[string]string // of jobs and requests, by their paths; none for those that were removed
 	mails      []daemons.Mail
@@ -46,7 +46,7 @@ type seen struct {
 }
 
 // why is what a daemon said of an item; "" if nothing.
-func (s *seen) why(items ...string) string {
+func (s *observed) why(items ...string) string {
 	for _, t := range s.troubles {
 		if slices.Contains(items, t.Item) {
 			return ": " + t.String()
@@ -56,7 +56,7 @@ func (s *seen) why(items ...string) string {
 }
 
 // compare says what is not as foretold, after the queue was worked to its end.
-func compare(records []foretold, batches map[string]*batch, s *seen) []Difference {
+func compare(records []prediction, batches map[string]*batch, s *observed) []Difference {
 	all := slices.Concat(compareTimes(records, s), compareStates(records, s), compareReports(records, batches, s))
 	return append(all, compareOrder(records, s.begun)...)
 }
@@ -64,14 +64,14 @@ func compare(records []foretold, batches map[string]*batch, s *seen) []Differenc
 // compareTimes compares how often the work of each record was done. Records may have the same
 // key, for example a jobID; then they count together. So one of them that ran twice makes up for
 // another that never ran: [compareStates] finds the job of the latter.
-func compareTimes(records []foretold, s *seen) (all []Difference) {
-	byKey := map[string][]*foretold{}
+func compareTimes(records []prediction, s *observed) (all []Difference) {
+	byKey := map[string][]*prediction{}
 	for i := range records {
 		byKey[records[i].Key] = append(byKey[records[i].Key], &records[i])
 	}
 	for _, key := range slices.Sorted(maps.Keys(byKey)) {
 		least, most, before := 0, 0, 0
-		var again *foretold // a legacy worker had taken it, and it runs
+		var again *prediction // a legacy worker had taken it, and it runs
 		for _, f := range byKey[key] {
 			switch {
 			case f.Before:
@@ -88,7 +88,7 @@ func compareTimes(records []foretold, s *seen) (all []Difference) {
 		}
 		first, e := byKey[key][0], s.executions[key]
 		times := e.Times() + s.executions[first.Path].Times() // legacy workers know a record without a key by its path
-		add := func(k Kind, f *foretold, format string, args ...any) {
+		add := func(k Kind, f *prediction, format string, args ...any) {
 			all = append(all, Difference{k, f.Path, fmt.Sprintf(format, args...) + together(f, byKey[key]) + s.why(f.Job)})
 		}
 		switch {
@@ -108,7 +108,7 @@ func compareTimes(records []foretold, s *seen) (all []Difference) {
 }
 
 // together names the other records that have the same key; "" if there is none.
-func together(f *foretold, all []*foretold) string {
+func together(f *prediction, all []*prediction) string {
 	var others []string
 	for _, other := range all {
 		if other != f {
@@ -123,7 +123,7 @@ func together(f *foretold, all []*foretold) string {
 
 // compareStates compares the states in which the jobs ended. Jobs that are completed or deleted
 // may have been removed.
-func compareStates(records []foretold, s *seen) (all []Difference) {
+func compareStates(records []prediction, s *observed) (all []Difference) {
 	completed, failed := string(newqueue.JobCompleted), string(newqueue.JobFailed)
 	for i := range records {
 		f := &records[i]
@@ -146,7 +146,7 @@ func compareStates(records []foretold, s *seen) (all []Difference) {
 
 // compareReports compares how often each batch was reported, and whether its report lists its
 // jobs.
-func compareReports(records []foretold, batches map[string]*batch, s *seen) (all []Difference) {
+func compareReports(records []prediction, batches map[string]*batch, s *observed) (all []Difference) {
 	times, listed := map[string]int{}, map[string]map[string]bool{}
 	for _, m := range s.mails {
 		times[m.Batch]++

@@ -9,12 +9,12 @@
 //	copy.go      the copy of the source
 //	stage.go     the disposable server, and sessions with it
 //	work.go      the workers, and what disturbs them
-//	foretell.go  what the plan says of each record and batch (pure)
+//	predict.go   what the plan says of each record and batch (pure)
 //	compare.go   what was foretold against what was seen (pure)
 //	order.go     the order in which records were begun (pure)
 //	rehearse.go  the first copy, from the plan to the end
 //	back.go      the second copy, which is rolled back half way
-//	night.go     what the night will be (pure)
+//	cutover.go   what the cutover will be (pure)
 //	report.go    what a rehearsal found
 //	practice.go  workers for people who practise
 package rehearse

@@ -13,7 +13,7 @@ import (
 // compareOrder compares the order in which workers began records with the one in which each
 // legacy consumer would have taken them. begun are the records' keys. Of records that share one, nobody
 // knows which was begun when.
-func compareOrder(records []foretold, begun []string) (all []Difference) {
+func compareOrder(records []prediction, begun []string) (all []Difference) {
 	sharing := map[string]int{} // how many records have a key
 	for i := range records {
 		sharing[records[i].Key]++
@@ -23,7 +23,7 @@ func compareOrder(records []foretold, begun []string) (all []Difference) {
 		at[key] = i
 	}
 	byConsumer := map[consumer][]string{}
-	byPath := map[string]*foretold{}
+	byPath := map[string]*prediction{}
 	for i := range records {
 		f := &records[i]
 		if _, taken := at[f.Key]; !taken || sharing[f.Key] > 1 || f.State != string(newqueue.JobPending) {

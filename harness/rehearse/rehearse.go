@@ -121,7 +121,7 @@ type performance struct {
 	options  migrate.PlanOptions
 	plan     *migrate.Plan
 	kept     map[string][][]byte // bytes of quarantined records
-	records  []foretold
+	records  []prediction
 	batches  map[string]*batch
 	refused  bool // by release
 }
@@ -177,11 +177,11 @@ func (p *performance) makePlan(ctx context.Context) (err error) {
 	return err
 }
 
-// foretell says what becomes of each record, once it is migrated.
-func (p *performance) foretell(ctx context.Context) error {
+// predict says what becomes of each record, once it is migrated.
+func (p *performance) predict(ctx context.Context) error {
 	became, err := migrate.ReadMigrated(ctx, &p.new.Reader)
 	if err == nil {
-		p.records, p.batches = foretell(p.plan, p.keys, became)
+		p.records, p.batches = predict(p.plan, p.keys, became)
 	}
 	return err
 }
@@ -225,7 +225,7 @@ func (p *performance) verify(ctx context.Context) error {
 	}
 	p.report.Workers.Checked++
 	for _, d := range v.Differences {
-		if slices.ContainsFunc(p.records, func(f foretold) bool { return f.Lost && strings.Contains(d.Path, znode.Name(f.Job)) }) {
+		if slices.ContainsFunc(p.records, func(f prediction) bool { return f.Lost && strings.Contains(d.Path, znode.Name(f.Job)) }) {
 			continue
 		}
 		p.differ(Difference{Layout, d.Path, fmt.Sprintf("%s: %s", d.Kind, d.Message)})
@@ -268,7 +268,7 @@ func (r *rehearsal) first(ctx context.Context) error {
 	if err := p.enter(ctx, r.opt.Doors.Held); err != nil {
 		return err
 	}
-	if err := p.foretell(ctx); err != nil {
+	if err := p.predict(ctx); err != nil {
 		return err
 	}
 	crew := p.hire(ctx, r.opt.Mishaps)
@@ -283,7 +283,7 @@ func (r *rehearsal) first(ctx context.Context) error {
 	if err := r.step(ctx, "release", p.release); err != nil || p.refused {
 		return err
 	}
-	r.report.Night = forecast(p.plan, p.batches, r.report.Steps)
+	r.report.Cutover = forecast(p.plan, p.batches, r.report.Steps)
 	return p.workOff(ctx, crew)
 }
 

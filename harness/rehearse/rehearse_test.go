@@ -94,7 +94,7 @@ func TestNothingToFind(t *testing.T) {
 			if b := r.Back; b.Before < w.Done*3/10 || b.Before > w.Done/2 || b.ByLegacy < w.Done/3 || b.Before+b.ByLegacy > 300 || b.Kept < b.Before/2 {
 				t.Errorf("the second copy: %+v, %+v", b, w)
 			}
-			if n := r.Night; n.Emails < w.Emails || len(n.Steps) != 4 || n.Freeze <= 0 {
+			if n := r.Cutover; n.Emails < w.Emails || len(n.Steps) != 4 || n.Freeze <= 0 {
 				t.Errorf("the night: %+v", n)
 			}
 		})

@@ -23,7 +23,7 @@ type Report struct {
 	Differences []Difference `json:"differences"`
 	Workers     Worked       `json:"workers"`
 	Back        *Back        `json:"rollback"` // nil if it was not rehearsed
-	Night       *Night       `json:"night"`
+	Cutover     *Cutover     `json:"night"`
 
 	// Plan is the plan that was rehearsed.
 	Plan *migrate.Plan `json:"-"`

@@ -134,11 +134,11 @@ var ErrNoMatch = errors.New("there is no znode of this layout")
 // What a session that has locked something may leave there between two writes is
 // information.
 func (m *Map) Check(ctx context.Context, s TreeReader, opt Options) (*Report, error) {
-	report, err := m.looks(ctx, s, opt)
+	report, err := m.checkRepeatedly(ctx, s, opt)
 	if err == nil && opt.MaxReads > 1 && report.work {
 		select {
 		case <-time.After(GracePeriod):
-			report, err = m.looks(ctx, s, opt)
+			report, err = m.checkRepeatedly(ctx, s, opt)
 		case <-ctx.Done():
 			err = ctx.Err()
 		}
@@ -146,15 +146,15 @@ func (m *Map) Check(ctx context.Context, s TreeReader, opt Options) (*Report, er
 	return report, err
 }
 
-// looks looks at the tree as often as opt says. A finding that comes from a change during one
+// checkRepeatedly reads the tree as often as opt says. A finding that comes from a change during one
 // look is not found again. Real damage is found by every look.
-func (m *Map) looks(ctx context.Context, s TreeReader, opt Options) (*Report, error) {
+func (m *Map) checkRepeatedly(ctx context.Context, s TreeReader, opt Options) (*Report, error) {
 	began := s.LastZxid()
-	report, err := look(ctx, s, m, opt, nil)
+	report, err := checkOnce(ctx, s, m, opt, nil)
 	quiet := began != 0 && s.LastZxid() == began
 	for again := 1; err == nil && again < opt.MaxReads && len(report.Counts) > 0 && !quiet; again++ {
 		before := report
-		report, err = look(ctx, s, m, opt, before.found)
+		report, err = checkOnce(ctx, s, m, opt, before.found)
 		if err == nil && report.zxid == before.zxid && report.zxid != 0 {
 			break // nothing changed between the two looks
 		}

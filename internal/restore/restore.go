@@ -48,11 +48,11 @@ type Counter struct {
 // was written.
 var ErrOtherData = errors.New("the target already has znodes of the dump, with other data or another ACL")
 
-// most is how often in a row a write may lose its answer before the restore gives up.
-const most = 6
+// maxAttempts is how often in a row a write may lose its answer before the restore gives up.
+const maxAttempts = 6
 
-// restoring is a restore.
-type restoring struct {
+// operation is a restore.
+type operation struct {
 	w           *zkconn.Writer
 	tree, there *znode.Tree
 	opt         Options
@@ -63,7 +63,7 @@ type restoring struct {
 // must exist. The error wraps [ErrOtherData], or comes from the server, perhaps because another client has
 // written meanwhile.
 func Restore(ctx context.Context, w *zkconn.Writer, tree *znode.Tree, opt Options) (*Result, error) {
-	r := &restoring{w: w, tree: tree, opt: opt, res: &Result{Ephemerals: []string{}, Counters: []Counter{}}}
+	r := &operation{w: w, tree: tree, opt: opt, res: &Result{Ephemerals: []string{}, Counters: []Counter{}}}
 	var roots []string
 	for _, name := range tree.Children("/") {
 		roots = append(roots, "/"+name)
@@ -90,12 +90,12 @@ func Restore(ctx context.Context, w *zkconn.Writer, tree *znode.Tree, opt Option
 }
 
 // commit creates znodes together. If the answer is lost, it looks whether they are there.
-func (r *restoring) commit(ctx context.Context, ops []znode.Op) (err error) {
+func (r *operation) commit(ctx context.Context, ops []znode.Op) (err error) {
 	var paths []string
 	for _, op := range ops {
 		paths = append(paths, op.Path)
 	}
-	for range most {
+	for range maxAttempts {
 		if err = r.w.Multi(ctx, ops); !errors.Is(err, zkconn.ErrUnknownOutcome) {
 			return err
 		}
@@ -106,14 +106,14 @@ func (r *restoring) commit(ctx context.Context, ops []znode.Op) (err error) {
 			return err
 		}
 	}
-	return fmt.Errorf("%d times in a row: %w", most, err)
+	return fmt.Errorf("%d times in a row: %w", maxAttempts, err)
 }
 
-// mostBytes is how large a transaction becomes, unless a single znode is larger.
-const mostBytes = 64 << 10
+// maxBytes is how large a transaction becomes, unless a single znode is larger.
+const maxBytes = 64 << 10
 
 // transactions create znodes in this order.
-func (r *restoring) transactions(nodes []*znode.Node) (all [][]znode.Op) {
+func (r *operation) transactions(nodes []*znode.Node) (all [][]znode.Op) {
 	var ops []znode.Op
 	size := 0
 	for _, n := range nodes {
@@ -122,7 +122,7 @@ func (r *restoring) transactions(nodes []*znode.Node) (all [][]znode.Op) {
 			op.ACL = n.ACL
 		}
 		more := op.Size(len(r.w.Address().Chroot))
-		if len(ops) > 0 && (size+more > mostBytes || len(ops) == r.opt.Ops) {
+		if len(ops) > 0 && (size+more > maxBytes || len(ops) == r.opt.Ops) {
 			all, ops, size = append(all, ops), nil, 0
 		}
 		ops, size = append(ops, op), size+more
@@ -134,7 +134,7 @@ func (r *restoring) transactions(nodes []*znode.Node) (all [][]znode.Op) {
 }
 
 // compare finds what is missing, parents first, and says in the result what is there.
-func (r *restoring) compare() (missing []*znode.Node, err error) {
+func (r *operation) compare() (missing []*znode.Node, err error) {
 	var other []string
 	creates := map[string]int64{} // by parent
 	for n := range r.tree.All("/") {
@@ -178,7 +178,7 @@ func (r *restoring) compare() (missing []*znode.Node, err error) {
 
 // mayHave reports whether an existing znode may have this ACL: the dump's or, for a
 // parent, the open ACL that an interrupted restore left.
-func (r *restoring) mayHave(n *znode.Node, acl []znode.ACL) bool {
+func (r *operation) mayHave(n *znode.Node, acl []znode.ACL) bool {
 	return sameACL(n.ACL, acl) || znode.IsOpenACL(acl) && len(r.tree.Children(n.Path)) > 0
 }
 
@@ -188,7 +188,7 @@ func sameACL(a, b []znode.ACL) bool {
 
 // setParentACLs gives parents their ACLs, from the bottom up, after everything below them was
 // created.
-func (r *restoring) setParentACLs(ctx context.Context) error {
+func (r *operation) setParentACLs(ctx context.Context) error {
 	for _, path := range slices.Backward(r.tree.Paths(r.opt.Below)) {
 		n := r.tree.Get(path)
 		if znode.IsOpenACL(n.ACL) || len(r.tree.Children(path)) == 0 || path == "/" {
@@ -198,7 +198,7 @@ func (r *restoring) setParentACLs(ctx context.Context) error {
 			continue
 		}
 		err := r.w.SetACL(ctx, path, n.ACL)
-		for again := 1; again < most && errors.Is(err, zkconn.ErrUnknownOutcome); again++ {
+		for again := 1; again < maxAttempts && errors.Is(err, zkconn.ErrUnknownOutcome); again++ {
 			err = r.w.SetACL(ctx, path, n.ACL) // it may have been done, and this does the same
 		}
 		if err != nil {

@@ -32,9 +32,9 @@ const (
 	mostCuts = 2
 )
 
-// multiReads is what a session knows about how the server answers multiReads. The zero
+// multiReadState is what a session knows about how the server answers multiReads. The zero
 // value means that nothing is known.
-type multiReads struct {
+type multiReadState struct {
 	mu    sync.Mutex
 	alone bool // every packet has one read
 	known bool // the server has answered a multiRead
@@ -42,7 +42,7 @@ type multiReads struct {
 }
 
 // most returns how many reads of one kind the next packet may have.
-func (m *multiReads) most(op jute.OpCode) int {
+func (m *multiReadState) most(op jute.OpCode) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.alone || op != jute.OpGetData && op != jute.OpGetChildren {
@@ -52,28 +52,28 @@ func (m *multiReads) most(op jute.OpCode) int {
 }
 
 // answered notes that a packet with this many reads was answered.
-func (m *multiReads) answered(reads int) {
+func (m *multiReadState) answered(reads int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.cuts, m.known = 0, m.known || reads > 1
 }
 
 // untried reports whether it is still unknown if the server answers multiReads.
-func (m *multiReads) untried() bool {
+func (m *multiReadState) untried() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return !m.known && !m.alone
 }
 
 // refused notes that the server answered a multiRead with an error.
-func (m *multiReads) refused() {
+func (m *multiReadState) refused() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.alone = true
 }
 
 // cut notes that a connection broke before a multiRead was answered, perhaps because the server was silent.
-func (m *multiReads) cut(silent bool) {
+func (m *multiReadState) cut(silent bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.cuts++; m.cuts >= mostCuts || silent && !m.known {
@@ -85,8 +85,8 @@ func (m *multiReads) cut(silent bool) {
 // be repeated in smaller packets.
 var errSmaller = errors.New("the reads were not answered together")
 
-// question reads the same of many znodes.
-type question struct {
+// readRequest reads the same of many znodes.
+type readRequest struct {
 	op    jute.OpCode
 	paths []string
 	// answer gets the record about paths[i], or the server's error. It may get it again, from
@@ -95,7 +95,7 @@ type question struct {
 }
 
 // ask asks a question, with many packets under way.
-func (r *Reader) ask(ctx context.Context, q question) error {
+func (r *Reader) ask(ctx context.Context, q readRequest) error {
 	for _, path := range q.paths {
 		if err := znode.ValidatePath(path); err != nil {
 			return err
@@ -107,7 +107,7 @@ func (r *Reader) ask(ctx context.Context, q question) error {
 // askSome asks about the paths from one index to before another. No packet has more reads
 // than most. The session's first packet of many is sent alone, because nothing is known
 // about the server and the znodes yet.
-func (r *Reader) askSome(ctx context.Context, q question, from, to, most int) error {
+func (r *Reader) askSome(ctx context.Context, q readRequest, from, to, most int) error {
 	var calls []*call
 	sent := from
 	for trying := false; sent < to && !trying; {
@@ -206,7 +206,7 @@ func (s *session) done(c *call) {
 // readAnswers waits for the answer to a packet, whose first path has the index from, and
 // gives it to the question. The error is [errSmaller] if the server can't answer the packet
 // as it is, and temporary if it may answer it the next time.
-func (s *session) readAnswers(ctx context.Context, q question, from int, c *call) error {
+func (s *session) readAnswers(ctx context.Context, q readRequest, from int, c *call) error {
 	err := s.wait(ctx, c)
 	switch {
 	case errors.As(err, new(*ResponseTooLargeError)) && c.reads > 1:
@@ -229,7 +229,7 @@ func (s *session) readAnswers(ctx context.Context, q question, from int, c *call
 }
 
 // readOne gives the answer to a single read to the question.
-func (q question) readOne(i int, c *call) error {
+func (q readRequest) readOne(i int, c *call) error {
 	d := jute.NewDecoder(c.body)
 	if err := q.take(i, d, c.code); err != nil {
 		return err
@@ -242,7 +242,7 @@ func (q question) readOne(i int, c *call) error {
 
 // readMany gives the parts of the answer to a multiRead to the question. matches is false
 // if they don't match the request.
-func (q question) readMany(from int, c *call) (matches bool, err error) {
+func (q readRequest) readMany(from int, c *call) (matches bool, err error) {
 	if c.code != jute.OK {
 		return false, nil
 	}
@@ -263,7 +263,7 @@ func (q question) readMany(from int, c *call) (matches bool, err error) {
 }
 
 // take gives the answer about one path to the question.
-func (q question) take(i int, record *jute.Decoder, code jute.Code) error {
+func (q readRequest) take(i int, record *jute.Decoder, code jute.Code) error {
 	if err := q.answer(i, record, codeError(code)); err != nil {
 		return &pathError{op: says[q.op], path: q.paths[i], err: err}
 	}

@@ -20,18 +20,18 @@ import (
 // the one whose answer comes next, and an answer to another one breaks the connection.
 type conn struct {
 	s       *session
-	net     *patient
+	net     *idleConn
 	in      *bufio.Reader
 	timeout time.Duration // of the session, as granted by the server
 	wake    chan struct{} // holds a token if requests are to be written
 	broken  chan struct{} // closed when err is set
 	running sync.WaitGroup
 
-	mu    sync.Mutex
-	err   error // why the connection is broken; nil while it is open
-	xid   int32 // of the newest request
-	out   []byte
-	under []*call // the requests under way, oldest first
+	mu      sync.Mutex
+	err     error // why the connection is broken; nil while it is open
+	xid     int32 // of the newest request
+	out     []byte
+	pending []*call // the requests under way, oldest first
 }
 
 // call is one request, and its answer.
@@ -57,13 +57,13 @@ func newCall(packet []byte, reads int) *call {
 	return &call{packet: packet, reads: reads, done: make(chan struct{})}
 }
 
-// readAhead is the size of the buffer for answers, in bytes.
-const readAhead = 64 << 10
+// readBufferSize is the size of the buffer for answers, in bytes.
+const readBufferSize = 64 << 10
 
 // newConn serves a connection after its handshake.
-func newConn(s *session, nc *patient, in *bufio.Reader, timeout time.Duration) *conn {
+func newConn(s *session, nc *idleConn, in *bufio.Reader, timeout time.Duration) *conn {
 	nc.limit = min(timeout*2/3, s.cfg.GiveUpAfter/2) // so there is time for another attempt
-	nc.await()
+	nc.extendDeadline()
 	c := &conn{
 		s: s, net: nc, in: in, timeout: timeout,
 		wake: make(chan struct{}, 1), broken: make(chan struct{}),
@@ -99,10 +99,10 @@ func (c *conn) send(r *call) bool {
 	}
 	r.xid = c.xid
 	binary.BigEndian.PutUint32(r.packet[jute.LenPrefix:], uint32(r.xid))
-	if len(c.under) == 0 {
-		c.net.await()
+	if len(c.pending) == 0 {
+		c.net.extendDeadline()
 	}
-	c.under = append(c.under, r)
+	c.pending = append(c.pending, r)
 	c.queue(r.packet)
 	return true
 }
@@ -150,7 +150,7 @@ func (c *conn) writeRequests() {
 func (c *conn) asked() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.under) > 0
+	return len(c.pending) > 0
 }
 
 // readAnswer reads one packet: an answer, or the answer to a ping.
@@ -170,7 +170,7 @@ func (c *conn) readAnswer() error {
 	c.in.Discard(len(head))
 	// A server that answers pings may have lost a request. So while one is under way, only answers count.
 	if h.Xid != jute.XidPing || !c.asked() {
-		c.net.heard()
+		c.net.received()
 		c.net.answering = true
 		defer func() { c.net.answering = false }()
 	}
@@ -184,11 +184,11 @@ func (c *conn) readAnswer() error {
 // answer gives an answer, of which size bytes are still to be read, to its request.
 func (c *conn) answer(h jute.ReplyHeader, size int64) error {
 	c.mu.Lock()
-	if len(c.under) == 0 || c.under[0].xid != h.Xid {
+	if len(c.pending) == 0 || c.pending[0].xid != h.Xid {
 		c.mu.Unlock()
 		return errAnswer
 	}
-	r := c.under[0]
+	r := c.pending[0]
 	c.mu.Unlock()
 	body, err := c.readBody(size)
 	too := (*ResponseTooLargeError)(nil)
@@ -210,7 +210,7 @@ func (c *conn) answer(h jute.ReplyHeader, size int64) error {
 	if c.err != nil {
 		return c.err // the request has been told that already
 	}
-	c.under = c.under[1:]
+	c.pending = c.pending[1:]
 	r.code, r.body, r.err = h.Err, body, err
 	c.s.done(r)
 	return nil
@@ -223,12 +223,12 @@ func (c *conn) readBody(size int64) ([]byte, error) {
 	if whole := size + jute.ReplyHeaderLen; whole > int64(limit) {
 		return nil, &ResponseTooLargeError{Size: int(whole), Limit: limit}
 	}
-	return jute.ReadPayload(c.in, int32(size), make([]byte, 0, min(size, atOnce)), limit)
+	return jute.ReadPayload(c.in, int32(size), make([]byte, 0, min(size, initialAlloc)), limit)
 }
 
-// atOnce is how many bytes an answer gets before they come. More is allocated as they come,
+// initialAlloc is how many bytes an answer gets before they come. More is allocated as they come,
 // because its length may be a lie.
-const atOnce = 1 << 20
+const initialAlloc = 1 << 20
 
 // fail breaks the connection. The requests under way get no answer.
 // Only the first call counts.
@@ -241,14 +241,14 @@ func (c *conn) fail(err error) {
 	c.err = &brokenError{plainCause(err)}
 	close(c.broken)
 	c.net.Close()
-	if slices.ContainsFunc(c.under, func(r *call) bool { return r.reads > 1 }) {
+	if slices.ContainsFunc(c.pending, func(r *call) bool { return r.reads > 1 }) {
 		c.s.many.cut(errors.Is(err, os.ErrDeadlineExceeded))
 	}
-	for _, r := range c.under {
+	for _, r := range c.pending {
 		r.err = c.err
 		c.s.done(r)
 	}
-	c.under, c.out = nil, nil
+	c.pending, c.out = nil, nil
 }
 
 // finish ends the session on the server, if the server answers soon, and then the
@@ -258,37 +258,37 @@ func (c *conn) finish(cause error) {
 	if c.send(r) {
 		select {
 		case <-r.done:
-		case <-time.After(farewell):
+		case <-time.After(closeTimeout):
 		}
 	}
 	c.fail(cause)
 }
 
-// farewell is how long finish waits for the server.
-const farewell = time.Second
+// closeTimeout is how long finish waits for the server.
+const closeTimeout = time.Second
 
-// patient is a network connection on which each wait for an answer has a limit. Without requests
+// idleConn is a network connection on which each wait for an answer has a limit. Without requests
 // under way, the answers to pings count. A long answer may take its time.
-type patient struct {
+type idleConn struct {
 	net.Conn
 	limit     time.Duration
 	answering bool   // what is read now belongs to an answer
 	beat      func() // called with each part of an answer
 }
 
-func (p *patient) Read(b []byte) (int, error) {
+func (p *idleConn) Read(b []byte) (int, error) {
 	n, err := p.Conn.Read(b)
 	if n > 0 && p.answering {
-		p.heard()
+		p.received()
 	}
 	return n, err
 }
 
-// heard notes that a part of an answer came, and awaits the next one.
-func (p *patient) heard() {
-	p.await()
+// received notes that a part of an answer came, and awaits the next one.
+func (p *idleConn) received() {
+	p.extendDeadline()
 	p.beat()
 }
 
-// await gives the next answer its time.
-func (p *patient) await() { p.SetReadDeadline(time.Now().Add(p.limit)) }
+// extendDeadline gives the next answer its time.
+func (p *idleConn) extendDeadline() { p.SetReadDeadline(time.Now().Add(p.limit)) }

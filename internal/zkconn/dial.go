@@ -94,13 +94,13 @@ func (s *session) failed(ctx context.Context, failures map[string]error) error {
 	return all
 }
 
-// patience limits each of the two steps to a session: TCP and TLS, and then the server's
+// stepTimeout limits each of the two steps to a session: TCP and TLS, and then the server's
 // answers.
-func (s *session) patience() time.Duration { return min(s.silence, s.cfg.GiveUpAfter/2) }
+func (s *session) stepTimeout() time.Duration { return min(s.silence, s.cfg.GiveUpAfter/2) }
 
 // connect makes one attempt at one server.
 func (s *session) connect(ctx context.Context, server string) (*conn, error) {
-	dialing, cancel := context.WithTimeout(ctx, s.patience())
+	dialing, cancel := context.WithTimeout(ctx, s.stepTimeout())
 	defer cancel()
 	nc, err := s.dial(dialing, server)
 	if err == nil && s.tls != nil {
@@ -151,9 +151,9 @@ const minConnectResponse, maxConnectResponse = 36, 64
 // handshake opens the session or resumes it, and then sends the credentials. It names the
 // newest transaction that the session has seen. A server whose data are older refuses.
 func (s *session) handshake(dialed net.Conn) (*conn, error) {
-	nc := &patient{Conn: dialed, beat: s.beat}
-	nc.SetDeadline(time.Now().Add(s.patience()))
-	in := bufio.NewReaderSize(nc, readAhead)
+	nc := &idleConn{Conn: dialed, beat: s.beat}
+	nc.SetDeadline(time.Now().Add(s.stepTimeout()))
+	in := bufio.NewReaderSize(nc, readBufferSize)
 	request := jute.AppendConnectRequest(make([]byte, jute.LenPrefix), jute.ConnectRequest{
 		LastZxidSeen: s.seen.Load(), TimeoutMillis: int32(s.cfg.SessionTimeout.Milliseconds()),
 		SessionID: s.id, Password: s.password[:], HasReadOnly: true,

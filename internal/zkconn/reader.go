@@ -93,12 +93,12 @@ func (r *Reader) LastZxid() int64 { return r.s.seen.Load() }
 // Sync makes sure that later reads are no older than any answer that any client
 // got before the call.
 func (r *Reader) Sync(ctx context.Context) error {
-	return r.WithoutChroot().ask(ctx, question{jute.OpSync, []string{"/"}, func(_ int, _ *jute.Decoder, err error) error { return err }})
+	return r.WithoutChroot().ask(ctx, readRequest{jute.OpSync, []string{"/"}, func(_ int, _ *jute.Decoder, err error) error { return err }})
 }
 
 // Exists reads a node's Stat. ok is false if the node doesn't exist.
 func (r *Reader) Exists(ctx context.Context, path string) (stat znode.Stat, ok bool, err error) {
-	err = r.ask(ctx, question{jute.OpExists, []string{path}, func(_ int, d *jute.Decoder, err error) error {
+	err = r.ask(ctx, readRequest{jute.OpExists, []string{path}, func(_ int, d *jute.Decoder, err error) error {
 		if errors.Is(err, znode.ErrNoNode) {
 			return nil
 		}
@@ -145,7 +145,7 @@ func (r *Reader) GetEach(ctx context.Context, paths []string, each func(znode.No
 // getAll returns a node for each path. The path of a missing node is "".
 func (r *Reader) getAll(ctx context.Context, paths []string, acls func(path string) bool) ([]znode.Node, error) {
 	nodes := make([]znode.Node, len(paths))
-	err := r.ask(ctx, question{jute.OpGetData, paths, func(i int, d *jute.Decoder, err error) error {
+	err := r.ask(ctx, readRequest{jute.OpGetData, paths, func(i int, d *jute.Decoder, err error) error {
 		if err != nil {
 			nodes[i], err = r.unanswered(ctx, paths[i], err)
 			return err
@@ -163,7 +163,7 @@ func (r *Reader) getAll(ctx context.Context, paths []string, acls func(path stri
 			with, which = append(with, n.Path), append(which, i)
 		}
 	}
-	return nodes, r.ask(ctx, question{jute.OpGetACL, with, func(k int, d *jute.Decoder, err error) error {
+	return nodes, r.ask(ctx, readRequest{jute.OpGetACL, with, func(k int, d *jute.Decoder, err error) error {
 		n := &nodes[which[k]]
 		if err != nil {
 			*n, err = r.unanswered(ctx, n.Path, err)
@@ -193,7 +193,7 @@ func (r *Reader) unanswered(ctx context.Context, path string, err error) (znode.
 // Children lists the names of a node's children. The error wraps [znode.ErrNoNode] if the
 // node doesn't exist. The caller owns the slice.
 func (r *Reader) Children(ctx context.Context, path string) (names []string, err error) {
-	err = r.ask(ctx, question{jute.OpGetChildren, []string{path}, func(_ int, d *jute.Decoder, err error) error {
+	err = r.ask(ctx, readRequest{jute.OpGetChildren, []string{path}, func(_ int, d *jute.Decoder, err error) error {
 		names = r.named(path, d.Strings("children"))
 		return err
 	}})
@@ -203,7 +203,7 @@ func (r *Reader) Children(ctx context.Context, path string) (names []string, err
 // ChildrenAll is [Reader.Children] for many nodes. A list is nil if its node doesn't exist.
 func (r *Reader) ChildrenAll(ctx context.Context, paths []string) ([][]string, error) {
 	lists := make([][]string, len(paths))
-	err := r.ask(ctx, question{jute.OpGetChildren, paths, func(i int, d *jute.Decoder, err error) error {
+	err := r.ask(ctx, readRequest{jute.OpGetChildren, paths, func(i int, d *jute.Decoder, err error) error {
 		switch {
 		case errors.Is(err, znode.ErrNoNode):
 			lists[i] = nil
@@ -220,7 +220,7 @@ func (r *Reader) ChildrenAll(ctx context.Context, paths []string) ([][]string, e
 // ACL reads a node's access control list. The error wraps [znode.ErrNoNode] if the node
 // doesn't exist.
 func (r *Reader) ACL(ctx context.Context, path string) (acl []znode.ACL, err error) {
-	err = r.ask(ctx, question{jute.OpGetACL, []string{path}, func(_ int, d *jute.Decoder, err error) error {
+	err = r.ask(ctx, readRequest{jute.OpGetACL, []string{path}, func(_ int, d *jute.Decoder, err error) error {
 		acl = d.ACLs()
 		return err
 	}})

@@ -40,7 +40,7 @@ type session struct {
 	end     func(error)         // ends the session; only the first call counts
 	running sync.WaitGroup      // the goroutine that keeps it open
 	window  *semaphore.Weighted // how many znodes may be read at once
-	many    multiReads          // how many of them one request may name
+	many    multiReadState      // how many of them one request may name
 	unheard SilenceTimer        // for how long callers of this session have waited in vain
 
 	// Only the goroutine that connects uses these. seen is set by the connection's

@@ -105,9 +105,9 @@ func (r *Reader) groups(ctx context.Context, roots iter.Seq[string], most int) i
 		defer running.Wait()
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		var under []chan result
+		var pending []chan result
 		for more := true; ; {
-			for more && len(under) < lookahead {
+			for more && len(pending) < lookahead {
 				var group []string
 				for root, ok := next(); ok; root, ok = next() {
 					if group = append(group, root); len(group) == together {
@@ -122,13 +122,13 @@ func (r *Reader) groups(ctx context.Context, roots iter.Seq[string], most int) i
 					branches, err := r.branches(ctx, group, most)
 					done <- result{branches, err}
 				})
-				under = append(under, done)
+				pending = append(pending, done)
 			}
-			if len(under) == 0 {
+			if len(pending) == 0 {
 				return
 			}
-			got := <-under[0]
-			under = under[1:]
+			got := <-pending[0]
+			pending = pending[1:]
 			if !yield(got.group, got.err) || got.err != nil {
 				return
 			}

@@ -181,25 +181,25 @@ func (q *Queue) checkHold(ctx context.Context, h newqueue.QueueHold) (absent str
 	return absent, nil
 }
 
-// line is where workers look for work: the jobs, batches or requests in a state.
-type line[T member] struct {
+// workQueue is where workers look for work: the jobs, batches or requests in a state.
+type workQueue[T member] struct {
 	q      *Queue
 	kind   states.Entity
 	state  string
 	hold   newqueue.QueueHold // stops these workers
 	folder string             // its children are the items, or the queue entries of jobs
 	at     func(id string) T
-	err    error // why there is no such line
+	err    error // why there is no such queue
 }
 
-// entry is one item of a line.
+// entry is one item of a work queue.
 type entry struct {
 	id  string
 	err error // why it can't be read
 }
 
-// check refuses a line in which a worker has nothing to do.
-func (l line[T]) check() error {
+// check refuses a queue in which a worker has nothing to do.
+func (l workQueue[T]) check() error {
 	if l.err != nil {
 		return l.err
 	}
@@ -212,7 +212,7 @@ func (l line[T]) check() error {
 }
 
 // list are the items to visit, and those that can't be read.
-func (l line[T]) list(ctx context.Context) ([]entry, error) {
+func (l workQueue[T]) list(ctx context.Context) ([]entry, error) {
 	names, err := l.q.children(ctx, l.folder)
 	if err != nil {
 		return nil, err
@@ -248,7 +248,7 @@ func (l line[T]) list(ctx context.Context) ([]entry, error) {
 
 // pass visits the items once, and yields those that it could lock. See
 // [Queue.AcquireJobs].
-func (l line[T]) pass(ctx context.Context) iter.Seq2[T, error] {
+func (l workQueue[T]) pass(ctx context.Context) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
 		var absent string
@@ -291,7 +291,7 @@ func (l line[T]) pass(ctx context.Context) iter.Seq2[T, error] {
 }
 
 // first returns the first item of a pass. The error is [ErrNoneAvailable], joined with that
-// of each item that could not be read or has no place in the line.
+// of each item that could not be read or has no place in the queue.
 func first[T any](items iter.Seq2[T, error]) (T, error) {
 	var none T
 	unreadable := []error{ErrNoneAvailable}
@@ -310,17 +310,17 @@ func first[T any](items iter.Seq2[T, error]) (T, error) {
 	return none, errors.Join(unreadable...)
 }
 
-func (q *Queue) jobLine(s newqueue.JobState) line[*Job] {
-	return line[*Job]{q: q, kind: states.Job, state: string(s), hold: newqueue.HoldIngest, folder: newqueue.JobStatePath(s), at: q.newJob}
+func (q *Queue) jobLine(s newqueue.JobState) workQueue[*Job] {
+	return workQueue[*Job]{q: q, kind: states.Job, state: string(s), hold: newqueue.HoldIngest, folder: newqueue.JobStatePath(s), at: q.newJob}
 }
 
-func (q *Queue) batchLine(s newqueue.BatchState) line[*Batch] {
-	return line[*Batch]{q: q, kind: states.Batch, state: string(s), hold: newqueue.HoldIngest, folder: newqueue.BatchesPath, at: q.newBatch}
+func (q *Queue) batchLine(s newqueue.BatchState) workQueue[*Batch] {
+	return workQueue[*Batch]{q: q, kind: states.Batch, state: string(s), hold: newqueue.HoldIngest, folder: newqueue.BatchesPath, at: q.newBatch}
 }
 
-func (q *Queue) requestLine(queue newqueue.AccessQueue, s newqueue.AccessState) line[*Request] {
+func (q *Queue) requestLine(queue newqueue.AccessQueue, s newqueue.AccessState) workQueue[*Request] {
 	hold := map[newqueue.AccessQueue]newqueue.QueueHold{newqueue.AccessSmall: newqueue.HoldAccessSmall, newqueue.AccessLarge: newqueue.HoldAccessLarge}[queue]
-	return line[*Request]{q: q, kind: states.Access, state: string(s), hold: hold, folder: newqueue.AccessQueuePath(queue), err: queue.Validate(),
+	return workQueue[*Request]{q: q, kind: states.Access, state: string(s), hold: hold, folder: newqueue.AccessQueuePath(queue), err: queue.Validate(),
 		at: func(qid string) *Request { return q.newRequest(queue, qid) }}
 }
 

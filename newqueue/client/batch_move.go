@@ -53,7 +53,7 @@ func (b *Batch) decide(ctx context.Context, t states.Transition, a act) (p plan,
 			return p, err
 		}
 		if len(jobs) > 0 {
-			return p, b.guarded(t.To, t.Guard)
+			return p, b.guardError(t.To, t.Guard)
 		}
 		p.ops = b.stillEmpty(newqueue.FolderProcessing, true)
 	case states.NoneFailed, states.SomeFailed: // B6, B7, B9, B10
@@ -83,7 +83,7 @@ func (b *Batch) reported(jobs map[newqueue.BatchFolder][]string) (newqueue.Batch
 	case len(jobs[newqueue.FolderFailed]) > 0:
 		return newqueue.BatchFailed, nil
 	case len(jobs[newqueue.FolderProcessing]) > 0:
-		return "", b.guarded(states.Completed, states.OnceFinished)
+		return "", b.guardError(states.Completed, states.OnceFinished)
 	}
 	return newqueue.BatchCompleted, nil
 }

@@ -134,7 +134,7 @@ func (b *Batch) fill(ctx context.Context, jobs []znode.Op) error {
 	}
 	folder := newqueue.BatchFolderPath(b.ID, newqueue.FolderProcessing)
 	err := b.q.commit(ctx, write{
-		ops:      append(append(b.proof(states.Worker), znode.Create(folder, empty)), jobs...),
+		ops:      append(append(b.lockOps(states.Worker), znode.Create(folder, empty)), jobs...),
 		happened: b.q.created(folder, empty),
 	})
 	if err == nil {
@@ -153,7 +153,7 @@ func (b *Batch) writeAhead(ctx context.Context, jobs []JobSpec, now time.Time) (
 			err = b.q.owns(ctx, b.lock)
 		}
 		if err == nil {
-			err = b.q.commit(ctx, write{ops: append(b.stillMine(), ops.nodes...), happened: b.q.created(ops.nodes[1].Path, ops.nodes[1].Data)})
+			err = b.q.commit(ctx, write{ops: append(b.lockChecks(), ops.nodes...), happened: b.q.created(ops.nodes[1].Path, ops.nodes[1].Data)})
 		}
 		if !errors.Is(err, zk.ErrNodeExists) { // otherwise withIDs tries others
 			_, err = b.refused(true, err, attempts)

@@ -22,7 +22,7 @@ func (b *Batch) leftStates(ctx context.Context) ([]string, error) {
 	paths, err := b.q.subtree(ctx, root)
 	for _, p := range paths {
 		if p != root && znode.Parent(p) != root {
-			return nil, b.guarded(states.Processing, states.WithoutJobs)
+			return nil, b.guardError(states.Processing, states.WithoutJobs)
 		}
 	}
 	return paths, err
@@ -38,14 +38,14 @@ func (b *Batch) leftStates(ctx context.Context) ([]string, error) {
 // A queue needs no repair if all its workers use this package, because they
 // acquire such a batch as it is.
 func (q *Queue) RepairBatches(ctx context.Context) ([]string, error) {
-	return tidy(ctx, []line[*Batch]{q.batchLine(newqueue.BatchPending), q.batchLine(newqueue.BatchHeld)}, func(b *Batch) (bool, error) {
+	return tidy(ctx, []workQueue[*Batch]{q.batchLine(newqueue.BatchPending), q.batchLine(newqueue.BatchHeld)}, func(b *Batch) (bool, error) {
 		err := b.loadStatus(ctx)
 		var left []string
 		if err == nil && (b.Status.State == newqueue.BatchPending || b.Status.State == newqueue.BatchHeld) {
 			left, err = b.leftStates(ctx)
 		}
 		if err == nil && left != nil {
-			err = q.commit(ctx, write{ops: append(b.proof(states.Automatic), deleteAll(left)...), happened: q.removed(newqueue.BatchStatesPath(b.ID))})
+			err = q.commit(ctx, write{ops: append(b.lockOps(states.Automatic), deleteAll(left)...), happened: q.removed(newqueue.BatchStatesPath(b.ID))})
 		}
 		if isRace(err) { // a worker holds it, or it has moved
 			return false, nil

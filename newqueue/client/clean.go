@@ -11,7 +11,7 @@ import (
 
 // tidy does something to each item of some lines, and returns the ids of those to which it was done. An error
 // does not stop it: it joins the errors, each once, with those of items that can't be read.
-func tidy[T member](ctx context.Context, lines []line[T], do func(T) (bool, error)) (ids []string, err error) {
+func tidy[T member](ctx context.Context, lines []workQueue[T], do func(T) (bool, error)) (ids []string, err error) {
 	var seen []string
 	var errs []error
 	for _, l := range lines {
@@ -19,7 +19,7 @@ func tidy[T member](ctx context.Context, lines []line[T], do func(T) (bool, erro
 		errs = append(errs, err)
 		for _, e := range entries {
 			done, err := false, e.err
-			if err == nil && !slices.Contains(seen, e.id) { // one that can't be read is in each line
+			if err == nil && !slices.Contains(seen, e.id) { // one that can't be read is in each queue
 				done, err = do(l.at(e.id))
 			}
 			seen = append(seen, e.id)
@@ -33,8 +33,8 @@ func tidy[T member](ctx context.Context, lines []line[T], do func(T) (bool, erro
 
 // cleanUp makes the transitions of a cleaning pass over the items of an entity. It leaves one for the next pass that a
 // worker holds, that has unfinished jobs, that has moved meanwhile, or that was removed.
-func cleanUp[T member](ctx context.Context, q *Queue, kind states.Entity, in func(state string) line[T]) ([]string, error) {
-	var lines []line[T]
+func cleanUp[T member](ctx context.Context, q *Queue, kind states.Entity, in func(state string) workQueue[T]) ([]string, error) {
+	var lines []workQueue[T]
 	for _, t := range q.machines[kind] {
 		if t.Who == states.Automatic {
 			lines = append(lines, in(t.From))
@@ -58,7 +58,7 @@ func cleanUp[T member](ctx context.Context, q *Queue, kind states.Entity, in fun
 // leaves a job for the next pass if a worker holds it. Other errors are joined and
 // don't stop the pass.
 func (q *Queue) CleanupJobs(ctx context.Context) ([]string, error) {
-	return cleanUp(ctx, q, states.Job, func(state string) line[*Job] { return q.jobLine(newqueue.JobState(state)) })
+	return cleanUp(ctx, q, states.Job, func(state string) workQueue[*Job] { return q.jobLine(newqueue.JobState(state)) })
 }
 
 // CleanupBatches is the cleaning pass over all batches. It removes a batch with all
@@ -67,12 +67,12 @@ func (q *Queue) CleanupJobs(ctx context.Context) ([]string, error) {
 // if a worker holds it or one of its jobs is unfinished: the client library does
 // not remove such a batch either. Other errors are joined and don't stop the pass.
 func (q *Queue) CleanupBatches(ctx context.Context) ([]string, error) {
-	return cleanUp(ctx, q, states.Batch, func(state string) line[*Batch] { return q.batchLine(newqueue.BatchState(state)) })
+	return cleanUp(ctx, q, states.Batch, func(state string) workQueue[*Batch] { return q.batchLine(newqueue.BatchState(state)) })
 }
 
 // CleanupRequests is the cleaning pass over the requests of a queue. It removes
 // completed requests (A7) and requests that the admin tool marked as deleted
 // (A8), and returns their ids. Errors as for [Queue.CleanupJobs].
 func (q *Queue) CleanupRequests(ctx context.Context, queue newqueue.AccessQueue) ([]string, error) {
-	return cleanUp(ctx, q, states.Access, func(state string) line[*Request] { return q.requestLine(queue, newqueue.AccessState(state)) })
+	return cleanUp(ctx, q, states.Access, func(state string) workQueue[*Request] { return q.requestLine(queue, newqueue.AccessState(state)) })
 }

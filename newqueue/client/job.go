@@ -28,12 +28,12 @@ type Job struct {
 	Store       newqueue.Store     // what the storage service has to store; dialect mrt-zk only
 
 	Item
-	was   work                // the worker's part when it was read or written
+	was   workerFields        // the worker's part when it was read or written
 	batch newqueue.BatchState // the batch's state at the job's last transition; "" if there is no batch
 }
 
-// work is what a worker may change of a job.
-type work struct {
+// workerFields is what a worker may change of a job.
+type workerFields struct {
 	priority    int
 	space       int64
 	identifiers newqueue.Identifiers
@@ -41,8 +41,8 @@ type work struct {
 	store       newqueue.Store
 }
 
-func (j *Job) work() work {
-	w := work{j.Priority, j.SpaceNeeded, j.Identifiers, j.Inventory, j.Store}
+func (j *Job) work() workerFields {
+	w := workerFields{j.Priority, j.SpaceNeeded, j.Identifiers, j.Inventory, j.Store}
 	w.identifiers.LocalIDs = slices.Clone(w.identifiers.LocalIDs)
 	return w
 }
@@ -149,5 +149,5 @@ func (j *Job) save(ctx context.Context) error {
 	if first.Kind == znode.OpSet {
 		happened = j.q.written(first.Path, first.Version, first.Data)
 	}
-	return j.q.commit(ctx, write{ops: append(j.stillMine(), ops...), happened: happened})
+	return j.q.commit(ctx, write{ops: append(j.lockChecks(), ops...), happened: happened})
 }

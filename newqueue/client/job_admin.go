@@ -39,7 +39,7 @@ func (q *Queue) ResumeJob(ctx context.Context, jid string) (newqueue.JobState, e
 		if _, ok := q.machines[states.Job].Find(states.Failed, at); !ok {
 			// If the client library resumed the job and it failed again, last_successful_status is Failed. That is no
 			// step, so an administrator has to choose one.
-			return "", j.guarded("the step after "+cmp.Or(string(j.Status.LastSuccessful), "none"), states.OnceStepped)
+			return "", j.guardError("the step after "+cmp.Or(string(j.Status.LastSuccessful), "none"), states.OnceStepped)
 		}
 		return at, nil
 	}})

@@ -91,7 +91,7 @@ func (q *Queue) CreateJob(ctx context.Context, bid string, n JobSpec) (jid strin
 			return err
 		}
 		if b.Status.State != newqueue.BatchProcessing {
-			return b.guarded("having another job", states.InProcessing)
+			return b.guardError("having another job", states.InProcessing)
 		}
 		ops, err := q.decideNewJob(jid, bid, n, q.clock())
 		if err != nil {

@@ -36,7 +36,7 @@ func (j *Job) decide(ctx context.Context, t states.Transition, a act) (p plan, e
 	j.batch = batch.Status.State
 
 	if t.Guard == states.OnceStepped && j.Status.LastSuccessful == "" {
-		return p, j.guarded(t.To, t.Guard)
+		return p, j.guardError(t.To, t.Guard)
 	}
 	if j.batch != "" && warns(t) {
 		// The batch's state decides whether the answer has a warning.

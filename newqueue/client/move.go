@@ -65,7 +65,7 @@ func (e *Item) tryMove(ctx context.Context, a act) error {
 	if err != nil {
 		return err
 	}
-	ops := e.proof(t.Who)
+	ops := e.lockOps(t.Who)
 	var happened evidence
 	if t.Nodes == states.NodesKept {
 		data, err := p.status.Marshal()
@@ -108,7 +108,7 @@ func (e *Item) retry(worker bool, try func() error) error {
 func (e *Item) allowed(a act) (t states.Transition, err error) {
 	table, state := e.q.machines[e.kind], e.of.state()
 	if a.from != "" && state != a.from {
-		return t, e.illegal(a.to, true)
+		return t, e.transitionError(a.to, true)
 	}
 	if a.choose != nil {
 		if a.to, err = a.choose(); err != nil {
@@ -121,18 +121,18 @@ func (e *Item) allowed(a act) (t states.Transition, err error) {
 	}
 	switch {
 	case !ok:
-		return t, e.illegal(a.to, false)
+		return t, e.transitionError(a.to, false)
 	case a.who != "" && a.who != t.Who:
-		return t, e.illegal(a.to, true)
+		return t, e.transitionError(a.to, true)
 	case t.Who.HoldsLock() && !a.worker:
 		return t, ErrNotLocked
 	}
 	return t, nil
 }
 
-// illegal is the error for a transition that the table does not have, or not for
+// transitionError is the error for a transition that the table does not have, or not for
 // this caller: then it lists only the other states.
-func (e *Item) illegal(to string, others bool) error {
+func (e *Item) transitionError(to string, others bool) error {
 	from := e.of.state()
 	if !slices.Contains(states.States(e.kind, string(e.q.dialect)), from) {
 		return &NodeError{e.path + "/status", fmt.Errorf("%w: dialect %s has no state %s", newqueue.ErrValue, e.q.dialect, from)}
@@ -146,8 +146,8 @@ func (e *Item) illegal(to string, others bool) error {
 	return bad
 }
 
-// guarded is the error for a transition whose guard does not hold.
-func (e *Item) guarded(to string, g states.Guard) error {
+// guardError is the error for a transition whose guard does not hold.
+func (e *Item) guardError(to string, g states.Guard) error {
 	return &StateError{Entity: e.kind, Path: e.path, From: e.of.state(), To: to, Guard: g}
 }
 
@@ -195,11 +195,11 @@ func refusedAt(err error, path string) bool {
 	return errors.As(err, &r) && r.Op.Path == path
 }
 
-// proof are the operations that every transition begins with: the lock, and a check
+// lockOps are the operations that every transition begins with: the lock, and a check
 // that the status is still the one that was read. They release a worker's lock. For
 // every other caller they prove that no worker holds it: creating a lock that exists
 // fails, and so does the whole transaction.
-func (e *Item) proof(who states.Actor) []znode.Op {
+func (e *Item) lockOps(who states.Actor) []znode.Op {
 	lock, status := e.path+"/lock", znode.Check(e.path+"/status", e.version)
 	if who.HoldsLock() {
 		return []znode.Op{znode.Delete(lock, -1), status}
@@ -207,8 +207,8 @@ func (e *Item) proof(who states.Actor) []znode.Op {
 	return []znode.Op{znode.Create(lock, empty), znode.Delete(lock, -1), status}
 }
 
-// stillMine are checks that the worker still holds the lock that it acquired.
-func (e *Item) stillMine() []znode.Op {
+// lockChecks are checks that the worker still holds the lock that it acquired.
+func (e *Item) lockChecks() []znode.Op {
 	return []znode.Op{znode.Check(e.lock.path, -1), znode.Check(e.path+"/status", e.version)}
 }
 

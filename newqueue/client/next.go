@@ -43,7 +43,7 @@ func (q *Queue) NextRequest(ctx context.Context, queue newqueue.AccessQueue, s n
 	return q.requestLine(queue, s).next(ctx)
 }
 
-func (l line[T]) next(ctx context.Context) (found T, err error) {
+func (l workQueue[T]) next(ctx context.Context) (found T, err error) {
 	if err := l.check(); err != nil {
 		return found, err
 	}

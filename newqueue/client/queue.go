@@ -195,15 +195,15 @@ var empty = []byte{}
 // path is the path of a znode of the queue as the session sees it.
 func (q *Queue) path(p string) string { return q.root + p }
 
-// atOnce is how many requests are on their way at the same time at most.
-const atOnce = 100
+// maxConcurrent is how many requests are on their way at the same time at most.
+const maxConcurrent = 100
 
 // each calls do for 0 to n-1 at the same time, so that their requests take one round
 // trip: the client sends a request without waiting for the answers to those before it.
 // The error is the first in the order of the numbers.
 func each(n int, do func(i int) error) error {
 	errs := make([]error, n)
-	slots := make(chan struct{}, atOnce)
+	slots := make(chan struct{}, maxConcurrent)
 	var running sync.WaitGroup
 	for i := range n {
 		slots <- struct{}{}

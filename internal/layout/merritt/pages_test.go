@@ -115,7 +115,7 @@ func mark(s string) string {
 }
 
 // TestRulesCiteDocuments: mrtq check names the document that states a rule. For the
-// project's own maps, this is a page of docs/ with a heading or a demand on it, and
+// project's own maps, this is a page of docs/ with a heading or a requirement on it, and
 // both must exist.
 func TestRulesCiteDocuments(t *testing.T) {
 	for _, p := range pages {

@@ -41,8 +41,8 @@ type sample struct {
 	also map[string][]string
 }
 
-// demandOnZnode are the demands of the services that are not about one key.
-var demandOnZnode = regexp.MustCompile(`^R\d\d[^.]*$`)
+// requirementOnZnode are the requirements of the services that are not about one key.
+var requirementOnZnode = regexp.MustCompile(`^R\d\d[^.]*$`)
 
 // TestEveryRule breaks a sound example of every map once for every rule. The check
 // finds that rule and no other. What the services demand of a znode or of several is broken by
@@ -58,7 +58,7 @@ func TestEveryRule(t *testing.T) {
 				}
 			}
 			for _, rule := range l.Rules() {
-				if slices.Contains(s.also["*"], rule.ID) || demandOnZnode.MatchString(rule.ID) {
+				if slices.Contains(s.also["*"], rule.ID) || requirementOnZnode.MatchString(rule.ID) {
 					continue // it is in the sound example, or harness/daemons breaks it
 				}
 				broken := sound.clone()

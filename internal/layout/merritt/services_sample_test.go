@@ -21,17 +21,17 @@ func servicesSample(s *sample) {
 	} {
 		s.also[rule] = []string{other}
 	}
-	for i, d := range services.Demands {
+	for i, d := range services.Requirements {
 		if d.Key != "" && s.breaks[d.ID+"/"+d.Node+"."+d.Key] == nil {
-			keyBreak(s, &services.Demands[i])
+			keyBreak(s, &services.Requirements[i])
 		}
 	}
 }
 
-// keyBreak breaks a demand on a key. It removes the key. If the key may be absent, it
+// keyBreak breaks a requirement on a key. It removes the key. If the key may be absent, it
 // sets null; if null is allowed, too, it sets a value that is no string. The layout's
 // own codecs allow the first two.
-func keyBreak(s *sample, d *services.Demand) {
+func keyBreak(s *sample, d *services.Requirement) {
 	path, key := jobPath+"/"+d.Node, d.Key
 	switch {
 	case strings.Contains(d.Of.String(), "batch"):

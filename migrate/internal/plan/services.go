@@ -62,11 +62,11 @@ func (f *findings) add(kind string, one Finding, item FindingItem) {
 
 // violation adds a violation by a new item. path is the record that it is made from.
 func (f *findings) violation(v services.Violation, path string) {
-	one := Finding{Requirement: v.Demand.ID, Then: v.Stop.String(), Blocking: v.Stop.Effect.Blocking()}
+	one := Finding{Requirement: v.Requirement.ID, Then: v.Stop.String(), Blocking: v.Stop.Effect.Blocking()}
 	if one.Blocking {
 		one.Choice = "unserviceable"
 	}
-	f.add(fmt.Sprint(v.Demand.ID, v.Demand.Node, v.Demand.Key, v.Stop), one, FindingItem{Path: path, What: v.What})
+	f.add(fmt.Sprint(v.Requirement.ID, v.Requirement.Node, v.Requirement.Key, v.Stop), one, FindingItem{Path: path, What: v.What})
 }
 
 // prevents are the choices that prevent what a notice says.

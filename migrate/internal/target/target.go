@@ -168,18 +168,18 @@ func damage(path, what string) error { return &ledger.DamageError{Path: path, Wh
 
 const isEphemeral = "it is ephemeral, so ZooKeeper will remove it when a session ends"
 
-// entriesAtOnce is how many entries are read together. Each has the records of one
+// entriesPerRead is how many entries are read together. Each has the records of one
 // transaction.
-const entriesAtOnce = 500
+const entriesPerRead = 500
 
 func (t *Target) readEntries(ctx context.Context) error {
 	if t.Damage != nil {
 		return nil
 	}
 	for i, run := range t.Ledger.Runs {
-		for from := 0; from < run.Entries; from += entriesAtOnce {
+		for from := 0; from < run.Entries; from += entriesPerRead {
 			var paths []string
-			for n := from; n < min(from+entriesAtOnce, run.Entries); n++ {
+			for n := from; n < min(from+entriesPerRead, run.Entries); n++ {
 				path, _, _ := ledger.EntryPath(run.ID, n)
 				paths = append(paths, path)
 			}

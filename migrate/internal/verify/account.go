@@ -20,8 +20,8 @@ import (
 // between two looks. The services change one znode after the other, so what one look finds
 // may be over at the next.
 const (
-	looks = 5
-	pause = 100 * time.Millisecond
+	maxLooks = 5
+	pause    = 100 * time.Millisecond
 )
 
 // account looks at jobs that workers may have worked on. Each must be in a state that the
@@ -29,12 +29,12 @@ const (
 // with each job as the last look saw it.
 func (c *comparison) account(suspects []candidate, conclude func(candidate, observation)) error {
 	return repeatedly(c.ctx, suspects, func(some []candidate, look int) (again []candidate, err error) {
-		seen, err := c.look(some)
+		seen, err := c.observe(some)
 		if err != nil {
 			return nil, err
 		}
 		for i, s := range some {
-			if seen[i].problem != "" && (look < looks || look == looks && seen[i].isWorkedOn()) {
+			if seen[i].problem != "" && (look < maxLooks || look == maxLooks && seen[i].isWorkedOn()) {
 				again = append(again, s)
 			} else {
 				conclude(s, seen[i])
@@ -53,7 +53,7 @@ func repeatedly[T any](ctx context.Context, some []T, look func(some []T, number
 			return err
 		}
 		wait := pause
-		if number >= looks {
+		if number >= maxLooks {
 			wait = layout.GracePeriod
 		}
 		select {
@@ -92,8 +92,8 @@ func (s *observation) session() int64 {
 	return s.lock.Stat.EphemeralOwner
 }
 
-// look looks at jobs as they are now.
-func (c *comparison) look(suspects []candidate) ([]observation, error) {
+// observe looks at jobs as they are now.
+func (c *comparison) observe(suspects []candidate) ([]observation, error) {
 	var of []*ledger.Migrated
 	for _, s := range suspects {
 		of = append(of, s.entry)

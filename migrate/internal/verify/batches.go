@@ -51,8 +51,8 @@ func (v *verifier) checkBatches(ctx context.Context) error {
 	return nil
 }
 
-// batchSight is a batch without its jobs' entries, as it is.
-type batchSight struct {
+// batchObservation is a batch without its jobs' entries, as it is.
+type batchObservation struct {
 	nodes   []znode.Node   // with its name and its folders
 	there   bool           // its own znode is
 	problem layout.Finding // the first rule of the layout that it breaks
@@ -67,7 +67,7 @@ func (v *verifier) checkSomeBatches(ctx context.Context, ids []string) error {
 		}
 		for _, bid := range ids {
 			b, s := v.batches[bid], sights[bid]
-			if v.batchDamage(b, s) != nil && look < looks {
+			if v.batchDamage(b, s) != nil && look < maxLooks {
 				again = append(again, bid)
 			} else {
 				v.concludeBatch(b, s)
@@ -78,12 +78,12 @@ func (v *verifier) checkSomeBatches(ctx context.Context, ids []string) error {
 }
 
 // lookAtBatches reads the batches' own znodes.
-func (v *verifier) lookAtBatches(ctx context.Context, ids []string) (map[string]*batchSight, error) {
-	sights, tree := map[string]*batchSight{}, znode.NewTree()
+func (v *verifier) lookAtBatches(ctx context.Context, ids []string) (map[string]*batchObservation, error) {
+	sights, tree := map[string]*batchObservation{}, znode.NewTree()
 	var paths, roots []string
 	for _, bid := range ids {
 		root := newqueue.BatchPath(bid)
-		sights[bid] = &batchSight{}
+		sights[bid] = &batchObservation{}
 		roots = append(roots, root, newqueue.BatchStatesPath(bid))
 		paths = append(paths, root, newqueue.BatchUUIDsPath+"/"+v.batches[bid].of.UUID)
 	}
@@ -140,7 +140,7 @@ func (v *verifier) batchAt(path string) string {
 
 // batchDamage is the first damage of a batch; nil if there is none, or if the state of its
 // run does not show what the batch should be.
-func (v *verifier) batchDamage(b *batch, s *batchSight) *Difference {
+func (v *verifier) batchDamage(b *batch, s *batchObservation) *Difference {
 	// A run that is unfinished has not made all of the batch. A cleanup removes its name
 	// first and its own znode last.
 	if b.run.State != ledger.Done || !s.there {
@@ -159,7 +159,7 @@ func (v *verifier) batchDamage(b *batch, s *batchSight) *Difference {
 }
 
 // concludeBatch says how a batch differs from what its run made.
-func (v *verifier) concludeBatch(b *batch, s *batchSight) {
+func (v *verifier) concludeBatch(b *batch, s *batchObservation) {
 	v.verdict.Nodes += len(s.nodes)
 	if damage := v.batchDamage(b, s); damage != nil {
 		v.differ(*damage)
@@ -181,7 +181,7 @@ func (v *verifier) concludeBatch(b *batch, s *batchSight) {
 
 // compare returns the first difference from what the run made; "" if there is none. One more
 // folder is none: a later run may have added it, and its rollback leaves it.
-func (b *batch) compare(s *batchSight, d newqueue.Dialect) string {
+func (b *batch) compare(s *batchObservation, d newqueue.Dialect) string {
 	if !b.isWhole() {
 		return "" // its records are not all as they were, and verify says so
 	}

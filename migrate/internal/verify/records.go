@@ -34,7 +34,7 @@ func (v *verifier) records(ctx context.Context) error {
 	compare := v.newComparison(ctx)
 	defer compare.stop()
 	var unsure []*ledger.Migrated // to which queue they belong
-	for part := range slices.Chunk(slices.Collect(v.t.Ledger.All()), recordsAtOnce) {
+	for part := range slices.Chunk(slices.Collect(v.t.Ledger.All()), recordsPerRead) {
 		records, err := v.fetch(ctx, part)
 		if err != nil {
 			return err
@@ -66,8 +66,8 @@ func (v *verifier) records(ctx context.Context) error {
 	return v.others(ctx)
 }
 
-// recordsAtOnce is how many records are read together.
-const recordsAtOnce = 4 * partSize
+// recordsPerRead is how many records are read together.
+const recordsPerRead = 4 * partSize
 
 // fetch reads records: where they are kept, if they were handed over, else in the legacy queue. A record that is not there has only
 // its path.

@@ -49,7 +49,7 @@ func sample(n int) *Data {
 	p.Risks = []migrate.Risk{{About: "consumed", Choice: "leave"}, {About: "consumed", Choice: "pending", Twice: consumed, Chosen: true}, {About: "consumed", Choice: "failed", Never: consumed, Empty: consumed}, chosen}
 	return &Data{
 		Plan: p, Made: time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC), PlanID: "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03", Version: "mrtq v0.1.0",
-		Rehearsal: &rehearse.Report{Verdict: "ok", Records: n, Night: &rehearse.Night{Freeze: 41, Emails: 12, Steps: []rehearse.Step{{Name: "migrate", Seconds: 14}}}},
+		Rehearsal: &rehearse.Report{Verdict: "ok", Records: n, Cutover: &rehearse.Cutover{Freeze: 41, Emails: 12, Steps: []rehearse.Step{{Name: "migrate", Seconds: 14}}}},
 		Next:      advice.Next{First: "have the plan approved", Command: "mrtq migrate --plan plan.json"},
 	}
 }

@@ -17,8 +17,8 @@ func Rehearsal(s *screen.Screen, r *rehearse.Report) {
 	screen.List(s, "Not as the plan predicts", r.Differences, []string{"KIND", "PATH", "WHAT"}, func(d rehearse.Difference) screen.Row {
 		return screen.Row{string(d.Kind), d.Path, d.Message}
 	})
-	if r.Night != nil {
-		night(s, r.Night)
+	if r.Cutover != nil {
+		night(s, r.Cutover)
 	}
 }
 
@@ -47,7 +47,7 @@ func rehearsalRows(r *rehearse.Report) []screen.Row {
 }
 
 // night shows an estimate of the cutover.
-func night(s *screen.Screen, n *rehearse.Night) {
+func night(s *screen.Screen, n *rehearse.Cutover) {
 	var rows []screen.Row
 	for _, step := range n.Steps {
 		rows = append(rows, screen.Row{step.Name, seconds(step.Seconds)})

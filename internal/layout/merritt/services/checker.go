@@ -10,7 +10,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// checker checks the demands on a tree's items while their znodes pass, one item
+// checker checks the requirements on a tree's items while their znodes pass, one item
 // after the other.
 type checker struct {
 	report   func(layout.Finding, string)
@@ -20,7 +20,7 @@ type checker struct {
 	storing  map[string]string // jobs on which Store is at work, by the lock on their object
 }
 
-// newChecker returns the code that checks the demands, one znode after the
+// newChecker returns the code that checks the requirements, one znode after the
 // other. It passes each violation to report. In memory it keeps the batchID of every
 // batch.
 func newChecker(report func(layout.Finding, string)) layout.GoRules {
@@ -64,7 +64,7 @@ func (c *checker) visit(v layout.Visit) {
 	}
 }
 
-// finish checks the demands on an item after all its znodes have passed.
+// finish checks the requirements on an item after all its znodes have passed.
 func (c *checker) finish() {
 	it := c.it
 	if it == nil {
@@ -91,10 +91,10 @@ func (c *checker) finish() {
 }
 
 func (c *checker) violated(v Violation) {
-	c.report(layout.Finding{Rule: v.Demand.rule(), Path: v.Path, Expected: v.Demand.wanted(), Found: v.What + ": " + v.Stop.String(), Severity: severityOf(v.Stop.Effect)}, "")
+	c.report(layout.Finding{Rule: v.Requirement.rule(), Path: v.Path, Expected: v.Requirement.wanted(), Found: v.What + ": " + v.Stop.String(), Severity: severityOf(v.Stop.Effect)}, "")
 }
 
-// done checks the demands that depend on the whole tree.
+// done checks the requirements that depend on the whole tree.
 func (c *checker) done() {
 	c.finish()
 	c.missingRoots()
@@ -113,7 +113,7 @@ func (c *checker) missingRoots() {
 		if !ok { // a state's queue
 			s = Stop{cmp.Or(Worker(newqueue.JobState(znode.Name(path)), ""), Initialize), NotFound}
 		}
-		c.violated(Violation{Demand: demandOf("R01"), Path: path, What: "it isn't there", Stop: s})
+		c.violated(Violation{Requirement: requirementOf("R01"), Path: path, What: "it isn't there", Stop: s})
 	}
 }
 
@@ -124,9 +124,9 @@ var withoutRoot = map[string]Stop{
 	newqueue.InventoryLocksPath: {Inventory, Fails}, newqueue.QueueLocksPath: {Admin, BreaksPage}, newqueue.CollectionLocksPath: {Admin, BreaksPage},
 }
 
-// demandOf returns the first demand of a rule of the map.
-func demandOf(rule string) *Demand {
-	return &Demands[slices.IndexFunc(Demands, func(d Demand) bool { return d.rule() == rule })]
+// requirementOf returns the first requirement of a rule of the map.
+func requirementOf(rule string) *Requirement {
+	return &Requirements[slices.IndexFunc(Requirements, func(d Requirement) bool { return d.rule() == rule })]
 }
 
 // heldLock reports a lock. An ephemeral one is only information, because a worker holds it

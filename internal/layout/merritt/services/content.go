@@ -11,8 +11,8 @@ import (
 
 func one(format string, args ...any) []fault { return []fault{{what: fmt.Sprintf(format, args...)}} }
 
-// keyFaults checks a demand on one key.
-func keyFaults(d *Demand, it *Item) []fault {
+// keyFaults checks a requirement on one key.
+func keyFaults(d *Requirement, it *Item) []fault {
 	o := it.Objects[d.Node]
 	if o == nil || d.Key == "" {
 		return nil // another row reports it, or the whole tree decides
@@ -28,7 +28,7 @@ func keyFaults(d *Demand, it *Item) []fault {
 }
 
 // present: the node exists and holds something.
-func present(d *Demand, it *Item) []fault {
+func present(d *Requirement, it *Item) []fault {
 	if _, there := it.Objects[d.Node]; !there {
 		return one("it isn't there")
 	}
@@ -38,7 +38,7 @@ func present(d *Demand, it *Item) []fault {
 // filledIfThere: the node is not empty. The Java library reads an empty node as an empty
 // object, and the Ruby library fails on it. The layout states that the node exists, and that
 // any other holds an object.
-func filledIfThere(d *Demand, it *Item) []fault {
+func filledIfThere(d *Requirement, it *Item) []fault {
 	if slices.Contains(it.empty, d.Node) {
 		return one("it is empty")
 	}
@@ -48,7 +48,7 @@ func filledIfThere(d *Demand, it *Item) []fault {
 // lockable: Process locks each local id by a znode whose name it is in. ZooKeeper refuses some
 // characters, such as emoji, and Process tries again for ever. Others are escaped before:
 // see [garbled]. It locks none if the object has its primary id.
-func lockable(d *Demand, it *Item) (faults []fault) {
+func lockable(d *Requirement, it *Item) (faults []fault) {
 	if it.text(d.Node, "primary_id") != "" {
 		return nil
 	}
@@ -68,7 +68,7 @@ func lockable(d *Demand, it *Item) (faults []fault) {
 
 // agreesUnfinished: the report waits for unfinished jobs only in these states of the batch. That of a Failed
 // one waits for an administrator.
-func agreesUnfinished(d *Demand, it *Item) []fault {
+func agreesUnfinished(d *Requirement, it *Item) []fault {
 	n := it.entries[newqueue.FolderProcessing]
 	waits := (it.state == "Pending" || it.state == "Held") && it.hasStates
 	if it.planned || n == 0 && !waits || slices.Contains([]string{"", "Processing", "Reporting"}, it.state) {
@@ -81,7 +81,7 @@ func agreesUnfinished(d *Demand, it *Item) []fault {
 	return faults
 }
 
-func agreesFailed(d *Demand, it *Item) []fault {
+func agreesFailed(d *Requirement, it *Item) []fault {
 	if n := it.entries[newqueue.FolderFailed]; n > 0 && it.isDone() {
 		return one("the batch is %s and has %d failed jobs", it.state, n)
 	}
@@ -89,7 +89,7 @@ func agreesFailed(d *Demand, it *Item) []fault {
 }
 
 // nameable: the mail handler finds the batch by its batchID.
-func nameable(d *Demand, it *Item) []fault {
+func nameable(d *Requirement, it *Item) []fault {
 	id := it.text(d.Node, "batchID")
 	if id == "" || newqueue.CheckBatchID(id) == nil {
 		return nil
@@ -98,7 +98,7 @@ func nameable(d *Demand, it *Item) []fault {
 }
 
 // batchID: the daemons find the job's directory by it, in HOME/queue/batchID.
-func batchID(d *Demand, it *Item) []fault {
+func batchID(d *Requirement, it *Item) []fault {
 	id := it.value(d.Node, "batchID")
 	switch {
 	case it.Objects[d.Node] == nil:
@@ -112,7 +112,7 @@ func batchID(d *Demand, it *Item) []fault {
 
 // packageKind: Initialize accepts the types of whole batches, too. Estimate is
 // the first that does not.
-func packageKind(d *Demand, it *Item) []fault {
+func packageKind(d *Requirement, it *Item) []fault {
 	faults := keyFaults(d, it)
 	if len(faults) > 0 && it.worker == Initialize && slices.Contains(batchTypes, it.text(d.Node, d.Key)) {
 		faults[0].stop = &Stop{Estimate, Fails}
@@ -120,7 +120,7 @@ func packageKind(d *Demand, it *Item) []fault {
 	return faults
 }
 
-func digestType(d *Demand, it *Item) []fault {
+func digestType(d *Requirement, it *Item) []fault {
 	if it.text(d.Node, "digestValue") == "" || slices.Contains(digests, it.text(d.Node, "digestType")) {
 		return nil
 	}
@@ -129,7 +129,7 @@ func digestType(d *Demand, it *Item) []fault {
 
 // plainFilename: Download looks for a manifest with a digest by its whole filename. Initialize
 // looks for the part behind the last slash, which is what the depositor's side sent.
-func plainFilename(d *Demand, it *Item) []fault {
+func plainFilename(d *Requirement, it *Item) []fault {
 	name := it.text(d.Node, "filename")
 	if it.text(d.Node, "type") != "manifest" || it.text(d.Node, "digestType") == "" || it.text(d.Node, "digestValue") == "" || !strings.Contains(name, "/") {
 		return nil

@@ -79,7 +79,7 @@ func (d Daemon) turn() int {
 	return -1
 }
 
-// Effect is what happens to an item that does not meet a demand.
+// Effect is what happens to an item that does not meet a requirement.
 type Effect struct {
 	name  string
 	words string // for an operator; %s is the daemon
@@ -121,7 +121,7 @@ func (e Effect) Blocking() bool {
 	return !slices.Contains([]Effect{NeverCleaned, UpdatesReport, BreaksPage, BreaksForNow, Harmless}, e)
 }
 
-// Stop is one daemon, and what it does if a demand is not met.
+// Stop is one daemon, and what it does if a requirement is not met.
 type Stop struct {
 	Daemon Daemon
 	Effect Effect

@@ -29,14 +29,14 @@ type Item struct {
 }
 
 // CheckContent compares the JSON objects of one batch, job or request with
-// every demand on the objects alone. It ignores the demands on their place in
+// every requirement on the objects alone. It ignores the requirements on their place in
 // the tree, so it needs no tree.
 func CheckContent(i Item) []Violation {
 	i.planned = true
 	i.classify()
 	all := i.violations()
 	slices.SortStableFunc(all, func(a, b Violation) int {
-		return cmp.Or(strings.Compare(a.Demand.ID, b.Demand.ID), strings.Compare(a.Path, b.Path), strings.Compare(a.What, b.What))
+		return cmp.Or(strings.Compare(a.Requirement.ID, b.Requirement.ID), strings.Compare(a.Path, b.Path), strings.Compare(a.What, b.What))
 	})
 	return all
 }
@@ -64,11 +64,11 @@ func (it *Item) classify() {
 	}
 }
 
-// violations are the violations of the demands on the item.
+// violations are the violations of the requirements on the item.
 func (it *Item) violations() []Violation {
 	var all []Violation
-	for i := range Demands {
-		d := &Demands[i]
+	for i := range Requirements {
+		d := &Requirements[i]
 		if !d.Of.has(it) {
 			continue
 		}
@@ -77,7 +77,7 @@ func (it *Item) violations() []Violation {
 			check = keyFaults
 		}
 		for _, f := range check(d, it) {
-			v := Violation{Demand: d, Path: it.Path + "/" + d.Node, What: f.what, Stop: it.stop(d)}
+			v := Violation{Requirement: d, Path: it.Path + "/" + d.Node, What: f.what, Stop: it.stop(d)}
 			if f.stop != nil {
 				v.Stop = *f.stop
 			}
@@ -89,7 +89,7 @@ func (it *Item) violations() []Violation {
 
 // stop is what happens to the item first: at a daemon that still works on it, or in its
 // batch's report, or in the admin tool.
-func (it *Item) stop(d *Demand) Stop {
+func (it *Item) stop(d *Requirement) Stop {
 	for _, by := range d.By {
 		behind := by.turn() >= 0 && !it.awaits(by)
 		reported := by == BatchReport && it.isBatch() && it.isDone()

@@ -8,7 +8,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// Notice is something about one batch or job that violates no demand, but that an
+// Notice is something about one batch or job that violates no requirement, but that an
 // operator should know before the services start.
 type Notice struct {
 	Kind string `json:"kind"` // "emails-at-once"

@@ -12,9 +12,9 @@ import (
 )
 
 // Every requirement has its rows, every row has all fields that others use, and what happens has words.
-func TestDemandsAreComplete(t *testing.T) {
+func TestRequirementsAreComplete(t *testing.T) {
 	ids := map[string]bool{}
-	for _, d := range services.Demands {
+	for _, d := range services.Requirements {
 		ids[d.ID] = true
 		if (d.Key == "") != (d.Says != "") || (d.Key == "") != (d.Type.Words == "") || len(d.By) == 0 || d.Optional && d.Default != "" {
 			t.Errorf("%s: want a key with a type, or a rule in words; somebody who reads it; no default of what may be absent", d)
@@ -56,8 +56,8 @@ func TestWorker(t *testing.T) {
 	}
 }
 
-// stop is what happens first to an item with an object because of a demand on it, zero if the object meets
-// the demand. A status in the object is that of the item, which else is Pending.
+// stop is what happens first to an item with an object because of a requirement on it, zero if the object meets
+// the requirement. A status in the object is that of the item, which else is Pending.
 func stop(item, node, key string, o newqueue.Object) services.Stop {
 	state := "Pending"
 	if s, ok := o["status"].(string); ok {
@@ -66,7 +66,7 @@ func stop(item, node, key string, o newqueue.Object) services.Stop {
 	objects := map[string]newqueue.Object{"status": {"status": state}}
 	objects[node] = o
 	for _, v := range services.CheckContent(services.Item{Path: item, Objects: objects}) {
-		if v.Demand.Node == node && v.Demand.Key == key {
+		if v.Requirement.Node == node && v.Requirement.Key == key {
 			return v.Stop
 		}
 	}

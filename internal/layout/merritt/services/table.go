@@ -10,9 +10,9 @@ const dublinCore = "DCcontributor DCcoverage DCcreator DCdate DCdescription DCfo
 // (populateIngestRequest).
 var ingest = []Daemon{Initialize, Estimate, Provision, Download, Process, Notify}
 
-// Demands are the demands that Go checks: on the tree, on batches, on jobs and on access requests. The
+// Requirements are the requirements that Go checks: on the tree, on batches, on jobs and on access requests. The
 // rules of merritt.yaml state the others. Callers must not change them.
-var Demands = forEach([]Demand{
+var Requirements = forEach([]Requirement{
 	{ID: "R01", Of: OfTree, Says: "the root nodes of the layout exist", Then: StopsQueue, By: []Daemon{Access}},
 	{ID: "R02", Of: OfTree, Says: "no worker left a lock on a local id or an object", Then: Waits, By: []Daemon{Process, Store}},
 	{ID: "R02", Of: OfTree, Says: "no worker left a lock on an object in inventory", Then: Fails, By: []Daemon{Inventory}},
@@ -67,7 +67,7 @@ var Demands = forEach([]Demand{
 })
 
 // forEach makes a row for each node and each key of a row that names several.
-func forEach(rows []Demand) (all []Demand) {
+func forEach(rows []Requirement) (all []Requirement) {
 	for _, d := range rows {
 		for node := range strings.SplitSeq(d.Node, " ") {
 			for key := range strings.SplitSeq(d.Key, " ") {

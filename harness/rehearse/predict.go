@@ -8,8 +8,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// foretold is what the plan says of one record that becomes a job or request.
-type foretold struct {
+// prediction is what the plan says of one record that becomes a job or request.
+type prediction struct {
 	Path string // of the legacy record
 	Key  string // whose work it is: see [daemons.World.Executions]
 	// Status is the record's own, and State the one in which its job begins.
@@ -42,9 +42,9 @@ func fails(f *migrate.Finding) bool { return f.Blocking || f.Requirement == ifUn
 // idle are the states of jobs and requests that no worker takes.
 var idle = []string{string(newqueue.JobHeld), string(newqueue.JobFailed), string(newqueue.JobCompleted), string(newqueue.JobDeleted)}
 
-// foretell says what becomes of each record and batch of a plan. keys has whose work the records
+// predict says what becomes of each record and batch of a plan. keys has whose work the records
 // are, and became what they became.
-func foretell(p *migrate.Plan, keys map[string]string, became []migrate.MigratedRecord) ([]foretold, map[string]*batch) {
+func predict(p *migrate.Plan, keys map[string]string, became []migrate.MigratedRecord) ([]prediction, map[string]*batch) {
 	lost := map[string]bool{}
 	told := map[string]string{} // by the path of a record, or of a batch below /batch-uuids
 	for _, f := range p.Services {
@@ -58,7 +58,7 @@ func foretell(p *migrate.Plan, keys map[string]string, became []migrate.Migrated
 	for i := range became {
 		now[became[i].Record] = &became[i]
 	}
-	var records []foretold
+	var records []prediction
 	batches := map[string]*batch{}
 	waits := map[string]bool{} // batches in which a held job waits for an administrator
 	for i := range p.Records {
@@ -67,7 +67,7 @@ func foretell(p *migrate.Plan, keys map[string]string, became []migrate.Migrated
 		if r.Action != migrate.ActionCreate || is == nil {
 			continue
 		}
-		f := foretold{Path: r.Path, Key: keys[r.Path], Status: r.Status, State: r.State, Job: is.Job, Batch: is.Batch, Told: told[r.Path], Lost: lost[r.Path],
+		f := prediction{Path: r.Path, Key: keys[r.Path], Status: r.Status, State: r.State, Job: is.Job, Batch: is.Batch, Told: told[r.Path], Lost: lost[r.Path],
 			Runs: !slices.Contains(idle, r.State), Before: r.Status == legacy.Consumed.String()}
 		if f.Key == "" {
 			f.Key = f.Job

@@ -7,8 +7,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// Night is what the night will be, as far as the rehearsal shows.
-type Night struct {
+// Cutover is what the cutover will be, as far as the rehearsal shows.
+type Cutover struct {
 	// Steps are those between the stop of submission and the start of the new services, and Freeze
 	// is their sum in seconds. Legacy workers may work until the last one, the release.
 	Steps  []Step  `json:"steps"`
@@ -19,9 +19,9 @@ type Night struct {
 	Cleanup []string `json:"cleanup"`
 }
 
-// forecast says what the night will be, after the steps from the plan to the release.
-func forecast(p *migrate.Plan, batches map[string]*batch, steps []Step) *Night {
-	n := &Night{Steps: slices.Clone(steps), Cleanup: []string{}}
+// forecast says what the cutover will be, after the steps from the plan to the release.
+func forecast(p *migrate.Plan, batches map[string]*batch, steps []Step) *Cutover {
+	n := &Cutover{Steps: slices.Clone(steps), Cleanup: []string{}}
 	for _, s := range steps {
 		n.Freeze += s.Seconds
 	}

@@ -33,8 +33,8 @@ type checker struct {
 	hidden     []string        // znodes that can't be read: what is below them is not known
 }
 
-// look reads the tree once. If there was a look before, the findings are those that it had too.
-func look(ctx context.Context, s TreeReader, m *Map, opt Options, before map[uint64]bool) (*Report, error) {
+// checkOnce reads the tree once. If there was a look before, the findings are those that it had too.
+func checkOnce(ctx context.Context, s TreeReader, m *Map, opt Options, before map[uint64]bool) (*Report, error) {
 	c := &checker{ctx: ctx, source: s, m: m, opt: opt, kept: map[Violation][]Finding{}, before: before, of: map[*Node][]*Relation{}, there: map[string]bool{}, referenced: map[named]int{}, undecided: map[string]bool{}}
 	c.report = &Report{Map: m, Counts: map[Violation]int{}, found: map[uint64]bool{}}
 	for _, r := range m.Relations {

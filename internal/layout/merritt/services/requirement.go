@@ -9,7 +9,7 @@ import (
 	"mrtq/internal/layout"
 )
 
-// Scope says to which items a demand applies.
+// Scope says to which items a requirement applies.
 type Scope struct {
 	words   string
 	pattern string   // of the items' paths
@@ -50,9 +50,9 @@ func (s Scope) has(it *Item) bool {
 	return s.pattern == it.pattern && (s.in == nil || slices.Contains(s.in, it.state)) && !slices.Contains(s.not, it.state)
 }
 
-// Demand is one row: what a znode or key must be, who reads it, and what happens
+// Requirement is one row: what a znode or key must be, who reads it, and what happens
 // if it is not.
-type Demand struct {
+type Requirement struct {
 	ID   string // the requirement, R01 to R32
 	Of   Scope
 	Node string // below the item, "" for the item itself
@@ -60,9 +60,9 @@ type Demand struct {
 	Type Type   // of the key's value
 	// Optional is true if the key may be absent.
 	Optional bool
-	// Says is the rule in words, for demands without a key.
+	// Says is the rule in words, for requirements without a key.
 	Says string
-	// Then is what happens if the demand is not met, and By are the daemons that do it, in
+	// Then is what happens if the requirement is not met, and By are the daemons that do it, in
 	// the order in which they read the item.
 	Then Effect
 	By   []Daemon
@@ -70,11 +70,11 @@ type Demand struct {
 	// that there is no safe default.
 	Default string
 	// faults checks a rule that is not about one key.
-	faults func(d *Demand, it *Item) []fault
+	faults func(d *Requirement, it *Item) []fault
 }
 
 // rule is its id as a rule of the map.
-func (d *Demand) rule() string {
+func (d *Requirement) rule() string {
 	id := strings.TrimSuffix(d.ID+"/"+d.Node, "/")
 	if d.Key == "" {
 		return id
@@ -82,8 +82,8 @@ func (d *Demand) rule() string {
 	return id + "." + d.Key
 }
 
-// wanted is the demand in words, without the item.
-func (d *Demand) wanted() string {
+// wanted is the requirement in words, without the item.
+func (d *Requirement) wanted() string {
 	if d.Key != "" {
 		return d.Key + " that is " + d.Type.Words
 	}
@@ -91,7 +91,7 @@ func (d *Demand) wanted() string {
 }
 
 // String returns the rule in one line.
-func (d Demand) String() string {
+func (d Requirement) String() string {
 	what := d.Says
 	if d.Key != "" {
 		must := " must be "
@@ -103,12 +103,12 @@ func (d Demand) String() string {
 	return fmt.Sprintf("%s, %s: %s", d.ID, d.Of, what)
 }
 
-// Violation is one place at which a tree does not meet a demand.
+// Violation is one place at which a tree does not meet a requirement.
 type Violation struct {
-	Demand *Demand
-	Path   string // of the znode
-	What   string // what is wrong
-	Stop   Stop   // the first daemon that meets it, and what that does
+	Requirement *Requirement
+	Path        string // of the znode
+	What        string // what is wrong
+	Stop        Stop   // the first daemon that meets it, and what that does
 }
 
 // fault is what a check found.
@@ -117,26 +117,26 @@ type fault struct {
 	stop *Stop // the effect, if it is not the row's
 }
 
-// demandsPage has the table of all demands.
-const demandsPage = "docs/requirements.md"
+// requirementsPage has the table of all requirements.
+const requirementsPage = "docs/requirements.md"
 
-// mend says what an operator can do if a demand is not met, by requirement; "" is for all others.
+// mend says what an operator can do if a requirement is not met, by requirement; "" is for all others.
 var mend = map[string]string{
 	"R01": "Create it, without data.",
 	"R02": "Wait until the worker is done. If no worker is, end its session or delete the lock.",
 	"":    "Repair it before a service works on it, or delete what it belongs to.",
 }
 
-// AddTo adds the demands to the map of the layout, with the code that checks them.
+// AddTo adds the requirements to the map of the layout, with the code that checks them.
 func AddTo(m *layout.Map) {
 	var rules []*layout.Rule
-	for i := range Demands {
-		d := &Demands[i]
-		if demandOf(d.rule()) != d {
+	for i := range Requirements {
+		d := &Requirements[i]
+		if requirementOf(d.rule()) != d {
 			continue // another row has the same rule
 		}
 		rules = append(rules, &layout.Rule{ID: d.rule(), Severity: severityOf(d.Then), Path: d.Of.pattern + d.Node, Says: d.String(),
-			Repair: cmp.Or(mend[d.ID], mend[""]), Document: demandsPage + ", " + d.ID})
+			Repair: cmp.Or(mend[d.ID], mend[""]), Document: requirementsPage + ", " + d.ID})
 	}
 	m.AddGoRules(newChecker, rules...)
 }

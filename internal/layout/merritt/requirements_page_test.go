@@ -10,15 +10,15 @@ import (
 	"mrtq/internal/layout/merritt/services"
 )
 
-// TestDemandsPage holds the table of docs/requirements.md to [services.Demands].
+// TestRequirementsPage holds the table of docs/requirements.md to [services.Requirements].
 // -update writes it.
-func TestDemandsPage(t *testing.T) {
-	goldenfile.Section(t, "../../../docs/requirements.md", "<!-- generated: demands -->", "<!-- end of demands -->", "\n"+demandsTable(t)+"\n", *update)
+func TestRequirementsPage(t *testing.T) {
+	goldenfile.Section(t, "../../../docs/requirements.md", "<!-- generated: demands -->", "<!-- end of demands -->", "\n"+requirementsTable(t)+"\n", *update)
 }
 
-// demandsTable has one row for each rule of the map that says what the services do, and for each
+// requirementsTable has one row for each rule of the map that says what the services do, and for each
 // demand, in the order of the requirements. The keys of Dublin Core share a row.
-func demandsTable(t *testing.T) string {
+func requirementsTable(t *testing.T) string {
 	var rows []string
 	for _, r := range named(t, "merritt", "mrt-zk").Rules() {
 		if id, stops, ok := strings.Cut(r.Then, ": "); ok {
@@ -28,7 +28,7 @@ func demandsTable(t *testing.T) string {
 			rows = append(rows, fmt.Sprintf("| %s | `%s` | %s | %s | |\n", id, r.ID, r.Says, services.Stop{Daemon: services.Daemon(daemon), Effect: services.Effects[i]}))
 		}
 	}
-	for _, d := range services.Demands {
+	for _, d := range services.Requirements {
 		if strings.HasPrefix(d.Key, "DC") {
 			if d.Key != "DCcontributor" {
 				continue
