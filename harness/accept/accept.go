@@ -256,7 +256,7 @@ func (s *suite) report(problems []string) *Report {
 		row.judge(ran)
 		r.Coverage = append(r.Coverage, *row)
 		if row.Result == NotRun && !r.Subset {
-			r.Problems = append(r.Problems, fmt.Sprintf("not covered: %s %s (%s): %s", row.ID, row.What, row.Dialect, row.Why[0]))
+			r.Problems = append(r.Problems, fmt.Sprintf("not covered: %s %s (%s): %s", row.ID, row.What, row.Dialect, row.Why))
 		}
 	}
 	return r

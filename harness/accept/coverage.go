@@ -26,8 +26,7 @@ type Row struct {
 	What    string // "job notify → completed"
 	Dialect newqueue.Dialect
 	Result  Result
-	// Why has the reasons why the row has not passed, a line for each.
-	Why []string
+	Why     string // why the row has not passed
 
 	transition bool // false for an acquisition, a lock or a behaviour
 }
@@ -104,26 +103,17 @@ func (r *Row) shownBy(s scenario) bool {
 
 // judge sets the row's result by the scenarios that have its id as a tag.
 func (r *Row) judge(ran []scenario) {
-	r.Result, r.Why = NotRun, nil
-	passed := 0
+	r.Result, r.Why = NotRun, "no scenario with the tag @"+r.ID+" has run"
 	for _, s := range ran {
 		switch {
 		case s.dialect != r.Dialect || !slices.Contains(s.Tags, "@"+r.ID):
 		case s.Failed != nil:
-			r.Why = append(r.Why, fmt.Sprintf("the scenario %q failed", s.Name))
-		default:
-			passed++
-			if r.shownBy(s) {
-				r.Result = Passed
-			}
+			r.Result, r.Why = Failed, fmt.Sprintf("the scenario %q failed", s.Name)
+			return
+		case r.shownBy(s):
+			r.Result, r.Why = Passed, ""
+		case r.Result == NotRun:
+			r.Why = "its scenarios passed, but the second connection did not observe it"
 		}
-	}
-	switch {
-	case len(r.Why) > 0:
-		r.Result = Failed
-	case r.Result == NotRun && passed > 0:
-		r.Why = []string{"its scenarios passed, but the second connection did not observe it"}
-	case r.Result == NotRun:
-		r.Why = []string{"no scenario with the tag @" + r.ID + " has run"}
 	}
 }
