@@ -137,7 +137,7 @@ func (c *completion) step(ctx context.Context, w *Writer, out *CompleteResult, o
 		run := &c.t.Ledger.Runs[i]
 		chain := apply.NewChain(w, *run, opt.Limits, nil)
 		err := c.complete(ctx, chain, run, out, opt)
-		if steps += chain.Steps(); err != nil {
+		if steps += chain.Transactions(); err != nil {
 			return steps, err
 		}
 		removeKeptParents(ctx, w, run)

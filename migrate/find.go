@@ -54,7 +54,7 @@ func Find(ctx context.Context, dst *Reader, name string) (*FindResult, error) {
 		return nil, err
 	}
 	if src == nil {
-		src = source.None(dst)
+		src = source.Empty(dst)
 	}
 	f := finder{src: src, t: t, item: &FindResult{OtherEnsemble: err != nil}}
 	if !t.HasQueue() {

@@ -33,7 +33,7 @@ type LegacyStatus struct {
 }
 
 // readLegacy says what is in each legacy queue.
-func readLegacy(ctx context.Context, t *target.Target, names *target.Names, src *Source) ([]LegacyStatus, error) {
+func readLegacy(ctx context.Context, src *Source, t *target.Target, names *target.Names) ([]LegacyStatus, error) {
 	r := legacyReader{}
 	for _, n := range src.Nodes {
 		r.queue(n.Path).Records = len(n.Names)
@@ -45,7 +45,7 @@ func readLegacy(ctx context.Context, t *target.Target, names *target.Names, src 
 		}
 	}
 	done := 0
-	look := &handover.CaseReader{T: t, Names: names, Src: src, Decide: handover.DecideRelease}
+	look := &handover.CaseReader{Target: t, Names: names, Src: src, Decide: handover.DecideRelease}
 	for c, err := range look.Cases(ctx, due) {
 		if err != nil {
 			return nil, err
@@ -53,7 +53,7 @@ func readLegacy(ctx context.Context, t *target.Target, names *target.Names, src 
 		report(ctx, PhaseReadingSource, done, len(due))
 		done++
 		l := r.queue(znode.Parent(c.Entry.Record))
-		switch c.Act {
+		switch c.Action {
 		case handover.HandOver, handover.Wait:
 			l.Migrated++
 		case handover.Withdraw:

@@ -128,7 +128,7 @@ func (m *migration) findOrigin(ctx context.Context, place string) (o ledger.Orig
 	if there { // of a target that was there before
 		o.Kept += "-" + strings.ToLower(rand.Text()[:8])
 	}
-	return o, reasons.Join(err, cancelled(handover.MayHandOver(ctx, m.w, m.src, o)))
+	return o, reasons.Join(err, cancelled(handover.MayHandOver(ctx, m.src, m.w, o)))
 }
 
 // clock is what runs and holds take their times from.
@@ -237,7 +237,7 @@ func (m *migration) planFor(ctx context.Context, t *target.Target) (err error) {
 			return fmt.Errorf("%w: %s", ErrRolledBack, run.ID)
 		}
 	}
-	if m.src, err = m.src.Again(ctx); err != nil {
+	if m.src, err = m.src.Relist(ctx); err != nil {
 		return cancelled(err)
 	}
 	if m.plan, err = makePlan(ctx, m.src, t, m.opt.PlanOptions); err != nil {
@@ -288,17 +288,17 @@ func (m *migration) apply(ctx context.Context) (steps int, err error) {
 	if err := chain.Do(ctx, ops, func(r *ledger.Run) {
 		r.Owner, r.Origin, r.Total = m.owner, m.origin, r.Created.Records()+total
 	}); err != nil {
-		return chain.Steps(), err
+		return chain.Transactions(), err
 	}
 	chain.Guard(guards...)
 	if err := chain.AdvanceCounters(ctx, parents); err != nil {
-		return chain.Steps(), err
+		return chain.Transactions(), err
 	}
 	if err := chain.Send(ctx, p.Pieces(m.src.Fetch(ctx, p.ToCreate()))); err != nil {
-		return chain.Steps(), err
+		return chain.Transactions(), err
 	}
 	err = chain.End(ctx, nil, func(r *ledger.Run) { r.State, r.Finished = ledger.Done, now() })
-	return chain.Steps(), err
+	return chain.Transactions(), err
 }
 
 // beginRun is the record of the run that the plan begins or finishes.
@@ -312,7 +312,7 @@ func (m *migration) beginRun() ledger.Run {
 	}
 	return ledger.Run{
 		ID: p.Run, State: ledger.Running, Source: p.Source, Dialect: p.Dialect, Choices: p.Choices, Time: p.Settings.Time, ACL: p.Settings.ACL, Note: p.Settings.Note,
-		Started: now(), Next: m.src.Next(), Stat: znode.Stat{Version: -1},
+		Started: now(), Next: m.src.NextNumbers(), Stat: znode.Stat{Version: -1},
 	}
 }
 

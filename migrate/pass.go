@@ -35,7 +35,7 @@ func (p *handoverPass) send(ctx context.Context, entries []*ledger.Migrated) err
 	if err != nil {
 		return err
 	}
-	if err = p.chain.Send(ctx, pieces); err == nil && p.chain.Steps() == 0 && p.chain.LeftOut() > 0 {
+	if err = p.chain.Send(ctx, pieces); err == nil && p.chain.Transactions() == 0 && p.chain.LeftOut() > 0 {
 		err = fmt.Errorf("%w: %d records or jobs", apply.ErrChanged, p.chain.LeftOut())
 	}
 	return err
@@ -64,7 +64,7 @@ func (p *handoverPass) pieces(ctx context.Context, entries []*ledger.Migrated) (
 					return
 				}
 			}
-			if c.Act == handover.HandOver && len(makeKept) > 0 {
+			if c.Action == handover.HandOver && len(makeKept) > 0 {
 				ops := makeKept
 				makeKept = nil
 				if !yield(apply.Piece{Build: func([]string) ([]znode.Op, []ledger.Line) { return ops, nil }}, nil) {
@@ -162,7 +162,7 @@ type UndecidedRecord struct {
 }
 
 func undecidedOf(c *handover.Case) UndecidedRecord {
-	return UndecidedRecord{Record: c.Entry.Record, Job: c.Entry.Job, Question: c.Asks, Why: c.Why, queue: c.Queue()}
+	return UndecidedRecord{Record: c.Entry.Record, Job: c.Entry.Job, Question: c.Question, Why: c.Why, queue: c.Queue()}
 }
 
 // maxIdle is how often in a row both queues are read again before any work was done.

@@ -240,7 +240,7 @@ func TestAgain(t *testing.T) {
 
 // The bytes of records that can't be decoded are kept before anything is written; without a
 // place to keep them, nothing is.
-func TestQuarantineNeedsKeep(t *testing.T) {
+func TestQuarantineMustBeSaved(t *testing.T) {
 	s := serve(t, corpus(t), newqueue.Design)
 	before := s.tree()
 	opt := s.options()

@@ -191,7 +191,7 @@ func (r *release) isAbout(q newqueue.QueueHold) bool {
 	if len(r.opt.Queues) == 0 {
 		return len(r.opt.Collections) == 0
 	}
-	return slices.ContainsFunc(target.Together(q), func(q newqueue.QueueHold) bool { return slices.Contains(r.opt.Queues, q) })
+	return slices.ContainsFunc(target.ReleasedTogether(q), func(q newqueue.QueueHold) bool { return slices.Contains(r.opt.Queues, q) })
 }
 
 // prepare lists the legacy queue. It refuses one that is not that of the runs, or that the session can't change.
@@ -199,7 +199,7 @@ func (r *release) prepare(ctx context.Context) (err error) {
 	r.src = nil
 	due := r.due()
 	if r.src, err = originOf(ctx, r.t); errors.Is(err, ErrTwoEnsembles) && len(due) == 0 { // only holds are left of runs that were rolled back
-		r.src, err = source.None(&r.w.Reader), nil
+		r.src, err = source.Empty(&r.w.Reader), nil
 	}
 	if err != nil {
 		return err
@@ -207,7 +207,7 @@ func (r *release) prepare(ctx context.Context) (err error) {
 	if len(due) == 0 {
 		return nil
 	}
-	return reasons.Join(checkOrigin(r.src, r.t, due, r.opt.Decisions), cancelled(handover.MayHandOver(ctx, r.w, r.src, originRun(r.t).Origin)))
+	return reasons.Join(checkOrigin(r.src, r.t, due, r.opt.Decisions), cancelled(handover.MayHandOver(ctx, r.src, r.w, originRun(r.t).Origin)))
 }
 
 // whoWorks notes who is at work in the legacy queue, so that a refusal names that too.
@@ -269,9 +269,9 @@ func (r *release) pass(ctx context.Context) (steps int, err error) {
 		}
 		slices.Reverse(of) // legacy workers take the first ones
 		p := handoverPass{w: r.w, t: r.t, run: run, save: r.opt.Save, chain: apply.NewChain(r.w, r.t.Ledger.Runs[run], r.opt.Limits, nil),
-			look: &handover.CaseReader{T: r.t, Names: names, Src: r.src.WithACLs(), Decide: handover.DecideRelease, Answers: r.opt.RecordIs, Vanished: r.opt.Vanished, WorkersStopped: r.stopped(r.work)},
+			look: &handover.CaseReader{Target: r.t, Names: names, Src: r.src.WithACLs(), Decide: handover.DecideRelease, Answers: r.opt.RecordIs, Vanished: r.opt.Vanished, WorkersStopped: r.stopped(r.work)},
 			seen: func(c *handover.Case) {
-				switch c.Act {
+				switch c.Action {
 				case handover.Ask:
 					r.res.Undecided = append(r.res.Undecided, undecidedOf(c))
 				case handover.Wait:
@@ -287,8 +287,8 @@ func (r *release) pass(ctx context.Context) (steps int, err error) {
 		if err = p.send(ctx, of); err == nil {
 			err = p.sendEmpty(ctx, empty)
 		}
-		steps += p.chain.Steps()
-		r.res.Transactions += p.chain.Steps()
+		steps += p.chain.Transactions()
+		r.res.Transactions += p.chain.Transactions()
 		if err != nil {
 			return steps, err
 		}
@@ -327,7 +327,7 @@ func (r *release) empty(run int) (bids []string) {
 }
 
 func (r *release) count(c *handover.Case) {
-	switch c.Act {
+	switch c.Action {
 	case handover.HandOver:
 		r.res.HandedOver++
 	case handover.Mark:
@@ -340,7 +340,7 @@ func (r *release) count(c *handover.Case) {
 // legacyWork is what shows that legacy workers may be at work. If every run was rolled back, the records that wait are
 // theirs, and the jobs that stayed can wait until these are done.
 func (r *release) legacyWork(ctx context.Context) ([]LegacyActivity, error) {
-	return handover.FindActivity(ctx, r.src, r.t.Ledger.AllBack())
+	return handover.FindActivity(ctx, r.src, r.t.Ledger.AllRolledBack())
 }
 
 // stopped reports whether the operator has said that nobody works on what shows legacy work.
@@ -404,7 +404,7 @@ func (r *release) mustStay(h target.Hold) (why error) {
 	if h.Queue == "" || !h.OfRun() || r.src == nil {
 		return nil
 	}
-	together := target.Together(h.Queue)
+	together := target.ReleasedTogether(h.Queue)
 	for _, u := range r.res.Undecided {
 		if slices.Contains(together, u.queue) {
 			why = fmt.Errorf("%w: %s", ErrUndecided, u.Record)

@@ -100,7 +100,7 @@ func Rollback(ctx context.Context, dst *Writer, run string, opt RollbackOptions)
 	}
 	err := r.read(ctx, run)
 	if r.src != nil {
-		err = reasons.Join(err, cancelled(handover.MayHandOver(ctx, dst, r.src, r.run().Origin)))
+		err = reasons.Join(err, cancelled(handover.MayHandOver(ctx, r.src, dst, r.run().Origin)))
 	}
 	if err != nil {
 		return nil, err
@@ -223,7 +223,7 @@ func (r *rollbackOp) result() *RollbackResult {
 
 // caseReader reads the run's records and jobs, and decides about them.
 func (r *rollbackOp) caseReader() *handover.CaseReader {
-	return &handover.CaseReader{T: r.target, Src: r.src, ReadJobs: true, Everywhere: r.opt.Force, Answers: r.opt.RecordIs, Vanished: r.opt.Vanished,
+	return &handover.CaseReader{Target: r.target, Src: r.src, ReadJobs: true, SearchEverywhere: r.opt.Force, Answers: r.opt.RecordIs, Vanished: r.opt.Vanished,
 		Decide: func(f handover.Facts, a handover.Answer) handover.Decision {
 			return handover.DecideRollback(f, a, r.opt.Force)
 		}}
@@ -250,7 +250,7 @@ func (r *rollbackOp) predict(ctx context.Context, undo *RollbackResult) error {
 		}
 		report(ctx, PhaseReadingTarget, done, total)
 		done++
-		if c.Act == handover.Withdraw || c.Act == handover.GiveBack {
+		if c.Action == handover.Withdraw || c.Action == handover.GiveBack {
 			r.count(undo, &c)
 			continue
 		}
@@ -281,7 +281,7 @@ func (r *rollbackOp) count(undo *RollbackResult, c *handover.Case) {
 	} else {
 		undo.Removes.Jobs++
 	}
-	if c.Act == handover.GiveBack {
+	if c.Action == handover.GiveBack {
 		undo.GivesBack++
 	}
 	if why := actedOn(c); why != "" && r.opt.Force {
@@ -292,7 +292,7 @@ func (r *rollbackOp) count(undo *RollbackResult, c *handover.Case) {
 // stays notes a job that does not go.
 func (r *rollbackOp) stays(undo *RollbackResult, c *handover.Case) {
 	switch {
-	case c.Act == handover.Ask:
+	case c.Action == handover.Ask:
 		undo.Undecided = append(undo.Undecided, undecidedOf(c))
 	case c.Job == handover.Gone:
 		undo.Gone++
@@ -310,19 +310,19 @@ func (r *rollbackOp) stays(undo *RollbackResult, c *handover.Case) {
 }
 
 func itemOf(c *handover.Case, why string) RollbackItem {
-	state, _ := c.Seen.Status()
+	state, _ := c.JobRead.Status()
 	return RollbackItem{Record: c.Entry.Record, Job: c.Entry.Job, State: state, Why: why}
 }
 
 // actedOn says what shows that a job was acted on; "" if nothing does.
 func actedOn(c *handover.Case) string {
-	if c.Job != handover.Begun && c.Job != handover.NotBegun || c.Seen.Gone() {
+	if c.Job != handover.Begun && c.Job != handover.NotBegun || c.JobRead.Gone() {
 		return ""
 	}
-	if locked := c.Seen.Locked(); locked != "" {
+	if locked := c.JobRead.Locked(); locked != "" {
 		return locked
 	}
-	return c.Seen.ActedOn(c.Run.Restored || c.Run.WasRestored())
+	return c.JobRead.ActedOn(c.Run.Restored || c.Run.WasRestored())
 }
 
 // step does the next part of the rollback: it holds the queues, passes records and jobs, or ends. steps is 0 after the
@@ -332,10 +332,10 @@ func (r *rollbackOp) step(ctx context.Context, undo *RollbackResult) (steps int,
 	chain := apply.NewChain(r.w, *run, r.opt.Limits, nil)
 	if run.State != ledger.RollingBack || run.Owner != r.owner || !r.holds() {
 		err := r.hold(ctx, chain)
-		return chain.Steps(), err
+		return chain.Transactions(), err
 	}
-	if err := r.pass(ctx, chain, undo); err != nil || chain.Steps() > 0 {
-		return chain.Steps(), err
+	if err := r.pass(ctx, chain, undo); err != nil || chain.Transactions() > 0 {
+		return chain.Transactions(), err
 	}
 	return 0, r.end(ctx, chain, undo)
 }
@@ -393,12 +393,12 @@ func (r *rollbackOp) pass(ctx context.Context, chain *apply.Chain, undo *Rollbac
 	defer func() { undo.Removes.Batches += chain.Run().Removed.Batches - before }()
 	p := handoverPass{w: r.w, t: r.target, run: r.index, chain: chain, look: r.caseReader(), save: r.opt.Save,
 		seen: func(c *handover.Case) {
-			if c.Act == handover.Ask || c.Act == handover.Stay {
+			if c.Action == handover.Ask || c.Action == handover.Stay {
 				r.stays(undo, c)
 			}
 		},
 		done: func(c *handover.Case) {
-			if c.Act == handover.Withdraw || c.Act == handover.GiveBack {
+			if c.Action == handover.Withdraw || c.Action == handover.GiveBack {
 				r.count(undo, c)
 			}
 			done++

@@ -456,13 +456,13 @@ func TestRollbackIsAsPreviewed(t *testing.T) {
 				s := serve(t, lifeQueue(t), newqueue.MrtZK)
 				lifeStates[state](s)
 				event(s)
-				preview, foretold := migrate.PreviewRollback(t.Context(), &s.w.Reader, "", migrate.RollbackOptions{})
+				preview, previewErr := migrate.PreviewRollback(t.Context(), &s.w.Reader, "", migrate.RollbackOptions{})
 				undo, err := s.rollback(migrate.RollbackOptions{})
 				if errors.Is(err, migrate.ErrUndecided) && len(preview.Undecided) > 0 {
 					err = nil
 				}
-				if (err == nil) != (foretold == nil) {
-					t.Fatalf("%v; the preview: %v", err, foretold)
+				if (err == nil) != (previewErr == nil) {
+					t.Fatalf("%v; the preview: %v", err, previewErr)
 				}
 				if err == nil && (undo.Removes != preview.Removes || undo.GivesBack != preview.GivesBack || !slices.Equal(undo.Keeps, preview.Keeps) || !slices.Equal(undo.Undecided, preview.Undecided)) {
 					t.Errorf("got %+v; the preview: %+v", undo, preview)

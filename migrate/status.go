@@ -119,7 +119,7 @@ func ReadStatus(ctx context.Context, dst *Reader) (*Status, error) {
 			return nil, err
 		}
 		if src != nil {
-			if s.Legacy, err = readLegacy(ctx, t, names, src); err != nil {
+			if s.Legacy, err = readLegacy(ctx, src, t, names); err != nil {
 				return nil, err
 			}
 		}
@@ -260,7 +260,7 @@ func (r *statusReader) jobs(ctx context.Context) error {
 
 // statuses calls each with the state of every child of a parent.
 func (r *statusReader) statuses(ctx context.Context, parent, prefix string, each func(path, state string)) error {
-	names := slices.DeleteFunc(slices.Clone(r.names.In(parent)), func(name string) bool {
+	names := slices.DeleteFunc(slices.Clone(r.names.Children(parent)), func(name string) bool {
 		_, ok := newqueue.ParseSequenceID(prefix, name)
 		return !ok
 	})
@@ -319,7 +319,7 @@ func (r *statusReader) locks(ctx context.Context) error {
 		}
 	}
 	for parent, prefix := range target.Numbered {
-		for _, name := range r.names.In(parent) {
+		for _, name := range r.names.Children(parent) {
 			if _, numbered := newqueue.ParseSequenceID(prefix, name); numbered { // /jobs/states is no job
 				paths = append(paths, znode.Join(parent, name)+"/lock")
 			}

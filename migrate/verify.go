@@ -32,7 +32,7 @@ func Verify(ctx context.Context, src *Source, dst *Reader, opt VerifyOptions) (*
 			return nil, err
 		}
 		if src == nil {
-			src = source.None(dst)
+			src = source.Empty(dst)
 		}
 	}
 	return verifyTarget(ctx, src, t, opt)

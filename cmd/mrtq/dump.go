@@ -58,7 +58,7 @@ func (c *dumpCmd) run(ctx context.Context, a *app, source string) error {
 		return failed("source", source, err)
 	}
 	defer done()
-	d := dumping{a: a}
+	d := dumpOp{a: a}
 	write := func(w io.Writer) error { return cmp.Or(d.write(all, w), d.lacking(c)) }
 	where := ""
 	if c.out == "" {
@@ -74,15 +74,15 @@ func (c *dumpCmd) run(ctx context.Context, a *app, source string) error {
 	return nil
 }
 
-// dumping counts the znodes of a dump while it is written.
-type dumping struct {
+// dumpOp counts the znodes of a dump while it is written.
+type dumpOp struct {
 	a       *app
 	written int
 	lacks   int // znodes that may not be read
 }
 
 // write writes each znode as soon as it is read, and names those that may not be read.
-func (d *dumping) write(all iter.Seq2[znode.Node, error], w io.Writer) error {
+func (d *dumpOp) write(all iter.Seq2[znode.Node, error], w io.Writer) error {
 	show, finish := d.a.Progress("reading the tree", "znodes")
 	defer finish()
 	out := znode.NewDumpWriter(w)
@@ -109,7 +109,7 @@ func (d *dumping) write(all iter.Seq2[znode.Node, error], w io.Writer) error {
 
 // lacking is the error if the dump lacks the data of znodes. Then the file of --out stays as it was, but a
 // pipe or a device has got it.
-func (d *dumping) lacking(c *dumpCmd) error {
+func (d *dumpOp) lacking(c *dumpCmd) error {
 	if d.lacks == 0 {
 		return nil
 	}

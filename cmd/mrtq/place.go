@@ -93,7 +93,7 @@ func (a *app) open(ctx context.Context, p place, whole bool) (*migrate.Side, err
 	if err != nil {
 		return nil, err
 	}
-	opt.Whole = whole
+	opt.RequireComplete = whole
 	side, err := migrate.OpenSide(ctx, p.Text, opt)
 	return side, p.openError(err)
 }
@@ -137,7 +137,7 @@ func (a *app) openWritable(ctx context.Context, p place, packet int) (*migrate.W
 	if err != nil {
 		return nil, err
 	}
-	opt.Packet = packet
+	opt.MaxBuffer = packet
 	side, err := migrate.OpenWritableSide(ctx, p.Text, opt)
 	return side, p.openError(err)
 }

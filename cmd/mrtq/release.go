@@ -83,7 +83,7 @@ func (c *releaseCmd) run(ctx context.Context, a *app, args []string) error {
 	if err != nil && !undone {
 		return c.refuse(ctx, a, s, res, err)
 	}
-	a.printAs(c.output, res, func() { view.Released(a.Screen, res) })
+	a.printAs(c.output, res, func() { view.Release(a.Screen, res) })
 	c.conclude(ctx, a, s, res, err)
 	if undone {
 		return exit.Check(err)

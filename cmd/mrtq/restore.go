@@ -96,7 +96,7 @@ func (c *restoreCmd) read(ctx context.Context, a *app) (*znode.Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	opt.Whole = true
+	opt.RequireComplete = true
 	nodes, err := sides.Nodes(ctx, p.Place, opt)
 	if err != nil {
 		return nil, files.Unread("--in "+c.in, err)
@@ -130,7 +130,7 @@ func (c *restoreCmd) restore(ctx context.Context, a *app, p place, tree *znode.T
 		if len(made) > 0 {
 			a.Say("created the chroot %s", made[len(made)-1])
 		}
-		res, err = restore.Restore(ctx, w.Writer, tree, opt)
+		res, err = restore.Restore(ctx, tree, w.Writer, opt)
 		return err
 	})
 	return res, err

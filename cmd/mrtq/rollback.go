@@ -71,7 +71,7 @@ func (c *rollbackCmd) main(ctx context.Context, a *app, given []string) error {
 	if err != nil && !undone {
 		return c.fail(ctx, a, s, undo, err)
 	}
-	a.printAs(c.output, rolledBack{undo, !c.dry && !undone}, func() { view.Undo(a.Screen, undo) })
+	a.printAs(c.output, rolledBack{undo, !c.dry && !undone}, func() { view.Rollback(a.Screen, undo) })
 	c.conclude(a, s, undo, err)
 	if undone {
 		return exit.Check(err)
@@ -171,7 +171,7 @@ func (c *rollbackCmd) conclude(a *app, s pair, u *migrate.RollbackResult, why er
 	case why != nil:
 		tone, word, next.Command = screen.Bad, "not finished", a.advice.Really()
 		if len(u.Undecided) > 0 {
-			next = a.advice.DecideBack(at)
+			next = a.advice.DecideRollback(at)
 		}
 		if len(u.AtWork) > 0 {
 			next.First = "stop the services that have these locks"

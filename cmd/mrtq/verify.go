@@ -143,7 +143,7 @@ func (a *app) concludeVerdict(v *migrate.Verdict, s pair, quarantine, before str
 		at.Quarantine = cmp.Or(quarantine, defaultQuarantine(s.target))
 	}
 	if v.Run != "" {
-		at.Run, at.InUse, at.Kept = &v.Current, len(v.Released) > 0, v.AllBack && v.AllHeld
+		at.Run, at.InUse, at.Kept = &v.Current, len(v.Released) > 0, v.AllRolledBack && v.AllHeld
 	}
 	for _, d := range v.Differences {
 		if q, asks := asked[d.Kind]; asks {

@@ -272,7 +272,7 @@ func (e *explored) run(what string) error {
 	if waits && what == "release" && !e.heldByRun() {
 		e.failf("lifted", "while a legacy worker is at work")
 	}
-	if what == "rollback" && out.error == nil && e.allBack() {
+	if what == "rollback" && out.error == nil && e.allRolledBack() {
 		for job, j := range e.jobs() {
 			if over := slices.Contains([]string{"completed", "deleted", "failed"}, j.state); !over && !j.held {
 				e.failf("not held", "%s is %s after the rollback", job, j.state)
@@ -284,8 +284,8 @@ func (e *explored) run(what string) error {
 	return out.error
 }
 
-// allBack reports whether all runs were rolled back, so that the legacy workers have the records.
-func (e *explored) allBack() bool {
+// allRolledBack reports whether all runs were rolled back, so that the legacy workers have the records.
+func (e *explored) allRolledBack() bool {
 	s, err := migrate.ReadStatus(e.ctx, &e.source.Reader)
 	must(err)
 	return !slices.ContainsFunc(s.Runs, func(r migrate.RunStatus) bool { return r.State != migrate.RunRolledBack })

@@ -28,7 +28,7 @@ const (
 	Stuck     Kind = "stuck"      // a worker could not do a documented step
 )
 
-// Difference is one thing that is not as foretold.
+// Difference is one thing that is not as predicted.
 type Difference struct {
 	Kind    Kind   `json:"kind"`
 	Path    string `json:"path"` // of the legacy record, or of the job, batch or lock
@@ -55,7 +55,7 @@ func (s *observed) why(items ...string) string {
 	return ""
 }
 
-// compare says what is not as foretold, after the queue was worked to its end.
+// compare says what is not as predicted, after the queue was worked to its end.
 func compare(records []prediction, batches map[string]*batch, s *observed) []Difference {
 	all := slices.Concat(compareTimes(records, s), compareStates(records, s), compareReports(records, batches, s))
 	return append(all, compareOrder(records, s.begun)...)

@@ -60,6 +60,6 @@ func (c *Copy) put(ctx context.Context, w *migrate.Writer, show func(done, total
 	if _, err := w.MakeChroot(ctx); err != nil {
 		return err
 	}
-	_, err := restore.Restore(ctx, w, c.Tree, restore.Options{Below: "/", Progress: show})
+	_, err := restore.Restore(ctx, c.Tree, w, restore.Options{Below: "/", Progress: show})
 	return err
 }

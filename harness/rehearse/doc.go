@@ -1,7 +1,7 @@
 // Package rehearse rehearses a migration on a disposable ZooKeeper, before the night. It copies
 // a legacy queue there, plans, migrates, verifies and releases, and then simulated workers
 // ([mrtq/harness/daemons]) work the queue to its end, while some fail, are killed or lose their
-// sessions. What they did is compared with what the plan had foretold: the work of each record
+// sessions. What they did is compared with what the plan had predicted: the work of each record
 // is done once, or fails as told; in the old queue's order; each batch is reported once; and
 // nothing is left. Where the plan says that the services may lose a job because they can't find out a
 // length, they can't.
@@ -10,7 +10,7 @@
 //	stage.go     the disposable server, and sessions with it
 //	work.go      the workers, and what disturbs them
 //	predict.go   what the plan says of each record and batch (pure)
-//	compare.go   what was foretold against what was seen (pure)
+//	compare.go   what was predicted against what was seen (pure)
 //	order.go     the order in which records were begun (pure)
 //	rehearse.go  the first copy, from the plan to the end
 //	back.go      the second copy, which is rolled back half way

@@ -75,7 +75,7 @@ func options(d newqueue.Dialect) rehearse.Options {
 	return rehearse.Options{Plan: migrate.PlanOptions{Dialect: d, Choices: choices()}, Mishaps: 0.01}
 }
 
-// A sound queue is worked as foretold, in both dialects, whoever fails or is killed.
+// A sound queue is worked as predicted, in both dialects, whoever fails or is killed.
 func TestNothingToFind(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		t.Run(string(d), func(t *testing.T) {

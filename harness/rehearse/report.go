@@ -19,7 +19,7 @@ type Report struct {
 	// Problems keep the plan from being carried out. If there is any, nothing else was rehearsed.
 	Problems []migrate.Problem `json:"problems"`
 	Steps    []Step            `json:"steps"` // in order
-	// Differences are all that was not as foretold.
+	// Differences are all that was not as predicted.
 	Differences []Difference `json:"differences"`
 	Workers     Worked       `json:"workers"`
 	Back        *Back        `json:"rollback"` // nil if it was not rehearsed
@@ -29,7 +29,7 @@ type Report struct {
 	Plan *migrate.Plan `json:"-"`
 }
 
-// OK reports whether everything was as foretold.
+// OK reports whether everything was as predicted.
 func (r *Report) OK() bool { return r.Verdict == "ok" }
 
 // Step is one step of the rehearsal, and how long it took here.

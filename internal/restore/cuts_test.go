@@ -54,7 +54,7 @@ func TestRestoreThroughCuts(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 45*time.Second)
 				defer cancel()
 				began := time.Now()
-				res, err := restore.Restore(ctx, w, tree, restore.Options{Below: "/", Ops: ops, Progress: func(int, int) {}})
+				res, err := restore.Restore(ctx, tree, w, restore.Options{Below: "/", Ops: ops, Progress: func(int, int) {}})
 				t.Logf("%+v after %s", res, time.Since(began))
 				if err != nil || res.Created != tree.Len()-1 || res.There != 0 || len(res.Counters) != 80 {
 					t.Fatalf("%v; want %d znodes, and 80 counters that are behind", err, tree.Len()-1)
@@ -62,7 +62,7 @@ func TestRestoreThroughCuts(t *testing.T) {
 				for _, fault := range faults {
 					fault.Remove()
 				}
-				if res, err = restore.Restore(t.Context(), w, tree, restore.Options{Below: "/", Progress: func(int, int) {}}); err != nil || res.There != tree.Len()-1 || res.Created != 0 || len(res.Counters) != 80 {
+				if res, err = restore.Restore(t.Context(), tree, w, restore.Options{Below: "/", Progress: func(int, int) {}}); err != nil || res.There != tree.Len()-1 || res.Created != 0 || len(res.Counters) != 80 {
 					t.Errorf("once more: %+v, %v", res, err)
 				}
 			})
@@ -74,7 +74,7 @@ func TestRestoreThroughCuts(t *testing.T) {
 func TestRestoreThatIsAlwaysCut(t *testing.T) {
 	s, w := server(t)
 	s.Inject(minizk.Fault{On: minizk.OnOp(minizk.OpMulti), Do: minizk.CutBefore()})
-	res, err := restore.Restore(t.Context(), w, largeTree(t), restore.Options{Below: "/", Progress: func(int, int) {}})
+	res, err := restore.Restore(t.Context(), largeTree(t), w, restore.Options{Below: "/", Progress: func(int, int) {}})
 	if !errors.Is(err, zkconn.ErrUnknownOutcome) || res.Created != 0 {
 		t.Errorf("%+v, %v", res, err)
 	}

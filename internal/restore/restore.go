@@ -62,14 +62,14 @@ type operation struct {
 // Restore creates the znodes of a tree that are missing, below the session's chroot, which
 // must exist. The error wraps [ErrOtherData], or comes from the server, perhaps because another client has
 // written meanwhile.
-func Restore(ctx context.Context, w *zkconn.Writer, tree *znode.Tree, opt Options) (*Result, error) {
-	r := &operation{w: w, tree: tree, opt: opt, res: &Result{Ephemerals: []string{}, Counters: []Counter{}}}
+func Restore(ctx context.Context, tree *znode.Tree, dst *zkconn.Writer, opt Options) (*Result, error) {
+	r := &operation{w: dst, tree: tree, opt: opt, res: &Result{Ephemerals: []string{}, Counters: []Counter{}}}
 	var roots []string
 	for _, name := range tree.Children("/") {
 		roots = append(roots, "/"+name)
 	}
 	var err error
-	if r.there, err = w.WithACLs(zkconn.AllACLs).Tree(ctx, roots...); err != nil {
+	if r.there, err = dst.WithACLs(zkconn.AllACLs).Tree(ctx, roots...); err != nil {
 		return r.res, err
 	}
 	missing, err := r.compare()

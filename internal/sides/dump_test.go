@@ -97,8 +97,8 @@ func TestUnreadable(t *testing.T) {
 		t.Errorf("a znode that only its owner may read: %+v, %v", n, err)
 	}
 
-	var lacking *sides.LackingError
-	if _, err := sides.Open(t.Context(), place(t, "file:"+path), sides.Options{Whole: true}); !errors.As(err, &lacking) || lacking.Path != "/a/secret" {
+	var lacking *sides.IncompleteError
+	if _, err := sides.Open(t.Context(), place(t, "file:"+path), sides.Options{RequireComplete: true}); !errors.As(err, &lacking) || lacking.Path != "/a/secret" {
 		t.Errorf("a source that must be whole: %v", err)
 	}
 	if _, err := sides.OpenWritable(t.Context(), place(t, "file:"+path), sides.Options{}); !errors.As(err, &lacking) {

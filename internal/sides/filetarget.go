@@ -40,7 +40,7 @@ func openFileTarget(ctx context.Context, p Place, opt Options) (*WritableSide, e
 		if !before.Mode().IsRegular() {
 			return nil, ErrNotRegular
 		}
-		opt.Whole = true
+		opt.RequireComplete = true
 		if tree, err = load(ctx, p, opt); err != nil {
 			return nil, err
 		}

@@ -148,7 +148,7 @@ func TestElection(t *testing.T) {
 // from a server: the connection is lost, and then there is another one.
 func TestPacket(t *testing.T) {
 	const packet = 5000
-	tree := target(t, file(t, "tree.ndjson", busy), sides.Options{Packet: packet})
+	tree := target(t, file(t, "tree.ndjson", busy), sides.Options{MaxBuffer: packet})
 	room := packet + 4 - znode.MultiSize([]znode.Op{znode.Create("/big", nil)}, 0) // the length's 4 bytes don't count
 	if err := tree.Multi(t.Context(), []znode.Op{znode.Create("/big", make([]byte, room+1))}); !errors.Is(err, zkconn.ErrUnknownOutcome) {
 		t.Errorf("a byte too large: %v", err)

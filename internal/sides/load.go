@@ -12,17 +12,17 @@ import (
 	"mrtq/internal/ztree"
 )
 
-// LackingError says that a dump is not complete: a znode of it could not be read when it was made.
-type LackingError struct{ Path string } // the first such znode
+// IncompleteError says that a dump is not complete: a znode of it could not be read when it was made.
+type IncompleteError struct{ Path string } // the first such znode
 
-func (e *LackingError) Error() string {
+func (e *IncompleteError) Error() string {
 	return fmt.Sprintf("the dump lacks the data of %s, which could not be read when it was made: make another one with credentials that may read everything", e.Path)
 }
 
 // Load reads a dump into a tree, for a server. It refuses a dump that is not
-// whole with a *[LackingError]. See [Open] for the other errors.
+// whole with a *[IncompleteError]. See [Open] for the other errors.
 func Load(ctx context.Context, p Place, opt Options) (*ztree.Tree, error) {
-	opt.Whole = true
+	opt.RequireComplete = true
 	return load(ctx, p, opt)
 }
 
@@ -52,8 +52,8 @@ func load(ctx context.Context, p Place, opt Options) (*ztree.Tree, error) {
 	}
 	loader, nodes := ztree.NewLoader(), 0
 	err = znode.ScanDump(&until{ctx, r}, func(n znode.Node) error {
-		if n.Unreadable != "" && opt.Whole {
-			return &LackingError{n.Path}
+		if n.Unreadable != "" && opt.RequireComplete {
+			return &IncompleteError{n.Path}
 		}
 		if nodes++; nodes%1024 == 0 {
 			opt.progress(nodes)

@@ -11,12 +11,12 @@ type Options struct {
 	// Config is for a session with a server. Its Address is set here. A file's session uses only its
 	// Log.
 	Config zkconn.Config
-	// Whole refuses a dump with unreadable znodes with a *LackingError. A file as a TARGET is
+	// RequireComplete refuses a dump with unreadable znodes with a *IncompleteError. A file as a TARGET is
 	// always refused then.
-	Whole bool
-	// Packet is the jute.maxbuffer, in bytes, of the server for which the file of a TARGET is
+	RequireComplete bool
+	// MaxBuffer is the jute.maxbuffer, in bytes, of the server for which the file of a TARGET is
 	// meant. A larger transaction is refused as that server would. 0 is ZooKeeper's default.
-	Packet int
+	MaxBuffer int
 	// Election is the path of an election in the file of a TARGET. What is below it is removed:
 	// the sessions of these migrators have ended. "" is none.
 	Election string
@@ -84,7 +84,7 @@ type WritableSide struct {
 // tree is empty. It does not change before [WritableSide.Commit]. A server's chroot may be missing, too:
 // see [zkconn.Writer.MakeChroot].
 //
-// The errors are those of [Open] and [zkconn.OpenWriter], a *[LackingError] for a dump that is
+// The errors are those of [Open] and [zkconn.OpenWriter], a *[IncompleteError] for a dump that is
 // not complete, and [ErrNotRegular].
 func OpenWritable(ctx context.Context, p Place, opt Options) (*WritableSide, error) {
 	if p.File != "" {

@@ -81,8 +81,8 @@ func NewChain(w *zkconn.Writer, run ledger.Run, limits TransactionLimits, counts
 // Run returns the run's record after the last transaction.
 func (c *Chain) Run() ledger.Run { return c.run }
 
-// Steps returns how many transactions were done.
-func (c *Chain) Steps() int { return c.steps }
+// Transactions returns how many transactions were done.
+func (c *Chain) Transactions() int { return c.steps }
 
 // LeftOut returns how many optional pieces were left out.
 func (c *Chain) LeftOut() int { return c.leftOut }

@@ -40,7 +40,7 @@ func EmptyBatches(ctx context.Context, t *target.Target, bids []string) (pieces 
 		}); i >= 0 {
 			nodes = append(nodes, there[i])
 		}
-		ops, line := target.Deletes(nodes), ledger.Line{Kind: ledger.BatchRemoved, Batch: bid}
+		ops, line := target.DeleteOps(nodes), ledger.Line{Kind: ledger.BatchRemoved, Batch: bid}
 		pieces = append(pieces, apply.Piece{Removed: ledger.Counts{Batches: 1},
 			Build: func([]string) ([]znode.Op, []ledger.Line) { return ops, []ledger.Line{line} }})
 	}

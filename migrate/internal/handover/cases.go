@@ -21,18 +21,18 @@ type Case struct {
 	Run   *ledger.Run
 	Facts
 	Decision
-	// As is the record as it was read; As.There is false if it is not in the legacy queue.
-	As source.Fetched
-	// Seen is the job as it was read. It has no znodes if the record alone decides.
-	Seen target.Job
-	// KeptAs has the record's bytes, if they were read; its Path is "" otherwise.
-	KeptAs znode.Node
+	// RecordRead is the record as it was read; its There is false if it is not in the legacy queue.
+	RecordRead source.Fetched
+	// JobRead is the job as it was read. It has no znodes if the record alone decides.
+	JobRead target.Job
+	// KeptNode has the record's bytes, if they were read; its Path is "" otherwise.
+	KeptNode znode.Node
 }
 
 // CaseReader reads records and jobs, and decides about them.
 type CaseReader struct {
-	T     *target.Target
-	Names *target.Names // of what the target holds, as it was read after T
+	Target *target.Target
+	Names  *target.Names // of what the target holds, as it was read after Target
 	// Src is nil if the legacy queue is in another ensemble. Then no record was handed over, and each counts as it was migrated.
 	Src *source.Source
 	// Decide is [DecideRelease] or [DecideRollback].
@@ -44,8 +44,8 @@ type CaseReader struct {
 	WorkersStopped bool
 	// ReadJobs also reads jobs whose records alone decide.
 	ReadJobs bool
-	// Everywhere looks for the entries of damaged jobs everywhere.
-	Everywhere bool
+	// SearchEverywhere looks for the entries of damaged jobs everywhere.
+	SearchEverywhere bool
 
 	locked map[string]bool  // the jobIDs that legacy locks name
 	queues map[string]int64 // the czxids of the legacy queue's nodes
@@ -66,7 +66,7 @@ func (l *CaseReader) Cases(ctx context.Context, entries []*ledger.Migrated) iter
 			}
 		}
 	}
-	return source.Ahead(ctx, func(ctx context.Context, send func([]Case) error) error {
+	return source.Prefetch(ctx, func(ctx context.Context, send func([]Case) error) error {
 		for part := range slices.Chunk(entries, partSize) {
 			cases, err := l.part(ctx, part)
 			if err == nil {
@@ -84,7 +84,7 @@ func (l *CaseReader) Cases(ctx context.Context, entries []*ledger.Migrated) iter
 func (l *CaseReader) part(ctx context.Context, entries []*ledger.Migrated) ([]Case, error) {
 	cases := make([]Case, len(entries))
 	for i, e := range entries {
-		cases[i] = Case{Entry: e, Run: &l.T.Ledger.Runs[e.Run], Seen: target.Job{Of: e}}
+		cases[i] = Case{Entry: e, Run: &l.Target.Ledger.Runs[e.Run], JobRead: target.Job{Of: e}}
 	}
 	if err := l.readRecords(ctx, cases); err != nil {
 		return nil, err
@@ -105,8 +105,8 @@ func (l *CaseReader) part(ctx context.Context, entries []*ledger.Migrated) ([]Ca
 			answer = l.Vanished
 		}
 		c.Decision = l.Decide(c.Facts, answer)
-		if l.Src == nil && c.Act != Withdraw {
-			c.Decision = Decision{Act: Stay}
+		if l.Src == nil && c.Action != Withdraw {
+			c.Decision = Decision{Action: Stay}
 		}
 	}
 	return cases, nil
@@ -128,7 +128,7 @@ func (l *CaseReader) readRecords(ctx context.Context, cases []Case) error {
 		if err != nil {
 			return err
 		}
-		there[0].As, there = f, there[1:]
+		there[0].RecordRead, there = f, there[1:]
 	}
 	return nil
 }
@@ -143,15 +143,15 @@ func (l *CaseReader) readKept(ctx context.Context, cases []Case) error {
 			kept, paths = append(kept, c), append(paths, c.Run.KeptPath(c.Entry.Job))
 		}
 	}
-	nodes, err := l.T.Reader.WithChroot("/").MarkUnreadable().GetAll(ctx, paths, zkconn.AllACLs)
+	nodes, err := l.Target.Reader.WithChroot("/").MarkUnreadable().GetAll(ctx, paths, zkconn.AllACLs)
 	if err != nil {
 		return err
 	}
 	for i, c := range kept {
 		if len(nodes) > 0 && nodes[0].Path == paths[i] {
-			c.KeptAs, nodes = nodes[0], nodes[1:]
+			c.KeptNode, nodes = nodes[0], nodes[1:]
 		}
-		c.Kept = c.KeptAs.Path != "" && c.KeptAs.Unreadable == ""
+		c.Kept = c.KeptNode.Path != "" && c.KeptNode.Unreadable == ""
 	}
 	return nil
 }
@@ -168,7 +168,7 @@ func (l *CaseReader) readJobs(ctx context.Context, cases []Case) error {
 			c.Job = Gone
 		}
 	}
-	jobs, err := l.T.Jobs(ctx, entries, l.Everywhere)
+	jobs, err := l.Target.Jobs(ctx, entries, l.SearchEverywhere)
 	if err != nil {
 		return err
 	}
@@ -182,37 +182,37 @@ func (l *CaseReader) readJobs(ctx context.Context, cases []Case) error {
 func (l *CaseReader) aboutRecord(c *Case) {
 	c.HandedOver, c.Kept = c.Entry.HandedOver, c.Entry.Kept
 	c.Restored = c.Run.Restored || c.Run.WasRestored()
-	c.Held = l.T.HeldSince(c.Run, rules.KindOf(c.Entry.Job).Hold())
+	c.Held = l.Target.HeldSince(c.Run, rules.KindOf(c.Entry.Job).Hold())
 	if c.Record = AsMigrated; l.Src == nil {
 		return
 	}
-	if c.Record = Absent; !c.As.There {
+	if c.Record = Absent; !c.RecordRead.There {
 		return
 	}
-	unreadable := c.As.Err != nil && c.As.Err.Kind == rules.Unreadable
-	same := !unreadable && ledger.HashOf(c.As.SHA256()) == c.Entry.Hash
+	unreadable := c.RecordRead.Err != nil && c.RecordRead.Err.Kind == rules.Unreadable
+	same := !unreadable && ledger.HashOf(c.RecordRead.SHA256()) == c.Entry.Hash
 	tells := c.Run.Origin.OneEnsemble && !c.Restored // a czxid does
 	queue := znode.Parent(c.Entry.Record)
 	if began, known := c.Run.Origin.Czxids[queue]; known && tells && l.queues[queue] != began && !same {
-		c.As = source.Fetched{}
+		c.RecordRead = source.Fetched{}
 		return // the queue was created again, so its names began again: this is another record
 	}
 	// Who puts a record back that was handed over gives it another czxid.
-	if c.Record = Changed; same && (c.As.Stat.Czxid == c.Entry.Czxid || !tells || c.HandedOver) {
+	if c.Record = Changed; same && (c.RecordRead.Stat.Czxid == c.Entry.Czxid || !tells || c.HandedOver) {
 		c.Record = AsMigrated
 	}
-	if c.As.Err != nil {
+	if c.RecordRead.Err != nil {
 		return
 	}
-	status := c.As.Legacy.Header.Status
+	status := c.RecordRead.Legacy.Header.Status
 	c.Finished = c.Record == AsMigrated && (status == legacy.Completed || status == legacy.Deleted)
-	id, _ := c.As.Legacy.Payload.Text("jobID")
+	id, _ := c.RecordRead.Legacy.Payload.Text("jobID")
 	c.Worked = status == legacy.Consumed && !l.WorkersStopped && (c.Record == Changed || l.locked[id])
 }
 
 // aboutJob finds what the job shows.
 func (l *CaseReader) aboutJob(c *Case, j target.Job) {
-	c.Seen = j
+	c.JobRead = j
 	if j.Gone() {
 		c.Job = Gone
 		return
@@ -239,10 +239,10 @@ func (c *Case) Queue() newqueue.QueueHold { return rules.KindOf(c.Entry.Job).Hol
 // was begun, or a record that nobody keeps.
 func (c *Case) Lost() (nodes []znode.Node) {
 	switch {
-	case (c.Act == Withdraw || c.Act == GiveBack) && (c.Asks != "" || c.Job == Begun):
-		return c.Seen.All()
-	case c.Act == HandOver && c.Asks == Again:
-		return []znode.Node{{Path: c.Entry.Record, Data: c.As.Data, Stat: c.As.Stat, ACL: c.As.ACL}}
+	case (c.Action == Withdraw || c.Action == GiveBack) && (c.Question != "" || c.Job == Begun):
+		return c.JobRead.All()
+	case c.Action == HandOver && c.Question == Again:
+		return []znode.Node{{Path: c.Entry.Record, Data: c.RecordRead.Data, Stat: c.RecordRead.Stat, ACL: c.RecordRead.ACL}}
 	}
 	return nil
 }

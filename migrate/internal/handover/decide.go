@@ -48,19 +48,19 @@ type Facts struct {
 	Restored bool
 }
 
-// Act is what is to be done.
-type Act string
+// Action is what is to be done.
+type Action string
 
 // The acts.
 const (
-	Nothing  Act = ""
-	HandOver Act = "hand-over" // the record leaves the legacy queue, and the job has the work
-	Mark     Act = "mark"      // the same, and there is no record any more
-	Withdraw Act = "withdraw"  // the job goes, and the record has the work
-	GiveBack Act = "give-back" // the job goes, and the record comes back
-	Stay     Act = "stay"      // the job stays, as the only copy
-	Wait     Act = "wait"      // until the legacy worker is done
-	Ask      Act = "ask"       // somebody must decide
+	Nothing  Action = ""
+	HandOver Action = "hand-over" // the record leaves the legacy queue, and the job has the work
+	Mark     Action = "mark"      // the same, and there is no record any more
+	Withdraw Action = "withdraw"  // the job goes, and the record has the work
+	GiveBack Action = "give-back" // the job goes, and the record comes back
+	Stay     Action = "stay"      // the job stays, as the only copy
+	Wait     Action = "wait"      // until the legacy worker is done
+	Ask      Action = "ask"       // somebody must decide
 )
 
 // Question is what somebody must decide about a record.
@@ -89,9 +89,9 @@ var Answers = []Answer{AnswerNew, AnswerLegacy}
 
 // Decision is what becomes of a record and its job.
 type Decision struct {
-	Act Act
-	// Asks is set if somebody must decide, or has decided.
-	Asks Question
+	Action Action
+	// Question is set if somebody must decide, or has decided.
+	Question Question
 	// Why says why an answer can't be carried out yet; "" if it can.
 	Why string
 }
@@ -104,9 +104,9 @@ type cell struct {
 
 // row is what a table says of a cell. If the record was finished, done counts instead, if it is set.
 type row struct {
-	do   Act
+	do   Action
 	asks Question
-	done Act
+	done Action
 }
 
 // release says what a release does (docs/life.md, "The release").
@@ -144,7 +144,7 @@ func DecideRelease(f Facts, a Answer) Decision {
 		return decided(Again, f, a)
 	}
 	if f.Record == AsMigrated && f.Worked && f.Job != Gone {
-		return Decision{Act: Wait}
+		return Decision{Action: Wait}
 	}
 	return release[cell{f.Record, f.Job}].decide(f, a)
 }
@@ -158,11 +158,11 @@ func DecideRollback(f Facts, a Answer, force bool) Decision {
 	if f.HandedOver {
 		switch back := f.Job == NotBegun && f.Record != Changed; {
 		case back && f.Kept:
-			return Decision{Act: GiveBack}
+			return Decision{Action: GiveBack}
 		case back && f.Record == AsMigrated: // somebody else has given it back
-			return Decision{Act: Withdraw}
+			return Decision{Action: Withdraw}
 		case f.Record == Absent:
-			return Decision{Act: Stay}
+			return Decision{Action: Stay}
 		}
 		return decided(Again, f, a)
 	}
@@ -175,35 +175,35 @@ func DecideRollback(f Facts, a Answer, force bool) Decision {
 func (r row) decide(f Facts, a Answer) Decision {
 	switch {
 	case f.Finished && r.done != "":
-		return Decision{Act: r.done}
+		return Decision{Action: r.done}
 	case f.Record == Changed && f.Job == Gone && f.Held: // an administrator deleted the job, which nobody had begun
-		return Decision{Act: Withdraw}
+		return Decision{Action: Withdraw}
 	case r.asks == LastCopy && f.Restored && f.Kept: // it was handed over since the backup was made
-		return Decision{Act: Mark}
+		return Decision{Action: Mark}
 	case r.asks != "":
 		return decided(r.asks, f, a)
 	}
-	return Decision{Act: r.do}
+	return Decision{Action: r.do}
 }
 
 // decided is what an answer to a question does. The side that loses must not be at work.
 func decided(q Question, f Facts, a Answer) Decision {
-	d := Decision{Act: Ask, Asks: q}
+	d := Decision{Action: Ask, Question: q}
 	switch a {
 	case AnswerNew:
 		if f.Worked && f.Record != Absent {
 			d.Why = "a legacy worker has the record"
 			return d
 		}
-		if d.Act = HandOver; f.Record == Absent {
-			d.Act = Mark
+		if d.Action = HandOver; f.Record == Absent {
+			d.Action = Mark
 		}
 	case AnswerLegacy:
 		if f.Locked {
 			d.Why = "a worker has locked the job"
 			return d
 		}
-		d.Act = Withdraw
+		d.Action = Withdraw
 	}
 	return d
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // acts are the acts in the words of docs/life.md.
-var acts = map[string]handover.Act{"–": handover.Nothing, "handed over": handover.HandOver, "marked": handover.Mark, "withdrawn": handover.Withdraw,
+var acts = map[string]handover.Action{"–": handover.Nothing, "handed over": handover.HandOver, "marked": handover.Mark, "withdrawn": handover.Withdraw,
 	"given back": handover.GiveBack, "stays": handover.Stay}
 
 // records are the rows of the tables in docs/life.md, in their words.
@@ -68,12 +68,12 @@ func checkCell(t *testing.T, table, cell string, f handover.Facts, decide func(h
 		t.Helper()
 		d := decide(f)
 		if question, asks := strings.CutSuffix(text, "?"); asks {
-			if d.Act != handover.Ask || string(d.Asks) != question {
+			if d.Action != handover.Ask || string(d.Question) != question {
 				t.Errorf("%s: %+v: %+v, the page says %s", table, f, d, text)
 			}
 			return
 		}
-		if act, known := acts[text]; !known || d.Act != act || d.Asks != "" {
+		if act, known := acts[text]; !known || d.Action != act || d.Question != "" {
 			t.Errorf("%s: %+v: %+v, the page says %q", table, f, d, text)
 		}
 	}
@@ -121,21 +121,21 @@ func TestAnswers(t *testing.T) {
 			asked := decide(f, handover.Undecided)
 			for _, a := range handover.Answers {
 				got := decide(f, a)
-				if asked.Act != handover.Ask {
+				if asked.Action != handover.Ask {
 					if got != asked {
 						t.Errorf("%s: %+v: %+v, with the answer %s %+v", name, f, asked, a, got)
 					}
 					continue
 				}
 				blocked := a == handover.AnswerNew && f.Worked || a == handover.AnswerLegacy && f.Locked
-				want := map[handover.Answer]handover.Act{handover.AnswerNew: handover.HandOver, handover.AnswerLegacy: handover.Withdraw}[a]
+				want := map[handover.Answer]handover.Action{handover.AnswerNew: handover.HandOver, handover.AnswerLegacy: handover.Withdraw}[a]
 				if a == handover.AnswerNew && f.Record == handover.Absent {
 					want = handover.Mark
 				}
 				if blocked {
 					want = handover.Ask
 				}
-				if got.Act != want || got.Asks != asked.Asks || (got.Why != "") != blocked {
+				if got.Action != want || got.Question != asked.Question || (got.Why != "") != blocked {
 					t.Errorf("%s: %+v, %s: %+v, expected %s", name, f, a, got, want)
 				}
 			}
@@ -155,15 +155,15 @@ func TestOneQueue(t *testing.T) {
 					d := decide(f, a)
 					record, job := f.Record != handover.Absent, f.Job != handover.Gone
 					was := record || job
-					takesRecord, takesJob := d.Act == handover.HandOver, d.Act == handover.Withdraw || d.Act == handover.GiveBack
-					record, job = record && !takesRecord || d.Act == handover.GiveBack, job && !takesJob
+					takesRecord, takesJob := d.Action == handover.HandOver, d.Action == handover.Withdraw || d.Action == handover.GiveBack
+					record, job = record && !takesRecord || d.Action == handover.GiveBack, job && !takesJob
 					says := func(what string) {
-						t.Errorf("%s of %+v, answer %q, force %t: %s (%s): %s", name, f, a, force, d.Act, d.Asks, what)
+						t.Errorf("%s of %+v, answer %q, force %t: %s (%s): %s", name, f, a, force, d.Action, d.Question, what)
 					}
-					switch final := d.Act != handover.Ask && d.Act != handover.Wait; {
+					switch final := d.Action != handover.Ask && d.Action != handover.Wait; {
 					case final && record && job:
 						says("both queues have the work")
-					case was && !record && !job && !f.Finished && d.Asks == "":
+					case was && !record && !job && !f.Finished && d.Question == "":
 						says("no queue has the work")
 					}
 					switch {
@@ -171,7 +171,7 @@ func TestOneQueue(t *testing.T) {
 						says("a legacy worker had the record")
 					case takesJob && f.Locked:
 						says("a worker had the job")
-					case takesJob && f.Job == handover.Begun && d.Asks == "" && !(force && name == "rollback"):
+					case takesJob && f.Job == handover.Begun && d.Question == "" && !(force && name == "rollback"):
 						says("the job was begun")
 					}
 				}
@@ -211,14 +211,14 @@ func all(f func(handover.Facts)) {
 // TestWaits: a record that was consumed when it was migrated stays with its worker while a lock names it.
 func TestWaits(t *testing.T) {
 	f := handover.Facts{Record: handover.AsMigrated, Job: handover.NotBegun, Worked: true}
-	if d := handover.DecideRelease(f, handover.AnswerNew); d.Act != handover.Wait {
+	if d := handover.DecideRelease(f, handover.AnswerNew); d.Action != handover.Wait {
 		t.Errorf("%+v", d)
 	}
-	if d := handover.DecideRollback(f, handover.Undecided, false); d.Act != handover.Withdraw {
+	if d := handover.DecideRollback(f, handover.Undecided, false); d.Action != handover.Withdraw {
 		t.Errorf("%+v", d)
 	}
 	f.Job = handover.Begun // both are at work
-	if d := handover.DecideRollback(f, handover.Undecided, false); d.Asks != handover.Both {
+	if d := handover.DecideRollback(f, handover.Undecided, false); d.Question != handover.Both {
 		t.Errorf("%+v", d)
 	}
 }

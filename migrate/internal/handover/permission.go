@@ -21,10 +21,10 @@ var ErrNoPermission = errors.New("the legacy queue can't be changed")
 // MayHandOver tries whether the session may do what a release and a rollback do with legacy records: delete
 // and create them, and create znodes beside them. Each try ends with a check that no server passes, so nothing is
 // written. The error wraps [ErrNoPermission] and names the znode and its ACL.
-func MayHandOver(ctx context.Context, w *zkconn.Writer, src *source.Source, origin ledger.Origin) error {
+func MayHandOver(ctx context.Context, src *source.Source, dst *zkconn.Writer, origin ledger.Origin) error {
 	fails := znode.Outside(znode.Check("/", math.MaxInt32))[0]
 	try := func(op znode.Op) (bool, error) {
-		err := w.Multi(ctx, []znode.Op{znode.Outside(op)[0], fails})
+		err := dst.Multi(ctx, []znode.Op{znode.Outside(op)[0], fails})
 		var refused *znode.MultiError
 		switch {
 		case errors.As(err, &refused):
@@ -60,7 +60,7 @@ func MayHandOver(ctx context.Context, w *zkconn.Writer, src *source.Source, orig
 	}
 	may, err := try(znode.Create(origin.Path("/"+ledger.KeptRoot), []byte{}))
 	if err == nil && !may {
-		acl, _ := w.WithChroot("/").ACL(ctx, origin.Chroot)
+		acl, _ := dst.WithChroot("/").ACL(ctx, origin.Chroot)
 		refuse("create "+ledger.KeptRoot+" in", origin.Chroot, acl)
 	}
 	return cmp.Or(err, why)

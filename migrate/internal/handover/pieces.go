@@ -11,16 +11,16 @@ import (
 // Piece returns what carries out the decision about a case, in one transaction with its line in the ledger. ok is false if
 // nothing is to be done.
 func (c *Case) Piece() (p apply.Piece, ok bool) {
-	kept := c.KeptAs
+	kept := c.KeptNode
 	e, line := c.Entry, ledger.Line{Record: c.Entry.Record, Job: c.Entry.Job}
 	record := c.Run.Origin.Path(e.Record)
 	var ops []znode.Op
-	switch c.Act {
+	switch c.Action {
 	case HandOver:
 		line.Kind, line.Kept = ledger.HandedOver, true
-		ops = append(ops, znode.Delete(record, c.As.Stat.Version))
+		ops = append(ops, znode.Delete(record, c.RecordRead.Stat.Version))
 		if kept.Path == "" {
-			ops = append(ops, znode.Op{Kind: znode.OpCreate, Path: c.Run.KeptPath(e.Job), Data: c.As.Data, ACL: c.As.ACL})
+			ops = append(ops, znode.Op{Kind: znode.OpCreate, Path: c.Run.KeptPath(e.Job), Data: c.RecordRead.Data, ACL: c.RecordRead.ACL})
 		}
 		ops = znode.Outside(ops...)
 		if c.Job != Gone {
@@ -33,7 +33,7 @@ func (c *Case) Piece() (p apply.Piece, ok bool) {
 		}
 	case Withdraw, GiveBack:
 		line.Kind = ledger.JobRemoved
-		ops = target.Deletes(c.Seen.All())
+		ops = target.DeleteOps(c.JobRead.All())
 		p.Removed = ledger.Counts{Jobs: 1}
 		if znode.Within(e.Job, newqueue.AccessPath) {
 			p.Removed = ledger.Counts{Access: 1}
@@ -42,10 +42,10 @@ func (c *Case) Piece() (p apply.Piece, ok bool) {
 			ops = append(ops, znode.Outside(znode.Delete(kept.Path, kept.Stat.Version))...)
 		}
 		switch {
-		case c.Act == GiveBack && c.Record == Absent:
+		case c.Action == GiveBack && c.Record == Absent:
 			ops = append(ops, znode.Outside(znode.Op{Kind: znode.OpCreate, Path: record, Data: kept.Data, ACL: kept.ACL})...)
-		case c.As.There: // the work stays with the record
-			ops = append(ops, znode.Outside(znode.Check(record, c.As.Stat.Version))...)
+		case c.RecordRead.There: // the work stays with the record
+			ops = append(ops, znode.Outside(znode.Check(record, c.RecordRead.Stat.Version))...)
 		}
 	default:
 		return p, false

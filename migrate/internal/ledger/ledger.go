@@ -260,8 +260,8 @@ func (l *Ledger) Current() *Run {
 	return l.Newest()
 }
 
-// AllBack reports whether there are runs, and all of them were rolled back.
-func (l *Ledger) AllBack() bool {
+// AllRolledBack reports whether there are runs, and all of them were rolled back.
+func (l *Ledger) AllRolledBack() bool {
 	return len(l.Runs) > 0 && !slices.ContainsFunc(l.Runs, func(r Run) bool { return r.State != RolledBack })
 }
 

@@ -28,12 +28,12 @@ const window = 128
 // Fetch reads and decodes the records at paths, in their order. Reading goes on while the
 // caller uses what was read.
 func (s *Source) Fetch(ctx context.Context, paths iter.Seq[string]) iter.Seq2[Fetched, error] {
-	return Ahead(ctx, func(ctx context.Context, send func([]Fetched) error) error { return s.fetchWindows(ctx, paths, send) })
+	return Prefetch(ctx, func(ctx context.Context, send func([]Fetched) error) error { return s.fetchWindows(ctx, paths, send) })
 }
 
-// Ahead yields the items of the parts that produce sends. While the caller uses one part, produce makes the next ones. Its context ends
+// Prefetch yields the items of the parts that produce sends. While the caller uses one part, produce makes the next ones. Its context ends
 // when the caller wants no more.
-func Ahead[T any](ctx context.Context, produce func(ctx context.Context, send func([]T) error) error) iter.Seq2[T, error] {
+func Prefetch[T any](ctx context.Context, produce func(ctx context.Context, send func([]T) error) error) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		parts := make(chan []T, 2)

@@ -40,9 +40,9 @@ type Node struct {
 	ACL   []znode.ACL
 }
 
-// Next returns the number that the next record of the queue gets. A dump without Stats does not
+// NextNumber returns the number that the next record of the queue gets. A dump without Stats does not
 // say it; then it is the number after the highest one.
-func (n Node) Next() uint32 {
+func (n Node) NextNumber() uint32 {
 	counted, _ := n.Stat.NextSequence()
 	next := uint32(counted)
 	for _, name := range n.Names {
@@ -61,8 +61,8 @@ type Lock struct {
 	Err    error
 }
 
-// None returns a source without queues, for a target of which nobody knows the legacy queue.
-func None(r *zkconn.Reader) *Source { return &Source{r: r} }
+// Empty returns a source without queues, for a target of which nobody knows the legacy queue.
+func Empty(r *zkconn.Reader) *Source { return &Source{r: r} }
 
 // ErrNoQueues says that none of the queue nodes is in the source. Usually the chroot is
 // wrong, or the nodes have other names.
@@ -200,11 +200,11 @@ func (s *Source) Len() int {
 	return n
 }
 
-// Next returns [Node.Next] of each queue node that is there, by path.
-func (s *Source) Next() map[string]uint32 {
+// NextNumbers returns [Node.NextNumber] of each queue node that is there, by path.
+func (s *Source) NextNumbers() map[string]uint32 {
 	next := map[string]uint32{}
 	for _, n := range s.Nodes {
-		next[n.Path] = n.Next()
+		next[n.Path] = n.NextNumber()
 	}
 	return next
 }
@@ -304,8 +304,8 @@ func rankOf(name string) int64 {
 	return key.Rank()
 }
 
-// Again lists the same queues again, as they are now. The error is that of [OpenKnown].
-func (s *Source) Again(ctx context.Context) (*Source, error) {
+// Relist lists the same queues again, as they are now. The error is that of [OpenKnown].
+func (s *Source) Relist(ctx context.Context) (*Source, error) {
 	return OpenKnown(ctx, s.r, s.Queues, s.Options)
 }
 

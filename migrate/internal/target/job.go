@@ -134,9 +134,9 @@ func (j Job) Status() (state string, written bool) {
 	return "", true
 }
 
-// Deletes returns the operations that delete znodes as they were read. The nodes have parents before their
+// DeleteOps returns the operations that delete znodes as they were read. The nodes have parents before their
 // children, so their reverse has children first.
-func Deletes(nodes []znode.Node) []znode.Op {
+func DeleteOps(nodes []znode.Node) []znode.Op {
 	ops := make([]znode.Op, 0, len(nodes))
 	for _, n := range slices.Backward(nodes) {
 		ops = append(ops, znode.Delete(n.Path, n.Stat.Version))

@@ -46,8 +46,8 @@ func (n *Names) Has(path string) bool {
 	return there
 }
 
-// In returns the names below a parent, sorted. The caller must not change them.
-func (n *Names) In(parent string) []string { return n.lists[parent] }
+// Children returns the names below a parent, sorted. The caller must not change them.
+func (n *Names) Children(parent string) []string { return n.lists[parent] }
 
 // Counter says which number the next sequential child of a parent gets.
 type Counter struct {
@@ -77,7 +77,7 @@ func (t *Target) Counters(ctx context.Context) (counters map[string]Counter, the
 	counters = map[string]Counter{}
 	for parent, prefix := range Numbered {
 		c := Counter{Prefix: prefix, Next: next[parent], Free: next[parent]}
-		for _, name := range append(slices.Clip(names.In(parent)), t.Ledger.LastGiven(parent)) {
+		for _, name := range append(slices.Clip(names.Children(parent)), t.Ledger.LastGiven(parent)) {
 			if id, ok := newqueue.ParseSequenceID(prefix, name); ok {
 				c.Free = max(c.Free, int64(id)+1)
 			}

@@ -266,7 +266,7 @@ func (t *Target) AllHeld() bool {
 // the hold, because somebody lifted it without mrtq. Both access queues count as released
 // when one of them is, because the large worker takes small requests too.
 func (t *Target) Released(run *ledger.Run, q newqueue.QueueHold) bool {
-	return run.State == ledger.RolledBack || slices.ContainsFunc(Together(q), func(q newqueue.QueueHold) bool { return t.released(run, q) })
+	return run.State == ledger.RolledBack || slices.ContainsFunc(ReleasedTogether(q), func(q newqueue.QueueHold) bool { return t.released(run, q) })
 }
 
 func (t *Target) released(run *ledger.Run, q newqueue.QueueHold) bool {
@@ -284,7 +284,7 @@ func (t *Target) HeldSince(run *ledger.Run, q newqueue.QueueHold) bool {
 	if run.Restored || run.WasRestored() {
 		return false // the znodes' transactions show nothing
 	}
-	for _, hold := range Together(q) {
+	for _, hold := range ReleasedTogether(q) {
 		if h := t.Hold(hold); h == nil || h.Stat.Czxid > run.Stat.Czxid {
 			return false
 		}
@@ -292,9 +292,9 @@ func (t *Target) HeldSince(run *ledger.Run, q newqueue.QueueHold) bool {
 	return true
 }
 
-// Together returns the queues that are released together with a queue: both access queues, because the large
+// ReleasedTogether returns the queues that are released together with a queue: both access queues, because the large
 // worker takes small requests too.
-func Together(q newqueue.QueueHold) []newqueue.QueueHold {
+func ReleasedTogether(q newqueue.QueueHold) []newqueue.QueueHold {
 	if q == newqueue.HoldIngest {
 		return []newqueue.QueueHold{q}
 	}

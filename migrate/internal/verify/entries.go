@@ -138,7 +138,7 @@ func (v *verifier) checkLists(ctx context.Context) error {
 		return nil
 	}
 	for parent, prefix := range target.Numbered {
-		strange := slices.DeleteFunc(slices.Clone(v.names.In(parent)), func(name string) bool {
+		strange := slices.DeleteFunc(slices.Clone(v.names.Children(parent)), func(name string) bool {
 			_, known := newqueue.ParseSequenceID(prefix, name)
 			return known || znode.Join(parent, name) == newqueue.JobStatesPath
 		})

@@ -152,21 +152,21 @@ func czxidTells(run *ledger.Run) bool {
 
 // decide looks at records of which it is not sure that their jobs have the work, as a release does.
 func (v *verifier) decide(ctx context.Context, compare *comparison, entries []*ledger.Migrated) error {
-	look := handover.CaseReader{T: v.t, Names: v.names, Src: v.src, Decide: handover.DecideRelease}
+	look := handover.CaseReader{Target: v.t, Names: v.names, Src: v.src, Decide: handover.DecideRelease}
 	for c, err := range look.Cases(ctx, entries) {
 		if err != nil {
 			return err
 		}
 		it := item{entry: c.Entry, run: c.Run, queue: c.Queue()}
-		if c.Record == handover.AsMigrated && !c.HandedOver && c.As.Err == nil { // its job is gone
-			it.state = rules.Decide(c.As.Record, c.Run.Choices).State
+		if c.Record == handover.AsMigrated && !c.HandedOver && c.RecordRead.Err == nil { // its job is gone
+			it.state = rules.Decide(c.RecordRead.Record, c.Run.Choices).State
 		}
 		compare.mu.Lock()
 		switch {
-		case c.Act == handover.Ask:
+		case c.Action == handover.Ask:
 			v.verdict.Records.Undecided++
-			v.differ(Difference{Kind: asked[c.Asks].kind, Path: c.Entry.Record, Record: c.Entry.Record, Queue: it.queue, Message: fmt.Sprintf(asked[c.Asks].says, c.Entry.Job)})
-		case c.Act == handover.Withdraw:
+			v.differ(Difference{Kind: asked[c.Question].kind, Path: c.Entry.Record, Record: c.Entry.Record, Queue: it.queue, Message: fmt.Sprintf(asked[c.Question].says, c.Entry.Job)})
+		case c.Action == handover.Withdraw:
 			v.verdict.Records.AtLegacy++
 			v.verdict.Legacy = append(v.verdict.Legacy, RecordNote{c.Entry.Record, c.Entry.Job, "the legacy queue has its work: a release withdraws its job"})
 		default: // its job is judged as all others
@@ -176,7 +176,7 @@ func (v *verifier) decide(ctx context.Context, compare *comparison, entries []*l
 			}
 			continue
 		}
-		for _, n := range c.Seen.Entries { // they are where they should be
+		for _, n := range c.JobRead.Entries { // they are where they should be
 			v.expected[znode.Parent(n.Path)]++
 		}
 		compare.mu.Unlock()

@@ -129,8 +129,8 @@ type Verdict struct {
 	Released []newqueue.QueueHold `json:"released"`
 	// Current is the record of Run, if there is one.
 	Current ledger.Run `json:"-"`
-	// AllBack says that every run was rolled back, so that the queue is the legacy workers' again.
-	AllBack bool `json:"-"`
+	// AllRolledBack says that every run was rolled back, so that the queue is the legacy workers' again.
+	AllRolledBack bool `json:"-"`
 	// AllHeld says that all queues are held, by any owner.
 	AllHeld bool `json:"-"`
 }

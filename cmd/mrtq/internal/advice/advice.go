@@ -190,8 +190,8 @@ func (a Adviser) decideRecords(s Situation) Next {
 	return a.decide(s, func(flags ...Flag) string { return a.Command("release", []string{s.Target}, flags...) })
 }
 
-// DecideBack is the same for a rollback.
-func (a Adviser) DecideBack(s Situation) Next {
+// DecideRollback is the same for a rollback.
+func (a Adviser) DecideRollback(s Situation) Next {
 	return a.decide(s, func(flags ...Flag) string { return a.again("rollback", flags...) })
 }
 

@@ -35,8 +35,8 @@ func StaysText(u *migrate.RollbackResult) string {
 	}), "; ")
 }
 
-// Undo prints the jobs and requests that a rollback leaves.
-func Undo(s *screen.Screen, u *migrate.RollbackResult) {
+// Rollback prints the jobs and requests that a rollback leaves.
+func Rollback(s *screen.Screen, u *migrate.RollbackResult) {
 	row := func(i migrate.RollbackItem) screen.Row { return screen.Row{i.Record, i.Job, i.State, i.Why} }
 	header := []string{"LEGACY RECORD", "JOB OR REQUEST", "STATE", "WHY"}
 	undecided(s, u.Undecided)
@@ -67,8 +67,8 @@ func undecided(s *screen.Screen, records []migrate.UndecidedRecord) {
 	})
 }
 
-// Released prints what stands in the way of a release.
-func Released(s *screen.Screen, r *migrate.ReleaseResult) {
+// Release prints what stands in the way of a release.
+func Release(s *screen.Screen, r *migrate.ReleaseResult) {
 	undecided(s, r.Undecided)
 	atWork(s, r.AtWork)
 }

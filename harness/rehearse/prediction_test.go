@@ -99,7 +99,7 @@ func without(t *testing.T, tree *znode.Tree, paths []string) *znode.Tree {
 
 // Whatever a queue's records hold, the plan says what the workers can't do with them: a rehearsal finds
 // nothing else.
-func TestPlanForetellsEverything(t *testing.T) {
+func TestPlanPredictsEverything(t *testing.T) {
 	queues, records := 2, 60
 	if *torture {
 		queues, records = 100, 300
