@@ -32,8 +32,8 @@ znode, sorted by path: a JSON object with its data, Stat and ACL. dump leaves ou
 ZooKeeper's own /zookeeper. It writes nothing to the source.
 
 If you have no permission to read a znode, dump names it, and marks it in the dump as
-unreadable, so that nobody takes the dump for a complete one. Then the exit code is 3
-and the file of --out is not written.`,
+unreadable, so that nobody takes the dump for a complete one. Then the exit code is 3.
+With --out, no file is written.`,
 		Example: `  mrtq dump zk1:2181,zk2:2181 --out queue.ndjson.gz
   mrtq dump zk1:2181/app --out app.ndjson`,
 		Args: args("SOURCE"),

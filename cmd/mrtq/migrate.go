@@ -32,11 +32,12 @@ func (a *app) migrateCmd() *cobra.Command {
 		Short: "run or resume a migration",
 		Long: `Make a plan and apply it. migrate refuses a plan with problems before it writes
 anything. It first holds the new queues, until you release them. It changes neither the
-legacy records nor what the target already holds.
+legacy records nor what is already in the target.
 
 The first migration to a TARGET needs --new-queue and --dialect. If a choice is not
 given, that of the newest run applies. mrtq migrate TARGET finishes a migration that was
-interrupted. If there is nothing to do, migrate writes nothing.`,
+interrupted. If there is nothing to do, migrate writes nothing to the
+target.`,
 		Example: `  mrtq migrate zk1:2181 zk1:2181/new --new-queue --dialect mrt-zk
   mrtq migrate zk1:2181/new
   mrtq migrate --plan plan.json

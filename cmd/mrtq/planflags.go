@@ -55,9 +55,9 @@ func (p *planFlags) flags(f *pflag.FlagSet) {
 	f.StringVar(&p.acl, "acl", openToAll, "ACL `list` of created znodes: scheme:id:perms,…")
 	f.StringArrayVar(&p.again, "again", nil, "create a new job for this `record`, or for all, if its job was removed; can be repeated")
 	f.StringVar(&p.note, "note", "", "`text` to keep with the run, such as a ticket")
-	f.BoolVar(&p.newQueue, "new-queue", false, "create a new queue: for the first migration to TARGET, so that a mistyped TARGET is refused")
+	f.BoolVar(&p.newQueue, "new-queue", false, "create a new queue at TARGET, for the first migration; without it, a TARGET that is not there is refused")
 	f.BoolVar(&p.holdAgain, "hold-again", false, "hold released queues again, until the next release")
-	f.BoolVar(&p.restored, "restored", false, "continue although TARGET was restored from a backup: jobs that finished after it was made may run again")
+	f.BoolVar(&p.restored, "restored", false, "continue although TARGET was restored from a backup: jobs that finished after the backup was made may run again")
 }
 
 // decisionFlags adds only the flags that say how to read the records, and what becomes of them.

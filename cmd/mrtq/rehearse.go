@@ -35,8 +35,8 @@ func (a *app) rehearseCmd() *cobra.Command {
 		Short: "rehearse the migration on a disposable ZooKeeper",
 		Long: `Copy the source to a throwaway ZooKeeper, and run the cutover there. Then simulated
 workers drain the queue: the deployed services in dialect mrt-zk, the documented workers
-in dialect design. At one record in a hundred, a worker fails it; at another one, it is
-killed, or loses its session. rehearse compares the outcome with the plan's predictions:
+in dialect design. A worker fails one record in a hundred. At another one in a hundred,
+the worker is killed, or loses its session. rehearse compares the outcome with the plan's predictions:
 each record's work is done once, in the old queue's order; each batch is reported once;
 every job ends in the predicted state. Consumed records are assumed finished, the worst
 case.
@@ -93,7 +93,7 @@ func (c *rehearseCmd) run(ctx context.Context, a *app, source string) error {
 	var next advice.Next
 	switch {
 	case r.OK():
-		next.First = "freeze the legacy queue, and save the plan with mrtq plan --out"
+		next.First = "on cutover night, freeze the legacy queue, and save the plan with mrtq plan --out"
 	case len(r.Problems) > 0:
 		next = a.advice.RehearseAgain(r.Plan)
 	}

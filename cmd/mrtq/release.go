@@ -32,14 +32,15 @@ func (a *app) releaseCmd() *cobra.Command {
 		Long: `Verify the target. Then hand each migrated record over to its job, in one ZooKeeper
 transaction: the record leaves the legacy queue, and its bytes are kept beside it, in
 /mrtq-handed-over, for a rollback. So a record is in one queue or in the other.
-Legacy workers may work until then, and one that was forgotten runs dry. If a legacy
-worker has taken a record since, its job is withdrawn. Submission should have stopped.
+If a legacy worker has taken a record since, its job is withdrawn. A legacy worker that
+was not stopped finds no records any more. Stop submissions first: a record that arrives
+later is not migrated.
 
 Then release lifts the holds, and the services can start. It doesn't lift a queue's
 hold while somebody must decide about a record in it, or while consumed records or
-locks show that legacy workers may be at work: run it again when they are done. A worker that died leaves these for ever. After a rollback, pending
-records show it, too. When all legacy workers are stopped, --workers-stopped N accepts
-N of them.
+locks show that legacy workers may be at work: run it again when they are done. A worker
+that died leaves these forever. After a rollback, pending records keep the holds, too.
+When all legacy workers are stopped, --workers-stopped N accepts N of them.
 
 A hold that has other owners stays. --others lifts the holds of people and other
 clients, too. To lift a hold on a collection, name it with --collection. If release is
@@ -56,7 +57,7 @@ interrupted, run it again. Exit code 1 if a run's hold could not be lifted.`,
 	c.decisionFlags.flags(f)
 	f.IntVar(&c.workersStopped, "workers-stopped", 0, "lift the holds despite this `number` of consumed records and locks: all legacy workers are stopped")
 	f.BoolVar(&c.others, "others", false, "also lift the holds of people and other clients")
-	f.BoolVar(&c.restored, "restored", false, "continue although TARGET was restored from a backup: jobs that finished after it was made run again")
+	f.BoolVar(&c.restored, "restored", false, "continue although TARGET was restored from a backup: jobs that finished after the backup was made may run again")
 	f.BoolVar(&c.ledgerDamaged, "ledger-damaged", false, "lift holds although the migration's records are damaged, and hand nothing over; stop the legacy workers first")
 	outputFlag(f, &c.output, "json")
 	return cmd
@@ -148,7 +149,7 @@ func (a *app) statusOf(ctx context.Context, p place) *migrate.Status {
 
 // conclude says what was released and what is still held. why is the reason for a queue that was not lifted.
 func (c *releaseCmd) conclude(ctx context.Context, a *app, s pair, res *migrate.ReleaseResult, why error) {
-	at := advice.Situation{Target: s.target.Text, Undecided: res.Undecided, AtWork: len(res.AtWork),
+	at := advice.Situation{Target: s.target.Text, Holds: res.Left, Undecided: res.Undecided, AtWork: len(res.AtWork),
 		Waiting: slices.ContainsFunc(res.AtWork, func(w migrate.LegacyActivity) bool { return w.What == migrate.ActivityWaiting })}
 	if v := res.Verdict; v != nil && v.Run != "" {
 		at.Run = &v.Current
@@ -196,7 +197,7 @@ func (c *releaseCmd) conclude(ctx context.Context, a *app, s pair, res *migrate.
 	case begin || len(res.Left) == 0:
 		next = a.advice.AfterRelease(at, res.Lifted, s.target.isServer() && begin)
 	default:
-		next = a.advice.Lift(at, res.Left)
+		next = a.advice.StillHeld(at)
 	}
 	a.Conclude(tone, word, text, next)
 }

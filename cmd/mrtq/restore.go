@@ -35,7 +35,7 @@ dump). If it is interrupted, run it again.
 
 --below restores only a part of the dump. If the migration's own records were
 damaged, restore --below /migration brings them back from a dump of the target that
-was made after the last run.`,
+was made after the last migrate, release or rollback.`,
 		Example: `  mrtq restore localhost:2281/copy --in queue.ndjson.gz
   mrtq restore zk1:2181/new --in new.ndjson.gz --below /migration`,
 		Args: args("TARGET"),
@@ -78,7 +78,7 @@ func (c *restoreCmd) run(ctx context.Context, a *app, target string) error {
 	tone, behind := screen.Good, ""
 	if n := len(res.Counters); n > 0 {
 		tone = screen.Attention
-		behind = fmt.Sprintf(" %s behind the dump's: create and delete as many children there, before clients write.", screen.Count(n, "sequence counter is", "sequence counters are"))
+		behind = fmt.Sprintf(" %s behind the dump's: before clients write, create and delete as many children there as it is behind (see the table).", screen.Count(n, "sequence counter is", "sequence counters are"))
 	}
 	a.Conclude(tone, "done", fmt.Sprintf("%s created, %d already there, %d ephemeral left out.%s", screen.Count(res.Created, "znode", "znodes"), res.There, len(res.Ephemerals), behind), advice.Next{})
 	a.printAs(c.output, res, func() { c.print(a, res) })

@@ -34,10 +34,10 @@ and ACL. A job that was begun stays, and is the only copy. The layout, the run's
 and the rest of the target stay.
 
 rollback first holds the queues. It can't end while a worker has a lock on a job that
-stays. Then legacy workers can start. If any job stays, the queues stay held, so that
-the workers of both queues don't work side by side: mrtq release lifts the holds later.
-If the queues were released, workers may have worked on the jobs, so rollback asks
-first. If it is interrupted, run it again. Exit code 1 if the rollback could not end.`,
+stays. When it has ended, legacy workers can start. If any job stays, the queues stay
+held, so that the workers of both queues don't work side by side: mrtq release lifts the
+holds later. If the queues were released, workers may have worked on the jobs, so
+rollback asks first. If it is interrupted, run it again. Exit code 1 if the rollback could not end.`,
 		Example: `  mrtq rollback zk1:2181/new --dry-run
   mrtq rollback zk1:2181/new --yes`,
 		Args: args("TARGET"),

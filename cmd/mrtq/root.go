@@ -117,8 +117,8 @@ as its own connect string, or a dump:
   host:port[,host:port…][/chroot]
   file:tree.ndjson[.gz]
 
-Only plan, migrate, rehearse, inspect and dump take a SOURCE: a run's record names it
-for the others. A release needs both queues in one ensemble, or in one dump.`},
+plan, migrate, rehearse, inspect and dump take a SOURCE. A run's record names it for the
+others; verify can take one, too. A release needs both queues in one ensemble, or in one dump.`},
 		{Use: "settings", Short: "variables that set flags", Long: `Variables set the flags of the connection and of the legacy queue nodes: --max-response
 is MRTQ_MAX_RESPONSE. A flag overrides its variable. Each command prints the settings
 that it takes from variables. Every other setting must be a flag. Credentials are in
@@ -126,7 +126,8 @@ the file of --auth-file, or in the variable ` + settings.AuthVariable + `.`},
 		{Use: "exit-codes", Short: "what the exit codes mean", Long: `Exit codes:
 
   0    done
-  1    the check failed: a plan is not ready, a verification found differences
+  1    not the result that you want: a plan is not ready, a verification found
+       differences, a release or a rollback has not ended, somebody must decide
   2    usage error
   3    runtime error: no server, no permission, a damaged file
   130  interrupted

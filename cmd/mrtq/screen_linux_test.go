@@ -138,7 +138,7 @@ func TestVerdictOnTerminal(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"inspect file:" + corpus + " --status held", "Inspect: \x1b[32mdone.\x1b[0m 1 record: 1 decoded, 0 not.\r\n"},
 		{"inspect file:" + corpus, "Inspect: \x1b[33mdone.\x1b[0m 21 records: 12 decoded, 9 not.\r\n"},
-		{"plan file:" + corpus + " file:new.ndjson --new-queue --dialect design", "Plan: \x1b[31mnot ready.\x1b[0m 9 to create, 3 to skip, 9 to decide; 9 problems.\r\nFirst: decide whether you want what the flags below choose.\r\nNext:\r\n  mrtq plan file:" + corpus + " file:new.ndjson --new-queue --dialect design --undecodable quarantine\r\n"},
+		{"plan file:" + corpus + " file:new.ndjson --new-queue --dialect design", "Plan: \x1b[31mnot ready.\x1b[0m 9 to create, 3 to skip, 9 to decide; 9 problems.\r\nFirst: decide whether you want --undecodable quarantine.\r\nNext:\r\n  mrtq plan file:" + corpus + " file:new.ndjson --new-queue --dialect design --undecodable quarantine\r\n"},
 		{"inspect file:nowhere.ndjson", "\x1b[31mmrtq:\x1b[0m file:nowhere.ndjson: no such file or directory; check the path\r\n"},
 		{"accept --tags @J9 -v", "Accept: \x1b[32mpassed.\x1b[0m 3 scenarios in both dialects; 2 of 153 rows covered.\r\n"},
 	} {

@@ -31,13 +31,13 @@ compare. A record that was handed over is read where its bytes are kept. verify 
 from the target's own records only the choices of the migration, where the legacy queue
 is, and which record became which job. Nothing is written.
 
-Before the release, verify checks that every record is there exactly once, each
-znode's data, each property of a job, the order, the counts and the layout's rules.
-After the release, the jobs belong to the services: verify then checks that each is
+Before the release, verify checks that every record is there exactly once. It also
+checks each znode's data, each property of a job, the order, the counts and the layout's
+rules. After the release, the jobs belong to the services: verify then checks that each is
 in a state that the layout allows, or was removed. It lists jobs that were acted on
 separately from damage, and the records about which somebody must decide.
 
-Give SOURCE only if the legacy queue is in another ensemble, or in a dump. Exit code 1
+Give SOURCE only if the legacy queue is in another ensemble, or in another dump. Exit code 1
 unless the target matches the legacy records.`,
 		Example: `  mrtq verify zk1:2181/new
   mrtq verify zk1:2181/new --quarantine mrtq-quarantine-zk1-2181-new.ndjson`,

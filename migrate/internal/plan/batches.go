@@ -91,7 +91,7 @@ func (b *Builder) finishBatch(batch *Batch, there target.Batch) {
 		next = fmt.Sprintf("roll back %s, and migrate again: nobody cleans the batch up while the run is unfinished", b.plan.Run)
 	}
 	b.problem(Problem{Kind: BatchFinished, Path: newqueue.BatchPath(batch.ID),
-		Message: fmt.Sprintf("%d records belong to batch %q, which was migrated before and is %s now", batch.Adds, batch.UUID, state), Next: next})
+		Message: fmt.Sprintf("batch %q was migrated before and is %s now; records that belong to it: %d", batch.UUID, state, batch.Adds), Next: next})
 }
 
 // late is a record that came while the run that the plan resumes was unfinished, and whose

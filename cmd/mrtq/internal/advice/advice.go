@@ -176,13 +176,13 @@ func (a Adviser) firstRelease(s Situation) Next {
 // restoreLedger brings the migration's own records back. A dump is restored as a file.
 func (a Adviser) restoreLedger(s Situation) Next {
 	if !isServer(s.Target) {
-		return Next{First: "take the newest copy of this dump that was made after the last run"}
+		return Next{First: "take the newest copy of this dump that was made after the last migrate, release or rollback"}
 	}
-	return Next{First: "set DUMP to the newest dump that was made after the last run", Command: a.Command("restore", []string{s.Target}, append(Set("in", shellVariable+"DUMP"), Set("below", "/migration")...)...)}
+	return Next{First: "set DUMP to a dump that was made after the last migrate, release or rollback", Command: a.Command("restore", []string{s.Target}, append(Set("in", shellVariable+"DUMP"), Set("below", "/migration")...)...)}
 }
 
 func (a Adviser) repair(s Situation) Next {
-	return Next{Ways: []Way{{"If you can repair what is damaged, verify it then", a.verify(s)}, {"If not, roll back what no service has begun", a.rollback(s)}}}
+	return Next{Ways: []Way{{"If you can repair what is damaged, repair it, and then verify", a.verify(s)}, {"If not, roll back what no service has begun", a.rollback(s)}}}
 }
 
 // decideRecords has a command for each answer about the first record that is undecided.
@@ -231,14 +231,27 @@ func (a Adviser) again(name string, flags ...Flag) string {
 	return a.Command(name, a.Args, flags...)
 }
 
+// StillHeld returns what to do when queues are still held after a release.
+func (a Adviser) StillHeld(s Situation) Next {
+	if slices.ContainsFunc(s.Holds, migrate.HoldStatus.OfRun) {
+		return Next{Command: a.release(s)}
+	}
+	return a.releaseOthers(s)
+}
+
 // releaseOthers names the holds on queues of which no run is an owner. Holds on collections can stay
 // as long as their owners want.
 func (a Adviser) releaseOthers(s Situation) Next {
-	others := slices.DeleteFunc(slices.Clone(s.Holds), func(h migrate.HoldStatus) bool { return h.OfRun() || h.Collection != "" })
-	if len(others) == 0 {
+	flags := []Flag{Switch("others")}
+	for _, h := range s.Holds {
+		if h.Queue != "" && !h.OfRun() {
+			flags = append(flags, Set("only", string(h.Queue))...)
+		}
+	}
+	if len(flags) == 1 {
 		return a.Released(s)
 	}
-	return a.Lift(s, others)
+	return Next{First: "make sure that the owners of these holds agree", Command: a.Command("release", []string{s.Target}, flags...)}
 }
 
 // AfterRelease returns what to do when no queue is held any more: nothing else if these holds were on
@@ -274,26 +287,6 @@ func (a Adviser) Released(s Situation) Next {
 func isServer(address string) bool {
 	p, err := sides.Parse(address)
 	return err == nil && p.File == ""
-}
-
-// Lift returns the command that lifts these holds.
-func (a Adviser) Lift(s Situation, holds []migrate.HoldStatus) Next {
-	flags, first := []Flag{Switch("others")}, "make sure that the owners of these holds agree"
-	if slices.ContainsFunc(holds, migrate.HoldStatus.OfRun) {
-		flags, first = nil, ""
-	}
-	for _, h := range holds {
-		flags = append(flags, holdFlag(h))
-	}
-	return Next{First: first, Command: a.Command("release", []string{s.Target}, flags...)}
-}
-
-// holdFlag is the flag that chooses a hold.
-func holdFlag(h migrate.HoldStatus) Flag {
-	if h.Collection != "" {
-		return Flag{"collection", []string{List(h.Collection)}}
-	}
-	return Flag{"only", []string{string(h.Queue)}}
 }
 
 func (a Adviser) planRest(s Situation) string {

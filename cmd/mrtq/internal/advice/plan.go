@@ -69,7 +69,8 @@ func (a Adviser) RehearseAgain(plan *migrate.Plan) Next {
 // none is chosen.
 func (a Adviser) unblock(s Situation) Next {
 	flags := a.planFlags(s)
-	var dialect, drained, repaired, decided, newQueue bool
+	var dialect, drained, repaired, newQueue bool
+	var decided []string
 	for _, p := range s.Plan.Problems {
 		switch f := Solves(p); {
 		case p.Kind == migrate.ProblemRollbackUnfinished:
@@ -87,8 +88,12 @@ func (a Adviser) unblock(s Situation) Next {
 		case p.Kind == migrate.ProblemNoDialect:
 			dialect = true
 		case f != nil:
-			decided, newQueue = true, newQueue || p.Kind == migrate.ProblemNoQueue
 			flags = append(without(flags, f.Name), *f)
+			if p.Kind == migrate.ProblemNoQueue {
+				newQueue = true
+			} else if flag := strings.Join(f.words(), " "); !slices.Contains(decided, flag) {
+				decided = append(decided, flag)
+			}
 		}
 	}
 	var first []string
@@ -99,8 +104,8 @@ func (a Adviser) unblock(s Situation) Next {
 		{drained, "let the legacy inventory service finish its queue"},
 		{repaired, "repair or remove the records that no service could work on"},
 		{newQueue, "check the address of the target"},
-		{decided, "decide whether you want what the flags below choose"},
-		{!drained && !repaired && !decided && !dialect, "resolve the listed problems"},
+		{len(decided) > 0, "decide whether you want " + strings.Join(decided, " and ")},
+		{!drained && !repaired && !newQueue && len(decided) == 0 && !dialect, "resolve the listed problems"},
 	} {
 		if do.needed {
 			first = append(first, do.words)

@@ -45,7 +45,7 @@ func Rollback(s *screen.Screen, u *migrate.RollbackResult) {
 	}
 	screen.List(s, fmt.Sprintf("Locked by a worker: %d", len(u.AtWork)), u.AtWork, header, row)
 	screen.List(s, fmt.Sprintf("Stay, because they were begun: %d", len(u.Keeps)), u.Keeps, header, row)
-	screen.List(s, fmt.Sprintf("Removed by --force, although acted on: %d", len(u.Forced)), u.Forced, header, row)
+	screen.List(s, fmt.Sprintf("Removed by --force, although begun or damaged: %d", len(u.Forced)), u.Forced, header, row)
 }
 
 // questions say what somebody must decide about a record.
@@ -58,7 +58,7 @@ var questions = map[migrate.Question]string{
 
 // undecided prints the records about which somebody must decide.
 func undecided(s *screen.Screen, records []migrate.UndecidedRecord) {
-	screen.List(s, fmt.Sprintf("Somebody must decide which queue has the work: %d", len(records)), records, []string{"LEGACY RECORD", "JOB OR REQUEST", "WHY"}, func(u migrate.UndecidedRecord) screen.Row {
+	screen.List(s, fmt.Sprintf("Somebody must decide which queue has the work of %s", screen.Count(len(records), "record", "records")), records, []string{"LEGACY RECORD", "JOB OR REQUEST", "WHY"}, func(u migrate.UndecidedRecord) screen.Row {
 		why := questions[u.Question]
 		if u.Why != "" {
 			why += "; what was decided can't be done yet: " + u.Why

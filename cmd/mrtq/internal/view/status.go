@@ -148,8 +148,10 @@ func stateShown(s *migrate.Status, r migrate.RunStatus) string {
 	switch {
 	case r.State == migrate.RunRunning && s.Migrators == 0:
 		return "unfinished"
-	case r.State != migrate.RunDone || len(released) == 0:
+	case r.State != migrate.RunDone:
 		return stateWord(r.State)
+	case len(released) == 0:
+		return "migrated"
 	case len(released) < len(newqueue.QueueHolds):
 		return "partly released"
 	}

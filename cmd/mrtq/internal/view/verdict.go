@@ -124,13 +124,18 @@ func VerdictText(v *migrate.Verdict, target string) (tone screen.Tone, word, tex
 	case !v.OK():
 		return screen.Bad, "failed", fmt.Sprintf("the target does not match the source: %s%s", strings.Join(parts, ", "), also)
 	case v.State == migrate.RunRolledBack:
-		return screen.Good, "passed", fmt.Sprintf("every record that is left is accounted for, and %s was rolled back%s", v.Run, also)
+		return screen.Good, "passed", fmt.Sprintf("%s was rolled back, and every record that it still has is accounted for%s", v.Run, also)
 	case len(v.Released) == 0:
-		return screen.Good, "passed", "the target matches the source" + also
+		text = "the target matches the source"
 	case v.Due > 0:
-		return screen.Good, "passed", fmt.Sprintf("every migrated record is accounted for, 0 damaged, and %s%s", screen.Count(v.Due, "is still to be handed over", "are still to be handed over"), also)
+		text = "every migrated record is accounted for, 0 damaged, and " + screen.Count(v.Due, "is still to be handed over", "are still to be handed over")
+	default:
+		text = "every migrated record is accounted for, 0 damaged. Released by mrtq: " + QueueNames(v.Released)
 	}
-	return screen.Good, "passed", fmt.Sprintf("every migrated record is accounted for, 0 damaged. Released by mrtq: %s%s", QueueNames(v.Released), also)
+	if len(v.NotMigrated) > 0 { // nobody may miss it
+		return screen.Attention, "passed", "but" + strings.TrimPrefix(also, ".") + ". " + screen.Sentence(text)
+	}
+	return screen.Good, "passed", text + also
 }
 
 // groupWords are the words for one difference of a group, and for many.
