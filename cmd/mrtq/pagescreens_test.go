@@ -92,7 +92,7 @@ func (s *pageScreen) updated(got string) string {
 // updated is a page whose screens are as they are now.
 func updated(page string, screens []*pageScreen, printed []string) string {
 	for i, s := range slices.Backward(screens) {
-		if s.shown {
+		if s.shown && !s.matches(printed[i]) { // else only times differ
 			page = page[:s.start] + s.updated(printed[i]) + page[s.end:]
 		}
 	}
