@@ -65,14 +65,6 @@ func (s *Server) Nodes() int {
 	return len(s.nodes)
 }
 
-// NodeAddress returns the host:port of server i, counted from 0. It panics if
-// there is no such server, and after Stop.
-func (s *Server) NodeAddress(i int) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.hosts[i]
-}
-
 // Kill ends servers at once, without an orderly shutdown (SIGKILL, docker kill): those with the
 // given numbers, counted from 0, or all. Their data and ports stay for Restart. At an address the
 // error is [ErrNotControlled]. It panics if there is no such server.

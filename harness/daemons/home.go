@@ -38,9 +38,6 @@ type Home struct {
 // before a worker begins with the job.
 func NewHome() *Home { return &Home{folders: map[string]Payload{}, others: InFolder} }
 
-// EmptyHome returns a home without folders.
-func EmptyHome() *Home { return &Home{folders: map[string]Payload{}} }
-
 // Clone returns a home with the same folders.
 func (h *Home) Clone() *Home { return &Home{maps.Clone(h.folders), h.others} }
 

@@ -212,17 +212,6 @@ func (w *World) Start() error {
 	return w.Clean()
 }
 
-// Waiting returns the locks that turns wait for, by the name of the actor.
-func (w *World) Waiting() map[string][]string {
-	locks := map[string][]string{}
-	for _, a := range w.all {
-		for _, t := range a.waiting() {
-			locks[a.Name] = append(locks[a.Name], t.at.Waits)
-		}
-	}
-	return locks
-}
-
 // trouble notes a trouble, and reports whether it is new.
 func (w *World) trouble(t Trouble) bool {
 	if slices.Contains(w.Troubles, t) {

@@ -88,8 +88,8 @@ func (e *ensemble) operator() *migrate.Writer {
 // leader is the server that leads, and a follower.
 func (e *ensemble) leader() (leader, follower int) {
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
-		for i := range e.server.Nodes() {
-			c, err := net.DialTimeout("tcp", e.server.NodeAddress(i), time.Second)
+		for i, host := range strings.Split(e.server.Address(), ",") {
+			c, err := net.DialTimeout("tcp", host, time.Second)
 			if err != nil {
 				continue
 			}
