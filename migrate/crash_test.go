@@ -258,7 +258,7 @@ func TestEveryTransactionIsDropped(t *testing.T) {
 
 // A batch that is half created never looks done. The client library takes a batch whose
 // folder batch-processing is there and empty for done, and reports it. (While a batch is
-// rolled back, the hold keeps BatchReport away: docs/night.md, "What the holds stop, and what they don't".)
+// rolled back, the hold keeps BatchReport away: docs/deployed-services.md, "Locks".)
 func TestNoBatchLooksDoneBeforeItIs(t *testing.T) {
 	t.Parallel()
 	records := map[string][]byte{}
