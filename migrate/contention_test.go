@@ -53,7 +53,7 @@ func TestIDsMoveUpUnderOthers(t *testing.T) {
 				opt := s.options()
 				opt.Limits = migrate.TransactionLimits{Bytes: limit}
 				reads := 0
-				res, err := migrate.Migrate(migrate.WithPhases(t.Context(), func(p migrate.Phase, done, _ int) {
+				res, err := migrate.Migrate(migrate.WithProgress(t.Context(), func(p migrate.Phase, done, _ int) {
 					if p == migrate.PhaseReadingSource && done == 0 {
 						reads++
 					}

@@ -351,7 +351,7 @@ func (s *site) jobOf(record string) string {
 func until(t testing.TB, phase migrate.Phase, after int) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
-	return migrate.WithPhases(ctx, func(p migrate.Phase, done, _ int) {
+	return migrate.WithProgress(ctx, func(p migrate.Phase, done, _ int) {
 		if p == phase && done >= after {
 			cancel()
 		}

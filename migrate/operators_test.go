@@ -118,7 +118,7 @@ func TestRolledBackOrFinishedWhileWaiting(t *testing.T) {
 		{name: "it was finished, and a record came since", between: func(o *site) error {
 			opt := o.options()
 			opt.Limits = single
-			_, err := migrate.Migrate(migrate.WithPhases(o.t.Context(), func(p migrate.Phase, done, _ int) {
+			_, err := migrate.Migrate(migrate.WithProgress(o.t.Context(), func(p migrate.Phase, done, _ int) {
 				if p == migrate.PhaseSending && done == 1 {
 					o.late(901)
 				}
@@ -311,11 +311,11 @@ func TestElectionHasTheRunsACL(t *testing.T) {
 	}
 	opt := s.options()
 	opt.ACL = acl
-	if _, err := migrate.Migrate(migrate.WithPhases(t.Context(), look), s.source(), s.w, opt); err != nil || looks == 0 {
+	if _, err := migrate.Migrate(migrate.WithProgress(t.Context(), look), s.source(), s.w, opt); err != nil || looks == 0 {
 		t.Fatalf("%d looks, %v", looks, err)
 	}
 	looks = 0
-	if _, err := migrate.Rollback(migrate.WithPhases(t.Context(), look), s.w, "", migrate.RollbackOptions{}); err != nil || looks == 0 {
+	if _, err := migrate.Rollback(migrate.WithProgress(t.Context(), look), s.w, "", migrate.RollbackOptions{}); err != nil || looks == 0 {
 		t.Fatalf("%d looks, %v", looks, err)
 	}
 }

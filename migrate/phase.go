@@ -24,10 +24,10 @@ const (
 
 type phaseKey struct{}
 
-// WithPhases returns a context with which the functions of this package report what they
+// WithProgress returns a context with which the functions of this package report what they
 // do: the phase, and how many of its steps are done; total is 0 if that is not known.
 // report is called often, and must not block.
-func WithPhases(ctx context.Context, report func(p Phase, done, total int)) context.Context {
+func WithProgress(ctx context.Context, report func(p Phase, done, total int)) context.Context {
 	return context.WithValue(ctx, phaseKey{}, report)
 }
 

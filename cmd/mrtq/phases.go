@@ -13,7 +13,7 @@ import (
 // called. Each command that reads a queue learns here how large it is.
 func (a *app) Phases(ctx context.Context, what string) (_ context.Context, finish func()) {
 	follow, finish := a.Follow(what)
-	return migrate.WithPhases(ctx, func(p migrate.Phase, done, total int) {
+	return migrate.WithProgress(ctx, func(p migrate.Phase, done, total int) {
 		spareMemory(total)
 		follow(p, done, total)
 	}), finish

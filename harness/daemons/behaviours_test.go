@@ -233,8 +233,8 @@ func TestPayload(t *testing.T) {
 			if message := fmt.Sprint(q.object("/jobs/" + jid + "/status")["message"]); got != c.want || !strings.Contains(message, c.why) {
 				t.Errorf("it ends %s (%s), want %s", got, message, c.want)
 			}
-			if len(q.Mails) != 1 || q.Mails[0].OK != strings.HasPrefix(c.want, "Completed") {
-				t.Errorf("mailed: %+v", q.Mails)
+			if len(q.Emails) != 1 || q.Emails[0].OK != strings.HasPrefix(c.want, "Completed") {
+				t.Errorf("mailed: %+v", q.Emails)
 			}
 		})
 	}
@@ -308,8 +308,8 @@ func TestTwoReportersMailTwice(t *testing.T) {
 			t.Error("a reporter did nothing")
 		}
 	}
-	if len(q.Mails) != 2 || !slices.Equal(q.Mails[0].Completed, []string{"jid-" + jid}) || !slices.Equal(q.Mails[1].Completed, []string{"jid-" + jid}) {
-		t.Errorf("mailed: %v", q.Mails)
+	if len(q.Emails) != 2 || !slices.Equal(q.Emails[0].Completed, []string{"jid-" + jid}) || !slices.Equal(q.Emails[1].Completed, []string{"jid-" + jid}) {
+		t.Errorf("mailed: %v", q.Emails)
 	}
 	if did := value(q.Daemon(services.BatchReport).Step())(t); did {
 		t.Error("a third reporter mails it, which loads it after the end")
@@ -435,7 +435,7 @@ func TestHolds(t *testing.T) {
 				did  bool
 			}{
 				{"pending", !q.exists("/jobs/states/pending/05-" + pending)}, {"notify", !q.exists("/jobs/states/recording/05-" + recording)},
-				{"batch", slices.ContainsFunc(q.Mails, func(m daemons.Mail) bool { return m.Batch == "bid0000000004" })},
+				{"batch", slices.ContainsFunc(q.Emails, func(m daemons.Email) bool { return m.Batch == "bid0000000004" })},
 				{"large", q.object(largeToken + "/status")["status"] == "Completed"}, {"small", q.object(smallToken + "/status")["status"] == "Completed"},
 				{"cleaned", !q.exists("/jobs/" + done)},
 			} {

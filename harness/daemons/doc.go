@@ -26,7 +26,7 @@
 // org.cdlib.mrt.ingest.consumer, org.cdlib.mrt.store.consumer, org.cdlib.mrt.inv.zoo, and
 // mrtzk.rb of the admin tool.
 //
-// What the daemons demand is also a table in [mrtq/internal/layout/merritt/services]. This package does
-// not use that table. It states the demands a second time, as code, so that tests can
+// What the daemons require is also a table in [mrtq/internal/layout/merritt/services]. This package does
+// not use that table. It states the requirements a second time, as code, so that tests can
 // compare the two.
 package daemons

@@ -202,7 +202,7 @@ func (t *Turn) reportDocumented(s newqueue.BatchState) {
 	}
 	t.must(err)
 	if r.Changed() {
-		t.send(Mail{Batch: b.ID, OK: len(r.Failed) == 0, Completed: t.jobIDs(q, r.Completed), Failed: t.jobIDs(q, r.Failed)})
+		t.send(Email{Batch: b.ID, OK: len(r.Failed) == 0, Completed: t.jobIDs(q, r.Completed), Failed: t.jobIDs(q, r.Failed)})
 	}
 	t.before("finish", b.Path())
 	t.must(b.Finish(ctx, r))

@@ -100,7 +100,7 @@ func (t *Turn) mail(b *batch, r request) {
 	if bid != b.id {
 		throwf("its batchID leads to %s", bid)
 	}
-	m := Mail{Batch: b.id, Completed: t.listed(found, "batch-completed", false), Failed: t.listed(found, "batch-failed", true)}
+	m := Email{Batch: b.id, Completed: t.listed(found, "batch-completed", false), Failed: t.listed(found, "batch-failed", true)}
 	m.OK = len(m.Failed) == 0
 	getString(found.data, "submissionDate")
 	getString(found.data, "submitter")
@@ -109,7 +109,7 @@ func (t *Turn) mail(b *batch, r request) {
 }
 
 // judge notes what is wrong with a report.
-func (t *Turn) judge(m Mail) {
+func (t *Turn) judge(m Email) {
 	listed := map[string]bool{}
 	for _, id := range slices.Concat(m.Completed, m.Failed) {
 		listed[id] = true
@@ -145,7 +145,7 @@ func (t *Turn) listed(b *batch, folder string, failed bool) (ids []string) {
 }
 
 // send sends a report.
-func (t *Turn) send(m Mail) {
+func (t *Turn) send(m Email) {
 	t.before("mail the report of", m.Batch)
-	t.world.Mails = append(t.world.Mails, m)
+	t.world.Emails = append(t.world.Emails, m)
 }

@@ -66,8 +66,8 @@ func (t Trouble) String() string {
 	return fmt.Sprintf("%s %s %s: %s", t.Daemon, t.Effect, t.Item, t.What)
 }
 
-// Mail is a report about a batch that was mailed.
-type Mail struct {
+// Email is a report about a batch that was mailed.
+type Email struct {
 	Batch     string   // the batch's id
 	OK        bool     // whether no job has failed
 	Completed []string // the completed jobs, by the jobID of their configuration
@@ -82,7 +82,7 @@ type World struct {
 	// order.
 	Took     map[string][]services.Daemon
 	Troubles []Trouble // what the daemons could not do, in order
-	Mails    []Mail    // the reports that were mailed, in order
+	Emails   []Email   // the reports that were mailed, in order
 	Removed  []string  // the batches that the cleanup removed
 	Begun    []string  // the records that workers began, in order: see [World.Executions]
 

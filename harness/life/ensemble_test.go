@@ -226,7 +226,7 @@ func TestThreeServers(t *testing.T) {
 			}
 			leader, follower := e.leader()
 			began, over := false, make(chan struct{})
-			ctx := migrate.WithPhases(e.ctx, func(p migrate.Phase, done, _ int) {
+			ctx := migrate.WithProgress(e.ctx, func(p migrate.Phase, done, _ int) {
 				if p == c.phase && done >= 3 && !began {
 					began = true
 					go func() { defer close(over); f.do(e, leader, follower) }()

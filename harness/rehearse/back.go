@@ -17,7 +17,7 @@ const workedBefore = 0.3
 // rolled back, and the legacy workers do the rest. The jobs that were begun stay in the new
 // queue, as the only copies, and its workers end them. Nobody is disturbed here.
 func (r *rehearsal) back(ctx context.Context) error {
-	p, err := r.perform(ctx, "/second")
+	p, err := r.newAttempt(ctx, "/second")
 	if err != nil {
 		return err
 	}
@@ -37,12 +37,12 @@ func (r *rehearsal) back(ctx context.Context) error {
 	if err := p.predict(ctx); err != nil {
 		return err
 	}
-	crew := p.hire(ctx, 0)
+	crew := p.newCrew(ctx, 0)
 	defer crew.World.Close()
 	if err := crew.Start(); err != nil {
 		return err
 	}
-	r.report.Back = &Back{}
+	r.report.Back = &RollbackReport{}
 	if err := p.workSome(ctx, crew); err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (r *rehearsal) back(ctx context.Context) error {
 
 // done counts the records whose work was done. A record that a legacy ingest worker adds for inventory
 // is none of them.
-func (p *performance) done(c *crew) (n int) {
+func (p *attempt) done(c *crew) (n int) {
 	all := c.Executions()
 	for i := range p.records {
 		if all[p.records[i].Key].Times() > 0 {
@@ -69,7 +69,7 @@ func (p *performance) done(c *crew) (n int) {
 }
 
 // workSome lets the new queue's workers do a part of the work.
-func (p *performance) workSome(ctx context.Context, crew *crew) error {
+func (p *attempt) workSome(ctx context.Context, crew *crew) error {
 	part := int(workedBefore * float64(p.run()))
 	show, finish := p.opt.Meter.Progress("the workers work on a part", "records")
 	defer finish()
@@ -83,7 +83,7 @@ func (p *performance) workSome(ctx context.Context, crew *crew) error {
 const nobodyWorks = math.MaxInt
 
 // rollback rolls the run back: the records of the jobs that nobody has begun come back to the legacy queue.
-func (p *performance) rollback(ctx context.Context) error {
+func (p *attempt) rollback(ctx context.Context) error {
 	undo, err := migrate.Rollback(ctx, p.new, "", migrate.RollbackOptions{})
 	if err == nil {
 		p.report.Back.GivenBack, p.report.Back.Kept = undo.GivesBack, len(undo.Keeps)+undo.Gone
@@ -93,7 +93,7 @@ func (p *performance) rollback(ctx context.Context) error {
 
 // workRest lets the legacy workers do the rest, and then the new queue's workers what was kept
 // there. Then the work of each record was done once.
-func (p *performance) workRest(ctx context.Context, crew *crew) error {
+func (p *attempt) workRest(ctx context.Context, crew *crew) error {
 	crew.newQueue.Forget()
 	crew.old.Forget()
 	before := p.done(crew)

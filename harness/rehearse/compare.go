@@ -39,7 +39,7 @@ type Difference struct {
 type observed struct {
 	executions map[string]daemons.Execution
 	states     map[string]string // of jobs and requests, by their paths; none for those that were removed
-	mails      []daemons.Mail
+	emails     []daemons.Email
 	troubles   []daemons.Trouble
 	failed     map[string]bool // the records whose work the rehearsal made fail, by key
 	begun      []string        // the records, in the order in which workers took them, by key
@@ -148,7 +148,7 @@ func compareStates(records []prediction, s *observed) (all []Difference) {
 // jobs.
 func compareReports(records []prediction, batches map[string]*batch, s *observed) (all []Difference) {
 	times, listed := map[string]int{}, map[string]map[string]bool{}
-	for _, m := range s.mails {
+	for _, m := range s.emails {
 		times[m.Batch]++
 		listed[m.Batch] = map[string]bool{}
 		for _, key := range slices.Concat(m.Completed, m.Failed) {

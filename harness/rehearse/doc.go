@@ -1,4 +1,4 @@
-// Package rehearse rehearses a migration on a disposable ZooKeeper, before the night. It copies
+// Package rehearse rehearses a migration on a disposable ZooKeeper, before the cutover. It copies
 // a legacy queue there, plans, migrates, verifies and releases, and then simulated workers
 // ([mrtq/harness/daemons]) work the queue to its end, while some fail, are killed or lose their
 // sessions. What they did is compared with what the plan had predicted: the work of each record

@@ -39,7 +39,7 @@ type Tally struct {
 	Troubles                    []string // what somebody could not do
 }
 
-// NewPractice hires the workers of a server for a new queue at a chroot. Nobody connects yet. The
+// NewPractice returns the workers of a server for a new queue at a chroot. Nobody connects yet. The
 // error is that the address is none.
 func NewPractice(ctx context.Context, address, newQueue string) (*Practice, error) {
 	at, err := zkconn.ParseAddress(address)

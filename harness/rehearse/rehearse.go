@@ -26,7 +26,7 @@ type Options struct {
 	// its session there: each of the three, from 0 to 0.3 of all turns.
 	Mishaps float64
 	Meter   Meter // nil shows nothing
-	Doors   Doors
+	Hooks   Hooks
 }
 
 // Meter shows how far the rehearsal is.
@@ -37,9 +37,9 @@ type Meter interface {
 	Progress(what, unit string) (show func(done, total int), finish func())
 }
 
-// Doors let tests put in what a rehearsal must find: while the new queue of the first copy is held, and
-// after it was released. A door may change what the plan says, and the queue at root. Both may be nil.
-type Doors struct {
+// Hooks let tests put in what a rehearsal must find: while the new queue of the first copy is held, and
+// after it was released. A hook may change what the plan says, and the queue at root. Both may be nil.
+type Hooks struct {
 	Held, Released func(p *migrate.Plan, session daemons.Session, root string) error
 }
 
@@ -63,7 +63,7 @@ type rehearsal struct {
 // The error is that it could not be done: it comes from the server, or wraps the cause of ctx's end.
 func Run(ctx context.Context, c *Copy, opt Options) (report *Report, err error) {
 	if opt.Meter == nil {
-		opt.Meter = quiet{}
+		opt.Meter = noMeter{}
 	}
 	began := time.Now()
 	r := &rehearsal{opt: opt, copy: c, keys: c.keys(), report: &Report{Backend: cmp.Or(opt.On, string(harness.Embedded)), Problems: []migrate.Problem{}, Differences: []Difference{}}}
@@ -112,8 +112,8 @@ func (r *rehearsal) differ(found ...Difference) {
 	r.report.Differences = append(r.report.Differences, found...)
 }
 
-// performance is one copy on the stage, with both sides of it open.
-type performance struct {
+// attempt is one migration of a copy on the stage, with both sides of it open.
+type attempt struct {
 	*rehearsal
 	folder   string
 	old, new *migrate.Writer
@@ -126,9 +126,9 @@ type performance struct {
 	refused  bool // by release
 }
 
-// perform puts a copy on the stage. The caller closes it.
-func (r *rehearsal) perform(ctx context.Context, folder string) (*performance, error) {
-	p := &performance{rehearsal: r, folder: folder, options: r.opt.Plan, kept: map[string][][]byte{}}
+// newAttempt puts a copy on the stage. The caller closes it.
+func (r *rehearsal) newAttempt(ctx context.Context, folder string) (*attempt, error) {
+	p := &attempt{rehearsal: r, folder: folder, options: r.opt.Plan, kept: map[string][][]byte{}}
 	p.options.NewQueue, p.options.Target = true, "a copy, on a disposable server"
 	var err error
 	if p.old, err = r.stage.open(ctx, folder+oldFolder); err != nil {
@@ -150,13 +150,13 @@ func (r *rehearsal) perform(ctx context.Context, folder string) (*performance, e
 	return p, nil
 }
 
-func (p *performance) close() {
+func (p *attempt) close() {
 	p.old.Close()
 	p.new.Close()
 }
 
 // migrate carries the plan out. Quarantined records are kept in memory.
-func (p *performance) migrate(ctx context.Context) error {
+func (p *attempt) migrate(ctx context.Context) error {
 	res, err := migrate.Migrate(ctx, p.src, p.new, migrate.MigrateOptions{PlanOptions: p.options, Plan: p.plan, SaveQuarantined: func(records []migrate.Record) error {
 		for _, r := range records {
 			p.kept[r.Path] = append(p.kept[r.Path], r.Data)
@@ -167,18 +167,18 @@ func (p *performance) migrate(ctx context.Context) error {
 	return err
 }
 
-func (p *performance) verifyOptions() migrate.VerifyOptions {
+func (p *attempt) verifyOptions() migrate.VerifyOptions {
 	return migrate.VerifyOptions{Quarantined: p.kept}
 }
 
 // makePlan plans.
-func (p *performance) makePlan(ctx context.Context) (err error) {
+func (p *attempt) makePlan(ctx context.Context) (err error) {
 	p.plan, err = migrate.MakePlan(ctx, p.src, &p.new.Reader, p.options)
 	return err
 }
 
 // predict says what becomes of each record, once it is migrated.
-func (p *performance) predict(ctx context.Context) error {
+func (p *attempt) predict(ctx context.Context) error {
 	became, err := migrate.ReadMigrated(ctx, &p.new.Reader)
 	if err == nil {
 		p.records, p.batches = predict(p.plan, p.keys, became)
@@ -187,7 +187,7 @@ func (p *performance) predict(ctx context.Context) error {
 }
 
 // run counts the records whose work a worker will do.
-func (p *performance) run() (n int) {
+func (p *attempt) run() (n int) {
 	for i := range p.records {
 		if p.records[i].Runs {
 			n++
@@ -196,9 +196,9 @@ func (p *performance) run() (n int) {
 	return n
 }
 
-// hire returns the workers of the copy, of the new queue and of the legacy one. A legacy worker has
+// newCrew returns the workers of the copy, of the new queue and of the legacy one. A legacy worker has
 // done the work of the records that were consumed: nobody knows, and that is the worst that can be.
-func (p *performance) hire(ctx context.Context, mishaps float64) *crew {
+func (p *attempt) newCrew(ctx context.Context, mishaps float64) *crew {
 	c := &crew{mishaps: mishaps, random: rand.New(rand.NewPCG(1, 1)), failed: map[string]bool{}, newQueue: daemons.NewMirror(), old: daemons.NewMirror()}
 	c.perRound = min(1+len(p.records)/rounds, mostPerRound)
 	nodes := map[string][]string{}
@@ -218,7 +218,7 @@ func (p *performance) hire(ctx context.Context, mishaps float64) *crew {
 }
 
 // verify verifies the whole copy, and notes what is not as it should be.
-func (p *performance) verify(ctx context.Context) error {
+func (p *attempt) verify(ctx context.Context) error {
 	v, err := migrate.Verify(ctx, nil, &p.new.Reader, p.verifyOptions())
 	if err != nil {
 		return err
@@ -234,7 +234,7 @@ func (p *performance) verify(ctx context.Context) error {
 }
 
 // release releases the copy. If it refuses, the target is not as it should be.
-func (p *performance) release(ctx context.Context) error {
+func (p *attempt) release(ctx context.Context) error {
 	_, err := migrate.Release(ctx, p.new, migrate.ReleaseOptions{VerifyOptions: p.verifyOptions(), WorkersStopped: nobodyWorks})
 	if errors.Is(err, migrate.ErrNotVerified) || errors.Is(err, migrate.ErrUndecided) {
 		p.differ(Difference{Layout, p.folder + newFolder, "release refuses: " + err.Error()})
@@ -245,7 +245,7 @@ func (p *performance) release(ctx context.Context) error {
 
 // first rehearses the first copy: from the plan to the last job.
 func (r *rehearsal) first(ctx context.Context) error {
-	p, err := r.perform(ctx, "/first")
+	p, err := r.newAttempt(ctx, "/first")
 	if err != nil {
 		return err
 	}
@@ -265,13 +265,13 @@ func (r *rehearsal) first(ctx context.Context) error {
 	if err := r.step(ctx, "verify", p.verify); err != nil {
 		return err
 	}
-	if err := p.enter(ctx, r.opt.Doors.Held); err != nil {
+	if err := p.runHook(ctx, r.opt.Hooks.Held); err != nil {
 		return err
 	}
 	if err := p.predict(ctx); err != nil {
 		return err
 	}
-	crew := p.hire(ctx, r.opt.Mishaps)
+	crew := p.newCrew(ctx, r.opt.Mishaps)
 	defer crew.World.Close()
 	held, err := crew.whileHeld()
 	if err != nil {
@@ -287,9 +287,9 @@ func (r *rehearsal) first(ctx context.Context) error {
 	return p.workOff(ctx, crew)
 }
 
-// enter lets a test through a door.
-func (p *performance) enter(ctx context.Context, door func(*migrate.Plan, daemons.Session, string) error) error {
-	if door == nil {
+// runHook calls a hook of a test.
+func (p *attempt) runHook(ctx context.Context, hook func(*migrate.Plan, daemons.Session, string) error) error {
+	if hook == nil {
 		return nil
 	}
 	s, err := session.Open(ctx, p.stage.cfg)
@@ -297,12 +297,12 @@ func (p *performance) enter(ctx context.Context, door func(*migrate.Plan, daemon
 		return err
 	}
 	defer s.Close()
-	return door(p.plan, s, p.stage.root+p.folder+newFolder)
+	return hook(p.plan, s, p.stage.root+p.folder+newFolder)
 }
 
 // workOff lets the workers work the released queue to its end, and compares.
-func (p *performance) workOff(ctx context.Context, crew *crew) error {
-	if err := p.enter(ctx, p.opt.Doors.Released); err != nil {
+func (p *attempt) workOff(ctx context.Context, crew *crew) error {
+	if err := p.runHook(ctx, p.opt.Hooks.Released); err != nil {
 		return err
 	}
 	crew.newQueue.Forget()
@@ -338,13 +338,13 @@ func (p *performance) workOff(ctx context.Context, crew *crew) error {
 	}
 	p.differ(crew.stuck...)
 	p.differ(compare(p.records, p.batches, seen)...)
-	p.report.Workers = Worked{Done: p.done(crew), Emails: len(crew.Mails), Removed: len(crew.Removed), Trouble: crew.did, Checked: p.report.Workers.Checked}
+	p.report.Workers = WorkReport{Done: p.done(crew), Emails: len(crew.Emails), Removed: len(crew.Removed), Trouble: crew.did, Checked: p.report.Workers.Checked}
 	return nil
 }
 
-// quiet is a meter that shows nothing.
-type quiet struct{}
+// noMeter is a meter that shows nothing.
+type noMeter struct{}
 
-func (quiet) Phases(ctx context.Context, _ string) (context.Context, func()) { return ctx, func() {} }
+func (noMeter) Phases(ctx context.Context, _ string) (context.Context, func()) { return ctx, func() {} }
 
-func (quiet) Progress(string, string) (func(int, int), func()) { return func(int, int) {}, func() {} }
+func (noMeter) Progress(string, string) (func(int, int), func()) { return func(int, int) {}, func() {} }

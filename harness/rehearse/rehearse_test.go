@@ -133,7 +133,7 @@ func TestFinds(t *testing.T) {
 		name  string
 		only  newqueue.Dialect // "" is both
 		copy  func(*testing.T) *rehearse.Copy
-		doors rehearse.Doors
+		hooks rehearse.Hooks
 		opt   func(*rehearse.Options)
 		want  rehearse.Kind
 		says  string
@@ -145,7 +145,7 @@ func TestFinds(t *testing.T) {
 			opt:  func(o *rehearse.Options) { o.Plan.Choices.Consumed = "pending" },
 			want: rehearse.Twice, says: "decide about it as held"},
 		{name: "a lost batch entry", only: newqueue.MrtZK,
-			doors: rehearse.Doors{Released: func(_ *migrate.Plan, s daemons.Session, root string) error {
+			hooks: rehearse.Hooks{Released: func(_ *migrate.Plan, s daemons.Session, root string) error {
 				jid, _, err := first(s, root)
 				if err != nil {
 					return err
@@ -159,7 +159,7 @@ func TestFinds(t *testing.T) {
 			}},
 			want: rehearse.Layout, says: "batch-processing"},
 		{name: "a broken order",
-			doors: rehearse.Doors{Released: func(_ *migrate.Plan, s daemons.Session, root string) error {
+			hooks: rehearse.Hooks{Released: func(_ *migrate.Plan, s daemons.Session, root string) error {
 				jid, entry, err := first(s, root)
 				if err != nil {
 					return err
@@ -184,7 +184,7 @@ func TestFinds(t *testing.T) {
 			want: rehearse.Order, says: "a legacy worker would have begun it"},
 		{name: "an unserviceable record that the plan missed", only: newqueue.MrtZK,
 			copy: func(t *testing.T) *rehearse.Copy { return queue(t, 120, nil) },
-			doors: rehearse.Doors{Held: func(p *migrate.Plan, _ daemons.Session, _ string) error {
+			hooks: rehearse.Hooks{Held: func(p *migrate.Plan, _ daemons.Session, _ string) error {
 				for i, f := range p.Services {
 					if f.Blocking && f.Requirement == "inventory" {
 						put, p.Services[i].Items = f.Items[0].Path, f.Items[1:]
@@ -194,7 +194,7 @@ func TestFinds(t *testing.T) {
 			}},
 			want: rehearse.State, says: "is failed in the end, expected completed"},
 		{name: "a hold that somebody has lifted",
-			doors: rehearse.Doors{Held: func(_ *migrate.Plan, s daemons.Session, root string) error {
+			hooks: rehearse.Hooks{Held: func(_ *migrate.Plan, s daemons.Session, root string) error {
 				put = "worked on it"
 				return s.Delete(root+newqueue.QueueHoldPath(newqueue.HoldIngest), -1)
 			}},
@@ -207,7 +207,7 @@ func TestFinds(t *testing.T) {
 			t.Run(c.name+"/"+string(d), func(t *testing.T) {
 				put = ""
 				opt := options(d)
-				opt.Doors, opt.Mishaps = c.doors, 0
+				opt.Hooks, opt.Mishaps = c.hooks, 0
 				if c.opt != nil {
 					c.opt(&opt)
 				}

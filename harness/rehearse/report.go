@@ -20,10 +20,10 @@ type Report struct {
 	Problems []migrate.Problem `json:"problems"`
 	Steps    []Step            `json:"steps"` // in order
 	// Differences are all that was not as predicted.
-	Differences []Difference `json:"differences"`
-	Workers     Worked       `json:"workers"`
-	Back        *Back        `json:"rollback"` // nil if it was not rehearsed
-	Cutover     *Cutover     `json:"night"`
+	Differences []Difference    `json:"differences"`
+	Workers     WorkReport      `json:"workers"`
+	Back        *RollbackReport `json:"rollback"` // nil if it was not rehearsed
+	Cutover     *Cutover        `json:"night"`
 
 	// Plan is the plan that was rehearsed.
 	Plan *migrate.Plan `json:"-"`
@@ -38,8 +38,8 @@ type Step struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// Worked is what the workers did on the first copy.
-type Worked struct {
+// WorkReport is what the workers did on the first copy.
+type WorkReport struct {
 	Done    int       `json:"done"` // records whose work was done
 	Emails  int       `json:"emails"`
 	Removed int       `json:"removed"` // batches, by the cleanup
@@ -47,8 +47,8 @@ type Worked struct {
 	Checked int       `json:"checked"` // how often the whole queue was verified against the layout
 }
 
-// Back is what was seen of the second copy.
-type Back struct {
+// RollbackReport is what was seen of the second copy.
+type RollbackReport struct {
 	Before    int `json:"before"`     // records whose work the new queue's workers had done before the rollback
 	GivenBack int `json:"given_back"` // records that the rollback gave back to the legacy queue
 	Kept      int `json:"kept"`       // jobs that were begun: they stay, as the only copies

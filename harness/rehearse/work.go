@@ -157,7 +157,7 @@ func (c *crew) whileHeld() (all []Difference, err error) {
 
 // result is what the workers did, and the states in which the jobs are now.
 func (c *crew) result() (*observed, error) {
-	s := &observed{executions: c.Executions(), states: map[string]string{}, mails: c.Mails, troubles: c.Troubles, failed: map[string]bool{}, begun: c.Begun}
+	s := &observed{executions: c.Executions(), states: map[string]string{}, emails: c.Emails, troubles: c.Troubles, failed: map[string]bool{}, begun: c.Begun}
 	for key := range c.failed { // its worker may have been killed before it said so
 		states := s.executions[key].States
 		s.failed[key] = len(states) > 0 && strings.EqualFold(states[len(states)-1], string(newqueue.JobFailed))

@@ -109,7 +109,7 @@ func (w *world) register(step runner.Step) {
 	step(`it is taken by (.+)`, w.takenBy)
 	step(`it ends (\S+)`, w.ends)
 	step(`its batch's report is sent (once|never)`, func(times string) error {
-		return equal("emails were sent", len(w.services.Mails), map[string]int{"once": 1, "never": 0}[times])
+		return equal("emails were sent", len(w.services.Emails), map[string]int{"once": 1, "never": 0}[times])
 	})
 	step(`they took nothing and sent no email`, w.tookNothing)
 	step(`it was stored (.+)`, w.stored)

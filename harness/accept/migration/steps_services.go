@@ -117,7 +117,7 @@ func (w *world) jobsCompleted() error {
 
 func (w *world) reportedOnce() error {
 	mails := map[string]int{}
-	for _, m := range w.services.Mails {
+	for _, m := range w.services.Emails {
 		mails[m.Batch]++
 	}
 	for bid, state := range w.batches {
@@ -179,8 +179,8 @@ func (w *world) stored(want string) error {
 }
 
 func (w *world) tookNothing() error {
-	if s := w.services; len(s.Took)+len(s.Begun)+len(s.Mails) > 0 {
-		return fmt.Errorf("they took %v and %v, and sent %v", s.Took, s.Begun, s.Mails)
+	if s := w.services; len(s.Took)+len(s.Begun)+len(s.Emails) > 0 {
+		return fmt.Errorf("they took %v and %v, and sent %v", s.Took, s.Begun, s.Emails)
 	}
 	return nil
 }

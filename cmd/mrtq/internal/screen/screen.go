@@ -156,7 +156,7 @@ var unitOf = map[migrate.Phase]string{
 }
 
 // Follow returns what makes the meter follow a call of package migrate, until finish is called.
-// See [migrate.WithPhases].
+// See [migrate.WithProgress].
 func (s *Screen) Follow(what string) (follow func(p migrate.Phase, done, total int), finish func()) {
 	step := s.meter.begin(what, "")
 	return func(p migrate.Phase, done, total int) {
