@@ -26,15 +26,10 @@ Feature: A legacy queue becomes a new queue
       | /ingest/mrtQ-05000000000026           | undecodable | bad-payload       |
       | /ingest/not-a-queue-entry             | undecodable | bad-key           |
       | /mrt.inventory.full/mrtQ-000000025102 | undecodable | unsupported-class |
-    And each choice risks
-      | choice             | might run twice | might never run | might be stored empty when requeued |
-      | --consumed leave   | 0               | 0               | 0                                   |
-      | --consumed held    | 0               | 2               | 0                                   |
-      | --consumed pending | 2               | 0               | 0                                   |
-      | --consumed failed  | 0               | 2               | 0                                   |
-      | --failed failed    | 0               | 2               | 0                                   |
-      | --failed held      | 0               | 2               | 0                                   |
-      | --failed pending   | 2               | 0               | 0                                   |
+    And it says what could happen
+      | effect          | what then                                                                                                                                                                    | records |
+      | might never run | find out why it failed, and requeue the job or delete it; with --failed pending it might run twice                                                                           | 2       |
+      | left undone     | let the worker finish; if none has it, requeue the record there, and migrate again; with --consumed held the job waits for an administrator, with pending it might run twice | 2       |
     When the operator migrates with the defaults
     Then the migration is refused
     And nothing at all was written

@@ -73,6 +73,7 @@ var (
 	QueueKinds       = rules.QueueKinds        // in the order in which their records are migrated
 	AllChoices       = rules.AllChoices        // each with its values, the default first
 	Actions          = plan.Actions            // in the order in which tables show them
+	Effects          = plan.Effects            // the gravest first
 	DifferenceGroups = verify.DifferenceGroups // the gravest first
 )
 
@@ -87,10 +88,9 @@ type (
 	Action      = plan.Action      // what a plan does with a record
 	Problem     = plan.Problem     // one reason why a plan can't be carried out
 	ProblemKind = plan.ProblemKind // what sort of problem it is
-	Finding     = plan.Finding     // one demand of the deployed services that records don't meet
+	Finding     = plan.Finding     // one thing to know, with the records that it is about
+	Effect      = plan.Effect      // what a finding comes to
 	Tally       = plan.Tally       // how many records become what
-	Warning     = plan.Warning     // something to know, which stops nothing
-	Risk        = plan.Risk        // what could run twice, or never, under one choice
 	LegacyLock  = plan.LegacyLock  // an outstanding legacy lock
 )
 
@@ -103,6 +103,15 @@ const (
 	ActionSkip       = plan.Skip
 	ActionQuarantine = plan.Quarantine
 	ActionBlock      = plan.Block
+)
+
+// The effects of findings.
+const (
+	EffectUnfit       = plan.Unfit
+	EffectRunsTwice   = plan.RunsTwice
+	EffectNeverRuns   = plan.NeverRuns
+	EffectStoredEmpty = plan.StoredEmpty
+	EffectWarning     = plan.Warning
 )
 
 // The kinds of problems that a flag solves. A [Problem] of another kind has to be repaired. Unreadable is the kind of error of

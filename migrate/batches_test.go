@@ -238,8 +238,8 @@ func TestBatchIDAsAName(t *testing.T) {
 			opt := s.options()
 			opt.Choices.Unserviceable = "block"
 			p := s.plan(opt.PlanOptions)
-			if warned := strings.Contains(fmt.Sprint(p.Warnings), "can't be a znode's name"); warned != (c.bad && d == newqueue.Design) {
-				t.Errorf("%q: warnings: %v", c.id, p.Warnings)
+			if warned := strings.Contains(fmt.Sprint(findings(p, migrate.EffectWarning)), "can't be a znode's name"); warned != (c.bad && d == newqueue.Design) {
+				t.Errorf("%q: findings: %v", c.id, p.Findings)
 			}
 			if blocked := strings.Contains(fmt.Sprint(p.Problems), "no znode can have this name"); blocked != (c.bad && d == newqueue.MrtZK) {
 				t.Errorf("%q: problems: %v", c.id, p.Problems)
@@ -320,13 +320,13 @@ func TestRecordsOfABatchDisagree(t *testing.T) {
 		p := s.plan(s.options().PlanOptions)
 		for _, property := range []string{"submitter", "profile"} {
 			n := 0
-			for _, w := range p.Warnings {
-				if strings.Contains(w.Message, "batch bid-B differ in "+property+": ") && strings.Contains(w.Message, ingest(1)) && strings.Contains(w.Message, ingest(2)) {
+			for _, w := range findings(p, migrate.EffectWarning) {
+				if strings.Contains(w, "batch bid-B differ in "+property+": ") && strings.Contains(w, ingest(1)) && strings.Contains(w, ingest(2)) {
 					n++
 				}
 			}
 			if n != 1 {
-				t.Errorf("%s is named %d times: %v", property, n, p.Warnings)
+				t.Errorf("%s is named %d times: %v", property, n, p.Findings)
 			}
 		}
 		s.mustMigrate(s.options())
@@ -353,23 +353,23 @@ func TestLateRecordOfAFinishedBatch(t *testing.T) {
 		s.create(ingest(9), record(t, legacy.Pending, job("open", "9")))
 		s.begin()
 		s.create(ingest(7), record(t, legacy.Failed, job("done", "7")))
-		for _, r := range s.plan(s.options().PlanOptions).Risks {
-			if len(r.Twice)+len(r.Never)+len(r.Empty) > 0 {
-				t.Errorf("%+v: it is left to the next run", r)
+		for _, e := range []migrate.Effect{migrate.EffectRunsTwice, migrate.EffectNeverRuns, migrate.EffectStoredEmpty} {
+			if risks := findings(s.plan(s.options().PlanOptions), e); len(risks) > 0 {
+				t.Errorf("%v: it is left to the next run", risks)
 			}
 		}
 		s.remove(ingest(7))
 		p := s.plan(s.options().PlanOptions)
-		want := migrate.Warning{Path: ingest(8), Message: `it came while run0000000000 was unfinished, and its batch "bid-done" is finished in that run: it is left to the next run`}
-		if !slices.Contains(p.Warnings, want) {
-			t.Errorf("warnings %v", p.Warnings)
+		want := ingest(8) + `: it came while run0000000000 was unfinished, and its batch "bid-done" is finished in that run: it is left to the next run`
+		if !slices.Contains(findings(p, migrate.EffectWarning), want) {
+			t.Errorf("findings %v", p.Findings)
 		}
 		// If the batch's other records have left the source, the plan has nothing to derive the batch's state from.
 		vanished := serve(t, s.tree(), d)
 		vanished.remove(ingest(1))
 		p = vanished.plan(s.options().PlanOptions)
-		if len(p.Warnings) != 1 || len(p.Services) > 0 || len(p.Batches) != 1 || p.Batches[0].UUID != "bid-open" {
-			t.Errorf("vanished: %v, %v, %+v", p.Warnings, p.Services, p.Batches)
+		if len(p.Findings) != 1 || len(p.Batches) != 1 || p.Batches[0].UUID != "bid-open" {
+			t.Errorf("vanished: %v, %+v", p.Findings, p.Batches)
 		}
 		s.mustMigrate(s.options())
 		if got, want := accounted(s.verify()), "total 5: migrated 4, not migrated 1"; got != want {

@@ -50,9 +50,9 @@ func TestConsumedAndFailedRecords(t *testing.T) {
 					if status := string(s.data(found.Job + "/status")); !strings.Contains(strings.ToLower(status), fmt.Sprintf(`"status":"%s"`, want)) {
 						t.Errorf("%s: %s: %s, expected %s", name, record, status, want)
 					}
-					warned := slices.Contains(p.Warnings, migrate.Warning{Path: record, Message: onlyIngest})
+					warned := slices.Contains(findings(p, migrate.EffectWarning), record+": "+onlyIngest)
 					if warned != (c.warned && record != ingest(1)) {
-						t.Errorf("%s: %s: warnings %v", name, record, p.Warnings)
+						t.Errorf("%s: %s: findings %v", name, record, p.Findings)
 					}
 				}
 			}
@@ -60,7 +60,7 @@ func TestConsumedAndFailedRecords(t *testing.T) {
 	})
 }
 
-// A plan says of each choice which records might run twice or never, and in dialect mrt-zk
+// A plan says which consumed and failed records might run twice or never under the choices, and in dialect mrt-zk
 // which might be stored without their content when they are requeued.
 func TestRisksOfConsumedAndFailedRecords(t *testing.T) {
 	each(t, func(t *testing.T, d newqueue.Dialect) {
@@ -69,30 +69,28 @@ func TestRisksOfConsumedAndFailedRecords(t *testing.T) {
 			ingest(2):       record(t, legacy.Failed, job("a", "2")),
 			inventoryRecord: record(t, legacy.Failed, legacy.Payload{"manifestURL": "http://store.example/manifest/1/ark%3A%2F99999%2F7"}),
 		}), d)
-		opt := s.options()
-		opt.Choices.Consumed = "held"
-		empty := func(paths ...string) string {
+		one, two, three := ingest(1), ingest(2), inventoryRecord
+		for _, c := range []struct {
+			consumed, failed    string
+			twice, never, empty []string
+			left                []string
+		}{
+			{"leave", "failed", nil, []string{two, three}, []string{two}, []string{one}},
+			{"held", "held", nil, []string{one, two, three}, nil, nil},
+			{"pending", "pending", []string{one, two, three}, nil, nil, nil},
+			{"failed", "held", nil, []string{one, two, three}, []string{one}, nil},
+		} {
+			opt := s.options()
+			opt.Choices.Consumed, opt.Choices.Failed = c.consumed, c.failed
 			if d != newqueue.MrtZK {
-				paths = nil
+				c.empty = nil
 			}
-			return fmt.Sprint(paths)
-		}
-		one, two, three := "["+ingest(1)+"]", "["+ingest(2)+" "+inventoryRecord+"]", ingest(2)
-		want := []string{
-			"consumed leave: twice [], never [], empty [], chosen false",
-			"consumed held: twice [], never " + one + ", empty [], chosen true",
-			"consumed pending: twice " + one + ", never [], empty [], chosen false",
-			"consumed failed: twice [], never " + one + ", empty " + empty(ingest(1)) + ", chosen false",
-			"failed failed: twice [], never " + two + ", empty " + empty(three) + ", chosen true",
-			"failed held: twice [], never " + two + ", empty [], chosen false",
-			"failed pending: twice " + two + ", never [], empty [], chosen false",
-		}
-		var got []string
-		for _, r := range s.plan(opt.PlanOptions).Risks {
-			got = append(got, fmt.Sprintf("%s %s: twice %v, never %v, empty %v, chosen %v", r.About, r.Choice, r.Twice, r.Never, r.Empty, r.Chosen))
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("got\n%s\nexpected\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			p := s.plan(opt.PlanOptions)
+			for effect, want := range map[migrate.Effect][]string{migrate.EffectRunsTwice: c.twice, migrate.EffectNeverRuns: c.never, migrate.EffectStoredEmpty: c.empty, "left undone": c.left} {
+				if got := p.With(effect); !slices.Equal(got, want) {
+					t.Errorf("consumed %s, failed %s: %s: %v, expected %v", c.consumed, c.failed, effect, got, want)
+				}
+			}
 		}
 	})
 }

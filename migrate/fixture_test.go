@@ -556,6 +556,18 @@ func problem(p *migrate.Plan, kind migrate.ProblemKind) *migrate.Problem {
 	return &p.Problems[i]
 }
 
+// findings are a plan's findings with an effect, a line for each record or batch.
+func findings(p *migrate.Plan, e migrate.Effect) (lines []string) {
+	for _, f := range p.Findings {
+		for _, i := range f.Items {
+			if f.Effect == e {
+				lines = append(lines, i.Path+": "+cmp.Or(i.What, f.What))
+			}
+		}
+	}
+	return lines
+}
+
 // kinds are the kinds of a verdict's differences, each once.
 func kinds(v *migrate.Verdict) string {
 	var all []string

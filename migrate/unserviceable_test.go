@@ -47,11 +47,11 @@ func TestUnserviceableRecords(t *testing.T) {
 			opt.Choices.Unserviceable = "block"
 			p := s.plan(opt.PlanOptions)
 			var found []string
-			for _, f := range p.Services {
-				if !f.Blocking {
+			for _, f := range p.Findings {
+				if f.Effect != migrate.EffectUnfit {
 					continue
 				}
-				text := f.Requirement + ":"
+				text := f.Kind + ":"
 				for i, item := range f.Items {
 					switch n := strings.TrimLeft(strings.TrimPrefix(item.Path, "/ingest/mrtQ-0500"), "0"); {
 					case strings.HasPrefix(item.Path, newqueue.BatchUUIDsPath):
@@ -87,9 +87,9 @@ func TestMaxPriority(t *testing.T) {
 		opt := s.options()
 		opt.Choices.MaxPriority = most
 		var all []string
-		for _, f := range s.plan(opt.PlanOptions).Services {
+		for _, f := range s.plan(opt.PlanOptions).Findings {
 			if f.Choice == "max-priority" {
-				all = append(all, fmt.Sprint(f.Requirement, " ", len(f.Items), " ", f.Blocking))
+				all = append(all, fmt.Sprint(f.Kind, " ", len(f.Items), " ", f.Effect == migrate.EffectUnfit))
 			}
 		}
 		return strings.Join(all, ", ")

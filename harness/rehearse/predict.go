@@ -1,6 +1,7 @@
 package rehearse
 
 import (
+	"cmp"
 	"slices"
 
 	"mrtq/legacy"
@@ -37,7 +38,7 @@ type batch struct {
 const ifUnsized = "lost-if-unsized"
 
 // fails reports whether the services can't finish what a finding of the plan is about.
-func fails(f *migrate.Finding) bool { return f.Blocking || f.Requirement == ifUnsized }
+func fails(f *migrate.Finding) bool { return f.Effect == migrate.EffectUnfit || f.Kind == ifUnsized }
 
 // idle are the states of jobs and requests that no worker takes.
 var idle = []string{string(newqueue.JobHeld), string(newqueue.JobFailed), string(newqueue.JobCompleted), string(newqueue.JobDeleted)}
@@ -47,10 +48,10 @@ var idle = []string{string(newqueue.JobHeld), string(newqueue.JobFailed), string
 func predict(p *migrate.Plan, keys map[string]string, became []migrate.MigratedRecord) ([]prediction, map[string]*batch) {
 	lost := map[string]bool{}
 	told := map[string]string{} // by the path of a record, or of a batch below /batch-uuids
-	for _, f := range p.Services {
+	for _, f := range p.Findings {
 		for _, i := range f.Items {
 			if fails(&f) {
-				told[i.Path], lost[i.Path] = i.What+": "+f.Then, lost[i.Path] || f.Requirement == ifUnsized
+				told[i.Path], lost[i.Path] = cmp.Or(i.What, f.What)+": "+f.Then, lost[i.Path] || f.Kind == ifUnsized
 			}
 		}
 	}

@@ -185,9 +185,9 @@ func TestFinds(t *testing.T) {
 		{name: "an unserviceable record that the plan missed", only: newqueue.MrtZK,
 			copy: func(t *testing.T) *rehearse.Copy { return queue(t, 120, nil) },
 			hooks: rehearse.Hooks{Held: func(p *migrate.Plan, _ daemons.Session, _ string) error {
-				for i, f := range p.Services {
-					if f.Blocking && f.Requirement == "inventory" {
-						put, p.Services[i].Items = f.Items[0].Path, f.Items[1:]
+				for i, f := range p.Findings {
+					if f.Effect == migrate.EffectUnfit && f.Kind == "inventory" {
+						put, p.Findings[i].Items = f.Items[0].Path, f.Items[1:]
 					}
 				}
 				return nil

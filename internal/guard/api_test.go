@@ -21,7 +21,6 @@ var public = []string{"mrtq/legacy", "mrtq/newqueue", "mrtq/newqueue/client", "m
 var unnameable = map[string]string{
 	"mrtq/migrate/internal/plan.FindingItem":    "read only: the items of Finding.Items",
 	"mrtq/migrate/internal/plan.Batch":          "read only: the batches of a Plan",
-	"mrtq/migrate/internal/plan.Notes":          "read only: the notes of a Plan",
 	"mrtq/migrate/internal/ledger.Owners":       "read only: the owners of a HoldStatus",
 	"mrtq/migrate/internal/verify.RecordCounts": "read only: the records of a Verdict",
 	"mrtq/migrate/internal/plan.Settings":       "read only: the settings of a Plan",

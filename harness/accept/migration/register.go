@@ -42,7 +42,7 @@ func (w *world) register(step runner.Step) {
 	// What is read, planned and migrated.
 	step(`all (\d+) records are reported, and (\d+) of them as undecodable`, w.reported)
 	step(`it names these records`, w.planNames)
-	step(`each choice risks`, w.risks)
+	step(`it says what could happen`, w.risks)
 	step(`the new queue holds`, w.newQueueHolds)
 	step(`its queues are held`, func() error { return w.heldAre("ingest accessSmall accessLarge") })
 	step(`the 9 records that cannot be read are kept byte for byte`, w.quarantined)

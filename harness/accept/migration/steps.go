@@ -21,13 +21,9 @@ import (
 // plan is what mrtq plan -o json says.
 type plan struct {
 	Problems []struct{ Kind, Path, Record string }
-	Risks    []struct {
-		About, Choice       string
-		Twice, Never, Empty []string
-	}
-	Services []struct {
-		Requirement, Then string
-		Items             []struct{ Path string }
+	Findings []struct {
+		Kind, Effect, Then string
+		Items              []struct{ Path string }
 	}
 }
 
@@ -96,8 +92,8 @@ func (w *world) planNames(table *godog.Table) error {
 
 func (w *world) risks(table *godog.Table) error {
 	var found []string
-	for _, r := range w.planned.Risks {
-		found = append(found, fmt.Sprintf("--%s %s | %d | %d | %d", r.About, r.Choice, len(r.Twice), len(r.Never), len(r.Empty)))
+	for _, f := range w.planned.Findings {
+		found = append(found, fmt.Sprintf("%s | %s | %d", f.Effect, f.Then, len(f.Items)))
 	}
 	return sameRows(found, table, 1)
 }

@@ -95,8 +95,10 @@ func (w *world) doTo(folder, state string, do daemons.Action) error {
 // order.
 func (w *world) planSays(want string) error {
 	var then []string
-	for _, f := range w.planned.Services {
-		then = append(then, f.Then)
+	for _, f := range w.planned.Findings {
+		if f.Then != "" {
+			then = append(then, f.Then)
+		}
 	}
 	slices.Sort(then)
 	return equal("says the plan", cmp.Or(strings.Join(slices.Compact(then), ", "), "nothing"), want)
@@ -187,9 +189,9 @@ func (w *world) tookNothing() error {
 
 func (w *world) removedAsSaid() error {
 	var said, removed []string
-	for _, f := range w.planned.Services {
+	for _, f := range w.planned.Findings {
 		for _, i := range f.Items {
-			if f.Requirement == "removed-soon" {
+			if f.Kind == "removed-soon" {
 				said = append(said, i.Path)
 			}
 		}

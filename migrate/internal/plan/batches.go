@@ -72,8 +72,8 @@ func (b *Builder) Existing() []string {
 func (b *Builder) finishBatch(batch *Batch, there target.Batch) {
 	batch.State, batch.Folders, batch.StatusVersion = string(batch.All.State()), there.Folders, there.StatusVersion
 	if batch.Ours {
-		for _, text := range batch.All.Disagreements() {
-			b.warn(newqueue.BatchUUIDPath(batch.UUID), text)
+		for _, d := range batch.All.Disagreements() {
+			b.warn("differ-in-"+d.Property, newqueue.BatchUUIDPath(batch.UUID), d.Text)
 		}
 	} else {
 		batch.State = string(there.State)
@@ -129,6 +129,6 @@ func (b *Builder) createLate(there map[string]target.Batch) {
 			continue
 		}
 		line.Action, line.Reason = Skip, isLate
-		b.warn(l.record.Path, fmt.Sprintf("it came while %s was unfinished, and its batch %q is finished in that run: it is left to the next run", b.plan.Run, l.batch.UUID))
+		b.warn("late", l.record.Path, fmt.Sprintf("it came while %s was unfinished, and its batch %q is finished in that run: it is left to the next run", b.plan.Run, l.batch.UUID))
 	}
 }

@@ -40,7 +40,8 @@ type Builder struct {
 	named      map[string]rules.BatchKey // the batches, by their paths below /batch-uuids
 	late       []late
 	byJobID    map[string]string // consumed records, by their jobID
-	found      findings
+	found      map[string]*Finding
+	kinds      []string         // the keys of found, in the order in which they were met
 	queues     map[string]int64 // the czxids of the source's queue nodes
 	waits      map[place]bool   // from where records were migrated and not handed over
 }
@@ -54,7 +55,7 @@ type place struct {
 // New begins a plan.
 func New(in Input) *Builder {
 	opt := in.Options
-	b := &Builder{in: in, batches: map[rules.BatchKey]*Batch{}, named: map[string]rules.BatchKey{}, unfinished: map[jobKey]string{}, doubled: map[jobKey]bool{}, again: map[string]bool{}, byJobID: map[string]string{}}
+	b := &Builder{in: in, batches: map[rules.BatchKey]*Batch{}, named: map[string]rules.BatchKey{}, unfinished: map[jobKey]string{}, doubled: map[jobKey]bool{}, again: map[string]bool{}, byJobID: map[string]string{}, found: map[string]*Finding{}}
 	b.plan = &Plan{
 		Source: opt.Source, Target: opt.Target, Choices: opt.Choices,
 		Dialect: opt.Dialect,
@@ -128,10 +129,6 @@ func (b *Builder) isAnother(queue string, run *ledger.Run) bool {
 }
 
 func (b *Builder) problem(p Problem) { b.plan.Problems = append(b.plan.Problems, p) }
-
-func (b *Builder) warn(path, message string) {
-	b.plan.Warnings = append(b.plan.Warnings, Warning{path, message})
-}
 
 // chooseDialect takes the dialect of the options, or that of the queue that the target
 // holds. No service reads both, so nobody assumes one.
@@ -271,7 +268,7 @@ func (b *Builder) decide(r rules.Record, line *Record) {
 func (b *Builder) create(r rules.Record, s rules.State, line *Record) {
 	line.Action, line.State = Create, s.Name()
 	if s.Warning != "" {
-		b.warn(r.Path, s.Warning)
+		b.find(s.Warning, Finding{Kind: "other-state", Effect: Warning}, FindingItem{Path: r.Path, What: s.Warning})
 	}
 	if !r.Queue.IsAccess() {
 		line.Batch = b.addToBatch(r, s, true)

@@ -24,16 +24,25 @@ func (p *Plan) About(choice string) (paths []string) {
 			paths = append(paths, r.Path)
 		}
 	}
-	var found []string
-	for _, f := range p.Services {
-		if f.Choice == choice {
-			for _, i := range f.Items {
-				found = append(found, i.Path)
+	return append(paths, p.found(func(f *Finding) bool { return f.Choice == choice })...)
+}
+
+// With returns the paths of the records and batches of findings with an effect.
+func (p *Plan) With(e Effect) []string {
+	return p.found(func(f *Finding) bool { return f.Effect == e })
+}
+
+// found are the paths of the items of some findings, each once.
+func (p *Plan) found(is func(*Finding) bool) (paths []string) {
+	for i := range p.Findings {
+		for _, item := range p.Findings[i].Items {
+			if is(&p.Findings[i]) {
+				paths = append(paths, item.Path)
 			}
 		}
 	}
-	slices.Sort(found)
-	return append(paths, slices.Compact(found)...) // a record may not meet several demands
+	slices.Sort(paths)
+	return slices.Compact(paths)
 }
 
 // Tally counts the records that become a job or request, by what they were and become.

@@ -14,7 +14,7 @@ import (
 func (b *Builder) lookAt(f source.Fetched, migrated bool) {
 	if migrated {
 		for _, path := range f.Below {
-			b.warn(path, "a znode below a record: it is not part of the record and is not migrated")
+			b.warn("below-record", path, "a znode below a record: it is not part of the record and is not migrated")
 		}
 	}
 	r := f.Record
@@ -22,10 +22,10 @@ func (b *Builder) lookAt(f source.Fetched, migrated bool) {
 		return
 	}
 	if r.Legacy.Key.Skipped() {
-		b.warn(r.Path, "its sequence number has wrapped: the legacy consumer could never read it, so its job still waits")
+		b.warn("wrapped", r.Path, "its sequence number has wrapped: the legacy consumer could never read it, so its job still waits")
 	}
 	if r.Queue == rules.Inventory && rules.Text(r.Legacy.Payload, "manifestURL") == "" {
-		b.warn(r.Path, "an inventory record without manifestURL: no service can record it")
+		b.warn("no-manifest", r.Path, "an inventory record without manifestURL: no service can record it")
 	}
 	if id := rules.Text(r.Legacy.Payload, "jobID"); id != "" && r.Legacy.Header.Status == legacy.Consumed {
 		b.byJobID[id] = max(b.byJobID[id], r.Path)

@@ -111,7 +111,10 @@ type Plan struct {
 	Batches  []*Batch         `json:"batches"` // in the order in which the records name them
 	Layout   []string         `json:"layout"`  // znodes of the layout that it creates
 	Problems []Problem        `json:"problems"`
-	Notes
+	Findings []Finding        `json:"findings"`
+	Locks    []LegacyLock     `json:"locks"`   // outstanding legacy locks; they are never migrated
+	Missing  []string         `json:"missing"` // legacy queue nodes that are not there
+	Readers  string           `json:"readers"` // which services can read the dialect
 
 	// Unfinished is the run that it finishes, if Resumes.
 	Unfinished ledger.Run `json:"-"`

@@ -18,15 +18,14 @@ import (
 var ErrFile = errors.New("this is not a plan as mrtq saved it")
 
 // savedFormat is the version of the form of a saved plan.
-const savedFormat = 3
+const savedFormat = 4
 
 // header is a plan without its long lists, which follow line by line.
 type header struct {
 	Format int `json:"format"`
 	*alias
 	Batches  *struct{} `json:"batches,omitempty"`
-	Warnings *struct{} `json:"warnings,omitempty"`
-	Services *struct{} `json:"services,omitempty"`
+	Findings *struct{} `json:"findings,omitempty"`
 	Records  *struct{} `json:"records,omitempty"`
 	Count    int       `json:"count"` // of records
 }
@@ -46,8 +45,7 @@ func (p *Plan) Write(w io.Writer) error {
 	out.Write(head[:len(head)-len("\n}")])
 	err = errors.Join(
 		writeList(out, "batches", p.Batches),
-		writeList(out, "warnings", p.Warnings),
-		writeList(out, "services", p.Services),
+		writeList(out, "findings", p.Findings),
 		writeList(out, "records", p.Records))
 	if err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"fmt"
-	"slices"
 
 	"mrtq/internal/layout/merritt/services"
 	"mrtq/internal/znode"
@@ -12,24 +11,6 @@ import (
 	"mrtq/migrate/internal/rules"
 	"mrtq/newqueue"
 )
-
-// Finding is one demand of the deployed services, and the records that don't meet it.
-type Finding struct {
-	Requirement string `json:"requirement"` // R01 to R32, or "inventory", "token" or a notice's kind
-	What        string `json:"what"`        // what is wrong with the first item
-	Then        string `json:"then"`        // what would happen after the release
-	// Blocking says that the plan can't be carried out because of it, unless the choice
-	// that Choice names allows it.
-	Blocking bool          `json:"blocking"`
-	Choice   string        `json:"choice,omitempty"`
-	Items    []FindingItem `json:"items"`
-}
-
-// FindingItem is one record that does not meet a demand, or one batch.
-type FindingItem struct {
-	Path string `json:"path"` // of the legacy record, or of the batch below /batch-uuids
-	What string `json:"what"`
-}
 
 // inventoryFinding is the requirement of the finding on inventory records.
 const inventoryFinding = "inventory"
@@ -45,37 +26,6 @@ const (
 	tokenThen     = "no worker could read the request, and nobody would assemble it"
 )
 
-// findings collects the findings, each with its kind.
-type findings struct {
-	kinds []string
-	all   []*Finding
-}
-
-func (f *findings) add(kind string, one Finding, item FindingItem) {
-	i := slices.Index(f.kinds, kind)
-	if i < 0 {
-		one.What, i = item.What, len(f.all)
-		f.kinds, f.all = append(f.kinds, kind), append(f.all, &one)
-	}
-	f.all[i].Items = append(f.all[i].Items, item)
-}
-
-// violation adds a violation by a new item. path is the record that it is made from.
-func (f *findings) violation(v services.Violation, path string) {
-	one := Finding{Requirement: v.Requirement.ID, Then: v.Stop.String(), Blocking: v.Stop.Effect.Blocking()}
-	if one.Blocking {
-		one.Choice = "unserviceable"
-	}
-	f.add(fmt.Sprint(v.Requirement.ID, v.Requirement.Node, v.Requirement.Key, v.Stop), one, FindingItem{Path: path, What: v.What})
-}
-
-// prevents are the choices that prevent what a notice says.
-var prevents = map[string]string{"lost-if-unsized": "max-priority", "lost-if-requeued": "max-priority"}
-
-func (f *findings) notice(n services.Notice, path string) {
-	f.add(n.Kind, Finding{Requirement: n.Kind, Then: n.Then, Choice: prevents[n.Kind]}, FindingItem{Path: path, What: n.What})
-}
-
 // checkServices looks at what a record becomes, and finds what keeps the deployed services
 // from working on it (docs/deployed-services.md). It looks at the JSON objects that the
 // migration would write. It does not look at where an item's entries are, because a
@@ -90,7 +40,7 @@ func (b *Builder) checkServices(r rules.Record, s rules.State, batch *Batch) {
 	item := services.Item{Path: job.Root(), Objects: objects(job.Objects(b.plan.Dialect))}
 	if batch == nil {
 		for _, v := range services.CheckContent(item) {
-			b.found.violation(v, r.Path)
+			b.violation(v, r.Path)
 		}
 		return
 	}
@@ -100,13 +50,13 @@ func (b *Builder) checkServices(r rules.Record, s rules.State, batch *Batch) {
 		return
 	}
 	for _, v := range services.CheckContent(item) {
-		b.found.violation(v, r.Path)
+		b.violation(v, r.Path)
 	}
 	if s.Unfinished() {
 		b.checkJobID(r, batch)
 	}
 	for _, n := range services.JobNotices(item, job.Priority, r.Legacy.Header.Status == legacy.Consumed) {
-		b.found.notice(n, r.Path)
+		b.notice(n, r.Path)
 	}
 }
 
@@ -131,7 +81,7 @@ func (b *Builder) checkJobID(r rules.Record, batch *Batch) {
 		return
 	}
 	add := func(path, other string) {
-		b.found.add("jobID", Finding{Requirement: "R19", Then: jobIDThen, Blocking: true, Choice: "unserviceable"},
+		b.find("jobID", Finding{Kind: "R19", Effect: Unfit, Then: jobIDThen, Choice: "unserviceable"},
 			FindingItem{Path: path, What: fmt.Sprintf("its jobID %.80q is that of %s, too", id, other)})
 	}
 	if !b.doubled[key] {
@@ -144,7 +94,7 @@ func (b *Builder) checkJobID(r rules.Record, batch *Batch) {
 // checkInventory looks at the job of an unfinished inventory record. One finding says all.
 func (b *Builder) checkInventory(item services.Item, r rules.Record) {
 	if len(services.CheckContent(item)) > 0 {
-		b.found.add(inventoryFinding, Finding{Requirement: inventoryFinding, Then: inventoryThen, Blocking: true, Choice: "inventory-records"},
+		b.find(inventoryFinding, Finding{Kind: inventoryFinding, Effect: Unfit, Then: inventoryThen, Choice: "inventory-records"},
 			FindingItem{Path: r.Path, What: inventoryWhat})
 	}
 }
@@ -156,7 +106,7 @@ func (b *Builder) checkToken(r rules.Record, s rules.State) {
 	}
 	for _, n := range (rules.Job{Record: r, State: s}).Nodes(b.plan.Dialect) {
 		if _, err := newqueue.ParseToken(n.Data); err != nil && znode.Name(n.Path) == "token" {
-			b.found.add("token", Finding{Requirement: "token", Then: tokenThen, Blocking: true, Choice: "unserviceable"}, FindingItem{Path: r.Path, What: "its token: " + err.Error()})
+			b.find("token", Finding{Kind: "token", Effect: Unfit, Then: tokenThen, Choice: "unserviceable"}, FindingItem{Path: r.Path, What: "its token: " + err.Error()})
 		}
 	}
 }
@@ -164,7 +114,7 @@ func (b *Builder) checkToken(r rules.Record, s rules.State) {
 // warnOfBatchID names a batch of dialect design whose name newqueue has to escape.
 func (b *Builder) warnOfBatchID(r rules.Record, batch *Batch) {
 	if batch != nil && batch.All.Jobs == 1 && batch.All.Key.Kind == rules.OfBatch && newqueue.CheckBatchID(batch.UUID) != nil {
-		b.warn(r.Path, fmt.Sprintf("its batchID %.80q can't be a znode's name: the batch is found as %q", batch.UUID, newqueue.BatchUUIDPath(batch.UUID)))
+		b.warn("batch-name", r.Path, fmt.Sprintf("its batchID %.80q can't be a znode's name: the batch is found as %q", batch.UUID, newqueue.BatchUUIDPath(batch.UUID)))
 	}
 }
 
@@ -177,20 +127,11 @@ func objects(list []rules.Object) map[string]newqueue.Object {
 	return of
 }
 
-// finishServices looks at the batches, and blocks the plan because of findings that no
-// choice allows.
+// finishServices looks at the batches.
 func (b *Builder) finishServices() {
 	if b.plan.Dialect == newqueue.MrtZK {
 		for _, batch := range b.plan.Batches {
 			b.checkBatch(batch)
-		}
-	}
-	for _, blocking := range []bool{true, false} {
-		for _, f := range b.found.all {
-			if f.Blocking == blocking {
-				b.plan.Services = append(b.plan.Services, *f)
-				b.blockService(*f)
-			}
 		}
 	}
 }
@@ -204,28 +145,26 @@ func (b *Builder) checkBatch(batch *Batch) {
 	path := newqueue.BatchUUIDPath(batch.UUID)
 	item := services.Item{Path: newqueue.BatchPath(newqueue.SequenceID(newqueue.BatchPrefix, 0)), Objects: objects(batch.All.Objects(b.plan.Dialect))}
 	for _, v := range services.CheckContent(item) {
-		b.found.violation(v, path)
+		b.violation(v, path)
 	}
 	in := batch.All.In
 	state, _ := item.Objects["status"]["status"].(string)
 	for _, n := range services.BatchNotices(state, in(newqueue.FolderProcessing), in(newqueue.FolderCompleted)+in(newqueue.FolderFailed)) {
-		b.found.notice(n, path)
+		b.notice(n, path)
 	}
 }
 
-// blockService adds a problem for a blocking finding, unless the operator's choice allows
-// it.
+// blockService adds a problem for a finding that the operator's choice does not allow.
 func (b *Builder) blockService(f Finding) {
 	chosen := map[string]string{"unserviceable": b.plan.Choices.Unserviceable, "inventory-records": b.plan.Choices.InventoryRecords}[f.Choice]
-	if !f.Blocking || chosen == rules.Migrate {
+	if f.Effect != Unfit || chosen == rules.Migrate {
 		return
 	}
-	first := f.Items[0]
-	problem := Problem{Kind: Unserviceable, Path: first.Path, Message: fmt.Sprintf("%s: %s", first.What, cmp.Or(f.Then, "no service could work on it")), Next: serviceNext}
+	problem := Problem{Kind: Unserviceable, Path: f.Items[0].Path, Message: fmt.Sprintf("%s: %s", f.What, cmp.Or(f.Then, "no service could work on it")), Next: serviceNext}
 	if n := len(f.Items) - 1; n > 0 {
 		problem.Message += fmt.Sprintf(" (and %d more like it)", n)
 	}
-	if f.Requirement == inventoryFinding {
+	if f.Kind == inventoryFinding {
 		problem.Kind, problem.Next = InventoryWaiting, inventoryNext
 	}
 	b.problem(problem)

@@ -42,12 +42,14 @@ var shared = []struct {
 // submission is what the records of a batch together say of it. It does not grow with
 // their number.
 type submission struct {
-	values []sharedValue // properties that at least one record has
-	mode   string        // of the first record
-	date   time.Time     // of the earliest record
-	// disagree names, for each wide property on which records disagree, two of them.
-	disagree []string
+	values   []sharedValue // properties that at least one record has
+	mode     string        // of the first record
+	date     time.Time     // of the earliest record
+	disagree []Disagreement
 }
+
+// Disagreement names two records of a batch that disagree on a wide property. The first one's value is taken.
+type Disagreement struct{ Property, Text string }
 
 // sharedValue is the value that all records of a batch have for a property, "" if they
 // differ. For a wide property, records without it don't count. If the others differ, the
@@ -91,7 +93,7 @@ func (s *submission) share(key BatchKey, property string, wide, first bool, v, f
 		known.differs, known.value, known.from = true, "", ""
 	case !known.warned:
 		known.warned = true
-		s.disagree = append(s.disagree, fmt.Sprintf("records of batch %s differ in %s: %q in %s, %q in %s; the first goes into the submission", key.UUID, property, known.value, known.from, v, from))
+		s.disagree = append(s.disagree, Disagreement{property, fmt.Sprintf("records of batch %s differ in %s: %q in %s, %q in %s; the first goes into the submission", key.UUID, property, known.value, known.from, v, from)})
 	}
 }
 
@@ -135,6 +137,5 @@ func (s *submission) object(key BatchKey, d newqueue.Dialect) newqueue.Object {
 	return o
 }
 
-// Disagreements names, for each property of the whole batch on which its records
-// disagree, two of these records. The first one's value is taken.
-func (b *Batch) Disagreements() []string { return b.disagree }
+// Disagreements has one for each wide property on which the batch's records disagree.
+func (b *Batch) Disagreements() []Disagreement { return b.disagree }

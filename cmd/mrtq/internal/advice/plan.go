@@ -183,7 +183,7 @@ func (a Adviser) migrate(s Situation) Next {
 
 // emptied reports whether a job that a plan leaves failed might be stored without content if it is requeued.
 func emptied(p *migrate.Plan) bool {
-	return slices.ContainsFunc(p.Risks, func(r migrate.Risk) bool { return r.About == "failed" && r.Chosen && len(r.Empty) > 0 })
+	return p.Choices.Failed == "failed" && len(p.About("failed")) > 0 && len(p.With(migrate.EffectStoredEmpty)) > 0
 }
 
 // planSettings are the settings of a plan as flags.

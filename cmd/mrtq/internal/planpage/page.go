@@ -4,9 +4,6 @@
 // A page shows what `mrtq plan` says, what an approver asks, and a row for each legacy record. It
 // has no view of its own.
 //
-//	page.go   what a page is made from, and the page's parts
-//	risks.go  what an approver has to weigh: what could run never or twice, and why
-//
 // A page is a pure function of its [Data]. Any text may be hostile. The page only shows it
 // (see [mrtq/internal/text]): it never becomes markup.
 package planpage
@@ -52,9 +49,7 @@ type content struct {
 	Made, Word, Tone, Sentence string
 	Tiles                      []tile
 	Facts                      []fact
-	Risks                      []shownRisk
 	Choices                    []choice
-	ChoiceRisks                []migrate.Risk // of the choices that matter for any record
 	LeftOut                    []leftOut
 }
 
@@ -83,7 +78,7 @@ type leftOut struct {
 }
 
 func newContent(d *Data) *content {
-	v := &content{Data: d, CSS: template.CSS(pageCSS), Policy: policy(), Risks: shownRisks(d.Plan), ChoiceRisks: view.RisksThatMatter(d.Plan)}
+	v := &content{Data: d, CSS: template.CSS(pageCSS), Policy: policy()}
 	if !d.Made.IsZero() {
 		v.Made = d.Made.UTC().Format("2006-01-02 15:04:05 UTC")
 	}
@@ -107,20 +102,24 @@ func (v *content) tiles() {
 			add(n, view.ToDo[action], "", "records")
 		}
 	}
-	for _, e := range effects[1:] { // those to decide have a tile of their action
-		n := 0
-		for _, r := range v.Risks {
-			if r.Effect == e {
-				n += len(r.Paths)
-			}
-		}
+	for _, e := range migrate.Effects {
+		n := len(v.With(e))
 		switch {
+		case e == migrate.EffectWarning: // not a number of records
 		case n > 0:
-			add(n, e.Label, e.Tone, "risks")
-		case e == twice || e == never:
-			add(n, e.Label, "good", "risks")
+			add(n, string(e), tone(e), "risks")
+		case e == migrate.EffectRunsTwice || e == migrate.EffectNeverRuns:
+			add(n, string(e), "good", "risks")
 		}
 	}
+}
+
+// tone is the colour of an effect.
+func tone(e migrate.Effect) string {
+	if e == migrate.EffectRunsTwice {
+		return "bad"
+	}
+	return "warn"
 }
 
 func (v *content) facts() {
@@ -208,6 +207,7 @@ var (
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"number": number,
 	"line":   text.Line,
+	"tone":   tone,
 	"toDo":   func(a migrate.Action) string { return view.ToDo[a] },
 	"rest":   func(paths []string) int { return len(paths) - 1 },
 }).Parse(pageHTML))

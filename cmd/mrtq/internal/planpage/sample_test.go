@@ -22,31 +22,35 @@ func sample(n int) *Data {
 	p.Settings.Note = "dana, OPS-42 <b>"
 	p.Settings.NewQueue, p.Settings.ACL = true, []migrate.ACL{{Perms: 31, Scheme: "digest", ID: "mrt:c2VjcmV0"}}
 	states := []string{"pending", "completed", "pending", "failed", "completed", "pending", "held", "pending"}
-	chosen := migrate.Risk{About: "failed", Choice: "failed", Chosen: true}
+	consumed := migrate.Finding{Kind: "consumed-pending", Effect: migrate.EffectRunsTwice, What: "it is consumed", Then: "with --consumed held the job waits"}
+	failed := migrate.Finding{Kind: "failed-failed", Effect: migrate.EffectNeverRuns, What: "it failed"}
+	soon := migrate.Finding{Kind: "removed-soon", Effect: "batches removed within the hour", What: "it is Completed"}
+	wrapped := migrate.Finding{Kind: "wrapped", Effect: migrate.EffectWarning, What: "its sequence number has wrapped"}
+	concerns := func(f *migrate.Finding, path string) {
+		f.Items = slices.Grow(f.Items, 1)[:len(f.Items)+1]
+		f.Items[len(f.Items)-1].Path = path
+	}
 	for i := range n {
 		r := migrate.PlanRecord{Path: fmt.Sprintf("/ingest/mrtQ-05%012d", i), Queue: migrate.Ingest, Status: states[i%8], State: states[i%8], Action: migrate.ActionCreate}
 		switch i % 100 {
 		case 2:
 			r.Status = "consumed"
+			concerns(&consumed, r.Path)
 		case 17:
 			r = migrate.PlanRecord{Path: r.Path, Queue: r.Queue, Action: migrate.ActionQuarantine, Reason: fmt.Sprintf("unsupported-class at byte %d: XML", i)}
 		case 42:
 			r = migrate.PlanRecord{Path: r.Path, Queue: r.Queue, Status: "deleted", Action: migrate.ActionSkip, Reason: "deleted"}
 		}
 		if r.Status == "failed" {
-			chosen.Never, chosen.Empty = append(chosen.Never, r.Path), append(chosen.Empty, r.Path)
+			concerns(&failed, r.Path)
 		}
 		p.Records = append(p.Records, r)
 	}
 	p.Locks = []migrate.LegacyLock{{Path: "/mrt.lock/ark-99999-fk4abc123", Time: "2024-02-29T00:00:00.123Z", Data: "jid-0002", Record: "/ingest/mrtQ-05000000000002"}}
-	p.Warnings = []migrate.Warning{{Path: "/ingest/mrtQ-05000000000001", Message: "its sequence number has wrapped"}}
 	p.Missing = []string{"/accessLarge.1"}
-	soon := migrate.Finding{Requirement: "removed-soon", What: "it is Completed"}
-	soon.Items = slices.Grow(soon.Items, 1)[:1]
-	soon.Items[0].Path = "/batch-uuids/bid-0001"
-	p.Services = []migrate.Finding{soon}
-	consumed := []string{"/ingest/mrtQ-05000000000002"}
-	p.Risks = []migrate.Risk{{About: "consumed", Choice: "leave"}, {About: "consumed", Choice: "pending", Twice: consumed, Chosen: true}, {About: "consumed", Choice: "failed", Never: consumed, Empty: consumed}, chosen}
+	concerns(&soon, "/batch-uuids/bid-0001")
+	concerns(&wrapped, "/ingest/mrtQ-05000000000001")
+	p.Findings = []migrate.Finding{consumed, failed, soon, wrapped}
 	return &Data{
 		Plan: p, Made: time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC), PlanID: "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03", Version: "mrtq v0.1.0",
 		Rehearsal: &rehearse.Report{Verdict: "ok", Records: n, Cutover: &rehearse.Cutover{Freeze: 41, Emails: 12, Steps: []rehearse.Step{{Name: "migrate", Seconds: 14}}}},
@@ -59,6 +63,6 @@ func stopped() *Data {
 	d := sample(20)
 	d.Records[2].Action = migrate.ActionBlock
 	d.Problems = []migrate.Problem{{Kind: migrate.ProblemUndecodable, Path: "/ingest/mrtQ-05000000000002", Message: "can't be decoded", Next: "repair it"}}
-	d.Rehearsal, d.Risks = nil, nil
+	d.Rehearsal, d.Findings = nil, nil
 	return d
 }

@@ -4,7 +4,6 @@ package view
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -49,15 +48,7 @@ func Plan(s *screen.Screen, p *migrate.Plan) {
 		s.Println()
 	}
 	printChoices(s, p)
-	printRisks(s, p)
-	notes(s, "What the deployed services would do", p.Services, func(f migrate.Finding) (string, []string) {
-		var paths []string
-		for _, i := range f.Items {
-			paths = append(paths, i.Path)
-		}
-		return f.What + ". " + screen.Sentence(f.Then), paths
-	})
-	notes(s, "Warnings", classes(p.Warnings), func(c *class) (string, []string) { return c.message, c.paths })
+	printFindings(s, p.Findings)
 	printLocks(s, p)
 	printMigratedBefore(s, p)
 	if len(p.Missing) > 0 {
@@ -67,24 +58,27 @@ func Plan(s *screen.Screen, p *migrate.Plan) {
 	printProblems(s, p)
 }
 
-// notes prints what is to be known about records or batches, in sentences.
-func notes[T any](s *screen.Screen, title string, list []T, of func(T) (says string, paths []string)) {
-	if len(list) > 0 {
-		s.Println(title)
+// printFindings prints what is to be known about records and batches, in sentences.
+func printFindings(s *screen.Screen, findings []migrate.Finding) {
+	if len(findings) > 0 {
+		s.Println("What could happen")
 	}
-	for i, x := range list {
+	for i, f := range findings {
 		if i == screen.MostRows {
-			s.Printf("  %d more; -o json has all\n", len(list)-i)
+			s.Printf("  %d more; -o json has all\n", len(findings)-i)
 			break
 		}
-		says, paths := of(x)
 		one, many := "record", "records"
-		if znode.Parent(paths[0]) == newqueue.BatchUUIDsPath {
+		if znode.Parent(f.Items[0].Path) == newqueue.BatchUUIDsPath {
 			one, many = "batch", "batches"
 		}
-		s.Prose("  "+screen.Count(len(paths), one, many)+": ", says+". "+firstOf(paths))
+		says := f.What + ". "
+		if f.Then != "" {
+			says += screen.Sentence(f.Then) + ". "
+		}
+		s.Prose("  "+screen.Count(len(f.Items), one, many)+": ", says+firstOf(f.Names()))
 	}
-	if len(list) > 0 {
+	if len(findings) > 0 {
 		s.Println()
 	}
 }
@@ -166,25 +160,6 @@ func printProblems(s *screen.Screen, p *migrate.Plan) {
 	}
 }
 
-// RisksThatMatter are the risks of those choices that are about any record.
-func RisksThatMatter(p *migrate.Plan) []migrate.Risk {
-	return slices.DeleteFunc(slices.Clone(p.Risks), func(r migrate.Risk) bool {
-		return !slices.ContainsFunc(p.Risks, func(x migrate.Risk) bool { return x.About == r.About && len(x.Twice)+len(x.Never) > 0 })
-	})
-}
-
-func printRisks(s *screen.Screen, p *migrate.Plan) {
-	var rows []screen.Row
-	for _, r := range RisksThatMatter(p) {
-		choice := strings.TrimSpace("--" + r.About + " " + r.Choice)
-		if r.Chosen {
-			choice += " (chosen)"
-		}
-		rows = append(rows, screen.Row{choice, len(r.Twice), len(r.Never), len(r.Empty)})
-	}
-	tableOf(s, []string{"CHOICE", "MIGHT RUN TWICE", "MIGHT NEVER RUN", "EMPTY IF REQUEUED"}, 1, rows)
-}
-
 // printLocks prints the legacy locks (docs/night.md, "3.5 Remove leftover locks").
 func printLocks(s *screen.Screen, p *migrate.Plan) {
 	screen.List(s, "Legacy locks: the release does not lift the holds while one is left. A lock that stays when all legacy workers are stopped was left by one that died: remove it", p.Locks, []string{"LOCK", "SINCE", "DATA", "CONSUMED RECORD"},
@@ -207,45 +182,14 @@ func printMigratedBefore(s *screen.Screen, p *migrate.Plan) {
 	screen.List(s, "Migrated before, and changed since: neither the record nor its job is changed", changed, []string{"RECORD", "JOB", "WHY"}, row)
 }
 
-// firstOf lists the first paths, and counts the others. A batch that is not there yet has its batchID.
-func firstOf(paths []string) string {
+// firstOf lists the first names, and counts the others.
+func firstOf(names []string) string {
 	const most = 3
-	var names []string
-	for _, path := range paths[:min(len(paths), most)] {
-		names = append(names, strings.TrimPrefix(path, newqueue.BatchUUIDsPath+"/"))
-	}
-	if len(paths) > most {
-		names = append(names, fmt.Sprintf("… and %d more", len(paths)-most))
+	if len(names) > most {
+		names = append(names[:most], fmt.Sprintf("… and %d more", len(names)-most))
 	}
 	return strings.Join(names, " ")
 }
-
-// class is a group of warnings that say the same about different znodes.
-type class struct {
-	message string // of the first
-	paths   []string
-}
-
-// classes groups warnings, in the order of the first of each class.
-func classes(warnings []migrate.Warning) []*class {
-	var order []*class
-	found := map[string]*class{}
-	for _, w := range warnings {
-		key := particular.ReplaceAllString(w.Message, "")
-		c := found[key]
-		if c == nil {
-			c = &class{message: w.Message}
-			found[key] = c
-			order = append(order, c)
-		}
-		c.paths = append(c.paths, w.Path)
-	}
-	return order
-}
-
-// particular matches the parts of a message that differ between warnings of a class:
-// quoted text, paths, identifiers and numbers.
-var particular = regexp.MustCompile(`"(\\.|[^"\\])*"|[^\s"]*[/0-9][^\s":,;]*`)
 
 // PlanVerdict sums up a plan: whether it can be applied, in a word, and what it does with the records.
 func PlanVerdict(p *migrate.Plan) (tone screen.Tone, word, text string) {
@@ -275,23 +219,23 @@ func PlanVerdict(p *migrate.Plan) (tone screen.Tone, word, text string) {
 
 // PlanNotes counts what an operator should look at before a plan is carried out.
 func PlanNotes(p *migrate.Plan) []string {
-	twice, waits := 0, 0
-	for _, r := range p.Risks {
-		if r.Chosen {
-			twice += len(r.Twice)
+	waits, warnings := 0, 0
+	for _, t := range p.Tallies() {
+		if t.State == string(newqueue.JobHeld) || t.State == string(newqueue.JobFailed) {
+			waits += t.Count
 		}
 	}
-	for i := range p.Records {
-		if r := &p.Records[i]; r.Action == migrate.ActionCreate && (r.State == string(newqueue.JobHeld) || r.State == string(newqueue.JobFailed)) {
-			waits++
+	for _, f := range p.Findings {
+		if f.Effect == migrate.EffectWarning {
+			warnings++
 		}
 	}
 	return counted([]note{
 		{len(p.Locks), "legacy lock is still held", "legacy locks are still held"},
-		{len(p.Warnings), "warning", "warnings"},
-		{twice, "job might run twice", "jobs might run twice"},
+		{warnings, "warning", "warnings"},
+		{len(p.With(migrate.EffectRunsTwice)), "job might run twice", "jobs might run twice"},
 		{waits, "job or request won't run until an administrator releases or requeues it", "jobs and requests won't run until an administrator releases or requeues them"},
-		{len(p.About("inventory-records")) + len(p.About("unserviceable")), "job cannot be processed", "jobs cannot be processed"},
+		{len(p.With(migrate.EffectUnfit)), "job cannot be processed", "jobs cannot be processed"},
 	})
 }
 
