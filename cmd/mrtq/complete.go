@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -49,10 +48,7 @@ func (c *completeCmd) run(ctx context.Context, a *app, args []string) error {
 		}
 	}
 	out, err := c.complete(ctx, a, s, opt)
-	switch {
-	case errors.Is(err, migrate.ErrNoQueue):
-		return a.onPlace(ctx, s.target, err)
-	case err != nil:
+	if err != nil {
 		return a.wayOut(ctx, s.target, failed("target", s.target.Text, err))
 	}
 	if c.output == "json" {

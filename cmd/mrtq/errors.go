@@ -9,6 +9,7 @@ import (
 
 	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/exit"
+	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/internal/sides"
 	"mrtq/internal/zkconn"
 	"mrtq/migrate"
@@ -71,19 +72,41 @@ func withWayOut(a *app, err error, at advice.Situation) error {
 	return err
 }
 
-// wayOut is withWayOut for an error about the runs of a target. It reads where they stand, if what to do depends on that.
+// wayOut is withWayOut for an error about a target. It reads where the migration stands, or what is there instead of a
+// queue, if what to do depends on that.
 func (a *app) wayOut(ctx context.Context, p place, err error) error {
 	at := advice.Situation{Target: p.Text}
-	unfinished := errors.Is(err, migrate.ErrUnfinished)
-	if unfinished || errors.Is(err, migrate.ErrTwoEnsembles) {
-		if status := a.statusOf(ctx, p); status != nil && status.Current() != nil {
-			at.Run = &status.Current().Run
-			if unfinished {
-				return &advised{err, a.advice.Next(status.Step, at)}
-			}
+	noQueue, unfinished := errors.Is(err, migrate.ErrNoQueue), errors.Is(err, migrate.ErrUnfinished)
+	if !noQueue && !unfinished && !errors.Is(err, migrate.ErrTwoEnsembles) {
+		return withWayOut(a, err, at)
+	}
+	switch status := a.statusOf(ctx, p); {
+	case status == nil:
+	case noQueue && status.NoQueue != nil:
+		at.NoQueue = status.NoQueue
+		return exit.Check(&advised{fmt.Errorf("%s. Nothing was done", view.NoQueue(p.Text, status.NoQueue)), a.advice.Next(status.Step, at)})
+	case status.Current() != nil:
+		at.Run = &status.Current().Run
+		if unfinished {
+			return &advised{err, a.advice.Next(status.Step, at)}
 		}
 	}
 	return withWayOut(a, err, at)
+}
+
+// statusOf reads where a migration stands, for the text of an error; nil if that can't be
+// read.
+func (a *app) statusOf(ctx context.Context, p place) *migrate.Status {
+	side, err := a.open(ctx, p, true)
+	if err != nil {
+		return nil
+	}
+	defer side.Close()
+	status, err := migrate.ReadStatus(ctx, side.Reader)
+	if err != nil {
+		return nil
+	}
+	return status
 }
 
 // wasCutShort reports whether a command ended early through no fault of its own: by Ctrl-C, a lost

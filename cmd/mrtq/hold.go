@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/user"
@@ -95,26 +94,13 @@ func (c *holdCmd) run(ctx context.Context, a *app, target string) error {
 		return err
 	})
 	if err != nil {
-		return a.onPlace(ctx, p, err)
+		return a.wayOut(ctx, p, failed("target", p.Text, err))
 	}
 	if c.output == "json" {
 		a.JSON(held)
 	}
 	a.Conclude(screen.Good, "done", fmt.Sprintf("Held by %s: %s.", opt.By, view.HoldNames(held.Held)), advice.Next{})
 	return nil
-}
-
-// onPlace says what is at a target that has no queue, and what to do.
-func (a *app) onPlace(ctx context.Context, p place, err error) error {
-	if !errors.Is(err, migrate.ErrNoQueue) {
-		return failed("target", p.Text, err)
-	}
-	status := a.statusOf(ctx, p)
-	if status == nil || status.NoQueue == nil {
-		return failed("target", p.Text, fmt.Errorf("%w; check the address and its chroot", err))
-	}
-	next := a.advice.Next(status.Step, advice.Situation{Target: p.Text, NoQueue: status.NoQueue})
-	return exit.Check(&advised{fmt.Errorf("%s. Nothing was done", view.NoQueue(p.Text, status.NoQueue)), next})
 }
 
 // whoami is the user name and the host of the person who runs mrtq.

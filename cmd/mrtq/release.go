@@ -115,7 +115,7 @@ func (c *releaseCmd) refuse(ctx context.Context, a *app, s pair, res *migrate.Re
 	case exit.Is(err, exit.Usage):
 		return err
 	case errors.Is(err, migrate.ErrNoQueue):
-		return a.onPlace(ctx, s.target, err)
+		return a.wayOut(ctx, s.target, failed("target", s.target.Text, err))
 	case (errors.Is(err, migrate.ErrNotVerified) || errors.Is(err, migrate.ErrRestored)) && res != nil && res.Verdict != nil:
 		a.printAs(c.output, res, func() { view.Verdict(a.Screen, res.Verdict) })
 		a.concludeVerdict(res.Verdict, s, "", "Nothing was released. ")
@@ -130,21 +130,6 @@ func (c *releaseCmd) refuse(ctx context.Context, a *app, s pair, res *migrate.Re
 		return a.wayOut(ctx, s.target, &partlyDone{err, done})
 	}
 	return fmt.Errorf("nothing was released: %w", a.wayOut(ctx, s.target, err))
-}
-
-// statusOf reads where a migration stands, for the text of an error; nil if that can't be
-// read.
-func (a *app) statusOf(ctx context.Context, p place) *migrate.Status {
-	side, err := a.open(ctx, p, true)
-	if err != nil {
-		return nil
-	}
-	defer side.Close()
-	status, err := migrate.ReadStatus(ctx, side.Reader)
-	if err != nil {
-		return nil
-	}
-	return status
 }
 
 // conclude says what was released and what is still held. why is the reason for a queue that was not lifted.

@@ -126,13 +126,6 @@ func (c *rollbackCmd) confirm(ctx context.Context, a *app, u *migrate.RollbackRe
 
 // fail says what was removed before a rollback failed, and what to do.
 func (c *rollbackCmd) fail(ctx context.Context, a *app, s pair, u *migrate.RollbackResult, err error) error {
-	at := advice.Situation{Target: s.target.Text}
-	if errors.Is(err, migrate.ErrNoQueue) {
-		return a.onPlace(ctx, s.target, err)
-	}
-	if u != nil {
-		at.Run = u.Record
-	}
 	done := "nothing was removed"
 	if u != nil && u.Transactions > 0 && s.target.isServer() {
 		done = fmt.Sprintf("%s is not completely rolled back: this call removed %s. Run the same command again to finish", u.Run, view.Counts(u.Removes))
@@ -140,7 +133,7 @@ func (c *rollbackCmd) fail(ctx context.Context, a *app, s pair, u *migrate.Rollb
 	if wasCutShort(err) {
 		return failed("target", s.target.Text, &partlyDone{err, done})
 	}
-	return withWayOut(a, failed("target", s.target.Text, err), at)
+	return a.wayOut(ctx, s.target, failed("target", s.target.Text, err))
 }
 
 // conclude says what was done. why is the reason why the rollback could not end.

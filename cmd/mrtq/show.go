@@ -75,7 +75,7 @@ func (c *showCmd) run(ctx context.Context, a *app, args []string) error {
 	item, err := c.find(ctx, a, s, args[1])
 	switch {
 	case item != nil && item.NoQueue != nil:
-		return a.onPlace(ctx, s.target, migrate.ErrNoQueue)
+		return a.wayOut(ctx, s.target, migrate.ErrNoQueue)
 	case errors.Is(err, migrate.ErrNotFound):
 		return exit.Check(fmt.Errorf("%w; give the path or id of a record or job", err))
 	case errors.Is(err, migrate.ErrAmbiguousID):
@@ -103,7 +103,7 @@ func (c *showCmd) find(ctx context.Context, a *app, s pair, name string) (*migra
 	defer side.Close()
 	item, err := migrate.Find(ctx, side.Reader, name)
 	if errors.Is(err, migrate.ErrDamaged) {
-		err = withWayOut(a, failed("target", s.target.Text, err), advice.Situation{Target: s.target.Text})
+		err = a.wayOut(ctx, s.target, failed("target", s.target.Text, err))
 	}
 	return item, err
 }

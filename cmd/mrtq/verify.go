@@ -86,7 +86,7 @@ func (c *verifyCmd) run(ctx context.Context, a *app, args []string) error {
 	}
 	if v.Run == "" {
 		if status := a.statusOf(ctx, s.target); status != nil && status.Step == migrate.StepLegacyQueue {
-			return a.onPlace(ctx, s.target, migrate.ErrNoQueue)
+			return a.wayOut(ctx, s.target, migrate.ErrNoQueue)
 		}
 	}
 	a.printAs(c.output, verified{outcome(v), v}, func() { view.Verdict(a.Screen, v) })

@@ -11,6 +11,7 @@ var refusals = []struct {
 	is   error
 	next func(Adviser, Situation) Next
 }{
+	{migrate.ErrNoQueue, words("check the address and its chroot")},
 	{migrate.ErrDamaged, func(a Adviser, s Situation) Next { return a.Next(migrate.StepRestoreLedger, s) }},
 	{migrate.ErrRestored, row("accept that jobs that finished after the backup was made will run again", func(a Adviser, _ Situation) string { return a.Again(Switch("restored")) })},
 	{migrate.ErrTwoEnsembles, Adviser.twoEnsembles},
