@@ -58,7 +58,7 @@ func checkOnce(ctx context.Context, s TreeReader, m *Map, opt Options, before ma
 	if !matched {
 		return nil, ErrNoMatch
 	}
-	if err := c.settle(); err != nil {
+	if err := c.checkRelations(); err != nil {
 		return nil, err
 	}
 	for _, some := range c.kept {
@@ -81,7 +81,7 @@ type visit struct {
 func (c *checker) next(n znode.Node) {
 	c.leave(n.Path)
 	if len(c.open) == 0 {
-		c.enter(c.m.tops[n.Path], nil, n)
+		c.enter(c.m.rootPlaces[n.Path], nil, n)
 		return
 	}
 	at := c.nearest(n.Path)

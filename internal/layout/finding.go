@@ -26,7 +26,7 @@ func (c *checker) unknown(pl *place, path string) {
 // names says which names are valid at a place with parameters.
 func (p *place) names() string {
 	var words []string
-	for _, s := range p.segs {
+	for _, s := range p.matchParams {
 		words = append(words, s.typ.Says)
 	}
 	return strings.Join(words, ", then ")

@@ -55,7 +55,7 @@ func (l *loader) bad(line int, format string, args ...any) {
 func (l *loader) load(text []byte, dialect string) {
 	y := l.parse(text)
 	l.m = &Map{Name: y.Map, Title: y.Title, Says: y.Says, Document: y.Document, Dialects: y.Dialects, Dialect: dialect, Roots: y.Roots,
-		python: y.JSON == "python", tops: map[string]*place{}, rules: map[string]*Rule{}}
+		python: y.JSON == "python", rootPlaces: map[string]*place{}, rules: map[string]*Rule{}}
 	switch {
 	case dialect == "" && len(y.Dialects) > 0:
 		l.m.Dialect = y.Dialects[0]

@@ -29,11 +29,11 @@ type Map struct {
 	// Others are the rules that are not about one znode alone.
 	Others []*Rule
 
-	python    bool         // JSON as Python writes it
-	goRules   []NewGoRules // which do
-	tops      map[string]*place
-	rules     map[string]*Rule
-	nodeRules []*Rule
+	python     bool         // JSON as Python writes it
+	goRules    []NewGoRules // which do
+	rootPlaces map[string]*place
+	rules      map[string]*Rule
+	nodeRules  []*Rule
 }
 
 // Document is a text that states rules.

@@ -15,8 +15,8 @@ type place struct {
 	literal map[string]*place
 	params  []*place
 	// match splits a name into parameters, for a place that has some.
-	match *regexp.Regexp
-	segs  []param // the parameters of match, in its groups' order
+	match       *regexp.Regexp
+	matchParams []param // the parameters of match, in its groups' order
 	// near is one of params: a name that matches none of them is a finding of its
 	// last type. It is nil if they are all undocumented, or match any name after a
 	// fixed part. Then such a name is an unknown path.
@@ -51,7 +51,7 @@ func (p Params) with(pl *place, name string) Params {
 	}
 	groups := pl.match.FindStringSubmatch(name)
 	out := append(Params(nil), p...)
-	for i, s := range pl.segs {
+	for i, s := range pl.matchParams {
 		out = append(out, binding{s.name, groups[i+1]})
 	}
 	return out

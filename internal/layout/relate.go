@@ -40,7 +40,7 @@ type aged struct {
 }
 
 // relate applies the relations of a znode. It decides at once those that need
-// only this znode. settle decides the others at the end.
+// only this znode. checkRelations decides the others at the end.
 func (c *checker) relate(n *Node, path string, params Params, zn *znode.Node, value any, read bool) {
 	if c.refers {
 		c.there[path] = true
@@ -111,8 +111,8 @@ func (c *checker) apply(r *Relation, path string, params Params, value string) {
 	c.pending = append(c.pending, reference{r, path, to})
 }
 
-// settle decides the relations that need the whole tree.
-func (c *checker) settle() error {
+// checkRelations decides the relations that need the whole tree.
+func (c *checker) checkRelations() error {
 	for _, ref := range c.pending {
 		if c.there[ref.to] || c.isHidden(ref.to) {
 			continue

@@ -15,7 +15,7 @@ func (t *Type) matches(text string) bool { return t.whole.MatchString(text) }
 
 // last is the type of a name's last part. A finding about a wrong name has this
 // type's rule.
-func (p *place) last() *Type { return p.segs[len(p.segs)-1].typ }
+func (p *place) last() *Type { return p.matchParams[len(p.matchParams)-1].typ }
 
 func (m *Map) typeNamed(name string) *Type {
 	for _, t := range m.Types {
@@ -33,17 +33,17 @@ func (l *loader) tree() {
 		l.bad(1, "the schema describes no znode")
 	}
 	for _, root := range l.m.Roots {
-		for other := range l.m.tops {
+		for other := range l.m.rootPlaces {
 			if znode.Within(root, other) || znode.Within(other, root) {
 				l.bad(1, "the roots %s and %s overlap", other, root)
 			}
 		}
-		l.m.tops[root] = &place{literal: map[string]*place{}}
+		l.m.rootPlaces[root] = &place{literal: map[string]*place{}}
 	}
 	for _, n := range slices.Clone(l.m.Nodes) {
-		l.plant(n)
+		l.insert(n)
 	}
-	for root, pl := range l.m.tops {
+	for root, pl := range l.m.rootPlaces {
 		l.addFolders(pl, root)
 		if pl.node.Undocumented {
 			l.bad(pl.node.fileLine, "%s: the root %s is undocumented, so nothing would be checked", pl.node.ID, root)
@@ -54,9 +54,9 @@ func (l *loader) tree() {
 	slices.SortStableFunc(l.m.Nodes, func(a, b *Node) int { return strings.Compare(a.Path, b.Path) })
 }
 
-// plant puts a node at its place.
-func (l *loader) plant(n *Node) {
-	for root, pl := range l.m.tops {
+// insert puts a node at its place.
+func (l *loader) insert(n *Node) {
+	for root, pl := range l.m.rootPlaces {
 		if !znode.Within(n.Path, root) {
 			continue
 		}
@@ -76,7 +76,7 @@ func (l *loader) plant(n *Node) {
 		if pl.node != nil {
 			l.bad(n.fileLine, "%s overlaps %s of line %d: both are %s", n.ID, pl.node.ID, pl.node.fileLine, n.Path)
 		}
-		pl.node, n.own = n, pl.segs // the nodes above check the earlier parameters
+		pl.node, n.own = n, pl.matchParams // the nodes above check the earlier parameters
 		return
 	}
 	l.bad(n.fileLine, "%s: %s is below none of the schema's roots: %s", n.ID, n.Path, strings.Join(l.m.Roots, ", "))
@@ -97,11 +97,11 @@ func (p *place) at(segment string, params []param, match *regexp.Regexp) *place 
 		return p.literal[segment]
 	}
 	for _, c := range p.params {
-		if c.match.String() == match.String() && slices.EqualFunc(c.segs, params, func(a, b param) bool { return a.name == b.name }) {
+		if c.match.String() == match.String() && slices.EqualFunc(c.matchParams, params, func(a, b param) bool { return a.name == b.name }) {
 			return c
 		}
 	}
-	c := &place{segment: segment, literal: map[string]*place{}, match: match, segs: params}
+	c := &place{segment: segment, literal: map[string]*place{}, match: match, matchParams: params}
 	p.params = append(p.params, c)
 	return c
 }
@@ -124,7 +124,7 @@ func (l *loader) addFolders(p *place, path string) {
 			below = l.m.Nodes[i]
 		}
 		id := strings.Trim(strings.NewReplacer("/", ".", "{", "", "}", "", ":", "-").Replace(path), ".")
-		p.node = &Node{ID: id, Path: path, Kind: Persistent, Says: "a folder", Line: below.Line, Section: below.Section, own: p.segs, Folder: true, fileLine: below.fileLine}
+		p.node = &Node{ID: id, Path: path, Kind: Persistent, Says: "a folder", Line: below.Line, Section: below.Section, own: p.matchParams, Folder: true, fileLine: below.fileLine}
 		l.nodes[id] = p.node
 		l.m.Nodes = append(l.m.Nodes, p.node)
 	}
@@ -142,7 +142,7 @@ func (l *loader) checkOverlaps(p *place) {
 			switch {
 			case d.match == nil && c.match.MatchString(d.segment):
 				l.bad(d.node.fileLine, "%s overlaps %s of line %d: the name %q belongs to both", d.node.Path, c.node.Path, c.node.fileLine, d.segment)
-			case d.match != nil && (c.match.MatchString(sample(d.segment, d.segs)) || d.match.MatchString(sample(c.segment, c.segs))):
+			case d.match != nil && (c.match.MatchString(sample(d.segment, d.matchParams)) || d.match.MatchString(sample(c.segment, c.matchParams))):
 				l.bad(c.node.fileLine, "%s overlaps %s of line %d: one name can belong to both", c.node.Path, d.node.Path, d.node.fileLine)
 			}
 		}

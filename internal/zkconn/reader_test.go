@@ -18,7 +18,7 @@ import (
 // method, check that it doesn't write. The types of the results show that no
 // method returns a Writer.
 func TestReaderCannotWrite(t *testing.T) {
-	want := []string{"ACL", "Address", "At", "Children", "ChildrenAll", "Close", "Exists", "Get", "GetAll", "GetEach", "MarkUnreadable", "Outside", "Seen", "Subtrees", "Sync", "Tree", "Walk", "WithACLs"}
+	want := []string{"ACL", "Address", "Children", "ChildrenAll", "Close", "Exists", "Get", "GetAll", "GetEach", "LastZxid", "MarkUnreadable", "Subtrees", "Sync", "Tree", "Walk", "WithACLs", "WithChroot", "WithoutChroot"}
 	var got []string
 	for m := range reflect.TypeFor[*zkconn.Reader]().Methods() {
 		got = append(got, m.Name)
