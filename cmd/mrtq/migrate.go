@@ -208,6 +208,9 @@ func (c *migrateCmd) print(a *app, s pair, res *migrate.MigrateResult, err error
 		out.Quarantine = c.quarantine
 	}
 	at := advice.Situation{Source: s.source.Text, Target: s.target.Text, Plan: plan, PlanFile: c.plan, Run: plan.Previous, Quarantine: out.Quarantine}
+	if c.saved != nil {
+		at.Settings = settingsOf(c.saved)
+	}
 	if err != nil {
 		return c.fail(a, out, at, err)
 	}

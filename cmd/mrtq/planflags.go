@@ -132,20 +132,39 @@ var besidePlan = []string{"new-queue", "hold-again", "restored", "packet", "note
 // adopt takes the settings from a saved plan. typed are the flags of the command line: they
 // can't decide again what the plan has decided.
 func (p *planFlags) adopt(saved *migrate.Plan, typed []advice.Flag) error {
-	of := pflag.NewFlagSet("", pflag.ContinueOnError)
-	(&planFlags{}).flags(of)
+	was := flagsOfPlan(saved)
 	for _, f := range typed {
-		if of.Lookup(f.Name) != nil && !slices.Contains(besidePlan, f.Name) {
+		if was.set.Lookup(f.Name) != nil && !slices.Contains(besidePlan, f.Name) {
 			return exit.Usagef("--%s: the saved plan decides this; leave the flag out, or make another plan; nothing was read or written", f.Name)
 		}
 	}
-	p.saved, p.choices = saved, saved.Choices
+	p.saved, p.choices, p.legacyFlags = saved, saved.Choices, was.legacyFlags
 	if !p.set.Changed("packet") {
-		p.packet = cmp.Or(saved.Settings.MaxBuffer, p.packet)
+		p.packet = was.packet
 	}
-	for kind, nodes := range saved.Settings.Queues.Nodes {
+	return nil
+}
+
+// flagsOfPlan are the flags with which a saved plan was made.
+func flagsOfPlan(saved *migrate.Plan) *planFlags {
+	p, set := &planFlags{}, saved.Settings
+	p.flags(pflag.NewFlagSet("", pflag.ContinueOnError))
+	for kind, nodes := range set.Queues.Nodes {
 		*p.nodes[kind] = nodes
 	}
-	p.locks, p.time = saved.Settings.Queues.Locks, saved.Settings.Time
-	return nil
+	p.locks, p.time, p.packet = set.Queues.Locks, set.Time, cmp.Or(set.MaxBuffer, p.packet)
+	p.choices, p.again, p.note = saved.Choices, set.Again, set.Note
+	p.newQueue, p.holdAgain, p.restored = set.NewQueue, set.HoldAgain, set.Restored
+	if p.dialect = ""; set.NewQueue { // a later run takes that of the queue
+		p.dialect = string(saved.Dialect)
+	}
+	if len(set.ACL) > 0 {
+		p.acl = znode.PublicACL(set.ACL)
+	}
+	return p
+}
+
+// settingsOf are the flags, for a command, with which a saved plan is made again.
+func settingsOf(saved *migrate.Plan) []advice.Flag {
+	return flagsOf(flagsOfPlan(saved).set, func(f *pflag.Flag) bool { return f.Value.String() != f.DefValue })
 }

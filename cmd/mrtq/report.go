@@ -64,7 +64,7 @@ func (c *reportCmd) run(a *app) error {
 	if err != nil {
 		return err
 	}
-	d.Next = a.advice.Next(migrate.PlanStep(d.Plan), advice.Situation{Source: d.Source, Target: d.Target, Plan: d.Plan, PlanFile: c.plan})
+	d.Next = a.advice.Next(migrate.PlanStep(d.Plan), advice.Situation{Source: d.Source, Target: d.Target, Plan: d.Plan, PlanFile: c.plan, Settings: settingsOf(d.Plan)})
 	d.Next.With = nil // this is the page
 	if c.out == "" {
 		return planpage.Write(a.Out, d)

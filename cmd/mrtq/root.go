@@ -154,7 +154,8 @@ func (a *app) prepare(cmd *cobra.Command, args []string) error {
 		signal.Ignore(syscall.SIGPIPE)
 	}
 	root := cmd.Root()
-	a.advice = advice.Adviser{Name: cmd.Name(), Args: args, Given: typedFlags(cmd), Takes: func(command, flag string) bool {
+	typed := flagsOf(cmd.Flags(), func(f *pflag.Flag) bool { return f.Changed }) // the next command finds variables, too
+	a.advice = advice.Adviser{Name: cmd.Name(), Args: args, Given: typed, Takes: func(command, flag string) bool {
 		next, _, err := root.Find(strings.Fields(command))
 		return err == nil && next.Flag(flag) != nil
 	}}
@@ -169,10 +170,12 @@ func (a *app) prepare(cmd *cobra.Command, args []string) error {
 	return a.conn.Prepare(a.log, func(news string) { a.Say("%s", news) })
 }
 
-// typedFlags are the flags that were given on the command line. The others come from
-// variables, where the next command finds them, too.
-func typedFlags(cmd *cobra.Command) (flags []advice.Flag) {
-	cmd.Flags().Visit(func(f *pflag.Flag) {
+// flagsOf are some flags as they are, for a command that is printed.
+func flagsOf(set *pflag.FlagSet, some func(*pflag.Flag) bool) (flags []advice.Flag) {
+	set.VisitAll(func(f *pflag.Flag) {
+		if !some(f) {
+			return
+		}
 		list, isList := f.Value.(pflag.SliceValue)
 		value := []string{f.Value.String()}
 		switch {

@@ -34,6 +34,7 @@ type Situation struct {
 	Run            *migrate.Run // the newest one
 	Plan           *migrate.Plan
 	PlanFile       string // in which the plan is saved
+	Settings       []Flag // with which it was made; none if this command made it
 	Rehearsal      string // the file with a rehearsal; "" if there is none in this folder
 	Holds          []migrate.HoldStatus
 	NoQueue        *migrate.NoQueue // what is at Target instead of a new queue
@@ -326,7 +327,8 @@ func (a Adviser) planAgain(s Situation) Next {
 
 func (a Adviser) verify(s Situation) string {
 	if s.inTwoEnsembles() {
-		return a.Command("verify", []string{s.Target, s.source()}, append(s.quarantine(), s.queues()...)...)
+		a.Given = slices.Concat(a.Given, s.Settings) // the queue nodes
+		return a.Command("verify", []string{s.Target, s.source()}, s.quarantine()...)
 	}
 	return a.Command("verify", []string{s.Target}, s.quarantine()...)
 }

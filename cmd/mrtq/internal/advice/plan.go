@@ -2,7 +2,6 @@ package advice
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"mrtq/migrate"
@@ -136,15 +135,11 @@ func (a Adviser) withoutChoices() Adviser {
 
 // planFlags are the settings of a saved plan that was given with --plan, and the file in
 // which the next one is saved.
-func (a Adviser) planFlags(s Situation) (flags []Flag) {
+func (a Adviser) planFlags(s Situation) []Flag {
 	if s.PlanFile == "" {
 		return nil
 	}
-	flags = append(Set("out", s.PlanFile), Switch("force"))
-	if a.Name != "plan" {
-		flags = append(flags, planSettings(s.Plan)...)
-	}
-	return flags
+	return slices.Concat(Set("out", s.PlanFile), []Flag{Switch("force")}, s.Settings)
 }
 
 // PlanAgain returns the command that makes a saved plan again, with its settings.
@@ -184,58 +179,4 @@ func (a Adviser) migrate(s Situation) Next {
 // emptied reports whether a job that a plan leaves failed might be stored without content if it is requeued.
 func emptied(p *migrate.Plan) bool {
 	return p.Choices.Failed == "failed" && len(p.About("failed")) > 0 && len(p.With(migrate.EffectStoredEmpty)) > 0
-}
-
-// planSettings are the settings of a plan as flags.
-func planSettings(p *migrate.Plan) []Flag {
-	s := Situation{Plan: p}
-	flags := s.queues()
-	for _, c := range migrate.AllChoices {
-		if v := *c.Value(&p.Choices); v != "" && v != c.Values[0] {
-			flags = append(flags, Set(c.Name, v)...)
-		}
-	}
-	if t := p.Settings.Time; t != "" && t != "auto" {
-		flags = append(flags, Set("time", t)...)
-	}
-	if len(p.Settings.ACL) > 0 {
-		flags = append(flags, Set("acl", ACL)...)
-	}
-	flags = append(flags, Set("again", p.Settings.Again...)...)
-	if p.Settings.Note != "" {
-		flags = append(flags, Set("note", p.Settings.Note)...)
-	}
-	if p.Settings.MaxBuffer != migrate.DefaultMaxBuffer && p.Settings.MaxBuffer != 0 {
-		flags = append(flags, Set("packet", strconv.Itoa(p.Settings.MaxBuffer))...)
-	}
-	if p.Previous == nil {
-		flags = append(flags, Set("dialect", string(p.Dialect))...)
-	}
-	for _, word := range []struct {
-		name  string
-		given bool
-	}{{"new-queue", p.Settings.NewQueue}, {"hold-again", p.Settings.HoldAgain}, {"restored", p.Settings.Restored}} {
-		if word.given {
-			flags = append(flags, Switch(word.name))
-		}
-	}
-	return flags
-}
-
-// queues are the flags that say where the legacy queues of a plan are, if they are not in
-// the default places.
-func (s Situation) queues() (flags []Flag) {
-	if s.Plan == nil || s.Plan.Settings.Queues.Nodes == nil {
-		return nil
-	}
-	own, def := s.Plan.Settings.Queues, migrate.DefaultQueues()
-	for _, q := range QueueFlags {
-		if nodes := own.Nodes[q.Kind]; !slices.Equal(nodes, def.Nodes[q.Kind]) {
-			flags = append(flags, Set(q.Flag, List(nodes...))...)
-		}
-	}
-	if !slices.Equal(own.Locks, def.Locks) {
-		flags = append(flags, Set("locks", List(own.Locks...))...)
-	}
-	return flags
 }
