@@ -72,7 +72,7 @@ func TestIDsMoveUpUnderOthers(t *testing.T) {
 				if v := s.mustVerify(); v.Unrelated != len(others) || len(others) == 0 {
 					t.Errorf("%d of %d are unrelated", v.Unrelated, len(others))
 				}
-				if undo := s.mustRollback(migrate.RollbackOptions{}); len(undo.Keeps) > 0 || undo.Removes.Jobs != 60 {
+				if undo := s.mustRollback(migrate.RollbackOptions{}); len(undo.Keeps) > 0 || undo.Removes.Jobs != 60 || undo.Unrelated != len(others) {
 					t.Errorf("rollback: %+v", undo)
 				}
 			})

@@ -28,6 +28,8 @@ type RollbackResult struct {
 	// other clients have removed: they were finished and cleaned up, or deleted.
 	Keeps []RollbackItem `json:"keeps"`
 	Gone  int            `json:"gone"`
+	// Unrelated counts the jobs, requests and batches that no run created. They stay.
+	Unrelated int `json:"unrelated"`
 	// Forced are the jobs and requests that Force removes although they were acted on: their records
 	// run again.
 	Forced []RollbackItem `json:"forced"`
@@ -261,6 +263,7 @@ func (r *rollbackOp) predict(ctx context.Context, undo *RollbackResult) error {
 	if err != nil {
 		return cancelled(err)
 	}
+	undo.Unrelated = r.target.CountUnrelated(names)
 	for b := range r.target.Ledger.Batches() {
 		if int(b.Run) == r.index && !keeps[b.ID] && names.Has(newqueue.BatchPath(b.ID)) {
 			undo.Removes.Batches++
@@ -431,12 +434,13 @@ func (r *rollbackOp) end(ctx context.Context, chain *apply.Chain, undo *Rollback
 	if why != nil {
 		return why
 	}
-	stay, err := r.stayed(ctx)
+	names, err := r.target.ReadNames(ctx)
 	if err != nil {
-		return err
+		return cancelled(err)
 	}
 	var ops []znode.Op
-	undo.Held = stay || len(undo.Keeps) > 0
+	undo.Unrelated = r.target.CountUnrelated(names)
+	undo.Held = r.stayed(names) || len(undo.Keeps) > 0
 	for _, h := range r.target.Holds {
 		if !undo.Held && h.Queue != "" && h.Owners.Has(r.run().ID) {
 			ops = append(ops, leave(h, h.Owners.Without(r.run().ID)))
@@ -455,22 +459,18 @@ func (r *rollbackOp) end(ctx context.Context, chain *apply.Chain, undo *Rollback
 
 // stayed reports whether jobs of other runs stay, all of which were rolled back, so that legacy workers can start when this
 // rollback ends. A release had lifted their holds, and this rollback has them now.
-func (r *rollbackOp) stayed(ctx context.Context) (bool, error) {
+func (r *rollbackOp) stayed(names *target.Names) bool {
 	for i, run := range r.target.Ledger.Runs {
 		if i != r.index && run.State != ledger.RolledBack {
-			return false, nil
+			return false
 		}
-	}
-	names, err := r.target.ReadNames(ctx)
-	if err != nil {
-		return false, cancelled(err)
 	}
 	for e := range r.target.Ledger.All() {
 		if int(e.Run) != r.index && names.Has(e.Job) {
-			return true, nil
+			return true
 		}
 	}
-	return false, nil
+	return false
 }
 
 // removeKeptParents removes the parents of a run's kept bytes, if they are empty. If that fails, they do no harm.

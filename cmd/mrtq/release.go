@@ -149,7 +149,7 @@ func (c *releaseCmd) conclude(ctx context.Context, a *app, s pair, res *migrate.
 	case why == nil && len(res.Left) == 0 && res.Transactions == 0:
 		word, text = "nothing to do", "nothing is held there"
 	default:
-		if why == nil && res.Transactions > 0 {
+		if why == nil && res.Transactions > 0 && !slices.ContainsFunc(res.Left, migrate.HoldStatus.OfRun) {
 			text += "the migration itself holds no queue any more"
 		} else {
 			text += "no queue was released"

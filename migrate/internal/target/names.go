@@ -97,3 +97,22 @@ func (n *Names) Count(parent string) int {
 	}
 	return count
 }
+
+// CountUnrelated returns how many jobs, requests and batches there are that no run created.
+func (t *Target) CountUnrelated(names *Names) (n int) {
+	ours := map[string]int{}
+	for e := range t.Ledger.All() {
+		if names.Has(e.Job) {
+			ours[znode.Parent(e.Job)]++
+		}
+	}
+	for b := range t.Ledger.Batches() {
+		if names.Has(newqueue.BatchPath(b.ID)) {
+			ours[newqueue.BatchesPath]++
+		}
+	}
+	for parent := range Numbered {
+		n += max(0, names.Count(parent)-ours[parent])
+	}
+	return n
+}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
@@ -62,7 +61,7 @@ func Verify(ctx context.Context, src *source.Source, t *target.Target, names *ta
 			return nil, err
 		}
 	}
-	v.countUnrelated()
+	v.verdict.Unrelated = v.t.CountUnrelated(v.names)
 	slices.SortFunc(v.verdict.Differences, func(a, b Difference) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Message, b.Message))
 	})
@@ -121,24 +120,6 @@ func (v *verifier) aboutRuns() {
 // isExact reports whether the jobs of a run in a queue are compared exactly.
 func (v *verifier) isExact(run *ledger.Run, q newqueue.QueueHold) bool {
 	return (run.State == ledger.Done || run.State == ledger.Running) && !v.t.Released(run, q)
-}
-
-// countUnrelated counts what no run created.
-func (v *verifier) countUnrelated() {
-	ours := map[string]int{}
-	for e := range v.t.Ledger.All() {
-		if v.names.Has(e.Job) {
-			ours[znode.Parent(e.Job)]++
-		}
-	}
-	for bid := range v.batches {
-		if v.names.Has(newqueue.BatchPath(bid)) {
-			ours[newqueue.BatchesPath]++
-		}
-	}
-	for parent := range target.Numbered {
-		v.verdict.Unrelated += max(0, v.names.Count(parent)-ours[parent])
-	}
 }
 
 func (v *verifier) progress(n int) {

@@ -30,6 +30,7 @@ func StaysText(u *migrate.RollbackResult) string {
 		{requests, "completed access request stays", "completed access requests stay"},
 		{begun, "unfinished job or request that was begun stays, as the only copy", "unfinished jobs and requests that were begun stay, as the only copies"},
 		{u.Gone, "job or request was gone: finished and cleaned up, or deleted", "jobs and requests were gone: finished and cleaned up, or deleted"},
+		{u.Unrelated, "job, request or batch of other clients stays", "jobs, requests and batches of other clients stay"},
 		{len(u.Undecided), "record must be decided about", "records must be decided about"},
 		{len(u.AtWork), "of them is locked by a worker", "of them are locked by workers"},
 	}), "; ")

@@ -132,7 +132,7 @@ func requirementOf(rule string) *Requirement {
 // heldLock reports a lock. An ephemeral one is only information, because a worker holds it
 // while it works.
 func (c *checker) heldLock(rule string, n znode.Node) {
-	f := layout.Finding{Rule: rule, Severity: layout.Warning, Path: n.Path, Expected: "a lock only while a service is running", Found: "a lock that outlives its session"}
+	f := layout.Finding{Rule: rule, Severity: layout.Error, Path: n.Path, Expected: "a lock only while a service is running", Found: "a lock that outlives its session"}
 	if job := c.storing[n.Path]; job != "" {
 		f.Severity, f.Found = layout.Info, "Store is at work on "+job
 	}
