@@ -1,15 +1,13 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
-	"time"
 
 	"mrtq/harness/internal/node"
 	"mrtq/harness/minizk"
-	"mrtq/internal/ztree"
 )
 
 // launchEmbedded starts a server inside this process.
@@ -27,12 +25,11 @@ func (s *Server) launchEmbedded(context.Context) error {
 		}
 		opt.TLS = conf
 	}
-	tree := s.opt.Tree
-	if tree == nil {
-		tree = ztree.New()
-	}
-	for _, session := range slices.Sorted(slices.Values(tree.Owners())) { // it has ended
-		tree.CloseSession(ztree.Tx{Zxid: tree.Zxid() + 1, Time: time.Now().UnixMilli()}, session)
+	tree := cmp.Or(s.opt.Tree, minizk.NewTree())
+	for n := range tree.All("/") {
+		if n.Stat.EphemeralOwner != 0 { // its session has ended
+			tree.Remove(n)
+		}
 	}
 	zk, err := minizk.StartWith(opt, tree)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"mrtq/internal/ztree"
+	"mrtq/harness/minizk"
 )
 
 // Options says how a server is started. The zero value is a standalone server
@@ -28,9 +28,9 @@ type Options struct {
 	// MinSessionTimeout is the shortest session timeout that a client can get, at most
 	// the longest, which is 40 s. 0 is two ticks.
 	MinSessionTimeout time.Duration
-	// Tree is what the server holds at first (embedded only).
+	// Tree is what the server holds at first (embedded only), and belongs to it from then on.
 	// Ephemeral znodes are left out, because their sessions have ended.
-	Tree *ztree.Tree
+	Tree *minizk.Tree
 	// TLS adds a port for TLS, see Server.SecureAddress. Its clients need a
 	// certificate, see Server.TLSFiles.
 	TLS bool

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"mrtq/harness/internal/node"
-	"mrtq/internal/ztree"
+	"mrtq/harness/minizk"
 )
 
 // recorder is a T that records how a test would have ended.
@@ -82,7 +82,7 @@ func TestRefusedOptions(t *testing.T) {
 	}{
 		{Embedded, Options{Properties: map[string]string{"snapCount": "5"}}, "harness: Options.Properties with backend embedded: unsupported operation: use jvm, docker"},
 		{Embedded, Options{Nodes: 3}, "harness: Options.Nodes with backend embedded: unsupported operation: use jvm"},
-		{JVM, Options{Tree: ztree.New()}, "harness: Options.Tree with backend jvm: unsupported operation: use embedded"},
+		{JVM, Options{Tree: minizk.NewTree()}, "harness: Options.Tree with backend jvm: unsupported operation: use embedded"},
 		{Docker, Options{Nodes: 3}, "harness: Options.Nodes with backend docker: unsupported operation: use jvm"},
 		{"jvm:", Options{}, `harness: unknown backend "jvm:": expected embedded, jvm, docker or an address: address "jvm:": bad port in "jvm:": expected 1 to 65535; expected host:port[,host:port…][/chroot]`},
 	} {

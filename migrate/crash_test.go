@@ -269,11 +269,7 @@ func TestNoBatchLooksDoneBeforeItIs(t *testing.T) {
 	s := serve(t, queueTree(t, records), newqueue.MrtZK)
 	var looksDone []string
 	s.before(func(n int) {
-		tree, err := s.server.Snapshot()
-		if err != nil {
-			t.Error(err)
-			return
-		}
+		tree := s.server.Snapshot()
 		for _, bid := range tree.Children("/batches") {
 			entries := 0
 			for _, f := range newqueue.BatchFolders {

@@ -121,7 +121,7 @@ func (silent) Printf(string, ...any) {}
 // tree is what the server holds.
 func (s *site) tree() *znode.Tree {
 	s.t.Helper()
-	return value(s.server.Snapshot())(s)
+	return s.server.Snapshot()
 }
 
 func (s *site) must(err error) {
@@ -486,7 +486,7 @@ func queueTree(t testing.TB, records map[string][]byte) *znode.Tree {
 	for path, data := range records {
 		put(t, tree, path, data)
 	}
-	tree.SetDefaultStats(1)
+	tree.SettleStats(1)
 	return tree
 }
 

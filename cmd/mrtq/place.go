@@ -107,13 +107,13 @@ func (a *app) znodes(ctx context.Context, p place) (all iter.Seq2[znode.Node, er
 		if err != nil {
 			return nil, nil, err
 		}
-		nodes, err := sides.Nodes(ctx, p.Place, opt)
+		tree, err := sides.Load(ctx, p.Place, opt)
 		if err != nil {
 			return nil, nil, p.openError(err)
 		}
 		return func(yield func(znode.Node, error) bool) {
-			for n := range nodes {
-				if !yield(n, context.Cause(ctx)) {
+			for n := range tree.All("/") {
+				if !yield(*n, context.Cause(ctx)) {
 					return
 				}
 			}

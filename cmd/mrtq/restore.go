@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -97,16 +98,13 @@ func (c *restoreCmd) read(ctx context.Context, a *app) (*znode.Tree, error) {
 		return nil, err
 	}
 	opt.RequireComplete = true
-	nodes, err := sides.Nodes(ctx, p.Place, opt)
+	tree, err := sides.Load(ctx, p.Place, opt)
 	if err != nil {
 		return nil, files.Unread("--in "+c.in, err)
 	}
-	tree := znode.NewTree()
-	for n := range nodes {
-		if (znode.Within(n.Path, c.below) || znode.Within(c.below, n.Path)) && !znode.Within(n.Path, "/zookeeper") {
-			if err := tree.Put(n); err != nil {
-				return nil, files.Unread("--in "+c.in, err)
-			}
+	for _, path := range slices.Backward(tree.Paths("/")) {
+		if !znode.Within(path, c.below) && !znode.Within(c.below, path) {
+			tree.Remove(tree.Get(path))
 		}
 	}
 	switch {

@@ -102,7 +102,7 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 	}
 	opt := harness.Options{Nodes: c.nodes, Listen: c.addr, MinSessionTimeout: shortestSession}
 	if c.load != "" {
-		if opt.Tree, err = sides.Load(ctx, sides.Place{Text: c.load, File: c.load}, sides.Options{}); err != nil {
+		if opt.Tree, err = sides.Load(ctx, sides.Place{Text: c.load, File: c.load}, sides.Options{RequireComplete: true}); err != nil {
 			return files.Unread("--load "+c.load, err)
 		}
 	}

@@ -85,7 +85,7 @@ func (s *site) source(t *testing.T) *migrate.Source {
 
 func (s *site) tree(t *testing.T) *znode.Tree {
 	t.Helper()
-	return value(s.server.Snapshot())(t)
+	return s.server.Snapshot()
 }
 
 func (s *site) dial(t *testing.T) *zk.Conn {

@@ -204,7 +204,7 @@ func (s *site) cut(o *operator, change int, after, kill bool) *cut {
 	return c
 }
 
-func (s *site) tree() *znode.Tree { return value(s.zk.Snapshot()) }
+func (s *site) tree() *znode.Tree { return s.zk.Snapshot() }
 
 // removeAll deletes a znode and everything below it.
 func (s *site) removeAll(path string) {

@@ -64,10 +64,10 @@ func (s *Server) tick() {
 // reap removes the container and TTL nodes that are due, and returns how many. If a container
 // loses its last child in this round, the next round removes it. The caller holds mu.
 func (s *Server) reap(now time.Time) int {
-	due := s.tree.Due(now.UnixMilli())
+	due := s.db.Due(now.UnixMilli())
 	for _, path := range due {
 		tx := s.nextTx()
-		s.tree.Reap(tx, path)
+		s.db.Reap(tx, path)
 		s.log.add(Entry{At: now, Op: wireReap, Path: path, Zxid: tx.Zxid})
 	}
 	return len(due)

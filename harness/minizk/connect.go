@@ -53,7 +53,7 @@ func (s *Server) connect(c *conn, req jute.ConnectRequest) (resp *jute.ConnectRe
 		if ss != nil && ss.conn != nil {
 			// A newer connection ends the older one, even if its password is wrong.
 			ss.conn.out.abort()
-			s.tree.Forget(ss.conn)
+			s.db.Forget(ss.conn)
 			ss.conn = nil
 		}
 		if ss == nil || subtle.ConstantTimeCompare(req.Password, s.password(ss.id)) != 1 {

@@ -25,7 +25,7 @@
 // It is one server, and it behaves like Apache ZooKeeper 3.8. README.md lists the known
 // differences. It is not for production, because it writes nothing to disk.
 //
-// Package jute encodes and decodes the protocol. Package ztree has the tree and its rules. This
+// Package jute encodes and decodes the protocol. Package ztree has the database and its rules. This
 // package connects the two: it has the connections, the sessions, the table of operations
 // (dispatch.go), the clock, and the methods by which a test controls the server. One lock guards
 // everything but the sockets. A connection decodes its request before it takes the lock, and writes

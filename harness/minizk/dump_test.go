@@ -14,7 +14,7 @@ import (
 func TestLoadedOwnersAreNotReused(t *testing.T) {
 	first := run(t, minizk.Options{})
 	want(t, "create", do(t, raw(t, first), newNode("/eph", "", 1)), jute.OK)
-	dump := value(first.Snapshot())(t)
+	dump := first.Snapshot()
 	s := run(t, minizk.Options{})
 	must(t, s.Load(dump))
 	a := raw(t, s)

@@ -63,9 +63,7 @@ func ExampleServer_Inject() {
 	_, err = conn.Create("/job", nil, 0, zk.WorldACL(zk.PermAll))
 	fmt.Println(err, fault.Fired())
 
-	tree, err := server.Snapshot()
-	check(err)
-	fmt.Println(tree.Get("/job") != nil)
+	fmt.Println(server.Snapshot().Get("/job") != nil)
 	// Output:
 	// zk: connection closed 1
 	// true

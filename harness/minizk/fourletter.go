@@ -57,7 +57,7 @@ func (s *Server) received() int64 {
 func (s *Server) summaryText() string {
 	n := s.received()
 	return fmt.Sprintf("Latency min/avg/max: 0/0.0/0\nReceived: %d\nSent: %d\nConnections: %d\nOutstanding: 0\nZxid: %#x\nMode: standalone\nNode count: %d\n",
-		n, n, len(s.open), s.zxid, s.tree.Count())
+		n, n, len(s.open), s.zxid, s.db.Count())
 }
 
 func (s *Server) clientsText() string {
@@ -77,8 +77,8 @@ func (s *Server) monitorText() string {
 		value any
 	}{
 		{"version", Version}, {"server_state", "standalone"}, {"uptime", time.Since(s.started).Milliseconds()},
-		{"znode_count", s.tree.Count()}, {"ephemerals_count", s.tree.Ephemerals()},
-		{"approximate_data_size", s.tree.Bytes()}, {"watch_count", s.tree.Watches()},
+		{"znode_count", s.db.Count()}, {"ephemerals_count", s.db.Ephemerals()},
+		{"approximate_data_size", s.db.Bytes()}, {"watch_count", s.db.Watches()},
 		{"num_alive_connections", len(s.open)}, {"global_sessions", len(s.sessions.byID)},
 		{"outstanding_requests", 0}, {"packets_received", n}, {"packets_sent", n},
 		{"min_latency", 0}, {"avg_latency", "0.0"}, {"max_latency", 0},

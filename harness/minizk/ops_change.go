@@ -15,7 +15,7 @@ import (
 func (s *Server) change(r *request) error {
 	tx := s.nextTx()
 	r.Data = bytes.Clone(r.Data)
-	res, err := s.tree.Do(tx, r.c.caller(), &r.Request)
+	res, err := s.db.Do(tx, r.c.caller(), &r.Request)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (s *Server) multi(r *request) error {
 	for i := range r.Ops {
 		r.Ops[i].Data = bytes.Clone(r.Ops[i].Data)
 	}
-	results, err := s.tree.Multi(tx, r.c.caller(), r.Ops)
+	results, err := s.db.Multi(tx, r.c.caller(), r.Ops)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ func (r *request) watcher() ztree.Watcher {
 }
 
 func (s *Server) exists(r *request) error {
-	stat, err := s.tree.Exists(r.Path, r.watcher())
+	stat, err := s.db.Exists(r.Path, r.watcher())
 	if err == nil {
 		r.body = jute.AppendStat(r.body, &stat)
 	}
@@ -24,7 +24,7 @@ func (s *Server) exists(r *request) error {
 }
 
 func (s *Server) getData(r *request) error {
-	data, stat, err := s.tree.GetData(r.c.caller(), r.Path, r.watcher())
+	data, stat, err := s.db.GetData(r.c.caller(), r.Path, r.watcher())
 	if err == nil {
 		r.body = jute.AppendStat(jute.AppendBuffer(r.body, data), &stat)
 	}
@@ -32,7 +32,7 @@ func (s *Server) getData(r *request) error {
 }
 
 func (s *Server) getChildren(r *request) error {
-	body, stat, err := s.tree.AppendChildren(r.body, r.c.caller(), r.Path, r.watcher())
+	body, stat, err := s.db.AppendChildren(r.body, r.c.caller(), r.Path, r.watcher())
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (s *Server) getChildren(r *request) error {
 }
 
 func (s *Server) getAllChildrenNumber(r *request) error {
-	n, err := s.tree.Descendants(r.c.caller(), r.Path)
+	n, err := s.db.Descendants(r.c.caller(), r.Path)
 	if err == nil {
 		r.body = jute.AppendInt(r.body, int32(n))
 	}
@@ -54,7 +54,7 @@ func (s *Server) getAllChildrenNumber(r *request) error {
 // getEphemerals lists the session's own nodes whose paths begin with a prefix. The
 // prefix may end inside a name.
 func (s *Server) getEphemerals(r *request) error {
-	paths := s.tree.EphemeralsOf(r.c.session.id)
+	paths := s.db.EphemeralsOf(r.c.session.id)
 	if trimmed := strings.TrimSpace(r.Path); trimmed != "" && trimmed != "/" {
 		kept := paths[:0]
 		for _, p := range paths {
@@ -69,7 +69,7 @@ func (s *Server) getEphemerals(r *request) error {
 }
 
 func (s *Server) getACL(r *request) error {
-	acls, stat, err := s.tree.GetACL(r.c.caller(), r.Path)
+	acls, stat, err := s.db.GetACL(r.c.caller(), r.Path)
 	if err == nil {
 		r.body = jute.AppendStat(jute.AppendACLs(r.body, acls), &stat)
 	}
@@ -87,7 +87,7 @@ func (s *Server) multiRead(r *request) error {
 		r.body = jute.AppendMultiEnd(r.body)
 		return jute.MarshallingError
 	}
-	body, ok := s.tree.AppendMultiRead(r.body, r.c.caller(), r.Ops, maxReply)
+	body, ok := s.db.AppendMultiRead(r.body, r.c.caller(), r.Ops, maxReply)
 	if !ok {
 		r.noReply, r.last = true, true
 		return jute.SystemError
@@ -103,19 +103,19 @@ func (s *Server) sync(r *request) error {
 }
 
 func (s *Server) setWatches(r *request) error {
-	s.tree.SetWatches(&r.Request, r.c)
+	s.db.SetWatches(&r.Request, r.c)
 	return nil
 }
 
 // addWatch answers with a record that is an error code, and always 0.
 func (s *Server) addWatch(r *request) error {
-	err := s.tree.AddWatch(&r.Request, r.c)
+	err := s.db.AddWatch(&r.Request, r.c)
 	if err == nil {
 		r.body = jute.AppendInt(r.body, 0)
 	}
 	return err
 }
 
-func (s *Server) checkWatches(r *request) error { return s.tree.CheckWatch(&r.Request) }
+func (s *Server) checkWatches(r *request) error { return s.db.CheckWatch(&r.Request) }
 
-func (s *Server) removeWatches(r *request) error { return s.tree.RemoveWatch(&r.Request, r.c) }
+func (s *Server) removeWatches(r *request) error { return s.db.RemoveWatch(&r.Request, r.c) }

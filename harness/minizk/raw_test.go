@@ -127,6 +127,5 @@ func want(t testing.TB, what string, got, want jute.Code) {
 // nodeAt returns the node at path from the tree itself, without a client; nil if there is none.
 func nodeAt(t testing.TB, s *minizk.Server, path string) *znode.Node {
 	t.Helper()
-	tree := value(s.Snapshot())(t)
-	return tree.Get(path)
+	return s.Snapshot().Get(path)
 }

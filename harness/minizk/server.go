@@ -35,7 +35,7 @@ type Server struct {
 	closed    bool
 	open      map[*conn]struct{}
 	current   *conn // the connection whose request is being done
-	tree      *ztree.Tree
+	db        *ztree.Database
 	zxid      int64 // the last transaction's
 	sessions  sessionTable
 	clock     clock
@@ -48,12 +48,13 @@ type Server struct {
 
 // Start returns a running server. The caller must Close it. The error is that the server cannot
 // listen on the address.
-func Start(opt Options) (*Server, error) { return StartWith(opt, ztree.New()) }
+func Start(opt Options) (*Server, error) { return StartWith(opt, NewTree()) }
 
 // StartWith is Start with a tree. Clients are accepted only now that the tree is whole. If the tree
-// has ephemeral nodes, their sessions are open, as after [Server.Load]. The tree belongs to the
-// server until that is closed.
-func StartWith(opt Options, tree *ztree.Tree) (*Server, error) {
+// has ephemeral nodes, which must have no children, their sessions are open, as after [Server.Load].
+// The tree belongs to the server until that is closed. Then it has what clients have changed, and the server's own nodes
+// below /zookeeper.
+func StartWith(opt Options, tree *Tree) (*Server, error) {
 	opt = opt.withDefaults()
 	s := &Server{
 		opt:     opt,
@@ -234,7 +235,7 @@ func (s *Server) disconnected(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.open, c)
-	s.tree.Forget(c)
+	s.db.Forget(c)
 	if c.session != nil && c.session.conn == c {
 		c.session.conn = nil
 	}

@@ -96,9 +96,9 @@ func (s *Server) password(id int64) []byte {
 func (s *Server) endSession(ss *session, why string) {
 	tx := s.nextTx()
 	delete(s.sessions.byID, ss.id)
-	s.tree.CloseSession(tx, ss.id)
+	s.db.CloseSession(tx, ss.id)
 	if ss.conn != nil && ss.conn != s.current {
-		s.tree.Forget(ss.conn)
+		s.db.Forget(ss.conn)
 		ss.conn.out.abort()
 	}
 	s.log.add(Entry{At: s.clock.now(), Session: ss.id, Op: jute.OpCloseSession, Path: why, Zxid: tx.Zxid})
@@ -118,7 +118,7 @@ func (s *Server) Sessions() []Session {
 	defer s.mu.Unlock()
 	out := make([]Session, 0, len(s.sessions.byID))
 	for id, ss := range s.sessions.byID {
-		out = append(out, Session{ID: id, Timeout: ss.timeout, Connected: ss.conn != nil, Ephemerals: s.tree.EphemeralsOf(id)})
+		out = append(out, Session{ID: id, Timeout: ss.timeout, Connected: ss.conn != nil, Ephemerals: s.db.EphemeralsOf(id)})
 	}
 	slices.SortFunc(out, func(a, b Session) int { return cmp.Compare(a.ID, b.ID) })
 	return out

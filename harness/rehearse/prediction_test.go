@@ -81,7 +81,7 @@ func varied(t *testing.T, made *znode.Tree, random *rand.Rand) *znode.Tree {
 			must(t, tree.Put(n))
 		}
 	}
-	tree.SetDefaultStats(0)
+	tree.SettleStats(0)
 	return tree
 }
 

@@ -276,7 +276,7 @@ func TestNothingToRehearse(t *testing.T) {
 	}
 	tree := znode.NewTree()
 	must(t, tree.Put(znode.Node{Path: "/ingest", Data: []byte{}}))
-	tree.SetDefaultStats(0)
+	tree.SettleStats(0)
 	if _, err := readCopy(t, tree, migrate.DefaultQueues()); !errors.Is(err, rehearse.ErrNothing) {
 		t.Errorf("an empty source: %v", err)
 	}
@@ -298,7 +298,7 @@ func TestQueuesElsewhere(t *testing.T) {
 		}
 		must(t, tree.Put(*n))
 	}
-	tree.SetDefaultStats(0)
+	tree.SettleStats(0)
 	c, err := readCopy(t, tree, queues)
 	must(t, err)
 	r, err := rehearse.Run(t.Context(), c, options(newqueue.MrtZK))

@@ -30,7 +30,6 @@ var unnameable = map[string]string{
 	"mrtq/migrate/internal/ledger.Release":      "read only: the items of Run.Releases",
 	"mrtq/internal/zkconn.Address":              "OpenSide sets it",
 	"mrtq/internal/zkconn.Limiter":              "migrate lacks a name for it",
-	"mrtq/internal/ztree.Tree":                  "StartWith takes it from mrtq, which loads a large dump once; programs outside call Load",
 }
 
 // TestPublicAPINamesNoInternalType: a program outside can name every type that a

@@ -33,7 +33,7 @@ func Make(opt Options) (*znode.Tree, error) {
 			return nil, err
 		}
 	}
-	g.tree.SetDefaultStats(0)
+	g.tree.SettleStats(0)
 	return g.tree, nil
 }
 

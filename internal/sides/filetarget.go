@@ -35,13 +35,13 @@ func openFileTarget(ctx context.Context, p Place, opt Options) (*WritableSide, e
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	tree := ztree.New()
+	tree := znode.NewTree()
 	if before != nil {
 		if !before.Mode().IsRegular() {
 			return nil, ErrNotRegular
 		}
 		opt.RequireComplete = true
-		if tree, err = load(ctx, p, opt); err != nil {
+		if tree, err = Load(ctx, p, opt); err != nil {
 			return nil, err
 		}
 	}
@@ -114,15 +114,18 @@ func (l *local) writePacked(ctx context.Context, w io.Writer) error {
 	return z.Close()
 }
 
-// writeDump writes what [Nodes] yields. The server is closed.
+// writeDump writes the tree of the closed server, without the server's own znodes.
 func (l *local) writeDump(ctx context.Context, w io.Writer) error {
 	d := znode.NewDumpWriter(w)
 	written := 0
-	for n := range l.tree.Nodes("/") {
+	for n := range l.tree.All("/") {
+		if znode.Within(n.Path, ztree.SystemRoot) {
+			continue
+		}
 		if written++; written%1024 == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err := d.Write(&n); err != nil {
+		if err := d.Write(n); err != nil {
 			return err
 		}
 	}

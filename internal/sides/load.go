@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"iter"
 	"os"
 
 	"mrtq/internal/znode"
@@ -19,26 +18,10 @@ func (e *IncompleteError) Error() string {
 	return fmt.Sprintf("the dump lacks the data of %s, which could not be read when it was made: make another one with credentials that may read everything", e.Path)
 }
 
-// Load reads a dump into a tree, for a server. It refuses a dump that is not
-// whole with a *[IncompleteError]. See [Open] for the other errors.
-func Load(ctx context.Context, p Place, opt Options) (*ztree.Tree, error) {
-	opt.RequireComplete = true
-	return load(ctx, p, opt)
-}
-
-// Nodes loads a dump, and yields all its znodes in the order of a dump, with their ACLs. It needs no
-// server. The errors are those of [Open].
-func Nodes(ctx context.Context, p Place, opt Options) (iter.Seq[znode.Node], error) {
-	tree, err := load(ctx, p, opt)
-	if err != nil {
-		return nil, err
-	}
-	return tree.Nodes("/"), nil
-}
-
-// load reads a dump, packed or not, in any order, from a file or a pipe. A line that can't be
-// read, or a znode that no server would have, is a *[znode.DumpError].
-func load(ctx context.Context, p Place, opt Options) (*ztree.Tree, error) {
+// Load reads a dump, packed or not, in any order, from a file or a pipe. The tree lacks ZooKeeper's own
+// znodes, and has the Stats that a server with the others shows. A line that can't be read, or a znode
+// that no server would have, is a *[znode.DumpError].
+func Load(ctx context.Context, p Place, opt Options) (*znode.Tree, error) {
 	f, err := os.Open(p.File)
 	if err != nil {
 		return nil, err
@@ -50,7 +33,7 @@ func load(ctx context.Context, p Place, opt Options) (*ztree.Tree, error) {
 			return nil, err
 		}
 	}
-	loader, nodes := ztree.NewLoader(), 0
+	tree, nodes := znode.NewTree(), 0
 	err = znode.ScanDump(&until{ctx, r}, func(n znode.Node) error {
 		if n.Unreadable != "" && opt.RequireComplete {
 			return &IncompleteError{n.Path}
@@ -58,12 +41,19 @@ func load(ctx context.Context, p Place, opt Options) (*ztree.Tree, error) {
 		if nodes++; nodes%1024 == 0 {
 			opt.progress(nodes)
 		}
-		return loader.Add(n)
+		if znode.Within(n.Path, ztree.SystemRoot) {
+			return nil
+		}
+		return tree.Add(n)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return loader.Tree(), nil
+	tree.SettleStats(0)
+	root := tree.Get("/") // a server has /zookeeper there, too
+	root.Stat.NumChildren++
+	root.Stat.Cversion--
+	return tree, nil
 }
 
 // until is a reader that ends when its context ends.

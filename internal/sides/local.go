@@ -5,18 +5,18 @@ import (
 
 	"mrtq/harness/minizk"
 	"mrtq/internal/zkconn"
-	"mrtq/internal/ztree"
+	"mrtq/internal/znode"
 )
 
 // local is a server in this process that holds what was loaded.
 type local struct {
-	tree   *ztree.Tree
+	tree   *znode.Tree
 	server *minizk.Server
 	others []minizk.Session // those that own ephemeral znodes of what was loaded
 }
 
 // serve starts a server. Only this process can reach it.
-func serve(tree *ztree.Tree, opt Options) (*local, error) {
+func serve(tree *znode.Tree, opt Options) (*local, error) {
 	server, err := minizk.StartWith(minizk.Options{Private: true, Super: true, MaxBuffer: opt.MaxBuffer}, tree)
 	if err != nil {
 		return nil, err

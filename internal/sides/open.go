@@ -45,7 +45,7 @@ func Open(ctx context.Context, p Place, opt Options) (*Side, error) {
 	cfg, s := opt.Config, &Side{}
 	cfg.Address = p.Server
 	if p.File != "" {
-		tree, err := load(ctx, p, opt)
+		tree, err := Load(ctx, p, opt)
 		if err != nil {
 			return nil, err
 		}

@@ -40,14 +40,14 @@ func (e *DumpError) Unwrap() error { return e.Err }
 // silently replace the first.
 var ErrDumpedTwice = errors.New("the path was dumped before")
 
-// ReadDump reads a dump into a tree. Nodes without a stat get the default one
-// (see [Tree.SetDefaultStats]). The errors are those of [ScanDump].
+// ReadDump reads a dump into a tree with the Stats of [Tree.SettleStats]. The errors are those of
+// [ScanDump].
 func ReadDump(r io.Reader) (*Tree, error) {
 	t := NewTree()
-	if err := ScanDump(r, t.Put); err != nil {
+	if err := ScanDump(r, t.Add); err != nil {
 		return nil, err
 	}
-	t.SetDefaultStats(0)
+	t.SettleStats(0)
 	return t, nil
 }
 

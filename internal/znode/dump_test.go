@@ -30,7 +30,7 @@ func TestReadDump(t *testing.T) {
 	if string(a.Data) != "hi" || !reflect.DeepEqual(a.ACL, []znode.ACL{{Perms: 1, Scheme: "digest", ID: "u:h"}}) {
 		t.Errorf("%+v", a)
 	}
-	if want := (znode.Stat{Czxid: 9, Mzxid: 10, Ctime: 1700000000000, Mtime: 1700000000001, Version: 1, Cversion: 3, DataLength: 2, NumChildren: 1, Pzxid: 12}); a.Stat != want {
+	if want := (znode.Stat{Czxid: 9, Mzxid: 10, Ctime: 1700000000000, Mtime: 1700000000001, Version: 1, Cversion: 4, DataLength: 2, Pzxid: 12}); a.Stat != want {
 		t.Errorf("stat %+v, want %+v", a.Stat, want)
 	}
 	if d := tree.Get("/b/c").Data; d != nil {
@@ -93,7 +93,7 @@ func TestWriteDumpGolden(t *testing.T) {
 	} {
 		must(t, tree.Put(n))
 	}
-	tree.SetDefaultStats(0)
+	tree.SettleStats(0)
 	golden(t, "dump.golden.ndjson", writeDump(t, tree))
 
 	must(t, tree.Put(znode.Node{Path: "/", Data: []byte("root"), Stat: znode.Stat{Cversion: -1, NumChildren: 1}}))

@@ -3,6 +3,7 @@ package znode
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -15,7 +16,7 @@ type Tree struct {
 
 // NewTree returns a tree that holds only the root.
 func NewTree() *Tree {
-	return &Tree{nodes: map[string]*Node{"/": {Path: "/", Data: []byte{}}}}
+	return &Tree{nodes: map[string]*Node{"/": {Path: "/", Data: []byte{}, madeUp: true}}}
 }
 
 // Get returns the node at path, or nil. The tree keeps ownership.
@@ -31,8 +32,8 @@ func (t *Tree) Children(path string) []string {
 		return nil
 	}
 	names := make([]string, 0, len(n.children))
-	for name := range n.children {
-		names = append(names, name)
+	for _, c := range n.children {
+		names = append(names, Name(c.Path))
 	}
 	sort.Strings(names)
 	return names
@@ -63,37 +64,75 @@ func (t *Tree) Put(n Node) error {
 	if err := ValidateTreePath(n.Path); err != nil {
 		return err
 	}
-	n.children = nil // they may belong to the tree that n comes from
+	t.put(n)
+	return nil
+}
+
+func (t *Tree) put(n Node) {
+	n.madeUp = false
 	if old := t.nodes[n.Path]; old != nil {
-		n.children = old.children
+		n.children, n.slot = old.children, old.slot
 		*old = n
-	} else {
-		t.insert(&n)
+		return
 	}
+	n.children = nil // they belong to the tree that n comes from
+	t.Insert(&n)
+}
+
+// Add is [Tree.Put] of a node that a server could have beside the others, and that nobody has put
+// yet. The error wraps [ErrPath], [ErrDumpedTwice] or [ErrEphemeralParent].
+func (t *Tree) Add(n Node) error {
+	if err := ValidateTreePath(n.Path); err != nil {
+		return err
+	}
+	if old := t.nodes[n.Path]; old != nil {
+		switch {
+		case !old.madeUp:
+			return fmt.Errorf("%s: %w", n.Path, ErrDumpedTwice)
+		case n.Stat.EphemeralOwner != 0 && len(old.children) > 0:
+			return fmt.Errorf("%s: %w", old.children[0].Path, ErrEphemeralParent)
+		}
+	}
+	above := Parent(n.Path)
+	for above != "" && t.nodes[above] == nil {
+		above = Parent(above)
+	}
+	if above != "" && t.nodes[above].Stat.EphemeralOwner != 0 {
+		return fmt.Errorf("%s: %w", n.Path, ErrEphemeralParent)
+	}
+	t.put(n)
 	return nil
 }
 
 // Clone returns a copy. It shares only data and ACL slices, which no code changes.
 func (t *Tree) Clone() *Tree {
 	c := NewTree()
-	for _, n := range t.nodes {
-		_ = c.Put(*n) // its path is valid
-	}
+	t.nodes["/"].Walk(func(n *Node) { c.put(*n) })
 	return c
 }
 
-func (t *Tree) insert(n *Node) {
+// Insert adds a node that is not in the tree, and its missing parents. Its path must be valid. The
+// tree keeps the node.
+func (t *Tree) Insert(n *Node) {
 	parent := Parent(n.Path)
 	p := t.nodes[parent]
 	if p == nil {
-		p = &Node{Path: parent, Data: []byte{}}
-		t.insert(p)
+		p = &Node{Path: parent, Data: []byte{}, madeUp: true}
+		t.Insert(p)
 	}
-	if p.children == nil {
-		p.children = make(map[string]*Node)
-	}
-	p.children[Name(n.Path)] = n
+	n.slot = len(p.children)
+	p.children = append(p.children, n)
 	t.nodes[n.Path] = n
+}
+
+// Remove removes a node of the tree that has no children. The root cannot be removed.
+func (t *Tree) Remove(n *Node) {
+	p := t.nodes[Parent(n.Path)]
+	last := len(p.children) - 1
+	p.children[n.slot] = p.children[last]
+	p.children[n.slot].slot = n.slot
+	p.children = slices.Delete(p.children, last, last+1)
+	delete(t.nodes, n.Path)
 }
 
 // Paths returns all paths at or below root in byte order, in which every node
@@ -104,14 +143,7 @@ func (t *Tree) Paths(root string) []string {
 		return nil
 	}
 	var paths []string
-	var walk func(*Node)
-	walk = func(n *Node) {
-		paths = append(paths, n.Path)
-		for _, c := range n.children {
-			walk(c)
-		}
-	}
-	walk(n)
+	n.Walk(func(n *Node) { paths = append(paths, n.Path) })
 	sort.Strings(paths)
 	return paths
 }
@@ -127,15 +159,20 @@ func (t *Tree) All(root string) iter.Seq[*Node] {
 	}
 }
 
-// SetDefaultStats gives a Stat to every node that has none. It is the Stat of a
-// tree that was just created: version 0, one create for each child. zxid is the
-// transaction that it names.
-func (t *Tree) SetDefaultStats(zxid int64) {
+// SettleStats gives each node the Stat that a server with exactly this tree shows. The length of the
+// data and the number of children are what they are, and the count of created children stays
+// ([Stat.NextSequence]). A node without a Stat gets that of a tree that was just created
+// ([DefaultStat]), by the transaction zxid. The Stat of an unreadable node stays as it is.
+func (t *Tree) SettleStats(zxid int64) {
 	for _, n := range t.nodes {
-		if n.Stat != (Stat{}) {
-			continue
+		children := int32(len(n.children))
+		switch s := &n.Stat; {
+		case *s == Stat{}:
+			*s = DefaultStat(len(n.Data), int(children))
+			s.Czxid, s.Mzxid, s.Pzxid = zxid, zxid, zxid
+		case n.Unreadable == "":
+			creates, _ := s.NextSequence()
+			s.DataLength, s.NumChildren, s.Cversion = int32(len(n.Data)), children, 2*creates-children
 		}
-		n.Stat = DefaultStat(len(n.Data), len(n.children))
-		n.Stat.Czxid, n.Stat.Mzxid, n.Stat.Pzxid = zxid, zxid, zxid
 	}
 }

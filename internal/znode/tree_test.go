@@ -1,10 +1,14 @@
 package znode_test
 
 import (
+	"maps"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"mrtq/internal/znode"
 )
@@ -32,6 +36,62 @@ func TestPut(t *testing.T) {
 	if p := tree.Paths("/nowhere"); p != nil {
 		t.Errorf("paths below nothing: %q", p)
 	}
+}
+
+// A dump has no znode twice, and none that no server would have.
+func TestAddRefuses(t *testing.T) {
+	ephemeral := znode.Node{Path: "/a", Stat: znode.Stat{EphemeralOwner: 1}}
+	for name, c := range map[string]struct {
+		nodes []znode.Node
+		want  string
+	}{
+		"too deep": {[]znode.Node{{Path: strings.Repeat("/a", 1001)}}, `invalid znode path "` + strings.Repeat("/a", 30) + `"…: it is deeper than 1000 znodes`},
+		// The end of its session would delete other sessions' nodes, or leave them without a parent.
+		"an ephemeral parent":             {[]znode.Node{ephemeral, {Path: "/a/b"}}, "/a/b: the parent znode is ephemeral"},
+		"an ephemeral ancestor":           {[]znode.Node{ephemeral, {Path: "/a/b/c"}}, "/a/b/c: the parent znode is ephemeral"},
+		"an ephemeral parent, that comes": {[]znode.Node{{Path: "/a/b"}, ephemeral}, "/a/b: the parent znode is ephemeral"},
+	} {
+		tree := znode.NewTree()
+		last := len(c.nodes) - 1
+		for _, n := range c.nodes[:last] {
+			must(t, tree.Add(n))
+		}
+		before := writeDump(t, tree)
+		if err := tree.Add(c.nodes[last]); message(err) != c.want || writeDump(t, tree) != before {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+	tree := znode.NewTree()
+	for _, path := range []string{"/", "/a/b", "/a"} { // /a was there only as a parent
+		must(t, tree.Add(znode.Node{Path: path}))
+		if err := tree.Add(znode.Node{Path: path}); message(err) != path+": the path was dumped before" {
+			t.Errorf("%s twice: %v", path, err)
+		}
+	}
+}
+
+// TestTreeChanges puts and removes random nodes. The tree then has exactly those that are left.
+func TestTreeChanges(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tree, left := znode.NewTree(), map[string]bool{"/": true}
+		for _, path := range rapid.SliceOf(rapid.StringMatching(`(/[a-c]){1,3}`)).Draw(t, "paths") {
+			if n := tree.Get(path); n == nil {
+				if err := tree.Put(znode.Node{Path: path}); err != nil {
+					t.Fatal(err)
+				}
+				for p := path; p != ""; p = znode.Parent(p) {
+					left[p] = true
+				}
+			} else if len(n.Children()) == 0 {
+				tree.Remove(n)
+				delete(left, path)
+			}
+		}
+		want := slices.Sorted(maps.Keys(left))
+		if got := tree.Paths("/"); !slices.Equal(got, want) || tree.Len() != len(want) {
+			t.Fatalf("%d nodes, %q, want %q", tree.Len(), got, want)
+		}
+	})
 }
 
 // Put doesn't copy the children of a node from another tree.

@@ -22,7 +22,21 @@ type Node struct {
 	// It is "" for a node that was read.
 	Unreadable string
 
-	children map[string]*Node // by name; nil for a leaf
+	children []*Node
+	slot     int  // where its parent's children have it
+	madeUp   bool // only its path is known, from a node below it
+}
+
+// Children returns the node's children in its tree. They are in no order, but the same changes of a
+// tree always lead to the same one. The tree keeps ownership.
+func (n *Node) Children() []*Node { return n.children }
+
+// Walk calls visit with the node and with everything below it in its tree, parents first.
+func (n *Node) Walk(visit func(*Node)) {
+	visit(n)
+	for _, c := range n.children {
+		c.Walk(visit)
+	}
 }
 
 // Stat is a znode's Stat as clients see it. The zero Stat means "not known":

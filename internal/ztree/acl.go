@@ -11,40 +11,32 @@ import (
 	"mrtq/internal/znode"
 )
 
-// accessList is an access list that never changes, so nodes can share one.
-type accessList struct {
-	acls []znode.ACL
-	lost *lost // not nil for a node that could not be read when a dump was made
-}
-
+// Lists never change, so nodes can share one.
 var (
-	openUnsafe = &accessList{acls: znode.OpenACL()}
-	readUnsafe = &accessList{acls: []znode.ACL{{Perms: znode.PermRead, Scheme: "world", ID: "anyone"}}}
+	openUnsafe = znode.OpenACL()
+	readUnsafe = []znode.ACL{{Perms: znode.PermRead, Scheme: "world", ID: "anyone"}}
 )
 
 func isAnyone(a znode.ACL) bool { return a.Scheme == "world" && a.ID == "anyone" }
 
-// mostLists is how many different lists a tree remembers to share them.
+// mostLists is how many different lists a database remembers to share them.
 const mostLists = 4096
 
 // share returns a list equal to acls, the same one for all nodes that have it if possible, to save
-// memory. Nearly always it is the parent's.
-func (t *Tree) share(acls []znode.ACL, parent *accessList) *accessList {
-	for _, known := range []*accessList{parent, openUnsafe, readUnsafe} {
-		if known.lost == nil && slices.Equal(acls, known.acls) {
-			return known
-		}
+// memory.
+func (db *Database) share(acls []znode.ACL) []znode.ACL {
+	if znode.IsOpenACL(acls) {
+		return openUnsafe
 	}
 	key := string(jute.AppendACLs(nil, acls))
-	known := t.lists[key]
-	if known == nil {
-		if len(t.lists) >= mostLists {
-			clear(t.lists)
-		}
-		known = &accessList{acls: acls}
-		t.lists[key] = known
+	if known := db.lists[key]; known != nil {
+		return known
 	}
-	return known
+	if len(db.lists) >= mostLists {
+		clear(db.lists)
+	}
+	db.lists[key] = acls
+	return acls
 }
 
 // provider is an authentication scheme that the server knows.
@@ -93,15 +85,15 @@ func matchIP(id, acl string) bool {
 // Super is the identity to which no ACL applies. No client can claim it: only the server gives it.
 var Super = jute.ID{Scheme: "super"}
 
-// allow returns NoAuth unless the list grants one of perms to one of ids.
-func (l *accessList) allow(perms int32, ids []jute.ID) error {
-	if l.lost != nil && perms&znode.PermRead != 0 {
+// allow returns NoAuth unless the node's list grants one of perms to one of ids.
+func allow(n *znode.Node, perms int32, ids []jute.ID) error {
+	if n.Unreadable != "" && perms&znode.PermRead != 0 {
 		return jute.NoAuth
 	}
-	if len(l.acls) == 0 || slices.Contains(ids, Super) {
+	if slices.Contains(ids, Super) {
 		return nil
 	}
-	for _, a := range l.acls {
+	for _, a := range n.ACL {
 		if a.Perms&perms == 0 {
 			continue
 		}

@@ -2,7 +2,7 @@ package ztree
 
 import (
 	"fmt"
-	"strings"
+	"math"
 
 	"mrtq/internal/jute"
 	"mrtq/internal/znode"
@@ -11,13 +11,13 @@ import (
 // create returns the node's path, with the sequence number if the request asks for one. The checks
 // are in the server's order, because the order decides which error a request gets that has several
 // mistakes.
-func (t *Tree) create(tx Tx, who Caller, r *jute.Request) (string, *node, error) {
-	m, err := t.createMode(r)
+func (db *Database) create(tx Tx, who Caller, r *jute.Request) (string, *znode.Node, error) {
+	m, err := db.createMode(r)
 	if err != nil {
 		return "", nil, err
 	}
 	path := r.Path
-	parentPath, _, err := split(path)
+	parentPath, err := split(path)
 	if err != nil {
 		return "", nil, err
 	}
@@ -25,118 +25,125 @@ func (t *Tree) create(tx Tx, who Caller, r *jute.Request) (string, *node, error)
 	if err != nil {
 		return "", nil, err
 	}
-	parent := t.lookup(parentPath)
+	parent := db.lookup(parentPath)
 	if parent == nil {
 		return "", nil, jute.NoNode
 	}
-	if err := parent.acl.allow(znode.PermCreate, who.IDs); err != nil {
+	if err := allow(parent, znode.PermCreate, who.IDs); err != nil {
 		return "", nil, err
 	}
 	if m.sequential {
-		path = fmt.Sprintf("%s%010d", path, parent.cversion)
+		next, _ := parent.Stat.NextSequence()
+		path = fmt.Sprintf("%s%010d", path, next)
 	}
 	if err := validatePath(path); err != nil {
 		return "", nil, err
 	}
-	if t.lookup(path) != nil {
+	if db.lookup(path) != nil {
 		return "", nil, jute.NodeExists
 	}
-	if kindOf(parent.owner) == kindEphemeral {
+	if parent.Stat.EphemeralOwner != 0 {
 		return "", nil, jute.NoChildrenForEph
 	}
 
-	n := &node{
-		// Clone the name, so that the node does not keep the whole path in
-		// memory.
-		name:  strings.Clone(path[len(parentPath)+1:]),
-		data:  r.Data,
-		czxid: tx.Zxid, mzxid: tx.Zxid, pzxid: tx.Zxid, ctime: tx.Time, mtime: tx.Time,
-		owner: ownerFor(r.Op, m, r.TTL, who.Session),
-		acl:   t.share(acls, parent.acl),
+	n := &znode.Node{Path: path, Data: r.Data, ACL: db.share(acls), Stat: znode.Stat{
+		Czxid: tx.Zxid, Mzxid: tx.Zxid, Pzxid: tx.Zxid, Ctime: tx.Time, Mtime: tx.Time, DataLength: int32(len(r.Data)),
+	}}
+	// The operation decides the kind of node, not the flags: create with the container flag creates
+	// a persistent node, and createContainer without the flag creates a container.
+	switch {
+	case r.Op == jute.OpCreateContainer:
+		db.reaped[n] = 0
+	case r.Op == jute.OpCreateTTL:
+		db.reaped[n] = r.TTL
+	case m.ephemeral:
+		n.Stat.EphemeralOwner = who.Session
 	}
-	t.link(tx, path, parentPath, parent, n)
+	db.link(tx, parent, n)
 	return path, n, nil
 }
 
+// mode is the meaning of a create request's flags.
+type mode struct{ ephemeral, sequential, container, ttl bool }
+
+var modes = map[int32]mode{
+	jute.ModePersistent:              {},
+	jute.ModeEphemeral:               {ephemeral: true},
+	jute.ModeSequential:              {sequential: true},
+	jute.ModeEphemeralSequential:     {ephemeral: true, sequential: true},
+	jute.ModeContainer:               {container: true},
+	jute.ModePersistentTTL:           {ttl: true},
+	jute.ModePersistentSequentialTTL: {ttl: true, sequential: true},
+}
+
+// maxTTL is the longest time to live, in milliseconds: the server has 40 bits for it.
+const maxTTL = 1<<40 - 1
+
 // createMode checks flags and TTL against each other and against what the server allows.
-func (t *Tree) createMode(r *jute.Request) (mode, error) {
+func (db *Database) createMode(r *jute.Request) (mode, error) {
 	m, ok := modes[r.Flags]
 	switch {
 	case !ok:
 		return m, jute.BadArguments
-	case m.ttl && t.noTTL:
+	case m.ttl && db.noTTL:
 		return m, jute.Unimplemented
 	case m.ttl && (r.TTL <= 0 || r.TTL > maxTTL):
 		return m, jute.BadArguments
 	case !m.ttl && r.Op == jute.OpCreateTTL:
 		// If the time to live is negative, the real server accepts this and then exits. This
-		// tree always refuses it.
+		// database always refuses it.
 		return m, jute.BadArguments
 	}
 	return m, nil
 }
 
-func (t *Tree) link(tx Tx, path, parentPath string, parent, n *node) {
-	oldC, oldP := parent.cversion, parent.pzxid
+func (db *Database) link(tx Tx, parent, n *znode.Node) {
+	before := parent.Stat
 	// At the largest int the counter does not change any more, and neither does pzxid.
-	if next := parent.cversion + 1; next > parent.cversion {
-		parent.cversion = next
-		parent.pzxid = tx.Zxid
+	if creates, _ := parent.Stat.NextSequence(); creates < math.MaxInt32 {
+		parent.Stat.Cversion += 2
+		parent.Stat.Pzxid = tx.Zxid
 	}
-	t.attach(path, parent, n)
-	t.onUndo(func() {
-		t.detach(path, parent, n)
-		parent.cversion, parent.pzxid = oldC, oldP
+	db.attach(n)
+	db.onUndo(func() {
+		db.detach(n)
+		delete(db.reaped, n)
+		parent.Stat = before
 	})
-	t.events = append(t.events,
-		event{kind: jute.EventCreated, path: path, acl: n.acl},
-		event{kind: jute.EventChildrenChanged, path: watchPath(parentPath), acl: parent.acl})
+	db.events = append(db.events, event{jute.EventCreated, n}, event{jute.EventChildrenChanged, parent})
 }
 
-// attach adds a node to its parent, and to the tree's counts and tables.
-func (t *Tree) attach(path string, parent, n *node) {
-	parent.addChild(n)
-	t.count++
-	t.bytes += int64(len(path) + len(n.data))
-	t.own(path, n)
+// attach adds a node to the tree. The parent's Cversion is twice the number of its creates less the
+// number of its children, as clients see it.
+func (db *Database) attach(n *znode.Node) {
+	db.nodes.Insert(n)
+	parent := db.nodes.Get(znode.Parent(n.Path))
+	parent.Stat.NumChildren++
+	parent.Stat.Cversion--
+	db.own(n)
 }
 
 // detach reverses attach.
-func (t *Tree) detach(path string, parent, n *node) {
-	parent.removeChild(n)
-	t.count--
-	t.bytes -= int64(len(path) + len(n.data))
-	t.disown(path, n)
-}
-
-// ownerKey is the key of a node's owner in Tree.owned: its session, ownerContainer or ttlMark.
-func ownerKey(owner int64) int64 {
-	if kindOf(owner) == kindTTL {
-		return ttlMark
+func (db *Database) detach(n *znode.Node) {
+	db.nodes.Remove(n)
+	parent := db.nodes.Get(znode.Parent(n.Path))
+	parent.Stat.NumChildren--
+	parent.Stat.Cversion++
+	owner := n.Stat.EphemeralOwner
+	delete(db.ephemerals[owner], n.Path)
+	if len(db.ephemerals[owner]) == 0 {
+		delete(db.ephemerals, owner)
 	}
-	return owner
 }
 
-// own adds a new node to its owner's set.
-func (t *Tree) own(path string, n *node) {
-	if n.owner == 0 {
+// own adds an ephemeral node to its session's.
+func (db *Database) own(n *znode.Node) {
+	owner := n.Stat.EphemeralOwner
+	if owner == 0 {
 		return
 	}
-	key := ownerKey(n.owner)
-	if t.owned[key] == nil {
-		t.owned[key] = map[string]*node{}
+	if db.ephemerals[owner] == nil {
+		db.ephemerals[owner] = map[string]*znode.Node{}
 	}
-	t.owned[key][path] = n
-}
-
-// disown removes a deleted node from its owner's set.
-func (t *Tree) disown(path string, n *node) {
-	if n.owner == 0 {
-		return
-	}
-	key := ownerKey(n.owner)
-	delete(t.owned[key], path)
-	if len(t.owned[key]) == 0 {
-		delete(t.owned, key)
-	}
+	db.ephemerals[owner][n.Path] = n
 }

@@ -8,61 +8,64 @@ import (
 	"mrtq/internal/znode"
 )
 
-func (t *Tree) delete(tx Tx, who Caller, r *jute.Request) error {
-	parentPath, _, err := split(r.Path)
+func (db *Database) delete(tx Tx, who Caller, r *jute.Request) error {
+	parentPath, err := split(r.Path)
 	if err != nil {
 		return err
 	}
 	if isSpecial(r.Path) {
 		return jute.BadArguments
 	}
-	parent := t.lookup(parentPath)
+	parent := db.lookup(parentPath)
 	if parent == nil {
 		return jute.NoNode
 	}
-	if err := parent.acl.allow(znode.PermDelete, who.IDs); err != nil {
+	if err := allow(parent, znode.PermDelete, who.IDs); err != nil {
 		return err
 	}
-	n := t.lookup(r.Path)
+	n := db.lookup(r.Path)
 	if n == nil {
 		return jute.NoNode
 	}
-	if r.Version != -1 && r.Version != n.version {
+	if r.Version != -1 && r.Version != n.Stat.Version {
 		return jute.BadVersion
 	}
-	if n.numChildren() > 0 {
+	if len(n.Children()) > 0 {
 		return jute.NotEmpty
 	}
-	t.unlink(tx, r.Path, parentPath, parent, n)
+	db.unlink(tx, n)
 	return nil
 }
 
-func (t *Tree) unlink(tx Tx, path, parentPath string, parent, n *node) {
-	oldP := parent.pzxid
-	t.detach(path, parent, n)
-	parent.pzxid = tx.Zxid
-	t.onUndo(func() {
-		t.attach(path, parent, n)
-		parent.pzxid = oldP
+func (db *Database) unlink(tx Tx, n *znode.Node) {
+	parent := db.nodes.Get(znode.Parent(n.Path))
+	pzxid := parent.Stat.Pzxid
+	ttl, reaped := db.reaped[n]
+	db.detach(n)
+	delete(db.reaped, n)
+	parent.Stat.Pzxid = tx.Zxid
+	db.onUndo(func() {
+		db.attach(n)
+		if reaped {
+			db.reaped[n] = ttl
+		}
+		parent.Stat.Pzxid = pzxid
 	})
-	t.events = append(t.events,
-		event{kind: jute.EventDeleted, path: path, acl: n.acl},
-		event{kind: jute.EventChildrenChanged, path: watchPath(parentPath), acl: parent.acl})
+	db.events = append(db.events, event{jute.EventDeleted, n}, event{jute.EventChildrenChanged, parent})
 }
 
 // CloseSession deletes the session's ephemeral nodes, in the order of their paths, all in one
 // transaction.
-func (t *Tree) CloseSession(tx Tx, session int64) {
-	for _, path := range t.EphemeralsOf(session) {
-		parentPath, _, _ := split(path) // the path was checked when the node was created
-		t.unlink(tx, path, parentPath, t.lookup(parentPath), t.lookup(path))
+func (db *Database) CloseSession(tx Tx, session int64) {
+	for _, path := range db.EphemeralsOf(session) {
+		db.unlink(tx, db.nodes.Get(path))
 	}
-	t.commit()
+	db.commit()
 }
 
 // EphemeralsOf lists the paths of a session's ephemeral nodes, sorted. The list is never nil.
-func (t *Tree) EphemeralsOf(session int64) []string {
-	paths := slices.AppendSeq([]string{}, maps.Keys(t.owned[session]))
+func (db *Database) EphemeralsOf(session int64) []string {
+	paths := slices.AppendSeq([]string{}, maps.Keys(db.ephemerals[session]))
 	slices.Sort(paths)
 	return paths
 }
@@ -71,16 +74,16 @@ func (t *Tree) EphemeralsOf(session int64) []string {
 // milliseconds since 1970, sorted. They are the containers that have had children and have none
 // now, and the TTL nodes without children whose data has not been set for longer than their time
 // to live.
-func (t *Tree) Due(now int64) []string {
+func (db *Database) Due(now int64) []string {
 	var due []string
-	for p, n := range t.owned[ownerContainer] {
-		if n.cversion > 0 && n.numChildren() == 0 {
-			due = append(due, p)
+	for n, ttl := range db.reaped {
+		old := now-n.Stat.Mtime > ttl
+		if ttl == 0 {
+			creates, _ := n.Stat.NextSequence()
+			old = creates > 0
 		}
-	}
-	for p, n := range t.owned[ttlMark] {
-		if n.numChildren() == 0 && now-n.mtime > ttlOf(n.owner) {
-			due = append(due, p)
+		if old && len(n.Children()) == 0 {
+			due = append(due, n.Path)
 		}
 	}
 	slices.Sort(due)
@@ -88,8 +91,7 @@ func (t *Tree) Due(now int64) []string {
 }
 
 // Reap deletes a container or TTL node that Due has returned.
-func (t *Tree) Reap(tx Tx, path string) {
-	parentPath, _, _ := split(path) // the path was checked when the node was created
-	t.unlink(tx, path, parentPath, t.lookup(parentPath), t.lookup(path))
-	t.commit()
+func (db *Database) Reap(tx Tx, path string) {
+	db.unlink(tx, db.nodes.Get(path))
+	db.commit()
 }

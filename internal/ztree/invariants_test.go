@@ -2,6 +2,7 @@ package ztree
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -13,59 +14,37 @@ import (
 )
 
 // broken says how a tree's tables contradict its nodes, or returns "".
-func (t *Tree) broken() string {
-	count, bytes := 1, int64(0) // ZooKeeper counts the root twice
-	owners := map[string]int64{}
-	var walk func(path string, n *node) string
-	walk = func(path string, n *node) string {
-		count++
-		bytes += int64(len(path) + len(n.data))
-		if n.owner != 0 {
-			owners[path] = n.owner
+func (db *Database) broken() string {
+	owned, reaped := 0, 0
+	for n := range db.nodes.All("/") {
+		children := n.Children()
+		if n.Unreadable == "" && (int(n.Stat.NumChildren) != len(children) || int(n.Stat.DataLength) != len(n.Data)) {
+			return fmt.Sprintf("%s has %d bytes and %d children: %+v", n.Path, len(n.Data), len(children), n.Stat)
 		}
-		if n.kids == nil {
-			return ""
-		}
-		if listed, named := len(n.kids.list), len(n.kids.byName); listed == 0 || named != listed && (n.kids.byName != nil || listed > few) {
-			return fmt.Sprintf("%q lists %d children and names %d", path, listed, named)
-		}
-		for i, k := range n.kids.list {
-			if int(k.slot) != i || n.child(k.name) != k {
-				return fmt.Sprintf("%q: child %d is %q in slot %d", path, i, k.name, k.slot)
-			}
-			if b := walk(path+"/"+k.name, k); b != "" {
-				return b
+		if owner := n.Stat.EphemeralOwner; owner != 0 {
+			if owned++; db.ephemerals[owner][n.Path] != n {
+				return fmt.Sprintf("%s is not in the table of its owner %x", n.Path, owner)
 			}
 		}
-		return ""
-	}
-	if b := walk("", t.root); b != "" {
-		return b
-	}
-	if count != t.count || bytes != t.bytes {
-		return fmt.Sprintf("%d nodes of %d bytes are counted as %d of %d", count, bytes, t.count, t.bytes)
-	}
-	for key, set := range t.owned {
-		if len(set) == 0 {
-			return fmt.Sprintf("the table has owner %x without nodes", key)
-		}
-		for p, n := range set {
-			if ownerKey(owners[p]) != key || t.lookup(p) != n {
-				return fmt.Sprintf("the table has %q for owner %x, but it belongs to %x", p, key, owners[p])
-			}
-			delete(owners, p)
+		if _, ok := db.reaped[n]; ok {
+			reaped++
 		}
 	}
-	if len(owners) > 0 {
-		return fmt.Sprintf("the owners of %v are not in the table", owners)
+	if owned != db.Ephemerals() || reaped != len(db.reaped) {
+		return fmt.Sprintf("the tables have %d ephemerals and %d to reap, of %d and %d", db.Ephemerals(), len(db.reaped), owned, reaped)
 	}
-	for name, wt := range map[string]*watchTable{"data": &t.data, "child": &t.child} {
+	for owner, nodes := range db.ephemerals {
+		if len(nodes) == 0 {
+			return fmt.Sprintf("the table has owner %x without nodes", owner)
+		}
+	}
+	for name, wt := range map[string]*watchTable{"data": &db.data, "child": &db.child} {
 		if b := wt.broken(); b != "" {
 			return name + " watches: " + b
 		}
 	}
-	if len(t.events) != 0 || len(t.undo) != 0 || t.recording {
-		return fmt.Sprintf("%d events and %d undos are left over, recording %v", len(t.events), len(t.undo), t.recording)
+	if len(db.events) != 0 || len(db.undo) != 0 || db.recording {
+		return fmt.Sprintf("%d events and %d undos are left over, recording %v", len(db.events), len(db.undo), db.recording)
 	}
 	return ""
 }
@@ -98,59 +77,17 @@ func (wt *watchTable) broken() string {
 	return ""
 }
 
-// image returns everything that a failed multi must not change, as text.
-func (t *Tree) image() string {
-	var lines []string
-	for n := range t.Nodes("/") {
-		at := t.lookup(n.Path)
-		lines = append(lines, fmt.Sprintf("%s %q %v %v %d %d", n.Path, n.Data, n.ACL, n.Stat, at.owner, at.cversion))
-	}
-	slices.Sort(lines)
-	return strings.Join(lines, "\n")
-}
-
-// dumped is what clients see of a tree, as text, in the order of Nodes.
-func dumped(t *Tree) string {
+// image returns all that is known of znodes, as text.
+func image(nodes *znode.Tree) string {
 	var b strings.Builder
-	for n := range t.Nodes("/") {
-		fmt.Fprintf(&b, "%+v\n", n)
+	for n := range nodes.All("/") {
+		b.WriteString(line(*n))
 	}
 	return b.String()
 }
 
-// TestManyChildren: with few children and with many, each is found by its name, and only those that
-// exist.
-func TestManyChildren(t *testing.T) {
-	all := znode.OpenACL()
-	tree, zxid := New(), int64(0)
-	path := func(i int) string { return fmt.Sprintf("/c%d", i) }
-	check := func(from, to int) {
-		t.Helper()
-		if b := tree.broken(); b != "" {
-			t.Fatal(b)
-		}
-		for i := range 3 * few {
-			if _, err := tree.Exists(path(i), nil); (err == nil) != (i >= from && i < to) {
-				t.Fatalf("%s: %v, of %d to %d", path(i), err, from, to)
-			}
-		}
-	}
-	for round := range 2 {
-		for i := range 3*few - round {
-			zxid++
-			if _, err := tree.Do(Tx{Zxid: zxid}, Caller{}, &jute.Request{Op: jute.OpCreate, Path: path(i), ACL: all}); err != nil {
-				t.Fatal(err)
-			}
-			check(0, i+1)
-		}
-		for i := range 3*few - round {
-			zxid++
-			if _, err := tree.Do(Tx{Zxid: zxid}, Caller{}, &jute.Request{Op: jute.OpDelete, Path: path(i), Version: -1}); err != nil {
-				t.Fatal(err)
-			}
-			check(i+1, 3*few-round)
-		}
-	}
+func line(n znode.Node) string {
+	return fmt.Sprintf("%s %q %t %v %+v %q\n", n.Path, n.Data, n.Data == nil, n.ACL, n.Stat, n.Unreadable)
 }
 
 // counter is a watcher that counts its notifications.
@@ -166,7 +103,7 @@ func TestInvariants(t *testing.T) {
 	paths := []string{"/a", "/a/b", "/a/b/c", "/b", "/b/a", "/c", "/zookeeper/quota/x"}
 	all := znode.OpenACL()
 	rapid.Check(t, func(t *rapid.T) {
-		tree := New()
+		tree := New(znode.NewTree())
 		watchers := []*counter{{}, {}}
 		zxid := int64(0)
 		path := rapid.SampledFrom(paths)
@@ -201,12 +138,12 @@ func TestInvariants(t *testing.T) {
 			"failing multi": func(t *rapid.T) {
 				ops := rapid.SliceOfN(rapid.Custom(change), 1, 6).Draw(t, "ops")
 				ops = append(ops, jute.Request{Op: jute.OpCheck, Path: "/", Version: 99})
-				was, notified := tree.image(), watchers[0].notified+watchers[1].notified
+				was, reaped, notified := image(tree.nodes), maps.Clone(tree.reaped), watchers[0].notified+watchers[1].notified
 				rs, err := tree.Multi(tx(), who.Draw(t, "who"), ops)
 				if err != nil || len(rs) != len(ops) || rs[len(rs)-1].Op != jute.OpError {
 					t.Fatalf("%v, %v", rs, err)
 				}
-				if now := tree.image(); now != was {
+				if now := image(tree.nodes); now != was || !maps.Equal(tree.reaped, reaped) {
 					t.Fatalf("changed\nfrom\n%s\nto\n%s", was, now)
 				}
 				if watchers[0].notified+watchers[1].notified != notified {
@@ -235,18 +172,11 @@ func TestInvariants(t *testing.T) {
 			},
 			"forget": func(t *rapid.T) { tree.Forget(watcher.Draw(t, "watcher")) },
 			"load": func(t *rapid.T) {
-				l := NewLoader()
-				for n := range tree.Nodes("/") {
-					if err := l.Add(n); err != nil {
-						t.Fatal(err)
-					}
-				}
-				whole(t)
-				loaded := l.Tree()
+				loaded := New(tree.Snapshot())
 				if b := loaded.broken(); b != "" {
 					t.Fatal("loaded: ", b)
 				}
-				if got, want := dumped(loaded), dumped(tree); got != want {
+				if got, want := image(loaded.Snapshot()), image(tree.Snapshot()); got != want {
 					t.Fatalf("loaded\n%s\nwant\n%s", got, want)
 				}
 			},

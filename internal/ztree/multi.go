@@ -2,43 +2,44 @@ package ztree
 
 import (
 	"mrtq/internal/jute"
+	"mrtq/internal/znode"
 )
 
 // Do does one request that changes the tree, or a check. The error says why nothing was done. The
-// tree keeps r's data and ACL.
-func (t *Tree) Do(tx Tx, who Caller, r *jute.Request) (jute.Result, error) {
-	res, err := t.apply(tx, who, r)
+// database keeps r's data and ACL.
+func (db *Database) Do(tx Tx, who Caller, r *jute.Request) (jute.Result, error) {
+	res, err := db.apply(tx, who, r)
 	if err == nil {
-		t.commit()
+		db.commit()
 	}
 	return res, err
 }
 
 // Multi does all operations in one transaction, or none, and returns one result for each. If one
 // fails, nothing has changed, and all results are error results: the failed operation's has its
-// error, those before it have OK, and those after it have RuntimeInconsistency. The tree keeps the
+// error, those before it have OK, and those after it have RuntimeInconsistency. The database keeps the
 // operations' data.
 //
 // The error is MarshallingError if Multi comes to an operation that makes no sense in a multi: a
 // read, or a create whose flags need a time to live although it has none.
-func (t *Tree) Multi(tx Tx, who Caller, ops []jute.Request) ([]jute.Result, error) {
-	t.recording = true
-	defer func() { t.recording = false }()
+func (db *Database) Multi(tx Tx, who Caller, ops []jute.Request) ([]jute.Result, error) {
+	db.recording = true
+	defer func() { db.recording = false }()
 	results := make([]jute.Result, len(ops))
 	for i := range ops {
 		err := normalize(&ops[i])
 		if err == nil {
-			results[i], err = t.apply(tx, who, &ops[i])
+			results[i], err = db.apply(tx, who, &ops[i])
 		}
 		if err != nil {
-			t.rollback()
+			db.rollback()
 			if err == jute.MarshallingError {
 				return nil, err
 			}
 			return failed(results, i, jute.CodeOf(err)), nil
 		}
 	}
-	t.commit()
+	db.commit()
 	return results, nil
 }
 
@@ -59,26 +60,26 @@ func normalize(r *jute.Request) error {
 	return nil
 }
 
-func (t *Tree) apply(tx Tx, who Caller, r *jute.Request) (jute.Result, error) {
+func (db *Database) apply(tx Tx, who Caller, r *jute.Request) (jute.Result, error) {
 	res := jute.Result{Op: r.Op}
-	var n *node
+	var n *znode.Node
 	var err error
 	switch r.Op {
 	case jute.OpCreate, jute.OpCreate2, jute.OpCreateContainer, jute.OpCreateTTL:
-		res.Path, n, err = t.create(tx, who, r)
+		res.Path, n, err = db.create(tx, who, r)
 	case jute.OpDelete:
-		err = t.delete(tx, who, r)
+		err = db.delete(tx, who, r)
 	case jute.OpSetData:
-		n, err = t.setData(tx, who, r)
+		n, err = db.setData(tx, who, r)
 	case jute.OpSetACL:
-		n, err = t.setACL(who, r)
+		n, err = db.setACL(who, r)
 	case jute.OpCheck:
-		err = t.check(who, r)
+		err = db.check(who, r)
 	default:
 		err = jute.MarshallingError
 	}
 	if n != nil {
-		res.Stat = t.stat(n)
+		res.Stat = n.Stat
 	}
 	return res, err
 }
@@ -99,17 +100,17 @@ func failed(results []jute.Result, at int, code jute.Code) []jute.Result {
 // AppendMultiRead does each read and appends its result to b, without the end header. If a read
 // fails, it appends an error result and continues. A read can ask for a watch, but the server
 // ignores that. If b becomes longer than limit bytes, AppendMultiRead stops and returns false.
-func (t *Tree) AppendMultiRead(b []byte, who Caller, ops []jute.Request, limit int) ([]byte, bool) {
+func (db *Database) AppendMultiRead(b []byte, who Caller, ops []jute.Request, limit int) ([]byte, bool) {
 	for i := range ops {
 		r, mark := jute.Result{Op: ops[i].Op}, len(b)
 		var err error
 		if r.Op == jute.OpGetData {
-			if r.Data, r.Stat, err = t.GetData(who, ops[i].Path, nil); err == nil {
+			if r.Data, r.Stat, err = db.GetData(who, ops[i].Path, nil); err == nil {
 				b = jute.AppendMultiResult(b, &r)
 			}
 		} else {
 			b = jute.AppendMultiHeader(b, jute.MultiHeader{Op: r.Op})
-			b, _, err = t.AppendChildren(b, who, ops[i].Path, nil)
+			b, _, err = db.AppendChildren(b, who, ops[i].Path, nil)
 		}
 		if err != nil {
 			b = jute.AppendMultiResult(b[:mark], &jute.Result{Op: jute.OpError, Err: jute.CodeOf(err)})

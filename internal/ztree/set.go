@@ -14,34 +14,30 @@ func nextVersion(have, want int32) (int32, error) {
 }
 
 // allowed finds the node of a request that changes it, if the caller has the permission for that.
-func (t *Tree) allowed(who Caller, path string, perm int32) (*node, error) {
+func (db *Database) allowed(who Caller, path string, perm int32) (*znode.Node, error) {
 	if err := validatePath(path); err != nil {
 		return nil, err
 	}
-	return t.permitted(who, path, perm)
+	return db.permitted(who, path, perm)
 }
 
-func (t *Tree) setData(tx Tx, who Caller, r *jute.Request) (*node, error) {
-	n, err := t.allowed(who, r.Path, znode.PermWrite)
+func (db *Database) setData(tx Tx, who Caller, r *jute.Request) (*znode.Node, error) {
+	n, err := db.allowed(who, r.Path, znode.PermWrite)
 	if err != nil {
 		return nil, err
 	}
-	version, err := nextVersion(n.version, r.Version)
+	version, err := nextVersion(n.Stat.Version, r.Version)
 	if err != nil {
 		return nil, err
 	}
-	data, oldVersion, mzxid, mtime := n.data, n.version, n.mzxid, n.mtime
-	t.bytes += int64(len(r.Data) - len(data))
-	n.data, n.version, n.mzxid, n.mtime = r.Data, version, tx.Zxid, tx.Time
-	t.onUndo(func() {
-		t.bytes -= int64(len(r.Data) - len(data))
-		n.data, n.version, n.mzxid, n.mtime = data, oldVersion, mzxid, mtime
-	})
-	t.events = append(t.events, event{kind: jute.EventDataChanged, path: r.Path, acl: n.acl})
+	data, stat := n.Data, n.Stat
+	n.Data, n.Stat.DataLength, n.Stat.Version, n.Stat.Mzxid, n.Stat.Mtime = r.Data, int32(len(r.Data)), version, tx.Zxid, tx.Time
+	db.onUndo(func() { n.Data, n.Stat = data, stat })
+	db.events = append(db.events, event{jute.EventDataChanged, n})
 	return n, nil
 }
 
-func (t *Tree) setACL(who Caller, r *jute.Request) (*node, error) {
+func (db *Database) setACL(who Caller, r *jute.Request) (*znode.Node, error) {
 	if err := validatePath(r.Path); err != nil {
 		return nil, err
 	}
@@ -49,23 +45,23 @@ func (t *Tree) setACL(who Caller, r *jute.Request) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := t.allowed(who, r.Path, znode.PermAdmin)
+	n, err := db.allowed(who, r.Path, znode.PermAdmin)
 	if err != nil {
 		return nil, err
 	}
-	aversion, err := nextVersion(n.aversion, r.Version)
+	aversion, err := nextVersion(n.Stat.Aversion, r.Version)
 	if err != nil {
 		return nil, err
 	}
-	n.aversion = aversion
-	n.acl = t.share(acls, n.acl)
+	n.Stat.Aversion = aversion
+	n.ACL = db.share(acls)
 	return n, nil
 }
 
-func (t *Tree) check(who Caller, r *jute.Request) error {
-	n, err := t.allowed(who, r.Path, znode.PermRead)
+func (db *Database) check(who Caller, r *jute.Request) error {
+	n, err := db.allowed(who, r.Path, znode.PermRead)
 	if err == nil {
-		_, err = nextVersion(n.version, r.Version)
+		_, err = nextVersion(n.Stat.Version, r.Version)
 	}
 	return err
 }

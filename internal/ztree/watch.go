@@ -1,26 +1,23 @@
 package ztree
 
 import (
-	"strings"
-
 	"mrtq/internal/jute"
 	"mrtq/internal/znode"
 )
 
 // Watcher gets notifications of changes. A connection is one. It must be usable as a map key.
 type Watcher interface {
-	// Notify delivers one event. It must not block and must not call the tree.
+	// Notify delivers one event. It must not block and must not call the database.
 	Notify(jute.WatcherEvent)
 	// Identities returns the watcher's identities. Access lists decide by them which events the
 	// watcher may know of.
 	Identities() []jute.ID
 }
 
-// event is a change of which watchers may have to be notified.
+// event is a change of which watchers may have to be notified, if they may read the node.
 type event struct {
 	kind int32
-	path string
-	acl  *accessList // a watcher may know of the event if this list lets it read
+	node *znode.Node
 }
 
 type watchMode int8
@@ -117,8 +114,7 @@ func (wt *watchTable) fire(kind int32, path string, out map[Watcher]struct{}) {
 	if wt.recursive == 0 || kind == jute.EventChildrenChanged {
 		return
 	}
-	for at := path; at != "/" && at != ""; {
-		at = watchPath(at[:max(strings.LastIndexByte(at, '/'), 0)])
+	for at := znode.Parent(path); at != ""; at = znode.Parent(at) {
 		for w, m := range wt.byPath[at] {
 			if m == watchRecursive {
 				out[w] = struct{}{}
@@ -130,52 +126,52 @@ func (wt *watchTable) fire(kind int32, path string, out map[Watcher]struct{}) {
 // trigger notifies the watchers of one event. The data watches of a node get its creation, change
 // and deletion. The child watches get its deletion and the changes of its list of children. A
 // watcher that has both gets a deletion once.
-func (t *Tree) trigger(e *event) {
-	if len(t.data.byPath) == 0 && len(t.child.byPath) == 0 {
+func (db *Database) trigger(e *event) {
+	if len(db.data.byPath) == 0 && len(db.child.byPath) == 0 {
 		return
 	}
 	hit := map[Watcher]struct{}{}
 	if e.kind != jute.EventChildrenChanged {
-		t.data.fire(e.kind, e.path, hit)
+		db.data.fire(e.kind, e.node.Path, hit)
 	}
 	if e.kind == jute.EventChildrenChanged || e.kind == jute.EventDeleted {
-		t.child.fire(e.kind, e.path, hit)
+		db.child.fire(e.kind, e.node.Path, hit)
 	}
 	for w := range hit {
-		if e.acl.allow(znode.PermRead, w.Identities()) == nil {
-			w.Notify(jute.WatcherEvent{Type: e.kind, State: jute.StateConnected, Path: e.path})
+		if allow(e.node, znode.PermRead, w.Identities()) == nil {
+			w.Notify(jute.WatcherEvent{Type: e.kind, State: jute.StateConnected, Path: e.node.Path})
 		}
 	}
 }
 
 // AddWatch sets a persistent watch. If the mode is unknown, the error is MarshallingError, as in
 // the server.
-func (t *Tree) AddWatch(r *jute.Request, w Watcher) error {
+func (db *Database) AddWatch(r *jute.Request, w Watcher) error {
 	m, ok := map[int32]watchMode{jute.WatchPersistent: watchPersistent, jute.WatchPersistentRecursive: watchRecursive}[r.Kind]
 	if !ok {
 		return jute.MarshallingError
 	}
-	t.watchAll(r.Path, w, m)
+	db.watchAll(r.Path, w, m)
 	return nil
 }
 
 // tables are the tables with watches of a kind, or nil for an unknown kind.
-func (t *Tree) tables(kind int32) []*watchTable {
+func (db *Database) tables(kind int32) []*watchTable {
 	return map[int32][]*watchTable{
-		jute.WatcherChildren: {&t.child}, jute.WatcherData: {&t.data}, jute.WatcherAny: {&t.data, &t.child},
+		jute.WatcherChildren: {&db.child}, jute.WatcherData: {&db.data}, jute.WatcherAny: {&db.data, &db.child},
 	}[kind]
 }
 
 // CheckWatch returns nil if the path has a watch of the requested kind, and NoWatcher otherwise. It
 // does not matter who watches, as in the server (WatchManager.containsWatcher of 3.8). If the kind is
 // unknown, the error is MarshallingError.
-func (t *Tree) CheckWatch(r *jute.Request) error {
-	return found(t.tables(r.Kind), func(wt *watchTable) bool { return len(wt.byPath[r.Path]) > 0 })
+func (db *Database) CheckWatch(r *jute.Request) error {
+	return found(db.tables(r.Kind), func(wt *watchTable) bool { return len(wt.byPath[r.Path]) > 0 })
 }
 
 // RemoveWatch removes w's watches of the requested kind from a path. Its errors are CheckWatch's.
-func (t *Tree) RemoveWatch(r *jute.Request, w Watcher) error {
-	return found(t.tables(r.Kind), func(wt *watchTable) bool { return wt.remove(r.Path, w) })
+func (db *Database) RemoveWatch(r *jute.Request, w Watcher) error {
+	return found(db.tables(r.Kind), func(wt *watchTable) bool { return wt.remove(r.Path, w) })
 }
 
 // found calls try for each table. The error is NoWatcher if it never returned true.
@@ -193,63 +189,63 @@ func found(tables []*watchTable, try func(*watchTable) bool) error {
 }
 
 // Forget removes all watches of a connection that has ended.
-func (t *Tree) Forget(w Watcher) {
-	t.data.removeAll(w)
-	t.child.removeAll(w)
+func (db *Database) Forget(w Watcher) {
+	db.data.removeAll(w)
+	db.child.removeAll(w)
 }
 
 // Watches returns the number of watches.
-func (t *Tree) Watches() int { return t.data.count() + t.child.count() }
+func (db *Database) Watches() int { return db.data.count() + db.child.count() }
 
 // SetWatches sets a client's watches again after it has reconnected. If the change that a watch
 // waits for has happened since r.Since, SetWatches notifies w at once and sets no watch. It does not
 // check access lists.
-func (t *Tree) SetWatches(r *jute.Request, w Watcher) {
+func (db *Database) SetWatches(r *jute.Request, w Watcher) {
 	notify := func(kind int32, path string) {
 		w.Notify(jute.WatcherEvent{Type: kind, State: jute.StateConnected, Path: path})
 	}
-	for i, set := range []func(path string, n *node){
-		func(p string, n *node) {
+	for i, set := range []func(path string, n *znode.Node){
+		func(p string, n *znode.Node) {
 			switch {
 			case n == nil:
 				notify(jute.EventDeleted, p)
-			case n.mzxid > r.Since:
+			case n.Stat.Mzxid > r.Since:
 				notify(jute.EventDataChanged, p)
 			default:
-				t.data.add(p, w, watchOnce)
+				db.data.add(p, w, watchOnce)
 			}
 		},
-		func(p string, n *node) {
+		func(p string, n *znode.Node) {
 			if n != nil {
 				notify(jute.EventCreated, p)
 			} else {
-				t.data.add(p, w, watchOnce)
+				db.data.add(p, w, watchOnce)
 			}
 		},
-		func(p string, n *node) {
+		func(p string, n *znode.Node) {
 			switch {
 			case n == nil:
 				notify(jute.EventDeleted, p)
-			case n.pzxid > r.Since:
+			case n.Stat.Pzxid > r.Since:
 				notify(jute.EventChildrenChanged, p)
 			default:
-				t.child.add(p, w, watchOnce)
+				db.child.add(p, w, watchOnce)
 			}
 		},
-		func(p string, _ *node) { t.watchAll(p, w, watchPersistent) },
-		func(p string, _ *node) { t.watchAll(p, w, watchRecursive) },
+		func(p string, _ *znode.Node) { db.watchAll(p, w, watchPersistent) },
+		func(p string, _ *znode.Node) { db.watchAll(p, w, watchRecursive) },
 	} {
 		if i == len(r.Watches) {
 			return
 		}
 		for _, p := range r.Watches[i] {
-			set(p, t.lookup(p))
+			set(p, db.lookup(p))
 		}
 	}
 }
 
 // watchAll sets a watch of both kinds.
-func (t *Tree) watchAll(path string, w Watcher, m watchMode) {
-	t.data.add(path, w, m)
-	t.child.add(path, w, m)
+func (db *Database) watchAll(path string, w Watcher, m watchMode) {
+	db.data.add(path, w, m)
+	db.child.add(path, w, m)
 }
