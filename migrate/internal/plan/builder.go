@@ -58,15 +58,13 @@ func New(in Input) *Builder {
 	b := &Builder{in: in, batches: map[rules.BatchKey]*Batch{}, named: map[string]rules.BatchKey{}, unfinished: map[jobKey]string{}, doubled: map[jobKey]bool{}, again: map[string]bool{}, byJobID: map[string]string{}, found: map[string]*Finding{}}
 	b.plan = &Plan{
 		Source: opt.Source, Target: opt.Target, Choices: opt.Choices,
-		Dialect: opt.Dialect,
-		Settings: Settings{Queues: in.Source.Queues, Time: in.Source.Options.Time.String(), ACL: opt.ACL, MaxBuffer: opt.MaxBuffer, Again: opt.Again, Note: ledger.Note(opt.Note),
-			NewQueue: opt.NewQueue, HoldAgain: opt.HoldAgain, Restored: opt.Restored},
-		Records: make([]Record, 0, in.Source.Len()),
-		target:  in.Target,
+		Dialect:  opt.Dialect,
+		Settings: Settings{Queues: in.Source.Queues, Time: in.Source.Options.Time.String(), Options: opt},
+		Records:  make([]Record, 0, in.Source.Len()),
+		target:   in.Target,
 	}
-	if opt.MaxBuffer == 0 {
-		b.plan.Settings.MaxBuffer = DefaultMaxBuffer
-	}
+	b.plan.Settings.Note = ledger.Note(opt.Note)
+	b.plan.Settings.MaxBuffer = cmp.Or(opt.MaxBuffer, DefaultMaxBuffer)
 	for _, record := range opt.Again {
 		b.again[record] = true
 	}

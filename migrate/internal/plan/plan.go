@@ -19,26 +19,29 @@ import (
 type Options struct {
 	// Dialect is the dialect of the new queue. If it is "", a plan takes that of the queue
 	// that the target holds. If it holds none, the plan has the problem [NoDialect].
-	Dialect newqueue.Dialect
+	Dialect newqueue.Dialect `json:"-"`
 	// Choices that are "" are those of the newest run; if there is none, they are the defaults.
-	Choices rules.Choices
+	Choices rules.Choices `json:"-"`
 	// ACL is the ACL of every znode that a migration creates. nil is that of the newest run; if there is none, it
 	// is open to all.
-	ACL []znode.ACL
+	ACL []znode.ACL `json:"acl"`
 	// MaxBuffer is the server's jute.maxbuffer in bytes; 0 means its default.
-	MaxBuffer int
+	MaxBuffer int `json:"packet"`
 	// Again are paths of records that were migrated and whose jobs were removed, or [All].
 	// They get new jobs.
-	Again []string
+	Again []string `json:"again"`
 	// These are the operator's explicit words. NewQueue allows to create a queue where none
 	// is. HoldAgain allows to hold queues again that were released. Restored says that the
 	// operator knows that the target was restored from a backup.
-	NewQueue, HoldAgain, Restored bool
+	NewQueue  bool `json:"new_queue"`
+	HoldAgain bool `json:"hold_again"`
+	Restored  bool `json:"restored"`
 	// Note is kept with the run, for people: who migrates, and why. After [ledger.MaxNote]
 	// characters it is cut off.
-	Note string
+	Note string `json:"note,omitempty"`
 	// Source and Target are names for reports. They must hold no credentials.
-	Source, Target string
+	Source string `json:"-"`
+	Target string `json:"-"`
 }
 
 // All means every record, in Again of [Options].
@@ -130,18 +133,11 @@ type Plan struct {
 // transactions that carry the plan out rely on what it says of holds, runs and the layout.
 func TargetOf(p *Plan) *target.Target { return p.target }
 
-// Settings are the other options that a plan was made with.
+// Settings are how the source was read, and the other options that a plan was made with. Without an ACL, it is open to all.
 type Settings struct {
-	Queues    rules.Queues `json:"queues"`
-	Time      string       `json:"time"`
-	ACL       []znode.ACL  `json:"acl"` // none is open to all
-	MaxBuffer int          `json:"packet"`
-	Again     []string     `json:"again"`
-	Note      string       `json:"note,omitempty"`
-	// The operator's explicit words: see [Options].
-	NewQueue  bool `json:"new_queue"`
-	HoldAgain bool `json:"hold_again"`
-	Restored  bool `json:"restored"`
+	Queues rules.Queues `json:"queues"`
+	Time   string       `json:"time"`
+	Options
 }
 
 // Empty reports whether there is nothing to do.

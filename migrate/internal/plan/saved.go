@@ -122,8 +122,9 @@ func Read(r io.Reader) (*Plan, error) {
 
 // Options returns the options with which the plan was made.
 func (p *Plan) Options() Options {
-	return Options{Dialect: p.Dialect, Choices: p.Choices, ACL: p.Settings.ACL, MaxBuffer: p.Settings.MaxBuffer, Again: p.Settings.Again, Note: p.Settings.Note,
-		NewQueue: p.Settings.NewQueue, HoldAgain: p.Settings.HoldAgain, Restored: p.Settings.Restored, Source: p.Source, Target: p.Target}
+	opt := p.Settings.Options
+	opt.Dialect, opt.Choices, opt.Source, opt.Target = p.Dialect, p.Choices, p.Source, p.Target
+	return opt
 }
 
 // Differences says how another plan, which was made later, differs from this one in what
