@@ -250,9 +250,6 @@ var (
 	ErrRestored = errors.New("the target was restored from a backup")
 	// ErrNoQueue says that a target has no new queue.
 	ErrNoQueue = errors.New("there is no new queue here")
-	// ErrQuarantineFile says that a path can't be a quarantine file, because it is a pipe, a
-	// device or a folder.
-	ErrQuarantineFile = errors.New("is not a regular file, so nothing can be kept in it")
 
 	// ErrNotFound says that neither side has what [Find] was asked for.
 	ErrNotFound = errors.New("neither queue has it")

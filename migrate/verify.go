@@ -2,7 +2,9 @@ package migrate
 
 import (
 	"context"
+	"slices"
 
+	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/target"
@@ -12,7 +14,7 @@ import (
 // VerifyOptions are the options of a verification.
 type VerifyOptions struct {
 	// Quarantined, if not nil, has the bytes that were kept of undecodable records, by
-	// path; see [ReadQuarantine]. Every undecodable record must be there.
+	// path. Every undecodable record must be there.
 	Quarantined map[string][][]byte
 }
 
@@ -47,7 +49,9 @@ func verifyTarget(ctx context.Context, src *Source, t *target.Target, opt Verify
 	}
 	options := verify.Options{Progress: func(done, total int) { report(ctx, PhaseComparing, done, total) }}
 	if opt.Quarantined != nil {
-		options.Quarantined = func(r Record) bool { return isKept(opt.Quarantined, r) }
+		options.Quarantined = func(r Record) bool {
+			return slices.ContainsFunc(opt.Quarantined[r.Path], func(data []byte) bool { return znode.SameData(data, r.Data) })
+		}
 	}
 	return verify.Verify(ctx, src, t, names, options)
 }

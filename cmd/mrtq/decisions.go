@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -48,7 +50,19 @@ func (d *decisionFlags) decisions(a *app, target place) (opt migrate.Decisions, 
 	}
 	opt.Save = func(nodes []znode.Node) error {
 		a.Say("what the decision removes is kept in %s", d.removed)
-		return migrate.AddToDump(d.removed, nodes, files.Write)
+		err := addTo(d.removed, func(w io.Writer) error {
+			dump := znode.NewDumpWriter(w)
+			for i := range nodes {
+				if err := dump.Write(&nodes[i]); err != nil {
+					return err
+				}
+			}
+			return dump.Close()
+		})
+		if err != nil {
+			return fmt.Errorf("file of removed znodes: %w", err)
+		}
+		return nil
 	}
 	return opt, nil
 }

@@ -140,7 +140,7 @@ func (c *migrateCmd) carryOut(ctx context.Context, a *app, s *pair) (res *migrat
 		if c.quarantine == "" { // the run that is finished has decided so
 			c.quarantine = quarantineFile(s.target)
 		}
-		return migrate.WriteQuarantine(c.quarantine, bad, files.Write)
+		return writeQuarantine(c.quarantine, bad)
 	}
 	ctx, finish := a.Phases(ctx, "reading both sides")
 	defer finish()

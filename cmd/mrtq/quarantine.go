@@ -1,13 +1,21 @@
 package main
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
+	"os"
 	"regexp"
+	"slices"
 	"strings"
 
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/files"
+	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/internal/znode"
+	"mrtq/legacy"
 	"mrtq/migrate"
 )
 
@@ -37,20 +45,91 @@ func defaultQuarantine(target place) string {
 	return ""
 }
 
-// keptBytes reads a quarantine file. It is nil if no file is given. A missing file counts as
-// empty, because migrate creates it only for the first record.
+// keptBytes reads a quarantine file. It is nil if no file is given.
 func keptBytes(path string, target place) (map[string][][]byte, error) {
 	if path == "" {
 		return nil, nil
 	}
-	kept, err := migrate.ReadQuarantine(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return map[string][][]byte{}, nil
-	case errors.Is(err, migrate.ErrQuarantineFile):
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, exit.Usagef("--quarantine %s: it is not a regular file. %s", path, wantQuarantine(target))
 	}
-	return kept, err
+	return readQuarantine(path)
+}
+
+// readQuarantine reads the bytes that a quarantine file keeps, by the record's path. A record that was added with
+// different bytes at different times has them all. A missing file is empty, because migrate creates it only for the
+// first record.
+func readQuarantine(path string) (map[string][][]byte, error) {
+	kept := map[string][][]byte{}
+	file, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return kept, nil
+	}
+	if err == nil {
+		err = znode.ScanDump(bytes.NewReader(file), func(n znode.Node) error {
+			kept[n.Path] = append(kept[n.Path], n.Data)
+			return nil
+		})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("quarantine file %s: %w", path, err)
+	}
+	return kept, nil
+}
+
+// quarantineLine is one record in a quarantine file, with its bytes and the reason why it could not be decoded. The
+// file is a dump, one JSON object a line, so every program that reads dumps can read it.
+type quarantineLine struct {
+	Path  string          `json:"path"`
+	Data  []byte          `json:"data"`
+	Error quarantineError `json:"error"`
+}
+
+type quarantineError struct {
+	Kind    legacy.Kind `json:"kind"`
+	Offset  int         `json:"offset"`
+	Message string      `json:"message"`
+}
+
+// writeQuarantine adds records to a quarantine file. It doesn't add a record again that the file already has with the
+// same bytes, and it removes nothing.
+func writeQuarantine(path string, records []migrate.Record) error {
+	kept, err := readQuarantine(path)
+	if err != nil {
+		return err
+	}
+	records = slices.DeleteFunc(slices.Clone(records), func(r migrate.Record) bool {
+		return slices.ContainsFunc(kept[r.Path], func(data []byte) bool { return znode.SameData(data, r.Data) })
+	})
+	if len(records) == 0 {
+		return nil
+	}
+	err = addTo(path, func(w io.Writer) error {
+		for _, r := range records {
+			if err := screen.WriteJSONLine(w, quarantineLine{r.Path, r.Data, quarantineError{r.Err.Kind, r.Err.Offset, r.Err.Error()}}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("quarantine file: %w", err)
+	}
+	return nil
+}
+
+// addTo gives a file its old content, if it is there, and what add writes.
+func addTo(path string, add func(io.Writer) error) error {
+	old, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return files.Write(path, func(w io.Writer) error {
+		if _, err := w.Write(old); err != nil {
+			return err
+		}
+		return add(w)
+	})
 }
 
 // wantQuarantine says which file to give.
