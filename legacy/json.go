@@ -51,18 +51,12 @@ func jsonSyntax(data []byte) *Error {
 	e := &Error{Kind: BadPayload, Offset: noOffset, Msg: "JSON", Err: json.Unmarshal(data, new(json.RawMessage))}
 	var syntax *json.SyntaxError
 	if errors.As(e.Err, &syntax) {
-		e.Offset = syntaxOffset(syntax, data)
+		e.Offset = int(syntax.Offset) - 1                     // the library counts the wrong byte as read
+		if syntax.Error() == "unexpected end of JSON input" { // there is no such byte
+			e.Offset = len(data)
+		}
 	}
 	return e
-}
-
-// syntaxOffset is the offset of the wrong byte. The library counts that byte as
-// read. If the text ends too early, there is no such byte.
-func syntaxOffset(err *json.SyntaxError, data []byte) int {
-	if err.Error() == "unexpected end of JSON input" {
-		return len(data)
-	}
-	return int(err.Offset) - 1
 }
 
 // invalidUTF8 returns the offset of the first byte that isn't UTF-8, or -1.

@@ -2,12 +2,14 @@ package accept
 
 import (
 	"cmp"
+	"errors"
 	"path"
 	"strings"
 
 	"github.com/cucumber/godog"
 
 	"mrtq/harness/accept/internal/runner"
+	"mrtq/internal/znode"
 )
 
 // register registers every step that scenarios use. A pattern must match the whole step.
@@ -17,7 +19,10 @@ func (w *world) register(step runner.Step) {
 	step(`an? (\S+) (job|batch|request)( that a worker has acquired)?`, w.anItem)
 	step(`a (job|batch|request) that is (\S+?)(, acquired by a worker)?`, func(kind, state, acquired string) error { return w.anItem(state, kind, acquired) })
 	step(`a failed job whose last successful status is (\S+)`, func(last string) error { return w.newJob("job", "batch", seed{state: "failed", lss: last}) })
-	step(`an? (\S+) job that Java's library has resumed and a worker has acquired`, w.aJobResumedByJava)
+	// Java's library writes the state that the job leaves as the last successful one, even if that is failed (Job.statusObject).
+	step(`an? (\S+) job that Java's library has resumed and a worker has acquired`, func(state string) error {
+		return cmp.Or(w.newJob("job", "batch", seed{state: state, lss: "failed"}), w.acquired("job", state))
+	})
 	step(`an? (\S+) job of a completed batch`, func(state string) error {
 		return cmp.Or(w.newBatch("batch", "completed"), w.newJob("job", "batch", seed{state: state}))
 	})
@@ -25,11 +30,15 @@ func (w *world) register(step runner.Step) {
 	step(`a job ([A-Z]) in it that is (\S+)`, func(name, state string) error { return w.newJob("job "+name, "batch", seed{state: state}) })
 	step(`these (job|batch)(?:s|es) in (\S+)`, func(kind, state string, t *godog.Table) error { return w.theseItems(kind, state, "", t) })
 	step(`these (\S+) requests for (small|large) objects`, func(state, size string, t *godog.Table) error { return w.theseItems("request", state, size, t) })
-	step(`the job ([A-Z]) is also in the queue of (\S+), with priority (\d+)`, w.staleEntry)
-	step(`a worker has acquired the batch`, w.workerHasAcquiredTheBatch)
+	// The deployed library leaves that if one of its steps is interrupted, because it writes a job's entries one by one.
+	step(`the job ([A-Z]) is also in the queue of (\S+), with priority (\d+)`, func(name, state string, priority int) error {
+		return w.write(nodes{entry(state, priority, w.names["job "+name]): ""})
+	})
+	step(`a worker has acquired the batch`, func() error { return w.acquired("batch", w.stateOf(w.seen, w.names["batch"])) })
 	step(`each of them has been acquired by a worker of its own`, w.eachAcquired)
 	step(`another client has locked the (job(?: [A-Z])?|batch|request)`, w.lockByHand)
-	step(`a worker of the client library died while it acquired the batch`, w.batchWasHalfAcquired)
+	// It creates states first (Batch.acquirePendingBatch). It leaves the same if it may not acquire the batch.
+	step(`a worker of the client library died while it acquired the batch`, func() error { return w.write(nodes{w.names["batch"] + "/states": ""}) })
 	step(`the (batch(?: [A-Z])?) already has a job`, func(name string) error {
 		return w.write(nodes{w.names[name] + "/states/batch-processing/jid0000000099": ""})
 	})
@@ -39,7 +48,7 @@ func (w *world) register(step runner.Step) {
 		}
 		return w.write(nodes{w.names["batch"] + "/status-report": w.statusReport(completed, failed, w.time(longAgo))})
 	})
-	step(`an empty ZooKeeper`, w.emptyZooKeeper)
+	step(`an empty ZooKeeper`, func() { w.seen, w.byHand = znode.NewTree(), nil }) // without the znodes with which every other scenario starts
 
 	// What comes in.
 	step(`an administrator sets the queue up`, func() error { return w.act("administrator", request{Verb: "init", What: "queue"}) })
@@ -54,11 +63,16 @@ func (w *world) register(step runner.Step) {
 
 	// What a worker does.
 	step(`(the|another) worker acquires the next (job|batch|request) (?:in|for a) (\S+)(?: object)?`, w.workerAcquires)
-	step(`the (other )?worker (succeeds|fails it|holds it|unlocks it|makes its report|records the report as sent)(?: with the message "(.*)")?`, w.workerDoes)
+	step(`the (other )?worker (succeeds|fails it|holds it|unlocks it|makes its report|records the report as sent)(?: with the message "(.*)")?`, func(which, action, message string) error {
+		return w.act(actorNamed(which, "worker"), request{Verb: workersVerbs[action], Message: message})
+	})
 	step(`the worker succeeds: it needs (\d+) bytes and gets priority (\d+)`, func(space, priority int) error {
 		return w.act("worker", request{Verb: "succeed", Docs: nodes{"space_needed": space, "priority": priority}})
 	})
-	step(`the worker succeeds, with (\S+) for the (inventory|storage)`, w.workerSucceedsFor)
+	step(`the worker succeeds, with (\S+) for the (inventory|storage)`, func(url, service string) error {
+		name, doc := found(service, url)
+		return w.act("worker", request{Verb: "succeed", Docs: nodes{name: doc}})
+	})
 	step(`the worker mints the identifier (\S+) for it`, func(ark string) error {
 		return w.act("worker", request{Verb: "set", Docs: nodes{"identifiers": identifiers(ark)}})
 	})
@@ -81,7 +95,9 @@ func (w *world) register(step runner.Step) {
 		return w.act("administrator", request{Verb: "set-priority", Item: "job " + name, Docs: nodes{"priority": priority}})
 	})
 	step(`an administrator tries to move the (job|batch|request) to (\S+)`, w.adminMoves)
-	step(`the (cleaning|repair) pass over (jobs|batches|requests) runs`, w.pass)
+	step(`the (cleaning|repair) pass over (jobs|batches|requests) runs`, func(which, what string) error {
+		return w.act(which+" pass", request{Verb: strings.TrimSuffix(which, "ing"), What: what})
+	})
 	step(`the watch fires because its batch-processing is empty`, func() error {
 		return w.act("watcher", request{Verb: "admin-move", Item: "batch", From: "processing", To: "reporting"})
 	})
@@ -97,7 +113,10 @@ func (w *world) register(step runner.Step) {
 	step(`its last successful status is(?: still)? (\S+)(?: \(mrt-zk: (\S+)\))?`, w.lastSuccessIs)
 	step(`its retry count is one more`, w.retriedOnceMore)
 	step(`its primary identifier is (\S+) at once`, func(ark string) error { return w.wantNode(w.names["job"]+"/identifiers", identifiers(ark)) })
-	step(`the (inventory|storage) service has to (?:record|store) (\S+)`, w.hasToTake)
+	step(`the (inventory|storage) service has to (?:record|store) (\S+)`, func(service, url string) error {
+		name, doc := found(service, url)
+		return w.wantNode(w.names["job"]+"/"+name, doc)
+	})
 	step(`in its batch it moves from (\S+) to (\S+)`, w.batchEntryMoves)
 	step(`the (job(?: [A-Z])?) has left the queue of (\S+)`, func(name, state string) error {
 		return cmp.Or(w.done(), w.wantGone(entry(state, usualPriority, w.names[name])))
@@ -112,7 +131,7 @@ func (w *world) register(step runner.Step) {
 		return w.created("/access/"+size, nodes{"token": token(text)})
 	})
 	step(`there is a folder for the jobs that it waits for`, w.thereIsAFolder)
-	step(`the batch has no states`, w.batchHasNoStates)
+	step(`the batch has no states`, func() error { return errors.Join(w.done(), w.wantGone(w.names["batch"]+"/states")) })
 	step(`nothing is left of the (job|batch|request)(?:e?s ([A-Z ]+))?(?: and its jobs ([A-Z ]+))?`, w.areGone)
 	step(`nothing is left of the job \(mrt-zk: it is deleted, and in its batch it moves from (\S+) to deleted\)`, w.jobIsDeleted)
 	step(`its status report lists ([A-Z ]+|none) as completed and ([A-Z ]+|none) as failed \(mrt-zk: it has none\)`, func(completed, failed string) error {

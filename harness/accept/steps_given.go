@@ -232,13 +232,6 @@ func (w *world) theseItems(kind, state, size string, t *godog.Table) error {
 	return err
 }
 
-// aJobResumedByJava writes a job with the last_successful_status failed. The Java
-// library writes the state that the job leaves, even if that is failed
-// (Job.statusObject).
-func (w *world) aJobResumedByJava(state string) error {
-	return cmp.Or(w.newJob("job", "batch", seed{state: state, lss: "failed"}), w.acquired("job", state))
-}
-
 // batchOf writes a batch with completed jobs.
 func (w *world) batchOf(state, jobs string) error {
 	err := w.newBatch("batch", state)
@@ -246,10 +239,6 @@ func (w *world) batchOf(state, jobs string) error {
 		err = cmp.Or(err, w.newJob("job "+job, "batch", seed{state: "completed"}))
 	}
 	return err
-}
-
-func (w *world) workerHasAcquiredTheBatch() error {
-	return w.acquired("batch", w.stateOf(w.seen, w.names["batch"]))
 }
 
 // eachAcquired gives each of the jobs A, B and C a worker.
@@ -305,19 +294,6 @@ func (w *world) manifest(t *godog.Table) (jobs []nodes, err error) {
 	return jobs, err
 }
 
-// staleEntry writes what the deployed library leaves if one of its steps is
-// interrupted, because it writes a job's entries one by one.
-func (w *world) staleEntry(name, state string, priority int) error {
-	return w.write(nodes{entry(state, priority, w.names["job "+name]): ""})
-}
-
-// batchWasHalfAcquired writes what a worker of the deployed library leaves if it
-// dies while it acquires a batch, or may not acquire it: it creates states first
-// (Batch.acquirePendingBatch).
-func (w *world) batchWasHalfAcquired() error {
-	return w.write(nodes{w.names["batch"] + "/states": ""})
-}
-
 // statusReport is a batch's, with jobs by their names in the scenario.
 func (w *world) statusReport(completed, failed, at string) object {
 	return object{"last_modified": at, "successful_jobs": w.ids(completed), "failed_jobs": w.ids(failed)}
@@ -331,11 +307,6 @@ func (w *world) ids(names string) []string {
 	}
 	slices.Sort(ids)
 	return ids
-}
-
-// emptyZooKeeper removes the znodes with which every other scenario starts.
-func (w *world) emptyZooKeeper() {
-	w.seen, w.byHand = znode.NewTree(), nil
 }
 
 // lockByHand creates a lock as a worker with the client library would.

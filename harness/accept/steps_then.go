@@ -74,11 +74,6 @@ func (w *world) retriedOnceMore() error {
 	return w.wantField(at, "retry_count", int(before)+1)
 }
 
-func (w *world) hasToTake(service, url string) error {
-	name, doc := found(service, url)
-	return w.wantNode(w.names["job"]+"/"+name, doc)
-}
-
 func (w *world) batchEntryMoves(from, to string) error {
 	states, jid := w.names["batch"]+"/states/batch-", path.Base(w.names["job"])
 	return errors.Join(w.wantGone(states+from+"/"+jid), w.wantNode(states+to+"/"+jid, ""))
@@ -151,10 +146,6 @@ func (w *world) batchIsProcessing() error {
 
 func (w *world) thereIsAFolder() error {
 	return w.wantNode(w.names["batch"]+"/states/batch-processing", "")
-}
-
-func (w *world) batchHasNoStates() error {
-	return errors.Join(w.done(), w.wantGone(w.names["batch"]+"/states"))
 }
 
 // areGone expects that items are removed from all their places, with some jobs.
@@ -377,7 +368,7 @@ func (w *world) refusedAs(want library.RefusalKind) (*library.Refusal, error) {
 	var refused *library.Refusal
 	switch {
 	case !errors.As(w.last.err, &refused):
-		return nil, fmt.Errorf("it was not refused: %w", orDone(w.last.err))
+		return nil, fmt.Errorf("it was not refused: %w", cmp.Or(w.last.err, errors.New("it succeeded")))
 	case refused.Kind != want && (w.last.able.Reasons() || refused.Kind == library.Other):
 		return nil, fmt.Errorf("it was refused as %s, expected %s: %w", refused.Kind, want, refused)
 	}
@@ -399,12 +390,4 @@ func (w *world) isIllegal(from, kind, allowed string) error {
 		return fmt.Errorf("the refusal names %s, %s and %q, expected %s, %s and %q", refused.From, refused.To, refused.Allowed, from, w.target, want)
 	}
 	return nil
-}
-
-// orDone returns err, or an error that says that there was none.
-func orDone(err error) error {
-	if err == nil {
-		return errors.New("it succeeded")
-	}
-	return err
 }

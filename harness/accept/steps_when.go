@@ -35,16 +35,6 @@ var workersVerbs = map[string]string{
 	"makes its report": "report", "records the report as sent": "finish",
 }
 
-func (w *world) workerDoes(which, action, message string) error {
-	return w.act(actorNamed(which, "worker"), request{Verb: workersVerbs[action], Message: message})
-}
-
-// workerSucceedsFor lets a worker say where the next service finds the object.
-func (w *world) workerSucceedsFor(url, service string) error {
-	name, doc := found(service, url)
-	return w.act("worker", request{Verb: "succeed", Docs: nodes{name: doc}})
-}
-
 // found returns what a worker writes for the inventory or the storage service, and the znode's name.
 func found(service, url string) (name string, doc object) {
 	if service == "storage" {
@@ -97,11 +87,6 @@ func (w *world) adminMoves(what, to string) error {
 func (w *world) workerMoves(to string) error {
 	w.target = to
 	return w.act("worker", request{Verb: "move", To: to})
-}
-
-// pass runs the cleaning or the repairing pass over all jobs, batches or requests.
-func (w *world) pass(which, what string) error {
-	return w.act(which+" pass", request{Verb: strings.TrimSuffix(which, "ing"), What: what})
 }
 
 func (w *world) takesOrReleases(which, who, action, kind, name, owner string) error {

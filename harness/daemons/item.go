@@ -92,9 +92,7 @@ func (i *item) setStatus(status, message string, more func(newqueue.Object)) {
 	if more != nil {
 		more(o)
 	}
-	o["status"], o["message"], o["last_modified"] = status, message, now()
+	o["status"], o["message"], o["last_modified"] = status, message, time.Now().Format("2006-01-02 15:04:05 -0700")
 	i.status = status
 	i.putObject(i.path+"/status", o)
 }
-
-func now() string { return time.Now().Format("2006-01-02 15:04:05 -0700") }

@@ -49,7 +49,7 @@ func (w *World) consumers() []*Actor {
 			t.work("assemble", record, func(e *Execution) { e.Assembled++ })
 		})
 	}
-	cleanup := w.actor("legacy cleanup", "", (*Turn).cleanLegacy)
+	cleanup := w.actor("legacy cleanup", "", func(t *Turn) { t.removeDone(w.LegacyNodes["ingest"]) }) // it comes every hour
 	w.legacyOwn = w.actor("legacy administrator", "", nil)
 	cleanup.site, w.legacyOwn.site = &w.Legacy, &w.Legacy
 	return append(all, cleanup)
@@ -143,10 +143,7 @@ func (t *Turn) ingestLegacy(record string, legacyRecord legacy.Record) {
 	r.cleanUp(t)
 }
 
-// cleanLegacy is one pass of the hourly cleanup, which removes completed and deleted
-// records of the ingest queue.
-func (t *Turn) cleanLegacy() { t.removeDone(t.world.LegacyNodes["ingest"]) }
-
+// removeDone removes the completed and the deleted records of some queue nodes.
 func (t *Turn) removeDone(nodes []string) {
 	for _, node := range nodes {
 		names, _ := t.children(node) // none if there is no queue

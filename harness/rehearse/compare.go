@@ -55,12 +55,6 @@ func (s *observed) why(items ...string) string {
 	return ""
 }
 
-// compare says what is not as predicted, after the queue was worked to its end.
-func compare(records []prediction, batches map[string]*batch, s *observed) []Difference {
-	all := slices.Concat(compareTimes(records, s), compareStates(records, s), compareReports(records, batches, s))
-	return append(all, compareOrder(records, s.begun)...)
-}
-
 // compareTimes compares how often the work of each record was done. Records may have the same
 // key, for example a jobID; then they count together. So one of them that ran twice makes up for
 // another that never ran: [compareStates] finds the job of the latter.

@@ -337,7 +337,10 @@ func (p *attempt) workOff(ctx context.Context, crew *crew) error {
 		return err
 	}
 	p.differ(crew.stuck...)
-	p.differ(compare(p.records, p.batches, seen)...)
+	p.differ(compareTimes(p.records, seen)...)
+	p.differ(compareStates(p.records, seen)...)
+	p.differ(compareReports(p.records, p.batches, seen)...)
+	p.differ(compareOrder(p.records, seen.begun)...)
 	p.report.Workers = WorkReport{Done: p.done(crew), Emails: len(crew.Emails), Removed: len(crew.Removed), Trouble: crew.did, Checked: p.report.Workers.Checked}
 	return nil
 }

@@ -109,13 +109,6 @@ func (s *suite) scenario(sc *godog.ScenarioContext) {
 // oneLine matches the line breaks of an error, which become "; ".
 var oneLine = regexp.MustCompile(`\s*\n\s*`)
 
-// finished records the result of a scenario.
-func (s *suite) finished(sc *godog.Scenario, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.cases = append(s.cases, runner.Case{Feature: sc.Uri, Name: sc.Name, Tags: runner.TagsOf(sc), Failed: err})
-}
-
 // parallelScenarios is more than one so that a scenario runs while another waits.
 const parallelScenarios = 3
 
