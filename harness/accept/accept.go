@@ -89,7 +89,7 @@ var ErrNothing = runner.ErrNothing
 
 // Run runs the scenarios. If a scenario fails, the report says so. The error is only
 // for scenarios that could not be run: the cause of ctx if ctx has ended,
-// [ErrNothing], a *[TagsError], or an error of the server.
+// [ErrNothing], one that wraps [ErrTags], or an error of the server.
 func Run(ctx context.Context, opt Options) (*Report, error) {
 	if err := CheckTags(opt.Tags); err != nil {
 		return nil, err

@@ -1,7 +1,9 @@
 package accept
 
 import (
+	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -67,24 +69,18 @@ func filter(tags string, lenient bool) string {
 	return strings.Join(clauses, " && ")
 }
 
-// TagsError means that a tag expression can't be read.
-type TagsError struct{ Tags string }
+// ErrTags is what Run's error wraps if the tag expression can't be read.
+var ErrTags = errors.New(`expected tags such as @J9, with , for or, && for and, ~ for not: "@J9,@J10 && ~@mrt-zk"`)
 
-// Error says what a tag expression looks like.
-func (e *TagsError) Error() string {
-	return fmt.Sprintf("tags %q: expected tags such as @J9, with , for or, && for and, ~ for not: \"@J9,@J10 && ~@mrt-zk\"", e.Tags)
-}
+// oneTag matches a part of a tag expression that godog can read.
+var oneTag = regexp.MustCompile(`^\s*~?@[^ @~]+\s*$`)
 
-// CheckTags returns a *[TagsError] for an expression that godog can't read.
+// CheckTags returns an error that wraps [ErrTags] for an expression that godog can't read.
 func CheckTags(tags string) error {
-	if tags == "" {
-		return nil
-	}
 	for _, clause := range strings.Split(tags, "&&") {
 		for _, tag := range strings.Split(clause, ",") {
-			name, ok := strings.CutPrefix(strings.TrimPrefix(strings.TrimSpace(tag), "~"), "@")
-			if !ok || name == "" || strings.ContainsAny(name, " @~") {
-				return &TagsError{tags}
+			if tags != "" && !oneTag.MatchString(tag) {
+				return fmt.Errorf("tags %q: %w", tags, ErrTags)
 			}
 		}
 	}

@@ -80,7 +80,10 @@ func (w *world) register(step runner.Step) {
 	step(`the worker acquires and reports the next batch in (\S+)`, func(state string) error {
 		return w.act("worker", request{Verb: "acquire", What: "batch", From: state}, request{Verb: "report"}, request{Verb: "finish"})
 	})
-	step(`the worker tries to move it to (\S+)`, w.workerMoves)
+	step(`the worker tries to move it to (\S+)`, func(to string) error {
+		w.target = to
+		return w.act("worker", request{Verb: "move", To: to})
+	})
 	step(`a worker that respects holds acquires the next pending (batch|job)`, w.workerRespectsHolds)
 	step(`a worker with room for (\d+) bytes looks at all jobs in provisioning`, func(room int64) error {
 		return w.act("worker", request{Verb: "pass", What: "jobs", From: "provisioning", Room: room})
@@ -94,7 +97,10 @@ func (w *world) register(step runner.Step) {
 	step(`an administrator gives the job ([A-Z]) priority (\d+)`, func(name string, priority int) error {
 		return w.act("administrator", request{Verb: "set-priority", Item: "job " + name, Docs: nodes{"priority": priority}})
 	})
-	step(`an administrator tries to move the (job|batch|request) to (\S+)`, w.adminMoves)
+	step(`an administrator tries to move the (job|batch|request) to (\S+)`, func(what, to string) error {
+		w.target = to
+		return w.act("administrator", request{Verb: "admin-move", Item: what, To: to})
+	})
 	step(`the (cleaning|repair) pass over (jobs|batches|requests) runs`, func(which, what string) error {
 		return w.act(which+" pass", request{Verb: strings.TrimSuffix(which, "ing"), What: what})
 	})
@@ -102,7 +108,9 @@ func (w *world) register(step runner.Step) {
 		return w.act("watcher", request{Verb: "admin-move", Item: "batch", From: "processing", To: "reporting"})
 	})
 	step(`a watcher waits for the last of its jobs`, func() error { return w.act("watcher", request{Verb: "await-emptied", Item: "batch"}) })
-	step(`(the|another|an) (worker|administrator) (takes|releases) the (queue hold|collection hold|storage lock|inventory lock|local id lock) (\S+)(?: of (\S+))?`, w.takesOrReleases)
+	step(`(the|another|an) (worker|administrator) (takes|releases) the (queue hold|collection hold|storage lock|inventory lock|local id lock) (\S+)(?: of (\S+))?`, func(which, who, action, kind, name, owner string) error {
+		return w.act(actorNamed(which, who), request{Verb: strings.TrimSuffix(action, "s") + "-lock", What: kind, Name: name, Owner: owner})
+	})
 	step(`(the|another|an) (worker|administrator)'s session ends`, w.sessionEnds)
 
 	// What is there.

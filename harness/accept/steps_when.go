@@ -79,21 +79,6 @@ func (w *world) adminDoes(action, name, at, message string) error {
 	return w.act("administrator", r)
 }
 
-func (w *world) adminMoves(what, to string) error {
-	w.target = to
-	return w.act("administrator", request{Verb: "admin-move", Item: what, To: to})
-}
-
-func (w *world) workerMoves(to string) error {
-	w.target = to
-	return w.act("worker", request{Verb: "move", To: to})
-}
-
-func (w *world) takesOrReleases(which, who, action, kind, name, owner string) error {
-	verb := strings.TrimSuffix(action, "s") + "-lock"
-	return w.act(actorNamed(which, who), request{Verb: verb, What: kind, Name: name, Owner: owner})
-}
-
 // sessionEnds ends a session as if its client had died.
 func (w *world) sessionEnds(which, who string) error {
 	name := actorNamed(which, who)

@@ -45,7 +45,7 @@ type Options struct {
 
 // Run runs the scenarios, several at a time. The report has no coverage. If a scenario fails, the report says so. The
 // error is only for scenarios that could not be run: the cause of ctx if ctx has ended,
-// [accept.ErrNothing], an *[accept.TagsError], or an error of the server.
+// [accept.ErrNothing], one that wraps [accept.ErrTags], or an error of the server.
 func Run(ctx context.Context, opt Options) (*accept.Report, error) {
 	if err := accept.CheckTags(opt.Tags); err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"mrtq/features"
 	"mrtq/harness/accept/internal/runner"
 	"mrtq/harness/daemons"
+	"mrtq/internal/legacyqueue"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
 )
@@ -29,7 +30,9 @@ func (w *world) register(step runner.Step) {
 	// What exists.
 	step(`the dialect (design|mrt-zk)`, func(d string) { w.dialect = d })
 	step(`the legacy queue that the JVM services wrote`, func() error { return w.load(znode.ReadDump(strings.NewReader(features.Corpus))) })
-	step(`a legacy queue of (\d+) records of all formats`, w.generated)
+	step(`a legacy queue of (\d+) records of all formats`, func(records int) error { // enough to interrupt its migration
+		return w.load(legacyqueue.Make(legacyqueue.Options{Records: records, Seed: 1, Consumed: true}))
+	})
 	step(`a legacy queue as the deployed services wrote it`, func() error { return w.load(znode.ReadDump(strings.NewReader(features.Deployed))) })
 	step(`a legacy queue with (.+)`, w.oneRecord)
 	step(`its payload is (.+)`, func(where string) { w.payload = daemons.Payload(where) })
@@ -62,7 +65,10 @@ func (w *world) register(step runner.Step) {
 	step(`a legacy worker has taken a record`, w.do(w.take))
 	step(`the legacy worker finishes`, w.finishes)
 	step(`the legacy workers run`, w.do((*daemons.World).RunLegacy))
-	step(`an administrator deletes (\S+) in the legacy queue`, w.deleteRecord)
+	step(`an administrator deletes (\S+) in the legacy queue`, func(path string) error {
+		w.record = path
+		return w.conn.Delete(w.root+"/legacy"+path, -1)
+	})
 	step(`an administrator lifts the holds`, w.do((*daemons.World).LiftHolds))
 	step(`a service begins a job`, w.do(w.begin))
 	step(`the operator decides that the (new|legacy) queue has that record`, func(queue string) error {

@@ -46,11 +46,6 @@ func (w *world) load(tree *znode.Tree, err error) error {
 	return err
 }
 
-// generated writes a queue that is large enough to interrupt its migration.
-func (w *world) generated(records int) error {
-	return w.load(legacyqueue.Make(legacyqueue.Options{Records: records, Seed: 1, Consumed: true}))
-}
-
 // without is a value that removes its key.
 const without = "(none)"
 
@@ -140,9 +135,4 @@ func (w *world) failRecord(path string) error {
 	data[0], w.record = byte(legacy.Failed), path
 	_, err = w.conn.Set(w.root+"/legacy"+path, data, stat.Version)
 	return err
-}
-
-func (w *world) deleteRecord(path string) error {
-	w.record = path
-	return w.conn.Delete(w.root+"/legacy"+path, -1)
 }

@@ -203,8 +203,7 @@ func (c *acceptCmd) run(ctx context.Context) (err error) {
 
 // wrongTags turns an error that --tags caused into a usage error.
 func (c *acceptCmd) wrongTags(err error) error {
-	var tags *accept.TagsError
-	if errors.As(err, &tags) || errors.Is(err, accept.ErrNothing) {
+	if errors.Is(err, accept.ErrTags) || errors.Is(err, accept.ErrNothing) {
 		return exit.Usagef("--tags: %w", err)
 	}
 	return err
