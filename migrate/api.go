@@ -62,11 +62,8 @@ type (
 	Choice  = rules.Choice  // one of them, with its values
 )
 
-// DefaultMaxBuffer is ZooKeeper's default jute.maxbuffer, in bytes. MaxNote is how many characters a run's note has at most.
-const (
-	DefaultMaxBuffer = plan.DefaultMaxBuffer
-	MaxNote          = ledger.MaxNote
-)
+// DefaultMaxBuffer is ZooKeeper's default jute.maxbuffer, in bytes.
+const DefaultMaxBuffer = plan.DefaultMaxBuffer
 
 // All of a kind.
 var (

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 
@@ -15,7 +13,6 @@ import (
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/settings"
-	"mrtq/internal/text"
 	"mrtq/internal/znode"
 	"mrtq/migrate"
 	"mrtq/newqueue"
@@ -76,9 +73,6 @@ func (p *planFlags) decisionFlags(f *pflag.FlagSet) {
 func (p *planFlags) options(s pair) (migrate.PlanOptions, error) {
 	if p.packet < leastPacket {
 		return migrate.PlanOptions{}, exit.Usagef("--packet %d: expected at least %d", p.packet, leastPacket)
-	}
-	if n := utf8.RuneCountInString(text.Line(strings.TrimSpace(p.note))); n > migrate.MaxNote {
-		return migrate.PlanOptions{}, exit.Usagef("--note: it has %d characters, expected at most %d", n, migrate.MaxNote)
 	}
 	if p.saved != nil {
 		opt := p.saved.Options()

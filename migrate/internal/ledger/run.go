@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
-	"mrtq/internal/text"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate/internal/rules"
@@ -77,16 +75,6 @@ type Run struct {
 	Restored bool `json:"restored,omitempty"`
 
 	Stat znode.Stat `json:"-"` // as it was read
-}
-
-// MaxNote is how many characters a run's note has at most.
-const MaxNote = 300
-
-// Note returns the operator's note as a run keeps it: printable, on one line, and cut off after
-// [MaxNote] characters.
-func Note(given string) string {
-	runes := []rune(text.Line(strings.TrimSpace(given)))
-	return string(runes[:min(len(runes), MaxNote)])
 }
 
 // Counts are numbers of items in the new queue.

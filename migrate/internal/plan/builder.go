@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"mrtq/internal/text"
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
@@ -63,7 +64,7 @@ func New(in Input) *Builder {
 		Records:  make([]Record, 0, in.Source.Len()),
 		target:   in.Target,
 	}
-	b.plan.Settings.Note = ledger.Note(opt.Note)
+	b.plan.Settings.Note = text.Line(strings.TrimSpace(opt.Note)) // it is printed
 	b.plan.Settings.MaxBuffer = cmp.Or(opt.MaxBuffer, DefaultMaxBuffer)
 	for _, record := range opt.Again {
 		b.again[record] = true

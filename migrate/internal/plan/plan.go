@@ -36,8 +36,7 @@ type Options struct {
 	NewQueue  bool `json:"new_queue"`
 	HoldAgain bool `json:"hold_again"`
 	Restored  bool `json:"restored"`
-	// Note is kept with the run, for people: who migrates, and why. After [ledger.MaxNote]
-	// characters it is cut off.
+	// Note is kept with the run, for people: who migrates, and why.
 	Note string `json:"note,omitempty"`
 	// Source and Target are names for reports. They must hold no credentials.
 	Source string `json:"-"`

@@ -8,7 +8,6 @@ import (
 	"io"
 	"reflect"
 	"slices"
-	"unicode/utf8"
 
 	"mrtq/internal/text"
 	"mrtq/migrate/internal/ledger"
@@ -106,9 +105,6 @@ func Read(r io.Reader) (*Plan, error) {
 		return nil, fmt.Errorf("%w: it has format %d, and this version of mrtq reads format %d", ErrFile, saved.Format, savedFormat)
 	case saved.Count != len(saved.Records):
 		return nil, fmt.Errorf("%w: it has %d of %d records", ErrFile, len(saved.Records), saved.Count)
-	}
-	if n := utf8.RuneCountInString(saved.Settings.Note); n > ledger.MaxNote {
-		return nil, fmt.Errorf("%w: its note has %d characters, expected at most %d", ErrFile, n, ledger.MaxNote)
 	}
 	p := (*Plan)(saved.alias)
 	if len(p.Settings.ACL) == 0 {
