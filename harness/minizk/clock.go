@@ -41,7 +41,7 @@ const handshakePatience = 10 * time.Second
 
 // tick does everything that is due. The caller holds mu.
 func (s *Server) tick() {
-	if len(s.listeners) == 0 {
+	if !s.running {
 		return // stopped: Restart starts all timeouts again
 	}
 	now := s.clock.now()

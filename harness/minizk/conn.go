@@ -34,7 +34,7 @@ const readBuffer = 16 << 10
 func newConn(s *Server, nc net.Conn) *conn {
 	c := &conn{
 		s: s, nc: nc, br: bufio.NewReaderSize(nc, readBuffer),
-		out: newOutQueue(nc, maxQueue), ids: identitiesOf(nc),
+		out: newOutQueue(nc), ids: identitiesOf(nc),
 	}
 	if s.opt.Super {
 		c.addIdentity(ztree.Super)

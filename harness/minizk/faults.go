@@ -146,10 +146,7 @@ func (l faultList) match(r *request) Action {
 }
 
 func (r *request) operation() Op {
-	op := Op{Code: r.Op, Path: r.Path, Write: r.Op.Changes() && r.Op != jute.OpCloseSession}
-	if r.c.session != nil {
-		op.Session = r.c.session.id
-	}
+	op := Op{Session: r.c.session.id, Code: r.Op, Path: r.Path, Write: r.Op.Changes() && r.Op != jute.OpCloseSession}
 	for i := range r.Ops {
 		op.Paths = append(op.Paths, r.Ops[i].Path)
 	}

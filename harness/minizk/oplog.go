@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"mrtq/internal/jute"
 )
@@ -64,11 +63,7 @@ func (l *opLog) add(e Entry) {
 }
 
 func (r *request) entry(note string, code jute.Code) Entry {
-	e := Entry{At: r.c.s.clock.now(), Op: r.Op, Path: clip(r.subject()), Note: note, Err: code, Zxid: r.c.s.zxid}
-	if r.c.session != nil {
-		e.Session = r.c.session.id
-	}
-	return e
+	return Entry{At: r.c.s.clock.now(), Session: r.c.session.id, Op: r.Op, Path: clip(r.subject()), Note: note, Err: code, Zxid: r.c.s.zxid}
 }
 
 // summaryOps is how many operations of a multi the log names.
@@ -92,19 +87,12 @@ func (r *request) subject() string {
 	return strings.Join(parts, ", ")
 }
 
-// clipAt is how many bytes of a path the log keeps, because a path may be as
-// long as a packet.
-const clipAt = 300
-
+// clip cuts a path, because it may be as long as a packet.
 func clip(path string) string {
-	if len(path) <= clipAt {
+	if len(path) <= 300 {
 		return path
 	}
-	at := clipAt
-	for at > clipAt-utf8.UTFMax && !utf8.RuneStart(path[at]) {
-		at--
-	}
-	return strings.Clone(path[:at]) + "…"
+	return strings.ToValidUTF8(path[:300], "") + "…"
 }
 
 // Log returns the last entries of the log, oldest first, at most a thousand. Pings are not in it.

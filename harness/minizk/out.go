@@ -10,8 +10,7 @@ import (
 // at once gets its replies in few writes, and the server stops reading from a client that does not
 // read. pushLoop flushes the notifications that other connections cause.
 type outQueue struct {
-	nc    net.Conn
-	limit int // of pushed
+	nc net.Conn
 
 	push chan struct{} // asks pushLoop to flush
 	done chan struct{} // closed when the connection is to end
@@ -34,8 +33,8 @@ const keepBuffer = 256 << 10
 // no limit: the server stops reading from a client that does not read its replies.
 const maxQueue = 16 << 20
 
-func newOutQueue(nc net.Conn, limit int) *outQueue {
-	return &outQueue{nc: nc, limit: limit, push: make(chan struct{}, 1), done: make(chan struct{})}
+func newOutQueue(nc net.Conn) *outQueue {
+	return &outQueue{nc: nc, push: make(chan struct{}, 1), done: make(chan struct{})}
 }
 
 // add queues a copy of one packet.
@@ -54,7 +53,7 @@ func (q *outQueue) waiting() int {
 	return len(q.buf)
 }
 
-// notify queues a packet that another connection caused. It cuts the connection if more than limit
+// notify queues a packet that another connection caused. It cuts the connection if more than maxQueue
 // bytes of such packets wait. The client's own replies do not count, however large, because they
 // come only while it sends requests.
 func (q *outQueue) notify(packet []byte) {
@@ -63,7 +62,7 @@ func (q *outQueue) notify(packet []byte) {
 	if !q.silenced {
 		q.buf = append(q.buf, packet...)
 		q.pushed += len(packet)
-		tooMany = q.pushed > q.limit
+		tooMany = q.pushed > maxQueue
 	}
 	q.mu.Unlock()
 	if tooMany {

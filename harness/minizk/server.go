@@ -31,6 +31,7 @@ type Server struct {
 
 	stopping  sync.Mutex // Stop and Restart hold it so that only one of them runs; taken before mu
 	mu        sync.Mutex // guards everything below, and the fields of conn and session that say so
+	running   bool       // false while the server is stopped
 	listeners []net.Listener
 	closed    bool
 	open      map[*conn]struct{}
@@ -72,8 +73,10 @@ func StartWith(opt Options, tree *Tree) (*Server, error) {
 	if err := s.bind(opt.Addr, net.JoinHostPort(opt.host(), "0")); err != nil {
 		return nil, err
 	}
-	s.addr = s.listeners[0].Addr().String()
-	if opt.TLS != nil {
+	if !opt.Private {
+		s.addr = s.listeners[0].Addr().String()
+	}
+	if len(s.listeners) > 1 {
 		s.secure = s.listeners[1].Addr().String()
 	}
 	if opt.RealTime {
@@ -82,8 +85,8 @@ func StartWith(opt Options, tree *Tree) (*Server, error) {
 	return s, nil
 }
 
-// Addr returns the address to connect to, such as "127.0.0.1:34567". With Options.Private there is
-// none, and Addr returns "private".
+// Addr returns the address to connect to, such as "127.0.0.1:34567". It is "" with
+// Options.Private.
 func (s *Server) Addr() string { return s.addr }
 
 // SecureAddr returns the address for clients with TLS, or "" without Options.TLS.
@@ -91,25 +94,29 @@ func (s *Server) SecureAddr() string { return s.secure }
 
 // bind opens the ports. The caller holds mu.
 func (s *Server) bind(addr, secure string) error {
+	if s.opt.Private {
+		s.running = true
+		return nil
+	}
 	l, err := s.listen(addr, nil)
-	if err != nil || s.opt.TLS == nil {
+	if err != nil {
 		return err
 	}
-	if _, err := s.listen(secure, s.opt.TLS); err != nil {
-		s.listeners = nil
-		return errors.Join(err, l.Close())
+	if s.opt.TLS != nil {
+		if _, err := s.listen(secure, s.opt.TLS); err != nil {
+			s.listeners = nil
+			return errors.Join(err, l.Close())
+		}
 	}
+	s.running = true
 	return nil
 }
 
 // listen opens a port, for TLS unless conf is nil. The caller holds mu.
 func (s *Server) listen(addr string, conf *tls.Config) (net.Listener, error) {
-	var l net.Listener = newPipeListener()
-	if !s.opt.Private {
-		var err error
-		if l, err = net.Listen("tcp", addr); err != nil {
-			return nil, fmt.Errorf("minizk: %w", err)
-		}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("minizk: %w", err)
 	}
 	s.listeners = append(s.listeners, l)
 	s.loops.Go(func() { s.accept(l, conf) })
@@ -152,14 +159,18 @@ func (s *Server) accept(l net.Listener, conf *tls.Config) {
 			nc.Close()
 			continue
 		}
-		c := newConn(s, nc)
-		c.since = s.clock.now()
-		s.open[c] = struct{}{}
-		s.conns.Add(2)
+		s.serve(nc)
 		s.mu.Unlock()
-		go func() { defer s.conns.Done(); c.out.pushLoop() }() // first: a client that has an answer knows that both are there
-		go func() { defer s.conns.Done(); c.serve() }()
 	}
+}
+
+// serve begins to serve a connection. The caller holds mu.
+func (s *Server) serve(nc net.Conn) {
+	c := newConn(s, nc)
+	c.since = s.clock.now()
+	s.open[c] = struct{}{}
+	s.conns.Go(c.out.pushLoop) // first: a client that has an answer knows that both are there
+	s.conns.Go(c.serve)
 }
 
 // Stop cuts all connections and closes the ports. The server keeps its tree, its sessions and its
@@ -169,7 +180,7 @@ func (s *Server) Stop() error {
 	defer s.stopping.Unlock()
 	s.mu.Lock()
 	listeners := s.listeners
-	s.listeners = nil
+	s.listeners, s.running = nil, false
 	s.dropAll()
 	s.mu.Unlock()
 	s.conns.Wait()
@@ -196,7 +207,7 @@ func (s *Server) Restart() error {
 	s.dropAll()
 	s.sessions.touchAll(s.clock.now())
 	s.nextReap = s.clock.now().Add(s.opt.ContainerInterval)
-	if s.listeners != nil {
+	if s.running {
 		return nil
 	}
 	return s.bind(s.addr, s.secure)

@@ -61,7 +61,7 @@ func (c Code) String() string {
 func (c Code) Error() string { return fmt.Sprintf("zookeeper: %s (%d)", c.String(), int32(c)) }
 
 // CodeOf returns the code to put in a reply header for err: OK for nil, the code itself for a
-// Code or an error wrapping one, MarshallingError for a [DecodeError], SystemError otherwise.
+// Code or an error wrapping one, SystemError otherwise.
 func CodeOf(err error) Code {
 	if err == nil {
 		return OK
@@ -69,10 +69,6 @@ func CodeOf(err error) Code {
 	var c Code
 	if errors.As(err, &c) {
 		return c
-	}
-	var d *DecodeError
-	if errors.As(err, &d) {
-		return MarshallingError
 	}
 	return SystemError
 }

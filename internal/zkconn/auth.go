@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 )
@@ -60,21 +59,16 @@ func ParseAuth(text string) ([]Auth, error) {
 // ReadAuthFile reads credentials from a file. Only the owner may have
 // permission to read it.
 func ReadAuthFile(path string) ([]Auth, error) {
-	f, err := os.Open(path)
+	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("credentials: %w", err)
 	}
-	defer f.Close()
-	info, err := f.Stat()
+	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("credentials: %w", err)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
 		return nil, fmt.Errorf("credentials: %s can be read by others (mode %04o): chmod 600 %s", path, info.Mode().Perm(), path)
-	}
-	b, err := io.ReadAll(f)
-	if err != nil {
-		return nil, fmt.Errorf("credentials: %w", err)
 	}
 	auths, err := ParseAuth(string(b))
 	if err != nil {

@@ -43,10 +43,6 @@ func (r *Reader) with(f func(*Reader)) *Reader {
 	return &other
 }
 
-// WithoutChroot returns a Reader that uses the same session, but without its chroot. Its paths
-// are the server's.
-func (r *Reader) WithoutChroot() *Reader { return r.with(func(r *Reader) { r.at = Address{} }) }
-
 // WithChroot returns a Reader that uses the same session, with paths below another chroot: a path on the server, "/"
 // for none.
 func (r *Reader) WithChroot(chroot string) *Reader {
@@ -93,7 +89,7 @@ func (r *Reader) LastZxid() int64 { return r.s.seen.Load() }
 // Sync makes sure that later reads are no older than any answer that any client
 // got before the call.
 func (r *Reader) Sync(ctx context.Context) error {
-	return r.WithoutChroot().ask(ctx, readRequest{jute.OpSync, []string{"/"}, func(_ int, _ *jute.Decoder, err error) error { return err }})
+	return r.WithChroot("/").ask(ctx, readRequest{jute.OpSync, []string{"/"}, func(_ int, _ *jute.Decoder, err error) error { return err }})
 }
 
 // Exists reads a node's Stat. ok is false if the node doesn't exist.

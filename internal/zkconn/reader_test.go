@@ -18,7 +18,7 @@ import (
 // method, check that it doesn't write. The types of the results show that no
 // method returns a Writer.
 func TestReaderCannotWrite(t *testing.T) {
-	want := []string{"ACL", "Address", "Children", "ChildrenAll", "Close", "Exists", "Get", "GetAll", "GetEach", "LastZxid", "MarkUnreadable", "Subtrees", "Sync", "Tree", "Walk", "WithACLs", "WithChroot", "WithoutChroot"}
+	want := []string{"ACL", "Address", "Children", "ChildrenAll", "Close", "Exists", "Get", "GetAll", "GetEach", "LastZxid", "MarkUnreadable", "Subtrees", "Sync", "Tree", "Walk", "WithACLs", "WithChroot"}
 	var got []string
 	for m := range reflect.TypeFor[*zkconn.Reader]().Methods() {
 		got = append(got, m.Name)
@@ -149,9 +149,6 @@ func TestTree(t *testing.T) {
 	some := value(w.Tree(t.Context(), "/b", "/a/deep/n007", "/none/below", "/a/deep/n008"))(t)
 	if want := []string{"/", "/a", "/a/deep", "/a/deep/n007", "/a/deep/n008", "/b"}; !slices.Equal(some.Paths("/"), want) {
 		t.Errorf("%q, want %q", some.Paths("/"), want)
-	}
-	if s := some.Get("/a/deep").Stat; s.NumChildren != 200 {
-		t.Errorf("a root's parent has %+v", s)
 	}
 
 	whole := value(openReader(t, zkconn.Config{Address: zkconn.Address{Servers: []string{server(t).Address()}}}).Tree(t.Context()))(t)

@@ -52,32 +52,20 @@ func (r *Reader) Subtrees(ctx context.Context, roots iter.Seq[string]) iter.Seq2
 }
 
 // Tree reads whole subtrees into memory. A missing one is left out. Without roots, it reads
-// everything below the chroot. The parents of roots are read as nodes too, without their
-// other children.
+// everything below the chroot. Of the parents of roots the tree has only the paths.
 func (r *Reader) Tree(ctx context.Context, roots ...string) (*znode.Tree, error) {
 	if len(roots) == 0 {
 		roots = []string{"/"}
 	}
-	var above []string
-	for _, root := range roots {
-		for p := znode.Parent(root); p != "" && !slices.Contains(above, p); p = znode.Parent(p) {
-			above = append(above, p)
-		}
-	}
-	nodes, err := r.GetAll(ctx, above, nil)
-	if err != nil {
-		return nil, err
-	}
+	tree := znode.NewTree()
 	for sub, err := range r.Subtrees(ctx, slices.Values(roots)) {
 		if err != nil {
 			return nil, err
 		}
-		nodes = append(nodes, sub.Nodes...)
-	}
-	tree := znode.NewTree()
-	for _, n := range nodes {
-		if err := tree.Put(n); err != nil {
-			return nil, err
+		for _, n := range sub.Nodes {
+			if err := tree.Put(n); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return tree, nil

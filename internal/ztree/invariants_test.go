@@ -50,16 +50,13 @@ func (db *Database) broken() string {
 }
 
 func (wt *watchTable) broken() string {
-	forward, back, recursive := 0, 0, 0
+	forward, back := 0, 0
 	for path, at := range wt.byPath {
 		if len(at) == 0 {
 			return fmt.Sprintf("the table has %q without watchers", path)
 		}
-		for w, m := range at {
+		for w := range at {
 			forward++
-			if m == watchRecursive {
-				recursive++
-			}
 			if _, ok := wt.byWatcher[w][path]; !ok {
 				return fmt.Sprintf("the watcher of %q is missing in the other table", path)
 			}
@@ -71,8 +68,8 @@ func (wt *watchTable) broken() string {
 			return "the table has a watcher without paths"
 		}
 	}
-	if forward != back || recursive != wt.recursive || forward != wt.count() {
-		return fmt.Sprintf("%d by path, %d by watcher, counted %d; %d recursive, counted %d", forward, back, wt.count(), recursive, wt.recursive)
+	if forward != back || forward != wt.count() {
+		return fmt.Sprintf("%d by path, %d by watcher, counted %d", forward, back, wt.count())
 	}
 	return ""
 }

@@ -33,7 +33,6 @@ const (
 type watchTable struct {
 	byPath    map[string]map[Watcher]watchMode
 	byWatcher map[Watcher]map[string]struct{}
-	recursive int // how many recursive watches there are; without any, parents need not be checked
 }
 
 func newWatchTable() watchTable {
@@ -46,13 +45,7 @@ func (wt *watchTable) add(path string, w Watcher, m watchMode) {
 		at = map[Watcher]watchMode{}
 		wt.byPath[path] = at
 	}
-	if old, ok := at[w]; ok && old == watchRecursive {
-		wt.recursive--
-	}
 	at[w] = m
-	if m == watchRecursive {
-		wt.recursive++
-	}
 	paths := wt.byWatcher[w]
 	if paths == nil {
 		paths = map[string]struct{}{}
@@ -63,12 +56,8 @@ func (wt *watchTable) add(path string, w Watcher, m watchMode) {
 
 // remove removes one watch and reports whether there was one.
 func (wt *watchTable) remove(path string, w Watcher) bool {
-	m, ok := wt.byPath[path][w]
-	if !ok {
+	if _, ok := wt.byPath[path][w]; !ok {
 		return false
-	}
-	if m == watchRecursive {
-		wt.recursive--
 	}
 	delete(wt.byPath[path], w)
 	if len(wt.byPath[path]) == 0 {
@@ -111,7 +100,7 @@ func (wt *watchTable) fire(kind int32, path string, out map[Watcher]struct{}) {
 			}
 		}
 	}
-	if wt.recursive == 0 || kind == jute.EventChildrenChanged {
+	if kind == jute.EventChildrenChanged {
 		return
 	}
 	for at := znode.Parent(path); at != ""; at = znode.Parent(at) {

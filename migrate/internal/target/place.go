@@ -32,7 +32,7 @@ func CheckPlace(ctx context.Context, target *zkconn.Reader) error {
 	if znode.Within(chroot, "/zookeeper") {
 		return fmt.Errorf("%w: %s is ZooKeeper's own", ErrPlace, chroot)
 	}
-	server := target.WithoutChroot()
+	server := target.WithChroot("/")
 	for at := chroot; ; at = znode.Parent(at) {
 		name := znode.Name(at)
 		if isRecord(name) {
@@ -100,14 +100,14 @@ func CheckPlaces(ctx context.Context, source, target *zkconn.Reader, queues rule
 // sameServer reports whether one of the paths is the same znode on both sides.
 func sameServer(ctx context.Context, source, target *zkconn.Reader, paths []string) (bool, error) {
 	for _, at := range paths {
-		here, there, err := source.WithoutChroot().Exists(ctx, at)
+		here, there, err := source.WithChroot("/").Exists(ctx, at)
 		if err != nil {
 			return false, err
 		}
 		if !there {
 			continue
 		}
-		other, there, err := target.WithoutChroot().Exists(ctx, at)
+		other, there, err := target.WithChroot("/").Exists(ctx, at)
 		if err != nil {
 			return false, err
 		}
