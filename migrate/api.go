@@ -177,7 +177,7 @@ const (
 const (
 	QuestionJobGone  = handover.JobGone
 	QuestionBoth     = handover.Both
-	QuestionLastCopy = handover.LastCopy
+	QuestionVanished = handover.Vanished
 	QuestionAgain    = handover.Again
 	AnswerNew        = handover.AnswerNew
 	AnswerLegacy     = handover.AnswerLegacy

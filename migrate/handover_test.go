@@ -134,7 +134,7 @@ func TestQuestions(t *testing.T) {
 	}{
 		migrate.QuestionJobGone:  {func(s *site) { s.dropJob(1) }, nil},
 		migrate.QuestionBoth:     {func(s *site) { s.fails(); changes(s) }, map[migrate.Answer]string{migrate.AnswerLegacy: "/jobs/jid0000000001"}},
-		migrate.QuestionLastCopy: {func(s *site) { s.remove(ingest(1)) }, map[migrate.Answer]string{migrate.AnswerLegacy: "/jobs/jid0000000001"}},
+		migrate.QuestionVanished: {func(s *site) { s.remove(ingest(1)) }, map[migrate.Answer]string{migrate.AnswerLegacy: "/jobs/jid0000000001"}},
 		migrate.QuestionAgain:    {func(s *site) { s.release(); changes(s.recreate(ingest(1))) }, map[migrate.Answer]string{migrate.AnswerLegacy: "/jobs/jid0000000001", migrate.AnswerNew: ingest(1)}},
 	} {
 		for _, answer := range []migrate.Answer{migrate.AnswerNew, migrate.AnswerLegacy} {
@@ -161,7 +161,7 @@ func TestQuestions(t *testing.T) {
 				}
 				record, job := s.has(ingest(1)), s.has("/jobs/jid0000000001")
 				wantJob := answer == migrate.AnswerNew && question != migrate.QuestionJobGone
-				wantRecord := answer == migrate.AnswerLegacy && question != migrate.QuestionLastCopy
+				wantRecord := answer == migrate.AnswerLegacy && question != migrate.QuestionVanished
 				if record != wantRecord || job != wantJob || s.holdsNow() != "" {
 					t.Errorf("a record: %t, a job: %t; held: %s", record, job, s.holdsNow())
 				}
@@ -459,7 +459,7 @@ func TestRestoredBeforeTheRelease(t *testing.T) {
 		s.set(s.jobOf(ingest(1))+"/space_needed", []byte("7"))
 		s.remove(ingest(1))
 		res, err := s.tryRelease(migrate.ReleaseOptions{Restored: true})
-		if !errors.Is(err, migrate.ErrUndecided) || len(res.Undecided) != 1 || res.Undecided[0].Question != migrate.QuestionLastCopy || s.holdsNow() == "" {
+		if !errors.Is(err, migrate.ErrUndecided) || len(res.Undecided) != 1 || res.Undecided[0].Question != migrate.QuestionVanished || s.holdsNow() == "" {
 			t.Errorf("%v, %+v", err, res)
 		}
 	})

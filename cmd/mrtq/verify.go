@@ -146,8 +146,8 @@ func (a *app) concludeVerdict(v *migrate.Verdict, s pair, quarantine, before str
 		at.Run, at.InUse, at.Kept = &v.Current, len(v.Released) > 0, v.AllRolledBack && v.AllHeld
 	}
 	for _, d := range v.Differences {
-		if q, asks := asked[d.Kind]; asks {
-			at.Undecided = append(at.Undecided, migrate.UndecidedRecord{Record: d.Record, Question: q})
+		if d.Kind.Group() == migrate.UndecidedGroup {
+			at.Undecided = append(at.Undecided, migrate.UndecidedRecord{Record: d.Record, Question: migrate.Question(d.Kind)})
 		}
 	}
 	tone, word, text := view.VerdictText(v, s.target.Text)
@@ -157,6 +157,3 @@ func (a *app) concludeVerdict(v *migrate.Verdict, s pair, quarantine, before str
 	}
 	a.Conclude(tone, word, before+screen.Sentence(text)+".", next)
 }
-
-// asked are the questions that differences ask.
-var asked = map[migrate.DifferenceKind]migrate.Question{"job-gone": migrate.QuestionJobGone, "both": migrate.QuestionBoth, "vanished": migrate.QuestionLastCopy, "again": migrate.QuestionAgain}

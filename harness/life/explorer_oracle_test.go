@@ -346,7 +346,7 @@ func (e *explored) learn(what string, out outcome) {
 		}
 		for _, j := range e.jobs() {
 			if e.key(j.path) == "" {
-				e.answer(migrate.UndecidedRecord{Record: j.path, Question: migrate.QuestionLastCopy})
+				e.answer(migrate.UndecidedRecord{Record: j.path, Question: migrate.QuestionVanished})
 			}
 		}
 	}
@@ -363,7 +363,7 @@ func (e *explored) answer(u migrate.UndecidedRecord) {
 	times := e.world.Executions()[key].Times()
 	a := migrate.AnswerNew
 	switch {
-	case u.Question == migrate.QuestionLastCopy && (times > 0 || e.elsewhere(u.Record, key)):
+	case u.Question == migrate.QuestionVanished && (times > 0 || e.elsewhere(u.Record, key)):
 		a = migrate.AnswerLegacy
 	case (u.Question == migrate.QuestionBoth || u.Question == migrate.QuestionJobGone) && e.key(u.Record) != "" && times == 0:
 		a = migrate.AnswerLegacy

@@ -68,11 +68,21 @@ type Question string
 
 // The questions.
 const (
-	JobGone  Question = "job-gone"  // the record is as it was, and its job is not there
-	Both     Question = "both"      // both sides acted
-	LastCopy Question = "last-copy" // the record is not there, and nobody has begun its job
-	Again    Question = "again"     // the record was handed over, and is in the legacy queue again
+	JobGone  Question = "job-gone" // the record is as it was, and its job is not there
+	Both     Question = "both"     // both sides acted
+	Vanished Question = "vanished" // the record is not there, and nobody has begun its job
+	Again    Question = "again"    // the record was handed over, and is in the legacy queue again
 )
+
+// Says returns what the question is about, in a clause about the record; "" if it is no question.
+func (q Question) Says() string {
+	return map[Question]string{
+		JobGone:  "it is as it was migrated, and its job was removed: an administrator deleted it, or a worker finished it",
+		Both:     "it has changed since it was migrated, and its job was begun: both queues have begun its work",
+		Vanished: "it is not in the legacy queue any more, and nobody has begun its job: a legacy worker has done its work, or somebody deleted or renamed it",
+		Again:    "it was handed over, and is in the legacy queue again",
+	}[q]
+}
 
 // Answer is what somebody decided about a record.
 type Answer string
@@ -117,7 +127,7 @@ var release = map[cell]row{
 	{Changed, NotBegun}:    {do: Withdraw},
 	{Changed, Begun}:       {asks: Both},
 	{Changed, Gone}:        {asks: Both},
-	{Absent, NotBegun}:     {asks: LastCopy, done: Mark},
+	{Absent, NotBegun}:     {asks: Vanished, done: Mark},
 	{Absent, Begun}:        {do: Mark},
 	{Absent, Gone}:         {do: Mark},
 }
@@ -130,7 +140,7 @@ var back = map[cell]row{
 	{Changed, NotBegun}:    {do: Withdraw},
 	{Changed, Begun}:       {asks: Both},
 	{Changed, Gone}:        {asks: Both},
-	{Absent, NotBegun}:     {asks: LastCopy, done: Withdraw},
+	{Absent, NotBegun}:     {asks: Vanished, done: Withdraw},
 	{Absent, Begun}:        {do: Mark},
 	{Absent, Gone}:         {do: Withdraw},
 }
@@ -178,7 +188,7 @@ func (r row) decide(f Facts, a Answer) Decision {
 		return Decision{Action: r.done}
 	case f.Record == Changed && f.Job == Gone && f.Held: // an administrator deleted the job, which nobody had begun
 		return Decision{Action: Withdraw}
-	case r.asks == LastCopy && f.Restored && f.Kept: // it was handed over since the backup was made
+	case r.asks == Vanished && f.Restored && f.Kept: // it was handed over since the backup was made
 		return Decision{Action: Mark}
 	case r.asks != "":
 		return decided(r.asks, f, a)

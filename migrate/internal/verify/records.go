@@ -165,7 +165,7 @@ func (v *verifier) decide(ctx context.Context, compare *comparison, entries []*l
 		switch {
 		case c.Action == handover.Ask:
 			v.verdict.Records.Undecided++
-			v.differ(Difference{Kind: asked[c.Question].kind, Path: c.Entry.Record, Record: c.Entry.Record, Queue: it.queue, Message: fmt.Sprintf(asked[c.Question].says, c.Entry.Job)})
+			v.differ(Difference{Kind: DifferenceKind(c.Question), Path: c.Entry.Record, Record: c.Entry.Record, Queue: it.queue, Message: fmt.Sprintf("%s (%s)", c.Question.Says(), c.Entry.Job)})
 		case c.Action == handover.Withdraw:
 			v.verdict.Records.AtLegacy++
 			v.verdict.Legacy = append(v.verdict.Legacy, RecordNote{c.Entry.Record, c.Entry.Job, "the legacy queue has its work: a release withdraws its job"})
@@ -182,17 +182,6 @@ func (v *verifier) decide(ctx context.Context, compare *comparison, entries []*l
 		compare.mu.Unlock()
 	}
 	return nil
-}
-
-// asked has a kind of difference for each question, and what it says of a record. The job follows.
-var asked = map[handover.Question]struct {
-	kind DifferenceKind
-	says string
-}{
-	handover.JobGone:  {JobGone, "it is as it was migrated, and its job %s was removed: an administrator deleted it, or a worker finished it"},
-	handover.Both:     {BothBegun, "it has changed since it was migrated, and its job %s was begun: both queues have begun its work"},
-	handover.LastCopy: {Vanished, "it is not in the legacy queue any more, and nobody has begun its job %s: a legacy worker has done its work, or somebody deleted or renamed it"},
-	handover.Again:    {Again, "it was handed over to its job %s, and is in the legacy queue again"},
 }
 
 // others looks at the records that were not migrated.

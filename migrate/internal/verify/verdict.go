@@ -16,6 +16,7 @@ package verify
 import (
 	"fmt"
 
+	"mrtq/migrate/internal/handover"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
 	"mrtq/newqueue"
@@ -38,14 +39,6 @@ const (
 // but obeys the layout, or was removed.
 const ActedOn DifferenceKind = "acted-on"
 
-// Records of which somebody must decide whether the job or the legacy queue has the work.
-const (
-	JobGone   DifferenceKind = "job-gone" // it is as it was migrated, and its job is not there
-	BothBegun DifferenceKind = "both"     // both queues have begun it
-	Vanished  DifferenceKind = "vanished" // it is not there any more, and nobody has begun its job
-	Again     DifferenceKind = "again"    // it was handed over, and is in the legacy queue again
-)
-
 // The run is not what is to be verified.
 const (
 	Unfinished DifferenceKind = "unfinished"
@@ -67,11 +60,12 @@ const (
 // DifferenceGroups are all groups, the gravest first.
 var DifferenceGroups = []DifferenceGroup{DamageGroup, UndecidedGroup, UnfinishedGroup, RestoredGroup, ActedOnGroup}
 
-// Group returns the group of the kind.
+// Group returns the group of the kind. A question about a record is the kind of a difference, too.
 func (k DifferenceKind) Group() DifferenceGroup {
-	switch k {
-	case JobGone, BothBegun, Vanished, Again:
+	if handover.Question(k).Says() != "" {
 		return UndecidedGroup
+	}
+	switch k {
 	case Unfinished:
 		return UnfinishedGroup
 	case Restored:

@@ -201,7 +201,7 @@ func (a Adviser) decide(s Situation, command func(flags ...Flag) string) Next {
 		return Next{Command: a.status(s)}
 	}
 	u := s.Undecided[0]
-	if u.Question == migrate.QuestionLastCopy {
+	if u.Question == migrate.QuestionVanished {
 		return Next{Ways: []Way{{"If the work of these records was done, or other records now have it", command(Set("vanished", "legacy")...)}, {"If it was not done, so their jobs must run", command(Set("vanished", "new")...)}}}
 	}
 	isNew, isLegacy := "If the job has the work of "+u.Record, "If the legacy queue has it"

@@ -49,18 +49,10 @@ func Rollback(s *screen.Screen, u *migrate.RollbackResult) {
 	screen.List(s, fmt.Sprintf("Removed by --force, although begun or damaged: %d", len(u.Forced)), u.Forced, header, row)
 }
 
-// questions say what somebody must decide about a record.
-var questions = map[migrate.Question]string{
-	migrate.QuestionJobGone:  "its job is gone: an administrator deleted it, or a worker finished it",
-	migrate.QuestionBoth:     "both queues have begun it",
-	migrate.QuestionLastCopy: "the record is gone, and nobody has begun the job: a legacy worker did its work, or somebody deleted or renamed it",
-	migrate.QuestionAgain:    "it was handed over, and is in the legacy queue again",
-}
-
 // undecided prints the records about which somebody must decide.
 func undecided(s *screen.Screen, records []migrate.UndecidedRecord) {
 	screen.List(s, fmt.Sprintf("Somebody must decide which queue has the work of %s", screen.Count(len(records), "record", "records")), records, []string{"LEGACY RECORD", "JOB OR REQUEST", "WHY"}, func(u migrate.UndecidedRecord) screen.Row {
-		why := questions[u.Question]
+		why := u.Question.Says()
 		if u.Why != "" {
 			why += "; what was decided can't be done yet: " + u.Why
 		}
