@@ -221,7 +221,7 @@ func (f *finder) locateRequest(ctx context.Context, qid string) (record, job str
 	for _, q := range newqueue.AccessQueues {
 		paths = append(paths, newqueue.AccessRequestPath(q, qid))
 	}
-	nodes, err := f.t.Reader.GetAll(ctx, paths, nil)
+	nodes, err := f.t.Reader.GetAll(ctx, paths)
 	switch {
 	case err != nil:
 		return "", "", err
@@ -282,7 +282,7 @@ func (f *finder) readEntries(ctx context.Context, bid string) error {
 	if znode.Parent(f.item.Job) != newqueue.JobsPath {
 		return nil
 	}
-	nodes, err := f.t.Reader.GetAll(ctx, target.AllEntries(bid, jid), nil)
+	nodes, err := f.t.Reader.GetAll(ctx, target.AllEntries(bid, jid))
 	f.item.Nodes = append(f.item.Nodes, nodes...)
 	return err
 }

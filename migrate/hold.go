@@ -28,7 +28,7 @@ type HoldResult struct {
 // Hold holds queues or collections. A hold that is there already gets one more owner. The
 // error wraps [ErrNoQueue] if there is no new queue, or comes from the server.
 func Hold(ctx context.Context, dst *Writer, opt HoldOptions) (*HoldResult, error) {
-	there, err := dst.GetAll(ctx, []string{newqueue.JobsPath, newqueue.LocksPath, newqueue.QueueLocksPath, newqueue.CollectionLocksPath}, nil)
+	there, err := dst.GetAll(ctx, []string{newqueue.JobsPath, newqueue.LocksPath, newqueue.QueueLocksPath, newqueue.CollectionLocksPath})
 	if err != nil {
 		return nil, cancelled(err)
 	}

@@ -145,7 +145,7 @@ func (r *statusReader) migrators(ctx context.Context) error {
 	for _, name := range lists[0] {
 		paths = append(paths, znode.Join(ledger.ElectionPath, name))
 	}
-	places, err := r.t.Reader.GetAll(ctx, paths, nil)
+	places, err := r.t.Reader.GetAll(ctx, paths)
 	for _, n := range places {
 		if n.Stat.EphemeralOwner != 0 { // otherwise no session holds the place
 			r.status.Migrators++

@@ -11,7 +11,6 @@ import (
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/internal/sides"
-	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
@@ -127,7 +126,7 @@ func (a *app) znodes(ctx context.Context, p place) (all iter.Seq2[znode.Node, er
 		side.Close()
 		return nil, nil, fmt.Errorf("the chroot %s is not there", p.Server.Chroot)
 	}
-	return side.MarkUnreadable().WithACLs(zkconn.AllACLs).Walk(ctx, "/"), side.Close, nil
+	return side.MarkUnreadable().WithACLs().Walk(ctx, "/"), side.Close, nil
 }
 
 // openWritable opens a place for writing.

@@ -69,7 +69,7 @@ func Restore(ctx context.Context, tree *znode.Tree, dst *zkconn.Writer, opt Opti
 		roots = append(roots, "/"+name)
 	}
 	var err error
-	if r.there, err = dst.WithACLs(zkconn.AllACLs).Tree(ctx, roots...); err != nil {
+	if r.there, err = dst.WithACLs().Tree(ctx, roots...); err != nil {
 		return r.res, err
 	}
 	missing, err := r.compare()
@@ -102,7 +102,7 @@ func (r *operation) commit(ctx context.Context, ops []znode.Op) (err error) {
 		if err := r.w.Sync(ctx); err != nil {
 			return err
 		}
-		if nodes, err := r.w.GetAll(ctx, paths, nil); err != nil || len(nodes) == len(paths) {
+		if nodes, err := r.w.GetAll(ctx, paths); err != nil || len(nodes) == len(paths) {
 			return err
 		}
 	}

@@ -89,7 +89,7 @@ func TestUnreadable(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	nodes, err := s.MarkUnreadable().GetAll(t.Context(), []string{"/a/secret"}, zkconn.AllACLs)
+	nodes, err := s.MarkUnreadable().WithACLs().GetAll(t.Context(), []string{"/a/secret"})
 	if want := (znode.Stat{Czxid: 3, Mzxid: 3, Ctime: 1, Mtime: 1, Cversion: 2, Aversion: 1, DataLength: 9, NumChildren: 2, Pzxid: 5}); err != nil || len(nodes) != 1 || nodes[0].Unreadable == "" || nodes[0].Stat != want {
 		t.Errorf("%+v, %v", nodes, err)
 	}

@@ -80,7 +80,7 @@ func target(t *testing.T, path string, opt sides.Options) *sides.WritableSide {
 // dumped is the dump of what a session reads.
 func dumped(t fataler, ctx context.Context, r *zkconn.Reader) string {
 	t.Helper()
-	tree, err := r.WithACLs(zkconn.AllACLs).Tree(ctx)
+	tree, err := r.WithACLs().Tree(ctx)
 	must(t, err)
 	var b bytes.Buffer
 	must(t, znode.WriteDump(&b, tree))

@@ -17,9 +17,9 @@ import (
 // you keep of a few znodes among many.
 type Reader struct {
 	s     *session
-	at    Address                // paths are inside its chroot
-	marks bool                   // see MarkUnreadable
-	acls  func(path string) bool // see WithACLs
+	at    Address // paths are inside its chroot
+	marks bool    // see MarkUnreadable
+	acls  bool    // see WithACLs
 }
 
 // OpenReader connects, authenticates and returns a session that cannot write.
@@ -33,7 +33,7 @@ func OpenReader(ctx context.Context, cfg Config) (*Reader, error) {
 }
 
 func newReader(s *session) *Reader {
-	return &Reader{s: s, at: s.cfg.Address, acls: orNone(nil)}
+	return &Reader{s: s, at: s.cfg.Address}
 }
 
 // with returns a Reader on the same session, changed by f.
@@ -57,21 +57,9 @@ func (r *Reader) WithChroot(chroot string) *Reader {
 // unreadable.
 func (r *Reader) MarkUnreadable() *Reader { return r.with(func(r *Reader) { r.marks = true }) }
 
-// WithACLs returns a Reader on the same session. Its Get, Subtrees, Walk and Tree also read
-// the ACLs of the znodes that acls chooses; nil chooses none. Each costs one more request.
-func (r *Reader) WithACLs(acls func(path string) bool) *Reader {
-	return r.with(func(r *Reader) { r.acls = orNone(acls) })
-}
-
-func orNone(acls func(path string) bool) func(path string) bool {
-	if acls == nil {
-		return func(string) bool { return false }
-	}
-	return acls
-}
-
-// AllACLs chooses every znode. See [Reader.WithACLs].
-func AllACLs(string) bool { return true }
+// WithACLs returns a Reader on the same session. Its Get, GetAll, Subtrees, Walk and Tree also read
+// the ACLs of the znodes. Each costs one more request.
+func (r *Reader) WithACLs() *Reader { return r.with(func(r *Reader) { r.acls = true }) }
 
 // Close ends the session and with it its ephemeral nodes. Calls under way
 // return.
@@ -106,7 +94,7 @@ func (r *Reader) Exists(ctx context.Context, path string) (stat znode.Stat, ok b
 
 // Get reads a node. The error wraps [znode.ErrNoNode] if the node doesn't exist.
 func (r *Reader) Get(ctx context.Context, path string) (znode.Node, error) {
-	nodes, err := r.getAll(ctx, []string{path}, r.acls)
+	nodes, err := r.getAll(ctx, []string{path})
 	if err != nil {
 		return znode.Node{}, err
 	}
@@ -116,10 +104,10 @@ func (r *Reader) Get(ctx context.Context, path string) (znode.Node, error) {
 	return nodes[0], nil
 }
 
-// GetAll reads many nodes with few requests, and the ACLs of those that acls chooses; nil
-// chooses none. It leaves out missing nodes and keeps the order of the others.
-func (r *Reader) GetAll(ctx context.Context, paths []string, acls func(path string) bool) ([]znode.Node, error) {
-	nodes, err := r.getAll(ctx, paths, orNone(acls))
+// GetAll reads many nodes with few requests. It leaves out missing nodes and keeps the order of
+// the others.
+func (r *Reader) GetAll(ctx context.Context, paths []string) ([]znode.Node, error) {
+	nodes, err := r.getAll(ctx, paths)
 	return slices.DeleteFunc(nodes, func(n znode.Node) bool { return n.Path == "" }), err
 }
 
@@ -127,7 +115,7 @@ func (r *Reader) GetAll(ctx context.Context, paths []string, acls func(path stri
 // all in memory, and calls each with one after the other.
 func (r *Reader) GetEach(ctx context.Context, paths []string, each func(znode.Node)) error {
 	for some := range slices.Chunk(paths, 1000) {
-		nodes, err := r.GetAll(ctx, some, nil)
+		nodes, err := r.GetAll(ctx, some)
 		if err != nil {
 			return err
 		}
@@ -139,7 +127,7 @@ func (r *Reader) GetEach(ctx context.Context, paths []string, each func(znode.No
 }
 
 // getAll returns a node for each path. The path of a missing node is "".
-func (r *Reader) getAll(ctx context.Context, paths []string, acls func(path string) bool) ([]znode.Node, error) {
+func (r *Reader) getAll(ctx context.Context, paths []string) ([]znode.Node, error) {
 	nodes := make([]znode.Node, len(paths))
 	err := r.ask(ctx, readRequest{jute.OpGetData, paths, func(i int, d *jute.Decoder, err error) error {
 		if err != nil {
@@ -149,13 +137,13 @@ func (r *Reader) getAll(ctx context.Context, paths []string, acls func(path stri
 		nodes[i] = znode.Node{Path: paths[i], Data: d.Buffer("data"), Stat: d.Stat()}
 		return nil
 	}})
-	if err != nil {
-		return nil, err
+	if err != nil || !r.acls {
+		return nodes, err
 	}
 	var with []string // the paths of nodes whose ACLs are also read, and their indexes
 	var which []int
 	for i, n := range nodes {
-		if n.Path != "" && n.Unreadable == "" && acls(n.Path) {
+		if n.Path != "" && n.Unreadable == "" {
 			with, which = append(with, n.Path), append(which, i)
 		}
 	}

@@ -75,7 +75,7 @@ func TestReaderWritesNothing(t *testing.T) {
 		if acl, err := r.ACL(ctx, "/a"); err != nil || !reflect.DeepEqual(acl, znode.OpenACL()) {
 			t.Errorf("%v, %v", acl, err)
 		}
-		if tree, err := r.WithACLs(zkconn.AllACLs).Tree(ctx); err != nil || tree.Len() != 4 {
+		if tree, err := r.WithACLs().Tree(ctx); err != nil || tree.Len() != 4 {
 			t.Errorf("%v, %v", tree, err)
 		}
 		for op, err := range map[string]error{
@@ -170,7 +170,7 @@ func TestNoPermission(t *testing.T) {
 	wantMessage(t, err, "get /locked: "+remedy)
 	_, err = stranger.Tree(t.Context())
 	wantMessage(t, err, "get /locked: "+remedy)
-	marking := value(stranger.MarkUnreadable().WithACLs(zkconn.AllACLs).Tree(t.Context()))(t)
+	marking := value(stranger.MarkUnreadable().WithACLs().Tree(t.Context()))(t)
 	if n := marking.Get("/locked"); n == nil || n.Unreadable != "no permission" || n.Data != nil || n.Stat.Czxid == 0 || n.Stat.DataLength != 1 {
 		t.Errorf("a tree with an unreadable node: %+v", n)
 	}

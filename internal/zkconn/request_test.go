@@ -65,11 +65,11 @@ func TestManyInOneRequest(t *testing.T) {
 			first := len(p.requests())
 			p.changeAnswers(tc.change)
 			p.decide(tc.rule)
-			_, err := w.GetAll(t.Context(), paths, func(string) bool { return false })
+			_, err := w.GetAll(t.Context(), paths)
 			if !errors.Is(err, zkconn.ErrNoAuth) || !strings.HasPrefix(err.Error(), "get "+paths[7]+": no permission") {
 				t.Errorf("a znode that may not be read gives %v", err)
 			}
-			nodes, err := w.MarkUnreadable().GetAll(t.Context(), paths, func(string) bool { return false })
+			nodes, err := w.MarkUnreadable().GetAll(t.Context(), paths)
 			if err != nil || len(nodes) != count-1 {
 				t.Fatalf("%d nodes, %v", len(nodes), err)
 			}

@@ -69,7 +69,7 @@ func TestExpiry(t *testing.T) {
 func TestReadThatBreaksTheConnection(t *testing.T) {
 	w, p := setup(t, zkconn.Config{GiveUpAfter: impatient})
 	p.decide(always(cutBefore, func(p packet) bool { return p.opcode() == 4 || isMultiRead(p) }))
-	if _, err := w.GetAll(t.Context(), []string{"/", "/b"}, nil); !errors.Is(err, zkconn.ErrSessionLost) {
+	if _, err := w.GetAll(t.Context(), []string{"/", "/b"}); !errors.Is(err, zkconn.ErrSessionLost) {
 		t.Errorf("many reads: %v", err)
 	}
 	within(t, time.Minute, "giving up", func() {

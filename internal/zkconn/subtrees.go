@@ -134,7 +134,7 @@ func (r *Reader) branches(ctx context.Context, roots []string, most int) ([]bran
 		of[i] = &branches[i]
 	}
 	for paths := roots; len(paths) > 0; {
-		nodes, err := r.getAll(ctx, paths, r.acls)
+		nodes, err := r.getAll(ctx, paths)
 		if err != nil {
 			return nil, err
 		}

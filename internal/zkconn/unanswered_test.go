@@ -23,7 +23,7 @@ type request struct {
 var reads = []request{
 	{"Get", jute.OpGetData, func(ctx context.Context, w *zkconn.Writer) error { return second(w.Get(ctx, "/x")) }},
 	{"GetAll", jute.OpMultiRead, func(ctx context.Context, w *zkconn.Writer) error {
-		return second(w.GetAll(ctx, []string{"/x", "/"}, nil))
+		return second(w.GetAll(ctx, []string{"/x", "/"}))
 	}},
 	{"Children", jute.OpGetChildren, func(ctx context.Context, w *zkconn.Writer) error { return second(w.Children(ctx, "/")) }},
 	{"ACL", jute.OpGetACL, func(ctx context.Context, w *zkconn.Writer) error { return second(w.ACL(ctx, "/x")) }},

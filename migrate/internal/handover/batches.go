@@ -22,7 +22,7 @@ func EmptyBatches(ctx context.Context, t *target.Target, bids []string) (pieces 
 		roots = append(roots, newqueue.BatchPath(bid))
 		uuids = append(uuids, newqueue.BatchUUIDsPath+"/"+t.Ledger.Batch(bid).UUID)
 	}
-	there, err := t.Reader.GetAll(ctx, uuids, nil)
+	there, err := t.Reader.GetAll(ctx, uuids)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"iter"
 	"slices"
 
-	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate/internal/ledger"
@@ -143,7 +142,7 @@ func (l *CaseReader) readKept(ctx context.Context, cases []Case) error {
 			kept, paths = append(kept, c), append(paths, c.Run.KeptPath(c.Entry.Job))
 		}
 	}
-	nodes, err := l.Target.Reader.WithChroot("/").MarkUnreadable().GetAll(ctx, paths, zkconn.AllACLs)
+	nodes, err := l.Target.Reader.WithChroot("/").MarkUnreadable().WithACLs().GetAll(ctx, paths)
 	if err != nil {
 		return err
 	}

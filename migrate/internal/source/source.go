@@ -120,7 +120,7 @@ func OpenKnown(ctx context.Context, r *zkconn.Reader, queues rules.Queues, opt l
 // list notes the names of a queue node's records. A queue node below another queue node
 // is not a record.
 func (s *Source) list(ctx context.Context, kind rules.QueueKind, path string) error {
-	nodes, err := s.r.GetAll(ctx, []string{path}, zkconn.AllACLs)
+	nodes, err := s.r.WithACLs().GetAll(ctx, []string{path})
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (s *Source) readLocks(ctx context.Context, root string) error {
 	for i, name := range names {
 		paths[i] = znode.Join(root, name)
 	}
-	nodes, err := s.r.GetAll(ctx, paths, nil)
+	nodes, err := s.r.GetAll(ctx, paths)
 	for _, n := range nodes {
 		if n.Unreadable != "" {
 			s.Locks = append(s.Locks, Lock{Path: n.Path, Err: errors.New(n.Unreadable)})
@@ -178,7 +178,7 @@ func (s *Source) WithTimes(unit legacy.TimeChoice) *Source {
 // WithACLs returns the same source, with the records' ACLs read too.
 func (s *Source) WithACLs() *Source {
 	other := *s
-	other.r = s.r.WithACLs(zkconn.AllACLs)
+	other.r = s.r.WithACLs()
 	return &other
 }
 

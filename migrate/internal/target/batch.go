@@ -35,7 +35,7 @@ func (t *Target) Batches(ctx context.Context, bids []string, d newqueue.Dialect)
 				paths = append(paths, newqueue.BatchFolderPath(bid, f))
 			}
 		}
-		nodes, err := t.Reader.GetAll(ctx, paths, nil)
+		nodes, err := t.Reader.GetAll(ctx, paths)
 		if err != nil {
 			return nil, err
 		}

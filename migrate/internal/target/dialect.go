@@ -67,7 +67,7 @@ func (t *Target) dialectOf(ctx context.Context, parent string, names []string) (
 	for _, name := range names {
 		paths = append(paths, znode.Join(parent, name)+"/status")
 	}
-	nodes, err := t.Reader.GetAll(ctx, paths, nil)
+	nodes, err := t.Reader.GetAll(ctx, paths)
 	for _, n := range nodes {
 		if d := dialectOfStatus(n.Data); d != "" {
 			return d, n.Path, nil

@@ -40,7 +40,7 @@ func (t *Target) Jobs(ctx context.Context, of []*ledger.Migrated, everywhere boo
 		places[i], jobs[i].Batch = entries(t.Ledger.Runs[of[i].Run].Dialect, of[i].Job, sub.Nodes, of[i].Batch)
 		i++
 	}
-	nodes, err := reader.GetAll(ctx, slices.Concat(places...), nil)
+	nodes, err := reader.GetAll(ctx, slices.Concat(places...))
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (t *Target) findEntries(ctx context.Context, jobs []Job) error {
 			continue
 		}
 		var err error
-		if j.Entries, err = t.Reader.MarkUnreadable().GetAll(ctx, AllEntries(j.Of.Batch, znode.Name(j.Of.Job)), nil); err != nil {
+		if j.Entries, err = t.Reader.MarkUnreadable().GetAll(ctx, AllEntries(j.Of.Batch, znode.Name(j.Of.Job))); err != nil {
 			return err
 		}
 	}

@@ -65,7 +65,7 @@ func (t *Target) Counters(ctx context.Context) (counters map[string]Counter, the
 	if err != nil {
 		return nil, nil, err
 	}
-	nodes, err := t.Reader.GetAll(ctx, slices.Collect(maps.Keys(Numbered)), nil) // not before the names
+	nodes, err := t.Reader.GetAll(ctx, slices.Collect(maps.Keys(Numbered))) // not before the names
 	if err != nil {
 		return nil, nil, err
 	}

@@ -82,7 +82,7 @@ func ReadWhole(ctx context.Context, r *zkconn.Reader) (*Target, error) {
 
 // readLayout notes which of the layout's own znodes are there, and the newest run, as /jobs names it.
 func (t *Target) readLayout(ctx context.Context) error {
-	nodes, err := t.Reader.GetAll(ctx, layoutPaths(), nil)
+	nodes, err := t.Reader.GetAll(ctx, layoutPaths())
 	for _, n := range nodes {
 		t.Layout[n.Path] = n.Stat
 		if n.Path == newqueue.JobsPath {
@@ -135,7 +135,7 @@ func (t *Target) readRuns(ctx context.Context) error {
 	for i, name := range names {
 		paths[i] = ledger.RunPath(name)
 	}
-	nodes, err := t.Reader.GetAll(ctx, paths, nil)
+	nodes, err := t.Reader.GetAll(ctx, paths)
 	if err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func (t *Target) readEntries(ctx context.Context) error {
 				path, _, _ := ledger.EntryPath(run.ID, n)
 				paths = append(paths, path)
 			}
-			nodes, err := t.Reader.GetAll(ctx, paths, nil)
+			nodes, err := t.Reader.GetAll(ctx, paths)
 			if err != nil {
 				return err
 			}
@@ -227,7 +227,7 @@ func (t *Target) readHolds(ctx context.Context) error {
 				paths = append(paths, znode.Join(parent, name))
 			}
 		}
-		nodes, err := t.Reader.GetAll(ctx, paths, nil)
+		nodes, err := t.Reader.GetAll(ctx, paths)
 		if err != nil {
 			return err
 		}

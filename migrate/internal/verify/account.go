@@ -112,7 +112,7 @@ func (c *comparison) observe(suspects []candidate) ([]observation, error) {
 		}
 	}
 	slices.Sort(paths)
-	nodes, err := c.v.t.Reader.GetAll(c.ctx, slices.Compact(paths), nil)
+	nodes, err := c.v.t.Reader.GetAll(c.ctx, slices.Compact(paths))
 	if err != nil {
 		return nil, err
 	}

@@ -96,7 +96,7 @@ func (v *verifier) lookAtBatches(ctx context.Context, ids []string) (map[string]
 			paths = append(paths, znode.Join(roots[i], name))
 		}
 	}
-	nodes, err := v.t.Reader.MarkUnreadable().GetAll(ctx, paths, nil)
+	nodes, err := v.t.Reader.MarkUnreadable().GetAll(ctx, paths)
 	if err != nil {
 		return nil, err
 	}

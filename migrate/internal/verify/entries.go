@@ -55,7 +55,7 @@ func (v *verifier) folders(ctx context.Context) ([]znode.Node, error) {
 		}
 	}
 	slices.Sort(paths)
-	return v.t.Reader.GetAll(ctx, paths, nil)
+	return v.t.Reader.GetAll(ctx, paths)
 }
 
 func (v *verifier) jobsByID() map[string]*ledger.Migrated {

@@ -105,7 +105,7 @@ func (c *comparison) exact(items []item) (differing []candidate, err error) {
 			paths = append(paths, n.Path)
 		}
 	}
-	nodes, err := c.v.t.Reader.GetAll(c.ctx, paths, nil)
+	nodes, err := c.v.t.Reader.GetAll(c.ctx, paths)
 	if err != nil {
 		return nil, err
 	}
