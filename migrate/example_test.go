@@ -56,7 +56,7 @@ func Example() {
 		}
 		return nil
 	}
-	result, err := migrate.Migrate(ctx, source, target.Writer, migrate.MigrateOptions{PlanOptions: opt, Plan: plan, SaveQuarantined: keep})
+	result, err := migrate.Migrate(ctx, source, target.Writer, migrate.MigrateOptions{PlanOptions: opt, Approved: plan, SaveQuarantined: keep})
 	check(err)
 	fmt.Println(result.Run, "created", result.Created.Jobs, "jobs and", result.Created.Access, "access requests")
 

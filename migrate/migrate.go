@@ -24,10 +24,7 @@ import (
 // MigrateOptions are the options of a migration, beside those of its plan.
 type MigrateOptions struct {
 	PlanOptions
-	// Plan, if not nil, was made by [MakePlan] a moment ago, with the same source and
-	// options. It is carried out as it is, unless another migrator ran since.
-	Plan *Plan
-	// Approved, if not nil, is a saved plan that was approved. The migration does the same
+	// Approved, if not nil, is a plan that was made before, and approved. The migration does the same
 	// or nothing: see [ErrStale].
 	Approved *Plan
 	// SaveQuarantined is called with the records that can't be decoded and are quarantined, before
@@ -144,23 +141,21 @@ func cancelled(err error) error {
 	return err
 }
 
-// prepare makes the first plan, if there is none, and writes nothing.
+// prepare makes the first plan, and writes nothing.
 func (m *migration) prepare(ctx context.Context) error {
 	if err := target.CheckPlaces(ctx, m.src.Reader(), &m.w.Reader, m.src.Queues); err != nil {
 		return &TargetError{err}
 	}
-	if m.plan = m.opt.Plan; m.plan == nil || plan.TargetOf(m.plan) == nil {
-		t, err := m.read(ctx)
-		if err != nil {
-			return err
-		}
-		if m.plan, err = makePlan(ctx, m.src, t, m.opt.PlanOptions); err != nil {
-			return cancelled(err)
-		}
+	t, err := m.read(ctx)
+	if err != nil {
+		return err
 	}
-	m.src = withTimes(m.src, plan.TargetOf(m.plan))
+	m.src = withTimes(m.src, t)
+	if m.plan, err = makePlan(ctx, m.src, t, m.opt.PlanOptions); err != nil {
+		return cancelled(err)
+	}
 	m.result.Plan, m.result.Run = m.plan, m.plan.Run
-	err := m.check()
+	err = m.check()
 	if errors.Is(err, ErrBlocked) {
 		// If another migrator wrote while the plan was made, the plan may show only half of
 		// a transaction. Then the plan that is made after the wait counts.

@@ -157,7 +157,7 @@ func (p *attempt) close() {
 
 // migrate carries the plan out. Quarantined records are kept in memory.
 func (p *attempt) migrate(ctx context.Context) error {
-	res, err := migrate.Migrate(ctx, p.src, p.new, migrate.MigrateOptions{PlanOptions: p.options, Plan: p.plan, SaveQuarantined: func(records []migrate.Record) error {
+	res, err := migrate.Migrate(ctx, p.src, p.new, migrate.MigrateOptions{PlanOptions: p.options, SaveQuarantined: func(records []migrate.Record) error {
 		for _, r := range records {
 			p.kept[r.Path] = append(p.kept[r.Path], r.Data)
 		}
